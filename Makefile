@@ -1,0 +1,391 @@
+# swizzle: one non-recursive Makefile.  Everything built lies in build/, laid
+# out as `make install` lays it out; objects are in build/obj, test programs in
+# build/test.  Source lists are wildcards over the folders: a folder says in
+# which process its code runs (docs/mechanism.md).
+#
+#   build/obj/offline  the tools' and tests' objects
+#   build/obj/target   the same sources as libswizzle.so needs them
+#   build/obj/asan     the tools' and tests' objects with ASan and UBSan
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+B := build
+
+# --- configuration ---------------------------------------------------------
+# config.mk makes itself: from configure, which is made from configure.ac.
+
+NO_CONFIG := clean distclean help uninstall check-fresh install-deps
+ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
+include config.mk
+endif
+PREFIX ?= /usr/local
+
+config.mk: configure config.mk.in
+	@if test -x config.status && test -f $@; then \
+		./config.status --recheck && ./config.status; \
+	else ./configure; fi
+	@touch $@
+
+configure: configure.ac
+	@command -v autoconf >/dev/null || { \
+		echo "autoconf is missing: package autoconf" \
+		     "(scripts/install-deps installs all that is needed)" >&2; \
+		exit 1; }
+	autoconf
+	@touch $@
+
+# --- where things go ---------------------------------------------------------
+
+DESTDIR    ?=
+BINDIR     ?= $(PREFIX)/bin
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR     ?= $(PREFIX)/share/man
+
+# --- flags -------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
+	    -Wmissing-prototypes -Wvla
+CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Isrc -I. \
+		-DSWZ_VERSION='"$(VERSION)"' $(CPPFLAGS)
+CFLAGS_ALL := -std=gnu11 -O2 -g $(WARNINGS) $(CPPFLAGS_ALL) $(CFLAGS)
+DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
+
+# Code in the target: no vector register, no libc behind our back, no PLT call
+# for thread-local storage (design: what hooks may touch).
+TARGET_CFLAGS := -fPIC -ffreestanding -mgeneral-regs-only \
+		 -fno-stack-protector -fcf-protection=none \
+		 -ftls-model=initial-exec -fvisibility=hidden -fno-builtin \
+		 -fno-tree-loop-distribute-patterns -fno-exceptions \
+		 -fasynchronous-unwind-tables
+
+SWZ_MAP      := $(wildcard thunks/libswizzle.map)
+SWZ_LDSCRIPT := $(wildcard asm/x86_64/libswizzle.lds)
+SO_LDFLAGS := -shared -nostartfiles -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,now \
+	      -Wl,-z,relro -Wl,-z,initfirst -Wl,-z,noexecstack \
+	      -Wl,--no-undefined -Wl,--build-id -Wl,-soname,libswizzle.so \
+	      $(SWZ_MAP:%=-Wl,--version-script=%) \
+	      $(SWZ_LDSCRIPT:%=-Wl,-T,%)
+
+OFFLINE_LIBS = $(DW_LIBS) $(IBERTY_LIBS) $(ZSTD_LIBS)
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	    -fno-omit-frame-pointer -O1
+
+# --- sources -----------------------------------------------------------------
+
+BASE_SRC    := $(wildcard src/base/*.c)
+PROFILE_SRC := $(wildcard src/profile/*.c)
+RUNTIME_SRC := $(wildcard src/runtime/*.c)
+TOOLS_SRC   := $(wildcard src/tools/*.c)
+THUNKS_SRC  := $(wildcard thunks/*.c)
+ASM_SRC     := $(wildcard asm/x86_64/*.S)
+# The part of thunks/ that is pure computation: unit tests link it.
+THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
+		 encoding.c code_writer.c capstone_x86_only.c))
+
+UNIT_SRC    := $(wildcard tests/unit/*.c)
+UNIT_TESTS  := $(filter tests/unit/test_%.c,$(UNIT_SRC))
+UNIT_HELP   := $(filter-out $(UNIT_TESTS),$(UNIT_SRC))
+TESTASM_SRC := $(wildcard tests/asm/*.S)
+FUZZ_SRC    := $(wildcard tests/fuzz/*.c)
+TARGET_SRC  := $(wildcard tests/targets/*.c tests/targets/*.cc \
+		 tests/targets/*.S)
+HEADERS     := $(wildcard include/*.h include/*/*.h)
+MAN_SRC     := $(wildcard man/*.1)
+SCRIPTS     := $(wildcard scripts/*) .ci/run tests/run tests/run-unit \
+	       $(wildcard tests/e2e/*.sh)
+
+offline = $(patsubst %,$(B)/obj/offline/%.o,$(basename $(1)))
+target  = $(patsubst %,$(B)/obj/target/%.o,$(basename $(1)))
+asan    = $(patsubst %,$(B)/obj/asan/%.o,$(basename $(1)))
+
+# --- all ---------------------------------------------------------------------
+
+TOOLS := $(patsubst src/tools/%.c,$(B)/bin/%,$(TOOLS_SRC))
+LIB   := $(if $(RUNTIME_SRC),$(B)/lib/libswizzle.so)
+INCLUDES := $(patsubst %,$(B)/%,$(HEADERS))
+MANPAGES := $(patsubst man/%,$(B)/share/man/man1/%,$(MAN_SRC))
+
+.PHONY: all tools lib
+all: tools lib $(B)/bin/swizzle-run $(INCLUDES) $(MANPAGES)	## build everything into build/ (default)
+tools: $(TOOLS)			## build only the offline tools
+lib: $(LIB)			## build only libswizzle.so
+
+$(B)/bin/swizzle-run: scripts/swizzle-run config.mk
+	@mkdir -p $(@D)
+	sed 's|^swz_version=.*|swz_version=$(VERSION)|' $< >$@
+	@chmod 755 $@
+
+$(TOOLS): $(B)/bin/%: $(B)/obj/offline/src/tools/%.o \
+		$(call offline,$(PROFILE_SRC) $(BASE_SRC))
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
+
+$(B)/lib/libswizzle.so: $(call target,$(ASM_SRC) $(THUNKS_SRC) \
+		$(RUNTIME_SRC) $(BASE_SRC)) $(SWZ_MAP) $(SWZ_LDSCRIPT)
+	@mkdir -p $(@D)
+	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CAPSTONE_A)
+
+$(INCLUDES): $(B)/include/%: include/%
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(MANPAGES): $(B)/share/man/man1/%: man/%
+	@mkdir -p $(@D)
+	cp $< $@
+
+# --- objects -----------------------------------------------------------------
+
+OBJ_DEPS := Makefile config.mk
+
+$(B)/obj/offline/%.o: %.c $(OBJ_DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+
+$(B)/obj/offline/%.o: %.S $(OBJ_DEPS)
+	@mkdir -p $(@D)
+	$(CC) -g $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+
+$(B)/obj/target/%.o: %.c $(OBJ_DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(TARGET_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+$(B)/obj/target/%.o: %.S $(OBJ_DEPS)
+	@mkdir -p $(@D)
+	$(CC) -g -fPIC $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+
+$(B)/obj/asan/%.o: %.c $(OBJ_DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(SANITIZE) $(DEPFLAGS) -c -o $@ $<
+
+$(B)/obj/asan/%.o: %.S $(OBJ_DEPS)
+	@mkdir -p $(@D)
+	$(CC) -g $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+
+-include $(shell test -d $(B)/obj && find $(B)/obj -name '*.d')
+
+# --- unit tests --------------------------------------------------------------
+# Each tests/unit/test_*.c is a program.  The rest comes from an archive, so
+# that a test holds only what it uses.
+
+UNIT_PARTS := $(UNIT_HELP) $(TESTASM_SRC) $(PROFILE_SRC) $(BASE_SRC) \
+	      $(THUNKS_PURE)
+UNIT_LIBS = $(OFFLINE_LIBS) $(CAPSTONE_A) $(CHECK_LIBS)
+UNIT_BIN := $(patsubst tests/%.c,$(B)/test/%,$(UNIT_TESTS))
+ASAN_BIN := $(patsubst tests/%.c,$(B)/asan/test/%,$(UNIT_TESTS))
+
+$(B)/obj/offline/unit.a: $(call offline,$(UNIT_PARTS))
+	@rm -f $@
+	@mkdir -p $(@D)
+	$(AR) rcs $@ $^
+
+$(B)/obj/asan/unit.a: $(call asan,$(UNIT_PARTS))
+	@rm -f $@
+	@mkdir -p $(@D)
+	$(AR) rcs $@ $^
+
+$(UNIT_BIN): $(B)/test/%: $(B)/obj/offline/tests/%.o $(B)/obj/offline/unit.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(UNIT_LIBS)
+
+$(ASAN_BIN): $(B)/asan/test/%: $(B)/obj/asan/tests/%.o $(B)/obj/asan/unit.a
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(UNIT_LIBS)
+
+ASAN_TOOLS := $(patsubst src/tools/%.c,$(B)/asan/bin/%,$(TOOLS_SRC))
+$(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \
+		$(call asan,$(PROFILE_SRC) $(BASE_SRC))
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
+
+# --- test targets ------------------------------------------------------------
+# Small programs to be profiled, one behaviour each, and lib*.{c,cc,S}: shared
+# libraries for them.  A comment in the first line may add to the flags:
+# "/* build: -g -pthread */", "// build: ..." or "# build: ...".  What needs
+# more than one file or flag set says so itself in tests/e2e.
+
+TARGETS_DIR := $(B)/test/targets
+TARGET_LIBS := $(patsubst tests/targets/%,$(TARGETS_DIR)/%.so,$(basename \
+		 $(filter tests/targets/lib%,$(TARGET_SRC))))
+TARGET_BIN  := $(patsubst tests/targets/%,$(TARGETS_DIR)/%,$(basename \
+		 $(filter-out tests/targets/lib%,$(TARGET_SRC))))
+
+build_flags = $(shell sed -n -e '1s|.*build: *||' -e '1s|\*/.*||' \
+	        -e '1{/^[-]/p;}' $<)
+target_cc = $(if $(filter %.cc,$<),$(CXX),$(CC)) $(if $(filter %.S,$<),,-O2)
+target_link = -L$(TARGETS_DIR) '-Wl,-rpath,$$ORIGIN'
+
+define target_rules
+$(TARGETS_DIR)/%: tests/targets/%.$(1) Makefile | $(TARGET_LIBS)
+	@mkdir -p $$(@D)
+	$$(target_cc) -o $$@ $$< $$(target_link) $$(build_flags)
+$(TARGETS_DIR)/lib%.so: tests/targets/lib%.$(1) Makefile
+	@mkdir -p $$(@D)
+	$$(target_cc) -shared -fPIC -o $$@ $$< $$(build_flags)
+endef
+$(foreach ext,c cc S,$(eval $(call target_rules,$(ext))))
+
+# --- check -------------------------------------------------------------------
+
+.PHONY: tests unit check-unit check check-asan
+tests: unit $(TARGET_BIN) $(TARGET_LIBS)	## build all test programs
+unit: $(UNIT_BIN)
+
+check-unit: unit		## run the unit tests only
+	tests/run-unit $(UNIT_BIN)
+
+check: all tests		## run the unit tests, then the shell tests
+	@status=0; \
+	tests/run-unit $(UNIT_BIN) || status=1; \
+	tests/run || status=1; \
+	exit $$status
+
+check-asan: $(ASAN_BIN) $(ASAN_TOOLS)	## unit tests and the tools under ASan and UBSan
+	ASAN_OPTIONS=detect_leaks=1 tests/run-unit $(ASAN_BIN)
+	@echo "built with ASan and UBSan: $(ASAN_TOOLS)"
+
+.PHONY: check-fresh
+check-fresh:			## demo and check in a minimal Debian root (as root)
+	scripts/check-fresh
+
+# --- fuzz --------------------------------------------------------------------
+
+FUZZ_SECONDS ?= 60
+FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
+FUZZ_FLAGS = -std=gnu11 -g -O1 $(CPPFLAGS_ALL) \
+	     -fsanitize=fuzzer,address,undefined \
+	     -fno-sanitize-recover=undefined -DSWZ_FUZZ
+FUZZ_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(BASE_SRC) $(THUNKS_PURE)
+
+$(FUZZ_BIN): $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) $(HEADERS) \
+		$(wildcard src/*/*.h thunks/*.h tests/*/*.h) $(OBJ_DEPS)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^) $(OFFLINE_LIBS) \
+		$(CAPSTONE_A) $(CHECK_LIBS)
+
+.PHONY: fuzz
+fuzz: $(FUZZ_BIN)		## run each fuzzer for FUZZ_SECONDS (60)
+	@for fuzzer in $(FUZZ_BIN); do \
+		name=$${fuzzer##*/}; seeds=tests/fuzz/corpus/$$name; \
+		mkdir -p $(B)/fuzz/corpus/$$name || exit 1; \
+		test -d $$seeds || seeds=; \
+		echo "== $$name, $(FUZZ_SECONDS) s"; \
+		$$fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+			-rss_limit_mb=2048 -print_final_stats=1 \
+			-artifact_prefix=$(B)/fuzz/$$name- \
+			$(B)/fuzz/corpus/$$name $$seeds \
+			2>$(B)/fuzz/$$name.log || { \
+			tail -n 60 $(B)/fuzz/$$name.log; \
+			echo "$$name failed; see $(B)/fuzz/$$name-*"; \
+			exit 1; }; \
+		grep -E '^stat::(number_of|average)' $(B)/fuzz/$$name.log; \
+	done
+
+# --- bench -------------------------------------------------------------------
+
+.PHONY: bench
+bench: all tests		## measure what a call costs
+	tests/bench/run
+
+# --- format and lint ---------------------------------------------------------
+
+C_FILES  := $(BASE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
+	    $(THUNKS_SRC) $(UNIT_SRC) $(FUZZ_SRC)
+CC_FILES := $(C_FILES) $(filter %.c %.cc,$(TARGET_SRC))
+H_FILES  := $(HEADERS) $(wildcard src/*/*.h thunks/*.h tests/*/*.h)
+
+.PHONY: format format-check
+format:				## clang-format the tree
+	$(CLANG_FORMAT) -i $(CC_FILES) $(H_FILES)
+
+format-check:			## say what `make format` would change
+	$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
+
+LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(UNIT_SRC) $(FUZZ_SRC)
+LINT_TARGET  := $(BASE_SRC) $(THUNKS_SRC) $(RUNTIME_SRC)
+# What clang does not know.
+CLANG_TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns,\
+			 $(TARGET_CFLAGS))
+LINT_GOALS := $(patsubst %,lint-cc/%,$(LINT_OFFLINE) $(LINT_TARGET)) \
+	      $(patsubst %,lint-h/%,$(H_FILES)) \
+	      $(patsubst %,lint-tidy/%,$(LINT_OFFLINE) $(LINT_TARGET))
+
+.PHONY: lint lint-cppcheck lint-sh $(LINT_GOALS)
+lint: $(LINT_GOALS) lint-cppcheck lint-sh	## every warning an error: gcc, clang, clang-tidy, cppcheck, shellcheck
+	@echo "lint: no findings"
+
+lint_flags = $(CFLAGS_ALL) -Werror \
+	     $(if $(filter $(LINT_TARGET),$*),$(if $(1),$(CLANG_TARGET_CFLAGS),$(TARGET_CFLAGS)))
+
+$(filter lint-cc/%,$(LINT_GOALS)): lint-cc/%:
+	@$(CC) $(call lint_flags) -c -o /dev/null $*
+	@$(CLANG) $(call lint_flags,clang) -fsyntax-only $*
+
+# Each header compiles alone.
+$(filter lint-h/%,$(LINT_GOALS)): lint-h/%:
+	@$(CC) $(CFLAGS_ALL) -Werror -fsyntax-only -include $* -x c /dev/null
+
+$(filter lint-tidy/%,$(LINT_GOALS)): lint-tidy/%:
+	@$(CLANG_TIDY) --quiet $* -- $(call lint_flags,clang) 2>$(B)/lint.$(subst /,-,$*) \
+		|| { cat $(B)/lint.$(subst /,-,$*); exit 1; }
+	@rm -f $(B)/lint.$(subst /,-,$*)
+
+$(filter lint-tidy/%,$(LINT_GOALS)): | $(B)
+$(B):
+	@mkdir -p $@
+
+lint-cppcheck:
+	$(CPPCHECK) --quiet --std=c11 --enable=warning,performance,portability \
+		--inline-suppr --error-exitcode=1 --suppress=missingInclude \
+		--suppress=unknownMacro -Iinclude -Isrc -I. -D__x86_64__ \
+		-D__GNUC__ $(C_FILES)
+
+lint-sh:
+	@if command -v shellcheck >/dev/null; then \
+		shellcheck -x -S warning $(wildcard $(SCRIPTS)); \
+	else echo "shellcheck is not there: scripts not checked"; fi
+
+# --- install -----------------------------------------------------------------
+
+.PHONY: install uninstall
+install: all			## install under PREFIX (/usr/local), DESTDIR before it
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR) \
+		$(INCLUDEDIR)/swizzle $(MANDIR)/man1)
+	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
+	sed 's|^swz_libdir=.*|swz_libdir=$(LIBDIR)|' $(B)/bin/swizzle-run \
+		>$(DESTDIR)$(BINDIR)/swizzle-run
+	chmod 755 $(DESTDIR)$(BINDIR)/swizzle-run
+	install -m 755 $(LIB) $(DESTDIR)$(LIBDIR)
+	for header in $(HEADERS:include/%=%); do \
+		install -m 644 include/$$header \
+			$(DESTDIR)$(INCLUDEDIR)/$$header || exit 1; done
+	install -m 644 $(MAN_SRC) $(DESTDIR)$(MANDIR)/man1
+
+uninstall:			## remove what install installed
+	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(TOOLS)) \
+		$(DESTDIR)$(BINDIR)/swizzle-run \
+		$(DESTDIR)$(LIBDIR)/libswizzle.so \
+		$(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(HEADERS)) \
+		$(patsubst man/%,$(DESTDIR)$(MANDIR)/man1/%,$(MAN_SRC))
+	-rmdir $(DESTDIR)$(INCLUDEDIR)/swizzle 2>/dev/null
+
+# --- the rest ----------------------------------------------------------------
+
+.PHONY: clean distclean help install-deps
+install-deps:			## install what is needed (Debian)
+	scripts/install-deps
+
+clean:				## remove build/
+	rm -rf $(B)
+
+distclean: clean		## also remove what configure made
+	rm -rf config.mk config.log config.status configure configure~ \
+		autom4te.cache aclocal.m4
+
+help:				## this list
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | \
+		while IFS='	' read -r name text; do \
+			printf '  %-14s %s\n' "$$name" "$$text"; done

@@ -1,0 +1,179 @@
+/* The entry hook: where every trampoline goes.
+ *
+ * In:   %rax = the function's relocated prologue ("body"), its id in the four
+ *       bytes before it; (%rsp) = the program's %rax; 8(%rsp) = the return
+ *       slot, which holds the real return address.
+ * Out:  to the body through a return thunk, every register and arithmetic flag
+ *       as at entry, %rsp too; the slot then holds the thunk's address.
+ *
+ * The usual case is done here, without a call: the call edge is in the
+ * thread's context table at its first probe and a thunk is free. All else goes
+ * to swz_enter() in C. No vector instruction, no lock, no branch that
+ * depends on data but the checks themselves.
+ *
+ * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
+ * S-56 r9  S-64 flags  S-72 the address to go on at (under %rsp: the ABI's red
+ * zone keeps it from signal handlers; SysV ABI 3.2.2). */
+
+#include "macros.h"
+#include "offsets.h"
+
+	.section .text.hooks, "ax", @progbits
+
+FUNC(swz_hook_enter)
+	.cfi_def_cfa_offset 16			/* rax is pushed already */
+	.cfi_rel_offset %rax, 0
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%rsi
+	SAVE	%rdi
+	SAVE	%r8
+	SAVE	%r9
+	movq	%rax, %rcx			/* rcx = body */
+	lahf
+	seto	%al
+	pushq	%rax				/* flags, as sahf wants them */
+	.cfi_adjust_cfa_offset 8
+	movq	swz_thread_self@gottpoff(%rip), %rdx
+	movq	%fs:(%rdx), %rdx		/* rdx = thread */
+	testq	%rdx, %rdx
+	jz	.Lin_c
+	movq	SWZ_THREAD_FREE(%rdx), %r8	/* r8 = thunk; NULL also in a */
+	testq	%r8, %r8			/* forked child (wiped page)  */
+	jz	.Lin_c
+	movq	SWZ_THREAD_KEY(%rdx), %rsi	/* rsi = context << 32 */
+	movq	64(%rsp), %rdi			/* rdi = return address */
+	movl	-4(%rcx), %r9d			/* r9 = function id */
+	leaq	(%rdi,%r9,8), %rax
+	addq	%rsi, %rax
+	imulq	$SWZ_HASH_MULTIPLIER, %rax, %rax
+	shrq	$32, %rax
+	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
+	addq	SWZ_THREAD_TABLE(%rdx), %rax
+	movq	(%rax), %rax			/* rax = node */
+	testq	%rax, %rax
+	jz	.Lin_c
+	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lin_c
+	movq	%r9, %rdi
+	orq	%rsi, %rdi
+	cmpq	%rdi, SWZ_NODE_KEY(%rax)
+	jne	.Lin_c
+
+	movq	SWZ_THUNK_LINK(%r8), %rdi	/* take the thunk */
+	movq	%rdi, SWZ_THREAD_FREE(%rdx)
+	leaq	64(%rsp), %rdi
+	movq	%rdi, SWZ_THUNK_SLOT(%r8)
+	movq	(%rdi), %rdi
+	movq	%rdi, SWZ_THUNK_RETURN(%r8)
+	movq	%rcx, SWZ_THUNK_BODY(%r8)
+	movq	%rax, SWZ_THUNK_NODE(%r8)
+	movq	%rsi, SWZ_THUNK_PARENT_KEY(%r8)
+	movq	SWZ_THREAD_TOP(%rdx), %rdi
+	movq	%rdi, SWZ_THUNK_LINK(%r8)
+	movq	%r8, SWZ_THREAD_TOP(%rdx)
+	movl	SWZ_NODE_CONTEXT(%rax), %esi	/* the callee's context */
+	shlq	$32, %rsi
+	movq	%rsi, SWZ_THREAD_KEY(%rdx)
+	movq	%rax, %rsi			/* rsi = node */
+	incq	SWZ_NODE_CALLS(%rsi)
+	incl	SWZ_NODE_OPEN(%rsi)
+	movq	SWZ_THREAD_OPEN(%rdx), %rdi
+	subl	$1, (%rdi,%r9,4)		/* counts down from 0: borrows */
+	sbbq	%r9, %r9			/* r9 = outermost ? -1 : 0 */
+	movq	SWZ_THREAD_RECORD(%rdx), %rdi
+	leaq	-SWZ_UNIT_CODE_BYTES(%r8), %rcx	/* the thunk's code */
+	movq	%rcx, -8(%rsp)
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	%rax, SWZ_THUNK_START(%r8)
+	movq	%rax, SWZ_RECORD_LAST(%rdi)
+	subq	%rax, SWZ_NODE_TICKS(%rsi)
+	andq	%r9, %rax
+	subq	%rax, SWZ_NODE_OUTER_TICKS(%rsi)
+
+.Lto_thunk:
+	.cfi_remember_state
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addb	$0x7f, %al			/* OF */
+	sahf					/* SF ZF AF PF CF */
+	RESTORE	%r9
+	RESTORE	%r8
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
+	leaq	8(%rsp), %rsp			/* the thunk's call pushes it */
+	.cfi_adjust_cfa_offset -8
+	jmpq	*-80(%rsp)			/* S-72 */
+
+	/* The unusual case. Functions that take the same stack layout (the
+	 * checked hook, below) come here too. */
+.Lin_c:
+	.cfi_restore_state
+	SAVE	%r10
+	SAVE	%r11
+	SAVE	%rbp
+	pushfq					/* DF, AC too */
+	.cfi_adjust_cfa_offset 8
+	cld
+	movq	%rcx, %rdi			/* body */
+	leaq	96(%rsp), %rsi			/* slot */
+	movq	%rsp, %rbp
+	.cfi_remember_state
+	.cfi_def_cfa_register %rbp
+	andq	$-16, %rsp
+	call	swz_enter			/* rax = thunk or NULL */
+	movq	%rbp, %rsp
+	.cfi_restore_state
+	popfq
+	.cfi_adjust_cfa_offset -8
+	RESTORE	%rbp
+	RESTORE	%r11
+	RESTORE	%r10
+	testq	%rax, %rax
+	jz	.Lpass
+	subq	$SWZ_UNIT_CODE_BYTES, %rax
+	movq	%rax, -8(%rsp)			/* S-72 */
+	jmp	.Lto_thunk
+.Lpass:						/* unhooked: to the body */
+	.cfi_remember_state
+	movq	%rcx, -8(%rsp)
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addb	$0x7f, %al
+	sahf
+	RESTORE	%r9
+	RESTORE	%r8
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
+	jmpq	*-72(%rsp)
+	.cfi_restore_state
+END(swz_hook_enter)
+
+/* The same for a run with filters or a depth limit: every entry is decided by
+ * swz_enter(). */
+FUNC(swz_hook_enter_checked)
+	.cfi_def_cfa_offset 16
+	.cfi_rel_offset %rax, 0
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%rsi
+	SAVE	%rdi
+	SAVE	%r8
+	SAVE	%r9
+	movq	%rax, %rcx
+	lahf
+	seto	%al
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	jmp	.Lin_c
+END(swz_hook_enter_checked)
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,50 @@
+#ifndef SWZ_ASM_OFFSETS_H
+#define SWZ_ASM_OFFSETS_H
+
+/* What the hooks know of C structures; src/runtime/layout.c asserts each. */
+
+/* struct swz_thread (src/runtime/thread.h) */
+#define SWZ_THREAD_FREE 0
+#define SWZ_THREAD_KEY 8
+#define SWZ_THREAD_TOP 16
+#define SWZ_THREAD_TABLE 24
+#define SWZ_THREAD_TABLE_MASK 32
+#define SWZ_THREAD_OPEN 40
+#define SWZ_THREAD_RECORD 48
+
+/* struct swz_thunk (thunks/arena.h) */
+#define SWZ_THUNK_BODY 0
+#define SWZ_THUNK_RETURN 8
+#define SWZ_THUNK_NODE 16
+#define SWZ_THUNK_START 24
+#define SWZ_THUNK_PARENT_KEY 32
+#define SWZ_THUNK_LINK 40
+#define SWZ_THUNK_SLOT 48
+#define SWZ_THUNK_PENDING 56
+
+/* struct swz_node (include/swizzle/format.h) */
+#define SWZ_NODE_KEY 0 /* function, and parent above it */
+#define SWZ_NODE_FUNCTION 0
+#define SWZ_NODE_CALL_SITE 8
+#define SWZ_NODE_CALLS 16
+#define SWZ_NODE_TICKS 24
+#define SWZ_NODE_OUTER_TICKS 32
+#define SWZ_NODE_MIN_TICKS 40
+#define SWZ_NODE_MAX_TICKS 48
+#define SWZ_NODE_CONTEXT 56
+#define SWZ_NODE_OPEN 60
+
+/* struct swz_thread_record (include/swizzle/format.h) */
+#define SWZ_RECORD_LAST 16
+
+/* Thunk units. A unit is 64 KiB of code, then 64 KiB of data; code and data of
+ * a thunk are 64 bytes each, at the same offset of their half. */
+#define SWZ_UNIT_CODE_BYTES 0x10000
+#define SWZ_THUNK_BYTES 64
+#define SWZ_THUNK_AFTER_CALL 6 /* the thunk address T, from its code's start */
+#define SWZ_ARENA_BYTES 0x20000000 /* 512 MiB: 4 Mi live frames */
+
+/* The context table's hash: ((site + 8 * function + key) * this) >> 32. */
+#define SWZ_HASH_MULTIPLIER 0x61c88647
+
+#endif

@@ -1,0 +1,44 @@
+/* What C cannot say: a change of stack, and the landing pad of the thunks'
+ * personality routine. */
+
+#include "macros.h"
+#include "offsets.h"
+
+	.section .text.hooks, "ax", @progbits
+
+/* void swz_call_on_stack(void (*function)(void *), void *argument,
+ *                        void *stack_top)
+ * Calls function(argument) on another stack. stack_top: 16-byte aligned. */
+FUNC(swz_call_on_stack)
+	SAVE	%rbp
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	movq	%rdx, %rsp
+	call	*%rax
+	movq	%rbp, %rsp
+	.cfi_def_cfa_register %rsp
+	RESTORE	%rbp
+	ret
+END(swz_call_on_stack)
+
+/* Where an unwinder lands when it cleans up a thunk's frame: %rsp = slot + 8,
+ * %rax = the exception, %rdx = the thunk's data, callee-saved registers as the
+ * frame's caller expects them. Puts the real return address back, accounts the
+ * exit, and unwinds on as if the caller had called _Unwind_Resume itself. */
+FUNC(swz_landing)
+	.cfi_def_cfa_offset 0
+	pushq	SWZ_THUNK_RETURN(%rdx)
+	.cfi_adjust_cfa_offset 8
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	movq	%rdx, %rdi
+	cld
+	call	swz_unwound			/* rax = _Unwind_Resume */
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	jmp	*%rax
+END(swz_landing)
+
+	.section .note.GNU-stack, "", @progbits

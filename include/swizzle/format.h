@@ -1,0 +1,164 @@
+#ifndef SWIZZLE_FORMAT_H
+#define SWIZZLE_FORMAT_H
+
+/* The profile file, as the runtime maps it and the tools read it.
+ *
+ * Little-endian. A header page, then chunks back to back, each a multiple of
+ * 64 bytes with a 64-byte header of its own. The file is written through a
+ * shared mapping by a live process and may end at any moment: a chunk's header
+ * is complete once its magic is set (it is stored last); bytes past
+ * swz_file_header.used_bytes are meaningless, and the file may be longer
+ * (sparse) than that. A node is addressed by its file offset divided by 64.
+ * docs/file-format.md explains how costs are derived. */
+
+#include <stdint.h>
+
+#include "swizzle/refusal.h"
+
+#define SWZ_FILE_MAGIC "SWZPROF\n" /* 8 bytes, no NUL */
+#define SWZ_FILE_VERSION 1u
+#define SWZ_FILE_BYTE_ORDER 0x01020304u
+#define SWZ_HEADER_BYTES 4096u
+#define SWZ_UNIT_BYTES 64u
+#define SWZ_CHUNK_MAGIC 0x4357535au
+
+enum swz_file_flags {
+	SWZ_FILE_FORKED = 1,  /* began by fork in a profiled process */
+	SWZ_FILE_ENDED = 2,   /* end_ticks is the time of an orderly exit */
+	SWZ_FILE_FOLDED = 4,  /* memory bound reached: contexts were folded */
+	SWZ_FILE_FILTERED = 8 /* -F, -N, -H or -D was in force */
+};
+
+struct swz_clock_sample {
+	uint64_t ticks;        /* rdtsc */
+	uint64_t monotonic_ns; /* CLOCK_MONOTONIC at the same moment */
+};
+
+struct swz_file_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_bytes; /* SWZ_HEADER_BYTES */
+	uint32_t byte_order;
+	uint32_t flags;        /* enum swz_file_flags */
+	uint64_t used_bytes;   /* header and chunks; grows atomically */
+	uint64_t limit_bytes;  /* the memory bound, also the mapping's size */
+	int32_t pid;
+	int32_t parent_pid;
+	uint64_t start_ticks;
+	uint64_t start_realtime_ns; /* since the epoch */
+	uint64_t end_ticks;         /* 0 unless SWZ_FILE_ENDED */
+	/* [0] first thing at start, [1] at the end of our initialisation, [2]
+	 * the latest (refreshed in slow paths; zero if never). ns per tick is
+	 * taken from the two samples farthest apart. */
+	struct swz_clock_sample clock[3];
+	/* What one hooked call costs, in 1/1024 ticks: inside the interval
+	 * that it records, and outside of it (in its caller's). */
+	uint64_t cost_inside;
+	uint64_t cost_outside;
+	uint64_t lost_calls;     /* passed unrecorded: no memory or thunk */
+	uint64_t folded_calls;   /* recorded in a folded context */
+	uint64_t arena_start;    /* return thunks: addresses in      */
+	uint64_t arena_end;      /* [arena_start, arena_end)         */
+};
+
+enum swz_chunk_type {
+	SWZ_CHUNK_COMMAND = 1,   /* exe path, cwd, then argv: count strings, each
+				  * with its NUL */
+	SWZ_CHUNK_MODULE = 2,    /* struct swz_module_record, path with NUL */
+	SWZ_CHUNK_FUNCTIONS = 3, /* count struct swz_function_record */
+	SWZ_CHUNK_THREAD = 4,    /* struct swz_thread_record */
+	SWZ_CHUNK_NODES = 5      /* count struct swz_node slots */
+};
+
+struct swz_chunk {
+	uint32_t magic; /* SWZ_CHUNK_MAGIC, stored last */
+	uint32_t type;  /* enum swz_chunk_type; skip what is unknown */
+	uint64_t bytes; /* with this header; a multiple of 64 */
+	uint32_t count;
+	uint32_t owner; /* THREAD, NODES: thread index; MODULE, FUNCTIONS:
+			 * module index */
+	uint64_t reserved[5];
+};
+
+struct swz_module_record {
+	uint64_t load_bias; /* address = load_bias + ELF virtual address */
+	uint64_t start;     /* mapped range [start, end) */
+	uint64_t end;
+	uint32_t first_function; /* id; ids are consecutive in a module */
+	uint32_t function_count;
+	uint32_t in_scope; /* 0: not to be hooked (-M, default scope) */
+	uint32_t build_id_bytes;
+	uint8_t build_id[32];
+	uint32_t counts[SWZ_REFUSAL_SLOTS]; /* by enum swz_refusal */
+};
+
+struct swz_function_record {
+	uint32_t address; /* ELF virtual address, low 32 bits */
+	uint32_t size;    /* bytes; 0 unknown */
+	uint16_t status;  /* enum swz_refusal */
+	uint16_t flags;   /* enum swz_function_flags */
+	uint32_t id;      /* what nodes refer to; first_function + index */
+};
+
+enum swz_function_flags {
+	SWZ_FUNCTION_FROM_SYMBOL = 1 /* found by symbol only, no FDE */
+};
+
+struct swz_thread_record {
+	int32_t tid;
+	uint32_t root; /* its root context: file offset / 64 */
+	uint64_t start_ticks;
+	uint64_t last_ticks; /* of the latest event; open frames end here */
+	uint64_t end_ticks;  /* 0: not known to have ended */
+	char name[16];       /* as prctl(PR_GET_NAME), NUL-padded */
+	uint64_t reserved[10];
+};
+
+#define SWZ_FUNCTION_NONE 0u         /* an unused node slot */
+#define SWZ_FUNCTION_ROOT 0xffffffffu /* a thread's root context */
+#define SWZ_CALL_SITE_TAIL 0u /* entered by a jump from its caller context */
+
+#define SWZ_NODE_OPEN_MASK 0x00ffffffu
+enum swz_node_flags { /* high byte of swz_node.open */
+	SWZ_NODE_PASS = 0x01000000,   /* nothing beneath is recorded */
+	SWZ_NODE_HIDDEN = 0x02000000, /* not to be shown: its time belongs to
+				       * its parent context */
+	SWZ_NODE_FOLDED = 0x04000000  /* the context is not the true one (memory
+				       * bound): the caller is the function
+				       * that holds call_site */
+};
+
+/* One call edge out of one context: the calls of `function` made from
+ * `call_site` while context `parent` was current.
+ *
+ * If the function is not yet on the path from the root, the node is itself
+ * the context of what it calls (context == its own offset / 64). If it is, the
+ * call is recursive and context is the ancestor that stands for the function:
+ * contexts stay as few as there are simple paths, while counts of calls and
+ * edges stay exact.
+ *
+ * ticks is the sum over all activations of (exit time - entry time), in TSC
+ * ticks; the entry's time is subtracted when it happens, so an open activation
+ * is missing its exit: add open x last_ticks of the thread. outer_ticks is the
+ * same for those activations only that were the function's outermost in their
+ * thread; when one is open, outer_ticks is negative. */
+struct swz_node {
+	uint32_t function; /* id, or one of SWZ_FUNCTION_* */
+	uint32_t parent;
+	uint64_t call_site; /* return address, or SWZ_CALL_SITE_TAIL */
+	uint64_t calls;     /* entries */
+	int64_t ticks;
+	int64_t outer_ticks;
+	uint64_t min_ticks; /* 0 if no activation has ended */
+	uint64_t max_ticks;
+	uint32_t context;
+	uint32_t open; /* activations begun and not ended, and flags */
+};
+
+_Static_assert(sizeof(struct swz_chunk) == 64, "chunk header");
+_Static_assert(sizeof(struct swz_node) == 64, "node");
+_Static_assert(sizeof(struct swz_function_record) == 16, "function record");
+_Static_assert(sizeof(struct swz_thread_record) == 128, "thread record");
+_Static_assert(sizeof(struct swz_file_header) <= SWZ_HEADER_BYTES, "header");
+
+#endif

@@ -1,0 +1,34 @@
+#ifndef SWIZZLE_REFUSAL_H
+#define SWIZZLE_REFUSAL_H
+
+/* Why a function is not hooked. The value is stored in the profile
+ * (struct swz_function_record.status), so values never change their meaning.
+ * The second column is the name that users see. */
+#define SWZ_REFUSALS(X) \
+	X(SWZ_PATCHED, "patched") \
+	X(SWZ_REFUSE_TOO_SHORT, "too short for a jump") \
+	X(SWZ_REFUSE_BRANCH_INTO_SITE, "branch into the patch site") \
+	X(SWZ_REFUSE_UNDECODABLE, "undecodable instruction") \
+	X(SWZ_REFUSE_UNRELOCATABLE, "instruction that cannot be moved") \
+	X(SWZ_REFUSE_READS_RETURN_SLOT, "reads its return address") \
+	X(SWZ_REFUSE_TAIL_CALLS_READER, \
+	  "tail-calls a function that reads its return address") \
+	X(SWZ_REFUSE_RETURNS_TWICE, "returns twice") \
+	X(SWZ_REFUSE_NO_STANDARD_FRAME, "no standard frame at entry") \
+	X(SWZ_REFUSE_OVERLAPS, "overlaps another function") \
+	X(SWZ_REFUSE_OUT_OF_REACH, "no trampoline memory within reach") \
+	X(SWZ_REFUSE_FILTERED, "excluded by a filter") \
+	X(SWZ_REFUSE_FOREIGN_RUNTIME, \
+	  "runtime that walks its own stack") \
+	X(SWZ_REFUSE_UNWRITABLE, "text cannot be made writable")
+
+enum swz_refusal {
+#define X(symbol, text) symbol,
+	SWZ_REFUSALS(X)
+#undef X
+	SWZ_REFUSAL_COUNT
+};
+
+#define SWZ_REFUSAL_SLOTS 32 /* room in the file for reasons to come */
+
+#endif

@@ -1,0 +1,357 @@
+/* The interpreter of call frame programs, as far as a profiler needs one: the
+ * rule for the CFA and the rule for the return address; all other registers'
+ * rules are read and forgotten. The state is a small value, so remember and
+ * restore are copies. A row is reported when the location moves on.
+ *
+ * remember/restore cover the CFA too, as GCC's unwinder does and GAS expects;
+ * the text of DWARF speaks of register rules alone. */
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/eh_frame.h"
+#include "base/eh_pointer.h"
+
+enum {
+	CFA_NOP = 0x00,
+	CFA_SET_LOC = 0x01,
+	CFA_ADVANCE_LOC1 = 0x02,
+	CFA_ADVANCE_LOC2 = 0x03,
+	CFA_ADVANCE_LOC4 = 0x04,
+	CFA_OFFSET_EXTENDED = 0x05,
+	CFA_RESTORE_EXTENDED = 0x06,
+	CFA_UNDEFINED = 0x07,
+	CFA_SAME_VALUE = 0x08,
+	CFA_REGISTER = 0x09,
+	CFA_REMEMBER_STATE = 0x0a,
+	CFA_RESTORE_STATE = 0x0b,
+	CFA_DEF_CFA = 0x0c,
+	CFA_DEF_CFA_REGISTER = 0x0d,
+	CFA_DEF_CFA_OFFSET = 0x0e,
+	CFA_DEF_CFA_EXPRESSION = 0x0f,
+	CFA_EXPRESSION = 0x10,
+	CFA_OFFSET_EXTENDED_SF = 0x11,
+	CFA_DEF_CFA_SF = 0x12,
+	CFA_DEF_CFA_OFFSET_SF = 0x13,
+	CFA_VAL_OFFSET = 0x14,
+	CFA_VAL_OFFSET_SF = 0x15,
+	CFA_VAL_EXPRESSION = 0x16,
+	CFA_GNU_ARGS_SIZE = 0x2e,
+	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+	/* the operand stands in the low six bits */
+	CFA_ADVANCE_LOC = 0x40,
+	CFA_OFFSET = 0x80,
+	CFA_RESTORE = 0xc0,
+	CFA_PRIMARY = 0xc0,
+	CFA_OPERAND = 0x3f
+};
+
+enum { DWARF_RBP = 6, DWARF_RSP = 7, REMEMBERED_STATES = 16 };
+
+struct rules {
+	enum swz_cfa_base cfa_base;
+	int64_t cfa_offset;
+	bool return_at_cfa_minus_8;
+};
+
+struct machine {
+	const struct swz_fde *fde;
+	struct swz_cursor cursor;
+	uint64_t location;
+	struct rules now;
+	struct rules initial; /* what the CIE's program left */
+	struct rules remembered[REMEMBERED_STATES];
+	unsigned depth;
+	bool in_cie;
+	bool stopped; /* by visit */
+	bool (*visit)(void *context, const struct swz_cfi_row *row);
+	void *context;
+};
+
+/* Reports the row that ends at `end`. */
+static void end_row(struct machine *m, uint64_t end)
+{
+	struct swz_cfi_row row;
+
+	if (end == m->location)
+		return;
+	row.start = m->location;
+	row.end = end;
+	row.cfa_base = m->now.cfa_base;
+	row.cfa_offset = m->now.cfa_offset;
+	row.return_at_cfa_minus_8 = m->now.return_at_cfa_minus_8;
+	m->location = end;
+	if (!m->visit(m->context, &row))
+		m->stopped = true;
+}
+
+static enum swz_status move_to(struct machine *m, uint64_t location)
+{
+	if (m->in_cie || m->cursor.failed || location < m->location ||
+	    location > m->fde->start + m->fde->size)
+		return SWZ_E_FORMAT;
+	end_row(m, location);
+	return SWZ_OK;
+}
+
+static enum swz_status advance(struct machine *m, uint64_t delta)
+{
+	uint64_t bytes;
+
+	if (__builtin_mul_overflow(delta, m->fde->code_align, &bytes) ||
+	    bytes > m->fde->start + m->fde->size - m->location)
+		return SWZ_E_FORMAT;
+	return move_to(m, m->location + bytes);
+}
+
+static enum swz_status set_loc(struct machine *m)
+{
+	const struct swz_eh_frame *section = &m->fde->section;
+	uint64_t base = section->address +
+			(uint64_t)(m->cursor.data - section->bytes.data);
+
+	return move_to(m, swz_eh_read_pointer(&m->cursor,
+					      m->fde->pointer_encoding, base));
+}
+
+static enum swz_status define_cfa(struct machine *m, uint64_t column,
+				  int64_t offset)
+{
+	if (column == DWARF_RSP)
+		m->now.cfa_base = SWZ_CFA_RSP;
+	else if (column == DWARF_RBP)
+		m->now.cfa_base = SWZ_CFA_RBP;
+	else
+		m->now.cfa_base = SWZ_CFA_OTHER;
+	m->now.cfa_offset = offset;
+	return SWZ_OK;
+}
+
+static enum swz_status define_cfa_scaled(struct machine *m, uint64_t column,
+					 int64_t offset)
+{
+	if (__builtin_mul_overflow(offset, m->fde->data_align, &offset))
+		return SWZ_E_FORMAT;
+	return define_cfa(m, column, offset);
+}
+
+/* An unsigned offset; one beyond INT64_MAX fails. */
+static int64_t read_offset(struct machine *m)
+{
+	uint64_t offset = swz_cursor_uleb(&m->cursor);
+
+	if (offset > INT64_MAX)
+		m->cursor.failed = true;
+	return m->cursor.failed ? 0 : (int64_t)offset;
+}
+
+static enum swz_status set_cfa_offset(struct machine *m, int64_t offset)
+{
+	m->now.cfa_offset = offset;
+	return SWZ_OK;
+}
+
+static enum swz_status set_cfa_offset_scaled(struct machine *m, int64_t offset)
+{
+	if (__builtin_mul_overflow(offset, m->fde->data_align, &offset))
+		return SWZ_E_FORMAT;
+	return set_cfa_offset(m, offset);
+}
+
+/* Column is saved at CFA + offset * data_align. */
+static enum swz_status save_at(struct machine *m, uint64_t column,
+			       int64_t offset)
+{
+	if (__builtin_mul_overflow(offset, m->fde->data_align, &offset))
+		return SWZ_E_FORMAT;
+	if (column == m->fde->return_column)
+		m->now.return_at_cfa_minus_8 = offset == -8;
+	return SWZ_OK;
+}
+
+/* Column has some rule that is not "saved at an offset". */
+static enum swz_status set_other_rule(struct machine *m, uint64_t column)
+{
+	if (column == m->fde->return_column)
+		m->now.return_at_cfa_minus_8 = false;
+	return SWZ_OK;
+}
+
+static enum swz_status restore(struct machine *m, uint64_t column)
+{
+	if (m->in_cie)
+		return SWZ_E_FORMAT;
+	if (column == m->fde->return_column)
+		m->now.return_at_cfa_minus_8 = m->initial.return_at_cfa_minus_8;
+	return SWZ_OK;
+}
+
+static enum swz_status remember(struct machine *m)
+{
+	if (m->depth == REMEMBERED_STATES)
+		return SWZ_E_FORMAT;
+	m->remembered[m->depth++] = m->now;
+	return SWZ_OK;
+}
+
+static enum swz_status recall(struct machine *m)
+{
+	if (!m->depth)
+		return SWZ_E_FORMAT;
+	m->now = m->remembered[--m->depth];
+	return SWZ_OK;
+}
+
+static enum swz_status skip_block(struct machine *m)
+{
+	swz_cursor_skip(&m->cursor, swz_cursor_uleb(&m->cursor));
+	return SWZ_OK;
+}
+
+static enum swz_status run_extended(struct machine *m, uint8_t opcode)
+{
+	struct swz_cursor *cursor = &m->cursor;
+	uint64_t column;
+
+	switch (opcode) {
+	case CFA_NOP:
+		return SWZ_OK;
+	case CFA_SET_LOC:
+		return set_loc(m);
+	case CFA_ADVANCE_LOC1:
+		return advance(m, swz_cursor_u8(cursor));
+	case CFA_ADVANCE_LOC2:
+		return advance(m, swz_cursor_u16(cursor));
+	case CFA_ADVANCE_LOC4:
+		return advance(m, swz_cursor_u32(cursor));
+	case CFA_REMEMBER_STATE:
+		return remember(m);
+	case CFA_RESTORE_STATE:
+		return recall(m);
+	case CFA_DEF_CFA_OFFSET:
+		return set_cfa_offset(m, read_offset(m));
+	case CFA_DEF_CFA_OFFSET_SF:
+		return set_cfa_offset_scaled(m, swz_cursor_sleb(cursor));
+	case CFA_DEF_CFA_EXPRESSION:
+		m->now.cfa_base = SWZ_CFA_OTHER;
+		return skip_block(m);
+	case CFA_GNU_ARGS_SIZE:
+		swz_cursor_uleb(cursor);
+		return SWZ_OK;
+	}
+	column = swz_cursor_uleb(cursor);
+	switch (opcode) {
+	case CFA_DEF_CFA:
+		return define_cfa(m, column, read_offset(m));
+	case CFA_DEF_CFA_SF:
+		return define_cfa_scaled(m, column, swz_cursor_sleb(cursor));
+	case CFA_DEF_CFA_REGISTER:
+		return define_cfa(m, column, m->now.cfa_offset);
+	case CFA_OFFSET_EXTENDED:
+		return save_at(m, column, read_offset(m));
+	case CFA_OFFSET_EXTENDED_SF:
+		return save_at(m, column, swz_cursor_sleb(cursor));
+	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+		return save_at(m, column, -read_offset(m));
+	case CFA_RESTORE_EXTENDED:
+		return restore(m, column);
+	case CFA_UNDEFINED:
+	case CFA_SAME_VALUE:
+		return set_other_rule(m, column);
+	case CFA_REGISTER:
+	case CFA_VAL_OFFSET:
+		swz_cursor_uleb(cursor);
+		return set_other_rule(m, column);
+	case CFA_VAL_OFFSET_SF:
+		swz_cursor_sleb(cursor);
+		return set_other_rule(m, column);
+	case CFA_EXPRESSION:
+	case CFA_VAL_EXPRESSION:
+		set_other_rule(m, column);
+		return skip_block(m);
+	default:
+		return SWZ_E_UNSUPPORTED;
+	}
+}
+
+static enum swz_status run_one(struct machine *m)
+{
+	uint8_t opcode = swz_cursor_u8(&m->cursor);
+	uint8_t operand = opcode & CFA_OPERAND;
+
+	switch (opcode & CFA_PRIMARY) {
+	case CFA_ADVANCE_LOC:
+		return advance(m, operand);
+	case CFA_OFFSET:
+		return save_at(m, operand, read_offset(m));
+	case CFA_RESTORE:
+		return restore(m, operand);
+	default:
+		return run_extended(m, opcode);
+	}
+}
+
+static enum swz_status run(struct machine *m, struct swz_bytes program)
+{
+	enum swz_status status = SWZ_OK;
+
+	m->cursor = swz_cursor(program);
+	while (status == SWZ_OK && !m->stopped &&
+	       !swz_cursor_at_end(&m->cursor))
+		status = run_one(m);
+	if (status == SWZ_OK && m->cursor.failed)
+		return SWZ_E_FORMAT;
+	return status;
+}
+
+enum swz_status swz_cfi_rows(const struct swz_fde *fde,
+			     bool (*visit)(void *context,
+					   const struct swz_cfi_row *row),
+			     void *context)
+{
+	struct machine m;
+	enum swz_status status;
+
+	memset(&m, 0, sizeof(m));
+	m.fde = fde;
+	m.location = fde->start;
+	m.now.cfa_base = SWZ_CFA_OTHER;
+	m.visit = visit;
+	m.context = context;
+	m.in_cie = true;
+	status = run(&m, fde->cie_program);
+	if (status != SWZ_OK)
+		return status;
+	m.in_cie = false;
+	m.initial = m.now;
+	status = run(&m, fde->program);
+	if (status == SWZ_OK && !m.stopped)
+		end_row(&m, fde->start + fde->size);
+	return status;
+}
+
+struct first_row {
+	bool seen;
+	struct swz_cfi_row row;
+};
+
+static bool keep_first(void *context, const struct swz_cfi_row *row)
+{
+	struct first_row *first = context;
+
+	if (!first->seen)
+		first->row = *row;
+	first->seen = true;
+	return true;
+}
+
+bool swz_fde_is_function(const struct swz_fde *fde)
+{
+	struct first_row first;
+
+	first.seen = false;
+	return !fde->signal_frame &&
+	       swz_cfi_rows(fde, keep_first, &first) == SWZ_OK && first.seen &&
+	       first.row.cfa_base == SWZ_CFA_RSP && first.row.cfa_offset == 8 &&
+	       first.row.return_at_cfa_minus_8;
+}

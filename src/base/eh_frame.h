@@ -1,0 +1,79 @@
+#ifndef SWZ_BASE_EH_FRAME_H
+#define SWZ_BASE_EH_FRAME_H
+
+/* A reader of .eh_frame: which functions there are, and where the canonical
+ * frame address (CFA) lies at each of their instructions. LSB 5.0 chapter 10.6;
+ * DWARF 5 section 6.4. The bytes are hostile. Nothing is allocated; pure,
+ * thread safe, async-signal-safe. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/elf_view.h"
+#include "base/status.h"
+
+/* Where the section lies: address is the ELF virtual address (or run-time
+ * address) of bytes.data[0]; pc-relative pointers are resolved against it.
+ * Pointers with DW_EH_PE_indirect, textrel, datarel, funcrel or aligned are
+ * unsupported: such an FDE is skipped and counted. */
+struct swz_eh_frame {
+	struct swz_bytes bytes;
+	uint64_t address;
+};
+
+struct swz_fde {
+	uint64_t start; /* address of the first instruction, same space */
+	uint64_t size;
+	bool signal_frame; /* augmentation 'S' */
+	bool has_lsda;
+	uint32_t return_column; /* 16 on x86-64 */
+	uint64_t code_align;
+	int64_t data_align;
+	uint8_t pointer_encoding;     /* DW_EH_PE_*, of DW_CFA_set_loc */
+	struct swz_bytes cie_program; /* the CIE's initial instructions */
+	struct swz_bytes program;     /* the FDE's own */
+	struct swz_eh_frame section;
+};
+
+struct swz_fde_iterator {
+	struct swz_eh_frame section;
+	size_t offset;
+	size_t skipped; /* damaged or unsupported entries so far */
+};
+
+void swz_fde_begin(struct swz_fde_iterator *it,
+		   const struct swz_eh_frame *section);
+/* Returns true and fills *fde, or false at the end (a zero terminator, the end
+ * of bytes, or a length that runs past them). FDEs of size 0 are skipped. */
+bool swz_fde_next(struct swz_fde_iterator *it, struct swz_fde *fde);
+
+enum swz_cfa_base {
+	SWZ_CFA_RSP,  /* CFA = rsp + offset */
+	SWZ_CFA_RBP,  /* CFA = rbp + offset */
+	SWZ_CFA_OTHER /* other register or an expression */
+};
+
+/* One row of the unwind table: holds for addresses [start, end). */
+struct swz_cfi_row {
+	uint64_t start;
+	uint64_t end;
+	enum swz_cfa_base cfa_base;
+	int64_t cfa_offset;
+	bool return_at_cfa_minus_8; /* column 16 is saved at CFA-8 */
+};
+
+/* Runs the CFI program and calls visit for each row in order of address (rows
+ * never empty); visit returns false to stop early. DW_CFA_remember_state up to
+ * 16 deep. SWZ_E_FORMAT on a damaged program (rows seen so far stand),
+ * SWZ_E_UNSUPPORTED on an opcode that is not known. */
+enum swz_status swz_cfi_rows(const struct swz_fde *fde,
+			     bool (*visit)(void *context,
+					   const struct swz_cfi_row *row),
+			     void *context) SWZ_MUST_CHECK;
+
+/* The CFA test: true if at the function's first byte CFA = rsp + 8, the return
+ * address is saved at CFA - 8, it is no signal frame and the program of CIE and
+ * FDE is understood. */
+bool swz_fde_is_function(const struct swz_fde *fde);
+
+#endif

@@ -1,0 +1,287 @@
+#include "base/elf_view.h"
+
+/* Tables (program headers, section headers, symbols) are checked once, when
+ * they are opened: within the file, of the right entry size, and aligned, so
+ * that they can be indexed in place. String tables are cut behind their last
+ * NUL when they are opened; after that any offset within them is a terminated
+ * string. Ranges are compared as (offset <= size && length <= size - offset),
+ * which cannot overflow. */
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/cursor.h"
+
+static const struct swz_bytes no_bytes = {NULL, 0};
+
+/* The slice [offset, offset + size) of the file, or empty. */
+static struct swz_bytes slice(struct swz_bytes file, uint64_t offset,
+			      uint64_t size)
+{
+	struct swz_bytes part = no_bytes;
+
+	if (offset <= file.size && size <= file.size - offset && size) {
+		part.data = file.data + offset;
+		part.size = (size_t)size;
+	}
+	return part;
+}
+
+/* A table of `count` entries at this offset, or NULL. */
+static const void *table(struct swz_bytes file, uint64_t offset, uint64_t count,
+			 size_t entry_size)
+{
+	struct swz_bytes part;
+
+	if (!count || count > file.size / entry_size)
+		return NULL;
+	part = slice(file, offset, count * entry_size);
+	if ((uintptr_t)part.data % _Alignof(Elf64_Xword))
+		return NULL;
+	return part.data;
+}
+
+static struct swz_bytes cut_behind_last_nul(struct swz_bytes strings)
+{
+	while (strings.size && strings.data[strings.size - 1])
+		strings.size--;
+	return strings;
+}
+
+static enum swz_status check_header(const Elf64_Ehdr *header)
+{
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+		return SWZ_E_FORMAT;
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    header->e_machine != EM_X86_64)
+		return SWZ_E_UNSUPPORTED;
+	return SWZ_OK;
+}
+
+/* Counts that do not fit the header's 16 bits stand in section 0. */
+static void open_sections(struct swz_elf *elf)
+{
+	const Elf64_Ehdr *header = elf->header;
+	const Elf64_Shdr *first;
+	uint64_t count = header->e_shnum;
+	uint32_t names = header->e_shstrndx;
+
+	if (!header->e_shoff || header->e_shentsize != sizeof(Elf64_Shdr))
+		return;
+	first = table(elf->file, header->e_shoff, 1, sizeof(Elf64_Shdr));
+	if (!first)
+		return;
+	if (!count)
+		count = first->sh_size;
+	if (names == SHN_XINDEX)
+		names = first->sh_link;
+	elf->sections = table(elf->file, header->e_shoff, count,
+			      sizeof(Elf64_Shdr));
+	if (!elf->sections)
+		return;
+	elf->section_count = (size_t)count;
+	if (names < count)
+		elf->section_names = cut_behind_last_nul(
+			swz_elf_section_bytes(elf, &elf->sections[names]));
+}
+
+static enum swz_status open_segments(struct swz_elf *elf)
+{
+	const Elf64_Ehdr *header = elf->header;
+	uint64_t count = header->e_phnum;
+
+	if (count == PN_XNUM && elf->section_count)
+		count = elf->sections[0].sh_info;
+	if (!count)
+		return SWZ_OK;
+	if (header->e_phentsize != sizeof(Elf64_Phdr))
+		return SWZ_E_FORMAT;
+	elf->segments = table(elf->file, header->e_phoff, count,
+			      sizeof(Elf64_Phdr));
+	if (!elf->segments)
+		return SWZ_E_FORMAT;
+	elf->segment_count = (size_t)count;
+	return SWZ_OK;
+}
+
+enum swz_status swz_elf_open(struct swz_elf *elf, struct swz_bytes file)
+{
+	enum swz_status status;
+
+	memset(elf, 0, sizeof(*elf));
+	elf->file = file;
+	elf->header = table(file, 0, 1, sizeof(Elf64_Ehdr));
+	if (!elf->header)
+		return SWZ_E_FORMAT;
+	status = check_header(elf->header);
+	if (status != SWZ_OK)
+		return status;
+	open_sections(elf);
+	return open_segments(elf);
+}
+
+const Elf64_Shdr *swz_elf_section(const struct swz_elf *elf, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < elf->section_count; i++) {
+		uint32_t at = elf->sections[i].sh_name;
+
+		if (at < elf->section_names.size &&
+		    !strcmp((const char *)elf->section_names.data + at, name))
+			return &elf->sections[i];
+	}
+	return NULL;
+}
+
+struct swz_bytes swz_elf_section_bytes(const struct swz_elf *elf,
+				       const Elf64_Shdr *section)
+{
+	if (section->sh_type == SHT_NOBITS || section->sh_type == SHT_NULL)
+		return no_bytes;
+	return slice(elf->file, section->sh_offset, section->sh_size);
+}
+
+struct swz_bytes swz_elf_bytes_from(const struct swz_elf *elf, uint64_t address)
+{
+	size_t i;
+
+	for (i = 0; i < elf->segment_count; i++) {
+		const Elf64_Phdr *segment = &elf->segments[i];
+		struct swz_bytes bytes;
+		uint64_t offset;
+
+		if (segment->p_type != PT_LOAD || address < segment->p_vaddr)
+			continue;
+		offset = address - segment->p_vaddr;
+		if (offset >= segment->p_filesz)
+			continue;
+		bytes = slice(elf->file, segment->p_offset, segment->p_filesz);
+		if (!bytes.size)
+			continue;
+		bytes.data += offset;
+		bytes.size -= (size_t)offset;
+		return bytes;
+	}
+	return no_bytes;
+}
+
+struct swz_bytes swz_elf_bytes_at(const struct swz_elf *elf, uint64_t address,
+				  uint64_t size)
+{
+	return slice(swz_elf_bytes_from(elf, address), 0, size);
+}
+
+/* Notes and their parts are padded to 4 bytes, or to 8 in a segment that asks
+ * for it (gABI; .note.gnu.property). */
+static void align_to(struct swz_cursor *cursor, uint64_t align)
+{
+	uint64_t beyond = cursor->at % align;
+
+	if (beyond && cursor->size - cursor->at < align - beyond)
+		cursor->at = cursor->size; /* a last note without padding */
+	else if (beyond)
+		cursor->at += align - beyond;
+}
+
+static struct swz_bytes build_id_in(struct swz_bytes notes, uint64_t align)
+{
+	struct swz_cursor cursor = swz_cursor(notes);
+
+	align = align == 8 ? 8 : 4;
+	while (!swz_cursor_at_end(&cursor)) {
+		uint32_t name_size = swz_cursor_u32(&cursor);
+		uint32_t id_size = swz_cursor_u32(&cursor);
+		uint32_t type = swz_cursor_u32(&cursor);
+		struct swz_bytes name = swz_cursor_take(&cursor, name_size);
+		struct swz_bytes id;
+
+		align_to(&cursor, align);
+		id = swz_cursor_take(&cursor, id_size);
+		align_to(&cursor, align);
+		if (cursor.failed)
+			break;
+		if (type == NT_GNU_BUILD_ID && id.size &&
+		    name.size == sizeof(ELF_NOTE_GNU) &&
+		    !memcmp(name.data, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)))
+			return id;
+	}
+	return no_bytes;
+}
+
+struct swz_bytes swz_elf_build_id(const struct swz_elf *elf)
+{
+	const Elf64_Shdr *section;
+	struct swz_bytes id;
+	size_t i;
+
+	for (i = 0; i < elf->segment_count; i++) {
+		const Elf64_Phdr *segment = &elf->segments[i];
+
+		if (segment->p_type != PT_NOTE)
+			continue;
+		id = build_id_in(
+			slice(elf->file, segment->p_offset, segment->p_filesz),
+			segment->p_align);
+		if (id.size)
+			return id;
+	}
+	section = swz_elf_section(elf, ".note.gnu.build-id");
+	if (!section)
+		return no_bytes;
+	return build_id_in(swz_elf_section_bytes(elf, section),
+			   section->sh_addralign);
+}
+
+enum swz_status swz_elf_symbols_open(struct swz_elf_symbols *it,
+				     const struct swz_elf *elf,
+				     uint32_t section_type)
+{
+	const Elf64_Shdr *section = NULL;
+	size_t i;
+
+	memset(it, 0, sizeof(*it));
+	for (i = 0; i < elf->section_count; i++) {
+		if (elf->sections[i].sh_type == section_type) {
+			section = &elf->sections[i];
+			break;
+		}
+	}
+	if (!section)
+		return SWZ_E_NOTFOUND;
+	if (section->sh_entsize != sizeof(Elf64_Sym) ||
+	    section->sh_link >= elf->section_count)
+		return SWZ_E_FORMAT;
+	it->count = (size_t)(section->sh_size / sizeof(Elf64_Sym));
+	if (!it->count)
+		return SWZ_OK;
+	it->table = table(elf->file, section->sh_offset, it->count,
+			  sizeof(Elf64_Sym));
+	if (!it->table) {
+		it->count = 0;
+		return SWZ_E_FORMAT;
+	}
+	it->names = cut_behind_last_nul(
+		swz_elf_section_bytes(elf, &elf->sections[section->sh_link]));
+	return SWZ_OK;
+}
+
+int swz_elf_symbols_next(struct swz_elf_symbols *it,
+			 struct swz_elf_symbol *symbol)
+{
+	while (it->next < it->count) {
+		const Elf64_Sym *entry = &it->table[it->next++];
+
+		if (entry->st_name >= it->names.size)
+			continue;
+		symbol->name = (const char *)it->names.data + entry->st_name;
+		symbol->value = entry->st_value;
+		symbol->size = entry->st_size;
+		symbol->type = ELF64_ST_TYPE(entry->st_info);
+		symbol->binding = ELF64_ST_BIND(entry->st_info);
+		symbol->section = entry->st_shndx;
+		return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,79 @@
+#ifndef SWZ_BASE_ELF_VIEW_H
+#define SWZ_BASE_ELF_VIEW_H
+
+/* Read-only views over an ELF64 x86-64 file, (pointer, length) in, (pointer,
+ * length) out. The file is hostile: every offset is checked before use.
+ * Nothing is allocated; a view borrows the bytes it was opened on. All
+ * functions are pure, thread safe and async-signal-safe. */
+
+#include <elf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct swz_bytes {
+	const uint8_t *data;
+	size_t size;
+};
+
+struct swz_elf {
+	struct swz_bytes file;
+	const Elf64_Ehdr *header;
+	const Elf64_Phdr *segments;
+	size_t segment_count;
+	const Elf64_Shdr *sections; /* NULL where the file has none */
+	size_t section_count;
+	struct swz_bytes section_names;
+};
+
+/* Opens a view of an ELF file's bytes (the file as on disk, not as loaded).
+ * SWZ_E_FORMAT: no ELF or damaged; SWZ_E_UNSUPPORTED: not ELF64 x86-64. A
+ * damaged section table is dropped (section_count 0), it is not an error. */
+enum swz_status swz_elf_open(struct swz_elf *elf,
+			     struct swz_bytes file) SWZ_MUST_CHECK;
+
+/* The section of this name, or NULL. */
+const Elf64_Shdr *swz_elf_section(const struct swz_elf *elf, const char *name);
+
+/* The section's bytes in the file; empty for SHT_NOBITS or a bad range. */
+struct swz_bytes swz_elf_section_bytes(const struct swz_elf *elf,
+				       const Elf64_Shdr *section);
+
+/* The bytes that the file holds for ELF virtual addresses [address, address +
+ * size); empty if they are not within one PT_LOAD's file part. */
+struct swz_bytes swz_elf_bytes_at(const struct swz_elf *elf, uint64_t address,
+				  uint64_t size);
+
+/* The file bytes from this virtual address to the end of its PT_LOAD's file
+ * part; empty if there are none. */
+struct swz_bytes swz_elf_bytes_from(const struct swz_elf *elf,
+				    uint64_t address);
+
+/* The build-id of PT_NOTE (or .note.gnu.build-id); empty if there is none. */
+struct swz_bytes swz_elf_build_id(const struct swz_elf *elf);
+
+struct swz_elf_symbol {
+	const char *name; /* NUL-terminated within the file */
+	uint64_t value;   /* ELF virtual address */
+	uint64_t size;
+	uint8_t type;     /* STT_* */
+	uint8_t binding;  /* STB_* */
+	uint16_t section; /* SHN_* or index */
+};
+
+/* Iterates over .symtab (SHT_SYMTAB) or .dynsym (SHT_DYNSYM): */
+struct swz_elf_symbols {
+	const Elf64_Sym *table;
+	size_t count;
+	struct swz_bytes names;
+	size_t next;
+};
+enum swz_status swz_elf_symbols_open(struct swz_elf_symbols *it,
+				     const struct swz_elf *elf,
+				     uint32_t section_type) SWZ_MUST_CHECK;
+/* Returns 1 and fills *symbol, or 0 at the end. Damaged entries are skipped. */
+int swz_elf_symbols_next(struct swz_elf_symbols *it,
+			 struct swz_elf_symbol *symbol);
+
+#endif

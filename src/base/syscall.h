@@ -1,0 +1,54 @@
+#ifndef SWZ_BASE_SYSCALL_H
+#define SWZ_BASE_SYSCALL_H
+
+/* Raw Linux system calls for code that runs inside the target: no libc, no
+ * errno, no cancellation point. Each returns the result or -errno. Async-
+ * signal-safe. */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+static inline long swz_syscall6(long number, long a, long b, long c, long d,
+				long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10),
+			   "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+#define SWZ_SYSCALL(number, ...) \
+	SWZ_SYSCALL_PAD(number, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#define SWZ_SYSCALL_PAD(number, a, b, c, d, e, f, ...) \
+	swz_syscall6((number), (long)(a), (long)(b), (long)(c), (long)(d), \
+		     (long)(e), (long)(f))
+
+static inline long swz_sys_mprotect(void *start, size_t bytes, int protection)
+{
+	return SWZ_SYSCALL(SYS_mprotect, start, bytes, protection);
+}
+
+/* Returns NULL on failure. */
+static inline void *swz_sys_mmap(void *hint, size_t bytes, int protection,
+				 int flags, int fd, uint64_t offset)
+{
+	long r = SWZ_SYSCALL(SYS_mmap, hint, bytes, protection, flags, fd,
+			     offset);
+
+	return r < 0 && r > -4096 ? NULL : (void *)r;
+}
+
+static inline long swz_sys_munmap(void *start, size_t bytes)
+{
+	return SWZ_SYSCALL(SYS_munmap, start, bytes);
+}
+
+#endif

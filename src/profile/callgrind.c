@@ -1,0 +1,292 @@
+/* The format of callgrind, as KCachegrind and callgrind_annotate read it.
+ *
+ * Both are particular. KCachegrind forgets compressed names at the beginning
+ * of a part, so each part defines them anew. callgrind_annotate takes the
+ * costs of all calls to a function as its inclusive cost and a pair of file
+ * and function as its name; so there must be no two functions with the same
+ * pair, and only outermost calls may have a cost. It takes `fi=' for the
+ * beginning of another function, which costs as much as what is called from
+ * there: that is a sum of disjoint times only if the caller is not recursive,
+ * so calls in inlined code of a recursive function are shown at the line where
+ * it was inlined. */
+
+#include "profile/formats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "profile/arith.h"
+#include "profile/map.h"
+#include "profile/output.h"
+
+#define UNKNOWN "???"
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+struct writer {
+	FILE *stream;
+	const struct swz_section *section;
+	struct swz_map objects; /* module to number, as it is compressed */
+	struct swz_map files;   /* (interned path, module of a namesake) */
+	struct swz_map functions;
+};
+
+static const struct swz_catalog_function *function_of(const struct writer *w,
+						      uint32_t index)
+{
+	return &w->section->catalog->functions[index];
+}
+
+/* ---- header ---- */
+
+static void put_refusals(FILE *stream, const struct swz_profile *profile)
+{
+	uint64_t sums[SWZ_REFUSAL_SLOTS] = { 0 };
+	uint64_t refused = 0, all = 0;
+	const char *separator = ": ";
+	size_t i, j;
+
+	for (i = 0; i < profile->module_count; i++)
+		for (j = 0; j < SWZ_REFUSAL_SLOTS; j++)
+			sums[j] += profile->modules[i].record.counts[j];
+	for (j = 0; j < SWZ_REFUSAL_SLOTS; j++) {
+		all += sums[j];
+		refused += j == SWZ_PATCHED ? 0 : sums[j];
+	}
+	fprintf(stream,
+		"desc: Not profiled: %" PRIu64 " of %" PRIu64 " functions",
+		refused, all);
+	for (j = 1; j < SWZ_REFUSAL_SLOTS; j++) {
+		if (!sums[j])
+			continue;
+		fprintf(stream, "%s%" PRIu64 " %s", separator, sums[j],
+			swz_refusal_text((unsigned int)j));
+		separator = ", ";
+	}
+	putc('\n', stream);
+}
+
+static void put_description(const struct writer *w)
+{
+	const struct swz_section *section = w->section;
+	const struct swz_profile *profile = section->profile;
+	const struct swz_report *report = section->report;
+	FILE *stream = w->stream;
+
+	if (section->thread) {
+		fprintf(stream, "desc: Thread: %" PRId32 " ",
+			section->thread->record.tid);
+		swz_put_text(stream, section->thread->name);
+		putc('\n', stream);
+	} else {
+		fprintf(stream, "desc: Threads: %zu\n", report->thread_count);
+	}
+	if (section->profile_count > 1)
+		fprintf(stream, "desc: Profiles: %zu, merged\n",
+			section->profile_count);
+	if (profile->clock_known)
+		fprintf(stream,
+			"desc: Clock: TSC at %.6f GHz, wall-clock time\n",
+			(double)profile->clock_ticks /
+				(double)profile->clock_ns);
+	else
+		fputs("desc: Clock: not calibrated, 1 ns stands for a tick\n",
+		      stream);
+	if (section->compensated)
+		fprintf(stream,
+			"desc: Compensation: %" PRId64
+			" ns of hooks subtracted, %.2f ns per call\n",
+			swz_sub(report->raw_ns, report->total_ns),
+			swz_hook_cost_ns(profile));
+	else
+		fputs("desc: Compensation: none\n", stream);
+	put_refusals(stream, profile);
+	if (profile->header.lost_calls)
+		fprintf(stream, "desc: Lost calls: %" PRIu64 "\n",
+			profile->header.lost_calls);
+	if (profile->header.folded_calls)
+		fprintf(stream,
+			"desc: Calls in folded contexts: %" PRIu64 "\n",
+			profile->header.folded_calls);
+	if (swz_profile_damaged(profile) || report->dropped_nodes)
+		fputs("desc: Incomplete: the profile is damaged\n", stream);
+}
+
+static void put_header(const struct writer *w)
+{
+	const struct swz_section *section = w->section;
+	FILE *stream = w->stream;
+
+	if (section->part == 1)
+		fputs("# callgrind format\n"
+		      "version: 1\n"
+		      "creator: swizzle-" SWZ_VERSION "\n",
+		      stream);
+	else
+		putc('\n', stream);
+	fprintf(stream, "pid: %" PRId32 "\ncmd: ",
+		section->profile->header.pid);
+	swz_put_command(stream, section->profile);
+	fprintf(stream, "\npart: %u\n", section->part);
+	if (section->thread)
+		fprintf(stream, "thread: %u\n", section->thread_number);
+	put_description(w);
+	fprintf(stream,
+		"positions: line\n"
+		"event: ns : Time (ns)\n"
+		"events: ns\n"
+		"summary: %" PRId64 "\n",
+		section->report->total_ns);
+}
+
+/* ---- body ---- */
+
+/* The number that stands for a name; *is_new if it was not yet used. */
+static uint32_t number(struct swz_map *map, uint64_t a, uint64_t b,
+		       bool *is_new)
+{
+	uint32_t next = (uint32_t)map->count + 1;
+	uint32_t *found = swz_map_at(map, a, b);
+
+	*is_new = *found == SWZ_MAP_NONE;
+	if (*is_new)
+		*found = next;
+	return *found;
+}
+
+static void put_object(struct writer *w, const char *key,
+		       const struct swz_catalog_function *function)
+{
+	const char *path =
+		swz_catalog_module_path(w->section->catalog, function);
+	bool is_new;
+
+	fprintf(w->stream, "%s=(%" PRIu32 ")", key,
+		number(&w->objects, function->module, 0, &is_new));
+	if (is_new) {
+		putc(' ', w->stream);
+		swz_put_text(w->stream, path ? path : UNKNOWN);
+	}
+	putc('\n', w->stream);
+}
+
+static void put_file(struct writer *w, const char *key, const char *file,
+		     const struct swz_catalog_function *namesake)
+{
+	uint64_t module = namesake ? (uint64_t)namesake->module + 1 : 0;
+	bool is_new;
+
+	fprintf(w->stream, "%s=(%" PRIu32 ")", key,
+		number(&w->files, (uintptr_t)file, module, &is_new));
+	if (is_new) {
+		putc(' ', w->stream);
+		swz_put_text(w->stream, file ? file : UNKNOWN);
+		if (namesake) {
+			fputs(" (", w->stream);
+			swz_put_text(w->stream,
+				     swz_base_name(swz_catalog_module_path(
+					     w->section->catalog, namesake)));
+			putc(')', w->stream);
+		}
+	}
+	putc('\n', w->stream);
+}
+
+static void put_file_of(struct writer *w, const char *key,
+			const struct swz_catalog_function *function)
+{
+	put_file(w, key, function->file,
+		 function->namesake ? function : NULL);
+}
+
+static void put_function(struct writer *w, const char *key, uint32_t index)
+{
+	bool is_new;
+
+	fprintf(w->stream, "%s=(%" PRIu32 ")", key,
+		number(&w->functions, index, 0, &is_new));
+	if (is_new) {
+		putc(' ', w->stream);
+		swz_put_text(w->stream, function_of(w, index)->name);
+	}
+	putc('\n', w->stream);
+}
+
+/* Where a call is shown. A file other than the caller's is one of inlined
+ * code. */
+static struct swz_catalog_place
+shown_place(const struct writer *w, const struct swz_catalog_function *caller,
+	    uint32_t index)
+{
+	struct swz_catalog_place place = w->section->catalog->places[index];
+
+	if (!place.file) {
+		place.file = caller->file;
+		place.line = 0;
+	} else if (place.file != caller->file &&
+		   (caller->recursive || !caller->file)) {
+		place.file = caller->file;
+		place.line = caller->file ? place.outer_line : place.line;
+	}
+	return place;
+}
+
+static void put_call(struct writer *w, const struct swz_report_edge *edge,
+		     const char **file)
+{
+	const struct swz_catalog_function *caller =
+		function_of(w, edge->caller);
+	const struct swz_catalog_function *callee =
+		function_of(w, edge->callee);
+	struct swz_catalog_place place = shown_place(w, caller, edge->place);
+
+	if (place.file != *file) {
+		if (place.file == caller->file)
+			put_file_of(w, "fe", caller);
+		else
+			put_file(w, "fi", place.file, NULL);
+		*file = place.file;
+	}
+	if (callee->module != caller->module)
+		put_object(w, "cob", callee);
+	put_file_of(w, "cfi", callee);
+	put_function(w, "cfn", edge->callee);
+	fprintf(w->stream, "calls=%" PRIu64 " %d\n%d %" PRId64 "\n",
+		edge->calls, callee->line, place.line, edge->inclusive_ns);
+}
+
+/* Writes one function; *edge is its first edge, if any, and moves on. */
+static void put_costs(struct writer *w, uint32_t index, size_t *edge)
+{
+	const struct swz_report *report = w->section->report;
+	const struct swz_catalog_function *function = function_of(w, index);
+	const char *file = function->file;
+
+	putc('\n', w->stream);
+	put_object(w, "ob", function);
+	put_file_of(w, "fl", function);
+	put_function(w, "fn", index);
+	fprintf(w->stream, "%d %" PRId64 "\n", function->line,
+		swz_report_function(report, index).self_ns);
+	while (*edge < report->edge_count &&
+	       report->edges[*edge].caller == index)
+		put_call(w, &report->edges[(*edge)++], &file);
+}
+
+void swz_write_callgrind(FILE *stream, const struct swz_section *section)
+{
+	struct writer w = { .stream = stream, .section = section };
+	size_t edge = 0;
+	uint32_t i;
+
+	put_header(&w);
+	for (i = 0; i < section->report->function_capacity; i++)
+		if (section->report->functions[i].present)
+			put_costs(&w, i, &edge);
+	fprintf(stream, "\ntotals: %" PRId64 "\n", section->report->total_ns);
+	swz_map_free(&w.objects);
+	swz_map_free(&w.files);
+	swz_map_free(&w.functions);
+}

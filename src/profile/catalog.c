@@ -1,0 +1,410 @@
+/* Modules are the same if path and build-id are; functions, if module and
+ * address are. A file holds at most as many functions as fit into it, so
+ * indices of 32 bits suffice.
+ *
+ * Names must tell functions apart: viewers take two functions with the same
+ * name and file for one, whose costs then exceed the total. So a second
+ * function of a name gets its parameters (overloads) or, failing that, its
+ * address; where only the module differs it is marked as a namesake and the
+ * writers add the module. */
+
+#include "profile/catalog.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/memory.h"
+#include "profile/symbols.h"
+
+#define UNKNOWN_MODULE UINT64_MAX
+
+static uint32_t add_function(struct swz_catalog *catalog, uint32_t module,
+			     uint64_t address)
+{
+	swz_grow(&catalog->functions, &catalog->function_capacity,
+		 catalog->function_count, sizeof(*catalog->functions));
+	catalog->functions[catalog->function_count] =
+		(struct swz_catalog_function){ .module = module,
+					       .address = address };
+	return (uint32_t)catalog->function_count++;
+}
+
+static uint32_t add_place(struct swz_catalog *catalog,
+			  const struct swz_catalog_place *place)
+{
+	swz_grow(&catalog->places, &catalog->place_capacity,
+		 catalog->place_count, sizeof(*catalog->places));
+	catalog->places[catalog->place_count] = *place;
+	return (uint32_t)catalog->place_count++;
+}
+
+void swz_catalog_begin(struct swz_catalog *catalog,
+		       const struct swz_catalog_options *options)
+{
+	*catalog = (struct swz_catalog){ .options = *options };
+	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_OUTSIDE */
+	add_place(catalog, &(struct swz_catalog_place){ NULL, 0, NULL, 0 });
+}
+
+void swz_catalog_free(struct swz_catalog *catalog)
+{
+	size_t i;
+
+	for (i = 0; i < catalog->module_count; i++)
+		swz_symbols_close(catalog->modules[i].symbols);
+	free(catalog->modules);
+	free(catalog->functions);
+	free(catalog->places);
+	swz_map_free(&catalog->by_address);
+	swz_map_free(&catalog->by_site);
+	swz_map_free(&catalog->by_location);
+	swz_intern_free(&catalog->strings);
+	*catalog = (struct swz_catalog){ 0 };
+}
+
+/* ---- modules ---- */
+
+static uint32_t find_module(struct swz_catalog *catalog,
+			    const struct swz_profile_module *module)
+{
+	const char *path = swz_intern(&catalog->strings, module->path);
+	size_t size = module->record.build_id_bytes;
+	struct swz_catalog_module *found;
+	size_t i;
+
+	for (i = 0; i < catalog->module_count; i++) {
+		found = &catalog->modules[i];
+		if (found->path == path && found->build_id_bytes == size &&
+		    memcmp(found->build_id, module->record.build_id, size) ==
+			    0)
+			return (uint32_t)i;
+	}
+	swz_grow(&catalog->modules, &catalog->module_capacity,
+		 catalog->module_count, sizeof(*catalog->modules));
+	found = &catalog->modules[catalog->module_count];
+	*found = (struct swz_catalog_module){ .path = path,
+					      .build_id_bytes = size };
+	memcpy(found->build_id, module->record.build_id, size);
+	return (uint32_t)catalog->module_count++;
+}
+
+static void warn_no_symbols(const struct swz_catalog *catalog,
+			    const struct swz_catalog_module *module,
+			    enum swz_status status)
+{
+	const char *reason = "cannot be read";
+
+	if (catalog->options.quiet)
+		return;
+	if (status == SWZ_E_UNSUPPORTED)
+		reason = "has changed since it was profiled (other build-id)";
+	else if (status == SWZ_E_FORMAT)
+		reason = "is not an ELF file";
+	fprintf(stderr, "swizzle: %s %s; its functions are shown by address\n",
+		module->path, reason);
+}
+
+static struct swz_symbols *symbols_of(struct swz_catalog *catalog,
+				      uint32_t index)
+{
+	struct swz_catalog_module *module;
+	enum swz_status status;
+
+	if (index == SWZ_INDEX_NONE || !catalog->options.symbols)
+		return NULL;
+	module = &catalog->modules[index];
+	if (module->tried)
+		return module->symbols;
+	module->tried = true;
+	/* the vdso has no file */
+	if (module->path[0] != '/')
+		return NULL;
+	status = swz_symbols_open(module->path, module->build_id,
+				  module->build_id_bytes, &module->symbols);
+	if (status != SWZ_OK)
+		warn_no_symbols(catalog, module, status);
+	return module->symbols;
+}
+
+/* ---- bindings ---- */
+
+void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
+		      struct swz_profile *profile)
+{
+	size_t i;
+
+	*binding = (struct swz_binding){ .catalog = catalog,
+					 .profile = profile };
+	binding->modules =
+		swz_allocate(profile->module_count, sizeof(uint32_t));
+	binding->functions =
+		swz_allocate(profile->function_count, sizeof(uint32_t));
+	for (i = 0; i < profile->module_count; i++)
+		binding->modules[i] =
+			find_module(catalog, &profile->modules[i]);
+	for (i = 0; i < profile->function_count; i++)
+		binding->functions[i] = SWZ_INDEX_NONE;
+}
+
+void swz_binding_free(struct swz_binding *binding)
+{
+	free(binding->modules);
+	free(binding->functions);
+	swz_map_free(&binding->places);
+	*binding = (struct swz_binding){ 0 };
+}
+
+static uint32_t function_at(struct swz_catalog *catalog, uint32_t module,
+			    uint64_t address)
+{
+	uint64_t key = module == SWZ_INDEX_NONE ? UNKNOWN_MODULE : module;
+	uint32_t *found = swz_map_at(&catalog->by_address, key, address);
+
+	if (*found == SWZ_MAP_NONE)
+		*found = add_function(catalog, module, address);
+	return *found;
+}
+
+uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
+			      uint32_t id)
+{
+	const struct swz_profile_function *function;
+	uint32_t module = SWZ_INDEX_NONE;
+	uint64_t address = id;
+
+	if (index == SWZ_INDEX_NONE)
+		return function_at(binding->catalog, module, address);
+	if (binding->functions[index] != SWZ_INDEX_NONE)
+		return binding->functions[index];
+	function = &binding->profile->functions[index];
+	if (function->module != SWZ_INDEX_NONE) {
+		module = binding->modules[function->module];
+		address = function->address;
+	}
+	binding->functions[index] =
+		function_at(binding->catalog, module, address);
+	return binding->functions[index];
+}
+
+/* ---- places ---- */
+
+/* Interned strings are 16 bytes apart at least, so the key is exact for files
+ * of up to a million lines. */
+static uint64_t location_key(const char *text, int line)
+{
+	return (uint64_t)(uintptr_t)text << 16 ^ (uint32_t)line;
+}
+
+static uint32_t place_of(struct swz_catalog *catalog, uint32_t module,
+			 uint64_t address)
+{
+	struct swz_symbols *symbols = symbols_of(catalog, module);
+	struct swz_catalog_place place = { NULL, 0, NULL, 0 };
+	struct swz_source source;
+	struct swz_inline inlined;
+	uint32_t *found;
+
+	if (!symbols)
+		return SWZ_PLACE_UNKNOWN;
+	source = swz_symbols_line(symbols, address);
+	if (!source.file)
+		return SWZ_PLACE_UNKNOWN;
+	place.file = swz_intern(&catalog->strings, source.file);
+	place.line = source.line;
+	inlined = swz_symbols_inline(symbols, address);
+	if (inlined.name) {
+		char *name = swz_demangle(inlined.name,
+					  catalog->options.demangle);
+
+		place.inlined = swz_intern(&catalog->strings, name);
+		place.outer_line = inlined.line;
+		free(name);
+	}
+	/* interned strings: their addresses stand for them */
+	found = swz_map_at(&catalog->by_location,
+			   location_key(place.file, place.line),
+			   location_key(place.inlined, place.outer_line));
+	if (*found == SWZ_MAP_NONE)
+		*found = add_place(catalog, &place);
+	return *found;
+}
+
+/* Which of the profile's modules CALLER, a function of the catalog, is in. */
+static uint32_t module_of_caller(const struct swz_binding *binding,
+				 uint32_t caller)
+{
+	uint32_t wanted = binding->catalog->functions[caller].module;
+	size_t i;
+
+	for (i = 0; i < binding->profile->module_count; i++)
+		if (binding->modules[i] == wanted)
+			return (uint32_t)i;
+	return SWZ_INDEX_NONE;
+}
+
+static uint32_t find_place(struct swz_binding *binding, uint64_t address,
+			   uint32_t caller)
+{
+	struct swz_catalog *catalog = binding->catalog;
+	uint32_t module, *found;
+
+	module = swz_profile_module_at(binding->profile, address,
+				       module_of_caller(binding, caller));
+	if (module == SWZ_INDEX_NONE)
+		return SWZ_PLACE_UNKNOWN;
+	address -= binding->profile->modules[module].record.load_bias;
+	module = binding->modules[module];
+	found = swz_map_at(&catalog->by_site, module, address);
+	if (*found == SWZ_MAP_NONE)
+		*found = place_of(catalog, module, address);
+	return *found;
+}
+
+uint32_t swz_binding_place(struct swz_binding *binding,
+			   uint64_t return_address, uint32_t caller)
+{
+	uint32_t *found;
+
+	if (!binding->catalog->options.lines ||
+	    return_address == SWZ_CALL_SITE_TAIL)
+		return SWZ_PLACE_UNKNOWN;
+	found = swz_map_at(&binding->places, return_address, caller);
+	/* the instruction before the return address is the call */
+	if (*found == SWZ_MAP_NONE)
+		*found = find_place(binding, return_address - 1, caller);
+	return *found;
+}
+
+/* ---- names ---- */
+
+/* Symbol versions (name@@VERSION) are no part of the name. */
+static char *without_version(const char *name)
+{
+	char *copy = swz_duplicate(name);
+	char *at = strchr(copy, '@');
+
+	if (at && at != copy)
+		*at = '\0';
+	return copy;
+}
+
+static const char *made_up_name(struct swz_catalog *catalog,
+				const struct swz_catalog_function *function)
+{
+	char name[40];
+
+	if (function == &catalog->functions[SWZ_CATALOG_OUTSIDE])
+		return SWZ_OUTSIDE_NAME;
+	snprintf(name, sizeof(name),
+		 function->module == SWZ_INDEX_NONE ? "function_%" PRIu64 :
+						      "sub_%" PRIx64,
+		 function->address);
+	return swz_intern(&catalog->strings, name);
+}
+
+static const char *name_in_style(struct swz_catalog *catalog,
+				 const struct swz_catalog_function *function,
+				 enum swz_demangle style)
+{
+	struct swz_symbols *symbols = symbols_of(catalog, function->module);
+	const char *symbol = NULL, *name;
+	uint64_t offset = 0;
+	char *plain, *demangled;
+
+	if (symbols)
+		symbol = swz_symbols_name(symbols, function->address, &offset);
+	if (!symbol)
+		return made_up_name(catalog, function);
+	plain = without_version(symbol);
+	demangled = swz_demangle(plain, style);
+	free(plain);
+	if (offset) {
+		char *longer = swz_print("%s+0x%" PRIx64, demangled, offset);
+
+		free(demangled);
+		demangled = longer;
+	}
+	name = swz_intern(&catalog->strings, demangled);
+	free(demangled);
+	return name;
+}
+
+static void resolve(struct swz_catalog *catalog,
+		    struct swz_catalog_function *function)
+{
+	struct swz_symbols *symbols = symbols_of(catalog, function->module);
+
+	function->name =
+		name_in_style(catalog, function, catalog->options.demangle);
+	if (symbols && catalog->options.lines) {
+		struct swz_source source =
+			swz_symbols_line(symbols, function->address);
+
+		function->file = swz_intern(&catalog->strings, source.file);
+		function->line = source.line;
+	}
+}
+
+static uint32_t *by_name(struct swz_map *names,
+			 const struct swz_catalog_function *function)
+{
+	return swz_map_at(names, (uintptr_t)function->name,
+			  (uintptr_t)function->file);
+}
+
+/* Gives a function whose name another one already has a better one. */
+static void tell_apart(struct swz_catalog *catalog, struct swz_map *names,
+		       struct swz_catalog_function *function)
+{
+	const struct swz_catalog_function *other;
+	uint32_t index = (uint32_t)(function - catalog->functions);
+	uint32_t *holder = by_name(names, function);
+	char *name;
+
+	if (*holder == SWZ_MAP_NONE) {
+		*holder = index;
+		return;
+	}
+	other = &catalog->functions[*holder];
+	if (!function->file && other->module != function->module) {
+		function->namesake = true;
+		return;
+	}
+	if (catalog->options.demangle == SWZ_DEMANGLE_SIMPLE) {
+		function->name =
+			name_in_style(catalog, function, SWZ_DEMANGLE_FULL);
+		holder = by_name(names, function);
+		if (*holder == SWZ_MAP_NONE) {
+			*holder = index;
+			return;
+		}
+	}
+	name = swz_print("%s@%" PRIx64, function->name, function->address);
+	function->name = swz_intern(&catalog->strings, name);
+	free(name);
+}
+
+void swz_catalog_resolve(struct swz_catalog *catalog)
+{
+	struct swz_map names = { 0 };
+	size_t i;
+
+	for (i = 0; i < catalog->resolved; i++)
+		*by_name(&names, &catalog->functions[i]) = (uint32_t)i;
+	for (i = catalog->resolved; i < catalog->function_count; i++) {
+		resolve(catalog, &catalog->functions[i]);
+		tell_apart(catalog, &names, &catalog->functions[i]);
+	}
+	catalog->resolved = catalog->function_count;
+	swz_map_free(&names);
+}
+
+const char *swz_catalog_module_path(const struct swz_catalog *catalog,
+				    const struct swz_catalog_function *function)
+{
+	if (function->module == SWZ_INDEX_NONE)
+		return NULL;
+	return catalog->modules[function->module].path;
+}

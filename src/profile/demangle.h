@@ -1,0 +1,16 @@
+#ifndef SWZ_PROFILE_DEMANGLE_H
+#define SWZ_PROFILE_DEMANGLE_H
+
+/* C++ and Rust names as people write them. */
+
+enum swz_demangle {
+	SWZ_DEMANGLE_NO,
+	SWZ_DEMANGLE_SIMPLE, /* without parameters */
+	SWZ_DEMANGLE_FULL
+};
+
+/* The demangled form of NAME, or a copy of NAME if it is not mangled; to be
+ * freed by the caller. Never fails. */
+char *swz_demangle(const char *name, enum swz_demangle style);
+
+#endif

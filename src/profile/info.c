@@ -1,0 +1,226 @@
+/* What a profile file holds, without a look at the modules themselves. */
+
+#include "profile/formats.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "profile/arith.h"
+#include "profile/output.h"
+#include "profile/tree.h"
+
+double swz_hook_cost_ns(const struct swz_profile *profile)
+{
+	double ticks = ((double)profile->header.cost_inside +
+			(double)profile->header.cost_outside) /
+		       1024.0;
+
+	return ticks * (double)profile->clock_ns /
+	       (double)profile->clock_ticks;
+}
+
+void swz_put_command(FILE *stream, const struct swz_profile *profile)
+{
+	size_t i;
+
+	if (!profile->argument_count)
+		swz_put_text(stream, profile->executable);
+	for (i = 0; i < profile->argument_count; i++) {
+		if (i)
+			putc(' ', stream);
+		swz_put_text(stream, profile->arguments[i]);
+	}
+}
+
+static void put_start(FILE *stream, const struct swz_profile *profile)
+{
+	uint64_t ns = profile->header.start_realtime_ns;
+	time_t seconds = (time_t)(ns / 1000000000u);
+	char text[64];
+	struct tm when;
+
+	if (localtime_r(&seconds, &when) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &when) > 0)
+		fprintf(stream, "started: %s.%09u\n", text,
+			(unsigned int)(ns % 1000000000u));
+}
+
+static void put_seconds(FILE *stream, int64_t ns)
+{
+	fprintf(stream, "%" PRId64 ".%09u", ns / 1000000000,
+		(unsigned int)(ns % 1000000000));
+}
+
+static void put_clock(FILE *stream, const struct swz_profile *profile)
+{
+	const struct swz_file_header *header = &profile->header;
+	double scale = (double)profile->clock_ns /
+		       (double)profile->clock_ticks / 1024.0;
+
+	if (profile->clock_known)
+		fprintf(stream, "clock: %.6f GHz\n",
+			(double)profile->clock_ticks /
+				(double)profile->clock_ns);
+	else
+		fputs("clock: not calibrated\n", stream);
+	fprintf(stream,
+		"cost per call: %.2f ns (inside %.2f, outside %.2f)\n",
+		swz_hook_cost_ns(profile), (double)header->cost_inside * scale,
+		(double)header->cost_outside * scale);
+}
+
+static void put_flags(FILE *stream, uint32_t flags)
+{
+	static const struct {
+		uint32_t flag;
+		const char *text;
+	} names[] = {
+		{ SWZ_FILE_FORKED, "forked" },
+		{ SWZ_FILE_ENDED, "ended" },
+		{ SWZ_FILE_FOLDED, "folded" },
+		{ SWZ_FILE_FILTERED, "filtered" },
+	};
+	bool any = false;
+	size_t i;
+
+	fputs("flags:", stream);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!(flags & names[i].flag))
+			continue;
+		fprintf(stream, " %s", names[i].text);
+		any = true;
+	}
+	fputs(any ? "\n" : " none\n", stream);
+}
+
+static uint64_t count_calls(struct swz_profile *profile,
+			    const struct swz_profile_thread *thread,
+			    uint64_t *dropped)
+{
+	struct swz_tree tree;
+	uint64_t calls = 0;
+	size_t i;
+
+	swz_tree_build(&tree, profile, thread, false);
+	for (i = 1; i < tree.count; i++)
+		calls = swz_add_count(calls, tree.nodes[i].calls);
+	*dropped = swz_add_count(*dropped, tree.dropped_nodes);
+	swz_tree_free(&tree);
+	return calls;
+}
+
+static void put_threads(FILE *stream, struct swz_profile *profile,
+			uint64_t *dropped)
+{
+	size_t i;
+
+	fprintf(stream, "\n%10s  %-16s %16s %20s\n", "tid", "name", "calls",
+		"duration");
+	for (i = 0; i < profile->thread_count; i++) {
+		const struct swz_profile_thread *thread = &profile->threads[i];
+		uint64_t ticks =
+			thread->last_ticks - thread->record.start_ticks;
+		int padding = 16 - (int)strlen(thread->name);
+
+		fprintf(stream, "%10" PRId32 "  ", thread->record.tid);
+		swz_put_text(stream, thread->name[0] ? thread->name : "-");
+		if (!thread->name[0])
+			padding--;
+		fprintf(stream, "%*s %16" PRIu64 "         ", padding, "",
+			count_calls(profile, thread, dropped));
+		put_seconds(stream, swz_profile_ns(profile, (int64_t)ticks));
+		fputs(" s\n", stream);
+	}
+}
+
+static size_t path_width(const struct swz_profile *profile)
+{
+	size_t width = 24;
+	size_t i;
+
+	for (i = 0; i < profile->module_count; i++) {
+		size_t length = strlen(profile->modules[i].path);
+
+		if (length > width && length <= 60)
+			width = length;
+	}
+	return width;
+}
+
+static void put_module(FILE *stream, const struct swz_profile_module *module,
+		       int width)
+{
+	const uint32_t *counts = module->record.counts;
+	int padding = width - (int)strlen(module->path);
+	uint64_t refused = 0;
+	unsigned int i;
+
+	for (i = 1; i < SWZ_REFUSAL_SLOTS; i++)
+		refused += counts[i];
+	swz_put_text(stream, module->path);
+	fprintf(stream, "%*s %9" PRIu64 " %9" PRIu32 " %9" PRIu64 "\n",
+		padding > 0 ? padding : 0, "", refused + counts[SWZ_PATCHED],
+		counts[SWZ_PATCHED], refused);
+	for (i = 1; i < SWZ_REFUSAL_SLOTS; i++)
+		if (counts[i])
+			fprintf(stream, "    %-*s %9" PRIu32 "\n", width + 16,
+				swz_refusal_text(i), counts[i]);
+}
+
+static void put_modules(FILE *stream, const struct swz_profile *profile)
+{
+	int width = (int)path_width(profile);
+	size_t i;
+
+	fprintf(stream, "\n%-*s %9s %9s %9s\n", width, "module", "functions",
+		"patched", "refused");
+	for (i = 0; i < profile->module_count; i++)
+		put_module(stream, &profile->modules[i], width);
+}
+
+static void put_damage(FILE *stream, const struct swz_profile *profile,
+		       uint64_t dropped)
+{
+	const struct swz_damage *damage = &profile->damage;
+
+	if (!swz_profile_damaged(profile) && !dropped)
+		return;
+	fprintf(stream,
+		"\ndamaged: %" PRIu64 " bytes missing, %" PRIu32
+		" bad chunks, %" PRIu64 " contexts left out\n",
+		damage->missing_bytes, damage->bad_chunks,
+		swz_add_count(damage->stray_nodes, dropped));
+}
+
+void swz_write_info(FILE *stream, struct swz_profile *profile)
+{
+	const struct swz_file_header *header = &profile->header;
+	uint64_t dropped = 0;
+	int64_t duration = swz_profile_ns(
+		profile, (int64_t)swz_profile_duration_ticks(profile));
+
+	fprintf(stream, "file: %s\npid: %" PRId32 "\nparent: %" PRId32 "\n",
+		profile->name, header->pid, header->parent_pid);
+	fputs("executable: ", stream);
+	swz_put_text(stream, profile->executable);
+	fputs("\ncommand: ", stream);
+	swz_put_command(stream, profile);
+	fputs("\ndirectory: ", stream);
+	swz_put_text(stream, profile->cwd);
+	putc('\n', stream);
+	put_start(stream, profile);
+	fputs("duration: ", stream);
+	put_seconds(stream, duration);
+	fputs(" s\n", stream);
+	put_clock(stream, profile);
+	put_flags(stream, header->flags);
+	fprintf(stream,
+		"lost calls: %" PRIu64 "\nfolded calls: %" PRIu64
+		"\nused: %" PRIu64 " of %" PRIu64 " bytes\n",
+		header->lost_calls, header->folded_calls, header->used_bytes,
+		header->limit_bytes);
+	put_threads(stream, profile, &dropped);
+	put_modules(stream, profile);
+	put_damage(stream, profile, dropped);
+}

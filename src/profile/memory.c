@@ -1,0 +1,70 @@
+/* Allocation that cannot fail, for the offline tools. */
+
+#include "profile/memory.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Noreturn void out_of_memory(void)
+{
+	fputs("swizzle: out of memory\n", stderr);
+	exit(1);
+}
+
+void *swz_allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size ? size : 1);
+
+	if (!memory)
+		out_of_memory();
+	return memory;
+}
+
+void *swz_reallocate(void *old, size_t count, size_t size)
+{
+	void *memory = reallocarray(old, count ? count : 1, size ? size : 1);
+
+	if (!memory)
+		out_of_memory();
+	return memory;
+}
+
+char *swz_duplicate(const char *string)
+{
+	char *copy = strdup(string);
+
+	if (!copy)
+		out_of_memory();
+	return copy;
+}
+
+char *swz_print(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		out_of_memory();
+	return text;
+}
+
+void swz_grow(void *array, size_t *capacity, size_t count, size_t size)
+{
+	void *memory;
+	size_t wanted;
+
+	if (count < *capacity)
+		return;
+	wanted = count + count / 2 + 16;
+	memcpy(&memory, array, sizeof(memory));
+	memory = swz_reallocate(memory, wanted, size);
+	memcpy(array, &memory, sizeof(memory));
+	*capacity = wanted;
+}

@@ -1,0 +1,20 @@
+#ifndef SWZ_PROFILE_MEMORY_H
+#define SWZ_PROFILE_MEMORY_H
+
+/* Allocation for the offline tools. These never return NULL: without memory
+ * a tool can do nothing but say so, so they print "swizzle: out of memory" and
+ * exit(1). Whatever asks for memory here has first bounded the amount by the
+ * size of its input. Free with free(). */
+
+#include <stddef.h>
+
+void *swz_allocate(size_t count, size_t size); /* zeroed */
+void *swz_reallocate(void *old, size_t count, size_t size);
+char *swz_duplicate(const char *string);
+char *swz_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Makes room in *array (of *capacity elements of SIZE bytes) for one element
+ * more than COUNT; grows by half. */
+void swz_grow(void *array, size_t *capacity, size_t count, size_t size);
+
+#endif

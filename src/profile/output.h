@@ -1,0 +1,32 @@
+#ifndef SWZ_PROFILE_OUTPUT_H
+#define SWZ_PROFILE_OUTPUT_H
+
+/* An output file that appears complete or not at all: it is written beside its
+ * destination and renamed. A destination that is no regular file (a device, a
+ * FIFO) is written to directly. */
+
+#include <stdio.h>
+
+#include "base/status.h"
+
+struct swz_output {
+	FILE *stream;
+	char *path;      /* the destination, NULL: standard output */
+	char *temporary; /* to be renamed to path, or NULL */
+};
+
+/* Opens PATH, "-" for standard output. SWZ_E_SYSTEM: see errno. */
+enum swz_status swz_output_open(struct swz_output *output, const char *path)
+	SWZ_MUST_CHECK;
+
+/* Puts the file in its place. SWZ_E_SYSTEM (see errno) if that or anything
+ * written before failed; the destination is untouched then. */
+enum swz_status swz_output_close(struct swz_output *output) SWZ_MUST_CHECK;
+
+/* Writes TEXT; control characters, which could break a line, become '?'. */
+void swz_put_text(FILE *stream, const char *text);
+
+/* The last part of a path; "-" for NULL. */
+const char *swz_base_name(const char *path);
+
+#endif

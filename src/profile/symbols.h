@@ -1,0 +1,52 @@
+#ifndef SWZ_PROFILE_SYMBOLS_H
+#define SWZ_PROFILE_SYMBOLS_H
+
+/* Names and source lines of one module, from its file and whatever separate
+ * debug file belongs to it (.gnu_debugdata, .gnu_debuglink, build-id
+ * directories; never the network). Addresses are ELF virtual addresses. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct swz_symbols;
+
+/* Opens the module at PATH, whose build-id must be the given one (where
+ * build_id_bytes is not 0). Returns SWZ_OK and *out, for swz_symbols_close();
+ * otherwise *out is NULL and: SWZ_E_NOTFOUND if neither the file nor a debug
+ * file for that build-id is there, SWZ_E_UNSUPPORTED if the file has another
+ * build-id, SWZ_E_FORMAT if it is no ELF file. */
+enum swz_status swz_symbols_open(const char *path, const uint8_t *build_id,
+				 size_t build_id_bytes,
+				 struct swz_symbols **out) SWZ_MUST_CHECK;
+void swz_symbols_close(struct swz_symbols *symbols); /* NULL is fine */
+
+/* The symbol that ADDRESS lies in, as in the file (mangled); *offset is the
+ * distance from its start. NULL if there is none. Lives as long as symbols. */
+const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
+			     uint64_t *offset);
+
+struct swz_source {
+	const char *file; /* absolute where that is known; NULL: unknown.
+			   * Overwritten by the next call. */
+	int line;         /* 0: unknown */
+};
+
+/* The source line of an instruction. */
+struct swz_source swz_symbols_line(struct swz_symbols *symbols,
+				   uint64_t address);
+
+struct swz_inline {
+	const char *name; /* innermost inlined function, mangled if it can
+			   * be; NULL: the address is not in inlined code */
+	int line; /* where the function itself has the outermost call that
+		   * was inlined; 0: unknown */
+};
+
+/* The inlined function that an instruction belongs to. */
+struct swz_inline swz_symbols_inline(struct swz_symbols *symbols,
+				     uint64_t address);
+
+#endif

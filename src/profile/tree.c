@@ -1,0 +1,506 @@
+/* From node slots to a calling context tree with costs.
+ *
+ * Three steps: collect (which slots belong together), order (contexts in
+ * preorder, which finds cycles and orphans), and cost. All are iterative, as
+ * the depth is the file's choice. After `collect' the arrays hold whatever the
+ * file says; after `order' every parent is a context that leads to the root
+ * and every other context is an ancestor of its node.
+ *
+ * The invariant that costs keep: a node's ticks appear once as time of its
+ * context and once as time that its caller spent in it, so the self times add
+ * up to the root's ticks, exactly. */
+
+#include "profile/tree.h"
+
+#include <stdlib.h>
+
+#include "profile/arith.h"
+#include "profile/map.h"
+#include "profile/memory.h"
+
+#define NONE SWZ_INDEX_NONE
+
+struct builder {
+	struct swz_tree *tree;
+	struct swz_profile *profile;
+	const struct swz_profile_thread *thread;
+	struct swz_map by_unit; /* (unit, 0) to index into nodes */
+	size_t capacity;
+	uint32_t *preorder;  /* per node: position, NONE if unreachable */
+	uint32_t *last_below; /* per node: position of its last descendant */
+};
+
+static bool is_context(const struct swz_tree *tree, uint32_t index)
+{
+	return tree->nodes[index].context == index;
+}
+
+/* ---- collect ---- */
+
+static struct swz_tree_node *append(struct builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+
+	swz_grow(&tree->nodes, &builder->capacity, tree->count,
+		 sizeof(*tree->nodes));
+	return &tree->nodes[tree->count++];
+}
+
+static void collect_root(struct builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	uint64_t total = thread->last_ticks - thread->record.start_ticks;
+
+	*append(builder) = (struct swz_tree_node){
+		.id = SWZ_FUNCTION_ROOT,
+		.function = NONE,
+		.folded_caller = NONE,
+		.ticks = (int64_t)total,
+		.outer_ticks = (int64_t)total,
+	};
+	*swz_map_at(&builder->by_unit, thread->record.root, 0) = SWZ_TREE_ROOT;
+}
+
+/* Ticks with its open activations ended at the thread's last moment. The sum
+ * is modulo 2^64, as it was when the file was written. */
+static int64_t close_ticks(int64_t ticks, uint64_t open, uint64_t last)
+{
+	return (int64_t)((uint64_t)ticks + open * last);
+}
+
+static int64_t clamp(int64_t value, int64_t high)
+{
+	return value < 0 ? 0 : value > high ? high : value;
+}
+
+/* A thread can be killed between the two stores that begin or end an
+ * activation: then one exit too many or too few is in VALUE. */
+static int64_t repair(int64_t value, int64_t bound, uint64_t last,
+		      bool *repaired)
+{
+	int64_t shift = last > INT64_MAX ? INT64_MAX : (int64_t)last;
+	int64_t shifted;
+
+	if (value >= 0 && value <= bound)
+		return value;
+	*repaired = true;
+	shifted = value < 0 ? swz_add(value, shift) : swz_sub(value, shift);
+	if (shifted >= 0 && shifted <= bound)
+		return shifted;
+	return clamp(value, bound);
+}
+
+static int64_t limit_ticks(uint64_t ticks, int64_t limit)
+{
+	return ticks > (uint64_t)limit ? limit : (int64_t)ticks;
+}
+
+/* The most that the activations can have lasted together: those that ended no
+ * longer than the longest each, the others no longer than the thread. */
+static int64_t ticks_bound(const struct swz_node *slot, uint64_t open,
+			   int64_t longest, int64_t total)
+{
+	uint64_t ended = slot->calls > open ? slot->calls - open : 0;
+
+	return swz_add(swz_scale(longest, ended, 1),
+		       swz_scale(total, open + 1, 1));
+}
+
+static void collect_costs(struct builder *builder, const struct swz_node *slot,
+			  struct swz_tree_node *node)
+{
+	uint64_t last = builder->thread->last_ticks;
+	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
+	uint64_t open = slot->open & SWZ_NODE_OPEN_MASK;
+	bool repaired = false;
+
+	node->calls = slot->calls;
+	if (open == slot->calls + 1)
+		node->calls = open;
+	else if (open > slot->calls)
+		open = slot->calls;
+	node->min_ticks = limit_ticks(slot->min_ticks, total);
+	node->max_ticks = limit_ticks(slot->max_ticks, total);
+	node->ticks = repair(close_ticks(slot->ticks, open, last),
+			     ticks_bound(slot, open, node->max_ticks, total),
+			     last, &repaired);
+	node->outer_ticks = slot->outer_ticks;
+	if (node->outer_ticks < 0)
+		node->outer_ticks = close_ticks(node->outer_ticks, 1, last);
+	node->outer_ticks = repair(node->outer_ticks, total, last, &repaired);
+	if (node->outer_ticks > node->ticks)
+		node->outer_ticks = node->ticks;
+	if (repaired)
+		builder->tree->repaired_nodes++;
+}
+
+static void collect_slot(struct builder *builder, uint32_t unit)
+{
+	const struct swz_node *slot =
+		swz_profile_node(builder->profile, unit);
+	struct swz_tree_node *node;
+
+	if (slot->function == SWZ_FUNCTION_NONE ||
+	    unit == builder->thread->record.root)
+		return;
+	if (slot->function == SWZ_FUNCTION_ROOT) {
+		builder->tree->dropped_nodes++;
+		return;
+	}
+	*swz_map_at(&builder->by_unit, unit, 0) =
+		(uint32_t)builder->tree->count;
+	node = append(builder);
+	*node = (struct swz_tree_node){
+		.id = slot->function,
+		.function = swz_profile_function_by_id(builder->profile,
+						       slot->function),
+		.parent = slot->parent,   /* units, until resolve() */
+		.context = slot->context,
+		.flags = slot->open & ~SWZ_NODE_OPEN_MASK,
+		.folded_caller = NONE,
+		.call_site = slot->call_site,
+	};
+	if (node->flags & SWZ_NODE_FOLDED && node->call_site)
+		node->folded_caller = swz_profile_function_at(
+			builder->profile, node->call_site - 1);
+	collect_costs(builder, slot, node);
+}
+
+/* Units to indices. What is not there becomes NONE. */
+static void resolve(struct builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	size_t i;
+
+	for (i = 1; i < tree->count; i++) {
+		struct swz_tree_node *node = &tree->nodes[i];
+
+		node->parent = swz_map_get(&builder->by_unit, node->parent, 0);
+		node->context =
+			swz_map_get(&builder->by_unit, node->context, 0);
+	}
+}
+
+static void collect(struct builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	size_t i;
+	uint32_t j;
+
+	collect_root(builder);
+	for (i = 0; i < thread->span_count; i++)
+		for (j = 0; j < thread->spans[i].count; j++)
+			collect_slot(builder, thread->spans[i].unit + j);
+	resolve(builder);
+}
+
+/* ---- order ---- */
+
+/* Walks the contexts from the root. Children of each parent are a linked list
+ * through `next', so the walk needs no stack but the parents themselves. */
+static void walk(struct builder *builder, const uint32_t *first,
+		 const uint32_t *next)
+{
+	struct swz_tree *tree = builder->tree;
+	uint32_t at = SWZ_TREE_ROOT;
+	uint32_t position = 0;
+
+	for (;;) {
+		builder->preorder[at] = position;
+		tree->contexts[position++] = at;
+		if (first[at] != NONE) {
+			at = first[at];
+			continue;
+		}
+		for (;;) {
+			builder->last_below[at] = position - 1;
+			if (at == SWZ_TREE_ROOT) {
+				tree->context_count = position;
+				return;
+			}
+			if (next[at] != NONE)
+				break;
+			at = tree->nodes[at].parent;
+		}
+		at = next[at];
+	}
+}
+
+static void order_contexts(struct builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	uint32_t *first = swz_allocate(tree->count, sizeof(*first));
+	uint32_t *next = swz_allocate(tree->count, sizeof(*next));
+	uint32_t i;
+
+	for (i = 0; i < tree->count; i++) {
+		first[i] = NONE;
+		next[i] = NONE;
+		builder->preorder[i] = NONE;
+	}
+	/* backwards, so that children come out in the order of the file; a
+	 * parent on a cycle is never reached from the root */
+	for (i = (uint32_t)tree->count - 1; i > 0; i--) {
+		uint32_t parent = tree->nodes[i].parent;
+
+		if (!is_context(tree, i) || parent == NONE || parent == i ||
+		    !is_context(tree, parent))
+			continue;
+		next[i] = first[parent];
+		first[parent] = i;
+	}
+	walk(builder, first, next);
+	free(first);
+	free(next);
+}
+
+static bool encloses(const struct builder *builder, uint32_t outer,
+		     uint32_t inner)
+{
+	return builder->preorder[outer] <= builder->preorder[inner] &&
+	       builder->preorder[inner] <= builder->last_below[outer];
+}
+
+static bool consistent(const struct builder *builder, uint32_t index)
+{
+	const struct swz_tree *tree = builder->tree;
+	const struct swz_tree_node *node = &tree->nodes[index];
+
+	if (node->context == index)
+		return builder->preorder[index] != NONE;
+	if (node->parent == NONE || node->context == NONE ||
+	    builder->preorder[node->parent] == NONE ||
+	    builder->preorder[node->context] == NONE)
+		return false;
+	/* (preorder is only ever set for contexts) */
+	if (tree->nodes[node->context].id != node->id)
+		return false;
+	return node->flags & SWZ_NODE_FOLDED ||
+	       encloses(builder, node->context, node->parent);
+}
+
+/* Removes inconsistent nodes and renumbers what remains. A consistent node
+ * only refers to consistent ones. */
+static void compact(struct builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	uint32_t *renumbered = swz_allocate(tree->count, sizeof(*renumbered));
+	uint32_t kept = 0;
+	uint32_t i;
+
+	for (i = 0; i < tree->count; i++)
+		renumbered[i] = consistent(builder, i) ? kept++ : NONE;
+	for (i = 0; i < tree->count; i++) {
+		struct swz_tree_node node = tree->nodes[i];
+
+		if (renumbered[i] == NONE)
+			continue;
+		node.parent = renumbered[node.parent];
+		node.context = renumbered[node.context];
+		builder->preorder[renumbered[i]] = builder->preorder[i];
+		builder->last_below[renumbered[i]] = builder->last_below[i];
+		tree->nodes[renumbered[i]] = node;
+	}
+	for (i = 0; i < tree->context_count; i++)
+		tree->contexts[i] = renumbered[tree->contexts[i]];
+	tree->dropped_nodes += tree->count - kept;
+	tree->count = kept;
+	free(renumbered);
+}
+
+/* ---- cost ---- */
+
+/* Temporary sums per context, of nodes whose time is spent in it (within) and
+ * of nodes that are called from it (beneath). */
+struct sums {
+	int64_t within;
+	int64_t beneath;
+	uint64_t calls_within;
+	uint64_t calls_beneath;
+};
+
+/* A folded node is not really called from its parent, so its time must not be
+ * taken from it. */
+static bool called_from_parent(const struct swz_tree_node *node)
+{
+	return !(node->flags & SWZ_NODE_FOLDED);
+}
+
+static void sum_recursive_nodes(struct swz_tree *tree, struct sums *sums)
+{
+	uint32_t i;
+
+	for (i = 1; i < tree->count; i++) {
+		const struct swz_tree_node *node = &tree->nodes[i];
+		struct sums *context = &sums[node->context];
+		struct sums *parent = &sums[node->parent];
+
+		context->calls_within =
+			swz_add_count(context->calls_within, node->calls);
+		if (called_from_parent(node))
+			parent->calls_beneath = swz_add_count(
+				parent->calls_beneath, node->calls);
+		if (is_context(tree, i))
+			continue;
+		context->within = swz_add(context->within, node->ticks);
+		if (called_from_parent(node))
+			parent->beneath = swz_add(parent->beneath, node->ticks);
+	}
+}
+
+/* Children first. A context that seems shorter than what it called was torn:
+ * it lasted at least as long as that. */
+static void derive_self(struct swz_tree *tree, struct sums *sums)
+{
+	size_t i;
+
+	for (i = tree->context_count; i-- > 0;) {
+		uint32_t index = tree->contexts[i];
+		struct swz_tree_node *node = &tree->nodes[index];
+		const struct sums *sum = &sums[index];
+		struct sums *parent = &sums[node->parent];
+		int64_t self = swz_sub(swz_add(node->ticks, sum->within),
+				       sum->beneath);
+
+		if (self < 0) {
+			node->ticks = swz_sub(node->ticks, self);
+			node->outer_ticks = swz_sub(node->outer_ticks, self);
+			self = 0;
+			tree->repaired_nodes++;
+		}
+		node->raw_self = self;
+		node->self = swz_sub(
+			swz_sub(self, swz_call_cost(sum->calls_within,
+						    tree->cost_inside)),
+			swz_call_cost(sum->calls_beneath, tree->cost_outside));
+		if (node->self < 0)
+			node->self = 0;
+		if (index != SWZ_TREE_ROOT && called_from_parent(node))
+			parent->beneath = swz_add(parent->beneath, node->ticks);
+	}
+}
+
+static void sum_subtrees(struct swz_tree *tree)
+{
+	size_t i;
+
+	for (i = tree->context_count; i-- > 0;) {
+		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
+		struct swz_tree_node *parent = &tree->nodes[node->parent];
+
+		node->raw_below = swz_add(node->raw_below, node->raw_self);
+		node->self_below = swz_add(node->self_below, node->self);
+		if (i == 0)
+			break;
+		parent->raw_below = swz_add(parent->raw_below,
+					    node->raw_below);
+		parent->self_below = swz_add(parent->self_below,
+					     node->self_below);
+	}
+}
+
+/* Of two ancestors of one node the one nearer to the root. */
+static uint32_t higher(const struct builder *builder, uint32_t a, uint32_t b)
+{
+	return builder->preorder[a] < builder->preorder[b] ? a : b;
+}
+
+/* Where recursion leads out of each subtree: upwards what is seen from below,
+ * then downwards, as the place it leads to may lead out further. */
+static void find_tops(const struct builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	struct swz_tree_node *nodes = tree->nodes;
+	size_t i;
+
+	for (i = 0; i < tree->context_count; i++)
+		nodes[tree->contexts[i]].top = tree->contexts[i];
+	for (i = 1; i < tree->count; i++) {
+		uint32_t to = nodes[i].context;
+
+		if (is_context(tree, (uint32_t)i))
+			continue;
+		if (!encloses(builder, to, nodes[i].parent))
+			to = SWZ_TREE_ROOT; /* a folded node */
+		nodes[nodes[i].parent].top = higher(
+			builder, nodes[nodes[i].parent].top, to);
+	}
+	for (i = tree->context_count; i-- > 1;) {
+		struct swz_tree_node *node = &nodes[tree->contexts[i]];
+
+		nodes[node->parent].top = higher(
+			builder, nodes[node->parent].top, node->top);
+	}
+	for (i = 1; i < tree->context_count; i++) {
+		struct swz_tree_node *node = &nodes[tree->contexts[i]];
+
+		node->top = nodes[node->top].top;
+	}
+}
+
+static void derive_total(struct swz_tree *tree)
+{
+	size_t i;
+
+	tree->total_ticks = 0;
+	for (i = 0; i < tree->context_count; i++)
+		tree->total_ticks =
+			swz_add(tree->total_ticks,
+				tree->nodes[tree->contexts[i]].raw_self);
+	for (i = 1; i < tree->count; i++)
+		if (!called_from_parent(&tree->nodes[i]))
+			tree->total_ticks = swz_sub(tree->total_ticks,
+						    tree->nodes[i].ticks);
+	if (tree->total_ticks < 0)
+		tree->total_ticks = 0;
+}
+
+void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
+		    const struct swz_profile_thread *thread, bool compensate)
+{
+	struct builder builder = {
+		.tree = tree,
+		.profile = profile,
+		.thread = thread,
+	};
+	struct sums *sums;
+
+	*tree = (struct swz_tree){ 0 };
+	if (compensate) {
+		tree->cost_inside = profile->header.cost_inside;
+		tree->cost_outside = profile->header.cost_outside;
+	}
+	collect(&builder);
+	tree->contexts = swz_allocate(tree->count, sizeof(*tree->contexts));
+	builder.preorder = swz_allocate(tree->count, sizeof(uint32_t));
+	builder.last_below = swz_allocate(tree->count, sizeof(uint32_t));
+	order_contexts(&builder);
+	compact(&builder);
+	sums = swz_allocate(tree->count, sizeof(*sums));
+	sum_recursive_nodes(tree, sums);
+	derive_self(tree, sums);
+	sum_subtrees(tree);
+	find_tops(&builder);
+	derive_total(tree);
+	free(sums);
+	free(builder.preorder);
+	free(builder.last_below);
+	swz_map_free(&builder.by_unit);
+}
+
+void swz_tree_free(struct swz_tree *tree)
+{
+	free(tree->nodes);
+	free(tree->contexts);
+	*tree = (struct swz_tree){ 0 };
+}
+
+int64_t swz_tree_inclusive(const struct swz_tree *tree,
+			   const struct swz_tree_node *node)
+{
+	const struct swz_tree_node *context = &tree->nodes[node->context];
+	const struct swz_tree_node *top = &tree->nodes[context->top];
+
+	return swz_scale(node->outer_ticks, (uint64_t)top->self_below,
+			 (uint64_t)top->raw_below);
+}

@@ -1,0 +1,65 @@
+#ifndef SWZ_PROFILE_TREE_H
+#define SWZ_PROFILE_TREE_H
+
+/* One thread's calling context tree, taken out of the file: checked, its open
+ * frames closed, self and inclusive costs derived, the cost of the hooks
+ * subtracted. docs/file-format.md explains the arithmetic. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/reader.h"
+
+#define SWZ_TREE_ROOT 0u /* index of the root, which always exists */
+
+struct swz_tree_node {
+	uint32_t id;       /* function id, or SWZ_FUNCTION_ROOT */
+	uint32_t function; /* into profile->functions, or SWZ_INDEX_NONE */
+	uint32_t parent;   /* index; of itself for the root */
+	uint32_t context;  /* index: its own, or an ancestor's */
+	uint32_t flags;    /* enum swz_node_flags */
+	uint32_t folded_caller; /* a folded node's caller, where it is known:
+				 * into profile->functions; else
+				 * SWZ_INDEX_NONE */
+	uint64_t call_site;
+	uint64_t calls;
+	int64_t ticks;       /* closed, repaired; never negative */
+	int64_t outer_ticks; /* the same; <= ticks and <= total_ticks */
+	int64_t min_ticks;
+	int64_t max_ticks;
+	/* What follows is set where context == own index: */
+	int64_t raw_self;   /* ticks in this context itself; >= 0 */
+	int64_t self;       /* without the hooks' cost; >= 0 */
+	int64_t raw_below;  /* sum of raw_self over the subtree */
+	int64_t self_below; /* sum of self over the subtree */
+	uint32_t top; /* topmost context that recursion out of this subtree
+		       * leads to; itself if there is none */
+};
+
+struct swz_tree {
+	struct swz_tree_node *nodes; /* [0] is the root */
+	size_t count;
+	uint32_t *contexts; /* indices of contexts, parents before children */
+	size_t context_count;
+	int64_t total_ticks; /* the thread's time, raw: sum of raw_self, less
+			      * the ticks of folded nodes, which are within
+			      * the raw_self of an unknown context */
+	uint64_t cost_outside; /* as in the header; 0: not compensated */
+	uint64_t cost_inside;
+	uint64_t dropped_nodes;  /* left out as inconsistent */
+	uint64_t repaired_nodes; /* torn or absurd times */
+};
+
+/* Builds the tree of a thread of PROFILE. With COMPENSATE the hooks' own cost
+ * is subtracted, otherwise self equals raw_self. The caller frees it with
+ * swz_tree_free(). */
+void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
+		    const struct swz_profile_thread *thread, bool compensate);
+void swz_tree_free(struct swz_tree *tree);
+
+/* The inclusive ticks of a node's outermost activations, compensated. */
+int64_t swz_tree_inclusive(const struct swz_tree *tree,
+			   const struct swz_tree_node *node);
+
+#endif

@@ -1,0 +1,174 @@
+#include "runtime/config.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "base/syscall.h"
+
+#define DEFAULT_MAX_MEMORY (256ull << 20)
+#define LEAST_MEMORY (1ull << 20)
+
+struct swz_config swz_config;
+
+/* The value of NAME=value in the environment, or NULL. */
+static char *variable(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (char **e = swz_config.envp; e && *e; e++)
+		if (memcmp(*e, name, length) == 0 && (*e)[length] == '=')
+			return *e + length + 1;
+	return NULL;
+}
+
+static const char *text(const char *name)
+{
+	const char *value = variable(name);
+
+	return value && *value ? value : NULL;
+}
+
+static bool flag(const char *name, bool otherwise)
+{
+	const char *value = text(name);
+
+	return value ? !(value[0] == '0' && !value[1]) : otherwise;
+}
+
+/* Decimal with an optional K, M or G. */
+static bool number(const char *name, uint64_t otherwise, uint64_t *result)
+{
+	const char *s = text(name);
+	uint64_t value = 0;
+
+	*result = otherwise;
+	if (!s)
+		return true;
+	for (; *s >= '0' && *s <= '9'; s++) {
+		if (value > UINT64_MAX / 100)
+			return false;
+		value = value * 10 + (uint64_t)(*s - '0');
+	}
+	switch (*s) {
+	case 'G': case 'g':
+		value <<= 10; /* fall through */
+	case 'M': case 'm':
+		value <<= 10; /* fall through */
+	case 'K': case 'k':
+		value <<= 10;
+		s++;
+	}
+	*result = value;
+	return !*s;
+}
+
+static bool secure_mode(char **envp)
+{
+	const Elf64_auxv_t *aux;
+
+	while (*envp)
+		envp++;
+	for (aux = (const Elf64_auxv_t *)(envp + 1); aux->a_type; aux++)
+		if (aux->a_type == AT_SECURE)
+			return aux->a_un.a_val != 0;
+	return false;
+}
+
+/* output = the pattern made absolute, with a file name at its end. */
+static bool set_output(const char *pattern)
+{
+	static const char name[] = "swizzle.out.%p";
+	char *out = swz_config.output;
+	size_t room = sizeof(swz_config.output) - 24, used = 0, length;
+
+	if (!pattern)
+		pattern = name;
+	if (pattern[0] != '/') {
+		long r = SWZ_SYSCALL(SYS_getcwd, out, room);
+
+		if (r <= 0 || out[0] != '/')
+			return false;
+		used = (size_t)r - 1;
+		if (used > 1)
+			out[used++] = '/';
+	}
+	length = strlen(pattern);
+	if (used + length + sizeof(name) > room)
+		return false;
+	memcpy(out + used, pattern, length + 1);
+	used += length;
+	if (out[used - 1] == '/') {
+		SWZ_SYSCALL(SYS_mkdir, out, 0777);
+		memcpy(out + used, name, sizeof(name));
+	}
+	return true;
+}
+
+const char *swz_config_read(int argc, char **argv, char **envp)
+{
+	struct swz_config *c = &swz_config;
+	const char *mode;
+	uint64_t depth;
+	char *fresh;
+
+	c->argc = argc;
+	c->argv = argv;
+	c->envp = envp;
+	if (secure_mode(envp))
+		return "privileged program: not profiled";
+	c->quiet = flag("SWIZZLE_QUIET", false);
+	c->verbose = flag("SWIZZLE_VERBOSE", false);
+	c->list = flag("SWIZZLE_LIST", false);
+	c->follow = flag("SWIZZLE_FOLLOW", true);
+	c->filter = text("SWIZZLE_FILTER");
+	c->notrace = text("SWIZZLE_NOTRACE");
+	c->hide = text("SWIZZLE_HIDE");
+	c->module = text("SWIZZLE_MODULE");
+	mode = text("SWIZZLE_MODE");
+	if (mode && strcmp(mode, "profile") != 0)
+		return "SWIZZLE_MODE: only 'profile' is known";
+	if (!number("SWIZZLE_DEPTH", 0, &depth) || depth > 1u << 20)
+		return "SWIZZLE_DEPTH: not a number of calls";
+	c->depth = (uint32_t)depth;
+	if (!number("SWIZZLE_MAX_MEMORY", DEFAULT_MAX_MEMORY, &c->max_memory) ||
+	    c->max_memory < LEAST_MEMORY || c->max_memory > 64ull << 30)
+		return "SWIZZLE_MAX_MEMORY: not a size from 1M to 64G";
+	c->max_memory &= -(uint64_t)4096;
+	if (!set_output(text("SWIZZLE_OUTPUT")))
+		return "SWIZZLE_OUTPUT: path too long, or no working directory";
+	fresh = variable("SWIZZLE_FRESH");
+	if (fresh && *fresh == '1') {
+		c->fresh = true;
+		*fresh = '0'; /* a program that this one executes is not */
+	}
+	return NULL;
+}
+
+void swz_config_unfollow(void)
+{
+	char *list = variable("LD_PRELOAD"), *to = list;
+
+	if (!list)
+		return;
+	for (char *from = list; *from;) {
+		size_t length = 0;
+		char end;
+		bool ours;
+
+		while (from[length] && from[length] != ':' &&
+		       from[length] != ' ')
+			length++;
+		end = from[length];
+		from[length] = '\0';
+		ours = strstr(from, "libswizzle.so") != NULL;
+		from[length] = end;
+		if (!ours) {
+			if (to != list)
+				*to++ = ':';
+			memmove(to, from, length);
+			to += length;
+		}
+		from += length + (end != '\0');
+	}
+	*to = '\0';
+}

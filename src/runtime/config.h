@@ -1,0 +1,38 @@
+#ifndef SWZ_RUNTIME_CONFIG_H
+#define SWZ_RUNTIME_CONFIG_H
+
+/* What the environment asks for (SWZ_* <- SWIZZLE_*), read once at start. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct swz_config {
+	char output[4096];   /* absolute, with %p still in it */
+	bool fresh;          /* started by swizzle-run just now: an older
+			      * file of the same name may be replaced */
+	const char *filter;  /* newline-separated patterns; NULL: none */
+	const char *notrace;
+	const char *hide;
+	const char *module;
+	uint32_t depth;      /* 0: no limit */
+	uint64_t max_memory; /* bytes */
+	bool follow;
+	bool list;
+	bool verbose;
+	bool quiet;
+	int argc;
+	char **argv;
+	char **envp;
+};
+
+extern struct swz_config swz_config;
+
+/* Returns NULL, or what is wrong (a sentence for the user). With AT_SECURE set
+ * in the auxiliary vector: a sentence too, and nothing must be done. */
+const char *swz_config_read(int argc, char **argv, char **envp);
+
+/* Takes ourselves out of LD_PRELOAD (--no-follow): in place, in the
+ * environment that the program will hand on. */
+void swz_config_unfollow(void);
+
+#endif

@@ -1,0 +1,258 @@
+/* The table holds node pointers only; a node says itself what its key is. It
+ * is kept at most a quarter full, so that the hook's first probe nearly always
+ * meets. A growing thread publishes the new table before the mask: a
+ * signal handler cannot come between, since signals are blocked then. */
+
+#include "runtime/context.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+#include "runtime/config.h"
+#include "runtime/plan.h"
+
+#define FIRST_TABLE_BYTES 8192u
+/* Chunks of nodes, with their headers: 1 KiB for a thread's first, since there
+ * may be ten thousand threads, then 4 KiB, then 16. */
+#define FIRST_NODES 15u
+#define LAST_NODES 255u
+/* What is left of the bound when contexts begin to be folded. */
+#define FOLD_SHARE 8u
+
+static uint64_t hash(uint64_t key, uint32_t function, uint64_t call_site)
+{
+	return ((call_site + 8ull * function + key) * SWZ_HASH_MULTIPLIER) >>
+	       32;
+}
+
+static uint64_t key_of(const struct swz_node *node)
+{
+	return (uint64_t)node->parent << 32;
+}
+
+struct swz_node *swz_context_find(const struct swz_thread *thread, uint64_t key,
+				  uint32_t function, uint64_t call_site)
+{
+	uint64_t at = hash(key, function, call_site) & thread->table_mask;
+	struct swz_node *node;
+
+	while ((node = thread->table[at / 8]) != NULL) {
+		if (node->call_site == call_site && node->function == function &&
+		    key_of(node) == key)
+			return node;
+		at = (at + 8) & thread->table_mask;
+	}
+	return NULL;
+}
+
+static void put(struct swz_node **table, uint64_t mask, struct swz_node *node)
+{
+	uint64_t at =
+		hash(key_of(node), node->function, node->call_site) & mask;
+
+	while (table[at / 8])
+		at = (at + 8) & mask;
+	table[at / 8] = node;
+}
+
+static struct swz_node **new_table(uint64_t bytes)
+{
+	return swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static enum swz_status grow(struct swz_thread *thread)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	uint64_t bytes = cold->table_bytes ? 4 * cold->table_bytes
+					   : FIRST_TABLE_BYTES;
+	struct swz_node **old = thread->table, **table = new_table(bytes);
+	uint64_t old_bytes = cold->table_bytes;
+
+	if (!table)
+		return SWZ_E_NOMEM;
+	for (uint64_t i = 0; i < old_bytes / 8; i++)
+		if (old[i])
+			put(table, bytes - 8, old[i]);
+	thread->table = table;
+	thread->table_mask = bytes - 8;
+	cold->table = table;
+	cold->table_bytes = bytes;
+	/* An interrupted hook of this thread may still hold the old table's
+	 * address: it goes at the next growth. */
+	if (cold->spare_table)
+		swz_sys_munmap(cold->spare_table, cold->spare_table_bytes);
+	cold->spare_table = old;
+	cold->spare_table_bytes = old_bytes;
+	return SWZ_OK;
+}
+
+enum swz_status swz_context_insert(struct swz_thread *thread,
+				   struct swz_node *node)
+{
+	struct swz_thread_cold *cold = thread->cold;
+
+	if (4 * (cold->table_used + 1) * 8 > cold->table_bytes &&
+	    grow(thread) != SWZ_OK &&
+	    2 * (cold->table_used + 1) * 8 > cold->table_bytes)
+		return SWZ_E_NOMEM;
+	cold->table_used++;
+	put(thread->table, thread->table_mask, node);
+	return SWZ_OK;
+}
+
+void swz_context_clear(struct swz_thread *thread)
+{
+	if (thread->table)
+		memset(thread->table, 0, thread->cold->table_bytes);
+	thread->cold->table_used = 0;
+}
+
+/* A node slot, zeroed. `reserve`: how many bytes of the bound must be left. */
+static struct swz_node *take_node(struct swz_thread_cold *cold,
+				  uint64_t reserve)
+{
+	if (cold->next_node == cold->last_node) {
+		uint32_t count = cold->chunk_nodes;
+		struct swz_chunk *chunk;
+
+		if (swz_file->limit_bytes - swz_file->used_bytes < reserve ||
+		    swz_file->limit_bytes < swz_file->used_bytes)
+			return NULL;
+		chunk = swz_chunk_take(swz_file, SWZ_CHUNK_NODES,
+				       count * sizeof(struct swz_node), count,
+				       cold->index);
+		if (!chunk)
+			return NULL;
+		cold->next_node = (struct swz_node *)(chunk + 1);
+		cold->last_node = cold->next_node + count;
+		if (count < LAST_NODES)
+			cold->chunk_nodes = 4 * count + 3;
+		swz_chunk_publish(chunk);
+		swz_file_sample_clock(2);
+	}
+	return cold->next_node++;
+}
+
+/* Publishes a node whose other fields are set: function comes last. */
+static void publish(struct swz_node *node, uint32_t function)
+{
+	__atomic_store_n(&node->function, function, __ATOMIC_RELEASE);
+}
+
+/* The nearest context on the path that stands for the function, or 0. */
+static uint32_t on_path(uint64_t key, uint32_t function)
+{
+	const struct swz_node *node = swz_context_node(key);
+
+	while (node->function != SWZ_FUNCTION_ROOT) {
+		if (node->function == function)
+			return swz_unit_of(node);
+		node = swz_unit_at(node->parent);
+	}
+	return 0;
+}
+
+static uint32_t flags_beneath(const struct swz_node *parent, uint32_t function,
+			      unsigned depth)
+{
+	uint8_t filter = swz_plan_filter(function);
+	uint32_t flags = 0;
+
+	if (filter & SWZ_FILTER_NOTRACE)
+		flags = SWZ_NODE_PASS | SWZ_NODE_HIDDEN;
+	else if (swz_config.depth && depth >= swz_config.depth)
+		flags = SWZ_NODE_PASS;
+	(void)parent;
+	return flags;
+}
+
+static unsigned depth_of(uint64_t key)
+{
+	const struct swz_node *node = swz_context_node(key);
+	unsigned depth = 0;
+
+	for (; node->function != SWZ_FUNCTION_ROOT; depth++)
+		node = swz_unit_at(node->parent);
+	return depth;
+}
+
+struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
+				  uint32_t function, uint64_t call_site)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	bool folded = key == swz_context_fold_key(thread);
+	struct swz_node *node = take_node(
+		cold, folded ? 0 : swz_file->limit_bytes / FOLD_SHARE);
+	uint32_t ancestor;
+
+	if (!node) {
+		if (!folded)
+			swz_file->flags |= SWZ_FILE_FOLDED;
+		return NULL;
+	}
+	ancestor = on_path(key, function);
+	node->parent = (uint32_t)(key >> 32);
+	node->call_site = call_site;
+	node->context = ancestor ? ancestor : swz_unit_of(node);
+	node->open = folded ? SWZ_NODE_FOLDED : 0;
+	if (swz_plan_filtered)
+		node->open |= flags_beneath(swz_context_node(key), function,
+					    depth_of(key) + 1);
+	publish(node, function);
+	if (swz_context_insert(thread, node) != SWZ_OK)
+		return NULL; /* the slot stays, with no calls */
+	return node;
+}
+
+enum swz_status swz_context_begin(struct swz_thread *thread)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	struct swz_node *root, *fold;
+
+	cold->next_node = cold->last_node = NULL;
+	cold->chunk_nodes = FIRST_NODES;
+	root = take_node(cold, 0);
+	fold = root ? take_node(cold, 0) : NULL;
+	if (!fold || (!thread->table && grow(thread) != SWZ_OK))
+		return SWZ_E_NOMEM;
+	cold->root = swz_unit_of(root);
+	cold->fold_root = swz_unit_of(fold);
+	root->parent = root->context = cold->root;
+	fold->parent = cold->root;
+	fold->context = cold->fold_root;
+	fold->open = SWZ_NODE_FOLDED | SWZ_NODE_HIDDEN;
+	if (swz_plan_filtered && swz_config.filter)
+		root->open = SWZ_NODE_PASS;
+	thread->record->root = cold->root;
+	publish(root, SWZ_FUNCTION_ROOT);
+	publish(fold, SWZ_FUNCTION_ROOT);
+	return SWZ_OK;
+}
+
+uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
+			   uint64_t now)
+{
+	node->calls++;
+	node->open++;
+	node->ticks -= (int64_t)now;
+	if (thread->open[node->function]-- == 0)
+		node->outer_ticks -= (int64_t)now;
+	return (uint64_t)node->context << 32;
+}
+
+void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
+		       uint64_t started, uint64_t now)
+{
+	uint64_t duration = now - started;
+
+	node->ticks += (int64_t)now;
+	node->open--;
+	if (++thread->open[node->function] == 0)
+		node->outer_ticks += (int64_t)now;
+	if (duration > node->max_ticks)
+		node->max_ticks = duration;
+	if (duration <= node->min_ticks - 1)
+		node->min_ticks = duration;
+}

@@ -1,0 +1,54 @@
+#ifndef SWZ_RUNTIME_CONTEXT_H
+#define SWZ_RUNTIME_CONTEXT_H
+
+/* The calling context tree of a thread (struct swz_node in swizzle/format.h)
+ * and the table that finds a call edge by (context, call site, function).
+ *
+ * Recursion is folded as in Ammons, Ball and Larus, "Exploiting hardware
+ * performance counters with flow and context sensitive profiling" (PLDI 1997):
+ * a function that is on the path already continues in its ancestor's context.
+ */
+
+#include <stdint.h>
+
+#include "runtime/file.h"
+#include "runtime/thread.h"
+
+/* The edge's node, or NULL. Async-signal-safe. */
+struct swz_node *swz_context_find(const struct swz_thread *thread, uint64_t key,
+				  uint32_t function, uint64_t call_site);
+
+/* Makes the edge's node. NULL: the memory bound is reached (then see
+ * swz_context_fold). Signals must be blocked. */
+struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
+				  uint32_t function, uint64_t call_site);
+
+/* The key under which an edge is recorded whose own context has no room. */
+static inline uint64_t swz_context_fold_key(const struct swz_thread *thread)
+{
+	return (uint64_t)thread->cold->fold_root << 32;
+}
+
+/* Makes the thread's root and fold root, an empty table. */
+enum swz_status swz_context_begin(struct swz_thread *thread) SWZ_MUST_CHECK;
+
+/* The node whose context this key is. */
+static inline struct swz_node *swz_context_node(uint64_t key)
+{
+	return swz_unit_at(key >> 32);
+}
+
+/* Enters a node's activation at a time; returns the callee's key. */
+uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
+			   uint64_t now);
+/* Ends one. */
+void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
+		       uint64_t started, uint64_t now);
+
+/* For a forked child (src/runtime/fork.c): empties the table, then puts a node
+ * in that was made elsewhere. */
+void swz_context_clear(struct swz_thread *thread);
+enum swz_status swz_context_insert(struct swz_thread *thread,
+				   struct swz_node *node) SWZ_MUST_CHECK;
+
+#endif

@@ -1,0 +1,357 @@
+/* The descriptor lives only while the file is made: a daemon that closes
+ * everything, or a program that counts on the number of its next descriptor,
+ * never meets it. So the file gets its full (sparse) length at once, and is cut
+ * by name at the end if it is still the same file. */
+
+#include "runtime/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/syscall.h"
+#include "runtime/config.h"
+#include "runtime/thread.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+struct swz_file_header *swz_file;
+
+static char path[4200];
+static uint64_t file_device, file_inode;
+static uint64_t mapped_bytes; /* of swz_file */
+static uint64_t old_bytes;    /* of the parent's, while a child takes over */
+
+#define CLOSED (1ull << 63) /* in used_bytes, while the file is being cut */
+
+/* path = the pattern with %p replaced. Returns whether it had one. */
+static bool expand_pattern(int32_t pid)
+{
+	const char *from = swz_config.output;
+	char *to = path;
+	bool found = false;
+
+	while (*from && to < path + sizeof(path) - 16) {
+		char digits[12];
+		unsigned n = 0;
+
+		if (from[0] != '%' || from[1] != 'p') {
+			*to++ = *from++;
+			continue;
+		}
+		for (uint32_t v = (uint32_t)pid; v; v /= 10)
+			digits[n++] = (char)('0' + v % 10);
+		while (n)
+			*to++ = digits[--n];
+		from += 2;
+		found = true;
+	}
+	*to = '\0';
+	return found;
+}
+
+static void append_number(char *end, uint32_t number)
+{
+	char digits[12];
+	unsigned n = 0;
+
+	*end++ = '.';
+	do {
+		digits[n++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	while (n)
+		*end++ = digits[--n];
+	*end = '\0';
+}
+
+/* An older profile of the very name that the user gave makes room. */
+static void remove_older(void)
+{
+	struct stat st;
+
+	if (SWZ_SYSCALL(SYS_lstat, path, &st) == 0 && S_ISREG(st.st_mode))
+		SWZ_SYSCALL(SYS_unlink, path);
+}
+
+static long open_new(bool replace)
+{
+	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+	bool per_process = expand_pattern(pid);
+	char *end = path + strlen(path);
+	long fd;
+
+	if (replace && !per_process)
+		remove_older();
+	fd = -EEXIST;
+	if (per_process || replace)
+		fd = SWZ_SYSCALL(SYS_open, path,
+				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
+					 O_CLOEXEC, 0600);
+	if (fd == -EEXIST && !per_process) {
+		append_number(end, (uint32_t)pid);
+		end = path + strlen(path);
+		fd = SWZ_SYSCALL(SYS_open, path,
+				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
+					 O_CLOEXEC, 0600);
+	}
+	for (uint32_t i = 1; fd == -EEXIST && i < 100000; i++) {
+		append_number(end, i);
+		fd = SWZ_SYSCALL(SYS_open, path,
+				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
+					 O_CLOEXEC, 0600);
+	}
+	return fd;
+}
+
+/* The bound, or less where the process may not write files that long: going
+ * past RLIMIT_FSIZE would be a signal to the program. */
+static uint64_t allowed_bytes(void)
+{
+	struct rlimit limit;
+	uint64_t bytes = swz_config.max_memory;
+
+	if (SWZ_SYSCALL(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 &&
+	    limit.rlim_cur < bytes)
+		bytes = limit.rlim_cur & -(uint64_t)4096;
+	return bytes;
+}
+
+/* Makes [start, start + bytes) present and writable. */
+static bool make_present(char *start, uint64_t bytes)
+{
+	char *page = (char *)((uintptr_t)start & -(uintptr_t)4096);
+	char *end = start + bytes;
+	long r = SWZ_SYSCALL(SYS_madvise, page, (size_t)(end - page),
+			     MADV_POPULATE_WRITE);
+
+	if (r == 0)
+		return true;
+	if (r != -EINVAL)
+		return false;
+	/* before Linux 5.14: let the kernel write, which fails where we would
+	 * be killed */
+	for (; page < end; page += 4096) {
+		char *at = page < start ? start : page;
+
+		if (SWZ_SYSCALL(SYS_clock_gettime, CLOCK_MONOTONIC, at) != 0)
+			return false;
+		memset(at, 0, sizeof(struct timespec));
+	}
+	return true;
+}
+
+static void fill_header(struct swz_file_header *h, uint64_t bytes)
+{
+	struct timespec now;
+
+	memcpy(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic));
+	h->version = SWZ_FILE_VERSION;
+	h->header_bytes = SWZ_HEADER_BYTES;
+	h->byte_order = SWZ_FILE_BYTE_ORDER;
+	h->used_bytes = SWZ_HEADER_BYTES;
+	h->limit_bytes = bytes;
+	h->pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+	h->parent_pid = (int32_t)SWZ_SYSCALL(SYS_getppid);
+	h->start_ticks = swz_ticks();
+	SWZ_SYSCALL(SYS_clock_gettime, CLOCK_REALTIME, &now);
+	h->start_realtime_ns =
+		(uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	h->arena_start = (uintptr_t)swz_arena_start;
+	h->arena_end = (uintptr_t)swz_arena_end;
+}
+
+static struct swz_file_header *create(bool replace, const char **problem)
+{
+	uint64_t bytes = allowed_bytes();
+	struct swz_file_header *h = NULL;
+	struct stat st;
+	long fd = open_new(replace);
+
+	*problem = "cannot create the profile ";
+	if (fd < 0)
+		return NULL;
+	*problem = "no room for the profile ";
+	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 &&
+	    bytes >= 16 * SWZ_HEADER_BYTES &&
+	    SWZ_SYSCALL(SYS_ftruncate, fd, bytes) == 0)
+		h = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				 MAP_SHARED, (int)fd, 0);
+	SWZ_SYSCALL(SYS_close, fd);
+	if (h && !make_present((char *)h, SWZ_HEADER_BYTES)) {
+		swz_sys_munmap(h, bytes);
+		h = NULL;
+	}
+	if (!h) {
+		SWZ_SYSCALL(SYS_unlink, path);
+		return NULL;
+	}
+	file_device = st.st_dev;
+	file_inode = st.st_ino;
+	fill_header(h, bytes);
+	return h;
+}
+
+enum swz_status swz_file_create(const char **problem)
+{
+	swz_file = create(swz_config.fresh, problem);
+	if (swz_file)
+		mapped_bytes = swz_file->limit_bytes;
+	return swz_file ? SWZ_OK : SWZ_E_SYSTEM;
+}
+
+const char *swz_file_path(void)
+{
+	return path;
+}
+
+struct swz_file_header *swz_file_create_beside(void)
+{
+	const char *problem;
+
+	return create(false, &problem);
+}
+
+static bool failed(long result)
+{
+	return result < 0 && result > -4096;
+}
+
+enum swz_status swz_file_replace(struct swz_file_header *beside,
+				 struct swz_file_header **old)
+{
+	uint64_t bytes = beside->limit_bytes;
+	long r = SWZ_SYSCALL(SYS_mremap, swz_file, mapped_bytes, mapped_bytes,
+			     MREMAP_MAYMOVE | MREMAP_DONTUNMAP);
+
+	/* Without DONTUNMAP for shared mappings (before Linux 5.13), or if an
+	 * unmoved mapping came back: move it, the place is filled at once,
+	 * there is only this thread. */
+	if (failed(r)) {
+		void *room = swz_sys_mmap(NULL, mapped_bytes, PROT_NONE,
+					  MAP_PRIVATE | MAP_ANONYMOUS |
+						  MAP_NORESERVE, -1, 0);
+
+		if (!room)
+			return SWZ_E_NOMEM;
+		r = SWZ_SYSCALL(SYS_mremap, swz_file, mapped_bytes,
+				mapped_bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+				room);
+		if (failed(r))
+			return SWZ_E_SYSTEM;
+	}
+	*old = (struct swz_file_header *)r;
+	old_bytes = mapped_bytes;
+	r = SWZ_SYSCALL(SYS_mremap, beside, bytes, bytes,
+			MREMAP_MAYMOVE | MREMAP_FIXED, swz_file);
+	if (failed(r))
+		return SWZ_E_SYSTEM;
+	if (bytes < mapped_bytes)
+		swz_sys_munmap((char *)swz_file + bytes, mapped_bytes - bytes);
+	mapped_bytes = bytes;
+	return SWZ_OK;
+}
+
+void swz_file_drop(struct swz_file_header *old)
+{
+	swz_sys_munmap(old, old_bytes);
+}
+
+void swz_file_detach(void)
+{
+	struct swz_file_header *plain = swz_sys_mmap(
+		swz_file, mapped_bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+
+	if (plain)
+		plain->used_bytes = CLOSED; /* full */
+	path[0] = '\0';
+}
+
+struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
+				 uint64_t payload_bytes, uint32_t count,
+				 uint32_t owner)
+{
+	_Atomic uint64_t *used = (_Atomic uint64_t *)&file->used_bytes;
+	uint64_t bytes = (payload_bytes + sizeof(struct swz_chunk) + 63) &
+			 -(uint64_t)64;
+	uint64_t at = atomic_load_explicit(used, memory_order_relaxed);
+	struct swz_chunk *chunk;
+
+	do {
+		if (at > file->limit_bytes || bytes > file->limit_bytes - at)
+			return NULL;
+	} while (!atomic_compare_exchange_weak_explicit(used, &at, at + bytes,
+							memory_order_relaxed,
+							memory_order_relaxed));
+	chunk = (struct swz_chunk *)((char *)file + at);
+	if (!make_present((char *)chunk, bytes)) {
+		/* The reader stops at a chunk without magic: so does all. */
+		file->limit_bytes = at;
+		return NULL;
+	}
+	chunk->type = type;
+	chunk->bytes = bytes;
+	chunk->count = count;
+	chunk->owner = owner;
+	return chunk;
+}
+
+void swz_chunk_publish(struct swz_chunk *chunk)
+{
+	/* release: a reader that sees the magic sees the rest */
+	atomic_store_explicit((_Atomic uint32_t *)&chunk->magic,
+			      SWZ_CHUNK_MAGIC, memory_order_release);
+}
+
+void swz_file_sample_clock(unsigned which)
+{
+	struct swz_clock_sample *sample = &swz_file->clock[which];
+	uint64_t best = UINT64_MAX;
+
+	/* the tightest of three brackets */
+	for (int i = 0; i < 3; i++) {
+		struct timespec now;
+		uint64_t before = swz_ticks(), after;
+
+		SWZ_SYSCALL(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+		after = swz_ticks();
+		if (after - before < best) {
+			best = after - before;
+			sample->ticks = before + best / 2;
+			sample->monotonic_ns =
+				(uint64_t)now.tv_sec * 1000000000u +
+				(uint64_t)now.tv_nsec;
+		}
+	}
+}
+
+void swz_file_finish(void)
+{
+	_Atomic uint64_t *used = (_Atomic uint64_t *)&swz_file->used_bytes;
+	struct stat st;
+	uint64_t bytes;
+
+	if (!swz_file || !path[0])
+		return;
+	swz_file_sample_clock(2);
+	swz_file->end_ticks = swz_ticks();
+	swz_file->flags |= SWZ_FILE_ENDED;
+	/* Threads may go on; they get no more chunks, and what they hold lies
+	 * before the cut. */
+	bytes = atomic_fetch_or_explicit(used, CLOSED, memory_order_relaxed) &
+		~CLOSED;
+	swz_file->limit_bytes = bytes;
+	atomic_store_explicit(used, bytes, memory_order_relaxed);
+	if (SWZ_SYSCALL(SYS_lstat, path, &st) == 0 &&
+	    st.st_dev == file_device && st.st_ino == file_inode)
+		SWZ_SYSCALL(SYS_truncate, path,
+			    (bytes + 4095) & -(uint64_t)4096);
+}

@@ -1,0 +1,60 @@
+#ifndef SWZ_RUNTIME_FILE_H
+#define SWZ_RUNTIME_FILE_H
+
+/* The profile file: created, mapped shared, closed; no descriptor is kept, so
+ * that the program's own descriptors are numbered as ever. Space is taken from
+ * it by a single fetch-and-add; every page is made present before it is used,
+ * so that a full disk is an error here and no SIGBUS later. */
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "swizzle/format.h"
+
+/* The mapping; NULL while there is none. Its address never changes, also in a
+ * forked child's own file. */
+extern struct swz_file_header *swz_file;
+
+/* Creates the file that the output pattern names for this process and maps
+ * it. On failure *problem says why, as the start of a sentence that ends in
+ * swz_file_path(). */
+enum swz_status swz_file_create(const char **problem) SWZ_MUST_CHECK;
+const char *swz_file_path(void);
+
+/* Maps a new file for a forked child beside the parent's; returns the address
+ * of the new mapping, not yet in place, or NULL. */
+struct swz_file_header *swz_file_create_beside(void);
+/* Puts it in the place of the old, which moves to *old (to be dropped by the
+ * next call below) and stays readable there. */
+enum swz_status swz_file_replace(struct swz_file_header *beside,
+				 struct swz_file_header **old) SWZ_MUST_CHECK;
+void swz_file_drop(struct swz_file_header *old);
+/* Puts plain memory there: nothing is recorded any more. */
+void swz_file_detach(void);
+
+/* A chunk of this payload, header filled but its magic, or NULL: full. The
+ * caller fills the payload and publishes. Lock free, async-signal-safe. */
+struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
+				 uint64_t payload_bytes, uint32_t count,
+				 uint32_t owner);
+void swz_chunk_publish(struct swz_chunk *chunk);
+
+/* Orderly end: end time, and the file cut to what is used. */
+void swz_file_finish(void);
+
+/* Refreshes the latest clock sample. */
+void swz_file_sample_clock(unsigned which);
+
+static inline uint32_t swz_unit_of(const void *p)
+{
+	return (uint32_t)(((uintptr_t)p - (uintptr_t)swz_file) /
+			  SWZ_UNIT_BYTES);
+}
+
+static inline void *swz_unit_at(uint64_t unit)
+{
+	return (char *)swz_file + unit * SWZ_UNIT_BYTES;
+}
+
+#endif

@@ -1,0 +1,300 @@
+/* Functions come from FDEs that pass the CFA test, and from symbols where no
+ * FDE covers them. FDEs that fail the test stay as pieces: what branches from
+ * where is asked of them too. */
+
+#include "runtime/function.h"
+
+#include <string.h>
+
+#include "runtime/config.h"
+#include "runtime/pattern.h"
+#include "runtime/plan.h"
+#include "runtime/scratch.h"
+
+static bool in_ranges(const struct swz_range *ranges, unsigned count,
+		      uint64_t address)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (address >= ranges[i].start && address < ranges[i].end)
+			return true;
+	return false;
+}
+
+static bool is_code(const struct swz_module *m, uint64_t start, uint64_t size)
+{
+	for (unsigned i = 0; i < m->text_count; i++)
+		if (start >= m->text[i].start && start < m->text[i].end)
+			return size <= m->text[i].end - start &&
+			       size <= UINT32_MAX;
+	return false;
+}
+
+/* Heap sort by start, then size descending: no recursion, no extra memory. */
+static bool goes_before(const struct swz_function *a,
+			const struct swz_function *b)
+{
+	return a->start != b->start ? a->start < b->start : a->size > b->size;
+}
+
+static void sift(struct swz_function *f, uint32_t root, uint32_t count)
+{
+	struct swz_function value = f[root];
+	uint32_t child;
+
+	while ((child = 2 * root + 1) < count) {
+		if (child + 1 < count && goes_before(&f[child], &f[child + 1]))
+			child++;
+		if (!goes_before(&value, &f[child]))
+			break;
+		f[root] = f[child];
+		root = child;
+	}
+	f[root] = value;
+}
+
+static void sort(struct swz_function *f, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 1; i < count; i++)
+		if (goes_before(&f[i], &f[i - 1]))
+			break;
+	if (i >= count)
+		return;
+	for (i = count / 2; i-- > 0;)
+		sift(f, i, count);
+	for (i = count; i-- > 1;) {
+		struct swz_function last = f[i];
+
+		f[i] = f[0];
+		f[0] = last;
+		sift(f, 0, i);
+	}
+}
+
+struct swz_function *swz_function_at(const struct swz_module *m,
+				     uint64_t address)
+{
+	uint32_t low = 0, high = m->function_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (m->functions[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return NULL;
+	low--;
+	return address - m->functions[low].start < m->functions[low].size
+		       ? &m->functions[low]
+		       : NULL;
+}
+
+static bool has_suffix_part(const char *name)
+{
+	return strstr(name, ".cold") || strstr(name, ".part.");
+}
+
+static bool returns_twice(const char *name)
+{
+	static const char *const names[] = {
+		"setjmp",     "_setjmp",	"__setjmp",    "sigsetjmp",
+		"__sigsetjmp", "__sigjmp_save", "savectx",     "getcontext",
+		"__getcontext", "swapcontext",	"__swapcontext", "vfork",
+		"__vfork",    "__libc_vfork",	"clone",       "__clone",
+		"clone3",     "__clone3",	"__clone_internal",
+		"makecontext", "__makecontext", "__start_context",
+		"setcontext", "longjmp",	"_longjmp",    "siglongjmp",
+		"__longjmp",  "__libc_siglongjmp", "__restore_rt",
+	};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_function_symbol(const struct swz_elf_symbol *s)
+{
+	return (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) &&
+	       s->section != SHN_UNDEF && s->value;
+}
+
+/* A name from the symbol tables for each function that starts at a symbol;
+ * global ones are preferred. `.part` functions are called like any other. */
+static void name_functions(struct swz_module *m, uint32_t type)
+{
+	struct swz_elf_symbols it;
+	struct swz_elf_symbol s;
+
+	if (swz_elf_symbols_open(&it, &m->file, type) != SWZ_OK)
+		return;
+	while (swz_elf_symbols_next(&it, &s)) {
+		struct swz_function *f;
+
+		if (!is_function_symbol(&s))
+			continue;
+		f = swz_function_at(m, s.value);
+		if (!f || f->start != s.value)
+			continue;
+		if (!f->name || s.binding == STB_GLOBAL)
+			f->name = s.name;
+		if (returns_twice(s.name))
+			swz_function_refuse(f, SWZ_REFUSE_RETURNS_TWICE);
+	}
+}
+
+/* Symbols that no FDE covers; returns how many were (or would be) appended at
+ * the end of the array. */
+static uint32_t add_from_symbols(struct swz_module *m, uint32_t type,
+				 struct swz_function *out)
+{
+	struct swz_elf_symbols it;
+	struct swz_elf_symbol s;
+	uint32_t count = 0;
+
+	if (swz_elf_symbols_open(&it, &m->file, type) != SWZ_OK)
+		return 0;
+	while (swz_elf_symbols_next(&it, &s)) {
+		if (!is_function_symbol(&s) || !s.size ||
+		    !is_code(m, s.value, s.size) ||
+		    in_ranges(m->plt, m->plt_count, s.value) ||
+		    swz_function_at(m, s.value) || strcmp(s.name, "_start") == 0)
+			continue;
+		if (out) {
+			out[count].start = s.value;
+			out[count].size = (uint32_t)s.size;
+			out[count].flags = SWZ_FUNCTION_FROM_SYMBOL;
+			out[count].name = s.name;
+			out[count].is_piece = has_suffix_part(s.name);
+		}
+		count++;
+	}
+	return count;
+}
+
+static uint32_t count_fdes(const struct swz_module *m)
+{
+	struct swz_fde_iterator it;
+	struct swz_fde fde;
+	uint32_t count = 0;
+
+	swz_fde_begin(&it, &m->eh_frame);
+	while (swz_fde_next(&it, &fde))
+		count++;
+	return count;
+}
+
+static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
+			 uint32_t count)
+{
+	struct swz_fde_iterator it;
+	uint32_t n = 0;
+
+	swz_fde_begin(&it, &m->eh_frame);
+	while (n < count && swz_fde_next(&it, &fdes[n])) {
+		struct swz_fde *fde = &fdes[n++];
+		struct swz_function *f = &m->functions[m->function_count];
+
+		if (!is_code(m, fde->start, fde->size) ||
+		    in_ranges(m->plt, m->plt_count, fde->start))
+			continue;
+		f->start = fde->start;
+		f->size = (uint32_t)fde->size;
+		f->fde = fde;
+		f->is_piece = !swz_fde_is_function(fde);
+		m->function_count++;
+	}
+}
+
+static void drop_duplicates(struct swz_module *m)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < m->function_count; i++)
+		if (!kept ||
+		    m->functions[kept - 1].start != m->functions[i].start)
+			m->functions[kept++] = m->functions[i];
+	m->function_count = kept;
+}
+
+static uint64_t text_end(const struct swz_module *m, uint64_t address)
+{
+	for (unsigned i = 0; i < m->text_count; i++)
+		if (address >= m->text[i].start && address < m->text[i].end)
+			return m->text[i].end;
+	return address;
+}
+
+static bool is_endbr64(const uint8_t *code)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return memcmp(code, endbr64, sizeof(endbr64)) == 0;
+}
+
+static void finish(struct swz_module *m)
+{
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		struct swz_function *f = &m->functions[i];
+		uint64_t end = i + 1 < m->function_count
+				       ? m->functions[i + 1].start
+				       : text_end(m, f->start);
+
+		if (end > text_end(m, f->start))
+			end = text_end(m, f->start);
+		f->room = end - f->start < UINT32_MAX
+				  ? (uint32_t)(end - f->start)
+				  : UINT32_MAX;
+		if (f->size > f->room)
+			swz_function_refuse(f, SWZ_REFUSE_OVERLAPS);
+		if (f->size >= 4 &&
+		    is_endbr64(swz_module_bytes(m, f->start)))
+			f->site = 4;
+		if (f->name && strstr(f->name, ".cold"))
+			f->is_piece = true;
+		m->hookable_count += !f->is_piece;
+	}
+}
+
+enum swz_status swz_functions_collect(struct swz_module *m)
+{
+	uint32_t fdes = m->eh_frame.bytes.size ? count_fdes(m) : 0, extra = 0;
+	struct swz_fde *fde = swz_scratch_alloc((fdes + 1) * sizeof(*fde));
+
+	/* room for FDEs first, symbols then: at most all of both tables */
+	m->functions = swz_scratch_alloc((fdes + 1ull) * sizeof(*m->functions));
+	if (!fde || !m->functions)
+		return SWZ_E_NOMEM;
+	collect_fdes(m, fde, fdes);
+	sort(m->functions, m->function_count);
+	drop_duplicates(m);
+	if (m->file.file.size)
+		extra = add_from_symbols(m, SHT_SYMTAB, NULL) +
+			add_from_symbols(m, SHT_DYNSYM, NULL);
+	if (extra) {
+		struct swz_function *all = swz_scratch_alloc(
+			(m->function_count + (uint64_t)extra) * sizeof(*all));
+		uint32_t n;
+
+		if (!all)
+			return SWZ_E_NOMEM;
+		memcpy(all, m->functions, m->function_count * sizeof(*all));
+		n = add_from_symbols(m, SHT_SYMTAB, all + m->function_count);
+		n += add_from_symbols(m, SHT_DYNSYM,
+				      all + m->function_count + n);
+		m->functions = all;
+		m->function_count += n;
+		sort(all, m->function_count);
+		drop_duplicates(m);
+	}
+	if (m->file.file.size) {
+		name_functions(m, SHT_SYMTAB);
+		name_functions(m, SHT_DYNSYM);
+	}
+	finish(m);
+	return SWZ_OK;
+}

@@ -1,0 +1,42 @@
+#ifndef SWZ_RUNTIME_FUNCTION_H
+#define SWZ_RUNTIME_FUNCTION_H
+
+/* A module's functions, while it is being planned. */
+
+#include "base/eh_frame.h"
+#include "runtime/module.h"
+#include "swizzle/format.h"
+
+struct swz_function {
+	uint64_t start;   /* ELF virtual address */
+	uint32_t size;
+	uint32_t room;    /* bytes from start to the next function, or the end
+			   * of the text: what padding may be counted in */
+	uint16_t status;  /* enum swz_refusal; SWZ_PATCHED: nothing against */
+	uint8_t flags;    /* enum swz_function_flags */
+	bool is_piece;    /* not entered by call: cold parts and the like; it
+			   * is here to know whose code lies there */
+	uint8_t site;     /* offset of the patch site: 4 after endbr64 */
+	uint8_t filter;   /* enum swz_filter_flags */
+	const char *name; /* from a symbol table, or NULL */
+	const struct swz_fde *fde; /* NULL if found by symbol only */
+	const uint8_t *trampoline; /* set when it is written */
+	uint8_t displaced;
+};
+
+/* Fills module->functions from .eh_frame and the symbol tables, by address. */
+enum swz_status swz_functions_collect(struct swz_module *module)
+	SWZ_MUST_CHECK;
+
+/* The function or piece whose bytes hold the address, or NULL. */
+struct swz_function *swz_function_at(const struct swz_module *module,
+				     uint64_t address);
+
+static inline void swz_function_refuse(struct swz_function *function,
+				       enum swz_refusal reason)
+{
+	if (function->status == SWZ_PATCHED)
+		function->status = (uint16_t)reason;
+}
+
+#endif

@@ -1,0 +1,27 @@
+#ifndef SWZ_RUNTIME_HOOKS_H
+#define SWZ_RUNTIME_HOOKS_H
+
+/* The C side of the hooks in asm/x86_64: all but the usual case. It runs on the
+ * program's stack and is async-signal-safe; what needs more room, or must not
+ * be interrupted, goes to the thread's slow stack with signals blocked. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/thread.h"
+
+/* Entries pass unrecorded while this is false. */
+extern bool swz_recording;
+
+/* The entry hook (registers saved by the caller): the function whose relocated
+ * prologue is `body` was entered and *slot is its return address. Returns the
+ * thunk to go through, or NULL: go to the body as things are. */
+struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot);
+
+/* The exit hook: the thunk's frame has returned. */
+void swz_exit(struct swz_thunk *thunk);
+
+/* Where the accounts of frames go that were closed before they returned. */
+extern struct swz_node swz_closed_node;
+
+#endif

@@ -1,0 +1,41 @@
+/* Holds the assembly's numbers against the structures. */
+
+#include <stddef.h>
+
+#include "asm/x86_64/offsets.h"
+#include "runtime/thread.h"
+#include "swizzle/format.h"
+#include "thunks/arena.h"
+
+#define SAME(number, type, member) \
+	_Static_assert((number) == offsetof(struct type, member), #number)
+
+SAME(SWZ_THREAD_FREE, swz_thread, free);
+SAME(SWZ_THREAD_KEY, swz_thread, key);
+SAME(SWZ_THREAD_TOP, swz_thread, top);
+SAME(SWZ_THREAD_TABLE, swz_thread, table);
+SAME(SWZ_THREAD_TABLE_MASK, swz_thread, table_mask);
+SAME(SWZ_THREAD_OPEN, swz_thread, open);
+SAME(SWZ_THREAD_RECORD, swz_thread, record);
+
+SAME(SWZ_THUNK_BODY, swz_thunk, body);
+SAME(SWZ_THUNK_RETURN, swz_thunk, return_address);
+SAME(SWZ_THUNK_NODE, swz_thunk, node);
+SAME(SWZ_THUNK_START, swz_thunk, start_ticks);
+SAME(SWZ_THUNK_PARENT_KEY, swz_thunk, parent_key);
+SAME(SWZ_THUNK_LINK, swz_thunk, link);
+SAME(SWZ_THUNK_SLOT, swz_thunk, slot);
+SAME(SWZ_THUNK_PENDING, swz_thunk, pending);
+
+SAME(SWZ_NODE_KEY, swz_node, function);
+SAME(SWZ_NODE_KEY + 4, swz_node, parent);
+SAME(SWZ_NODE_CALL_SITE, swz_node, call_site);
+SAME(SWZ_NODE_CALLS, swz_node, calls);
+SAME(SWZ_NODE_TICKS, swz_node, ticks);
+SAME(SWZ_NODE_OUTER_TICKS, swz_node, outer_ticks);
+SAME(SWZ_NODE_MIN_TICKS, swz_node, min_ticks);
+SAME(SWZ_NODE_MAX_TICKS, swz_node, max_ticks);
+SAME(SWZ_NODE_CONTEXT, swz_node, context);
+SAME(SWZ_NODE_OPEN, swz_node, open);
+
+SAME(SWZ_RECORD_LAST, swz_thread_record, last_ticks);

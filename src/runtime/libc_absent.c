@@ -1,0 +1,63 @@
+/* What libcapstone.a refers to and never calls here: its default allocators
+ * (swz_decoder_new replaces them before anything is allocated), its text output
+ * (the printers are left out) and the sorting of tables that only
+ * cs_regs_access() reads. Hidden stand-ins keep these references, and with them
+ * any chance of a call, away from the program's malloc. For libswizzle.so
+ * alone: linked into an ordinary program, they would be its malloc. */
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#define SWZ_HIDDEN __attribute__((visibility("hidden")))
+
+SWZ_HIDDEN void *malloc(size_t bytes);
+SWZ_HIDDEN void *calloc(size_t count, size_t bytes);
+SWZ_HIDDEN void *realloc(void *block, size_t bytes);
+SWZ_HIDDEN void free(void *block);
+SWZ_HIDDEN int vsnprintf(char *text, size_t size, const char *format,
+			 va_list arguments);
+SWZ_HIDDEN void qsort(void *base, size_t count, size_t bytes,
+		      int (*compare)(const void *, const void *));
+
+void *malloc(size_t bytes)
+{
+	(void)bytes;
+	return NULL;
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+	(void)count;
+	(void)bytes;
+	return NULL;
+}
+
+void *realloc(void *block, size_t bytes)
+{
+	(void)block;
+	(void)bytes;
+	return NULL;
+}
+
+void free(void *block)
+{
+	(void)block;
+}
+
+int vsnprintf(char *text, size_t size, const char *format, va_list arguments)
+{
+	(void)format;
+	(void)arguments;
+	if (size)
+		*text = '\0';
+	return 0;
+}
+
+void qsort(void *base, size_t count, size_t bytes,
+	   int (*compare)(const void *, const void *))
+{
+	(void)base;
+	(void)count;
+	(void)bytes;
+	(void)compare;
+}

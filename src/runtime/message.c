@@ -1,0 +1,79 @@
+#include "runtime/message.h"
+
+#include <string.h>
+
+#include "base/syscall.h"
+#include "runtime/config.h"
+
+void swz_line_start(struct swz_line *line)
+{
+	line->length = 0;
+}
+
+void swz_line_string(struct swz_line *line, const char *string)
+{
+	while (*string && line->length < sizeof(line->text) - 1)
+		line->text[line->length++] = *string++;
+}
+
+static void put_digits(struct swz_line *line, uint64_t number, unsigned base)
+{
+	char digits[24];
+	unsigned at = sizeof(digits) - 1;
+
+	digits[at] = '\0';
+	do {
+		digits[--at] = "0123456789abcdef"[number % base];
+		number /= base;
+	} while (number);
+	swz_line_string(line, digits + at);
+}
+
+void swz_line_number(struct swz_line *line, uint64_t number)
+{
+	put_digits(line, number, 10);
+}
+
+void swz_line_hex(struct swz_line *line, uint64_t number)
+{
+	put_digits(line, number, 16);
+}
+
+void swz_line_column(struct swz_line *line, unsigned column)
+{
+	do {
+		swz_line_string(line, " ");
+	} while (line->length < column && line->length < sizeof(line->text) - 1);
+}
+
+void swz_line_write(struct swz_line *line, int fd)
+{
+	unsigned written = 0;
+
+	line->text[line->length++] = '\n';
+	while (written < line->length) {
+		long r = SWZ_SYSCALL(SYS_write, fd, line->text + written,
+				     line->length - written);
+
+		if (r <= 0)
+			return;
+		written += (unsigned)r;
+	}
+}
+
+void swz_say(const char *a, const char *b, const char *c)
+{
+	struct swz_line line;
+
+	if (swz_config.quiet)
+		return;
+	swz_line_start(&line);
+	swz_line_string(&line, "swizzle: ");
+	if (a)
+		swz_line_string(&line, a);
+	if (b)
+		swz_line_string(&line, b);
+	if (c)
+		swz_line_string(&line, c);
+	swz_line_write(&line, 2);
+}

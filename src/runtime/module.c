@@ -1,0 +1,256 @@
+#include "runtime/module.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/cursor.h"
+#include "base/syscall.h"
+#include "runtime/config.h"
+#include "runtime/pattern.h"
+#include "runtime/scratch.h"
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool starts_with(const char *string, const char *prefix)
+{
+	return strncmp(string, prefix, strlen(prefix)) == 0;
+}
+
+/* ld.so and we ourselves are never hooked, whatever is asked. */
+static bool is_untouchable(const char *name)
+{
+	return starts_with(name, "ld-linux") || starts_with(name, "ld.so") ||
+	       starts_with(name, "linux-vdso") ||
+	       starts_with(name, "libswizzle.so");
+}
+
+static bool is_left_out_by_default(const char *name)
+{
+	return starts_with(name, "libc.so") || starts_with(name, "libm.so") ||
+	       starts_with(name, "libmvec.so") ||
+	       starts_with(name, "libpthread.so") ||
+	       starts_with(name, "libc-2.") || starts_with(name, "libm-2.") ||
+	       starts_with(name, "libpthread-2.");
+}
+
+static bool in_scope(const char *path)
+{
+	const char *name = base_name(path);
+	bool wanted, asked;
+
+	if (is_untouchable(name))
+		return false;
+	wanted = !is_left_out_by_default(name);
+	if (!swz_config.module)
+		return wanted;
+	asked = swz_patterns_any_positive(swz_config.module)
+			? swz_patterns_match(swz_config.module, name, path)
+			: wanted;
+	return asked && !swz_patterns_exclude(swz_config.module, name, path);
+}
+
+struct listing {
+	struct swz_module *modules;
+	unsigned count, room;
+	enum swz_status status;
+};
+
+static const char *program_path(void)
+{
+	char *path = swz_scratch_alloc(4096);
+	long n = path ? SWZ_SYSCALL(SYS_readlink, "/proc/self/exe", path, 4095)
+		      : -1;
+
+	return n > 0 ? path : "program";
+}
+
+static void add_text(struct swz_module *m, uint64_t start, uint64_t bytes)
+{
+	if (m->text_count == SWZ_MAX_TEXT_RANGES)
+		return;
+	m->text[m->text_count].start = start;
+	m->text[m->text_count++].end = start + bytes;
+}
+
+static void find_build_id(struct swz_module *m, const ElfW(Phdr) *segment)
+{
+	struct swz_cursor c = swz_cursor((struct swz_bytes){
+		swz_module_bytes(m, segment->p_vaddr), segment->p_memsz });
+
+	while (!swz_cursor_at_end(&c)) {
+		uint32_t name_size = swz_cursor_u32(&c);
+		uint32_t size = swz_cursor_u32(&c);
+		uint32_t type = swz_cursor_u32(&c);
+		struct swz_bytes name, id;
+
+		name = swz_cursor_take(&c, (name_size + 3ull) & ~3ull);
+		id = swz_cursor_take(&c, (size + 3ull) & ~3ull);
+		if (c.failed)
+			return;
+		if (type == NT_GNU_BUILD_ID && name_size == 4 &&
+		    memcmp(name.data, "GNU", 4) == 0 && size <= 32) {
+			m->build_id.data = id.data;
+			m->build_id.size = size;
+			return;
+		}
+	}
+}
+
+static int list_one(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct listing *l = context;
+	struct swz_module *m;
+
+	(void)size;
+	if (l->count == l->room)
+		return 1;
+	m = &l->modules[l->count];
+	m->load_bias = info->dlpi_addr;
+	m->segments = info->dlpi_phdr;
+	m->segment_count = info->dlpi_phnum;
+	m->start = UINT64_MAX;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *s = &info->dlpi_phdr[i];
+
+		if (s->p_type == PT_NOTE && !m->build_id.size)
+			find_build_id(m, s);
+		if (s->p_type != PT_LOAD)
+			continue;
+		if (m->load_bias + s->p_vaddr < m->start)
+			m->start = m->load_bias + s->p_vaddr;
+		if (m->load_bias + s->p_vaddr + s->p_memsz > m->end)
+			m->end = m->load_bias + s->p_vaddr + s->p_memsz;
+		if (s->p_flags & PF_X)
+			add_text(m, s->p_vaddr, s->p_filesz);
+	}
+	m->path = l->count == 0 ? program_path() : info->dlpi_name;
+	m->in_scope = m->text_count && in_scope(m->path);
+	l->count++;
+	return 0;
+}
+
+static int count_one(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)info, (void)size;
+	++*(unsigned *)context;
+	return 0;
+}
+
+enum swz_status swz_modules_list(struct swz_module **modules, unsigned *count)
+{
+	struct listing l = { 0 };
+
+	dl_iterate_phdr(count_one, &l.room);
+	l.modules = swz_scratch_alloc(l.room * sizeof(*l.modules));
+	if (!l.modules)
+		return SWZ_E_NOMEM;
+	dl_iterate_phdr(list_one, &l);
+	*modules = l.modules;
+	*count = l.count;
+	return SWZ_OK;
+}
+
+static bool same_build(const struct swz_module *m)
+{
+	struct swz_bytes id = swz_elf_build_id(&m->file);
+
+	return id.size == m->build_id.size &&
+	       (!id.size || memcmp(id.data, m->build_id.data, id.size) == 0);
+}
+
+static void map_file(struct swz_module *m, const char *path)
+{
+	struct swz_bytes file = { 0 };
+	struct stat st;
+	long fd = SWZ_SYSCALL(SYS_open, path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 && st.st_size > 0) {
+		file.size = (size_t)st.st_size;
+		file.data = swz_sys_mmap(NULL, file.size, PROT_READ,
+					 MAP_PRIVATE, (int)fd, 0);
+	}
+	SWZ_SYSCALL(SYS_close, fd);
+	if (!file.data)
+		return;
+	if (swz_elf_open(&m->file, file) == SWZ_OK && same_build(m))
+		return;
+	memset(&m->file, 0, sizeof(m->file));
+	swz_sys_munmap((void *)(uintptr_t)file.data, file.size);
+}
+
+static void note_sections(struct swz_module *m)
+{
+	for (size_t i = 0; i < m->file.section_count; i++) {
+		const Elf64_Shdr *s = &m->file.sections[i];
+		const char *name;
+
+		if (s->sh_name >= m->file.section_names.size)
+			continue;
+		name = (const char *)m->file.section_names.data + s->sh_name;
+		if (starts_with(name, ".plt") &&
+		    m->plt_count < SWZ_MAX_PLT_RANGES) {
+			m->plt[m->plt_count].start = s->sh_addr;
+			m->plt[m->plt_count++].end = s->sh_addr + s->sh_size;
+		}
+		if (strcmp(name, ".gopclntab") == 0 ||
+		    strcmp(name, ".note.go.buildid") == 0)
+			m->foreign_runtime = true;
+	}
+}
+
+/* .eh_frame by way of PT_GNU_EH_FRAME: version, three encodings, a pointer to
+ * the section (LSB 5.0, 10.6.2). Its end is that of the segment it lies in, the
+ * zero terminator comes before. */
+static void find_eh_frame(struct swz_module *m)
+{
+	const ElfW(Phdr) *header = NULL;
+	const uint8_t *at;
+	uint64_t frame;
+	int32_t offset;
+
+	for (unsigned i = 0; i < m->segment_count; i++)
+		if (m->segments[i].p_type == PT_GNU_EH_FRAME)
+			header = &m->segments[i];
+	if (!header || header->p_memsz < 8)
+		return;
+	at = swz_module_bytes(m, header->p_vaddr);
+	if (at[0] != 1 || at[1] != 0x1b) /* pcrel | sdata4, as every linker */
+		return;
+	memcpy(&offset, at + 4, sizeof(offset));
+	frame = header->p_vaddr + 4 + (uint64_t)(int64_t)offset;
+	for (unsigned i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *s = &m->segments[i];
+
+		if (s->p_type != PT_LOAD || frame < s->p_vaddr ||
+		    frame >= s->p_vaddr + s->p_filesz)
+			continue;
+		m->eh_frame.address = frame;
+		m->eh_frame.bytes.data = swz_module_bytes(m, frame);
+		m->eh_frame.bytes.size = s->p_vaddr + s->p_filesz - frame;
+	}
+}
+
+enum swz_status swz_module_open(struct swz_module *m)
+{
+	find_eh_frame(m);
+	map_file(m, m->path[0] == '/' ? m->path : "/proc/self/exe");
+	note_sections(m);
+	return SWZ_OK;
+}
+
+void swz_module_close(struct swz_module *m)
+{
+	if (m->file.file.size)
+		swz_sys_munmap((void *)(uintptr_t)m->file.file.data,
+			       m->file.file.size);
+	memset(&m->file, 0, sizeof(m->file));
+}

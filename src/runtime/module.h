@@ -1,0 +1,65 @@
+#ifndef SWZ_RUNTIME_MODULE_H
+#define SWZ_RUNTIME_MODULE_H
+
+/* The program and its libraries as the dynamic linker has mapped them, and for
+ * planning also their files (symbol and section tables are not mapped). */
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/eh_frame.h"
+#include "base/elf_view.h"
+#include "base/status.h"
+#include "swizzle/refusal.h"
+
+struct swz_range {
+	uint64_t start; /* ELF virtual addresses */
+	uint64_t end;
+};
+
+#define SWZ_MAX_TEXT_RANGES 4
+#define SWZ_MAX_PLT_RANGES 6
+
+struct swz_function;
+
+struct swz_module {
+	const char *path; /* for the main program /proc/self/exe's target */
+	uint64_t load_bias;
+	uint64_t start, end; /* run-time addresses */
+	const ElfW(Phdr) *segments;
+	unsigned segment_count;
+	bool in_scope;
+	bool foreign_runtime; /* walks its own stack (design: refused) */
+	struct swz_bytes build_id;
+	struct swz_range text[SWZ_MAX_TEXT_RANGES];
+	unsigned text_count;
+	struct swz_range plt[SWZ_MAX_PLT_RANGES];
+	unsigned plt_count;
+	struct swz_eh_frame eh_frame; /* in memory; addresses are ELF's */
+	struct swz_elf file;          /* of its file; file.file.size 0: none */
+	/* the plan */
+	struct swz_function *functions; /* sorted by start */
+	uint32_t function_count;        /* pieces included */
+	uint32_t hookable_count;        /* functions proper */
+	uint32_t first_id;
+	uint32_t counts[SWZ_REFUSAL_COUNT];
+};
+
+/* Lists the modules in the linker's order, in scratch memory. */
+enum swz_status swz_modules_list(struct swz_module **modules, unsigned *count)
+	SWZ_MUST_CHECK;
+
+/* Maps the module's file and fills plt, eh_frame, build_id, foreign_runtime.
+ * A file that is missing or is another one by now is done without. */
+enum swz_status swz_module_open(struct swz_module *module) SWZ_MUST_CHECK;
+void swz_module_close(struct swz_module *module);
+
+/* The address in memory of an ELF virtual address. */
+static inline const uint8_t *swz_module_bytes(const struct swz_module *module,
+					      uint64_t address)
+{
+	return (const uint8_t *)(uintptr_t)(module->load_bias + address);
+}
+
+#endif

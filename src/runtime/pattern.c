@@ -1,0 +1,193 @@
+#include "runtime/pattern.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Matches one [set] at *pattern against c; moves *pattern behind it. */
+static bool in_set(const char **pattern, const char *end, char c)
+{
+	const char *p = *pattern + 1;
+	bool negated = p < end && (*p == '!' || *p == '^'), found = false;
+
+	if (negated)
+		p++;
+	for (const char *first = p; p < end && (*p != ']' || p == first); p++) {
+		if (p + 2 < end && p[1] == '-' && p[2] != ']') {
+			found |= c >= p[0] && c <= p[2];
+			p += 2;
+		} else {
+			found |= c == *p;
+		}
+	}
+	*pattern = p < end ? p + 1 : end;
+	return found != negated;
+}
+
+bool swz_pattern_matches(const char *pattern, unsigned length, const char *text)
+{
+	const char *end = pattern + length;
+	const char *star = NULL, *star_text = NULL;
+
+	/* at a mismatch, the last star takes one character more */
+	for (;;) {
+		const char *next = pattern;
+		bool ok;
+
+		if (pattern < end && *pattern == '*') {
+			star = ++pattern;
+			star_text = text;
+			continue;
+		}
+		if (!*text && pattern == end)
+			return true;
+		ok = pattern < end && *text;
+		if (ok && *pattern == '[') {
+			ok = in_set(&next, end, *text);
+		} else if (ok) {
+			ok = *pattern == '?' || *pattern == *text;
+			next++;
+		}
+		if (ok) {
+			pattern = next;
+			text++;
+			continue;
+		}
+		if (!star || !*star_text)
+			return false;
+		pattern = star;
+		text = ++star_text;
+	}
+}
+
+static bool any(const char *list, bool negative, const char *a, const char *b)
+{
+	while (list && *list) {
+		unsigned length = 0;
+		bool negated = *list == '!';
+
+		while (list[length] && list[length] != '\n')
+			length++;
+		if (negated == negative && length > negated &&
+		    (!a ||
+		     swz_pattern_matches(list + negated, length - negated, a) ||
+		     (b && swz_pattern_matches(list + negated,
+					       length - negated, b))))
+			return true;
+		list += length;
+		list += *list == '\n';
+	}
+	return false;
+}
+
+bool swz_patterns_any_positive(const char *list)
+{
+	return any(list, false, NULL, NULL);
+}
+
+bool swz_patterns_match(const char *list, const char *a, const char *b)
+{
+	return any(list, false, a, b);
+}
+
+bool swz_patterns_exclude(const char *list, const char *a, const char *b)
+{
+	return any(list, true, a, b);
+}
+
+/* Skips balanced template arguments I...E as far as they hold only source
+ * names and letters; NULL if they hold more. */
+static const char *skip_arguments(const char *s)
+{
+	unsigned depth = 0;
+
+	do {
+		if (*s == 'I' || *s == 'N' || *s == 'L') {
+			depth++;
+			s++;
+		} else if (*s == 'E') {
+			depth--;
+			s++;
+		} else if (*s >= '1' && *s <= '9') {
+			unsigned n = 0;
+
+			while (*s >= '0' && *s <= '9' && n < 4096)
+				n = n * 10 + (unsigned)(*s++ - '0');
+			while (n && *s)
+				s++, n--;
+		} else if (*s) {
+			s++;
+		} else {
+			return NULL;
+		}
+	} while (depth);
+	return s;
+}
+
+bool swz_qualified_name(const char *s, char *out, unsigned room)
+{
+	unsigned used = 0, parts = 0;
+	bool nested;
+
+	if (strncmp(s, "_Z", 2) != 0)
+		return false;
+	s += 2;
+	nested = *s == 'N';
+	if (nested)
+		for (s++; *s == 'K' || *s == 'V' || *s == 'r' || *s == 'R' ||
+			  *s == 'O'; s++)
+			;
+	for (;;) {
+		unsigned n = 0;
+
+		if (nested && *s == 'L')
+			s++;
+		if (nested && *s == 'S' && s[1] == 't') {
+			s += 2;
+			n = 3;
+			if (used + 3 >= room)
+				return false;
+			memcpy(out + used, "std", 3);
+			used += 3;
+		} else if (*s >= '1' && *s <= '9') {
+			while (*s >= '0' && *s <= '9' && n < 4096)
+				n = n * 10 + (unsigned)(*s++ - '0');
+			if (used + n + 3 >= room)
+				return false;
+			for (unsigned i = 0; i < n; i++) {
+				if (!*s)
+					return false;
+				out[used++] = *s++;
+			}
+		} else {
+			break;
+		}
+		parts++;
+		if (*s == 'I')
+			s = skip_arguments(s);
+		if (!s)
+			return false;
+		if (!nested || *s == 'E')
+			break;
+		out[used++] = ':';
+		out[used++] = ':';
+	}
+	/* constructors and destructors repeat the class's name */
+	if (nested && parts && (*s == 'C' || *s == 'D') && s[1] >= '0' &&
+	    s[1] <= '5' && used >= 2) {
+		unsigned start = used - 2, length;
+
+		while (start && out[start - 1] != ':')
+			start--;
+		length = used - 2 - start;
+		if (used + length + 2 >= room)
+			return false;
+		if (*s == 'D')
+			out[used++] = '~';
+		memcpy(out + used, out + start, length);
+		used += length;
+	} else if (used >= 2 && out[used - 1] == ':') {
+		return false;
+	}
+	out[used] = '\0';
+	return parts != 0;
+}

@@ -1,0 +1,400 @@
+#include "runtime/plan.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+#include "runtime/config.h"
+#include "runtime/file.h"
+#include "runtime/function.h"
+#include "runtime/message.h"
+#include "runtime/pattern.h"
+#include "runtime/scan.h"
+#include "runtime/scratch.h"
+#include "thunks/trampoline.h"
+
+bool swz_plan_filtered;
+
+static uint8_t *filter_flags; /* by id */
+static uint32_t next_id = 1;
+
+void swz_hook_enter(void);
+void swz_hook_enter_checked(void);
+
+uint8_t swz_plan_filter(uint32_t function)
+{
+	return filter_flags && function < next_id ? filter_flags[function] : 0;
+}
+
+uint32_t swz_plan_function_count(void)
+{
+	return next_id + 1;
+}
+
+uint32_t swz_plan_spare_id(void)
+{
+	return next_id;
+}
+
+/* ---------------------------------------------------------------- filters */
+
+static bool matches(const char *patterns, const char *symbol,
+		    const char *qualified)
+{
+	return patterns && swz_patterns_match(patterns, symbol, qualified) &&
+	       !swz_patterns_exclude(patterns, symbol, qualified);
+}
+
+static void filter_function(struct swz_function *f)
+{
+	char qualified[512];
+	const char *q = NULL;
+
+	if (!f->name)
+		return;
+	if (swz_qualified_name(f->name, qualified, sizeof(qualified)))
+		q = qualified;
+	if (matches(swz_config.hide, f->name, q))
+		swz_function_refuse(f, SWZ_REFUSE_FILTERED);
+	if (matches(swz_config.filter, f->name, q))
+		f->filter |= SWZ_FILTER_ONLY;
+	if (matches(swz_config.notrace, f->name, q))
+		f->filter |= SWZ_FILTER_NOTRACE;
+}
+
+/* --------------------------------------------------------------- deciding */
+
+/* The bytes from the patch site that the jump may take: the function's own,
+ * and padding behind it. */
+static struct swz_bytes site_bytes(const struct swz_module *m,
+				   const struct swz_function *f)
+{
+	struct swz_bytes code = { swz_module_bytes(m, f->start + f->site),
+				  f->size - f->site };
+	uint32_t end = f->size;
+
+	if (code.size >= SWZ_JUMP_BYTES + SWZ_MAX_INSN)
+		return code;
+	/* padding: int3, or the assembler's no-operations, which begin so */
+	while (end < f->room && code.size < SWZ_JUMP_BYTES + SWZ_MAX_INSN) {
+		uint8_t b = *swz_module_bytes(m, f->start + end);
+
+		if (b != 0xcc && b != 0x90 && b != 0x66 && b != 0x0f &&
+		    b != 0x2e && end == f->size)
+			break;
+		end++;
+		code.size++;
+	}
+	return code;
+}
+
+static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
+{
+	struct swz_trampolines region = { 0 };
+	void (*hook)(void) = swz_plan_filtered ? swz_hook_enter_checked
+					       : swz_hook_enter;
+	uint32_t id = m->first_id;
+	bool open;
+
+	/* what the relocated code refers to lies anywhere in the module */
+	open = swz_trampolines_open(&region, m->start, m->end,
+				    swz_trampolines_room(m->hookable_count),
+				    hook) == SWZ_OK;
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		struct swz_function *f = &m->functions[i];
+		enum swz_refusal refusal = SWZ_REFUSE_OUT_OF_REACH;
+
+		if (f->is_piece)
+			continue;
+		if (f->status == SWZ_PATCHED) {
+			if (open)
+				f->trampoline = swz_trampoline_write(
+					&region, decoder, site_bytes(m, f),
+					m->load_bias + f->start + f->site, id,
+					&f->displaced, &refusal);
+			if (!f->trampoline)
+				swz_function_refuse(f, refusal);
+		}
+		id++;
+	}
+	if (open && swz_trampolines_seal(&region) != SWZ_OK)
+		for (uint32_t i = 0; i < m->function_count; i++)
+			swz_function_refuse(&m->functions[i],
+					    SWZ_REFUSE_OUT_OF_REACH);
+}
+
+static void refuse_all(struct swz_module *m, enum swz_refusal reason)
+{
+	for (uint32_t i = 0; i < m->function_count; i++)
+		swz_function_refuse(&m->functions[i], reason);
+}
+
+static void count_statuses(struct swz_module *m)
+{
+	memset(m->counts, 0, sizeof(m->counts));
+	for (uint32_t i = 0; i < m->function_count; i++)
+		if (!m->functions[i].is_piece)
+			m->counts[m->functions[i].status]++;
+}
+
+static enum swz_status plan_module(struct swz_module *m,
+				   struct swz_decoder *decoder)
+{
+	enum swz_status status = swz_module_open(m);
+
+	m->first_id = next_id;
+	if (status == SWZ_OK)
+		status = swz_functions_collect(m);
+	if (status != SWZ_OK)
+		return status;
+	next_id += m->hookable_count;
+	if (m->foreign_runtime)
+		refuse_all(m, SWZ_REFUSE_FOREIGN_RUNTIME);
+	if (swz_config.filter || swz_config.notrace || swz_config.hide)
+		for (uint32_t i = 0; i < m->function_count; i++)
+			filter_function(&m->functions[i]);
+	status = swz_scan_return_slots(m, decoder);
+	if (status == SWZ_OK)
+		status = swz_scan_branches(m, decoder);
+	if (status != SWZ_OK)
+		return status;
+	write_trampolines(m, decoder);
+	count_statuses(m);
+	return SWZ_OK;
+}
+
+static enum swz_status collect_filters(const struct swz_plan *plan)
+{
+	/* a mapping of its own: it outlives the plan */
+	filter_flags = swz_sys_mmap(NULL, next_id, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!filter_flags)
+		return SWZ_E_NOMEM;
+	for (unsigned i = 0; i < plan->module_count; i++) {
+		const struct swz_module *m = &plan->modules[i];
+		uint32_t id = m->first_id;
+
+		for (uint32_t j = 0; j < m->function_count; j++)
+			if (!m->functions[j].is_piece)
+				filter_flags[id++] = m->functions[j].filter;
+	}
+	return SWZ_OK;
+}
+
+enum swz_status swz_plan_make(struct swz_plan *plan)
+{
+	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
+	enum swz_status status;
+
+	if (!decoder)
+		return SWZ_E_NOMEM;
+	swz_plan_filtered = swz_config.filter || swz_config.notrace ||
+			    swz_config.depth;
+	status = swz_modules_list(&plan->modules, &plan->module_count);
+	if (status != SWZ_OK)
+		return status;
+	for (unsigned i = 0; i < plan->module_count; i++) {
+		plan->modules[i].first_id = next_id;
+		if (!plan->modules[i].in_scope)
+			continue;
+		status = plan_module(&plan->modules[i], decoder);
+		if (status != SWZ_OK)
+			return status;
+	}
+	return swz_plan_filtered ? collect_filters(plan) : SWZ_OK;
+}
+
+/* --------------------------------------------------------------- applying */
+
+static int protection_of(const struct swz_module *m, uint64_t address)
+{
+	for (unsigned i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *s = &m->segments[i];
+
+		if (s->p_type == PT_LOAD && address >= s->p_vaddr &&
+		    address < s->p_vaddr + s->p_memsz)
+			return (s->p_flags & PF_R ? PROT_READ : 0) |
+			       (s->p_flags & PF_W ? PROT_WRITE : 0) |
+			       (s->p_flags & PF_X ? PROT_EXEC : 0);
+	}
+	return PROT_READ | PROT_EXEC;
+}
+
+static void patch_range(struct swz_module *m, const struct swz_range *text)
+{
+	uint64_t start = (m->load_bias + text->start) & -(uint64_t)4096;
+	uint64_t end = (m->load_bias + text->end + 4095) & -(uint64_t)4096;
+	void *pages = (void *)(uintptr_t)start;
+	bool writable = swz_sys_mprotect(pages, end - start,
+					 PROT_READ | PROT_WRITE) == 0;
+
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		struct swz_function *f = &m->functions[i];
+
+		if (f->start < text->start || f->start >= text->end ||
+		    f->status != SWZ_PATCHED || !f->trampoline)
+			continue;
+		if (writable)
+			swz_patch_write((uint8_t *)(uintptr_t)swz_module_bytes(
+						m, f->start + f->site),
+					f->trampoline);
+		else
+			swz_function_refuse(f, SWZ_REFUSE_UNWRITABLE);
+	}
+	if (writable)
+		swz_sys_mprotect(pages, end - start,
+				 protection_of(m, text->start));
+}
+
+void swz_plan_apply(struct swz_plan *plan)
+{
+	for (unsigned i = 0; i < plan->module_count; i++) {
+		struct swz_module *m = &plan->modules[i];
+
+		if (!m->in_scope)
+			continue;
+		for (unsigned t = 0; t < m->text_count; t++)
+			patch_range(m, &m->text[t]);
+		count_statuses(m);
+	}
+}
+
+/* -------------------------------------------------------------- recording */
+
+static enum swz_status record_functions(const struct swz_module *m,
+					uint32_t index)
+{
+	struct swz_function_record *record;
+	struct swz_chunk *chunk;
+	uint32_t id = m->first_id;
+
+	if (!m->hookable_count)
+		return SWZ_OK;
+	chunk = swz_chunk_take(swz_file, SWZ_CHUNK_FUNCTIONS,
+			       (uint64_t)m->hookable_count * sizeof(*record),
+			       m->hookable_count, index);
+	if (!chunk)
+		return SWZ_E_NOMEM;
+	record = (struct swz_function_record *)(chunk + 1);
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		const struct swz_function *f = &m->functions[i];
+
+		if (f->is_piece)
+			continue;
+		record->address = (uint32_t)f->start;
+		record->size = f->size;
+		record->status = f->status;
+		record->flags = f->flags;
+		record->id = id++;
+		record++;
+	}
+	swz_chunk_publish(chunk);
+	return SWZ_OK;
+}
+
+static enum swz_status record_module(const struct swz_module *m, uint32_t index)
+{
+	size_t path_bytes = strlen(m->path) + 1;
+	struct swz_module_record *record;
+	struct swz_chunk *chunk =
+		swz_chunk_take(swz_file, SWZ_CHUNK_MODULE,
+			       sizeof(*record) + path_bytes, 1, index);
+
+	if (!chunk)
+		return SWZ_E_NOMEM;
+	record = (struct swz_module_record *)(chunk + 1);
+	record->load_bias = m->load_bias;
+	record->start = m->start;
+	record->end = m->end;
+	record->first_function = m->first_id;
+	record->function_count = m->hookable_count;
+	record->in_scope = m->in_scope;
+	record->build_id_bytes = (uint32_t)m->build_id.size;
+	if (m->build_id.size)
+		memcpy(record->build_id, m->build_id.data, m->build_id.size);
+	for (unsigned i = 0; i < SWZ_REFUSAL_COUNT; i++)
+		record->counts[i] = m->counts[i];
+	memcpy(record + 1, m->path, path_bytes);
+	swz_chunk_publish(chunk);
+	return record_functions(m, index);
+}
+
+enum swz_status swz_plan_record(const struct swz_plan *plan)
+{
+	enum swz_status status = SWZ_OK;
+
+	for (unsigned i = 0; i < plan->module_count && status == SWZ_OK; i++)
+		status = record_module(&plan->modules[i], i);
+	return status;
+}
+
+/* --------------------------------------------------------------- printing */
+
+static const char *const refusal_text[] = {
+#define X(symbol, text) text,
+	SWZ_REFUSALS(X)
+#undef X
+};
+
+static void print_functions(const struct swz_module *m)
+{
+	struct swz_line line;
+
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		const struct swz_function *f = &m->functions[i];
+
+		if (f->is_piece)
+			continue;
+		swz_line_start(&line);
+		swz_line_string(&line, "    ");
+		swz_line_hex(&line, f->start);
+		swz_line_column(&line, 16);
+		swz_line_number(&line, f->size);
+		swz_line_column(&line, 24);
+		swz_line_string(&line, refusal_text[f->status]);
+		if (f->name) {
+			swz_line_column(&line, 56);
+			swz_line_string(&line, f->name);
+		}
+		swz_line_write(&line, 1);
+	}
+}
+
+static void print_module(const struct swz_module *m)
+{
+	struct swz_line line;
+
+	swz_line_start(&line);
+	swz_line_string(&line, m->path);
+	swz_line_string(&line, "  ");
+	swz_line_number(&line, m->hookable_count);
+	swz_line_string(&line, "  ");
+	swz_line_number(&line, m->counts[SWZ_PATCHED]);
+	swz_line_string(&line, "  ");
+	swz_line_number(&line, m->hookable_count - m->counts[SWZ_PATCHED]);
+	swz_line_write(&line, 1);
+	for (unsigned i = SWZ_PATCHED + 1; i < SWZ_REFUSAL_COUNT; i++) {
+		if (!m->counts[i])
+			continue;
+		swz_line_start(&line);
+		swz_line_string(&line, "    ");
+		swz_line_number(&line, m->counts[i]);
+		swz_line_column(&line, 14);
+		swz_line_string(&line, refusal_text[i]);
+		swz_line_write(&line, 1);
+	}
+	if (swz_config.verbose)
+		print_functions(m);
+}
+
+void swz_plan_print(const struct swz_plan *plan)
+{
+	struct swz_line line;
+
+	swz_line_start(&line);
+	swz_line_string(&line, "module  functions  patched  refused");
+	swz_line_write(&line, 1);
+	for (unsigned i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].in_scope)
+			print_module(&plan->modules[i]);
+}

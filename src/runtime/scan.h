@@ -1,0 +1,22 @@
+#ifndef SWZ_RUNTIME_SCAN_H
+#define SWZ_RUNTIME_SCAN_H
+
+/* Two searches through a module's text that refuse functions. Both look at
+ * bytes first and decode only where the bytes ask for it. */
+
+#include "runtime/function.h"
+#include "thunks/relocate.h"
+
+/* Refuses functions that use the memory of their own return address (CFA - 8,
+ * by their CFI), or whose CFI moves it. */
+enum swz_status swz_scan_return_slots(struct swz_module *module,
+				      struct swz_decoder *decoder)
+	SWZ_MUST_CHECK;
+
+/* Refuses functions into whose patch site something branches, and functions
+ * that end in a jump to one that reads its return address. To run after
+ * swz_scan_return_slots. */
+enum swz_status swz_scan_branches(struct swz_module *module,
+				  struct swz_decoder *decoder) SWZ_MUST_CHECK;
+
+#endif

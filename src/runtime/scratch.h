@@ -1,0 +1,11 @@
+#ifndef SWZ_RUNTIME_SCRATCH_H
+#define SWZ_RUNTIME_SCRATCH_H
+
+#include <stddef.h>
+
+/* Memory for planning: handed out from large mappings, zeroed, 16-byte aligned,
+ * given back all at once. One thread at a time. NULL if memory is refused. */
+void *swz_scratch_alloc(size_t bytes);
+void swz_scratch_free_all(void);
+
+#endif

@@ -1,0 +1,142 @@
+/* Start and end.
+ *
+ * The library is marked DF_1_INITFIRST (-z initfirst): the dynamic linker runs
+ * its constructor before every other one, the program's preinit array
+ * included, when all libraries of the start are mapped and relocated and one
+ * thread runs. So everything that comes later runs hooked, and nothing can be
+ * executing what is patched. */
+
+#include "runtime/calibrate.h"
+#include "runtime/config.h"
+#include "runtime/file.h"
+#include "runtime/hooks.h"
+#include "runtime/message.h"
+#include "runtime/plan.h"
+#include "runtime/scratch.h"
+#include "runtime/thread.h"
+
+#include <string.h>
+
+#include "base/syscall.h"
+
+static enum swz_status record_command(void)
+{
+	struct swz_chunk *chunk;
+	char *text = swz_scratch_alloc(2 * 4096 + 16);
+	uint64_t bytes;
+	uint32_t count = 2;
+	long n;
+	char *to;
+
+	if (!text)
+		return SWZ_E_NOMEM;
+	n = SWZ_SYSCALL(SYS_readlink, "/proc/self/exe", text, 4095);
+	to = text + (n > 0 ? n : 0);
+	*to++ = '\0';
+	n = SWZ_SYSCALL(SYS_getcwd, to, 4096);
+	to += n > 0 ? n : 1;
+	bytes = (uint64_t)(to - text);
+	for (int i = 0; i < swz_config.argc; i++, count++)
+		bytes += strlen(swz_config.argv[i]) + 1;
+	chunk = swz_chunk_take(swz_file, SWZ_CHUNK_COMMAND, bytes, count, 0);
+	if (!chunk)
+		return SWZ_E_NOMEM;
+	memcpy(chunk + 1, text, (size_t)(to - text));
+	to = (char *)(chunk + 1) + (to - text);
+	for (int i = 0; i < swz_config.argc; i++) {
+		size_t length = strlen(swz_config.argv[i]) + 1;
+
+		memcpy(to, swz_config.argv[i], length);
+		to += length;
+	}
+	swz_chunk_publish(chunk);
+	return SWZ_OK;
+}
+
+static void list_and_exit(void)
+{
+	struct swz_plan plan = { 0 };
+
+	if (swz_plan_make(&plan) == SWZ_OK) {
+		swz_plan_print(&plan);
+		SWZ_SYSCALL(SYS_exit_group, 0);
+	}
+	swz_say("cannot make a plan: no memory", NULL, NULL);
+	SWZ_SYSCALL(SYS_exit_group, 1);
+}
+
+static void report(const struct swz_plan *plan)
+{
+	uint32_t functions = 0, patched = 0;
+	struct swz_line line;
+
+	for (unsigned i = 0; i < plan->module_count; i++) {
+		functions += plan->modules[i].hookable_count;
+		patched += plan->modules[i].counts[SWZ_PATCHED];
+	}
+	swz_line_start(&line);
+	swz_line_string(&line, "swizzle: ");
+	swz_line_number(&line, patched);
+	swz_line_string(&line, " of ");
+	swz_line_number(&line, functions);
+	swz_line_string(&line, " functions hooked; profile ");
+	swz_line_string(&line, swz_file_path());
+	swz_line_write(&line, 2);
+}
+
+static const char *set_up(void)
+{
+	struct swz_plan plan = { 0 };
+	const char *problem;
+
+	if (swz_file_create(&problem) != SWZ_OK)
+		return problem;
+	swz_file_sample_clock(0);
+	if (swz_plan_make(&plan) != SWZ_OK)
+		return "no memory to plan for ";
+	if (swz_plan_filtered)
+		swz_file->flags |= SWZ_FILE_FILTERED;
+	swz_thread_set_functions(swz_plan_function_count());
+	if (record_command() != SWZ_OK || !swz_thread_begin())
+		return "no room in the profile ";
+	swz_recording = true;
+	swz_calibrate();
+	swz_plan_apply(&plan);
+	if (swz_plan_record(&plan) != SWZ_OK)
+		return "no room in the profile ";
+	swz_file_sample_clock(1);
+	if (swz_config.verbose)
+		report(&plan);
+	for (unsigned i = 0; i < plan.module_count; i++)
+		swz_module_close(&plan.modules[i]);
+	return NULL;
+}
+
+__attribute__((constructor)) static void start(int argc, char **argv,
+					       char **envp)
+{
+	const char *problem = swz_config_read(argc, argv, envp);
+
+	if (problem) {
+		swz_say(problem, ": not profiled", NULL);
+		return;
+	}
+	if (swz_config.list)
+		list_and_exit();
+	problem = set_up();
+	swz_scratch_free_all();
+	if (!swz_config.follow)
+		swz_config_unfollow();
+	if (problem) {
+		swz_recording = false;
+		swz_say(problem, swz_file_path(), ": not profiled");
+	}
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	if (!swz_recording || !swz_thread_self || !swz_thread_self->cold)
+		return;
+	swz_thread_note_name(swz_thread_self);
+	swz_file_finish();
+}

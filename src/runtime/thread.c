@@ -1,0 +1,474 @@
+/* Thread states are made in groups: a page of hot parts, which a fork wipes,
+ * then their cold parts. A state is found from its hot part's address alone,
+ * so a forked child finds its own again.
+ *
+ * Nothing runs when a thread ends: destructors of thread-specific data may
+ * still call hooked functions after any callback of ours, and a thread made
+ * by a raw clone has none. Instead each new thread looks whether one that has
+ * gone left its state behind, and takes that over with all that belongs to it.
+ */
+
+#include "runtime/thread.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+
+#include "base/syscall.h"
+#include "runtime/context.h"
+#include "runtime/file.h"
+
+#define PAGE 4096u
+#define GROUP (PAGE / sizeof(struct swz_thread))
+#define SLOW_STACK_BYTES (32u << 10)
+#define KEPT_BLOCKS 4u /* by the state of a dead thread */
+
+_Static_assert(sizeof(struct swz_thread) == 128, "hot part");
+_Static_assert(GROUP * sizeof(struct swz_thread_cold) <= 2 * PAGE, "group");
+
+__thread struct swz_thread *swz_thread_self;
+
+static _Atomic(struct swz_thread_cold *) states;
+static _Atomic uint32_t next_index;
+static uint32_t function_room;
+static struct swz_thread_cold *owners[SWZ_ARENA_BLOCKS];
+
+int32_t swz_gettid(void)
+{
+	return (int32_t)SWZ_SYSCALL(SYS_gettid);
+}
+
+struct swz_thread_cold *swz_thread_first(void)
+{
+	/* acquire: matches the release in new_group */
+	return atomic_load_explicit(&states, memory_order_acquire);
+}
+
+void swz_thread_set_functions(uint32_t count)
+{
+	function_room = count;
+}
+
+struct swz_thread_cold *swz_thread_cold_of(const struct swz_thread *hot)
+{
+	uintptr_t page = (uintptr_t)hot & -(uintptr_t)PAGE;
+	size_t i = ((uintptr_t)hot - page) / sizeof(struct swz_thread);
+
+	return (struct swz_thread_cold *)(page + PAGE) + i;
+}
+
+static uint64_t open_bytes(void)
+{
+	return ((uint64_t)function_room * sizeof(uint32_t) + PAGE) &
+	       -(uint64_t)PAGE;
+}
+
+/* The slow stack and the open counts of a state, made at its first use. */
+static enum swz_status furnish(struct swz_thread_cold *cold)
+{
+	char *memory;
+
+	if (cold->slow_stack_top)
+		return SWZ_OK;
+	memory = swz_sys_mmap(NULL, SLOW_STACK_BYTES + open_bytes(),
+			      PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			      0);
+	if (!memory)
+		return SWZ_E_NOMEM;
+	cold->open = (uint32_t *)(memory + SLOW_STACK_BYTES);
+	cold->slow_stack_top = memory + SLOW_STACK_BYTES;
+	return SWZ_OK;
+}
+
+static struct swz_thread_cold *new_group(int32_t tid)
+{
+	char *page = swz_sys_mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct swz_thread_cold *group, *head;
+
+	if (!page)
+		return NULL;
+	if (SWZ_SYSCALL(SYS_madvise, page, PAGE, MADV_WIPEONFORK) != 0) {
+		swz_sys_munmap(page, 3 * PAGE);
+		return NULL;
+	}
+	group = (struct swz_thread_cold *)(page + PAGE);
+	for (size_t i = 0; i < GROUP; i++) {
+		group[i].hot = (struct swz_thread *)page + i;
+		if (i + 1 < GROUP)
+			group[i].next = &group[i + 1];
+	}
+	atomic_store_explicit(&group[0].tid, tid, memory_order_relaxed);
+	head = atomic_load_explicit(&states, memory_order_relaxed);
+	do {
+		group[GROUP - 1].next = head;
+		/* release: the list is whole for who sees its new head */
+	} while (!atomic_compare_exchange_weak_explicit(
+		&states, &head, group, memory_order_release,
+		memory_order_relaxed));
+	return group;
+}
+
+static bool has_ended(int32_t tid, int32_t self)
+{
+	int32_t pid;
+
+	if (tid == self) /* the number was given out again, to us */
+		return true;
+	pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+	return SWZ_SYSCALL(SYS_tgkill, pid, tid, 0) == -ESRCH;
+}
+
+/* A state of nobody's, now ours. */
+static struct swz_thread_cold *take_state(void)
+{
+	struct swz_thread_cold *cold;
+	int32_t self = swz_gettid();
+
+	for (cold = swz_thread_first(); cold; cold = cold->next) {
+		int32_t tid = atomic_load_explicit(&cold->tid,
+						   memory_order_relaxed);
+
+		if (tid != 0 && !has_ended(tid, self))
+			continue;
+		/* acquire: what the dead thread left; the kernel ordered its
+		 * end before our seeing it */
+		if (atomic_compare_exchange_strong_explicit(
+			    &cold->tid, &tid, self, memory_order_acquire,
+			    memory_order_relaxed))
+			return cold;
+	}
+	return new_group(self);
+}
+
+/* ------------------------------------------------------------- thunks */
+
+void swz_thunks_alive(struct swz_thunk *const *thunks, unsigned count,
+		      bool *alive)
+{
+	uint64_t words[64];
+	struct iovec local = { words, sizeof(words) }, remote[64];
+	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+
+	while (count) {
+		unsigned n = count < 64 ? count : 64, done = 0;
+
+		while (done < n) {
+			long r;
+			unsigned got;
+
+			for (unsigned i = done; i < n; i++) {
+				remote[i].iov_base = thunks[i]->slot;
+				remote[i].iov_len = sizeof(words[0]);
+			}
+			local.iov_base = words + done;
+			local.iov_len = (n - done) * sizeof(words[0]);
+			r = SWZ_SYSCALL(SYS_process_vm_readv, pid, &local, 1,
+					remote + done, n - done, 0);
+			got = r > 0 ? (unsigned)r / sizeof(words[0]) : 0;
+			for (unsigned i = done; i < done + got; i++)
+				alive[i] = words[i] ==
+					   swz_thunk_address(thunks[i]);
+			done += got;
+			if (done == n)
+				break;
+			/* this one cannot be read: gone, or, where we are not
+			 * allowed to look, taken to be there */
+			alive[done++] = r < 0 && r != -EFAULT;
+		}
+		thunks += n;
+		alive += n;
+		count -= n;
+	}
+}
+
+void swz_thread_each_thunk(struct swz_thread *thread,
+			   void (*visit)(void *, struct swz_thunk *),
+			   void *context)
+{
+	struct swz_thread_cold *cold = thread->cold;
+
+	for (uint32_t b = 0; b < cold->block_count; b++) {
+		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
+
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+			visit(context, &t[i]);
+	}
+}
+
+static void push_free(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	thunk->slot = NULL;
+	thunk->pending = NULL;
+	thunk->link = thread->free;
+	thread->free = thunk;
+}
+
+void swz_thread_put_free(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	struct swz_thunk *record = thunk->pending, *next;
+
+	for (; record; record = next) {
+		next = record->pending;
+		push_free(thread, record);
+	}
+	push_free(thread, thunk);
+}
+
+bool swz_thread_owns(const struct swz_thread *thread,
+		     const struct swz_thunk *thunk)
+{
+	return owners[swz_arena_block_of(thunk)] == thread->cold;
+}
+
+static bool is_unused(uint32_t block)
+{
+	struct swz_thunk *thunks = swz_arena_block_thunks(block);
+	struct swz_thunk *list[SWZ_BLOCK_THUNKS];
+	bool alive[SWZ_BLOCK_THUNKS];
+
+	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++) {
+		list[i] = &thunks[i];
+		if (thunks[i].slot == SWZ_SLOT_OF_RECORD || thunks[i].pending)
+			return false;
+	}
+	swz_thunks_alive(list, SWZ_BLOCK_THUNKS, alive);
+	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+		if (alive[i])
+			return false;
+	return true;
+}
+
+static void give_back(uint32_t block)
+{
+	struct swz_thunk *thunks = swz_arena_block_thunks(block);
+
+	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+		thunks[i].slot = NULL;
+	owners[block] = NULL;
+	swz_arena_give_block(block);
+}
+
+static enum swz_status note_block(struct swz_thread_cold *cold, uint32_t block)
+{
+	if (cold->block_count == cold->block_room) {
+		uint32_t room = cold->block_room ? 4 * cold->block_room
+						 : PAGE / sizeof(uint32_t);
+		uint32_t *more = swz_sys_mmap(NULL, room * sizeof(uint32_t),
+					      PROT_READ | PROT_WRITE,
+					      MAP_PRIVATE | MAP_ANONYMOUS, -1,
+					      0);
+
+		if (!more)
+			return SWZ_E_NOMEM;
+		if (cold->blocks) {
+			memcpy(more, cold->blocks,
+			       cold->block_count * sizeof(uint32_t));
+			swz_sys_munmap(cold->blocks,
+				       cold->block_room * sizeof(uint32_t));
+		}
+		cold->blocks = more;
+		cold->block_room = room;
+	}
+	cold->blocks[cold->block_count++] = block;
+	owners[block] = cold;
+	return SWZ_OK;
+}
+
+static enum swz_status add_block(struct swz_thread *thread)
+{
+	uint32_t block = swz_arena_take_block();
+	struct swz_thunk *thunks;
+
+	if (block == SWZ_BLOCK_NONE)
+		return SWZ_E_NOMEM;
+	if (note_block(thread->cold, block) != SWZ_OK) {
+		swz_arena_give_block(block);
+		return SWZ_E_NOMEM;
+	}
+	thunks = swz_arena_block_thunks(block);
+	for (unsigned i = SWZ_BLOCK_THUNKS; i-- > 0;)
+		push_free(thread, &thunks[i]);
+	return SWZ_OK;
+}
+
+/* Frees the thunks of a block whose frames are gone; returns how many. A record
+ * of a tail call goes with the thunk that it is pending on. */
+static unsigned sweep_block(struct swz_thread *thread, uint32_t block)
+{
+	struct swz_thunk *thunks = swz_arena_block_thunks(block);
+	struct swz_thunk *list[SWZ_BLOCK_THUNKS];
+	bool alive[SWZ_BLOCK_THUNKS];
+	unsigned freed = 0;
+
+	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+		list[i] = &thunks[i];
+	swz_thunks_alive(list, SWZ_BLOCK_THUNKS, alive);
+	for (unsigned i = SWZ_BLOCK_THUNKS; i-- > 0;) {
+		if (alive[i] || list[i]->slot == SWZ_SLOT_OF_RECORD)
+			continue;
+		swz_thread_put_free(thread, list[i]);
+		freed++;
+	}
+	return freed;
+}
+
+static unsigned sweep(struct swz_thread *thread)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	unsigned freed = 0;
+
+	thread->free = NULL;
+	for (uint32_t b = 0; b < cold->block_count; b++)
+		freed += sweep_block(thread, cold->blocks[b]);
+	return freed;
+}
+
+extern const char swz_text_start[], swz_text_end[];
+
+bool swz_interrupts_a_hook(const uint64_t *slot)
+{
+	uint64_t words[512];
+	uintptr_t at = (uintptr_t)(slot + 1);
+	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+
+	for (unsigned page = 0; page < 16; page++) {
+		size_t bytes = PAGE - at % PAGE;
+		struct iovec local = { words, bytes };
+		struct iovec remote = { (void *)at, bytes };
+
+		if (SWZ_SYSCALL(SYS_process_vm_readv, pid, &local, 1, &remote,
+				1, 0) != (long)bytes)
+			break;
+		for (size_t i = 0; i < bytes / 8; i++)
+			if (words[i] - (uintptr_t)swz_text_start <
+			    (uintptr_t)(swz_text_end - swz_text_start))
+				return true;
+		at += bytes;
+	}
+	return false;
+}
+
+enum swz_status swz_thread_refill(struct swz_thread *thread, uint64_t *slot)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	uint32_t thunks = cold->block_count * SWZ_BLOCK_THUNKS;
+	unsigned freed = 0;
+	uint32_t more;
+
+	if (slot && !swz_interrupts_a_hook(slot))
+		freed = sweep(thread);
+	if (freed && freed >= thunks / 4)
+		return SWZ_OK;
+	/* half as many again, so that the sweeps' cost stays linear */
+	more = cold->block_count / 2 + 1;
+	for (uint32_t i = 0; i < more; i++)
+		if (add_block(thread) != SWZ_OK)
+			break;
+	return thread->free ? SWZ_OK : SWZ_E_NOMEM;
+}
+
+/* Of a dead thread's blocks those that are wholly unused go back, but for a
+ * few; the rest serves the new thread. */
+static void inherit_blocks(struct swz_thread *thread)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	uint32_t kept = 0, count = cold->block_count;
+
+	for (uint32_t b = 0; b < count; b++) {
+		uint32_t block = cold->blocks[b];
+
+		if (kept >= KEPT_BLOCKS && is_unused(block))
+			give_back(block);
+		else
+			cold->blocks[kept++] = block;
+	}
+	cold->block_count = kept;
+	sweep(thread);
+}
+
+/* ------------------------------------------------------------ records */
+
+void swz_thread_note_name(struct swz_thread *thread)
+{
+	SWZ_SYSCALL(SYS_prctl, PR_GET_NAME, thread->record->name);
+}
+
+static enum swz_status begin_record(struct swz_thread *thread)
+{
+	struct swz_chunk *chunk =
+		swz_chunk_take(swz_file, SWZ_CHUNK_THREAD,
+			       sizeof(struct swz_thread_record), 1,
+			       thread->cold->index);
+
+	if (!chunk)
+		return SWZ_E_NOMEM;
+	thread->record = (struct swz_thread_record *)(chunk + 1);
+	thread->record->tid = swz_gettid();
+	thread->record->start_ticks = swz_ticks();
+	thread->record->last_ticks = thread->record->start_ticks;
+	swz_thread_note_name(thread);
+	if (swz_context_begin(thread) != SWZ_OK)
+		return SWZ_E_NOMEM;
+	swz_chunk_publish(chunk);
+	return SWZ_OK;
+}
+
+static enum swz_status set_up(struct swz_thread *hot,
+			      struct swz_thread_cold *cold)
+{
+	memset(hot, 0, sizeof(*hot));
+	hot->cold = cold;
+	cold->index = atomic_fetch_add_explicit(&next_index, 1,
+						memory_order_relaxed);
+	if (furnish(cold) != SWZ_OK)
+		return SWZ_E_NOMEM;
+	SWZ_SYSCALL(SYS_madvise, cold->open, open_bytes(), MADV_DONTNEED);
+	hot->open = cold->open;
+	if (cold->table_bytes) {
+		hot->table = cold->table;
+		hot->table_mask = cold->table_bytes - 8;
+	}
+	swz_context_clear(hot);
+	if (begin_record(hot) != SWZ_OK)
+		return SWZ_E_NOMEM;
+	hot->key = (uint64_t)cold->root << 32;
+	return SWZ_OK;
+}
+
+struct swz_thread *swz_thread_begin(void)
+{
+	struct swz_thread_cold *cold = take_state();
+	struct swz_thread *hot;
+
+	if (!cold)
+		return NULL;
+	hot = cold->hot;
+	if (hot->record) /* the dead thread's */
+		hot->record->end_ticks = hot->record->last_ticks;
+	if (set_up(hot, cold) != SWZ_OK) {
+		atomic_store_explicit(&cold->tid, 0, memory_order_release);
+		return NULL;
+	}
+	inherit_blocks(hot);
+	if (!hot->free && swz_thread_refill(hot, NULL) != SWZ_OK) {
+		atomic_store_explicit(&cold->tid, 0, memory_order_release);
+		return NULL;
+	}
+	swz_thread_self = hot;
+	return hot;
+}
+
+enum swz_status swz_thread_revive(struct swz_thread *hot)
+{
+	struct swz_thread_cold *own = swz_thread_cold_of(hot), *cold;
+
+	for (cold = swz_thread_first(); cold; cold = cold->next)
+		atomic_store_explicit(&cold->tid, cold == own ? swz_gettid() : 0,
+				      memory_order_relaxed);
+	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
+	return set_up(hot, own);
+}

@@ -1,0 +1,204 @@
+# Sourced by each tests/e2e/test_*.sh (bash). Gives it a directory of its own
+# that is removed at the end ($TMP, also the current one), the programs under
+# test, and assertions. A test is a list of
+#
+#	it "says what must hold"
+#	capture swizzle-run --help      # sets $status, files out and err
+#	assert_status 0
+#
+# A failed assertion prints what is wrong and where, is counted, and the test
+# goes on; `finish` at the end of the test (or leaving it) makes the status.
+# shellcheck shell=bash
+
+set -u
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+BUILD=${SWIZZLE_BUILD:-$TOP/build}
+RUN=$BUILD/bin/swizzle-run
+# SWIZZLE_DUMP=build/asan/bin/swizzle-dump runs the tests on the checked build.
+DUMP=${SWIZZLE_DUMP:-$BUILD/bin/swizzle-dump}
+LIBSWIZZLE=$BUILD/lib/libswizzle.so
+TARGETS=$BUILD/test/targets
+export TOP BUILD RUN DUMP LIBSWIZZLE TARGETS
+
+# Tests speak English, and nothing that the caller has set gets in.
+export LC_ALL=C
+for name in $(compgen -e SWIZZLE_); do
+	unset "$name"
+done
+unset LD_PRELOAD
+
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/swizzle-test.XXXXXX") || exit 1
+failures=0
+current=
+status=0
+keep_status=
+cd "$TMP" || exit 1
+
+at_exit() {
+	local code=$?
+	cd /
+	if [ -n "${KEEP:-}" ]; then
+		echo "kept: $TMP"
+	else
+		chmod -R u+rwX "$TMP" 2>/dev/null
+		rm -rf "$TMP"
+	fi
+	if [ -z "$keep_status" ] && [ "$code" -eq 0 ] && [ $failures -gt 0 ]; then
+		exit 1
+	fi
+	exit "$code"
+}
+trap at_exit EXIT
+
+it() { # "what must hold": names the assertions that follow
+	current=$1
+}
+
+fail() { # MESSAGE: counts a failure; the test goes on
+	failures=$((failures + 1))
+	local frame=0
+	while [ "${BASH_SOURCE[$frame]##*/}" = lib.sh ]; do
+		frame=$((frame + 1))
+	done
+	echo "${BASH_SOURCE[$frame]##*/}:${BASH_LINENO[$((frame - 1))]}:" \
+		"${current:+$current: }$1"
+}
+
+abort() { # MESSAGE: the rest of the test makes no sense
+	fail "$1"
+	exit 1
+}
+
+skip() { # REASON
+	echo "$1"
+	keep_status=yes
+	exit 77
+}
+
+finish() {
+	[ $failures -eq 0 ] || exit 1
+	exit 0
+}
+
+need() { # PROGRAM...: skips the test where one is missing
+	local program
+	for program; do
+		command -v "$program" >/dev/null ||
+			skip "needs $program, which is not there"
+	done
+}
+
+need_built() { # FILE...: skips the test if it has not been built (yet)
+	local file
+	for file; do
+		[ -e "$file" ] || skip "${file#"$TOP"/} is not built"
+	done
+}
+
+# Runs a command; $status is its exit status, the files out and err in $TMP
+# hold what it printed. Standard input is the caller's.
+capture() {
+	"$@" >"$TMP/out" 2>"$TMP/err"
+	status=$?
+}
+
+# The tail of a file, for messages.
+excerpt() {
+	if [ -s "$1" ]; then
+		head -n 20 "$1" | sed 's/^/    | /'
+	else
+		echo '    | (empty)'
+	fi
+}
+
+assert_eq() { # EXPECTED ACTUAL [WHAT]
+	[ "$1" = "$2" ] || fail "${3:-value}: expected '$1', got '$2'"
+}
+
+assert_ne() { # UNEXPECTED ACTUAL [WHAT]
+	[ "$1" != "$2" ] || fail "${3:-value}: must not be '$1'"
+}
+
+assert_ge() { # ACTUAL MINIMUM [WHAT]
+	[ "$1" -ge "$2" ] || fail "${3:-value}: $1 is less than $2"
+}
+
+assert_le() { # ACTUAL MAXIMUM [WHAT]
+	[ "$1" -le "$2" ] || fail "${3:-value}: $1 is more than $2"
+}
+
+assert_status() { # EXPECTED: of the last capture
+	if [ "$1" != "$status" ]; then
+		fail "exit status: expected $1, got $status; stderr:
+$(excerpt "$TMP/err")"
+	fi
+}
+
+assert_contains() { # FILE TEXT (a fixed string)
+	grep -a -q -F -e "$2" -- "$1" || fail "${1##*/} lacks '$2':
+$(excerpt "$1")"
+}
+
+assert_not_contains() { # FILE TEXT
+	if grep -a -q -F -e "$2" -- "$1"; then
+		fail "${1##*/} holds '$2':
+$(excerpt "$1")"
+	fi
+}
+
+assert_matches() { # FILE EXTENDED-REGEXP
+	grep -a -q -E -e "$2" -- "$1" || fail "${1##*/} has no line like /$2/:
+$(excerpt "$1")"
+}
+
+assert_empty() { # FILE
+	[ ! -s "$1" ] || fail "${1##*/} should be empty:
+$(excerpt "$1")"
+}
+
+assert_exists() { # FILE
+	[ -e "$1" ] || fail "$1 is not there"
+}
+
+assert_missing() { # FILE
+	[ ! -e "$1" ] || fail "$1 should not be there"
+}
+
+assert_same() { # FILE FILE
+	cmp -s -- "$1" "$2" || fail "${1##*/} and ${2##*/} differ:
+$(diff -a "$1" "$2" | head -n 20 | sed 's/^/    | /')"
+}
+
+# Every message of ours is one line that begins with "swizzle: ".
+assert_refused() { # STATUS TEXT: of the last capture
+	assert_status "$1"
+	assert_empty "$TMP/out"
+	assert_contains "$TMP/err" "$2"
+	assert_matches "$TMP/err" '^swizzle: '
+}
+
+# Runs a program natively and under swizzle-run: same output, same status.
+# The profile is in $TMP/profile; more options: RUN_OPTIONS=(...).
+RUN_OPTIONS=()
+assert_same_as_native() { # PROGRAM [ARG...]
+	local native
+	"$@" >"$TMP/native.out" 2>"$TMP/native.err" </dev/null
+	native=$?
+	rm -f "$TMP/profile"
+	"$RUN" -o "$TMP/profile" ${RUN_OPTIONS[@]+"${RUN_OPTIONS[@]}"} -- "$@" \
+		>"$TMP/out" 2>"$TMP/err" </dev/null
+	status=$?
+	assert_status $native
+	assert_same "$TMP/native.out" "$TMP/out"
+	assert_same "$TMP/native.err" "$TMP/err"
+}
+
+# The number in column COLUMN of the row whose function is NAME in a text
+# table of swizzle-dump (calls self inclusive function module).
+table_value() { # FILE FUNCTION COLUMN
+	awk -v name="$2" -v column="$3" '
+		NR == 1 || /calls/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ for (i = 1; i <= NF; i++) if ($i == name) { print $at[column]; exit } }
+	' "$1"
+}

@@ -1,0 +1,212 @@
+# shellcheck shell=bash
+# swizzle-run: options, what they put into the environment, and what reaches
+# the program. The program here is sh or env, which show it.
+. "${BASH_SOURCE%/*}/lib.sh"
+need_built "$RUN"
+
+# A library that does nothing stands in for libswizzle.so: this is about the
+# wrapper. It lies beside a copy, as in an installation.
+mkdir -p tree/bin tree/lib work
+cp "$RUN" tree/bin/swizzle-run
+echo 'extern int nothing; int nothing;' | cc -shared -fPIC -o tree/lib/libswizzle.so -x c -
+RUN=$TMP/tree/bin/swizzle-run
+LIBRARY=$TMP/tree/lib/libswizzle.so
+cd work || exit 1
+HERE=$(pwd -P)
+
+value_of() { # VARIABLE OPTION...: its value in the program, + before it if set
+	local name=$1
+	shift
+	"$RUN" "$@" /bin/sh -c "printf '%s' \"\${$name++}\$$name\""
+}
+
+it 'prints help and version on stdout'
+for option in -h --help; do
+	capture "$RUN" $option
+	assert_status 0
+	assert_contains "$TMP/out" 'Usage: swizzle-run'
+	assert_empty "$TMP/err"
+done
+for option in -V --version -qV; do
+	capture "$RUN" $option
+	assert_status 0
+	assert_matches "$TMP/out" '^swizzle-run [0-9]+\.[0-9]+'
+done
+
+it 'help names every option'
+"$RUN" --help >"$TMP/help"
+for option in -o --output -m --mode -F --filter -N --notrace -H --hide -M \
+	--module -D --depth --max-memory --follow --no-follow --list -v -q \
+	-V -h; do
+	assert_contains "$TMP/help" "$option"
+done
+
+it 'preloads the library that lies beside it'
+assert_eq "+$LIBRARY" "$(value_of LD_PRELOAD)"
+ln -s "$RUN" "$TMP/link"
+assert_eq "$LIBRARY" "$("$TMP/link" /bin/sh -c 'echo "$LD_PRELOAD"')"
+assert_eq "$LIBRARY" "$(PATH=$TMP/tree/bin:$PATH swizzle-run /bin/sh -c 'echo "$LD_PRELOAD"')"
+assert_eq "$LIBRARY" "$(cd ../tree && bin/swizzle-run /bin/sh -c 'echo "$LD_PRELOAD"')"
+
+it 'keeps what is preloaded already, and itself only once'
+assert_eq "$LIBRARY:libm.so.6" "$(LD_PRELOAD=libm.so.6 "$RUN" /bin/sh -c 'echo "$LD_PRELOAD"')"
+assert_eq "$LIBRARY" "$("$RUN" "$RUN" /bin/sh -c 'echo "$LD_PRELOAD"')"
+
+it 'passes no setting that was not asked for'
+assert_eq 'SWIZZLE_FRESH SWIZZLE_OUTPUT' \
+	"$("$RUN" env | grep -a '^SWIZZLE' | cut -d= -f1 | sort | xargs)"
+
+it 'makes the output absolute'
+assert_eq "+$HERE/swizzle.out.%p" "$(value_of SWIZZLE_OUTPUT)"
+assert_eq "+$HERE/x" "$(value_of SWIZZLE_OUTPUT -o x)"
+assert_eq "+$HERE/x.%p" "$(value_of SWIZZLE_OUTPUT -ox.%p)"
+assert_eq "+$HERE/x y" "$(value_of SWIZZLE_OUTPUT --output='x y')"
+assert_eq "+/tmp/x" "$(value_of SWIZZLE_OUTPUT --output /tmp/x)"
+assert_eq "+/tmp/" "$(value_of SWIZZLE_OUTPUT -o /tmp)"
+
+it 'makes the directory of -o DIR/'
+assert_eq "+$HERE/new/deep/" "$(value_of SWIZZLE_OUTPUT -o new/deep/)"
+assert_exists new/deep
+capture "$RUN" -o nowhere/file /bin/true
+assert_refused 126 'there is no directory'
+
+it 'keeps what the environment says where no option is given'
+assert_eq "+/tmp/y" "$(SWIZZLE_OUTPUT=/tmp/y value_of SWIZZLE_OUTPUT)"
+assert_eq "+$HERE/y" "$(SWIZZLE_OUTPUT=y value_of SWIZZLE_OUTPUT)"
+assert_eq "+/tmp/z" "$(SWIZZLE_OUTPUT=/tmp/y value_of SWIZZLE_OUTPUT -o /tmp/z)"
+assert_eq "+a" "$(SWIZZLE_FILTER=a value_of SWIZZLE_FILTER)"
+assert_eq "+b" "$(SWIZZLE_FILTER=a value_of SWIZZLE_FILTER -F b)"
+assert_eq "+0" "$(SWIZZLE_FOLLOW=0 value_of SWIZZLE_FOLLOW)"
+assert_eq "+1" "$(SWIZZLE_FOLLOW=0 value_of SWIZZLE_FOLLOW --follow)"
+
+it 'collects repeated patterns, one a line'
+for pair in F:filter N:notrace H:hide M:module; do
+	name=SWIZZLE_$(echo "${pair#*:}" | tr a-z A-Z)
+	assert_eq "+a*
+b c
+!d" "$(value_of "$name" "-${pair%:*}" 'a*' "-${pair%:*}b c" "--${pair#*:}=!d")" "$name"
+done
+
+it 'sets the flags'
+assert_eq +profile "$(value_of SWIZZLE_MODE -m profile)"
+assert_eq +12 "$(value_of SWIZZLE_DEPTH -D12)"
+assert_eq +12 "$(value_of SWIZZLE_DEPTH --depth=12)"
+assert_eq +0 "$(value_of SWIZZLE_FOLLOW --no-follow)"
+assert_eq +1 "$(value_of SWIZZLE_LIST --list)"
+assert_eq +1 "$(value_of SWIZZLE_VERBOSE -v)"
+assert_eq +1 "$(value_of SWIZZLE_QUIET -q)"
+assert_eq +1 "$(value_of SWIZZLE_QUIET -vq)"
+assert_eq +1 "$(value_of SWIZZLE_VERBOSE -vq)"
+assert_eq +1 "$(value_of SWIZZLE_VERBOSE -qvq)"
+
+it 'reads sizes'
+for pair in 1048576:1048576 1024K:1048576 1024k:1048576 16M:16777216 \
+	2G:2147483648 010m:10485760 64g:68719476736; do
+	assert_eq "+${pair#*:}" "$(value_of SWIZZLE_MAX_MEMORY --max-memory "${pair%:*}")" "$pair"
+done
+
+it 'refuses wrong usage with status 2'
+for options in -x --nope --out=x -D0 -D-1 -Dx -D1048577 '-D 12345678901' -m --mode=x \
+	-mtrace -o '-F ' --follow=1 --list=x --max-memory=0 --max-memory=x \
+	--max-memory=1T --max-memory=-1 --max-memory=65G --max-memory=1023K --max-memory=K \
+	--max-memory= --max-memory=99999999999999999999 -vx -v- '' --; do
+	# shellcheck disable=SC2086 # -D and its value are two
+	capture "$RUN" $options
+	assert_refused 2 swizzle
+done
+capture "$RUN" -o '' /bin/true
+assert_refused 2 'file name'
+capture "$RUN" -F '' /bin/true
+assert_refused 2 'pattern'
+
+it 'ends its options at the program, or at --'
+assert_eq '-v -o x' "$("$RUN" /bin/echo -v -o x)"
+assert_eq '-- -v' "$("$RUN" -- /bin/echo -- -v)"
+cp /bin/echo ./-odd
+assert_eq 'x' "$(PATH=$HERE:$PATH "$RUN" -- -odd x)"
+
+it 'hands the arguments over as they are'
+assert_eq $'<a b><><*><$x><new\nline>' \
+	"$("$RUN" /usr/bin/printf '<%s>' 'a b' '' '*' '$x' $'new\nline')"
+
+it 'keeps argv[0] and the process'
+assert_eq sh "$("$RUN" sh -c 'cat /proc/$$/cmdline | tr "\0" "\n" | head -n 1')"
+"$RUN" /bin/sh -c 'echo $$' >pid &
+wait $!
+assert_eq $! "$(cat pid)"
+
+it 'runs the program, not a builtin of the shell'
+assert_eq x "$("$RUN" echo x)"
+capture "$RUN" test a = b
+assert_status 1
+assert_empty "$TMP/err"
+
+it 'gives the exit status of the program'
+capture "$RUN" /bin/sh -c 'exit 3'
+assert_status 3
+for signal in KILL SEGV TERM; do
+	capture "$RUN" /bin/sh -c "kill -$signal \$\$"
+	assert_status $((128 + $(kill -l $signal)))
+done
+
+it 'leaves stdin to the program'
+assert_eq 'in
+put' "$(printf 'in\nput\n' | "$RUN" cat)"
+
+it 'leaves the rest of the environment alone'
+check_environment() { # VARIABLE...: env -i VARIABLE... shows the same
+	env -i PATH="$PATH" "$@" env -0 | sort -z >native
+	env -i PATH="$PATH" "$@" "$RUN" env -0 |
+		grep -zav -e '^SWIZZLE_' -e '^LD_PRELOAD=' | sort -z >ours
+	cmp -s native ours || fail "the environment changed: $* became
+$(tr '\0' '\n' <ours)"
+}
+check_environment
+check_environment PWD="$HERE"
+check_environment PWD=/somewhere/else
+check_environment swz=1 file=a status=b value=c name=d
+check_environment 'BASH_FUNC_f%%=() { echo "a  b";
+ echo *; }'
+check_environment 'a.b=1' 'c d=$x' '1=e' IFS=, PWD=/x 'quote=a'\''b"c'
+capture env 'a.b=1' "$RUN" /bin/sh -c 'exit 5'
+assert_status 5
+
+it 'carries a user preload along with odd variables'
+assert_eq "$LIBRARY:libm.so.6" "$(env 'a.b=1' LD_PRELOAD=libm.so.6 "$RUN" /bin/sh -c 'echo "$LD_PRELOAD"')"
+
+it 'runs scripts, with and without an interpreter line'
+printf '#!/bin/sh -e\necho "$LD_PRELOAD"\n' >script
+printf '#!%s/script\n' "$HERE" >nested
+printf '#!/usr/bin/env sh\necho "$LD_PRELOAD"\n' >by-env
+printf '#!/usr/bin/env -S sh -e\necho "$LD_PRELOAD"\n' >by-env-s
+printf 'echo "$LD_PRELOAD"\n' >plain
+chmod +x script nested by-env by-env-s plain
+for file in script nested by-env by-env-s plain; do
+	assert_eq "$LIBRARY" "$("$RUN" ./$file)" "$file"
+done
+assert_eq "$LIBRARY" "$(PATH=.:$PATH "$RUN" script)"
+
+it 'finds the program as execvp does'
+mkdir first second
+printf 'x' >first/prog
+cp /bin/echo second/prog
+mkdir first/dir
+assert_eq hello "$(PATH=$HERE/first:$HERE/second:$PATH "$RUN" prog hello)"
+cp /bin/echo here
+assert_eq hello "$(PATH=:$PATH "$RUN" here hello)"
+
+it 'refuses a library path that LD_PRELOAD cannot hold'
+for name in 'a b' a:b 'a$LIB'; do
+	mkdir -p "$TMP/$name"
+	cp -r "$TMP/tree/." "$TMP/$name"
+	capture "$TMP/$name/bin/swizzle-run" /bin/true
+	assert_refused 126 'LD_PRELOAD cannot'
+done
+
+it 'says so when its library is missing'
+mkdir -p "$TMP/alone/bin"
+cp "$RUN" "$TMP/alone/bin"
+capture "$TMP/alone/bin/swizzle-run" /bin/true
+assert_refused 126 'libswizzle.so was not found'
+
+finish

@@ -1,0 +1,76 @@
+#ifndef SWZ_TESTS_EXECUTE_H
+#define SWZ_TESTS_EXECUTE_H
+
+/* Runs a piece of machine code on a register file that the test chooses, and
+ * gives back what it made of it. A *room* is a mapping of code and data at a
+ * chosen address, with places for the code to end at. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum execute_register {
+	RAX,
+	RCX,
+	RDX,
+	RBX,
+	RSP,
+	RBP,
+	RSI,
+	RDI,
+	R8,
+	R9,
+	R10,
+	R11,
+	R12,
+	R13,
+	R14,
+	R15,
+	REGISTERS
+};
+
+enum {
+	EXECUTE_VECTOR_BYTES = 2752 /* x87 to AVX-512, in XSAVE's layout */
+};
+
+struct machine_state {
+	_Alignas(64) uint8_t vectors[EXECUTE_VECTOR_BYTES];
+	uint64_t registers[REGISTERS];
+	uint64_t flags;
+};
+
+/* The arithmetic flags and DF. */
+#define EXECUTE_FLAGS UINT64_C(0xcd5)
+
+enum {
+	ROOM_CODE = 0x40,  /* offset of the code */
+	ROOM_SHORT = 0x60, /* ends, counted from the code */
+	ROOM_FAR = 0x200,
+	ROOM_BACK = -0x40,
+	ROOM_CALLEE = 0x300, /* notes its return address and returns */
+	ROOM_DATA = 0x1000,
+	ROOM_BYTES = 0x3000
+};
+
+struct room {
+	uint8_t *base;
+	uint8_t *code; /* base + ROOM_CODE */
+	uint8_t *data; /* code + ROOM_DATA */
+};
+
+/* Maps a room at this address, which must be free. */
+bool room_open(struct room *room, uint64_t base);
+void room_close(struct room *room);
+
+/* Puts the code into its place, and behind it, but not before offset
+ * `at_least`, the place where it ends when it falls through. Fills the data
+ * with numbers that depend on the seed. */
+void room_furnish(struct room *room, const uint8_t *code, size_t size,
+		  size_t at_least, uint64_t seed);
+
+/* Runs the code at `entry` until it reaches one of the room's ends, and stores
+ * there which: 0 fall-through, 1 short, 2 far, 3 back. Not reentrant. */
+unsigned room_run(struct room *room, const void *entry,
+		  struct machine_state *state);
+
+#endif

@@ -1,0 +1,69 @@
+#ifndef SWZ_TESTS_PROFILE_BUILDER_H
+#define SWZ_TESTS_PROFILE_BUILDER_H
+
+/* Makes profile files in memory, for tests of what reads them. Everything can
+ * be damaged afterwards. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/reader.h"
+#include "swizzle/format.h"
+
+struct profile_builder {
+	uint8_t *data; /* the file; moves when something is added */
+	size_t size;
+};
+
+/* A header with pid 4242, start at tick 1000 and a clock of 2 ticks per ns. */
+void builder_begin(struct profile_builder *builder);
+void builder_free(struct profile_builder *builder);
+
+struct swz_file_header *builder_header(struct profile_builder *builder);
+
+/* Adds a chunk with BODY bytes (rounded up to 64) of zeros; returns the
+ * offset of its header. */
+size_t builder_chunk(struct profile_builder *builder, uint32_t type,
+		     uint32_t count, uint32_t owner, size_t body);
+
+/* The command "/bin/prog" in "/tmp", with arguments "prog" and "a b". */
+void builder_command(struct profile_builder *builder);
+
+/* A module at [BIAS, BIAS + 1 MiB), with COUNT functions with the ids FIRST...
+ * at ELF addresses 0x1000, 0x1100..., 0x100 bytes each, all patched. */
+void builder_module(struct profile_builder *builder, uint32_t index,
+		    const char *path, uint64_t bias, uint32_t first,
+		    uint32_t count);
+
+/* The module record and its path; valid until something is added. */
+struct swz_module_record *builder_module_record(struct profile_builder *builder,
+						uint32_t index);
+
+/* A thread with COUNT node slots, of which the first is its root. It starts
+ * at tick 1000 and its last event is at LAST. Returns the root's unit: node n
+ * has that unit + n. */
+uint32_t builder_thread(struct profile_builder *builder, uint32_t index,
+			int32_t tid, const char *name, uint64_t last,
+			uint32_t count);
+
+struct swz_thread_record *builder_thread_record(struct profile_builder *builder,
+						uint32_t index);
+
+/* The slot at a unit; valid until something is added. */
+struct swz_node *builder_node(struct profile_builder *builder, uint32_t unit);
+
+/* Fills a slot whose activations have all ended; TICKS and OUTER as stored.
+ * Every activation lasted the same. */
+void builder_call(struct profile_builder *builder, uint32_t unit,
+		  uint32_t parent, uint32_t context, uint32_t function,
+		  uint64_t call_site, uint64_t calls, int64_t ticks,
+		  int64_t outer);
+
+/* Reads what was built; aborts the test if that is refused. */
+struct swz_profile *builder_read(const struct profile_builder *builder);
+
+/* Writes what was built to a new file in the directory for temporary files;
+ * returns its path, for free() and unlink(). */
+char *builder_save(const struct profile_builder *builder);
+
+#endif

@@ -1,0 +1,487 @@
+/* Costs, by numbers worked out by hand. One tick is one ns here; the thread
+ * lives from tick 1000 to tick 2000. */
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/aggregate.h"
+#include "tests/unit/profile_builder.h"
+
+#define SITE 0x401010 /* in function 1 */
+
+static struct profile_builder builder;
+static struct swz_profile *profile;
+static struct swz_catalog catalog;
+static struct swz_binding binding;
+static struct swz_report report;
+static uint32_t root;
+
+static void setup(void)
+{
+	builder_begin(&builder);
+	builder_header(&builder)->clock[1].monotonic_ns = 4500;
+	builder_header(&builder)->cost_inside = 10 * 1024;
+	builder_header(&builder)->cost_outside = 4 * 1024;
+	builder_module(&builder, 0, "prog", 0x400000, 1, 4);
+	root = builder_thread(&builder, 0, 100, "main", 2000, 8);
+}
+
+static void teardown(void)
+{
+	swz_report_free(&report);
+	swz_binding_free(&binding);
+	swz_catalog_free(&catalog);
+	swz_profile_free(profile);
+	profile = NULL;
+	builder_free(&builder);
+}
+
+static void call(uint32_t node, uint32_t parent, uint32_t context,
+		 uint32_t function, uint64_t calls, int64_t ticks,
+		 int64_t outer)
+{
+	builder_call(&builder, root + node, root + parent, root + context,
+		     function, SITE, calls, ticks, outer);
+}
+
+static struct swz_node *node(uint32_t index)
+{
+	return builder_node(&builder, root + index);
+}
+
+static void aggregate(bool compensate)
+{
+	static const struct swz_catalog_options options;
+	size_t i;
+
+	profile = builder_read(&builder);
+	swz_catalog_begin(&catalog, &options);
+	swz_catalog_bind(&binding, &catalog, profile);
+	for (i = 0; i < profile->thread_count; i++) {
+		struct swz_tree tree;
+
+		swz_tree_build(&tree, profile, &profile->threads[i],
+			       compensate);
+		swz_report_add(&report, &binding, &tree);
+		swz_tree_free(&tree);
+	}
+	swz_report_sort(&report);
+	swz_catalog_resolve(&catalog);
+}
+
+/* The function with an id, 0 for the time outside of all. */
+static uint32_t index_of(uint32_t id)
+{
+	if (!id)
+		return SWZ_CATALOG_OUTSIDE;
+	return swz_binding_function(&binding,
+				    swz_profile_function_by_id(profile, id),
+				    id);
+}
+
+static struct swz_report_function costs(uint32_t id)
+{
+	return swz_report_function(&report, index_of(id));
+}
+
+static struct swz_report_edge edge(uint32_t caller, uint32_t callee)
+{
+	size_t i;
+
+	for (i = 0; i < report.edge_count; i++)
+		if (report.edges[i].caller == index_of(caller) &&
+		    report.edges[i].callee == index_of(callee))
+			return report.edges[i];
+	return (struct swz_report_edge){ 0 };
+}
+
+static int64_t sum_of_self(void)
+{
+	int64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < report.function_capacity; i++)
+		sum += report.functions[i].self_ns;
+	return sum;
+}
+
+START_TEST(self_is_inclusive_less_callees)
+{
+	call(1, 0, 1, 1, 1, 700, 700);
+	call(2, 1, 2, 2, 3, 300, 300);
+	aggregate(false);
+	ck_assert_int_eq(costs(0).self_ns, 300);
+	ck_assert_int_eq(costs(0).inclusive_ns, 1000);
+	ck_assert_int_eq(costs(1).self_ns, 400);
+	ck_assert_int_eq(costs(1).inclusive_ns, 700);
+	ck_assert_int_eq(costs(2).self_ns, 300);
+	ck_assert_uint_eq(costs(2).calls, 3);
+	ck_assert_int_eq(costs(2).min_ns, 100);
+	ck_assert_uint_eq(edge(1, 2).calls, 3);
+	ck_assert_int_eq(edge(1, 2).inclusive_ns, 300);
+	ck_assert_int_eq(report.total_ns, 1000);
+	ck_assert_int_eq(sum_of_self(), 1000);
+}
+END_TEST
+
+/* fib(3), 100 ticks in each of its 5 calls; two call sites. */
+static void build_fib(void)
+{
+	call(1, 0, 1, 1, 1, 500, 500);
+	call(2, 1, 1, 1, 2, 400, 0);
+	call(3, 1, 1, 1, 2, 200, 0);
+	node(3)->call_site = SITE + 8;
+}
+
+START_TEST(recursion_counts_outermost_time_only)
+{
+	build_fib();
+	aggregate(false);
+	ck_assert_uint_eq(costs(1).calls, 5);
+	ck_assert_int_eq(costs(1).self_ns, 500);
+	ck_assert_int_eq(costs(1).inclusive_ns, 500);
+	ck_assert_uint_eq(edge(1, 1).calls, 4);
+	ck_assert_int_eq(edge(1, 1).inclusive_ns, 0);
+	ck_assert_int_eq(edge(0, 1).inclusive_ns, 500);
+	ck_assert(catalog.functions[index_of(1)].recursive);
+	ck_assert_int_eq(sum_of_self(), 1000);
+}
+END_TEST
+
+START_TEST(compensates_recursion)
+{
+	build_fib();
+	aggregate(true);
+	/* 500 - 10 * 5 calls - 4 * 4 calls made */
+	ck_assert_int_eq(costs(1).self_ns, 434);
+	ck_assert_int_eq(costs(1).inclusive_ns, 434);
+	ck_assert_int_eq(costs(0).self_ns, 496);
+	ck_assert_int_eq(costs(0).inclusive_ns, 930);
+	ck_assert_int_eq(report.total_ns, 930);
+	ck_assert_int_eq(report.raw_ns, 1000);
+}
+END_TEST
+
+/* even calls odd calls even calls odd; 100 ticks in each. */
+static void build_mutual(void)
+{
+	call(1, 0, 1, 1, 1, 400, 400);
+	call(2, 1, 2, 2, 2, 400, 300);
+	call(3, 2, 1, 1, 1, 200, 0);
+}
+
+START_TEST(mutual_recursion)
+{
+	build_mutual();
+	aggregate(false);
+	ck_assert_int_eq(costs(1).self_ns, 200);
+	ck_assert_int_eq(costs(1).inclusive_ns, 400);
+	ck_assert_int_eq(costs(2).self_ns, 200);
+	ck_assert_int_eq(costs(2).inclusive_ns, 300);
+	ck_assert_uint_eq(edge(2, 1).calls, 1);
+	ck_assert_int_eq(edge(2, 1).inclusive_ns, 0);
+	ck_assert_int_eq(sum_of_self(), 1000);
+}
+END_TEST
+
+START_TEST(compensates_mutual_recursion)
+{
+	build_mutual();
+	aggregate(true);
+	ck_assert_int_eq(costs(1).self_ns, 200 - 2 * 10 - 2 * 4);
+	ck_assert_int_eq(costs(2).self_ns, 200 - 2 * 10 - 1 * 4);
+	ck_assert_int_eq(costs(1).inclusive_ns, 348);
+	/* 300 of the raw 400, in which 348 remain */
+	ck_assert_int_eq(costs(2).inclusive_ns, 261);
+	ck_assert_int_eq(report.total_ns, 600 - 4 + 348);
+}
+END_TEST
+
+START_TEST(compensation_stops_at_zero)
+{
+	call(1, 0, 1, 1, 10, 50, 50);
+	aggregate(true);
+	ck_assert_int_eq(costs(1).self_ns, 0);
+	ck_assert_int_eq(costs(1).inclusive_ns, 0);
+	ck_assert_int_eq(costs(0).self_ns, 950 - 40);
+	ck_assert_int_eq(report.total_ns, 910);
+}
+END_TEST
+
+START_TEST(closes_open_frames)
+{
+	call(1, 0, 1, 1, 1, -1200, -1200);
+	call(2, 1, 2, 2, 3, 100 - 1700, 100 - 1700);
+	node(1)->open = 1;
+	node(2)->open = 1;
+	aggregate(false);
+	ck_assert_int_eq(costs(1).inclusive_ns, 800);
+	ck_assert_int_eq(costs(2).inclusive_ns, 400);
+	ck_assert_int_eq(costs(1).self_ns, 400);
+	ck_assert_uint_eq(report.repaired_nodes, 0);
+}
+END_TEST
+
+START_TEST(closes_deep_recursion_that_wrapped_around)
+{
+	uint64_t now = (uint64_t)1 << 60; /* after years of uptime */
+	uint64_t entries = 0;
+	uint32_t i;
+
+	builder_thread_record(&builder, 0)->start_ticks = now;
+	builder_thread_record(&builder, 0)->last_ticks = now + 1000;
+	for (i = 0; i < 100; i++)
+		entries += now + 2 + i;
+	call(1, 0, 1, 1, 1, -(int64_t)(now + 1), -(int64_t)(now + 1));
+	call(2, 1, 1, 1, 100, (int64_t)(0 - entries), 0);
+	node(1)->open = 1;
+	node(2)->open = 100;
+	node(2)->max_ticks = 0;
+	aggregate(false);
+	ck_assert_int_eq(costs(1).inclusive_ns, 999);
+	ck_assert_int_eq(costs(1).self_ns, 999);
+	ck_assert_uint_eq(report.repaired_nodes, 0);
+}
+END_TEST
+
+START_TEST(repairs_a_torn_entry)
+{
+	/* killed between the two stores of an entry at tick 1500 */
+	call(1, 0, 1, 1, 1, -1500, -1500);
+	aggregate(false);
+	ck_assert_int_eq(costs(1).inclusive_ns, 500);
+	ck_assert_uint_eq(report.repaired_nodes, 1);
+	ck_assert_int_eq(sum_of_self(), 1000);
+}
+END_TEST
+
+START_TEST(repairs_a_torn_exit)
+{
+	/* the exit was added, but the activation still counts as open */
+	call(1, 0, 1, 1, 1, 100, 100);
+	node(1)->open = 1;
+	aggregate(false);
+	ck_assert_int_eq(costs(1).inclusive_ns, 100);
+	ck_assert_int_eq(costs(1).self_ns, 100);
+	ck_assert_uint_eq(report.repaired_nodes, 1);
+}
+END_TEST
+
+START_TEST(a_context_lasts_as_long_as_what_it_calls)
+{
+	call(1, 0, 1, 1, 1, 0, 0);
+	call(2, 1, 2, 2, 1, 400, 400);
+	aggregate(false);
+	ck_assert_int_eq(costs(1).self_ns, 0);
+	ck_assert_int_eq(costs(1).inclusive_ns, 400);
+	ck_assert_int_eq(costs(0).self_ns, 600);
+	ck_assert_int_eq(report.total_ns, 1000);
+}
+END_TEST
+
+START_TEST(hidden_contexts_count_for_their_callers)
+{
+	call(1, 0, 1, 1, 1, 300, 300);
+	call(2, 1, 2, 2, 1, 200, 200);
+	node(2)->open = SWZ_NODE_HIDDEN;
+	call(3, 2, 3, 3, 4, 50, 50);
+	aggregate(false);
+	ck_assert_int_eq(costs(1).self_ns, 250);
+	ck_assert(!costs(2).present);
+	ck_assert_int_eq(costs(3).self_ns, 50);
+	ck_assert_uint_eq(edge(1, 3).calls, 4);
+	ck_assert_int_eq(sum_of_self(), 1000);
+}
+END_TEST
+
+START_TEST(folded_contexts_are_taken_from_the_function_that_calls)
+{
+	call(1, 0, 1, 2, 1, 400, 400);
+	call(2, 1, 2, 1, 1, 300, 300);
+	call(3, 0, 3, 3, 4, 100, 100); /* SITE is in function 1 */
+	node(3)->open = SWZ_NODE_FOLDED;
+	aggregate(false);
+	ck_assert_int_eq(costs(0).self_ns, 600);
+	ck_assert_int_eq(costs(2).self_ns, 100);
+	ck_assert_int_eq(costs(1).self_ns, 200);
+	ck_assert_int_eq(costs(3).self_ns, 100);
+	ck_assert_uint_eq(edge(1, 3).calls, 4);
+	ck_assert_int_eq(report.total_ns, 1000);
+}
+END_TEST
+
+START_TEST(folded_contexts_of_unknown_callers_keep_the_sum)
+{
+	call(1, 0, 1, 1, 1, 900, 900);
+	call(2, 0, 2, 3, 1, 200, 200);
+	node(2)->open = SWZ_NODE_FOLDED;
+	node(2)->call_site = 0x10; /* in no function */
+	aggregate(false);
+	ck_assert_int_le(report.total_ns, 1000);
+	ck_assert_int_ge(report.total_ns, 997);
+	ck_assert_int_eq(sum_of_self(), report.total_ns);
+}
+END_TEST
+
+START_TEST(drops_cycles_and_orphans)
+{
+	call(1, 0, 1, 1, 1, 300, 300);
+	call(2, 3, 2, 2, 1, 100, 100); /* 2 and 3: a cycle */
+	call(3, 2, 3, 3, 1, 100, 100);
+	call(4, 1, 4, 2, 1, 100, 100);
+	node(4)->parent = 12345; /* not there */
+	call(5, 5, 5, 2, 1, 100, 100); /* its own parent */
+	call(6, 1, 4, 2, 1, 100, 100); /* context was dropped */
+	aggregate(false);
+	ck_assert_uint_eq(report.dropped_nodes, 5);
+	ck_assert_int_eq(costs(1).self_ns, 300);
+	ck_assert_int_eq(sum_of_self(), 1000);
+}
+END_TEST
+
+START_TEST(drops_a_context_that_is_no_ancestor)
+{
+	call(1, 0, 1, 1, 1, 300, 300);
+	call(2, 0, 2, 2, 1, 300, 300);
+	call(3, 2, 1, 1, 1, 100, 0);
+	aggregate(false);
+	ck_assert_uint_eq(report.dropped_nodes, 1);
+	ck_assert_int_eq(costs(2).self_ns, 300);
+}
+END_TEST
+
+START_TEST(keeps_functions_without_a_record)
+{
+	call(1, 0, 1, 77, 1, 300, 300);
+	aggregate(false);
+	ck_assert_str_eq(catalog.functions[index_of(77)].name, "function_77");
+	ck_assert_int_eq(costs(77).self_ns, 300);
+}
+END_TEST
+
+START_TEST(names_functions_without_symbols_by_address)
+{
+	call(1, 0, 1, 3, 1, 300, 300);
+	aggregate(false);
+	ck_assert_str_eq(catalog.functions[index_of(3)].name, "sub_1200");
+}
+END_TEST
+
+START_TEST(walks_deep_trees_without_recursion)
+{
+	uint32_t depth = 200000, i;
+
+	builder_free(&builder);
+	builder_begin(&builder);
+	builder_module(&builder, 0, "prog", 0x400000, 1, 4);
+	root = builder_thread(&builder, 0, 100, "main", 2000, depth);
+	for (i = 1; i < depth; i++)
+		call(i, i - 1, i, 1 + i % 4, 1, 500, 500);
+	aggregate(true);
+	ck_assert_uint_eq(report.dropped_nodes, 0);
+	ck_assert_int_eq(sum_of_self(), report.total_ns);
+}
+END_TEST
+
+START_TEST(adds_up_threads)
+{
+	uint32_t second = builder_thread(&builder, 1, 101, "w", 1600, 2);
+
+	builder_call(&builder, second + 1, second, second + 1, 1, SITE, 2, 400,
+		     400);
+	call(1, 0, 1, 1, 1, 700, 700);
+	aggregate(false);
+	ck_assert_uint_eq(costs(1).calls, 3);
+	ck_assert_int_eq(costs(1).inclusive_ns, 1100);
+	ck_assert_int_eq(report.total_ns, 1600);
+	ck_assert_uint_eq(report.thread_count, 2);
+}
+END_TEST
+
+START_TEST(rounding_keeps_the_sum)
+{
+	/* 3 ticks are 1 ns */
+	builder_header(&builder)->clock[1].ticks = 1000 + 3 * 4000;
+	builder_header(&builder)->clock[1].monotonic_ns = 4500;
+	call(1, 0, 1, 1, 1, 302, 302);
+	call(2, 1, 2, 2, 1, 200, 200);
+	call(3, 1, 3, 3, 1, 100, 100);
+	aggregate(false);
+	ck_assert_int_eq(report.total_ns, 333);
+	ck_assert_int_eq(sum_of_self(), 333);
+	ck_assert_int_eq(costs(1).inclusive_ns, 100);
+}
+END_TEST
+
+START_TEST(merges_profiles_by_module_and_address)
+{
+	struct profile_builder other;
+	struct swz_binding other_binding;
+	struct swz_profile *other_profile;
+	struct swz_tree tree;
+	uint32_t unit;
+
+	call(1, 0, 1, 2, 1, 700, 700);
+	aggregate(false);
+	/* the same module elsewhere, with other ids and another clock */
+	builder_begin(&other);
+	builder_module(&other, 5, "prog", 0x7f00000, 11, 4);
+	unit = builder_thread(&other, 0, 9, "main", 2000, 2);
+	builder_call(&other, unit + 1, unit, unit + 1, 12, 0, 1, 700, 700);
+	other_profile = builder_read(&other);
+	swz_catalog_bind(&other_binding, &catalog, other_profile);
+	swz_tree_build(&tree, other_profile, &other_profile->threads[0],
+		       false);
+	swz_report_add(&report, &other_binding, &tree);
+	ck_assert_uint_eq(catalog.module_count, 1);
+	ck_assert_uint_eq(costs(2).calls, 2);
+	ck_assert_int_eq(costs(2).inclusive_ns, 700 + 350);
+	ck_assert_int_eq(report.total_ns, 1500);
+	swz_tree_free(&tree);
+	swz_binding_free(&other_binding);
+	swz_profile_free(other_profile);
+	builder_free(&other);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("aggregate");
+	TCase *tests = tcase_create("aggregate");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tests);
+	tcase_set_timeout(tests, 60);
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, self_is_inclusive_less_callees);
+	tcase_add_test(tests, recursion_counts_outermost_time_only);
+	tcase_add_test(tests, compensates_recursion);
+	tcase_add_test(tests, mutual_recursion);
+	tcase_add_test(tests, compensates_mutual_recursion);
+	tcase_add_test(tests, compensation_stops_at_zero);
+	tcase_add_test(tests, closes_open_frames);
+	tcase_add_test(tests, closes_deep_recursion_that_wrapped_around);
+	tcase_add_test(tests, repairs_a_torn_entry);
+	tcase_add_test(tests, repairs_a_torn_exit);
+	tcase_add_test(tests, a_context_lasts_as_long_as_what_it_calls);
+	tcase_add_test(tests, hidden_contexts_count_for_their_callers);
+	tcase_add_test(
+		tests,
+		folded_contexts_are_taken_from_the_function_that_calls);
+	tcase_add_test(tests,
+		       folded_contexts_of_unknown_callers_keep_the_sum);
+	tcase_add_test(tests, drops_cycles_and_orphans);
+	tcase_add_test(tests, drops_a_context_that_is_no_ancestor);
+	tcase_add_test(tests, keeps_functions_without_a_record);
+	tcase_add_test(tests, names_functions_without_symbols_by_address);
+	tcase_add_test(tests, walks_deep_trees_without_recursion);
+	tcase_add_test(tests, adds_up_threads);
+	tcase_add_test(tests, rounding_keeps_the_sum);
+	tcase_add_test(tests, merges_profiles_by_module_and_address);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,399 @@
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile/aggregate.h"
+#include "profile/reader.h"
+#include "tests/unit/profile_builder.h"
+
+static struct profile_builder builder;
+static uint32_t root; /* of the first thread */
+
+/* Two modules, two threads, recursion, open frames: a bit of everything. */
+static void setup(void)
+{
+	struct swz_node *node;
+	uint32_t second;
+
+	builder_begin(&builder);
+	builder_command(&builder);
+	builder_module(&builder, 0, "/bin/prog", 0x400000, 1, 4);
+	builder_module(&builder, 1, "/lib/libx.so", 0x7f0000000000, 5, 3);
+	root = builder_thread(&builder, 0, 100, "main", 3000, 6);
+	builder_call(&builder, root + 1, root, root + 1, 1, 0x400050, 1, 1500,
+		     1500);
+	builder_call(&builder, root + 2, root + 1, root + 2, 2, 0x401010, 2,
+		     900, 900);
+	builder_call(&builder, root + 3, root + 2, root + 2, 2, 0x401110, 3,
+		     600, 0);
+	builder_call(&builder, root + 4, root + 2, root + 4, 5, 0x401120, 1,
+		     100, 100);
+	second = builder_thread(&builder, 1, 101, "worker", 2500, 3);
+	builder_call(&builder, second + 1, second, second + 1, 3, 0x400050, 1,
+		     0, 0);
+	node = builder_node(&builder, second + 1);
+	node->ticks = -1200;
+	node->outer_ticks = -1200;
+	node->min_ticks = 0;
+	node->max_ticks = 0;
+	node->open = 1;
+}
+
+static void teardown(void)
+{
+	builder_free(&builder);
+}
+
+static enum swz_status parse(const void *bytes, size_t size,
+			     struct swz_error *error)
+{
+	struct swz_profile *profile;
+	enum swz_status status =
+		swz_profile_parse("test", bytes, size, &profile, error);
+
+	swz_profile_free(profile);
+	return status;
+}
+
+/* Everything that the tools do with a profile, without symbols. Its sums must
+ * hold whatever the bytes are. */
+static void exercise(const void *bytes, size_t size)
+{
+	static const struct swz_catalog_options options;
+	struct swz_report report = { 0 };
+	struct swz_catalog catalog;
+	struct swz_binding binding;
+	struct swz_profile *profile;
+	struct swz_error error;
+	int64_t sum = 0;
+	size_t i;
+
+	if (swz_profile_parse("test", bytes, size, &profile, &error) != SWZ_OK)
+		return;
+	swz_catalog_begin(&catalog, &options);
+	swz_catalog_bind(&binding, &catalog, profile);
+	for (i = 0; i < profile->thread_count; i++) {
+		struct swz_tree tree;
+
+		swz_tree_build(&tree, profile, &profile->threads[i], i & 1);
+		swz_report_add(&report, &binding, &tree);
+		swz_tree_free(&tree);
+	}
+	swz_report_sort(&report);
+	swz_catalog_resolve(&catalog);
+	for (i = 0; i < report.function_capacity; i++) {
+		ck_assert_int_ge(report.functions[i].self_ns, 0);
+		ck_assert_int_le(report.functions[i].inclusive_ns,
+				 report.total_ns);
+		sum += report.functions[i].self_ns;
+	}
+	ck_assert_int_eq(sum, report.total_ns);
+	swz_report_free(&report);
+	swz_binding_free(&binding);
+	swz_catalog_free(&catalog);
+	swz_profile_free(profile);
+}
+
+START_TEST(reads_what_was_written)
+{
+	struct swz_profile *profile = builder_read(&builder);
+
+	ck_assert(!swz_profile_damaged(profile));
+	ck_assert_str_eq(profile->executable, "/bin/prog");
+	ck_assert_str_eq(profile->cwd, "/tmp");
+	ck_assert_uint_eq(profile->argument_count, 2);
+	ck_assert_str_eq(profile->arguments[1], "a b");
+	ck_assert_uint_eq(profile->module_count, 2);
+	ck_assert_str_eq(profile->modules[1].path, "/lib/libx.so");
+	ck_assert_uint_eq(profile->function_count, 7);
+	ck_assert_uint_eq(profile->thread_count, 2);
+	ck_assert_str_eq(profile->threads[1].name, "worker");
+	ck_assert_uint_eq(profile->threads[1].last_ticks, 2500);
+	ck_assert(profile->clock_known);
+	ck_assert_int_eq(swz_profile_ns(profile, 101), 50);
+	swz_profile_free(profile);
+}
+END_TEST
+
+START_TEST(tells_empty_foreign_and_unknown_apart)
+{
+	struct swz_error empty, foreign, version, order;
+
+	ck_assert_int_eq(parse("", 0, &empty), SWZ_E_NOTFOUND);
+	ck_assert_int_eq(parse("\177ELF and so on", 13, &foreign),
+			 SWZ_E_FORMAT);
+	builder_header(&builder)->version = 77;
+	ck_assert_int_eq(parse(builder.data, builder.size, &version),
+			 SWZ_E_UNSUPPORTED);
+	builder_header(&builder)->byte_order = 0x04030201;
+	ck_assert_int_eq(parse(builder.data, builder.size, &order),
+			 SWZ_E_UNSUPPORTED);
+	ck_assert_ptr_nonnull(strstr(empty.text, "empty"));
+	ck_assert_ptr_nonnull(strstr(foreign.text, "not a swizzle profile"));
+	ck_assert_ptr_nonnull(strstr(version.text, "version 77"));
+	ck_assert_ptr_nonnull(strstr(order.text, "byte order"));
+}
+END_TEST
+
+START_TEST(says_why_a_file_cannot_be_read)
+{
+	struct swz_profile *profile;
+	struct swz_error error;
+
+	ck_assert_int_eq(swz_profile_read("/nonexistent/x", &profile, &error),
+			 SWZ_E_SYSTEM);
+	ck_assert_ptr_null(profile);
+	ck_assert_ptr_nonnull(strstr(error.text, "No such file"));
+	ck_assert_int_eq(swz_profile_read("/tmp", &profile, &error),
+			 SWZ_E_SYSTEM);
+	ck_assert_ptr_nonnull(strstr(error.text, "directory"));
+	ck_assert_int_eq(swz_profile_read("/dev/null", &profile, &error),
+			 SWZ_E_FORMAT);
+}
+END_TEST
+
+START_TEST(does_not_wait_for_a_fifo)
+{
+	char path[] = "/tmp/swizzle-test-XXXXXX";
+	struct swz_profile *profile;
+	struct swz_error error;
+
+	ck_assert_ptr_nonnull(mkdtemp(path));
+	char fifo[sizeof(path) + 2];
+	snprintf(fifo, sizeof(fifo), "%s/f", path);
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+	ck_assert_int_eq(swz_profile_read(fifo, &profile, &error),
+			 SWZ_E_FORMAT);
+	unlink(fifo);
+	rmdir(path);
+}
+END_TEST
+
+START_TEST(reads_a_file_longer_than_what_is_used)
+{
+	struct swz_profile *profile;
+	struct swz_error error;
+	char *path = builder_save(&builder);
+
+	ck_assert_int_eq(truncate(path, 1 << 20), 0);
+	ck_assert_int_eq(swz_profile_read(path, &profile, &error), SWZ_OK);
+	ck_assert_uint_eq(profile->size, builder.size);
+	ck_assert(!swz_profile_damaged(profile));
+	swz_profile_free(profile);
+	unlink(path);
+	free(path);
+}
+END_TEST
+
+START_TEST(survives_truncation_anywhere)
+{
+	size_t size;
+
+	for (size = 0; size < builder.size; size += 64) {
+		struct swz_profile *profile;
+		struct swz_error error;
+		uint8_t *copy = malloc(size ? size : 1);
+
+		memcpy(copy, builder.data, size);
+		exercise(copy, size);
+		if (size > sizeof(struct swz_file_header)) {
+			ck_assert_int_eq(swz_profile_parse("test", copy, size,
+							   &profile, &error),
+					 SWZ_OK);
+			ck_assert(swz_profile_damaged(profile));
+			ck_assert_uint_eq(profile->damage.missing_bytes,
+					  builder.size - size);
+			swz_profile_free(profile);
+		}
+		free(copy);
+	}
+}
+END_TEST
+
+START_TEST(survives_any_flipped_bit)
+{
+	size_t bit;
+
+	for (bit = 0; bit < builder.size * 8; bit++) {
+		/* most of the header page is unused */
+		if (bit / 8 >= sizeof(struct swz_file_header) &&
+		    bit / 8 < SWZ_HEADER_BYTES)
+			continue;
+		builder.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		exercise(builder.data, builder.size);
+		builder.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+}
+END_TEST
+
+START_TEST(survives_extreme_words)
+{
+	static const uint64_t values[] = { UINT64_MAX, INT64_MAX,
+					   (uint64_t)INT64_MIN, 1,
+					   0x0000ffff0000ffff };
+	size_t offset, i;
+
+	for (offset = 0; offset < builder.size; offset += 8) {
+		uint64_t saved;
+
+		if (offset == sizeof(struct swz_file_header))
+			offset = SWZ_HEADER_BYTES;
+		memcpy(&saved, builder.data + offset, 8);
+		for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+			memcpy(builder.data + offset, &values[i], 8);
+			exercise(builder.data, builder.size);
+		}
+		memcpy(builder.data + offset, &saved, 8);
+	}
+}
+END_TEST
+
+START_TEST(goes_on_after_an_unfinished_chunk)
+{
+	size_t offset = builder_chunk(&builder, SWZ_CHUNK_NODES, 0, 0, 256);
+	struct swz_profile *profile;
+
+	memset(builder.data + offset, 0, 64); /* its writer was killed */
+	builder_thread(&builder, 2, 102, "late", 2000, 1);
+	profile = builder_read(&builder);
+	ck_assert_uint_eq(profile->thread_count, 3);
+	ck_assert(!swz_profile_damaged(profile));
+	swz_profile_free(profile);
+}
+END_TEST
+
+START_TEST(skips_unknown_chunks)
+{
+	struct swz_profile *profile;
+
+	builder_chunk(&builder, 999, 5, 0, 128);
+	builder_thread(&builder, 2, 102, "late", 2000, 1);
+	profile = builder_read(&builder);
+	ck_assert_uint_eq(profile->thread_count, 3);
+	ck_assert(!swz_profile_damaged(profile));
+	swz_profile_free(profile);
+}
+END_TEST
+
+START_TEST(counts_a_chunk_with_a_bad_magic_as_damage)
+{
+	size_t offset = builder_chunk(&builder, SWZ_CHUNK_NODES, 0, 0, 64);
+	struct swz_profile *profile;
+
+	builder.data[offset] ^= 1;
+	profile = builder_read(&builder);
+	ck_assert(swz_profile_damaged(profile));
+	swz_profile_free(profile);
+}
+END_TEST
+
+START_TEST(open_frames_end_where_the_thread_was_last_seen)
+{
+	struct swz_profile *profile;
+
+	builder_header(&builder)->flags = SWZ_FILE_ENDED;
+	builder_header(&builder)->end_ticks = 7000;
+	builder_thread_record(&builder, 0)->end_ticks = 3500;
+	profile = builder_read(&builder);
+	ck_assert_uint_eq(profile->threads[0].last_ticks, 3500);
+	ck_assert_uint_eq(profile->threads[1].last_ticks, 7000);
+	swz_profile_free(profile);
+}
+END_TEST
+
+START_TEST(takes_the_clock_from_the_samples_farthest_apart)
+{
+	struct swz_file_header *header = builder_header(&builder);
+	struct swz_profile *profile;
+
+	header->clock[2].ticks = 9000;
+	header->clock[2].monotonic_ns = 8500; /* 1 tick per ns over all */
+	profile = builder_read(&builder);
+	ck_assert_int_eq(swz_profile_ns(profile, 100), 100);
+	swz_profile_free(profile);
+}
+END_TEST
+
+START_TEST(rejects_an_absurd_clock)
+{
+	struct swz_file_header *header = builder_header(&builder);
+	struct swz_profile *profile;
+
+	header->clock[1].monotonic_ns = 501;
+	header->clock[1].ticks = 900000000;
+	profile = builder_read(&builder);
+	ck_assert(!profile->clock_known);
+	ck_assert_int_eq(swz_profile_ns(profile, 100), 100);
+	swz_profile_free(profile);
+}
+END_TEST
+
+START_TEST(finds_functions_by_id_and_address)
+{
+	struct swz_profile *profile = builder_read(&builder);
+	uint32_t found;
+
+	found = swz_profile_function_by_id(profile, 6);
+	ck_assert_uint_eq(profile->functions[found].id, 6);
+	ck_assert_uint_eq(swz_profile_function_by_id(profile, 8),
+			  SWZ_INDEX_NONE);
+	found = swz_profile_function_at(profile, 0x7f0000001180);
+	ck_assert_uint_eq(profile->functions[found].id, 6);
+	ck_assert_uint_eq(swz_profile_function_at(profile, 0x401400),
+			  SWZ_INDEX_NONE);
+	ck_assert_uint_eq(swz_profile_function_at(profile, 1), SWZ_INDEX_NONE);
+	swz_profile_free(profile);
+}
+END_TEST
+
+START_TEST(restores_the_high_half_of_addresses)
+{
+	struct swz_module_record *record = builder_module_record(&builder, 1);
+	struct swz_profile *profile;
+	uint32_t found;
+
+	/* an ELF file linked at 8 GiB less a page */
+	record->load_bias = 0;
+	record->start = 0x1fffff000;
+	record->end = 0x200100000;
+	profile = builder_read(&builder);
+	found = swz_profile_function_by_id(profile, 5);
+	ck_assert_uint_eq(profile->functions[found].address, 0x200001000);
+	swz_profile_free(profile);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("reader");
+	TCase *tests = tcase_create("reader");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tests);
+	tcase_set_timeout(tests, 120);
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, reads_what_was_written);
+	tcase_add_test(tests, tells_empty_foreign_and_unknown_apart);
+	tcase_add_test(tests, says_why_a_file_cannot_be_read);
+	tcase_add_test(tests, does_not_wait_for_a_fifo);
+	tcase_add_test(tests, reads_a_file_longer_than_what_is_used);
+	tcase_add_test(tests, survives_truncation_anywhere);
+	tcase_add_test(tests, survives_any_flipped_bit);
+	tcase_add_test(tests, survives_extreme_words);
+	tcase_add_test(tests, goes_on_after_an_unfinished_chunk);
+	tcase_add_test(tests, skips_unknown_chunks);
+	tcase_add_test(tests, counts_a_chunk_with_a_bad_magic_as_damage);
+	tcase_add_test(tests, open_frames_end_where_the_thread_was_last_seen);
+	tcase_add_test(tests, takes_the_clock_from_the_samples_farthest_apart);
+	tcase_add_test(tests, rejects_an_absurd_clock);
+	tcase_add_test(tests, finds_functions_by_id_and_address);
+	tcase_add_test(tests, restores_the_high_half_of_addresses);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

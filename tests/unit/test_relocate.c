@@ -1,0 +1,468 @@
+/* What swz_relocate writes, byte by byte, and what it refuses. The same forms
+ * are run in test_relocate_execution.c. */
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "thunks/encoding.h"
+#include "thunks/relocate.h"
+
+#define BYTES(text) (const uint8_t *)(text), sizeof(text) - 1
+
+enum { FROM = 0x401000, TO = 0x500000, WANTED = 5 };
+
+static void *zeroed(size_t bytes)
+{
+	return calloc(1, bytes);
+}
+
+static struct swz_decoder *decoder;
+
+static void open_decoder(void)
+{
+	decoder = swz_decoder_new(zeroed);
+	ck_assert_ptr_nonnull(decoder);
+}
+
+struct rewrite {
+	const char *name;
+	const uint8_t *code;
+	size_t size;
+	const uint8_t *copy;
+	size_t copy_size;
+};
+
+/* clang-format off */
+static const struct rewrite rewrites[] = {
+	{"lea keeps its address",
+	 BYTES("\x48\x8d\x05\xf9\x0f\x00\x00"),
+	 BYTES("\x48\x8d\x05\xf9\x1f\xf0\xff\xe9\xfb\x0f\xf0\xff")},
+	{"cmp m,imm32: the displacement is not at the end",
+	 BYTES("\x81\x3d\xf6\x0f\x00\x00\x44\x33\x22\x11"),
+	 BYTES("\x81\x3d\xf6\x1f\xf0\xff\x44\x33\x22\x11\xe9\xfb"
+	       "\x0f\xf0\xff")},
+	{"cmp m,imm8",
+	 BYTES("\x80\x3d\xf9\x0f\x00\x00\x41"),
+	 BYTES("\x80\x3d\xf9\x1f\xf0\xff\x41\xe9\xfb\x0f\xf0\xff")},
+	{"vpternlogd zmm,zmm,m,imm8",
+	 BYTES("\x62\xe3\x65\x48\x25\x2d\xf5\x0f\x00\x00\x96"),
+	 BYTES("\x62\xe3\x65\x48\x25\x2d\xf5\x1f\xf0\xff\x96\xe9"
+	       "\xfb\x0f\xf0\xff")},
+	{"js rel8 that leaves the site",
+	 BYTES("\x85\xff\x78\x3c\x90"),
+	 BYTES("\x85\xff\x0f\x88\x38\x10\xf0\xff\x90\xe9\xf7\x0f"
+	       "\xf0\xff")},
+	{"js rel32",
+	 BYTES("\x0f\x88\x3a\x00\x00\x00"),
+	 BYTES("\x0f\x88\x3a\x10\xf0\xff\xe9\xfb\x0f\xf0\xff")},
+	{"jmp rel8, nothing follows",
+	 BYTES("\xeb\x3e\xcc\xcc\xcc"),
+	 BYTES("\xe9\x3b\x10\xf0\xff")},
+	{"jmp rel8 backward",
+	 BYTES("\xeb\xbe\xcc\xcc\xcc"),
+	 BYTES("\xe9\xbb\x0f\xf0\xff")},
+	{"jrcxz through an island",
+	 BYTES("\xe3\x3e\x89\xc8\x90"),
+	 BYTES("\xe3\x02\xeb\x05\xe9\x37\x10\xf0\xff\x89\xc8\x90"
+	       "\xe9\xf4\x0f\xf0\xff")},
+	{"jecxz keeps its prefix",
+	 BYTES("\x67\xe3\x3d\x89\xc8"),
+	 BYTES("\x67\xe3\x02\xeb\x05\xe9\x36\x10\xf0\xff\x89\xc8"
+	       "\xe9\xf4\x0f\xf0\xff")},
+	{"loopne",
+	 BYTES("\xe0\x3e\x89\xc8\x90"),
+	 BYTES("\xe0\x02\xeb\x05\xe9\x37\x10\xf0\xff\x89\xc8\x90"
+	       "\xe9\xf4\x0f\xf0\xff")},
+	{"jc to a displaced instruction",
+	 BYTES("\x72\x02\x90\x90\x89\xc8"),
+	 BYTES("\x0f\x82\x02\x00\x00\x00\x90\x90\x89\xc8\xe9\xf7"
+	       "\x0f\xf0\xff")},
+	{"jnz to the first displaced instruction",
+	 BYTES("\xff\xc9\x75\xfc\x90"),
+	 BYTES("\xff\xc9\x0f\x85\xf8\xff\xff\xff\x90\xe9\xf7\x0f"
+	       "\xf0\xff")},
+	{"call pushes the original return address",
+	 BYTES("\xe8\xfb\x0f\x00\x00"),
+	 BYTES("\x68\x05\x10\x40\x00\xe9\xf6\x1f\xf0\xff")},
+	{"call m pushes, then jumps",
+	 BYTES("\xff\x15\xfa\x0f\x00\x00"),
+	 BYTES("\x68\x06\x10\x40\x00\xff\x25\xf5\x1f\xf0\xff")},
+	{"call 8(%rsp) allows for the push",
+	 BYTES("\x90\xff\x54\x24\x08"),
+	 BYTES("\x90\x68\x05\x10\x40\x00\xff\x64\x24\x10")},
+	{"call 120(%rsp) grows a displacement",
+	 BYTES("\x90\xff\x54\x24\x78"),
+	 BYTES("\x90\x68\x05\x10\x40\x00\xff\xa4\x24\x80\x00\x00"
+	       "\x00")},
+	{"call (%rsp) grows one, too",
+	 BYTES("\x48\x89\xea\xff\x14\x24"),
+	 BYTES("\x48\x89\xea\x68\x06\x10\x40\x00\xff\x64\x24\x08")},
+	{"prologue",
+	 BYTES("\x55\x48\x89\xe5\x53"),
+	 BYTES("\x55\x48\x89\xe5\x53\xe9\xfb\x0f\xf0\xff")},
+	{"ret, then padding",
+	 BYTES("\x31\xc0\xc3\x90\x90"),
+	 BYTES("\x31\xc0\xc3")},
+	{"endbr64 is copied",
+	 BYTES("\xf3\x0f\x1e\xfa\x55"),
+	 BYTES("\xf3\x0f\x1e\xfa\x55\xe9\xfb\x0f\xf0\xff")},
+	{"data16 rex.W call, as for thread-local storage",
+	 BYTES("\x66\x66\x48\xe8\xf8\x0f\x00\x00"),
+	 BYTES("\x68\x08\x10\x40\x00\xe9\xf6\x1f\xf0\xff")},
+};
+/* clang-format on */
+
+START_TEST(writes_what_the_table_says)
+{
+	const struct rewrite *r = &rewrites[_i];
+	struct swz_bytes code = {r->code, r->size};
+	struct swz_relocation relocation;
+	uint8_t out[SWZ_RELOCATED_MAX];
+
+	ck_assert_int_eq(swz_relocate(decoder, code, FROM, WANTED, TO, out,
+				      sizeof(out), &relocation),
+			 SWZ_OK);
+	ck_assert_msg(relocation.refusal == SWZ_PATCHED, "%s is refused",
+		      r->name);
+	ck_assert_msg(relocation.written == r->copy_size &&
+			      !memcmp(out, r->copy, r->copy_size),
+		      "%s is written otherwise", r->name);
+}
+END_TEST
+
+struct refused {
+	const char *name;
+	const uint8_t *code;
+	size_t size;
+	enum swz_refusal refusal;
+};
+
+/* clang-format off */
+static const struct refused refused[] = {
+	{"nothing", BYTES(""), SWZ_REFUSE_TOO_SHORT},
+	{"ret alone", BYTES("\xc3"), SWZ_REFUSE_TOO_SHORT},
+	{"four bytes", BYTES("\x31\xc0\xc3\x90"), SWZ_REFUSE_TOO_SHORT},
+	{"no instruction", BYTES("\x06\x90\x90\x90\x90"),
+	 SWZ_REFUSE_UNDECODABLE},
+	{"cut off", BYTES("\x90\x90\x90\x48\x8d"), SWZ_REFUSE_UNDECODABLE},
+	{"syscall", BYTES("\x0f\x05\x90\x90\x90"), SWZ_REFUSE_UNRELOCATABLE},
+	{"sysenter", BYTES("\x0f\x34\x90\x90\x90"), SWZ_REFUSE_UNRELOCATABLE},
+	{"int 0x80", BYTES("\xcd\x80\x90\x90\x90"), SWZ_REFUSE_UNRELOCATABLE},
+	{"int3", BYTES("\xcc\x90\x90\x90\x90"), SWZ_REFUSE_UNRELOCATABLE},
+	{"ud2", BYTES("\x0f\x0b\x90\x90\x90"), SWZ_REFUSE_UNRELOCATABLE},
+	{"hlt", BYTES("\xf4\x90\x90\x90\x90"), SWZ_REFUSE_UNRELOCATABLE},
+	{"xbegin", BYTES("\xc7\xf8\x00\x00\x00\x00"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+	{"iretq", BYTES("\x48\xcf\x90\x90\x90"), SWZ_REFUSE_UNRELOCATABLE},
+	{"far ret", BYTES("\xcb\x90\x90\x90\x90"), SWZ_REFUSE_UNRELOCATABLE},
+	{"sysret", BYTES("\x0f\x07\x90\x90\x90"), SWZ_REFUSE_UNRELOCATABLE},
+	{"far jmp", BYTES("\x48\xff\x2d\x00\x00\x00\x00"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+	{"far call", BYTES("\x48\xff\x1d\x00\x00\x00\x00"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+	{"lea of eip-relative",
+	 BYTES("\x67\x48\x8d\x05\x00\x00\x00\x00"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+	{"16-bit jmp rel8", BYTES("\x66\xeb\x10\x90\x90"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+	{"16-bit jcc rel8", BYTES("\x66\x74\x10\x90\x90"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+	{"16-bit ret", BYTES("\x66\xc3\x90\x90\x90"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+	{"16-bit call r", BYTES("\x90\x90\x66\xff\xd0"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+	{"16-bit call rel", BYTES("\x66\xe8\x00\x00\x00\x00\x90"),
+	 SWZ_REFUSE_UNDECODABLE},
+	{"call rsp", BYTES("\x90\x90\x90\xff\xd4"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+	{"call -8(%rsp), which the push overwrites",
+	 BYTES("\x90\xff\x54\x24\xf8"), SWZ_REFUSE_UNRELOCATABLE},
+	{"call -15(%rsp), likewise", BYTES("\x90\xff\x54\x24\xf1"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+	{"call 8(%rsp,%rcx)", BYTES("\x90\xff\x54\x0c\x08"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+	{"call 0x7ffffff8(%rsp)", BYTES("\xff\x94\x24\xf8\xff\xff\x7f"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+	{"call r whose return address is in the patch",
+	 BYTES("\xff\xd0\x90\x90\x90"), SWZ_REFUSE_UNRELOCATABLE},
+	{"branch into the middle of a displaced instruction",
+	 BYTES("\x75\x01\xb8\x00\x00\x00\x00"), SWZ_REFUSE_UNRELOCATABLE},
+	{"branch into itself", BYTES("\xeb\xff\xc0\x90\x90"),
+	 SWZ_REFUSE_UNRELOCATABLE},
+};
+/* clang-format on */
+
+START_TEST(refuses_what_cannot_move)
+{
+	const struct refused *r = &refused[_i];
+	struct swz_bytes code = {r->code, r->size};
+	struct swz_relocation relocation;
+	uint8_t out[SWZ_RELOCATED_MAX];
+
+	ck_assert_int_eq(swz_relocate(decoder, code, FROM, WANTED, TO, out,
+				      sizeof(out), &relocation),
+			 SWZ_OK);
+	ck_assert_msg(relocation.refusal == r->refusal,
+		      "%s: refusal %d instead of %d", r->name,
+		      (int)relocation.refusal, (int)r->refusal);
+}
+END_TEST
+
+static enum swz_status relocate_to(const uint8_t *bytes, size_t size,
+				   uint64_t from, uint64_t to, uint8_t *out,
+				   size_t room,
+				   struct swz_relocation *relocation)
+{
+	struct swz_bytes code = {bytes, size};
+
+	return swz_relocate(decoder, code, from, WANTED, to, out, room,
+			    relocation);
+}
+
+START_TEST(pushes_a_return_address_beyond_4_gib_in_two_halves)
+{
+	static const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+	static const uint8_t push[] = {0x68, 0x05, 0x10, 0x56, 0x34, 0xc7, 0x44,
+				       0x24, 0x04, 0x12, 0x7f, 0,    0};
+	struct swz_relocation relocation;
+	uint8_t out[SWZ_RELOCATED_MAX];
+
+	ck_assert_int_eq(relocate_to(call, sizeof(call), 0x7f1234561000,
+				     0x7f1234600000, out, sizeof(out),
+				     &relocation),
+			 SWZ_OK);
+	ck_assert_mem_eq(out, push, sizeof(push));
+	ck_assert_uint_eq(relocation.written, sizeof(push) + SWZ_JUMP_BYTES);
+}
+END_TEST
+
+START_TEST(clears_the_sign_of_a_return_address_between_2_and_4_gib)
+{
+	static const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+	static const uint8_t push[] = {0x68, 0x05, 0x10, 0x00, 0x90, 0xc7, 0x44,
+				       0x24, 0x04, 0,    0,    0,    0};
+	struct swz_relocation relocation;
+	uint8_t out[SWZ_RELOCATED_MAX];
+
+	ck_assert_int_eq(relocate_to(call, sizeof(call), 0x90001000, 0x90100000,
+				     out, sizeof(out), &relocation),
+			 SWZ_OK);
+	ck_assert_mem_eq(out, push, sizeof(push));
+}
+END_TEST
+
+START_TEST(loads_an_address_out_of_reach_as_a_constant)
+{
+	static const uint8_t lea[] = {0x4c, 0x8d, 0x1d, 0x00, 0xff, 0xff, 0x7f};
+	static const uint8_t movabs[] = {0x49, 0xbb, 0x07, 0x0f, 0x00,
+					 0x90, 0,    0,    0,    0};
+	struct swz_relocation relocation;
+	uint8_t out[SWZ_RELOCATED_MAX];
+
+	ck_assert_int_eq(relocate_to(lea, sizeof(lea), 0x10001000, 0x8000000,
+				     out, sizeof(out), &relocation),
+			 SWZ_OK);
+	ck_assert_mem_eq(out, movabs, sizeof(movabs));
+}
+END_TEST
+
+START_TEST(reports_a_target_out_of_reach)
+{
+	static const uint8_t load[] = {0x48, 0x8b, 0x05, 0x00,
+				       0xff, 0xff, 0x7f};
+	static const uint8_t frame[] = {0x55, 0x48, 0x89, 0xe5, 0x53};
+	struct swz_relocation relocation;
+	uint8_t out[SWZ_RELOCATED_MAX];
+
+	ck_assert_int_eq(relocate_to(load, sizeof(load), 0x10001000, 0x8000000,
+				     out, sizeof(out), &relocation),
+			 SWZ_E_RANGE);
+	ck_assert_int_eq(relocate_to(frame, sizeof(frame), FROM,
+				     FROM + UINT64_C(0x80000000), out,
+				     sizeof(out), &relocation),
+			 SWZ_E_RANGE);
+	/* the last byte that the jump back still reaches from */
+	ck_assert_int_eq(relocate_to(frame, sizeof(frame), FROM,
+				     FROM + UINT64_C(0x7ffffffb), out,
+				     sizeof(out), &relocation),
+			 SWZ_OK);
+	ck_assert_int_eq(relocate_to(frame, sizeof(frame), FROM,
+				     FROM + UINT64_C(0x7ffffffc), out,
+				     sizeof(out), &relocation),
+			 SWZ_E_RANGE);
+}
+END_TEST
+
+START_TEST(writes_no_byte_beyond_the_room)
+{
+	static const uint8_t frame[] = {0x55, 0x48, 0x89, 0xe5, 0x53};
+	struct swz_relocation relocation;
+	uint8_t out[16];
+	size_t room;
+
+	for (room = 0; room < 10; room++) {
+		memset(out, 0xee, sizeof(out));
+		ck_assert_int_eq(relocate_to(frame, sizeof(frame), FROM, TO,
+					     out, room, &relocation),
+				 SWZ_E_NOMEM);
+		ck_assert_uint_eq(out[room], 0xee);
+	}
+	ck_assert_int_eq(relocate_to(frame, sizeof(frame), FROM, TO, out, 10,
+				     &relocation),
+			 SWZ_OK);
+}
+END_TEST
+
+START_TEST(says_where_each_instruction_went)
+{
+	static const uint8_t code[] = {0x53, 0x78, 0x10, 0x31, 0xc0};
+	struct swz_relocation relocation;
+	uint8_t out[SWZ_RELOCATED_MAX];
+
+	ck_assert_int_eq(relocate_to(code, sizeof(code), FROM, TO, out,
+				     sizeof(out), &relocation),
+			 SWZ_OK);
+	ck_assert_uint_eq(relocation.displaced_bytes, 5);
+	ck_assert_uint_eq(relocation.insn_count, 3);
+	ck_assert_uint_eq(relocation.insns[1].from, 1);
+	ck_assert_uint_eq(relocation.insns[1].to, 1);
+	ck_assert_uint_eq(relocation.insns[2].from, 3);
+	ck_assert_uint_eq(relocation.insns[2].to, 7);
+}
+END_TEST
+
+struct decoded {
+	const char *name;
+	const uint8_t *code;
+	size_t size; /* of the instruction; more bytes may follow */
+	enum swz_insn_kind kind;
+	uint8_t memory_base;
+	int64_t memory_displacement;
+};
+
+/* clang-format off */
+static const struct decoded decoded[] = {
+	{"endbr64", BYTES("\xf3\x0f\x1e\xfa"), SWZ_INSN_PLAIN, 0, 0},
+	{"rdsspq", BYTES("\xf3\x48\x0f\x1e\xc8"), SWZ_INSN_PLAIN, 0, 0},
+	{"kmovd", BYTES("\xc5\xfb\x93\xc0"), SWZ_INSN_PLAIN, 0, 0},
+	{"vpermq of an upper register",
+	 BYTES("\x62\xa3\xfd\x28\x00\xed\xcf"), SWZ_INSN_PLAIN, 0, 0},
+	{"long nop", BYTES("\x66\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00"),
+	 SWZ_INSN_PLAIN, 0, 0},
+	{"mov 8(%rsp)", BYTES("\x48\x8b\x44\x24\x08"), SWZ_INSN_PLAIN, 4, 8},
+	{"mov (%rsp)", BYTES("\x48\x8b\x04\x24"), SWZ_INSN_PLAIN, 4, 0},
+	{"mov 8(%r12)", BYTES("\x49\x8b\x44\x24\x08"), SWZ_INSN_PLAIN, 0, 0},
+	{"mov 8(%rbp)", BYTES("\x48\x8b\x45\x08"), SWZ_INSN_PLAIN, 5, 8},
+	{"mov 8(%r13)", BYTES("\x49\x8b\x45\x08"), SWZ_INSN_PLAIN, 0, 0},
+	{"mov -256(%rbp)", BYTES("\x48\x8b\x85\x00\xff\xff\xff"),
+	 SWZ_INSN_PLAIN, 5, -256},
+	{"mov 8(%rsp,%rcx)", BYTES("\x48\x8b\x44\x0c\x08"), SWZ_INSN_PLAIN,
+	 0, 0},
+	{"vmovups 8(%rsp)", BYTES("\xc5\xf8\x10\x44\x24\x08"),
+	 SWZ_INSN_PLAIN, 4, 8},
+	{"vmovups 8(%r12)", BYTES("\xc4\xc1\x78\x10\x44\x24\x08"),
+	 SWZ_INSN_PLAIN, 0, 0},
+	{"vmovdqu64 64(%rsp), scaled", BYTES("\x62\xf1\xfe\x48\x6f\x44\x24\x01"),
+	 SWZ_INSN_PLAIN, 0, 0},
+	{"pop 8(%rsp)", BYTES("\x8f\x44\x24\x08"), SWZ_INSN_PLAIN, 4, 8},
+	{"jmp rel8", BYTES("\xeb\x10"), SWZ_INSN_JUMP, 0, 0},
+	{"jcc rel32", BYTES("\x0f\x8f\x10\x00\x00\x00"), SWZ_INSN_JUMP_CC, 0,
+	 0},
+	{"xbegin", BYTES("\xc7\xf8\x10\x00\x00\x00"), SWZ_INSN_JUMP_CC, 0,
+	 0},
+	{"jecxz", BYTES("\x67\xe3\x10"), SWZ_INSN_LOOP, 0, 0},
+	{"call rel32", BYTES("\xe8\x10\x00\x00\x00"), SWZ_INSN_CALL, 0, 0},
+	{"call r", BYTES("\xff\xd0"), SWZ_INSN_CALL_INDIRECT, 0, 0},
+	{"notrack jmp r", BYTES("\x3e\xff\xe0"), SWZ_INSN_JUMP_INDIRECT, 0, 0},
+	{"push m", BYTES("\xff\x74\x24\x08"), SWZ_INSN_PLAIN, 4, 8},
+	{"ret imm16", BYTES("\xc2\x08\x00"), SWZ_INSN_RETURN, 0, 0},
+	{"rep ret", BYTES("\xf3\xc3"), SWZ_INSN_RETURN, 0, 0},
+	{"int3", BYTES("\xcc"), SWZ_INSN_TRAP, 0, 0},
+	{"ud2", BYTES("\x0f\x0b"), SWZ_INSN_TRAP, 0, 0},
+	{"int n", BYTES("\xcd\x29"), SWZ_INSN_TRAP, 0, 0},
+	{"int 0x80", BYTES("\xcd\x80"), SWZ_INSN_SYSCALL, 0, 0},
+	{"syscall", BYTES("\x0f\x05"), SWZ_INSN_SYSCALL, 0, 0},
+};
+/* clang-format on */
+
+START_TEST(decodes_length_kind_and_stack_operand)
+{
+	const struct decoded *d = &decoded[_i];
+	uint8_t bytes[32];
+	struct swz_bytes code = {bytes, sizeof(bytes)};
+	struct swz_insn insn;
+
+	memset(bytes, 0x90, sizeof(bytes));
+	memcpy(bytes, d->code, d->size);
+	ck_assert_msg(swz_decode(decoder, code, FROM, &insn) == SWZ_OK,
+		      "%s is not decoded", d->name);
+	ck_assert_msg(insn.length == d->size, "%s: length %d", d->name,
+		      insn.length);
+	ck_assert_msg(insn.kind == d->kind, "%s: kind %d", d->name,
+		      (int)insn.kind);
+	ck_assert_msg(insn.memory_base == d->memory_base &&
+			      insn.memory_displacement ==
+				      d->memory_displacement,
+		      "%s: operand", d->name);
+	code.size = d->size - 1;
+	ck_assert_msg(d->size == 2 ||
+			      swz_decode(decoder, code, FROM, &insn) !=
+				      SWZ_OK ||
+			      insn.length < d->size,
+		      "%s is decoded though cut off", d->name);
+}
+END_TEST
+
+static int allocations_left;
+
+static void *fails_after_some(size_t bytes)
+{
+	return allocations_left-- > 0 ? calloc(1, bytes) : NULL;
+}
+
+START_TEST(a_decoder_without_memory_is_null)
+{
+	int n;
+
+	for (n = 0; n < 16; n++) {
+		allocations_left = n;
+		if (swz_decoder_new(fails_after_some))
+			break;
+	}
+	ck_assert_int_gt(n, 0);
+	ck_assert_int_lt(n, 16);
+}
+END_TEST
+
+#define COUNT(array) (int)(sizeof(array) / sizeof(*(array)))
+
+int main(void)
+{
+	Suite *suite = suite_create("relocate");
+	TCase *tcase = tcase_create("relocate");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, open_decoder, NULL);
+	tcase_add_loop_test(tcase, writes_what_the_table_says, 0,
+			    COUNT(rewrites));
+	tcase_add_loop_test(tcase, refuses_what_cannot_move, 0, COUNT(refused));
+	tcase_add_loop_test(tcase, decodes_length_kind_and_stack_operand, 0,
+			    COUNT(decoded));
+	tcase_add_test(tcase,
+		       pushes_a_return_address_beyond_4_gib_in_two_halves);
+	tcase_add_test(tcase,
+		       clears_the_sign_of_a_return_address_between_2_and_4_gib);
+	tcase_add_test(tcase, loads_an_address_out_of_reach_as_a_constant);
+	tcase_add_test(tcase, reports_a_target_out_of_reach);
+	tcase_add_test(tcase, writes_no_byte_beyond_the_room);
+	tcase_add_test(tcase, says_where_each_instruction_went);
+	tcase_add_test(tcase, a_decoder_without_memory_is_null);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,154 @@
+/* Units of the arena are prepared one after the other: code is written while
+ * the pages are read+write, then sealed read+execute; data stays read+write.
+ * `next_unit` only grows. A block is named by its number; the stack of returned
+ * blocks is a Treiber stack whose head carries a tag against ABA, its links in
+ * a table aside, so that no thread reads a block that another has taken. */
+
+#include "thunks/arena.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+
+#define UNIT_BYTES (2 * SWZ_UNIT_CODE_BYTES)
+#define UNITS (SWZ_ARENA_BYTES / UNIT_BYTES)
+#define BLOCK_BYTES (SWZ_BLOCK_THUNKS * SWZ_THUNK_BYTES)
+#define UNIT_BLOCKS (SWZ_UNIT_CODE_BYTES / BLOCK_BYTES)
+
+_Static_assert(sizeof(struct swz_thunk) == SWZ_THUNK_BYTES, "thunk data");
+
+void swz_hook_exit(void);
+
+static _Atomic uint32_t next_unit;
+static _Atomic uint64_t returned; /* tag << 32 | block + 1; 0 = empty */
+static _Atomic uint32_t next_returned[SWZ_ARENA_BLOCKS];
+
+static char *unit_code(uint32_t unit)
+{
+	return (char *)(uintptr_t)swz_arena_start + (size_t)unit * UNIT_BYTES;
+}
+
+static void put32(uint8_t *at, int64_t value)
+{
+	int32_t v = (int32_t)value;
+
+	memcpy(at, &v, sizeof(v));
+}
+
+static void write_thunk(uint8_t *code)
+{
+	const int64_t data = SWZ_UNIT_CODE_BYTES;
+
+	/* call *body(%rip); push return_address(%rip); push %rax;
+	 * lea data(%rip), %rax; jmp swz_hook_exit */
+	code[0] = 0xff, code[1] = 0x15, put32(code + 2, data - 6);
+	code[6] = 0xff, code[7] = 0x35,
+	put32(code + 8, data + SWZ_THUNK_RETURN - 12);
+	code[12] = 0x50;
+	code[13] = 0x48, code[14] = 0x8d, code[15] = 0x05,
+	put32(code + 16, data - 20);
+	code[20] = 0xe9,
+	put32(code + 21, (intptr_t)&swz_hook_exit - (intptr_t)(code + 25));
+	memset(code + 25, 0xcc, SWZ_THUNK_BYTES - 25);
+}
+
+static bool prepare_unit(uint32_t unit)
+{
+	char *code = unit_code(unit);
+
+	if (swz_sys_mprotect(code, UNIT_BYTES, PROT_READ | PROT_WRITE) != 0)
+		return false;
+	for (size_t i = 0; i < SWZ_UNIT_CODE_BYTES; i += SWZ_THUNK_BYTES)
+		write_thunk((uint8_t *)code + i);
+	return swz_sys_mprotect(code, SWZ_UNIT_CODE_BYTES,
+				PROT_READ | PROT_EXEC) == 0;
+}
+
+void swz_arena_give_block(uint32_t block)
+{
+	uint64_t head = atomic_load_explicit(&returned, memory_order_relaxed);
+	uint64_t want;
+
+	do {
+		atomic_store_explicit(&next_returned[block], (uint32_t)head,
+				      memory_order_relaxed);
+		want = ((head >> 32) + 1) << 32 | (block + 1);
+		/* release: the taker sees the link and the cleared thunks */
+	} while (!atomic_compare_exchange_weak_explicit(
+		&returned, &head, want, memory_order_release,
+		memory_order_relaxed));
+}
+
+static uint32_t take_returned(void)
+{
+	/* acquire: matches the release in swz_arena_give_block */
+	uint64_t head = atomic_load_explicit(&returned, memory_order_acquire);
+
+	while ((uint32_t)head != 0) {
+		uint32_t block = (uint32_t)head - 1;
+		uint32_t next = atomic_load_explicit(&next_returned[block],
+						     memory_order_relaxed);
+		uint64_t want = ((head >> 32) + 1) << 32 | next;
+
+		if (atomic_compare_exchange_weak_explicit(
+			    &returned, &head, want, memory_order_acquire,
+			    memory_order_acquire))
+			return block;
+	}
+	return SWZ_BLOCK_NONE;
+}
+
+uint32_t swz_arena_take_block(void)
+{
+	uint32_t block = take_returned();
+	uint32_t unit;
+
+	if (block != SWZ_BLOCK_NONE)
+		return block;
+	unit = atomic_fetch_add_explicit(&next_unit, 1, memory_order_relaxed);
+	if (unit >= UNITS || !prepare_unit(unit)) {
+		/* a unit that could not be prepared is not tried again */
+		if (unit >= UNITS)
+			atomic_store_explicit(&next_unit, UNITS,
+					      memory_order_relaxed);
+		return SWZ_BLOCK_NONE;
+	}
+	block = unit * UNIT_BLOCKS;
+	for (uint32_t i = 1; i < UNIT_BLOCKS; i++)
+		swz_arena_give_block(block + i);
+	return block;
+}
+
+struct swz_thunk *swz_arena_block_thunks(uint32_t block)
+{
+	char *code = unit_code(block / UNIT_BLOCKS) +
+		     (size_t)(block % UNIT_BLOCKS) * BLOCK_BYTES;
+
+	return (struct swz_thunk *)(code + SWZ_UNIT_CODE_BYTES);
+}
+
+uint32_t swz_arena_block_of(const struct swz_thunk *thunk)
+{
+	uintptr_t at = (uintptr_t)thunk - (uintptr_t)swz_arena_start;
+
+	return (uint32_t)(at / UNIT_BYTES * UNIT_BLOCKS +
+			  at % SWZ_UNIT_CODE_BYTES / BLOCK_BYTES);
+}
+
+bool swz_arena_contains(uint64_t address)
+{
+	return address - (uintptr_t)swz_arena_start < SWZ_ARENA_BYTES;
+}
+
+struct swz_thunk *swz_arena_thunk_at(uint64_t address)
+{
+	return (struct swz_thunk *)((address & -(uint64_t)SWZ_THUNK_BYTES) +
+				    SWZ_UNIT_CODE_BYTES);
+}
+
+uint64_t swz_thunk_address(const struct swz_thunk *thunk)
+{
+	return (uintptr_t)thunk - SWZ_UNIT_CODE_BYTES + SWZ_THUNK_AFTER_CALL;
+}

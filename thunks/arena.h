@@ -1,0 +1,64 @@
+#ifndef SWZ_THUNKS_ARENA_H
+#define SWZ_THUNKS_ARENA_H
+
+/* Return thunks: one per live hooked frame. The function's own `ret` comes to
+ * the thunk's address T; the thunk's code goes on to the exit hook with the
+ * address of its data, and so the exit is known by identity, whatever order
+ * frames are left in.
+ *
+ * Blocks of 64 thunks (a page of code, a page of data) are handed out to
+ * threads; returned blocks wait in a lock-free stack. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "asm/x86_64/offsets.h"
+
+struct swz_node;
+
+/* A thunk's data. Its code lies SWZ_UNIT_CODE_BYTES below. The entry hook in
+ * asm/x86_64/enter.S fills all but `pending`. */
+struct swz_thunk {
+	const uint8_t *body;     /* where the thunk's call goes */
+	uint64_t return_address; /* the real one */
+	struct swz_node *node;
+	uint64_t start_ticks;
+	uint64_t parent_key;     /* the thread's context before the call */
+	struct swz_thunk *link;  /* live: the thread's latest thunk before
+				  * this; free: the next free one */
+	uint64_t *slot;          /* where the return address lies */
+	struct swz_thunk *pending; /* activations that ended in a tail call
+				    * and are closed with this one; no
+				    * thunks of the stack, records only */
+};
+
+#define SWZ_BLOCK_THUNKS 64u
+#define SWZ_BLOCK_NONE UINT32_MAX
+#define SWZ_ARENA_BLOCKS \
+	(SWZ_ARENA_BYTES / (2 * SWZ_BLOCK_THUNKS * SWZ_THUNK_BYTES))
+
+/* Takes a block of thunks, all fields zero but the code. Returns its number or
+ * SWZ_BLOCK_NONE: the arena is used up or memory is refused. Lock free, async-
+ * signal-safe, thread safe. */
+uint32_t swz_arena_take_block(void);
+
+/* Gives a block back whose thunks are all free. */
+void swz_arena_give_block(uint32_t block);
+
+/* The first thunk of a block; the others follow it. */
+struct swz_thunk *swz_arena_block_thunks(uint32_t block);
+
+uint32_t swz_arena_block_of(const struct swz_thunk *thunk);
+
+/* Whether an address lies in the arena, and the thunk whose T it is (or whose
+ * code it lies in). */
+bool swz_arena_contains(uint64_t address);
+struct swz_thunk *swz_arena_thunk_at(uint64_t address);
+
+/* T: the address that the program finds in the return slot. */
+uint64_t swz_thunk_address(const struct swz_thunk *thunk);
+
+extern const char swz_arena_start[];
+extern const char swz_arena_end[];
+
+#endif

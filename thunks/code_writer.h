@@ -1,0 +1,43 @@
+#ifndef SWZ_THUNKS_CODE_WRITER_H
+#define SWZ_THUNKS_CODE_WRITER_H
+
+/* Writes x86-64 code to a buffer that is to run at another address. The first
+ * error stays in `status` and stops all writing: SWZ_E_NOMEM when the room is
+ * used up, SWZ_E_RANGE when a rel32 does not reach. Pure. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct swz_code_writer {
+	uint8_t *out;
+	size_t room;
+	size_t written;
+	uint64_t address; /* where out[0] will run */
+	enum swz_status status;
+};
+
+void swz_write_bytes(struct swz_code_writer *writer, const void *bytes,
+		     size_t count);
+void swz_write_u8(struct swz_code_writer *writer, uint8_t value);
+void swz_write_u32(struct swz_code_writer *writer, uint32_t value);
+void swz_write_u64(struct swz_code_writer *writer, uint64_t value);
+
+/* Where the next byte will run. */
+uint64_t swz_writer_address(const struct swz_code_writer *writer);
+
+/* The rel32 of an instruction that ends `trailing` bytes behind it. */
+void swz_write_rel32(struct swz_code_writer *writer, uint64_t target,
+		     unsigned trailing);
+
+void swz_write_jmp(struct swz_code_writer *writer, uint64_t target);
+
+/* condition: the low four bits of the opcodes 70..7f and 0f 80..8f. */
+void swz_write_jcc(struct swz_code_writer *writer, unsigned condition,
+		   uint64_t target);
+
+/* Pushes a 64-bit constant; changes no register but rsp, and no flags. */
+void swz_write_push(struct swz_code_writer *writer, uint64_t value);
+
+#endif

@@ -1,0 +1,14 @@
+#ifndef SWZ_THUNKS_DECODER_H
+#define SWZ_THUNKS_DECODER_H
+
+/* Between the decoder and the relocator: one instruction with its anatomy. */
+
+#include "thunks/encoding.h"
+#include "thunks/relocate.h"
+
+/* As swz_decode, and the encoding of the same instruction. */
+enum swz_status swz_decode_encoding(
+	struct swz_decoder *decoder, struct swz_bytes code, uint64_t address,
+	struct swz_insn *insn, struct swz_encoding *encoding) SWZ_MUST_CHECK;
+
+#endif

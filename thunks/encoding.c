@@ -1,0 +1,251 @@
+#include "thunks/encoding.h"
+
+/* One pass over the bytes. Whether an opcode has a ModRM byte is the only table
+ * that it takes: in the one-byte map and in 0F it depends on the opcode, in all
+ * other maps every instruction has one but vzeroupper and vzeroall. */
+
+#include <string.h>
+
+enum {
+	OPCODE_VEX3 = 0xc4,
+	OPCODE_VEX2 = 0xc5,
+	OPCODE_EVEX = 0x62,
+	OPCODE_XOP = 0x8f, /* pop r/m, unless a map of 8 or more follows */
+	OPCODE_ESCAPE = 0x0f,
+	OPCODE_VZERO = 0x77
+};
+
+/* The position while parsing. */
+struct parser {
+	struct swz_bytes code;
+	uint8_t at;
+	bool cut_off;
+};
+
+static uint8_t peek(struct parser *parser, unsigned distance)
+{
+	if (parser->at + distance >= parser->code.size) {
+		parser->cut_off = true;
+		return 0;
+	}
+	return parser->code.data[parser->at + distance];
+}
+
+static bool one_byte_map_has_modrm(uint8_t opcode)
+{
+	if (opcode < 0x40)
+		return (opcode & 7) < 4; /* the arithmetic block */
+	switch (opcode) {
+	case 0x63: /* movsxd */
+	case 0x69:
+	case 0x6b: /* imul with an immediate */
+	case 0xc0:
+	case 0xc1: /* shifts */
+	case 0xc6:
+	case 0xc7: /* mov, xabort, xbegin */
+	case 0xf6:
+	case 0xf7:
+	case 0xfe:
+	case 0xff:
+		return true;
+	default:
+		return (opcode >= 0x80 && opcode <= 0x8f) ||
+		       (opcode >= 0xd0 && opcode <= 0xd3) ||
+		       (opcode >= 0xd8 && opcode <= 0xdf);
+	}
+}
+
+static bool map_0f_has_modrm(uint8_t opcode)
+{
+	switch (opcode) {
+	case 0x05: /* syscall, clts, sysret, invd, wbinvd */
+	case 0x06:
+	case 0x07:
+	case 0x08:
+	case 0x09:
+	case 0x0b: /* ud2 */
+	case 0x0e: /* femms */
+	case 0x77: /* emms */
+	case 0xa0: /* push fs, pop fs, cpuid */
+	case 0xa1:
+	case 0xa2:
+	case 0xa8: /* push gs, pop gs, rsm */
+	case 0xa9:
+	case 0xaa:
+		return false;
+	default:
+		return !((opcode >= 0x30 && opcode <= 0x37) || /* rdmsr, … */
+			 (opcode >= 0x80 && opcode <= 0x8f) || /* jcc */
+			 (opcode >= 0xc8 && opcode <= 0xcf));  /* bswap */
+	}
+}
+
+static bool has_modrm(const struct swz_encoding *encoding)
+{
+	switch (encoding->map) {
+	case SWZ_MAP_ONE_BYTE:
+		return one_byte_map_has_modrm(encoding->opcode);
+	case SWZ_MAP_0F:
+		return map_0f_has_modrm(encoding->opcode);
+	case SWZ_MAP_VECTOR:
+		return encoding->vector_map != 1 ||
+		       encoding->opcode != OPCODE_VZERO;
+	default:
+		return true;
+	}
+}
+
+/* A REX counts only directly before the opcode. */
+static void read_prefixes(struct parser *parser, struct swz_encoding *encoding)
+{
+	bool operand_size = false;
+	uint8_t rex = 0;
+
+	for (;; parser->at++) {
+		uint8_t byte = peek(parser, 0);
+
+		switch (byte) {
+		case 0x66:
+			operand_size = true;
+			break;
+		case 0x67:
+			encoding->address_size_32 = true;
+			break;
+		case 0xf0: /* lock, repne, rep */
+		case 0xf2:
+		case 0xf3:
+		case 0x26: /* es cs ss ds fs gs */
+		case 0x2e:
+		case 0x36:
+		case 0x3e:
+		case 0x64:
+		case 0x65:
+			break;
+		default:
+			if ((byte & 0xf0) == 0x40) {
+				rex = byte;
+				continue;
+			}
+			encoding->rex_w = rex & 8;
+			encoding->extends_index = rex & 2;
+			encoding->extends_base = rex & 1;
+			encoding->operand_size_16 = operand_size &&
+						    !encoding->rex_w;
+			encoding->prefix_bytes = parser->at;
+			return;
+		}
+		rex = 0;
+	}
+}
+
+/* VEX with three bytes, XOP and EVEX hold the inverted X and B in the same
+ * bits of their second byte. */
+static void read_vector_extensions(struct parser *parser,
+				   struct swz_encoding *encoding)
+{
+	uint8_t byte = peek(parser, 1);
+
+	encoding->extends_index = !(byte & 0x40);
+	encoding->extends_base = !(byte & 0x20);
+}
+
+static void read_vector_opcode(struct parser *parser,
+			       struct swz_encoding *encoding, uint8_t lead)
+{
+	unsigned skip = 3;
+
+	encoding->map = SWZ_MAP_VECTOR;
+	if (lead == OPCODE_VEX2) {
+		skip = 2;
+		encoding->vector_map = 1;
+	} else {
+		read_vector_extensions(parser, encoding);
+	}
+	if (lead == OPCODE_VEX3)
+		encoding->vector_map = peek(parser, 1) & 0x1f;
+	if (lead == OPCODE_EVEX) {
+		skip = 4;
+		encoding->vector_map = peek(parser, 1) & 7;
+		encoding->scaled_displacement = true;
+	}
+	encoding->opcode = peek(parser, skip);
+	parser->at = (uint8_t)(parser->at + skip + 1);
+}
+
+static void read_escaped_opcode(struct parser *parser,
+				struct swz_encoding *encoding)
+{
+	uint8_t second = peek(parser, 1);
+
+	parser->at++;
+	encoding->map = SWZ_MAP_0F;
+	if (second == 0x38 || second == 0x3a) {
+		encoding->map = second == 0x38 ? SWZ_MAP_0F38 : SWZ_MAP_0F3A;
+		parser->at++;
+	}
+	encoding->opcode = peek(parser, 0);
+	parser->at++;
+}
+
+bool swz_encoding_has_sib(const struct swz_encoding *encoding)
+{
+	return encoding->modrm_at && swz_modrm_mod(encoding->modrm) != 3 &&
+	       swz_modrm_rm(encoding->modrm) == 4;
+}
+
+bool swz_encoding_rip_relative(const struct swz_encoding *encoding)
+{
+	return encoding->modrm_at && swz_modrm_mod(encoding->modrm) == 0 &&
+	       swz_modrm_rm(encoding->modrm) == 5;
+}
+
+static void read_modrm(struct parser *parser, struct swz_encoding *encoding)
+{
+	bool absolute;
+
+	encoding->modrm_at = parser->at;
+	encoding->modrm = peek(parser, 0);
+	parser->at++;
+	absolute = swz_encoding_rip_relative(encoding);
+	if (swz_encoding_has_sib(encoding)) {
+		encoding->sib = peek(parser, 0);
+		parser->at++;
+		absolute = swz_modrm_mod(encoding->modrm) == 0 &&
+			   (encoding->sib & 7) == 5;
+	}
+	if (swz_modrm_mod(encoding->modrm) == 1)
+		encoding->displacement_bytes = 1;
+	else if (swz_modrm_mod(encoding->modrm) == 2 || absolute)
+		encoding->displacement_bytes = 4;
+	if (encoding->displacement_bytes)
+		encoding->displacement_at = parser->at;
+	parser->at = (uint8_t)(parser->at + encoding->displacement_bytes);
+}
+
+enum swz_status swz_encoding_read(struct swz_bytes code,
+				  struct swz_encoding *encoding)
+{
+	struct parser parser = {code, 0, false};
+	uint8_t lead;
+
+	memset(encoding, 0, sizeof(*encoding));
+	read_prefixes(&parser, encoding);
+	encoding->opcode_at = parser.at;
+	lead = peek(&parser, 0);
+	if (lead == OPCODE_VEX2 || lead == OPCODE_VEX3 || lead == OPCODE_EVEX ||
+	    (lead == OPCODE_XOP && (peek(&parser, 1) & 0x1f) >= 8)) {
+		read_vector_opcode(&parser, encoding, lead);
+	} else if (lead == OPCODE_ESCAPE) {
+		read_escaped_opcode(&parser, encoding);
+	} else {
+		encoding->map = SWZ_MAP_ONE_BYTE;
+		encoding->opcode = lead;
+		parser.at++;
+	}
+	if (has_modrm(encoding))
+		read_modrm(&parser, encoding);
+	encoding->operands_at = parser.at;
+	if (parser.cut_off || parser.at > code.size)
+		return SWZ_E_FORMAT;
+	return SWZ_OK;
+}

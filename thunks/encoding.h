@@ -1,0 +1,72 @@
+#ifndef SWZ_THUNKS_ENCODING_H
+#define SWZ_THUNKS_ENCODING_H
+
+/* The anatomy of one x86-64 instruction: prefixes, opcode, ModRM, displacement
+ * (Intel SDM volume 2, chapter 2). It neither validates an instruction nor
+ * finds its length, both of which are capstone's; it tells where the parts lie
+ * that a move has to change. Pure. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/elf_view.h"
+#include "base/status.h"
+
+enum swz_opcode_map {
+	SWZ_MAP_ONE_BYTE,
+	SWZ_MAP_0F,
+	SWZ_MAP_0F38,
+	SWZ_MAP_0F3A,
+	SWZ_MAP_VECTOR /* any map of VEX, EVEX or XOP */
+};
+
+/* Offsets are counted from the instruction's first byte. */
+struct swz_encoding {
+	bool operand_size_16; /* prefix 66, without a REX.W to override it */
+	bool address_size_32; /* prefix 67 */
+	bool rex_w;
+	bool extends_base;        /* REX.B and its likes */
+	bool extends_index;       /* REX.X and its likes */
+	bool scaled_displacement; /* EVEX: an 8-bit displacement counts vectors
+				   */
+	uint8_t prefix_bytes; /* legacy prefixes and REX, before the opcode */
+	enum swz_opcode_map map;
+	uint8_t vector_map; /* its number in VEX, EVEX (1: 0F, 2: 0F38, …) */
+	uint8_t opcode;
+	uint8_t opcode_at;
+	uint8_t modrm_at; /* 0: no ModRM */
+	uint8_t modrm;
+	uint8_t sib;             /* if ModRM says that there is one */
+	uint8_t displacement_at; /* 0: none */
+	uint8_t displacement_bytes;
+	uint8_t operands_at; /* behind ModRM, SIB, displacement: the immediate
+			      */
+};
+
+/* Takes apart the instruction that fills `code`. SWZ_E_FORMAT if its parts do
+ * not fit in. */
+enum swz_status swz_encoding_read(struct swz_bytes code,
+				  struct swz_encoding *encoding) SWZ_MUST_CHECK;
+
+static inline unsigned swz_modrm_mod(uint8_t modrm)
+{
+	return modrm >> 6;
+}
+
+static inline unsigned swz_modrm_reg(uint8_t modrm)
+{
+	return (modrm >> 3) & 7u;
+}
+
+static inline unsigned swz_modrm_rm(uint8_t modrm)
+{
+	return modrm & 7u;
+}
+
+/* [rip + disp32], or [eip + disp32] with address_size_32. */
+bool swz_encoding_rip_relative(const struct swz_encoding *encoding);
+
+/* A SIB byte stands behind ModRM. */
+bool swz_encoding_has_sib(const struct swz_encoding *encoding);
+
+#endif

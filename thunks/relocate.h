@@ -1,0 +1,114 @@
+#ifndef SWZ_THUNKS_RELOCATE_H
+#define SWZ_THUNKS_RELOCATE_H
+
+/* Copies displaced instructions to another address so that they do there what
+ * they did at home. Built on capstone for decoding; encodes by itself. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/elf_view.h"
+#include "base/status.h"
+#include "swizzle/refusal.h"
+
+#define SWZ_MAX_INSN 15
+#define SWZ_JUMP_BYTES 5 /* e9 rel32: the patch */
+/* Upper bound of what swz_relocate writes for one patch site. */
+#define SWZ_RELOCATED_MAX 256
+
+struct swz_decoder; /* opaque: a capstone handle and one instruction */
+
+/* A decoder whose memory comes from alloc (16-byte aligned, zeroed, never
+ * freed before the decoder itself; NULL on failure). The first call installs
+ * process-wide capstone allocators that take from the same function. Not
+ * thread safe; a decoder belongs to one thread. NULL on failure. */
+struct swz_decoder *swz_decoder_new(void *(*alloc)(size_t bytes));
+
+enum swz_insn_kind {
+	SWZ_INSN_PLAIN,
+	SWZ_INSN_JUMP,          /* jmp rel8/rel32 */
+	SWZ_INSN_JUMP_CC,       /* jcc rel8/rel32 */
+	SWZ_INSN_LOOP,          /* loop, loope, loopne, jrcxz, jecxz */
+	SWZ_INSN_CALL,          /* call rel32 */
+	SWZ_INSN_CALL_INDIRECT, /* call r/m */
+	SWZ_INSN_JUMP_INDIRECT, /* jmp r/m, jmp far */
+	SWZ_INSN_RETURN,        /* ret, ret imm16, iret, far ret, sysret */
+	SWZ_INSN_TRAP,          /* int3, ud2, hlt, int n: control goes on or not
+				 * by decision of others */
+	SWZ_INSN_SYSCALL        /* syscall, sysenter, int 0x80 */
+};
+
+struct swz_insn {
+	uint64_t address;
+	uint8_t length;
+	enum swz_insn_kind kind;
+	bool rip_relative;       /* has a [rip + disp32] operand */
+	uint8_t displacement_at; /* offset of that disp32 in the bytes */
+	uint64_t target;         /* direct branches: absolute; rip_relative:
+				  * the operand's absolute address */
+	/* Memory operand [base + displacement] without index, or memory_base
+	 * 0 if there is none of this form: 4 = rsp, 5 = rbp, other = 0 (also
+	 * for an EVEX displacement that counts in vector widths) */
+	uint8_t memory_base;
+	int64_t memory_displacement;
+	bool memory_is_lea;
+};
+
+/* Decodes one instruction of code, whose first byte has this address.
+ * SWZ_E_FORMAT if it is no valid instruction or is cut off. */
+enum swz_status swz_decode(struct swz_decoder *decoder, struct swz_bytes code,
+			   uint64_t address,
+			   struct swz_insn *insn) SWZ_MUST_CHECK;
+
+struct swz_relocation {
+	uint8_t displaced_bytes; /* whole instructions taken, >= wanted */
+	uint16_t written;        /* bytes written to out */
+	enum swz_refusal refusal;
+	/* Where each displaced instruction went: site offset -> out offset */
+	uint8_t insn_count;
+	struct {
+		uint8_t from;
+		uint16_t to;
+	} insns[8];
+};
+
+/* Takes whole instructions from `code` (the bytes from the patch site on, as
+ * many as belong to the function or are its own padding; their first byte has
+ * address `from`) until at least `wanted` bytes are covered, and writes to
+ * `out` code that, placed at address `to`, has the same effect and then goes on
+ * at from + displaced_bytes (by a jump, unless the last instruction never
+ * falls through). At most `room` bytes are written.
+ *
+ *  - [rip + disp32] operands of every form keep their absolute address;
+ *    lea reg,[rip+disp] that would not reach becomes movabs.
+ *  - jcc/jmp, short and near, become near; loop and jrcxz go through a short
+ *    island. A branch to another displaced instruction goes to its copy.
+ *  - call rel32 becomes a push of the ORIGINAL return address and a jmp, so
+ *    that unwinding and __builtin_return_address stay true; flags and all
+ *    registers are kept (push of a 64-bit immediate goes through memory at
+ *    rsp: push imm32 + movl $high,4(%rsp), or push [rip+x]).
+ *    Likewise call r/m: push of the original return address, then jmp r/m,
+ *    unless the operand uses rsp (account for the push, or refuse).
+ *    A call whose return address would lie within the `wanted` bytes, which
+ *    the patch overwrites, is refused (SWZ_REFUSE_UNRELOCATABLE).
+ *  - When an instruction ends control flow (jmp, ret) before `wanted` bytes are
+ *    covered, the rest must be padding (nop, int3, or bytes that nothing
+ *    reaches: the caller has excluded branches into the site) and is not
+ *    copied, but counts as displaced; the relocation is refused with
+ *    SWZ_REFUSE_TOO_SHORT if `code` ends before `wanted`. What a displaced
+ *    branch reaches behind such an end is no padding and is copied.
+ *  - syscall, sysenter, int, hlt and the like are refused
+ *    (SWZ_REFUSE_UNRELOCATABLE); what does not decode
+ *    SWZ_REFUSE_UNDECODABLE.
+ *
+ * Sets refusal and returns SWZ_OK (SWZ_PATCHED = good), or SWZ_E_RANGE if a
+ * target lies beyond +/-2 GiB of its use, SWZ_E_NOMEM if `room` is too small
+ * (out is then undefined), SWZ_E_UNSUPPORTED if `wanted` is 0 or above 255. At
+ * most 8 instructions are taken: a site that needs more is refused
+ * (SWZ_REFUSE_UNRELOCATABLE). */
+enum swz_status swz_relocate(struct swz_decoder *decoder, struct swz_bytes code,
+			     uint64_t from, unsigned wanted, uint64_t to,
+			     uint8_t *out, size_t room,
+			     struct swz_relocation *relocation) SWZ_MUST_CHECK;
+
+#endif
