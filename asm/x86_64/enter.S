@@ -117,11 +117,13 @@ FUNC(swz_hook_enter)
 	SAVE	%r10
 	SAVE	%r11
 	SAVE	%rbp
+	pushq	%rcx				/* body */
+	.cfi_adjust_cfa_offset 8
 	pushfq					/* DF, AC too */
 	.cfi_adjust_cfa_offset 8
 	cld
-	movq	%rcx, %rdi			/* body */
-	leaq	96(%rsp), %rsi			/* slot */
+	movq	%rcx, %rdi
+	leaq	104(%rsp), %rsi			/* slot */
 	movq	%rsp, %rbp
 	.cfi_remember_state
 	.cfi_def_cfa_register %rbp
@@ -130,6 +132,8 @@ FUNC(swz_hook_enter)
 	movq	%rbp, %rsp
 	.cfi_restore_state
 	popfq
+	.cfi_adjust_cfa_offset -8
+	popq	%rcx
 	.cfi_adjust_cfa_offset -8
 	RESTORE	%rbp
 	RESTORE	%r11

@@ -140,6 +140,16 @@ struct swz_module_record *builder_module_record(struct profile_builder *builder,
 	return find_body(builder, SWZ_CHUNK_MODULE, index);
 }
 
+struct swz_function_record *
+builder_function_record(struct profile_builder *builder, uint32_t module,
+			uint32_t index)
+{
+	struct swz_function_record *records =
+		find_body(builder, SWZ_CHUNK_FUNCTIONS, module);
+
+	return &records[index];
+}
+
 struct swz_thread_record *builder_thread_record(struct profile_builder *builder,
 						uint32_t index)
 {
