@@ -49,8 +49,7 @@ struct sums {
 	struct swz_map edge_index;
 };
 
-static struct function_ticks *function_sum(struct sums *sums,
-					   uint32_t function)
+static struct function_ticks *function_sum(struct sums *sums, uint32_t function)
 {
 	uint32_t *found = swz_map_at(&sums->function_index, function, 0);
 
@@ -58,8 +57,8 @@ static struct function_ticks *function_sum(struct sums *sums,
 		swz_grow(&sums->functions, &sums->function_capacity,
 			 sums->function_count, sizeof(*sums->functions));
 		*found = (uint32_t)sums->function_count++;
-		sums->functions[*found] =
-			(struct function_ticks){ .function = function };
+		sums->functions[*found] = (struct function_ticks){
+			.function = function};
 	}
 	return &sums->functions[*found];
 }
@@ -75,8 +74,7 @@ static struct edge_ticks *edge_sum(struct sums *sums, uint32_t caller,
 			 sizeof(*sums->edges));
 		*found = (uint32_t)sums->edge_count++;
 		sums->edges[*found] = (struct edge_ticks){
-			.caller = caller, .callee = callee, .place = place
-		};
+			.caller = caller, .callee = callee, .place = place};
 	}
 	return &sums->edges[*found];
 }
@@ -84,6 +82,11 @@ static struct edge_ticks *edge_sum(struct sums *sums, uint32_t caller,
 static bool is_hidden(const struct swz_tree_node *node)
 {
 	return node->flags & SWZ_NODE_HIDDEN;
+}
+
+static bool is_folded(const struct swz_tree_node *node)
+{
+	return node->flags & SWZ_NODE_FOLDED;
 }
 
 static uint32_t catalog_function(struct sums *sums,
@@ -104,9 +107,9 @@ static void find_shown(struct sums *sums)
 		uint32_t index = tree->contexts[i];
 		const struct swz_tree_node *node = &tree->nodes[index];
 
-		sums->shown[index] = is_hidden(node) ?
-					     sums->shown[node->parent] :
-					     catalog_function(sums, node);
+		sums->shown[index] = is_hidden(node)
+					     ? sums->shown[node->parent]
+					     : catalog_function(sums, node);
 	}
 }
 
@@ -117,11 +120,16 @@ static void add_contexts(struct sums *sums)
 
 	for (i = 0; i < tree->context_count; i++) {
 		uint32_t index = tree->contexts[i];
-		struct function_ticks *sum =
-			function_sum(sums, sums->shown[index]);
+		struct function_ticks *sum = function_sum(sums,
+							  sums->shown[index]);
 
 		sum->self = swz_add(sum->self, tree->nodes[index].self);
 	}
+}
+
+static void mark_recursive(struct sums *sums, uint32_t function)
+{
+	sums->binding->catalog->functions[function].recursive = true;
 }
 
 static uint32_t caller_of(struct sums *sums, const struct swz_tree_node *node)
@@ -132,13 +140,26 @@ static uint32_t caller_of(struct sums *sums, const struct swz_tree_node *node)
 	return sums->shown[node->parent];
 }
 
-static void take_folded(struct sums *sums, const struct swz_tree_node *node,
-			uint32_t caller)
+/* Takes a folded node's time from its caller. Returns the caller that is to be
+ * shown. It may make the call while another of its callees is active, as far
+ * as one can tell: what it calls is no longer disjoint. */
+static uint32_t take_folded(struct sums *sums, const struct swz_tree_node *node,
+			    uint32_t caller)
 {
 	struct function_ticks *sum = function_sum(sums, caller);
 	int64_t cost = swz_call_cost(node->calls, sums->tree->cost_outside);
 
 	sum->taken = swz_add(sum->taken, swz_add(node->ticks, cost));
+	if (node->folded_caller == SWZ_INDEX_NONE && !is_hidden(node)) {
+		/* a viewer has to see that it is called by somebody */
+		edge_sum(sums, SWZ_CATALOG_OUTSIDE, SWZ_CATALOG_UNKNOWN,
+			 SWZ_PLACE_UNKNOWN)
+			->calls = 1;
+		function_sum(sums, SWZ_CATALOG_UNKNOWN);
+		caller = SWZ_CATALOG_UNKNOWN;
+	}
+	mark_recursive(sums, caller);
+	return caller;
 }
 
 static int64_t compensate_one(const struct swz_tree *tree, int64_t ticks)
@@ -171,7 +192,7 @@ static void add_call(struct sums *sums, const struct swz_tree_node *node,
 	edge->inclusive = swz_add(edge->inclusive, inclusive);
 	if (&tree->nodes[node->context] != node ||
 	    node->outer_ticks != node->ticks)
-		sums->binding->catalog->functions[callee].recursive = true;
+		mark_recursive(sums, callee);
 }
 
 static void add_nodes(struct sums *sums)
@@ -183,10 +204,12 @@ static void add_nodes(struct sums *sums)
 		const struct swz_tree_node *node = &tree->nodes[i];
 		uint32_t caller = caller_of(sums, node);
 
-		if (node->flags & SWZ_NODE_FOLDED)
-			take_folded(sums, node, caller);
+		if (is_folded(node))
+			caller = take_folded(sums, node, caller);
 		if (!is_hidden(node) && (node->calls || node->ticks))
 			add_call(sums, node, caller);
+		else if (&tree->nodes[node->context] != node)
+			mark_recursive(sums, sums->shown[node->context]);
 	}
 }
 
@@ -200,8 +223,7 @@ static int64_t scale_self(struct sums *sums, int64_t numerator,
 	for (i = 0; i < sums->function_count; i++) {
 		struct function_ticks *function = &sums->functions[i];
 
-		function->self = swz_scale(function->self,
-					   (uint64_t)numerator,
+		function->self = swz_scale(function->self, (uint64_t)numerator,
 					   (uint64_t)denominator);
 		sum = swz_add(sum, function->self);
 	}
@@ -241,11 +263,11 @@ static struct swz_report_function *report_function(struct swz_report *report,
 	if (index >= old) {
 		size_t count = (size_t)index + index / 2 + 64;
 
-		report->functions = swz_reallocate(
-			report->functions, count, sizeof(*report->functions));
+		report->functions = swz_reallocate(report->functions, count,
+						   sizeof(*report->functions));
 		for (; old < count; old++)
-			report->functions[old] =
-				(struct swz_report_function){ 0 };
+			report->functions[old] = (struct swz_report_function){
+				0};
 		report->function_capacity = count;
 	}
 	report->functions[index].present = true;
@@ -263,10 +285,10 @@ static struct swz_report_edge *report_edge(struct swz_report *report,
 		swz_grow(&report->edges, &report->edge_capacity,
 			 report->edge_count, sizeof(*report->edges));
 		*found = (uint32_t)report->edge_count++;
-		report->edges[*found] =
-			(struct swz_report_edge){ .caller = key->caller,
-						  .callee = key->callee,
-						  .place = key->place };
+		report->edges[*found] = (struct swz_report_edge){
+			.caller = key->caller,
+			.callee = key->callee,
+			.place = key->place};
 	}
 	return &report->edges[*found];
 }
@@ -274,9 +296,9 @@ static struct swz_report_edge *report_edge(struct swz_report *report,
 static int64_t thread_inclusive(const struct function_ticks *function,
 				int64_t total)
 {
-	int64_t ticks = function->function == SWZ_CATALOG_OUTSIDE ?
-				total :
-				function->inclusive;
+	int64_t ticks = function->function == SWZ_CATALOG_OUTSIDE
+				? total
+				: function->inclusive;
 
 	if (ticks < function->self)
 		ticks = function->self;
@@ -292,8 +314,8 @@ static void flush_functions(struct swz_report *report, const struct sums *sums,
 
 	for (i = 0; i < sums->function_count; i++) {
 		const struct function_ticks *from = &sums->functions[i];
-		struct swz_report_function *to =
-			report_function(report, from->function);
+		struct swz_report_function *to = report_function(
+			report, from->function);
 		int64_t min = swz_profile_ns(profile, from->min);
 		int64_t max = swz_profile_ns(profile, from->max);
 		int64_t ns;
@@ -305,8 +327,7 @@ static void flush_functions(struct swz_report *report, const struct sums *sums,
 		to->calls = swz_add_count(to->calls, from->calls);
 		to->inclusive_ns = swz_add(
 			to->inclusive_ns,
-			swz_profile_ns(profile,
-				       thread_inclusive(from, total)));
+			swz_profile_ns(profile, thread_inclusive(from, total)));
 		if (min && (!to->min_ns || min < to->min_ns))
 			to->min_ns = min;
 		if (max > to->max_ns)
@@ -315,32 +336,57 @@ static void flush_functions(struct swz_report *report, const struct sums *sums,
 	report->total_ns = swz_add(report->total_ns, done_ns);
 }
 
+/* A function's incoming edges are its inclusive time, which must not exceed
+ * the total; nor must what is called from outside of all functions. */
+static void limit_edges(struct sums *sums, int64_t total)
+{
+	int64_t outside = 0, limit;
+	size_t i;
+
+	for (i = 0; i < sums->edge_count; i++) {
+		struct edge_ticks *edge = &sums->edges[i];
+		int64_t all = function_sum(sums, edge->callee)->inclusive;
+
+		if (all > total)
+			edge->inclusive = swz_scale(edge->inclusive,
+						    (uint64_t)total,
+						    (uint64_t)all);
+		if (edge->caller == SWZ_CATALOG_OUTSIDE)
+			outside = swz_add(outside, edge->inclusive);
+	}
+	limit = total - function_sum(sums, SWZ_CATALOG_OUTSIDE)->self;
+	for (i = 0; i < sums->edge_count && outside > limit; i++) {
+		struct edge_ticks *edge = &sums->edges[i];
+
+		if (edge->caller == SWZ_CATALOG_OUTSIDE)
+			edge->inclusive = swz_scale(edge->inclusive,
+						    (uint64_t)limit,
+						    (uint64_t)outside);
+	}
+}
+
 static void flush_edges(struct swz_report *report, struct sums *sums,
 			int64_t total)
 {
 	const struct swz_profile *profile = sums->binding->profile;
 	size_t i;
 
+	limit_edges(sums, total);
 	for (i = 0; i < sums->edge_count; i++) {
 		const struct edge_ticks *from = &sums->edges[i];
 		struct swz_report_edge *to = report_edge(report, from);
-		int64_t all = function_sum(sums, from->callee)->inclusive;
-		int64_t ticks = from->inclusive;
 
-		/* a function's incoming edges are its inclusive time */
-		if (all > total)
-			ticks = swz_scale(ticks, (uint64_t)total,
-					  (uint64_t)all);
 		to->calls = swz_add_count(to->calls, from->calls);
-		to->inclusive_ns = swz_add(to->inclusive_ns,
-					   swz_profile_ns(profile, ticks));
+		to->inclusive_ns = swz_add(
+			to->inclusive_ns,
+			swz_profile_ns(profile, from->inclusive));
 	}
 }
 
 void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 		    const struct swz_tree *tree)
 {
-	struct sums sums = { .binding = binding, .tree = tree };
+	struct sums sums = {.binding = binding, .tree = tree};
 	int64_t total;
 
 	find_shown(&sums);
@@ -349,14 +395,14 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	total = settle_folded(&sums);
 	flush_functions(report, &sums, total);
 	flush_edges(report, &sums, total);
-	report->raw_ns = swz_add(report->raw_ns,
-				 swz_profile_ns(binding->profile,
-						tree->total_ticks));
+	report->raw_ns = swz_add(
+		report->raw_ns,
+		swz_profile_ns(binding->profile, tree->total_ticks));
 	report->thread_count++;
-	report->dropped_nodes =
-		swz_add_count(report->dropped_nodes, tree->dropped_nodes);
-	report->repaired_nodes =
-		swz_add_count(report->repaired_nodes, tree->repaired_nodes);
+	report->dropped_nodes = swz_add_count(report->dropped_nodes,
+					      tree->dropped_nodes);
+	report->repaired_nodes = swz_add_count(report->repaired_nodes,
+					       tree->repaired_nodes);
 	free(sums.shown);
 	free(sums.functions);
 	free(sums.edges);
@@ -378,8 +424,8 @@ static int compare_edges(const void *left, const void *right)
 void swz_report_sort(struct swz_report *report)
 {
 	if (report->edge_count > 1)
-		qsort(report->edges, report->edge_count,
-		      sizeof(*report->edges), compare_edges);
+		qsort(report->edges, report->edge_count, sizeof(*report->edges),
+		      compare_edges);
 	/* the index is of the old order */
 	swz_map_free(&report->edge_index);
 }
@@ -389,13 +435,13 @@ void swz_report_free(struct swz_report *report)
 	free(report->functions);
 	free(report->edges);
 	swz_map_free(&report->edge_index);
-	*report = (struct swz_report){ 0 };
+	*report = (struct swz_report){0};
 }
 
-struct swz_report_function
-swz_report_function(const struct swz_report *report, uint32_t function)
+struct swz_report_function swz_report_function(const struct swz_report *report,
+					       uint32_t function)
 {
 	if (function >= report->function_capacity)
-		return (struct swz_report_function){ 0 };
+		return (struct swz_report_function){0};
 	return report->functions[function];
 }

@@ -14,7 +14,7 @@
 #include "profile/tree.h"
 
 struct swz_report_function {
-	bool present; /* appears in this report */
+	bool present; /* appears in this report, if only as a caller */
 	uint64_t calls;
 	int64_t self_ns;      /* all of them add up to total_ns */
 	int64_t inclusive_ns; /* outermost activations; <= total_ns */
@@ -55,7 +55,7 @@ void swz_report_sort(struct swz_report *report);
 void swz_report_free(struct swz_report *report);
 
 /* The function's costs; zeros if it does not appear. */
-struct swz_report_function
-swz_report_function(const struct swz_report *report, uint32_t function);
+struct swz_report_function swz_report_function(const struct swz_report *report,
+					       uint32_t function);
 
 #endif

@@ -43,7 +43,7 @@ static const struct swz_catalog_function *function_of(const struct writer *w,
 
 static void put_refusals(FILE *stream, const struct swz_profile *profile)
 {
-	uint64_t sums[SWZ_REFUSAL_SLOTS] = { 0 };
+	uint64_t sums[SWZ_REFUSAL_SLOTS] = {0};
 	uint64_t refused = 0, all = 0;
 	const char *separator = ": ";
 	size_t i, j;
@@ -107,8 +107,7 @@ static void put_description(const struct writer *w)
 		fprintf(stream, "desc: Lost calls: %" PRIu64 "\n",
 			profile->header.lost_calls);
 	if (profile->header.folded_calls)
-		fprintf(stream,
-			"desc: Calls in folded contexts: %" PRIu64 "\n",
+		fprintf(stream, "desc: Calls in folded contexts: %" PRIu64 "\n",
 			profile->header.folded_calls);
 	if (swz_profile_damaged(profile) || report->dropped_nodes)
 		fputs("desc: Incomplete: the profile is damaged\n", stream);
@@ -126,8 +125,8 @@ static void put_header(const struct writer *w)
 		      stream);
 	else
 		putc('\n', stream);
-	fprintf(stream, "pid: %" PRId32 "\ncmd: ",
-		section->profile->header.pid);
+	fprintf(stream,
+		"pid: %" PRId32 "\ncmd: ", section->profile->header.pid);
 	swz_put_command(stream, section->profile);
 	fprintf(stream, "\npart: %u\n", section->part);
 	if (section->thread)
@@ -159,8 +158,8 @@ static uint32_t number(struct swz_map *map, uint64_t a, uint64_t b,
 static void put_object(struct writer *w, const char *key,
 		       const struct swz_catalog_function *function)
 {
-	const char *path =
-		swz_catalog_module_path(w->section->catalog, function);
+	const char *path = swz_catalog_module_path(w->section->catalog,
+						   function);
 	bool is_new;
 
 	fprintf(w->stream, "%s=(%" PRIu32 ")", key,
@@ -197,8 +196,7 @@ static void put_file(struct writer *w, const char *key, const char *file,
 static void put_file_of(struct writer *w, const char *key,
 			const struct swz_catalog_function *function)
 {
-	put_file(w, key, function->file,
-		 function->namesake ? function : NULL);
+	put_file(w, key, function->file, function->namesake ? function : NULL);
 }
 
 static void put_function(struct writer *w, const char *key, uint32_t index)
@@ -216,9 +214,9 @@ static void put_function(struct writer *w, const char *key, uint32_t index)
 
 /* Where a call is shown. A file other than the caller's is one of inlined
  * code. */
-static struct swz_catalog_place
-shown_place(const struct writer *w, const struct swz_catalog_function *caller,
-	    uint32_t index)
+static struct swz_catalog_place shown_place(
+	const struct writer *w, const struct swz_catalog_function *caller,
+	uint32_t index)
 {
 	struct swz_catalog_place place = w->section->catalog->places[index];
 
@@ -236,10 +234,10 @@ shown_place(const struct writer *w, const struct swz_catalog_function *caller,
 static void put_call(struct writer *w, const struct swz_report_edge *edge,
 		     const char **file)
 {
-	const struct swz_catalog_function *caller =
-		function_of(w, edge->caller);
-	const struct swz_catalog_function *callee =
-		function_of(w, edge->callee);
+	const struct swz_catalog_function *caller = function_of(w,
+								edge->caller);
+	const struct swz_catalog_function *callee = function_of(w,
+								edge->callee);
 	struct swz_catalog_place place = shown_place(w, caller, edge->place);
 
 	if (place.file != *file) {
@@ -277,7 +275,7 @@ static void put_costs(struct writer *w, uint32_t index, size_t *edge)
 
 void swz_write_callgrind(FILE *stream, const struct swz_section *section)
 {
-	struct writer w = { .stream = stream, .section = section };
+	struct writer w = {.stream = stream, .section = section};
 	size_t edge = 0;
 	uint32_t i;
 

@@ -3,8 +3,8 @@
  * indices of 32 bits suffice.
  *
  * Names must tell functions apart: viewers take two functions with the same
- * name and file for one, whose costs then exceed the total. So a second
- * function of a name gets its parameters (overloads) or, failing that, its
+ * name and file for one, whose costs then exceed the total. So functions of one
+ * name get their parameters (overloads) or, failing that, the second one its
  * address; where only the module differs it is marked as a namesake and the
  * writers add the module. */
 
@@ -26,8 +26,8 @@ static uint32_t add_function(struct swz_catalog *catalog, uint32_t module,
 	swz_grow(&catalog->functions, &catalog->function_capacity,
 		 catalog->function_count, sizeof(*catalog->functions));
 	catalog->functions[catalog->function_count] =
-		(struct swz_catalog_function){ .module = module,
-					       .address = address };
+		(struct swz_catalog_function){.module = module,
+					      .address = address};
 	return (uint32_t)catalog->function_count++;
 }
 
@@ -43,9 +43,10 @@ static uint32_t add_place(struct swz_catalog *catalog,
 void swz_catalog_begin(struct swz_catalog *catalog,
 		       const struct swz_catalog_options *options)
 {
-	*catalog = (struct swz_catalog){ .options = *options };
+	*catalog = (struct swz_catalog){.options = *options};
 	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_OUTSIDE */
-	add_place(catalog, &(struct swz_catalog_place){ NULL, 0, NULL, 0 });
+	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_UNKNOWN */
+	add_place(catalog, &(struct swz_catalog_place){NULL, 0, NULL, 0});
 }
 
 void swz_catalog_free(struct swz_catalog *catalog)
@@ -61,7 +62,7 @@ void swz_catalog_free(struct swz_catalog *catalog)
 	swz_map_free(&catalog->by_site);
 	swz_map_free(&catalog->by_location);
 	swz_intern_free(&catalog->strings);
-	*catalog = (struct swz_catalog){ 0 };
+	*catalog = (struct swz_catalog){0};
 }
 
 /* ---- modules ---- */
@@ -77,15 +78,14 @@ static uint32_t find_module(struct swz_catalog *catalog,
 	for (i = 0; i < catalog->module_count; i++) {
 		found = &catalog->modules[i];
 		if (found->path == path && found->build_id_bytes == size &&
-		    memcmp(found->build_id, module->record.build_id, size) ==
-			    0)
+		    memcmp(found->build_id, module->record.build_id, size) == 0)
 			return (uint32_t)i;
 	}
 	swz_grow(&catalog->modules, &catalog->module_capacity,
 		 catalog->module_count, sizeof(*catalog->modules));
 	found = &catalog->modules[catalog->module_count];
-	*found = (struct swz_catalog_module){ .path = path,
-					      .build_id_bytes = size };
+	*found = (struct swz_catalog_module){.path = path,
+					     .build_id_bytes = size};
 	memcpy(found->build_id, module->record.build_id, size);
 	return (uint32_t)catalog->module_count++;
 }
@@ -135,15 +135,14 @@ void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
 {
 	size_t i;
 
-	*binding = (struct swz_binding){ .catalog = catalog,
-					 .profile = profile };
-	binding->modules =
-		swz_allocate(profile->module_count, sizeof(uint32_t));
-	binding->functions =
-		swz_allocate(profile->function_count, sizeof(uint32_t));
+	*binding = (struct swz_binding){.catalog = catalog, .profile = profile};
+	binding->modules = swz_allocate(profile->module_count,
+					sizeof(uint32_t));
+	binding->functions = swz_allocate(profile->function_count,
+					  sizeof(uint32_t));
 	for (i = 0; i < profile->module_count; i++)
-		binding->modules[i] =
-			find_module(catalog, &profile->modules[i]);
+		binding->modules[i] = find_module(catalog,
+						  &profile->modules[i]);
 	for (i = 0; i < profile->function_count; i++)
 		binding->functions[i] = SWZ_INDEX_NONE;
 }
@@ -153,7 +152,7 @@ void swz_binding_free(struct swz_binding *binding)
 	free(binding->modules);
 	free(binding->functions);
 	swz_map_free(&binding->places);
-	*binding = (struct swz_binding){ 0 };
+	*binding = (struct swz_binding){0};
 }
 
 static uint32_t function_at(struct swz_catalog *catalog, uint32_t module,
@@ -183,8 +182,8 @@ uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
 		module = binding->modules[function->module];
 		address = function->address;
 	}
-	binding->functions[index] =
-		function_at(binding->catalog, module, address);
+	binding->functions[index] = function_at(binding->catalog, module,
+						address);
 	return binding->functions[index];
 }
 
@@ -201,7 +200,7 @@ static uint32_t place_of(struct swz_catalog *catalog, uint32_t module,
 			 uint64_t address)
 {
 	struct swz_symbols *symbols = symbols_of(catalog, module);
-	struct swz_catalog_place place = { NULL, 0, NULL, 0 };
+	struct swz_catalog_place place = {NULL, 0, NULL, 0};
 	struct swz_source source;
 	struct swz_inline inlined;
 	uint32_t *found;
@@ -262,8 +261,8 @@ static uint32_t find_place(struct swz_binding *binding, uint64_t address,
 	return *found;
 }
 
-uint32_t swz_binding_place(struct swz_binding *binding,
-			   uint64_t return_address, uint32_t caller)
+uint32_t swz_binding_place(struct swz_binding *binding, uint64_t return_address,
+			   uint32_t caller)
 {
 	uint32_t *found;
 
@@ -296,10 +295,12 @@ static const char *made_up_name(struct swz_catalog *catalog,
 	char name[40];
 
 	if (function == &catalog->functions[SWZ_CATALOG_OUTSIDE])
-		return SWZ_OUTSIDE_NAME;
+		return swz_intern(&catalog->strings, SWZ_OUTSIDE_NAME);
+	if (function == &catalog->functions[SWZ_CATALOG_UNKNOWN])
+		return swz_intern(&catalog->strings, SWZ_UNKNOWN_NAME);
 	snprintf(name, sizeof(name),
-		 function->module == SWZ_INDEX_NONE ? "function_%" PRIu64 :
-						      "sub_%" PRIx64,
+		 function->module == SWZ_INDEX_NONE ? "function_%" PRIu64
+						    : "sub_%" PRIx64,
 		 function->address);
 	return swz_intern(&catalog->strings, name);
 }
@@ -336,11 +337,11 @@ static void resolve(struct swz_catalog *catalog,
 {
 	struct swz_symbols *symbols = symbols_of(catalog, function->module);
 
-	function->name =
-		name_in_style(catalog, function, catalog->options.demangle);
+	function->name = name_in_style(catalog, function,
+				       catalog->options.demangle);
 	if (symbols && catalog->options.lines) {
-		struct swz_source source =
-			swz_symbols_line(symbols, function->address);
+		struct swz_source source = swz_symbols_line(symbols,
+							    function->address);
 
 		function->file = swz_intern(&catalog->strings, source.file);
 		function->line = source.line;
@@ -354,11 +355,27 @@ static uint32_t *by_name(struct swz_map *names,
 			  (uintptr_t)function->file);
 }
 
+/* True if that name is the function's alone. */
+static bool name_in_full(struct swz_catalog *catalog, struct swz_map *names,
+			 struct swz_catalog_function *function)
+{
+	uint32_t index = (uint32_t)(function - catalog->functions);
+	uint32_t *holder;
+
+	if (index <= SWZ_CATALOG_UNKNOWN)
+		return true;
+	function->name = name_in_style(catalog, function, SWZ_DEMANGLE_FULL);
+	holder = by_name(names, function);
+	if (*holder == SWZ_MAP_NONE)
+		*holder = index;
+	return *holder == index;
+}
+
 /* Gives a function whose name another one already has a better one. */
 static void tell_apart(struct swz_catalog *catalog, struct swz_map *names,
 		       struct swz_catalog_function *function)
 {
-	const struct swz_catalog_function *other;
+	struct swz_catalog_function *other;
 	uint32_t index = (uint32_t)(function - catalog->functions);
 	uint32_t *holder = by_name(names, function);
 	char *name;
@@ -373,13 +390,10 @@ static void tell_apart(struct swz_catalog *catalog, struct swz_map *names,
 		return;
 	}
 	if (catalog->options.demangle == SWZ_DEMANGLE_SIMPLE) {
-		function->name =
-			name_in_style(catalog, function, SWZ_DEMANGLE_FULL);
-		holder = by_name(names, function);
-		if (*holder == SWZ_MAP_NONE) {
-			*holder = index;
+		/* overloads: all of them get their parameters */
+		name_in_full(catalog, names, other);
+		if (name_in_full(catalog, names, function))
 			return;
-		}
 	}
 	name = swz_print("%s@%" PRIx64, function->name, function->address);
 	function->name = swz_intern(&catalog->strings, name);
@@ -388,7 +402,7 @@ static void tell_apart(struct swz_catalog *catalog, struct swz_map *names,
 
 void swz_catalog_resolve(struct swz_catalog *catalog)
 {
-	struct swz_map names = { 0 };
+	struct swz_map names = {0};
 	size_t i;
 
 	for (i = 0; i < catalog->resolved; i++)

@@ -14,9 +14,13 @@
 #include "profile/map.h"
 #include "profile/reader.h"
 
-#define SWZ_CATALOG_OUTSIDE 0u /* function: a thread's time outside of all
-				* hooked functions */
+#define SWZ_CATALOG_OUTSIDE \
+	0u /* function: a thread's time outside of all \
+	    * hooked functions */
 #define SWZ_OUTSIDE_NAME "[outside]"
+#define SWZ_CATALOG_UNKNOWN 1u /* function: makes calls whose caller was lost \
+				*/
+#define SWZ_UNKNOWN_NAME "[unknown caller]"
 #define SWZ_PLACE_UNKNOWN 0u
 
 struct swz_catalog_module {
@@ -33,9 +37,9 @@ struct swz_catalog_function {
 	const char *name; /* by swz_catalog_resolve() */
 	const char *file; /* NULL: unknown */
 	int line;         /* 0: unknown */
-	bool namesake; /* a function of an earlier module has the same name,
-			* and neither has a known file */
-	bool recursive; /* seen to be called while active */
+	bool namesake;    /* a function of an earlier module has the same name,
+			   * and neither has a known file */
+	bool recursive;   /* seen to be called while active */
 };
 
 /* Where a call is made. */
@@ -44,7 +48,7 @@ struct swz_catalog_place {
 	int line;
 	const char *inlined; /* name of the inlined function that holds the
 			      * call, or NULL */
-	int outer_line; /* where that was inlined into the function */
+	int outer_line;      /* where that was inlined into the function */
 };
 
 struct swz_catalog_options {
@@ -76,8 +80,8 @@ struct swz_catalog {
 struct swz_binding {
 	struct swz_catalog *catalog;
 	struct swz_profile *profile;
-	uint32_t *modules;   /* profile's index to the catalog's */
-	uint32_t *functions; /* the same; SWZ_INDEX_NONE: not yet asked for */
+	uint32_t *modules;     /* profile's index to the catalog's */
+	uint32_t *functions;   /* the same; SWZ_INDEX_NONE: not yet asked for */
 	struct swz_map places; /* (return address, caller): places */
 };
 
@@ -86,8 +90,8 @@ void swz_catalog_begin(struct swz_catalog *catalog,
 void swz_catalog_free(struct swz_catalog *catalog);
 
 /* Adds the modules of a profile, which must outlive the binding. */
-void swz_catalog_bind(struct swz_binding *binding,
-		      struct swz_catalog *catalog, struct swz_profile *profile);
+void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
+		      struct swz_profile *profile);
 void swz_binding_free(struct swz_binding *binding);
 
 /* The catalog's function for a function of the profile: INDEX into its
@@ -97,16 +101,16 @@ uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
 
 /* The place of the call that returns to RETURN_ADDRESS (a run-time address)
  * from a function of the catalog. */
-uint32_t swz_binding_place(struct swz_binding *binding,
-			   uint64_t return_address, uint32_t caller);
+uint32_t swz_binding_place(struct swz_binding *binding, uint64_t return_address,
+			   uint32_t caller);
 
 /* Gives every function its name, file and line. To be called when all are
  * there and before names are read; again after more were added. */
 void swz_catalog_resolve(struct swz_catalog *catalog);
 
 /* Path of a function's module, or NULL. */
-const char *
-swz_catalog_module_path(const struct swz_catalog *catalog,
-			const struct swz_catalog_function *function);
+const char *swz_catalog_module_path(
+	const struct swz_catalog *catalog,
+	const struct swz_catalog_function *function);
 
 #endif

@@ -19,7 +19,7 @@ struct swz_section {
 	const struct swz_profile *profile; /* the first of those merged */
 	size_t profile_count;
 	const struct swz_profile_thread *thread; /* NULL: several */
-	unsigned int part;          /* from 1 */
+	unsigned int part;                       /* from 1 */
 	unsigned int thread_number; /* from 1, if there is a thread */
 	bool compensated;
 };

@@ -16,8 +16,7 @@ double swz_hook_cost_ns(const struct swz_profile *profile)
 			(double)profile->header.cost_outside) /
 		       1024.0;
 
-	return ticks * (double)profile->clock_ns /
-	       (double)profile->clock_ticks;
+	return ticks * (double)profile->clock_ns / (double)profile->clock_ticks;
 }
 
 void swz_put_command(FILE *stream, const struct swz_profile *profile)
@@ -64,8 +63,7 @@ static void put_clock(FILE *stream, const struct swz_profile *profile)
 				(double)profile->clock_ns);
 	else
 		fputs("clock: not calibrated\n", stream);
-	fprintf(stream,
-		"cost per call: %.2f ns (inside %.2f, outside %.2f)\n",
+	fprintf(stream, "cost per call: %.2f ns (inside %.2f, outside %.2f)\n",
 		swz_hook_cost_ns(profile), (double)header->cost_inside * scale,
 		(double)header->cost_outside * scale);
 }
@@ -76,10 +74,10 @@ static void put_flags(FILE *stream, uint32_t flags)
 		uint32_t flag;
 		const char *text;
 	} names[] = {
-		{ SWZ_FILE_FORKED, "forked" },
-		{ SWZ_FILE_ENDED, "ended" },
-		{ SWZ_FILE_FOLDED, "folded" },
-		{ SWZ_FILE_FILTERED, "filtered" },
+		{SWZ_FILE_FORKED, "forked"},
+		{SWZ_FILE_ENDED, "ended"},
+		{SWZ_FILE_FOLDED, "folded"},
+		{SWZ_FILE_FILTERED, "filtered"},
 	};
 	bool any = false;
 	size_t i;
@@ -119,8 +117,8 @@ static void put_threads(FILE *stream, struct swz_profile *profile,
 		"duration");
 	for (i = 0; i < profile->thread_count; i++) {
 		const struct swz_profile_thread *thread = &profile->threads[i];
-		uint64_t ticks =
-			thread->last_ticks - thread->record.start_ticks;
+		uint64_t ticks = thread->last_ticks -
+				 thread->record.start_ticks;
 		int padding = 16 - (int)strlen(thread->name);
 
 		fprintf(stream, "%10" PRId32 "  ", thread->record.tid);

@@ -106,7 +106,7 @@ static bool is_newer(const struct stat *a, const struct stat *b)
 
 enum swz_status swz_inputs_add_newest(struct swz_inputs *inputs)
 {
-	struct stat info, newest_info = { 0 };
+	struct stat info, newest_info = {0};
 	struct dirent *entry;
 	char *newest = NULL;
 	DIR *directory = opendir(".");
@@ -136,5 +136,5 @@ void swz_inputs_free(struct swz_inputs *inputs)
 	for (i = 0; i < inputs->count; i++)
 		free(inputs->paths[i]);
 	free(inputs->paths);
-	*inputs = (struct swz_inputs){ 0 };
+	*inputs = (struct swz_inputs){0};
 }

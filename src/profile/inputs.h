@@ -23,8 +23,7 @@ enum swz_status swz_inputs_add(struct swz_inputs *inputs, const char *path,
 
 /* Adds the most recently modified swizzle.out.* of the working directory.
  * SWZ_E_NOTFOUND if there is none. */
-enum swz_status swz_inputs_add_newest(struct swz_inputs *inputs)
-	SWZ_MUST_CHECK;
+enum swz_status swz_inputs_add_newest(struct swz_inputs *inputs) SWZ_MUST_CHECK;
 
 void swz_inputs_free(struct swz_inputs *inputs);
 

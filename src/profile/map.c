@@ -35,8 +35,8 @@ static void enlarge(struct swz_map *map)
 	map->slots = swz_allocate(map->capacity, sizeof(*map->slots));
 	for (i = 0; i < old.capacity; i++)
 		if (old.slots[i].used)
-			*find(map, old.slots[i].a, old.slots[i].b) =
-				old.slots[i];
+			*find(map, old.slots[i].a,
+			      old.slots[i].b) = old.slots[i];
 	free(old.slots);
 }
 
@@ -58,7 +58,7 @@ uint32_t *swz_map_at(struct swz_map *map, uint64_t a, uint64_t b)
 		enlarge(map);
 	slot = find(map, a, b);
 	if (!slot->used) {
-		*slot = (struct swz_map_slot){ a, b, SWZ_MAP_NONE, 1 };
+		*slot = (struct swz_map_slot){a, b, SWZ_MAP_NONE, 1};
 		map->count++;
 	}
 	return &slot->value;
@@ -67,5 +67,5 @@ uint32_t *swz_map_at(struct swz_map *map, uint64_t a, uint64_t b)
 void swz_map_free(struct swz_map *map)
 {
 	free(map->slots);
-	*map = (struct swz_map){ 0 };
+	*map = (struct swz_map){0};
 }

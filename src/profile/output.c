@@ -45,7 +45,7 @@ static void release(struct swz_output *output)
 		unlink(output->temporary);
 	free(output->temporary);
 	free(output->path);
-	*output = (struct swz_output){ 0 };
+	*output = (struct swz_output){0};
 	errno = error;
 }
 
@@ -54,7 +54,7 @@ enum swz_status swz_output_open(struct swz_output *output, const char *path)
 	struct stat info;
 	int fd;
 
-	*output = (struct swz_output){ 0 };
+	*output = (struct swz_output){0};
 	if (strcmp(path, "-") == 0) {
 		output->stream = stdout;
 		return SWZ_OK;

@@ -16,8 +16,8 @@ struct swz_output {
 };
 
 /* Opens PATH, "-" for standard output. SWZ_E_SYSTEM: see errno. */
-enum swz_status swz_output_open(struct swz_output *output, const char *path)
-	SWZ_MUST_CHECK;
+enum swz_status swz_output_open(struct swz_output *output,
+				const char *path) SWZ_MUST_CHECK;
 
 /* Puts the file in its place. SWZ_E_SYSTEM (see errno) if that or anything
  * written before failed; the destination is untouched then. */

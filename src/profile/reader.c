@@ -48,6 +48,7 @@ static enum swz_status fail(struct swz_error *error, enum swz_status status,
 	va_list arguments;
 
 	va_start(arguments, format);
+	/* cppcheck-suppress ctuuninitvar ; it is being filled in */
 	vsnprintf(error->text, sizeof(error->text), format, arguments);
 	va_end(arguments);
 	return status;
@@ -94,9 +95,8 @@ static void read_module(struct scan *scan, const struct swz_chunk *chunk,
 	struct swz_profile_module *module;
 	size_t record = sizeof(module->record);
 
-	if (size <= record ||
-	    strnlen((const char *)body + record, size - record) ==
-		    size - record) {
+	if (size <= record || strnlen((const char *)body + record,
+				      size - record) == size - record) {
 		profile->damage.bad_chunks++;
 		return;
 	}
@@ -330,7 +330,7 @@ static void count_duplicates(struct swz_profile *profile, size_t *count,
 
 static uint32_t find_module(const struct swz_profile *profile, uint32_t index)
 {
-	struct swz_profile_module key = { .index = index };
+	struct swz_profile_module key = {.index = index};
 	struct swz_profile_module *found;
 
 	if (!profile->module_count)
@@ -358,11 +358,10 @@ static void index_functions(struct swz_profile *profile)
 
 	sort(profile->functions, profile->function_count,
 	     sizeof(*profile->functions), compare_functions);
-	count_duplicates(profile, &profile->function_count,
-			 drop_duplicates(profile->functions,
-					 profile->function_count,
-					 sizeof(*profile->functions),
-					 same_function));
+	count_duplicates(
+		profile, &profile->function_count,
+		drop_duplicates(profile->functions, profile->function_count,
+				sizeof(*profile->functions), same_function));
 	for (i = 0; i < profile->function_count; i++) {
 		struct swz_profile_function *function = &profile->functions[i];
 
@@ -423,7 +422,8 @@ static void index_threads(struct swz_profile *profile)
 		while (span < profile->span_count &&
 		       profile->spans[span].owner < thread->index)
 			count_stray(profile, &profile->spans[span++]);
-		thread->spans = profile->spans + span;
+		if (span < profile->span_count)
+			thread->spans = &profile->spans[span];
 		while (span < profile->span_count &&
 		       profile->spans[span].owner == thread->index) {
 			span++;
@@ -486,8 +486,7 @@ static enum swz_status check_header(const uint8_t *bytes, size_t size,
 	memcpy(header, bytes, sizeof(*header));
 	if (header->byte_order != SWZ_FILE_BYTE_ORDER)
 		return fail(error, SWZ_E_UNSUPPORTED,
-			    "unknown byte order %#" PRIx32,
-			    header->byte_order);
+			    "unknown byte order %#" PRIx32, header->byte_order);
 	if (header->version != SWZ_FILE_VERSION)
 		return fail(error, SWZ_E_UNSUPPORTED,
 			    "file format version %" PRIu32
@@ -495,33 +494,30 @@ static enum swz_status check_header(const uint8_t *bytes, size_t size,
 			    header->version, SWZ_FILE_VERSION);
 	if (header->header_bytes != SWZ_HEADER_BYTES)
 		return fail(error, SWZ_E_FORMAT,
-			    "damaged header (its size is given as %" PRIu32
-			    ")",
+			    "damaged header (its size is given as %" PRIu32 ")",
 			    header->header_bytes);
 	return SWZ_OK;
 }
 
 static void parse_body(struct swz_profile *profile)
 {
-	struct scan scan = { .profile = profile };
+	struct scan scan = {.profile = profile};
 
 	profile->executable = "";
 	profile->cwd = "";
 	read_chunks(&scan);
-	sort(profile->modules, profile->module_count,
-	     sizeof(*profile->modules), compare_modules);
-	count_duplicates(profile, &profile->module_count,
-			 drop_duplicates(profile->modules,
-					 profile->module_count,
-					 sizeof(*profile->modules),
-					 same_module));
-	sort(profile->threads, profile->thread_count,
-	     sizeof(*profile->threads), compare_threads);
-	count_duplicates(profile, &profile->thread_count,
-			 drop_duplicates(profile->threads,
-					 profile->thread_count,
-					 sizeof(*profile->threads),
-					 same_thread));
+	sort(profile->modules, profile->module_count, sizeof(*profile->modules),
+	     compare_modules);
+	count_duplicates(
+		profile, &profile->module_count,
+		drop_duplicates(profile->modules, profile->module_count,
+				sizeof(*profile->modules), same_module));
+	sort(profile->threads, profile->thread_count, sizeof(*profile->threads),
+	     compare_threads);
+	count_duplicates(
+		profile, &profile->thread_count,
+		drop_duplicates(profile->threads, profile->thread_count,
+				sizeof(*profile->threads), same_thread));
 	sort(profile->spans, profile->span_count, sizeof(*profile->spans),
 	     compare_spans);
 	index_functions(profile);
@@ -541,8 +537,7 @@ static struct swz_profile *parse(const char *name, uint8_t *data, size_t size,
 	profile->size = size;
 	profile->header = *header;
 	if (header->used_bytes > available)
-		profile->damage.missing_bytes =
-			header->used_bytes - available;
+		profile->damage.missing_bytes = header->used_bytes - available;
 	else if (header->used_bytes < SWZ_HEADER_BYTES)
 		profile->damage.bad_chunks++;
 	parse_body(profile);
@@ -553,7 +548,7 @@ enum swz_status swz_profile_parse(const char *name, const void *bytes,
 				  size_t size, struct swz_profile **out,
 				  struct swz_error *error)
 {
-	struct swz_file_header header;
+	struct swz_file_header header = {0};
 	enum swz_status status;
 	size_t used = size;
 	uint8_t *data;
@@ -576,8 +571,7 @@ static ssize_t read_fully(int fd, uint8_t *data, size_t size)
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t got = pread(fd, data + done, size - done,
-				    (off_t)done);
+		ssize_t got = pread(fd, data + done, size - done, (off_t)done);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -595,7 +589,7 @@ static enum swz_status read_open_file(int fd, const char *path,
 				      struct swz_error *error)
 {
 	uint8_t head[sizeof(struct swz_file_header)];
-	struct swz_file_header header;
+	struct swz_file_header header = {0};
 	enum swz_status status;
 	struct stat info;
 	uint64_t size;
@@ -672,8 +666,9 @@ bool swz_profile_damaged(const struct swz_profile *profile)
 const struct swz_node *swz_profile_node(const struct swz_profile *profile,
 					uint32_t unit)
 {
-	return (const struct swz_node *)(const void *)(
-		profile->data + (size_t)unit * SWZ_UNIT_BYTES);
+	return (const struct swz_node *)(const void *)(profile->data +
+						       (size_t)unit *
+							       SWZ_UNIT_BYTES);
 }
 
 uint32_t swz_profile_function_by_id(const struct swz_profile *profile,
@@ -712,8 +707,7 @@ static uint64_t run_time_address(const struct swz_profile *profile,
 	       function->address;
 }
 
-static int compare_addresses(const void *left, const void *right,
-			     void *context)
+static int compare_addresses(const void *left, const void *right, void *context)
 {
 	const uint32_t *a = left, *b = right;
 	int order = compare(run_time_address(context, *a),
@@ -813,7 +807,7 @@ int64_t swz_profile_ns(const struct swz_profile *profile, int64_t ticks)
 const char *swz_refusal_text(unsigned int reason)
 {
 	static const char *const texts[] = {
-#define X(symbol, text) [symbol] = text,
+#define X(symbol, text) [symbol] = (text),
 		SWZ_REFUSALS(X)
 #undef X
 	};

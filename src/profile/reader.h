@@ -113,8 +113,7 @@ uint32_t swz_profile_function_by_id(const struct swz_profile *profile,
 
 /* Index of the function that holds a run-time address, or SWZ_INDEX_NONE. The
  * first call sorts the functions (so it is not thread safe). */
-uint32_t swz_profile_function_at(struct swz_profile *profile,
-				 uint64_t address);
+uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address);
 
 /* Index of a module that holds a run-time address, PREFERRED if that one does
  * (modules that came and went may have used the same addresses), or

@@ -102,8 +102,8 @@ static enum swz_status report(struct swz_symbols *symbols, const char *path,
 		return SWZ_E_NOMEM;
 	}
 	dwfl_report_begin(symbols->dwfl);
-	symbols->module =
-		dwfl_report_elf(symbols->dwfl, path, path, fd, 0, true);
+	symbols->module = dwfl_report_elf(symbols->dwfl, path, path, fd, 0,
+					  true);
 	if (!symbols->module) {
 		close(fd);
 		return SWZ_E_FORMAT;
@@ -159,7 +159,7 @@ static int rank(const GElf_Sym *symbol, const char *name)
 	int underscores = 0;
 
 	/* of malloc and __libc_malloc the first is what people call it */
-	while (name[underscores] == '_' && underscores < 3)
+	while (underscores < 3 && name[underscores] == '_')
 		underscores++;
 	if (GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE)
 		value += 16;
@@ -192,8 +192,7 @@ static void load_symbols(struct swz_symbols *symbols)
 		GElf_Addr address;
 		GElf_Sym info;
 		const char *name = dwfl_module_getsym_info(
-			symbols->module, at, &info, &address, NULL, NULL,
-			NULL);
+			symbols->module, at, &info, &address, NULL, NULL, NULL);
 		int type = name ? GELF_ST_TYPE(info.st_info) : STT_SECTION;
 
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC &&
@@ -201,8 +200,8 @@ static void load_symbols(struct swz_symbols *symbols)
 		    info.st_shndx == SHN_UNDEF || info.st_shndx == SHN_ABS ||
 		    name[0] == '\0')
 			continue;
-		*symbol = (struct symbol){ address, info.st_size, name,
-					   rank(&info, name) };
+		*symbol = (struct symbol){address, info.st_size, name,
+					  rank(&info, name)};
 		symbols->count++;
 	}
 	if (symbols->count > 1)
@@ -313,8 +312,8 @@ static void add_ranges(struct ranges *ranges, Dwarf_Die *die, uint32_t index)
 			continue;
 		swz_grow(&ranges->items, &ranges->capacity, ranges->count,
 			 sizeof(*ranges->items));
-		ranges->items[ranges->count++] =
-			(struct range){ start, end, index };
+		ranges->items[ranges->count++] = (struct range){start, end,
+								index};
 	}
 }
 
@@ -354,8 +353,7 @@ static void load_units(struct swz_symbols *symbols)
 			continue;
 		swz_grow(&symbols->units, &symbols->unit_capacity,
 			 symbols->unit_count, sizeof(*symbols->units));
-		symbols->units[symbols->unit_count] =
-			(struct unit){ .die = die };
+		symbols->units[symbols->unit_count] = (struct unit){.die = die};
 		add_ranges(&symbols->ranges, &die,
 			   (uint32_t)symbols->unit_count);
 		symbols->unit_count++;
@@ -379,14 +377,13 @@ static const char *string_of(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
 
-	return dwarf_formstring(
-		dwarf_attr_integrate(die, name, &attribute));
+	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
 struct swz_source swz_symbols_line(struct swz_symbols *symbols,
 				   uint64_t address)
 {
-	struct swz_source source = { NULL, 0 };
+	struct swz_source source = {NULL, 0};
 	struct unit *unit = find_unit(symbols, &address);
 	const char *file, *directory;
 	Dwarf_Line *line;
@@ -396,12 +393,12 @@ struct swz_source swz_symbols_line(struct swz_symbols *symbols,
 		return source;
 	file = dwarf_linesrc(line, NULL, NULL);
 	if (!file || dwarf_lineno(line, &source.line) != 0)
-		return (struct swz_source){ NULL, 0 };
+		return (struct swz_source){NULL, 0};
 	directory = string_of(&unit->die, DW_AT_comp_dir);
 	free(symbols->file);
-	symbols->file = file[0] == '/' || !directory ?
-				swz_duplicate(file) :
-				swz_print("%s/%s", directory, file);
+	symbols->file = file[0] == '/' || !directory
+				? swz_duplicate(file)
+				: swz_print("%s/%s", directory, file);
 	source.file = symbols->file;
 	return source;
 }
@@ -491,7 +488,7 @@ static bool descend(Dwarf_Die *die, uint64_t address)
 struct swz_inline swz_symbols_inline(struct swz_symbols *symbols,
 				     uint64_t address)
 {
-	struct swz_inline result = { NULL, 0 };
+	struct swz_inline result = {NULL, 0};
 	struct unit *unit = find_unit(symbols, &address);
 	Dwarf_Die die;
 	uint32_t index;

@@ -62,7 +62,7 @@ static size_t collect_rows(const struct swz_section *section, struct row *rows)
 	for (i = 0; i < report->function_capacity; i++) {
 		struct row *row = &rows[count];
 
-		if (!report->functions[i].present)
+		if (!report->functions[i].present || i == SWZ_CATALOG_UNKNOWN)
 			continue;
 		row->costs = &report->functions[i];
 		row->function = &section->catalog->functions[i];
@@ -97,9 +97,9 @@ static void put_heading(FILE *stream, const struct swz_section *section)
 		report->thread_count == 1 ? "" : "s");
 	if (section->compensated)
 		fprintf(stream, ", after %" PRId64 " ns of hooks",
-			report->raw_ns > report->total_ns ?
-				report->raw_ns - report->total_ns :
-				0);
+			report->raw_ns > report->total_ns
+				? report->raw_ns - report->total_ns
+				: 0);
 	fputs("; times in ns\n", stream);
 }
 
@@ -128,12 +128,12 @@ static bool below_limit(const struct swz_section *section,
 			const struct swz_table_options *options,
 			const struct row *row)
 {
-	int64_t ns = options->sort == SWZ_SORT_INCLUSIVE ?
-			     row->costs->inclusive_ns :
-			     row->costs->self_ns;
+	int64_t ns = options->sort == SWZ_SORT_INCLUSIVE
+			     ? row->costs->inclusive_ns
+			     : row->costs->self_ns;
 
-	return (double)ns * 100.0 < options->percent_limit *
-					   (double)section->report->total_ns;
+	return (double)ns * 100.0 <
+	       options->percent_limit * (double)section->report->total_ns;
 }
 
 void swz_write_text(FILE *stream, const struct swz_section *section,

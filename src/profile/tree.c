@@ -26,7 +26,7 @@ struct builder {
 	const struct swz_profile_thread *thread;
 	struct swz_map by_unit; /* (unit, 0) to index into nodes */
 	size_t capacity;
-	uint32_t *preorder;  /* per node: position, NONE if unreachable */
+	uint32_t *preorder;   /* per node: position, NONE if unreachable */
 	uint32_t *last_below; /* per node: position of its last descendant */
 };
 
@@ -136,25 +136,26 @@ static void collect_costs(struct builder *builder, const struct swz_node *slot,
 
 static void collect_slot(struct builder *builder, uint32_t unit)
 {
-	const struct swz_node *slot =
-		swz_profile_node(builder->profile, unit);
+	const struct swz_node *slot = swz_profile_node(builder->profile, unit);
 	struct swz_tree_node *node;
 
 	if (slot->function == SWZ_FUNCTION_NONE ||
 	    unit == builder->thread->record.root)
 		return;
-	if (slot->function == SWZ_FUNCTION_ROOT) {
+	/* (what folded nodes hang below is a hidden root of its own) */
+	if (slot->function == SWZ_FUNCTION_ROOT &&
+	    !(slot->open & SWZ_NODE_HIDDEN)) {
 		builder->tree->dropped_nodes++;
 		return;
 	}
-	*swz_map_at(&builder->by_unit, unit, 0) =
-		(uint32_t)builder->tree->count;
+	*swz_map_at(&builder->by_unit, unit,
+		    0) = (uint32_t)builder->tree->count;
 	node = append(builder);
 	*node = (struct swz_tree_node){
 		.id = slot->function,
 		.function = swz_profile_function_by_id(builder->profile,
 						       slot->function),
-		.parent = slot->parent,   /* units, until resolve() */
+		.parent = slot->parent, /* units, until resolve() */
 		.context = slot->context,
 		.flags = slot->open & ~SWZ_NODE_OPEN_MASK,
 		.folded_caller = NONE,
@@ -176,8 +177,8 @@ static void resolve(struct builder *builder)
 		struct swz_tree_node *node = &tree->nodes[i];
 
 		node->parent = swz_map_get(&builder->by_unit, node->parent, 0);
-		node->context =
-			swz_map_get(&builder->by_unit, node->context, 0);
+		node->context = swz_map_get(&builder->by_unit, node->context,
+					    0);
 	}
 }
 
@@ -335,8 +336,8 @@ static void sum_recursive_nodes(struct swz_tree *tree, struct sums *sums)
 		struct sums *context = &sums[node->context];
 		struct sums *parent = &sums[node->parent];
 
-		context->calls_within =
-			swz_add_count(context->calls_within, node->calls);
+		context->calls_within = swz_add_count(context->calls_within,
+						      node->calls);
 		if (called_from_parent(node))
 			parent->calls_beneath = swz_add_count(
 				parent->calls_beneath, node->calls);
@@ -392,8 +393,7 @@ static void sum_subtrees(struct swz_tree *tree)
 		node->self_below = swz_add(node->self_below, node->self);
 		if (i == 0)
 			break;
-		parent->raw_below = swz_add(parent->raw_below,
-					    node->raw_below);
+		parent->raw_below = swz_add(parent->raw_below, node->raw_below);
 		parent->self_below = swz_add(parent->self_below,
 					     node->self_below);
 	}
@@ -444,9 +444,9 @@ static void derive_total(struct swz_tree *tree)
 
 	tree->total_ticks = 0;
 	for (i = 0; i < tree->context_count; i++)
-		tree->total_ticks =
-			swz_add(tree->total_ticks,
-				tree->nodes[tree->contexts[i]].raw_self);
+		tree->total_ticks = swz_add(
+			tree->total_ticks,
+			tree->nodes[tree->contexts[i]].raw_self);
 	for (i = 1; i < tree->count; i++)
 		if (!called_from_parent(&tree->nodes[i]))
 			tree->total_ticks = swz_sub(tree->total_ticks,
@@ -465,7 +465,7 @@ void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
 	};
 	struct sums *sums;
 
-	*tree = (struct swz_tree){ 0 };
+	*tree = (struct swz_tree){0};
 	if (compensate) {
 		tree->cost_inside = profile->header.cost_inside;
 		tree->cost_outside = profile->header.cost_outside;
@@ -492,7 +492,7 @@ void swz_tree_free(struct swz_tree *tree)
 {
 	free(tree->nodes);
 	free(tree->contexts);
-	*tree = (struct swz_tree){ 0 };
+	*tree = (struct swz_tree){0};
 }
 
 int64_t swz_tree_inclusive(const struct swz_tree *tree,

@@ -14,11 +14,11 @@
 #define SWZ_TREE_ROOT 0u /* index of the root, which always exists */
 
 struct swz_tree_node {
-	uint32_t id;       /* function id, or SWZ_FUNCTION_ROOT */
-	uint32_t function; /* into profile->functions, or SWZ_INDEX_NONE */
-	uint32_t parent;   /* index; of itself for the root */
-	uint32_t context;  /* index: its own, or an ancestor's */
-	uint32_t flags;    /* enum swz_node_flags */
+	uint32_t id;            /* function id, or SWZ_FUNCTION_ROOT */
+	uint32_t function;      /* into profile->functions, or SWZ_INDEX_NONE */
+	uint32_t parent;        /* index; of itself for the root */
+	uint32_t context;       /* index: its own, or an ancestor's */
+	uint32_t flags;         /* enum swz_node_flags */
 	uint32_t folded_caller; /* a folded node's caller, where it is known:
 				 * into profile->functions; else
 				 * SWZ_INDEX_NONE */
@@ -42,9 +42,9 @@ struct swz_tree {
 	size_t count;
 	uint32_t *contexts; /* indices of contexts, parents before children */
 	size_t context_count;
-	int64_t total_ticks; /* the thread's time, raw: sum of raw_self, less
-			      * the ticks of folded nodes, which are within
-			      * the raw_self of an unknown context */
+	int64_t total_ticks;   /* the thread's time, raw: sum of raw_self, less
+				* the ticks of folded nodes, which are within
+				* the raw_self of an unknown context */
 	uint64_t cost_outside; /* as in the header; 0: not compensated */
 	uint64_t cost_inside;
 	uint64_t dropped_nodes;  /* left out as inconsistent */

@@ -135,6 +135,15 @@ static struct swz_node *take_node(struct swz_thread_cold *cold,
 	return cold->next_node++;
 }
 
+/* The last part of the bound is kept for folded contexts, and for what runs
+ * while the process ends. */
+static uint64_t fold_reserve(void)
+{
+	return swz_file->flags & SWZ_FILE_ENDED
+		       ? 0
+		       : swz_file->limit_bytes / FOLD_SHARE;
+}
+
 /* Publishes a node whose other fields are set: function comes last. */
 static void publish(struct swz_node *node, uint32_t function)
 {
@@ -184,7 +193,7 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 	struct swz_thread_cold *cold = thread->cold;
 	bool folded = key == swz_context_fold_key(thread);
 	struct swz_node *node = take_node(
-		cold, folded ? 0 : swz_file->limit_bytes / FOLD_SHARE);
+		cold, folded ? 0 : fold_reserve());
 	uint32_t ancestor;
 
 	if (!node) {

@@ -29,6 +29,9 @@ static uint64_t file_device, file_inode;
 static uint64_t mapped_bytes; /* of swz_file */
 static uint64_t old_bytes;    /* of the parent's, while a child takes over */
 
+/* Room that is left for what runs after our destructor. */
+#define AFTERLIFE_BYTES (1ull << 20)
+
 #define CLOSED (1ull << 63) /* in used_bytes, while the file is being cut */
 
 /* path = the pattern with %p replaced. Returns whether it had one. */
@@ -344,14 +347,15 @@ void swz_file_finish(void)
 	swz_file_sample_clock(2);
 	swz_file->end_ticks = swz_ticks();
 	swz_file->flags |= SWZ_FILE_ENDED;
-	/* Threads may go on; they get no more chunks, and what they hold lies
-	 * before the cut. */
+	/* Threads may go on, and destructors of other libraries come yet: they
+	 * get a little more, and all that is handed out lies before the cut. */
 	bytes = atomic_fetch_or_explicit(used, CLOSED, memory_order_relaxed) &
 		~CLOSED;
-	swz_file->limit_bytes = bytes;
+	if (swz_file->limit_bytes > bytes + AFTERLIFE_BYTES)
+		swz_file->limit_bytes = (bytes + AFTERLIFE_BYTES) &
+					-(uint64_t)4096;
 	atomic_store_explicit(used, bytes, memory_order_relaxed);
 	if (SWZ_SYSCALL(SYS_lstat, path, &st) == 0 &&
 	    st.st_dev == file_device && st.st_ino == file_inode)
-		SWZ_SYSCALL(SYS_truncate, path,
-			    (bytes + 4095) & -(uint64_t)4096);
+		SWZ_SYSCALL(SYS_truncate, path, swz_file->limit_bytes);
 }

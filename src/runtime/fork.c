@@ -145,34 +145,44 @@ static void reenter_pending(struct rebirth *r, struct swz_thunk *record)
 
 #define SEEN (1ull << 63) /* in start_ticks: on the path of live frames */
 
-static void find_top(void *context, struct swz_thunk *thunk)
+static bool owns_block(const struct rebirth *r, uint32_t i, uint32_t *block)
 {
-	struct rebirth *r = context;
-	bool alive;
+	const struct swz_thread_cold *cold = r->thread->cold;
 
-	if (!thunk->slot || thunk->slot == SWZ_SLOT_OF_RECORD ||
-	    (r->top && thunk->start_ticks <= r->top->start_ticks))
-		return;
-	swz_thunks_alive(&thunk, 1, &alive);
-	if (alive)
-		r->top = thunk;
+	if (i == cold->block_count)
+		return false;
+	*block = cold->blocks[i];
+	return true;
 }
 
-/* Every thunk that is not on the path: free, or, when its slot still holds it,
- * of a suspended or skipped frame, whose time is no longer accounted. */
-static void sort_out(void *context, struct swz_thunk *thunk)
+/* The latest of the thread's live frames. */
+static void find_top(struct rebirth *r)
 {
-	struct rebirth *r = context;
-	bool alive = false;
+	uint32_t block;
 
+	for (uint32_t b = 0; owns_block(r, b, &block); b++) {
+		struct swz_thunk *thunks = swz_arena_block_thunks(block);
+		uint64_t alive = swz_block_alive(block);
+
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+			if (alive >> i & 1 &&
+			    (!r->top || thunks[i].start_ticks >
+						r->top->start_ticks))
+				r->top = &thunks[i];
+	}
+}
+
+/* A thunk that is not on the path of live frames: free, or, when its slot
+ * still holds it, of a suspended or skipped frame, whose time is no longer
+ * accounted. */
+static void sort_out(struct rebirth *r, struct swz_thunk *thunk, bool alive)
+{
 	if (thunk->slot == SWZ_SLOT_OF_RECORD)
 		return;
 	if (thunk->start_ticks & SEEN) {
 		thunk->start_ticks &= ~SEEN;
 		return;
 	}
-	if (thunk->slot)
-		swz_thunks_alive(&thunk, 1, &alive);
 	if (!alive) {
 		if (r->rebuild)
 			swz_thread_put_free(r->thread, thunk);
@@ -183,6 +193,19 @@ static void sort_out(void *context, struct swz_thunk *thunk)
 	for (struct swz_thunk *p = thunk->pending; p; p = p->pending) {
 		p->node = &swz_closed_node;
 		p->parent_key = thunk->parent_key;
+	}
+}
+
+static void sort_out_rest(struct rebirth *r)
+{
+	uint32_t block;
+
+	for (uint32_t b = 0; owns_block(r, b, &block); b++) {
+		struct swz_thunk *thunks = swz_arena_block_thunks(block);
+		uint64_t alive = swz_block_alive(block);
+
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+			sort_out(r, &thunks[i], alive >> i & 1);
 	}
 }
 
@@ -255,9 +278,10 @@ struct swz_thread *swz_fork_child(struct swz_thread *hot, uint64_t *slot,
 	if (r.top && !swz_thread_owns(hot, r.top))
 		r.top = NULL;
 	if (!r.top)
-		swz_thread_each_thunk(hot, find_top, &r);
+		find_top(&r);
 	reenter_frames(&r);
-	swz_thread_each_thunk(hot, sort_out, &r);
+	swz_thread_drop_records(hot, exiting);
+	sort_out_rest(&r);
 	swz_sys_munmap(r.path, r.path_room * sizeof(uint32_t));
 	swz_file_drop(old);
 	return hot;

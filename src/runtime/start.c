@@ -96,6 +96,7 @@ static const char *set_up(void)
 		return "no memory to plan for ";
 	if (swz_plan_filtered)
 		swz_file->flags |= SWZ_FILE_FILTERED;
+	swz_thread_set_main_stack(swz_config.envp);
 	swz_thread_set_functions(swz_plan_function_count());
 	if (record_command() != SWZ_OK || !swz_thread_begin())
 		return "no room in the profile ";
@@ -138,5 +139,6 @@ __attribute__((destructor)) static void end(void)
 	if (!swz_recording || !swz_thread_self || !swz_thread_self->cold)
 		return;
 	swz_thread_note_name(swz_thread_self);
+	swz_thread_note_ended();
 	swz_file_finish();
 }

@@ -146,57 +146,84 @@ static struct swz_thread_cold *take_state(void)
 
 /* ------------------------------------------------------------- thunks */
 
-void swz_thunks_alive(struct swz_thunk *const *thunks, unsigned count,
-		      bool *alive)
+/* The kernel keeps this much free of other mappings below the main thread's
+ * stack (mmap_base, arch/x86/mm/mmap.c: at least 128 MiB), and never takes away
+ * what the stack has grown to. */
+#define MAIN_STACK_BYTES (128u << 20)
+
+static uintptr_t main_stack_top;
+
+void swz_thread_set_main_stack(const void *top)
 {
-	uint64_t words[64];
-	struct iovec local = { words, sizeof(words) }, remote[64];
+	main_stack_top = (uintptr_t)top;
+}
+
+static bool on_main_stack(const uint64_t *slot)
+{
+	return main_stack_top - 8 - (uintptr_t)slot < MAIN_STACK_BYTES;
+}
+
+/* Reads slots by way of the kernel; false where the memory is gone. */
+static void read_slots(uint64_t *const *slots, unsigned count, uint64_t *words,
+		       bool *readable)
+{
 	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+	struct iovec remote[SWZ_BLOCK_THUNKS];
+	unsigned done = 0;
 
-	while (count) {
-		unsigned n = count < 64 ? count : 64, done = 0;
+	while (done < count) {
+		struct iovec local = { words + done,
+				       (count - done) * sizeof(*words) };
+		unsigned got;
+		long r;
 
-		while (done < n) {
-			long r;
-			unsigned got;
-
-			for (unsigned i = done; i < n; i++) {
-				remote[i].iov_base = thunks[i]->slot;
-				remote[i].iov_len = sizeof(words[0]);
-			}
-			local.iov_base = words + done;
-			local.iov_len = (n - done) * sizeof(words[0]);
-			r = SWZ_SYSCALL(SYS_process_vm_readv, pid, &local, 1,
-					remote + done, n - done, 0);
-			got = r > 0 ? (unsigned)r / sizeof(words[0]) : 0;
-			for (unsigned i = done; i < done + got; i++)
-				alive[i] = words[i] ==
-					   swz_thunk_address(thunks[i]);
-			done += got;
-			if (done == n)
-				break;
-			/* this one cannot be read: gone, or, where we are not
-			 * allowed to look, taken to be there */
-			alive[done++] = r < 0 && r != -EFAULT;
+		for (unsigned i = done; i < count; i++) {
+			remote[i].iov_base = slots[i];
+			remote[i].iov_len = sizeof(*words);
 		}
-		thunks += n;
-		alive += n;
-		count -= n;
+		r = SWZ_SYSCALL(SYS_process_vm_readv, pid, &local, 1,
+				remote + done, count - done, 0);
+		got = r > 0 ? (unsigned)r / sizeof(*words) : 0;
+		for (unsigned i = done; i < done + got; i++)
+			readable[i] = true;
+		done += got;
+		if (done == count)
+			break;
+		/* Where we are not allowed to look, nothing is taken to be
+		 * gone: the word is what a live frame has there. */
+		readable[done++] = r < 0 && r != -EFAULT;
 	}
 }
 
-void swz_thread_each_thunk(struct swz_thread *thread,
-			   void (*visit)(void *, struct swz_thunk *),
-			   void *context)
+uint64_t swz_block_alive(uint32_t block)
 {
-	struct swz_thread_cold *cold = thread->cold;
+	struct swz_thunk *thunks = swz_arena_block_thunks(block);
+	uint64_t *slots[SWZ_BLOCK_THUNKS], words[SWZ_BLOCK_THUNKS];
+	bool readable[SWZ_BLOCK_THUNKS];
+	unsigned which[SWZ_BLOCK_THUNKS], count = 0;
+	uint64_t alive = 0;
 
-	for (uint32_t b = 0; b < cold->block_count; b++) {
-		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
+	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++) {
+		uint64_t *slot = thunks[i].slot;
 
-		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
-			visit(context, &t[i]);
+		if (!slot || slot == SWZ_SLOT_OF_RECORD)
+			continue;
+		if (on_main_stack(slot)) {
+			if (*slot == swz_thunk_address(&thunks[i]))
+				alive |= 1ull << i;
+			continue;
+		}
+		words[count] = swz_thunk_address(&thunks[i]);
+		slots[count] = slot;
+		which[count++] = i;
 	}
+	if (count)
+		read_slots(slots, count, words, readable);
+	for (unsigned i = 0; i < count; i++)
+		if (readable[i] &&
+		    words[i] == swz_thunk_address(&thunks[which[i]]))
+			alive |= 1ull << which[i];
+	return alive;
 }
 
 static void push_free(struct swz_thread *thread, struct swz_thunk *thunk)
@@ -227,19 +254,11 @@ bool swz_thread_owns(const struct swz_thread *thread,
 static bool is_unused(uint32_t block)
 {
 	struct swz_thunk *thunks = swz_arena_block_thunks(block);
-	struct swz_thunk *list[SWZ_BLOCK_THUNKS];
-	bool alive[SWZ_BLOCK_THUNKS];
 
-	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++) {
-		list[i] = &thunks[i];
+	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
 		if (thunks[i].slot == SWZ_SLOT_OF_RECORD || thunks[i].pending)
 			return false;
-	}
-	swz_thunks_alive(list, SWZ_BLOCK_THUNKS, alive);
-	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
-		if (alive[i])
-			return false;
-	return true;
+	return swz_block_alive(block) == 0;
 }
 
 static void give_back(uint32_t block)
@@ -295,58 +314,91 @@ static enum swz_status add_block(struct swz_thread *thread)
 	return SWZ_OK;
 }
 
-/* Frees the thunks of a block whose frames are gone; returns how many. A record
- * of a tail call goes with the thunk that it is pending on. */
-static unsigned sweep_block(struct swz_thread *thread, uint32_t block)
+/* The records of tail calls that are pending on a thunk whose frame is gone
+ * become thunks like any other that is not in use. */
+void swz_thread_drop_records(struct swz_thread *thread,
+			     const struct swz_thunk *but)
 {
-	struct swz_thunk *thunks = swz_arena_block_thunks(block);
-	struct swz_thunk *list[SWZ_BLOCK_THUNKS];
-	bool alive[SWZ_BLOCK_THUNKS];
-	unsigned freed = 0;
+	struct swz_thread_cold *cold = thread->cold;
 
-	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
-		list[i] = &thunks[i];
-	swz_thunks_alive(list, SWZ_BLOCK_THUNKS, alive);
-	for (unsigned i = SWZ_BLOCK_THUNKS; i-- > 0;) {
-		if (alive[i] || list[i]->slot == SWZ_SLOT_OF_RECORD)
-			continue;
-		swz_thread_put_free(thread, list[i]);
-		freed++;
+	for (uint32_t b = 0; b < cold->block_count; b++) {
+		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
+		uint64_t owners_here = 0;
+
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+			if (t[i].pending && t[i].slot != SWZ_SLOT_OF_RECORD &&
+			    &t[i] != but)
+				owners_here |= 1ull << i;
+		if (owners_here)
+			owners_here &= ~swz_block_alive(cold->blocks[b]);
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++) {
+			struct swz_thunk *record = t[i].pending;
+
+			if (!(owners_here >> i & 1))
+				continue;
+			t[i].pending = NULL;
+			for (; record; record = record->pending)
+				record->slot = NULL;
+		}
 	}
-	return freed;
 }
 
+/* Puts the thunks of the thread's blocks whose frames are gone on its free
+ * list, which is empty; returns how many there are. */
 static unsigned sweep(struct swz_thread *thread)
 {
 	struct swz_thread_cold *cold = thread->cold;
 	unsigned freed = 0;
 
 	thread->free = NULL;
-	for (uint32_t b = 0; b < cold->block_count; b++)
-		freed += sweep_block(thread, cold->blocks[b]);
+	swz_thread_drop_records(thread, NULL);
+	for (uint32_t b = 0; b < cold->block_count; b++) {
+		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
+		uint64_t alive = swz_block_alive(cold->blocks[b]);
+
+		for (unsigned i = SWZ_BLOCK_THUNKS; i-- > 0;) {
+			if (alive >> i & 1 || t[i].slot == SWZ_SLOT_OF_RECORD)
+				continue;
+			push_free(thread, &t[i]);
+			freed++;
+		}
+	}
 	return freed;
 }
 
 extern const char swz_text_start[], swz_text_end[];
 
+/* Hooks run in our text and in the thunks. A signal frame keeps, in this order, the interrupted program counter, the
+ * flags (of which bit 1 is always set) and the selectors, of which the first
+ * is 0x33 in 64-bit mode (struct sigcontext, arch/x86/include/uapi/asm). */
+static bool is_interrupted_hook(const uint64_t *words)
+{
+	return (words[0] - (uintptr_t)swz_text_start <
+			(uintptr_t)(swz_text_end - swz_text_start) ||
+		swz_arena_contains(words[0])) &&
+	       (words[1] & ~(uint64_t)0x3fffff) == 0 && (words[1] & 2) &&
+	       (words[2] & 0xffff) == 0x33;
+}
+
 bool swz_interrupts_a_hook(const uint64_t *slot)
 {
-	uint64_t words[512];
+	uint64_t words[512 + 2] = { 0 };
 	uintptr_t at = (uintptr_t)(slot + 1);
 	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
 
 	for (unsigned page = 0; page < 16; page++) {
-		size_t bytes = PAGE - at % PAGE;
-		struct iovec local = { words, bytes };
+		size_t bytes = PAGE - at % PAGE, count = bytes / 8;
+		struct iovec local = { words + 2, bytes };
 		struct iovec remote = { (void *)at, bytes };
 
 		if (SWZ_SYSCALL(SYS_process_vm_readv, pid, &local, 1, &remote,
 				1, 0) != (long)bytes)
 			break;
-		for (size_t i = 0; i < bytes / 8; i++)
-			if (words[i] - (uintptr_t)swz_text_start <
-			    (uintptr_t)(swz_text_end - swz_text_start))
+		for (size_t i = 0; i < count; i++)
+			if (is_interrupted_hook(words + i))
 				return true;
+		words[0] = words[count]; /* a frame across the pages' edge */
+		words[1] = words[count + 1];
 		at += bytes;
 	}
 	return false;
@@ -471,4 +523,18 @@ enum swz_status swz_thread_revive(struct swz_thread *hot)
 				      memory_order_relaxed);
 	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
 	return set_up(hot, own);
+}
+
+void swz_thread_note_ended(void)
+{
+	struct swz_thread_cold *cold;
+
+	for (cold = swz_thread_first(); cold; cold = cold->next) {
+		int32_t tid = atomic_load_explicit(&cold->tid,
+						   memory_order_relaxed);
+
+		if (tid && cold->hot->record && has_ended(tid, 0))
+			cold->hot->record->end_ticks =
+				cold->hot->record->last_ticks;
+	}
 }

@@ -81,17 +81,26 @@ void swz_thread_put_free(struct swz_thread *thread, struct swz_thunk *thunk);
 bool swz_thread_owns(const struct swz_thread *thread,
 		     const struct swz_thunk *thunk);
 
-/* Whether the stack above `slot` holds an address within our code: then this
- * may be a signal handler that has interrupted a hook, which may be holding a
- * thunk that it has not filled yet. Looks no farther than 64 KiB or the end of
- * what may be read. */
+/* Whether the stack above `slot` holds a signal frame that interrupted our own
+ * code: a hook may then be holding a thunk that it has not filled yet. Looks
+ * no farther than 64 KiB or the end of what may be read. */
 bool swz_interrupts_a_hook(const uint64_t *slot);
 
-/* For each thunk: whether its frame may still be there, which is so as long as
- * its return slot holds its address T. Reads the slots by way of the kernel,
- * since their memory may be gone. */
-void swz_thunks_alive(struct swz_thunk *const *thunks, unsigned count,
-		      bool *alive);
+/* One bit for each thunk of a block: whether its frame may still be there,
+ * which is so as long as its return slot holds its address T. Slots whose
+ * memory may be gone are read by way of the kernel. */
+uint64_t swz_block_alive(uint32_t block);
+
+/* Lets the records go that are pending on thunks whose frames are gone; one
+ * thunk may be taken to be alive whatever its slot holds. */
+void swz_thread_drop_records(struct swz_thread *thread,
+			     const struct swz_thunk *but);
+
+/* Where the main thread's stack begins; to be set before the first thread. */
+void swz_thread_set_main_stack(const void *top);
+
+/* Notes in the profile which threads have ended by now. */
+void swz_thread_note_ended(void);
 
 /* Puts the thread's current name into its record. */
 void swz_thread_note_name(struct swz_thread *thread);
@@ -107,12 +116,6 @@ enum swz_status swz_thread_revive(struct swz_thread *hot) SWZ_MUST_CHECK;
 
 /* The cold part of a hot one, wiped or not. */
 struct swz_thread_cold *swz_thread_cold_of(const struct swz_thread *hot);
-
-/* Calls visit for each thunk of the thread's blocks. */
-void swz_thread_each_thunk(struct swz_thread *thread,
-			   void (*visit)(void *context,
-					 struct swz_thunk *thunk),
-			   void *context);
 
 /* The number of function ids that `open` must have room for; set once before
  * the first thread begins, and again (upwards) when modules arrive. */

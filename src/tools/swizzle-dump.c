@@ -33,20 +33,20 @@ static const struct {
 	enum format format;
 	const char *description;
 } formats[] = {
-	{ "callgrind", FORMAT_CALLGRIND,
-	  "for KCachegrind and callgrind_annotate (default)" },
-	{ "text", FORMAT_TEXT, "a table of functions" },
-	{ "info", FORMAT_INFO,
-	  "what the file holds: command, threads, modules, refusals" },
+	{"callgrind", FORMAT_CALLGRIND,
+	 "for KCachegrind and callgrind_annotate (default)"},
+	{"text", FORMAT_TEXT, "a table of functions"},
+	{"info", FORMAT_INFO,
+	 "what the file holds: command, threads, modules, refusals"},
 };
 
 static const struct {
 	const char *name;
 	enum swz_sort sort;
 } sort_keys[] = {
-	{ "self", SWZ_SORT_SELF }, { "incl", SWZ_SORT_INCLUSIVE },
-	{ "calls", SWZ_SORT_CALLS }, { "name", SWZ_SORT_NAME },
-	{ "min", SWZ_SORT_MIN }, { "max", SWZ_SORT_MAX },
+	{"self", SWZ_SORT_SELF},   {"incl", SWZ_SORT_INCLUSIVE},
+	{"calls", SWZ_SORT_CALLS}, {"name", SWZ_SORT_NAME},
+	{"min", SWZ_SORT_MIN},     {"max", SWZ_SORT_MAX},
 };
 
 struct options {
@@ -77,8 +77,8 @@ static const char usage_text[] =
 	"Convert swizzle profiles; several are merged. Default: the newest\n"
 	"swizzle.out.* in the working directory.\n"
 	"\n"
-	"  -f, --format FORMAT    callgrind (default), text, info; `help' lists\n"
-	"                         them\n"
+	"  -f, --format FORMAT    callgrind (default), text or info; `help'\n"
+	"                         lists them\n"
 	"  -o, --output FILE      `-': standard output. Default: callgrind\n"
 	"                         writes callgrind.out.PID, the others to\n"
 	"                         standard output\n"
@@ -86,7 +86,8 @@ static const char usage_text[] =
 	"      --separate-threads one file (or table) per thread\n"
 	"      --tid TID          only the thread with this id\n"
 	"      --no-compensate    do not subtract the cost of the hooks\n"
-	"      --demangle=HOW     no, simple (default: without parameters), full\n"
+	"      --demangle=HOW     no, simple (default; without parameters) or\n"
+	"                         full\n"
 	"  -n N                   text: at most N rows\n"
 	"  -s KEY                 text: sort by self (default), incl, calls,\n"
 	"                         name, min or max\n"
@@ -200,20 +201,19 @@ enum long_option {
 };
 
 static const struct option long_options[] = {
-	{ "format", required_argument, NULL, 'f' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "thread-parts", no_argument, NULL, OPTION_THREAD_PARTS },
-	{ "separate-threads", no_argument, NULL, OPTION_SEPARATE_THREADS },
-	{ "no-compensate", no_argument, NULL, OPTION_NO_COMPENSATE },
-	{ "demangle", required_argument, NULL, OPTION_DEMANGLE },
-	{ "percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT },
-	{ "tid", required_argument, NULL, OPTION_TID },
-	{ "sort", required_argument, NULL, 's' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "version", no_argument, NULL, 'V' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
-};
+	{"format", required_argument, NULL, 'f'},
+	{"output", required_argument, NULL, 'o'},
+	{"thread-parts", no_argument, NULL, OPTION_THREAD_PARTS},
+	{"separate-threads", no_argument, NULL, OPTION_SEPARATE_THREADS},
+	{"no-compensate", no_argument, NULL, OPTION_NO_COMPENSATE},
+	{"demangle", required_argument, NULL, OPTION_DEMANGLE},
+	{"percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT},
+	{"tid", required_argument, NULL, OPTION_TID},
+	{"sort", required_argument, NULL, 's'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"version", no_argument, NULL, 'V'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0}};
 
 static void take_option(struct options *options, int option, const char *value)
 {
@@ -227,8 +227,8 @@ static void take_option(struct options *options, int option, const char *value)
 		options->output = value;
 		break;
 	case 'n':
-		options->table.rows =
-			parse_count(value, "not a number of rows", INT32_MAX);
+		options->table.rows = parse_count(value, "not a number of rows",
+						  INT32_MAX);
 		break;
 	case 's':
 		options->table.sort = parse_sort(value);
@@ -294,7 +294,7 @@ static void warn_damage(const struct swz_profile *profile)
 		complain("%s: truncated, %" PRIu64
 			 " bytes are missing; showing what is there",
 			 profile->name, damage->missing_bytes);
-	if (damage->bad_chunks || damage->stray_nodes)
+	else if (damage->bad_chunks || damage->stray_nodes)
 		complain("%s: damaged (%" PRIu32 " bad chunks, %" PRIu64
 			 " contexts without a thread); showing what is left",
 			 profile->name, damage->bad_chunks,
@@ -334,14 +334,14 @@ static void read_input(struct input *input, const struct options *options,
 			complain("%s: no thread was recorded", path);
 	}
 	swz_grow(&input->profiles, &input->capacity, input->count,
-		 sizeof(*input->profiles));
+		 sizeof(void *));
 	input->profiles[input->count++] = profile;
 }
 
 static void read_inputs(struct input *input, const struct options *options,
 			char **arguments, int count)
 {
-	struct swz_inputs inputs = { 0 };
+	struct swz_inputs inputs = {0};
 	struct swz_error error;
 	size_t i;
 	int at;
@@ -450,7 +450,7 @@ static struct swz_section new_section(const struct input *input, size_t index,
 static int dump_merged(struct input *input, struct swz_catalog *catalog,
 		       const struct options *options)
 {
-	struct swz_report report = { 0 };
+	struct swz_report report = {0};
 	struct swz_section section;
 	struct swz_output output;
 	int status = EXIT_OK;
@@ -527,7 +527,7 @@ static int end_file(struct thread_output *to, const struct options *options)
 	if (to->path && to->output.stream)
 		status = close_output(&to->output, to->path, options);
 	free(to->path);
-	*to = (struct thread_output){ 0 };
+	*to = (struct thread_output){0};
 	return status;
 }
 
@@ -536,9 +536,9 @@ static int dump_thread(struct input *input, size_t index, size_t thread_index,
 {
 	const struct swz_profile *profile = input->profiles[index];
 	struct swz_binding *binding = &input->bindings[index];
-	struct swz_report report = { 0 };
-	struct swz_section section =
-		new_section(input, index, &report, options);
+	struct swz_report report = {0};
+	struct swz_section section = new_section(input, index, &report,
+						 options);
 	int status;
 
 	section.thread = &profile->threads[thread_index];
@@ -564,17 +564,16 @@ static int dump_thread(struct input *input, size_t index, size_t thread_index,
 
 static int dump_threads(struct input *input, const struct options *options)
 {
-	struct thread_output to = { 0 };
+	struct thread_output to = {0};
 	int status = EXIT_OK, last;
 	size_t i, j;
 
 	for (i = 0; i < input->count && status == EXIT_OK; i++)
-		for (j = 0; j < input->profiles[i]->thread_count &&
-			    status == EXIT_OK;
+		for (j = 0;
+		     j < input->profiles[i]->thread_count && status == EXIT_OK;
 		     j++)
 			if (wants(options, &input->profiles[i]->threads[j]))
-				status = dump_thread(input, i, j, &to,
-						     options);
+				status = dump_thread(input, i, j, &to, options);
 	last = end_file(&to, options);
 	return status != EXIT_OK ? status : last;
 }
@@ -617,8 +616,8 @@ static int dump_info(struct input *input, const struct options *options)
 			putc('\n', output.stream);
 		swz_write_info(output.stream, input->profiles[i]);
 	}
-	return swz_output_close(&output) == SWZ_OK ? EXIT_OK :
-						     write_failed(path);
+	return swz_output_close(&output) == SWZ_OK ? EXIT_OK
+						   : write_failed(path);
 }
 
 static bool has_thread(const struct input *input, const struct options *options)
@@ -638,10 +637,10 @@ int main(int argc, char **argv)
 		.compensate = true,
 		.demangle = SWZ_DEMANGLE_SIMPLE,
 	};
-	struct input input = { 0 };
+	struct input input = {0};
 	int status;
 
-	signal(SIGPIPE, SIG_IGN); /* a write says EPIPE instead */
+	signal(SIGPIPE, SIG_IGN);    /* a write says EPIPE instead */
 	unsetenv("DEBUGINFOD_URLS"); /* no network */
 	parse_options(&options, argc, argv);
 	read_inputs(&input, &options, argv + optind, argc - optind);

@@ -27,7 +27,7 @@ void builder_begin(struct profile_builder *builder)
 {
 	struct swz_file_header *header;
 
-	*builder = (struct profile_builder){ 0 };
+	*builder = (struct profile_builder){0};
 	extend(builder, SWZ_HEADER_BYTES);
 	header = builder_header(builder);
 	memcpy(header->magic, SWZ_FILE_MAGIC, sizeof(header->magic));
@@ -47,7 +47,7 @@ void builder_begin(struct profile_builder *builder)
 void builder_free(struct profile_builder *builder)
 {
 	free(builder->data);
-	*builder = (struct profile_builder){ 0 };
+	*builder = (struct profile_builder){0};
 }
 
 static struct swz_chunk *chunk_at(struct profile_builder *builder,
@@ -97,9 +97,9 @@ void builder_module(struct profile_builder *builder, uint32_t index,
 		.first_function = first,
 		.function_count = count,
 		.in_scope = 1,
-		.counts = { [SWZ_PATCHED] = count },
+		.counts = {[SWZ_PATCHED] = count},
 	};
-	struct swz_function_record function = { .size = 0x100 };
+	struct swz_function_record function = {.size = 0x100};
 	size_t offset = builder_chunk(builder, SWZ_CHUNK_MODULE, 1, index,
 				      sizeof(record) + strlen(path) + 1);
 	uint8_t *body = body_at(builder, offset);
@@ -140,12 +140,11 @@ struct swz_module_record *builder_module_record(struct profile_builder *builder,
 	return find_body(builder, SWZ_CHUNK_MODULE, index);
 }
 
-struct swz_function_record *
-builder_function_record(struct profile_builder *builder, uint32_t module,
-			uint32_t index)
+struct swz_function_record *builder_function_record(
+	struct profile_builder *builder, uint32_t module, uint32_t index)
 {
-	struct swz_function_record *records =
-		find_body(builder, SWZ_CHUNK_FUNCTIONS, module);
+	struct swz_function_record *records = find_body(
+		builder, SWZ_CHUNK_FUNCTIONS, module);
 
 	return &records[index];
 }

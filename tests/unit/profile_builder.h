@@ -40,9 +40,8 @@ struct swz_module_record *builder_module_record(struct profile_builder *builder,
 						uint32_t index);
 
 /* One of its function records; valid until something is added. */
-struct swz_function_record *
-builder_function_record(struct profile_builder *builder, uint32_t module,
-			uint32_t index);
+struct swz_function_record *builder_function_record(
+	struct profile_builder *builder, uint32_t module, uint32_t index);
 
 /* A thread with COUNT node slots, of which the first is its root. It starts
  * at tick 1000 and its last event is at LAST. Returns the root's unit: node n

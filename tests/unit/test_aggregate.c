@@ -21,8 +21,8 @@ static void setup(void)
 {
 	builder_begin(&builder);
 	builder_header(&builder)->clock[1].monotonic_ns = 4500;
-	builder_header(&builder)->cost_inside = 10 * 1024;
-	builder_header(&builder)->cost_outside = 4 * 1024;
+	builder_header(&builder)->cost_inside = 10240;
+	builder_header(&builder)->cost_outside = 4096;
 	builder_module(&builder, 0, "prog", 0x400000, 1, 4);
 	root = builder_thread(&builder, 0, 100, "main", 2000, 8);
 }
@@ -75,9 +75,8 @@ static uint32_t index_of(uint32_t id)
 {
 	if (!id)
 		return SWZ_CATALOG_OUTSIDE;
-	return swz_binding_function(&binding,
-				    swz_profile_function_by_id(profile, id),
-				    id);
+	return swz_binding_function(
+		&binding, swz_profile_function_by_id(profile, id), id);
 }
 
 static struct swz_report_function costs(uint32_t id)
@@ -93,7 +92,7 @@ static struct swz_report_edge edge(uint32_t caller, uint32_t callee)
 		if (report.edges[i].caller == index_of(caller) &&
 		    report.edges[i].callee == index_of(callee))
 			return report.edges[i];
-	return (struct swz_report_edge){ 0 };
+	return (struct swz_report_edge){0};
 }
 
 static int64_t sum_of_self(void)
@@ -311,8 +310,33 @@ START_TEST(folded_contexts_are_taken_from_the_function_that_calls)
 }
 END_TEST
 
+START_TEST(folded_contexts_may_hang_below_a_root_of_their_own)
+{
+	call(1, 0, 1, 1, 1, 400, 400);
+	call(2, 0, 2, SWZ_FUNCTION_ROOT, 0, 0, 0);
+	node(2)->open = SWZ_NODE_FOLDED | SWZ_NODE_HIDDEN;
+	node(2)->call_site = 0;
+	call(3, 2, 3, 2, 4, 300, 300); /* called by 1 */
+	node(3)->open = SWZ_NODE_FOLDED;
+	call(4, 2, 4, 3, 4, 100, 100); /* called by 2 */
+	node(4)->open = SWZ_NODE_FOLDED;
+	node(4)->call_site = 0x401110;
+	aggregate(false);
+	ck_assert_uint_eq(report.dropped_nodes, 0);
+	ck_assert_int_eq(costs(0).self_ns, 600);
+	ck_assert_int_eq(costs(1).self_ns, 100);
+	ck_assert_int_eq(costs(2).self_ns, 200);
+	ck_assert_int_eq(costs(3).self_ns, 100);
+	ck_assert_uint_eq(edge(0, 2).calls, 0);
+	ck_assert_uint_eq(edge(2, 3).calls, 4);
+}
+END_TEST
+
 START_TEST(folded_contexts_of_unknown_callers_keep_the_sum)
 {
+	int64_t called = 0;
+	size_t i;
+
 	call(1, 0, 1, 1, 1, 900, 900);
 	call(2, 0, 2, 3, 1, 200, 200);
 	node(2)->open = SWZ_NODE_FOLDED;
@@ -321,6 +345,11 @@ START_TEST(folded_contexts_of_unknown_callers_keep_the_sum)
 	ck_assert_int_le(report.total_ns, 1000);
 	ck_assert_int_ge(report.total_ns, 997);
 	ck_assert_int_eq(sum_of_self(), report.total_ns);
+	ck_assert_uint_eq(edge(0, 3).calls, 0);
+	for (i = 0; i < report.edge_count; i++)
+		if (report.edges[i].caller == SWZ_CATALOG_OUTSIDE)
+			called += report.edges[i].inclusive_ns;
+	ck_assert_int_le(costs(0).self_ns + called, report.total_ns);
 }
 END_TEST
 
@@ -330,7 +359,7 @@ START_TEST(drops_cycles_and_orphans)
 	call(2, 3, 2, 2, 1, 100, 100); /* 2 and 3: a cycle */
 	call(3, 2, 3, 3, 1, 100, 100);
 	call(4, 1, 4, 2, 1, 100, 100);
-	node(4)->parent = 12345; /* not there */
+	node(4)->parent = 12345;       /* not there */
 	call(5, 5, 5, 2, 1, 100, 100); /* its own parent */
 	call(6, 1, 4, 2, 1, 100, 100); /* context was dropped */
 	aggregate(false);
@@ -431,8 +460,7 @@ START_TEST(merges_profiles_by_module_and_address)
 	builder_call(&other, unit + 1, unit, unit + 1, 12, 0, 1, 700, 700);
 	other_profile = builder_read(&other);
 	swz_catalog_bind(&other_binding, &catalog, other_profile);
-	swz_tree_build(&tree, other_profile, &other_profile->threads[0],
-		       false);
+	swz_tree_build(&tree, other_profile, &other_profile->threads[0], false);
 	swz_report_add(&report, &other_binding, &tree);
 	ck_assert_uint_eq(catalog.module_count, 1);
 	ck_assert_uint_eq(costs(2).calls, 2);
@@ -467,11 +495,11 @@ int main(void)
 	tcase_add_test(tests, repairs_a_torn_exit);
 	tcase_add_test(tests, a_context_lasts_as_long_as_what_it_calls);
 	tcase_add_test(tests, hidden_contexts_count_for_their_callers);
-	tcase_add_test(
-		tests,
-		folded_contexts_are_taken_from_the_function_that_calls);
 	tcase_add_test(tests,
-		       folded_contexts_of_unknown_callers_keep_the_sum);
+		       folded_contexts_are_taken_from_the_function_that_calls);
+	tcase_add_test(tests,
+		       folded_contexts_may_hang_below_a_root_of_their_own);
+	tcase_add_test(tests, folded_contexts_of_unknown_callers_keep_the_sum);
 	tcase_add_test(tests, drops_cycles_and_orphans);
 	tcase_add_test(tests, drops_a_context_that_is_no_ancestor);
 	tcase_add_test(tests, keeps_functions_without_a_record);

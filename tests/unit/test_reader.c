@@ -51,8 +51,8 @@ static enum swz_status parse(const void *bytes, size_t size,
 			     struct swz_error *error)
 {
 	struct swz_profile *profile;
-	enum swz_status status =
-		swz_profile_parse("test", bytes, size, &profile, error);
+	enum swz_status status = swz_profile_parse("test", bytes, size,
+						   &profile, error);
 
 	swz_profile_free(profile);
 	return status;
@@ -63,7 +63,7 @@ static enum swz_status parse(const void *bytes, size_t size,
 static void exercise(const void *bytes, size_t size)
 {
 	static const struct swz_catalog_options options;
-	struct swz_report report = { 0 };
+	struct swz_report report = {0};
 	struct swz_catalog catalog;
 	struct swz_binding binding;
 	struct swz_profile *profile;
@@ -231,9 +231,9 @@ END_TEST
 
 START_TEST(survives_extreme_words)
 {
-	static const uint64_t values[] = { UINT64_MAX, INT64_MAX,
-					   (uint64_t)INT64_MIN, 1,
-					   0x0000ffff0000ffff };
+	static const uint64_t values[] = {UINT64_MAX, INT64_MAX,
+					  (uint64_t)INT64_MIN, 1,
+					  0x0000ffff0000ffff};
 	size_t offset, i;
 
 	for (offset = 0; offset < builder.size; offset += 8) {
@@ -262,6 +262,20 @@ START_TEST(goes_on_after_an_unfinished_chunk)
 	ck_assert_uint_eq(profile->thread_count, 3);
 	ck_assert(!swz_profile_damaged(profile));
 	swz_profile_free(profile);
+}
+END_TEST
+
+START_TEST(reads_a_thread_without_nodes)
+{
+	struct swz_thread_record record = {.tid = 1};
+	size_t offset;
+
+	builder_free(&builder);
+	builder_begin(&builder);
+	offset = builder_chunk(&builder, SWZ_CHUNK_THREAD, 1, 0,
+			       sizeof(record));
+	memcpy(builder.data + offset + 64, &record, sizeof(record));
+	exercise(builder.data, builder.size);
 }
 END_TEST
 
@@ -385,6 +399,7 @@ int main(void)
 	tcase_add_test(tests, survives_any_flipped_bit);
 	tcase_add_test(tests, survives_extreme_words);
 	tcase_add_test(tests, goes_on_after_an_unfinished_chunk);
+	tcase_add_test(tests, reads_a_thread_without_nodes);
 	tcase_add_test(tests, skips_unknown_chunks);
 	tcase_add_test(tests, counts_a_chunk_with_a_bad_magic_as_damage);
 	tcase_add_test(tests, open_frames_end_where_the_thread_was_last_seen);

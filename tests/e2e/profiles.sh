@@ -1,0 +1,110 @@
+# Sourced after lib.sh by tests that look into profiles: what swizzle-dump says
+# about a file, as assertions. Every dump must be silent: a profile that the
+# runtime wrote is never "damaged" to the reader.
+# shellcheck shell=bash
+
+need_built "$RUN" "$DUMP" "$LIBSWIZZLE"
+
+need_targets() { # NAME...: skips the test where `make tests` was not run
+	local name
+	for name; do
+		need_built "$TARGETS/$name"
+	done
+}
+
+# The text table of PROFILE, in the file `table`.
+dump_table() { # PROFILE [OPTION...]
+	local profile=$1
+	shift
+	"$DUMP" -f text "$@" "$profile" >"$TMP/table" 2>"$TMP/dump.err" ||
+		fail "swizzle-dump -f text: status $?"
+	assert_empty "$TMP/dump.err"
+}
+
+# One column of the row of FUNCTION; empty if there is none. Names may hold
+# spaces: columns of names are two spaces apart. Alike names add up.
+row() { # TABLE COLUMN(calls|self|incl) FUNCTION
+	awk -v column="$2" -v name="$3" '
+		BEGIN { at = column == "calls" ? 1 : column == "self" ? 2 : 3 }
+		/^#/ { next }
+		{
+			value = $at
+			rest = $0
+			sub(/^ *[^ ]+ +[^ ]+ +[^ ]+  /, "", rest)
+			sub(/  [^ ].*$/, "", rest)
+			if (rest == name) { sum += value; found = 1 }
+		}
+		END { if (found) printf "%d\n", sum }
+	' "$1"
+}
+
+calls_of() { # PROFILE FUNCTION: 0 if it is not there
+	local calls
+	"$DUMP" -q -f text "$1" >"$TMP/calls.table" 2>/dev/null
+	calls=$(row "$TMP/calls.table" calls "$2")
+	echo "${calls:-0}"
+}
+
+# Exact counts; the profile is dumped once.
+assert_calls() { # PROFILE FUNCTION COUNT [FUNCTION COUNT]...
+	local profile=$1 calls
+	shift
+	dump_table "$profile"
+	while [ $# -gt 0 ]; do
+		calls=$(row "$TMP/table" calls "$1")
+		assert_eq "$2" "${calls:-0}" "calls of $1"
+		shift 2
+	done
+}
+
+info_value() { # PROFILE KEY: of a "key: value" line
+	"$DUMP" -q -f info "$1" 2>/dev/null | sed -n "s/^$2: *//p" | head -n 1
+}
+
+# Nothing was lost, the file is whole, and says that the process ended itself.
+assert_complete() { # PROFILE
+	"$DUMP" -f info "$1" >"$TMP/info" 2>"$TMP/dump.err" ||
+		fail "swizzle-dump -f info: status $?"
+	assert_empty "$TMP/dump.err"
+	assert_matches "$TMP/info" '^flags:.*ended'
+	assert_matches "$TMP/info" '^lost calls: 0$'
+	assert_not_contains "$TMP/info" 'damaged'
+}
+
+# Every format can be made of it, whatever happened to its process.
+assert_readable() { # PROFILE
+	local format
+	for format in text info callgrind; do
+		"$DUMP" -f $format -o "$TMP/readable.$format" "$1" \
+			2>"$TMP/dump.err" ||
+			fail "swizzle-dump -f $format $1: status $?"
+		assert_empty "$TMP/dump.err"
+	done
+}
+
+# What the kernel said of a process: "exit N" or "signal N". A shell's $? does
+# not tell exit(134) from abort().
+end_of() { # PROGRAM [ARG...]: its output goes to `out` and `err`
+	perl -e '
+		my $pid = fork();
+		if (!$pid) { exec { $ARGV[0] } @ARGV; exit 127 }
+		waitpid($pid, 0);
+		open(my $to, ">", "'"$TMP"'/end");
+		print $to $? & 127 ? "signal " . ($? & 127) : "exit " . ($? >> 8);
+	' "$@" >"$TMP/out" 2>"$TMP/err" </dev/null
+	cat "$TMP/end"
+}
+
+# Native and profiled: same output, same end. The profile is $TMP/profile.
+assert_same_end() { # PROGRAM [ARG...]
+	local native ours
+	native=$(end_of "$@")
+	mv "$TMP/out" "$TMP/native.out"
+	mv "$TMP/err" "$TMP/native.err"
+	rm -f "$TMP/profile"
+	ours=$(end_of "$RUN" -o "$TMP/profile" \
+		${RUN_OPTIONS[@]+"${RUN_OPTIONS[@]}"} -- "$@")
+	assert_eq "$native" "$ours" "end of ${*##*/}"
+	assert_same "$TMP/native.out" "$TMP/out"
+	assert_same "$TMP/native.err" "$TMP/err"
+}

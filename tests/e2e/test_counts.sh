@@ -1,0 +1,43 @@
+# shellcheck shell=bash
+# The main job: calls are counted exactly, per thread too.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets fib
+
+it 'counts the calls of fib(30)'
+assert_same_as_native "$TARGETS/fib"
+assert_complete profile
+assert_calls profile fib 2692537 main 1
+
+it 'and shows no time that is negative or more than the whole'
+total=$(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' table)
+awk -v total="$total" '/^#/ || /function/ { next }
+	$2 < 0 || $3 < 0 || $2 > total || $3 > total' table >bad
+assert_empty bad
+assert_eq "$total" "$(awk '/^#/ || /function/ { next } { sum += $2 }
+	END { printf "%d", sum }' table)" 'sum of self times'
+
+it 'counts each of four threads for itself'
+assert_same_as_native "$TARGETS/fib" 4
+assert_complete profile
+assert_calls profile fib $((4 * 2692537)) run 4 main 1
+"$DUMP" -f text --thread-parts profile >parts 2>dump.err
+assert_empty dump.err
+assert_eq 5 "$(grep -c '^# thread' parts)" 'threads'
+assert_eq '4 2692537' "$(awk '$4 == "fib" && $5 == "fib" { print $1 }' parts |
+	sort | uniq -c | xargs)" 'calls of fib in each'
+assert_eq '4 1' "$(awk '$4 == "run" { print $1 }' parts | sort | uniq -c |
+	xargs)" 'calls of run in each'
+
+it 'one table per thread by its id'
+tid=$(awk '$3 == 2692538 { print $1; exit }' <("$DUMP" -f info profile))
+"$DUMP" -f text --tid "$tid" profile >one
+assert_eq 2692537 "$(row one calls fib)"
+
+it 'merges the profiles of several runs'
+"$RUN" -o second "$TARGETS/fib" >/dev/null
+"$DUMP" -f text profile second >table 2>dump.err
+assert_empty dump.err
+assert_eq $((5 * 2692537)) "$(row table calls fib)"
+
+finish

@@ -1,0 +1,48 @@
+# shellcheck shell=bash
+# C++ exceptions pass hooked frames: same program, each frame's calls counted.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets exceptions
+
+it 'throws across 100 frames in 4 threads'
+assert_same_as_native "$TARGETS/exceptions" deep
+assert_complete profile
+dump_table profile
+for n in 0 1 2 50 99 100; do
+	assert_eq 2000 "$(row table calls "level<$n>")" "calls of level<$n>"
+done
+assert_eq '101 2000' "$(awk '$4 ~ /^level</ { print $1 }' table | sort |
+	uniq -c | xargs)" 'calls of every level'
+assert_eq 2000 "$(row table calls catch_deep)"
+assert_eq 100000 "$(row table calls 'guard::~guard')"
+
+it 'closes unwound frames when they are unwound'
+# had they stayed open they would be charged with all that came later
+total=$(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' table)
+assert_le "$(row table incl 'level<100>')" "$total" 'inclusive time'
+
+it 'catches in the very next frame, 1e5 times'
+assert_same_as_native "$TARGETS/exceptions" next
+assert_complete profile
+assert_calls profile thrower 120000 catch_next 100000 \
+	catch_next_destroying 10000 middle 10000 catch_middle 10000 \
+	'guard::~guard' 10000
+
+it 'rethrows, and throws in a destructor of an unwound frame'
+assert_same_as_native "$TARGETS/exceptions" rethrow
+assert_complete profile
+assert_calls profile thrower 40000 rethrower 10000 \
+	rethrower_of_another 10000 catch_rethrown 10000 catch_kept 10000 \
+	catch_busy 10000 with_busy 10000 'busy::~busy' 10000
+
+it 'ends by terminate where noexcept was promised'
+assert_same_end "$TARGETS/exceptions" terminate
+assert_readable profile
+assert_calls profile promises 1 middle 1 thrower 1
+
+it 'ends by an exception that nobody catches'
+assert_same_end "$TARGETS/exceptions" uncaught
+assert_readable profile
+assert_calls profile 'level<100>' 1 'level<0>' 1
+
+finish

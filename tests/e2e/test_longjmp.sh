@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# longjmp out of hooked frames: their thunks come back, counts stay exact.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets longjmp
+
+it 'jumps out of 50 frames 1e5 times, in bounded memory'
+assert_same_as_native "$TARGETS/longjmp" frames
+assert_contains out 'memory did not grow'
+assert_complete profile
+assert_calls profile jump_from 100000 dive 5000000 leaf 99000
+
+it 'closes the frames that were skipped'
+# an open frame would be charged with what came later: more than the whole
+total=$(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' table)
+assert_le "$(row table incl dive)" "$total" 'inclusive time'
+assert_ge "$(row table self leaf)" 0 'self time'
+
+it 'jumps into the very next frame'
+assert_same_as_native "$TARGETS/longjmp" next
+assert_complete profile
+assert_calls profile jump_at_once 1000 just_above 1000 leaf 1000
+
+it 'jumps at every level of frames that go on'
+assert_same_as_native "$TARGETS/longjmp" reenter
+assert_complete profile
+assert_calls profile descend 21000 dive 84000 leaf 20000
+
+it 'jumps out of a signal handler'
+assert_same_as_native "$TARGETS/longjmp" signal
+assert_contains out 'memory did not grow'
+assert_complete profile
+assert_calls profile raise_below 110000 on_signal 10000 dive 60000 leaf 10000
+
+it 'jumps out of a signal handler on the alternate stack'
+assert_same_as_native "$TARGETS/longjmp" altstack
+assert_contains out 'memory did not grow'
+assert_complete profile
+assert_calls profile raise_below 110000 on_signal 10000 dive 60000 leaf 10000
+
+it 'keeps the signal mask of sigsetjmp'
+assert_same_as_native "$TARGETS/longjmp" mask
+assert_complete profile
+assert_calls profile raise_below 110000 on_signal_mask 10000 leaf 20000
+
+finish

@@ -1,0 +1,142 @@
+# shellcheck shell=bash
+# fork, exec, spawn: each process has a file of its own, with its own counts.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets processes
+PROGRAM=$TARGETS/processes
+
+# Native and profiled into the directory d; the profiles: ${files[@]}, the
+# first one that of the first process.
+run_both() { # ARG...
+	"$PROGRAM" "$@" >native.out 2>native.err </dev/null
+	local native=$?
+	rm -rf d
+	"$RUN" -o d/ ${RUN_OPTIONS[@]+"${RUN_OPTIONS[@]}"} -- "$PROGRAM" "$@" \
+		>out 2>err </dev/null
+	status=$?
+	assert_status $native
+	assert_same native.out out
+	assert_same native.err err
+	list_files
+}
+
+list_files() {
+	local file
+	mapfile -t files < <(ls -tr d/swizzle.out.* 2>/dev/null)
+	for file in "${files[@]}"; do
+		assert_readable "$file"
+		assert_eq 600 "$(stat -c %a "$file")" "mode of $file"
+	done
+	# the first process is nobody's child here
+	first=
+	for file in "${files[@]}"; do
+		grep -q "^$(info_value "$file" parent)\$" \
+			<(for f in "${files[@]}"; do info_value "$f" pid; done) ||
+			first=${first:-$file}
+	done
+}
+
+others() { # the files but $first
+	printf '%s\n' "${files[@]}" | grep -v -x -F -e "$first"
+}
+
+it 'fork: the child has its own file and counts, and its open frames'
+run_both fork
+assert_eq 2 ${#files[@]} files
+child=$(others)
+assert_complete "$first"
+assert_complete "$child"
+assert_calls "$first" work 300 child_work 0 fork_below 11 main 1
+assert_calls "$child" work 7 child_work 500
+assert_contains info 'forked'
+# what was open at the fork is there, called by the parent
+"$DUMP" -f text "$child" >table
+assert_eq 0 "$(row table calls fork_below)" "the child's calls of fork_below"
+assert_eq 0 "$(row table calls main)" "the child's calls of main"
+assert_ge "$(row table incl main)" "$(row table incl many)" 'time in main'
+
+it 'fork in threads'
+run_both threads
+assert_eq 5 ${#files[@]} files
+assert_calls "$first" work 200 child_work 0 fork_below 16
+for child in $(others); do
+	assert_calls "$child" work 11 child_work 500
+	assert_eq 1 "$("$DUMP" -f text --thread-parts "$child" |
+		grep -c '^# thread')" 'threads of the child'
+done
+
+for mode in vfork spawn; do
+	it "$mode and exec"
+	run_both $mode
+	assert_eq 2 ${#files[@]} files
+	assert_calls "$first" work 150 child_work 0 main 1
+	assert_calls "$(others)" child_work 300 work 0 main 1
+	assert_complete "$first"
+done
+
+it 'system()'
+run_both system
+assert_calls "$first" work 20 main 1
+total=0
+for child in $(others); do
+	total=$((total + $(calls_of "$child" child_work)))
+done
+assert_eq 300 $total 'calls in the child'
+
+it 'a chain of execs: one file each'
+run_both chain 10
+assert_eq 11 ${#files[@]} files
+assert_eq 1 "$(for f in "${files[@]}"; do info_value "$f" pid; done | sort -u |
+	wc -l)" processes
+assert_eq '0 1 2 3 4 5 6 7 8 9 10' "$(for f in "${files[@]}"; do
+	calls_of "$f" work
+done | sort -n | xargs)" 'calls in each'
+pid=$(info_value "${files[0]}" pid)
+for n in '' .1 .2 .9 .10; do
+	assert_exists "d/swizzle.out.$pid$n"
+done
+
+it 'a chain of execs with a plain -o FILE: none overwrites the other'
+rm -f chain.p*
+"$RUN" -o chain.p "$PROGRAM" chain 3 >out 2>err
+assert_status 0
+assert_empty err
+assert_eq 4 "$(ls chain.p* | wc -l)" files
+assert_calls chain.p work 3
+
+it 'exec that fails: the profile goes on'
+run_both failing
+assert_eq 1 ${#files[@]} files
+assert_calls "$first" work 123 main 1
+assert_complete "$first"
+
+it 'a daemon that closes every descriptor'
+run_both daemon "$TMP/native-done"
+rm -f "$TMP/native-done"
+run_both daemon "$TMP/done" # the first run made the file: natively
+rm -rf d "$TMP/done"
+"$RUN" -o d/ "$PROGRAM" daemon "$TMP/done" >out 2>err
+for _ in $(seq 100); do # the daemon may still be ending
+	list_files
+	total=0
+	for file in "${files[@]}"; do
+		total=$((total + $(calls_of "$file" child_work)))
+	done
+	[ $total -eq 12345 ] && break
+	sleep 0.05
+done
+assert_eq 12345 $total 'calls in the daemon'
+assert_eq 3 ${#files[@]} files
+
+it '--no-follow: only the first process has a file'
+RUN_OPTIONS=(--no-follow)
+for mode in fork threads vfork spawn system; do
+	run_both $mode
+	assert_eq 1 ${#files[@]} "files of $mode"
+done
+run_both fork
+assert_calls "$first" work 300 child_work 0
+run_both chain 3
+assert_eq 1 ${#files[@]} files
+
+finish

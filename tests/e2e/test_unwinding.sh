@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# Stack walks and forced unwinding pass return thunks.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets unwind cancel
+
+for mode in backtrace walk; do
+	it "$mode reaches main"
+	"$TARGETS/unwind" $mode >native.out 2>native.err
+	capture "$RUN" -o profile "$TARGETS/unwind" $mode
+	assert_status 0
+	assert_same native.out out
+	assert_contains out '100 times main was reached'
+	assert_complete profile
+	assert_calls profile nest 2121 run 1 main 1
+done
+
+for mode in exit deferred asynchronous; do
+	it "threads that end by $mode run all destructors and cleanups"
+	assert_same_as_native "$TARGETS/cancel" $mode
+	assert_contains out '1000 destroyed, 1000 cleaned'
+	assert_complete profile
+	assert_calls profile run 50 nest 1000 bottom 50 on_cleanup 1000 \
+		'guard::~guard' 1000
+done
+
+if command -v gdb >/dev/null; then
+	it "gdb's backtrace reaches main through hooked frames"
+	capture timeout 60 gdb -q -nx -batch -ex 'set startup-with-shell off' \
+		-ex "set environment LD_PRELOAD $LIBSWIZZLE" \
+		-ex "set environment SWIZZLE_OUTPUT $TMP/gdb.profile" \
+		-ex 'break bottom' -ex run -ex bt -ex 'delete' -ex finish \
+		-ex bt -ex continue --args "$TARGETS/cancel" deferred
+	assert_matches out '^#[0-9]+ .*run'
+	assert_ge "$(grep -c '^#.* nest' out)" 20 'frames of nest'
+fi
+
+finish

@@ -1,0 +1,235 @@
+/* build: -O2 -pthread -fno-inline -fno-ipa-cp -fno-ipa-pure-const */
+/* Processes that come from processes: processes MODE [N] */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+static volatile long sink;
+static char self[4096];
+
+long work(long n)
+{
+	sink = n;
+	return n + 1;
+}
+
+/* So that the child's counts are other functions' than the parent's. */
+long child_work(long n)
+{
+	sink = n;
+	return n + 2;
+}
+
+static long many(long (*function)(long), int n)
+{
+	long sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += function(i);
+	return sum;
+}
+
+static int wait_for(pid_t pid)
+{
+	int status = 0;
+
+	if (waitpid(pid, &status, 0) != pid)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status)
+				 : 1000 + WTERMSIG(status);
+}
+
+/* In frames of its own: the child returns through its parent's. */
+pid_t fork_below(int depth)
+{
+	pid_t pid;
+
+	if (depth) {
+		pid = fork_below(depth - 1);
+		sink = depth;
+		return pid;
+	}
+	pid = fork();
+	if (!pid)
+		many(child_work, 500);
+	return pid;
+}
+
+static int with_fork(void)
+{
+	pid_t pid;
+
+	many(work, 100);
+	fflush(stdout);
+	pid = fork_below(10);
+	if (!pid) {
+		many(work, 7);
+		printf("child\n");
+		exit(5);
+	}
+	many(work, 200);
+	printf("parent: %d\n", wait_for(pid));
+	return 0;
+}
+
+static void *fork_in_thread(void *argument)
+{
+	pid_t pid = fork_below(3);
+
+	(void)argument;
+	if (!pid) {
+		many(work, 11);
+		_exit(4);
+	}
+	many(work, 50);
+	return (void *)(long)wait_for(pid);
+}
+
+static int with_threads(void)
+{
+	pthread_t threads[4];
+	long sum = 0;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, fork_in_thread, NULL);
+	for (int i = 0; i < 4; i++) {
+		void *result;
+
+		pthread_join(threads[i], &result);
+		sum += (long)result;
+	}
+	printf("%ld\n", sum);
+	return 0;
+}
+
+/* The child has its parent's memory until it executes. */
+pid_t vfork_exec(char *const *argv)
+{
+	pid_t pid = vfork();
+
+	if (!pid) {
+		execv(argv[0], argv);
+		_exit(99);
+	}
+	return pid;
+}
+
+static int with_vfork(const char *mode)
+{
+	char *argv[] = { self, "leaf", "300", NULL };
+	char *none[] = { "/nowhere/at-all", NULL };
+	pid_t pid;
+
+	many(work, 100);
+	fflush(stdout);
+	if (!strcmp(mode, "spawn")) {
+		if (posix_spawn(&pid, self, NULL, NULL, argv, environ) != 0)
+			return 1;
+		printf("%d\n", wait_for(pid));
+		printf("%d\n", posix_spawn(&pid, none[0], NULL, NULL, none,
+					   environ) == ENOENT);
+	} else {
+		printf("%d\n", wait_for(vfork_exec(argv)));
+		printf("%d\n", wait_for(vfork_exec(none)));
+	}
+	many(work, 50);
+	return 0;
+}
+
+static int with_system(void)
+{
+	char command[5000];
+
+	many(work, 10);
+	snprintf(command, sizeof(command), "exec '%s' leaf 300", self);
+	printf("%d\n", WEXITSTATUS(system(command)));
+	many(work, 10);
+	return 0;
+}
+
+/* Executes itself N times, each in the same process. */
+static int chain(int n)
+{
+	char number[16];
+
+	many(work, n);
+	printf("%d\n", n);
+	fflush(stdout);
+	if (!n)
+		return 6;
+	snprintf(number, sizeof(number), "%d", n - 1);
+	execl(self, self, "chain", number, (char *)NULL);
+	return 1;
+}
+
+static int failing(void)
+{
+	many(work, 100);
+	for (int i = 0; i < 10; i++)
+		execl("/nowhere/at-all", "x", (char *)NULL);
+	printf("%s\n", strerror(errno));
+	many(work, 23);
+	return 3;
+}
+
+/* A daemon: two forks, a session of its own, no descriptor left. */
+static int as_daemon(const char *done)
+{
+	pid_t pid;
+	int fd;
+
+	many(work, 10);
+	pid = fork();
+	if (pid) {
+		printf("%d\n", wait_for(pid));
+		while (access(done, F_OK) != 0)
+			usleep(1000);
+		return 0;
+	}
+	setsid();
+	if (fork())
+		_exit(0);
+	for (fd = 0; fd < 1024; fd++)
+		close(fd);
+	if (chdir("/") != 0)
+		_exit(1);
+	many(child_work, 12345);
+	/* the first descriptor is free, as it is without a profiler */
+	fd = open(done, O_CREAT | O_WRONLY, 0600);
+	exit(fd);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "fork";
+	int n = argc > 2 ? atoi(argv[2]) : 10;
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (length <= 0)
+		return 1;
+	if (!strcmp(mode, "fork"))
+		return with_fork();
+	if (!strcmp(mode, "threads"))
+		return with_threads();
+	if (!strcmp(mode, "vfork") || !strcmp(mode, "spawn"))
+		return with_vfork(mode);
+	if (!strcmp(mode, "system"))
+		return with_system();
+	if (!strcmp(mode, "chain"))
+		return chain(n);
+	if (!strcmp(mode, "failing"))
+		return failing();
+	if (!strcmp(mode, "daemon"))
+		return as_daemon(argv[2]);
+	if (!strcmp(mode, "leaf"))
+		return many(child_work, n) > 0 ? 42 : 0;
+	return 2;
+}

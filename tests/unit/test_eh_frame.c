@@ -1,0 +1,541 @@
+/* .eh_frame sections that the tests put together byte by byte, and this
+ * program's own. */
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/eh_frame.h"
+
+enum { SECTION_ADDRESS = 0x2000, CODE = 0x1000 };
+
+/* A section under construction. */
+static uint8_t bytes[2048];
+static size_t size;
+
+static void put(const void *data, size_t count)
+{
+	ck_assert_uint_le(size + count, sizeof(bytes));
+	memcpy(bytes + size, data, count);
+	size += count;
+}
+
+static void put_u32(uint32_t value)
+{
+	put(&value, sizeof(value));
+}
+
+static void put_u64(uint64_t value)
+{
+	put(&value, sizeof(value));
+}
+
+static void end_entry(size_t start)
+{
+	uint32_t length = (uint32_t)(size - start - 4);
+
+	memcpy(bytes + start, &length, sizeof(length));
+}
+
+/* def_cfa rsp+8; return address at CFA-8 */
+#define USUAL "\x0c\x07\x08\x90\x01"
+#define PROGRAM(text) text, sizeof(text) - 1
+
+/* A CIE; augmentation data without its length. Returns its offset. */
+static size_t put_cie(const char *augmentation, const char *data,
+		      size_t data_size, const char *program,
+		      size_t program_size)
+{
+	uint8_t length = (uint8_t)data_size;
+	size_t start = size;
+
+	put_u32(0);
+	put_u32(0);
+	put("\1", 1);
+	put(augmentation, strlen(augmentation) + 1);
+	put("\1\x78\x10", 3); /* code 1, data -8, column 16 */
+	if (*augmentation == 'z') {
+		put(&length, 1);
+		put(data, data_size);
+	}
+	put(program, program_size);
+	end_entry(start);
+	return start;
+}
+
+static size_t put_usual_cie(void)
+{
+	return put_cie("zR", "\x1b", 1, PROGRAM(USUAL));
+}
+
+static size_t begin_fde(size_t cie)
+{
+	size_t start = size;
+
+	put_u32(0);
+	put_u32((uint32_t)(size - cie));
+	return start;
+}
+
+/* An FDE of the usual encoding: pc-relative, 4 bytes. */
+static void put_fde(size_t cie, uint32_t code_size, const char *program,
+		    size_t program_size)
+{
+	size_t start = begin_fde(cie);
+
+	put_u32((uint32_t)(CODE - (SECTION_ADDRESS + size)));
+	put_u32(code_size);
+	put("\0", 1);
+	put(program, program_size);
+	end_entry(start);
+}
+
+static struct swz_eh_frame section(void)
+{
+	return (struct swz_eh_frame){{bytes, size}, SECTION_ADDRESS};
+}
+
+static void reset(void)
+{
+	size = 0;
+}
+
+static struct swz_fde only_fde(void)
+{
+	struct swz_eh_frame whole = section();
+	struct swz_fde_iterator it;
+	struct swz_fde fde, other;
+
+	swz_fde_begin(&it, &whole);
+	ck_assert(swz_fde_next(&it, &fde));
+	ck_assert(!swz_fde_next(&it, &other));
+	ck_assert_uint_eq(it.skipped, 0);
+	return fde;
+}
+
+static size_t count_fdes(size_t *skipped)
+{
+	struct swz_eh_frame whole = section();
+	struct swz_fde_iterator it;
+	struct swz_fde fde;
+	size_t count = 0;
+
+	swz_fde_begin(&it, &whole);
+	while (swz_fde_next(&it, &fde))
+		count++;
+	*skipped = it.skipped;
+	return count;
+}
+
+struct rows {
+	struct swz_cfi_row row[32];
+	size_t count;
+	size_t limit;
+};
+
+static bool collect(void *context, const struct swz_cfi_row *row)
+{
+	struct rows *rows = context;
+
+	ck_assert_uint_lt(rows->count, 32);
+	rows->row[rows->count++] = *row;
+	return rows->count != rows->limit;
+}
+
+static enum swz_status rows_of(const struct swz_fde *fde, struct rows *rows)
+{
+	rows->count = 0;
+	rows->limit = 0;
+	return swz_cfi_rows(fde, collect, rows);
+}
+
+static void check_row(const struct swz_cfi_row *row, uint64_t start,
+		      uint64_t end, enum swz_cfa_base base, int64_t offset)
+{
+	ck_assert_uint_eq(row->start, CODE + start);
+	ck_assert_uint_eq(row->end, CODE + end);
+	ck_assert_int_eq(row->cfa_base, base);
+	if (base != SWZ_CFA_OTHER)
+		ck_assert_int_eq(row->cfa_offset, offset);
+	ck_assert(row->return_at_cfa_minus_8);
+}
+
+START_TEST(reads_a_function)
+{
+	struct swz_fde fde;
+
+	put_fde(put_usual_cie(), 0x40, PROGRAM(""));
+	put_u32(0);
+	fde = only_fde();
+	ck_assert_uint_eq(fde.start, CODE);
+	ck_assert_uint_eq(fde.size, 0x40);
+	ck_assert_uint_eq(fde.return_column, 16);
+	ck_assert_int_eq(fde.data_align, -8);
+	ck_assert(!fde.signal_frame);
+	ck_assert(!fde.has_lsda);
+	ck_assert(swz_fde_is_function(&fde));
+}
+END_TEST
+
+START_TEST(follows_a_frame_with_rbp)
+{
+	struct rows rows;
+	struct swz_fde fde;
+
+	/* push rbp; mov rsp,rbp; …; leave; ret */
+	put_fde(put_usual_cie(), 0x20,
+		PROGRAM("\x41\x0e\x10\x86\x02\x43\x0d\x06\x5b\x0c\x07\x08"));
+	fde = only_fde();
+	ck_assert_int_eq(rows_of(&fde, &rows), SWZ_OK);
+	ck_assert_uint_eq(rows.count, 4);
+	check_row(&rows.row[0], 0, 1, SWZ_CFA_RSP, 8);
+	check_row(&rows.row[1], 1, 4, SWZ_CFA_RSP, 16);
+	check_row(&rows.row[2], 4, 0x1f, SWZ_CFA_RBP, 16);
+	check_row(&rows.row[3], 0x1f, 0x20, SWZ_CFA_RSP, 8);
+}
+END_TEST
+
+START_TEST(remembers_and_restores_the_cfa)
+{
+	struct rows rows;
+	struct swz_fde fde;
+
+	put_fde(put_usual_cie(), 0x20,
+		PROGRAM("\x42\x0e\x18\x0a\x42\x0e\x08\x41\x0b"));
+	fde = only_fde();
+	ck_assert_int_eq(rows_of(&fde, &rows), SWZ_OK);
+	ck_assert_uint_eq(rows.count, 4);
+	check_row(&rows.row[2], 4, 5, SWZ_CFA_RSP, 8);
+	check_row(&rows.row[3], 5, 0x20, SWZ_CFA_RSP, 24);
+}
+END_TEST
+
+START_TEST(advances_by_1_2_and_4_bytes_and_to_an_address)
+{
+	struct rows rows;
+	struct swz_fde fde;
+	size_t start = begin_fde(put_usual_cie());
+
+	put_u32((uint32_t)(CODE - (SECTION_ADDRESS + size)));
+	put_u32(0x10000);
+	put(PROGRAM("\0"
+		    "\x02\x80\x0e\x10"
+		    "\x03\x00\x01\x0e\x18"
+		    "\x04\x00\x01\x00\x00\x0e\x20"
+		    "\x01"));
+	put_u32((uint32_t)(CODE + 0x1000 - (SECTION_ADDRESS + size)));
+	put(PROGRAM("\x0e\x28"));
+	end_entry(start);
+	fde = only_fde();
+	ck_assert_int_eq(rows_of(&fde, &rows), SWZ_OK);
+	ck_assert_uint_eq(rows.count, 5);
+	check_row(&rows.row[0], 0, 0x80, SWZ_CFA_RSP, 8);
+	check_row(&rows.row[1], 0x80, 0x180, SWZ_CFA_RSP, 16);
+	check_row(&rows.row[2], 0x180, 0x280, SWZ_CFA_RSP, 24);
+	check_row(&rows.row[3], 0x280, 0x1000, SWZ_CFA_RSP, 32);
+	check_row(&rows.row[4], 0x1000, 0x10000, SWZ_CFA_RSP, 40);
+}
+END_TEST
+
+START_TEST(stops_when_told)
+{
+	struct rows rows = {.limit = 2};
+	struct swz_fde fde;
+
+	put_fde(put_usual_cie(), 0x20, PROGRAM("\x41\x0e\x10\x41\x0e\x18"));
+	fde = only_fde();
+	ck_assert_int_eq(swz_cfi_rows(&fde, collect, &rows), SWZ_OK);
+	ck_assert_uint_eq(rows.count, 2);
+}
+END_TEST
+
+START_TEST(expressions_and_other_registers_are_other)
+{
+	struct rows rows;
+	struct swz_fde fde;
+
+	/* def_cfa r10+0; def_cfa_expression of 3 bytes */
+	put_fde(put_usual_cie(), 0x20,
+		PROGRAM("\x41\x0c\x0a\x00\x42\x0f\x03\x76\x78\x06"));
+	fde = only_fde();
+	ck_assert_int_eq(rows_of(&fde, &rows), SWZ_OK);
+	ck_assert_uint_eq(rows.count, 3);
+	check_row(&rows.row[1], 1, 3, SWZ_CFA_OTHER, 0);
+	check_row(&rows.row[2], 3, 0x20, SWZ_CFA_OTHER, 0);
+}
+END_TEST
+
+struct start {
+	const char *name;
+	const char *program;
+	size_t program_size;
+	bool function;
+};
+
+/* clang-format off */
+static const struct start starts[] = {
+	{"usual", PROGRAM(USUAL), true},
+	{"undefined return address, as in _start", PROGRAM(USUAL "\x07\x10"),
+	 false},
+	{"CFA rsp+16, as behind PLT0", PROGRAM("\x0c\x07\x10\x90\x01"), false},
+	{"CFA of rbp", PROGRAM("\x0c\x06\x08\x90\x01"), false},
+	{"CFA expression", PROGRAM(USUAL "\x0f\x01\x30"), false},
+	{"return address elsewhere", PROGRAM("\x0c\x07\x08\x90\x02"), false},
+	{"return address by an expression", PROGRAM(USUAL "\x10\x10\x01\x30"),
+	 false},
+	{"return address in a register", PROGRAM(USUAL "\x09\x10\x00"), false},
+	{"return address of no rule", PROGRAM("\x0c\x07\x08"), false},
+	{"factored forms", PROGRAM("\x12\x07\x7f\x11\x10\x01"), true},
+	{"extended forms", PROGRAM("\x0c\x07\x20\x13\x7f\x05\x10\x01"), true},
+	{"another register's rules", PROGRAM(USUAL "\x08\x03\x14\x06\x02"), true},
+	{"argument size", PROGRAM(USUAL "\x2e\x10"), true},
+	{"an unknown opcode", PROGRAM(USUAL "\x3c"), false},
+	{"a cut off operand", PROGRAM(USUAL "\x0e"), false},
+	{"an advance in the CIE", PROGRAM(USUAL "\x41"), false},
+	{"a restore of nothing", PROGRAM(USUAL "\x0b"), false},
+};
+/* clang-format on */
+
+START_TEST(tells_functions_by_their_first_row)
+{
+	const struct start *s = &starts[_i];
+	struct swz_fde fde;
+
+	put_fde(put_cie("zR", "\x1b", 1, s->program, s->program_size), 0x20,
+		PROGRAM("\x41\x0e\x10"));
+	fde = only_fde();
+	ck_assert_msg(swz_fde_is_function(&fde) == s->function, "%s", s->name);
+}
+END_TEST
+
+START_TEST(a_restored_column_gets_the_cies_rule)
+{
+	struct rows rows;
+	struct swz_fde fde;
+
+	put_fde(put_usual_cie(), 0x20, PROGRAM("\x41\x07\x10\x41\xd0"));
+	fde = only_fde();
+	ck_assert_int_eq(rows_of(&fde, &rows), SWZ_OK);
+	ck_assert_uint_eq(rows.count, 3);
+	ck_assert(!rows.row[1].return_at_cfa_minus_8);
+	ck_assert(rows.row[2].return_at_cfa_minus_8);
+}
+END_TEST
+
+START_TEST(reads_augmentations)
+{
+	struct swz_fde fde;
+	size_t start;
+
+	/* personality (indirect pcrel sdata4), LSDA (pcrel sdata4), 'S', 'B' */
+	put_cie("zPLRSB", "\x9b\1\2\3\4\x1b\x1b", 7, PROGRAM(USUAL));
+	start = begin_fde(0);
+	put_u32((uint32_t)(CODE - (SECTION_ADDRESS + size)));
+	put_u32(0x10);
+	put("\4\1\0\0\0", 5);
+	end_entry(start);
+	fde = only_fde();
+	ck_assert_uint_eq(fde.start, CODE);
+	ck_assert(fde.signal_frame);
+	ck_assert(fde.has_lsda);
+	ck_assert(!swz_fde_is_function(&fde));
+}
+END_TEST
+
+START_TEST(reads_absolute_pointers_without_augmentation)
+{
+	struct swz_fde fde;
+	size_t start;
+
+	put_cie("", "", 0, PROGRAM(USUAL));
+	start = begin_fde(0);
+	put_u64(0x123456789abc);
+	put_u64(0x10);
+	end_entry(start);
+	fde = only_fde();
+	ck_assert_uint_eq(fde.start, 0x123456789abc);
+	ck_assert_uint_eq(fde.size, 0x10);
+	ck_assert(swz_fde_is_function(&fde));
+}
+END_TEST
+
+START_TEST(reads_64_bit_lengths)
+{
+	struct swz_fde fde;
+	uint64_t length;
+	size_t start;
+
+	put_usual_cie();
+	start = size;
+	put_u32(0xffffffff);
+	put_u64(0);
+	put_u32((uint32_t)size);
+	put_u32((uint32_t)(CODE - (SECTION_ADDRESS + size)));
+	put_u32(0x30);
+	put("\0", 1);
+	length = size - start - 12;
+	memcpy(bytes + start + 4, &length, sizeof(length));
+	fde = only_fde();
+	ck_assert_uint_eq(fde.start, CODE);
+	ck_assert_uint_eq(fde.size, 0x30);
+}
+END_TEST
+
+START_TEST(steps_over_what_it_does_not_understand)
+{
+	size_t skipped;
+	size_t cie = put_cie("zX", "\x1b", 1, PROGRAM(USUAL));
+
+	put_fde(cie, 0x10, PROGRAM(""));
+	put_fde(put_cie("zR", "\x9b", 1, PROGRAM(USUAL)), 0x10, PROGRAM(""));
+	put_fde(put_cie("zR", "\x2b", 1, PROGRAM(USUAL)), 0x10, PROGRAM(""));
+	put_fde(put_usual_cie(), 0, PROGRAM(""));
+	put_fde(put_usual_cie(), 0x10, PROGRAM(""));
+	ck_assert_uint_eq(count_fdes(&skipped), 1);
+	ck_assert_uint_eq(skipped, 3);
+}
+END_TEST
+
+START_TEST(an_fde_names_its_cie_or_is_skipped)
+{
+	size_t skipped;
+	size_t fde;
+
+	put_usual_cie();
+	fde = size;
+	put_fde(0, 0x10, PROGRAM(""));
+	put_fde(fde, 0x10, PROGRAM("")); /* names an FDE */
+	put_fde(4, 0x10, PROGRAM(""));   /* names the middle of an entry */
+	put_fde(size - 4096, 0x10, PROGRAM("")); /* names what is before */
+	ck_assert_uint_eq(count_fdes(&skipped), 1);
+	ck_assert_uint_eq(skipped, 3);
+}
+END_TEST
+
+START_TEST(every_truncation_is_survived)
+{
+	size_t whole, skipped;
+
+	put_fde(put_usual_cie(), 0x20, PROGRAM("\x41\x0e\x10"));
+	put_u32(0);
+	whole = size;
+	for (size = 0; size < whole; size++)
+		ck_assert_uint_eq(count_fdes(&skipped), size >= whole - 4);
+}
+END_TEST
+
+START_TEST(a_location_beyond_the_end_is_damage)
+{
+	struct rows rows;
+	struct swz_fde fde;
+
+	put_fde(put_usual_cie(), 0x20, PROGRAM("\x60\x0e\x10\x41\x0e\x18"));
+	fde = only_fde();
+	ck_assert_int_eq(rows_of(&fde, &rows), SWZ_E_FORMAT);
+	ck_assert_uint_eq(rows.count, 1); /* the rows until then stand */
+	check_row(&rows.row[0], 0, 0x20, SWZ_CFA_RSP, 8);
+}
+END_TEST
+
+START_TEST(seventeen_remembered_states_are_too_many)
+{
+	struct rows rows;
+	struct swz_fde fde;
+
+	put_fde(put_usual_cie(), 0x20,
+		PROGRAM("\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a"
+			"\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a"));
+	fde = only_fde();
+	ck_assert_int_eq(rows_of(&fde, &rows), SWZ_OK);
+	reset();
+	put_fde(put_usual_cie(), 0x20,
+		PROGRAM("\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a"
+			"\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a"));
+	fde = only_fde();
+	ck_assert_int_eq(rows_of(&fde, &rows), SWZ_E_FORMAT);
+}
+END_TEST
+
+static bool in_order(void *context, const struct swz_cfi_row *row)
+{
+	uint64_t *at = context;
+
+	ck_assert_uint_eq(row->start, *at);
+	ck_assert_uint_gt(row->end, row->start);
+	*at = row->end;
+	return true;
+}
+
+START_TEST(rows_of_this_program_tile_its_functions)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	const Elf64_Shdr *header;
+	struct swz_fde_iterator it;
+	struct swz_eh_frame own;
+	struct swz_bytes file;
+	struct swz_elf elf;
+	struct swz_fde fde;
+	struct stat stat;
+	size_t functions = 0;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fstat(fd, &stat), 0);
+	file.size = (size_t)stat.st_size;
+	file.data = mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, fd, 0);
+	ck_assert(file.data != MAP_FAILED);
+	ck_assert_int_eq(swz_elf_open(&elf, file), SWZ_OK);
+	header = swz_elf_section(&elf, ".eh_frame");
+	own.bytes = swz_elf_section_bytes(&elf, header);
+	own.address = header->sh_addr;
+	swz_fde_begin(&it, &own);
+	while (swz_fde_next(&it, &fde)) {
+		uint64_t at = fde.start;
+
+		ck_assert_int_eq(swz_cfi_rows(&fde, in_order, &at), SWZ_OK);
+		ck_assert_uint_eq(at, fde.start + fde.size);
+		functions += swz_fde_is_function(&fde);
+	}
+	ck_assert_uint_eq(it.skipped, 0);
+	ck_assert_uint_gt(functions, 20);
+	munmap((void *)(uintptr_t)file.data, file.size);
+	close(fd);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("eh_frame");
+	TCase *tcase = tcase_create("eh_frame");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, reset, NULL);
+	tcase_add_test(tcase, reads_a_function);
+	tcase_add_test(tcase, follows_a_frame_with_rbp);
+	tcase_add_test(tcase, remembers_and_restores_the_cfa);
+	tcase_add_test(tcase, advances_by_1_2_and_4_bytes_and_to_an_address);
+	tcase_add_test(tcase, stops_when_told);
+	tcase_add_test(tcase, expressions_and_other_registers_are_other);
+	tcase_add_loop_test(tcase, tells_functions_by_their_first_row, 0,
+			    (int)(sizeof(starts) / sizeof(*starts)));
+	tcase_add_test(tcase, a_restored_column_gets_the_cies_rule);
+	tcase_add_test(tcase, reads_augmentations);
+	tcase_add_test(tcase, reads_absolute_pointers_without_augmentation);
+	tcase_add_test(tcase, reads_64_bit_lengths);
+	tcase_add_test(tcase, steps_over_what_it_does_not_understand);
+	tcase_add_test(tcase, an_fde_names_its_cie_or_is_skipped);
+	tcase_add_test(tcase, every_truncation_is_survived);
+	tcase_add_test(tcase, a_location_beyond_the_end_is_damage);
+	tcase_add_test(tcase, seventeen_remembered_states_are_too_many);
+	tcase_add_test(tcase, rows_of_this_program_tile_its_functions);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,279 @@
+/* Output files that are complete or absent; the choice of input files; the
+ * text and info writers. */
+
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile/formats.h"
+#include "profile/inputs.h"
+#include "profile/output.h"
+#include "tests/unit/profile_builder.h"
+
+static char directory[] = "/tmp/swizzle-test-XXXXXX";
+
+static void remove_all(void)
+{
+	DIR *stream = opendir(".");
+	struct dirent *entry;
+
+	while ((entry = readdir(stream)))
+		if (entry->d_name[0] != '.')
+			unlink(entry->d_name);
+	closedir(stream);
+}
+
+static void setup(void)
+{
+	memset(directory + strlen(directory) - 6, 'X', 6);
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	ck_assert_int_eq(chdir(directory), 0);
+}
+
+static void teardown(void)
+{
+	remove_all();
+	ck_assert_int_eq(chdir("/"), 0);
+	rmdir(directory);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *stream = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(stream);
+	fputs(text, stream);
+	ck_assert_int_eq(fclose(stream), 0);
+}
+
+static void check_file(const char *path, const char *expected)
+{
+	char text[100] = "";
+	FILE *stream = fopen(path, "r");
+
+	ck_assert_ptr_nonnull(stream);
+	ck_assert_uint_eq(fread(text, 1, sizeof(text) - 1, stream),
+			  strlen(expected));
+	ck_assert_str_eq(text, expected);
+	fclose(stream);
+}
+
+static size_t count_files(void)
+{
+	DIR *stream = opendir(".");
+	struct dirent *entry;
+	size_t count = 0;
+
+	while ((entry = readdir(stream)))
+		count += entry->d_name[0] != '.';
+	closedir(stream);
+	return count;
+}
+
+START_TEST(output_appears_when_it_is_closed)
+{
+	struct swz_output output;
+
+	write_file("out", "old");
+	ck_assert_int_eq(swz_output_open(&output, "out"), SWZ_OK);
+	fputs("new", output.stream);
+	fflush(output.stream);
+	check_file("out", "old");
+	ck_assert_int_eq(swz_output_close(&output), SWZ_OK);
+	check_file("out", "new");
+	ck_assert_uint_eq(count_files(), 1);
+}
+END_TEST
+
+START_TEST(output_goes_through_a_symbolic_link)
+{
+	struct swz_output output;
+	struct stat info;
+
+	write_file("real", "old");
+	ck_assert_int_eq(symlink("real", "link"), 0);
+	ck_assert_int_eq(swz_output_open(&output, "link"), SWZ_OK);
+	fputs("new", output.stream);
+	ck_assert_int_eq(swz_output_close(&output), SWZ_OK);
+	check_file("real", "new");
+	ck_assert_int_eq(lstat("link", &info), 0);
+	ck_assert(S_ISLNK(info.st_mode));
+}
+END_TEST
+
+START_TEST(a_full_device_is_an_error)
+{
+	struct swz_output output;
+
+	if (access("/dev/full", W_OK) != 0)
+		return;
+	ck_assert_int_eq(swz_output_open(&output, "/dev/full"), SWZ_OK);
+	fputs("text", output.stream);
+	ck_assert_int_eq(swz_output_close(&output), SWZ_E_SYSTEM);
+	ck_assert_int_eq(errno, ENOSPC);
+}
+END_TEST
+
+START_TEST(a_directory_that_is_not_there_is_an_error)
+{
+	struct swz_output output;
+
+	ck_assert_int_eq(swz_output_open(&output, "missing/out"), SWZ_E_SYSTEM);
+	ck_assert_int_eq(errno, ENOENT);
+	ck_assert_uint_eq(count_files(), 0);
+}
+END_TEST
+
+START_TEST(a_directory_stands_for_its_profiles)
+{
+	struct swz_inputs inputs = {0};
+	struct swz_error error;
+
+	ck_assert_int_eq(swz_inputs_add(&inputs, ".", &error), SWZ_E_NOTFOUND);
+	write_file("swizzle.out.2", "");
+	write_file("swizzle.out.1", "");
+	write_file("other", SWZ_FILE_MAGIC);
+	write_file("foreign", "text that is no profile");
+	ck_assert_int_eq(swz_inputs_add(&inputs, ".", &error), SWZ_OK);
+	ck_assert_uint_eq(inputs.count, 3);
+	ck_assert_str_eq(inputs.paths[0], "./other");
+	ck_assert_str_eq(inputs.paths[2], "./swizzle.out.2");
+	swz_inputs_free(&inputs);
+}
+END_TEST
+
+START_TEST(the_newest_profile_is_the_default)
+{
+	struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	struct swz_inputs inputs = {0};
+
+	ck_assert_int_eq(swz_inputs_add_newest(&inputs), SWZ_E_NOTFOUND);
+	write_file("swizzle.out.7", "");
+	write_file("swizzle.out.8", "");
+	ck_assert_int_eq(utimensat(AT_FDCWD, "swizzle.out.8", times, 0), 0);
+	ck_assert_int_eq(swz_inputs_add_newest(&inputs), SWZ_OK);
+	ck_assert_uint_eq(inputs.count, 1);
+	ck_assert_str_eq(inputs.paths[0], "swizzle.out.7");
+	swz_inputs_free(&inputs);
+}
+END_TEST
+
+static char *written; /* by a writer */
+
+static void check_written(const char *part)
+{
+	if (!strstr(written, part))
+		ck_abort_msg("no '%s' in:\n%s", part, written);
+}
+
+START_TEST(text_is_a_sorted_table)
+{
+	static const struct swz_catalog_options names = {.quiet = true};
+	struct swz_table_options table = {.rows = 2};
+	struct swz_section section = {.profile_count = 1, .part = 1};
+	struct swz_report report = {0};
+	struct profile_builder builder;
+	struct swz_profile *profile;
+	struct swz_catalog catalog;
+	struct swz_binding binding;
+	struct swz_tree tree;
+	FILE *stream;
+	size_t size;
+	uint32_t root;
+
+	builder_begin(&builder);
+	builder_header(&builder)->clock[1].monotonic_ns = 4500;
+	builder_module(&builder, 0, "/bin/prog", 0x400000, 1, 4);
+	root = builder_thread(&builder, 0, 7, "main", 2000, 3);
+	builder_call(&builder, root + 1, root, root + 1, 1, 0, 1, 900, 900);
+	builder_call(&builder, root + 2, root + 1, root + 2, 2, 0, 3, 300, 300);
+	profile = builder_read(&builder);
+	swz_catalog_begin(&catalog, &names);
+	swz_catalog_bind(&binding, &catalog, profile);
+	swz_tree_build(&tree, profile, &profile->threads[0], false);
+	swz_report_add(&report, &binding, &tree);
+	swz_report_sort(&report);
+	swz_catalog_resolve(&catalog);
+	section.catalog = &catalog;
+	section.report = &report;
+	section.profile = profile;
+	stream = open_memstream(&written, &size);
+	swz_write_text(stream, &section, &table);
+	fclose(stream);
+	check_written("calls            self            incl  function  "
+		      "module\n           1             600             900  "
+		      "sub_1000  prog\n           3             300           "
+		      "  300  sub_1100  prog\n");
+	ck_assert_ptr_null(strstr(written, SWZ_OUTSIDE_NAME));
+	free(written);
+	swz_tree_free(&tree);
+	swz_report_free(&report);
+	swz_binding_free(&binding);
+	swz_catalog_free(&catalog);
+	swz_profile_free(profile);
+	builder_free(&builder);
+}
+END_TEST
+
+START_TEST(info_adds_refusals_up)
+{
+	struct profile_builder builder;
+	struct swz_profile *profile;
+	FILE *stream;
+	size_t size;
+
+	builder_begin(&builder);
+	builder_command(&builder);
+	builder_module(&builder, 0, "/bin/prog", 0x400000, 1, 4);
+	builder_module_record(&builder, 0)->counts[SWZ_REFUSE_TOO_SHORT] = 2;
+	builder_module_record(&builder, 0)->counts[31] = 1;
+	builder_thread(&builder, 0, 7, "main", 3000, 3);
+	profile = builder_read(&builder);
+	stream = open_memstream(&written, &size);
+	swz_write_info(stream, profile);
+	fclose(stream);
+	check_written("pid: 4242\n");
+	check_written("command: prog a b\n");
+	check_written("clock: 2.000000 GHz\n");
+	check_written("         7  main             "
+		      "               0         0.000001000 s\n");
+	check_written("module                   functions   patched   "
+		      "refused\n"
+		      "/bin/prog                        7         4         3\n"
+		      "    too short for a jump                             2\n"
+		      "    a reason unknown to this version                 "
+		      "1\n");
+	free(written);
+	swz_profile_free(profile);
+	builder_free(&builder);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("output");
+	TCase *tests = tcase_create("output");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tests);
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, output_appears_when_it_is_closed);
+	tcase_add_test(tests, output_goes_through_a_symbolic_link);
+	tcase_add_test(tests, a_full_device_is_an_error);
+	tcase_add_test(tests, a_directory_that_is_not_there_is_an_error);
+	tcase_add_test(tests, a_directory_stands_for_its_profiles);
+	tcase_add_test(tests, the_newest_profile_is_the_default);
+	tcase_add_test(tests, text_is_a_sorted_table);
+	tcase_add_test(tests, info_adds_refusals_up);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
