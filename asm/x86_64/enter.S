@@ -7,7 +7,7 @@
  *       as at entry, %rsp too; the slot then holds the thunk's address.
  *
  * The usual case is done here, without a call: the call edge is in the
- * thread's context table at its first probe and a thunk is free. All else goes
+ * thread's context table at its first or second place and a thunk is free. All else goes
  * to swz_enter() in C. No vector instruction, no lock, no branch that
  * depends on data but the checks themselves.
  *
@@ -54,12 +54,12 @@ FUNC(swz_hook_enter)
 	testq	%rax, %rax
 	jz	.Lin_c
 	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_c
+	jne	.Lsecond
 	movq	%r9, %rdi
 	orq	%rsi, %rdi
 	cmpq	%rdi, SWZ_NODE_KEY(%rax)
-	jne	.Lin_c
-
+	jne	.Lsecond
+.Lfound:
 	movq	SWZ_THUNK_LINK(%r8), %rdi	/* take the thunk */
 	movq	%rdi, SWZ_THREAD_FREE(%rdx)
 	leaq	64(%rsp), %rdi
@@ -110,10 +110,30 @@ FUNC(swz_hook_enter)
 	.cfi_adjust_cfa_offset -8
 	jmpq	*-80(%rsp)			/* S-72 */
 
+	/* Another edge is at the first place: look at the second. The table has
+	 * an empty entry behind its last. */
+.Lsecond:
+	.cfi_restore_state
+	movq	64(%rsp), %rdi
+	leaq	(%rdi,%r9,8), %rax
+	addq	%rsi, %rax
+	imulq	$SWZ_HASH_MULTIPLIER, %rax, %rax
+	shrq	$32, %rax
+	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
+	addq	SWZ_THREAD_TABLE(%rdx), %rax
+	movq	8(%rax), %rax
+	testq	%rax, %rax
+	jz	.Lin_c
+	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lin_c
+	movq	%r9, %rdi
+	orq	%rsi, %rdi
+	cmpq	%rdi, SWZ_NODE_KEY(%rax)
+	je	.Lfound
+
 	/* The unusual case. Functions that take the same stack layout (the
 	 * checked hook, below) come here too. */
 .Lin_c:
-	.cfi_restore_state
 	SAVE	%r10
 	SAVE	%r11
 	SAVE	%rbp

@@ -18,8 +18,7 @@
 	0u /* function: a thread's time outside of all \
 	    * hooked functions */
 #define SWZ_OUTSIDE_NAME "[outside]"
-#define SWZ_CATALOG_UNKNOWN 1u /* function: makes calls whose caller was lost \
-				*/
+#define SWZ_CATALOG_UNKNOWN 1u /* function: callers that were lost */
 #define SWZ_UNKNOWN_NAME "[unknown caller]"
 #define SWZ_PLACE_UNKNOWN 0u
 

@@ -58,7 +58,8 @@ static void put(struct swz_node **table, uint64_t mask, struct swz_node *node)
 
 static struct swz_node **new_table(uint64_t bytes)
 {
-	return swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	/* and one entry that stays empty, for the hook's second probe */
+	return swz_sys_mmap(NULL, bytes + 8, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
@@ -82,7 +83,7 @@ static enum swz_status grow(struct swz_thread *thread)
 	/* An interrupted hook of this thread may still hold the old table's
 	 * address: it goes at the next growth. */
 	if (cold->spare_table)
-		swz_sys_munmap(cold->spare_table, cold->spare_table_bytes);
+		swz_sys_munmap(cold->spare_table, cold->spare_table_bytes + 8);
 	cold->spare_table = old;
 	cold->spare_table_bytes = old_bytes;
 	return SWZ_OK;

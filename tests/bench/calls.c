@@ -30,15 +30,28 @@ NOINLINE void leaf(void)
 	__asm__ volatile("");
 }
 
-/* nine calls deep: each calls the next once */
-NOINLINE void nest9(void) { leaf(); __asm__ volatile(""); }
-NOINLINE void nest8(void) { nest9(); __asm__ volatile(""); }
-NOINLINE void nest7(void) { nest8(); __asm__ volatile(""); }
-NOINLINE void nest6(void) { nest7(); __asm__ volatile(""); }
-NOINLINE void nest5(void) { nest6(); __asm__ volatile(""); }
-NOINLINE void nest4(void) { nest5(); __asm__ volatile(""); }
-NOINLINE void nest3(void) { nest4(); __asm__ volatile(""); }
-NOINLINE void nest2(void) { nest3(); __asm__ volatile(""); }
+/* Nine calls deep: each calls the next once. In the first family a prologue
+ * comes before the call, as in most functions; in the second the call itself is
+ * displaced by the patch. */
+#define PROLOGUE __asm__ volatile("" : : : "rbx", "r12", "r13", "r14")
+#define NEST(name, next, prologue) \
+	NOINLINE void name(void) { prologue; next(); __asm__ volatile(""); }
+NEST(nest9, leaf, PROLOGUE)
+NEST(nest8, nest9, PROLOGUE)
+NEST(nest7, nest8, PROLOGUE)
+NEST(nest6, nest7, PROLOGUE)
+NEST(nest5, nest6, PROLOGUE)
+NEST(nest4, nest5, PROLOGUE)
+NEST(nest3, nest4, PROLOGUE)
+NEST(nest2, nest3, PROLOGUE)
+NEST(bare9, leaf, )
+NEST(bare8, bare9, )
+NEST(bare7, bare8, )
+NEST(bare6, bare7, )
+NEST(bare5, bare6, )
+NEST(bare4, bare5, )
+NEST(bare3, bare4, )
+NEST(bare2, bare3, )
 
 NOINLINE long fib(long n)
 {
@@ -68,6 +81,12 @@ NOINLINE static void run_nested(long calls)
 		nest2();
 }
 
+NOINLINE static void run_displaced(long calls)
+{
+	for (long i = 0; i < calls / 9; i++)
+		bare2();
+}
+
 /* fib(27) is 832,039 calls */
 NOINLINE static void run_fib(long calls)
 {
@@ -92,6 +111,7 @@ int main(int argc, char **argv)
 	measure("floor", run_floor, calls);
 	measure("flat", run_flat, calls);
 	measure("nested", run_nested, calls);
+	measure("displaced", run_displaced, calls);
 	measure("fib", run_fib, calls);
 	return 0;
 }

@@ -1,4 +1,4 @@
-// build: -O2 -pthread -fno-inline-functions
+// build: -O2 -pthread -fno-inline-functions -fno-optimize-sibling-calls
 // The ways a process ends: ends WAY
 #include <pthread.h>
 #include <sys/resource.h>
@@ -62,7 +62,7 @@ KEEP int end_now()
 	if (!strcmp(way, "throw"))
 		throw std::runtime_error("nobody catches this");
 	if (!strcmp(way, "divide"))
-		return static_cast<int>(1 / (sink - sink));
+		return static_cast<int>(7 / (sink - sink));
 	if (!strcmp(way, "thread")) {
 		pthread_t thread;
 

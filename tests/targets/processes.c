@@ -195,6 +195,7 @@ static int as_daemon(const char *done)
 		return 0;
 	}
 	setsid();
+	many(work, 5);
 	if (fork())
 		_exit(0);
 	for (fd = 0; fd < 1024; fd++)

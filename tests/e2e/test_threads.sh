@@ -1,0 +1,41 @@
+# shellcheck shell=bash
+# Threads that come and go: counts exact, memory given back, names kept.
+#   THREADS   how many short ones, a multiple of 40 [2000]
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets threads
+THREADS=${THREADS:-2000}
+
+it "$THREADS short threads"
+assert_same_as_native "$TARGETS/threads" short "$THREADS"
+assert_not_contains out 'memory grew'
+assert_complete profile
+# thread i nests i % 20 deep: 10.5 calls on the average
+assert_calls profile short_thread "$THREADS" work "$THREADS" \
+	nest $((THREADS * 21 / 2)) main 1
+assert_eq $((THREADS + 1)) "$("$DUMP" -f text --thread-parts profile |
+	grep -c '^# thread')" 'threads in the profile'
+
+it 'detached threads'
+assert_same_as_native "$TARGETS/threads" detached 1000
+assert_readable profile
+assert_calls profile detached_thread 1000 nest 4000 work 1000
+
+it 'destructors of thread-specific data that call hooked functions'
+assert_same_as_native "$TARGETS/threads" keys 300
+assert_complete profile
+destroyed=$(cat out)
+assert_calls profile keyed_thread 300 destroy "$destroyed" \
+	work $((destroyed + 300))
+assert_eq 301 "$("$DUMP" -f text --thread-parts profile |
+	grep -c '^# thread')" 'threads in the profile'
+
+it 'names the threads'
+assert_same_as_native "$TARGETS/threads" names
+assert_calls profile named_thread 4 work 12
+"$DUMP" -f info profile >info
+for n in 0 1 2 3; do
+	assert_matches info "^ *[0-9]+ +worker-$n "
+done
+
+finish

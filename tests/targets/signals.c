@@ -1,0 +1,74 @@
+/* build: -O2 -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp -fno-ipa-pure-const */
+/* A timer interrupts hooked recursion, and its handler calls hooked functions:
+ * signals [SECONDS/10] [stack|nested] */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+static volatile long sink, ticks, raised;
+
+long handled(long n)
+{
+	sink = n;
+	return n + 1;
+}
+
+long fib(long n)
+{
+	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+
+static void on_other(int number)
+{
+	raised += fib(4) == 3 && number;
+}
+
+static void on_alarm(int number)
+{
+	ticks++;
+	sink = handled(handled(number)) + fib(5);
+}
+
+static void on_alarm_nested(int number)
+{
+	on_alarm(number);
+	raise(SIGUSR1);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+int main(int argc, char **argv)
+{
+	double end = now() + (argc > 1 ? atof(argv[1]) : 10) / 10;
+	const char *mode = argc > 2 ? argv[2] : "";
+	struct sigaction action = { .sa_handler = on_alarm };
+	struct sigaction other = { .sa_handler = on_other };
+	struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { 0 };
+	stack_t stack = { .ss_sp = malloc(1 << 16), .ss_size = 1 << 16 };
+	long rounds = 0, wrong = 0;
+
+	if (!strcmp(mode, "stack")) {
+		sigaltstack(&stack, NULL);
+		action.sa_flags = SA_ONSTACK;
+	}
+	if (!strcmp(mode, "nested"))
+		action.sa_handler = on_alarm_nested;
+	sigaction(SIGUSR1, &other, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (; now() < end; rounds++)
+		wrong += fib(20) != 6765;
+	setitimer(ITIMER_REAL, &never, NULL);
+	fprintf(stderr, "%ld %ld %ld\n", rounds, ticks, raised);
+	printf("%ld wrong, %s\n", wrong, ticks > 10 ? "ticks" : "no tick");
+	return 0;
+}

@@ -1,0 +1,151 @@
+/* build: -O2 -pthread -fno-inline -fno-ipa-pure-const -fno-ipa-cp */
+/* Threads that come and go: threads short|detached|names|keys [N] */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static _Thread_local volatile long sink;
+static atomic_int done, destroyed;
+static pthread_key_t keys[3];
+
+/* kB of address space. */
+static long memory(void)
+{
+	char line[256];
+	long kb = 0;
+	FILE *f = fopen("/proc/self/status", "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmRSS: %ld", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+long work(long n)
+{
+	sink = n;
+	return n + 1;
+}
+
+long nest(long n)
+{
+	long below = n ? nest(n - 1) : work(n);
+
+	sink = below;
+	return below + 1;
+}
+
+static void *short_thread(void *argument)
+{
+	return (void *)nest((long)argument % 20);
+}
+
+static void *detached_thread(void *argument)
+{
+	nest(3);
+	atomic_fetch_add(&done, 1);
+	return argument;
+}
+
+/* Run after the thread function, and again, as long as the value is set. */
+void destroy(void *value)
+{
+	long rounds = (long)value;
+
+	work(rounds);
+	atomic_fetch_add(&destroyed, 1);
+	if (rounds > 1)
+		pthread_setspecific(keys[rounds % 3], (void *)(rounds - 1));
+}
+
+static void *keyed_thread(void *argument)
+{
+	for (int i = 0; i < 3; i++)
+		pthread_setspecific(keys[i], (void *)3L);
+	work(1);
+	return argument;
+}
+
+static void *named_thread(void *argument)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "worker-%ld", (long)argument);
+	work(1);
+	pthread_setname_np(pthread_self(), name);
+	nest(5);
+	work(2);
+	return argument;
+}
+
+static void start(pthread_t *thread, void *(*function)(void *), long n)
+{
+	if (pthread_create(thread, NULL, function, (void *)n) != 0) {
+		puts("cannot make a thread");
+		exit(1);
+	}
+}
+
+static void short_ones(int n)
+{
+	pthread_t thread[8];
+	long sum = 0, before = 0;
+
+	for (int i = 0; i < n; i += 8) {
+		if (i == n / 4 / 8 * 8)
+			before = memory();
+		for (int j = 0; j < 8; j++)
+			start(&thread[j], short_thread, i + j);
+		for (int j = 0; j < 8; j++) {
+			void *result;
+
+			pthread_join(thread[j], &result);
+			sum += (long)result;
+		}
+	}
+	printf("%ld\n", sum);
+	/* each leaves a few contexts in the profile, no thunks, no stack */
+	if ((memory() - before) > 4096 + 4 * n)
+		printf("memory grew by %ld kB\n", memory() - before);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "short";
+	int n = argc > 2 ? atoi(argv[2]) : 2000;
+	pthread_t thread;
+
+	if (!strcmp(mode, "short")) {
+		short_ones(n);
+	} else if (!strcmp(mode, "detached")) {
+		for (int i = 0; i < n; i++) {
+			start(&thread, detached_thread, i);
+			pthread_detach(thread);
+			while (i - atomic_load(&done) > 50)
+				usleep(100);
+		}
+		while (atomic_load(&done) < n)
+			usleep(100);
+		printf("%d\n", atomic_load(&done));
+	} else if (!strcmp(mode, "keys")) {
+		for (int i = 0; i < 3; i++)
+			pthread_key_create(&keys[i], destroy);
+		for (int i = 0; i < n; i++) {
+			start(&thread, keyed_thread, i);
+			pthread_join(thread, NULL);
+		}
+		printf("%d\n", atomic_load(&destroyed));
+	} else {
+		for (int i = 0; i < 4; i++) {
+			start(&thread, named_thread, i);
+			pthread_join(thread, NULL);
+		}
+	}
+	return 0;
+}
