@@ -188,6 +188,37 @@ static uint32_t count_fdes(const struct swz_module *m)
 	return count;
 }
 
+/* A cold part that begins with a landing pad has a no-operation before it, since
+ * an offset of 0 in the exception table means that there is none; its frame is
+ * described from the second byte on. */
+struct second_row {
+	uint64_t function_start;
+	uint64_t start;
+	int64_t cfa_offset;
+};
+
+static bool keep_second_row(void *context, const struct swz_cfi_row *row)
+{
+	struct second_row *second = context;
+
+	if (row->start == second->function_start)
+		return true;
+	second->start = row->start;
+	second->cfa_offset = row->cfa_offset;
+	return false;
+}
+
+static bool begins_with_landing_pad(const struct swz_module *m,
+				    const struct swz_fde *fde)
+{
+	struct second_row second = { .function_start = fde->start };
+
+	if (!fde->has_lsda || *swz_module_bytes(m, fde->start) != 0x90)
+		return false;
+	return swz_cfi_rows(fde, keep_second_row, &second) == SWZ_OK &&
+	       second.start == fde->start + 1 && second.cfa_offset != 8;
+}
+
 static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 			 uint32_t count)
 {
@@ -205,7 +236,8 @@ static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 		f->start = fde->start;
 		f->size = (uint32_t)fde->size;
 		f->fde = fde;
-		f->is_piece = !swz_fde_is_function(fde);
+		f->is_piece = !swz_fde_is_function(fde) ||
+			      begins_with_landing_pad(m, fde);
 		m->function_count++;
 	}
 }

