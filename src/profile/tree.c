@@ -114,15 +114,20 @@ static void collect_costs(struct builder *builder, const struct swz_node *slot,
 	uint64_t open = slot->open & SWZ_NODE_OPEN_MASK;
 	bool repaired = false;
 
+	/* in a forked process, frames that were open at the fork count no call */
+	bool inherits = builder->profile->header.flags & SWZ_FILE_FORKED;
+
 	node->calls = slot->calls;
-	if (open == slot->calls + 1)
+	if (!inherits && open == slot->calls + 1)
 		node->calls = open;
-	else if (open > slot->calls)
+	else if (!inherits && open > slot->calls)
 		open = slot->calls;
 	node->min_ticks = limit_ticks(slot->min_ticks, total);
 	node->max_ticks = limit_ticks(slot->max_ticks, total);
 	node->ticks = repair(close_ticks(slot->ticks, open, last),
-			     ticks_bound(slot, open, node->max_ticks, total),
+			     inherits ? INT64_MAX / 4
+				      : ticks_bound(slot, open,
+						    node->max_ticks, total),
 			     last, &repaired);
 	node->outer_ticks = slot->outer_ticks;
 	if (node->outer_ticks < 0)

@@ -193,10 +193,13 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 {
 	struct swz_thread_cold *cold = thread->cold;
 	bool folded = key == swz_context_fold_key(thread);
-	struct swz_node *node = take_node(
-		cold, folded ? 0 : fold_reserve());
+	struct swz_node *node = NULL;
 	uint32_t ancestor;
 
+	/* once one context had to be folded, all new ones are: what is left is
+	 * for them */
+	if (folded || !(swz_file->flags & SWZ_FILE_FOLDED))
+		node = take_node(cold, folded ? 0 : fold_reserve());
 	if (!node) {
 		if (!folded)
 			swz_file->flags |= SWZ_FILE_FOLDED;

@@ -296,8 +296,13 @@ struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 							memory_order_relaxed));
 	chunk = (struct swz_chunk *)((char *)file + at);
 	if (!make_present((char *)chunk, bytes)) {
-		/* The reader stops at a chunk without magic: so does all. */
+		/* The disk is full, and stays so for us. */
+		uint64_t end = at + bytes;
+
 		file->limit_bytes = at;
+		atomic_compare_exchange_strong_explicit(used, &end, at,
+							memory_order_relaxed,
+							memory_order_relaxed);
 		return NULL;
 	}
 	chunk->type = type;
