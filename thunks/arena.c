@@ -12,10 +12,10 @@
 
 #include "base/syscall.h"
 
-#define UNIT_BYTES (2 * SWZ_UNIT_CODE_BYTES)
+#define UNIT_BYTES ((size_t)2 * SWZ_UNIT_CODE_BYTES)
 #define UNITS (SWZ_ARENA_BYTES / UNIT_BYTES)
-#define BLOCK_BYTES (SWZ_BLOCK_THUNKS * SWZ_THUNK_BYTES)
-#define UNIT_BLOCKS (SWZ_UNIT_CODE_BYTES / BLOCK_BYTES)
+#define BLOCK_BYTES ((size_t)SWZ_BLOCK_THUNKS * SWZ_THUNK_BYTES)
+#define UNIT_BLOCKS ((uint32_t)(SWZ_UNIT_CODE_BYTES / BLOCK_BYTES))
 
 _Static_assert(sizeof(struct swz_thunk) == SWZ_THUNK_BYTES, "thunk data");
 
@@ -27,7 +27,7 @@ static _Atomic uint32_t next_returned[SWZ_ARENA_BLOCKS];
 
 static char *unit_code(uint32_t unit)
 {
-	return (char *)(uintptr_t)swz_arena_start + (size_t)unit * UNIT_BYTES;
+	return (char *)(uintptr_t)swz_arena_start + unit * UNIT_BYTES;
 }
 
 static void put32(uint8_t *at, int64_t value)
@@ -124,7 +124,7 @@ uint32_t swz_arena_take_block(void)
 struct swz_thunk *swz_arena_block_thunks(uint32_t block)
 {
 	char *code = unit_code(block / UNIT_BLOCKS) +
-		     (size_t)(block % UNIT_BLOCKS) * BLOCK_BYTES;
+		     block % UNIT_BLOCKS * BLOCK_BYTES;
 
 	return (struct swz_thunk *)(code + SWZ_UNIT_CODE_BYTES);
 }

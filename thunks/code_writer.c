@@ -66,14 +66,39 @@ void swz_write_jcc(struct swz_code_writer *writer, unsigned condition,
 	swz_write_rel32(writer, target, 0);
 }
 
-void swz_write_push(struct swz_code_writer *writer, uint64_t value)
+/*	call	1f
+ *	int3
+ *	.quad	value
+ * 1:	lea	8(%rsp), %rsp
+ *	push	value(%rip)
+ *
+ * A plain push leaves the processor's return stack one short, so that every
+ * return of the frames above is mispredicted. The call mends that: only the
+ * return to `value` itself is, and runs into the int3 for that moment. It must
+ * not be a call to the next instruction, which processors take for a way to
+ * read rip and do not note. The push stores all 8 bytes at once: a load cannot
+ * be forwarded from two halves written over what the call left.
+ *
+ * Between the call and the push the slot holds an address of the trampoline,
+ * at first at rsp, then below it, where nothing reads it. Only an unwinder that
+ * interrupts these instructions is misled. */
+void swz_write_return_address(struct swz_code_writer *writer, uint64_t value)
 {
-	static const uint8_t mov_to_high_half[] = {0xc7, 0x44, 0x24, 0x04};
+	static const uint8_t call_over_int3[] = {0xe8, 1, 0, 0, 0, 0xcc};
+	static const uint8_t call_over_value[] = {0xe8, 9, 0, 0, 0, 0xcc};
+	static const uint8_t drop[] = {0x48, 0x8d, 0x64, 0x24, 0x08};
+	static const uint8_t push_value[] = {0xff, 0x35, 0xed,
+					     0xff, 0xff, 0xff};
 
-	swz_write_u8(writer, 0x68); /* pushes the sign-extended low half */
-	swz_write_u32(writer, (uint32_t)value);
-	if (fits_32_bits((int64_t)value))
+	if (fits_32_bits((int64_t)value)) {
+		swz_write_bytes(writer, call_over_int3, sizeof(call_over_int3));
+		swz_write_bytes(writer, drop, sizeof(drop));
+		swz_write_u8(writer, 0x68); /* sign-extends */
+		swz_write_u32(writer, (uint32_t)value);
 		return;
-	swz_write_bytes(writer, mov_to_high_half, sizeof(mov_to_high_half));
-	swz_write_u32(writer, (uint32_t)(value >> 32));
+	}
+	swz_write_bytes(writer, call_over_value, sizeof(call_over_value));
+	swz_write_u64(writer, value);
+	swz_write_bytes(writer, drop, sizeof(drop));
+	swz_write_bytes(writer, push_value, sizeof(push_value));
 }

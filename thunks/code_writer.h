@@ -37,7 +37,9 @@ void swz_write_jmp(struct swz_code_writer *writer, uint64_t target);
 void swz_write_jcc(struct swz_code_writer *writer, unsigned condition,
 		   uint64_t target);
 
-/* Pushes a 64-bit constant; changes no register but rsp, and no flags. */
-void swz_write_push(struct swz_code_writer *writer, uint64_t value);
+/* Pushes a return address that is not the writer's own, and keeps the
+ * processor's return stack in step as a call would. Changes no register but
+ * rsp, and no flags. */
+void swz_write_return_address(struct swz_code_writer *writer, uint64_t value);
 
 #endif

@@ -322,8 +322,8 @@ static void write_call_indirect(struct swz_code_writer *writer,
 	uint8_t bytes[SWZ_MAX_INSN];
 	struct displaced jump = *displaced;
 
-	swz_write_push(writer,
-		       displaced->insn.address + displaced->insn.length);
+	swz_write_return_address(writer, displaced->insn.address +
+						 displaced->insn.length);
 	memcpy(bytes, displaced->code.data, displaced->code.size);
 	bytes[encoding->modrm_at] = (uint8_t)((encoding->modrm & ~0x38u) |
 					      GROUP_5_JMP << 3);
@@ -340,7 +340,7 @@ static void write_call_indirect(struct swz_code_writer *writer,
 static void write_call(struct swz_code_writer *writer,
 		       const struct swz_insn *insn, uint64_t target)
 {
-	swz_write_push(writer, insn->address + insn->length);
+	swz_write_return_address(writer, insn->address + insn->length);
 	swz_write_jmp(writer, target);
 }
 

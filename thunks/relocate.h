@@ -85,8 +85,9 @@ struct swz_relocation {
  *    island. A branch to another displaced instruction goes to its copy.
  *  - call rel32 becomes a push of the ORIGINAL return address and a jmp, so
  *    that unwinding and __builtin_return_address stay true; flags and all
- *    registers are kept (push of a 64-bit immediate goes through memory at
- *    rsp: push imm32 + movl $high,4(%rsp), or push [rip+x]).
+ *    registers are kept. A call to the copy itself comes before the push, to
+ *    keep the processor's return stack balanced: the return from the callee is
+ *    mispredicted, those of the frames above are not.
  *    Likewise call r/m: push of the original return address, then jmp r/m,
  *    unless the operand uses rsp (account for the push, or refuse).
  *    A call whose return address would lie within the `wanted` bytes, which

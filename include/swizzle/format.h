@@ -56,7 +56,7 @@ struct swz_file_header {
 	uint64_t cost_inside;
 	uint64_t cost_outside;
 	uint64_t lost_calls;     /* passed unrecorded: no memory or thunk */
-	uint64_t folded_calls;   /* recorded in a folded context */
+	uint64_t reserved0;
 	uint64_t arena_start;    /* return thunks: addresses in      */
 	uint64_t arena_end;      /* [arena_start, arena_end)         */
 };
@@ -80,6 +80,9 @@ struct swz_chunk {
 	uint64_t reserved[5];
 };
 
+/* All functions of a module lie less than 4 GiB above load_bias + the ELF
+ * address of its first segment, which is what lets a function record do with
+ * the low half of an address. */
 struct swz_module_record {
 	uint64_t load_bias; /* address = load_bias + ELF virtual address */
 	uint64_t start;     /* mapped range [start, end) */
@@ -139,9 +142,17 @@ enum swz_node_flags { /* high byte of swz_node.open */
  *
  * ticks is the sum over all activations of (exit time - entry time), in TSC
  * ticks; the entry's time is subtracted when it happens, so an open activation
- * is missing its exit: add open x last_ticks of the thread. outer_ticks is the
- * same for those activations only that were the function's outermost in their
- * thread; when one is open, outer_ticks is negative. */
+ * is missing its exit: add open x last_ticks of the thread. The sums are modulo
+ * 2^64: with many activations open (a recursion that is a million frames deep)
+ * the stored value wraps around, and is right again once they are closed.
+ * outer_ticks is the same for those activations only that were the function's
+ * outermost in their thread; when one is open, outer_ticks is negative.
+ *
+ * A thread has two nodes of the function SWZ_FUNCTION_ROOT. Its root is the one
+ * that swz_thread_record.root names (parent and context are itself). The other
+ * is the fold root, with the flags FOLDED and HIDDEN, whose parent is the root:
+ * the context of all edges that were recorded when there was no room for their
+ * own (SWZ_NODE_FOLDED). Neither has calls or ticks. */
 struct swz_node {
 	uint32_t function; /* id, or one of SWZ_FUNCTION_* */
 	uint32_t parent;

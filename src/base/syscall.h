@@ -9,6 +9,11 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+#ifdef __clang_analyzer__
+/* It does not see the kernel write through pointers that pass an asm. */
+extern long swz_syscall6(long number, long a, long b, long c, long d, long e,
+			 long f);
+#else
 static inline long swz_syscall6(long number, long a, long b, long c, long d,
 				long e, long f)
 {
@@ -24,6 +29,7 @@ static inline long swz_syscall6(long number, long a, long b, long c, long d,
 			 : "rcx", "r11", "memory");
 	return result;
 }
+#endif
 
 #define SWZ_SYSCALL(number, ...) \
 	SWZ_SYSCALL_PAD(number, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)

@@ -2,7 +2,7 @@
  *
  * Rounding: the self times are converted as differences of rounded running
  * sums, so in ns they still add up to the thread's time. Inclusive times are
- * rounded down, so none exceeds it.
+ * rounded down, so none exceeds it, but to no less than the self time.
  *
  * Hidden contexts count for the nearest shown function above them. A folded
  * node's time was spent in a context that is not known but within the function
@@ -318,16 +318,18 @@ static void flush_functions(struct swz_report *report, const struct sums *sums,
 			report, from->function);
 		int64_t min = swz_profile_ns(profile, from->min);
 		int64_t max = swz_profile_ns(profile, from->max);
-		int64_t ns;
+		int64_t inclusive = swz_profile_ns(
+			profile, thread_inclusive(from, total));
+		int64_t ns, self;
 
 		ticks = swz_add(ticks, from->self);
 		ns = swz_profile_ns(profile, ticks);
-		to->self_ns = swz_add(to->self_ns, ns - done_ns);
+		self = ns - done_ns;
 		done_ns = ns;
+		to->self_ns = swz_add(to->self_ns, self);
 		to->calls = swz_add_count(to->calls, from->calls);
-		to->inclusive_ns = swz_add(
-			to->inclusive_ns,
-			swz_profile_ns(profile, thread_inclusive(from, total)));
+		to->inclusive_ns = swz_add(to->inclusive_ns,
+					   inclusive > self ? inclusive : self);
 		if (min && (!to->min_ns || min < to->min_ns))
 			to->min_ns = min;
 		if (max > to->max_ns)

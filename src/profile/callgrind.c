@@ -106,9 +106,9 @@ static void put_description(const struct writer *w)
 	if (profile->header.lost_calls)
 		fprintf(stream, "desc: Lost calls: %" PRIu64 "\n",
 			profile->header.lost_calls);
-	if (profile->header.folded_calls)
+	if (profile->folded_calls)
 		fprintf(stream, "desc: Calls in folded contexts: %" PRIu64 "\n",
-			profile->header.folded_calls);
+			profile->folded_calls);
 	if (swz_profile_damaged(profile) || report->dropped_nodes)
 		fputs("desc: Incomplete: the profile is damaged\n", stream);
 }
@@ -241,10 +241,14 @@ static void put_call(struct writer *w, const struct swz_report_edge *edge,
 	struct swz_catalog_place place = shown_place(w, caller, edge->place);
 
 	if (place.file != *file) {
-		if (place.file == caller->file)
+		if (place.file == caller->file) {
 			put_file_of(w, "fe", caller);
-		else
+		} else {
+			/* a file in which no line has a cost of its own is
+			 * more than callgrind_annotate --auto expects */
 			put_file(w, "fi", place.file, NULL);
+			fprintf(w->stream, "%d 0\n", place.line);
+		}
 		*file = place.file;
 	}
 	if (callee->module != caller->module)

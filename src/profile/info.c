@@ -132,6 +132,19 @@ static void put_threads(FILE *stream, struct swz_profile *profile,
 	}
 }
 
+/* A module that nothing was to be hooked in. */
+static bool is_left_out(const struct swz_profile_module *module)
+{
+	unsigned int i;
+
+	if (module->record.in_scope)
+		return false;
+	for (i = 0; i < SWZ_REFUSAL_SLOTS; i++)
+		if (module->record.counts[i])
+			return false;
+	return true;
+}
+
 static size_t path_width(const struct swz_profile *profile)
 {
 	size_t width = 24;
@@ -140,7 +153,8 @@ static size_t path_width(const struct swz_profile *profile)
 	for (i = 0; i < profile->module_count; i++) {
 		size_t length = strlen(profile->modules[i].path);
 
-		if (length > width && length <= 60)
+		if (!is_left_out(&profile->modules[i]) && length > width &&
+		    length <= 60)
 			width = length;
 	}
 	return width;
@@ -166,6 +180,22 @@ static void put_module(FILE *stream, const struct swz_profile_module *module,
 				swz_refusal_text(i), counts[i]);
 }
 
+static void put_left_out(FILE *stream, const struct swz_profile *profile)
+{
+	const char *separator = "\nnot in scope: ";
+	size_t i;
+
+	for (i = 0; i < profile->module_count; i++) {
+		if (!is_left_out(&profile->modules[i]))
+			continue;
+		fputs(separator, stream);
+		swz_put_text(stream, swz_base_name(profile->modules[i].path));
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		putc('\n', stream);
+}
+
 static void put_modules(FILE *stream, const struct swz_profile *profile)
 {
 	int width = (int)path_width(profile);
@@ -174,7 +204,9 @@ static void put_modules(FILE *stream, const struct swz_profile *profile)
 	fprintf(stream, "\n%-*s %9s %9s %9s\n", width, "module", "functions",
 		"patched", "refused");
 	for (i = 0; i < profile->module_count; i++)
-		put_module(stream, &profile->modules[i], width);
+		if (!is_left_out(&profile->modules[i]))
+			put_module(stream, &profile->modules[i], width);
+	put_left_out(stream, profile);
 }
 
 static void put_damage(FILE *stream, const struct swz_profile *profile,
@@ -216,7 +248,7 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	fprintf(stream,
 		"lost calls: %" PRIu64 "\nfolded calls: %" PRIu64
 		"\nused: %" PRIu64 " of %" PRIu64 " bytes\n",
-		header->lost_calls, header->folded_calls, header->used_bytes,
+		header->lost_calls, profile->folded_calls, header->used_bytes,
 		header->limit_bytes);
 	put_threads(stream, profile, &dropped);
 	put_modules(stream, profile);

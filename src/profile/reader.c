@@ -409,6 +409,22 @@ static void count_stray(struct swz_profile *profile,
 			profile->damage.stray_nodes++;
 }
 
+static void count_folded(struct swz_profile *profile,
+			 const struct swz_node_span *span)
+{
+	uint32_t i;
+
+	for (i = 0; i < span->count; i++) {
+		const struct swz_node *node = swz_profile_node(profile,
+							       span->unit + i);
+
+		if (node->function != SWZ_FUNCTION_NONE &&
+		    node->open & SWZ_NODE_FOLDED)
+			profile->folded_calls = swz_add_count(
+				profile->folded_calls, node->calls);
+	}
+}
+
 /* Both arrays are sorted by thread index: one merging pass. */
 static void index_threads(struct swz_profile *profile)
 {
@@ -426,7 +442,7 @@ static void index_threads(struct swz_profile *profile)
 			thread->spans = &profile->spans[span];
 		while (span < profile->span_count &&
 		       profile->spans[span].owner == thread->index) {
-			span++;
+			count_folded(profile, &profile->spans[span++]);
 			thread->span_count++;
 		}
 	}

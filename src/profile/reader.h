@@ -79,6 +79,7 @@ struct swz_profile {
 	uint64_t clock_ns;
 	uint64_t clock_ticks;
 	bool clock_known;
+	uint64_t folded_calls; /* recorded in a folded context; saturates */
 	struct swz_damage damage;
 };
 

@@ -392,7 +392,8 @@ struct swz_source swz_symbols_line(struct swz_symbols *symbols,
 	if (!line)
 		return source;
 	file = dwarf_linesrc(line, NULL, NULL);
-	if (!file || dwarf_lineno(line, &source.line) != 0)
+	/* line 0: code that the compiler made up */
+	if (!file || dwarf_lineno(line, &source.line) != 0 || source.line <= 0)
 		return (struct swz_source){NULL, 0};
 	directory = string_of(&unit->die, DW_AT_comp_dir);
 	free(symbols->file);

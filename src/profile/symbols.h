@@ -31,7 +31,7 @@ const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
 struct swz_source {
 	const char *file; /* absolute where that is known; NULL: unknown.
 			   * Overwritten by the next call. */
-	int line;         /* 0: unknown */
+	int line;         /* 0: unknown, as is file then */
 };
 
 /* The source line of an instruction. */

@@ -15,7 +15,7 @@
 
 void swz_hook_enter(void);
 
-__attribute__((noinline, noclone)) static void empty(void)
+__attribute__((noinline)) static void empty(void)
 {
 	__asm__ volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"); /* nop */
 }

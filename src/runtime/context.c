@@ -68,7 +68,7 @@ static enum swz_status grow(struct swz_thread *thread)
 	struct swz_thread_cold *cold = thread->cold;
 	uint64_t bytes = cold->table_bytes ? 4 * cold->table_bytes
 					   : FIRST_TABLE_BYTES;
-	struct swz_node **old = thread->table, **table = new_table(bytes);
+	struct swz_node **old = cold->table, **table = new_table(bytes);
 	uint64_t old_bytes = cold->table_bytes;
 
 	if (!table)

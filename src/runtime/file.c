@@ -183,7 +183,7 @@ static struct swz_file_header *create(bool replace, const char **problem)
 		return NULL;
 	*problem = "no room for the profile ";
 	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 &&
-	    bytes >= 16 * SWZ_HEADER_BYTES &&
+	    bytes >= UINT64_C(16) * SWZ_HEADER_BYTES &&
 	    SWZ_SYSCALL(SYS_ftruncate, fd, bytes) == 0)
 		h = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 				 MAP_SHARED, (int)fd, 0);

@@ -201,9 +201,6 @@ static void note_sections(struct swz_module *m)
 			m->plt[m->plt_count].start = s->sh_addr;
 			m->plt[m->plt_count++].end = s->sh_addr + s->sh_size;
 		}
-		if (strcmp(name, ".gopclntab") == 0 ||
-		    strcmp(name, ".note.go.buildid") == 0)
-			m->foreign_runtime = true;
 	}
 }
 

@@ -30,7 +30,8 @@ struct swz_module {
 	const ElfW(Phdr) *segments;
 	unsigned segment_count;
 	bool in_scope;
-	bool foreign_runtime; /* walks its own stack (design: refused) */
+	bool foreign_runtime; /* walks its own stack (src/runtime/foreign.h) */
+	struct swz_range generated; /* code with conventions of its own */
 	struct swz_bytes build_id;
 	struct swz_range text[SWZ_MAX_TEXT_RANGES];
 	unsigned text_count;
@@ -50,7 +51,7 @@ struct swz_module {
 enum swz_status swz_modules_list(struct swz_module **modules, unsigned *count)
 	SWZ_MUST_CHECK;
 
-/* Maps the module's file and fills plt, eh_frame, build_id, foreign_runtime.
+/* Maps the module's file and fills plt, eh_frame and build_id.
  * A file that is missing or is another one by now is done without. */
 enum swz_status swz_module_open(struct swz_module *module) SWZ_MUST_CHECK;
 void swz_module_close(struct swz_module *module);

@@ -137,18 +137,17 @@ bool swz_qualified_name(const char *s, char *out, unsigned room)
 			  *s == 'O'; s++)
 			;
 	for (;;) {
-		unsigned n = 0;
-
 		if (nested && *s == 'L')
 			s++;
 		if (nested && *s == 'S' && s[1] == 't') {
 			s += 2;
-			n = 3;
 			if (used + 3 >= room)
 				return false;
 			memcpy(out + used, "std", 3);
 			used += 3;
 		} else if (*s >= '1' && *s <= '9') {
+			unsigned n = 0;
+
 			while (*s >= '0' && *s <= '9' && n < 4096)
 				n = n * 10 + (unsigned)(*s++ - '0');
 			if (used + n + 3 >= room)

@@ -6,6 +6,7 @@
 #include "base/syscall.h"
 #include "runtime/config.h"
 #include "runtime/file.h"
+#include "runtime/foreign.h"
 #include "runtime/function.h"
 #include "runtime/message.h"
 #include "runtime/pattern.h"
@@ -123,12 +124,6 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 					    SWZ_REFUSE_OUT_OF_REACH);
 }
 
-static void refuse_all(struct swz_module *m, enum swz_refusal reason)
-{
-	for (uint32_t i = 0; i < m->function_count; i++)
-		swz_function_refuse(&m->functions[i], reason);
-}
-
 static void count_statuses(struct swz_module *m)
 {
 	memset(m->counts, 0, sizeof(m->counts));
@@ -148,8 +143,13 @@ static enum swz_status plan_module(struct swz_module *m,
 	if (status != SWZ_OK)
 		return status;
 	next_id += m->hookable_count;
-	if (m->foreign_runtime)
-		refuse_all(m, SWZ_REFUSE_FOREIGN_RUNTIME);
+	swz_foreign_inspect(m);
+	for (uint32_t i = 0; i < m->function_count; i++)
+		if (m->foreign_runtime ||
+		    (m->functions[i].start >= m->generated.start &&
+		     m->functions[i].start < m->generated.end))
+			swz_function_refuse(&m->functions[i],
+					    SWZ_REFUSE_FOREIGN_RUNTIME);
 	if (swz_config.filter || swz_config.notrace || swz_config.hide)
 		for (uint32_t i = 0; i < m->function_count; i++)
 			filter_function(&m->functions[i]);
@@ -253,6 +253,7 @@ void swz_plan_apply(struct swz_plan *plan)
 
 		if (!m->in_scope)
 			continue;
+		swz_foreign_answer(m);
 		for (unsigned t = 0; t < m->text_count; t++)
 			patch_range(m, &m->text[t]);
 		count_statuses(m);

@@ -20,7 +20,7 @@
 #include "runtime/context.h"
 #include "runtime/file.h"
 
-#define PAGE 4096u
+#define PAGE ((size_t)4096)
 #define GROUP (PAGE / sizeof(struct swz_thread))
 #define SLOW_STACK_BYTES (32u << 10)
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */
@@ -274,8 +274,7 @@ static void give_back(uint32_t block)
 static enum swz_status note_block(struct swz_thread_cold *cold, uint32_t block)
 {
 	if (cold->block_count == cold->block_room) {
-		uint32_t room = cold->block_room ? 4 * cold->block_room
-						 : PAGE / sizeof(uint32_t);
+		uint32_t room = PAGE / sizeof(uint32_t);
 		uint32_t *more = swz_sys_mmap(NULL, room * sizeof(uint32_t),
 					      PROT_READ | PROT_WRITE,
 					      MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -374,7 +373,7 @@ extern const char swz_text_start[], swz_text_end[];
 static bool is_interrupted_hook(const uint64_t *words)
 {
 	return (words[0] - (uintptr_t)swz_text_start <
-			(uintptr_t)(swz_text_end - swz_text_start) ||
+			(uintptr_t)swz_text_end - (uintptr_t)swz_text_start ||
 		swz_arena_contains(words[0])) &&
 	       (words[1] & ~(uint64_t)0x3fffff) == 0 && (words[1] & 2) &&
 	       (words[2] & 0xffff) == 0x33;

@@ -305,10 +305,10 @@ static void warn_damage(const struct swz_profile *profile)
 	if (profile->header.lost_calls)
 		complain("%s: %" PRIu64 " calls were not recorded (no memory)",
 			 profile->name, profile->header.lost_calls);
-	if (profile->header.folded_calls)
+	if (profile->folded_calls)
 		complain("%s: %" PRIu64 " calls have no exact context "
 			 "(memory bound); counts are exact",
-			 profile->name, profile->header.folded_calls);
+			 profile->name, profile->folded_calls);
 }
 
 static void read_input(struct input *input, const struct options *options,

@@ -51,25 +51,57 @@ static const char *check_jump(struct check *check, uint64_t target)
 	return jump.target == target ? NULL : "a jump goes elsewhere";
 }
 
-static const char *check_push(struct check *check, uint64_t value)
+static bool next_is(struct check *check, const void *bytes, size_t count)
+{
+	if (check->relocation->written - check->at < count ||
+	    memcmp(check->out + check->at, bytes, count) != 0)
+		return false;
+	check->at += count;
+	return true;
+}
+
+/* A push of 32 bits, or of the 8 bytes at `address_at` if there are such. */
+static const char *check_push(struct check *check, uint64_t value,
+			      const uint8_t *pushed, uint64_t address_at)
 {
 	const uint8_t *bytes = check->out + check->at;
-	size_t left = check->relocation->written - check->at;
-	uint64_t pushed;
+	struct swz_insn insn;
 	int32_t low;
-	uint32_t high;
 
-	if (left < 5 || bytes[0] != 0x68)
+	if (!next_copy(check, &insn) || insn.length < 5)
 		return "no push";
-	memcpy(&low, bytes + 1, 4);
-	pushed = (uint64_t)(int64_t)low;
-	check->at += 5;
-	if (left >= 13 && !memcmp(bytes + 5, "\xc7\x44\x24\x04", 4)) {
-		memcpy(&high, bytes + 9, 4);
-		pushed = (uint32_t)pushed | (uint64_t)high << 32;
-		check->at += 8;
+	if (bytes[0] == 0x68) {
+		memcpy(&low, bytes + 1, 4);
+		return value == (uint64_t)(int64_t)low ? NULL : "a short push";
 	}
-	return pushed == value ? NULL : "a wrong return address is pushed";
+	if (!pushed || bytes[0] != 0xff || bytes[1] != 0x35 ||
+	    insn.target != address_at)
+		return "a push of something else";
+	return !memcmp(pushed, &value, 8) ? NULL : "a wrong return address";
+}
+
+/* A call over an int3 and perhaps the address, lea 8(%rsp),%rsp, and a push. */
+static const char *check_return_address(struct check *check, uint64_t value)
+{
+	const uint8_t *pushed = NULL;
+	uint64_t address_at;
+	struct swz_insn call;
+
+	if (!next_copy(check, &call) || call.kind != SWZ_INSN_CALL)
+		return "no call";
+	if (!next_is(check, "\xcc", 1))
+		return "a mispredicted return runs into something";
+	address_at = check->to + check->at;
+	if (call.target == address_at + 8 &&
+	    check->relocation->written - check->at >= 8) {
+		pushed = check->out + check->at;
+		check->at += 8;
+	} else if (call.target != address_at) {
+		return "a call goes elsewhere";
+	}
+	if (!next_is(check, "\x48\x8d\x64\x24\x08", 5))
+		return "the call's own return address stays";
+	return check_push(check, value, pushed, address_at);
 }
 
 static const char *check_rip_relative(struct check *check,
@@ -145,7 +177,8 @@ static const char *check_loop(struct check *check, const struct swz_insn *insn,
 static const char *check_call_indirect(struct check *check,
 				       const struct swz_insn *insn)
 {
-	const char *fault = check_push(check, insn->address + insn->length);
+	const char *fault = check_return_address(check,
+						 insn->address + insn->length);
 	struct swz_insn moved;
 
 	if (fault)
@@ -175,7 +208,8 @@ static const char *check_one(struct check *check, const struct swz_insn *insn,
 	case SWZ_INSN_LOOP:
 		return check_loop(check, insn, original, target);
 	case SWZ_INSN_CALL:
-		fault = check_push(check, insn->address + insn->length);
+		fault = check_return_address(check,
+					     insn->address + insn->length);
 		return fault ? fault : check_jump(check, target);
 	case SWZ_INSN_CALL_INDIRECT:
 		return check_call_indirect(check, insn);

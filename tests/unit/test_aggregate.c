@@ -443,6 +443,24 @@ START_TEST(rounding_keeps_the_sum)
 }
 END_TEST
 
+START_TEST(rounding_keeps_self_within_inclusive)
+{
+	uint32_t i;
+
+	/* 3 ticks are 1 ns; 1 + 1/3 ns of self time, thrice and what is left */
+	builder_header(&builder)->clock[1].ticks = 1000 + 3 * 4000;
+	builder_header(&builder)->clock[1].monotonic_ns = 4500;
+	for (i = 1; i <= 3; i++)
+		call(i, 0, i, i, 1, 4, 4);
+	aggregate(false);
+	ck_assert_int_eq(sum_of_self(), report.total_ns);
+	for (i = 0; i <= 3; i++) {
+		ck_assert_int_ge(costs(i).inclusive_ns, costs(i).self_ns);
+		ck_assert_int_le(costs(i).inclusive_ns, report.total_ns);
+	}
+}
+END_TEST
+
 START_TEST(merges_profiles_by_module_and_address)
 {
 	struct profile_builder other;
@@ -507,6 +525,7 @@ int main(void)
 	tcase_add_test(tests, walks_deep_trees_without_recursion);
 	tcase_add_test(tests, adds_up_threads);
 	tcase_add_test(tests, rounding_keeps_the_sum);
+	tcase_add_test(tests, rounding_keeps_self_within_inclusive);
 	tcase_add_test(tests, merges_profiles_by_module_and_address);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

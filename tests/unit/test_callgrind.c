@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include "profile/formats.h"
+#include "profile/memory.h"
 #include "tests/unit/profile_builder.h"
 
 static struct profile_builder builder;
 static uint32_t root;
-static char *text; /* what was written */
+static const char *inlined_from; /* a file that all calls are put in */
+static char *text;               /* what was written */
 static size_t text_size;
 
 static void setup(void)
@@ -26,6 +28,7 @@ static void setup(void)
 	builder_module(&builder, 0, "prog", 0x400000, 1, 4);
 	builder_module(&builder, 1, "libx.so", 0x7f0000000000, 5, 4);
 	root = builder_thread(&builder, 0, 100, "main", 2000, 8);
+	inlined_from = NULL;
 	text = NULL;
 }
 
@@ -41,6 +44,29 @@ static void call(uint32_t node, uint32_t parent, uint32_t context,
 {
 	builder_call(&builder, root + node, root + parent, root + context,
 		     function, 0x401010, calls, ticks, outer);
+}
+
+/* As if functions had a source file, and their calls were in code that was
+ * inlined from another one. */
+static void put_in_files(struct swz_catalog *catalog, struct swz_report *report)
+{
+	size_t i;
+
+	swz_grow(&catalog->places, &catalog->place_capacity,
+		 catalog->place_count, sizeof(*catalog->places));
+	catalog->places[catalog->place_count] = (struct swz_catalog_place){
+		.file = swz_intern(&catalog->strings, inlined_from),
+		.line = 2,
+		.inlined = "small",
+		.outer_line = 3};
+	for (i = 0; i < report->edge_count; i++)
+		report->edges[i].place = (uint32_t)catalog->place_count;
+	catalog->place_count++;
+	for (i = 2; i < catalog->function_count; i++) {
+		catalog->functions[i].file = swz_intern(&catalog->strings,
+							"/nowhere/x.c");
+		catalog->functions[i].line = 1;
+	}
 }
 
 static int64_t write_profile(bool compensate, unsigned int parts)
@@ -71,6 +97,8 @@ static int64_t write_profile(bool compensate, unsigned int parts)
 	}
 	swz_report_sort(&report);
 	swz_catalog_resolve(&catalog);
+	if (inlined_from)
+		put_in_files(&catalog, &report);
 	section.catalog = &catalog;
 	stream = open_memstream(&text, &text_size);
 	for (section.part = 1; section.part <= parts; section.part++)
@@ -118,7 +146,8 @@ static void annotate(int64_t total)
 	ck_assert_int_eq(write(fd, text, text_size), (ssize_t)text_size);
 	close(fd);
 	snprintf(command, sizeof(command),
-		 "callgrind_annotate --inclusive=yes --tree=both %s 2>&1",
+		 "callgrind_annotate --inclusive=yes --tree=both --auto=yes "
+		 "--threshold=100 %s 2>&1",
 		 path);
 	/* NOLINTNEXTLINE(cert-env33-c): the file is our own */
 	stream = popen(command, "r");
@@ -265,6 +294,30 @@ START_TEST(annotate_tells_namesakes_apart)
 }
 END_TEST
 
+START_TEST(annotate_reads_calls_in_inlined_code)
+{
+	static const char *const lines[] = {
+		"fl=(2) /nowhere/x.c\nfn=(2) sub_1000\n1 500\n",
+		"fi=(3) ", "\n2 0\n", "cfn=(3) sub_1100\n",
+		"calls=2 1\n2 200\n", NULL};
+	char path[] = "/tmp/swizzle-test-XXXXXX";
+	int fd = mkstemp(path);
+
+	/* callgrind_annotate looks at source files that are there */
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, "1\n2\n3\n", 6), 6);
+	close(fd);
+	inlined_from = path;
+	call(1, 0, 1, 1, 1, 700, 700);
+	call(2, 1, 2, 6, 2, 200, 200);
+	write_profile(false, 1);
+	check_in_order(lines);
+	if (have_annotate())
+		annotate(1000);
+	unlink(path);
+}
+END_TEST
+
 START_TEST(annotate_reads_an_empty_profile)
 {
 	builder_thread_record(&builder, 0)->last_ticks = 1000;
@@ -289,6 +342,7 @@ int main(void)
 	tcase_add_test(tests, control_characters_do_not_break_lines);
 	tcase_add_test(tests, says_what_was_not_profiled);
 	tcase_add_test(tests, annotate_reads_an_empty_profile);
+	tcase_add_test(tests, annotate_reads_calls_in_inlined_code);
 	if (have_annotate()) {
 		tcase_add_test(tests, annotate_reads_recursion);
 		tcase_add_test(tests, annotate_reads_mutual_recursion);

@@ -233,6 +233,10 @@ START_TEST(info_adds_refusals_up)
 	builder_module(&builder, 0, "/bin/prog", 0x400000, 1, 4);
 	builder_module_record(&builder, 0)->counts[SWZ_REFUSE_TOO_SHORT] = 2;
 	builder_module_record(&builder, 0)->counts[31] = 1;
+	builder_module(&builder, 1, "/lib/libc.so.6", 0x800000, 5, 0);
+	builder_module_record(&builder, 1)->in_scope = 0;
+	builder_module(&builder, 2, "linux-vdso.so.1", 0xa00000, 5, 0);
+	builder_module_record(&builder, 2)->in_scope = 0;
 	builder_thread(&builder, 0, 7, "main", 3000, 3);
 	profile = builder_read(&builder);
 	stream = open_memstream(&written, &size);
@@ -248,7 +252,8 @@ START_TEST(info_adds_refusals_up)
 		      "/bin/prog                        7         4         3\n"
 		      "    too short for a jump                             2\n"
 		      "    a reason unknown to this version                 "
-		      "1\n");
+		      "1\n"
+		      "\nnot in scope: libc.so.6, linux-vdso.so.1\n");
 	free(written);
 	swz_profile_free(profile);
 	builder_free(&builder);

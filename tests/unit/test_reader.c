@@ -318,6 +318,36 @@ START_TEST(open_frames_end_where_the_thread_was_last_seen)
 }
 END_TEST
 
+START_TEST(counts_calls_in_folded_contexts)
+{
+	struct profile_builder folded;
+	struct swz_profile *profile;
+	uint32_t root;
+
+	builder_begin(&folded);
+	root = builder_thread(&folded, 0, 100, "main", 2000, 5);
+	builder_call(&folded, root + 1, root, root + 1, 1, 0, 7, 10, 10);
+	/* what folded contexts hang below has no calls of its own */
+	*builder_node(&folded, root + 2) = (struct swz_node){
+		.function = SWZ_FUNCTION_ROOT,
+		.parent = root,
+		.context = root + 2,
+		.open = SWZ_NODE_FOLDED | SWZ_NODE_HIDDEN};
+	builder_call(&folded, root + 3, root + 2, root + 3, 1, 0, 4, 10, 10);
+	builder_node(&folded, root + 3)->open = SWZ_NODE_FOLDED | 1;
+	/* not a node (yet) */
+	builder_call(&folded, root + 4, root + 2, root + 4, 0, 0, 9, 10, 10);
+	builder_node(&folded, root + 4)->open = SWZ_NODE_FOLDED;
+	root = builder_thread(&folded, 1, 101, "other", 2000, 2);
+	builder_call(&folded, root + 1, root, root + 1, 2, 0, 2, 10, 10);
+	builder_node(&folded, root + 1)->open = SWZ_NODE_FOLDED;
+	profile = builder_read(&folded);
+	ck_assert_uint_eq(profile->folded_calls, 6);
+	swz_profile_free(profile);
+	builder_free(&folded);
+}
+END_TEST
+
 START_TEST(takes_the_clock_from_the_samples_farthest_apart)
 {
 	struct swz_file_header *header = builder_header(&builder);
@@ -403,6 +433,7 @@ int main(void)
 	tcase_add_test(tests, skips_unknown_chunks);
 	tcase_add_test(tests, counts_a_chunk_with_a_bad_magic_as_damage);
 	tcase_add_test(tests, open_frames_end_where_the_thread_was_last_seen);
+	tcase_add_test(tests, counts_calls_in_folded_contexts);
 	tcase_add_test(tests, takes_the_clock_from_the_samples_farthest_apart);
 	tcase_add_test(tests, rejects_an_absurd_clock);
 	tcase_add_test(tests, finds_functions_by_id_and_address);

@@ -33,6 +33,9 @@ struct rewrite {
 	size_t copy_size;
 };
 
+/* call 1f; int3; 1: lea 8(%rsp),%rsp */
+#define CALL_AND_DROP "\xe8\x01\x00\x00\x00\xcc\x48\x8d\x64\x24\x08"
+
 /* clang-format off */
 static const struct rewrite rewrites[] = {
 	{"lea keeps its address",
@@ -84,20 +87,21 @@ static const struct rewrite rewrites[] = {
 	       "\xf0\xff")},
 	{"call pushes the original return address",
 	 BYTES("\xe8\xfb\x0f\x00\x00"),
-	 BYTES("\x68\x05\x10\x40\x00\xe9\xf6\x1f\xf0\xff")},
+	 BYTES(CALL_AND_DROP "\x68\x05\x10\x40\x00\xe9\xeb\x1f\xf0\xff")},
 	{"call m pushes, then jumps",
 	 BYTES("\xff\x15\xfa\x0f\x00\x00"),
-	 BYTES("\x68\x06\x10\x40\x00\xff\x25\xf5\x1f\xf0\xff")},
+	 BYTES(CALL_AND_DROP "\x68\x06\x10\x40\x00\xff\x25\xea\x1f\xf0\xff")},
 	{"call 8(%rsp) allows for the push",
 	 BYTES("\x90\xff\x54\x24\x08"),
-	 BYTES("\x90\x68\x05\x10\x40\x00\xff\x64\x24\x10")},
+	 BYTES("\x90" CALL_AND_DROP "\x68\x05\x10\x40\x00\xff\x64\x24\x10")},
 	{"call 120(%rsp) grows a displacement",
 	 BYTES("\x90\xff\x54\x24\x78"),
-	 BYTES("\x90\x68\x05\x10\x40\x00\xff\xa4\x24\x80\x00\x00"
-	       "\x00")},
+	 BYTES("\x90" CALL_AND_DROP "\x68\x05\x10\x40\x00\xff\xa4\x24"
+	       "\x80\x00\x00\x00")},
 	{"call (%rsp) grows one, too",
 	 BYTES("\x48\x89\xea\xff\x14\x24"),
-	 BYTES("\x48\x89\xea\x68\x06\x10\x40\x00\xff\x64\x24\x08")},
+	 BYTES("\x48\x89\xea" CALL_AND_DROP "\x68\x06\x10\x40\x00\xff"
+	       "\x64\x24\x08")},
 	{"prologue",
 	 BYTES("\x55\x48\x89\xe5\x53"),
 	 BYTES("\x55\x48\x89\xe5\x53\xe9\xfb\x0f\xf0\xff")},
@@ -109,7 +113,7 @@ static const struct rewrite rewrites[] = {
 	 BYTES("\xf3\x0f\x1e\xfa\x55\xe9\xfb\x0f\xf0\xff")},
 	{"data16 rex.W call, as for thread-local storage",
 	 BYTES("\x66\x66\x48\xe8\xf8\x0f\x00\x00"),
-	 BYTES("\x68\x08\x10\x40\x00\xe9\xf6\x1f\xf0\xff")},
+	 BYTES(CALL_AND_DROP "\x68\x08\x10\x40\x00\xe9\xeb\x1f\xf0\xff")},
 };
 /* clang-format on */
 
@@ -220,35 +224,27 @@ static enum swz_status relocate_to(const uint8_t *bytes, size_t size,
 			    relocation);
 }
 
-START_TEST(pushes_a_return_address_beyond_4_gib_in_two_halves)
+/* Return addresses that push imm32 would make others of. */
+START_TEST(pushes_a_long_return_address_from_memory)
 {
+	static const uint64_t homes[] = {0x90001000, 0x7f1234561000};
 	static const uint8_t call[] = {0xe8, 0, 0, 0, 0};
-	static const uint8_t push[] = {0x68, 0x05, 0x10, 0x56, 0x34, 0xc7, 0x44,
-				       0x24, 0x04, 0x12, 0x7f, 0,    0};
+	static const uint8_t around_address[] = {0xe8, 0x09, 0, 0, 0, 0xcc};
+	static const uint8_t drop_and_push[] = {0x48, 0x8d, 0x64, 0x24,
+						0x08, 0xff, 0x35, 0xed,
+						0xff, 0xff, 0xff};
+	uint64_t return_address = homes[_i] + sizeof(call);
 	struct swz_relocation relocation;
 	uint8_t out[SWZ_RELOCATED_MAX];
 
-	ck_assert_int_eq(relocate_to(call, sizeof(call), 0x7f1234561000,
-				     0x7f1234600000, out, sizeof(out),
+	ck_assert_int_eq(relocate_to(call, sizeof(call), homes[_i],
+				     homes[_i] + 0x100000, out, sizeof(out),
 				     &relocation),
 			 SWZ_OK);
-	ck_assert_mem_eq(out, push, sizeof(push));
-	ck_assert_uint_eq(relocation.written, sizeof(push) + SWZ_JUMP_BYTES);
-}
-END_TEST
-
-START_TEST(clears_the_sign_of_a_return_address_between_2_and_4_gib)
-{
-	static const uint8_t call[] = {0xe8, 0, 0, 0, 0};
-	static const uint8_t push[] = {0x68, 0x05, 0x10, 0x00, 0x90, 0xc7, 0x44,
-				       0x24, 0x04, 0,    0,    0,    0};
-	struct swz_relocation relocation;
-	uint8_t out[SWZ_RELOCATED_MAX];
-
-	ck_assert_int_eq(relocate_to(call, sizeof(call), 0x90001000, 0x90100000,
-				     out, sizeof(out), &relocation),
-			 SWZ_OK);
-	ck_assert_mem_eq(out, push, sizeof(push));
+	ck_assert_mem_eq(out, around_address, 6);
+	ck_assert_mem_eq(out + 6, &return_address, 8);
+	ck_assert_mem_eq(out + 14, drop_and_push, 11);
+	ck_assert_uint_eq(relocation.written, 25 + SWZ_JUMP_BYTES);
 }
 END_TEST
 
@@ -450,10 +446,8 @@ int main(void)
 	tcase_add_loop_test(tcase, refuses_what_cannot_move, 0, COUNT(refused));
 	tcase_add_loop_test(tcase, decodes_length_kind_and_stack_operand, 0,
 			    COUNT(decoded));
-	tcase_add_test(tcase,
-		       pushes_a_return_address_beyond_4_gib_in_two_halves);
-	tcase_add_test(tcase,
-		       clears_the_sign_of_a_return_address_between_2_and_4_gib);
+	tcase_add_loop_test(tcase, pushes_a_long_return_address_from_memory, 0,
+			    2);
 	tcase_add_test(tcase, loads_an_address_out_of_reach_as_a_constant);
 	tcase_add_test(tcase, reports_a_target_out_of_reach);
 	tcase_add_test(tcase, writes_no_byte_beyond_the_room);

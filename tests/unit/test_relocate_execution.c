@@ -198,6 +198,49 @@ START_TEST(copy_does_what_the_original_does)
 }
 END_TEST
 
+/* What the callee finds at its rsp is the original's return address, whose
+ * upper half is not 0 in the last original; and rsp comes back as it was. */
+START_TEST(callee_sees_the_original_return_address)
+{
+	static const uint8_t call[] = {0xe8, (ROOM_CALLEE - 5) & 0xff,
+				       (ROOM_CALLEE - 5) >> 8, 0, 0};
+	struct swz_decoder *decoder = swz_decoder_new(zeroed);
+	static struct world before, moved;
+	uint64_t base = originals[_i];
+	struct swz_relocation relocation;
+	uint64_t return_address, below_rsp;
+	struct room room, copy;
+	struct swz_bytes code;
+
+	ck_assert(room_open(&room, base));
+	ck_assert(room_open(&copy, base + (uint64_t)distances[0]));
+	room_furnish(&room, call, sizeof(call), PATCH_BYTES, 1);
+	choose_state(&before.state, &room, 0, 1);
+	choose_stack(&room);
+	memcpy(before.stack, stack, sizeof(stack));
+	memcpy(before.data, room.data, sizeof(before.data));
+	code = (struct swz_bytes){room.code, 64};
+	ck_assert_int_eq(swz_relocate(decoder, code, (uintptr_t)room.code,
+				      PATCH_BYTES, (uintptr_t)copy.code,
+				      copy.code, SWZ_RELOCATED_MAX,
+				      &relocation),
+			 SWZ_OK);
+	memset(room.code, 0xcc, PATCH_BYTES);
+	run(&moved, &room, copy.code, &before);
+	return_address = (uintptr_t)room.code + sizeof(call);
+	memcpy(&below_rsp, moved.stack + STACK_BYTES / 2 - 8, 8);
+	ck_assert_uint_eq(moved.state.registers[RAX], return_address);
+	ck_assert_uint_eq(below_rsp, return_address);
+	ck_assert_uint_eq(moved.ended_at, 0);
+	ck_assert_uint_eq(moved.state.registers[RSP],
+			  before.state.registers[RSP]);
+	ck_assert_uint_eq(moved.state.flags,
+			  before.state.flags & EXECUTE_FLAGS);
+	room_close(&copy);
+	room_close(&room);
+}
+END_TEST
+
 /* jcc short and near in all conditions, on all values of the flags. */
 START_TEST(every_condition_is_kept)
 {
@@ -259,6 +302,8 @@ int main(void)
 	int failed;
 
 	tcase_add_loop_test(forms, copy_does_what_the_original_does, 0, 6);
+	tcase_add_loop_test(forms, callee_sees_the_original_return_address, 0,
+			    3);
 	tcase_add_loop_test(conditions, every_condition_is_kept, 0, 32);
 	suite_add_tcase(suite, forms);
 	suite_add_tcase(suite, conditions);

@@ -1,0 +1,75 @@
+/* OCaml's collector finds the roots of a native frame by its return address
+ * (caml_frametable); Go's runtime does the same (pclntab). V8 finds the code
+ * object of each JavaScript frame by its return address, but takes a function
+ * that maps the place of a return address to the place where it really is; the
+ * builtins that its compiler has put into the program (the embedded blob) keep
+ * conventions of their own. */
+
+#include "runtime/foreign.h"
+
+#include <string.h>
+
+#include "swizzle.h"
+
+static bool find_symbol(const struct swz_module *m, const char *name,
+			struct swz_elf_symbol *symbol)
+{
+	static const uint32_t tables[] = { SHT_DYNSYM, SHT_SYMTAB };
+
+	if (!m->file.file.size)
+		return false;
+	for (unsigned t = 0; t < 2; t++) {
+		struct swz_elf_symbols it;
+
+		if (swz_elf_symbols_open(&it, &m->file, tables[t]) != SWZ_OK)
+			continue;
+		while (swz_elf_symbols_next(&it, symbol))
+			if (symbol->section != SHN_UNDEF && symbol->value &&
+			    strcmp(symbol->name, name) == 0)
+				return true;
+	}
+	return false;
+}
+
+static bool has_section(const struct swz_module *m, const char *name)
+{
+	return m->file.file.size && swz_elf_section(&m->file, name) != NULL;
+}
+
+static void mark_v8_blob(struct swz_module *m)
+{
+	struct swz_elf_symbol code, size;
+	uint32_t bytes;
+
+	if (!find_symbol(m, "v8_Default_embedded_blob_code_", &code) ||
+	    !find_symbol(m, "v8_Default_embedded_blob_code_size_", &size))
+		return;
+	memcpy(&bytes, swz_module_bytes(m, size.value), sizeof(bytes));
+	m->generated.start = code.value;
+	m->generated.end = code.value + bytes;
+}
+
+void swz_foreign_inspect(struct swz_module *m)
+{
+	struct swz_elf_symbol symbol;
+
+	m->foreign_runtime = has_section(m, ".gopclntab") ||
+			     has_section(m, ".note.go.buildid") ||
+			     find_symbol(m, "caml_frametable", &symbol);
+	mark_v8_blob(m);
+}
+
+typedef uintptr_t resolver(uintptr_t location);
+
+void swz_foreign_answer(const struct swz_module *m)
+{
+	struct swz_elf_symbol symbol;
+	void (*set_resolver)(resolver *);
+
+	if (!find_symbol(m, "_ZN2v82V832SetReturnAddressLocationResolverEPFmmE",
+			 &symbol))
+		return;
+	set_resolver = (void (*)(resolver *))(uintptr_t)swz_module_bytes(
+		m, symbol.value);
+	set_resolver(swizzle_resolve_return_location);
+}
