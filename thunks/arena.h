@@ -6,6 +6,12 @@
  * address of its data, and so the exit is known by identity, whatever order
  * frames are left in.
  *
+ * A thunk belongs to one call edge (a node) of one thread: its body, return
+ * address and node are set when it is made and stay. A T that turns up again
+ * after its frame has returned - a continuation that was copied and restored,
+ * a frame wrongly taken to be gone - still leads to the place that it was made
+ * for.
+ *
  * Blocks of 64 thunks (a page of code, a page of data) are handed out to
  * threads; returned blocks wait in a lock-free stack. */
 
@@ -16,20 +22,19 @@
 
 struct swz_node;
 
-/* A thunk's data. Its code lies SWZ_UNIT_CODE_BYTES below. The entry hook in
- * asm/x86_64/enter.S fills all but `pending`. */
+/* A thunk's data. Its code lies SWZ_UNIT_CODE_BYTES below. */
 struct swz_thunk {
 	const uint8_t *body;     /* where the thunk's call goes */
 	uint64_t return_address; /* the real one */
 	struct swz_node *node;
-	uint64_t start_ticks;
+	uint64_t start_ticks;    /* of the activation */
 	uint64_t parent_key;     /* the thread's context before the call */
 	struct swz_thunk *link;  /* live: the thread's latest thunk before
-				  * this; free: the next free one */
-	uint64_t *slot;          /* where the return address lies */
-	struct swz_thunk *pending; /* activations that ended in a tail call
-				    * and are closed with this one; no
-				    * thunks of the stack, records only */
+				  * this; free: the edge's next free one */
+	uint64_t *slot;          /* where the return address lies; NULL: not
+				  * live */
+	struct swz_thunk *pending; /* live: records of what the frame has gone
+				    * on to by tail calls, the latest first */
 };
 
 #define SWZ_BLOCK_THUNKS 64u

@@ -7,8 +7,10 @@
  *       as at entry, %rsp too; the slot then holds the thunk's address.
  *
  * The usual case is done here, without a call: the call edge is in the
- * thread's context table at its first or second place and a thunk is free. All else goes
- * to swz_enter() in C. No vector instruction, no lock, no branch that
+ * thread's context table at its first or second place and a thunk of that edge is
+ * free. It has the body and the return address in it already: a thunk serves one
+ * edge only, so whatever happens to it, it leads where it always led. All else
+ * goes to swz_enter() in C. No vector instruction, no lock, no branch that
  * depends on data but the checks themselves.
  *
  * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
@@ -38,8 +40,8 @@ FUNC(swz_hook_enter)
 	movq	%fs:(%rdx), %rdx		/* rdx = thread */
 	testq	%rdx, %rdx
 	jz	.Lin_c
-	movq	SWZ_THREAD_FREE(%rdx), %r8	/* r8 = thunk; NULL also in a */
-	testq	%r8, %r8			/* forked child (wiped page)  */
+	movq	SWZ_THREAD_HEADS(%rdx), %r8	/* 0 in a forked child, where */
+	testq	%r8, %r8			/* the kernel wiped the page  */
 	jz	.Lin_c
 	movq	SWZ_THREAD_KEY(%rdx), %rsi	/* rsi = context << 32 */
 	movq	64(%rsp), %rdi			/* rdi = return address */
@@ -60,18 +62,20 @@ FUNC(swz_hook_enter)
 	cmpq	%rdi, SWZ_NODE_KEY(%rax)
 	jne	.Lsecond
 .Lfound:
-	movq	SWZ_THUNK_LINK(%r8), %rdi	/* take the thunk */
-	movq	%rdi, SWZ_THREAD_FREE(%rdx)
+	movq	%rax, %rdi			/* r8 = head of the node's free */
+	shrq	$3, %rdi			/* thunks (src/runtime/thread.h) */
+	addq	%rdi, %r8
+	movq	(%r8), %rdi
+	testq	%rdi, %rdi
+	jz	.Lin_c
+	movq	SWZ_THUNK_LINK(%rdi), %rcx
+	movq	%rcx, (%r8)
+	movq	%rdi, %rcx			/* rcx = thunk, taken */
 	leaq	64(%rsp), %rdi
-	movq	%rdi, SWZ_THUNK_SLOT(%r8)
-	movq	(%rdi), %rdi
-	movq	%rdi, SWZ_THUNK_RETURN(%r8)
-	movq	%rcx, SWZ_THUNK_BODY(%r8)
-	movq	%rax, SWZ_THUNK_NODE(%r8)
-	movq	%rsi, SWZ_THUNK_PARENT_KEY(%r8)
+	movq	%rdi, SWZ_THUNK_SLOT(%rcx)
 	movq	SWZ_THREAD_TOP(%rdx), %rdi
-	movq	%rdi, SWZ_THUNK_LINK(%r8)
-	movq	%r8, SWZ_THREAD_TOP(%rdx)
+	movq	%rdi, SWZ_THUNK_LINK(%rcx)
+	movq	%rcx, SWZ_THREAD_TOP(%rdx)
 	movl	SWZ_NODE_CONTEXT(%rax), %esi	/* the callee's context */
 	shlq	$32, %rsi
 	movq	%rsi, SWZ_THREAD_KEY(%rdx)
@@ -82,12 +86,12 @@ FUNC(swz_hook_enter)
 	subl	$1, (%rdi,%r9,4)		/* counts down from 0: borrows */
 	sbbq	%r9, %r9			/* r9 = outermost ? -1 : 0 */
 	movq	SWZ_THREAD_RECORD(%rdx), %rdi
-	leaq	-SWZ_UNIT_CODE_BYTES(%r8), %rcx	/* the thunk's code */
-	movq	%rcx, -8(%rsp)
+	leaq	-SWZ_UNIT_CODE_BYTES(%rcx), %r8	/* the thunk's code */
+	movq	%r8, -8(%rsp)
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax
-	movq	%rax, SWZ_THUNK_START(%r8)
+	movq	%rax, SWZ_THUNK_START(%rcx)
 	movq	%rax, SWZ_RECORD_LAST(%rdi)
 	subq	%rax, SWZ_NODE_TICKS(%rsi)
 	andq	%r9, %rax

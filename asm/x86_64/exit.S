@@ -58,9 +58,12 @@ FUNC(swz_hook_exit)
 	movq	%rdi, SWZ_THREAD_TOP(%rdx)
 	movq	SWZ_THUNK_PARENT_KEY(%rcx), %rdi
 	movq	%rdi, SWZ_THREAD_KEY(%rdx)
-	movq	SWZ_THREAD_FREE(%rdx), %rdi
+	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
+	shrq	$3, %rsi			/* back to its edge's free ones */
+	addq	SWZ_THREAD_HEADS(%rdx), %rsi
+	movq	(%rsi), %rdi
 	movq	%rdi, SWZ_THUNK_LINK(%rcx)
-	movq	%rcx, SWZ_THREAD_FREE(%rdx)	/* from here on it may be reused */
+	movq	%rcx, (%rsi)
 .Lback:
 	.cfi_remember_state
 	popq	%rax

@@ -4,7 +4,7 @@
 /* What the hooks know of C structures; src/runtime/layout.c asserts each. */
 
 /* struct swz_thread (src/runtime/thread.h) */
-#define SWZ_THREAD_FREE 0
+#define SWZ_THREAD_HEADS 0
 #define SWZ_THREAD_KEY 8
 #define SWZ_THREAD_TOP 16
 #define SWZ_THREAD_TABLE 24

@@ -41,6 +41,7 @@ static void forget(struct swz_thread *thread, struct swz_node *node)
 {
 	struct swz_thread_cold *cold = thread->cold;
 
+	*swz_free_thunks(thread, node) = NULL; /* they are for this edge only */
 	memset(node, 0, sizeof(*node));
 	if (cold->next_node == node + 1)
 		cold->next_node = node;

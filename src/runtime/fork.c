@@ -24,7 +24,6 @@ struct rebirth {
 	uint32_t path_room;
 	uint64_t now;
 	struct swz_thunk *top;
-	bool rebuild; /* the free list: no hook was interrupted */
 };
 
 static const struct swz_node *old_node(const struct rebirth *r, uint32_t unit)
@@ -103,30 +102,28 @@ static uint64_t new_key(struct rebirth *r, uint32_t unit)
 	return key;
 }
 
-static void reenter(struct rebirth *r, struct swz_thunk *thunk)
+/* Enters what a thunk or a record stands for, in the context `key`; false if
+ * there is no room. */
+static bool reenter(struct rebirth *r, struct swz_thunk *thunk, uint64_t key)
 {
-	const struct swz_node *old = thunk->node;
-	struct swz_node *node = NULL;
+	const struct swz_node *old =
+		(const struct swz_node *)((const char *)r->old +
+					  ((const char *)thunk->node -
+					   (const char *)swz_file));
+	struct swz_node *node = edge(r, key, old);
 
-	if (old == &swz_closed_node)
-		return;
-	old = (const struct swz_node *)((const char *)r->old +
-					((const char *)old -
-					 (const char *)swz_file));
-	thunk->parent_key = new_key(r, (uint32_t)(thunk->parent_key >> 32));
-	node = edge(r, thunk->parent_key, old);
-	thunk->start_ticks = r->now;
-	if (!node) {
-		thunk->node = &swz_closed_node;
-		return;
-	}
+	if (!node)
+		return false;
 	thunk->node = node;
+	thunk->start_ticks = r->now;
 	r->thread->key = swz_context_enter(r->thread, node, r->now);
 	node->calls--; /* the call was the parent's */
+	return true;
 }
 
-/* Pending records are linked from the latest to the first. */
-static void reenter_pending(struct rebirth *r, struct swz_thunk *record)
+/* Records are linked from the latest to the first, and entered the other way
+ * round. */
+static struct swz_thunk *reverse(struct swz_thunk *record)
 {
 	struct swz_thunk *reversed = NULL, *next;
 
@@ -135,15 +132,32 @@ static void reenter_pending(struct rebirth *r, struct swz_thunk *record)
 		record->pending = reversed;
 		reversed = record;
 	}
-	for (record = NULL; reversed; reversed = next) {
-		next = reversed->pending;
-		reversed->pending = record;
-		record = reversed;
-		reenter(r, record);
-	}
+	return reversed;
 }
 
-#define SEEN (1ull << 63) /* in start_ticks: on the path of live frames */
+static void reenter_frame(struct rebirth *r, struct swz_thunk *thunk)
+{
+	struct swz_thunk *record = NULL;
+
+	if (thunk->pending != SWZ_CLOSED)
+		record = reverse(thunk->pending);
+	thunk->parent_key = new_key(r, (uint32_t)(thunk->parent_key >> 32));
+	if (thunk->pending == SWZ_CLOSED ||
+	    !reenter(r, thunk, thunk->parent_key)) {
+		thunk->pending = SWZ_CLOSED;
+		return;
+	}
+	thunk->pending = NULL;
+	while (record) {
+		struct swz_thunk *next = record->pending;
+
+		if (!reenter(r, record, r->thread->key))
+			return;
+		record->pending = thunk->pending;
+		thunk->pending = record;
+		record = next;
+	}
+}
 
 static bool owns_block(const struct rebirth *r, uint32_t i, uint32_t *block)
 {
@@ -172,40 +186,23 @@ static void find_top(struct rebirth *r)
 	}
 }
 
-/* A thunk that is not on the path of live frames: free, or, when its slot
- * still holds it, of a suspended or skipped frame, whose time is no longer
- * accounted. */
-static void sort_out(struct rebirth *r, struct swz_thunk *thunk, bool alive)
-{
-	if (thunk->slot == SWZ_SLOT_OF_RECORD)
-		return;
-	if (thunk->start_ticks & SEEN) {
-		thunk->start_ticks &= ~SEEN;
-		return;
-	}
-	if (!alive) {
-		if (r->rebuild)
-			swz_thread_put_free(r->thread, thunk);
-		return;
-	}
-	thunk->node = &swz_closed_node;
-	thunk->parent_key = (uint64_t)r->thread->cold->root << 32;
-	for (struct swz_thunk *p = thunk->pending; p; p = p->pending) {
-		p->node = &swz_closed_node;
-		p->parent_key = thunk->parent_key;
-	}
-}
-
-static void sort_out_rest(struct rebirth *r)
+/* What is not on the path has no edge in the new profile. Frames that are
+ * suspended with their stack still return to where they came from, and are not
+ * accounted; thunks that were free are not used again. */
+static void close_others(struct rebirth *r)
 {
 	uint32_t block;
 
 	for (uint32_t b = 0; owns_block(r, b, &block); b++) {
 		struct swz_thunk *thunks = swz_arena_block_thunks(block);
-		uint64_t alive = swz_block_alive(block);
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
-			sort_out(r, &thunks[i], alive >> i & 1);
+			if (thunks[i].start_ticks != r->now) {
+				thunks[i].pending = SWZ_CLOSED;
+				thunks[i].node = NULL;
+				thunks[i].parent_key =
+					(uint64_t)r->thread->cold->root << 32;
+			}
 	}
 }
 
@@ -222,17 +219,14 @@ static void reenter_frames(struct rebirth *r)
 		oldest = t;
 		if (next && (!swz_thread_owns(r->thread, next) ||
 			     next->start_ticks >= t->start_ticks ||
-			     next->slot == NULL ||
-			     next->slot == SWZ_SLOT_OF_RECORD))
+			     !next->slot))
 			next = NULL;
 	}
 	for (t = NULL; oldest; oldest = next) {
 		next = oldest->link;
 		oldest->link = t;
 		t = oldest;
-		reenter_pending(r, t->pending);
-		reenter(r, t);
-		t->start_ticks |= SEEN;
+		reenter_frame(r, t);
 	}
 	r->thread->top = r->top;
 }
@@ -246,7 +240,7 @@ static struct swz_thread *give_up(struct swz_thread *hot, const char *why)
 	return hot;
 }
 
-struct swz_thread *swz_fork_child(struct swz_thread *hot, uint64_t *slot,
+struct swz_thread *swz_fork_child(struct swz_thread *hot,
 				  struct swz_thunk *exiting)
 {
 	struct swz_thread_cold *cold = swz_thread_cold_of(hot);
@@ -274,14 +268,12 @@ struct swz_thread *swz_fork_child(struct swz_thread *hot, uint64_t *slot,
 	if (swz_thread_revive(hot) != SWZ_OK)
 		return give_up(hot, "no memory");
 	r.now = swz_ticks();
-	r.rebuild = !slot || !swz_interrupts_a_hook(slot);
 	if (r.top && !swz_thread_owns(hot, r.top))
 		r.top = NULL;
 	if (!r.top)
 		find_top(&r);
 	reenter_frames(&r);
-	swz_thread_drop_records(hot, exiting);
-	sort_out_rest(&r);
+	close_others(&r);
 	swz_sys_munmap(r.path, r.path_room * sizeof(uint32_t));
 	swz_file_drop(old);
 	return hot;

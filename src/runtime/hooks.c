@@ -1,9 +1,9 @@
 /* Frames end in any order: by return, which names the thunk; by an exception,
  * which names it too (thunks/unwind.c); by longjmp, which says nothing and is
  * noticed when an older frame of the same stack ends; or they are suspended
- * with their stack and come back, perhaps on another thread. So nothing here
- * trusts `top` or `link` further than to account time, and a thunk is reused
- * only when it has returned or its slot has been overwritten (thread.c). */
+ * with their stack and come back, perhaps on another thread, perhaps twice. So
+ * nothing here trusts `top` or `link` further than to account time. Where the
+ * program goes on rests on what never changes in a thunk (thunks/arena.h). */
 
 #include "runtime/hooks.h"
 
@@ -19,7 +19,6 @@
 #define STACK_SPAN_BYTES (64u << 20)
 
 bool swz_recording;
-struct swz_node swz_closed_node;
 
 /* Of the landing to come, between the personality routine and the landing. */
 static __thread const struct swz_unwinder *landing_unwinder
@@ -32,13 +31,13 @@ void swz_call_on_stack(void (*function)(void *), void *argument,
 
 struct slow_call {
 	struct swz_thread *thread;
-	uint64_t *slot;
 	struct swz_thunk *exiting;
 	uint64_t key;
 	uint64_t call_site;
 	struct swz_node *node;
 	uint32_t function;
-	bool ok;
+	const uint8_t *body;
+	struct swz_thunk *thunk;
 };
 
 static void slowly(void (*function)(void *), struct slow_call *call)
@@ -61,17 +60,24 @@ static void begin_thread(void *argument)
 	struct slow_call *call = argument;
 
 	if (call->thread)
-		call->thread = swz_fork_child(call->thread, call->slot,
-					      call->exiting);
+		call->thread = swz_fork_child(call->thread, call->exiting);
 	else
 		call->thread = swz_thread_begin();
 }
 
-static void refill(void *argument)
+static void make_thunk(void *argument)
 {
 	struct slow_call *call = argument;
 
-	call->ok = swz_thread_refill(call->thread, call->slot) == SWZ_OK;
+	call->thunk = swz_thread_take_thunk(call->thread, call->node,
+					    call->body, call->call_site);
+}
+
+static void make_record(void *argument)
+{
+	struct slow_call *call = argument;
+
+	call->thunk = swz_thread_make_record(call->thread);
 }
 
 static void make_node(void *argument)
@@ -88,10 +94,9 @@ static void make_node(void *argument)
 }
 
 /* The calling thread's state, made if need be; NULL: it runs unrecorded. */
-static struct swz_thread *this_thread(uint64_t *slot, struct swz_thunk *exiting)
+static struct swz_thread *this_thread(struct swz_thunk *exiting)
 {
 	struct slow_call call = { .thread = swz_thread_self,
-				  .slot = slot,
 				  .exiting = exiting };
 
 	if (!swz_recording)
@@ -130,30 +135,31 @@ static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 
 /* --------------------------------------------------------------- leaving */
 
-/* Ends what a thunk stands for: its activation and those pending on it, which
- * ended in tail calls. Returns the context before the first of them. */
-static uint64_t leave(struct swz_thread *thread, struct swz_thunk *thunk,
-		      uint64_t now)
+/* Ends what a frame stands for: its activation, and those that it has gone on
+ * to by tail calls. */
+static void leave(struct swz_thread *thread, struct swz_thunk *thunk,
+		  uint64_t now)
 {
-	uint64_t key = thunk->parent_key;
-
-	swz_context_leave(thread, thunk->node, thunk->start_ticks, now);
-	for (struct swz_thunk *p = thunk->pending; p; p = p->pending) {
+	if (thunk->pending == SWZ_CLOSED)
+		return;
+	for (struct swz_thunk *p = thunk->pending; p; p = p->pending)
 		swz_context_leave(thread, p->node, p->start_ticks, now);
-		key = p->parent_key;
-	}
-	return key;
+	swz_context_leave(thread, thunk->node, thunk->start_ticks, now);
 }
 
 static void close_early(struct swz_thread *thread, struct swz_thunk *thunk,
 			uint64_t now)
 {
-	if (thunk->node == &swz_closed_node)
-		return;
+	struct swz_thunk *record = thunk->pending, *next;
+
 	leave(thread, thunk, now);
-	thunk->node = &swz_closed_node;
-	for (struct swz_thunk *p = thunk->pending; p; p = p->pending)
-		p->node = &swz_closed_node;
+	if (record != SWZ_CLOSED) {
+		for (; record; record = next) {
+			next = record->pending;
+			swz_thread_free_record(thread, record);
+		}
+	}
+	thunk->pending = SWZ_CLOSED;
 }
 
 /* Closes the frames that were entered after the thunk's, lie beneath it on the
@@ -186,19 +192,21 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk)
 {
 	uint64_t now = swz_ticks();
 
-	if (thread->top != thunk)
+	/* one that is not live returns a second time: its stack was copied */
+	if (thunk->slot && thread->top != thunk)
 		close_skipped(thread, thunk, now);
 	thread->record->last_ticks = now;
-	thread->key = leave(thread, thunk, now);
+	thread->key = thunk->parent_key;
+	if (!thunk->slot)
+		return;
+	leave(thread, thunk, now);
 	thread->top = thunk->link;
-	if (swz_thread_owns(thread, thunk))
-		swz_thread_put_free(thread, thunk);
-	/* else its owner finds it when it sweeps */
+	swz_thread_free_thunk(thread, thunk);
 }
 
 void swz_exit(struct swz_thunk *thunk)
 {
-	struct swz_thread *thread = this_thread(thunk->slot, thunk);
+	struct swz_thread *thread = this_thread(thunk);
 
 	if (thread)
 		leave_frame(thread, thunk);
@@ -206,7 +214,7 @@ void swz_exit(struct swz_thunk *thunk)
 
 void *swz_unwound(struct swz_thunk *thunk)
 {
-	struct swz_thread *thread = this_thread(NULL, NULL);
+	struct swz_thread *thread = this_thread(NULL);
 
 	if (thread)
 		leave_frame(thread, thunk);
@@ -235,41 +243,39 @@ static void lose_call(void)
 	__atomic_fetch_add(&swz_file->lost_calls, 1, __ATOMIC_RELAXED);
 }
 
-static struct swz_thunk *take_thunk(struct swz_thread *thread, uint64_t *slot)
+static struct swz_thunk *take_thunk(struct swz_thread *thread,
+				    struct swz_node *node, const uint8_t *body,
+				    uint64_t return_address)
 {
-	struct swz_thunk *thunk;
+	struct swz_thunk **free = swz_free_thunks(thread, node);
+	struct slow_call call = { .thread = thread,
+				  .node = node,
+				  .body = body,
+				  .call_site = return_address,
+				  .thunk = *free };
 
-	if (!thread->free) {
-		struct slow_call call = { .thread = thread, .slot = slot };
-
-		slowly(refill, &call);
-		if (!call.ok)
-			return NULL;
-	}
-	thunk = thread->free;
-	thread->free = thunk->link;
-	return thunk;
+	if (call.thunk)
+		*free = call.thunk->link;
+	else
+		slowly(make_thunk, &call);
+	return call.thunk;
 }
 
-/* An ordinary call, or a jump with another frame's thunk as return address. */
 static struct swz_thunk *enter_call(struct swz_thread *thread,
 				    const uint8_t *body, uint64_t *slot,
-				    uint32_t function, uint64_t call_site)
+				    uint32_t function)
 {
 	uint64_t key = thread->key, now;
-	struct swz_node *node = edge(thread, key, function, call_site);
-	struct swz_thunk *thunk = node ? take_thunk(thread, slot) : NULL;
+	struct swz_node *node = edge(thread, key, function, *slot);
+	struct swz_thunk *thunk =
+		node ? take_thunk(thread, node, body, *slot) : NULL;
 
 	if (!thunk) {
 		lose_call();
 		return NULL;
 	}
 	thunk->slot = slot;
-	thunk->return_address = *slot;
-	thunk->body = body;
-	thunk->node = node;
-	thunk->parent_key = key;
-	thunk->pending = NULL;
+	thunk->parent_key = key; /* not the node's parent if it is folded */
 	thunk->link = thread->top;
 	thread->top = thunk;
 	now = swz_ticks();
@@ -279,41 +285,39 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	return thunk;
 }
 
-/* The record pending on the thunk that stands for this function, or NULL. */
-static struct swz_thunk *pending_on(struct swz_thunk *thunk, uint32_t function,
-				    unsigned *length)
+static struct swz_node *current_node(const struct swz_thunk *thunk)
 {
+	return thunk->pending ? thunk->pending->node : thunk->node;
+}
+
+/* Whether the frame stands for the function already; *after is then the last
+ * record that came after it, NULL if it is the latest itself. */
+static bool stands_for(struct swz_thunk *thunk, uint32_t function,
+		       struct swz_thunk **after, unsigned *length)
+{
+	*after = NULL;
 	*length = 0;
 	for (struct swz_thunk *p = thunk->pending; p; p = p->pending) {
 		if (p->node->function == function)
-			return p;
+			return true;
+		*after = p;
 		++*length;
 	}
-	return NULL;
+	return thunk->node->function == function;
 }
 
-/* The thunk goes back to what it stood for when `record` was put aside: what
- * came after it ends now. */
-static void fall_back(struct swz_thread *thread, struct swz_thunk *thunk,
-		      struct swz_thunk *record, uint64_t now)
+/* Ends the frame's latest activations up to and with `last`. */
+static void end_pending(struct swz_thread *thread, struct swz_thunk *thunk,
+			const struct swz_thunk *last, uint64_t now)
 {
-	struct swz_thunk *p = thunk->pending;
+	struct swz_thunk *p;
 
-	swz_context_leave(thread, thunk->node, thunk->start_ticks, now);
-	while (p != record) {
-		struct swz_thunk *next = p->pending;
-
+	do {
+		p = thunk->pending;
+		thunk->pending = p->pending;
 		swz_context_leave(thread, p->node, p->start_ticks, now);
-		p->pending = NULL;
-		swz_thread_put_free(thread, p);
-		p = next;
-	}
-	thunk->node = record->node;
-	thunk->start_ticks = record->start_ticks;
-	thunk->parent_key = record->parent_key;
-	thunk->pending = record->pending;
-	record->pending = NULL;
-	swz_thread_put_free(thread, record);
+		swz_thread_free_record(thread, p);
+	} while (p != last);
 }
 
 /* How many functions may be pending on one frame; beyond, the latest ends when
@@ -327,51 +331,49 @@ static void fall_back(struct swz_thread *thread, struct swz_thunk *thunk,
 static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 			  uint32_t function)
 {
+	struct slow_call call = { .thread = thread };
 	uint64_t now = swz_ticks();
+	struct swz_thunk *after;
 	struct swz_node *node;
-	struct swz_thunk *record;
 	unsigned length;
+	bool again;
 
 	if (thread->top != thunk)
 		close_skipped(thread, thunk, now);
 	thread->top = thunk;
-	if (thunk->node->function == function)
+	if (thunk->pending == SWZ_CLOSED)
+		return;
+	again = stands_for(thunk, function, &after, &length);
+	if (again && !after)
 		return; /* a loop to the function's first instruction */
 	node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL);
 	if (!node) {
 		lose_call();
 		return;
 	}
-	record = pending_on(thunk, function, &length);
-	if (record) {
-		fall_back(thread, thunk, record, now);
+	if (again) {
+		end_pending(thread, thunk, after, now);
 		node->calls++;
-		thread->key = (uint64_t)thunk->node->context << 32;
+		thread->key = (uint64_t)current_node(thunk)->context << 32;
 		return;
 	}
 	if (length >= MOST_PENDING) {
-		swz_context_leave(thread, thunk->node, thunk->start_ticks, now);
-		thread->key = thunk->parent_key;
+		end_pending(thread, thunk, thunk->pending, now);
+		thread->key = (uint64_t)current_node(thunk)->context << 32;
 		node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL);
-	} else {
-		record = take_thunk(thread, thunk->slot);
-		if (record) {
-			record->slot = SWZ_SLOT_OF_RECORD;
-			record->node = thunk->node;
-			record->start_ticks = thunk->start_ticks;
-			record->parent_key = thunk->parent_key;
-			record->pending = thunk->pending;
-			thunk->pending = record;
-			thunk->parent_key = thread->key;
-		}
 	}
-	if (!node || (!record && length < MOST_PENDING)) {
+	call.thunk = swz_thread_pop_record(thread);
+	if (!call.thunk)
+		slowly(make_record, &call);
+	if (!node || !call.thunk) {
 		lose_call();
 		return;
 	}
 	now = swz_ticks();
-	thunk->node = node;
-	thunk->start_ticks = now;
+	call.thunk->node = node;
+	call.thunk->start_ticks = now;
+	call.thunk->pending = thunk->pending;
+	thunk->pending = call.thunk;
 	thread->record->last_ticks = now;
 	thread->key = swz_context_enter(thread, node, now);
 }
@@ -379,12 +381,11 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
 {
 	uint32_t function = ((const uint32_t *)(const void *)body)[-1];
-	uint64_t call_site = *slot;
 	struct swz_thread *thread;
 
 	if (!swz_recording)
 		return NULL;
-	thread = this_thread(slot, NULL);
+	thread = this_thread(NULL);
 	if (!thread) {
 		if (swz_recording)
 			lose_call();
@@ -392,14 +393,14 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
 	}
 	if (swz_plan_filtered && !is_wanted(thread, function))
 		return NULL;
-	if (swz_arena_contains(call_site)) {
-		struct swz_thunk *thunk = swz_arena_thunk_at(call_site);
+	if (swz_arena_contains(*slot)) {
+		struct swz_thunk *thunk = swz_arena_thunk_at(*slot);
 
-		if (thunk->slot == slot && swz_thread_owns(thread, thunk)) {
+		if (thunk->slot == slot)
 			enter_by_jump(thread, thunk, function);
-			return NULL;
-		}
-		call_site = SWZ_CALL_SITE_TAIL;
+		else
+			lose_call(); /* a copy of a frame that we know */
+		return NULL;
 	}
-	return enter_call(thread, body, slot, function, call_site);
+	return enter_call(thread, body, slot, function);
 }

@@ -21,7 +21,4 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot);
 /* The exit hook: the thunk's frame has returned. */
 void swz_exit(struct swz_thunk *thunk);
 
-/* Where the accounts of frames go that were closed before they returned. */
-extern struct swz_node swz_closed_node;
-
 #endif

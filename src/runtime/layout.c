@@ -10,7 +10,7 @@
 #define SAME(number, type, member) \
 	_Static_assert((number) == offsetof(struct type, member), #number)
 
-SAME(SWZ_THREAD_FREE, swz_thread, free);
+SAME(SWZ_THREAD_HEADS, swz_thread, heads);
 SAME(SWZ_THREAD_KEY, swz_thread, key);
 SAME(SWZ_THREAD_TOP, swz_thread, top);
 SAME(SWZ_THREAD_TABLE, swz_thread, table);

@@ -206,7 +206,7 @@ uint64_t swz_block_alive(uint32_t block)
 	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++) {
 		uint64_t *slot = thunks[i].slot;
 
-		if (!slot || slot == SWZ_SLOT_OF_RECORD)
+		if (!slot)
 			continue;
 		if (on_main_stack(slot)) {
 			if (*slot == swz_thunk_address(&thunks[i]))
@@ -226,47 +226,59 @@ uint64_t swz_block_alive(uint32_t block)
 	return alive;
 }
 
-static void push_free(struct swz_thread *thread, struct swz_thunk *thunk)
-{
-	thunk->slot = NULL;
-	thunk->pending = NULL;
-	thunk->link = thread->free;
-	thread->free = thunk;
-}
-
-void swz_thread_put_free(struct swz_thread *thread, struct swz_thunk *thunk)
-{
-	struct swz_thunk *record = thunk->pending, *next;
-
-	for (; record; record = next) {
-		next = record->pending;
-		push_free(thread, record);
-	}
-	push_free(thread, thunk);
-}
-
 bool swz_thread_owns(const struct swz_thread *thread,
 		     const struct swz_thunk *thunk)
 {
 	return owners[swz_arena_block_of(thunk)] == thread->cold;
 }
 
-static bool is_unused(uint32_t block)
+/* The list is taken as a whole while it is changed: a signal handler that comes
+ * between finds it empty and cannot get hold of what is being taken here. What
+ * the handler gives back meanwhile is lost. */
+static struct swz_thunk *detach_records(struct swz_thread_cold *cold)
 {
-	struct swz_thunk *thunks = swz_arena_block_thunks(block);
+	return __atomic_exchange_n(&cold->records, NULL, __ATOMIC_RELAXED);
+}
 
-	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
-		if (thunks[i].slot == SWZ_SLOT_OF_RECORD || thunks[i].pending)
-			return false;
-	return swz_block_alive(block) == 0;
+void swz_thread_free_record(struct swz_thread *thread, struct swz_thunk *record)
+{
+	struct swz_thunk *rest = detach_records(thread->cold);
+
+	record->link = rest;
+	__atomic_store_n(&thread->cold->records, record, __ATOMIC_RELAXED);
+}
+
+struct swz_thunk *swz_thread_pop_record(struct swz_thread *thread)
+{
+	struct swz_thunk *record = detach_records(thread->cold);
+
+	if (record)
+		__atomic_store_n(&thread->cold->records, record->link,
+				 __ATOMIC_RELAXED);
+	return record;
+}
+
+void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	struct swz_thunk *record = thunk->pending, *next, **free;
+
+	thunk->slot = NULL;
+	if (!swz_thread_owns(thread, thunk) || !thunk->node)
+		return;
+	if (record != SWZ_CLOSED) {
+		for (; record; record = next) {
+			next = record->pending;
+			swz_thread_free_record(thread, record);
+		}
+	}
+	thunk->pending = NULL;
+	free = swz_free_thunks(thread, thunk->node);
+	thunk->link = *free;
+	*free = thunk;
 }
 
 static void give_back(uint32_t block)
 {
-	struct swz_thunk *thunks = swz_arena_block_thunks(block);
-
-	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
-		thunks[i].slot = NULL;
 	owners[block] = NULL;
 	swz_arena_give_block(block);
 }
@@ -275,11 +287,13 @@ static enum swz_status note_block(struct swz_thread_cold *cold, uint32_t block)
 {
 	if (cold->block_count == cold->block_room) {
 		uint32_t room = PAGE / sizeof(uint32_t);
-		uint32_t *more = swz_sys_mmap(NULL, room * sizeof(uint32_t),
-					      PROT_READ | PROT_WRITE,
-					      MAP_PRIVATE | MAP_ANONYMOUS, -1,
-					      0);
+		uint32_t *more;
 
+		if (cold->block_room)
+			room = 4 * cold->block_room;
+		more = swz_sys_mmap(NULL, room * sizeof(uint32_t),
+				    PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (!more)
 			return SWZ_E_NOMEM;
 		if (cold->blocks) {
@@ -296,149 +310,120 @@ static enum swz_status note_block(struct swz_thread_cold *cold, uint32_t block)
 	return SWZ_OK;
 }
 
-static enum swz_status add_block(struct swz_thread *thread)
+static void put_fresh(struct swz_thread_cold *cold, uint32_t block)
+{
+	struct swz_thunk *thunks = swz_arena_block_thunks(block);
+	uint64_t alive = swz_block_alive(block);
+
+	for (unsigned i = SWZ_BLOCK_THUNKS; i-- > 0;) {
+		if (alive >> i & 1)
+			continue;
+		memset(&thunks[i], 0, sizeof(thunks[i]));
+		thunks[i].link = cold->fresh;
+		cold->fresh = &thunks[i];
+	}
+}
+
+static enum swz_status add_block(struct swz_thread_cold *cold)
 {
 	uint32_t block = swz_arena_take_block();
-	struct swz_thunk *thunks;
 
 	if (block == SWZ_BLOCK_NONE)
 		return SWZ_E_NOMEM;
-	if (note_block(thread->cold, block) != SWZ_OK) {
+	if (note_block(cold, block) != SWZ_OK) {
 		swz_arena_give_block(block);
 		return SWZ_E_NOMEM;
 	}
-	thunks = swz_arena_block_thunks(block);
-	for (unsigned i = SWZ_BLOCK_THUNKS; i-- > 0;)
-		push_free(thread, &thunks[i]);
+	put_fresh(cold, block);
 	return SWZ_OK;
 }
 
-/* The records of tail calls that are pending on a thunk whose frame is gone
- * become thunks like any other that is not in use. */
-void swz_thread_drop_records(struct swz_thread *thread,
-			     const struct swz_thunk *but)
+/* Frees the thunks whose frames are gone without a word. */
+static void sweep(struct swz_thread *thread)
 {
 	struct swz_thread_cold *cold = thread->cold;
 
-	for (uint32_t b = 0; b < cold->block_count; b++) {
-		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
-		uint64_t owners_here = 0;
-
-		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
-			if (t[i].pending && t[i].slot != SWZ_SLOT_OF_RECORD &&
-			    &t[i] != but)
-				owners_here |= 1ull << i;
-		if (owners_here)
-			owners_here &= ~swz_block_alive(cold->blocks[b]);
-		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++) {
-			struct swz_thunk *record = t[i].pending;
-
-			if (!(owners_here >> i & 1))
-				continue;
-			t[i].pending = NULL;
-			for (; record; record = record->pending)
-				record->slot = NULL;
-		}
-	}
-}
-
-/* Puts the thunks of the thread's blocks whose frames are gone on its free
- * list, which is empty; returns how many there are. */
-static unsigned sweep(struct swz_thread *thread)
-{
-	struct swz_thread_cold *cold = thread->cold;
-	unsigned freed = 0;
-
-	thread->free = NULL;
-	swz_thread_drop_records(thread, NULL);
 	for (uint32_t b = 0; b < cold->block_count; b++) {
 		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
 		uint64_t alive = swz_block_alive(cold->blocks[b]);
 
-		for (unsigned i = SWZ_BLOCK_THUNKS; i-- > 0;) {
-			if (alive >> i & 1 || t[i].slot == SWZ_SLOT_OF_RECORD)
-				continue;
-			push_free(thread, &t[i]);
-			freed++;
-		}
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+			if (t[i].slot && !(alive >> i & 1))
+				swz_thread_free_thunk(thread, &t[i]);
 	}
-	return freed;
 }
 
-extern const char swz_text_start[], swz_text_end[];
-
-/* Hooks run in our text and in the thunks. A signal frame keeps, in this order, the interrupted program counter, the
- * flags (of which bit 1 is always set) and the selectors, of which the first
- * is 0x33 in 64-bit mode (struct sigcontext, arch/x86/include/uapi/asm). */
-static bool is_interrupted_hook(const uint64_t *words)
+static struct swz_thunk *take_fresh(struct swz_thread_cold *cold)
 {
-	return (words[0] - (uintptr_t)swz_text_start <
-			(uintptr_t)swz_text_end - (uintptr_t)swz_text_start ||
-		swz_arena_contains(words[0])) &&
-	       (words[1] & ~(uint64_t)0x3fffff) == 0 && (words[1] & 2) &&
-	       (words[2] & 0xffff) == 0x33;
+	struct swz_thunk *thunk;
+
+	if (!cold->fresh && add_block(cold) != SWZ_OK)
+		return NULL;
+	thunk = cold->fresh;
+	if (thunk)
+		cold->fresh = thunk->link;
+	return thunk;
 }
 
-bool swz_interrupts_a_hook(const uint64_t *slot)
-{
-	uint64_t words[512 + 2] = { 0 };
-	uintptr_t at = (uintptr_t)(slot + 1);
-	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
-
-	for (unsigned page = 0; page < 16; page++) {
-		size_t bytes = PAGE - at % PAGE, count = bytes / 8;
-		struct iovec local = { words + 2, bytes };
-		struct iovec remote = { (void *)at, bytes };
-
-		if (SWZ_SYSCALL(SYS_process_vm_readv, pid, &local, 1, &remote,
-				1, 0) != (long)bytes)
-			break;
-		for (size_t i = 0; i < count; i++)
-			if (is_interrupted_hook(words + i))
-				return true;
-		words[0] = words[count]; /* a frame across the pages' edge */
-		words[1] = words[count + 1];
-		at += bytes;
-	}
-	return false;
-}
-
-enum swz_status swz_thread_refill(struct swz_thread *thread, uint64_t *slot)
+struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
+					struct swz_node *node,
+					const uint8_t *body,
+					uint64_t return_address)
 {
 	struct swz_thread_cold *cold = thread->cold;
-	uint32_t thunks = cold->block_count * SWZ_BLOCK_THUNKS;
-	unsigned freed = 0;
-	uint32_t more;
+	struct swz_thunk **free = swz_free_thunks(thread, node), *thunk;
 
-	if (slot && !swz_interrupts_a_hook(slot))
-		freed = sweep(thread);
-	if (freed && freed >= thunks / 4)
-		return SWZ_OK;
-	/* half as many again, so that the sweeps' cost stays linear */
-	more = cold->block_count / 2 + 1;
-	for (uint32_t i = 0; i < more; i++)
-		if (add_block(thread) != SWZ_OK)
-			break;
-	return thread->free ? SWZ_OK : SWZ_E_NOMEM;
+	/* half as many new ones as there are, and it is worth while to look */
+	if (!*free && !cold->fresh &&
+	    2 * cold->made > (uint64_t)cold->block_count * SWZ_BLOCK_THUNKS) {
+		sweep(thread);
+		cold->made = 0;
+	}
+	thunk = *free;
+	if (thunk) {
+		*free = thunk->link;
+		return thunk;
+	}
+	thunk = take_fresh(cold);
+	if (!thunk)
+		return NULL;
+	cold->made++;
+	thunk->body = body;
+	thunk->return_address = return_address;
+	thunk->node = node;
+	thunk->parent_key = (uint64_t)node->parent << 32;
+	thunk->pending = NULL;
+	return thunk;
 }
 
-/* Of a dead thread's blocks those that are wholly unused go back, but for a
- * few; the rest serves the new thread. */
-static void inherit_blocks(struct swz_thread *thread)
+struct swz_thunk *swz_thread_make_record(struct swz_thread *thread)
 {
-	struct swz_thread_cold *cold = thread->cold;
+	struct swz_thunk *record = take_fresh(thread->cold);
+
+	if (record)
+		record->slot = NULL;
+	return record;
+}
+
+/* A dead thread's blocks serve the new one; of those that are wholly unused,
+ * all but a few go back. */
+static void inherit_blocks(struct swz_thread_cold *cold)
+{
 	uint32_t kept = 0, count = cold->block_count;
 
+	cold->fresh = cold->records = NULL;
+	cold->made = 0;
 	for (uint32_t b = 0; b < count; b++) {
 		uint32_t block = cold->blocks[b];
 
-		if (kept >= KEPT_BLOCKS && is_unused(block))
+		if (kept >= KEPT_BLOCKS && swz_block_alive(block) == 0) {
 			give_back(block);
-		else
-			cold->blocks[kept++] = block;
+			continue;
+		}
+		cold->blocks[kept++] = block;
+		put_fresh(cold, block);
 	}
 	cold->block_count = kept;
-	sweep(thread);
 }
 
 /* ------------------------------------------------------------ records */
@@ -479,6 +464,7 @@ static enum swz_status set_up(struct swz_thread *hot,
 		return SWZ_E_NOMEM;
 	SWZ_SYSCALL(SYS_madvise, cold->open, open_bytes(), MADV_DONTNEED);
 	hot->open = cold->open;
+	hot->heads = swz_file_heads();
 	if (cold->table_bytes) {
 		hot->table = cold->table;
 		hot->table_mask = cold->table_bytes - 8;
@@ -504,11 +490,7 @@ struct swz_thread *swz_thread_begin(void)
 		atomic_store_explicit(&cold->tid, 0, memory_order_release);
 		return NULL;
 	}
-	inherit_blocks(hot);
-	if (!hot->free && swz_thread_refill(hot, NULL) != SWZ_OK) {
-		atomic_store_explicit(&cold->tid, 0, memory_order_release);
-		return NULL;
-	}
+	inherit_blocks(cold);
 	swz_thread_self = hot;
 	return hot;
 }

@@ -5,8 +5,8 @@
  *
  * The hot part lies on pages that the kernel wipes in a forked child
  * (MADV_WIPEONFORK, Linux 4.14): whatever way a process forks, the child's
- * first hook finds an empty free list or a foreign `top` and leaves the
- * assembly's fast path, where `cold` being NULL tells why. */
+ * first hook finds no `heads` or a foreign `top` and leaves the assembly's fast
+ * path, and `cold` being NULL tells why. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 struct swz_thread_cold;
 
 struct swz_thread {
-	struct swz_thunk *free; /* LIFO through link; NULL: none, or forked */
+	uint64_t heads;         /* see swz_free_thunks; 0 after a fork */
 	uint64_t key;           /* current context's unit << 32 */
 	struct swz_thunk *top;  /* latest live thunk */
 	struct swz_node **table; /* context table: open addressing, by hash */
@@ -38,10 +38,13 @@ struct swz_thread_cold {
 	struct swz_thread *hot;
 	char *slow_stack_top;
 	uint32_t *open;
-	/* blocks of thunks */
+	/* thunks */
 	uint32_t *blocks;
 	uint32_t block_count;
 	uint32_t block_room;
+	struct swz_thunk *fresh;   /* never used, or by a dead thread */
+	struct swz_thunk *records; /* free records of tail calls */
+	uint64_t made; /* thunks, since the last sweep */
 	/* contexts */
 	struct swz_node **table;
 	uint64_t table_bytes;
@@ -65,36 +68,45 @@ extern __thread struct swz_thread *swz_thread_self
  */
 struct swz_thread *swz_thread_begin(void);
 
-/* Gives the thread free thunks: takes back those whose frames are gone, then
- * adds blocks if that was too little. `slot` is the return slot of the entry
- * being made. Signals must be blocked. */
-enum swz_status swz_thread_refill(struct swz_thread *thread, uint64_t *slot)
-	SWZ_MUST_CHECK;
+/* The free thunks of a node's edge: a list through `link`. The heads lie in a
+ * private array, eight bytes for each 64 of the profile. */
+static inline struct swz_thunk **
+swz_free_thunks(const struct swz_thread *thread, const struct swz_node *node)
+{
+	return (struct swz_thunk **)(((uintptr_t)node >> 3) + thread->heads);
+}
 
-/* The slot of a record that is pending on another thunk. */
-#define SWZ_SLOT_OF_RECORD ((uint64_t *)8)
+/* A thunk for the edge, with body, return address and node in it: one of its
+ * free ones, one that is found to have been skipped, or a new one. NULL if
+ * memory is refused. Signals must be blocked. */
+struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
+					struct swz_node *node,
+					const uint8_t *body,
+					uint64_t return_address);
 
-/* Puts a thunk, and what is pending on it, on the thread's free list. */
-void swz_thread_put_free(struct swz_thread *thread, struct swz_thunk *thunk);
+/* The thunk's frame is gone: it and its records are free again, each for its
+ * own edge. One that is not of the thread's own blocks, or has no edge in the
+ * profile (from before a fork), only loses its slot. */
+void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk);
+
+/* Records of tail calls: a free one or NULL; a new one, with signals blocked, or
+ * NULL if memory is refused. */
+struct swz_thunk *swz_thread_pop_record(struct swz_thread *thread);
+struct swz_thunk *swz_thread_make_record(struct swz_thread *thread);
+void swz_thread_free_record(struct swz_thread *thread,
+			    struct swz_thunk *record);
+
+/* In thunk->pending: the frame's accounts are closed, it only returns yet. */
+#define SWZ_CLOSED ((struct swz_thunk *)1)
 
 /* Whether the thunk is in one of the thread's blocks. */
 bool swz_thread_owns(const struct swz_thread *thread,
 		     const struct swz_thunk *thunk);
 
-/* Whether the stack above `slot` holds a signal frame that interrupted our own
- * code: a hook may then be holding a thunk that it has not filled yet. Looks
- * no farther than 64 KiB or the end of what may be read. */
-bool swz_interrupts_a_hook(const uint64_t *slot);
-
-/* One bit for each thunk of a block: whether its frame may still be there,
- * which is so as long as its return slot holds its address T. Slots whose
- * memory may be gone are read by way of the kernel. */
+/* One bit for each thunk of a block: whether it is live and its frame may still
+ * be there, which is so as long as its return slot holds its address T. Slots
+ * whose memory may be gone are read by way of the kernel. */
 uint64_t swz_block_alive(uint32_t block);
-
-/* Lets the records go that are pending on thunks whose frames are gone; one
- * thunk may be taken to be alive whatever its slot holds. */
-void swz_thread_drop_records(struct swz_thread *thread,
-			     const struct swz_thunk *but);
 
 /* Where the main thread's stack begins; to be set before the first thread. */
 void swz_thread_set_main_stack(const void *top);

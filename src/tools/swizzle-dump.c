@@ -307,8 +307,10 @@ static void warn_damage(const struct swz_profile *profile)
 			 profile->name, profile->header.lost_calls);
 	if (profile->folded_calls)
 		complain("%s: %" PRIu64 " calls have no exact context "
-			 "(memory bound); counts are exact",
-			 profile->name, profile->folded_calls);
+			 "(memory bound)%s",
+			 profile->name, profile->folded_calls,
+			 profile->header.lost_calls ? ""
+						    : "; counts are exact");
 }
 
 static void read_input(struct input *input, const struct options *options,
