@@ -4,12 +4,11 @@
 
 #include "thunks/near.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "thunks/maps.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -50,75 +49,17 @@ static void consider(struct search *s, uint64_t low, uint64_t high)
 	s->best_distance = distance;
 }
 
-/* One line: "low-high perms ... path". */
-struct line {
-	uint64_t low, high;
-	bool is_stack, is_heap;
-};
-
-struct reader {
-	char text[4096];
-	long length, at;
-	long fd;
-};
-
-static int next_char(struct reader *r)
-{
-	if (r->at == r->length) {
-		r->length = SWZ_SYSCALL(SYS_read, r->fd, r->text,
-					sizeof(r->text));
-		r->at = 0;
-		if (r->length <= 0)
-			return -1;
-	}
-	return (unsigned char)r->text[r->at++];
-}
-
-static bool read_hex(struct reader *r, uint64_t *value, int end)
-{
-	*value = 0;
-	for (;;) {
-		int c = next_char(r);
-
-		if (c == end)
-			return true;
-		if (c >= '0' && c <= '9')
-			*value = *value * 16 + (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			*value = *value * 16 + (uint64_t)(c - 'a' + 10);
-		else
-			return false;
-	}
-}
-
-static bool read_line(struct reader *r, struct line *line)
-{
-	char tail[8] = "";
-	int c;
-
-	if (!read_hex(r, &line->low, '-') || !read_hex(r, &line->high, ' '))
-		return false;
-	while ((c = next_char(r)) != '\n' && c >= 0) {
-		memmove(tail, tail + 1, sizeof(tail) - 2);
-		tail[sizeof(tail) - 2] = (char)c;
-	}
-	line->is_stack = memcmp(tail, "[stack]", 7) == 0;
-	line->is_heap = memcmp(tail + 1, "[heap]", 6) == 0;
-	return true;
-}
-
 void *swz_near_map(uint64_t start, uint64_t end, size_t bytes)
 {
 	struct search s = { .start = start, .end = end,
 			    .bytes = (bytes + 4095) & ~(uint64_t)4095 };
-	struct reader r = { .length = 0 };
-	struct line line;
+	struct swz_maps maps;
+	struct swz_mapping line;
 	uint64_t low = LOWEST;
 
-	r.fd = SWZ_SYSCALL(SYS_open, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	if (r.fd < 0)
+	if (!swz_maps_open(&maps))
 		return NULL;
-	while (read_line(&r, &line) && line.low < HIGHEST) {
+	while (swz_maps_next(&maps, &line) && line.low < HIGHEST) {
 		uint64_t high = line.low;
 
 		if (line.is_stack)
@@ -129,7 +70,7 @@ void *swz_near_map(uint64_t start, uint64_t end, size_t bytes)
 			low += HEAP_ROOM;
 	}
 	consider(&s, low, HIGHEST);
-	SWZ_SYSCALL(SYS_close, r.fd);
+	swz_maps_close(&maps);
 	if (!s.best)
 		return NULL;
 	return swz_sys_mmap((void *)(uintptr_t)s.best, s.bytes,

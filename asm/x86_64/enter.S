@@ -14,7 +14,7 @@
  * depends on data but the checks themselves.
  *
  * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
- * S-56 r9  S-64 flags  S-72 the address to go on at (under %rsp: the ABI's red
+ * S-56 r9  S-64 r10  S-72 flags  S-80 where to go on (under %rsp: the ABI's red
  * zone keeps it from signal handlers; SysV ABI 3.2.2). */
 
 #include "macros.h"
@@ -31,6 +31,7 @@ FUNC(swz_hook_enter)
 	SAVE	%rdi
 	SAVE	%r8
 	SAVE	%r9
+	SAVE	%r10
 	movq	%rax, %rcx			/* rcx = body */
 	lahf
 	seto	%al
@@ -44,7 +45,7 @@ FUNC(swz_hook_enter)
 	testq	%r8, %r8			/* the kernel wiped the page  */
 	jz	.Lin_c
 	movq	SWZ_THREAD_KEY(%rdx), %rsi	/* rsi = context << 32 */
-	movq	64(%rsp), %rdi			/* rdi = return address */
+	movq	72(%rsp), %rdi			/* rdi = return address */
 	movl	-4(%rcx), %r9d			/* r9 = function id */
 	leaq	(%rdi,%r9,8), %rax
 	addq	%rsi, %rax
@@ -62,40 +63,47 @@ FUNC(swz_hook_enter)
 	cmpq	%rdi, SWZ_NODE_KEY(%rax)
 	jne	.Lsecond
 .Lfound:
-	movq	%rax, %rdi			/* r8 = head of the node's free */
+	movq	%rax, %rdi			/* r8 = head of the edge's free */
 	shrq	$3, %rdi			/* thunks (src/runtime/thread.h) */
 	addq	%rdi, %r8
 	movq	(%r8), %rdi
 	testq	%rdi, %rdi
 	jz	.Lin_c
+	movq	SWZ_THREAD_TOP(%rdx), %rsi	/* the latest frame lies above */
+	leaq	72(%rsp), %r10			/* this one, or was skipped */
+	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
+	jbe	.Lin_c
 	movq	SWZ_THUNK_LINK(%rdi), %rcx
 	movq	%rcx, (%r8)
 	movq	%rdi, %rcx			/* rcx = thunk, taken */
-	leaq	64(%rsp), %rdi
-	movq	%rdi, SWZ_THUNK_SLOT(%rcx)
-	movq	SWZ_THREAD_TOP(%rdx), %rdi
-	movq	%rdi, SWZ_THUNK_LINK(%rcx)
-	movq	%rcx, SWZ_THREAD_TOP(%rdx)
-	movl	SWZ_NODE_CONTEXT(%rax), %esi	/* the callee's context */
-	shlq	$32, %rsi
-	movq	%rsi, SWZ_THREAD_KEY(%rdx)
+	movq	$0, SWZ_THUNK_START(%rcx)
+	movq	%r10, SWZ_THUNK_SLOT(%rcx)
+	movq	%rsi, SWZ_THUNK_LINK(%rcx)
+	leaq	-SWZ_UNIT_CODE_BYTES(%rcx), %r8	/* its code */
+	movq	%r8, -8(%rsp)
 	movq	%rax, %rsi			/* rsi = node */
+	movq	%rdx, %r8			/* r8 = thread */
+	movq	SWZ_THREAD_OPEN(%r8), %rdi
+	leaq	(%rdi,%r9,4), %r9
+	movq	SWZ_THREAD_RECORD(%r8), %rdi
 	incq	SWZ_NODE_CALLS(%rsi)
 	incl	SWZ_NODE_OPEN(%rsi)
-	movq	SWZ_THREAD_OPEN(%rdx), %rdi
-	subl	$1, (%rdi,%r9,4)		/* counts down from 0: borrows */
-	sbbq	%r9, %r9			/* r9 = outermost ? -1 : 0 */
-	movq	SWZ_THREAD_RECORD(%rdx), %rdi
-	leaq	-SWZ_UNIT_CODE_BYTES(%rcx), %r8	/* the thunk's code */
-	movq	%r8, -8(%rsp)
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax
-	movq	%rax, SWZ_THUNK_START(%rcx)
 	movq	%rax, SWZ_RECORD_LAST(%rdi)
+	btsq	$SWZ_TICKS_BIAS_BIT, %rax
+	movq	%rax, %rdi
+	subl	$1, (%r9)			/* counts down from 0: borrows */
+	sbbq	%rdx, %rdx			/* rdx = outermost ? -1 : 0 */
 	subq	%rax, SWZ_NODE_TICKS(%rsi)
-	andq	%r9, %rax
-	subq	%rax, SWZ_NODE_OUTER_TICKS(%rsi)
+	andq	%rdx, %rdi
+	subq	%rdi, SWZ_NODE_OUTER_TICKS(%rsi)
+	movq	%rax, SWZ_THUNK_START(%rcx)	/* all is accounted */
+	movq	%rcx, SWZ_THREAD_TOP(%r8)
+	movl	SWZ_NODE_CONTEXT(%rsi), %esi	/* the callee's context */
+	shlq	$32, %rsi
+	movq	%rsi, SWZ_THREAD_KEY(%r8)
 
 .Lto_thunk:
 	.cfi_remember_state
@@ -103,6 +111,7 @@ FUNC(swz_hook_enter)
 	.cfi_adjust_cfa_offset -8
 	addb	$0x7f, %al			/* OF */
 	sahf					/* SF ZF AF PF CF */
+	RESTORE	%r10
 	RESTORE	%r9
 	RESTORE	%r8
 	RESTORE	%rdi
@@ -112,13 +121,13 @@ FUNC(swz_hook_enter)
 	RESTORE	%rax
 	leaq	8(%rsp), %rsp			/* the thunk's call pushes it */
 	.cfi_adjust_cfa_offset -8
-	jmpq	*-80(%rsp)			/* S-72 */
+	jmpq	*-88(%rsp)			/* S-80 */
 
 	/* Another edge is at the first place: look at the second. The table has
 	 * an empty entry behind its last. */
 .Lsecond:
 	.cfi_restore_state
-	movq	64(%rsp), %rdi
+	movq	72(%rsp), %rdi
 	leaq	(%rdi,%r9,8), %rax
 	addq	%rsi, %rax
 	imulq	$SWZ_HASH_MULTIPLIER, %rax, %rax
@@ -138,7 +147,6 @@ FUNC(swz_hook_enter)
 	/* The unusual case. Functions that take the same stack layout (the
 	 * checked hook, below) come here too. */
 .Lin_c:
-	SAVE	%r10
 	SAVE	%r11
 	SAVE	%rbp
 	pushq	%rcx				/* body */
@@ -161,11 +169,10 @@ FUNC(swz_hook_enter)
 	.cfi_adjust_cfa_offset -8
 	RESTORE	%rbp
 	RESTORE	%r11
-	RESTORE	%r10
 	testq	%rax, %rax
 	jz	.Lpass
 	subq	$SWZ_UNIT_CODE_BYTES, %rax
-	movq	%rax, -8(%rsp)			/* S-72 */
+	movq	%rax, -8(%rsp)			/* S-80 */
 	jmp	.Lto_thunk
 .Lpass:						/* unhooked: to the body */
 	.cfi_remember_state
@@ -174,6 +181,7 @@ FUNC(swz_hook_enter)
 	.cfi_adjust_cfa_offset -8
 	addb	$0x7f, %al
 	sahf
+	RESTORE	%r10
 	RESTORE	%r9
 	RESTORE	%r8
 	RESTORE	%rdi
@@ -181,7 +189,7 @@ FUNC(swz_hook_enter)
 	RESTORE	%rdx
 	RESTORE	%rcx
 	RESTORE	%rax
-	jmpq	*-72(%rsp)
+	jmpq	*-80(%rsp)
 	.cfi_restore_state
 END(swz_hook_enter)
 
@@ -196,6 +204,7 @@ FUNC(swz_hook_enter_checked)
 	SAVE	%rdi
 	SAVE	%r8
 	SAVE	%r9
+	SAVE	%r10
 	movq	%rax, %rcx
 	lahf
 	seto	%al

@@ -38,6 +38,7 @@ FUNC(swz_hook_exit)
 	jne	.Lin_c
 	movq	SWZ_THREAD_RECORD(%rdx), %rdi
 	movq	%rax, SWZ_RECORD_LAST(%rdi)
+	btsq	$SWZ_TICKS_BIAS_BIT, %rax
 	movq	SWZ_THUNK_NODE(%rcx), %rsi	/* rsi = node */
 	addq	%rax, SWZ_NODE_TICKS(%rsi)
 	decl	SWZ_NODE_OPEN(%rsi)

@@ -37,6 +37,8 @@
 /* struct swz_thread_record (include/swizzle/format.h) */
 #define SWZ_RECORD_LAST 16
 
+#define SWZ_TICKS_BIAS_BIT 60
+
 /* Thunk units. A unit is 64 KiB of code, then 64 KiB of data; code and data of
  * a thunk are 64 bytes each, at the same offset of their half. */
 #define SWZ_UNIT_CODE_BYTES 0x10000

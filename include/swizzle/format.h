@@ -121,6 +121,14 @@ struct swz_thread_record {
 #define SWZ_FUNCTION_ROOT 0xffffffffu /* a thread's root context */
 #define SWZ_CALL_SITE_TAIL 0u /* entered by a jump from its caller context */
 
+/* Every time that is added to or subtracted from swz_node.ticks and outer_ticks
+ * carries this. An activation that was entered and left has none of it in the
+ * sum, one that is open has it missing, so bits 60 and up of
+ *     ticks + open x (last_ticks + SWZ_TICKS_BIAS)
+ * tell (as a signed number) by how many the count `open` is wrong, as it may be
+ * when the process was killed, or a hook abandoned, between two instructions. */
+#define SWZ_TICKS_BIAS (1ull << 60)
+
 #define SWZ_NODE_OPEN_MASK 0x00ffffffu
 enum swz_node_flags { /* high byte of swz_node.open */
 	SWZ_NODE_PASS = 0x01000000,   /* nothing beneath is recorded */

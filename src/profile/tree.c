@@ -61,11 +61,17 @@ static void collect_root(struct builder *builder)
 	*swz_map_at(&builder->by_unit, thread->record.root, 0) = SWZ_TREE_ROOT;
 }
 
-/* Ticks with its open activations ended at the thread's last moment. The sum
+/* A sum of times, with the activations that are open ended at the thread's last
+ * moment. `open` may be wrong when the process was killed, or a hook abandoned,
+ * between two instructions: what is left of the bias tells by how many. The sum
  * is modulo 2^64, as it was when the file was written. */
 static int64_t close_ticks(int64_t ticks, uint64_t open, uint64_t last)
 {
-	return (int64_t)((uint64_t)ticks + open * last);
+	uint64_t exit = last + SWZ_TICKS_BIAS;
+	uint64_t sum = (uint64_t)ticks + open * exit;
+	int64_t excess = (int64_t)(sum + SWZ_TICKS_BIAS / 2) >> 60;
+
+	return (int64_t)(sum - (uint64_t)excess * exit);
 }
 
 static int64_t clamp(int64_t value, int64_t high)
@@ -73,20 +79,11 @@ static int64_t clamp(int64_t value, int64_t high)
 	return value < 0 ? 0 : value > high ? high : value;
 }
 
-/* A thread can be killed between the two stores that begin or end an
- * activation: then one exit too many or too few is in VALUE. */
-static int64_t repair(int64_t value, int64_t bound, uint64_t last,
-		      bool *repaired)
+static int64_t repair(int64_t value, int64_t bound, bool *repaired)
 {
-	int64_t shift = last > INT64_MAX ? INT64_MAX : (int64_t)last;
-	int64_t shifted;
-
 	if (value >= 0 && value <= bound)
 		return value;
 	*repaired = true;
-	shifted = value < 0 ? swz_add(value, shift) : swz_sub(value, shift);
-	if (shifted >= 0 && shifted <= bound)
-		return shifted;
 	return clamp(value, bound);
 }
 
@@ -128,11 +125,10 @@ static void collect_costs(struct builder *builder, const struct swz_node *slot,
 			     inherits ? INT64_MAX / 4
 				      : ticks_bound(slot, open,
 						    node->max_ticks, total),
-			     last, &repaired);
-	node->outer_ticks = slot->outer_ticks;
-	if (node->outer_ticks < 0)
-		node->outer_ticks = close_ticks(node->outer_ticks, 1, last);
-	node->outer_ticks = repair(node->outer_ticks, total, last, &repaired);
+			     &repaired);
+	node->outer_ticks =
+		close_ticks(slot->outer_ticks, slot->outer_ticks < 0, last);
+	node->outer_ticks = repair(node->outer_ticks, total, &repaired);
 	if (node->outer_ticks > node->ticks)
 		node->outer_ticks = node->ticks;
 	if (repaired)

@@ -244,6 +244,7 @@ enum swz_status swz_context_begin(struct swz_thread *thread)
 	return SWZ_OK;
 }
 
+/* In the order of asm/x86_64/enter.S. */
 uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
 			   uint64_t now)
 {

@@ -38,7 +38,13 @@ static inline struct swz_node *swz_context_node(uint64_t key)
 	return swz_unit_at(key >> 32);
 }
 
-/* Enters a node's activation at a time; returns the callee's key. */
+/* Now, for the sums in nodes. */
+static inline uint64_t swz_biased_ticks(void)
+{
+	return swz_ticks() + SWZ_TICKS_BIAS;
+}
+
+/* Enters a node's activation at a (biased) time; returns the callee's key. */
 uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
 			   uint64_t now);
 /* Ends one. */

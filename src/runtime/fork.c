@@ -217,18 +217,18 @@ static void reenter_frames(struct rebirth *r)
 		next = t->link;
 		t->link = oldest;
 		oldest = t;
-		if (next && (!swz_thread_owns(r->thread, next) ||
-			     next->start_ticks >= t->start_ticks ||
-			     !next->slot))
+		if (next == &swz_bottom || !next->slot ||
+		    !swz_thread_owns(r->thread, next) ||
+		    next->start_ticks >= t->start_ticks)
 			next = NULL;
 	}
-	for (t = NULL; oldest; oldest = next) {
+	for (t = &swz_bottom; oldest; oldest = next) {
 		next = oldest->link;
 		oldest->link = t;
 		t = oldest;
 		reenter_frame(r, t);
 	}
-	r->thread->top = r->top;
+	r->thread->top = t;
 }
 
 static struct swz_thread *give_up(struct swz_thread *hot, const char *why)
@@ -267,11 +267,12 @@ struct swz_thread *swz_fork_child(struct swz_thread *hot,
 	r.old = old;
 	if (swz_thread_revive(hot) != SWZ_OK)
 		return give_up(hot, "no memory");
-	r.now = swz_ticks();
+	r.now = swz_biased_ticks();
 	if (r.top && !swz_thread_owns(hot, r.top))
 		r.top = NULL;
 	if (!r.top)
 		find_top(&r);
+	hot->top = &swz_bottom;
 	reenter_frames(&r);
 	close_others(&r);
 	swz_sys_munmap(r.path, r.path_room * sizeof(uint32_t));

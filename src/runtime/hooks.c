@@ -15,9 +15,6 @@
 #include "runtime/plan.h"
 #include "thunks/unwind.h"
 
-/* Frames farther apart than this are taken to be on different stacks. */
-#define STACK_SPAN_BYTES (64u << 20)
-
 bool swz_recording;
 
 /* Of the landing to come, between the personality routine and the landing. */
@@ -40,19 +37,24 @@ struct slow_call {
 	struct swz_thunk *thunk;
 };
 
-static void slowly(void (*function)(void *), struct slow_call *call)
+static void with_signals_blocked(const struct swz_thread *thread,
+				 void (*function)(void *), void *argument)
 {
 	uint64_t all = ~(uint64_t)0, before;
-	char *stack = call->thread
-			      ? swz_thread_cold_of(call->thread)->slow_stack_top
-			      : NULL;
+	char *stack = thread ? swz_thread_cold_of(thread)->slow_stack_top
+			     : NULL;
 
 	SWZ_SYSCALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &before, 8);
 	if (stack)
-		swz_call_on_stack(function, call, stack);
+		swz_call_on_stack(function, argument, stack);
 	else
-		function(call);
+		function(argument);
 	SWZ_SYSCALL(SYS_rt_sigprocmask, 2, &before, NULL, 8);
+}
+
+static void slowly(void (*function)(void *), struct slow_call *call)
+{
+	with_signals_blocked(call->thread, function, call);
 }
 
 static void begin_thread(void *argument)
@@ -162,42 +164,67 @@ static void close_early(struct swz_thread *thread, struct swz_thunk *thunk,
 	thunk->pending = SWZ_CLOSED;
 }
 
-/* Closes the frames that were entered after the thunk's, lie beneath it on the
- * same stack and have not ended: a longjmp has cut them off. */
-static void close_skipped(struct swz_thread *thread, struct swz_thunk *thunk,
-			  uint64_t now)
+static struct swz_node *current_node(const struct swz_thunk *thunk)
 {
-	struct swz_thunk *y = thread->top;
+	return thunk->pending ? thunk->pending->node : thunk->node;
+}
 
-	while (y && y != thunk) {
+struct skip {
+	struct swz_thread *thread;
+	const struct swz_thunk *until; /* this one is not skipped; or NULL */
+	const uint64_t *slot;
+};
+
+static void close_skipped_slowly(void *argument)
+{
+	struct skip *skip = argument;
+	struct swz_thread *thread = skip->thread;
+	struct swz_thunk *y = thread->top;
+	uint64_t now = swz_biased_ticks();
+
+	while (y != &swz_bottom && y != skip->until && y->slot &&
+	       y->slot <= skip->slot &&
+	       swz_thread_same_stack(thread, y->slot, skip->slot)) {
 		struct swz_thunk *next = y->link;
 
-		if (!swz_thread_owns(thread, y) ||
-		    y->start_ticks < thunk->start_ticks ||
-		    (next && next->start_ticks >= y->start_ticks &&
-		     next != thunk))
-			return;
+		if (!swz_thread_owns(thread, y))
+			break;
+		close_early(thread, y, now);
+		if (next->start_ticks >= y->start_ticks)
+			next = &swz_bottom;
 		y = next;
 	}
-	if (!y)
+	if (y == thread->top)
 		return;
-	for (y = thread->top; y != thunk; y = y->link)
-		if (y->slot < thunk->slot &&
-		    (uint64_t)((char *)thunk->slot - (char *)y->slot) <
-			    STACK_SPAN_BYTES)
-			close_early(thread, y, now);
+	thread->top = y;
+	if (y != &swz_bottom && y->pending != SWZ_CLOSED && y->node)
+		thread->key = (uint64_t)current_node(y)->context << 32;
+}
+
+/* Closes the frames that a longjmp has cut off: those of the same stack that lie
+ * beneath `slot` although they are later, or at it. */
+static void close_skipped(struct swz_thread *thread, const uint64_t *slot,
+			  const struct swz_thunk *until)
+{
+	struct skip skip = { thread, until, slot };
+	const struct swz_thunk *top = thread->top;
+
+	if (!top->slot) /* returned, and not in order: of another stack */
+		thread->top = &swz_bottom;
+	else if (top != until && top->slot <= slot)
+		with_signals_blocked(thread, close_skipped_slowly, &skip);
 }
 
 static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk)
 {
-	uint64_t now = swz_ticks();
+	uint64_t now = swz_biased_ticks();
 
 	/* one that is not live returns a second time: its stack was copied */
 	if (thunk->slot && thread->top != thunk)
-		close_skipped(thread, thunk, now);
-	thread->record->last_ticks = now;
+		close_skipped(thread, thunk->slot, thunk);
+	thread->record->last_ticks = now - SWZ_TICKS_BIAS;
 	thread->key = thunk->parent_key;
-	if (!thunk->slot)
+	if (!thunk->slot || !thunk->start_ticks)
 		return;
 	leave(thread, thunk, now);
 	thread->top = thunk->link;
@@ -265,29 +292,31 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 				    const uint8_t *body, uint64_t *slot,
 				    uint32_t function)
 {
-	uint64_t key = thread->key, now;
-	struct swz_node *node = edge(thread, key, function, *slot);
-	struct swz_thunk *thunk =
-		node ? take_thunk(thread, node, body, *slot) : NULL;
+	struct swz_thunk *thunk = NULL;
+	struct swz_node *node;
+	uint64_t key, now;
 
+	if (thread->top->slot <= slot)
+		close_skipped(thread, slot, NULL);
+	key = thread->key;
+	node = edge(thread, key, function, *slot);
+	if (node)
+		thunk = take_thunk(thread, node, body, *slot);
 	if (!thunk) {
 		lose_call();
 		return NULL;
 	}
+	thunk->start_ticks = 0;
 	thunk->slot = slot;
 	thunk->parent_key = key; /* not the node's parent if it is folded */
 	thunk->link = thread->top;
-	thread->top = thunk;
-	now = swz_ticks();
+	now = swz_biased_ticks();
+	key = swz_context_enter(thread, node, now);
 	thunk->start_ticks = now;
-	thread->record->last_ticks = now;
-	thread->key = swz_context_enter(thread, node, now);
+	thread->top = thunk;
+	thread->key = key;
+	thread->record->last_ticks = now - SWZ_TICKS_BIAS;
 	return thunk;
-}
-
-static struct swz_node *current_node(const struct swz_thunk *thunk)
-{
-	return thunk->pending ? thunk->pending->node : thunk->node;
 }
 
 /* Whether the frame stands for the function already; *after is then the last
@@ -332,14 +361,14 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 			  uint32_t function)
 {
 	struct slow_call call = { .thread = thread };
-	uint64_t now = swz_ticks();
+	uint64_t now = swz_biased_ticks();
 	struct swz_thunk *after;
 	struct swz_node *node;
 	unsigned length;
 	bool again;
 
 	if (thread->top != thunk)
-		close_skipped(thread, thunk, now);
+		close_skipped(thread, thunk->slot, thunk);
 	thread->top = thunk;
 	if (thunk->pending == SWZ_CLOSED)
 		return;
@@ -369,12 +398,12 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 		lose_call();
 		return;
 	}
-	now = swz_ticks();
+	now = swz_biased_ticks();
 	call.thunk->node = node;
 	call.thunk->start_ticks = now;
 	call.thunk->pending = thunk->pending;
 	thunk->pending = call.thunk;
-	thread->record->last_ticks = now;
+	thread->record->last_ticks = now - SWZ_TICKS_BIAS;
 	thread->key = swz_context_enter(thread, node, now);
 }
 

@@ -38,4 +38,6 @@ SAME(SWZ_NODE_MAX_TICKS, swz_node, max_ticks);
 SAME(SWZ_NODE_CONTEXT, swz_node, context);
 SAME(SWZ_NODE_OPEN, swz_node, open);
 
+_Static_assert(SWZ_TICKS_BIAS == 1ull << SWZ_TICKS_BIAS_BIT, "bias");
+
 SAME(SWZ_RECORD_LAST, swz_thread_record, last_ticks);

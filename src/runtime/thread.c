@@ -19,6 +19,7 @@
 #include "base/syscall.h"
 #include "runtime/context.h"
 #include "runtime/file.h"
+#include "thunks/maps.h"
 
 #define PAGE ((size_t)4096)
 #define GROUP (PAGE / sizeof(struct swz_thread))
@@ -29,6 +30,7 @@ _Static_assert(sizeof(struct swz_thread) == 128, "hot part");
 _Static_assert(GROUP * sizeof(struct swz_thread_cold) <= 2 * PAGE, "group");
 
 __thread struct swz_thread *swz_thread_self;
+struct swz_thunk swz_bottom = { .slot = (uint64_t *)UINTPTR_MAX };
 
 static _Atomic(struct swz_thread_cold *) states;
 static _Atomic uint32_t next_index;
@@ -161,6 +163,31 @@ void swz_thread_set_main_stack(const void *top)
 static bool on_main_stack(const uint64_t *slot)
 {
 	return main_stack_top - 8 - (uintptr_t)slot < MAIN_STACK_BYTES;
+}
+
+static bool in_home(const struct swz_thread_cold *cold, const uint64_t *slot)
+{
+	return (uintptr_t)slot - cold->home_low <
+	       cold->home_high - cold->home_low;
+}
+
+bool swz_thread_same_stack(struct swz_thread *thread, const uint64_t *a,
+			   const uint64_t *b)
+{
+	struct swz_thread_cold *cold = thread->cold;
+
+	if (!cold->home_high) {
+		cold->home_low = 1; /* asked */
+		cold->home_high = 1;
+		if (on_main_stack((const uint64_t *)cold->first_slot)) {
+			cold->home_low = main_stack_top - MAIN_STACK_BYTES;
+			cold->home_high = main_stack_top;
+		} else {
+			swz_mapping_of(cold->first_slot, &cold->home_low,
+				       &cold->home_high);
+		}
+	}
+	return in_home(cold, a) && in_home(cold, b);
 }
 
 /* Reads slots by way of the kernel; false where the memory is gone. */
@@ -338,10 +365,31 @@ static enum swz_status add_block(struct swz_thread_cold *cold)
 	return SWZ_OK;
 }
 
+/* Not closed until now: the frame was no longer linked when it was skipped, or
+ * its entry was abandoned, by a signal handler's jump, before it was. */
+static void free_skipped(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	uint64_t now = swz_biased_ticks();
+
+	if (thunk->pending != SWZ_CLOSED && thunk->start_ticks && thunk->node) {
+		for (struct swz_thunk *p = thunk->pending; p; p = p->pending)
+			swz_context_leave(thread, p->node, p->start_ticks, now);
+		swz_context_leave(thread, thunk->node, thunk->start_ticks, now);
+	}
+	swz_thread_free_thunk(thread, thunk);
+}
+
+/* Sweeping may take a ninth of the time at most. */
+static bool sweep_is_due(const struct swz_thread_cold *cold)
+{
+	return swz_ticks() - cold->swept_at >= 8 * cold->sweep_ticks;
+}
+
 /* Frees the thunks whose frames are gone without a word. */
 static void sweep(struct swz_thread *thread)
 {
 	struct swz_thread_cold *cold = thread->cold;
+	uint64_t start = swz_ticks();
 
 	for (uint32_t b = 0; b < cold->block_count; b++) {
 		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
@@ -349,8 +397,10 @@ static void sweep(struct swz_thread *thread)
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
 			if (t[i].slot && !(alive >> i & 1))
-				swz_thread_free_thunk(thread, &t[i]);
+				free_skipped(thread, &t[i]);
 	}
+	cold->swept_at = swz_ticks();
+	cold->sweep_ticks = cold->swept_at - start;
 }
 
 static struct swz_thunk *take_fresh(struct swz_thread_cold *cold)
@@ -373,12 +423,8 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 	struct swz_thread_cold *cold = thread->cold;
 	struct swz_thunk **free = swz_free_thunks(thread, node), *thunk;
 
-	/* half as many new ones as there are, and it is worth while to look */
-	if (!*free && !cold->fresh &&
-	    2 * cold->made > (uint64_t)cold->block_count * SWZ_BLOCK_THUNKS) {
+	if (!*free && !cold->fresh && sweep_is_due(cold))
 		sweep(thread);
-		cold->made = 0;
-	}
 	thunk = *free;
 	if (thunk) {
 		*free = thunk->link;
@@ -387,7 +433,6 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 	thunk = take_fresh(cold);
 	if (!thunk)
 		return NULL;
-	cold->made++;
 	thunk->body = body;
 	thunk->return_address = return_address;
 	thunk->node = node;
@@ -412,7 +457,6 @@ static void inherit_blocks(struct swz_thread_cold *cold)
 	uint32_t kept = 0, count = cold->block_count;
 
 	cold->fresh = cold->records = NULL;
-	cold->made = 0;
 	for (uint32_t b = 0; b < count; b++) {
 		uint32_t block = cold->blocks[b];
 
@@ -465,6 +509,7 @@ static enum swz_status set_up(struct swz_thread *hot,
 	SWZ_SYSCALL(SYS_madvise, cold->open, open_bytes(), MADV_DONTNEED);
 	hot->open = cold->open;
 	hot->heads = swz_file_heads();
+	hot->top = &swz_bottom;
 	if (cold->table_bytes) {
 		hot->table = cold->table;
 		hot->table_mask = cold->table_bytes - 8;
@@ -490,6 +535,8 @@ struct swz_thread *swz_thread_begin(void)
 		atomic_store_explicit(&cold->tid, 0, memory_order_release);
 		return NULL;
 	}
+	cold->home_low = cold->home_high = 0;
+	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
 	inherit_blocks(cold);
 	swz_thread_self = hot;
 	return hot;

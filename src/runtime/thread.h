@@ -37,6 +37,9 @@ struct swz_thread_cold {
 	uint32_t index;      /* in the profile */
 	struct swz_thread *hot;
 	char *slow_stack_top;
+	uint64_t home_low; /* the stack that the thread began on, once asked */
+	uint64_t home_high;
+	uint64_t first_slot; /* on it */
 	uint32_t *open;
 	/* thunks */
 	uint32_t *blocks;
@@ -44,7 +47,8 @@ struct swz_thread_cold {
 	uint32_t block_room;
 	struct swz_thunk *fresh;   /* never used, or by a dead thread */
 	struct swz_thunk *records; /* free records of tail calls */
-	uint64_t made; /* thunks, since the last sweep */
+	uint64_t swept_at;    /* ticks at the end of the last sweep */
+	uint64_t sweep_ticks; /* that it took */
 	/* contexts */
 	struct swz_node **table;
 	uint64_t table_bytes;
@@ -58,6 +62,9 @@ struct swz_thread_cold {
 	uint32_t fold_root;
 	struct swz_thread_cold *next;
 };
+
+/* What `top` and the last `link` point at when no frame is live: above all. */
+extern struct swz_thunk swz_bottom;
 
 extern __thread struct swz_thread *swz_thread_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -107,6 +114,11 @@ bool swz_thread_owns(const struct swz_thread *thread,
  * be there, which is so as long as its return slot holds its address T. Slots
  * whose memory may be gone are read by way of the kernel. */
 uint64_t swz_block_alive(uint32_t block);
+
+/* Whether both places lie on the stack that the thread began on. Signals must be
+ * blocked. */
+bool swz_thread_same_stack(struct swz_thread *thread, const uint64_t *a,
+			   const uint64_t *b);
 
 /* Where the main thread's stack begins; to be set before the first thread. */
 void swz_thread_set_main_stack(const void *top);

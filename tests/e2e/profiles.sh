@@ -34,7 +34,7 @@ row() { # TABLE COLUMN(calls|self|incl) FUNCTION
 			sub(/  [^ ].*$/, "", rest)
 			if (rest == name) { sum += value; found = 1 }
 		}
-		END { if (found) printf "%d\n", sum }
+		END { if (found) printf "%.0f\n", sum }
 	' "$1"
 }
 
@@ -55,6 +55,32 @@ assert_calls() { # PROFILE FUNCTION COUNT [FUNCTION COUNT]...
 		assert_eq "$2" "${calls:-0}" "calls of $1"
 		shift 2
 	done
+}
+
+# The total is not longer than the process lived, times its THREADS, and no
+# function's time is negative or above the total.
+assert_time_is_sane() { # PROFILE [THREADS]
+	local total life
+	"$DUMP" -q -f text "$1" >"$TMP/sane" 2>/dev/null
+	total=$(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' "$TMP/sane")
+	life=$(info_value "$1" duration | awk -v n="${2:-1}" '{ printf "%.0f", $1 * 1e9 * n }')
+	assert_le "${total:-0}" "$life" 'total time'
+	awk -v total="$total" '!/^#/ && !/function/ &&
+		($2 < 0 || $3 < 0 || $2 > total || $3 > total)' \
+		"$TMP/sane" >"$TMP/insane"
+	assert_empty "$TMP/insane"
+}
+
+# Who is called by FUNCTION, sorted, by the callgrind file.
+callees_of() { # PROFILE FUNCTION
+	"$DUMP" -q -o - "$1" | awk -v function_="$2" '
+		match($0, /^c?fn=\([0-9]+\)/) {
+			id = substr($0, index($0, "("), RLENGTH - index($0, "(") + 1)
+			if (length($0) > RLENGTH)
+				name[id] = substr($0, RLENGTH + 2)
+			if (/^fn/) caller = name[id]
+			else if (caller == function_) print name[id]
+		}' | sort -u | xargs
 }
 
 info_value() { # PROFILE KEY: of a "key: value" line

@@ -7,6 +7,7 @@ need_targets fib
 it 'counts the calls of fib(30)'
 assert_same_as_native "$TARGETS/fib"
 assert_complete profile
+assert_time_is_sane profile 5
 assert_calls profile fib 2692537 main 1
 
 it 'and shows no time that is negative or more than the whole'
@@ -15,7 +16,7 @@ awk -v total="$total" '/^#/ || /function/ { next }
 	$2 < 0 || $3 < 0 || $2 > total || $3 > total' table >bad
 assert_empty bad
 assert_eq "$total" "$(awk '/^#/ || /function/ { next } { sum += $2 }
-	END { printf "%d", sum }' table)" 'sum of self times'
+	END { printf "%.0f", sum }' table)" 'sum of self times'
 
 it 'counts each of four threads for itself'
 assert_same_as_native "$TARGETS/fib" 4

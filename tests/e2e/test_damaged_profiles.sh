@@ -5,6 +5,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need perl
+status=0
 need_targets fib shape exceptions
 
 no_crash() { # of the last capture: status 0, 1 or 2, messages in our words
@@ -82,22 +83,22 @@ refuses 'version' other
 used=$(info_value profile used | cut -d' ' -f1)
 it 'truncated: shows what is there'
 for size in 1 7 8 100; do
-	head -c $size profile >cut
-	refuses '' cut
+	head -c $size profile >part
+	refuses '' part
 done
-head -c 4095 profile >cut
-capture "$DUMP" -f text cut
+head -c 4095 profile >part
+capture "$DUMP" -f text part
 assert_refused 1 'nothing usable'
 for size in 4096 4097 4160 5000 8192 12345 $((used / 4)) $((used / 2)) $((used - 1)); do
-	head -c "$size" profile >cut
+	head -c "$size" profile >part
 	for format in text info callgrind; do
-		capture timeout 20 "$DUMP" -f $format -o converted cut
+		capture timeout 20 "$DUMP" -f $format -o converted part
 		no_crash
 		[ -s err ] || fail "no word about the missing bytes ($size of $used, $format)"
 	done
 done
-head -c "$used" profile >cut
-assert_readable cut
+head -c "$used" profile >part
+assert_readable part
 
 it 'pages of zeros'
 for ((at = 0; at < used; at += 4096)); do

@@ -7,6 +7,7 @@ need_targets deep
 it 'recursion 1e6 deep'
 assert_same_as_native "$TARGETS/deep" 1000000
 assert_complete profile
+assert_time_is_sane profile 2
 assert_calls profile descend 1000001 run 1
 
 it 'and again: the thunks are reused'

@@ -7,6 +7,7 @@ need_targets exceptions
 it 'throws across 100 frames in 4 threads'
 assert_same_as_native "$TARGETS/exceptions" deep
 assert_complete profile
+assert_time_is_sane profile 5
 dump_table profile
 for n in 0 1 2 50 99 100; do
 	assert_eq 2000 "$(row table calls "level<$n>")" "calls of level<$n>"
@@ -44,5 +45,16 @@ it 'ends by an exception that nobody catches'
 assert_same_end "$TARGETS/exceptions" uncaught
 assert_readable profile
 assert_calls profile 'level<100>' 1 'level<0>' 1
+
+it 'a stripped program: its cold parts and landing pads have no names'
+strip -o stripped "$TARGETS/exceptions"
+for mode in deep next rethrow; do
+	assert_same_as_native ./stripped $mode
+	assert_complete profile
+done
+for mode in terminate uncaught; do
+	assert_same_end ./stripped $mode
+	assert_readable profile
+done
 
 finish

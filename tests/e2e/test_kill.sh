@@ -7,6 +7,7 @@
 need perl
 need_targets steady
 KILLS=${KILLS:-40}
+status=0
 
 kill_after() { # MICROSECONDS: after its first output; 0: from the start
 	perl -MTime::HiRes=usleep -e '

@@ -8,7 +8,10 @@ it 'jumps out of 50 frames 1e5 times, in bounded memory'
 assert_same_as_native "$TARGETS/longjmp" frames
 assert_contains out 'memory did not grow'
 assert_complete profile
+assert_time_is_sane profile
 assert_calls profile jump_from 100000 dive 5000000 leaf 99000
+assert_eq dive "$(callees_of profile jump_from)" 'called by jump_from'
+assert_eq dive "$(callees_of profile dive)" 'called by dive'
 
 it 'closes the frames that were skipped'
 # an open frame would be charged with what came later: more than the whole
@@ -19,28 +22,48 @@ assert_ge "$(row table self leaf)" 0 'self time'
 it 'jumps into the very next frame'
 assert_same_as_native "$TARGETS/longjmp" next
 assert_complete profile
+assert_time_is_sane profile
 assert_calls profile jump_at_once 1000 just_above 1000 leaf 1000
+# what the frame that was jumped to calls then is called by it
+assert_eq 'jump_at_once leaf' "$(callees_of profile just_above)" \
+	'called by just_above'
+assert_eq '' "$(callees_of profile jump_at_once)" 'called by jump_at_once'
 
 it 'jumps at every level of frames that go on'
 assert_same_as_native "$TARGETS/longjmp" reenter
 assert_complete profile
+assert_time_is_sane profile
 assert_calls profile descend 21000 dive 84000 leaf 20000
+assert_eq 'descend dive leaf' "$(callees_of profile descend)" \
+	'called by descend'
+assert_eq dive "$(callees_of profile dive)" 'called by dive'
 
 it 'jumps out of a signal handler'
 assert_same_as_native "$TARGETS/longjmp" signal
 assert_contains out 'memory did not grow'
 assert_complete profile
+assert_time_is_sane profile
 assert_calls profile raise_below 110000 on_signal 10000 dive 60000 leaf 10000
+assert_eq 'leaf memory raise_below say_growth' "$(
+	callees_of profile jump_out_of_handlers
+)" 'called by the frame that was jumped to'
+assert_eq dive "$(callees_of profile dive)" 'called by dive'
 
 it 'jumps out of a signal handler on the alternate stack'
 assert_same_as_native "$TARGETS/longjmp" altstack
 assert_contains out 'memory did not grow'
 assert_complete profile
+assert_time_is_sane profile
 assert_calls profile raise_below 110000 on_signal 10000 dive 60000 leaf 10000
+assert_eq 'leaf memory raise_below say_growth' "$(
+	callees_of profile jump_out_of_handlers
+)" 'called by the frame that was jumped to'
+assert_eq dive "$(callees_of profile dive)" 'called by dive'
 
 it 'keeps the signal mask of sigsetjmp'
 assert_same_as_native "$TARGETS/longjmp" mask
 assert_complete profile
+assert_time_is_sane profile
 assert_calls profile raise_below 110000 on_signal_mask 10000 leaf 20000
 
 finish

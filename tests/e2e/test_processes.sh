@@ -13,8 +13,7 @@ run_both() { # ARG...
 	rm -rf d
 	"$RUN" -o d/ ${RUN_OPTIONS[@]+"${RUN_OPTIONS[@]}"} -- "$PROGRAM" "$@" \
 		>out 2>err </dev/null
-	status=$?
-	assert_status $native
+	assert_eq $native $? 'exit status'
 	assert_same native.out out
 	assert_same native.err err
 	list_files
@@ -54,6 +53,18 @@ assert_contains info 'forked'
 assert_eq 0 "$(row table calls fork_below)" "the child's calls of fork_below"
 assert_eq 0 "$(row table calls main)" "the child's calls of main"
 assert_ge "$(row table incl main)" "$(row table incl many)" 'time in main'
+
+it "fork in recursion: the child ends with its parent's frames open"
+run_both deep 30
+assert_eq 2 ${#files[@]} files
+child=$(others)
+assert_calls "$first" die_below 31 child_work 0 main 1
+assert_calls "$child" die_below 0 child_work 100000 main 0
+assert_ge "$(row table incl die_below)" "$(row table incl child_work)" \
+	'time in open frames'
+"$DUMP" -f text d >table 2>dump.err
+assert_empty dump.err
+assert_eq 31 "$(row table calls die_below)" 'calls in both'
 
 it 'fork in threads'
 run_both threads

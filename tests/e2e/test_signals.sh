@@ -11,10 +11,29 @@ for mode in plain stack nested; do
 	assert_eq '0 wrong, ticks' "$(cat out)"
 	read -r rounds ticks raised <err
 	assert_complete profile
-	# fib(20): 21891 calls; 15 in a handler, fib(4): 9 in another
+	# fib(20): 21891 calls, 10946 of leaf; fib(5): 15 and 8; fib(4): 9, 5
 	[ $mode = nested ] || raised=0
 	assert_calls profile handled $((2 * ticks)) on_other "$raised" \
-		fib $((21891 * rounds + 15 * ticks + 9 * raised)) main 1
+		fib $((21891 * rounds + 15 * ticks + 9 * raised)) \
+		leaf $((10946 * rounds + 8 * ticks + 5 * raised)) main 1
+	assert_time_is_sane profile
+done
+
+# A jump out of the handler leaves the hook that was interrupted half done: one
+# call more or less for each, no more.
+for mode in jump jump-stack; do
+	it "a handler that jumps out of hooks, $mode"
+	capture "$RUN" -o profile "$TARGETS/signals" 10 $mode
+	assert_status 0
+	assert_eq '0 wrong, ticks' "$(cat out)"
+	read -r rounds ticks raised <err
+	assert_readable profile
+	assert_calls profile handled $((2 * ticks)) main 1
+	assert_ge "$(row table calls fib)" $((21891 * rounds + 15 * ticks)) \
+		'calls of fib'
+	assert_le "$(row table calls fib)" \
+		$((21891 * (rounds + ticks + 1) + 16 * ticks)) 'calls of fib'
+	assert_time_is_sane profile
 done
 
 finish

@@ -7,6 +7,7 @@ need_targets tailcalls
 it 'a loop to the first byte is one call, 1e8 rounds'
 assert_same_as_native "$TARGETS/tailcalls" loop 100000000
 assert_complete profile
+assert_time_is_sane profile 2
 assert_calls profile spin 1 main 1
 calls=$(row table calls spin_short) # may be refused: too short
 case ${calls:-0} in

@@ -137,17 +137,17 @@ struct floats {
 
 static struct two make_two(long a)
 {
-	return (struct two){ a, -a * 2 };
+	return (struct two){a, -a * 2};
 }
 
 static struct mixed make_mixed(long a)
 {
-	return (struct mixed){ a, (double)a / 2 };
+	return (struct mixed){a, (double)a / 2};
 }
 
 static struct floats make_floats(long a)
 {
-	return (struct floats){ (double)a / 3, (double)a * 3 };
+	return (struct floats){(double)a / 3, (double)a * 3};
 }
 
 static long double make_long_double(long a)
@@ -231,7 +231,7 @@ static long keep_mmx(long x)
 
 static void round_of(long n)
 {
-	double numbers[8] = { 1.5, 2.5, 3.25, 4, 5, 6, 7.125, (double)n };
+	double numbers[8] = {1.5, 2.5, 3.25, 4, 5, 6, 7.125, (double)n};
 	struct large s = make_large(n);
 	struct two two = make_two(n);
 	struct mixed mixed = make_mixed(n);

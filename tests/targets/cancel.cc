@@ -1,5 +1,5 @@
 // build: -O2 -pthread -fno-inline-functions
-// Threads that end in nested frames: cancel exit|deferred|asynchronous
+// Threads that end in nested frames: cancel exit|deferred|asynchronous|busy
 #include <pthread.h>
 #include <unistd.h>
 
@@ -25,9 +25,30 @@ KEEP static void on_cleanup(void *)
 	cleaned++;
 }
 
+KEEP long fib(long n)
+{
+	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+
+// Without cleanups of its own: it may be left at any instruction, which may be
+// one of a hook.
+KEEP static int busy()
+{
+	long sum = 0;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+	while (go_on)
+		sum += fib(12);
+	return static_cast<int>(sum);
+}
+
+static int (*volatile may_throw)() = busy;
+
 KEEP int bottom()
 {
 	started++;
+	if (!strcmp(mode, "busy"))
+		return may_throw();
 	if (!strcmp(mode, "exit"))
 		pthread_exit(reinterpret_cast<void *>(7));
 	if (!strcmp(mode, "deferred"))
@@ -69,8 +90,8 @@ int main(int argc, char **argv)
 		if (strcmp(mode, "exit") != 0) {
 			while (started <= i)
 				usleep(100);
-			if (!strcmp(mode, "asynchronous"))
-				usleep(1000); // the type is set by now
+			if (strcmp(mode, "deferred") != 0)
+				usleep(1000 + 7 * i); // the type is set
 			pthread_cancel(thread);
 		}
 		pthread_join(thread, &result);

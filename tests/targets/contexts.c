@@ -1,16 +1,16 @@
-/* build: -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp -fno-ipa-icf -fno-ipa-pure-const */
+/* build: -fno-inline -fno-optimize-sibling-calls -fno-ipa-pure-const */
 /* 17 functions, each called from two places in the one above: 2^17 contexts. */
 #include <stdio.h>
 
 static volatile long sink;
 
-#define LEVEL(n, next)                                                         \
-	long level_##n(long x)                                                 \
-	{                                                                      \
-		long y = level_##next(x + n);                                  \
-                                                                               \
-		sink = y;                                                      \
-		return y + level_##next(x - n);                                \
+#define LEVEL(n, next) \
+	long level_##n(long x) \
+	{ \
+		long y = level_##next(x + n); \
+\
+		sink = y; \
+		return y + level_##next(x - n); \
 	}
 
 long level_16(long x)

@@ -1,5 +1,6 @@
-// build: -O2 -pthread -fno-ipa-icf -fno-ipa-cp -fno-inline-functions -fno-ipa-pure-const
-// C++ exceptions through hooked frames: exceptions deep|next|rethrow|terminate|uncaught|foreign
+// build: -O2 -pthread -fno-ipa-icf -fno-ipa-cp -fno-inline-functions
+// C++ exceptions through hooked frames:
+// exceptions deep|next|rethrow|terminate|uncaught
 #include <pthread.h>
 
 #include <cstdio>

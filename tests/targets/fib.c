@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-__attribute__((noinline, noclone, optimize("no-inline-functions",
-					   "no-optimize-sibling-calls",
-					   "no-ipa-cp"))) long
+__attribute__((noinline, noclone,
+	       optimize("no-inline-functions", "no-optimize-sibling-calls",
+			"no-ipa-cp"))) long
 fib(long n)
 {
 	return n < 2 ? n : fib(n - 1) + fib(n - 2);

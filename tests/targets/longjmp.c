@@ -124,8 +124,8 @@ long raise_below(long depth)
 
 static void handle(void (*handler)(int), int flags)
 {
-	struct sigaction action = { .sa_handler = handler,
-				    .sa_flags = flags | SA_NODEFER };
+	struct sigaction action = {.sa_handler = handler,
+				   .sa_flags = flags | SA_NODEFER};
 
 	sigaction(SIGUSR1, &action, NULL);
 }
@@ -150,7 +150,7 @@ static int jump_out_of_handlers(int rounds)
 
 static int altstack(void)
 {
-	stack_t stack = { .ss_sp = malloc(1 << 16), .ss_size = 1 << 16 };
+	stack_t stack = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
 
 	sigaltstack(&stack, NULL);
 	handle(on_signal, SA_ONSTACK);
@@ -160,7 +160,7 @@ static int altstack(void)
 static int mask(void)
 {
 	volatile long sum = 0;
-	struct sigaction action = { .sa_handler = on_signal_mask };
+	struct sigaction action = {.sa_handler = on_signal_mask};
 	sigset_t now;
 
 	sigaction(SIGUSR1, &action, NULL);

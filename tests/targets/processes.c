@@ -80,6 +80,25 @@ static int with_fork(void)
 	return 0;
 }
 
+/* The child dies where it was born, N frames deep. */
+int die_below(int depth)
+{
+	int result;
+	pid_t pid;
+
+	if (depth) {
+		result = die_below(depth - 1);
+		sink = depth;
+		return result;
+	}
+	pid = fork();
+	if (!pid) {
+		many(child_work, 100000);
+		_exit(8);
+	}
+	return wait_for(pid);
+}
+
 static void *fork_in_thread(void *argument)
 {
 	pid_t pid = fork_below(3);
@@ -124,8 +143,8 @@ pid_t vfork_exec(char *const *argv)
 
 static int with_vfork(const char *mode)
 {
-	char *argv[] = { self, "leaf", "300", NULL };
-	char *none[] = { "/nowhere/at-all", NULL };
+	char *argv[] = {self, "leaf", "300", NULL};
+	char *none[] = {"/nowhere/at-all", NULL};
 	pid_t pid;
 
 	many(work, 100);
@@ -218,6 +237,8 @@ int main(int argc, char **argv)
 		return 1;
 	if (!strcmp(mode, "fork"))
 		return with_fork();
+	if (!strcmp(mode, "deep"))
+		return die_below(n);
 	if (!strcmp(mode, "threads"))
 		return with_threads();
 	if (!strcmp(mode, "vfork") || !strcmp(mode, "spawn"))

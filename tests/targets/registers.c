@@ -45,10 +45,9 @@ void hop10(void);
 #define CF_TO_OF 0xcd5u /* CF PF AF ZF SF DF OF */
 #define RSP 7
 
-static const char *const names[16] = { "rax", "rbx", "rcx", "rdx",
-				       "rsi", "rdi", "rbp", "rsp",
-				       "r8",  "r9",  "r10", "r11",
-				       "r12", "r13", "r14", "r15" };
+static const char *const names[16] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi",
+				      "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+				      "r12", "r13", "r14", "r15"};
 static uint64_t seed = 88172645463325252ull;
 static int wrong, use_vectors;
 static struct states *shared;
@@ -64,7 +63,7 @@ static uint64_t random_word(void)
 static void fill(struct state *s, unsigned round)
 {
 	uint8_t *bytes = (uint8_t *)s;
-	static const uint16_t controls[] = { 0x37f, 0x27f, 0x77f, 0xc7f };
+	static const uint16_t controls[] = {0x37f, 0x27f, 0x77f, 0xc7f};
 
 	for (size_t i = 0; i < sizeof(*s); i += 8) {
 		uint64_t word = random_word();
@@ -96,7 +95,7 @@ static void differ(const char *when, unsigned round, const char *what, int n)
 static void compare(const char *when, unsigned round, const struct state *want,
 		    const struct state *got)
 {
-	static const size_t widths[] = { 0, 32, 64 };
+	static const size_t widths[] = {0, 32, 64};
 	int vectors = use_vectors > 1 ? 32 : 16;
 
 	for (int i = 0; i < 16; i++)
@@ -140,7 +139,8 @@ static void test(const char *name, void (*run)(void), void (*function)(void))
 		memset(&shared->after, 0, sizeof(shared->after));
 		run();
 		compare("at entry", round, &shared->enter, &shared->seen);
-		compare("after return", round, &shared->leave_with, &shared->after);
+		compare("after return", round, &shared->leave_with,
+			&shared->after);
 		if (shared->seen.general[RSP] + 8 != shared->after.general[RSP])
 			differ("stack", round, "rsp", 0);
 	}

@@ -1,6 +1,7 @@
-/* build: -O2 -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp -fno-ipa-pure-const */
+/* build: -O1 -fno-inline -fno-ipa-pure-const */
 /* A timer interrupts hooked recursion, and its handler calls hooked functions:
- * signals [SECONDS/10] [stack|nested] */
+ * signals [SECONDS/10] [stack|nested|jump|jump-stack] */
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,15 @@ long handled(long n)
 	return n + 1;
 }
 
+long leaf(long n)
+{
+	sink = n;
+	return n;
+}
+
 long fib(long n)
 {
-	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+	return n < 2 ? leaf(n) : fib(n - 1) + fib(n - 2);
 }
 
 static void on_other(int number)
@@ -38,6 +45,14 @@ static void on_alarm_nested(int number)
 	raise(SIGUSR1);
 }
 
+static sigjmp_buf back;
+
+static void on_alarm_jump(int number)
+{
+	on_alarm(number);
+	siglongjmp(back, 1);
+}
+
 static double now(void)
 {
 	struct timespec t;
@@ -48,23 +63,28 @@ static double now(void)
 
 int main(int argc, char **argv)
 {
-	double end = now() + (argc > 1 ? atof(argv[1]) : 10) / 10;
+	volatile double end = now() + (argc > 1 ? atof(argv[1]) : 10) / 10;
 	const char *mode = argc > 2 ? argv[2] : "";
-	struct sigaction action = { .sa_handler = on_alarm };
-	struct sigaction other = { .sa_handler = on_other };
-	struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { 0 };
-	stack_t stack = { .ss_sp = malloc(1 << 16), .ss_size = 1 << 16 };
-	long rounds = 0, wrong = 0;
+	struct sigaction action = {.sa_handler = on_alarm};
+	struct sigaction other = {.sa_handler = on_other};
+	struct itimerval often = {{0, 50}, {0, 50}}, never = {0};
+	stack_t stack = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
+	volatile long rounds = 0, wrong = 0;
 
-	if (!strcmp(mode, "stack")) {
+	if (strstr(mode, "stack")) {
 		sigaltstack(&stack, NULL);
 		action.sa_flags = SA_ONSTACK;
 	}
 	if (!strcmp(mode, "nested"))
 		action.sa_handler = on_alarm_nested;
+	if (!strncmp(mode, "jump", 4)) {
+		action.sa_handler = on_alarm_jump;
+		often.it_interval.tv_usec = 300; /* a round of fib takes less */
+	}
 	sigaction(SIGUSR1, &other, NULL);
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
+	sigsetjmp(back, 1);
 	for (; now() < end; rounds++)
 		wrong += fib(20) != 6765;
 	setitimer(ITIMER_REAL, &never, NULL);

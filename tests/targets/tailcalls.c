@@ -74,28 +74,28 @@ long walk(long n, long unused)
 }
 
 /* 100 functions, each of which jumps to the next. */
-#define CHAIN_END(n)                                                           \
-	long chain_##n(long x)                                                 \
-	{                                                                      \
-		sink = x;                                                      \
-		return x + n;                                                  \
+#define CHAIN_END(n) \
+	long chain_##n(long x) \
+	{ \
+		sink = x; \
+		return x + n; \
 	}
-#define CHAIN(n, next)                                                         \
-	long chain_##n(long x)                                                 \
-	{                                                                      \
-		sink = x + n;                                                  \
-		return chain_##next(x + n);                                    \
+#define CHAIN(n, next) \
+	long chain_##n(long x) \
+	{ \
+		sink = x + n; \
+		return chain_##next(x + n); \
 	}
-#define TEN(t, next)                                                           \
-	CHAIN(t##9, next)                                                      \
-	CHAIN(t##8, t##9)                                                      \
-	CHAIN(t##7, t##8)                                                      \
-	CHAIN(t##6, t##7)                                                      \
-	CHAIN(t##5, t##6)                                                      \
-	CHAIN(t##4, t##5)                                                      \
-	CHAIN(t##3, t##4)                                                      \
-	CHAIN(t##2, t##3)                                                      \
-	CHAIN(t##1, t##2)                                                      \
+#define TEN(t, next) \
+	CHAIN(t##9, next) \
+	CHAIN(t##8, t##9) \
+	CHAIN(t##7, t##8) \
+	CHAIN(t##6, t##7) \
+	CHAIN(t##5, t##6) \
+	CHAIN(t##4, t##5) \
+	CHAIN(t##3, t##4) \
+	CHAIN(t##2, t##3) \
+	CHAIN(t##1, t##2) \
 	CHAIN(t##0, t##1)
 
 CHAIN_END(200)

@@ -296,10 +296,12 @@ END_TEST
 
 START_TEST(annotate_reads_calls_in_inlined_code)
 {
-	static const char *const lines[] = {
-		"fl=(2) /nowhere/x.c\nfn=(2) sub_1000\n1 500\n",
-		"fi=(3) ", "\n2 0\n", "cfn=(3) sub_1100\n",
-		"calls=2 1\n2 200\n", NULL};
+	static const char *const lines[] = {"fl=(2)\nfn=(2)\n1 500\n",
+					    "fi=(3) ",
+					    "\n2 0\n",
+					    "cfn=(3) sub_1100\n",
+					    "calls=2 1\n2 200\n",
+					    NULL};
 	char path[] = "/tmp/swizzle-test-XXXXXX";
 	int fd = mkstemp(path);
 

@@ -322,25 +322,25 @@ START_TEST(counts_calls_in_folded_contexts)
 {
 	struct profile_builder folded;
 	struct swz_profile *profile;
-	uint32_t root;
+	uint32_t first;
 
 	builder_begin(&folded);
-	root = builder_thread(&folded, 0, 100, "main", 2000, 5);
-	builder_call(&folded, root + 1, root, root + 1, 1, 0, 7, 10, 10);
+	first = builder_thread(&folded, 0, 100, "main", 2000, 5);
+	builder_call(&folded, first + 1, first, first + 1, 1, 0, 7, 10, 10);
 	/* what folded contexts hang below has no calls of its own */
-	*builder_node(&folded, root + 2) = (struct swz_node){
+	*builder_node(&folded, first + 2) = (struct swz_node){
 		.function = SWZ_FUNCTION_ROOT,
-		.parent = root,
-		.context = root + 2,
+		.parent = first,
+		.context = first + 2,
 		.open = SWZ_NODE_FOLDED | SWZ_NODE_HIDDEN};
-	builder_call(&folded, root + 3, root + 2, root + 3, 1, 0, 4, 10, 10);
-	builder_node(&folded, root + 3)->open = SWZ_NODE_FOLDED | 1;
+	builder_call(&folded, first + 3, first + 2, first + 3, 1, 0, 4, 10, 10);
+	builder_node(&folded, first + 3)->open = SWZ_NODE_FOLDED | 1;
 	/* not a node (yet) */
-	builder_call(&folded, root + 4, root + 2, root + 4, 0, 0, 9, 10, 10);
-	builder_node(&folded, root + 4)->open = SWZ_NODE_FOLDED;
-	root = builder_thread(&folded, 1, 101, "other", 2000, 2);
-	builder_call(&folded, root + 1, root, root + 1, 2, 0, 2, 10, 10);
-	builder_node(&folded, root + 1)->open = SWZ_NODE_FOLDED;
+	builder_call(&folded, first + 4, first + 2, first + 4, 0, 0, 9, 10, 10);
+	builder_node(&folded, first + 4)->open = SWZ_NODE_FOLDED;
+	first = builder_thread(&folded, 1, 101, "other", 2000, 2);
+	builder_call(&folded, first + 1, first, first + 1, 2, 0, 2, 10, 10);
+	builder_node(&folded, first + 1)->open = SWZ_NODE_FOLDED;
 	profile = builder_read(&folded);
 	ck_assert_uint_eq(profile->folded_calls, 6);
 	swz_profile_free(profile);

@@ -1,0 +1,82 @@
+#include "thunks/maps.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/syscall.h"
+
+bool swz_maps_open(struct swz_maps *maps)
+{
+	maps->length = maps->at = 0;
+	maps->fd = SWZ_SYSCALL(SYS_open, "/proc/self/maps",
+			       O_RDONLY | O_CLOEXEC);
+	return maps->fd >= 0;
+}
+
+void swz_maps_close(struct swz_maps *maps)
+{
+	SWZ_SYSCALL(SYS_close, maps->fd);
+}
+
+static int next_char(struct swz_maps *r)
+{
+	if (r->at == r->length) {
+		r->length = SWZ_SYSCALL(SYS_read, r->fd, r->text,
+					sizeof(r->text));
+		r->at = 0;
+		if (r->length <= 0)
+			return -1;
+	}
+	return (unsigned char)r->text[r->at++];
+}
+
+static bool read_hex(struct swz_maps *r, uint64_t *value, int end)
+{
+	*value = 0;
+	for (;;) {
+		int c = next_char(r);
+
+		if (c == end)
+			return true;
+		if (c >= '0' && c <= '9')
+			*value = *value * 16 + (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			*value = *value * 16 + (uint64_t)(c - 'a' + 10);
+		else
+			return false;
+	}
+}
+
+bool swz_maps_next(struct swz_maps *r, struct swz_mapping *line)
+{
+	char tail[8] = "";
+	int c;
+
+	if (!read_hex(r, &line->low, '-') || !read_hex(r, &line->high, ' '))
+		return false;
+	while ((c = next_char(r)) != '\n' && c >= 0) {
+		memmove(tail, tail + 1, sizeof(tail) - 2);
+		tail[sizeof(tail) - 2] = (char)c;
+	}
+	line->is_stack = memcmp(tail, "[stack]", 7) == 0;
+	line->is_heap = memcmp(tail + 1, "[heap]", 6) == 0;
+	return true;
+}
+
+bool swz_mapping_of(uint64_t address, uint64_t *low, uint64_t *high)
+{
+	struct swz_mapping mapping;
+	struct swz_maps maps;
+	bool found = false;
+
+	if (!swz_maps_open(&maps))
+		return false;
+	while (!found && swz_maps_next(&maps, &mapping))
+		found = address >= mapping.low && address < mapping.high;
+	swz_maps_close(&maps);
+	if (found) {
+		*low = mapping.low;
+		*high = mapping.high;
+	}
+	return found;
+}

@@ -1,0 +1,31 @@
+#ifndef SWZ_THUNKS_MAPS_H
+#define SWZ_THUNKS_MAPS_H
+
+/* The process's mappings, from /proc/self/maps, in order of address. No libc;
+ * async-signal-safe; a reader belongs to one thread. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct swz_mapping {
+	uint64_t low, high;
+	bool is_stack, is_heap; /* [stack], [heap] */
+};
+
+struct swz_maps {
+	char text[2048];
+	long length, at;
+	long fd;
+};
+
+/* Returns false if the list cannot be read. To be closed if true. */
+bool swz_maps_open(struct swz_maps *maps);
+/* Returns false at the end. */
+bool swz_maps_next(struct swz_maps *maps, struct swz_mapping *mapping);
+void swz_maps_close(struct swz_maps *maps);
+
+/* The bounds of the mapping that holds an address; false if none does, *low and
+ * *high are then as before. */
+bool swz_mapping_of(uint64_t address, uint64_t *low, uint64_t *high);
+
+#endif
