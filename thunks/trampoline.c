@@ -6,7 +6,7 @@
 #include "base/syscall.h"
 #include "thunks/near.h"
 
-#define HEAD_BYTES 18u /* push, lea, jmp, id */
+#define HEAD_BYTES ((unsigned)SWZ_TRAMPOLINE_BODY) /* push, lea, jmp, id */
 #define TYPICAL_BYTES 64u
 #define HOOK_BYTES 16u
 
@@ -66,6 +66,14 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	region->used += HEAD_BYTES + relocation.written;
 	region->used = (region->used + 15) & ~(size_t)15;
 	return at;
+}
+
+bool swz_trampoline_is(const uint8_t *code)
+{
+	static const uint8_t lea[] = { 0x50, 0x48, 0x8d, 0x05, 0x0a, 0, 0, 0,
+				       0xff, 0x25 };
+
+	return memcmp(code, lea, sizeof(lea)) == 0;
 }
 
 enum swz_status swz_trampolines_seal(struct swz_trampolines *region)

@@ -38,6 +38,11 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    uint32_t function_id, uint8_t *displaced,
 				    enum swz_refusal *refusal);
 
+/* Where a trampoline's body begins, and whether these are the first bytes of
+ * one. */
+#define SWZ_TRAMPOLINE_BODY 18
+bool swz_trampoline_is(const uint8_t *code);
+
 /* Unmaps what is unused, makes the rest executable. */
 enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 	SWZ_MUST_CHECK;

@@ -76,34 +76,32 @@ FUNC(swz_hook_enter)
 	movq	SWZ_THUNK_LINK(%rdi), %rcx
 	movq	%rcx, (%r8)
 	movq	%rdi, %rcx			/* rcx = thunk, taken */
-	movq	$0, SWZ_THUNK_START(%rcx)
+	movq	$0, SWZ_THUNK_START(%rcx)	/* nothing accounted yet */
 	movq	%r10, SWZ_THUNK_SLOT(%rcx)
 	movq	%rsi, SWZ_THUNK_LINK(%rcx)
 	leaq	-SWZ_UNIT_CODE_BYTES(%rcx), %r8	/* its code */
 	movq	%r8, -8(%rsp)
 	movq	%rax, %rsi			/* rsi = node */
-	movq	%rdx, %r8			/* r8 = thread */
-	movq	SWZ_THREAD_OPEN(%r8), %rdi
-	leaq	(%rdi,%r9,4), %r9
-	movq	SWZ_THREAD_RECORD(%r8), %rdi
+	movq	SWZ_THREAD_RECORD(%rdx), %r10
+	movq	SWZ_THREAD_OPEN(%rdx), %r8
+	leaq	(%r8,%r9,4), %r8		/* r8 = the function's count */
+	movl	SWZ_NODE_CONTEXT(%rsi), %edi	/* the callee's context */
+	shlq	$32, %rdi
 	incq	SWZ_NODE_CALLS(%rsi)
-	incl	SWZ_NODE_OPEN(%rsi)
-	rdtsc
-	shlq	$32, %rdx
+	movq	%rcx, SWZ_THREAD_TOP(%rdx)
+	movq	%rdi, SWZ_THREAD_KEY(%rdx)
+	rdtsc					/* what interrupts from here on */
+	shlq	$32, %rdx			/* belongs to the callee */
 	orq	%rdx, %rax
-	movq	%rax, SWZ_RECORD_LAST(%rdi)
+	movq	%rax, SWZ_RECORD_LAST(%r10)
 	btsq	$SWZ_TICKS_BIAS_BIT, %rax
-	movq	%rax, %rdi
-	subl	$1, (%r9)			/* counts down from 0: borrows */
-	sbbq	%rdx, %rdx			/* rdx = outermost ? -1 : 0 */
-	subq	%rax, SWZ_NODE_TICKS(%rsi)
-	andq	%rdx, %rdi
-	subq	%rdi, SWZ_NODE_OUTER_TICKS(%rsi)
-	movq	%rax, SWZ_THUNK_START(%rcx)	/* all is accounted */
-	movq	%rcx, SWZ_THREAD_TOP(%r8)
-	movl	SWZ_NODE_CONTEXT(%rsi), %esi	/* the callee's context */
-	shlq	$32, %rsi
-	movq	%rsi, SWZ_THREAD_KEY(%r8)
+	movq	%rax, SWZ_THUNK_START(%rcx)	/* from here on it is closed */
+	subq	%rax, SWZ_NODE_TICKS(%rsi)	/* by whoever finds it skipped */
+	addl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rsi)
+	subl	$1, (%r8)			/* counts down from 0: borrows */
+	sbbq	%rdx, %rdx			/* outermost ? -1 : 0 */
+	andq	%rdx, %rax
+	subq	%rax, SWZ_NODE_OUTER_TICKS(%rsi)
 
 .Lto_thunk:
 	.cfi_remember_state

@@ -20,57 +20,61 @@ FUNC(swz_hook_exit)
 	SAVE	%rdx
 	SAVE	%rsi
 	SAVE	%rdi
+	SAVE	%r8
 	movq	%rax, %rcx			/* rcx = thunk */
 	lahf
 	seto	%al
 	pushq	%rax
 	.cfi_adjust_cfa_offset 8
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax			/* rax = now */
-	movq	swz_thread_self@gottpoff(%rip), %rdx
-	movq	%fs:(%rdx), %rdx		/* rdx = thread */
-	testq	%rdx, %rdx
+	movq	swz_thread_self@gottpoff(%rip), %rsi
+	movq	%fs:(%rsi), %rsi		/* rsi = thread */
+	testq	%rsi, %rsi
 	jz	.Lin_c
-	cmpq	%rcx, SWZ_THREAD_TOP(%rdx)	/* also in a forked child */
+	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* also in a forked child */
 	jne	.Lin_c
 	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
 	jne	.Lin_c
-	movq	SWZ_THREAD_RECORD(%rdx), %rdi
+	movq	SWZ_THUNK_LINK(%rcx), %rdi
+	movq	%rdi, SWZ_THREAD_TOP(%rsi)
+	movq	SWZ_THUNK_PARENT_KEY(%rcx), %rdi
+	movq	%rdi, SWZ_THREAD_KEY(%rsi)
+	rdtsc					/* what interrupts from here on */
+	shlq	$32, %rdx			/* belongs to the caller */
+	orq	%rdx, %rax
+	movq	SWZ_THREAD_RECORD(%rsi), %rdi
 	movq	%rax, SWZ_RECORD_LAST(%rdi)
-	btsq	$SWZ_TICKS_BIAS_BIT, %rax
-	movq	SWZ_THUNK_NODE(%rcx), %rsi	/* rsi = node */
-	addq	%rax, SWZ_NODE_TICKS(%rsi)
-	decl	SWZ_NODE_OPEN(%rsi)
-	movl	SWZ_NODE_FUNCTION(%rsi), %edi
+	btsq	$SWZ_TICKS_BIAS_BIT, %rax	/* rax = now */
+	movq	SWZ_THUNK_NODE(%rcx), %rdx	/* rdx = node */
+	movq	SWZ_THUNK_START(%rcx), %r8
+	movq	$0, SWZ_THUNK_START(%rcx)
+	addq	%rax, SWZ_NODE_TICKS(%rdx)
+	subl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rdx)
+	movl	SWZ_NODE_FUNCTION(%rdx), %edi
 	shlq	$2, %rdi
-	addq	SWZ_THREAD_OPEN(%rdx), %rdi
+	addq	SWZ_THREAD_OPEN(%rsi), %rdi
 	addl	$1, (%rdi)			/* back to 0: it was outermost */
 	jnz	1f
-	addq	%rax, SWZ_NODE_OUTER_TICKS(%rsi)
-1:	subq	SWZ_THUNK_START(%rcx), %rax	/* rax = duration */
-	cmpq	SWZ_NODE_MAX_TICKS(%rsi), %rax
+	addq	%rax, SWZ_NODE_OUTER_TICKS(%rdx)
+1:	subq	%r8, %rax			/* rax = duration */
+	cmpq	SWZ_NODE_MAX_TICKS(%rdx), %rax
 	ja	.Lnew_max
-2:	movq	SWZ_NODE_MIN_TICKS(%rsi), %rdi
+2:	movq	SWZ_NODE_MIN_TICKS(%rdx), %rdi
 	decq	%rdi				/* 0, none yet, is the largest */
 	cmpq	%rdi, %rax
 	jbe	.Lnew_min
-3:	movq	SWZ_THUNK_LINK(%rcx), %rdi
-	movq	%rdi, SWZ_THREAD_TOP(%rdx)
-	movq	SWZ_THUNK_PARENT_KEY(%rcx), %rdi
-	movq	%rdi, SWZ_THREAD_KEY(%rdx)
-	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
-	shrq	$3, %rsi			/* back to its edge's free ones */
-	addq	SWZ_THREAD_HEADS(%rdx), %rsi
-	movq	(%rsi), %rdi
+3:	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
+	shrq	$3, %rdx			/* back to its edge's free ones */
+	addq	SWZ_THREAD_HEADS(%rsi), %rdx
+	movq	(%rdx), %rdi
 	movq	%rdi, SWZ_THUNK_LINK(%rcx)
-	movq	%rcx, (%rsi)
+	movq	%rcx, (%rdx)
 .Lback:
 	.cfi_remember_state
 	popq	%rax
 	.cfi_adjust_cfa_offset -8
 	addb	$0x7f, %al
 	sahf
+	RESTORE	%r8
 	RESTORE	%rdi
 	RESTORE	%rsi
 	RESTORE	%rdx
@@ -79,14 +83,13 @@ FUNC(swz_hook_exit)
 	ret
 	.cfi_restore_state
 .Lnew_max:
-	movq	%rax, SWZ_NODE_MAX_TICKS(%rsi)
+	movq	%rax, SWZ_NODE_MAX_TICKS(%rdx)
 	jmp	2b
 .Lnew_min:
-	movq	%rax, SWZ_NODE_MIN_TICKS(%rsi)
+	movq	%rax, SWZ_NODE_MIN_TICKS(%rdx)
 	jmp	3b
 
 .Lin_c:
-	SAVE	%r8
 	SAVE	%r9
 	SAVE	%r10
 	SAVE	%r11
@@ -108,7 +111,6 @@ FUNC(swz_hook_exit)
 	RESTORE	%r11
 	RESTORE	%r10
 	RESTORE	%r9
-	RESTORE	%r8
 	jmp	.Lback
 END(swz_hook_exit)
 

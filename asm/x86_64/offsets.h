@@ -38,6 +38,7 @@
 #define SWZ_RECORD_LAST 16
 
 #define SWZ_TICKS_BIAS_BIT 60
+#define SWZ_NODE_OPEN_ONE 256
 
 /* Thunk units. A unit is 64 KiB of code, then 64 KiB of data; code and data of
  * a thunk are 64 bytes each, at the same offset of their half. */

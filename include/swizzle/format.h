@@ -129,14 +129,17 @@ struct swz_thread_record {
  * when the process was killed, or a hook abandoned, between two instructions. */
 #define SWZ_TICKS_BIAS (1ull << 60)
 
-#define SWZ_NODE_OPEN_MASK 0x00ffffffu
-enum swz_node_flags { /* high byte of swz_node.open */
-	SWZ_NODE_PASS = 0x01000000,   /* nothing beneath is recorded */
-	SWZ_NODE_HIDDEN = 0x02000000, /* not to be shown: its time belongs to
-				       * its parent context */
-	SWZ_NODE_FOLDED = 0x04000000  /* the context is not the true one (memory
-				       * bound): the caller is the function
-				       * that holds call_site */
+/* swz_node.open: flags in the low byte, above it the number of activations that
+ * have begun and not ended, modulo 2^24. */
+#define SWZ_NODE_FLAGS_MASK 0xffu
+#define SWZ_NODE_OPEN_SHIFT 8
+enum swz_node_flags {
+	SWZ_NODE_PASS = 1,   /* nothing beneath is recorded */
+	SWZ_NODE_HIDDEN = 2, /* not to be shown: its time belongs to its parent
+			      * context */
+	SWZ_NODE_FOLDED = 4  /* the context is not the true one (memory
+			      * bound): the caller is the function that
+			      * holds call_site */
 };
 
 /* One call edge out of one context: the calls of `function` made from

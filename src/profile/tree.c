@@ -108,7 +108,7 @@ static void collect_costs(struct builder *builder, const struct swz_node *slot,
 {
 	uint64_t last = builder->thread->last_ticks;
 	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
-	uint64_t open = slot->open & SWZ_NODE_OPEN_MASK;
+	uint64_t open = slot->open >> SWZ_NODE_OPEN_SHIFT;
 	bool repaired = false;
 
 	/* in a forked process, frames that were open at the fork count no call */
@@ -158,7 +158,7 @@ static void collect_slot(struct builder *builder, uint32_t unit)
 						       slot->function),
 		.parent = slot->parent, /* units, until resolve() */
 		.context = slot->context,
-		.flags = slot->open & ~SWZ_NODE_OPEN_MASK,
+		.flags = slot->open & SWZ_NODE_FLAGS_MASK,
 		.folded_caller = NONE,
 		.call_site = slot->call_site,
 	};

@@ -249,8 +249,8 @@ uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
 			   uint64_t now)
 {
 	node->calls++;
-	node->open++;
 	node->ticks -= (int64_t)now;
+	node->open += 1u << SWZ_NODE_OPEN_SHIFT;
 	if (thread->open[node->function]-- == 0)
 		node->outer_ticks -= (int64_t)now;
 	return (uint64_t)node->context << 32;
@@ -262,7 +262,7 @@ void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
 	uint64_t duration = now - started;
 
 	node->ticks += (int64_t)now;
-	node->open--;
+	node->open -= 1u << SWZ_NODE_OPEN_SHIFT;
 	if (++thread->open[node->function] == 0)
 		node->outer_ticks += (int64_t)now;
 	if (duration > node->max_ticks)

@@ -31,6 +31,36 @@ static bool find_symbol(const struct swz_module *m, const char *name,
 	return false;
 }
 
+/* Whether the module has exception tables but gets no unwinder from elsewhere and
+ * gives none: then it was linked with one (-static-libgcc). Such an unwinder
+ * exports nothing by which a thunk's frame could be cleaned up, and takes it
+ * for the handler's frame next to it. */
+static bool has_own_unwinder(const struct swz_module *m)
+{
+	struct swz_elf_symbols it;
+	struct swz_elf_symbol symbol;
+	struct swz_fde_iterator fdes;
+	struct swz_fde fde;
+
+	if (!m->file.file.size ||
+	    swz_elf_symbols_open(&it, &m->file, SHT_DYNSYM) != SWZ_OK)
+		return false;
+	while (swz_elf_symbols_next(&it, &symbol))
+		if (strncmp(symbol.name, "_Unwind_", 8) == 0 ||
+		    strncmp(symbol.name, "__cxa_", 6) == 0 ||
+		    strncmp(symbol.name, "__gxx_personality", 17) == 0 ||
+		    strncmp(symbol.name, "__gcc_personality", 17) == 0)
+			if (strcmp(symbol.name, "__cxa_finalize") != 0 &&
+			    strcmp(symbol.name, "__cxa_atexit") != 0 &&
+			    strcmp(symbol.name, "__cxa_thread_atexit_impl") != 0)
+				return false;
+	swz_fde_begin(&fdes, &m->eh_frame);
+	while (swz_fde_next(&fdes, &fde))
+		if (fde.has_lsda)
+			return true;
+	return false;
+}
+
 static bool has_section(const struct swz_module *m, const char *name)
 {
 	return m->file.file.size && swz_elf_section(&m->file, name) != NULL;
@@ -56,6 +86,7 @@ void swz_foreign_inspect(struct swz_module *m)
 	m->foreign_runtime = has_section(m, ".gopclntab") ||
 			     has_section(m, ".note.go.buildid") ||
 			     find_symbol(m, "caml_frametable", &symbol);
+	m->own_unwinder = has_own_unwinder(m);
 	mark_v8_blob(m);
 }
 

@@ -137,16 +137,18 @@ static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 
 /* --------------------------------------------------------------- leaving */
 
-/* Ends what a frame stands for: its activation, and those that it has gone on
- * to by tail calls. */
-static void leave(struct swz_thread *thread, struct swz_thunk *thunk,
-		  uint64_t now)
+void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now)
 {
-	if (thunk->pending == SWZ_CLOSED)
+	uint64_t start = thunk->start_ticks;
+
+	/* 0: its entry was abandoned before anything was accounted, or its exit
+	 * after */
+	thunk->start_ticks = 0;
+	if (thunk->pending == SWZ_CLOSED || !start || !thunk->node)
 		return;
 	for (struct swz_thunk *p = thunk->pending; p; p = p->pending)
 		swz_context_leave(thread, p->node, p->start_ticks, now);
-	swz_context_leave(thread, thunk->node, thunk->start_ticks, now);
+	swz_context_leave(thread, thunk->node, start, now);
 }
 
 static void close_early(struct swz_thread *thread, struct swz_thunk *thunk,
@@ -154,7 +156,7 @@ static void close_early(struct swz_thread *thread, struct swz_thunk *thunk,
 {
 	struct swz_thunk *record = thunk->pending, *next;
 
-	leave(thread, thunk, now);
+	swz_leave(thread, thunk, now);
 	if (record != SWZ_CLOSED) {
 		for (; record; record = next) {
 			next = record->pending;
@@ -175,6 +177,28 @@ struct skip {
 	const uint64_t *slot;
 };
 
+/* Whether the frame with slot `a` must have been left when a frame with slot `b`
+ * runs: it lies beneath it on the same stack, or on the signal stack, which is
+ * not in use any more. Stacks of other kinds may be resumed. */
+static bool is_left(struct swz_thread *thread, const uint64_t *a,
+		    const uint64_t *b)
+{
+	struct {
+		char *start;
+		int flags;
+		size_t bytes;
+	} signal_stack; /* stack_t */
+	size_t bytes;
+
+	if (a <= b && swz_thread_same_stack(thread, a, b))
+		return true;
+	if (SWZ_SYSCALL(SYS_sigaltstack, NULL, &signal_stack) != 0)
+		return false;
+	bytes = signal_stack.bytes;
+	return (size_t)((const char *)a - signal_stack.start) < bytes &&
+	       (size_t)((const char *)b - signal_stack.start) >= bytes;
+}
+
 static void close_skipped_slowly(void *argument)
 {
 	struct skip *skip = argument;
@@ -183,15 +207,15 @@ static void close_skipped_slowly(void *argument)
 	uint64_t now = swz_biased_ticks();
 
 	while (y != &swz_bottom && y != skip->until && y->slot &&
-	       y->slot <= skip->slot &&
-	       swz_thread_same_stack(thread, y->slot, skip->slot)) {
+	       is_left(thread, y->slot, skip->slot)) {
 		struct swz_thunk *next = y->link;
 
 		if (!swz_thread_owns(thread, y))
 			break;
-		close_early(thread, y, now);
-		if (next->start_ticks >= y->start_ticks)
+		if (next != &swz_bottom && next->start_ticks >= y->start_ticks &&
+		    y->start_ticks)
 			next = &swz_bottom;
+		close_early(thread, y, now);
 		y = next;
 	}
 	if (y == thread->top)
@@ -224,9 +248,9 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk)
 		close_skipped(thread, thunk->slot, thunk);
 	thread->record->last_ticks = now - SWZ_TICKS_BIAS;
 	thread->key = thunk->parent_key;
-	if (!thunk->slot || !thunk->start_ticks)
+	if (!thunk->slot)
 		return;
-	leave(thread, thunk, now);
+	swz_leave(thread, thunk, now);
 	thread->top = thunk->link;
 	swz_thread_free_thunk(thread, thunk);
 }

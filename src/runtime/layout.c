@@ -40,4 +40,6 @@ SAME(SWZ_NODE_OPEN, swz_node, open);
 
 _Static_assert(SWZ_TICKS_BIAS == 1ull << SWZ_TICKS_BIAS_BIT, "bias");
 
+_Static_assert(SWZ_NODE_OPEN_ONE == 1 << SWZ_NODE_OPEN_SHIFT, "open");
+
 SAME(SWZ_RECORD_LAST, swz_thread_record, last_ticks);

@@ -144,6 +144,8 @@ static enum swz_status plan_module(struct swz_module *m,
 		return status;
 	next_id += m->hookable_count;
 	swz_foreign_inspect(m);
+	for (uint32_t i = 0; m->own_unwinder && i < m->function_count; i++)
+		swz_function_refuse(&m->functions[i], SWZ_REFUSE_OWN_UNWINDER);
 	for (uint32_t i = 0; i < m->function_count; i++)
 		if (m->foreign_runtime ||
 		    (m->functions[i].start >= m->generated.start &&

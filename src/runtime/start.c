@@ -110,6 +110,10 @@ static const char *set_up(void)
 		report(&plan);
 	for (unsigned i = 0; i < plan.module_count; i++)
 		swz_module_close(&plan.modules[i]);
+	/* the program's time begins now */
+	swz_thread_self->record->start_ticks = swz_ticks();
+	swz_thread_self->record->last_ticks =
+		swz_thread_self->record->start_ticks;
 	return NULL;
 }
 

@@ -19,6 +19,7 @@
 #include "base/syscall.h"
 #include "runtime/context.h"
 #include "runtime/file.h"
+#include "runtime/hooks.h"
 #include "thunks/maps.h"
 
 #define PAGE ((size_t)4096)
@@ -365,40 +366,41 @@ static enum swz_status add_block(struct swz_thread_cold *cold)
 	return SWZ_OK;
 }
 
-/* Not closed until now: the frame was no longer linked when it was skipped, or
- * its entry was abandoned, by a signal handler's jump, before it was. */
-static void free_skipped(struct swz_thread *thread, struct swz_thunk *thunk)
-{
-	uint64_t now = swz_biased_ticks();
+/* A sweep that found enough is paid for by what it found. Else sweeping may take
+ * a ninth of the time at most; an interrupted sweep counts as no longer than
+ * this many ticks for each thunk. */
+#define MOST_SWEEP_TICKS 64u
 
-	if (thunk->pending != SWZ_CLOSED && thunk->start_ticks && thunk->node) {
-		for (struct swz_thunk *p = thunk->pending; p; p = p->pending)
-			swz_context_leave(thread, p->node, p->start_ticks, now);
-		swz_context_leave(thread, thunk->node, thunk->start_ticks, now);
-	}
-	swz_thread_free_thunk(thread, thunk);
-}
-
-/* Sweeping may take a ninth of the time at most. */
 static bool sweep_is_due(const struct swz_thread_cold *cold)
 {
-	return swz_ticks() - cold->swept_at >= 8 * cold->sweep_ticks;
+	uint64_t most = (uint64_t)cold->block_count * SWZ_BLOCK_THUNKS *
+			MOST_SWEEP_TICKS;
+	uint64_t took = cold->sweep_ticks < most ? cold->sweep_ticks : most;
+
+	return cold->sweep_paid || swz_ticks() - cold->swept_at >= 8 * took;
 }
 
 /* Frees the thunks whose frames are gone without a word. */
-static void sweep(struct swz_thread *thread)
+static void sweep(struct swz_thread *thread, const struct swz_node *wanted)
 {
 	struct swz_thread_cold *cold = thread->cold;
-	uint64_t start = swz_ticks();
+	uint64_t start = swz_ticks(), freed = 0;
 
 	for (uint32_t b = 0; b < cold->block_count; b++) {
 		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
 		uint64_t alive = swz_block_alive(cold->blocks[b]);
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
-			if (t[i].slot && !(alive >> i & 1))
-				free_skipped(thread, &t[i]);
+			if (t[i].slot && !(alive >> i & 1)) {
+				/* if it was not linked when it was skipped */
+				swz_leave(thread, &t[i], swz_biased_ticks());
+				swz_thread_free_thunk(thread, &t[i]);
+				freed++;
+			}
 	}
+	cold->sweep_paid = *swz_free_thunks(thread, wanted) &&
+			   4 * freed >= (uint64_t)cold->block_count *
+						SWZ_BLOCK_THUNKS;
 	cold->swept_at = swz_ticks();
 	cold->sweep_ticks = cold->swept_at - start;
 }
@@ -424,7 +426,7 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 	struct swz_thunk **free = swz_free_thunks(thread, node), *thunk;
 
 	if (!*free && !cold->fresh && sweep_is_due(cold))
-		sweep(thread);
+		sweep(thread, node);
 	thunk = *free;
 	if (thunk) {
 		*free = thunk->link;

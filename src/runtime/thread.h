@@ -49,6 +49,7 @@ struct swz_thread_cold {
 	struct swz_thunk *records; /* free records of tail calls */
 	uint64_t swept_at;    /* ticks at the end of the last sweep */
 	uint64_t sweep_ticks; /* that it took */
+	bool sweep_paid;      /* it found many, and what was asked for */
 	/* contexts */
 	struct swz_node **table;
 	uint64_t table_bytes;

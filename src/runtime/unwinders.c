@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "thunks/trampoline.h"
 #include "thunks/unwind.h"
 
 #define MOST_UNWINDERS 8
@@ -72,6 +73,26 @@ static void *find(const struct link_map *map, const struct tables *t,
 	}
 }
 
+/* The way past a hook: where a patched function's trampoline keeps its relocated
+ * prologue. Our own calls are not the program's. */
+static void *unhooked(void *function)
+{
+	const uint8_t *code = function, *trampoline;
+	int32_t distance;
+
+	if (!code)
+		return NULL;
+	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e)
+		code += 4; /* endbr64 */
+	if (code[0] != 0xe9)
+		return function;
+	memcpy(&distance, code + 1, sizeof(distance));
+	trampoline = code + 5 + distance;
+	return swz_trampoline_is(trampoline)
+		       ? (void *)(uintptr_t)(trampoline + SWZ_TRAMPOLINE_BODY)
+		       : function;
+}
+
 static bool look_up(uint64_t address, struct swz_unwinder *u)
 {
 	const struct link_map *best = NULL;
@@ -87,9 +108,9 @@ static bool look_up(uint64_t address, struct swz_unwinder *u)
 	if (!best)
 		return false;
 	t = tables_of(best);
-	*(void **)&u->get_ip = find(best, &t, "_Unwind_GetIP");
-	*(void **)&u->set_gr = find(best, &t, "_Unwind_SetGR");
-	*(void **)&u->set_ip = find(best, &t, "_Unwind_SetIP");
+	*(void **)&u->get_ip = unhooked(find(best, &t, "_Unwind_GetIP"));
+	*(void **)&u->set_gr = unhooked(find(best, &t, "_Unwind_SetGR"));
+	*(void **)&u->set_ip = unhooked(find(best, &t, "_Unwind_SetIP"));
 	u->resume = find(best, &t, "_Unwind_Resume");
 	u->start = best->l_addr;
 	u->end = next;

@@ -334,7 +334,7 @@ START_TEST(counts_calls_in_folded_contexts)
 		.context = first + 2,
 		.open = SWZ_NODE_FOLDED | SWZ_NODE_HIDDEN};
 	builder_call(&folded, first + 3, first + 2, first + 3, 1, 0, 4, 10, 10);
-	builder_node(&folded, first + 3)->open = SWZ_NODE_FOLDED | 1;
+	builder_node(&folded, first + 3)->open = SWZ_NODE_FOLDED | 1u << SWZ_NODE_OPEN_SHIFT;
 	/* not a node (yet) */
 	builder_call(&folded, first + 4, first + 2, first + 4, 0, 0, 9, 10, 10);
 	builder_node(&folded, first + 4)->open = SWZ_NODE_FOLDED;
