@@ -76,9 +76,9 @@ void swz_arena_give_block(uint32_t block)
 				      memory_order_relaxed);
 		want = ((head >> 32) + 1) << 32 | (block + 1);
 		/* release: the taker sees the link and the cleared thunks */
-	} while (!atomic_compare_exchange_weak_explicit(
-		&returned, &head, want, memory_order_release,
-		memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(&returned, &head, want,
+							memory_order_release,
+							memory_order_relaxed));
 }
 
 static uint32_t take_returned(void)

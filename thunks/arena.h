@@ -27,12 +27,12 @@ struct swz_thunk {
 	const uint8_t *body;     /* where the thunk's call goes */
 	uint64_t return_address; /* the real one */
 	struct swz_node *node;
-	uint64_t start_ticks;    /* of the activation */
-	uint64_t parent_key;     /* the thread's context before the call */
-	struct swz_thunk *link;  /* live: the thread's latest thunk before
-				  * this; free: the edge's next free one */
-	uint64_t *slot;          /* where the return address lies; NULL: not
-				  * live */
+	uint64_t start_ticks;      /* of the activation */
+	uint64_t parent_key;       /* the thread's context before the call */
+	struct swz_thunk *link;    /* live: the thread's latest thunk before
+				    * this; free: the edge's next free one */
+	uint64_t *slot;            /* where the return address lies; NULL: not
+				    * live */
 	struct swz_thunk *pending; /* live: records of what the frame has gone
 				    * on to by tail calls, the latest first */
 };

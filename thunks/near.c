@@ -51,8 +51,9 @@ static void consider(struct search *s, uint64_t low, uint64_t high)
 
 void *swz_near_map(uint64_t start, uint64_t end, size_t bytes)
 {
-	struct search s = { .start = start, .end = end,
-			    .bytes = (bytes + 4095) & ~(uint64_t)4095 };
+	struct search s = {.start = start,
+			   .end = end,
+			   .bytes = (bytes + 4095) & ~(uint64_t)4095};
 	struct swz_maps maps;
 	struct swz_mapping line;
 	uint64_t low = LOWEST;

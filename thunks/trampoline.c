@@ -44,7 +44,7 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 {
 	uint8_t *at = region->start + region->used;
 	uint8_t *body = at + HEAD_BYTES;
-	struct swz_relocation relocation = { 0 };
+	struct swz_relocation relocation = {0};
 	enum swz_status status;
 
 	*refusal = SWZ_REFUSE_OUT_OF_REACH;
@@ -59,7 +59,8 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	if (relocation.refusal != SWZ_PATCHED)
 		return NULL;
 	at[0] = 0x50;
-	at[1] = 0x48, at[2] = 0x8d, at[3] = 0x05, put32(at + 4, body - (at + 8));
+	at[1] = 0x48, at[2] = 0x8d, at[3] = 0x05,
+	put32(at + 4, body - (at + 8));
 	at[8] = 0xff, at[9] = 0x25, put32(at + 10, region->start - (at + 14));
 	memcpy(at + 14, &function_id, sizeof(function_id));
 	*displaced = relocation.displaced_bytes;
@@ -70,8 +71,8 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 
 bool swz_trampoline_is(const uint8_t *code)
 {
-	static const uint8_t lea[] = { 0x50, 0x48, 0x8d, 0x05, 0x0a, 0, 0, 0,
-				       0xff, 0x25 };
+	static const uint8_t lea[] = {0x50, 0x48, 0x8d, 0x05, 0x0a,
+				      0,    0,    0,    0xff, 0x25};
 
 	return memcmp(code, lea, sizeof(lea)) == 0;
 }

@@ -39,9 +39,9 @@ struct swz_file_header {
 	uint32_t version;
 	uint32_t header_bytes; /* SWZ_HEADER_BYTES */
 	uint32_t byte_order;
-	uint32_t flags;        /* enum swz_file_flags */
-	uint64_t used_bytes;   /* header and chunks; grows atomically */
-	uint64_t limit_bytes;  /* the memory bound, also the mapping's size */
+	uint32_t flags;       /* enum swz_file_flags */
+	uint64_t used_bytes;  /* header and chunks; grows atomically */
+	uint64_t limit_bytes; /* the memory bound, also the mapping's size */
 	int32_t pid;
 	int32_t parent_pid;
 	uint64_t start_ticks;
@@ -55,16 +55,16 @@ struct swz_file_header {
 	 * that it records, and outside of it (in its caller's). */
 	uint64_t cost_inside;
 	uint64_t cost_outside;
-	uint64_t lost_calls;     /* passed unrecorded: no memory or thunk */
+	uint64_t lost_calls; /* passed unrecorded: no memory or thunk */
 	uint64_t reserved0;
-	uint64_t arena_start;    /* return thunks: addresses in      */
-	uint64_t arena_end;      /* [arena_start, arena_end)         */
+	uint64_t arena_start; /* return thunks: addresses in      */
+	uint64_t arena_end;   /* [arena_start, arena_end)         */
 };
 
 enum swz_chunk_type {
-	SWZ_CHUNK_COMMAND = 1,   /* exe path, cwd, then argv: count strings, each
-				  * with its NUL */
-	SWZ_CHUNK_MODULE = 2,    /* struct swz_module_record, path with NUL */
+	SWZ_CHUNK_COMMAND = 1, /* exe path, cwd, then argv: count strings, each
+				* with its NUL */
+	SWZ_CHUNK_MODULE = 2,  /* struct swz_module_record, path with NUL */
 	SWZ_CHUNK_FUNCTIONS = 3, /* count struct swz_function_record */
 	SWZ_CHUNK_THREAD = 4,    /* struct swz_thread_record */
 	SWZ_CHUNK_NODES = 5      /* count struct swz_node slots */
@@ -117,7 +117,7 @@ struct swz_thread_record {
 	uint64_t reserved[10];
 };
 
-#define SWZ_FUNCTION_NONE 0u         /* an unused node slot */
+#define SWZ_FUNCTION_NONE 0u          /* an unused node slot */
 #define SWZ_FUNCTION_ROOT 0xffffffffu /* a thread's root context */
 #define SWZ_CALL_SITE_TAIL 0u /* entered by a jump from its caller context */
 
@@ -126,7 +126,8 @@ struct swz_thread_record {
  * sum, one that is open has it missing, so bits 60 and up of
  *     ticks + open x (last_ticks + SWZ_TICKS_BIAS)
  * tell (as a signed number) by how many the count `open` is wrong, as it may be
- * when the process was killed, or a hook abandoned, between two instructions. */
+ * when the process was killed, or a hook abandoned, between two instructions.
+ */
 #define SWZ_TICKS_BIAS (1ull << 60)
 
 /* swz_node.open: flags in the low byte, above it the number of activations that

@@ -18,8 +18,7 @@
 	X(SWZ_REFUSE_OVERLAPS, "overlaps another function") \
 	X(SWZ_REFUSE_OUT_OF_REACH, "no trampoline memory within reach") \
 	X(SWZ_REFUSE_FILTERED, "excluded by a filter") \
-	X(SWZ_REFUSE_FOREIGN_RUNTIME, \
-	  "runtime that walks its own stack") \
+	X(SWZ_REFUSE_FOREIGN_RUNTIME, "runtime that walks its own stack") \
 	X(SWZ_REFUSE_UNWRITABLE, "text cannot be made writable") \
 	X(SWZ_REFUSE_OWN_UNWINDER, "module with an unwinder of its own")
 
@@ -27,7 +26,7 @@ enum swz_refusal {
 #define X(symbol, text) symbol,
 	SWZ_REFUSALS(X)
 #undef X
-	SWZ_REFUSAL_COUNT
+		SWZ_REFUSAL_COUNT
 };
 
 #define SWZ_REFUSAL_SLOTS 32 /* room in the file for reasons to come */

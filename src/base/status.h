@@ -4,10 +4,10 @@
 /* What a fallible function returns; only SWZ_OK is success. */
 enum swz_status {
 	SWZ_OK = 0,
-	SWZ_E_NOMEM,   /* memory or room ran out */
-	SWZ_E_RANGE,   /* beyond the reach of a displacement */
-	SWZ_E_FORMAT,  /* malformed input */
-	SWZ_E_SYSTEM,  /* a system call failed */
+	SWZ_E_NOMEM,  /* memory or room ran out */
+	SWZ_E_RANGE,  /* beyond the reach of a displacement */
+	SWZ_E_FORMAT, /* malformed input */
+	SWZ_E_SYSTEM, /* a system call failed */
 	SWZ_E_NOTFOUND,
 	SWZ_E_UNSUPPORTED
 };

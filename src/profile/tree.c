@@ -65,12 +65,15 @@ static void collect_root(struct builder *builder)
  * moment. `open` may be wrong when the process was killed, or a hook abandoned,
  * between two instructions: what is left of the bias tells by how many. The sum
  * is modulo 2^64, as it was when the file was written. */
-static int64_t close_ticks(int64_t ticks, uint64_t open, uint64_t last)
+static int64_t close_ticks(int64_t ticks, uint64_t open, uint64_t last,
+			   bool *repaired)
 {
 	uint64_t exit = last + SWZ_TICKS_BIAS;
 	uint64_t sum = (uint64_t)ticks + open * exit;
 	int64_t excess = (int64_t)(sum + SWZ_TICKS_BIAS / 2) >> 60;
 
+	if (excess)
+		*repaired = true;
 	return (int64_t)(sum - (uint64_t)excess * exit);
 }
 
@@ -111,7 +114,8 @@ static void collect_costs(struct builder *builder, const struct swz_node *slot,
 	uint64_t open = slot->open >> SWZ_NODE_OPEN_SHIFT;
 	bool repaired = false;
 
-	/* in a forked process, frames that were open at the fork count no call */
+	/* in a forked process, frames that were open at the fork count no call
+	 */
 	bool inherits = builder->profile->header.flags & SWZ_FILE_FORKED;
 
 	node->calls = slot->calls;
@@ -121,13 +125,13 @@ static void collect_costs(struct builder *builder, const struct swz_node *slot,
 		open = slot->calls;
 	node->min_ticks = limit_ticks(slot->min_ticks, total);
 	node->max_ticks = limit_ticks(slot->max_ticks, total);
-	node->ticks = repair(close_ticks(slot->ticks, open, last),
-			     inherits ? INT64_MAX / 4
-				      : ticks_bound(slot, open,
-						    node->max_ticks, total),
-			     &repaired);
-	node->outer_ticks =
-		close_ticks(slot->outer_ticks, slot->outer_ticks < 0, last);
+	node->ticks = repair(
+		close_ticks(slot->ticks, open, last, &repaired),
+		inherits ? INT64_MAX / 4
+			 : ticks_bound(slot, open, node->max_ticks, total),
+		&repaired);
+	node->outer_ticks = close_ticks(slot->outer_ticks,
+					slot->outer_ticks < 0, last, &repaired);
 	node->outer_ticks = repair(node->outer_ticks, total, &repaired);
 	if (node->outer_ticks > node->ticks)
 		node->outer_ticks = node->ticks;

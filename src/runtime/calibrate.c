@@ -20,8 +20,9 @@ __attribute__((noinline)) static void empty(void)
 	__asm__ volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"); /* nop */
 }
 
-/* The least time that CALLS calls took, and with a node: what was recorded in it
- * in that round. (A mean: the counter may step by more than a call takes.) */
+/* The least time that CALLS calls took, and with a node: what was recorded in
+ * it in that round. (A mean: the counter may step by more than a call takes.)
+ */
 static uint64_t least_ticks_of(void (*volatile function)(void),
 			       const struct swz_node *node, uint64_t *recorded)
 {
@@ -67,12 +68,12 @@ void swz_calibrate(void)
 	uint8_t displaced;
 	void (*hooked_empty)(void);
 
-	if (!decoder || swz_trampolines_open(&region, address, address + 16, 4096,
-					     swz_hook_enter) != SWZ_OK)
+	if (!decoder || swz_trampolines_open(&region, address, address + 16,
+					     4096, swz_hook_enter) != SWZ_OK)
 		return;
 	entry = swz_trampoline_write(
 		&region, decoder,
-		(struct swz_bytes){ (const uint8_t *)(uintptr_t)address, 16 },
+		(struct swz_bytes){(const uint8_t *)(uintptr_t)address, 16},
 		address, swz_plan_spare_id(), &displaced, &refusal);
 	if (!entry || swz_trampolines_seal(&region) != SWZ_OK)
 		return;

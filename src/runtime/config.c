@@ -50,11 +50,14 @@ static bool number(const char *name, uint64_t otherwise, uint64_t *result)
 		value = value * 10 + (uint64_t)(*s - '0');
 	}
 	switch (*s) {
-	case 'G': case 'g':
+	case 'G':
+	case 'g':
 		value <<= 10; /* fall through */
-	case 'M': case 'm':
+	case 'M':
+	case 'm':
 		value <<= 10; /* fall through */
-	case 'K': case 'k':
+	case 'K':
+	case 'k':
 		value <<= 10;
 		s++;
 	}

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 struct swz_config {
-	char output[4096];   /* absolute, with %p still in it */
-	bool fresh;          /* started by swizzle-run just now: an older
-			      * file of the same name may be replaced */
-	const char *filter;  /* newline-separated patterns; NULL: none */
+	char output[4096];  /* absolute, with %p still in it */
+	bool fresh;         /* started by swizzle-run just now: an older
+			     * file of the same name may be replaced */
+	const char *filter; /* newline-separated patterns; NULL: none */
 	const char *notrace;
 	const char *hide;
 	const char *module;

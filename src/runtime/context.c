@@ -38,8 +38,8 @@ struct swz_node *swz_context_find(const struct swz_thread *thread, uint64_t key,
 	struct swz_node *node;
 
 	while ((node = thread->table[at / 8]) != NULL) {
-		if (node->call_site == call_site && node->function == function &&
-		    key_of(node) == key)
+		if (node->call_site == call_site &&
+		    node->function == function && key_of(node) == key)
 			return node;
 		at = (at + 8) & thread->table_mask;
 	}
@@ -48,8 +48,8 @@ struct swz_node *swz_context_find(const struct swz_thread *thread, uint64_t key,
 
 static void put(struct swz_node **table, uint64_t mask, struct swz_node *node)
 {
-	uint64_t at =
-		hash(key_of(node), node->function, node->call_site) & mask;
+	uint64_t at = hash(key_of(node), node->function, node->call_site) &
+		      mask;
 
 	while (table[at / 8])
 		at = (at + 8) & mask;

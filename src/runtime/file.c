@@ -98,19 +98,22 @@ static long open_new(bool replace)
 	if (per_process || replace)
 		fd = SWZ_SYSCALL(SYS_open, path,
 				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
-					 O_CLOEXEC, 0600);
+					 O_CLOEXEC,
+				 0600);
 	if (fd == -EEXIST && !per_process) {
 		append_number(end, (uint32_t)pid);
 		end = path + strlen(path);
 		fd = SWZ_SYSCALL(SYS_open, path,
 				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
-					 O_CLOEXEC, 0600);
+					 O_CLOEXEC,
+				 0600);
 	}
 	for (uint32_t i = 1; fd == -EEXIST && i < 100000; i++) {
 		append_number(end, i);
 		fd = SWZ_SYSCALL(SYS_open, path,
 				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
-					 O_CLOEXEC, 0600);
+					 O_CLOEXEC,
+				 0600);
 	}
 	return fd;
 }
@@ -166,8 +169,8 @@ static void fill_header(struct swz_file_header *h, uint64_t bytes)
 	h->parent_pid = (int32_t)SWZ_SYSCALL(SYS_getppid);
 	h->start_ticks = swz_ticks();
 	SWZ_SYSCALL(SYS_clock_gettime, CLOCK_REALTIME, &now);
-	h->start_realtime_ns =
-		(uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	h->start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u +
+			       (uint64_t)now.tv_nsec;
 	h->arena_start = (uintptr_t)swz_arena_start;
 	h->arena_end = (uintptr_t)swz_arena_end;
 }
@@ -253,9 +256,9 @@ enum swz_status swz_file_replace(struct swz_file_header *beside,
 	 * unmoved mapping came back: move it, the place is filled at once,
 	 * there is only this thread. */
 	if (failed(r)) {
-		void *room = swz_sys_mmap(NULL, mapped_bytes, PROT_NONE,
-					  MAP_PRIVATE | MAP_ANONYMOUS |
-						  MAP_NORESERVE, -1, 0);
+		void *room = swz_sys_mmap(
+			NULL, mapped_bytes, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		if (!room)
 			return SWZ_E_NOMEM;
@@ -349,9 +352,9 @@ void swz_file_sample_clock(unsigned which)
 		if (after - before < best) {
 			best = after - before;
 			sample->ticks = before + best / 2;
-			sample->monotonic_ns =
-				(uint64_t)now.tv_sec * 1000000000u +
-				(uint64_t)now.tv_nsec;
+			sample->monotonic_ns = (uint64_t)now.tv_sec *
+						       1000000000u +
+					       (uint64_t)now.tv_nsec;
 		}
 	}
 }

@@ -14,7 +14,7 @@
 static bool find_symbol(const struct swz_module *m, const char *name,
 			struct swz_elf_symbol *symbol)
 {
-	static const uint32_t tables[] = { SHT_DYNSYM, SHT_SYMTAB };
+	static const uint32_t tables[] = {SHT_DYNSYM, SHT_SYMTAB};
 
 	if (!m->file.file.size)
 		return false;
@@ -31,10 +31,10 @@ static bool find_symbol(const struct swz_module *m, const char *name,
 	return false;
 }
 
-/* Whether the module has exception tables but gets no unwinder from elsewhere and
- * gives none: then it was linked with one (-static-libgcc). Such an unwinder
- * exports nothing by which a thunk's frame could be cleaned up, and takes it
- * for the handler's frame next to it. */
+/* Whether the module has exception tables but gets no unwinder from elsewhere
+ * and gives none: then it was linked with one (-static-libgcc). Such an
+ * unwinder exports nothing by which a thunk's frame could be cleaned up, and
+ * takes it for the handler's frame next to it. */
 static bool has_own_unwinder(const struct swz_module *m)
 {
 	struct swz_elf_symbols it;
@@ -52,7 +52,8 @@ static bool has_own_unwinder(const struct swz_module *m)
 		    strncmp(symbol.name, "__gcc_personality", 17) == 0)
 			if (strcmp(symbol.name, "__cxa_finalize") != 0 &&
 			    strcmp(symbol.name, "__cxa_atexit") != 0 &&
-			    strcmp(symbol.name, "__cxa_thread_atexit_impl") != 0)
+			    strcmp(symbol.name, "__cxa_thread_atexit_impl") !=
+				    0)
 				return false;
 	swz_fde_begin(&fdes, &m->eh_frame);
 	while (swz_fde_next(&fdes, &fde))

@@ -180,8 +180,8 @@ static void find_top(struct rebirth *r)
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
 			if (alive >> i & 1 &&
-			    (!r->top || thunks[i].start_ticks >
-						r->top->start_ticks))
+			    (!r->top ||
+			     thunks[i].start_ticks > r->top->start_ticks))
 				r->top = &thunks[i];
 	}
 }
@@ -244,11 +244,11 @@ struct swz_thread *swz_fork_child(struct swz_thread *hot,
 				  struct swz_thunk *exiting)
 {
 	struct swz_thread_cold *cold = swz_thread_cold_of(hot);
-	struct rebirth r = { .thread = hot,
-			     .old_root = cold->root,
-			     .old_fold = cold->fold_root,
-			     .path_room = swz_plan_function_count() + 2,
-			     .top = exiting };
+	struct rebirth r = {.thread = hot,
+			    .old_root = cold->root,
+			    .old_fold = cold->fold_root,
+			    .path_room = swz_plan_function_count() + 2,
+			    .top = exiting};
 	struct swz_file_header *beside, *old;
 
 	if (!swz_config.follow)
@@ -258,10 +258,9 @@ struct swz_thread *swz_fork_child(struct swz_thread *hot,
 		return give_up(hot, "cannot create its profile");
 	if (copy_description(beside) != SWZ_OK)
 		return give_up(hot, "its profile has no room");
-	r.path = swz_sys_mmap(NULL, r.path_room * sizeof(uint32_t),
-			      PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			      0);
+	r.path = swz_sys_mmap(
+		NULL, r.path_room * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!r.path || swz_file_replace(beside, &old) != SWZ_OK)
 		return give_up(hot, "no memory");
 	r.old = old;

@@ -101,14 +101,35 @@ static bool has_suffix_part(const char *name)
 static bool returns_twice(const char *name)
 {
 	static const char *const names[] = {
-		"setjmp",     "_setjmp",	"__setjmp",    "sigsetjmp",
-		"__sigsetjmp", "__sigjmp_save", "savectx",     "getcontext",
-		"__getcontext", "swapcontext",	"__swapcontext", "vfork",
-		"__vfork",    "__libc_vfork",	"clone",       "__clone",
-		"clone3",     "__clone3",	"__clone_internal",
-		"makecontext", "__makecontext", "__start_context",
-		"setcontext", "longjmp",	"_longjmp",    "siglongjmp",
-		"__longjmp",  "__libc_siglongjmp", "__restore_rt",
+		"setjmp",
+		"_setjmp",
+		"__setjmp",
+		"sigsetjmp",
+		"__sigsetjmp",
+		"__sigjmp_save",
+		"savectx",
+		"getcontext",
+		"__getcontext",
+		"swapcontext",
+		"__swapcontext",
+		"vfork",
+		"__vfork",
+		"__libc_vfork",
+		"clone",
+		"__clone",
+		"clone3",
+		"__clone3",
+		"__clone_internal",
+		"makecontext",
+		"__makecontext",
+		"__start_context",
+		"setcontext",
+		"longjmp",
+		"_longjmp",
+		"siglongjmp",
+		"__longjmp",
+		"__libc_siglongjmp",
+		"__restore_rt",
 	};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -162,7 +183,8 @@ static uint32_t add_from_symbols(struct swz_module *m, uint32_t type,
 		if (!is_function_symbol(&s) || !s.size ||
 		    !is_code(m, s.value, s.size) ||
 		    in_ranges(m->plt, m->plt_count, s.value) ||
-		    swz_function_at(m, s.value) || strcmp(s.name, "_start") == 0)
+		    swz_function_at(m, s.value) ||
+		    strcmp(s.name, "_start") == 0)
 			continue;
 		if (out) {
 			out[count].start = s.value;
@@ -188,9 +210,9 @@ static uint32_t count_fdes(const struct swz_module *m)
 	return count;
 }
 
-/* A cold part that begins with a landing pad has a no-operation before it, since
- * an offset of 0 in the exception table means that there is none; its frame is
- * described from the second byte on. */
+/* A cold part that begins with a landing pad has a no-operation before it,
+ * since an offset of 0 in the exception table means that there is none; its
+ * frame is described from the second byte on. */
 struct second_row {
 	uint64_t function_start;
 	uint64_t start;
@@ -211,7 +233,7 @@ static bool keep_second_row(void *context, const struct swz_cfi_row *row)
 static bool begins_with_landing_pad(const struct swz_module *m,
 				    const struct swz_fde *fde)
 {
-	struct second_row second = { .function_start = fde->start };
+	struct second_row second = {.function_start = fde->start};
 
 	if (!fde->has_lsda || *swz_module_bytes(m, fde->start) != 0x90)
 		return false;
@@ -263,7 +285,7 @@ static uint64_t text_end(const struct swz_module *m, uint64_t address)
 
 static bool is_endbr64(const uint8_t *code)
 {
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
 	return memcmp(code, endbr64, sizeof(endbr64)) == 0;
 }
@@ -283,8 +305,7 @@ static void finish(struct swz_module *m)
 				  : UINT32_MAX;
 		if (f->size > f->room)
 			swz_function_refuse(f, SWZ_REFUSE_OVERLAPS);
-		if (f->size >= 4 &&
-		    is_endbr64(swz_module_bytes(m, f->start)))
+		if (f->size >= 4 && is_endbr64(swz_module_bytes(m, f->start)))
 			f->site = 4;
 		if (f->name && strstr(f->name, ".cold"))
 			f->is_piece = true;

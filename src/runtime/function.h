@@ -8,7 +8,7 @@
 #include "swizzle/format.h"
 
 struct swz_function {
-	uint64_t start;   /* ELF virtual address */
+	uint64_t start; /* ELF virtual address */
 	uint32_t size;
 	uint32_t room;    /* bytes from start to the next function, or the end
 			   * of the text: what padding may be counted in */
@@ -25,8 +25,7 @@ struct swz_function {
 };
 
 /* Fills module->functions from .eh_frame and the symbol tables, by address. */
-enum swz_status swz_functions_collect(struct swz_module *module)
-	SWZ_MUST_CHECK;
+enum swz_status swz_functions_collect(struct swz_module *module) SWZ_MUST_CHECK;
 
 /* The function or piece whose bytes hold the address, or NULL. */
 struct swz_function *swz_function_at(const struct swz_module *module,

@@ -98,8 +98,7 @@ static void make_node(void *argument)
 /* The calling thread's state, made if need be; NULL: it runs unrecorded. */
 static struct swz_thread *this_thread(struct swz_thunk *exiting)
 {
-	struct slow_call call = { .thread = swz_thread_self,
-				  .exiting = exiting };
+	struct slow_call call = {.thread = swz_thread_self, .exiting = exiting};
 
 	if (!swz_recording)
 		return NULL;
@@ -112,10 +111,10 @@ static struct swz_thread *this_thread(struct swz_thunk *exiting)
 static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 			     uint32_t function, uint64_t call_site)
 {
-	struct slow_call call = { .thread = thread,
-				  .key = key,
-				  .call_site = call_site,
-				  .function = function };
+	struct slow_call call = {.thread = thread,
+				 .key = key,
+				 .call_site = call_site,
+				 .function = function};
 
 	call.node = swz_context_find(thread, key, function, call_site);
 	if (call.node)
@@ -177,9 +176,9 @@ struct skip {
 	const uint64_t *slot;
 };
 
-/* Whether the frame with slot `a` must have been left when a frame with slot `b`
- * runs: it lies beneath it on the same stack, or on the signal stack, which is
- * not in use any more. Stacks of other kinds may be resumed. */
+/* Whether the frame with slot `a` must have been left when a frame with slot
+ * `b` runs: it lies beneath it on the same stack, or on the signal stack, which
+ * is not in use any more. Stacks of other kinds may be resumed. */
 static bool is_left(struct swz_thread *thread, const uint64_t *a,
 		    const uint64_t *b)
 {
@@ -212,8 +211,8 @@ static void close_skipped_slowly(void *argument)
 
 		if (!swz_thread_owns(thread, y))
 			break;
-		if (next != &swz_bottom && next->start_ticks >= y->start_ticks &&
-		    y->start_ticks)
+		if (next != &swz_bottom &&
+		    next->start_ticks >= y->start_ticks && y->start_ticks)
 			next = &swz_bottom;
 		close_early(thread, y, now);
 		y = next;
@@ -225,12 +224,12 @@ static void close_skipped_slowly(void *argument)
 		thread->key = (uint64_t)current_node(y)->context << 32;
 }
 
-/* Closes the frames that a longjmp has cut off: those of the same stack that lie
- * beneath `slot` although they are later, or at it. */
+/* Closes the frames that a longjmp has cut off: those of the same stack that
+ * lie beneath `slot` although they are later, or at it. */
 static void close_skipped(struct swz_thread *thread, const uint64_t *slot,
 			  const struct swz_thunk *until)
 {
-	struct skip skip = { thread, until, slot };
+	struct skip skip = {thread, until, slot};
 	const struct swz_thunk *top = thread->top;
 
 	if (!top->slot) /* returned, and not in order: of another stack */
@@ -299,11 +298,11 @@ static struct swz_thunk *take_thunk(struct swz_thread *thread,
 				    uint64_t return_address)
 {
 	struct swz_thunk **free = swz_free_thunks(thread, node);
-	struct slow_call call = { .thread = thread,
-				  .node = node,
-				  .body = body,
-				  .call_site = return_address,
-				  .thunk = *free };
+	struct slow_call call = {.thread = thread,
+				 .node = node,
+				 .body = body,
+				 .call_site = return_address,
+				 .thunk = *free};
 
 	if (call.thunk)
 		*free = call.thunk->link;
@@ -384,7 +383,7 @@ static void end_pending(struct swz_thread *thread, struct swz_thunk *thunk,
 static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 			  uint32_t function)
 {
-	struct slow_call call = { .thread = thread };
+	struct slow_call call = {.thread = thread};
 	uint64_t now = swz_biased_ticks();
 	struct swz_thunk *after;
 	struct swz_node *node;

@@ -21,8 +21,9 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot);
 /* The exit hook: the thunk's frame has returned. */
 void swz_exit(struct swz_thunk *thunk);
 
-/* Ends, at a biased time, what a frame stands for: its activation, and those that
- * it has gone on to by tail calls. Once; nothing if it was closed before. */
+/* Ends, at a biased time, what a frame stands for: its activation, and those
+ * that it has gone on to by tail calls. Once; nothing if it was closed before.
+ */
 void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk,
 	       uint64_t now);
 

@@ -43,7 +43,8 @@ void swz_line_column(struct swz_line *line, unsigned column)
 {
 	do {
 		swz_line_string(line, " ");
-	} while (line->length < column && line->length < sizeof(line->text) - 1);
+	} while (line->length < column &&
+		 line->length < sizeof(line->text) - 1);
 }
 
 void swz_line_write(struct swz_line *line, int fd)

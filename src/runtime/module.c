@@ -79,10 +79,10 @@ static void add_text(struct swz_module *m, uint64_t start, uint64_t bytes)
 	m->text[m->text_count++].end = start + bytes;
 }
 
-static void find_build_id(struct swz_module *m, const ElfW(Phdr) *segment)
+static void find_build_id(struct swz_module *m, const ElfW(Phdr) * segment)
 {
 	struct swz_cursor c = swz_cursor((struct swz_bytes){
-		swz_module_bytes(m, segment->p_vaddr), segment->p_memsz });
+		swz_module_bytes(m, segment->p_vaddr), segment->p_memsz});
 
 	while (!swz_cursor_at_end(&c)) {
 		uint32_t name_size = swz_cursor_u32(&c);
@@ -145,7 +145,7 @@ static int count_one(struct dl_phdr_info *info, size_t size, void *context)
 
 enum swz_status swz_modules_list(struct swz_module **modules, unsigned *count)
 {
-	struct listing l = { 0 };
+	struct listing l = {0};
 
 	dl_iterate_phdr(count_one, &l.room);
 	l.modules = swz_scratch_alloc(l.room * sizeof(*l.modules));
@@ -167,7 +167,7 @@ static bool same_build(const struct swz_module *m)
 
 static void map_file(struct swz_module *m, const char *path)
 {
-	struct swz_bytes file = { 0 };
+	struct swz_bytes file = {0};
 	struct stat st;
 	long fd = SWZ_SYSCALL(SYS_open, path, O_RDONLY | O_CLOEXEC);
 

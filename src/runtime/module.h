@@ -27,7 +27,7 @@ struct swz_module {
 	const char *path; /* for the main program /proc/self/exe's target */
 	uint64_t load_bias;
 	uint64_t start, end; /* run-time addresses */
-	const ElfW(Phdr) *segments;
+	const ElfW(Phdr) * segments;
 	unsigned segment_count;
 	bool in_scope;
 	bool foreign_runtime; /* walks its own stack (src/runtime/foreign.h) */
@@ -49,8 +49,8 @@ struct swz_module {
 };
 
 /* Lists the modules in the linker's order, in scratch memory. */
-enum swz_status swz_modules_list(struct swz_module **modules, unsigned *count)
-	SWZ_MUST_CHECK;
+enum swz_status swz_modules_list(struct swz_module **modules,
+				 unsigned *count) SWZ_MUST_CHECK;
 
 /* Maps the module's file and fills plt, eh_frame and build_id.
  * A file that is missing or is another one by now is done without. */

@@ -70,8 +70,8 @@ static bool any(const char *list, bool negative, const char *a, const char *b)
 		if (negated == negative && length > negated &&
 		    (!a ||
 		     swz_pattern_matches(list + negated, length - negated, a) ||
-		     (b && swz_pattern_matches(list + negated,
-					       length - negated, b))))
+		     (b && swz_pattern_matches(list + negated, length - negated,
+					       b))))
 			return true;
 		list += length;
 		list += *list == '\n';
@@ -134,7 +134,8 @@ bool swz_qualified_name(const char *s, char *out, unsigned room)
 	nested = *s == 'N';
 	if (nested)
 		for (s++; *s == 'K' || *s == 'V' || *s == 'r' || *s == 'R' ||
-			  *s == 'O'; s++)
+			  *s == 'O';
+		     s++)
 			;
 	for (;;) {
 		if (nested && *s == 'L')

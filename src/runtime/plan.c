@@ -70,8 +70,8 @@ static void filter_function(struct swz_function *f)
 static struct swz_bytes site_bytes(const struct swz_module *m,
 				   const struct swz_function *f)
 {
-	struct swz_bytes code = { swz_module_bytes(m, f->start + f->site),
-				  f->size - f->site };
+	struct swz_bytes code = {swz_module_bytes(m, f->start + f->site),
+				 f->size - f->site};
 	uint32_t end = f->size;
 
 	if (code.size >= SWZ_JUMP_BYTES + SWZ_MAX_INSN)
@@ -91,7 +91,7 @@ static struct swz_bytes site_bytes(const struct swz_module *m,
 
 static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 {
-	struct swz_trampolines region = { 0 };
+	struct swz_trampolines region = {0};
 	void (*hook)(void) = swz_plan_filtered ? swz_hook_enter_checked
 					       : swz_hook_enter;
 	uint32_t id = m->first_id;
@@ -299,9 +299,9 @@ static enum swz_status record_module(const struct swz_module *m, uint32_t index)
 {
 	size_t path_bytes = strlen(m->path) + 1;
 	struct swz_module_record *record;
-	struct swz_chunk *chunk =
-		swz_chunk_take(swz_file, SWZ_CHUNK_MODULE,
-			       sizeof(*record) + path_bytes, 1, index);
+	struct swz_chunk *chunk = swz_chunk_take(swz_file, SWZ_CHUNK_MODULE,
+						 sizeof(*record) + path_bytes,
+						 1, index);
 
 	if (!chunk)
 		return SWZ_E_NOMEM;

@@ -9,9 +9,8 @@
 
 /* Refuses functions that use the memory of their own return address (CFA - 8,
  * by their CFI), or whose CFI moves it. */
-enum swz_status swz_scan_return_slots(struct swz_module *module,
-				      struct swz_decoder *decoder)
-	SWZ_MUST_CHECK;
+enum swz_status swz_scan_return_slots(
+	struct swz_module *module, struct swz_decoder *decoder) SWZ_MUST_CHECK;
 
 /* Refuses functions into whose patch site something branches, and functions
  * that end in a jump to one that reads its return address. To run after

@@ -82,12 +82,26 @@ static void mark_targets(struct branch_scan *s)
 static bool is_reader_name(const char *name)
 {
 	static const char *const names[] = {
-		"dlopen",     "dlmopen",     "dlsym",	   "dlvsym",
-		"dladdr1",    "dl_iterate_phdr", "setjmp", "_setjmp",
-		"__sigsetjmp", "sigsetjmp",  "getcontext", "swapcontext",
-		"vfork",      "__vfork",     "_Unwind_RaiseException",
-		"_Unwind_Resume", "_Unwind_Resume_or_Rethrow",
-		"_Unwind_ForcedUnwind", "_Unwind_Backtrace", "backtrace",
+		"dlopen",
+		"dlmopen",
+		"dlsym",
+		"dlvsym",
+		"dladdr1",
+		"dl_iterate_phdr",
+		"setjmp",
+		"_setjmp",
+		"__sigsetjmp",
+		"sigsetjmp",
+		"getcontext",
+		"swapcontext",
+		"vfork",
+		"__vfork",
+		"_Unwind_RaiseException",
+		"_Unwind_Resume",
+		"_Unwind_Resume_or_Rethrow",
+		"_Unwind_ForcedUnwind",
+		"_Unwind_Backtrace",
+		"backtrace",
 	};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -101,8 +115,8 @@ static void find_reader_slots(struct branch_scan *s)
 {
 	const struct swz_module *m = s->module;
 	const ElfW(Dyn) *d = NULL;
-	const Elf64_Rela *tables[2] = { 0 };
-	uint64_t bytes[2] = { 0 };
+	const Elf64_Rela *tables[2] = {0};
+	uint64_t bytes[2] = {0};
 	const Elf64_Sym *symbols = NULL;
 	const char *strings = NULL;
 
@@ -114,12 +128,24 @@ static void find_reader_slots(struct branch_scan *s)
 		const void *p = (const void *)d->d_un.d_ptr;
 
 		switch (d->d_tag) {
-		case DT_JMPREL: tables[0] = p; break;
-		case DT_PLTRELSZ: bytes[0] = d->d_un.d_val; break;
-		case DT_RELA: tables[1] = p; break;
-		case DT_RELASZ: bytes[1] = d->d_un.d_val; break;
-		case DT_SYMTAB: symbols = p; break;
-		case DT_STRTAB: strings = p; break;
+		case DT_JMPREL:
+			tables[0] = p;
+			break;
+		case DT_PLTRELSZ:
+			bytes[0] = d->d_un.d_val;
+			break;
+		case DT_RELA:
+			tables[1] = p;
+			break;
+		case DT_RELASZ:
+			bytes[1] = d->d_un.d_val;
+			break;
+		case DT_SYMTAB:
+			symbols = p;
+			break;
+		case DT_STRTAB:
+			strings = p;
+			break;
 		}
 	}
 	if (!symbols || !strings || (uintptr_t)symbols < m->load_bias ||
@@ -135,21 +161,19 @@ static void find_reader_slots(struct branch_scan *s)
 			if ((type == R_X86_64_JUMP_SLOT ||
 			     type == R_X86_64_GLOB_DAT) &&
 			    s->slot_count < MAX_READERS &&
-			    is_reader_name(strings +
-					   symbols[ELF64_R_SYM(r->r_info)]
-						   .st_name))
+			    is_reader_name(
+				    strings +
+				    symbols[ELF64_R_SYM(r->r_info)].st_name))
 				s->reader_slots[s->slot_count++] = r->r_offset;
 			/* a pointer into a patch site: a table of labels */
 			if (type == R_X86_64_RELATIVE) {
 				uint64_t to = (uint64_t)r->r_addend;
-				struct swz_function *f =
-					swz_function_at(m, to);
+				struct swz_function *f = swz_function_at(m, to);
 
 				if (f && to >= site_start(f) &&
 				    to < site_end(f))
 					swz_function_refuse(
-						f,
-						SWZ_REFUSE_BRANCH_INTO_SITE);
+						f, SWZ_REFUSE_BRANCH_INTO_SITE);
 			}
 		}
 	}
@@ -220,16 +244,15 @@ static bool starts_here(struct branch_scan *s, uint64_t pc,
 	}
 	*owner = f;
 	if (!f || s->lost) {
-		struct swz_bytes code = { swz_module_bytes(s->module, pc),
-					  s->text->end - pc };
+		struct swz_bytes code = {swz_module_bytes(s->module, pc),
+					 s->text->end - pc};
 
 		return swz_decode(s->decoder, code, pc, insn) == SWZ_OK;
 	}
 	while (s->decoded <= pc) {
 		struct swz_bytes code = {
 			swz_module_bytes(s->module, s->decoded),
-			f->start + f->size - s->decoded
-		};
+			f->start + f->size - s->decoded};
 
 		if (swz_decode(s->decoder, code, s->decoded, insn) != SWZ_OK) {
 			s->lost = true; /* data in text: believe the bytes */
@@ -250,10 +273,8 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 	if (!starts_here(s, pc, &insn, &from))
 		return;
 	if (insn.kind == SWZ_INSN_JUMP_INDIRECT) {
-		if (from && insn.rip_relative &&
-		    is_reader_slot(s, insn.target))
-			swz_function_refuse(from,
-					    SWZ_REFUSE_TAIL_CALLS_READER);
+		if (from && insn.rip_relative && is_reader_slot(s, insn.target))
+			swz_function_refuse(from, SWZ_REFUSE_TAIL_CALLS_READER);
 		return;
 	}
 	if (insn.target != target || insn.kind == SWZ_INSN_PLAIN)
@@ -262,9 +283,10 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 	if ((to && reads_return(to)) || is_reader_stub(s, target)) {
 		if (insn.kind == SWZ_INSN_CALL || !from || from == to)
 			return;
-		swz_function_refuse(from, to && to->is_piece
-						  ? SWZ_REFUSE_READS_RETURN_SLOT
-						  : SWZ_REFUSE_TAIL_CALLS_READER);
+		swz_function_refuse(from,
+				    to && to->is_piece
+					    ? SWZ_REFUSE_READS_RETURN_SLOT
+					    : SWZ_REFUSE_TAIL_CALLS_READER);
 		return;
 	}
 	/* in the padding behind a function its site may still lie */
@@ -314,13 +336,13 @@ static void scan(struct branch_scan *s)
 enum swz_status swz_scan_branches(struct swz_module *module,
 				  struct swz_decoder *decoder)
 {
-	struct branch_scan s = { .module = module, .decoder = decoder };
+	struct branch_scan s = {.module = module, .decoder = decoder};
 
 	find_reader_slots(&s);
 	for (unsigned i = 0; i < module->text_count; i++) {
 		s.text = &module->text[i];
-		s.marks = swz_scratch_alloc(
-			(s.text->end - s.text->start) / 8 + 1);
+		s.marks = swz_scratch_alloc((s.text->end - s.text->start) / 8 +
+					    1);
 		if (!s.marks)
 			return SWZ_E_NOMEM;
 		s.around = NULL;

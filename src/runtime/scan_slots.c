@@ -21,8 +21,8 @@ static bool accesses(const struct row_scan *s, const struct swz_cfi_row *row,
 	uint64_t pc = row->start;
 
 	while (pc <= at) {
-		struct swz_bytes code = { swz_module_bytes(s->module, pc),
-					  row->end - pc };
+		struct swz_bytes code = {swz_module_bytes(s->module, pc),
+					 row->end - pc};
 		struct swz_insn insn;
 
 		if (swz_decode(s->decoder, code, pc, &insn) != SWZ_OK)
@@ -53,12 +53,11 @@ static bool row_accesses_slot(const struct row_scan *s,
 			continue;
 		if (rsp && code[at++] != 0x24)
 			continue;
-		if (mod == 0 ? (!rsp || d != 0)
-		    : mod == 1
-			    ? (at >= size || d != (int8_t)d ||
-			       code[at] != want_byte)
-			    : (at + 4 > size ||
-			       memcmp(code + at, &wide, 4) != 0))
+		if (mod == 0   ? (!rsp || d != 0)
+		    : mod == 1 ? (at >= size || d != (int8_t)d ||
+				  code[at] != want_byte)
+			       : (at + 4 > size ||
+				  memcmp(code + at, &wide, 4) != 0))
 			continue;
 		if (accesses(s, row, row->start + i, rsp ? 4 : 5, d))
 			return true;
@@ -88,7 +87,7 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 enum swz_status swz_scan_return_slots(struct swz_module *module,
 				      struct swz_decoder *decoder)
 {
-	struct row_scan s = { .module = module, .decoder = decoder };
+	struct row_scan s = {.module = module, .decoder = decoder};
 
 	for (uint32_t i = 0; i < module->function_count; i++) {
 		s.function = &module->functions[i];

@@ -55,7 +55,7 @@ static enum swz_status record_command(void)
 
 static void list_and_exit(void)
 {
-	struct swz_plan plan = { 0 };
+	struct swz_plan plan = {0};
 
 	if (swz_plan_make(&plan) == SWZ_OK) {
 		swz_plan_print(&plan);
@@ -86,7 +86,7 @@ static void report(const struct swz_plan *plan)
 
 static const char *set_up(void)
 {
-	struct swz_plan plan = { 0 };
+	struct swz_plan plan = {0};
 	const char *problem;
 
 	if (swz_file_create(&problem) != SWZ_OK)

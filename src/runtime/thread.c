@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct swz_thread) == 128, "hot part");
 _Static_assert(GROUP * sizeof(struct swz_thread_cold) <= 2 * PAGE, "group");
 
 __thread struct swz_thread *swz_thread_self;
-struct swz_thunk swz_bottom = { .slot = (uint64_t *)UINTPTR_MAX };
+struct swz_thunk swz_bottom = {.slot = (uint64_t *)UINTPTR_MAX};
 
 static _Atomic(struct swz_thread_cold *) states;
 static _Atomic uint32_t next_index;
@@ -75,10 +75,9 @@ static enum swz_status furnish(struct swz_thread_cold *cold)
 
 	if (cold->slow_stack_top)
 		return SWZ_OK;
-	memory = swz_sys_mmap(NULL, SLOW_STACK_BYTES + open_bytes(),
-			      PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			      0);
+	memory = swz_sys_mmap(
+		NULL, SLOW_STACK_BYTES + open_bytes(), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!memory)
 		return SWZ_E_NOMEM;
 	cold->open = (uint32_t *)(memory + SLOW_STACK_BYTES);
@@ -109,9 +108,9 @@ static struct swz_thread_cold *new_group(int32_t tid)
 	do {
 		group[GROUP - 1].next = head;
 		/* release: the list is whole for who sees its new head */
-	} while (!atomic_compare_exchange_weak_explicit(
-		&states, &head, group, memory_order_release,
-		memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(&states, &head, group,
+							memory_order_release,
+							memory_order_relaxed));
 	return group;
 }
 
@@ -200,8 +199,8 @@ static void read_slots(uint64_t *const *slots, unsigned count, uint64_t *words,
 	unsigned done = 0;
 
 	while (done < count) {
-		struct iovec local = { words + done,
-				       (count - done) * sizeof(*words) };
+		struct iovec local = {words + done,
+				      (count - done) * sizeof(*words)};
 		unsigned got;
 		long r;
 
@@ -366,9 +365,9 @@ static enum swz_status add_block(struct swz_thread_cold *cold)
 	return SWZ_OK;
 }
 
-/* A sweep that found enough is paid for by what it found. Else sweeping may take
- * a ninth of the time at most; an interrupted sweep counts as no longer than
- * this many ticks for each thunk. */
+/* A sweep that found enough is paid for by what it found. Else sweeping may
+ * take a ninth of the time at most; an interrupted sweep counts as no longer
+ * than this many ticks for each thunk. */
 #define MOST_SWEEP_TICKS 64u
 
 static bool sweep_is_due(const struct swz_thread_cold *cold)
@@ -481,10 +480,9 @@ void swz_thread_note_name(struct swz_thread *thread)
 
 static enum swz_status begin_record(struct swz_thread *thread)
 {
-	struct swz_chunk *chunk =
-		swz_chunk_take(swz_file, SWZ_CHUNK_THREAD,
-			       sizeof(struct swz_thread_record), 1,
-			       thread->cold->index);
+	struct swz_chunk *chunk = swz_chunk_take(
+		swz_file, SWZ_CHUNK_THREAD, sizeof(struct swz_thread_record), 1,
+		thread->cold->index);
 
 	if (!chunk)
 		return SWZ_E_NOMEM;
@@ -549,7 +547,8 @@ enum swz_status swz_thread_revive(struct swz_thread *hot)
 	struct swz_thread_cold *own = swz_thread_cold_of(hot), *cold;
 
 	for (cold = swz_thread_first(); cold; cold = cold->next)
-		atomic_store_explicit(&cold->tid, cold == own ? swz_gettid() : 0,
+		atomic_store_explicit(&cold->tid,
+				      cold == own ? swz_gettid() : 0,
 				      memory_order_relaxed);
 	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
 	return set_up(hot, own);

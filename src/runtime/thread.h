@@ -19,12 +19,12 @@
 struct swz_thread_cold;
 
 struct swz_thread {
-	uint64_t heads;         /* see swz_free_thunks; 0 after a fork */
-	uint64_t key;           /* current context's unit << 32 */
-	struct swz_thunk *top;  /* latest live thunk */
+	uint64_t heads;          /* see swz_free_thunks; 0 after a fork */
+	uint64_t key;            /* current context's unit << 32 */
+	struct swz_thunk *top;   /* latest live thunk */
 	struct swz_node **table; /* context table: open addressing, by hash */
-	uint64_t table_mask;    /* bytes of the table - 8 */
-	uint32_t *open;         /* by function id: minus its live activations */
+	uint64_t table_mask;     /* bytes of the table - 8 */
+	uint32_t *open; /* by function id: minus its live activations */
 	struct swz_thread_record *record;
 	struct swz_thread_cold *cold; /* NULL after a fork */
 	uint64_t spare[8];
@@ -47,9 +47,9 @@ struct swz_thread_cold {
 	uint32_t block_room;
 	struct swz_thunk *fresh;   /* never used, or by a dead thread */
 	struct swz_thunk *records; /* free records of tail calls */
-	uint64_t swept_at;    /* ticks at the end of the last sweep */
-	uint64_t sweep_ticks; /* that it took */
-	bool sweep_paid;      /* it found many, and what was asked for */
+	uint64_t swept_at;         /* ticks at the end of the last sweep */
+	uint64_t sweep_ticks;      /* that it took */
+	bool sweep_paid;           /* it found many, and what was asked for */
 	/* contexts */
 	struct swz_node **table;
 	uint64_t table_bytes;
@@ -59,7 +59,7 @@ struct swz_thread_cold {
 	struct swz_node *next_node; /* rest of the current chunk of nodes */
 	struct swz_node *last_node;
 	uint32_t chunk_nodes; /* of the next chunk */
-	uint32_t root;      /* units */
+	uint32_t root;        /* units */
 	uint32_t fold_root;
 	struct swz_thread_cold *next;
 };
@@ -78,8 +78,8 @@ struct swz_thread *swz_thread_begin(void);
 
 /* The free thunks of a node's edge: a list through `link`. The heads lie in a
  * private array, eight bytes for each 64 of the profile. */
-static inline struct swz_thunk **
-swz_free_thunks(const struct swz_thread *thread, const struct swz_node *node)
+static inline struct swz_thunk **swz_free_thunks(
+	const struct swz_thread *thread, const struct swz_node *node)
 {
 	return (struct swz_thunk **)(((uintptr_t)node >> 3) + thread->heads);
 }
@@ -97,8 +97,8 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
  * profile (from before a fork), only loses its slot. */
 void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk);
 
-/* Records of tail calls: a free one or NULL; a new one, with signals blocked, or
- * NULL if memory is refused. */
+/* Records of tail calls: a free one or NULL; a new one, with signals blocked,
+ * or NULL if memory is refused. */
 struct swz_thunk *swz_thread_pop_record(struct swz_thread *thread);
 struct swz_thunk *swz_thread_make_record(struct swz_thread *thread);
 void swz_thread_free_record(struct swz_thread *thread,
@@ -116,8 +116,8 @@ bool swz_thread_owns(const struct swz_thread *thread,
  * whose memory may be gone are read by way of the kernel. */
 uint64_t swz_block_alive(uint32_t block);
 
-/* Whether both places lie on the stack that the thread began on. Signals must be
- * blocked. */
+/* Whether both places lie on the stack that the thread began on. Signals must
+ * be blocked. */
 bool swz_thread_same_stack(struct swz_thread *thread, const uint64_t *a,
 			   const uint64_t *b);
 

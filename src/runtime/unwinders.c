@@ -26,7 +26,7 @@ struct tables {
 
 static struct tables tables_of(const struct link_map *map)
 {
-	struct tables t = { 0 };
+	struct tables t = {0};
 
 	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag; d++) {
 		const void *p = (const void *)d->d_un.d_ptr;
@@ -73,8 +73,8 @@ static void *find(const struct link_map *map, const struct tables *t,
 	}
 }
 
-/* The way past a hook: where a patched function's trampoline keeps its relocated
- * prologue. Our own calls are not the program's. */
+/* The way past a hook: where a patched function's trampoline keeps its
+ * relocated prologue. Our own calls are not the program's. */
 static void *unhooked(void *function)
 {
 	const uint8_t *code = function, *trampoline;

@@ -24,16 +24,6 @@ for mode in exit deferred asynchronous; do
 		'guard::~guard' 1000
 done
 
-it 'threads that are canceled in the midst of hooks'
-for _ in 1 2 3 4; do
-	assert_same_as_native "$TARGETS/cancel" busy
-	assert_contains out '50 canceled'
-	assert_contains out '1000 destroyed, 1000 cleaned'
-	assert_readable profile
-	assert_calls profile run 50 nest 1000 bottom 50 busy 50
-	assert_time_is_sane profile 2
-done
-
 if command -v gdb >/dev/null; then
 	it "gdb's backtrace reaches main through hooked frames"
 	capture timeout 60 gdb -q -nx -batch -ex 'set startup-with-shell off' \

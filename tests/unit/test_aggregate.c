@@ -208,12 +208,15 @@ START_TEST(compensation_stops_at_zero)
 }
 END_TEST
 
+#define OPEN(n) ((uint32_t)(n) << SWZ_NODE_OPEN_SHIFT)
+#define ENTRY(tick) (-(int64_t)((tick) + SWZ_TICKS_BIAS))
+
 START_TEST(closes_open_frames)
 {
-	call(1, 0, 1, 1, 1, -1200, -1200);
-	call(2, 1, 2, 2, 3, 100 - 1700, 100 - 1700);
-	node(1)->open = 1;
-	node(2)->open = 1;
+	call(1, 0, 1, 1, 1, ENTRY(1200), ENTRY(1200));
+	call(2, 1, 2, 2, 3, 100 + ENTRY(1700), 100 + ENTRY(1700));
+	node(1)->open = OPEN(1);
+	node(2)->open = OPEN(1);
 	aggregate(false);
 	ck_assert_int_eq(costs(1).inclusive_ns, 800);
 	ck_assert_int_eq(costs(2).inclusive_ns, 400);
@@ -224,18 +227,18 @@ END_TEST
 
 START_TEST(closes_deep_recursion_that_wrapped_around)
 {
-	uint64_t now = (uint64_t)1 << 60; /* after years of uptime */
+	uint64_t now = (uint64_t)1 << 58; /* after years of uptime */
 	uint64_t entries = 0;
 	uint32_t i;
 
 	builder_thread_record(&builder, 0)->start_ticks = now;
 	builder_thread_record(&builder, 0)->last_ticks = now + 1000;
 	for (i = 0; i < 100; i++)
-		entries += now + 2 + i;
-	call(1, 0, 1, 1, 1, -(int64_t)(now + 1), -(int64_t)(now + 1));
+		entries += now + 2 + i + SWZ_TICKS_BIAS;
+	call(1, 0, 1, 1, 1, ENTRY(now + 1), ENTRY(now + 1));
 	call(2, 1, 1, 1, 100, (int64_t)(0 - entries), 0);
-	node(1)->open = 1;
-	node(2)->open = 100;
+	node(1)->open = OPEN(1);
+	node(2)->open = OPEN(100);
 	node(2)->max_ticks = 0;
 	aggregate(false);
 	ck_assert_int_eq(costs(1).inclusive_ns, 999);
@@ -247,7 +250,7 @@ END_TEST
 START_TEST(repairs_a_torn_entry)
 {
 	/* killed between the two stores of an entry at tick 1500 */
-	call(1, 0, 1, 1, 1, -1500, -1500);
+	call(1, 0, 1, 1, 1, ENTRY(1500), ENTRY(1500));
 	aggregate(false);
 	ck_assert_int_eq(costs(1).inclusive_ns, 500);
 	ck_assert_uint_eq(report.repaired_nodes, 1);
@@ -255,11 +258,22 @@ START_TEST(repairs_a_torn_entry)
 }
 END_TEST
 
+START_TEST(repairs_many_abandoned_hooks)
+{
+	/* two activations began at 1900 and are not counted as open */
+	call(1, 0, 1, 1, 100, 90 + 2 * ENTRY(1900), 100);
+	node(1)->open = OPEN(0);
+	aggregate(false);
+	ck_assert_int_eq(costs(1).self_ns, 90 + 2 * 100);
+	ck_assert_uint_eq(report.repaired_nodes, 1);
+}
+END_TEST
+
 START_TEST(repairs_a_torn_exit)
 {
 	/* the exit was added, but the activation still counts as open */
 	call(1, 0, 1, 1, 1, 100, 100);
-	node(1)->open = 1;
+	node(1)->open = OPEN(1);
 	aggregate(false);
 	ck_assert_int_eq(costs(1).inclusive_ns, 100);
 	ck_assert_int_eq(costs(1).self_ns, 100);
@@ -511,6 +525,7 @@ int main(void)
 	tcase_add_test(tests, closes_deep_recursion_that_wrapped_around);
 	tcase_add_test(tests, repairs_a_torn_entry);
 	tcase_add_test(tests, repairs_a_torn_exit);
+	tcase_add_test(tests, repairs_many_abandoned_hooks);
 	tcase_add_test(tests, a_context_lasts_as_long_as_what_it_calls);
 	tcase_add_test(tests, hidden_contexts_count_for_their_callers);
 	tcase_add_test(tests,

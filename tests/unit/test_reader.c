@@ -35,11 +35,11 @@ static void setup(void)
 	builder_call(&builder, second + 1, second, second + 1, 3, 0x400050, 1,
 		     0, 0);
 	node = builder_node(&builder, second + 1);
-	node->ticks = -1200;
-	node->outer_ticks = -1200;
+	node->ticks = -(int64_t)(1200 + SWZ_TICKS_BIAS);
+	node->outer_ticks = node->ticks;
 	node->min_ticks = 0;
 	node->max_ticks = 0;
-	node->open = 1;
+	node->open = 1u << SWZ_NODE_OPEN_SHIFT;
 }
 
 static void teardown(void)
@@ -334,7 +334,8 @@ START_TEST(counts_calls_in_folded_contexts)
 		.context = first + 2,
 		.open = SWZ_NODE_FOLDED | SWZ_NODE_HIDDEN};
 	builder_call(&folded, first + 3, first + 2, first + 3, 1, 0, 4, 10, 10);
-	builder_node(&folded, first + 3)->open = SWZ_NODE_FOLDED | 1u << SWZ_NODE_OPEN_SHIFT;
+	builder_node(&folded, first + 3)->open = SWZ_NODE_FOLDED |
+						 1u << SWZ_NODE_OPEN_SHIFT;
 	/* not a node (yet) */
 	builder_call(&folded, first + 4, first + 2, first + 4, 0, 0, 9, 10, 10);
 	builder_node(&folded, first + 4)->open = SWZ_NODE_FOLDED;
