@@ -90,11 +90,12 @@ FUNC(swz_hook_enter)
 	incq	SWZ_NODE_CALLS(%rsi)
 	movq	%rcx, SWZ_THREAD_TOP(%rdx)
 	movq	%rdi, SWZ_THREAD_KEY(%rdx)
+	movq	SWZ_THREAD_EPOCH(%rdx), %rdi
 	rdtsc					/* what interrupts from here on */
 	shlq	$32, %rdx			/* belongs to the callee */
 	orq	%rdx, %rax
 	movq	%rax, SWZ_RECORD_LAST(%r10)
-	btsq	$SWZ_TICKS_BIAS_BIT, %rax
+	subq	%rdi, %rax			/* as nodes have it */
 	movq	%rax, SWZ_THUNK_START(%rcx)	/* from here on it is closed */
 	subq	%rax, SWZ_NODE_TICKS(%rsi)	/* by whoever finds it skipped */
 	addl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rsi)

@@ -43,7 +43,7 @@ FUNC(swz_hook_exit)
 	orq	%rdx, %rax
 	movq	SWZ_THREAD_RECORD(%rsi), %rdi
 	movq	%rax, SWZ_RECORD_LAST(%rdi)
-	btsq	$SWZ_TICKS_BIAS_BIT, %rax	/* rax = now */
+	subq	SWZ_THREAD_EPOCH(%rsi), %rax	/* rax = now, as in nodes */
 	movq	SWZ_THUNK_NODE(%rcx), %rdx	/* rdx = node */
 	movq	SWZ_THUNK_START(%rcx), %r8
 	movq	$0, SWZ_THUNK_START(%rcx)

@@ -11,6 +11,7 @@
 #define SWZ_THREAD_TABLE_MASK 32
 #define SWZ_THREAD_OPEN 40
 #define SWZ_THREAD_RECORD 48
+#define SWZ_THREAD_EPOCH 56
 
 /* struct swz_thunk (thunks/arena.h) */
 #define SWZ_THUNK_BODY 0
@@ -37,7 +38,6 @@
 /* struct swz_thread_record (include/swizzle/format.h) */
 #define SWZ_RECORD_LAST 16
 
-#define SWZ_TICKS_BIAS_BIT 60
 #define SWZ_NODE_OPEN_ONE 256
 
 /* Thunk units. A unit is 64 KiB of code, then 64 KiB of data; code and data of

@@ -56,7 +56,7 @@ struct swz_file_header {
 	uint64_t cost_inside;
 	uint64_t cost_outside;
 	uint64_t lost_calls; /* passed unrecorded: no memory or thunk */
-	uint64_t reserved0;
+	uint64_t epoch_ticks; /* times in nodes count from here */
 	uint64_t arena_start; /* return thunks: addresses in      */
 	uint64_t arena_end;   /* [arena_start, arena_end)         */
 };
@@ -121,14 +121,15 @@ struct swz_thread_record {
 #define SWZ_FUNCTION_ROOT 0xffffffffu /* a thread's root context */
 #define SWZ_CALL_SITE_TAIL 0u /* entered by a jump from its caller context */
 
-/* Every time that is added to or subtracted from swz_node.ticks and outer_ticks
- * carries this. An activation that was entered and left has none of it in the
- * sum, one that is open has it missing, so bits 60 and up of
- *     ticks + open x (last_ticks + SWZ_TICKS_BIAS)
+/* A time that is added to or subtracted from swz_node.ticks and outer_ticks is
+ *     rdtsc - epoch_ticks + SWZ_TICKS_BIAS.
+ * An activation that was entered and left has none of the bias in the sum, one
+ * that is open has it missing, so bits 56 and up of
+ *     ticks + open x (last_ticks - epoch_ticks + SWZ_TICKS_BIAS)
  * tell (as a signed number) by how many the count `open` is wrong, as it may be
  * when the process was killed, or a hook abandoned, between two instructions.
- */
-#define SWZ_TICKS_BIAS (1ull << 60)
+ * For outer_ticks they tell the number of open activations itself. */
+#define SWZ_TICKS_BIAS (1ull << 56)
 
 /* swz_node.open: flags in the low byte, above it the number of activations that
  * have begun and not ended, modulo 2^24. */

@@ -61,16 +61,15 @@ static void collect_root(struct builder *builder)
 	*swz_map_at(&builder->by_unit, thread->record.root, 0) = SWZ_TREE_ROOT;
 }
 
-/* A sum of times, with the activations that are open ended at the thread's last
- * moment. `open` may be wrong when the process was killed, or a hook abandoned,
- * between two instructions: what is left of the bias tells by how many. The sum
- * is modulo 2^64, as it was when the file was written. */
-static int64_t close_ticks(int64_t ticks, uint64_t open, uint64_t last,
+/* A sum of times, with the activations that are open ended at EXIT, the thread's
+ * last moment as nodes have it. `open` may be wrong when the process was killed,
+ * or a hook abandoned, between two instructions: what is left of the bias tells
+ * by how many. The sum is modulo 2^64, as it was when the file was written. */
+static int64_t close_ticks(int64_t ticks, uint64_t open, uint64_t exit,
 			   bool *repaired)
 {
-	uint64_t exit = last + SWZ_TICKS_BIAS;
 	uint64_t sum = (uint64_t)ticks + open * exit;
-	int64_t excess = (int64_t)(sum + SWZ_TICKS_BIAS / 2) >> 60;
+	int64_t excess = (int64_t)(sum + SWZ_TICKS_BIAS / 2) >> 56;
 
 	if (excess)
 		*repaired = true;
@@ -109,20 +108,20 @@ static int64_t ticks_bound(const struct swz_node *slot, uint64_t open,
 static void collect_costs(struct builder *builder, const struct swz_node *slot,
 			  struct swz_tree_node *node)
 {
-	uint64_t last = builder->thread->last_ticks;
+	uint64_t last = builder->thread->last_ticks -
+			builder->profile->header.epoch_ticks + SWZ_TICKS_BIAS;
 	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
-	uint64_t open = slot->open >> SWZ_NODE_OPEN_SHIFT;
-	bool repaired = false;
+	int64_t counted = (int32_t)slot->open >> SWZ_NODE_OPEN_SHIFT;
+	uint64_t open = counted > 0 ? (uint64_t)counted : 0;
+	bool repaired = false, unclosed;
 
-	/* in a forked process, frames that were open at the fork count no call
-	 */
+	/* in a forked process, frames that were open at the fork count no
+	 * call */
 	bool inherits = builder->profile->header.flags & SWZ_FILE_FORKED;
 
 	node->calls = slot->calls;
 	if (!inherits && open == slot->calls + 1)
 		node->calls = open;
-	else if (!inherits && open > slot->calls)
-		open = slot->calls;
 	node->min_ticks = limit_ticks(slot->min_ticks, total);
 	node->max_ticks = limit_ticks(slot->max_ticks, total);
 	node->ticks = repair(
@@ -130,8 +129,7 @@ static void collect_costs(struct builder *builder, const struct swz_node *slot,
 		inherits ? INT64_MAX / 4
 			 : ticks_bound(slot, open, node->max_ticks, total),
 		&repaired);
-	node->outer_ticks = close_ticks(slot->outer_ticks,
-					slot->outer_ticks < 0, last, &repaired);
+	node->outer_ticks = close_ticks(slot->outer_ticks, 0, last, &unclosed);
 	node->outer_ticks = repair(node->outer_ticks, total, &repaired);
 	if (node->outer_ticks > node->ticks)
 		node->outer_ticks = node->ticks;

@@ -38,13 +38,19 @@ static inline struct swz_node *swz_context_node(uint64_t key)
 	return swz_unit_at(key >> 32);
 }
 
-/* Now, for the sums in nodes. */
-static inline uint64_t swz_biased_ticks(void)
+/* Now, as the sums in nodes have it (SWZ_TICKS_BIAS), and back to rdtsc. */
+static inline uint64_t swz_now(const struct swz_thread *thread)
 {
-	return swz_ticks() + SWZ_TICKS_BIAS;
+	return swz_ticks() - thread->epoch;
 }
 
-/* Enters a node's activation at a (biased) time; returns the callee's key. */
+static inline uint64_t swz_ticks_of(const struct swz_thread *thread,
+				    uint64_t now)
+{
+	return now + thread->epoch;
+}
+
+/* Enters a node's activation at a time (swz_now); returns the callee's key. */
 uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
 			   uint64_t now);
 /* Ends one. */

@@ -168,6 +168,7 @@ static void fill_header(struct swz_file_header *h, uint64_t bytes)
 	h->pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
 	h->parent_pid = (int32_t)SWZ_SYSCALL(SYS_getppid);
 	h->start_ticks = swz_ticks();
+	h->epoch_ticks = h->start_ticks;
 	SWZ_SYSCALL(SYS_clock_gettime, CLOCK_REALTIME, &now);
 	h->start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u +
 			       (uint64_t)now.tv_nsec;

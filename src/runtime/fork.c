@@ -41,6 +41,7 @@ static enum swz_status copy_description(struct swz_file_header *to)
 	to->flags = SWZ_FILE_FORKED | (swz_file->flags & SWZ_FILE_FILTERED);
 	to->clock[0] = swz_file->clock[0];
 	to->clock[1] = swz_file->clock[1];
+	to->epoch_ticks = swz_file->epoch_ticks;
 	to->cost_inside = swz_file->cost_inside;
 	to->cost_outside = swz_file->cost_outside;
 	while (at < end) {
@@ -266,7 +267,7 @@ struct swz_thread *swz_fork_child(struct swz_thread *hot,
 	r.old = old;
 	if (swz_thread_revive(hot) != SWZ_OK)
 		return give_up(hot, "no memory");
-	r.now = swz_biased_ticks();
+	r.now = swz_now(hot);
 	if (r.top && !swz_thread_owns(hot, r.top))
 		r.top = NULL;
 	if (!r.top)

@@ -203,9 +203,9 @@ static void close_skipped_slowly(void *argument)
 	struct skip *skip = argument;
 	struct swz_thread *thread = skip->thread;
 	struct swz_thunk *y = thread->top;
-	uint64_t now = swz_biased_ticks();
+	uint64_t now = swz_now(thread);
 
-	while (y != &swz_bottom && y != skip->until && y->slot &&
+	while (y && y != &swz_bottom && y != skip->until && y->slot &&
 	       is_left(thread, y->slot, skip->slot)) {
 		struct swz_thunk *next = y->link;
 
@@ -217,7 +217,7 @@ static void close_skipped_slowly(void *argument)
 		close_early(thread, y, now);
 		y = next;
 	}
-	if (y == thread->top)
+	if (!y || y == thread->top)
 		return;
 	thread->top = y;
 	if (y != &swz_bottom && y->pending != SWZ_CLOSED && y->node)
@@ -240,12 +240,12 @@ static void close_skipped(struct swz_thread *thread, const uint64_t *slot,
 
 static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk)
 {
-	uint64_t now = swz_biased_ticks();
+	uint64_t now = swz_now(thread);
 
 	/* one that is not live returns a second time: its stack was copied */
 	if (thunk->slot && thread->top != thunk)
 		close_skipped(thread, thunk->slot, thunk);
-	thread->record->last_ticks = now - SWZ_TICKS_BIAS;
+	thread->record->last_ticks = swz_ticks_of(thread, now);
 	thread->key = thunk->parent_key;
 	if (!thunk->slot)
 		return;
@@ -333,12 +333,12 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	thunk->slot = slot;
 	thunk->parent_key = key; /* not the node's parent if it is folded */
 	thunk->link = thread->top;
-	now = swz_biased_ticks();
+	now = swz_now(thread);
 	key = swz_context_enter(thread, node, now);
 	thunk->start_ticks = now;
 	thread->top = thunk;
 	thread->key = key;
-	thread->record->last_ticks = now - SWZ_TICKS_BIAS;
+	thread->record->last_ticks = swz_ticks_of(thread, now);
 	return thunk;
 }
 
@@ -384,7 +384,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 			  uint32_t function)
 {
 	struct slow_call call = {.thread = thread};
-	uint64_t now = swz_biased_ticks();
+	uint64_t now = swz_now(thread);
 	struct swz_thunk *after;
 	struct swz_node *node;
 	unsigned length;
@@ -421,12 +421,12 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 		lose_call();
 		return;
 	}
-	now = swz_biased_ticks();
+	now = swz_now(thread);
 	call.thunk->node = node;
 	call.thunk->start_ticks = now;
 	call.thunk->pending = thunk->pending;
 	thunk->pending = call.thunk;
-	thread->record->last_ticks = now - SWZ_TICKS_BIAS;
+	thread->record->last_ticks = swz_ticks_of(thread, now);
 	thread->key = swz_context_enter(thread, node, now);
 }
 

@@ -17,6 +17,7 @@ SAME(SWZ_THREAD_TABLE, swz_thread, table);
 SAME(SWZ_THREAD_TABLE_MASK, swz_thread, table_mask);
 SAME(SWZ_THREAD_OPEN, swz_thread, open);
 SAME(SWZ_THREAD_RECORD, swz_thread, record);
+SAME(SWZ_THREAD_EPOCH, swz_thread, epoch);
 
 SAME(SWZ_THUNK_BODY, swz_thunk, body);
 SAME(SWZ_THUNK_RETURN, swz_thunk, return_address);
@@ -38,7 +39,6 @@ SAME(SWZ_NODE_MAX_TICKS, swz_node, max_ticks);
 SAME(SWZ_NODE_CONTEXT, swz_node, context);
 SAME(SWZ_NODE_OPEN, swz_node, open);
 
-_Static_assert(SWZ_TICKS_BIAS == 1ull << SWZ_TICKS_BIAS_BIT, "bias");
 
 _Static_assert(SWZ_NODE_OPEN_ONE == 1 << SWZ_NODE_OPEN_SHIFT, "open");
 

@@ -392,7 +392,7 @@ static void sweep(struct swz_thread *thread, const struct swz_node *wanted)
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
 			if (t[i].slot && !(alive >> i & 1)) {
 				/* if it was not linked when it was skipped */
-				swz_leave(thread, &t[i], swz_biased_ticks());
+				swz_leave(thread, &t[i], swz_now(thread));
 				swz_thread_free_thunk(thread, &t[i]);
 				freed++;
 			}
@@ -510,6 +510,7 @@ static enum swz_status set_up(struct swz_thread *hot,
 	hot->open = cold->open;
 	hot->heads = swz_file_heads();
 	hot->top = &swz_bottom;
+	hot->epoch = swz_file->epoch_ticks - SWZ_TICKS_BIAS;
 	if (cold->table_bytes) {
 		hot->table = cold->table;
 		hot->table_mask = cold->table_bytes - 8;

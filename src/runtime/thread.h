@@ -26,8 +26,9 @@ struct swz_thread {
 	uint64_t table_mask;     /* bytes of the table - 8 */
 	uint32_t *open; /* by function id: minus its live activations */
 	struct swz_thread_record *record;
+	uint64_t epoch;         /* subtracted from rdtsc: see swz_now */
 	struct swz_thread_cold *cold; /* NULL after a fork */
-	uint64_t spare[8];
+	uint64_t spare[7];
 };
 
 /* Survives a fork. A thread that has died leaves all of it to the next new

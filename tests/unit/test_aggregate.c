@@ -227,7 +227,7 @@ END_TEST
 
 START_TEST(closes_deep_recursion_that_wrapped_around)
 {
-	uint64_t now = (uint64_t)1 << 58; /* after years of uptime */
+	uint64_t now = (uint64_t)1 << 52; /* after years of uptime */
 	uint64_t entries = 0;
 	uint32_t i;
 
