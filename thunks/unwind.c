@@ -6,15 +6,24 @@
  * mistaking the thunk's frame for its handler's, which has the same CFA when
  * the handler is in the very next frame.
  *
+ * An unwinder that was linked into the program statically exports nothing to do
+ * that with. For its sake the frames are told apart by their CFA (rsp + 1, with
+ * an explicit rule for rsp); that is not done always, since nongnu libunwind
+ * takes rsp from the CFA. An exit by such an exception is noticed later, like
+ * one by longjmp.
+ *
  * The functions that act on an unwinder's context must be that unwinder's own
  * (a program can hold several: libgcc, LLVM's, nongnu's). So they are looked up
  * in the module that called us, once for each. */
 
 #include "thunks/unwind.h"
 
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
 
+#include "base/syscall.h"
 #include "thunks/arena.h"
 
 enum { URC_INSTALL_CONTEXT = 7, URC_CONTINUE_UNWIND = 8 };
@@ -46,4 +55,32 @@ int swz_personality(int version, int actions, uint64_t exception_class,
 	unwinder->set_gr(context, 1, (uintptr_t)swz_arena_thunk_at(pc));
 	unwinder->set_ip(context, (uintptr_t)&swz_landing);
 	return URC_INSTALL_CONTEXT;
+}
+
+extern uint8_t swz_eh_frame_start[], swz_eh_frame_end[];
+
+enum swz_status swz_unwind_apart(void)
+{
+	/* the CIE of asm/x86_64/arena.S: what every one begins with
+	 * (def_cfa rsp + 8, r16 at cfa - 8), and then its own def_cfa */
+	static const uint8_t program[] = { 0x0c, 7, 8, 0x90, 1, 0x0c, 7, 0 };
+	static bool done;
+	uint8_t *at = swz_eh_frame_start;
+	char *page;
+	size_t bytes;
+
+	if (done)
+		return SWZ_OK;
+	while (memcmp(at, program, sizeof(program)) != 0)
+		if (++at + sizeof(program) > swz_eh_frame_end)
+			return SWZ_E_NOTFOUND;
+	at += sizeof(program) - 1;
+	page = (char *)((uintptr_t)at & -(uintptr_t)4096);
+	bytes = (size_t)((char *)at - page) + 1;
+	if (swz_sys_mprotect(page, bytes, PROT_READ | PROT_WRITE) != 0)
+		return SWZ_E_SYSTEM;
+	*at = 1;
+	swz_sys_mprotect(page, bytes, PROT_READ);
+	done = true;
+	return SWZ_OK;
 }

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "base/status.h"
+
 struct swz_thunk;
 
 /* The functions of one unwinder, in the module [start, end). (Itanium C++ ABI:
@@ -22,6 +24,13 @@ const struct swz_unwinder *swz_unwinder_of(uint64_t address);
 
 /* Notes for the calling thread that its next landing belongs to this one. */
 void swz_unwind_begin(const struct swz_unwinder *unwinder);
+
+/* Makes the CFA of thunk frames one byte more than %rsp, for the rest of the
+ * process: to be called before anything can be unwound, if the program holds an
+ * unwinder that exports nothing. SWZ_E_NOTFOUND, SWZ_E_SYSTEM: it could not be
+ * done, and an exception that such an unwinder leads through a thunk into the
+ * very next frame would abort the program. */
+enum swz_status swz_unwind_apart(void) SWZ_MUST_CHECK;
 
 /* Called by the landing pad: the thunk's frame is gone. Accounts its exit,
  * frees it, returns the address of the _Unwind_Resume to go on with. */

@@ -25,6 +25,9 @@ swz_arena_start:
 	.cfi_startproc
 	.cfi_personality 0x1b, swz_personality
 	.cfi_def_cfa %rsp, 0
+	/* %rsp is what it is, whatever the CFA: DW_CFA_val_expression r7, breg7 0.
+	 * (See swz_unwind_apart, thunks/unwind.c.) */
+	.cfi_escape 0x16, 7, 2, 0x77, 0x00
 	/* DW_CFA_expression r16: breg16 0; const1s -64; and; plus_uconst n */
 	.cfi_escape 0x10, 16, 9, 0x80, 0x00, 0x09, 0xc0, 0x1a, \
 		0x23, 0x88, 0x80, 0x04

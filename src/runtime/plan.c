@@ -13,6 +13,7 @@
 #include "runtime/scan.h"
 #include "runtime/scratch.h"
 #include "thunks/trampoline.h"
+#include "thunks/unwind.h"
 
 bool swz_plan_filtered;
 
@@ -144,8 +145,10 @@ static enum swz_status plan_module(struct swz_module *m,
 		return status;
 	next_id += m->hookable_count;
 	swz_foreign_inspect(m);
-	for (uint32_t i = 0; m->own_unwinder && i < m->function_count; i++)
-		swz_function_refuse(&m->functions[i], SWZ_REFUSE_OWN_UNWINDER);
+	if (m->own_unwinder && swz_unwind_apart() != SWZ_OK)
+		for (uint32_t i = 0; i < m->function_count; i++)
+			swz_function_refuse(&m->functions[i],
+					    SWZ_REFUSE_OWN_UNWINDER);
 	for (uint32_t i = 0; i < m->function_count; i++)
 		if (m->foreign_runtime ||
 		    (m->functions[i].start >= m->generated.start &&

@@ -57,4 +57,10 @@ for mode in terminate uncaught; do
 	assert_readable profile
 done
 
+it 'an unwinder that is linked into the program'
+need_targets static_unwinder
+assert_same_as_native "$TARGETS/static_unwinder"
+assert_complete profile
+assert_calls profile catcher 1000 thrower 1000 rethrower 1000 deep 51000
+
 finish
