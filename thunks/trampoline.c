@@ -39,7 +39,8 @@ static void put32(uint8_t *at, int64_t value)
 const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    struct swz_decoder *decoder,
 				    struct swz_bytes site, uint64_t address,
-				    uint32_t function_id, uint8_t *displaced,
+				    unsigned wanted, uint32_t function_id,
+				    uint8_t *displaced,
 				    enum swz_refusal *refusal)
 {
 	uint8_t *at = region->start + region->used;
@@ -50,7 +51,7 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	*refusal = SWZ_REFUSE_OUT_OF_REACH;
 	if (region->bytes - region->used < HEAD_BYTES + SWZ_RELOCATED_MAX)
 		return NULL;
-	status = swz_relocate(decoder, site, address, SWZ_JUMP_BYTES,
+	status = swz_relocate(decoder, site, address, wanted,
 			      (uintptr_t)body, body, SWZ_RELOCATED_MAX,
 			      &relocation);
 	if (status != SWZ_OK)

@@ -30,12 +30,14 @@ enum swz_status swz_trampolines_open(struct swz_trampolines *region,
 				     void (*hook)(void)) SWZ_MUST_CHECK;
 
 /* Writes a trampoline for the function whose patch site has this code and
- * (run-time) address; returns its start, or NULL with *refusal set.
+ * (run-time) address, displacing `wanted` bytes or more (at least
+ * SWZ_JUMP_BYTES); returns its start, or NULL with *refusal set.
  * *displaced is the number of bytes of the site that it stands for. */
 const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    struct swz_decoder *decoder,
 				    struct swz_bytes site, uint64_t address,
-				    uint32_t function_id, uint8_t *displaced,
+				    unsigned wanted, uint32_t function_id,
+				    uint8_t *displaced,
 				    enum swz_refusal *refusal);
 
 /* Where a trampoline's body begins, and whether these are the first bytes of

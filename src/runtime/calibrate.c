@@ -79,7 +79,7 @@ void swz_calibrate(void)
 	entry = swz_trampoline_write(
 		&region, decoder,
 		(struct swz_bytes){(const uint8_t *)(uintptr_t)address, 16},
-		address, swz_plan_spare_id(), &displaced, &refusal);
+		address, SWZ_JUMP_BYTES, swz_plan_spare_id(), &displaced, &refusal);
 	if (!entry || swz_trampolines_seal(&region) != SWZ_OK)
 		return;
 	*(const void **)&hooked_empty = entry;

@@ -18,6 +18,9 @@ struct swz_function {
 			   * is here to know whose code lies there */
 	uint8_t site;     /* offset of the patch site: 4 after endbr64 */
 	uint8_t filter;   /* enum swz_filter_flags */
+	uint8_t displace; /* bytes from the site that must be displaced, more
+			   * than the jump takes: up to the end of a loop that
+			   * goes back into the site; 0: no more */
 	const char *name; /* from a symbol table, or NULL */
 	const struct swz_fde *fde; /* NULL if found by symbol only */
 	const uint8_t *trampoline; /* set when it is written */

@@ -112,7 +112,11 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 			if (open)
 				f->trampoline = swz_trampoline_write(
 					&region, decoder, site_bytes(m, f),
-					m->load_bias + f->start + f->site, id,
+					m->load_bias + f->start + f->site,
+					f->displace > SWZ_JUMP_BYTES
+						? f->displace
+						: SWZ_JUMP_BYTES,
+					id,
 					&f->displaced, &refusal);
 			if (!f->trampoline)
 				swz_function_refuse(f, refusal);

@@ -12,6 +12,10 @@
 
 #define MAX_READERS 64
 
+/* A loop of the function's own that goes back into the site is displaced as a
+ * whole if it ends within this many bytes. */
+#define MOST_DISPLACED 48u
+
 struct branch_scan {
 	struct swz_module *module;
 	struct swz_decoder *decoder;
@@ -27,6 +31,8 @@ struct branch_scan {
 	unsigned slot_count;
 	uint64_t reader_stubs[2 * MAX_READERS];
 	unsigned stub_count;
+	bool may_extend; /* in the first pass */
+	bool extended;   /* some site, in the first pass */
 };
 
 static void mark(struct branch_scan *s, uint64_t address)
@@ -51,7 +57,10 @@ static uint64_t site_start(const struct swz_function *f)
 
 static uint64_t site_end(const struct swz_function *f)
 {
-	return f->start + f->site + SWZ_JUMP_BYTES;
+	unsigned bytes = f->displace > SWZ_JUMP_BYTES ? f->displace
+						      : SWZ_JUMP_BYTES;
+
+	return f->start + f->site + bytes;
 }
 
 static bool reads_return(const struct swz_function *f)
@@ -298,6 +307,16 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 	/* the relocator leads a branch between displaced instructions right */
 	if (from == to && pc >= to->start + to->site && pc < site_end(to))
 		return;
+	if (from == to && s->may_extend &&
+	    pc + insn.length - (to->start + to->site) <= MOST_DISPLACED) {
+		uint8_t end = (uint8_t)(pc + insn.length -
+					(to->start + to->site));
+
+		if (end > to->displace)
+			to->displace = end;
+		s->extended = true;
+		return;
+	}
 	swz_function_refuse(to, SWZ_REFUSE_BRANCH_INTO_SITE);
 }
 
@@ -333,22 +352,37 @@ static void scan(struct branch_scan *s)
 	}
 }
 
+static enum swz_status scan_text(struct branch_scan *s)
+{
+	for (unsigned i = 0; i < s->module->text_count; i++) {
+		s->text = &s->module->text[i];
+		s->marks = swz_scratch_alloc(
+			(s->text->end - s->text->start) / 8 + 1);
+		if (!s->marks)
+			return SWZ_E_NOMEM;
+		s->around = NULL;
+		mark_targets(s);
+		mark_stubs(s);
+		scan(s);
+	}
+	return SWZ_OK;
+}
+
 enum swz_status swz_scan_branches(struct swz_module *module,
 				  struct swz_decoder *decoder)
 {
-	struct branch_scan s = {.module = module, .decoder = decoder};
+	struct branch_scan s = {
+		.module = module, .decoder = decoder, .may_extend = true
+	};
+	enum swz_status status;
 
 	find_reader_slots(&s);
-	for (unsigned i = 0; i < module->text_count; i++) {
-		s.text = &module->text[i];
-		s.marks = swz_scratch_alloc((s.text->end - s.text->start) / 8 +
-					    1);
-		if (!s.marks)
-			return SWZ_E_NOMEM;
-		s.around = NULL;
-		mark_targets(&s);
-		mark_stubs(&s);
-		scan(&s);
-	}
-	return SWZ_OK;
+	status = scan_text(&s);
+	if (status != SWZ_OK || !s.extended)
+		return status;
+	/* once more: nothing else may branch to what is displaced now */
+	s.may_extend = false;
+	s.slot_count = s.stub_count = 0;
+	find_reader_slots(&s);
+	return scan_text(&s);
 }
