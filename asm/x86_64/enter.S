@@ -73,7 +73,7 @@ FUNC(swz_hook_enter)
 	leaq	72(%rsp), %r10			/* this one, or was skipped */
 	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
 	jbe	.Lin_c
-	movq	SWZ_THUNK_LINK(%rdi), %rcx
+	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rcx
 	movq	%rcx, (%r8)
 	movq	%rdi, %rcx			/* rcx = thunk, taken */
 	movq	$0, SWZ_THUNK_START(%rcx)	/* nothing accounted yet */

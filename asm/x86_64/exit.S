@@ -36,7 +36,8 @@ FUNC(swz_hook_exit)
 	jne	.Lin_c
 	movq	SWZ_THUNK_LINK(%rcx), %rdi
 	movq	%rdi, SWZ_THREAD_TOP(%rsi)
-	movq	SWZ_THUNK_PARENT_KEY(%rcx), %rdi
+	movl	SWZ_THUNK_PARENT(%rcx), %edi
+	shlq	$32, %rdi
 	movq	%rdi, SWZ_THREAD_KEY(%rsi)
 	rdtsc					/* what interrupts from here on */
 	shlq	$32, %rdx			/* belongs to the caller */
@@ -44,7 +45,9 @@ FUNC(swz_hook_exit)
 	movq	SWZ_THREAD_RECORD(%rsi), %rdi
 	movq	%rax, SWZ_RECORD_LAST(%rdi)
 	subq	SWZ_THREAD_EPOCH(%rsi), %rax	/* rax = now, as in nodes */
-	movq	SWZ_THUNK_NODE(%rcx), %rdx	/* rdx = node */
+	movl	SWZ_THUNK_NODE(%rcx), %edx
+	shlq	$6, %rdx
+	addq	SWZ_THREAD_FILE(%rsi), %rdx	/* rdx = node */
 	movq	SWZ_THUNK_START(%rcx), %r8
 	movq	$0, SWZ_THUNK_START(%rcx)
 	addq	%rax, SWZ_NODE_TICKS(%rdx)
@@ -66,7 +69,7 @@ FUNC(swz_hook_exit)
 	shrq	$3, %rdx			/* back to its edge's free ones */
 	addq	SWZ_THREAD_HEADS(%rsi), %rdx
 	movq	(%rdx), %rdi
-	movq	%rdi, SWZ_THUNK_LINK(%rcx)
+	movq	%rdi, SWZ_THUNK_NEXT_FREE(%rcx)
 	movq	%rcx, (%rdx)
 .Lback:
 	.cfi_remember_state

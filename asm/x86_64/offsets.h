@@ -12,13 +12,15 @@
 #define SWZ_THREAD_OPEN 40
 #define SWZ_THREAD_RECORD 48
 #define SWZ_THREAD_EPOCH 56
+#define SWZ_THREAD_FILE 64
 
 /* struct swz_thunk (thunks/arena.h) */
 #define SWZ_THUNK_BODY 0
 #define SWZ_THUNK_RETURN 8
-#define SWZ_THUNK_NODE 16
+#define SWZ_THUNK_NODE 16 /* units */
+#define SWZ_THUNK_PARENT 20 /* units */
 #define SWZ_THUNK_START 24
-#define SWZ_THUNK_PARENT_KEY 32
+#define SWZ_THUNK_NEXT_FREE 32
 #define SWZ_THUNK_LINK 40
 #define SWZ_THUNK_SLOT 48
 #define SWZ_THUNK_PENDING 56

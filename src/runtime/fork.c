@@ -107,15 +107,12 @@ static uint64_t new_key(struct rebirth *r, uint32_t unit)
  * there is no room. */
 static bool reenter(struct rebirth *r, struct swz_thunk *thunk, uint64_t key)
 {
-	const struct swz_node *old =
-		(const struct swz_node *)((const char *)r->old +
-					  ((const char *)thunk->node -
-					   (const char *)swz_file));
+	const struct swz_node *old = old_node(r, thunk->node);
 	struct swz_node *node = edge(r, key, old);
 
 	if (!node)
 		return false;
-	thunk->node = node;
+	thunk->node = swz_unit_of(node);
 	thunk->start_ticks = r->now;
 	r->thread->key = swz_context_enter(r->thread, node, r->now);
 	node->calls--; /* the call was the parent's */
@@ -139,12 +136,14 @@ static struct swz_thunk *reverse(struct swz_thunk *record)
 static void reenter_frame(struct rebirth *r, struct swz_thunk *thunk)
 {
 	struct swz_thunk *record = NULL;
+	uint64_t key;
 
 	if (thunk->pending != SWZ_CLOSED)
 		record = reverse(thunk->pending);
-	thunk->parent_key = new_key(r, (uint32_t)(thunk->parent_key >> 32));
+	key = new_key(r, thunk->parent);
+	thunk->parent = (uint32_t)(key >> 32);
 	if (thunk->pending == SWZ_CLOSED ||
-	    !reenter(r, thunk, thunk->parent_key)) {
+	    !reenter(r, thunk, key)) {
 		thunk->pending = SWZ_CLOSED;
 		return;
 	}
@@ -200,9 +199,9 @@ static void close_others(struct rebirth *r)
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
 			if (thunks[i].start_ticks != r->now) {
 				thunks[i].pending = SWZ_CLOSED;
-				thunks[i].node = NULL;
-				thunks[i].parent_key =
-					(uint64_t)r->thread->cold->root << 32;
+				thunks[i].node = 0;
+				thunks[i].parent =
+					r->thread->cold->root;
 			}
 	}
 }

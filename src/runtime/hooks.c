@@ -146,8 +146,9 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now)
 	if (thunk->pending == SWZ_CLOSED || !start || !thunk->node)
 		return;
 	for (struct swz_thunk *p = thunk->pending; p; p = p->pending)
-		swz_context_leave(thread, p->node, p->start_ticks, now);
-	swz_context_leave(thread, thunk->node, start, now);
+		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
+				  now);
+	swz_context_leave(thread, swz_unit_at(thunk->node), start, now);
 }
 
 static void close_early(struct swz_thread *thread, struct swz_thunk *thunk,
@@ -167,7 +168,7 @@ static void close_early(struct swz_thread *thread, struct swz_thunk *thunk,
 
 static struct swz_node *current_node(const struct swz_thunk *thunk)
 {
-	return thunk->pending ? thunk->pending->node : thunk->node;
+	return swz_unit_at(thunk->pending ? thunk->pending->node : thunk->node);
 }
 
 struct skip {
@@ -246,7 +247,7 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk)
 	if (thunk->slot && thread->top != thunk)
 		close_skipped(thread, thunk->slot, thunk);
 	thread->record->last_ticks = swz_ticks_of(thread, now);
-	thread->key = thunk->parent_key;
+	thread->key = (uint64_t)thunk->parent << 32;
 	if (!thunk->slot)
 		return;
 	swz_leave(thread, thunk, now);
@@ -305,7 +306,7 @@ static struct swz_thunk *take_thunk(struct swz_thread *thread,
 				 .thunk = *free};
 
 	if (call.thunk)
-		*free = call.thunk->link;
+		*free = call.thunk->next_free;
 	else
 		slowly(make_thunk, &call);
 	return call.thunk;
@@ -331,7 +332,7 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	}
 	thunk->start_ticks = 0;
 	thunk->slot = slot;
-	thunk->parent_key = key; /* not the node's parent if it is folded */
+	thunk->parent = (uint32_t)(key >> 32); /* folded: not the node's */
 	thunk->link = thread->top;
 	now = swz_now(thread);
 	key = swz_context_enter(thread, node, now);
@@ -342,6 +343,13 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	return thunk;
 }
 
+static uint32_t function_of(const struct swz_thunk *thunk)
+{
+	const struct swz_node *node = swz_unit_at(thunk->node);
+
+	return node->function;
+}
+
 /* Whether the frame stands for the function already; *after is then the last
  * record that came after it, NULL if it is the latest itself. */
 static bool stands_for(struct swz_thunk *thunk, uint32_t function,
@@ -350,12 +358,12 @@ static bool stands_for(struct swz_thunk *thunk, uint32_t function,
 	*after = NULL;
 	*length = 0;
 	for (struct swz_thunk *p = thunk->pending; p; p = p->pending) {
-		if (p->node->function == function)
+		if (function_of(p) == function)
 			return true;
 		*after = p;
 		++*length;
 	}
-	return thunk->node->function == function;
+	return function_of(thunk) == function;
 }
 
 /* Ends the frame's latest activations up to and with `last`. */
@@ -367,7 +375,8 @@ static void end_pending(struct swz_thread *thread, struct swz_thunk *thunk,
 	do {
 		p = thunk->pending;
 		thunk->pending = p->pending;
-		swz_context_leave(thread, p->node, p->start_ticks, now);
+		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
+				  now);
 		swz_thread_free_record(thread, p);
 	} while (p != last);
 }
@@ -422,7 +431,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 		return;
 	}
 	now = swz_now(thread);
-	call.thunk->node = node;
+	call.thunk->node = swz_unit_of(node);
 	call.thunk->start_ticks = now;
 	call.thunk->pending = thunk->pending;
 	thunk->pending = call.thunk;

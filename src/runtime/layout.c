@@ -18,12 +18,14 @@ SAME(SWZ_THREAD_TABLE_MASK, swz_thread, table_mask);
 SAME(SWZ_THREAD_OPEN, swz_thread, open);
 SAME(SWZ_THREAD_RECORD, swz_thread, record);
 SAME(SWZ_THREAD_EPOCH, swz_thread, epoch);
+SAME(SWZ_THREAD_FILE, swz_thread, file);
 
 SAME(SWZ_THUNK_BODY, swz_thunk, body);
 SAME(SWZ_THUNK_RETURN, swz_thunk, return_address);
 SAME(SWZ_THUNK_NODE, swz_thunk, node);
 SAME(SWZ_THUNK_START, swz_thunk, start_ticks);
-SAME(SWZ_THUNK_PARENT_KEY, swz_thunk, parent_key);
+SAME(SWZ_THUNK_PARENT, swz_thunk, parent);
+SAME(SWZ_THUNK_NEXT_FREE, swz_thunk, next_free);
 SAME(SWZ_THUNK_LINK, swz_thunk, link);
 SAME(SWZ_THUNK_SLOT, swz_thunk, slot);
 SAME(SWZ_THUNK_PENDING, swz_thunk, pending);

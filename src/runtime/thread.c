@@ -222,6 +222,14 @@ static void read_slots(uint64_t *const *slots, unsigned count, uint64_t *words,
 	}
 }
 
+/* The word in a live frame's slot: the thunk's address, or, while the frame is
+ * being entered or left, the real return address. */
+static bool may_be_live(const struct swz_thunk *thunk, uint64_t word)
+{
+	return word == swz_thunk_address(thunk) ||
+	       word == thunk->return_address;
+}
+
 uint64_t swz_block_alive(uint32_t block)
 {
 	struct swz_thunk *thunks = swz_arena_block_thunks(block);
@@ -236,7 +244,7 @@ uint64_t swz_block_alive(uint32_t block)
 		if (!slot)
 			continue;
 		if (on_main_stack(slot)) {
-			if (*slot == swz_thunk_address(&thunks[i]))
+			if (may_be_live(&thunks[i], *slot))
 				alive |= 1ull << i;
 			continue;
 		}
@@ -247,8 +255,7 @@ uint64_t swz_block_alive(uint32_t block)
 	if (count)
 		read_slots(slots, count, words, readable);
 	for (unsigned i = 0; i < count; i++)
-		if (readable[i] &&
-		    words[i] == swz_thunk_address(&thunks[which[i]]))
+		if (readable[i] && may_be_live(&thunks[which[i]], words[i]))
 			alive |= 1ull << which[i];
 	return alive;
 }
@@ -299,8 +306,8 @@ void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk)
 		}
 	}
 	thunk->pending = NULL;
-	free = swz_free_thunks(thread, thunk->node);
-	thunk->link = *free;
+	free = swz_free_thunks(thread, swz_unit_at(thunk->node));
+	thunk->next_free = *free;
 	*free = thunk;
 }
 
@@ -428,7 +435,7 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 		sweep(thread, node);
 	thunk = *free;
 	if (thunk) {
-		*free = thunk->link;
+		*free = thunk->next_free;
 		return thunk;
 	}
 	thunk = take_fresh(cold);
@@ -436,8 +443,8 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 		return NULL;
 	thunk->body = body;
 	thunk->return_address = return_address;
-	thunk->node = node;
-	thunk->parent_key = (uint64_t)node->parent << 32;
+	thunk->node = swz_unit_of(node);
+	thunk->parent = node->parent;
 	thunk->pending = NULL;
 	return thunk;
 }
@@ -508,6 +515,7 @@ static enum swz_status set_up(struct swz_thread *hot,
 		return SWZ_E_NOMEM;
 	SWZ_SYSCALL(SYS_madvise, cold->open, open_bytes(), MADV_DONTNEED);
 	hot->open = cold->open;
+	hot->file = swz_file;
 	hot->heads = swz_file_heads();
 	hot->top = &swz_bottom;
 	hot->epoch = swz_file->epoch_ticks - SWZ_TICKS_BIAS;

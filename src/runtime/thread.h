@@ -27,8 +27,9 @@ struct swz_thread {
 	uint32_t *open; /* by function id: minus its live activations */
 	struct swz_thread_record *record;
 	uint64_t epoch;         /* subtracted from rdtsc: see swz_now */
+	struct swz_file_header *file; /* swz_file */
 	struct swz_thread_cold *cold; /* NULL after a fork */
-	uint64_t spare[7];
+	uint64_t spare[6];
 };
 
 /* Survives a fork. A thread that has died leaves all of it to the next new
@@ -77,7 +78,7 @@ extern __thread struct swz_thread *swz_thread_self
  */
 struct swz_thread *swz_thread_begin(void);
 
-/* The free thunks of a node's edge: a list through `link`. The heads lie in a
+/* The free thunks of a node's edge: a list through `next_free`. The heads lie in a
  * private array, eight bytes for each 64 of the profile. */
 static inline struct swz_thunk **swz_free_thunks(
 	const struct swz_thread *thread, const struct swz_node *node)
@@ -113,7 +114,8 @@ bool swz_thread_owns(const struct swz_thread *thread,
 		     const struct swz_thunk *thunk);
 
 /* One bit for each thunk of a block: whether it is live and its frame may still
- * be there, which is so as long as its return slot holds its address T. Slots
+ * be there, which is so as long as its return slot holds its address T, or the
+ * real return address, as at the entry and exit. Slots
  * whose memory may be gone are read by way of the kernel. */
 uint64_t swz_block_alive(uint32_t block);
 
