@@ -20,22 +20,22 @@
 
 #include "asm/x86_64/offsets.h"
 
-/* A thunk's data. Its code lies SWZ_UNIT_CODE_BYTES below. A unit is 64 bytes of
- * the profile. The two lists have links of their own: what becomes of one never
- * reaches the other. */
+/* A thunk's data. Its code lies SWZ_UNIT_CODE_BYTES below. A unit is 64 bytes
+ * of the profile. The two lists have links of their own: what becomes of one
+ * never reaches the other. */
 struct swz_thunk {
-	const uint8_t *body;     /* where the thunk's call goes */
-	uint64_t return_address; /* the real one */
-	uint32_t node;           /* the edge, in units; 0: none */
-	uint32_t parent;         /* the thread's context before the call */
-	uint64_t start_ticks;    /* of the activation; 0: not accounted */
+	const uint8_t *body;         /* where the thunk's call goes */
+	uint64_t return_address;     /* the real one */
+	uint32_t node;               /* the edge, in units; 0: none */
+	uint32_t parent;             /* the thread's context before the call */
+	uint64_t start_ticks;        /* of the activation; 0: not accounted */
 	struct swz_thunk *next_free; /* of the same edge */
-	struct swz_thunk *link;  /* live: the thread's latest thunk before
-				  * this */
-	uint64_t *slot;          /* where the return address lies; NULL: not
-				  * live */
-	struct swz_thunk *pending; /* live: records of what the frame has gone
-				    * on to by tail calls, the latest first */
+	struct swz_thunk *link;      /* live: the thread's latest thunk before
+				      * this */
+	uint64_t *slot;              /* where the return address lies; NULL: not
+				      * live */
+	struct swz_thunk *pending;   /* live: records of what the frame has gone
+				      * on to by tail calls, the latest first */
 };
 
 #define SWZ_BLOCK_THUNKS 64u

@@ -51,9 +51,8 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	*refusal = SWZ_REFUSE_OUT_OF_REACH;
 	if (region->bytes - region->used < HEAD_BYTES + SWZ_RELOCATED_MAX)
 		return NULL;
-	status = swz_relocate(decoder, site, address, wanted,
-			      (uintptr_t)body, body, SWZ_RELOCATED_MAX,
-			      &relocation);
+	status = swz_relocate(decoder, site, address, wanted, (uintptr_t)body,
+			      body, SWZ_RELOCATED_MAX, &relocation);
 	if (status != SWZ_OK)
 		return NULL;
 	*refusal = relocation.refusal;

@@ -63,7 +63,7 @@ enum swz_status swz_unwind_apart(void)
 {
 	/* the CIE of asm/x86_64/arena.S: what every one begins with
 	 * (def_cfa rsp + 8, r16 at cfa - 8), and then its own def_cfa */
-	static const uint8_t program[] = { 0x0c, 7, 8, 0x90, 1, 0x0c, 7, 0 };
+	static const uint8_t program[] = {0x0c, 7, 8, 0x90, 1, 0x0c, 7, 0};
 	static bool done;
 	uint8_t *at = swz_eh_frame_start;
 	char *page;

@@ -55,7 +55,7 @@ struct swz_file_header {
 	 * that it records, and outside of it (in its caller's). */
 	uint64_t cost_inside;
 	uint64_t cost_outside;
-	uint64_t lost_calls; /* passed unrecorded: no memory or thunk */
+	uint64_t lost_calls;  /* passed unrecorded: no memory or thunk */
 	uint64_t epoch_ticks; /* times in nodes count from here */
 	uint64_t arena_start; /* return thunks: addresses in      */
 	uint64_t arena_end;   /* [arena_start, arena_end)         */

@@ -61,10 +61,11 @@ static void collect_root(struct builder *builder)
 	*swz_map_at(&builder->by_unit, thread->record.root, 0) = SWZ_TREE_ROOT;
 }
 
-/* A sum of times, with the activations that are open ended at EXIT, the thread's
- * last moment as nodes have it. `open` may be wrong when the process was killed,
- * or a hook abandoned, between two instructions: what is left of the bias tells
- * by how many. The sum is modulo 2^64, as it was when the file was written. */
+/* A sum of times, with the activations that are open ended at EXIT, the
+ * thread's last moment as nodes have it. `open` may be wrong when the process
+ * was killed, or a hook abandoned, between two instructions: what is left of
+ * the bias tells by how many. The sum is modulo 2^64, as it was when the file
+ * was written. */
 static int64_t close_ticks(int64_t ticks, uint64_t open, uint64_t exit,
 			   bool *repaired)
 {

@@ -61,8 +61,8 @@ void swz_calibrate(void)
 	/* through a variable, so that there is one call site of the function,
 	 * and one edge */
 	uint64_t (*volatile measure)(void (*volatile)(void),
-				     const struct swz_node *, uint64_t *) =
-		least_ticks_of;
+				     const struct swz_node *,
+				     uint64_t *) = least_ticks_of;
 	struct swz_thread *thread = swz_thread_self;
 	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
 	struct swz_trampolines region;
@@ -79,7 +79,8 @@ void swz_calibrate(void)
 	entry = swz_trampoline_write(
 		&region, decoder,
 		(struct swz_bytes){(const uint8_t *)(uintptr_t)address, 16},
-		address, SWZ_JUMP_BYTES, swz_plan_spare_id(), &displaced, &refusal);
+		address, SWZ_JUMP_BYTES, swz_plan_spare_id(), &displaced,
+		&refusal);
 	if (!entry || swz_trampolines_seal(&region) != SWZ_OK)
 		return;
 	*(const void **)&hooked_empty = entry;

@@ -142,8 +142,7 @@ static void reenter_frame(struct rebirth *r, struct swz_thunk *thunk)
 		record = reverse(thunk->pending);
 	key = new_key(r, thunk->parent);
 	thunk->parent = (uint32_t)(key >> 32);
-	if (thunk->pending == SWZ_CLOSED ||
-	    !reenter(r, thunk, key)) {
+	if (thunk->pending == SWZ_CLOSED || !reenter(r, thunk, key)) {
 		thunk->pending = SWZ_CLOSED;
 		return;
 	}
@@ -200,8 +199,7 @@ static void close_others(struct rebirth *r)
 			if (thunks[i].start_ticks != r->now) {
 				thunks[i].pending = SWZ_CLOSED;
 				thunks[i].node = 0;
-				thunks[i].parent =
-					r->thread->cold->root;
+				thunks[i].parent = r->thread->cold->root;
 			}
 	}
 }

@@ -82,6 +82,11 @@ static void make_record(void *argument)
 	call->thunk = swz_thread_make_record(call->thread);
 }
 
+/* A thread may get its name any time, mostly early: it is looked at again with
+ * each of the first new edges, and then now and then. */
+#define NAME_FIRST 64u
+#define NAME_EVERY 16u
+
 static void make_node(void *argument)
 {
 	struct slow_call *call = argument;
@@ -92,7 +97,12 @@ static void make_node(void *argument)
 	if (!call->node)
 		call->node = swz_context_make(call->thread, call->key,
 					      call->function, call->call_site);
-	swz_thread_note_name(call->thread);
+	if (call->node && call->body)
+		make_thunk(call);
+	if (call->thread->cold->nodes_made < NAME_FIRST ||
+	    call->thread->cold->nodes_made % NAME_EVERY == 0)
+		swz_thread_note_name(call->thread);
+	call->thread->cold->nodes_made++;
 }
 
 /* The calling thread's state, made if need be; NULL: it runs unrecorded. */
@@ -108,13 +118,17 @@ static struct swz_thread *this_thread(struct swz_thunk *exiting)
 	return swz_recording ? call.thread : NULL;
 }
 
+/* The edge's node; with a body given, and if the node is new, *thunk is one of
+ * its thunks too. */
 static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
-			     uint32_t function, uint64_t call_site)
+			     uint32_t function, uint64_t call_site,
+			     const uint8_t *body, struct swz_thunk **thunk)
 {
 	struct slow_call call = {.thread = thread,
 				 .key = key,
 				 .call_site = call_site,
-				 .function = function};
+				 .function = function,
+				 .body = body};
 
 	call.node = swz_context_find(thread, key, function, call_site);
 	if (call.node)
@@ -131,6 +145,8 @@ static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 		call.key = swz_context_fold_key(thread);
 		slowly(make_node, &call);
 	}
+	if (body)
+		*thunk = call.thunk;
 	return call.node;
 }
 
@@ -164,6 +180,7 @@ static void close_early(struct swz_thread *thread, struct swz_thunk *thunk,
 		}
 	}
 	thunk->pending = SWZ_CLOSED;
+	thread->cold->skipped++;
 }
 
 static struct swz_node *current_node(const struct swz_thunk *thunk)
@@ -323,8 +340,8 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	if (thread->top->slot <= slot)
 		close_skipped(thread, slot, NULL);
 	key = thread->key;
-	node = edge(thread, key, function, *slot);
-	if (node)
+	node = edge(thread, key, function, *slot, body, &thunk);
+	if (node && !thunk)
 		thunk = take_thunk(thread, node, body, *slot);
 	if (!thunk) {
 		lose_call();
@@ -407,7 +424,8 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	again = stands_for(thunk, function, &after, &length);
 	if (again && !after)
 		return; /* a loop to the function's first instruction */
-	node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL);
+	node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL, NULL,
+		    NULL);
 	if (!node) {
 		lose_call();
 		return;
@@ -421,7 +439,8 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	if (length >= MOST_PENDING) {
 		end_pending(thread, thunk, thunk->pending, now);
 		thread->key = (uint64_t)current_node(thunk)->context << 32;
-		node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL);
+		node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL,
+			    NULL, NULL);
 	}
 	call.thunk = swz_thread_pop_record(thread);
 	if (!call.thunk)

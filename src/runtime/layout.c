@@ -41,7 +41,6 @@ SAME(SWZ_NODE_MAX_TICKS, swz_node, max_ticks);
 SAME(SWZ_NODE_CONTEXT, swz_node, context);
 SAME(SWZ_NODE_OPEN, swz_node, open);
 
-
 _Static_assert(SWZ_NODE_OPEN_ONE == 1 << SWZ_NODE_OPEN_SHIFT, "open");
 
 SAME(SWZ_RECORD_LAST, swz_thread_record, last_ticks);

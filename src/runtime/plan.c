@@ -116,8 +116,7 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 					f->displace > SWZ_JUMP_BYTES
 						? f->displace
 						: SWZ_JUMP_BYTES,
-					id,
-					&f->displaced, &refusal);
+					id, &f->displaced, &refusal);
 			if (!f->trampoline)
 				swz_function_refuse(f, refusal);
 		}

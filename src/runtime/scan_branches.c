@@ -74,6 +74,8 @@ static void mark_targets(struct branch_scan *s)
 	for (uint32_t i = 0; i < s->module->function_count; i++) {
 		struct swz_function *f = &s->module->functions[i];
 
+		if (!s->may_extend && !f->displace)
+			continue; /* the second pass: seen already */
 		if (reads_return(f)) {
 			uint64_t end = f->start + (f->is_piece ? f->size : 1);
 
@@ -119,16 +121,19 @@ static bool is_reader_name(const char *name)
 	return false;
 }
 
-/* Finds the GOT entries by the dynamic relocations, which are mapped. */
-static void find_reader_slots(struct branch_scan *s)
-{
-	const struct swz_module *m = s->module;
-	const ElfW(Dyn) *d = NULL;
-	const Elf64_Rela *tables[2] = {0};
-	uint64_t bytes[2] = {0};
-	const Elf64_Sym *symbols = NULL;
-	const char *strings = NULL;
+/* The dynamic relocations and symbols, which are mapped. */
+struct relocations {
+	const Elf64_Rela *tables[2]; /* DT_JMPREL, DT_RELA */
+	uint64_t counts[2];
+	const Elf64_Sym *symbols;
+	const char *strings;
+};
 
+static bool find_relocations(const struct swz_module *m, struct relocations *r)
+{
+	const ElfW(Dyn) *d = NULL;
+
+	memset(r, 0, sizeof(*r));
 	for (unsigned i = 0; i < m->segment_count; i++)
 		if (m->segments[i].p_type == PT_DYNAMIC)
 			d = (const ElfW(Dyn) *)(const void *)swz_module_bytes(
@@ -138,53 +143,75 @@ static void find_reader_slots(struct branch_scan *s)
 
 		switch (d->d_tag) {
 		case DT_JMPREL:
-			tables[0] = p;
+			r->tables[0] = p;
 			break;
 		case DT_PLTRELSZ:
-			bytes[0] = d->d_un.d_val;
+			r->counts[0] = d->d_un.d_val / sizeof(Elf64_Rela);
 			break;
 		case DT_RELA:
-			tables[1] = p;
+			r->tables[1] = p;
 			break;
 		case DT_RELASZ:
-			bytes[1] = d->d_un.d_val;
+			r->counts[1] = d->d_un.d_val / sizeof(Elf64_Rela);
 			break;
 		case DT_SYMTAB:
-			symbols = p;
+			r->symbols = p;
 			break;
 		case DT_STRTAB:
-			strings = p;
+			r->strings = p;
 			break;
 		}
 	}
-	if (!symbols || !strings || (uintptr_t)symbols < m->load_bias ||
-	    (uintptr_t)strings < m->load_bias)
-		return; /* not relocated by the loader: not ours to read */
+	for (unsigned t = 0; t < 2; t++)
+		if ((uintptr_t)r->tables[t] < m->load_bias || !r->tables[t])
+			r->counts[t] = 0;
+	/* not relocated by the loader: not ours to read */
+	return r->symbols && r->strings &&
+	       (uintptr_t)r->symbols >= m->load_bias &&
+	       (uintptr_t)r->strings >= m->load_bias;
+}
+
+/* The GOT entries of the functions that are named above. */
+static void find_reader_slots(struct branch_scan *s)
+{
+	struct relocations r;
+
+	if (!find_relocations(s->module, &r))
+		return;
 	for (unsigned t = 0; t < 2; t++) {
-		if (!tables[t] || (uintptr_t)tables[t] < m->load_bias)
-			continue;
-		for (uint64_t i = 0; i < bytes[t] / sizeof(Elf64_Rela); i++) {
-			const Elf64_Rela *r = &tables[t][i];
-			uint32_t type = ELF64_R_TYPE(r->r_info);
+		for (uint64_t i = 0; i < r.counts[t]; i++) {
+			const Elf64_Rela *rela = &r.tables[t][i];
+			uint32_t type = ELF64_R_TYPE(rela->r_info);
+			const Elf64_Sym *symbol =
+				&r.symbols[ELF64_R_SYM(rela->r_info)];
 
 			if ((type == R_X86_64_JUMP_SLOT ||
 			     type == R_X86_64_GLOB_DAT) &&
 			    s->slot_count < MAX_READERS &&
-			    is_reader_name(
-				    strings +
-				    symbols[ELF64_R_SYM(r->r_info)].st_name))
-				s->reader_slots[s->slot_count++] = r->r_offset;
-			/* a pointer into a patch site: a table of labels */
-			if (type == R_X86_64_RELATIVE) {
-				uint64_t to = (uint64_t)r->r_addend;
-				struct swz_function *f = swz_function_at(m, to);
-
-				if (f && to >= site_start(f) &&
-				    to < site_end(f))
-					swz_function_refuse(
-						f, SWZ_REFUSE_BRANCH_INTO_SITE);
-			}
+			    is_reader_name(r.strings + symbol->st_name))
+				s->reader_slots[s->slot_count++] =
+					rela->r_offset;
 		}
+	}
+}
+
+/* A pointer into a patch site: a table of labels. */
+static void refuse_label_pointers(const struct branch_scan *s)
+{
+	struct relocations r;
+
+	if (!find_relocations(s->module, &r))
+		return;
+	for (uint64_t i = 0; i < r.counts[1]; i++) {
+		const Elf64_Rela *rela = &r.tables[1][i];
+		uint64_t to = (uint64_t)rela->r_addend;
+		struct swz_function *f;
+
+		if (ELF64_R_TYPE(rela->r_info) != R_X86_64_RELATIVE)
+			continue;
+		f = swz_function_at(s->module, to);
+		if (f && to >= site_start(f) && to < site_end(f))
+			swz_function_refuse(f, SWZ_REFUSE_BRANCH_INTO_SITE);
 	}
 }
 
@@ -372,17 +399,17 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 				  struct swz_decoder *decoder)
 {
 	struct branch_scan s = {
-		.module = module, .decoder = decoder, .may_extend = true
-	};
+		.module = module, .decoder = decoder, .may_extend = true};
 	enum swz_status status;
 
 	find_reader_slots(&s);
+	refuse_label_pointers(&s);
 	status = scan_text(&s);
 	if (status != SWZ_OK || !s.extended)
 		return status;
 	/* once more: nothing else may branch to what is displaced now */
 	s.may_extend = false;
 	s.slot_count = s.stub_count = 0;
-	find_reader_slots(&s);
+	refuse_label_pointers(&s);
 	return scan_text(&s);
 }

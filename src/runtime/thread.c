@@ -372,25 +372,29 @@ static enum swz_status add_block(struct swz_thread_cold *cold)
 	return SWZ_OK;
 }
 
-/* A sweep that found enough is paid for by what it found. Else sweeping may
- * take a ninth of the time at most; an interrupted sweep counts as no longer
- * than this many ticks for each thunk. */
+/* Frames that were found skipped will mostly be found gone: a quarter of all
+ * thunks is worth a sweep. Frames can go unseen too (a stack that is
+ * destroyed): for these a sweep may take a 65th of the time. One that was
+ * itself interrupted counts as no longer than this many ticks for each thunk.
+ */
 #define MOST_SWEEP_TICKS 64u
 
 static bool sweep_is_due(const struct swz_thread_cold *cold)
 {
-	uint64_t most = (uint64_t)cold->block_count * SWZ_BLOCK_THUNKS *
-			MOST_SWEEP_TICKS;
-	uint64_t took = cold->sweep_ticks < most ? cold->sweep_ticks : most;
+	uint64_t thunks = (uint64_t)cold->block_count * SWZ_BLOCK_THUNKS;
+	uint64_t took = cold->sweep_ticks;
 
-	return cold->sweep_paid || swz_ticks() - cold->swept_at >= 8 * took;
+	if (took > thunks * MOST_SWEEP_TICKS)
+		took = thunks * MOST_SWEEP_TICKS;
+	return 4 * cold->skipped >= thunks ||
+	       swz_ticks() - cold->swept_at >= 64 * took;
 }
 
 /* Frees the thunks whose frames are gone without a word. */
-static void sweep(struct swz_thread *thread, const struct swz_node *wanted)
+static void sweep(struct swz_thread *thread)
 {
 	struct swz_thread_cold *cold = thread->cold;
-	uint64_t start = swz_ticks(), freed = 0;
+	uint64_t start = swz_ticks();
 
 	for (uint32_t b = 0; b < cold->block_count; b++) {
 		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
@@ -401,12 +405,9 @@ static void sweep(struct swz_thread *thread, const struct swz_node *wanted)
 				/* if it was not linked when it was skipped */
 				swz_leave(thread, &t[i], swz_now(thread));
 				swz_thread_free_thunk(thread, &t[i]);
-				freed++;
 			}
 	}
-	cold->sweep_paid = *swz_free_thunks(thread, wanted) &&
-			   4 * freed >= (uint64_t)cold->block_count *
-						SWZ_BLOCK_THUNKS;
+	cold->skipped = 0;
 	cold->swept_at = swz_ticks();
 	cold->sweep_ticks = cold->swept_at - start;
 }
@@ -432,7 +433,7 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 	struct swz_thunk **free = swz_free_thunks(thread, node), *thunk;
 
 	if (!*free && !cold->fresh && sweep_is_due(cold))
-		sweep(thread, node);
+		sweep(thread);
 	thunk = *free;
 	if (thunk) {
 		*free = thunk->next_free;
@@ -545,6 +546,8 @@ struct swz_thread *swz_thread_begin(void)
 		return NULL;
 	}
 	cold->home_low = cold->home_high = 0;
+	cold->nodes_made = 0;
+	cold->skipped = 0;
 	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
 	inherit_blocks(cold);
 	swz_thread_self = hot;

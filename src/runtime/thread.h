@@ -26,7 +26,7 @@ struct swz_thread {
 	uint64_t table_mask;     /* bytes of the table - 8 */
 	uint32_t *open; /* by function id: minus its live activations */
 	struct swz_thread_record *record;
-	uint64_t epoch;         /* subtracted from rdtsc: see swz_now */
+	uint64_t epoch;               /* subtracted from rdtsc: see swz_now */
 	struct swz_file_header *file; /* swz_file */
 	struct swz_thread_cold *cold; /* NULL after a fork */
 	uint64_t spare[6];
@@ -51,7 +51,7 @@ struct swz_thread_cold {
 	struct swz_thunk *records; /* free records of tail calls */
 	uint64_t swept_at;         /* ticks at the end of the last sweep */
 	uint64_t sweep_ticks;      /* that it took */
-	bool sweep_paid;           /* it found many, and what was asked for */
+	uint64_t skipped;          /* frames found skipped since */
 	/* contexts */
 	struct swz_node **table;
 	uint64_t table_bytes;
@@ -61,6 +61,7 @@ struct swz_thread_cold {
 	struct swz_node *next_node; /* rest of the current chunk of nodes */
 	struct swz_node *last_node;
 	uint32_t chunk_nodes; /* of the next chunk */
+	uint32_t nodes_made;  /* slow paths that made one */
 	uint32_t root;        /* units */
 	uint32_t fold_root;
 	struct swz_thread_cold *next;
@@ -78,8 +79,8 @@ extern __thread struct swz_thread *swz_thread_self
  */
 struct swz_thread *swz_thread_begin(void);
 
-/* The free thunks of a node's edge: a list through `next_free`. The heads lie in a
- * private array, eight bytes for each 64 of the profile. */
+/* The free thunks of a node's edge: a list through `next_free`. The heads lie
+ * in a private array, eight bytes for each 64 of the profile. */
 static inline struct swz_thunk **swz_free_thunks(
 	const struct swz_thread *thread, const struct swz_node *node)
 {
