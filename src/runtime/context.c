@@ -164,18 +164,12 @@ static uint32_t on_path(uint64_t key, uint32_t function)
 	return 0;
 }
 
-static uint32_t flags_beneath(const struct swz_node *parent, uint32_t function,
-			      unsigned depth)
+static uint32_t filter_flags(uint32_t function, unsigned depth)
 {
-	uint8_t filter = swz_plan_filter(function);
-	uint32_t flags = 0;
-
-	if (filter & SWZ_FILTER_NOTRACE)
-		flags = SWZ_NODE_PASS | SWZ_NODE_HIDDEN;
-	else if (swz_config.depth && depth >= swz_config.depth)
-		flags = SWZ_NODE_PASS;
-	(void)parent;
-	return flags;
+	if (swz_plan_filter(function) & SWZ_FILTER_NOTRACE)
+		return SWZ_NODE_PASS | SWZ_NODE_HIDDEN;
+	return swz_config.depth && depth >= swz_config.depth ? SWZ_NODE_PASS
+							     : 0;
 }
 
 static unsigned depth_of(uint64_t key)
@@ -211,8 +205,7 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 	node->context = ancestor ? ancestor : swz_unit_of(node);
 	node->open = folded ? SWZ_NODE_FOLDED : 0;
 	if (swz_plan_filtered)
-		node->open |= flags_beneath(swz_context_node(key), function,
-					    depth_of(key) + 1);
+		node->open |= filter_flags(function, depth_of(key) + 1);
 	publish(node, function);
 	if (swz_context_insert(thread, node) != SWZ_OK)
 		return NULL; /* the slot stays, with no calls */

@@ -7,6 +7,7 @@
 
 #include "runtime/hooks.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "base/syscall.h"
@@ -351,11 +352,14 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	thunk->slot = slot;
 	thunk->parent = (uint32_t)(key >> 32); /* folded: not the node's */
 	thunk->link = thread->top;
-	now = swz_now(thread);
-	key = swz_context_enter(thread, node, now);
-	thunk->start_ticks = now;
+	/* in the order of asm/x86_64/enter.S, against signals */
 	thread->top = thunk;
-	thread->key = key;
+	thread->key = (uint64_t)node->context << 32;
+	atomic_signal_fence(memory_order_seq_cst);
+	now = swz_now(thread);
+	thunk->start_ticks = now;
+	atomic_signal_fence(memory_order_seq_cst);
+	swz_context_enter(thread, node, now);
 	thread->record->last_ticks = swz_ticks_of(thread, now);
 	return thunk;
 }
