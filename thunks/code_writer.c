@@ -66,6 +66,11 @@ void swz_write_jcc(struct swz_code_writer *writer, unsigned condition,
 	swz_write_rel32(writer, target, 0);
 }
 
+static void note_stack_step(struct swz_code_writer *writer, unsigned step)
+{
+	writer->stack_steps[step] = (uint16_t)writer->written;
+}
+
 /*	call	1f
  *	int3
  *	.quad	value
@@ -80,8 +85,7 @@ void swz_write_jcc(struct swz_code_writer *writer, unsigned condition,
  * be forwarded from two halves written over what the call left.
  *
  * Between the call and the push the slot holds an address of the trampoline,
- * at first at rsp, then below it, where nothing reads it. Only an unwinder that
- * interrupts these instructions is misled. */
+ * at first at rsp, then below it, where nothing reads it. */
 void swz_write_return_address(struct swz_code_writer *writer, uint64_t value)
 {
 	static const uint8_t call_over_int3[] = {0xe8, 1, 0, 0, 0, 0xcc};
@@ -90,15 +94,23 @@ void swz_write_return_address(struct swz_code_writer *writer, uint64_t value)
 	static const uint8_t push_value[] = {0xff, 0x35, 0xed,
 					     0xff, 0xff, 0xff};
 
-	if (fits_32_bits((int64_t)value)) {
+	bool short_push = fits_32_bits((int64_t)value);
+
+	if (short_push) {
 		swz_write_bytes(writer, call_over_int3, sizeof(call_over_int3));
-		swz_write_bytes(writer, drop, sizeof(drop));
+	} else {
+		swz_write_bytes(writer, call_over_value,
+				sizeof(call_over_value));
+		swz_write_u64(writer, value);
+	}
+	note_stack_step(writer, 0);
+	swz_write_bytes(writer, drop, sizeof(drop));
+	note_stack_step(writer, 1);
+	if (short_push) {
 		swz_write_u8(writer, 0x68); /* sign-extends */
 		swz_write_u32(writer, (uint32_t)value);
-		return;
+	} else {
+		swz_write_bytes(writer, push_value, sizeof(push_value));
 	}
-	swz_write_bytes(writer, call_over_value, sizeof(call_over_value));
-	swz_write_u64(writer, value);
-	swz_write_bytes(writer, drop, sizeof(drop));
-	swz_write_bytes(writer, push_value, sizeof(push_value));
+	note_stack_step(writer, 2);
 }

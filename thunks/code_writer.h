@@ -16,6 +16,9 @@ struct swz_code_writer {
 	size_t written;
 	uint64_t address; /* where out[0] will run */
 	enum swz_status status;
+	/* Offsets of the instructions behind those with which the latest
+	 * swz_write_return_address moved rsp: down, up, down. */
+	uint16_t stack_steps[3];
 };
 
 void swz_write_bytes(struct swz_code_writer *writer, const void *bytes,

@@ -37,6 +37,7 @@ struct site {
 	unsigned covered; /* bytes of the instructions taken */
 	size_t count;
 	struct displaced insns[MAX_DISPLACED];
+	uint16_t jump_back; /* out offset; 0: none */
 };
 
 /* Whether control never goes on behind the copy of this instruction. */
@@ -381,8 +382,11 @@ static void write_site(struct swz_code_writer *writer, struct site *site)
 		site->insns[i].copy = swz_writer_address(writer);
 		write_copy(writer, site, &site->insns[i]);
 	}
-	if (!ends_flow(&site->insns[site->count - 1].insn))
+	site->jump_back = 0;
+	if (!ends_flow(&site->insns[site->count - 1].insn)) {
+		site->jump_back = (uint16_t)writer->written;
 		swz_write_jmp(writer, site->address + displaced_bytes(site));
+	}
 }
 
 static void report(const struct site *site,
@@ -394,6 +398,9 @@ static void report(const struct site *site,
 	relocation->displaced_bytes = (uint8_t)displaced_bytes(site);
 	relocation->written = (uint16_t)writer->written;
 	relocation->insn_count = (uint8_t)site->count;
+	relocation->jump_back = site->jump_back;
+	memcpy(relocation->call_steps, writer->stack_steps,
+	       sizeof(relocation->call_steps));
 	for (i = 0; i < site->count; i++) {
 		const struct displaced *displaced = &site->insns[i];
 
@@ -431,7 +438,8 @@ enum swz_status swz_relocate(struct swz_decoder *decoder, struct swz_bytes code,
 	for (i = 0; i < site.count; i++)
 		site.insns[i].copy = to; /* reached for sure, for pass 0 */
 	for (pass = 0; pass < 2; pass++) {
-		writer = (struct swz_code_writer){out, room, 0, to, SWZ_OK};
+		writer = (struct swz_code_writer){
+			.out = out, .room = room, .address = to};
 		write_site(&writer, &site);
 		if (writer.status != SWZ_OK)
 			return writer.status;

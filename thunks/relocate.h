@@ -70,6 +70,11 @@ struct swz_relocation {
 		uint8_t from;
 		uint16_t to;
 	} insns[8];
+	/* Out offset of the jump back home; 0: there is none. */
+	uint16_t jump_back;
+	/* Where a displaced call (always the last) moves rsp: from these out
+	 * offsets on it is 8 bytes lower, back, 8 bytes lower. 0: no call. */
+	uint16_t call_steps[3];
 };
 
 /* Takes whole instructions from `code` (the bytes from the patch site on, as

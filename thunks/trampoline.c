@@ -5,27 +5,33 @@
 
 #include "base/syscall.h"
 #include "thunks/near.h"
+#include "thunks/region.h"
 
 #define HEAD_BYTES ((unsigned)SWZ_TRAMPOLINE_BODY) /* push, lea, jmp, id */
 #define TYPICAL_BYTES 64u
 #define HOOK_BYTES 16u
+#define WRAPPING 29u /* write_wrapping */
 
 size_t swz_trampolines_room(uint32_t functions)
 {
 	return HOOK_BYTES + (size_t)functions * TYPICAL_BYTES +
-	       2 * (size_t)SWZ_RELOCATED_MAX;
+	       2 * (size_t)SWZ_RELOCATED_MAX +
+	       swz_unwind_table_bytes(functions);
 }
 
 enum swz_status swz_trampolines_open(struct swz_trampolines *region,
-				     uint64_t start, uint64_t end, size_t bytes,
+				     uint64_t start, uint64_t end,
+				     uint32_t functions, void *scratch,
 				     void (*hook)(void))
 {
-	region->bytes = (bytes + 4095) & ~(size_t)4095;
+	region->bytes = (swz_trampolines_room(functions) + 4095) &
+			~(size_t)4095;
 	region->start = swz_near_map(start, end, region->bytes);
 	if (!region->start)
 		return SWZ_E_NOMEM;
 	memcpy(region->start, &hook, sizeof(hook));
 	region->used = HOOK_BYTES;
+	swz_unwind_table_begin(&region->unwind, scratch, functions);
 	return SWZ_OK;
 }
 
@@ -36,23 +42,46 @@ static void put32(uint8_t *at, int64_t value)
 	memcpy(at, &v, sizeof(v));
 }
 
+/* lea behind(%rip), %r11; movabs $data, %r10; movabs $entry, %rax; jmp *%rax */
+static void write_wrapping(uint8_t *at, const struct swz_wrapper *wrapper)
+{
+	uint64_t data = (uintptr_t)wrapper->data;
+	uint64_t entry = (uintptr_t)wrapper->entry;
+
+	at[0] = 0x4c, at[1] = 0x8d, at[2] = 0x1d, put32(at + 3, WRAPPING - 7);
+	at[7] = 0x49, at[8] = 0xba, memcpy(at + 9, &data, 8);
+	at[17] = 0x48, at[18] = 0xb8, memcpy(at + 19, &entry, 8);
+	at[27] = 0xff, at[28] = 0xe0;
+}
+
 const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    struct swz_decoder *decoder,
-				    struct swz_bytes site, uint64_t address,
-				    unsigned wanted, uint32_t function_id,
+				    const struct swz_patch_site *site,
 				    uint8_t *displaced,
 				    enum swz_refusal *refusal)
 {
 	uint8_t *at = region->start + region->used;
-	uint8_t *body = at + HEAD_BYTES;
+	unsigned prefix = site->wrapper ? WRAPPING : 0;
+	uint8_t *body = at + HEAD_BYTES, *copies = body + prefix;
 	struct swz_relocation relocation = {0};
+	struct swz_moved_code moved = {
+		.fde = site->fde,
+		.site = site->fde_address,
+		.trampoline = (uint32_t)region->used,
+		.head = HEAD_BYTES,
+		.prefix = prefix,
+		.relocation = &relocation,
+	};
 	enum swz_status status;
 
 	*refusal = SWZ_REFUSE_OUT_OF_REACH;
-	if (region->bytes - region->used < HEAD_BYTES + SWZ_RELOCATED_MAX)
+	if (region->bytes - region->used <
+	    HEAD_BYTES + WRAPPING + SWZ_RELOCATED_MAX +
+		    swz_unwind_table_bytes(region->unwind.count))
 		return NULL;
-	status = swz_relocate(decoder, site, address, wanted, (uintptr_t)body,
-			      body, SWZ_RELOCATED_MAX, &relocation);
+	status = swz_relocate(decoder, site->code, site->address, site->wanted,
+			      (uintptr_t)copies, copies, SWZ_RELOCATED_MAX,
+			      &relocation);
 	if (status != SWZ_OK)
 		return NULL;
 	*refusal = relocation.refusal;
@@ -62,9 +91,13 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	at[1] = 0x48, at[2] = 0x8d, at[3] = 0x05,
 	put32(at + 4, body - (at + 8));
 	at[8] = 0xff, at[9] = 0x25, put32(at + 10, region->start - (at + 14));
-	memcpy(at + 14, &function_id, sizeof(function_id));
+	memcpy(at + 14, &site->function_id, sizeof(site->function_id));
+	if (site->wrapper)
+		write_wrapping(body, site->wrapper);
 	*displaced = relocation.displaced_bytes;
-	region->used += HEAD_BYTES + relocation.written;
+	moved.bytes = HEAD_BYTES + prefix + relocation.written;
+	swz_unwind_table_add(&region->unwind, &moved);
+	region->used += moved.bytes;
 	region->used = (region->used + 15) & ~(size_t)15;
 	return at;
 }
@@ -79,14 +112,22 @@ bool swz_trampoline_is(const uint8_t *code)
 
 enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 {
-	size_t keep = (region->used + 4095) & ~(size_t)4095;
+	struct swz_region sealed = {.start = region->start};
+	size_t keep;
 
+	region->used += swz_unwind_table_finish(
+		&region->unwind, region->start + region->used, region->start,
+		&sealed.unwind_header);
+	keep = (region->used + 4095) & ~(size_t)4095;
 	if (keep < region->bytes)
 		swz_sys_munmap(region->start + keep, region->bytes - keep);
 	region->bytes = keep;
-	return swz_sys_mprotect(region->start, keep, PROT_READ | PROT_EXEC) == 0
-		       ? SWZ_OK
-		       : SWZ_E_SYSTEM;
+	if (swz_sys_mprotect(region->start, keep, PROT_READ | PROT_EXEC) != 0)
+		return SWZ_E_SYSTEM;
+	sealed.bytes = keep;
+	if (sealed.unwind_header)
+		swz_region_add(&sealed);
+	return SWZ_OK;
 }
 
 void swz_patch_write(uint8_t *site, const uint8_t *trampoline)

@@ -11,32 +11,58 @@
  * body:
  *     displaced instructions, relocated, and a jump to the rest
  *
- * A region is written while it is read+write, then sealed read+execute. */
+ * A region is written while it is read+write, then sealed read+execute. It ends
+ * in unwind information for its trampolines. */
 
+#include "base/eh_frame.h"
 #include "thunks/relocate.h"
+#include "thunks/unwind_table.h"
 
 struct swz_trampolines {
 	uint8_t *start; /* the hook's address, then trampolines */
 	size_t bytes;
 	size_t used;
+	struct swz_unwind_table unwind;
+};
+
+/* What stands between a function and its callers: control goes to `entry`, an
+ * assembly stub, with %r10 = `data` and %r11 = the relocated function, all
+ * other registers as the caller left them. For functions that leave %rax, %r10
+ * and %r11 to their callers' care. */
+struct swz_wrapper {
+	void (*entry)(void);
+	const void *data;
+};
+
+/* A function to be hooked. */
+struct swz_patch_site {
+	struct swz_bytes code; /* from the site on: the function's, padding */
+	uint64_t address;      /* of the site, at run time */
+	unsigned wanted;       /* bytes to displace at least */
+	uint32_t function_id;
+	const struct swz_fde *fde;         /* the function's, or NULL */
+	uint64_t fde_address;              /* of the site, as the fde counts */
+	const struct swz_wrapper *wrapper; /* or NULL */
 };
 
 /* Bytes to reserve for this many functions. */
 size_t swz_trampolines_room(uint32_t functions);
 
-/* Maps a region that reaches [start, end). SWZ_E_NOMEM: no hole there. */
+/* Maps a region that reaches [start, end). `scratch` (of at least
+ * swz_unwind_table_bytes(functions) bytes) is needed until the region is
+ * sealed; with NULL it gets no unwind information. SWZ_E_NOMEM: no hole there.
+ */
 enum swz_status swz_trampolines_open(struct swz_trampolines *region,
-				     uint64_t start, uint64_t end, size_t bytes,
+				     uint64_t start, uint64_t end,
+				     uint32_t functions, void *scratch,
 				     void (*hook)(void)) SWZ_MUST_CHECK;
 
-/* Writes a trampoline for the function whose patch site has this code and
- * (run-time) address, displacing `wanted` bytes or more (at least
- * SWZ_JUMP_BYTES); returns its start, or NULL with *refusal set.
- * *displaced is the number of bytes of the site that it stands for. */
+/* Writes a trampoline for the function; returns its start, or NULL with
+ * *refusal set. *displaced is the number of bytes of the site that it stands
+ * for. */
 const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    struct swz_decoder *decoder,
-				    struct swz_bytes site, uint64_t address,
-				    unsigned wanted, uint32_t function_id,
+				    const struct swz_patch_site *site,
 				    uint8_t *displaced,
 				    enum swz_refusal *refusal);
 
@@ -45,7 +71,8 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 #define SWZ_TRAMPOLINE_BODY 18
 bool swz_trampoline_is(const uint8_t *code);
 
-/* Unmaps what is unused, makes the rest executable. */
+/* Unmaps what is unused, makes the rest executable and its unwind information
+ * known to swz_region_at. */
 enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 	SWZ_MUST_CHECK;
 

@@ -30,6 +30,8 @@ enum { URC_INSTALL_CONTEXT = 7, URC_CONTINUE_UNWIND = 8 };
 enum { UA_SEARCH_PHASE = 1, UA_CLEANUP_PHASE = 2 };
 
 void swz_landing(void);
+void swz_landing_return_pushed(void);
+void swz_landing_rax_pushed(void);
 
 int swz_personality(int version, int actions, uint64_t exception_class,
 		    void *exception, void *context);
@@ -38,7 +40,7 @@ int swz_personality(int version, int actions, uint64_t exception_class,
 		    void *exception, void *context)
 {
 	const struct swz_unwinder *unwinder;
-	uint64_t pc;
+	uint64_t pc, at;
 
 	(void)exception_class;
 	if (version != 1 || !(actions & UA_CLEANUP_PHASE))
@@ -53,7 +55,14 @@ int swz_personality(int version, int actions, uint64_t exception_class,
 	swz_unwind_begin(unwinder);
 	unwinder->set_gr(context, 0, (uintptr_t)exception);
 	unwinder->set_gr(context, 1, (uintptr_t)swz_arena_thunk_at(pc));
-	unwinder->set_ip(context, (uintptr_t)&swz_landing);
+	/* a signal may have come behind either of the thunk's two pushes */
+	at = pc % SWZ_THUNK_BYTES;
+	unwinder->set_ip(context,
+			 (uintptr_t)(at >= SWZ_THUNK_RAX_PUSHED
+					     ? swz_landing_rax_pushed
+				     : at >= SWZ_THUNK_RETURN_PUSHED
+					     ? swz_landing_return_pushed
+					     : swz_landing));
 	return URC_INSTALL_CONTEXT;
 }
 
@@ -61,9 +70,10 @@ extern uint8_t swz_eh_frame_start[], swz_eh_frame_end[];
 
 enum swz_status swz_unwind_apart(void)
 {
-	/* the CIE of asm/x86_64/arena.S: what every one begins with
-	 * (def_cfa rsp + 8, r16 at cfa - 8), and then its own def_cfa */
-	static const uint8_t program[] = {0x0c, 7, 8, 0x90, 1, 0x0c, 7, 0};
+	/* what the CFA of asm/x86_64/arena.S begins with: an expression of 17
+	 * bytes, rsp + 0, pc + 0, 63 */
+	static const uint8_t program[] = {0x0f, 17, 0x77, 0};
+	static const uint8_t behind[] = {0x80, 0, 0x08, 0x3f};
 	static bool done;
 	uint8_t *at = swz_eh_frame_start;
 	char *page;
@@ -71,8 +81,9 @@ enum swz_status swz_unwind_apart(void)
 
 	if (done)
 		return SWZ_OK;
-	while (memcmp(at, program, sizeof(program)) != 0)
-		if (++at + sizeof(program) > swz_eh_frame_end)
+	while (memcmp(at, program, sizeof(program)) != 0 ||
+	       memcmp(at + sizeof(program), behind, sizeof(behind)) != 0)
+		if (++at + sizeof(program) + sizeof(behind) > swz_eh_frame_end)
 			return SWZ_E_NOTFOUND;
 	at += sizeof(program) - 1;
 	page = (char *)((uintptr_t)at & -(uintptr_t)4096);

@@ -7,12 +7,12 @@
  *
  * A thunk's frame is the moment between the function's return to the thunk
  * address T and the real return: %rsp is what it is after the return, so CFA =
- * rsp + 0, and the return address lies in the thunk's data, which is found from
+ * rsp, and the return address lies in the thunk's data, which is found from
  * the program counter (column 16) alone:
  *     (pc & -64) + 64 KiB + offset of the return address
  * The personality routine makes the exit known when an exception passes
- * (thunks/unwind.c). After "pushq ret", +12, and "pushq %rax", +13, the
- * CFA is 8 and 16 bytes further up. */
+ * (thunks/unwind.c). Behind "push return_address", at +12, and "push %rax", at
+ * +13, the CFA is 8 and 16 bytes further up: a signal may arrive there. */
 
 #include "offsets.h"
 
@@ -24,10 +24,15 @@
 swz_arena_start:
 	.cfi_startproc
 	.cfi_personality 0x1b, swz_personality
-	.cfi_def_cfa %rsp, 0
-	/* %rsp is what it is, whatever the CFA: DW_CFA_val_expression r7, breg7 0.
-	 * (See swz_unwind_apart, thunks/unwind.c.) */
-	.cfi_escape 0x16, 7, 2, 0x77, 0x00
+	/* rsp + 8 * ((pc & 63) >= 12) + 8 * ((pc & 63) >= 13):
+	 * DW_CFA_def_cfa_expression: breg7 0; breg16 0; const1u 63; and; dup;
+	 * lit12; ge; swap; lit13; ge; plus; lit3; shl; plus */
+	.cfi_escape 0x0f, 17, 0x77, 0x00, 0x80, 0x00, 0x08, 0x3f, 0x1a, 0x12, \
+		0x3c, 0x2a, 0x16, 0x3d, 0x2a, 0x22, 0x33, 0x24, 0x22
+	/* DW_CFA_val_expression r7: the same, whatever becomes of the CFA (see
+	 * swz_unwind_apart, thunks/unwind.c) */
+	.cfi_escape 0x16, 7, 17, 0x77, 0x00, 0x80, 0x00, 0x08, 0x3f, 0x1a, \
+		0x12, 0x3c, 0x2a, 0x16, 0x3d, 0x2a, 0x22, 0x33, 0x24, 0x22
 	/* DW_CFA_expression r16: breg16 0; const1s -64; and; plus_uconst n */
 	.cfi_escape 0x10, 16, 9, 0x80, 0x00, 0x09, 0xc0, 0x1a, \
 		0x23, 0x88, 0x80, 0x04

@@ -47,6 +47,8 @@
 #define SWZ_UNIT_CODE_BYTES 0x10000
 #define SWZ_THUNK_BYTES 64
 #define SWZ_THUNK_AFTER_CALL 6 /* the thunk address T, from its code's start */
+#define SWZ_THUNK_RETURN_PUSHED 12
+#define SWZ_THUNK_RAX_PUSHED 13
 #define SWZ_ARENA_BYTES 0x20000000 /* 512 MiB: 4 Mi live frames */
 
 /* The context table's hash: ((site + 8 * function + key) * this) >> 32. */

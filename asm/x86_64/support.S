@@ -23,10 +23,23 @@ FUNC(swz_call_on_stack)
 	ret
 END(swz_call_on_stack)
 
-/* Where an unwinder lands when it cleans up a thunk's frame: %rsp = slot + 8,
- * %rax = the exception, %rdx = the thunk's data, callee-saved registers as the
+/* Where an unwinder lands when it cleans up a thunk's frame: %rsp = slot + 8 (or
+ * what a signal found when the thunk had pushed already), %rax = the exception, %rdx = the thunk's data, callee-saved registers as the
  * frame's caller expects them. Puts the real return address back, accounts the
  * exit, and unwinds on as if the caller had called _Unwind_Resume itself. */
+FUNC(swz_landing_rax_pushed)
+	.cfi_def_cfa_offset 16
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jmp	swz_landing_return_pushed
+END(swz_landing_rax_pushed)
+
+FUNC(swz_landing_return_pushed)
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jmp	swz_landing
+END(swz_landing_return_pushed)
+
 FUNC(swz_landing)
 	.cfi_def_cfa_offset 0
 	pushq	SWZ_THUNK_RETURN(%rdx)

@@ -67,20 +67,23 @@ void swz_calibrate(void)
 	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
 	struct swz_trampolines region;
 	uint64_t address = (uintptr_t)&empty, plain, hooked, recorded = 0;
+	const struct swz_patch_site site = {
+		.code = {(const uint8_t *)(uintptr_t)address, 16},
+		.address = address,
+		.wanted = SWZ_JUMP_BYTES,
+		.function_id = swz_plan_spare_id(),
+	};
 	const uint8_t *entry;
 	enum swz_refusal refusal;
 	struct swz_node *node;
 	uint8_t displaced;
 	void (*hooked_empty)(void);
 
-	if (!decoder || swz_trampolines_open(&region, address, address + 16,
-					     4096, swz_hook_enter) != SWZ_OK)
+	if (!decoder || swz_trampolines_open(&region, address, address + 16, 1,
+					     NULL, swz_hook_enter) != SWZ_OK)
 		return;
-	entry = swz_trampoline_write(
-		&region, decoder,
-		(struct swz_bytes){(const uint8_t *)(uintptr_t)address, 16},
-		address, SWZ_JUMP_BYTES, swz_plan_spare_id(), &displaced,
-		&refusal);
+	entry = swz_trampoline_write(&region, decoder, &site, &displaced,
+				     &refusal);
 	if (!entry || swz_trampolines_seal(&region) != SWZ_OK)
 		return;
 	*(const void **)&hooked_empty = entry;

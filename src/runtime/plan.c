@@ -6,6 +6,7 @@
 #include "base/syscall.h"
 #include "runtime/config.h"
 #include "runtime/file.h"
+#include "runtime/find_object.h"
 #include "runtime/foreign.h"
 #include "runtime/function.h"
 #include "runtime/message.h"
@@ -90,6 +91,24 @@ static struct swz_bytes site_bytes(const struct swz_module *m,
 	return code;
 }
 
+static struct swz_patch_site patch_site(const struct swz_module *m,
+					const struct swz_function *f,
+					uint32_t id)
+{
+	struct swz_patch_site site = {
+		.code = site_bytes(m, f),
+		.address = m->load_bias + f->start + f->site,
+		.wanted = SWZ_JUMP_BYTES,
+		.function_id = id,
+		.fde = f->fde,
+		.fde_address = f->start + f->site,
+	};
+
+	if (f->displace > SWZ_JUMP_BYTES)
+		site.wanted = f->displace;
+	return site;
+}
+
 static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 {
 	struct swz_trampolines region = {0};
@@ -100,7 +119,9 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 
 	/* what the relocated code refers to lies anywhere in the module */
 	open = swz_trampolines_open(&region, m->start, m->end,
-				    swz_trampolines_room(m->hookable_count),
+				    m->hookable_count,
+				    swz_scratch_alloc(swz_unwind_table_bytes(
+					    m->hookable_count)),
 				    hook) == SWZ_OK;
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
@@ -109,14 +130,12 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 		if (f->is_piece)
 			continue;
 		if (f->status == SWZ_PATCHED) {
+			struct swz_patch_site site = patch_site(m, f, id);
+
 			if (open)
 				f->trampoline = swz_trampoline_write(
-					&region, decoder, site_bytes(m, f),
-					m->load_bias + f->start + f->site,
-					f->displace > SWZ_JUMP_BYTES
-						? f->displace
-						: SWZ_JUMP_BYTES,
-					id, &f->displaced, &refusal);
+					&region, decoder, &site, &f->displaced,
+					&refusal);
 			if (!f->trampoline)
 				swz_function_refuse(f, refusal);
 		}
@@ -148,6 +167,8 @@ static enum swz_status plan_module(struct swz_module *m,
 		return status;
 	next_id += m->hookable_count;
 	swz_foreign_inspect(m);
+	if (m->own_unwinder)
+		swz_note_unwinder(m->start, m->end);
 	if (m->own_unwinder && swz_unwind_apart() != SWZ_OK)
 		for (uint32_t i = 0; i < m->function_count; i++)
 			swz_function_refuse(&m->functions[i],

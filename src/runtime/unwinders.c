@@ -1,14 +1,10 @@
-/* Finds the unwinder that is calling: the module loaded last below an address
- * that exports the unwinding interface. Looked up in the dynamic symbol tables
- * themselves, since the dynamic linker's lookups answer for the whole process
- * and take its lock. */
+/* Finds the unwinder that is calling, by the module that its code is in. */
 
-#include <elf.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "runtime/dynamic_symbol.h"
 #include "thunks/trampoline.h"
 #include "thunks/unwind.h"
 
@@ -17,61 +13,6 @@
 static struct swz_unwinder known[MOST_UNWINDERS];
 static _Atomic unsigned known_count;
 static _Atomic unsigned claimed;
-
-struct tables {
-	const Elf64_Sym *symbols;
-	const char *strings;
-	const uint32_t *hash; /* DT_GNU_HASH */
-};
-
-static struct tables tables_of(const struct link_map *map)
-{
-	struct tables t = {0};
-
-	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag; d++) {
-		const void *p = (const void *)d->d_un.d_ptr;
-
-		if ((uintptr_t)p < map->l_addr)
-			continue; /* the vdso's are not relocated */
-		if (d->d_tag == DT_SYMTAB)
-			t.symbols = p;
-		else if (d->d_tag == DT_STRTAB)
-			t.strings = p;
-		else if (d->d_tag == DT_GNU_HASH)
-			t.hash = p;
-	}
-	return t;
-}
-
-/* The GNU hash table: buckets of chains of hashes, a chain's last odd. */
-static void *find(const struct link_map *map, const struct tables *t,
-		  const char *name)
-{
-	uint32_t hash = 5381, buckets, offset, i;
-	const uint32_t *bucket, *chain;
-
-	if (!t->symbols || !t->strings || !t->hash || !t->hash[0])
-		return NULL;
-	for (const char *c = name; *c; c++)
-		hash = hash * 33 + (uint8_t)*c;
-	buckets = t->hash[0];
-	offset = t->hash[1];
-	bucket = t->hash + 4 + 2 * (size_t)t->hash[2];
-	chain = bucket + buckets;
-	i = bucket[hash % buckets];
-	if (i < offset)
-		return NULL;
-	for (;; i++) {
-		uint32_t h = chain[i - offset];
-		const Elf64_Sym *s = &t->symbols[i];
-
-		if ((h | 1) == (hash | 1) && s->st_shndx != SHN_UNDEF &&
-		    strcmp(t->strings + s->st_name, name) == 0)
-			return (void *)(map->l_addr + s->st_value);
-		if (h & 1)
-			return NULL;
-	}
-}
 
 /* The way past a hook: where a patched function's trampoline keeps its
  * relocated prologue. Our own calls are not the program's. */
@@ -95,25 +36,15 @@ static void *unhooked(void *function)
 
 static bool look_up(uint64_t address, struct swz_unwinder *u)
 {
-	const struct link_map *best = NULL;
-	uint64_t next = UINT64_MAX;
-	struct tables t;
+	const struct link_map *map = swz_map_at(address, &u->end);
 
-	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
-		if (m->l_addr <= address && (!best || m->l_addr > best->l_addr))
-			best = m;
-		if (m->l_addr > address && m->l_addr < next)
-			next = m->l_addr;
-	}
-	if (!best)
+	if (!map)
 		return false;
-	t = tables_of(best);
-	*(void **)&u->get_ip = unhooked(find(best, &t, "_Unwind_GetIP"));
-	*(void **)&u->set_gr = unhooked(find(best, &t, "_Unwind_SetGR"));
-	*(void **)&u->set_ip = unhooked(find(best, &t, "_Unwind_SetIP"));
-	u->resume = find(best, &t, "_Unwind_Resume");
-	u->start = best->l_addr;
-	u->end = next;
+	*(void **)&u->get_ip = unhooked(swz_map_symbol(map, "_Unwind_GetIP"));
+	*(void **)&u->set_gr = unhooked(swz_map_symbol(map, "_Unwind_SetGR"));
+	*(void **)&u->set_ip = unhooked(swz_map_symbol(map, "_Unwind_SetIP"));
+	u->resume = swz_map_symbol(map, "_Unwind_Resume");
+	u->start = map->l_addr;
 	return u->get_ip && u->set_gr && u->set_ip && u->resume;
 }
 

@@ -42,12 +42,13 @@ fi
 
 it 'needs nothing from libc'
 nm -uD "$LIBSWIZZLE" | awk '{ sub("@.*", "", $2); print $2 }' | sort >needed
-printf '%s\n' _r_debug dl_iterate_phdr __stack_chk_fail | sort >allowed
+printf '%s\n' _r_debug __stack_chk_fail | sort >allowed
 comm -23 needed allowed >bad
 assert_empty bad
 
-it 'exports nothing that could take a name from the program'
-nm -D --defined-only "$LIBSWIZZLE" | awk '$3 !~ /^swz_|^swizzle/' >bad
+it 'exports no name of the program, but for where unwinders look'
+nm -D --defined-only "$LIBSWIZZLE" | awk '$3 !~ /^swz_|^swizzle/ &&
+	$3 != "_dl_find_object" && $3 != "dl_iterate_phdr"' >bad
 assert_empty bad
 
 it 'has no segment that is writable and executable, no executable stack'

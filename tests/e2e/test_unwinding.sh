@@ -15,13 +15,14 @@ for mode in backtrace walk; do
 	assert_calls profile nest 2121 run 1 main 1
 done
 
-for mode in exit deferred asynchronous; do
+for mode in exit deferred asynchronous busy; do
 	it "threads that end by $mode run all destructors and cleanups"
 	assert_same_as_native "$TARGETS/cancel" $mode
 	assert_contains out '1000 destroyed, 1000 cleaned'
 	assert_complete profile
 	assert_calls profile run 50 nest 1000 bottom 50 on_cleanup 1000 \
 		'guard::~guard' 1000
+	[ $mode != busy ] || assert_ge "$(row table calls fib)" 50 'calls of fib'
 done
 
 if command -v gdb >/dev/null; then

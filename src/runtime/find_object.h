@@ -1,0 +1,11 @@
+#ifndef SWZ_RUNTIME_FIND_OBJECT_H
+#define SWZ_RUNTIME_FIND_OBJECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Notes that the module [start, end) holds an unwinder that exports nothing.
+ * Before the first look of anybody's. */
+void swz_note_unwinder(uint64_t start, uint64_t end);
+
+#endif

@@ -1,0 +1,58 @@
+# shellcheck shell=bash
+# A signal at every instruction of trampolines, thunks and hooks: its handler
+# runs hooked functions, walks the stack to main, and returns, jumps or throws.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets stepper step
+
+# The program's own run is stepped through too: what is counted as "handled" is
+# one for each instruction, so there are many more with the hooks than without.
+step() { # HOW STACK WORK [STRIDE]
+	"$TARGETS/stepper" "$TARGETS/step" "$@" >native.out 2>native.err
+	capture "$TARGETS/stepper" "$RUN" -q -o profile "$TARGETS/step" "$@"
+	assert_status 0
+	assert_eq '0 wrong' "$(cat native.out)" 'native run'
+	assert_eq '0 wrong' "$(cat out)"
+	read -r alone _ <native.err
+	read -r handled _ attempts _ destroyed _ <err
+	assert_ge "$handled" $((alone + 100 / ${4:-1})) 'instructions'
+}
+
+for stack in own alt; do
+	it "returns from a handler on its $stack stack: counts are exact"
+	step return $stack warm
+	assert_complete profile
+	assert_time_is_sane profile
+	assert_calls profile main 1 in_handler "$handled" guarded 2 middle 2 \
+		leaf $((4 + handled)) on_signal "$handled"
+	step return $stack fresh
+	assert_complete profile
+	assert_calls profile in_handler "$handled" leaf $((1 + handled))
+	step return $stack tail
+	assert_complete profile
+	assert_calls profile in_handler "$handled" leaf $((2 + handled)) jumper 2
+	step return $stack deep
+	assert_complete profile
+	assert_calls profile in_handler "$handled" leaf $((2 + handled)) down 13
+done
+
+# A handler that leaves a hook half done: every call that was made undisturbed
+# is counted, and at most one for each of the others.
+stride=${STEP_STRIDE:-97}
+for how in jump throw; do
+	for stack in own alt; do
+		it "leaves by $how from a handler on its $stack stack"
+		step $how $stack warm "$stride"
+		assert_readable profile
+		assert_calls profile main 1 in_handler "$handled"
+		assert_ge "$(row table calls guarded)" "$attempts" 'guarded'
+		assert_le "$(row table calls guarded)" $((2 * attempts + 1)) 'guarded'
+		step $how $stack tail "$stride"
+		assert_readable profile
+		assert_calls profile main 1 in_handler "$handled"
+		assert_ge "$(row table calls jumper)" "$attempts" 'jumper'
+		assert_le "$(row table calls jumper)" $((2 * attempts + 1)) 'jumper'
+	done
+done
+
+finish

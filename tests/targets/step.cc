@@ -1,0 +1,242 @@
+// build: -O2 -fno-inline -fno-ipa-pure-const -fno-optimize-sibling-calls
+// -fnon-call-exceptions -fasynchronous-unwind-tables The program for
+// tests/targets/stepper.c, which delivers SIGUSR1 at every instruction that
+// lies between its marks: step return|jump|throw own|alt warm|fresh|tail|deep
+// [STRIDE]
+#include <setjmp.h>
+#include <signal.h>
+#include <unwind.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define KEEP __attribute__((noinline, noclone))
+// Their number is in the profile; those that only the test needs are not.
+#define COUNTED extern "C" KEEP
+
+enum { ALL = 1, ONE = 2, STOP = 3, HANDLED = 4, HANDLER = 5 };
+
+// What the stepper sees: int3 with a magic number in rax.
+static void mark(long command, long a, long b)
+{
+	long magic = 0x53544550;
+
+	asm volatile("int3; xor %%eax, %%eax"
+		     : "+a"(magic)
+		     : "D"(command), "S"(a), "d"(b)
+		     : "memory");
+}
+
+static volatile long sink, handled, wrong, destroyed, attempts;
+static const char *how;
+static sigjmp_buf back;
+
+// ------------------------------------------------------------ what is stepped
+
+COUNTED long leaf(long n)
+{
+	sink = n;
+	return n + 1;
+}
+
+struct guard {
+	~guard()
+	{
+		destroyed = destroyed + 1;
+	}
+};
+
+COUNTED long middle(long n)
+{
+	return leaf(n) + leaf(n + 1);
+}
+
+COUNTED long guarded(long n)
+{
+	guard g;
+	return middle(n) + 1;
+}
+
+COUNTED __attribute__((optimize("optimize-sibling-calls"))) long jumper(long n)
+{
+	return leaf(n + 1);
+}
+
+COUNTED long down(long n)
+{
+	return n ? down(n - 1) + 1 : leaf(n);
+}
+
+// Each is called for the first time when it is stepped through.
+template <int N> KEEP long fresh_function(long n)
+{
+	return leaf(n + N) - N;
+}
+
+typedef long function(long);
+enum { FRESH = 256 };
+static function *fresh[FRESH];
+
+template <int N> struct fill {
+	static void all()
+	{
+		fresh[N - 1] = fresh_function<N - 1>;
+		fill<N - 1>::all();
+	}
+};
+template <> struct fill<0> {
+	static void all()
+	{
+	}
+};
+
+static const char *which;
+static function *work;
+
+static void choose(long attempt)
+{
+	if (!strcmp(which, "fresh"))
+		work = fresh[attempt % FRESH];
+	else
+		work = !strcmp(which, "tail")   ? jumper
+		       : !strcmp(which, "deep") ? down
+						: guarded;
+}
+
+static long expected(long n)
+{
+	return !strcmp(which, "fresh")  ? n + 1
+	       : !strcmp(which, "tail") ? n + 2
+	       : !strcmp(which, "deep") ? n + 1
+					: 2 * n + 4;
+}
+
+// ----------------------------------------------------------------- the handler
+
+extern "C" int main(int argc, char **argv);
+
+struct walk {
+	int frames, mains;
+};
+
+// The walk has to reach main, whatever was interrupted.
+static _Unwind_Reason_Code visit(_Unwind_Context *context, void *data)
+{
+	walk *w = static_cast<walk *>(data);
+	void *start = _Unwind_FindEnclosingFunction(
+		reinterpret_cast<void *>(_Unwind_GetIP(context)));
+
+	w->frames++;
+	if (start == reinterpret_cast<void *>(main))
+		w->mains++;
+	return w->frames > 200 ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+COUNTED long in_handler(long n)
+{
+	return leaf(n) - 1;
+}
+
+static void on_signal(int, siginfo_t *, void *context)
+{
+	const ucontext_t *u = static_cast<ucontext_t *>(context);
+	walk w = {};
+
+	handled = handled + 1;
+	if (in_handler(handled) != handled)
+		wrong = wrong + 1;
+	_Unwind_Backtrace(visit, &w);
+	if (w.mains != 1) {
+		wrong = wrong + 1;
+		fprintf(stderr, "main seen %d times, %d frames\n", w.mains,
+			w.frames);
+	}
+	if (!strcmp(how, "jump"))
+		siglongjmp(back, 1);
+	if (!strcmp(how, "throw"))
+		throw 7;
+	mark(HANDLED, u->uc_mcontext.gregs[REG_RIP],
+	     u->uc_mcontext.gregs[REG_RSP]);
+}
+
+static void set_up(bool alternate)
+{
+	struct sigaction action = {};
+	stack_t stack = {};
+
+	stack.ss_size = 1 << 18;
+	stack.ss_sp = malloc(stack.ss_size);
+	sigaltstack(&stack, nullptr);
+	action.sa_sigaction = on_signal;
+	action.sa_flags = SA_SIGINFO | (alternate ? SA_ONSTACK : 0) |
+			  (strcmp(how, "throw") ? 0 : SA_NODEFER);
+	sigaction(SIGUSR1, &action, nullptr);
+	mark(HANDLER, reinterpret_cast<long>(on_signal), 0);
+}
+
+// ------------------------------------------------------------------- the modes
+
+// The function that is called in the region that is stepped through.
+static long stepped(long command, long n)
+{
+	long result;
+
+	mark(command, n, 0);
+	result = work(5);
+	mark(STOP, 0, 0);
+	return result;
+}
+
+static void once()
+{
+	if (stepped(ALL, 0) != expected(5))
+		wrong = wrong + 1;
+}
+
+// At one instruction of each attempt, until the work ends undisturbed.
+static void attempt_all(long step)
+{
+	volatile long before = -1, n;
+
+	for (n = 0; before != handled; n = n + step) {
+		before = handled;
+		attempts = attempts + 1;
+		choose(attempts);
+		if (!strcmp(how, "jump")) {
+			if (sigsetjmp(back, 1) == 0 &&
+			    stepped(ONE, n) != expected(5))
+				wrong = wrong + 1;
+		} else {
+			try {
+				if (stepped(ONE, n) != expected(5))
+					wrong = wrong + 1;
+			} catch (int e) {
+				wrong = wrong + (e != 7);
+			}
+		}
+		mark(STOP, 0, 0);
+		if (work(6) != expected(6))
+			wrong = wrong + 1;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	how = argc > 1 ? argv[1] : "return";
+	which = argc > 3 ? argv[3] : "warm";
+	fill<FRESH>::all();
+	set_up(argc > 2 && !strcmp(argv[2], "alt"));
+	choose(0);
+	if (strcmp(which, "fresh") != 0)
+		work(6); // the edges are there
+	if (!strcmp(how, "return"))
+		once();
+	else
+		attempt_all(argc > 4 ? atol(argv[4]) : 1);
+	fprintf(stderr, "%ld handled %ld attempts %ld destroyed\n", handled,
+		attempts, destroyed);
+	printf("%ld wrong\n", wrong);
+	return 0;
+}

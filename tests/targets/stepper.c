@@ -1,0 +1,149 @@
+/* build: -O2 */
+/* Runs a program and delivers SIGUSR1 at every instruction, one after the
+ * other, between the marks that the program sets (tests/targets/step.cc):
+ * stepper PROGRAM [ARG...] */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ALL = 1, ONE = 2, STOP = 3, HANDLED = 4, HANDLER = 5 };
+#define MAGIC 0x53544550
+
+static pid_t child;
+static struct user_regs_struct regs;
+static unsigned long handler;
+
+static void give_up(const char *what)
+{
+	fprintf(stderr, "stepper: %s: %s\n", what, strerror(errno));
+	kill(child, SIGKILL);
+	exit(99);
+}
+
+/* Goes on, with a signal or without, to the next stop; returns the signal that
+ * stopped it. */
+static int resume(int request, int signal)
+{
+	int status;
+
+	if (ptrace(request, child, NULL, (void *)(long)signal) != 0)
+		give_up("ptrace");
+	if (waitpid(child, &status, 0) != child)
+		give_up("waitpid");
+	if (WIFEXITED(status))
+		exit(WEXITSTATUS(status));
+	if (WIFSIGNALED(status)) {
+		fprintf(stderr, "stepper: killed by signal %d\n",
+			WTERMSIG(status));
+		exit(128 + WTERMSIG(status));
+	}
+	if (ptrace(PTRACE_GETREGS, child, NULL, &regs) != 0)
+		give_up("registers");
+	return WSTOPSIG(status);
+}
+
+static bool at_mark(int signal)
+{
+	return signal == SIGTRAP && (regs.rax & 0xffffffff) == MAGIC &&
+	       (ptrace(PTRACE_PEEKTEXT, child, (void *)(regs.rip - 1), NULL) &
+		0xff) == 0xcc;
+}
+
+/* Until the next mark. Other signals are the program's own. */
+static void run_to_mark(void)
+{
+	int pass = 0;
+
+	for (;;) {
+		int signal = resume(PTRACE_CONT, pass);
+
+		if (at_mark(signal))
+			return;
+		pass = signal == SIGTRAP ? 0 : signal;
+	}
+}
+
+/* The handler runs; false: it has left by another way, up to a mark. */
+static bool run_handler(void)
+{
+	unsigned long rip, rsp;
+
+	run_to_mark();
+	if (regs.rdi != HANDLED)
+		return false;
+	rip = regs.rsi, rsp = regs.rdx;
+	while (regs.rip != rip || regs.rsp != rsp)
+		resume(PTRACE_SINGLESTEP, 0);
+	return true;
+}
+
+/* Steps; from instruction `first` on a signal is sent before each, `most`
+ * times. One that is blocked stays pending; the kernel says when it comes. */
+static void step_through(long first, long most)
+{
+	bool pending = false, due = false;
+	long n = 0;
+
+	while (most) {
+		bool send = due || (n >= first && !pending);
+		int signal = resume(PTRACE_SINGLESTEP, send ? SIGUSR1 : 0);
+
+		if (at_mark(signal))
+			return;
+		due = signal == SIGUSR1;
+		if (signal != SIGTRAP && !due)
+			give_up("an unexpected signal");
+		n++;
+		pending = pending || send;
+		if (regs.rip != handler)
+			continue;
+		pending = false;
+		most--;
+		if (!run_handler())
+			return;
+		/* the instruction itself, without a signal */
+		if (at_mark(resume(PTRACE_SINGLESTEP, 0)))
+			return;
+	}
+	run_to_mark();
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: %s PROGRAM [ARG...]\n", argv[0]);
+		return 2;
+	}
+	child = fork();
+	if (child == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execvp(argv[1], argv + 1);
+		_exit(127);
+	}
+	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+		give_up("the program did not start");
+	ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)PTRACE_O_EXITKILL);
+	run_to_mark();
+	for (;;) {
+		if (regs.rdi == HANDLER) {
+			handler = regs.rsi;
+			run_to_mark();
+		} else if (regs.rdi == ALL) {
+			step_through(0, -1);
+		} else if (regs.rdi == ONE) {
+			step_through((long)regs.rsi, 1);
+		} else {
+			run_to_mark();
+		}
+	}
+}

@@ -1,0 +1,29 @@
+#ifndef SWZ_THUNKS_REGION_H
+#define SWZ_THUNKS_REGION_H
+
+/* The regions of trampolines that there are, for those who look for unwind
+ * information. Finding takes no lock and is async-signal-safe; adding and
+ * removing is for one thread at a time. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct swz_region {
+	const uint8_t *start;
+	size_t bytes;
+	const uint8_t *unwind_header; /* its .eh_frame_hdr */
+};
+
+/* At most 4096 regions are known; false: it is not. */
+bool swz_region_add(const struct swz_region *region);
+void swz_region_remove(const uint8_t *start);
+
+/* The region that holds the address; false: none does. */
+bool swz_region_at(uint64_t address, struct swz_region *found);
+
+/* The region at place `*at`, or at the next that holds one; moves *at behind
+ * it. Begin with 0; false: there are no more. */
+bool swz_region_next(unsigned *at, struct swz_region *found);
+
+#endif
