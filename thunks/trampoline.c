@@ -102,12 +102,29 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	return at;
 }
 
-bool swz_trampoline_is(const uint8_t *code)
+static bool is_trampoline(const uint8_t *code)
 {
 	static const uint8_t lea[] = {0x50, 0x48, 0x8d, 0x05, 0x0a,
 				      0,    0,    0,    0xff, 0x25};
 
 	return memcmp(code, lea, sizeof(lea)) == 0;
+}
+
+const void *swz_unhooked(const void *function)
+{
+	const uint8_t *code = function, *trampoline;
+	int32_t distance;
+
+	if (!code)
+		return NULL;
+	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e)
+		code += 4; /* endbr64 */
+	if (code[0] != 0xe9)
+		return function;
+	memcpy(&distance, code + 1, sizeof(distance));
+	trampoline = code + 5 + distance;
+	return is_trampoline(trampoline) ? trampoline + SWZ_TRAMPOLINE_BODY
+					 : function;
 }
 
 enum swz_status swz_trampolines_seal(struct swz_trampolines *region)

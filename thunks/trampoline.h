@@ -66,10 +66,12 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    uint8_t *displaced,
 				    enum swz_refusal *refusal);
 
-/* Where a trampoline's body begins, and whether these are the first bytes of
- * one. */
+/* Where a trampoline's body begins. */
 #define SWZ_TRAMPOLINE_BODY 18
-bool swz_trampoline_is(const uint8_t *code);
+
+/* The way past a function's hook, if it has one: its relocated prologue. NULL
+ * for NULL. */
+const void *swz_unhooked(const void *function);
 
 /* Unmaps what is unused, makes the rest executable and its unwind information
  * known to swz_region_at. */

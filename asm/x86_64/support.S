@@ -23,6 +23,37 @@ FUNC(swz_call_on_stack)
 	ret
 END(swz_call_on_stack)
 
+/* Wrappers of functions that walk the stack (src/runtime/walkers.c): In: as a
+ * wrapper gets it (thunks/trampoline.h). Registers that the real function might
+ * leave alone are left alone. */
+.macro WRAP name, function
+FUNC(\name)
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%rsi
+	SAVE	%rdi
+	SAVE	%r8
+	SAVE	%r9
+	SAVE	%r10
+	movq	56(%rsp), %r8			/* the caller */
+	movq	%r10, %rdx
+	movq	%r11, %rcx
+	call	\function
+	RESTORE	%r10
+	RESTORE	%r9
+	RESTORE	%r8
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	ret
+END(\name)
+.endm
+
+WRAP	swz_wrap_backtrace, swz_walk_backtrace
+WRAP	swz_wrap_step, swz_walk_step
+WRAP	swz_wrap_addresses, swz_walk_addresses
+
 /* Where an unwinder lands when it cleans up a thunk's frame: %rsp = slot + 8 (or
  * what a signal found when the thunk had pushed already), %rax = the exception, %rdx = the thunk's data, callee-saved registers as the
  * frame's caller expects them. Puts the real return address back, accounts the

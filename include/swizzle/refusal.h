@@ -20,7 +20,8 @@
 	X(SWZ_REFUSE_FILTERED, "excluded by a filter") \
 	X(SWZ_REFUSE_FOREIGN_RUNTIME, "runtime that walks its own stack") \
 	X(SWZ_REFUSE_UNWRITABLE, "text cannot be made writable") \
-	X(SWZ_REFUSE_OWN_UNWINDER, "module with an unwinder of its own")
+	X(SWZ_REFUSE_OWN_UNWINDER, "module with an unwinder of its own") \
+	X(SWZ_REFUSE_WALKS_STACK, "walks the stack (patched, not recorded)")
 
 enum swz_refusal {
 #define X(symbol, text) symbol,

@@ -11,26 +11,6 @@
 
 #include "swizzle.h"
 
-static bool find_symbol(const struct swz_module *m, const char *name,
-			struct swz_elf_symbol *symbol)
-{
-	static const uint32_t tables[] = {SHT_DYNSYM, SHT_SYMTAB};
-
-	if (!m->file.file.size)
-		return false;
-	for (unsigned t = 0; t < 2; t++) {
-		struct swz_elf_symbols it;
-
-		if (swz_elf_symbols_open(&it, &m->file, tables[t]) != SWZ_OK)
-			continue;
-		while (swz_elf_symbols_next(&it, symbol))
-			if (symbol->section != SHN_UNDEF && symbol->value &&
-			    strcmp(symbol->name, name) == 0)
-				return true;
-	}
-	return false;
-}
-
 /* Whether the module has exception tables but gets no unwinder from elsewhere
  * and gives none: then it was linked with one (-static-libgcc). Such an
  * unwinder exports nothing by which a thunk's frame could be cleaned up, and
@@ -72,8 +52,8 @@ static void mark_v8_blob(struct swz_module *m)
 	struct swz_elf_symbol code, size;
 	uint32_t bytes;
 
-	if (!find_symbol(m, "v8_Default_embedded_blob_code_", &code) ||
-	    !find_symbol(m, "v8_Default_embedded_blob_code_size_", &size))
+	if (!swz_module_symbol(m, "v8_Default_embedded_blob_code_", &code) ||
+	    !swz_module_symbol(m, "v8_Default_embedded_blob_code_size_", &size))
 		return;
 	memcpy(&bytes, swz_module_bytes(m, size.value), sizeof(bytes));
 	m->generated.start = code.value;
@@ -86,7 +66,7 @@ void swz_foreign_inspect(struct swz_module *m)
 
 	m->foreign_runtime = has_section(m, ".gopclntab") ||
 			     has_section(m, ".note.go.buildid") ||
-			     find_symbol(m, "caml_frametable", &symbol);
+			     swz_module_symbol(m, "caml_frametable", &symbol);
 	m->own_unwinder = has_own_unwinder(m);
 	mark_v8_blob(m);
 }
@@ -98,8 +78,9 @@ void swz_foreign_answer(const struct swz_module *m)
 	struct swz_elf_symbol symbol;
 	void (*set_resolver)(resolver *);
 
-	if (!find_symbol(m, "_ZN2v82V832SetReturnAddressLocationResolverEPFmmE",
-			 &symbol))
+	if (!swz_module_symbol(
+		    m, "_ZN2v82V832SetReturnAddressLocationResolverEPFmmE",
+		    &symbol))
 		return;
 	set_resolver = (void (*)(resolver *))(uintptr_t)swz_module_bytes(
 		m, symbol.value);

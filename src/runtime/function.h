@@ -25,6 +25,9 @@ struct swz_function {
 	const struct swz_fde *fde; /* NULL if found by symbol only */
 	const uint8_t *trampoline; /* set when it is written */
 	uint8_t displaced;
+	const struct swz_wrapper *wrapper; /* it walks the stack, and is patched
+					    * so that it passes over thunks;
+					    * calls are not recorded */
 };
 
 /* Fills module->functions from .eh_frame and the symbol tables, by address. */

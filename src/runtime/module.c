@@ -244,6 +244,26 @@ enum swz_status swz_module_open(struct swz_module *m)
 	return SWZ_OK;
 }
 
+bool swz_module_symbol(const struct swz_module *m, const char *name,
+		       struct swz_elf_symbol *symbol)
+{
+	static const uint32_t tables[] = {SHT_DYNSYM, SHT_SYMTAB};
+
+	if (!m->file.file.size)
+		return false;
+	for (unsigned t = 0; t < 2; t++) {
+		struct swz_elf_symbols it;
+
+		if (swz_elf_symbols_open(&it, &m->file, tables[t]) != SWZ_OK)
+			continue;
+		while (swz_elf_symbols_next(&it, symbol))
+			if (symbol->section != SHN_UNDEF && symbol->value &&
+			    strcmp(symbol->name, name) == 0)
+				return true;
+	}
+	return false;
+}
+
 void swz_module_close(struct swz_module *m)
 {
 	if (m->file.file.size)

@@ -57,6 +57,11 @@ enum swz_status swz_modules_list(struct swz_module **modules,
 enum swz_status swz_module_open(struct swz_module *module) SWZ_MUST_CHECK;
 void swz_module_close(struct swz_module *module);
 
+/* Finds what the module defines by this name, in .dynsym or .symtab of its
+ * file. */
+bool swz_module_symbol(const struct swz_module *module, const char *name,
+		       struct swz_elf_symbol *symbol);
+
 /* The address in memory of an ELF virtual address. */
 static inline const uint8_t *swz_module_bytes(const struct swz_module *module,
 					      uint64_t address)

@@ -13,6 +13,7 @@
 #include "runtime/pattern.h"
 #include "runtime/scan.h"
 #include "runtime/scratch.h"
+#include "runtime/walkers.h"
 #include "thunks/trampoline.h"
 #include "thunks/unwind.h"
 
@@ -102,11 +103,19 @@ static struct swz_patch_site patch_site(const struct swz_module *m,
 		.function_id = id,
 		.fde = f->fde,
 		.fde_address = f->start + f->site,
+		.wrapper = f->wrapper,
 	};
 
 	if (f->displace > SWZ_JUMP_BYTES)
 		site.wanted = f->displace;
 	return site;
+}
+
+/* Leads the function to its wrapper, and not to the hook before. */
+static void bypass_hook(struct swz_function *f)
+{
+	f->trampoline += SWZ_TRAMPOLINE_BODY;
+	swz_function_refuse(f, SWZ_REFUSE_WALKS_STACK);
 }
 
 static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
@@ -138,50 +147,68 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 					&refusal);
 			if (!f->trampoline)
 				swz_function_refuse(f, refusal);
+			else if (f->wrapper)
+				bypass_hook(f);
 		}
 		id++;
 	}
 	if (open && swz_trampolines_seal(&region) != SWZ_OK)
-		for (uint32_t i = 0; i < m->function_count; i++)
+		for (uint32_t i = 0; i < m->function_count; i++) {
+			m->functions[i].trampoline = NULL;
 			swz_function_refuse(&m->functions[i],
 					    SWZ_REFUSE_OUT_OF_REACH);
+		}
 }
 
 static void count_statuses(struct swz_module *m)
 {
 	memset(m->counts, 0, sizeof(m->counts));
+	if (!m->in_scope)
+		return;
 	for (uint32_t i = 0; i < m->function_count; i++)
 		if (!m->functions[i].is_piece)
 			m->counts[m->functions[i].status]++;
 }
 
+static void refuse_functions(struct swz_module *m)
+{
+	bool own_unwinder = m->own_unwinder && swz_unwind_apart() != SWZ_OK;
+
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		struct swz_function *f = &m->functions[i];
+
+		if (f->wrapper)
+			continue;
+		if (own_unwinder)
+			swz_function_refuse(f, SWZ_REFUSE_OWN_UNWINDER);
+		if (m->foreign_runtime || (f->start >= m->generated.start &&
+					   f->start < m->generated.end))
+			swz_function_refuse(f, SWZ_REFUSE_FOREIGN_RUNTIME);
+		if (!m->in_scope)
+			swz_function_refuse(f, SWZ_REFUSE_FILTERED);
+		else if (swz_config.filter || swz_config.notrace ||
+			 swz_config.hide)
+			filter_function(f);
+	}
+}
+
+/* Modules out of scope are patched for functions that walk the stack. */
 static enum swz_status plan_module(struct swz_module *m,
 				   struct swz_decoder *decoder)
 {
 	enum swz_status status = swz_module_open(m);
 
 	m->first_id = next_id;
-	if (status == SWZ_OK)
-		status = swz_functions_collect(m);
+	if (status != SWZ_OK || (!m->in_scope && !swz_walkers_are_in(m)))
+		return status;
+	status = swz_functions_collect(m);
 	if (status != SWZ_OK)
 		return status;
-	next_id += m->hookable_count;
+	swz_walkers_mark(m);
 	swz_foreign_inspect(m);
 	if (m->own_unwinder)
 		swz_note_unwinder(m->start, m->end);
-	if (m->own_unwinder && swz_unwind_apart() != SWZ_OK)
-		for (uint32_t i = 0; i < m->function_count; i++)
-			swz_function_refuse(&m->functions[i],
-					    SWZ_REFUSE_OWN_UNWINDER);
-	for (uint32_t i = 0; i < m->function_count; i++)
-		if (m->foreign_runtime ||
-		    (m->functions[i].start >= m->generated.start &&
-		     m->functions[i].start < m->generated.end))
-			swz_function_refuse(&m->functions[i],
-					    SWZ_REFUSE_FOREIGN_RUNTIME);
-	if (swz_config.filter || swz_config.notrace || swz_config.hide)
-		for (uint32_t i = 0; i < m->function_count; i++)
-			filter_function(&m->functions[i]);
+	refuse_functions(m);
 	status = swz_scan_return_slots(m, decoder);
 	if (status == SWZ_OK)
 		status = swz_scan_branches(m, decoder);
@@ -189,6 +216,10 @@ static enum swz_status plan_module(struct swz_module *m,
 		return status;
 	write_trampolines(m, decoder);
 	count_statuses(m);
+	if (m->in_scope)
+		next_id += m->hookable_count;
+	else
+		m->hookable_count = 0; /* none of the profile's */
 	return SWZ_OK;
 }
 
@@ -203,6 +234,8 @@ static enum swz_status collect_filters(const struct swz_plan *plan)
 		const struct swz_module *m = &plan->modules[i];
 		uint32_t id = m->first_id;
 
+		if (!m->in_scope)
+			continue;
 		for (uint32_t j = 0; j < m->function_count; j++)
 			if (!m->functions[j].is_piece)
 				filter_flags[id++] = m->functions[j].filter;
@@ -224,7 +257,8 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 		return status;
 	for (unsigned i = 0; i < plan->module_count; i++) {
 		plan->modules[i].first_id = next_id;
-		if (!plan->modules[i].in_scope)
+		if (!plan->modules[i].text_count ||
+		    plan->modules[i].path[0] != '/')
 			continue;
 		status = plan_module(&plan->modules[i], decoder);
 		if (status != SWZ_OK)
@@ -261,7 +295,7 @@ static void patch_range(struct swz_module *m, const struct swz_range *text)
 		struct swz_function *f = &m->functions[i];
 
 		if (f->start < text->start || f->start >= text->end ||
-		    f->status != SWZ_PATCHED || !f->trampoline)
+		    !f->trampoline)
 			continue;
 		if (writable)
 			swz_patch_write((uint8_t *)(uintptr_t)swz_module_bytes(
@@ -280,9 +314,10 @@ void swz_plan_apply(struct swz_plan *plan)
 	for (unsigned i = 0; i < plan->module_count; i++) {
 		struct swz_module *m = &plan->modules[i];
 
-		if (!m->in_scope)
+		if (!m->functions)
 			continue;
-		swz_foreign_answer(m);
+		if (m->in_scope)
+			swz_foreign_answer(m);
 		for (unsigned t = 0; t < m->text_count; t++)
 			patch_range(m, &m->text[t]);
 		count_statuses(m);

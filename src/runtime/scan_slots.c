@@ -91,6 +91,8 @@ enum swz_status swz_scan_return_slots(struct swz_module *module,
 
 	for (uint32_t i = 0; i < module->function_count; i++) {
 		s.function = &module->functions[i];
+		if (s.function->wrapper) /* its caller will be one of ours */
+			continue;
 		if (s.function->fde && s.function->status == SWZ_PATCHED &&
 		    swz_cfi_rows(s.function->fde, visit, &s) != SWZ_OK)
 			swz_function_refuse(s.function,

@@ -14,24 +14,10 @@ static struct swz_unwinder known[MOST_UNWINDERS];
 static _Atomic unsigned known_count;
 static _Atomic unsigned claimed;
 
-/* The way past a hook: where a patched function's trampoline keeps its
- * relocated prologue. Our own calls are not the program's. */
-static void *unhooked(void *function)
+/* Our own calls are not the program's. */
+static void *past_hook(void *function)
 {
-	const uint8_t *code = function, *trampoline;
-	int32_t distance;
-
-	if (!code)
-		return NULL;
-	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e)
-		code += 4; /* endbr64 */
-	if (code[0] != 0xe9)
-		return function;
-	memcpy(&distance, code + 1, sizeof(distance));
-	trampoline = code + 5 + distance;
-	return swz_trampoline_is(trampoline)
-		       ? (void *)(uintptr_t)(trampoline + SWZ_TRAMPOLINE_BODY)
-		       : function;
+	return (void *)(uintptr_t)swz_unhooked(function);
 }
 
 static bool look_up(uint64_t address, struct swz_unwinder *u)
@@ -40,9 +26,9 @@ static bool look_up(uint64_t address, struct swz_unwinder *u)
 
 	if (!map)
 		return false;
-	*(void **)&u->get_ip = unhooked(swz_map_symbol(map, "_Unwind_GetIP"));
-	*(void **)&u->set_gr = unhooked(swz_map_symbol(map, "_Unwind_SetGR"));
-	*(void **)&u->set_ip = unhooked(swz_map_symbol(map, "_Unwind_SetIP"));
+	*(void **)&u->get_ip = past_hook(swz_map_symbol(map, "_Unwind_GetIP"));
+	*(void **)&u->set_gr = past_hook(swz_map_symbol(map, "_Unwind_SetGR"));
+	*(void **)&u->set_ip = past_hook(swz_map_symbol(map, "_Unwind_SetIP"));
 	u->resume = swz_map_symbol(map, "_Unwind_Resume");
 	u->start = map->l_addr;
 	return u->get_ip && u->set_gr && u->set_ip && u->resume;

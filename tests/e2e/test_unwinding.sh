@@ -5,13 +5,16 @@
 need_targets unwind cancel
 
 for mode in backtrace walk; do
-	it "$mode reaches main"
-	"$TARGETS/unwind" $mode >native.out 2>native.err
-	capture "$RUN" -o profile "$TARGETS/unwind" $mode
-	assert_status 0
-	assert_same native.out out
+	it "$mode reaches main and sees no frame of ours"
+	assert_same_as_native "$TARGETS/unwind" $mode
 	assert_contains out '100 times main was reached'
+	assert_contains err 'none of ours'
 	assert_complete profile
+	assert_calls profile nest 2121 run 1 main 1
+	it "$mode, where the unwinder is out of scope"
+	RUN_OPTIONS=(-M unwind)
+	assert_same_as_native "$TARGETS/unwind" $mode
+	RUN_OPTIONS=()
 	assert_calls profile nest 2121 run 1 main 1
 done
 

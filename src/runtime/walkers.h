@@ -1,0 +1,21 @@
+#ifndef SWZ_RUNTIME_WALKERS_H
+#define SWZ_RUNTIME_WALKERS_H
+
+/* Functions by which a program walks its stack: _Unwind_Backtrace (and by it
+ * libc's backtrace), unw_step, unw_backtrace. They go through wrappers that
+ * pass over the frames of thunks and hooks, so that the program sees its own.
+ * They are no part of the profile. */
+
+#include <stdbool.h>
+
+#include "runtime/function.h"
+#include "thunks/trampoline.h"
+
+/* Whether an opened module has any, in scope or not. */
+bool swz_walkers_are_in(struct swz_module *module);
+
+/* Gives those of the module's functions their wrappers. At most 16 in a process
+ * have one. */
+void swz_walkers_mark(struct swz_module *module);
+
+#endif
