@@ -42,6 +42,17 @@ static void put32(uint8_t *at, int64_t value)
 	memcpy(at, &v, sizeof(v));
 }
 
+/* Whether the processor keeps a second stack of return addresses (CET): a
+ * displaced call, made of a push and a jump, would not agree with it. rdsspq
+ * does nothing where there is none. */
+static bool has_shadow_stack(void)
+{
+	uint64_t pointer = 0;
+
+	__asm__ volatile("rdsspq %0" : "+r"(pointer));
+	return pointer != 0;
+}
+
 /* lea behind(%rip), %r11; movabs $data, %r10; movabs $entry, %rax; jmp *%rax */
 static void write_wrapping(uint8_t *at, const struct swz_wrapper *wrapper)
 {
@@ -85,7 +96,10 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	if (status != SWZ_OK)
 		return NULL;
 	*refusal = relocation.refusal;
-	if (relocation.refusal != SWZ_PATCHED)
+	if (relocation.refusal == SWZ_PATCHED && relocation.call_steps[0] &&
+	    has_shadow_stack())
+		*refusal = SWZ_REFUSE_UNRELOCATABLE;
+	if (*refusal != SWZ_PATCHED)
 		return NULL;
 	at[0] = 0x50;
 	at[1] = 0x48, at[2] = 0x8d, at[3] = 0x05,
