@@ -68,14 +68,13 @@ static void write_wrapping(uint8_t *at, const struct swz_wrapper *wrapper)
 const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    struct swz_decoder *decoder,
 				    const struct swz_patch_site *site,
-				    uint8_t *displaced,
-				    enum swz_refusal *refusal)
+				    uint8_t *moved, enum swz_refusal *refusal)
 {
 	uint8_t *at = region->start + region->used;
 	unsigned prefix = site->wrapper ? WRAPPING : 0;
 	uint8_t *body = at + HEAD_BYTES, *copies = body + prefix;
 	struct swz_relocation relocation = {0};
-	struct swz_moved_code moved = {
+	struct swz_moved_code code = {
 		.fde = site->fde,
 		.site = site->fde_address,
 		.trampoline = (uint32_t)region->used,
@@ -108,10 +107,12 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	memcpy(at + 14, &site->function_id, sizeof(site->function_id));
 	if (site->wrapper)
 		write_wrapping(body, site->wrapper);
-	*displaced = relocation.displaced_bytes;
-	moved.bytes = HEAD_BYTES + prefix + relocation.written;
-	swz_unwind_table_add(&region->unwind, &moved);
-	region->used += moved.bytes;
+	*moved = relocation.call_steps[0]
+			 ? relocation.insns[relocation.insn_count - 1].from
+			 : relocation.displaced_bytes;
+	code.bytes = HEAD_BYTES + prefix + relocation.written;
+	swz_unwind_table_add(&region->unwind, &code);
+	region->used += code.bytes;
 	region->used = (region->used + 15) & ~(size_t)15;
 	return at;
 }

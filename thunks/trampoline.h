@@ -58,13 +58,13 @@ enum swz_status swz_trampolines_open(struct swz_trampolines *region,
 				     void (*hook)(void)) SWZ_MUST_CHECK;
 
 /* Writes a trampoline for the function; returns its start, or NULL with
- * *refusal set. *displaced is the number of bytes of the site that it stands
- * for. */
+ * *refusal set. *moved is the number of bytes of the site that are executed in
+ * the trampoline: without a call at their end, which pushes its own return
+ * address. */
 const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    struct swz_decoder *decoder,
 				    const struct swz_patch_site *site,
-				    uint8_t *displaced,
-				    enum swz_refusal *refusal);
+				    uint8_t *moved, enum swz_refusal *refusal);
 
 /* Where a trampoline's body begins. */
 #define SWZ_TRAMPOLINE_BODY 18

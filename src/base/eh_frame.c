@@ -153,16 +153,29 @@ static bool read_cie(const struct swz_eh_frame *section, size_t offset,
 	return !cursor->failed;
 }
 
-/* Reads what 'z' puts into each FDE; of it, only whether there is an LSDA. */
-static bool has_lsda(const struct cie *cie, struct swz_cursor *cursor)
+/* Reads what 'z' puts into each FDE: of that we know the LSDA's address. */
+static void read_lsda(const struct cie *cie, struct swz_cursor *cursor,
+		      struct swz_fde *fde)
 {
+	const struct swz_eh_frame *section = &fde->section;
+	struct swz_bytes bytes;
 	struct swz_cursor data;
 
 	if (!cie->augmented)
-		return false;
-	data = swz_cursor(swz_cursor_take(cursor, swz_cursor_uleb(cursor)));
-	return cie->has_lsda &&
-	       swz_eh_read_value(&data, cie->lsda_encoding) != 0;
+		return;
+	bytes = swz_cursor_take(cursor, swz_cursor_uleb(cursor));
+	data = swz_cursor(bytes);
+	fde->has_lsda = cie->has_lsda &&
+			swz_eh_read_value(&data, cie->lsda_encoding) != 0;
+	if (!fde->has_lsda)
+		return;
+	data = swz_cursor(bytes);
+	fde->lsda = swz_eh_read_pointer(
+		&data, cie->lsda_encoding,
+		section->address +
+			(uint64_t)(bytes.data - section->bytes.data));
+	if (data.failed)
+		fde->lsda = 0;
 }
 
 static bool read_fde(const struct swz_eh_frame *section, struct entry *entry,
@@ -180,7 +193,8 @@ static bool read_fde(const struct swz_eh_frame *section, struct entry *entry,
 	fde->size = swz_eh_read_value(cursor, cie.pointer_encoding);
 	if (fde->size > UINT64_MAX - fde->start)
 		return false;
-	fde->has_lsda = has_lsda(&cie, cursor);
+	fde->section = *section;
+	read_lsda(&cie, cursor, fde);
 	fde->signal_frame = cie.signal_frame;
 	fde->return_column = cie.return_column;
 	fde->code_align = cie.code_align;
@@ -188,7 +202,6 @@ static bool read_fde(const struct swz_eh_frame *section, struct entry *entry,
 	fde->pointer_encoding = cie.pointer_encoding;
 	fde->cie_program = cie.program;
 	fde->program = swz_cursor_rest(cursor);
-	fde->section = *section;
 	return !cursor->failed;
 }
 

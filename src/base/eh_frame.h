@@ -26,6 +26,7 @@ struct swz_fde {
 	uint64_t size;
 	bool signal_frame; /* augmentation 'S' */
 	bool has_lsda;
+	uint64_t lsda;          /* its address, same space; 0: not known */
 	uint32_t return_column; /* 16 on x86-64 */
 	uint64_t code_align;
 	int64_t data_align;

@@ -76,14 +76,13 @@ void swz_calibrate(void)
 	const uint8_t *entry;
 	enum swz_refusal refusal;
 	struct swz_node *node;
-	uint8_t displaced;
+	uint8_t moved;
 	void (*hooked_empty)(void);
 
 	if (!decoder || swz_trampolines_open(&region, address, address + 16, 1,
 					     NULL, swz_hook_enter) != SWZ_OK)
 		return;
-	entry = swz_trampoline_write(&region, decoder, &site, &displaced,
-				     &refusal);
+	entry = swz_trampoline_write(&region, decoder, &site, &moved, &refusal);
 	if (!entry || swz_trampolines_seal(&region) != SWZ_OK)
 		return;
 	*(const void **)&hooked_empty = entry;

@@ -24,7 +24,7 @@ struct swz_function {
 	const char *name; /* from a symbol table, or NULL */
 	const struct swz_fde *fde; /* NULL if found by symbol only */
 	const uint8_t *trampoline; /* set when it is written */
-	uint8_t displaced;
+	uint8_t moved; /* bytes from the site that run in the trampoline */
 	const struct swz_wrapper *wrapper; /* it walks the stack, and is patched
 					    * so that it passes over thunks;
 					    * calls are not recorded */

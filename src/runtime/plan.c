@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/lsda.h"
 #include "base/syscall.h"
 #include "runtime/config.h"
 #include "runtime/file.h"
@@ -111,6 +112,28 @@ static struct swz_patch_site patch_site(const struct swz_module *m,
 	return site;
 }
 
+/* An instruction that may throw (a load that faults, with
+ * -fnon-call-exceptions) is found in the function's exception table by its
+ * place. */
+static bool lands_if_it_throws(const struct swz_module *m,
+			       const struct swz_function *f)
+{
+	struct swz_bytes lsda = {0};
+
+	if (!f->fde || !f->fde->has_lsda)
+		return false;
+	for (unsigned i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *s = &m->segments[i];
+
+		if (s->p_type == PT_LOAD &&
+		    f->fde->lsda - s->p_vaddr < s->p_filesz) {
+			lsda.data = swz_module_bytes(m, f->fde->lsda);
+			lsda.size = s->p_vaddr + s->p_filesz - f->fde->lsda;
+		}
+	}
+	return swz_lsda_lands(lsda, f->site, f->moved);
+}
+
 /* Leads the function to its wrapper, and not to the hook before. */
 static void bypass_hook(struct swz_function *f)
 {
@@ -143,8 +166,12 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 
 			if (open)
 				f->trampoline = swz_trampoline_write(
-					&region, decoder, &site, &f->displaced,
+					&region, decoder, &site, &f->moved,
 					&refusal);
+			if (f->trampoline && lands_if_it_throws(m, f)) {
+				f->trampoline = NULL;
+				refusal = SWZ_REFUSE_UNRELOCATABLE;
+			}
 			if (!f->trampoline)
 				swz_function_refuse(f, refusal);
 			else if (f->wrapper)

@@ -2,7 +2,7 @@
 # C++ exceptions pass hooked frames: same program, each frame's calls counted.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets exceptions
+need_targets exceptions traps
 
 it 'throws across 100 frames in 4 threads'
 assert_same_as_native "$TARGETS/exceptions" deep
@@ -45,6 +45,12 @@ it 'ends by an exception that nobody catches'
 assert_same_end "$TARGETS/exceptions" uncaught
 assert_readable profile
 assert_calls profile 'level<100>' 1 'level<0>' 1
+
+it 'a signal handler throws out of the first instruction of a function'
+assert_same_as_native "$TARGETS/traps"
+assert_eq $((500 * (7 + 8 + 1 + 1))) "$(cat out)"
+assert_complete profile
+assert_calls profile catcher 1000 load 1000
 
 it 'a stripped program: its cold parts and landing pads have no names'
 strip -o stripped "$TARGETS/exceptions"
