@@ -1,0 +1,284 @@
+/* Unwind information of trampolines, read back by the reader of .eh_frame, and
+ * the exception tables that say which instructions stay at home. */
+
+#include <check.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/eh_frame.h"
+#include "base/lsda.h"
+#include "thunks/unwind_table.h"
+
+enum { TRAMPOLINE = 0x40, HEAD = 18, REGION = 0x10000 };
+
+static uint8_t scratch[4096], region[16384];
+static uint8_t *const out = region + 0x1000;
+static struct swz_unwind_table table;
+static struct swz_fde function;
+static struct swz_relocation relocation;
+static struct swz_moved_code code;
+
+/* def_cfa rsp+8; return address at CFA-8 */
+static const uint8_t usual[] = {0x0c, 7, 8, 0x90, 1, 0, 0};
+
+/* push %rbp; mov %rsp,%rbp; push %r15: 1, 3 and 2 bytes */
+static const uint8_t framed[] = {0x41, 0x0e, 16, 0x86, 2,    0x43, 0x0d, 6,
+				 0x42, 0x8f, 3,  0x50, 0x0c, 7,    8};
+
+static void set_up(void)
+{
+	memset(scratch, 0, sizeof(scratch));
+	memset(&function, 0, sizeof(function));
+	memset(&relocation, 0, sizeof(relocation));
+	swz_unwind_table_begin(&table, scratch, 4);
+	function.start = 0x5000;
+	function.size = 0x40;
+	function.return_column = 16;
+	function.code_align = 1;
+	function.data_align = -8;
+	function.cie_program = (struct swz_bytes){usual, sizeof(usual)};
+	function.program = (struct swz_bytes){framed, sizeof(framed)};
+	relocation.displaced_bytes = 6;
+	relocation.insn_count = 3;
+	relocation.insns[1].from = 1, relocation.insns[1].to = 1;
+	relocation.insns[2].from = 4, relocation.insns[2].to = 4;
+	relocation.jump_back = 6;
+	relocation.written = 11;
+	code = (struct swz_moved_code){.fde = &function,
+				       .site = function.start,
+				       .trampoline = TRAMPOLINE,
+				       .bytes = HEAD + 11,
+				       .head = HEAD,
+				       .relocation = &relocation};
+}
+
+struct seen {
+	unsigned count;
+	struct swz_cfi_row rows[16];
+};
+
+static bool keep(void *context, const struct swz_cfi_row *row)
+{
+	struct seen *seen = context;
+
+	ck_assert_uint_lt(seen->count, 16);
+	seen->rows[seen->count++] = *row;
+	return true;
+}
+
+/* The rows of the n-th entry, by way of the finished section. */
+static struct seen rows_of(unsigned n)
+{
+	const uint8_t *header;
+	struct swz_eh_frame section = {{out, 0}, REGION + 0x1000};
+	struct swz_fde_iterator it;
+	struct swz_fde fde;
+	struct seen seen = {0};
+
+	section.bytes.size = swz_unwind_table_finish(&table, out, region,
+						     &header);
+	ck_assert_ptr_nonnull(header);
+	swz_fde_begin(&it, &section);
+	do
+		ck_assert(swz_fde_next(&it, &fde));
+	while (n--);
+	ck_assert_uint_eq(it.skipped, 0);
+	ck_assert_uint_eq(fde.start, REGION + code.trampoline);
+	ck_assert_int_eq(swz_cfi_rows(&fde, keep, &seen), SWZ_OK);
+	ck_assert_uint_eq(seen.rows[seen.count - 1].end, fde.start + fde.size);
+	for (unsigned i = 0; i < seen.count; i++) {
+		ck_assert(seen.rows[i].return_at_cfa_minus_8);
+		seen.rows[i].start -= fde.start;
+		seen.rows[i].end -= fde.start;
+	}
+	return seen;
+}
+
+static void assert_row(const struct seen *seen, unsigned i, unsigned start,
+		       enum swz_cfa_base base, int64_t offset)
+{
+	ck_assert_uint_lt(i, seen->count);
+	ck_assert_uint_eq(seen->rows[i].start, start);
+	ck_assert_int_eq(seen->rows[i].cfa_base, base);
+	ck_assert_int_eq(seen->rows[i].cfa_offset, offset);
+}
+
+START_TEST(rows_move_with_their_instructions)
+{
+	struct seen seen;
+
+	relocation.insns[2].to = 9; /* the second one has grown by 5 */
+	relocation.jump_back = 11;
+	code.bytes += 5;
+	swz_unwind_table_add(&table, &code);
+	seen = rows_of(0);
+	ck_assert_uint_eq(seen.count, 6);
+	assert_row(&seen, 0, 0, SWZ_CFA_RSP, 8);
+	assert_row(&seen, 1, 1, SWZ_CFA_RSP, 16); /* push %rax */
+	assert_row(&seen, 2, HEAD, SWZ_CFA_RSP, 8);
+	assert_row(&seen, 3, HEAD + 1, SWZ_CFA_RSP, 16);
+	assert_row(&seen, 4, HEAD + 9, SWZ_CFA_RBP, 16);
+	assert_row(&seen, 5, HEAD + 11, SWZ_CFA_RBP, 16); /* the jump back */
+}
+END_TEST
+
+START_TEST(a_prefix_of_the_body_has_the_entrys_row)
+{
+	struct seen seen;
+
+	code.prefix = 29;
+	code.bytes += 29;
+	swz_unwind_table_add(&table, &code);
+	seen = rows_of(0);
+	assert_row(&seen, 2, HEAD, SWZ_CFA_RSP, 8);
+	assert_row(&seen, 3, HEAD + 29 + 1, SWZ_CFA_RSP, 16);
+}
+END_TEST
+
+START_TEST(endbr64_stays_at_home)
+{
+	static const uint8_t behind[] = {0x45, 0x0e, 16, 0x86, 2};
+	struct seen seen;
+
+	code.site = function.start + 4;
+	function.program = (struct swz_bytes){behind, sizeof(behind)};
+	swz_unwind_table_add(&table, &code);
+	seen = rows_of(0);
+	ck_assert_uint_eq(seen.count, 4);
+	assert_row(&seen, 3, HEAD + 1, SWZ_CFA_RSP, 16);
+}
+END_TEST
+
+START_TEST(a_displaced_call_moves_rsp_in_steps)
+{
+	struct seen seen;
+
+	/* push %rbp, then a call, the last */
+	function.program = (struct swz_bytes){framed, 5};
+	relocation.insn_count = 2;
+	relocation.jump_back = 0;
+	relocation.call_steps[0] = 7;
+	relocation.call_steps[1] = 12;
+	relocation.call_steps[2] = 17;
+	code.bytes = HEAD + 22;
+	swz_unwind_table_add(&table, &code);
+	seen = rows_of(0);
+	ck_assert_uint_eq(seen.count, 7);
+	assert_row(&seen, 3, HEAD + 1, SWZ_CFA_RSP, 16);
+	assert_row(&seen, 4, HEAD + 7, SWZ_CFA_RSP, 24);
+	assert_row(&seen, 5, HEAD + 12, SWZ_CFA_RSP, 16);
+	assert_row(&seen, 6, HEAD + 17, SWZ_CFA_RSP, 24);
+}
+END_TEST
+
+/* What is not understood is left out from the body on. */
+static const struct {
+	const char *what;
+	uint8_t program[8];
+	size_t size;
+	int64_t data_align;
+} strange[] = {
+	{"set_loc", {0x01, 0, 0, 0, 0, 0, 0, 0}, 8, -8},
+	{"an unknown operation", {0x3f}, 1, -8},
+	{"cut off", {0x0c, 7}, 2, -8},
+	{"another alignment", {0x41, 0x0e, 16}, 3, -4},
+};
+
+START_TEST(what_is_not_understood_has_no_rows)
+{
+	struct seen seen;
+
+	function.program = (struct swz_bytes){strange[_i].program,
+					      strange[_i].size};
+	function.data_align = strange[_i].data_align;
+	swz_unwind_table_add(&table, &code);
+	code.trampoline += 0x40;
+	code.fde = NULL; /* likewise */
+	swz_unwind_table_add(&table, &code);
+	seen = rows_of(1);
+	ck_assert_uint_eq(seen.count, 2);
+	ck_assert_uint_eq(seen.rows[1].end, HEAD);
+	code.trampoline -= 0x40;
+	seen = rows_of(0);
+	ck_assert_uint_eq(seen.count, 2);
+	ck_assert_uint_eq(seen.rows[1].end, HEAD);
+}
+END_TEST
+
+START_TEST(the_header_is_sorted_and_points_at_entries)
+{
+	const uint8_t *header;
+	uint32_t count;
+
+	for (int i = 0; i < 3; i++, code.trampoline += 0x40)
+		swz_unwind_table_add(&table, &code);
+	swz_unwind_table_finish(&table, out, region, &header);
+	ck_assert_mem_eq(header, "\x01\x1b\x03\x3b", 4);
+	memcpy(&count, header + 8, 4);
+	ck_assert_uint_eq(count, 3);
+	for (uint32_t i = 0; i < count; i++) {
+		int32_t start, fde, from_fde;
+
+		memcpy(&start, header + 12 + i * 8, 4);
+		memcpy(&fde, header + 16 + i * 8, 4);
+		memcpy(&from_fde, header + fde + 8, 4);
+		ck_assert_ptr_eq(header + start,
+				 region + TRAMPOLINE + i * 0x40);
+		ck_assert_ptr_eq(header + fde + 8 + from_fde, header + start);
+	}
+}
+END_TEST
+
+START_TEST(no_memory_is_no_table)
+{
+	const uint8_t *header = out;
+
+	swz_unwind_table_begin(&table, NULL, 4);
+	swz_unwind_table_add(&table, &code);
+	ck_assert_uint_eq(swz_unwind_table_finish(&table, out, out, &header),
+			  0);
+	ck_assert_ptr_null(header);
+}
+END_TEST
+
+/* No @LPStart, no types, uleb128; [4, 10) lands at 0x20, [10, 12) goes on. */
+static const uint8_t exceptions[] = {0xff, 0xff, 0x01, 8, 4, 6,
+				     0x20, 0,    10,   2, 0, 0};
+
+START_TEST(exception_tables_say_where_they_land)
+{
+	struct swz_bytes lsda = {exceptions, sizeof(exceptions)};
+
+	ck_assert(!swz_lsda_lands(lsda, 0, 4));
+	ck_assert(swz_lsda_lands(lsda, 0, 5));
+	ck_assert(swz_lsda_lands(lsda, 9, 1));
+	ck_assert(!swz_lsda_lands(lsda, 10, 5));
+	for (lsda.size = 0; lsda.size < sizeof(exceptions); lsda.size++)
+		ck_assert(swz_lsda_lands(lsda, 0, 4)); /* in doubt */
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("unwind_table");
+	TCase *tcase = tcase_create("unwind_table");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, set_up, NULL);
+	tcase_add_test(tcase, rows_move_with_their_instructions);
+	tcase_add_test(tcase, a_prefix_of_the_body_has_the_entrys_row);
+	tcase_add_test(tcase, endbr64_stays_at_home);
+	tcase_add_test(tcase, a_displaced_call_moves_rsp_in_steps);
+	tcase_add_loop_test(tcase, what_is_not_understood_has_no_rows, 0,
+			    (int)(sizeof(strange) / sizeof(*strange)));
+	tcase_add_test(tcase, the_header_is_sorted_and_points_at_entries);
+	tcase_add_test(tcase, no_memory_is_no_table);
+	tcase_add_test(tcase, exception_tables_say_where_they_land);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
