@@ -8,7 +8,7 @@
 bool swz_maps_open(struct swz_maps *maps)
 {
 	maps->length = maps->at = 0;
-	maps->fd = SWZ_SYSCALL(SYS_open, "/proc/self/maps",
+	maps->fd = SWZ_SYSCALL(SYS_openat, AT_FDCWD, "/proc/self/maps",
 			       O_RDONLY | O_CLOEXEC);
 	return maps->fd >= 0;
 }

@@ -162,6 +162,13 @@ enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 	return SWZ_OK;
 }
 
+void swz_trampolines_close(struct swz_trampolines *region)
+{
+	if (region->start)
+		swz_sys_munmap(region->start, region->bytes);
+	memset(region, 0, sizeof(*region));
+}
+
 void swz_patch_write(uint8_t *site, const uint8_t *trampoline)
 {
 	site[0] = 0xe9;

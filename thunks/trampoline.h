@@ -78,6 +78,9 @@ const void *swz_unhooked(const void *function);
 enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 	SWZ_MUST_CHECK;
 
+/* Unmaps it; nothing may lead to it any more. */
+void swz_trampolines_close(struct swz_trampolines *region);
+
 /* Writes the jump to the trampoline at `site` (writable now). */
 void swz_patch_write(uint8_t *site, const uint8_t *trampoline);
 

@@ -22,6 +22,10 @@ struct swz_unwinder {
  * holds this address, or NULL if its functions cannot be found. */
 const struct swz_unwinder *swz_unwinder_of(uint64_t address);
 
+/* A module has come to these addresses, or gone from there: what is known of
+ * unwinders there is forgotten. */
+void swz_unwinders_forget(uint64_t start, uint64_t end);
+
 /* Notes for the calling thread that its next landing belongs to this one. */
 void swz_unwind_begin(const struct swz_unwinder *unwinder);
 

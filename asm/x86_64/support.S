@@ -54,6 +54,22 @@ WRAP	swz_wrap_backtrace, swz_walk_backtrace
 WRAP	swz_wrap_step, swz_walk_step
 WRAP	swz_wrap_addresses, swz_walk_addresses
 
+/* What the dynamic linker calls instead of its _dl_debug_state (src/runtime/
+ * late.c): that first, so that a debugger may look and set its breakpoints, then
+ * ours. An ordinary function. */
+FUNC(swz_linker_stub)
+	SAVE	%rbp
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	andq	$-16, %rsp
+	call	*swz_linker_state(%rip)
+	call	swz_linker_event
+	movq	%rbp, %rsp
+	.cfi_def_cfa_register %rsp
+	RESTORE	%rbp
+	ret
+END(swz_linker_stub)
+
 /* Where an unwinder lands when it cleans up a thunk's frame: %rsp = slot + 8 (or
  * what a signal found when the thunk had pushed already), %rax = the exception, %rdx = the thunk's data, callee-saved registers as the
  * frame's caller expects them. Puts the real return address back, accounts the

@@ -16,7 +16,7 @@
 #include "swizzle/refusal.h"
 
 #define SWZ_FILE_MAGIC "SWZPROF\n" /* 8 bytes, no NUL */
-#define SWZ_FILE_VERSION 1u
+#define SWZ_FILE_VERSION 2u
 #define SWZ_FILE_BYTE_ORDER 0x01020304u
 #define SWZ_HEADER_BYTES 4096u
 #define SWZ_UNIT_BYTES 64u
@@ -80,7 +80,10 @@ struct swz_chunk {
 	uint64_t reserved[5];
 };
 
-/* All functions of a module lie less than 4 GiB above load_bias + the ELF
+/* A library that is unloaded and loaded again at the same place has one record;
+ * at another place it gets another one, with functions of their own.
+ *
+ * All functions of a module lie less than 4 GiB above load_bias + the ELF
  * address of its first segment, which is what lets a function record do with
  * the low half of an address. */
 struct swz_module_record {
@@ -93,6 +96,10 @@ struct swz_module_record {
 	uint32_t build_id_bytes;
 	uint8_t build_id[32];
 	uint32_t counts[SWZ_REFUSAL_SLOTS]; /* by enum swz_refusal */
+	uint64_t load_ticks;   /* when it was first loaded; 0: at the start */
+	uint64_t unload_ticks; /* when it was last unloaded; 0: it is loaded */
+	uint32_t loads;        /* how often it was loaded at this place */
+	uint32_t reserved;
 };
 
 struct swz_function_record {
@@ -119,6 +126,9 @@ struct swz_thread_record {
 
 #define SWZ_FUNCTION_NONE 0u          /* an unused node slot */
 #define SWZ_FUNCTION_ROOT 0xffffffffu /* a thread's root context */
+/* Our own work in the midst of the program (patching a library that was
+ * loaded): a hidden node without calls, whose time is nobody's. */
+#define SWZ_FUNCTION_OURSELVES 0xfffffffeu
 #define SWZ_CALL_SITE_TAIL 0u /* entered by a jump from its caller context */
 
 /* A time that is added to or subtracted from swz_node.ticks and outer_ticks is

@@ -21,7 +21,8 @@
 	X(SWZ_REFUSE_FOREIGN_RUNTIME, "runtime that walks its own stack") \
 	X(SWZ_REFUSE_UNWRITABLE, "text cannot be made writable") \
 	X(SWZ_REFUSE_OWN_UNWINDER, "module with an unwinder of its own") \
-	X(SWZ_REFUSE_WALKS_STACK, "walks the stack (patched, not recorded)")
+	X(SWZ_REFUSE_WALKS_STACK, "walks the stack (patched, not recorded)") \
+	X(SWZ_REFUSE_TEXT_RELOCATIONS, "module with text relocations")
 
 enum swz_refusal {
 #define X(symbol, text) symbol,

@@ -11,6 +11,8 @@
 
 #include "swizzle.h"
 
+#define V8_SET_RESOLVER "_ZN2v82V832SetReturnAddressLocationResolverEPFmmE"
+
 /* Whether the module has exception tables but gets no unwinder from elsewhere
  * and gives none: then it was linked with one (-static-libgcc). Such an
  * unwinder exports nothing by which a thunk's frame could be cleaned up, and
@@ -69,6 +71,9 @@ void swz_foreign_inspect(struct swz_module *m)
 			     swz_module_symbol(m, "caml_frametable", &symbol);
 	m->own_unwinder = has_own_unwinder(m);
 	mark_v8_blob(m);
+	/* it cannot be answered before it is relocated */
+	if (m->late && swz_module_symbol(m, V8_SET_RESOLVER, &symbol))
+		m->foreign_runtime = true;
 }
 
 typedef uintptr_t resolver(uintptr_t location);
@@ -78,9 +83,7 @@ void swz_foreign_answer(const struct swz_module *m)
 	struct swz_elf_symbol symbol;
 	void (*set_resolver)(resolver *);
 
-	if (!swz_module_symbol(
-		    m, "_ZN2v82V832SetReturnAddressLocationResolverEPFmmE",
-		    &symbol))
+	if (!swz_module_symbol(m, V8_SET_RESOLVER, &symbol))
 		return;
 	set_resolver = (void (*)(resolver *))(uintptr_t)swz_module_bytes(
 		m, symbol.value);

@@ -13,6 +13,7 @@
 #include "runtime/context.h"
 #include "runtime/file.h"
 #include "runtime/hooks.h"
+#include "runtime/late.h"
 #include "runtime/message.h"
 #include "runtime/plan.h"
 
@@ -32,7 +33,8 @@ static const struct swz_node *old_node(const struct rebirth *r, uint32_t unit)
 					 (uint64_t)unit * SWZ_UNIT_BYTES);
 }
 
-/* Copies what describes the program: all chunks but threads and nodes. */
+/* Copies what describes the program: all chunks but threads and nodes, and
+ * what the parent may have loaded since. */
 static enum swz_status copy_description(struct swz_file_header *to)
 {
 	uint64_t at = SWZ_HEADER_BYTES;
@@ -50,11 +52,16 @@ static enum swz_status copy_description(struct swz_file_header *to)
 		struct swz_chunk *copy;
 
 		if (__atomic_load_n(&from->magic, __ATOMIC_ACQUIRE) !=
-		    SWZ_CHUNK_MAGIC)
-			break; /* being made by another thread of the parent */
+		    SWZ_CHUNK_MAGIC) {
+			/* being made by a thread of the parent */
+			at += SWZ_UNIT_BYTES;
+			continue;
+		}
 		at += from->bytes;
 		if (from->type == SWZ_CHUNK_THREAD ||
-		    from->type == SWZ_CHUNK_NODES)
+		    from->type == SWZ_CHUNK_NODES ||
+		    (from->type != SWZ_CHUNK_COMMAND &&
+		     from->owner >= swz_late_modules()))
 			continue;
 		copy = swz_chunk_take(to, from->type,
 				      from->bytes - sizeof(*from), from->count,

@@ -119,6 +119,11 @@ static struct swz_thread *this_thread(struct swz_thunk *exiting)
 	return swz_recording ? call.thread : NULL;
 }
 
+struct swz_thread *swz_current_thread(void)
+{
+	return swz_thread_self ? this_thread(NULL) : NULL;
+}
+
 /* The edge's node; with a body given, and if the node is new, *thunk is one of
  * its thunks too. */
 static struct swz_node *edge(struct swz_thread *thread, uint64_t key,

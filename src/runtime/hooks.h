@@ -21,6 +21,10 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot);
 /* The exit hook: the thunk's frame has returned. */
 void swz_exit(struct swz_thunk *thunk);
 
+/* The calling thread's state, or NULL if it has none. The first such call in a
+ * forked child gives it a profile of its own. */
+struct swz_thread *swz_current_thread(void);
+
 /* Ends, at a biased time, what a frame stands for: its activation, and those
  * that it has gone on to by tail calls. Once; nothing if it was closed before.
  */

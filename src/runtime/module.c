@@ -1,5 +1,6 @@
 #include "runtime/module.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -103,21 +104,35 @@ static void find_build_id(struct swz_module *m, const ElfW(Phdr) * segment)
 	}
 }
 
-static int list_one(struct dl_phdr_info *info, size_t size, void *context)
+/* A name that is relative to the working directory, made absolute. */
+static const char *absolute(const char *path)
 {
-	struct listing *l = context;
-	struct swz_module *m;
+	size_t length = strlen(path) + 1;
+	char *whole;
+	long n;
 
-	(void)size;
-	if (l->count == l->room)
-		return 1;
-	m = &l->modules[l->count];
-	m->load_bias = info->dlpi_addr;
-	m->segments = info->dlpi_phdr;
-	m->segment_count = info->dlpi_phnum;
+	if (path[0] == '/' || !strchr(path, '/'))
+		return path;
+	whole = swz_scratch_alloc(4096 + length);
+	n = whole ? SWZ_SYSCALL(SYS_getcwd, whole, 4096) : -1;
+	if (n <= 1)
+		return path;
+	if (whole[n - 2] != '/')
+		whole[n++ - 1] = '/';
+	memcpy(whole + n - 1, path, length);
+	return whole;
+}
+
+static void describe(struct swz_module *m, uint64_t load_bias,
+		     const ElfW(Phdr) * segments, unsigned count,
+		     const char *path)
+{
+	m->load_bias = load_bias;
+	m->segments = segments;
+	m->segment_count = count;
 	m->start = UINT64_MAX;
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *s = &info->dlpi_phdr[i];
+	for (unsigned i = 0; i < count; i++) {
+		const ElfW(Phdr) *s = &segments[i];
 
 		if (s->p_type == PT_NOTE && !m->build_id.size)
 			find_build_id(m, s);
@@ -130,10 +145,63 @@ static int list_one(struct dl_phdr_info *info, size_t size, void *context)
 		if (s->p_flags & PF_X)
 			add_text(m, s->p_vaddr, s->p_filesz);
 	}
-	m->path = l->count == 0 ? program_path() : info->dlpi_name;
+	m->path = absolute(path);
 	m->in_scope = m->text_count && in_scope(m->path);
+}
+
+static int list_one(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct listing *l = context;
+
+	(void)size;
+	if (l->count == l->room)
+		return 1;
+	describe(&l->modules[l->count], info->dlpi_addr, info->dlpi_phdr,
+		 info->dlpi_phnum,
+		 l->count == 0 ? program_path() : info->dlpi_name);
 	l->count++;
 	return 0;
+}
+
+/* Whether there is readable memory: the kernel looks at the set of signals
+ * before it finds that it is not asked for anything. */
+static bool is_readable(uint64_t address)
+{
+	return SWZ_SYSCALL(SYS_rt_sigprocmask, -1, address, NULL, 8) != -EFAULT;
+}
+
+/* Every library that today's linkers make begins with its ELF header, at ELF
+ * address 0, so the header lies at the load bias. */
+bool swz_module_describe(struct swz_module *m, const struct link_map *map)
+{
+	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)map->l_addr;
+	const ElfW(Phdr) * segments;
+	bool whole = false, same = false;
+	uint64_t bytes;
+
+	if (!map->l_addr || map->l_addr % 4096 || !map->l_name[0] ||
+	    !is_readable(map->l_addr) ||
+	    memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header->e_phentsize != sizeof(*segments))
+		return false;
+	bytes = header->e_phoff + (uint64_t)header->e_phnum * sizeof(*segments);
+	if (header->e_phoff > 4096 || bytes > 4096)
+		return false;
+	segments = (const ElfW(Phdr) *)(map->l_addr + header->e_phoff);
+	for (unsigned i = 0; i < header->e_phnum; i++) {
+		const ElfW(Phdr) *s = &segments[i];
+
+		if (s->p_type == PT_LOAD && s->p_vaddr == 0 &&
+		    s->p_offset == 0 && s->p_filesz >= bytes)
+			whole = true;
+		if (s->p_type == PT_DYNAMIC &&
+		    map->l_addr + s->p_vaddr == (uintptr_t)map->l_ld)
+			same = true;
+	}
+	if (!whole || !same)
+		return false;
+	describe(m, map->l_addr, segments, header->e_phnum, map->l_name);
+	return true;
 }
 
 static int count_one(struct dl_phdr_info *info, size_t size, void *context)
@@ -169,7 +237,8 @@ static void map_file(struct swz_module *m, const char *path)
 {
 	struct swz_bytes file = {0};
 	struct stat st;
-	long fd = SWZ_SYSCALL(SYS_open, path, O_RDONLY | O_CLOEXEC);
+	long fd = SWZ_SYSCALL(SYS_openat, AT_FDCWD, path,
+			      O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;

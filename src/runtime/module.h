@@ -12,6 +12,7 @@
 #include "base/elf_view.h"
 #include "base/status.h"
 #include "swizzle/refusal.h"
+#include "thunks/trampoline.h"
 
 struct swz_range {
 	uint64_t start; /* ELF virtual addresses */
@@ -32,6 +33,7 @@ struct swz_module {
 	bool in_scope;
 	bool foreign_runtime; /* walks its own stack (src/runtime/foreign.h) */
 	bool own_unwinder;    /* linked into it, exporting nothing */
+	bool late;            /* not relocated yet: nothing in it can be called */
 	struct swz_range generated; /* code with conventions of its own */
 	struct swz_bytes build_id;
 	struct swz_range text[SWZ_MAX_TEXT_RANGES];
@@ -46,11 +48,18 @@ struct swz_module {
 	uint32_t hookable_count;        /* functions proper */
 	uint32_t first_id;
 	uint32_t counts[SWZ_REFUSAL_COUNT];
+	struct swz_trampolines trampolines;
 };
 
 /* Lists the modules in the linker's order, in scratch memory. */
 enum swz_status swz_modules_list(struct swz_module **modules,
 				 unsigned *count) SWZ_MUST_CHECK;
+
+/* Describes a module that the linker has mapped, from the ELF header in memory.
+ * False if there is none where it should be. The path is made absolute in
+ * scratch memory. */
+bool swz_module_describe(struct swz_module *module,
+			 const struct link_map *map) SWZ_MUST_CHECK;
 
 /* Maps the module's file and fills plt, eh_frame and build_id.
  * A file that is missing or is another one by now is done without. */

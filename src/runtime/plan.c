@@ -14,31 +14,37 @@
 #include "runtime/pattern.h"
 #include "runtime/scan.h"
 #include "runtime/scratch.h"
+#include "runtime/thread.h"
 #include "runtime/walkers.h"
 #include "thunks/trampoline.h"
 #include "thunks/unwind.h"
 
 bool swz_plan_filtered;
 
+/* Ids for modules to come. What is indexed by id has room for them from the
+ * start (address space, no memory), so that nothing moves under the hooks. */
+#define LATER_IDS (1u << 20)
+
 static uint8_t *filter_flags; /* by id */
 static uint32_t next_id = 1;
+static uint32_t end_id = UINT32_MAX;
 
 void swz_hook_enter(void);
 void swz_hook_enter_checked(void);
 
 uint8_t swz_plan_filter(uint32_t function)
 {
-	return filter_flags && function < next_id ? filter_flags[function] : 0;
+	return filter_flags && function < end_id ? filter_flags[function] : 0;
 }
 
 uint32_t swz_plan_function_count(void)
 {
-	return next_id + 1;
+	return end_id + 1;
 }
 
 uint32_t swz_plan_spare_id(void)
 {
-	return next_id;
+	return end_id;
 }
 
 /* ---------------------------------------------------------------- filters */
@@ -141,16 +147,22 @@ static void bypass_hook(struct swz_function *f)
 	swz_function_refuse(f, SWZ_REFUSE_WALKS_STACK);
 }
 
+static void refuse_all(struct swz_module *m, enum swz_refusal reason)
+{
+	for (uint32_t i = 0; i < m->function_count; i++)
+		swz_function_refuse(&m->functions[i], reason);
+}
+
 static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 {
-	struct swz_trampolines region = {0};
+	struct swz_trampolines *region = &m->trampolines;
 	void (*hook)(void) = swz_plan_filtered ? swz_hook_enter_checked
 					       : swz_hook_enter;
 	uint32_t id = m->first_id;
 	bool open;
 
 	/* what the relocated code refers to lies anywhere in the module */
-	open = swz_trampolines_open(&region, m->start, m->end,
+	open = swz_trampolines_open(region, m->start, m->end,
 				    m->hookable_count,
 				    swz_scratch_alloc(swz_unwind_table_bytes(
 					    m->hookable_count)),
@@ -166,7 +178,7 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 
 			if (open)
 				f->trampoline = swz_trampoline_write(
-					&region, decoder, &site, &f->moved,
+					region, decoder, &site, &f->moved,
 					&refusal);
 			if (f->trampoline && lands_if_it_throws(m, f)) {
 				f->trampoline = NULL;
@@ -179,12 +191,12 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 		}
 		id++;
 	}
-	if (open && swz_trampolines_seal(&region) != SWZ_OK)
-		for (uint32_t i = 0; i < m->function_count; i++) {
+	if (open && swz_trampolines_seal(region) != SWZ_OK) {
+		swz_trampolines_close(region);
+		for (uint32_t i = 0; i < m->function_count; i++)
 			m->functions[i].trampoline = NULL;
-			swz_function_refuse(&m->functions[i],
-					    SWZ_REFUSE_OUT_OF_REACH);
-		}
+		refuse_all(m, SWZ_REFUSE_OUT_OF_REACH);
+	}
 }
 
 static void count_statuses(struct swz_module *m)
@@ -197,10 +209,28 @@ static void count_statuses(struct swz_module *m)
 			m->counts[m->functions[i].status]++;
 }
 
+/* Before it is relocated: the linker has yet to write into the text. */
+static bool has_text_relocations(const struct swz_module *m)
+{
+	const ElfW(Dyn) *d = NULL;
+
+	for (unsigned i = 0; i < m->segment_count; i++)
+		if (m->segments[i].p_type == PT_DYNAMIC)
+			d = (const ElfW(Dyn) *)(const void *)swz_module_bytes(
+				m, m->segments[i].p_vaddr);
+	for (; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_TEXTREL ||
+		    (d->d_tag == DT_FLAGS && d->d_un.d_val & DF_TEXTREL))
+			return true;
+	return false;
+}
+
 static void refuse_functions(struct swz_module *m)
 {
 	bool own_unwinder = m->own_unwinder && swz_unwind_apart() != SWZ_OK;
 
+	if (m->late && has_text_relocations(m))
+		refuse_all(m, SWZ_REFUSE_TEXT_RELOCATIONS);
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
 
@@ -231,6 +261,8 @@ static enum swz_status plan_module(struct swz_module *m,
 	status = swz_functions_collect(m);
 	if (status != SWZ_OK)
 		return status;
+	if (m->in_scope && m->hookable_count > end_id - next_id)
+		return SWZ_E_NOMEM;
 	swz_walkers_mark(m);
 	swz_foreign_inspect(m);
 	if (m->own_unwinder)
@@ -250,23 +282,27 @@ static enum swz_status plan_module(struct swz_module *m,
 	return SWZ_OK;
 }
 
+static void collect_filter(const struct swz_module *m)
+{
+	uint32_t id = m->first_id;
+
+	if (!filter_flags || !m->in_scope)
+		return;
+	for (uint32_t i = 0; i < m->function_count; i++)
+		if (!m->functions[i].is_piece)
+			filter_flags[id++] = m->functions[i].filter;
+}
+
 static enum swz_status collect_filters(const struct swz_plan *plan)
 {
 	/* a mapping of its own: it outlives the plan */
-	filter_flags = swz_sys_mmap(NULL, next_id, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	filter_flags = swz_sys_mmap(NULL, end_id, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+				    -1, 0);
 	if (!filter_flags)
 		return SWZ_E_NOMEM;
-	for (unsigned i = 0; i < plan->module_count; i++) {
-		const struct swz_module *m = &plan->modules[i];
-		uint32_t id = m->first_id;
-
-		if (!m->in_scope)
-			continue;
-		for (uint32_t j = 0; j < m->function_count; j++)
-			if (!m->functions[j].is_piece)
-				filter_flags[id++] = m->functions[j].filter;
-	}
+	for (unsigned i = 0; i < plan->module_count; i++)
+		collect_filter(&plan->modules[i]);
 	return SWZ_OK;
 }
 
@@ -291,7 +327,22 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 		if (status != SWZ_OK)
 			return status;
 	}
+	end_id = next_id + LATER_IDS;
 	return swz_plan_filtered ? collect_filters(plan) : SWZ_OK;
+}
+
+enum swz_status swz_plan_late(struct swz_module *m)
+{
+	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
+	enum swz_status status;
+
+	m->late = true;
+	if (!decoder)
+		return SWZ_E_NOMEM;
+	status = plan_module(m, decoder);
+	if (status == SWZ_OK)
+		collect_filter(m);
+	return status;
 }
 
 /* --------------------------------------------------------------- applying */
@@ -336,6 +387,13 @@ static void patch_range(struct swz_module *m, const struct swz_range *text)
 				 protection_of(m, text->start));
 }
 
+void swz_plan_patch(struct swz_module *m)
+{
+	for (unsigned t = 0; t < m->text_count; t++)
+		patch_range(m, &m->text[t]);
+	count_statuses(m);
+}
+
 void swz_plan_apply(struct swz_plan *plan)
 {
 	for (unsigned i = 0; i < plan->module_count; i++) {
@@ -345,29 +403,18 @@ void swz_plan_apply(struct swz_plan *plan)
 			continue;
 		if (m->in_scope)
 			swz_foreign_answer(m);
-		for (unsigned t = 0; t < m->text_count; t++)
-			patch_range(m, &m->text[t]);
-		count_statuses(m);
+		swz_plan_patch(m);
 	}
 }
 
 /* -------------------------------------------------------------- recording */
 
-static enum swz_status record_functions(const struct swz_module *m,
-					uint32_t index)
+static void fill_functions(const struct swz_module *m, struct swz_chunk *chunk)
 {
-	struct swz_function_record *record;
-	struct swz_chunk *chunk;
+	struct swz_function_record *record =
+		(struct swz_function_record *)(chunk + 1);
 	uint32_t id = m->first_id;
 
-	if (!m->hookable_count)
-		return SWZ_OK;
-	chunk = swz_chunk_take(swz_file, SWZ_CHUNK_FUNCTIONS,
-			       (uint64_t)m->hookable_count * sizeof(*record),
-			       m->hookable_count, index);
-	if (!chunk)
-		return SWZ_E_NOMEM;
-	record = (struct swz_function_record *)(chunk + 1);
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		const struct swz_function *f = &m->functions[i];
 
@@ -381,20 +428,33 @@ static enum swz_status record_functions(const struct swz_module *m,
 		record++;
 	}
 	swz_chunk_publish(chunk);
-	return SWZ_OK;
 }
 
-static enum swz_status record_module(const struct swz_module *m, uint32_t index)
+enum swz_status swz_plan_reserve(const struct swz_module *m, uint32_t index,
+				 struct swz_plan_place *place)
 {
-	size_t path_bytes = strlen(m->path) + 1;
-	struct swz_module_record *record;
-	struct swz_chunk *chunk = swz_chunk_take(swz_file, SWZ_CHUNK_MODULE,
-						 sizeof(*record) + path_bytes,
-						 1, index);
+	place->functions = NULL;
+	place->module = swz_chunk_take(swz_file, SWZ_CHUNK_MODULE,
+				       sizeof(struct swz_module_record) +
+					       strlen(m->path) + 1,
+				       1, index);
+	if (place->module && m->hookable_count)
+		place->functions = swz_chunk_take(
+			swz_file, SWZ_CHUNK_FUNCTIONS,
+			(uint64_t)m->hookable_count *
+				sizeof(struct swz_function_record),
+			m->hookable_count, index);
+	return place->module && (place->functions || !m->hookable_count)
+		       ? SWZ_OK
+		       : SWZ_E_NOMEM;
+}
 
-	if (!chunk)
-		return SWZ_E_NOMEM;
-	record = (struct swz_module_record *)(chunk + 1);
+void swz_plan_fill(const struct swz_module *m,
+		   const struct swz_plan_place *place)
+{
+	struct swz_module_record *record =
+		(struct swz_module_record *)(place->module + 1);
+
 	record->load_bias = m->load_bias;
 	record->start = m->start;
 	record->end = m->end;
@@ -406,18 +466,24 @@ static enum swz_status record_module(const struct swz_module *m, uint32_t index)
 		memcpy(record->build_id, m->build_id.data, m->build_id.size);
 	for (unsigned i = 0; i < SWZ_REFUSAL_COUNT; i++)
 		record->counts[i] = m->counts[i];
-	memcpy(record + 1, m->path, path_bytes);
-	swz_chunk_publish(chunk);
-	return record_functions(m, index);
+	record->loads = 1;
+	record->load_ticks = m->late ? swz_ticks() : 0;
+	memcpy(record + 1, m->path, strlen(m->path) + 1);
+	if (place->functions)
+		fill_functions(m, place->functions);
+	swz_chunk_publish(place->module);
 }
 
 enum swz_status swz_plan_record(const struct swz_plan *plan)
 {
-	enum swz_status status = SWZ_OK;
+	struct swz_plan_place place;
 
-	for (unsigned i = 0; i < plan->module_count && status == SWZ_OK; i++)
-		status = record_module(&plan->modules[i], i);
-	return status;
+	for (unsigned i = 0; i < plan->module_count; i++) {
+		if (swz_plan_reserve(&plan->modules[i], i, &place) != SWZ_OK)
+			return SWZ_E_NOMEM;
+		swz_plan_fill(&plan->modules[i], &place);
+	}
+	return SWZ_OK;
 }
 
 /* --------------------------------------------------------------- printing */

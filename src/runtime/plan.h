@@ -2,7 +2,7 @@
 #define SWZ_RUNTIME_PLAN_H
 
 /* What is to be hooked, decided for every function before the first byte
- * changes; then done, while only one thread runs. */
+ * changes; then done, while nothing executes it. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,10 +36,28 @@ enum swz_status swz_plan_record(const struct swz_plan *plan) SWZ_MUST_CHECK;
 /* Prints what would be done (--list; with -v each function). */
 void swz_plan_print(const struct swz_plan *plan);
 
+/* The same for one module that is loaded while the program runs, and which
+ * nothing can be executing yet: decides and writes trampolines; then, where
+ * that was done, leads its functions to them. */
+enum swz_status swz_plan_late(struct swz_module *module) SWZ_MUST_CHECK;
+void swz_plan_patch(struct swz_module *module);
+
+/* A module's place in the profile: room for it, and its description put there.
+ * Of a place that is not filled a reader sees nothing. */
+struct swz_plan_place {
+	struct swz_chunk *module;
+	struct swz_chunk *functions; /* NULL if there are none */
+};
+enum swz_status swz_plan_reserve(const struct swz_module *module,
+				 uint32_t index,
+				 struct swz_plan_place *place) SWZ_MUST_CHECK;
+void swz_plan_fill(const struct swz_module *module,
+		   const struct swz_plan_place *place);
+
 /* By function id; zeros where there are no filters. */
 uint8_t swz_plan_filter(uint32_t function);
 
-/* The highest function id + 1. */
+/* All function ids that there are, or will be, are less than this. */
 uint32_t swz_plan_function_count(void);
 
 /* An id that no function of the program has, for our own calibration. */

@@ -53,3 +53,8 @@ void swz_scratch_free_all(void)
 		latest = before;
 	}
 }
+
+void swz_scratch_abandon(void)
+{
+	latest = NULL;
+}

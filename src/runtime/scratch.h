@@ -8,4 +8,8 @@
 void *swz_scratch_alloc(size_t bytes);
 void swz_scratch_free_all(void);
 
+/* In a forked child, if a thread of the parent was at work: what it had stays
+ * mapped. */
+void swz_scratch_abandon(void);
+
 #endif

@@ -10,6 +10,7 @@
 #include "runtime/config.h"
 #include "runtime/file.h"
 #include "runtime/hooks.h"
+#include "runtime/late.h"
 #include "runtime/message.h"
 #include "runtime/plan.h"
 #include "runtime/scratch.h"
@@ -108,6 +109,7 @@ static const char *set_up(void)
 	swz_file_sample_clock(1);
 	if (swz_config.verbose)
 		report(&plan);
+	swz_late_begin(&plan);
 	for (unsigned i = 0; i < plan.module_count; i++)
 		swz_module_close(&plan.modules[i]);
 	/* the program's time begins now */

@@ -80,6 +80,9 @@ static enum swz_status furnish(struct swz_thread_cold *cold)
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!memory)
 		return SWZ_E_NOMEM;
+	/* little of it is ever used, here and there */
+	SWZ_SYSCALL(SYS_madvise, memory, SLOW_STACK_BYTES + open_bytes(),
+		    MADV_NOHUGEPAGE);
 	cold->open = (uint32_t *)(memory + SLOW_STACK_BYTES);
 	cold->slow_stack_top = memory + SLOW_STACK_BYTES;
 	return SWZ_OK;

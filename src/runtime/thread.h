@@ -147,7 +147,7 @@ enum swz_status swz_thread_revive(struct swz_thread *hot) SWZ_MUST_CHECK;
 struct swz_thread_cold *swz_thread_cold_of(const struct swz_thread *hot);
 
 /* The number of function ids that `open` must have room for; set once before
- * the first thread begins, and again (upwards) when modules arrive. */
+ * the first thread begins. */
 void swz_thread_set_functions(uint32_t count);
 
 /* The kernel's id of the calling thread. */

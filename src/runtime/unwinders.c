@@ -10,9 +10,9 @@
 
 #define MOST_UNWINDERS 8
 
+/* An entry counts while its `end` is not 0. */
 static struct swz_unwinder known[MOST_UNWINDERS];
-static _Atomic unsigned known_count;
-static _Atomic unsigned claimed;
+static atomic_bool taken[MOST_UNWINDERS];
 
 /* Our own calls are not the program's. */
 static void *past_hook(void *function)
@@ -34,27 +34,48 @@ static bool look_up(uint64_t address, struct swz_unwinder *u)
 	return u->get_ip && u->set_gr && u->set_ip && u->resume;
 }
 
+static uint64_t end_of(const struct swz_unwinder *u)
+{
+	/* acquire: matches the release in swz_unwinder_of */
+	return __atomic_load_n(&u->end, __ATOMIC_ACQUIRE);
+}
+
 const struct swz_unwinder *swz_unwinder_of(uint64_t address)
 {
-	/* acquire: matches the release below */
-	unsigned n = atomic_load_explicit(&known_count, memory_order_acquire);
 	struct swz_unwinder found;
-	unsigned slot;
 
-	for (unsigned i = 0; i < n; i++)
-		if (address >= known[i].start && address < known[i].end)
+	for (unsigned i = 0; i < MOST_UNWINDERS; i++)
+		if (address < end_of(&known[i]) && address >= known[i].start)
 			return &known[i];
 	if (!look_up(address, &found))
 		return NULL;
-	slot = atomic_fetch_add_explicit(&claimed, 1, memory_order_relaxed);
-	if (slot >= MOST_UNWINDERS)
-		return NULL;
-	known[slot] = found;
-	/* slots become visible in order; a thread that is ahead of another's
-	 * store makes both visible only if both are written: so count up only
-	 * from one's own slot */
-	if (slot == atomic_load_explicit(&known_count, memory_order_relaxed))
-		atomic_store_explicit(&known_count, slot + 1,
-				      memory_order_release);
-	return &known[slot];
+	for (unsigned i = 0; i < MOST_UNWINDERS; i++) {
+		uint64_t end = found.end;
+
+		if (atomic_exchange_explicit(&taken[i], true,
+					     memory_order_acquire))
+			continue;
+		found.end = 0;
+		known[i] = found;
+		/* release: who sees the end sees the rest */
+		__atomic_store_n(&known[i].end, end, __ATOMIC_RELEASE);
+		return &known[i];
+	}
+	return NULL;
+}
+
+void swz_unwinders_forget(uint64_t start, uint64_t end)
+{
+	for (unsigned i = 0; i < MOST_UNWINDERS; i++) {
+		struct swz_unwinder *u = &known[i];
+
+		if (end_of(u) <= start || u->start >= end)
+			continue;
+		if (u->start < start) { /* another's, and in use perhaps */
+			__atomic_store_n(&u->end, start, __ATOMIC_RELEASE);
+			continue;
+		}
+		__atomic_store_n(&u->end, 0, __ATOMIC_RELEASE);
+		atomic_store_explicit(&taken[i], false, memory_order_release);
+	}
 }

@@ -1,0 +1,724 @@
+/* The dynamic linker calls _dl_debug_state, an empty function, whenever its
+ * list of modules changes: with RT_ADD or RT_DELETE before, with RT_CONSISTENT
+ * after. Debuggers set a breakpoint there; its calls are what we redirect, and
+ * the function stays as it is. At RT_CONSISTENT new modules are mapped, but
+ * none of their code has run (glibc up to 2.41 calls before it relocates them,
+ * later ones before their constructors), and the linker holds its lock, so
+ * these events come one at a time, in all namespaces.
+ *
+ * A module that was not there at the event before and is now, after RT_ADD, can
+ * be executed by no thread and is patched. One that turns up otherwise is left
+ * alone.
+ *
+ * The function of an id never gets another trampoline: thunks and their edges
+ * hold on to both. So a library that is unloaded leaves its trampolines and ids
+ * to itself: loaded again with the same text at the same place, it gets the same
+ * jumps, and nothing is planned or recorded anew. Of these dormant ones a
+ * certain number is kept. When one is given up its ids are dead, and since they
+ * are, nothing leads to its trampolines: they are unmapped. */
+
+#include "runtime/late.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+#include "runtime/config.h"
+#include "runtime/context.h"
+#include "runtime/file.h"
+#include "runtime/function.h"
+#include "runtime/hooks.h"
+#include "runtime/message.h"
+#include "runtime/scratch.h"
+#include "runtime/thread.h"
+#include "thunks/near.h"
+#include "thunks/relocate.h"
+#include "thunks/unwind.h"
+
+#define MOST_MODULES (1u << 16)
+#define MOST_DORMANT 64u
+#define MOST_DORMANT_BYTES (16u << 20)
+#define MOST_CALLS 16u
+#define STACK_BYTES (256u << 10)
+
+/* Where a jump was written and where to; both from the start of their module
+ * or region. */
+struct site {
+	uint32_t at;
+	uint32_t trampoline;
+};
+
+enum state { FREE, PRESENT, DORMANT };
+
+struct entry {
+	enum state state;
+	const struct link_map *map;
+	uint64_t load_bias;
+	uint64_t start, end;
+	uint64_t identity; /* of file and text */
+	uint32_t seen;     /* at which event */
+	uint32_t index;    /* in the profile */
+	bool recorded;
+	bool in_scope; /* (the rest is empty if not) */
+	struct swz_trampolines trampolines;
+	struct site *sites;
+	uint32_t site_count;
+	struct swz_range text[SWZ_MAX_TEXT_RANGES];
+	unsigned text_count;
+	/* in the profile of process `pid` */
+	int32_t pid;
+	struct swz_module_record *record;
+};
+
+/* r_debug_extended of glibc 2.35 and later */
+struct namespace
+{
+	struct r_debug base;
+	struct namespace *next;
+};
+
+void swz_linker_stub(void);
+void swz_linker_event(void);
+void swz_call_on_stack(void (*function)(void *), void *argument,
+		       void *stack_top);
+
+void (*swz_linker_state)(void) __attribute__((visibility("hidden")));
+
+static struct entry *entries; /* room for MOST_MODULES */
+static uint32_t entry_count;
+static uint32_t module_count; /* recorded */
+static struct namespace *first_namespace;
+static uint32_t event;
+static bool adding;
+static bool missed; /* an event: what is new then may have run already */
+static bool off;
+static int32_t busy; /* the process that is at an event, or 0 */
+static char *stack_top;
+
+uint32_t swz_late_modules(void)
+{
+	return module_count;
+}
+
+/* ----------------------------------------------------------- namespaces */
+
+static struct namespace *next_namespace(const struct namespace *n)
+{
+	return first_namespace->base.r_version >= 2 ? n->next : NULL;
+}
+
+/* Those that are there at the start are of auditing libraries, or the
+ * program's. */
+#define MOST_AUDITORS 16u
+static const struct namespace *auditors[MOST_AUDITORS];
+
+static bool is_auditor(const struct namespace *n)
+{
+	for (unsigned i = 0; i < MOST_AUDITORS && auditors[i]; i++)
+		if (auditors[i] == n)
+			return true;
+	return false;
+}
+
+static void note_auditors(void)
+{
+	unsigned count = 0;
+
+	for (const struct namespace *n = next_namespace(first_namespace);
+	     n && count < MOST_AUDITORS; n = next_namespace(n))
+		auditors[count++] = n;
+}
+
+/* -------------------------------------------------------------- entries */
+
+static struct entry *find(const struct link_map *map)
+{
+	for (uint32_t i = 0; i < entry_count; i++)
+		if (entries[i].state == PRESENT && entries[i].map == map &&
+		    entries[i].load_bias == map->l_addr)
+			return &entries[i];
+	return NULL;
+}
+
+static struct entry *new_entry(void)
+{
+	for (uint32_t i = 0; i < entry_count; i++)
+		if (entries[i].state == FREE)
+			return &entries[i];
+	return entry_count < MOST_MODULES ? &entries[entry_count++] : NULL;
+}
+
+static size_t sites_bytes(const struct entry *e)
+{
+	return (e->site_count * sizeof(*e->sites) + 4095) & ~(size_t)4095;
+}
+
+static void drop(struct entry *e)
+{
+	swz_trampolines_close(&e->trampolines);
+	if (e->sites)
+		swz_sys_munmap(e->sites, sites_bytes(e));
+	memset(e, 0, sizeof(*e));
+}
+
+/* Gives up the dormant modules that have been so the longest. */
+static void limit_dormant(void)
+{
+	for (;;) {
+		struct entry *oldest = NULL;
+		size_t count = 0, bytes = 0;
+
+		for (uint32_t i = 0; i < entry_count; i++) {
+			struct entry *e = &entries[i];
+
+			if (e->state != DORMANT)
+				continue;
+			count++;
+			bytes += e->trampolines.bytes + sites_bytes(e);
+			if (!oldest || e->seen < oldest->seen)
+				oldest = e;
+		}
+		if (count <= MOST_DORMANT && bytes <= MOST_DORMANT_BYTES)
+			return;
+		drop(oldest);
+	}
+}
+
+/* The module's record in this process's profile (a forked child's is a copy,
+ * elsewhere in its file), or NULL. */
+static struct swz_module_record *record_of(struct entry *e)
+{
+	uint64_t at = SWZ_HEADER_BYTES;
+
+	if (!e->recorded || e->pid == swz_file->pid)
+		return e->recorded ? e->record : NULL;
+	e->pid = swz_file->pid;
+	e->record = NULL;
+	while (!e->record && at < swz_file->used_bytes) {
+		struct swz_chunk *c =
+			(struct swz_chunk *)((char *)swz_file + at);
+
+		if (c->magic != SWZ_CHUNK_MAGIC) {
+			at += SWZ_UNIT_BYTES;
+			continue;
+		}
+		if (c->type == SWZ_CHUNK_MODULE && c->owner == e->index)
+			e->record = (struct swz_module_record *)(c + 1);
+		at += c->bytes;
+	}
+	return e->record;
+}
+
+static void leave(struct entry *e)
+{
+	struct swz_module_record *record = record_of(e);
+
+	if (record)
+		record->unload_ticks = swz_ticks();
+	swz_unwinders_forget(e->start, e->end);
+	e->map = NULL;
+	e->state = DORMANT;
+	if (!e->recorded)
+		drop(e);
+}
+
+/* ------------------------------------------------------------- identity */
+
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
+{
+	const uint8_t *p = data;
+
+	for (; bytes >= 8; bytes -= 8, p += 8) {
+		uint64_t word;
+
+		memcpy(&word, p, sizeof(word));
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 32;
+	}
+	for (; bytes; bytes--)
+		hash = (hash ^ *p++) * 0x9e3779b97f4a7c15u;
+	return hash;
+}
+
+static uint64_t identity_of(const struct swz_module *m)
+{
+	uint64_t hash = mix(m->in_scope, m->path, strlen(m->path));
+
+	if (m->build_id.size)
+		hash = mix(hash, m->build_id.data, m->build_id.size);
+	for (unsigned i = 0; m->in_scope && i < m->text_count; i++)
+		hash = mix(hash, swz_module_bytes(m, m->text[i].start),
+			   m->text[i].end - m->text[i].start);
+	return hash;
+}
+
+static struct entry *find_dormant(const struct swz_module *m, uint64_t identity)
+{
+	for (uint32_t i = 0; i < entry_count; i++)
+		if (entries[i].state == DORMANT &&
+		    entries[i].identity == identity &&
+		    entries[i].load_bias == m->load_bias)
+			return &entries[i];
+	return NULL;
+}
+
+/* --------------------------------------------------------------- arrival */
+
+static bool patch_again(const struct entry *e)
+{
+	for (unsigned i = 0; i < e->text_count; i++) {
+		uint64_t start = (e->load_bias + e->text[i].start) & -4096ull;
+		uint64_t end = (e->load_bias + e->text[i].end + 4095) &
+			       -4096ull;
+
+		if (swz_sys_mprotect((void *)start, end - start,
+				     PROT_READ | PROT_WRITE) != 0)
+			return false;
+	}
+	for (uint32_t i = 0; i < e->site_count; i++)
+		swz_patch_write((uint8_t *)(e->start + e->sites[i].at),
+				e->trampolines.start + e->sites[i].trampoline);
+	return true;
+}
+
+/* As the linker has mapped it. */
+static void protect_again(const struct entry *e, const struct swz_module *m)
+{
+	for (unsigned i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *s = &m->segments[i];
+		uint64_t start, end;
+
+		if (s->p_type != PT_LOAD || !(s->p_flags & PF_X))
+			continue;
+		start = (e->load_bias + s->p_vaddr) & -4096ull;
+		end = (e->load_bias + s->p_vaddr + s->p_filesz + 4095) &
+		      -4096ull;
+		swz_sys_mprotect((void *)start, end - start,
+				 (s->p_flags & PF_R ? PROT_READ : 0) |
+					 (s->p_flags & PF_W ? PROT_WRITE : 0) |
+					 PROT_EXEC);
+	}
+}
+
+static void revive(struct entry *e, const struct link_map *map,
+		   const struct swz_module *m)
+{
+	struct swz_module_record *record = record_of(e);
+
+	e->state = PRESENT;
+	e->map = map;
+	e->seen = event;
+	if (record) {
+		record->loads++;
+		record->unload_ticks = 0;
+	}
+	if (e->site_count) {
+		patch_again(e);
+		protect_again(e, m);
+	}
+}
+
+static bool keep_sites(struct entry *e, const struct swz_module *m)
+{
+	uint32_t count = 0;
+
+	e->trampolines = m->trampolines;
+	e->text_count = m->text_count;
+	memcpy(e->text, m->text, sizeof(e->text));
+	if (!m->counts[SWZ_PATCHED])
+		return true;
+	e->site_count = m->counts[SWZ_PATCHED];
+	e->sites = swz_sys_mmap(NULL, sites_bytes(e), PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!e->sites)
+		return false;
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		const struct swz_function *f = &m->functions[i];
+
+		if (f->is_piece || f->status != SWZ_PATCHED)
+			continue;
+		e->sites[count].at = (uint32_t)(m->load_bias + f->start +
+						f->site - m->start);
+		e->sites[count++].trampoline =
+			(uint32_t)(f->trampoline - m->trampolines.start);
+	}
+	return true;
+}
+
+static void report(const struct swz_module *m)
+{
+	struct swz_line line;
+
+	swz_line_start(&line);
+	swz_line_string(&line, "swizzle: ");
+	swz_line_number(&line, m->counts[SWZ_PATCHED]);
+	swz_line_string(&line, " of ");
+	swz_line_number(&line, m->hookable_count);
+	swz_line_string(&line, " functions hooked in ");
+	swz_line_string(&line, m->path);
+	swz_line_write(&line, 2);
+}
+
+/* What cannot be planned or recorded is left alone. */
+static void hook(struct entry *e, struct swz_module *m)
+{
+	struct swz_plan_place place;
+
+	if (m->in_scope && swz_plan_late(m) != SWZ_OK) {
+		m->in_scope = false;
+		m->hookable_count = 0;
+	}
+	if (swz_plan_reserve(m, module_count, &place) != SWZ_OK) {
+		swz_trampolines_close(&m->trampolines);
+		return;
+	}
+	if (m->in_scope && keep_sites(e, m))
+		swz_plan_patch(m);
+	m->late = true;
+	swz_plan_fill(m, &place);
+	e->recorded = true;
+	e->index = module_count++;
+	e->pid = swz_file->pid;
+	e->record = (struct swz_module_record *)(place.module + 1);
+	if (swz_config.verbose && m->in_scope)
+		report(m);
+}
+
+/* `fresh`: nothing of it can have been executed yet. */
+static void arrive(const struct link_map *map, bool fresh)
+{
+	struct swz_module m = {0};
+	struct entry *e;
+	uint64_t identity;
+
+	if (fresh && swz_module_describe(&m, map)) {
+		identity = identity_of(&m);
+		e = find_dormant(&m, identity);
+		if (e) {
+			revive(e, map, &m);
+			return;
+		}
+	} else {
+		fresh = false;
+	}
+	e = new_entry();
+	if (!e) {
+		off = true;
+		return;
+	}
+	e->map = map;
+	e->load_bias = map->l_addr;
+	e->seen = event;
+	if (fresh) {
+		e->start = m.start;
+		e->end = m.end;
+		e->identity = identity;
+		swz_unwinders_forget(m.start, m.end);
+		hook(e, &m);
+		swz_module_close(&m);
+		swz_scratch_free_all();
+	}
+	e->state = PRESENT;
+}
+
+/* ---------------------------------------------------------------- events */
+
+/* A namespace's ld.so is the one that all share. */
+static bool is_shared(const struct link_map *map)
+{
+	return map->l_addr == first_namespace->base.r_ldbase;
+}
+
+static void mark_present(void)
+{
+	for (struct namespace *n = first_namespace; n; n = next_namespace(n))
+		for (const struct link_map *m = n->base.r_map; m;
+		     m = m->l_next) {
+			struct entry *e = find(m);
+
+			if (e)
+				e->seen = event;
+		}
+}
+
+static void take_changes(void *argument)
+{
+	bool fresh = *(bool *)argument;
+
+	event++;
+	mark_present();
+	for (uint32_t i = 0; i < entry_count; i++)
+		if (entries[i].state == PRESENT && entries[i].seen != event)
+			leave(&entries[i]);
+	for (struct namespace *n = first_namespace; n; n = next_namespace(n))
+		for (const struct link_map *m = n->base.r_map; m && !off;
+		     m = m->l_next)
+			if (!is_shared(m) && !find(m))
+				arrive(m, fresh && !is_auditor(n));
+	limit_dormant();
+	swz_scratch_free_all();
+}
+
+static bool is_consistent(void)
+{
+	bool consistent = true;
+
+	for (struct namespace *n = first_namespace; n; n = next_namespace(n)) {
+		if (n->base.r_state == RT_ADD)
+			adding = true;
+		if (n->base.r_state != RT_CONSISTENT)
+			consistent = false;
+	}
+	return consistent;
+}
+
+/* Our time is nobody's: a node of its own below the current context. */
+static void note_time(struct swz_thread *thread, uint64_t before)
+{
+	struct swz_node *node = swz_context_find(
+		thread, thread->key, SWZ_FUNCTION_OURSELVES, 0);
+	int64_t ticks;
+
+	if (!node)
+		node = swz_context_make(thread, thread->key,
+					SWZ_FUNCTION_OURSELVES, 0);
+	thread->record->last_ticks = swz_ticks();
+	if (!node)
+		return;
+	ticks = (int64_t)(thread->record->last_ticks - before);
+	node->open |= SWZ_NODE_HIDDEN;
+	node->ticks += ticks;
+	node->outer_ticks += ticks;
+}
+
+/* On the program's stack, of which little is used. */
+void swz_linker_event(void)
+{
+	uint64_t all = ~(uint64_t)0, signals, before = swz_ticks();
+	struct swz_thread *thread;
+	bool fresh;
+	int32_t pid;
+
+	if (off || !swz_recording || !is_consistent())
+		return;
+	/* first of all a forked child gets its profile */
+	thread = swz_current_thread();
+	if (!swz_recording)
+		return;
+	SWZ_SYSCALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &signals, 8);
+	pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+	fresh = adding && !missed;
+	adding = false;
+	if (busy == pid) { /* by no linker that we know */
+		off = true;
+	} else if (swz_file->pid != pid) {
+		/* a child without a profile, or one that shares its parent's
+		 * memory */
+		missed = true;
+	} else {
+		if (busy) {
+			/* forked while another thread was at it */
+			swz_scratch_abandon();
+			fresh = false;
+		}
+		missed = false;
+		busy = pid;
+		swz_call_on_stack(take_changes, &fresh, stack_top);
+		busy = 0;
+		if (thread)
+			note_time(thread, before);
+	}
+	SWZ_SYSCALL(SYS_rt_sigprocmask, 2, &signals, NULL, 8);
+}
+
+/* ----------------------------------------------------------------- start */
+
+/* Whether an instruction of the function around it begins there. */
+static bool begins_instruction(const struct swz_module *m,
+			       struct swz_decoder *decoder, uint64_t address)
+{
+	struct swz_fde_iterator it;
+	struct swz_fde fde;
+
+	swz_fde_begin(&it, &m->eh_frame);
+	while (swz_fde_next(&it, &fde)) {
+		uint64_t pc = fde.start, end = fde.start + fde.size;
+
+		if (address < fde.start || address >= end)
+			continue;
+		while (pc < address) {
+			struct swz_bytes code = {swz_module_bytes(m, pc),
+						 end - pc};
+			struct swz_insn insn;
+
+			if (swz_decode(decoder, code, pc, &insn) != SWZ_OK)
+				return false;
+			pc += insn.length;
+		}
+		return pc == address;
+	}
+	return false;
+}
+
+/* The calls of (and jumps to) a function in its own module: where their
+ * displacements are. */
+static unsigned find_calls(const struct swz_module *m, uint64_t function,
+			   uint8_t **calls)
+{
+	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
+	unsigned count = 0;
+
+	if (!decoder)
+		return 0;
+	for (unsigned t = 0; t < m->text_count; t++) {
+		uint64_t address = m->text[t].start;
+
+		for (; address + 5 <= m->text[t].end; address++) {
+			const uint8_t *code = swz_module_bytes(m, address);
+			int32_t distance;
+
+			if ((code[0] & 0xfe) != 0xe8)
+				continue;
+			memcpy(&distance, code + 1, sizeof(distance));
+			if ((uint64_t)(uintptr_t)code + 5 +
+					    (uint64_t)(int64_t)distance !=
+				    function ||
+			    !begins_instruction(m, decoder, address))
+				continue;
+			if (count == MOST_CALLS)
+				return 0;
+			calls[count++] = (uint8_t *)(uintptr_t)code + 1;
+		}
+	}
+	return count;
+}
+
+/* jmp *address(%rip) to the stub, within reach of the linker. */
+static const uint8_t *make_bridge(const struct swz_module *m)
+{
+	static const uint8_t jump[] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc};
+	void (*stub)(void) = swz_linker_stub;
+	uint8_t *page = swz_near_map(m->start, m->end, 4096);
+
+	if (!page)
+		return NULL;
+	memcpy(page, jump, sizeof(jump));
+	memcpy(page + sizeof(jump), &stub, sizeof(stub));
+	if (swz_sys_mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0)
+		return page;
+	swz_sys_munmap(page, 4096);
+	return NULL;
+}
+
+static bool redirect(uint8_t *const *calls, unsigned count,
+		     const uint8_t *bridge)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t start = (uintptr_t)calls[i] & -4096ull;
+		size_t bytes = ((uintptr_t)calls[i] + 4 - start + 4095) &
+			       ~(size_t)4095;
+		int64_t distance = bridge - (calls[i] + 4);
+		int32_t low = (int32_t)distance;
+
+		if (swz_sys_mprotect((void *)start, bytes,
+				     PROT_READ | PROT_WRITE) != 0)
+			return i > 0;
+		memcpy(calls[i], &low, sizeof(low));
+		swz_sys_mprotect((void *)start, bytes, PROT_READ | PROT_EXEC);
+	}
+	return true;
+}
+
+static const struct swz_module *linker_of(const struct swz_plan *plan,
+					  uint64_t function)
+{
+	for (unsigned i = 0; i < plan->module_count; i++)
+		if (function >= plan->modules[i].start &&
+		    function < plan->modules[i].end)
+			return &plan->modules[i];
+	return NULL;
+}
+
+/* The program may have a copy of _r_debug, which the linker does not use: the
+ * program's dynamic section says where the right one is. */
+static struct r_debug *find_debug(const struct swz_plan *plan)
+{
+	const struct swz_module *program = &plan->modules[0];
+
+	for (unsigned i = 0; i < program->segment_count; i++) {
+		const ElfW(Dyn) *d;
+
+		if (program->segments[i].p_type != PT_DYNAMIC)
+			continue;
+		d = (const ElfW(Dyn) *)(const void *)swz_module_bytes(
+			program, program->segments[i].p_vaddr);
+		for (; d->d_tag != DT_NULL; d++)
+			if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+				return (struct r_debug *)d->d_un.d_ptr;
+	}
+	return &_r_debug;
+}
+
+static bool note_present(void)
+{
+	for (struct namespace *n = first_namespace; n; n = next_namespace(n))
+		for (const struct link_map *m = n->base.r_map; m;
+		     m = m->l_next) {
+			struct entry *e = is_shared(m) ? NULL : new_entry();
+
+			if (!e)
+				continue;
+			e->state = PRESENT;
+			e->map = m;
+			e->load_bias = m->l_addr;
+		}
+	return true;
+}
+
+static bool begin(const struct swz_plan *plan)
+{
+	struct r_debug *debug = find_debug(plan);
+	const struct swz_module *linker = linker_of(plan, debug->r_brk);
+	struct swz_module copy;
+	uint8_t *calls[MOST_CALLS];
+	const uint8_t *bridge;
+	unsigned count;
+	char *stack;
+
+	first_namespace = (struct namespace *)debug;
+	module_count = plan->module_count;
+	if (!linker)
+		return false;
+	copy = *linker;
+	if (swz_module_open(&copy) != SWZ_OK)
+		return false;
+	count = find_calls(&copy, debug->r_brk, calls);
+	swz_module_close(&copy);
+	if (!count)
+		return false;
+	entries = swz_sys_mmap(NULL, MOST_MODULES * sizeof(*entries),
+			       PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			       0);
+	stack = swz_sys_mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			     0);
+	bridge = make_bridge(linker);
+	if (!entries || !stack || !bridge)
+		return false;
+	stack_top = stack + STACK_BYTES;
+	swz_linker_state = (void (*)(void))(uintptr_t)debug->r_brk;
+	note_auditors();
+	note_present();
+	return redirect(calls, count, bridge);
+}
+
+void swz_late_begin(const struct swz_plan *plan)
+{
+	if (begin(plan))
+		return;
+	off = true;
+	swz_say("libraries that are loaded later are not hooked: "
+		"the dynamic linker is not as expected",
+		NULL, NULL);
+}
