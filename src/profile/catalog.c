@@ -230,17 +230,20 @@ static uint32_t place_of(struct swz_catalog *catalog, uint32_t module,
 	return *found;
 }
 
-/* Which of the profile's modules CALLER, a function of the catalog, is in. */
-static uint32_t module_of_caller(const struct swz_binding *binding,
-				 uint32_t caller)
+/* Which of the profile's modules the address is in: CALLER's, a function of the
+ * catalog, if it can be; that may have been loaded at several places, and others
+ * at the same one. */
+static uint32_t module_of_call(const struct swz_binding *binding,
+			       uint32_t caller, uint64_t address)
 {
 	uint32_t wanted = binding->catalog->functions[caller].module;
-	size_t i;
+	uint32_t i;
 
 	for (i = 0; i < binding->profile->module_count; i++)
-		if (binding->modules[i] == wanted)
-			return (uint32_t)i;
-	return SWZ_INDEX_NONE;
+		if (binding->modules[i] == wanted &&
+		    swz_profile_module_holds(binding->profile, i, address))
+			return i;
+	return swz_profile_module_at(binding->profile, address);
 }
 
 static uint32_t find_place(struct swz_binding *binding, uint64_t address,
@@ -249,8 +252,7 @@ static uint32_t find_place(struct swz_binding *binding, uint64_t address,
 	struct swz_catalog *catalog = binding->catalog;
 	uint32_t module, *found;
 
-	module = swz_profile_module_at(binding->profile, address,
-				       module_of_caller(binding, caller));
+	module = module_of_call(binding, caller, address);
 	if (module == SWZ_INDEX_NONE)
 		return SWZ_PLACE_UNKNOWN;
 	address -= binding->profile->modules[module].record.load_bias;

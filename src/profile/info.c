@@ -180,16 +180,67 @@ static void put_module(FILE *stream, const struct swz_profile_module *module,
 				swz_refusal_text(i), counts[i]);
 }
 
+/* A file that was loaded at several places is listed once, as its first. */
+static bool is_repeated(const struct swz_profile *profile, size_t index)
+{
+	size_t i;
+
+	for (i = 0; i < index; i++)
+		if (swz_profile_same_module(&profile->modules[i],
+					    &profile->modules[index]))
+			return true;
+	return false;
+}
+
 static void put_left_out(FILE *stream, const struct swz_profile *profile)
 {
 	const char *separator = "\nnot in scope: ";
 	size_t i;
 
 	for (i = 0; i < profile->module_count; i++) {
-		if (!is_left_out(&profile->modules[i]))
+		if (!is_left_out(&profile->modules[i]) ||
+		    is_repeated(profile, i))
 			continue;
 		fputs(separator, stream);
 		swz_put_text(stream, swz_base_name(profile->modules[i].path));
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		putc('\n', stream);
+}
+
+static void put_loads(FILE *stream, const struct swz_profile *profile,
+		      size_t index)
+{
+	const struct swz_profile_module *module = &profile->modules[index];
+	uint64_t loads = 0;
+	bool loaded = false;
+	size_t i;
+
+	for (i = index; i < profile->module_count; i++)
+		if (swz_profile_same_module(module, &profile->modules[i])) {
+			loads += profile->modules[i].record.loads;
+			loaded |= !profile->modules[i].record.unload_ticks;
+		}
+	swz_put_text(stream, swz_base_name(module->path));
+	if (loads > 1)
+		fprintf(stream, " (%" PRIu64 " times%s)", loads,
+			loaded ? "" : ", unloaded");
+	else if (!loaded)
+		fputs(" (unloaded)", stream);
+}
+
+static void put_late(FILE *stream, const struct swz_profile *profile)
+{
+	const char *separator = "\nloaded later: ";
+	size_t i;
+
+	for (i = 0; i < profile->module_count; i++) {
+		if (!profile->modules[i].record.load_ticks ||
+		    is_repeated(profile, i))
+			continue;
+		fputs(separator, stream);
+		put_loads(stream, profile, i);
 		separator = ", ";
 	}
 	if (separator[0] == ',')
@@ -204,9 +255,11 @@ static void put_modules(FILE *stream, const struct swz_profile *profile)
 	fprintf(stream, "\n%-*s %9s %9s %9s\n", width, "module", "functions",
 		"patched", "refused");
 	for (i = 0; i < profile->module_count; i++)
-		if (!is_left_out(&profile->modules[i]))
+		if (!is_left_out(&profile->modules[i]) &&
+		    !is_repeated(profile, i))
 			put_module(stream, &profile->modules[i], width);
 	put_left_out(stream, profile);
+	put_late(stream, profile);
 }
 
 static void put_damage(FILE *stream, const struct swz_profile *profile,

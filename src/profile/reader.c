@@ -746,6 +746,46 @@ static void sort_addresses(struct swz_profile *profile)
 			profile);
 }
 
+bool swz_profile_module_holds(const struct swz_profile *profile, uint32_t index,
+			      uint64_t address)
+{
+	const struct swz_module_record *record =
+		&profile->modules[index].record;
+
+	return address >= record->start && address < record->end;
+}
+
+bool swz_profile_same_module(const struct swz_profile_module *a,
+			     const struct swz_profile_module *b)
+{
+	return strcmp(a->path, b->path) == 0 &&
+	       a->record.build_id_bytes == b->record.build_id_bytes &&
+	       memcmp(a->record.build_id, b->record.build_id,
+		      a->record.build_id_bytes) == 0;
+}
+
+uint32_t swz_profile_module_at(const struct swz_profile *profile,
+			       uint64_t address)
+{
+	uint32_t found = SWZ_INDEX_NONE;
+	uint32_t i;
+
+	for (i = 0; i < profile->module_count; i++) {
+		const struct swz_profile_module *module = &profile->modules[i];
+
+		if (!swz_profile_module_holds(profile, i, address))
+			continue;
+		if (found != SWZ_INDEX_NONE &&
+		    (module->record.load_bias !=
+			     profile->modules[found].record.load_bias ||
+		     !swz_profile_same_module(module,
+					      &profile->modules[found])))
+			return SWZ_INDEX_NONE;
+		found = i;
+	}
+	return found;
+}
+
 uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address)
 {
 	size_t low = 0;
@@ -753,6 +793,8 @@ uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address)
 	uint32_t found;
 	uint64_t start;
 
+	if (swz_profile_module_at(profile, address) == SWZ_INDEX_NONE)
+		return SWZ_INDEX_NONE;
 	if (!profile->by_address)
 		sort_addresses(profile);
 	while (low < high) {
@@ -776,29 +818,6 @@ uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address)
 	return found;
 }
 
-static bool module_holds(const struct swz_profile *profile, uint32_t index,
-			 uint64_t address)
-{
-	const struct swz_module_record *record;
-
-	if (index >= profile->module_count)
-		return false;
-	record = &profile->modules[index].record;
-	return address >= record->start && address < record->end;
-}
-
-uint32_t swz_profile_module_at(const struct swz_profile *profile,
-			       uint64_t address, uint32_t preferred)
-{
-	uint32_t i;
-
-	if (module_holds(profile, preferred, address))
-		return preferred;
-	for (i = 0; i < profile->module_count; i++)
-		if (module_holds(profile, i, address))
-			return i;
-	return SWZ_INDEX_NONE;
-}
 
 uint64_t swz_profile_duration_ticks(const struct swz_profile *profile)
 {

@@ -112,15 +112,23 @@ const struct swz_node *swz_profile_node(const struct swz_profile *profile,
 uint32_t swz_profile_function_by_id(const struct swz_profile *profile,
 				    uint32_t id);
 
-/* Index of the function that holds a run-time address, or SWZ_INDEX_NONE. The
+/* Index of the function that holds a run-time address, or SWZ_INDEX_NONE, also
+ * where modules that came and went had that address one after the other. The
  * first call sorts the functions (so it is not thread safe). */
 uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address);
 
-/* Index of a module that holds a run-time address, PREFERRED if that one does
- * (modules that came and went may have used the same addresses), or
- * SWZ_INDEX_NONE. */
+/* Index of the module that holds a run-time address; SWZ_INDEX_NONE where there
+ * is none, or where different ones had that address one after the other. */
 uint32_t swz_profile_module_at(const struct swz_profile *profile,
-			       uint64_t address, uint32_t preferred);
+			       uint64_t address);
+
+/* Whether a module's range holds a run-time address. */
+bool swz_profile_module_holds(const struct swz_profile *profile, uint32_t index,
+			      uint64_t address);
+
+/* Whether two modules are the same file, perhaps at different addresses. */
+bool swz_profile_same_module(const struct swz_profile_module *a,
+			     const struct swz_profile_module *b);
 
 /* The wall-clock time from the first thread's start to the latest event. */
 uint64_t swz_profile_duration_ticks(const struct swz_profile *profile);

@@ -378,7 +378,8 @@ static void derive_self(struct swz_tree *tree, struct sums *sums)
 			swz_sub(self, swz_call_cost(sum->calls_within,
 						    tree->cost_inside)),
 			swz_call_cost(sum->calls_beneath, tree->cost_outside));
-		if (node->self < 0)
+		if (node->self < 0 || (tree->compensated &&
+				       node->id == SWZ_FUNCTION_OURSELVES))
 			node->self = 0;
 		if (index != SWZ_TREE_ROOT && called_from_parent(node))
 			parent->beneath = swz_add(parent->beneath, node->ticks);
@@ -469,7 +470,7 @@ void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
 	};
 	struct sums *sums;
 
-	*tree = (struct swz_tree){0};
+	*tree = (struct swz_tree){.compensated = compensate};
 	if (compensate) {
 		tree->cost_inside = profile->header.cost_inside;
 		tree->cost_outside = profile->header.cost_outside;

@@ -47,12 +47,13 @@ struct swz_tree {
 				* the raw_self of an unknown context */
 	uint64_t cost_outside; /* as in the header; 0: not compensated */
 	uint64_t cost_inside;
+	bool compensated;
 	uint64_t dropped_nodes;  /* left out as inconsistent */
 	uint64_t repaired_nodes; /* torn or absurd times */
 };
 
 /* Builds the tree of a thread of PROFILE. With COMPENSATE the hooks' own cost
- * is subtracted, otherwise self equals raw_self. The caller frees it with
+ * is subtracted, and other work of ours; otherwise self equals raw_self. The caller frees it with
  * swz_tree_free(). */
 void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
 		    const struct swz_profile_thread *thread, bool compensate);
