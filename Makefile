@@ -229,6 +229,8 @@ $(TARGETS_DIR)/lib%.so: tests/targets/lib%.$(1) Makefile
 endef
 $(foreach ext,c cc S,$(eval $(call target_rules,$(ext))))
 
+$(TARGETS_DIR)/liblate_other.so: tests/targets/liblate.c
+
 # --- check -------------------------------------------------------------------
 
 .PHONY: tests unit check-unit check check-asan

@@ -1,0 +1,3 @@
+/* build: -g -fno-optimize-sibling-calls '-Wl,-rpath,$ORIGIN' */
+#define NAME(name) other_##name
+#include "liblate.c"
