@@ -49,34 +49,51 @@ static void consider(struct search *s, uint64_t low, uint64_t high)
 	s->best_distance = distance;
 }
 
-void *swz_near_map(uint64_t start, uint64_t end, size_t bytes)
+static bool find_hole(struct search *s)
 {
-	struct search s = {.start = start,
-			   .end = end,
-			   .bytes = (bytes + 4095) & ~(uint64_t)4095};
 	struct swz_maps maps;
 	struct swz_mapping line;
 	uint64_t low = LOWEST;
 
+	s->best = 0;
 	if (!swz_maps_open(&maps))
-		return NULL;
+		return false;
 	while (swz_maps_next(&maps, &line) && line.low < HIGHEST) {
 		uint64_t high = line.low;
 
 		if (line.is_stack)
 			high = high > STACK_ROOM ? high - STACK_ROOM : 0;
-		consider(&s, low, high);
+		consider(s, low, high);
 		low = line.high;
 		if (line.is_heap)
 			low += HEAP_ROOM;
 	}
-	consider(&s, low, HIGHEST);
+	consider(s, low, HIGHEST);
 	swz_maps_close(&maps);
-	if (!s.best)
-		return NULL;
-	return swz_sys_mmap((void *)(uintptr_t)s.best, s.bytes,
-			    PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-				    MAP_FIXED_NOREPLACE,
-			    -1, 0);
+	return s->best != 0;
+}
+
+/* Another thread may take a hole before we do. */
+#define MOST_ATTEMPTS 16
+
+void *swz_near_map(uint64_t start, uint64_t end, size_t bytes)
+{
+	struct search s = {.start = start,
+			   .end = end,
+			   .bytes = (bytes + 4095) & ~(uint64_t)4095};
+
+	for (int i = 0; i < MOST_ATTEMPTS && find_hole(&s); i++) {
+		void *hole = (void *)(uintptr_t)s.best;
+		void *at = swz_sys_mmap(hole, s.bytes, PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS |
+						MAP_NORESERVE |
+						MAP_FIXED_NOREPLACE,
+					-1, 0);
+
+		if (at == hole)
+			return at;
+		if (at) /* before Linux 4.17: where there was room */
+			swz_sys_munmap(at, s.bytes);
+	}
+	return NULL;
 }

@@ -36,8 +36,8 @@
 #include "thunks/unwind.h"
 
 #define MOST_MODULES (1u << 16)
-#define MOST_DORMANT 64u
-#define MOST_DORMANT_BYTES (16u << 20)
+#define MOST_DORMANT 1024u
+#define MOST_DORMANT_BYTES (64u << 20)
 #define MOST_CALLS 16u
 #define STACK_BYTES (256u << 10)
 
