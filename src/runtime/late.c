@@ -472,6 +472,19 @@ static bool is_consistent(void)
 	return consistent;
 }
 
+/* A child that was forked while another thread was at an event: what is in the
+ * list but unknown may be half done, and is left alone. */
+static void leave_strangers(void)
+{
+	swz_scratch_abandon();
+	busy = 0;
+	for (struct namespace *n = first_namespace; n; n = next_namespace(n))
+		for (const struct link_map *m = n->base.r_map; m && !off;
+		     m = m->l_next)
+			if (!is_shared(m) && !find(m))
+				arrive(m, false);
+}
+
 /* Our time is nobody's: a node of its own below the current context. */
 static void note_time(struct swz_thread *thread, uint64_t before)
 {
@@ -499,8 +512,13 @@ void swz_linker_event(void)
 	bool fresh;
 	int32_t pid;
 
-	if (off || !swz_recording || !is_consistent())
+	if (off || !swz_recording)
 		return;
+	if (!is_consistent()) {
+		if (busy && busy != (int32_t)SWZ_SYSCALL(SYS_getpid))
+			leave_strangers();
+		return;
+	}
 	/* first of all a forked child gets its profile */
 	thread = swz_current_thread();
 	if (!swz_recording)
