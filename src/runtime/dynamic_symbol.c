@@ -3,6 +3,8 @@
 #include <elf.h>
 #include <string.h>
 
+#include "runtime/late.h"
+
 struct tables {
 	const Elf64_Sym *symbols;
 	const char *strings;
@@ -62,6 +64,9 @@ const struct link_map *swz_map_at(uint64_t address, uint64_t *end)
 {
 	const struct link_map *best = NULL;
 
+	/* without a walk through a list that others may be changing */
+	if (swz_late_map_at(address, &best, end))
+		return best;
 	*end = UINT64_MAX;
 	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
 		if (m->l_addr <= address && (!best || m->l_addr > best->l_addr))

@@ -3,13 +3,14 @@
 
 /* Looking up what modules export, in their dynamic symbol tables themselves:
  * the dynamic linker's own lookups answer for the whole process and take its
- * lock. Async-signal-safe, but not against a dlclose of the same moment. */
+ * lock. Async-signal-safe. */
 
 #include <link.h>
 #include <stdint.h>
 
-/* The module that an address is in, if it is in one: the one that begins last
- * below it. *end is where the next one begins. NULL: none begins below. */
+/* The module that an address is in, and *end, behind which it is not any more;
+ * NULL if it is in none. While the program starts, or where the dynamic linker
+ * does not tell us what it loads, it is the one that begins last below. */
 const struct link_map *swz_map_at(uint64_t address, uint64_t *end);
 
 /* What the module defines by this name, or NULL. */

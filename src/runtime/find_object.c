@@ -76,18 +76,43 @@ int find_object(void *address, struct found_object *result)
 
 /* --------------------------------------------------------- dl_iterate_phdr */
 
-/* Modules whose unwinder is their own and exports nothing. */
+/* Modules whose unwinder is their own and exports nothing. A place is in use
+ * while `end` is not 0. */
+#define MOST_OWN 16u
+
 static struct {
-	uint64_t start, end;
-} own[16];
-static unsigned own_count;
+	uint64_t start;
+	_Atomic uint64_t end;
+} own[MOST_OWN];
 
 void swz_note_unwinder(uint64_t start, uint64_t end)
 {
-	if (own_count == sizeof(own) / sizeof(*own))
+	for (unsigned i = 0; i < MOST_OWN; i++) {
+		if (atomic_load_explicit(&own[i].end, memory_order_relaxed))
+			continue;
+		own[i].start = start;
+		/* release: matches the acquire in has_own */
+		atomic_store_explicit(&own[i].end, end, memory_order_release);
 		return;
-	own[own_count].start = start;
-	own[own_count++].end = end;
+	}
+}
+
+void swz_forget_unwinder(uint64_t start)
+{
+	for (unsigned i = 0; i < MOST_OWN; i++)
+		if (own[i].start == start)
+			atomic_store_explicit(&own[i].end, 0,
+					      memory_order_relaxed);
+}
+
+static bool has_own(uint64_t address)
+{
+	for (unsigned i = 0; i < MOST_OWN; i++)
+		if (address < atomic_load_explicit(&own[i].end,
+						   memory_order_acquire) &&
+		    address >= own[i].start)
+			return true;
+	return false;
 }
 
 static bool is_unwinder(uint64_t caller)
@@ -101,10 +126,7 @@ static bool is_unwinder(uint64_t caller)
 	for (unsigned i = 0; map && i < sizeof(exports) / sizeof(*exports); i++)
 		if (swz_map_symbol(map, exports[i]))
 			return true;
-	for (unsigned i = 0; i < own_count; i++)
-		if (caller - own[i].start < own[i].end - own[i].start)
-			return true;
-	return false;
+	return has_own(caller);
 }
 
 struct visit {

@@ -4,8 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Notes that the module [start, end) holds an unwinder that exports nothing.
- * Before the first look of anybody's. */
+/* Notes that the module [start, end) holds an unwinder that exports nothing;
+ * that it does not any more. One thread at a time. */
 void swz_note_unwinder(uint64_t start, uint64_t end);
+void swz_forget_unwinder(uint64_t start);
 
 #endif

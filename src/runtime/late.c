@@ -19,6 +19,7 @@
 
 #include "runtime/late.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -26,6 +27,7 @@
 #include "runtime/config.h"
 #include "runtime/context.h"
 #include "runtime/file.h"
+#include "runtime/find_object.h"
 #include "runtime/function.h"
 #include "runtime/hooks.h"
 #include "runtime/message.h"
@@ -51,7 +53,7 @@ struct site {
 enum state { FREE, PRESENT, DORMANT };
 
 struct entry {
-	enum state state;
+	_Atomic enum state state; /* stored last, with release */
 	const struct link_map *map;
 	uint64_t load_bias;
 	uint64_t start, end;
@@ -59,7 +61,7 @@ struct entry {
 	uint32_t seen;     /* at which event */
 	uint32_t index;    /* in the profile */
 	bool recorded;
-	bool in_scope; /* (the rest is empty if not) */
+	bool own_unwinder;
 	struct swz_trampolines trampolines;
 	struct site *sites;
 	uint32_t site_count;
@@ -85,7 +87,7 @@ void swz_call_on_stack(void (*function)(void *), void *argument,
 void (*swz_linker_state)(void) __attribute__((visibility("hidden")));
 
 static struct entry *entries; /* room for MOST_MODULES */
-static uint32_t entry_count;
+static _Atomic uint32_t entry_count;
 static uint32_t module_count; /* recorded */
 static struct namespace *first_namespace;
 static uint32_t event;
@@ -98,6 +100,29 @@ static char *stack_top;
 uint32_t swz_late_modules(void)
 {
 	return module_count;
+}
+
+bool swz_late_map_at(uint64_t address, const struct link_map **map,
+		     uint64_t *end)
+{
+	uint32_t count = atomic_load_explicit(&entry_count,
+					      memory_order_acquire);
+
+	*map = NULL;
+	if (off || !count)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct entry *e = &entries[i];
+
+		if (atomic_load_explicit(&e->state, memory_order_acquire) !=
+			    PRESENT ||
+		    address < e->start || address >= e->end)
+			continue;
+		*map = e->map;
+		*end = e->end;
+		break;
+	}
+	return true;
 }
 
 /* ----------------------------------------------------------- namespaces */
@@ -140,12 +165,22 @@ static struct entry *find(const struct link_map *map)
 	return NULL;
 }
 
+static void set_present(struct entry *e)
+{
+	/* release: matches the acquire in swz_late_map_at */
+	atomic_store_explicit(&e->state, PRESENT, memory_order_release);
+	if (e == &entries[entry_count])
+		atomic_store_explicit(&entry_count, entry_count + 1,
+				      memory_order_release);
+}
+
+/* A free place, which counts when it is set present. */
 static struct entry *new_entry(void)
 {
 	for (uint32_t i = 0; i < entry_count; i++)
 		if (entries[i].state == FREE)
 			return &entries[i];
-	return entry_count < MOST_MODULES ? &entries[entry_count++] : NULL;
+	return entry_count < MOST_MODULES ? &entries[entry_count] : NULL;
 }
 
 static size_t sites_bytes(const struct entry *e)
@@ -216,8 +251,10 @@ static void leave(struct entry *e)
 	if (record)
 		record->unload_ticks = swz_ticks();
 	swz_unwinders_forget(e->start, e->end);
+	if (e->own_unwinder)
+		swz_forget_unwinder(e->start);
+	atomic_store_explicit(&e->state, DORMANT, memory_order_relaxed);
 	e->map = NULL;
-	e->state = DORMANT;
 	if (!e->recorded)
 		drop(e);
 }
@@ -305,9 +342,12 @@ static void revive(struct entry *e, const struct link_map *map,
 {
 	struct swz_module_record *record = record_of(e);
 
-	e->state = PRESENT;
 	e->map = map;
 	e->seen = event;
+	set_present(e);
+	swz_unwinders_forget(e->start, e->end);
+	if (e->own_unwinder)
+		swz_note_unwinder(e->start, e->end);
 	if (record) {
 		record->loads++;
 		record->unload_ticks = 0;
@@ -377,6 +417,7 @@ static void hook(struct entry *e, struct swz_module *m)
 	m->late = true;
 	swz_plan_fill(m, &place);
 	e->recorded = true;
+	e->own_unwinder = m->own_unwinder;
 	e->index = module_count++;
 	e->pid = swz_file->pid;
 	e->record = (struct swz_module_record *)(place.module + 1);
@@ -418,7 +459,7 @@ static void arrive(const struct link_map *map, bool fresh)
 		swz_module_close(&m);
 		swz_scratch_free_all();
 	}
-	e->state = PRESENT;
+	set_present(e);
 }
 
 /* ---------------------------------------------------------------- events */
@@ -677,7 +718,22 @@ static struct r_debug *find_debug(const struct swz_plan *plan)
 	return &_r_debug;
 }
 
-static bool note_present(void)
+/* What the plan knows of a module of the start. */
+static void note_range(struct entry *e, const struct swz_plan *plan)
+{
+	uint64_t dynamic = (uintptr_t)e->map->l_ld;
+
+	for (unsigned i = 0; i < plan->module_count; i++) {
+		const struct swz_module *m = &plan->modules[i];
+
+		if (dynamic >= m->start && dynamic < m->end) {
+			e->start = m->start;
+			e->end = m->end;
+		}
+	}
+}
+
+static void note_present(const struct swz_plan *plan)
 {
 	for (struct namespace *n = first_namespace; n; n = next_namespace(n))
 		for (const struct link_map *m = n->base.r_map; m;
@@ -686,11 +742,11 @@ static bool note_present(void)
 
 			if (!e)
 				continue;
-			e->state = PRESENT;
 			e->map = m;
 			e->load_bias = m->l_addr;
+			note_range(e, plan);
+			set_present(e);
 		}
-	return true;
 }
 
 static bool begin(const struct swz_plan *plan)
@@ -727,7 +783,7 @@ static bool begin(const struct swz_plan *plan)
 	stack_top = stack + STACK_BYTES;
 	swz_linker_state = (void (*)(void))(uintptr_t)debug->r_brk;
 	note_auditors();
-	note_present();
+	note_present(plan);
 	return redirect(calls, count, bridge);
 }
 

@@ -3,6 +3,8 @@
 
 /* Libraries that are loaded, and unloaded, while the program runs. */
 
+#include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/plan.h"
@@ -12,6 +14,11 @@
  * that cannot be had, libraries that come later are left alone, and this is
  * said. */
 void swz_late_begin(const struct swz_plan *plan);
+
+/* The module that an address is in, in any namespace; *end is its end. NULL:
+ * none. Takes no lock; async-signal-safe. False: this is not known here. */
+bool swz_late_map_at(uint64_t address, const struct link_map **map,
+		     uint64_t *end);
 
 /* The number of modules that the profile has been told of: all indices are
  * less. */
