@@ -231,8 +231,8 @@ static uint32_t place_of(struct swz_catalog *catalog, uint32_t module,
 }
 
 /* Which of the profile's modules the address is in: CALLER's, a function of the
- * catalog, if it can be; that may have been loaded at several places, and others
- * at the same one. */
+ * catalog, if it can be; that may have been loaded at several places, and
+ * others at the same one. */
 static uint32_t module_of_call(const struct swz_binding *binding,
 			       uint32_t caller, uint64_t address)
 {

@@ -818,7 +818,6 @@ uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address)
 	return found;
 }
 
-
 uint64_t swz_profile_duration_ticks(const struct swz_profile *profile)
 {
 	uint64_t last = profile->header.start_ticks;

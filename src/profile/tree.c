@@ -378,8 +378,8 @@ static void derive_self(struct swz_tree *tree, struct sums *sums)
 			swz_sub(self, swz_call_cost(sum->calls_within,
 						    tree->cost_inside)),
 			swz_call_cost(sum->calls_beneath, tree->cost_outside));
-		if (node->self < 0 || (tree->compensated &&
-				       node->id == SWZ_FUNCTION_OURSELVES))
+		if (node->self < 0 ||
+		    (tree->compensated && node->id == SWZ_FUNCTION_OURSELVES))
 			node->self = 0;
 		if (index != SWZ_TREE_ROOT && called_from_parent(node))
 			parent->beneath = swz_add(parent->beneath, node->ticks);

@@ -1,10 +1,8 @@
 /* The dynamic linker calls _dl_debug_state, an empty function, whenever its
  * list of modules changes: with RT_ADD or RT_DELETE before, with RT_CONSISTENT
- * after. Debuggers set a breakpoint there; its calls are what we redirect, and
- * the function stays as it is. At RT_CONSISTENT new modules are mapped, but
- * none of their code has run (glibc up to 2.41 calls before it relocates them,
- * later ones before their constructors), and the linker holds its lock, so
- * these events come one at a time, in all namespaces.
+ * after (src/runtime/linker.c). At RT_CONSISTENT new modules are mapped, but
+ * none of their code has run (glibc 2.36 has not even relocated them), and the
+ * linker holds its lock, so these events come one at a time, in all namespaces.
  *
  * A module that was not there at the event before and is now, after RT_ADD, can
  * be executed by no thread and is patched. One that turns up otherwise is left
@@ -12,8 +10,8 @@
  *
  * The function of an id never gets another trampoline: thunks and their edges
  * hold on to both. So a library that is unloaded leaves its trampolines and ids
- * to itself: loaded again with the same text at the same place, it gets the same
- * jumps, and nothing is planned or recorded anew. Of these dormant ones a
+ * to itself: loaded again with the same text at the same place, it gets the
+ * same jumps, and nothing is planned or recorded anew. Of these dormant ones a
  * certain number is kept. When one is given up its ids are dead, and since they
  * are, nothing leads to its trampolines: they are unmapped. */
 
@@ -30,17 +28,15 @@
 #include "runtime/find_object.h"
 #include "runtime/function.h"
 #include "runtime/hooks.h"
+#include "runtime/linker.h"
 #include "runtime/message.h"
 #include "runtime/scratch.h"
 #include "runtime/thread.h"
-#include "thunks/near.h"
-#include "thunks/relocate.h"
 #include "thunks/unwind.h"
 
 #define MOST_MODULES (1u << 16)
 #define MOST_DORMANT 1024u
 #define MOST_DORMANT_BYTES (64u << 20)
-#define MOST_CALLS 16u
 #define STACK_BYTES (256u << 10)
 
 /* Where a jump was written and where to; both from the start of their module
@@ -230,8 +226,8 @@ static struct swz_module_record *record_of(struct entry *e)
 	e->pid = swz_file->pid;
 	e->record = NULL;
 	while (!e->record && at < swz_file->used_bytes) {
-		struct swz_chunk *c =
-			(struct swz_chunk *)((char *)swz_file + at);
+		struct swz_chunk *c = (struct swz_chunk *)((char *)swz_file +
+							   at);
 
 		if (c->magic != SWZ_CHUNK_MAGIC) {
 			at += SWZ_UNIT_BYTES;
@@ -379,8 +375,8 @@ static bool keep_sites(struct entry *e, const struct swz_module *m)
 			continue;
 		e->sites[count].at = (uint32_t)(m->load_bias + f->start +
 						f->site - m->start);
-		e->sites[count++].trampoline =
-			(uint32_t)(f->trampoline - m->trampolines.start);
+		e->sites[count++].trampoline = (uint32_t)(f->trampoline -
+							  m->trampolines.start);
 	}
 	return true;
 }
@@ -529,8 +525,8 @@ static void leave_strangers(void)
 /* Our time is nobody's: a node of its own below the current context. */
 static void note_time(struct swz_thread *thread, uint64_t before)
 {
-	struct swz_node *node = swz_context_find(
-		thread, thread->key, SWZ_FUNCTION_OURSELVES, 0);
+	struct swz_node *node = swz_context_find(thread, thread->key,
+						 SWZ_FUNCTION_OURSELVES, 0);
 	int64_t ticks;
 
 	if (!node)
@@ -592,132 +588,6 @@ void swz_linker_event(void)
 
 /* ----------------------------------------------------------------- start */
 
-/* Whether an instruction of the function around it begins there. */
-static bool begins_instruction(const struct swz_module *m,
-			       struct swz_decoder *decoder, uint64_t address)
-{
-	struct swz_fde_iterator it;
-	struct swz_fde fde;
-
-	swz_fde_begin(&it, &m->eh_frame);
-	while (swz_fde_next(&it, &fde)) {
-		uint64_t pc = fde.start, end = fde.start + fde.size;
-
-		if (address < fde.start || address >= end)
-			continue;
-		while (pc < address) {
-			struct swz_bytes code = {swz_module_bytes(m, pc),
-						 end - pc};
-			struct swz_insn insn;
-
-			if (swz_decode(decoder, code, pc, &insn) != SWZ_OK)
-				return false;
-			pc += insn.length;
-		}
-		return pc == address;
-	}
-	return false;
-}
-
-/* The calls of (and jumps to) a function in its own module: where their
- * displacements are. */
-static unsigned find_calls(const struct swz_module *m, uint64_t function,
-			   uint8_t **calls)
-{
-	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
-	unsigned count = 0;
-
-	if (!decoder)
-		return 0;
-	for (unsigned t = 0; t < m->text_count; t++) {
-		uint64_t address = m->text[t].start;
-
-		for (; address + 5 <= m->text[t].end; address++) {
-			const uint8_t *code = swz_module_bytes(m, address);
-			int32_t distance;
-
-			if ((code[0] & 0xfe) != 0xe8)
-				continue;
-			memcpy(&distance, code + 1, sizeof(distance));
-			if ((uint64_t)(uintptr_t)code + 5 +
-					    (uint64_t)(int64_t)distance !=
-				    function ||
-			    !begins_instruction(m, decoder, address))
-				continue;
-			if (count == MOST_CALLS)
-				return 0;
-			calls[count++] = (uint8_t *)(uintptr_t)code + 1;
-		}
-	}
-	return count;
-}
-
-/* jmp *address(%rip) to the stub, within reach of the linker. */
-static const uint8_t *make_bridge(const struct swz_module *m)
-{
-	static const uint8_t jump[] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc};
-	void (*stub)(void) = swz_linker_stub;
-	uint8_t *page = swz_near_map(m->start, m->end, 4096);
-
-	if (!page)
-		return NULL;
-	memcpy(page, jump, sizeof(jump));
-	memcpy(page + sizeof(jump), &stub, sizeof(stub));
-	if (swz_sys_mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0)
-		return page;
-	swz_sys_munmap(page, 4096);
-	return NULL;
-}
-
-static bool redirect(uint8_t *const *calls, unsigned count,
-		     const uint8_t *bridge)
-{
-	for (unsigned i = 0; i < count; i++) {
-		uint64_t start = (uintptr_t)calls[i] & -4096ull;
-		size_t bytes = ((uintptr_t)calls[i] + 4 - start + 4095) &
-			       ~(size_t)4095;
-		int64_t distance = bridge - (calls[i] + 4);
-		int32_t low = (int32_t)distance;
-
-		if (swz_sys_mprotect((void *)start, bytes,
-				     PROT_READ | PROT_WRITE) != 0)
-			return i > 0;
-		memcpy(calls[i], &low, sizeof(low));
-		swz_sys_mprotect((void *)start, bytes, PROT_READ | PROT_EXEC);
-	}
-	return true;
-}
-
-static const struct swz_module *linker_of(const struct swz_plan *plan,
-					  uint64_t function)
-{
-	for (unsigned i = 0; i < plan->module_count; i++)
-		if (function >= plan->modules[i].start &&
-		    function < plan->modules[i].end)
-			return &plan->modules[i];
-	return NULL;
-}
-
-/* The program may have a copy of _r_debug, which the linker does not use: the
- * program's dynamic section says where the right one is. */
-static struct r_debug *find_debug(const struct swz_plan *plan)
-{
-	const struct swz_module *program = &plan->modules[0];
-
-	for (unsigned i = 0; i < program->segment_count; i++) {
-		const ElfW(Dyn) *d;
-
-		if (program->segments[i].p_type != PT_DYNAMIC)
-			continue;
-		d = (const ElfW(Dyn) *)(const void *)swz_module_bytes(
-			program, program->segments[i].p_vaddr);
-		for (; d->d_tag != DT_NULL; d++)
-			if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
-				return (struct r_debug *)d->d_un.d_ptr;
-	}
-	return &_r_debug;
-}
-
 /* What the plan knows of a module of the start. */
 static void note_range(struct entry *e, const struct swz_plan *plan)
 {
@@ -751,40 +621,24 @@ static void note_present(const struct swz_plan *plan)
 
 static bool begin(const struct swz_plan *plan)
 {
-	struct r_debug *debug = find_debug(plan);
-	const struct swz_module *linker = linker_of(plan, debug->r_brk);
-	struct swz_module copy;
-	uint8_t *calls[MOST_CALLS];
-	const uint8_t *bridge;
-	unsigned count;
+	struct r_debug *debug = swz_linker_debug(plan);
 	char *stack;
 
 	first_namespace = (struct namespace *)debug;
 	module_count = plan->module_count;
-	if (!linker)
-		return false;
-	copy = *linker;
-	if (swz_module_open(&copy) != SWZ_OK)
-		return false;
-	count = find_calls(&copy, debug->r_brk, calls);
-	swz_module_close(&copy);
-	if (!count)
-		return false;
-	entries = swz_sys_mmap(NULL, MOST_MODULES * sizeof(*entries),
-			       PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			       0);
+	entries = swz_sys_mmap(
+		NULL, MOST_MODULES * sizeof(*entries), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	stack = swz_sys_mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			     0);
-	bridge = make_bridge(linker);
-	if (!entries || !stack || !bridge)
+	if (!entries || !stack)
 		return false;
 	stack_top = stack + STACK_BYTES;
 	swz_linker_state = (void (*)(void))(uintptr_t)debug->r_brk;
 	note_auditors();
 	note_present(plan);
-	return redirect(calls, count, bridge);
+	return swz_linker_redirect(plan, debug, swz_linker_stub);
 }
 
 void swz_late_begin(const struct swz_plan *plan)

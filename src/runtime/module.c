@@ -237,8 +237,7 @@ static void map_file(struct swz_module *m, const char *path)
 {
 	struct swz_bytes file = {0};
 	struct stat st;
-	long fd = SWZ_SYSCALL(SYS_openat, AT_FDCWD, path,
-			      O_RDONLY | O_CLOEXEC);
+	long fd = SWZ_SYSCALL(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;

@@ -46,8 +46,8 @@ __attribute__((noipa)) int back(int x)
 
 static int call_back(void *library, const char *name, int n)
 {
-	int (*f)(int (*)(int), int) =
-		(int (*)(int (*)(int), int))symbol(library, name);
+	int (*f)(int (*)(int),
+		 int) = (int (*)(int (*)(int), int))symbol(library, name);
 
 	return f(back, n);
 }
@@ -252,15 +252,15 @@ int main(int argc, char **argv)
 	else if (strcmp(mode, "namespaces") == 0)
 		namespaces();
 	else if (strcmp(mode, "constructor-threads") == 0)
-		printf("%d\n", call(load("liblate_threads.so"), "threads_join",
-				    0));
+		printf("%d\n",
+		       call(load("liblate_threads.so"), "threads_join", 0));
 	else if (strcmp(mode, "threads") == 0)
 		among_threads();
 	else if (strcmp(mode, "iconv") == 0)
 		convert();
 	else if (strcmp(mode, "textrel") == 0)
-		printf("%d\n", call(load("liblate_textrel.so"),
-				    "textrel_value", 0));
+		printf("%d\n",
+		       call(load("liblate_textrel.so"), "textrel_value", 0));
 	else if (strcmp(mode, "fork") == 0)
 		in_children();
 	else if (strcmp(mode, "failing") == 0)

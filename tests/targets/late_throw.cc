@@ -36,8 +36,8 @@ int main()
 		}
 		auto through = symbol<int (*)(void (*)(int), int, int *)>(
 			"throw_through");
-		auto catch_here =
-			symbol<int (*)(void (*)(int), int)>("catch_here");
+		auto catch_here = symbol<int (*)(void (*)(int), int)>(
+			"catch_here");
 		auto throw_here = symbol<void (*)(int)>("throw_here");
 
 		for (int i = 0; i < 100; i++) {

@@ -4,7 +4,10 @@
 
 struct counted {
 	int *count;
-	~counted() { ++*count; }
+	~counted()
+	{
+		++*count;
+	}
 };
 
 extern "C" __attribute__((noipa)) int throw_through(void (*f)(int), int x,

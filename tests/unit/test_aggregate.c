@@ -293,6 +293,40 @@ START_TEST(a_context_lasts_as_long_as_what_it_calls)
 }
 END_TEST
 
+/* The work of patching a library, within 1's call of dlopen. */
+static void build_own_work(void)
+{
+	call(1, 0, 1, 1, 1, 700, 700);
+	call(2, 1, 2, SWZ_FUNCTION_OURSELVES, 0, 400, 400);
+	node(2)->open = SWZ_NODE_HIDDEN;
+	call(3, 1, 3, 3, 2, 100, 100);
+	builder_header(&builder)->cost_inside = 0;
+	builder_header(&builder)->cost_outside = 0;
+}
+
+START_TEST(own_work_is_nobodys)
+{
+	build_own_work();
+	aggregate(true);
+	ck_assert_int_eq(costs(1).self_ns, 200);
+	ck_assert_int_eq(costs(1).inclusive_ns, 300);
+	ck_assert_int_eq(costs(3).self_ns, 100);
+	ck_assert_int_eq(report.total_ns, 600);
+	ck_assert_int_eq(report.raw_ns, 1000);
+	ck_assert_int_eq(sum_of_self(), 600);
+}
+END_TEST
+
+START_TEST(own_work_is_there_without_compensation)
+{
+	build_own_work();
+	aggregate(false);
+	ck_assert_int_eq(costs(1).self_ns, 600);
+	ck_assert_int_eq(costs(1).inclusive_ns, 700);
+	ck_assert_int_eq(sum_of_self(), 1000);
+}
+END_TEST
+
 START_TEST(hidden_contexts_count_for_their_callers)
 {
 	call(1, 0, 1, 1, 1, 300, 300);
@@ -527,6 +561,8 @@ int main(void)
 	tcase_add_test(tests, repairs_a_torn_exit);
 	tcase_add_test(tests, repairs_many_abandoned_hooks);
 	tcase_add_test(tests, a_context_lasts_as_long_as_what_it_calls);
+	tcase_add_test(tests, own_work_is_nobodys);
+	tcase_add_test(tests, own_work_is_there_without_compensation);
 	tcase_add_test(tests, hidden_contexts_count_for_their_callers);
 	tcase_add_test(tests,
 		       folded_contexts_are_taken_from_the_function_that_calls);

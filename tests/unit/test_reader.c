@@ -411,6 +411,29 @@ START_TEST(restores_the_high_half_of_addresses)
 }
 END_TEST
 
+/* Modules came and went at the address of libx.so. */
+START_TEST(addresses_of_several_modules_are_nobodys)
+{
+	const uint64_t here = 0x7f0000001180;
+	struct swz_profile *profile;
+
+	builder_module(&builder, 2, "/lib/libx.so", 0x7f0000000000, 30, 3);
+	profile = builder_read(&builder);
+	ck_assert_uint_ne(swz_profile_module_at(profile, here), SWZ_INDEX_NONE);
+	ck_assert_uint_ne(swz_profile_function_at(profile, here),
+			  SWZ_INDEX_NONE);
+	swz_profile_free(profile);
+
+	builder_module(&builder, 3, "/lib/liby.so", 0x7f0000000000, 40, 3);
+	profile = builder_read(&builder);
+	ck_assert_uint_eq(swz_profile_module_at(profile, here), SWZ_INDEX_NONE);
+	ck_assert_uint_eq(swz_profile_function_at(profile, here),
+			  SWZ_INDEX_NONE);
+	ck_assert_uint_eq(swz_profile_module_at(profile, 0x401080), 0);
+	swz_profile_free(profile);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("reader");
@@ -421,6 +444,7 @@ int main(void)
 	suite_add_tcase(suite, tests);
 	tcase_set_timeout(tests, 120);
 	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, addresses_of_several_modules_are_nobodys);
 	tcase_add_test(tests, reads_what_was_written);
 	tcase_add_test(tests, tells_empty_foreign_and_unknown_apart);
 	tcase_add_test(tests, says_why_a_file_cannot_be_read);
