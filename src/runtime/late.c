@@ -632,7 +632,8 @@ static bool begin(const struct swz_plan *plan)
 	stack = swz_sys_mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			     0);
-	if (!entries || !stack)
+	if (!entries || !stack ||
+	    swz_sys_mprotect(stack, 4096, PROT_NONE) != 0)
 		return false;
 	stack_top = stack + STACK_BYTES;
 	swz_linker_state = (void (*)(void))(uintptr_t)debug->r_brk;
