@@ -279,7 +279,7 @@ static uint64_t identity_of(const struct swz_module *m)
 
 	if (m->build_id.size)
 		hash = mix(hash, m->build_id.data, m->build_id.size);
-	for (unsigned i = 0; m->in_scope && i < m->text_count; i++)
+	for (unsigned i = 0; i < m->text_count; i++)
 		hash = mix(hash, swz_module_bytes(m, m->text[i].start),
 			   m->text[i].end - m->text[i].start);
 	return hash;
@@ -354,6 +354,11 @@ static void revive(struct entry *e, const struct link_map *map,
 	}
 }
 
+static bool has_site(const struct swz_function *f)
+{
+	return !f->is_piece && f->trampoline;
+}
+
 static bool keep_sites(struct entry *e, const struct swz_module *m)
 {
 	uint32_t count = 0;
@@ -361,22 +366,26 @@ static bool keep_sites(struct entry *e, const struct swz_module *m)
 	e->trampolines = m->trampolines;
 	e->text_count = m->text_count;
 	memcpy(e->text, m->text, sizeof(e->text));
-	if (!m->counts[SWZ_PATCHED])
+	for (uint32_t i = 0; i < m->function_count; i++)
+		count += has_site(&m->functions[i]);
+	if (!count)
 		return true;
-	e->site_count = m->counts[SWZ_PATCHED];
+	e->site_count = count;
 	e->sites = swz_sys_mmap(NULL, sites_bytes(e), PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!e->sites)
+	if (!e->sites) {
+		e->site_count = 0;
 		return false;
-	for (uint32_t i = 0; i < m->function_count; i++) {
+	}
+	for (uint32_t i = m->function_count; i-- > 0;) {
 		const struct swz_function *f = &m->functions[i];
 
-		if (f->is_piece || f->status != SWZ_PATCHED)
+		if (!has_site(f))
 			continue;
-		e->sites[count].at = (uint32_t)(m->load_bias + f->start +
-						f->site - m->start);
-		e->sites[count++].trampoline = (uint32_t)(f->trampoline -
-							  m->trampolines.start);
+		e->sites[--count].at = (uint32_t)(m->load_bias + f->start +
+						  f->site - m->start);
+		e->sites[count].trampoline = (uint32_t)(f->trampoline -
+							m->trampolines.start);
 	}
 	return true;
 }
@@ -400,15 +409,15 @@ static void hook(struct entry *e, struct swz_module *m)
 {
 	struct swz_plan_place place;
 
-	if (m->in_scope && swz_plan_late(m) != SWZ_OK) {
+	if (m->text_count && m->path[0] == '/' && swz_plan_late(m) != SWZ_OK) {
 		m->in_scope = false;
-		m->hookable_count = 0;
+		m->function_count = m->hookable_count = 0;
 	}
 	if (swz_plan_reserve(m, module_count, &place) != SWZ_OK) {
 		swz_trampolines_close(&m->trampolines);
 		return;
 	}
-	if (m->in_scope && keep_sites(e, m))
+	if (m->trampolines.start && keep_sites(e, m))
 		swz_plan_patch(m);
 	m->late = true;
 	swz_plan_fill(m, &place);
@@ -632,8 +641,7 @@ static bool begin(const struct swz_plan *plan)
 	stack = swz_sys_mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			     0);
-	if (!entries || !stack ||
-	    swz_sys_mprotect(stack, 4096, PROT_NONE) != 0)
+	if (!entries || !stack || swz_sys_mprotect(stack, 4096, PROT_NONE) != 0)
 		return false;
 	stack_top = stack + STACK_BYTES;
 	swz_linker_state = (void (*)(void))(uintptr_t)debug->r_brk;
