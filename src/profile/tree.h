@@ -53,8 +53,8 @@ struct swz_tree {
 };
 
 /* Builds the tree of a thread of PROFILE. With COMPENSATE the hooks' own cost
- * is subtracted, and other work of ours; otherwise self equals raw_self. The caller frees it with
- * swz_tree_free(). */
+ * is subtracted, and other work of ours; otherwise self equals raw_self. The
+ * caller frees it with swz_tree_free(). */
 void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
 		    const struct swz_profile_thread *thread, bool compensate);
 void swz_tree_free(struct swz_tree *tree);

@@ -162,8 +162,7 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 	bool open;
 
 	/* what the relocated code refers to lies anywhere in the module */
-	open = swz_trampolines_open(region, m->start, m->end,
-				    m->hookable_count,
+	open = swz_trampolines_open(region, m->start, m->end, m->hookable_count,
 				    swz_scratch_alloc(swz_unwind_table_bytes(
 					    m->hookable_count)),
 				    hook) == SWZ_OK;
