@@ -22,7 +22,9 @@
 	X(SWZ_REFUSE_UNWRITABLE, "text cannot be made writable") \
 	X(SWZ_REFUSE_OWN_UNWINDER, "module with an unwinder of its own") \
 	X(SWZ_REFUSE_WALKS_STACK, "walks the stack (patched, not recorded)") \
-	X(SWZ_REFUSE_TEXT_RELOCATIONS, "module with text relocations")
+	X(SWZ_REFUSE_TEXT_RELOCATIONS, "module with text relocations") \
+	X(SWZ_REFUSE_CALLEE_READS, \
+	  "calls a function that reads its caller's return address")
 
 enum swz_refusal {
 #define X(symbol, text) symbol,

@@ -21,6 +21,8 @@ struct swz_function {
 	uint8_t displace; /* bytes from the site that must be displaced, more
 			   * than the jump takes: up to the end of a loop that
 			   * goes back into the site; 0: no more */
+	uint8_t reads_above; /* bit N - 1: it reads the return address of the
+			      * function that is N calls above it */
 	const char *name; /* from a symbol table, or NULL */
 	const struct swz_fde *fde; /* NULL if found by symbol only */
 	const uint8_t *trampoline; /* set when it is written */

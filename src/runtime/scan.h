@@ -8,13 +8,14 @@
 #include "thunks/relocate.h"
 
 /* Refuses functions that use the memory of their own return address (CFA - 8,
- * by their CFI), or whose CFI moves it. */
+ * by their CFI), or whose CFI moves it. Finds those that read a caller's
+ * (reads_above). */
 enum swz_status swz_scan_return_slots(
 	struct swz_module *module, struct swz_decoder *decoder) SWZ_MUST_CHECK;
 
-/* Refuses functions into whose patch site something branches, and functions
- * that end in a jump to one that reads its return address. To run after
- * swz_scan_return_slots. */
+/* Refuses functions into whose patch site something branches, functions that
+ * end in a jump to one that reads its return address, and those whose return
+ * address is read by what they call. To run after swz_scan_return_slots. */
 enum swz_status swz_scan_branches(struct swz_module *module,
 				  struct swz_decoder *decoder) SWZ_MUST_CHECK;
 

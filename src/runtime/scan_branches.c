@@ -33,6 +33,9 @@ struct branch_scan {
 	unsigned stub_count;
 	bool may_extend; /* in the first pass */
 	bool extended;   /* some site, in the first pass */
+	bool callers;    /* the passes that look for callers of functions that
+			  * read return addresses above their own */
+	bool found;      /* one whose callers are to be found now, too */
 };
 
 static void mark(struct branch_scan *s, uint64_t address)
@@ -69,19 +72,35 @@ static bool reads_return(const struct swz_function *f)
 	       f->status == SWZ_REFUSE_RETURNS_TWICE;
 }
 
+/* A part of a function that calls one that reads the function's return
+ * address. */
+static bool is_read_piece(const struct swz_function *f)
+{
+	return f->is_piece && f->status == SWZ_REFUSE_CALLEE_READS;
+}
+
+static void mark_function(struct branch_scan *s, const struct swz_function *f)
+{
+	uint64_t end = f->start + (f->is_piece ? f->size : 1);
+
+	for (uint64_t a = f->start; a < end; a++)
+		mark(s, a);
+}
+
 static void mark_targets(struct branch_scan *s)
 {
 	for (uint32_t i = 0; i < s->module->function_count; i++) {
 		struct swz_function *f = &s->module->functions[i];
 
+		if (s->callers) {
+			if (f->reads_above || is_read_piece(f))
+				mark_function(s, f);
+			continue;
+		}
 		if (!s->may_extend && !f->displace)
 			continue; /* the second pass: seen already */
-		if (reads_return(f)) {
-			uint64_t end = f->start + (f->is_piece ? f->size : 1);
-
-			for (uint64_t a = f->start; a < end; a++)
-				mark(s, a);
-		}
+		if (reads_return(f))
+			mark_function(s, f);
 		if (f->is_piece || f->status != SWZ_PATCHED)
 			continue;
 		for (uint64_t a = site_start(f); a < site_end(f); a++)
@@ -301,6 +320,21 @@ static bool starts_here(struct branch_scan *s, uint64_t pc,
 	return false;
 }
 
+/* The return addresses are read of what is so many calls above `from`, one bit
+ * each (as reads_above), or its own. */
+static void is_read(struct branch_scan *s, struct swz_function *from,
+		    unsigned above, bool own)
+{
+	if (own && from->status == SWZ_PATCHED) {
+		swz_function_refuse(from, SWZ_REFUSE_CALLEE_READS);
+		s->found |= from->is_piece;
+	}
+	if (above & ~(unsigned)from->reads_above) {
+		from->reads_above |= (uint8_t)above;
+		s->found = true;
+	}
+}
+
 static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 {
 	struct swz_function *from, *to;
@@ -316,6 +350,17 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 	if (insn.target != target || insn.kind == SWZ_INSN_PLAIN)
 		return;
 	to = swz_function_at(s->module, target);
+	if (s->callers) {
+		if (!from || !to)
+			return;
+		if (insn.kind == SWZ_INSN_CALL)
+			is_read(s, from, to->reads_above >> 1,
+				to->reads_above & 1);
+		else if (from != to)
+			is_read(s, from, to->reads_above,
+				is_read_piece(to));
+		return;
+	}
 	if ((to && reads_return(to)) || is_reader_stub(s, target)) {
 		if (insn.kind == SWZ_INSN_CALL || !from || from == to)
 			return;
@@ -395,6 +440,23 @@ static enum swz_status scan_text(struct branch_scan *s)
 	return SWZ_OK;
 }
 
+/* Callers of functions that read return addresses above their own, and theirs
+ * where it is read two calls above, and so on. */
+static enum swz_status scan_callers(struct branch_scan *s)
+{
+	enum swz_status status = SWZ_OK;
+
+	s->callers = true;
+	s->slot_count = s->stub_count = 0;
+	for (uint32_t i = 0; i < s->module->function_count && !s->found; i++)
+		s->found = s->module->functions[i].reads_above;
+	while (s->found && status == SWZ_OK) {
+		s->found = false;
+		status = scan_text(s);
+	}
+	return status;
+}
+
 enum swz_status swz_scan_branches(struct swz_module *module,
 				  struct swz_decoder *decoder)
 {
@@ -405,11 +467,13 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 	find_reader_slots(&s);
 	refuse_label_pointers(&s);
 	status = scan_text(&s);
-	if (status != SWZ_OK || !s.extended)
-		return status;
-	/* once more: nothing else may branch to what is displaced now */
-	s.may_extend = false;
-	s.slot_count = s.stub_count = 0;
-	refuse_label_pointers(&s);
-	return scan_text(&s);
+	if (status == SWZ_OK && s.extended) {
+		/* once more: nothing else may branch to what is displaced now
+		 */
+		s.may_extend = false;
+		s.slot_count = s.stub_count = 0;
+		refuse_label_pointers(&s);
+		status = scan_text(&s);
+	}
+	return status == SWZ_OK ? scan_callers(&s) : status;
 }

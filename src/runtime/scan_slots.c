@@ -1,7 +1,12 @@
 /* In each row of a function's unwind table the return address lies at a known
  * distance from %rsp or %rbp. An access to it is a ModRM byte (and SIB) with
  * just that displacement; where the bytes match, the row's instructions are
- * decoded to see whether they are one. */
+ * decoded to see whether they are one.
+ *
+ * __builtin_return_address(1) and above follow the chain of saved %rbp: in a
+ * function with a frame pointer that is a load from (%rbp) to another register
+ * than %rbp, which nothing else does, more loads of its kind for each level, and
+ * one of the word above the last. */
 
 #include "runtime/scan.h"
 
@@ -65,6 +70,84 @@ static bool row_accesses_slot(const struct row_scan *s,
 	return false;
 }
 
+/* mov displacement(%base), %to, 64 bits wide, with no or an 8-bit displacement;
+ * false if the instruction is something else. */
+static bool is_load(const uint8_t *code, unsigned length, unsigned *base,
+		    int *displacement, unsigned *to)
+{
+	uint8_t rex = code[0], modrm = code[2];
+	uint8_t mod = modrm >> 6, rm = modrm & 7;
+
+	if (length < 3 || (rex & 0xf8) != 0x48 || code[1] != 0x8b || mod > 1 ||
+	    rm == 4 || (mod == 0 && rm == 5) || length != 3u + mod)
+		return false;
+	*base = rm | (rex & 1u) << 3;
+	*to = (modrm >> 3 & 7u) | (rex & 4u) << 1;
+	*displacement = mod ? (int8_t)code[3] : 0;
+	return true;
+}
+
+/* Registers that a call may change. */
+static bool is_scratch(unsigned r)
+{
+	return r != 3 && r != 5 && r < 12;
+}
+
+/* What the load of %rbp's saved value at `at` leads to: a bit for each level
+ * of __builtin_return_address. */
+static uint8_t follow_frame_chain(const struct row_scan *s, uint64_t at,
+				  uint64_t end)
+{
+	uint8_t reads = 0;
+	unsigned level = 0, frame = 5; /* %rbp */
+
+	for (unsigned i = 0; i < 32 && level <= 8 && at < end; i++) {
+		struct swz_bytes code = {swz_module_bytes(s->module, at),
+					 end - at};
+		struct swz_insn insn;
+		unsigned base, to;
+		int displacement;
+
+		if (swz_decode(s->decoder, code, at, &insn) != SWZ_OK)
+			break;
+		if ((insn.kind == SWZ_INSN_CALL ||
+		     insn.kind == SWZ_INSN_CALL_INDIRECT) &&
+		    is_scratch(frame))
+			break;
+		if (is_load(code.data, insn.length, &base, &displacement,
+			    &to) &&
+		    base == frame) {
+			if (displacement == 8 && level)
+				reads |= (uint8_t)(1u << (level - 1));
+			if (displacement == 0) {
+				frame = to;
+				level++;
+			}
+		}
+		at += insn.length;
+	}
+	return reads;
+}
+
+/* Sets reads_above where the row, whose saved %rbp is at (%rbp), follows it. */
+static void find_frame_chain(const struct row_scan *s,
+			     const struct swz_cfi_row *row)
+{
+	const uint8_t *code = swz_module_bytes(s->module, row->start);
+	uint64_t size = row->end - row->start;
+	uint64_t end = s->function->start + s->function->size;
+
+	for (uint64_t i = 0; i + 4 <= size; i++) {
+		if ((code[i] & 0xfb) != 0x48 || code[i + 1] != 0x8b ||
+		    (code[i + 2] & 0xc7) != 0x45 || code[i + 3] != 0 ||
+		    (code[i] == 0x48 && code[i + 2] == 0x6d) ||
+		    !accesses(s, row, row->start + i, 5, 0))
+			continue;
+		s->function->reads_above |=
+			follow_frame_chain(s, row->start + i, end);
+	}
+}
+
 static bool visit(void *context, const struct swz_cfi_row *row)
 {
 	struct row_scan *s = context;
@@ -72,15 +155,15 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 
 	if (row->start < s->function->start || row->end > end)
 		return true;
+	if (row->cfa_base == SWZ_CFA_RBP && row->cfa_offset == 16)
+		find_frame_chain(s, row);
+	if (s->function->status != SWZ_PATCHED)
+		return true;
 	if (!row->return_at_cfa_minus_8 ||
-	    (row->cfa_base == SWZ_CFA_RSP && row->cfa_offset < 8)) {
+	    (row->cfa_base == SWZ_CFA_RSP && row->cfa_offset < 8))
 		swz_function_refuse(s->function, SWZ_REFUSE_NO_STANDARD_FRAME);
-		return false;
-	}
-	if (row->cfa_base != SWZ_CFA_OTHER && row_accesses_slot(s, row)) {
+	else if (row->cfa_base != SWZ_CFA_OTHER && row_accesses_slot(s, row))
 		swz_function_refuse(s->function, SWZ_REFUSE_READS_RETURN_SLOT);
-		return false;
-	}
 	return true;
 }
 
@@ -93,7 +176,7 @@ enum swz_status swz_scan_return_slots(struct swz_module *module,
 		s.function = &module->functions[i];
 		if (s.function->wrapper) /* its caller will be one of ours */
 			continue;
-		if (s.function->fde && s.function->status == SWZ_PATCHED &&
+		if (s.function->fde &&
 		    swz_cfi_rows(s.function->fde, visit, &s) != SWZ_OK)
 			swz_function_refuse(s.function,
 					    SWZ_REFUSE_NO_STANDARD_FRAME);

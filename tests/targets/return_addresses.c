@@ -1,0 +1,105 @@
+/* build: -fno-omit-frame-pointer -fno-optimize-sibling-calls */
+/* Who asks for its callers' return addresses: its own, and up to three above,
+ * by __builtin_return_address. Prints them as offsets from main. */
+#include <stdio.h>
+
+#define NOINLINE __attribute__((noipa))
+/* So that the call is not the last thing in the function. */
+#define AFTER_CALL() __asm__ volatile("" ::: "memory")
+
+int main(void);
+
+static void print(const char *what, const void *address)
+{
+	printf("%s %+td\n", what, (const char *)address - (const char *)main);
+}
+
+NOINLINE void own(void)
+{
+	print("own", __builtin_return_address(0));
+}
+
+NOINLINE void one_above(void)
+{
+	print("one above", __builtin_return_address(1));
+}
+
+NOINLINE void calls_one_above(void)
+{
+	one_above();
+	AFTER_CALL();
+}
+
+/* The loop is there for the context: other calls lie between the two. */
+NOINLINE void two_above(int rounds)
+{
+	while (rounds--)
+		own();
+	print("two above", __builtin_return_address(2));
+}
+
+NOINLINE void calls_two_above(void)
+{
+	two_above(2);
+	AFTER_CALL();
+}
+
+NOINLINE void calls_calls_two_above(void)
+{
+	calls_two_above();
+	AFTER_CALL();
+}
+
+NOINLINE void all_four(void)
+{
+	print("four: own", __builtin_return_address(0));
+	print("four: one above", __builtin_return_address(1));
+	print("four: two above", __builtin_return_address(2));
+	print("four: three above", __builtin_return_address(3));
+}
+
+NOINLINE void four_1(void)
+{
+	all_four();
+	AFTER_CALL();
+}
+
+NOINLINE void four_2(void)
+{
+	four_1();
+	AFTER_CALL();
+}
+
+NOINLINE void four_3(void)
+{
+	four_2();
+	AFTER_CALL();
+}
+
+/* Its own frame is gone when one_above runs. */
+__attribute__((noipa, optimize("optimize-sibling-calls"))) void jumps(void)
+{
+	one_above();
+}
+
+NOINLINE void calls_jumps(void)
+{
+	jumps();
+	AFTER_CALL();
+}
+
+NOINLINE void harmless(void)
+{
+	print("harmless", (const void *)main);
+}
+
+int main(void)
+{
+	own();
+	calls_one_above();
+	calls_calls_two_above();
+	four_3();
+	calls_jumps();
+	harmless();
+	return 0;
+}
