@@ -254,6 +254,13 @@ check-asan: $(ASAN_BIN) $(ASAN_TOOLS)	## unit tests and the tools under ASan and
 check-fresh:			## demo and check in a minimal Debian root (as root)
 	scripts/check-fresh
 
+.PHONY: check-gcc
+check-gcc: all			## GCC's own run-time tests, natively and profiled (fetches them)
+	@status=0; \
+	scripts/check-gcc || status=1; \
+	scripts/check-gcc -M || status=1; \
+	exit $$status
+
 # --- fuzz --------------------------------------------------------------------
 
 FUZZ_SECONDS ?= 60

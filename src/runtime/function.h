@@ -23,7 +23,7 @@ struct swz_function {
 			   * goes back into the site; 0: no more */
 	uint8_t reads_above; /* bit N - 1: it reads the return address of the
 			      * function that is N calls above it */
-	const char *name; /* from a symbol table, or NULL */
+	const char *name;    /* from a symbol table, or NULL */
 	const struct swz_fde *fde; /* NULL if found by symbol only */
 	const uint8_t *trampoline; /* set when it is written */
 	uint8_t moved; /* bytes from the site that run in the trampoline */

@@ -357,8 +357,7 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 			is_read(s, from, to->reads_above >> 1,
 				to->reads_above & 1);
 		else if (from != to)
-			is_read(s, from, to->reads_above,
-				is_read_piece(to));
+			is_read(s, from, to->reads_above, is_read_piece(to));
 		return;
 	}
 	if ((to && reads_return(to)) || is_reader_stub(s, target)) {

@@ -5,8 +5,8 @@
  *
  * __builtin_return_address(1) and above follow the chain of saved %rbp: in a
  * function with a frame pointer that is a load from (%rbp) to another register
- * than %rbp, which nothing else does, more loads of its kind for each level, and
- * one of the word above the last. */
+ * than %rbp, which nothing else does, more loads of its kind for each level,
+ * and one of the word above the last. */
 
 #include "runtime/scan.h"
 
@@ -143,8 +143,8 @@ static void find_frame_chain(const struct row_scan *s,
 		    (code[i] == 0x48 && code[i + 2] == 0x6d) ||
 		    !accesses(s, row, row->start + i, 5, 0))
 			continue;
-		s->function->reads_above |=
-			follow_frame_chain(s, row->start + i, end);
+		s->function->reads_above |= follow_frame_chain(
+			s, row->start + i, end);
 	}
 }
 

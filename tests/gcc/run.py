@@ -538,7 +538,6 @@ class Driver:
     def check_profiles(self, folder, executable):
         reasons = []
         calls = 0
-        main_hooked = False
         files = sorted(folder.glob("*")) if folder.exists() else []
         for file in files:
             info = run([self.dump, "-f", "info", str(file)], folder, 60)
@@ -549,17 +548,20 @@ class Driver:
             lost = re.search(r"^lost calls: (\d+)$", text, re.M)
             if not lost or lost[1] != "0":
                 reasons.append("lost calls: %s" % (lost and lost[1]))
-            for line in re.findall(r"^ +\d+  .* (\d+) +\d+\.\d+ s$", text,
-                                   re.M):
-                calls += int(line)
-            hooked = re.search(re.escape(str(executable)) +
-                               r" +\d+ +(\d+) +\d+$", text, re.M)
-            main_hooked = main_hooked or bool(hooked and int(hooked[1]))
+            for number in re.findall(r"^ +\d+  .* (\d+) +\d+\.\d+ s$",
+                                     text, re.M):
+                calls += int(number)
         if not files:
             reasons.append("no profile")
-        elif main_hooked and not calls:
+        elif not calls and self.hooks_main(executable):
             reasons.append("no calls recorded")
         return reasons
+
+    def hooks_main(self, executable):
+        with tempfile.TemporaryDirectory() as folder:
+            end = run(self.run_command + ["--list", "-v", str(executable)],
+                      folder, 60)
+        return re.search(rb" patched +main$", end.output, re.M) is not None
 
 
 def main():
