@@ -246,6 +246,8 @@ class Test:
         options = list(self.suite.options)
         for words in found:
             name, arguments = words[0], words[1:]
+            if not arguments:
+                continue
             holds = True
             if name in ("dg-options", "dg-additional-options", "dg-output",
                         "dg-shouldfail", "dg-additional-sources",
@@ -327,7 +329,7 @@ class Test:
 class Suite:
     def __init__(self, name, language, folders, levels, compiler=None,
                  flags=(), options=(), libraries=("-lm",),
-                 runs_by_default=True, module_levels=None):
+                 runs_by_default=True, module_levels=None, extra=False):
         self.name = name
         self.language = language
         self.folders = folders
@@ -338,6 +340,7 @@ class Suite:
         self.options = list(options)  # in place of which dg-options come
         self.libraries = list(libraries)
         self.runs_by_default = runs_by_default
+        self.extra = extra  # runs only if it is asked for
 
     def sources(self, tests):
         for folder in self.folders:
@@ -368,6 +371,13 @@ class BuiltinsSuite(Suite):
     def more_sources(self, source):
         return [source.with_name(source.stem + "-lib.c"),
                 source.parent / "lib" / "main.c"]
+
+
+class AbiSuite(Suite):
+    """The tests call through an assembly file that stores all registers."""
+
+    def more_sources(self, source):
+        return [source.parent / "asm-support.S"]
 
 
 def make_suites(tests):
@@ -403,6 +413,29 @@ def make_suites(tests):
                       flags=["-fno-tree-dse", "-fno-ipa-ra", "-fno-tracer",
                              "-fno-tree-loop-distribute-patterns",
                              "-fno-inline-functions"]),
+        Suite("gcc.dg", "c", ["gcc/testsuite/gcc.dg",
+                              "gcc/testsuite/gcc.dg/torture/**",
+                              "gcc/testsuite/gcc.dg/atomic",
+                              "gcc/testsuite/gcc.dg/ipa",
+                              "gcc/testsuite/gcc.dg/tree-prof"],
+              ["-O2"], runs_by_default=False, extra=True),
+        Suite("g++.dg", "c++", ["gcc/testsuite/g++.dg/" + folder + "/**"
+                                for folder in (
+                                    "abi", "cpp0x", "cpp1y", "cpp1z",
+                                    "cpp2a", "ext", "inherit", "init",
+                                    "ipa", "opt", "other", "rtti",
+                                    "template", "tls", "torture",
+                                    "tree-ssa", "warn")],
+              ["-O2"], runs_by_default=False, extra=True),
+        Suite("coroutines", "c++", ["gcc/testsuite/g++.dg/coroutines/**"],
+              ["-O0", "-O2"], flags=["-std=gnu++20", "-fcoroutines"],
+              runs_by_default=False, extra=True),
+        Suite("i386", "c", ["gcc/testsuite/gcc.target/i386"], [""],
+              runs_by_default=False, extra=True),
+        AbiSuite("x86_64-abi", "c",
+                 ["gcc/testsuite/gcc.target/x86_64/abi" + folder
+                  for folder in ("", "/avx", "/avx512f", "/avx512fp16")],
+                 ["-O0", "-O2"], flags=["-mavx512f"], extra=True),
     ]
     if shutil.which("clang++-14"):
         suites.insert(2, Suite("throw-clang", "c++", throws, ["-O2"],
@@ -597,9 +630,9 @@ def main():
     counts = {"passed": 0, "failed": 0, "not run natively": 0}
     pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
     for suite in make_suites(tests_folder):
-        if options.suites and not any(
-                fnmatch.fnmatchcase(suite.name, pattern)
-                for pattern in options.suites):
+        if not (any(fnmatch.fnmatchcase(suite.name, pattern)
+                    for pattern in options.suites)
+                if options.suites else not suite.extra):
             continue
         for level in (suite.module_levels if options.all_modules
                       else suite.levels):
