@@ -501,7 +501,7 @@ class Driver:
     def make(self, test):
         folder = self.programs / test.suite.name
         if test.level:
-            folder /= test.level.lstrip("-")
+            folder /= test.level.lstrip("-").replace(" ", "")
         executable = folder / (test.name.replace("/", ",") + ".exe")
         stamp = executable.with_suffix(".command")
         command = shlex.join(test.command(executable))
@@ -613,7 +613,8 @@ def main():
     parser.add_argument("-s", dest="suites", action="append", default=[],
                         help="only these suites (patterns)")
     parser.add_argument("-l", dest="levels", action="append", default=[],
-                        help="only these levels of optimization (O2)")
+                        help="these levels of optimization, or other options "
+                        "without the first dash (O2, 'Os -no-pie')")
     parser.add_argument("-v", dest="verbose", action="store_true",
                         help="say also which tests were not run, and why")
     parser.add_argument("names", nargs="*",
@@ -634,10 +635,11 @@ def main():
                     for pattern in options.suites)
                 if options.suites else not suite.extra):
             continue
-        for level in (suite.module_levels if options.all_modules
-                      else suite.levels):
-            if options.levels and level.lstrip("-") not in options.levels:
-                continue
+        levels = (suite.module_levels if options.all_modules
+                  else suite.levels)
+        if options.levels and "" not in levels:
+            levels = ["-" + level for level in options.levels]
+        for level in levels:
             check_suite(driver, pool, suite, level, tests_folder, failures,
                         counts)
     pool.shutdown()
