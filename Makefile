@@ -209,6 +209,7 @@ $(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \
 # more than one file or flag set says so itself in tests/e2e.
 
 TARGETS_DIR := $(B)/test/targets
+TARGET_H    := $(wildcard tests/targets/*.h)
 TARGET_LIBS := $(patsubst tests/targets/%,$(TARGETS_DIR)/%.so,$(basename \
 		 $(filter tests/targets/lib%,$(TARGET_SRC))))
 TARGET_BIN  := $(patsubst tests/targets/%,$(TARGETS_DIR)/%,$(basename \
@@ -220,10 +221,10 @@ target_cc = $(if $(filter %.cc,$<),$(CXX),$(CC)) $(if $(filter %.S,$<),,-O2)
 target_link = -L$(TARGETS_DIR) '-Wl,-rpath,$$ORIGIN'
 
 define target_rules
-$(TARGETS_DIR)/%: tests/targets/%.$(1) Makefile | $(TARGET_LIBS)
+$(TARGETS_DIR)/%: tests/targets/%.$(1) $(TARGET_H) Makefile | $(TARGET_LIBS)
 	@mkdir -p $$(@D)
 	$$(target_cc) -o $$@ $$< $$(target_link) $$(build_flags)
-$(TARGETS_DIR)/lib%.so: tests/targets/lib%.$(1) Makefile
+$(TARGETS_DIR)/lib%.so: tests/targets/lib%.$(1) $(TARGET_H) Makefile
 	@mkdir -p $$(@D)
 	$$(target_cc) -shared -fPIC -o $$@ $$< $$(build_flags)
 endef

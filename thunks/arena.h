@@ -28,7 +28,8 @@ struct swz_thunk {
 	uint64_t return_address;     /* the real one */
 	uint32_t node;               /* the edge, in units; 0: none */
 	uint32_t parent;             /* the thread's context before the call */
-	uint64_t start_ticks;        /* of the activation; 0: not accounted */
+	uint64_t start_ticks;        /* of the activation; 0: not accounted; see
+				      * SWZ_SUSPENDED */
 	struct swz_thunk *next_free; /* of the same edge */
 	struct swz_thunk *link;      /* live: the thread's latest thunk before
 				      * this */

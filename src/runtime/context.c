@@ -212,6 +212,15 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 	return node;
 }
 
+struct swz_node *swz_context_edge(struct swz_thread *thread, uint64_t key,
+				  uint32_t function, uint64_t call_site)
+{
+	struct swz_node *node = swz_context_find(thread, key, function,
+						 call_site);
+
+	return node ? node : swz_context_make(thread, key, function, call_site);
+}
+
 enum swz_status swz_context_begin(struct swz_thread *thread)
 {
 	struct swz_thread_cold *cold = thread->cold;
@@ -242,6 +251,12 @@ uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
 			   uint64_t now)
 {
 	node->calls++;
+	return swz_context_open(thread, node, now);
+}
+
+uint64_t swz_context_open(struct swz_thread *thread, struct swz_node *node,
+			  uint64_t now)
+{
 	node->ticks -= (int64_t)now;
 	node->open += 1u << SWZ_NODE_OPEN_SHIFT;
 	if (thread->open[node->function]-- == 0)

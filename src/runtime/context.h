@@ -23,6 +23,11 @@ struct swz_node *swz_context_find(const struct swz_thread *thread, uint64_t key,
 struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 				  uint32_t function, uint64_t call_site);
 
+/* Either: NULL if the edge is new and there is no room for it. Signals must be
+ * blocked. */
+struct swz_node *swz_context_edge(struct swz_thread *thread, uint64_t key,
+				  uint32_t function, uint64_t call_site);
+
 /* The key under which an edge is recorded whose own context has no room. */
 static inline uint64_t swz_context_fold_key(const struct swz_thread *thread)
 {
@@ -53,6 +58,9 @@ static inline uint64_t swz_ticks_of(const struct swz_thread *thread,
 /* Enters a node's activation at a time (swz_now); returns the callee's key. */
 uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
 			   uint64_t now);
+/* The same for one that was entered, and counted, before. */
+uint64_t swz_context_open(struct swz_thread *thread, struct swz_node *node,
+			  uint64_t now);
 /* Ends one. */
 void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
 		       uint64_t started, uint64_t now);

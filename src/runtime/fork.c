@@ -74,17 +74,6 @@ static enum swz_status copy_description(struct swz_file_header *to)
 	return SWZ_OK;
 }
 
-static struct swz_node *edge(struct rebirth *r, uint64_t key,
-			     const struct swz_node *old)
-{
-	struct swz_node *node = swz_context_find(r->thread, key, old->function,
-						 old->call_site);
-
-	return node ? node
-		    : swz_context_make(r->thread, key, old->function,
-				       old->call_site);
-}
-
 /* The new key of an old context; the root's where it cannot be made. */
 static uint64_t new_key(struct rebirth *r, uint32_t unit)
 {
@@ -100,8 +89,9 @@ static uint64_t new_key(struct rebirth *r, uint32_t unit)
 	if (unit == r->old_fold)
 		key = swz_context_fold_key(r->thread);
 	while (depth) {
-		struct swz_node *node = edge(r, key,
-					     old_node(r, r->path[--depth]));
+		const struct swz_node *old = old_node(r, r->path[--depth]);
+		struct swz_node *node = swz_context_edge(
+			r->thread, key, old->function, old->call_site);
 
 		if (!node)
 			break;
@@ -115,14 +105,15 @@ static uint64_t new_key(struct rebirth *r, uint32_t unit)
 static bool reenter(struct rebirth *r, struct swz_thunk *thunk, uint64_t key)
 {
 	const struct swz_node *old = old_node(r, thunk->node);
-	struct swz_node *node = edge(r, key, old);
+	struct swz_node *node = swz_context_edge(r->thread, key, old->function,
+						 old->call_site);
 
 	if (!node)
 		return false;
 	thunk->node = swz_unit_of(node);
 	thunk->start_ticks = r->now;
-	r->thread->key = swz_context_enter(r->thread, node, r->now);
-	node->calls--; /* the call was the parent's */
+	/* the call was the parent's */
+	r->thread->key = swz_context_open(r->thread, node, r->now);
 	return true;
 }
 
@@ -151,6 +142,7 @@ static void reenter_frame(struct rebirth *r, struct swz_thunk *thunk)
 	thunk->parent = (uint32_t)(key >> 32);
 	if (thunk->pending == SWZ_CLOSED || !reenter(r, thunk, key)) {
 		thunk->pending = SWZ_CLOSED;
+		thunk->node = 0;
 		return;
 	}
 	thunk->pending = NULL;

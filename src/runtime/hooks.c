@@ -14,6 +14,7 @@
 #include "runtime/context.h"
 #include "runtime/fork.h"
 #include "runtime/plan.h"
+#include "runtime/suspend.h"
 #include "thunks/unwind.h"
 
 bool swz_recording;
@@ -35,6 +36,7 @@ struct slow_call {
 	struct swz_node *node;
 	uint32_t function;
 	const uint8_t *body;
+	const uint64_t *slot; /* with a body */
 	struct swz_thunk *thunk;
 };
 
@@ -73,7 +75,7 @@ static void make_thunk(void *argument)
 	struct slow_call *call = argument;
 
 	call->thunk = swz_thread_take_thunk(call->thread, call->node,
-					    call->body, call->call_site);
+					    call->body, call->slot);
 }
 
 static void make_record(void *argument)
@@ -124,17 +126,19 @@ struct swz_thread *swz_current_thread(void)
 	return swz_thread_self ? this_thread(NULL) : NULL;
 }
 
-/* The edge's node; with a body given, and if the node is new, *thunk is one of
- * its thunks too. */
+/* The edge's node; with a body and a slot given, and if the node is new, *thunk
+ * is one of its thunks too. */
 static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 			     uint32_t function, uint64_t call_site,
-			     const uint8_t *body, struct swz_thunk **thunk)
+			     const uint8_t *body, const uint64_t *slot,
+			     struct swz_thunk **thunk)
 {
 	struct slow_call call = {.thread = thread,
 				 .key = key,
 				 .call_site = call_site,
 				 .function = function,
-				 .body = body};
+				 .body = body,
+				 .slot = slot};
 
 	call.node = swz_context_find(thread, key, function, call_site);
 	if (call.node)
@@ -165,7 +169,8 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now)
 	/* 0: its entry was abandoned before anything was accounted, or its exit
 	 * after */
 	thunk->start_ticks = 0;
-	if (thunk->pending == SWZ_CLOSED || !start || !thunk->node)
+	if (thunk->pending == SWZ_CLOSED || !thunk->node || !start ||
+	    start == SWZ_SUSPENDED)
 		return;
 	for (struct swz_thunk *p = thunk->pending; p; p = p->pending)
 		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
@@ -194,9 +199,17 @@ static struct swz_node *current_node(const struct swz_thunk *thunk)
 	return swz_unit_at(thunk->pending ? thunk->pending->node : thunk->node);
 }
 
+static void set_key(struct swz_thread *thread, const struct swz_thunk *top)
+{
+	if (top == &swz_bottom)
+		thread->key = (uint64_t)thread->cold->root << 32;
+	else if (top->pending != SWZ_CLOSED && top->node)
+		thread->key = (uint64_t)current_node(top)->context << 32;
+}
+
 struct skip {
 	struct swz_thread *thread;
-	const struct swz_thunk *until; /* this one is not skipped; or NULL */
+	struct swz_thunk *until; /* this one is not skipped; or NULL */
 	const uint64_t *slot;
 };
 
@@ -222,6 +235,28 @@ static bool is_left(struct swz_thread *thread, const uint64_t *a,
 	       (size_t)((const char *)b - signal_stack.start) >= bytes;
 }
 
+/* A frame is entered on the stack that the thread began on, and the latest ones
+ * are elsewhere: they have been suspended. */
+static void suspend_elsewhere(struct swz_thread *thread, const uint64_t *slot)
+{
+	struct swz_thunk *frame = thread->top;
+
+	if (!swz_thread_at_home(thread, slot))
+		return;
+	while (frame && frame != &swz_bottom && frame->slot &&
+	       frame->slot != SWZ_SLOT_GONE &&
+	       !swz_thread_at_home(thread, frame->slot))
+		frame = frame->link;
+	if (frame && frame != thread->top && !swz_is_suspended(frame) &&
+	    swz_suspend_after(thread, frame))
+		set_key(thread, frame);
+}
+
+static uintptr_t page_of(const uint64_t *slot)
+{
+	return (uintptr_t)slot >> 12;
+}
+
 static void close_skipped_slowly(void *argument)
 {
 	struct skip *skip = argument;
@@ -241,37 +276,91 @@ static void close_skipped_slowly(void *argument)
 		close_early(thread, y, now);
 		y = next;
 	}
-	if (!y || y == thread->top)
+	if (y && y != thread->top) {
+		thread->top = y;
+		set_key(thread, y);
+	}
+	if (skip->until)
 		return;
-	thread->top = y;
-	if (y != &swz_bottom && y->pending != SWZ_CLOSED && y->node)
-		thread->key = (uint64_t)current_node(y)->context << 32;
+	suspend_elsewhere(thread, skip->slot);
+	if (thread->top->slot <= skip->slot) {
+		thread->cold->apart_top = thread->top;
+		thread->cold->apart_page = page_of(skip->slot);
+	}
 }
 
 /* Closes the frames that a longjmp has cut off: those of the same stack that
  * lie beneath `slot` although they are later, or at it. */
 static void close_skipped(struct swz_thread *thread, const uint64_t *slot,
-			  const struct swz_thunk *until)
+			  struct swz_thunk *until)
 {
 	struct skip skip = {thread, until, slot};
 	const struct swz_thunk *top = thread->top;
 
 	if (!top->slot) /* returned, and not in order: of another stack */
 		thread->top = &swz_bottom;
-	else if (top != until && top->slot <= slot)
+	else if (top == until || top->slot > slot)
+		return;
+	else if (!until && top == thread->cold->apart_top &&
+		 page_of(slot) == thread->cold->apart_page)
+		return; /* as before: of another stack */
+	else
 		with_signals_blocked(thread, close_skipped_slowly, &skip);
+}
+
+static void suspend_slowly(void *argument)
+{
+	struct skip *skip = argument;
+
+	swz_suspend_after(skip->thread, skip->until);
+}
+
+static void resume_slowly(void *argument)
+{
+	struct skip *skip = argument;
+
+	swz_resume(skip->thread, skip->until);
+}
+
+/* A live frame of the thread runs and is not the latest: what is later has been
+ * skipped, or is suspended; or it was suspended itself. */
+static void make_latest(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	struct skip skip = {thread, thunk, thunk->slot};
+
+	if (swz_is_suspended(thunk)) {
+		with_signals_blocked(thread, resume_slowly, &skip);
+		return;
+	}
+	close_skipped(thread, thunk->slot, thunk);
+	if (thread->top != thunk)
+		with_signals_blocked(thread, suspend_slowly, &skip);
 }
 
 static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk)
 {
-	uint64_t now = swz_now(thread);
+	uint64_t now;
 
 	/* one that is not live returns a second time: its stack was copied */
-	if (thunk->slot && thread->top != thunk)
-		close_skipped(thread, thunk->slot, thunk);
+	bool live = thunk->slot != NULL;
+
+	if (!swz_thread_owns(thread, thunk) || !thunk->node) {
+		/* its stack was resumed on this thread, or in a forked child:
+		 * the accounts are those of another one */
+		if (thread->top == thunk) {
+			thread->top = thunk->link;
+			set_key(thread, thread->top);
+		}
+		if (live)
+			swz_thread_free_thunk(thread, thunk);
+		return;
+	}
+	if (live && thread->top != thunk)
+		make_latest(thread, thunk);
+	now = swz_now(thread);
 	thread->record->last_ticks = swz_ticks_of(thread, now);
 	thread->key = (uint64_t)thunk->parent << 32;
-	if (!thunk->slot)
+	if (!live)
 		return;
 	swz_leave(thread, thunk, now);
 	thread->top = thunk->link;
@@ -319,13 +408,13 @@ static void lose_call(void)
 
 static struct swz_thunk *take_thunk(struct swz_thread *thread,
 				    struct swz_node *node, const uint8_t *body,
-				    uint64_t return_address)
+				    const uint64_t *slot)
 {
 	struct swz_thunk **free = swz_free_thunks(thread, node);
 	struct slow_call call = {.thread = thread,
 				 .node = node,
 				 .body = body,
-				 .call_site = return_address,
+				 .slot = slot,
 				 .thunk = *free};
 
 	if (call.thunk)
@@ -346,9 +435,9 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	if (thread->top->slot <= slot)
 		close_skipped(thread, slot, NULL);
 	key = thread->key;
-	node = edge(thread, key, function, *slot, body, &thunk);
+	node = edge(thread, key, function, *slot, body, slot, &thunk);
 	if (node && !thunk)
-		thunk = take_thunk(thread, node, body, *slot);
+		thunk = take_thunk(thread, node, body, slot);
 	if (!thunk) {
 		lose_call();
 		return NULL;
@@ -425,16 +514,25 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	unsigned length;
 	bool again;
 
-	if (thread->top != thunk)
-		close_skipped(thread, thunk->slot, thunk);
-	thread->top = thunk;
-	if (thunk->pending == SWZ_CLOSED)
+	if (!swz_thread_owns(thread, thunk) || thunk->pending == SWZ_CLOSED ||
+	    !thunk->node) {
+		/* of accounts that are another thread's, or closed */
+		node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL,
+			    NULL, NULL, NULL);
+		if (node)
+			node->calls++;
+		else
+			lose_call();
 		return;
+	}
+	if (thread->top != thunk)
+		make_latest(thread, thunk);
+	thread->top = thunk;
 	again = stands_for(thunk, function, &after, &length);
 	if (again && !after)
 		return; /* a loop to the function's first instruction */
 	node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL, NULL,
-		    NULL);
+		    NULL, NULL);
 	if (!node) {
 		lose_call();
 		return;
@@ -449,7 +547,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 		end_pending(thread, thunk, thunk->pending, now);
 		thread->key = (uint64_t)current_node(thunk)->context << 32;
 		node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL,
-			    NULL, NULL);
+			    NULL, NULL, NULL);
 	}
 	call.thunk = swz_thread_pop_record(thread);
 	if (!call.thunk)

@@ -174,6 +174,17 @@ static bool in_home(const struct swz_thread_cold *cold, const uint64_t *slot)
 	       cold->home_high - cold->home_low;
 }
 
+/* What lies next to a thread's stack may be in one mapping with it, other
+ * stacks for instance. glibc puts the thread's own control block at the top. */
+static void end_home_at_tcb(struct swz_thread_cold *cold)
+{
+	uint64_t tcb;
+
+	__asm__("movq %%fs:0x10, %0" : "=r"(tcb)); /* tcbhead_t.self */
+	if (tcb > cold->first_slot && tcb < cold->home_high)
+		cold->home_high = tcb;
+}
+
 bool swz_thread_same_stack(struct swz_thread *thread, const uint64_t *a,
 			   const uint64_t *b)
 {
@@ -188,9 +199,15 @@ bool swz_thread_same_stack(struct swz_thread *thread, const uint64_t *a,
 		} else {
 			swz_mapping_of(cold->first_slot, &cold->home_low,
 				       &cold->home_high);
+			end_home_at_tcb(cold);
 		}
 	}
 	return in_home(cold, a) && in_home(cold, b);
+}
+
+bool swz_thread_at_home(const struct swz_thread *thread, const uint64_t *slot)
+{
+	return in_home(thread->cold, slot);
 }
 
 /* Reads slots by way of the kernel; false where the memory is gone. */
@@ -226,11 +243,16 @@ static void read_slots(uint64_t *const *slots, unsigned count, uint64_t *words,
 }
 
 /* The word in a live frame's slot: the thunk's address, or, while the frame is
- * being entered or left, the real return address. */
+ * being entered or left, the real return address. That may also be left there
+ * by other frames, so it proves nothing for one that is known to be in neither
+ * hook. */
 static bool may_be_live(const struct swz_thunk *thunk, uint64_t word)
 {
-	return word == swz_thunk_address(thunk) ||
-	       word == thunk->return_address;
+	if (word == swz_thunk_address(thunk))
+		return true;
+	return word == thunk->return_address &&
+	       thunk->start_ticks != SWZ_SUSPENDED &&
+	       thunk->pending != SWZ_CLOSED;
 }
 
 uint64_t swz_block_alive(uint32_t block)
@@ -299,9 +321,11 @@ void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk)
 {
 	struct swz_thunk *record = thunk->pending, *next, **free;
 
-	thunk->slot = NULL;
-	if (!swz_thread_owns(thread, thunk) || !thunk->node)
+	if (!swz_thread_owns(thread, thunk) || !thunk->node) {
+		thunk->slot = SWZ_SLOT_GONE;
 		return;
+	}
+	thunk->slot = NULL;
 	if (record != SWZ_CLOSED) {
 		for (; record; record = next) {
 			next = record->pending;
@@ -347,17 +371,28 @@ static enum swz_status note_block(struct swz_thread_cold *cold, uint32_t block)
 	return SWZ_OK;
 }
 
+static void make_fresh(struct swz_thread_cold *cold, struct swz_thunk *thunk)
+{
+	memset(thunk, 0, sizeof(*thunk));
+	thunk->link = cold->fresh;
+	cold->fresh = thunk;
+}
+
 static void put_fresh(struct swz_thread_cold *cold, uint32_t block)
 {
 	struct swz_thunk *thunks = swz_arena_block_thunks(block);
 	uint64_t alive = swz_block_alive(block);
 
 	for (unsigned i = SWZ_BLOCK_THUNKS; i-- > 0;) {
-		if (alive >> i & 1)
+		if (!(alive >> i & 1)) {
+			make_fresh(cold, &thunks[i]);
 			continue;
-		memset(&thunks[i], 0, sizeof(thunks[i]));
-		thunks[i].link = cold->fresh;
-		cold->fresh = &thunks[i];
+		}
+		/* a dead thread's, on a stack that has outlived it: with no
+		 * accounts, since those were that thread's */
+		thunks[i].pending = SWZ_CLOSED;
+		thunks[i].node = 0;
+		thunks[i].parent = cold->root;
 	}
 }
 
@@ -376,7 +411,8 @@ static enum swz_status add_block(struct swz_thread_cold *cold)
 }
 
 /* Frames that were found skipped will mostly be found gone: a quarter of all
- * thunks is worth a sweep. Frames can go unseen too (a stack that is
+ * thunks is worth a sweep. Of those that were suspended some may be, with their
+ * stack: as many as there are thunks. Frames can go unseen too (a stack that is
  * destroyed): for these a sweep may take a 65th of the time. One that was
  * itself interrupted counts as no longer than this many ticks for each thunk.
  */
@@ -389,12 +425,24 @@ static bool sweep_is_due(const struct swz_thread_cold *cold)
 
 	if (took > thunks * MOST_SWEEP_TICKS)
 		took = thunks * MOST_SWEEP_TICKS;
-	return 4 * cold->skipped >= thunks ||
+	return 4 * cold->skipped + cold->suspended >= thunks ||
 	       swz_ticks() - cold->swept_at >= 64 * took;
 }
 
-/* Frees the thunks whose frames are gone without a word. */
-static void sweep(struct swz_thread *thread)
+static void free_gone(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	if (!thunk->node) {
+		make_fresh(thread->cold, thunk);
+		return;
+	}
+	/* if it was not linked when it was skipped */
+	swz_leave(thread, thunk, swz_now(thread));
+	swz_thread_free_thunk(thread, thunk);
+}
+
+/* Frees the thunks whose frames are gone without a word. Whatever was at the
+ * slot that is being entered is gone, although it holds a return address. */
+static void sweep(struct swz_thread *thread, const uint64_t *entering)
 {
 	struct swz_thread_cold *cold = thread->cold;
 	uint64_t start = swz_ticks();
@@ -404,15 +452,56 @@ static void sweep(struct swz_thread *thread)
 		uint64_t alive = swz_block_alive(cold->blocks[b]);
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
-			if (t[i].slot && !(alive >> i & 1)) {
-				/* if it was not linked when it was skipped */
-				swz_leave(thread, &t[i], swz_now(thread));
-				swz_thread_free_thunk(thread, &t[i]);
-			}
+			if (t[i].slot &&
+			    (!(alive >> i & 1) || t[i].slot == entering))
+				free_gone(thread, &t[i]);
 	}
 	cold->skipped = 0;
+	cold->suspended = 0;
 	cold->swept_at = swz_ticks();
 	cold->sweep_ticks = cold->swept_at - start;
+}
+
+static uint64_t take_over(struct swz_thread *thread, struct swz_node *from,
+			  const struct swz_node *to, uint64_t most)
+{
+	struct swz_thunk **list = swz_free_thunks(thread, from), *t;
+	struct swz_thunk **free = swz_free_thunks(thread, to);
+	uint64_t count = 0;
+
+	for (; count < most && (t = *list) != NULL; count++) {
+		/* itself: it is twice on its list */
+		*list = t->next_free == t ? NULL : t->next_free;
+		t->node = swz_unit_of(to);
+		t->parent = to->parent;
+		t->next_free = *free;
+		*free = t;
+	}
+	return count;
+}
+
+/* A frame that was resumed by another caller has taken its thunk along to that
+ * caller's edge (runtime/suspend.c). Here one that has none left gets some from
+ * the edges with its function and its call site, which differ in their context
+ * only. The frames that moved pay for the search: a quarter of what it may
+ * bring. */
+static void gather(struct swz_thread *thread, const struct swz_node *node)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	uint64_t entries = cold->table_bytes / 8;
+	uint64_t most = SWZ_BLOCK_THUNKS + entries / 16, count = 0;
+
+	if (cold->moved < most / 4)
+		return;
+	cold->moved -= most / 4;
+	for (uint64_t i = 0; i < entries && count < most; i++) {
+		struct swz_node *other = thread->table[i];
+
+		if (other && other != node &&
+		    other->function == node->function &&
+		    other->call_site == node->call_site)
+			count += take_over(thread, other, node, most - count);
+	}
 }
 
 static struct swz_thunk *take_fresh(struct swz_thread_cold *cold)
@@ -430,13 +519,15 @@ static struct swz_thunk *take_fresh(struct swz_thread_cold *cold)
 struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 					struct swz_node *node,
 					const uint8_t *body,
-					uint64_t return_address)
+					const uint64_t *slot)
 {
 	struct swz_thread_cold *cold = thread->cold;
 	struct swz_thunk **free = swz_free_thunks(thread, node), *thunk;
 
 	if (!*free && !cold->fresh && sweep_is_due(cold))
-		sweep(thread);
+		sweep(thread, slot);
+	if (!*free && !cold->fresh && cold->moved)
+		gather(thread, node);
 	thunk = *free;
 	if (thunk) {
 		*free = thunk->next_free;
@@ -446,7 +537,7 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 	if (!thunk)
 		return NULL;
 	thunk->body = body;
-	thunk->return_address = return_address;
+	thunk->return_address = *slot;
 	thunk->node = swz_unit_of(node);
 	thunk->parent = node->parent;
 	thunk->pending = NULL;
@@ -551,6 +642,8 @@ struct swz_thread *swz_thread_begin(void)
 	cold->home_low = cold->home_high = 0;
 	cold->nodes_made = 0;
 	cold->skipped = 0;
+	cold->suspended = cold->moved = 0;
+	cold->apart_top = NULL;
 	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
 	inherit_blocks(cold);
 	swz_thread_self = hot;

@@ -52,6 +52,12 @@ struct swz_thread_cold {
 	uint64_t swept_at;         /* ticks at the end of the last sweep */
 	uint64_t sweep_ticks;      /* that it took */
 	uint64_t skipped;          /* frames found skipped since */
+	uint64_t suspended;        /* frames suspended since */
+	uint64_t moved;            /* frames that have come to other edges */
+	/* the last time that nothing could be said of `top`: it, and the page
+	 * of the slot that was below it */
+	const struct swz_thunk *apart_top;
+	uintptr_t apart_page;
 	/* contexts */
 	struct swz_node **table;
 	uint64_t table_bytes;
@@ -87,18 +93,23 @@ static inline struct swz_thunk **swz_free_thunks(
 	return (struct swz_thunk **)(((uintptr_t)node >> 3) + thread->heads);
 }
 
-/* A thunk for the edge, with body, return address and node in it: one of its
- * free ones, one that is found to have been skipped, or a new one. NULL if
- * memory is refused. Signals must be blocked. */
+/* A thunk for the edge, with body, return address (*slot) and node in it: one
+ * of its free ones, one that is found to have been skipped, or a new one. NULL
+ * if memory is refused. `slot` is being entered now. Signals must be blocked.
+ */
 struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 					struct swz_node *node,
 					const uint8_t *body,
-					uint64_t return_address);
+					const uint64_t *slot);
 
 /* The thunk's frame is gone: it and its records are free again, each for its
  * own edge. One that is not of the thread's own blocks, or has no edge in the
- * profile (from before a fork), only loses its slot. */
+ * profile (from before a fork, or of a thread that has ended), waits for the
+ * sweep of who owns it. */
 void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk);
+
+/* The slot of a thunk whose frame is gone, for the next sweep: no address. */
+#define SWZ_SLOT_GONE ((uint64_t *)8)
 
 /* Records of tail calls: a free one or NULL; a new one, with signals blocked,
  * or NULL if memory is refused. */
@@ -110,20 +121,27 @@ void swz_thread_free_record(struct swz_thread *thread,
 /* In thunk->pending: the frame's accounts are closed, it only returns yet. */
 #define SWZ_CLOSED ((struct swz_thunk *)1)
 
+/* In thunk->start_ticks: the frame is suspended with its stack
+ * (runtime/suspend.h). No time is like that, for its bias. */
+#define SWZ_SUSPENDED ((uint64_t)1)
+
 /* Whether the thunk is in one of the thread's blocks. */
 bool swz_thread_owns(const struct swz_thread *thread,
 		     const struct swz_thunk *thunk);
 
 /* One bit for each thunk of a block: whether it is live and its frame may still
- * be there, which is so as long as its return slot holds its address T, or the
- * real return address, as at the entry and exit. Slots
- * whose memory may be gone are read by way of the kernel. */
+ * be there, which is so as long as its return slot holds its address T, or,
+ * where it may be at its entry or exit, the real return address. Slots whose
+ * memory may be gone are read by way of the kernel. */
 uint64_t swz_block_alive(uint32_t block);
 
 /* Whether both places lie on the stack that the thread began on. Signals must
  * be blocked. */
 bool swz_thread_same_stack(struct swz_thread *thread, const uint64_t *a,
 			   const uint64_t *b);
+
+/* Whether a place lies on that stack, as far as it was asked for before. */
+bool swz_thread_at_home(const struct swz_thread *thread, const uint64_t *slot);
 
 /* Where the main thread's stack begins; to be set before the first thread. */
 void swz_thread_set_main_stack(const void *top);

@@ -44,7 +44,7 @@ assert_contains out 'memory did not grow'
 assert_complete profile
 assert_time_is_sane profile
 assert_calls profile raise_below 110000 on_signal 10000 dive 60000 leaf 10000
-assert_eq 'leaf memory raise_below say_growth' "$(
+assert_eq 'leaf raise_below resident_kb say_growth' "$(
 	callees_of profile jump_out_of_handlers
 )" 'called by the frame that was jumped to'
 assert_eq dive "$(callees_of profile dive)" 'called by dive'
@@ -55,7 +55,7 @@ assert_contains out 'memory did not grow'
 assert_complete profile
 assert_time_is_sane profile
 assert_calls profile raise_below 110000 on_signal 10000 dive 60000 leaf 10000
-assert_eq 'leaf memory raise_below say_growth' "$(
+assert_eq 'leaf raise_below resident_kb say_growth' "$(
 	callees_of profile jump_out_of_handlers
 )" 'called by the frame that was jumped to'
 assert_eq dive "$(callees_of profile dive)" 'called by dive'

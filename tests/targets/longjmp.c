@@ -8,34 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "memory.h"
+
 static jmp_buf back;
 static sigjmp_buf sigback;
 static volatile long sink;
-
-/* kB of memory in use. */
-static long memory(void)
-{
-	char line[256];
-	long kb = 0;
-	FILE *f = fopen("/proc/self/status", "r");
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "VmRSS: %ld", &kb) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kb;
-}
-
-static void say_growth(long before)
-{
-	long grown = memory() - before;
-
-	if (grown > 4096)
-		printf("memory grew by %ld kB\n", grown);
-	else
-		printf("memory did not grow\n");
-}
 
 long dive(long depth)
 {
@@ -63,13 +40,13 @@ static int frames(void)
 
 	for (int i = 0; i < 1000; i++)
 		jump_from(49);
-	before = memory();
+	before = resident_kb();
 	for (int i = 0; i < 99000; i++) {
 		jump_from(49);
 		sum += leaf(i);
 	}
 	printf("%ld\n", sum);
-	say_growth(before);
+	say_growth(before, 4096);
 	return 0;
 }
 
@@ -137,14 +114,14 @@ static int jump_out_of_handlers(int rounds)
 
 	for (volatile int i = 0; i < rounds; i++) {
 		if (i == rounds / 10)
-			before = memory();
+			before = resident_kb();
 		if (!setjmp(back))
 			raise_below(10);
 		else
 			sum += leaf(i);
 	}
 	printf("%ld\n", sum);
-	say_growth(before);
+	say_growth(before, 4096);
 	return 0;
 }
 

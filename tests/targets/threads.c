@@ -8,24 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "memory.h"
+
 static _Thread_local volatile long sink;
 static atomic_int done, destroyed;
 static pthread_key_t keys[3];
-
-/* kB of address space. */
-static long memory(void)
-{
-	char line[256];
-	long kb = 0;
-	FILE *f = fopen("/proc/self/status", "r");
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "VmRSS: %ld", &kb) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kb;
-}
 
 long work(long n)
 {
@@ -99,7 +86,7 @@ static void short_ones(int n)
 
 	for (int i = 0; i < n; i += 8) {
 		if (i == n / 4 / 8 * 8)
-			before = memory();
+			before = resident_kb();
 		for (int j = 0; j < 8; j++)
 			start(&thread[j], short_thread, i + j);
 		for (int j = 0; j < 8; j++) {
@@ -111,8 +98,8 @@ static void short_ones(int n)
 	}
 	printf("%ld\n", sum);
 	/* each leaves a few contexts in the profile, no thunks, no stack */
-	if ((memory() - before) > 4096 + 4 * n)
-		printf("memory grew by %ld kB\n", memory() - before);
+	if ((resident_kb() - before) > 4096 + 4 * n)
+		printf("memory grew by %ld kB\n", resident_kb() - before);
 }
 
 int main(int argc, char **argv)

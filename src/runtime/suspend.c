@@ -1,0 +1,107 @@
+/* A switch of stacks says nothing. It is noticed when a frame returns that is
+ * not the latest: those entered after it are either gone or suspended. Their
+ * accounts are closed as if they had returned, but the thunks stay as they are.
+ * When one of them returns, it and its callers have been resumed: they are
+ * entered again, in the context of who resumed them, only without counting
+ * calls. So times are those during which a stack was in use, and the tree is
+ * one at any moment.
+ *
+ * `link` is all that is known of a stack's order. It is cut where the next
+ * frame does not lie above, so that each stack is suspended for itself. Stacks
+ * that lie side by side may be taken for one, which costs exactness of times,
+ * no more. */
+
+#include "runtime/suspend.h"
+
+#include <stddef.h>
+
+#include "runtime/context.h"
+#include "runtime/hooks.h"
+
+/* Deeper ones are not suspended, and go on being timed: a switch must not take
+ * the longer the more frames there are. */
+#define MOST_FRAMES 64u
+#define MOST_RECORDS 64u
+
+bool swz_suspend_after(struct swz_thread *thread, struct swz_thunk *until)
+{
+	struct swz_thunk *frame = thread->top, *next;
+	unsigned count = 0;
+	uint64_t now;
+
+	for (; frame != until; frame = frame->link)
+		if (!frame || frame == &swz_bottom || !frame->slot ||
+		    ++count > MOST_FRAMES || !swz_thread_owns(thread, frame))
+			return false;
+	now = swz_now(thread);
+	for (frame = thread->top; frame != until; frame = next) {
+		next = frame->link;
+		swz_leave(thread, frame, now);
+		if (frame->node && frame->pending != SWZ_CLOSED)
+			frame->start_ticks = SWZ_SUSPENDED;
+		if (next == until || next->slot <= frame->slot)
+			frame->link = &swz_bottom;
+	}
+	thread->cold->suspended += count;
+	thread->top = until;
+	return true;
+}
+
+/* Enters one activation again. An edge of its own where the caller is another
+ * one now; else, or if there is no room, the one that it had. */
+static uint32_t enter_again(struct swz_thread *thread, uint32_t unit,
+			    uint64_t key, bool moved, uint64_t at)
+{
+	struct swz_node *node = swz_unit_at(unit), *other = NULL;
+
+	if (moved)
+		other = swz_context_edge(thread, key, node->function,
+					 node->call_site);
+	if (other)
+		node = other;
+	thread->key = swz_context_open(thread, node, at);
+	return swz_unit_of(node);
+}
+
+static void resume_frame(struct swz_thread *thread, struct swz_thunk *frame,
+			 uint64_t at)
+{
+	struct swz_thunk *records[MOST_RECORDS];
+	uint64_t key = thread->key;
+	bool moved = frame->parent != key >> 32;
+	unsigned count = 0;
+
+	thread->cold->moved += moved;
+	frame->parent = (uint32_t)(key >> 32);
+	frame->start_ticks = at;
+	frame->node = enter_again(thread, frame->node, key, moved, at);
+	for (struct swz_thunk *p = frame->pending; p && count < MOST_RECORDS;
+	     p = p->pending)
+		records[count++] = p;
+	while (count--) {
+		records[count]->start_ticks = at;
+		records[count]->node = enter_again(thread, records[count]->node,
+						   thread->key, moved, at);
+	}
+}
+
+void swz_resume(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	struct swz_thunk *frames[MOST_FRAMES];
+	uint64_t now = swz_now(thread);
+	unsigned count = 0;
+
+	for (struct swz_thunk *next = thunk; count < MOST_FRAMES;) {
+		frames[count++] = next;
+		next = next->link;
+		if (!next || next == &swz_bottom || !swz_is_suspended(next) ||
+		    next->slot <= frames[count - 1]->slot ||
+		    !swz_thread_owns(thread, next))
+			break;
+	}
+	frames[count - 1]->link = thread->top;
+	/* each a tick later than its caller: the order tells stale links */
+	while (count--)
+		resume_frame(thread, frames[count], now - count);
+	thread->top = thunk;
+}

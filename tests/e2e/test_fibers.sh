@@ -1,0 +1,88 @@
+# shellcheck shell=bash
+# Stacks that are switched, in every way that a program can: the same output,
+# exact counts, times that are those of a stack in use, and no thunk is lost.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets fibers
+
+# A fiber yields from the fourth of its nested frames in each of its rounds, and
+# once at its end.
+assert_fibers() { # FIBERS ROUNDS: finished
+	assert_complete profile
+	assert_calls profile fiber_main "$1" below $(($1 * $2 * 4)) \
+		work $(($1 * $2)) yield_now $(($1 * ($2 + 1))) \
+		resume $(($1 * ($2 + 1)))
+}
+
+# One stack runs at a time: a suspended frame that went on being timed would
+# make more of it than the thread lived.
+assert_one_thread_time() {
+	assert_time_is_sane profile
+	assert_ge "$(row table incl resume)" "$(row table incl fiber_main)" \
+		'time in resume, which holds that of the fibers'
+}
+
+for kind in ucontext asm; do
+	for mode in switch thread above; do
+		it "$mode, $kind"
+		assert_same_as_native "$TARGETS/fibers" $mode $kind 10 1000
+		assert_fibers 10 1000
+		[ $mode != switch ] || assert_one_thread_time
+		[ $kind = ucontext ] ||
+			assert_calls profile switch_stacks $((2 * 10 * 1001))
+	done
+
+	it "resumed by other threads, $kind"
+	assert_same_as_native "$TARGETS/fibers" migrate $kind 20 500
+	assert_fibers 20 500
+	assert_time_is_sane profile 5
+	assert_calls profile resumer 4
+
+	for mode in destroy same; do
+		it "left suspended, $mode stack, $kind"
+		assert_same_as_native "$TARGETS/fibers" $mode $kind 5000
+		assert_contains out 'code did not grow'
+		assert_complete profile
+		assert_calls profile fiber_main 5000 below $((5000 * 3 * 4)) \
+			work $((5000 * 2)) yield_now $((5000 * 3))
+		assert_one_thread_time
+	done
+
+	it "resumed in a forked child, $kind"
+	"$TARGETS/fibers" fork $kind 10 50 >native.out
+	rm -rf d
+	capture "$RUN" -o d/ "$TARGETS/fibers" fork $kind 10 50
+	assert_status 0
+	assert_same native.out out
+	for profile in d/*; do
+		assert_readable "$profile"
+		assert_time_is_sane "$profile"
+		# the first round of each was made before the fork
+		if [ -z "$("$DUMP" -f info "$profile" | grep '^flags:.*forked')" ]
+		then
+			assert_calls "$profile" fiber_main 10 resume 510 work 500
+		else
+			assert_calls "$profile" fiber_main 0 resume 500 work 500
+		fi
+	done
+	assert_eq 2 "$(ls d | wc -l)" profiles
+
+	it "many at once, again and again, $kind"
+	assert_same_as_native "$TARGETS/fibers" many $kind 3000 6
+	assert_contains out 'code did not grow'
+	assert_fibers $((3000 * 6)) 1
+done
+
+it '100000 at once'
+assert_same_as_native "$TARGETS/fibers" many asm 100000 1
+assert_fibers 100000 1
+assert_one_thread_time
+
+it 'a context that is set again and again'
+assert_same_as_native "$TARGETS/fibers" loop ucontext 10000
+assert_contains out 'code did not grow'
+assert_complete profile
+assert_time_is_sane profile
+assert_calls profile looping 1 go_back 100000 work 10001
+
+finish

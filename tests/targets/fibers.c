@@ -1,0 +1,402 @@
+/* build: -O2 -pthread -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp
+ * -fno-ipa-pure-const */
+/* Stacks that are switched: fibers MODE ucontext|asm [N [ROUNDS]] */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "memory.h"
+
+#define DEPTH 3 /* hooked frames below a fiber's first when it yields */
+
+struct fiber {
+	char *stack;
+	size_t bytes;
+	ucontext_t *context, *resumer;
+	void *sp, *resumer_sp;
+	long id, rounds, sum;
+	bool done;
+	struct fiber *next;
+};
+
+static bool by_hand;
+static long stack_bytes = 1 << 16;
+static volatile long sink;
+static _Thread_local struct fiber *current;
+
+/* The other stack's return address is popped by this one's `ret`. */
+void switch_stacks(void **save, void *load);
+__asm__(".text\n"
+	".globl switch_stacks\n"
+	".type switch_stacks, @function\n"
+	"switch_stacks:\n"
+	"	.cfi_startproc\n"
+	"	pushq	%rbp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	pushq	%rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	pushq	%r12\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	pushq	%r13\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	pushq	%r14\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	pushq	%r15\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	movq	%rsp, (%rdi)\n"
+	"	movq	%rsi, %rsp\n"
+	"	popq	%r15\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq	%r14\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq	%r13\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq	%r12\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq	%rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq	%rbp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size switch_stacks, . - switch_stacks\n");
+
+/* The thread may be another one after a switch: never keep its address. */
+static struct fiber *running(void)
+{
+	__asm__ volatile("");
+	return current;
+}
+
+static void set_running(struct fiber *fiber)
+{
+	__asm__ volatile("");
+	current = fiber;
+}
+
+void yield_now(void)
+{
+	struct fiber *self = running();
+
+	if (by_hand)
+		switch_stacks(&self->sp, self->resumer_sp);
+	else
+		swapcontext(self->context, self->resumer);
+}
+
+void resume(struct fiber *fiber)
+{
+	ucontext_t here;
+
+	set_running(fiber);
+	if (by_hand) {
+		switch_stacks(&fiber->resumer_sp, fiber->sp);
+	} else {
+		fiber->resumer = &here;
+		swapcontext(&here, fiber->context);
+	}
+}
+
+long work(long n)
+{
+	sink = n;
+	return n + 1;
+}
+
+long below(long depth, long n)
+{
+	long sum;
+
+	if (!depth) {
+		yield_now();
+		return work(n);
+	}
+	sum = below(depth - 1, n);
+	sink = depth;
+	return sum + 1;
+}
+
+void fiber_main(void)
+{
+	struct fiber *self = running();
+
+	for (long i = 0; i < self->rounds; i++)
+		self->sum += below(DEPTH, i + self->id);
+	self->done = true;
+	yield_now();
+	abort();
+}
+
+static char *map_stack(size_t bytes)
+{
+	char *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (stack == MAP_FAILED) {
+		puts("no stack");
+		exit(1);
+	}
+	return stack;
+}
+
+static void prepare(struct fiber *fiber, char *stack, size_t bytes, long id,
+		    long rounds)
+{
+	ucontext_t *context = fiber->context;
+
+	memset(fiber, 0, sizeof(*fiber));
+	fiber->stack = stack;
+	fiber->bytes = bytes;
+	fiber->id = id;
+	fiber->rounds = rounds;
+	if (by_hand) {
+		void **top = (void **)(stack + bytes);
+
+		*--top = NULL; /* the first frame returns to nowhere */
+		*--top = NULL;
+		*--top = (void *)fiber_main;
+		fiber->sp = memset(top - 6, 0, 6 * sizeof(*top));
+		return;
+	}
+	fiber->context = context ? context : malloc(sizeof(*context));
+	getcontext(fiber->context);
+	fiber->context->uc_stack.ss_sp = stack;
+	fiber->context->uc_stack.ss_size = bytes;
+	fiber->context->uc_link = NULL;
+	makecontext(fiber->context, fiber_main, 0);
+}
+
+static struct fiber *make(long count, long rounds)
+{
+	struct fiber *fibers = calloc((size_t)count, sizeof(*fibers));
+	char *stacks = map_stack((size_t)(count * stack_bytes));
+
+	for (long i = 0; i < count; i++)
+		prepare(&fibers[i], stacks + i * stack_bytes,
+			(size_t)stack_bytes, i, rounds);
+	return fibers;
+}
+
+static long sum_of(const struct fiber *fibers, long count)
+{
+	long sum = 0;
+
+	for (long i = 0; i < count; i++)
+		sum += fibers[i].sum + fibers[i].done;
+	return sum;
+}
+
+/* Round robin. */
+static void switching(struct fiber *fibers, long count, long rounds)
+{
+	for (long r = 0; r <= rounds; r++)
+		for (long i = 0; i < count; i++)
+			resume(&fibers[i]);
+	printf("%ld\n", sum_of(fibers, count));
+}
+
+/* --- resumed by any thread --- */
+
+static struct fiber *queue, **queue_end = &queue;
+static long unfinished;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct fiber *take(void)
+{
+	struct fiber *fiber;
+
+	pthread_mutex_lock(&lock);
+	fiber = queue;
+	if (fiber) {
+		queue = fiber->next;
+		if (!queue)
+			queue_end = &queue;
+	}
+	pthread_mutex_unlock(&lock);
+	return fiber;
+}
+
+static void put(struct fiber *fiber)
+{
+	pthread_mutex_lock(&lock);
+	fiber->next = NULL;
+	*queue_end = fiber;
+	queue_end = &fiber->next;
+	pthread_mutex_unlock(&lock);
+}
+
+static void *resumer(void *unused)
+{
+	struct fiber *fiber;
+
+	while (__atomic_load_n(&unfinished, __ATOMIC_ACQUIRE)) {
+		fiber = take();
+		if (!fiber)
+			continue;
+		resume(fiber);
+		if (fiber->done)
+			__atomic_fetch_sub(&unfinished, 1, __ATOMIC_RELEASE);
+		else
+			put(fiber);
+	}
+	return unused;
+}
+
+static void migrating(long count, long rounds)
+{
+	struct fiber *fibers = make(count, rounds);
+	pthread_t threads[4];
+
+	unfinished = count;
+	for (long i = 0; i < count; i++)
+		put(&fibers[i]);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, resumer, NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	printf("%ld\n", sum_of(fibers, count));
+}
+
+/* --- never resumed --- */
+
+/* Each is left suspended, its stack unmapped, or (same) taken for the next. */
+static void abandoning(long count, bool same)
+{
+	struct fiber fiber = {0};
+	long memory = 0, code = 0;
+	char *stack = map_stack((size_t)stack_bytes);
+
+	for (long i = 0; i < count; i++) {
+		if (i == count / 4) {
+			memory = resident_kb();
+			code = made_code_kb();
+		}
+		prepare(&fiber, stack, (size_t)stack_bytes, i, 10);
+		for (int r = 0; r < 3; r++)
+			resume(&fiber);
+		if (!same) {
+			munmap(stack, (size_t)stack_bytes);
+			stack = map_stack((size_t)stack_bytes);
+		}
+	}
+	say_growth(memory, 4096);
+	say_code_growth(code, 1024);
+}
+
+/* All alive at once, and again with what the ones before gave back. */
+static void many(long count, long passes)
+{
+	long code = 0;
+
+	for (long pass = 0; pass < passes; pass++) {
+		struct fiber *fibers = make(count, 1);
+
+		for (int r = 0; r <= 1; r++)
+			for (long i = 0; i < count; i++)
+				resume(&fibers[i]);
+		printf("%ld\n", sum_of(fibers, count));
+		munmap(fibers[0].stack, (size_t)(count * stack_bytes));
+		free(fibers);
+		if (!pass)
+			code = made_code_kb();
+	}
+	say_code_growth(code, code); /* no more than twice as much */
+}
+
+/* The child resumes what was suspended in its parent. */
+static void forking(long count, long rounds)
+{
+	struct fiber *fibers = make(count, rounds);
+	int status = 0;
+	pid_t pid;
+
+	for (long i = 0; i < count; i++)
+		resume(&fibers[i]);
+	fflush(stdout);
+	pid = fork();
+	for (long r = 0; r < rounds; r++)
+		for (long i = 0; i < count; i++)
+			resume(&fibers[i]);
+	if (pid) {
+		waitpid(pid, &status, 0);
+		printf("child: %d\n", status);
+	}
+	printf("%ld\n", sum_of(fibers, count));
+}
+
+/* --- contexts without a stack of their own --- */
+
+static ucontext_t again;
+
+void go_back(long depth)
+{
+	if (!depth)
+		setcontext(&again);
+	go_back(depth - 1);
+	sink = depth;
+}
+
+/* Comes back to getcontext n times, each time out of ten frames. */
+static void looping(long count)
+{
+	volatile long i = 0, sum = 0;
+	long memory = resident_kb();
+	long code = made_code_kb();
+
+	getcontext(&again);
+	sum += work(i);
+	if (++i <= count)
+		go_back(9);
+	printf("%ld\n", sum);
+	say_growth(memory, 4096);
+	say_code_growth(code, 1024);
+}
+
+static long n[2];
+static struct fiber *made;
+
+static void *in_thread(void *unused)
+{
+	switching(made ? made : make(n[0], n[1]), n[0], n[1]);
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "switch";
+	pthread_t thread;
+
+	n[0] = argc > 3 ? atol(argv[3]) : 10;
+	n[1] = argc > 4 ? atol(argv[4]) : 100;
+	by_hand = argc > 2 && !strcmp(argv[2], "asm");
+	if (!strcmp(mode, "switch")) {
+		switching(make(n[0], n[1]), n[0], n[1]);
+	} else if (!strcmp(mode, "thread") || !strcmp(mode, "above")) {
+		/* stacks of before lie above the thread's, in one mapping */
+		if (mode[0] == 'a')
+			made = make(n[0], n[1]);
+		pthread_create(&thread, NULL, in_thread, NULL);
+		pthread_join(thread, NULL);
+	} else if (!strcmp(mode, "migrate")) {
+		migrating(n[0], n[1]);
+	} else if (!strcmp(mode, "destroy") || !strcmp(mode, "same")) {
+		abandoning(n[0], mode[0] == 's');
+	} else if (!strcmp(mode, "many")) {
+		stack_bytes = by_hand ? 2048 : 4096;
+		many(n[0], n[1]);
+	} else if (!strcmp(mode, "fork")) {
+		forking(n[0], n[1]);
+	} else if (!strcmp(mode, "loop")) {
+		looping(n[0]);
+	} else {
+		return 2;
+	}
+	return 0;
+}
