@@ -34,8 +34,6 @@ FUNC(swz_hook_exit)
 	jne	.Lin_c
 	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
 	jne	.Lin_c
-	movq	SWZ_THUNK_LINK(%rcx), %rdi
-	movq	%rdi, SWZ_THREAD_TOP(%rsi)
 	movl	SWZ_THUNK_PARENT(%rcx), %edi
 	shlq	$32, %rdi
 	movq	%rdi, SWZ_THREAD_KEY(%rsi)
@@ -65,7 +63,9 @@ FUNC(swz_hook_exit)
 	decq	%rdi				/* 0, none yet, is the largest */
 	cmpq	%rdi, %rax
 	jbe	.Lnew_min
-3:	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
+3:	movq	SWZ_THUNK_LINK(%rcx), %rdi	/* until here whoever finds the */
+	movq	%rdi, SWZ_THREAD_TOP(%rsi)	/* frame skipped closes it */
+	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
 	shrq	$3, %rdx			/* back to its edge's free ones */
 	addq	SWZ_THREAD_HEADS(%rsi), %rdx
 	movq	(%rdx), %rdi

@@ -178,22 +178,6 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now)
 	swz_context_leave(thread, swz_unit_at(thunk->node), start, now);
 }
 
-static void close_early(struct swz_thread *thread, struct swz_thunk *thunk,
-			uint64_t now)
-{
-	struct swz_thunk *record = thunk->pending, *next;
-
-	swz_leave(thread, thunk, now);
-	if (record != SWZ_CLOSED) {
-		for (; record; record = next) {
-			next = record->pending;
-			swz_thread_free_record(thread, record);
-		}
-	}
-	thunk->pending = SWZ_CLOSED;
-	thread->cold->skipped++;
-}
-
 static struct swz_node *current_node(const struct swz_thunk *thunk)
 {
 	return swz_unit_at(thunk->pending ? thunk->pending->node : thunk->node);
@@ -273,7 +257,8 @@ static void close_skipped_slowly(void *argument)
 		if (next != &swz_bottom &&
 		    next->start_ticks >= y->start_ticks && y->start_ticks)
 			next = &swz_bottom;
-		close_early(thread, y, now);
+		swz_leave(thread, y, now);
+		swz_thread_free_thunk(thread, y);
 		y = next;
 	}
 	if (y && y != thread->top) {

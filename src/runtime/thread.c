@@ -410,9 +410,8 @@ static enum swz_status add_block(struct swz_thread_cold *cold)
 	return SWZ_OK;
 }
 
-/* Frames that were found skipped will mostly be found gone: a quarter of all
- * thunks is worth a sweep. Of those that were suspended some may be, with their
- * stack: as many as there are thunks. Frames can go unseen too (a stack that is
+/* Of frames that were suspended some may be gone with their stack: as many as
+ * there are thunks are worth a sweep. Frames can go unseen too (a stack that is
  * destroyed): for these a sweep may take a 65th of the time. One that was
  * itself interrupted counts as no longer than this many ticks for each thunk.
  */
@@ -425,7 +424,7 @@ static bool sweep_is_due(const struct swz_thread_cold *cold)
 
 	if (took > thunks * MOST_SWEEP_TICKS)
 		took = thunks * MOST_SWEEP_TICKS;
-	return 4 * cold->skipped + cold->suspended >= thunks ||
+	return cold->suspended >= thunks ||
 	       swz_ticks() - cold->swept_at >= 64 * took;
 }
 
@@ -456,7 +455,6 @@ static void sweep(struct swz_thread *thread, const uint64_t *entering)
 			    (!(alive >> i & 1) || t[i].slot == entering))
 				free_gone(thread, &t[i]);
 	}
-	cold->skipped = 0;
 	cold->suspended = 0;
 	cold->swept_at = swz_ticks();
 	cold->sweep_ticks = cold->swept_at - start;
@@ -641,7 +639,6 @@ struct swz_thread *swz_thread_begin(void)
 	}
 	cold->home_low = cold->home_high = 0;
 	cold->nodes_made = 0;
-	cold->skipped = 0;
 	cold->suspended = cold->moved = 0;
 	cold->apart_top = NULL;
 	cold->first_slot = (uintptr_t)__builtin_frame_address(0);

@@ -51,7 +51,6 @@ struct swz_thread_cold {
 	struct swz_thunk *records; /* free records of tail calls */
 	uint64_t swept_at;         /* ticks at the end of the last sweep */
 	uint64_t sweep_ticks;      /* that it took */
-	uint64_t skipped;          /* frames found skipped since */
 	uint64_t suspended;        /* frames suspended since */
 	uint64_t moved;            /* frames that have come to other edges */
 	/* the last time that nothing could be said of `top`: it, and the page

@@ -3,7 +3,7 @@
 # exact counts, times that are those of a stack in use, and no thunk is lost.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets fibers
+need_targets fibers coroutines
 
 # A fiber yields from the fourth of its nested frames in each of its rounds, and
 # once at its end.
@@ -84,5 +84,16 @@ assert_contains out 'code did not grow'
 assert_complete profile
 assert_time_is_sane profile
 assert_calls profile looping 1 go_back 100000 work 10001
+
+it 'C++ coroutines'
+assert_same_as_native "$TARGETS/coroutines"
+assert_complete profile
+assert_time_is_sane profile
+# a generator of 10 values is resumed 11 times; each of two in a chain works
+dump_table profile --demangle=no
+assert_eq $((1000 * (10 + 10 + 1 + 2))) "$(row table calls _Z4workl)" \
+	'calls of work'
+assert_eq $((1000 * (11 + 11 + 1))) \
+	"$(row table calls _ZN9generator4nextEv)" 'calls of next'
 
 finish

@@ -33,9 +33,7 @@ for mode in jump jump-stack; do
 		'calls of fib'
 	assert_le "$(row table calls fib)" \
 		$((21891 * (rounds + ticks + 1) + 16 * ticks)) 'calls of fib'
-	# a hook abandoned between two of its stores costs some exactness of
-	# times, by as much as the process lived
-	assert_time_is_sane profile 2
+	assert_time_is_sane profile
 done
 
 finish

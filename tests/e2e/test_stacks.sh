@@ -1,0 +1,37 @@
+# shellcheck shell=bash
+# Stacks that come to their end, are very small, or are used by two processes.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets stacks
+
+it 'a stack overflow, caught on the alternate stack'
+assert_same_as_native "$TARGETS/stacks" overflow 8
+assert_contains out 'code did not grow'
+assert_complete profile
+assert_time_is_sane profile
+assert_calls profile on_fault 8 work 16 overflow 2
+assert_ge "$(row table calls dive)" 8000 'calls of dive'
+
+it 'the same in a thread'
+assert_same_as_native "$TARGETS/stacks" overflow-thread 8
+assert_complete profile
+assert_time_is_sane profile 2
+assert_calls profile on_fault 8 work 16 overflow 1
+
+it 'threads with the smallest stack'
+assert_same_as_native "$TARGETS/stacks" smallest 200
+assert_complete profile
+assert_calls profile small_thread 200 nest 1200 work 200
+
+it 'vfork: what the child calls, in the parent'"'"'s memory, is recorded there'
+rm -rf d
+"$TARGETS/stacks" vfork 200 >native.out
+capture "$RUN" -o d/ "$TARGETS/stacks" vfork 200
+assert_status 0
+assert_same native.out out
+assert_eq 1 "$(ls d | wc -l)" profiles
+assert_complete d/*
+assert_time_is_sane d/*
+assert_calls d/* vfork_and_exit 200 work 200 main 1
+
+finish
