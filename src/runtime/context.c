@@ -195,7 +195,9 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 	if (folded || !(swz_file->flags & SWZ_FILE_FOLDED))
 		node = take_node(cold, folded ? 0 : fold_reserve());
 	if (!node) {
-		if (!folded)
+		if (folded)
+			cold->no_room = true;
+		else
 			swz_file->flags |= SWZ_FILE_FOLDED;
 		return NULL;
 	}

@@ -23,6 +23,10 @@ bool swz_recording;
 static __thread const struct swz_unwinder *landing_unwinder
 	__attribute__((tls_model("initial-exec")));
 
+/* Of a thread for whose state there was no memory: when to try again. */
+static __thread uint64_t begin_again_at
+	__attribute__((tls_model("initial-exec")));
+
 void swz_call_on_stack(void (*function)(void *), void *argument,
 		       void *stack_top);
 
@@ -40,18 +44,25 @@ struct slow_call {
 	struct swz_thunk *thunk;
 };
 
+/* Not at all if the state is in use: by a thread that was cloned with its
+ * creator's thread-local storage, or by its creator. What both do elsewhere may
+ * spoil numbers; here it would be the slow stack and fresh thunks. */
 static void with_signals_blocked(const struct swz_thread *thread,
 				 void (*function)(void *), void *argument)
 {
+	struct swz_thread_cold *cold = thread ? swz_thread_cold_of(thread)
+					      : NULL;
 	uint64_t all = ~(uint64_t)0, before;
-	char *stack = thread ? swz_thread_cold_of(thread)->slow_stack_top
-			     : NULL;
 
 	SWZ_SYSCALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &before, 8);
-	if (stack)
-		swz_call_on_stack(function, argument, stack);
-	else
+	if (!cold || !cold->slow_stack_top) {
 		function(argument);
+	} else if (!atomic_flag_test_and_set_explicit(&cold->busy,
+						      memory_order_acquire)) {
+		swz_call_on_stack(function, argument, cold->slow_stack_top);
+		/* release: matches the acquire above */
+		atomic_flag_clear_explicit(&cold->busy, memory_order_release);
+	}
 	SWZ_SYSCALL(SYS_rt_sigprocmask, 2, &before, NULL, 8);
 }
 
@@ -117,7 +128,13 @@ static struct swz_thread *this_thread(struct swz_thunk *exiting)
 		return NULL;
 	if (call.thread && call.thread->cold)
 		return call.thread;
+	if (call.thread) /* wiped by a fork, in which no slow stack is in use */
+		atomic_flag_clear(&swz_thread_cold_of(call.thread)->busy);
+	else if (begin_again_at && swz_ticks() < begin_again_at)
+		return NULL;
 	slowly(begin_thread, &call);
+	if (!call.thread)
+		begin_again_at = swz_ticks() + SWZ_RETRY_TICKS;
 	return swz_recording ? call.thread : NULL;
 }
 
@@ -150,6 +167,8 @@ static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 		if (call.node)
 			return call.node;
 	}
+	if (thread->cold->no_room)
+		return NULL;
 	slowly(make_node, &call);
 	if (!call.node && swz_file->flags & SWZ_FILE_FOLDED) {
 		call.key = swz_context_fold_key(thread);
@@ -227,10 +246,13 @@ static void suspend_elsewhere(struct swz_thread *thread, const uint64_t *slot)
 
 	if (!swz_thread_at_home(thread, slot))
 		return;
-	while (frame && frame != &swz_bottom && frame->slot &&
-	       frame->slot != SWZ_SLOT_GONE &&
-	       !swz_thread_at_home(thread, frame->slot))
+	for (unsigned i = 0; i < SWZ_MOST_SUSPENDED; i++) {
+		if (!frame || frame == &swz_bottom || !frame->slot ||
+		    frame->slot == SWZ_SLOT_GONE ||
+		    swz_thread_at_home(thread, frame->slot))
+			break;
 		frame = frame->link;
+	}
 	if (frame && frame != thread->top && !swz_is_suspended(frame) &&
 	    swz_suspend_after(thread, frame))
 		set_key(thread, frame);
@@ -254,7 +276,7 @@ static void close_skipped_slowly(void *argument)
 
 		if (!swz_thread_owns(thread, y))
 			break;
-		if (next != &swz_bottom &&
+		if (next && next != &swz_bottom &&
 		    next->start_ticks >= y->start_ticks && y->start_ticks)
 			next = &swz_bottom;
 		swz_leave(thread, y, now);
@@ -348,7 +370,7 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk)
 	if (!live)
 		return;
 	swz_leave(thread, thunk, now);
-	thread->top = thunk->link;
+	thread->top = thunk->link ? thunk->link : &swz_bottom;
 	swz_thread_free_thunk(thread, thunk);
 }
 
@@ -404,7 +426,7 @@ static struct swz_thunk *take_thunk(struct swz_thread *thread,
 
 	if (call.thunk)
 		*free = call.thunk->next_free;
-	else
+	else if (swz_ticks() >= thread->cold->retry_at)
 		slowly(make_thunk, &call);
 	return call.thunk;
 }

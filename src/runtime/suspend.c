@@ -18,28 +18,28 @@
 #include "runtime/context.h"
 #include "runtime/hooks.h"
 
-/* Deeper ones are not suspended, and go on being timed: a switch must not take
- * the longer the more frames there are. */
-#define MOST_FRAMES 64u
+#define MOST_FRAMES SWZ_MOST_SUSPENDED
 #define MOST_RECORDS 64u
 
 bool swz_suspend_after(struct swz_thread *thread, struct swz_thunk *until)
 {
-	struct swz_thunk *frame = thread->top, *next;
+	struct swz_thunk *frames[MOST_FRAMES], *frame = thread->top;
 	unsigned count = 0;
 	uint64_t now;
 
-	for (; frame != until; frame = frame->link)
+	for (; frame != until; frame = frame->link) {
 		if (!frame || frame == &swz_bottom || !frame->slot ||
-		    ++count > MOST_FRAMES || !swz_thread_owns(thread, frame))
+		    count == MOST_FRAMES || !swz_thread_owns(thread, frame))
 			return false;
+		frames[count++] = frame;
+	}
 	now = swz_now(thread);
-	for (frame = thread->top; frame != until; frame = next) {
-		next = frame->link;
+	for (unsigned i = 0; i < count; i++) {
+		frame = frames[i];
 		swz_leave(thread, frame, now);
 		if (frame->node && frame->pending != SWZ_CLOSED)
 			frame->start_ticks = SWZ_SUSPENDED;
-		if (next == until || next->slot <= frame->slot)
+		if (i + 1 == count || frames[i + 1]->slot <= frame->slot)
 			frame->link = &swz_bottom;
 	}
 	thread->cold->suspended += count;

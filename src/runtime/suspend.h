@@ -8,6 +8,10 @@
 
 #include "runtime/thread.h"
 
+/* Deeper stacks are not suspended, and go on being timed: a switch must not
+ * take the longer the more frames there are. */
+#define SWZ_MOST_SUSPENDED 64u
+
 /* Whether the live frame's accounts are closed until it is resumed. */
 static inline bool swz_is_suspended(const struct swz_thunk *thunk)
 {

@@ -532,8 +532,10 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 		return thunk;
 	}
 	thunk = take_fresh(cold);
-	if (!thunk)
+	if (!thunk) {
+		cold->retry_at = swz_ticks() + SWZ_RETRY_TICKS;
 		return NULL;
+	}
 	thunk->body = body;
 	thunk->return_address = *slot;
 	thunk->node = swz_unit_of(node);
@@ -637,6 +639,9 @@ struct swz_thread *swz_thread_begin(void)
 		atomic_store_explicit(&cold->tid, 0, memory_order_release);
 		return NULL;
 	}
+	atomic_flag_clear(&cold->busy);
+	cold->no_room = false;
+	cold->retry_at = 0;
 	cold->home_low = cold->home_high = 0;
 	cold->nodes_made = 0;
 	cold->suspended = cold->moved = 0;
@@ -656,6 +661,7 @@ enum swz_status swz_thread_revive(struct swz_thread *hot)
 				      cold == own ? swz_gettid() : 0,
 				      memory_order_relaxed);
 	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
+	own->no_room = false;
 	return set_up(hot, own);
 }
 

@@ -39,6 +39,7 @@ struct swz_thread_cold {
 	uint32_t index;      /* in the profile */
 	struct swz_thread *hot;
 	char *slow_stack_top;
+	atomic_flag busy;  /* the slow stack is in use */
 	uint64_t home_low; /* the stack that the thread began on, once asked */
 	uint64_t home_high;
 	uint64_t first_slot; /* on it */
@@ -51,6 +52,7 @@ struct swz_thread_cold {
 	struct swz_thunk *records; /* free records of tail calls */
 	uint64_t swept_at;         /* ticks at the end of the last sweep */
 	uint64_t sweep_ticks;      /* that it took */
+	uint64_t retry_at;         /* no thunk is to be had before */
 	uint64_t suspended;        /* frames suspended since */
 	uint64_t moved;            /* frames that have come to other edges */
 	/* the last time that nothing could be said of `top`: it, and the page
@@ -65,6 +67,7 @@ struct swz_thread_cold {
 	uint64_t spare_table_bytes;
 	struct swz_node *next_node; /* rest of the current chunk of nodes */
 	struct swz_node *last_node;
+	bool no_room;         /* in the file, for good */
 	uint32_t chunk_nodes; /* of the next chunk */
 	uint32_t nodes_made;  /* slow paths that made one */
 	uint32_t root;        /* units */
@@ -119,6 +122,10 @@ void swz_thread_free_record(struct swz_thread *thread,
 
 /* In thunk->pending: the frame's accounts are closed, it only returns yet. */
 #define SWZ_CLOSED ((struct swz_thunk *)1)
+
+/* Where memory is refused, how long to go without before asking again: calls
+ * that are lost should not cost a system call each. */
+#define SWZ_RETRY_TICKS (1u << 22)
 
 /* In thunk->start_ticks: the frame is suspended with its stack
  * (runtime/suspend.h). No time is like that, for its bias. */

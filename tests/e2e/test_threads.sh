@@ -1,14 +1,15 @@
 # shellcheck shell=bash
 # Threads that come and go: counts exact, memory given back, names kept.
-#   THREADS   how many short ones, a multiple of 40 [2000]
+#   THREADS   how many short ones, a multiple of 40 [10000]
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets threads
-THREADS=${THREADS:-2000}
+THREADS=${THREADS:-10000}
 
 it "$THREADS short threads"
 assert_same_as_native "$TARGETS/threads" short "$THREADS"
 assert_not_contains out 'memory grew'
+assert_contains out 'code did not grow'
 assert_complete profile
 # thread i nests i % 20 deep: 10.5 calls on the average
 assert_calls profile short_thread "$THREADS" work "$THREADS" \

@@ -82,11 +82,11 @@ static void start(pthread_t *thread, void *(*function)(void *), long n)
 static void short_ones(int n)
 {
 	pthread_t thread[8];
-	long sum = 0, before = 0;
+	long sum = 0, before = 0, code = 0;
 
 	for (int i = 0; i < n; i += 8) {
 		if (i == n / 4 / 8 * 8)
-			before = resident_kb();
+			before = resident_kb(), code = made_code_kb();
 		for (int j = 0; j < 8; j++)
 			start(&thread[j], short_thread, i + j);
 		for (int j = 0; j < 8; j++) {
@@ -97,6 +97,7 @@ static void short_ones(int n)
 		}
 	}
 	printf("%ld\n", sum);
+	say_code_growth(code, 256);
 	/* each leaves a few contexts in the profile, no thunks, no stack */
 	if ((resident_kb() - before) > 4096 + 4 * n)
 		printf("memory grew by %ld kB\n", resident_kb() - before);

@@ -1,0 +1,79 @@
+# shellcheck shell=bash
+# Processes and threads by system calls of their own, and in unusual company.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets clones
+
+# Native and profiled into the directory d; then the calls of all processes:
+# the file table.
+run_both() { # PROFILES ARG...
+	local profiles=$1
+	shift
+	timeout 60 "$TARGETS/clones" "$@" >native.out 2>native.err </dev/null
+	local native=$?
+	rm -rf d
+	capture timeout 60 "$RUN" -o d/ "$TARGETS/clones" "$@" </dev/null
+	assert_status $native
+	assert_same native.out out
+	assert_same native.err err
+	assert_eq "$profiles" "$(ls d | wc -l)" profiles
+	for profile in d/*; do
+		assert_converts "$profile"
+		assert_eq 0 "$(info_value "$profile" 'lost calls')" 'lost calls'
+	done
+	"$DUMP" -f text d >table 2>dump.err
+	assert_empty dump.err
+}
+
+it 'clone(2) as a fork: each child has its profile'
+run_both 4 clone 3
+assert_eq 3 "$(row table calls work)" 'calls of work'
+assert_eq 300 "$(row table calls child_work)" 'calls of child_work'
+assert_eq 3030 "$(row table calls nest)" 'calls of nest'
+
+it 'a process in our memory that we wait for: recorded with ours'
+run_both 1 vm-vfork 20
+assert_eq 20 "$(row table calls cloned)" 'calls of cloned'
+assert_eq 400 "$(row table calls child_work)" 'calls of child_work'
+assert_eq 20 "$(row table calls work)" 'calls of work'
+assert_time_is_sane d/*
+
+# Both change the same state: numbers may be off, the program must not be.
+it 'a process that shares memory and thread-local storage, beside us'
+run_both 1 vm 10
+
+it 'a thread of clone(2) with thread-local storage of its own'
+run_both 1 tls 5
+assert_eq 5 "$(row table calls cloned)" 'calls of cloned'
+assert_eq 25000 "$(row table calls child_work)" 'calls of child_work'
+assert_eq 25000 "$(row table calls work)" 'calls of work'
+assert_time_is_sane d/* 6
+
+it 'forks of three threads, while two others run and more come and go'
+run_both 19 storm 6
+assert_eq $((3 * 6 * 10)) "$(row table calls child_work)" 'calls of child_work'
+assert_eq 60 "$(row table calls short_one)" 'calls of short_one'
+assert_eq 2 "$(row table calls busy)" 'calls of busy'
+
+it 'popen'
+run_both 7 popen 3
+assert_eq 3 "$(row table calls work)" 'calls of work'
+assert_eq 3 "$(row table calls child_work)" 'calls of child_work'
+
+it 'daemon(), and close_range() of every descriptor'
+timeout 20 "$TARGETS/clones" daemon >native.out
+rm -rf d
+timeout 20 "$RUN" -o d/ "$TARGETS/clones" daemon >out 2>err
+for _ in $(seq 100); do # it goes on when its parent has ended
+	[ -s out ] && "$DUMP" -q -f info d/*.[0-9]* 2>/dev/null |
+		grep -q '^flags: .*forked.*ended' && break
+	sleep 0.05
+done
+while [ ! -s native.out ]; do sleep 0.05; done
+assert_same native.out out
+assert_empty err
+"$DUMP" -f text d >table
+assert_eq 10010 "$(row table calls nest)" 'calls of nest'
+assert_eq 1001 "$(row table calls child_work)" 'calls of child_work'
+
+finish
