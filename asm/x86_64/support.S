@@ -70,6 +70,28 @@ FUNC(swz_linker_stub)
 	ret
 END(swz_linker_stub)
 
+/* Wrapper of prctl and syscall (src/runtime/confinement.c): lets swz_confine see
+ * the arguments, and goes on to the real function as its caller did. */
+FUNC(swz_wrap_confine)
+	SAVE	%rdi
+	SAVE	%rsi
+	SAVE	%rdx
+	SAVE	%rcx
+	SAVE	%r8
+	SAVE	%r9
+	SAVE	%r11
+	movq	%r10, %rcx
+	call	swz_confine
+	RESTORE	%r11
+	RESTORE	%r9
+	RESTORE	%r8
+	RESTORE	%rcx
+	RESTORE	%rdx
+	RESTORE	%rsi
+	RESTORE	%rdi
+	jmp	*%r11
+END(swz_wrap_confine)
+
 /* Where an unwinder lands when it cleans up a thunk's frame: %rsp = slot + 8 (or
  * what a signal found when the thunk had pushed already), %rax = the exception, %rdx = the thunk's data, callee-saved registers as the
  * frame's caller expects them. Puts the real return address back, accounts the

@@ -17,6 +17,7 @@
  * may be ten thousand threads, then 4 KiB, then 16. */
 #define FIRST_NODES 15u
 #define LAST_NODES 255u
+#define STOCK_NODES 2047
 /* What is left of the bound when contexts begin to be folded. */
 #define FOLD_SHARE 8u
 
@@ -110,30 +111,48 @@ void swz_context_clear(struct swz_thread *thread)
 	thread->cold->table_used = 0;
 }
 
+static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
+{
+	struct swz_chunk *chunk = swz_chunk_take(
+		swz_file, SWZ_CHUNK_NODES, count * sizeof(struct swz_node),
+		count, cold->index);
+
+	if (!chunk)
+		return SWZ_E_NOMEM;
+	cold->next_node = (struct swz_node *)(chunk + 1);
+	cold->last_node = cold->next_node + count;
+	swz_chunk_publish(chunk);
+	swz_file_sample_clock(2);
+	return SWZ_OK;
+}
+
 /* A node slot, zeroed. `reserve`: how many bytes of the bound must be left. */
 static struct swz_node *take_node(struct swz_thread_cold *cold,
 				  uint64_t reserve)
 {
 	if (cold->next_node == cold->last_node) {
 		uint32_t count = cold->chunk_nodes;
-		struct swz_chunk *chunk;
 
 		if (swz_file->limit_bytes - swz_file->used_bytes < reserve ||
-		    swz_file->limit_bytes < swz_file->used_bytes)
+		    swz_file->limit_bytes < swz_file->used_bytes ||
+		    take_chunk(cold, count) != SWZ_OK)
 			return NULL;
-		chunk = swz_chunk_take(swz_file, SWZ_CHUNK_NODES,
-				       count * sizeof(struct swz_node), count,
-				       cold->index);
-		if (!chunk)
-			return NULL;
-		cold->next_node = (struct swz_node *)(chunk + 1);
-		cold->last_node = cold->next_node + count;
 		if (count < LAST_NODES)
 			cold->chunk_nodes = 4 * count + 3;
-		swz_chunk_publish(chunk);
-		swz_file_sample_clock(2);
 	}
 	return cold->next_node++;
+}
+
+void swz_context_stock_up(struct swz_thread *thread)
+{
+	struct swz_thread_cold *cold = thread->cold;
+
+	while (4 * (cold->table_used + STOCK_NODES) * 8 > cold->table_bytes &&
+	       grow(thread) == SWZ_OK)
+		;
+	if (cold->last_node - cold->next_node < STOCK_NODES &&
+	    take_chunk(cold, STOCK_NODES) != SWZ_OK)
+		return;
 }
 
 /* The last part of the bound is kept for folded contexts, and for what runs

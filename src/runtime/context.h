@@ -28,6 +28,9 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 struct swz_node *swz_context_edge(struct swz_thread *thread, uint64_t key,
 				  uint32_t function, uint64_t call_site);
 
+/* Makes room for a good number of edges in advance. Signals must be blocked. */
+void swz_context_stock_up(struct swz_thread *thread);
+
 /* The key under which an edge is recorded whose own context has no room. */
 static inline uint64_t swz_context_fold_key(const struct swz_thread *thread)
 {

@@ -18,6 +18,7 @@
 #include "thunks/unwind.h"
 
 bool swz_recording;
+bool swz_system_calls_end;
 
 /* Of the landing to come, between the personality routine and the landing. */
 static __thread const struct swz_unwinder *landing_unwinder
@@ -128,6 +129,8 @@ static struct swz_thread *this_thread(struct swz_thunk *exiting)
 		return NULL;
 	if (call.thread && call.thread->cold)
 		return call.thread;
+	if (swz_system_calls_end)
+		return NULL;
 	if (call.thread) /* wiped by a fork, in which no slow stack is in use */
 		atomic_flag_clear(&swz_thread_cold_of(call.thread)->busy);
 	else if (begin_again_at && swz_ticks() < begin_again_at)
@@ -141,6 +144,37 @@ static struct swz_thread *this_thread(struct swz_thunk *exiting)
 struct swz_thread *swz_current_thread(void)
 {
 	return swz_thread_self ? this_thread(NULL) : NULL;
+}
+
+static void stock_up(void *argument)
+{
+	struct slow_call *call = argument;
+	const uint64_t *here = __builtin_frame_address(0);
+
+	swz_thread_stock_up(call->thread);
+	swz_context_stock_up(call->thread);
+	swz_thread_same_stack(call->thread, here, here); /* asks once */
+}
+
+void swz_hooks_go_quiet(void)
+{
+	struct slow_call call = {.thread = this_thread(NULL)};
+
+	if (call.thread)
+		slowly(stock_up, &call);
+	swz_system_calls_end = true;
+}
+
+void swz_hooks_stop(void)
+{
+	struct swz_thread *thread = swz_thread_self;
+
+	swz_recording = false;
+	if (!thread)
+		return;
+	/* off the paths in assembly: no thunk is free, and none the latest */
+	thread->heads = 0;
+	thread->top = &swz_bottom;
 }
 
 /* The edge's node; with a body and a slot given, and if the node is new, *thunk
@@ -577,8 +611,11 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
 	uint32_t function = ((const uint32_t *)(const void *)body)[-1];
 	struct swz_thread *thread;
 
-	if (!swz_recording)
+	if (!swz_recording) {
+		if (swz_system_calls_end)
+			lose_call();
 		return NULL;
+	}
 	thread = this_thread(NULL);
 	if (!thread) {
 		if (swz_recording)

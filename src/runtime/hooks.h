@@ -25,6 +25,14 @@ void swz_exit(struct swz_thunk *thunk);
  * forked child gives it a profile of its own. */
 struct swz_thread *swz_current_thread(void);
 
+/* The program is about to give up system calls: stocks up for the calling
+ * thread, and makes no system call any more. */
+void swz_hooks_go_quiet(void);
+
+/* Ends recording, and all use of the clock: of the calling thread at once, of
+ * others at their next new edge. */
+void swz_hooks_stop(void);
+
 /* Ends, at a biased time, what a frame stands for: its activation, and those
  * that it has gone on to by tail calls. Once; nothing if it was closed before.
  */

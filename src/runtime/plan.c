@@ -6,6 +6,7 @@
 #include "base/lsda.h"
 #include "base/syscall.h"
 #include "runtime/config.h"
+#include "runtime/confinement.h"
 #include "runtime/file.h"
 #include "runtime/find_object.h"
 #include "runtime/foreign.h"
@@ -248,21 +249,22 @@ static void refuse_functions(struct swz_module *m)
 	}
 }
 
-/* Modules out of scope are patched for functions that walk the stack. */
+/* Modules out of scope are patched for functions that have wrappers. */
 static enum swz_status plan_module(struct swz_module *m,
 				   struct swz_decoder *decoder)
 {
-	enum swz_status status = swz_module_open(m);
+	enum swz_status status;
 
 	m->first_id = next_id;
-	if (status != SWZ_OK || (!m->in_scope && !swz_walkers_are_in(m)))
-		return status;
+	if (!m->in_scope && !swz_walkers_are_in(m) && !swz_confinement_is_in(m))
+		return SWZ_OK;
 	status = swz_functions_collect(m);
 	if (status != SWZ_OK)
 		return status;
 	if (m->in_scope && m->hookable_count > end_id - next_id)
 		return SWZ_E_NOMEM;
 	swz_walkers_mark(m);
+	swz_confinement_mark(m);
 	swz_foreign_inspect(m);
 	if (m->own_unwinder)
 		swz_note_unwinder(m->start, m->end);
@@ -305,6 +307,11 @@ static enum swz_status collect_filters(const struct swz_plan *plan)
 	return SWZ_OK;
 }
 
+static bool has_file(const struct swz_module *m)
+{
+	return m->text_count && m->path[0] == '/';
+}
+
 enum swz_status swz_plan_make(struct swz_plan *plan)
 {
 	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
@@ -318,9 +325,16 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 	if (status != SWZ_OK)
 		return status;
 	for (unsigned i = 0; i < plan->module_count; i++) {
+		if (!has_file(&plan->modules[i]))
+			continue;
+		status = swz_module_open(&plan->modules[i]);
+		if (status != SWZ_OK)
+			return status;
+		swz_confinement_look(&plan->modules[i]);
+	}
+	for (unsigned i = 0; i < plan->module_count; i++) {
 		plan->modules[i].first_id = next_id;
-		if (!plan->modules[i].text_count ||
-		    plan->modules[i].path[0] != '/')
+		if (!has_file(&plan->modules[i]))
 			continue;
 		status = plan_module(&plan->modules[i], decoder);
 		if (status != SWZ_OK)

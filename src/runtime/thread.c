@@ -25,6 +25,7 @@
 #define PAGE ((size_t)4096)
 #define GROUP (PAGE / sizeof(struct swz_thread))
 #define SLOW_STACK_BYTES (32u << 10)
+#define STOCK_BLOCKS 64u
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */
 
 _Static_assert(sizeof(struct swz_thread) == 128, "hot part");
@@ -542,6 +543,13 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 	thunk->parent = node->parent;
 	thunk->pending = NULL;
 	return thunk;
+}
+
+void swz_thread_stock_up(struct swz_thread *thread)
+{
+	for (unsigned i = 0; i < STOCK_BLOCKS; i++)
+		if (add_block(thread->cold) != SWZ_OK)
+			return;
 }
 
 struct swz_thunk *swz_thread_make_record(struct swz_thread *thread)

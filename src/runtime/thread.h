@@ -104,6 +104,9 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 					const uint8_t *body,
 					const uint64_t *slot);
 
+/* Takes a good number of thunks in advance. Signals must be blocked. */
+void swz_thread_stock_up(struct swz_thread *thread);
+
 /* The thunk's frame is gone: it and its records are free again, each for its
  * own edge. One that is not of the thread's own blocks, or has no edge in the
  * profile (from before a fork, or of a thread that has ended), waits for the

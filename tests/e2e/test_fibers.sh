@@ -58,11 +58,10 @@ for kind in ucontext asm; do
 		assert_readable "$profile"
 		assert_time_is_sane "$profile"
 		# the first round of each was made before the fork
-		if [ -z "$("$DUMP" -f info "$profile" | grep '^flags:.*forked')" ]
-		then
-			assert_calls "$profile" fiber_main 10 resume 510 work 500
-		else
+		if "$DUMP" -f info "$profile" | grep -q '^flags:.*forked'; then
 			assert_calls "$profile" fiber_main 0 resume 500 work 500
+		else
+			assert_calls "$profile" fiber_main 10 resume 510 work 500
 		fi
 	done
 	assert_eq 2 "$(ls d | wc -l)" profiles

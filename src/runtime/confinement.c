@@ -1,0 +1,117 @@
+#include "runtime/confinement.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+#include <linux/seccomp.h>
+
+#include "base/syscall.h"
+#include "runtime/function.h"
+#include "runtime/hooks.h"
+#include "thunks/trampoline.h"
+
+/* asm/x86_64/support.S: calls swz_confine with the first three arguments and
+ * the data, then goes to the real function. */
+void swz_wrap_confine(void);
+
+enum which { PRCTL, SYSCALL };
+
+static const enum which prctl_itself = PRCTL, any_system_call = SYSCALL;
+
+static const struct {
+	const char *name;
+	struct swz_wrapper wrapper;
+} known[] = {
+	{"prctl", {swz_wrap_confine, &prctl_itself}},
+	{"syscall", {swz_wrap_confine, &any_system_call}},
+};
+
+enum change { NOTHING, NO_SYSTEM_CALLS, NO_CLOCK };
+
+/* Strict mode forbids the time stamp counter, too. A filter of NULL only asks
+ * whether filters are to be had. */
+static enum change by_prctl(long option, long mode, long filter)
+{
+	if (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV)
+		return NO_CLOCK;
+	if (option != PR_SET_SECCOMP)
+		return NOTHING;
+	if (mode == SECCOMP_MODE_STRICT)
+		return NO_CLOCK;
+	return filter ? NO_SYSTEM_CALLS : NOTHING;
+}
+
+static enum change by_system_call(long number, long first, long second)
+{
+	if (number == SYS_prctl)
+		return by_prctl(first, second, 1);
+	if (number != SYS_seccomp)
+		return NOTHING;
+	if (first == SECCOMP_SET_MODE_STRICT)
+		return NO_CLOCK;
+	return first == SECCOMP_SET_MODE_FILTER ? NO_SYSTEM_CALLS : NOTHING;
+}
+
+void swz_confine(long first, long second, long third, const enum which *which);
+void swz_confine(long first, long second, long third, const enum which *which)
+{
+	enum change change = *which == PRCTL
+				     ? by_prctl(first, second, third)
+				     : by_system_call(first, second, third);
+
+	if (change == NOTHING || !swz_recording)
+		return;
+	if (!swz_system_calls_end)
+		swz_hooks_go_quiet();
+	if (change == NO_CLOCK)
+		swz_hooks_stop();
+}
+
+static bool asked_for;
+
+void swz_confinement_look(struct swz_module *m)
+{
+	struct swz_elf_symbols it;
+	struct swz_elf_symbol symbol;
+
+	if (asked_for || !m->file.file.size ||
+	    swz_elf_symbols_open(&it, &m->file, SHT_DYNSYM) != SWZ_OK)
+		return;
+	while (!asked_for && swz_elf_symbols_next(&it, &symbol))
+		asked_for = symbol.section == SHN_UNDEF &&
+			    (!strcmp(symbol.name, known[PRCTL].name) ||
+			     !strcmp(symbol.name, known[SYSCALL].name));
+}
+
+static bool find(struct swz_module *m, unsigned which, uint64_t *address)
+{
+	struct swz_elf_symbol symbol;
+
+	if (!swz_module_symbol(m, known[which].name, &symbol))
+		return false;
+	*address = symbol.value;
+	return symbol.value != 0;
+}
+
+bool swz_confinement_is_in(struct swz_module *m)
+{
+	uint64_t address;
+
+	return asked_for && find(m, PRCTL, &address) &&
+	       find(m, SYSCALL, &address);
+}
+
+void swz_confinement_mark(struct swz_module *m)
+{
+	if (!swz_confinement_is_in(m))
+		return;
+	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		struct swz_function *f;
+		uint64_t address;
+
+		if (!find(m, i, &address))
+			continue;
+		f = swz_function_at(m, address);
+		if (f && f->start == address && !f->is_piece && !f->wrapper)
+			f->wrapper = &known[i].wrapper;
+	}
+}

@@ -1,0 +1,118 @@
+# shellcheck shell=bash
+# Programs that give up rights, or have few: they go on as without us, and what
+# cannot be recorded is counted, or said.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets confined
+PROGRAM=$TARGETS/confined
+
+run_both() { # ARG...: native.out, out, and d/ with the profiles
+	end_of "$PROGRAM" "$@" >native.end
+	mv out native.out
+	mv err native.err
+	rm -rf d
+	mkdir d
+	chmod 1777 d
+	end_of "$RUN" -o d/ "$PROGRAM" "$@" >ours.end
+	mv err ours.err
+	assert_same native.end ours.end
+	assert_same native.out out
+	for profile in d/*; do
+		assert_converts "$profile"
+	done
+	"$DUMP" -q -f text d >table 2>/dev/null
+	first=$(echo d/*)
+}
+
+# go_on(): 2^9 contexts in two threads, a child with 21 calls of its own
+assert_went_on() { # PROCESSES
+	assert_eq 512 "$(row table calls level_8)" 'calls of level_8'
+	if [ "$1" -gt 1 ]; then
+		assert_eq $((4 + 11 + 6 + 21)) "$(row table calls nest)" \
+			'calls of nest'
+		assert_same native.err ours.err
+	else
+		assert_eq $((4 + 11 + 6)) "$(row table calls nest)" \
+			'calls of nest'
+	fi
+	assert_eq "$1" "$(ls d | wc -l)" profiles
+}
+
+# The child cannot make a file of its own: one line says so.
+assert_child_refused() {
+	assert_went_on 1
+	assert_eq 'swizzle: child process not profiled: cannot create its profile' \
+		"$(cat ours.err)" stderr
+}
+
+it 'nothing given up'
+run_both plain
+assert_went_on 2
+it 'may not be dumped'
+run_both undumpable
+assert_went_on 2
+it 'no file longer than 64 KiB'
+run_both fsize
+assert_went_on 2
+it 'no descriptor more'
+run_both nofile
+assert_child_refused
+for profile in d/*; do assert_complete "$profile"; done
+
+it 'no address space more: what has no memory is counted'
+run_both as
+assert_same native.err ours.err
+lost=$(info_value "$first" 'lost calls')
+calls=$(awk '$4 ~ /^(level_.|nest|work|main)$/ { n += $1 } END { print n }' table)
+assert_eq $((511 + 31 + 1 + 4 + 1 + 1)) $((calls + lost)) 'calls, lost ones too'
+
+if [ "$(id -u)" -eq 0 ]; then
+	mkdir jail
+	it 'another root directory'
+	run_both chroot jail
+	assert_child_refused
+	chmod 755 d
+	it 'another user'
+	chmod 711 "$TMP"
+	run_both setuid
+	assert_eq 512 "$(row table calls level_8)" 'calls of level_8'
+	assert_eq 'ended' "$(for p in d/*; do info_value "$p" flags; done |
+		grep -o ended | sort -u)" 'one ended in order'
+	it 'both'
+	run_both chroot-setuid jail
+	assert_child_refused
+	it 'no process more'
+	run_both nproc
+	assert_same native.err ours.err
+fi
+
+if unshare --user --pid --fork true 2>/dev/null; then
+	it 'another user and process id name space'
+	run_both namespace
+	assert_went_on 3
+fi
+
+# All calls are there: 1000 nest(i % 50), 2^8 leaves, and the 4 before.
+assert_all_recorded() {
+	assert_same native.err ours.err
+	assert_eq 256 "$(row table calls level_8)" 'calls of level_8'
+	assert_eq $((20 * 51 * 25 + 4)) "$(row table calls nest)" 'calls of nest'
+	assert_eq 0 "$(info_value "$first" 'lost calls')" 'lost calls'
+}
+
+it 'a filter of system calls that answers with an error'
+run_both filter-errno
+assert_all_recorded
+it 'a filter of system calls that kills'
+run_both filter-kill
+assert_all_recorded
+
+it 'strict mode: no clock either, so what comes is only counted'
+run_both strict
+assert_same native.err ours.err
+assert_eq 4 "$(row table calls nest)" 'calls of nest'
+# ... check() and without_system_calls() themselves
+assert_eq $((20 * 51 * 25 + 1000 + 511 + 2)) \
+	"$(info_value "$first" 'lost calls')" 'lost calls'
+
+finish

@@ -1,0 +1,228 @@
+/* build: -O1 -pthread -fno-inline -fno-optimize-sibling-calls
+ * -fno-ipa-pure-const -fno-ipa-cp -fno-ipa-icf */
+/* Programs that give up rights, or have few: confined MODE [ARG] */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile long sink;
+
+long work(long n)
+{
+	sink = n;
+	sink = 3 * sink;
+	return n + 1;
+}
+
+long nest(long depth)
+{
+	long below = depth ? nest(depth - 1) : work(depth);
+
+	sink = below;
+	return below + 1;
+}
+
+/* 2^8 contexts that no one has seen before. */
+#define LEVEL(n, next) \
+	long level_##n(long x) \
+	{ \
+		long y = level_##next(x + n); \
+\
+		sink = y; \
+		return y + level_##next(x - n); \
+	}
+
+long level_8(long x)
+{
+	sink = x;
+	sink = 3 * sink;
+	return x + 1;
+}
+
+LEVEL(7, 8)
+LEVEL(6, 7)
+LEVEL(5, 6)
+LEVEL(4, 5)
+LEVEL(3, 4)
+LEVEL(2, 3)
+LEVEL(1, 2)
+LEVEL(0, 1)
+
+static void *in_thread(void *argument)
+{
+	return (void *)(nest(5) + level_0((long)argument));
+}
+
+/* What a program does when it has given up its rights: new calls, threads,
+ * a child. */
+static void go_on(void)
+{
+	pthread_t thread;
+	void *result = NULL;
+	int status = 0;
+	pid_t pid;
+
+	printf("%ld\n", level_0(1) + nest(10));
+	if (pthread_create(&thread, NULL, in_thread, (void *)2L) == 0)
+		pthread_join(thread, &result);
+	printf("%ld\n", (long)result);
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		nest(20);
+		_exit(4);
+	}
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	printf("%d\n", pid > 0 ? WEXITSTATUS(status) : -1);
+}
+
+static int check(int result)
+{
+	if (result != 0)
+		printf("refused: %s\n", strerror(errno));
+	return result;
+}
+
+static void become_nobody(void)
+{
+	check(setgroups(0, NULL));
+	check(setgid(65534));
+	check(setuid(65534));
+}
+
+static void limit(int what, rlim_t to)
+{
+	struct rlimit l = {to, to};
+
+	check(setrlimit(what, &l));
+}
+
+/* A filter that answers `action` to all system calls that are not named. */
+static void filter(const int *allowed, unsigned count, unsigned action)
+{
+	struct sock_filter code[64] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+	};
+	struct sock_fprog program = {.filter = code};
+	unsigned n = 1;
+
+	for (unsigned i = 0; i < count; i++) {
+		code[n++] = (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, (unsigned)allowed[i], 0, 1);
+		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+							 SECCOMP_RET_ALLOW);
+	}
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
+	program.len = (unsigned short)n;
+	check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static const int writing[] = {SYS_write, SYS_exit_group, SYS_rt_sigreturn,
+			      SYS_exit};
+
+/* No system call of the program's own but write and exit. */
+static void without_system_calls(void)
+{
+	char line[64];
+	long sum = 0;
+	int length;
+
+	for (long i = 0; i < 1000; i++)
+		sum += nest(i % 50);
+	sum += level_0(1);
+	length = snprintf(line, sizeof(line), "%ld\n", sum);
+	if (write(1, line, (size_t)length) != length)
+		sum = 0;
+}
+
+static int in_namespace(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	if (check(unshare(CLONE_NEWUSER | CLONE_NEWPID)) != 0)
+		return 0;
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		printf("pid %d\n", (int)getpid());
+		go_on();
+		fflush(stdout);
+		_exit(6);
+	}
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	int result = 0;
+
+	nest(3);
+	if (!strcmp(mode, "chroot")) {
+		check(chdir(argv[2]));
+		check(chroot("."));
+		go_on();
+	} else if (!strcmp(mode, "setuid")) {
+		become_nobody();
+		go_on();
+	} else if (!strcmp(mode, "chroot-setuid")) {
+		check(chdir(argv[2]));
+		check(chroot("."));
+		become_nobody();
+		go_on();
+	} else if (!strcmp(mode, "fsize")) {
+		limit(RLIMIT_FSIZE, 1 << 16);
+		go_on();
+	} else if (!strcmp(mode, "as")) {
+		limit(RLIMIT_AS, 1 << 20); /* less than there is already */
+		printf("%ld\n", level_0(1) + nest(30));
+	} else if (!strcmp(mode, "nproc")) {
+		become_nobody();
+		limit(RLIMIT_NPROC, 0);
+		go_on();
+	} else if (!strcmp(mode, "nofile")) {
+		limit(RLIMIT_NOFILE, 0);
+		go_on();
+	} else if (!strcmp(mode, "undumpable")) {
+		check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
+		go_on();
+	} else if (!strcmp(mode, "namespace")) {
+		result = in_namespace();
+	} else if (!strcmp(mode, "filter-errno")) {
+		fflush(stdout);
+		filter(writing, 4, SECCOMP_RET_ERRNO | EPERM);
+		without_system_calls();
+		_exit(7);
+	} else if (!strcmp(mode, "filter-kill")) {
+		filter(writing, 4, SECCOMP_RET_KILL_PROCESS);
+		without_system_calls();
+		_exit(7);
+	} else if (!strcmp(mode, "strict")) {
+		check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT));
+		without_system_calls();
+		syscall(SYS_exit, 8);
+	} else {
+		go_on();
+	}
+	return result;
+}
