@@ -149,9 +149,13 @@ enum swz_node_flags {
 	SWZ_NODE_PASS = 1,   /* nothing beneath is recorded */
 	SWZ_NODE_HIDDEN = 2, /* not to be shown: its time belongs to its parent
 			      * context */
-	SWZ_NODE_FOLDED = 4  /* the context is not the true one (memory
+	SWZ_NODE_FOLDED = 4, /* the context is not the true one (memory
 			      * bound): the caller is the function that
 			      * holds call_site */
+	SWZ_NODE_RESUMED = 8 /* activations came to it that had begun in
+			      * another context and were suspended with their
+			      * stack: it may count fewer calls than it has
+			      * times */
 };
 
 /* One call edge out of one context: the calls of `function` made from

@@ -92,9 +92,15 @@ static void put_flags(FILE *stream, uint32_t flags)
 	fputs(any ? "\n" : " none\n", stream);
 }
 
+/* Contexts of all threads that could not be used, or only in part. */
+struct flaws {
+	uint64_t dropped;
+	uint64_t repaired;
+};
+
 static uint64_t count_calls(struct swz_profile *profile,
 			    const struct swz_profile_thread *thread,
-			    uint64_t *dropped)
+			    struct flaws *flaws)
 {
 	struct swz_tree tree;
 	uint64_t calls = 0;
@@ -103,13 +109,14 @@ static uint64_t count_calls(struct swz_profile *profile,
 	swz_tree_build(&tree, profile, thread, false);
 	for (i = 1; i < tree.count; i++)
 		calls = swz_add_count(calls, tree.nodes[i].calls);
-	*dropped = swz_add_count(*dropped, tree.dropped_nodes);
+	flaws->dropped = swz_add_count(flaws->dropped, tree.dropped_nodes);
+	flaws->repaired = swz_add_count(flaws->repaired, tree.repaired_nodes);
 	swz_tree_free(&tree);
 	return calls;
 }
 
 static void put_threads(FILE *stream, struct swz_profile *profile,
-			uint64_t *dropped)
+			struct flaws *flaws)
 {
 	size_t i;
 
@@ -126,7 +133,7 @@ static void put_threads(FILE *stream, struct swz_profile *profile,
 		if (!thread->name[0])
 			padding--;
 		fprintf(stream, "%*s %16" PRIu64 "         ", padding, "",
-			count_calls(profile, thread, dropped));
+			count_calls(profile, thread, flaws));
 		put_seconds(stream, swz_profile_ns(profile, (int64_t)ticks));
 		fputs(" s\n", stream);
 	}
@@ -263,23 +270,28 @@ static void put_modules(FILE *stream, const struct swz_profile *profile)
 }
 
 static void put_damage(FILE *stream, const struct swz_profile *profile,
-		       uint64_t dropped)
+		       const struct flaws *flaws)
 {
 	const struct swz_damage *damage = &profile->damage;
 
-	if (!swz_profile_damaged(profile) && !dropped)
+	if (flaws->repaired)
+		fprintf(stream,
+			"\nrepaired: the times of %" PRIu64
+			" contexts, torn by a kill or a jump\n",
+			flaws->repaired);
+	if (!swz_profile_damaged(profile) && !flaws->dropped)
 		return;
 	fprintf(stream,
 		"\ndamaged: %" PRIu64 " bytes missing, %" PRIu32
 		" bad chunks, %" PRIu64 " contexts left out\n",
 		damage->missing_bytes, damage->bad_chunks,
-		swz_add_count(damage->stray_nodes, dropped));
+		swz_add_count(damage->stray_nodes, flaws->dropped));
 }
 
 void swz_write_info(FILE *stream, struct swz_profile *profile)
 {
 	const struct swz_file_header *header = &profile->header;
-	uint64_t dropped = 0;
+	struct flaws flaws = {0};
 	int64_t duration = swz_profile_ns(
 		profile, (int64_t)swz_profile_duration_ticks(profile));
 
@@ -303,7 +315,7 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 		"\nused: %" PRIu64 " of %" PRIu64 " bytes\n",
 		header->lost_calls, profile->folded_calls, header->used_bytes,
 		header->limit_bytes);
-	put_threads(stream, profile, &dropped);
+	put_threads(stream, profile, &flaws);
 	put_modules(stream, profile);
-	put_damage(stream, profile, dropped);
+	put_damage(stream, profile, &flaws);
 }

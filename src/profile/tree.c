@@ -117,8 +117,9 @@ static void collect_costs(struct builder *builder, const struct swz_node *slot,
 	bool repaired = false, unclosed;
 
 	/* in a forked process, frames that were open at the fork count no
-	 * call */
-	bool inherits = builder->profile->header.flags & SWZ_FILE_FORKED;
+	 * call, and those that were resumed none here */
+	bool inherits = builder->profile->header.flags & SWZ_FILE_FORKED ||
+			slot->open & SWZ_NODE_RESUMED;
 
 	node->calls = slot->calls;
 	if (!inherits && open == slot->calls + 1)

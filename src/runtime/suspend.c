@@ -59,6 +59,7 @@ static uint32_t enter_again(struct swz_thread *thread, uint32_t unit,
 					 node->call_site);
 	if (other)
 		node = other;
+	node->open |= SWZ_NODE_RESUMED;
 	thread->key = swz_context_open(thread, node, at);
 	return swz_unit_of(node);
 }
