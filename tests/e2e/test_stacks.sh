@@ -2,7 +2,7 @@
 # Stacks that come to their end, are very small, or are used by two processes.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets stacks
+need_targets stacks longjmp
 
 it 'a stack overflow, caught on the alternate stack'
 assert_same_as_native "$TARGETS/stacks" overflow 8
@@ -22,6 +22,18 @@ it 'threads with the smallest stack'
 assert_same_as_native "$TARGETS/stacks" smallest 200
 assert_complete profile
 assert_calls profile small_thread 200 nest 1200 work 200
+
+it 'a stack without a limit, which turns the address space about'
+if (ulimit -s unlimited) 2>/dev/null; then
+	(
+		ulimit -s unlimited
+		"$RUN" -o profile "$TARGETS/longjmp" reenter >out 2>err
+	)
+	assert_eq "$("$TARGETS/longjmp" reenter)" "$(cat out)" output
+	assert_complete profile
+	assert_time_is_sane profile
+	assert_calls profile descend 21000 dive 84000 leaf 20000
+fi
 
 it 'vfork: what the child calls, in the parent'"'"'s memory, is recorded there'
 rm -rf d
