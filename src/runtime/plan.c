@@ -352,7 +352,9 @@ enum swz_status swz_plan_late(struct swz_module *m)
 	m->late = true;
 	if (!decoder)
 		return SWZ_E_NOMEM;
-	status = plan_module(m, decoder);
+	status = swz_module_open(m);
+	if (status == SWZ_OK)
+		status = plan_module(m, decoder);
 	if (status == SWZ_OK)
 		collect_filter(m);
 	return status;
