@@ -251,6 +251,13 @@ check-asan: $(ASAN_BIN) $(ASAN_TOOLS)	## unit tests and the tools under ASan and
 	ASAN_OPTIONS=detect_leaks=1 tests/run-unit $(ASAN_BIN)
 	@echo "built with ASan and UBSan: $(ASAN_TOOLS)"
 
+.PHONY: check-relocator
+check-relocator: $(B)/test/unit/test_relocate_forms	## run every form of instruction, and this machine's prologues, where they stand and moved
+	$< all
+	find -L /usr/lib/x86_64-linux-gnu /usr/bin -type f \
+		'(' -name '*.so*' -o -perm -111 ')' -print0 2>/dev/null | \
+		xargs -0 -n 10000 $<
+
 .PHONY: check-fresh
 check-fresh:			## demo and check in a minimal Debian root (as root)
 	scripts/check-fresh

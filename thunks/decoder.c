@@ -1,11 +1,10 @@
 #include "thunks/decoder.h"
 
-/* Capstone says whether bytes are an instruction and how long it is; the rest
- * is read from the encoding. Its detail mode and its printers, which would take
- * more than half of the time, are not used (see capstone_x86_only.c). The two
- * views are checked against each other: an instruction whose parts do not fit
- * its length counts as undecodable, so that a fault in either is a refusal and
- * no wrong move. */
+/* Capstone says whether bytes are an instruction; the rest is read from the
+ * encoding. Its detail mode and its printers, which would take more than half
+ * of the time, are not used (see capstone_x86_only.c). Both find a length:
+ * where they differ the instruction counts as undecodable, so that a fault in
+ * either is a refusal and no wrong move. */
 
 #include <capstone/capstone.h>
 #include <stddef.h>
@@ -274,48 +273,29 @@ static void read_rip_relative_operand(struct swz_insn *insn,
 		insn->target = (uint32_t)insn->target;
 }
 
-/* The length of what capstone 4 does not know, of forms whose immediate is
- * certain: VEX and EVEX instructions, of which AVX-512 string functions are
- * made (SDM volume 2, tables of maps 0F, 0F38, 0F3A), and the hint 0F 1E, which
- * endbr64 and rdsspq are. 0 if it is none of these. */
-static size_t length_unknown_to_capstone(struct swz_bytes code)
+/* Whether the length is certain without capstone, version 4 of which does not
+ * know all instructions of VEX and EVEX (AVX-512 string functions are made of
+ * them), finds an immediate too many where EVEX rounds, and does not know the
+ * hint 0F 1E, which endbr64 and rdsspq are. */
+static bool length_is_certain(const struct swz_encoding *encoding)
 {
-	struct swz_encoding encoding;
-	size_t immediate = 0;
-
-	if (swz_encoding_read(code, &encoding) != SWZ_OK)
-		return 0;
-	if (encoding.map == SWZ_MAP_0F && encoding.opcode == 0x1e)
-		return encoding.operands_at;
-	if (encoding.map != SWZ_MAP_VECTOR || encoding.vector_map < 1 ||
-	    encoding.vector_map > 3)
-		return 0;
-	if (encoding.vector_map == 3)
-		immediate = 1;
-	if (encoding.vector_map == 1)
-		immediate =
-			(encoding.opcode >= 0x70 && encoding.opcode <= 0x73) ||
-			encoding.opcode == 0xc2 ||
-			(encoding.opcode >= 0xc4 && encoding.opcode <= 0xc6);
-	return encoding.operands_at + immediate;
+	if (encoding->map == SWZ_MAP_0F)
+		return encoding->opcode == 0x1e;
+	return encoding->map == SWZ_MAP_VECTOR && encoding->vector_map >= 1 &&
+	       encoding->vector_map <= 6 && encoding->vector_map != 4;
 }
 
-/* The length of the first instruction, 0 if there is no valid one. */
-static size_t length_of_first(struct swz_decoder *decoder,
-			      struct swz_bytes code)
+/* Whether the code begins with a valid instruction of this length. */
+static bool capstone_agrees(struct swz_decoder *decoder, struct swz_bytes code,
+			    size_t length)
 {
 	const uint8_t *next = code.data;
 	size_t left = code.size;
 	uint64_t address = 0;
-	size_t length;
 
-	if (!code.size)
-		return 0;
-	if (cs_disasm_iter(decoder->handle, &next, &left, &address,
-			   decoder->insn))
-		return code.size - left;
-	length = length_unknown_to_capstone(code);
-	return length <= code.size ? length : 0;
+	return cs_disasm_iter(decoder->handle, &next, &left, &address,
+			      decoder->insn) &&
+	       code.size - left == length;
 }
 
 enum swz_status swz_decode_encoding(struct swz_decoder *decoder,
@@ -323,11 +303,17 @@ enum swz_status swz_decode_encoding(struct swz_decoder *decoder,
 				    struct swz_insn *insn,
 				    struct swz_encoding *encoding)
 {
+	size_t length;
+
 	if (code.size > SWZ_MAX_INSN)
 		code.size = SWZ_MAX_INSN;
-	code.size = length_of_first(decoder, code);
-	if (!code.size || swz_encoding_read(code, encoding) != SWZ_OK)
+	if (swz_encoding_read(code, encoding) != SWZ_OK)
 		return SWZ_E_FORMAT;
+	length = encoding->operands_at + (size_t)encoding->immediate_bytes;
+	if (length > code.size || (!length_is_certain(encoding) &&
+				   !capstone_agrees(decoder, code, length)))
+		return SWZ_E_FORMAT;
+	code.size = length;
 	memset(insn, 0, sizeof(*insn));
 	insn->address = address;
 	insn->length = (uint8_t)code.size;

@@ -111,8 +111,10 @@ static void read_prefixes(struct parser *parser, struct swz_encoding *encoding)
 		case 0x67:
 			encoding->address_size_32 = true;
 			break;
-		case 0xf0: /* lock, repne, rep */
-		case 0xf2:
+		case 0xf0:
+			encoding->locked = true;
+			break;
+		case 0xf2: /* repne, rep */
 		case 0xf3:
 		case 0x26: /* es cs ss ds fs gs */
 		case 0x2e:
@@ -161,7 +163,7 @@ static void read_vector_opcode(struct parser *parser,
 	} else {
 		read_vector_extensions(parser, encoding);
 	}
-	if (lead == OPCODE_VEX3)
+	if (lead == OPCODE_VEX3 || lead == OPCODE_XOP)
 		encoding->vector_map = peek(parser, 1) & 0x1f;
 	if (lead == OPCODE_EVEX) {
 		skip = 4;
@@ -222,6 +224,132 @@ static void read_modrm(struct parser *parser, struct swz_encoding *encoding)
 	parser->at = (uint8_t)(parser->at + encoding->displacement_bytes);
 }
 
+/* An immediate of the operand's size, but of 4 bytes for one of 8. */
+static uint8_t full_immediate(const struct swz_encoding *encoding)
+{
+	return encoding->operand_size_16 ? 2 : 4;
+}
+
+/* The arithmetic block, 00 to 3f: op al, imm8 and op eax, imm32. */
+static uint8_t arithmetic_immediate(const struct swz_encoding *encoding)
+{
+	if ((encoding->opcode & 7) == 4)
+		return 1;
+	return (encoding->opcode & 7) == 5 ? full_immediate(encoding) : 0;
+}
+
+static uint8_t one_byte_map_immediate(const struct swz_encoding *encoding)
+{
+	uint8_t opcode = encoding->opcode;
+
+	if (opcode < 0x40)
+		return arithmetic_immediate(encoding);
+	if ((opcode & 0xf0) == 0x70 || (opcode & 0xf8) == 0xb0 ||
+	    (opcode & 0xf8) == 0xe0) /* jcc, mov r8, loop and in, out */
+		return 1;
+	if ((opcode & 0xf8) == 0xb8) /* mov */
+		return encoding->rex_w ? 8 : full_immediate(encoding);
+	switch (opcode) {
+	case 0x68: /* push, imul, group 1, test, mov */
+	case 0x69:
+	case 0x81:
+	case 0xa9:
+	case 0xc7:
+		return full_immediate(encoding);
+	case 0x6a: /* the same with 8 bits; shifts; int; jmp */
+	case 0x6b:
+	case 0x80:
+	case 0x83:
+	case 0xa8:
+	case 0xc0:
+	case 0xc1:
+	case 0xc6:
+	case 0xcd:
+	case 0xeb:
+		return 1;
+	case 0xa0: /* mov of an absolute address */
+	case 0xa1:
+	case 0xa2:
+	case 0xa3:
+		return encoding->address_size_32 ? 4 : 8;
+	case 0xc2: /* ret, far ret */
+	case 0xca:
+		return 2;
+	case 0xc8: /* enter */
+		return 3;
+	case 0xe8: /* call, jmp */
+	case 0xe9:
+		return full_immediate(encoding);
+	case 0xf6: /* test, alone in its group */
+		return swz_modrm_reg(encoding->modrm) < 2;
+	case 0xf7:
+		return swz_modrm_reg(encoding->modrm) < 2
+			       ? full_immediate(encoding)
+			       : 0;
+	default:
+		return 0;
+	}
+}
+
+static uint8_t map_0f_immediate(const struct swz_encoding *encoding)
+{
+	switch (encoding->opcode) {
+	case 0x0f: /* 3DNow: the opcode comes last */
+	case 0x70: /* shuffles and shifts of vectors */
+	case 0x71:
+	case 0x72:
+	case 0x73:
+	case 0xa4: /* shld, shrd, bit tests */
+	case 0xac:
+	case 0xba:
+	case 0xc2: /* cmpps, pinsrw, pextrw, shufps */
+	case 0xc4:
+	case 0xc5:
+	case 0xc6:
+		return 1;
+	case 0x78: /* extrq, insertq */
+		return 2;
+	default:
+		return (encoding->opcode & 0xf0) == 0x80
+			       ? full_immediate(encoding)
+			       : 0; /* jcc */
+	}
+}
+
+/* The maps of VEX and EVEX are named as those without; 8 to 10 are XOP's. */
+static uint8_t vector_immediate(const struct swz_encoding *encoding)
+{
+	switch (encoding->vector_map) {
+	case 1:
+		return (encoding->opcode & 0xfc) == 0x70 ||
+		       encoding->opcode == 0xc2 ||
+		       (encoding->opcode >= 0xc4 && encoding->opcode <= 0xc6);
+	case 3:
+	case 8:
+		return 1;
+	case 10:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
+static uint8_t immediate(const struct swz_encoding *encoding)
+{
+	switch (encoding->map) {
+	case SWZ_MAP_ONE_BYTE:
+		return one_byte_map_immediate(encoding);
+	case SWZ_MAP_0F:
+		return map_0f_immediate(encoding);
+	case SWZ_MAP_0F3A:
+		return 1;
+	case SWZ_MAP_VECTOR:
+		return vector_immediate(encoding);
+	default:
+		return 0;
+	}
+}
+
 enum swz_status swz_encoding_read(struct swz_bytes code,
 				  struct swz_encoding *encoding)
 {
@@ -245,6 +373,7 @@ enum swz_status swz_encoding_read(struct swz_bytes code,
 	if (has_modrm(encoding))
 		read_modrm(&parser, encoding);
 	encoding->operands_at = parser.at;
+	encoding->immediate_bytes = immediate(encoding);
 	if (parser.cut_off || parser.at > code.size)
 		return SWZ_E_FORMAT;
 	return SWZ_OK;

@@ -1,10 +1,10 @@
 #ifndef SWZ_THUNKS_ENCODING_H
 #define SWZ_THUNKS_ENCODING_H
 
-/* The anatomy of one x86-64 instruction: prefixes, opcode, ModRM, displacement
- * (Intel SDM volume 2, chapter 2). It neither validates an instruction nor
- * finds its length, both of which are capstone's; it tells where the parts lie
- * that a move has to change. Pure. */
+/* The anatomy of one x86-64 instruction: prefixes, opcode, ModRM, displacement,
+ * immediate (Intel SDM volume 2, chapter 2). It does not validate an
+ * instruction, which is capstone's part; it tells where the parts lie that a
+ * move has to change. Pure. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +24,7 @@ enum swz_opcode_map {
 struct swz_encoding {
 	bool operand_size_16; /* prefix 66, without a REX.W to override it */
 	bool address_size_32; /* prefix 67 */
+	bool locked;          /* prefix f0 */
 	bool rex_w;
 	bool extends_base;        /* REX.B and its likes */
 	bool extends_index;       /* REX.X and its likes */
@@ -41,10 +42,12 @@ struct swz_encoding {
 	uint8_t displacement_bytes;
 	uint8_t operands_at; /* behind ModRM, SIB, displacement: the immediate
 			      */
+	uint8_t immediate_bytes;
 };
 
-/* Takes apart the instruction that fills `code`. SWZ_E_FORMAT if its parts do
- * not fit in. */
+/* Takes apart the instruction that `code` begins with. SWZ_E_FORMAT if its
+ * parts up to the immediate do not fit in. The immediate is what the opcode
+ * maps of SDM volume 2, appendix A say, for bytes that are an instruction. */
 enum swz_status swz_encoding_read(struct swz_bytes code,
 				  struct swz_encoding *encoding) SWZ_MUST_CHECK;
 

@@ -101,8 +101,9 @@ static bool can_move(const struct displaced *displaced)
 	const struct swz_encoding *encoding = &displaced->encoding;
 	unsigned reg = swz_modrm_reg(encoding->modrm);
 
-	if (insn->kind != SWZ_INSN_PLAIN && encoding->operand_size_16)
-		return false;
+	if (insn->kind != SWZ_INSN_PLAIN &&
+	    (encoding->operand_size_16 || encoding->locked))
+		return false; /* locked: an illegal instruction */
 	if (insn->rip_relative && encoding->address_size_32)
 		return false;
 	switch (insn->kind) {

@@ -4,8 +4,14 @@
  * memory and jumps to execute_leave: nothing but memory changes on the way, so
  * the state that is stored is the state that the code left. */
 
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
 
 _Static_assert(offsetof(struct machine_state, registers) == 2752, "see asm");
 _Static_assert(offsetof(struct machine_state, flags) == 2880, "see asm");
@@ -187,5 +193,84 @@ unsigned room_run(struct room *room, const void *entry,
 {
 	room->base[ROOM_ENDED_AT] = 0xff;
 	execute_enter(state, entry);
+	return room->base[ROOM_ENDED_AT];
+}
+
+/* ------------------------------------------------------------------ guard */
+
+static struct execute_fault *volatile guarded;
+const uint8_t *execute_watch;
+
+#define TRAP_NT_AC UINT64_C(0x44100)
+
+/* Goes on at execute_leave, which stores all registers as they are. */
+static void note_fault(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *c = context;
+
+	if (!guarded) { /* a fault of the test's own */
+		dprintf(2, "signal %d at %#llx, of the test itself\n", signal,
+			c->uc_mcontext.gregs[REG_RIP]);
+		if (execute_watch)
+			for (unsigned i = 0; i < 24; i++)
+				dprintf(2, " %02x", execute_watch[i]);
+		dprintf(2, "\n");
+		_exit(98);
+	}
+	guarded->signal = signal;
+	guarded->at = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
+	guarded->address = signal == SIGVTALRM
+				   ? 0
+				   : (uint64_t)(uintptr_t)info->si_addr;
+	guarded = NULL;
+	c->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_NT_AC;
+	c->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)execute_leave;
+}
+
+extern const char __executable_start[], etext[];
+
+/* An alarm counts in the guarded code only, not on the way to it. */
+static void note_alarm(int signal, siginfo_t *info, void *context)
+{
+	const ucontext_t *c = context;
+	const char *at = (const char *)(uintptr_t)c->uc_mcontext.gregs[REG_RIP];
+
+	if (guarded && (at < __executable_start || at >= etext))
+		note_fault(signal, info, context);
+}
+
+static void install_guard(void)
+{
+	static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+	static const struct itimerval tenth = {{0, 100000}, {0, 100000}};
+	static _Alignas(64) char stack[64 << 10];
+	struct sigaction action = {.sa_sigaction = note_fault,
+				   .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	static pid_t installed;
+
+	if (installed == getpid())
+		return;
+	installed = getpid();
+	sigfillset(&action.sa_mask);
+	if (sigaltstack(&alternate, NULL) != 0)
+		abort();
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaction(signals[i], &action, NULL);
+	action.sa_sigaction = note_alarm;
+	sigaction(SIGVTALRM, &action, NULL);
+	setitimer(ITIMER_VIRTUAL, &tenth, NULL);
+}
+
+unsigned room_run_guarded(struct room *room, const void *entry,
+			  struct machine_state *state,
+			  struct execute_fault *fault)
+{
+	install_guard();
+	memset(fault, 0, sizeof(*fault));
+	room->base[ROOM_ENDED_AT] = ROOM_FAULT;
+	guarded = fault;
+	execute_enter(state, entry);
+	guarded = NULL;
 	return room->base[ROOM_ENDED_AT];
 }

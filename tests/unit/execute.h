@@ -73,4 +73,21 @@ void room_furnish(struct room *room, const uint8_t *code, size_t size,
 unsigned room_run(struct room *room, const void *entry,
 		  struct machine_state *state);
 
+/* How code ended that reached no end. */
+struct execute_fault {
+	int signal; /* 0: none */
+	uint64_t at;
+	uint64_t address; /* si_addr */
+};
+
+enum { ROOM_FAULT = 0xff }; /* what room_run_guarded returns then */
+
+/* The same for code that may fault or never end: SIGSEGV, SIGBUS, SIGILL,
+ * SIGFPE and SIGTRAP end it where they happen, and so does SIGVTALRM after a
+ * tenth of a second of work. The state is that of the fault. */
+extern const uint8_t *execute_watch; /* 24 bytes, printed if all goes wrong */
+unsigned room_run_guarded(struct room *room, const void *entry,
+			  struct machine_state *state,
+			  struct execute_fault *fault);
+
 #endif
