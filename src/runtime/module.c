@@ -74,8 +74,10 @@ static const char *program_path(void)
 
 static void add_text(struct swz_module *m, uint64_t start, uint64_t bytes)
 {
-	if (m->text_count == SWZ_MAX_TEXT_RANGES)
+	if (m->text_count == SWZ_MAX_TEXT_RANGES) {
+		m->too_many_texts = true;
 		return;
+	}
 	m->text[m->text_count].start = start;
 	m->text[m->text_count++].end = start + bytes;
 }
@@ -146,7 +148,7 @@ static void describe(struct swz_module *m, uint64_t load_bias,
 			add_text(m, s->p_vaddr, s->p_filesz);
 	}
 	m->path = absolute(path);
-	m->in_scope = m->text_count && in_scope(m->path);
+	m->in_scope = m->text_count && !m->too_many_texts && in_scope(m->path);
 }
 
 static int list_one(struct dl_phdr_info *info, size_t size, void *context)

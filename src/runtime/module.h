@@ -19,7 +19,7 @@ struct swz_range {
 	uint64_t end;
 };
 
-#define SWZ_MAX_TEXT_RANGES 4
+#define SWZ_MAX_TEXT_RANGES 16 /* a module with more is not hooked */
 #define SWZ_MAX_PLT_RANGES 6
 
 struct swz_function;
@@ -38,6 +38,7 @@ struct swz_module {
 	struct swz_bytes build_id;
 	struct swz_range text[SWZ_MAX_TEXT_RANGES];
 	unsigned text_count;
+	bool too_many_texts;
 	struct swz_range plt[SWZ_MAX_PLT_RANGES];
 	unsigned plt_count;
 	struct swz_eh_frame eh_frame; /* in memory; addresses are ELF's */

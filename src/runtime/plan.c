@@ -17,6 +17,7 @@
 #include "runtime/scratch.h"
 #include "runtime/thread.h"
 #include "runtime/walkers.h"
+#include "thunks/encoding.h"
 #include "thunks/trampoline.h"
 #include "thunks/unwind.h"
 
@@ -76,6 +77,45 @@ static void filter_function(struct swz_function *f)
 
 /* --------------------------------------------------------------- deciding */
 
+/* The length of one int3 or one of the assembler's no-operations; 0: none. */
+static size_t padding_length(struct swz_bytes code)
+{
+	struct swz_encoding e;
+
+	if (code.size && *code.data == 0xcc)
+		return 1;
+	if (swz_encoding_read(code, &e) != SWZ_OK || e.extends_base || e.locked)
+		return 0;
+	if ((e.map == SWZ_MAP_ONE_BYTE && e.opcode == 0x90) ||
+	    (e.map == SWZ_MAP_0F && e.opcode == 0x1f &&
+	     swz_modrm_reg(e.modrm) == 0))
+		return e.operands_at;
+	return 0;
+}
+
+/* How much of what lies behind the function is padding: up to the next function
+ * or to an aligned address. Other code or data, of which nothing is known, may
+ * begin like padding but does not end so. */
+static uint32_t padding_of(const struct swz_module *m,
+			   const struct swz_function *f)
+{
+	uint32_t end = f->size, padding = 0;
+	size_t length;
+
+	while (end < f->room) {
+		struct swz_bytes rest = {swz_module_bytes(m, f->start + end),
+					 f->room - end};
+
+		length = padding_length(rest);
+		if (!length)
+			break;
+		end += (uint32_t)length;
+		if (end == f->room || (f->start + end) % 8 == 0)
+			padding = end - f->size;
+	}
+	return padding;
+}
+
 /* The bytes from the patch site that the jump may take: the function's own,
  * and padding behind it. */
 static struct swz_bytes site_bytes(const struct swz_module *m,
@@ -83,20 +123,9 @@ static struct swz_bytes site_bytes(const struct swz_module *m,
 {
 	struct swz_bytes code = {swz_module_bytes(m, f->start + f->site),
 				 f->size - f->site};
-	uint32_t end = f->size;
 
-	if (code.size >= SWZ_JUMP_BYTES + SWZ_MAX_INSN)
-		return code;
-	/* padding: int3, or the assembler's no-operations, which begin so */
-	while (end < f->room && code.size < SWZ_JUMP_BYTES + SWZ_MAX_INSN) {
-		uint8_t b = *swz_module_bytes(m, f->start + end);
-
-		if (b != 0xcc && b != 0x90 && b != 0x66 && b != 0x0f &&
-		    b != 0x2e && end == f->size)
-			break;
-		end++;
-		code.size++;
-	}
+	if (code.size < SWZ_JUMP_BYTES)
+		code.size += padding_of(m, f);
 	return code;
 }
 

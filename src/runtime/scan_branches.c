@@ -2,13 +2,20 @@
  * targets that matter are marked in a bitmap, one bit a byte; where a supposed
  * branch meets a mark, the function around it is decoded up to that place to
  * see whether an instruction really starts there. Code that belongs to no known
- * function counts as what it looks like. */
+ * function counts as what it looks like.
+ *
+ * Indirect branches go by tables: pointers, which the dynamic linker relocates
+ * (or, in a program at a fixed address, plain words of its data), and offsets
+ * from the table's own address, as compilers write switches. The latter are
+ * read wherever an instruction takes an address, as long as they lead into the
+ * text. */
 
 #include "runtime/scan.h"
 
 #include <string.h>
 
 #include "runtime/scratch.h"
+#include "thunks/decoder.h"
 
 #define MAX_READERS 64
 
@@ -19,8 +26,11 @@
 struct branch_scan {
 	struct swz_module *module;
 	struct swz_decoder *decoder;
-	const struct swz_range *text;
-	uint8_t *marks; /* of text */
+	const struct swz_range *text; /* that is being scanned */
+	/* by text range, a bit for each byte */
+	uint8_t *marks[SWZ_MAX_TEXT_RANGES];
+	uint8_t *starts[SWZ_MAX_TEXT_RANGES]; /* functions that are patched at
+					       * their very first byte */
 	/* where decoding of the function around the last hit has come to */
 	struct swz_function *around;
 	uint64_t decoded;
@@ -38,17 +48,38 @@ struct branch_scan {
 	bool found;      /* one whose callers are to be found now, too */
 };
 
-static void mark(struct branch_scan *s, uint64_t address)
+static void mark(struct branch_scan *s, uint8_t *const *bitmaps,
+		 uint64_t address)
 {
-	uint64_t at = address - s->text->start;
+	for (unsigned i = 0; i < s->module->text_count; i++) {
+		const struct swz_range *text = &s->module->text[i];
+		uint64_t at = address - text->start;
 
-	if (address >= s->text->start && address < s->text->end)
-		s->marks[at / 8] |= (uint8_t)(1u << (at % 8));
+		if (address >= text->start && address < text->end)
+			bitmaps[i][at / 8] |= (uint8_t)(1u << (at % 8));
+	}
 }
 
-static bool is_marked(const struct branch_scan *s, uint64_t at)
+static bool is_set(const struct branch_scan *s, uint8_t *const *bitmaps,
+		   uint64_t address)
 {
-	return s->marks[at / 8] & (1u << (at % 8));
+	for (unsigned i = 0; i < s->module->text_count; i++) {
+		const struct swz_range *text = &s->module->text[i];
+		uint64_t at = address - text->start;
+
+		if (at < text->end - text->start)
+			return bitmaps[i][at / 8] & (1u << (at % 8));
+	}
+	return false;
+}
+
+static bool is_text(const struct branch_scan *s, uint64_t address)
+{
+	for (unsigned i = 0; i < s->module->text_count; i++)
+		if (address - s->module->text[i].start <
+		    s->module->text[i].end - s->module->text[i].start)
+			return true;
+	return false;
 }
 
 /* The bytes that no branch may enter: all of the jump but its first byte, and
@@ -84,7 +115,7 @@ static void mark_function(struct branch_scan *s, const struct swz_function *f)
 	uint64_t end = f->start + (f->is_piece ? f->size : 1);
 
 	for (uint64_t a = f->start; a < end; a++)
-		mark(s, a);
+		mark(s, s->marks, a);
 }
 
 static void mark_targets(struct branch_scan *s)
@@ -104,7 +135,9 @@ static void mark_targets(struct branch_scan *s)
 		if (f->is_piece || f->status != SWZ_PATCHED)
 			continue;
 		for (uint64_t a = site_start(f); a < site_end(f); a++)
-			mark(s, a);
+			mark(s, s->marks, a);
+		if (!f->site)
+			mark(s, s->starts, f->start);
 	}
 }
 
@@ -144,6 +177,8 @@ static bool is_reader_name(const char *name)
 struct relocations {
 	const Elf64_Rela *tables[2]; /* DT_JMPREL, DT_RELA */
 	uint64_t counts[2];
+	const uint64_t *packed; /* DT_RELR */
+	uint64_t packed_count;
 	const Elf64_Sym *symbols;
 	const char *strings;
 };
@@ -173,6 +208,12 @@ static bool find_relocations(const struct swz_module *m, struct relocations *r)
 		case DT_RELASZ:
 			r->counts[1] = d->d_un.d_val / sizeof(Elf64_Rela);
 			break;
+		case 36: /* DT_RELR, DT_RELRSZ: not in all headers yet */
+			r->packed = p;
+			break;
+		case 35:
+			r->packed_count = d->d_un.d_val / sizeof(uint64_t);
+			break;
 		case DT_SYMTAB:
 			r->symbols = p;
 			break;
@@ -184,6 +225,8 @@ static bool find_relocations(const struct swz_module *m, struct relocations *r)
 	for (unsigned t = 0; t < 2; t++)
 		if ((uintptr_t)r->tables[t] < m->load_bias || !r->tables[t])
 			r->counts[t] = 0;
+	if ((uintptr_t)r->packed < m->load_bias || !r->packed)
+		r->packed_count = 0;
 	/* not relocated by the loader: not ours to read */
 	return r->symbols && r->strings &&
 	       (uintptr_t)r->symbols >= m->load_bias &&
@@ -214,24 +257,88 @@ static void find_reader_slots(struct branch_scan *s)
 	}
 }
 
+/* Something leads to `to` that is no direct branch. */
+static void refuse_label(const struct branch_scan *s, uint64_t to)
+{
+	struct swz_function *f = swz_function_at(s->module, to);
+
+	if (f && to >= site_start(f) && to < site_end(f))
+		swz_function_refuse(f, SWZ_REFUSE_BRANCH_INTO_SITE);
+}
+
+/* A word that the linker has relocated. */
+static void refuse_pointed(const struct branch_scan *s, uint64_t where)
+{
+	uint64_t value;
+
+	memcpy(&value, swz_module_bytes(s->module, where), sizeof(value));
+	refuse_label(s, value - s->module->load_bias);
+}
+
+/* Relative relocations packed as addresses and bitmaps of the 63 words behind
+ * (gABI, SHT_RELR). */
+static void refuse_packed_pointers(const struct branch_scan *s,
+				   const struct relocations *r)
+{
+	uint64_t next = 0;
+
+	for (uint64_t i = 0; i < r->packed_count; i++) {
+		uint64_t entry = r->packed[i];
+
+		if (!(entry & 1)) {
+			refuse_pointed(s, entry);
+			next = entry + 8;
+			continue;
+		}
+		for (uint64_t at = next; entry >>= 1; at += 8)
+			if (entry & 1)
+				refuse_pointed(s, at);
+		next += UINT64_C(63) * 8;
+	}
+}
+
+/* At a fixed address pointers need no relocation: any word may be one. */
+static void refuse_fixed_pointers(const struct branch_scan *s)
+{
+	const struct swz_module *m = s->module;
+
+	for (unsigned i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *p = &m->segments[i];
+		uint64_t at = (p->p_vaddr + 7) & ~(uint64_t)7;
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_R))
+			continue;
+		for (; at + 8 <= p->p_vaddr + p->p_filesz; at += 8) {
+			uint64_t value;
+
+			memcpy(&value, swz_module_bytes(m, at), sizeof(value));
+			if (is_text(s, value))
+				refuse_label(s, value);
+		}
+	}
+}
+
 /* A pointer into a patch site: a table of labels. */
 static void refuse_label_pointers(const struct branch_scan *s)
 {
 	struct relocations r;
 
+	if (!s->module->load_bias)
+		refuse_fixed_pointers(s);
 	if (!find_relocations(s->module, &r))
 		return;
 	for (uint64_t i = 0; i < r.counts[1]; i++) {
 		const Elf64_Rela *rela = &r.tables[1][i];
-		uint64_t to = (uint64_t)rela->r_addend;
-		struct swz_function *f;
+		const Elf64_Sym *symbol = &r.symbols[ELF64_R_SYM(rela->r_info)];
+		uint32_t type = ELF64_R_TYPE(rela->r_info);
 
-		if (ELF64_R_TYPE(rela->r_info) != R_X86_64_RELATIVE)
-			continue;
-		f = swz_function_at(s->module, to);
-		if (f && to >= site_start(f) && to < site_end(f))
-			swz_function_refuse(f, SWZ_REFUSE_BRANCH_INTO_SITE);
+		if (type == R_X86_64_RELATIVE)
+			refuse_label(s, (uint64_t)rela->r_addend);
+		else if (type == R_X86_64_64 && symbol->st_shndx != SHN_UNDEF)
+			refuse_label(s, symbol->st_value +
+						(uint64_t)rela->r_addend);
 	}
+	refuse_packed_pointers(s, &r);
 }
 
 static bool is_reader_slot(const struct branch_scan *s, uint64_t address)
@@ -280,7 +387,7 @@ static void mark_stubs(struct branch_scan *s)
 				stub = start + (at & ~(uint64_t)15);
 			if (s->stub_count < 2 * MAX_READERS)
 				s->reader_stubs[s->stub_count++] = stub;
-			mark(s, stub);
+			mark(s, s->marks, stub);
 		}
 	}
 }
@@ -391,49 +498,193 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 	swz_function_refuse(to, SWZ_REFUSE_BRANCH_INTO_SITE);
 }
 
+/* ------------------------------------------------ loops to the first byte */
+
+struct stack_rows {
+	uint64_t pc;
+	bool at_entry_height; /* at pc */
+	bool changes;         /* anywhere */
+};
+
+static bool note_row(void *context, const struct swz_cfi_row *row)
+{
+	struct stack_rows *rows = context;
+	bool as_at_entry = row->cfa_base == SWZ_CFA_RSP && row->cfa_offset == 8;
+
+	if (!as_at_entry)
+		rows->changes = true;
+	if (rows->pc >= row->start && rows->pc < row->end)
+		rows->at_entry_height = as_at_entry;
+	return true;
+}
+
+/* push, pushf, enter, and arithmetic on %rsp. */
+static bool moves_stack(const struct swz_encoding *e)
+{
+	unsigned reg = swz_modrm_reg(e->modrm);
+
+	if (e->map != SWZ_MAP_ONE_BYTE)
+		return false;
+	return (e->opcode & 0xf8) == 0x50 || e->opcode == 0x68 ||
+	       e->opcode == 0x6a || e->opcode == 0x9c || e->opcode == 0xc8 ||
+	       (e->opcode == 0xff && reg == 6) ||
+	       ((e->opcode == 0x81 || e->opcode == 0x83) &&
+		(e->modrm & 0xc7) == 0xc4 && !e->extends_base) ||
+	       (e->opcode == 0x8d && reg == 4);
+}
+
+/* Whether a branch at `pc` back to the function's first byte finds the stack as
+ * a call does. If the unwind table never mentions a change of the stack, the
+ * instructions are asked, as hand-written code may have a table that lies. */
+static bool stack_is_as_at_entry(struct branch_scan *s,
+				 const struct swz_function *f, uint64_t pc)
+{
+	struct stack_rows rows = {.pc = pc, .at_entry_height = !f->fde};
+	struct swz_encoding encoding;
+	struct swz_insn insn;
+
+	if (f->fde && swz_cfi_rows(f->fde, note_row, &rows) != SWZ_OK)
+		return false;
+	if (!rows.at_entry_height || rows.changes)
+		return rows.at_entry_height;
+	for (uint64_t at = f->start; at < pc; at += insn.length) {
+		struct swz_bytes code = {swz_module_bytes(s->module, at),
+					 f->start + f->size - at};
+
+		if (swz_decode_encoding(s->decoder, code, at, &insn,
+					&encoding) != SWZ_OK ||
+		    moves_stack(&encoding))
+			return false;
+	}
+	return true;
+}
+
+/* A jump back to the first byte meets the patch. It is told from a call by the
+ * thunk in its return slot, so that must be where a call has it. */
+static void hit_start(struct branch_scan *s, uint64_t pc, uint64_t target)
+{
+	struct swz_function *f = swz_function_at(s->module, target);
+	struct swz_function *from;
+	struct swz_insn insn;
+
+	if (!f || pc >= f->start + f->size || !starts_here(s, pc, &insn, &from))
+		return;
+	if (from != f || insn.target != target || insn.kind == SWZ_INSN_PLAIN ||
+	    pc < site_end(f))
+		return;
+	if (!stack_is_as_at_entry(s, f, pc))
+		swz_function_refuse(f, SWZ_REFUSE_BRANCH_INTO_SITE);
+}
+
+/* --------------------------------------------------------- tables of offsets
+ */
+
+#define MOST_ENTRIES 65536u
+
+/* The end of what the file has of the segment with this address; 0: none. */
+static uint64_t readable_end(const struct swz_module *m, uint64_t address)
+{
+	for (unsigned i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *p = &m->segments[i];
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_R &&
+		    address - p->p_vaddr < p->p_filesz)
+			return p->p_vaddr + p->p_filesz;
+	}
+	return 0;
+}
+
+/* What the instruction at `pc` takes the address of may be a table of 32-bit
+ * offsets from itself to labels of its function, cold parts included. Such
+ * tables lie side by side: the first entry that leads elsewhere is another's.
+ */
+static void read_table(const struct branch_scan *s, uint64_t pc, uint64_t table)
+{
+	const struct swz_module *m = s->module;
+	uint64_t end = table % 4 || s->callers ? 0 : readable_end(m, table);
+	const struct swz_function *whole = NULL;
+
+	if (end > table + MOST_ENTRIES * UINT64_C(4))
+		end = table + MOST_ENTRIES * UINT64_C(4);
+	for (uint64_t at = table; at + 4 <= end; at += 4) {
+		uint64_t to = table +
+			      (uint64_t)(int64_t)rel32(swz_module_bytes(m, at));
+		const struct swz_function *f;
+
+		if (!is_text(s, to))
+			break;
+		if (at == table) {
+			whole = swz_function_at(m, pc);
+			if (whole && whole->is_piece)
+				whole = NULL; /* that of the first entry */
+		}
+		f = swz_function_at(m, to);
+		if (f && !whole && !f->is_piece)
+			whole = f;
+		if (!f || (f != whole && !f->is_piece))
+			break;
+		if (is_set(s, s->marks, to))
+			refuse_label(s, to);
+	}
+}
+
 static void scan(struct branch_scan *s)
 {
 	const uint8_t *code = swz_module_bytes(s->module, s->text->start);
 	uint64_t size = s->text->end - s->text->start;
 
 	for (uint64_t i = 0; i + 2 <= size; i++) {
+		uint64_t pc = s->text->start + i, to;
 		uint8_t op = code[i];
-		uint64_t to;
 
 		if ((op & 0xf0) == 0x70 || op == 0xeb || (op & 0xfc) == 0xe0)
-			to = i + 2 + (uint64_t)(int64_t)(int8_t)code[i + 1];
+			to = pc + 2 + (uint64_t)(int64_t)(int8_t)code[i + 1];
 		else if ((op & 0xfe) == 0xe8 && i + 5 <= size)
-			to = i + 5 + (uint64_t)(int64_t)rel32(code + i + 1);
+			to = pc + 5 + (uint64_t)(int64_t)rel32(code + i + 1);
 		else if (op == 0x0f && (code[i + 1] & 0xf0) == 0x80 &&
 			 i + 6 <= size)
-			to = i + 6 + (uint64_t)(int64_t)rel32(code + i + 2);
+			to = pc + 6 + (uint64_t)(int64_t)rel32(code + i + 2);
 		else if (op == 0xff && code[i + 1] == 0x25 && s->slot_count &&
-			 i + 6 <= size)
-			to = UINT64_MAX;
-		else
-			continue;
-		if (to == UINT64_MAX) {
-			if (is_reader_slot(s, s->text->start + i + 6 +
+			 i + 6 <= size) {
+			if (is_reader_slot(s, pc + 6 +
 						      (uint64_t)(int64_t)rel32(
 							      code + i + 2)))
-				hit(s, s->text->start + i, 0);
-		} else if (to < size && is_marked(s, to)) {
-			hit(s, s->text->start + i, s->text->start + to);
+				hit(s, pc, 0);
+			continue;
+		} else if ((op & 0xfb) == 0x48 && code[i + 1] == 0x8d &&
+			   i + 7 <= size && (code[i + 2] & 0xc7) == 0x05) {
+			read_table(
+				s, pc,
+				pc + 7 +
+					(uint64_t)(int64_t)rel32(code + i + 3));
+			continue;
+		} else {
+			continue;
 		}
+		if (is_set(s, s->marks, to))
+			hit(s, pc, to);
+		else if (op != 0xe8 && to <= pc && is_set(s, s->starts, to))
+			hit_start(s, pc, to);
 	}
 }
 
-static enum swz_status scan_text(struct branch_scan *s)
+static enum swz_status scan_texts(struct branch_scan *s)
 {
-	for (unsigned i = 0; i < s->module->text_count; i++) {
-		s->text = &s->module->text[i];
-		s->marks = swz_scratch_alloc(
-			(s->text->end - s->text->start) / 8 + 1);
-		if (!s->marks)
+	const struct swz_module *m = s->module;
+
+	for (unsigned i = 0; i < m->text_count; i++) {
+		uint64_t bytes = (m->text[i].end - m->text[i].start) / 8 + 1;
+
+		s->marks[i] = swz_scratch_alloc(bytes);
+		s->starts[i] = swz_scratch_alloc(bytes);
+		if (!s->marks[i] || !s->starts[i])
 			return SWZ_E_NOMEM;
+	}
+	mark_targets(s);
+	mark_stubs(s);
+	for (unsigned i = 0; i < m->text_count; i++) {
+		s->text = &m->text[i];
 		s->around = NULL;
-		mark_targets(s);
-		mark_stubs(s);
 		scan(s);
 	}
 	return SWZ_OK;
@@ -451,7 +702,7 @@ static enum swz_status scan_callers(struct branch_scan *s)
 		s->found = s->module->functions[i].reads_above;
 	while (s->found && status == SWZ_OK) {
 		s->found = false;
-		status = scan_text(s);
+		status = scan_texts(s);
 	}
 	return status;
 }
@@ -465,14 +716,14 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 
 	find_reader_slots(&s);
 	refuse_label_pointers(&s);
-	status = scan_text(&s);
+	status = scan_texts(&s);
 	if (status == SWZ_OK && s.extended) {
 		/* once more: nothing else may branch to what is displaced now
 		 */
 		s.may_extend = false;
 		s.slot_count = s.stub_count = 0;
 		refuse_label_pointers(&s);
-		status = scan_text(&s);
+		status = scan_texts(&s);
 	}
 	return status == SWZ_OK ? scan_callers(&s) : status;
 }

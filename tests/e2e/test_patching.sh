@@ -2,7 +2,7 @@
 # Functions that are hard to patch run as natively, hooked.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets atomics
+need_targets atomics patching
 
 it 'loops of a few instructions that go back into the first five bytes'
 assert_same_as_native "$TARGETS/atomics"
@@ -12,5 +12,39 @@ assert_calls profile run 4
 # such loops are displaced as a whole, not refused
 read -r functions patched < <(awk '$1 ~ /libatomic/ { print $2, $3 }' list)
 assert_ge $((100 * patched)) $((95 * functions)) 'hooked functions of libatomic'
+
+# All functions of libpatching.so, called ten times each: those named no_* are
+# refused, all others are counted, however often they jump to their first byte.
+check_patching() { # PROGRAM LIBRARY [OPTION...]
+	local program=$1 library=$2
+	shift 2
+	RUN_OPTIONS=("$@")
+	assert_same_as_native "$program"
+	assert_complete profile
+	dump_table profile
+	"$RUN" "$@" -v --list "$program" >list
+	sed -n "s|^[^ ]*$library  .*|&|;/^[^ ]*$library  /,/^\//p" list >functions
+	awk '$3 == "patched" && $4 ~ /^no_/ || $3 != "patched" && /  [a-z]/ &&
+		$NF !~ /^no_/ && $1 ~ /^[0-9a-f]+$/ && NF > 3 && $2 ~ /^[0-9]+$/ &&
+		$NF ~ /_/' functions >bad
+	assert_empty bad
+	for name in $names; do
+		expected=10
+		case $name in
+		no_*) expected=0 ;;
+		alias_*) continue ;; # counted as one function
+		esac
+		calls=$(row table calls "$name")
+		[ "$name" = has_aliases ] && calls=$(($(row table calls alias_one || echo 0) + \
+			$(row table calls alias_two || echo 0) + ${calls:-0})) && expected=30
+		assert_eq $expected "${calls:-0}" "calls of $name"
+	done
+	assert_eq 10 "$(row table calls carry)" 'calls of carry'
+}
+names=$("$TARGETS/patching" | sed 's/:.*//')
+assert_ge "$(echo "$names" | wc -l)" 50 'functions in the table'
+
+it 'functions that are hard to patch'
+check_patching "$TARGETS/patching" libpatching.so
 
 finish

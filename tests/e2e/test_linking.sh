@@ -1,0 +1,233 @@
+# shellcheck shell=bash
+# Modules of every kind of link: the hard cases of libpatching.S in a program at
+# a fixed address, in segments that are laid out otherwise, by other linkers;
+# and what compilers put at the start of functions.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need gcc
+sources="$TOP/tests/targets/patching.c $TOP/tests/targets/libpatching.S"
+
+# What is refused and what is counted, by the names (test_patching.sh).
+check() { # PROGRAM
+	local name calls expected
+	assert_same_as_native "$1"
+	assert_complete profile
+	dump_table profile
+	for name in $("$1" | sed 's/:.*//'); do
+		expected=10
+		case $name in
+		no_*) expected=0 ;;
+		*alias*) continue ;; # counted as one function
+		esac
+		calls=$(row table calls "$name")
+		assert_eq $expected "${calls:-0}" "calls of $name"
+	done
+}
+
+build() { # NAME FLAG...: builds libpatching.S and its program into one
+	local name=$1
+	shift
+	# shellcheck disable=SC2086
+	if ! gcc -O2 -w -o "$name" $sources "$@" 2>build.err; then
+		echo "not built here: $name ($*): $(head -n 1 build.err)"
+		return 1
+	fi
+	if ! ./"$name" >/dev/null 2>build.err; then
+		echo "does not run here: $name ($*): $(head -n 1 build.err)"
+		return 1
+	fi
+}
+
+it 'a program at a fixed address'
+build fixed -no-pie -fno-pie && check ./fixed
+it 'at a high fixed address'
+build high -no-pie -fno-pie -Wl,-Ttext-segment=0x60000000 && check ./high
+it 'no part of which is made read-only'
+build writable -Wl,-z,norelro && check ./writable
+it 'code and data in one segment'
+build together -Wl,-z,noseparate-code && check ./together
+it 'the same at a fixed address'
+build together_fixed -no-pie -fno-pie -Wl,-z,noseparate-code &&
+	check ./together_fixed
+it 'packed relocations'
+build packed -Wl,-z,pack-relative-relocs && check ./packed
+it 'text in several segments'
+if build split -no-pie -fno-pie -Wl,--section-start=.text_far=0x2000000; then
+	segments=$(readelf -lW split | grep -c 'LOAD.* R E ')
+	assert_eq 2 "$segments" 'segments with text'
+	check ./split
+fi
+if build split_pie -Wl,--section-start=.text_far=0x2000000; then
+	check ./split_pie
+fi
+for linker in gold lld; do
+	it "linked by $linker"
+	build by_$linker -fuse-ld=$linker -Wl,-z,noexecstack && check ./by_$linker
+done
+it 'linked by lld, relocations packed'
+build lld_packed -fuse-ld=lld -Wl,--pack-dyn-relocs=relr && check ./lld_packed
+
+it 'stripped'
+for name in split by_lld; do
+	[ -e $name ] || continue
+	calls=$(calls_of profile invoke)
+	strip -s -o stripped $name
+	assert_same_as_native ./stripped
+	assert_complete profile
+done
+
+it 'a library at an address of its own'
+gcc -shared -fPIC -o libpatching.so "$TOP/tests/targets/libpatching.S" \
+	-Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,-Ttext-segment=0x3100000000
+gcc -O2 -o prelinked "$TOP/tests/targets/patching.c" -L. -lpatching \
+	-Wl,-rpath,"$TMP"
+check ./prelinked
+
+it 'a module with data out of reach'
+cat >huge.c <<'END'
+#include <stdio.h>
+static char room[3ul << 30];
+__attribute__((noinline)) static int touch(long at)
+{
+	room[at] = 3;
+	return room[at] + room[at / 2];
+}
+int main(void)
+{
+	printf("%d %d\n", touch(0), touch((3l << 30) - 1));
+	return 0;
+}
+END
+if gcc -O1 -mcmodel=medium -o huge huge.c && ./huge >/dev/null 2>&1; then
+	assert_same_as_native ./huge
+	assert_complete profile
+	assert_matches info '^ +no trampoline memory within reach +[1-9]'
+else
+	echo 'a program of 3 GiB does not run here: not tested'
+fi
+
+it 'aliases, versions, folded functions, indirect functions'
+cat >names.c <<'END'
+#include <stdio.h>
+static int one(int x)
+{
+	return x * 3 % 5 + 1;
+}
+static int two(int x)
+{
+	return x * 3 % 5 + 2;
+}
+int other(int) __attribute__((alias("aliased")));
+__attribute__((noinline)) int aliased(int x)
+{
+	return x * 5 % 7;
+}
+__attribute__((noinline)) int same_one(int x)
+{
+	return x * 9 % 11;
+}
+__attribute__((noinline)) int same_two(int x)
+{
+	return x * 9 % 11;
+}
+static int (*choose(void))(int)
+{
+	static volatile int best = 1;
+	return best ? two : one;
+}
+int indirect(int) __attribute__((ifunc("choose")));
+__asm__(".symver old_name, versioned@V1\n.symver new_name, versioned@@V2");
+__attribute__((noinline)) int old_name(int x)
+{
+	return x % 3 - 1;
+}
+__attribute__((noinline)) int new_name(int x)
+{
+	return x % 3 - 2;
+}
+int main(void)
+{
+	int sum = 0;
+	for (int i = 0; i < 20; i++)
+		sum += indirect(i) + aliased(i) + other(i) + same_one(i) +
+		       same_two(i) + old_name(i) + new_name(i);
+	printf("%d\n", sum);
+	return 0;
+}
+END
+echo 'V1 { }; V2 { } V1;' >names.map
+for flags in '' '-fuse-ld=gold -Wl,--icf=all' '-fuse-ld=lld -Wl,--icf=all'; do
+	# shellcheck disable=SC2086
+	gcc -O1 -fno-ipa-icf -fPIE -pie -ffunction-sections -o names names.c \
+		-Wl,--version-script=names.map $flags 2>/dev/null || {
+		echo "not built here: ICF with $flags"
+		continue
+	}
+	assert_same_as_native ./names
+	assert_complete profile
+	dump_table profile
+	assert_eq 20 "$(row table calls two)" "calls of the indirect function $flags"
+	for alike in 'aliased|other' 'same_one|same_two' \
+		'old_name|new_name|versioned'; do
+		awk -v names="^($alike)" '!/^#/ && $4 ~ names { n += $1 }
+			END { print n + 0 }' table >sum
+		assert_eq 40 "$(cat sum)" "calls of $alike $flags"
+	done
+done
+
+it 'what compilers put at the start of functions'
+cat >entries.c <<'END'
+#include <stdio.h>
+__attribute__((used)) static int first(int x) /* not right behind crt's */
+{
+	return x % 3 + x % 5 + x % 7;
+}
+__attribute__((noinline)) int leaf(int x)
+{
+	return x * 3 % 5 + 1;
+}
+__attribute__((noinline)) int middle(int x)
+{
+	int sum = 0;
+	for (int i = 0; i < x; i++)
+		sum += leaf(i);
+	return sum;
+}
+int main(void)
+{
+	printf("%d\n", middle(100));
+	return 0;
+}
+END
+for flags in '-fpatchable-function-entry=5,0' '-fpatchable-function-entry=16,5' \
+	'-fpatchable-function-entry=2,1' '-fcf-protection=full' \
+	'-fcf-protection=full -fpatchable-function-entry=16,5' '-pg' \
+	'-pg -mfentry' '-fsplit-stack -fuse-ld=gold' \
+	'-mindirect-branch=thunk -fcf-protection=none' \
+	'-mindirect-branch=thunk-inline -fcf-protection=none' '-fno-plt' \
+	'-fstack-protector-all' '-Os' '-fstack-clash-protection' '-fsanitize=address' \
+	'-mtls-dialect=gnu2' '-mforce-drap' '-mstackrealign'; do
+	for level in -O0 -O2; do
+		# shellcheck disable=SC2086
+		gcc $level -fno-ipa-icf -o entries entries.c $flags 2>/dev/null || {
+			echo "not built here: $flags"
+			continue
+		}
+		rm -f gmon.out
+		ASAN_OPTIONS=verify_asan_link_order=0 assert_same_as_native ./entries
+		assert_complete profile
+		dump_table profile
+		assert_eq 100 "$(row table calls leaf)" "calls of leaf with $level $flags"
+		assert_eq 1 "$(row table calls middle)" "calls of middle with $level $flags"
+	done
+done
+# these look at their return address, by what is called or jumped to
+for flags in -finstrument-functions \
+	'-mfunction-return=thunk -fcf-protection=none'; do
+	# shellcheck disable=SC2086
+	gcc -O2 -o entries entries.c $flags || continue
+	assert_same_as_native ./entries
+	assert_complete profile
+done
+
+finish

@@ -1,0 +1,573 @@
+# build: -Wl,-z,noexecstack -Wl,-Bsymbolic
+/* Functions that are hard to patch: long f(long n, void *p) each. Those whose
+ * name begins with no_ cannot be hooked, all others can. patching.c calls each
+ * of them CALLS times; tests/e2e/test_patching.sh knows what is counted. */
+
+	.macro	FUNC name, align=16
+	.text
+	.balign	\align, 0xcc
+	.globl	\name
+	.type	\name, @function
+\name:
+	.cfi_startproc
+	.endm
+
+	.macro	END name
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+	.macro	ENTRY name		/* for the table at the end */
+	.section .data.rel.ro.table, "aw"
+	.quad	\name, 9000f
+	.section .rodata
+9000:	.asciz	"\name"
+	.text
+	.endm
+
+/* ------------------------------------------------------- branches back */
+
+	/* a loop to the first byte: one call, however many rounds; the whole
+	 * loop is short enough to be displaced */
+	FUNC	loop_to_0
+	addl	$3, %edx
+	subl	$1, %edi
+	jns	loop_to_0
+	movl	%edx, %eax
+	ret
+	END	loop_to_0
+
+	/* too long for that: the hook is entered in each round */
+	FUNC	far_loop_to_0
+	addl	$3, %edx
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	subl	$1, %edi
+	jns	far_loop_to_0
+	movl	%edx, %eax
+	ret
+	END	far_loop_to_0
+
+	FUNC	far_loop_to_endbr
+	endbr64
+	addl	$3, %edx
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	subl	$1, %edi
+	jns	far_loop_to_endbr
+	movl	%edx, %eax
+	ret
+	END	far_loop_to_endbr
+
+	/* the first byte is the head of a loop that pushes: what lies at the
+	 * stack's top there is no return address */
+	FUNC	no_loop_that_pushes
+	pushq	%rdi
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	subl	$1, %edi
+	jns	no_loop_that_pushes
+	xorl	%eax, %eax
+1:	popq	%rcx			/* n comes last */
+	addl	%ecx, %eax
+	cmpl	%edx, %ecx
+	jne	1b
+	ret
+	END	no_loop_that_pushes
+
+	FUNC	loop_to_3
+	xorl	%eax, %eax
+	nop
+1:	addl	%edi, %eax
+	subl	$1, %edi
+	jns	1b
+	ret
+	END	loop_to_3
+
+	FUNC	no_far_loop_to_3
+	xorl	%eax, %eax
+	nop
+1:	addl	%edi, %eax
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	subl	$1, %edi
+	jns	1b
+	ret
+	END	no_far_loop_to_3
+
+	/* back to +5 of a function that begins with endbr64 */
+	FUNC	endbr_loop_to_5
+	endbr64
+	nop
+1:	addl	%edi, %edx
+	subl	$1, %edi
+	jns	1b
+	movl	%edx, %eax
+	ret
+	END	endbr_loop_to_5
+
+	FUNC	no_endbr_far_loop_to_7
+	endbr64
+	xorl	%eax, %eax
+	nop
+1:	addl	%edi, %eax
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	subl	$1, %edi
+	jns	1b
+	ret
+	END	no_endbr_far_loop_to_7
+
+	/* the byte behind endbr64 is the loop's head: the jump's own first */
+	FUNC	no_endbr_far_loop_to_4
+	endbr64
+1:	addl	%edi, %edx
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	subl	$1, %edi
+	jns	1b
+	movl	%edx, %eax
+	ret
+	END	no_endbr_far_loop_to_4
+
+	/* behind the patch: no obstacle */
+	FUNC	loop_to_5
+	xorl	%eax, %eax
+	nopl	(%rax)
+1:	addl	%edi, %eax
+	subl	$1, %edi
+	jns	1b
+	ret
+	END	loop_to_5
+
+/* ----------------------------------------------- entered beside the start */
+
+	FUNC	no_entered_at_2
+	xorl	%esi, %esi
+entered_at_2:
+	leal	7(%rdi,%rsi), %eax
+	ret
+	END	no_entered_at_2
+
+	FUNC	jumps_to_2
+	movl	$40, %esi
+	jmp	entered_at_2
+	END	jumps_to_2
+
+	FUNC	calls_2
+	movl	$50, %esi
+	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	entered_at_2
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	END	calls_2
+
+	/* the same from a section that may lie in a segment of its own */
+	FUNC	no_entered_from_afar
+	xorl	%esi, %esi
+entered_from_afar:
+	leal	11(%rdi,%rsi), %eax
+	ret
+	END	no_entered_from_afar
+
+	.section .text_far, "ax", @progbits
+	.globl	jumps_from_afar
+	.type	jumps_from_afar, @function
+jumps_from_afar:
+	.cfi_startproc
+	movl	$60, %esi
+	jmp	entered_from_afar
+	.cfi_endproc
+	.size	jumps_from_afar, . - jumps_from_afar
+	.text
+
+/* ---------------------------------------------------------- tables of labels */
+
+	/* offsets from the table, as compilers write switches; the table leads
+	 * back to the head of the loop */
+	FUNC	no_switch_to_2
+	xorl	%eax, %eax
+switch_head:
+	subl	$1, %edi
+	js	9f
+	movl	%edi, %edx
+	andl	$3, %edx
+	leaq	switch_table(%rip), %rcx
+	movslq	(%rcx,%rdx,4), %rdx
+	addq	%rcx, %rdx
+	notrack jmp *%rdx
+1:	addl	$10, %eax
+2:	addl	$100, %eax
+	jmp	8f
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+8:	testl	%edi, %edi
+	jns	7f
+9:	ret
+7:	leaq	switch_table(%rip), %rcx
+	movslq	(%rcx), %rdx
+	addq	%rcx, %rdx
+	jmp	*%rdx
+	.section .rodata
+	.balign	4
+switch_table:
+	.long	switch_head - switch_table
+	.long	1b - switch_table
+	.long	2b - switch_table
+	.long	switch_head - switch_table
+	.text
+	END	no_switch_to_2
+
+	/* a switch that leads nowhere near */
+	FUNC	switch_elsewhere
+	movl	%edi, %edx
+	andl	$1, %edx
+	leaq	1f(%rip), %rcx
+	movslq	(%rcx,%rdx,4), %rdx
+	addq	%rcx, %rdx
+	jmp	*%rdx
+2:	leal	20(%rdi), %eax
+	ret
+3:	leal	30(%rdi), %eax
+	ret
+	.section .rodata
+	.balign	4
+1:	.long	2b - 1b, 3b - 1b
+	.text
+	END	switch_elsewhere
+
+	/* pointers: computed goto */
+	FUNC	no_goto_3
+	xorl	%eax, %eax
+	nop
+goto_3:	leal	5(%rdi,%rax), %eax
+	subl	$4, %edi
+	movl	%edi, %edx
+	shrl	$31, %edx
+	leaq	goto_table(%rip), %rcx
+	jmp	*(%rcx,%rdx,8)
+4:	ret
+	.section .data.rel.ro, "aw"
+	.balign	8
+goto_table:
+	.quad	goto_3, 4b
+	.text
+	END	no_goto_3
+
+/* ------------------------------------------------------------ short functions */
+
+	/* back to back */
+	FUNC	no_one_byte
+	ret
+	END	no_one_byte
+	FUNC	no_two_bytes, 1
+	rep ret
+	END	no_two_bytes
+	FUNC	no_three_bytes, 1
+	xorl	%eax, %eax
+	ret
+	END	no_three_bytes
+	FUNC	no_four_bytes, 1
+	movq	%rdi, %rax
+	ret
+	END	no_four_bytes
+	FUNC	no_endbr_ret, 1
+	endbr64
+	ret
+	END	no_endbr_ret
+	FUNC	five_bytes, 1
+	leal	1(%rdi), %eax
+	nop
+	ret
+	END	five_bytes
+
+	/* followed by int3 */
+	FUNC	one_byte_int3
+	ret
+	END	one_byte_int3
+	FUNC	two_bytes_int3
+	rep ret
+	END	two_bytes_int3
+	FUNC	three_bytes_int3
+	xorl	%eax, %eax
+	ret
+	END	three_bytes_int3
+	FUNC	four_bytes_int3
+	movq	%rdi, %rax
+	ret
+	END	four_bytes_int3
+	FUNC	endbr_ret_int3
+	endbr64
+	ret
+	END	endbr_ret_int3
+	.balign	16, 0xcc
+
+	/* by single no-operations, and by long ones */
+	FUNC	one_byte_nops
+	ret
+	END	one_byte_nops
+	.balign	16, 0x90
+	FUNC	three_bytes_nops
+	xorl	%eax, %eax
+	ret
+	END	three_bytes_nops
+	.balign	16, 0x90
+	FUNC	two_bytes_long_nop
+	rep ret
+	END	two_bytes_long_nop
+	nopw	%cs:0x0(%rax,%rax)
+	.balign	16
+	FUNC	four_bytes_long_nop
+	movq	%rdi, %rax
+	ret
+	END	four_bytes_long_nop
+	.byte	0x66
+	nopw	%cs:0x0(%rax,%rax)
+	nop
+	.balign	16
+
+	/* by code without a name, that begins like padding */
+	FUNC	no_ret_before_66
+	ret
+	END	no_ret_before_66
+nameless_66:
+	leaw	7(%rdi), %ax		/* 66 8d 47 07 */
+	movzwl	%ax, %eax
+	ret
+	FUNC	no_ret_before_0f
+	ret
+	END	no_ret_before_0f
+nameless_0f:
+	movzwl	%di, %eax		/* 0f b7 c7 */
+	ret
+	FUNC	calls_nameless
+	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	leaq	nameless_66(%rip), %rax
+	call	*%rax
+	movl	%eax, %edx
+	leaq	nameless_0f(%rip), %rax
+	call	*%rax
+	addl	%edx, %eax
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	END	calls_nameless
+
+/* ------------------------------------------------- branches in the window */
+
+	.macro	BRANCH name, first, branch
+	FUNC	\name
+	\first
+	\branch	1f
+	leal	1(%rdi), %eax
+	ret
+	nopl	0x11223344(%rax,%rax)
+1:	leal	2(%rdi), %eax
+	ret
+	END	\name
+	.endm
+
+	BRANCH	jcc8, "testl $1, %edi", jz
+	BRANCH	jmp8, "movl %edi, %ecx", jmp
+	BRANCH	jrcxz_, "movl %edi, %ecx", jrcxz
+	BRANCH	jecxz_, "movl %edi, %ecx", jecxz
+	BRANCH	loop_, "leal 1(%rdi), %ecx", loop
+	BRANCH	loope_, "leal 1(%rdi), %ecx", loope
+
+	FUNC	jcc32
+	testb	%dil, %dil
+	.byte	0x0f, 0x84		/* je rel32 */
+	.long	1f - . - 4
+	leal	1(%rdi), %eax
+	ret
+1:	leal	2(%rdi), %eax
+	ret
+	END	jcc32
+
+	FUNC	jumps_within
+	testl	%edi, %edi
+	jz	1f
+	nop
+1:	leal	2(%rdi), %eax
+	ret
+	END	jumps_within
+
+/* --------------------------------------------------------- calls in the window */
+
+	/* its return address, from the start of this library's text */
+	FUNC	no_whence
+	movq	(%rsp), %rax
+	leaq	loop_to_0(%rip), %rcx
+	subq	%rcx, %rax
+	ret
+	END	no_whence
+
+	FUNC	call_first
+	call	no_whence
+	ret
+	END	call_first
+
+	FUNC	call_second
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	call	no_whence
+	popq	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	END	call_second
+
+	FUNC	no_call_register
+	call	*%rcx
+	addl	$1, %eax
+	ret
+	END	no_call_register
+
+	FUNC	call_register_last
+	movq	%rsi, %rdx
+	call	*(%rdx)
+	ret
+	END	call_register_last
+
+	FUNC	no_call_member
+	call	*8(%rsi)
+	addl	$1, %eax
+	ret
+	END	no_call_member
+
+	FUNC	call_next
+	call	1f
+1:	popq	%rax
+	leaq	loop_to_0(%rip), %rcx
+	subq	%rcx, %rax
+	ret
+	END	call_next
+
+	FUNC	call_rex_w
+	rex.W call *pointer(%rip)
+	ret
+	END	call_rex_w
+	.section .data.rel.ro, "aw"
+	.balign	8
+pointer: .quad	no_whence
+	.text
+
+/* ------------------------------------------------------------- all the rest */
+
+	FUNC	no_system_call
+	pushq	$39			/* getpid */
+	popq	%rax
+	syscall
+	cmpl	$1, %eax
+	setg	%al
+	movzbl	%al, %eax
+	ret
+	END	no_system_call
+
+	FUNC	system_call_behind
+	movl	$39, %eax		/* getpid */
+	syscall
+	cmpl	$1, %eax
+	setg	%al
+	movzbl	%al, %eax
+	ret
+	END	system_call_behind
+
+	FUNC	constant
+	leaq	data_in_text(%rip), %rax
+	movl	(%rax,%rdi,4), %eax
+	ret
+data_in_text:
+	.long	0x90909090, 0xcccccccc, 0xe9e8c3c3, 0x660f660f, 1, 2, 3, 4, 5, 6
+	END	constant
+
+	FUNC	has_aliases
+	leal	9(%rdi), %eax
+	jmp	1f
+1:	ret
+	END	has_aliases
+	.globl	alias_one, alias_two
+	.type	alias_one, @function
+	.type	alias_two, @function
+	.set	alias_one, has_aliases
+	.set	alias_two, has_aliases
+	.size	alias_one, 4
+
+	/* status in the carry flag; the direction flag set by the caller */
+	FUNC	carry
+	nopl	0(%rax,%rax)
+	cmpl	$5, %edi
+	ret
+	END	carry
+
+	FUNC	uses_carry
+	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	std
+	call	carry
+	pushfq
+	.cfi_adjust_cfa_offset 8
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	cld
+	andl	$0x401, %eax
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	END	uses_carry
+
+	/* long invoke(long (*f)(long, void *), long n, void *p): the registers
+	 * and flags that the functions look at are set */
+	FUNC	invoke
+	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	movq	%rdi, %r8
+	movq	%rsi, %rdi
+	movq	%rdx, %rsi
+	movl	%edi, %edx
+	leaq	no_whence(%rip), %rcx
+	movl	$77, %eax
+	cmpl	%eax, %eax
+	call	*%r8
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	END	invoke
+
+	.section .data.rel.ro.table, "aw"
+	.balign	8
+	.globl	patching_table
+	.type	patching_table, @object
+patching_table:
+	.irp	name, loop_to_0, no_loop_that_pushes, far_loop_to_0, far_loop_to_endbr, loop_to_3, \
+		no_far_loop_to_3, endbr_loop_to_5, no_endbr_far_loop_to_7, \
+		no_endbr_far_loop_to_4, loop_to_5, no_entered_at_2, \
+		jumps_to_2, calls_2, no_entered_from_afar, \
+		jumps_from_afar, no_switch_to_2, switch_elsewhere, \
+		no_goto_3, no_one_byte, no_two_bytes, no_three_bytes, \
+		no_four_bytes, no_endbr_ret, five_bytes, one_byte_int3, \
+		two_bytes_int3, three_bytes_int3, four_bytes_int3, \
+		endbr_ret_int3, one_byte_nops, three_bytes_nops, \
+		two_bytes_long_nop, four_bytes_long_nop, no_ret_before_66, \
+		 no_ret_before_0f, calls_nameless, jcc8, jmp8, \
+		jrcxz_, jecxz_, loop_, loope_, jcc32, jumps_within, no_whence, \
+		call_first, call_second, no_call_register, call_register_last, \
+		no_call_member, call_next, call_rex_w, no_system_call, \
+		system_call_behind, constant, has_aliases, alias_one, \
+		alias_two, uses_carry
+	ENTRY	\name
+	.endr
+
+	.section .data.rel.ro.table, "aw"
+	.quad	0, 0
+	.size	patching_table, . - patching_table
+	.section .note.GNU-stack, "", @progbits
