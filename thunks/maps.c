@@ -24,8 +24,10 @@ static int next_char(struct swz_maps *r)
 		r->length = SWZ_SYSCALL(SYS_read, r->fd, r->text,
 					sizeof(r->text));
 		r->at = 0;
-		if (r->length <= 0)
+		if (r->length <= 0) {
+			r->length = 0; /* also after an error */
 			return -1;
+		}
 	}
 	return (unsigned char)r->text[r->at++];
 }

@@ -15,6 +15,7 @@
 #include "runtime/pattern.h"
 #include "runtime/scan.h"
 #include "runtime/scratch.h"
+#include "runtime/text.h"
 #include "runtime/thread.h"
 #include "runtime/walkers.h"
 #include "thunks/encoding.h"
@@ -224,7 +225,7 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 		swz_trampolines_close(region);
 		for (uint32_t i = 0; i < m->function_count; i++)
 			m->functions[i].trampoline = NULL;
-		refuse_all(m, SWZ_REFUSE_OUT_OF_REACH);
+		refuse_all(m, SWZ_REFUSE_UNWRITABLE);
 	}
 }
 
@@ -391,44 +392,33 @@ enum swz_status swz_plan_late(struct swz_module *m)
 
 /* --------------------------------------------------------------- applying */
 
-static int protection_of(const struct swz_module *m, uint64_t address)
+static void refuse_range(struct swz_module *m, const struct swz_range *text)
 {
-	for (unsigned i = 0; i < m->segment_count; i++) {
-		const ElfW(Phdr) *s = &m->segments[i];
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		struct swz_function *f = &m->functions[i];
 
-		if (s->p_type == PT_LOAD && address >= s->p_vaddr &&
-		    address < s->p_vaddr + s->p_memsz)
-			return (s->p_flags & PF_R ? PROT_READ : 0) |
-			       (s->p_flags & PF_W ? PROT_WRITE : 0) |
-			       (s->p_flags & PF_X ? PROT_EXEC : 0);
+		if (f->start >= text->start && f->start < text->end)
+			swz_function_refuse(f, SWZ_REFUSE_UNWRITABLE);
 	}
-	return PROT_READ | PROT_EXEC;
 }
 
 static void patch_range(struct swz_module *m, const struct swz_range *text)
 {
-	uint64_t start = (m->load_bias + text->start) & -(uint64_t)4096;
-	uint64_t end = (m->load_bias + text->end + 4095) & -(uint64_t)4096;
-	void *pages = (void *)(uintptr_t)start;
-	bool writable = swz_sys_mprotect(pages, end - start,
-					 PROT_READ | PROT_WRITE) == 0;
-
+	if (!swz_text_unlock(m, text)) {
+		refuse_range(m, text);
+		return;
+	}
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
 
-		if (f->start < text->start || f->start >= text->end ||
-		    !f->trampoline)
-			continue;
-		if (writable)
+		if (f->start >= text->start && f->start < text->end &&
+		    f->trampoline)
 			swz_patch_write((uint8_t *)(uintptr_t)swz_module_bytes(
 						m, f->start + f->site),
 					f->trampoline);
-		else
-			swz_function_refuse(f, SWZ_REFUSE_UNWRITABLE);
 	}
-	if (writable)
-		swz_sys_mprotect(pages, end - start,
-				 protection_of(m, text->start));
+	if (!swz_text_lock(m, text))
+		refuse_range(m, text);
 }
 
 void swz_plan_patch(struct swz_module *m)
@@ -449,6 +439,23 @@ void swz_plan_apply(struct swz_plan *plan)
 			swz_foreign_answer(m);
 		swz_plan_patch(m);
 	}
+}
+
+const char *swz_plan_obstacle(const struct swz_plan *plan)
+{
+	uint32_t patched = 0, refused[2] = {0, 0};
+
+	for (unsigned i = 0; i < plan->module_count; i++) {
+		const struct swz_module *m = &plan->modules[i];
+
+		patched += m->counts[SWZ_PATCHED];
+		refused[0] += m->counts[SWZ_REFUSE_OUT_OF_REACH];
+		refused[1] += m->counts[SWZ_REFUSE_UNWRITABLE];
+	}
+	if (patched || !(refused[0] + refused[1]))
+		return NULL;
+	return refused[1] > refused[0] ? "no memory may become executable"
+				       : "no memory for trampolines";
 }
 
 /* -------------------------------------------------------------- recording */

@@ -30,6 +30,10 @@ enum swz_status swz_plan_make(struct swz_plan *plan) SWZ_MUST_CHECK;
  * made writable is refused as a whole. */
 void swz_plan_apply(struct swz_plan *plan);
 
+/* Why no function at all could be patched, if the system would not have it;
+ * otherwise NULL. After swz_plan_apply. */
+const char *swz_plan_obstacle(const struct swz_plan *plan);
+
 /* Describes modules and functions in the profile. */
 enum swz_status swz_plan_record(const struct swz_plan *plan) SWZ_MUST_CHECK;
 

@@ -104,6 +104,9 @@ static const char *set_up(void)
 	swz_recording = true;
 	swz_calibrate();
 	swz_plan_apply(&plan);
+	if (swz_plan_obstacle(&plan))
+		swz_say("no function is hooked: ", swz_plan_obstacle(&plan),
+			NULL);
 	if (swz_plan_record(&plan) != SWZ_OK)
 		return "no room in the profile ";
 	swz_file_sample_clock(1);
