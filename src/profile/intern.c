@@ -4,9 +4,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "profile/memory.h"
+
+#define uthash_fatal(message) swz_out_of_memory()
+#include <uthash.h>
 
 struct swz_intern_entry {
 	UT_hash_handle hh;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void out_of_memory(void)
+void swz_out_of_memory(void)
 {
 	fputs("swizzle: out of memory\n", stderr);
 	exit(1);
@@ -19,7 +19,7 @@ void *swz_allocate(size_t count, size_t size)
 	void *memory = calloc(count ? count : 1, size ? size : 1);
 
 	if (!memory)
-		out_of_memory();
+		swz_out_of_memory();
 	return memory;
 }
 
@@ -28,7 +28,7 @@ void *swz_reallocate(void *old, size_t count, size_t size)
 	void *memory = reallocarray(old, count ? count : 1, size ? size : 1);
 
 	if (!memory)
-		out_of_memory();
+		swz_out_of_memory();
 	return memory;
 }
 
@@ -37,7 +37,7 @@ char *swz_duplicate(const char *string)
 	char *copy = strdup(string);
 
 	if (!copy)
-		out_of_memory();
+		swz_out_of_memory();
 	return copy;
 }
 
@@ -51,7 +51,7 @@ char *swz_print(const char *format, ...)
 	length = vasprintf(&text, format, arguments);
 	va_end(arguments);
 	if (length < 0)
-		out_of_memory();
+		swz_out_of_memory();
 	return text;
 }
 

@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+_Noreturn void swz_out_of_memory(void);
+
 void *swz_allocate(size_t count, size_t size); /* zeroed */
 void *swz_reallocate(void *old, size_t count, size_t size);
 char *swz_duplicate(const char *string);

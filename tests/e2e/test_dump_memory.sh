@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# swizzle-dump when memory runs out: whichever allocation fails, it ends with an
+# error that says so, or says what is missing, or the result is whole; never a
+# crash.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets fib libfailing.so
+case $DUMP in
+*/asan/*) skip 'not with the checked build, which has an allocator of its own' ;;
+esac
+
+"$RUN" -o profile "$TARGETS/fib" >out || abort 'no profile'
+
+dump() { # FORMAT VARIABLE=VALUE...
+	local format=$1
+	shift
+	timeout 20 env LD_PRELOAD="$TARGETS/libfailing.so" "$@" \
+		"$DUMP" -f "$format" -o - profile >out 2>err
+	status=$?
+}
+
+try() { # FORMAT VARIABLE=VALUE...
+	dump "$@"
+	it "$*"
+	tried=$((tried + 1))
+	if [ $status -eq 0 ]; then
+		[ -s err ] || assert_same "whole.$1" out
+	else
+		assert_eq 1 $status 'exit status'
+		[ -s err ] || fail 'an error without a message'
+	fi
+}
+
+for format in text callgrind info; do
+	"$DUMP" -f $format -o - profile >whole.$format
+	it "with $format: nothing fails"
+	dump $format COUNT_TO="$TMP/count"
+	assert_status 0
+	assert_same whole.$format out
+	count=$(cat count)
+	assert_ge "$count" 10 'allocations'
+	tried=0
+	# all of the first, then a part of the rest; ALL=1: all
+	step=$((count / 20 + 1))
+	[ -z "${ALL:-}" ] || step=1
+	for ((at = 1; at <= count; at += at < 30 ? 1 : step)); do
+		[ $failures -lt 20 ] || break
+		try $format FAIL_AT=$at
+		[ $((at % 5)) -ne 0 ] || try $format FAIL_AT=$at FAIL_ON=1
+	done
+	assert_ge $tried 10 'points of failure'
+done
+finish
