@@ -99,7 +99,11 @@ int main(void)
 }
 END
 if gcc -O1 -mcmodel=medium -o huge huge.c && ./huge >/dev/null 2>&1; then
+	capture "$RUN" -o profile ./huge
+	assert_contains err 'swizzle: no function is hooked: no memory for trampolines'
+	RUN_OPTIONS=(-q)
 	assert_same_as_native ./huge
+	RUN_OPTIONS=()
 	assert_complete profile
 	assert_matches info '^ +no trampoline memory within reach +[1-9]'
 else
