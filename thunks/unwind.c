@@ -7,10 +7,13 @@
  * the handler is in the very next frame.
  *
  * An unwinder that was linked into the program statically exports nothing to do
- * that with. For its sake the frames are told apart by their CFA (rsp + 1, with
- * an explicit rule for rsp); that is not done always, since nongnu libunwind
- * takes rsp from the CFA. An exit by such an exception is noticed later, like
- * one by longjmp.
+ * that with; its functions are found by the file's symbol table, but not in a
+ * program that was stripped. For its sake
+ * the frames are told apart by their CFA (rsp + 1, with an explicit rule for
+ * rsp), and have no personality: libgcc compares CFAs, and LLVM's unwinder
+ * looks whether a frame that has a personality and the handler's %rsp wants to
+ * stop. That is not done always, since nongnu libunwind takes rsp from the CFA,
+ * and since exits by exceptions are then noticed later, like those by longjmp.
  *
  * The functions that act on an unwinder's context must be that unwinder's own
  * (a program can hold several: libgcc, LLVM's, nongnu's). So they are looked up
@@ -40,6 +43,7 @@ int swz_personality(int version, int actions, uint64_t exception_class,
 		    void *exception, void *context)
 {
 	const struct swz_unwinder *unwinder;
+	int is_before = 0;
 	uint64_t pc, at;
 
 	(void)exception_class;
@@ -49,7 +53,7 @@ int swz_personality(int version, int actions, uint64_t exception_class,
 		(uint64_t)(uintptr_t)__builtin_return_address(0));
 	if (!unwinder)
 		return URC_CONTINUE_UNWIND;
-	pc = unwinder->get_ip(context);
+	pc = unwinder->get_ip(context, &is_before);
 	if (!swz_arena_contains(pc))
 		return URC_CONTINUE_UNWIND;
 	swz_unwind_begin(unwinder);
@@ -68,30 +72,49 @@ int swz_personality(int version, int actions, uint64_t exception_class,
 
 extern uint8_t swz_eh_frame_start[], swz_eh_frame_end[];
 
+/* Where `pattern` is in our own unwind table; a byte of 0xff is any byte. */
+static uint8_t *find_in_table(const uint8_t *pattern, size_t bytes)
+{
+	for (uint8_t *at = swz_eh_frame_start; at + bytes <= swz_eh_frame_end;
+	     at++) {
+		size_t i = 0;
+
+		while (i < bytes && (at[i] == pattern[i] || pattern[i] == 0xff))
+			i++;
+		if (i == bytes)
+			return at;
+	}
+	return NULL;
+}
+
 enum swz_status swz_unwind_apart(void)
 {
-	/* what the CFA of asm/x86_64/arena.S begins with: an expression of 17
-	 * bytes, rsp + 0, pc + 0, 63 */
-	static const uint8_t program[] = {0x0f, 17, 0x77, 0};
-	static const uint8_t behind[] = {0x80, 0, 0x08, 0x3f};
+	/* the CIE of asm/x86_64/arena.S: augmentation, its data (the length,
+	 * how and where the personality is, how addresses are encoded), and
+	 * what every one begins with (def_cfa rsp + 8); without the personality
+	 * the place is filled by DW_CFA_nop */
+	static const uint8_t cie[] = {'z',  'P',  'R',  0,    1,    0x78, 16, 6,
+				      0x1b, 0xff, 0xff, 0xff, 0xff, 0x1b, 12};
+	static const uint8_t mute[] = {'z', 'R', 0, 1, 0x78, 16, 1, 0x1b,
+				       0,   0,   0, 0, 0,    0,  12};
+	/* its CFA: an expression of 17 bytes, rsp + 0, pc + 0, 63 */
+	static const uint8_t cfa[] = {0x0f, 17, 0x77, 0, 0x80, 0, 0x08, 0x3f};
 	static bool done;
-	uint8_t *at = swz_eh_frame_start;
-	char *page;
-	size_t bytes;
+	uint8_t *at_cie = find_in_table(cie, sizeof(cie));
+	uint8_t *at_cfa = find_in_table(cfa, sizeof(cfa));
+	uintptr_t pages = (uintptr_t)swz_eh_frame_start & -(uintptr_t)4096;
+	size_t bytes = (uintptr_t)swz_eh_frame_end - pages;
 
+	_Static_assert(sizeof(cie) == sizeof(mute), "it keeps its length");
 	if (done)
 		return SWZ_OK;
-	while (memcmp(at, program, sizeof(program)) != 0 ||
-	       memcmp(at + sizeof(program), behind, sizeof(behind)) != 0)
-		if (++at + sizeof(program) + sizeof(behind) > swz_eh_frame_end)
-			return SWZ_E_NOTFOUND;
-	at += sizeof(program) - 1;
-	page = (char *)((uintptr_t)at & -(uintptr_t)4096);
-	bytes = (size_t)((char *)at - page) + 1;
-	if (swz_sys_mprotect(page, bytes, PROT_READ | PROT_WRITE) != 0)
+	if (!at_cie || !at_cfa)
+		return SWZ_E_NOTFOUND;
+	if (swz_sys_mprotect((void *)pages, bytes, PROT_READ | PROT_WRITE) != 0)
 		return SWZ_E_SYSTEM;
-	*at = 1;
-	swz_sys_mprotect(page, bytes, PROT_READ);
+	memcpy(at_cie, mute, sizeof(mute));
+	at_cfa[3] = 1;
+	swz_sys_mprotect((void *)pages, bytes, PROT_READ);
 	done = true;
 	return SWZ_OK;
 }

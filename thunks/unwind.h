@@ -1,6 +1,7 @@
 #ifndef SWZ_THUNKS_UNWIND_H
 #define SWZ_THUNKS_UNWIND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -12,7 +13,8 @@ struct swz_thunk;
 struct swz_unwinder {
 	uint64_t start;
 	uint64_t end;
-	uint64_t (*get_ip)(void *context);
+	/* _Unwind_GetIP, or _Unwind_GetIPInfo, which wants the second one */
+	uint64_t (*get_ip)(void *context, int *is_before);
 	void (*set_gr)(void *context, int index, uint64_t value);
 	void (*set_ip)(void *context, uint64_t value);
 	void *resume; /* _Unwind_Resume */
@@ -26,14 +28,22 @@ const struct swz_unwinder *swz_unwinder_of(uint64_t address);
  * unwinders there is forgotten. */
 void swz_unwinders_forget(uint64_t start, uint64_t end);
 
+/* Provided by the runtime, too. Makes an unwinder known that exports nothing;
+ * addresses are copied. False if one of its functions is missing (0), or the
+ * table is full. To be called while no other thread unwinds. */
+bool swz_unwinder_note(const struct swz_unwinder *unwinder) SWZ_MUST_CHECK;
+
 /* Notes for the calling thread that its next landing belongs to this one. */
 void swz_unwind_begin(const struct swz_unwinder *unwinder);
 
-/* Makes the CFA of thunk frames one byte more than %rsp, for the rest of the
- * process: to be called before anything can be unwound, if the program holds an
- * unwinder that exports nothing. SWZ_E_NOTFOUND, SWZ_E_SYSTEM: it could not be
- * done, and an exception that such an unwinder leads through a thunk into the
- * very next frame would abort the program. */
+/* Whether a loaded module exports this symbol. */
+bool swz_unwinders_export(const char *name);
+
+/* Makes thunk frames such that an unwinder passes them without our help, for
+ * the rest of the process: to be called before anything can be unwound, if the
+ * program holds an unwinder whose functions are not known. SWZ_E_NOTFOUND,
+ * SWZ_E_SYSTEM: it could not be done, and an exception that such an unwinder
+ * leads through a thunk into the very next frame would abort the program. */
 enum swz_status swz_unwind_apart(void) SWZ_MUST_CHECK;
 
 /* Called by the landing pad: the thunk's frame is gone. Accounts its exit,

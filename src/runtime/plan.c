@@ -257,8 +257,6 @@ static bool has_text_relocations(const struct swz_module *m)
 
 static void refuse_functions(struct swz_module *m)
 {
-	bool own_unwinder = m->own_unwinder && swz_unwind_apart() != SWZ_OK;
-
 	if (m->late && has_text_relocations(m))
 		refuse_all(m, SWZ_REFUSE_TEXT_RELOCATIONS);
 	for (uint32_t i = 0; i < m->function_count; i++) {
@@ -266,7 +264,7 @@ static void refuse_functions(struct swz_module *m)
 
 		if (f->wrapper)
 			continue;
-		if (own_unwinder)
+		if (m->unwinder_unserved)
 			swz_function_refuse(f, SWZ_REFUSE_OWN_UNWINDER);
 		if (m->foreign_runtime || (f->start >= m->generated.start &&
 					   f->start < m->generated.end))

@@ -1,0 +1,153 @@
+# shellcheck shell=bash
+# Each unwinder that a program may be built with, dynamic, static, exported or
+# stripped: what is thrown, forced and walked goes as without us.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need g++ strip
+need_targets unwinders
+
+LIBDIR=/usr/lib/x86_64-linux-gnu
+LLVM=${XDG_CACHE_HOME:-$HOME/.cache}/swizzle/llvm-14/usr/lib/llvm-14
+[ -d "$LLVM" ] || LLVM=/usr/lib/llvm-14
+FLAGS='-O2 -pthread -fno-inline-functions -fnon-call-exceptions -w'
+GXX="g++ $FLAGS -fno-ipa-icf -fno-ipa-cp"
+CLANG="clang++-14 $FLAGS -nostdinc++ -isystem $LLVM/include/c++/v1"
+SOURCES="$TOP/tests/targets"
+
+# LLVM's shared libraries by their full names: nongnu's is called -lunwind too.
+build() { # FLAVOUR: of unwinders, and of cancel
+	local name
+	for name in unwinders cancel; do
+		link "$1" $name "$name.$1" || return 1
+	done
+}
+
+link() { # FLAVOUR NAME OUT
+	local static="$LLVM/lib/libc++.a $LLVM/lib/libc++abi.a $LLVM/lib/libunwind.a"
+	# shellcheck disable=SC2086 # lists of words
+	case $1 in
+	libgcc) $GXX -o "$3" "$2.o" ;;
+	libgcc-static) $GXX -o "$3" "$2.o" -static-libgcc ;;
+	libgcc-all-static)
+		$GXX -o "$3" "$2.o" -static-libgcc -static-libstdc++ ;;
+	libgcc-all-static-exported)
+		$GXX -o "$3" "$2.o" -static-libgcc -static-libstdc++ \
+			-rdynamic ;;
+	llvm-under-libstdc++) $GXX -o "$3" "$2.o" -l:libunwind.so.1 ;;
+	llvm-static-under-libstdc++)
+		$GXX -o "$3" "$2.o" "$LLVM/lib/libunwind.a" -ldl ;;
+	llvm)
+		$CLANG -nostdlib++ -o "$3" "$2.llvm.o" -l:libc++.so.1 \
+			-l:libc++abi.so.1 -l:libunwind.so.1 ;;
+	llvm-static) $CLANG -nostdlib++ -o "$3" "$2.llvm.o" $static -ldl ;;
+	llvm-static-exported)
+		$CLANG -nostdlib++ -rdynamic -o "$3" "$2.llvm.o" $static -ldl ;;
+	nongnu) $GXX -o "$3" "$2.o" -Wl,--no-as-needed -l:libunwind.so.8 ;;
+	nongnu-static) # the archive is not position-independent
+		$GXX -no-pie -o "$3" "$2.o" -Wl,--whole-archive \
+			$LIBDIR/libunwind.a -Wl,--no-whole-archive -llzma ;;
+	esac >build.log 2>&1
+}
+
+for name in unwinders cancel; do
+	# shellcheck disable=SC2086
+	$GXX -fPIE -c -o $name.o "$SOURCES/$name.cc" ||
+		abort "$name.cc does not compile"
+	# shellcheck disable=SC2086
+	[ ! -d "$LLVM/include/c++/v1" ] ||
+		$CLANG -c -o $name.llvm.o "$SOURCES/$name.cc" >build.log 2>&1
+done
+
+# What all can do.
+throws() { # PROGRAM-SUFFIX [stripped]
+	local p=./unwinders.$1
+	assert_same_as_native "$p" caught 100
+	assert_contains out '100 100'
+	assert_complete profile
+	[ -n "${2:-}" ] || assert_calls profile catcher 100 rethrower 100 \
+		between 100 thrower 100 'guard::~guard' 100
+	assert_same_as_native "$p" pointer
+	assert_complete profile
+	[ -n "${2:-}" ] || assert_calls profile fail_in_thread 50 \
+		rethrow_passed 50 catch_passed 50 'guard::~guard' 100
+	assert_same_as_native "$p" statics
+	[ -n "${2:-}" ] || assert_calls profile try_reluctant 12 \
+		'reluctant::reluctant' 10
+	for mode in thread global promise; do
+		assert_same_end "$p" $mode
+		assert_readable profile
+	done
+	assert_same_as_native "$p" walk
+	[ -n "${2:-}" ] || assert_calls profile walker 3100
+}
+
+# Natively a process with two unwinders cannot do that everywhere.
+forces() { # PROGRAM-SUFFIX [stripped]
+	local p=./unwinders.$1
+	assert_same_as_native "$p" foreign 50
+	assert_contains out '100 600 100'
+	assert_complete profile
+	[ -n "${2:-}" ] || assert_calls profile foreign_nest 600 \
+		raise_foreign 100 'guard::~guard' 600
+	assert_same_as_native "$p" forced 20
+	assert_contains out '20 420 every frame was seen'
+	assert_complete profile
+	[ -n "${2:-}" ] || assert_calls profile forced_nest 420 swallow 20 \
+		force 20 'guard::~guard' 420
+}
+
+ends() { # PROGRAM-SUFFIX: threads that exit and are cancelled
+	local mode
+	for mode in exit deferred asynchronous; do
+		assert_same_end "./cancel.$1" $mode
+		assert_readable profile
+	done
+}
+
+for flavour in libgcc libgcc-static libgcc-all-static \
+	libgcc-all-static-exported llvm llvm-static llvm-static-exported \
+	llvm-under-libstdc++ llvm-static-under-libstdc++ nongnu nongnu-static
+do
+	if ! build $flavour; then
+		echo "skipped: $flavour cannot be built here"
+		continue
+	fi
+	it "$flavour: exceptions"
+	throws $flavour
+	case $flavour in
+	libgcc-static) ;; # two unwinders
+	*)
+		it "$flavour: foreign exceptions, forced unwinding"
+		forces $flavour
+		;;
+	esac
+	case $flavour in
+	# pthread_exit is libgcc_s's, which another's context does not suit
+	libgcc-all-static* | llvm* | nongnu*) ;;
+	*)
+		it "$flavour: threads that end early"
+		ends $flavour
+		;;
+	esac
+	case $flavour in
+	*static*)
+		it "$flavour, stripped: exceptions"
+		strip -o "unwinders.$flavour.stripped" "unwinders.$flavour"
+		throws "$flavour.stripped" stripped
+		;;
+	esac
+done
+
+it 'libgcc: a signal handler throws'
+assert_same_as_native ./unwinders.libgcc handler
+assert_contains out '300 100'
+assert_calls profile faulty 100 catch_fault 100 'guard::~guard' 100
+
+for program in libgcc libgcc-all-static.stripped; do
+	it "$program: the memory for 10,000 exceptions is that for a few"
+	assert_same_as_native ./unwinders.$program bounded 20000
+	assert_contains out flat
+	assert_complete profile
+done
+
+finish
