@@ -1,0 +1,143 @@
+# shellcheck shell=bash
+# Programs built with a sanitizer run as ever, find what they find, and name the
+# program's functions in their reports.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+
+cat >faulty.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((noinline)) int leaf(char *p, long i) { return p[i]; }
+__attribute__((noinline)) int middle(char *p, long i) { return leaf(p, i) + 1; }
+__attribute__((noinline)) int shift(int n) { return 1 << n; }
+static long shared;
+static void *run(void *p)
+{
+	int n = middle(p, 3);
+	shared++;
+	return (void *)(long)n;
+}
+__attribute__((noinline)) void *forget(int n)
+{
+	char *p = malloc(n);
+	memset(p, 0, n);
+	return p;
+}
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "good";
+	char *p = malloc(16);
+	pthread_t thread;
+
+	memset(p, 1, 16);
+	pthread_create(&thread, NULL, run, p);
+	if (!strcmp(mode, "race"))
+		shared++;
+	pthread_join(thread, NULL);
+	if (!strcmp(mode, "leak"))
+		printf("%d\n", forget(33) != NULL);
+	printf("%d %d\n", middle(p, strcmp(mode, "overrun") ? 2 : 16),
+	       shift(strcmp(mode, "undefined") ? 3 : 40));
+	free(p);
+	return 7;
+}
+END
+
+# What a report says, without addresses, ids and frames of ours.
+report_of() { # FILE
+	grep -v -e ' in swz_arena_start ' "$1" |
+		sed -E -e 's/0x[0-9a-f]+/ADDRESS/g' -e 's/==[0-9]+==/==/' \
+			-e 's/\([^()]*\+ADDRESS\)//' -e 's/pid=[0-9]+/pid/g' \
+			-e 's/tid=[0-9]+/tid/g' | grep -E "$2"
+}
+
+# The same end and output; of the report, its kind and the program's functions.
+check() { # PROGRAM MODE FUNCTION...
+	local native ours lines='ERROR|WARNING|SUMMARY|runtime error'
+	native=$(end_of "$1" "$2")
+	cp out native.out
+	report_of err "$lines" >native.report
+	ours=$(end_of "$RUN" -o profile "$1" "$2")
+	assert_eq "$native" "$ours" "end of $*"
+	assert_same native.out out
+	report_of err "$lines" >our.report
+	assert_same native.report our.report
+	if [ -s native.report ]; then
+		shift 2
+		for name; do
+			assert_contains err " in $name "
+		done
+	fi
+	assert_readable profile
+}
+
+build() { # NAME COMPILER...
+	local name=$1
+	shift
+	command -v "$1" >/dev/null && "$@" -g -O1 -fno-omit-frame-pointer \
+		-pthread -o "$name" faulty.c >build.log 2>&1 && return
+	echo "skipped: $name cannot be built here"
+	return 1
+}
+
+shared=$(dirname "$(clang-14 -print-file-name=libclang_rt.asan-x86_64.so \
+	2>/dev/null)")
+for variant in 'gcc gcc' 'clang clang-14' \
+	"clang-shared clang-14 -shared-libasan -Wl,-rpath,$shared"; do
+	# shellcheck disable=SC2086
+	set -- $variant
+	name=$1
+	shift
+	it "AddressSanitizer, $name"
+	if build asan-$name "$@" -fsanitize=address; then
+		check ./asan-$name good
+		assert_empty err
+		check ./asan-$name overrun leaf middle main
+		check ./asan-$name leak forget
+	fi
+done
+
+for compiler in gcc clang-14; do
+	it "ThreadSanitizer, $compiler"
+	if build tsan-$compiler $compiler -fsanitize=thread; then
+		check ./tsan-$compiler good
+		assert_empty err
+	fi
+	it "UndefinedBehaviorSanitizer, $compiler"
+	if build ubsan-$compiler $compiler -fsanitize=undefined; then
+		check ./ubsan-$compiler good
+		assert_empty err
+		check ./ubsan-$compiler undefined
+		assert_calls profile shift 1 leaf 2
+	fi
+	it "LeakSanitizer alone, $compiler"
+	if build lsan-$compiler $compiler -fsanitize=leak; then
+		check ./lsan-$compiler good
+		# clang's is linked into the program, and has options of its own
+		check ./lsan-$compiler leak \
+			$([ $compiler = gcc ] && echo forget)
+	fi
+done
+it 'MemorySanitizer'
+if build msan clang-14 -fsanitize=memory; then
+	check ./msan good
+	assert_empty err
+fi
+
+it "the program's own options come before ours"
+cat >options.c <<'END'
+const char *__asan_default_options(void)
+{
+	return "exitcode=55:verify_asan_link_order=0";
+}
+END
+if gcc -g -O1 -fsanitize=address -pthread -o own faulty.c options.c 2>/dev/null
+then
+	check ./own overrun leaf middle
+	assert_eq 'exit 55' "$(cat end)"
+fi
+
+finish
