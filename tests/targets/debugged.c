@@ -1,0 +1,57 @@
+/* build: -g -O2 -pthread -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp */
+/* To be looked at by a debugger: a thread calls some functions again and again,
+ * until `enough` is set, or for some seconds. */
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile int enough, rounds;
+
+void pause_here(void)
+{
+	rounds++;
+}
+
+long twice(long n)
+{
+	pause_here();
+	return 2 * n;
+}
+
+long inner(long n)
+{
+	usleep(1000);
+	return twice(n) + 1;
+}
+
+long middle(long n)
+{
+	return inner(n + 1) + 1;
+}
+
+long outer(long n)
+{
+	return middle(n + 1) + 1;
+}
+
+static void *run(void *argument)
+{
+	long wrong = 0;
+
+	for (int i = 0; i < 20000 && !enough; i++)
+		wrong += outer((long)argument) != 27;
+	return (void *)wrong;
+}
+
+int main(void)
+{
+	pthread_t thread;
+	void *wrong;
+
+	puts("started");
+	fflush(stdout);
+	pthread_create(&thread, NULL, run, (void *)10);
+	pthread_join(thread, &wrong);
+	printf("%ld wrong\n", (long)wrong);
+	return enough ? 5 : 1;
+}
