@@ -40,7 +40,8 @@ ABSENT = re.compile(
     r"ia32|ilp32|x32|llp64|int16|avr.*|arm.*|freestanding|mmix|nvptx|"
     r"offload_.*|openacc_.*|.*_accel_selected|vxworks.*|hosted_tick.*|"
     r"newlib.*|simulator|mempool|unwrapped|gld|nonpic|size20.*|vect_no_.*|"
-    r"keeps_null_pointer_checks|default_packed|exceptions_disabled"
+    r"keeps_null_pointer_checks|default_packed|exceptions_disabled|"
+    r"run_expensive_tests"
 )
 
 
