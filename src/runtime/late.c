@@ -31,6 +31,7 @@
 #include "runtime/linker.h"
 #include "runtime/message.h"
 #include "runtime/scratch.h"
+#include "runtime/text.h"
 #include "runtime/thread.h"
 #include "thunks/unwind.h"
 
@@ -61,8 +62,6 @@ struct entry {
 	struct swz_trampolines trampolines;
 	struct site *sites;
 	uint32_t site_count;
-	struct swz_range text[SWZ_MAX_TEXT_RANGES];
-	unsigned text_count;
 	/* in the profile of process `pid` */
 	int32_t pid;
 	struct swz_module_record *record;
@@ -297,40 +296,20 @@ static struct entry *find_dormant(const struct swz_module *m, uint64_t identity)
 
 /* --------------------------------------------------------------- arrival */
 
-static bool patch_again(const struct entry *e)
+/* The same jumps; the text has its protection back in any case. */
+static void patch_again(const struct entry *e, const struct swz_module *m)
 {
-	for (unsigned i = 0; i < e->text_count; i++) {
-		uint64_t start = (e->load_bias + e->text[i].start) & -4096ull;
-		uint64_t end = (e->load_bias + e->text[i].end + 4095) &
-			       -4096ull;
+	unsigned n = 0;
 
-		if (swz_sys_mprotect((void *)start, end - start,
-				     PROT_READ | PROT_WRITE) != 0)
-			return false;
-	}
-	for (uint32_t i = 0; i < e->site_count; i++)
-		swz_patch_write((uint8_t *)(e->start + e->sites[i].at),
-				e->trampolines.start + e->sites[i].trampoline);
-	return true;
-}
-
-/* As the linker has mapped it. */
-static void protect_again(const struct entry *e, const struct swz_module *m)
-{
-	for (unsigned i = 0; i < m->segment_count; i++) {
-		const ElfW(Phdr) *s = &m->segments[i];
-		uint64_t start, end;
-
-		if (s->p_type != PT_LOAD || !(s->p_flags & PF_X))
-			continue;
-		start = (e->load_bias + s->p_vaddr) & -4096ull;
-		end = (e->load_bias + s->p_vaddr + s->p_filesz + 4095) &
-		      -4096ull;
-		swz_sys_mprotect((void *)start, end - start,
-				 (s->p_flags & PF_R ? PROT_READ : 0) |
-					 (s->p_flags & PF_W ? PROT_WRITE : 0) |
-					 PROT_EXEC);
-	}
+	while (n < m->text_count && swz_text_unlock(m, &m->text[n]))
+		n++;
+	if (n == m->text_count)
+		for (uint32_t i = 0; i < e->site_count; i++)
+			swz_patch_write((uint8_t *)(e->start + e->sites[i].at),
+					e->trampolines.start +
+						e->sites[i].trampoline);
+	while (n--)
+		swz_text_lock(m, &m->text[n]);
 }
 
 static void revive(struct entry *e, const struct link_map *map,
@@ -348,10 +327,8 @@ static void revive(struct entry *e, const struct link_map *map,
 		record->loads++;
 		record->unload_ticks = 0;
 	}
-	if (e->site_count) {
-		patch_again(e);
-		protect_again(e, m);
-	}
+	if (e->site_count)
+		patch_again(e, m);
 }
 
 static bool has_site(const struct swz_function *f)
@@ -364,8 +341,6 @@ static bool keep_sites(struct entry *e, const struct swz_module *m)
 	uint32_t count = 0;
 
 	e->trampolines = m->trampolines;
-	e->text_count = m->text_count;
-	memcpy(e->text, m->text, sizeof(e->text));
 	for (uint32_t i = 0; i < m->function_count; i++)
 		count += has_site(&m->functions[i]);
 	if (!count)

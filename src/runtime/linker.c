@@ -9,6 +9,7 @@
 
 #include "base/syscall.h"
 #include "runtime/scratch.h"
+#include "runtime/text.h"
 #include "thunks/near.h"
 #include "thunks/relocate.h"
 
@@ -91,23 +92,26 @@ static const uint8_t *make_bridge(const struct swz_module *m,
 	return NULL;
 }
 
-static bool redirect(uint8_t *const *calls, unsigned count,
-		     const uint8_t *bridge)
+static bool redirect(const struct swz_module *m, uint8_t *const *calls,
+		     unsigned count, const uint8_t *bridge)
 {
-	for (unsigned i = 0; i < count; i++) {
-		uint64_t start = (uintptr_t)calls[i] & -4096ull;
-		size_t bytes = ((uintptr_t)calls[i] + 4 - start + 4095) &
-			       ~(size_t)4095;
-		int64_t distance = bridge - (calls[i] + 4);
-		int32_t low = (int32_t)distance;
+	bool done = false;
 
-		if (swz_sys_mprotect((void *)start, bytes,
-				     PROT_READ | PROT_WRITE) != 0)
-			return i > 0;
-		memcpy(calls[i], &low, sizeof(low));
-		swz_sys_mprotect((void *)start, bytes, PROT_READ | PROT_EXEC);
+	for (unsigned t = 0; t < m->text_count; t++) {
+		const struct swz_range *text = &m->text[t];
+
+		if (!swz_text_unlock(m, text))
+			continue;
+		for (unsigned i = 0; i < count; i++) {
+			int32_t low = (int32_t)(bridge - (calls[i] + 4));
+
+			if ((uintptr_t)calls[i] - m->load_bias - text->start <
+			    text->end - text->start)
+				memcpy(calls[i], &low, sizeof(low));
+		}
+		done = swz_text_lock(m, text) || done;
 	}
-	return true;
+	return done;
 }
 
 static const struct swz_module *linker_of(const struct swz_plan *plan,
@@ -157,5 +161,5 @@ bool swz_linker_redirect(const struct swz_plan *plan,
 	count = find_calls(&copy, debug->r_brk, calls);
 	swz_module_close(&copy);
 	bridge = count ? make_bridge(linker, stub) : NULL;
-	return bridge && redirect(calls, count, bridge);
+	return bridge && redirect(linker, calls, count, bridge);
 }
