@@ -269,6 +269,15 @@ check-gcc: all			## GCC's own run-time tests, natively and profiled (fetches the
 	scripts/check-gcc -M || status=1; \
 	exit $$status
 
+# Long runs, hours and half an hour: not part of `make check`.
+.PHONY: check-suites soak
+check-suites: all		## test suites of real programs, native and profiled (SUITES="cpython ...")
+	scripts/check-suites $(SUITES_FLAGS) $(SUITES)
+
+SOAK_SECONDS ?= 1800
+soak: all			## servers under load for SOAK_SECONDS (1800) each (SERVERS="redis ...")
+	scripts/soak $(SOAK_SECONDS) $(SERVERS)
+
 # --- fuzz --------------------------------------------------------------------
 
 FUZZ_SECONDS ?= 60
