@@ -184,22 +184,48 @@ static void find_top(struct rebirth *r)
 	}
 }
 
-/* What is not on the path has no edge in the new profile. Frames that are
- * suspended with their stack still return to where they came from, and are not
- * accounted; thunks that were free are not used again. */
+/* The thunk has no edge in the new profile: its frame, if it is one, returns to
+ * where it came from, and is not accounted. */
+static void close_thunk(const struct rebirth *r, struct swz_thunk *thunk)
+{
+	thunk->pending = SWZ_CLOSED;
+	thunk->node = 0;
+	thunk->parent = r->thread->cold->root;
+}
+
+/* The threads that are gone leave their frames on stacks that the child's new
+ * threads get, and their thunks to those threads. */
+static void close_threads(const struct rebirth *r)
+{
+	struct swz_thread_cold *cold;
+
+	for (cold = swz_thread_first(); cold; cold = cold->next) {
+		for (uint32_t b = 0; b < cold->block_count; b++) {
+			struct swz_thunk *thunks = swz_arena_block_thunks(
+				cold->blocks[b]);
+
+			if (cold == r->thread->cold)
+				break;
+			for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+				if (thunks[i].slot)
+					close_thunk(r, &thunks[i]);
+		}
+	}
+}
+
+/* What is not on the path has no edge in the new profile; thunks that were free
+ * are not used again. */
 static void close_others(struct rebirth *r)
 {
 	uint32_t block;
 
+	close_threads(r);
 	for (uint32_t b = 0; owns_block(r, b, &block); b++) {
 		struct swz_thunk *thunks = swz_arena_block_thunks(block);
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
-			if (thunks[i].start_ticks != r->now) {
-				thunks[i].pending = SWZ_CLOSED;
-				thunks[i].node = 0;
-				thunks[i].parent = r->thread->cold->root;
-			}
+			if (thunks[i].start_ticks != r->now)
+				close_thunk(r, &thunks[i]);
 	}
 }
 

@@ -349,7 +349,7 @@ static enum swz_status note_block(struct swz_thread_cold *cold, uint32_t block)
 {
 	if (cold->block_count == cold->block_room) {
 		uint32_t room = PAGE / sizeof(uint32_t);
-		uint32_t *more;
+		uint32_t *more, *old = cold->blocks;
 
 		if (cold->block_room)
 			room = 4 * cold->block_room;
@@ -358,13 +358,13 @@ static enum swz_status note_block(struct swz_thread_cold *cold, uint32_t block)
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (!more)
 			return SWZ_E_NOMEM;
-		if (cold->blocks) {
-			memcpy(more, cold->blocks,
-			       cold->block_count * sizeof(uint32_t));
-			swz_sys_munmap(cold->blocks,
+		if (old)
+			memcpy(more, old, cold->block_count * sizeof(uint32_t));
+		/* a child forked by another thread reads the list */
+		__atomic_store_n(&cold->blocks, more, __ATOMIC_RELEASE);
+		if (old)
+			swz_sys_munmap(old,
 				       cold->block_room * sizeof(uint32_t));
-		}
-		cold->blocks = more;
 		cold->block_room = room;
 	}
 	cold->blocks[cold->block_count++] = block;

@@ -2,7 +2,7 @@
 # fork, exec, spawn: each process has a file of its own, with its own counts.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets processes
+need_targets processes fork_waiting
 PROGRAM=$TARGETS/processes
 
 # Native and profiled into the directory d; the profiles: ${files[@]}, the
@@ -75,6 +75,23 @@ for child in $(others); do
 	assert_eq 1 "$("$DUMP" -f text --thread-parts "$child" |
 		grep -c '^# thread')" 'threads of the child'
 done
+
+it "fork while other threads are in calls: their thunks are nobody's"
+timeout 60 "$TARGETS/fork_waiting" 2000 >native.out 2>&1 </dev/null
+assert_eq 0 $? "the program's own status"
+rm -rf d
+capture timeout 120 "$RUN" -o d/ -- "$TARGETS/fork_waiting" 2000 </dev/null
+assert_status 0
+assert_empty err
+assert_same native.out out
+list_files
+assert_eq 2 ${#files[@]} files
+# one way of 25 calls by the forked thread, and 2000 by each of its 4
+dump_table "$(others)"
+assert_eq $((25 * (1 + 4 * 2000))) "$(for i in 0 1 2 3 4 5 6 7; do
+	row table calls f$i
+done | awk '{ n += $1 } END { print n }')" "the child's calls"
+assert_eq 0 "$(info_value "$(others)" 'lost calls')" 'lost calls'
 
 for mode in vfork spawn; do
 	it "$mode and exec"
