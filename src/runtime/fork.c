@@ -215,11 +215,10 @@ static void close_threads(const struct rebirth *r)
 
 /* What is not on the path has no edge in the new profile; thunks that were free
  * are not used again. */
-static void close_others(struct rebirth *r)
+static void close_own(const struct rebirth *r)
 {
 	uint32_t block;
 
-	close_threads(r);
 	for (uint32_t b = 0; owns_block(r, b, &block); b++) {
 		struct swz_thunk *thunks = swz_arena_block_thunks(block);
 
@@ -263,8 +262,35 @@ static struct swz_thread *give_up(struct swz_thread *hot, const char *why)
 	return hot;
 }
 
-struct swz_thread *swz_fork_child(struct swz_thread *hot,
-				  struct swz_thunk *exiting)
+/* The child's own file, at the place of its parent's; NULL, or what is wrong.
+ */
+static const char *replace_profile(struct swz_file_header **old)
+{
+	struct swz_file_header *beside = swz_file_create_beside();
+
+	if (!beside)
+		return "cannot create its profile";
+	if (copy_description(beside) != SWZ_OK)
+		return "its profile has no room";
+	if (swz_file_replace(beside, old) != SWZ_OK)
+		return "no memory";
+	return NULL;
+}
+
+/* Another thread has made the profile: the frames that were open at the fork
+ * just return. */
+static struct swz_thread *rejoin(struct swz_thread *hot)
+{
+	struct rebirth r = {.thread = hot, .now = 1};
+
+	if (swz_thread_rejoin(hot) != SWZ_OK)
+		return give_up(hot, "no memory");
+	close_own(&r);
+	return hot;
+}
+
+static struct swz_thread *rebear(struct swz_thread *hot,
+				 struct swz_thunk *exiting)
 {
 	struct swz_thread_cold *cold = swz_thread_cold_of(hot);
 	struct rebirth r = {.thread = hot,
@@ -272,20 +298,17 @@ struct swz_thread *swz_fork_child(struct swz_thread *hot,
 			    .old_fold = cold->fold_root,
 			    .path_room = swz_plan_function_count() + 2,
 			    .top = exiting};
-	struct swz_file_header *beside, *old;
+	struct swz_file_header *old;
+	const char *problem;
 
-	if (!swz_config.follow)
-		return give_up(hot, NULL);
-	beside = swz_file_create_beside();
-	if (!beside)
-		return give_up(hot, "cannot create its profile");
-	if (copy_description(beside) != SWZ_OK)
-		return give_up(hot, "its profile has no room");
 	r.path = swz_sys_mmap(
 		NULL, r.path_room * sizeof(uint32_t), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (!r.path || swz_file_replace(beside, &old) != SWZ_OK)
+	if (!r.path)
 		return give_up(hot, "no memory");
+	problem = replace_profile(&old);
+	if (problem)
+		return give_up(hot, problem);
 	r.old = old;
 	if (swz_thread_revive(hot) != SWZ_OK)
 		return give_up(hot, "no memory");
@@ -296,8 +319,55 @@ struct swz_thread *swz_fork_child(struct swz_thread *hot,
 		find_top(&r);
 	hot->top = &swz_bottom;
 	reenter_frames(&r);
-	close_others(&r);
+	close_threads(&r);
+	close_own(&r);
 	swz_sys_munmap(r.path, r.path_room * sizeof(uint32_t));
 	swz_file_drop(old);
 	return hot;
+}
+
+struct swz_thread *swz_fork_child(struct swz_thread *hot,
+				  struct swz_thunk *exiting)
+{
+	enum swz_child child = swz_thread_claim_child();
+
+	if (child == SWZ_CHILD_OTHER)
+		return NULL; /* this call is not recorded */
+	if (child == SWZ_CHILD_DONE)
+		return rejoin(hot);
+	hot = swz_config.follow ? rebear(hot, exiting) : give_up(hot, NULL);
+	swz_thread_child_done();
+	return hot;
+}
+
+/* The forking thread has come to no hook yet, and its state is not known. */
+static struct swz_thread *bear_elsewhere(void)
+{
+	struct rebirth r = {.thread = NULL};
+	struct swz_file_header *old;
+	const char *problem = replace_profile(&old);
+
+	if (problem)
+		return give_up(NULL, problem);
+	swz_thread_orphan_states();
+	r.thread = swz_thread_begin();
+	if (!r.thread)
+		return give_up(NULL, "no memory");
+	close_threads(&r);
+	swz_file_drop(old);
+	return r.thread;
+}
+
+struct swz_thread *swz_fork_begin_thread(void)
+{
+	enum swz_child child = swz_thread_claim_child();
+	struct swz_thread *thread;
+
+	if (child == SWZ_CHILD_OTHER)
+		return NULL;
+	if (child == SWZ_CHILD_DONE)
+		return swz_thread_begin();
+	thread = swz_config.follow ? bear_elsewhere() : give_up(NULL, NULL);
+	swz_thread_child_done();
+	return thread;
 }

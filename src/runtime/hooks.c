@@ -79,7 +79,7 @@ static void begin_thread(void *argument)
 	if (call->thread)
 		call->thread = swz_fork_child(call->thread, call->exiting);
 	else
-		call->thread = swz_thread_begin();
+		call->thread = swz_fork_begin_thread();
 }
 
 static void make_thunk(void *argument)

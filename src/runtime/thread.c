@@ -633,11 +633,36 @@ static enum swz_status set_up(struct swz_thread *hot,
 	return SWZ_OK;
 }
 
+/* On a page that the kernel wipes in a forked child: an enum swz_child. */
+static _Atomic uint32_t *child;
+
+static enum swz_status make_child_word(void)
+{
+	char *page;
+
+	if (child)
+		return SWZ_OK;
+	page = swz_sys_mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!page)
+		return SWZ_E_NOMEM;
+	if (SWZ_SYSCALL(SYS_madvise, page, PAGE, MADV_WIPEONFORK) != 0) {
+		swz_sys_munmap(page, PAGE);
+		return SWZ_E_SYSTEM;
+	}
+	child = (_Atomic uint32_t *)page;
+	swz_thread_child_done();
+	return SWZ_OK;
+}
+
 struct swz_thread *swz_thread_begin(void)
 {
-	struct swz_thread_cold *cold = take_state();
+	struct swz_thread_cold *cold;
 	struct swz_thread *hot;
 
+	if (make_child_word() != SWZ_OK)
+		return NULL;
+	cold = take_state();
 	if (!cold)
 		return NULL;
 	hot = cold->hot;
@@ -658,6 +683,53 @@ struct swz_thread *swz_thread_begin(void)
 	inherit_blocks(cold);
 	swz_thread_self = hot;
 	return hot;
+}
+
+#define MOST_YIELDS 1000000u
+
+enum swz_child swz_thread_claim_child(void)
+{
+	uint32_t state;
+
+	if (!child) /* the first thread of all */
+		return SWZ_CHILD_DONE;
+	/* Some milliseconds: who makes the profile cannot be interrupted. */
+	for (unsigned i = 0; i < MOST_YIELDS; i++) {
+		state = SWZ_CHILD_OURS;
+		/* acquire: the profile, by the release in
+		 * swz_thread_child_done */
+		if (atomic_compare_exchange_strong_explicit(
+			    child, &state, SWZ_CHILD_OTHER,
+			    memory_order_acquire, memory_order_acquire))
+			return SWZ_CHILD_OURS;
+		if (state == SWZ_CHILD_DONE)
+			return SWZ_CHILD_DONE;
+		SWZ_SYSCALL(SYS_sched_yield);
+	}
+	return SWZ_CHILD_OTHER;
+}
+
+void swz_thread_child_done(void)
+{
+	atomic_store_explicit(child, SWZ_CHILD_DONE, memory_order_release);
+}
+
+void swz_thread_orphan_states(void)
+{
+	struct swz_thread_cold *cold;
+
+	for (cold = swz_thread_first(); cold; cold = cold->next)
+		atomic_store_explicit(&cold->tid, -1, memory_order_relaxed);
+	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
+}
+
+enum swz_status swz_thread_rejoin(struct swz_thread *hot)
+{
+	struct swz_thread_cold *own = swz_thread_cold_of(hot);
+
+	atomic_store_explicit(&own->tid, swz_gettid(), memory_order_relaxed);
+	own->no_room = false;
+	return set_up(hot, own);
 }
 
 enum swz_status swz_thread_revive(struct swz_thread *hot)

@@ -164,6 +164,23 @@ void swz_thread_note_name(struct swz_thread *thread);
 /* The list of thread states, in use or not; grows at its head. */
 struct swz_thread_cold *swz_thread_first(void);
 
+/* Who makes the new profile of a forked child: one thread, mostly the one that
+ * forked, but it may start others first. */
+enum swz_child {
+	SWZ_CHILD_OURS = 0, /* the calling thread has to make it */
+	SWZ_CHILD_DONE,     /* it is made, or this is no forked child */
+	SWZ_CHILD_OTHER,    /* another thread is making it, for very long */
+};
+enum swz_child swz_thread_claim_child(void);
+void swz_thread_child_done(void);
+
+/* In a forked child whose first hook is on a new thread: no state but new ones
+ * may be taken, since one of them is the forking thread's still. */
+void swz_thread_orphan_states(void);
+
+/* For the forking thread, then: its state, with no frame open. */
+enum swz_status swz_thread_rejoin(struct swz_thread *hot) SWZ_MUST_CHECK;
+
 /* In a forked child: makes the state that the calling thread had (hot, all of
  * which the kernel has wiped) usable again, with a new record in the new
  * profile, no thunk free and none live; the other threads' states become

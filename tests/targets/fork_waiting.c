@@ -2,11 +2,14 @@
 /* A process forks while other threads of it are deep in calls. In the child
  * those threads are gone, and new ones get their stacks. Each function returns
  * what only it computes, so a call that goes to another one is seen:
- * fork_waiting [ROUNDS] */
+ * fork_waiting ROUNDS first|late
+ * first: the forked thread makes the child's first calls; late: the new threads
+ * do. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,6 +107,7 @@ static unsigned long rounds;
 
 static void *walk_long(void *argument)
 {
+	sem_post(&ready);
 	return (void *)walk((unsigned)(unsigned long)argument, rounds);
 }
 
@@ -111,10 +115,13 @@ int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
 	unsigned long wrong = 0;
-	int status;
+	int status, first;
 	pid_t pid;
 
-	rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 4000;
+	if (argc != 3)
+		return 2;
+	rounds = strtoul(argv[1], NULL, 10);
+	first = !strcmp(argv[2], "first");
 	sem_init(&ready, 0, 0);
 	sem_init(&forever, 0, 0);
 	for (long i = 0; i < THREADS; i++)
@@ -126,10 +133,15 @@ int main(int argc, char **argv)
 	if (pid < 0)
 		return 2;
 	if (pid == 0) {
-		walk(3, 1); /* the child's first calls are this thread's */
+		if (first)
+			wrong += walk(3, 1);
 		for (long i = 0; i < THREADS; i++)
 			pthread_create(&threads[i], NULL, walk_long,
 				       (void *)(i * 7919 + 5));
+		if (!first) {
+			sem_wait(&ready);
+			wrong += walk(3, 1);
+		}
 		for (int i = 0; i < THREADS; i++) {
 			void *result;
 
