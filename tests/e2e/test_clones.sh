@@ -19,11 +19,13 @@ run_both() { # PROFILES ARG...
 	assert_eq "$profiles" "$(ls d | wc -l)" profiles
 	for profile in d/*; do
 		assert_converts "$profile"
-		assert_eq 0 "$(info_value "$profile" 'lost calls')" 'lost calls'
+		[ "$may_lose" ] ||
+			assert_eq 0 "$(info_value "$profile" 'lost calls')" 'lost calls'
 	done
 	"$DUMP" -f text d >table 2>dump.err
-	assert_empty dump.err
+	[ "$may_lose" ] || assert_empty dump.err
 }
+may_lose=
 
 it 'clone(2) as a fork: each child has its profile'
 run_both 4 clone 3
@@ -38,9 +40,12 @@ assert_eq 400 "$(row table calls child_work)" 'calls of child_work'
 assert_eq 20 "$(row table calls work)" 'calls of work'
 assert_time_is_sane d/*
 
-# Both change the same state: numbers may be off, the program must not be.
+# Both change the same state: numbers may be off, and calls are lost where both
+# want it at the same moment; the program must not be.
 it 'a process that shares memory and thread-local storage, beside us'
+may_lose=yes
 run_both 1 vm 10
+may_lose=
 
 it 'a thread of clone(2) with thread-local storage of its own'
 run_both 1 tls 5
