@@ -75,6 +75,7 @@ extern uint8_t swz_eh_frame_start[], swz_eh_frame_end[];
 /* Where `pattern` is in our own unwind table; a byte of 0xff is any byte. */
 static uint8_t *find_in_table(const uint8_t *pattern, size_t bytes)
 {
+	/* cppcheck-suppress comparePointers */
 	for (uint8_t *at = swz_eh_frame_start; at + bytes <= swz_eh_frame_end;
 	     at++) {
 		size_t i = 0;

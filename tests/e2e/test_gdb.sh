@@ -21,6 +21,7 @@ attach() { # SAID COMMAND...
 	timeout 60 gdb -q -nx -batch -p $pid -ex 'set pagination off' \
 		-ex 'set confirm off' -x commands >"$said" 2>&1
 	wait $pid
+	# shellcheck disable=SC2034 # for assert_status
 	status=$?
 }
 

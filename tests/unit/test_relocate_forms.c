@@ -136,7 +136,7 @@ static void choose_state(struct machine_state *state, unsigned round,
 			state->vectors[i] = (uint8_t)next_random();
 	for (i = 0; i < REGISTERS; i++)
 		state->registers[i] = round ? next_random() % 64
-					    : WORK_AT + 16 * i;
+					    : WORK_AT + UINT64_C(16) * i;
 	if (counting || round)
 		state->registers[RCX] = 1 + next_random() % 3;
 	state->registers[RSP] = WORK_AT - WORK_BYTES / 4;

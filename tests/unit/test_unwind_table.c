@@ -219,11 +219,11 @@ START_TEST(the_header_is_sorted_and_points_at_entries)
 	for (uint32_t i = 0; i < count; i++) {
 		int32_t start, fde, from_fde;
 
-		memcpy(&start, header + 12 + i * 8, 4);
-		memcpy(&fde, header + 16 + i * 8, 4);
+		memcpy(&start, header + 12 + (size_t)i * 8, 4);
+		memcpy(&fde, header + 16 + (size_t)i * 8, 4);
 		memcpy(&from_fde, header + fde + 8, 4);
 		ck_assert_ptr_eq(header + start,
-				 region + TRAMPOLINE + i * 0x40);
+				 region + TRAMPOLINE + (size_t)i * 0x40);
 		ck_assert_ptr_eq(header + fde + 8 + from_fde, header + start);
 	}
 }
