@@ -38,7 +38,7 @@ done
 
 # A handler that leaves a hook half done: every call that was made undisturbed
 # is counted, and at most one for each of the others.
-stride=${STEP_STRIDE:-97}
+stride=${STEP_STRIDE:-61}
 for how in jump throw; do
 	for stack in own alt; do
 		it "leaves by $how from a handler on its $stack stack"

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,7 +72,8 @@ static void run_to_mark(void)
 	}
 }
 
-/* The handler runs; false: it has left by another way, up to a mark. */
+/* The handler runs; false: it has left by another way, up to a mark. Else up to
+ * where it has brought us back: behind the system call that does that. */
 static bool run_handler(void)
 {
 	unsigned long rip, rsp;
@@ -80,8 +82,12 @@ static bool run_handler(void)
 	if (regs.rdi != HANDLED)
 		return false;
 	rip = regs.rsi, rsp = regs.rdx;
-	while (regs.rip != rip || regs.rsp != rsp)
-		resume(PTRACE_SINGLESTEP, 0);
+	do
+		resume(PTRACE_SYSCALL, 0);
+	while (regs.orig_rax != SYS_rt_sigreturn);
+	resume(PTRACE_SYSCALL, 0);
+	if (regs.rip != rip || regs.rsp != rsp)
+		give_up("the handler has not come back");
 	return true;
 }
 
