@@ -67,7 +67,8 @@ enum swz_chunk_type {
 	SWZ_CHUNK_MODULE = 2,  /* struct swz_module_record, path with NUL */
 	SWZ_CHUNK_FUNCTIONS = 3, /* count struct swz_function_record */
 	SWZ_CHUNK_THREAD = 4,    /* struct swz_thread_record */
-	SWZ_CHUNK_NODES = 5      /* count struct swz_node slots */
+	SWZ_CHUNK_NODES = 5,     /* count struct swz_node slots */
+	SWZ_CHUNK_UNWOUND = 6    /* count struct swz_unwound_record slots */
 };
 
 struct swz_chunk {
@@ -75,8 +76,8 @@ struct swz_chunk {
 	uint32_t type;  /* enum swz_chunk_type; skip what is unknown */
 	uint64_t bytes; /* with this header; a multiple of 64 */
 	uint32_t count;
-	uint32_t owner; /* THREAD, NODES: thread index; MODULE, FUNCTIONS:
-			 * module index */
+	uint32_t owner; /* THREAD, NODES, UNWOUND: thread index; MODULE,
+			 * FUNCTIONS: module index */
 	uint64_t reserved[5];
 };
 
@@ -193,6 +194,23 @@ struct swz_node {
 	uint32_t open; /* activations begun and not ended, and flags */
 };
 
+/* How many of a node's activations were ended by an exception (or a forced
+ * unwind: pthread_exit, pthread_cancel). A node is in one record of one chunk.
+ */
+struct swz_unwound_record {
+	uint32_t node; /* file offset / 64; 0: an unused slot */
+	uint32_t reserved;
+	uint64_t count;
+};
+
+/* swz_chunk.reserved of SWZ_CHUNK_UNWOUND, for the writer */
+enum {
+	SWZ_UNWOUND_PREVIOUS =
+		0, /* the thread's chunk before, in units; or 0 */
+	SWZ_UNWOUND_USED = 1
+};
+
+_Static_assert(sizeof(struct swz_unwound_record) == 16, "unwound record");
 _Static_assert(sizeof(struct swz_chunk) == 64, "chunk header");
 _Static_assert(sizeof(struct swz_node) == 64, "node");
 _Static_assert(sizeof(struct swz_function_record) == 16, "function record");

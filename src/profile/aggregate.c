@@ -18,6 +18,7 @@
 struct function_ticks {
 	uint32_t function;
 	uint64_t calls;
+	uint64_t unwound;
 	int64_t self;
 	int64_t taken; /* by folded nodes, to be subtracted from self */
 	int64_t inclusive;
@@ -183,6 +184,7 @@ static void add_call(struct sums *sums, const struct swz_tree_node *node,
 	int64_t max = compensate_one(tree, node->max_ticks);
 
 	sum->calls = swz_add_count(sum->calls, node->calls);
+	sum->unwound = swz_add_count(sum->unwound, node->unwound);
 	sum->inclusive = swz_add(sum->inclusive, inclusive);
 	if (min && (!sum->min || min < sum->min))
 		sum->min = min;
@@ -328,6 +330,7 @@ static void flush_functions(struct swz_report *report, const struct sums *sums,
 		done_ns = ns;
 		to->self_ns = swz_add(to->self_ns, self);
 		to->calls = swz_add_count(to->calls, from->calls);
+		to->unwound = swz_add_count(to->unwound, from->unwound);
 		to->inclusive_ns = swz_add(to->inclusive_ns,
 					   inclusive > self ? inclusive : self);
 		if (min && (!to->min_ns || min < to->min_ns))

@@ -16,6 +16,7 @@
 struct swz_report_function {
 	bool present; /* appears in this report, if only as a caller */
 	uint64_t calls;
+	uint64_t unwound;     /* of these, ended by an exception */
 	int64_t self_ns;      /* all of them add up to total_ns */
 	int64_t inclusive_ns; /* outermost activations; <= total_ns */
 	int64_t min_ns;       /* of the activations that ended; 0: none did */

@@ -92,31 +92,38 @@ static void put_flags(FILE *stream, uint32_t flags)
 	fputs(any ? "\n" : " none\n", stream);
 }
 
-/* Contexts of all threads that could not be used, or only in part. */
-struct flaws {
+/* In the trees of all threads: contexts that could not be used, or only in
+ * part. */
+struct findings {
 	uint64_t dropped;
 	uint64_t repaired;
+	uint64_t unwound; /* calls that an exception has ended */
 };
 
 static uint64_t count_calls(struct swz_profile *profile,
 			    const struct swz_profile_thread *thread,
-			    struct flaws *flaws)
+			    struct findings *findings)
 {
 	struct swz_tree tree;
 	uint64_t calls = 0;
 	size_t i;
 
 	swz_tree_build(&tree, profile, thread, false);
-	for (i = 1; i < tree.count; i++)
+	for (i = 1; i < tree.count; i++) {
 		calls = swz_add_count(calls, tree.nodes[i].calls);
-	flaws->dropped = swz_add_count(flaws->dropped, tree.dropped_nodes);
-	flaws->repaired = swz_add_count(flaws->repaired, tree.repaired_nodes);
+		findings->unwound = swz_add_count(findings->unwound,
+						  tree.nodes[i].unwound);
+	}
+	findings->dropped = swz_add_count(findings->dropped,
+					  tree.dropped_nodes);
+	findings->repaired = swz_add_count(findings->repaired,
+					   tree.repaired_nodes);
 	swz_tree_free(&tree);
 	return calls;
 }
 
 static void put_threads(FILE *stream, struct swz_profile *profile,
-			struct flaws *flaws)
+			struct findings *findings)
 {
 	size_t i;
 
@@ -133,7 +140,7 @@ static void put_threads(FILE *stream, struct swz_profile *profile,
 		if (!thread->name[0])
 			padding--;
 		fprintf(stream, "%*s %16" PRIu64 "         ", padding, "",
-			count_calls(profile, thread, flaws));
+			count_calls(profile, thread, findings));
 		put_seconds(stream, swz_profile_ns(profile, (int64_t)ticks));
 		fputs(" s\n", stream);
 	}
@@ -270,28 +277,28 @@ static void put_modules(FILE *stream, const struct swz_profile *profile)
 }
 
 static void put_damage(FILE *stream, const struct swz_profile *profile,
-		       const struct flaws *flaws)
+		       const struct findings *findings)
 {
 	const struct swz_damage *damage = &profile->damage;
 
-	if (flaws->repaired)
+	if (findings->repaired)
 		fprintf(stream,
 			"\nrepaired: the times of %" PRIu64
 			" contexts, torn by a kill or a jump\n",
-			flaws->repaired);
-	if (!swz_profile_damaged(profile) && !flaws->dropped)
+			findings->repaired);
+	if (!swz_profile_damaged(profile) && !findings->dropped)
 		return;
 	fprintf(stream,
 		"\ndamaged: %" PRIu64 " bytes missing, %" PRIu32
 		" bad chunks, %" PRIu64 " contexts left out\n",
 		damage->missing_bytes, damage->bad_chunks,
-		swz_add_count(damage->stray_nodes, flaws->dropped));
+		swz_add_count(damage->stray_nodes, findings->dropped));
 }
 
 void swz_write_info(FILE *stream, struct swz_profile *profile)
 {
 	const struct swz_file_header *header = &profile->header;
-	struct flaws flaws = {0};
+	struct findings findings = {0};
 	int64_t duration = swz_profile_ns(
 		profile, (int64_t)swz_profile_duration_ticks(profile));
 
@@ -315,7 +322,10 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 		"\nused: %" PRIu64 " of %" PRIu64 " bytes\n",
 		header->lost_calls, profile->folded_calls, header->used_bytes,
 		header->limit_bytes);
-	put_threads(stream, profile, &flaws);
+	put_threads(stream, profile, &findings);
+	if (findings.unwound)
+		fprintf(stream, "ended by an exception: %" PRIu64 " calls\n",
+			findings.unwound);
 	put_modules(stream, profile);
-	put_damage(stream, profile, &flaws);
+	put_damage(stream, profile, &findings);
 }

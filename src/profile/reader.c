@@ -36,6 +36,7 @@ struct scan {
 	size_t function_capacity;
 	size_t thread_capacity;
 	size_t span_capacity;
+	size_t unwound_capacity;
 };
 
 static enum swz_status fail(struct swz_error *error, enum swz_status status,
@@ -178,6 +179,30 @@ static void read_nodes(struct scan *scan, const struct swz_chunk *chunk,
 	span->count = chunk->count < room ? chunk->count : (uint32_t)room;
 }
 
+static void read_unwound(struct scan *scan, const struct swz_chunk *chunk,
+			 const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	size_t room = size / sizeof(struct swz_unwound_record);
+	size_t i;
+
+	if (chunk->count > room)
+		profile->damage.bad_chunks++;
+	for (i = 0; i < room && i < chunk->count; i++) {
+		struct swz_unwound_record record;
+
+		memcpy(&record, body + i * sizeof(record), sizeof(record));
+		if (!record.node)
+			continue;
+		swz_grow(&profile->unwound, &scan->unwound_capacity,
+			 profile->unwound_count, sizeof(*profile->unwound));
+		profile->unwound[profile->unwound_count++] =
+			(struct swz_profile_unwound){.owner = chunk->owner,
+						     .node = record.node,
+						     .count = record.count};
+	}
+}
+
 static bool plausible_chunk(const struct swz_chunk *chunk)
 {
 	return chunk->magic == SWZ_CHUNK_MAGIC &&
@@ -207,6 +232,9 @@ static void read_chunk(struct scan *scan, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_NODES:
 		read_nodes(scan, chunk, start, room);
+		break;
+	case SWZ_CHUNK_UNWOUND:
+		read_unwound(scan, chunk, body, room);
 		break;
 	}
 }
@@ -275,6 +303,14 @@ static int compare_spans(const void *left, const void *right)
 	int order = compare(a->owner, b->owner);
 
 	return order ? order : compare(a->unit, b->unit);
+}
+
+static int compare_unwound(const void *left, const void *right)
+{
+	const struct swz_profile_unwound *a = left, *b = right;
+	int order = compare(a->owner, b->owner);
+
+	return order ? order : compare(a->node, b->node);
 }
 
 static void sort(void *array, size_t count, size_t size,
@@ -450,6 +486,28 @@ static void index_threads(struct swz_profile *profile)
 		count_stray(profile, &profile->spans[span++]);
 }
 
+/* The same; what belongs to no thread is nothing worth saying. */
+static void index_unwound(struct swz_profile *profile)
+{
+	size_t at = 0;
+	size_t i;
+
+	for (i = 0; i < profile->thread_count; i++) {
+		struct swz_profile_thread *thread = &profile->threads[i];
+
+		while (at < profile->unwound_count &&
+		       profile->unwound[at].owner < thread->index)
+			at++;
+		if (at < profile->unwound_count)
+			thread->unwound = &profile->unwound[at];
+		while (at < profile->unwound_count &&
+		       profile->unwound[at].owner == thread->index) {
+			thread->unwound_count++;
+			at++;
+		}
+	}
+}
+
 static bool usable_sample(const struct swz_clock_sample *sample)
 {
 	return sample->ticks != 0 && sample->monotonic_ns != 0;
@@ -536,8 +594,11 @@ static void parse_body(struct swz_profile *profile)
 				sizeof(*profile->threads), same_thread));
 	sort(profile->spans, profile->span_count, sizeof(*profile->spans),
 	     compare_spans);
+	sort(profile->unwound, profile->unwound_count,
+	     sizeof(*profile->unwound), compare_unwound);
 	index_functions(profile);
 	index_threads(profile);
+	index_unwound(profile);
 	calibrate(profile);
 }
 
@@ -668,6 +729,7 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->by_address);
 	free(profile->threads);
 	free(profile->spans);
+	free(profile->unwound);
 	free(profile);
 }
 

@@ -45,6 +45,13 @@ struct swz_node_span {
 	uint32_t count;
 };
 
+/* Activations of a node that an exception has ended. */
+struct swz_profile_unwound {
+	uint32_t owner; /* the thread's index */
+	uint32_t node;  /* file offset / 64 */
+	uint64_t count;
+};
+
 struct swz_profile_thread {
 	uint32_t index; /* swz_chunk.owner */
 	struct swz_thread_record record;
@@ -53,6 +60,8 @@ struct swz_profile_thread {
 			      * before record.start_ticks */
 	const struct swz_node_span *spans;
 	size_t span_count;
+	const struct swz_profile_unwound *unwound;
+	size_t unwound_count;
 };
 
 struct swz_profile {
@@ -74,6 +83,8 @@ struct swz_profile {
 	size_t thread_count;
 	struct swz_node_span *spans; /* sorted by owner, then unit */
 	size_t span_count;
+	struct swz_profile_unwound *unwound; /* sorted by owner, then node */
+	size_t unwound_count;
 	/* ns = ticks * clock_ns / clock_ticks. 1 to 1 where the file's clock
 	 * samples are of no use: clock_known is false then. */
 	uint64_t clock_ns;

@@ -124,6 +124,27 @@ static void put_row(FILE *stream, const struct row *row, bool extremes)
 	putc('\n', stream);
 }
 
+/* As comments: who adds up the columns of the table need not know. */
+static void put_unwound(FILE *stream, const struct row *rows, size_t count)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (!rows[i].costs->unwound)
+			continue;
+		if (!any)
+			fputs("# of these calls, ended by an exception:\n",
+			      stream);
+		any = true;
+		fprintf(stream, "# %10" PRIu64 "  ", rows[i].costs->unwound);
+		swz_put_text(stream, rows[i].function->name);
+		fputs("  ", stream);
+		swz_put_text(stream, rows[i].module);
+		putc('\n', stream);
+	}
+}
+
 static bool below_limit(const struct swz_section *section,
 			const struct swz_table_options *options,
 			const struct row *row)
@@ -160,7 +181,8 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 		if (options->rows && shown == options->rows)
 			break;
 		put_row(stream, &rows[i], extremes);
-		shown++;
+		rows[shown++] = rows[i];
 	}
+	put_unwound(stream, rows, shown);
 	free(rows);
 }

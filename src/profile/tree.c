@@ -172,6 +172,21 @@ static void collect_slot(struct builder *builder, uint32_t unit)
 	collect_costs(builder, slot, node);
 }
 
+static void collect_unwound(struct builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	struct swz_tree_node *nodes = builder->tree->nodes;
+	size_t i;
+
+	for (i = 0; i < thread->unwound_count; i++) {
+		const struct swz_profile_unwound *u = &thread->unwound[i];
+		uint32_t index = swz_map_get(&builder->by_unit, u->node, 0);
+
+		if (index != NONE && index != SWZ_TREE_ROOT)
+			nodes[index].unwound = u->count;
+	}
+}
+
 /* Units to indices. What is not there becomes NONE. */
 static void resolve(struct builder *builder)
 {
@@ -197,6 +212,7 @@ static void collect(struct builder *builder)
 	for (i = 0; i < thread->span_count; i++)
 		for (j = 0; j < thread->spans[i].count; j++)
 			collect_slot(builder, thread->spans[i].unit + j);
+	collect_unwound(builder);
 	resolve(builder);
 }
 

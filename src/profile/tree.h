@@ -24,6 +24,7 @@ struct swz_tree_node {
 				 * SWZ_INDEX_NONE */
 	uint64_t call_site;
 	uint64_t calls;
+	uint64_t unwound;    /* calls that an exception has ended */
 	int64_t ticks;       /* closed, repaired; never negative */
 	int64_t outer_ticks; /* the same; <= ticks and <= total_ticks */
 	int64_t min_ticks;

@@ -60,6 +60,7 @@ static enum swz_status copy_description(struct swz_file_header *to)
 		at += from->bytes;
 		if (from->type == SWZ_CHUNK_THREAD ||
 		    from->type == SWZ_CHUNK_NODES ||
+		    from->type == SWZ_CHUNK_UNWOUND ||
 		    (from->type != SWZ_CHUNK_COMMAND &&
 		     from->owner >= swz_late_modules()))
 			continue;

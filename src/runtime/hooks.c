@@ -15,6 +15,7 @@
 #include "runtime/fork.h"
 #include "runtime/plan.h"
 #include "runtime/suspend.h"
+#include "runtime/unwound.h"
 #include "thunks/unwind.h"
 
 bool swz_recording;
@@ -418,12 +419,23 @@ void swz_exit(struct swz_thunk *thunk)
 		leave_frame(thread, thunk);
 }
 
+static void note_unwound(void *argument)
+{
+	const struct skip *frame = argument;
+
+	swz_unwound_note(frame->thread, frame->until);
+}
+
 void *swz_unwound(struct swz_thunk *thunk)
 {
-	struct swz_thread *thread = this_thread(NULL);
+	struct skip frame = {.thread = this_thread(NULL), .until = thunk};
 
-	if (thread)
-		leave_frame(thread, thunk);
+	if (frame.thread) {
+		if (swz_thread_owns(frame.thread, thunk) && thunk->slot)
+			with_signals_blocked(frame.thread, note_unwound,
+					     &frame);
+		leave_frame(frame.thread, thunk);
+	}
 	return landing_unwinder->resume;
 }
 

@@ -614,6 +614,7 @@ static enum swz_status set_up(struct swz_thread *hot,
 	hot->cold = cold;
 	cold->index = atomic_fetch_add_explicit(&next_index, 1,
 						memory_order_relaxed);
+	cold->unwound = 0;
 	if (furnish(cold) != SWZ_OK)
 		return SWZ_E_NOMEM;
 	SWZ_SYSCALL(SYS_madvise, cold->open, open_bytes(), MADV_DONTNEED);

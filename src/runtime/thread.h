@@ -72,6 +72,7 @@ struct swz_thread_cold {
 	uint32_t nodes_made;  /* slow paths that made one */
 	uint32_t root;        /* units */
 	uint32_t fold_root;
+	uint32_t unwound; /* units: see runtime/unwound.h; 0: none yet */
 	struct swz_thread_cold *next;
 };
 

@@ -38,6 +38,19 @@ row() { # TABLE COLUMN(calls|self|incl) FUNCTION
 	' "$1"
 }
 
+# How many calls of FUNCTION the table says were ended by an exception.
+unwound() { # TABLE FUNCTION
+	awk -v name="$2" '
+		/^# +[0-9]+  / {
+			count = $2
+			sub(/^# +[0-9]+  /, "")
+			sub(/  [^ ].*$/, "")
+			if ($0 == name) sum += count
+		}
+		END { printf "%.0f\n", sum }
+	' "$1"
+}
+
 calls_of() { # PROFILE FUNCTION: 0 if it is not there
 	local calls
 	"$DUMP" -q -f text "$1" >"$TMP/calls.table" 2>/dev/null

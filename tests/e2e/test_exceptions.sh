@@ -22,6 +22,16 @@ it 'closes unwound frames when they are unwound'
 total=$(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' table)
 assert_le "$(row table incl 'level<100>')" "$total" 'inclusive time'
 
+it 'marks calls that an exception has ended, and no others'
+for n in 0 1 50 100; do
+	assert_eq 2000 "$(unwound table "level<$n>")" "unwound level<$n>"
+done
+for name in catch_deep guard::~guard main __cxa_begin_catch; do
+	assert_eq 0 "$(unwound table "$name")" "unwound $name"
+done
+# the frames of 101 functions, and of what throws
+assert_eq "$((102 * 2000)) calls" "$(info_value profile 'ended by an exception')"
+
 it 'catches in the very next frame, 1e5 times'
 assert_same_as_native "$TARGETS/exceptions" next
 assert_complete profile
@@ -35,6 +45,10 @@ assert_complete profile
 assert_calls profile thrower 40000 rethrower 10000 \
 	rethrower_of_another 10000 catch_rethrown 10000 catch_kept 10000 \
 	catch_busy 10000 with_busy 10000 'busy::~busy' 10000
+assert_eq '40000 10000 10000 10000 0 0' "$(echo $(for name in thrower rethrower \
+	rethrower_of_another with_busy catch_kept 'busy::~busy'; do
+	unwound table "$name"
+done))" 'unwound'
 
 it 'ends by terminate where noexcept was promised'
 assert_same_end "$TARGETS/exceptions" terminate

@@ -25,6 +25,7 @@ for mode in exit deferred asynchronous busy; do
 	assert_complete profile
 	assert_calls profile run 50 nest 1000 bottom 50 on_cleanup 1000 \
 		'guard::~guard' 1000
+	assert_eq 1000 "$(unwound table nest)" 'unwound nest'
 	[ $mode != busy ] || assert_ge "$(row table calls fib)" 50 'calls of fib'
 done
 

@@ -133,6 +133,38 @@ static void build_fib(void)
 	node(3)->call_site = SITE + 8;
 }
 
+/* Two chunks of the thread's, and one of a thread that is not there. */
+START_TEST(counts_calls_that_exceptions_ended)
+{
+	static const struct {
+		uint32_t owner, node;
+		uint64_t count;
+	} records[] = {{0, 1, 3}, {0, 2, 5}, {7, 1, 100}, {0, 6000, 9}};
+	size_t i;
+
+	call(1, 0, 1, 1, 10, 100, 100);
+	call(2, 1, 2, 2, 10, 50, 50);
+	call(3, 0, 3, 2, 10, 50, 50);
+	for (i = 0; i < sizeof(records) / sizeof(*records); i++) {
+		size_t at = builder_chunk(&builder, SWZ_CHUNK_UNWOUND, 4,
+					  records[i].owner, 64);
+		struct swz_unwound_record *slots =
+			(void *)(builder.data + at + sizeof(struct swz_chunk));
+
+		slots[2].node = root + records[i].node; /* 0, 1, 3: unused */
+		slots[2].count = records[i].count;
+	}
+	aggregate(false);
+	ck_assert_uint_eq(profile->unwound_count, 4);
+	ck_assert_uint_eq(profile->threads[0].unwound_count, 3);
+	ck_assert_uint_eq(report.functions[index_of(1)].unwound, 3);
+	ck_assert_uint_eq(report.functions[index_of(2)].unwound, 5);
+	ck_assert_uint_eq(report.functions[index_of(0)].unwound, 0);
+	ck_assert_uint_eq(report.functions[index_of(2)].calls, 20);
+	ck_assert(!swz_profile_damaged(profile));
+}
+END_TEST
+
 START_TEST(recursion_counts_outermost_time_only)
 {
 	build_fib();
@@ -550,6 +582,7 @@ int main(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, self_is_inclusive_less_callees);
+	tcase_add_test(tests, counts_calls_that_exceptions_ended);
 	tcase_add_test(tests, recursion_counts_outermost_time_only);
 	tcase_add_test(tests, compensates_recursion);
 	tcase_add_test(tests, mutual_recursion);
