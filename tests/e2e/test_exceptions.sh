@@ -45,6 +45,7 @@ assert_complete profile
 assert_calls profile thrower 40000 rethrower 10000 \
 	rethrower_of_another 10000 catch_rethrown 10000 catch_kept 10000 \
 	catch_busy 10000 with_busy 10000 'busy::~busy' 10000
+# shellcheck disable=SC2046 # one line
 assert_eq '40000 10000 10000 10000 0 0' "$(echo $(for name in thrower rethrower \
 	rethrower_of_another with_busy catch_kept 'busy::~busy'; do
 	unwound table "$name"
