@@ -98,6 +98,7 @@ struct findings {
 	uint64_t dropped;
 	uint64_t repaired;
 	uint64_t unwound; /* calls that an exception has ended */
+	uint64_t contexts;
 };
 
 static uint64_t count_calls(struct swz_profile *profile,
@@ -114,6 +115,7 @@ static uint64_t count_calls(struct swz_profile *profile,
 		findings->unwound = swz_add_count(findings->unwound,
 						  tree.nodes[i].unwound);
 	}
+	findings->contexts = swz_add_count(findings->contexts, tree.count - 1);
 	findings->dropped = swz_add_count(findings->dropped,
 					  tree.dropped_nodes);
 	findings->repaired = swz_add_count(findings->repaired,
@@ -323,6 +325,7 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 		header->lost_calls, profile->folded_calls, header->used_bytes,
 		header->limit_bytes);
 	put_threads(stream, profile, &findings);
+	fprintf(stream, "contexts: %" PRIu64 "\n", findings.contexts);
 	if (findings.unwound)
 		fprintf(stream, "ended by an exception: %" PRIu64 " calls\n",
 			findings.unwound);

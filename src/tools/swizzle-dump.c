@@ -303,7 +303,8 @@ static void warn_damage(const struct swz_profile *profile)
 		complain("%s: the clock is not calibrated; times are in ticks",
 			 profile->name);
 	if (profile->header.lost_calls)
-		complain("%s: %" PRIu64 " calls were not recorded (no memory)",
+		complain("%s: %" PRIu64 " calls were not recorded (no memory, "
+			 "or threads that share their state)",
 			 profile->name, profile->header.lost_calls);
 	if (profile->folded_calls)
 		complain("%s: %" PRIu64 " calls have no exact context "

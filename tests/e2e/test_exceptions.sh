@@ -2,7 +2,7 @@
 # C++ exceptions pass hooked frames: same program, each frame's calls counted.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets exceptions traps
+need_targets exceptions traps misaligned
 
 it 'throws across 100 frames in 4 threads'
 assert_same_as_native "$TARGETS/exceptions" deep
@@ -50,6 +50,14 @@ assert_eq '40000 10000 10000 10000 0 0' "$(echo $(for name in thrower rethrower 
 	rethrower_of_another with_busy catch_kept 'busy::~busy'; do
 	unwound table "$name"
 done))" 'unwound'
+
+it 'throws through a caller that has not aligned the stack'
+assert_same_as_native "$TARGETS/misaligned"
+assert_complete profile
+assert_calls profile main 1 guarded 6 middle 6 leaf 11
+for name in guarded middle leaf on_signal; do
+	assert_eq 2 "$(unwound table $name)" "unwound $name"
+done
 
 it 'ends by terminate where noexcept was promised'
 assert_same_end "$TARGETS/exceptions" terminate

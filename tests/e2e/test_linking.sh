@@ -218,7 +218,8 @@ for flags in '-fpatchable-function-entry=5,0' '-fpatchable-function-entry=16,5' 
 			continue
 		}
 		rm -f gmon.out
-		ASAN_OPTIONS=verify_asan_link_order=0 assert_same_as_native ./entries
+		# LeakSanitizer's thread shares our state: its calls may be lost
+		ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 assert_same_as_native ./entries
 		assert_complete profile
 		dump_table profile
 		assert_eq 100 "$(row table calls leaf)" "calls of leaf with $level $flags"

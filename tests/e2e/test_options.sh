@@ -202,6 +202,10 @@ assert_matches info '^lost calls: 0$'
 assert_complete profile
 assert_not_contains info 'flags: folded'
 assert_calls profile level_0 1 level_8 256 level_15 32768 level_16 65536
+# a context per path through the 17 levels, and those of what starts and ends it
+contexts=$(info_value profile contexts)
+assert_le 131071 "$contexts" 'contexts'
+assert_le "$contexts" $((131071 + 64)) 'contexts'
 
 it 'a full disk'
 mkdir small
