@@ -290,11 +290,11 @@ static bool is_out_of_bounds(const struct swz_insn *insn,
 	case 0xb5:
 	case 0xa2: /* cpuid: the hypervisor's, and slow */
 		return true;
-	case 0xa3: /* bt, bts, btr, btc of a bit as far off as the stack */
+	case 0xa3: /* bt, bts, btr, btc of a bit far off: in others' memory */
 	case 0xab:
 	case 0xb3:
 	case 0xbb:
-		return insn->rip_relative && reg == 4;
+		return mod != 3 && (!insn->rip_relative || reg == 4);
 	case 0xae: /* wrfsbase, wrgsbase; fxsave, xsave, xrstor, umwait */
 		return mod == 3 ? reg <= 3 || reg == 6 : reg != 2 && reg != 3;
 	case 0xc7: /* xrstors, xsavec, xsaves; rdrand, rdseed, rdpid */
