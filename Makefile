@@ -70,7 +70,7 @@ SO_LDFLAGS := -shared -nostartfiles -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z
 	      $(SWZ_MAP:%=-Wl,--version-script=%) \
 	      $(SWZ_LDSCRIPT:%=-Wl,-T,%)
 
-OFFLINE_LIBS = $(DW_LIBS) $(IBERTY_LIBS) $(ZSTD_LIBS)
+OFFLINE_LIBS = $(DW_LIBS) $(IBERTY_LIBS) $(ZSTD_LIBS) -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	    -fno-omit-frame-pointer -O1
 

@@ -21,6 +21,8 @@ _Static_assert(sizeof(struct swz_thunk) == SWZ_THUNK_BYTES, "thunk data");
 
 void swz_hook_exit(void);
 
+static void (*exit_hook)(void) = swz_hook_exit;
+
 static _Atomic uint32_t next_unit;
 static _Atomic uint64_t returned; /* tag << 32 | block + 1; 0 = empty */
 static _Atomic uint32_t next_returned[SWZ_ARENA_BLOCKS];
@@ -42,7 +44,7 @@ static void write_thunk(uint8_t *code)
 	const int64_t data = SWZ_UNIT_CODE_BYTES;
 
 	/* call *body(%rip); push return_address(%rip); push %rax;
-	 * lea data(%rip), %rax; jmp swz_hook_exit */
+	 * lea data(%rip), %rax; jmp exit hook */
 	code[0] = 0xff, code[1] = 0x15, put32(code + 2, data - 6);
 	code[6] = 0xff, code[7] = 0x35,
 	put32(code + 8, data + SWZ_THUNK_RETURN - 12);
@@ -50,8 +52,13 @@ static void write_thunk(uint8_t *code)
 	code[13] = 0x48, code[14] = 0x8d, code[15] = 0x05,
 	put32(code + 16, data - 20);
 	code[20] = 0xe9,
-	put32(code + 21, (intptr_t)&swz_hook_exit - (intptr_t)(code + 25));
+	put32(code + 21, (intptr_t)exit_hook - (intptr_t)(code + 25));
 	memset(code + 25, 0xcc, SWZ_THUNK_BYTES - 25);
+}
+
+void swz_arena_set_exit(void (*hook)(void))
+{
+	exit_hook = hook;
 }
 
 static bool prepare_unit(uint32_t unit)

@@ -44,6 +44,10 @@ struct swz_thunk {
 #define SWZ_ARENA_BLOCKS \
 	(SWZ_ARENA_BYTES / (2 * SWZ_BLOCK_THUNKS * SWZ_THUNK_BYTES))
 
+/* Where thunks go when their function has returned, if not to swz_hook_exit: to
+ * be said before the first block is taken. */
+void swz_arena_set_exit(void (*hook)(void));
+
 /* Takes a block of thunks, all fields zero but the code. Returns its number or
  * SWZ_BLOCK_NONE: the arena is used up or memory is refused. Lock free, async-
  * signal-safe, thread safe. */

@@ -194,8 +194,8 @@ FUNC(swz_hook_enter)
 	.cfi_restore_state
 END(swz_hook_enter)
 
-/* The same for a run with filters or a depth limit: every entry is decided by
- * swz_enter(). */
+/* The same where each entry is decided by swz_enter(): in a run with filters or
+ * a depth limit, and for calls that enter_sampled.S does not do. */
 FUNC(swz_hook_enter_checked)
 	.cfi_def_cfa_offset 16
 	.cfi_rel_offset %rax, 0

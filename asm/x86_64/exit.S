@@ -117,4 +117,21 @@ FUNC(swz_hook_exit)
 	jmp	.Lback
 END(swz_hook_exit)
 
+/* The same where swz_exit() has to decide (exit_sampled.S). */
+FUNC(swz_hook_exit_checked)
+	.cfi_def_cfa_offset 16
+	.cfi_rel_offset %rax, 0
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%rsi
+	SAVE	%rdi
+	SAVE	%r8
+	movq	%rax, %rcx
+	lahf
+	seto	%al
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	jmp	.Lin_c
+END(swz_hook_exit_checked)
+
 	.section .note.GNU-stack, "", @progbits

@@ -33,9 +33,15 @@
 #define SWZ_NODE_TICKS 24
 #define SWZ_NODE_OUTER_TICKS 32
 #define SWZ_NODE_MIN_TICKS 40
+#define SWZ_NODE_SKIP 40
 #define SWZ_NODE_MAX_TICKS 48
 #define SWZ_NODE_CONTEXT 56
 #define SWZ_NODE_OPEN 60
+
+/* The low bits of a thunk's start_ticks (src/runtime/sampling.h) */
+#define SWZ_START_LEVEL 3 /* a mask */
+#define SWZ_START_UNTIMED 4
+#define SWZ_START_STEP 8
 
 /* struct swz_thread_record (include/swizzle/format.h) */
 #define SWZ_RECORD_LAST 16

@@ -16,17 +16,18 @@
 #include "swizzle/refusal.h"
 
 #define SWZ_FILE_MAGIC "SWZPROF\n" /* 8 bytes, no NUL */
-#define SWZ_FILE_VERSION 2u
+#define SWZ_FILE_VERSION 3u
 #define SWZ_FILE_BYTE_ORDER 0x01020304u
 #define SWZ_HEADER_BYTES 4096u
 #define SWZ_UNIT_BYTES 64u
 #define SWZ_CHUNK_MAGIC 0x4357535au
 
 enum swz_file_flags {
-	SWZ_FILE_FORKED = 1,  /* began by fork in a profiled process */
-	SWZ_FILE_ENDED = 2,   /* end_ticks is the time of an orderly exit */
-	SWZ_FILE_FOLDED = 4,  /* memory bound reached: contexts were folded */
-	SWZ_FILE_FILTERED = 8 /* -F, -N, -H or -D was in force */
+	SWZ_FILE_FORKED = 1,   /* began by fork in a profiled process */
+	SWZ_FILE_ENDED = 2,    /* end_ticks is the time of an orderly exit */
+	SWZ_FILE_FOLDED = 4,   /* memory bound reached: contexts were folded */
+	SWZ_FILE_FILTERED = 8, /* -F, -N, -H or -D was in force */
+	SWZ_FILE_SAMPLED = 16  /* --timing sampled: see struct swz_node */
 };
 
 struct swz_clock_sample {
@@ -59,6 +60,9 @@ struct swz_file_header {
 	uint64_t epoch_ticks; /* times in nodes count from here */
 	uint64_t arena_start; /* return thunks: addresses in      */
 	uint64_t arena_end;   /* [arena_start, arena_end)         */
+	/* SWZ_FILE_SAMPLED: cost_inside and cost_outside are those of a call
+	 * that is timed. */
+	uint64_t cost_untimed; /* of one that is not, in 1/1024 ticks */
 };
 
 enum swz_chunk_type {
@@ -153,10 +157,12 @@ enum swz_node_flags {
 	SWZ_NODE_FOLDED = 4, /* the context is not the true one (memory
 			      * bound): the caller is the function that
 			      * holds call_site */
-	SWZ_NODE_RESUMED = 8 /* activations came to it that had begun in
-			      * another context and were suspended with their
-			      * stack: it may count fewer calls than it has
-			      * times */
+	SWZ_NODE_LEVEL = 0x30, /* sampled: log4 of the weight of the next call
+				* that is timed, in units of 0x10 */
+	SWZ_NODE_RESUMED = 8   /* activations came to it that had begun in
+				* another context and were suspended with their
+				* stack: it may count fewer calls than it has
+				* times */
 };
 
 /* One call edge out of one context: the calls of `function` made from
@@ -176,6 +182,12 @@ enum swz_node_flags {
  * outer_ticks is the same for those activations only that were the function's
  * outermost in their thread; when one is open, outer_ticks is negative.
  *
+ * In a file with SWZ_FILE_SAMPLED only some calls are timed, each with a
+ * weight: it stands for so many calls, and is entered and left as if it were so
+ * many activations at once (in ticks and open). Then ticks x calls / weight is
+ * the estimate for all calls; nothing is known of the outermost ones, the
+ * shortest or the longest.
+ *
  * A thread has two nodes of the function SWZ_FUNCTION_ROOT. Its root is the one
  * that swz_thread_record.root names (parent and context are itself). The other
  * is the fold root, with the flags FOLDED and HIDDEN, whose parent is the root:
@@ -187,9 +199,25 @@ struct swz_node {
 	uint64_t call_site; /* return address, or SWZ_CALL_SITE_TAIL */
 	uint64_t calls;     /* entries */
 	int64_t ticks;
-	int64_t outer_ticks;
-	uint64_t min_ticks; /* 0 if no activation has ended */
-	uint64_t max_ticks;
+	union {
+		int64_t outer_ticks;
+		uint64_t weight; /* sampled: of the timed calls */
+	};
+	union {
+		uint64_t min_ticks; /* 0 if no activation has ended */
+		struct {
+			uint8_t skip; /* sampled: calls to be let pass yet */
+			int8_t score; /* sampled: see runtime/sampling.c */
+			uint16_t reserved;
+			uint32_t timed; /* sampled: calls that were timed; as
+					 * many as fit */
+		};
+	};
+	union {
+		uint64_t max_ticks;
+		uint64_t squares; /* sampled: sum of weight * (weight - 1) *
+				   * (duration ** 2) / 16, as far as it fits */
+	};
 	uint32_t context;
 	uint32_t open; /* activations begun and not ended, and flags */
 };

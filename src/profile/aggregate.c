@@ -19,6 +19,7 @@ struct function_ticks {
 	uint32_t function;
 	uint64_t calls;
 	uint64_t unwound;
+	double variance; /* of self */
 	int64_t self;
 	int64_t taken; /* by folded nodes, to be subtracted from self */
 	int64_t inclusive;
@@ -125,6 +126,7 @@ static void add_contexts(struct sums *sums)
 							  sums->shown[index]);
 
 		sum->self = swz_add(sum->self, tree->nodes[index].self);
+		sum->variance += tree->nodes[index].self_variance;
 	}
 }
 
@@ -148,7 +150,7 @@ static uint32_t take_folded(struct sums *sums, const struct swz_tree_node *node,
 			    uint32_t caller)
 {
 	struct function_ticks *sum = function_sum(sums, caller);
-	int64_t cost = swz_call_cost(node->calls, sums->tree->cost_outside);
+	int64_t cost = swz_tree_cost_outside(sums->tree, node);
 
 	sum->taken = swz_add(sum->taken, swz_add(node->ticks, cost));
 	if (node->folded_caller == SWZ_INDEX_NONE && !is_hidden(node)) {
@@ -311,6 +313,8 @@ static void flush_functions(struct swz_report *report, const struct sums *sums,
 			    int64_t total)
 {
 	const struct swz_profile *profile = sums->binding->profile;
+	double ns_per_tick = (double)swz_profile_ns(profile, 1 << 30) /
+			     (1 << 30);
 	int64_t ticks = 0, done_ns = 0;
 	size_t i;
 
@@ -331,6 +335,7 @@ static void flush_functions(struct swz_report *report, const struct sums *sums,
 		to->self_ns = swz_add(to->self_ns, self);
 		to->calls = swz_add_count(to->calls, from->calls);
 		to->unwound = swz_add_count(to->unwound, from->unwound);
+		to->variance_ns += from->variance * ns_per_tick * ns_per_tick;
 		to->inclusive_ns = swz_add(to->inclusive_ns,
 					   inclusive > self ? inclusive : self);
 		if (min && (!to->min_ns || min < to->min_ns))
@@ -403,6 +408,7 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	report->raw_ns = swz_add(
 		report->raw_ns,
 		swz_profile_ns(binding->profile, tree->total_ticks));
+	report->sampled |= tree->sampled;
 	report->thread_count++;
 	report->dropped_nodes = swz_add_count(report->dropped_nodes,
 					      tree->dropped_nodes);

@@ -17,6 +17,7 @@ struct swz_report_function {
 	bool present; /* appears in this report, if only as a caller */
 	uint64_t calls;
 	uint64_t unwound;     /* of these, ended by an exception */
+	double variance_ns;   /* of self_ns, where only some calls were timed */
 	int64_t self_ns;      /* all of them add up to total_ns */
 	int64_t inclusive_ns; /* outermost activations; <= total_ns */
 	int64_t min_ns;       /* of the activations that ended; 0: none did */
@@ -39,6 +40,7 @@ struct swz_report {
 	size_t edge_capacity;
 	struct swz_map edge_index;
 	size_t thread_count;
+	bool sampled; /* times are estimates, in some thread at least */
 	int64_t total_ns;
 	int64_t raw_ns; /* the threads' time, with the hooks' cost */
 	uint64_t dropped_nodes;

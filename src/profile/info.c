@@ -66,6 +66,9 @@ static void put_clock(FILE *stream, const struct swz_profile *profile)
 	fprintf(stream, "cost per call: %.2f ns (inside %.2f, outside %.2f)\n",
 		swz_hook_cost_ns(profile), (double)header->cost_inside * scale,
 		(double)header->cost_outside * scale);
+	if (header->flags & SWZ_FILE_SAMPLED)
+		fprintf(stream, "cost per call that is not timed: %.2f ns\n",
+			(double)header->cost_untimed * scale);
 }
 
 static void put_flags(FILE *stream, uint32_t flags)
@@ -74,10 +77,9 @@ static void put_flags(FILE *stream, uint32_t flags)
 		uint32_t flag;
 		const char *text;
 	} names[] = {
-		{SWZ_FILE_FORKED, "forked"},
-		{SWZ_FILE_ENDED, "ended"},
-		{SWZ_FILE_FOLDED, "folded"},
-		{SWZ_FILE_FILTERED, "filtered"},
+		{SWZ_FILE_FORKED, "forked"},   {SWZ_FILE_ENDED, "ended"},
+		{SWZ_FILE_FOLDED, "folded"},   {SWZ_FILE_FILTERED, "filtered"},
+		{SWZ_FILE_SAMPLED, "sampled"},
 	};
 	bool any = false;
 	size_t i;

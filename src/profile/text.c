@@ -4,6 +4,7 @@
 #include "profile/formats.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,12 +109,15 @@ static bool shows_extremes(const struct swz_table_options *options)
 	return options->sort == SWZ_SORT_MIN || options->sort == SWZ_SORT_MAX;
 }
 
-static void put_row(FILE *stream, const struct row *row, bool extremes)
+static void put_row(FILE *stream, const struct row *row, bool sampled,
+		    bool extremes)
 {
 	const struct swz_report_function *costs = row->costs;
 
 	fprintf(stream, "%12" PRIu64 " %15" PRId64 " %15" PRId64, costs->calls,
 		costs->self_ns, costs->inclusive_ns);
+	if (sampled)
+		fprintf(stream, " %13.0f", sqrt(costs->variance_ns));
 	if (extremes)
 		fprintf(stream, " %15" PRId64 " %15" PRId64, costs->min_ns,
 			costs->max_ns);
@@ -171,7 +175,14 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 	if (count > 1)
 		qsort_r(rows, count, sizeof(*rows), compare_rows, &order);
 	put_heading(stream, section);
+	if (section->report->sampled)
+		fputs("# sampled: counts are exact, times are estimates; +/- "
+		      "is "
+		      "the standard error of self\n",
+		      stream);
 	fprintf(stream, "%12s %15s %15s", "calls", "self", "incl");
+	if (section->report->sampled)
+		fprintf(stream, " %13s", "+/-");
 	if (extremes)
 		fprintf(stream, " %15s %15s", "min", "max");
 	fputs("  function  module\n", stream);
@@ -180,7 +191,7 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 			continue;
 		if (options->rows && shown == options->rows)
 			break;
-		put_row(stream, &rows[i], extremes);
+		put_row(stream, &rows[i], section->report->sampled, extremes);
 		rows[shown++] = rows[i];
 	}
 	put_unwound(stream, rows, shown);

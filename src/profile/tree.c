@@ -106,11 +106,60 @@ static int64_t ticks_bound(const struct swz_node *slot, uint64_t open,
 		       swz_scale(total, open + 1, 1));
 }
 
+/* The thread's last moment, as nodes have it. */
+static uint64_t last_moment(const struct builder *builder)
+{
+	return builder->thread->last_ticks -
+	       builder->profile->header.epoch_ticks + SWZ_TICKS_BIAS;
+}
+
+/* The squared standard error of the estimate TICKS (Horvitz and Thompson), less
+ * what is due to the mean, which is known: the calls are counted. */
+static double variance_of(const struct swz_node *slot, double ticks)
+{
+	double weight = (double)slot->weight, timed = slot->timed, mean, known;
+
+	if (slot->weight <= slot->timed || !slot->timed || !slot->calls)
+		return 0;
+	mean = ticks / (double)slot->calls;
+	/* at least what the sum of weight * (weight - 1) would be if all were
+	 * the same */
+	known = (double)slot->squares * 16 -
+		mean * mean * weight * (weight / timed - 1);
+	return known > weight ? known : weight;
+}
+
+static void collect_estimate(struct builder *builder,
+			     const struct swz_node *slot, uint32_t unit,
+			     struct swz_tree_node *node)
+{
+	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
+	int64_t counted = (int32_t)slot->open >> SWZ_NODE_OPEN_SHIFT;
+	uint64_t open = counted > 0 ? (uint64_t)counted : 0;
+	int64_t bound = swz_scale(total, swz_add_count(slot->calls, open + 1),
+				  1);
+	bool repaired = false;
+	int64_t ticks = repair(
+		close_ticks(slot->ticks, open, last_moment(builder), &repaired),
+		INT64_MAX / 4, &repaired);
+
+	if (slot->calls && slot->weight)
+		ticks = swz_scale(ticks, slot->calls, slot->weight);
+	node->calls = slot->calls;
+	node->ticks = repair(ticks, bound, &repaired);
+	node->timed = slot->timed < slot->calls ? slot->timed : slot->calls;
+	node->variance = variance_of(slot, (double)node->ticks);
+	/* a recursive activation is never outermost; others mostly are */
+	node->outer_ticks = slot->context == unit ? clamp(node->ticks, total)
+						  : 0;
+	if (repaired)
+		builder->tree->repaired_nodes++;
+}
+
 static void collect_costs(struct builder *builder, const struct swz_node *slot,
 			  struct swz_tree_node *node)
 {
-	uint64_t last = builder->thread->last_ticks -
-			builder->profile->header.epoch_ticks + SWZ_TICKS_BIAS;
+	uint64_t last = last_moment(builder);
 	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
 	int64_t counted = (int32_t)slot->open >> SWZ_NODE_OPEN_SHIFT;
 	uint64_t open = counted > 0 ? (uint64_t)counted : 0;
@@ -169,7 +218,10 @@ static void collect_slot(struct builder *builder, uint32_t unit)
 	if (node->flags & SWZ_NODE_FOLDED && node->call_site)
 		node->folded_caller = swz_profile_function_at(
 			builder->profile, node->call_site - 1);
-	collect_costs(builder, slot, node);
+	if (builder->tree->sampled)
+		collect_estimate(builder, slot, unit, node);
+	else
+		collect_costs(builder, slot, node);
 }
 
 static void collect_unwound(struct builder *builder)
@@ -337,8 +389,8 @@ static void compact(struct builder *builder)
 struct sums {
 	int64_t within;
 	int64_t beneath;
-	uint64_t calls_within;
-	uint64_t calls_beneath;
+	int64_t cost; /* of the hooks, in the context's self time */
+	double variance;
 };
 
 /* A folded node is not really called from its parent, so its time must not be
@@ -346,6 +398,26 @@ struct sums {
 static bool called_from_parent(const struct swz_tree_node *node)
 {
 	return !(node->flags & SWZ_NODE_FOLDED);
+}
+
+static int64_t cost_inside(const struct swz_tree *tree,
+			   const struct swz_tree_node *node)
+{
+	return swz_call_cost(node->calls, tree->cost_inside);
+}
+
+int64_t swz_tree_cost_outside(const struct swz_tree *tree,
+			      const struct swz_tree_node *node)
+{
+	uint64_t timed = node->timed, cost = tree->cost_outside;
+	int64_t sum;
+
+	if (!tree->sampled)
+		return swz_call_cost(node->calls, cost);
+	sum = swz_add(
+		swz_call_cost(timed, swz_add_count(tree->cost_inside, cost)),
+		swz_call_cost(node->calls - timed, tree->cost_untimed));
+	return swz_sub(sum, cost_inside(tree, node));
 }
 
 static void sum_recursive_nodes(struct swz_tree *tree, struct sums *sums)
@@ -357,11 +429,17 @@ static void sum_recursive_nodes(struct swz_tree *tree, struct sums *sums)
 		struct sums *context = &sums[node->context];
 		struct sums *parent = &sums[node->parent];
 
-		context->calls_within = swz_add_count(context->calls_within,
-						      node->calls);
+		context->cost = swz_add(context->cost, cost_inside(tree, node));
 		if (called_from_parent(node))
-			parent->calls_beneath = swz_add_count(
-				parent->calls_beneath, node->calls);
+			parent->cost = swz_add(
+				parent->cost,
+				swz_tree_cost_outside(tree, node));
+		/* what a context calls of itself adds nothing to its self */
+		if (node->context == node->parent && called_from_parent(node))
+			continue;
+		context->variance += node->variance;
+		if (called_from_parent(node))
+			parent->variance += node->variance;
 		if (is_context(tree, i))
 			continue;
 		context->within = swz_add(context->within, node->ticks);
@@ -384,22 +462,44 @@ static void derive_self(struct swz_tree *tree, struct sums *sums)
 		int64_t self = swz_sub(swz_add(node->ticks, sum->within),
 				       sum->beneath);
 
-		if (self < 0) {
+		if (self < 0 && index == SWZ_TREE_ROOT && tree->sampled) {
+			self = 0;
+		} else if (self < 0) {
 			node->ticks = swz_sub(node->ticks, self);
 			node->outer_ticks = swz_sub(node->outer_ticks, self);
 			self = 0;
-			tree->repaired_nodes++;
+			/* estimates may miss by as much */
+			if (!tree->sampled)
+				tree->repaired_nodes++;
 		}
 		node->raw_self = self;
-		node->self = swz_sub(
-			swz_sub(self, swz_call_cost(sum->calls_within,
-						    tree->cost_inside)),
-			swz_call_cost(sum->calls_beneath, tree->cost_outside));
+		node->self = swz_sub(self, sum->cost);
+		node->self_variance = sum->variance;
 		if (node->self < 0 ||
 		    (tree->compensated && node->id == SWZ_FUNCTION_OURSELVES))
 			node->self = 0;
 		if (index != SWZ_TREE_ROOT && called_from_parent(node))
 			parent->beneath = swz_add(parent->beneath, node->ticks);
+	}
+}
+
+/* Estimates may come to more than the thread's time, which is known. */
+static void settle_estimates(struct swz_tree *tree)
+{
+	int64_t total = tree->nodes[SWZ_TREE_ROOT].ticks, sum = 0;
+	size_t i;
+
+	for (i = 0; i < tree->context_count; i++)
+		sum = swz_add(sum, tree->nodes[tree->contexts[i]].raw_self);
+	if (sum <= total)
+		return;
+	for (i = 0; i < tree->context_count; i++) {
+		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
+
+		node->raw_self = swz_scale(node->raw_self, (uint64_t)total,
+					   (uint64_t)sum);
+		node->self = swz_scale(node->self, (uint64_t)total,
+				       (uint64_t)sum);
 	}
 }
 
@@ -488,7 +588,9 @@ void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
 	struct sums *sums;
 
 	*tree = (struct swz_tree){.compensated = compensate};
+	tree->sampled = profile->header.flags & SWZ_FILE_SAMPLED;
 	if (compensate) {
+		tree->cost_untimed = profile->header.cost_untimed;
 		tree->cost_inside = profile->header.cost_inside;
 		tree->cost_outside = profile->header.cost_outside;
 	}
@@ -501,6 +603,8 @@ void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
 	sums = swz_allocate(tree->count, sizeof(*sums));
 	sum_recursive_nodes(tree, sums);
 	derive_self(tree, sums);
+	if (tree->sampled)
+		settle_estimates(tree);
 	sum_subtrees(tree);
 	find_tops(&builder);
 	derive_total(tree);

@@ -27,13 +27,16 @@ struct swz_tree_node {
 	uint64_t unwound;    /* calls that an exception has ended */
 	int64_t ticks;       /* closed, repaired; never negative */
 	int64_t outer_ticks; /* the same; <= ticks and <= total_ticks */
-	int64_t min_ticks;
-	int64_t max_ticks;
+	int64_t min_ticks;   /* sampled: 0 */
+	int64_t max_ticks;   /* sampled: 0 */
+	uint64_t timed;      /* sampled: calls of which the time was taken */
+	double variance;     /* of ticks; 0 if all calls were timed */
 	/* What follows is set where context == own index: */
 	int64_t raw_self;   /* ticks in this context itself; >= 0 */
 	int64_t self;       /* without the hooks' cost; >= 0 */
 	int64_t raw_below;  /* sum of raw_self over the subtree */
 	int64_t self_below; /* sum of self over the subtree */
+	double self_variance;
 	uint32_t top; /* topmost context that recursion out of this subtree
 		       * leads to; itself if there is none */
 };
@@ -48,7 +51,9 @@ struct swz_tree {
 				* the raw_self of an unknown context */
 	uint64_t cost_outside; /* as in the header; 0: not compensated */
 	uint64_t cost_inside;
+	uint64_t cost_untimed; /* sampled: of a call that was not timed */
 	bool compensated;
+	bool sampled; /* only some calls were timed: times are estimates */
 	uint64_t dropped_nodes;  /* left out as inconsistent */
 	uint64_t repaired_nodes; /* torn or absurd times */
 };
@@ -59,6 +64,12 @@ struct swz_tree {
 void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
 		    const struct swz_profile_thread *thread, bool compensate);
 void swz_tree_free(struct swz_tree *tree);
+
+/* What the hooks of the node's calls cost its caller, beside the node's ticks.
+ * May be negative: in a sampled node's ticks each call has the cost that only
+ * those had that were timed. */
+int64_t swz_tree_cost_outside(const struct swz_tree *tree,
+			      const struct swz_tree_node *node);
 
 /* The inclusive ticks of a node's outermost activations, compensated. */
 int64_t swz_tree_inclusive(const struct swz_tree *tree,

@@ -7,6 +7,7 @@
 #include "runtime/file.h"
 #include "runtime/hooks.h"
 #include "runtime/plan.h"
+#include "runtime/sampling.h"
 #include "runtime/scratch.h"
 #include "thunks/trampoline.h"
 
@@ -14,31 +15,38 @@
 #define CALLS 64
 
 void swz_hook_enter(void);
+void swz_hook_enter_sampled(void);
 
 __attribute__((noinline)) static void empty(void)
 {
 	__asm__ volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"); /* nop */
 }
 
+/* What is measured: calls without a hook, or of a node. */
+enum what { PLAIN, TIMED, UNTIMED };
+
 /* The least time that CALLS calls took, and with a node: what was recorded in
  * it in that round. (A mean: the counter may step by more than a call takes.)
  */
-static uint64_t least_ticks_of(void (*volatile function)(void),
-			       const struct swz_node *node, uint64_t *recorded)
+static uint64_t least_ticks_of(void (*volatile function)(void), enum what what,
+			       struct swz_node *node, uint64_t *recorded)
 {
 	uint64_t least = UINT64_MAX;
 
 	for (int r = 0; r < ROUNDS; r++) {
 		int64_t sum = node ? node->ticks : 0;
-		uint64_t before = swz_ticks(), ticks;
+		uint64_t before, ticks;
 
+		if (node && swz_sampling)
+			swz_sampling_set(node, what == TIMED);
+		before = swz_ticks();
 		for (int i = 0; i < CALLS; i++)
 			function();
 		ticks = swz_ticks() - before;
 		if (ticks >= least)
 			continue;
 		least = ticks;
-		if (node)
+		if (recorded)
 			*recorded = (uint64_t)(node->ticks - sum);
 	}
 	return least;
@@ -60,9 +68,11 @@ void swz_calibrate(void)
 {
 	/* through a variable, so that there is one call site of the function,
 	 * and one edge */
-	uint64_t (*volatile measure)(void (*volatile)(void),
-				     const struct swz_node *,
+	uint64_t (*volatile measure)(void (*volatile)(void), enum what,
+				     struct swz_node *,
 				     uint64_t *) = least_ticks_of;
+	void (*hook)(void) = swz_sampling ? swz_hook_enter_sampled
+					  : swz_hook_enter;
 	struct swz_thread *thread = swz_thread_self;
 	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
 	struct swz_trampolines region;
@@ -80,16 +90,16 @@ void swz_calibrate(void)
 	void (*hooked_empty)(void);
 
 	if (!decoder || swz_trampolines_open(&region, address, address + 16, 1,
-					     NULL, swz_hook_enter) != SWZ_OK)
+					     NULL, hook) != SWZ_OK)
 		return;
 	entry = swz_trampoline_write(&region, decoder, &site, &moved, &refusal);
 	if (!entry || swz_trampolines_seal(&region) != SWZ_OK)
 		return;
 	*(const void **)&hooked_empty = entry;
-	plain = measure(empty, NULL, NULL);
-	measure(hooked_empty, NULL, NULL); /* makes the node */
+	plain = measure(empty, PLAIN, NULL, NULL);
+	measure(hooked_empty, TIMED, NULL, NULL); /* makes the node */
 	node = thread->cold->next_node - 1;
-	hooked = measure(hooked_empty, node, &recorded);
+	hooked = measure(hooked_empty, TIMED, node, &recorded);
 	if (node->function == swz_plan_spare_id() && node->calls) {
 		uint64_t inside = recorded * 1024 / CALLS;
 		uint64_t both = hooked > plain ? (hooked - plain) * 1024 / CALLS
@@ -97,6 +107,13 @@ void swz_calibrate(void)
 
 		swz_file->cost_inside = inside < both ? inside : both;
 		swz_file->cost_outside = both - swz_file->cost_inside;
+		if (swz_sampling) {
+			hooked = measure(hooked_empty, UNTIMED, node, NULL);
+			swz_file->cost_untimed = hooked > plain
+							 ? (hooked - plain) *
+								   1024 / CALLS
+							 : 0;
+		}
 		forget(thread, node);
 	}
 }

@@ -110,7 +110,7 @@ static bool set_output(const char *pattern)
 const char *swz_config_read(int argc, char **argv, char **envp)
 {
 	struct swz_config *c = &swz_config;
-	const char *mode;
+	const char *mode, *timing;
 	uint64_t depth;
 	char *fresh;
 
@@ -130,6 +130,11 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	mode = text("SWIZZLE_MODE");
 	if (mode && strcmp(mode, "profile") != 0)
 		return "SWIZZLE_MODE: only 'profile' is known";
+	timing = text("SWIZZLE_TIMING");
+	if (timing && strcmp(timing, "exact") != 0 &&
+	    strcmp(timing, "sampled") != 0)
+		return "SWIZZLE_TIMING: neither 'exact' nor 'sampled'";
+	c->sampled = timing && *timing == 's';
 	if (!number("SWIZZLE_DEPTH", 0, &depth) || depth > 1u << 20)
 		return "SWIZZLE_DEPTH: not a number of calls";
 	c->depth = (uint32_t)depth;

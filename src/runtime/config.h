@@ -16,6 +16,7 @@ struct swz_config {
 	const char *module;
 	uint32_t depth;      /* 0: no limit */
 	uint64_t max_memory; /* bytes */
+	bool sampled;        /* --timing sampled */
 	bool follow;
 	bool list;
 	bool verbose;

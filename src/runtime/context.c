@@ -11,6 +11,7 @@
 #include "base/syscall.h"
 #include "runtime/config.h"
 #include "runtime/plan.h"
+#include "runtime/sampling.h"
 
 #define FIRST_TABLE_BYTES 8192u
 /* Chunks of nodes, with their headers: 1 KiB for a thread's first, since there
@@ -267,29 +268,71 @@ enum swz_status swz_context_begin(struct swz_thread *thread)
 	return SWZ_OK;
 }
 
-/* In the order of asm/x86_64/enter.S. */
-uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
-			   uint64_t now)
+void swz_context_count(struct swz_node *node)
 {
 	node->calls++;
-	return swz_context_open(thread, node, now);
+	if (swz_sampling)
+		node->weight++;
+}
+
+/* In the order of asm/x86_64/enter.S. */
+uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
+			   uint64_t start)
+{
+	node->calls++;
+	if (swz_sampling && swz_start_is_timed(start)) {
+		node->weight += swz_start_weight(start);
+		node->timed += node->timed < UINT32_MAX;
+	}
+	return swz_context_open(thread, node, start);
+}
+
+/* As so many activations at once as is its weight. */
+static void open_sampled(struct swz_node *node, uint64_t start)
+{
+	uint64_t weight = swz_start_weight(start);
+
+	if (!swz_start_is_timed(start))
+		return;
+	node->ticks -= (int64_t)(weight * swz_start_time(start));
+	node->open += (uint32_t)weight << SWZ_NODE_OPEN_SHIFT;
+}
+
+static void leave_sampled(struct swz_node *node, uint64_t start, uint64_t now)
+{
+	uint64_t weight = swz_start_weight(start);
+
+	if (!swz_start_is_timed(start))
+		return;
+	now = swz_start_time(now);
+	node->ticks += (int64_t)(weight * now);
+	node->open -= (uint32_t)weight << SWZ_NODE_OPEN_SHIFT;
+	swz_sampling_ended(node, start, now - swz_start_time(start));
 }
 
 uint64_t swz_context_open(struct swz_thread *thread, struct swz_node *node,
-			  uint64_t now)
+			  uint64_t start)
 {
-	node->ticks -= (int64_t)now;
-	node->open += 1u << SWZ_NODE_OPEN_SHIFT;
-	if (thread->open[node->function]-- == 0)
-		node->outer_ticks -= (int64_t)now;
+	if (swz_sampling) {
+		open_sampled(node, start);
+	} else {
+		node->ticks -= (int64_t)start;
+		node->open += 1u << SWZ_NODE_OPEN_SHIFT;
+		if (thread->open[node->function]-- == 0)
+			node->outer_ticks -= (int64_t)start;
+	}
 	return (uint64_t)node->context << 32;
 }
 
 void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
-		       uint64_t started, uint64_t now)
+		       uint64_t start, uint64_t now)
 {
-	uint64_t duration = now - started;
+	uint64_t duration = now - start;
 
+	if (swz_sampling) {
+		leave_sampled(node, start, now);
+		return;
+	}
 	node->ticks += (int64_t)now;
 	node->open -= 1u << SWZ_NODE_OPEN_SHIFT;
 	if (++thread->open[node->function] == 0)

@@ -16,6 +16,7 @@
 #include "runtime/late.h"
 #include "runtime/message.h"
 #include "runtime/plan.h"
+#include "runtime/sampling.h"
 
 struct rebirth {
 	struct swz_thread *thread;
@@ -40,12 +41,14 @@ static enum swz_status copy_description(struct swz_file_header *to)
 	uint64_t at = SWZ_HEADER_BYTES;
 	uint64_t end = __atomic_load_n(&swz_file->used_bytes, __ATOMIC_ACQUIRE);
 
-	to->flags = SWZ_FILE_FORKED | (swz_file->flags & SWZ_FILE_FILTERED);
+	to->flags = SWZ_FILE_FORKED |
+		    (swz_file->flags & (SWZ_FILE_FILTERED | SWZ_FILE_SAMPLED));
 	to->clock[0] = swz_file->clock[0];
 	to->clock[1] = swz_file->clock[1];
 	to->epoch_ticks = swz_file->epoch_ticks;
 	to->cost_inside = swz_file->cost_inside;
 	to->cost_outside = swz_file->cost_outside;
+	to->cost_untimed = swz_file->cost_untimed;
 	while (at < end) {
 		const struct swz_chunk *from =
 			(const struct swz_chunk *)((char *)swz_file + at);
@@ -313,7 +316,7 @@ static struct swz_thread *rebear(struct swz_thread *hot,
 	r.old = old;
 	if (swz_thread_revive(hot) != SWZ_OK)
 		return give_up(hot, "no memory");
-	r.now = swz_now(hot);
+	r.now = swz_start_like(0, swz_now(hot));
 	if (r.top && !swz_thread_owns(hot, r.top))
 		r.top = NULL;
 	if (!r.top)

@@ -14,6 +14,7 @@
 #include "runtime/context.h"
 #include "runtime/fork.h"
 #include "runtime/plan.h"
+#include "runtime/sampling.h"
 #include "runtime/suspend.h"
 #include "runtime/unwound.h"
 #include "thunks/unwind.h"
@@ -177,6 +178,8 @@ void swz_hooks_stop(void)
 		return;
 	/* off the paths in assembly: no thunk is free, and none the latest */
 	thread->heads = 0;
+	thread->table_mask = 0;
+	thread->table = NULL;
 	thread->top = &swz_bottom;
 }
 
@@ -226,7 +229,7 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now)
 	 * after */
 	thunk->start_ticks = 0;
 	if (thunk->pending == SWZ_CLOSED || !thunk->node || !start ||
-	    start == SWZ_SUSPENDED)
+	    swz_start_is_suspended(start))
 		return;
 	for (struct swz_thunk *p = thunk->pending; p; p = p->pending)
 		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
@@ -479,13 +482,26 @@ static struct swz_thunk *take_thunk(struct swz_thread *thread,
 	return call.thunk;
 }
 
+/* Where the call is not timed: not a time, but later than the caller's. */
+static uint64_t untimed_start(const struct swz_thunk *caller)
+{
+	return swz_start_like(SWZ_START_UNTIMED,
+			      caller->start_ticks + SWZ_START_STEP);
+}
+
+/* When an activation of the node starts. */
+static uint64_t start_now(const struct swz_thread *thread, uint64_t bits)
+{
+	return swz_start_like(bits, swz_now(thread));
+}
+
 static struct swz_thunk *enter_call(struct swz_thread *thread,
 				    const uint8_t *body, uint64_t *slot,
 				    uint32_t function)
 {
 	struct swz_thunk *thunk = NULL;
 	struct swz_node *node;
-	uint64_t key, now;
+	uint64_t key, start, bits = 0;
 
 	if (thread->top->slot <= slot)
 		close_skipped(thread, slot, NULL);
@@ -497,6 +513,8 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 		lose_call();
 		return NULL;
 	}
+	if (swz_sampling)
+		bits = swz_sampling_decide(thread, node);
 	thunk->start_ticks = 0;
 	thunk->slot = slot;
 	thunk->parent = (uint32_t)(key >> 32); /* folded: not the node's */
@@ -505,11 +523,13 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	thread->top = thunk;
 	thread->key = (uint64_t)node->context << 32;
 	atomic_signal_fence(memory_order_seq_cst);
-	now = swz_now(thread);
-	thunk->start_ticks = now;
+	start = bits & SWZ_START_UNTIMED ? untimed_start(thunk->link)
+					 : start_now(thread, bits);
+	thunk->start_ticks = start;
 	atomic_signal_fence(memory_order_seq_cst);
-	swz_context_enter(thread, node, now);
-	thread->record->last_ticks = swz_ticks_of(thread, now);
+	swz_context_enter(thread, node, start);
+	if (swz_start_is_timed(start))
+		thread->record->last_ticks = swz_ticks_of(thread, start);
 	return thunk;
 }
 
@@ -563,7 +583,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 			  uint32_t function)
 {
 	struct slow_call call = {.thread = thread};
-	uint64_t now = swz_now(thread);
+	uint64_t now = swz_now(thread), bits = 0;
 	struct swz_thunk *after;
 	struct swz_node *node;
 	unsigned length;
@@ -575,7 +595,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 		node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL,
 			    NULL, NULL, NULL);
 		if (node)
-			node->calls++;
+			swz_context_count(node);
 		else
 			lose_call();
 		return;
@@ -594,7 +614,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	}
 	if (again) {
 		end_pending(thread, thunk, after, now);
-		node->calls++;
+		swz_context_count(node);
 		thread->key = (uint64_t)current_node(thunk)->context << 32;
 		return;
 	}
@@ -611,13 +631,15 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 		lose_call();
 		return;
 	}
+	if (swz_sampling)
+		bits = swz_sampling_decide(thread, node);
 	now = swz_now(thread);
 	call.thunk->node = swz_unit_of(node);
-	call.thunk->start_ticks = now;
+	call.thunk->start_ticks = swz_start_like(bits, now);
 	call.thunk->pending = thunk->pending;
 	thunk->pending = call.thunk;
 	thread->record->last_ticks = swz_ticks_of(thread, now);
-	thread->key = swz_context_enter(thread, node, now);
+	thread->key = swz_context_enter(thread, node, call.thunk->start_ticks);
 }
 
 struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)

@@ -30,6 +30,7 @@
 #include "runtime/hooks.h"
 #include "runtime/linker.h"
 #include "runtime/message.h"
+#include "runtime/sampling.h"
 #include "runtime/scratch.h"
 #include "runtime/text.h"
 #include "runtime/thread.h"
@@ -522,7 +523,8 @@ static void note_time(struct swz_thread *thread, uint64_t before)
 	ticks = (int64_t)(thread->record->last_ticks - before);
 	node->open |= SWZ_NODE_HIDDEN;
 	node->ticks += ticks;
-	node->outer_ticks += ticks;
+	if (!swz_sampling)
+		node->outer_ticks += ticks;
 }
 
 /* On the program's stack, of which little is used. */

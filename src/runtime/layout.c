@@ -37,6 +37,7 @@ SAME(SWZ_NODE_CALLS, swz_node, calls);
 SAME(SWZ_NODE_TICKS, swz_node, ticks);
 SAME(SWZ_NODE_OUTER_TICKS, swz_node, outer_ticks);
 SAME(SWZ_NODE_MIN_TICKS, swz_node, min_ticks);
+SAME(SWZ_NODE_SKIP, swz_node, skip);
 SAME(SWZ_NODE_MAX_TICKS, swz_node, max_ticks);
 SAME(SWZ_NODE_CONTEXT, swz_node, context);
 SAME(SWZ_NODE_OPEN, swz_node, open);

@@ -13,6 +13,7 @@
 #include "runtime/function.h"
 #include "runtime/message.h"
 #include "runtime/pattern.h"
+#include "runtime/sampling.h"
 #include "runtime/scan.h"
 #include "runtime/scratch.h"
 #include "runtime/text.h"
@@ -34,6 +35,7 @@ static uint32_t end_id = UINT32_MAX;
 
 void swz_hook_enter(void);
 void swz_hook_enter_checked(void);
+void swz_hook_enter_sampled(void);
 
 uint8_t swz_plan_filter(uint32_t function)
 {
@@ -188,6 +190,7 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 {
 	struct swz_trampolines *region = &m->trampolines;
 	void (*hook)(void) = swz_plan_filtered ? swz_hook_enter_checked
+			     : swz_sampling    ? swz_hook_enter_sampled
 					       : swz_hook_enter;
 	uint32_t id = m->first_id;
 	bool open;

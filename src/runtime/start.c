@@ -13,6 +13,7 @@
 #include "runtime/late.h"
 #include "runtime/message.h"
 #include "runtime/plan.h"
+#include "runtime/sampling.h"
 #include "runtime/scratch.h"
 #include "runtime/thread.h"
 
@@ -93,6 +94,8 @@ static const char *set_up(void)
 	if (swz_file_create(&problem) != SWZ_OK)
 		return problem;
 	swz_file_sample_clock(0);
+	if (swz_config.sampled)
+		swz_sampling_begin();
 	if (swz_plan_make(&plan) != SWZ_OK)
 		return "no memory to plan for ";
 	if (swz_plan_filtered)

@@ -17,6 +17,7 @@
 
 #include "runtime/context.h"
 #include "runtime/hooks.h"
+#include "runtime/sampling.h"
 
 #define MOST_FRAMES SWZ_MOST_SUSPENDED
 #define MOST_RECORDS 64u
@@ -35,10 +36,13 @@ bool swz_suspend_after(struct swz_thread *thread, struct swz_thunk *until)
 	}
 	now = swz_now(thread);
 	for (unsigned i = 0; i < count; i++) {
+		uint64_t start = frames[i]->start_ticks;
+
 		frame = frames[i];
 		swz_leave(thread, frame, now);
 		if (frame->node && frame->pending != SWZ_CLOSED)
-			frame->start_ticks = SWZ_SUSPENDED;
+			frame->start_ticks = swz_start_like(start,
+							    SWZ_SUSPENDED);
 		if (i + 1 == count || frames[i + 1]->slot <= frame->slot)
 			frame->link = &swz_bottom;
 	}
@@ -50,7 +54,7 @@ bool swz_suspend_after(struct swz_thread *thread, struct swz_thunk *until)
 /* Enters one activation again. An edge of its own where the caller is another
  * one now; else, or if there is no room, the one that it had. */
 static uint32_t enter_again(struct swz_thread *thread, uint32_t unit,
-			    uint64_t key, bool moved, uint64_t at)
+			    uint64_t key, bool moved, uint64_t start)
 {
 	struct swz_node *node = swz_unit_at(unit), *other = NULL;
 
@@ -60,7 +64,7 @@ static uint32_t enter_again(struct swz_thread *thread, uint32_t unit,
 	if (other)
 		node = other;
 	node->open |= SWZ_NODE_RESUMED;
-	thread->key = swz_context_open(thread, node, at);
+	thread->key = swz_context_open(thread, node, start);
 	return swz_unit_of(node);
 }
 
@@ -74,15 +78,18 @@ static void resume_frame(struct swz_thread *thread, struct swz_thunk *frame,
 
 	thread->cold->moved += moved;
 	frame->parent = (uint32_t)(key >> 32);
-	frame->start_ticks = at;
-	frame->node = enter_again(thread, frame->node, key, moved, at);
+	frame->start_ticks = swz_start_like(frame->start_ticks, at);
+	frame->node = enter_again(thread, frame->node, key, moved,
+				  frame->start_ticks);
 	for (struct swz_thunk *p = frame->pending; p && count < MOST_RECORDS;
 	     p = p->pending)
 		records[count++] = p;
 	while (count--) {
-		records[count]->start_ticks = at;
-		records[count]->node = enter_again(thread, records[count]->node,
-						   thread->key, moved, at);
+		struct swz_thunk *p = records[count];
+
+		p->start_ticks = swz_start_like(p->start_ticks, at);
+		p->node = enter_again(thread, p->node, thread->key, moved,
+				      p->start_ticks);
 	}
 }
 
@@ -101,8 +108,9 @@ void swz_resume(struct swz_thread *thread, struct swz_thunk *thunk)
 			break;
 	}
 	frames[count - 1]->link = thread->top;
-	/* each a tick later than its caller: the order tells stale links */
+	/* each a step later than its caller: the order tells stale links */
 	while (count--)
-		resume_frame(thread, frames[count], now - count);
+		resume_frame(thread, frames[count],
+			     now - (uint64_t)count * SWZ_START_STEP);
 	thread->top = thunk;
 }

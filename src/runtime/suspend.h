@@ -15,7 +15,7 @@
 /* Whether the live frame's accounts are closed until it is resumed. */
 static inline bool swz_is_suspended(const struct swz_thunk *thunk)
 {
-	return thunk->start_ticks == SWZ_SUSPENDED && thunk->node &&
+	return swz_start_is_suspended(thunk->start_ticks) && thunk->node &&
 	       thunk->pending != SWZ_CLOSED;
 }
 

@@ -252,7 +252,7 @@ static bool may_be_live(const struct swz_thunk *thunk, uint64_t word)
 	if (word == swz_thunk_address(thunk))
 		return true;
 	return word == thunk->return_address &&
-	       thunk->start_ticks != SWZ_SUSPENDED &&
+	       !swz_start_is_suspended(thunk->start_ticks) &&
 	       thunk->pending != SWZ_CLOSED;
 }
 

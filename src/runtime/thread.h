@@ -50,11 +50,12 @@ struct swz_thread_cold {
 	uint32_t block_room;
 	struct swz_thunk *fresh;   /* never used, or by a dead thread */
 	struct swz_thunk *records; /* free records of tail calls */
-	uint64_t swept_at;         /* ticks at the end of the last sweep */
-	uint64_t sweep_ticks;      /* that it took */
-	uint64_t retry_at;         /* no thunk is to be had before */
-	uint64_t suspended;        /* frames suspended since */
-	uint64_t moved;            /* frames that have come to other edges */
+	uint64_t random;      /* state of runtime/sampling.c; 0: none yet */
+	uint64_t swept_at;    /* ticks at the end of the last sweep */
+	uint64_t sweep_ticks; /* that it took */
+	uint64_t retry_at;    /* no thunk is to be had before */
+	uint64_t suspended;   /* frames suspended since */
+	uint64_t moved;       /* frames that have come to other edges */
 	/* the last time that nothing could be said of `top`: it, and the page
 	 * of the slot that was below it */
 	const struct swz_thunk *apart_top;
@@ -132,8 +133,15 @@ void swz_thread_free_record(struct swz_thread *thread,
 #define SWZ_RETRY_TICKS (1u << 22)
 
 /* In thunk->start_ticks: the frame is suspended with its stack
- * (runtime/suspend.h). No time is like that, for its bias. */
-#define SWZ_SUSPENDED ((uint64_t)1)
+ * (runtime/suspend.h); in the low bits what they were (runtime/sampling.h). No
+ * start is like that: times have their bias. */
+#define SWZ_SUSPENDED SWZ_START_STEP
+#define SWZ_SUSPENDED_LAST (2 * SWZ_START_STEP - 1)
+
+static inline bool swz_start_is_suspended(uint64_t start)
+{
+	return start >= SWZ_SUSPENDED && start <= SWZ_SUSPENDED_LAST;
+}
 
 /* Whether the thunk is in one of the thread's blocks. */
 bool swz_thread_owns(const struct swz_thread *thread,

@@ -27,6 +27,7 @@ for name in $(compgen -e SWIZZLE_); do
 	unset "$name"
 done
 unset LD_PRELOAD
+[ -z "${TEST_TIMING:-}" ] || export SWIZZLE_TIMING=$TEST_TIMING
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/swizzle-test.XXXXXX") || exit 1
 failures=0

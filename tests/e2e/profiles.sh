@@ -27,10 +27,13 @@ row() { # TABLE COLUMN(calls|self|incl) FUNCTION
 	awk -v column="$2" -v name="$3" '
 		BEGIN { at = column == "calls" ? 1 : column == "self" ? 2 : 3 }
 		/^#/ { next }
+		/^ *calls .* function  module$/ { numbers = NF - 2; next }
 		{
 			value = $at
 			rest = $0
-			sub(/^ *[^ ]+ +[^ ]+ +[^ ]+  /, "", rest)
+			for (i = 1; i <= numbers; i++)
+				sub(/^ *[^ ]+/, "", rest)
+			sub(/^  /, "", rest)
 			sub(/  [^ ].*$/, "", rest)
 			if (rest == name) { sum += value; found = 1 }
 		}

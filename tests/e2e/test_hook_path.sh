@@ -22,7 +22,8 @@ awk '/^[0-9a-f]+ <.*>:$/ {
 touch bad
 assert_empty bad
 assert_ge "$(grep -c '^ours swz_' names)" 50 'functions of ours in it'
-for name in swz_hook_enter swz_hook_exit swz_enter swz_exit swz_landing \
+for name in swz_hook_enter swz_hook_exit swz_hook_enter_sampled \
+	swz_hook_exit_sampled swz_enter swz_exit swz_landing \
 	swz_unwound swz_personality; do
 	grep -q " $name\$" names || fail "$name is not there"
 done

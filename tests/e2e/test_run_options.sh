@@ -36,7 +36,7 @@ done
 it 'help names every option'
 "$RUN" --help >"$TMP/help"
 for option in -o --output -m --mode -F --filter -N --notrace -H --hide -M \
-	--module -D --depth --max-memory --follow --no-follow --list -v -q \
+	--module -D --depth --timing --max-memory --follow --no-follow --list -v -q \
 	-V -h; do
 	assert_contains "$TMP/help" "$option"
 done
@@ -91,6 +91,8 @@ it 'sets the flags'
 assert_eq +profile "$(value_of SWIZZLE_MODE -m profile)"
 assert_eq +12 "$(value_of SWIZZLE_DEPTH -D12)"
 assert_eq +12 "$(value_of SWIZZLE_DEPTH --depth=12)"
+assert_eq +sampled "$(value_of SWIZZLE_TIMING --timing sampled)"
+assert_eq +exact "$(value_of SWIZZLE_TIMING --timing=exact)"
 assert_eq +0 "$(value_of SWIZZLE_FOLLOW --no-follow)"
 assert_eq +1 "$(value_of SWIZZLE_LIST --list)"
 assert_eq +1 "$(value_of SWIZZLE_VERBOSE -v)"
@@ -109,7 +111,7 @@ it 'refuses wrong usage with status 2'
 for options in -x --nope --out=x -D0 -D-1 -Dx -D1048577 '-D 12345678901' -m --mode=x \
 	-mtrace -o '-F ' --follow=1 --list=x --max-memory=0 --max-memory=x \
 	--max-memory=1T --max-memory=-1 --max-memory=65G --max-memory=1023K --max-memory=K \
-	--max-memory= --max-memory=99999999999999999999 -vx -v- '' --; do
+	--timing=x --timing= --max-memory= --max-memory=99999999999999999999 -vx -v- '' --; do
 	# shellcheck disable=SC2086 # -D and its value are two
 	capture "$RUN" $options
 	assert_refused 2 swizzle

@@ -571,6 +571,52 @@ START_TEST(merges_profiles_by_module_and_address)
 }
 END_TEST
 
+/* Of a hundred calls twenty were timed, for fifty: an estimate. */
+START_TEST(estimates_from_timed_calls)
+{
+	struct swz_file_header *header = builder_header(&builder);
+
+	header->flags |= SWZ_FILE_SAMPLED;
+	header->cost_inside = 1024;
+	header->cost_outside = 1024;
+	header->cost_untimed = 512;
+	call(1, 0, 1, 1, 1, 700, 1);
+	node(1)->timed = 1;
+	call(2, 1, 2, 2, 100, 150, 50);
+	node(2)->timed = 20;
+	node(2)->squares = 100;
+	aggregate(true);
+	/* 300 by all calls, less one for each */
+	ck_assert_int_eq(costs(2).self_ns, 200);
+	ck_assert_uint_eq(costs(2).calls, 100);
+	/* 400, less one for its own call; what the hooks beneath took was 20 x
+	 * 2 + 80 x 0.5, of which 100 are taken already */
+	ck_assert_int_eq(costs(1).self_ns, 400 - 1 + 20);
+	/* its one call took two */
+	ck_assert_int_eq(costs(0).self_ns, 300 - 2 + 1);
+	/* 16 x 100 - 3 x 3 x 50 x (50 / 20 - 1) */
+	ck_assert_double_eq_tol(costs(2).variance_ns, 925, 0.01);
+	ck_assert_double_eq_tol(costs(1).variance_ns, 925, 0.01);
+	ck_assert(report.sampled);
+}
+END_TEST
+
+/* What was timed was long by chance. */
+START_TEST(estimates_do_not_exceed_the_time)
+{
+	builder_header(&builder)->flags |= SWZ_FILE_SAMPLED;
+	call(1, 0, 1, 1, 1, 900, 1);
+	node(1)->timed = 1;
+	call(2, 1, 2, 2, 1000, 500, 100);
+	node(2)->timed = 50;
+	aggregate(false);
+	ck_assert_int_le(sum_of_self(), 1000);
+	ck_assert_int_ge(sum_of_self(), 998); /* each is rounded down */
+	ck_assert_int_le(costs(2).inclusive_ns, 1000);
+	ck_assert_int_ge(costs(2).self_ns, 998);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("aggregate");
@@ -608,6 +654,8 @@ int main(void)
 	tcase_add_test(tests, names_functions_without_symbols_by_address);
 	tcase_add_test(tests, walks_deep_trees_without_recursion);
 	tcase_add_test(tests, adds_up_threads);
+	tcase_add_test(tests, estimates_from_timed_calls);
+	tcase_add_test(tests, estimates_do_not_exceed_the_time);
 	tcase_add_test(tests, rounding_keeps_the_sum);
 	tcase_add_test(tests, rounding_keeps_self_within_inclusive);
 	tcase_add_test(tests, merges_profiles_by_module_and_address);

@@ -1,0 +1,123 @@
+/* The entry hook where the clock is not read for every call (--timing sampled).
+ *
+ * In and out: as in enter.S. A node says how many of its calls are to be let
+ * pass yet (`skip`); those are done here, as in enter.S but without the clock
+ * and what is added up with it. With no clock to wait for, each instruction
+ * counts. The others are timed, in C: all is put back as it was and goes the way
+ * of swz_hook_enter_checked.
+ *
+ * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
+ * S-56 flags  S-64 body, then where to go on (in the red zone). */
+
+#include "macros.h"
+#include "offsets.h"
+
+	.section .text.hooks, "ax", @progbits
+
+FUNC(swz_hook_enter_sampled)
+	.cfi_def_cfa_offset 16			/* rax is pushed already */
+	.cfi_rel_offset %rax, 0
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%rsi
+	SAVE	%rdi
+	SAVE	%r8
+	movq	%rax, -16(%rsp)			/* S-64 */
+	movl	-4(%rax), %ecx			/* rcx = function id */
+	lahf
+	seto	%al
+	pushq	%rax				/* flags, as sahf wants them */
+	.cfi_adjust_cfa_offset 8
+	movq	swz_thread_self@gottpoff(%rip), %rdx
+	movq	%fs:(%rdx), %rdx		/* rdx = thread */
+	testq	%rdx, %rdx
+	jz	.Lin_c
+	movq	56(%rsp), %rsi			/* rsi = return address */
+	leaq	(%rsi,%rcx,8), %rax
+	addq	SWZ_THREAD_KEY(%rdx), %rax	/* the context << 32 */
+	orq	SWZ_THREAD_KEY(%rdx), %rcx	/* rcx = the edge's key */
+	imulq	multiplier(%rip), %rax
+	shrq	$32, %rax
+	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
+	addq	SWZ_THREAD_TABLE(%rdx), %rax	/* 0 in a forked child, where */
+	jz	.Lin_c				/* the kernel wiped the page  */
+	movq	%rax, %r8
+	movq	(%rax), %rax			/* rax = node */
+	testq	%rax, %rax
+	jz	.Lin_c
+	cmpq	%rsi, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lsecond
+	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	jne	.Lsecond
+.Lfound:
+	movq	SWZ_THREAD_TOP(%rdx), %rcx	/* the latest frame lies above */
+	leaq	56(%rsp), %r8			/* this one, or was skipped */
+	cmpq	%r8, SWZ_THUNK_SLOT(%rcx)
+	jbe	.Lin_c
+	movq	%rax, %rsi			/* rsi = head of the edge's free */
+	shrq	$3, %rsi			/* thunks (src/runtime/thread.h) */
+	addq	SWZ_THREAD_HEADS(%rdx), %rsi
+	movq	(%rsi), %rdi			/* rdi = thunk */
+	testq	%rdi, %rdi
+	jz	.Lin_c
+	subb	$1, SWZ_NODE_SKIP(%rax)		/* from 0: this call is timed */
+	jb	.Lin_c
+	incq	SWZ_NODE_CALLS(%rax)
+	movl	SWZ_NODE_CONTEXT(%rax), %eax	/* the callee's context */
+	shlq	$32, %rax
+	movq	%r8, SWZ_THUNK_SLOT(%rdi)
+	movq	SWZ_THUNK_NEXT_FREE(%rdi), %r8
+	movq	%r8, (%rsi)			/* the thunk is taken */
+	movq	SWZ_THUNK_START(%rcx), %r8	/* not a time, but later than */
+	addq	$SWZ_START_STEP, %r8		/* that of the frame above */
+	orq	$SWZ_START_UNTIMED, %r8
+	movq	%r8, SWZ_THUNK_START(%rdi)
+	movq	%rcx, SWZ_THUNK_LINK(%rdi)
+	movq	%rdi, SWZ_THREAD_TOP(%rdx)
+	movq	%rax, SWZ_THREAD_KEY(%rdx)
+	subq	$SWZ_UNIT_CODE_BYTES, %rdi	/* its code */
+	popq	%rax
+	.cfi_remember_state
+	.cfi_adjust_cfa_offset -8
+	movq	%rdi, -16(%rsp)			/* S-64 */
+	addb	$0x7f, %al			/* OF */
+	sahf					/* SF ZF AF PF CF */
+	RESTORE	%r8
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
+	leaq	8(%rsp), %rsp			/* the thunk's call pushes it */
+	.cfi_adjust_cfa_offset -8
+	jmpq	*-72(%rsp)			/* S-64 */
+
+.Lsecond:
+	.cfi_restore_state
+	movq	8(%r8), %rax
+	testq	%rax, %rax
+	jz	.Lin_c
+	cmpq	%rsi, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lin_c
+	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	je	.Lfound
+.Lin_c:
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addb	$0x7f, %al
+	sahf
+	RESTORE	%r8
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	movq	-56(%rsp), %rax			/* S-64: body */
+	jmp	swz_hook_enter_checked
+END(swz_hook_enter_sampled)
+
+	.section .rodata.hooks, "a", @progbits
+	.balign 8
+multiplier:
+	.quad	SWZ_HASH_MULTIPLIER
+
+	.section .note.GNU-stack, "", @progbits

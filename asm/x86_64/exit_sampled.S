@@ -1,0 +1,69 @@
+/* The exit hook where the clock is not read for every call (--timing sampled).
+ *
+ * In and out: as in exit.S. A call that was not timed only returns; the end of
+ * the others is in C, by way of swz_hook_exit_checked. */
+
+#include "macros.h"
+#include "offsets.h"
+
+	.section .text.hooks, "ax", @progbits
+
+FUNC(swz_hook_exit_sampled)
+	.cfi_def_cfa_offset 16
+	.cfi_rel_offset %rax, 0
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%rsi
+	movq	%rax, %rcx			/* rcx = thunk */
+	lahf
+	seto	%al
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	movq	swz_thread_self@gottpoff(%rip), %rsi
+	movq	%fs:(%rsi), %rsi		/* rsi = thread */
+	testq	%rsi, %rsi
+	jz	.Lin_c
+	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* also in a forked child */
+	jne	.Lin_c
+	testb	$SWZ_START_UNTIMED, SWZ_THUNK_START(%rcx)
+	jz	.Lin_c
+	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
+	jne	.Lin_c
+	movl	SWZ_THUNK_PARENT(%rcx), %edx
+	shlq	$32, %rdx
+	movq	%rdx, SWZ_THREAD_KEY(%rsi)
+	movq	SWZ_THUNK_LINK(%rcx), %rdx
+	movq	%rdx, SWZ_THREAD_TOP(%rsi)
+	movl	SWZ_THUNK_NODE(%rcx), %edx
+	movq	SWZ_THREAD_FILE(%rsi), %rax
+	shrq	$3, %rax
+	addq	SWZ_THREAD_HEADS(%rsi), %rax
+	leaq	(%rax,%rdx,8), %rdx		/* head of its edge's free ones */
+	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
+	movq	(%rdx), %rax
+	movq	%rax, SWZ_THUNK_NEXT_FREE(%rcx)
+	movq	%rcx, (%rdx)
+	.cfi_remember_state
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addb	$0x7f, %al
+	sahf
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
+	ret
+	.cfi_restore_state
+.Lin_c:
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addb	$0x7f, %al
+	sahf
+	movq	%rcx, %rax
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	jmp	swz_hook_exit_checked
+END(swz_hook_exit_sampled)
+
+	.section .note.GNU-stack, "", @progbits

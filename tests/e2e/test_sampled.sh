@@ -1,0 +1,98 @@
+# shellcheck shell=bash
+# --timing sampled: every call is counted, some are timed.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets fib tailcalls exceptions contexts
+
+functions() { # MODULE: calls and names of the program's own functions
+	awk -v module="$1" '!/^#/ && $NF == module { print $1, $(NF - 1) }' table |
+		sort
+}
+
+counts_are_exact() { # PROGRAM ARG...
+	local program=$1
+	shift
+	RUN_OPTIONS=()
+	assert_same_as_native "$TARGETS/$program" "$@"
+	dump_table profile
+	functions "$program" >exact
+	RUN_OPTIONS=(--timing sampled)
+	assert_same_as_native "$TARGETS/$program" "$@"
+	assert_complete profile
+	dump_table profile
+	functions "$program" >sampled
+	assert_ge "$(wc -l <exact)" 2 'functions'
+	assert_same exact sampled
+	assert_time_is_sane profile "${threads:-1}"
+}
+
+it 'counts are those of exact timing: recursion'
+counts_are_exact fib
+assert_matches "$TMP/info" '^flags:.* sampled'
+assert_matches "$TMP/info" '^cost per call that is not timed: [0-9.]+ ns$'
+
+it 'the table says how far times may be off'
+assert_matches table '^ *calls +self +incl +\+/- +function  module$'
+assert_eq 0 "$(awk '$(NF - 1) == "main" { print $4 }' table)" 'error of main, which is timed'
+"$DUMP" -q -o callgrind.out profile || fail 'callgrind'
+
+it 'counts are those of exact timing: threads'
+threads=5 counts_are_exact fib 4
+
+it 'counts are those of exact timing: tail calls'
+counts_are_exact tailcalls mutual 100000
+counts_are_exact tailcalls chain 2000
+
+it 'counts are those of exact timing: exceptions'
+threads=5 counts_are_exact exceptions deep
+counts_are_exact exceptions next
+# each of these is left by an exception, timed or not
+assert_eq 120000 "$(unwound table thrower)" 'unwound'
+
+it 'filters and depth'
+RUN_OPTIONS=(--timing sampled -N level_1)
+assert_same_as_native "$TARGETS/contexts"
+assert_complete profile
+assert_calls profile level_0 1 level_1 0 level_2 0
+RUN_OPTIONS=(--timing sampled -D 3)
+assert_same_as_native "$TARGETS/contexts"
+assert_complete profile
+assert_calls profile level_0 1 level_16 0
+
+it 'only some calls of a hot function are timed, all of the others'
+cat >hot.c <<'END'
+__attribute__((noipa)) int leaf(int x)
+{
+	return x * 3 + 1;
+}
+__attribute__((noipa)) void once(void)
+{
+	for (int i = 0; i < 1000000; i++)
+		leaf(i);
+}
+int main(void)
+{
+	once();
+	return 0;
+}
+END
+if command -v gcc >/dev/null; then
+	gcc -O1 -o hot hot.c
+	RUN_OPTIONS=(--timing sampled)
+	assert_same_as_native ./hot
+	assert_calls profile leaf 1000000 once 1 main 1
+	# without a way to look at it but the costs: had all been timed, there
+	# would be no error; had none, no time
+	assert_ge "$(awk '$(NF - 1) == "leaf" { print $4 }' table)" 1 'error of leaf'
+	"$DUMP" -q -f text --no-compensate profile >raw
+	assert_ge "$(row raw self leaf)" 1000000 'raw time of leaf, in ns'
+fi
+
+it 'a name that is not known is wrong usage'
+capture "$RUN" --timing often true
+assert_status 2
+assert_contains err "'often' is neither exact nor sampled"
+SWIZZLE_TIMING=often capture "$RUN" -o profile true
+assert_contains err "SWIZZLE_TIMING: neither 'exact' nor 'sampled'"
+
+finish
