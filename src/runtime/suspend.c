@@ -68,29 +68,30 @@ static uint32_t enter_again(struct swz_thread *thread, uint32_t unit,
 	return swz_unit_of(node);
 }
 
+/* One activation of a frame: its own, or that of a record. */
+static void resume_one(struct swz_thread *thread, struct swz_thunk *thunk,
+		       bool moved, uint64_t at)
+{
+	thunk->start_ticks = swz_start_like(thunk->start_ticks, at);
+	thunk->node = enter_again(thread, thunk->node, thread->key, moved,
+				  thunk->start_ticks);
+}
+
 static void resume_frame(struct swz_thread *thread, struct swz_thunk *frame,
 			 uint64_t at)
 {
 	struct swz_thunk *records[MOST_RECORDS];
-	uint64_t key = thread->key;
-	bool moved = frame->parent != key >> 32;
+	bool moved = frame->parent != thread->key >> 32;
 	unsigned count = 0;
 
 	thread->cold->moved += moved;
-	frame->parent = (uint32_t)(key >> 32);
-	frame->start_ticks = swz_start_like(frame->start_ticks, at);
-	frame->node = enter_again(thread, frame->node, key, moved,
-				  frame->start_ticks);
+	frame->parent = (uint32_t)(thread->key >> 32);
+	resume_one(thread, frame, moved, at);
 	for (struct swz_thunk *p = frame->pending; p && count < MOST_RECORDS;
 	     p = p->pending)
 		records[count++] = p;
-	while (count--) {
-		struct swz_thunk *p = records[count];
-
-		p->start_ticks = swz_start_like(p->start_ticks, at);
-		p->node = enter_again(thread, p->node, thread->key, moved,
-				      p->start_ticks);
-	}
+	while (count--)
+		resume_one(thread, records[count], moved, at);
 }
 
 void swz_resume(struct swz_thread *thread, struct swz_thunk *thunk)
