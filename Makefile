@@ -317,6 +317,10 @@ fuzz: $(FUZZ_BIN)		## run each fuzzer for FUZZ_SECONDS (60)
 bench: all tests		## measure what a call costs
 	tests/bench/run
 
+.PHONY: bench-startup
+bench-startup: all		## measure what the start of a program costs
+	tests/bench/startup
+
 # --- format and lint ---------------------------------------------------------
 
 C_FILES  := $(BASE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
