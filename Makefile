@@ -85,7 +85,7 @@ ASM_SRC     := $(wildcard asm/x86_64/*.S)
 # The part of thunks/ that is pure computation: unit tests link it.
 THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 		 unwind_table.c \
-		 encoding.c code_writer.c capstone_x86_only.c))
+		 encoding.c usual.c code_writer.c capstone_x86_only.c))
 
 UNIT_SRC    := $(wildcard tests/unit/*.c)
 UNIT_TESTS  := $(filter tests/unit/test_%.c,$(UNIT_SRC))

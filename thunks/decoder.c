@@ -1,7 +1,7 @@
 #include "thunks/decoder.h"
 
-/* Capstone says whether bytes are an instruction; the rest is read from the
- * encoding. Its detail mode and its printers, which would take more than half
+/* Capstone says whether bytes are an instruction, but for the usual ones, of
+ * which that is known (usual.c); the rest is read from the encoding. Its detail mode and its printers, which would take more than half
  * of the time, are not used (see capstone_x86_only.c). Both find a length:
  * where they differ the instruction counts as undecodable, so that a fault in
  * either is a refusal and no wrong move. */
@@ -9,6 +9,8 @@
 #include <capstone/capstone.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "thunks/usual.h"
 
 struct swz_decoder {
 	csh handle;
@@ -102,6 +104,7 @@ struct swz_decoder *swz_decoder_new(void *(*alloc)(size_t bytes))
 	struct swz_decoder *decoder;
 	struct swz_insn insn;
 
+	swz_usual_init();
 	allocate = alloc;
 	reserve = alloc(RESERVE_BYTES);
 	reserve_left = RESERVE_BYTES;
@@ -303,15 +306,16 @@ enum swz_status swz_decode_encoding(struct swz_decoder *decoder,
 				    struct swz_insn *insn,
 				    struct swz_encoding *encoding)
 {
-	size_t length;
+	size_t length, usual = swz_usual_length(code);
 
 	if (code.size > SWZ_MAX_INSN)
 		code.size = SWZ_MAX_INSN;
 	if (swz_encoding_read(code, encoding) != SWZ_OK)
 		return SWZ_E_FORMAT;
 	length = encoding->operands_at + (size_t)encoding->immediate_bytes;
-	if (length > code.size || (!length_is_certain(encoding) &&
-				   !capstone_agrees(decoder, code, length)))
+	if (length > code.size ||
+	    (length != usual && !length_is_certain(encoding) &&
+	     !capstone_agrees(decoder, code, length)))
 		return SWZ_E_FORMAT;
 	code.size = length;
 	memset(insn, 0, sizeof(*insn));
@@ -335,4 +339,14 @@ enum swz_status swz_decode(struct swz_decoder *decoder, struct swz_bytes code,
 	struct swz_encoding encoding;
 
 	return swz_decode_encoding(decoder, code, address, insn, &encoding);
+}
+
+unsigned swz_decode_length(struct swz_decoder *decoder, struct swz_bytes code)
+{
+	unsigned length = swz_usual_length(code);
+	struct swz_insn insn;
+
+	if (!length && swz_decode(decoder, code, 0, &insn) == SWZ_OK)
+		length = insn.length;
+	return length;
 }

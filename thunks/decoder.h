@@ -11,4 +11,7 @@ enum swz_status swz_decode_encoding(
 	struct swz_decoder *decoder, struct swz_bytes code, uint64_t address,
 	struct swz_insn *insn, struct swz_encoding *encoding) SWZ_MUST_CHECK;
 
+/* The length of the instruction that swz_decode would find; 0: none. */
+unsigned swz_decode_length(struct swz_decoder *decoder, struct swz_bytes code);
+
 #endif

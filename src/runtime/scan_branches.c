@@ -416,14 +416,17 @@ static bool starts_here(struct branch_scan *s, uint64_t pc,
 		struct swz_bytes code = {
 			swz_module_bytes(s->module, s->decoded),
 			f->start + f->size - s->decoded};
+		unsigned length = 0;
 
-		if (swz_decode(s->decoder, code, s->decoded, insn) != SWZ_OK) {
+		if (s->decoded < pc)
+			length = swz_decode_length(s->decoder, code);
+		else if (swz_decode(s->decoder, code, pc, insn) == SWZ_OK)
+			return true;
+		if (!length) {
 			s->lost = true; /* data in text: believe the bytes */
 			return starts_here(s, pc, insn, owner);
 		}
-		if (s->decoded == pc)
-			return true;
-		s->decoded += insn->length;
+		s->decoded += length;
 	}
 	return false;
 }

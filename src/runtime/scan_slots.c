@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "thunks/decoder.h"
+
 struct row_scan {
 	struct swz_module *module;
 	struct swz_decoder *decoder;
@@ -28,14 +30,18 @@ static bool accesses(const struct row_scan *s, const struct swz_cfi_row *row,
 	while (pc <= at) {
 		struct swz_bytes code = {swz_module_bytes(s->module, pc),
 					 row->end - pc};
+		unsigned length = swz_decode_length(s->decoder, code);
 		struct swz_insn insn;
 
-		if (swz_decode(s->decoder, code, pc, &insn) != SWZ_OK)
+		if (!length)
 			return true;
-		if (at < pc + insn.length)
-			return insn.memory_base == base &&
-			       insn.memory_displacement == displacement;
-		pc += insn.length;
+		if (at >= pc + length) {
+			pc += length;
+			continue;
+		}
+		return swz_decode(s->decoder, code, pc, &insn) != SWZ_OK ||
+		       (insn.memory_base == base &&
+			insn.memory_displacement == displacement);
 	}
 	return false;
 }
