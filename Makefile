@@ -58,7 +58,7 @@ DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
 # for thread-local storage (design: what hooks may touch).
 TARGET_CFLAGS := -fPIC -ffreestanding -mgeneral-regs-only \
 		 -fno-stack-protector -fcf-protection=none \
-		 -ftls-model=initial-exec -fvisibility=hidden -fno-builtin \
+		 -ftls-model=initial-exec -fvisibility=hidden -fbuiltin \
 		 -fno-tree-loop-distribute-patterns -fno-exceptions \
 		 -fasynchronous-unwind-tables
 
@@ -153,6 +153,9 @@ $(B)/obj/offline/%.o: %.S $(OBJ_DEPS)
 $(B)/obj/target/%.o: %.c $(OBJ_DEPS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(TARGET_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+# It defines what builtins may call.
+$(B)/obj/target/src/runtime/string.o: TARGET_CFLAGS += -fno-builtin
 
 $(B)/obj/target/%.o: %.S $(OBJ_DEPS)
 	@mkdir -p $(@D)

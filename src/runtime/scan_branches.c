@@ -23,6 +23,14 @@
  * whole if it ends within this many bytes. */
 #define MOST_DISPLACED 48u
 
+/* Which of the places in 16 bytes are marked, in a block of the text as a
+ * whole: since functions are aligned, these are few. */
+#define BLOCK_SHIFT 13
+
+struct digest {
+	uint16_t marked[2]; /* [0] starts too; [1] for calls */
+};
+
 struct branch_scan {
 	struct swz_module *module;
 	struct swz_decoder *decoder;
@@ -31,6 +39,8 @@ struct branch_scan {
 	uint8_t *marks[SWZ_MAX_TEXT_RANGES];
 	uint8_t *starts[SWZ_MAX_TEXT_RANGES]; /* functions that are patched at
 					       * their very first byte */
+	struct digest *digest; /* of the marks of the text */
+	uint64_t blocks;
 	/* where decoding of the function around the last hit has come to */
 	struct swz_function *around;
 	uint64_t decoded;
@@ -632,44 +642,164 @@ static void read_table(const struct branch_scan *s, uint64_t pc, uint64_t table)
 	}
 }
 
+/* What the bytes at this offset of the text look like. */
+static void look_at(struct branch_scan *s, const uint8_t *code, uint64_t i)
+{
+	uint64_t size = s->text->end - s->text->start;
+	uint64_t pc = s->text->start + i, to;
+	uint8_t op = code[i];
+
+	if ((op & 0xf0) == 0x70 || op == 0xeb || (op & 0xfc) == 0xe0) {
+		to = pc + 2 + (uint64_t)(int64_t)(int8_t)code[i + 1];
+	} else if ((op & 0xfe) == 0xe8 && i + 5 <= size) {
+		to = pc + 5 + (uint64_t)(int64_t)rel32(code + i + 1);
+	} else if (op == 0x0f && (code[i + 1] & 0xf0) == 0x80 &&
+		   i + 6 <= size) {
+		to = pc + 6 + (uint64_t)(int64_t)rel32(code + i + 2);
+	} else if (op == 0xff && code[i + 1] == 0x25 && i + 6 <= size) {
+		if (is_reader_slot(s, pc + 6 +
+					      (uint64_t)(int64_t)rel32(
+						      code + i + 2)))
+			hit(s, pc, 0);
+		return;
+	} else if ((op & 0xfb) == 0x48 && code[i + 1] == 0x8d &&
+		   i + 7 <= size && (code[i + 2] & 0xc7) == 0x05) {
+		read_table(s, pc,
+			   pc + 7 + (uint64_t)(int64_t)rel32(code + i + 3));
+		return;
+	} else {
+		return;
+	}
+	if (is_set(s, s->marks, to))
+		hit(s, pc, to);
+	else if (op != 0xe8 && to <= pc && is_set(s, s->starts, to))
+		hit_start(s, pc, to);
+}
+
+/* What look_at would do nothing about is passed over quickly. First the offsets
+ * at which two bytes look like one of its cases are collected, without a branch
+ * that could be predicted wrong; then each one's target is computed, again
+ * without, and compared with a digest of the marks that the first level cache
+ * has room for. */
+
+#define GROUP 1024u
+
+/* By the first two bytes (little endian), a bit: one of the cases. */
+static uint32_t pairs[65536 / 32];
+
+/* By the first byte: how far it is to where the branch counts from, and the
+ * shifts that take the displacement out of the first eight bytes. */
+static struct case_of {
+	uint8_t length; /* 0: no direct branch */
+	uint8_t left;
+	uint8_t right;
+	bool is_call;
+} cases[256];
+
+static void add_case(unsigned first, unsigned second)
+{
+	unsigned pair = first | second << 8;
+
+	pairs[pair / 32] |= 1u << pair % 32;
+}
+
+static void add_branch(unsigned op, uint8_t length, uint8_t left, uint8_t right)
+{
+	cases[op] = (struct case_of){length, left, right, op == 0xe8};
+	for (unsigned second = 0; second < 256; second++)
+		if (op != 0x0f || (second & 0xf0) == 0x80)
+			add_case(op, second);
+}
+
+static void init_cases(void)
+{
+	if (cases[0xe8].length)
+		return;
+	for (unsigned op = 0; op < 256; op++)
+		if ((op & 0xf0) == 0x70 || op == 0xeb || (op & 0xfc) == 0xe0)
+			add_branch(op, 2, 48, 56);
+	add_branch(0xe9, 5, 24, 32);
+	add_branch(0x0f, 6, 16, 32);
+	add_case(0xff, 0x25);
+	add_case(0x48, 0x8d);
+	add_case(0x4c, 0x8d);
+	add_branch(0xe8, 5, 24, 32);
+}
+
+static unsigned collect(const uint8_t *code, unsigned count, uint16_t *found)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		uint16_t pair;
+
+		memcpy(&pair, code + i, sizeof(pair));
+		found[n] = (uint16_t)i;
+		n += pairs[pair / 32] >> pair % 32 & 1;
+	}
+	return n;
+}
+
+static bool may_matter(const struct branch_scan *s, const uint8_t *code,
+		       uint64_t i)
+{
+	uint64_t to, block = s->blocks, bytes;
+	struct case_of c = cases[code[i]];
+
+	memcpy(&bytes, code + i, sizeof(bytes));
+	if (!c.length) {
+		if (code[i] == 0xff)
+			return s->slot_count;
+		return (bytes >> 16 & 0xc7) == 0x05;
+	}
+	to = i + c.length + (uint64_t)((int64_t)(bytes << c.left) >> c.right);
+	if (to >> BLOCK_SHIFT < block)
+		block = to >> BLOCK_SHIFT;
+	return s->digest[block].marked[c.is_call] >> to % 16 & 1;
+}
+
 static void scan(struct branch_scan *s)
 {
 	const uint8_t *code = swz_module_bytes(s->module, s->text->start);
-	uint64_t size = s->text->end - s->text->start;
+	uint64_t size = s->text->end - s->text->start, i = 0;
+	uint16_t found[GROUP];
 
-	for (uint64_t i = 0; i + 2 <= size; i++) {
-		uint64_t pc = s->text->start + i, to;
-		uint8_t op = code[i];
+	init_cases();
+	/* eight bytes are read at each place */
+	for (; i + GROUP + 8 <= size; i += GROUP) {
+		unsigned count = collect(code + i, GROUP, found);
 
-		if ((op & 0xf0) == 0x70 || op == 0xeb || (op & 0xfc) == 0xe0)
-			to = pc + 2 + (uint64_t)(int64_t)(int8_t)code[i + 1];
-		else if ((op & 0xfe) == 0xe8 && i + 5 <= size)
-			to = pc + 5 + (uint64_t)(int64_t)rel32(code + i + 1);
-		else if (op == 0x0f && (code[i + 1] & 0xf0) == 0x80 &&
-			 i + 6 <= size)
-			to = pc + 6 + (uint64_t)(int64_t)rel32(code + i + 2);
-		else if (op == 0xff && code[i + 1] == 0x25 && s->slot_count &&
-			 i + 6 <= size) {
-			if (is_reader_slot(s, pc + 6 +
-						      (uint64_t)(int64_t)rel32(
-							      code + i + 2)))
-				hit(s, pc, 0);
-			continue;
-		} else if ((op & 0xfb) == 0x48 && code[i + 1] == 0x8d &&
-			   i + 7 <= size && (code[i + 2] & 0xc7) == 0x05) {
-			read_table(
-				s, pc,
-				pc + 7 +
-					(uint64_t)(int64_t)rel32(code + i + 3));
-			continue;
-		} else {
-			continue;
-		}
-		if (is_set(s, s->marks, to))
-			hit(s, pc, to);
-		else if (op != 0xe8 && to <= pc && is_set(s, s->starts, to))
-			hit_start(s, pc, to);
+		for (unsigned n = 0; n < count; n++)
+			if (may_matter(s, code, i + found[n]))
+				look_at(s, code, i + found[n]);
 	}
+	for (; i + 2 <= size; i++)
+		look_at(s, code, i);
+}
+
+/* The marks of this text, see BLOCK_SHIFT; one block more for what lies
+ * elsewhere. */
+static enum swz_status digest_marks(struct branch_scan *s, unsigned text)
+{
+	uint64_t bytes = (s->text->end - s->text->start) / 8 + 1;
+	const uint8_t *marks = s->marks[text], *starts = s->starts[text];
+
+	s->blocks = (8 * bytes >> BLOCK_SHIFT) + 1;
+	s->digest = swz_scratch_alloc((s->blocks + 1) * sizeof(*s->digest));
+	if (!s->digest)
+		return SWZ_E_NOMEM;
+	for (uint64_t i = 0; i < bytes; i++) {
+		struct digest *d = &s->digest[8 * i >> BLOCK_SHIFT];
+		unsigned shift = i % 2 * 8;
+
+		if (!(marks[i] | starts[i]))
+			continue;
+		d->marked[1] |= (uint16_t)(marks[i] << shift);
+		d->marked[0] |= (uint16_t)((marks[i] | starts[i]) << shift);
+	}
+	if (s->module->text_count > 1)
+		s->digest[s->blocks] = (struct digest){{0xffff, 0xffff}};
+	return SWZ_OK;
 }
 
 static enum swz_status scan_texts(struct branch_scan *s)
@@ -689,6 +819,8 @@ static enum swz_status scan_texts(struct branch_scan *s)
 	for (unsigned i = 0; i < m->text_count; i++) {
 		s->text = &m->text[i];
 		s->around = NULL;
+		if (digest_marks(s, i) != SWZ_OK)
+			return SWZ_E_NOMEM;
 		scan(s);
 	}
 	return SWZ_OK;
