@@ -1,17 +1,8 @@
 #include "base/cursor.h"
 
-/* Every read goes through reserve(), the one place that compares with the end.
+/* Every read goes through swz_cursor_reserve, the one place that compares with the end.
  * LEB128 padding (redundant final bytes) is valid and accepted; only bits that
  * carry value beyond bit 63 are an error. */
-
-#include <string.h>
-
-struct swz_cursor swz_cursor(struct swz_bytes bytes)
-{
-	struct swz_cursor cursor = {bytes.data, bytes.size, 0, false};
-
-	return cursor;
-}
 
 struct swz_bytes swz_cursor_rest(const struct swz_cursor *cursor)
 {
@@ -24,64 +15,7 @@ struct swz_bytes swz_cursor_rest(const struct swz_cursor *cursor)
 	return rest;
 }
 
-bool swz_cursor_at_end(const struct swz_cursor *cursor)
-{
-	return cursor->failed || cursor->at == cursor->size;
-}
-
-/* Moves past `count` bytes and returns the first of them, or NULL. */
-static const uint8_t *reserve(struct swz_cursor *cursor, uint64_t count)
-{
-	const uint8_t *first;
-
-	if (cursor->failed || count > cursor->size - cursor->at ||
-	    !cursor->data) {
-		cursor->failed = true;
-		return NULL;
-	}
-	first = cursor->data + cursor->at;
-	cursor->at += (size_t)count;
-	return first;
-}
-
-uint8_t swz_cursor_u8(struct swz_cursor *cursor)
-{
-	const uint8_t *bytes = reserve(cursor, 1);
-
-	return bytes ? *bytes : 0;
-}
-
-uint16_t swz_cursor_u16(struct swz_cursor *cursor)
-{
-	const uint8_t *bytes = reserve(cursor, sizeof(uint16_t));
-	uint16_t value = 0;
-
-	if (bytes)
-		memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-uint32_t swz_cursor_u32(struct swz_cursor *cursor)
-{
-	const uint8_t *bytes = reserve(cursor, sizeof(uint32_t));
-	uint32_t value = 0;
-
-	if (bytes)
-		memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-uint64_t swz_cursor_u64(struct swz_cursor *cursor)
-{
-	const uint8_t *bytes = reserve(cursor, sizeof(uint64_t));
-	uint64_t value = 0;
-
-	if (bytes)
-		memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-uint64_t swz_cursor_uleb(struct swz_cursor *cursor)
+uint64_t swz_cursor_long_uleb(struct swz_cursor *cursor)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
@@ -144,7 +78,7 @@ int64_t swz_cursor_sleb(struct swz_cursor *cursor)
 void swz_cursor_skip(struct swz_cursor *cursor, uint64_t count)
 {
 	if (count)
-		reserve(cursor, count);
+		swz_cursor_reserve(cursor, count);
 }
 
 struct swz_bytes swz_cursor_take(struct swz_cursor *cursor, uint64_t count)
@@ -153,7 +87,7 @@ struct swz_bytes swz_cursor_take(struct swz_cursor *cursor, uint64_t count)
 
 	if (!count)
 		return slice;
-	slice.data = reserve(cursor, count);
+	slice.data = swz_cursor_reserve(cursor, count);
 	slice.size = slice.data ? (size_t)count : 0;
 	return slice;
 }

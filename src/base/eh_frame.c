@@ -3,8 +3,7 @@
 /* The section is a chain of entries, each a length and a body: a CIE holds what
  * functions have in common, an FDE describes one function and names its CIE by
  * the distance back to it. An entry that is damaged or of an unsupported form
- * is stepped over by its length; only a damaged length ends the walk. The CIE
- * is parsed anew for each FDE, which costs little and needs no memory. */
+ * is stepped over by its length; only a damaged length ends the walk. */
 
 #include <string.h>
 
@@ -21,18 +20,6 @@ struct entry {
 	struct swz_cursor cursor; /* over the whole section, cut at its end */
 	size_t id_at;
 	uint32_t id;
-};
-
-struct cie {
-	bool augmented; /* 'z' */
-	bool has_lsda;
-	bool signal_frame;
-	uint8_t pointer_encoding;
-	uint8_t lsda_encoding;
-	uint32_t return_column;
-	uint64_t code_align;
-	int64_t data_align;
-	struct swz_bytes program;
 };
 
 /* Reads the entry at `offset` and sets *next behind it. False at the end of the
@@ -70,7 +57,7 @@ static void skip_personality(struct swz_cursor *cursor)
 }
 
 /* Reads the augmentation data that the string announces behind its 'z'. */
-static bool read_augmentation(struct cie *cie, const char *string,
+static bool read_augmentation(struct swz_cie *cie, const char *string,
 			      struct swz_bytes data)
 {
 	struct swz_cursor cursor = swz_cursor(data);
@@ -110,7 +97,7 @@ static const char *read_string(struct swz_cursor *cursor)
 }
 
 static bool read_cie(const struct swz_eh_frame *section, size_t offset,
-		     struct cie *cie)
+		     struct swz_cie *cie)
 {
 	struct swz_cursor *cursor;
 	struct entry entry;
@@ -154,7 +141,7 @@ static bool read_cie(const struct swz_eh_frame *section, size_t offset,
 }
 
 /* Reads what 'z' puts into each FDE: of that we know the LSDA's address. */
-static void read_lsda(const struct cie *cie, struct swz_cursor *cursor,
+static void read_lsda(const struct swz_cie *cie, struct swz_cursor *cursor,
 		      struct swz_fde *fde)
 {
 	const struct swz_eh_frame *section = &fde->section;
@@ -178,29 +165,41 @@ static void read_lsda(const struct cie *cie, struct swz_cursor *cursor,
 		fde->lsda = 0;
 }
 
-static bool read_fde(const struct swz_eh_frame *section, struct entry *entry,
+/* The CIE at this offset, or NULL. */
+static const struct swz_cie *cie_at(struct swz_fde_iterator *it, size_t offset)
+{
+	if (!it->cie_valid || it->cie_offset != offset) {
+		it->cie_valid = read_cie(&it->section, offset, &it->cie);
+		it->cie_offset = offset;
+	}
+	return it->cie_valid ? &it->cie : NULL;
+}
+
+static bool read_fde(struct swz_fde_iterator *it, struct entry *entry,
 		     struct swz_fde *fde)
 {
+	const struct swz_eh_frame *section = &it->section;
 	struct swz_cursor *cursor = &entry->cursor;
-	struct cie cie;
+	const struct swz_cie *cie = NULL;
 
-	if (entry->id > entry->id_at ||
-	    !read_cie(section, entry->id_at - entry->id, &cie))
+	if (entry->id <= entry->id_at)
+		cie = cie_at(it, entry->id_at - entry->id);
+	if (!cie)
 		return false;
 	memset(fde, 0, sizeof(*fde));
-	fde->start = swz_eh_read_pointer(cursor, cie.pointer_encoding,
+	fde->start = swz_eh_read_pointer(cursor, cie->pointer_encoding,
 					 section->address);
-	fde->size = swz_eh_read_value(cursor, cie.pointer_encoding);
+	fde->size = swz_eh_read_value(cursor, cie->pointer_encoding);
 	if (fde->size > UINT64_MAX - fde->start)
 		return false;
 	fde->section = *section;
-	read_lsda(&cie, cursor, fde);
-	fde->signal_frame = cie.signal_frame;
-	fde->return_column = cie.return_column;
-	fde->code_align = cie.code_align;
-	fde->data_align = cie.data_align;
-	fde->pointer_encoding = cie.pointer_encoding;
-	fde->cie_program = cie.program;
+	read_lsda(cie, cursor, fde);
+	fde->signal_frame = cie->signal_frame;
+	fde->return_column = cie->return_column;
+	fde->code_align = cie->code_align;
+	fde->data_align = cie->data_align;
+	fde->pointer_encoding = cie->pointer_encoding;
+	fde->cie_program = cie->program;
 	fde->program = swz_cursor_rest(cursor);
 	return !cursor->failed;
 }
@@ -211,6 +210,7 @@ void swz_fde_begin(struct swz_fde_iterator *it,
 	it->section = *section;
 	it->offset = 0;
 	it->skipped = 0;
+	it->cie_valid = false;
 }
 
 bool swz_fde_next(struct swz_fde_iterator *it, struct swz_fde *fde)
@@ -222,10 +222,20 @@ bool swz_fde_next(struct swz_fde_iterator *it, struct swz_fde *fde)
 			it->skipped++;
 		else if (!entry.id)
 			continue; /* a CIE */
-		else if (!read_fde(&it->section, &entry, fde))
+		else if (!read_fde(it, &entry, fde))
 			it->skipped++;
 		else if (fde->size)
 			return true;
 	}
 	return false;
+}
+
+size_t swz_fde_most(const struct swz_eh_frame *section)
+{
+	struct entry entry;
+	size_t count = 0, offset = 0;
+
+	while (read_entry(section, offset, &entry, &offset))
+		count += entry.id != 0;
+	return count;
 }

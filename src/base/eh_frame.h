@@ -36,10 +36,27 @@ struct swz_fde {
 	struct swz_eh_frame section;
 };
 
+/* What the FDEs of a CIE have in common. */
+struct swz_cie {
+	bool augmented; /* 'z' */
+	bool has_lsda;
+	bool signal_frame;
+	uint8_t pointer_encoding;
+	uint8_t lsda_encoding;
+	uint32_t return_column;
+	uint64_t code_align;
+	int64_t data_align;
+	struct swz_bytes program;
+};
+
 struct swz_fde_iterator {
 	struct swz_eh_frame section;
 	size_t offset;
 	size_t skipped; /* damaged or unsupported entries so far */
+	/* the latest CIE, as the next FDE's is mostly the same */
+	size_t cie_offset;
+	bool cie_valid;
+	struct swz_cie cie;
 };
 
 void swz_fde_begin(struct swz_fde_iterator *it,
@@ -47,6 +64,9 @@ void swz_fde_begin(struct swz_fde_iterator *it,
 /* Returns true and fills *fde, or false at the end (a zero terminator, the end
  * of bytes, or a length that runs past them). FDEs of size 0 are skipped. */
 bool swz_fde_next(struct swz_fde_iterator *it, struct swz_fde *fde);
+
+/* Not less than the number of FDEs that there are. */
+size_t swz_fde_most(const struct swz_eh_frame *section);
 
 enum swz_cfa_base {
 	SWZ_CFA_RSP,  /* CFA = rsp + offset */

@@ -11,6 +11,8 @@
 #include "runtime/plan.h"
 #include "runtime/scratch.h"
 
+#define INDEX_SHIFT 10
+
 static bool in_ranges(const struct swz_range *ranges, unsigned count,
 		      uint64_t address)
 {
@@ -76,7 +78,15 @@ struct swz_function *swz_function_at(const struct swz_module *m,
 				     uint64_t address)
 {
 	uint32_t low = 0, high = m->function_count;
+	uint64_t page;
 
+	if (!high || address < m->functions[0].start)
+		return NULL;
+	page = (address >> INDEX_SHIFT) - m->first_page;
+	if (page < m->page_count) {
+		low = m->page_index[page];
+		high = m->page_index[page + 1];
+	}
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -132,6 +142,8 @@ static bool returns_twice(const char *name)
 		"__restore_rt",
 	};
 
+	if (name[0] == '_' && name[1] == 'Z') /* C++ */
+		return false;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
@@ -198,18 +210,6 @@ static uint32_t add_from_symbols(struct swz_module *m, uint32_t type,
 	return count;
 }
 
-static uint32_t count_fdes(const struct swz_module *m)
-{
-	struct swz_fde_iterator it;
-	struct swz_fde fde;
-	uint32_t count = 0;
-
-	swz_fde_begin(&it, &m->eh_frame);
-	while (swz_fde_next(&it, &fde))
-		count++;
-	return count;
-}
-
 /* A cold part that begins with a landing pad has a no-operation before it,
  * since an offset of 0 in the exception table means that there is none; its
  * frame is described from the second byte on. */
@@ -264,6 +264,33 @@ static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 	}
 }
 
+/* How many functions begin below each page: where swz_function_at begins to
+ * look. Without memory for it, it looks everywhere. */
+static void make_index(struct swz_module *m)
+{
+	const struct swz_function *f = m->functions;
+	uint32_t n = m->function_count, at = 0;
+
+	m->page_count = 0;
+	if (!n)
+		return;
+	m->first_page = f[0].start >> INDEX_SHIFT;
+	m->page_count = (f[n - 1].start >> INDEX_SHIFT) - m->first_page + 1;
+	m->page_index = swz_scratch_alloc((m->page_count + 1) *
+					  sizeof(*m->page_index));
+	if (!m->page_index)
+		m->page_count = 0;
+	for (uint64_t page = 0; page < m->page_count; page++) {
+		uint64_t start = (m->first_page + page) << INDEX_SHIFT;
+
+		while (f[at].start < start)
+			at++;
+		m->page_index[page] = at;
+	}
+	if (m->page_count)
+		m->page_index[m->page_count] = n;
+}
+
 static void drop_duplicates(struct swz_module *m)
 {
 	uint32_t kept = 0;
@@ -273,6 +300,7 @@ static void drop_duplicates(struct swz_module *m)
 		    m->functions[kept - 1].start != m->functions[i].start)
 			m->functions[kept++] = m->functions[i];
 	m->function_count = kept;
+	make_index(m);
 }
 
 static uint64_t text_end(const struct swz_module *m, uint64_t address)
@@ -315,7 +343,7 @@ static void finish(struct swz_module *m)
 
 enum swz_status swz_functions_collect(struct swz_module *m)
 {
-	uint32_t fdes = m->eh_frame.bytes.size ? count_fdes(m) : 0, extra = 0;
+	uint32_t fdes = (uint32_t)swz_fde_most(&m->eh_frame), extra = 0;
 	struct swz_fde *fde = swz_scratch_alloc((fdes + 1) * sizeof(*fde));
 
 	/* room for FDEs first, symbols then: at most all of both tables */

@@ -271,8 +271,11 @@ static void find_reader_slots(struct branch_scan *s)
 /* Something leads to `to` that is no direct branch. */
 static void refuse_label(const struct branch_scan *s, uint64_t to)
 {
-	struct swz_function *f = swz_function_at(s->module, to);
+	struct swz_function *f;
 
+	if (!is_set(s, s->marks, to))
+		return;
+	f = swz_function_at(s->module, to);
 	if (f && to >= site_start(f) && to < site_end(f))
 		swz_function_refuse(f, SWZ_REFUSE_BRANCH_INTO_SITE);
 }
@@ -816,6 +819,8 @@ static enum swz_status scan_texts(struct branch_scan *s)
 	}
 	mark_targets(s);
 	mark_stubs(s);
+	if (!s->callers)
+		refuse_label_pointers(s);
 	for (unsigned i = 0; i < m->text_count; i++) {
 		s->text = &m->text[i];
 		s->around = NULL;
@@ -851,14 +856,12 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 	enum swz_status status;
 
 	find_reader_slots(&s);
-	refuse_label_pointers(&s);
 	status = scan_texts(&s);
 	if (status == SWZ_OK && s.extended) {
 		/* once more: nothing else may branch to what is displaced now
 		 */
 		s.may_extend = false;
 		s.slot_count = s.stub_count = 0;
-		refuse_label_pointers(&s);
 		status = scan_texts(&s);
 	}
 	return status == SWZ_OK ? scan_callers(&s) : status;

@@ -46,32 +46,82 @@ static bool accesses(const struct row_scan *s, const struct swz_cfi_row *row,
 	return false;
 }
 
+/* Eight bytes at any address. */
+typedef uint64_t __attribute__((aligned(1), may_alias)) word;
+
+#define ONES UINT64_C(0x0101010101010101)
+
+/* Not zero if any byte of `x` is zero. */
+static uint64_t has_zero(uint64_t x)
+{
+	return (x - ONES) & ~x & (ONES << 7);
+}
+
+/* What to look for in a row: the operand [base + displacement]. */
+struct operand {
+	bool rsp;
+	int64_t displacement;
+};
+
+/* Whether the bytes at `code + i` are its ModRM, SIB and displacement. */
+static bool is_operand(const struct operand *o, const uint8_t *code, uint64_t i,
+		       uint64_t size)
+{
+	uint8_t mod = code[i] >> 6, rm = code[i] & 7;
+	int32_t wide = (int32_t)o->displacement;
+	uint64_t at = i + 1;
+
+	if (mod == 3 || rm != (o->rsp ? 4 : 5))
+		return false;
+	if (o->rsp && code[at++] != 0x24)
+		return false;
+	if (mod == 0)
+		return o->rsp && o->displacement == 0;
+	if (mod == 1)
+		return at < size && o->displacement == (int8_t)wide &&
+		       code[at] == (uint8_t)wide;
+	return at + 4 <= size && memcmp(code + at, &wide, 4) == 0;
+}
+
+/* Whether is_operand may be true for one of the eight offsets from `i` on,
+ * looked at all at once: the displacement's first byte has its place behind
+ * ModRM and SIB, but where there is none. */
+static bool may_be_here(const struct operand *o, const uint8_t *code,
+			uint64_t i)
+{
+	uint64_t modrm = *(const word *)(code + i);
+	uint64_t next = *(const word *)(code + i + 1);
+	uint64_t third = *(const word *)(code + i + 2);
+	uint64_t low = (uint8_t)o->displacement * ONES;
+
+	if (!o->rsp)
+		return has_zero(((modrm & 7 * ONES) ^ 5 * ONES) |
+				(next ^ low));
+	if (!has_zero(next ^ 0x24 * ONES))
+		return false;
+	if (o->displacement == 0)
+		return has_zero((next ^ 0x24 * ONES) |
+				((modrm & 7 * ONES) ^ 4 * ONES));
+	return has_zero((next ^ 0x24 * ONES) | (third ^ low));
+}
+
 static bool row_accesses_slot(const struct row_scan *s,
 			      const struct swz_cfi_row *row)
 {
 	const uint8_t *code = swz_module_bytes(s->module, row->start);
 	uint64_t size = row->end - row->start;
-	int64_t d = row->cfa_offset - 8;
-	bool rsp = row->cfa_base == SWZ_CFA_RSP;
-	uint8_t want_byte = (uint8_t)d;
-	int32_t wide = (int32_t)d;
+	const struct operand o = {row->cfa_base == SWZ_CFA_RSP,
+				  row->cfa_offset - 8};
 
 	for (uint64_t i = 1; i + 1 < size; i++) {
-		uint8_t mod = code[i] >> 6, rm = code[i] & 7;
-		uint64_t at = i + 1;
-
-		if (mod == 3 || rm != (rsp ? 4 : 5))
-			continue;
-		if (rsp && code[at++] != 0x24)
-			continue;
-		if (mod == 0   ? (!rsp || d != 0)
-		    : mod == 1 ? (at >= size || d != (int8_t)d ||
-				  code[at] != want_byte)
-			       : (at + 4 > size ||
-				  memcmp(code + at, &wide, 4) != 0))
-			continue;
-		if (accesses(s, row, row->start + i, rsp ? 4 : 5, d))
-			return true;
+		while (i + 10 <= size && !may_be_here(&o, code, i))
+			i += 8;
+		for (uint64_t end = i + 8; i + 1 < size && i < end; i++)
+			if (is_operand(&o, code, i, size) &&
+			    accesses(s, row, row->start + i, o.rsp ? 4 : 5,
+				     o.displacement))
+				return true;
+		i--;
 	}
 	return false;
 }
@@ -135,6 +185,15 @@ static uint8_t follow_frame_chain(const struct row_scan *s, uint64_t at,
 	return reads;
 }
 
+/* Whether a mov 0(%rbp), %register may begin at one of eight offsets. */
+static bool may_be_load(const uint8_t *code, uint64_t i)
+{
+	uint64_t opcode = *(const word *)(code + i + 1);
+	uint64_t displacement = *(const word *)(code + i + 3);
+
+	return has_zero((opcode ^ 0x8b * ONES) | displacement);
+}
+
 /* Sets reads_above where the row, whose saved %rbp is at (%rbp), follows it. */
 static void find_frame_chain(const struct row_scan *s,
 			     const struct swz_cfi_row *row)
@@ -144,6 +203,10 @@ static void find_frame_chain(const struct row_scan *s,
 	uint64_t end = s->function->start + s->function->size;
 
 	for (uint64_t i = 0; i + 4 <= size; i++) {
+		while (i + 12 <= size && !may_be_load(code, i))
+			i += 8;
+		if (i + 4 > size)
+			break;
 		if ((code[i] & 0xfb) != 0x48 || code[i + 1] != 0x8b ||
 		    (code[i + 2] & 0xc7) != 0x45 || code[i + 3] != 0 ||
 		    (code[i] == 0x48 && code[i + 2] == 0x6d) ||

@@ -135,6 +135,9 @@ static unsigned known_by(const char *name)
 {
 	unsigned i = 0;
 
+	/* as most symbols do not */
+	if (name[0] != 'u' && (name[0] != '_' || name[1] != 'U'))
+		return KNOWN;
 	while (i < KNOWN && strcmp(name, known[i].name) != 0)
 		i++;
 	return i;
