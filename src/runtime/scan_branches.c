@@ -39,7 +39,8 @@ struct branch_scan {
 	uint8_t *marks[SWZ_MAX_TEXT_RANGES];
 	uint8_t *starts[SWZ_MAX_TEXT_RANGES]; /* functions that are patched at
 					       * their very first byte */
-	struct digest *digest; /* of the marks of the text */
+	const uint8_t *here[2]; /* marks and starts of the text */
+	struct digest *digest;
 	uint64_t blocks;
 	/* where decoding of the function around the last hit has come to */
 	struct swz_function *around;
@@ -685,10 +686,11 @@ static void look_at(struct branch_scan *s, const uint8_t *code, uint64_t i)
  * without, and compared with a digest of the marks that the first level cache
  * has room for. */
 
-#define GROUP 1024u
+/* Eight bytes at any address. */
+typedef uint64_t __attribute__((aligned(1), may_alias)) word;
 
-/* By the first two bytes (little endian), a bit: one of the cases. */
-static uint32_t pairs[65536 / 32];
+#define GROUP 256u
+#define EACH(byte) ((byte) * UINT64_C(0x0101010101010101))
 
 /* By the first byte: how far it is to where the branch counts from, and the
  * shifts that take the displacement out of the first eight bytes. */
@@ -699,46 +701,71 @@ static struct case_of {
 	bool is_call;
 } cases[256];
 
-static void add_case(unsigned first, unsigned second)
-{
-	unsigned pair = first | second << 8;
-
-	pairs[pair / 32] |= 1u << pair % 32;
-}
+/* By a set of eight offsets, a bit each: what they are, and how many. */
+static struct offsets {
+	uint64_t list; /* a byte each, ascending */
+	uint64_t count;
+} offsets[256];
 
 static void add_branch(unsigned op, uint8_t length, uint8_t left, uint8_t right)
 {
 	cases[op] = (struct case_of){length, left, right, op == 0xe8};
-	for (unsigned second = 0; second < 256; second++)
-		if (op != 0x0f || (second & 0xf0) == 0x80)
-			add_case(op, second);
 }
 
-static void init_cases(void)
+static void init_tables(void)
 {
 	if (cases[0xe8].length)
 		return;
 	for (unsigned op = 0; op < 256; op++)
 		if ((op & 0xf0) == 0x70 || op == 0xeb || (op & 0xfc) == 0xe0)
 			add_branch(op, 2, 48, 56);
+	add_branch(0xe8, 5, 24, 32);
 	add_branch(0xe9, 5, 24, 32);
 	add_branch(0x0f, 6, 16, 32);
-	add_case(0xff, 0x25);
-	add_case(0x48, 0x8d);
-	add_case(0x4c, 0x8d);
-	add_branch(0xe8, 5, 24, 32);
+	for (unsigned set = 0; set < 256; set++) {
+		struct offsets *o = &offsets[set];
+
+		for (uint64_t i = 0; i < 8; i++)
+			if (set >> i & 1)
+				o->list |= i << 8 * o->count++;
+	}
 }
 
-static unsigned collect(const uint8_t *code, unsigned count, uint16_t *found)
+/* The highest bit of each byte that is zero; the other bits are 0. */
+static uint64_t zeros(uint64_t x)
+{
+	return ~(((x & EACH(0x7f)) + EACH(0x7f)) | x | EACH(0x7f));
+}
+
+/* Which of the eight offsets may be a case: bit 7 of each byte. 0xe4 and its
+ * likes, too. */
+static uint64_t cases_in(uint64_t first, uint64_t second)
+{
+	uint64_t high = first & EACH(0xf0);
+
+	return zeros(high ^ EACH(0x70)) | zeros(high ^ EACH(0xe0)) |
+	       zeros((first ^ EACH(0x0f)) |
+		     ((second & EACH(0xf0)) ^ EACH(0x80))) |
+	       zeros(((first & EACH(0xfb)) ^ EACH(0x48)) |
+		     (second ^ EACH(0x8d))) |
+	       zeros((first ^ EACH(0xff)) | (second ^ EACH(0x25)));
+}
+
+/* The offsets below GROUP that may be cases. */
+static unsigned collect(const uint8_t *code, uint8_t *found)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < count; i++) {
-		uint16_t pair;
+	for (unsigned i = 0; i < GROUP; i += 8) {
+		uint64_t at = cases_in(*(const word *)(code + i),
+				       *(const word *)(code + i + 1));
+		/* bit 7 of byte k to bit k */
+		const struct offsets *o =
+			&offsets[(at >> 7) * UINT64_C(0x0102040810204080) >>
+				 56];
 
-		memcpy(&pair, code + i, sizeof(pair));
-		found[n] = (uint16_t)i;
-		n += pairs[pair / 32] >> pair % 32 & 1;
+		*(word *)(found + n) = o->list + EACH((uint64_t)i);
+		n += (unsigned)o->count;
 	}
 	return n;
 }
@@ -746,31 +773,33 @@ static unsigned collect(const uint8_t *code, unsigned count, uint16_t *found)
 static bool may_matter(const struct branch_scan *s, const uint8_t *code,
 		       uint64_t i)
 {
-	uint64_t to, block = s->blocks, bytes;
+	uint64_t to, block = s->blocks, bytes = *(const word *)(code + i);
 	struct case_of c = cases[code[i]];
 
-	memcpy(&bytes, code + i, sizeof(bytes));
 	if (!c.length) {
 		if (code[i] == 0xff)
 			return s->slot_count;
-		return (bytes >> 16 & 0xc7) == 0x05;
+		return code[i] < 0xe0 && (bytes >> 16 & 0xc7) == 0x05;
 	}
 	to = i + c.length + (uint64_t)((int64_t)(bytes << c.left) >> c.right);
 	if (to >> BLOCK_SHIFT < block)
 		block = to >> BLOCK_SHIFT;
-	return s->digest[block].marked[c.is_call] >> to % 16 & 1;
+	if (!(s->digest[block].marked[c.is_call] >> to % 16 & 1))
+		return false;
+	return block == s->blocks ||
+	       (s->here[0][to / 8] | s->here[1][to / 8]) >> to % 8 & 1;
 }
 
 static void scan(struct branch_scan *s)
 {
 	const uint8_t *code = swz_module_bytes(s->module, s->text->start);
 	uint64_t size = s->text->end - s->text->start, i = 0;
-	uint16_t found[GROUP];
+	uint8_t found[GROUP + 8];
 
-	init_cases();
+	init_tables();
 	/* eight bytes are read at each place */
 	for (; i + GROUP + 8 <= size; i += GROUP) {
-		unsigned count = collect(code + i, GROUP, found);
+		unsigned count = collect(code + i, found);
 
 		for (unsigned n = 0; n < count; n++)
 			if (may_matter(s, code, i + found[n]))
@@ -787,6 +816,8 @@ static enum swz_status digest_marks(struct branch_scan *s, unsigned text)
 	uint64_t bytes = (s->text->end - s->text->start) / 8 + 1;
 	const uint8_t *marks = s->marks[text], *starts = s->starts[text];
 
+	s->here[0] = marks;
+	s->here[1] = starts;
 	s->blocks = (8 * bytes >> BLOCK_SHIFT) + 1;
 	s->digest = swz_scratch_alloc((s->blocks + 1) * sizeof(*s->digest));
 	if (!s->digest)

@@ -20,12 +20,14 @@ struct row_scan {
 	struct swz_function *function;
 };
 
-/* Decodes from the row's start; true if an instruction that covers `at` has the
- * operand [base + displacement], or if decoding loses its way. */
+/* Decodes on from *from, at first the row's start, and leaves there where the
+ * instruction that covers `at` begins; true if it has the operand
+ * [base + displacement], or if decoding loses its way. */
 static bool accesses(const struct row_scan *s, const struct swz_cfi_row *row,
-		     uint64_t at, unsigned base, int64_t displacement)
+		     uint64_t *from, uint64_t at, unsigned base,
+		     int64_t displacement)
 {
-	uint64_t pc = row->start;
+	uint64_t pc = *from;
 
 	while (pc <= at) {
 		struct swz_bytes code = {swz_module_bytes(s->module, pc),
@@ -39,6 +41,7 @@ static bool accesses(const struct row_scan *s, const struct swz_cfi_row *row,
 			pc += length;
 			continue;
 		}
+		*from = pc;
 		return swz_decode(s->decoder, code, pc, &insn) != SWZ_OK ||
 		       (insn.memory_base == base &&
 			insn.memory_displacement == displacement);
@@ -112,14 +115,15 @@ static bool row_accesses_slot(const struct row_scan *s,
 	uint64_t size = row->end - row->start;
 	const struct operand o = {row->cfa_base == SWZ_CFA_RSP,
 				  row->cfa_offset - 8};
+	uint64_t from = row->start;
 
 	for (uint64_t i = 1; i + 1 < size; i++) {
 		while (i + 10 <= size && !may_be_here(&o, code, i))
 			i += 8;
 		for (uint64_t end = i + 8; i + 1 < size && i < end; i++)
 			if (is_operand(&o, code, i, size) &&
-			    accesses(s, row, row->start + i, o.rsp ? 4 : 5,
-				     o.displacement))
+			    accesses(s, row, &from, row->start + i,
+				     o.rsp ? 4 : 5, o.displacement))
 				return true;
 		i--;
 	}
@@ -201,6 +205,7 @@ static void find_frame_chain(const struct row_scan *s,
 	const uint8_t *code = swz_module_bytes(s->module, row->start);
 	uint64_t size = row->end - row->start;
 	uint64_t end = s->function->start + s->function->size;
+	uint64_t from = row->start;
 
 	for (uint64_t i = 0; i + 4 <= size; i++) {
 		while (i + 12 <= size && !may_be_load(code, i))
@@ -210,7 +215,7 @@ static void find_frame_chain(const struct row_scan *s,
 		if ((code[i] & 0xfb) != 0x48 || code[i + 1] != 0x8b ||
 		    (code[i + 2] & 0xc7) != 0x45 || code[i + 3] != 0 ||
 		    (code[i] == 0x48 && code[i + 2] == 0x6d) ||
-		    !accesses(s, row, row->start + i, 5, 0))
+		    !accesses(s, row, &from, row->start + i, 5, 0))
 			continue;
 		s->function->reads_above |= follow_frame_chain(
 			s, row->start + i, end);

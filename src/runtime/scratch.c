@@ -6,6 +6,7 @@
 #include "base/syscall.h"
 
 #define LEAST_BYTES (1u << 20)
+#define HUGE_BYTES (4u << 20)
 
 struct region {
 	struct region *before;
@@ -34,6 +35,8 @@ void *swz_scratch_alloc(size_t bytes)
 				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (!r)
 			return NULL;
+		if (need >= HUGE_BYTES) /* fewer page faults; or not */
+			SWZ_SYSCALL(SYS_madvise, r, need, MADV_HUGEPAGE);
 		r->bytes = need;
 		r->used = sizeof(*r);
 		r->before = latest;
