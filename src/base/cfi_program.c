@@ -309,10 +309,14 @@ enum swz_status swz_cfi_rows(const struct swz_fde *fde,
 					   const struct swz_cfi_row *row),
 			     void *context)
 {
-	struct machine m;
+	struct machine m; /* `remembered` is written before it is read */
 	enum swz_status status;
 
-	memset(&m, 0, sizeof(m));
+	m.depth = 0;
+	m.stopped = false;
+	m.now.return_at_cfa_minus_8 = false;
+	m.now.cfa_offset = 0;
+	m.initial = (struct rules){0};
 	m.fde = fde;
 	m.location = fde->start;
 	m.now.cfa_base = SWZ_CFA_OTHER;

@@ -31,47 +31,69 @@ static bool is_code(const struct swz_module *m, uint64_t start, uint64_t size)
 	return false;
 }
 
-/* Heap sort by start, then size descending: no recursion, no extra memory. */
 static bool goes_before(const struct swz_function *a,
 			const struct swz_function *b)
 {
 	return a->start != b->start ? a->start < b->start : a->size > b->size;
 }
 
-static void sift(struct swz_function *f, uint32_t root, uint32_t count)
+/* Merges two neighbouring runs of `order`, indices of functions. */
+static void merge(const struct swz_function *f, const uint32_t *a,
+		  const uint32_t *a_end, const uint32_t *b_end, uint32_t *to)
 {
-	struct swz_function value = f[root];
-	uint32_t child;
+	const uint32_t *b = a_end;
 
-	while ((child = 2 * root + 1) < count) {
-		if (child + 1 < count && goes_before(&f[child], &f[child + 1]))
-			child++;
-		if (!goes_before(&value, &f[child]))
-			break;
-		f[root] = f[child];
-		root = child;
-	}
-	f[root] = value;
+	while (a < a_end && b < b_end)
+		*to++ = goes_before(&f[*b], &f[*a]) ? *b++ : *a++;
+	while (a < a_end)
+		*to++ = *a++;
+	while (b < b_end)
+		*to++ = *b++;
 }
 
-static void sort(struct swz_function *f, uint32_t count)
+/* By start, then size descending. Most tables are sorted already, or made of a
+ * few runs that are: indices of runs are merged, then the functions moved.
+ * False if there is no memory for it. */
+static bool sort(struct swz_function **functions, uint32_t count)
 {
-	uint32_t i;
+	struct swz_function *f = *functions, *sorted;
+	uint32_t *order, *other, *runs, run_count = 0;
 
-	for (i = 1; i < count; i++)
-		if (goes_before(&f[i], &f[i - 1]))
-			break;
-	if (i >= count)
-		return;
-	for (i = count / 2; i-- > 0;)
-		sift(f, i, count);
-	for (i = count; i-- > 1;) {
-		struct swz_function last = f[i];
-
-		f[i] = f[0];
-		f[0] = last;
-		sift(f, 0, i);
+	for (uint32_t i = 0; i < count; i++)
+		run_count += !i || goes_before(&f[i], &f[i - 1]);
+	if (run_count <= 1)
+		return true;
+	order = swz_scratch_alloc(2 * (uint64_t)count * sizeof(*order));
+	runs = swz_scratch_alloc((run_count + 1ull) * sizeof(*runs));
+	sorted = swz_scratch_alloc((count + 1ull) * sizeof(*sorted));
+	if (!order || !runs || !sorted)
+		return false;
+	other = order + count;
+	run_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		order[i] = i;
+		if (!i || goes_before(&f[i], &f[i - 1]))
+			runs[run_count++] = i;
 	}
+	while (run_count > 1) {
+		uint32_t kept = 0, *swap = order;
+
+		runs[run_count] = count;
+		for (uint32_t r = 0; r < run_count; r += 2) {
+			uint32_t last = r + 2 < run_count ? r + 2 : run_count;
+
+			merge(f, order + runs[r], order + runs[r + 1],
+			      order + runs[last], other + runs[r]);
+			runs[kept++] = runs[r];
+		}
+		run_count = kept;
+		order = other;
+		other = swap;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i] = f[order[i]];
+	*functions = sorted;
+	return true;
 }
 
 struct swz_function *swz_function_at(const struct swz_module *m,
@@ -351,7 +373,8 @@ enum swz_status swz_functions_collect(struct swz_module *m)
 	if (!fde || !m->functions)
 		return SWZ_E_NOMEM;
 	collect_fdes(m, fde, fdes);
-	sort(m->functions, m->function_count);
+	if (!sort(&m->functions, m->function_count))
+		return SWZ_E_NOMEM;
 	drop_duplicates(m);
 	if (m->file.file.size)
 		extra = add_from_symbols(m, SHT_SYMTAB, NULL) +
@@ -369,7 +392,8 @@ enum swz_status swz_functions_collect(struct swz_module *m)
 				      all + m->function_count + n);
 		m->functions = all;
 		m->function_count += n;
-		sort(all, m->function_count);
+		if (!sort(&m->functions, m->function_count))
+			return SWZ_E_NOMEM;
 		drop_duplicates(m);
 	}
 	if (m->file.file.size) {

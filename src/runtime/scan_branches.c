@@ -731,24 +731,26 @@ static void init_tables(void)
 	}
 }
 
-/* The highest bit of each byte that is zero; the other bits are 0. */
+/* The highest bit of each byte that is zero, and of some that are 1; other bits
+ * are of no meaning. */
 static uint64_t zeros(uint64_t x)
 {
-	return ~(((x & EACH(0x7f)) + EACH(0x7f)) | x | EACH(0x7f));
+	return (x - EACH(1)) & ~x;
 }
 
-/* Which of the eight offsets may be a case: bit 7 of each byte. 0xe4 and its
- * likes, too. */
+/* Which of the eight offsets may be a case: bit 7 of each byte. Some are none:
+ * 0xe4 and its likes, too. */
 static uint64_t cases_in(uint64_t first, uint64_t second)
 {
 	uint64_t high = first & EACH(0xf0);
 
-	return zeros(high ^ EACH(0x70)) | zeros(high ^ EACH(0xe0)) |
-	       zeros((first ^ EACH(0x0f)) |
-		     ((second & EACH(0xf0)) ^ EACH(0x80))) |
-	       zeros(((first & EACH(0xfb)) ^ EACH(0x48)) |
-		     (second ^ EACH(0x8d))) |
-	       zeros((first ^ EACH(0xff)) | (second ^ EACH(0x25)));
+	return (zeros(high ^ EACH(0x70)) | zeros(high ^ EACH(0xe0)) |
+		zeros((first ^ EACH(0x0f)) |
+		      ((second & EACH(0xf0)) ^ EACH(0x80))) |
+		zeros(((first & EACH(0xfb)) ^ EACH(0x48)) |
+		      (second ^ EACH(0x8d))) |
+		zeros((first ^ EACH(0xff)) | (second ^ EACH(0x25)))) &
+	       EACH(0x80);
 }
 
 /* The offsets below GROUP that may be cases. */
