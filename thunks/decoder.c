@@ -1,10 +1,11 @@
 #include "thunks/decoder.h"
 
 /* Capstone says whether bytes are an instruction, but for the usual ones, of
- * which that is known (usual.c); the rest is read from the encoding. Its detail mode and its printers, which would take more than half
- * of the time, are not used (see capstone_x86_only.c). Both find a length:
- * where they differ the instruction counts as undecodable, so that a fault in
- * either is a refusal and no wrong move. */
+ * which that is known (usual.c); the rest is read from the encoding. Its detail
+ * mode and its printers, which would take more than half of the time, are not
+ * used (see capstone_x86_only.c). Both find a length: where they differ the
+ * instruction counts as undecodable, so that a fault in either is a refusal and
+ * no wrong move. */
 
 #include <capstone/capstone.h>
 #include <stddef.h>

@@ -87,7 +87,7 @@ enum immediate {
 static struct form {
 	uint8_t known; /* a bit for each prefix */
 	bool has_modrm;
-	uint8_t immediate; /* its bytes, or one of the above */
+	uint8_t immediate;      /* its bytes, or one of the above */
 	uint8_t test_immediate; /* instead, where ModRM.reg is 0 */
 	uint16_t never;         /* exceptions, as above */
 } forms[2][256];

@@ -1,8 +1,8 @@
 #include "base/cursor.h"
 
-/* Every read goes through swz_cursor_reserve, the one place that compares with the end.
- * LEB128 padding (redundant final bytes) is valid and accepted; only bits that
- * carry value beyond bit 63 are an error. */
+/* Every read goes through swz_cursor_reserve, the one place that compares with
+ * the end. LEB128 padding (redundant final bytes) is valid and accepted; only
+ * bits that carry value beyond bit 63 are an error. */
 
 struct swz_bytes swz_cursor_rest(const struct swz_cursor *cursor)
 {

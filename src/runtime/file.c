@@ -193,8 +193,8 @@ static struct swz_file_header *create(bool replace, const char **problem)
 		h = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 				 MAP_SHARED, (int)fd, 0);
 	SWZ_SYSCALL(SYS_close, fd);
-	/* There is nothing to read ahead: it would make pages of zeros, megabytes
-	 * of them, some milliseconds long. */
+	/* There is nothing to read ahead: it would make pages of zeros,
+	 * megabytes of them, some milliseconds long. */
 	if (h)
 		SWZ_SYSCALL(SYS_madvise, h, bytes, MADV_RANDOM);
 	if (h && !make_present((char *)h, SWZ_HEADER_BYTES)) {

@@ -48,8 +48,8 @@ struct swz_module {
 	struct swz_function *functions; /* sorted by start */
 	uint32_t *page_index;           /* for swz_function_at */
 	uint64_t first_page, page_count;
-	uint32_t function_count;        /* pieces included */
-	uint32_t hookable_count;        /* functions proper */
+	uint32_t function_count; /* pieces included */
+	uint32_t hookable_count; /* functions proper */
 	uint32_t first_id;
 	uint32_t counts[SWZ_REFUSAL_COUNT];
 	struct swz_trampolines trampolines;

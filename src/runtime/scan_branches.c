@@ -39,7 +39,7 @@ struct branch_scan {
 	uint8_t *marks[SWZ_MAX_TEXT_RANGES];
 	uint8_t *starts[SWZ_MAX_TEXT_RANGES]; /* functions that are patched at
 					       * their very first byte */
-	const uint8_t *here[2]; /* marks and starts of the text */
+	const uint8_t *here[2];               /* marks and starts of the text */
 	struct digest *digest;
 	uint64_t blocks;
 	/* where decoding of the function around the last hit has come to */
@@ -661,9 +661,8 @@ static void look_at(struct branch_scan *s, const uint8_t *code, uint64_t i)
 		   i + 6 <= size) {
 		to = pc + 6 + (uint64_t)(int64_t)rel32(code + i + 2);
 	} else if (op == 0xff && code[i + 1] == 0x25 && i + 6 <= size) {
-		if (is_reader_slot(s, pc + 6 +
-					      (uint64_t)(int64_t)rel32(
-						      code + i + 2)))
+		if (is_reader_slot(
+			    s, pc + 6 + (uint64_t)(int64_t)rel32(code + i + 2)))
 			hit(s, pc, 0);
 		return;
 	} else if ((op & 0xfb) == 0x48 && code[i + 1] == 0x8d &&
@@ -690,7 +689,7 @@ static void look_at(struct branch_scan *s, const uint8_t *code, uint64_t i)
 typedef uint64_t __attribute__((aligned(1), may_alias)) word;
 
 #define GROUP 256u
-#define EACH(byte) ((byte) * UINT64_C(0x0101010101010101))
+#define EACH(byte) ((byte)*UINT64_C(0x0101010101010101))
 
 /* By the first byte: how far it is to where the branch counts from, and the
  * shifts that take the displacement out of the first eight bytes. */

@@ -98,8 +98,7 @@ static bool may_be_here(const struct operand *o, const uint8_t *code,
 	uint64_t low = (uint8_t)o->displacement * ONES;
 
 	if (!o->rsp)
-		return has_zero(((modrm & 7 * ONES) ^ 5 * ONES) |
-				(next ^ low));
+		return has_zero(((modrm & 7 * ONES) ^ 5 * ONES) | (next ^ low));
 	if (!has_zero(next ^ 0x24 * ONES))
 		return false;
 	if (o->displacement == 0)

@@ -126,26 +126,26 @@ START_TEST(knows_what_code_is_made_of)
 		uint8_t code[16];
 		unsigned length;
 	} cases[] = {
-		{{0x55}, 1},                               /* push %rbp */
-		{{0x41, 0x57}, 2},                         /* push %r15 */
-		{{0x48, 0x89, 0xe5}, 3},                   /* mov */
-		{{0x48, 0x8d, 0x05, 1, 2, 3, 4}, 7},       /* lea n(%rip) */
-		{{0x48, 0x83, 0xec, 0x18}, 4},             /* sub */
-		{{0x48, 0x81, 0xec, 0, 1, 0, 0}, 7},       /* sub */
-		{{0xe8, 1, 2, 3, 4}, 5},                   /* call */
-		{{0x0f, 0x84, 1, 2, 3, 4}, 6},             /* je */
-		{{0x74, 0x10}, 2},                         /* je */
-		{{0xc3}, 1},                               /* ret */
-		{{0xf6, 0x47, 0x08, 0x01}, 4},             /* testb */
-		{{0xf7, 0xd8}, 2},                         /* neg */
-		{{0xff, 0x24, 0xc5, 1, 2, 3, 4}, 7},       /* jmp *n(,%rax,8) */
-		{{0x66, 0xc7, 0x47, 8, 1, 2}, 6},          /* movw */
-		{{0x49, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8}, 10}, /* movabs */
-		{{0x66, 0x0f, 0x1f, 0x44, 0, 0}, 6},       /* nop */
-		{{0xf2, 0x0f, 0x10, 0x44, 0x24, 8}, 6},    /* movsd */
+		{{0x55}, 1},                         /* push %rbp */
+		{{0x41, 0x57}, 2},                   /* push %r15 */
+		{{0x48, 0x89, 0xe5}, 3},             /* mov */
+		{{0x48, 0x8d, 0x05, 1, 2, 3, 4}, 7}, /* lea n(%rip) */
+		{{0x48, 0x83, 0xec, 0x18}, 4},       /* sub */
+		{{0x48, 0x81, 0xec, 0, 1, 0, 0}, 7}, /* sub */
+		{{0xe8, 1, 2, 3, 4}, 5},             /* call */
+		{{0x0f, 0x84, 1, 2, 3, 4}, 6},       /* je */
+		{{0x74, 0x10}, 2},                   /* je */
+		{{0xc3}, 1},                         /* ret */
+		{{0xf6, 0x47, 0x08, 0x01}, 4},       /* testb */
+		{{0xf7, 0xd8}, 2},                   /* neg */
+		{{0xff, 0x24, 0xc5, 1, 2, 3, 4}, 7}, /* jmp *n(,%rax,8) */
+		{{0x66, 0xc7, 0x47, 8, 1, 2}, 6},    /* movw */
+		{{0x49, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8}, 10},      /* movabs */
+		{{0x66, 0x0f, 0x1f, 0x44, 0, 0}, 6},             /* nop */
+		{{0xf2, 0x0f, 0x10, 0x44, 0x24, 8}, 6},          /* movsd */
 		{{0x66, 0x0f, 0x6f, 0x04, 0x25, 1, 2, 3, 4}, 9}, /* movdqa */
-		{{0xf3, 0x48, 0xab}, 3},                   /* rep stos */
-		{{0x0f, 0xb6, 0x04, 0x07}, 4},             /* movzbl */
+		{{0xf3, 0x48, 0xab}, 3},                         /* rep stos */
+		{{0x0f, 0xb6, 0x04, 0x07}, 4},                   /* movzbl */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -159,8 +159,14 @@ END_TEST
 START_TEST(says_nothing_of_what_is_no_instruction)
 {
 	static const uint8_t cases[][16] = {
-		{0x06}, {0x0f, 0x0b}, {0x8d, 0xc0}, {0xff, 0xff},
-		{0xc6, 0xf8}, {0x62}, {0xc5, 0xf8, 0x77}, {0x66, 0x66, 0x90},
+		{0x06},
+		{0x0f, 0x0b},
+		{0x8d, 0xc0},
+		{0xff, 0xff},
+		{0xc6, 0xf8},
+		{0x62},
+		{0xc5, 0xf8, 0x77},
+		{0x66, 0x66, 0x90},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
