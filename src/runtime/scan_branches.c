@@ -741,14 +741,13 @@ static uint64_t zeros(uint64_t x)
  * 0xe4 and its likes, too. */
 static uint64_t cases_in(uint64_t first, uint64_t second)
 {
-	uint64_t high = first & EACH(0xf0);
+	/* 7x and ex: bits 6 and 5 are set, and one of 7 and 4 is */
+	uint64_t bits = (first << 1 & first << 2) & (first ^ first << 3);
 
-	return (zeros(high ^ EACH(0x70)) | zeros(high ^ EACH(0xe0)) |
+	return (bits |
 		zeros((first ^ EACH(0x0f)) |
-		      ((second & EACH(0xf0)) ^ EACH(0x80))) |
-		zeros(((first & EACH(0xfb)) ^ EACH(0x48)) |
-		      (second ^ EACH(0x8d))) |
-		zeros((first ^ EACH(0xff)) | (second ^ EACH(0x25)))) &
+		      ((second ^ EACH(0x80)) & EACH(0xf0))) |
+		zeros(second ^ EACH(0x8d)) | zeros(second ^ EACH(0x25))) &
 	       EACH(0x80);
 }
 
@@ -780,7 +779,7 @@ static bool may_matter(const struct branch_scan *s, const uint8_t *code,
 	if (!c.length) {
 		if (code[i] == 0xff)
 			return s->slot_count;
-		return code[i] < 0xe0 && (bytes >> 16 & 0xc7) == 0x05;
+		return (bytes & 0xc7fffb) == 0x058d48;
 	}
 	to = i + c.length + (uint64_t)((int64_t)(bytes << c.left) >> c.right);
 	if (to >> BLOCK_SHIFT < block)
