@@ -65,6 +65,15 @@ static void write_wrapping(uint8_t *at, const struct swz_wrapper *wrapper)
 	at[27] = 0xff, at[28] = 0xe0;
 }
 
+static void write_head(const struct swz_trampolines *region, uint8_t *at,
+		       uint32_t function_id)
+{
+	at[0] = 0x50;
+	at[1] = 0x48, at[2] = 0x8d, at[3] = 0x05, put32(at + 4, HEAD_BYTES - 8);
+	at[8] = 0xff, at[9] = 0x25, put32(at + 10, region->start - (at + 14));
+	memcpy(at + 14, &function_id, sizeof(function_id));
+}
+
 const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    struct swz_decoder *decoder,
 				    const struct swz_patch_site *site,
@@ -100,17 +109,50 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 		*refusal = SWZ_REFUSE_UNRELOCATABLE;
 	if (*refusal != SWZ_PATCHED)
 		return NULL;
-	at[0] = 0x50;
-	at[1] = 0x48, at[2] = 0x8d, at[3] = 0x05,
-	put32(at + 4, body - (at + 8));
-	at[8] = 0xff, at[9] = 0x25, put32(at + 10, region->start - (at + 14));
-	memcpy(at + 14, &site->function_id, sizeof(site->function_id));
+	write_head(region, at, site->function_id);
 	if (site->wrapper)
 		write_wrapping(body, site->wrapper);
 	*moved = relocation.call_steps[0]
 			 ? relocation.insns[relocation.insn_count - 1].from
 			 : relocation.displaced_bytes;
 	code.bytes = HEAD_BYTES + prefix + relocation.written;
+	swz_unwind_table_add(&region->unwind, &code);
+	region->used += code.bytes;
+	region->used = (region->used + 15) & ~(size_t)15;
+	return at;
+}
+
+const uint8_t *swz_trampoline_write_jump(struct swz_trampolines *region,
+					 uint32_t function_id,
+					 const uint64_t *target)
+{
+	/* CFA = rsp + 8, return address at CFA - 8, all along */
+	static const uint8_t program[] = {0x0c, 7, 8, 0x90, 1};
+	const struct swz_fde fde = {
+		.return_column = 16,
+		.code_align = 1,
+		.data_align = -8,
+		.cie_program = {program, sizeof(program)},
+	};
+	const struct swz_relocation relocation = {0};
+	uint8_t *at = region->start + region->used;
+	uint8_t *body = at + HEAD_BYTES;
+	struct swz_moved_code code = {
+		.fde = &fde,
+		.trampoline = (uint32_t)region->used,
+		.bytes = HEAD_BYTES + 6,
+		.head = HEAD_BYTES,
+		.relocation = &relocation,
+	};
+	int64_t distance = (const uint8_t *)target - (body + 6);
+
+	if (region->bytes - region->used <
+		    HEAD_BYTES + 6 +
+			    swz_unwind_table_bytes(region->unwind.count + 1) ||
+	    distance != (int32_t)distance)
+		return NULL;
+	write_head(region, at, function_id);
+	body[0] = 0xff, body[1] = 0x25, put32(body + 2, distance);
 	swz_unwind_table_add(&region->unwind, &code);
 	region->used += code.bytes;
 	region->used = (region->used + 15) & ~(size_t)15;

@@ -66,6 +66,12 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    const struct swz_patch_site *site,
 				    uint8_t *moved, enum swz_refusal *refusal);
 
+/* Writes one for a function that stays as it is: its body is a jump to the
+ * address that lies at `target`, within reach. NULL: no room, or no reach. */
+const uint8_t *swz_trampoline_write_jump(struct swz_trampolines *region,
+					 uint32_t function_id,
+					 const uint64_t *target);
+
 /* Where a trampoline's body begins. */
 #define SWZ_TRAMPOLINE_BODY 18
 
