@@ -72,7 +72,10 @@ enum swz_chunk_type {
 	SWZ_CHUNK_FUNCTIONS = 3, /* count struct swz_function_record */
 	SWZ_CHUNK_THREAD = 4,    /* struct swz_thread_record */
 	SWZ_CHUNK_NODES = 5,     /* count struct swz_node slots */
-	SWZ_CHUNK_UNWOUND = 6    /* count struct swz_unwound_record slots */
+	SWZ_CHUNK_UNWOUND = 6,   /* count struct swz_unwound_record slots */
+	SWZ_CHUNK_NAMES = 7      /* uint32_t first id, then count strings, each
+				  * with its NUL: by which names functions of
+				  * consecutive ids were asked for (imports) */
 };
 
 struct swz_chunk {
@@ -81,7 +84,7 @@ struct swz_chunk {
 	uint64_t bytes; /* with this header; a multiple of 64 */
 	uint32_t count;
 	uint32_t owner; /* THREAD, NODES, UNWOUND: thread index; MODULE,
-			 * FUNCTIONS: module index */
+			 * FUNCTIONS, NAMES: module index */
 	uint64_t reserved[5];
 };
 
@@ -116,7 +119,12 @@ struct swz_function_record {
 };
 
 enum swz_function_flags {
-	SWZ_FUNCTION_FROM_SYMBOL = 1 /* found by symbol only, no FDE */
+	SWZ_FUNCTION_FROM_SYMBOL = 1, /* found by symbol only, no FDE */
+	/* Not changed itself: calls from other modules are timed where they
+	 * come through the caller's GOT (--imports). Such records are chunks
+	 * of their own; their ids are not in the module's range, and counts[]
+	 * does not count them. A function may have several, with an id each. */
+	SWZ_FUNCTION_IMPORT = 2
 };
 
 struct swz_thread_record {

@@ -24,7 +24,9 @@
 	X(SWZ_REFUSE_WALKS_STACK, "walks the stack (patched, not recorded)") \
 	X(SWZ_REFUSE_TEXT_RELOCATIONS, "module with text relocations") \
 	X(SWZ_REFUSE_CALLEE_READS, \
-	  "calls a function that reads its caller's return address")
+	  "calls a function that reads its caller's return address") \
+	X(SWZ_REFUSE_ADDRESS_TAKEN, "import whose address is taken") \
+	X(SWZ_REFUSE_UNKNOWN_TARGET, "import that leads to something unknown")
 
 enum swz_refusal {
 #define X(symbol, text) symbol,

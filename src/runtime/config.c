@@ -122,6 +122,7 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	c->quiet = flag("SWIZZLE_QUIET", false);
 	c->verbose = flag("SWIZZLE_VERBOSE", false);
 	c->list = flag("SWIZZLE_LIST", false);
+	c->imports = flag("SWIZZLE_IMPORTS", false);
 	c->follow = flag("SWIZZLE_FOLLOW", true);
 	c->filter = text("SWIZZLE_FILTER");
 	c->notrace = text("SWIZZLE_NOTRACE");

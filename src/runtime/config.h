@@ -18,6 +18,7 @@ struct swz_config {
 	uint64_t max_memory; /* bytes */
 	bool sampled;        /* --timing sampled */
 	bool follow;
+	bool imports; /* time calls through the GOT, too */
 	bool list;
 	bool verbose;
 	bool quiet;

@@ -34,6 +34,20 @@ static const struct swz_node *old_node(const struct rebirth *r, uint32_t unit)
 					 (uint64_t)unit * SWZ_UNIT_BYTES);
 }
 
+/* Whether the chunk is of functions that the parent has planned since. Those of
+ * imports may be of a module that was there before. */
+static bool has_later_ids(const struct swz_chunk *chunk)
+{
+	const struct swz_function_record *first = (const void *)(chunk + 1);
+	uint32_t id = 0;
+
+	if (chunk->type == SWZ_CHUNK_FUNCTIONS)
+		id = first->id;
+	else if (chunk->type == SWZ_CHUNK_NAMES)
+		id = *(const uint32_t *)(const void *)(chunk + 1);
+	return id >= swz_plan_next_id();
+}
+
 /* Copies what describes the program: all chunks but threads and nodes, and
  * what the parent may have loaded since. */
 static enum swz_status copy_description(struct swz_file_header *to)
@@ -63,7 +77,7 @@ static enum swz_status copy_description(struct swz_file_header *to)
 		at += from->bytes;
 		if (from->type == SWZ_CHUNK_THREAD ||
 		    from->type == SWZ_CHUNK_NODES ||
-		    from->type == SWZ_CHUNK_UNWOUND ||
+		    from->type == SWZ_CHUNK_UNWOUND || has_later_ids(from) ||
 		    (from->type != SWZ_CHUNK_COMMAND &&
 		     from->owner >= swz_late_modules()))
 			continue;

@@ -130,7 +130,7 @@ static bool has_suffix_part(const char *name)
 	return strstr(name, ".cold") || strstr(name, ".part.");
 }
 
-static bool returns_twice(const char *name)
+bool swz_function_returns_twice(const char *name)
 {
 	static const char *const names[] = {
 		"setjmp",
@@ -197,7 +197,7 @@ static void name_functions(struct swz_module *m, uint32_t type)
 			continue;
 		if (!f->name || s.binding == STB_GLOBAL)
 			f->name = s.name;
-		if (returns_twice(s.name))
+		if (swz_function_returns_twice(s.name))
 			swz_function_refuse(f, SWZ_REFUSE_RETURNS_TWICE);
 	}
 }

@@ -39,6 +39,9 @@ enum swz_status swz_functions_collect(struct swz_module *module) SWZ_MUST_CHECK;
 struct swz_function *swz_function_at(const struct swz_module *module,
 				     uint64_t address);
 
+/* By name: returns twice, or begins on a stack of its own. */
+bool swz_function_returns_twice(const char *name);
+
 static inline void swz_function_refuse(struct swz_function *function,
 				       enum swz_refusal reason)
 {

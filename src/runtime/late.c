@@ -28,6 +28,7 @@
 #include "runtime/find_object.h"
 #include "runtime/function.h"
 #include "runtime/hooks.h"
+#include "runtime/imports.h"
 #include "runtime/linker.h"
 #include "runtime/message.h"
 #include "runtime/sampling.h"
@@ -186,6 +187,8 @@ static size_t sites_bytes(const struct entry *e)
 
 static void drop(struct entry *e)
 {
+	if (e->recorded)
+		swz_imports_drop(e->index);
 	swz_trampolines_close(&e->trampolines);
 	if (e->sites)
 		swz_sys_munmap(e->sites, sites_bytes(e));
@@ -251,7 +254,9 @@ static void leave(struct entry *e)
 		swz_forget_unwinder(e->start);
 	atomic_store_explicit(&e->state, DORMANT, memory_order_relaxed);
 	e->map = NULL;
-	if (!e->recorded)
+	if (e->recorded)
+		swz_imports_leave(e->index);
+	else
 		drop(e);
 }
 
@@ -314,7 +319,7 @@ static void patch_again(const struct entry *e, const struct swz_module *m)
 }
 
 static void revive(struct entry *e, const struct link_map *map,
-		   const struct swz_module *m)
+		   struct swz_module *m)
 {
 	struct swz_module_record *record = record_of(e);
 
@@ -330,6 +335,8 @@ static void revive(struct entry *e, const struct link_map *map,
 	}
 	if (e->site_count)
 		patch_again(e, m);
+	if (e->recorded)
+		swz_imports_return(map, m, e->index);
 }
 
 static bool has_site(const struct swz_function *f)
@@ -402,6 +409,7 @@ static void hook(struct entry *e, struct swz_module *m)
 	e->index = module_count++;
 	e->pid = swz_file->pid;
 	e->record = (struct swz_module_record *)(place.module + 1);
+	swz_imports_arrive(e->map, m, e->index);
 	if (swz_config.verbose && m->in_scope)
 		report(m);
 }
@@ -468,6 +476,7 @@ static void take_changes(void *argument)
 	bool fresh = *(bool *)argument;
 
 	event++;
+	swz_imports_forget();
 	mark_present();
 	for (uint32_t i = 0; i < entry_count; i++)
 		if (entries[i].state == PRESENT && entries[i].seen != event)
@@ -477,6 +486,7 @@ static void take_changes(void *argument)
 		     m = m->l_next)
 			if (!is_shared(m) && !find(m))
 				arrive(m, fresh && !is_auditor(n));
+	swz_imports_bind();
 	limit_dormant();
 	swz_scratch_free_all();
 }

@@ -11,6 +11,7 @@
 #include "runtime/find_object.h"
 #include "runtime/foreign.h"
 #include "runtime/function.h"
+#include "runtime/imports.h"
 #include "runtime/message.h"
 #include "runtime/pattern.h"
 #include "runtime/sampling.h"
@@ -40,6 +41,27 @@ void swz_hook_enter_sampled(void);
 uint8_t swz_plan_filter(uint32_t function)
 {
 	return filter_flags && function < end_id ? filter_flags[function] : 0;
+}
+
+void swz_plan_set_filter(uint32_t function, uint8_t flags)
+{
+	if (filter_flags && function < end_id)
+		filter_flags[function] = flags;
+}
+
+uint32_t swz_plan_take_ids(uint32_t count)
+{
+	uint32_t first = next_id;
+
+	if (count > end_id - next_id)
+		return 0;
+	next_id += count;
+	return first;
+}
+
+uint32_t swz_plan_next_id(void)
+{
+	return next_id;
 }
 
 uint32_t swz_plan_function_count(void)
@@ -76,6 +98,12 @@ static void filter_function(struct swz_function *f)
 		f->filter |= SWZ_FILTER_ONLY;
 	if (matches(swz_config.notrace, f->name, q))
 		f->filter |= SWZ_FILTER_NOTRACE;
+}
+
+void swz_plan_filter_functions(struct swz_module *m)
+{
+	for (uint32_t i = 0; i < m->function_count; i++)
+		filter_function(&m->functions[i]);
 }
 
 /* --------------------------------------------------------------- deciding */
@@ -186,12 +214,16 @@ static void refuse_all(struct swz_module *m, enum swz_refusal reason)
 		swz_function_refuse(&m->functions[i], reason);
 }
 
+swz_hook *swz_plan_hook(void)
+{
+	return swz_plan_filtered ? swz_hook_enter_checked
+	       : swz_sampling    ? swz_hook_enter_sampled
+				 : swz_hook_enter;
+}
+
 static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 {
 	struct swz_trampolines *region = &m->trampolines;
-	void (*hook)(void) = swz_plan_filtered ? swz_hook_enter_checked
-			     : swz_sampling    ? swz_hook_enter_sampled
-					       : swz_hook_enter;
 	uint32_t id = m->first_id;
 	bool open;
 
@@ -199,7 +231,7 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 	open = swz_trampolines_open(region, m->start, m->end, m->hookable_count,
 				    swz_scratch_alloc(swz_unwind_table_bytes(
 					    m->hookable_count)),
-				    hook) == SWZ_OK;
+				    swz_plan_hook()) == SWZ_OK;
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
 		enum swz_refusal refusal = SWZ_REFUSE_OUT_OF_REACH;
@@ -371,6 +403,9 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 		if (status != SWZ_OK)
 			return status;
 	}
+	status = swz_imports_plan(plan);
+	if (status != SWZ_OK)
+		return status;
 	end_id = next_id + LATER_IDS;
 	return swz_plan_filtered ? collect_filters(plan) : SWZ_OK;
 }
@@ -440,6 +475,7 @@ void swz_plan_apply(struct swz_plan *plan)
 			swz_foreign_answer(m);
 		swz_plan_patch(m);
 	}
+	swz_imports_apply();
 }
 
 const char *swz_plan_obstacle(const struct swz_plan *plan)
@@ -529,13 +565,16 @@ void swz_plan_fill(const struct swz_module *m,
 enum swz_status swz_plan_record(const struct swz_plan *plan)
 {
 	struct swz_plan_place place;
+	enum swz_status status;
 
 	for (unsigned i = 0; i < plan->module_count; i++) {
 		if (swz_plan_reserve(&plan->modules[i], i, &place) != SWZ_OK)
 			return SWZ_E_NOMEM;
 		swz_plan_fill(&plan->modules[i], &place);
 	}
-	return SWZ_OK;
+	status = swz_imports_record();
+	swz_imports_forget();
+	return status;
 }
 
 /* --------------------------------------------------------------- printing */
@@ -593,6 +632,7 @@ static void print_module(const struct swz_module *m)
 		swz_line_string(&line, refusal_text[i]);
 		swz_line_write(&line, 1);
 	}
+	swz_imports_print(m);
 	if (swz_config.verbose)
 		print_functions(m);
 }

@@ -58,6 +58,21 @@ enum swz_status swz_plan_reserve(const struct swz_module *module,
 void swz_plan_fill(const struct swz_module *module,
 		   const struct swz_plan_place *place);
 
+/* Where trampolines lead to. */
+typedef void swz_hook(void);
+swz_hook *swz_plan_hook(void);
+
+/* Takes consecutive ids for functions that are no module's own (imports); 0:
+ * there are not as many left. */
+uint32_t swz_plan_take_ids(uint32_t count);
+
+/* All ids that have been given are less. */
+uint32_t swz_plan_next_id(void);
+
+/* Applies -F, -N and -H to functions by their names alone. */
+void swz_plan_filter_functions(struct swz_module *module);
+void swz_plan_set_filter(uint32_t function, uint8_t flags);
+
 /* By function id; zeros where there are no filters. */
 uint8_t swz_plan_filter(uint32_t function);
 

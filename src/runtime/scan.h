@@ -19,4 +19,8 @@ enum swz_status swz_scan_return_slots(
 enum swz_status swz_scan_branches(struct swz_module *module,
 				  struct swz_decoder *decoder) SWZ_MUST_CHECK;
 
+/* Whether the name is that of a function of libc, or of an unwinder, that looks
+ * at its return address, or returns twice. */
+bool swz_is_reader_name(const char *name);
+
 #endif

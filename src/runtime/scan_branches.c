@@ -153,8 +153,7 @@ static void mark_targets(struct branch_scan *s)
 	}
 }
 
-/* Functions of libc that look at their return address or return twice. */
-static bool is_reader_name(const char *name)
+bool swz_is_reader_name(const char *name)
 {
 	static const char *const names[] = {
 		"dlopen",
@@ -262,7 +261,7 @@ static void find_reader_slots(struct branch_scan *s)
 			if ((type == R_X86_64_JUMP_SLOT ||
 			     type == R_X86_64_GLOB_DAT) &&
 			    s->slot_count < MAX_READERS &&
-			    is_reader_name(r.strings + symbol->st_name))
+			    swz_is_reader_name(r.strings + symbol->st_name))
 				s->reader_slots[s->slot_count++] =
 					rela->r_offset;
 		}
