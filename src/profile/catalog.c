@@ -170,7 +170,7 @@ uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
 			      uint32_t id)
 {
 	const struct swz_profile_function *function;
-	uint32_t module = SWZ_INDEX_NONE;
+	uint32_t module = SWZ_INDEX_NONE, found;
 	uint64_t address = id;
 
 	if (index == SWZ_INDEX_NONE)
@@ -182,9 +182,13 @@ uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
 		module = binding->modules[function->module];
 		address = function->address;
 	}
-	binding->functions[index] = function_at(binding->catalog, module,
-						address);
-	return binding->functions[index];
+	found = function_at(binding->catalog, module, address);
+	/* of several names for one address (free, cfree) it is the right one */
+	if (function->name)
+		binding->catalog->functions[found].asked = swz_intern(
+			&binding->catalog->strings, function->name);
+	binding->functions[index] = found;
+	return found;
 }
 
 /* ---- places ---- */
@@ -312,11 +316,11 @@ static const char *name_in_style(struct swz_catalog *catalog,
 				 enum swz_demangle style)
 {
 	struct swz_symbols *symbols = symbols_of(catalog, function->module);
-	const char *symbol = NULL, *name;
+	const char *symbol = function->asked, *name;
 	uint64_t offset = 0;
 	char *plain, *demangled;
 
-	if (symbols)
+	if (symbols && !symbol)
 		symbol = swz_symbols_name(symbols, function->address, &offset);
 	if (!symbol)
 		return made_up_name(catalog, function);

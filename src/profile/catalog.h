@@ -33,12 +33,13 @@ struct swz_catalog_module {
 struct swz_catalog_function {
 	uint32_t module; /* SWZ_INDEX_NONE: unknown */
 	uint64_t address;
-	const char *name; /* by swz_catalog_resolve() */
-	const char *file; /* NULL: unknown */
-	int line;         /* 0: unknown */
-	bool namesake;    /* a function of an earlier module has the same name,
-			   * and neither has a known file */
-	bool recursive;   /* seen to be called while active */
+	const char *name;  /* by swz_catalog_resolve() */
+	const char *file;  /* NULL: unknown */
+	int line;          /* 0: unknown */
+	bool namesake;     /* a function of an earlier module has the same name,
+			    * and neither has a known file */
+	bool recursive;    /* seen to be called while active */
+	const char *asked; /* its symbol, as the program names it; or NULL */
 };
 
 /* Where a call is made. */

@@ -35,8 +35,11 @@ enum swz_sort {
 
 struct swz_table_options {
 	enum swz_sort sort;
-	size_t rows;          /* 0: all */
-	double percent_limit; /* least share of the total, in percent */
+	size_t rows;                /* 0: all */
+	double percent_limit;       /* least share of the total, in percent */
+	const char *const *filters; /* patterns (glob) of which a name has to
+				     * match one, if there are any */
+	size_t filter_count;
 };
 
 /* One part in the format of callgrind, version 1, with the event ns. */

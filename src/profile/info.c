@@ -280,6 +280,52 @@ static void put_modules(FILE *stream, const struct swz_profile *profile)
 	put_late(stream, profile);
 }
 
+/* Functions of one module that others import, by what was made of them. */
+static void put_imports_of(FILE *stream, const struct swz_profile *profile,
+			   size_t module, int width)
+{
+	uint64_t counts[SWZ_REFUSAL_SLOTS] = {0}, total = 0;
+	const char *path = profile->modules[module].path;
+	int padding = width - (int)strlen(path);
+	size_t i;
+
+	for (i = 0; i < profile->function_count; i++) {
+		const struct swz_profile_function *f = &profile->functions[i];
+
+		if (!(f->flags & SWZ_FUNCTION_IMPORT) || f->module != module ||
+		    f->status >= SWZ_REFUSAL_SLOTS)
+			continue;
+		counts[f->status]++;
+		total++;
+	}
+	if (!total)
+		return;
+	swz_put_text(stream, path);
+	fprintf(stream, "%*s %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n",
+		padding > 0 ? padding : 0, "", total, counts[SWZ_PATCHED],
+		total - counts[SWZ_PATCHED]);
+	for (i = 1; i < SWZ_REFUSAL_SLOTS; i++)
+		if (counts[i])
+			fprintf(stream, "    %-*s %9" PRIu64 "\n", width + 16,
+				swz_refusal_text((unsigned int)i), counts[i]);
+}
+
+static void put_imports(FILE *stream, const struct swz_profile *profile)
+{
+	int width = (int)path_width(profile);
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < profile->function_count; i++)
+		any |= (profile->functions[i].flags & SWZ_FUNCTION_IMPORT) != 0;
+	if (!any)
+		return;
+	fprintf(stream, "\n%-*s %9s %9s %9s\n", width, "imported from",
+		"functions", "timed", "refused");
+	for (i = 0; i < profile->module_count; i++)
+		put_imports_of(stream, profile, i, width);
+}
+
 static void put_damage(FILE *stream, const struct swz_profile *profile,
 		       const struct findings *findings)
 {
@@ -332,5 +378,6 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 		fprintf(stream, "ended by an exception: %" PRIu64 " calls\n",
 			findings.unwound);
 	put_modules(stream, profile);
+	put_imports(stream, profile);
 	put_damage(stream, profile, &findings);
 }

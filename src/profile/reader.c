@@ -37,6 +37,12 @@ struct scan {
 	size_t thread_capacity;
 	size_t span_capacity;
 	size_t unwound_capacity;
+	struct name {
+		uint32_t id;
+		const char *text;
+	} * names;
+	size_t name_count;
+	size_t name_capacity;
 };
 
 static enum swz_status fail(struct swz_error *error, enum swz_status status,
@@ -137,6 +143,36 @@ static void read_functions(struct scan *scan, const struct swz_chunk *chunk,
 		function->size = record.size;
 		function->status = record.status;
 		function->flags = record.flags;
+		function->name = NULL;
+	}
+}
+
+/* Strings that are cut off are left out. */
+static void read_names(struct scan *scan, const struct swz_chunk *chunk,
+		       const uint8_t *body, size_t size)
+{
+	uint32_t id, i;
+
+	if (size < sizeof(id)) {
+		scan->profile->damage.bad_chunks++;
+		return;
+	}
+	memcpy(&id, body, sizeof(id));
+	body += sizeof(id);
+	size -= sizeof(id);
+	for (i = 0; i < chunk->count; i++) {
+		size_t length = strnlen((const char *)body, size);
+
+		if (length == size) {
+			scan->profile->damage.bad_chunks++;
+			return;
+		}
+		swz_grow(&scan->names, &scan->name_capacity, scan->name_count,
+			 sizeof(*scan->names));
+		scan->names[scan->name_count++] = (struct name){
+			id + i, (const char *)body};
+		body += length + 1;
+		size -= length + 1;
 	}
 }
 
@@ -235,6 +271,9 @@ static void read_chunk(struct scan *scan, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_UNWOUND:
 		read_unwound(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_NAMES:
+		read_names(scan, chunk, body, room);
 		break;
 	}
 }
@@ -412,6 +451,21 @@ static void index_functions(struct swz_profile *profile)
 				&profile->modules[module].record,
 				function->address);
 	}
+}
+
+static void assign_names(struct scan *scan)
+{
+	struct swz_profile *profile = scan->profile;
+	size_t i;
+
+	for (i = 0; i < scan->name_count; i++) {
+		uint32_t index = swz_profile_function_by_id(profile,
+							    scan->names[i].id);
+
+		if (index != SWZ_INDEX_NONE && scan->names[i].text[0])
+			profile->functions[index].name = scan->names[i].text;
+	}
+	free(scan->names);
 }
 
 static void close_thread(const struct swz_profile *profile,
@@ -597,6 +651,7 @@ static void parse_body(struct swz_profile *profile)
 	sort(profile->unwound, profile->unwound_count,
 	     sizeof(*profile->unwound), compare_unwound);
 	index_functions(profile);
+	assign_names(&scan);
 	index_threads(profile);
 	index_unwound(profile);
 	calibrate(profile);

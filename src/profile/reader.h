@@ -34,8 +34,9 @@ struct swz_profile_function {
 	uint32_t module;  /* into modules, or SWZ_INDEX_NONE */
 	uint64_t address; /* ELF virtual address */
 	uint32_t size;
-	uint16_t status; /* enum swz_refusal */
-	uint16_t flags;  /* enum swz_function_flags */
+	uint16_t status;  /* enum swz_refusal */
+	uint16_t flags;   /* enum swz_function_flags */
+	const char *name; /* as the program asked for it; NULL: not known */
 };
 
 /* A run of node slots, in the order of the file. */

@@ -3,6 +3,7 @@
 
 #include "profile/formats.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -161,6 +162,17 @@ static bool below_limit(const struct swz_section *section,
 	       options->percent_limit * (double)section->report->total_ns;
 }
 
+static bool is_wanted(const struct swz_table_options *options,
+		      const struct row *row)
+{
+	size_t i;
+
+	for (i = 0; i < options->filter_count; i++)
+		if (fnmatch(options->filters[i], row->function->name, 0) == 0)
+			return true;
+	return !options->filter_count;
+}
+
 void swz_write_text(FILE *stream, const struct swz_section *section,
 		    const struct swz_table_options *options)
 {
@@ -187,7 +199,8 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 		fprintf(stream, " %15s %15s", "min", "max");
 	fputs("  function  module\n", stream);
 	for (i = 0; i < count; i++) {
-		if (below_limit(section, options, &rows[i]))
+		if (!is_wanted(options, &rows[i]) ||
+		    below_limit(section, options, &rows[i]))
 			continue;
 		if (options->rows && shown == options->rows)
 			break;

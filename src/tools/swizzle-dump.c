@@ -60,6 +60,8 @@ struct options {
 	int32_t tid;
 	enum swz_demangle demangle;
 	struct swz_table_options table;
+	const char **filters;
+	size_t filter_capacity;
 };
 
 /* All that was read. */
@@ -88,6 +90,9 @@ static const char usage_text[] =
 	"      --no-compensate    do not subtract the cost of the hooks\n"
 	"      --demangle=HOW     no, simple (default; without parameters) or\n"
 	"                         full\n"
+	"  -F, --filter PATTERN   text: only functions whose name matches; "
+	"may\n"
+	"                         be repeated\n"
 	"  -n N                   text: at most N rows\n"
 	"  -s KEY                 text: sort by self (default), incl, calls,\n"
 	"                         name, min or max\n"
@@ -208,12 +213,21 @@ static const struct option long_options[] = {
 	{"no-compensate", no_argument, NULL, OPTION_NO_COMPENSATE},
 	{"demangle", required_argument, NULL, OPTION_DEMANGLE},
 	{"percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT},
+	{"filter", required_argument, NULL, 'F'},
 	{"tid", required_argument, NULL, OPTION_TID},
 	{"sort", required_argument, NULL, 's'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"version", no_argument, NULL, 'V'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0}};
+
+static void add_filter(struct options *options, const char *pattern)
+{
+	swz_grow(&options->filters, &options->filter_capacity,
+		 options->table.filter_count, sizeof(*options->filters));
+	options->filters[options->table.filter_count++] = pattern;
+	options->table.filters = options->filters;
+}
 
 static void take_option(struct options *options, int option, const char *value)
 {
@@ -225,6 +239,11 @@ static void take_option(struct options *options, int option, const char *value)
 		if (!*value)
 			bad_usage("not a file name", value);
 		options->output = value;
+		break;
+	case 'F':
+		if (!*value)
+			bad_usage("not a pattern", value);
+		add_filter(options, value);
 		break;
 	case 'n':
 		options->table.rows = parse_count(value, "not a number of rows",
@@ -274,7 +293,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 	int option;
 
 	argv[0] = program; /* the prefix of getopt's own messages */
-	while ((option = getopt_long(argc, argv, "f:o:n:s:qVh", long_options,
+	while ((option = getopt_long(argc, argv, "f:o:F:n:s:qVh", long_options,
 				     NULL)) != -1)
 		take_option(options, option, optarg);
 	if (options->separate_threads && options->output &&
@@ -658,5 +677,6 @@ int main(int argc, char **argv)
 		status = dump_reports(&input, &options);
 	}
 	free_input(&input);
+	free(options.filters);
 	return status;
 }

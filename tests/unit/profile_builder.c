@@ -155,6 +155,18 @@ struct swz_thread_record *builder_thread_record(struct profile_builder *builder,
 	return find_body(builder, SWZ_CHUNK_THREAD, index);
 }
 
+void builder_names(struct profile_builder *builder, uint32_t module,
+		   uint32_t first, uint32_t count, const char *names,
+		   size_t bytes)
+{
+	size_t at = builder_chunk(builder, SWZ_CHUNK_NAMES, count, module,
+				  sizeof(first) + bytes);
+
+	at += sizeof(struct swz_chunk);
+	memcpy(builder->data + at, &first, sizeof(first));
+	memcpy(builder->data + at + sizeof(first), names, bytes);
+}
+
 uint32_t builder_thread(struct profile_builder *builder, uint32_t index,
 			int32_t tid, const char *name, uint64_t last,
 			uint32_t count)

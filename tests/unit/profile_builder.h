@@ -43,6 +43,12 @@ struct swz_module_record *builder_module_record(struct profile_builder *builder,
 struct swz_function_record *builder_function_record(
 	struct profile_builder *builder, uint32_t module, uint32_t index);
 
+/* The names, each with its NUL, by which the functions with the ids FIRST...
+ * were asked for. */
+void builder_names(struct profile_builder *builder, uint32_t module,
+		   uint32_t first, uint32_t count, const char *names,
+		   size_t bytes);
+
 /* A thread with COUNT node slots, of which the first is its root. It starts
  * at tick 1000 and its last event is at LAST. Returns the root's unit: node n
  * has that unit + n. */

@@ -477,6 +477,15 @@ START_TEST(names_functions_without_symbols_by_address)
 }
 END_TEST
 
+START_TEST(names_functions_as_they_were_asked_for)
+{
+	builder_names(&builder, 0, 3, 1, "free", sizeof("free"));
+	call(1, 0, 1, 3, 1, 300, 300);
+	aggregate(false);
+	ck_assert_str_eq(catalog.functions[index_of(3)].name, "free");
+}
+END_TEST
+
 START_TEST(walks_deep_trees_without_recursion)
 {
 	uint32_t depth = 200000, i;
@@ -652,6 +661,7 @@ int main(void)
 	tcase_add_test(tests, drops_a_context_that_is_no_ancestor);
 	tcase_add_test(tests, keeps_functions_without_a_record);
 	tcase_add_test(tests, names_functions_without_symbols_by_address);
+	tcase_add_test(tests, names_functions_as_they_were_asked_for);
 	tcase_add_test(tests, walks_deep_trees_without_recursion);
 	tcase_add_test(tests, adds_up_threads);
 	tcase_add_test(tests, estimates_from_timed_calls);

@@ -31,6 +31,7 @@ static void setup(void)
 		     600, 0);
 	builder_call(&builder, root + 4, root + 2, root + 4, 5, 0x401120, 1,
 		     100, 100);
+	builder_names(&builder, 1, 5, 2, "five\0six", sizeof("five\0six"));
 	second = builder_thread(&builder, 1, 101, "worker", 2500, 3);
 	builder_call(&builder, second + 1, second, second + 1, 3, 0x400050, 1,
 		     0, 0);
@@ -292,6 +293,39 @@ START_TEST(skips_unknown_chunks)
 }
 END_TEST
 
+static const char *name_of(const struct swz_profile *profile, uint32_t id)
+{
+	return profile->functions[swz_profile_function_by_id(profile, id)].name;
+}
+
+START_TEST(knows_by_which_names_functions_were_asked_for)
+{
+	struct swz_profile *profile = builder_read(&builder);
+
+	ck_assert_str_eq(name_of(profile, 5), "five");
+	ck_assert_str_eq(name_of(profile, 6), "six");
+	ck_assert_ptr_null(name_of(profile, 7));
+	swz_profile_free(profile);
+}
+END_TEST
+
+START_TEST(leaves_out_names_that_are_cut_off_or_nobodys)
+{
+	struct swz_profile *profile;
+	char names[60];
+
+	/* up to the end of the chunk, and more are said to follow */
+	memset(names, 'x', sizeof(names));
+	names[5] = '\0';
+	builder_names(&builder, 1, 7, 3, names, sizeof(names));
+	builder_names(&builder, 1, 0xfffffff0, 2, "a\0b", 4);
+	profile = builder_read(&builder);
+	ck_assert_str_eq(name_of(profile, 7), "xxxxx");
+	ck_assert_uint_eq(profile->damage.bad_chunks, 1);
+	swz_profile_free(profile);
+}
+END_TEST
+
 START_TEST(counts_a_chunk_with_a_bad_magic_as_damage)
 {
 	size_t offset = builder_chunk(&builder, SWZ_CHUNK_NODES, 0, 0, 64);
@@ -456,6 +490,8 @@ int main(void)
 	tcase_add_test(tests, goes_on_after_an_unfinished_chunk);
 	tcase_add_test(tests, reads_a_thread_without_nodes);
 	tcase_add_test(tests, skips_unknown_chunks);
+	tcase_add_test(tests, knows_by_which_names_functions_were_asked_for);
+	tcase_add_test(tests, leaves_out_names_that_are_cut_off_or_nobodys);
 	tcase_add_test(tests, counts_a_chunk_with_a_bad_magic_as_damage);
 	tcase_add_test(tests, open_frames_end_where_the_thread_was_last_seen);
 	tcase_add_test(tests, counts_calls_in_folded_contexts);
