@@ -1,0 +1,193 @@
+# shellcheck shell=bash
+# --imports: calls that go through the caller's GOT into libraries that are not
+# hooked, for all ways in which such an entry is bound, and the calls that must
+# be left as they are.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets imports libimports.so late
+RUN_OPTIONS=(--imports)
+
+# The calls that each thread has made, against what it says.
+check_threads() { # PROGRAM
+	local tid times calls
+	assert_same_as_native "$1" threads ids
+	assert_complete profile
+	assert_calls profile writer 4 write 100
+	assert_eq 4 "$(wc -l <ids)" 'threads'
+	while read -r tid times; do
+		dump_table profile --tid "$tid" -F write
+		calls=$(row table calls write)
+		assert_eq "$times" "${calls:-0}" 'writes of a thread'
+		assert_eq 1 "$(grep -vc -e '^#' -e ' function ' table)" \
+			'rows with -F write'
+	done <ids
+}
+
+# setjmp to cancellation: as native, and counted.
+check_all() { # PROGRAM
+	assert_same_as_native "$1"
+	assert_complete profile
+	assert_readable profile
+	# qsort: thrown through 10 times, jumped out of once; write: 10 times by
+	# the handler, and in the child
+	assert_calls profile qsort 11 getppid 10 read 1 fork 1 system 1 \
+		pause 10 write 10 setjmp 0 _setjmp 0 vfork 0 dlsym 0 dlopen 0
+	dump_table profile
+	assert_eq 10 "$(unwound table qsort)" 'calls of qsort that were thrown'
+	assert_eq 1 "$(unwound table read)" 'calls of read that were cancelled'
+	callees_of profile reader | tr ' ' '\n' >callees
+	assert_matches callees '^read$'
+	# of the forked child; the other one is the shell's
+	for child in profile.*; do
+		case $("$DUMP" -q -f info "$child") in
+		*executable:*"${1##*/}"*) mv "$child" profile.forked ;;
+		esac
+	done
+	assert_eq 1 "$(calls_of profile.forked write)" 'writes of the child'
+	assert_eq 1 "$(calls_of profile.forked _exit)" 'calls of _exit'
+	rm -f profile.*
+}
+
+it 'each thread'\''s calls of write'
+check_threads "$TARGETS/imports"
+it 'what returns twice, reads its return address, throws or is cancelled'
+check_all "$TARGETS/imports"
+
+it 'nothing of it without the option'
+RUN_OPTIONS=()
+assert_same_as_native "$TARGETS/imports"
+assert_calls profile qsort 0 getppid 0 write 0
+rm -f profile.*
+SWIZZLE_IMPORTS=1 assert_same_as_native "$TARGETS/imports"
+assert_calls profile qsort 11 getppid 10
+rm -f profile.*
+RUN_OPTIONS=(--imports)
+
+
+build() { # NAME FLAG...
+	local name=$1
+	shift
+	if ! g++ -O2 -g -pthread -o "$name" "$TOP/tests/targets/imports.cc" \
+		"$@" 2>build.err; then
+		echo "not built here: $name ($*): $(head -n 1 build.err)"
+		return 1
+	fi
+}
+if command -v g++ >/dev/null; then
+	it 'bound lazily'
+	build lazy -Wl,-z,lazy && check_threads ./lazy && check_all ./lazy
+	it 'bound by LD_BIND_NOW'
+	export LD_BIND_NOW=1
+	[ ! -x lazy ] || check_all ./lazy
+	unset LD_BIND_NOW
+	it 'bound at once and read-only'
+	build now -Wl,-z,now -Wl,-z,relro && check_threads ./now &&
+		check_all ./now && assert_contains out 'GOT r--p'
+	it 'called through the GOT, without a PLT'
+	build no_plt -fno-plt && check_threads ./no_plt && check_all ./no_plt
+	it 'at a fixed address'
+	build fixed -no-pie -fno-pie -Wl,-z,lazy && check_threads ./fixed &&
+		check_all ./fixed
+	it 'tables in the text segment'
+	build together -Wl,-z,noseparate-code -Wl,-z,lazy &&
+		check_threads ./together
+	it 'PLT with endbr64'
+	build plt_sec -fcf-protection -Wl,-z,ibtplt -Wl,-z,lazy &&
+		check_threads ./plt_sec
+else
+	echo 'no g++: no other ways of linking'
+fi
+
+it 'libraries that come later'
+late_library=$TARGETS/libimports.so
+for how in lazy now; do
+	assert_same_as_native "$TARGETS/imports" late "$late_library" $how 1
+	assert_complete profile
+	assert_calls profile write 10 getppid 1 imports_entry 1
+	assert_eq 'write' "$(callees_of profile imports_entry)" \
+		'callees of the library'
+done
+it 'reloaded 100 times'
+assert_same_as_native "$TARGETS/imports" late "$late_library" lazy 100
+assert_complete profile
+assert_calls profile write 1000 getppid 100 imports_entry 100
+if command -v gcc >/dev/null; then
+	gcc -O2 -shared -fPIC -fno-plt -Wl,-z,now -Wl,-z,relro -o late_now.so \
+		"$TOP/tests/targets/libimports.c"
+	assert_same_as_native "$TARGETS/imports" late ./late_now.so lazy 5
+	assert_calls profile write 50 getppid 5
+fi
+
+it 'other ones in parent and child of a fork'
+assert_same_as_native "$TARGETS/late" fork
+assert_complete profile
+assert_calls profile late_entry 1 late_leaf 6 other_entry 1
+for child in profile.*; do
+	assert_readable "$child"
+	assert_calls "$child" late_entry 1 late_leaf 7 other_entry 0
+done
+rm -f profile.*
+
+it '--list tells of imports, and the profile of what was refused'
+capture "$RUN" --imports --list -v "$TARGETS/imports"
+assert_status 0
+assert_matches out '^    imports +[0-9]+ +[0-9]+ +[0-9]+$'
+assert_matches out '^ +timed +write$'
+assert_matches out '^ +returns twice +vfork$'
+assert_matches out '^ +reads its return address +dlsym$'
+assert_same_as_native "$TARGETS/imports" threads ids
+assert_complete profile
+assert_matches info '^imported from +functions +timed +refused$'
+assert_matches info '^/.*/libc.so.6 +[0-9]+ +[0-9]+ +[0-9]+$'
+
+it 'swizzle-dump -F shows what matches'
+dump_table profile -F 'wri[st]e*'
+assert_eq '4 100' "$(row table calls writer) $(row table calls write)" \
+	'calls of writer and write'
+assert_eq 2 "$(grep -vc -e '^#' -e ' function ' table)" 'rows'
+dump_table profile -F nobody --filter writer
+assert_eq 4 "$(row table calls writer)" 'calls of writer'
+assert_eq '' "$(row table calls write)" 'calls of write'
+capture "$DUMP" -f text -F '' profile
+assert_status 2
+
+it 'filters'
+RUN_OPTIONS=(--imports -H write)
+assert_same_as_native "$TARGETS/imports" threads ids
+assert_calls profile writer 4 write 0
+RUN_OPTIONS=(--imports -F write)
+assert_same_as_native "$TARGETS/imports" threads ids
+assert_calls profile writer 0 write 100
+RUN_OPTIONS=(--imports -N '*writer*')
+assert_same_as_native "$TARGETS/imports" threads ids
+assert_calls profile writer 0 write 0
+# a library that is not in scope neither calls nor is hooked
+RUN_OPTIONS=(--imports -M 'libstdc++*')
+assert_same_as_native "$TARGETS/imports" threads ids
+assert_calls profile writer 0 write 0
+
+RUN_OPTIONS=(--imports)
+it 'programs as they are'
+if command -v sqlite3 >/dev/null; then
+	assert_same_as_native sqlite3 :memory: \
+		'create table t(a); insert into t values(1),(2);
+		select sum(a) from t;'
+	assert_complete profile
+else
+	echo 'no sqlite3'
+fi
+for program in python3 gdb node; do
+	program=$(command -v /usr/bin/$program)
+	case $program in
+	*python3)
+		assert_same_as_native "$program" -c \
+			'import json, threading; print(json.dumps([1, 2]))'
+		assert_complete profile
+		;;
+	*gdb) assert_same_as_native "$program" --version ;;
+	*node) assert_same_as_native "$program" -e 'console.log(1 + 1)' ;;
+	'') echo 'one of python3, gdb, node is not there' ;;
+	esac
+done
+
+finish
