@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/syscall.h"
+#include "runtime/pattern.h"
 
 #define DEFAULT_MAX_MEMORY (256ull << 20)
 #define LEAST_MEMORY (1ull << 20)
@@ -107,11 +108,34 @@ static bool set_output(const char *pattern)
 	return true;
 }
 
+static bool patterns(const char *name, const char **list)
+{
+	*list = text(name);
+	return !*list || swz_patterns_are_valid(*list);
+}
+
+#define BAD_PATTERN ": a pattern is empty, or its [ has no ]"
+
+static const char *read_patterns(struct swz_config *c)
+{
+	if (!patterns("SWIZZLE_FILTER", &c->filter))
+		return "SWIZZLE_FILTER" BAD_PATTERN;
+	if (!patterns("SWIZZLE_NOTRACE", &c->notrace))
+		return "SWIZZLE_NOTRACE" BAD_PATTERN;
+	if (!patterns("SWIZZLE_HIDE", &c->hide))
+		return "SWIZZLE_HIDE" BAD_PATTERN;
+	if (!patterns("SWIZZLE_MODULE", &c->module))
+		return "SWIZZLE_MODULE" BAD_PATTERN;
+	if (!patterns("SWIZZLE_LOCATION", &c->location))
+		return "SWIZZLE_LOCATION" BAD_PATTERN;
+	return NULL;
+}
+
 const char *swz_config_read(int argc, char **argv, char **envp)
 {
 	struct swz_config *c = &swz_config;
-	const char *mode, *timing;
-	uint64_t depth;
+	const char *mode, *timing, *problem;
+	uint64_t depth, size;
 	char *fresh;
 
 	c->argc = argc;
@@ -124,10 +148,12 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	c->list = flag("SWIZZLE_LIST", false);
 	c->imports = flag("SWIZZLE_IMPORTS", false);
 	c->follow = flag("SWIZZLE_FOLLOW", true);
-	c->filter = text("SWIZZLE_FILTER");
-	c->notrace = text("SWIZZLE_NOTRACE");
-	c->hide = text("SWIZZLE_HIDE");
-	c->module = text("SWIZZLE_MODULE");
+	problem = read_patterns(c);
+	if (problem)
+		return problem;
+	if (!number("SWIZZLE_MIN_SIZE", 0, &size) || size > UINT32_MAX)
+		return "SWIZZLE_MIN_SIZE: not a number of bytes";
+	c->min_size = (uint32_t)size;
 	mode = text("SWIZZLE_MODE");
 	if (mode && strcmp(mode, "profile") != 0)
 		return "SWIZZLE_MODE: only 'profile' is known";

@@ -14,7 +14,9 @@ struct swz_config {
 	const char *notrace;
 	const char *hide;
 	const char *module;
+	const char *location;
 	uint32_t depth;      /* 0: no limit */
+	uint32_t min_size;   /* bytes; 0: no limit */
 	uint64_t max_memory; /* bytes */
 	bool sampled;        /* --timing sampled */
 	bool follow;

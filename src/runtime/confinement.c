@@ -115,3 +115,8 @@ void swz_confinement_mark(struct swz_module *m)
 			f->wrapper = &known[i].wrapper;
 	}
 }
+
+bool swz_confinement_has(const struct swz_wrapper *wrapper)
+{
+	return wrapper->entry == swz_wrap_confine;
+}

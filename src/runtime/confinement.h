@@ -19,4 +19,7 @@ bool swz_confinement_is_in(struct swz_module *module);
 /* Gives those of the module's functions their wrappers. */
 void swz_confinement_mark(struct swz_module *module);
 
+/* Whether the wrapper is one of those. */
+bool swz_confinement_has(const struct swz_wrapper *wrapper);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "runtime/filter.h"
 #include "runtime/function.h"
 #include "runtime/plan.h"
 #include "runtime/scan.h"
@@ -245,9 +246,8 @@ static enum swz_status inspect(uint32_t party)
 static void filter(struct swz_target *t)
 {
 	struct swz_function f = {.name = t->name, .size = t->size};
-	struct swz_module m = {.functions = &f, .function_count = 1};
 
-	swz_plan_filter_functions(&m);
+	swz_filter_by_name(&f);
 	t->filter = f.filter;
 	swz_import_refuse(&t->status, f.status);
 }

@@ -235,14 +235,14 @@ static bool same_build(const struct swz_module *m)
 	       (!id.size || memcmp(id.data, m->build_id.data, id.size) == 0);
 }
 
-static void map_file(struct swz_module *m, const char *path)
+struct swz_bytes swz_file_map(const char *path)
 {
 	struct swz_bytes file = {0};
 	struct stat st;
 	long fd = SWZ_SYSCALL(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return;
+		return file;
 	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 && st.st_size > 0) {
 		file.size = (size_t)st.st_size;
 		file.data = swz_sys_mmap(NULL, file.size, PROT_READ,
@@ -250,6 +250,15 @@ static void map_file(struct swz_module *m, const char *path)
 	}
 	SWZ_SYSCALL(SYS_close, fd);
 	if (!file.data)
+		file.size = 0;
+	return file;
+}
+
+static void map_file(struct swz_module *m, const char *path)
+{
+	struct swz_bytes file = swz_file_map(path);
+
+	if (!file.size)
 		return;
 	if (swz_elf_open(&m->file, file) == SWZ_OK && same_build(m))
 		return;

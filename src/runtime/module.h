@@ -70,6 +70,9 @@ bool swz_module_describe(struct swz_module *module,
 enum swz_status swz_module_open(struct swz_module *module) SWZ_MUST_CHECK;
 void swz_module_close(struct swz_module *module);
 
+/* A whole file, read-only, to be unmapped; empty if that does not go. */
+struct swz_bytes swz_file_map(const char *path);
+
 /* Finds what the module defines by this name, in .dynsym or .symtab of its
  * file. */
 bool swz_module_symbol(const struct swz_module *module, const char *name,

@@ -94,6 +94,47 @@ bool swz_patterns_exclude(const char *list, const char *a, const char *b)
 	return any(list, true, a, b);
 }
 
+bool swz_patterns_name(const char *list, const char *a, const char *b)
+{
+	if (!list || swz_patterns_exclude(list, a, b))
+		return false;
+	return !swz_patterns_any_positive(list) ||
+	       swz_patterns_match(list, a, b);
+}
+
+static bool is_valid(const char *p, const char *end)
+{
+	if (p < end && *p == '!' && ++p == end)
+		return false;
+	while (p < end) {
+		if (*p++ != '[')
+			continue;
+		if (p < end && (*p == '!' || *p == '^'))
+			p++;
+		do /* the first one may be a ']' */
+			p++;
+		while (p < end && *p != ']');
+		if (p >= end)
+			return false;
+		p++;
+	}
+	return true;
+}
+
+bool swz_patterns_are_valid(const char *list)
+{
+	while (*list) {
+		const char *end = list;
+
+		while (*end && *end != '\n')
+			end++;
+		if (!is_valid(list, end))
+			return false;
+		list = end + (*end == '\n');
+	}
+	return true;
+}
+
 /* Skips balanced template arguments I...E as far as they hold only source
  * names and letters; NULL if they hold more. */
 static const char *skip_arguments(const char *s)

@@ -4,11 +4,19 @@
 #include <stdbool.h>
 
 /* Lists of shell patterns (* ? [a-z], no special '/'), one a line; a leading
- * '!' excludes. Pure. */
+ * '!' excludes. A list that only excludes stands for all else. Pure. */
 
 /* Whether the text matches one pattern. */
 bool swz_pattern_matches(const char *pattern, unsigned length,
 			 const char *text);
+
+/* False if a pattern in the list is "!" alone, or has a '[' without a ']'. Empty
+ * lines are no patterns. */
+bool swz_patterns_are_valid(const char *list);
+
+/* Whether the list names one of the two texts (b may be NULL). Of a list of
+ * NULL: false. */
+bool swz_patterns_name(const char *list, const char *a, const char *b);
 
 bool swz_patterns_any_positive(const char *list);
 /* Whether a positive pattern matches one of the two texts (b may be NULL). */

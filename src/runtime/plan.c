@@ -8,12 +8,13 @@
 #include "runtime/config.h"
 #include "runtime/confinement.h"
 #include "runtime/file.h"
+#include "runtime/filter.h"
 #include "runtime/find_object.h"
 #include "runtime/foreign.h"
 #include "runtime/function.h"
 #include "runtime/imports.h"
+#include "runtime/location.h"
 #include "runtime/message.h"
-#include "runtime/pattern.h"
 #include "runtime/sampling.h"
 #include "runtime/scan.h"
 #include "runtime/scratch.h"
@@ -72,38 +73,6 @@ uint32_t swz_plan_function_count(void)
 uint32_t swz_plan_spare_id(void)
 {
 	return end_id;
-}
-
-/* ---------------------------------------------------------------- filters */
-
-static bool matches(const char *patterns, const char *symbol,
-		    const char *qualified)
-{
-	return patterns && swz_patterns_match(patterns, symbol, qualified) &&
-	       !swz_patterns_exclude(patterns, symbol, qualified);
-}
-
-static void filter_function(struct swz_function *f)
-{
-	char qualified[512];
-	const char *q = NULL;
-
-	if (!f->name)
-		return;
-	if (swz_qualified_name(f->name, qualified, sizeof(qualified)))
-		q = qualified;
-	if (matches(swz_config.hide, f->name, q))
-		swz_function_refuse(f, SWZ_REFUSE_FILTERED);
-	if (matches(swz_config.filter, f->name, q))
-		f->filter |= SWZ_FILTER_ONLY;
-	if (matches(swz_config.notrace, f->name, q))
-		f->filter |= SWZ_FILTER_NOTRACE;
-}
-
-void swz_plan_filter_functions(struct swz_module *m)
-{
-	for (uint32_t i = 0; i < m->function_count; i++)
-		filter_function(&m->functions[i]);
 }
 
 /* --------------------------------------------------------------- deciding */
@@ -205,7 +174,9 @@ static bool lands_if_it_throws(const struct swz_module *m,
 static void bypass_hook(struct swz_function *f)
 {
 	f->trampoline += SWZ_TRAMPOLINE_BODY;
-	swz_function_refuse(f, SWZ_REFUSE_WALKS_STACK);
+	swz_function_refuse(f, swz_confinement_has(f->wrapper)
+				       ? SWZ_REFUSE_WATCHED
+				       : SWZ_REFUSE_WALKS_STACK);
 }
 
 static void refuse_all(struct swz_module *m, enum swz_refusal reason)
@@ -306,10 +277,32 @@ static void refuse_functions(struct swz_module *m)
 			swz_function_refuse(f, SWZ_REFUSE_FOREIGN_RUNTIME);
 		if (!m->in_scope)
 			swz_function_refuse(f, SWZ_REFUSE_FILTERED);
-		else if (swz_config.filter || swz_config.notrace ||
-			 swz_config.hide)
-			filter_function(f);
 	}
+	if (m->in_scope)
+		swz_filter_module(m);
+}
+
+/* Whether there is anything to do in the module: what filters leave out must
+ * cost nothing. */
+static bool is_wanted(const struct swz_module *m)
+{
+	for (uint32_t i = 0; i < m->function_count; i++)
+		if (!m->functions[i].is_piece &&
+		    m->functions[i].status == SWZ_PATCHED)
+			return true;
+	return false;
+}
+
+static enum swz_status plan_wanted(struct swz_module *m,
+				   struct swz_decoder *decoder)
+{
+	enum swz_status status = swz_scan_return_slots(m, decoder);
+
+	if (status == SWZ_OK)
+		status = swz_scan_branches(m, decoder);
+	if (status == SWZ_OK)
+		write_trampolines(m, decoder);
+	return status;
 }
 
 /* Modules out of scope are patched for functions that have wrappers. */
@@ -332,12 +325,10 @@ static enum swz_status plan_module(struct swz_module *m,
 	if (m->own_unwinder)
 		swz_note_unwinder(m->start, m->end);
 	refuse_functions(m);
-	status = swz_scan_return_slots(m, decoder);
-	if (status == SWZ_OK)
-		status = swz_scan_branches(m, decoder);
+	if (is_wanted(m))
+		status = plan_wanted(m, decoder);
 	if (status != SWZ_OK)
 		return status;
-	write_trampolines(m, decoder);
 	count_statuses(m);
 	if (m->in_scope)
 		next_id += m->hookable_count;
@@ -406,6 +397,9 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 	status = swz_imports_plan(plan);
 	if (status != SWZ_OK)
 		return status;
+	if (swz_config.location && !swz_location_any_known())
+		swz_say("the source files of no function are known (no debug "
+			"information)", NULL, NULL);
 	end_id = next_id + LATER_IDS;
 	return swz_plan_filtered ? collect_filters(plan) : SWZ_OK;
 }
@@ -602,15 +596,17 @@ static void print_functions(const struct swz_module *m)
 		swz_line_column(&line, 24);
 		swz_line_string(&line, refusal_text[f->status]);
 		if (f->name) {
-			swz_line_column(&line, 56);
+			swz_line_column(&line, 80);
 			swz_line_string(&line, f->name);
 		}
 		swz_line_write(&line, 1);
 	}
 }
 
-static void print_module(const struct swz_module *m)
+static void print_module(const struct swz_module *m, bool filtered)
 {
+	uint32_t left_out = m->counts[SWZ_REFUSE_FILTERED];
+	uint32_t patched = m->counts[SWZ_PATCHED];
 	struct swz_line line;
 
 	swz_line_start(&line);
@@ -618,12 +614,16 @@ static void print_module(const struct swz_module *m)
 	swz_line_string(&line, "  ");
 	swz_line_number(&line, m->hookable_count);
 	swz_line_string(&line, "  ");
-	swz_line_number(&line, m->counts[SWZ_PATCHED]);
+	swz_line_number(&line, patched);
 	swz_line_string(&line, "  ");
-	swz_line_number(&line, m->hookable_count - m->counts[SWZ_PATCHED]);
+	swz_line_number(&line, m->hookable_count - patched - left_out);
+	if (filtered) {
+		swz_line_string(&line, "  ");
+		swz_line_number(&line, left_out);
+	}
 	swz_line_write(&line, 1);
 	for (unsigned i = SWZ_PATCHED + 1; i < SWZ_REFUSAL_COUNT; i++) {
-		if (!m->counts[i])
+		if (!m->counts[i] || i == SWZ_REFUSE_FILTERED)
 			continue;
 		swz_line_start(&line);
 		swz_line_string(&line, "    ");
@@ -640,11 +640,16 @@ static void print_module(const struct swz_module *m)
 void swz_plan_print(const struct swz_plan *plan)
 {
 	struct swz_line line;
+	bool filtered = false;
 
+	for (unsigned i = 0; i < plan->module_count; i++)
+		filtered |= plan->modules[i].counts[SWZ_REFUSE_FILTERED] != 0;
 	swz_line_start(&line);
 	swz_line_string(&line, "module  functions  patched  refused");
+	if (filtered)
+		swz_line_string(&line, "  filtered");
 	swz_line_write(&line, 1);
 	for (unsigned i = 0; i < plan->module_count; i++)
 		if (plan->modules[i].in_scope)
-			print_module(&plan->modules[i]);
+			print_module(&plan->modules[i], filtered);
 }

@@ -69,8 +69,6 @@ uint32_t swz_plan_take_ids(uint32_t count);
 /* All ids that have been given are less. */
 uint32_t swz_plan_next_id(void);
 
-/* Applies -F, -N and -H to functions by their names alone. */
-void swz_plan_filter_functions(struct swz_module *module);
 void swz_plan_set_filter(uint32_t function, uint8_t flags);
 
 /* By function id; zeros where there are no filters. */
