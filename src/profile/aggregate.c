@@ -14,6 +14,7 @@
 
 #include "profile/arith.h"
 #include "profile/memory.h"
+#include "profile/progress.h"
 
 struct function_ticks {
 	uint32_t function;
@@ -199,6 +200,8 @@ static void add_call(struct sums *sums, const struct swz_tree_node *node,
 		mark_recursive(sums, callee);
 }
 
+#define PROGRESS_EVERY 16384u
+
 static void add_nodes(struct sums *sums)
 {
 	const struct swz_tree *tree = sums->tree;
@@ -208,6 +211,8 @@ static void add_nodes(struct sums *sums)
 		const struct swz_tree_node *node = &tree->nodes[i];
 		uint32_t caller = caller_of(sums, node);
 
+		if (i % PROGRESS_EVERY == 0)
+			swz_progress_add(PROGRESS_EVERY);
 		if (is_folded(node))
 			caller = take_folded(sums, node, caller);
 		if (!is_hidden(node) && (node->calls || node->ticks))

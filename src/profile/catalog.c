@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "profile/memory.h"
+#include "profile/progress.h"
 #include "profile/symbols.h"
 
 #define UNKNOWN_MODULE UINT64_MAX
@@ -102,6 +103,7 @@ static void warn_no_symbols(const struct swz_catalog *catalog,
 		reason = "has changed since it was profiled (other build-id)";
 	else if (status == SWZ_E_FORMAT)
 		reason = "is not an ELF file";
+	swz_progress_clear();
 	fprintf(stderr, "swizzle: %s %s; its functions are shown by address\n",
 		module->path, reason);
 }
@@ -413,7 +415,10 @@ void swz_catalog_resolve(struct swz_catalog *catalog)
 
 	for (i = 0; i < catalog->resolved; i++)
 		*by_name(&names, &catalog->functions[i]) = (uint32_t)i;
+	swz_progress_stage("finding names",
+			   catalog->function_count - catalog->resolved);
 	for (i = catalog->resolved; i < catalog->function_count; i++) {
+		swz_progress_add(1);
 		resolve(catalog, &catalog->functions[i]);
 		tell_apart(catalog, &names, &catalog->functions[i]);
 	}

@@ -178,22 +178,38 @@ static size_t path_width(const struct swz_profile *profile)
 	return width;
 }
 
+/* What the user did not want is no refusal, and has a column of its own, if
+ * there is any. */
+static bool any_filtered(const struct swz_profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->module_count; i++)
+		if (profile->modules[i].record.counts[SWZ_REFUSE_FILTERED])
+			return true;
+	return false;
+}
+
 static void put_module(FILE *stream, const struct swz_profile_module *module,
-		       int width)
+		       int width, bool filtered)
 {
 	const uint32_t *counts = module->record.counts;
+	uint32_t left_out = counts[SWZ_REFUSE_FILTERED];
 	int padding = width - (int)strlen(module->path);
-	uint64_t refused = 0;
+	uint64_t others = 0;
 	unsigned int i;
 
 	for (i = 1; i < SWZ_REFUSAL_SLOTS; i++)
-		refused += counts[i];
+		others += counts[i];
 	swz_put_text(stream, module->path);
-	fprintf(stream, "%*s %9" PRIu64 " %9" PRIu32 " %9" PRIu64 "\n",
-		padding > 0 ? padding : 0, "", refused + counts[SWZ_PATCHED],
-		counts[SWZ_PATCHED], refused);
+	fprintf(stream, "%*s %9" PRIu64 " %9" PRIu32 " %9" PRIu64,
+		padding > 0 ? padding : 0, "", others + counts[SWZ_PATCHED],
+		counts[SWZ_PATCHED], others - left_out);
+	if (filtered)
+		fprintf(stream, " %9" PRIu32, left_out);
+	putc('\n', stream);
 	for (i = 1; i < SWZ_REFUSAL_SLOTS; i++)
-		if (counts[i])
+		if (counts[i] && i != SWZ_REFUSE_FILTERED)
 			fprintf(stream, "    %-*s %9" PRIu32 "\n", width + 16,
 				swz_refusal_text(i), counts[i]);
 }
@@ -267,15 +283,18 @@ static void put_late(FILE *stream, const struct swz_profile *profile)
 
 static void put_modules(FILE *stream, const struct swz_profile *profile)
 {
+	bool filtered = any_filtered(profile);
 	int width = (int)path_width(profile);
 	size_t i;
 
-	fprintf(stream, "\n%-*s %9s %9s %9s\n", width, "module", "functions",
-		"patched", "refused");
+	fprintf(stream, "\n%-*s %9s %9s %9s%s\n", width, "module",
+		"functions", "patched", "refused",
+		filtered ? "  filtered" : "");
 	for (i = 0; i < profile->module_count; i++)
 		if (!is_left_out(&profile->modules[i]) &&
 		    !is_repeated(profile, i))
-			put_module(stream, &profile->modules[i], width);
+			put_module(stream, &profile->modules[i], width,
+				   filtered);
 	put_left_out(stream, profile);
 	put_late(stream, profile);
 }

@@ -17,6 +17,7 @@
 #include "profile/arith.h"
 #include "profile/map.h"
 #include "profile/memory.h"
+#include "profile/progress.h"
 
 #define NONE SWZ_INDEX_NONE
 
@@ -261,9 +262,11 @@ static void collect(struct builder *builder)
 	uint32_t j;
 
 	collect_root(builder);
-	for (i = 0; i < thread->span_count; i++)
+	for (i = 0; i < thread->span_count; i++) {
 		for (j = 0; j < thread->spans[i].count; j++)
 			collect_slot(builder, thread->spans[i].unit + j);
+		swz_progress_add(thread->spans[i].count);
+	}
 	collect_unwound(builder);
 	resolve(builder);
 }

@@ -154,6 +154,9 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	if (!number("SWIZZLE_MIN_SIZE", 0, &size) || size > UINT32_MAX)
 		return "SWIZZLE_MIN_SIZE: not a number of bytes";
 	c->min_size = (uint32_t)size;
+	if (!number("SWIZZLE_PROGRESS_AFTER", 1000, &c->progress_after_ms) ||
+	    c->progress_after_ms > UINT32_MAX)
+		c->progress_after_ms = 1000;
 	mode = text("SWIZZLE_MODE");
 	if (mode && strcmp(mode, "profile") != 0)
 		return "SWIZZLE_MODE: only 'profile' is known";

@@ -19,6 +19,7 @@ struct swz_config {
 	uint32_t min_size;   /* bytes; 0: no limit */
 	uint64_t max_memory; /* bytes */
 	bool sampled;        /* --timing sampled */
+	uint64_t progress_after_ms; /* for tests; see src/runtime/progress.h */
 	bool follow;
 	bool imports; /* time calls through the GOT, too */
 	bool list;

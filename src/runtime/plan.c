@@ -15,6 +15,7 @@
 #include "runtime/imports.h"
 #include "runtime/location.h"
 #include "runtime/message.h"
+#include "runtime/progress.h"
 #include "runtime/sampling.h"
 #include "runtime/scan.h"
 #include "runtime/scratch.h"
@@ -207,6 +208,9 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 		struct swz_function *f = &m->functions[i];
 		enum swz_refusal refusal = SWZ_REFUSE_OUT_OF_REACH;
 
+		if (i % 1024 == 0)
+			swz_progress_percent((unsigned)(
+				50 + 50ull * i / m->function_count));
 		if (f->is_piece)
 			continue;
 		if (f->status == SWZ_PATCHED) {
@@ -298,8 +302,10 @@ static enum swz_status plan_wanted(struct swz_module *m,
 {
 	enum swz_status status = swz_scan_return_slots(m, decoder);
 
+	swz_progress_percent(30);
 	if (status == SWZ_OK)
 		status = swz_scan_branches(m, decoder);
+	swz_progress_percent(50);
 	if (status == SWZ_OK)
 		write_trampolines(m, decoder);
 	return status;
@@ -366,10 +372,20 @@ static bool has_file(const struct swz_module *m)
 	return m->text_count && m->path[0] == '/';
 }
 
+static uint64_t text_to_plan(const struct swz_module *m)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; m->in_scope && i < m->text_count; i++)
+		bytes += m->text[i].end - m->text[i].start;
+	return bytes;
+}
+
 enum swz_status swz_plan_make(struct swz_plan *plan)
 {
 	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
 	enum swz_status status;
+	uint64_t text = 0;
 
 	if (!decoder)
 		return SWZ_E_NOMEM;
@@ -385,11 +401,15 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 		if (status != SWZ_OK)
 			return status;
 		swz_confinement_look(&plan->modules[i]);
+		text += text_to_plan(&plan->modules[i]);
 	}
+	swz_progress_begin(text);
 	for (unsigned i = 0; i < plan->module_count; i++) {
 		plan->modules[i].first_id = next_id;
 		if (!has_file(&plan->modules[i]))
 			continue;
+		swz_progress_module(plan->modules[i].path,
+				    text_to_plan(&plan->modules[i]));
 		status = plan_module(&plan->modules[i], decoder);
 		if (status != SWZ_OK)
 			return status;
@@ -397,6 +417,7 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 	status = swz_imports_plan(plan);
 	if (status != SWZ_OK)
 		return status;
+	swz_progress_end();
 	if (swz_config.location && !swz_location_any_known())
 		swz_say("the source files of no function are known (no debug "
 			"information)", NULL, NULL);

@@ -19,6 +19,7 @@
 #include "profile/inputs.h"
 #include "profile/memory.h"
 #include "profile/output.h"
+#include "profile/progress.h"
 
 #ifndef SWZ_VERSION
 #define SWZ_VERSION "unknown"
@@ -108,6 +109,7 @@ static void complain(const char *format, ...)
 {
 	va_list arguments;
 
+	swz_progress_clear();
 	fputs("swizzle: ", stderr);
 	va_start(arguments, format);
 	vfprintf(stderr, format, arguments);
@@ -373,8 +375,12 @@ static void read_inputs(struct input *input, const struct options *options,
 			complain("%s: %s", arguments[at], error.text);
 	if (!count && swz_inputs_add_newest(&inputs) != SWZ_OK)
 		complain("no swizzle.out.* in this directory");
-	for (i = 0; i < inputs.count; i++)
+	swz_progress_stage("reading profiles", inputs.count);
+	for (i = 0; i < inputs.count; i++) {
 		read_input(input, options, inputs.paths[i]);
+		swz_progress_add(1);
+	}
+	swz_progress_end();
 	swz_inputs_free(&inputs);
 }
 
@@ -399,6 +405,16 @@ static bool wants(const struct options *options,
 	return !options->one_thread || thread->record.tid == options->tid;
 }
 
+static uint64_t node_count(const struct swz_profile_thread *thread)
+{
+	uint64_t count = 0;
+	size_t i;
+
+	for (i = 0; i < thread->span_count; i++)
+		count += thread->spans[i].count;
+	return count;
+}
+
 static void add_thread(struct swz_report *report, struct swz_binding *binding,
 		       const struct swz_profile_thread *thread,
 		       const struct options *options)
@@ -408,6 +424,29 @@ static void add_thread(struct swz_report *report, struct swz_binding *binding,
 	swz_tree_build(&tree, binding->profile, thread, options->compensate);
 	swz_report_add(report, binding, &tree);
 	swz_tree_free(&tree);
+}
+
+/* To be called before threads are added: all that are wanted, or one. */
+static void begin_adding(const struct input *input,
+			 const struct options *options,
+			 const struct swz_profile_thread *only)
+{
+	uint64_t count = 0;
+	size_t i, j;
+
+	for (i = 0; i < input->count && !only; i++)
+		for (j = 0; j < input->profiles[i]->thread_count; j++)
+			if (wants(options, &input->profiles[i]->threads[j]))
+				count += node_count(
+					&input->profiles[i]->threads[j]);
+	/* twice: making the tree, and adding its costs */
+	swz_progress_stage("adding up", 2 * (only ? node_count(only) : count));
+}
+
+static void resolve(struct swz_catalog *catalog)
+{
+	swz_catalog_resolve(catalog);
+	swz_progress_end();
 }
 
 static void warn_report(const struct swz_report *report,
@@ -479,6 +518,7 @@ static int dump_merged(struct input *input, struct swz_catalog *catalog,
 	char *path;
 	size_t i, j;
 
+	begin_adding(input, options, NULL);
 	for (i = 0; i < input->count; i++)
 		for (j = 0; j < input->profiles[i]->thread_count; j++)
 			if (wants(options, &input->profiles[i]->threads[j]))
@@ -487,7 +527,7 @@ static int dump_merged(struct input *input, struct swz_catalog *catalog,
 					   options);
 	warn_report(&report, options);
 	swz_report_sort(&report);
-	swz_catalog_resolve(catalog);
+	resolve(catalog);
 	section = new_section(input, 0, &report, options);
 	section.profile_count = input->count;
 	path = output_path(options, input->profiles[0]->header.pid);
@@ -571,10 +611,11 @@ static int dump_thread(struct input *input, size_t index, size_t thread_index,
 	if (status != EXIT_OK)
 		return status;
 	section.part = ++to->part;
+	begin_adding(input, options, section.thread);
 	add_thread(&report, binding, section.thread, options);
 	warn_report(&report, options);
 	swz_report_sort(&report);
-	swz_catalog_resolve(binding->catalog);
+	resolve(binding->catalog);
 	if (options->format == FORMAT_TEXT && section.part > 1)
 		putc('\n', to->output.stream);
 	write_section(to->output.stream, &section, options);
@@ -665,6 +706,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);    /* a write says EPIPE instead */
 	unsetenv("DEBUGINFOD_URLS"); /* no network */
 	parse_options(&options, argc, argv);
+	swz_progress_allow(!options.quiet);
 	read_inputs(&input, &options, argv + optind, argc - optind);
 	if (!input.count) {
 		status = EXIT_INPUT;

@@ -161,3 +161,16 @@ assert_same_end() { # PROGRAM [ARG...]
 	assert_same "$TMP/native.out" "$TMP/out"
 	assert_same "$TMP/native.err" "$TMP/err"
 }
+
+# tests/targets/shape.c and its library
+SHAPE_NAMES='main alpha beta gamma_ delta part_work part_inner'
+
+assert_shape() { # PROFILE "COUNT..." of SHAPE_NAMES
+	local name calls line=
+	dump_table "$1"
+	for name in $SHAPE_NAMES; do
+		calls=$(row table calls "$name")
+		line="$line ${calls:-0}"
+	done
+	assert_eq "$2" "${line# }" "calls of $SHAPE_NAMES"
+}

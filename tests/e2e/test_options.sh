@@ -1,62 +1,8 @@
 # shellcheck shell=bash
-# What is recorded under the options of swizzle-run, and where it goes.
+# The options of swizzle-run that are no filters (those: test_filters.sh).
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets shape contexts fib processes
-
-NAMES='main alpha beta gamma_ delta part_work part_inner'
-
-assert_shape() { # PROFILE "COUNT..." of NAMES
-	local name line=
-	dump_table "$1"
-	for name in $NAMES; do
-		calls=$(row table calls "$name")
-		line="$line ${calls:-0}"
-	done
-	assert_eq "$2" "${line# }" "calls of $NAMES"
-}
-
-shape() { # "COUNT..." OPTION...
-	local counts=$1
-	shift
-	RUN_OPTIONS=("$@")
-	it "options $*"
-	assert_same_as_native "$TARGETS/shape"
-	assert_complete profile
-	assert_shape profile "$counts"
-	RUN_OPTIONS=()
-}
-
-#      main alpha beta gamma_ delta part_work part_inner
-shape '1 3 6 34 4 8 8'
-shape '0 3 6 30 0 0 0' -F alpha
-shape '0 0 0 4 4 8 8' -F 'del*'
-shape '0 3 6 34 4 8 8' -F alpha -F delta
-shape '0 3 6 30 0 8 8' -F '?lpha' -F 'part_*'
-shape '0 0 0 0 0 0 0' -F nothing_of_that_name
-shape '1 3 0 4 4 8 8' -N beta
-shape '1 3 6 0 4 8 8' -N 'g*'
-shape '1 3 6 30 0 0 0' --notrace=delta
-shape '0 3 0 0 0 0 0' -F alpha -N beta
-shape '1 3 0 34 4 8 8' -H beta
-shape '1 0 0 34 4 8 8' -H alpha -H beta
-shape '0 0 0 34 0 8 8' -H main -H '[a-d]*'
-shape '1 0 0 0 0 0 0' -D 1
-shape '1 3 0 0 4 0 0' -D 2
-shape '1 3 6 4 4 8 0' -D3
-shape '1 3 6 34 4 8 8' --depth=100
-shape '0 3 6 0 0 0 0' -F alpha -D 2
-shape '1 3 6 34 4 0 0' -M shape
-shape '1 3 6 34 4 0 0' -M '!libpart*'
-shape '0 0 0 0 0 8 8' -M 'libpart*'
-shape '0 0 0 0 0 8 8' -M 'lib*' -M '!libc.*'
-shape '0 0 0 0 0 0 0' -M nothing
-
-it 'a hidden function gives its time to its caller'
-"$RUN" -o profile -H fib "$TARGETS/fib" >/dev/null
-assert_calls profile main 1 fib 0
-assert_ge "$(row table self main)" \
-	"$(($(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' table) / 2))" 'its time'
 
 it '--list shows what would be patched, and does not run the program'
 capture "$RUN" --list "$TARGETS/shape"
@@ -68,13 +14,13 @@ assert_empty err
 assert_missing "$(echo swizzle.out.*)"
 capture "$RUN" --list -v "$TARGETS/shape"
 assert_status 0
-for name in $NAMES; do
+for name in $SHAPE_NAMES; do
 	assert_matches out "patched +$name\$"
 done
 capture "$RUN" --list -v -M 'libpart*' "$TARGETS/shape"
 assert_matches out 'patched +part_work$'
 assert_not_contains out 'alpha'
-awk '/^\// && $2 != $3 + $4' out >bad
+awk '/^\// && $2 != $3 + $4 + $5' out >bad
 assert_empty bad
 
 it '-v names the profile, -q says nothing'

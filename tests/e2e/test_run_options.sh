@@ -36,7 +36,8 @@ done
 it 'help names every option'
 "$RUN" --help >"$TMP/help"
 for option in -o --output -m --mode -F --filter -N --notrace -H --hide -M \
-	--module -D --depth --timing --max-memory --follow --no-follow --list -v -q \
+	--module -L --location -Z --min-size -D --depth --timing --max-memory \
+	--follow --no-follow --list -v -q \
 	-V -h; do
 	assert_contains "$TMP/help" "$option"
 done
@@ -80,7 +81,7 @@ assert_eq "+0" "$(SWIZZLE_FOLLOW=0 value_of SWIZZLE_FOLLOW)"
 assert_eq "+1" "$(SWIZZLE_FOLLOW=0 value_of SWIZZLE_FOLLOW --follow)"
 
 it 'collects repeated patterns, one a line'
-for pair in F:filter N:notrace H:hide M:module; do
+for pair in F:filter N:notrace H:hide M:module L:location; do
 	name=SWIZZLE_$(echo "${pair#*:}" | tr a-z A-Z)
 	assert_eq "+a*
 b c
@@ -107,11 +108,26 @@ for pair in 1048576:1048576 1024K:1048576 1024k:1048576 16M:16777216 \
 	assert_eq "+${pair#*:}" "$(value_of SWIZZLE_MAX_MEMORY --max-memory "${pair%:*}")" "$pair"
 done
 
+for pair in 0:0 16:16 2k:2048 4294967295:4294967295; do
+	assert_eq "+${pair#*:}" "$(value_of SWIZZLE_MIN_SIZE -Z "${pair%:*}")" "$pair"
+done
+assert_eq +7 "$(value_of SWIZZLE_MIN_SIZE --min-size=7)"
+
+it 'takes patterns with sets, and refuses those without an end'
+for pattern in 'a[b]' '[!a-z]*' '[^]]' '[]]' 'a]' '[a]x[b]' '![a]'; do
+	assert_eq "+$pattern" "$(value_of SWIZZLE_HIDE -H "$pattern")"
+done
+for pattern in '[' 'a[b' '[]' '[!]' '[^]' '[a]x[b' '![' '!'; do
+	capture "$RUN" --location="$pattern" /bin/true
+	assert_refused 2 'option --location'
+done
+
 it 'refuses wrong usage with status 2'
 for options in -x --nope --out=x -D0 -D-1 -Dx -D1048577 '-D 12345678901' -m --mode=x \
 	-mtrace -o '-F ' --follow=1 --list=x --max-memory=0 --max-memory=x \
 	--max-memory=1T --max-memory=-1 --max-memory=65G --max-memory=1023K --max-memory=K \
-	--timing=x --timing= --max-memory= --max-memory=99999999999999999999 -vx -v- '' --; do
+	--timing=x --timing= --max-memory= --max-memory=99999999999999999999 \
+	-Z -Zx -Z-1 -Z1.5 -Z1T -Z4G --min-size= -L -vx -v- '' --; do
 	# shellcheck disable=SC2086 # -D and its value are two
 	capture "$RUN" $options
 	assert_refused 2 swizzle

@@ -1,0 +1,264 @@
+# shellcheck shell=bash
+# What is recorded, and what is hooked at all, under the filters of swizzle-run.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets shape fib
+need gcc nm objcopy
+
+shape() { # "COUNT..." OPTION...
+	local counts=$1
+	shift
+	RUN_OPTIONS=("$@")
+	it "options $*"
+	assert_same_as_native "$TARGETS/shape"
+	assert_complete profile
+	assert_shape profile "$counts"
+	RUN_OPTIONS=()
+}
+
+#      main alpha beta gamma_ delta part_work part_inner
+shape '1 3 6 34 4 8 8'
+shape '0 3 6 30 0 0 0' -F alpha
+shape '0 0 0 4 4 8 8' -F 'del*'
+shape '0 3 6 34 4 8 8' -F alpha -F delta
+shape '0 3 6 30 0 8 8' -F '?lpha' -F 'part_*'
+shape '0 0 0 0 0 0 0' -F nothing_of_that_name
+shape '1 3 0 4 4 8 8' -N beta
+shape '1 3 6 0 4 8 8' -N 'g*'
+shape '1 3 6 30 0 0 0' --notrace=delta
+shape '0 3 0 0 0 0 0' -F alpha -N beta
+shape '1 3 0 34 4 8 8' -H beta
+shape '1 0 0 34 4 8 8' -H alpha -H beta
+shape '0 0 0 34 0 8 8' -H main -H '[a-d]*'
+shape '1 0 0 0 0 0 0' -D 1
+shape '1 3 0 0 4 0 0' -D 2
+shape '1 3 6 4 4 8 0' -D3
+shape '1 3 6 34 4 8 8' --depth=100
+shape '0 3 6 0 0 0 0' -F alpha -D 2
+shape '1 3 6 34 4 0 0' -M shape
+shape '1 3 6 34 4 0 0' -M '!libpart*'
+shape '0 0 0 0 0 8 8' -M 'libpart*'
+shape '0 0 0 0 0 8 8' -M 'lib*' -M '!libc.*'
+shape '0 0 0 0 0 0 0' -M nothing
+
+# a list that only excludes stands for all else
+shape '0 3 0 0 0 0 0' -H '!alpha'
+shape '0 3 6 0 0 0 0' -H '!alpha' -H '!b*'
+shape '1 0 0 0 0 0 0' -N '!main'
+shape '0 3 6 34 4 8 8' -F '!main'
+shape '0 0 6 30 0 0 0' -F '*a' -F '!alpha' -F '!delta'
+
+it 'a hidden function gives its time to its caller'
+"$RUN" -o profile -H fib "$TARGETS/fib" >/dev/null
+assert_calls profile main 1 fib 0
+assert_ge "$(row table self main)" \
+	"$(($(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' table) / 2))" 'its time'
+
+# --- by size -----------------------------------------------------------------
+
+size_of() { # FUNCTION: in bytes, as its symbol says
+	local file=$TARGETS/shape
+	case $1 in
+	part_*) file=$TARGETS/libpart.so ;;
+	esac
+	echo $((0x$(nm -S "$file" | awk -v name="$1" '$4 == name { print $2 }')))
+}
+
+by_size() { # BYTES VALUE-OF-THE-OPTION
+	local name counts='' i=0
+	local -a full=(1 3 6 34 4 8 8)
+	for name in $SHAPE_NAMES; do
+		if [ "$(size_of "$name")" -ge "$1" ]; then
+			counts="$counts ${full[$i]}"
+		else
+			counts="$counts 0"
+		fi
+		i=$((i + 1))
+	done
+	shape "${counts# }" -Z "$2"
+}
+
+for name in gamma_ alpha main; do
+	size=$(size_of "$name")
+	assert_ge "$size" 4 "size of $name"
+	by_size "$size" "$size"
+	by_size $((size + 1)) $((size + 1))
+done
+by_size 0 0
+by_size 1024 1K
+by_size 4294967295 4294967295
+RUN_OPTIONS=()
+
+# --- by source file ----------------------------------------------------------
+
+mkdir src
+cp "$TOP"/tests/targets/*located* src
+FLAGS='-O2 -fno-optimize-sibling-calls -fno-ipa-pure-const'
+
+#       main begins_inlined other_file header_one header_two
+located() { # "COUNT..." PROGRAM OPTION...
+	local counts=$1 program=$2 name line=
+	shift 2
+	RUN_OPTIONS=("$@")
+	assert_same_as_native "./$program"
+	RUN_OPTIONS=()
+	dump_table profile
+	for name in main begins_inlined other_file header_one header_two; do
+		calls=$(row table calls "$name")
+		line="$line ${calls:-0}"
+	done
+	assert_eq "$counts" "${line# }" "calls with $*"
+}
+
+by_file() { # PROGRAM
+	located '1 3 5 3 5' "$1"
+	located '1 3 0 0 0' "$1" -L located.c
+	located '0 0 5 0 0' "$1" -L 'lib*.c'
+	located '0 0 0 3 5' "$1" -L 'src/*.h'
+	located '1 3 5 0 0' "$1" -L '!located.h'
+	located '1 3 0 0 0' "$1" -L '*.c' -L '!*/liblocated.c'
+	located '0 0 0 0 0' "$1" -L locate -L 'located.c/*'
+}
+
+for format in -gdwarf-2 -gdwarf-3 -gdwarf-4 -gdwarf-5 '-gdwarf-5 -gz=zlib' \
+	'-gdwarf-4 -gz=zlib' '-gdwarf64 -gdwarf-5'; do
+	it "source files by $format"
+	# shellcheck disable=SC2086 # words are wanted
+	if gcc $FLAGS $format -o by-file src/located.c src/liblocated.c 2>err; then
+		by_file by-file
+	else
+		echo "not checked, gcc cannot do $format"
+	fi
+done
+for cc in clang clang-14; do
+	command -v "$cc" >/dev/null || continue
+	it "source files by $cc"
+	"$cc" -O2 -fno-optimize-sibling-calls -g -o by-clang src/located.c src/liblocated.c
+	by_file by-clang
+	break
+done
+
+it 'source files by absolute names, and in part'
+# shellcheck disable=SC2086 # words are wanted
+gcc $FLAGS -g -Wl,--build-id -o by-file "$PWD/src/located.c" \
+	"$PWD/src/liblocated.c"
+located '1 3 0 0 0' by-file -L "$PWD/src/located.c"
+located '1 3 0 0 0' by-file -L "${PWD#/}/src/located.c"
+located '0 0 0 0 0' by-file -L "${PWD#/?}/src/located.c"
+
+it 'source files by a separate file of debug information'
+cp by-file whole
+objcopy --only-keep-debug by-file separate.debug
+strip -g by-file
+objcopy --add-gnu-debuglink=separate.debug by-file
+located '1 3 0 0 0' by-file -L located.c
+mkdir .debug
+mv separate.debug .debug
+located '0 0 5 0 0' by-file -L liblocated.c
+rm -r .debug
+objcopy --only-keep-debug --compress-debug-sections=zlib whole separate.debug
+located '0 0 0 3 5' by-file -L located.h
+# of another build
+# shellcheck disable=SC2086 # words are wanted
+gcc $FLAGS -g -DOTHER -Wl,--build-id=0x0123456789 -o other src/*located.c
+objcopy --only-keep-debug other separate.debug
+capture "$RUN" --list -L located.c ./by-file
+assert_status 0
+assert_contains err 'the source files of no function are known'
+assert_matches out '/by-file  [0-9]+  0  0  [0-9]+$'
+
+it 'source files by a file named after the build-id'
+libc=$(ldd "$TARGETS/shape" | awk '$1 == "libc.so.6" { print $3 }')
+id=$(readelf -n "$libc" | awk '/Build ID/ { print $3 }')
+if [ -e "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ]; then
+	capture "$RUN" --list -v -M 'libc.so*' -L malloc.c "$TARGETS/shape"
+	assert_status 0
+	for name in cfree posix_memalign malloc_trim; do
+		assert_matches out "patched +$name\$"
+	done
+	for name in printf qsort strtol; do
+		assert_matches out "excluded by a filter +$name\$"
+	done
+else
+	echo 'not checked: the build-id of libc (package libc6-dbg)'
+fi
+
+it 'without debug information -L names nothing, and this is said'
+capture "$RUN" -o profile -L shape.c "$TARGETS/shape"
+assert_status 0
+assert_eq "$("$TARGETS/shape")" "$(cat out)"
+assert_eq 'swizzle: the source files of no function are known (no debug information)' \
+	"$(cat err)"
+assert_shape profile '0 0 0 0 0 0 0'
+capture "$RUN" -q -o profile -L '!shape.c' "$TARGETS/shape"
+assert_empty err
+assert_shape profile '1 3 6 34 4 8 8'
+
+# --- what filters leave out --------------------------------------------------
+
+it 'what a filter leaves out is counted apart from what is refused'
+capture "$RUN" --list -v -H alpha -H 'part*' "$TARGETS/shape"
+assert_eq 'module functions patched refused filtered' \
+	"$(head -n 1 out | xargs)" header
+assert_matches out '/shape  [0-9]+  [0-9]+  [0-9]+  1$'
+assert_matches out '/libpart\.so  2  0  0  2$'
+awk '/^\// && $2 != $3 + $4 + $5' out >bad
+assert_empty bad
+for name in alpha part_work part_inner; do
+	assert_matches out "excluded by a filter +$name\$"
+done
+assert_matches out 'patched +beta$'
+"$RUN" -o profile -H alpha -H 'part*' "$TARGETS/shape" >/dev/null
+"$DUMP" -f info profile >info
+assert_matches info '^module +functions +patched +refused +filtered$'
+assert_matches info '/shape +[0-9]+ +[0-9]+ +[0-9]+ +1$'
+assert_matches info '/libpart\.so +2 +0 +0 +2$'
+"$RUN" -o profile "$TARGETS/shape" >/dev/null
+"$DUMP" -f info profile >info
+assert_matches info '^module +functions +patched +refused$'
+
+it 'what is decided when the program starts costs nothing at each call'
+for options in '-H alpha' '-Z 20' '-L !x' '-M shape'; do
+	# shellcheck disable=SC2086 # words are wanted
+	"$RUN" -o profile $options "$TARGETS/shape" >/dev/null 2>&1
+	assert_eq ended "$(info_value profile flags)" "flags with $options"
+done
+"$RUN" -o profile -N alpha "$TARGETS/shape" >/dev/null
+assert_eq 'ended filtered' "$(info_value profile flags)" 'flags with -N'
+
+it 'functions without a name match a * only'
+cp "$TARGETS/fib" stripped
+strip stripped
+capture "$RUN" --list -M stripped -H '*' ./stripped
+assert_matches out '/stripped  [0-9]+  0  0  [0-9]+$'
+capture "$RUN" --list -M stripped -H '?*' ./stripped
+assert_matches out '/stripped  [0-9]+  [1-9]'
+
+it 'prctl and syscall say why they are watched, not that they walk the stack'
+capture "$RUN" --list -v -M 'libc.so*' "$TARGETS/confined"
+for name in prctl syscall; do
+	assert_matches out "watched for confinement .* $name\$"
+done
+assert_not_contains out 'walks the stack'
+
+it 'plain LD_PRELOAD with variables'
+SWIZZLE_OUTPUT=env.size SWIZZLE_MIN_SIZE=$(size_of main) \
+	LD_PRELOAD=$LIBSWIZZLE "$TARGETS/shape" >out 2>err
+assert_empty err
+assert_shape env.size* '1 0 0 0 0 0 0'
+SWIZZLE_OUTPUT=env.file SWIZZLE_LOCATION=$'*.c\n!lib*' \
+	LD_PRELOAD=$LIBSWIZZLE ./whole >out 2>err
+assert_empty err
+assert_calls env.file* main 1 begins_inlined 3 other_file 0 header_one 0 header_two 0
+for bad in SWIZZLE_MIN_SIZE=x SWIZZLE_MIN_SIZE=4294967296 SWIZZLE_FILTER='a[b' \
+	SWIZZLE_HIDE='[' SWIZZLE_NOTRACE=$'a\n!' SWIZZLE_MODULE='[!]' \
+	SWIZZLE_LOCATION='x[]'; do
+	capture env "$bad" SWIZZLE_OUTPUT=env.bad LD_PRELOAD="$LIBSWIZZLE" \
+		"$TARGETS/shape"
+	assert_status 0
+	assert_eq "$("$TARGETS/shape")" "$(cat out)" "output with $bad"
+	assert_matches err "^swizzle: ${bad%%=*}: "
+	assert_missing "$(echo env.bad*)"
+done
+
+finish
