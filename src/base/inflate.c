@@ -244,8 +244,8 @@ static void read_lengths(struct stream *s, const struct code *code,
 static void dynamic_block(struct stream *s, struct code *literals,
 			  struct code *distances)
 {
-	static const uint8_t order[CODE_LENGTHS] = {16, 17, 18, 0, 8,  7, 9,
-						    6,	10, 5,	11, 4, 12, 3,
+	static const uint8_t order[CODE_LENGTHS] = {16, 17, 18, 0,  8, 7,  9,
+						    6,  10, 5,  11, 4, 12, 3,
 						    13, 2,  14, 1,  15};
 	uint8_t lengths[LITERALS + DISTANCES] = {0};
 	unsigned literal_count = 257 + take(s, 5);

@@ -10,30 +10,30 @@
 #include "base/cursor.h"
 
 enum { /* DWARF 5, 7.22 and 7.5.6 */
-	LNS_COPY = 1,
-	LNS_ADVANCE_PC,
-	LNS_ADVANCE_LINE,
-	LNS_SET_FILE,
-	LNS_CONST_ADD_PC = 8,
-	LNS_FIXED_ADVANCE_PC = 9,
-	LNE_END_SEQUENCE = 1,
-	LNE_SET_ADDRESS,
-	LNCT_PATH = 1,
-	LNCT_DIRECTORY = 2,
-	FORM_BLOCK2 = 0x03,
-	FORM_BLOCK4,
-	FORM_DATA2,
-	FORM_DATA4,
-	FORM_DATA8,
-	FORM_STRING,
-	FORM_BLOCK,
-	FORM_BLOCK1,
-	FORM_DATA1,
-	FORM_STRP = 0x0e,
-	FORM_UDATA,
-	FORM_DATA16 = 0x1e,
-	FORM_LINE_STRP,
-	MOST_FORMATS = 16
+       LNS_COPY = 1,
+       LNS_ADVANCE_PC,
+       LNS_ADVANCE_LINE,
+       LNS_SET_FILE,
+       LNS_CONST_ADD_PC = 8,
+       LNS_FIXED_ADVANCE_PC = 9,
+       LNE_END_SEQUENCE = 1,
+       LNE_SET_ADDRESS,
+       LNCT_PATH = 1,
+       LNCT_DIRECTORY = 2,
+       FORM_BLOCK2 = 0x03,
+       FORM_BLOCK4,
+       FORM_DATA2,
+       FORM_DATA4,
+       FORM_DATA8,
+       FORM_STRING,
+       FORM_BLOCK,
+       FORM_BLOCK1,
+       FORM_DATA1,
+       FORM_STRP = 0x0e,
+       FORM_UDATA,
+       FORM_DATA16 = 0x1e,
+       FORM_LINE_STRP,
+       MOST_FORMATS = 16
 };
 
 /* -------------------------------------------------------------- headers */
@@ -59,8 +59,7 @@ static bool read_header(struct swz_cursor c, struct swz_line_unit *unit)
 	if (unit->version < 2 || unit->version > 5)
 		return false;
 	/* sizes of addresses and of segment selectors */
-	if (unit->version == 5 &&
-	    (swz_cursor_u8(&c) != 8 || swz_cursor_u8(&c)))
+	if (unit->version == 5 && (swz_cursor_u8(&c) != 8 || swz_cursor_u8(&c)))
 		return false;
 	length = offset_from(&c, unit->wide);
 	if (c.failed || length > c.size - c.at)
@@ -70,7 +69,7 @@ static bool read_header(struct swz_cursor c, struct swz_line_unit *unit)
 	c.size = c.at + length;
 	unit->instruction_bytes = swz_cursor_u8(&c);
 	if (unit->version >= 4 && swz_cursor_u8(&c) != 1)
-		return false; /* instructions in bundles */
+		return false;   /* instructions in bundles */
 	swz_cursor_skip(&c, 2); /* is_stmt; line_base */
 	unit->line_range = swz_cursor_u8(&c);
 	unit->opcode_base = swz_cursor_u8(&c);
@@ -319,8 +318,7 @@ static bool new_file(const struct swz_line_unit *unit, uint64_t index,
 		return false;
 	file->name = entry.name;
 	c = swz_cursor(unit->names);
-	if (entry.directory &&
-	    read_list(&c, unit, entry.directory, &directory))
+	if (entry.directory && read_list(&c, unit, entry.directory, &directory))
 		file->directory = directory.name;
 	c = swz_cursor(unit->names);
 	if (read_list(&c, unit, 0, &directory))
@@ -352,7 +350,7 @@ struct machine {
 	uint64_t address;
 	uint64_t file;
 	struct swz_line_range range; /* the one being made, up to `last` */
-	uint64_t last;		     /* the latest row's address */
+	uint64_t last;               /* the latest row's address */
 	bool in_sequence;
 	bool stop;
 };
@@ -442,10 +440,10 @@ static void standard(struct machine *m, struct swz_cursor *c, uint8_t opcode)
 	}
 }
 
-enum swz_status swz_line_ranges(const struct swz_line_unit *unit,
-				bool (*visit)(void *context,
-					      const struct swz_line_range *range),
-				void *context)
+enum swz_status swz_line_ranges(
+	const struct swz_line_unit *unit,
+	bool (*visit)(void *context, const struct swz_line_range *range),
+	void *context)
 {
 	struct machine m = {.unit = unit, .visit = visit, .context = context};
 	struct swz_cursor c = swz_cursor(unit->program);

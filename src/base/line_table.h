@@ -12,7 +12,7 @@
 #include "base/status.h"
 
 struct swz_line_sections {
-	struct swz_bytes line;	       /* .debug_line */
+	struct swz_bytes line;         /* .debug_line */
 	struct swz_bytes line_strings; /* .debug_line_str; may be empty */
 	struct swz_bytes strings;      /* .debug_str; may be empty */
 };
@@ -38,8 +38,8 @@ struct swz_line_iterator {
 
 void swz_line_begin(struct swz_line_iterator *it,
 		    const struct swz_line_sections *sections);
-/* Returns true and fills *unit, or false at the end, or where a length runs past
- * it. Units that are not understood are skipped. */
+/* Returns true and fills *unit, or false at the end, or where a length runs
+ * past it. Units that are not understood are skipped. */
 bool swz_line_next(struct swz_line_iterator *it, struct swz_line_unit *unit);
 
 /* Code of one file, [start, end), never empty. Of several rows at one address
@@ -57,10 +57,10 @@ struct swz_line_range {
 
 /* Runs the unit's program; visit returns false to stop early. SWZ_E_FORMAT on a
  * damaged program (ranges seen so far stand). */
-enum swz_status swz_line_ranges(const struct swz_line_unit *unit,
-				bool (*visit)(void *context,
-					      const struct swz_line_range *range),
-				void *context) SWZ_MUST_CHECK;
+enum swz_status swz_line_ranges(
+	const struct swz_line_unit *unit,
+	bool (*visit)(void *context, const struct swz_line_range *range),
+	void *context) SWZ_MUST_CHECK;
 
 /* A file's name, in up to three parts to be joined by slashes: each is relative
  * to the one before. NUL-terminated within the sections. */

@@ -287,9 +287,8 @@ static void put_modules(FILE *stream, const struct swz_profile *profile)
 	int width = (int)path_width(profile);
 	size_t i;
 
-	fprintf(stream, "\n%-*s %9s %9s %9s%s\n", width, "module",
-		"functions", "patched", "refused",
-		filtered ? "  filtered" : "");
+	fprintf(stream, "\n%-*s %9s %9s %9s%s\n", width, "module", "functions",
+		"patched", "refused", filtered ? "  filtered" : "");
 	for (i = 0; i < profile->module_count; i++)
 		if (!is_left_out(&profile->modules[i]) &&
 		    !is_repeated(profile, i))

@@ -15,7 +15,7 @@ static struct {
 	uint64_t done;
 	uint64_t total;
 	int64_t next_ms; /* when to draw */
-	int width;	 /* of what is on the terminal */
+	int width;       /* of what is on the terminal */
 } progress;
 
 static int64_t now_ms(void)

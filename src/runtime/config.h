@@ -15,10 +15,10 @@ struct swz_config {
 	const char *hide;
 	const char *module;
 	const char *location;
-	uint32_t depth;      /* 0: no limit */
-	uint32_t min_size;   /* bytes; 0: no limit */
-	uint64_t max_memory; /* bytes */
-	bool sampled;        /* --timing sampled */
+	uint32_t depth;             /* 0: no limit */
+	uint32_t min_size;          /* bytes; 0: no limit */
+	uint64_t max_memory;        /* bytes */
+	bool sampled;               /* --timing sampled */
 	uint64_t progress_after_ms; /* for tests; see src/runtime/progress.h */
 	bool follow;
 	bool imports; /* time calls through the GOT, too */

@@ -1,7 +1,7 @@
 /* The line tables say which file each range of code comes from. They are run
- * through once; a range in which a function begins asks for the file's name, and
- * what the patterns say of it is kept for the rest of its unit, since names are
- * found by walking through a list. */
+ * through once; a range in which a function begins asks for the file's name,
+ * and what the patterns say of it is kept for the rest of its unit, since names
+ * are found by walking through a list. */
 
 #include "runtime/location.h"
 
@@ -26,7 +26,7 @@ struct search {
 	uint32_t unit_number; /* from 1 on */
 	uint32_t *files;      /* unit number << 2 | verdict */
 	uint8_t *verdicts;    /* of functions */
-	uint32_t next;	      /* a guess: the function at or behind a range */
+	uint32_t next;        /* a guess: the function at or behind a range */
 };
 
 static bool any_known;
@@ -251,7 +251,8 @@ static bool open_linked(const struct swz_module *m, struct swz_elf *elf,
 	const char *name = (const char *)link.data;
 	char path[PATH_BYTES];
 
-	/* the name, its NUL, padding, a checksum (the build-id serves better) */
+	/* the name, its NUL, padding, a checksum (the build-id serves better)
+	 */
 	for (length = 0; length < link.size && name[length]; length++)
 		;
 	if (!length || length == link.size || m->path[0] != '/')

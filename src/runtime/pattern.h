@@ -10,8 +10,8 @@
 bool swz_pattern_matches(const char *pattern, unsigned length,
 			 const char *text);
 
-/* False if a pattern in the list is "!" alone, or has a '[' without a ']'. Empty
- * lines are no patterns. */
+/* False if a pattern in the list is "!" alone, or has a '[' without a ']'.
+ * Empty lines are no patterns. */
 bool swz_patterns_are_valid(const char *list);
 
 /* Whether the list names one of the two texts (b may be NULL). Of a list of

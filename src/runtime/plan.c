@@ -209,8 +209,8 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 		enum swz_refusal refusal = SWZ_REFUSE_OUT_OF_REACH;
 
 		if (i % 1024 == 0)
-			swz_progress_percent((unsigned)(
-				50 + 50ull * i / m->function_count));
+			swz_progress_percent(
+				(unsigned)(50 + 50ull * i / m->function_count));
 		if (f->is_piece)
 			continue;
 		if (f->status == SWZ_PATCHED) {
@@ -420,7 +420,8 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 	swz_progress_end();
 	if (swz_config.location && !swz_location_any_known())
 		swz_say("the source files of no function are known (no debug "
-			"information)", NULL, NULL);
+			"information)",
+			NULL, NULL);
 	end_id = next_id + LATER_IDS;
 	return swz_plan_filtered ? collect_filters(plan) : SWZ_OK;
 }

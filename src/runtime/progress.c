@@ -15,10 +15,10 @@ static struct {
 	bool shown; /* at all */
 	uint64_t total;
 	uint64_t before; /* of the modules that are done */
-	uint64_t bytes;	 /* of this one */
+	uint64_t bytes;  /* of this one */
 	const char *name;
 	uint64_t next_ns; /* when to draw */
-	unsigned width;	  /* of what is on the terminal */
+	unsigned width;   /* of what is on the terminal */
 } progress;
 
 static uint64_t now_ns(void)
@@ -60,8 +60,8 @@ static void put(char *line, unsigned *length, const char *text, unsigned most)
 static void draw(unsigned percent)
 {
 	char line[128] = "\r";
-	char digits[] = {(char)('0' + percent / 10),
-			 (char)('0' + percent % 10), '\0'};
+	char digits[] = {(char)('0' + percent / 10), (char)('0' + percent % 10),
+			 '\0'};
 	unsigned length = 1;
 
 	put(line, &length, "swizzle: planning: ", 20);

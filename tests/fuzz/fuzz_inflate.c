@@ -1,4 +1,5 @@
-/* Any bytes as a zlib stream, for an output of the size that the first two say. */
+/* Any bytes as a zlib stream, for an output of the size that the first two say.
+ */
 
 #include <stdlib.h>
 

@@ -71,8 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	line = copy_of(data + string_bytes, size - string_bytes);
 	if (strings && line) {
 		sections.line = (struct swz_bytes){line, size - string_bytes};
-		sections.line_strings = sections.strings =
-			(struct swz_bytes){strings, string_bytes};
+		sections.line_strings = sections.strings = (struct swz_bytes){
+			strings, string_bytes};
 		walk(&sections);
 	}
 	free(strings);

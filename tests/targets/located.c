@@ -1,4 +1,5 @@
-/* build: -fno-inline -fno-optimize-sibling-calls -fno-ipa-pure-const -llocated */
+/* build: -fno-inline -fno-optimize-sibling-calls -fno-ipa-pure-const -llocated
+ */
 /* Functions of three source files with known counts, for filters by file:
  *   main -> 3 begins_inlined -> 1 header_one (of located.h)
  *        -> 5 other_file (of liblocated.c) -> 1 header_two (of located.h) */

@@ -91,8 +91,7 @@ static void end_header(const struct start *s)
 {
 	size_t size = s->wide ? 8 : 4;
 
-	put_at(s->header_length_at, s->wide,
-	       used - s->header_length_at - size);
+	put_at(s->header_length_at, s->wide, used - s->header_length_at - size);
 }
 
 static void end_unit(const struct start *s)
@@ -280,14 +279,14 @@ START_TEST(reads_ranges_of_all_versions)
 	struct swz_line_unit unit;
 
 	set_address(0x1000);
-	copy();	       /* 1000: one.c */
+	copy();              /* 1000: one.c */
 	u8(13 + 14 * 4 + 5); /* 1004, a special opcode: the same */
 	set_file(2);
 	u8(13 + 14 * 2); /* 1006: two.h */
-	u8(8);		 /* const_add_pc: 17 */
+	u8(8);           /* const_add_pc: 17 */
 	set_file(1);
-	copy(); /* 1017: one.c */
-	u8(9), bytes(0x100, 2); /* fixed_advance_pc */
+	copy();                  /* 1017: one.c */
+	u8(9), bytes(0x100, 2);  /* fixed_advance_pc */
 	u8(12), u8(0x81), u8(1); /* set_isa: passed over */
 	u8(10);
 	u8(0), u8(3), u8(0x80), u8(1), u8(2); /* an opcode of a vendor */
