@@ -22,7 +22,7 @@ enum verdict { UNKNOWN, WANTED, UNWANTED };
 
 struct search {
 	struct swz_module *module;
-	const struct swz_line_unit *unit;
+	struct swz_line_unit unit;
 	uint32_t unit_number; /* from 1 on */
 	uint32_t *files;      /* unit number << 2 | verdict */
 	uint8_t *verdicts;    /* of functions */
@@ -86,7 +86,7 @@ static enum verdict verdict_of(struct search *s, uint64_t index)
 	if (index >= MOST_FILES)
 		return UNKNOWN;
 	if (s->files[index] >> 2 != s->unit_number)
-		s->files[index] = s->unit_number << 2 | ask(s->unit, index);
+		s->files[index] = s->unit_number << 2 | ask(&s->unit, index);
 	return s->files[index] & 3;
 }
 
@@ -137,13 +137,11 @@ static void search_lines(struct search *s,
 			 const struct swz_line_sections *sections)
 {
 	struct swz_line_iterator it;
-	struct swz_line_unit unit;
 
 	swz_line_begin(&it, sections);
-	while (swz_line_next(&it, &unit)) {
-		s->unit = &unit;
+	while (swz_line_next(&it, &s->unit)) {
 		s->unit_number++;
-		if (swz_line_ranges(&unit, note_range, s) != SWZ_OK)
+		if (swz_line_ranges(&s->unit, note_range, s) != SWZ_OK)
 			continue; /* what was seen stands */
 	}
 }

@@ -176,7 +176,7 @@ static void bypass_hook(struct swz_function *f)
 {
 	f->trampoline += SWZ_TRAMPOLINE_BODY;
 	swz_function_refuse(f, swz_confinement_has(f->wrapper)
-				       ? SWZ_REFUSE_WATCHED
+				       ? SWZ_REFUSE_WATCHED_CONFINEMENT
 				       : SWZ_REFUSE_WALKS_STACK);
 }
 

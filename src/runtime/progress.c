@@ -52,7 +52,7 @@ void swz_progress_begin(uint64_t bytes)
 static void put(char *line, unsigned *length, const char *text, unsigned most)
 {
 	while (*text && most--) {
-		line[(*length)++] = *text < ' ' ? '?' : *text;
+		line[(*length)++] = (char)(*text < ' ' ? '?' : *text);
 		text++;
 	}
 }

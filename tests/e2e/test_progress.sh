@@ -10,6 +10,7 @@ need script perl
 # to the file `terminal`, as the terminal gets it.
 on_terminal() { # COMMAND
 	script -qec "$1" /dev/null </dev/null >terminal 2>err
+	# shellcheck disable=SC2034 # for assert_status
 	status=$?
 	assert_empty err
 }
@@ -103,10 +104,10 @@ on_terminal "'$DUMP' -q -f text profile"
 assert_not_contains terminal '%'
 
 it 'a warning of swizzle-dump has a line of its own'
-head -c "$(($(stat -c %s profile) / 2))" profile >cut
-on_terminal "'$DUMP' -f text -o converted profile cut profile"
+head -c "$(($(stat -c %s profile) / 2))" profile >half
+on_terminal "'$DUMP' -f text -o converted profile half profile"
 make_screen
-assert_matches screen '^swizzle: cut: truncated'
+assert_matches screen '^swizzle: half: truncated'
 assert_eq 1 "$(wc -l <screen)" 'lines on the screen'
 
 finish

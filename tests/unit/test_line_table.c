@@ -425,6 +425,7 @@ START_TEST(survives_being_cut_off_anywhere)
 	end_unit(&s);
 	for (size = 0; size < used; size++) {
 		uint8_t *cut = malloc(size ? size : 1);
+		uint64_t length;
 		struct swz_line_sections all = sections();
 		struct found found = {0};
 		struct swz_line_iterator it;
@@ -434,11 +435,9 @@ START_TEST(survives_being_cut_off_anywhere)
 		ck_assert_ptr_nonnull(cut);
 		memcpy(cut, table, size);
 		/* the length says less, too: all else is as it was */
+		length = size - s.length_at - (s.wide ? 8 : 4);
 		if (size >= 12)
-			memcpy(cut + s.length_at,
-			       &(uint64_t){size - s.length_at -
-					   (s.wide ? 8 : 4)},
-			       s.wide ? 8 : 4);
+			memcpy(cut + s.length_at, &length, s.wide ? 8 : 4);
 		all.line = (struct swz_bytes){cut, size};
 		swz_line_begin(&it, &all);
 		while (swz_line_next(&it, &unit)) {
