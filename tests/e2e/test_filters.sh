@@ -2,7 +2,7 @@
 # What is recorded, and what is hooked at all, under the filters of swizzle-run.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets shape fib
+need_targets shape fib confined late liblate.so libpart.so
 need gcc nm objcopy
 
 shape() { # "COUNT..." OPTION...
@@ -225,6 +225,24 @@ for options in '-H alpha' '-Z 20' '-L !x' '-M shape'; do
 done
 "$RUN" -o profile -N alpha "$TARGETS/shape" >/dev/null
 assert_eq 'ended filtered' "$(info_value profile flags)" 'flags with -N'
+
+it 'they hold for libraries that are loaded, unloaded and loaded again'
+reload() { # LEAVES ENTRIES OPTION...
+	local leaves=$1 entries=$2
+	shift 2
+	RUN_OPTIONS=("$@")
+	assert_same_as_native "$TARGETS/late" reload 20
+	RUN_OPTIONS=()
+	assert_calls profile late_leaf "$leaves" late_entry "$entries"
+}
+reload 220 20
+reload 0 20 -H late_leaf
+reload 220 0 -H '!late_leaf'
+reload 0 0 -H '*'
+reload 0 0 -Z 1M
+reload 220 20 -q -L liblate.c
+reload 0 0 -q -L libother.c
+reload 0 0 -q -L '!liblate.c'
 
 it 'functions without a name match a * only'
 cp "$TARGETS/fib" stripped
