@@ -44,6 +44,7 @@ FUNC(swz_hook_enter)
 	movq	SWZ_THREAD_HEADS(%rdx), %r8	/* 0 in a forked child, where */
 	testq	%r8, %r8			/* the kernel wiped the page  */
 	jz	.Lin_c
+.Lrecorded:
 	movq	SWZ_THREAD_KEY(%rdx), %rsi	/* rsi = context << 32 */
 	movq	72(%rsp), %rdi			/* rdi = return address */
 	movl	-4(%rcx), %r9d			/* r9 = function id */
@@ -194,8 +195,8 @@ FUNC(swz_hook_enter)
 	.cfi_restore_state
 END(swz_hook_enter)
 
-/* The same where each entry is decided by swz_enter(): in a run with filters or
- * a depth limit, and for calls that enter_sampled.S does not do. */
+/* The same where each entry is decided by swz_enter(): for calls that
+ * enter_sampled.S does not do, and where there are filters with sampled timing. */
 FUNC(swz_hook_enter_checked)
 	.cfi_def_cfa_offset 16
 	.cfi_rel_offset %rax, 0
@@ -213,5 +214,46 @@ FUNC(swz_hook_enter_checked)
 	.cfi_adjust_cfa_offset 8
 	jmp	.Lin_c
 END(swz_hook_enter_checked)
+
+/* The same for a run with filters or a depth limit. Beneath a context that is
+ * recorded all goes on as in swz_hook_enter, and beneath one that is not straight
+ * to the body, unless the latest frame has been skipped (it does not lie above
+ * this one): which context this is, and what is wanted of the calls at a thread's
+ * root, is decided by swz_enter(). */
+FUNC(swz_hook_enter_filtered)
+	.cfi_def_cfa_offset 16
+	.cfi_rel_offset %rax, 0
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%rsi
+	SAVE	%rdi
+	SAVE	%r8
+	SAVE	%r9
+	SAVE	%r10
+	movq	%rax, %rcx
+	lahf
+	seto	%al
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	movq	swz_thread_self@gottpoff(%rip), %rdx
+	movq	%fs:(%rdx), %rdx		/* rdx = thread */
+	testq	%rdx, %rdx
+	jz	.Lin_c
+	movq	SWZ_THREAD_HEADS(%rdx), %r8	/* wiped: of the parent's thread */
+	testq	%r8, %r8
+	jz	.Lin_c
+	movl	SWZ_THREAD_KEY+4(%rdx), %eax	/* the context, in units */
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	testb	$SWZ_NODE_OPEN_PASS, SWZ_NODE_OPEN(%rax)
+	jz	.Lrecorded
+	cmpl	$SWZ_NODE_IS_ROOT, SWZ_NODE_FUNCTION(%rax)
+	je	.Lin_c
+	movq	SWZ_THREAD_TOP(%rdx), %rsi
+	leaq	72(%rsp), %r10
+	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
+	ja	.Lpass
+	jmp	.Lin_c
+END(swz_hook_enter_filtered)
 
 	.section .note.GNU-stack, "", @progbits

@@ -14,9 +14,6 @@
 #define ROUNDS 16
 #define CALLS 64
 
-void swz_hook_enter(void);
-void swz_hook_enter_sampled(void);
-
 __attribute__((noinline)) static void empty(void)
 {
 	__asm__ volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"); /* nop */
@@ -71,8 +68,6 @@ void swz_calibrate(void)
 	uint64_t (*volatile measure)(void (*volatile)(void), enum what,
 				     struct swz_node *,
 				     uint64_t *) = least_ticks_of;
-	void (*hook)(void) = swz_sampling ? swz_hook_enter_sampled
-					  : swz_hook_enter;
 	struct swz_thread *thread = swz_thread_self;
 	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
 	struct swz_trampolines region;
@@ -85,17 +80,21 @@ void swz_calibrate(void)
 	};
 	const uint8_t *entry;
 	enum swz_refusal refusal;
-	struct swz_node *node;
+	struct swz_node *node, *root = swz_context_node(thread->key);
+	uint32_t filtered;
 	uint8_t moved;
 	void (*hooked_empty)(void);
 
 	if (!decoder || swz_trampolines_open(&region, address, address + 16, 1,
-					     NULL, hook) != SWZ_OK)
+					     NULL, swz_plan_hook()) != SWZ_OK)
 		return;
 	entry = swz_trampoline_write(&region, decoder, &site, &moved, &refusal);
 	if (!entry || swz_trampolines_seal(&region) != SWZ_OK)
 		return;
 	*(const void **)&hooked_empty = entry;
+	/* as beneath a function that is wanted */
+	filtered = root->open & SWZ_NODE_PASS;
+	root->open &= ~filtered;
 	plain = measure(empty, PLAIN, NULL, NULL);
 	measure(hooked_empty, TIMED, NULL, NULL); /* makes the node */
 	node = thread->cold->next_node - 1;
@@ -116,4 +115,5 @@ void swz_calibrate(void)
 		}
 		forget(thread, node);
 	}
+	root->open |= filtered;
 }

@@ -449,10 +449,25 @@ void swz_unwind_begin(const struct swz_unwinder *unwinder)
 
 /* -------------------------------------------------------------- entering */
 
-static bool is_wanted(const struct swz_thread *thread, uint32_t function)
+/* Which context this is shows only when what a longjmp has cut off is closed.
+ */
+static bool is_wanted(struct swz_thread *thread, uint64_t *slot,
+		      uint32_t function)
 {
-	const struct swz_node *context = swz_context_node(thread->key);
+	const struct swz_node *context;
 
+	if (!swz_arena_contains(*slot)) {
+		if (thread->top->slot <= slot)
+			close_skipped(thread, slot, NULL);
+	} else {
+		struct swz_thunk *thunk = swz_arena_thunk_at(*slot);
+
+		if (thunk->slot == slot && thread->top != thunk &&
+		    swz_thread_owns(thread, thunk) && thunk->node &&
+		    thunk->pending != SWZ_CLOSED)
+			make_latest(thread, thunk);
+	}
+	context = swz_context_node(thread->key);
 	if (!(context->open & SWZ_NODE_PASS))
 		return true;
 	return context->function == SWZ_FUNCTION_ROOT &&
@@ -658,7 +673,7 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
 			lose_call();
 		return NULL;
 	}
-	if (swz_plan_filtered && !is_wanted(thread, function))
+	if (swz_plan_filtered && !is_wanted(thread, slot, function))
 		return NULL;
 	if (swz_arena_contains(*slot)) {
 		struct swz_thunk *thunk = swz_arena_thunk_at(*slot);

@@ -43,5 +43,7 @@ SAME(SWZ_NODE_CONTEXT, swz_node, context);
 SAME(SWZ_NODE_OPEN, swz_node, open);
 
 _Static_assert(SWZ_NODE_OPEN_ONE == 1 << SWZ_NODE_OPEN_SHIFT, "open");
+_Static_assert(SWZ_NODE_OPEN_PASS == SWZ_NODE_PASS, "open");
+_Static_assert((uint32_t)SWZ_NODE_IS_ROOT == SWZ_FUNCTION_ROOT, "root");
 
 SAME(SWZ_RECORD_LAST, swz_thread_record, last_ticks);

@@ -38,6 +38,7 @@ static uint32_t end_id = UINT32_MAX;
 
 void swz_hook_enter(void);
 void swz_hook_enter_checked(void);
+void swz_hook_enter_filtered(void);
 void swz_hook_enter_sampled(void);
 
 uint8_t swz_plan_filter(uint32_t function)
@@ -64,6 +65,14 @@ uint32_t swz_plan_take_ids(uint32_t count)
 uint32_t swz_plan_next_id(void)
 {
 	return next_id;
+}
+
+swz_hook *swz_plan_hook(void)
+{
+	if (swz_plan_filtered)
+		return swz_sampling ? swz_hook_enter_checked
+				    : swz_hook_enter_filtered;
+	return swz_sampling ? swz_hook_enter_sampled : swz_hook_enter;
 }
 
 uint32_t swz_plan_function_count(void)
@@ -184,13 +193,6 @@ static void refuse_all(struct swz_module *m, enum swz_refusal reason)
 {
 	for (uint32_t i = 0; i < m->function_count; i++)
 		swz_function_refuse(&m->functions[i], reason);
-}
-
-swz_hook *swz_plan_hook(void)
-{
-	return swz_plan_filtered ? swz_hook_enter_checked
-	       : swz_sampling    ? swz_hook_enter_sampled
-				 : swz_hook_enter;
 }
 
 static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)

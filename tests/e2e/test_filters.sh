@@ -2,7 +2,7 @@
 # What is recorded, and what is hooked at all, under the filters of swizzle-run.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets shape fib confined late liblate.so libpart.so
+need_targets shape fib jumps confined late liblate.so libpart.so
 need gcc nm objcopy
 
 shape() { # "COUNT..." OPTION...
@@ -53,6 +53,39 @@ it 'a hidden function gives its time to its caller'
 assert_calls profile main 1 fib 0
 assert_ge "$(row table self main)" \
 	"$(($(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' table) / 2))" 'its time'
+
+it 'filters hold where a longjmp has left what they named'
+jumps() { # "COUNT..." of the four functions, OPTION...
+	local counts=$1 name line=
+	shift
+	RUN_OPTIONS=("$@")
+	assert_same_as_native "$TARGETS/jumps"
+	RUN_OPTIONS=()
+	dump_table profile
+	for name in main jumper after inner; do
+		calls=$(row table calls "$name")
+		line="$line ${calls:-0}"
+	done
+	assert_eq "$counts" "${line# }" "calls with $*"
+}
+jumps '1 10 10 20'
+jumps '1 0 10 10' -N jumper
+jumps '0 10 0 10' -F jumper
+jumps '0 0 10 10' -F after
+jumps '1 10 10 0' -D 2
+jumps '0 10 10 0' -F jumper -F after -D 1
+
+it 'the cost of the hooks is known under every filter, and subtracted'
+for options in '-F fib' '-F main' '-N nothing' '-D 100'; do
+	# shellcheck disable=SC2086 # words are wanted
+	"$RUN" -o profile $options "$TARGETS/fib" >/dev/null
+	cost=$(info_value profile 'cost per call')
+	assert_ne '0.00 ns (inside 0.00, outside 0.00)' "$cost" \
+		"cost with $options"
+	dump_table profile
+	assert_ge "$(sed -n 's/^# total.* after \([0-9]*\) ns.*/\1/p' table)" 1 \
+		"subtracted with $options"
+done
 
 # --- by size -----------------------------------------------------------------
 
