@@ -23,7 +23,7 @@ assert_complete profile
 assert_calls profile snapshot 10000 hop 2000 hop1 4000 hop10 4000 \
 	probe 6000 probe_misaligned 4000
 
-it 'also when each entry is decided in C'
+it 'also when filters decide at each entry'
 capture "$RUN" -F '*' -o profile "$TARGETS/registers"
 all_the_same
 assert_calls profile snapshot 10000 hop10 4000

@@ -36,6 +36,19 @@ for stack in own alt; do
 	assert_calls profile in_handler "$handled" leaf $((2 + handled)) down 13
 done
 
+it 'the same with the hook that filters need'
+export SWIZZLE_DEPTH=1000
+step return own warm
+assert_calls profile main 1 in_handler "$handled" guarded 2 middle 2 \
+	leaf $((4 + handled)) on_signal "$handled"
+unset SWIZZLE_DEPTH
+export SWIZZLE_NOTRACE=middle
+step return own warm
+assert_calls profile main 1 guarded 2 middle 0
+assert_le "$(row table calls in_handler)" "$handled" in_handler
+assert_ge "$(row table calls in_handler)" $((handled / 2)) in_handler
+unset SWIZZLE_NOTRACE
+
 # A handler that leaves a hook half done: every call that was made undisturbed
 # is counted, and at most one for each of the others.
 stride=${STEP_STRIDE:-61}
