@@ -13,13 +13,24 @@ struct swz_region {
 	const uint8_t *start;
 	size_t bytes;
 	const uint8_t *unwind_header; /* its .eh_frame_hdr */
+	/* Jumps into the region that lie in foreign places, SWZ_ISLAND_BYTES
+	 * each: their distances from `start`, in order. The unwind information
+	 * is theirs too. */
+	const int32_t *islands;
+	uint32_t island_count;
 };
+
+#define SWZ_ISLAND_BYTES 5
 
 /* At most 4096 regions are known; false: it is not. */
 bool swz_region_add(const struct swz_region *region);
 void swz_region_remove(const uint8_t *start);
 
-/* The region that holds the address; false: none does. */
+/* Whether the region's islands are there; at first they are. */
+void swz_region_show_islands(const uint8_t *start, bool shown);
+
+/* The region that holds the address, or the place of one of its islands that
+ * does (start and bytes are the island's then); false: none does. */
 bool swz_region_at(uint64_t address, struct swz_region *found);
 
 /* The region at place `*at`, or at the next that holds one; moves *at behind

@@ -74,6 +74,38 @@ static void write_head(const struct swz_trampolines *region, uint8_t *at,
 	memcpy(at + 14, &function_id, sizeof(function_id));
 }
 
+/* What comes behind the trampolines. */
+static size_t tables_bytes(const struct swz_trampolines *region)
+{
+	return swz_unwind_table_bytes(region->unwind.count) +
+	       (size_t)region->island_count *
+		       (SWZ_UNWIND_ISLAND_BYTES + sizeof(*region->islands));
+}
+
+void swz_trampolines_hold_islands(struct swz_trampolines *region,
+				  int32_t *scratch, uint32_t room)
+{
+	region->islands = scratch;
+	region->island_room = room;
+}
+
+bool swz_trampolines_add_island(struct swz_trampolines *region, uint64_t at)
+{
+	int32_t distance = (int32_t)(int64_t)(at - (uintptr_t)region->start);
+	uint32_t i = region->island_count;
+
+	if (i == region->island_room ||
+	    region->bytes - region->used <
+		    tables_bytes(region) + SWZ_UNWIND_ISLAND_BYTES +
+			    sizeof(*region->islands))
+		return false;
+	for (; i && region->islands[i - 1] > distance; i--)
+		region->islands[i] = region->islands[i - 1];
+	region->islands[i] = distance;
+	region->island_count++;
+	return true;
+}
+
 const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    struct swz_decoder *decoder,
 				    const struct swz_patch_site *site,
@@ -96,7 +128,7 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	*refusal = SWZ_REFUSE_OUT_OF_REACH;
 	if (region->bytes - region->used <
 	    HEAD_BYTES + WRAPPING + SWZ_RELOCATED_MAX +
-		    swz_unwind_table_bytes(region->unwind.count))
+		    tables_bytes(region))
 		return NULL;
 	status = swz_relocate(decoder, site->code, site->address, site->wanted,
 			      (uintptr_t)copies, copies, SWZ_RELOCATED_MAX,
@@ -176,6 +208,8 @@ const void *swz_unhooked(const void *function)
 		return NULL;
 	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e)
 		code += 4; /* endbr64 */
+	if (code[0] == 0xeb)
+		code += SWZ_SHORT_JUMP_BYTES + (int8_t)code[1];
 	if (code[0] != 0xe9)
 		return function;
 	memcpy(&distance, code + 1, sizeof(distance));
@@ -189,9 +223,19 @@ enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 	struct swz_region sealed = {.start = region->start};
 	size_t keep;
 
+	swz_unwind_table_add_islands(&region->unwind, region->islands,
+				     region->island_count, SWZ_ISLAND_BYTES);
 	region->used += swz_unwind_table_finish(
 		&region->unwind, region->start + region->used, region->start,
 		&sealed.unwind_header);
+	region->used = (region->used + 3) & ~(size_t)3;
+	sealed.islands = (int32_t *)(void *)(region->start + region->used);
+	sealed.island_count = region->island_count;
+	if (region->island_count)
+		memcpy(region->start + region->used, region->islands,
+		       region->island_count * sizeof(*region->islands));
+	region->islands = NULL;
+	region->used += region->island_count * sizeof(*region->islands);
 	keep = (region->used + 4095) & ~(size_t)4095;
 	if (keep < region->bytes)
 		swz_sys_munmap(region->start + keep, region->bytes - keep);
@@ -206,13 +250,21 @@ enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 
 void swz_trampolines_close(struct swz_trampolines *region)
 {
-	if (region->start)
+	if (region->start) {
+		swz_region_remove(region->start);
 		swz_sys_munmap(region->start, region->bytes);
+	}
 	memset(region, 0, sizeof(*region));
 }
 
-void swz_patch_write(uint8_t *site, const uint8_t *trampoline)
+void swz_patch_write(uint8_t *site, int island, const uint8_t *trampoline)
 {
-	site[0] = 0xe9;
-	put32(site + 1, trampoline - (site + SWZ_JUMP_BYTES));
+	uint8_t *at = site + island;
+
+	at[0] = 0xe9;
+	put32(at + 1, trampoline - (at + SWZ_JUMP_BYTES));
+	if (!island)
+		return;
+	site[0] = 0xeb;
+	site[1] = (uint8_t)(island - SWZ_SHORT_JUMP_BYTES);
 }

@@ -23,6 +23,8 @@ struct swz_trampolines {
 	size_t bytes;
 	size_t used;
 	struct swz_unwind_table unwind;
+	int32_t *islands; /* see swz_region; in the region once it is sealed */
+	uint32_t island_count, island_room;
 };
 
 /* What stands between a function and its callers: control goes to `entry`, an
@@ -79,6 +81,14 @@ const uint8_t *swz_trampoline_write_jump(struct swz_trampolines *region,
  * for NULL. */
 const void *swz_unhooked(const void *function);
 
+/* The 5-byte jump to one of the trampolines will lie at `at`, not in a function
+ * of its own: makes unwinders know. `scratch` is the caller's, for `room`
+ * islands in all. False: there is no room. */
+void swz_trampolines_hold_islands(struct swz_trampolines *region,
+				  int32_t *scratch, uint32_t room);
+bool swz_trampolines_add_island(struct swz_trampolines *region, uint64_t at)
+	SWZ_MUST_CHECK;
+
 /* Unmaps what is unused, makes the rest executable and its unwind information
  * known to swz_region_at. */
 enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
@@ -87,7 +97,11 @@ enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 /* Unmaps it; nothing may lead to it any more. */
 void swz_trampolines_close(struct swz_trampolines *region);
 
-/* Writes the jump to the trampoline at `site` (writable now). */
-void swz_patch_write(uint8_t *site, const uint8_t *trampoline);
+/* A jump that fills 2 bytes only. */
+#define SWZ_SHORT_JUMP_BYTES 2
+
+/* Writes the jump to the trampoline at `site`, or, if `island` is not 0, at that
+ * distance from it, and at the site a short jump there (all writable now). */
+void swz_patch_write(uint8_t *site, int island, const uint8_t *trampoline);
 
 #endif

@@ -311,7 +311,8 @@ void swz_unwind_table_add(struct swz_unwind_table *table,
 	uint32_t covered = code->bytes;
 	uint8_t *fde;
 
-	if (!table->frame || table->room - table->used < ENTRY_MAX)
+	if (!table->frame || table->room - table->used < ENTRY_MAX ||
+	    (uint8_t *)(table->entries + table->count + 1) > table->frame)
 		return;
 	fde = table->frame + table->used;
 	w.at = fde + 17;
@@ -335,29 +336,83 @@ void swz_unwind_table_add(struct swz_unwind_table *table,
 	table->used += (size_t)(w.at - fde);
 }
 
+void swz_unwind_table_add_islands(struct swz_unwind_table *table,
+				  const int32_t *islands, uint32_t count,
+				  uint32_t bytes)
+{
+	table->islands = islands;
+	table->island_count = count;
+	table->island_bytes = bytes;
+}
+
+/* The header's table, which must be in order: islands lie on both sides of the
+ * region. */
+struct index {
+	uint8_t *header;
+	uint32_t count;
+};
+
+static void index_entry(struct index *index, const uint8_t *start,
+			const uint8_t *fde)
+{
+	uint8_t *at = index->header + 12 + (size_t)index->count++ * 8;
+
+	put32_at(at, start - index->header);
+	put32_at(at + 4, fde - index->header);
+}
+
+enum { ISLAND_FDE = 24 };
+
+static void index_islands(struct index *index,
+			  const struct swz_unwind_table *table, uint8_t *fdes,
+			  const uint8_t *region, bool above)
+{
+	for (uint32_t i = 0; i < table->island_count; i++)
+		if ((table->islands[i] > 0) == above)
+			index_entry(index, region + table->islands[i],
+				    fdes + (size_t)i * ISLAND_FDE);
+}
+
+/* An FDE without a program: all of it is as the CIE says. */
+static void write_island(const struct swz_unwind_table *table, uint8_t *fde,
+			 const uint8_t *frame, const uint8_t *start)
+{
+	memset(fde, 0, ISLAND_FDE);
+	put32_at(fde, ISLAND_FDE - 4);
+	put32_at(fde + 4, fde + 4 - frame);
+	put32_at(fde + 8, start - (fde + 8));
+	put32_at(fde + 12, table->island_bytes);
+}
+
 size_t swz_unwind_table_finish(struct swz_unwind_table *table, uint8_t *at,
 			       const uint8_t *region, const uint8_t **header)
 {
-	uint8_t *hdr;
+	uint8_t *islands = at + table->used;
+	size_t island_bytes = (size_t)table->island_count * ISLAND_FDE;
+	struct index index = {0};
 
 	*header = NULL;
 	if (!table->frame)
 		return 0;
 	memcpy(at, table->frame, table->used);
-	memset(at + table->used, 0, 8); /* terminator */
-	hdr = at + table->used + 8;
+	for (uint32_t i = 0; i < table->island_count; i++)
+		write_island(table, islands + (size_t)i * ISLAND_FDE, at,
+			     region + table->islands[i]);
+	memset(islands + island_bytes, 0, 8); /* terminator */
+	index.header = islands + island_bytes + 8;
 	/* version; pointer pcrel|sdata4; count udata4; table datarel|sdata4 */
-	memcpy(hdr, (const uint8_t[]){1, 0x1b, 0x03, 0x3b}, 4);
-	put32_at(hdr + 4, at - (hdr + 4));
-	put32_at(hdr + 8, table->count);
+	memcpy(index.header, (const uint8_t[]){1, 0x1b, 0x03, 0x3b}, 4);
+	put32_at(index.header + 4, at - (index.header + 4));
+	put32_at(index.header + 8, table->count + table->island_count);
+	index_islands(&index, table, islands, region, false);
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct swz_unwind_entry *e = &table->entries[i];
 		uint8_t *fde = at + e->fde;
 
 		put32_at(fde + 8, region + e->start - (fde + 8));
-		put32_at(hdr + 12 + (size_t)i * 8, region + e->start - hdr);
-		put32_at(hdr + 16 + (size_t)i * 8, fde - hdr);
+		index_entry(&index, region + e->start, fde);
 	}
-	*header = hdr;
-	return (size_t)(hdr + 12 + (size_t)table->count * 8 - at);
+	index_islands(&index, table, islands, region, true);
+	*header = index.header;
+	return (size_t)(index.header + 12 + (size_t)index.count * 8 - at);
 }

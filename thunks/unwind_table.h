@@ -29,6 +29,9 @@ struct swz_unwind_table {
 		uint32_t fde;   /* in the frame */
 	} * entries;
 	uint32_t count;
+	const int32_t *islands;
+	uint32_t island_count;
+	uint32_t island_bytes; /* of one */
 };
 
 /* The memory that a table for this many trampolines needs, and its beginning
@@ -58,5 +61,14 @@ void swz_unwind_table_add(struct swz_unwind_table *table,
  * sets *header to the .eh_frame_hdr. Returns the bytes that it took. */
 size_t swz_unwind_table_finish(struct swz_unwind_table *table, uint8_t *at,
 			       const uint8_t *region, const uint8_t **header);
+
+/* Before that: adds places that are like the first byte of a function,
+ * `bytes` each, at these distances from the region, in ascending order, none of
+ * them in it. Each takes SWZ_UNWIND_ISLAND_BYTES more at the end. They are read
+ * again when the table is finished. */
+#define SWZ_UNWIND_ISLAND_BYTES 32u
+void swz_unwind_table_add_islands(struct swz_unwind_table *table,
+				  const int32_t *islands, uint32_t count,
+				  uint32_t bytes);
 
 #endif

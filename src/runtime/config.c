@@ -131,6 +131,15 @@ static const char *read_patterns(struct swz_config *c)
 	return NULL;
 }
 
+static enum swz_test_tactic test_tactic(const char *name)
+{
+	if (name && strcmp(name, "padding") == 0)
+		return SWZ_TEST_PADDING;
+	if (name && strcmp(name, "neighbour") == 0)
+		return SWZ_TEST_NEIGHBOUR;
+	return SWZ_TEST_NONE;
+}
+
 const char *swz_config_read(int argc, char **argv, char **envp)
 {
 	struct swz_config *c = &swz_config;
@@ -157,6 +166,7 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	if (!number("SWIZZLE_PROGRESS_AFTER", 1000, &c->progress_after_ms) ||
 	    c->progress_after_ms > UINT32_MAX)
 		c->progress_after_ms = 1000;
+	c->test_tactic = test_tactic(text("SWIZZLE_TEST_TACTIC"));
 	mode = text("SWIZZLE_MODE");
 	if (mode && strcmp(mode, "profile") != 0)
 		return "SWIZZLE_MODE: only 'profile' is known";

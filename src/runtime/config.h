@@ -6,6 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* For tests: what all functions get that can. */
+enum swz_test_tactic {
+	SWZ_TEST_NONE,
+	SWZ_TEST_PADDING,  /* short jumps into padding */
+	SWZ_TEST_NEIGHBOUR /* short jumps into bytes of a neighbour */
+};
+
 struct swz_config {
 	char output[4096];  /* absolute, with %p still in it */
 	bool fresh;         /* started by swizzle-run just now: an older
@@ -25,6 +32,7 @@ struct swz_config {
 	bool list;
 	bool verbose;
 	bool quiet;
+	enum swz_test_tactic test_tactic;
 	int argc;
 	char **argv;
 	char **envp;

@@ -152,15 +152,8 @@ bool swz_function_returns_twice(const char *name)
 		"clone3",
 		"__clone3",
 		"__clone_internal",
-		"makecontext",
-		"__makecontext",
 		"__start_context",
-		"setcontext",
-		"longjmp",
-		"_longjmp",
-		"siglongjmp",
 		"__longjmp",
-		"__libc_siglongjmp",
 		"__restore_rt",
 	};
 

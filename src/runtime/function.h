@@ -23,6 +23,9 @@ struct swz_function {
 			   * goes back into the site; 0: no more */
 	uint8_t reads_above; /* bit N - 1: it reads the return address of the
 			      * function that is N calls above it */
+	bool is_entered;     /* something leads into the site */
+	int16_t island;      /* where the 5-byte jump lies, from the site, which
+			      * holds a 2-byte jump to it; 0: at the site */
 	const char *name;    /* from a symbol table, or NULL */
 	const struct swz_fde *fde; /* NULL if found by symbol only */
 	const uint8_t *trampoline; /* set when it is written */

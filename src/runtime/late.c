@@ -35,6 +35,7 @@
 #include "runtime/scratch.h"
 #include "runtime/text.h"
 #include "runtime/thread.h"
+#include "thunks/region.h"
 #include "thunks/unwind.h"
 
 #define MOST_MODULES (1u << 16)
@@ -47,6 +48,7 @@
 struct site {
 	uint32_t at;
 	uint32_t trampoline;
+	int32_t island;
 };
 
 enum state { FREE, PRESENT, DORMANT };
@@ -250,6 +252,7 @@ static void leave(struct entry *e)
 	if (record)
 		record->unload_ticks = swz_ticks();
 	swz_unwinders_forget(e->start, e->end);
+	swz_region_show_islands(e->trampolines.start, false);
 	if (e->own_unwinder)
 		swz_forget_unwinder(e->start);
 	atomic_store_explicit(&e->state, DORMANT, memory_order_relaxed);
@@ -312,6 +315,7 @@ static void patch_again(const struct entry *e, const struct swz_module *m)
 	if (n == m->text_count)
 		for (uint32_t i = 0; i < e->site_count; i++)
 			swz_patch_write((uint8_t *)(e->start + e->sites[i].at),
+					e->sites[i].island,
 					e->trampolines.start +
 						e->sites[i].trampoline);
 	while (n--)
@@ -337,6 +341,7 @@ static void revive(struct entry *e, const struct link_map *map,
 		patch_again(e, m);
 	if (e->recorded)
 		swz_imports_return(map, m, e->index);
+	swz_region_show_islands(e->trampolines.start, true);
 }
 
 static bool has_site(const struct swz_function *f)
@@ -367,6 +372,7 @@ static bool keep_sites(struct entry *e, const struct swz_module *m)
 			continue;
 		e->sites[--count].at = (uint32_t)(m->load_bias + f->start +
 						  f->site - m->start);
+		e->sites[count].island = f->island;
 		e->sites[count].trampoline = (uint32_t)(f->trampoline -
 							m->trampolines.start);
 	}

@@ -13,6 +13,7 @@
 #include "runtime/foreign.h"
 #include "runtime/function.h"
 #include "runtime/imports.h"
+#include "runtime/islands.h"
 #include "runtime/location.h"
 #include "runtime/message.h"
 #include "runtime/progress.h"
@@ -22,7 +23,6 @@
 #include "runtime/text.h"
 #include "runtime/thread.h"
 #include "runtime/walkers.h"
-#include "thunks/encoding.h"
 #include "thunks/trampoline.h"
 #include "thunks/unwind.h"
 
@@ -87,43 +87,9 @@ uint32_t swz_plan_spare_id(void)
 
 /* --------------------------------------------------------------- deciding */
 
-/* The length of one int3 or one of the assembler's no-operations; 0: none. */
-static size_t padding_length(struct swz_bytes code)
+static unsigned jump_bytes(const struct swz_function *f)
 {
-	struct swz_encoding e;
-
-	if (code.size && *code.data == 0xcc)
-		return 1;
-	if (swz_encoding_read(code, &e) != SWZ_OK || e.extends_base || e.locked)
-		return 0;
-	if ((e.map == SWZ_MAP_ONE_BYTE && e.opcode == 0x90) ||
-	    (e.map == SWZ_MAP_0F && e.opcode == 0x1f &&
-	     swz_modrm_reg(e.modrm) == 0))
-		return e.operands_at;
-	return 0;
-}
-
-/* How much of what lies behind the function is padding: up to the next function
- * or to an aligned address. Other code or data, of which nothing is known, may
- * begin like padding but does not end so. */
-static uint32_t padding_of(const struct swz_module *m,
-			   const struct swz_function *f)
-{
-	uint32_t end = f->size, padding = 0;
-	size_t length;
-
-	while (end < f->room) {
-		struct swz_bytes rest = {swz_module_bytes(m, f->start + end),
-					 f->room - end};
-
-		length = padding_length(rest);
-		if (!length)
-			break;
-		end += (uint32_t)length;
-		if (end == f->room || (f->start + end) % 8 == 0)
-			padding = end - f->size;
-	}
-	return padding;
+	return f->island ? SWZ_SHORT_JUMP_BYTES : SWZ_JUMP_BYTES;
 }
 
 /* The bytes from the patch site that the jump may take: the function's own,
@@ -134,8 +100,8 @@ static struct swz_bytes site_bytes(const struct swz_module *m,
 	struct swz_bytes code = {swz_module_bytes(m, f->start + f->site),
 				 f->size - f->site};
 
-	if (code.size < SWZ_JUMP_BYTES)
-		code.size += padding_of(m, f);
+	if (code.size < jump_bytes(f))
+		code.size += swz_padding_of(m, f);
 	return code;
 }
 
@@ -146,14 +112,14 @@ static struct swz_patch_site patch_site(const struct swz_module *m,
 	struct swz_patch_site site = {
 		.code = site_bytes(m, f),
 		.address = m->load_bias + f->start + f->site,
-		.wanted = SWZ_JUMP_BYTES,
+		.wanted = jump_bytes(f),
 		.function_id = id,
 		.fde = f->fde,
 		.fde_address = f->start + f->site,
 		.wrapper = f->wrapper,
 	};
 
-	if (f->displace > SWZ_JUMP_BYTES)
+	if (f->displace > site.wanted)
 		site.wanted = f->displace;
 	return site;
 }
@@ -195,6 +161,123 @@ static void refuse_all(struct swz_module *m, enum swz_refusal reason)
 		swz_function_refuse(&m->functions[i], reason);
 }
 
+/* Writes the function's trampoline; returns SWZ_PATCHED, or why not. */
+static enum swz_refusal write_one(struct swz_module *m,
+				  struct swz_decoder *decoder,
+				  struct swz_function *f, uint32_t id)
+{
+	struct swz_patch_site site = patch_site(m, f, id);
+	enum swz_refusal refusal;
+
+	f->trampoline = swz_trampoline_write(&m->trampolines, decoder, &site,
+					     &f->moved, &refusal);
+	if (f->trampoline && lands_if_it_throws(m, f)) {
+		f->trampoline = NULL;
+		refusal = SWZ_REFUSE_UNRELOCATABLE;
+	}
+	return refusal;
+}
+
+/* Makes the island's bytes free. */
+static bool make_room(struct swz_islands *islands,
+		      const struct swz_island *island, const uint32_t *ids)
+{
+	struct swz_module *m = islands->module;
+	struct swz_function *host = island->host;
+
+	if (!host)
+		return true;
+	host->displace = island->host_bytes;
+	return write_one(m, islands->decoder, host,
+			 ids[host - m->functions]) == SWZ_PATCHED;
+}
+
+/* Gives the function, whose trampoline is written, the island. */
+static bool settle(struct swz_islands *islands, struct swz_function *f,
+		   const struct swz_island *island, const uint32_t *ids)
+{
+	struct swz_module *m = islands->module;
+	struct swz_trampolines region = m->trampolines;
+	struct swz_function host = {0};
+
+	if (island->host)
+		host = *island->host;
+	if (make_room(islands, island, ids) &&
+	    swz_trampolines_add_island(&m->trampolines,
+				       m->load_bias + island->at)) {
+		f->status = SWZ_PATCHED;
+		f->island = (int16_t)(int64_t)(island->at - f->start - f->site);
+		swz_island_take(islands, f, island);
+		return true;
+	}
+	if (island->host)
+		*island->host = host;
+	m->trampolines = region;
+	return false;
+}
+
+/* Tries a short jump; all is as before if that is not possible. */
+static void write_with_island(struct swz_islands *islands,
+			      struct swz_function *f, const uint32_t *ids)
+{
+	struct swz_module *m = islands->module;
+	struct swz_trampolines region = m->trampolines;
+	struct swz_function before = *f;
+	struct swz_island island;
+
+	f->displace = 0;
+	f->island = SWZ_SHORT_JUMP_BYTES; /* to be decided */
+	if (swz_island_may_serve(islands, f) &&
+	    write_one(m, islands->decoder, f, ids[f - m->functions]) ==
+		    SWZ_PATCHED)
+		for (unsigned i = 0; swz_island_find(islands, f, i, &island);
+		     i++)
+			if (settle(islands, f, &island, ids))
+				return;
+	*f = before;
+	m->trampolines = region;
+}
+
+static void write_with_islands(struct swz_module *m,
+			       struct swz_decoder *decoder)
+{
+	struct swz_islands islands;
+	uint32_t id = m->first_id, wanted = 0, *ids;
+	int32_t *places;
+
+	for (uint32_t i = 0; i < m->function_count; i++)
+		wanted += swz_island_is_wanted(&m->functions[i]);
+	if (!wanted)
+		return;
+	ids = swz_scratch_alloc(m->function_count * sizeof(*ids));
+	places = swz_scratch_alloc(wanted * sizeof(*places));
+	if (!ids || !places ||
+	    swz_islands_begin(&islands, m, decoder) != SWZ_OK)
+		return;
+	swz_trampolines_hold_islands(&m->trampolines, places, wanted);
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		ids[i] = id;
+		id += !m->functions[i].is_piece;
+	}
+	for (int tested = 0; tested < (swz_config.test_tactic ? 2 : 1);
+	     tested++)
+		for (uint32_t i = 0; i < m->function_count; i++) {
+			struct swz_function *f = &m->functions[i];
+
+			if (swz_island_is_wanted(f) &&
+			    (f->status == SWZ_PATCHED) == tested && !f->island)
+				write_with_island(&islands, f, ids);
+		}
+}
+
+/* Some are written anew: they get an island, or make room for one. */
+static uint32_t most_trampolines(const struct swz_module *m)
+{
+	if (swz_config.test_tactic)
+		return 3 * m->hookable_count;
+	return m->hookable_count + m->hookable_count / 32 + 64;
+}
+
 static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 {
 	struct swz_trampolines *region = &m->trampolines;
@@ -202,9 +285,10 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 	bool open;
 
 	/* what the relocated code refers to lies anywhere in the module */
-	open = swz_trampolines_open(region, m->start, m->end, m->hookable_count,
+	open = swz_trampolines_open(region, m->start, m->end,
+				    most_trampolines(m),
 				    swz_scratch_alloc(swz_unwind_table_bytes(
-					    m->hookable_count)),
+					    most_trampolines(m))),
 				    swz_plan_hook()) == SWZ_OK;
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
@@ -216,16 +300,8 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 		if (f->is_piece)
 			continue;
 		if (f->status == SWZ_PATCHED) {
-			struct swz_patch_site site = patch_site(m, f, id);
-
 			if (open)
-				f->trampoline = swz_trampoline_write(
-					region, decoder, &site, &f->moved,
-					&refusal);
-			if (f->trampoline && lands_if_it_throws(m, f)) {
-				f->trampoline = NULL;
-				refusal = SWZ_REFUSE_UNRELOCATABLE;
-			}
+				refusal = write_one(m, decoder, f, id);
 			if (!f->trampoline)
 				swz_function_refuse(f, refusal);
 			else if (f->wrapper)
@@ -233,6 +309,8 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 		}
 		id++;
 	}
+	if (open)
+		write_with_islands(m, decoder);
 	if (open && swz_trampolines_seal(region) != SWZ_OK) {
 		swz_trampolines_close(region);
 		for (uint32_t i = 0; i < m->function_count; i++)
@@ -469,7 +547,7 @@ static void patch_range(struct swz_module *m, const struct swz_range *text)
 		    f->trampoline)
 			swz_patch_write((uint8_t *)(uintptr_t)swz_module_bytes(
 						m, f->start + f->site),
-					f->trampoline);
+					f->island, f->trampoline);
 	}
 	if (!swz_text_lock(m, text))
 		refuse_range(m, text);
@@ -619,6 +697,8 @@ static void print_functions(const struct swz_module *m)
 		swz_line_number(&line, f->size);
 		swz_line_column(&line, 24);
 		swz_line_string(&line, refusal_text[f->status]);
+		if (f->island)
+			swz_line_string(&line, " by a short jump");
 		if (f->name) {
 			swz_line_column(&line, 80);
 			swz_line_string(&line, f->name);

@@ -57,32 +57,20 @@ struct branch_scan {
 	bool callers;    /* the passes that look for callers of functions that
 			  * read return addresses above their own */
 	bool found;      /* one whose callers are to be found now, too */
+	struct swz_text_bits *reached; /* set: what leads to marked bytes is
+					* only noted, there */
 };
 
-static void mark(struct branch_scan *s, uint8_t *const *bitmaps,
+static void mark(const struct branch_scan *s, uint8_t *const *bitmaps,
 		 uint64_t address)
 {
-	for (unsigned i = 0; i < s->module->text_count; i++) {
-		const struct swz_range *text = &s->module->text[i];
-		uint64_t at = address - text->start;
-
-		if (address >= text->start && address < text->end)
-			bitmaps[i][at / 8] |= (uint8_t)(1u << (at % 8));
-	}
+	swz_text_mark(s->module, bitmaps, address);
 }
 
 static bool is_set(const struct branch_scan *s, uint8_t *const *bitmaps,
 		   uint64_t address)
 {
-	for (unsigned i = 0; i < s->module->text_count; i++) {
-		const struct swz_range *text = &s->module->text[i];
-		uint64_t at = address - text->start;
-
-		if (at < text->end - text->start)
-			return bitmaps[i] &&
-			       bitmaps[i][at / 8] & (1u << (at % 8));
-	}
-	return false;
+	return swz_text_is_marked(s->module, bitmaps, address);
 }
 
 static bool is_text(const struct branch_scan *s, uint64_t address)
@@ -275,9 +263,13 @@ static void refuse_label(const struct branch_scan *s, uint64_t to)
 
 	if (!is_set(s, s->marks, to))
 		return;
+	if (s->reached) {
+		mark(s, s->reached->bits, to);
+		return;
+	}
 	f = swz_function_at(s->module, to);
 	if (f && to >= site_start(f) && to < site_end(f))
-		swz_function_refuse(f, SWZ_REFUSE_BRANCH_INTO_SITE);
+		f->is_entered = true;
 }
 
 /* A word that the linker has relocated. */
@@ -473,6 +465,10 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 	}
 	if (insn.target != target || insn.kind == SWZ_INSN_PLAIN)
 		return;
+	if (s->reached) {
+		mark(s, s->reached->bits, target);
+		return;
+	}
 	to = swz_function_at(s->module, target);
 	if (s->callers) {
 		if (!from || !to)
@@ -512,7 +508,7 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 		s->extended = true;
 		return;
 	}
-	swz_function_refuse(to, SWZ_REFUSE_BRANCH_INTO_SITE);
+	to->is_entered = true;
 }
 
 /* ------------------------------------------------ loops to the first byte */
@@ -587,10 +583,13 @@ static void hit_start(struct branch_scan *s, uint64_t pc, uint64_t target)
 	if (!f || pc >= f->start + f->size || !starts_here(s, pc, &insn, &from))
 		return;
 	if (from != f || insn.target != target || insn.kind == SWZ_INSN_PLAIN ||
-	    pc < site_end(f))
+	    (!s->reached && pc < site_end(f)) ||
+	    stack_is_as_at_entry(s, f, pc))
 		return;
-	if (!stack_is_as_at_entry(s, f, pc))
-		swz_function_refuse(f, SWZ_REFUSE_BRANCH_INTO_SITE);
+	if (s->reached)
+		mark(s, s->reached->bits, target);
+	else
+		f->is_entered = true;
 }
 
 /* --------------------------------------------------------- tables of offsets
@@ -835,30 +834,32 @@ static enum swz_status digest_marks(struct branch_scan *s, unsigned text)
 	return SWZ_OK;
 }
 
-static enum swz_status scan_texts(struct branch_scan *s)
+static enum swz_status scan_all(struct branch_scan *s)
 {
-	const struct swz_module *m = s->module;
-
-	for (unsigned i = 0; i < m->text_count; i++) {
-		uint64_t bytes = (m->text[i].end - m->text[i].start) / 8 + 1;
-
-		s->marks[i] = swz_scratch_alloc(bytes);
-		s->starts[i] = swz_scratch_alloc(bytes);
-		if (!s->marks[i] || !s->starts[i])
-			return SWZ_E_NOMEM;
-	}
-	mark_targets(s);
-	mark_stubs(s);
-	if (!s->callers)
-		refuse_label_pointers(s);
-	for (unsigned i = 0; i < m->text_count; i++) {
-		s->text = &m->text[i];
+	for (unsigned i = 0; i < s->module->text_count; i++) {
+		s->text = &s->module->text[i];
 		s->around = NULL;
 		if (digest_marks(s, i) != SWZ_OK)
 			return SWZ_E_NOMEM;
 		scan(s);
 	}
 	return SWZ_OK;
+}
+
+static enum swz_status scan_texts(struct branch_scan *s)
+{
+	struct swz_text_bits marks = {0}, starts = {0};
+
+	if (swz_text_bits_init(&marks, s->module) != SWZ_OK ||
+	    swz_text_bits_init(&starts, s->module) != SWZ_OK)
+		return SWZ_E_NOMEM;
+	memcpy(s->marks, marks.bits, sizeof(s->marks));
+	memcpy(s->starts, starts.bits, sizeof(s->starts));
+	mark_targets(s);
+	mark_stubs(s);
+	if (!s->callers)
+		refuse_label_pointers(s);
+	return scan_all(s);
 }
 
 /* Callers of functions that read return addresses above their own, and theirs
@@ -894,5 +895,40 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 		s.slot_count = s.stub_count = 0;
 		status = scan_texts(&s);
 	}
-	return status == SWZ_OK ? scan_callers(&s) : status;
+	if (status == SWZ_OK)
+		status = scan_callers(&s);
+	/* last: other reasons are stronger, see islands.c */
+	for (uint32_t i = 0; i < module->function_count; i++)
+		if (module->functions[i].is_entered)
+			swz_function_refuse(&module->functions[i],
+					    SWZ_REFUSE_BRANCH_INTO_SITE);
+	return status;
+}
+
+enum swz_status swz_text_bits_init(struct swz_text_bits *bits,
+				   const struct swz_module *m)
+{
+	for (unsigned i = 0; i < m->text_count; i++) {
+		uint64_t bytes = (m->text[i].end - m->text[i].start) / 8 + 1;
+
+		bits->bits[i] = swz_scratch_alloc(bytes);
+		if (!bits->bits[i])
+			return SWZ_E_NOMEM;
+	}
+	return SWZ_OK;
+}
+
+enum swz_status swz_scan_reached(struct swz_module *module,
+				 struct swz_decoder *decoder,
+				 const struct swz_text_bits *asked,
+				 const struct swz_text_bits *starts,
+				 struct swz_text_bits *reached)
+{
+	struct branch_scan s = {
+		.module = module, .decoder = decoder, .reached = reached};
+
+	memcpy(s.marks, asked->bits, sizeof(s.marks));
+	memcpy(s.starts, starts->bits, sizeof(s.starts));
+	refuse_label_pointers(&s);
+	return scan_all(&s);
 }

@@ -20,6 +20,12 @@ struct row_scan {
 	struct swz_function *function;
 };
 
+/* lea displacement(...), %rsp: gives the frame up, the address goes nowhere. */
+static bool leaves_frame(const uint8_t *code)
+{
+	return code[0] == 0x48 && code[1] == 0x8d && (code[2] & 0x38) == 0x20;
+}
+
 /* Decodes on from *from, at first the row's start, and leaves there where the
  * instruction that covers `at` begins; true if it has the operand
  * [base + displacement], or if decoding loses its way. */
@@ -44,7 +50,8 @@ static bool accesses(const struct row_scan *s, const struct swz_cfi_row *row,
 		*from = pc;
 		return swz_decode(s->decoder, code, pc, &insn) != SWZ_OK ||
 		       (insn.memory_base == base &&
-			insn.memory_displacement == displacement);
+			insn.memory_displacement == displacement &&
+			!(insn.memory_is_lea && leaves_frame(code.data)));
 	}
 	return false;
 }

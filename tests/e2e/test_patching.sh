@@ -46,5 +46,15 @@ assert_ge "$(echo "$names" | wc -l)" 50 'functions in the table'
 
 it 'functions that are hard to patch'
 check_patching "$TARGETS/patching" libpatching.so
+assert_ge "$(grep -c 'patched by a short jump' functions)" 10 'short jumps'
+
+# The same results and counts where every function that can gets a short jump.
+for tactic in padding neighbour; do
+	it "short jumps into $tactic"
+	export SWIZZLE_TEST_TACTIC=$tactic
+	check_patching "$TARGETS/patching" libpatching.so
+	assert_ge "$(grep -c 'patched by a short jump' functions)" 20 'short jumps'
+	unset SWIZZLE_TEST_TACTIC
+done
 
 finish

@@ -87,7 +87,7 @@
 	ret
 	END	loop_to_3
 
-	FUNC	no_far_loop_to_3
+	FUNC	far_loop_to_3
 	xorl	%eax, %eax
 	nop
 1:	addl	%edi, %eax
@@ -97,7 +97,7 @@
 	subl	$1, %edi
 	jns	1b
 	ret
-	END	no_far_loop_to_3
+	END	far_loop_to_3
 
 	/* back to +5 of a function that begins with endbr64 */
 	FUNC	endbr_loop_to_5
@@ -110,7 +110,7 @@
 	ret
 	END	endbr_loop_to_5
 
-	FUNC	no_endbr_far_loop_to_7
+	FUNC	endbr_far_loop_to_7
 	endbr64
 	xorl	%eax, %eax
 	nop
@@ -121,7 +121,7 @@
 	subl	$1, %edi
 	jns	1b
 	ret
-	END	no_endbr_far_loop_to_7
+	END	endbr_far_loop_to_7
 
 	/* the byte behind endbr64 is the loop's head: the jump's own first */
 	FUNC	no_endbr_far_loop_to_4
@@ -148,12 +148,12 @@
 
 /* ----------------------------------------------- entered beside the start */
 
-	FUNC	no_entered_at_2
+	FUNC	has_entry_at_2
 	xorl	%esi, %esi
 entered_at_2:
 	leal	7(%rdi,%rsi), %eax
 	ret
-	END	no_entered_at_2
+	END	has_entry_at_2
 
 	FUNC	jumps_to_2
 	movl	$40, %esi
@@ -171,12 +171,12 @@ entered_at_2:
 	END	calls_2
 
 	/* the same from a section that may lie in a segment of its own */
-	FUNC	no_entered_from_afar
+	FUNC	has_entry_from_afar
 	xorl	%esi, %esi
 entered_from_afar:
 	leal	11(%rdi,%rsi), %eax
 	ret
-	END	no_entered_from_afar
+	END	has_entry_from_afar
 
 	.section .text_far, "ax", @progbits
 	.globl	jumps_from_afar
@@ -193,7 +193,7 @@ jumps_from_afar:
 
 	/* offsets from the table, as compilers write switches; the table leads
 	 * back to the head of the loop */
-	FUNC	no_switch_to_2
+	FUNC	switch_to_2
 	xorl	%eax, %eax
 switch_head:
 	subl	$1, %edi
@@ -225,7 +225,7 @@ switch_table:
 	.long	2b - switch_table
 	.long	switch_head - switch_table
 	.text
-	END	no_switch_to_2
+	END	switch_to_2
 
 	/* a switch that leads nowhere near */
 	FUNC	switch_elsewhere
@@ -246,7 +246,7 @@ switch_table:
 	END	switch_elsewhere
 
 	/* pointers: computed goto */
-	FUNC	no_goto_3
+	FUNC	computed_goto_3
 	xorl	%eax, %eax
 	nop
 goto_3:	leal	5(%rdi,%rax), %eax
@@ -261,7 +261,7 @@ goto_3:	leal	5(%rdi,%rax), %eax
 goto_table:
 	.quad	goto_3, 4b
 	.text
-	END	no_goto_3
+	END	computed_goto_3
 
 /* ------------------------------------------------------------ short functions */
 
@@ -269,17 +269,17 @@ goto_table:
 	FUNC	no_one_byte
 	ret
 	END	no_one_byte
-	FUNC	no_two_bytes, 1
+	FUNC	two_bytes, 1
 	rep ret
-	END	no_two_bytes
-	FUNC	no_three_bytes, 1
+	END	two_bytes
+	FUNC	three_bytes, 1
 	xorl	%eax, %eax
 	ret
-	END	no_three_bytes
-	FUNC	no_four_bytes, 1
+	END	three_bytes
+	FUNC	four_bytes, 1
 	movq	%rdi, %rax
 	ret
-	END	no_four_bytes
+	END	four_bytes
 	FUNC	no_endbr_ret, 1
 	endbr64
 	ret
@@ -363,6 +363,130 @@ nameless_0f:
 	ret
 	END	calls_nameless
 
+/* ------------------------------------------------------------------ islands
+ * Two bytes have room for a short jump only; where a long one may lie is what
+ * is here within its reach. */
+
+	.macro	FAR			/* out of reach of what comes before */
+	.rept	48
+	addl	$1, %eax
+	.endr
+	ret
+	.endm
+
+	FAR
+	FUNC	no_island_at_all, 1
+	rep ret
+	END	no_island_at_all
+	FAR
+
+	/* a neighbour that can do without ten bytes */
+	FUNC	island_in_neighbour, 1
+	movq	%rdi, %rax
+	ret
+	END	island_in_neighbour
+	FUNC	has_island, 1
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbx, -16
+	movq	%rdi, %rbx
+	leal	3(%rdi), %eax
+	subl	$1, %eax
+	addl	%ebx, %eax
+	popq	%rbx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %rbx
+	ret
+	END	has_island
+	FAR
+
+	/* the only neighbour's bytes are entered */
+	FUNC	no_island_entered, 1
+	movq	%rdi, %rax
+	ret
+	END	no_island_entered
+	FUNC	loop_to_7, 1
+	movl	$2, %eax
+	addl	$3, %eax
+	.byte	0x8d, 0x40, 0x00	/* leal 0(%rax), %eax */
+	addl	%edi, %eax
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	subl	$1, %edi
+	jns	loop_to_7 + 8
+	ret
+	END	loop_to_7
+	FAR
+
+	/* nobody comes into this padding */
+	FUNC	island_in_padding, 1
+	movq	%rdi, %rax
+	ret
+	END	island_in_padding
+	FUNC	before_padding, 1
+	leal	1(%rdi), %eax
+	ret
+	END	before_padding
+	.byte	0x66
+	nopw	%cs:0x0(%rax,%rax)
+	.balign	16
+	FAR
+
+	/* with one no-operation behind it, the short jump fits */
+	FUNC	one_byte_nop, 1
+	ret
+	END	one_byte_nop
+	nop
+	FUNC	has_another_island, 1
+	leal	3(%rdi), %eax
+	subl	$1, %eax
+	addl	%edi, %eax
+	subl	$1, %eax
+	ret
+	END	has_another_island
+	FAR
+
+	/* a function runs on into it */
+	.macro	RUNS_ON name, align
+	FUNC	no_island_\name, 1
+	movq	%rdi, %rax
+	ret
+	END	no_island_\name
+	FUNC	\name, \align
+	leal	1(%rdi), %eax
+	END	\name
+	.endm
+	RUNS_ON runs_on, 1
+	.balign	16, 0x90
+	nopw	%cs:0x0(%rax,%rax)
+	.balign	16, 0x90
+	FUNC	no_next_of_runs_on, 1
+	ret
+	END	no_next_of_runs_on
+	FAR
+
+	/* something jumps into it */
+	FUNC	no_island_jumped_into, 1
+	movq	%rdi, %rax
+	ret
+	END	no_island_jumped_into
+	FUNC	jumps_into_padding, 1
+	jmp	1f
+	END	jumps_into_padding
+	.balign	8, 0x90
+	.rept	3
+	nop
+1:	nop
+	.endr
+	nop
+	nop
+	FUNC	no_next_of_padding, 1
+	leal	1(%rdi), %eax
+	ret
+	END	no_next_of_padding
+	FAR
+
 /* ------------------------------------------------- branches in the window */
 
 	.macro	BRANCH name, first, branch
@@ -426,11 +550,11 @@ nameless_0f:
 	ret
 	END	call_second
 
-	FUNC	no_call_register
+	FUNC	call_register
 	call	*%rcx
 	addl	$1, %eax
 	ret
-	END	no_call_register
+	END	call_register
 
 	FUNC	call_register_last
 	movq	%rsi, %rdx
@@ -438,11 +562,11 @@ nameless_0f:
 	ret
 	END	call_register_last
 
-	FUNC	no_call_member
+	FUNC	call_member
 	call	*8(%rsi)
 	addl	$1, %eax
 	ret
-	END	no_call_member
+	END	call_member
 
 	FUNC	call_next
 	call	1f
@@ -463,7 +587,7 @@ pointer: .quad	no_whence
 
 /* ------------------------------------------------------------- all the rest */
 
-	FUNC	no_system_call
+	FUNC	system_call
 	pushq	$39			/* getpid */
 	popq	%rax
 	syscall
@@ -471,7 +595,7 @@ pointer: .quad	no_whence
 	setg	%al
 	movzbl	%al, %eax
 	ret
-	END	no_system_call
+	END	system_call
 
 	FUNC	system_call_behind
 	movl	$39, %eax		/* getpid */
@@ -549,19 +673,23 @@ data_in_text:
 	.type	patching_table, @object
 patching_table:
 	.irp	name, loop_to_0, no_loop_that_pushes, far_loop_to_0, far_loop_to_endbr, loop_to_3, \
-		no_far_loop_to_3, endbr_loop_to_5, no_endbr_far_loop_to_7, \
-		no_endbr_far_loop_to_4, loop_to_5, no_entered_at_2, \
-		jumps_to_2, calls_2, no_entered_from_afar, \
-		jumps_from_afar, no_switch_to_2, switch_elsewhere, \
-		no_goto_3, no_one_byte, no_two_bytes, no_three_bytes, \
-		no_four_bytes, no_endbr_ret, five_bytes, one_byte_int3, \
+		far_loop_to_3, endbr_loop_to_5, endbr_far_loop_to_7, \
+		no_endbr_far_loop_to_4, loop_to_5, has_entry_at_2, \
+		jumps_to_2, calls_2, has_entry_from_afar, \
+		jumps_from_afar, switch_to_2, switch_elsewhere, \
+		computed_goto_3, no_one_byte, two_bytes, three_bytes, \
+		four_bytes, no_endbr_ret, five_bytes, one_byte_int3, \
 		two_bytes_int3, three_bytes_int3, four_bytes_int3, \
 		endbr_ret_int3, one_byte_nops, three_bytes_nops, \
 		two_bytes_long_nop, four_bytes_long_nop, no_ret_before_66, \
 		 no_ret_before_0f, calls_nameless, jcc8, jmp8, \
+		no_island_at_all, island_in_neighbour, has_island, \
+		no_island_entered, loop_to_7, island_in_padding, \
+		before_padding, one_byte_nop, has_another_island, no_island_runs_on, \
+		no_island_jumped_into, jumps_into_padding, \
 		jrcxz_, jecxz_, loop_, loope_, jcc32, jumps_within, no_whence, \
-		call_first, call_second, no_call_register, call_register_last, \
-		no_call_member, call_next, call_rex_w, no_system_call, \
+		call_first, call_second, call_register, call_register_last, \
+		call_member, call_next, call_rex_w, system_call, \
 		system_call_behind, constant, has_aliases, alias_one, \
 		alias_two, uses_carry
 	ENTRY	\name
