@@ -2,7 +2,8 @@
  * targets that matter are marked in a bitmap, one bit a byte; where a supposed
  * branch meets a mark, the function around it is decoded up to that place to
  * see whether an instruction really starts there. Code that belongs to no known
- * function counts as what it looks like.
+ * function counts as what it looks like, unless it can be decoded as a whole
+ * (scan_gaps.c).
  *
  * Indirect branches go by tables: pointers, which the dynamic linker relocates
  * (or, in a program at a fixed address, plain words of its data), and offsets
@@ -14,6 +15,7 @@
 
 #include <string.h>
 
+#include "runtime/scan_gaps.h"
 #include "runtime/scratch.h"
 #include "thunks/decoder.h"
 
@@ -46,6 +48,7 @@ struct branch_scan {
 	struct swz_function *around;
 	uint64_t decoded;
 	bool lost;
+	struct swz_gap gap; /* between functions, likewise */
 	/* GOT entries of imported functions that read their return address,
 	 * and their PLT entries in this text */
 	uint64_t reader_slots[MAX_READERS];
@@ -411,6 +414,8 @@ static bool starts_here(struct branch_scan *s, uint64_t pc,
 		s->lost = false;
 	}
 	*owner = f;
+	if (!f && swz_gap_denies(&s->gap, s->module, s->decoder, s->text, pc))
+		return false;
 	if (!f || s->lost) {
 		struct swz_bytes code = {swz_module_bytes(s->module, pc),
 					 s->text->end - pc};

@@ -189,6 +189,51 @@ jumps_from_afar:
 	.size	jumps_from_afar, . - jumps_from_afar
 	.text
 
+	/* the C library's start code has no unwind entry; "ff e0" and the
+	 * no-operation behind it hold a loopne to the function's second byte */
+	.balign	16, 0xcc
+	testq	%rax, %rax
+	jz	1f
+	jmp	*%rax
+	nopw	0(%rax,%rax,1)
+1:	ret
+	.rept	31
+	addl	$1, %eax
+	.endr
+	ret
+	nop
+	FUNC	seemingly_entered_at_1, 1
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	leal	11(%rdi,%rdi), %ebx
+	movl	%ebx, %eax
+	popq	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	END	seemingly_entered_at_1
+
+	/* the same, where it is a loopne */
+	.balign	16, 0xcc
+	testq	%rax, %rax
+	jz	1f
+	addl	%ecx, %eax
+	jmp	1f
+	.byte	0xe0, 0x66
+1:	ret
+	.rept	33
+	addl	$1, %eax
+	.endr
+	ret
+	FUNC	no_entered_at_1, 1
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	leal	11(%rdi,%rdi), %ebx
+	movl	%ebx, %eax
+	popq	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	END	no_entered_at_1
+
 /* ---------------------------------------------------------- tables of labels */
 
 	/* offsets from the table, as compilers write switches; the table leads
@@ -682,7 +727,7 @@ patching_table:
 		two_bytes_int3, three_bytes_int3, four_bytes_int3, \
 		endbr_ret_int3, one_byte_nops, three_bytes_nops, \
 		two_bytes_long_nop, four_bytes_long_nop, no_ret_before_66, \
-		 no_ret_before_0f, calls_nameless, jcc8, jmp8, \
+		 no_ret_before_0f, calls_nameless, jcc8, jmp8, seemingly_entered_at_1, no_entered_at_1, \
 		no_island_at_all, island_in_neighbour, has_island, \
 		no_island_entered, loop_to_7, island_in_padding, \
 		before_padding, one_byte_nop, has_another_island, no_island_runs_on, \
