@@ -17,7 +17,10 @@
 #define REACH_BACK 128u
 #define REACH_ON 127u
 /* So many bytes of a host are displaced at most. */
-#define MOST_HOSTED 40u
+#define MOST_HOSTED 15u
+/* Each byte that is asked for makes the scan longer: of each kind of island so
+ * many per function are taken into account. */
+#define MOST_ASKED 6u
 
 /* The length of one int3 or one of the assembler's no-operations; 0: none. */
 static size_t padding_length(struct swz_bytes code)
@@ -124,6 +127,7 @@ static void ask(const struct swz_module *m, struct swz_text_bits *asked,
 		struct swz_text_bits *starts, struct swz_function *f)
 {
 	uint64_t site = f->start + f->site;
+	unsigned runs = 0, hosts = 0;
 
 	if (f->site)
 		swz_text_mark(m, asked->bits, site);
@@ -135,9 +139,13 @@ static void ask(const struct swz_module *m, struct swz_text_bits *asked,
 		uint64_t end = g->start + g->size;
 		uint64_t host = g->start + g->site + hosted_bytes(g);
 		uint64_t last = g->start + g->site + MOST_HOSTED;
+		uint32_t padding = swz_padding_of(m, g);
 
-		mark_range(m, asked, end, end + swz_padding_of(m, g));
-		if (is_patched(g))
+		if (padding >= (uint32_t)SWZ_JUMP_BYTES &&
+		    runs++ < MOST_ASKED)
+			mark_range(m, asked, end, end + padding);
+		if (is_patched(g) && host + SWZ_JUMP_BYTES <= end &&
+		    hosts++ < MOST_ASKED)
 			mark_range(m, asked, host, last < end ? last : end);
 	}
 }
@@ -146,10 +154,10 @@ enum swz_status swz_islands_begin(struct swz_islands *islands,
 				  struct swz_module *m,
 				  struct swz_decoder *decoder)
 {
-	struct swz_text_bits asked = {0}, starts = {0};
+	struct swz_text_bits starts = {0};
 
 	*islands = (struct swz_islands){.module = m, .decoder = decoder};
-	if (swz_text_bits_init(&asked, m) != SWZ_OK ||
+	if (swz_text_bits_init(&islands->asked, m) != SWZ_OK ||
 	    swz_text_bits_init(&starts, m) != SWZ_OK ||
 	    swz_text_bits_init(&islands->reached, m) != SWZ_OK ||
 	    swz_text_bits_init(&islands->taken, m) != SWZ_OK)
@@ -158,12 +166,13 @@ enum swz_status swz_islands_begin(struct swz_islands *islands,
 		struct swz_function *f = &m->functions[i];
 
 		if (swz_island_is_wanted(f))
-			ask(m, &asked, &starts, f);
+			ask(m, &islands->asked, &starts, f);
 		if (is_patched(f) && f->size - f->site < (uint32_t)SWZ_JUMP_BYTES)
 			mark_range(m, &islands->taken, f->start + f->size,
 				   f->start + f->site + SWZ_JUMP_BYTES);
 	}
-	return swz_scan_reached(m, decoder, &asked, &starts, &islands->reached);
+	return swz_scan_reached(m, decoder, &islands->asked, &starts,
+				&islands->reached);
 }
 
 /* ---------------------------------------------------------------- finding */
@@ -174,7 +183,8 @@ static bool is_free(const struct swz_islands *islands, uint64_t start,
 	const struct swz_module *m = islands->module;
 
 	for (uint64_t a = start; a < end; a++)
-		if (swz_text_is_marked(m, islands->reached.bits, a) ||
+		if (!swz_text_is_marked(m, islands->asked.bits, a) ||
+		    swz_text_is_marked(m, islands->reached.bits, a) ||
 		    swz_text_is_marked(m, islands->taken.bits, a))
 			return false;
 	return true;
@@ -185,7 +195,9 @@ bool swz_island_may_serve(const struct swz_islands *islands,
 {
 	uint64_t site = f->start + f->site;
 
-	return is_free(islands, site, site + SWZ_SHORT_JUMP_BYTES);
+	return !swz_text_is_marked(islands->module, islands->reached.bits,
+				   site) &&
+	       is_free(islands, site + 1, site + SWZ_SHORT_JUMP_BYTES);
 }
 
 static bool in_reach(const struct swz_function *f, uint64_t at)
