@@ -65,7 +65,16 @@ static bool is_patched(const struct swz_function *f)
 	return !f->is_piece && f->status == SWZ_PATCHED && f->trampoline;
 }
 
-bool swz_island_is_wanted(const struct swz_function *f)
+/* ud2, which no jump can replace. */
+static bool is_trap(const struct swz_module *m, const struct swz_function *f)
+{
+	const uint8_t *code = swz_module_bytes(m, f->start + f->site);
+
+	return code[0] == 0x0f && code[1] == 0x0b;
+}
+
+bool swz_island_is_wanted(const struct swz_module *m,
+			  const struct swz_function *f)
 {
 	if (f->is_piece || f->wrapper || f->room < f->site + 2u)
 		return false;
@@ -74,7 +83,7 @@ bool swz_island_is_wanted(const struct swz_function *f)
 	return f->status == SWZ_REFUSE_TOO_SHORT ||
 	       f->status == SWZ_REFUSE_BRANCH_INTO_SITE ||
 	       f->status == SWZ_REFUSE_UNDECODABLE ||
-	       f->status == SWZ_REFUSE_UNRELOCATABLE;
+	       (f->status == SWZ_REFUSE_UNRELOCATABLE && !is_trap(m, f));
 }
 
 /* ------------------------------------------------------------- neighbours */
@@ -165,7 +174,7 @@ enum swz_status swz_islands_begin(struct swz_islands *islands,
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
 
-		if (swz_island_is_wanted(f))
+		if (swz_island_is_wanted(m, f))
 			ask(m, &islands->asked, &starts, f);
 		if (is_patched(f) && f->size - f->site < (uint32_t)SWZ_JUMP_BYTES)
 			mark_range(m, &islands->taken, f->start + f->size,

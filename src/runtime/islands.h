@@ -31,7 +31,8 @@ struct swz_island {
 
 /* Whether a function may get a short jump, once all have been tried with the
  * long one. */
-bool swz_island_is_wanted(const struct swz_function *f);
+bool swz_island_is_wanted(const struct swz_module *m,
+			  const struct swz_function *f);
 
 /* Finds out what of the module may be used. To be called when all trampolines
  * are written that can be. */

@@ -246,7 +246,7 @@ static void write_with_islands(struct swz_module *m,
 	int32_t *places;
 
 	for (uint32_t i = 0; i < m->function_count; i++)
-		wanted += swz_island_is_wanted(&m->functions[i]);
+		wanted += swz_island_is_wanted(m, &m->functions[i]);
 	if (!wanted)
 		return;
 	ids = swz_scratch_alloc(m->function_count * sizeof(*ids));
@@ -264,7 +264,7 @@ static void write_with_islands(struct swz_module *m,
 		for (uint32_t i = 0; i < m->function_count; i++) {
 			struct swz_function *f = &m->functions[i];
 
-			if (swz_island_is_wanted(f) &&
+			if (swz_island_is_wanted(m, f) &&
 			    (f->status == SWZ_PATCHED) == tested && !f->island)
 				write_with_island(&islands, f, ids);
 		}

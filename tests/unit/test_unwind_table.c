@@ -7,6 +7,7 @@
 
 #include "base/eh_frame.h"
 #include "base/lsda.h"
+#include "thunks/region.h"
 #include "thunks/unwind_table.h"
 
 enum { TRAMPOLINE = 0x40, HEAD = 18, REGION = 0x10000 };
@@ -229,6 +230,88 @@ START_TEST(the_header_is_sorted_and_points_at_entries)
 }
 END_TEST
 
+/* Below and above the region: the header is in order all the same. */
+START_TEST(islands_are_like_the_first_byte_of_a_function)
+{
+	static const int32_t places[] = {-0x4000, -0x3ff0, 0x5000};
+	const uint8_t *header;
+	int32_t last = INT32_MIN;
+	unsigned found = 0;
+	uint32_t count;
+
+	swz_unwind_table_add(&table, &code);
+	swz_unwind_table_add_islands(&table, places, 3, 5);
+	swz_unwind_table_finish(&table, out, region, &header);
+	memcpy(&count, header + 8, 4);
+	ck_assert_uint_eq(count, 4);
+	for (uint32_t i = 0; i < count; i++) {
+		struct swz_eh_frame section = {{out, (size_t)(header - out)},
+					       REGION + 0x1000};
+		struct swz_fde_iterator it;
+		struct swz_fde fde;
+		struct seen seen = {0};
+		int32_t start, place;
+		uint64_t entry;
+
+		memcpy(&start, header + 12 + (size_t)i * 8, 4);
+		memcpy(&place, header + 16 + (size_t)i * 8, 4);
+		ck_assert_int_gt(start, last);
+		last = start;
+		entry = (uint64_t)((int64_t)REGION + (header - region) + start);
+		swz_fde_begin(&it, &section);
+		do
+			ck_assert(swz_fde_next(&it, &fde));
+		while (fde.start != entry);
+		if (fde.size != 5)
+			continue;
+		ck_assert_uint_eq(entry,
+				  (uint64_t)(REGION + places[found++]));
+		ck_assert_int_eq(swz_cfi_rows(&fde, keep, &seen), SWZ_OK);
+		ck_assert_uint_eq(seen.count, 1);
+		ck_assert_int_eq(seen.rows[0].cfa_base, SWZ_CFA_RSP);
+		ck_assert_int_eq(seen.rows[0].cfa_offset, 8);
+		ck_assert(seen.rows[0].return_at_cfa_minus_8);
+	}
+	ck_assert_uint_eq(found, 3);
+}
+END_TEST
+
+START_TEST(an_island_is_found_where_it_lies)
+{
+	static const int32_t islands[] = {-100, -95, 500};
+	static uint8_t places[1000];
+	uint8_t *start = places + 200;
+	struct swz_region sealed = {.start = start,
+				    .bytes = 300,
+				    .unwind_header = start + 250,
+				    .islands = islands,
+				    .island_count = 3};
+	struct swz_region found;
+
+	ck_assert(swz_region_add(&sealed));
+	ck_assert(!swz_region_at((uintptr_t)start - 101, &found));
+	ck_assert(!swz_region_at((uintptr_t)start - 90, &found));
+	ck_assert(!swz_region_at((uintptr_t)start + 499, &found));
+	ck_assert(!swz_region_at((uintptr_t)start + 505, &found));
+	ck_assert(swz_region_at((uintptr_t)start - 96, &found));
+	ck_assert_ptr_eq(found.start, start - 100);
+	ck_assert_uint_eq(found.bytes, 5);
+	ck_assert_ptr_eq(found.unwind_header, start + 250);
+	ck_assert(swz_region_at((uintptr_t)start - 95, &found));
+	ck_assert_ptr_eq(found.start, start - 95);
+	ck_assert(swz_region_at((uintptr_t)start + 504, &found));
+	ck_assert(swz_region_at((uintptr_t)start + 299, &found));
+	ck_assert_ptr_eq(found.start, start);
+	swz_region_show_islands(start, false); /* their module is gone */
+	ck_assert(!swz_region_at((uintptr_t)start + 504, &found));
+	ck_assert(swz_region_at((uintptr_t)start, &found));
+	swz_region_show_islands(start, true);
+	ck_assert(swz_region_at((uintptr_t)start + 504, &found));
+	swz_region_remove(start);
+	ck_assert(!swz_region_at((uintptr_t)start, &found));
+}
+END_TEST
+
 START_TEST(no_memory_is_no_table)
 {
 	const uint8_t *header = out;
@@ -273,6 +356,9 @@ int main(void)
 	tcase_add_loop_test(tcase, what_is_not_understood_has_no_rows, 0,
 			    (int)(sizeof(strange) / sizeof(*strange)));
 	tcase_add_test(tcase, the_header_is_sorted_and_points_at_entries);
+	tcase_add_test(tcase,
+		       islands_are_like_the_first_byte_of_a_function);
+	tcase_add_test(tcase, an_island_is_found_where_it_lies);
 	tcase_add_test(tcase, no_memory_is_no_table);
 	tcase_add_test(tcase, exception_tables_say_where_they_land);
 	suite_add_tcase(suite, tcase);
