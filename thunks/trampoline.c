@@ -95,9 +95,9 @@ bool swz_trampolines_add_island(struct swz_trampolines *region, uint64_t at)
 	uint32_t i = region->island_count;
 
 	if (i == region->island_room ||
-	    region->bytes - region->used <
-		    tables_bytes(region) + SWZ_UNWIND_ISLAND_BYTES +
-			    sizeof(*region->islands))
+	    region->bytes - region->used < tables_bytes(region) +
+						   SWZ_UNWIND_ISLAND_BYTES +
+						   sizeof(*region->islands))
 		return false;
 	for (; i && region->islands[i - 1] > distance; i--)
 		region->islands[i] = region->islands[i - 1];
@@ -127,8 +127,7 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 
 	*refusal = SWZ_REFUSE_OUT_OF_REACH;
 	if (region->bytes - region->used <
-	    HEAD_BYTES + WRAPPING + SWZ_RELOCATED_MAX +
-		    tables_bytes(region))
+	    HEAD_BYTES + WRAPPING + SWZ_RELOCATED_MAX + tables_bytes(region))
 		return NULL;
 	status = swz_relocate(decoder, site->code, site->address, site->wanted,
 			      (uintptr_t)copies, copies, SWZ_RELOCATED_MAX,

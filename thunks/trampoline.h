@@ -86,8 +86,8 @@ const void *swz_unhooked(const void *function);
  * islands in all. False: there is no room. */
 void swz_trampolines_hold_islands(struct swz_trampolines *region,
 				  int32_t *scratch, uint32_t room);
-bool swz_trampolines_add_island(struct swz_trampolines *region, uint64_t at)
-	SWZ_MUST_CHECK;
+bool swz_trampolines_add_island(struct swz_trampolines *region,
+				uint64_t at) SWZ_MUST_CHECK;
 
 /* Unmaps what is unused, makes the rest executable and its unwind information
  * known to swz_region_at. */
@@ -100,8 +100,9 @@ void swz_trampolines_close(struct swz_trampolines *region);
 /* A jump that fills 2 bytes only. */
 #define SWZ_SHORT_JUMP_BYTES 2
 
-/* Writes the jump to the trampoline at `site`, or, if `island` is not 0, at that
- * distance from it, and at the site a short jump there (all writable now). */
+/* Writes the jump to the trampoline at `site`, or, if `island` is not 0, at
+ * that distance from it, and at the site a short jump there (all writable now).
+ */
 void swz_patch_write(uint8_t *site, int island, const uint8_t *trampoline);
 
 #endif

@@ -150,8 +150,7 @@ static void ask(const struct swz_module *m, struct swz_text_bits *asked,
 		uint64_t last = g->start + g->site + MOST_HOSTED;
 		uint32_t padding = swz_padding_of(m, g);
 
-		if (padding >= (uint32_t)SWZ_JUMP_BYTES &&
-		    runs++ < MOST_ASKED)
+		if (padding >= (uint32_t)SWZ_JUMP_BYTES && runs++ < MOST_ASKED)
 			mark_range(m, asked, end, end + padding);
 		if (is_patched(g) && host + SWZ_JUMP_BYTES <= end &&
 		    hosts++ < MOST_ASKED)
@@ -176,7 +175,8 @@ enum swz_status swz_islands_begin(struct swz_islands *islands,
 
 		if (swz_island_is_wanted(m, f))
 			ask(m, &islands->asked, &starts, f);
-		if (is_patched(f) && f->size - f->site < (uint32_t)SWZ_JUMP_BYTES)
+		if (is_patched(f) &&
+		    f->size - f->site < (uint32_t)SWZ_JUMP_BYTES)
 			mark_range(m, &islands->taken, f->start + f->size,
 				   f->start + f->site + SWZ_JUMP_BYTES);
 	}
@@ -209,9 +209,16 @@ bool swz_island_may_serve(const struct swz_islands *islands,
 	       is_free(islands, site + 1, site + SWZ_SHORT_JUMP_BYTES);
 }
 
-static bool in_reach(const struct swz_function *f, uint64_t at)
+/* By the short jump, and in what is made writable together with it. */
+static bool in_reach(const struct swz_module *m, const struct swz_function *f,
+		     uint64_t at)
 {
-	return at >= lowest(f) && at <= highest(f);
+	for (unsigned i = 0; i < m->text_count; i++)
+		if (at >= m->text[i].start && at < m->text[i].end)
+			return f->start >= m->text[i].start &&
+			       f->start < m->text[i].end && at >= lowest(f) &&
+			       at <= highest(f);
+	return false;
 }
 
 /* Whether control never goes on behind the function's last instruction. Not
@@ -247,7 +254,7 @@ static bool find_in_padding(const struct swz_islands *islands,
 				       a))
 			end = a;
 	for (uint64_t a = begin; a + SWZ_JUMP_BYTES <= end; a++) {
-		if (!in_reach(f, a) ||
+		if (!in_reach(islands->module, f, a) ||
 		    !is_free(islands, a, a + SWZ_JUMP_BYTES))
 			continue;
 		*at = a;
@@ -279,8 +286,7 @@ static bool is_straight(const struct swz_islands *islands,
 }
 
 static bool can_host(const struct swz_islands *islands,
-		     const struct swz_function *f,
-		     const struct swz_function *g)
+		     const struct swz_function *f, const struct swz_function *g)
 {
 	unsigned offset = g->site + hosted_bytes(g);
 	uint64_t at = g->start + offset;
@@ -288,7 +294,8 @@ static bool can_host(const struct swz_islands *islands,
 	return g != f && !g->wrapper && !g->island && is_patched(g) &&
 	       offset + SWZ_JUMP_BYTES <= g->size &&
 	       hosted_bytes(g) + SWZ_JUMP_BYTES <= MOST_HOSTED &&
-	       in_reach(f, at) && is_free(islands, at, at + SWZ_JUMP_BYTES) &&
+	       in_reach(islands->module, f, at) &&
+	       is_free(islands, at, at + SWZ_JUMP_BYTES) &&
 	       is_straight(islands, g, hosted_bytes(g) + SWZ_JUMP_BYTES);
 }
 
@@ -315,7 +322,8 @@ bool swz_island_find(const struct swz_islands *islands, struct swz_function *f,
 			continue;
 		island->host = g;
 		island->at = g->start + g->site + hosted_bytes(g);
-		island->host_bytes = (uint8_t)(hosted_bytes(g) + SWZ_JUMP_BYTES);
+		island->host_bytes = (uint8_t)(hosted_bytes(g) +
+					       SWZ_JUMP_BYTES);
 		return true;
 	}
 	return false;

@@ -188,8 +188,8 @@ static bool make_room(struct swz_islands *islands,
 	if (!host)
 		return true;
 	host->displace = island->host_bytes;
-	return write_one(m, islands->decoder, host,
-			 ids[host - m->functions]) == SWZ_PATCHED;
+	return write_one(m, islands->decoder, host, ids[host - m->functions]) ==
+	       SWZ_PATCHED;
 }
 
 /* Gives the function, whose trampoline is written, the island. */

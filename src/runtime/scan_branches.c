@@ -588,8 +588,7 @@ static void hit_start(struct branch_scan *s, uint64_t pc, uint64_t target)
 	if (!f || pc >= f->start + f->size || !starts_here(s, pc, &insn, &from))
 		return;
 	if (from != f || insn.target != target || insn.kind == SWZ_INSN_PLAIN ||
-	    (!s->reached && pc < site_end(f)) ||
-	    stack_is_as_at_entry(s, f, pc))
+	    (!s->reached && pc < site_end(f)) || stack_is_as_at_entry(s, f, pc))
 		return;
 	if (s->reached)
 		mark(s, s->reached->bits, target);

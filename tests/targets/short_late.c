@@ -45,9 +45,9 @@ int main(int argc, char **argv)
 		*(void **)&returns_77 = symbol(library, "returns_77");
 		table = symbol(library, "short_table");
 		for (int k = 0; table[k].function; k++)
-			sum = sum * 31 + (unsigned long)invoke(
-						 table[k].function, 1,
-						 returns_77);
+			sum = sum * 31 +
+			      (unsigned long)invoke(table[k].function, 1,
+						    returns_77);
 		printf("%lu\n", sum);
 		dlclose(library);
 		if (i == 1)

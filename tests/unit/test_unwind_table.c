@@ -250,11 +250,10 @@ START_TEST(islands_are_like_the_first_byte_of_a_function)
 		struct swz_fde_iterator it;
 		struct swz_fde fde;
 		struct seen seen = {0};
-		int32_t start, place;
+		int32_t start;
 		uint64_t entry;
 
 		memcpy(&start, header + 12 + (size_t)i * 8, 4);
-		memcpy(&place, header + 16 + (size_t)i * 8, 4);
 		ck_assert_int_gt(start, last);
 		last = start;
 		entry = (uint64_t)((int64_t)REGION + (header - region) + start);
@@ -264,8 +263,11 @@ START_TEST(islands_are_like_the_first_byte_of_a_function)
 		while (fde.start != entry);
 		if (fde.size != 5)
 			continue;
-		ck_assert_uint_eq(entry,
-				  (uint64_t)(REGION + places[found++]));
+		ck_assert_uint_lt(found, 3);
+		if (found < 3) /* for those who do not know the above */
+			ck_assert_uint_eq(entry,
+					  (uint64_t)(REGION + places[found]));
+		found++;
 		ck_assert_int_eq(swz_cfi_rows(&fde, keep, &seen), SWZ_OK);
 		ck_assert_uint_eq(seen.count, 1);
 		ck_assert_int_eq(seen.rows[0].cfa_base, SWZ_CFA_RSP);
@@ -356,8 +358,7 @@ int main(void)
 	tcase_add_loop_test(tcase, what_is_not_understood_has_no_rows, 0,
 			    (int)(sizeof(strange) / sizeof(*strange)));
 	tcase_add_test(tcase, the_header_is_sorted_and_points_at_entries);
-	tcase_add_test(tcase,
-		       islands_are_like_the_first_byte_of_a_function);
+	tcase_add_test(tcase, islands_are_like_the_first_byte_of_a_function);
 	tcase_add_test(tcase, an_island_is_found_where_it_lies);
 	tcase_add_test(tcase, no_memory_is_no_table);
 	tcase_add_test(tcase, exception_tables_say_where_they_land);
