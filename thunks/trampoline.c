@@ -24,6 +24,7 @@ enum swz_status swz_trampolines_open(struct swz_trampolines *region,
 				     uint32_t functions, void *scratch,
 				     void (*hook)(void))
 {
+	memset(region, 0, sizeof(*region));
 	region->bytes = (swz_trampolines_room(functions) + 4095) &
 			~(size_t)4095;
 	region->start = swz_near_map(start, end, region->bytes);
