@@ -1,10 +1,16 @@
 /* The table holds node pointers only; a node says itself what its key is. It
  * is kept at most a quarter full, so that the hook's first probe nearly always
  * meets. A growing thread publishes the new table before the mask: a
- * signal handler cannot come between, since signals are blocked then. */
+ * signal handler cannot come between, since signals are blocked then.
+ *
+ * As long as nothing has to grow, an edge is made without a system call, and a
+ * signal handler of the same thread may come between any two instructions: it
+ * makes edges, even lets the table grow, before it returns. Each step is one
+ * instruction, or is found out to have been overtaken. */
 
 #include "runtime/context.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -48,14 +54,44 @@ struct swz_node *swz_context_find(const struct swz_thread *thread, uint64_t key,
 	return NULL;
 }
 
+static uint64_t place_of(const struct swz_node *node, uint64_t mask)
+{
+	return hash(key_of(node), node->function, node->call_site) & mask;
+}
+
 static void put(struct swz_node **table, uint64_t mask, struct swz_node *node)
 {
-	uint64_t at = hash(key_of(node), node->function, node->call_site) &
-		      mask;
+	uint64_t at = place_of(node, mask);
 
 	while (table[at / 8])
 		at = (at + 8) & mask;
 	table[at / 8] = node;
+}
+
+static bool is_same_edge(const struct swz_node *a, const struct swz_node *b)
+{
+	return a->call_site == b->call_site && a->function == b->function &&
+	       a->parent == b->parent;
+}
+
+/* The same where a signal may come between. Returns the edge's node in the
+ * table, which may be an interrupting handler's. */
+static struct swz_node *put_amid_signals(struct swz_node **table, uint64_t mask,
+					 struct swz_node *node)
+{
+	uint64_t at = place_of(node, mask);
+
+	for (;;) {
+		struct swz_node *there = NULL;
+
+		if (__atomic_compare_exchange_n(
+			    &table[at / 8], &there, node, false,
+			    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return node;
+		if (is_same_edge(there, node))
+			return there;
+		at = (at + 8) & mask;
+	}
 }
 
 static struct swz_node **new_table(uint64_t bytes)
@@ -83,12 +119,35 @@ static enum swz_status grow(struct swz_thread *thread)
 	cold->table = table;
 	cold->table_bytes = bytes;
 	/* An interrupted hook of this thread may still hold the old table's
-	 * address: it goes at the next growth. */
-	if (cold->spare_table)
-		swz_sys_munmap(cold->spare_table, cold->spare_table_bytes + 8);
-	cold->spare_table = old;
-	cold->spare_table_bytes = old_bytes;
+	 * address: nothing else ever lies there. It finds nothing, and looks
+	 * again. All old tables are a third of the last. */
+	if (old)
+		SWZ_SYSCALL(SYS_madvise, old, old_bytes + 8, MADV_DONTNEED);
 	return SWZ_OK;
+}
+
+static bool table_is_full(const struct swz_thread_cold *cold)
+{
+	return 4 * (cold->table_used + 1) * 8 > cold->table_bytes;
+}
+
+/* Without a system call; the table must have room. */
+static struct swz_node *insert_amid_signals(struct swz_thread *thread,
+					    struct swz_node *node)
+{
+	struct swz_node **to, *entered = NULL;
+	uint64_t mask;
+
+	__atomic_fetch_add(&thread->cold->table_used, 1, __ATOMIC_RELAXED);
+	do {
+		to = __atomic_load_n(&thread->table, __ATOMIC_RELAXED);
+		mask = __atomic_load_n(&thread->table_mask, __ATOMIC_RELAXED);
+		atomic_signal_fence(memory_order_seq_cst);
+		if (__atomic_load_n(&thread->table, __ATOMIC_RELAXED) != to)
+			continue;
+		entered = put_amid_signals(to, mask, node);
+	} while (__atomic_load_n(&thread->table, __ATOMIC_RELAXED) != to);
+	return entered;
 }
 
 enum swz_status swz_context_insert(struct swz_thread *thread,
@@ -96,8 +155,7 @@ enum swz_status swz_context_insert(struct swz_thread *thread,
 {
 	struct swz_thread_cold *cold = thread->cold;
 
-	if (4 * (cold->table_used + 1) * 8 > cold->table_bytes &&
-	    grow(thread) != SWZ_OK &&
+	if (table_is_full(cold) && grow(thread) != SWZ_OK &&
 	    2 * (cold->table_used + 1) * 8 > cold->table_bytes)
 		return SWZ_E_NOMEM;
 	cold->table_used++;
@@ -127,21 +185,38 @@ static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
 	return SWZ_OK;
 }
 
-/* A node slot, zeroed. `reserve`: how many bytes of the bound must be left. */
+/* The next slot of the chunk, zeroed; NULL: it is full. */
+static struct swz_node *next_slot(struct swz_thread_cold *cold)
+{
+	struct swz_node *node =
+		__atomic_load_n(&cold->next_node, __ATOMIC_RELAXED);
+
+	do {
+		if (node == cold->last_node)
+			return NULL;
+	} while (!__atomic_compare_exchange_n(&cold->next_node, &node, node + 1,
+					      true, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	return node;
+}
+
+/* The same, with a new chunk if need be. `reserve`: how many bytes of the bound
+ * must be left. */
 static struct swz_node *take_node(struct swz_thread_cold *cold,
 				  uint64_t reserve)
 {
-	if (cold->next_node == cold->last_node) {
-		uint32_t count = cold->chunk_nodes;
+	struct swz_node *node = next_slot(cold);
+	uint32_t count = cold->chunk_nodes;
 
-		if (swz_file->limit_bytes - swz_file->used_bytes < reserve ||
-		    swz_file->limit_bytes < swz_file->used_bytes ||
-		    take_chunk(cold, count) != SWZ_OK)
-			return NULL;
-		if (count < LAST_NODES)
-			cold->chunk_nodes = 4 * count + 3;
-	}
-	return cold->next_node++;
+	if (node)
+		return node;
+	if (swz_file->limit_bytes - swz_file->used_bytes < reserve ||
+	    swz_file->limit_bytes < swz_file->used_bytes ||
+	    take_chunk(cold, count) != SWZ_OK)
+		return NULL;
+	if (count < LAST_NODES)
+		cold->chunk_nodes = 4 * count + 3;
+	return next_slot(cold);
 }
 
 void swz_context_stock_up(struct swz_thread *thread)
@@ -202,13 +277,42 @@ static unsigned depth_of(uint64_t key)
 	return depth;
 }
 
+/* Makes the slot the edge's node, not yet in the table. */
+static void fill(struct swz_node *node, uint64_t key, uint32_t function,
+		 uint64_t call_site)
+{
+	uint32_t ancestor = on_path(key, function);
+
+	node->parent = (uint32_t)(key >> 32);
+	node->call_site = call_site;
+	node->context = ancestor ? ancestor : swz_unit_of(node);
+	if (swz_plan_filtered)
+		node->open |= filter_flags(function, depth_of(key) + 1);
+	publish(node, function);
+}
+
+struct swz_node *swz_context_make_at_once(struct swz_thread *thread,
+					  uint64_t key, uint32_t function,
+					  uint64_t call_site)
+{
+	struct swz_node *node;
+
+	if (swz_file->flags & SWZ_FILE_FOLDED || table_is_full(thread->cold))
+		return NULL;
+	node = next_slot(thread->cold);
+	if (!node)
+		return NULL;
+	fill(node, key, function, call_site);
+	/* a slot that is not entered stays, with no calls */
+	return insert_amid_signals(thread, node);
+}
+
 struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 				  uint32_t function, uint64_t call_site)
 {
 	struct swz_thread_cold *cold = thread->cold;
 	bool folded = key == swz_context_fold_key(thread);
 	struct swz_node *node = NULL;
-	uint32_t ancestor;
 
 	/* once one context had to be folded, all new ones are: what is left is
 	 * for them */
@@ -221,14 +325,8 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 			swz_file->flags |= SWZ_FILE_FOLDED;
 		return NULL;
 	}
-	ancestor = on_path(key, function);
-	node->parent = (uint32_t)(key >> 32);
-	node->call_site = call_site;
-	node->context = ancestor ? ancestor : swz_unit_of(node);
 	node->open = folded ? SWZ_NODE_FOLDED : 0;
-	if (swz_plan_filtered)
-		node->open |= filter_flags(function, depth_of(key) + 1);
-	publish(node, function);
+	fill(node, key, function, call_site);
 	if (swz_context_insert(thread, node) != SWZ_OK)
 		return NULL; /* the slot stays, with no calls */
 	return node;

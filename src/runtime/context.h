@@ -18,6 +18,12 @@
 struct swz_node *swz_context_find(const struct swz_thread *thread, uint64_t key,
 				  uint32_t function, uint64_t call_site);
 
+/* Makes the edge's node, without a system call. NULL: there is no room at hand.
+ * Async-signal-safe. */
+struct swz_node *swz_context_make_at_once(struct swz_thread *thread,
+					  uint64_t key, uint32_t function,
+					  uint64_t call_site);
+
 /* Makes the edge's node. NULL: the memory bound is reached (then see
  * swz_context_fold). Signals must be blocked. */
 struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,

@@ -102,7 +102,15 @@ static void make_record(void *argument)
 /* A thread may get its name any time, mostly early: it is looked at again with
  * each of the first new edges, and then now and then. */
 #define NAME_FIRST 64u
-#define NAME_EVERY 16u
+#define NAME_EVERY 64u
+
+static void note_name(struct swz_thread *thread)
+{
+	uint32_t made = thread->cold->nodes_made++;
+
+	if (made < NAME_FIRST || made % NAME_EVERY == 0)
+		swz_thread_note_name(thread);
+}
 
 static void make_node(void *argument)
 {
@@ -117,11 +125,6 @@ static void make_node(void *argument)
 					      call->call_site);
 	if (call->node && call->body)
 		make_thunk(call);
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): never NULL */
-	if (thread->cold->nodes_made < NAME_FIRST ||
-	    thread->cold->nodes_made % NAME_EVERY == 0)
-		swz_thread_note_name(thread);
-	thread->cold->nodes_made++;
 }
 
 /* The calling thread's state, made if need be; NULL: it runs unrecorded. */
@@ -209,6 +212,10 @@ static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 	}
 	if (thread->cold->no_room)
 		return NULL;
+	note_name(thread);
+	call.node = swz_context_make_at_once(thread, key, function, call_site);
+	if (call.node)
+		return call.node;
 	slowly(make_node, &call);
 	if (!call.node && swz_file->flags & SWZ_FILE_FOLDED) {
 		call.key = swz_context_fold_key(thread);
@@ -490,9 +497,12 @@ static struct swz_thunk *take_thunk(struct swz_thread *thread,
 				 .slot = slot,
 				 .thunk = *free};
 
-	if (call.thunk)
+	if (call.thunk) {
 		*free = call.thunk->next_free;
-	else if (swz_ticks() >= thread->cold->retry_at)
+		return call.thunk;
+	}
+	call.thunk = swz_thread_fresh_thunk(thread, node, body, slot);
+	if (!call.thunk && swz_ticks() >= thread->cold->retry_at)
 		slowly(make_thunk, &call);
 	return call.thunk;
 }

@@ -292,29 +292,65 @@ bool swz_thread_owns(const struct swz_thread *thread,
 	return owners[swz_arena_block_of(thunk)] == thread->cold;
 }
 
-/* The list is taken as a whole while it is changed: a signal handler that comes
- * between finds it empty and cannot get hold of what is being taken here. What
- * the handler gives back meanwhile is lost. */
-static struct swz_thunk *detach_records(struct swz_thread_cold *cold)
+/* A list of thunks is taken as a whole while it is changed: a signal handler
+ * that comes between finds it empty and cannot get hold of what is being taken
+ * here. One that never returns takes it away for good. */
+static struct swz_thunk *detach(struct swz_thunk **list)
 {
-	return __atomic_exchange_n(&cold->records, NULL, __ATOMIC_RELAXED);
+	/* acquire: matches the release in attach() where two threads share
+	 * their thread-local storage */
+	return __atomic_exchange_n(list, NULL, __ATOMIC_ACQUIRE);
+}
+
+/* Puts thunks back, before what has come to the list meanwhile. */
+static void attach(struct swz_thunk **list, struct swz_thunk *thunks)
+{
+	struct swz_thunk *none = NULL;
+
+	while (thunks &&
+	       !__atomic_compare_exchange_n(list, &none, thunks, false,
+					    __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED)) {
+		struct swz_thunk *others = detach(list), *last = others;
+
+		none = NULL;
+		if (!others)
+			continue;
+		while (last->link)
+			last = last->link;
+		last->link = thunks;
+		thunks = others;
+	}
+}
+
+static struct swz_thunk *pop(struct swz_thunk **list)
+{
+	struct swz_thunk *thunk = detach(list);
+
+	if (thunk)
+		attach(list, thunk->link);
+	return thunk;
+}
+
+static void push(struct swz_thunk **list, struct swz_thunk *thunk)
+{
+	thunk->link = detach(list);
+	attach(list, thunk);
 }
 
 void swz_thread_free_record(struct swz_thread *thread, struct swz_thunk *record)
 {
-	struct swz_thunk *rest = detach_records(thread->cold);
-
-	record->link = rest;
-	__atomic_store_n(&thread->cold->records, record, __ATOMIC_RELAXED);
+	push(&thread->cold->records, record);
 }
 
 struct swz_thunk *swz_thread_pop_record(struct swz_thread *thread)
 {
-	struct swz_thunk *record = detach_records(thread->cold);
+	struct swz_thunk *record = pop(&thread->cold->records);
 
+	if (!record)
+		record = pop(&thread->cold->fresh);
 	if (record)
-		__atomic_store_n(&thread->cold->records, record->link,
-				 __ATOMIC_RELAXED);
+		record->slot = NULL;
 	return record;
 }
 
@@ -372,21 +408,16 @@ static enum swz_status note_block(struct swz_thread_cold *cold, uint32_t block)
 	return SWZ_OK;
 }
 
-static void make_fresh(struct swz_thread_cold *cold, struct swz_thunk *thunk)
-{
-	memset(thunk, 0, sizeof(*thunk));
-	thunk->link = cold->fresh;
-	cold->fresh = thunk;
-}
-
 static void put_fresh(struct swz_thread_cold *cold, uint32_t block)
 {
-	struct swz_thunk *thunks = swz_arena_block_thunks(block);
+	struct swz_thunk *thunks = swz_arena_block_thunks(block), *list = NULL;
 	uint64_t alive = swz_block_alive(block);
 
 	for (unsigned i = SWZ_BLOCK_THUNKS; i-- > 0;) {
 		if (!(alive >> i & 1)) {
-			make_fresh(cold, &thunks[i]);
+			memset(&thunks[i], 0, sizeof(thunks[i]));
+			thunks[i].link = list;
+			list = &thunks[i];
 			continue;
 		}
 		/* a dead thread's, on a stack that has outlived it: with no
@@ -395,6 +426,7 @@ static void put_fresh(struct swz_thread_cold *cold, uint32_t block)
 		thunks[i].node = 0;
 		thunks[i].parent = cold->root;
 	}
+	attach(&cold->fresh, list);
 }
 
 static enum swz_status add_block(struct swz_thread_cold *cold)
@@ -432,7 +464,8 @@ static bool sweep_is_due(const struct swz_thread_cold *cold)
 static void free_gone(struct swz_thread *thread, struct swz_thunk *thunk)
 {
 	if (!thunk->node) {
-		make_fresh(thread->cold, thunk);
+		memset(thunk, 0, sizeof(*thunk));
+		push(&thread->cold->fresh, thunk);
 		return;
 	}
 	/* if it was not linked when it was skipped */
@@ -505,13 +538,32 @@ static void gather(struct swz_thread *thread, const struct swz_node *node)
 
 static struct swz_thunk *take_fresh(struct swz_thread_cold *cold)
 {
-	struct swz_thunk *thunk;
+	struct swz_thunk *thunk = pop(&cold->fresh);
 
-	if (!cold->fresh && add_block(cold) != SWZ_OK)
-		return NULL;
-	thunk = cold->fresh;
+	if (!thunk && add_block(cold) == SWZ_OK)
+		thunk = pop(&cold->fresh);
+	return thunk;
+}
+
+static void lead_back(struct swz_thunk *thunk, const struct swz_node *node,
+		      const uint8_t *body, const uint64_t *slot)
+{
+	thunk->body = body;
+	thunk->return_address = *slot;
+	thunk->node = swz_unit_of(node);
+	thunk->parent = node->parent;
+	thunk->pending = NULL;
+}
+
+struct swz_thunk *swz_thread_fresh_thunk(struct swz_thread *thread,
+					 const struct swz_node *node,
+					 const uint8_t *body,
+					 const uint64_t *slot)
+{
+	struct swz_thunk *thunk = pop(&thread->cold->fresh);
+
 	if (thunk)
-		cold->fresh = thunk->link;
+		lead_back(thunk, node, body, slot);
 	return thunk;
 }
 
@@ -537,11 +589,7 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 		cold->retry_at = swz_ticks() + SWZ_RETRY_TICKS;
 		return NULL;
 	}
-	thunk->body = body;
-	thunk->return_address = *slot;
-	thunk->node = swz_unit_of(node);
-	thunk->parent = node->parent;
-	thunk->pending = NULL;
+	lead_back(thunk, node, body, slot);
 	return thunk;
 }
 

@@ -64,13 +64,11 @@ struct swz_thread_cold {
 	struct swz_node **table;
 	uint64_t table_bytes;
 	uint64_t table_used;
-	struct swz_node **spare_table; /* to be unmapped at the next growth */
-	uint64_t spare_table_bytes;
 	struct swz_node *next_node; /* rest of the current chunk of nodes */
 	struct swz_node *last_node;
 	bool no_room;         /* in the file, for good */
 	uint32_t chunk_nodes; /* of the next chunk */
-	uint32_t nodes_made;  /* slow paths that made one */
+	uint32_t nodes_made;
 	uint32_t root;        /* units */
 	uint32_t fold_root;
 	uint32_t unwound; /* units: see runtime/unwound.h; 0: none yet */
@@ -106,6 +104,13 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 					const uint8_t *body,
 					const uint64_t *slot);
 
+/* The same without a system call: one that was never used. NULL: there is none
+ * at hand. Async-signal-safe. */
+struct swz_thunk *swz_thread_fresh_thunk(struct swz_thread *thread,
+					 const struct swz_node *node,
+					 const uint8_t *body,
+					 const uint64_t *slot);
+
 /* Takes a good number of thunks in advance. Signals must be blocked. */
 void swz_thread_stock_up(struct swz_thread *thread);
 
@@ -118,8 +123,8 @@ void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk);
 /* The slot of a thunk whose frame is gone, for the next sweep: no address. */
 #define SWZ_SLOT_GONE ((uint64_t *)8)
 
-/* Records of tail calls: a free one or NULL; a new one, with signals blocked,
- * or NULL if memory is refused. */
+/* Records of tail calls: a free one or NULL (async-signal-safe); a new one, with
+ * signals blocked, or NULL if memory is refused. */
 struct swz_thunk *swz_thread_pop_record(struct swz_thread *thread);
 struct swz_thunk *swz_thread_make_record(struct swz_thread *thread);
 void swz_thread_free_record(struct swz_thread *thread,
