@@ -6,9 +6,9 @@
  * Out:  to the body through a return thunk, every register and arithmetic flag
  *       as at entry, %rsp too; the slot then holds the thunk's address.
  *
- * The usual case is done here, without a call: the call edge is in the
- * thread's context table at its first or second place and a thunk of that edge is
- * free. It has the body and the return address in it already: a thunk serves one
+ * The usual case is done here, without a call: the call edge is the one that
+ * came after the context's latest callee last time, or is in the thread's context
+ * table at its first or second place, and a thunk of that edge is free. It has the body and the return address in it already: a thunk serves one
  * edge only, so whatever happens to it, it leads where it always led. All else
  * goes to swz_enter() in C. No vector instruction, no lock, no branch that
  * depends on data but the checks themselves.
@@ -41,42 +41,42 @@ FUNC(swz_hook_enter)
 	movq	%fs:(%rdx), %rdx		/* rdx = thread */
 	testq	%rdx, %rdx
 	jz	.Lin_c
-	movq	SWZ_THREAD_HEADS(%rdx), %r8	/* 0 in a forked child, where */
+	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a forked child, where */
 	testq	%r8, %r8			/* the kernel wiped the page  */
 	jz	.Lin_c
-.Lrecorded:
-	movq	SWZ_THREAD_KEY(%rdx), %rsi	/* rsi = context << 32 */
-	movq	72(%rsp), %rdi			/* rdi = return address */
+.Lrecorded:					/* r8 = links of unit 0 */
+	movq	%rcx, -8(%rsp)			/* S-80: body */
 	movl	-4(%rcx), %r9d			/* r9 = function id */
-	leaq	(%rdi,%r9,8), %rax
-	addq	%rsi, %rax
-	movabsq	$SWZ_HASH_MULTIPLIER, %r10
-	imulq	%r10, %rax
-	shrq	$32, %rax
-	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
-	addq	SWZ_THREAD_TABLE(%rdx), %rax
-	movq	(%rax), %rax			/* rax = node */
-	testq	%rax, %rax
-	jz	.Lin_c
+	movl	SWZ_THREAD_KEY+4(%rdx), %esi
+	movq	72(%rsp), %rdi			/* rdi = return address */
+	movq	%rsi, %r10
+	shlq	$SWZ_LINKS_SHIFT, %r10
+	addq	%r8, %r10			/* r10 = the context's links */
+	shlq	$32, %rsi
+	orq	%r9, %rsi			/* rsi = the edge's key */
+	movl	SWZ_LINKS_CALLEE(%r10), %eax	/* what came last time after */
+	shlq	$SWZ_LINKS_SHIFT, %rax		/* the latest callee? */
+	movl	SWZ_LINKS_NEXT(%r8,%rax), %ecx	/* rcx = unit */
+	movq	%rcx, %rax
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax	/* rax = node */
 	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lsecond
-	movq	%r9, %rdi
-	orq	%rsi, %rdi
-	cmpq	%rdi, SWZ_NODE_KEY(%rax)
-	jne	.Lsecond
+	jne	.Lin_table
+	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	jne	.Lin_table
 .Lfound:
-	movq	%rax, %rdi			/* r8 = head of the edge's free */
-	shrq	$3, %rdi			/* thunks (src/runtime/thread.h) */
-	addq	%rdi, %r8
-	movq	(%r8), %rdi
+	movl	%ecx, SWZ_LINKS_CALLEE(%r10)
+	shlq	$SWZ_LINKS_SHIFT, %rcx
+	addq	%rcx, %r8			/* r8 = the edge's links */
+	movq	SWZ_LINKS_FREE(%r8), %rdi
 	testq	%rdi, %rdi
-	jz	.Lin_c
+	jz	.Lin_c_again
 	movq	SWZ_THREAD_TOP(%rdx), %rsi	/* the latest frame lies above */
 	leaq	72(%rsp), %r10			/* this one, or was skipped */
 	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
-	jbe	.Lin_c
+	jbe	.Lin_c_again
 	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rcx
-	movq	%rcx, (%r8)
+	movq	%rcx, SWZ_LINKS_FREE(%r8)
 	movq	%rdi, %rcx			/* rcx = thunk, taken */
 	movq	$0, SWZ_THUNK_START(%rcx)	/* nothing accounted yet */
 	movq	%r10, SWZ_THUNK_SLOT(%rcx)
@@ -124,27 +124,48 @@ FUNC(swz_hook_enter)
 	.cfi_adjust_cfa_offset -8
 	jmpq	*-88(%rsp)			/* S-80 */
 
-	/* Another edge is at the first place: look at the second. The table has
-	 * an empty entry behind its last. */
-.Lsecond:
+	/* Another one: it is at its first or second place in the table, which has
+	 * an empty entry behind its last. It will be found at once next time. */
+.Lin_table:
 	.cfi_restore_state
-	movq	72(%rsp), %rdi
 	leaq	(%rdi,%r9,8), %rax
 	addq	%rsi, %rax
-	movabsq	$SWZ_HASH_MULTIPLIER, %r10
-	imulq	%r10, %rax
+	imulq	swz_hash_multiplier(%rip), %rax
 	shrq	$32, %rax
 	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
 	addq	SWZ_THREAD_TABLE(%rdx), %rax
-	movq	8(%rax), %rax
-	testq	%rax, %rax
-	jz	.Lin_c
+	movq	%rax, %rcx
+	movl	(%rcx), %eax
+	testl	%eax, %eax
+	jz	.Lin_c_again
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax	/* rax = node */
 	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_c
-	movq	%r9, %rdi
-	orq	%rsi, %rdi
-	cmpq	%rdi, SWZ_NODE_KEY(%rax)
-	je	.Lfound
+	jne	.Lsecond
+	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	jne	.Lsecond
+.Lfollows:
+	movq	%rax, %rcx
+	subq	SWZ_THREAD_FILE(%rdx), %rcx
+	shrq	$6, %rcx			/* its unit */
+	movl	SWZ_LINKS_CALLEE(%r10), %esi
+	testl	%esi, %esi
+	jz	.Lfound
+	shlq	$SWZ_LINKS_SHIFT, %rsi
+	movl	%ecx, SWZ_LINKS_NEXT(%r8,%rsi)
+	jmp	.Lfound
+.Lsecond:
+	movl	4(%rcx), %eax
+	testl	%eax, %eax
+	jz	.Lin_c_again
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lin_c_again
+	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	je	.Lfollows
+.Lin_c_again:
+	movq	-8(%rsp), %rcx
 
 	/* The unusual case. Functions that take the same stack layout (the
 	 * checked hook, below) come here too. */
@@ -239,7 +260,7 @@ FUNC(swz_hook_enter_filtered)
 	movq	%fs:(%rdx), %rdx		/* rdx = thread */
 	testq	%rdx, %rdx
 	jz	.Lin_c
-	movq	SWZ_THREAD_HEADS(%rdx), %r8	/* wiped: of the parent's thread */
+	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* wiped: of the parent's thread */
 	testq	%r8, %r8
 	jz	.Lin_c
 	movl	SWZ_THREAD_KEY+4(%rdx), %eax	/* the context, in units */
@@ -255,5 +276,12 @@ FUNC(swz_hook_enter_filtered)
 	ja	.Lpass
 	jmp	.Lin_c
 END(swz_hook_enter_filtered)
+
+	.section .rodata.hooks, "a", @progbits
+	.globl	swz_hash_multiplier
+	.hidden	swz_hash_multiplier
+	.balign	8
+swz_hash_multiplier:
+	.quad	SWZ_HASH_MULTIPLIER
 
 	.section .note.GNU-stack, "", @progbits

@@ -32,32 +32,33 @@ FUNC(swz_hook_enter_sampled)
 	movq	%fs:(%rdx), %rdx		/* rdx = thread */
 	testq	%rdx, %rdx
 	jz	.Lin_c
-	movq	56(%rsp), %rsi			/* rsi = return address */
-	leaq	(%rsi,%rcx,8), %rax
-	addq	SWZ_THREAD_KEY(%rdx), %rax	/* the context << 32 */
-	orq	SWZ_THREAD_KEY(%rdx), %rcx	/* rcx = the edge's key */
-	imulq	multiplier(%rip), %rax
-	shrq	$32, %rax
-	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
-	addq	SWZ_THREAD_TABLE(%rdx), %rax	/* 0 in a forked child, where */
-	jz	.Lin_c				/* the kernel wiped the page  */
-	movq	%rax, %r8
-	movq	(%rax), %rax			/* rax = node */
-	testq	%rax, %rax
+	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a forked child, where */
+	testq	%r8, %r8			/* the kernel wiped the page  */
 	jz	.Lin_c
+	movq	56(%rsp), %rsi			/* rsi = return address */
+	movq	SWZ_THREAD_KEY(%rdx), %rdi
+	orq	%rdi, %rcx			/* rcx = the edge's key */
+	shrq	$32 - SWZ_LINKS_SHIFT, %rdi
+	addq	%r8, %rdi			/* rdi = the context's links */
+	movl	SWZ_LINKS_CALLEE(%rdi), %eax	/* what came last time after */
+	shlq	$SWZ_LINKS_SHIFT, %rax		/* the latest callee? */
+	movl	SWZ_LINKS_NEXT(%r8,%rax), %r8d	/* r8 = unit */
+	movq	%r8, %rax
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax	/* rax = node */
 	cmpq	%rsi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lsecond
+	jne	.Lin_table
 	cmpq	%rcx, SWZ_NODE_KEY(%rax)
-	jne	.Lsecond
+	jne	.Lin_table
 .Lfound:
+	movl	%r8d, SWZ_LINKS_CALLEE(%rdi)
+	shlq	$SWZ_LINKS_SHIFT, %r8
+	addq	SWZ_THREAD_LINKS(%rdx), %r8	/* r8 = the edge's links */
 	movq	SWZ_THREAD_TOP(%rdx), %rcx	/* the latest frame lies above */
-	leaq	56(%rsp), %r8			/* this one, or was skipped */
-	cmpq	%r8, SWZ_THUNK_SLOT(%rcx)
+	leaq	56(%rsp), %rsi			/* this one, or was skipped */
+	cmpq	%rsi, SWZ_THUNK_SLOT(%rcx)
 	jbe	.Lin_c
-	movq	%rax, %rsi			/* rsi = head of the edge's free */
-	shrq	$3, %rsi			/* thunks (src/runtime/thread.h) */
-	addq	SWZ_THREAD_HEADS(%rdx), %rsi
-	movq	(%rsi), %rdi			/* rdi = thunk */
+	movq	SWZ_LINKS_FREE(%r8), %rdi	/* rdi = thunk */
 	testq	%rdi, %rdi
 	jz	.Lin_c
 	subb	$1, SWZ_NODE_SKIP(%rax)		/* from 0: this call is timed */
@@ -65,9 +66,9 @@ FUNC(swz_hook_enter_sampled)
 	incq	SWZ_NODE_CALLS(%rax)
 	movl	SWZ_NODE_CONTEXT(%rax), %eax	/* the callee's context */
 	shlq	$32, %rax
-	movq	%r8, SWZ_THUNK_SLOT(%rdi)
-	movq	SWZ_THUNK_NEXT_FREE(%rdi), %r8
-	movq	%r8, (%rsi)			/* the thunk is taken */
+	movq	%rsi, SWZ_THUNK_SLOT(%rdi)
+	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rsi
+	movq	%rsi, SWZ_LINKS_FREE(%r8)	/* the thunk is taken */
 	movq	SWZ_THUNK_START(%rcx), %r8	/* not a time, but later than */
 	addq	$SWZ_START_STEP, %r8		/* that of the frame above */
 	orq	$SWZ_START_UNTIMED, %r8
@@ -92,15 +93,46 @@ FUNC(swz_hook_enter_sampled)
 	.cfi_adjust_cfa_offset -8
 	jmpq	*-72(%rsp)			/* S-64 */
 
-.Lsecond:
+.Lin_table:					/* as in enter.S */
 	.cfi_restore_state
-	movq	8(%r8), %rax
-	testq	%rax, %rax
+	movl	%ecx, %eax			/* the function again */
+	leaq	(%rsi,%rax,8), %rax
+	addq	%rcx, %rax
+	imulq	swz_hash_multiplier(%rip), %rax
+	shrq	$32, %rax
+	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
+	addq	SWZ_THREAD_TABLE(%rdx), %rax
+	movq	%rax, %r8
+	movl	(%r8), %eax
+	testl	%eax, %eax
 	jz	.Lin_c
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	cmpq	%rsi, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lsecond
+	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	jne	.Lsecond
+.Lfollows:
+	movq	%rax, %r8
+	subq	SWZ_THREAD_FILE(%rdx), %r8
+	shrq	$6, %r8				/* its unit */
+	movl	SWZ_LINKS_CALLEE(%rdi), %ecx
+	testl	%ecx, %ecx
+	jz	.Lfound
+	shlq	$SWZ_LINKS_SHIFT, %rcx
+	addq	SWZ_THREAD_LINKS(%rdx), %rcx
+	movl	%r8d, SWZ_LINKS_NEXT(%rcx)
+	jmp	.Lfound
+.Lsecond:
+	movl	4(%r8), %eax
+	testl	%eax, %eax
+	jz	.Lin_c
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
 	cmpq	%rsi, SWZ_NODE_CALL_SITE(%rax)
 	jne	.Lin_c
 	cmpq	%rcx, SWZ_NODE_KEY(%rax)
-	je	.Lfound
+	je	.Lfollows
 .Lin_c:
 	popq	%rax
 	.cfi_adjust_cfa_offset -8
@@ -114,10 +146,5 @@ FUNC(swz_hook_enter_sampled)
 	movq	-56(%rsp), %rax			/* S-64: body */
 	jmp	swz_hook_enter_checked
 END(swz_hook_enter_sampled)
-
-	.section .rodata.hooks, "a", @progbits
-	.balign 8
-multiplier:
-	.quad	SWZ_HASH_MULTIPLIER
 
 	.section .note.GNU-stack, "", @progbits

@@ -63,14 +63,15 @@ FUNC(swz_hook_exit)
 	decq	%rdi				/* 0, none yet, is the largest */
 	cmpq	%rdi, %rax
 	jbe	.Lnew_min
-3:	movq	SWZ_THUNK_LINK(%rcx), %rdi	/* until here whoever finds the */
+3:	movl	SWZ_THUNK_NODE(%rcx), %edx
+	shlq	$SWZ_LINKS_SHIFT, %rdx
+	addq	SWZ_THREAD_LINKS(%rsi), %rdx	/* rdx = its edge's links */
+	movq	SWZ_THUNK_LINK(%rcx), %rdi	/* until here whoever finds the */
 	movq	%rdi, SWZ_THREAD_TOP(%rsi)	/* frame skipped closes it */
 	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
-	shrq	$3, %rdx			/* back to its edge's free ones */
-	addq	SWZ_THREAD_HEADS(%rsi), %rdx
-	movq	(%rdx), %rdi
+	movq	SWZ_LINKS_FREE(%rdx), %rdi	/* back to the free ones */
 	movq	%rdi, SWZ_THUNK_NEXT_FREE(%rcx)
-	movq	%rcx, (%rdx)
+	movq	%rcx, SWZ_LINKS_FREE(%rdx)
 .Lback:
 	.cfi_remember_state
 	popq	%rax

@@ -35,14 +35,12 @@ FUNC(swz_hook_exit_sampled)
 	movq	SWZ_THUNK_LINK(%rcx), %rdx
 	movq	%rdx, SWZ_THREAD_TOP(%rsi)
 	movl	SWZ_THUNK_NODE(%rcx), %edx
-	movq	SWZ_THREAD_FILE(%rsi), %rax
-	shrq	$3, %rax
-	addq	SWZ_THREAD_HEADS(%rsi), %rax
-	leaq	(%rax,%rdx,8), %rdx		/* head of its edge's free ones */
+	shlq	$SWZ_LINKS_SHIFT, %rdx
+	addq	SWZ_THREAD_LINKS(%rsi), %rdx	/* rdx = its edge's links */
 	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
-	movq	(%rdx), %rax
+	movq	SWZ_LINKS_FREE(%rdx), %rax	/* back to the free ones */
 	movq	%rax, SWZ_THUNK_NEXT_FREE(%rcx)
-	movq	%rcx, (%rdx)
+	movq	%rcx, SWZ_LINKS_FREE(%rdx)
 	.cfi_remember_state
 	popq	%rax
 	.cfi_adjust_cfa_offset -8

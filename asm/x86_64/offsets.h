@@ -4,7 +4,7 @@
 /* What the hooks know of C structures; src/runtime/layout.c asserts each. */
 
 /* struct swz_thread (src/runtime/thread.h) */
-#define SWZ_THREAD_HEADS 0
+#define SWZ_THREAD_LINKS 0
 #define SWZ_THREAD_KEY 8
 #define SWZ_THREAD_TOP 16
 #define SWZ_THREAD_TABLE 24
@@ -13,6 +13,12 @@
 #define SWZ_THREAD_RECORD 48
 #define SWZ_THREAD_EPOCH 56
 #define SWZ_THREAD_FILE 64
+
+/* struct swz_links (src/runtime/thread.h), 16 bytes */
+#define SWZ_LINKS_FREE 0
+#define SWZ_LINKS_CALLEE 8
+#define SWZ_LINKS_NEXT 12
+#define SWZ_LINKS_SHIFT 4
 
 /* struct swz_thunk (thunks/arena.h) */
 #define SWZ_THUNK_BODY 0
@@ -59,7 +65,7 @@
 #define SWZ_THUNK_RAX_PUSHED 13
 #define SWZ_ARENA_BYTES 0x20000000 /* 512 MiB: 4 Mi live frames */
 
-/* The context table's hash: ((site + 8 * function + key) * this) >> 32. */
+/* The context table's hash: ((site + 9 * function + key) * this) >> 32. */
 #define SWZ_HASH_MULTIPLIER 0x9e3779b97f4a7c15
 
 #endif

@@ -1,4 +1,4 @@
-/* The table holds node pointers only; a node says itself what its key is. It
+/* The table holds nodes' units only; a node says itself what its key is. It
  * is kept at most a quarter full, so that the hook's first probe nearly always
  * meets. A growing thread publishes the new table before the mask: a
  * signal handler cannot come between, since signals are blocked then.
@@ -19,7 +19,9 @@
 #include "runtime/plan.h"
 #include "runtime/sampling.h"
 
-#define FIRST_TABLE_BYTES 8192u
+#define ENTRY_BYTES sizeof(uint32_t)
+#define FIRST_TABLE_BYTES 4096u
+#define HUGE_PAGE_BYTES (2ull << 20)
 /* Chunks of nodes, with their headers: 1 KiB for a thread's first, since there
  * may be ten thousand threads, then 4 KiB, then 16. */
 #define FIRST_NODES 15u
@@ -30,7 +32,7 @@
 
 static uint64_t hash(uint64_t key, uint32_t function, uint64_t call_site)
 {
-	return ((call_site + 8ull * function + key) * SWZ_HASH_MULTIPLIER) >>
+	return ((call_site + 9ull * function + key) * SWZ_HASH_MULTIPLIER) >>
 	       32;
 }
 
@@ -43,13 +45,15 @@ struct swz_node *swz_context_find(const struct swz_thread *thread, uint64_t key,
 				  uint32_t function, uint64_t call_site)
 {
 	uint64_t at = hash(key, function, call_site) & thread->table_mask;
-	struct swz_node *node;
+	uint32_t unit;
 
-	while ((node = thread->table[at / 8]) != NULL) {
+	while ((unit = thread->table[at / ENTRY_BYTES]) != 0) {
+		struct swz_node *node = swz_unit_at(unit);
+
 		if (node->call_site == call_site &&
 		    node->function == function && key_of(node) == key)
 			return node;
-		at = (at + 8) & thread->table_mask;
+		at = (at + ENTRY_BYTES) & thread->table_mask;
 	}
 	return NULL;
 }
@@ -59,13 +63,13 @@ static uint64_t place_of(const struct swz_node *node, uint64_t mask)
 	return hash(key_of(node), node->function, node->call_site) & mask;
 }
 
-static void put(struct swz_node **table, uint64_t mask, struct swz_node *node)
+static void put(uint32_t *table, uint64_t mask, uint32_t unit)
 {
-	uint64_t at = place_of(node, mask);
+	uint64_t at = place_of(swz_unit_at(unit), mask);
 
-	while (table[at / 8])
-		at = (at + 8) & mask;
-	table[at / 8] = node;
+	while (table[at / ENTRY_BYTES])
+		at = (at + ENTRY_BYTES) & mask;
+	table[at / ENTRY_BYTES] = unit;
 }
 
 static bool is_same_edge(const struct swz_node *a, const struct swz_node *b)
@@ -76,29 +80,38 @@ static bool is_same_edge(const struct swz_node *a, const struct swz_node *b)
 
 /* The same where a signal may come between. Returns the edge's node in the
  * table, which may be an interrupting handler's. */
-static struct swz_node *put_amid_signals(struct swz_node **table, uint64_t mask,
+static struct swz_node *put_amid_signals(uint32_t *table, uint64_t mask,
 					 struct swz_node *node)
 {
 	uint64_t at = place_of(node, mask);
 
 	for (;;) {
-		struct swz_node *there = NULL;
+		uint32_t there = 0;
 
 		if (__atomic_compare_exchange_n(
-			    &table[at / 8], &there, node, false,
-			    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			    &table[at / ENTRY_BYTES], &there, swz_unit_of(node),
+			    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			return node;
-		if (is_same_edge(there, node))
-			return there;
-		at = (at + 8) & mask;
+		if (is_same_edge(swz_unit_at(there), node))
+			return swz_unit_at(there);
+		at = (at + ENTRY_BYTES) & mask;
 	}
 }
 
-static struct swz_node **new_table(uint64_t bytes)
+/* With one entry more, which stays empty, for the hook's second probe. A large
+ * one lies in huge pages if it can: it is met at random. */
+static uint32_t *new_table(uint64_t bytes)
 {
-	/* and one entry that stays empty, for the hook's second probe */
-	return swz_sys_mmap(NULL, bytes + 8, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t spare = bytes < HUGE_PAGE_BYTES ? 0 : HUGE_PAGE_BYTES;
+	char *table = swz_sys_mmap(NULL, bytes + ENTRY_BYTES + spare,
+				   PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (table && spare) {
+		table += -(uintptr_t)table % HUGE_PAGE_BYTES;
+		SWZ_SYSCALL(SYS_madvise, table, bytes, MADV_HUGEPAGE);
+	}
+	return (uint32_t *)(void *)table;
 }
 
 static enum swz_status grow(struct swz_thread *thread)
@@ -106,37 +119,39 @@ static enum swz_status grow(struct swz_thread *thread)
 	struct swz_thread_cold *cold = thread->cold;
 	uint64_t bytes = cold->table_bytes ? 4 * cold->table_bytes
 					   : FIRST_TABLE_BYTES;
-	struct swz_node **old = cold->table, **table = new_table(bytes);
-	uint64_t old_bytes = cold->table_bytes;
+	uint64_t mask = bytes - ENTRY_BYTES, old_bytes = cold->table_bytes;
+	uint32_t *old = cold->table, *table = new_table(bytes);
 
 	if (!table)
 		return SWZ_E_NOMEM;
-	for (uint64_t i = 0; i < old_bytes / 8; i++)
+	for (uint64_t i = 0; i < old_bytes / ENTRY_BYTES; i++)
 		if (old[i])
-			put(table, bytes - 8, old[i]);
+			put(table, mask, old[i]);
 	thread->table = table;
-	thread->table_mask = bytes - 8;
+	thread->table_mask = mask;
 	cold->table = table;
 	cold->table_bytes = bytes;
 	/* An interrupted hook of this thread may still hold the old table's
 	 * address: nothing else ever lies there. It finds nothing, and looks
 	 * again. All old tables are a third of the last. */
 	if (old)
-		SWZ_SYSCALL(SYS_madvise, old, old_bytes + 8, MADV_DONTNEED);
+		SWZ_SYSCALL(SYS_madvise, old, old_bytes + ENTRY_BYTES,
+			    MADV_DONTNEED);
 	return SWZ_OK;
 }
 
 static bool table_is_full(const struct swz_thread_cold *cold)
 {
-	return 4 * (cold->table_used + 1) * 8 > cold->table_bytes;
+	return 4 * (cold->table_used + 1) * ENTRY_BYTES > cold->table_bytes;
 }
 
 /* Without a system call; the table must have room. */
 static struct swz_node *insert_amid_signals(struct swz_thread *thread,
 					    struct swz_node *node)
 {
-	struct swz_node **to, *entered = NULL;
+	struct swz_node *entered = NULL;
 	uint64_t mask;
+	uint32_t *to;
 
 	__atomic_fetch_add(&thread->cold->table_used, 1, __ATOMIC_RELAXED);
 	do {
@@ -156,16 +171,19 @@ enum swz_status swz_context_insert(struct swz_thread *thread,
 	struct swz_thread_cold *cold = thread->cold;
 
 	if (table_is_full(cold) && grow(thread) != SWZ_OK &&
-	    2 * (cold->table_used + 1) * 8 > cold->table_bytes)
+	    2 * (cold->table_used + 1) * ENTRY_BYTES > cold->table_bytes)
 		return SWZ_E_NOMEM;
 	cold->table_used++;
-	put(thread->table, thread->table_mask, node);
+	put(thread->table, thread->table_mask, swz_unit_of(node));
 	return SWZ_OK;
 }
 
 void swz_context_clear(struct swz_thread *thread)
 {
-	if (thread->table)
+	/* not by writing, which would copy it in a forked child */
+	if (thread->table &&
+	    SWZ_SYSCALL(SYS_madvise, thread->table, thread->cold->table_bytes,
+			MADV_DONTNEED) != 0)
 		memset(thread->table, 0, thread->cold->table_bytes);
 	thread->cold->table_used = 0;
 }
@@ -188,8 +206,8 @@ static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
 /* The next slot of the chunk, zeroed; NULL: it is full. */
 static struct swz_node *next_slot(struct swz_thread_cold *cold)
 {
-	struct swz_node *node =
-		__atomic_load_n(&cold->next_node, __ATOMIC_RELAXED);
+	struct swz_node *node = __atomic_load_n(&cold->next_node,
+						__ATOMIC_RELAXED);
 
 	do {
 		if (node == cold->last_node)
@@ -223,7 +241,8 @@ void swz_context_stock_up(struct swz_thread *thread)
 {
 	struct swz_thread_cold *cold = thread->cold;
 
-	while (4 * (cold->table_used + STOCK_NODES) * 8 > cold->table_bytes &&
+	while (4 * (cold->table_used + STOCK_NODES) * ENTRY_BYTES >
+		       cold->table_bytes &&
 	       grow(thread) == SWZ_OK)
 		;
 	if (cold->last_node - cold->next_node < STOCK_NODES &&

@@ -26,7 +26,7 @@ struct swz_file_header *swz_file;
 
 static char path[4200];
 static uint64_t file_device, file_inode;
-static void *heads;
+static struct swz_links *links;
 static uint64_t mapped_bytes; /* of swz_file */
 static uint64_t old_bytes;    /* of the parent's, while a child takes over */
 
@@ -213,24 +213,27 @@ static struct swz_file_header *create(bool replace, const char **problem)
 
 enum swz_status swz_file_create(const char **problem)
 {
+	uint64_t bytes;
+
 	swz_file = create(swz_config.fresh, problem);
 	if (!swz_file)
 		return SWZ_E_SYSTEM;
 	mapped_bytes = swz_file->limit_bytes;
 	/* a child's file is never larger */
-	heads = swz_sys_mmap(NULL, mapped_bytes / 8, PROT_READ | PROT_WRITE,
+	bytes = mapped_bytes / SWZ_UNIT_BYTES * sizeof(*links);
+	links = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			     0);
 	*problem = "no memory for the profile ";
-	if (!heads || SWZ_SYSCALL(SYS_madvise, heads, mapped_bytes / 8,
-				  MADV_WIPEONFORK) != 0)
+	if (!links ||
+	    SWZ_SYSCALL(SYS_madvise, links, bytes, MADV_WIPEONFORK) != 0)
 		return SWZ_E_NOMEM;
 	return SWZ_OK;
 }
 
-uint64_t swz_file_heads(void)
+struct swz_links *swz_file_links(void)
 {
-	return (uintptr_t)heads - ((uintptr_t)swz_file >> 3);
+	return links;
 }
 
 const char *swz_file_path(void)

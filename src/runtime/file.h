@@ -22,10 +22,10 @@ extern struct swz_file_header *swz_file;
 enum swz_status swz_file_create(const char **problem) SWZ_MUST_CHECK;
 const char *swz_file_path(void);
 
-/* For swz_thread.heads: the address of an array of eight bytes for each 64 of
- * the mapping, zero at first and again in a forked child, less an eighth of the
- * mapping's address. */
-uint64_t swz_file_heads(void);
+/* For swz_thread.links: as many as the mapping has units, zero at first and
+ * again in a forked child. */
+struct swz_links;
+struct swz_links *swz_file_links(void);
 
 /* Maps a new file for a forked child beside the parent's; returns the address
  * of the new mapping, not yet in place, or NULL. */

@@ -180,7 +180,7 @@ void swz_hooks_stop(void)
 	if (!thread)
 		return;
 	/* off the paths in assembly: no thunk is free, and none the latest */
-	thread->heads = 0;
+	thread->links = NULL;
 	thread->table_mask = 0;
 	thread->table = NULL;
 	thread->top = &swz_bottom;
@@ -538,6 +538,7 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 		lose_call();
 		return NULL;
 	}
+	swz_context_follow(thread, key, node);
 	if (swz_sampling)
 		bits = swz_sampling_decide(thread, node);
 	thunk->start_ticks = 0;

@@ -10,7 +10,7 @@
 #define SAME(number, type, member) \
 	_Static_assert((number) == offsetof(struct type, member), #number)
 
-SAME(SWZ_THREAD_HEADS, swz_thread, heads);
+SAME(SWZ_THREAD_LINKS, swz_thread, links);
 SAME(SWZ_THREAD_KEY, swz_thread, key);
 SAME(SWZ_THREAD_TOP, swz_thread, top);
 SAME(SWZ_THREAD_TABLE, swz_thread, table);
@@ -19,6 +19,11 @@ SAME(SWZ_THREAD_OPEN, swz_thread, open);
 SAME(SWZ_THREAD_RECORD, swz_thread, record);
 SAME(SWZ_THREAD_EPOCH, swz_thread, epoch);
 SAME(SWZ_THREAD_FILE, swz_thread, file);
+
+SAME(SWZ_LINKS_FREE, swz_links, free);
+SAME(SWZ_LINKS_CALLEE, swz_links, callee);
+SAME(SWZ_LINKS_NEXT, swz_links, next);
+_Static_assert(sizeof(struct swz_links) == 1 << SWZ_LINKS_SHIFT, "links");
 
 SAME(SWZ_THUNK_BODY, swz_thunk, body);
 SAME(SWZ_THUNK_RETURN, swz_thunk, return_address);

@@ -307,10 +307,9 @@ static void attach(struct swz_thunk **list, struct swz_thunk *thunks)
 {
 	struct swz_thunk *none = NULL;
 
-	while (thunks &&
-	       !__atomic_compare_exchange_n(list, &none, thunks, false,
-					    __ATOMIC_RELEASE,
-					    __ATOMIC_RELAXED)) {
+	while (thunks && !__atomic_compare_exchange_n(list, &none, thunks,
+						      false, __ATOMIC_RELEASE,
+						      __ATOMIC_RELAXED)) {
 		struct swz_thunk *others = detach(list), *last = others;
 
 		none = NULL;
@@ -520,16 +519,17 @@ static uint64_t take_over(struct swz_thread *thread, struct swz_node *from,
 static void gather(struct swz_thread *thread, const struct swz_node *node)
 {
 	struct swz_thread_cold *cold = thread->cold;
-	uint64_t entries = cold->table_bytes / 8;
+	uint64_t entries = cold->table_bytes / sizeof(*cold->table);
 	uint64_t most = SWZ_BLOCK_THUNKS + entries / 16, count = 0;
 
 	if (cold->moved < most / 4)
 		return;
 	cold->moved -= most / 4;
 	for (uint64_t i = 0; i < entries && count < most; i++) {
-		struct swz_node *other = thread->table[i];
+		uint32_t unit = thread->table[i];
+		struct swz_node *other = swz_unit_at(unit);
 
-		if (other && other != node &&
+		if (unit && other != node &&
 		    other->function == node->function &&
 		    other->call_site == node->call_site)
 			count += take_over(thread, other, node, most - count);
@@ -668,12 +668,12 @@ static enum swz_status set_up(struct swz_thread *hot,
 	SWZ_SYSCALL(SYS_madvise, cold->open, open_bytes(), MADV_DONTNEED);
 	hot->open = cold->open;
 	hot->file = swz_file;
-	hot->heads = swz_file_heads();
+	hot->links = swz_file_links();
 	hot->top = &swz_bottom;
 	hot->epoch = swz_file->epoch_ticks - SWZ_TICKS_BIAS;
 	if (cold->table_bytes) {
 		hot->table = cold->table;
-		hot->table_mask = cold->table_bytes - 8;
+		hot->table_mask = cold->table_bytes - sizeof(*cold->table);
 	}
 	swz_context_clear(hot);
 	if (begin_record(hot) != SWZ_OK)

@@ -5,7 +5,7 @@
  *
  * The hot part lies on pages that the kernel wipes in a forked child
  * (MADV_WIPEONFORK, Linux 4.14): whatever way a process forks, the child's
- * first hook finds no `heads` or a foreign `top` and leaves the assembly's fast
+ * first hook finds no `links` or a foreign `top` and leaves the assembly's fast
  * path, and `cold` being NULL tells why. */
 
 #include <stdatomic.h>
@@ -13,17 +13,25 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "runtime/file.h"
 #include "swizzle/format.h"
 #include "thunks/arena.h"
 
 struct swz_thread_cold;
 
+/* Beside each node, 16 bytes for each 64 of the profile. */
+struct swz_links {
+	struct swz_thunk *free; /* those of the edge: by `next_free` */
+	uint32_t callee;        /* unit of the latest edge in this context */
+	uint32_t next; /* unit of the edge that came after this one last time */
+};
+
 struct swz_thread {
-	uint64_t heads;          /* see swz_free_thunks; 0 after a fork */
+	struct swz_links *links; /* by unit; NULL after a fork */
 	uint64_t key;            /* current context's unit << 32 */
 	struct swz_thunk *top;   /* latest live thunk */
-	struct swz_node **table; /* context table: open addressing, by hash */
-	uint64_t table_mask;     /* bytes of the table - 8 */
+	uint32_t *table;         /* context table: units, open addressing */
+	uint64_t table_mask;     /* bytes of the table - 4 */
 	uint32_t *open; /* by function id: minus its live activations */
 	struct swz_thread_record *record;
 	uint64_t epoch;               /* subtracted from rdtsc: see swz_now */
@@ -61,7 +69,7 @@ struct swz_thread_cold {
 	const struct swz_thunk *apart_top;
 	uintptr_t apart_page;
 	/* contexts */
-	struct swz_node **table;
+	uint32_t *table;
 	uint64_t table_bytes;
 	uint64_t table_used;
 	struct swz_node *next_node; /* rest of the current chunk of nodes */
@@ -69,7 +77,7 @@ struct swz_thread_cold {
 	bool no_room;         /* in the file, for good */
 	uint32_t chunk_nodes; /* of the next chunk */
 	uint32_t nodes_made;
-	uint32_t root;        /* units */
+	uint32_t root; /* units */
 	uint32_t fold_root;
 	uint32_t unwound; /* units: see runtime/unwound.h; 0: none yet */
 	struct swz_thread_cold *next;
@@ -87,12 +95,10 @@ extern __thread struct swz_thread *swz_thread_self
  */
 struct swz_thread *swz_thread_begin(void);
 
-/* The free thunks of a node's edge: a list through `next_free`. The heads lie
- * in a private array, eight bytes for each 64 of the profile. */
 static inline struct swz_thunk **swz_free_thunks(
 	const struct swz_thread *thread, const struct swz_node *node)
 {
-	return (struct swz_thunk **)(((uintptr_t)node >> 3) + thread->heads);
+	return &thread->links[swz_unit_of(node)].free;
 }
 
 /* A thunk for the edge, with body, return address (*slot) and node in it: one
@@ -123,8 +129,8 @@ void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk);
 /* The slot of a thunk whose frame is gone, for the next sweep: no address. */
 #define SWZ_SLOT_GONE ((uint64_t *)8)
 
-/* Records of tail calls: a free one or NULL (async-signal-safe); a new one, with
- * signals blocked, or NULL if memory is refused. */
+/* Records of tail calls: a free one or NULL (async-signal-safe); a new one,
+ * with signals blocked, or NULL if memory is refused. */
 struct swz_thunk *swz_thread_pop_record(struct swz_thread *thread);
 struct swz_thunk *swz_thread_make_record(struct swz_thread *thread);
 void swz_thread_free_record(struct swz_thread *thread,
