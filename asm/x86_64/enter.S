@@ -7,8 +7,8 @@
  *       as at entry, %rsp too; the slot then holds the thunk's address.
  *
  * The usual case is done here, without a call: the call edge is the one that
- * came after the context's latest callee last time, or is in the thread's context
- * table at its first or second place, and a thunk of that edge is free. It has the body and the return address in it already: a thunk serves one
+ * came at this point last time, or is in the thread's context table at its first
+ * or second place, and a thunk of that edge is free. It has the body and the return address in it already: a thunk serves one
  * edge only, so whatever happens to it, it leads where it always led. All else
  * goes to swz_enter() in C. No vector instruction, no lock, no branch that
  * depends on data but the checks themselves.
@@ -45,18 +45,13 @@ FUNC(swz_hook_enter)
 	testq	%r8, %r8			/* the kernel wiped the page  */
 	jz	.Lin_c
 .Lrecorded:					/* r8 = links of unit 0 */
+	movq	SWZ_THREAD_EXPECTED(%rdx), %r10	/* what came here last time */
 	movq	%rcx, -8(%rsp)			/* S-80: body */
 	movl	-4(%rcx), %r9d			/* r9 = function id */
-	movl	SWZ_THREAD_KEY+4(%rdx), %esi
+	movl	(%r10), %ecx			/* rcx = unit */
 	movq	72(%rsp), %rdi			/* rdi = return address */
-	movq	%rsi, %r10
-	shlq	$SWZ_LINKS_SHIFT, %r10
-	addq	%r8, %r10			/* r10 = the context's links */
-	shlq	$32, %rsi
+	movq	SWZ_THREAD_KEY(%rdx), %rsi
 	orq	%r9, %rsi			/* rsi = the edge's key */
-	movl	SWZ_LINKS_CALLEE(%r10), %eax	/* what came last time after */
-	shlq	$SWZ_LINKS_SHIFT, %rax		/* the latest callee? */
-	movl	SWZ_LINKS_NEXT(%r8,%rax), %ecx	/* rcx = unit */
 	movq	%rcx, %rax
 	shlq	$6, %rax
 	addq	SWZ_THREAD_FILE(%rdx), %rax	/* rax = node */
@@ -65,7 +60,6 @@ FUNC(swz_hook_enter)
 	cmpq	%rsi, SWZ_NODE_KEY(%rax)
 	jne	.Lin_table
 .Lfound:
-	movl	%ecx, SWZ_LINKS_CALLEE(%r10)
 	shlq	$SWZ_LINKS_SHIFT, %rcx
 	addq	%rcx, %r8			/* r8 = the edge's links */
 	movq	SWZ_LINKS_FREE(%r8), %rdi
@@ -84,21 +78,26 @@ FUNC(swz_hook_enter)
 	leaq	-SWZ_UNIT_CODE_BYTES(%rcx), %r8	/* its code */
 	movq	%r8, -8(%rsp)
 	movq	%rax, %rsi			/* rsi = node */
-	movq	SWZ_THREAD_RECORD(%rdx), %r10
-	movq	SWZ_THREAD_OPEN(%rdx), %r8
-	leaq	(%r8,%r9,4), %r8		/* r8 = the function's count */
-	movl	SWZ_NODE_CONTEXT(%rsi), %edi	/* the callee's context */
-	shlq	$32, %rdi
+	movl	SWZ_NODE_CONTEXT(%rsi), %r8d	/* the callee's context */
+	movq	%r8, %rax
+	shlq	$32, %rax
 	incq	SWZ_NODE_CALLS(%rsi)
 	movq	%rcx, SWZ_THREAD_TOP(%rdx)
-	movq	%rdi, SWZ_THREAD_KEY(%rdx)
-	movq	SWZ_THREAD_EPOCH(%rdx), %rdi
+	movq	%rdx, %rdi			/* rdi = thread */
+	movq	%rax, SWZ_THREAD_KEY(%rdx)
 	rdtsc					/* what interrupts from here on */
 	shlq	$32, %rdx			/* belongs to the callee */
 	orq	%rdx, %rax
+	movq	SWZ_THREAD_RECORD(%rdi), %r10
 	movq	%rax, SWZ_RECORD_LAST(%r10)
-	subq	%rdi, %rax			/* as nodes have it */
+	subq	SWZ_THREAD_EPOCH(%rdi), %rax	/* as nodes have it */
 	movq	%rax, SWZ_THUNK_START(%rcx)	/* from here on it is closed */
+	shlq	$SWZ_LINKS_SHIFT, %r8
+	movq	SWZ_THREAD_LINKS(%rdi), %rdx
+	leaq	SWZ_LINKS_FIRST(%rdx,%r8), %rdx
+	movq	%rdx, SWZ_THREAD_EXPECTED(%rdi)
+	movq	SWZ_THREAD_OPEN(%rdi), %r8
+	leaq	(%r8,%r9,4), %r8		/* r8 = the function's count */
 	subq	%rax, SWZ_NODE_TICKS(%rsi)	/* by whoever finds it skipped */
 	addl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rsi)
 	subl	$1, (%r8)			/* counts down from 0: borrows */
@@ -144,15 +143,11 @@ FUNC(swz_hook_enter)
 	jne	.Lsecond
 	cmpq	%rsi, SWZ_NODE_KEY(%rax)
 	jne	.Lsecond
-.Lfollows:
+.Lfound_there:
 	movq	%rax, %rcx
 	subq	SWZ_THREAD_FILE(%rdx), %rcx
 	shrq	$6, %rcx			/* its unit */
-	movl	SWZ_LINKS_CALLEE(%r10), %esi
-	testl	%esi, %esi
-	jz	.Lfound
-	shlq	$SWZ_LINKS_SHIFT, %rsi
-	movl	%ecx, SWZ_LINKS_NEXT(%r8,%rsi)
+	movl	%ecx, (%r10)
 	jmp	.Lfound
 .Lsecond:
 	movl	4(%rcx), %eax
@@ -163,7 +158,7 @@ FUNC(swz_hook_enter)
 	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
 	jne	.Lin_c_again
 	cmpq	%rsi, SWZ_NODE_KEY(%rax)
-	je	.Lfollows
+	je	.Lfound_there
 .Lin_c_again:
 	movq	-8(%rsp), %rcx
 

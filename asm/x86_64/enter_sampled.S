@@ -32,17 +32,12 @@ FUNC(swz_hook_enter_sampled)
 	movq	%fs:(%rdx), %rdx		/* rdx = thread */
 	testq	%rdx, %rdx
 	jz	.Lin_c
-	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a forked child, where */
-	testq	%r8, %r8			/* the kernel wiped the page  */
-	jz	.Lin_c
+	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* what came here last time; */
+	testq	%rdi, %rdi			/* 0 in a forked child, where */
+	jz	.Lin_c				/* the kernel wiped the page  */
+	movl	(%rdi), %r8d			/* r8 = unit */
 	movq	56(%rsp), %rsi			/* rsi = return address */
-	movq	SWZ_THREAD_KEY(%rdx), %rdi
-	orq	%rdi, %rcx			/* rcx = the edge's key */
-	shrq	$32 - SWZ_LINKS_SHIFT, %rdi
-	addq	%r8, %rdi			/* rdi = the context's links */
-	movl	SWZ_LINKS_CALLEE(%rdi), %eax	/* what came last time after */
-	shlq	$SWZ_LINKS_SHIFT, %rax		/* the latest callee? */
-	movl	SWZ_LINKS_NEXT(%r8,%rax), %r8d	/* r8 = unit */
+	orq	SWZ_THREAD_KEY(%rdx), %rcx	/* rcx = the edge's key */
 	movq	%r8, %rax
 	shlq	$6, %rax
 	addq	SWZ_THREAD_FILE(%rdx), %rax	/* rax = node */
@@ -51,7 +46,6 @@ FUNC(swz_hook_enter_sampled)
 	cmpq	%rcx, SWZ_NODE_KEY(%rax)
 	jne	.Lin_table
 .Lfound:
-	movl	%r8d, SWZ_LINKS_CALLEE(%rdi)
 	shlq	$SWZ_LINKS_SHIFT, %r8
 	addq	SWZ_THREAD_LINKS(%rdx), %r8	/* r8 = the edge's links */
 	movq	SWZ_THREAD_TOP(%rdx), %rcx	/* the latest frame lies above */
@@ -65,10 +59,15 @@ FUNC(swz_hook_enter_sampled)
 	jb	.Lin_c
 	incq	SWZ_NODE_CALLS(%rax)
 	movl	SWZ_NODE_CONTEXT(%rax), %eax	/* the callee's context */
-	shlq	$32, %rax
 	movq	%rsi, SWZ_THUNK_SLOT(%rdi)
 	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rsi
 	movq	%rsi, SWZ_LINKS_FREE(%r8)	/* the thunk is taken */
+	leaq	SWZ_LINKS_FIRST(%r8), %rsi
+	cmpl	SWZ_THUNK_NODE(%rdi), %eax	/* its own, if not recursive */
+	jne	.Lother_context
+.Lcontext:
+	movq	%rsi, SWZ_THREAD_EXPECTED(%rdx)
+	shlq	$32, %rax
 	movq	SWZ_THUNK_START(%rcx), %r8	/* not a time, but later than */
 	addq	$SWZ_START_STEP, %r8		/* that of the frame above */
 	orq	$SWZ_START_UNTIMED, %r8
@@ -93,6 +92,14 @@ FUNC(swz_hook_enter_sampled)
 	.cfi_adjust_cfa_offset -8
 	jmpq	*-72(%rsp)			/* S-64 */
 
+.Lother_context:
+	.cfi_restore_state
+	.cfi_remember_state
+	movq	%rax, %rsi
+	shlq	$SWZ_LINKS_SHIFT, %rsi
+	addq	SWZ_THREAD_LINKS(%rdx), %rsi
+	addq	$SWZ_LINKS_FIRST, %rsi
+	jmp	.Lcontext
 .Lin_table:					/* as in enter.S */
 	.cfi_restore_state
 	movl	%ecx, %eax			/* the function again */
@@ -112,16 +119,11 @@ FUNC(swz_hook_enter_sampled)
 	jne	.Lsecond
 	cmpq	%rcx, SWZ_NODE_KEY(%rax)
 	jne	.Lsecond
-.Lfollows:
+.Lfound_there:
 	movq	%rax, %r8
 	subq	SWZ_THREAD_FILE(%rdx), %r8
 	shrq	$6, %r8				/* its unit */
-	movl	SWZ_LINKS_CALLEE(%rdi), %ecx
-	testl	%ecx, %ecx
-	jz	.Lfound
-	shlq	$SWZ_LINKS_SHIFT, %rcx
-	addq	SWZ_THREAD_LINKS(%rdx), %rcx
-	movl	%r8d, SWZ_LINKS_NEXT(%rcx)
+	movl	%r8d, (%rdi)
 	jmp	.Lfound
 .Lsecond:
 	movl	4(%r8), %eax
@@ -132,7 +134,7 @@ FUNC(swz_hook_enter_sampled)
 	cmpq	%rsi, SWZ_NODE_CALL_SITE(%rax)
 	jne	.Lin_c
 	cmpq	%rcx, SWZ_NODE_KEY(%rax)
-	je	.Lfollows
+	je	.Lfound_there
 .Lin_c:
 	popq	%rax
 	.cfi_adjust_cfa_offset -8

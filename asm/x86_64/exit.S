@@ -66,6 +66,8 @@ FUNC(swz_hook_exit)
 3:	movl	SWZ_THUNK_NODE(%rcx), %edx
 	shlq	$SWZ_LINKS_SHIFT, %rdx
 	addq	SWZ_THREAD_LINKS(%rsi), %rdx	/* rdx = its edge's links */
+	leaq	SWZ_LINKS_NEXT(%rdx), %rdi
+	movq	%rdi, SWZ_THREAD_EXPECTED(%rsi)
 	movq	SWZ_THUNK_LINK(%rcx), %rdi	/* until here whoever finds the */
 	movq	%rdi, SWZ_THREAD_TOP(%rsi)	/* frame skipped closes it */
 	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */

@@ -37,6 +37,8 @@ FUNC(swz_hook_exit_sampled)
 	movl	SWZ_THUNK_NODE(%rcx), %edx
 	shlq	$SWZ_LINKS_SHIFT, %rdx
 	addq	SWZ_THREAD_LINKS(%rsi), %rdx	/* rdx = its edge's links */
+	leaq	SWZ_LINKS_NEXT(%rdx), %rax
+	movq	%rax, SWZ_THREAD_EXPECTED(%rsi)
 	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
 	movq	SWZ_LINKS_FREE(%rdx), %rax	/* back to the free ones */
 	movq	%rax, SWZ_THUNK_NEXT_FREE(%rcx)

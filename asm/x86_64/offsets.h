@@ -13,10 +13,11 @@
 #define SWZ_THREAD_RECORD 48
 #define SWZ_THREAD_EPOCH 56
 #define SWZ_THREAD_FILE 64
+#define SWZ_THREAD_EXPECTED 72
 
 /* struct swz_links (src/runtime/thread.h), 16 bytes */
 #define SWZ_LINKS_FREE 0
-#define SWZ_LINKS_CALLEE 8
+#define SWZ_LINKS_FIRST 8
 #define SWZ_LINKS_NEXT 12
 #define SWZ_LINKS_SHIFT 4
 

@@ -34,19 +34,6 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 struct swz_node *swz_context_edge(struct swz_thread *thread, uint64_t key,
 				  uint32_t function, uint64_t call_site);
 
-/* The edge is the context's latest, and follows the one before: the hooks look
- * there first. */
-static inline void swz_context_follow(struct swz_thread *thread, uint64_t key,
-				      const struct swz_node *node)
-{
-	struct swz_links *context = &thread->links[key >> 32];
-	uint32_t unit = swz_unit_of(node);
-
-	if (context->callee)
-		thread->links[context->callee].next = unit;
-	context->callee = unit;
-}
-
 /* Makes room for a good number of edges in advance. Signals must be blocked. */
 void swz_context_stock_up(struct swz_thread *thread);
 

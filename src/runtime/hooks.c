@@ -181,6 +181,7 @@ void swz_hooks_stop(void)
 		return;
 	/* off the paths in assembly: no thunk is free, and none the latest */
 	thread->links = NULL;
+	thread->expected = NULL;
 	thread->table_mask = 0;
 	thread->table = NULL;
 	thread->top = &swz_bottom;
@@ -414,6 +415,7 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk)
 	now = swz_now(thread);
 	thread->record->last_ticks = swz_ticks_of(thread, now);
 	thread->key = (uint64_t)thunk->parent << 32;
+	thread->expected = &thread->links[thunk->node].next;
 	if (!live)
 		return;
 	swz_leave(thread, thunk, now);
@@ -538,7 +540,8 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 		lose_call();
 		return NULL;
 	}
-	swz_context_follow(thread, key, node);
+	*thread->expected = swz_unit_of(node);
+	thread->expected = &thread->links[node->context].first;
 	if (swz_sampling)
 		bits = swz_sampling_decide(thread, node);
 	thunk->start_ticks = 0;
@@ -666,6 +669,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	thunk->pending = call.thunk;
 	thread->record->last_ticks = swz_ticks_of(thread, now);
 	thread->key = swz_context_enter(thread, node, call.thunk->start_ticks);
+	thread->expected = &thread->links[node->context].first;
 }
 
 struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)

@@ -19,9 +19,10 @@ SAME(SWZ_THREAD_OPEN, swz_thread, open);
 SAME(SWZ_THREAD_RECORD, swz_thread, record);
 SAME(SWZ_THREAD_EPOCH, swz_thread, epoch);
 SAME(SWZ_THREAD_FILE, swz_thread, file);
+SAME(SWZ_THREAD_EXPECTED, swz_thread, expected);
 
 SAME(SWZ_LINKS_FREE, swz_links, free);
-SAME(SWZ_LINKS_CALLEE, swz_links, callee);
+SAME(SWZ_LINKS_FIRST, swz_links, first);
 SAME(SWZ_LINKS_NEXT, swz_links, next);
 _Static_assert(sizeof(struct swz_links) == 1 << SWZ_LINKS_SHIFT, "links");
 

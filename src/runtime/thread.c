@@ -679,6 +679,7 @@ static enum swz_status set_up(struct swz_thread *hot,
 	if (begin_record(hot) != SWZ_OK)
 		return SWZ_E_NOMEM;
 	hot->key = (uint64_t)cold->root << 32;
+	hot->expected = &hot->links[cold->root].first;
 	return SWZ_OK;
 }
 

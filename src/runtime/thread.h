@@ -22,8 +22,9 @@ struct swz_thread_cold;
 /* Beside each node, 16 bytes for each 64 of the profile. */
 struct swz_links {
 	struct swz_thunk *free; /* those of the edge: by `next_free` */
-	uint32_t callee;        /* unit of the latest edge in this context */
-	uint32_t next; /* unit of the edge that came after this one last time */
+	/* units of the edges that came last time: */
+	uint32_t first; /* in this context */
+	uint32_t next;  /* after a call of this edge, in its caller's context */
 };
 
 struct swz_thread {
@@ -36,8 +37,9 @@ struct swz_thread {
 	struct swz_thread_record *record;
 	uint64_t epoch;               /* subtracted from rdtsc: see swz_now */
 	struct swz_file_header *file; /* swz_file */
+	uint32_t *expected; /* in links: where the hook looks for the edge */
 	struct swz_thread_cold *cold; /* NULL after a fork */
-	uint64_t spare[6];
+	uint64_t spare[5];
 };
 
 /* Survives a fork. A thread that has died leaves all of it to the next new
