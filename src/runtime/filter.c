@@ -1,5 +1,6 @@
 #include "runtime/filter.h"
 
+#include "base/qualified_name.h"
 #include "runtime/config.h"
 #include "runtime/function.h"
 #include "runtime/location.h"

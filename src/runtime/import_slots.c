@@ -11,7 +11,6 @@
 #include "runtime/scratch.h"
 #include "runtime/text.h"
 #include "thunks/near.h"
-#include "thunks/region.h"
 
 #define PAGE UINT64_C(4096)
 
@@ -49,8 +48,6 @@ void swz_stubs_free(struct swz_party *p)
 	p->stubs = NULL;
 	if (!s)
 		return;
-	if (s->region.start)
-		swz_region_remove(s->region.start);
 	swz_trampolines_close(&s->region);
 	if (s->words)
 		swz_sys_munmap(s->words, s->target_bytes);

@@ -24,9 +24,4 @@ bool swz_patterns_match(const char *list, const char *a, const char *b);
 /* Whether a negative one does. */
 bool swz_patterns_exclude(const char *list, const char *a, const char *b);
 
-/* Writes the qualified name of an Itanium-mangled symbol without parameters and
- * template arguments, as users write it in a filter (_ZN3foo3barEv ->
- * foo::bar). False if the symbol is not of that simple form. */
-bool swz_qualified_name(const char *symbol, char *out, unsigned room);
-
 #endif

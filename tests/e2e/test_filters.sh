@@ -3,7 +3,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets shape fib jumps confined late liblate.so libpart.so
-need gcc nm objcopy
+need gcc g++ nm objcopy
 
 shape() { # "COUNT..." OPTION...
 	local counts=$1
@@ -74,6 +74,51 @@ jumps '0 10 0 10' -F jumper
 jumps '0 0 10 10' -F after
 jumps '1 10 10 0' -D 2
 jumps '0 10 10 0' -F jumper -F after -D 1
+
+it 'functions of C++ are named as in the source'
+cat >names.cc <<'EOF'
+#define KEEP __attribute__((noinline, noclone))
+static int sum;
+static KEEP void writer(void *) { sum = sum + 1; }
+namespace { KEEP void hidden() { sum = sum + 2; } }
+struct left { virtual void turn() { sum = sum + 3; } };
+struct right { virtual void stay() { sum = sum + 4; } };
+struct both : left, right {
+	KEEP void stay() override { sum = sum + 5; }
+	template <int n> KEEP void add() { sum = sum + n; }
+};
+static KEEP void call(right *r) { r->stay(); }
+int main()
+{
+	both b;
+	writer(&b);
+	hidden();
+	b.add<10>();
+	call(&b);
+	return sum == 18 ? 0 : 1;
+}
+EOF
+g++ -O2 -fno-optimize-sibling-calls -fno-ipa-pure-const -o names names.cc ||
+	abort 'no program'
+named() { # "COUNT..." OPTION...: of writer, hidden, add, both::stay
+	local counts=$1 name line='' n
+	shift
+	RUN_OPTIONS=("$@")
+	assert_same_as_native ./names
+	RUN_OPTIONS=()
+	dump_table profile --demangle=no
+	for name in _ZL6writerPv _ZN12_GLOBAL__N_16hiddenEv \
+		_ZN4both3addILi10EEEvv _ZN4both4stayEv; do
+		n=$(row table calls "$name")
+		line="$line ${n:-0}"
+	done
+	assert_eq "$counts" "${line# }" "calls with $*"
+}
+named '1 1 1 1'
+named '0 1 1 1' -N writer
+named '0 1 0 0' -F '(anonymous namespace)::*'
+named '0 0 1 0' -F 'both::add'
+named '1 1 0 0' -N 'both::*'
 
 it 'the cost of the hooks is known under every filter, and subtracted'
 for options in '-F fib' '-F main' '-N nothing' '-D 100'; do
