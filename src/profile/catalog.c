@@ -130,6 +130,26 @@ static struct swz_symbols *symbols_of(struct swz_catalog *catalog,
 	return module->symbols;
 }
 
+/* Says once per module if there would be more. */
+static struct swz_source line_of(struct swz_catalog *catalog, uint32_t index,
+				 struct swz_symbols *symbols, uint64_t address)
+{
+	struct swz_catalog_module *module = &catalog->modules[index];
+	struct swz_source source = swz_symbols_line(symbols, address);
+
+	if (module->lines_tried)
+		return source;
+	module->lines_tried = true;
+	if (swz_symbols_lack_sections(symbols) && !catalog->options.quiet) {
+		swz_progress_clear();
+		fprintf(stderr,
+			"swizzle: the debug information of %s cannot be "
+			"decompressed; source lines are missing\n",
+			module->path);
+	}
+	return source;
+}
+
 /* ---- bindings ---- */
 
 void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
@@ -213,7 +233,7 @@ static uint32_t place_of(struct swz_catalog *catalog, uint32_t module,
 
 	if (!symbols)
 		return SWZ_PLACE_UNKNOWN;
-	source = swz_symbols_line(symbols, address);
+	source = line_of(catalog, module, symbols, address);
 	if (!source.file)
 		return SWZ_PLACE_UNKNOWN;
 	place.file = swz_intern(&catalog->strings, source.file);
@@ -348,8 +368,8 @@ static void resolve(struct swz_catalog *catalog,
 	function->name = name_in_style(catalog, function,
 				       catalog->options.demangle);
 	if (symbols && catalog->options.lines) {
-		struct swz_source source = swz_symbols_line(symbols,
-							    function->address);
+		struct swz_source source = line_of(catalog, function->module,
+						   symbols, function->address);
 
 		function->file = swz_intern(&catalog->strings, source.file);
 		function->line = source.line;

@@ -27,7 +27,7 @@ struct swz_catalog_module {
 	uint8_t build_id[32];
 	size_t build_id_bytes;
 	struct swz_symbols *symbols; /* NULL: not opened or not available */
-	bool tried;
+	bool tried, lines_tried;
 };
 
 struct swz_catalog_function {

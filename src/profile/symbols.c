@@ -58,6 +58,7 @@ struct swz_symbols {
 	struct symbol *symbols;
 	size_t count;
 	bool dwarf_tried;
+	bool lacks_sections;
 	Dwarf_Addr bias; /* module address = DWARF address + bias */
 	struct unit *units;
 	size_t unit_count;
@@ -65,6 +66,14 @@ struct swz_symbols {
 	struct ranges ranges;
 	char *file; /* the last answer of swz_symbols_line() */
 };
+
+/* Whatever libdw cannot allocate it takes for what is not there. errno is 0
+ * before. */
+static void check_memory(void)
+{
+	if (errno == ENOMEM)
+		swz_out_of_memory();
+}
 
 /* ---- opening ---- */
 
@@ -226,18 +235,23 @@ enum swz_status swz_symbols_open(const char *path, const uint8_t *build_id,
 	enum swz_status status;
 
 	*out = NULL;
+	errno = 0;
 	status = report(symbols, path, build_id, build_id_bytes);
+	check_memory();
 	if (status != SWZ_OK) {
 		end_dwfl(symbols);
 		if (report_debug_file(symbols, build_id, build_id_bytes) ==
 		    SWZ_OK)
 			status = SWZ_OK;
+		check_memory();
 	}
 	if (status != SWZ_OK) {
 		swz_symbols_close(symbols);
 		return status;
 	}
+	errno = 0;
 	load_symbols(symbols);
+	check_memory();
 	*out = symbols;
 	return SWZ_OK;
 }
@@ -336,6 +350,35 @@ static uint32_t find_range(const struct ranges *ranges, uint64_t address)
 	return ranges->items[low - 1].index;
 }
 
+/* libdw goes on without the sections that it could not decompress. */
+static bool is_any_compressed(Dwarf *dwarf)
+{
+	static const char *const names[] = {
+		".debug_info",   ".debug_types",    ".debug_abbrev",
+		".debug_line",   ".debug_line_str", ".debug_str",
+		".debug_ranges", ".debug_rnglists", ".debug_str_offsets",
+		".debug_addr",
+	};
+	Elf *elf = dwarf_getelf(dwarf);
+	Elf_Scn *section = NULL;
+	size_t strings, i;
+
+	if (!elf || elf_getshdrstrndx(elf, &strings) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = NULL;
+
+		if (gelf_getshdr(section, &header) &&
+		    header.sh_flags & SHF_COMPRESSED)
+			name = elf_strptr(elf, strings, header.sh_name);
+		for (i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+			if (strcmp(name, names[i]) == 0)
+				return true;
+	}
+	return false;
+}
+
 static void load_units(struct swz_symbols *symbols)
 {
 	Dwarf_CU *cu = NULL;
@@ -347,6 +390,7 @@ static void load_units(struct swz_symbols *symbols)
 	dwarf = dwfl_module_getdwarf(symbols->module, &symbols->bias);
 	if (!dwarf)
 		return;
+	symbols->lacks_sections = is_any_compressed(dwarf);
 	while (dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, &skeleton) ==
 	       0) {
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
@@ -366,8 +410,11 @@ static struct unit *find_unit(struct swz_symbols *symbols, uint64_t *address)
 {
 	uint32_t index;
 
-	if (!symbols->dwarf_tried)
+	if (!symbols->dwarf_tried) {
+		errno = 0;
 		load_units(symbols);
+		check_memory();
+	}
 	*address -= symbols->bias;
 	index = find_range(&symbols->ranges, *address);
 	return index == UINT32_MAX ? NULL : &symbols->units[index];
@@ -380,6 +427,11 @@ static const char *string_of(Dwarf_Die *die, unsigned int name)
 	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
+bool swz_symbols_lack_sections(const struct swz_symbols *symbols)
+{
+	return symbols->lacks_sections;
+}
+
 struct swz_source swz_symbols_line(struct swz_symbols *symbols,
 				   uint64_t address)
 {
@@ -388,7 +440,9 @@ struct swz_source swz_symbols_line(struct swz_symbols *symbols,
 	const char *file, *directory;
 	Dwarf_Line *line;
 
+	errno = 0;
 	line = unit ? dwarf_getsrc_die(&unit->die, address) : NULL;
+	check_memory();
 	if (!line)
 		return source;
 	file = dwarf_linesrc(line, NULL, NULL);
@@ -497,12 +551,16 @@ struct swz_inline swz_symbols_inline(struct swz_symbols *symbols,
 
 	if (!unit)
 		return result;
-	if (!unit->scanned)
+	if (!unit->scanned) {
+		errno = 0;
 		scan_unit(unit);
+		check_memory();
+	}
 	index = find_range(&unit->ranges, address);
 	if (index == UINT32_MAX)
 		return result;
 	die = unit->functions[index];
+	errno = 0;
 	for (depth = 0; depth < MAX_DIE_DEPTH && descend(&die, address);
 	     depth++) {
 		const char *name;
@@ -517,5 +575,6 @@ struct swz_inline swz_symbols_inline(struct swz_symbols *symbols,
 		if (name)
 			result.name = name;
 	}
+	check_memory();
 	return result;
 }

@@ -38,6 +38,10 @@ struct swz_source {
 struct swz_source swz_symbols_line(struct swz_symbols *symbols,
 				   uint64_t address);
 
+/* Whether there is debug information that could not be decompressed; known
+ * after the first question for a line. */
+bool swz_symbols_lack_sections(const struct swz_symbols *symbols);
+
 struct swz_inline {
 	const char *name; /* innermost inlined function, mangled if it can
 			   * be; NULL: the address is not in inlined code */

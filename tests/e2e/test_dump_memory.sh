@@ -9,19 +9,23 @@ case $DUMP in
 */asan/*) skip 'not with the checked build, which has an allocator of its own' ;;
 esac
 
-"$RUN" -o profile "$TARGETS/fib" >out || abort 'no profile'
+need gcc
+gcc -O1 -g -o located "$TOP"/tests/targets/*located.c || abort 'no program'
+
+"$RUN" -o plain "$TARGETS/fib" >out || abort 'no profile'
+"$RUN" -o lines ./located >out || abort 'no profile'
 
 dump() { # FORMAT VARIABLE=VALUE...
 	local format=$1
 	shift
 	timeout 20 env LD_PRELOAD="$TARGETS/libfailing.so" "$@" \
-		"$DUMP" -f "$format" -o - profile >out 2>err
+		"$DUMP" -f "$format" -o - "$profile" >out 2>err
 	status=$?
 }
 
 try() { # FORMAT VARIABLE=VALUE...
 	dump "$@"
-	it "$*"
+	it "$* $profile"
 	tried=$((tried + 1))
 	if [ $status -eq 0 ]; then
 		[ -s err ] || assert_same "whole.$1" out
@@ -31,24 +35,29 @@ try() { # FORMAT VARIABLE=VALUE...
 	fi
 }
 
-for format in text callgrind info; do
-	"$DUMP" -f $format -o - profile >whole.$format
-	it "with $format: nothing fails"
-	dump $format COUNT_TO="$TMP/count"
+# what reads debug information, and what does not
+for kind in 'text plain 30' 'callgrind plain 30' 'info plain 30' \
+	'callgrind lines 80'; do
+	read -r format profile first <<<"$kind"
+	"$DUMP" -f "$format" -o - "$profile" >whole."$format"
+	it "with $kind: nothing fails"
+	dump "$format" COUNT_TO="$TMP/count"
 	assert_status 0
-	assert_same whole.$format out
+	assert_same whole."$format" out
 	count=$(cat count)
 	assert_ge "$count" 10 'allocations'
 	tried=0
 	# all of the first, then a part of the rest; ALL=1: all
 	step=$((count / 20 + 1))
 	[ -z "${ALL:-}" ] || step=1
-	for ((at = 1; at <= count; at += at < 30 ? 1 : step)); do
+	for ((at = 1; at <= count; at += at < first ? 1 : step)); do
 		# shellcheck disable=SC2154 # of lib.sh
 		[ "$failures" -lt 20 ] || break
-		try $format FAIL_AT=$at
-		[ $((at % 5)) -ne 0 ] || try $format FAIL_AT=$at FAIL_ON=1
+		try "$format" FAIL_AT=$at
+		[ $((at % 5)) -ne 0 ] || try "$format" FAIL_AT=$at FAIL_ON=1
 	done
 	assert_ge $tried 10 'points of failure'
+	[ "$profile" = plain ] ||
+		assert_contains whole.callgrind "located.c"
 done
 finish
