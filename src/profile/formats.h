@@ -1,8 +1,8 @@
 #ifndef SWZ_PROFILE_FORMATS_H
 #define SWZ_PROFILE_FORMATS_H
 
-/* The writers, one per output format. They print to a stream and leave errors
- * to its owner (see output.h). */
+/* The writers, one per output format, and the list of them. They print to a
+ * stream and leave errors to its owner (see output.h). */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,13 +10,17 @@
 
 #include "profile/aggregate.h"
 #include "profile/catalog.h"
+#include "profile/contexts.h"
 #include "profile/reader.h"
+#include "profile/view.h"
 
 /* What a writer is to show: a report and where it comes from. */
 struct swz_section {
-	const struct swz_catalog *catalog; /* resolved */
-	const struct swz_report *report;   /* sorted */
-	const struct swz_profile *profile; /* the first of those merged */
+	const struct swz_catalog *catalog;   /* resolved */
+	const struct swz_report *report;     /* sorted */
+	const struct swz_contexts *contexts; /* summed; NULL unless the format
+					      * needs them */
+	const struct swz_profile *profile;   /* the first of those merged */
 	size_t profile_count;
 	const struct swz_profile_thread *thread; /* NULL: several */
 	unsigned int part;                       /* from 1 */
@@ -25,6 +29,7 @@ struct swz_section {
 };
 
 enum swz_sort {
+	SWZ_SORT_DEFAULT, /* the format's own */
 	SWZ_SORT_SELF,
 	SWZ_SORT_INCLUSIVE,
 	SWZ_SORT_CALLS,
@@ -35,12 +40,66 @@ enum swz_sort {
 
 struct swz_table_options {
 	enum swz_sort sort;
-	size_t rows;                /* 0: all */
-	double percent_limit;       /* least share of the total, in percent */
-	const char *const *filters; /* patterns (glob) of which a name has to
-				     * match one, if there are any */
-	size_t filter_count;
+	size_t rows;          /* 0: all */
+	double percent_limit; /* least share of the total, in percent; less
+			       * than 0: the format's own */
+	struct swz_patterns filters; /* of which a name has to match one, if
+				      * there are any */
+	bool bottom_up;
 };
+
+/* One file that is written: some sections one after the other. */
+struct swz_writer {
+	FILE *stream;
+	const struct swz_table_options *options;
+	size_t sections; /* that were written */
+	void *state;     /* the format's own, from begin to end */
+};
+
+/* What a format does with options; without the bit the option is wrong usage.
+ */
+enum swz_format_takes {
+	SWZ_TAKES_ROWS = 1,      /* -n */
+	SWZ_TAKES_SORT = 2,      /* -s */
+	SWZ_TAKES_LIMIT = 4,     /* --percent-limit */
+	SWZ_TAKES_BOTTOM_UP = 8, /* --bottom-up */
+	SWZ_FILTERS_ROWS = 16    /* -F says which rows there are; otherwise
+				  * which functions, with what they call */
+};
+
+enum swz_format_needs {
+	SWZ_NEEDS_CONTEXTS = 1,
+	SWZ_NEEDS_LINES = 2, /* source lines */
+	SWZ_NEEDS_PLACES = 4 /* contexts are told apart by the place of calls */
+};
+
+struct swz_format {
+	const char *name;
+	const char *description;
+	unsigned int takes; /* enum swz_format_takes */
+	unsigned int needs; /* enum swz_format_needs */
+	/* The file that is written by default is PREFIX, the pid, SUFFIX; NULL:
+	 * standard output. */
+	const char *prefix;
+	const char *suffix;
+	/* Either: the beginning and the end of a file, which may be NULL, and
+	 * what is between ... */
+	void (*begin)(struct swz_writer *writer);
+	void (*section)(struct swz_writer *writer,
+			const struct swz_section *section);
+	void (*end)(struct swz_writer *writer);
+	/* ... or: one profile as it is. */
+	void (*profile)(FILE *stream, struct swz_profile *profile);
+};
+
+/* The format of that name, or NULL. */
+const struct swz_format *swz_format_find(const char *name);
+
+/* The format at an index; NULL past the last. */
+const struct swz_format *swz_format_at(size_t index);
+
+/* Lists them, one per line. */
+void swz_formats_list(FILE *stream);
 
 /* One part in the format of callgrind, version 1, with the event ns. */
 void swz_write_callgrind(FILE *stream, const struct swz_section *section);
@@ -49,11 +108,28 @@ void swz_write_callgrind(FILE *stream, const struct swz_section *section);
 void swz_write_text(FILE *stream, const struct swz_section *section,
 		    const struct swz_table_options *options);
 
+/* A table of contexts, indented by depth; or of functions and, indented, their
+ * callers; or, for the functions that the filters name, of both. */
+void swz_write_tree(FILE *stream, const struct swz_section *section,
+		    const struct swz_table_options *options);
+
+/* One line per context: its path, separated by semicolons, and its self time;
+ * sorted by calls: the number of calls. */
+void swz_write_folded(FILE *stream, const struct swz_section *section,
+		      const struct swz_table_options *options);
+
 /* What a profile file holds. */
 void swz_write_info(FILE *stream, struct swz_profile *profile);
 
 /* Writes the profiled command, its words separated by spaces. */
 void swz_put_command(FILE *stream, const struct swz_profile *profile);
+
+/* The lines, beginning with '#', that say what a table is of. */
+void swz_put_heading(FILE *stream, const struct swz_section *section);
+
+/* The name of a function's module without its directory. */
+const char *swz_module_name(const struct swz_section *section,
+			    uint32_t function);
 
 /* ns that a recorded call costs inside and outside of what it records. */
 double swz_hook_cost_ns(const struct swz_profile *profile);

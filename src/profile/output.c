@@ -112,6 +112,66 @@ void swz_put_text(FILE *stream, const char *text)
 	}
 }
 
+size_t swz_utf8_length(const char *text)
+{
+	const unsigned char *t = (const unsigned char *)text;
+	size_t length = t[0] < 0x80   ? 1
+			: t[0] < 0xc2 ? 0
+			: t[0] < 0xe0 ? 2
+			: t[0] < 0xf0 ? 3
+			: t[0] < 0xf5 ? 4
+				      : 0;
+	size_t i;
+
+	for (i = 1; i < length; i++)
+		if ((t[i] & 0xc0) != 0x80)
+			return 0;
+	/* overlong forms, surrogates, and what lies above U+10FFFF */
+	if ((t[0] == 0xe0 && t[1] < 0xa0) || (t[0] == 0xed && t[1] > 0x9f) ||
+	    (t[0] == 0xf0 && t[1] < 0x90) || (t[0] == 0xf4 && t[1] > 0x8f))
+		return 0;
+	return length;
+}
+
+void swz_put_json(FILE *stream, const char *text)
+{
+	putc('"', stream);
+	while (*text) {
+		size_t length = swz_utf8_length(text);
+		unsigned char c = (unsigned char)*text;
+
+		if (!length)
+			fputs("\\ufffd", stream);
+		else if (c < 0x20 || c == 0x7f)
+			fprintf(stream, "\\u%04x", (unsigned int)c);
+		else if (c == '"' || c == '\\')
+			fprintf(stream, "\\%c", c);
+		else if (c == '<' && (text[1] == '/' || text[1] == '!'))
+			fputs("\\u003c", stream);
+		else
+			fwrite(text, 1, length, stream);
+		text += length ? length : 1;
+	}
+	putc('"', stream);
+}
+
+void swz_put_csv(FILE *stream, const char *text)
+{
+	if (!strpbrk(text, "\",")) {
+		swz_put_text(stream, text);
+		return;
+	}
+	putc('"', stream);
+	for (; *text; text++) {
+		char c[2] = {*text, '\0'};
+
+		if (*text == '"')
+			putc('"', stream);
+		swz_put_text(stream, c);
+	}
+	putc('"', stream);
+}
+
 const char *swz_base_name(const char *path)
 {
 	const char *slash;

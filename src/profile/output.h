@@ -26,6 +26,17 @@ enum swz_status swz_output_close(struct swz_output *output) SWZ_MUST_CHECK;
 /* Writes TEXT; control characters, which could break a line, become '?'. */
 void swz_put_text(FILE *stream, const char *text);
 
+/* Writes TEXT as a JSON string, with its quotes. Bytes that are no UTF-8 become
+ * U+FFFD; the result can stand in an HTML <script>, too. */
+void swz_put_json(FILE *stream, const char *text);
+
+/* Writes TEXT as a field of CSV, in quotes if it needs them; control characters
+ * become '?'. */
+void swz_put_csv(FILE *stream, const char *text);
+
+/* The length of the UTF-8 character that TEXT begins with, 0 if it is none. */
+size_t swz_utf8_length(const char *text);
+
 /* The last part of a path; "-" for NULL. */
 const char *swz_base_name(const char *path);
 

@@ -3,7 +3,6 @@
 
 #include "profile/formats.h"
 
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -31,6 +30,7 @@ static int compare_rows(const void *left, const void *right, void *context)
 	int order = 0;
 
 	switch (options->sort) {
+	case SWZ_SORT_DEFAULT:
 	case SWZ_SORT_SELF:
 		order = descending((uint64_t)x->self_ns, (uint64_t)y->self_ns);
 		break;
@@ -55,6 +55,13 @@ static int compare_rows(const void *left, const void *right, void *context)
 	return order ? order : strcmp(a->module, b->module);
 }
 
+const char *swz_module_name(const struct swz_section *section,
+			    uint32_t function)
+{
+	return swz_base_name(swz_catalog_module_path(
+		section->catalog, &section->catalog->functions[function]));
+}
+
 static size_t collect_rows(const struct swz_section *section, struct row *rows)
 {
 	const struct swz_report *report = section->report;
@@ -68,14 +75,13 @@ static size_t collect_rows(const struct swz_section *section, struct row *rows)
 			continue;
 		row->costs = &report->functions[i];
 		row->function = &section->catalog->functions[i];
-		row->module = swz_base_name(swz_catalog_module_path(
-			section->catalog, row->function));
+		row->module = swz_module_name(section, (uint32_t)i);
 		count++;
 	}
 	return count;
 }
 
-static void put_heading(FILE *stream, const struct swz_section *section)
+void swz_put_heading(FILE *stream, const struct swz_section *section)
 {
 	const struct swz_report *report = section->report;
 
@@ -165,12 +171,8 @@ static bool below_limit(const struct swz_section *section,
 static bool is_wanted(const struct swz_table_options *options,
 		      const struct row *row)
 {
-	size_t i;
-
-	for (i = 0; i < options->filter_count; i++)
-		if (fnmatch(options->filters[i], row->function->name, 0) == 0)
-			return true;
-	return !options->filter_count;
+	return !options->filters.count ||
+	       swz_patterns_match(&options->filters, row->function->name);
 }
 
 void swz_write_text(FILE *stream, const struct swz_section *section,
@@ -186,7 +188,7 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 
 	if (count > 1)
 		qsort_r(rows, count, sizeof(*rows), compare_rows, &order);
-	put_heading(stream, section);
+	swz_put_heading(stream, section);
 	if (section->report->sampled)
 		fputs("# sampled: counts are exact, times are estimates; +/- "
 		      "is "

@@ -27,20 +27,6 @@
 
 enum exit_status { EXIT_OK = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
 
-enum format { FORMAT_CALLGRIND, FORMAT_TEXT, FORMAT_INFO };
-
-static const struct {
-	const char *name;
-	enum format format;
-	const char *description;
-} formats[] = {
-	{"callgrind", FORMAT_CALLGRIND,
-	 "for KCachegrind and callgrind_annotate (default)"},
-	{"text", FORMAT_TEXT, "a table of functions"},
-	{"info", FORMAT_INFO,
-	 "what the file holds: command, threads, modules, refusals"},
-};
-
 static const struct {
 	const char *name;
 	enum swz_sort sort;
@@ -51,7 +37,7 @@ static const struct {
 };
 
 struct options {
-	enum format format;
+	const struct swz_format *format;
 	const char *output; /* NULL: the format's default */
 	bool thread_parts;
 	bool separate_threads;
@@ -61,8 +47,8 @@ struct options {
 	int32_t tid;
 	enum swz_demangle demangle;
 	struct swz_table_options table;
-	const char **filters;
-	size_t filter_capacity;
+	struct swz_view view;
+	unsigned int given; /* enum swz_format_takes: options there were */
 };
 
 /* All that was read. */
@@ -80,24 +66,29 @@ static const char usage_text[] =
 	"Convert swizzle profiles; several are merged. Default: the newest\n"
 	"swizzle.out.* in the working directory.\n"
 	"\n"
-	"  -f, --format FORMAT    callgrind (default), text or info; `help'\n"
+	"  -f, --format FORMAT    callgrind (default), text, tree, ...; "
+	"`help'\n"
 	"                         lists them\n"
 	"  -o, --output FILE      `-': standard output. Default: callgrind\n"
-	"                         writes callgrind.out.PID, the others to\n"
+	"                         writes callgrind.out.PID, most others to\n"
 	"                         standard output\n"
-	"      --thread-parts     one part (or table) per thread\n"
+	"      --thread-parts     one part (table, tree, ...) per thread\n"
 	"      --separate-threads one file (or table) per thread\n"
 	"      --tid TID          only the thread with this id\n"
 	"      --no-compensate    do not subtract the cost of the hooks\n"
 	"      --demangle=HOW     no, simple (default; without parameters) or\n"
 	"                         full\n"
-	"  -F, --filter PATTERN   text: only functions whose name matches; "
-	"may\n"
-	"                         be repeated\n"
-	"  -n N                   text: at most N rows\n"
-	"  -s KEY                 text: sort by self (default), incl, calls,\n"
+	"  -F, --filter PATTERN   only functions that match, and what they\n"
+	"                         call; in tables only rows that match; tree:\n"
+	"                         callers and callees of those that match\n"
+	"  -N, --notrace PATTERN  not the functions that match, nor what they\n"
+	"                         call\n"
+	"  -H, --hide PATTERN     not the functions that match\n"
+	"  -n N                   tables, tree: at most N rows\n"
+	"  -s, --sort KEY         tables, tree: sort by self, incl, calls,\n"
 	"                         name, min or max\n"
-	"      --percent-limit P  text: leave out what is below P percent\n"
+	"      --percent-limit P  leave out what is below P percent\n"
+	"      --bottom-up        tree: each function with its callers\n"
 	"  -q, --quiet            no warnings\n"
 	"  -V, --version\n"
 	"  -h, --help\n";
@@ -135,20 +126,17 @@ static _Noreturn void finish_printing(void)
 	exit(EXIT_OK);
 }
 
-static enum format parse_format(const char *name)
+static const struct swz_format *parse_format(const char *name)
 {
-	size_t i;
+	const struct swz_format *format = swz_format_find(name);
 
 	if (strcmp(name, "help") == 0) {
-		for (i = 0; i < COUNT(formats); i++)
-			printf("%-10s %s\n", formats[i].name,
-			       formats[i].description);
+		swz_formats_list(stdout);
 		finish_printing();
 	}
-	for (i = 0; i < COUNT(formats); i++)
-		if (strcmp(name, formats[i].name) == 0)
-			return formats[i].format;
-	bad_usage("unknown format", name);
+	if (!format)
+		bad_usage("unknown format", name);
+	return format;
 }
 
 static enum swz_sort parse_sort(const char *name)
@@ -204,6 +192,7 @@ enum long_option {
 	OPTION_NO_COMPENSATE,
 	OPTION_DEMANGLE,
 	OPTION_PERCENT_LIMIT,
+	OPTION_BOTTOM_UP,
 	OPTION_TID
 };
 
@@ -216,6 +205,9 @@ static const struct option long_options[] = {
 	{"demangle", required_argument, NULL, OPTION_DEMANGLE},
 	{"percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT},
 	{"filter", required_argument, NULL, 'F'},
+	{"notrace", required_argument, NULL, 'N'},
+	{"hide", required_argument, NULL, 'H'},
+	{"bottom-up", no_argument, NULL, OPTION_BOTTOM_UP},
 	{"tid", required_argument, NULL, OPTION_TID},
 	{"sort", required_argument, NULL, 's'},
 	{"quiet", no_argument, NULL, 'q'},
@@ -223,12 +215,28 @@ static const struct option long_options[] = {
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0}};
 
-static void add_filter(struct options *options, const char *pattern)
+static void add_pattern(struct swz_patterns *patterns, const char *pattern)
 {
-	swz_grow(&options->filters, &options->filter_capacity,
-		 options->table.filter_count, sizeof(*options->filters));
-	options->filters[options->table.filter_count++] = pattern;
-	options->table.filters = options->filters;
+	if (!*pattern)
+		bad_usage("not a pattern", pattern);
+	swz_patterns_add(patterns, pattern);
+}
+
+/* Which of the formats' options it is, 0 for others. */
+static unsigned int format_option(int option)
+{
+	switch (option) {
+	case 'n':
+		return SWZ_TAKES_ROWS;
+	case 's':
+		return SWZ_TAKES_SORT;
+	case OPTION_PERCENT_LIMIT:
+		return SWZ_TAKES_LIMIT;
+	case OPTION_BOTTOM_UP:
+		return SWZ_TAKES_BOTTOM_UP;
+	default:
+		return 0;
+	}
 }
 
 static void take_option(struct options *options, int option, const char *value)
@@ -243,9 +251,13 @@ static void take_option(struct options *options, int option, const char *value)
 		options->output = value;
 		break;
 	case 'F':
-		if (!*value)
-			bad_usage("not a pattern", value);
-		add_filter(options, value);
+		add_pattern(&options->view.only, value);
+		break;
+	case 'N':
+		add_pattern(&options->view.without, value);
+		break;
+	case 'H':
+		add_pattern(&options->view.hidden, value);
 		break;
 	case 'n':
 		options->table.rows = parse_count(value, "not a number of rows",
@@ -278,6 +290,9 @@ static void take_option(struct options *options, int option, const char *value)
 	case OPTION_PERCENT_LIMIT:
 		options->table.percent_limit = parse_percent(value);
 		break;
+	case OPTION_BOTTOM_UP:
+		options->table.bottom_up = true;
+		break;
 	case OPTION_TID:
 		options->one_thread = true;
 		options->tid = (int32_t)parse_count(value, "not a thread id",
@@ -289,20 +304,55 @@ static void take_option(struct options *options, int option, const char *value)
 	}
 }
 
+static _Noreturn void not_taken(const struct options *options,
+				const char *option)
+{
+	complain("the format %s has no use for %s; try swizzle-dump --help",
+		 options->format->name, option);
+	exit(EXIT_USAGE);
+}
+
+static void check_options(struct options *options)
+{
+	static const struct {
+		unsigned int bit;
+		const char *option;
+	} names[] = {
+		{SWZ_TAKES_ROWS, "-n"},
+		{SWZ_TAKES_SORT, "-s"},
+		{SWZ_TAKES_LIMIT, "--percent-limit"},
+		{SWZ_TAKES_BOTTOM_UP, "--bottom-up"},
+	};
+	const struct swz_format *format = options->format;
+	size_t i;
+
+	for (i = 0; i < COUNT(names); i++)
+		if (options->given & ~format->takes & names[i].bit)
+			not_taken(options, names[i].option);
+	if (!format->section && !swz_view_is_whole(&options->view))
+		not_taken(options, "-F, -N and -H");
+	if (format->takes & SWZ_FILTERS_ROWS) {
+		options->table.filters = options->view.only;
+		options->view.only = (struct swz_patterns){0};
+	}
+	if (options->separate_threads && options->output &&
+	    strcmp(options->output, "-") == 0 && format->prefix)
+		bad_usage("one file per thread cannot be written to",
+			  options->output);
+}
+
 static void parse_options(struct options *options, int argc, char **argv)
 {
 	static char program[] = "swizzle";
 	int option;
 
 	argv[0] = program; /* the prefix of getopt's own messages */
-	while ((option = getopt_long(argc, argv, "f:o:F:n:s:qVh", long_options,
-				     NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "f:o:F:N:H:n:s:qVh",
+				     long_options, NULL)) != -1) {
 		take_option(options, option, optarg);
-	if (options->separate_threads && options->output &&
-	    strcmp(options->output, "-") == 0 &&
-	    options->format == FORMAT_CALLGRIND)
-		bad_usage("one file per thread cannot be written to",
-			  options->output);
+		options->given |= format_option(option);
+	}
+	check_options(options);
 }
 
 /* ---- reading ---- */
@@ -415,15 +465,50 @@ static uint64_t node_count(const struct swz_profile_thread *thread)
 	return count;
 }
 
-static void add_thread(struct swz_report *report, struct swz_binding *binding,
+/* What is made of one thread or of several. */
+struct result {
+	struct swz_report report;
+	struct swz_contexts contexts;
+	bool has_contexts;
+};
+
+static void begin_result(struct result *result, const struct options *options)
+{
+	unsigned int needs = options->format->needs;
+
+	*result = (struct result){.has_contexts = needs & SWZ_NEEDS_CONTEXTS};
+	if (result->has_contexts)
+		swz_contexts_begin(&result->contexts, SWZ_CATALOG_OUTSIDE,
+				   needs & SWZ_NEEDS_PLACES);
+}
+
+static void add_thread(struct result *result, struct swz_binding *binding,
 		       const struct swz_profile_thread *thread,
 		       const struct options *options)
 {
 	struct swz_tree tree;
 
 	swz_tree_build(&tree, binding->profile, thread, options->compensate);
-	swz_report_add(report, binding, &tree);
+	if (!swz_view_is_whole(&options->view))
+		swz_view_apply(&options->view, binding, &tree);
+	if (result->has_contexts)
+		swz_contexts_add(&result->contexts, &result->report, binding,
+				 &tree);
+	else
+		swz_report_add(&result->report, binding, &tree);
 	swz_tree_free(&tree);
+}
+
+static void end_result(struct result *result)
+{
+	swz_report_sort(&result->report);
+	swz_contexts_sum(&result->contexts);
+}
+
+static void free_result(struct result *result)
+{
+	swz_report_free(&result->report);
+	swz_contexts_free(&result->contexts);
 }
 
 /* To be called before threads are added: all that are wanted, or one. */
@@ -465,42 +550,72 @@ static int write_failed(const char *path)
 	return EXIT_INPUT;
 }
 
-static void write_section(FILE *stream, const struct swz_section *section,
-			  const struct options *options)
-{
-	if (options->format == FORMAT_CALLGRIND)
-		swz_write_callgrind(stream, section);
-	else
-		swz_write_text(stream, section, &options->table);
-}
-
 static char *output_path(const struct options *options, int32_t pid)
 {
+	const struct swz_format *format = options->format;
+
 	if (options->output)
 		return swz_duplicate(options->output);
-	if (options->format == FORMAT_CALLGRIND)
-		return swz_print("callgrind.out.%" PRId32, pid);
+	if (format->prefix)
+		return swz_print("%s%" PRId32 "%s", format->prefix, pid,
+				 format->suffix);
 	return swz_duplicate("-");
 }
 
-static int close_output(struct swz_output *output, const char *path,
-			const struct options *options)
+/* The file that is being written. */
+struct target {
+	struct swz_output output;
+	struct swz_writer writer;
+	char *path;
+};
+
+static int open_target(struct target *target, const struct options *options,
+		       char *path)
 {
-	if (swz_output_close(output) != SWZ_OK)
+	target->path = path;
+	if (swz_output_open(&target->output, path) != SWZ_OK)
 		return write_failed(path);
-	if (!options->quiet && !options->output &&
-	    options->format == FORMAT_CALLGRIND)
-		complain("wrote %s", path);
+	target->writer = (struct swz_writer){.stream = target->output.stream,
+					     .options = &options->table};
+	if (options->format->begin)
+		options->format->begin(&target->writer);
 	return EXIT_OK;
 }
 
+static void write_section(struct target *target,
+			  const struct swz_section *section,
+			  const struct options *options)
+{
+	options->format->section(&target->writer, section);
+	target->writer.sections++;
+}
+
+static int close_target(struct target *target, const struct options *options)
+{
+	int status = EXIT_OK;
+
+	if (target->path && target->output.stream) {
+		if (options->format->end)
+			options->format->end(&target->writer);
+		if (swz_output_close(&target->output) != SWZ_OK)
+			status = write_failed(target->path);
+		else if (!options->quiet && !options->output &&
+			 options->format->prefix)
+			complain("wrote %s", target->path);
+	}
+	free(target->path);
+	*target = (struct target){0};
+	return status;
+}
+
 static struct swz_section new_section(const struct input *input, size_t index,
-				      const struct swz_report *report,
+				      const struct result *result,
 				      const struct options *options)
 {
 	return (struct swz_section){
 		.catalog = input->bindings[index].catalog,
-		.report = report,
+		.report = &result->report,
+		.contexts = result->has_contexts ? &result->contexts : NULL,
 		.profile = input->profiles[index],
 		.profile_count = 1,
 		.part = 1,
@@ -511,34 +626,35 @@ static struct swz_section new_section(const struct input *input, size_t index,
 static int dump_merged(struct input *input, struct swz_catalog *catalog,
 		       const struct options *options)
 {
-	struct swz_report report = {0};
+	struct target target = {0};
+	struct result result = {0};
 	struct swz_section section;
-	struct swz_output output;
-	int status = EXIT_OK;
-	char *path;
+	int status;
 	size_t i, j;
 
 	begin_adding(input, options, NULL);
+	begin_result(&result, options);
 	for (i = 0; i < input->count; i++)
 		for (j = 0; j < input->profiles[i]->thread_count; j++)
 			if (wants(options, &input->profiles[i]->threads[j]))
-				add_thread(&report, &input->bindings[i],
+				add_thread(&result, &input->bindings[i],
 					   &input->profiles[i]->threads[j],
 					   options);
-	warn_report(&report, options);
-	swz_report_sort(&report);
+	warn_report(&result.report, options);
+	end_result(&result);
 	resolve(catalog);
-	section = new_section(input, 0, &report, options);
+	section = new_section(input, 0, &result, options);
 	section.profile_count = input->count;
-	path = output_path(options, input->profiles[0]->header.pid);
-	if (swz_output_open(&output, path) == SWZ_OK) {
-		write_section(output.stream, &section, options);
-		status = close_output(&output, path, options);
+	status = open_target(
+		&target, options,
+		output_path(options, input->profiles[0]->header.pid));
+	if (status == EXIT_OK) {
+		write_section(&target, &section, options);
+		status = close_target(&target, options);
 	} else {
-		status = write_failed(path);
+		free(target.path);
 	}
-	free(path);
-	swz_report_free(&report);
+	free_result(&result);
 	return status;
 }
 
@@ -555,13 +671,7 @@ static unsigned int threads_before(const struct input *input, size_t index)
 	return count;
 }
 
-struct thread_output {
-	struct swz_output output;
-	char *path;
-	unsigned int part; /* in the open file */
-};
-
-static int begin_part(struct thread_output *to, const struct options *options,
+static int begin_part(struct target *to, const struct options *options,
 		      int32_t pid, unsigned int thread_number)
 {
 	char *path;
@@ -571,35 +681,21 @@ static int begin_part(struct thread_output *to, const struct options *options,
 		return EXIT_OK;
 	path = output_path(options, pid);
 	if (options->separate_threads && strcmp(path, "-") != 0) {
-		to->path = swz_print("%s-%02u", path, thread_number);
+		char *numbered = swz_print("%s-%02u", path, thread_number);
+
 		free(path);
-	} else {
-		to->path = path;
+		path = numbered;
 	}
-	to->part = 0;
-	if (swz_output_open(&to->output, to->path) == SWZ_OK)
-		return EXIT_OK;
-	return write_failed(to->path);
-}
-
-static int end_file(struct thread_output *to, const struct options *options)
-{
-	int status = EXIT_OK;
-
-	if (to->path && to->output.stream)
-		status = close_output(&to->output, to->path, options);
-	free(to->path);
-	*to = (struct thread_output){0};
-	return status;
+	return open_target(to, options, path);
 }
 
 static int dump_thread(struct input *input, size_t index, size_t thread_index,
-		       struct thread_output *to, const struct options *options)
+		       struct target *to, const struct options *options)
 {
 	const struct swz_profile *profile = input->profiles[index];
 	struct swz_binding *binding = &input->bindings[index];
-	struct swz_report report = {0};
-	struct swz_section section = new_section(input, index, &report,
+	struct result result = {0};
+	struct swz_section section = new_section(input, index, &result,
 						 options);
 	int status;
 
@@ -610,24 +706,24 @@ static int dump_thread(struct input *input, size_t index, size_t thread_index,
 			    section.thread_number);
 	if (status != EXIT_OK)
 		return status;
-	section.part = ++to->part;
+	section.part = (unsigned int)to->writer.sections + 1;
 	begin_adding(input, options, section.thread);
-	add_thread(&report, binding, section.thread, options);
-	warn_report(&report, options);
-	swz_report_sort(&report);
+	begin_result(&result, options);
+	add_thread(&result, binding, section.thread, options);
+	warn_report(&result.report, options);
+	end_result(&result);
 	resolve(binding->catalog);
-	if (options->format == FORMAT_TEXT && section.part > 1)
-		putc('\n', to->output.stream);
-	write_section(to->output.stream, &section, options);
-	swz_report_free(&report);
+	section.contexts = result.has_contexts ? &result.contexts : NULL;
+	write_section(to, &section, options);
+	free_result(&result);
 	if (options->separate_threads)
-		status = end_file(to, options);
+		status = close_target(to, options);
 	return status;
 }
 
 static int dump_threads(struct input *input, const struct options *options)
 {
-	struct thread_output to = {0};
+	struct target to = {0};
 	int status = EXIT_OK, last;
 	size_t i, j;
 
@@ -637,15 +733,30 @@ static int dump_threads(struct input *input, const struct options *options)
 		     j++)
 			if (wants(options, &input->profiles[i]->threads[j]))
 				status = dump_thread(input, i, j, &to, options);
-	last = end_file(&to, options);
+	last = close_target(&to, options);
 	return status != EXIT_OK ? status : last;
+}
+
+/* Filters are by name: all names have to be known first. */
+static void prepare_view(struct input *input, struct swz_catalog *catalog,
+			 const struct options *options)
+{
+	size_t i, j;
+
+	for (i = 0; i < input->count; i++)
+		for (j = 0; j < input->profiles[i]->thread_count; j++)
+			if (wants(options, &input->profiles[i]->threads[j]))
+				swz_view_prepare(
+					&input->bindings[i],
+					&input->profiles[i]->threads[j]);
+	resolve(catalog);
 }
 
 static int dump_reports(struct input *input, const struct options *options)
 {
 	struct swz_catalog_options catalog_options = {
 		.symbols = true,
-		.lines = options->format == FORMAT_CALLGRIND,
+		.lines = options->format->needs & SWZ_NEEDS_LINES,
 		.demangle = options->demangle,
 		.quiet = options->quiet,
 	};
@@ -658,6 +769,8 @@ static int dump_reports(struct input *input, const struct options *options)
 	for (i = 0; i < input->count; i++)
 		swz_catalog_bind(&input->bindings[i], &catalog,
 				 input->profiles[i]);
+	if (!swz_view_is_whole(&options->view))
+		prepare_view(input, &catalog, options);
 	if (options->thread_parts || options->separate_threads)
 		status = dump_threads(input, options);
 	else
@@ -666,7 +779,7 @@ static int dump_reports(struct input *input, const struct options *options)
 	return status;
 }
 
-static int dump_info(struct input *input, const struct options *options)
+static int dump_profiles(struct input *input, const struct options *options)
 {
 	const char *path = options->output ? options->output : "-";
 	struct swz_output output;
@@ -677,7 +790,7 @@ static int dump_info(struct input *input, const struct options *options)
 	for (i = 0; i < input->count; i++) {
 		if (i)
 			putc('\n', output.stream);
-		swz_write_info(output.stream, input->profiles[i]);
+		options->format->profile(output.stream, input->profiles[i]);
 	}
 	return swz_output_close(&output) == SWZ_OK ? EXIT_OK
 						   : write_failed(path);
@@ -697,8 +810,10 @@ static bool has_thread(const struct input *input, const struct options *options)
 int main(int argc, char **argv)
 {
 	struct options options = {
+		.format = swz_format_find("callgrind"),
 		.compensate = true,
 		.demangle = SWZ_DEMANGLE_SIMPLE,
+		.table = {.percent_limit = -1},
 	};
 	struct input input = {0};
 	int status;
@@ -713,12 +828,13 @@ int main(int argc, char **argv)
 	} else if (options.one_thread && !has_thread(&input, &options)) {
 		complain("no thread %" PRId32 " in this profile", options.tid);
 		status = EXIT_INPUT;
-	} else if (options.format == FORMAT_INFO) {
-		status = dump_info(&input, &options);
+	} else if (options.format->profile) {
+		status = dump_profiles(&input, &options);
 	} else {
 		status = dump_reports(&input, &options);
 	}
 	free_input(&input);
-	free(options.filters);
+	swz_patterns_free(&options.table.filters);
+	swz_view_free(&options.view);
 	return status;
 }

@@ -5,6 +5,9 @@
 
 need_built "$RUN" "$DUMP" "$LIBSWIZZLE"
 
+# All of them; the names are the first words of the list.
+FORMATS=$("$DUMP" -f help | awk '{ print $1 }')
+
 need_targets() { # NAME...: skips the test where `make tests` was not run
 	local name
 	for name; do
@@ -116,7 +119,7 @@ assert_complete() { # PROFILE
 # Every format can be made of it, whatever happened to its process.
 assert_readable() { # PROFILE
 	local format
-	for format in text info callgrind; do
+	for format in $FORMATS; do
 		"$DUMP" -f $format -o "$TMP/readable.$format" "$1" \
 			2>"$TMP/dump.err" ||
 			fail "swizzle-dump -f $format $1: status $?"
@@ -127,7 +130,7 @@ assert_readable() { # PROFILE
 # The same for a profile that rightly says that something is missing.
 assert_converts() { # PROFILE
 	local format
-	for format in text info callgrind; do
+	for format in $FORMATS; do
 		capture "$DUMP" -f $format -o "$TMP/converted.$format" "$1"
 		assert_status 0
 		[ ! -s err ] || ! grep -v '^swizzle: ' err || fail "strange message"

@@ -91,7 +91,7 @@ capture "$DUMP" -f text part
 assert_refused 1 'nothing usable'
 for size in 4096 4097 4160 5000 8192 12345 $((used / 4)) $((used / 2)) $((used - 1)); do
 	head -c "$size" profile >part
-	for format in text info callgrind; do
+	for format in $FORMATS; do
 		capture timeout 20 "$DUMP" -f $format -o converted part
 		no_crash
 		[ -s err ] || fail "no word about the missing bytes ($size of $used, $format)"
@@ -108,6 +108,8 @@ for ((at = 0; at < used; at += 4096)); do
 	capture timeout 20 "$DUMP" -f text holed
 	no_crash
 	capture timeout 20 "$DUMP" -o cg holed
+	no_crash
+	capture timeout 20 "$DUMP" -f tree --bottom-up holed
 	no_crash
 done
 
@@ -133,7 +135,7 @@ for seed in $(seq ${SEEDS:-60}); do
 		}
 		print $file;
 	' "$seed" "$used" <profile >wrong
-	for format in text info callgrind; do
+	for format in $FORMATS; do
 		capture timeout 20 "$DUMP" -f $format -o converted wrong
 		[ "$status" -le 2 ] || { cp wrong "wrong.$seed"; echo "seed $seed"; }
 		no_crash

@@ -36,11 +36,10 @@ try() { # FORMAT VARIABLE=VALUE...
 }
 
 # what reads debug information, and what does not
-for kind in 'text plain 30' 'callgrind plain 30' 'info plain 30' \
-	'callgrind lines 80'; do
-	read -r format profile first <<<"$kind"
+kinds=$(printf '%s plain 30\n' $FORMATS; echo 'callgrind lines 80')
+while read -r format profile first; do
 	"$DUMP" -f "$format" -o - "$profile" >whole."$format"
-	it "with $kind: nothing fails"
+	it "with $format of $profile: nothing fails"
 	dump "$format" COUNT_TO="$TMP/count"
 	assert_status 0
 	assert_same whole."$format" out
@@ -59,5 +58,5 @@ for kind in 'text plain 30' 'callgrind plain 30' 'info plain 30' \
 	assert_ge $tried 10 'points of failure'
 	[ "$profile" = plain ] ||
 		assert_contains whole.callgrind "located.c"
-done
+done <<<"$kinds"
 finish

@@ -36,14 +36,52 @@ static void check_report(const struct swz_report *report)
 		require(report->edges[i].inclusive_ns >= 0);
 }
 
+static void check_contexts(const struct swz_contexts *contexts)
+{
+	int64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < contexts->count; i++) {
+		require(!i || contexts->items[i].parent < i);
+		require(contexts->items[i].self_ns >= 0);
+		sum = sum < INT64_MAX - contexts->items[i].self_ns
+			      ? sum + contexts->items[i].self_ns
+			      : INT64_MAX;
+	}
+	require(sum == contexts->items[SWZ_CONTEXT_ROOT].inclusive_ns);
+}
+
+/* In all formats that are made of reports. */
+static void write_all(const struct swz_section *section)
+{
+	static const struct swz_table_options tables[] = {
+		{.sort = SWZ_SORT_INCLUSIVE, .percent_limit = -1},
+		{.bottom_up = true, .rows = 5},
+	};
+	const struct swz_format *format;
+	size_t i, at;
+
+	for (at = 0; (format = swz_format_at(at)); at++)
+		for (i = 0; i < 2 && format->section; i++) {
+			struct swz_writer writer = {.stream = sink,
+						    .options = &tables[i]};
+
+			if (format->begin)
+				format->begin(&writer);
+			format->section(&writer, section);
+			if (format->end)
+				format->end(&writer);
+		}
+}
+
 static void dump(struct swz_profile *profile, bool compensate)
 {
 	static const struct swz_catalog_options options = {.quiet = true,
 							   .lines = true};
-	static const struct swz_table_options table = {
-		.sort = SWZ_SORT_INCLUSIVE};
 	struct swz_report report = {0};
+	struct swz_contexts contexts;
 	struct swz_section section = {.report = &report,
+				      .contexts = &contexts,
 				      .profile = profile,
 				      .profile_count = 1,
 				      .part = 1,
@@ -54,20 +92,23 @@ static void dump(struct swz_profile *profile, bool compensate)
 
 	swz_catalog_begin(&catalog, &options);
 	swz_catalog_bind(&binding, &catalog, profile);
+	swz_contexts_begin(&contexts, SWZ_CATALOG_OUTSIDE, compensate);
 	for (i = 0; i < profile->thread_count; i++) {
 		struct swz_tree tree;
 
 		swz_tree_build(&tree, profile, &profile->threads[i],
 			       compensate);
-		swz_report_add(&report, &binding, &tree);
+		swz_contexts_add(&contexts, &report, &binding, &tree);
 		swz_tree_free(&tree);
 	}
 	swz_report_sort(&report);
 	swz_catalog_resolve(&catalog);
+	swz_contexts_sum(&contexts);
 	check_report(&report);
+	check_contexts(&contexts);
 	section.catalog = &catalog;
-	swz_write_text(sink, &section, &table);
-	swz_write_callgrind(sink, &section);
+	write_all(&section);
+	swz_contexts_free(&contexts);
 	swz_report_free(&report);
 	swz_binding_free(&binding);
 	swz_catalog_free(&catalog);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profile/aggregate.h"
+#include "profile/contexts.h"
 #include "tests/unit/profile_builder.h"
 
 #define SITE 0x401010 /* in function 1 */
@@ -50,22 +51,53 @@ static struct swz_node *node(uint32_t index)
 	return builder_node(&builder, root + index);
 }
 
+/* The contexts have the same calls and times as the report, function by
+ * function; all that is below the root is the total. */
+static void check_contexts(struct swz_contexts *contexts)
+{
+	uint64_t *calls = calloc(report.function_capacity, sizeof(*calls));
+	int64_t *self = calloc(report.function_capacity, sizeof(*self));
+	size_t i;
+
+	swz_contexts_sum(contexts);
+	ck_assert_int_eq(contexts->items[SWZ_CONTEXT_ROOT].inclusive_ns,
+			 report.total_ns);
+	for (i = 0; i < contexts->count; i++) {
+		const struct swz_context *context = &contexts->items[i];
+
+		ck_assert(!i || context->parent < i);
+		ck_assert_uint_lt(context->function, report.function_capacity);
+		calls[context->function] += context->calls;
+		self[context->function] += context->self_ns;
+	}
+	for (i = 0; i < report.function_capacity; i++) {
+		ck_assert_uint_eq(calls[i], report.functions[i].calls);
+		ck_assert_int_eq(self[i], report.functions[i].self_ns);
+	}
+	free(calls);
+	free(self);
+}
+
 static void aggregate(bool compensate)
 {
+	struct swz_contexts contexts;
 	static const struct swz_catalog_options options;
 	size_t i;
 
 	profile = builder_read(&builder);
 	swz_catalog_begin(&catalog, &options);
 	swz_catalog_bind(&binding, &catalog, profile);
+	swz_contexts_begin(&contexts, SWZ_CATALOG_OUTSIDE, false);
 	for (i = 0; i < profile->thread_count; i++) {
 		struct swz_tree tree;
 
 		swz_tree_build(&tree, profile, &profile->threads[i],
 			       compensate);
-		swz_report_add(&report, &binding, &tree);
+		swz_contexts_add(&contexts, &report, &binding, &tree);
 		swz_tree_free(&tree);
 	}
+	check_contexts(&contexts);
+	swz_contexts_free(&contexts);
 	swz_report_sort(&report);
 	swz_catalog_resolve(&catalog);
 }

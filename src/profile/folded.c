@@ -1,0 +1,81 @@
+/* Folded stacks, as flamegraph.pl and most viewers of flame graphs read them:
+ * "outer;inner 123". A semicolon in a name would end it, and what comes after
+ * the last space is the value; flamegraph.pl takes the last two numbers for
+ * values, if there are two. */
+
+#include "profile/formats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "profile/memory.h"
+#include "profile/output.h"
+
+static void put_frame(FILE *stream, const char *name)
+{
+	for (; *name; name++) {
+		char text[2] = {*name, '\0'};
+
+		if (*name == ';')
+			text[0] = ':';
+		else if (*name == ' ' && name[1] >= '0' && name[1] <= '9')
+			text[0] = '_';
+		swz_put_text(stream, text);
+	}
+}
+
+static void put_name(FILE *stream, const struct swz_section *section,
+		     uint32_t index)
+{
+	const struct swz_catalog_function *function =
+		&section->catalog->functions[index];
+
+	put_frame(stream, function->name);
+	if (function->namesake) {
+		fputs(" (", stream);
+		swz_put_text(stream, swz_module_name(section, index));
+		putc(')', stream);
+	}
+}
+
+static void put_stack(FILE *stream, const struct swz_section *section,
+		      uint32_t index, uint32_t *path)
+{
+	const struct swz_context *items = section->contexts->items;
+	size_t depth = 0;
+
+	/* what is outside of all functions is not their caller */
+	for (; items[index].parent != index; index = items[index].parent)
+		path[depth++] = items[index].function;
+	if (!depth)
+		path[depth++] = items[index].function;
+	if (section->thread) {
+		put_frame(stream, section->thread->name);
+		fprintf(stream, "/%" PRId32 ";", section->thread->record.tid);
+	}
+	while (depth-- > 0) {
+		put_name(stream, section, path[depth]);
+		putc(depth ? ';' : ' ', stream);
+	}
+}
+
+void swz_write_folded(FILE *stream, const struct swz_section *section,
+		      const struct swz_table_options *options)
+{
+	uint32_t *path = swz_allocate(SWZ_CONTEXT_DEPTH, sizeof(*path));
+	size_t i;
+
+	for (i = 0; i < section->contexts->count; i++) {
+		const struct swz_context *context =
+			&section->contexts->items[i];
+		uint64_t value = options->sort == SWZ_SORT_CALLS
+					 ? context->calls
+					 : (uint64_t)context->self_ns;
+
+		if (!value)
+			continue;
+		put_stack(stream, section, (uint32_t)i, path);
+		fprintf(stream, "%" PRIu64 "\n", value);
+	}
+	free(path);
+}

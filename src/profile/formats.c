@@ -1,0 +1,100 @@
+/* The list of formats. */
+
+#include "profile/formats.h"
+
+#include <string.h>
+
+static void write_callgrind(struct swz_writer *writer,
+			    const struct swz_section *section)
+{
+	swz_write_callgrind(writer->stream, section);
+}
+
+static void write_text(struct swz_writer *writer,
+		       const struct swz_section *section)
+{
+	if (writer->sections)
+		putc('\n', writer->stream);
+	swz_write_text(writer->stream, section, writer->options);
+}
+
+static void write_tree(struct swz_writer *writer,
+		       const struct swz_section *section)
+{
+	if (writer->sections)
+		putc('\n', writer->stream);
+	swz_write_tree(writer->stream, section, writer->options);
+}
+
+static void write_folded(struct swz_writer *writer,
+			 const struct swz_section *section)
+{
+	swz_write_folded(writer->stream, section, writer->options);
+}
+
+static const struct swz_format formats[] = {
+	{
+		.name = "callgrind",
+		.description =
+			"for KCachegrind and callgrind_annotate (default)",
+		.needs = SWZ_NEEDS_LINES,
+		.prefix = "callgrind.out.",
+		.suffix = "",
+		.section = write_callgrind,
+	},
+	{
+		.name = "text",
+		.description = "a table of functions",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
+			 SWZ_FILTERS_ROWS,
+		.section = write_text,
+	},
+	{
+		.name = "tree",
+		.description = "calling contexts, top-down or bottom-up; "
+			       "callers and callees of a function",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
+			 SWZ_TAKES_BOTTOM_UP | SWZ_FILTERS_ROWS,
+		.needs = SWZ_NEEDS_CONTEXTS,
+		.section = write_tree,
+	},
+	{
+		.name = "folded",
+		.description = "stacks and their self time, a line each, for "
+			       "flamegraph.pl",
+		.takes = SWZ_TAKES_SORT,
+		.needs = SWZ_NEEDS_CONTEXTS,
+		.section = write_folded,
+	},
+	{
+		.name = "info",
+		.description = "what the file holds: command, threads, "
+			       "modules, refusals",
+		.profile = swz_write_info,
+	},
+};
+
+const struct swz_format *swz_format_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (strcmp(name, formats[i].name) == 0)
+			return &formats[i];
+	return NULL;
+}
+
+const struct swz_format *swz_format_at(size_t index)
+{
+	return index < sizeof(formats) / sizeof(formats[0]) ? &formats[index]
+							    : NULL;
+}
+
+void swz_formats_list(FILE *stream)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		fprintf(stream, "%-10s %s\n", formats[i].name,
+			formats[i].description);
+}

@@ -1,0 +1,213 @@
+# shellcheck shell=bash
+# All formats of one profile, of four threads of a C++ program, say the same:
+# calls and self time of each function, names with whatever is in them, filters.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3
+need_targets workers names fib
+
+dump() { # OPTION...: of the file profile, into `out`; silently
+	capture "$DUMP" "$@" -o - profile
+	assert_status 0
+	assert_empty err
+}
+
+functions() { # FORMAT [OPTION...]: what read_format.py finds in `out`
+	python3 "$TOP/tests/e2e/read_format.py" "$@" <out >functions 2>python.err ||
+		fail "cannot be read: $(tail -n 3 python.err)"
+}
+
+# The functions of a format are those of the text table; the words after -- are
+# for read_format.py, and how it is to treat the table.
+assert_agrees() { # FORMAT-TO-READ DUMP-OPTION... [-- WORD...]
+	local form=$1
+	local options=()
+	shift
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	[ $# -eq 0 ] || shift
+	dump "${options[@]}"
+	functions "$form" "$@"
+	mv functions theirs
+	cp table out
+	functions text "$@"
+	[ -s theirs ] || fail 'no functions at all'
+	assert_same functions theirs
+}
+
+all_agree() { # OPTION...: of swizzle-dump
+	it "text $*"
+	dump -f text "$@"
+	cp out table
+	it "tree $*"
+	assert_agrees tree -f tree "$@"
+	it "folded $*"
+	assert_agrees folded -f folded "$@" -- names no-calls folded-names
+	it "folded -s calls $*"
+	assert_agrees folded-calls -f folded -s calls "$@" \
+		-- names no-self folded-names
+}
+
+"$RUN" -o profile "$TARGETS/names" >/dev/null || abort 'no profile'
+all_agree
+
+"$RUN" -o profile "$TARGETS/workers" >/dev/null || abort 'no profile'
+it 'the counts of the program'
+assert_calls profile work 4 shop::round 100 'shop::price(int)' 300 \
+	'shop::price(double)' 100 'shop::twice<int>' 100 \
+	'shop::twice<long>' 100 shop::countdown 500 shop::even 300 \
+	shop::odd 200 shop::refuse 100 shop::basket::add 100
+all_agree
+all_agree --no-compensate
+all_agree --demangle=full
+tid=$("$DUMP" -f info profile | awk '/worker-1/ { print $1 }')
+all_agree --tid "$tid"
+assert_eq 20 "$(row table calls shop::round)" 'calls in one thread'
+
+it 'folded: one thread each, by the name of the thread'
+dump -f folded -s calls --thread-parts
+tids=$(awk -F/ '{ print $1 }' out | sort -u)
+assert_eq 'worker "3",worker-0,worker-1,worker:_2,workers' \
+	"$(echo "$tids" | paste -s -d ,)"
+assert_eq 40 "$(sed -n 's,^worker "3"/[0-9]*;work;shop::round ,,p' out)"
+
+it 'folded: a sum that awk makes'
+dump -f text
+total=$(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' out)
+dump -f folded
+assert_eq "$total" "$(awk '{ sum += $NF } END { printf "%.0f", sum }' out)" total
+
+it 'tree: who calls whom'
+dump -f tree
+assert_matches out '^ *100 +[0-9]+ +[0-9]+ +[0-9.]+      shop::round  workers$'
+assert_matches out '^ *100 +[0-9]+ +[0-9]+ +[0-9.]+        shop::basket::add  workers$'
+assert_matches out '^ *200 +[0-9]+ +[0-9]+ +[0-9.]+          shop::price\(int\)  workers$'
+assert_matches out '^ *100 +[0-9]+ +[0-9]+ +[0-9.]+        shop::price\(int\)  workers$'
+assert_matches out '^ *400 +0 +0 +0.00          shop::countdown  workers  \(recursive\)$'
+assert_matches out '^ *200 +0 +0 +0.00            shop::even  workers  \(recursive\)$'
+
+names_of() { # the function names of `out`, with their indentation
+	grep -v '^#' out | grep -v '^ *calls' | grep . |
+		sed -E 's/^ *([0-9]+ +){3}[0-9.]+  //; s/  [^ ]+( .*)?$//'
+}
+
+it 'tree -s'
+dump -f tree -s name
+names_of | grep -E '^ {6}[^ ]' | sort -c || fail 'names are not sorted'
+dump -f tree -s calls
+awk '/^ *[0-9]/ && /[0-9.]  {8}shop/ { print $1 }' out | sort -c -n -r ||
+	fail 'calls are not sorted'
+
+it 'tree -n: the contexts with most time, and what they are in'
+dump -f tree -n 4
+assert_eq 4 "$(names_of | wc -l)" lines
+names_of >shown
+dump -f tree
+names_of | grep -F -x -f shown | sort -u >again
+sort -u shown | assert_same again /dev/stdin
+
+it 'tree --percent-limit'
+dump -f tree --percent-limit 5
+awk '/^ *[0-9]/ && $4 < 4.99' out >below
+assert_empty below
+assert_contains out main
+assert_not_contains out shop::odd
+
+it 'tree --bottom-up'
+dump -f tree --bottom-up
+assert_eq "$(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' out)" \
+	"$(grep -E '^ *([0-9]+ +){3}[0-9.]+  [^ ]' out |
+		awk '{ sum += $2 } END { printf "%.0f", sum }')" 'self times'
+# after its own line come the callers of a function and theirs
+callers() { # FUNCTION: "calls caller" of the direct ones
+	awk -v name="$1" '
+		/^ *[0-9]/ {
+			calls = $1
+			sub(/^ *([0-9]+ +)([0-9]+ +)([0-9]+ +)[0-9.]+  /, "")
+			sub(/  [^ ]+$/, "")
+			if (/^[^ ]/) inside = $0 == name
+			else if (inside && /^  [^ ]/) print calls, substr($0, 3)
+		}' out | sort | xargs
+}
+assert_eq '100 shop::round 200 shop::basket::add' "$(callers 'shop::price(int)')"
+assert_eq '100 shop::round 400 shop::countdown' "$(callers shop::countdown)"
+assert_eq '200 shop::even' "$(callers shop::odd)"
+dump -f tree --bottom-up -n 2
+assert_eq 2 "$(names_of | grep -c '^[^ ]')" functions
+
+it 'tree -F: callers and callees'
+dump -f tree -F 'shop::bask*'
+assert_contains out '# callers of shop::basket::add'
+assert_contains out '# callees of shop::basket::add'
+sed -n '/# callers/,/# callees/p' out >part
+assert_matches part '^ *100 .*  shop::round  workers$'
+assert_matches part '^ *100 .*    work  workers$'
+sed '1,/# callees/d' out >part
+assert_matches part '^ *200 .*  shop::price\(int\)  workers$'
+assert_not_contains part shop::round
+dump -f tree -F shop::countdown
+sed '1,/# callees/d' out >part
+assert_matches part '^ *500 .*  shop::countdown  workers$'
+assert_matches part '^ *400 +0 +0 +0.00    shop::countdown  workers  \(recursive\)$'
+
+it '-H: what it called has its caller'
+dump -f text
+before=$(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' out)
+dump -f tree -H shop::round -H 'shop::bas*'
+assert_not_contains out shop::round
+assert_not_contains out shop::basket::add
+assert_matches out '^ *300 +[0-9]+ +[0-9]+ +[0-9.]+      shop::price\(int\)  workers$'
+assert_contains out "# total $before ns"
+
+it '-N: nothing of what it called'
+all_agree -N shop::round
+assert_not_contains table shop::
+assert_contains table "# total $before ns"
+self=$(row table self work)
+dump -f text
+difference=$((self - $(row out incl work))) # by rounding
+assert_le "${difference#-}" 10 'time of the caller'
+
+it '-F: only what it called, from it on'
+dump -f folded -F shop::round -F main
+assert_eq 'main shop::round [outside]' "$(sed 's/[; ].*//' out | sort -u |
+	sort -r | xargs | awk '{ print $2, $1, $3 }')"
+assert_eq "$before" "$(awk '{ sum += $NF } END { printf "%.0f", sum }' out)" total
+
+it 'several files'
+mv profile first
+"$RUN" -o second "$TARGETS/workers" >/dev/null
+"$DUMP" -f text first second >table
+"$DUMP" -f tree first second >out
+functions tree
+mv functions theirs
+cp table out
+functions text
+assert_same functions theirs
+assert_eq 200 "$(row table calls shop::round)" 'calls in both'
+mv first profile
+
+it 'options that a format has no use for'
+refuses() { # TEXT OPTION...
+	local text=$1
+	shift
+	capture "$DUMP" "$@" profile
+	assert_refused 2 "$text"
+}
+refuses 'callgrind has no use for -n' -n 3
+refuses 'folded has no use for -n' -f folded -n 3
+refuses 'folded has no use for --percent-limit' -f folded --percent-limit 3
+refuses 'text has no use for --bottom-up' -f text --bottom-up
+refuses 'info has no use for -s' -s name -f info
+refuses 'info has no use for -F' -f info -N x
+refuses 'not a pattern' -f folded -H ''
+refuses 'unknown format' -f nonsense
+capture "$DUMP" -f help
+assert_status 0
+for format in callgrind text tree folded info; do
+	assert_matches out "^$format +[a-z]"
+done
+
+finish
