@@ -86,6 +86,8 @@ ASM_SRC     := $(wildcard asm/x86_64/*.S)
 THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 		 region.c unwind_table.c \
 		 encoding.c usual.c code_writer.c capstone_x86_only.c))
+# That of src/runtime/: likewise.
+RUNTIME_PURE := $(addprefix src/runtime/,scan_bytes.c)
 
 UNIT_SRC    := $(wildcard tests/unit/*.c)
 UNIT_TESTS  := $(filter tests/unit/test_%.c,$(UNIT_SRC))
@@ -176,7 +178,7 @@ $(B)/obj/asan/%.o: %.S $(OBJ_DEPS)
 # that a test holds only what it uses.
 
 UNIT_PARTS := $(UNIT_HELP) $(TESTASM_SRC) $(PROFILE_SRC) $(BASE_SRC) \
-	      $(THUNKS_PURE)
+	      $(THUNKS_PURE) $(RUNTIME_PURE)
 UNIT_LIBS = $(OFFLINE_LIBS) $(CAPSTONE_A) $(CHECK_LIBS)
 UNIT_BIN := $(patsubst tests/%.c,$(B)/test/%,$(UNIT_TESTS))
 ASAN_BIN := $(patsubst tests/%.c,$(B)/asan/test/%,$(UNIT_TESTS))

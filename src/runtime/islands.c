@@ -124,25 +124,30 @@ static unsigned hosted_bytes(const struct swz_function *g)
 	return g->displace > SWZ_JUMP_BYTES ? g->displace : SWZ_JUMP_BYTES;
 }
 
-static void mark_range(const struct swz_module *m, struct swz_text_bits *bits,
+/* In SWZ_TEXT_MARKS are the bytes that are asked for, those alone afterwards to
+ * which nothing leads. In SWZ_TEXT_STARTS, first bytes of functions likewise,
+ * and, once that is known, of other bytes those that a patch has taken. */
+static void mark_range(const struct swz_module *m, enum swz_text_map map,
 		       uint64_t start, uint64_t end)
 {
 	for (uint64_t a = start; a < end; a++)
-		swz_text_mark(m, bits->bits, a);
+		swz_text_mark(m, map, a);
+}
+
+/* The bit of the first byte that is patched in a function. */
+static enum swz_text_map map_of_site(const struct swz_function *f)
+{
+	return f->site ? SWZ_TEXT_MARKS : SWZ_TEXT_STARTS;
 }
 
 /* Marks what may become a patch for the function's sake. */
-static void ask(const struct swz_module *m, struct swz_text_bits *asked,
-		struct swz_text_bits *starts, struct swz_function *f)
+static void ask(const struct swz_module *m, struct swz_function *f)
 {
 	uint64_t site = f->start + f->site;
 	unsigned runs = 0, hosts = 0;
 
-	if (f->site)
-		swz_text_mark(m, asked->bits, site);
-	else
-		swz_text_mark(m, starts->bits, site);
-	swz_text_mark(m, asked->bits, site + 1);
+	swz_text_mark(m, map_of_site(f), site);
+	swz_text_mark(m, SWZ_TEXT_MARKS, site + 1);
 	for (struct swz_function *g = first_neighbour(m, f);
 	     is_neighbour(m, g, f); g++) {
 		uint64_t end = g->start + g->size;
@@ -151,10 +156,11 @@ static void ask(const struct swz_module *m, struct swz_text_bits *asked,
 		uint32_t padding = swz_padding_of(m, g);
 
 		if (padding >= (uint32_t)SWZ_JUMP_BYTES && runs++ < MOST_ASKED)
-			mark_range(m, asked, end, end + padding);
+			mark_range(m, SWZ_TEXT_MARKS, end, end + padding);
 		if (is_patched(g) && host + SWZ_JUMP_BYTES <= end &&
 		    hosts++ < MOST_ASKED)
-			mark_range(m, asked, host, last < end ? last : end);
+			mark_range(m, SWZ_TEXT_MARKS, host,
+				   last < end ? last : end);
 	}
 }
 
@@ -162,26 +168,22 @@ enum swz_status swz_islands_begin(struct swz_islands *islands,
 				  struct swz_module *m,
 				  struct swz_decoder *decoder)
 {
-	struct swz_text_bits starts = {0};
-
 	*islands = (struct swz_islands){.module = m, .decoder = decoder};
-	if (swz_text_bits_init(&islands->asked, m) != SWZ_OK ||
-	    swz_text_bits_init(&starts, m) != SWZ_OK ||
-	    swz_text_bits_init(&islands->reached, m) != SWZ_OK ||
-	    swz_text_bits_init(&islands->taken, m) != SWZ_OK)
+	if (swz_text_maps_clear(m) != SWZ_OK)
 		return SWZ_E_NOMEM;
+	for (uint32_t i = 0; i < m->function_count; i++)
+		if (swz_island_is_wanted(m, &m->functions[i]))
+			ask(m, &m->functions[i]);
+	swz_scan_reached(m, decoder);
 	for (uint32_t i = 0; i < m->function_count; i++) {
-		struct swz_function *f = &m->functions[i];
+		const struct swz_function *f = &m->functions[i];
 
-		if (swz_island_is_wanted(m, f))
-			ask(m, &islands->asked, &starts, f);
 		if (is_patched(f) &&
 		    f->size - f->site < (uint32_t)SWZ_JUMP_BYTES)
-			mark_range(m, &islands->taken, f->start + f->size,
+			mark_range(m, SWZ_TEXT_STARTS, f->start + f->size,
 				   f->start + f->site + SWZ_JUMP_BYTES);
 	}
-	return swz_scan_reached(m, decoder, &islands->asked, &starts,
-				&islands->reached);
+	return SWZ_OK;
 }
 
 /* ---------------------------------------------------------------- finding */
@@ -192,9 +194,8 @@ static bool is_free(const struct swz_islands *islands, uint64_t start,
 	const struct swz_module *m = islands->module;
 
 	for (uint64_t a = start; a < end; a++)
-		if (!swz_text_is_marked(m, islands->asked.bits, a) ||
-		    swz_text_is_marked(m, islands->reached.bits, a) ||
-		    swz_text_is_marked(m, islands->taken.bits, a))
+		if (!swz_text_is_marked(m, SWZ_TEXT_MARKS, a) ||
+		    swz_text_is_marked(m, SWZ_TEXT_STARTS, a))
 			return false;
 	return true;
 }
@@ -204,8 +205,7 @@ bool swz_island_may_serve(const struct swz_islands *islands,
 {
 	uint64_t site = f->start + f->site;
 
-	return !swz_text_is_marked(islands->module, islands->reached.bits,
-				   site) &&
+	return swz_text_is_marked(islands->module, map_of_site(f), site) &&
 	       is_free(islands, site + 1, site + SWZ_SHORT_JUMP_BYTES);
 }
 
@@ -250,8 +250,7 @@ static bool find_in_padding(const struct swz_islands *islands,
 
 	/* what is reached runs on to the end */
 	for (uint64_t a = begin; a < end; a++)
-		if (swz_text_is_marked(islands->module, islands->reached.bits,
-				       a))
+		if (!swz_text_is_marked(islands->module, SWZ_TEXT_MARKS, a))
 			end = a;
 	for (uint64_t a = begin; a + SWZ_JUMP_BYTES <= end; a++) {
 		if (!in_reach(islands->module, f, a) ||
@@ -334,8 +333,8 @@ void swz_island_take(struct swz_islands *islands, const struct swz_function *f,
 {
 	uint64_t behind = f->start + f->site + SWZ_SHORT_JUMP_BYTES;
 
-	mark_range(islands->module, &islands->taken, island->at,
+	mark_range(islands->module, SWZ_TEXT_STARTS, island->at,
 		   island->at + SWZ_JUMP_BYTES);
-	mark_range(islands->module, &islands->taken,
+	mark_range(islands->module, SWZ_TEXT_STARTS,
 		   behind - SWZ_SHORT_JUMP_BYTES, behind);
 }

@@ -15,10 +15,6 @@ uint32_t swz_padding_of(const struct swz_module *m,
 struct swz_islands {
 	struct swz_module *module;
 	struct swz_decoder *decoder;
-	struct swz_text_bits asked;   /* whether something leads to */
-	struct swz_text_bits reached; /* of these, that something does lead to
-				       */
-	struct swz_text_bits taken;   /* by patches, outside of functions */
 };
 
 struct swz_island {

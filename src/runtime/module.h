@@ -22,6 +22,7 @@ struct swz_range {
 #define SWZ_MAX_TEXT_RANGES 16 /* a module with more is not hooked */
 #define SWZ_MAX_PLT_RANGES 6
 
+struct swz_byte_scan;
 struct swz_function;
 
 struct swz_module {
@@ -48,8 +49,9 @@ struct swz_module {
 	struct swz_function *functions; /* sorted by start */
 	uint32_t *page_index;           /* for swz_function_at */
 	uint64_t first_page, page_count;
-	uint32_t function_count; /* pieces included */
-	uint32_t hookable_count; /* functions proper */
+	struct swz_byte_scan *byte_scans; /* by text: see scan_bytes.h */
+	uint32_t function_count;          /* pieces included */
+	uint32_t hookable_count;          /* functions proper */
 	uint32_t first_id;
 	uint32_t counts[SWZ_REFUSAL_COUNT];
 	struct swz_trampolines trampolines;

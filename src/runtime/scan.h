@@ -23,49 +23,23 @@ enum swz_status swz_scan_branches(struct swz_module *module,
  * at its return address, or returns twice. */
 bool swz_is_reader_name(const char *name);
 
-/* Bitmaps by text range, a bit for each byte. */
-struct swz_text_bits {
-	uint8_t *bits[SWZ_MAX_TEXT_RANGES];
-};
+/* Two bitmaps of the module's text, a bit for each byte. */
+enum swz_text_map { SWZ_TEXT_MARKS, SWZ_TEXT_STARTS };
 
-/* All clear, in scratch memory. */
-enum swz_status swz_text_bits_init(struct swz_text_bits *bits,
-				   const struct swz_module *m) SWZ_MUST_CHECK;
+/* Makes both, all clear, in scratch memory. */
+enum swz_status swz_text_maps_clear(struct swz_module *m) SWZ_MUST_CHECK;
 
-static inline void swz_text_mark(const struct swz_module *m,
-				 uint8_t *const *bitmaps, uint64_t address)
-{
-	for (unsigned i = 0; i < m->text_count; i++) {
-		const struct swz_range *text = &m->text[i];
-		uint64_t at = address - text->start;
+void swz_text_mark(const struct swz_module *m, enum swz_text_map map,
+		   uint64_t address);
+void swz_text_unmark(const struct swz_module *m, enum swz_text_map map,
+		     uint64_t address);
+bool swz_text_is_marked(const struct swz_module *m, enum swz_text_map map,
+			uint64_t address);
 
-		if (address >= text->start && address < text->end)
-			bitmaps[i][at / 8] |= (uint8_t)(1u << (at % 8));
-	}
-}
-
-static inline bool swz_text_is_marked(const struct swz_module *m,
-				      uint8_t *const *bitmaps, uint64_t address)
-{
-	for (unsigned i = 0; i < m->text_count; i++) {
-		const struct swz_range *text = &m->text[i];
-		uint64_t at = address - text->start;
-
-		if (at < text->end - text->start)
-			return bitmaps[i] &&
-			       bitmaps[i][at / 8] & (1u << (at % 8));
-	}
-	return false;
-}
-
-/* Which of the bytes `asked` something in the module leads to (a branch, a
- * table of labels), are marked in `reached`; of the first bytes of functions in
- * `starts` those to which their function jumps back with another stack than
- * that of a call. Refuses nothing. */
-enum swz_status swz_scan_reached(struct swz_module *module,
-				 struct swz_decoder *decoder,
-				 const struct swz_text_bits *asked,
-				 const struct swz_text_bits *starts,
-				 struct swz_text_bits *reached) SWZ_MUST_CHECK;
+/* Takes back the marks of the bytes to which something in the module leads (a
+ * branch, a table of labels); and of the first bytes of functions in
+ * SWZ_TEXT_STARTS those to which their function jumps back with another stack
+ * than that of a call. Refuses nothing. */
+void swz_scan_reached(struct swz_module *module, struct swz_decoder *decoder);
 
 #endif

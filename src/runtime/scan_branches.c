@@ -1,9 +1,9 @@
-/* Every byte of the text is taken as the possible start of a direct branch. The
- * targets that matter are marked in a bitmap, one bit a byte; where a supposed
- * branch meets a mark, the function around it is decoded up to that place to
- * see whether an instruction really starts there. Code that belongs to no known
- * function counts as what it looks like, unless it can be decoded as a whole
- * (scan_gaps.c).
+/* Every byte of the text is taken as the possible start of a direct branch
+ * (scan_bytes.c). The targets that matter are marked in a bitmap, one bit a
+ * byte; where a supposed branch meets a mark, the function around it is decoded
+ * up to that place to see whether an instruction really starts there. Code that
+ * belongs to no known function counts as what it looks like, unless it can be
+ * decoded as a whole (scan_gaps.c).
  *
  * Indirect branches go by tables: pointers, which the dynamic linker relocates
  * (or, in a program at a fixed address, plain words of its data), and offsets
@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "runtime/scan_bytes.h"
 #include "runtime/scan_gaps.h"
 #include "runtime/scratch.h"
 #include "thunks/decoder.h"
@@ -25,25 +26,10 @@
  * whole if it ends within this many bytes. */
 #define MOST_DISPLACED 48u
 
-/* Which of the places in 16 bytes are marked, in a block of the text as a
- * whole: since functions are aligned, these are few. */
-#define BLOCK_SHIFT 13
-
-struct digest {
-	uint16_t marked[2]; /* [0] starts too; [1] for calls */
-};
-
 struct branch_scan {
 	struct swz_module *module;
 	struct swz_decoder *decoder;
 	const struct swz_range *text; /* that is being scanned */
-	/* by text range, a bit for each byte */
-	uint8_t *marks[SWZ_MAX_TEXT_RANGES];
-	uint8_t *starts[SWZ_MAX_TEXT_RANGES]; /* functions that are patched at
-					       * their very first byte */
-	const uint8_t *here[2];               /* marks and starts of the text */
-	struct digest *digest;
-	uint64_t blocks;
 	/* where decoding of the function around the last hit has come to */
 	struct swz_function *around;
 	uint64_t decoded;
@@ -60,21 +46,9 @@ struct branch_scan {
 	bool callers;    /* the passes that look for callers of functions that
 			  * read return addresses above their own */
 	bool found;      /* one whose callers are to be found now, too */
-	struct swz_text_bits *reached; /* set: what leads to marked bytes is
-					* only noted, there */
+	bool unmarks;    /* what leads to marked bytes takes back their marks,
+			  * and nothing else */
 };
-
-static void mark(const struct branch_scan *s, uint8_t *const *bitmaps,
-		 uint64_t address)
-{
-	swz_text_mark(s->module, bitmaps, address);
-}
-
-static bool is_set(const struct branch_scan *s, uint8_t *const *bitmaps,
-		   uint64_t address)
-{
-	return swz_text_is_marked(s->module, bitmaps, address);
-}
 
 static bool is_text(const struct branch_scan *s, uint64_t address)
 {
@@ -118,7 +92,7 @@ static void mark_function(struct branch_scan *s, const struct swz_function *f)
 	uint64_t end = f->start + (f->is_piece ? f->size : 1);
 
 	for (uint64_t a = f->start; a < end; a++)
-		mark(s, s->marks, a);
+		swz_text_mark(s->module, SWZ_TEXT_MARKS, a);
 }
 
 static void mark_targets(struct branch_scan *s)
@@ -138,9 +112,9 @@ static void mark_targets(struct branch_scan *s)
 		if (f->is_piece || f->status != SWZ_PATCHED)
 			continue;
 		for (uint64_t a = site_start(f); a < site_end(f); a++)
-			mark(s, s->marks, a);
+			swz_text_mark(s->module, SWZ_TEXT_MARKS, a);
 		if (!f->site)
-			mark(s, s->starts, f->start);
+			swz_text_mark(s->module, SWZ_TEXT_STARTS, f->start);
 	}
 }
 
@@ -264,10 +238,10 @@ static void refuse_label(const struct branch_scan *s, uint64_t to)
 {
 	struct swz_function *f;
 
-	if (!is_set(s, s->marks, to))
+	if (!swz_text_is_marked(s->module, SWZ_TEXT_MARKS, to))
 		return;
-	if (s->reached) {
-		mark(s, s->reached->bits, to);
+	if (s->unmarks) {
+		swz_text_unmark(s->module, SWZ_TEXT_MARKS, to);
 		return;
 	}
 	f = swz_function_at(s->module, to);
@@ -396,7 +370,7 @@ static void mark_stubs(struct branch_scan *s)
 				stub = start + (at & ~(uint64_t)15);
 			if (s->stub_count < 2 * MAX_READERS)
 				s->reader_stubs[s->stub_count++] = stub;
-			mark(s, s->marks, stub);
+			swz_text_mark(s->module, SWZ_TEXT_MARKS, stub);
 		}
 	}
 }
@@ -407,7 +381,7 @@ static bool starts_here(struct branch_scan *s, uint64_t pc,
 {
 	struct swz_function *f = s->around;
 
-	if (!f || pc < f->start || pc >= f->start + f->size) {
+	if (!f || pc < s->decoded || pc >= f->start + f->size) {
 		f = swz_function_at(s->module, pc);
 		s->around = f;
 		s->decoded = f ? f->start : 0;
@@ -470,8 +444,8 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 	}
 	if (insn.target != target || insn.kind == SWZ_INSN_PLAIN)
 		return;
-	if (s->reached) {
-		mark(s, s->reached->bits, target);
+	if (s->unmarks) {
+		swz_text_unmark(s->module, SWZ_TEXT_MARKS, target);
 		return;
 	}
 	to = swz_function_at(s->module, target);
@@ -588,10 +562,10 @@ static void hit_start(struct branch_scan *s, uint64_t pc, uint64_t target)
 	if (!f || pc >= f->start + f->size || !starts_here(s, pc, &insn, &from))
 		return;
 	if (from != f || insn.target != target || insn.kind == SWZ_INSN_PLAIN ||
-	    (!s->reached && pc < site_end(f)) || stack_is_as_at_entry(s, f, pc))
+	    (!s->unmarks && pc < site_end(f)) || stack_is_as_at_entry(s, f, pc))
 		return;
-	if (s->reached)
-		mark(s, s->reached->bits, target);
+	if (s->unmarks)
+		swz_text_unmark(s->module, SWZ_TEXT_STARTS, target);
 	else
 		f->is_entered = true;
 }
@@ -618,15 +592,15 @@ static uint64_t readable_end(const struct swz_module *m, uint64_t address)
  * offsets from itself to labels of its function, cold parts included. Such
  * tables lie side by side: the first entry that leads elsewhere is another's.
  */
-static void read_table(const struct branch_scan *s, uint64_t pc, uint64_t table)
+static bool read_table(const struct branch_scan *s, uint64_t pc, uint64_t table)
 {
 	const struct swz_module *m = s->module;
-	uint64_t end = table % 4 || s->callers ? 0 : readable_end(m, table);
+	uint64_t end = readable_end(m, table), at;
 	const struct swz_function *whole = NULL;
 
 	if (end > table + MOST_ENTRIES * UINT64_C(4))
 		end = table + MOST_ENTRIES * UINT64_C(4);
-	for (uint64_t at = table; at + 4 <= end; at += 4) {
+	for (at = table; at + 4 <= end; at += 4) {
 		uint64_t to = table +
 			      (uint64_t)(int64_t)rel32(swz_module_bytes(m, at));
 		const struct swz_function *f;
@@ -643,227 +617,79 @@ static void read_table(const struct branch_scan *s, uint64_t pc, uint64_t table)
 			whole = f;
 		if (!f || (f != whole && !f->is_piece))
 			break;
-		if (is_set(s, s->marks, to))
+		if (swz_text_is_marked(s->module, SWZ_TEXT_MARKS, to))
 			refuse_label(s, to);
 	}
+	return at > table;
+}
+
+static bool look_at_load(void *context, uint64_t at)
+{
+	struct branch_scan *s = context;
+	uint64_t pc = s->text->start + at;
+	uint64_t table = pc + 7 +
+			 (uint64_t)(int64_t)rel32(
+				 swz_module_bytes(s->module, pc) + 3);
+
+	return table % 4 == 0 && !s->callers && read_table(s, pc, table);
 }
 
 /* What the bytes at this offset of the text look like. */
-static void look_at(struct branch_scan *s, const uint8_t *code, uint64_t i)
+static void look_at(void *context, uint64_t at)
 {
-	uint64_t size = s->text->end - s->text->start;
-	uint64_t pc = s->text->start + i, to;
-	uint8_t op = code[i];
+	struct branch_scan *s = context;
+	uint64_t pc = s->text->start + at, left = s->text->end - pc, to;
+	const uint8_t *code = swz_module_bytes(s->module, pc);
 
-	if ((op & 0xf0) == 0x70 || op == 0xeb || (op & 0xfc) == 0xe0) {
-		to = pc + 2 + (uint64_t)(int64_t)(int8_t)code[i + 1];
-	} else if ((op & 0xfe) == 0xe8 && i + 5 <= size) {
-		to = pc + 5 + (uint64_t)(int64_t)rel32(code + i + 1);
-	} else if (op == 0x0f && (code[i + 1] & 0xf0) == 0x80 &&
-		   i + 6 <= size) {
-		to = pc + 6 + (uint64_t)(int64_t)rel32(code + i + 2);
-	} else if (op == 0xff && code[i + 1] == 0x25 && i + 6 <= size) {
-		if (is_reader_slot(
-			    s, pc + 6 + (uint64_t)(int64_t)rel32(code + i + 2)))
+	if (swz_is_short_branch(code[0])) {
+		to = pc + 2 + (uint64_t)(int64_t)(int8_t)code[1];
+	} else if ((code[0] & 0xfe) == 0xe8 && left >= 5) {
+		to = pc + 5 + (uint64_t)(int64_t)rel32(code + 1);
+	} else if (code[0] == 0x0f && (code[1] & 0xf0) == 0x80 && left >= 6) {
+		to = pc + 6 + (uint64_t)(int64_t)rel32(code + 2);
+	} else if (code[0] == 0xff && code[1] == 0x25 && left >= 6) {
+		if (is_reader_slot(s,
+				   pc + 6 + (uint64_t)(int64_t)rel32(code + 2)))
 			hit(s, pc, 0);
-		return;
-	} else if ((op & 0xfb) == 0x48 && code[i + 1] == 0x8d &&
-		   i + 7 <= size && (code[i + 2] & 0xc7) == 0x05) {
-		read_table(s, pc,
-			   pc + 7 + (uint64_t)(int64_t)rel32(code + i + 3));
 		return;
 	} else {
 		return;
 	}
-	if (is_set(s, s->marks, to))
+	if (swz_text_is_marked(s->module, SWZ_TEXT_MARKS, to))
 		hit(s, pc, to);
-	else if (op != 0xe8 && to <= pc && is_set(s, s->starts, to))
+	else if (code[0] != 0xe8 && to <= pc &&
+		 swz_text_is_marked(s->module, SWZ_TEXT_STARTS, to))
 		hit_start(s, pc, to);
 }
 
-/* What look_at would do nothing about is passed over quickly. First the offsets
- * at which two bytes look like one of its cases are collected, without a branch
- * that could be predicted wrong; then each one's target is computed, again
- * without, and compared with a digest of the marks that the first level cache
- * has room for. */
-
-/* Eight bytes at any address. */
-typedef uint64_t __attribute__((aligned(1), may_alias)) word;
-
-#define GROUP 256u
-#define EACH(byte) ((byte)*UINT64_C(0x0101010101010101))
-
-/* By the first byte: how far it is to where the branch counts from, and the
- * shifts that take the displacement out of the first eight bytes. */
-static struct case_of {
-	uint8_t length; /* 0: no direct branch */
-	uint8_t left;
-	uint8_t right;
-	bool is_call;
-} cases[256];
-
-/* By a set of eight offsets, a bit each: what they are, and how many. */
-static struct offsets {
-	uint64_t list; /* a byte each, ascending */
-	uint64_t count;
-} offsets[256];
-
-static void add_branch(unsigned op, uint8_t length, uint8_t left, uint8_t right)
+/* Scans all texts. What was noted of them is kept with the module. */
+static void scan_all(struct branch_scan *s)
 {
-	cases[op] = (struct case_of){length, left, right, op == 0xe8};
-}
+	struct swz_module *m = s->module;
 
-static void init_tables(void)
-{
-	if (cases[0xe8].length)
-		return;
-	for (unsigned op = 0; op < 256; op++)
-		if ((op & 0xf0) == 0x70 || op == 0xeb || (op & 0xfc) == 0xe0)
-			add_branch(op, 2, 48, 56);
-	add_branch(0xe8, 5, 24, 32);
-	add_branch(0xe9, 5, 24, 32);
-	add_branch(0x0f, 6, 16, 32);
-	for (unsigned set = 0; set < 256; set++) {
-		struct offsets *o = &offsets[set];
+	for (unsigned i = 0; i < m->text_count; i++) {
+		struct swz_byte_scan *scan = &m->byte_scans[i];
 
-		for (uint64_t i = 0; i < 8; i++)
-			if (set >> i & 1)
-				o->list |= i << 8 * o->count++;
-	}
-}
-
-/* The highest bit of each byte that is zero, and of some that are 1; other bits
- * are of no meaning. */
-static uint64_t zeros(uint64_t x)
-{
-	return (x - EACH(1)) & ~x;
-}
-
-/* Which of the eight offsets may be a case: bit 7 of each byte. Some are none:
- * 0xe4 and its likes, too. */
-static uint64_t cases_in(uint64_t first, uint64_t second)
-{
-	/* 7x and ex: bits 6 and 5 are set, and one of 7 and 4 is */
-	uint64_t bits = (first << 1 & first << 2) & (first ^ first << 3);
-
-	return (bits |
-		zeros((first ^ EACH(0x0f)) |
-		      ((second ^ EACH(0x80)) & EACH(0xf0))) |
-		zeros(second ^ EACH(0x8d)) | zeros(second ^ EACH(0x25))) &
-	       EACH(0x80);
-}
-
-/* The offsets below GROUP that may be cases. */
-static unsigned collect(const uint8_t *code, uint8_t *found)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < GROUP; i += 8) {
-		uint64_t at = cases_in(*(const word *)(code + i),
-				       *(const word *)(code + i + 1));
-		/* bit 7 of byte k to bit k */
-		const struct offsets *o =
-			&offsets[(at >> 7) * UINT64_C(0x0102040810204080) >>
-				 56];
-
-		*(word *)(found + n) = o->list + EACH((uint64_t)i);
-		n += (unsigned)o->count;
-	}
-	return n;
-}
-
-static bool may_matter(const struct branch_scan *s, const uint8_t *code,
-		       uint64_t i)
-{
-	uint64_t to, block = s->blocks, bytes = *(const word *)(code + i);
-	struct case_of c = cases[code[i]];
-
-	if (!c.length) {
-		if (code[i] == 0xff)
-			return s->slot_count;
-		return (bytes & 0xc7fffb) == 0x058d48;
-	}
-	to = i + c.length + (uint64_t)((int64_t)(bytes << c.left) >> c.right);
-	if (to >> BLOCK_SHIFT < block)
-		block = to >> BLOCK_SHIFT;
-	if (!(s->digest[block].marked[c.is_call] >> to % 16 & 1))
-		return false;
-	return block == s->blocks ||
-	       (s->here[0][to / 8] | s->here[1][to / 8]) >> to % 8 & 1;
-}
-
-static void scan(struct branch_scan *s)
-{
-	const uint8_t *code = swz_module_bytes(s->module, s->text->start);
-	uint64_t size = s->text->end - s->text->start, i = 0;
-	uint8_t found[GROUP + 8];
-
-	init_tables();
-	/* eight bytes are read at each place */
-	for (; i + GROUP + 8 <= size; i += GROUP) {
-		unsigned count = collect(code + i, found);
-
-		for (unsigned n = 0; n < count; n++)
-			if (may_matter(s, code, i + found[n]))
-				look_at(s, code, i + found[n]);
-	}
-	for (; i + 2 <= size; i++)
-		look_at(s, code, i);
-}
-
-/* The marks of this text, see BLOCK_SHIFT; one block more for what lies
- * elsewhere. */
-static enum swz_status digest_marks(struct branch_scan *s, unsigned text)
-{
-	uint64_t bytes = (s->text->end - s->text->start) / 8 + 1;
-	const uint8_t *marks = s->marks[text], *starts = s->starts[text];
-
-	s->here[0] = marks;
-	s->here[1] = starts;
-	s->blocks = (8 * bytes >> BLOCK_SHIFT) + 1;
-	s->digest = swz_scratch_alloc((s->blocks + 1) * sizeof(*s->digest));
-	if (!s->digest)
-		return SWZ_E_NOMEM;
-	for (uint64_t i = 0; i < bytes; i++) {
-		struct digest *d = &s->digest[8 * i >> BLOCK_SHIFT];
-		unsigned shift = i % 2 * 8;
-
-		if (!(marks[i] | starts[i]))
-			continue;
-		d->marked[1] |= (uint16_t)(marks[i] << shift);
-		d->marked[0] |= (uint16_t)((marks[i] | starts[i]) << shift);
-	}
-	if (s->module->text_count > 1)
-		s->digest[s->blocks] = (struct digest){{0xffff, 0xffff}};
-	return SWZ_OK;
-}
-
-static enum swz_status scan_all(struct branch_scan *s)
-{
-	for (unsigned i = 0; i < s->module->text_count; i++) {
-		s->text = &s->module->text[i];
+		s->text = &m->text[i];
 		s->around = NULL;
-		if (digest_marks(s, i) != SWZ_OK)
-			return SWZ_E_NOMEM;
-		scan(s);
+		scan->stores = s->slot_count;
+		scan->look = look_at;
+		scan->look_at_load = look_at_load;
+		scan->context = s;
+		swz_byte_scan_run(scan);
 	}
-	return SWZ_OK;
 }
 
 static enum swz_status scan_texts(struct branch_scan *s)
 {
-	struct swz_text_bits marks = {0}, starts = {0};
-
-	if (swz_text_bits_init(&marks, s->module) != SWZ_OK ||
-	    swz_text_bits_init(&starts, s->module) != SWZ_OK)
+	if (swz_text_maps_clear(s->module) != SWZ_OK)
 		return SWZ_E_NOMEM;
-	memcpy(s->marks, marks.bits, sizeof(s->marks));
-	memcpy(s->starts, starts.bits, sizeof(s->starts));
 	mark_targets(s);
 	mark_stubs(s);
 	if (!s->callers)
 		refuse_label_pointers(s);
-	return scan_all(s);
+	scan_all(s);
+	return SWZ_OK;
 }
 
 /* Callers of functions that read return addresses above their own, and theirs
@@ -909,30 +735,79 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 	return status;
 }
 
-enum swz_status swz_text_bits_init(struct swz_text_bits *bits,
-				   const struct swz_module *m)
-{
-	for (unsigned i = 0; i < m->text_count; i++) {
-		uint64_t bytes = (m->text[i].end - m->text[i].start) / 8 + 1;
-
-		bits->bits[i] = swz_scratch_alloc(bytes);
-		if (!bits->bits[i])
-			return SWZ_E_NOMEM;
-	}
-	return SWZ_OK;
-}
-
-enum swz_status swz_scan_reached(struct swz_module *module,
-				 struct swz_decoder *decoder,
-				 const struct swz_text_bits *asked,
-				 const struct swz_text_bits *starts,
-				 struct swz_text_bits *reached)
+void swz_scan_reached(struct swz_module *module, struct swz_decoder *decoder)
 {
 	struct branch_scan s = {
-		.module = module, .decoder = decoder, .reached = reached};
+		.module = module, .decoder = decoder, .unmarks = true};
 
-	memcpy(s.marks, asked->bits, sizeof(s.marks));
-	memcpy(s.starts, starts->bits, sizeof(s.starts));
 	refuse_label_pointers(&s);
-	return scan_all(&s);
+	scan_all(&s);
+}
+
+/* ----------------------------------------------------------------- the maps
+ */
+
+enum swz_status swz_text_maps_clear(struct swz_module *m)
+{
+	if (m->byte_scans) {
+		for (unsigned i = 0; i < m->text_count; i++)
+			swz_byte_scan_clear(&m->byte_scans[i]);
+		return SWZ_OK;
+	}
+	m->byte_scans = swz_scratch_alloc(m->text_count *
+					  sizeof(*m->byte_scans));
+	for (unsigned i = 0; m->byte_scans && i < m->text_count; i++) {
+		struct swz_byte_scan *scan = &m->byte_scans[i];
+
+		scan->code = swz_module_bytes(m, m->text[i].start);
+		scan->size = m->text[i].end - m->text[i].start;
+		scan->is_alone = m->text_count == 1;
+		if (swz_byte_scan_init(scan) != SWZ_OK)
+			m->byte_scans = NULL;
+	}
+	return m->byte_scans ? SWZ_OK : SWZ_E_NOMEM;
+}
+
+/* The byte of the map that has the address, or NULL. */
+static uint8_t *map_byte(const struct swz_module *m, enum swz_text_map map,
+			 uint64_t address, uint8_t *bit)
+{
+	for (unsigned i = 0; i < m->text_count; i++) {
+		const struct swz_range *text = &m->text[i];
+		uint64_t at = address - text->start;
+
+		if (at >= text->end - text->start)
+			continue;
+		*bit = (uint8_t)(1u << (at % 8));
+		return (map == SWZ_TEXT_MARKS ? m->byte_scans[i].marks
+					      : m->byte_scans[i].starts) +
+		       at / 8;
+	}
+	return NULL;
+}
+
+void swz_text_mark(const struct swz_module *m, enum swz_text_map map,
+		   uint64_t address)
+{
+	uint8_t bit, *at = map_byte(m, map, address, &bit);
+
+	if (at)
+		*at |= bit;
+}
+
+void swz_text_unmark(const struct swz_module *m, enum swz_text_map map,
+		     uint64_t address)
+{
+	uint8_t bit, *at = map_byte(m, map, address, &bit);
+
+	if (at)
+		*at &= (uint8_t)~bit;
+}
+
+bool swz_text_is_marked(const struct swz_module *m, enum swz_text_map map,
+			uint64_t address)
+{
+	uint8_t bit, *at = map_byte(m, map, address, &bit);
+
+	return at && *at & bit;
 }

@@ -1,0 +1,58 @@
+#ifndef SWZ_RUNTIME_SCAN_BYTES_H
+#define SWZ_RUNTIME_SCAN_BYTES_H
+
+/* The search of scan_branches.c for bytes that look like a branch to a marked
+ * byte. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* One text. What the first search finds out is noted, so that it can be made
+ * again with other marks in a tenth of the time. */
+struct swz_byte_scan {
+	const uint8_t *code;
+	uint64_t size;
+	bool is_alone; /* the module has no other text: branches that lead out
+			* of this one are of no interest */
+	bool stores;   /* jumps through memory are to be looked at, too */
+	/* Looks at what may be a branch to a marked byte, at this offset. */
+	void (*look)(void *context, uint64_t at);
+	/* Looks at a load of an address. True: again the next time. */
+	bool (*look_at_load)(void *context, uint64_t at);
+	void *context;
+	/* bitmaps, a bit for each byte: what a branch may lead to that
+	 * matters; and what a jump may, but no call */
+	uint8_t *marks;
+	uint8_t *starts;
+	/* of the search: offsets that long branches, jumps and calls apart,
+	 * lead to, and how many there are before each block of the text; and
+	 * loads of addresses */
+	uint32_t *targets[2];
+	uint32_t *before[2];
+	uint32_t *loads;
+	uint32_t load_count;
+	bool searched;
+	bool noted; /* all of it */
+	struct swz_byte_digest *digest;
+};
+
+/* Prepares all but what is given: code, size and is_alone; for the search the
+ * functions, too. In scratch memory. */
+enum swz_status swz_byte_scan_init(struct swz_byte_scan *scan) SWZ_MUST_CHECK;
+
+/* Takes back all marks. */
+void swz_byte_scan_clear(struct swz_byte_scan *scan);
+
+/* Branches whose offset has one byte come first, then all others, in order of
+ * what they lead to and of where they are. The same one may come twice. */
+void swz_byte_scan_run(struct swz_byte_scan *scan);
+
+/* Whether a branch with an offset of one byte begins like that. */
+static inline bool swz_is_short_branch(uint8_t op)
+{
+	return (op & 0xf0) == 0x70 || op == 0xeb || (op & 0xfc) == 0xe0;
+}
+
+#endif
