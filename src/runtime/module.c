@@ -283,6 +283,31 @@ static void note_sections(struct swz_module *m)
 	}
 }
 
+/* Where the linker was not told to keep code apart (-z noseparate-code), all
+ * that is read only lies in the segment with the code, constants and tables
+ * too. The section headers, where there are any, say what is code. */
+static void narrow_text(const struct swz_module *m, struct swz_range *text)
+{
+	struct swz_range code = {UINT64_MAX, 0};
+
+	for (size_t i = 0; i < m->file.section_count; i++) {
+		const Elf64_Shdr *s = &m->file.sections[i];
+		uint64_t end = text->end;
+
+		if (!(s->sh_flags & SHF_EXECINSTR) || s->sh_addr < text->start ||
+		    s->sh_addr >= text->end)
+			continue;
+		if (s->sh_size < end - s->sh_addr)
+			end = s->sh_addr + s->sh_size;
+		if (s->sh_addr < code.start)
+			code.start = s->sh_addr;
+		if (end > code.end)
+			code.end = end;
+	}
+	if (code.start < code.end)
+		*text = code;
+}
+
 /* .eh_frame by way of PT_GNU_EH_FRAME: version, three encodings, a pointer to
  * the section (LSB 5.0, 10.6.2). Its end is that of the segment it lies in, the
  * zero terminator comes before. */
@@ -320,6 +345,8 @@ enum swz_status swz_module_open(struct swz_module *m)
 	find_eh_frame(m);
 	map_file(m, m->path[0] == '/' ? m->path : "/proc/self/exe");
 	note_sections(m);
+	for (unsigned i = 0; i < m->text_count; i++)
+		narrow_text(m, &m->text[i]);
 	return SWZ_OK;
 }
 

@@ -67,7 +67,7 @@ enum swz_status swz_modules_list(struct swz_module **modules,
 bool swz_module_describe(struct swz_module *module,
 			 const struct link_map *map) SWZ_MUST_CHECK;
 
-/* Maps the module's file and fills plt, eh_frame and build_id.
+/* Maps the module's file, fills plt and eh_frame, and narrows the text down.
  * A file that is missing or is another one by now is done without. */
 enum swz_status swz_module_open(struct swz_module *module) SWZ_MUST_CHECK;
 void swz_module_close(struct swz_module *module);

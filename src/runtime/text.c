@@ -86,7 +86,7 @@ static void map_again(const struct swz_module *m, const struct swz_range *text)
 	if (s)
 		swz_sys_mmap(first_page(m, text), bytes_of(m, text),
 			     protection_of(s), MAP_PRIVATE | MAP_FIXED, (int)fd,
-			     s->p_offset & -PAGE);
+			     (s->p_offset + text->start - s->p_vaddr) & -PAGE);
 	SWZ_SYSCALL(SYS_close, fd);
 }
 
