@@ -279,6 +279,11 @@ check-gcc: all			## GCC's own run-time tests, natively and profiled (fetches the
 check-suites: all		## test suites of real programs, native and profiled (SUITES="cpython ...")
 	scripts/check-suites $(SUITES_FLAGS) $(SUITES)
 
+# Some minutes.
+.PHONY: check-tactics
+check-tactics: all		## test suites of libraries, each kind of jump given to all functions (LIBRARIES="zlib pcre2")
+	scripts/check-tactics $(LIBRARIES)
+
 SOAK_SECONDS ?= 1800
 soak: all			## servers under load for SOAK_SECONDS (1800) each (SERVERS="redis ...")
 	scripts/soak $(SOAK_SECONDS) $(SERVERS)
