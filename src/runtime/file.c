@@ -18,10 +18,6 @@
 #include "runtime/config.h"
 #include "runtime/thread.h"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 struct swz_file_header *swz_file;
 
 static char path[4200];
