@@ -67,7 +67,8 @@ static bool prepare_unit(uint32_t unit)
 
 	if (swz_sys_mprotect(code, UNIT_BYTES, PROT_READ | PROT_WRITE) != 0)
 		return false;
-	/* all pages at once, if the kernel can; they come one by one otherwise */
+	/* all pages at once, if the kernel can; they come one by one otherwise
+	 */
 	SWZ_SYSCALL(SYS_madvise, code, UNIT_BYTES, MADV_POPULATE_WRITE);
 	for (size_t i = 0; i < SWZ_UNIT_CODE_BYTES; i += SWZ_THUNK_BYTES)
 		write_thunk((uint8_t *)code + i);

@@ -294,8 +294,8 @@ static void narrow_text(const struct swz_module *m, struct swz_range *text)
 		const Elf64_Shdr *s = &m->file.sections[i];
 		uint64_t end = text->end;
 
-		if (!(s->sh_flags & SHF_EXECINSTR) || s->sh_addr < text->start ||
-		    s->sh_addr >= text->end)
+		if (!(s->sh_flags & SHF_EXECINSTR) ||
+		    s->sh_addr < text->start || s->sh_addr >= text->end)
 			continue;
 		if (s->sh_size < end - s->sh_addr)
 			end = s->sh_addr + s->sh_size;

@@ -444,10 +444,13 @@ static enum swz_status add_block(struct swz_thread_cold *cold)
 
 /* Of frames that were suspended some may be gone with their stack: as many as
  * there are thunks are worth a sweep. Frames can go unseen too (a stack that is
- * destroyed): for these a sweep may take a 65th of the time. One that was
- * itself interrupted counts as no longer than this many ticks for each thunk.
+ * destroyed): for these a sweep may take a 65th of the time, or, where it has
+ * found few of late, down to a 1025th. One that was itself interrupted counts
+ * as no longer than this many ticks for each thunk.
  */
 #define MOST_SWEEP_TICKS 64u
+#define LEAST_SWEEP_SHIFT 6u
+#define MOST_SWEEP_SHIFT 10u
 
 static bool sweep_is_due(const struct swz_thread_cold *cold)
 {
@@ -457,7 +460,7 @@ static bool sweep_is_due(const struct swz_thread_cold *cold)
 	if (took > thunks * MOST_SWEEP_TICKS)
 		took = thunks * MOST_SWEEP_TICKS;
 	return cold->suspended >= thunks ||
-	       swz_ticks() - cold->swept_at >= 64 * took;
+	       swz_ticks() - cold->swept_at >= took << cold->sweep_shift;
 }
 
 static void free_gone(struct swz_thread *thread, struct swz_thunk *thunk)
@@ -477,7 +480,7 @@ static void free_gone(struct swz_thread *thread, struct swz_thunk *thunk)
 static void sweep(struct swz_thread *thread, const uint64_t *entering)
 {
 	struct swz_thread_cold *cold = thread->cold;
-	uint64_t start = swz_ticks();
+	uint64_t start = swz_ticks(), found = 0;
 
 	for (uint32_t b = 0; b < cold->block_count; b++) {
 		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
@@ -485,9 +488,15 @@ static void sweep(struct swz_thread *thread, const uint64_t *entering)
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
 			if (t[i].slot &&
-			    (!(alive >> i & 1) || t[i].slot == entering))
+			    (!(alive >> i & 1) || t[i].slot == entering)) {
 				free_gone(thread, &t[i]);
+				found++;
+			}
 	}
+	if (found >= cold->block_count) /* one in 64 */
+		cold->sweep_shift = LEAST_SWEEP_SHIFT;
+	else if (cold->sweep_shift < MOST_SWEEP_SHIFT)
+		cold->sweep_shift++;
 	cold->suspended = 0;
 	cold->swept_at = swz_ticks();
 	cold->sweep_ticks = cold->swept_at - start;
@@ -728,6 +737,7 @@ struct swz_thread *swz_thread_begin(void)
 	cold->home_low = cold->home_high = 0;
 	cold->nodes_made = 0;
 	cold->suspended = cold->moved = 0;
+	cold->sweep_shift = LEAST_SWEEP_SHIFT;
 	cold->apart_top = NULL;
 	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
 	inherit_blocks(cold);
