@@ -99,7 +99,7 @@ TARGET_SRC  := $(wildcard tests/targets/*.c tests/targets/*.cc \
 HEADERS     := $(wildcard include/*.h include/*/*.h)
 MAN_SRC     := $(wildcard man/*.1)
 SCRIPTS     := $(wildcard scripts/*) .ci/run tests/run tests/run-unit \
-	       $(wildcard tests/e2e/*.sh)
+	       tests/bench/run tests/bench/startup $(wildcard tests/e2e/*.sh)
 
 offline = $(patsubst %,$(B)/obj/offline/%.o,$(basename $(1)))
 target  = $(patsubst %,$(B)/obj/target/%.o,$(basename $(1)))
@@ -324,8 +324,8 @@ fuzz: $(FUZZ_BIN)		## run each fuzzer for FUZZ_SECONDS (60)
 # --- bench -------------------------------------------------------------------
 
 .PHONY: bench
-bench: all tests		## measure what a call costs
-	tests/bench/run
+bench: all			## what a call costs, natively and under other profilers (BENCH_ROUNDS, BENCH_ONLY, BENCH_TOOLS)
+	CLANG=$(CLANG) tests/bench/run
 
 .PHONY: bench-startup
 bench-startup: all		## measure what the start of a program costs

@@ -1,23 +1,37 @@
-/* What a hooked call costs: prints "NAME ns" for each case, the time of one
- * call and return of an empty function (or, for "floor", of two rdtsc). Run
- * natively and profiled in turn by tests/bench/run; the difference is what
- * profiling adds. Times by clock_gettime around many calls. */
+/* What a hooked call costs: "calls COUNT [CASE...]" prints "CASE ns", the time of
+ * one call and return (or, for "floor", of two rdtsc), for each case. Run
+ * natively and under profilers in turn by tests/bench/run; the difference is
+ * what profiling adds. Times are the thread's processor time around many calls.
+ *
+ * With -finstrument-functions and the like nothing but the functions that are
+ * called is to be instrumented, hence BARE. */
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#define BARE __attribute__((noinline, xray_never_instrument))
+#else
 #define NOINLINE __attribute__((noinline, noclone, noipa))
+#define BARE NOINLINE __attribute__((no_instrument_function))
+#endif
 
-static double now_ns(void)
+/* Five bytes, so that there is room for a jump. */
+#define NOTHING __asm__ volatile("movl $0, %%eax" : : : "eax")
+
+BARE static double now_ns(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static inline uint64_t rdtsc(void)
+static inline __attribute__((always_inline)) uint64_t rdtsc(void)
 {
 	uint32_t low, high;
 
@@ -27,7 +41,7 @@ static inline uint64_t rdtsc(void)
 
 NOINLINE void leaf(void)
 {
-	__asm__ volatile("");
+	NOTHING;
 }
 
 /* Nine calls deep: each calls the next once. In the first family a prologue
@@ -53,12 +67,20 @@ NEST(bare4, bare5, )
 NEST(bare3, bare4, )
 NEST(bare2, bare3, )
 
+/* Every call is made, as a call: */
 NOINLINE long fib(long n)
 {
-	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+	long a, b;
+
+	if (n < 2)
+		return n;
+	a = fib(n - 1);
+	b = fib(n - 2);
+	__asm__ volatile("" : "+r"(b));
+	return a + b;
 }
 
-NOINLINE static void run_floor(long calls)
+BARE static void run_floor(long calls)
 {
 	uint64_t sum = 0;
 
@@ -69,49 +91,175 @@ NOINLINE static void run_floor(long calls)
 	__asm__ volatile("" : : "r"(sum));
 }
 
-NOINLINE static void run_flat(long calls)
+BARE static void run_flat(long calls)
 {
 	for (long i = 0; i < calls; i++)
 		leaf();
 }
 
-NOINLINE static void run_nested(long calls)
+BARE static void run_nested(long calls)
 {
 	for (long i = 0; i < calls / 9; i++)
 		nest2();
 }
 
-NOINLINE static void run_displaced(long calls)
+BARE static void run_displaced(long calls)
 {
 	for (long i = 0; i < calls / 9; i++)
 		bare2();
 }
 
-/* fib(27) is 832,039 calls */
-NOINLINE static void run_fib(long calls)
+/* fib(25) is 242,785 calls. */
+#define FIB_CALLS 242785
+BARE static void run_fib(long calls)
 {
-	for (long i = 0; i < calls / 832039; i++)
-		fib(27);
+	for (long i = 0; i < calls / FIB_CALLS; i++)
+		fib(25);
 }
 
-static void measure(const char *name, void (*run)(long), long calls)
+/* One call site, eight functions in an order that no predictor learns. */
+#define TARGET(n) \
+	NOINLINE void target##n(void) { NOTHING; }
+TARGET(0)
+TARGET(1)
+TARGET(2)
+TARGET(3)
+TARGET(4)
+TARGET(5)
+TARGET(6)
+TARGET(7)
+
+BARE static void run_targets(long calls)
+{
+	static void (*const targets[8])(void) = {
+		target0, target1, target2, target3,
+		target4, target5, target6, target7,
+	};
+	uint64_t x = 88172645463325252u;
+
+	for (long i = 0; i < calls; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		targets[x >> 61]();
+	}
+}
+
+/* One function that calls another from a thousand places. */
+#define TEN(x) x x x x x x x x x x
+NOINLINE void thousand(void)
+{
+	TEN(TEN(TEN(leaf();)))
+	__asm__ volatile("");
+}
+
+BARE static void run_sites(long calls)
+{
+	for (long i = 0; i < calls / 1001; i++)
+		thousand();
+}
+
+/* A tree of 1,111,111 contexts: each function calls the next from ten places. */
+#define BRANCH(name, next) \
+	NOINLINE void name(void) { TEN(next();) __asm__ volatile(""); }
+BRANCH(branch6, leaf)
+BRANCH(branch5, branch6)
+BRANCH(branch4, branch5)
+BRANCH(branch3, branch4)
+BRANCH(branch2, branch3)
+BRANCH(branch1, branch2)
+
+#define TREE_CALLS 1111111
+BARE static void run_contexts(long calls)
+{
+	for (long i = 0; i < calls / TREE_CALLS; i++)
+		branch1();
+}
+
+static long threads_calls;
+static pthread_barrier_t together;
+
+BARE static void *run_thread(void *nanoseconds)
 {
 	double start;
 
-	run(calls / 10);
+	run_fib(threads_calls / 10);
+	run_flat(threads_calls / 10);
+	pthread_barrier_wait(&together);
 	start = now_ns();
-	run(calls);
-	printf("%s %.3f\n", name, (now_ns() - start) / (double)calls);
+	run_fib(threads_calls);
+	run_flat(threads_calls);
+	*(double *)nanoseconds = now_ns() - start;
+	return NULL;
 }
 
-int main(int argc, char **argv)
+/* Recursive and flat calls in one thread, or two at once: the mean per call. */
+BARE static void measure_threads(const char *name, int count, long calls)
 {
-	long calls = argc > 1 ? atol(argv[1]) : 832039 * 12;
+	double ns[2], sum = 0;
+	pthread_t threads[2];
 
-	measure("floor", run_floor, calls);
-	measure("flat", run_flat, calls);
-	measure("nested", run_nested, calls);
-	measure("displaced", run_displaced, calls);
-	measure("fib", run_fib, calls);
+	threads_calls = calls;
+	pthread_barrier_init(&together, NULL, (unsigned)count);
+	for (int i = 0; i < count; i++)
+		pthread_create(&threads[i], NULL, run_thread, &ns[i]);
+	for (int i = 0; i < count; i++) {
+		pthread_join(threads[i], NULL);
+		sum += ns[i];
+	}
+	pthread_barrier_destroy(&together);
+	printf("%s %.3f\n", name,
+	       sum / count /
+		       (double)(calls / FIB_CALLS * FIB_CALLS + calls));
+}
+
+BARE static void measure(const char *name, void (*run)(long), long calls,
+			 long unit)
+{
+	double start, ns;
+
+	calls = (calls + unit - 1) / unit * unit;
+	run(calls / 10 < unit ? unit : calls / 10);
+	start = now_ns();
+	run(calls);
+	ns = now_ns() - start;
+	printf("%s %.3f\n", name, ns / (double)calls);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(long);
+	long unit; /* calls are made in multiples of this */
+} cases[] = {
+	{"floor", run_floor, 1},
+	{"flat", run_flat, 1},
+	{"nested", run_nested, 9},
+	{"displaced", run_displaced, 9},
+	{"fib", run_fib, FIB_CALLS},
+	{"targets", run_targets, 1},
+	{"sites", run_sites, 1001},
+	{"contexts", run_contexts, TREE_CALLS},
+};
+
+BARE static int wanted(const char *name, int argc, char **argv)
+{
+	for (int i = 2; i < argc; i++)
+		if (!strcmp(argv[i], name))
+			return 1;
+	return argc < 3;
+}
+
+BARE int main(int argc, char **argv)
+{
+	long calls = argc > 1 ? atol(argv[1]) : 10000000;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		if (wanted(cases[i].name, argc, argv))
+			measure(cases[i].name, cases[i].run, calls,
+				cases[i].unit);
+	if (wanted("thread", argc, argv))
+		measure_threads("thread", 1, calls);
+	if (wanted("threads", argc, argv))
+		measure_threads("threads", 2, calls);
 	return 0;
 }

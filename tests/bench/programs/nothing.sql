@@ -1,0 +1,2 @@
+-- What is there before work.sql begins.
+.timer on
