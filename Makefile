@@ -327,6 +327,16 @@ fuzz: $(FUZZ_BIN)		## run each fuzzer for FUZZ_SECONDS (60)
 bench: all			## what a call costs, natively and under other profilers (BENCH_ROUNDS, BENCH_ONLY, BENCH_TOOLS)
 	CLANG=$(CLANG) tests/bench/run
 
+# Where the time was: swizzle's self times against perf's.
+$(B)/test/bench/functions: $(B)/obj/offline/tests/bench/functions.o \
+		$(call offline,$(PROFILE_SRC) $(BASE_SRC))
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
+
+.PHONY: bench-accuracy
+bench-accuracy: all $(B)/test/bench/functions	## how true the times are, against perf (BENCH_PROGRAMS="lua ...")
+	tests/bench/accuracy $(BENCH_PROGRAMS)
+
 .PHONY: bench-startup
 bench-startup: all		## measure what the start of a program costs
 	tests/bench/startup

@@ -99,13 +99,13 @@ BARE static void run_flat(long calls)
 
 BARE static void run_nested(long calls)
 {
-	for (long i = 0; i < calls / 9; i++)
+	for (long left = calls; left > 0; left -= 9)
 		nest2();
 }
 
 BARE static void run_displaced(long calls)
 {
-	for (long i = 0; i < calls / 9; i++)
+	for (long left = calls; left > 0; left -= 9)
 		bare2();
 }
 
@@ -113,7 +113,7 @@ BARE static void run_displaced(long calls)
 #define FIB_CALLS 242785
 BARE static void run_fib(long calls)
 {
-	for (long i = 0; i < calls / FIB_CALLS; i++)
+	for (long left = calls; left > 0; left -= FIB_CALLS)
 		fib(25);
 }
 
@@ -155,7 +155,7 @@ NOINLINE void thousand(void)
 
 BARE static void run_sites(long calls)
 {
-	for (long i = 0; i < calls / 1001; i++)
+	for (long left = calls; left > 0; left -= 1001)
 		thousand();
 }
 
@@ -172,8 +172,13 @@ BRANCH(branch1, branch2)
 #define TREE_CALLS 1111111
 BARE static void run_contexts(long calls)
 {
-	for (long i = 0; i < calls / TREE_CALLS; i++)
+	for (long left = calls; left > 0; left -= TREE_CALLS)
 		branch1();
+}
+
+static inline __attribute__((always_inline)) long whole(long calls, long unit)
+{
+	return (calls + unit - 1) / unit * unit;
 }
 
 static long threads_calls;
@@ -199,6 +204,7 @@ BARE static void measure_threads(const char *name, int count, long calls)
 	double ns[2], sum = 0;
 	pthread_t threads[2];
 
+	calls = whole(calls, FIB_CALLS);
 	threads_calls = calls;
 	pthread_barrier_init(&together, NULL, (unsigned)count);
 	for (int i = 0; i < count; i++)
@@ -209,8 +215,7 @@ BARE static void measure_threads(const char *name, int count, long calls)
 	}
 	pthread_barrier_destroy(&together);
 	printf("%s %.3f\n", name,
-	       sum / count /
-		       (double)(calls / FIB_CALLS * FIB_CALLS + calls));
+	       sum / count / 2 / (double)calls);
 }
 
 BARE static void measure(const char *name, void (*run)(long), long calls,
@@ -218,8 +223,8 @@ BARE static void measure(const char *name, void (*run)(long), long calls,
 {
 	double start, ns;
 
-	calls = (calls + unit - 1) / unit * unit;
-	run(calls / 10 < unit ? unit : calls / 10);
+	calls = whole(calls, unit);
+	run(calls / 10);
 	start = now_ns();
 	run(calls);
 	ns = now_ns() - start;

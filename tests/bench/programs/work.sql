@@ -1,5 +1,6 @@
 -- A fixed amount of work, timed by the shell itself.
 .timer on
+DROP TABLE IF EXISTS t;
 CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT, c INTEGER);
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
 INSERT INTO t SELECT i, printf('%08x', i * 2654435761 % 4294967296), i % 97 FROM n;

@@ -1,2 +1,0 @@
--- What is there before work.sql begins.
-.timer on
