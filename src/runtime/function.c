@@ -139,8 +139,7 @@ bool swz_function_returns_twice(const char *name)
 		"swapcontext",      "__swapcontext",   "vfork",
 		"__vfork",          "__libc_vfork",    "clone",
 		"__clone",          "clone3",          "__clone3",
-		"__clone_internal", "__start_context", "__longjmp",
-		"__restore_rt",
+		"__clone_internal", "__start_context", "__restore_rt",
 	};
 
 	if (name[0] == '_' && name[1] == 'Z') /* C++ */

@@ -6,7 +6,12 @@
  * __builtin_return_address(1) and above follow the chain of saved %rbp: in a
  * function with a frame pointer that is a load from (%rbp) to another register
  * than %rbp, which nothing else does, more loads of its kind for each level,
- * and one of the word above the last. */
+ * and one of the word above the last.
+ *
+ * Functions that go on elsewhere and never return (__longjmp, setcontext)
+ * describe at last the frame that they go to, by a register that points to
+ * where it was saved. They do not look at their own return address either, if
+ * nothing there refers to the stack, and nothing pops it before. */
 
 #include "runtime/scan.h"
 
@@ -18,6 +23,7 @@ struct row_scan {
 	struct swz_module *module;
 	struct swz_decoder *decoder;
 	struct swz_function *function;
+	bool leaves; /* for another frame */
 };
 
 /* lea displacement(...), %rsp: gives the frame up, the address goes nowhere. */
@@ -228,6 +234,65 @@ static void find_frame_chain(const struct row_scan *s,
 	}
 }
 
+static bool describes_another_frame(const struct swz_cfi_row *row)
+{
+	return row->cfa_base == SWZ_CFA_OTHER && !row->return_at_cfa_minus_8;
+}
+
+static bool is_pop(const struct swz_encoding *e)
+{
+	if (e->map != SWZ_MAP_ONE_BYTE)
+		return false;
+	return (e->opcode & 0xf8) == 0x58 || e->opcode == 0x8f ||
+	       e->opcode == 0x9d /* popf */ || e->opcode == 0xc9 /* leave */;
+}
+
+/* Whether %rsp or %rbp is the base of its memory operand. */
+static bool refers_to_stack(const struct swz_encoding *e)
+{
+	unsigned base = swz_modrm_rm(e->modrm);
+
+	if (!e->modrm_at || swz_modrm_mod(e->modrm) == 3 || e->extends_base)
+		return false;
+	if (swz_encoding_has_sib(e))
+		base = e->sib & 7;
+	return base == 4 || (base == 5 && swz_modrm_mod(e->modrm) != 0);
+}
+
+/* Whether an instruction of the row may take the return address off the stack,
+ * or, where one does not know how far it is, refers to the stack at all. */
+static bool may_take_slot(const struct row_scan *s,
+			  const struct swz_cfi_row *row)
+{
+	bool elsewhere = describes_another_frame(row);
+	int64_t words = row->cfa_base == SWZ_CFA_RSP ? row->cfa_offset / 8 - 1
+						     : 0;
+
+	for (uint64_t pc = row->start; pc < row->end;) {
+		struct swz_bytes code = {swz_module_bytes(s->module, pc),
+					 row->end - pc};
+		struct swz_encoding encoding;
+		struct swz_insn insn;
+
+		if (swz_decode_encoding(s->decoder, code, pc, &insn,
+					&encoding) != SWZ_OK ||
+		    (is_pop(&encoding) && --words < 0) ||
+		    (elsewhere && refers_to_stack(&encoding)))
+			return true;
+		pc += insn.length;
+	}
+	return false;
+}
+
+static bool visit_strictly(void *context, const struct swz_cfi_row *row)
+{
+	struct row_scan *s = context;
+
+	if (s->function->status == SWZ_PATCHED && may_take_slot(s, row))
+		swz_function_refuse(s->function, SWZ_REFUSE_NO_STANDARD_FRAME);
+	return s->function->status == SWZ_PATCHED;
+}
+
 static bool visit(void *context, const struct swz_cfi_row *row)
 {
 	struct row_scan *s = context;
@@ -239,8 +304,10 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 		find_frame_chain(s, row);
 	if (s->function->status != SWZ_PATCHED)
 		return true;
-	if (!row->return_at_cfa_minus_8 ||
-	    (row->cfa_base == SWZ_CFA_RSP && row->cfa_offset < 8))
+	if (describes_another_frame(row))
+		s->leaves = true;
+	else if (!row->return_at_cfa_minus_8 ||
+		 (row->cfa_base == SWZ_CFA_RSP && row->cfa_offset < 8))
 		swz_function_refuse(s->function, SWZ_REFUSE_NO_STANDARD_FRAME);
 	else if (row->cfa_base != SWZ_CFA_OTHER && row_accesses_slot(s, row))
 		swz_function_refuse(s->function, SWZ_REFUSE_READS_RETURN_SLOT);
@@ -256,8 +323,12 @@ enum swz_status swz_scan_return_slots(struct swz_module *module,
 		s.function = &module->functions[i];
 		if (s.function->wrapper) /* its caller will be one of ours */
 			continue;
-		if (s.function->fde &&
-		    swz_cfi_rows(s.function->fde, visit, &s) != SWZ_OK)
+		if (!s.function->fde)
+			continue;
+		s.leaves = false;
+		if (swz_cfi_rows(s.function->fde, visit, &s) != SWZ_OK ||
+		    (s.leaves && swz_cfi_rows(s.function->fde, visit_strictly,
+					      &s) != SWZ_OK))
 			swz_function_refuse(s.function,
 					    SWZ_REFUSE_NO_STANDARD_FRAME);
 	}

@@ -83,6 +83,13 @@ assert_contains out 'code did not grow'
 assert_complete profile
 assert_time_is_sane profile
 assert_calls profile looping 1 go_back 100000 work 10001
+RUN_OPTIONS=(-M '*') # setcontext, which does not return, too
+assert_same_as_native "$TARGETS/fibers" loop ucontext 10000
+RUN_OPTIONS=()
+assert_contains out 'code did not grow'
+assert_complete profile
+assert_time_is_sane profile
+assert_calls profile go_back 100000 work 10001 setcontext 10000
 
 it 'C++ coroutines'
 assert_same_as_native "$TARGETS/coroutines"

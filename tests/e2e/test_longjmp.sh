@@ -66,4 +66,16 @@ assert_complete profile
 assert_time_is_sane profile
 assert_calls profile raise_below 110000 on_signal_mask 10000 leaf 20000
 
+# Its functions that load a frame never return, and have thunks too.
+it 'libc is hooked as well'
+RUN_OPTIONS=(-M '*')
+for how in frames next reenter signal altstack mask; do
+	assert_same_as_native "$TARGETS/longjmp" $how
+	assert_not_contains out 'memory grew'
+	assert_complete profile
+	assert_time_is_sane profile
+done
+RUN_OPTIONS=()
+assert_calls profile raise_below 110000 on_signal_mask 10000 leaf 20000
+
 finish

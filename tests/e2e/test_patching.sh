@@ -40,6 +40,7 @@ check_patching() { # PROGRAM LIBRARY [OPTION...]
 		assert_eq $expected "${calls:-0}" "calls of $name"
 	done
 	assert_eq 10 "$(row table calls carry)" 'calls of carry'
+	assert_eq 10 "$(row table calls load_frame)" 'calls of load_frame'
 }
 names=$("$TARGETS/patching" | sed 's/:.*//')
 assert_ge "$(echo "$names" | wc -l)" 50 'functions in the table'
