@@ -127,6 +127,11 @@ FUNC(swz_hook_enter)
 	 * an empty entry behind its last. It will be found at once next time. */
 .Lin_table:
 	.cfi_restore_state
+	leaq	swz_arena_start(%rip), %rax
+	movq	%rdi, %rcx
+	subq	%rax, %rcx
+	cmpq	$SWZ_ARENA_BYTES, %rcx		/* a thunk's address? */
+	jb	.Ljumped
 	leaq	(%rdi,%r9,8), %rax
 	addq	%rsi, %rax
 	imulq	swz_hash_multiplier(%rip), %rax
@@ -161,6 +166,107 @@ FUNC(swz_hook_enter)
 	je	.Lfound_there
 .Lin_c_again:
 	movq	-8(%rsp), %rcx
+	jmp	.Lin_c
+
+	/* A hooked function has ended in a jump to this one. Here if its frame is
+	 * the latest and stands for nothing else yet: it gets a record. The order
+	 * is that of enter_by_jump() in src/runtime/hooks.c. */
+.Ljumped:
+	andq	$-SWZ_THUNK_BYTES, %rdi
+	addq	$SWZ_UNIT_CODE_BYTES, %rdi	/* rdi = thunk */
+	cmpq	%rdi, SWZ_THREAD_TOP(%rdx)
+	jne	.Lin_c_again
+	leaq	72(%rsp), %rax
+	cmpq	%rax, SWZ_THUNK_SLOT(%rdi)	/* no copy */
+	jne	.Lin_c_again
+	cmpq	$0, SWZ_THUNK_PENDING(%rdi)
+	jne	.Lin_c_again
+	movl	SWZ_THUNK_NODE(%rdi), %eax
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	cmpl	%r9d, SWZ_NODE_FUNCTION(%rax)	/* no loop to its start */
+	je	.Lin_c_again
+	movl	(%r10), %ecx			/* the edge that is expected? */
+	movq	%rcx, %rax
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Ljump_in_table
+	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	jne	.Ljump_in_table
+.Ljump_found:
+	movq	%rax, %rsi			/* rsi = node */
+	movl	%ecx, -16(%rsp)
+	movq	SWZ_THREAD_COLD(%rdx), %r10
+	movq	SWZ_COLD_RECORDS(%r10), %rax	/* the list, as a whole */
+	testq	%rax, %rax
+	jz	.Lin_c_again
+	xorl	%ecx, %ecx
+	cmpxchgq %rcx, SWZ_COLD_RECORDS(%r10)
+	jne	.Lin_c_again
+	movq	SWZ_THUNK_LINK(%rax), %rcx	/* and the rest of it back */
+	movq	%rcx, SWZ_COLD_RECORDS(%r10)
+	movq	%rax, %rcx			/* rcx = record */
+	movl	-16(%rsp), %eax
+	movl	%eax, SWZ_THUNK_NODE(%rcx)
+	movq	$0, SWZ_THUNK_PENDING(%rcx)
+	movq	%rdx, %r10			/* r10 = thread */
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	SWZ_THREAD_RECORD(%r10), %rdx
+	movq	%rax, SWZ_RECORD_LAST(%rdx)
+	subq	SWZ_THREAD_EPOCH(%r10), %rax
+	movq	%rax, SWZ_THUNK_START(%rcx)
+	movq	%rcx, SWZ_THUNK_PENDING(%rdi)
+	movl	SWZ_NODE_CONTEXT(%rsi), %edi	/* the callee's context */
+	movq	%rdi, %rcx
+	shlq	$32, %rcx
+	movq	%rcx, SWZ_THREAD_KEY(%r10)
+	shlq	$SWZ_LINKS_SHIFT, %rdi
+	leaq	SWZ_LINKS_FIRST(%r8,%rdi), %rcx
+	movq	%rcx, SWZ_THREAD_EXPECTED(%r10)
+	incq	SWZ_NODE_CALLS(%rsi)
+	subq	%rax, SWZ_NODE_TICKS(%rsi)
+	addl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rsi)
+	movq	SWZ_THREAD_OPEN(%r10), %rcx
+	subl	$1, (%rcx,%r9,4)
+	sbbq	%rdx, %rdx
+	andq	%rdx, %rax
+	subq	%rax, SWZ_NODE_OUTER_TICKS(%rsi)
+	jmp	.Lto_body
+.Ljump_in_table:
+	leaq	(%rsi,%r9,8), %rax		/* the call site is 0 */
+	imulq	swz_hash_multiplier(%rip), %rax
+	shrq	$32, %rax
+	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
+	addq	SWZ_THREAD_TABLE(%rdx), %rax
+	movq	%rax, %rcx
+	movl	(%rcx), %eax
+	testl	%eax, %eax
+	jz	.Lin_c_again
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Ljump_second
+	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	je	.Ljump_found_there
+.Ljump_second:
+	movl	4(%rcx), %eax
+	testl	%eax, %eax
+	jz	.Lin_c_again
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lin_c_again
+	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	jne	.Lin_c_again
+.Ljump_found_there:
+	movq	%rax, %rcx
+	subq	SWZ_THREAD_FILE(%rdx), %rcx
+	shrq	$6, %rcx
+	movl	%ecx, (%r10)
+	jmp	.Ljump_found
 
 	/* The unusual case. Functions that take the same stack layout (the
 	 * checked hook, below) come here too. */
@@ -193,8 +299,9 @@ FUNC(swz_hook_enter)
 	movq	%rax, -8(%rsp)			/* S-80 */
 	jmp	.Lto_thunk
 .Lpass:						/* unhooked: to the body */
-	.cfi_remember_state
 	movq	%rcx, -8(%rsp)
+.Lto_body:
+	.cfi_remember_state
 	popq	%rax
 	.cfi_adjust_cfa_offset -8
 	addb	$0x7f, %al

@@ -6,7 +6,7 @@
  *       slot popped as by the function's own return.
  *
  * The usual case - the thunk is the thread's latest and no tail call is
- * pending on it - is done here, all else in swz_exit(). */
+ * pending on it, or one - is done here, all else in swz_exit(). */
 
 #include "macros.h"
 #include "offsets.h"
@@ -33,7 +33,7 @@ FUNC(swz_hook_exit)
 	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* also in a forked child */
 	jne	.Lin_c
 	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
-	jne	.Lin_c
+	jne	.Lpending
 	movl	SWZ_THUNK_PARENT(%rcx), %edi
 	shlq	$32, %rdi
 	movq	%rdi, SWZ_THREAD_KEY(%rsi)
@@ -43,11 +43,12 @@ FUNC(swz_hook_exit)
 	movq	SWZ_THREAD_RECORD(%rsi), %rdi
 	movq	%rax, SWZ_RECORD_LAST(%rdi)
 	subq	SWZ_THREAD_EPOCH(%rsi), %rax	/* rax = now, as in nodes */
+	movq	SWZ_THUNK_START(%rcx), %r8
+	movq	$0, SWZ_THUNK_START(%rcx)
+.Lown:
 	movl	SWZ_THUNK_NODE(%rcx), %edx
 	shlq	$6, %rdx
 	addq	SWZ_THREAD_FILE(%rsi), %rdx	/* rdx = node */
-	movq	SWZ_THUNK_START(%rcx), %r8
-	movq	$0, SWZ_THUNK_START(%rcx)
 	addq	%rax, SWZ_NODE_TICKS(%rdx)
 	subl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rdx)
 	movl	SWZ_NODE_FUNCTION(%rdx), %edi
@@ -94,6 +95,61 @@ FUNC(swz_hook_exit)
 .Lnew_min:
 	movq	%rax, SWZ_NODE_MIN_TICKS(%rdx)
 	jmp	3b
+
+
+	/* Its function went on to another one, by a jump: that one's end comes
+	 * first. %r9 and the thunk's start are in the red zone meanwhile. */
+.Lpending:
+	movq	SWZ_THUNK_PENDING(%rcx), %rdi	/* rdi = record */
+	cmpq	$1, %rdi			/* SWZ_CLOSED */
+	je	.Lin_c
+	cmpq	$0, SWZ_THUNK_PENDING(%rdi)
+	jne	.Lin_c
+	movq	%r9, -8(%rsp)
+	movl	SWZ_THUNK_PARENT(%rcx), %edx
+	shlq	$32, %rdx
+	movq	%rdx, SWZ_THREAD_KEY(%rsi)
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	SWZ_THREAD_RECORD(%rsi), %rdx
+	movq	%rax, SWZ_RECORD_LAST(%rdx)
+	subq	SWZ_THREAD_EPOCH(%rsi), %rax
+	movq	SWZ_THUNK_START(%rcx), %rdx
+	movq	%rdx, -16(%rsp)
+	movq	$0, SWZ_THUNK_START(%rcx)
+	movl	SWZ_THUNK_NODE(%rdi), %edx
+	shlq	$6, %rdx
+	addq	SWZ_THREAD_FILE(%rsi), %rdx	/* rdx = the record's node */
+	addq	%rax, SWZ_NODE_TICKS(%rdx)
+	subl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rdx)
+	movl	SWZ_NODE_FUNCTION(%rdx), %r8d
+	shlq	$2, %r8
+	addq	SWZ_THREAD_OPEN(%rsi), %r8
+	addl	$1, (%r8)
+	jnz	4f
+	addq	%rax, SWZ_NODE_OUTER_TICKS(%rdx)
+4:	movq	%rax, %r8
+	subq	SWZ_THUNK_START(%rdi), %r8
+	cmpq	SWZ_NODE_MAX_TICKS(%rdx), %r8
+	jbe	5f
+	movq	%r8, SWZ_NODE_MAX_TICKS(%rdx)
+5:	movq	SWZ_NODE_MIN_TICKS(%rdx), %r9
+	decq	%r9
+	cmpq	%r9, %r8
+	ja	6f
+	movq	%r8, SWZ_NODE_MIN_TICKS(%rdx)
+6:	movq	$0, SWZ_THUNK_PENDING(%rcx)
+	movq	SWZ_THREAD_COLD(%rsi), %r8	/* the record is free */
+	movq	%rax, %r9
+	movq	SWZ_COLD_RECORDS(%r8), %rax
+7:	movq	%rax, SWZ_THUNK_LINK(%rdi)
+	cmpxchgq %rdi, SWZ_COLD_RECORDS(%r8)
+	jne	7b
+	movq	%r9, %rax
+	movq	-8(%rsp), %r9
+	movq	-16(%rsp), %r8
+	jmp	.Lown
 
 .Lin_c:
 	SAVE	%r9

@@ -14,6 +14,10 @@
 #define SWZ_THREAD_EPOCH 56
 #define SWZ_THREAD_FILE 64
 #define SWZ_THREAD_EXPECTED 72
+#define SWZ_THREAD_COLD 80
+
+/* struct swz_thread_cold */
+#define SWZ_COLD_RECORDS 8
 
 /* struct swz_links (src/runtime/thread.h), 16 bytes */
 #define SWZ_LINKS_FREE 0

@@ -669,6 +669,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	thunk->pending = call.thunk;
 	thread->record->last_ticks = swz_ticks_of(thread, now);
 	thread->key = swz_context_enter(thread, node, call.thunk->start_ticks);
+	*thread->expected = swz_unit_of(node);
 	thread->expected = &thread->links[node->context].first;
 }
 

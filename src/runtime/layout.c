@@ -20,6 +20,9 @@ SAME(SWZ_THREAD_RECORD, swz_thread, record);
 SAME(SWZ_THREAD_EPOCH, swz_thread, epoch);
 SAME(SWZ_THREAD_FILE, swz_thread, file);
 SAME(SWZ_THREAD_EXPECTED, swz_thread, expected);
+SAME(SWZ_THREAD_COLD, swz_thread, cold);
+
+SAME(SWZ_COLD_RECORDS, swz_thread_cold, records);
 
 SAME(SWZ_LINKS_FREE, swz_links, free);
 SAME(SWZ_LINKS_FIRST, swz_links, first);

@@ -45,8 +45,9 @@ struct swz_thread {
 /* Survives a fork. A thread that has died leaves all of it to the next new
  * thread, blocks and tables included. */
 struct swz_thread_cold {
-	_Atomic int32_t tid; /* 0: not in use */
-	uint32_t index;      /* in the profile */
+	_Atomic int32_t tid;       /* 0: not in use */
+	uint32_t index;            /* in the profile */
+	struct swz_thunk *records; /* free records of tail calls */
 	struct swz_thread *hot;
 	char *slow_stack_top;
 	atomic_flag busy;  /* the slow stack is in use */
@@ -59,7 +60,6 @@ struct swz_thread_cold {
 	uint32_t block_count;
 	uint32_t block_room;
 	struct swz_thunk *fresh;   /* never used, or by a dead thread */
-	struct swz_thunk *records; /* free records of tail calls */
 	uint64_t random;      /* state of runtime/sampling.c; 0: none yet */
 	uint64_t swept_at;    /* ticks at the end of the last sweep */
 	uint64_t sweep_ticks; /* that it took */
