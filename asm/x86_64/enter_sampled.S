@@ -102,6 +102,11 @@ FUNC(swz_hook_enter_sampled)
 	jmp	.Lcontext
 .Lin_table:					/* as in enter.S */
 	.cfi_restore_state
+	leaq	swz_arena_start(%rip), %rax
+	movq	%rsi, %r8
+	subq	%rax, %r8
+	cmpq	$SWZ_ARENA_BYTES, %r8		/* a thunk's address? */
+	jb	.Ljumped
 	movl	%ecx, %eax			/* the function again */
 	leaq	(%rsi,%rax,8), %rax
 	addq	%rcx, %rax
@@ -135,7 +140,114 @@ FUNC(swz_hook_enter_sampled)
 	jne	.Lin_c
 	cmpq	%rcx, SWZ_NODE_KEY(%rax)
 	je	.Lfound_there
+	jmp	.Lin_c
+
+	/* As in enter.S. */
+.Ljumped:
+	movq	%rsi, %r8
+	andq	$-SWZ_THUNK_BYTES, %r8
+	addq	$SWZ_UNIT_CODE_BYTES, %r8	/* r8 = thunk */
+	cmpq	%r8, SWZ_THREAD_TOP(%rdx)
+	jne	.Lin_c
+	leaq	56(%rsp), %rax
+	cmpq	%rax, SWZ_THUNK_SLOT(%r8)	/* no copy */
+	jne	.Lin_c
+	cmpq	$0, SWZ_THUNK_PENDING(%r8)
+	jne	.Lin_c
+	movl	SWZ_THUNK_NODE(%r8), %eax
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	cmpl	%ecx, SWZ_NODE_FUNCTION(%rax)	/* no loop to its start */
+	je	.Lin_c
+	movl	(%rdi), %eax			/* the edge that is expected? */
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Ljump_in_table
+	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	jne	.Ljump_in_table
+.Ljump_found:
+	movq	%rax, %rsi			/* rsi = node */
+	cmpb	$0, SWZ_NODE_SKIP(%rsi)		/* this call is timed */
+	je	.Lin_c
+	movq	SWZ_THREAD_COLD(%rdx), %rcx
+	movq	SWZ_COLD_RECORDS(%rcx), %rax	/* the list, as a whole */
+	testq	%rax, %rax
+	jz	.Lin_c
+	xorl	%edi, %edi
+	cmpxchgq %rdi, SWZ_COLD_RECORDS(%rcx)
+	jne	.Lin_c
+	movq	SWZ_THUNK_LINK(%rax), %rdi	/* and the rest of it back */
+	movq	%rdi, SWZ_COLD_RECORDS(%rcx)
+	decb	SWZ_NODE_SKIP(%rsi)
+	incq	SWZ_NODE_CALLS(%rsi)
+	movq	%rsi, %rdi
+	subq	SWZ_THREAD_FILE(%rdx), %rdi
+	shrq	$6, %rdi
+	movl	%edi, SWZ_THUNK_NODE(%rax)	/* rax = record */
+	movq	$0, SWZ_THUNK_PENDING(%rax)
+	movq	SWZ_THUNK_START(%r8), %rdi
+	addq	$SWZ_START_STEP, %rdi
+	orq	$SWZ_START_UNTIMED, %rdi
+	movq	%rdi, SWZ_THUNK_START(%rax)
+	movq	%rax, SWZ_THUNK_PENDING(%r8)
+	movl	SWZ_NODE_CONTEXT(%rsi), %eax	/* the callee's context */
+	movq	%rax, %rsi
+	shlq	$SWZ_LINKS_SHIFT, %rsi
+	addq	SWZ_THREAD_LINKS(%rdx), %rsi
+	addq	$SWZ_LINKS_FIRST, %rsi
+	movq	%rsi, SWZ_THREAD_EXPECTED(%rdx)
+	shlq	$32, %rax
+	movq	%rax, SWZ_THREAD_KEY(%rdx)
+	.cfi_remember_state
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addb	$0x7f, %al
+	sahf
+	RESTORE	%r8
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
+	jmpq	*-64(%rsp)			/* S-64: body */
+.Ljump_in_table:
+	.cfi_restore_state
+	.cfi_remember_state
+	movl	%ecx, %eax			/* the call site is 0 */
+	leaq	(%rcx,%rax,8), %rax
+	imulq	swz_hash_multiplier(%rip), %rax
+	shrq	$32, %rax
+	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
+	addq	SWZ_THREAD_TABLE(%rdx), %rax
+	movq	%rax, %rsi
+	movl	(%rsi), %eax
+	testl	%eax, %eax
+	jz	.Lin_c
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Ljump_second
+	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	je	.Ljump_found_there
+.Ljump_second:
+	movl	4(%rsi), %eax
+	testl	%eax, %eax
+	jz	.Lin_c
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lin_c
+	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	jne	.Lin_c
+.Ljump_found_there:
+	movq	%rax, %rsi
+	subq	SWZ_THREAD_FILE(%rdx), %rsi
+	shrq	$6, %rsi
+	movl	%esi, (%rdi)
+	jmp	.Ljump_found
 .Lin_c:
+	.cfi_restore_state
 	popq	%rax
 	.cfi_adjust_cfa_offset -8
 	addb	$0x7f, %al

@@ -28,7 +28,8 @@ FUNC(swz_hook_exit_sampled)
 	testb	$SWZ_START_UNTIMED, SWZ_THUNK_START(%rcx)
 	jz	.Lin_c
 	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
-	jne	.Lin_c
+	jne	.Lpending
+.Lown:
 	movl	SWZ_THUNK_PARENT(%rcx), %edx
 	shlq	$32, %rdx
 	movq	%rdx, SWZ_THREAD_KEY(%rsi)
@@ -54,7 +55,26 @@ FUNC(swz_hook_exit_sampled)
 	RESTORE	%rax
 	ret
 	.cfi_restore_state
+.Lpending:					/* as in exit.S */
+	.cfi_remember_state
+	movq	SWZ_THUNK_PENDING(%rcx), %rdx	/* rdx = record */
+	cmpq	$1, %rdx			/* SWZ_CLOSED */
+	je	.Lin_c
+	cmpq	$0, SWZ_THUNK_PENDING(%rdx)
+	jne	.Lin_c
+	testb	$SWZ_START_UNTIMED, SWZ_THUNK_START(%rdx)
+	jz	.Lin_c
+	movq	$0, SWZ_THUNK_PENDING(%rcx)
+	movq	SWZ_THREAD_COLD(%rsi), %rsi	/* the record is free */
+	movq	SWZ_COLD_RECORDS(%rsi), %rax
+7:	movq	%rax, SWZ_THUNK_LINK(%rdx)
+	cmpxchgq %rdx, SWZ_COLD_RECORDS(%rsi)
+	jne	7b
+	movq	swz_thread_self@gottpoff(%rip), %rsi
+	movq	%fs:(%rsi), %rsi
+	jmp	.Lown
 .Lin_c:
+	.cfi_restore_state
 	popq	%rax
 	.cfi_adjust_cfa_offset -8
 	addb	$0x7f, %al

@@ -59,14 +59,14 @@ struct swz_thread_cold {
 	uint32_t *blocks;
 	uint32_t block_count;
 	uint32_t block_room;
-	struct swz_thunk *fresh;   /* never used, or by a dead thread */
-	uint64_t random;      /* state of runtime/sampling.c; 0: none yet */
-	uint64_t swept_at;    /* ticks at the end of the last sweep */
-	uint64_t sweep_ticks; /* that it took */
-	uint32_t sweep_shift; /* log2 of the time until the next, in these */
-	uint64_t retry_at;    /* no thunk is to be had before */
-	uint64_t suspended;   /* frames suspended since */
-	uint64_t moved;       /* frames that have come to other edges */
+	struct swz_thunk *fresh; /* never used, or by a dead thread */
+	uint64_t random;         /* state of runtime/sampling.c; 0: none yet */
+	uint64_t swept_at;       /* ticks at the end of the last sweep */
+	uint64_t sweep_ticks;    /* that it took */
+	uint32_t sweep_shift;    /* log2 of the time until the next, in these */
+	uint64_t retry_at;       /* no thunk is to be had before */
+	uint64_t suspended;      /* frames suspended since */
+	uint64_t moved;          /* frames that have come to other edges */
 	/* the last time that nothing could be said of `top`: it, and the page
 	 * of the slot that was below it */
 	const struct swz_thunk *apart_top;
