@@ -10,7 +10,7 @@
 #define HEAD_BYTES ((unsigned)SWZ_TRAMPOLINE_BODY) /* push, lea, jmp, id */
 #define TYPICAL_BYTES 64u
 #define HOOK_BYTES 16u
-#define WRAPPING 29u /* write_wrapping */
+#define WRAPPING ((unsigned)SWZ_TRAMPOLINE_WRAPPING)
 
 size_t swz_trampolines_room(uint32_t functions)
 {
@@ -46,7 +46,7 @@ static void put32(uint8_t *at, int64_t value)
 /* Whether the processor keeps a second stack of return addresses (CET): a
  * displaced call, made of a push and a jump, would not agree with it. rdsspq
  * does nothing where there is none. */
-static bool has_shadow_stack(void)
+bool swz_has_shadow_stack(void)
 {
 	uint64_t pointer = 0;
 
@@ -55,7 +55,7 @@ static bool has_shadow_stack(void)
 }
 
 /* lea behind(%rip), %r11; movabs $data, %r10; movabs $entry, %rax; jmp *%rax */
-static void write_wrapping(uint8_t *at, const struct swz_wrapper *wrapper)
+void swz_trampoline_wrap(uint8_t *at, const struct swz_wrapper *wrapper)
 {
 	uint64_t data = (uintptr_t)wrapper->data;
 	uint64_t entry = (uintptr_t)wrapper->entry;
@@ -137,13 +137,13 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 		return NULL;
 	*refusal = relocation.refusal;
 	if (relocation.refusal == SWZ_PATCHED && relocation.call_steps[0] &&
-	    has_shadow_stack())
+	    swz_has_shadow_stack())
 		*refusal = SWZ_REFUSE_UNRELOCATABLE;
 	if (*refusal != SWZ_PATCHED)
 		return NULL;
 	write_head(region, at, site->function_id);
 	if (site->wrapper)
-		write_wrapping(body, site->wrapper);
+		swz_trampoline_wrap(body, site->wrapper);
 	*moved = relocation.call_steps[0]
 			 ? relocation.insns[relocation.insn_count - 1].from
 			 : relocation.displaced_bytes;
@@ -223,6 +223,7 @@ enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 	struct swz_region sealed = {.start = region->start};
 	size_t keep;
 
+	region->code_bytes = region->used;
 	swz_unwind_table_add_islands(&region->unwind, region->islands,
 				     region->island_count, SWZ_ISLAND_BYTES);
 	region->used += swz_unwind_table_finish(

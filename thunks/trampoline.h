@@ -22,6 +22,8 @@ struct swz_trampolines {
 	uint8_t *start; /* the hook's address, then trampolines */
 	size_t bytes;
 	size_t used;
+	size_t code_bytes; /* of those, before the unwind information: once it
+			    * is sealed */
 	struct swz_unwind_table unwind;
 	int32_t *islands; /* see swz_region; in the region once it is sealed */
 	uint32_t island_count, island_room;
@@ -74,8 +76,16 @@ const uint8_t *swz_trampoline_write_jump(struct swz_trampolines *region,
 					 uint32_t function_id,
 					 const uint64_t *target);
 
-/* Where a trampoline's body begins. */
+/* Where a trampoline's body begins; what of it leads to a wrapper. */
 #define SWZ_TRAMPOLINE_BODY 18
+#define SWZ_TRAMPOLINE_WRAPPING 29
+
+/* Writes that part. */
+void swz_trampoline_wrap(uint8_t *body, const struct swz_wrapper *wrapper);
+
+/* Whether the processor keeps a second stack of return addresses (CET) for this
+ * thread, to which displaced calls do not conform. */
+bool swz_has_shadow_stack(void);
 
 /* The way past a function's hook, if it has one: its relocated prologue. NULL
  * for NULL. */

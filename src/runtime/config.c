@@ -157,6 +157,9 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	c->list = flag("SWIZZLE_LIST", false);
 	c->imports = flag("SWIZZLE_IMPORTS", false);
 	c->follow = flag("SWIZZLE_FOLLOW", true);
+	c->cache = flag("SWIZZLE_CACHE", true);
+	c->cache_home = text("XDG_CACHE_HOME");
+	c->home = text("HOME");
 	problem = read_patterns(c);
 	if (problem)
 		return problem;

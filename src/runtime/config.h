@@ -33,6 +33,9 @@ struct swz_config {
 	bool verbose;
 	bool quiet;
 	enum swz_test_tactic test_tactic;
+	bool cache;             /* plans, in a directory of the user's */
+	const char *cache_home; /* XDG_CACHE_HOME */
+	const char *home;
 	int argc;
 	char **argv;
 	char **envp;

@@ -68,21 +68,38 @@ void swz_confine(long first, long second, long third, const enum which *which)
 
 static bool asked_for;
 
-void swz_confinement_look(struct swz_module *m)
+bool swz_confinement_asks(const struct swz_module *m)
 {
 	struct swz_elf_symbols it;
 	struct swz_elf_symbol symbol;
 
-	if (asked_for || !m->file.file.size ||
+	if (!m->file.file.size ||
 	    swz_elf_symbols_open(&it, &m->file, SHT_DYNSYM) != SWZ_OK)
-		return;
-	while (!asked_for && swz_elf_symbols_next(&it, &symbol))
-		asked_for = symbol.section == SHN_UNDEF &&
-			    (!strcmp(symbol.name, known[PRCTL].name) ||
-			     !strcmp(symbol.name, known[SYSCALL].name));
+		return false;
+	while (swz_elf_symbols_next(&it, &symbol))
+		if (symbol.section == SHN_UNDEF &&
+		    (!strcmp(symbol.name, known[PRCTL].name) ||
+		     !strcmp(symbol.name, known[SYSCALL].name)))
+			return true;
+	return false;
 }
 
-static bool find(struct swz_module *m, unsigned which, uint64_t *address)
+void swz_confinement_look(const struct swz_module *m)
+{
+	asked_for = asked_for || swz_confinement_asks(m);
+}
+
+void swz_confinement_expect(void)
+{
+	asked_for = true;
+}
+
+bool swz_confinement_is_expected(void)
+{
+	return asked_for;
+}
+
+static bool find(const struct swz_module *m, unsigned which, uint64_t *address)
 {
 	struct swz_elf_symbol symbol;
 
@@ -92,12 +109,16 @@ static bool find(struct swz_module *m, unsigned which, uint64_t *address)
 	return symbol.value != 0;
 }
 
-bool swz_confinement_is_in(struct swz_module *m)
+bool swz_confinement_is_offered(const struct swz_module *m)
 {
 	uint64_t address;
 
-	return asked_for && find(m, PRCTL, &address) &&
-	       find(m, SYSCALL, &address);
+	return find(m, PRCTL, &address) && find(m, SYSCALL, &address);
+}
+
+bool swz_confinement_is_in(const struct swz_module *m)
+{
+	return asked_for && swz_confinement_is_offered(m);
 }
 
 void swz_confinement_mark(struct swz_module *m)
@@ -119,4 +140,26 @@ void swz_confinement_mark(struct swz_module *m)
 bool swz_confinement_has(const struct swz_wrapper *wrapper)
 {
 	return wrapper->entry == swz_wrap_confine;
+}
+
+/* --------------------------------------------------------- the plan cache */
+
+bool swz_confinement_save(const struct swz_wrapper *wrapper,
+			  struct swz_saved_wrapper *saved)
+{
+	saved->kind = SWZ_SAVED_CONFINEMENT;
+	for (uint16_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		saved->which = i;
+		if (wrapper == &known[i].wrapper)
+			return true;
+	}
+	return false;
+}
+
+const struct swz_wrapper *
+swz_confinement_restore(const struct swz_saved_wrapper *saved)
+{
+	return saved->which < sizeof(known) / sizeof(*known)
+		       ? &known[saved->which].wrapper
+		       : NULL;
 }

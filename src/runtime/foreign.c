@@ -155,8 +155,11 @@ void swz_foreign_inspect(struct swz_module *m)
 	m->own_unwinder = has_own_unwinder(m);
 	m->unwinder_unserved = is_unwinder_unserved(m);
 	mark_v8_blob(m);
+	if (!swz_module_symbol(m, V8_SET_RESOLVER, &symbol))
+		return;
+	m->resolver = symbol.value;
 	/* it cannot be answered before it is relocated */
-	if (m->late && swz_module_symbol(m, V8_SET_RESOLVER, &symbol))
+	if (m->late)
 		m->foreign_runtime = true;
 }
 
@@ -164,12 +167,11 @@ typedef uintptr_t resolver(uintptr_t location);
 
 void swz_foreign_answer(const struct swz_module *m)
 {
-	struct swz_elf_symbol symbol;
 	void (*set_resolver)(resolver *);
 
-	if (!swz_module_symbol(m, V8_SET_RESOLVER, &symbol))
+	if (!m->resolver)
 		return;
 	set_resolver = (void (*)(resolver *))(uintptr_t)swz_module_bytes(
-		m, symbol.value);
+		m, m->resolver);
 	set_resolver(swizzle_resolve_return_location);
 }

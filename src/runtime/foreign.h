@@ -9,7 +9,7 @@
 #include "runtime/module.h"
 
 /* Sets module->foreign_runtime (the whole module is refused) or marks the range
- * of code that the runtime's own compiler has made. */
+ * of code that the runtime's own compiler has made; finds module->resolver. */
 void swz_foreign_inspect(struct swz_module *module);
 
 /* If the module holds a runtime that asks an embedder how return addresses are

@@ -204,7 +204,7 @@ static bool open_lines(const struct swz_elf *elf,
 static bool open_other(const struct swz_module *m, const char *path,
 		       struct swz_elf *elf, struct swz_line_sections *sections)
 {
-	struct swz_bytes file = swz_file_map(path), id;
+	struct swz_bytes file = swz_file_map(path, NULL), id;
 
 	if (!file.size)
 		return false;

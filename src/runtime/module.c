@@ -235,7 +235,13 @@ static bool same_build(const struct swz_module *m)
 	       (!id.size || memcmp(id.data, m->build_id.data, id.size) == 0);
 }
 
-struct swz_bytes swz_file_map(const char *path)
+static uint64_t in_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
+}
+
+struct swz_bytes swz_file_map(const char *path,
+			      struct swz_file_identity *identity)
 {
 	struct swz_bytes file = {0};
 	struct stat st;
@@ -251,12 +257,20 @@ struct swz_bytes swz_file_map(const char *path)
 	SWZ_SYSCALL(SYS_close, fd);
 	if (!file.data)
 		file.size = 0;
+	else if (identity)
+		*identity = (struct swz_file_identity){
+			.device = st.st_dev,
+			.inode = st.st_ino,
+			.bytes = file.size,
+			.mtime_ns = in_ns(&st.st_mtim),
+			.ctime_ns = in_ns(&st.st_ctim),
+		};
 	return file;
 }
 
 static void map_file(struct swz_module *m, const char *path)
 {
-	struct swz_bytes file = swz_file_map(path);
+	struct swz_bytes file = swz_file_map(path, &m->identity);
 
 	if (!file.size)
 		return;

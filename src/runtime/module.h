@@ -24,6 +24,12 @@ struct swz_range {
 
 struct swz_byte_scan;
 struct swz_function;
+struct swz_saved_plan;
+
+/* By which a file is told from others, and from itself after a change. */
+struct swz_file_identity {
+	uint64_t device, inode, bytes, mtime_ns, ctime_ns;
+};
 
 struct swz_module {
 	const char *path; /* for the main program /proc/self/exe's target */
@@ -45,6 +51,9 @@ struct swz_module {
 	unsigned plt_count;
 	struct swz_eh_frame eh_frame; /* in memory; addresses are ELF's */
 	struct swz_elf file;          /* of its file; file.file.size 0: none */
+	struct swz_file_identity identity; /* of the file, if there is one */
+	uint64_t resolver; /* how V8 is told about thunks; 0: it is not there */
+	const struct swz_saved_plan *saved; /* by an earlier process, or NULL */
 	/* the plan */
 	struct swz_function *functions; /* sorted by start */
 	uint32_t *page_index;           /* for swz_function_at */
@@ -72,8 +81,10 @@ bool swz_module_describe(struct swz_module *module,
 enum swz_status swz_module_open(struct swz_module *module) SWZ_MUST_CHECK;
 void swz_module_close(struct swz_module *module);
 
-/* A whole file, read-only, to be unmapped; empty if that does not go. */
-struct swz_bytes swz_file_map(const char *path);
+/* A whole file, read-only, to be unmapped; empty if that does not go. `identity`
+ * may be NULL. */
+struct swz_bytes swz_file_map(const char *path,
+			      struct swz_file_identity *identity);
 
 /* Finds what the module defines by this name, in .dynsym or .symtab of its
  * file. */

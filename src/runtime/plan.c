@@ -5,6 +5,7 @@
 
 #include "base/lsda.h"
 #include "base/syscall.h"
+#include "runtime/cache.h"
 #include "runtime/config.h"
 #include "runtime/confinement.h"
 #include "runtime/file.h"
@@ -391,16 +392,11 @@ static enum swz_status plan_wanted(struct swz_module *m,
 	return status;
 }
 
-/* Modules out of scope are patched for functions that have wrappers. */
-static enum swz_status plan_module(struct swz_module *m,
-				   struct swz_decoder *decoder)
+static enum swz_status plan_anew(struct swz_module *m,
+				 struct swz_decoder *decoder)
 {
-	enum swz_status status;
+	enum swz_status status = swz_functions_collect(m);
 
-	m->first_id = next_id;
-	if (!m->in_scope && !swz_walkers_are_in(m) && !swz_confinement_is_in(m))
-		return SWZ_OK;
-	status = swz_functions_collect(m);
 	if (status != SWZ_OK)
 		return status;
 	if (m->in_scope && m->hookable_count > end_id - next_id)
@@ -413,6 +409,24 @@ static enum swz_status plan_module(struct swz_module *m,
 	refuse_functions(m);
 	if (is_wanted(m))
 		status = plan_wanted(m, decoder);
+	if (status == SWZ_OK)
+		swz_cache_store(m);
+	return status;
+}
+
+/* Modules out of scope are patched for functions that have wrappers. */
+static enum swz_status plan_module(struct swz_module *m,
+				   struct swz_decoder *decoder)
+{
+	enum swz_status status = SWZ_OK;
+
+	m->first_id = next_id;
+	if (!m->in_scope && !swz_walkers_are_in(m) && !swz_confinement_is_in(m))
+		return SWZ_OK;
+	if (!m->in_scope)
+		swz_cache_find(m);
+	if (!swz_cache_use(m, swz_plan_hook(), end_id - next_id))
+		status = plan_anew(m, decoder);
 	if (status != SWZ_OK)
 		return status;
 	count_statuses(m);
@@ -474,22 +488,30 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 	status = swz_modules_list(&plan->modules, &plan->module_count);
 	if (status != SWZ_OK)
 		return status;
+	swz_cache_begin(plan->modules, plan->module_count);
 	for (unsigned i = 0; i < plan->module_count; i++) {
-		if (!has_file(&plan->modules[i]))
+		struct swz_module *m = &plan->modules[i];
+
+		if (!has_file(m))
 			continue;
-		status = swz_module_open(&plan->modules[i]);
+		status = swz_module_open(m);
 		if (status != SWZ_OK)
 			return status;
-		swz_confinement_look(&plan->modules[i]);
-		text += text_to_plan(&plan->modules[i]);
+		if (m->in_scope)
+			swz_cache_find(m);
+		if (m->saved)
+			continue;
+		swz_confinement_look(m);
+		text += text_to_plan(m);
 	}
 	swz_progress_begin(text);
 	for (unsigned i = 0; i < plan->module_count; i++) {
 		plan->modules[i].first_id = next_id;
 		if (!has_file(&plan->modules[i]))
 			continue;
-		swz_progress_module(plan->modules[i].path,
-				    text_to_plan(&plan->modules[i]));
+		if (!plan->modules[i].saved)
+			swz_progress_module(plan->modules[i].path,
+					    text_to_plan(&plan->modules[i]));
 		status = plan_module(&plan->modules[i], decoder);
 		if (status != SWZ_OK)
 			return status;
@@ -498,6 +520,7 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 	if (status != SWZ_OK)
 		return status;
 	swz_progress_end();
+	swz_cache_end();
 	if (swz_config.location && !swz_location_any_known())
 		swz_say("the source files of no function are known (no debug "
 			"information)",
@@ -515,10 +538,13 @@ enum swz_status swz_plan_late(struct swz_module *m)
 	if (!decoder)
 		return SWZ_E_NOMEM;
 	status = swz_module_open(m);
+	if (status == SWZ_OK && m->in_scope)
+		swz_cache_find(m);
 	if (status == SWZ_OK)
 		status = plan_module(m, decoder);
 	if (status == SWZ_OK)
 		collect_filter(m);
+	swz_cache_end();
 	return status;
 }
 

@@ -201,3 +201,44 @@ void swz_walkers_mark(struct swz_module *m)
 {
 	each_symbol(m, add);
 }
+
+/* --------------------------------------------------------- the plan cache */
+
+bool swz_walkers_save(const struct swz_module *m,
+		      const struct swz_wrapper *wrapper,
+		      struct swz_saved_wrapper *saved)
+{
+	const struct walker *w = wrapper->data;
+
+	if (w < walkers || w >= walkers + walker_count)
+		return false;
+	saved->kind = SWZ_SAVED_WALKER;
+	saved->helper = (uintptr_t)w->helper - m->load_bias;
+	for (uint16_t i = 0; i < KNOWN; i++) {
+		saved->which = i;
+		if (known[i].entry == wrapper->entry &&
+		    known[i].ip_number == w->ip_number)
+			return true;
+	}
+	return false;
+}
+
+const struct swz_wrapper *
+swz_walkers_restore(const struct swz_module *m,
+		    const struct swz_saved_wrapper *saved)
+{
+	struct walker *w = &walkers[walker_count];
+
+	if (saved->which >= KNOWN ||
+	    saved->helper >= m->end - m->load_bias ||
+	    walker_count == sizeof(walkers) / sizeof(*walkers))
+		return NULL;
+	w->wrapper.entry = known[saved->which].entry;
+	w->wrapper.data = w;
+	w->start = m->start;
+	w->end = m->end;
+	w->ip_number = known[saved->which].ip_number;
+	w->helper = swz_module_bytes(m, saved->helper);
+	walker_count++;
+	return &w->wrapper;
+}

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "runtime/function.h"
+#include "thunks/saved_plan.h"
 #include "thunks/trampoline.h"
 
 /* Whether an opened module has any, in scope or not. */
@@ -17,5 +18,14 @@ bool swz_walkers_are_in(struct swz_module *module);
 /* Gives those of the module's functions their wrappers. At most 16 in a process
  * have one. */
 void swz_walkers_mark(struct swz_module *module);
+
+/* For the plan cache: what a wrapper is (false: not one of those), and one that
+ * is the same (NULL: there is none). */
+bool swz_walkers_save(const struct swz_module *module,
+		      const struct swz_wrapper *wrapper,
+		      struct swz_saved_wrapper *saved);
+const struct swz_wrapper *
+swz_walkers_restore(const struct swz_module *module,
+		    const struct swz_saved_wrapper *saved);
 
 #endif

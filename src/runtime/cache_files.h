@@ -1,0 +1,36 @@
+#ifndef SWZ_RUNTIME_CACHE_FILES_H
+#define SWZ_RUNTIME_CACHE_FILES_H
+
+/* The directory of the plan cache: $XDG_CACHE_HOME/swizzle, or
+ * ~/.cache/swizzle. Whatever is not as it should be there means that there is
+ * no cache; nothing is said, and nothing waits. One thread at a time. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/elf_view.h"
+
+/* Finds the directory and makes it if it is missing. To be called once, at the
+ * start. */
+void swz_cache_files_begin(void);
+
+/* Whether there is one, and is the same as at the start: a program may have
+ * changed its root directory, or its user, since. */
+bool swz_cache_files_are_there(void);
+
+/* How names of files begin, and how long they are at most, with the NUL. */
+#define SWZ_CACHE_PREFIX "plan-"
+#define SWZ_CACHE_NAME_BYTES 96
+
+/* The file's bytes in scratch memory, to be written to at will; empty if there
+ * is none, or not one that only this user can have written. */
+struct swz_bytes swz_cache_files_read(const char *name);
+
+/* Makes the file, all at once, or not at all. */
+void swz_cache_files_write(const char *name, struct swz_bytes bytes);
+
+/* Removes what was not used for the longest time, if it is too much that was
+ * stored. */
+void swz_cache_files_tidy(void);
+
+#endif

@@ -1,0 +1,116 @@
+#ifndef SWZ_THUNKS_SAVED_PLAN_H
+#define SWZ_THUNKS_SAVED_PLAN_H
+
+/* The plan for one module as a file of the plan cache holds it: what was
+ * decided for each function, and the trampolines with what must change in them
+ * when module and trampolines lie elsewhere (docs/cache.md). The reader takes
+ * any bytes: what it accepts may be used without looking again. Pure. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/elf_view.h"
+#include "base/status.h"
+#include "thunks/unwind_table.h"
+
+#define SWZ_SAVED_MAGIC "SWZplan\n"
+#define SWZ_SAVED_VERSION 1u
+#define SWZ_SAVED_MOST_TEXTS 16u
+/* More than any module has. */
+#define SWZ_SAVED_MOST_BYTES (1u << 30)
+
+enum swz_saved_flags {
+	SWZ_SAVED_IN_SCOPE = 1,
+	SWZ_SAVED_LATE = 2,
+	SWZ_SAVED_SHADOW_STACK = 4
+};
+
+/* All that a plan depends on but the bytes of the text. */
+struct swz_saved_key {
+	uint8_t build_id[32]; /* zeros behind its end */
+	uint8_t ours[32];     /* libswizzle.so's own build-id */
+	uint64_t device, inode, file_bytes, mtime_ns, ctime_ns;
+	uint64_t options; /* a hash of those that change the plan */
+	uint32_t flags;
+	uint32_t text_count;
+	struct {
+		uint64_t start, end; /* ELF virtual addresses */
+	} texts[SWZ_SAVED_MOST_TEXTS];
+};
+
+struct swz_saved_function {
+	uint32_t start; /* ELF virtual address; ascending */
+	uint32_t size;
+	uint32_t trampoline; /* where the jump goes, in the region; 0: none */
+	uint32_t name;       /* in the module's file; 0: none */
+	uint16_t status;     /* enum swz_refusal */
+	int16_t island;
+	uint8_t flags;
+	uint8_t site;
+	uint8_t padding[2];
+};
+
+/* A function that is led to a wrapper of ours. */
+struct swz_saved_wrapper {
+	uint32_t function; /* its index */
+	uint16_t kind;     /* enum swz_saved_wrapper_kind */
+	uint16_t which;    /* the kind's own */
+	uint64_t helper;   /* ELF virtual address */
+};
+
+enum swz_saved_wrapper_kind { SWZ_SAVED_WALKER, SWZ_SAVED_CONFINEMENT };
+
+/* What else is known of the module's file. */
+enum swz_saved_facts {
+	SWZ_SAVED_ASKS = 1,   /* for prctl or syscall */
+	SWZ_SAVED_OFFERS = 2, /* both of them */
+	SWZ_SAVED_WATCHED = 4 /* some module asked for one */
+};
+
+struct swz_saved_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t facts;
+	uint64_t bytes;       /* of the file */
+	uint64_t header_hash; /* of this header with a 0 here */
+	uint64_t hash;        /* of what follows */
+	uint64_t text_hash;   /* of the module's text, unpatched */
+	struct swz_saved_key key;
+	uint64_t resolver; /* V8's, or 0 */
+	uint64_t load_bias, region; /* of the process that wrote it */
+	uint64_t trampoline_bytes, frame_bytes;
+	/* How many there are, in the order in which they follow; then come
+	 * frame_bytes and trampoline_bytes. */
+	uint32_t functions, entries, wrappers, relative, absolute, islands;
+};
+
+struct swz_saved_plan {
+	const struct swz_saved_header *header;
+	const struct swz_saved_function *functions;
+	const struct swz_unwind_entry *entries;
+	const struct swz_saved_wrapper *wrappers;
+	const uint32_t *relative;
+	const uint32_t *absolute;
+	const int32_t *islands;
+	const uint8_t *frame;
+	const uint8_t *trampolines;
+};
+
+/* The bytes of a file with this header, or 0 if that is too many. */
+uint64_t swz_saved_plan_bytes(const struct swz_saved_header *header);
+
+/* Where the parts are in the file that begins with the header, which is
+ * complete. */
+void swz_saved_plan_parts(const struct swz_saved_header *header,
+			  struct swz_saved_plan *plan);
+
+/* Sets both hashes. */
+void swz_saved_plan_finish(struct swz_saved_header *header);
+
+/* A view of the file (16-byte aligned). SWZ_E_NOTFOUND: it is whole, but for
+ * another key; SWZ_E_FORMAT: it is damaged, or no such file. */
+enum swz_status
+swz_saved_plan_open(struct swz_saved_plan *plan, struct swz_bytes file,
+		    const struct swz_saved_key *key) SWZ_MUST_CHECK;
+
+#endif
