@@ -15,6 +15,7 @@
 #include "runtime/confinement.h"
 #include "runtime/filter.h"
 #include "runtime/function.h"
+#include "runtime/message.h"
 #include "runtime/scratch.h"
 #include "runtime/walkers.h"
 #include "thunks/fixups.h"
@@ -36,6 +37,7 @@ static struct {
 	bool untidy;
 	bool began; /* the start is over */
 	uint64_t stored;
+	unsigned used_count, stored_count;
 } cache;
 
 void swz_cache_begin(const struct swz_module *modules, unsigned count)
@@ -329,16 +331,13 @@ static void filter(struct swz_module *m)
 			swz_filter_by_name(&m->functions[i]);
 }
 
-bool swz_cache_use(struct swz_module *m, void (*hook)(void), uint32_t ids)
+static bool use(struct swz_module *m, void (*hook)(void), uint32_t ids)
 {
-	const struct swz_saved_header *h;
+	const struct swz_saved_header *h = m->saved->header;
 	struct swz_trampolines region = {0};
 	struct swz_function *all;
 
-	if (!m->saved || !are_told_apart(m->saved->header))
-		return false;
-	h = m->saved->header;
-	if (m->in_scope && h->functions > ids)
+	if (!are_told_apart(h) || (m->in_scope && h->functions > ids))
 		return false;
 	all = swz_scratch_alloc((h->functions + 1ull) * sizeof(*all));
 	if (!all || (h->trampoline_bytes && !open_region(m, &region)))
@@ -358,6 +357,18 @@ bool swz_cache_use(struct swz_module *m, void (*hook)(void), uint32_t ids)
 	m->resolver = h->resolver;
 	filter(m);
 	return true;
+}
+
+bool swz_cache_use(struct swz_module *m, void (*hook)(void), uint32_t ids)
+{
+	if (!m->saved)
+		return false;
+	if (use(m, hook, ids)) {
+		cache.used_count++;
+		return true;
+	}
+	m->saved = NULL;
+	return false;
 }
 
 /* ---------------------------------------------------------------- storing */
@@ -573,9 +584,11 @@ void swz_cache_store(const struct swz_module *m)
 	if (!h)
 		return;
 	make_name(&h->key, m->build_id.size, name);
-	swz_cache_files_write(
-		name, (struct swz_bytes){(const uint8_t *)h, h->bytes});
+	if (!swz_cache_files_write(
+		    name, (struct swz_bytes){(const uint8_t *)h, h->bytes}))
+		return;
 	cache.stored += h->bytes;
+	cache.stored_count++;
 	cache.untidy = true;
 }
 
@@ -587,4 +600,19 @@ void swz_cache_end(void)
 	cache.untidy = false;
 	cache.stored = 0;
 	cache.began = true;
+}
+
+void swz_cache_report(void)
+{
+	struct swz_line line;
+
+	if (!cache.on)
+		return;
+	swz_line_start(&line);
+	swz_line_string(&line, "swizzle: plan cache: ");
+	swz_line_number(&line, cache.used_count);
+	swz_line_string(&line, " modules found, ");
+	swz_line_number(&line, cache.stored_count);
+	swz_line_string(&line, " stored");
+	swz_line_write(&line, 2);
 }

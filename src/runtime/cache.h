@@ -16,8 +16,7 @@ void swz_cache_find(struct swz_module *module);
 
 /* Makes of module->saved what planning the module would: functions, their
  * trampolines (leading to the hook; ids from module->first_id, of which there are
- * `ids` left), resolver. False: it cannot be used here, and nothing has changed.
- */
+ * `ids` left), resolver. False: there is none, or it cannot be used here, and module->saved is NULL. */
 bool swz_cache_use(struct swz_module *module, void (*hook)(void), uint32_t ids);
 
 /* Keeps the plan, which nothing has been patched by yet. */
@@ -25,5 +24,8 @@ void swz_cache_store(const struct swz_module *module);
 
 /* Planning for now is over: keeps the cache's size within its bounds. */
 void swz_cache_end(void);
+
+/* One line on stderr (-v). */
+void swz_cache_report(void);
 
 #endif

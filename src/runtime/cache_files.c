@@ -237,7 +237,7 @@ static bool temporary_path(char *path)
 	return path[0] == '/';
 }
 
-void swz_cache_files_write(const char *name, struct swz_bytes bytes)
+bool swz_cache_files_write(const char *name, struct swz_bytes bytes)
 {
 	char path[sizeof(directory)], place[sizeof(directory)];
 	bool written;
@@ -245,18 +245,20 @@ void swz_cache_files_write(const char *name, struct swz_bytes bytes)
 
 	if (!may_write(bytes.size) || !temporary_path(path) ||
 	    !path_of(place, name, ""))
-		return;
+		return false;
 	fd = SWZ_SYSCALL(SYS_open, path,
 			 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			 0600);
 	if (fd < 0)
-		return;
+		return false;
 	/* whatever the program's umask is */
 	SWZ_SYSCALL(SYS_fchmod, fd, 0600);
 	written = write_all(fd, bytes.data, bytes.size);
 	SWZ_SYSCALL(SYS_close, fd);
-	if (!written || SWZ_SYSCALL(SYS_rename, path, place) != 0)
-		SWZ_SYSCALL(SYS_unlink, path);
+	if (written && SWZ_SYSCALL(SYS_rename, path, place) == 0)
+		return true;
+	SWZ_SYSCALL(SYS_unlink, path);
+	return false;
 }
 
 /* ------------------------------------------------------------ the least used */

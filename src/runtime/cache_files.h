@@ -26,8 +26,8 @@ bool swz_cache_files_are_there(void);
  * is none, or not one that only this user can have written. */
 struct swz_bytes swz_cache_files_read(const char *name);
 
-/* Makes the file, all at once, or not at all. */
-void swz_cache_files_write(const char *name, struct swz_bytes bytes);
+/* Makes the file, all at once, or not at all: false. */
+bool swz_cache_files_write(const char *name, struct swz_bytes bytes);
 
 /* Removes what was not used for the longest time, if it is too much that was
  * stored. */

@@ -390,6 +390,8 @@ static void report(const struct swz_module *m)
 	swz_line_number(&line, m->hookable_count);
 	swz_line_string(&line, " functions hooked in ");
 	swz_line_string(&line, m->path);
+	if (m->saved)
+		swz_line_string(&line, ", by the plan cache");
 	swz_line_write(&line, 2);
 }
 

@@ -6,6 +6,7 @@
  * thread runs. So everything that comes later runs hooked, and nothing can be
  * executing what is patched. */
 
+#include "runtime/cache.h"
 #include "runtime/calibrate.h"
 #include "runtime/config.h"
 #include "runtime/file.h"
@@ -84,6 +85,7 @@ static void report(const struct swz_plan *plan)
 	swz_line_string(&line, " functions hooked; profile ");
 	swz_line_string(&line, swz_file_path());
 	swz_line_write(&line, 2);
+	swz_cache_report();
 }
 
 static const char *set_up(void)

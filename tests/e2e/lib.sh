@@ -27,6 +27,9 @@ for name in $(compgen -e SWIZZLE_); do
 	unset "$name"
 done
 unset LD_PRELOAD
+# Nor does anything get into the user's plan cache.
+export XDG_CACHE_HOME=$BUILD/test/cache
+mkdir -p "$XDG_CACHE_HOME"
 [ -z "${TEST_TIMING:-}" ] || export SWIZZLE_TIMING=$TEST_TIMING
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/swizzle-test.XXXXXX") || exit 1

@@ -37,7 +37,7 @@ it 'help names every option'
 "$RUN" --help >"$TMP/help"
 for option in -o --output -m --mode -F --filter -N --notrace -H --hide -M \
 	--module -L --location -Z --min-size -D --depth --timing --max-memory \
-	--follow --no-follow --list -v -q \
+	--follow --no-follow --cache --no-cache --list -v -q \
 	-V -h; do
 	assert_contains "$TMP/help" "$option"
 done
@@ -95,6 +95,8 @@ assert_eq +12 "$(value_of SWIZZLE_DEPTH --depth=12)"
 assert_eq +sampled "$(value_of SWIZZLE_TIMING --timing sampled)"
 assert_eq +exact "$(value_of SWIZZLE_TIMING --timing=exact)"
 assert_eq +0 "$(value_of SWIZZLE_FOLLOW --no-follow)"
+assert_eq +0 "$(value_of SWIZZLE_CACHE --no-cache)"
+assert_eq +1 "$(SWIZZLE_CACHE=0 value_of SWIZZLE_CACHE --cache)"
 assert_eq +1 "$(value_of SWIZZLE_LIST --list)"
 assert_eq +1 "$(value_of SWIZZLE_VERBOSE -v)"
 assert_eq +1 "$(value_of SWIZZLE_QUIET -q)"
