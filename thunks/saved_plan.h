@@ -76,7 +76,7 @@ struct swz_saved_header {
 	uint64_t hash;        /* of what follows */
 	uint64_t text_hash;   /* of the module's text, unpatched */
 	struct swz_saved_key key;
-	uint64_t resolver; /* V8's, or 0 */
+	uint64_t resolver;          /* V8's, or 0 */
 	uint64_t load_bias, region; /* of the process that wrote it */
 	uint64_t trampoline_bytes, frame_bytes;
 	/* How many there are, in the order in which they follow; then come
@@ -109,8 +109,8 @@ void swz_saved_plan_finish(struct swz_saved_header *header);
 
 /* A view of the file (16-byte aligned). SWZ_E_NOTFOUND: it is whole, but for
  * another key; SWZ_E_FORMAT: it is damaged, or no such file. */
-enum swz_status
-swz_saved_plan_open(struct swz_saved_plan *plan, struct swz_bytes file,
-		    const struct swz_saved_key *key) SWZ_MUST_CHECK;
+enum swz_status swz_saved_plan_open(
+	struct swz_saved_plan *plan, struct swz_bytes file,
+	const struct swz_saved_key *key) SWZ_MUST_CHECK;
 
 #endif

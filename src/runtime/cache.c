@@ -68,9 +68,8 @@ static bool may_be_kept(const struct swz_module *m)
 
 	/* source files may be known from other files than the module's */
 	return cache.on && !swz_config.location && m->build_id.size &&
-	       m->build_id.size <= sizeof(key->build_id) &&
-	       m->file.file.size && m->identity.bytes == m->file.file.size &&
-	       names_end(m);
+	       m->build_id.size <= sizeof(key->build_id) && m->file.file.size &&
+	       m->identity.bytes == m->file.file.size && names_end(m);
 }
 
 /* -------------------------------------------------------------------- key */
@@ -87,9 +86,9 @@ static uint64_t hash_of_options(void)
 {
 	uint64_t numbers[] = {swz_config.min_size, swz_config.test_tactic};
 
-	return swz_hash(hash_string(0, swz_config.hide),
-			(struct swz_bytes){(const uint8_t *)numbers,
-					   sizeof(numbers)});
+	return swz_hash(
+		hash_string(0, swz_config.hide),
+		(struct swz_bytes){(const uint8_t *)numbers, sizeof(numbers)});
 }
 
 static void make_key(const struct swz_module *m, struct swz_saved_key *key)
@@ -144,11 +143,10 @@ static uint64_t hash_of_text(const struct swz_module *m)
 	uint64_t hash = 0;
 
 	for (unsigned i = 0; i < m->text_count; i++)
-		hash = swz_hash(hash, (struct swz_bytes){
-					      swz_module_bytes(
-						      m, m->text[i].start),
-					      m->text[i].end -
-						      m->text[i].start});
+		hash = swz_hash(hash,
+				(struct swz_bytes){
+					swz_module_bytes(m, m->text[i].start),
+					m->text[i].end - m->text[i].start});
 	return hash;
 }
 
@@ -214,9 +212,8 @@ static void restore_functions(struct swz_module *m, struct swz_function *all,
 	}
 }
 
-static const struct swz_wrapper *
-restore_wrapper(const struct swz_module *m,
-		const struct swz_saved_wrapper *saved)
+static const struct swz_wrapper *restore_wrapper(
+	const struct swz_module *m, const struct swz_saved_wrapper *saved)
 {
 	if (saved->kind == SWZ_SAVED_WALKER)
 		return swz_walkers_restore(m, saved);
@@ -343,10 +340,9 @@ static bool use(struct swz_module *m, void (*hook)(void), uint32_t ids)
 	if (!all || (h->trampoline_bytes && !open_region(m, &region)))
 		return false;
 	restore_functions(m, all, region.start);
-	if (h->trampoline_bytes &&
-	    (!fill_region(m, &region, hook) ||
-	     !restore_wrappers(m, all, region.start) ||
-	     swz_trampolines_seal(&region) != SWZ_OK)) {
+	if (h->trampoline_bytes && (!fill_region(m, &region, hook) ||
+				    !restore_wrappers(m, all, region.start) ||
+				    swz_trampolines_seal(&region) != SWZ_OK)) {
 		swz_trampolines_close(&region);
 		return false;
 	}
@@ -466,8 +462,7 @@ static bool draft_one(const struct swz_module *m, const struct swz_function *f,
 	if (f->trampoline && f->wrapper) {
 		struct swz_saved_wrapper *w = &d->wrappers[d->wrapper_count];
 
-		if (d->wrapper_count == MOST_WRAPPERS ||
-		    !save_wrapper(m, f, w))
+		if (d->wrapper_count == MOST_WRAPPERS || !save_wrapper(m, f, w))
 			return false;
 		w->function = d->function_count;
 		d->wrapper_count++;
@@ -484,10 +479,10 @@ static bool draft(const struct swz_module *m, struct draft *d)
 	/* a jump back each; more where instructions refer to places */
 	d->fixups.relative_room = d->fixups.absolute_room =
 		(uint32_t)(4 * count + 1024);
-	d->fixups.relative = swz_scratch_alloc(
-		d->fixups.relative_room * sizeof(*d->fixups.relative));
-	d->fixups.absolute = swz_scratch_alloc(
-		d->fixups.absolute_room * sizeof(*d->fixups.absolute));
+	d->fixups.relative = swz_scratch_alloc(d->fixups.relative_room *
+					       sizeof(*d->fixups.relative));
+	d->fixups.absolute = swz_scratch_alloc(d->fixups.absolute_room *
+					       sizeof(*d->fixups.absolute));
 	if (!d->functions || !d->fixups.relative || !d->fixups.absolute)
 		return false;
 	for (uint32_t i = 0; i < m->function_count; i++)

@@ -15,8 +15,9 @@ void swz_cache_begin(const struct swz_module *modules, unsigned count);
 void swz_cache_find(struct swz_module *module);
 
 /* Makes of module->saved what planning the module would: functions, their
- * trampolines (leading to the hook; ids from module->first_id, of which there are
- * `ids` left), resolver. False: there is none, or it cannot be used here, and module->saved is NULL. */
+ * trampolines (leading to the hook; ids from module->first_id, of which there
+ * are `ids` left), resolver. False: there is none, or it cannot be used here,
+ * and module->saved is NULL. */
 bool swz_cache_use(struct swz_module *module, void (*hook)(void), uint32_t ids);
 
 /* Keeps the plan, which nothing has been patched by yet. */

@@ -43,8 +43,7 @@ static bool is_own(const struct stat *st)
 
 static bool look_at_directory(struct stat *st)
 {
-	return directory[0] &&
-	       SWZ_SYSCALL(SYS_stat, directory, st) == 0 &&
+	return directory[0] && SWZ_SYSCALL(SYS_stat, directory, st) == 0 &&
 	       S_ISDIR(st->st_mode) && is_own(st);
 }
 
@@ -261,7 +260,8 @@ bool swz_cache_files_write(const char *name, struct swz_bytes bytes)
 	return false;
 }
 
-/* ------------------------------------------------------------ the least used */
+/* ------------------------------------------------------------ the least used
+ */
 
 struct entry {
 	uint64_t used; /* seconds */

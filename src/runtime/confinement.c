@@ -156,8 +156,8 @@ bool swz_confinement_save(const struct swz_wrapper *wrapper,
 	return false;
 }
 
-const struct swz_wrapper *
-swz_confinement_restore(const struct swz_saved_wrapper *saved)
+const struct swz_wrapper *swz_confinement_restore(
+	const struct swz_saved_wrapper *saved)
 {
 	return saved->which < sizeof(known) / sizeof(*known)
 		       ? &known[saved->which].wrapper

@@ -34,7 +34,7 @@ bool swz_confinement_has(const struct swz_wrapper *wrapper);
  * is the same (NULL: there is none). */
 bool swz_confinement_save(const struct swz_wrapper *wrapper,
 			  struct swz_saved_wrapper *saved);
-const struct swz_wrapper *
-swz_confinement_restore(const struct swz_saved_wrapper *saved);
+const struct swz_wrapper *swz_confinement_restore(
+	const struct swz_saved_wrapper *saved);
 
 #endif

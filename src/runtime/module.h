@@ -81,8 +81,8 @@ bool swz_module_describe(struct swz_module *module,
 enum swz_status swz_module_open(struct swz_module *module) SWZ_MUST_CHECK;
 void swz_module_close(struct swz_module *module);
 
-/* A whole file, read-only, to be unmapped; empty if that does not go. `identity`
- * may be NULL. */
+/* A whole file, read-only, to be unmapped; empty if that does not go.
+ * `identity` may be NULL. */
 struct swz_bytes swz_file_map(const char *path,
 			      struct swz_file_identity *identity);
 

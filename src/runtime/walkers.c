@@ -223,14 +223,12 @@ bool swz_walkers_save(const struct swz_module *m,
 	return false;
 }
 
-const struct swz_wrapper *
-swz_walkers_restore(const struct swz_module *m,
-		    const struct swz_saved_wrapper *saved)
+const struct swz_wrapper *swz_walkers_restore(
+	const struct swz_module *m, const struct swz_saved_wrapper *saved)
 {
 	struct walker *w = &walkers[walker_count];
 
-	if (saved->which >= KNOWN ||
-	    saved->helper >= m->end - m->load_bias ||
+	if (saved->which >= KNOWN || saved->helper >= m->end - m->load_bias ||
 	    walker_count == sizeof(walkers) / sizeof(*walkers))
 		return NULL;
 	w->wrapper.entry = known[saved->which].entry;

@@ -24,8 +24,7 @@ void swz_walkers_mark(struct swz_module *module);
 bool swz_walkers_save(const struct swz_module *module,
 		      const struct swz_wrapper *wrapper,
 		      struct swz_saved_wrapper *saved);
-const struct swz_wrapper *
-swz_walkers_restore(const struct swz_module *module,
-		    const struct swz_saved_wrapper *saved);
+const struct swz_wrapper *swz_walkers_restore(
+	const struct swz_module *module, const struct swz_saved_wrapper *saved);
 
 #endif

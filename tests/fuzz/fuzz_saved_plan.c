@@ -59,9 +59,8 @@ static void use(const struct swz_saved_plan *plan)
 			patch(&h->key, f);
 	}
 	for (uint32_t i = 0; i < h->wrappers; i++)
-		memset(region +
-			       plan->functions[plan->wrappers[i].function]
-				       .trampoline,
+		memset(region + plan->functions[plan->wrappers[i].function]
+					.trampoline,
 		       0, SWZ_TRAMPOLINE_WRAPPING);
 	free(region);
 }

@@ -105,9 +105,9 @@ static bool check_move(struct swz_decoder *decoder, struct swz_bytes code,
 	/* what lea loads is in reach of one only */
 	if (move(&moved) == SWZ_E_RANGE || again != written)
 		return false;
-	ck_assert_msg(memcmp(moved.bytes + BEGIN, wanted.bytes + BEGIN,
-			     written) == 0,
-		      "differs: %#lx", (unsigned long)address);
+	ck_assert_msg(
+		memcmp(moved.bytes + BEGIN, wanted.bytes + BEGIN, written) == 0,
+		"differs: %#lx", (unsigned long)address);
 	return true;
 }
 
@@ -135,8 +135,8 @@ START_TEST(moved_prologues_are_as_if_relocated_there)
 	section.address = swz_elf_section(&elf, ".eh_frame")->sh_addr;
 	swz_fde_begin(&it, &section);
 	while (swz_fde_next(&it, &fde)) {
-		struct swz_bytes code =
-			swz_elf_bytes_at(&elf, fde.start, fde.size);
+		struct swz_bytes code = swz_elf_bytes_at(&elf, fde.start,
+							 fde.size);
 
 		if (code.size && swz_fde_is_function(&fde))
 			count += check_move(decoder, code, fde.start);
@@ -169,7 +169,8 @@ END_TEST
 /* lea 0x7ff00000(%rip), %rdi, from a region that does not reach that far. */
 START_TEST(an_address_that_replaced_a_lea_moves_with_the_module)
 {
-	static const uint8_t code[] = {0x48, 0x8d, 0x3d, 0, 0, 0xf0, 0x7f, 0xc3};
+	static const uint8_t code[] = {0x48, 0x8d, 0x3d, 0,
+				       0,    0xf0, 0x7f, 0xc3};
 	struct swz_decoder *decoder = swz_decoder_new(zeroed);
 	struct swz_bytes bytes = {code, sizeof(code)};
 	struct region region;
@@ -188,7 +189,7 @@ END_TEST
 
 START_TEST(a_number_of_the_program_stays)
 {
-	static const uint8_t code[] = {0x48, 0xbf, 0x34, 0x12, 0, 0,
+	static const uint8_t code[] = {0x48, 0xbf, 0x34, 0x12, 0,   0,
 				       0,    0x7f, 0,    0,    0xc3};
 	struct swz_decoder *decoder = swz_decoder_new(zeroed);
 	struct swz_bytes bytes = {code, sizeof(code)};
@@ -224,10 +225,10 @@ START_TEST(what_is_no_relocated_code_is_not_understood)
 	static const uint8_t call[] = {0xe8, 0, 0, 0, 0, 0xc3, 0, 0, 0,
 				       0,    0, 0, 0, 0, 0,    0, 0, 0};
 	static const uint8_t far_inside[] = {0xeb, 0x70, 0xc3};
-	static const struct swz_bytes cases[] = {{endless, sizeof(endless)},
-						 {call, sizeof(call)},
-						 {far_inside,
-						  sizeof(far_inside)}};
+	static const struct swz_bytes cases[] = {
+		{endless, sizeof(endless)},
+		{call, sizeof(call)},
+		{far_inside, sizeof(far_inside)}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct swz_fixups fixups = {0};

@@ -83,8 +83,8 @@ static enum swz_status open_first(uint64_t bytes)
 	enum swz_status status;
 
 	memcpy(copy, file.bytes, bytes);
-	status = swz_saved_plan_open(&plan,
-				     (struct swz_bytes){copy, bytes}, &key);
+	status = swz_saved_plan_open(&plan, (struct swz_bytes){copy, bytes},
+				     &key);
 	free(copy);
 	return status;
 }
