@@ -70,7 +70,7 @@ SO_LDFLAGS := -shared -nostartfiles -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z
 	      $(SWZ_MAP:%=-Wl,--version-script=%) \
 	      $(SWZ_LDSCRIPT:%=-Wl,-T,%)
 
-OFFLINE_LIBS = $(DW_LIBS) $(IBERTY_LIBS) $(ZSTD_LIBS) -lm
+OFFLINE_LIBS = $(DW_LIBS) $(IBERTY_LIBS) $(ZSTD_LIBS) $(Z_LIBS) -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	    -fno-omit-frame-pointer -O1
 
@@ -266,6 +266,11 @@ check-relocator: $(B)/test/unit/test_relocate_forms	## run every form of instruc
 .PHONY: check-fresh
 check-fresh:			## demo and check in a minimal Debian root (as root)
 	scripts/check-fresh
+
+.PHONY: check-viewers
+check-viewers: all tests	## what other programs' readers make of the output (fetches some from npm)
+	scripts/fetch-viewers
+	VERBOSE=1 tests/run test_viewers
 
 .PHONY: check-gcc
 check-gcc: all			## GCC's own run-time tests, natively and profiled (fetches them)

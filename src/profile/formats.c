@@ -67,6 +67,48 @@ static const struct swz_format formats[] = {
 		.section = write_folded,
 	},
 	{
+		.name = "speedscope",
+		.description = "a flame graph for speedscope (JSON)",
+		.takes = SWZ_TAKES_SORT,
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES,
+		.begin = swz_begin_speedscope,
+		.section = swz_write_speedscope,
+		.end = swz_end_speedscope,
+	},
+	{
+		.name = "pprof",
+		.description = "for pprof (profile.proto, compressed)",
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES |
+			 SWZ_NEEDS_PLACES,
+		.prefix = "pprof.",
+		.suffix = ".pb.gz",
+		.begin = swz_begin_pprof,
+		.section = swz_write_pprof,
+		.end = swz_end_pprof,
+	},
+	{
+		.name = "dot",
+		.description = "the call graph for graphviz, coloured by cost",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_LIMIT,
+		.section = swz_write_dot,
+	},
+	{
+		.name = "csv",
+		.description = "the table of functions for spreadsheets",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
+			 SWZ_FILTERS_ROWS,
+		.needs = SWZ_NEEDS_LINES,
+		.section = swz_write_csv,
+	},
+	{
+		.name = "json",
+		.description = "functions, calls and contexts for programs",
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES,
+		.begin = swz_begin_json,
+		.section = swz_write_json,
+		.end = swz_end_json,
+	},
+	{
 		.name = "info",
 		.description = "what the file holds: command, threads, "
 			       "modules, refusals",

@@ -118,6 +118,33 @@ void swz_write_tree(FILE *stream, const struct swz_section *section,
 void swz_write_folded(FILE *stream, const struct swz_section *section,
 		      const struct swz_table_options *options);
 
+/* The table of functions as comma-separated values. */
+void swz_write_csv(struct swz_writer *writer,
+		   const struct swz_section *section);
+
+/* Functions, the calls between them, and contexts. */
+void swz_begin_json(struct swz_writer *writer);
+void swz_write_json(struct swz_writer *writer,
+		    const struct swz_section *section);
+void swz_end_json(struct swz_writer *writer);
+
+/* The file format of speedscope; sorted by calls: with the number of calls for
+ * the weights. */
+void swz_begin_speedscope(struct swz_writer *writer);
+void swz_write_speedscope(struct swz_writer *writer,
+			  const struct swz_section *section);
+void swz_end_speedscope(struct swz_writer *writer);
+
+/* A graph for graphviz. */
+void swz_write_dot(struct swz_writer *writer,
+		   const struct swz_section *section);
+
+/* profile.proto of pprof, compressed by gzip. */
+void swz_begin_pprof(struct swz_writer *writer);
+void swz_write_pprof(struct swz_writer *writer,
+		     const struct swz_section *section);
+void swz_end_pprof(struct swz_writer *writer);
+
 /* What a profile file holds. */
 void swz_write_info(FILE *stream, struct swz_profile *profile);
 

@@ -1,13 +1,19 @@
-"""Reads what swizzle-dump has written, by nothing but the format's own rules,
-and prints one line per function: calls, self time, name, module, separated by
-tabs and sorted. What a format does not have is "-". So two formats are compared
-by diff.
+"""Reads what swizzle-dump has written, by nothing but the formats' own rules,
+and prints where functions have other calls or self times than in a text table.
 
-  read_format.py FORMAT [OPTION...] <output
-    names: without modules; no-calls, no-self: without these; folded-names:
-    with names as they are in folded stacks
+  read_format.py TABLE FORMAT,FILE[,OPTION]...
+
+Options: names: without modules; no-calls, no-self: without these;
+folded-names: with names as they are in folded stacks; plain-names: without what
+some formats cannot have in names.
 """
 
+import csv
+import difflib
+import gzip
+import html
+import io
+import json
 import re
 import sys
 from collections import defaultdict
@@ -100,31 +106,254 @@ def folded_name(name):
     return re.sub(r" (?=[0-9])", "_", name.replace(";", ":"))
 
 
+def plain_name(name):
+    """What no format has in common: control characters, and no UTF-8."""
+    return re.sub("[\\x00-\\x1f\\x7f\udc80-\udcff\ufffd]", "?", name)
+
+
+def base_name(path):
+    return path.rsplit("/", 1)[-1] if path else "-"
+
+
+def read_callgrind(data, sums):
+    names, own, called = {}, None, None
+    inclusive = 0  # lines that are of the calls before them
+
+    def name_of(kind, text):
+        number, _, name = text.partition(" ")
+        if name:
+            names[kind, number] = name
+        return names[kind, number]
+
+    for line in data.decode(errors="surrogateescape").split("\n"):
+        key, equals, value = line.partition("=")
+        if line.startswith("part:"):
+            names = {}
+        if equals and key == "ob":
+            module = callee_module = base_name(name_of("ob", value))
+        elif equals and key == "cob":
+            callee_module = base_name(name_of("ob", value))
+        elif equals and key == "fn":
+            own = (name_of("fn", value), module)
+        elif equals and key == "cfn":
+            called = (name_of("fn", value), callee_module)
+            callee_module = module
+        elif equals and key == "calls":
+            sums.add(*called, int(value.split()[0]), 0)
+            inclusive = 1
+        elif re.match("[0-9]+ -?[0-9]+$", line):
+            if not inclusive:
+                sums.add(*own, 0, int(line.split()[1]))
+            inclusive = 0
+    for table in (sums.calls, sums.self_ns):
+        for name, module in list(table):
+            if module == "???":
+                table[name, "-"] += table.pop((name, module))
+
+
+def read_csv(data, sums):
+    rows = csv.DictReader(io.StringIO(data.decode(errors="surrogateescape"),
+                                      newline=""))
+    for row in rows:
+        if None in row or None in row.values():
+            fail("fields: %s" % row)
+        sums.add(row["function"], row["module"], int(row["calls"]),
+                 int(row["self_ns"]))
+
+
+def read_json(data, sums):
+    """Also checks that contexts and edges say what the functions say."""
+    for part in json.loads(data)["parts"]:
+        functions = part["functions"]
+        calls, self_ns = [0] * len(functions), [0] * len(functions)
+        edges = [0] * len(functions)
+        inclusive = [c["self_ns"] for c in part["contexts"]]
+        for context in part["contexts"]:
+            calls[context["function"]] += context["calls"]
+            self_ns[context["function"]] += context["self_ns"]
+        for i in range(len(inclusive) - 1, 0, -1):
+            inclusive[part["contexts"][i]["parent"]] += inclusive[i]
+        if inclusive != [c["incl_ns"] for c in part["contexts"]]:
+            fail("inclusive times")
+        if inclusive[0] != part["total_ns"]:
+            fail("total")
+        for edge in part["edges"]:
+            edges[edge["callee"]] += edge["calls"]
+        for i, function in enumerate(functions):
+            if (calls[i] != function["calls"] or
+                    self_ns[i] != function["self_ns"]):
+                fail("contexts of %s" % function)
+            if edges[i] != calls[i] and function["module"]:
+                fail("edges to %s" % function)
+            sums.add(function["name"], base_name(function["module"]), calls[i],
+                     self_ns[i])
+
+
+def read_speedscope(data, sums, of_calls=False):
+    document = json.loads(data)
+    frames = document["shared"]["frames"]
+    for profile in document["profiles"]:
+        if profile["type"] != "sampled" or profile["unit"] != (
+                "none" if of_calls else "nanoseconds"):
+            fail("type or unit")
+        if len(profile["samples"]) != len(profile["weights"]):
+            fail("samples and weights")
+        if (profile["endValue"] - profile["startValue"] !=
+                sum(profile["weights"])):
+            fail("endValue")
+        for stack, weight in zip(profile["samples"], profile["weights"]):
+            name = frames[stack[-1]]["name"]
+            sums.add(name, "-", weight if of_calls else 0,
+                     0 if of_calls else weight)
+
+
+def read_dot(data, sums):
+    """Also checks that the arrows to a function have its calls."""
+    text = r'((?:[^"\\]|\\.)*?)'
+    calls, into = {}, defaultdict(int)
+    for line in data.decode().split("\n"):
+        match = re.match(r'\tf([0-9]+) \[label="' + text + r"\\n" + text +
+                         r"\\n[0-9.]+% \(self [0-9.]+%\)\\n([0-9]+) calls\"",
+                         line)
+        if match:
+            name, module = [html.unescape(re.sub(r"\\(.)", r"\1", t))
+                            for t in match.group(2, 3)]
+            calls[match.group(1)] = int(match.group(4))
+            sums.add(name, module, int(match.group(4)), 0)
+        match = re.match(r'\tf([0-9]+) -> f([0-9]+) \[label="[0-9.]+%\\n'
+                         r'([0-9]+)"', line)
+        if match:
+            into[match.group(2)] += int(match.group(3))
+    for number, count in calls.items():
+        if into[number] != count:
+            fail("%d calls of f%s by arrows, %d" % (into[number], number,
+                                                    count))
+
+
+def fields_of(data):
+    """The fields of a protocol buffers message: (number, value)."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value, shift = 0, 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        elif key & 7 == 2:
+            size = varint()
+            if at + size > len(data):
+                fail("a field ends after the message")
+            yield key >> 3, data[at:at + size]
+            at += size
+        else:
+            fail("wire type %d" % (key & 7))
+
+
+def numbers_of(data):
+    value, shift = 0, 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield value
+            value, shift = 0, 0
+
+
+def read_pprof(data, sums):
+    """By the field numbers of profile.proto."""
+    strings, samples, types = [], [], []
+    tables = {3: {}, 4: {}, 5: {}}  # mappings, locations, functions
+    for field, value in fields_of(gzip.decompress(data)):
+        if field == 6:
+            strings.append(value.decode())
+        elif field == 2:
+            samples.append(list(fields_of(value)))
+        elif field == 1:
+            types.append(dict(fields_of(value)))
+        elif field in tables:
+            entry = list(fields_of(value))
+            tables[field][dict(entry)[1]] = entry
+    if strings[0] != "":
+        fail("the first string")
+    if [(strings[t[1]], strings[t[2]]) for t in types] != [
+            ("calls", "count"), ("time", "nanoseconds")]:
+        fail("types of samples")
+    for sample in samples:
+        sample = dict(sample)
+        location = tables[4][next(numbers_of(sample[1]))]
+        for other in numbers_of(sample[1]):
+            tables[4][other]
+        line = dict(fields_of([v for f, v in location if f == 4][-1]))
+        function = dict(tables[5][line[1]])
+        mapping = dict(tables[3].get(dict(location).get(2), []))
+        calls, self_ns = numbers_of(sample[2])
+        sums.add(strings[function.get(2, 0)],
+                 base_name(strings[mapping.get(5, 0)]), calls, self_ns)
+
+
 READERS = {
     "text": read_text,
     "tree": read_tree,
     "folded": read_folded,
     "folded-calls": lambda data, sums: read_folded(data, sums, True),
+    "callgrind": read_callgrind,
+    "csv": read_csv,
+    "json": read_json,
+    "speedscope": read_speedscope,
+    "speedscope-calls": lambda data, sums: read_speedscope(data, sums, True),
+    "dot": read_dot,
+    "pprof": read_pprof,
 }
 
 
-def main():
-    form, options = sys.argv[1], sys.argv[2:]
-    sums = Sums()
-    READERS[form](sys.stdin.buffer.read(), sums)
+def rows_of(sums, options):
     rows = defaultdict(lambda: [0, 0])
-    for (name, module), calls in list(sums.calls.items()):
-        key = (folded_name(name) if "folded-names" in options else name,
-               "-" if "names" in options else module)
-        rows[key][0] += calls
-        rows[key][1] += sums.self_ns[name, module]
+    for name, module in set(sums.calls) | set(sums.self_ns):
+        shown = name
+        if "folded-names" in options:
+            shown = folded_name(shown)
+        if "plain-names" in options:
+            shown = plain_name(shown)
+        key = shown, "-" if "names" in options else module
+        rows[key][0] += sums.calls.get((name, module), 0)
+        rows[key][1] += sums.self_ns.get((name, module), 0)
     out = []
     for (name, module), (calls, self_ns) in sorted(rows.items()):
         values = ["-" if "no-calls" in options else str(calls),
                   "-" if "no-self" in options else str(self_ns)]
         if set(values) - {"-", "0"}:
-            out.append("\t".join(values + [name, module]) + "\n")
-    sys.stdout.buffer.write("".join(out).encode(errors="surrogateescape"))
+            out.append("  ".join(values + [name, module]))
+    return out
+
+
+def read(form, path):
+    sums = Sums()
+    with open(path, "rb") as file:
+        READERS[form](file.read(), sums)
+    return sums
+
+
+def main():
+    table = read("text", sys.argv[1])
+    if not table.calls:
+        fail("no functions at all")
+    for argument in sys.argv[2:]:
+        form, path, *options = argument.split(",")
+        expected = rows_of(table, options)
+        found = rows_of(read(form, path), options)
+        for line in difflib.unified_diff(expected, found, "text", form,
+                                         lineterm="", n=0):
+            print(line.encode(errors="backslashreplace").decode())
 
 
 main()

@@ -12,45 +12,40 @@ dump() { # OPTION...: of the file profile, into `out`; silently
 	assert_empty err
 }
 
-functions() { # FORMAT [OPTION...]: what read_format.py finds in `out`
-	python3 "$TOP/tests/e2e/read_format.py" "$@" <out >functions 2>python.err ||
-		fail "cannot be read: $(tail -n 3 python.err)"
-}
-
-# The functions of a format are those of the text table; the words after -- are
-# for read_format.py, and how it is to treat the table.
-assert_agrees() { # FORMAT-TO-READ DUMP-OPTION... [-- WORD...]
-	local form=$1
-	local options=()
-	shift
-	while [ $# -gt 0 ] && [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	[ $# -eq 0 ] || shift
-	dump "${options[@]}"
-	functions "$form" "$@"
-	mv functions theirs
-	cp table out
-	functions text "$@"
-	[ -s theirs ] || fail 'no functions at all'
-	assert_same functions theirs
+# Each of the files is of the same functions as the text table in `table`.
+assert_agree() { # FORMAT,FILE[,OPTION]...: for read_format.py
+	capture python3 "$TOP/tests/e2e/read_format.py" table "$@"
+	assert_status 0
+	assert_empty out
 }
 
 all_agree() { # OPTION...: of swizzle-dump
-	it "text $*"
-	dump -f text "$@"
-	cp out table
-	it "tree $*"
-	assert_agrees tree -f tree "$@"
-	it "folded $*"
-	assert_agrees folded -f folded "$@" -- names no-calls folded-names
-	it "folded -s calls $*"
-	assert_agrees folded-calls -f folded -s calls "$@" \
-		-- names no-self folded-names
+	local format
+	it "all formats $*"
+	for format in text tree folded speedscope pprof csv json callgrind; do
+		dump -f $format "$@"
+		mv out "all.$format"
+	done
+	for format in folded speedscope; do
+		dump -f $format -s calls "$@"
+		mv out "all.$format-calls"
+	done
+	dump -f dot --percent-limit 0 "$@"
+	mv out all.dot
+	mv all.text table
+	assert_agree tree,all.tree csv,all.csv callgrind,all.callgrind \
+		json,all.json,plain-names pprof,all.pprof,plain-names \
+		dot,all.dot,no-self,plain-names \
+		folded,all.folded,names,no-calls,folded-names \
+		folded-calls,all.folded-calls,names,no-self,folded-names \
+		speedscope,all.speedscope,names,no-calls,plain-names \
+		speedscope-calls,all.speedscope-calls,names,no-self,plain-names
 }
 
 "$RUN" -o profile "$TARGETS/names" >/dev/null || abort 'no profile'
+it 'names with what is special to some format'
+assert_calls profile 'semi;colon' 1 'comma, 12 34' 2 'quo"te' 3 'back\\slash' 4 \
+	'</script><!--' 5 'café' 6 $'latin\xe9' 7 'tab?here' 8 '%s%n\\n' 9
 all_agree
 
 "$RUN" -o profile "$TARGETS/workers" >/dev/null || abort 'no profile'
@@ -180,12 +175,8 @@ it 'several files'
 mv profile first
 "$RUN" -o second "$TARGETS/workers" >/dev/null
 "$DUMP" -f text first second >table
-"$DUMP" -f tree first second >out
-functions tree
-mv functions theirs
-cp table out
-functions text
-assert_same functions theirs
+"$DUMP" -f tree first second >both
+assert_agree tree,both
 assert_eq 200 "$(row table calls shop::round)" 'calls in both'
 mv first profile
 
@@ -206,7 +197,7 @@ refuses 'not a pattern' -f folded -H ''
 refuses 'unknown format' -f nonsense
 capture "$DUMP" -f help
 assert_status 0
-for format in callgrind text tree folded info; do
+for format in callgrind text tree folded speedscope pprof dot csv json info; do
 	assert_matches out "^$format +[a-z]"
 done
 

@@ -1,0 +1,112 @@
+# shellcheck shell=bash
+# Those who read what swizzle-dump writes read it: graphviz; pprof-format (node)
+# and speedscope (chromium), where scripts/fetch-viewers has fetched them.
+modules=${SWIZZLE_VIEWERS:-${XDG_CACHE_HOME:-$HOME/.cache}/swizzle/viewers}/node_modules
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3
+need_targets workers names
+tested=0
+
+have() { # WHAT FILE|COMMAND...: says what is not there
+	local what=$1 thing
+	shift
+	for thing; do
+		if [ ! -e "$thing" ] && ! command -v "$thing" >/dev/null; then
+			echo "not tested: $what, without ${thing##*/}"
+			return 1
+		fi
+	done
+	tested=$((tested + 1))
+}
+
+"$RUN" -o profile "$TARGETS/workers" >/dev/null || abort 'no profile'
+"$RUN" -o odd "$TARGETS/names" >/dev/null || abort 'no profile'
+
+if have graphviz dot; then
+	it 'graphviz'
+	for limit in 0 2; do
+		"$DUMP" -f dot --percent-limit $limit profile >graph
+		capture dot -Tsvg graph
+		assert_status 0
+		assert_empty err
+		assert_eq "$(grep -c '^	f[0-9]* \[' graph)" \
+			"$(grep -c 'class="node"' out)" boxes
+		assert_eq "$(grep -c '^	f[0-9]* -> ' graph)" \
+			"$(grep -c 'class="edge"' out)" arrows
+	done
+	assert_le "$(grep -c 'class="node"' out)" 30 'boxes at 2 percent'
+	it 'graphviz: one graph per thread'
+	"$DUMP" -f dot --thread-parts profile >graph
+	capture dot -Tsvg graph
+	assert_status 0
+	assert_eq 5 "$(grep -c '^<svg' out)" graphs
+	it 'graphviz: names'
+	"$DUMP" -f dot --percent-limit 0 odd | dot -Tsvg >out 2>err
+	assert_empty err
+	python3 -c '
+import sys, xml.etree.ElementTree as tree
+for text in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}text"):
+    print(text.text)' out >texts
+	for name in 'semi;colon' 'comma, 12 34' 'quo"te' 'back\slash' \
+		'</script><!--' 'café' 'latin?' 'tab?here' '%s%n\n'; do
+		grep -q -x -F -e "$name" texts || fail "no box for $name"
+	done
+fi
+
+if have pprof node "$modules/pprof-format"; then
+	it 'pprof-format'
+	count() { # OPTION...: swizzle-dump's
+		"$DUMP" -q -f pprof -o p "$@"
+		capture node "$TOP/tests/e2e/pprof_functions.js" "$modules" p
+		assert_status 0
+	}
+	count profile
+	dump_table profile
+	for name in work shop::round 'shop::price(int)' 'shop::price(double)' \
+		shop::countdown shop::odd shop::even shop::refuse main; do
+		assert_contains out \
+			"$(row table calls "$name") $(row table self "$name") $name"
+	done
+	assert_eq "$(sed -n 's/^# total \([0-9]*\) ns.*/\1/p' table)" \
+		"$(awk '{ sum += $2 } END { printf "%.0f", sum }' out)" total
+	count odd
+	assert_matches out '^6 [0-9]+ café$'
+	assert_matches out '^7 [0-9]+ latin\?$'
+fi
+
+if have speedscope chromium "$modules/speedscope/dist/release/index.html"; then
+	it 'speedscope'
+	page=$modules/speedscope/dist/release/index.html
+	show() { # OPTION...: swizzle-dump's; what the page shows, as text
+		"$DUMP" -q -f speedscope -o s.json "$@"
+		# what speedscope's own command does with a file
+		printf 'speedscope.loadFileFromBase64("s.json", "%s")' \
+			"$(base64 -w0 s.json)" >load.js
+		timeout 120 chromium --headless --no-sandbox --disable-gpu --window-size=900,9000 \
+			--user-data-dir="$TMP/chromium" \
+			--virtual-time-budget=20000 --dump-dom \
+			"file://$page#localProfilePath=$TMP/load.js&view=sandwich" \
+			>dom 2>err
+		sed 's/<t[rd][^>]*>/\n/g; s/<[^>]*>/ /g' dom >shown
+	}
+	# (the page has only the rows that are visible) a row is: total, self, name, a line each
+	self_of() { # NAME
+		grep -x -F -B 1 "  $1  " shown | head -n 1 | sed 's/(.*//' | xargs
+	}
+	show -s calls -F 'shop::round' profile
+	for name in 'shop::round 100' 'shop::price(int) 300' \
+		'shop::price(double) 100' 'shop::countdown 500' \
+		'shop::even 300' 'shop::odd 200' 'shop::refuse 100'; do
+		assert_eq "${name##* }" "$(self_of "${name% *}")" "calls of ${name% *}"
+	done
+	show -s calls odd
+	assert_eq 1 "$(self_of 'semi;colon')"
+	assert_eq 6 "$(self_of 'café')"
+	assert_eq 4 "$(self_of 'back\slash')"
+	show --thread-parts profile
+	assert_matches dom '<title>[^<]*workers/[0-9]+ - speedscope'
+fi
+
+[ $tested -gt 0 ] || skip 'no viewer is there (scripts/fetch-viewers)'
+finish
