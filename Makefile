@@ -80,6 +80,10 @@ BASE_SRC    := $(wildcard src/base/*.c)
 PROFILE_SRC := $(wildcard src/profile/*.c)
 RUNTIME_SRC := $(wildcard src/runtime/*.c)
 TOOLS_SRC   := $(wildcard src/tools/*.c)
+# The page that `swizzle-dump -f html` fills: its parts, and the object that
+# holds it in two pieces, before and after the data.
+PAGE_PARTS  := src/html/index.html $(wildcard src/html/*.css src/html/*.js)
+PAGE_SRC    := src/html/page.S
 THUNKS_SRC  := $(wildcard thunks/*.c)
 ASM_SRC     := $(wildcard asm/x86_64/*.S)
 # The part of thunks/ that is pure computation: unit tests link it.
@@ -98,7 +102,7 @@ TARGET_SRC  := $(wildcard tests/targets/*.c tests/targets/*.cc \
 		 tests/targets/*.S)
 HEADERS     := $(wildcard include/*.h include/*/*.h)
 MAN_SRC     := $(wildcard man/*.1)
-SCRIPTS     := $(wildcard scripts/*) .ci/run tests/run tests/run-unit \
+SCRIPTS     := $(wildcard scripts/*) src/html/assemble .ci/run tests/run tests/run-unit \
 	       tests/bench/run tests/bench/startup $(wildcard tests/e2e/*.sh)
 
 offline = $(patsubst %,$(B)/obj/offline/%.o,$(basename $(1)))
@@ -123,7 +127,7 @@ $(B)/bin/swizzle-run: scripts/swizzle-run config.mk
 	@chmod 755 $@
 
 $(TOOLS): $(B)/bin/%: $(B)/obj/offline/src/tools/%.o \
-		$(call offline,$(PROFILE_SRC) $(BASE_SRC))
+		$(call offline,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
@@ -173,12 +177,18 @@ $(B)/obj/asan/%.o: %.S $(OBJ_DEPS)
 
 -include $(shell test -d $(B)/obj && find $(B)/obj -name '*.d')
 
+$(B)/html/tail: src/html/assemble $(PAGE_PARTS)
+	@mkdir -p $(@D)
+	src/html/assemble $(B)/html
+
+$(B)/obj/offline/src/html/page.o $(B)/obj/asan/src/html/page.o: $(B)/html/tail
+
 # --- unit tests --------------------------------------------------------------
 # Each tests/unit/test_*.c is a program.  The rest comes from an archive, so
 # that a test holds only what it uses.
 
-UNIT_PARTS := $(UNIT_HELP) $(TESTASM_SRC) $(PROFILE_SRC) $(BASE_SRC) \
-	      $(THUNKS_PURE) $(RUNTIME_PURE)
+UNIT_PARTS := $(UNIT_HELP) $(TESTASM_SRC) $(PROFILE_SRC) $(PAGE_SRC) \
+	      $(BASE_SRC) $(THUNKS_PURE) $(RUNTIME_PURE)
 UNIT_LIBS = $(OFFLINE_LIBS) $(CAPSTONE_A) $(CHECK_LIBS)
 UNIT_BIN := $(patsubst tests/%.c,$(B)/test/%,$(UNIT_TESTS))
 ASAN_BIN := $(patsubst tests/%.c,$(B)/asan/test/%,$(UNIT_TESTS))
@@ -203,7 +213,7 @@ $(ASAN_BIN): $(B)/asan/test/%: $(B)/obj/asan/tests/%.o $(B)/obj/asan/unit.a
 
 ASAN_TOOLS := $(patsubst src/tools/%.c,$(B)/asan/bin/%,$(TOOLS_SRC))
 $(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \
-		$(call asan,$(PROFILE_SRC) $(BASE_SRC))
+		$(call asan,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
@@ -263,6 +273,10 @@ check-relocator: $(B)/test/unit/test_relocate_forms	## run every form of instruc
 		'(' -name '*.so*' -o -perm -111 ')' -print0 2>/dev/null | \
 		xargs -0 -n 10000 $<
 
+.PHONY: check-html
+check-html: all tests		## the page of swizzle-dump -f html, in headless Chromium
+	tests/run test_html
+
 .PHONY: check-fresh
 check-fresh:			## demo and check in a minimal Debian root (as root)
 	scripts/check-fresh
@@ -300,12 +314,14 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 FUZZ_FLAGS = -std=gnu11 -g -O1 $(CPPFLAGS_ALL) \
 	     -fsanitize=fuzzer,address,undefined \
 	     -fno-sanitize-recover=undefined -DSWZ_FUZZ
-FUZZ_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(BASE_SRC) $(THUNKS_PURE)
+FUZZ_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
+	      $(THUNKS_PURE)
 
 $(FUZZ_BIN): $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) $(HEADERS) \
-		$(wildcard src/*/*.h thunks/*.h tests/*/*.h) $(OBJ_DEPS)
+		$(wildcard src/*/*.h thunks/*.h tests/*/*.h) $(OBJ_DEPS) \
+		$(B)/html/tail
 	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^) $(OFFLINE_LIBS) \
+	$(CLANG) $(FUZZ_FLAGS) -o $@ $(filter %.c %.S,$^) $(OFFLINE_LIBS) \
 		$(CAPSTONE_A) $(CHECK_LIBS)
 
 .PHONY: fuzz

@@ -109,6 +109,17 @@ static const struct swz_format formats[] = {
 		.end = swz_end_json,
 	},
 	{
+		.name = "html",
+		.description = "a page for a browser, in one file",
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_PLACES |
+			 SWZ_NEEDS_LINES | SWZ_NEEDS_THREADS,
+		.prefix = "swizzle.",
+		.suffix = ".html",
+		.begin = swz_html_begin,
+		.section = swz_html_section,
+		.end = swz_html_end,
+	},
+	{
 		.name = "info",
 		.description = "what the file holds: command, threads, "
 			       "modules, refusals",

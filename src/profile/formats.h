@@ -69,8 +69,10 @@ enum swz_format_takes {
 
 enum swz_format_needs {
 	SWZ_NEEDS_CONTEXTS = 1,
-	SWZ_NEEDS_LINES = 2, /* source lines */
-	SWZ_NEEDS_PLACES = 4 /* contexts are told apart by the place of calls */
+	SWZ_NEEDS_LINES = 2,  /* source lines */
+	SWZ_NEEDS_PLACES = 4, /* contexts are told apart by the place of calls
+			       */
+	SWZ_NEEDS_THREADS = 8 /* a section per thread */
 };
 
 struct swz_format {
@@ -144,6 +146,12 @@ void swz_begin_pprof(struct swz_writer *writer);
 void swz_write_pprof(struct swz_writer *writer,
 		     const struct swz_section *section);
 void swz_end_pprof(struct swz_writer *writer);
+
+/* A page for a browser: its beginning, a thread of it, its end. */
+void swz_html_begin(struct swz_writer *writer);
+void swz_html_section(struct swz_writer *writer,
+		      const struct swz_section *section);
+void swz_html_end(struct swz_writer *writer);
 
 /* What a profile file holds. */
 void swz_write_info(FILE *stream, struct swz_profile *profile);

@@ -771,7 +771,8 @@ static int dump_reports(struct input *input, const struct options *options)
 				 input->profiles[i]);
 	if (!swz_view_is_whole(&options->view))
 		prepare_view(input, &catalog, options);
-	if (options->thread_parts || options->separate_threads)
+	if (options->thread_parts || options->separate_threads ||
+	    options->format->needs & SWZ_NEEDS_THREADS)
 		status = dump_threads(input, options);
 	else
 		status = dump_merged(input, &catalog, options);

@@ -1,0 +1,437 @@
+// What both charts have in common: a canvas with a window [from, to] onto a
+// line from 0 to `extent`, rows below each other, an overview above, and the
+// mouse. A chart says how to draw and what lies at a point.
+
+const ROW = 19;
+const RULER = 22;
+
+class Chart {
+	constructor(app) {
+		this.app = app;
+		this.canvas = $('chart');
+		this.map = $('map');
+		this.from = 0;
+		this.to = 1;
+		this.scroll = 0; // in pixels
+		this.widths = new Map();
+		this.draw = onceAFrame(() => this.drawNow());
+	}
+
+	get model() {
+		return this.app.model;
+	}
+
+	// ---- the window ----
+
+	span() {
+		return this.to - this.from;
+	}
+
+	// The narrowest window: what a double can still tell apart.
+	narrowest() {
+		return Math.max(this.extent() * 1e-12, 1e-3);
+	}
+
+	setWindow(from, to) {
+		const extent = this.extent() || 1;
+		const span = clamp(to - from, Math.min(this.narrowest(), extent),
+			extent);
+
+		this.from = clamp(from, 0, extent - span);
+		this.to = this.from + span;
+		this.draw();
+	}
+
+	// Goes there in a few frames, so that one sees where.
+	glide(from, to) {
+		const begin = performance.now();
+		const old = [this.from, this.to];
+		const token = {};
+
+		this.gliding = token;
+		if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
+			this.gliding = null;
+			this.setWindow(from, to);
+			return;
+		}
+		const step = () => {
+			if (this.gliding !== token)
+				return;
+			const part = Math.min(1, (performance.now() - begin) / 160);
+			const ease = 1 - (1 - part) ** 3;
+
+			this.setWindow(old[0] + (from - old[0]) * ease,
+				old[1] + (to - old[1]) * ease);
+			if (part < 1)
+				requestAnimationFrame(step);
+			else
+				this.gliding = null;
+		};
+
+		step();
+	}
+
+	zoom(factor, center) {
+		const at = center === undefined ? (this.from + this.to) / 2 : center;
+
+		this.gliding = null;
+		this.setWindow(at - (at - this.from) * factor,
+			at + (this.to - at) * factor);
+	}
+
+	pan(share) {
+		this.gliding = null;
+		this.setWindow(this.from + share * this.span(),
+			this.to + share * this.span());
+	}
+
+	showAll() {
+		this.glide(0, this.extent());
+	}
+
+	scrollTo(pixels) {
+		this.scroll = clamp(pixels, 0, Math.max(0, this.height() -
+			this.view().height + 4));
+		this.draw();
+	}
+
+	// ---- the canvas ----
+
+	view() {
+		const stage = $('stage');
+
+		return {width: stage.clientWidth, height: stage.clientHeight};
+	}
+
+	prepare(canvas, width, height) {
+		const ratio = window.devicePixelRatio || 1;
+
+		if (canvas.width !== Math.round(width * ratio) ||
+			canvas.height !== Math.round(height * ratio)) {
+			canvas.width = Math.round(width * ratio);
+			canvas.height = Math.round(height * ratio);
+			canvas.style.width = width + 'px';
+			canvas.style.height = height + 'px';
+		}
+		const context = canvas.getContext('2d');
+
+		context.setTransform(ratio, 0, 0, ratio, 0, 0);
+		context.clearRect(0, 0, width, height);
+		return context;
+	}
+
+	toX(value) {
+		return (value - this.from) / this.span() * this.view().width;
+	}
+
+	toValue(x) {
+		return this.from + x / this.view().width * this.span();
+	}
+
+	drawNow() {
+		const {width, height} = this.view();
+
+		if (!width || !height || this.app.chart !== this)
+			return;
+		this.scroll = clamp(this.scroll, 0,
+			Math.max(0, this.height() - height + 4));
+		const context = this.prepare(this.canvas, width, height);
+
+		context.font = '12px ' + getComputedStyle(document.body).fontFamily;
+		context.textBaseline = 'middle';
+		this.boxes = [];
+		this.paint(context, width, height);
+		this.drawMap();
+		this.frames = (this.frames || 0) + 1;
+	}
+
+	// One box, with its label where there is room.
+	box(context, x, y, width, fn, label, colour, item) {
+		const {colours} = this.app;
+		const {matches, selected} = this.model;
+		const isFound = matches && fn >= 0 && matches[fn];
+		const left = Math.max(x, -2);
+		const shown = Math.min(x + width, this.view().width + 2) - left;
+
+		context.globalAlpha = matches && !isFound ? 0.22 : 1;
+		context.fillStyle = isFound ? colours.found : colour;
+		context.fillRect(left, y, Math.max(shown - 0.5, 0.5), ROW - 1);
+		if (fn >= 0 && fn === selected && shown > 2) {
+			context.globalAlpha = 1;
+			context.strokeStyle = colours.text;
+			context.lineWidth = 1.5;
+			context.strokeRect(left + 0.75, y + 0.75,
+				Math.max(shown - 2, 1), ROW - 2.5);
+		}
+		context.globalAlpha = 1;
+		if (shown > 26) {
+			context.fillStyle = matches && !isFound ? colours.dim :
+				fn < 0 ? colours.text : colours.label;
+			this.text(context, label, left + 4, y, shown - 8);
+		}
+		this.boxes.push({item, fn, x: left, y, width: shown});
+	}
+
+	text(context, label, x, y, room) {
+		const width = this.textWidth(context, label);
+		let shown = label;
+
+		if (width > room) {
+			const keep = Math.floor(label.length * room / width) - 1;
+
+			if (keep < 2)
+				return;
+			shown = label.slice(0, keep) + '…';
+		}
+		context.fillText(shown, x, y + ROW / 2);
+	}
+
+	textWidth(context, label) {
+		let width = this.widths.get(label);
+
+		if (width === undefined) {
+			if (this.widths.size > 50000)
+				this.widths.clear();
+			width = context.measureText(label).width;
+			this.widths.set(label, width);
+		}
+		return width;
+	}
+
+	// ---- the overview ----
+
+	// The picture is drawn once; the window over it each time.
+	drawMap() {
+		const width = this.map.parentElement.clientWidth;
+		const height = 40;
+		const context = this.prepare(this.map, width, height);
+		const key = [width, this.extent(), this.app.version].join();
+
+		if (this.mapKey !== key) {
+			const ratio = window.devicePixelRatio || 1;
+
+			this.mapKey = key;
+			this.picture = document.createElement('canvas');
+			this.picture.width = Math.round(width * ratio);
+			this.picture.height = Math.round(height * ratio);
+			const to = this.picture.getContext('2d');
+
+			to.setTransform(ratio, 0, 0, ratio, 0, 0);
+			this.paintMap(to, width, height);
+		}
+		context.drawImage(this.picture, 0, 0, width, height);
+		const scale = width / (this.extent() || 1);
+		const left = this.from * scale;
+		const right = Math.max(this.to * scale, left + 2);
+
+		context.fillStyle = this.app.colours.back;
+		context.globalAlpha = 0.66;
+		context.fillRect(0, 0, left, height);
+		context.fillRect(right, 0, width - right, height);
+		context.globalAlpha = 1;
+		context.strokeStyle = this.app.colours.accent;
+		context.strokeRect(left + 0.5, 0.5, Math.max(right - left - 1, 1),
+			height - 1);
+	}
+
+	// A silhouette: heights[x] of `top` rows at each pixel.
+	paintSilhouette(context, heights, top, height) {
+		context.fillStyle = this.app.colours.accent;
+		context.globalAlpha = 0.5;
+		for (let x = 0; x < heights.length; x++) {
+			const part = top ? heights[x] / top * (height - 6) : 0;
+
+			context.fillRect(x, height - part, 1, part);
+		}
+		context.globalAlpha = 1;
+	}
+
+	// ---- the ruler ----
+
+	paintRuler(context, width, format) {
+		const {colours} = this.app;
+		const step = niceStep(this.span() * 90 / width);
+		let at = Math.ceil(this.from / step) * step;
+
+		context.fillStyle = colours.raised;
+		context.fillRect(0, 0, width, RULER);
+		context.fillStyle = colours.line;
+		context.fillRect(0, RULER - 1, width, 1);
+		for (; at <= this.to; at += step) {
+			const x = this.toX(at);
+
+			context.fillStyle = colours.line;
+			context.fillRect(Math.round(x), RULER - 7, 1, 6);
+			context.fillStyle = colours.dim;
+			context.fillText(format(at, step), x + 4, RULER / 2);
+		}
+	}
+}
+
+function niceStep(least) {
+	const power = 10 ** Math.floor(Math.log10(least));
+
+	for (const factor of [1, 2, 5])
+		if (power * factor >= least)
+			return power * factor;
+	return power * 10;
+}
+
+// ---- the mouse ----
+
+// Drags pan, a drag over the overview chooses the window, the wheel zooms, a
+// click selects, a second one zooms to the box.
+class Mouse {
+	constructor(app) {
+		const canvas = $('chart'), map = $('map');
+
+		this.app = app;
+		canvas.addEventListener('pointerdown', event => this.down(event));
+		canvas.addEventListener('pointermove', event => this.move(event));
+		canvas.addEventListener('pointerup', event => this.up(event));
+		canvas.addEventListener('pointerleave', () => app.tip.hide());
+		canvas.addEventListener('dblclick', event => this.twice(event));
+		canvas.addEventListener('wheel', event => this.wheel(event),
+			{passive: false});
+		map.addEventListener('pointerdown', event => this.mapDown(event));
+		map.addEventListener('pointermove', event => this.mapMove(event));
+		map.addEventListener('pointerup', event => this.mapUp(event));
+		map.addEventListener('wheel', event => this.wheel(event),
+			{passive: false});
+	}
+
+	down(event) {
+		if (event.button)
+			return;
+		const {chart} = this.app;
+
+		this.app.tip.hide();
+		event.target.setPointerCapture(event.pointerId);
+		chart.gliding = null;
+		this.drag = {
+			x: event.offsetX, y: event.offsetY, moved: false,
+			from: chart.from, to: chart.to, scroll: chart.scroll,
+			choosing: chart.chooses && (event.shiftKey ||
+				event.offsetY < RULER),
+		};
+	}
+
+	move(event) {
+		const {chart} = this.app;
+		const {drag} = this;
+
+		if (!drag) {
+			this.app.hover(event);
+			return;
+		}
+		const dx = event.offsetX - drag.x, dy = event.offsetY - drag.y;
+
+		if (Math.abs(dx) + Math.abs(dy) > 3)
+			drag.moved = true;
+		if (!drag.moved)
+			return;
+		if (drag.choosing) {
+			chart.choose(chart.toValue(drag.x),
+				chart.toValue(event.offsetX), false);
+			return;
+		}
+		const shift = dx / chart.view().width * (drag.to - drag.from);
+
+		chart.scrollTo(drag.scroll - dy);
+		chart.setWindow(drag.from - shift, drag.to - shift);
+	}
+
+	up(event) {
+		const {drag} = this;
+		const {chart} = this.app;
+
+		this.drag = null;
+		if (!drag)
+			return;
+		if (drag.choosing && drag.moved)
+			chart.choose(chart.toValue(drag.x),
+				chart.toValue(event.offsetX), true);
+		else if (!drag.moved)
+			this.app.clicked(chart.at(event.offsetX, event.offsetY));
+	}
+
+	twice(event) {
+		const {chart} = this.app;
+		const item = chart.at(event.offsetX, event.offsetY);
+
+		if (item !== null)
+			chart.zoomTo(item);
+	}
+
+	wheel(event) {
+		const {chart} = this.app;
+		const unit = event.deltaMode === 1 ? 16 : 1;
+		const dx = event.deltaX * unit, dy = event.deltaY * unit;
+
+		event.preventDefault();
+		if (event.shiftKey || Math.abs(dx) > Math.abs(dy)) {
+			chart.pan((dx || dy) / chart.view().width);
+		} else if (event.altKey) {
+			chart.scrollTo(chart.scroll + dy);
+		} else {
+			const center = event.target === chart.map ?
+				(chart.from + chart.to) / 2 :
+				chart.toValue(event.offsetX);
+
+			chart.zoom(Math.exp(clamp(dy, -240, 240) / 400), center);
+		}
+	}
+
+	mapValue(event) {
+		const {chart} = this.app;
+
+		return event.offsetX / chart.map.clientWidth * chart.extent();
+	}
+
+	// A drag from within the window moves it, one from elsewhere makes a new.
+	mapDown(event) {
+		const {chart} = this.app;
+		const value = this.mapValue(event);
+
+		event.target.setPointerCapture(event.pointerId);
+		chart.gliding = null;
+		this.mapDrag = {
+			value, from: chart.from, to: chart.to, moved: false,
+			moves: value > chart.from && value < chart.to &&
+				chart.span() < chart.extent() * 0.999,
+		};
+	}
+
+	mapMove(event) {
+		const {chart} = this.app;
+		const {mapDrag} = this;
+
+		if (!mapDrag)
+			return;
+		const value = this.mapValue(event);
+		const distance = value - mapDrag.value;
+
+		if (Math.abs(distance) / chart.extent() > 0.004)
+			mapDrag.moved = true;
+		if (!mapDrag.moved)
+			return;
+		if (mapDrag.moves)
+			chart.setWindow(mapDrag.from + distance,
+				mapDrag.to + distance);
+		else
+			chart.setWindow(Math.min(value, mapDrag.value),
+				Math.max(value, mapDrag.value));
+	}
+
+	mapUp(event) {
+		const {chart} = this.app;
+		const {mapDrag} = this;
+
+		this.mapDrag = null;
+		if (!mapDrag || mapDrag.moved)
+			return;
+		const half = chart.span() / 2, value = this.mapValue(event);
+
+		chart.glide(value - half, value + half);
+	}
+}

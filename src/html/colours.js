@@ -1,0 +1,101 @@
+// Colours of boxes. A module has a hue, the functions in it differ a little in
+// lightness; the modules with the most self time get the hues that are easiest
+// to tell apart.
+
+const HUES = [212, 28, 152, 278, 350, 186, 48, 318, 96, 240, 8, 128];
+
+class Colours {
+	constructor(model) {
+		this.model = model;
+		this.mode = 'module';
+		this.rankModules();
+		this.refresh();
+	}
+
+	rankModules() {
+		const {catalog, threads} = this.model;
+		const self = new Float64Array(catalog.modules.length);
+
+		for (const {rows} of threads)
+			for (let i = 0; i < rows.count; i++) {
+				const module = catalog.module[rows.fn[i]];
+
+				if (module >= 0)
+					self[module] += rows.self[i];
+			}
+		this.order = [...self.keys()].sort((a, b) => self[b] - self[a]);
+		this.hue = new Int32Array(self.length);
+		this.order.forEach((module, rank) => {
+			this.hue[module] = HUES[rank % HUES.length] +
+				7 * Math.floor(rank / HUES.length);
+		});
+	}
+
+	// To be called when the theme or the mode has changed.
+	refresh() {
+		const style = getComputedStyle(document.documentElement);
+		const get = name => style.getPropertyValue(name).trim();
+
+		this.dark = get('--dark') === '1';
+		for (const name of ['back', 'raised', 'line', 'text', 'dim',
+			'accent', 'faint', 'found'])
+			this[name] = get('--' + name);
+		this.label = this.dark ? '#0b0e13' : '#16202e';
+		this.cache = new Array(this.model.catalog.count);
+		this.hottest = 0;
+		for (const fn of this.model.functions)
+			if (fn !== OUTSIDE)
+				this.hottest = Math.max(this.hottest,
+					this.model.sums.self[fn]);
+	}
+
+	hsl(hue, saturation, lightness) {
+		return `hsl(${hue % 360} ${saturation}% ${lightness}%)`;
+	}
+
+	ofModule(module) {
+		return module < 0 ? this.hsl(215, 8, this.dark ? 52 : 80) :
+			this.hsl(this.hue[module], this.dark ? 50 : 66,
+				this.dark ? 60 : 76);
+	}
+
+	ofThread(index) {
+		return this.hsl(HUES[index % HUES.length], this.dark ? 50 : 66,
+			this.dark ? 60 : 76);
+	}
+
+	ofFunction(fn) {
+		return this.cache[fn] || (this.cache[fn] = this.compute(fn));
+	}
+
+	compute(fn) {
+		const module = this.model.catalog.module[fn];
+		const hash = scatter(fn);
+		const shift = hash % 13 - 6;
+
+		if (this.mode === 'function')
+			return this.hsl(hash % 360, this.dark ? 48 : 66,
+				(this.dark ? 60 : 76) + shift / 2);
+		if (this.mode === 'heat') {
+			const share = Math.sqrt(this.model.sums.self[fn] /
+				(this.hottest || 1));
+
+			return this.hsl(50 - 45 * share, 40 + 45 * share,
+				this.dark ? 66 - 10 * share :
+					86 - 24 * share);
+		}
+		if (module < 0)
+			return this.hsl(215, 8, (this.dark ? 52 : 80) + shift);
+		return this.hsl(this.hue[module] + (hash >> 8) % 15 - 7,
+			this.dark ? 50 : 66, (this.dark ? 60 : 76) + shift);
+	}
+}
+
+// A number that has nothing to do with its neighbours'.
+function scatter(number) {
+	let hash = Math.imul(number + 1, 0x9e3779b1);
+
+	hash ^= hash >>> 15;
+	hash = Math.imul(hash, 0x85ebca6b);
+	return (hash ^ hash >>> 13) >>> 1;
+}

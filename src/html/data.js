@@ -1,0 +1,191 @@
+// Reads the blocks of data that swizzle-dump wrote into the page
+// (src/profile/html.c): base64, deflated, numbers in LEB128.
+
+function fromBase64(text) {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
+	const binary = atob(text);
+	const bytes = new Uint8Array(binary.length);
+
+	for (let i = 0; i < bytes.length; i++)
+		bytes[i] = binary.charCodeAt(i);
+	return bytes;
+}
+
+async function inflate(bytes) {
+	const stream = new Blob([bytes]).stream()
+		.pipeThrough(new DecompressionStream('deflate'));
+
+	return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+class Blocks {
+	constructor() {
+		this.elements = new Map();
+		for (const element of document.querySelectorAll(
+			'script[type="application/x-swizzle"]'))
+			this.elements.set(element.dataset.name, element);
+		this.count = this.elements.size;
+		this.done = 0;
+	}
+
+	has(name) {
+		return this.elements.has(name);
+	}
+
+	// The bytes of a block, which is then removed.
+	async take(name) {
+		const element = this.elements.get(name);
+
+		if (!element)
+			throw new Error(`the page is incomplete: no ${name}`);
+		const bytes = fromBase64(element.textContent);
+
+		element.remove();
+		this.elements.delete(name);
+		this.done++;
+		return inflate(bytes);
+	}
+}
+
+class Reader {
+	constructor(bytes) {
+		this.bytes = bytes;
+		this.at = 0;
+	}
+
+	// Beyond 2^53 numbers are not exact.
+	number() {
+		const bytes = this.bytes;
+		let byte = bytes[this.at++];
+
+		if (byte < 128)
+			return byte;
+		let value = byte & 127, unit = 128;
+
+		do {
+			byte = bytes[this.at++];
+			value += (byte & 127) * unit;
+			unit *= 128;
+		} while (byte & 128);
+		return value;
+	}
+
+	// COUNT rows of numbers, as one array per column.
+	table(count, ...types) {
+		const columns = types.map(type => new type(count));
+
+		for (let i = 0; i < count; i++)
+			for (const column of columns)
+				column[i] = this.number();
+		return columns;
+	}
+}
+
+const text = bytes => new TextDecoder().decode(bytes);
+
+function readStrings(bytes) {
+	const all = text(bytes).split('\0');
+
+	all.unshift(''); // number 0: none
+	return all;
+}
+
+function readCatalog(bytes, strings) {
+	const reader = new Reader(bytes);
+	const [paths] = reader.table(reader.number(), Uint32Array);
+	const functions = reader.number();
+	const [module, name, file, line] = reader.table(functions, Int32Array,
+		Uint32Array, Uint32Array, Uint32Array);
+	const [placeFile, placeLine, inlined, outerLine] = reader.table(
+		reader.number(), Uint32Array, Uint32Array, Uint32Array,
+		Uint32Array);
+
+	return {
+		strings,
+		modules: Array.from(paths, path => ({
+			path: strings[path],
+			name: baseName(strings[path]),
+		})),
+		count: functions,
+		module: module.map(index => index - 1),
+		name: Array.from(name, index => strings[index]),
+		file: Array.from(file, index => strings[index]),
+		line,
+		place: {file: placeFile, line: placeLine, inlined, outerLine},
+	};
+}
+
+function readThread(bytes) {
+	const reader = new Reader(bytes);
+	const rowCount = reader.number();
+	const [fn, calls, self, incl, min, max, unwound, variance] =
+		reader.table(rowCount, Uint32Array, Float64Array, Float64Array,
+			Float64Array, Float64Array, Float64Array, Float64Array,
+			Float64Array);
+
+	for (let i = 1; i < rowCount; i++)
+		fn[i] += fn[i - 1];
+	const rows = {count: rowCount, fn, calls, self, incl, min, max, unwound,
+		variance};
+	const edgeCount = reader.number();
+	const [caller, callee, place, edgeCalls, edgeIncl] = reader.table(
+		edgeCount, Uint32Array, Uint32Array, Uint32Array, Float64Array,
+		Float64Array);
+
+	for (let i = 1; i < edgeCount; i++)
+		caller[i] += caller[i - 1];
+	const edges = {count: edgeCount, caller, callee, place,
+		calls: edgeCalls, incl: edgeIncl};
+
+	return {rows, edges, nodes: readNodes(reader)};
+}
+
+// Each node is the calls of a function from one place in one context. A
+// recursive call is one without a self time: what happens in it is in the
+// function's context further up.
+function readNodes(reader) {
+	const count = reader.number();
+	const nodes = {
+		count,
+		parent: new Uint32Array(count),
+		fn: new Uint32Array(count),
+		place: new Uint32Array(count),
+		calls: new Float64Array(count),
+		self: new Float64Array(count),
+		recursive: new Uint8Array(count),
+	};
+
+	for (let i = 0; i < count; i++) {
+		nodes.parent[i] = i - reader.number();
+		nodes.fn[i] = reader.number();
+		nodes.place[i] = reader.number();
+		nodes.calls[i] = reader.number();
+		const self = reader.number();
+
+		nodes.self[i] = self ? self - 1 : 0;
+		nodes.recursive[i] = self ? 0 : 1;
+	}
+	return nodes;
+}
+
+// Everything the page holds. PROGRESS is called with what was done, 0 to 1.
+async function readData(progress) {
+	const blocks = new Blocks();
+	const description = JSON.parse(text(await blocks.take('description')),
+		(key, value) => typeof value === 'string' ?
+			value.replace(/[\0-\x1f\x7f]/g, '?') : value);
+	const strings = readStrings(await blocks.take('strings'));
+	const catalog = readCatalog(await blocks.take('catalog'), strings);
+	const threads = [];
+
+	for (const [index, about] of description.threads.entries()) {
+		const thread = readThread(await blocks.take(`thread ${index}`));
+
+		threads.push(Object.assign(thread, about, {index, shown: true}));
+		progress(blocks.done / blocks.count);
+		if (index % 16 === 15)
+			await pause();
+	}
+	return {description, catalog, threads};
+}

@@ -1,0 +1,127 @@
+// One function: its figures, who calls it and what it calls.
+
+class Details {
+	constructor(app) {
+		this.app = app;
+		this.root = $('details');
+	}
+
+	update() {
+		const {model} = this.app;
+		const fn = model.selected;
+
+		if (fn < 0) {
+			this.root.replaceChildren(make('p', {class: 'empty'},
+				'Click a box or a row: here you see the function, ' +
+				'its callers and what it calls.'));
+			return;
+		}
+		const callers = model.neighbours(fn, false);
+		const callees = model.neighbours(fn, true);
+
+		const both = make('div', {class: 'butterfly'},
+			this.part('Callers', 'callers', callers, fn),
+			this.part('Callees', 'callees', callees, fn));
+
+		// no more than half of it for the callers
+		both.style.gridTemplateRows = `minmax(0, min(50%, ` +
+			`${(callers.length + 1) * LINE + 6}px)) minmax(0, 1fr)`;
+		this.root.replaceChildren(this.heading(fn), this.figures(fn), both);
+	}
+
+	heading(fn) {
+		const {model, colours} = this.app;
+		const source = model.source(fn, true);
+		const swatch = make('i', {class: 'swatch'});
+
+		swatch.style.background = colours.ofFunction(fn);
+		return make('header', {},
+			make('h3', {}, swatch, model.catalog.name[fn]),
+			make('p', {class: 'dim', title: model.modulePath(fn)},
+				[model.moduleName(fn), source].filter(Boolean)
+					.join(' · ')));
+	}
+
+	figures(fn) {
+		const {model} = this.app;
+		const {sums} = model;
+		const calls = sums.calls[fn];
+		const list = make('dl', {});
+		const add = (name, value, title) => {
+			list.append(make('div', {},
+				make('dt', {}, name),
+				make('dd', {title: title || ''}, value)));
+		};
+		const time = (name, ns, extra) => add(name, duration(ns) +
+			(extra ? ', ' + extra : ''), grouped(ns) + ' ns');
+
+		if (fn !== OUTSIDE)
+			add('Calls', grouped(calls));
+		time('Self', sums.self[fn], percent(sums.self[fn], model.total));
+		if (model.sampled)
+			time('± of self', Math.sqrt(sums.variance[fn]));
+		time('Inclusive', sums.incl[fn],
+			percent(sums.incl[fn], model.total));
+		if (calls)
+			time('Mean', sums.incl[fn] / calls);
+		if (sums.min[fn])
+			time('Shortest', sums.min[fn]);
+		if (sums.max[fn])
+			time('Longest', sums.max[fn]);
+		if (sums.unwound[fn])
+			add('Ended by an exception', grouped(sums.unwound[fn]));
+		return list;
+	}
+
+	part(title, id, entries, fn) {
+		const {app} = this;
+		const {model} = app;
+		const whole = model.sums.incl[fn];
+		const root = make('div', {class: 'list', id});
+		const list = new List(root, [
+			{key: 'calls', title: 'Calls', width: '84px',
+				align: 'right'},
+			{key: 'incl', title: 'Inclusive', width: '80px',
+				align: 'right', hint: id === 'callers' ?
+					`Time of ${model.catalog.name[fn]} when ` +
+					'called from there' :
+					'Time of the function when called from ' +
+					'here'},
+			{key: 'share', title: '%', width: '58px', align: 'right',
+				hint: `Share of the inclusive time of ` +
+					model.catalog.name[fn]},
+			{key: 'name', title: plural(entries.length,
+				title.slice(0, -1)).replace(/^0 /, 'No '),
+			width: 'minmax(120px, 1fr)'},
+		], (entry, cells, element) => {
+			element.dataset.fn = entry.fn;
+			cells[0].textContent = grouped(entry.calls);
+			putTime(cells[1], entry.incl);
+			cells[2].textContent = percent(entry.incl, whole);
+			putBar(cells[2], entry.incl, whole, 'var(--bar2)');
+			app.putFunction(cells[3], entry.fn, true);
+			this.putPlaces(cells[3], entry.places);
+		}, {click: entry => app.select(entry.fn)});
+
+		list.set(entries);
+		return root;
+	}
+
+	// The source lines of the calls.
+	putPlaces(cell, places) {
+		const {model} = this.app;
+		const known = [...places].filter(([place]) =>
+			model.placeText(place));
+
+		if (!known.length)
+			return;
+		known.sort((a, b) => b[1] - a[1]);
+		cell.append(make('span', {
+			class: 'place',
+			title: known.map(([place, calls]) =>
+				`${model.placeText(place, true)}: ` +
+				plural(calls, 'call')).join('\n'),
+		}, model.placeText(known[0][0]) + (known.length > 1 ?
+			` +${known.length - 1}` : '')));
+	}
+}

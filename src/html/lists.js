@@ -1,0 +1,517 @@
+// Lists of any length: only the rows that can be seen are elements.
+
+const LINE = 24;
+
+class List {
+	// COLUMNS: {key, title, hint, width, align, sort}. ROWS is an array of
+	// anything; RENDER(row, cells, element) fills the cells of one.
+	constructor(root, columns, render, events) {
+		this.root = root;
+		this.columns = columns;
+		this.render = render;
+		this.events = events || {};
+		this.rows = [];
+		this.head = make('div', {class: 'head', role: 'row'});
+		this.body = make('div', {class: 'body', tabindex: '0'});
+		this.space = make('div', {class: 'space'});
+		this.body.append(this.space);
+		root.replaceChildren(this.head, this.body);
+		this.shown = new Map();
+		this.update = onceAFrame(() => this.updateNow());
+		this.body.addEventListener('scroll', this.update);
+		this.body.addEventListener('keydown', event => this.key(event));
+		new ResizeObserver(this.update).observe(this.body);
+		this.makeHead();
+	}
+
+	makeHead() {
+		const widths = this.columns.map(column => column.width).join(' ');
+
+		this.root.style.setProperty('--columns', widths);
+		this.head.replaceChildren(...this.columns.map(column => {
+			const cell = make('button', {
+				class: 'cell ' + (column.align || ''),
+				title: column.hint || column.title,
+				'data-key': column.key,
+			}, column.title);
+
+			if (column.sort)
+				cell.addEventListener('click', () =>
+					this.events.sort(column));
+			else
+				cell.disabled = true;
+			return cell;
+		}));
+	}
+
+	markSorted(key, ascending) {
+		for (const cell of this.head.children) {
+			cell.classList.toggle('sorted', cell.dataset.key === key);
+			cell.classList.toggle('up', cell.dataset.key === key &&
+				ascending);
+		}
+	}
+
+	set(rows) {
+		this.rows = rows;
+		this.space.style.height = rows.length * LINE + 'px';
+		for (const element of this.shown.values())
+			element.remove();
+		this.shown.clear();
+		this.updateNow();
+	}
+
+	updateNow() {
+		const {scrollTop, clientHeight} = this.body;
+		const from = Math.max(0, Math.floor(scrollTop / LINE) - 4);
+		const to = Math.min(this.rows.length,
+			Math.ceil((scrollTop + clientHeight) / LINE) + 4);
+
+		for (const [index, element] of this.shown)
+			if (index < from || index >= to) {
+				element.remove();
+				this.shown.delete(index);
+			}
+		for (let index = from; index < to; index++)
+			if (!this.shown.has(index))
+				this.shown.set(index, this.makeRow(index));
+	}
+
+	makeRow(index) {
+		const row = this.rows[index];
+		const cells = this.columns.map(column =>
+			make('span', {class: 'cell ' + (column.align || '')}));
+		const element = make('div', {class: 'row', role: 'row',
+			'data-index': index}, ...cells);
+
+		element.style.top = index * LINE + 'px';
+		this.render(row, cells, element);
+		element.addEventListener('click', event =>
+			this.events.click && this.events.click(row, index, event));
+		element.addEventListener('dblclick', () =>
+			this.events.open && this.events.open(row, index));
+		this.space.append(element);
+		return element;
+	}
+
+	// Draws all rows anew: what is selected or found has changed.
+	refresh() {
+		for (const element of this.shown.values())
+			element.remove();
+		this.shown.clear();
+		this.updateNow();
+	}
+
+	reveal(index) {
+		const top = index * LINE;
+
+		if (top < this.body.scrollTop ||
+			top > this.body.scrollTop + this.body.clientHeight - LINE)
+			this.body.scrollTop = top - this.body.clientHeight / 2;
+		this.update();
+	}
+
+	key(event) {
+		if (this.events.key && this.events.key(event))
+			event.preventDefault();
+	}
+}
+
+// A share of the whole, as a bar behind the figure.
+function putBar(cell, part, whole, colour) {
+	const share = whole ? clamp(100 * part / whole, 0, 100) : 0;
+
+	cell.style.background = `linear-gradient(to left, ${colour} ${share}%, ` +
+		`transparent ${share}%)`;
+}
+
+function putTime(cell, ns) {
+	cell.textContent = duration(ns);
+	cell.title = grouped(ns) + ' ns';
+}
+
+// ---- the table of functions ----
+
+class FunctionTable {
+	constructor(app) {
+		this.app = app;
+		this.sort = 'self';
+		this.ascending = false;
+		this.list = new List($('functions'), this.columns(),
+			(fn, cells, element) => this.render(fn, cells, element), {
+				sort: column => this.sortBy(column),
+				click: fn => app.select(fn),
+				open: fn => app.reveal(fn),
+				key: event => this.key(event),
+			});
+	}
+
+	columns() {
+		const columns = [
+			{key: 'calls', title: 'Calls', width: '76px', align: 'right',
+				sort: true},
+			{key: 'self', title: 'Self', width: '76px', align: 'right',
+				hint: 'Time in the function itself', sort: true},
+			{key: 'share', title: '%', width: '60px', align: 'right',
+				hint: 'Share of all time'},
+			{key: 'incl', title: 'Inclusive', width: '76px',
+				align: 'right', sort: true,
+				hint: 'Time with everything it called'},
+			{key: 'inclShare', title: '%', width: '60px',
+				align: 'right', hint: 'Share of all time'},
+			{key: 'mean', title: 'Mean', width: '72px', align: 'right',
+				sort: true, hint: 'Inclusive time of a call'},
+		];
+
+		if (this.app.model.sampled)
+			columns.splice(2, 0, {key: 'error', title: '±',
+				width: '78px', align: 'right', sort: true,
+				hint: 'Standard error of the self time'});
+		else
+			columns.push({key: 'max', title: 'Max', width: '72px',
+				align: 'right', sort: true,
+				hint: 'The longest call'});
+		columns.push({key: 'name', title: 'Function',
+			width: 'minmax(90px, 3fr)', sort: true});
+		columns.push({key: 'module', title: 'Module',
+			width: 'minmax(0, 1.2fr)', sort: true});
+		return columns;
+	}
+
+	value(key, fn) {
+		const {sums, catalog} = this.app.model;
+
+		switch (key) {
+		case 'mean':
+			return sums.calls[fn] ? sums.incl[fn] / sums.calls[fn] : 0;
+		case 'error':
+			return Math.sqrt(sums.variance[fn]);
+		case 'name':
+			return catalog.name[fn];
+		case 'module':
+			return this.app.model.moduleName(fn);
+		default:
+			return sums[key][fn];
+		}
+	}
+
+	sortBy(column) {
+		const byName = column.key === 'name' || column.key === 'module';
+
+		this.ascending = this.sort === column.key ? !this.ascending : byName;
+		this.sort = column.key;
+		this.update();
+	}
+
+	update() {
+		const {model} = this.app;
+		const sign = this.ascending ? 1 : -1;
+		const values = new Map();
+		const rows = model.functions.filter(fn => !model.matches ||
+			model.matches[fn]);
+
+		for (const fn of rows)
+			values.set(fn, this.value(this.sort, fn));
+		rows.sort((a, b) => {
+			const x = values.get(a), y = values.get(b);
+
+			return x < y ? -sign : x > y ? sign : a - b;
+		});
+		this.list.set(rows);
+		this.list.markSorted(this.sort, this.ascending);
+	}
+
+	render(fn, cells, element) {
+		const {app} = this;
+		const {model} = app;
+		const {sums} = model;
+
+		element.dataset.fn = fn;
+		element.classList.toggle('selected', fn === model.selected);
+		this.list.columns.forEach((column, i) => {
+			const cell = cells[i];
+
+			switch (column.key) {
+			case 'calls':
+				cell.textContent = fn === OUTSIDE ? '' :
+					grouped(sums.calls[fn]);
+				break;
+			case 'share':
+				cell.textContent = percent(sums.self[fn], model.total);
+				putBar(cell, sums.self[fn], model.total, 'var(--bar)');
+				break;
+			case 'inclShare':
+				cell.textContent = percent(sums.incl[fn], model.total);
+				putBar(cell, sums.incl[fn], model.total,
+					'var(--bar2)');
+				break;
+			case 'name':
+				app.putFunction(cell, fn);
+				break;
+			case 'module':
+				cell.textContent = model.moduleName(fn);
+				cell.title = model.modulePath(fn);
+				cell.classList.add('dim');
+				break;
+			default:
+				putTime(cell, this.value(column.key, fn));
+			}
+		});
+	}
+
+	select() {
+		this.list.refresh();
+	}
+
+	showSelected() {
+		const index = this.list.rows.indexOf(this.app.model.selected);
+
+		if (index >= 0)
+			this.list.reveal(index);
+	}
+
+	key(event) {
+		const {rows} = this.list;
+		const step = event.key === 'ArrowDown' ? 1 :
+			event.key === 'ArrowUp' ? -1 : 0;
+
+		if (!step || !rows.length)
+			return false;
+		const index = clamp(rows.indexOf(this.app.model.selected) + step, 0,
+			rows.length - 1);
+
+		this.app.select(rows[index]);
+		this.list.reveal(index);
+		return true;
+	}
+}
+
+// ---- trees ----
+
+// A tree whose items are made as they are unfolded. A row is an item with its
+// level; `open` says whether its children follow it.
+class TreeList {
+	constructor(app, root, columns, source) {
+		this.app = app;
+		this.source = source;
+		this.list = new List(root, [...columns, {key: 'name',
+			title: 'Function', width: 'minmax(260px, 1fr)'}],
+		(row, cells, element) => this.render(row, cells, element), {
+			click: (row, index, event) => this.click(row, index, event),
+			open: (row, index) => this.toggle(index),
+			key: event => this.key(event),
+		});
+	}
+
+	update() {
+		this.at = -1;
+		this.list.set(this.source.roots().map(item => ({item, level: 0,
+			open: false})));
+		if (this.source.weight)
+			this.unfoldHeavy();
+	}
+
+	// What there is to see first: down to where the time divides.
+	unfoldHeavy() {
+		const {rows} = this.list;
+
+		for (let index = 0; index < 16; index++) {
+			this.unfold(index);
+			if (!rows[index].open || this.source.weight(
+				rows[index + 1].item) < 0.6 *
+				this.source.weight(rows[index].item))
+				return;
+		}
+	}
+
+	unfold(index) {
+		const row = this.list.rows[index];
+
+		if (row.open || !this.source.hasChildren(row.item))
+			return;
+		row.open = true;
+		this.list.rows.splice(index + 1, 0, ...this.source
+			.children(row.item).map(item => ({item,
+				level: row.level + 1, open: false})));
+		this.list.set(this.list.rows);
+	}
+
+	fold(index) {
+		const {rows} = this.list;
+		const row = rows[index];
+		let end = index + 1;
+
+		row.open = false;
+		while (end < rows.length && rows[end].level > row.level)
+			end++;
+		rows.splice(index + 1, end - index - 1);
+		this.list.set(rows);
+	}
+
+	toggle(index) {
+		if (this.list.rows[index].open)
+			this.fold(index);
+		else
+			this.unfold(index);
+	}
+
+	click(row, index, event) {
+		this.at = index;
+		if (event.target.classList.contains('fold')) {
+			this.toggle(index);
+			return;
+		}
+		this.app.select(this.source.fn(row.item));
+	}
+
+	render(row, cells, element) {
+		const {app, source} = this;
+		const fn = source.fn(row.item);
+		const cell = cells[cells.length - 1];
+		const foldable = source.hasChildren(row.item);
+
+		element.dataset.fn = fn;
+		element.dataset.level = row.level;
+		element.classList.toggle('selected', fn >= 0 &&
+			fn === app.model.selected);
+		source.figures(row.item, cells);
+		cell.style.paddingLeft = 6 + Math.min(row.level, 60) * 14 + 'px';
+		cell.append(make('span', {
+			class: 'fold' + (foldable ? '' : ' leaf'),
+			title: foldable ? 'Unfold (→), fold (←)' : '',
+		}, foldable ? row.open ? '▾' : '▸' : ''));
+		if (fn < 0)
+			cell.append(make('b', {}, source.name(row.item)));
+		else
+			app.putFunction(cell, fn, true);
+		if (source.recursive && source.recursive(row.item))
+			cell.append(make('span', {class: 'dim',
+				title: 'Its time is in the outer call'},
+			' ↻ recursive'));
+	}
+
+	key(event) {
+		const {rows} = this.list;
+		let index = this.at;
+
+		switch (event.key) {
+		case 'ArrowDown':
+			index++;
+			break;
+		case 'ArrowUp':
+			index--;
+			break;
+		case 'ArrowRight':
+			if (rows[index] && !rows[index].open)
+				this.unfold(index);
+			return true;
+		case 'ArrowLeft':
+			if (!rows[index])
+				return true;
+			if (rows[index].open) {
+				this.fold(index);
+				return true;
+			}
+			for (index--; index >= 0 && rows[index].level >=
+				rows[this.at].level;)
+				index--;
+			break;
+		default:
+			return false;
+		}
+		this.at = clamp(index, 0, rows.length - 1);
+		if (rows[this.at]) {
+			this.app.select(this.source.fn(rows[this.at].item));
+			this.list.reveal(this.at);
+		}
+		return true;
+	}
+
+	select() {
+		this.list.refresh();
+	}
+}
+
+const TREE_COLUMNS = [
+	{key: 'total', title: 'Inclusive', width: '76px', align: 'right',
+		hint: 'Time in this context and below'},
+	{key: 'share', title: '%', width: '60px', align: 'right'},
+	{key: 'self', title: 'Self', width: '76px', align: 'right'},
+	{key: 'calls', title: 'Calls', width: '78px', align: 'right'},
+	{key: 'mean', title: 'Mean', width: '78px', align: 'right',
+		hint: 'Inclusive time of a call from here'},
+];
+
+function topDownSource(app) {
+	const tree = () => app.model.tree;
+
+	return {
+		roots: () => [0],
+		fn: node => tree().fn[node],
+		name: node => app.label(-1, tree().thread[node]),
+		weight: node => tree().total[node],
+		recursive: node => tree().recursive[node],
+		hasChildren: node => tree().first[node + 1] > tree().first[node],
+		children: node => Array.from(tree().children.subarray(
+			tree().first[node], tree().first[node + 1])),
+		figures(node, cells) {
+			const {total, self, calls, fn} = tree();
+
+			putTime(cells[0], total[node]);
+			cells[1].textContent = percent(total[node], total[0]);
+			putBar(cells[1], total[node], total[0], 'var(--bar2)');
+			putTime(cells[2], self[node]);
+			if (fn[node] < 0)
+				return;
+			cells[3].textContent = grouped(calls[node]);
+			putTime(cells[4], calls[node] ?
+				total[node] / calls[node] : 0);
+		},
+	};
+}
+
+const UP_COLUMNS = [
+	{key: 'self', title: 'Self', width: '76px', align: 'right',
+		hint: 'Self time of the function at the top of this chain'},
+	{key: 'share', title: '%', width: '60px', align: 'right'},
+	{key: 'calls', title: 'Calls', width: '78px', align: 'right'},
+];
+
+function bottomUpSource(app) {
+	return {
+		roots() {
+			const {model} = app;
+
+			return model.functions.filter(fn => fn !== OUTSIDE &&
+				(!model.matches || model.matches[fn]))
+				.sort((a, b) => model.sums.self[b] -
+					model.sums.self[a] || a - b)
+				.map(fn => ({root: fn}));
+		},
+		item(item) {
+			if (item.root === undefined)
+				return item;
+			return item.made || (item.made = upRoot(app.model, item.root));
+		},
+		fn: item => item.root === undefined ? item.fn : item.root,
+		name: item => app.label(-1, item.thread),
+		hasChildren(item) {
+			return upHasCallers(app.model, this.item(item));
+		},
+		children(item) {
+			return upCallers(app.model, this.item(item));
+		},
+		figures(item, cells) {
+			const {model} = app;
+			const from = item.root === undefined ? item : {
+				self: model.sums.self[item.root],
+				calls: model.sums.calls[item.root],
+			};
+
+			putTime(cells[0], from.self);
+			cells[1].textContent = percent(from.self, model.total);
+			putBar(cells[1], from.self, model.total, 'var(--bar)');
+			cells[2].textContent = grouped(from.calls);
+		},
+	};
+}

@@ -1,0 +1,309 @@
+// What the views show: costs of functions, calls between them and the merged
+// context tree, summed over the threads that are shown.
+
+const OUTSIDE = 0; // function: time outside of all hooked ones
+const UNKNOWN = 1; // function: a caller that is not known
+
+class Model {
+	constructor(data) {
+		Object.assign(this, data);
+		this.profiles = this.description.profiles;
+		this.sampled = this.profiles.some(profile => profile.sampled);
+		this.byThread = this.threads.length > 1;
+		this.matches = null; // by function: found by the search
+		this.selected = -1;  // function
+		this.update();
+	}
+
+	shownThreads() {
+		return this.threads.filter(thread => thread.shown);
+	}
+
+	moduleName(fn) {
+		const module = this.catalog.module[fn];
+
+		return module < 0 ? '' : this.catalog.modules[module].name;
+	}
+
+	modulePath(fn) {
+		const module = this.catalog.module[fn];
+
+		return module < 0 ? '' : this.catalog.modules[module].path;
+	}
+
+	// "file.c:12", or "" where that is not known
+	source(fn, whole) {
+		const {file, line} = this.catalog;
+
+		if (!file[fn])
+			return '';
+		return (whole ? file[fn] : baseName(file[fn])) +
+			(line[fn] ? ':' + line[fn] : '');
+	}
+
+	placeText(place, whole) {
+		const {place: places, strings} = this.catalog;
+		const file = strings[places.file[place]];
+
+		if (!file)
+			return '';
+		const inlined = strings[places.inlined[place]];
+
+		return (whole ? file : baseName(file)) +
+			(places.line[place] ? ':' + places.line[place] : '') +
+			(inlined ? ' in ' + inlined : '');
+	}
+
+	// To be called when other threads are shown, or another time range.
+	update() {
+		this.sumFunctions();
+		this.tree = mergeTrees(this);
+		this.ups = null;
+	}
+
+	sumFunctions() {
+		const count = this.catalog.count;
+		const sums = {
+			present: new Uint8Array(count),
+			calls: new Float64Array(count),
+			self: new Float64Array(count),
+			incl: new Float64Array(count),
+			min: new Float64Array(count),
+			max: new Float64Array(count),
+			unwound: new Float64Array(count),
+			variance: new Float64Array(count),
+		};
+
+		this.total = 0;
+		this.calls = 0;
+		for (const {rows} of this.shownThreads())
+			for (let i = 0; i < rows.count; i++) {
+				const fn = rows.fn[i];
+
+				sums.present[fn] = 1;
+				sums.calls[fn] += rows.calls[i];
+				sums.self[fn] += rows.self[i];
+				sums.incl[fn] += rows.incl[i];
+				sums.unwound[fn] += rows.unwound[i];
+				sums.variance[fn] += rows.variance[i];
+				if (rows.min[i] && (!sums.min[fn] ||
+					rows.min[i] < sums.min[fn]))
+					sums.min[fn] = rows.min[i];
+				if (rows.max[i] > sums.max[fn])
+					sums.max[fn] = rows.max[i];
+				this.total += rows.self[i];
+				this.calls += rows.calls[i];
+			}
+		this.sums = sums;
+		this.functions = [];
+		for (let fn = 0; fn < count; fn++)
+			if (sums.present[fn] && fn !== UNKNOWN)
+				this.functions.push(fn);
+	}
+
+	// The callers (or callees) of a function, most time first.
+	neighbours(fn, ofCallees) {
+		const found = new Map();
+
+		for (const {edges} of this.shownThreads())
+			for (let i = 0; i < edges.count; i++) {
+				if ((ofCallees ? edges.caller[i] :
+					edges.callee[i]) !== fn)
+					continue;
+				const other = ofCallees ? edges.callee[i] :
+					edges.caller[i];
+				let entry = found.get(other);
+
+				if (!entry) {
+					entry = {fn: other, calls: 0, incl: 0,
+						places: new Map()};
+					found.set(other, entry);
+				}
+				entry.calls += edges.calls[i];
+				entry.incl += edges.incl[i];
+				entry.places.set(edges.place[i],
+					(entry.places.get(edges.place[i]) || 0) +
+					edges.calls[i]);
+			}
+		return [...found.values()].filter(entry =>
+			entry.fn !== UNKNOWN || !ofCallees)
+			.sort((a, b) => b.incl - a.incl || b.calls - a.calls);
+	}
+
+	search(query) {
+		const wanted = query.trim().toLowerCase();
+
+		if (!wanted) {
+			this.matches = null;
+			return;
+		}
+		this.matches = new Uint8Array(this.catalog.count);
+		for (let fn = 0; fn < this.catalog.count; fn++) {
+			const name = this.catalog.name[fn].toLowerCase();
+
+			// C++ names have colons of their own
+			this.matches[fn] = name.includes(wanted) ||
+				(this.moduleName(fn).toLowerCase() + ':' + name)
+					.includes(wanted) ? 1 : 0;
+		}
+	}
+}
+
+// ---- the merged tree ----
+
+// The trees of the shown threads as one, in which a node is a path of
+// functions. A node comes after its parent. Recursive calls are leaves without
+// time: what happens inside of them is in the outer context.
+function mergeTrees(model) {
+	const threads = model.shownThreads();
+	let capacity = 1 + threads.length;
+
+	for (const thread of threads)
+		capacity += thread.nodes.count;
+	const tree = {
+		count: 1,
+		parent: new Uint32Array(capacity),
+		fn: new Int32Array(capacity),     // < 0: a thread, or all
+		thread: new Int32Array(capacity), // with fn < 0; -1: all
+		recursive: new Uint8Array(capacity),
+		calls: new Float64Array(capacity),
+		self: new Float64Array(capacity),
+		total: new Float64Array(capacity),
+	};
+
+	tree.fn[0] = -1;
+	tree.thread[0] = -1;
+	for (const thread of threads)
+		mergeThread(tree, thread, model);
+	for (let i = tree.count - 1; i >= 0; i--) {
+		tree.total[i] += tree.self[i];
+		if (i)
+			tree.total[tree.parent[i]] += tree.total[i];
+	}
+	arrange(tree);
+	return tree;
+}
+
+function mergeThread(tree, thread, model) {
+	const {nodes} = thread;
+	const to = new Uint32Array(nodes.count);
+	const keys = tree.keys || (tree.keys = new Map());
+	const kinds = 2 * model.catalog.count;
+
+	if (model.byThread) {
+		to[0] = tree.count++;
+		tree.fn[to[0]] = -1;
+		tree.thread[to[0]] = thread.index;
+	}
+	tree.self[to[0]] += nodes.self[0];
+	for (let i = 1; i < nodes.count; i++) {
+		const parent = to[nodes.parent[i]];
+		const recursive = nodes.recursive[i];
+		const key = parent * kinds + 2 * nodes.fn[i] + recursive;
+		let at = keys.get(key);
+
+		if (at === undefined) {
+			at = tree.count++;
+			keys.set(key, at);
+			tree.parent[at] = parent;
+			tree.fn[at] = nodes.fn[i];
+			tree.recursive[at] = recursive;
+		}
+		to[i] = at;
+		tree.calls[at] += nodes.calls[i];
+		tree.self[at] += nodes.self[i];
+	}
+}
+
+// Children of each node, most time first, and where their boxes begin.
+function arrange(tree) {
+	const {count, parent, total} = tree;
+	const first = new Uint32Array(count + 1);
+	const children = new Uint32Array(count ? count - 1 : 0);
+	const depth = new Uint16Array(count);
+	const start = new Float64Array(count);
+	let deepest = 0;
+
+	delete tree.keys;
+	for (let i = 1; i < count; i++)
+		first[parent[i] + 1]++;
+	for (let i = 0; i < count; i++)
+		first[i + 1] += first[i];
+	const next = first.slice();
+
+	for (let i = 1; i < count; i++) {
+		children[next[parent[i]]++] = i;
+		depth[i] = Math.min(depth[parent[i]] + 1, 65535);
+		deepest = Math.max(deepest, depth[i]);
+	}
+	for (let i = 0; i < count; i++) {
+		if (first[i + 1] - first[i] > 1)
+			children.subarray(first[i], first[i + 1])
+				.sort((a, b) => total[b] - total[a] ||
+					tree.calls[b] - tree.calls[a] || a - b);
+		let at = start[i];
+
+		for (let c = first[i]; c < first[i + 1]; c++) {
+			start[children[c]] = at;
+			at += total[children[c]];
+		}
+	}
+	Object.assign(tree, {first, children, depth, start, deepest});
+}
+
+// ---- bottom-up ----
+
+// Who calls FN, level by level: an item stands for a chain of callers, and
+// holds for each node of FN (origin) the ancestor that the chain has come to.
+function upRoot(model, fn) {
+	const {tree} = model;
+
+	if (!model.ups) {
+		model.ups = new Map();
+		for (let i = 1; i < tree.count; i++) {
+			if (tree.fn[i] < 0)
+				continue;
+			const list = model.ups.get(tree.fn[i]);
+
+			if (list)
+				list.push(i);
+			else
+				model.ups.set(tree.fn[i], [i]);
+		}
+	}
+	const origins = model.ups.get(fn) || [];
+
+	return {fn, thread: -1, origins, at: origins,
+		calls: model.sums.calls[fn], self: model.sums.self[fn]};
+}
+
+function upCallers(model, item) {
+	const {tree} = model;
+	const groups = new Map();
+
+	for (let i = 0; i < item.origins.length; i++) {
+		const origin = item.origins[i];
+
+		if (item.at[i] === 0 || tree.fn[item.at[i]] < 0)
+			continue;
+		const up = tree.parent[item.at[i]];
+		const key = tree.fn[up] >= 0 ? tree.fn[up] : -2 - tree.thread[up];
+		let group = groups.get(key);
+
+		if (!group) {
+			group = {fn: tree.fn[up], thread: tree.thread[up],
+				origins: [], at: [], calls: 0, self: 0};
+			groups.set(key, group);
+		}
+		group.origins.push(origin);
+		group.at.push(up);
+		group.calls += tree.calls[origin];
+		group.self += tree.self[origin];
+	}
+	return [...groups.values()].sort((a, b) => b.self - a.self ||
+		b.calls - a.calls);
+}
+
+function upHasCallers(model, item) {
+	return item.at.some(at => at !== 0 && model.tree.fn[at] >= 0);
+}

@@ -1,0 +1,161 @@
+// What was recorded, how, and what the profile could not see.
+
+// Sentences about one profile; `bad` ones mean that something is missing.
+function remarks(profile, description) {
+	const list = [];
+	const say = (bad, sentence) => list.push({bad, sentence});
+	const cost = (profile.costInsidePs +
+		profile.costOutsidePs) / 1000;
+	const refused = profile.modules.reduce((sum, module) => sum +
+		module.refused.reduce((part, [, count]) => part + count, 0), 0);
+	const patched = profile.modules.reduce((sum, module) => sum +
+		module.patched, 0);
+	const left = profile.modules.filter(isLeftOut);
+
+	if (profile.missingBytes)
+		say(true, `The file is cut off: ${grouped(profile.missingBytes)} ` +
+			'bytes are missing.');
+	if (profile.badChunks || profile.droppedContexts)
+		say(true, 'The file is damaged: ' +
+			plural(profile.badChunks, 'bad chunk') + ', ' +
+			plural(profile.droppedContexts, 'context') + ' left out.');
+	if (profile.repairedContexts)
+		say(true, `The times of ${plural(profile.repairedContexts,
+			'context')} were torn by a kill or a jump, and repaired.`);
+	if (profile.lostCalls)
+		say(true, plural(profile.lostCalls, 'call') + ' ' +
+			(profile.lostCalls === 1 ? 'was' : 'were') +
+			' not recorded: no memory, or threads that share ' +
+			'their state.');
+	if (profile.foldedCalls)
+		say(true, plural(profile.foldedCalls, 'call') +
+			(profile.foldedCalls === 1 ? ' has' : ' have') +
+			' no exact context, as the memory bound was reached. ' +
+			'In the trees they are below “[unknown caller]”, with ' +
+			'times that are also in their callers’.');
+	if (!profile.clockKnown)
+		say(true, 'The clock was not calibrated: times are in ticks.');
+	if (profile.sampled)
+		say(true, 'Timing was sampled: counts are exact, times are ' +
+			'estimates; ± is the standard error of self time. There ' +
+			'are no shortest and longest calls.');
+	if (!profile.ended)
+		say(true, 'The process did not end in order, or had not yet: ' +
+			'calls that were open are taken to end at the last ' +
+			'event of their thread.');
+	if (profile.forked)
+		say(false, 'The process began by fork in a profiled one; frames ' +
+			'that were open then count no call here.');
+	if (profile.filtered)
+		say(true, 'Filters were in force: functions were left out on ' +
+			'request.');
+	if (refused)
+		say(true, `${grouped(refused)} of ${grouped(refused + patched)} ` +
+			'functions were not hooked, for the reasons below. Their ' +
+			'time is in their callers’ self time.');
+	if (left.length)
+		say(false, 'Not in scope: ' + left.map(module =>
+			baseName(module.path)).join(', ') + '. The time in them ' +
+			'is in their callers’ self time.');
+	say(false, description.compensated ?
+		`What the hooks cost, ${cost.toFixed(2)} ns a call, was measured ` +
+		'at the start and has been subtracted.' :
+		`What the hooks cost, ${cost.toFixed(2)} ns a call, is in the ` +
+		'times: it was not subtracted.');
+	say(false, 'Times are wall-clock time, waiting included. [outside] is ' +
+		'the time outside of all hooked functions.');
+	return list;
+}
+
+function isLeftOut(module) {
+	return !module.inScope && !module.patched && !module.filtered &&
+		!module.refused.length;
+}
+
+class Notes {
+	constructor(app) {
+		this.app = app;
+	}
+
+	// What goes beyond the limits that every profile has.
+	warnings() {
+		const {profiles} = this.app.model;
+
+		return profiles.reduce((sum, p) => sum + (p.missingBytes > 0) +
+			(p.badChunks + p.droppedContexts > 0) +
+			(p.repairedContexts > 0) + (p.lostCalls > 0) +
+			(p.foldedCalls > 0) + !p.clockKnown + p.sampled + !p.ended +
+			p.filtered, 0);
+	}
+
+	show() {
+		const {model} = this.app;
+
+		$('notes').replaceChildren(...model.profiles.map(profile =>
+			this.profile(profile)));
+	}
+
+	profile(profile) {
+		const {model} = this.app;
+		const index = model.profiles.indexOf(profile);
+		const facts = make('dl', {});
+		const add = (name, value) => facts.append(make('div', {},
+			make('dt', {}, name), make('dd', {}, value)));
+
+		add('Command', commandOf(profile));
+		add('Executable', profile.executable || '–');
+		add('Directory', profile.directory || '–');
+		add('Process', `${profile.pid}, child of ${profile.parent}`);
+		add('Started', new Date(profile.startedMs).toLocaleString());
+		add('Duration', duration(profile.durationNs));
+		add('Clock', profile.clockKnown ?
+			`${(profile.clockKHz / 1e6).toFixed(3)} GHz` : 'not known');
+		add('Threads', grouped(model.threads.filter(thread =>
+			thread.profile === index).length));
+		add('File', profile.file);
+		add('Made by', model.description.creator);
+		return make('article', {},
+			make('ul', {class: 'remarks'},
+				...remarks(profile, model.description).map(remark =>
+					make('li', {class: remark.bad ? 'bad' : ''},
+						remark.sentence))),
+			facts, this.modules(profile));
+	}
+
+	modules(profile) {
+		const body = make('tbody', {});
+		const figures = (...values) => values.map(value =>
+			make('td', {class: 'right'}, value));
+
+		for (const module of profile.modules) {
+			if (isLeftOut(module))
+				continue;
+			const refused = module.refused.reduce((sum, [, count]) =>
+				sum + count, 0);
+
+			body.append(make('tr', {},
+				make('td', {}, module.path + (module.late ?
+					' (loaded later)' : '')),
+				...figures(grouped(module.patched + refused +
+					module.filtered), grouped(module.patched),
+				grouped(refused), module.filtered ?
+					grouped(module.filtered) : '')));
+			for (const [reason, count] of module.refused)
+				body.append(make('tr', {class: 'reason'},
+					make('td', {}, reason),
+					...figures('', '', grouped(count), '')));
+		}
+		return make('table', {},
+			make('thead', {}, make('tr', {},
+				make('th', {}, 'Module'),
+				...['Functions', 'Hooked', 'Refused', 'Filtered']
+					.map(title => make('th', {class: 'right'},
+						title)))),
+			body);
+	}
+}
+
+function commandOf(profile) {
+	return profile.arguments.length ? profile.arguments.join(' ') :
+		profile.executable;
+}

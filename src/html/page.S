@@ -1,0 +1,14 @@
+/* The frame of the page (src/html/assemble), as bytes of swizzle-dump. */
+
+	.section .rodata
+	.globl	swz_page_head, swz_page_head_end
+	.globl	swz_page_tail, swz_page_tail_end
+swz_page_head:
+	.incbin	"build/html/head"
+swz_page_head_end:
+	.byte	0
+swz_page_tail:
+	.incbin	"build/html/tail"
+swz_page_tail_end:
+	.byte	0
+	.section .note.GNU-stack, "", @progbits

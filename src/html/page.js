@@ -1,0 +1,568 @@
+// Puts the parts together: what is chosen, the keys, the search.
+
+class Tip {
+	constructor() {
+		this.root = $('tip');
+	}
+
+	show(event, about, app) {
+		const {model} = app;
+		const rows = [...about.rows];
+		const fn = about.fn;
+
+		if (fn !== undefined && fn >= 0) {
+			const {sums} = model;
+
+			rows.push(['in all', ''],
+				['calls', grouped(sums.calls[fn])],
+				['inclusive', `${duration(sums.incl[fn])}, ` +
+					percent(sums.incl[fn], model.total)],
+				['self', `${duration(sums.self[fn])}, ` +
+					percent(sums.self[fn], model.total) +
+					(model.sampled ? ' ± ' + duration(
+						Math.sqrt(sums.variance[fn])) :
+						'')],
+				['mean', sums.calls[fn] ? duration(sums.incl[fn] /
+					sums.calls[fn]) : '–']);
+		}
+		this.root.replaceChildren(
+			make('b', {}, about.title),
+			fn !== undefined && fn >= 0 ? make('p', {},
+				[model.moduleName(fn), model.source(fn)]
+					.filter(Boolean).join(' · ')) : '',
+			make('dl', {}, ...rows.map(([name, value]) => value ?
+				make('div', {}, make('dt', {}, name),
+					make('dd', {}, value)) :
+				make('div', {class: 'title'}, make('dt', {}, name)))));
+		this.root.hidden = false;
+		const {offsetWidth, offsetHeight} = this.root;
+		const x = event.clientX + 14, y = event.clientY + 18;
+
+		this.root.style.left = Math.max(4, x + offsetWidth > innerWidth ?
+			event.clientX - offsetWidth - 10 : x) + 'px';
+		this.root.style.top = Math.max(4, y + offsetHeight > innerHeight ?
+			event.clientY - offsetHeight - 12 : y) + 'px';
+	}
+
+	hide() {
+		this.root.hidden = true;
+	}
+}
+
+const KEYS = [
+	['W, S', 'zoom in, out (also the wheel)'],
+	['A, D', 'go left, right (also Shift and the wheel, or drag)'],
+	['↑, ↓', 'scroll the chart, or move in the list that has the focus'],
+	['→, ←', 'unfold, fold in a tree'],
+	['click', 'choose a function'],
+	['double click', 'zoom to a box'],
+	['F', 'zoom to the chosen function'],
+	['0', 'show everything'],
+	['/', 'search; Enter and Shift+Enter go through what was found'],
+	['Esc', 'end the search, then the choice, then the zoom'],
+	['1, 2, 3, 4', 'functions, top-down, bottom-up, what it could not see'],
+	['T', 'dark or light'],
+	['?', 'this help'],
+];
+
+class App {
+	constructor(data) {
+		this.model = new Model(data);
+		this.version = 0; // of what is shown, for the overview
+		this.withModule = false;
+		this.colours = new Colours(this.model);
+		this.tip = new Tip();
+		this.flame = new Flame(this);
+		this.charts = {flame: this.flame};
+		this.details = new Details(this);
+		this.notes = new Notes(this);
+		this.table = new FunctionTable(this);
+		this.down = new TreeList(this, $('down'), TREE_COLUMNS,
+			topDownSource(this));
+		this.up = new TreeList(this, $('up'), UP_COLUMNS,
+			bottomUpSource(this));
+		this.showHeader();
+		this.makeThreads();
+		this.makeModules();
+		this.wire();
+		this.showChart('flame');
+		this.showList('functions');
+		this.details.update();
+	}
+
+	// ---- names ----
+
+	label(fn, thread) {
+		const {model} = this;
+
+		if (fn < 0)
+			return this.threadName(model.threads[thread] ||
+				(model.threads.length === 1 ?
+					model.threads[0] : null));
+		return this.withModule && model.catalog.module[fn] >= 0 ?
+			model.moduleName(fn) + ':' + model.catalog.name[fn] :
+			model.catalog.name[fn];
+	}
+
+	threadName(thread) {
+		if (!thread)
+			return 'all threads';
+		const several = this.model.profiles.length > 1;
+
+		return `${thread.name || 'thread'} ${thread.tid}` + (several ?
+			` (${baseName(commandOf(this.model.profiles[
+				thread.profile]).split(' ')[0])})` : '');
+	}
+
+	// A coloured dot, the name, and (in lists without that column) the module.
+	putFunction(cell, fn, withModule) {
+		const {model} = this;
+		const dot = make('i', {class: 'swatch'});
+		const name = make('span', {
+			class: 'name' + (model.matches && model.matches[fn] ?
+				' found' : ''),
+		}, this.label(fn));
+		const source = model.source(fn, true);
+
+		dot.style.background = this.colours.ofFunction(fn);
+		name.title = [model.catalog.name[fn], model.modulePath(fn), source]
+			.filter(Boolean).join('\n');
+		cell.append(dot, name);
+		if (withModule && !this.withModule)
+			cell.append(make('span', {class: 'dim'},
+				' ' + model.moduleName(fn)));
+	}
+
+	showHeader() {
+		const {model} = this;
+		const [first] = model.profiles;
+		const command = commandOf(first);
+		const chips = [];
+
+		document.title = command ? `${command} – swizzle` : 'swizzle';
+		$('command').textContent = command + (model.profiles.length > 1 ?
+			` and ${plural(model.profiles.length - 1, 'other process')
+				.replace('processs', 'processes')}` : '');
+		$('command').title = command;
+		chips.push(make('span', {class: 'chip', id: 'total'}));
+		chips.push(make('span', {class: 'chip', id: 'calls'}));
+		if (model.sampled)
+			chips.push(make('span', {class: 'chip warn',
+				title: 'Only some calls were timed: times are ' +
+					'estimates'}, 'sampled'));
+		const warnings = this.notes.warnings();
+
+		chips.push(make('button', {
+			class: 'chip' + (warnings ? ' warn' : ''), id: 'warnings',
+			title: 'What it could not see',
+			onclick: () => this.showList('notes'),
+		}, warnings ? `⚠ ${plural(warnings, 'note')}` : 'nothing lost'));
+		$('chips').replaceChildren(...chips);
+		this.showTotals();
+	}
+
+	showTotals() {
+		const {model} = this;
+		const shown = model.shownThreads().length;
+
+		$('total').textContent = duration(model.total) + ' in ' +
+			(shown === model.threads.length ?
+				plural(shown, 'thread') :
+				`${shown} of ${plural(model.threads.length, 'thread')}`);
+		$('total').title = grouped(model.total) + ' ns';
+		$('calls').textContent = plural(model.calls, 'call');
+	}
+
+	// ---- the side ----
+
+	makeThreads() {
+		const {model} = this;
+		const longest = Math.max(...model.threads.map(thread =>
+			thread.totalNs), 1);
+
+		$('threads').replaceChildren(...model.threads.map(thread => {
+			const box = make('input', {type: 'checkbox',
+				'data-thread': thread.index});
+			const bar = make('i', {class: 'share'});
+
+			box.checked = thread.shown;
+			box.addEventListener('change', () => {
+				thread.shown = box.checked;
+				this.threadsChanged();
+			});
+			bar.style.width = 100 * thread.totalNs / longest + '%';
+			return make('label', {class: 'thread', title:
+				`${this.threadName(thread)}: ` +
+				duration(thread.totalNs)}, box,
+			make('span', {class: 'name'}, this.threadName(thread)),
+			make('span', {class: 'dim'}, duration(thread.totalNs)), bar);
+		}));
+		$('threads-all').onclick = () => this.setThreads(true);
+		$('threads-none').onclick = () => this.setThreads(false);
+		$('by-thread').checked = model.byThread;
+		$('by-thread-label').hidden = model.threads.length < 2;
+		$('by-thread').onchange = event => {
+			model.byThread = event.target.checked;
+			this.threadsChanged();
+		};
+	}
+
+	setThreads(shown) {
+		for (const thread of this.model.threads)
+			thread.shown = shown;
+		for (const box of $('threads').querySelectorAll('input'))
+			box.checked = shown;
+		this.threadsChanged();
+	}
+
+	makeModules() {
+		const {model, colours} = this;
+		const self = new Map();
+
+		for (const fn of model.functions) {
+			const module = model.catalog.module[fn];
+
+			self.set(module, (self.get(module) || 0) +
+				model.sums.self[fn]);
+		}
+		const all = [...self].sort((a, b) => b[1] - a[1]);
+
+		$('modules').replaceChildren(...all.map(([module, ns]) => {
+			const dot = make('i', {class: 'swatch'});
+			const about = module < 0 ? null : model.catalog.modules[module];
+
+			dot.style.background = colours.ofModule(module);
+			return make('button', {
+				class: 'module',
+				title: about ? `${about.path}\nClick: search in it` :
+					'Outside of all hooked functions',
+				onclick: () => about && this.setQuery(about.name + ':'),
+			}, dot, make('span', {class: 'name'},
+				about ? about.name : '[outside]'),
+			make('span', {class: 'dim'}, percent(ns, model.total)));
+		}));
+	}
+
+	threadsChanged() {
+		this.model.update();
+		this.changed();
+		this.makeModules();
+	}
+
+	// Other threads, another time range: everything is drawn anew.
+	changed() {
+		const {chart} = this;
+		const whole = chart.span() >= this.oldExtent * 0.999;
+
+		this.version++;
+		this.colours.refresh();
+		this.showTotals();
+		this.table.update();
+		this.fillTree();
+		this.details.update();
+		for (const each of Object.values(this.charts))
+			each.changed && each.changed();
+		if (whole)
+			chart.setWindow(0, chart.extent());
+		else
+			chart.setWindow(chart.from, chart.to);
+		this.oldExtent = chart.extent();
+		this.showFound();
+	}
+
+	// The trees are made when they are looked at.
+	fillTree() {
+		this.stale = {down: true, up: true};
+		if (this.stale[this.listName])
+			this.fillList();
+	}
+
+	fillList() {
+		if (!this.stale || !this.stale[this.listName])
+			return;
+		this.stale[this.listName] = false;
+		this[this.listName].update();
+	}
+
+	// ---- what is shown ----
+
+	showChart(name) {
+		this.chart = this.charts[name];
+		for (const tab of $('chart-tabs').querySelectorAll('[data-chart]')) {
+			tab.setAttribute('aria-selected', tab.dataset.chart === name);
+			tab.hidden = !this.charts[tab.dataset.chart];
+		}
+		if (!this.chart.visited) {
+			this.chart.visited = true;
+			this.chart.from = 0;
+			this.chart.to = this.chart.extent() || 1;
+		}
+		this.oldExtent = this.chart.extent();
+		this.chart.mapKey = null;
+		this.chart.drawNow();
+	}
+
+	showList(name) {
+		this.listName = name;
+		for (const tab of $('list-tabs').querySelectorAll('[data-list]')) {
+			tab.setAttribute('aria-selected', tab.dataset.list === name);
+			$(tab.dataset.list).hidden = tab.dataset.list !== name;
+		}
+		if (name === 'notes')
+			this.notes.show();
+		else if (name === 'functions' && !this.table.list.rows.length)
+			this.table.update();
+		if (!this.stale)
+			this.stale = {down: true, up: true};
+		this.fillList();
+	}
+
+	select(fn) {
+		if (fn === undefined || fn < 0)
+			fn = -1;
+		if (this.model.selected === fn)
+			return;
+		this.model.selected = fn;
+		this.details.update();
+		this.table.select();
+		this.down.select();
+		this.up.select();
+		this.chart.draw();
+	}
+
+	// Chosen in the chart: shown in the table, too.
+	clicked(item) {
+		this.select(item === null ? -1 : this.chart.fnOf(item));
+		if (this.listName === 'functions')
+			this.table.showSelected();
+	}
+
+	reveal(fn) {
+		if (fn >= 0)
+			this.chart.reveal(fn);
+	}
+
+	hover(event) {
+		const item = this.chart.at(event.offsetX, event.offsetY);
+
+		if (item === null) {
+			this.tip.hide();
+			$('chart').style.cursor = '';
+		} else {
+			this.tip.show(event, this.chart.describe(item), this);
+			$('chart').style.cursor = 'pointer';
+		}
+	}
+
+	// ---- search ----
+
+	setQuery(query) {
+		$('query').value = query;
+		this.model.search(query);
+		this.foundAt = -1;
+		this.table.update();
+		this.stale = {down: true, up: true};
+		this.fillList();
+		this.showFound();
+		this.chart.draw();
+	}
+
+	showFound() {
+		const {model} = this;
+
+		$('search').classList.toggle('active', Boolean(model.matches));
+		if (!model.matches) {
+			$('found').textContent = '';
+			return;
+		}
+		let count = 0, self = 0;
+
+		for (const fn of model.functions)
+			if (model.matches[fn]) {
+				count++;
+				self += model.sums.self[fn];
+			}
+		$('found').textContent = count ?
+			`${grouped(count)}, ${percent(self, model.total)} self` :
+			'none';
+	}
+
+	nextFound(step) {
+		const {rows} = this.table.list;
+
+		if (!this.model.matches || !rows.length)
+			return;
+		this.foundAt = (this.foundAt + step + rows.length) % rows.length;
+		this.select(rows[this.foundAt]);
+		this.table.showSelected();
+		this.reveal(rows[this.foundAt]);
+	}
+
+	// ---- keys ----
+
+	escape() {
+		if (!$('help').hidden)
+			$('help').hidden = true;
+		else if (this.model.matches || $('query').value)
+			this.setQuery('');
+		else if (this.model.selected >= 0)
+			this.select(-1);
+		else
+			this.chart.showAll();
+		$('query').blur();
+	}
+
+	key(event) {
+		const typing = event.target === $('query');
+
+		if (event.ctrlKey || event.metaKey || event.altKey)
+			return;
+		if (event.key === 'Escape') {
+			this.escape();
+		} else if (typing) {
+			if (event.key !== 'Enter')
+				return;
+			this.nextFound(event.shiftKey ? -1 : 1);
+		} else if (!this.command(event)) {
+			return;
+		}
+		event.preventDefault();
+	}
+
+	command(event) {
+		const {chart} = this;
+		const inList = event.target.closest('.body, select');
+
+		switch (event.key) {
+		case 'w': case 'W': case '+':
+			chart.zoom(0.7);
+			break;
+		case 's': case 'S': case '-':
+			chart.zoom(1 / 0.7);
+			break;
+		case 'a': case 'A':
+			chart.pan(-0.2);
+			break;
+		case 'd': case 'D':
+			chart.pan(0.2);
+			break;
+		case 'ArrowUp': case 'ArrowDown':
+			if (inList)
+				return false;
+			chart.scrollTo(chart.scroll +
+				(event.key === 'ArrowUp' ? -3 : 3) * ROW);
+			break;
+		case 'f': case 'F':
+			this.reveal(this.model.selected);
+			break;
+		case '0': case 'Home':
+			chart.showAll();
+			break;
+		case '/':
+			$('query').focus();
+			$('query').select();
+			break;
+		case '1': case '2': case '3': case '4':
+			this.showList(['functions', 'down', 'up',
+				'notes'][event.key - 1]);
+			break;
+		case 't': case 'T':
+			this.toggleTheme();
+			break;
+		case '?':
+			$('help').hidden = !$('help').hidden;
+			break;
+		default:
+			return false;
+		}
+		return true;
+	}
+
+	toggleTheme() {
+		this.colours.refresh(); // what the system says now
+		document.documentElement.dataset.theme = this.colours.dark ?
+			'light' : 'dark';
+		this.themeChanged();
+	}
+
+	themeChanged() {
+		this.version++;
+		this.colours.refresh();
+		this.table.select();
+		this.down.select();
+		this.up.select();
+		this.details.update();
+		this.makeModules();
+		this.chart.drawNow();
+	}
+
+	wire() {
+		new Mouse(this);
+		document.addEventListener('keydown', event => this.key(event));
+		$('query').addEventListener('input', () =>
+			this.setQuery($('query').value));
+		$('theme').onclick = () => this.toggleTheme();
+		$('help-open').onclick = () => {
+			$('help').hidden = !$('help').hidden;
+		};
+		$('help').replaceChildren(make('div', {}, make('h2', {}, 'Keys'),
+			make('dl', {}, ...KEYS.map(([keys, what]) => make('div', {},
+				make('dt', {}, keys), make('dd', {}, what))))));
+		$('help').onclick = () => {
+			$('help').hidden = true;
+		};
+		$('zoom-reset').onclick = () => this.chart.showAll();
+		$('colour-mode').onchange = event => {
+			this.colours.mode = event.target.value;
+			event.target.blur();
+			this.themeChanged();
+		};
+		$('with-module').onchange = event => {
+			this.withModule = event.target.checked;
+			this.themeChanged();
+		};
+		for (const tab of $('chart-tabs').querySelectorAll('[data-chart]'))
+			tab.onclick = () => this.showChart(tab.dataset.chart);
+		for (const tab of $('list-tabs').querySelectorAll('[data-list]'))
+			tab.onclick = () => this.showList(tab.dataset.list);
+		matchMedia('(prefers-color-scheme: dark)').addEventListener(
+			'change', () => this.themeChanged());
+		new ResizeObserver(() => this.chart.drawNow()).observe($('stage'));
+		this.wireSplitter();
+	}
+
+	wireSplitter() {
+		const splitter = $('splitter');
+
+		splitter.addEventListener('pointerdown', event =>
+			splitter.setPointerCapture(event.pointerId));
+		splitter.addEventListener('pointermove', event => {
+			if (!splitter.hasPointerCapture(event.pointerId))
+				return;
+			const bounds = $('main').getBoundingClientRect();
+			const share = clamp((event.clientY - bounds.top) /
+				bounds.height, 0.15, 0.85);
+
+			$('main').style.setProperty('--upper', share * 100 + '%');
+		});
+	}
+}
+
+async function start() {
+	try {
+		const data = await readData(part => {
+			$('loading-bar').style.width = 100 * part + '%';
+		});
+
+		// for scripts that drive the page
+		window.swizzle = new App(data);
+		$('loading').hidden = true;
+	} catch (error) {
+		$('loading').classList.add('failed');
+		$('loading-text').textContent =
+			`This page cannot be shown: ${error.message}`;
+		throw error;
+	}
+}
+
+start();

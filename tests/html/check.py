@@ -1,0 +1,591 @@
+#!/usr/bin/env python3
+"""Opens pages of `swizzle-dump -f html` in headless Chromium, works with them
+as a person does, and compares what they show with the other formats.
+
+    check.py DUMP PROFILE WHAT...     with WHAT one of the functions below
+
+Prints what is wrong; exits 1 then."""
+
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser  # noqa: E402
+
+OUTSIDE = '[outside]'
+failures = 0
+current = ''
+
+
+def fail(message):
+    global failures
+    failures += 1
+    print('%s: %s' % (current, message))
+
+
+def equal(expected, actual, what):
+    if expected != actual:
+        fail('%s: expected %r, got %r' % (what, expected, actual))
+
+
+def close(expected, actual, slack, what):
+    if abs(expected - actual) > slack:
+        fail('%s: expected %r, got %r' % (what, expected, actual))
+
+
+# ---- what other formats say ----
+
+class Profile:
+    def __init__(self, dump, path):
+        self.dump, self.path = dump, path
+
+    def run(self, *options):
+        done = subprocess.run([self.dump, '-q', *options, self.path],
+                              stdout=subprocess.PIPE, timeout=120, check=True)
+        return done.stdout
+
+    def page(self, directory, *options):
+        path = os.path.join(directory, 'page.html')
+        self.run('-f', 'html', '-o', path, *options)
+        return path
+
+    def table(self, *options):
+        """{(name, module): [calls, self, inclusive]} of -f text"""
+        rows, names = {}, 0
+        # errors: as a browser decodes them
+        for line in self.run('-f', 'text', *options).decode(
+                'utf-8', 'replace').splitlines():
+            if line.startswith('#'):
+                continue
+            if re.match(r' *calls .*function  module$', line):
+                names = len(line.split()) - 2
+                continue
+            parts = line.split(None, names)
+            name, module = parts[names].rsplit('  ', 1)
+            rows[name, '' if module == '-' else module] = [
+                int(part) for part in parts[:3]]
+        return rows
+
+    def threads(self):
+        """[(tid, name)] of -f info"""
+        text = self.run('-f', 'info').decode('utf-8', 'replace')
+        block = text[text.index('  tid  '):].split('\n\n')[0]
+        return [tuple(line.split()[:2]) for line in
+                block.splitlines()[1:] if re.match(r' +\d', line)]
+
+    def edges(self):
+        """{caller: {callee: [calls, inclusive]}} of -f callgrind, by name"""
+        edges = collections.defaultdict(lambda: collections.defaultdict(
+            lambda: [0, 0]))
+        names, caller, callee, calls = {}, None, None, None
+        for line in self.run('-o', '-').decode(
+                'utf-8', 'replace').splitlines():
+            name = re.match(r'(c?fn)=\((\d+)\)(?: (.*))?$', line)
+            if name:
+                if name[3] is not None:
+                    names[name[2]] = name[3]
+                if name[1] == 'fn':
+                    caller = names[name[2]]
+                else:
+                    callee = names[name[2]]
+            elif line.startswith('calls='):
+                calls = int(line[6:].split()[0])
+            elif calls is not None:
+                entry = edges[caller][callee]
+                entry[0] += calls
+                entry[1] += int(line.split()[1])
+                calls = None
+        return edges
+
+
+# ---- what the page says ----
+
+# Rows of a list, scrolled from top to bottom: for each its cells' texts and
+# titles, the function's name first.
+ROWS = '''
+(async () => {
+	const body = document.querySelector('%s .body'), rows = new Map();
+	for (body.scrollTop = 0;; body.scrollTop += body.clientHeight) {
+		await new Promise(done => setTimeout(done, 0));
+		await new Promise(done => requestAnimationFrame(() =>
+			requestAnimationFrame(done)));
+		for (const row of body.querySelectorAll('.row')) {
+			const name = row.querySelector('.name, b');
+			rows.set(Number(row.dataset.index), {
+				name: name.textContent,
+				level: Number(row.dataset.level || 0),
+				leaf: !row.querySelector('.fold:not(.leaf)'),
+				text: [...row.querySelectorAll('.cell')]
+					.map(cell => cell.textContent),
+				title: [...row.querySelectorAll('.cell')]
+					.map(cell => cell.title),
+			});
+		}
+		if (body.scrollTop + body.clientHeight >= body.scrollHeight - 1)
+			break;
+	}
+	body.scrollTop = 0;
+	await new Promise(done => setTimeout(done, 50));
+	return [...rows].sort((a, b) => a[0] - b[0]).map(row => row[1]);
+})()
+'''
+
+
+def number(text):
+    digits = re.sub(r'[^0-9]', '', text)
+    return int(digits) if digits else 0
+
+
+def page_table(page):
+    """As Profile.table(), from the table of functions."""
+    rows = {}
+    heads = page.eval("[...document.querySelectorAll('#functions .head .cell')]"
+                      ".map(cell => cell.dataset.key)")
+    for row in page.eval(ROWS % '#functions'):
+        key = row['name'], row['text'][heads.index('module')]
+        rows[key] = [number(row['text'][heads.index('calls')]),
+                     number(row['title'][heads.index('self')]),
+                     number(row['title'][heads.index('incl')])]
+    return rows
+
+
+def listed(page, selector):
+    """{name: [calls, inclusive]} of the callers or callees"""
+    rows = collections.defaultdict(lambda: [0, 0])
+    for row in page.eval(ROWS % selector):
+        rows[row['name']][0] += number(row['text'][0])
+        rows[row['name']][1] += number(row['title'][1])
+    return dict(rows)
+
+
+def same_tables(expected, actual, what):
+    for key in sorted(set(expected) | set(actual)):
+        if expected.get(key) != actual.get(key):
+            equal(expected.get(key), actual.get(key),
+                  '%s, %s' % (what, ' of '.join(key)))
+
+
+def search_for(page, text):
+    page.key('/')
+    page.type(text)
+
+
+def show(page, name):
+    page.click_on('[data-list=%s]' % name)
+
+
+def choose(page, name):
+    """Searches for a function and clicks its row; ends the search."""
+    show(page, 'functions')
+    search_for(page, name)
+    at = page.eval('''(() => {
+        for (const row of document.querySelectorAll('#functions .row'))
+            if (row.querySelector('.name').textContent === %r) {
+                const r = row.getBoundingClientRect();
+                return [r.x + 300, r.y + r.height / 2];
+            }
+        })()''' % name)
+    if at is None:
+        fail('no row of ' + name)
+        return
+    page.click(*at)
+    page.key('Escape')
+
+
+def boxes(page, name):
+    """The chart's boxes of a function, in the window, widest first."""
+    return page.eval('''(() => {
+        const {chart, model} = swizzle;
+        const r = chart.canvas.getBoundingClientRect();
+        return chart.boxes.filter(box => box.fn >= 0 &&
+            model.catalog.name[box.fn] === %r)
+            .map(box => ({x: r.x + box.x, y: r.y + box.y,
+                          width: box.width}))
+            .sort((a, b) => b.width - a.width);
+        })()''' % name)
+
+
+def inside(page, name):
+    """A point in the widest box of a function, to the right of its label."""
+    box = boxes(page, name)[0]
+    return box['x'] + box['width'] - 6, box['y'] + 4
+
+
+def pixel(page, x, y):
+    return page.eval('''(() => {
+        const {canvas} = swizzle.chart;
+        const r = canvas.getBoundingClientRect();
+        const ratio = devicePixelRatio;
+        const copy = document.createElement('canvas');
+        copy.width = copy.height = 1;
+        const context = copy.getContext('2d', {willReadFrequently: true});
+        context.drawImage(canvas, -Math.floor((%f - r.x) * ratio),
+            -Math.floor((%f - r.y) * ratio));
+        return [...context.getImageData(0, 0, 1, 1).data];
+        })()''' % (x, y))
+
+
+def window(page):
+    return page.eval('[swizzle.chart.from, swizzle.chart.to]')
+
+
+# ---- the checks ----
+
+def check_quiet(page, path):
+    """nothing is fetched and nothing goes wrong"""
+    equal(['file://' + os.path.abspath(path)], page.requests, 'requests')
+    equal([], page.complaints, 'complaints')
+
+
+def check_table(page, profile):
+    """the table has the figures of -f text"""
+    show(page, 'functions')
+    same_tables(profile.table(), page_table(page), 'table')
+
+
+def check_sorting(page, profile):
+    """a click on a heading sorts the table"""
+    show(page, 'functions')
+    rows = profile.table()
+    for key, column, in (('calls', 0), ('incl', 2), ('self', 1)):
+        page.click_on('#functions .head [data-key=%s]' % key)
+        values = [row[column] for row in page_table(page).values()]
+        equal(sorted((row[column] for row in rows.values()), reverse=True),
+              values, 'order by ' + key)
+    page.click_on('#functions .head [data-key=name]')
+    names = [key[0] for key in page_table(page)]
+    equal(sorted(names, key=lambda name: name.encode('utf-16-be')), names,
+          'order by name')
+    page.click_on('#functions .head [data-key=self]')
+
+
+def check_neighbours(page, profile):
+    """a click on a row shows callers and callees with the right figures"""
+    edges = profile.edges()
+    for name in ('twice', 'leaf', 'thrower', 'fib', 'call_names'):
+        choose(page, name)
+        equal(name, page.eval("document.querySelector('#details h3')"
+                              ".textContent"), 'chosen')
+        callers = {caller: to[name] for caller, to in edges.items()
+                   if name in to}
+        equal({n: v for n, v in callers.items()}, listed(page, '#callers'),
+              'callers of ' + name)
+        equal(dict(edges[name]), listed(page, '#callees'),
+              'callees of ' + name)
+    choose(page, 'leaf')
+    page.click_on('#callers .row')
+    chosen = page.eval("document.querySelector('#details h3').textContent")
+    first = max(((to['leaf'][1], caller) for caller, to in edges.items()
+                 if 'leaf' in to))[1]
+    equal(first, chosen, 'the caller that was clicked')
+
+
+def check_lines(page, profile):
+    """calls are shown at their source lines"""
+    source = open(os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                               '../targets/pages.cc')).read().splitlines()
+    here = [1 + number for number, line in enumerate(source)
+            if 'leaf(n)' in line or 'leaf(n + 1)' in line]
+    choose(page, 'leaf')
+    titles = page.eval("[...document.querySelectorAll('#callers .place')]"
+                       ".map(place => place.title).join('\\n')")
+    lines = {int(line) for line in re.findall(r'pages\.cc:(\d+)', titles)}
+    # the definition of leaf() itself has no call
+    equal({line for line in here if 'int leaf' not in source[line - 1]},
+          lines, 'lines that call leaf')
+
+
+def check_search(page, profile):
+    """a search marks what it finds, in the table and in the chart"""
+    choose(page, 'catcher')
+    page.key('f')
+    (x, y), other = inside(page, 'catcher'), inside(page, 'right')
+    plain, unmarked = pixel(page, x, y), pixel(page, *other)
+    search_for(page, 'catch')
+    names = {key[0] for key in page_table(page)}
+    equal({key[0] for key in profile.table() if 'catch' in key[0].lower()},
+          names, 'found')
+    if plain == pixel(page, x, y):
+        fail('the box of what was found has the colour that it had')
+    if unmarked == pixel(page, *other):
+        fail('the box of what was not found is not fainter')
+    page.key('Escape')
+    equal(plain, pixel(page, x, y), 'colour after the search')
+    page.key('0')
+    search_for(page, 'libnames.so:')
+    equal({key for key in profile.table() if key[1] == 'libnames.so'},
+          set(page_table(page)), 'found by module')
+    page.key('Enter')
+    if not page.eval('swizzle.model.selected >= 0'):
+        fail('Enter chooses nothing')
+    page.key('Escape')
+    page.key('Escape')
+    page.key('0')
+
+
+def check_chart(page, profile):
+    """boxes can be clicked and zoomed to, and tell their figures"""
+    rows = profile.table()
+    whole = window(page)
+    equal(sum(row[1] for row in rows.values()), whole[1], 'extent')
+    box = boxes(page, 'main')[0]
+    x, y = box['x'] + box['width'] / 2, box['y'] + 9
+    page.move(x, y)
+    tip = page.eval("document.querySelector('#tip').innerText")
+    for part in ('main', 'pages', 'calls\n1', 'mean'):
+        if part not in tip:
+            fail('no %r in the tooltip %r' % (part, tip))
+    page.click(x, y)
+    equal('main', page.eval("document.querySelector('#details h3')"
+                            ".textContent"), 'the box that was clicked')
+    page.click(x, y, 2)
+    start, end = window(page)
+    inclusive = rows['main', 'pages'][2]
+    close(inclusive, end - start, 2, 'window after a double click')
+    page.key('w')
+    if not window(page)[1] - window(page)[0] < end - start:
+        fail('W does not zoom in')
+    page.key('s')
+    page.key('s')
+    if not window(page)[1] - window(page)[0] > end - start:
+        fail('S does not zoom out')
+    page.key('0')
+    equal(whole, window(page), 'window after 0')
+    middle = page.center('#chart')
+    page.wheel(*middle, -240)
+    page.wheel(*middle, -240)
+    start, end = window(page)
+    if not end - start < 0.5 * whole[1]:
+        fail('the wheel does not zoom')
+    page.key('d')
+    if not window(page)[0] > start and window(page)[1] > end:
+        fail('D does not go right')
+    page.key('a')
+    close(start, window(page)[0], 1e-3 * whole[1], 'window after A')
+    page.drag(x, y, x + 50, y)
+    if not window(page)[0] < start:
+        fail('a drag does not pan')
+    page.key('0')
+    middle = page.center('#map')
+    page.drag(middle[0], middle[1], middle[0] + 100, middle[1])
+    close(whole[1] / 2, window(page)[0], 0.01 * whole[1],
+          'window after a drag over the overview')
+    page.key('0')
+
+
+def check_threads(page, profile):
+    """a thread that is hidden counts nowhere"""
+    threads = profile.threads()
+    sums = collections.defaultdict(lambda: [0, 0, 0])
+    for tid, name in threads:
+        if name == 'left':
+            continue
+        for key, row in profile.table('--tid', tid).items():
+            for i, value in enumerate(row):
+                sums[key][i] += value
+    equal(3, len(threads), 'threads')
+    index = [name for _, name in threads].index('left')
+    page.click_on('[data-thread="%d"]' % index)
+    same_tables(dict(sums), page_table(page), 'without a thread')
+    equal(sum(row[1] for row in sums.values()), window(page)[1],
+          'extent without a thread')
+    equal([], boxes(page, 'left'), 'boxes of what only that thread called')
+    choose(page, 'twice')
+    equal({'main'}, set(listed(page, '#callers')), 'callers without it')
+    page.click_on('[data-thread="%d"]' % index)
+    same_tables(profile.table(), page_table(page), 'with it again')
+
+
+def unfold_all(page, selector):
+    for _ in range(60):
+        if not page.eval('''(() => {
+                const list = swizzle.%s;
+                let any = false;
+                for (let i = 0; i < list.list.rows.length; i++) {
+                    const row = list.list.rows[i];
+                    if (!row.open && list.source.hasChildren(row.item)) {
+                        list.unfold(i);
+                        any = true;
+                    }
+                }
+                return any; })()''' % selector):
+            return
+
+
+def check_down(page, profile):
+    """the top-down tree has each function's calls and self time"""
+    show(page, 'down')
+    rows = page.eval(ROWS % '#down')
+    equal('all threads', rows[0]['name'], 'root')
+    # unfolded by a click
+    at = [row['name'].split()[0] for row in rows].index('left')
+    equal(['all threads', 'left'], [rows[0]['name'], rows[at]['name'].split()[0]],
+          'rows')
+    page.eval('swizzle.down.list.reveal(%d)' % at)
+    page.settle()
+    page.click_on('#down .row[data-index="%d"] .fold' % at)
+    after = page.eval(ROWS % '#down')
+    equal([rows[at]['level'] + 1, 'left'],
+          [after[at + 1]['level'], after[at + 1]['name']], 'what is inside')
+    unfold_all(page, 'down')
+    sums = collections.defaultdict(lambda: [0, 0])
+    for row in page.eval(ROWS % '#down'):
+        sums[row['name']][0] += number(row['text'][3])
+        sums[row['name']][1] += number(row['title'][2])
+    for (name, _), row in profile.table().items():
+        if name in (OUTSIDE, ) or name.startswith('sub_'):
+            continue
+        equal(row[0], sums[name][0], 'calls of ' + name)
+        # each context's time is rounded by itself
+        close(row[1], sums[name][1], 50, 'self time of ' + name)
+    total = sum(row[1] for row in profile.table().values())
+    close(total, sum(value[1] for value in sums.values()), 0, 'all self time')
+
+
+def check_up(page, profile):
+    """the bottom-up tree divides a function's calls among its callers"""
+    show(page, 'up')
+    edges = profile.edges()
+    for name in ('leaf', 'twice', 'fib'):
+        search_for(page, name)
+        at = [row['name'] for row in page.eval(ROWS % '#up')].index(name)
+        page.eval('swizzle.up.list.reveal(%d)' % at)
+        page.settle()
+        page.click_on('#up .row[data-index="%d"] .fold' % at)
+        rows = page.eval(ROWS % '#up')[at:]
+        callers = {}
+        for row in rows[1:]:
+            if row['level'] == 0:
+                break
+            if row['level'] == 1:
+                callers[row['name']] = number(row['text'][2])
+        equal({caller: to[name][0] for caller, to in edges.items()
+               if name in to}, callers, 'callers of ' + name)
+        page.key('Escape')
+
+
+def check_notes(page, profile):
+    """what the profile could not see is told"""
+    show(page, 'notes')
+    text = page.eval("document.querySelector('#notes').innerText")
+    info = profile.run('-f', 'info').decode('utf-8', 'replace')
+    for line in info[info.index('module  '):].splitlines():
+        reason = re.match(r'    (.*?)  +(\d+)$', line)
+        if reason and not re.search(re.escape(reason[1]) + r'\s+' + reason[2],
+                                    text):
+            fail('not told: ' + line.strip())
+    left = re.search(r'not in scope: (.*)', info)
+    if left and left[1] not in text:
+        fail('not told: ' + left[0])
+    show(page, 'functions')
+
+
+def check_hostile(page, profile):
+    """names that look like markup are text"""
+    names = {key[0] for key in page_table(page)}
+    for name in ('</script><script>hacked=1</script>',
+                 '<img src=x onerror=hacked=2>', "'quoted' & ${hacked=3}",
+                 'größe_数', 'invalid_\ufffd\ufffd_bytes'):
+        if name not in names:
+            fail('no row of ' + name)
+        else:
+            choose(page, name)
+            equal(name, page.eval("document.querySelector('#details h3')"
+                                  ".textContent"), 'chosen')
+    equal('undefined', page.eval('typeof hacked'), 'a script that ran')
+    equal(0, page.eval("document.querySelectorAll('img, b b').length"),
+          'elements that names have made')
+    if not page.eval("[...document.querySelectorAll('#threads .name')].some("
+                     "name => name.textContent.startsWith('<b>right '))"):
+        fail('the name of the thread is not shown as it is')
+
+
+def check_themes(page, profile):
+    """dark or light, as the system says or the reader wants"""
+    def back():
+        return page.eval('getComputedStyle(document.body).backgroundColor')
+    light = back()
+    page.dark(True)
+    dark = back()
+    if light == dark:
+        fail('dark is light')
+    page.key('t')
+    equal(light, back(), 'after T')
+    page.dark(False)
+    page.key('?')
+    if 'zoom' not in page.eval("document.querySelector('#help').innerText"):
+        fail('? shows no help')
+    page.key('Escape')
+
+
+def check_sampled(page, profile):
+    """estimates have their standard error"""
+    errors = {}
+    for line in profile.run('-f', 'text').decode().splitlines():
+        parts = line.split()
+        if line.startswith('#') or not parts[0].isdigit():
+            continue
+        errors[parts[4]] = int(parts[3])
+    shown = {}
+    heads = page.eval("[...document.querySelectorAll('#functions .head .cell')]"
+                      ".map(cell => cell.dataset.key)")
+    for row in page.eval(ROWS % '#functions'):
+        shown[row['name']] = number(row['title'][heads.index('error')])
+    equal(set(errors), set(shown), 'functions')
+    for name, error in errors.items():
+        close(error, shown.get(name, 0), 1, 'standard error of ' + name)
+    if not any(errors.values()):
+        fail('no function has a standard error')
+    show(page, 'notes')
+    text = page.eval("document.querySelector('#notes').innerText")
+    if 'estimates' not in text:
+        fail('not told that times are estimates')
+
+
+def check_folded(page, profile):
+    """contexts that were folded are told of, and counted"""
+    check_table(page, profile)
+    info = profile.run('-f', 'info').decode()
+    folded = re.search(r'^folded calls: (\d+)', info, re.M)[1]
+    equal(True, int(folded) > 0, 'some calls are folded')
+    page.click_on('#warnings')
+    text = page.eval("document.querySelector('#notes').innerText")
+    sentence = re.search(r'([\d\u202f]+) calls? (has|have) no exact context',
+                         text)
+    if not sentence:
+        fail('not told')
+    else:
+        equal(int(folded), number(sentence[1]), 'folded calls')
+
+
+def check_merged(page, profile):
+    """several processes are one page"""
+    check_table(page, profile)
+
+
+def main():
+    global current
+    dump, path = sys.argv[1:3]
+    profile = Profile(dump, path)
+    with tempfile.TemporaryDirectory() as directory:
+        with browser.Browser() as page:
+            html = profile.page(directory)
+            page.open(html)
+            for what in sys.argv[3:]:
+                check = globals()['check_' + what]
+                current = check.__doc__.splitlines()[0]
+                try:
+                    check(page, profile)
+                except (browser.Error, IndexError, KeyError) as error:
+                    fail('%s: %s' % (type(error).__name__, error))
+            current = check_quiet.__doc__
+            check_quiet(page, html)
+    return 1 if failures else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
