@@ -26,4 +26,51 @@ name:                            \
 	.cfi_restore \reg
 .endm
 
+/* the same for a value of our own */
+.macro PUSH reg
+	pushq	\reg
+	.cfi_adjust_cfa_offset 8
+.endm
+
+.macro POP reg
+	popq	\reg
+	.cfi_adjust_cfa_offset -8
+.endm
+
+/* Calls FUNCTION(thread, thunk), which lie in \thread and %rcx, in the midst of
+ * a hook: keeps %rcx, %rsi, %rdi, %r8, %r9; %al is what it returns. */
+.macro CALL_IN_HOOK function, thread
+	.cfi_remember_state
+	PUSH	%rcx
+	PUSH	%rsi
+	PUSH	%rdi
+	PUSH	%r8
+	PUSH	%r9
+	PUSH	%r10
+	SAVE	%r11
+	SAVE	%rbp
+	pushfq					/* DF too */
+	.cfi_adjust_cfa_offset 8
+	cld
+	movq	\thread, %rdi
+	movq	%rcx, %rsi
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	andq	$-16, %rsp
+	call	\function
+	movq	%rbp, %rsp
+	.cfi_def_cfa_register %rsp
+	popfq
+	.cfi_adjust_cfa_offset -8
+	RESTORE	%rbp
+	RESTORE	%r11
+	POP	%r10
+	POP	%r9
+	POP	%r8
+	POP	%rdi
+	POP	%rsi
+	POP	%rcx
+	.cfi_restore_state
+.endm
+
 #endif

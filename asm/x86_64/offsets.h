@@ -15,6 +15,8 @@
 #define SWZ_THREAD_FILE 64
 #define SWZ_THREAD_EXPECTED 72
 #define SWZ_THREAD_COLD 80
+#define SWZ_THREAD_EVENT 88
+#define SWZ_THREAD_MIN_TICKS 96
 
 /* struct swz_thread_cold */
 #define SWZ_COLD_RECORDS 8
@@ -53,6 +55,14 @@
 #define SWZ_START_LEVEL 3 /* a mask */
 #define SWZ_START_UNTIMED 4
 #define SWZ_START_STEP 8
+
+/* Events (include/swizzle/format.h, src/runtime/events.h) */
+#define SWZ_EVENT_PAGE_MASK 0xfff
+#define SWZ_EVENT_MOST_TICKS 0x1fffffff
+#define SWZ_EVENTS_OFF -8
+#define SWZ_EVENT_RETURN_KIND 1
+#define SWZ_EVENT_SHIFT_TICKS 3
+#define SWZ_EVENT_SHIFT_NODE 32
 
 /* struct swz_thread_record (include/swizzle/format.h) */
 #define SWZ_RECORD_LAST 16

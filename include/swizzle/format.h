@@ -27,7 +27,9 @@ enum swz_file_flags {
 	SWZ_FILE_ENDED = 2,    /* end_ticks is the time of an orderly exit */
 	SWZ_FILE_FOLDED = 4,   /* memory bound reached: contexts were folded */
 	SWZ_FILE_FILTERED = 8, /* -F, -N, -H or -D was in force */
-	SWZ_FILE_SAMPLED = 16  /* --timing sampled: see struct swz_node */
+	SWZ_FILE_SAMPLED = 16, /* --timing sampled: see struct swz_node */
+	SWZ_FILE_TRACED = 256, /* -m trace: there are chunks of events */
+	SWZ_FILE_RING = 512    /* of the events, the newest only */
 };
 
 struct swz_clock_sample {
@@ -63,6 +65,11 @@ struct swz_file_header {
 	/* SWZ_FILE_SAMPLED: cost_inside and cost_outside are those of a call
 	 * that is timed. */
 	uint64_t cost_untimed; /* of one that is not, in 1/1024 ticks */
+	/* SWZ_FILE_TRACED: of chunks of events so far, and at most; within
+	 * used_bytes and limit_bytes. */
+	uint64_t event_bytes;
+	uint64_t event_limit_bytes;
+	uint64_t min_ticks; /* shorter calls have no events; 0: all have */
 };
 
 enum swz_chunk_type {
@@ -73,6 +80,8 @@ enum swz_chunk_type {
 	SWZ_CHUNK_THREAD = 4,    /* struct swz_thread_record */
 	SWZ_CHUNK_NODES = 5,     /* count struct swz_node slots */
 	SWZ_CHUNK_UNWOUND = 6,   /* count struct swz_unwound_record slots */
+	SWZ_CHUNK_PADDING = 16,  /* nothing */
+	SWZ_CHUNK_EVENTS = 17,   /* pages of events: see SWZ_EVENT_PAGE */
 	SWZ_CHUNK_NAMES = 7      /* uint32_t first id, then count strings, each
 				  * with its NUL: by which names functions of
 				  * consecutive ids were asked for (imports) */
@@ -134,7 +143,36 @@ struct swz_thread_record {
 	uint64_t last_ticks; /* of the latest event; open frames end here */
 	uint64_t end_ticks;  /* 0: not known to have ended */
 	char name[16];       /* as prctl(PR_GET_NAME), NUL-padded */
-	uint64_t reserved[10];
+	/* SWZ_FILE_TRACED: */
+	uint64_t short_calls;   /* that min_ticks has left out */
+	uint64_t untraced;      /* events for which there was no room */
+	uint64_t untraced_from; /* since when; 0: never */
+	uint64_t reserved[7];
+};
+
+/* Events (SWZ_FILE_TRACED). A chunk of them begins at a multiple of
+ * SWZ_EVENT_PAGE and is some such pages long; its header lies in the first. The
+ * last eight bytes of a page are a time (rdtsc; 0: nothing is in this page). The
+ * rest are events, eight bytes each, in the order in which they happened; 0 is
+ * none. A thread's chunks follow each other by those times.
+ *
+ *     bits 0-2    enum swz_event_kind
+ *     bits 3-31   ticks since the page's time
+ *     bits 32-63  the node, file offset / 64 */
+#define SWZ_EVENT_PAGE 4096u
+#define SWZ_EVENT_KIND_MASK 7u
+#define SWZ_EVENT_TICKS_SHIFT 3
+#define SWZ_EVENT_TICKS_BITS 29
+#define SWZ_EVENT_NODE_SHIFT 32
+enum swz_event_kind {
+	SWZ_EVENT_ENTER = 0,   /* a call */
+	SWZ_EVENT_RETURN = 1,  /* its end */
+	SWZ_EVENT_UNWIND = 2,  /* its end by an exception */
+	SWZ_EVENT_SKIP = 3,    /* its end by longjmp or the like, noticed now */
+	SWZ_EVENT_SUSPEND = 4, /* the stack is switched; the call goes on */
+	SWZ_EVENT_RESUME = 5,  /* it goes on: counts no call */
+	SWZ_EVENT_JUMP = 6     /* a call whose time is that of a call that goes on
+				* (tail calls in a circle) */
 };
 
 #define SWZ_FUNCTION_NONE 0u          /* an unused node slot */

@@ -1,8 +1,8 @@
 /* The reader of profile files.
  *
- * The used part of the file is copied into memory first, so that a process
- * that still writes to it, or cuts it off, cannot pull checked bytes from under
- * us. Then one pass over the chunks collects records; indices are built
+ * The used part of the file is copied into memory first, all but events, so
+ * that a process that still writes to it, or cuts it off, cannot pull checked
+ * bytes from under us. Then one pass over the chunks collects records; indices are built
  * afterwards, when all are known. A chunk whose header is not complete (its
  * writer was killed, or the bytes are damaged) has no trustworthy length: the
  * pass goes on at the next 64-byte unit that looks like a chunk. */
@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,7 @@ struct scan {
 	size_t thread_capacity;
 	size_t span_capacity;
 	size_t unwound_capacity;
+	size_t event_chunk_capacity;
 	struct name {
 		uint32_t id;
 		const char *text;
@@ -239,6 +241,30 @@ static void read_unwound(struct scan *scan, const struct swz_chunk *chunk,
 	}
 }
 
+/* What is cut off of it is missing. */
+static void read_events(struct scan *scan, const struct swz_chunk *chunk,
+			size_t offset, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_event_chunk *events;
+	uint64_t ticks = 0;
+
+	size &= ~(size_t)(SWZ_EVENT_PAGE - 1);
+	if (offset % SWZ_EVENT_PAGE || !size) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	swz_profile_bytes(profile, offset + SWZ_EVENT_PAGE - sizeof(ticks),
+			  &ticks, sizeof(ticks));
+	swz_grow(&profile->event_chunks, &scan->event_chunk_capacity,
+		 profile->event_chunk_count, sizeof(*events));
+	events = &profile->event_chunks[profile->event_chunk_count++];
+	*events = (struct swz_event_chunk){.owner = chunk->owner,
+					   .offset = offset,
+					   .bytes = size,
+					   .ticks = ticks};
+}
+
 static bool plausible_chunk(const struct swz_chunk *chunk)
 {
 	return chunk->magic == SWZ_CHUNK_MAGIC &&
@@ -271,6 +297,9 @@ static void read_chunk(struct scan *scan, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_UNWOUND:
 		read_unwound(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_EVENTS:
+		read_events(scan, chunk, offset, size);
 		break;
 	case SWZ_CHUNK_NAMES:
 		read_names(scan, chunk, body, room);
@@ -350,6 +379,16 @@ static int compare_unwound(const void *left, const void *right)
 	int order = compare(a->owner, b->owner);
 
 	return order ? order : compare(a->node, b->node);
+}
+
+static int compare_event_chunks(const void *left, const void *right)
+{
+	const struct swz_event_chunk *a = left, *b = right;
+	int order = compare(a->owner, b->owner);
+
+	if (!order)
+		order = compare(a->ticks, b->ticks);
+	return order ? order : compare(a->offset, b->offset);
 }
 
 static void sort(void *array, size_t count, size_t size,
@@ -562,6 +601,27 @@ static void index_unwound(struct swz_profile *profile)
 	}
 }
 
+static void index_events(struct swz_profile *profile)
+{
+	size_t at = 0;
+	size_t i;
+
+	for (i = 0; i < profile->thread_count; i++) {
+		struct swz_profile_thread *thread = &profile->threads[i];
+
+		while (at < profile->event_chunk_count &&
+		       profile->event_chunks[at].owner < thread->index)
+			at++;
+		if (at < profile->event_chunk_count)
+			thread->event_chunks = &profile->event_chunks[at];
+		while (at < profile->event_chunk_count &&
+		       profile->event_chunks[at].owner == thread->index) {
+			thread->event_chunk_count++;
+			at++;
+		}
+	}
+}
+
 static bool usable_sample(const struct swz_clock_sample *sample)
 {
 	return sample->ticks != 0 && sample->monotonic_ns != 0;
@@ -650,20 +710,26 @@ static void parse_body(struct swz_profile *profile)
 	     compare_spans);
 	sort(profile->unwound, profile->unwound_count,
 	     sizeof(*profile->unwound), compare_unwound);
+	sort(profile->event_chunks, profile->event_chunk_count,
+	     sizeof(*profile->event_chunks), compare_event_chunks);
 	index_functions(profile);
 	assign_names(&scan);
 	index_threads(profile);
 	index_unwound(profile);
+	index_events(profile);
 	calibrate(profile);
 }
 
-/* Takes DATA over. AVAILABLE is the size of the file. */
+/* Takes DATA over, and FD, from which events are read; -1: they are in DATA,
+ * which malloc has made. AVAILABLE is the size of the file. */
 static struct swz_profile *parse(const char *name, uint8_t *data, size_t size,
-				 uint64_t available,
+				 uint64_t available, int fd,
 				 const struct swz_file_header *header)
 {
 	struct swz_profile *profile = swz_allocate(1, sizeof(*profile));
 
+	profile->fd = fd;
+	profile->mapped = fd >= 0;
 	profile->name = swz_duplicate(name);
 	profile->data = data;
 	profile->size = size;
@@ -693,17 +759,18 @@ enum swz_status swz_profile_parse(const char *name, const void *bytes,
 		used = (size_t)header.used_bytes;
 	data = swz_allocate(used, 1);
 	memcpy(data, bytes, used);
-	*out = parse(name, data, used, size, &header);
+	*out = parse(name, data, used, size, -1, &header);
 	return SWZ_OK;
 }
 
 /* Reads up to SIZE bytes; fewer only at the end of the file. */
-static ssize_t read_fully(int fd, uint8_t *data, size_t size)
+static ssize_t read_fully(int fd, uint8_t *data, size_t size, uint64_t offset)
 {
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t got = pread(fd, data + done, size - done, (off_t)done);
+		ssize_t got = pread(fd, data + done, size - done,
+				    (off_t)(offset + done));
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -716,6 +783,83 @@ static ssize_t read_fully(int fd, uint8_t *data, size_t size)
 	return (ssize_t)done;
 }
 
+size_t swz_profile_bytes(const struct swz_profile *profile, uint64_t offset,
+			 void *to, size_t size)
+{
+	ssize_t got;
+
+	if (offset >= profile->size)
+		return 0;
+	if (size > profile->size - offset)
+		size = (size_t)(profile->size - offset);
+	if (profile->fd < 0) {
+		memcpy(to, profile->data + offset, size);
+		return size;
+	}
+	got = read_fully(profile->fd, to, size, offset);
+	return got < 0 ? 0 : (size_t)got;
+}
+
+/* A file that is being loaded: what lies below `have` is in memory, or not
+ * wanted. */
+struct loading {
+	int fd;
+	uint8_t *data;
+	uint64_t size; /* less, when the file turns out to be shorter */
+	uint64_t have;
+};
+
+#define LOAD_AT_LEAST ((uint64_t)64 << 10)
+
+static bool load(struct loading *from, uint64_t end)
+{
+	uint64_t size;
+	ssize_t got;
+
+	if (end <= from->have)
+		return true;
+	size = end - from->have;
+	if (size < LOAD_AT_LEAST)
+		size = LOAD_AT_LEAST;
+	if (size > from->size - from->have)
+		size = from->size - from->have;
+	got = read_fully(from->fd, from->data + from->have, size, from->have);
+	if (got < 0)
+		return false;
+	from->have += (uint64_t)got;
+	if ((uint64_t)got < size)
+		from->size = from->have;
+	return true;
+}
+
+/* All but the events. */
+static bool load_chunks(struct loading *from)
+{
+	uint64_t offset = SWZ_HEADER_BYTES;
+	struct swz_chunk chunk;
+
+	while (offset < from->size && from->size - offset >= sizeof(chunk)) {
+		uint64_t left = from->size - offset;
+
+		if (from->have < offset)
+			from->have = offset;
+		if (!load(from, offset + sizeof(chunk)))
+			return false;
+		memcpy(&chunk, from->data + offset, sizeof(chunk));
+		if (!plausible_chunk(&chunk)) {
+			offset += SWZ_UNIT_BYTES;
+			continue;
+		}
+		if (chunk.bytes < left)
+			left = chunk.bytes;
+		if (chunk.type != SWZ_CHUNK_EVENTS &&
+		    !load(from, offset + left))
+			return false;
+		offset += left;
+	}
+	return load(from, offset < from->size ? from->size : 0);
+}
+
 static enum swz_status read_open_file(int fd, const char *path,
 				      struct swz_profile **out,
 				      struct swz_error *error)
@@ -724,8 +868,8 @@ static enum swz_status read_open_file(int fd, const char *path,
 	struct swz_file_header header = {0};
 	enum swz_status status;
 	struct stat info;
+	struct loading from = {.fd = fd};
 	uint64_t size;
-	uint8_t *data;
 	ssize_t got;
 
 	if (fstat(fd, &info) != 0)
@@ -734,7 +878,7 @@ static enum swz_status read_open_file(int fd, const char *path,
 		return fail(error, SWZ_E_SYSTEM, "%s", strerror(EISDIR));
 	if (!S_ISREG(info.st_mode))
 		return fail(error, SWZ_E_FORMAT, "not a regular file");
-	got = read_fully(fd, head, sizeof(head));
+	got = read_fully(fd, head, sizeof(head), 0);
 	if (got < 0)
 		return fail(error, SWZ_E_SYSTEM, "%s", strerror(errno));
 	status = check_header(head, (size_t)got, &header, error);
@@ -743,16 +887,19 @@ static enum swz_status read_open_file(int fd, const char *path,
 	size = (uint64_t)info.st_size;
 	if (header.used_bytes < size)
 		size = header.used_bytes;
-	data = malloc(size ? size : 1);
-	if (!data)
+	from.size = size;
+	from.data = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (from.data == MAP_FAILED)
 		return fail(error, SWZ_E_NOMEM,
 			    "no memory for its %" PRIu64 " bytes", size);
-	got = read_fully(fd, data, size);
-	if (got < 0) {
-		free(data);
+	if (!load(&from, SWZ_HEADER_BYTES) || !load_chunks(&from)) {
+		munmap(from.data, size);
 		return fail(error, SWZ_E_SYSTEM, "%s", strerror(errno));
 	}
-	*out = parse(path, data, (size_t)got, (uint64_t)info.st_size, &header);
+	*out = parse(path, from.data, from.size, (uint64_t)info.st_size, fd,
+		     &header);
+	(*out)->mapped_bytes = size;
 	return SWZ_OK;
 }
 
@@ -768,7 +915,8 @@ enum swz_status swz_profile_read(const char *path, struct swz_profile **out,
 	if (fd < 0)
 		return fail(error, SWZ_E_SYSTEM, "%s", strerror(errno));
 	status = read_open_file(fd, path, out, error);
-	close(fd);
+	if (status != SWZ_OK)
+		close(fd);
 	return status;
 }
 
@@ -777,7 +925,14 @@ void swz_profile_free(struct swz_profile *profile)
 	if (!profile)
 		return;
 	free(profile->name);
-	free(profile->data);
+	if (profile->mapped)
+		munmap(profile->data,
+		       profile->mapped_bytes ? profile->mapped_bytes : 1);
+	else
+		free(profile->data);
+	if (profile->fd >= 0)
+		close(profile->fd);
+	free(profile->event_chunks);
 	free(profile->arguments);
 	free(profile->modules);
 	free(profile->functions);

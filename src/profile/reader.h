@@ -53,6 +53,14 @@ struct swz_profile_unwound {
 	uint64_t count;
 };
 
+/* A chunk of events that lies within the file; its pages are not in memory. */
+struct swz_event_chunk {
+	uint32_t owner;
+	uint64_t offset; /* in the file; a multiple of SWZ_EVENT_PAGE */
+	uint64_t bytes;  /* the same */
+	uint64_t ticks;  /* of its first page */
+};
+
 struct swz_profile_thread {
 	uint32_t index; /* swz_chunk.owner */
 	struct swz_thread_record record;
@@ -63,12 +71,17 @@ struct swz_profile_thread {
 	size_t span_count;
 	const struct swz_profile_unwound *unwound;
 	size_t unwound_count;
+	const struct swz_event_chunk *event_chunks; /* in the order of time */
+	size_t event_chunk_count;
 };
 
 struct swz_profile {
 	char *name; /* the file's, for messages */
-	uint8_t *data;
-	size_t size; /* bytes that are there and in use */
+	uint8_t *data; /* the file, with holes where its events are */
+	size_t size;   /* bytes that are there and in use */
+	bool mapped;   /* data is a mapping, of mapped_bytes */
+	size_t mapped_bytes;
+	int fd;        /* where events are read from; -1: they are in data */
 	struct swz_file_header header;
 	const char *executable; /* "" where it is unknown; so with cwd */
 	const char *cwd;
@@ -86,6 +99,8 @@ struct swz_profile {
 	size_t span_count;
 	struct swz_profile_unwound *unwound; /* sorted by owner, then node */
 	size_t unwound_count;
+	struct swz_event_chunk *event_chunks; /* sorted by owner, then ticks */
+	size_t event_chunk_count;
 	/* ns = ticks * clock_ns / clock_ticks. 1 to 1 where the file's clock
 	 * samples are of no use: clock_known is false then. */
 	uint64_t clock_ns;
@@ -119,6 +134,10 @@ bool swz_profile_damaged(const struct swz_profile *profile);
 /* The node slot at a unit (file offset / 64) that lies within a span. */
 const struct swz_node *swz_profile_node(const struct swz_profile *profile,
 					uint32_t unit);
+
+/* Copies bytes of the file, events included; returns how many there were. */
+size_t swz_profile_bytes(const struct swz_profile *profile, uint64_t offset,
+			 void *to, size_t size);
 
 /* Index of a function id, or SWZ_INDEX_NONE. */
 uint32_t swz_profile_function_by_id(const struct swz_profile *profile,

@@ -8,6 +8,8 @@
 
 #define DEFAULT_MAX_MEMORY (256ull << 20)
 #define LEAST_MEMORY (1ull << 20)
+#define DEFAULT_MAX_SIZE (4ull << 30)
+#define MOST_TIME 1000000000000ull /* ns */
 
 struct swz_config swz_config;
 
@@ -64,6 +66,50 @@ static bool number(const char *name, uint64_t otherwise, uint64_t *result)
 	}
 	*result = value;
 	return !*s;
+}
+
+/* A time: decimal with an optional ns, us, ms or s. In ns. */
+static bool time_span(const char *name, uint64_t *result)
+{
+	static const struct {
+		char text[3];
+		uint32_t ns;
+	} units[] = {
+		{"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+	const char *s = text(name);
+	uint64_t value = 0;
+
+	*result = 0;
+	if (!s)
+		return true;
+	if (*s < '0' || *s > '9')
+		return false;
+	for (; *s >= '0' && *s <= '9'; s++) {
+		value = value * 10 + (uint64_t)(*s - '0');
+		if (value > MOST_TIME)
+			return false;
+	}
+	for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(s, units[i].text) != 0)
+			continue;
+		*result = value * units[i].ns;
+		return value <= MOST_TIME / units[i].ns;
+	}
+	return false;
+}
+
+static const char *read_trace(struct swz_config *c)
+{
+	if (!number("SWIZZLE_MAX_SIZE", DEFAULT_MAX_SIZE, &c->max_size) ||
+	    c->max_size < LEAST_MEMORY || c->max_size > 64ull << 30)
+		return "SWIZZLE_MAX_SIZE: not a size from 1M to 64G";
+	c->max_size &= -(uint64_t)4096;
+	if (!time_span("SWIZZLE_MIN_TIME", &c->min_time))
+		return "SWIZZLE_MIN_TIME: not a time up to 1000s";
+	c->ring = flag("SWIZZLE_RING", false);
+	if (c->sampled)
+		return "SWIZZLE_TIMING: a trace has exact times";
+	return NULL;
 }
 
 static bool secure_mode(char **envp)
@@ -171,13 +217,17 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 		c->progress_after_ms = 1000;
 	c->test_tactic = test_tactic(text("SWIZZLE_TEST_TACTIC"));
 	mode = text("SWIZZLE_MODE");
-	if (mode && strcmp(mode, "profile") != 0)
-		return "SWIZZLE_MODE: only 'profile' is known";
+	if (mode && strcmp(mode, "profile") != 0 && strcmp(mode, "trace") != 0)
+		return "SWIZZLE_MODE: neither 'profile' nor 'trace'";
+	c->trace = mode && *mode == 't';
 	timing = text("SWIZZLE_TIMING");
 	if (timing && strcmp(timing, "exact") != 0 &&
 	    strcmp(timing, "sampled") != 0)
 		return "SWIZZLE_TIMING: neither 'exact' nor 'sampled'";
 	c->sampled = timing && *timing == 's';
+	problem = c->trace ? read_trace(c) : NULL;
+	if (problem)
+		return problem;
 	if (!number("SWIZZLE_DEPTH", 0, &depth) || depth > 1u << 20)
 		return "SWIZZLE_DEPTH: not a number of calls";
 	c->depth = (uint32_t)depth;

@@ -26,6 +26,10 @@ struct swz_config {
 	uint32_t min_size;          /* bytes; 0: no limit */
 	uint64_t max_memory;        /* bytes */
 	bool sampled;               /* --timing sampled */
+	bool trace;                 /* -m trace, and what goes with it: */
+	bool ring;                  /* keep the newest events */
+	uint64_t max_size;          /* bytes of events */
+	uint64_t min_time;          /* ns; shorter calls have no events */
 	uint64_t progress_after_ms; /* for tests; see src/runtime/progress.h */
 	bool follow;
 	bool imports; /* time calls through the GOT, too */

@@ -16,6 +16,7 @@
 
 #include "base/syscall.h"
 #include "runtime/config.h"
+#include "runtime/events.h"
 #include "runtime/plan.h"
 #include "runtime/sampling.h"
 
@@ -228,9 +229,7 @@ static struct swz_node *take_node(struct swz_thread_cold *cold,
 
 	if (node)
 		return node;
-	if (swz_file->limit_bytes - swz_file->used_bytes < reserve ||
-	    swz_file->limit_bytes < swz_file->used_bytes ||
-	    take_chunk(cold, count) != SWZ_OK)
+	if (swz_file_room() < reserve || take_chunk(cold, count) != SWZ_OK)
 		return NULL;
 	if (count < LAST_NODES)
 		cold->chunk_nodes = 4 * count + 3;
@@ -256,7 +255,8 @@ static uint64_t fold_reserve(void)
 {
 	return swz_file->flags & SWZ_FILE_ENDED
 		       ? 0
-		       : swz_file->limit_bytes / FOLD_SHARE;
+		       : (swz_file->limit_bytes - swz_file->event_limit_bytes) /
+				 FOLD_SHARE;
 }
 
 /* Publishes a node whose other fields are set: function comes last. */
@@ -385,12 +385,17 @@ enum swz_status swz_context_begin(struct swz_thread *thread)
 	return SWZ_OK;
 }
 
-void swz_context_count(struct swz_node *node)
+void swz_context_count(struct swz_thread *thread, struct swz_node *node)
 {
 	node->calls++;
+	if (swz_tracing)
+		swz_events_add(thread, node, SWZ_EVENT_JUMP, swz_now(thread));
 	if (swz_sampling)
 		node->weight++;
 }
+
+static uint64_t open_node(struct swz_thread *thread, struct swz_node *node,
+			  uint64_t start);
 
 /* In the order of asm/x86_64/enter.S. */
 uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
@@ -401,7 +406,8 @@ uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
 		node->weight += swz_start_weight(start);
 		node->timed += node->timed < UINT32_MAX;
 	}
-	return swz_context_open(thread, node, start);
+	swz_events_add(thread, node, SWZ_EVENT_ENTER, start);
+	return open_node(thread, node, start);
 }
 
 /* As so many activations at once as is its weight. */
@@ -430,6 +436,13 @@ static void leave_sampled(struct swz_node *node, uint64_t start, uint64_t now)
 uint64_t swz_context_open(struct swz_thread *thread, struct swz_node *node,
 			  uint64_t start)
 {
+	swz_events_add(thread, node, SWZ_EVENT_RESUME, start);
+	return open_node(thread, node, start);
+}
+
+static uint64_t open_node(struct swz_thread *thread, struct swz_node *node,
+			  uint64_t start)
+{
 	if (swz_sampling) {
 		open_sampled(node, start);
 	} else {
@@ -442,7 +455,7 @@ uint64_t swz_context_open(struct swz_thread *thread, struct swz_node *node,
 }
 
 void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
-		       uint64_t start, uint64_t now)
+		       uint64_t start, uint64_t now, enum swz_event_kind how)
 {
 	uint64_t duration = now - start;
 
@@ -450,6 +463,7 @@ void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
 		leave_sampled(node, start, now);
 		return;
 	}
+	swz_events_add_end(thread, node, how, start, now);
 	node->ticks += (int64_t)now;
 	node->open -= 1u << SWZ_NODE_OPEN_SHIFT;
 	if (++thread->open[node->function] == 0)

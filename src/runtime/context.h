@@ -65,7 +65,7 @@ static inline uint64_t swz_ticks_of(const struct swz_thread *thread,
 }
 
 /* Counts a call whose time is that of an activation which goes on. */
-void swz_context_count(struct swz_node *node);
+void swz_context_count(struct swz_thread *thread, struct swz_node *node);
 /* Enters a node's activation at a time (swz_now, with what runtime/sampling.h
  * puts into its low bits); returns the callee's key. */
 uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
@@ -73,9 +73,9 @@ uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
 /* The same for one that was entered, and counted, before. */
 uint64_t swz_context_open(struct swz_thread *thread, struct swz_node *node,
 			  uint64_t start);
-/* Ends one. */
+/* Ends one; `how` is for the trace. */
 void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
-		       uint64_t start, uint64_t now);
+		       uint64_t start, uint64_t now, enum swz_event_kind how);
 
 /* For a forked child (src/runtime/fork.c): empties the table, then puts a node
  * in that was made elsewhere. */

@@ -26,8 +26,10 @@ static struct swz_links *links;
 static uint64_t mapped_bytes; /* of swz_file */
 static uint64_t old_bytes;    /* of the parent's, while a child takes over */
 
-/* Room that is left for what runs after our destructor. */
+/* Room that is left for what runs after our destructor, and of that for
+ * events, if there are any. */
 #define AFTERLIFE_BYTES (1ull << 20)
+#define AFTERLIFE_EVENT_BYTES (1ull << 19)
 
 #define CLOSED (1ull << 63) /* in used_bytes, while the file is being cut */
 
@@ -121,6 +123,8 @@ static uint64_t allowed_bytes(void)
 	struct rlimit limit;
 	uint64_t bytes = swz_config.max_memory;
 
+	if (swz_config.trace)
+		bytes += swz_config.max_size;
 	if (SWZ_SYSCALL(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 &&
 	    limit.rlim_cur < bytes)
 		bytes = limit.rlim_cur & -(uint64_t)4096;
@@ -161,6 +165,15 @@ static void fill_header(struct swz_file_header *h, uint64_t bytes)
 	h->byte_order = SWZ_FILE_BYTE_ORDER;
 	h->used_bytes = SWZ_HEADER_BYTES;
 	h->limit_bytes = bytes;
+	if (swz_config.trace) {
+		h->flags = SWZ_FILE_TRACED;
+		if (swz_config.ring)
+			h->flags |= SWZ_FILE_RING;
+		h->event_limit_bytes = bytes - swz_config.max_memory;
+		/* less than was asked for: a part for each */
+		if (bytes < swz_config.max_memory + swz_config.max_size)
+			h->event_limit_bytes = bytes / 2 & -(uint64_t)4096;
+	}
 	h->pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
 	h->parent_pid = (int32_t)SWZ_SYSCALL(SYS_getppid);
 	h->start_ticks = swz_ticks();
@@ -190,8 +203,9 @@ static struct swz_file_header *create(bool replace, const char **problem)
 				 MAP_SHARED, (int)fd, 0);
 	SWZ_SYSCALL(SYS_close, fd);
 	/* There is nothing to read ahead: it would make pages of zeros,
-	 * megabytes of them, some milliseconds long. */
-	if (h)
+	 * megabytes of them, some milliseconds long. (Events will be written to
+	 * them, and large folios take a fourth of the time.) */
+	if (h && !swz_config.trace)
 		SWZ_SYSCALL(SYS_madvise, h, bytes, MADV_RANDOM);
 	if (h && !make_present((char *)h, SWZ_HEADER_BYTES)) {
 		swz_sys_munmap(h, bytes);
@@ -224,6 +238,9 @@ enum swz_status swz_file_create(const char **problem)
 	if (!links ||
 	    SWZ_SYSCALL(SYS_madvise, links, bytes, MADV_WIPEONFORK) != 0)
 		return SWZ_E_NOMEM;
+	/* what little of them is used lies far apart, between events */
+	if (swz_config.trace)
+		SWZ_SYSCALL(SYS_madvise, links, bytes, MADV_NOHUGEPAGE);
 	return SWZ_OK;
 }
 
@@ -300,6 +317,24 @@ void swz_file_detach(void)
 	path[0] = '\0';
 }
 
+/* What is left for all but events when `used` bytes are. */
+static uint64_t room_at(const struct swz_file_header *file, uint64_t used)
+{
+	uint64_t events = __atomic_load_n(&file->event_bytes, __ATOMIC_RELAXED);
+	uint64_t limit = file->limit_bytes;
+
+	/* what events may still take is not to be had */
+	if (file->event_limit_bytes > events)
+		used += file->event_limit_bytes - events;
+	return used > limit ? 0 : limit - used;
+}
+
+uint64_t swz_file_room(void)
+{
+	return room_at(swz_file, __atomic_load_n(&swz_file->used_bytes,
+						 __ATOMIC_RELAXED));
+}
+
 struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 				 uint64_t payload_bytes, uint32_t count,
 				 uint32_t owner)
@@ -311,7 +346,7 @@ struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 	struct swz_chunk *chunk;
 
 	do {
-		if (at > file->limit_bytes || bytes > file->limit_bytes - at)
+		if (bytes > room_at(file, at))
 			return NULL;
 	} while (!atomic_compare_exchange_weak_explicit(used, &at, at + bytes,
 							memory_order_relaxed,
@@ -330,6 +365,53 @@ struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 	chunk->type = type;
 	chunk->bytes = bytes;
 	chunk->count = count;
+	chunk->owner = owner;
+	return chunk;
+}
+
+/* What lies before a chunk that begins at a whole page. */
+static void publish_padding(uint64_t at, uint64_t bytes)
+{
+	struct swz_chunk *padding = (struct swz_chunk *)((char *)swz_file + at);
+
+	if (!bytes || !make_present((char *)padding, sizeof(*padding)))
+		return;
+	padding->type = SWZ_CHUNK_PADDING;
+	padding->bytes = bytes;
+	swz_chunk_publish(padding);
+}
+
+struct swz_chunk *swz_chunk_take_events(uint32_t pages, uint32_t owner)
+{
+	_Atomic uint64_t *used = (_Atomic uint64_t *)&swz_file->used_bytes;
+	_Atomic uint64_t *events = (_Atomic uint64_t *)&swz_file->event_bytes;
+	uint64_t bytes = (uint64_t)pages * SWZ_EVENT_PAGE, at, start;
+	struct swz_chunk *chunk;
+
+	at = atomic_fetch_add_explicit(events, bytes, memory_order_relaxed);
+	if (at + bytes > swz_file->event_limit_bytes) {
+		atomic_fetch_sub_explicit(events, bytes, memory_order_relaxed);
+		return NULL;
+	}
+	at = atomic_load_explicit(used, memory_order_relaxed);
+	do {
+		start = (at + SWZ_EVENT_PAGE - 1) & -(uint64_t)SWZ_EVENT_PAGE;
+		if (start > swz_file->limit_bytes ||
+		    bytes > swz_file->limit_bytes - start)
+			return NULL; /* full, also for events */
+	} while (!atomic_compare_exchange_weak_explicit(
+		used, &at, start + bytes, memory_order_relaxed,
+		memory_order_relaxed));
+	publish_padding(at, start - at);
+	chunk = (struct swz_chunk *)((char *)swz_file + start);
+	if (!make_present((char *)chunk, bytes)) {
+		/* The disk is full: the place stays a hole, which takes none
+		 * of it, and there will be no other. */
+		swz_file->event_limit_bytes = 0;
+		return NULL;
+	}
+	chunk->type = SWZ_CHUNK_EVENTS;
+	chunk->bytes = bytes;
 	chunk->owner = owner;
 	return chunk;
 }
@@ -367,7 +449,7 @@ void swz_file_finish(void)
 {
 	_Atomic uint64_t *used = (_Atomic uint64_t *)&swz_file->used_bytes;
 	struct stat st;
-	uint64_t bytes;
+	uint64_t bytes, later = AFTERLIFE_BYTES;
 
 	if (!swz_file || !path[0])
 		return;
@@ -378,9 +460,14 @@ void swz_file_finish(void)
 	 * get a little more, and all that is handed out lies before the cut. */
 	bytes = atomic_fetch_or_explicit(used, CLOSED, memory_order_relaxed) &
 		~CLOSED;
-	if (swz_file->limit_bytes > bytes + AFTERLIFE_BYTES)
-		swz_file->limit_bytes = (bytes + AFTERLIFE_BYTES) &
-					-(uint64_t)4096;
+	if (swz_file->event_limit_bytes >
+	    swz_file->event_bytes + AFTERLIFE_EVENT_BYTES) {
+		swz_file->event_limit_bytes = swz_file->event_bytes +
+					      AFTERLIFE_EVENT_BYTES;
+		later += AFTERLIFE_EVENT_BYTES;
+	}
+	if (swz_file->limit_bytes > bytes + later)
+		swz_file->limit_bytes = (bytes + later) & -(uint64_t)4096;
 	atomic_store_explicit(used, bytes, memory_order_relaxed);
 	if (SWZ_SYSCALL(SYS_lstat, path, &st) == 0 &&
 	    st.st_dev == file_device && st.st_ino == file_inode)

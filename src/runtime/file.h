@@ -45,6 +45,13 @@ struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 				 uint32_t owner);
 void swz_chunk_publish(struct swz_chunk *chunk);
 
+/* A chunk of events of so many pages, all zero, not published. NULL: there is
+ * no room for that many. Lock free, async-signal-safe. */
+struct swz_chunk *swz_chunk_take_events(uint32_t pages, uint32_t owner);
+
+/* How many bytes are left for all but events. */
+uint64_t swz_file_room(void);
+
 /* Orderly end: end time, and the file cut to what is used. */
 void swz_file_finish(void);
 

@@ -56,13 +56,15 @@ static enum swz_status copy_description(struct swz_file_header *to)
 	uint64_t end = __atomic_load_n(&swz_file->used_bytes, __ATOMIC_ACQUIRE);
 
 	to->flags = SWZ_FILE_FORKED |
-		    (swz_file->flags & (SWZ_FILE_FILTERED | SWZ_FILE_SAMPLED));
+		    (swz_file->flags & (SWZ_FILE_FILTERED | SWZ_FILE_SAMPLED |
+				      SWZ_FILE_TRACED | SWZ_FILE_RING));
 	to->clock[0] = swz_file->clock[0];
 	to->clock[1] = swz_file->clock[1];
 	to->epoch_ticks = swz_file->epoch_ticks;
 	to->cost_inside = swz_file->cost_inside;
 	to->cost_outside = swz_file->cost_outside;
 	to->cost_untimed = swz_file->cost_untimed;
+	to->min_ticks = swz_file->min_ticks;
 	while (at < end) {
 		const struct swz_chunk *from =
 			(const struct swz_chunk *)((char *)swz_file + at);
@@ -77,7 +79,9 @@ static enum swz_status copy_description(struct swz_file_header *to)
 		at += from->bytes;
 		if (from->type == SWZ_CHUNK_THREAD ||
 		    from->type == SWZ_CHUNK_NODES ||
-		    from->type == SWZ_CHUNK_UNWOUND || has_later_ids(from) ||
+		    from->type == SWZ_CHUNK_UNWOUND ||
+		    from->type == SWZ_CHUNK_EVENTS ||
+		    from->type == SWZ_CHUNK_PADDING || has_later_ids(from) ||
 		    (from->type != SWZ_CHUNK_COMMAND &&
 		     from->owner >= swz_late_modules()))
 			continue;

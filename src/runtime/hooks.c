@@ -69,6 +69,12 @@ static void with_signals_blocked(const struct swz_thread *thread,
 	SWZ_SYSCALL(SYS_rt_sigprocmask, 2, &before, NULL, 8);
 }
 
+void swz_hooks_slowly(struct swz_thread *thread, void (*function)(void *),
+		      void *argument)
+{
+	with_signals_blocked(thread, function, argument);
+}
+
 static void slowly(void (*function)(void *), struct slow_call *call)
 {
 	with_signals_blocked(call->thread, function, call);
@@ -229,7 +235,8 @@ static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 
 /* --------------------------------------------------------------- leaving */
 
-void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now)
+void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
+	       enum swz_event_kind how)
 {
 	uint64_t start = thunk->start_ticks;
 
@@ -241,8 +248,8 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now)
 		return;
 	for (struct swz_thunk *p = thunk->pending; p; p = p->pending)
 		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
-				  now);
-	swz_context_leave(thread, swz_unit_at(thunk->node), start, now);
+				  now, how);
+	swz_context_leave(thread, swz_unit_at(thunk->node), start, now, how);
 }
 
 static struct swz_node *current_node(const struct swz_thunk *thunk)
@@ -327,7 +334,7 @@ static void close_skipped_slowly(void *argument)
 		if (next && next != &swz_bottom &&
 		    next->start_ticks >= y->start_ticks && y->start_ticks)
 			next = &swz_bottom;
-		swz_leave(thread, y, now);
+		swz_leave(thread, y, now, SWZ_EVENT_SKIP);
 		swz_thread_free_thunk(thread, y);
 		y = next;
 	}
@@ -392,7 +399,8 @@ static void make_latest(struct swz_thread *thread, struct swz_thunk *thunk)
 		with_signals_blocked(thread, suspend_slowly, &skip);
 }
 
-static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk)
+static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
+			enum swz_event_kind how)
 {
 	uint64_t now;
 
@@ -418,7 +426,7 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk)
 	thread->expected = &thread->links[thunk->node].next;
 	if (!live)
 		return;
-	swz_leave(thread, thunk, now);
+	swz_leave(thread, thunk, now, how);
 	thread->top = thunk->link ? thunk->link : &swz_bottom;
 	swz_thread_free_thunk(thread, thunk);
 }
@@ -428,7 +436,7 @@ void swz_exit(struct swz_thunk *thunk)
 	struct swz_thread *thread = this_thread(thunk);
 
 	if (thread)
-		leave_frame(thread, thunk);
+		leave_frame(thread, thunk, SWZ_EVENT_RETURN);
 }
 
 static void note_unwound(void *argument)
@@ -446,7 +454,7 @@ void *swz_unwound(struct swz_thunk *thunk)
 		if (swz_thread_owns(frame.thread, thunk) && thunk->slot)
 			with_signals_blocked(frame.thread, note_unwound,
 					     &frame);
-		leave_frame(frame.thread, thunk);
+		leave_frame(frame.thread, thunk, SWZ_EVENT_UNWIND);
 	}
 	return landing_unwinder->resume;
 }
@@ -595,7 +603,7 @@ static void end_pending(struct swz_thread *thread, struct swz_thunk *thunk,
 		p = thunk->pending;
 		thunk->pending = p->pending;
 		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
-				  now);
+				  now, SWZ_EVENT_RETURN);
 		swz_thread_free_record(thread, p);
 	} while (p != last);
 }
@@ -624,7 +632,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 		node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL,
 			    NULL, NULL, NULL);
 		if (node)
-			swz_context_count(node);
+			swz_context_count(thread, node);
 		else
 			lose_call();
 		return;
@@ -643,7 +651,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	}
 	if (again) {
 		end_pending(thread, thunk, after, now);
-		swz_context_count(node);
+		swz_context_count(thread, node);
 		thread->key = (uint64_t)current_node(thunk)->context << 32;
 		return;
 	}

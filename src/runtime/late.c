@@ -24,6 +24,7 @@
 #include "base/syscall.h"
 #include "runtime/config.h"
 #include "runtime/context.h"
+#include "runtime/events.h"
 #include "runtime/file.h"
 #include "runtime/find_object.h"
 #include "runtime/function.h"
@@ -539,6 +540,8 @@ static void note_time(struct swz_thread *thread, uint64_t before)
 	if (!node)
 		return;
 	ticks = (int64_t)(thread->record->last_ticks - before);
+	swz_events_add(thread, node, SWZ_EVENT_RESUME, before - thread->epoch);
+	swz_events_add(thread, node, SWZ_EVENT_SUSPEND, swz_now(thread));
 	node->open |= SWZ_NODE_HIDDEN;
 	node->ticks += ticks;
 	if (!swz_sampling)

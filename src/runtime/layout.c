@@ -21,6 +21,8 @@ SAME(SWZ_THREAD_EPOCH, swz_thread, epoch);
 SAME(SWZ_THREAD_FILE, swz_thread, file);
 SAME(SWZ_THREAD_EXPECTED, swz_thread, expected);
 SAME(SWZ_THREAD_COLD, swz_thread, cold);
+SAME(SWZ_THREAD_EVENT, swz_thread, event);
+SAME(SWZ_THREAD_MIN_TICKS, swz_thread, min_ticks);
 
 SAME(SWZ_COLD_RECORDS, swz_thread_cold, records);
 
@@ -53,6 +55,12 @@ SAME(SWZ_NODE_OPEN, swz_node, open);
 
 _Static_assert(SWZ_NODE_OPEN_ONE == 1 << SWZ_NODE_OPEN_SHIFT, "open");
 _Static_assert(SWZ_NODE_OPEN_PASS == SWZ_NODE_PASS, "open");
+_Static_assert(SWZ_EVENT_RETURN_KIND == SWZ_EVENT_RETURN, "events");
+_Static_assert(SWZ_EVENT_SHIFT_TICKS == SWZ_EVENT_TICKS_SHIFT, "events");
+_Static_assert(SWZ_EVENT_SHIFT_NODE == SWZ_EVENT_NODE_SHIFT, "events");
+_Static_assert(SWZ_EVENT_PAGE_MASK == SWZ_EVENT_PAGE - 1, "events");
+_Static_assert(SWZ_EVENT_MOST_TICKS == (1 << SWZ_EVENT_TICKS_BITS) - 1,
+	       "events");
 _Static_assert((uint32_t)SWZ_NODE_IS_ROOT == SWZ_FUNCTION_ROOT, "root");
 
 SAME(SWZ_RECORD_LAST, swz_thread_record, last_ticks);

@@ -8,6 +8,7 @@
 #include "runtime/cache.h"
 #include "runtime/config.h"
 #include "runtime/confinement.h"
+#include "runtime/events.h"
 #include "runtime/file.h"
 #include "runtime/filter.h"
 #include "runtime/find_object.h"
@@ -41,6 +42,8 @@ void swz_hook_enter(void);
 void swz_hook_enter_checked(void);
 void swz_hook_enter_filtered(void);
 void swz_hook_enter_sampled(void);
+void swz_hook_enter_traced(void);
+void swz_hook_enter_traced_filtered(void);
 
 uint8_t swz_plan_filter(uint32_t function)
 {
@@ -70,6 +73,9 @@ uint32_t swz_plan_next_id(void)
 
 swz_hook *swz_plan_hook(void)
 {
+	if (swz_tracing)
+		return swz_plan_filtered ? swz_hook_enter_traced_filtered
+					 : swz_hook_enter_traced;
 	if (swz_plan_filtered)
 		return swz_sampling ? swz_hook_enter_checked
 				    : swz_hook_enter_filtered;

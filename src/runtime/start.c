@@ -9,6 +9,7 @@
 #include "runtime/cache.h"
 #include "runtime/calibrate.h"
 #include "runtime/config.h"
+#include "runtime/events.h"
 #include "runtime/file.h"
 #include "runtime/hooks.h"
 #include "runtime/late.h"
@@ -98,6 +99,8 @@ static const char *set_up(void)
 	swz_file_sample_clock(0);
 	if (swz_config.sampled)
 		swz_sampling_begin();
+	if (swz_config.trace)
+		swz_events_begin();
 	if (swz_plan_make(&plan) != SWZ_OK)
 		return "no memory to plan for ";
 	if (swz_plan_filtered)
@@ -115,11 +118,15 @@ static const char *set_up(void)
 	if (swz_plan_record(&plan) != SWZ_OK)
 		return "no room in the profile ";
 	swz_file_sample_clock(1);
+	if (swz_config.trace)
+		swz_events_set_min_time(swz_thread_self);
 	if (swz_config.verbose)
 		report(&plan);
 	swz_late_begin(&plan);
 	for (unsigned i = 0; i < plan.module_count; i++)
 		swz_module_close(&plan.modules[i]);
+	if (swz_config.trace)
+		swz_events_restart(swz_thread_self);
 	/* the program's time begins now */
 	swz_thread_self->record->start_ticks = swz_ticks();
 	swz_thread_self->record->last_ticks =

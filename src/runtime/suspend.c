@@ -39,7 +39,7 @@ bool swz_suspend_after(struct swz_thread *thread, struct swz_thunk *until)
 		uint64_t start = frames[i]->start_ticks;
 
 		frame = frames[i];
-		swz_leave(thread, frame, now);
+		swz_leave(thread, frame, now, SWZ_EVENT_SUSPEND);
 		if (frame->node && frame->pending != SWZ_CLOSED)
 			frame->start_ticks = swz_start_like(start,
 							    SWZ_SUSPENDED);

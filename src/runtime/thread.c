@@ -18,18 +18,21 @@
 
 #include "base/syscall.h"
 #include "runtime/context.h"
+#include "runtime/events.h"
 #include "runtime/file.h"
 #include "runtime/hooks.h"
 #include "thunks/maps.h"
 
 #define PAGE ((size_t)4096)
+#define COLD_PAGES 3u
 #define GROUP (PAGE / sizeof(struct swz_thread))
 #define SLOW_STACK_BYTES (32u << 10)
 #define STOCK_BLOCKS 64u
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */
 
 _Static_assert(sizeof(struct swz_thread) == 128, "hot part");
-_Static_assert(GROUP * sizeof(struct swz_thread_cold) <= 2 * PAGE, "group");
+_Static_assert(GROUP * sizeof(struct swz_thread_cold) <= COLD_PAGES * PAGE,
+	       "group");
 
 __thread struct swz_thread *swz_thread_self;
 struct swz_thunk swz_bottom = {.slot = (uint64_t *)UINTPTR_MAX};
@@ -91,14 +94,15 @@ static enum swz_status furnish(struct swz_thread_cold *cold)
 
 static struct swz_thread_cold *new_group(int32_t tid)
 {
-	char *page = swz_sys_mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
+	char *page = swz_sys_mmap(NULL, (1 + COLD_PAGES) * PAGE,
+				  PROT_READ | PROT_WRITE,
 				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct swz_thread_cold *group, *head;
 
 	if (!page)
 		return NULL;
 	if (SWZ_SYSCALL(SYS_madvise, page, PAGE, MADV_WIPEONFORK) != 0) {
-		swz_sys_munmap(page, 3 * PAGE);
+		swz_sys_munmap(page, (1 + COLD_PAGES) * PAGE);
 		return NULL;
 	}
 	group = (struct swz_thread_cold *)(page + PAGE);
@@ -471,7 +475,7 @@ static void free_gone(struct swz_thread *thread, struct swz_thunk *thunk)
 		return;
 	}
 	/* if it was not linked when it was skipped */
-	swz_leave(thread, thunk, swz_now(thread));
+	swz_leave(thread, thunk, swz_now(thread), SWZ_EVENT_SKIP);
 	swz_thread_free_thunk(thread, thunk);
 }
 
@@ -668,6 +672,7 @@ static enum swz_status set_up(struct swz_thread *hot,
 			      struct swz_thread_cold *cold)
 {
 	memset(hot, 0, sizeof(*hot));
+	hot->event = SWZ_NO_EVENTS;
 	hot->cold = cold;
 	cold->index = atomic_fetch_add_explicit(&next_index, 1,
 						memory_order_relaxed);
@@ -689,6 +694,7 @@ static enum swz_status set_up(struct swz_thread *hot,
 		return SWZ_E_NOMEM;
 	hot->key = (uint64_t)cold->root << 32;
 	hot->expected = &hot->links[cold->root].first;
+	swz_events_begin_thread(hot);
 	return SWZ_OK;
 }
 

@@ -31,6 +31,7 @@ unset LD_PRELOAD
 export XDG_CACHE_HOME=$BUILD/test/cache
 mkdir -p "$XDG_CACHE_HOME"
 [ -z "${TEST_TIMING:-}" ] || export SWIZZLE_TIMING=$TEST_TIMING
+[ -z "${TEST_MODE:-}" ] || export SWIZZLE_MODE=$TEST_MODE
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/swizzle-test.XXXXXX") || exit 1
 failures=0

@@ -1,0 +1,241 @@
+/* The entry hook of trace mode: as enter.S, and an event.
+ *
+ * In and out: as in enter.S. What is unusual goes the way of
+ * swz_hook_enter_checked, all put back as it was.
+ *
+ * The event (src/runtime/events.h): its place is read, then the clock, then the
+ * place is taken by a compare-and-exchange. What a signal handler has recorded
+ * meanwhile makes that fail. One processor is concerned, so it is not locked.
+ *
+ * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
+ * S-56 r9  S-64 r10  S-72 flags  S-80 where to go on (in the red zone). */
+
+#include "macros.h"
+#include "offsets.h"
+
+	.section .text.hooks, "ax", @progbits
+
+.macro ENTER_TRACED filtered
+	.cfi_def_cfa_offset 16			/* rax is pushed already */
+	.cfi_rel_offset %rax, 0
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%rsi
+	SAVE	%rdi
+	SAVE	%r8
+	SAVE	%r9
+	SAVE	%r10
+	movq	%rax, %rcx			/* rcx = body */
+	lahf
+	seto	%al
+	pushq	%rax				/* flags, as sahf wants them */
+	.cfi_adjust_cfa_offset 8
+	movq	swz_thread_self@gottpoff(%rip), %rdx
+	movq	%fs:(%rdx), %rdx		/* rdx = thread */
+	testq	%rdx, %rdx
+	jz	.Lin_c\@
+	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a forked child, where */
+	testq	%r8, %r8			/* the kernel wiped the page  */
+	jz	.Lin_c\@
+	.if \filtered
+	movl	SWZ_THREAD_KEY+4(%rdx), %eax	/* the context, in units */
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	testb	$SWZ_NODE_OPEN_PASS, SWZ_NODE_OPEN(%rax)
+	jz	.Lrecorded\@
+	cmpl	$SWZ_NODE_IS_ROOT, SWZ_NODE_FUNCTION(%rax)
+	je	.Lin_c\@
+	movq	SWZ_THREAD_TOP(%rdx), %rsi
+	leaq	72(%rsp), %r10
+	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
+	jbe	.Lin_c\@
+	.cfi_remember_state
+	movq	%rcx, -8(%rsp)			/* S-80: to the body, unhooked */
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addb	$0x7f, %al
+	sahf
+	RESTORE	%r10
+	RESTORE	%r9
+	RESTORE	%r8
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
+	jmpq	*-80(%rsp)
+	.cfi_restore_state
+	.endif
+.Lrecorded\@:					/* r8 = links of unit 0 */
+	movq	SWZ_THREAD_EXPECTED(%rdx), %r10	/* what came here last time */
+	movq	%rcx, -8(%rsp)			/* S-80: body */
+	movl	-4(%rcx), %r9d			/* r9 = function id */
+	movl	(%r10), %ecx			/* rcx = unit */
+	movq	72(%rsp), %rdi			/* rdi = return address */
+	movq	SWZ_THREAD_KEY(%rdx), %rsi
+	orq	%r9, %rsi			/* rsi = the edge's key */
+	movq	%rcx, %rax
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax	/* rax = node */
+	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lin_table\@
+	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	jne	.Lin_table\@
+.Lfound\@:
+	shlq	$SWZ_LINKS_SHIFT, %rcx
+	addq	%rcx, %r8			/* r8 = the edge's links */
+	movq	SWZ_LINKS_FREE(%r8), %rdi
+	testq	%rdi, %rdi
+	jz	.Lin_c_again\@
+	movq	SWZ_THREAD_TOP(%rdx), %rsi	/* the latest frame lies above */
+	leaq	72(%rsp), %r10			/* this one, or was skipped */
+	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
+	jbe	.Lin_c_again\@
+	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rcx
+	movq	%rcx, SWZ_LINKS_FREE(%r8)
+	movq	%rdi, %rcx			/* rcx = thunk, taken */
+	movq	$0, SWZ_THUNK_START(%rcx)	/* nothing accounted yet */
+	movq	%r10, SWZ_THUNK_SLOT(%rcx)
+	movq	%rsi, SWZ_THUNK_LINK(%rcx)
+	movq	%rax, %rsi			/* rsi = node */
+	movl	SWZ_NODE_CONTEXT(%rsi), %edi	/* the callee's context */
+	shlq	$32, %rdi
+	incq	SWZ_NODE_CALLS(%rsi)
+	movq	%rcx, SWZ_THREAD_TOP(%rdx)
+	movq	%rdi, SWZ_THREAD_KEY(%rdx)
+	movq	%rdx, %r9			/* r9 = thread */
+.Lagain\@:
+	movq	SWZ_THREAD_EVENT(%r9), %rdi	/* rdi = the event's place */
+	leaq	8(%rdi), %r10			/* r10 = that of the next */
+	testl	$SWZ_EVENT_PAGE_MASK, %r10d
+	jz	.Lturn\@
+	rdtsc					/* what interrupts from here on */
+	shlq	$32, %rdx			/* belongs to the callee */
+	orq	%rax, %rdx
+	movq	%rdx, %r8			/* r8 = now */
+	movq	%r10, %rax
+	orq	$SWZ_EVENT_PAGE_MASK, %rax	/* the page's time */
+	subq	-7(%rax), %rdx
+	cmpq	$SWZ_EVENT_MOST_TICKS, %rdx
+	ja	.Lturn\@
+	movq	%rdi, %rax
+	cmpxchgq %r10, SWZ_THREAD_EVENT(%r9)
+	jne	.Lagain\@
+	movl	SWZ_THUNK_NODE(%rcx), %r10d
+	shlq	$SWZ_EVENT_SHIFT_NODE - SWZ_EVENT_SHIFT_TICKS, %r10
+	orq	%r10, %rdx
+	shlq	$SWZ_EVENT_SHIFT_TICKS, %rdx	/* | SWZ_EVENT_ENTER, 0 */
+	movq	%rdx, (%rdi)
+.Laccount\@:
+	movq	SWZ_THREAD_RECORD(%r9), %r10
+	movq	%r8, SWZ_RECORD_LAST(%r10)
+	subq	SWZ_THREAD_EPOCH(%r9), %r8	/* as nodes have it */
+	movq	%r8, SWZ_THUNK_START(%rcx)	/* from here on it is closed */
+	movl	SWZ_NODE_CONTEXT(%rsi), %edi
+	shlq	$SWZ_LINKS_SHIFT, %rdi
+	movq	SWZ_THREAD_LINKS(%r9), %rdx
+	leaq	SWZ_LINKS_FIRST(%rdx,%rdi), %rdx
+	movq	%rdx, SWZ_THREAD_EXPECTED(%r9)
+	subq	%r8, SWZ_NODE_TICKS(%rsi)	/* by whoever finds it skipped */
+	addl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rsi)
+	movl	SWZ_NODE_FUNCTION(%rsi), %edi
+	movq	SWZ_THREAD_OPEN(%r9), %r10
+	subl	$1, (%r10,%rdi,4)		/* counts down from 0: borrows */
+	sbbq	%rdx, %rdx			/* outermost ? -1 : 0 */
+	andq	%rdx, %r8
+	subq	%r8, SWZ_NODE_OUTER_TICKS(%rsi)
+	subq	$SWZ_UNIT_CODE_BYTES, %rcx	/* the thunk's code */
+	movq	%rcx, -8(%rsp)			/* S-80 */
+
+	.cfi_remember_state
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addb	$0x7f, %al			/* OF */
+	sahf					/* SF ZF AF PF CF */
+	RESTORE	%r10
+	RESTORE	%r9
+	RESTORE	%r8
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
+	leaq	8(%rsp), %rsp			/* the thunk's call pushes it */
+	.cfi_adjust_cfa_offset -8
+	jmpq	*-88(%rsp)			/* S-80 */
+	.cfi_restore_state
+
+	/* The page is full, or too old; or there are no events any more. */
+.Lturn\@:
+	CALL_IN_HOOK swz_events_turn, %r9
+	testb	%al, %al
+	jnz	.Lagain\@
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	%rax, %r8
+	jmp	.Laccount\@
+
+	/* Another one: as in enter.S. */
+.Lin_table\@:
+	leaq	(%rdi,%r9,8), %rax
+	addq	%rsi, %rax
+	imulq	swz_hash_multiplier(%rip), %rax
+	shrq	$32, %rax
+	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
+	addq	SWZ_THREAD_TABLE(%rdx), %rax
+	movq	%rax, %rcx
+	movl	(%rcx), %eax
+	testl	%eax, %eax
+	jz	.Lin_c_again\@
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax	/* rax = node */
+	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lsecond\@
+	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	jne	.Lsecond\@
+.Lfound_there\@:
+	movq	%rax, %rcx
+	subq	SWZ_THREAD_FILE(%rdx), %rcx
+	shrq	$6, %rcx			/* its unit */
+	movl	%ecx, (%r10)
+	jmp	.Lfound\@
+.Lsecond\@:
+	movl	4(%rcx), %eax
+	testl	%eax, %eax
+	jz	.Lin_c_again\@
+	shlq	$6, %rax
+	addq	SWZ_THREAD_FILE(%rdx), %rax
+	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lin_c_again\@
+	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	je	.Lfound_there\@
+.Lin_c_again\@:
+	movq	-8(%rsp), %rcx
+.Lin_c\@:
+	movq	%rcx, -8(%rsp)			/* S-80: body */
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addb	$0x7f, %al
+	sahf
+	RESTORE	%r10
+	RESTORE	%r9
+	RESTORE	%r8
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	movq	-72(%rsp), %rax			/* S-80 */
+	jmp	swz_hook_enter_checked
+.endm
+
+FUNC(swz_hook_enter_traced)
+	ENTER_TRACED 0
+END(swz_hook_enter_traced)
+
+/* With filters: see swz_hook_enter_filtered. */
+FUNC(swz_hook_enter_traced_filtered)
+	ENTER_TRACED 1
+END(swz_hook_enter_traced_filtered)
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,154 @@
+/* The exit hook of trace mode: as exit.S, and an event (see enter_traced.S).
+ *
+ * In and out: as in exit.S. What is unusual goes the way of
+ * swz_hook_exit_checked. */
+
+#include "macros.h"
+#include "offsets.h"
+
+	.section .text.hooks, "ax", @progbits
+
+FUNC(swz_hook_exit_traced)
+	.cfi_def_cfa_offset 16
+	.cfi_rel_offset %rax, 0
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%rsi
+	SAVE	%rdi
+	SAVE	%r8
+	SAVE	%r9
+	movq	%rax, %rcx			/* rcx = thunk */
+	lahf
+	seto	%al
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	movq	swz_thread_self@gottpoff(%rip), %rsi
+	movq	%fs:(%rsi), %rsi		/* rsi = thread */
+	testq	%rsi, %rsi
+	jz	.Lin_c
+	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* also in a forked child */
+	jne	.Lin_c
+	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
+	jne	.Lin_c
+	movl	SWZ_THUNK_PARENT(%rcx), %edi
+	shlq	$32, %rdi
+	movq	%rdi, SWZ_THREAD_KEY(%rsi)
+.Lagain:
+	movq	SWZ_THREAD_EVENT(%rsi), %rdi	/* rdi = the event's place */
+	leaq	8(%rdi), %r8			/* r8 = that of the next */
+	testl	$SWZ_EVENT_PAGE_MASK, %r8d
+	jz	.Lturn
+	rdtsc					/* what interrupts from here on */
+	shlq	$32, %rdx			/* belongs to the caller */
+	orq	%rax, %rdx
+	movq	%rdx, %r9			/* r9 = now */
+	subq	SWZ_THREAD_EPOCH(%rsi), %rdx	/* as in nodes */
+	subq	SWZ_THUNK_START(%rcx), %rdx
+	cmpq	SWZ_THREAD_MIN_TICKS(%rsi), %rdx
+	jb	.Lshort
+.Llong:
+	movq	%r9, %rdx
+	movq	%r8, %rax
+	orq	$SWZ_EVENT_PAGE_MASK, %rax	/* the page's time */
+	subq	-7(%rax), %rdx
+	cmpq	$SWZ_EVENT_MOST_TICKS, %rdx
+	ja	.Lturn
+	movq	%rdi, %rax
+	cmpxchgq %r8, SWZ_THREAD_EVENT(%rsi)
+	jne	.Lagain
+	movl	SWZ_THUNK_NODE(%rcx), %eax
+	movq	%rax, %r8
+	shlq	$SWZ_EVENT_SHIFT_NODE, %r8
+	leaq	SWZ_EVENT_RETURN_KIND(%r8,%rdx,8), %rdx
+	movq	%rdx, (%rdi)
+.Laccount:
+	movl	SWZ_THUNK_NODE(%rcx), %edx
+	movq	%r9, %rax
+	movq	SWZ_THREAD_RECORD(%rsi), %rdi
+	movq	%rax, SWZ_RECORD_LAST(%rdi)
+	subq	SWZ_THREAD_EPOCH(%rsi), %rax	/* rax = now, as in nodes */
+	shlq	$6, %rdx
+	addq	SWZ_THREAD_FILE(%rsi), %rdx	/* rdx = node */
+	movq	SWZ_THUNK_START(%rcx), %r8
+	movq	$0, SWZ_THUNK_START(%rcx)
+	addq	%rax, SWZ_NODE_TICKS(%rdx)
+	subl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rdx)
+	movl	SWZ_NODE_FUNCTION(%rdx), %edi
+	shlq	$2, %rdi
+	addq	SWZ_THREAD_OPEN(%rsi), %rdi
+	addl	$1, (%rdi)			/* back to 0: it was outermost */
+	jnz	1f
+	addq	%rax, SWZ_NODE_OUTER_TICKS(%rdx)
+1:	subq	%r8, %rax			/* rax = duration */
+	cmpq	SWZ_NODE_MAX_TICKS(%rdx), %rax
+	ja	.Lnew_max
+2:	movq	SWZ_NODE_MIN_TICKS(%rdx), %rdi
+	decq	%rdi				/* 0, none yet, is the largest */
+	cmpq	%rdi, %rax
+	jbe	.Lnew_min
+3:	movl	SWZ_THUNK_NODE(%rcx), %edx
+	shlq	$SWZ_LINKS_SHIFT, %rdx
+	addq	SWZ_THREAD_LINKS(%rsi), %rdx	/* rdx = its edge's links */
+	leaq	SWZ_LINKS_NEXT(%rdx), %rdi
+	movq	%rdi, SWZ_THREAD_EXPECTED(%rsi)
+	movq	SWZ_THUNK_LINK(%rcx), %rdi	/* until here whoever finds the */
+	movq	%rdi, SWZ_THREAD_TOP(%rsi)	/* frame skipped closes it */
+	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
+	movq	SWZ_LINKS_FREE(%rdx), %rdi	/* back to the free ones */
+	movq	%rdi, SWZ_THUNK_NEXT_FREE(%rcx)
+	movq	%rcx, SWZ_LINKS_FREE(%rdx)
+	.cfi_remember_state
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addb	$0x7f, %al
+	sahf
+	RESTORE	%r9
+	RESTORE	%r8
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
+	ret
+	.cfi_restore_state
+.Lnew_max:
+	movq	%rax, SWZ_NODE_MAX_TICKS(%rdx)
+	jmp	2b
+.Lnew_min:
+	movq	%rax, SWZ_NODE_MIN_TICKS(%rdx)
+	jmp	3b
+
+	/* The page is full, or too old; or there are no events any more. */
+.Lturn:
+	CALL_IN_HOOK swz_events_turn, %rsi
+	testb	%al, %al
+	jnz	.Lagain
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rax, %rdx
+	movq	%rdx, %r9
+	jmp	.Laccount
+
+	/* Too short, if nothing happened in it that was not. */
+.Lshort:
+	CALL_IN_HOOK swz_events_take_back, %rsi
+	testb	%al, %al
+	jz	.Llong
+	jmp	.Laccount
+
+.Lin_c:
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addb	$0x7f, %al
+	sahf
+	movq	%rcx, %rax
+	RESTORE	%r9
+	RESTORE	%r8
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	jmp	swz_hook_exit_checked
+END(swz_hook_exit_traced)
+
+	.section .note.GNU-stack, "", @progbits
