@@ -5,7 +5,7 @@
  *
  * The event (src/runtime/events.h): its place is read, then the clock, then the
  * place is taken by a compare-and-exchange. What a signal handler has recorded
- * meanwhile makes that fail. One processor is concerned, so it is not locked.
+ * meanwhile makes that fail; then it is done in C. One processor is concerned, so it is not locked.
  *
  * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
  * S-56 r9  S-64 r10  S-72 flags  S-80 where to go on (in the red zone). */
@@ -120,7 +120,7 @@
 	ja	.Lturn\@
 	movq	%rdi, %rax
 	cmpxchgq %r10, SWZ_THREAD_EVENT(%r9)
-	jne	.Lagain\@
+	jne	.Linterrupted\@
 	movl	SWZ_THUNK_NODE(%rcx), %r10d
 	shlq	$SWZ_EVENT_SHIFT_NODE - SWZ_EVENT_SHIFT_TICKS, %r10
 	orq	%r10, %rdx
@@ -173,6 +173,12 @@
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax
+	movq	%rax, %r8
+	jmp	.Laccount\@
+
+	/* A signal handler has recorded something meanwhile. */
+.Linterrupted\@:
+	CALL_IN_HOOK swz_events_enter_again, %r9
 	movq	%rax, %r8
 	jmp	.Laccount\@
 

@@ -55,7 +55,7 @@ FUNC(swz_hook_exit_traced)
 	ja	.Lturn
 	movq	%rdi, %rax
 	cmpxchgq %r8, SWZ_THREAD_EVENT(%rsi)
-	jne	.Lagain
+	jne	.Linterrupted
 	movl	SWZ_THUNK_NODE(%rcx), %eax
 	movq	%rax, %r8
 	shlq	$SWZ_EVENT_SHIFT_NODE, %r8
@@ -127,6 +127,12 @@ FUNC(swz_hook_exit_traced)
 	shlq	$32, %rdx
 	orq	%rax, %rdx
 	movq	%rdx, %r9
+	jmp	.Laccount
+
+	/* A signal handler has recorded something meanwhile. */
+.Linterrupted:
+	CALL_IN_HOOK swz_events_return_again, %rsi
+	movq	%rax, %r9
 	jmp	.Laccount
 
 	/* Too short, if nothing happened in it that was not. */

@@ -38,7 +38,7 @@ name:                            \
 .endm
 
 /* Calls FUNCTION(thread, thunk), which lie in \thread and %rcx, in the midst of
- * a hook: keeps %rcx, %rsi, %rdi, %r8, %r9; %al is what it returns. */
+ * a hook: keeps %rcx, %rsi, %rdi, %r8, %r9; %rax is what it returns. */
 .macro CALL_IN_HOOK function, thread
 	.cfi_remember_state
 	PUSH	%rcx

@@ -60,7 +60,7 @@ struct swz_events {
 	bool ending_cut;
 	bool has_raw;
 	struct raw raw;
-	bool started, finished, in_range;
+	bool started, finished, in_range, show_hidden;
 	uint64_t from, to;
 	struct swz_events_damage damage;
 	struct node cache[CACHE_ENTRIES];
@@ -86,6 +86,11 @@ void swz_events_close(struct swz_events *events)
 	free(events->buffer);
 	free(events->stack);
 	free(events);
+}
+
+void swz_events_show_hidden(struct swz_events *events)
+{
+	events->show_hidden = true;
 }
 
 void swz_events_limit(struct swz_events *events, uint64_t from, uint64_t to)
@@ -120,10 +125,21 @@ bool swz_profile_traced(const struct swz_profile *profile)
 	return profile->header.flags & SWZ_FILE_TRACED;
 }
 
+uint64_t swz_profile_origin(const struct swz_profile *profile)
+{
+	uint64_t origin = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < profile->thread_count; i++)
+		if (profile->threads[i].record.start_ticks < origin)
+			origin = profile->threads[i].record.start_ticks;
+	return profile->thread_count ? origin : profile->header.start_ticks;
+}
+
 int64_t swz_events_ns(const struct swz_profile *profile, uint64_t ticks)
 {
-	return swz_profile_ns(profile,
-			      (int64_t)(ticks - profile->header.start_ticks));
+	return swz_profile_ns(
+		profile, (int64_t)(ticks - swz_profile_origin(profile)));
 }
 
 /* ---- what the file says ---- */
@@ -370,7 +386,7 @@ static bool hand_out(struct swz_events *events, struct swz_event *event)
 	while (events->in_range && events->begun < events->depth &&
 	       events->begun < events->keep) {
 		frame = &events->stack[events->begun++];
-		if (frame->node.hidden)
+		if (frame->node.hidden && !events->show_hidden)
 			continue;
 		describe(events, frame, event);
 		event->begins = true;
@@ -386,7 +402,7 @@ static bool hand_out(struct swz_events *events, struct swz_event *event)
 		if (!begun)
 			continue;
 		events->begun--;
-		if (frame->node.hidden)
+		if (frame->node.hidden && !events->show_hidden)
 			continue;
 		events->visible--;
 		describe(events, frame, event);

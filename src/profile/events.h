@@ -45,6 +45,9 @@ void swz_events_close(struct swz_events *events); /* NULL is fine */
  * What is open then begins at FROM, and ends at TO. */
 void swz_events_limit(struct swz_events *events, uint64_t from, uint64_t to);
 
+/* Before that, too: hidden activations as well. */
+void swz_events_show_hidden(struct swz_events *events);
+
 /* The next event. False: there is no more. */
 bool swz_events_next(struct swz_events *events, struct swz_event *event);
 
@@ -65,8 +68,10 @@ uint64_t swz_events_size(const struct swz_profile_thread *thread);
 /* Whether the profile is a trace. */
 bool swz_profile_traced(const struct swz_profile *profile);
 
-/* A time relative to the process's start, as --from and --to and the exporters
- * have it: ns from header.start_ticks. */
+/* When the program's own time begins: the first thread's, in ticks. */
+uint64_t swz_profile_origin(const struct swz_profile *profile);
+
+/* A time relative to that, in ns. */
 int64_t swz_events_ns(const struct swz_profile *profile, uint64_t ticks);
 
 #endif

@@ -155,6 +155,8 @@ void swz_html_end(struct swz_writer *writer);
 
 /* What a profile file holds. */
 void swz_write_info(FILE *stream, struct swz_profile *profile);
+/* The part of that which is about events. */
+void swz_put_events(FILE *stream, const struct swz_profile *profile);
 
 /* Writes the profiled command, its words separated by spaces. */
 void swz_put_command(FILE *stream, const struct swz_profile *profile);

@@ -79,7 +79,8 @@ static void put_flags(FILE *stream, uint32_t flags)
 	} names[] = {
 		{SWZ_FILE_FORKED, "forked"},   {SWZ_FILE_ENDED, "ended"},
 		{SWZ_FILE_FOLDED, "folded"},   {SWZ_FILE_FILTERED, "filtered"},
-		{SWZ_FILE_SAMPLED, "sampled"},
+		{SWZ_FILE_SAMPLED, "sampled"}, {SWZ_FILE_TRACED, "traced"},
+		{SWZ_FILE_RING, "ring"},
 	};
 	bool any = false;
 	size_t i;
@@ -395,6 +396,7 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	if (findings.unwound)
 		fprintf(stream, "ended by an exception: %" PRIu64 " calls\n",
 			findings.unwound);
+	swz_put_events(stream, profile);
 	put_modules(stream, profile);
 	put_imports(stream, profile);
 	put_damage(stream, profile, &findings);

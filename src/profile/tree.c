@@ -18,6 +18,7 @@
 #include "profile/map.h"
 #include "profile/memory.h"
 #include "profile/progress.h"
+#include "profile/tree_events.h"
 
 #define NONE SWZ_INDEX_NONE
 
@@ -25,6 +26,7 @@ struct builder {
 	struct swz_tree *tree;
 	struct swz_profile *profile;
 	const struct swz_profile_thread *thread;
+	const struct swz_range *range; /* NULL: all */
 	struct swz_map by_unit; /* (unit, 0) to index into nodes */
 	size_t capacity;
 	uint32_t *preorder;   /* per node: position, NONE if unreachable */
@@ -268,6 +270,9 @@ static void collect(struct builder *builder)
 		swz_progress_add(thread->spans[i].count);
 	}
 	collect_unwound(builder);
+	if (builder->range)
+		swz_tree_take_events(builder->tree, &builder->by_unit,
+				     builder->profile, thread, builder->range);
 	resolve(builder);
 }
 
@@ -583,10 +588,18 @@ static void derive_total(struct swz_tree *tree)
 void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
 		    const struct swz_profile_thread *thread, bool compensate)
 {
+	swz_tree_build_range(tree, profile, thread, compensate, NULL);
+}
+
+void swz_tree_build_range(struct swz_tree *tree, struct swz_profile *profile,
+			  const struct swz_profile_thread *thread,
+			  bool compensate, const struct swz_range *range)
+{
 	struct builder builder = {
 		.tree = tree,
 		.profile = profile,
 		.thread = thread,
+		.range = range,
 	};
 	struct sums *sums;
 

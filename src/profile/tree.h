@@ -65,6 +65,17 @@ void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
 		    const struct swz_profile_thread *thread, bool compensate);
 void swz_tree_free(struct swz_tree *tree);
 
+/* A range of time, in ticks (rdtsc). */
+struct swz_range {
+	uint64_t from;
+	uint64_t to;
+};
+
+/* The same with what a trace says of a range of time only. */
+void swz_tree_build_range(struct swz_tree *tree, struct swz_profile *profile,
+			  const struct swz_profile_thread *thread,
+			  bool compensate, const struct swz_range *range);
+
 /* What the hooks of the node's calls cost its caller, beside the node's ticks.
  * May be negative: in a sampled node's ticks each call has the cost that only
  * those had that were timed. */

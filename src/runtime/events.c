@@ -245,7 +245,10 @@ bool swz_events_turn(struct swz_thread *thread)
 	if (load_event(thread) != event)
 		return true; /* the end may be that of another chunk */
 	if (event + 8 == end) {
-		swz_hooks_slowly(thread, next_chunk, thread);
+		if (swz_thread_on_slow_stack(thread))
+			next_chunk(thread); /* signals are blocked */
+		else
+			swz_hooks_slowly(thread, next_chunk, thread);
 		if (load_event(thread) != event)
 			return true;
 		/* the slow stack is in use */
@@ -266,33 +269,78 @@ static uint64_t make_event(const struct swz_node *node,
 	       ticks << SWZ_EVENT_TICKS_SHIFT | kind;
 }
 
+/* False: something has come between. True also where there is no room. */
+static bool try_to_add(struct swz_thread *thread, const struct swz_node *node,
+		       enum swz_event_kind kind, uint64_t now)
+{
+	uint64_t event = load_event(thread), ticks;
+
+	if (at_page_end(event))
+		return !swz_events_turn(thread);
+	/* `now` was read before: it may be before the page's time */
+	ticks = swz_ticks_of(thread, now) - *page_time(event);
+	if ((int64_t)ticks < 0)
+		ticks = 0;
+	if (ticks > SWZ_EVENT_MOST_TICKS) {
+		swz_events_turn(thread);
+		return false;
+	}
+	if (!move(thread, event, event + 8))
+		return false;
+	__atomic_store_n((uint64_t *)event, make_event(node, kind, ticks),
+			 __ATOMIC_RELAXED);
+	return true;
+}
+
+static void block_signals(uint64_t *before)
+{
+	uint64_t all = ~(uint64_t)0;
+
+	SWZ_SYSCALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &all, before, 8);
+}
+
+static void restore_signals(const uint64_t *before)
+{
+	SWZ_SYSCALL(SYS_rt_sigprocmask, 2, before, NULL, 8);
+}
+
 void swz_events_add(struct swz_thread *thread, const struct swz_node *node,
 		    enum swz_event_kind kind, uint64_t now)
 {
-	uint64_t event, ticks;
+	uint64_t signals;
 
-	if (!swz_tracing)
+	if (!swz_tracing || try_to_add(thread, node, kind, now))
 		return;
-	for (;;) {
-		event = load_event(thread);
-		if (at_page_end(event)) {
-			if (!swz_events_turn(thread))
-				return;
-			continue;
-		}
-		/* `now` was read before: it may be before the page's time */
-		ticks = swz_ticks_of(thread, now) - *page_time(event);
-		if ((int64_t)ticks < 0)
-			ticks = 0;
-		if (ticks > SWZ_EVENT_MOST_TICKS) {
-			swz_events_turn(thread);
-			continue;
-		}
-		if (move(thread, event, event + 8))
-			break;
-	}
-	__atomic_store_n((uint64_t *)event, make_event(node, kind, ticks),
-			 __ATOMIC_RELAXED);
+	/* a handler at each of our instructions would go on for ever */
+	block_signals(&signals);
+	while (!try_to_add(thread, node, kind, now))
+		;
+	restore_signals(&signals);
+}
+
+static uint64_t add_again(struct swz_thread *thread,
+			  const struct swz_thunk *thunk,
+			  enum swz_event_kind kind)
+{
+	uint64_t signals, now;
+
+	block_signals(&signals);
+	now = swz_now(thread);
+	swz_events_add(thread, swz_unit_at(thunk->node), kind, now);
+	restore_signals(&signals);
+	return swz_ticks_of(thread, now);
+}
+
+uint64_t swz_events_enter_again(struct swz_thread *thread,
+				const struct swz_thunk *thunk)
+{
+	return add_again(thread, thunk, SWZ_EVENT_ENTER);
+}
+
+uint64_t swz_events_return_again(struct swz_thread *thread,
+				 const struct swz_thunk *thunk)
+{
+	return add_again(thread, thunk, SWZ_EVENT_RETURN);
 }
 
 /* The latest event on the pages of a chunk before a place. */

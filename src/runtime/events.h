@@ -6,8 +6,8 @@
  *
  * swz_thread.event is the address of the thread's next event. It is moved on by
  * one compare-and-exchange, for which the clock was read after it was: so what a
- * signal handler records in between makes that fail, and the clock is read
- * again. Events are thus in the order of their times, and each has a place of
+ * signal handler records in between makes that fail, and all is done again with
+ * signals blocked. Events are thus in the order of their times, and each has a place of
  * its own, whatever interrupts. The last eight bytes of a page (its time) never
  * hold an event: who comes to them turns the page (swz_events_turn). A page
  * whose time is too long ago for the bits of an event is turned, too. */
@@ -50,6 +50,13 @@ void swz_events_add_end(struct swz_thread *thread, const struct swz_node *node,
 /* For the hooks: the thread's next event has no place in the page. False: there
  * is none for it at all. */
 bool swz_events_turn(struct swz_thread *thread);
+
+/* For the hooks, when a handler has come between: adds the entry or the return
+ * of the thunk's call with signals blocked, and returns its time (rdtsc). */
+uint64_t swz_events_enter_again(struct swz_thread *thread,
+				const struct swz_thunk *thunk);
+uint64_t swz_events_return_again(struct swz_thread *thread,
+				 const struct swz_thunk *thunk);
 
 /* For the exit hook: the thunk's call is shorter than min_ticks. Whether its
  * entry was the thread's latest event, and is no more. */

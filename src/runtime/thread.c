@@ -66,6 +66,14 @@ struct swz_thread_cold *swz_thread_cold_of(const struct swz_thread *hot)
 	return (struct swz_thread_cold *)(page + PAGE) + i;
 }
 
+bool swz_thread_on_slow_stack(const struct swz_thread *thread)
+{
+	const char *top = thread->cold->slow_stack_top;
+
+	return (uintptr_t)top - (uintptr_t)__builtin_frame_address(0) <
+	       SLOW_STACK_BYTES;
+}
+
 static uint64_t open_bytes(void)
 {
 	return ((uint64_t)function_room * sizeof(uint32_t) + PAGE) &

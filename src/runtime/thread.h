@@ -222,6 +222,9 @@ struct swz_thread_cold *swz_thread_cold_of(const struct swz_thread *hot);
  * the first thread begins. */
 void swz_thread_set_functions(uint32_t count);
 
+/* Whether the caller runs on the thread's slow stack. */
+bool swz_thread_on_slow_stack(const struct swz_thread *thread);
+
 /* The kernel's id of the calling thread. */
 int32_t swz_gettid(void);
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profile/events.h"
 #include "profile/formats.h"
 #include "profile/inputs.h"
 #include "profile/memory.h"
@@ -36,8 +37,15 @@ static const struct {
 	{"min", SWZ_SORT_MIN},     {"max", SWZ_SORT_MAX},
 };
 
+struct moment {
+	bool given, percent;
+	double value;
+};
+
 struct options {
 	const struct swz_format *format;
+	struct moment from, to; /* of a trace */
+	struct swz_range range; /* the same in ticks */
 	const char *output; /* NULL: the format's default */
 	bool thread_parts;
 	bool separate_threads;
@@ -75,6 +83,9 @@ static const char usage_text[] =
 	"      --thread-parts     one part (table, tree, ...) per thread\n"
 	"      --separate-threads one file (or table) per thread\n"
 	"      --tid TID          only the thread with this id\n"
+	"      --from TIME        of a trace, what happened from then on: seconds\n"
+	"                         since the start (0.25), or percent (25%)\n"
+	"      --to TIME          the same, up to then\n"
 	"      --no-compensate    do not subtract the cost of the hooks\n"
 	"      --demangle=HOW     no, simple (default; without parameters) or\n"
 	"                         full\n"
@@ -186,6 +197,23 @@ static double parse_percent(const char *text)
 	return value;
 }
 
+/* A moment: seconds since the start, or a percentage of the time recorded. */
+static struct moment parse_moment(const char *text)
+{
+	struct moment moment = {.given = true};
+	char *end;
+
+	moment.value = strtod(text, &end);
+	if (end != text && strcmp(end, "%") == 0)
+		moment.percent = true;
+	else if (end == text || (*end && strcmp(end, "s") != 0))
+		bad_usage("not a time in seconds or percent", text);
+	if (!isfinite(moment.value) || moment.value < 0 ||
+	    moment.value > (moment.percent ? 100 : 1e9))
+		bad_usage("not a time in seconds or percent", text);
+	return moment;
+}
+
 enum long_option {
 	OPTION_THREAD_PARTS = 256,
 	OPTION_SEPARATE_THREADS,
@@ -193,7 +221,9 @@ enum long_option {
 	OPTION_DEMANGLE,
 	OPTION_PERCENT_LIMIT,
 	OPTION_BOTTOM_UP,
-	OPTION_TID
+	OPTION_TID,
+	OPTION_FROM,
+	OPTION_TO
 };
 
 static const struct option long_options[] = {
@@ -209,6 +239,8 @@ static const struct option long_options[] = {
 	{"hide", required_argument, NULL, 'H'},
 	{"bottom-up", no_argument, NULL, OPTION_BOTTOM_UP},
 	{"tid", required_argument, NULL, OPTION_TID},
+	{"from", required_argument, NULL, OPTION_FROM},
+	{"to", required_argument, NULL, OPTION_TO},
 	{"sort", required_argument, NULL, 's'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"version", no_argument, NULL, 'V'},
@@ -292,6 +324,12 @@ static void take_option(struct options *options, int option, const char *value)
 		break;
 	case OPTION_BOTTOM_UP:
 		options->table.bottom_up = true;
+		break;
+	case OPTION_FROM:
+		options->from = parse_moment(value);
+		break;
+	case OPTION_TO:
+		options->to = parse_moment(value);
 		break;
 	case OPTION_TID:
 		options->one_thread = true;
@@ -455,6 +493,64 @@ static bool wants(const struct options *options,
 	return !options->one_thread || thread->record.tid == options->tid;
 }
 
+static bool has_range(const struct options *options)
+{
+	return options->from.given || options->to.given;
+}
+
+static uint64_t ticks_of(const struct moment *moment,
+			 const struct swz_profile *profile, uint64_t first,
+			 uint64_t last)
+{
+	double ticks = moment->percent
+			       ? (double)(last - first) * moment->value / 100
+			       : moment->value * 1e9 *
+					 (double)profile->clock_ticks /
+					 (double)profile->clock_ns;
+
+	return ticks < (double)(INT64_MAX - (int64_t)(first >> 1))
+		       ? first + (uint64_t)ticks
+		       : UINT64_MAX;
+}
+
+/* The range of time that is asked for, in ticks; the start is that of the first
+ * process. False: there is no trace of it. */
+static bool find_range(const struct input *input, struct options *options)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	size_t i, j;
+
+	for (i = 0; i < input->count; i++) {
+		const struct swz_profile *profile = input->profiles[i];
+
+		if (!swz_profile_traced(profile)) {
+			complain("%s: not a trace, so there is no --from and "
+				 "--to",
+				 profile->name);
+			return false;
+		}
+		if (swz_profile_origin(profile) < first)
+			first = swz_profile_origin(profile);
+		for (j = 0; j < profile->thread_count; j++)
+			if (profile->threads[j].last_ticks > last)
+				last = profile->threads[j].last_ticks;
+	}
+	if (last < first)
+		last = first;
+	options->range = (struct swz_range){first, UINT64_MAX};
+	if (options->from.given)
+		options->range.from = ticks_of(
+			&options->from, input->profiles[0], first, last);
+	if (options->to.given)
+		options->range.to = ticks_of(&options->to, input->profiles[0],
+					     first, last);
+	if (options->range.from > options->range.to) {
+		complain("--from is later than --to");
+		return false;
+	}
+	return true;
+}
+
 static uint64_t node_count(const struct swz_profile_thread *thread)
 {
 	uint64_t count = 0;
@@ -488,7 +584,9 @@ static void add_thread(struct result *result, struct swz_binding *binding,
 {
 	struct swz_tree tree;
 
-	swz_tree_build(&tree, binding->profile, thread, options->compensate);
+	swz_tree_build_range(&tree, binding->profile, thread,
+			     options->compensate,
+			     has_range(options) ? &options->range : NULL);
 	if (!swz_view_is_whole(&options->view))
 		swz_view_apply(&options->view, binding, &tree);
 	if (result->has_contexts)
@@ -829,6 +927,8 @@ int main(int argc, char **argv)
 	} else if (options.one_thread && !has_thread(&input, &options)) {
 		complain("no thread %" PRId32 " in this profile", options.tid);
 		status = EXIT_INPUT;
+	} else if (has_range(&options) && !find_range(&input, &options)) {
+		status = EXIT_USAGE;
 	} else if (options.format->profile) {
 		status = dump_profiles(&input, &options);
 	} else {
