@@ -1,0 +1,232 @@
+# shellcheck shell=bash
+# Trace mode: what the events say is what the tree says, which is what profile
+# mode says; nothing is lost when the process is killed.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need perl
+need_targets exceptions fib fibers longjmp processes steady tailcalls threads
+export SWIZZLE_MODE=trace
+
+functions() { # TABLE: calls and names of all functions
+	awk '!/^#/ && !/ function  module$/ && NF' "$1" |
+		perl -pe 's/^ *(\d+) +\d+ +\d+  /$1  /' | sort
+}
+
+# By the events alone. What has no calls in the tree (it was entered before the
+# fork that made this process) may have none here.
+assert_events_are_counts() { # PROFILE
+	"$DUMP" -f text "$1" >tree.table 2>dump.err || fail 'dump of the tree'
+	assert_empty dump.err
+	"$DUMP" -f text --from 0 "$1" >events.table 2>dump.err ||
+		fail 'dump of the events'
+	assert_empty dump.err
+	functions tree.table >tree.counts
+	functions events.table >events.counts
+	assert_ge "$(wc -l <tree.counts)" 2 'functions'
+	assert_same tree.counts events.counts
+}
+
+# Every event has its context, and each end its begin.
+assert_events_fit() { # PROFILE
+	"$DUMP" -f info "$1" >info
+	assert_matches info '^flags:.* traced'
+	assert_not_contains info 'events that do not fit'
+	assert_not_contains info 'not traced'
+}
+
+same_counts() { # PROGRAM ARG...
+	local program=$1
+	shift
+	SWIZZLE_MODE=profile assert_same_as_native "$TARGETS/$program" "$@"
+	dump_table profile
+	functions table | grep " $program\$" >profile.counts
+	assert_same_as_native "$TARGETS/$program" "$@"
+	assert_complete profile
+	assert_time_is_sane profile "${threads:-1}"
+	assert_events_are_counts profile
+	assert_events_fit profile
+	grep " $program\$" tree.counts >trace.counts
+	assert_ge "$(wc -l <trace.counts)" 2 'functions of the program'
+	assert_same profile.counts trace.counts
+}
+
+# By the kinds of events.
+traced() { # COLUMN (2 calls, 3 ends, 4 by exception): of all threads
+	awk -v column="$1" '/^ +tid +calls traced/ { on = 1; next }
+		on && /^ +[0-9]/ { sum += $column; next }
+		on { exit }
+		END { printf "%.0f\n", sum }' info
+}
+
+it 'recursion'
+same_counts fib
+
+it 'threads'
+threads=5 same_counts fib 4
+assert_ge "$(grep -c '^ *[0-9]* *fib ' info)" 5 'threads'
+threads=201 same_counts threads short 200
+
+it 'tail calls, in chains and in circles'
+same_counts tailcalls mutual 100000
+same_counts tailcalls chain 2000
+
+it 'exceptions: the calls that they end are marked'
+threads=5 same_counts exceptions deep
+assert_ge "$(traced 4)" 100 'ends by exception'
+same_counts exceptions next
+assert_eq "$(sed -n 's/^ended by an exception: \([0-9]*\) calls/\1/p' info)" \
+	"$(traced 4)" 'ends by exception'
+
+it 'longjmp'
+same_counts longjmp frames
+
+it 'fibers: each stretch between two switches'
+same_counts fibers switch asm 10 200
+
+it 'forks: each process has a trace of its own'
+rm -rf d
+assert_same_as_native "$TARGETS/processes" fork 3
+"$RUN" -o d/ "$TARGETS/processes" fork 3 >/dev/null
+assert_ge "$(find d -type f | wc -l)" 2 'profiles'
+for profile in d/*; do
+	assert_events_are_counts "$profile"
+	assert_events_fit "$profile"
+done
+
+it 'filters and depth'
+for options in '-N fib' '-F fib' '-D 5' '-H fib'; do
+	# shellcheck disable=SC2206
+	RUN_OPTIONS=($options)
+	assert_same_as_native "$TARGETS/fib"
+	assert_complete profile
+	assert_events_are_counts profile
+done
+RUN_OPTIONS=()
+
+it 'part of the time has part of the calls'
+assert_same_as_native "$TARGETS/fib"
+"$DUMP" -f text --to 50% profile >first
+"$DUMP" -f text --from 50% profile >second
+"$DUMP" -f text --from 20% --to 20% profile >none
+all=$(calls_of profile fib)
+a=$(row first calls fib) b=$(row second calls fib)
+assert_eq "$all" $((a + b)) 'calls of fib'
+assert_ge "$a" 1 'calls in the first half'
+assert_ge "$b" 1 'calls in the second half'
+total() {
+	sed -n 's/^# total \([0-9]*\) ns.*/\1/p' "$1"
+}
+"$DUMP" -f text --no-compensate --to 50% profile >first
+"$DUMP" -f text --no-compensate --from 50% profile >second
+"$DUMP" -f text --no-compensate profile >table
+sum=$(($(total first) + $(total second)))
+assert_le $(($(total table) - sum)) 2 'time of both halves'
+assert_le $((sum - $(total table))) 2 'time of both halves'
+assert_eq 0 "$(total none)" 'an empty range'
+capture "$DUMP" -f text --from 60% --to 50% profile
+assert_status 2
+assert_contains err 'later than'
+SWIZZLE_MODE=profile "$RUN" -o counted "$TARGETS/fib" >/dev/null
+capture "$DUMP" -f text --from 0 counted
+assert_status 2
+assert_contains err 'not a trace'
+
+it 'calls that are too short are left out, and counted'
+RUN_OPTIONS=(-t 1ms)
+assert_same_as_native "$TARGETS/fib"
+assert_complete profile
+assert_events_fit profile
+calls=$(calls_of profile fib)
+left_out=$(sed -n 's/^left out: \([0-9]*\) calls.*/\1/p' info)
+assert_eq "$(awk '/^ +tid +name/ { on = 1; next } on { print $3; exit }' info)" \
+	$(($(traced 2) + left_out)) 'traced and left out'
+assert_ge "$left_out" $((calls * 9 / 10)) 'left out'
+assert_ge "$(traced 2)" 1 'traced'
+RUN_OPTIONS=()
+
+it 'stops when there is as much as is allowed; counts go on'
+RUN_OPTIONS=(--max-size 1M)
+assert_same_as_native "$TARGETS/fib" 4
+assert_complete profile
+"$DUMP" -f info profile >info
+assert_matches info '^not traced: [0-9]+ events'
+SWIZZLE_MODE=profile "$RUN" -o counted "$TARGETS/fib" 4 >/dev/null
+assert_eq "$(calls_of counted fib)" "$(calls_of profile fib)" 'calls'
+bytes=$(sed -n 's/^trace: \([0-9]*\) bytes.*/\1/p' info)
+assert_le "$bytes" 1048576 'bytes of events'
+assert_ge "$bytes" 900000 'bytes of events'
+assert_le "$(traced 2)" $((bytes / 8)) 'events'
+
+it 'or keeps the newest'
+RUN_OPTIONS=(--max-size 1M --ring)
+assert_same_as_native "$TARGETS/fib"
+assert_complete profile
+assert_eq "$(calls_of counted main)" "$(calls_of profile main)" 'calls of main'
+"$DUMP" -f info profile >info
+assert_matches info '^flags:.* ring'
+assert_not_contains info 'not traced'
+# main is the first to begin and the last to end: its end is there only
+"$DUMP" -f text --from 0 profile >table
+assert_eq 0 "$(row table calls main)" 'begins of main'
+assert_ge "$(row table calls fib)" 10000 'calls of fib'
+last=$(awk '/^ +tid +calls traced/ { getline; print $6 }' info)
+duration=$(awk '/^ +tid +name/ { getline; print $4 }' info)
+perl -e 'exit !($ARGV[0] > $ARGV[1] * 0.9)' "$last" "$duration" ||
+	fail "the latest event is at $last s of $duration s"
+RUN_OPTIONS=()
+
+it 'a kill at any moment loses nothing'
+for i in $(seq 12); do
+	rm -f profile at
+	perl -MTime::HiRes=usleep -e '
+		my ($delay, @command) = @ARGV;
+		pipe(my $from, my $to);
+		my $pid = fork();
+		if (!$pid) {
+			close($from);
+			open(STDOUT, ">&", $to);
+			exec { $command[0] } @command;
+		}
+		close($to);
+		sysread($from, my $go, 3);
+		usleep($delay);
+		kill("KILL", $pid);
+		waitpid($pid, 0);
+		exit(($? & 127) == 9 ? 0 : 1);
+	' $((i * 7000 + RANDOM % 7000)) "$RUN" -o profile "$TARGETS/steady" at ||
+		fail 'the program was not killed'
+	# a call may be counted and have no event yet, or the other way round:
+	# the latest of the only thread
+	"$DUMP" -q -f text profile >tree.table
+	"$DUMP" -q -f text --from 0 profile >events.table
+	for name in round_of fib tick; do
+		a=$(row tree.table calls $name) b=$(row events.table calls $name)
+		assert_le $((a - b)) 1 "calls of $name that have no event"
+		assert_le $((b - a)) 1 "events of $name that were not counted"
+	done
+	# what the program itself says: it was killed in that round
+	at=$(od -An -tu8 -N8 at | xargs)
+	rounds=$(row events.table calls round_of)
+	[ $((at - rounds)) -eq 0 ] || [ $((at - rounds)) -eq 1 ] ||
+		fail "killed in round $at, traced $rounds"
+	"$DUMP" -f info profile >info
+	assert_not_contains info 'damaged'
+done
+
+it 'options that do not fit'
+for option in '--ring' '--max-size 1M' '-t 1us'; do
+	# shellcheck disable=SC2086
+	SWIZZLE_MODE=profile capture "$RUN" $option true
+	assert_status 2
+	assert_contains err 'is for --mode trace only'
+done
+capture "$RUN" --timing sampled true
+assert_status 2
+for time in 5x ms 1h ''; do
+	capture "$RUN" -t "$time" true
+	assert_status 2
+done
+capture "$RUN" --max-size 1K true
+assert_status 2
+
+finish
