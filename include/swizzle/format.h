@@ -152,9 +152,9 @@ struct swz_thread_record {
 
 /* Events (SWZ_FILE_TRACED). A chunk of them begins at a multiple of
  * SWZ_EVENT_PAGE and is some such pages long; its header lies in the first. The
- * last eight bytes of a page are a time (rdtsc; 0: nothing is in this page). The
- * rest are events, eight bytes each, in the order in which they happened; 0 is
- * none. A thread's chunks follow each other by those times.
+ * last eight bytes of a page are a time (rdtsc; 0: nothing is in this page).
+ * The rest are events, eight bytes each, in the order in which they happened; 0
+ * is none. A thread's chunks follow each other by those times.
  *
  *     bits 0-2    enum swz_event_kind
  *     bits 3-31   ticks since the page's time
@@ -171,8 +171,8 @@ enum swz_event_kind {
 	SWZ_EVENT_SKIP = 3,    /* its end by longjmp or the like, noticed now */
 	SWZ_EVENT_SUSPEND = 4, /* the stack is switched; the call goes on */
 	SWZ_EVENT_RESUME = 5,  /* it goes on: counts no call */
-	SWZ_EVENT_JUMP = 6     /* a call whose time is that of a call that goes on
-				* (tail calls in a circle) */
+	SWZ_EVENT_JUMP = 6 /* a call whose time is that of a call that goes on
+			    * (tail calls in a circle) */
 };
 
 #define SWZ_FUNCTION_NONE 0u          /* an unused node slot */

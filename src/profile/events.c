@@ -138,8 +138,8 @@ uint64_t swz_profile_origin(const struct swz_profile *profile)
 
 int64_t swz_events_ns(const struct swz_profile *profile, uint64_t ticks)
 {
-	return swz_profile_ns(
-		profile, (int64_t)(ticks - swz_profile_origin(profile)));
+	return swz_profile_ns(profile,
+			      (int64_t)(ticks - swz_profile_origin(profile)));
 }
 
 /* ---- what the file says ---- */
@@ -365,8 +365,8 @@ static void end_all(struct swz_events *events)
 
 /* ---- what is handed out ---- */
 
-static void describe(const struct swz_events *events,
-		     const struct frame *frame, struct swz_event *event)
+static void describe(const struct swz_events *events, const struct frame *frame,
+		     struct swz_event *event)
 {
 	*event = (struct swz_event){
 		.node = frame->node.unit,
@@ -408,8 +408,7 @@ static bool hand_out(struct swz_events *events, struct swz_event *event)
 		describe(events, frame, event);
 		/* what was torn off has no end of its own */
 		event->how = events->ending;
-		event->cut = events->ending_cut ||
-			     events->depth > events->keep;
+		event->cut = events->ending_cut || events->depth > events->keep;
 		return true;
 	}
 	return false;

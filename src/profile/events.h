@@ -20,12 +20,12 @@
 #include "profile/reader.h"
 
 struct swz_event {
-	bool begins;   /* an activation begins; else: the latest ends */
-	bool cut;      /* it is made up: the file has none here */
-	uint8_t how;   /* enum swz_event_kind. Begins: ENTER, a call; RESUME, what
-			* was suspended goes on; JUMP, a call without a time of
-			* its own. Ends: RETURN, UNWIND, SKIP, SUSPEND */
-	uint32_t node; /* the call edge and its context: file offset / 64 */
+	bool begins; /* an activation begins; else: the latest ends */
+	bool cut;    /* it is made up: the file has none here */
+	uint8_t how; /* enum swz_event_kind. Begins: ENTER, a call; RESUME, what
+		      * was suspended goes on; JUMP, a call without a time of
+		      * its own. Ends: RETURN, UNWIND, SKIP, SUSPEND */
+	uint32_t node;     /* the call edge and its context: file offset / 64 */
 	uint32_t function; /* into profile->functions, or SWZ_INDEX_NONE */
 	uint32_t depth;    /* activations around it */
 	uint64_t call_site;
@@ -53,15 +53,16 @@ bool swz_events_next(struct swz_events *events, struct swz_event *event);
 
 /* What was wrong so far. */
 struct swz_events_damage {
-	uint64_t foreign; /* events of nodes that the thread does not have */
-	uint64_t stray;   /* ends of what had not begun */
-	uint64_t torn;    /* begins without an end, before others ended */
+	uint64_t foreign;    /* events of nodes that the thread does not have */
+	uint64_t stray;      /* ends of what had not begun */
+	uint64_t torn;       /* begins without an end, before others ended */
 	uint64_t lost_pages; /* that could not be read */
 };
 const struct swz_events_damage *swz_events_damage(
 	const struct swz_events *events);
 
-/* How much of the thread's trace has been read, and how much there is; bytes. */
+/* How much of the thread's trace has been read, and how much there is; bytes.
+ */
 uint64_t swz_events_position(const struct swz_events *events);
 uint64_t swz_events_size(const struct swz_profile_thread *thread);
 

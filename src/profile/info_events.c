@@ -75,8 +75,8 @@ void swz_put_events(FILE *stream, const struct swz_profile *profile)
 		"\ntrace: %" PRIu64 " bytes of events in %zu chunks, at most "
 		"%" PRIu64 "\n",
 		bytes, profile->event_chunk_count, header->event_limit_bytes);
-	fprintf(stream, "%10s %16s %16s %16s %15s %15s\n", "tid", "calls traced",
-		"ends", "by exception", "from, s", "to, s");
+	fprintf(stream, "%10s %16s %16s %16s %15s %15s\n", "tid",
+		"calls traced", "ends", "by exception", "from, s", "to, s");
 	for (i = 0; i < profile->thread_count; i++) {
 		const struct swz_profile_thread *thread = &profile->threads[i];
 		struct totals totals = count(profile, thread);

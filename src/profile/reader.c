@@ -2,10 +2,10 @@
  *
  * The used part of the file is copied into memory first, all but events, so
  * that a process that still writes to it, or cuts it off, cannot pull checked
- * bytes from under us. Then one pass over the chunks collects records; indices are built
- * afterwards, when all are known. A chunk whose header is not complete (its
- * writer was killed, or the bytes are damaged) has no trustworthy length: the
- * pass goes on at the next 64-byte unit that looks like a chunk. */
+ * bytes from under us. Then one pass over the chunks collects records; indices
+ * are built afterwards, when all are known. A chunk whose header is not
+ * complete (its writer was killed, or the bytes are damaged) has no trustworthy
+ * length: the pass goes on at the next 64-byte unit that looks like a chunk. */
 
 #include "profile/reader.h"
 

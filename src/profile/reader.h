@@ -76,12 +76,12 @@ struct swz_profile_thread {
 };
 
 struct swz_profile {
-	char *name; /* the file's, for messages */
+	char *name;    /* the file's, for messages */
 	uint8_t *data; /* the file, with holes where its events are */
 	size_t size;   /* bytes that are there and in use */
 	bool mapped;   /* data is a mapping, of mapped_bytes */
 	size_t mapped_bytes;
-	int fd;        /* where events are read from; -1: they are in data */
+	int fd; /* where events are read from; -1: they are in data */
 	struct swz_file_header header;
 	const char *executable; /* "" where it is unknown; so with cwd */
 	const char *cwd;

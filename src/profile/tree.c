@@ -27,7 +27,7 @@ struct builder {
 	struct swz_profile *profile;
 	const struct swz_profile_thread *thread;
 	const struct swz_range *range; /* NULL: all */
-	struct swz_map by_unit; /* (unit, 0) to index into nodes */
+	struct swz_map by_unit;        /* (unit, 0) to index into nodes */
 	size_t capacity;
 	uint32_t *preorder;   /* per node: position, NONE if unreachable */
 	uint32_t *last_below; /* per node: position of its last descendant */

@@ -74,8 +74,11 @@ static bool time_span(const char *name, uint64_t *result)
 	static const struct {
 		char text[3];
 		uint32_t ns;
-	} units[] = {
-		{"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+	} units[] = {{"", 1},
+		     {"ns", 1},
+		     {"us", 1000},
+		     {"ms", 1000000},
+		     {"s", 1000000000}};
 	const char *s = text(name);
 	uint64_t value = 0;
 

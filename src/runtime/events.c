@@ -45,10 +45,9 @@ static void make_ring(void)
 
 	while (entries < swz_config.max_size / SWZ_EVENT_PAGE + 2)
 		entries *= 2;
-	memory = swz_sys_mmap(NULL, entries * sizeof(*left),
-			      PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			      0);
+	memory = swz_sys_mmap(
+		NULL, entries * sizeof(*left), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory)
 		SWZ_SYSCALL(SYS_madvise, memory, entries * sizeof(*left),
 			    MADV_WIPEONFORK);

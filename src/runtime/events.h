@@ -5,12 +5,13 @@
  * (swizzle/format.h). The calling context tree goes on beside it.
  *
  * swz_thread.event is the address of the thread's next event. It is moved on by
- * one compare-and-exchange, for which the clock was read after it was: so what a
- * signal handler records in between makes that fail, and all is done again with
- * signals blocked. Events are thus in the order of their times, and each has a place of
- * its own, whatever interrupts. The last eight bytes of a page (its time) never
- * hold an event: who comes to them turns the page (swz_events_turn). A page
- * whose time is too long ago for the bits of an event is turned, too. */
+ * one compare-and-exchange, for which the clock was read after it was: so what
+ * a signal handler records in between makes that fail, and all is done again
+ * with signals blocked. Events are thus in the order of their times, and each
+ * has a place of its own, whatever interrupts. The last eight bytes of a page
+ * (its time) never hold an event: who comes to them turns the page
+ * (swz_events_turn). A page whose time is too long ago for the bits of an event
+ * is turned, too. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +29,8 @@ extern bool swz_tracing;
 void swz_events_begin(void);
 
 /* Before the clock's calibration is known too little to be of use: how long the
- * shortest calls must be. Of the calling thread, and of all that begin later. */
+ * shortest calls must be. Of the calling thread, and of all that begin later.
+ */
 void swz_events_set_min_time(struct swz_thread *thread);
 
 /* A thread has begun: its first chunk. Signals must be blocked, or nothing of

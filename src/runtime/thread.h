@@ -39,7 +39,7 @@ struct swz_thread {
 	struct swz_file_header *file; /* swz_file */
 	uint32_t *expected; /* in links: where the hook looks for the edge */
 	struct swz_thread_cold *cold; /* NULL after a fork */
-	uint64_t event;     /* where the next event goes: see runtime/events.h */
+	uint64_t event; /* where the next event goes: see runtime/events.h */
 	uint64_t min_ticks; /* events of shorter calls are taken back */
 	uint64_t spare[3];
 };
@@ -86,7 +86,7 @@ struct swz_thread_cold {
 	uint32_t fold_root;
 	uint32_t unwound; /* units: see runtime/unwound.h; 0: none yet */
 	/* events */
-	struct swz_chunk *events;         /* the chunk that is filled, or NULL */
+	struct swz_chunk *events; /* the chunk that is filled, or NULL */
 	struct swz_chunk *earlier_events; /* the one before, or NULL */
 	struct swz_thread_cold *next;
 };

@@ -46,7 +46,7 @@ struct options {
 	const struct swz_format *format;
 	struct moment from, to; /* of a trace */
 	struct swz_range range; /* the same in ticks */
-	const char *output; /* NULL: the format's default */
+	const char *output;     /* NULL: the format's default */
 	bool thread_parts;
 	bool separate_threads;
 	bool compensate;
@@ -83,7 +83,8 @@ static const char usage_text[] =
 	"      --thread-parts     one part (table, tree, ...) per thread\n"
 	"      --separate-threads one file (or table) per thread\n"
 	"      --tid TID          only the thread with this id\n"
-	"      --from TIME        of a trace, what happened from then on: seconds\n"
+	"      --from TIME        of a trace, what happened from then on: "
+	"seconds\n"
 	"                         since the start (0.25), or percent (25%)\n"
 	"      --to TIME          the same, up to then\n"
 	"      --no-compensate    do not subtract the cost of the hooks\n"
@@ -539,8 +540,8 @@ static bool find_range(const struct input *input, struct options *options)
 		last = first;
 	options->range = (struct swz_range){first, UINT64_MAX};
 	if (options->from.given)
-		options->range.from = ticks_of(
-			&options->from, input->profiles[0], first, last);
+		options->range.from = ticks_of(&options->from,
+					       input->profiles[0], first, last);
 	if (options->to.given)
 		options->range.to = ticks_of(&options->to, input->profiles[0],
 					     first, last);
