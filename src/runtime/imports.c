@@ -225,6 +225,26 @@ static bool leads_to(const struct swz_party *from, struct swz_import *import,
 	return c != NULL;
 }
 
+/* A function in scope is timed where it is entered; only if its code is such
+ * that it cannot be patched, its calls are. */
+static bool is_timed_itself(const struct swz_party *p, const Elf64_Sym *s)
+{
+	const struct swz_function *f = NULL;
+
+	if (!p->in_scope)
+		return false;
+	if (p->module && p->module->functions &&
+	    ELF64_ST_TYPE(s->st_info) == STT_FUNC)
+		f = swz_function_at(p->module, s->st_value);
+	if (!f || f->start != s->st_value)
+		return true;
+	return f->status != SWZ_REFUSE_TOO_SHORT &&
+	       f->status != SWZ_REFUSE_BRANCH_INTO_SITE &&
+	       f->status != SWZ_REFUSE_UNDECODABLE &&
+	       f->status != SWZ_REFUSE_UNRELOCATABLE &&
+	       f->status != SWZ_REFUSE_OUT_OF_REACH;
+}
+
 static bool add_import(struct swz_party *from, const struct scope *scope,
 		       const Elf64_Rela *rela)
 {
@@ -242,7 +262,7 @@ static bool add_import(struct swz_party *from, const struct scope *scope,
 	if (strcmp(name, "__libc_start_main") == 0)
 		return true;
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) ||
-	    (where && (where->in_scope || where->untouchable)))
+	    (where && (is_timed_itself(where, s) || where->untouchable)))
 		return true;
 	import = swz_scratch_alloc(sizeof(*import));
 	if (!import)

@@ -4,7 +4,7 @@
 # be left as they are.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets imports libimports.so late
+need_targets imports libimports.so libpatching.so late
 RUN_OPTIONS=(--imports)
 
 # The calls that each thread has made, against what it says.
@@ -88,6 +88,35 @@ if command -v g++ >/dev/null; then
 	it 'at a fixed address'
 	build fixed -no-pie -fno-pie -Wl,-z,lazy && check_threads ./fixed &&
 		check_all ./fixed
+	it 'functions in scope that cannot be patched'
+	cat >refused.cc <<-'EOF'
+		#include <cstdio>
+		extern "C" long no_one_byte(long), no_whence(), loop_to_0(long);
+		int main()
+		{
+			for (int i = 0; i < 10; i++) {
+				no_one_byte(i);
+				no_whence();
+				printf("%ld\n", loop_to_0(i) - loop_to_0(i));
+			}
+		}
+	EOF
+	for how in -Wl,-z,lazy -Wl,-z,now -fno-plt; do
+		g++ -O1 $how -o refused refused.cc -L"$TARGETS" -lpatching \
+			-Wl,-rpath,"$TARGETS" || abort 'not built'
+		assert_same_as_native ./refused
+		assert_complete profile
+		assert_calls profile no_one_byte 10 no_whence 0 loop_to_0 20
+	done
+	it 'but not without the option, and not where a filter leaves them out'
+	RUN_OPTIONS=()
+	assert_same_as_native ./refused
+	assert_calls profile no_one_byte 0 loop_to_0 20
+	RUN_OPTIONS=(--imports -H 'no_*')
+	assert_same_as_native ./refused
+	assert_calls profile no_one_byte 0 loop_to_0 20
+	RUN_OPTIONS=(--imports)
+
 	it 'tables in the text segment'
 	build together -Wl,-z,noseparate-code -Wl,-z,lazy &&
 		check_threads ./together
