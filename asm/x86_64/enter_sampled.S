@@ -1,10 +1,10 @@
 /* The entry hook where the clock is not read for every call (--timing sampled).
  *
  * In and out: as in enter.S. A node says how many of its calls are to be let
- * pass yet (`skip`); those are done here, as in enter.S but without the clock
- * and what is added up with it. With no clock to wait for, each instruction
- * counts. The others are timed, in C: all is put back as it was and goes the way
- * of swz_hook_enter_checked.
+ * pass yet (`skip`): those go without the clock and what is added up with it.
+ * With no clock to wait for, each instruction counts. The next one is timed, and
+ * stands for so many as is its weight (src/runtime/sampling.h). For all else
+ * everything is put back as it was and goes the way of swz_hook_enter_checked.
  *
  * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
  * S-56 flags  S-64 body, then where to go on (in the red zone). */
@@ -56,7 +56,7 @@ FUNC(swz_hook_enter_sampled)
 	testq	%rdi, %rdi
 	jz	.Lin_c
 	subb	$1, SWZ_NODE_SKIP(%rax)		/* from 0: this call is timed */
-	jb	.Lin_c
+	jb	.Ltimed
 	incq	SWZ_NODE_CALLS(%rax)
 	movl	SWZ_NODE_CONTEXT(%rax), %eax	/* the callee's context */
 	movq	%rsi, SWZ_THUNK_SLOT(%rdi)
@@ -75,6 +75,7 @@ FUNC(swz_hook_enter_sampled)
 	movq	%rcx, SWZ_THUNK_LINK(%rdi)
 	movq	%rdi, SWZ_THREAD_TOP(%rdx)
 	movq	%rax, SWZ_THREAD_KEY(%rdx)
+.Lto_thunk:
 	subq	$SWZ_UNIT_CODE_BYTES, %rdi	/* its code */
 	popq	%rax
 	.cfi_remember_state
@@ -92,6 +93,80 @@ FUNC(swz_hook_enter_sampled)
 	.cfi_adjust_cfa_offset -8
 	jmpq	*-72(%rsp)			/* S-64 */
 
+	/* As swz_sampling_decide() and swz_context_enter() do it. Where the level
+	 * rises they do. */
+.Ltimed:
+	.cfi_restore_state
+	.cfi_remember_state
+	cmpb	$SWZ_SCORE_OF_LEVEL, SWZ_NODE_SCORE(%rax)
+	jge	.Lno_higher
+	incb	SWZ_NODE_SCORE(%rax)
+.Ltake:
+	incq	SWZ_NODE_CALLS(%rax)
+	movq	%rsi, SWZ_THUNK_SLOT(%rdi)
+	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rsi
+	movq	%rsi, SWZ_LINKS_FREE(%r8)
+	movq	$0, SWZ_THUNK_START(%rdi)
+	movq	%rcx, SWZ_THUNK_LINK(%rdi)
+	movq	%rdi, SWZ_THREAD_TOP(%rdx)
+	movl	SWZ_NODE_CONTEXT(%rax), %ecx	/* the callee's context */
+	movq	%rcx, %rsi
+	shlq	$SWZ_LINKS_SHIFT, %rsi
+	addq	SWZ_THREAD_LINKS(%rdx), %rsi
+	addq	$SWZ_LINKS_FIRST, %rsi
+	movq	%rsi, SWZ_THREAD_EXPECTED(%rdx)
+	shlq	$32, %rcx
+	movq	%rcx, SWZ_THREAD_KEY(%rdx)
+	movq	SWZ_THREAD_COLD(%rdx), %rsi	/* how many pass before the next: */
+	movq	SWZ_COLD_RANDOM(%rsi), %r8	/* up to twice the weight - 2 */
+	imulq	random_multiplier(%rip), %r8
+	incq	%r8
+	movq	%r8, SWZ_COLD_RANDOM(%rsi)
+	shrq	$32, %r8
+	movl	SWZ_NODE_OPEN(%rax), %ecx
+	shrl	$SWZ_LEVEL_SHIFT, %ecx
+	andl	$SWZ_START_LEVEL, %ecx		/* rcx = level */
+	addl	%ecx, %ecx
+	movl	$2, %esi
+	shll	%cl, %esi
+	decl	%esi				/* 1 at level 0: none */
+	imulq	%rsi, %r8
+	shrq	$32, %r8
+	movb	%r8b, SWZ_NODE_SKIP(%rax)
+	movq	%rdx, %r8			/* r8 = thread */
+	movq	%rax, %rsi			/* rsi = node */
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	SWZ_THREAD_RECORD(%r8), %rdx
+	movq	%rax, SWZ_RECORD_LAST(%rdx)
+	subq	SWZ_THREAD_EPOCH(%r8), %rax
+	movq	SWZ_THUNK_LINK(%rdi), %rdx	/* not before its caller's start, */
+	movq	SWZ_THUNK_START(%rdx), %rdx	/* which may be no time */
+	addq	$SWZ_START_STEP, %rdx
+	cmpq	%rdx, %rax
+	cmovb	%rdx, %rax
+	andq	$-SWZ_START_STEP, %rax
+	movl	%ecx, %edx
+	shrl	$1, %edx
+	orq	%rax, %rdx			/* with the level */
+	movq	%rdx, SWZ_THUNK_START(%rdi)
+	movl	$1, %edx
+	shll	%cl, %edx			/* rdx = weight */
+	addq	%rdx, SWZ_NODE_WEIGHT(%rsi)
+	addl	$1, SWZ_NODE_TIMED(%rsi)	/* as many as fit */
+	sbbl	$0, SWZ_NODE_TIMED(%rsi)
+	shlq	%cl, %rax
+	subq	%rax, SWZ_NODE_TICKS(%rsi)
+	shll	$8, %edx			/* SWZ_NODE_OPEN_ONE each */
+	addl	%edx, SWZ_NODE_OPEN(%rsi)
+	jmp	.Lto_thunk
+.Lno_higher:
+	testb	$1 << SWZ_LEVEL_SHIFT, SWZ_NODE_OPEN(%rax)
+	jz	.Lin_c
+	testb	$2 << SWZ_LEVEL_SHIFT, SWZ_NODE_OPEN(%rax)
+	jnz	.Ltake
+	jmp	.Lin_c
 .Lother_context:
 	.cfi_restore_state
 	.cfi_remember_state
@@ -260,5 +335,10 @@ FUNC(swz_hook_enter_sampled)
 	movq	-56(%rsp), %rax			/* S-64: body */
 	jmp	swz_hook_enter_checked
 END(swz_hook_enter_sampled)
+
+	.section .rodata.hooks, "a", @progbits
+	.balign	8
+random_multiplier:
+	.quad	SWZ_RANDOM_MULTIPLIER
 
 	.section .note.GNU-stack, "", @progbits

@@ -1,7 +1,7 @@
 /* The exit hook where the clock is not read for every call (--timing sampled).
  *
- * In and out: as in exit.S. A call that was not timed only returns; the end of
- * the others is in C, by way of swz_hook_exit_checked. */
+ * In and out: as in exit.S. A call that was not timed only returns; of the
+ * others the long ones end in C, by way of swz_hook_exit_checked. */
 
 #include "macros.h"
 #include "offsets.h"
@@ -26,7 +26,7 @@ FUNC(swz_hook_exit_sampled)
 	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* also in a forked child */
 	jne	.Lin_c
 	testb	$SWZ_START_UNTIMED, SWZ_THUNK_START(%rcx)
-	jz	.Lin_c
+	jz	.Ltimed
 	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
 	jne	.Lpending
 .Lown:
@@ -55,7 +55,71 @@ FUNC(swz_hook_exit_sampled)
 	RESTORE	%rax
 	ret
 	.cfi_restore_state
+
+	/* As swz_context_leave() does it, which does it for long calls. %rdi and
+	 * %r8 are in the red zone meanwhile. */
+.Ltimed:
+	.cfi_remember_state
+	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
+	jne	.Lin_c
+	cmpq	$2 * SWZ_START_STEP, SWZ_THUNK_START(%rcx)
+	jb	.Lin_c				/* none, or SWZ_SUSPENDED */
+	movq	%rdi, -8(%rsp)
+	movq	%r8, -16(%rsp)
+	movl	SWZ_THUNK_PARENT(%rcx), %edx
+	shlq	$32, %rdx
+	movq	%rdx, SWZ_THREAD_KEY(%rsi)
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	SWZ_THREAD_RECORD(%rsi), %rdx
+	movq	%rax, SWZ_RECORD_LAST(%rdx)
+	subq	SWZ_THREAD_EPOCH(%rsi), %rax
+	andq	$-SWZ_START_STEP, %rax		/* rax = now */
+	movq	SWZ_THUNK_START(%rcx), %r8
+	movl	%r8d, %edi
+	andl	$SWZ_START_LEVEL, %edi		/* rdi = level */
+	movq	%rax, %rdx
+	subq	%r8, %rdx
+	addq	%rdi, %rdx			/* rdx = duration */
+	cmpq	$SWZ_LONG_TICKS, %rdx
+	jae	.Llong
+	movl	SWZ_THUNK_NODE(%rcx), %r8d
+	shlq	$6, %r8
+	addq	SWZ_THREAD_FILE(%rsi), %r8	/* r8 = node */
+	movq	$0, SWZ_THUNK_START(%rcx)
+	movq	%rcx, %rsi			/* rsi = thunk */
+	leal	(%rdi,%rdi), %ecx
+	movl	$1, %edi
+	shll	%cl, %edi			/* rdi = weight */
+	shlq	%cl, %rax
+	addq	%rax, SWZ_NODE_TICKS(%r8)
+	movl	%edi, %eax
+	shll	$8, %eax			/* SWZ_NODE_OPEN_ONE each */
+	subl	%eax, SWZ_NODE_OPEN(%r8)
+	imulq	%rdx, %rdx
+	shrq	$4, %rdx
+	leal	-1(%rdi), %eax
+	imull	%edi, %eax
+	imulq	%rax, %rdx
+	addq	%rdx, SWZ_NODE_SQUARES(%r8)
+	jc	.Lsquares_full
+.Lended:
+	movq	%rsi, %rcx
+	movq	swz_thread_self@gottpoff(%rip), %rsi
+	movq	%fs:(%rsi), %rsi
+	movq	-8(%rsp), %rdi
+	movq	-16(%rsp), %r8
+	jmp	.Lown
+.Lsquares_full:
+	movq	$-1, SWZ_NODE_SQUARES(%r8)
+	jmp	.Lended
+.Llong:
+	movq	-8(%rsp), %rdi
+	movq	-16(%rsp), %r8
+	jmp	.Lin_c
 .Lpending:					/* as in exit.S */
+	.cfi_restore_state
 	.cfi_remember_state
 	movq	SWZ_THUNK_PENDING(%rcx), %rdx	/* rdx = record */
 	cmpq	$1, %rdx			/* SWZ_CLOSED */

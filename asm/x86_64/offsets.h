@@ -20,6 +20,7 @@
 
 /* struct swz_thread_cold */
 #define SWZ_COLD_RECORDS 8
+#define SWZ_COLD_RANDOM 16
 
 /* struct swz_links (src/runtime/thread.h), 16 bytes */
 #define SWZ_LINKS_FREE 0
@@ -45,9 +46,13 @@
 #define SWZ_NODE_CALLS 16
 #define SWZ_NODE_TICKS 24
 #define SWZ_NODE_OUTER_TICKS 32
+#define SWZ_NODE_WEIGHT 32
 #define SWZ_NODE_MIN_TICKS 40
 #define SWZ_NODE_SKIP 40
+#define SWZ_NODE_SCORE 41
+#define SWZ_NODE_TIMED 44
 #define SWZ_NODE_MAX_TICKS 48
+#define SWZ_NODE_SQUARES 48
 #define SWZ_NODE_CONTEXT 56
 #define SWZ_NODE_OPEN 60
 
@@ -55,6 +60,15 @@
 #define SWZ_START_LEVEL 3 /* a mask */
 #define SWZ_START_UNTIMED 4
 #define SWZ_START_STEP 8
+
+/* Sampling (src/runtime/sampling.c). From so many ticks on a call is long: the
+ * clock costs some thousandths of it. At a score of so much the level rises. */
+#define SWZ_LONG_TICKS 16384
+#define SWZ_SCORE_OF_LEVEL 64
+#define SWZ_LEVEL_SHIFT 4 /* of swz_node.open */
+/* The state of the random numbers is multiplied by this, and one is added (Knuth,
+ * "The Art of Computer Programming" 2, 3.3.4: the multiplier of MMIX). */
+#define SWZ_RANDOM_MULTIPLIER 6364136223846793005
 
 /* Events (include/swizzle/format.h, src/runtime/events.h) */
 #define SWZ_EVENT_PAGE_MASK 0xfff

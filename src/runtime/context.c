@@ -430,7 +430,8 @@ static void leave_sampled(struct swz_node *node, uint64_t start, uint64_t now)
 	now = swz_start_time(now);
 	node->ticks += (int64_t)(weight * now);
 	node->open -= (uint32_t)weight << SWZ_NODE_OPEN_SHIFT;
-	swz_sampling_ended(node, start, now - swz_start_time(start));
+	start = swz_start_time(start);
+	swz_sampling_ended(node, weight, now > start ? now - start : 0);
 }
 
 uint64_t swz_context_open(struct swz_thread *thread, struct swz_node *node,

@@ -331,8 +331,9 @@ static void close_skipped_slowly(void *argument)
 
 		if (!swz_thread_owns(thread, y))
 			break;
-		if (next && next != &swz_bottom &&
-		    next->start_ticks >= y->start_ticks && y->start_ticks)
+		/* a link may be stale; the clock may have stood still */
+		if (next && next != &swz_bottom && y->start_ticks &&
+		    (next->start_ticks > y->start_ticks || next == y))
 			next = &swz_bottom;
 		swz_leave(thread, y, now, SWZ_EVENT_SKIP);
 		swz_thread_free_thunk(thread, y);
@@ -524,10 +525,15 @@ static uint64_t untimed_start(const struct swz_thunk *caller)
 			      caller->start_ticks + SWZ_START_STEP);
 }
 
-/* When an activation of the node starts. */
-static uint64_t start_now(const struct swz_thread *thread, uint64_t bits)
+/* When an activation starts: not before its caller's, which may be no time. */
+static uint64_t start_now(const struct swz_thread *thread,
+			  const struct swz_thunk *caller, uint64_t bits)
 {
-	return swz_start_like(bits, swz_now(thread));
+	uint64_t now = swz_now(thread), least;
+
+	least = swz_start_time(caller->start_ticks + SWZ_START_STEP);
+	return swz_sampling ? swz_start_like(bits, now > least ? now : least)
+			    : now;
 }
 
 static struct swz_thunk *enter_call(struct swz_thread *thread,
@@ -561,7 +567,7 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	thread->key = (uint64_t)node->context << 32;
 	atomic_signal_fence(memory_order_seq_cst);
 	start = bits & SWZ_START_UNTIMED ? untimed_start(thunk->link)
-					 : start_now(thread, bits);
+					 : start_now(thread, thunk->link, bits);
 	thunk->start_ticks = start;
 	atomic_signal_fence(memory_order_seq_cst);
 	swz_context_enter(thread, node, start);

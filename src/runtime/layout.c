@@ -25,6 +25,7 @@ SAME(SWZ_THREAD_EVENT, swz_thread, event);
 SAME(SWZ_THREAD_MIN_TICKS, swz_thread, min_ticks);
 
 SAME(SWZ_COLD_RECORDS, swz_thread_cold, records);
+SAME(SWZ_COLD_RANDOM, swz_thread_cold, random);
 
 SAME(SWZ_LINKS_FREE, swz_links, free);
 SAME(SWZ_LINKS_FIRST, swz_links, first);
@@ -48,7 +49,11 @@ SAME(SWZ_NODE_CALLS, swz_node, calls);
 SAME(SWZ_NODE_TICKS, swz_node, ticks);
 SAME(SWZ_NODE_OUTER_TICKS, swz_node, outer_ticks);
 SAME(SWZ_NODE_MIN_TICKS, swz_node, min_ticks);
+SAME(SWZ_NODE_WEIGHT, swz_node, weight);
 SAME(SWZ_NODE_SKIP, swz_node, skip);
+SAME(SWZ_NODE_SCORE, swz_node, score);
+SAME(SWZ_NODE_TIMED, swz_node, timed);
+SAME(SWZ_NODE_SQUARES, swz_node, squares);
 SAME(SWZ_NODE_MAX_TICKS, swz_node, max_ticks);
 SAME(SWZ_NODE_CONTEXT, swz_node, context);
 SAME(SWZ_NODE_OPEN, swz_node, open);

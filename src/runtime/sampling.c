@@ -7,10 +7,9 @@
  * fourth. So it is large where not more than one call in ten is long; but a
  * recursion, which comes back out of many long ones in a row, changes little.
  */
-#define SCORE_OF_LEVEL 64
+#define SCORE_OF_LEVEL SWZ_SCORE_OF_LEVEL
 #define LONG_SCORE 8
-/* From here on a call is long: the clock costs some thousandths of it. */
-#define LONG_TICKS 16384u
+#define LONG_TICKS SWZ_LONG_TICKS
 /* `skip` of a node out of which the hook has just taken the last (0 - 1). */
 #define DUE UINT8_MAX
 
@@ -27,16 +26,10 @@ void swz_sampling_begin(void)
 	swz_file->flags |= SWZ_FILE_SAMPLED;
 }
 
-/* xorshift: Marsaglia, "Xorshift RNGs", 2003. */
 static uint32_t draw(struct swz_thread_cold *cold)
 {
-	uint64_t x = cold->random ? cold->random : swz_ticks() | 1;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	cold->random = x;
-	return (uint32_t)(x >> 32);
+	cold->random = cold->random * SWZ_RANDOM_MULTIPLIER + 1;
+	return (uint32_t)(cold->random >> 32);
 }
 
 static unsigned level_of(const struct swz_node *node)
@@ -77,10 +70,10 @@ uint64_t swz_sampling_decide(struct swz_thread *thread, struct swz_node *node)
 	return level;
 }
 
-void swz_sampling_ended(struct swz_node *node, uint64_t start,
+void swz_sampling_ended(struct swz_node *node, uint64_t weight,
 			uint64_t duration)
 {
-	uint64_t weight = swz_start_weight(start), square;
+	uint64_t square;
 
 	if (__builtin_mul_overflow(duration, duration, &square) ||
 	    __builtin_mul_overflow(square >> 4, weight * (weight - 1),

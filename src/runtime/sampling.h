@@ -22,7 +22,6 @@
 
 #include "runtime/thread.h"
 
-#define SWZ_LEVEL_SHIFT 4 /* of SWZ_NODE_LEVEL */
 #define SWZ_MOST_WEIGHT (1u << 2 * SWZ_START_LEVEL)
 
 extern bool swz_sampling;
@@ -58,7 +57,7 @@ void swz_sampling_begin(void);
 uint64_t swz_sampling_decide(struct swz_thread *thread, struct swz_node *node);
 
 /* A timed one has ended. */
-void swz_sampling_ended(struct swz_node *node, uint64_t start,
+void swz_sampling_ended(struct swz_node *node, uint64_t weight,
 			uint64_t duration);
 
 /* The next calls of the edge: all of them timed, or none. For calibration. */

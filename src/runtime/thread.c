@@ -752,6 +752,7 @@ struct swz_thread *swz_thread_begin(void)
 	cold->nodes_made = 0;
 	cold->suspended = cold->moved = 0;
 	cold->sweep_shift = LEAST_SWEEP_SHIFT;
+	cold->random ^= swz_ticks();
 	cold->apart_top = NULL;
 	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
 	inherit_blocks(cold);

@@ -50,6 +50,7 @@ struct swz_thread_cold {
 	_Atomic int32_t tid;       /* 0: not in use */
 	uint32_t index;            /* in the profile */
 	struct swz_thunk *records; /* free records of tail calls */
+	uint64_t random;           /* see SWZ_RANDOM_MULTIPLIER */
 	struct swz_thread *hot;
 	char *slow_stack_top;
 	atomic_flag busy;  /* the slow stack is in use */
@@ -62,7 +63,6 @@ struct swz_thread_cold {
 	uint32_t block_count;
 	uint32_t block_room;
 	struct swz_thunk *fresh; /* never used, or by a dead thread */
-	uint64_t random;         /* state of runtime/sampling.c; 0: none yet */
 	uint64_t swept_at;       /* ticks at the end of the last sweep */
 	uint64_t sweep_ticks;    /* that it took */
 	uint32_t sweep_shift;    /* log2 of the time until the next, in these */
