@@ -241,6 +241,24 @@ static bool begins_with_landing_pad(const struct swz_module *m,
 	       second.start == fde->start + 1 && second.cfa_offset != 8;
 }
 
+static bool keep_first_row(void *context, const struct swz_cfi_row *row)
+{
+	*(struct swz_cfi_row *)context = *row;
+	return false;
+}
+
+/* As swz_fde_is_function, of the first row alone: where the program is not
+ * understood further on, scan_slots.c refuses the function. */
+static bool is_function(const struct swz_fde *fde)
+{
+	struct swz_cfi_row row = {.cfa_base = SWZ_CFA_OTHER};
+
+	return !fde->signal_frame &&
+	       swz_cfi_rows(fde, keep_first_row, &row) == SWZ_OK &&
+	       row.cfa_base == SWZ_CFA_RSP && row.cfa_offset == 8 &&
+	       row.return_at_cfa_minus_8;
+}
+
 static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 			 uint32_t count)
 {
@@ -258,7 +276,7 @@ static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 		f->start = fde->start;
 		f->size = (uint32_t)fde->size;
 		f->fde = fde;
-		f->is_piece = !swz_fde_is_function(fde) ||
+		f->is_piece = !is_function(fde) ||
 			      begins_with_landing_pad(m, fde);
 		m->function_count++;
 	}

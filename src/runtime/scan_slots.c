@@ -23,7 +23,8 @@ struct row_scan {
 	struct swz_module *module;
 	struct swz_decoder *decoder;
 	struct swz_function *function;
-	bool leaves; /* for another frame */
+	uint64_t readable_end; /* of the text that the function is in */
+	bool leaves;           /* for another frame */
 };
 
 /* lea displacement(...), %rsp: gives the frame up, the address goes nowhere. */
@@ -99,25 +100,37 @@ static bool is_operand(const struct operand *o, const uint8_t *code, uint64_t i,
 	return at + 4 <= size && memcmp(code + at, &wide, 4) == 0;
 }
 
-/* Whether is_operand may be true for one of the eight offsets from `i` on,
- * looked at all at once: the displacement's first byte has its place behind
- * ModRM and SIB, but where there is none. */
-static bool may_be_here(const struct operand *o, const uint8_t *code,
-			uint64_t i)
+/* Two bytes that is_operand asks for, to be looked at in eight places at once:
+ * `at` bytes behind the ModRM byte, under a mask. The displacement's first byte
+ * is one of them, except where there may be none. */
+struct pattern {
+	struct {
+		unsigned at;
+		uint64_t mask;
+		uint64_t value;
+	} byte[2];
+};
+
+static struct pattern pattern_of(const struct operand *o)
 {
-	uint64_t modrm = *(const word *)(code + i);
-	uint64_t next = *(const word *)(code + i + 1);
-	uint64_t third = *(const word *)(code + i + 2);
+	uint64_t all = 0xff * ONES, rm = 7 * ONES, sib = 0x24 * ONES;
 	uint64_t low = (uint8_t)o->displacement * ONES;
 
 	if (!o->rsp)
-		return has_zero(((modrm & 7 * ONES) ^ 5 * ONES) | (next ^ low));
-	if (!has_zero(next ^ 0x24 * ONES))
-		return false;
+		return (struct pattern){{{0, rm, 5 * ONES}, {1, all, low}}};
 	if (o->displacement == 0)
-		return has_zero((next ^ 0x24 * ONES) |
-				((modrm & 7 * ONES) ^ 4 * ONES));
-	return has_zero((next ^ 0x24 * ONES) | (third ^ low));
+		return (struct pattern){{{0, rm, 4 * ONES}, {1, all, sib}}};
+	return (struct pattern){{{1, all, sib}, {2, all, low}}};
+}
+
+/* Whether is_operand may be true for one of the eight offsets. */
+static bool may_be_here(const struct pattern *p, const uint8_t *code)
+{
+	uint64_t first = *(const word *)(code + p->byte[0].at);
+	uint64_t second = *(const word *)(code + p->byte[1].at);
+
+	return has_zero(((first & p->byte[0].mask) ^ p->byte[0].value) |
+			((second & p->byte[1].mask) ^ p->byte[1].value));
 }
 
 static bool row_accesses_slot(const struct row_scan *s,
@@ -127,17 +140,24 @@ static bool row_accesses_slot(const struct row_scan *s,
 	uint64_t size = row->end - row->start;
 	const struct operand o = {row->cfa_base == SWZ_CFA_RSP,
 				  row->cfa_offset - 8};
+	const struct pattern pattern = pattern_of(&o);
+	bool whole = row->end + 16 <= s->readable_end;
 	uint64_t from = row->start;
 
-	for (uint64_t i = 1; i + 1 < size; i++) {
-		while (i + 10 <= size && !may_be_here(&o, code, i))
-			i += 8;
-		for (uint64_t end = i + 8; i + 1 < size && i < end; i++)
+	for (uint64_t i = 1; i + 1 < size;) {
+		uint64_t end = i + 8;
+
+		/* eight places, and up to nine bytes behind the row */
+		if ((whole || end + 2 <= size) &&
+		    !may_be_here(&pattern, code + i)) {
+			i = end;
+			continue;
+		}
+		for (; i + 1 < size && i < end; i++)
 			if (is_operand(&o, code, i, size) &&
 			    accesses(s, row, &from, row->start + i,
 				     o.rsp ? 4 : 5, o.displacement))
 				return true;
-		i--;
 	}
 	return false;
 }
@@ -314,6 +334,15 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 	return true;
 }
 
+static uint64_t end_of_text(const struct swz_module *m, uint64_t address)
+{
+	for (unsigned i = 0; i < m->text_count; i++)
+		if (address - m->text[i].start <
+		    m->text[i].end - m->text[i].start)
+			return m->text[i].end;
+	return 0;
+}
+
 enum swz_status swz_scan_return_slots(struct swz_module *module,
 				      struct swz_decoder *decoder)
 {
@@ -326,6 +355,7 @@ enum swz_status swz_scan_return_slots(struct swz_module *module,
 		if (!s.function->fde)
 			continue;
 		s.leaves = false;
+		s.readable_end = end_of_text(module, s.function->start);
 		if (swz_cfi_rows(s.function->fde, visit, &s) != SWZ_OK ||
 		    (s.leaves && swz_cfi_rows(s.function->fde, visit_strictly,
 					      &s) != SWZ_OK))
