@@ -63,8 +63,8 @@ static bool sort(struct swz_function **functions, uint32_t count)
 		run_count += !i || goes_before(&f[i], &f[i - 1]);
 	if (run_count <= 1)
 		return true;
-	order = swz_scratch_alloc(2 * (uint64_t)count * sizeof(*order));
-	runs = swz_scratch_alloc((run_count + 1ull) * sizeof(*runs));
+	order = swz_scratch_alloc_brief(2 * (uint64_t)count * sizeof(*order));
+	runs = swz_scratch_alloc_brief((run_count + 1ull) * sizeof(*runs));
 	sorted = swz_scratch_alloc((count + 1ull) * sizeof(*sorted));
 	if (!order || !runs || !sorted)
 		return false;
@@ -362,7 +362,8 @@ static void finish(struct swz_module *m)
 enum swz_status swz_functions_collect(struct swz_module *m)
 {
 	uint32_t fdes = (uint32_t)swz_fde_most(&m->eh_frame), extra = 0;
-	struct swz_fde *fde = swz_scratch_alloc((fdes + 1) * sizeof(*fde));
+	struct swz_fde *fde =
+		swz_scratch_alloc_brief((fdes + 1) * sizeof(*fde));
 
 	/* room for FDEs first, symbols then: at most all of both tables */
 	m->functions = swz_scratch_alloc((fdes + 1ull) * sizeof(*m->functions));

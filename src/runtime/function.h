@@ -27,7 +27,8 @@ struct swz_function {
 	int16_t island;      /* where the 5-byte jump lies, from the site, which
 			      * holds a 2-byte jump to it; 0: at the site */
 	const char *name;    /* from a symbol table, or NULL */
-	const struct swz_fde *fde; /* NULL if found by symbol only */
+	const struct swz_fde *fde; /* NULL if found by symbol only; it is there
+				    * as long as the module is being planned */
 	const uint8_t *trampoline; /* set when it is written */
 	uint8_t moved; /* bytes from the site that run in the trampoline */
 	const struct swz_wrapper *wrapper; /* it walks the stack, and is patched

@@ -256,8 +256,8 @@ static void write_with_islands(struct swz_module *m,
 		wanted += swz_island_is_wanted(m, &m->functions[i]);
 	if (!wanted)
 		return;
-	ids = swz_scratch_alloc(m->function_count * sizeof(*ids));
-	places = swz_scratch_alloc(wanted * sizeof(*places));
+	ids = swz_scratch_alloc_brief(m->function_count * sizeof(*ids));
+	places = swz_scratch_alloc_brief(wanted * sizeof(*places));
 	if (!ids || !places ||
 	    swz_islands_begin(&islands, m, decoder) != SWZ_OK)
 		return;
@@ -294,8 +294,9 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 	/* what the relocated code refers to lies anywhere in the module */
 	open = swz_trampolines_open(region, m->start, m->end,
 				    most_trampolines(m),
-				    swz_scratch_alloc(swz_unwind_table_bytes(
-					    most_trampolines(m))),
+				    swz_scratch_alloc_brief(
+					    swz_unwind_table_bytes(
+						    most_trampolines(m))),
 				    swz_plan_hook()) == SWZ_OK;
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
@@ -401,8 +402,10 @@ static enum swz_status plan_wanted(struct swz_module *m,
 static enum swz_status plan_anew(struct swz_module *m,
 				 struct swz_decoder *decoder)
 {
-	enum swz_status status = swz_functions_collect(m);
+	enum swz_status status;
 
+	swz_scratch_reuse(); /* what the module before needed */
+	status = swz_functions_collect(m);
 	if (status != SWZ_OK)
 		return status;
 	if (m->in_scope && m->hookable_count > end_id - next_id)

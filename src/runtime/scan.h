@@ -26,7 +26,7 @@ bool swz_is_reader_name(const char *name);
 /* Two bitmaps of the module's text, a bit for each byte. */
 enum swz_text_map { SWZ_TEXT_MARKS, SWZ_TEXT_STARTS };
 
-/* Makes both, all clear, in scratch memory. */
+/* Makes both, all clear, in scratch memory that is reused. */
 enum swz_status swz_text_maps_clear(struct swz_module *m) SWZ_MUST_CHECK;
 
 void swz_text_mark(const struct swz_module *m, enum swz_text_map map,

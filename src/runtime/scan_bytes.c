@@ -101,23 +101,24 @@ enum swz_status swz_byte_scan_init(struct swz_byte_scan *s)
 	uint64_t blocks = s->size / BLOCK + 2;
 
 	init_tables();
-	s->marks = swz_scratch_alloc(map_bytes(s));
-	s->starts = swz_scratch_alloc(map_bytes(s));
+	s->marks = swz_scratch_alloc_brief(map_bytes(s));
+	s->starts = swz_scratch_alloc_brief(map_bytes(s));
 	if (!s->marks || !s->starts)
 		return SWZ_E_NOMEM;
-	s->digest = swz_scratch_alloc(((s->size >> DIGEST_SHIFT) + 2) *
+	swz_byte_scan_clear(s);
+	s->digest = swz_scratch_alloc_brief(((s->size >> DIGEST_SHIFT) + 2) *
 				      sizeof(*s->digest));
 	s->noted = s->is_alone && s->size < UINT32_MAX;
 	for (unsigned kind = 0; kind < 2 && s->noted; kind++) {
-		s->before[kind] = swz_scratch_alloc(blocks * sizeof(uint32_t));
-		s->targets[kind] = swz_scratch_alloc(
+		s->before[kind] = swz_scratch_alloc_brief(blocks * sizeof(uint32_t));
+		s->targets[kind] = swz_scratch_alloc_brief(
 			(s->size / BYTES_PER_TARGET + 2 * GROUP) *
 			sizeof(uint32_t));
 		if (!s->before[kind] || !s->targets[kind])
 			return SWZ_E_NOMEM;
 	}
 	if (s->noted)
-		s->loads = swz_scratch_alloc((s->size / BYTES_PER_LOAD + 1) *
+		s->loads = swz_scratch_alloc_brief((s->size / BYTES_PER_LOAD + 1) *
 					     sizeof(uint32_t));
 	return s->digest && (s->loads || !s->noted) ? SWZ_OK : SWZ_E_NOMEM;
 }

@@ -39,7 +39,7 @@ struct swz_byte_scan {
 };
 
 /* Prepares all but what is given: code, size and is_alone; for the search the
- * functions, too. In scratch memory. */
+ * functions, too. In scratch memory that is reused. */
 enum swz_status swz_byte_scan_init(struct swz_byte_scan *scan) SWZ_MUST_CHECK;
 
 /* Takes back all marks. */

@@ -1,5 +1,6 @@
 #include "runtime/scratch.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
@@ -12,52 +13,93 @@ struct region {
 	struct region *before;
 	size_t bytes;
 	size_t used;
-	size_t reserved;
 };
 
-static struct region *latest;
+static struct region *latest, *brief;
 
-void *swz_scratch_alloc(size_t bytes)
+static struct region *add_region(struct region **list, size_t bytes)
 {
-	struct region *r = latest;
-	void *result;
+	size_t need = bytes + sizeof(struct region);
+	struct region *r;
 
-	if (bytes > SIZE_MAX / 2)
+	if (need < LEAST_BYTES)
+		need = LEAST_BYTES;
+	need = (need + 4095) & ~(size_t)4095;
+	r = swz_sys_mmap(NULL, need, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!r)
 		return NULL;
-	bytes = (bytes + 15) & ~(size_t)15;
-	if (!r || r->bytes - r->used < bytes) {
-		size_t need = bytes + sizeof(*r);
+	if (need >= HUGE_BYTES) /* fewer page faults; or not */
+		SWZ_SYSCALL(SYS_madvise, r, need, MADV_HUGEPAGE);
+	r->bytes = need;
+	r->used = sizeof(*r);
+	r->before = *list;
+	*list = r;
+	return r;
+}
 
-		if (need < LEAST_BYTES)
-			need = LEAST_BYTES;
-		need = (need + 4095) & ~(size_t)4095;
-		r = swz_sys_mmap(NULL, need, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (!r)
-			return NULL;
-		if (need >= HUGE_BYTES) /* fewer page faults; or not */
-			SWZ_SYSCALL(SYS_madvise, r, need, MADV_HUGEPAGE);
-		r->bytes = need;
-		r->used = sizeof(*r);
-		r->before = latest;
-		latest = r;
-	}
-	result = (char *)r + r->used;
+static void *take(struct region *r, size_t bytes)
+{
+	char *result = (char *)r + r->used;
+
 	r->used += bytes;
 	return result;
 }
 
+static bool has_room(const struct region *r, size_t bytes)
+{
+	return r && r->bytes - r->used >= bytes;
+}
+
+void *swz_scratch_alloc(size_t bytes)
+{
+	struct region *r = latest;
+
+	if (bytes > SIZE_MAX / 2)
+		return NULL;
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (!has_room(r, bytes))
+		r = add_region(&latest, bytes);
+	return r ? take(r, bytes) : NULL;
+}
+
+void *swz_scratch_alloc_brief(size_t bytes)
+{
+	struct region *r = brief;
+
+	if (bytes > SIZE_MAX / 2)
+		return NULL;
+	bytes = (bytes + 15) & ~(size_t)15;
+	while (r && !has_room(r, bytes))
+		r = r->before;
+	if (!r)
+		r = add_region(&brief, bytes);
+	return r ? take(r, bytes) : NULL;
+}
+
+void swz_scratch_reuse(void)
+{
+	for (struct region *r = brief; r; r = r->before)
+		r->used = sizeof(*r);
+}
+
+static void free_list(struct region **list)
+{
+	while (*list) {
+		struct region *before = (*list)->before;
+
+		swz_sys_munmap(*list, (*list)->bytes);
+		*list = before;
+	}
+}
+
 void swz_scratch_free_all(void)
 {
-	while (latest) {
-		struct region *before = latest->before;
-
-		swz_sys_munmap(latest, latest->bytes);
-		latest = before;
-	}
+	free_list(&latest);
+	free_list(&brief);
 }
 
 void swz_scratch_abandon(void)
 {
-	latest = NULL;
+	latest = brief = NULL;
 }

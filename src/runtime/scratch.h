@@ -8,6 +8,10 @@
 void *swz_scratch_alloc(size_t bytes);
 void swz_scratch_free_all(void);
 
+/* The same, but not zeroed, and handed out again after swz_scratch_reuse. */
+void *swz_scratch_alloc_brief(size_t bytes);
+void swz_scratch_reuse(void);
+
 /* In a forked child, if a thread of the parent was at work: what it had stays
  * mapped. */
 void swz_scratch_abandon(void);
