@@ -362,8 +362,8 @@ static void finish(struct swz_module *m)
 enum swz_status swz_functions_collect(struct swz_module *m)
 {
 	uint32_t fdes = (uint32_t)swz_fde_most(&m->eh_frame), extra = 0;
-	struct swz_fde *fde =
-		swz_scratch_alloc_brief((fdes + 1) * sizeof(*fde));
+	struct swz_fde *fde = swz_scratch_alloc_brief((fdes + 1) *
+						      sizeof(*fde));
 
 	/* room for FDEs first, symbols then: at most all of both tables */
 	m->functions = swz_scratch_alloc((fdes + 1ull) * sizeof(*m->functions));

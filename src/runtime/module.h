@@ -59,8 +59,11 @@ struct swz_module {
 	uint32_t *page_index;           /* for swz_function_at */
 	uint64_t first_page, page_count;
 	struct swz_byte_scan *byte_scans; /* by text: see scan_bytes.h */
-	uint32_t function_count;          /* pieces included */
-	uint32_t hookable_count;          /* functions proper */
+	uint32_t *labels; /* at a fixed address: where words of the data point
+			   * to in the text */
+	uint32_t label_count, label_room;
+	uint32_t function_count; /* pieces included */
+	uint32_t hookable_count; /* functions proper */
 	uint32_t first_id;
 	uint32_t counts[SWZ_REFUSAL_COUNT];
 	struct swz_trampolines trampolines;

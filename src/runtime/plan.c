@@ -292,12 +292,11 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 	bool open;
 
 	/* what the relocated code refers to lies anywhere in the module */
-	open = swz_trampolines_open(region, m->start, m->end,
-				    most_trampolines(m),
-				    swz_scratch_alloc_brief(
-					    swz_unwind_table_bytes(
-						    most_trampolines(m))),
-				    swz_plan_hook()) == SWZ_OK;
+	open = swz_trampolines_open(
+		       region, m->start, m->end, most_trampolines(m),
+		       swz_scratch_alloc_brief(
+			       swz_unwind_table_bytes(most_trampolines(m))),
+		       swz_plan_hook()) == SWZ_OK;
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
 		enum swz_refusal refusal = SWZ_REFUSE_OUT_OF_REACH;

@@ -41,13 +41,14 @@ struct branch_scan {
 	unsigned slot_count;
 	uint64_t reader_stubs[2 * MAX_READERS];
 	unsigned stub_count;
-	bool may_extend; /* in the first pass */
-	bool extended;   /* some site, in the first pass */
-	bool callers;    /* the passes that look for callers of functions that
-			  * read return addresses above their own */
-	bool found;      /* one whose callers are to be found now, too */
-	bool unmarks;    /* what leads to marked bytes takes back their marks,
-			  * and nothing else */
+	uint64_t lowest, text_bytes; /* of all texts */
+	bool may_extend;             /* in the first pass */
+	bool extended;               /* some site, in the first pass */
+	bool callers; /* the passes that look for callers of functions that
+		       * read return addresses above their own */
+	bool found;   /* one whose callers are to be found now, too */
+	bool unmarks; /* what leads to marked bytes takes back their marks,
+		       * and nothing else */
 };
 
 static bool is_text(const struct branch_scan *s, uint64_t address)
@@ -281,28 +282,53 @@ static void refuse_packed_pointers(const struct branch_scan *s,
 }
 
 /* At a fixed address pointers need no relocation: any word may be one. */
-static void refuse_fixed_pointers(const struct branch_scan *s)
+static void refuse_words(struct branch_scan *s, const ElfW(Phdr) * p)
 {
-	const struct swz_module *m = s->module;
+	struct swz_module *m = s->module;
+	uint64_t at = (p->p_vaddr + 7) & ~(uint64_t)7;
 
-	for (unsigned i = 0; i < m->segment_count; i++) {
-		const ElfW(Phdr) *p = &m->segments[i];
-		uint64_t at = (p->p_vaddr + 7) & ~(uint64_t)7;
+	for (; at + 8 <= p->p_vaddr + p->p_filesz; at += 8) {
+		uint64_t value;
 
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_R))
+		memcpy(&value, swz_module_bytes(m, at), sizeof(value));
+		if (value - s->lowest >= s->text_bytes || !is_text(s, value))
 			continue;
-		for (; at + 8 <= p->p_vaddr + p->p_filesz; at += 8) {
-			uint64_t value;
-
-			memcpy(&value, swz_module_bytes(m, at), sizeof(value));
-			if (is_text(s, value))
-				refuse_label(s, value);
-		}
+		if (m->label_count < m->label_room)
+			m->labels[m->label_count++] = (uint32_t)(value -
+								 s->lowest);
+		else
+			m->label_room = 0; /* not all are noted */
+		refuse_label(s, value);
 	}
 }
 
+static void refuse_fixed_pointers(struct branch_scan *s)
+{
+	struct swz_module *m = s->module;
+
+	s->lowest = m->text[0].start;
+	s->text_bytes = m->text[m->text_count - 1].end - s->lowest;
+	if (m->labels && m->label_room) {
+		for (uint32_t i = 0; i < m->label_count; i++)
+			refuse_label(s, s->lowest + m->labels[i]);
+		return;
+	}
+	if (!m->labels && s->text_bytes < UINT32_MAX) {
+		m->label_room = (uint32_t)(s->text_bytes / 16 + 1);
+		m->labels = swz_scratch_alloc_brief(m->label_room *
+						    sizeof(*m->labels));
+		if (!m->labels)
+			m->label_room = 0;
+	}
+	m->label_count = 0;
+	for (unsigned i = 0; i < m->segment_count; i++)
+		if (m->segments[i].p_type == PT_LOAD &&
+		    m->segments[i].p_flags & PF_R)
+			refuse_words(s, &m->segments[i]);
+}
+
 /* A pointer into a patch site: a table of labels. */
-static void refuse_label_pointers(const struct branch_scan *s)
+static void refuse_label_pointers(struct branch_scan *s)
 {
 	struct relocations r;
 
@@ -588,6 +614,12 @@ static uint64_t readable_end(const struct swz_module *m, uint64_t address)
 	return 0;
 }
 
+/* Whether the address is the function's, and no other's within it. */
+static bool is_in(const struct swz_function *f, uint64_t address)
+{
+	return address - f->start < f->size && f->size <= f->room;
+}
+
 /* What the instruction at `pc` takes the address of may be a table of 32-bit
  * offsets from itself to labels of its function, cold parts included. Such
  * tables lie side by side: the first entry that leads elsewhere is another's.
@@ -612,7 +644,7 @@ static bool read_table(const struct branch_scan *s, uint64_t pc, uint64_t table)
 			if (whole && whole->is_piece)
 				whole = NULL; /* that of the first entry */
 		}
-		f = swz_function_at(m, to);
+		f = whole && is_in(whole, to) ? whole : swz_function_at(m, to);
 		if (f && !whole && !f->is_piece)
 			whole = f;
 		if (!f || (f != whole && !f->is_piece))
@@ -632,6 +664,13 @@ static bool look_at_load(void *context, uint64_t at)
 				 swz_module_bytes(s->module, pc) + 3);
 
 	return table % 4 == 0 && !s->callers && read_table(s, pc, table);
+}
+
+static bool leads_on(void *context, uint64_t to)
+{
+	const struct branch_scan *s = context;
+
+	return is_text(s, s->text->start + to);
 }
 
 /* What the bytes at this offset of the text look like. */
@@ -674,6 +713,7 @@ static void scan_all(struct branch_scan *s)
 		s->around = NULL;
 		scan->stores = s->slot_count;
 		scan->look = look_at;
+		scan->leads_on = m->text_count > 1 ? leads_on : NULL;
 		scan->look_at_load = look_at_load;
 		scan->context = s;
 		swz_byte_scan_run(scan);
@@ -761,7 +801,6 @@ enum swz_status swz_text_maps_clear(struct swz_module *m)
 
 		scan->code = swz_module_bytes(m, m->text[i].start);
 		scan->size = m->text[i].end - m->text[i].start;
-		scan->is_alone = m->text_count == 1;
 		if (swz_byte_scan_init(scan) != SWZ_OK)
 			m->byte_scans = NULL;
 	}

@@ -32,9 +32,10 @@ typedef uint64_t __attribute__((aligned(1), may_alias)) word;
 #define BLOCK 4096u
 #define EACH(byte) ((byte)*UINT64_C(0x0101010101010101))
 
-/* One in so many bytes may be noted as a jump, and as a call; as a load. */
+/* One in so many bytes may be noted as a jump, and as a call; as something
+ * else. */
 #define BYTES_PER_TARGET 16u
-#define BYTES_PER_LOAD 64u
+#define BYTES_PER_OTHER 64u
 
 enum { JUMPS, CALLS };
 
@@ -107,10 +108,11 @@ enum swz_status swz_byte_scan_init(struct swz_byte_scan *s)
 		return SWZ_E_NOMEM;
 	swz_byte_scan_clear(s);
 	s->digest = swz_scratch_alloc_brief(((s->size >> DIGEST_SHIFT) + 2) *
-				      sizeof(*s->digest));
-	s->noted = s->is_alone && s->size < UINT32_MAX;
+					    sizeof(*s->digest));
+	s->noted = s->size < UINT32_MAX;
 	for (unsigned kind = 0; kind < 2 && s->noted; kind++) {
-		s->before[kind] = swz_scratch_alloc_brief(blocks * sizeof(uint32_t));
+		s->before[kind] = swz_scratch_alloc_brief(blocks *
+							  sizeof(uint32_t));
 		s->targets[kind] = swz_scratch_alloc_brief(
 			(s->size / BYTES_PER_TARGET + 2 * GROUP) *
 			sizeof(uint32_t));
@@ -118,9 +120,9 @@ enum swz_status swz_byte_scan_init(struct swz_byte_scan *s)
 			return SWZ_E_NOMEM;
 	}
 	if (s->noted)
-		s->loads = swz_scratch_alloc_brief((s->size / BYTES_PER_LOAD + 1) *
-					     sizeof(uint32_t));
-	return s->digest && (s->loads || !s->noted) ? SWZ_OK : SWZ_E_NOMEM;
+		s->others = swz_scratch_alloc_brief(
+			(s->size / BYTES_PER_OTHER + 1) * sizeof(uint32_t));
+	return s->digest && (s->others || !s->noted) ? SWZ_OK : SWZ_E_NOMEM;
 }
 
 /* The highest bit of each byte that is zero, and of some that are 1; other bits
@@ -192,7 +194,7 @@ static void find_all_short(const struct swz_byte_scan *s)
 {
 	uint64_t at = 0;
 
-	if (!s->is_alone)
+	if (s->leads_on)
 		look_at_ends(s);
 	while (at < s->size) {
 		uint64_t bits = (*(const word *)(s->marks + at / 8) |
@@ -228,9 +230,6 @@ static void digest_marks(struct swz_byte_scan *s)
 		d->marked[1] |= (uint16_t)(marks | marks >> 16);
 		d->marked[0] |= (uint16_t)(all | all >> 16);
 	}
-	/* elsewhere, which begins within the last one */
-	if (!s->is_alone)
-		memset(&s->digest[last], 0xff, 2 * sizeof(*s->digest));
 }
 
 static bool may_matter(const struct swz_byte_scan *s, uint64_t to, bool is_call)
@@ -238,12 +237,11 @@ static bool may_matter(const struct swz_byte_scan *s, uint64_t to, bool is_call)
 	uint64_t digest = to >> DIGEST_SHIFT;
 
 	if (digest > s->size >> DIGEST_SHIFT)
-		digest = (s->size >> DIGEST_SHIFT) + 1;
+		digest = (s->size >> DIGEST_SHIFT) + 1; /* nothing marked */
 	if (!(s->digest[digest].marked[is_call] >> to % 16 & 1))
 		return false;
-	if (to >= s->size)
-		return !s->is_alone;
-	return (s->marks[to / 8] | s->starts[to / 8]) >> to % 8 & 1;
+	return to < s->size &&
+	       (s->marks[to / 8] | s->starts[to / 8]) >> to % 8 & 1;
 }
 
 /* The offsets below GROUP that may be long branches, loads of addresses, or
@@ -274,14 +272,14 @@ static unsigned collect(const uint8_t *code, uint8_t *found)
 	return n;
 }
 
-static void look_at_load(struct swz_byte_scan *s, uint64_t at)
+static void note_other(struct swz_byte_scan *s, uint64_t at)
 {
-	if (!s->look_at_load(s->context, at) || !s->noted)
+	if (!s->noted)
 		return;
-	if (s->load_count == s->size / BYTES_PER_LOAD)
+	if (s->other_count == s->size / BYTES_PER_OTHER)
 		s->noted = false;
 	else
-		s->loads[s->load_count++] = (uint32_t)at;
+		s->others[s->other_count++] = (uint32_t)at;
 }
 
 /* What else than a direct branch begins at this offset. */
@@ -290,10 +288,20 @@ static void look_at_other(struct swz_byte_scan *s, uint64_t at)
 	const uint8_t *code = s->code + at;
 
 	if ((code[0] & 0xfb) == 0x48 && code[1] == 0x8d && at + 7 <= s->size &&
-	    (code[2] & 0xc7) == 0x05)
-		look_at_load(s, at);
-	else if (s->stores && code[0] == 0xff && code[1] == 0x25)
+	    (code[2] & 0xc7) == 0x05) {
+		if (s->look_at_load(s->context, at))
+			note_other(s, at);
+	} else if (s->stores && code[0] == 0xff && code[1] == 0x25) {
 		s->look(s->context, at);
+	}
+}
+
+static void look_outside(struct swz_byte_scan *s, uint64_t at, uint64_t to)
+{
+	if (!s->leads_on(s->context, to))
+		return;
+	note_other(s, at);
+	s->look(s->context, at);
 }
 
 struct noting {
@@ -326,6 +334,8 @@ static void look_at_group(struct swz_byte_scan *s, uint64_t start,
 		calls += inside & form.is_call;
 		if (may_matter(s, to, form.is_call))
 			s->look(s->context, start + i);
+		else if (s->leads_on && !inside)
+			look_outside(s, start + i, to);
 	}
 	noting->at[JUMPS] = jumps;
 	noting->at[CALLS] = calls;
@@ -352,6 +362,8 @@ static void look_at_one(struct swz_byte_scan *s, uint64_t at,
 			*noting->at[form.is_call]++ = (uint32_t)to;
 		if (may_matter(s, to, form.is_call))
 			s->look(s->context, at);
+		else if (noting && s->leads_on && to >= s->size)
+			look_outside(s, at, to);
 	} else if (noting && left >= 6) {
 		look_at_other(s, at);
 	}
@@ -416,8 +428,12 @@ static void find_noted(struct swz_byte_scan *s)
 		for (; at < end && at < s->size; at++)
 			look_at_one(s, at, NULL);
 	}
-	for (uint32_t i = 0; i < s->load_count; i++)
-		s->look_at_load(s->context, s->loads[i]);
+	for (uint32_t i = 0; i < s->other_count; i++) {
+		if (forms[s->code[s->others[i]]].length)
+			s->look(s->context, s->others[i]);
+		else
+			s->look_at_load(s->context, s->others[i]);
+	}
 }
 
 void swz_byte_scan_run(struct swz_byte_scan *s)
@@ -428,6 +444,7 @@ void swz_byte_scan_run(struct swz_byte_scan *s)
 		find_noted(s);
 		return;
 	}
+	s->other_count = 0;
 	find_all_long(s);
 	s->searched = true;
 }

@@ -14,11 +14,12 @@
 struct swz_byte_scan {
 	const uint8_t *code;
 	uint64_t size;
-	bool is_alone; /* the module has no other text: branches that lead out
-			* of this one are of no interest */
-	bool stores;   /* jumps through memory are to be looked at, too */
+	bool stores; /* jumps through memory are to be looked at, too */
 	/* Looks at what may be a branch to a marked byte, at this offset. */
 	void (*look)(void *context, uint64_t at);
+	/* Whether it may be to another text that something leads, as an offset
+	 * from here. NULL: there is none. */
+	bool (*leads_on)(void *context, uint64_t to);
 	/* Looks at a load of an address. True: again the next time. */
 	bool (*look_at_load)(void *context, uint64_t at);
 	void *context;
@@ -28,18 +29,18 @@ struct swz_byte_scan {
 	uint8_t *starts;
 	/* of the search: offsets that long branches, jumps and calls apart,
 	 * lead to, and how many there are before each block of the text; and
-	 * loads of addresses */
+	 * where addresses are loaded, and what leads to other texts is */
 	uint32_t *targets[2];
 	uint32_t *before[2];
-	uint32_t *loads;
-	uint32_t load_count;
+	uint32_t *others;
+	uint32_t other_count;
 	bool searched;
 	bool noted; /* all of it */
 	struct swz_byte_digest *digest;
 };
 
-/* Prepares all but what is given: code, size and is_alone; for the search the
- * functions, too. In scratch memory that is reused. */
+/* Prepares all but what is given: code and size; for the search the functions,
+ * too. In scratch memory that is reused. */
 enum swz_status swz_byte_scan_init(struct swz_byte_scan *scan) SWZ_MUST_CHECK;
 
 /* Takes back all marks. */

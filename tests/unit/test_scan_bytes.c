@@ -120,7 +120,7 @@ static bool matters(const struct swz_byte_scan *s, size_t i)
 	else
 		return false;
 	if (to < 0 || to >= (int64_t)s->size)
-		return !s->is_alone; /* another text may be there */
+		return s->leads_on && (to < 0 || to >= MOST);
 	return marks[to] || (!is_call && starts[to]);
 }
 
@@ -140,6 +140,12 @@ static bool look_at_load(void *context, uint64_t at)
 {
 	((struct found *)context)->loads[at] = 1;
 	return at % 2;
+}
+
+static bool leads_on(void *context, uint64_t to)
+{
+	(void)context;
+	return to >= MOST; /* below 0, too */
 }
 
 static void check_search(struct swz_byte_scan *s, bool first)
@@ -168,8 +174,8 @@ static void check_code(size_t size, bool is_alone)
 {
 	struct swz_byte_scan s = {.code = code,
 				  .size = size,
-				  .is_alone = is_alone,
 				  .look = look,
+				  .leads_on = is_alone ? NULL : leads_on,
 				  .look_at_load = look_at_load};
 
 	fill(size);
@@ -217,7 +223,6 @@ START_TEST(searches_again_what_it_could_not_note)
 	static struct found found;
 	struct swz_byte_scan s = {.code = code,
 				  .size = MOST,
-				  .is_alone = true,
 				  .look = look,
 				  .look_at_load = look_at_load,
 				  .context = &found};
