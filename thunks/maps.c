@@ -51,17 +51,17 @@ static bool read_hex(struct swz_maps *r, uint64_t *value, int end)
 
 bool swz_maps_next(struct swz_maps *r, struct swz_mapping *line)
 {
-	char tail[8] = "";
+	uint64_t latest = 0;
+	char tail[8];
 	int c;
 
 	if (!read_hex(r, &line->low, '-') || !read_hex(r, &line->high, ' '))
 		return false;
-	while ((c = next_char(r)) != '\n' && c >= 0) {
-		memmove(tail, tail + 1, sizeof(tail) - 2);
-		tail[sizeof(tail) - 2] = (char)c;
-	}
-	line->is_stack = memcmp(tail, "[stack]", 7) == 0;
-	line->is_heap = memcmp(tail + 1, "[heap]", 6) == 0;
+	while ((c = next_char(r)) != '\n' && c >= 0)
+		latest = latest >> 8 | (uint64_t)c << 56;
+	memcpy(tail, &latest, sizeof(tail));
+	line->is_stack = memcmp(tail + 1, "[stack]", 7) == 0;
+	line->is_heap = memcmp(tail + 2, "[heap]", 6) == 0;
 	return true;
 }
 

@@ -1,6 +1,9 @@
 /* One pass over /proc/self/maps, which lists mappings in order of address:
  * each gap between two is a candidate, its best placement the one closest to
- * the range. A gap below a growing stack is left alone for some way. */
+ * the range. A gap below a growing stack is left alone for some way. The gaps
+ * are remembered, since a program has many modules, and reading the file for
+ * each took longer than all else for the small ones. What has become of them
+ * meanwhile is seen when one is asked for. */
 
 #include "thunks/near.h"
 
@@ -49,6 +52,24 @@ static void consider(struct search *s, uint64_t low, uint64_t high)
 	s->best_distance = distance;
 }
 
+/* If there are more, none is remembered. */
+#define MOST_GAPS 512u
+
+static struct gap {
+	uint64_t low, high;
+} gaps[MOST_GAPS];
+static unsigned gap_count;
+
+static void add_gap(uint64_t low, uint64_t high)
+{
+	if (high <= low || high - low < 4096)
+		return;
+	if (gap_count < MOST_GAPS)
+		gaps[gap_count] = (struct gap){low, high};
+	if (gap_count <= MOST_GAPS)
+		gap_count++;
+}
+
 static bool find_hole(struct search *s)
 {
 	struct swz_maps maps;
@@ -56,6 +77,7 @@ static bool find_hole(struct search *s)
 	uint64_t low = LOWEST;
 
 	s->best = 0;
+	gap_count = 0;
 	if (!swz_maps_open(&maps))
 		return false;
 	while (swz_maps_next(&maps, &line) && line.low < HIGHEST) {
@@ -63,14 +85,54 @@ static bool find_hole(struct search *s)
 
 		if (line.is_stack)
 			high = high > STACK_ROOM ? high - STACK_ROOM : 0;
+		add_gap(low, high);
 		consider(s, low, high);
 		low = line.high;
 		if (line.is_heap)
 			low += HEAP_ROOM;
 	}
+	add_gap(low, HIGHEST);
 	consider(s, low, HIGHEST);
 	swz_maps_close(&maps);
+	if (gap_count > MOST_GAPS)
+		gap_count = 0;
 	return s->best != 0;
+}
+
+static bool find_remembered(struct search *s)
+{
+	s->best = 0;
+	for (unsigned i = 0; i < gap_count; i++)
+		consider(s, gaps[i].low, gaps[i].high);
+	return s->best != 0;
+}
+
+/* It is taken at one of its ends. */
+static void take_from_gap(uint64_t low, uint64_t high)
+{
+	for (unsigned i = 0; i < gap_count; i++) {
+		if (gaps[i].low == low)
+			gaps[i].low = high;
+		else if (gaps[i].high == high)
+			gaps[i].high = low;
+	}
+}
+
+static void *map_at(uint64_t start, uint64_t bytes)
+{
+	void *hole = (void *)(uintptr_t)start;
+	void *at = swz_sys_mmap(hole, bytes, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+					MAP_FIXED_NOREPLACE,
+				-1, 0);
+
+	if (at && at != hole) { /* before Linux 4.17: where there was room */
+		swz_sys_munmap(at, bytes);
+		at = NULL;
+	}
+	if (at)
+		take_from_gap(start, start + bytes);
+	return at;
 }
 
 /* Another thread may take a hole before we do. */
@@ -82,18 +144,19 @@ void *swz_near_map(uint64_t start, uint64_t end, size_t bytes)
 			   .end = end,
 			   .bytes = (bytes + 4095) & ~(uint64_t)4095};
 
-	for (int i = 0; i < MOST_ATTEMPTS && find_hole(&s); i++) {
-		void *hole = (void *)(uintptr_t)s.best;
-		void *at = swz_sys_mmap(hole, s.bytes, PROT_READ | PROT_WRITE,
-					MAP_PRIVATE | MAP_ANONYMOUS |
-						MAP_NORESERVE |
-						MAP_FIXED_NOREPLACE,
-					-1, 0);
+	void *at = find_remembered(&s) ? map_at(s.best, s.bytes) : NULL;
 
-		if (at == hole)
-			return at;
-		if (at) /* before Linux 4.17: where there was room */
-			swz_sys_munmap(at, s.bytes);
-	}
-	return NULL;
+	for (int i = 0; !at && i < MOST_ATTEMPTS && find_hole(&s); i++)
+		at = map_at(s.best, s.bytes);
+	return at;
+}
+
+void swz_near_unmap(void *memory, size_t bytes)
+{
+	uint64_t low = (uintptr_t)memory;
+
+	swz_sys_munmap(memory, bytes);
+	for (unsigned i = 0; i < gap_count; i++)
+		if (gaps[i].low == low + bytes)
+			gaps[i].low = low;
 }

@@ -10,4 +10,7 @@
  * as they are. Reads /proc/self/maps. */
 void *swz_near_map(uint64_t start, uint64_t end, size_t bytes);
 
+/* Gives back the last bytes, whole pages, of what was got there. */
+void swz_near_unmap(void *memory, size_t bytes);
+
 #endif

@@ -239,7 +239,7 @@ enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 	region->used += region->island_count * sizeof(*region->islands);
 	keep = (region->used + 4095) & ~(size_t)4095;
 	if (keep < region->bytes)
-		swz_sys_munmap(region->start + keep, region->bytes - keep);
+		swz_near_unmap(region->start + keep, region->bytes - keep);
 	region->bytes = keep;
 	if (swz_sys_mprotect(region->start, keep, PROT_READ | PROT_EXEC) != 0)
 		return SWZ_E_SYSTEM;
