@@ -568,17 +568,33 @@ static void refuse_range(struct swz_module *m, const struct swz_range *text)
 	}
 }
 
+static bool is_patched_in(const struct swz_function *f,
+			  const struct swz_range *text)
+{
+	return f->start >= text->start && f->start < text->end && f->trampoline;
+}
+
 static void patch_range(struct swz_module *m, const struct swz_range *text)
 {
+	struct swz_text_run run = {0};
+
 	if (!swz_text_unlock(m, text)) {
 		refuse_range(m, text);
 		return;
 	}
 	for (uint32_t i = 0; i < m->function_count; i++) {
-		struct swz_function *f = &m->functions[i];
+		const struct swz_function *f = &m->functions[i];
 
-		if (f->start >= text->start && f->start < text->end &&
-		    f->trampoline)
+		if (is_patched_in(f, text))
+			swz_text_will_write(
+				&run, swz_module_bytes(m, f->start + f->site),
+				SWZ_JUMP_BYTES);
+	}
+	swz_text_will_write(&run, NULL, 0);
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		const struct swz_function *f = &m->functions[i];
+
+		if (is_patched_in(f, text))
 			swz_patch_write((uint8_t *)(uintptr_t)swz_module_bytes(
 						m, f->start + f->site),
 					f->island, f->trampoline);

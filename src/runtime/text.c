@@ -10,6 +10,10 @@
 
 #include "base/syscall.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 #define PAGE UINT64_C(4096)
 
 static const ElfW(Phdr) *
@@ -101,4 +105,22 @@ bool swz_text_lock(const struct swz_module *m, const struct swz_range *text)
 			return true;
 	map_again(m, text);
 	return false;
+}
+
+void swz_text_will_write(struct swz_text_run *run, const uint8_t *at,
+			 size_t bytes)
+{
+	uint64_t first = (uintptr_t)at & -PAGE;
+	uint64_t end = ((uintptr_t)at + bytes + PAGE - 1) & -PAGE;
+
+	if (bytes && first <= run->end && first >= run->start) {
+		if (end > run->end)
+			run->end = end;
+		return;
+	}
+	if (run->start < run->end)
+		SWZ_SYSCALL(SYS_madvise, run->start, run->end - run->start,
+			    MADV_POPULATE_WRITE);
+	run->start = first;
+	run->end = end;
 }

@@ -13,6 +13,18 @@
 bool swz_text_unlock(const struct swz_module *module,
 		     const struct swz_range *text);
 
+/* Pages that are written to soon. */
+struct swz_text_run {
+	uint64_t start, end;
+};
+
+/* To be told of each place in the unlocked text that will be written to, in
+ * order of address, and of none (0 bytes) at last: gets copies of the pages for
+ * each run of them at once, which takes the kernel less time than a page fault
+ * for each. `run` begins with zeros. */
+void swz_text_will_write(struct swz_text_run *run, const uint8_t *at,
+			 size_t bytes);
+
 /* Gives the range its protection back. If that is refused, the module's file is
  * mapped there anew: false, and what was written is gone. */
 bool swz_text_lock(const struct swz_module *module,
