@@ -235,8 +235,9 @@ static void close_threads(const struct rebirth *r)
 	}
 }
 
-/* What is not on the path has no edge in the new profile; thunks that were free
- * are not used again. */
+/* What is not on the path has no edge in the new profile. Thunks that were free
+ * are not used again, and not touched, since the child would get copies of all
+ * their pages: no list leads to them any more. */
 static void close_own(const struct rebirth *r)
 {
 	uint32_t block;
@@ -245,7 +246,7 @@ static void close_own(const struct rebirth *r)
 		struct swz_thunk *thunks = swz_arena_block_thunks(block);
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
-			if (thunks[i].start_ticks != r->now)
+			if (thunks[i].slot && thunks[i].start_ticks != r->now)
 				close_thunk(r, &thunks[i]);
 	}
 }

@@ -400,6 +400,19 @@ static void make_latest(struct swz_thread *thread, struct swz_thunk *thunk)
 		with_signals_blocked(thread, suspend_slowly, &skip);
 }
 
+/* Whether the thunk, which is not live, is free for the edge that it names: in
+ * a forked child that may have been an edge of the parent's. */
+static bool is_free(const struct swz_thread *thread,
+		    const struct swz_thunk *thunk)
+{
+	const struct swz_thunk *t = *swz_free_thunks(thread,
+						     swz_unit_at(thunk->node));
+
+	for (unsigned i = 0; t && t != thunk && i < SWZ_ARENA_BLOCKS; i++)
+		t = t->next_free;
+	return t == thunk;
+}
+
 static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 			enum swz_event_kind how)
 {
@@ -408,7 +421,8 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 	/* one that is not live returns a second time: its stack was copied */
 	bool live = thunk->slot != NULL;
 
-	if (!swz_thread_owns(thread, thunk) || !thunk->node) {
+	if (!swz_thread_owns(thread, thunk) || !thunk->node ||
+	    (!live && !is_free(thread, thunk))) {
 		/* its stack was resumed on this thread, or in a forked child:
 		 * the accounts are those of another one */
 		if (thread->top == thunk) {
