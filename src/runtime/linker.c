@@ -42,6 +42,16 @@ static bool begins_instruction(const struct swz_module *m,
 	return false;
 }
 
+/* Whether one of eight bytes is the opcode of a call or a jump. */
+static bool may_have_call(const uint8_t *code)
+{
+	uint64_t ones = UINT64_C(0x0101010101010101), bytes;
+
+	memcpy(&bytes, code, sizeof(bytes));
+	bytes = (bytes ^ 0xe8 * ones) & 0xfe * ones;
+	return (bytes - ones) & ~bytes & 0x80 * ones;
+}
+
 /* The calls of (and jumps to) a function in its own module: where their
  * displacements are. */
 static unsigned find_calls(const struct swz_module *m, uint64_t function,
@@ -59,6 +69,11 @@ static unsigned find_calls(const struct swz_module *m, uint64_t function,
 			const uint8_t *code = swz_module_bytes(m, address);
 			int32_t distance;
 
+			if (address + 8 <= m->text[t].end &&
+			    !may_have_call(code)) {
+				address += 7;
+				continue;
+			}
 			if ((code[0] & 0xfe) != 0xe8)
 				continue;
 			memcpy(&distance, code + 1, sizeof(distance));
