@@ -293,7 +293,7 @@ static void refuse_words(struct branch_scan *s, const ElfW(Phdr) * p)
 		memcpy(&value, swz_module_bytes(m, at), sizeof(value));
 		if (value - s->lowest >= s->text_bytes || !is_text(s, value))
 			continue;
-		if (m->label_count < m->label_room)
+		if (m->labels && m->label_count < m->label_room)
 			m->labels[m->label_count++] = (uint32_t)(value -
 								 s->lowest);
 		else

@@ -114,7 +114,7 @@ enum swz_status swz_byte_scan_init(struct swz_byte_scan *s)
 		s->before[kind] = swz_scratch_alloc_brief(blocks *
 							  sizeof(uint32_t));
 		s->targets[kind] = swz_scratch_alloc_brief(
-			(s->size / BYTES_PER_TARGET + 2 * GROUP) *
+			(s->size / BYTES_PER_TARGET + UINT64_C(2) * GROUP) *
 			sizeof(uint32_t));
 		if (!s->before[kind] || !s->targets[kind])
 			return SWZ_E_NOMEM;
