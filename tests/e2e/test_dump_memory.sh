@@ -18,7 +18,7 @@ gcc -O1 -g -o located "$TOP"/tests/targets/*located.c || abort 'no program'
 dump() { # FORMAT VARIABLE=VALUE...
 	local format=$1
 	shift
-	timeout 20 env LD_PRELOAD="$TARGETS/libfailing.so" "$@" \
+	timeout 60 env LD_PRELOAD="$TARGETS/libfailing.so" "$@" \
 		"$DUMP" -f "$format" -o - "$profile" >out 2>err
 	status=$?
 }
@@ -36,7 +36,7 @@ try() { # FORMAT VARIABLE=VALUE...
 }
 
 # what reads debug information, and what does not
-kinds=$(printf '%s plain 30\n' $FORMATS; echo 'callgrind lines 80')
+kinds=$(printf '%s plain 30\n' $FORMATS; echo 'callgrind lines 65')
 while read -r format profile first; do
 	"$DUMP" -f "$format" -o - "$profile" >whole."$format"
 	it "with $format of $profile: nothing fails"
