@@ -11,18 +11,28 @@ _Static_assert(sizeof(struct swz_saved_header) % 8 == 0, "what follows");
 _Static_assert(sizeof(struct swz_saved_function) == 24, "functions");
 _Static_assert(sizeof(struct swz_saved_wrapper) == 16, "wrappers");
 
+static uint64_t tail_bytes(const struct swz_saved_header *h)
+{
+	return h->trampoline_bytes + h->frame_bytes;
+}
+
+uint64_t swz_saved_plan_head_bytes(const struct swz_saved_header *h)
+{
+	return sizeof(*h) +
+	       h->functions * (uint64_t)sizeof(struct swz_saved_function) +
+	       h->entries * (uint64_t)sizeof(struct swz_unwind_entry) +
+	       h->wrappers * (uint64_t)sizeof(struct swz_saved_wrapper) +
+	       4 * ((uint64_t)h->relative + h->absolute + h->islands);
+}
+
 uint64_t swz_saved_plan_bytes(const struct swz_saved_header *h)
 {
-	uint64_t bytes = sizeof(*h);
+	uint64_t bytes;
 
 	if (h->frame_bytes > SWZ_SAVED_MOST_BYTES ||
 	    h->trampoline_bytes > SWZ_SAVED_MOST_BYTES)
 		return 0;
-	bytes += h->functions * (uint64_t)sizeof(struct swz_saved_function) +
-		 h->entries * (uint64_t)sizeof(struct swz_unwind_entry) +
-		 h->wrappers * (uint64_t)sizeof(struct swz_saved_wrapper) +
-		 4 * ((uint64_t)h->relative + h->absolute + h->islands) +
-		 h->frame_bytes + h->trampoline_bytes;
+	bytes = swz_saved_plan_head_bytes(h) + tail_bytes(h);
 	return bytes > SWZ_SAVED_MOST_BYTES ? 0 : bytes;
 }
 
@@ -34,7 +44,7 @@ static const void *take(const uint8_t **at, uint64_t bytes)
 	return part;
 }
 
-void swz_saved_plan_parts(const struct swz_saved_header *h,
+void swz_saved_plan_parts(const struct swz_saved_header *h, const uint8_t *tail,
 			  struct swz_saved_plan *plan)
 {
 	const uint8_t *at = (const uint8_t *)(h + 1);
@@ -46,8 +56,8 @@ void swz_saved_plan_parts(const struct swz_saved_header *h,
 	plan->relative = take(&at, h->relative * sizeof(*plan->relative));
 	plan->absolute = take(&at, h->absolute * sizeof(*plan->absolute));
 	plan->islands = take(&at, h->islands * sizeof(*plan->islands));
-	plan->frame = take(&at, h->frame_bytes);
-	plan->trampolines = take(&at, h->trampoline_bytes);
+	plan->trampolines = tail;
+	plan->frame = tail + h->trampoline_bytes;
 }
 
 static uint64_t header_hash(const struct swz_saved_header *header)
@@ -58,15 +68,24 @@ static uint64_t header_hash(const struct swz_saved_header *header)
 	return swz_hash(0, (struct swz_bytes){(const uint8_t *)&h, sizeof(h)});
 }
 
-static uint64_t payload_hash(const struct swz_saved_header *h)
+static uint64_t payload_hash(const struct swz_saved_header *h,
+			     const uint8_t *tail)
 {
-	return swz_hash(0, (struct swz_bytes){(const uint8_t *)(h + 1),
-					      h->bytes - sizeof(*h)});
+	struct swz_bytes parts = {
+		(const uint8_t *)(h + 1),
+		(size_t)(swz_saved_plan_head_bytes(h) - sizeof(*h))};
+
+	return swz_hash(swz_hash(0, parts),
+			(struct swz_bytes){tail, (size_t)tail_bytes(h)});
 }
 
 void swz_saved_plan_finish(struct swz_saved_header *header)
 {
-	header->hash = payload_hash(header);
+	uint64_t head = swz_saved_plan_head_bytes(header);
+
+	if (swz_saved_plan_bytes(header) == header->bytes)
+		header->hash = payload_hash(header,
+					    (const uint8_t *)header + head);
 	header->header_hash = header_hash(header);
 }
 
@@ -208,23 +227,28 @@ static bool is_sound(const struct swz_saved_plan *plan)
 	       islands_fit(plan);
 }
 
-enum swz_status swz_saved_plan_open(struct swz_saved_plan *plan,
-				    struct swz_bytes file,
-				    const struct swz_saved_key *key)
+enum swz_status swz_saved_plan_check(const struct swz_saved_header *h,
+				     uint64_t bytes,
+				     const struct swz_saved_key *key)
 {
-	const struct swz_saved_header *h =
-		(const struct swz_saved_header *)(const void *)file.data;
-
-	if (file.size < sizeof(*h) ||
-	    memcmp(h->magic, SWZ_SAVED_MAGIC, sizeof(h->magic)) != 0 ||
-	    h->version != SWZ_SAVED_VERSION || h->bytes != file.size ||
+	if (memcmp(h->magic, SWZ_SAVED_MAGIC, sizeof(h->magic)) != 0 ||
+	    h->version != SWZ_SAVED_VERSION || h->bytes != bytes ||
 	    header_hash(h) != h->header_hash)
 		return SWZ_E_FORMAT;
 	if (memcmp(&h->key, key, sizeof(*key)) != 0)
 		return SWZ_E_NOTFOUND;
-	if (h->key.text_count > SWZ_SAVED_MOST_TEXTS ||
-	    swz_saved_plan_bytes(h) != file.size || payload_hash(h) != h->hash)
+	return h->key.text_count <= SWZ_SAVED_MOST_TEXTS &&
+			       swz_saved_plan_bytes(h) == bytes
+		       ? SWZ_OK
+		       : SWZ_E_FORMAT;
+}
+
+enum swz_status swz_saved_plan_open(struct swz_saved_plan *plan,
+				    const struct swz_saved_header *h,
+				    const uint8_t *tail)
+{
+	if (payload_hash(h, tail) != h->hash)
 		return SWZ_E_FORMAT;
-	swz_saved_plan_parts(h, plan);
+	swz_saved_plan_parts(h, tail, plan);
 	return is_sound(plan) ? SWZ_OK : SWZ_E_FORMAT;
 }

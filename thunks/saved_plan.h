@@ -80,7 +80,7 @@ struct swz_saved_header {
 	uint64_t load_bias, region; /* of the process that wrote it */
 	uint64_t trampoline_bytes, frame_bytes;
 	/* How many there are, in the order in which they follow; then come
-	 * frame_bytes and trampoline_bytes. */
+	 * trampoline_bytes and frame_bytes: as they lie in the region. */
 	uint32_t functions, entries, wrappers, relative, absolute, islands;
 };
 
@@ -96,21 +96,32 @@ struct swz_saved_plan {
 	const uint8_t *trampolines;
 };
 
-/* The bytes of a file with this header, or 0 if that is too many. */
+/* The bytes of a file with this header, or 0 if that is too many; of these,
+ * what comes before the trampolines. */
 uint64_t swz_saved_plan_bytes(const struct swz_saved_header *header);
+uint64_t swz_saved_plan_head_bytes(const struct swz_saved_header *header);
 
 /* Where the parts are in the file that begins with the header, which is
- * complete. */
+ * complete; `tail` is where trampolines and frame are. */
 void swz_saved_plan_parts(const struct swz_saved_header *header,
-			  struct swz_saved_plan *plan);
+			  const uint8_t *tail, struct swz_saved_plan *plan);
 
-/* Sets both hashes. */
+/* Sets both hashes; that of the parts if their counts fit in with the length.
+ */
 void swz_saved_plan_finish(struct swz_saved_header *header);
 
-/* A view of the file (16-byte aligned). SWZ_E_NOTFOUND: it is whole, but for
- * another key; SWZ_E_FORMAT: it is damaged, or no such file. */
-enum swz_status swz_saved_plan_open(
-	struct swz_saved_plan *plan, struct swz_bytes file,
+/* Whether a file of this length may begin with this header. SWZ_E_NOTFOUND: it
+ * does, but is for another key; SWZ_E_FORMAT: it is damaged, or no such file.
+ */
+enum swz_status swz_saved_plan_check(
+	const struct swz_saved_header *header, uint64_t bytes,
 	const struct swz_saved_key *key) SWZ_MUST_CHECK;
+
+/* A view of a file that passed that check, header and parts (16-byte aligned)
+ * and the tail, each as long as the header says. SWZ_E_FORMAT: it is damaged.
+ */
+enum swz_status swz_saved_plan_open(struct swz_saved_plan *plan,
+				    const struct swz_saved_header *header,
+				    const uint8_t *tail) SWZ_MUST_CHECK;
 
 #endif

@@ -394,7 +394,8 @@ size_t swz_unwind_table_finish(struct swz_unwind_table *table, uint8_t *at,
 	*header = NULL;
 	if (!table->frame)
 		return 0;
-	memcpy(at, table->frame, table->used);
+	if (at != table->frame)
+		memcpy(at, table->frame, table->used);
 	for (uint32_t i = 0; i < table->island_count; i++)
 		write_island(table, islands + (size_t)i * ISLAND_FDE, at,
 			     region + table->islands[i]);

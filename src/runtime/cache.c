@@ -17,6 +17,7 @@
 #include "runtime/function.h"
 #include "runtime/message.h"
 #include "runtime/scratch.h"
+#include "runtime/text.h"
 #include "runtime/walkers.h"
 #include "thunks/fixups.h"
 #include "thunks/near.h"
@@ -166,26 +167,84 @@ static bool are_told_apart(const struct swz_saved_header *h)
 	       watched == swz_confinement_is_expected();
 }
 
+/* Room for the trampolines in reach of the module, where they are read to. All
+ * of its pages are needed now, which costs less at once than one by one. */
+static bool map_region(struct swz_module *m, const struct swz_saved_header *h)
+{
+	size_t tail = h->trampoline_bytes + h->frame_bytes;
+	size_t tables = swz_unwind_table_bytes(h->entries) +
+			(size_t)h->islands *
+				(SWZ_UNWIND_ISLAND_BYTES + sizeof(int32_t));
+	size_t bytes = (tail + tables + 4095) & ~(size_t)4095;
+	uint8_t *start;
+
+	if (!h->trampoline_bytes)
+		return true;
+	start = swz_near_map(m->start, m->end, bytes);
+	if (!start)
+		return false;
+	if (tail >= HUGE_BYTES)
+		SWZ_SYSCALL(SYS_madvise, start, bytes, MADV_HUGEPAGE);
+	swz_text_expect((struct swz_bytes){start, tail}, true);
+	m->trampolines.start = start;
+	m->trampolines.bytes = bytes;
+	return true;
+}
+
+static struct swz_saved_header *read_head(const struct swz_cache_file *file,
+					  const struct swz_saved_key *key)
+{
+	struct swz_saved_header header, *h;
+
+	if (!swz_cache_files_read(file, &header, sizeof(header)) ||
+	    swz_saved_plan_check(&header, file->bytes, key) != SWZ_OK)
+		return NULL;
+	h = swz_scratch_alloc(swz_saved_plan_head_bytes(&header));
+	if (!h)
+		return NULL;
+	*h = header;
+	return swz_cache_files_read(file, h + 1,
+				    swz_saved_plan_head_bytes(h) - sizeof(*h))
+		       ? h
+		       : NULL;
+}
+
+static bool read_plan(struct swz_module *m, const struct swz_cache_file *file,
+		      const struct swz_saved_key *key,
+		      struct swz_saved_plan *plan)
+{
+	struct swz_saved_header *h = read_head(file, key);
+	struct swz_trampolines *region = &m->trampolines;
+
+	if (!h || hash_of_text(m) != h->text_hash || !map_region(m, h))
+		return false;
+	return swz_cache_files_read(file, region->start,
+				    h->trampoline_bytes + h->frame_bytes) &&
+	       swz_saved_plan_open(plan, h, region->start) == SWZ_OK;
+}
+
 void swz_cache_find(struct swz_module *m)
 {
 	char name[SWZ_CACHE_NAME_BYTES];
 	struct swz_saved_plan *plan;
 	struct swz_saved_key key;
-	struct swz_bytes file;
+	struct swz_cache_file file;
 
 	if (!may_be_kept(m) || !is_there(m))
 		return;
 	make_key(m, &key);
 	make_name(&key, m->build_id.size, name);
-	file = swz_cache_files_read(name);
 	plan = swz_scratch_alloc(sizeof(*plan));
-	if (file.size && plan &&
-	    swz_saved_plan_open(plan, file, &key) == SWZ_OK &&
-	    hash_of_text(m) == plan->header->text_hash) {
+	if (!plan || !swz_cache_files_open(name, &file))
+		return;
+	if (read_plan(m, &file, &key, plan)) {
 		m->saved = plan;
 		if (plan->header->facts & SWZ_SAVED_ASKS)
 			swz_confinement_expect();
+	} else {
+		swz_trampolines_close(&m->trampolines);
 	}
+	swz_cache_files_close(&file);
 }
 
 /* ------------------------------------------------------------------ using */
@@ -274,24 +333,9 @@ static bool move_islands(const struct swz_saved_plan *plan,
 	return true;
 }
 
-static bool open_region(const struct swz_module *m,
-			struct swz_trampolines *region)
-{
-	const struct swz_saved_header *h = m->saved->header;
-	size_t tables = swz_unwind_table_bytes(h->entries) +
-			(size_t)h->islands *
-				(SWZ_UNWIND_ISLAND_BYTES + sizeof(int32_t));
-
-	memset(region, 0, sizeof(*region));
-	region->bytes = (h->trampoline_bytes + h->frame_bytes + tables + 4095) &
-			~(size_t)4095;
-	region->start = swz_near_map(m->start, m->end, region->bytes);
-	return region->start != NULL;
-}
-
-/* Puts the trampolines there, as they must be for these places. */
-static bool fill_region(const struct swz_module *m,
-			struct swz_trampolines *region, void (*hook)(void))
+/* Makes the trampolines what they must be for these places. */
+static bool fit_region(const struct swz_module *m,
+		       struct swz_trampolines *region, void (*hook)(void))
 {
 	const struct swz_saved_plan *plan = m->saved;
 	const struct swz_saved_header *h = plan->header;
@@ -299,7 +343,6 @@ static bool fill_region(const struct swz_module *m,
 	int64_t by = (int64_t)(module_by -
 			       ((uintptr_t)region->start - h->region));
 
-	memcpy(region->start, plan->trampolines, h->trampoline_bytes);
 	memcpy(region->start, &hook, sizeof(hook));
 	region->used = h->trampoline_bytes;
 	region->unwind = (struct swz_unwind_table){
@@ -331,25 +374,22 @@ static void filter(struct swz_module *m)
 static bool use(struct swz_module *m, void (*hook)(void), uint32_t ids)
 {
 	const struct swz_saved_header *h = m->saved->header;
-	struct swz_trampolines region = {0};
+	struct swz_trampolines *region = &m->trampolines;
 	struct swz_function *all;
 
 	if (!are_told_apart(h) || (m->in_scope && h->functions > ids))
 		return false;
 	all = swz_scratch_alloc((h->functions + 1ull) * sizeof(*all));
-	if (!all || (h->trampoline_bytes && !open_region(m, &region)))
+	if (!all)
 		return false;
-	restore_functions(m, all, region.start);
-	if (h->trampoline_bytes && (!fill_region(m, &region, hook) ||
-				    !restore_wrappers(m, all, region.start) ||
-				    swz_trampolines_seal(&region) != SWZ_OK)) {
-		swz_trampolines_close(&region);
+	restore_functions(m, all, region->start);
+	if (region->start && (!fit_region(m, region, hook) ||
+			      !restore_wrappers(m, all, region->start) ||
+			      swz_trampolines_seal(region) != SWZ_OK))
 		return false;
-	}
 	m->functions = all;
 	m->function_count = h->functions;
 	m->hookable_count = h->functions;
-	m->trampolines = region;
 	m->resolver = h->resolver;
 	filter(m);
 	return true;
@@ -363,6 +403,7 @@ bool swz_cache_use(struct swz_module *m, void (*hook)(void), uint32_t ids)
 		cache.used_count++;
 		return true;
 	}
+	swz_trampolines_close(&m->trampolines);
 	m->saved = NULL;
 	return false;
 }
@@ -513,7 +554,8 @@ static void copy_parts(const struct swz_module *m, const struct draft *d,
 	const struct swz_trampolines *r = &m->trampolines;
 	struct swz_saved_plan plan;
 
-	swz_saved_plan_parts(h, &plan);
+	swz_saved_plan_parts(
+		h, (const uint8_t *)h + swz_saved_plan_head_bytes(h), &plan);
 	copy(plan.functions, d->functions,
 	     h->functions * sizeof(*d->functions));
 	copy(plan.wrappers, d->wrappers, h->wrappers * sizeof(*d->wrappers));

@@ -137,56 +137,57 @@ static uint64_t seconds(void)
 	return (uint64_t)now.tv_sec;
 }
 
-static bool read_all(long fd, uint8_t *to, size_t bytes)
+bool swz_cache_files_read(const struct swz_cache_file *file, void *to,
+			  size_t bytes)
 {
+	uint8_t *at = to;
+
 	while (bytes) {
-		long n = SWZ_SYSCALL(SYS_read, fd, to, bytes);
+		long n = SWZ_SYSCALL(SYS_read, file->fd, at, bytes);
 
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)
 			return false;
-		to += n;
+		at += n;
 		bytes -= (size_t)n;
 	}
 	return true;
 }
 
-static struct swz_bytes read_open(long fd)
+static bool is_usable(struct swz_cache_file *file)
 {
-	struct swz_bytes file = {0};
 	struct stat st;
-	uint8_t *bytes;
 
-	if (SWZ_SYSCALL(SYS_fstat, fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    !is_own(&st) || st.st_size <= 0 ||
+	if (SWZ_SYSCALL(SYS_fstat, file->fd, &st) != 0 ||
+	    !S_ISREG(st.st_mode) || !is_own(&st) || st.st_size <= 0 ||
 	    (uint64_t)st.st_size > MOST_OF_ONE)
-		return file;
-	bytes = swz_scratch_alloc((size_t)st.st_size);
-	if (!bytes || !read_all(fd, bytes, (size_t)st.st_size))
-		return file;
+		return false;
 	if ((uint64_t)st.st_mtim.tv_sec + HOUR < seconds())
-		SWZ_SYSCALL(SYS_utimensat, fd, NULL, NULL, 0);
-	file.data = bytes;
-	file.size = (size_t)st.st_size;
-	return file;
+		SWZ_SYSCALL(SYS_utimensat, file->fd, NULL, NULL, 0);
+	file->bytes = (uint64_t)st.st_size;
+	return true;
 }
 
-struct swz_bytes swz_cache_files_read(const char *name)
+bool swz_cache_files_open(const char *name, struct swz_cache_file *file)
 {
-	struct swz_bytes file = {0};
 	char path[sizeof(directory)];
-	long fd;
 
 	if (!path_of(path, name, ""))
-		return file;
-	fd = SWZ_SYSCALL(SYS_open, path,
-			 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return file;
-	file = read_open(fd);
-	SWZ_SYSCALL(SYS_close, fd);
-	return file;
+		return false;
+	file->fd = (int)SWZ_SYSCALL(
+		SYS_open, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (file->fd < 0)
+		return false;
+	if (is_usable(file))
+		return true;
+	swz_cache_files_close(file);
+	return false;
+}
+
+void swz_cache_files_close(const struct swz_cache_file *file)
+{
+	SWZ_SYSCALL(SYS_close, file->fd);
 }
 
 /* ---------------------------------------------------------------- writing */

@@ -22,9 +22,17 @@ bool swz_cache_files_are_there(void);
 #define SWZ_CACHE_PREFIX "plan-"
 #define SWZ_CACHE_NAME_BYTES 96
 
-/* The file's bytes in scratch memory, to be written to at will; empty if there
- * is none, or not one that only this user can have written. */
-struct swz_bytes swz_cache_files_read(const char *name);
+struct swz_cache_file {
+	int fd;
+	uint64_t bytes;
+};
+
+/* Opens a file that only this user can have written, to be read in order.
+ * False: there is none. */
+bool swz_cache_files_open(const char *name, struct swz_cache_file *file);
+bool swz_cache_files_read(const struct swz_cache_file *file, void *to,
+			  size_t bytes);
+void swz_cache_files_close(const struct swz_cache_file *file);
 
 /* Makes the file, all at once, or not at all: false. */
 bool swz_cache_files_write(const char *name, struct swz_bytes bytes);

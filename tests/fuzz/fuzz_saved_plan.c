@@ -88,10 +88,26 @@ static void finish(const struct swz_saved_plan *plan)
 	free(at);
 }
 
+/* Trampolines and frame in a block of their own. */
+static void open_parts(const struct swz_saved_header *h)
+{
+	size_t head = swz_saved_plan_head_bytes(h), tail = h->bytes - head;
+	struct swz_saved_plan plan;
+	uint8_t *copy = malloc(tail + 1);
+
+	if (!copy)
+		return;
+	memcpy(copy, (const uint8_t *)h + head, tail);
+	if (swz_saved_plan_open(&plan, h, copy) == SWZ_OK) {
+		use(&plan);
+		finish(&plan);
+	}
+	free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct swz_saved_header *h;
-	struct swz_saved_plan plan;
 	uint8_t *copy;
 
 	if (size < sizeof(*h))
@@ -104,11 +120,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(h->magic, SWZ_SAVED_MAGIC, sizeof(h->magic));
 	h->version = SWZ_SAVED_VERSION;
 	h->bytes = size;
-	swz_saved_plan_finish(h);
-	if (swz_saved_plan_open(&plan, (struct swz_bytes){copy, size},
-				&h->key) == SWZ_OK) {
-		use(&plan);
-		finish(&plan);
+	if (swz_saved_plan_bytes(h) == size) {
+		swz_saved_plan_finish(h);
+		if (swz_saved_plan_check(h, size, &h->key) == SWZ_OK)
+			open_parts(h);
 	}
 	free(copy);
 	return 0;

@@ -66,7 +66,8 @@ static void set_up(void)
 	h->frame_bytes = FRAME;
 	h->trampoline_bytes = TRAMPOLINES;
 	h->bytes = swz_saved_plan_bytes(h);
-	swz_saved_plan_parts(h, &plan);
+	swz_saved_plan_parts(h, file.bytes + swz_saved_plan_head_bytes(h),
+			     &plan);
 	memcpy(part(plan.functions), functions, sizeof(functions));
 	memcpy(part(plan.entries), entries, sizeof(entries));
 	memcpy(part(plan.wrappers), wrappers, sizeof(wrappers));
@@ -76,17 +77,31 @@ static void set_up(void)
 	swz_saved_plan_finish(h);
 }
 
-/* In a block of its own size, so that reading beyond it is seen. */
-static enum swz_status open_first(uint64_t bytes)
+/* Header and tail in blocks of their own size, so that reading beyond them is
+ * seen. */
+static enum swz_status open_parts(const struct swz_saved_header *h)
 {
-	uint8_t *copy = malloc(bytes ? bytes : 1);
+	uint64_t head = swz_saved_plan_head_bytes(h);
+	uint64_t tail = h->bytes - head;
+	uint8_t *blocks[2] = {malloc(head), malloc(tail + 1)};
 	enum swz_status status;
 
-	memcpy(copy, file.bytes, bytes);
-	status = swz_saved_plan_open(&plan, (struct swz_bytes){copy, bytes},
-				     &key);
-	free(copy);
+	memcpy(blocks[0], file.bytes, head);
+	memcpy(blocks[1], file.bytes + head, tail);
+	status = swz_saved_plan_open(
+		&plan, (const struct swz_saved_header *)(void *)blocks[0],
+		blocks[1]);
+	free(blocks[0]);
+	free(blocks[1]);
 	return status;
+}
+
+static enum swz_status open_first(uint64_t bytes)
+{
+	enum swz_status status = swz_saved_plan_check(&file.header, bytes,
+						      &key);
+
+	return status == SWZ_OK ? open_parts(&file.header) : status;
 }
 
 static enum swz_status open_all(void)
