@@ -31,21 +31,21 @@ uint64_t swz_hash(uint64_t seed, struct swz_bytes bytes)
 	size_t left = bytes.size;
 	uint64_t lanes[4], tail[8] = {0};
 
-	for (unsigned i = 0; i < 4; i++)
+	for (size_t i = 0; i < 4; i++)
 		lanes[i] = mix(seed ^ roots[i], roots[(i + 1) % 4]) + i;
 	for (; left >= 64; left -= 64, at += 64)
-		for (unsigned i = 0; i < 4; i++)
+		for (size_t i = 0; i < 4; i++)
 			lanes[i] = mix(lanes[i] ^ word(at + 16 * i),
 				       word(at + 16 * i + 8) ^ roots[i]) +
 				   (lanes[i] << 1 | lanes[i] >> 63);
 	if (left)
 		memcpy(tail, at, left);
-	for (unsigned i = 0; i < 4; i++)
+	for (size_t i = 0; i < 4; i++)
 		lanes[i] = mix(lanes[i] ^ tail[2 * i],
 			       tail[2 * i + 1] ^ roots[i]) +
 			   (lanes[i] << 1 | lanes[i] >> 63);
 	seed = mix(bytes.size ^ roots[0], roots[1]);
-	for (unsigned i = 0; i < 4; i++)
+	for (size_t i = 0; i < 4; i++)
 		seed = mix(seed ^ lanes[i], roots[i]) + lanes[i];
 	return mix(seed, roots[2]) ^ seed;
 }

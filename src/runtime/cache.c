@@ -470,8 +470,8 @@ static bool find_fixups(const struct swz_module *m,
 
 	/* a wrapped function's trampoline is its body */
 	begin += f->wrapper ? SWZ_TRAMPOLINE_WRAPPING : SWZ_TRAMPOLINE_BODY;
-	if (site.size > 2 * SWZ_RELOCATED_MAX)
-		site.size = 2 * SWZ_RELOCATED_MAX;
+	if (site.size > SWZ_RELOCATED_MAX) /* no more is displaced */
+		site.size = SWZ_RELOCATED_MAX;
 	return swz_fixups_find(fixups, region, begin, site) == SWZ_OK;
 }
 
@@ -544,7 +544,8 @@ static uint32_t facts_of(const struct swz_module *m)
 
 static void copy(const void *part, const void *from, size_t bytes)
 {
-	memcpy((void *)(uintptr_t)part, from, bytes);
+	if (from)
+		memcpy((void *)(uintptr_t)part, from, bytes);
 }
 
 /* Islands lie at the end of a region that is sealed. */

@@ -148,8 +148,8 @@ bool swz_confinement_save(const struct swz_wrapper *wrapper,
 			  struct swz_saved_wrapper *saved)
 {
 	saved->kind = SWZ_SAVED_CONFINEMENT;
-	for (uint16_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		saved->which = i;
+	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		saved->which = (uint16_t)i;
 		if (wrapper == &known[i].wrapper)
 			return true;
 	}

@@ -214,8 +214,8 @@ bool swz_walkers_save(const struct swz_module *m,
 		return false;
 	saved->kind = SWZ_SAVED_WALKER;
 	saved->helper = (uintptr_t)w->helper - m->load_bias;
-	for (uint16_t i = 0; i < KNOWN; i++) {
-		saved->which = i;
+	for (unsigned i = 0; i < KNOWN; i++) {
+		saved->which = (uint16_t)i;
 		if (known[i].entry == wrapper->entry &&
 		    known[i].ip_number == w->ip_number)
 			return true;
