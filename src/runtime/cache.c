@@ -17,7 +17,6 @@
 #include "runtime/function.h"
 #include "runtime/message.h"
 #include "runtime/scratch.h"
-#include "runtime/text.h"
 #include "runtime/walkers.h"
 #include "thunks/fixups.h"
 #include "thunks/near.h"
@@ -29,6 +28,12 @@ _Static_assert(sizeof(struct swz_function) == 72, "what a plan consists of");
 
 #define TIDY_BYTES (UINT64_C(16) << 20) /* stored since it was last tidy */
 #define HUGE_BYTES (UINT64_C(4) << 20)
+#define PAGE UINT64_C(4096)
+
+#ifndef MADV_POPULATE_READ /* Linux 5.14 */
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
 
 extern const char swz_text_start[];
 
@@ -139,6 +144,18 @@ static void make_name(const struct swz_saved_key *key, size_t build_id_bytes,
 	*put_hex(name, (const uint8_t *)&hash, sizeof(hash)) = '\0';
 }
 
+/* These bytes are about to be read, or written to: all of their pages at once
+ * take the kernel less time than a page fault each. */
+static void expect(struct swz_bytes bytes, bool written)
+{
+	uint64_t start = (uintptr_t)bytes.data & -PAGE;
+	uint64_t end = ((uintptr_t)bytes.data + bytes.size + PAGE - 1) & -PAGE;
+
+	if (end - start >= 8 * PAGE)
+		SWZ_SYSCALL(SYS_madvise, start, end - start,
+			    written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+}
+
 static uint64_t hash_of_text(const struct swz_module *m)
 {
 	uint64_t hash = 0;
@@ -167,25 +184,26 @@ static bool are_told_apart(const struct swz_saved_header *h)
 	       watched == swz_confinement_is_expected();
 }
 
-/* Room for the trampolines in reach of the module, where they are read to. All
- * of its pages are needed now, which costs less at once than one by one. */
+/* Room for the trampolines in reach of the module, where they are read to, and
+ * for what is made of the entries behind them. */
 static bool map_region(struct swz_module *m, const struct swz_saved_header *h)
 {
-	size_t tail = h->trampoline_bytes + h->frame_bytes;
-	size_t tables = swz_unwind_table_bytes(h->entries) +
-			(size_t)h->islands *
-				(SWZ_UNWIND_ISLAND_BYTES + sizeof(int32_t));
-	size_t bytes = (tail + tables + 4095) & ~(size_t)4095;
+	size_t bytes = h->trampoline_bytes + h->frame_bytes +
+		       SWZ_UNWIND_FIXED_BYTES +
+		       (size_t)h->entries * sizeof(struct swz_unwind_entry) +
+		       (size_t)h->islands *
+			       (SWZ_UNWIND_ISLAND_BYTES + sizeof(int32_t));
 	uint8_t *start;
 
 	if (!h->trampoline_bytes)
 		return true;
+	bytes = (bytes + PAGE - 1) & -PAGE;
 	start = swz_near_map(m->start, m->end, bytes);
 	if (!start)
 		return false;
-	if (tail >= HUGE_BYTES)
+	if (bytes >= HUGE_BYTES)
 		SWZ_SYSCALL(SYS_madvise, start, bytes, MADV_HUGEPAGE);
-	swz_text_expect((struct swz_bytes){start, tail}, true);
+	expect((struct swz_bytes){start, bytes}, true);
 	m->trampolines.start = start;
 	m->trampolines.bytes = bytes;
 	return true;

@@ -70,21 +70,6 @@ static bool may_come_back(const struct swz_module *m)
 	return may;
 }
 
-#ifndef MADV_POPULATE_READ /* Linux 5.14 */
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
-
-void swz_text_expect(struct swz_bytes bytes, bool written)
-{
-	uint64_t start = (uintptr_t)bytes.data & -PAGE;
-	uint64_t end = ((uintptr_t)bytes.data + bytes.size + PAGE - 1) & -PAGE;
-
-	if (end - start >= 8 * PAGE)
-		SWZ_SYSCALL(SYS_madvise, start, end - start,
-			    written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
-}
-
 bool swz_text_unlock(const struct swz_module *m, const struct swz_range *text)
 {
 	return may_come_back(m) &&

@@ -7,10 +7,6 @@
 
 #include "runtime/module.h"
 
-/* All of these bytes are about to be read, or written to: makes their pages
- * present, which for many at once costs less than a page fault each. */
-void swz_text_expect(struct swz_bytes bytes, bool written);
-
 /* Makes the range writable, and no longer executable. False if that is refused,
  * or if it is foreseeable that the way back would be: nothing has changed
  * then. */
