@@ -535,9 +535,10 @@ static bool draft(const struct swz_module *m, struct draft *d)
 	uint64_t count = m->function_count + 1ull;
 
 	d->functions = swz_scratch_alloc(count * sizeof(*d->functions));
-	/* a jump back each; more where instructions refer to places */
-	d->fixups.relative_room = d->fixups.absolute_room =
-		(uint32_t)(4 * count + 1024);
+	/* a jump back each, and what some instructions refer to; an address
+	 * where a call is displaced */
+	d->fixups.relative_room = (uint32_t)(2 * count + 4096);
+	d->fixups.absolute_room = (uint32_t)(count + 4096);
 	d->fixups.relative = swz_scratch_alloc(d->fixups.relative_room *
 					       sizeof(*d->fixups.relative));
 	d->fixups.absolute = swz_scratch_alloc(d->fixups.absolute_room *
