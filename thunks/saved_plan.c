@@ -219,7 +219,9 @@ static bool is_sound(const struct swz_saved_plan *plan)
 {
 	const struct swz_saved_header *h = plan->header;
 
-	return functions_fit(plan) && entries_fit(plan) && wrappers_fit(plan) &&
+	/* the unwind table, which follows, is aligned */
+	return h->trampoline_bytes % 16 == 0 && h->frame_bytes % 8 == 0 &&
+	       functions_fit(plan) && entries_fit(plan) && wrappers_fit(plan) &&
 	       offsets_fit(plan->relative, h->relative, 4,
 			   h->trampoline_bytes) &&
 	       offsets_fit(plan->absolute, h->absolute, 8,

@@ -257,7 +257,8 @@ void swz_cache_find(struct swz_module *m)
 		return;
 	if (read_plan(m, &file, &key, plan)) {
 		m->saved = plan;
-		if (plan->header->facts & SWZ_SAVED_ASKS)
+		/* as of those that are planned anew: at the start */
+		if (!m->late && plan->header->facts & SWZ_SAVED_ASKS)
 			swz_confinement_expect();
 	} else {
 		swz_trampolines_close(&m->trampolines);

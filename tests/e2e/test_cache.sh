@@ -250,6 +250,24 @@ cp whole "$plan"
 run "$shape"
 assert_eq "$kept 0" "$found $stored" 'found and stored'
 
+if command -v gdb >/dev/null; then
+	it 'a text that a debugger has changed is planned by itself'
+	run "$shape"
+	cat >commands <<-END
+		set startup-with-shell off
+		set environment LD_PRELOAD $LIBSWIZZLE
+		set environment SWIZZLE_OUTPUT $TMP/debugged
+		break *alpha
+		run
+		delete
+		continue
+	END
+	gdb -q -nx -batch -x commands "$shape" >out 2>&1 </dev/null
+	assert_matches out 'Breakpoint 1, .*alpha'
+	assert_calls debugged alpha 0 beta 6 gamma_ 34
+	assert_replaced "the debugger's"
+fi
+
 # -------------------------------------------------------------------- stale
 
 it 'a module that is another by now'

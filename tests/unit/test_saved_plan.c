@@ -255,6 +255,9 @@ START_TEST(unwind_entries_lie_in_their_frame)
 	assert_refused();
 	e[2].start = TRAMPOLINES;
 	assert_refused();
+	file.header.trampoline_bytes -= 8;
+	file.header.frame_bytes += 8;
+	assert_refused();
 }
 END_TEST
 
