@@ -262,7 +262,8 @@ if command -v gdb >/dev/null; then
 		delete
 		continue
 	END
-	gdb -q -nx -batch -x commands "$shape" >out 2>&1 </dev/null
+	timeout 60 gdb -q -nx -batch -x commands "$shape" >out 2>&1 </dev/null
+	mv debugged.* debugged
 	assert_matches out 'Breakpoint 1, .*alpha'
 	assert_calls debugged alpha 0 beta 6 gamma_ 34
 	assert_replaced "the debugger's"
