@@ -68,12 +68,14 @@ static const struct swz_format formats[] = {
 	},
 	{
 		.name = "speedscope",
-		.description = "a flame graph for speedscope (JSON)",
+		.description = "a flame graph for speedscope (JSON); of a "
+			       "trace, its events",
 		.takes = SWZ_TAKES_SORT,
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES,
 		.begin = swz_begin_speedscope,
 		.section = swz_write_speedscope,
 		.end = swz_end_speedscope,
+		.events = swz_write_speedscope_events,
 	},
 	{
 		.name = "pprof",
@@ -118,6 +120,22 @@ static const struct swz_format formats[] = {
 		.begin = swz_html_begin,
 		.section = swz_html_section,
 		.end = swz_html_end,
+	},
+	{
+		.name = "perfetto",
+		.description = "a trace's events for ui.perfetto.dev "
+			       "(protobuf)",
+		.prefix = "swizzle.",
+		.suffix = ".perfetto-trace",
+		.events = swz_write_perfetto,
+	},
+	{
+		.name = "chrome",
+		.description = "a trace's events as chrome://tracing and others "
+			       "read them (JSON)",
+		.prefix = "swizzle.",
+		.suffix = ".trace.json",
+		.events = swz_write_chrome,
 	},
 	{
 		.name = "info",

@@ -12,6 +12,7 @@
 #include "profile/catalog.h"
 #include "profile/contexts.h"
 #include "profile/reader.h"
+#include "profile/trace.h"
 #include "profile/view.h"
 
 /* What a writer is to show: a report and where it comes from. */
@@ -90,6 +91,8 @@ struct swz_format {
 	void (*section)(struct swz_writer *writer,
 			const struct swz_section *section);
 	void (*end)(struct swz_writer *writer);
+	/* ... or, of traces: their events. */
+	void (*events)(FILE *stream, const struct swz_trace *trace);
 	/* ... or: one profile as it is. */
 	void (*profile)(FILE *stream, struct swz_profile *profile);
 };

@@ -851,6 +851,77 @@ static void prepare_view(struct input *input, struct swz_catalog *catalog,
 	resolve(catalog);
 }
 
+static bool is_traced(const struct input *input)
+{
+	size_t i;
+
+	for (i = 0; i < input->count; i++)
+		if (!swz_profile_traced(input->profiles[i]))
+			return false;
+	return true;
+}
+
+/* A format that has both shows a trace's events, unless something is asked for
+ * that is about sums. */
+static bool writes_events(const struct input *input,
+			  const struct options *options)
+{
+	return options->format->events &&
+	       (!options->format->section ||
+		(is_traced(input) && swz_view_is_whole(&options->view) &&
+		 !options->given && !options->thread_parts &&
+		 !options->separate_threads));
+}
+
+static uint64_t event_bytes(const struct input *input,
+			    const struct options *options)
+{
+	uint64_t bytes = 0;
+	size_t i, j;
+
+	for (i = 0; i < input->count; i++)
+		for (j = 0; j < input->profiles[i]->thread_count; j++)
+			if (wants(options, &input->profiles[i]->threads[j]))
+				bytes += swz_events_size(
+					&input->profiles[i]->threads[j]);
+	return bytes;
+}
+
+static int write_events(const struct input *input,
+			const struct swz_catalog *catalog,
+			const struct options *options)
+{
+	struct swz_trace trace = {
+		.catalog = catalog,
+		.bindings = input->bindings,
+		.count = input->count,
+		.one_thread = options->one_thread,
+		.tid = options->tid,
+		.range = {0, UINT64_MAX},
+		.origin = UINT64_MAX,
+	};
+	struct target target = {0};
+	int status;
+	size_t i;
+
+	if (has_range(options))
+		trace.range = options->range;
+	for (i = 0; i < input->count; i++)
+		if (swz_profile_origin(input->profiles[i]) < trace.origin)
+			trace.origin = swz_profile_origin(input->profiles[i]);
+	status = open_target(
+		&target, options,
+		output_path(options, input->profiles[0]->header.pid));
+	if (status != EXIT_OK) {
+		free(target.path);
+		return status;
+	}
+	swz_progress_stage("writing events", event_bytes(input, options));
+	options->format->events(target.output.stream, &trace);
+	swz_progress_end();
+	return close_target(&target, options);
+}
+
 static int dump_reports(struct input *input, const struct options *options)
 {
 	struct swz_catalog_options catalog_options = {
@@ -868,10 +939,12 @@ static int dump_reports(struct input *input, const struct options *options)
 	for (i = 0; i < input->count; i++)
 		swz_catalog_bind(&input->bindings[i], &catalog,
 				 input->profiles[i]);
-	if (!swz_view_is_whole(&options->view))
+	if (!swz_view_is_whole(&options->view) || writes_events(input, options))
 		prepare_view(input, &catalog, options);
-	if (options->thread_parts || options->separate_threads ||
-	    options->format->needs & SWZ_NEEDS_THREADS)
+	if (writes_events(input, options))
+		status = write_events(input, &catalog, options);
+	else if (options->thread_parts || options->separate_threads ||
+		 options->format->needs & SWZ_NEEDS_THREADS)
 		status = dump_threads(input, options);
 	else
 		status = dump_merged(input, &catalog, options);
@@ -930,6 +1003,11 @@ int main(int argc, char **argv)
 		status = EXIT_INPUT;
 	} else if (has_range(&options) && !find_range(&input, &options)) {
 		status = EXIT_USAGE;
+	} else if (options.format->events && !options.format->section &&
+		   !is_traced(&input)) {
+		complain("%s: not a trace (swizzle-run --mode trace)",
+			 input.profiles[0]->name);
+		status = EXIT_INPUT;
 	} else if (options.format->profile) {
 		status = dump_profiles(&input, &options);
 	} else {

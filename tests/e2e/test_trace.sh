@@ -4,7 +4,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need perl
-need_targets exceptions fib fibers longjmp processes steady tailcalls threads
+need_targets fib fibers longjmp processes steady tailcalls threads workers
 export SWIZZLE_MODE=trace
 
 functions() { # TABLE: calls and names of all functions
@@ -71,14 +71,13 @@ same_counts tailcalls mutual 100000
 same_counts tailcalls chain 2000
 
 it 'exceptions: the calls that they end are marked'
-threads=5 same_counts exceptions deep
+threads=5 same_counts workers
 assert_ge "$(traced 4)" 100 'ends by exception'
-same_counts exceptions next
 assert_eq "$(sed -n 's/^ended by an exception: \([0-9]*\) calls/\1/p' info)" \
 	"$(traced 4)" 'ends by exception'
 
 it 'longjmp'
-same_counts longjmp frames
+same_counts longjmp next
 
 it 'fibers: each stretch between two switches'
 same_counts fibers switch asm 10 200

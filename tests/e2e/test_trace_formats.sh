@@ -1,0 +1,114 @@
+# shellcheck shell=bash
+# What swizzle-dump makes of the events of a trace, read back by readers of
+# their own: nested, in order, and with the calls that the table has.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3 perl
+need_targets longjmp shape workers
+export SWIZZLE_MODE=trace
+
+read_events() { # FORMAT FILE
+	python3 "$TOP/tests/e2e/read_events.py" "$@"
+}
+
+# calls and names, threads added up
+sum_up() {
+	perl -ne '$n{$2} += $1 if /^.*?  (\d+)  (.*)$/;
+		END { print "$n{$_}  $_\n" for sort keys %n }'
+}
+
+functions() { # TABLE
+	awk '!/^#/ && !/ function  module$/ && NF' "$1" |
+		perl -ne 'print "$2  $1\n" if /^ *(\d+) +\d+ +\d+  (.*?)  / && $1 &&
+			(($1, $2) = ($2, $1))' | sort -k2
+}
+
+all_formats() { # PROFILE OPTION...
+	local format profile=$1
+	shift
+	"$DUMP" -f text --from 0 "$@" "$profile" >table || fail 'table'
+	functions table >expected
+	for format in chrome speedscope perfetto; do
+		capture "$DUMP" -f $format -o $format "$@" "$profile"
+		assert_status 0
+		assert_empty err
+		read_events $format $format >$format.calls 2>err ||
+			fail "$format: $(tail -n 1 err)"
+		sum_up <$format.calls | sort -k2 >$format.sum
+		assert_same expected $format.sum
+	done
+}
+
+it 'threads'
+assert_same_as_native "$TARGETS/workers"
+all_formats profile
+for format in chrome speedscope perfetto; do
+	assert_eq "$(awk '/^ +tid +name/ { on = 1; next } on && NF < 3 { exit }
+			on { n++ } END { print n }' <("$DUMP" -f info profile))" \
+		"$(python3 - $format <<'END'
+import json, subprocess, sys
+format = sys.argv[1]
+if format == 'chrome':
+    events = json.load(open(format))['traceEvents']
+    print(sum(e['ph'] == 'M' and e['name'] == 'thread_name' for e in events))
+elif format == 'speedscope':
+    print(len(json.load(open(format))['profiles']))
+else:
+    # thread descriptors: field 4 of field 60
+    sys.argv[1:] = ['perfetto', format]
+    import runpy, os, io, contextlib
+    with contextlib.redirect_stdout(io.StringIO()):
+        reader = runpy.run_path(os.environ['TOP'] + '/tests/e2e/read_events.py')
+    print(len(reader['perfetto'](format)))
+END
+)" "$format: threads"
+done
+
+it 'calls that an exception has ended are marked'
+"$DUMP" -f info profile >info
+unwound=$(sed -n 's/^ended by an exception: \([0-9]*\) calls/\1/p' info)
+assert_ge "$unwound" 100 'calls ended by an exception'
+for format in chrome perfetto; do
+	assert_contains $format.calls "ended by exception: $unwound"
+done
+
+it 'and those that longjmp has'
+assert_same_as_native "$TARGETS/longjmp" next
+all_formats profile
+for format in chrome perfetto; do
+	assert_matches $format.calls '^ended by longjmp: [0-9]+$'
+done
+
+it 'one thread, and part of the time'
+assert_same_as_native "$TARGETS/workers"
+tid=$("$DUMP" -f info profile | awk '/^ +tid +name/ { getline; getline; print $1 }')
+all_formats profile --tid "$tid"
+for format in chrome speedscope perfetto; do
+	assert_eq 1 "$(sed 's/  .*//' $format.calls | grep -v '^ended' | sort -u | wc -l)" threads
+	"$DUMP" -f $format -o whole profile
+	"$DUMP" -f $format -o part --from 40% --to 60% profile
+	read_events $format part >part.calls 2>err || fail "$format: $(tail -n 1 err)"
+	assert_le "$(stat -c %s part)" "$(($(stat -c %s whole) / 2))" 'size'
+done
+
+it 'several processes in one file'
+"$RUN" -o one "$TARGETS/longjmp" next >/dev/null
+"$RUN" -o two "$TARGETS/longjmp" next >/dev/null
+for format in chrome perfetto speedscope; do
+	"$DUMP" -f $format -o $format one two
+	read_events $format $format >both 2>err || fail "$format: $(tail -n 1 err)"
+	sum_up <both >both.sum
+	assert_contains both.sum '2  main'
+done
+
+it 'the default names, and what is no trace'
+(cd "$TMP" && rm -f swizzle.* && "$DUMP" -q -f chrome profile && "$DUMP" -q -f perfetto profile)
+assert_eq 1 "$(find . -maxdepth 1 -name 'swizzle.*.trace.json' | wc -l)" 'chrome'
+assert_eq 1 "$(find . -maxdepth 1 -name 'swizzle.*.perfetto-trace' | wc -l)" 'perfetto'
+SWIZZLE_MODE=profile "$RUN" -o counted "$TARGETS/shape" >/dev/null
+for format in chrome perfetto; do
+	capture "$DUMP" -f $format -o - counted
+	assert_refused 1 'not a trace'
+done
+
+finish
