@@ -131,8 +131,9 @@ static const struct swz_format formats[] = {
 	},
 	{
 		.name = "chrome",
-		.description = "a trace's events as chrome://tracing and others "
-			       "read them (JSON)",
+		.description =
+			"a trace's events as chrome://tracing and others "
+			"read them (JSON)",
 		.prefix = "swizzle.",
 		.suffix = ".trace.json",
 		.events = swz_write_chrome,

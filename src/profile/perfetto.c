@@ -78,7 +78,8 @@ static void put_packet(struct writing *w)
 	w->out.size = 0;
 }
 
-static uint64_t put_process(struct writing *w, const struct swz_profile *profile)
+static uint64_t put_process(struct writing *w,
+			    const struct swz_profile *profile)
 {
 	uint64_t track = ++w->tracks;
 	size_t i;
@@ -144,14 +145,14 @@ static void describe(struct writing *w, struct swz_binding *binding,
 	const struct swz_catalog_function *function =
 		&catalog->functions[index];
 
-	swz_message_add(&w->part, EVENT_NAME,
-			intern(w, &w->names, INTERNED_NAMES, index,
-			       function->name));
-	swz_message_add(&w->part, EVENT_CATEGORY,
-			intern(w, &w->categories, INTERNED_CATEGORIES,
-			       function->module,
-			       swz_base_name(swz_catalog_module_path(
-				       catalog, function))));
+	swz_message_add(
+		&w->part, EVENT_NAME,
+		intern(w, &w->names, INTERNED_NAMES, index, function->name));
+	swz_message_add(
+		&w->part, EVENT_CATEGORY,
+		intern(w, &w->categories, INTERNED_CATEGORIES, function->module,
+		       swz_base_name(
+			       swz_catalog_module_path(catalog, function))));
 }
 
 static void annotate(struct writing *w, const char *name, const char *value)

@@ -689,6 +689,17 @@ static void write_section(struct target *target,
 	target->writer.sections++;
 }
 
+/* The file is complete. */
+static int end_output(struct swz_output *output, const char *path,
+		      const struct options *options)
+{
+	if (swz_output_close(output) != SWZ_OK)
+		return write_failed(path);
+	if (!options->quiet && !options->output && options->format->prefix)
+		complain("wrote %s", path);
+	return EXIT_OK;
+}
+
 static int close_target(struct target *target, const struct options *options)
 {
 	int status = EXIT_OK;
@@ -696,11 +707,7 @@ static int close_target(struct target *target, const struct options *options)
 	if (target->path && target->output.stream) {
 		if (options->format->end)
 			options->format->end(&target->writer);
-		if (swz_output_close(&target->output) != SWZ_OK)
-			status = write_failed(target->path);
-		else if (!options->quiet && !options->output &&
-			 options->format->prefix)
-			complain("wrote %s", target->path);
+		status = end_output(&target->output, target->path, options);
 	}
 	free(target->path);
 	*target = (struct target){0};
@@ -900,8 +907,9 @@ static int write_events(const struct input *input,
 		.range = {0, UINT64_MAX},
 		.origin = UINT64_MAX,
 	};
-	struct target target = {0};
-	int status;
+	struct swz_output output;
+	int status = EXIT_OK;
+	char *path;
 	size_t i;
 
 	if (has_range(options))
@@ -909,17 +917,18 @@ static int write_events(const struct input *input,
 	for (i = 0; i < input->count; i++)
 		if (swz_profile_origin(input->profiles[i]) < trace.origin)
 			trace.origin = swz_profile_origin(input->profiles[i]);
-	status = open_target(
-		&target, options,
-		output_path(options, input->profiles[0]->header.pid));
-	if (status != EXIT_OK) {
-		free(target.path);
-		return status;
+	path = output_path(options, input->profiles[0]->header.pid);
+	if (swz_output_open(&output, path) != SWZ_OK) {
+		status = write_failed(path);
+	} else {
+		swz_progress_stage("writing events",
+				   event_bytes(input, options));
+		options->format->events(output.stream, &trace);
+		swz_progress_end();
+		status = end_output(&output, path, options);
 	}
-	swz_progress_stage("writing events", event_bytes(input, options));
-	options->format->events(target.output.stream, &trace);
-	swz_progress_end();
-	return close_target(&target, options);
+	free(path);
+	return status;
 }
 
 static int dump_reports(struct input *input, const struct options *options)

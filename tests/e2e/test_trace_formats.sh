@@ -19,8 +19,8 @@ sum_up() {
 
 functions() { # TABLE
 	awk '!/^#/ && !/ function  module$/ && NF' "$1" |
-		perl -ne 'print "$2  $1\n" if /^ *(\d+) +\d+ +\d+  (.*?)  / && $1 &&
-			(($1, $2) = ($2, $1))' | sort -k2
+		perl -ne 'print "$1  $2\n" if /^ *(\d+) +\d+ +\d+  (.*?)  / && $1' |
+		sort -k2
 }
 
 all_formats() { # PROFILE OPTION...
