@@ -467,7 +467,8 @@ bool swz_events_next(struct swz_events *events, struct swz_event *event)
 			enter_range(events);
 			continue;
 		}
-		if (events->raw.ticks > events->to) {
+		if (events->raw.ticks >= events->to &&
+		    events->to < events->thread->last_ticks) {
 			end_all(events);
 			continue;
 		}

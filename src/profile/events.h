@@ -42,7 +42,8 @@ struct swz_events *swz_events_open(const struct swz_profile *profile,
 void swz_events_close(struct swz_events *events); /* NULL is fine */
 
 /* Before the first swz_events_next: only what happens from FROM to TO (ticks).
- * What is open then begins at FROM, and ends at TO. */
+ * What is open then begins at FROM, and ends at TO. What happens at TO is of
+ * the time after it, so that ranges side by side share nothing. */
 void swz_events_limit(struct swz_events *events, uint64_t from, uint64_t to);
 
 /* Before that, too: hidden activations as well. */
