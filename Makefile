@@ -358,6 +358,10 @@ $(B)/test/bench/functions: $(B)/obj/offline/tests/bench/functions.o \
 bench-accuracy: all $(B)/test/bench/functions	## how true the times are, against perf (BENCH_PROGRAMS="lua ...")
 	tests/bench/accuracy $(BENCH_PROGRAMS)
 
+.PHONY: bench-html
+bench-html: all			## how long the page of a trace takes to open, and its memory
+	tests/bench/html $(EVENTS)
+
 .PHONY: bench-startup
 bench-startup: all		## measure what the start of a program costs
 	tests/bench/startup

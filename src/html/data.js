@@ -154,6 +154,7 @@ function readNodes(reader) {
 		calls: new Float64Array(count),
 		self: new Float64Array(count),
 		recursive: new Uint8Array(count),
+		context: new Uint32Array(count), // where a call's calls hang
 	};
 
 	for (let i = 0; i < count; i++) {
@@ -164,7 +165,15 @@ function readNodes(reader) {
 		const self = reader.number();
 
 		nodes.self[i] = self ? self - 1 : 0;
-		nodes.recursive[i] = self ? 0 : 1;
+		nodes.recursive[i] = self || !i ? 0 : 1;
+		let context = i;
+
+		while (nodes.recursive[context]) {
+			do
+				context = nodes.parent[context];
+			while (context && nodes.fn[context] !== nodes.fn[i]);
+		}
+		nodes.context[i] = context;
 	}
 	return nodes;
 }
@@ -182,10 +191,38 @@ async function readData(progress) {
 	for (const [index, about] of description.threads.entries()) {
 		const thread = readThread(await blocks.take(`thread ${index}`));
 
-		threads.push(Object.assign(thread, about, {index, shown: true}));
+		threads.push(Object.assign(thread, about, {index, shown: true,
+			functionCount: catalog.count}));
+		placeInTime(thread, description);
 		progress(blocks.done / blocks.count);
-		if (index % 16 === 15)
+		if (about.events)
+			await readTrace(blocks, thread, progress);
+		else if (index % 16 === 15)
 			await pause();
 	}
 	return {description, catalog, threads};
+}
+
+// Times of all processes count from the beginning of the first.
+function placeInTime(thread, {profiles}) {
+	const first = profiles.reduce((least, {originTicks}) =>
+		BigInt(originTicks) < least ? BigInt(originTicks) : least,
+	BigInt(profiles[0].originTicks));
+	const profile = profiles[thread.profile];
+
+	thread.nsPerTick = profile.clockNs / profile.clockTicks;
+	thread.offset = Number(BigInt(profile.originTicks) - first) *
+		thread.nsPerTick;
+	thread.start = thread.offset + thread.startNs;
+	thread.end = thread.offset + thread.endNs;
+}
+
+async function readTrace(blocks, thread, progress) {
+	const reader = new TraceReader(thread, thread.offset, thread.nsPerTick);
+
+	for (let part = 0; blocks.has(`events ${thread.index} ${part}`); part++) {
+		reader.read(await blocks.take(`events ${thread.index} ${part}`));
+		progress(blocks.done / blocks.count);
+	}
+	thread.trace = reader.finish();
 }

@@ -12,6 +12,11 @@ class Model {
 		this.byThread = this.threads.length > 1;
 		this.matches = null; // by function: found by the search
 		this.selected = -1;  // function
+		this.range = null;   // [from, to] of a trace: what is counted
+		this.traced = this.threads.some(thread => thread.trace);
+		// the beginning and the end of everything
+		this.first = Math.min(...this.threads.map(thread => thread.start));
+		this.last = Math.max(...this.threads.map(thread => thread.end));
 		this.update();
 	}
 
@@ -56,9 +61,29 @@ class Model {
 
 	// To be called when other threads are shown, or another time range.
 	update() {
+		for (const thread of this.threads)
+			this.findPart(thread);
 		this.sumFunctions();
 		this.tree = mergeTrees(this);
 		this.ups = null;
+	}
+
+	// thread.part: what counts of a thread.
+	findPart(thread) {
+		const key = this.range && thread.trace ? this.range.join() : '';
+
+		if (thread.part && thread.partKey === key)
+			return;
+		if (key && !thread.shown)
+			return;
+		const profile = this.profiles[thread.profile];
+		const compensated = this.description.compensated;
+
+		thread.partKey = key;
+		thread.part = key ? rangeOf(thread, ...this.range, {
+			inside: compensated ? profile.costInsidePs / 1000 : 0,
+			outside: compensated ? profile.costOutsidePs / 1000 : 0,
+		}) : thread;
 	}
 
 	sumFunctions() {
@@ -76,7 +101,7 @@ class Model {
 
 		this.total = 0;
 		this.calls = 0;
-		for (const {rows} of this.shownThreads())
+		for (const {part: {rows}} of this.shownThreads())
 			for (let i = 0; i < rows.count; i++) {
 				const fn = rows.fn[i];
 
@@ -105,7 +130,7 @@ class Model {
 	neighbours(fn, ofCallees) {
 		const found = new Map();
 
-		for (const {edges} of this.shownThreads())
+		for (const {part: {edges}} of this.shownThreads())
 			for (let i = 0; i < edges.count; i++) {
 				if ((ofCallees ? edges.caller[i] :
 					edges.callee[i]) !== fn)
@@ -185,7 +210,7 @@ function mergeTrees(model) {
 }
 
 function mergeThread(tree, thread, model) {
-	const {nodes} = thread;
+	const {nodes} = thread.part;
 	const to = new Uint32Array(nodes.count);
 	const keys = tree.keys || (tree.keys = new Map());
 	const kinds = 2 * model.catalog.count;

@@ -1,7 +1,7 @@
 // What was recorded, how, and what the profile could not see.
 
 // Sentences about one profile; `bad` ones mean that something is missing.
-function remarks(profile, description) {
+function remarks(profile, description, threads) {
 	const list = [];
 	const say = (bad, sentence) => list.push({bad, sentence});
 	const cost = (profile.costInsidePs +
@@ -46,6 +46,8 @@ function remarks(profile, description) {
 	if (profile.forked)
 		say(false, 'The process began by fork in a profiled one; frames ' +
 			'that were open then count no call here.');
+	if (profile.traced)
+		traceRemarks(profile, threads, say);
 	if (profile.filtered)
 		say(true, 'Filters were in force: functions were left out on ' +
 			'request.');
@@ -67,6 +69,24 @@ function remarks(profile, description) {
 	return list;
 }
 
+function traceRemarks(profile, threads, say) {
+	const sum = key => threads.reduce((all, thread) => all + thread[key], 0);
+	const untraced = sum('untraced'), left = sum('shortCalls');
+
+	if (profile.ring)
+		say(true, 'Of the trace only the newest events were kept: the ' +
+			'timeline begins late, all other figures are complete.');
+	if (untraced)
+		say(true, `${plural(untraced, 'event')} had no room in the trace ` +
+			'and are missing in the timeline; all other figures are ' +
+			'complete.');
+	if (left)
+		say(true, `${plural(left, 'call')} shorter than ` +
+			`${duration(profile.minNs)} ${left === 1 ? 'is' : 'are'} ` +
+			'missing in the timeline, as was asked for; all other ' +
+			'figures are complete.');
+}
+
 function isLeftOut(module) {
 	return !module.inScope && !module.patched && !module.filtered &&
 		!module.refused.length;
@@ -85,7 +105,8 @@ class Notes {
 			(p.badChunks + p.droppedContexts > 0) +
 			(p.repairedContexts > 0) + (p.lostCalls > 0) +
 			(p.foldedCalls > 0) + !p.clockKnown + p.sampled + !p.ended +
-			p.filtered, 0);
+			p.filtered + p.ring, 0) + this.app.model.threads.some(
+			thread => thread.untraced || thread.shortCalls);
 	}
 
 	show() {
@@ -116,7 +137,9 @@ class Notes {
 		add('Made by', model.description.creator);
 		return make('article', {},
 			make('ul', {class: 'remarks'},
-				...remarks(profile, model.description).map(remark =>
+				...remarks(profile, model.description,
+					model.threads.filter(thread =>
+						thread.profile === index)).map(remark =>
 					make('li', {class: remark.bad ? 'bad' : ''},
 						remark.sentence))),
 			facts, this.modules(profile));

@@ -58,8 +58,11 @@ const KEYS = [
 	['double click', 'zoom to a box'],
 	['F', 'zoom to the chosen function'],
 	['0', 'show everything'],
+	['drag over the ruler', 'count only what happened then; so does Shift ' +
+		'and a drag (timeline)'],
+	['R', 'count only what is in view (timeline)'],
 	['/', 'search; Enter and Shift+Enter go through what was found'],
-	['Esc', 'end the search, then the choice, then the zoom'],
+	['Esc', 'end the search, then the choice, the range, the zoom'],
 	['1, 2, 3, 4', 'functions, top-down, bottom-up, what it could not see'],
 	['T', 'dark or light'],
 	['?', 'this help'],
@@ -74,6 +77,8 @@ class App {
 		this.tip = new Tip();
 		this.flame = new Flame(this);
 		this.charts = {flame: this.flame};
+		if (this.model.traced)
+			this.charts.timeline = new Timeline(this);
 		this.details = new Details(this);
 		this.notes = new Notes(this);
 		this.table = new FunctionTable(this);
@@ -85,7 +90,7 @@ class App {
 		this.makeThreads();
 		this.makeModules();
 		this.wire();
-		this.showChart('flame');
+		this.showChart(this.model.traced ? 'timeline' : 'flame');
 		this.showList('functions');
 		this.details.update();
 	}
@@ -298,6 +303,7 @@ class App {
 			this.chart.to = this.chart.extent() || 1;
 		}
 		this.oldExtent = this.chart.extent();
+		$('range-view').hidden = name !== 'timeline';
 		this.chart.mapKey = null;
 		this.chart.drawNow();
 	}
@@ -332,6 +338,8 @@ class App {
 
 	// Chosen in the chart: shown in the table, too.
 	clicked(item) {
+		if (this.chart.clicked && this.chart.clicked(item))
+			return;
 		this.select(item === null ? -1 : this.chart.fnOf(item));
 		if (this.listName === 'functions')
 			this.table.showSelected();
@@ -352,6 +360,35 @@ class App {
 			this.tip.show(event, this.chart.describe(item), this);
 			$('chart').style.cursor = 'pointer';
 		}
+	}
+
+	// ---- the range of time ----
+
+	// What is counted from now on; null: everything.
+	setRange(range) {
+		this.model.range = range && range[1] > range[0] ? range : null;
+		this.showRange(this.model.range);
+		this.threadsChanged();
+		this.chart.drawNow();
+	}
+
+	showRange(range) {
+		$('range').hidden = $('range-clear').hidden = !range;
+		if (!range)
+			return;
+		const from = range[0] - this.model.first;
+		const to = range[1] - this.model.first;
+
+		$('range').textContent = `${duration(from)} to ${duration(to)}: ` +
+			duration(to - from);
+		$('range').title = `${grouped(from)} to ${grouped(to)} ns`;
+	}
+
+	countView() {
+		const {timeline} = this.charts;
+
+		if (timeline && this.chart === timeline)
+			timeline.choose(timeline.from, timeline.to, true);
 	}
 
 	// ---- search ----
@@ -407,6 +444,8 @@ class App {
 			this.setQuery('');
 		else if (this.model.selected >= 0)
 			this.select(-1);
+		else if (this.model.range)
+			this.setRange(null);
 		else
 			this.chart.showAll();
 		$('query').blur();
@@ -454,6 +493,9 @@ class App {
 			break;
 		case 'f': case 'F':
 			this.reveal(this.model.selected);
+			break;
+		case 'r': case 'R':
+			this.countView();
 			break;
 		case '0': case 'Home':
 			chart.showAll();
@@ -511,6 +553,8 @@ class App {
 		$('help').onclick = () => {
 			$('help').hidden = true;
 		};
+		$('range-view').onclick = () => this.countView();
+		$('range-clear').onclick = () => this.setRange(null);
 		$('zoom-reset').onclick = () => this.chart.showAll();
 		$('colour-mode').onchange = event => {
 			this.colours.mode = event.target.value;

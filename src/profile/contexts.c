@@ -45,6 +45,7 @@ void swz_contexts_free(struct swz_contexts *contexts)
 {
 	free(contexts->items);
 	swz_map_free(&contexts->index);
+	swz_map_free(&contexts->units);
 	*contexts = (struct swz_contexts){0};
 }
 
@@ -164,6 +165,22 @@ static void add_times(const struct adding *adding, struct share *shares)
 	}
 }
 
+static void note_units(const struct adding *adding)
+{
+	const struct swz_tree *tree = adding->tree;
+	size_t i;
+
+	for (i = 1; i < tree->count; i++) {
+		const struct swz_tree_node *node = &tree->nodes[i];
+		uint32_t at = SWZ_CONTEXT_ROOT;
+
+		if (!(node->flags & SWZ_NODE_HIDDEN))
+			at = node->context == i ? adding->found[i]
+						: find(adding, node);
+		*swz_map_at(&adding->contexts->units, node->unit, 0) = at;
+	}
+}
+
 void swz_contexts_add(struct swz_contexts *contexts, struct swz_report *report,
 		      struct swz_binding *binding, const struct swz_tree *tree)
 {
@@ -189,6 +206,8 @@ void swz_contexts_add(struct swz_contexts *contexts, struct swz_report *report,
 	for (i = 1; i < tree->count; i++)
 		add_calls(&adding, (uint32_t)i);
 	add_times(&adding, shares);
+	if (contexts->by_unit)
+		note_units(&adding);
 	free(adding.found);
 	free(shares);
 	free(before);

@@ -39,6 +39,11 @@ struct swz_contexts {
 	size_t capacity;
 	struct swz_map index; /* (parent, function and place) */
 	bool by_place;
+	/* With by_unit set before the first thread is added: (a node's unit, 0)
+	 * to the context that its calls went to, SWZ_CONTEXT_ROOT if they are
+	 * hidden. Units are those of one file. */
+	bool by_unit;
+	struct swz_map units;
 };
 
 /* Makes a tree that is nothing but a root for FUNCTION. With BY_PLACE calls

@@ -114,7 +114,7 @@ static const struct swz_format formats[] = {
 		.name = "html",
 		.description = "a page for a browser, in one file",
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_PLACES |
-			 SWZ_NEEDS_LINES | SWZ_NEEDS_THREADS,
+			 SWZ_NEEDS_LINES | SWZ_NEEDS_THREADS | SWZ_NEEDS_UNITS,
 		.prefix = "swizzle.",
 		.suffix = ".html",
 		.begin = swz_html_begin,

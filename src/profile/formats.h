@@ -27,6 +27,7 @@ struct swz_section {
 	unsigned int part;                       /* from 1 */
 	unsigned int thread_number; /* from 1, if there is a thread */
 	bool compensated;
+	const struct swz_range *range; /* of time; NULL: all */
 };
 
 enum swz_sort {
@@ -70,10 +71,11 @@ enum swz_format_takes {
 
 enum swz_format_needs {
 	SWZ_NEEDS_CONTEXTS = 1,
-	SWZ_NEEDS_LINES = 2,  /* source lines */
-	SWZ_NEEDS_PLACES = 4, /* contexts are told apart by the place of calls
-			       */
-	SWZ_NEEDS_THREADS = 8 /* a section per thread */
+	SWZ_NEEDS_LINES = 2,   /* source lines */
+	SWZ_NEEDS_PLACES = 4,  /* contexts are told apart by the place of calls
+				*/
+	SWZ_NEEDS_THREADS = 8, /* a section per thread */
+	SWZ_NEEDS_UNITS = 16   /* contexts of a trace's nodes: see contexts.h */
 };
 
 struct swz_format {

@@ -15,6 +15,8 @@
 #include <string.h>
 
 #include "profile/arith.h"
+#include "profile/events.h"
+#include "profile/html_events.h"
 #include "profile/map.h"
 #include "profile/memory.h"
 #include "profile/output.h"
@@ -39,6 +41,7 @@ struct thread_note {
 	int64_t end_ns;
 	int64_t total_ns;
 	int64_t raw_ns;
+	struct swz_html_events events;
 };
 
 /* And of a profile. */
@@ -139,17 +142,6 @@ static void put_contexts(struct swz_page_block *block,
 	}
 }
 
-static int64_t since_start(const struct swz_profile *profile, uint64_t ticks)
-{
-	uint64_t first = profile->threads[0].record.start_ticks;
-	size_t i;
-
-	for (i = 1; i < profile->thread_count; i++)
-		if (profile->threads[i].record.start_ticks < first)
-			first = profile->threads[i].record.start_ticks;
-	return swz_profile_ns(profile, (int64_t)(ticks - first));
-}
-
 static struct profile_note *note_profile(struct page *page,
 					 const struct swz_section *section)
 {
@@ -165,7 +157,8 @@ static struct profile_note *note_profile(struct page *page,
 	return &page->profiles[i];
 }
 
-static void note_thread(struct page *page, const struct swz_section *section)
+static struct thread_note *note_thread(struct page *page,
+				       const struct swz_section *section)
 {
 	const struct swz_profile *profile = section->profile;
 	const struct swz_profile_thread *thread = section->thread;
@@ -181,13 +174,15 @@ static void note_thread(struct page *page, const struct swz_section *section)
 		.profile = (size_t)(note - page->profiles),
 		.tid = thread ? thread->record.tid : 0,
 		.name = thread ? thread->name : "all threads",
-		.start_ns = thread ? since_start(profile,
-						 thread->record.start_ticks)
+		.start_ns = thread ? swz_events_ns(profile,
+						   thread->record.start_ticks)
 				   : 0,
-		.end_ns = thread ? since_start(profile, thread->last_ticks) : 0,
+		.end_ns = thread ? swz_events_ns(profile, thread->last_ticks)
+				 : 0,
 		.total_ns = section->report->total_ns,
 		.raw_ns = section->report->raw_ns,
 	};
+	return &page->threads[page->thread_count - 1];
 }
 
 void swz_html_section(struct swz_writer *writer,
@@ -195,6 +190,7 @@ void swz_html_section(struct swz_writer *writer,
 {
 	struct page *page = writer->state;
 	struct swz_page_block *block;
+	struct thread_note *note;
 	char name[32];
 
 	snprintf(name, sizeof(name), "thread %zu", page->thread_count);
@@ -205,7 +201,10 @@ void swz_html_section(struct swz_writer *writer,
 	swz_page_block_end(block);
 	page->catalog = section->catalog;
 	page->compensated = section->compensated;
-	note_thread(page, section);
+	note = note_thread(page, section);
+	if (section->thread && swz_profile_traced(section->profile))
+		swz_html_put_events(page->stream, page->thread_count - 1,
+				    section, &note->events);
 }
 
 /* ---- the catalog ---- */
@@ -310,6 +309,13 @@ static void put_integer(struct json *json, const char *key, uint64_t value)
 {
 	put_key(json, key);
 	fprintf(json->stream, "%" PRIu64, value);
+}
+
+/* As a string: more digits than the numbers of JavaScript have. */
+static void put_digits(struct json *json, const char *key, uint64_t value)
+{
+	put_key(json, key);
+	fprintf(json->stream, "\"%" PRIu64 "\"", value);
 }
 
 static void put_ns(struct json *json, const char *key, int64_t value)
@@ -423,6 +429,13 @@ static void put_header(struct json *json, const struct swz_profile *profile)
 	put_flag(json, "sampled", header->flags & SWZ_FILE_SAMPLED);
 	put_integer(json, "lostCalls", header->lost_calls);
 	put_integer(json, "foldedCalls", profile->folded_calls);
+	put_flag(json, "traced", header->flags & SWZ_FILE_TRACED);
+	put_flag(json, "ring", header->flags & SWZ_FILE_RING);
+	put_ns(json, "minNs",
+	       swz_profile_ns(profile, (int64_t)header->min_ticks));
+	put_digits(json, "originTicks", swz_profile_origin(profile));
+	put_integer(json, "clockNs", profile->clock_ns);
+	put_integer(json, "clockTicks", profile->clock_ticks);
 }
 
 static void put_profile(struct json *json, const struct profile_note *note)
@@ -456,6 +469,12 @@ static void put_thread_note(struct json *json, const struct thread_note *thread)
 	put_ns(json, "endNs", thread->end_ns);
 	put_ns(json, "totalNs", thread->total_ns);
 	put_ns(json, "rawNs", thread->raw_ns);
+	put_integer(json, "events", thread->events.events);
+	put_integer(json, "activations", thread->events.activations);
+	put_integer(json, "deepest", thread->events.deepest);
+	put_integer(json, "untraced", thread->events.untraced);
+	put_integer(json, "shortCalls", thread->events.short_calls);
+	put_ns(json, "untracedFromNs", thread->events.untraced_from_ns);
 	close_value(json, "}");
 }
 

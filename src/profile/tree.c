@@ -210,6 +210,7 @@ static void collect_slot(struct builder *builder, uint32_t unit)
 	node = append(builder);
 	*node = (struct swz_tree_node){
 		.id = slot->function,
+		.unit = unit,
 		.function = swz_profile_function_by_id(builder->profile,
 						       slot->function),
 		.parent = slot->parent, /* units, until resolve() */

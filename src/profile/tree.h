@@ -37,8 +37,9 @@ struct swz_tree_node {
 	int64_t raw_below;  /* sum of raw_self over the subtree */
 	int64_t self_below; /* sum of self over the subtree */
 	double self_variance;
-	uint32_t top; /* topmost context that recursion out of this subtree
-		       * leads to; itself if there is none */
+	uint32_t unit; /* of its slot: file offset / 64 */
+	uint32_t top;  /* topmost context that recursion out of this subtree
+			* leads to; itself if there is none */
 };
 
 struct swz_tree {

@@ -577,6 +577,7 @@ static void begin_result(struct result *result, const struct options *options)
 	if (result->has_contexts)
 		swz_contexts_begin(&result->contexts, SWZ_CATALOG_OUTSIDE,
 				   needs & SWZ_NEEDS_PLACES);
+	result->contexts.by_unit = needs & SWZ_NEEDS_UNITS;
 }
 
 static void add_thread(struct result *result, struct swz_binding *binding,
@@ -726,6 +727,7 @@ static struct swz_section new_section(const struct input *input, size_t index,
 		.profile_count = 1,
 		.part = 1,
 		.compensated = options->compensate,
+		.range = has_range(options) ? &options->range : NULL,
 	};
 }
 

@@ -5,7 +5,7 @@
 . "$TOP/tests/e2e/profiles.sh"
 
 need python3 perl
-need_targets pages libnames.so contexts
+need_targets pages libnames.so contexts exceptions tailcalls fibers
 chromium=
 for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
 	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
@@ -13,33 +13,44 @@ for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
 done
 [ -n "$chromium" ] || skip 'needs chromium, which is not there'
 
-check() { # PROFILE WHAT...
-	timeout 300 python3 "$TOP/tests/html/check.py" "$DUMP" "$@" \
-		>"$TMP/check" 2>&1 || fail "$(cat "$TMP/check")"
-}
-
 # Two bytes of a name that are no UTF-8.
 cp "$TARGETS/libnames.so" "$TMP" || abort 'no library'
 perl -pi -e 's/invalid_XX_bytes/invalid_\xff\xfe_bytes/g' "$TMP/libnames.so"
+
+record() { # PROFILE OPTION... -- TARGET [ARG...]
+	local profile=$1
+	shift
+	LD_LIBRARY_PATH=$TMP "$RUN" -o "$TMP/$profile" "$@" >"$TMP/out" ||
+		fail "$profile: status $?"
+}
 SCOPE=(-M pages -M libnames.so -M 'libgcc_s*')
-LD_LIBRARY_PATH=$TMP "$RUN" "${SCOPE[@]}" -o "$TMP/profile" "$TARGETS/pages" \
-	>"$TMP/out" || fail "pages: status $?"
-
-it 'shows what the other formats say'
-if [ -n "${TEST_TIMING:-}" ]; then
-	check "$TMP/profile" table neighbours search hostile
-else
-	check "$TMP/profile" table sorting neighbours lines search chart threads \
-		down up notes hostile themes
+record profile "${SCOPE[@]}" -- "$TARGETS/pages"
+record sampled --timing sampled -M pages -- "$TARGETS/pages" 300000
+record folded --max-memory 1M -M contexts -- "$TARGETS/contexts"
+wanted=(
+	profile table neighbours search hostile :
+	sampled table sampled :
+	folded folded
+)
+if [ -z "${TEST_TIMING:-}" ]; then
+	record trace -m trace "${SCOPE[@]}" -- "$TARGETS/pages"
+	record exceptions -m trace -M exceptions -- "$TARGETS/exceptions" next
+	record jumps -m trace -M tailcalls -- "$TARGETS/tailcalls" mutual 1000
+	record fibers -m trace -M fibers -- "$TARGETS/fibers" switch asm 10 20
+	wanted+=(
+		: profile sorting lines chart threads down up notes themes
+		: profile --notrace=twice --hide=catcher table down
+		: trace table timeline threads search hostile
+		: trace --no-compensate table neighbours range
+		: trace --from=25% --to=99.9% table
+		: exceptions whole
+		: jumps whole
+		: fibers whole
+	)
 fi
-
-it 'shows the standard error of estimates'
-"$RUN" --timing sampled -M pages -o "$TMP/sampled" "$TARGETS/pages" 300000 >"$TMP/out"
-check "$TMP/sampled" table sampled
-
-it 'tells of folded contexts'
-"$RUN" -M contexts --max-memory 1M -o "$TMP/folded" "$TARGETS/contexts" >"$TMP/out"
-check "$TMP/folded" folded
+it 'shows what the other formats say'
+timeout 500 python3 "$TOP/tests/html/check.py" "$DUMP" "${wanted[@]}" \
+	>"$TMP/check" 2>&1 || fail "$(cat "$TMP/check")"
 
 it 'is named after the process'
 capture "$DUMP" -f html "$TMP/profile"

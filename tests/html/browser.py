@@ -231,7 +231,10 @@ class Browser:
 
     def type(self, text):
         for letter in text:
-            self.key(letter, letter)
+            self.call('Input.dispatchKeyEvent', type='keyDown', key=letter,
+                      text=letter)
+            self.call('Input.dispatchKeyEvent', type='keyUp', key=letter)
+        self.settle()
 
     def center(self, selector):
         """Where an element is, in the window."""

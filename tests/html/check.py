@@ -2,8 +2,10 @@
 """Opens pages of `swizzle-dump -f html` in headless Chromium, works with them
 as a person does, and compares what they show with the other formats.
 
-    check.py DUMP PROFILE WHAT...     with WHAT one of the functions below
+    check.py DUMP PROFILE [--OPTION...] WHAT... [: PROFILE ...]
 
+with WHAT one of the functions below, and OPTIONs for all that DUMP makes. What
+follows a colon is another page, in the same browser.
 Prints what is wrong; exits 1 then."""
 
 import collections
@@ -40,11 +42,12 @@ def close(expected, actual, slack, what):
 # ---- what other formats say ----
 
 class Profile:
-    def __init__(self, dump, path):
-        self.dump, self.path = dump, path
+    def __init__(self, dump, path, options=()):
+        self.dump, self.path, self.options = dump, path, options
 
     def run(self, *options):
-        done = subprocess.run([self.dump, '-q', *options, self.path],
+        done = subprocess.run([self.dump, '-q', *self.options, *options,
+                               self.path],
                               stdout=subprocess.PIPE, timeout=120, check=True)
         return done.stdout
 
@@ -77,12 +80,12 @@ class Profile:
         return [tuple(line.split()[:2]) for line in
                 block.splitlines()[1:] if re.match(r' +\d', line)]
 
-    def edges(self):
+    def edges(self, *options):
         """{caller: {callee: [calls, inclusive]}} of -f callgrind, by name"""
         edges = collections.defaultdict(lambda: collections.defaultdict(
             lambda: [0, 0]))
         names, caller, callee, calls = {}, None, None, None
-        for line in self.run('-o', '-').decode(
+        for line in self.run('-o', '-', *options).decode(
                 'utf-8', 'replace').splitlines():
             name = re.match(r'(c?fn)=\((\d+)\)(?: (.*))?$', line)
             if name:
@@ -110,9 +113,8 @@ ROWS = '''
 (async () => {
 	const body = document.querySelector('%s .body'), rows = new Map();
 	for (body.scrollTop = 0;; body.scrollTop += body.clientHeight) {
-		await new Promise(done => setTimeout(done, 0));
 		await new Promise(done => requestAnimationFrame(() =>
-			requestAnimationFrame(done)));
+			setTimeout(done, 0)));
 		for (const row of body.querySelectorAll('.row')) {
 			const name = row.querySelector('.name, b');
 			rows.set(Number(row.dataset.index), {
@@ -129,7 +131,8 @@ ROWS = '''
 			break;
 	}
 	body.scrollTop = 0;
-	await new Promise(done => setTimeout(done, 50));
+	await new Promise(done => requestAnimationFrame(() =>
+		setTimeout(done, 0)));
 	return [...rows].sort((a, b) => a[0] - b[0]).map(row => row[1]);
 })()
 '''
@@ -388,6 +391,8 @@ def check_threads(page, profile):
             for i, value in enumerate(row):
                 sums[key][i] += value
     equal(3, len(threads), 'threads')
+    page.click_on('[data-chart=flame]')
+    page.key('0')
     index = [name for _, name in threads].index('left')
     page.click_on('[data-thread="%d"]' % index)
     same_tables(dict(sums), page_table(page), 'without a thread')
@@ -562,28 +567,169 @@ def check_folded(page, profile):
         equal(int(folded), number(sentence[1]), 'folded calls')
 
 
+def head(page, tid):
+    """Where the head of a thread's lane is."""
+    return page.eval('''(() => {
+        const {chart} = swizzle;
+        const r = chart.canvas.getBoundingClientRect();
+        let y = 22 - chart.scroll;
+        for (const thread of chart.lanes()) {
+            if (thread.tid === %s)
+                return [r.x + 40, r.y + y + 8];
+            y += chart.laneHeight(thread);
+        }
+        })()''' % tid)
+
+
+def check_timeline(page, profile):
+    """the timeline has a lane for each thread, and boxes for the calls"""
+    page.click_on('[data-chart=timeline]')
+    tids = {name: tid for tid, name in profile.threads()}
+    extent = window(page)[1]
+    # room for all lanes
+    for tid in tids.values():
+        page.click(*head(page, tid))
+    page.click(*head(page, tids['left']))
+    choose(page, 'left')
+    page.key('f')
+    box = boxes(page, 'left')
+    equal(1, len(box), 'activations of left')
+    x, y = box[0]['x'] + box[0]['width'] / 2, box[0]['y'] + 9
+    page.move(x, y)
+    tip = page.eval("document.querySelector('#tip').innerText")
+    for part in ('left', 'this call', tids['left']):
+        if part not in tip:
+            fail('no %r in the tooltip %r' % (part, tip))
+    page.click(x, y, 2)
+    start, end = window(page)
+    raw = profile.table('--no-compensate')['left', 'pages'][2]
+    close(raw, end - start, 1, 'window after a double click')
+    # the calls in it, in the row below
+    found = boxes(page, 'twice')
+    if not 1 <= len(found) <= 100:
+        fail('%d boxes of twice, which is called 100 times' % len(found))
+    tops = {box['y'] for box in found}
+    equal({boxes(page, 'left')[0]['y'] + 19}, tops, 'row of what it calls')
+    page.click(*head(page, tids['left']))
+    equal([], boxes(page, 'twice'), 'boxes in a lane that is folded')
+    page.click(*head(page, tids['left']))
+    page.key('Escape')
+    page.key('0')
+    equal([0, extent], window(page), 'window after 0')
+    for tid in tids.values():
+        if tid != tids['left']:
+            page.click(*head(page, tid))
+
+
+def check_range(page, profile):
+    """what is counted in a range of time is what happened in it"""
+    page.click_on('[data-chart=timeline]')
+    chosen = page.eval("(() => { const r = swizzle.chart.canvas"
+                       ".getBoundingClientRect();"
+                       " return [r.x, r.y, r.width]; })()")
+    x, y, width = chosen
+    tid = {name: tid for tid, name in profile.threads()}['left']
+    choose(page, 'left')
+    page.key('f')
+    page.key('Escape')
+    for low, high, shift in ((0.3, 0.5, False), (0.45, 0.9, True)):
+        page.drag(x + low * width, y + (60 if shift else 8),
+                  x + high * width, y + (60 if shift else 8), shift)
+        title = page.eval("document.querySelector('#range').title")
+        start, end = [number(part) for part in title.split(' to ')]
+        span = window(page)[1] - window(page)[0]
+        close((high - low) * span, end - start, 0.01 * span, 'length')
+        where = ('--from', '%.9f' % (start / 1e9), '--to',
+                 '%.9f' % (end / 1e9))
+        expected = profile.table(*where)
+        actual = page_table(page)
+        calls = 0
+        for key in set(expected) | set(actual):
+            one = expected.get(key, [0, 0, 0])
+            other = actual.get(key, [0, 0, 0])
+            calls += one[0]
+            equal(one[0], other[0], 'calls of %s, %s' % (key[0], where))
+            for i, what in ((1, 'self'), (2, 'inclusive')):
+                # rounding, by thread and function
+                close(one[i], other[i], 8, '%s time of %s, %s' % (
+                    what, key[0], where))
+        equal(True, calls > 0, 'some calls in the range')
+        edges = profile.edges(*where)
+        choose(page, 'leaf')
+        equal({caller: to['leaf'][0] for caller, to in edges.items()
+               if to['leaf'][0]},
+              {name: row[0] for name, row in
+               listed(page, '#callers').items() if row[0]},
+              'callers of leaf, %s' % (where,))
+        page.key('Escape')
+    whole = profile.table()
+    page.click_on('#range-clear')
+    same_tables(whole, page_table(page), 'the whole trace again')
+    # one thread of the range
+    page.key('r')
+    threads = [name for _, name in profile.threads()]
+    for index, name in enumerate(threads):
+        if name != 'left':
+            page.click_on('[data-thread="%d"]' % index)
+    title = page.eval("document.querySelector('#range').title")
+    start, end = [number(part) for part in title.split(' to ')]
+    expected = profile.table('--tid', tid, '--from', '%.9f' % (start / 1e9),
+                             '--to', '%.9f' % (end / 1e9))
+    actual = page_table(page)
+    for key in expected:
+        equal(expected[key][0], actual.get(key, [0])[0],
+              'calls of %s in one thread' % key[0])
+    page.key('Escape')
+    page.click_on('#threads-all')
+    page.key('0')
+    same_tables(whole, page_table(page), 'everything again')
+
+
+def check_whole(page, profile):
+    """what the events add up to is what the profile says"""
+    page.click_on('[data-chart=timeline]')
+    page.key('r')
+    expected = {key: row[0] for key, row in profile.table().items()
+                if row[0]}
+    actual = {key: row[0] for key, row in page_table(page).items() if row[0]}
+    same_tables(expected, actual, 'calls by events')
+    page.key('Escape')
+
+
 def check_merged(page, profile):
     """several processes are one page"""
     check_table(page, profile)
 
 
-def main():
+def check_page(page, directory, dump, path, words):
+    """one page"""
     global current
-    dump, path = sys.argv[1:3]
-    profile = Profile(dump, path)
+    options = [word for word in words if word.startswith('--')]
+    profile = Profile(dump, path, options)
+    html = profile.page(directory)
+    page.requests.clear()
+    page.complaints.clear()
+    page.open(html)
+    for what in words[len(options):]:
+        check = globals()['check_' + what]
+        current = '%s %s, %s' % (os.path.basename(path), ' '.join(options),
+                                 check.__doc__.splitlines()[0])
+        try:
+            check(page, profile)
+        except (browser.Error, IndexError, KeyError) as error:
+            fail('%s: %s' % (type(error).__name__, error))
+    current = check_quiet.__doc__
+    check_quiet(page, html)
+
+
+def main():
+    dump, words = sys.argv[1], sys.argv[2:]
     with tempfile.TemporaryDirectory() as directory:
         with browser.Browser() as page:
-            html = profile.page(directory)
-            page.open(html)
-            for what in sys.argv[3:]:
-                check = globals()['check_' + what]
-                current = check.__doc__.splitlines()[0]
-                try:
-                    check(page, profile)
-                except (browser.Error, IndexError, KeyError) as error:
-                    fail('%s: %s' % (type(error).__name__, error))
-            current = check_quiet.__doc__
-            check_quiet(page, html)
+            while words:
+                end = words.index(':') if ':' in words else len(words)
+                check_page(page, directory, dump, words[0], words[1:end])
+                words = words[end + 1:]
     return 1 if failures else 0
 
 

@@ -1,0 +1,427 @@
+// The timeline: a lane for each thread, in it a row for each depth of calls, a
+// box for each activation. Those narrower than a pixel are drawn as one.
+
+const LANE_GAP = 6;
+
+class Timeline extends Chart {
+	constructor(app) {
+		super(app);
+		this.chooses = true; // a range of time, by a drag
+		this.folded = new Set(); // threads that show no more than a row
+		this.pending = null;
+	}
+
+	extent() {
+		return this.model.last - this.model.first;
+	}
+
+	lanes() {
+		return this.model.shownThreads().filter(thread => thread.trace);
+	}
+
+	laneHeight(thread) {
+		return ROW * (1 + (this.folded.has(thread.index) ? 1 :
+			thread.trace.deepest)) + LANE_GAP;
+	}
+
+	height() {
+		return this.lanes().reduce((sum, thread) => sum +
+			this.laneHeight(thread), RULER);
+	}
+
+	// Values count from the beginning of everything.
+	time(value) {
+		return value + this.model.first;
+	}
+
+	paint(context, width, height) {
+		let top = RULER - this.scroll;
+
+		this.left = this.time(this.from);
+		this.scale = width / this.span();
+		for (const thread of this.lanes()) {
+			const bottom = top + this.laneHeight(thread);
+
+			if (bottom > RULER && top < height)
+				this.paintLane(context, thread, top, width, height);
+			top = bottom;
+		}
+		this.paintRuler(context, width, (at, step) => tick(at, step));
+		this.paintRange(context, width, height);
+	}
+
+	paintLane(context, thread, top, width, height) {
+		const {colours} = this.app;
+		const {trace} = thread;
+		const folded = this.folded.has(thread.index);
+		const x0 = this.x(thread.start), x1 = this.x(thread.end);
+
+		context.fillStyle = colours.raised;
+		context.fillRect(0, top, width, ROW - 1);
+		context.fillStyle = colours.faint;
+		context.fillRect(x0, top + ROW - 4, Math.max(x1 - x0, 1), 2);
+		context.fillStyle = colours.text;
+		context.fillText(`${folded ? '▸' : '▾'} ` +
+			this.app.threadName(thread), 6, top + ROW / 2 - 1);
+		const rows = folded ? Math.min(1, trace.deepest) : trace.deepest;
+
+		for (let row = 0; row < rows; row++) {
+			const y = top + (row + 1) * ROW;
+
+			if (y > height)
+				break;
+			if (y > RULER - ROW)
+				this.paintRow(context, thread, row, y, width);
+		}
+	}
+
+	x(time) {
+		return (time - this.left) * this.scale;
+	}
+
+	paintRow(context, thread, row, y, width) {
+		const {trace, nodes} = thread;
+		const {byDepth, start, end, node} = trace;
+		const last = trace.rows[row + 1];
+		const right = this.left + this.span();
+		const pixel = 1 / this.scale;
+		let at = firstEndingAfter(trace, row, this.left);
+		let run = null; // narrow ones of one colour, next to each other
+
+		const flush = () => {
+			if (!run)
+				return;
+			context.globalAlpha = run.faint ? 0.22 : 1;
+			context.fillStyle = run.colour;
+			context.fillRect(run.from, y, run.to - run.from, ROW - 1);
+			context.globalAlpha = 1;
+			run = null;
+		};
+
+		while (at < last && start[byDepth[at]] < right) {
+			const i = byDepth[at];
+			const from = (start[i] - this.left) * this.scale;
+			const to = (end[i] - this.left) * this.scale;
+
+			if (to - from >= 1.5) {
+				const fn = nodes.fn[node[i]];
+
+				flush();
+				this.box(context, from, y, to - from, fn,
+					this.app.label(fn), this.colour(thread, fn),
+					{thread, at: i});
+				at++;
+				continue;
+			}
+			const cell = Math.floor(from);
+			let next = this.gallop(trace, at, last,
+				this.left + (cell + 1) * pixel);
+
+			// only the last of them can be wider than that
+			if (next > at + 1 && end[byDepth[next - 1]] -
+				start[byDepth[next - 1]] >= 1.5 * pixel)
+				next--;
+			const end1 = Math.max(cell + 1, Math.ceil(
+				(end[byDepth[next - 1]] - this.left) * this.scale));
+
+			run = this.extend(run, flush, thread, at, next, cell, end1);
+			at = next;
+		}
+		flush();
+	}
+
+	// The first activation from AT on that begins at TIME or later.
+	gallop(trace, at, last, time) {
+		const {byDepth, start} = trace;
+		let step = 1;
+
+		while (at + step < last && start[byDepth[at + step]] < time)
+			step *= 2;
+		return firstStartingAt(trace, at + (step >> 1) + (step > 1 ? 0 : 1),
+			Math.min(at + step, last), time);
+	}
+
+	// One pixel more, with the activations AT to NEXT.
+	extend(run, flush, thread, at, next, from, to) {
+		const {matches} = this.model;
+		const {trace, nodes} = thread;
+		let fn = nodes.fn[trace.node[trace.byDepth[at]]];
+		let isFound = false;
+
+		for (let i = at; matches && !isFound && i < Math.min(next, at + 64);
+			i++)
+			isFound = matches[nodes.fn[trace.node[trace.byDepth[i]]]];
+		const colour = isFound ? this.app.colours.found :
+			this.colour(thread, fn);
+		const faint = Boolean(matches && !isFound);
+
+		if (run && run.colour === colour && run.faint === faint &&
+			run.to >= from) {
+			run.to = to;
+			return run;
+		}
+		flush();
+		return {from, to, colour, faint};
+	}
+
+	colour(thread, fn) {
+		const {colours} = this.app;
+
+		return colours.mode === 'thread' ? colours.ofThread(thread.index) :
+			colours.ofFunction(fn);
+	}
+
+	paintRange(context, width, height) {
+		const {colours} = this.app;
+		const range = this.pending || this.model.range;
+
+		if (!range)
+			return;
+		const x0 = this.x(range[0]), x1 = this.x(range[1]);
+
+		context.globalAlpha = 0.55;
+		context.fillStyle = colours.back;
+		context.fillRect(0, RULER, Math.max(x0, 0), height);
+		context.fillRect(x1, RULER, Math.max(width - x1, 0), height);
+		context.globalAlpha = 0.25;
+		context.fillStyle = colours.accent;
+		context.fillRect(x0, 0, x1 - x0, RULER);
+		context.globalAlpha = 1;
+		context.fillRect(x0, 0, 1, height);
+		context.fillRect(x1 - 1, 0, 1, height);
+	}
+
+	// ---- the range ----
+
+	// A drag: from A to B; when it is DONE, what happened then is counted.
+	choose(a, b, done) {
+		const low = clamp(Math.min(a, b), 0, this.extent());
+		const high = clamp(Math.max(a, b), 0, this.extent());
+
+		this.pending = [this.time(Math.round(low)),
+			this.time(Math.round(high))];
+		this.app.showRange(this.pending);
+		if (done) {
+			const range = this.pending;
+
+			this.pending = null;
+			this.app.setRange(range);
+		} else {
+			this.draw();
+		}
+	}
+
+	// ---- what is where ----
+
+	laneAt(y) {
+		let top = RULER - this.scroll;
+
+		for (const thread of this.lanes()) {
+			const bottom = top + this.laneHeight(thread);
+
+			if (y < bottom)
+				return {thread, row: Math.floor((y - top) / ROW) - 1};
+			top = bottom;
+		}
+		return null;
+	}
+
+	// {thread, at}: an activation, or at -1 for the head of a lane; or null.
+	at(x, y) {
+		const lane = y < RULER ? null : this.laneAt(y);
+
+		if (!lane || lane.row >= lane.thread.trace.deepest)
+			return null;
+		const {thread, row} = lane;
+
+		if (row < 0)
+			return {thread, at: -1};
+		if (this.folded.has(thread.index) && row > 0)
+			return null;
+		const {trace} = thread;
+		const time = this.time(this.toValue(x));
+		const slack = 1.5 * this.span() / this.view().width;
+		const at = firstEndingAfter(trace, row, time - slack);
+
+		// the first of those within a pixel or two, or what is there
+		for (let i = at; i < Math.min(at + 3, trace.rows[row + 1]); i++) {
+			const found = trace.byDepth[i];
+
+			if (trace.start[found] <= time && trace.end[found] >= time)
+				return {thread, at: found};
+		}
+		if (at < trace.rows[row + 1] &&
+			trace.start[trace.byDepth[at]] <= time + slack)
+			return {thread, at: trace.byDepth[at]};
+		return null;
+	}
+
+	fnOf({thread, at}) {
+		return at < 0 ? -1 : thread.nodes.fn[thread.trace.node[at]];
+	}
+
+	// A click on the head of a lane folds it.
+	clicked(item) {
+		if (!item || item.at >= 0)
+			return false;
+		const {index} = item.thread;
+
+		if (!this.folded.delete(index))
+			this.folded.add(index);
+		this.draw();
+		return true;
+	}
+
+	zoomTo({thread, at}) {
+		if (at < 0)
+			this.glide(thread.start - this.model.first,
+				thread.end - this.model.first);
+		else
+			this.glide(thread.trace.start[at] - this.model.first,
+				thread.trace.end[at] - this.model.first);
+	}
+
+	// The longest activation of a function.
+	reveal(fn) {
+		let best = null, longest = -1;
+
+		for (const thread of this.lanes()) {
+			const {trace, nodes} = thread;
+
+			for (let i = 0; i < trace.count; i++)
+				if (nodes.fn[trace.node[i]] === fn &&
+					trace.end[i] - trace.start[i] > longest) {
+					best = {thread, at: i};
+					longest = trace.end[i] - trace.start[i];
+				}
+		}
+		if (!best)
+			return;
+		const {thread, at} = best;
+		const {start, end, depth} = thread.trace;
+		let y = RULER + (1 + depth[at]) * ROW;
+
+		this.folded.delete(thread.index);
+		for (const lane of this.lanes()) {
+			if (lane === thread)
+				break;
+			y += this.laneHeight(lane);
+		}
+		const {height} = this.view();
+
+		if (y < this.scroll + RULER || y > this.scroll + height - 2 * ROW)
+			this.scrollTo(y - height / 2);
+		this.glide(start[at] - this.model.first - 2 * longest,
+			end[at] - this.model.first + 2 * longest);
+	}
+
+	describe({thread, at}) {
+		if (at < 0)
+			return {
+				title: this.app.threadName(thread),
+				rows: [
+					['from', duration(thread.start -
+						this.model.first)],
+					['to', duration(thread.end -
+						this.model.first)],
+					['calls', grouped(thread.trace.count)],
+				],
+			};
+		const {trace} = thread;
+		const fn = this.fnOf({thread, at});
+		const time = trace.end[at] - trace.start[at];
+		const rows = [
+			['this call', ''],
+			['thread', this.app.threadName(thread)],
+			['at', duration(trace.start[at] - this.model.first)],
+			['time', duration(time)],
+		];
+		const self = this.selfOf(trace, at);
+
+		if (self !== null)
+			rows.push(['self', `${duration(self)}, ` +
+				percent(self, time)]);
+		if (trace.flags[at] & UNWOUND)
+			rows.push(['ended by', 'an exception']);
+		return {fn, title: this.model.catalog.name[fn], rows};
+	}
+
+	// Less what it called; null where that would take long to add up.
+	selfOf(trace, at) {
+		const row = trace.depth[at] + 1;
+		let self = trace.end[at] - trace.start[at];
+
+		if (row >= trace.deepest)
+			return self;
+		const low = firstEndingAfter(trace, row, trace.start[at]);
+		const high = firstStartingAt(trace, low, trace.rows[row + 1],
+			trace.end[at]);
+
+		if (high - low > 200000)
+			return null;
+		for (let i = low; i < high; i++)
+			self -= trace.end[trace.byDepth[i]] -
+				trace.start[trace.byDepth[i]];
+		return Math.max(0, self);
+	}
+
+	// How deep the calls are in each pixel, all threads one over the other.
+	paintMap(context, width, height) {
+		const lanes = this.lanes();
+		const each = (height - 4) / Math.max(lanes.length, 1);
+		const scale = width / (this.extent() || 1);
+
+		context.fillStyle = this.app.colours.accent;
+		lanes.forEach((thread, index) => {
+			const {trace} = thread;
+			const rows = Math.min(trace.deepest, 64);
+			const top = 2 + index * each;
+
+			context.globalAlpha = 0.3;
+			for (let row = 0; row < rows; row++) {
+				const bottom = top + each - 1;
+				const part = (each - 1) * (row + 1) / rows;
+
+				this.paintMapRow(context, trace, row, scale,
+					bottom - part, part);
+			}
+		});
+		context.globalAlpha = 1;
+	}
+
+	paintMapRow(context, trace, row, scale, y, height) {
+		const {byDepth, start, end} = trace;
+		const {first} = this.model;
+		const last = trace.rows[row + 1];
+		const x = times => at => (times[byDepth[at]] - first) * scale;
+		const begins = x(start), ends = x(end);
+		let at = trace.rows[row];
+
+		while (at < last) {
+			const from = Math.floor(begins(at));
+			let to = Math.max(from + 1, Math.ceil(ends(at)));
+
+			// those that begin no more than a pixel further on
+			for (at++; at < last && begins(at) <= to + 1;) {
+				at = this.gallop(trace, at, last,
+					first + (to + 1) / scale);
+				to = Math.max(to + 1, Math.ceil(ends(at - 1)));
+			}
+			context.fillRect(from, y, to - from, height);
+		}
+	}
+
+	changed() {
+		this.draw();
+	}
+}
+
+// A time on the ruler, as exact as the steps are.
+function tick(ns, step) {
+	const [unit, name] = UNITS.find(([size]) => ns >= size) ||
+		UNITS[UNITS.length - 1];
+	const digits = Math.max(0, Math.min(9, Math.ceil(
+		Math.log10(unit / step) - 1e-9)));
+
+	return ns ? (ns / unit).toFixed(digits) + '\u202f' + name : '0';
+}
