@@ -5,8 +5,9 @@
 
 need_built "$RUN" "$DUMP" "$LIBSWIZZLE"
 
-# All of them; the names are the first words of the list.
-FORMATS=$("$DUMP" -f help | awk '{ print $1 }')
+# The names are the first words of the list; those that show events are for
+# traces only.
+FORMATS=$("$DUMP" -f help | awk "!/ a trace's events/"' { print $1 }')
 
 need_targets() { # NAME...: skips the test where `make tests` was not run
 	local name
