@@ -103,7 +103,7 @@ TARGET_SRC  := $(wildcard tests/targets/*.c tests/targets/*.cc \
 HEADERS     := $(wildcard include/*.h include/*/*.h)
 MAN_SRC     := $(wildcard man/*.1)
 SCRIPTS     := $(wildcard scripts/*) src/html/assemble .ci/run tests/run tests/run-unit \
-	       tests/bench/run tests/bench/startup $(wildcard tests/e2e/*.sh)
+	       tests/bench/run tests/bench/startup tests/bench/dump $(wildcard tests/e2e/*.sh)
 
 offline = $(patsubst %,$(B)/obj/offline/%.o,$(basename $(1)))
 target  = $(patsubst %,$(B)/obj/target/%.o,$(basename $(1)))
@@ -365,6 +365,14 @@ bench-html: all			## how long the page of a trace takes to open, and its memory
 .PHONY: bench-startup
 bench-startup: all		## measure what the start of a program costs
 	tests/bench/startup
+
+$(B)/test/bench/large_profile: $(B)/obj/offline/tests/bench/large_profile.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^
+
+.PHONY: bench-dump
+bench-dump: tools $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a profile of a million contexts
+	tests/bench/dump
 
 # --- format and lint ---------------------------------------------------------
 

@@ -45,25 +45,43 @@ struct sums {
 	struct function_ticks *functions;
 	size_t function_count;
 	size_t function_capacity;
-	struct swz_map function_index;
+	uint32_t *function_index; /* per function of the catalog: 1 + index;
+				   * 0: none */
+	size_t indexed;
 	struct edge_ticks *edges;
 	size_t edge_count;
 	size_t edge_capacity;
 	struct swz_map edge_index;
+	bool with_edges;
 };
+
+/* Functions are added to the catalog while nodes are added. */
+static void extend_index(struct sums *sums)
+{
+	size_t count = sums->binding->catalog->function_count;
+
+	count += count / 2;
+	sums->function_index = swz_reallocate(sums->function_index, count,
+					      sizeof(*sums->function_index));
+	while (sums->indexed < count)
+		sums->function_index[sums->indexed++] = 0;
+}
 
 static struct function_ticks *function_sum(struct sums *sums, uint32_t function)
 {
-	uint32_t *found = swz_map_at(&sums->function_index, function, 0);
+	uint32_t *found;
 
-	if (*found == SWZ_MAP_NONE) {
+	if (function >= sums->indexed)
+		extend_index(sums);
+	found = &sums->function_index[function];
+	if (!*found) {
 		swz_grow(&sums->functions, &sums->function_capacity,
 			 sums->function_count, sizeof(*sums->functions));
-		*found = (uint32_t)sums->function_count++;
-		sums->functions[*found] = (struct function_ticks){
-			.function = function};
+		sums->functions[sums->function_count++] =
+			(struct function_ticks){.function = function};
+		*found = (uint32_t)sums->function_count;
 	}
-	return &sums->functions[*found];
+	return &sums->functions[*found - 1];
 }
 
 static struct edge_ticks *edge_sum(struct sums *sums, uint32_t caller,
@@ -156,9 +174,10 @@ static uint32_t take_folded(struct sums *sums, const struct swz_tree_node *node,
 	sum->taken = swz_add(sum->taken, swz_add(node->ticks, cost));
 	if (node->folded_caller == SWZ_INDEX_NONE && !is_hidden(node)) {
 		/* a viewer has to see that it is called by somebody */
-		edge_sum(sums, SWZ_CATALOG_OUTSIDE, SWZ_CATALOG_UNKNOWN,
-			 SWZ_PLACE_UNKNOWN)
-			->calls = 1;
+		if (sums->with_edges)
+			edge_sum(sums, SWZ_CATALOG_OUTSIDE, SWZ_CATALOG_UNKNOWN,
+				 SWZ_PLACE_UNKNOWN)
+				->calls = 1;
 		function_sum(sums, SWZ_CATALOG_UNKNOWN);
 		caller = SWZ_CATALOG_UNKNOWN;
 	}
@@ -173,16 +192,24 @@ static int64_t compensate_one(const struct swz_tree *tree, int64_t ticks)
 	return ticks > cost ? ticks - cost : ticks ? 1 : 0;
 }
 
+static void add_edge(struct sums *sums, const struct swz_tree_node *node,
+		     uint32_t caller, uint32_t callee, int64_t inclusive)
+{
+	uint32_t place = swz_binding_place(sums->binding, node->call_site,
+					   caller);
+	struct edge_ticks *edge = edge_sum(sums, caller, callee, place);
+
+	edge->calls = swz_add_count(edge->calls, node->calls);
+	edge->inclusive = swz_add(edge->inclusive, inclusive);
+}
+
 static void add_call(struct sums *sums, const struct swz_tree_node *node,
 		     uint32_t caller)
 {
 	const struct swz_tree *tree = sums->tree;
 	uint32_t callee = catalog_function(sums, node);
-	uint32_t place = swz_binding_place(sums->binding, node->call_site,
-					   caller);
 	int64_t inclusive = swz_tree_inclusive(tree, node);
 	struct function_ticks *sum = function_sum(sums, callee);
-	struct edge_ticks *edge = edge_sum(sums, caller, callee, place);
 	int64_t min = compensate_one(tree, node->min_ticks);
 	int64_t max = compensate_one(tree, node->max_ticks);
 
@@ -193,8 +220,8 @@ static void add_call(struct sums *sums, const struct swz_tree_node *node,
 		sum->min = min;
 	if (max > sum->max)
 		sum->max = max;
-	edge->calls = swz_add_count(edge->calls, node->calls);
-	edge->inclusive = swz_add(edge->inclusive, inclusive);
+	if (sums->with_edges)
+		add_edge(sums, node, caller, callee, inclusive);
 	if (&tree->nodes[node->context] != node ||
 	    node->outer_ticks != node->ticks)
 		mark_recursive(sums, callee);
@@ -401,7 +428,9 @@ static void flush_edges(struct swz_report *report, struct sums *sums,
 void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 		    const struct swz_tree *tree)
 {
-	struct sums sums = {.binding = binding, .tree = tree};
+	struct sums sums = {.binding = binding,
+			    .tree = tree,
+			    .with_edges = !report->without_edges};
 	int64_t total;
 
 	find_shown(&sums);
@@ -422,7 +451,7 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	free(sums.shown);
 	free(sums.functions);
 	free(sums.edges);
-	swz_map_free(&sums.function_index);
+	free(sums.function_index);
 	swz_map_free(&sums.edge_index);
 }
 

@@ -39,6 +39,8 @@ struct swz_report {
 	size_t edge_count;
 	size_t edge_capacity;
 	struct swz_map edge_index;
+	bool without_edges; /* to be set if nobody wants them; they take most of
+			     * the work */
 	size_t thread_count;
 	bool sampled; /* times are estimates, in some thread at least */
 	int64_t total_ns;

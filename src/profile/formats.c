@@ -37,7 +37,7 @@ static const struct swz_format formats[] = {
 		.name = "callgrind",
 		.description =
 			"for KCachegrind and callgrind_annotate (default)",
-		.needs = SWZ_NEEDS_LINES,
+		.needs = SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES,
 		.prefix = "callgrind.out.",
 		.suffix = "",
 		.section = write_callgrind,
@@ -92,6 +92,7 @@ static const struct swz_format formats[] = {
 		.name = "dot",
 		.description = "the call graph for graphviz, coloured by cost",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_LIMIT,
+		.needs = SWZ_NEEDS_EDGES,
 		.section = swz_write_dot,
 	},
 	{
@@ -105,7 +106,7 @@ static const struct swz_format formats[] = {
 	{
 		.name = "json",
 		.description = "functions, calls and contexts for programs",
-		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES,
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES,
 		.begin = swz_begin_json,
 		.section = swz_write_json,
 		.end = swz_end_json,
@@ -114,7 +115,8 @@ static const struct swz_format formats[] = {
 		.name = "html",
 		.description = "a page for a browser, in one file",
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_PLACES |
-			 SWZ_NEEDS_LINES | SWZ_NEEDS_THREADS | SWZ_NEEDS_UNITS,
+			 SWZ_NEEDS_LINES | SWZ_NEEDS_THREADS | SWZ_NEEDS_UNITS |
+			 SWZ_NEEDS_EDGES,
 		.prefix = "swizzle.",
 		.suffix = ".html",
 		.begin = swz_html_begin,

@@ -75,7 +75,8 @@ enum swz_format_needs {
 	SWZ_NEEDS_PLACES = 4,  /* contexts are told apart by the place of calls
 				*/
 	SWZ_NEEDS_THREADS = 8, /* a section per thread */
-	SWZ_NEEDS_UNITS = 16   /* contexts of a trace's nodes: see contexts.h */
+	SWZ_NEEDS_UNITS = 16,  /* contexts of a trace's nodes: see contexts.h */
+	SWZ_NEEDS_EDGES = 32   /* of the report */
 };
 
 struct swz_format {

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 
 #include "profile/arith.h"
-#include "profile/map.h"
 #include "profile/memory.h"
 #include "profile/progress.h"
 #include "profile/tree_events.h"
+#include "profile/unit_index.h"
 
 #define NONE SWZ_INDEX_NONE
 
@@ -27,8 +27,7 @@ struct builder {
 	struct swz_profile *profile;
 	const struct swz_profile_thread *thread;
 	const struct swz_range *range; /* NULL: all */
-	struct swz_map by_unit;        /* (unit, 0) to index into nodes */
-	size_t capacity;
+	struct swz_unit_index units;   /* of nodes */
 	uint32_t *preorder;   /* per node: position, NONE if unreachable */
 	uint32_t *last_below; /* per node: position of its last descendant */
 };
@@ -42,11 +41,31 @@ static bool is_context(const struct swz_tree *tree, uint32_t index)
 
 static struct swz_tree_node *append(struct builder *builder)
 {
-	struct swz_tree *tree = builder->tree;
+	return &builder->tree->nodes[builder->tree->count++];
+}
 
-	swz_grow(&tree->nodes, &builder->capacity, tree->count,
-		 sizeof(*tree->nodes));
-	return &tree->nodes[tree->count++];
+/* Makes room for all slots there are. */
+static void make_room(struct builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	size_t count = 1, i;
+
+	for (i = 0; i < thread->span_count; i++)
+		count += thread->spans[i].count;
+	builder->tree->nodes = swz_allocate(count,
+					    sizeof(struct swz_tree_node));
+	builder->units.root = thread->record.root;
+	if (thread->span_count) {
+		const struct swz_node_span *last =
+			&thread->spans[thread->span_count - 1];
+
+		/* spans are sorted */
+		builder->units.first = thread->spans[0].unit;
+		builder->units.count = (size_t)last->unit + last->count -
+				       builder->units.first;
+	}
+	builder->units.items = swz_allocate(builder->units.count,
+					    sizeof(uint32_t));
 }
 
 static void collect_root(struct builder *builder)
@@ -61,7 +80,6 @@ static void collect_root(struct builder *builder)
 		.ticks = (int64_t)total,
 		.outer_ticks = (int64_t)total,
 	};
-	*swz_map_at(&builder->by_unit, thread->record.root, 0) = SWZ_TREE_ROOT;
 }
 
 /* A sum of times, with the activations that are open ended at EXIT, the
@@ -205,9 +223,9 @@ static void collect_slot(struct builder *builder, uint32_t unit)
 		builder->tree->dropped_nodes++;
 		return;
 	}
-	*swz_map_at(&builder->by_unit, unit,
-		    0) = (uint32_t)builder->tree->count;
 	node = append(builder);
+	builder->units.items[unit - builder->units.first] =
+		(uint32_t)builder->tree->count;
 	*node = (struct swz_tree_node){
 		.id = slot->function,
 		.unit = unit,
@@ -236,7 +254,7 @@ static void collect_unwound(struct builder *builder)
 
 	for (i = 0; i < thread->unwound_count; i++) {
 		const struct swz_profile_unwound *u = &thread->unwound[i];
-		uint32_t index = swz_map_get(&builder->by_unit, u->node, 0);
+		uint32_t index = swz_unit_index(&builder->units, u->node);
 
 		if (index != NONE && index != SWZ_TREE_ROOT)
 			nodes[index].unwound = u->count;
@@ -252,9 +270,8 @@ static void resolve(struct builder *builder)
 	for (i = 1; i < tree->count; i++) {
 		struct swz_tree_node *node = &tree->nodes[i];
 
-		node->parent = swz_map_get(&builder->by_unit, node->parent, 0);
-		node->context = swz_map_get(&builder->by_unit, node->context,
-					    0);
+		node->parent = swz_unit_index(&builder->units, node->parent);
+		node->context = swz_unit_index(&builder->units, node->context);
 	}
 }
 
@@ -264,6 +281,7 @@ static void collect(struct builder *builder)
 	size_t i;
 	uint32_t j;
 
+	make_room(builder);
 	collect_root(builder);
 	for (i = 0; i < thread->span_count; i++) {
 		for (j = 0; j < thread->spans[i].count; j++)
@@ -272,7 +290,7 @@ static void collect(struct builder *builder)
 	}
 	collect_unwound(builder);
 	if (builder->range)
-		swz_tree_take_events(builder->tree, &builder->by_unit,
+		swz_tree_take_events(builder->tree, &builder->units,
 				     builder->profile, thread, builder->range);
 	resolve(builder);
 }
@@ -628,7 +646,7 @@ void swz_tree_build_range(struct swz_tree *tree, struct swz_profile *profile,
 	free(sums);
 	free(builder.preorder);
 	free(builder.last_below);
-	swz_map_free(&builder.by_unit);
+	free(builder.units.items);
 }
 
 void swz_tree_free(struct swz_tree *tree)

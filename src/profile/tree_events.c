@@ -21,7 +21,7 @@ struct activation {
 
 struct taking {
 	struct swz_tree *tree;
-	const struct swz_map *by_unit;
+	const struct swz_unit_index *units;
 	uint32_t *open; /* by function of the profile: its activations */
 	struct activation *stack;
 	size_t depth, capacity;
@@ -54,7 +54,7 @@ static uint32_t find(struct taking *taking, uint32_t unit)
 
 	if (taking->cache[at].unit != unit || !unit) {
 		taking->cache[at].unit = unit;
-		taking->cache[at].node = swz_map_get(taking->by_unit, unit, 0);
+		taking->cache[at].node = swz_unit_index(taking->units, unit);
 	}
 	return taking->cache[at].node;
 }
@@ -109,7 +109,8 @@ static void end(struct taking *taking, const struct swz_event *event)
 		node->min_ticks = ticks;
 }
 
-void swz_tree_take_events(struct swz_tree *tree, const struct swz_map *by_unit,
+void swz_tree_take_events(struct swz_tree *tree,
+			  const struct swz_unit_index *units,
 			  const struct swz_profile *profile,
 			  const struct swz_profile_thread *thread,
 			  const struct swz_range *range)
@@ -126,7 +127,7 @@ void swz_tree_take_events(struct swz_tree *tree, const struct swz_map *by_unit,
 		to = range->to;
 	clear(tree, to > from ? to - from : 0);
 	taking->tree = tree;
-	taking->by_unit = by_unit;
+	taking->units = units;
 	taking->open = swz_allocate(profile->function_count + 1,
 				    sizeof(*taking->open));
 	swz_events_show_hidden(events);

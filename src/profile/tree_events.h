@@ -3,12 +3,13 @@
 
 /* The costs of a tree's nodes by the events of a range of time. */
 
-#include "profile/map.h"
 #include "profile/tree.h"
+#include "profile/unit_index.h"
 
 /* Replaces calls and times of all nodes: those of the file by those of the
- * events in RANGE. BY_UNIT leads from (unit, 0) to nodes. */
-void swz_tree_take_events(struct swz_tree *tree, const struct swz_map *by_unit,
+ * events in RANGE. UNITS leads to the nodes. */
+void swz_tree_take_events(struct swz_tree *tree,
+			  const struct swz_unit_index *units,
 			  const struct swz_profile *profile,
 			  const struct swz_profile_thread *thread,
 			  const struct swz_range *range);

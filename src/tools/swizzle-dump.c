@@ -574,6 +574,7 @@ static void begin_result(struct result *result, const struct options *options)
 	unsigned int needs = options->format->needs;
 
 	*result = (struct result){.has_contexts = needs & SWZ_NEEDS_CONTEXTS};
+	result->report.without_edges = !(needs & SWZ_NEEDS_EDGES);
 	if (result->has_contexts)
 		swz_contexts_begin(&result->contexts, SWZ_CATALOG_OUTSIDE,
 				   needs & SWZ_NEEDS_PLACES);
