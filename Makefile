@@ -44,6 +44,8 @@ BINDIR     ?= $(PREFIX)/bin
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
+COMPDIR    ?= $(PREFIX)/share/bash-completion/completions
+PCDIR      ?= $(LIBDIR)/pkgconfig
 
 # --- flags -------------------------------------------------------------------
 
@@ -102,8 +104,10 @@ TARGET_SRC  := $(wildcard tests/targets/*.c tests/targets/*.cc \
 		 tests/targets/*.S)
 HEADERS     := $(wildcard include/*.h include/*/*.h)
 MAN_SRC     := $(wildcard man/*.1)
-SCRIPTS     := $(wildcard scripts/*) src/html/assemble .ci/run tests/run tests/run-unit \
-	       tests/bench/run tests/bench/startup tests/bench/dump $(wildcard tests/e2e/*.sh)
+COMPLETIONS := $(wildcard completions/*)
+SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
+	       tests/run tests/run-unit tests/bench/run tests/bench/startup \
+	       tests/bench/dump $(wildcard tests/e2e/*.sh)
 
 offline = $(patsubst %,$(B)/obj/offline/%.o,$(basename $(1)))
 target  = $(patsubst %,$(B)/obj/target/%.o,$(basename $(1)))
@@ -437,7 +441,7 @@ lint-sh:
 .PHONY: install uninstall
 install: all			## install under PREFIX (/usr/local), DESTDIR before it
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR) \
-		$(INCLUDEDIR)/swizzle $(MANDIR)/man1)
+		$(INCLUDEDIR)/swizzle $(MANDIR)/man1 $(COMPDIR) $(PCDIR))
 	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
 	sed 's|^swz_libdir=.*|swz_libdir=$(LIBDIR)|' $(B)/bin/swizzle-run \
 		>$(DESTDIR)$(BINDIR)/swizzle-run
@@ -447,14 +451,32 @@ install: all			## install under PREFIX (/usr/local), DESTDIR before it
 		install -m 644 include/$$header \
 			$(DESTDIR)$(INCLUDEDIR)/$$header || exit 1; done
 	install -m 644 $(MAN_SRC) $(DESTDIR)$(MANDIR)/man1
+	install -m 644 $(COMPLETIONS) $(DESTDIR)$(COMPDIR)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+		include/swizzle.pc.in >$(DESTDIR)$(PCDIR)/swizzle.pc
 
 uninstall:			## remove what install installed
 	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(TOOLS)) \
 		$(DESTDIR)$(BINDIR)/swizzle-run \
 		$(DESTDIR)$(LIBDIR)/libswizzle.so \
 		$(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(HEADERS)) \
-		$(patsubst man/%,$(DESTDIR)$(MANDIR)/man1/%,$(MAN_SRC))
+		$(patsubst man/%,$(DESTDIR)$(MANDIR)/man1/%,$(MAN_SRC)) \
+		$(patsubst completions/%,$(DESTDIR)$(COMPDIR)/%,$(COMPLETIONS)) \
+		$(DESTDIR)$(PCDIR)/swizzle.pc
 	-rmdir $(DESTDIR)$(INCLUDEDIR)/swizzle 2>/dev/null
+
+# --- package -----------------------------------------------------------------
+
+.PHONY: deb check-deb
+deb: all			## make a Debian package in build/
+	scripts/make-deb $(VERSION) $(B)
+
+check-deb: deb			## install that package in a minimal Debian root and try it (as root)
+	FRESH_FILE=$(B)/swizzle_$(VERSION)_amd64.deb scripts/check-fresh \
+		'apt-get -q update' \
+		'apt-get -q -y --no-install-recommends install /root/swizzle_*.deb' \
+		scripts/check-installed
 
 # --- the rest ----------------------------------------------------------------
 
