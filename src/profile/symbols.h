@@ -3,7 +3,8 @@
 
 /* Names and source lines of one module, from its file and whatever separate
  * debug file belongs to it (.gnu_debugdata, .gnu_debuglink, build-id
- * directories; never the network). Addresses are ELF virtual addresses. */
+ * directories; the servers in DEBUGINFOD_URLS, if that is set). Addresses are
+ * ELF virtual addresses. */
 
 #include <stdbool.h>
 #include <stddef.h>

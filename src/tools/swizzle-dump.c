@@ -101,6 +101,9 @@ static const char usage_text[] =
 	"                         name, min or max\n"
 	"      --percent-limit P  leave out what is below P percent\n"
 	"      --bottom-up        tree: each function with its callers\n"
+	"      --no-debuginfod    do not ask the servers in DEBUGINFOD_URLS "
+	"for\n"
+	"                         debug information\n"
 	"  -q, --quiet            no warnings\n"
 	"  -V, --version\n"
 	"  -h, --help\n";
@@ -224,7 +227,8 @@ enum long_option {
 	OPTION_BOTTOM_UP,
 	OPTION_TID,
 	OPTION_FROM,
-	OPTION_TO
+	OPTION_TO,
+	OPTION_NO_DEBUGINFOD
 };
 
 static const struct option long_options[] = {
@@ -242,6 +246,7 @@ static const struct option long_options[] = {
 	{"tid", required_argument, NULL, OPTION_TID},
 	{"from", required_argument, NULL, OPTION_FROM},
 	{"to", required_argument, NULL, OPTION_TO},
+	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
 	{"sort", required_argument, NULL, 's'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"version", no_argument, NULL, 'V'},
@@ -316,6 +321,10 @@ static void take_option(struct options *options, int option, const char *value)
 		break;
 	case OPTION_NO_COMPENSATE:
 		options->compensate = false;
+		break;
+	case OPTION_NO_DEBUGINFOD:
+		/* libdw asks no server then */
+		unsetenv("DEBUGINFOD_URLS");
 		break;
 	case OPTION_DEMANGLE:
 		options->demangle = parse_demangle(value);
@@ -1003,8 +1012,7 @@ int main(int argc, char **argv)
 	struct input input = {0};
 	int status;
 
-	signal(SIGPIPE, SIG_IGN);    /* a write says EPIPE instead */
-	unsetenv("DEBUGINFOD_URLS"); /* no network */
+	signal(SIGPIPE, SIG_IGN); /* a write says EPIPE instead */
 	parse_options(&options, argc, argv);
 	swz_progress_allow(!options.quiet);
 	read_inputs(&input, &options, argv + optind, argc - optind);

@@ -1,0 +1,65 @@
+# shellcheck shell=bash
+# What `make install` puts in its place: programs that find each other there,
+# what other programs look for, and completions that know the options.
+. "${BASH_SOURCE%/*}/lib.sh"
+need_built "$RUN" "$DUMP" "$LIBSWIZZLE"
+need make
+
+unset MAKEFLAGS MAKELEVEL
+capture make -s -C "$TOP" install DESTDIR="$TMP/root" PREFIX="$TMP/prefix"
+assert_status 0
+prefix=$TMP/root$TMP/prefix
+
+it 'swizzle.pc'
+if command -v pkg-config >/dev/null; then
+	query() {
+		PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "$@" swizzle | xargs
+	}
+	assert_eq "-I$TMP/prefix/include" "$(query --cflags)"
+	assert_eq "$TMP/prefix/lib/libswizzle.so" "$(query --variable=library)"
+	assert_eq "$("$DUMP" --version | awk '{ print $2 }')" "$(query --modversion)"
+else
+	echo 'not tested: swizzle.pc, without pkg-config'
+fi
+
+# What bash offers for a command line; the last word is being typed.
+complete_line() { # WORD...
+	"$BASH" -c '
+		. "$1"
+		shift
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		function=$(complete -p "${1##*/}" | sed "s/.*-F \([^ ]*\) .*/\1/")
+		$function 2>/dev/null
+		printf "%s\n" "${COMPREPLY[@]}"
+	' bash "$prefix/share/bash-completion/completions/${1##*/}" "$@" |
+		sort | xargs
+}
+
+it 'completion of swizzle-dump'
+assert_eq "$("$DUMP" -f help | awk '{ print $1 }' | sort | xargs)" \
+	"$(complete_line "$DUMP" -f '')"
+assert_eq 'text tree' "$(complete_line "$DUMP" --format t)"
+assert_eq 'text tree' "$(complete_line "$DUMP" --format = t)"
+assert_eq 'name' "$(complete_line "$DUMP" -f text -s na)"
+assert_eq 'full no simple' "$(complete_line "$DUMP" --demangle =)"
+assert_eq '--separate-threads --sort' "$(complete_line "$DUMP" --s)"
+assert_eq '--bottom-up' "$(complete_line "$DUMP" --bot)"
+: >swizzle.out.1
+: >swizzle.out.2
+assert_eq 'swizzle.out.1 swizzle.out.2' "$(complete_line "$DUMP" -f text swizzle.o)"
+
+it 'completion of swizzle-run'
+assert_eq '--mode --module' "$(complete_line "$RUN" --mo)"
+assert_eq 'exact sampled' "$(complete_line "$RUN" --timing '')"
+assert_eq "profile trace" "$(complete_line "$RUN" -m "")"
+assert_eq 'swizzle.out.1' "$(complete_line "$RUN" -o x cat swizzle.out.1)"
+assert_eq 'swizzle.out.1' "$(complete_line "$RUN" --imports cat -n swizzle.out.1)"
+assert_matches <(complete_line "$RUN" -o x ca | tr ' ' '\n') '^cat$'
+
+it 'uninstall'
+capture make -s -C "$TOP" uninstall DESTDIR="$TMP/root" PREFIX="$TMP/prefix"
+assert_status 0
+assert_eq '' "$(find "$prefix" -type f)"
+
+finish
