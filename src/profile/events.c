@@ -422,6 +422,9 @@ static void enter_range(struct swz_events *events)
 	events->in_range = true;
 	events->now = events->from > events->first ? events->from
 						   : events->first;
+	/* nothing is known of the time before the first event */
+	if (events->first >= events->to)
+		events->depth = events->keep = 0;
 	for (i = 0; i < events->depth; i++)
 		events->stack[i].cut = true;
 }

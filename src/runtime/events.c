@@ -183,6 +183,8 @@ void swz_events_begin_thread(struct swz_thread *thread)
 		left_head = left_tail = 0;
 	}
 	/* those of a thread that has ended, or of a forked child's parent */
+	let_go(cold->events);
+	let_go(cold->earlier_events);
 	cold->events = cold->earlier_events = NULL;
 	use_chunk(thread, swz_recording ? FIRST_PAGES : CALIBRATION_PAGES);
 }

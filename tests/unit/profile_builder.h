@@ -56,6 +56,11 @@ uint32_t builder_thread(struct profile_builder *builder, uint32_t index,
 			int32_t tid, const char *name, uint64_t last,
 			uint32_t count);
 
+/* A chunk with a page of events of a thread; TICKS is the page's time. At most
+ * 503. */
+void builder_events(struct profile_builder *builder, uint32_t thread,
+		    uint64_t ticks, const uint64_t *events, size_t count);
+
 struct swz_thread_record *builder_thread_record(struct profile_builder *builder,
 						uint32_t index);
 

@@ -1,0 +1,138 @@
+/* libFuzzer target: the events of a thread, two pages of them, through the
+ * iterator, what sums them up, and the formats that show them. Build with
+ *   clang -fsanitize=fuzzer,address,undefined
+ * What the iterator promises is checked: nesting, order, an end for all. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/events.h"
+#include "profile/formats.h"
+#include "tests/unit/profile_builder.h"
+
+#define NODES 8u
+#define MOST 500u
+
+static FILE *sink;
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void check(const struct swz_profile *profile, bool hidden,
+		  const struct swz_range *range)
+{
+	const struct swz_profile_thread *thread = &profile->threads[0];
+	struct swz_events *events = swz_events_open(profile, thread);
+	static uint32_t stack[4 * MOST];
+	uint64_t last = 0;
+	struct swz_event event;
+	size_t depth = 0;
+
+	if (hidden)
+		swz_events_show_hidden(events);
+	if (range)
+		swz_events_limit(events, range->from, range->to);
+	while (swz_events_next(events, &event)) {
+		require(event.ticks >= last && event.ticks <= 5000);
+		require(!range || (event.ticks >= range->from &&
+				   event.ticks <= range->to));
+		last = event.ticks;
+		if (event.begins) {
+			require(event.depth == depth);
+			require(depth < sizeof(stack) / sizeof(*stack));
+			stack[depth++] = event.node;
+		} else {
+			require(depth && stack[--depth] == event.node);
+			require(event.depth == depth);
+		}
+	}
+	require(depth == 0);
+	swz_events_close(events);
+}
+
+static void write_all(struct swz_profile *profile,
+		      const struct swz_range *range)
+{
+	static const struct swz_catalog_options options = {.quiet = true};
+	const struct swz_format *format;
+	struct swz_catalog catalog;
+	struct swz_binding binding;
+	struct swz_trace trace = {.catalog = &catalog,
+				  .bindings = &binding,
+				  .count = 1,
+				  .range = *range,
+				  .origin = swz_profile_origin(profile)};
+	size_t at;
+
+	swz_catalog_begin(&catalog, &options);
+	swz_catalog_bind(&binding, &catalog, profile);
+	swz_view_prepare(&binding, &profile->threads[0]);
+	swz_catalog_resolve(&catalog);
+	for (at = 0; (format = swz_format_at(at)); at++)
+		if (format->events)
+			format->events(sink, &trace);
+	swz_binding_free(&binding);
+	swz_catalog_free(&catalog);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct swz_range range = {1500, 2500};
+	struct profile_builder builder;
+	struct swz_profile *profile;
+	struct swz_tree tree;
+	uint64_t events[2 * MOST];
+	size_t count = 0, i;
+	uint32_t root;
+
+	if (!sink)
+		sink = fopen("/dev/null", "w");
+	builder_begin(&builder);
+	builder_header(&builder)->flags |= SWZ_FILE_TRACED;
+	builder_module(&builder, 0, "/bin/prog", 0x400000, 1, NODES);
+	root = builder_thread(&builder, 0, 100, "main", 5000, NODES);
+	for (i = 1; i < NODES - 1; i++)
+		builder_call(&builder, root + (uint32_t)i,
+			     root + (uint32_t)(i > 4 ? 1 : i - 1),
+			     root + (uint32_t)i, (uint32_t)i, 0x401000 + 16 * i,
+			     1, 10, 10);
+	builder_node(&builder, root + 3)->open |= SWZ_NODE_HIDDEN;
+	/* three bytes are an event: what happens, of which node (one too many),
+	 * and how much later (or, rarely, sooner); 0xff: as it stands */
+	while (size >= 3 && count < 2 * MOST) {
+		uint64_t kind = data[0] & 7, node = root + (data[0] >> 4);
+		uint64_t ticks = data[1] * 8u + (data[2] & 31);
+
+		events[count] = node << SWZ_EVENT_NODE_SHIFT |
+				(count * 4 + ticks) << SWZ_EVENT_TICKS_SHIFT |
+				kind;
+		if (data[0] == 0xff && size >= 9) {
+			memcpy(&events[count], data + 1, 8);
+			data += 6;
+			size -= 6;
+		}
+		count++;
+		data += 3;
+		size -= 3;
+	}
+	builder_events(&builder, 0, 1000, events, count < MOST ? count : MOST);
+	if (count > MOST)
+		builder_events(&builder, 0, 2000, events + MOST, count - MOST);
+	profile = builder_read(&builder);
+	check(profile, true, NULL);
+	check(profile, false, NULL);
+	check(profile, true, &range);
+	swz_tree_build_range(&tree, profile, &profile->threads[0], true,
+			     &range);
+	require(tree.total_ticks >= 0);
+	swz_tree_free(&tree);
+	write_all(profile, &range);
+	swz_profile_free(profile);
+	builder_free(&builder);
+	return 0;
+}

@@ -1,0 +1,266 @@
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/events.h"
+#include "profile/tree.h"
+#include "tests/unit/profile_builder.h"
+
+static struct profile_builder builder;
+static uint32_t root; /* nodes: root + 1: main, + 2: called by it, + 3: by that
+		       */
+
+static void setup(void)
+{
+	builder_begin(&builder);
+	builder_module(&builder, 0, "/bin/prog", 0x400000, 1, 4);
+	root = builder_thread(&builder, 0, 100, "main", 3000, 6);
+	builder_call(&builder, root + 1, root, root + 1, 1, 0x400050, 1, 1500,
+		     1500);
+	builder_call(&builder, root + 2, root + 1, root + 2, 2, 0x401010, 2,
+		     900, 900);
+	builder_call(&builder, root + 3, root + 2, root + 3, 3, 0x401110, 3,
+		     600, 600);
+	builder_header(&builder)->flags |= SWZ_FILE_TRACED;
+}
+
+static void teardown(void)
+{
+	builder_free(&builder);
+}
+
+/* An event of a page of the time 1000. */
+static uint64_t at(uint64_t ticks, enum swz_event_kind kind, unsigned node)
+{
+	return (uint64_t)(root + node) << SWZ_EVENT_NODE_SHIFT |
+	       (ticks - 1000) << SWZ_EVENT_TICKS_SHIFT | kind;
+}
+
+/* What an iteration says, as text: B or E, node, time, and a letter for how it
+ * ends (' returns, u unwinds, s skipped, p suspended), c where it is made up.
+ */
+static char *said(uint64_t from, uint64_t to)
+{
+	static char text[4096];
+	struct swz_profile *profile = builder_read(&builder);
+	struct swz_events *events = swz_events_open(profile,
+						    &profile->threads[0]);
+	struct swz_event event;
+	size_t used = 0;
+
+	text[0] = '\0';
+	if (to)
+		swz_events_limit(events, from, to);
+	while (swz_events_next(events, &event)) {
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s%c%u@%d%s%s",
+			used ? " " : "", event.begins ? 'B' : 'E',
+			(unsigned)(event.node - root), (int)event.ticks,
+			event.how == SWZ_EVENT_UNWIND    ? "u"
+			: event.how == SWZ_EVENT_SKIP    ? "s"
+			: event.how == SWZ_EVENT_SUSPEND ? "p"
+			: event.how == SWZ_EVENT_RESUME  ? "r"
+			: event.how == SWZ_EVENT_JUMP    ? "j"
+							 : "",
+			event.cut ? "c" : "");
+		ck_assert(used < sizeof(text));
+	}
+	ck_assert(!swz_events_next(events, &event));
+	swz_events_close(events);
+	swz_profile_free(profile);
+	return text;
+}
+
+static void add(const uint64_t *events, size_t count)
+{
+	builder_events(&builder, 0, 1000, events, count);
+}
+
+#define ADD(...) \
+	do { \
+		const uint64_t list_[] = {__VA_ARGS__}; \
+		add(list_, sizeof(list_) / sizeof(*list_)); \
+	} while (0)
+
+START_TEST(nested_calls)
+{
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2),
+	    at(1300, SWZ_EVENT_RETURN, 2), at(1300, SWZ_EVENT_ENTER, 2),
+	    at(1400, SWZ_EVENT_UNWIND, 2), at(1500, SWZ_EVENT_RETURN, 1));
+	ck_assert_str_eq(said(0, 0), "B1@1100 B2@1200 E2@1300 B2@1300 "
+				     "E2@1400u E1@1500");
+}
+END_TEST
+
+START_TEST(places_that_were_never_filled_are_skipped)
+{
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), 0, 0, at(1500, SWZ_EVENT_RETURN, 1));
+	ck_assert_str_eq(said(0, 0), "B1@1100 E1@1500");
+}
+END_TEST
+
+START_TEST(what_is_open_ends_at_the_last_moment)
+{
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2));
+	ck_assert_str_eq(said(0, 0), "B1@1100 B2@1200 E2@3000pc E1@3000pc");
+}
+END_TEST
+
+START_TEST(an_end_ends_what_was_torn_off_above_it)
+{
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2),
+	    at(1300, SWZ_EVENT_ENTER, 3), at(1400, SWZ_EVENT_RETURN, 1));
+	ck_assert_str_eq(said(0, 0), "B1@1100 B2@1200 B3@1300 E3@1400c "
+				     "E2@1400c E1@1400");
+}
+END_TEST
+
+START_TEST(an_end_without_a_begin_is_ignored)
+{
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_RETURN, 3),
+	    at(1300, SWZ_EVENT_RETURN, 1), at(1400, SWZ_EVENT_RETURN, 1));
+	ck_assert_str_eq(said(0, 0), "B1@1100 E1@1300");
+}
+END_TEST
+
+START_TEST(a_call_without_a_time)
+{
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_JUMP, 2),
+	    at(1300, SWZ_EVENT_RETURN, 1));
+	ck_assert_str_eq(said(0, 0), "B1@1100 B2@1200j E2@1200 E1@1300");
+}
+END_TEST
+
+START_TEST(times_do_not_go_back)
+{
+	ADD(at(1200, SWZ_EVENT_ENTER, 1), at(1100, SWZ_EVENT_ENTER, 2),
+	    at(1150, SWZ_EVENT_RETURN, 2), at(1300, SWZ_EVENT_RETURN, 1));
+	ck_assert_str_eq(said(0, 0), "B1@1200 B2@1200 E2@1200 E1@1300");
+}
+END_TEST
+
+START_TEST(nodes_of_others_are_left_out)
+{
+	uint32_t other = builder_thread(&builder, 1, 101, "worker", 2500, 3);
+
+	builder_call(&builder, other + 1, other, other + 1, 3, 0x400050, 1, 0,
+		     0);
+	ADD(at(1100, SWZ_EVENT_ENTER, 1),
+	    at(1200, SWZ_EVENT_ENTER, other + 1 - root),
+	    at(1200, SWZ_EVENT_ENTER, 5), /* an unused slot */
+	    at(1200, SWZ_EVENT_ENTER, 0), /* the root */
+	    at(1200, 7, 1), at(1300, SWZ_EVENT_RETURN, 1));
+	ck_assert_str_eq(said(0, 0), "B1@1100 E1@1300");
+}
+END_TEST
+
+START_TEST(chunks_in_the_order_of_their_times)
+{
+	const uint64_t later = at(1000, SWZ_EVENT_RETURN, 1);
+	const uint64_t sooner = at(1100, SWZ_EVENT_ENTER, 1);
+
+	builder_events(&builder, 0, 2000, &later, 1);
+	builder_events(&builder, 0, 1000, &sooner, 1);
+	ck_assert_str_eq(said(0, 0), "B1@1100 E1@2000");
+}
+END_TEST
+
+START_TEST(a_ring_has_lost_the_first_begins)
+{
+	ADD(at(1100, SWZ_EVENT_RETURN, 3), at(1200, SWZ_EVENT_RETURN, 2),
+	    at(1300, SWZ_EVENT_RETURN, 1));
+	ck_assert_str_eq(said(0, 0), "B1@1100c B2@1100c B3@1100c E3@1100 "
+				     "E2@1200 E1@1300");
+	ck_assert_str_eq(said(1010, 1050), "");
+}
+END_TEST
+
+START_TEST(a_range_of_time)
+{
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2),
+	    at(1300, SWZ_EVENT_RETURN, 2), at(1400, SWZ_EVENT_ENTER, 2),
+	    at(1500, SWZ_EVENT_RETURN, 2), at(1600, SWZ_EVENT_RETURN, 1));
+	ck_assert_str_eq(said(1250, 1450), "B1@1250c B2@1250c E2@1300 B2@1400 "
+					   "E2@1450pc E1@1450pc");
+	ck_assert_str_eq(said(1300, 1400), "B1@1300c B2@1300c E2@1300 "
+					   "E1@1400pc");
+	ck_assert_str_eq(said(1700, 1800), "");
+	ck_assert_str_eq(said(0, 1100), "");
+	ck_assert_str_eq(said(0, 1101), "B1@1100 E1@1101pc");
+}
+END_TEST
+
+START_TEST(hidden_activations)
+{
+	builder_node(&builder, root + 2)->open |= SWZ_NODE_HIDDEN;
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2),
+	    at(1300, SWZ_EVENT_ENTER, 3), at(1400, SWZ_EVENT_RETURN, 3),
+	    at(1500, SWZ_EVENT_RETURN, 2), at(1600, SWZ_EVENT_RETURN, 1));
+	ck_assert_str_eq(said(0, 0), "B1@1100 B3@1300 E3@1400 E1@1600");
+}
+END_TEST
+
+START_TEST(a_page_without_a_time_is_empty)
+{
+	const uint64_t event = at(1100, SWZ_EVENT_ENTER, 1);
+
+	builder_events(&builder, 0, 0, &event, 1);
+	ck_assert_str_eq(said(0, 0), "");
+}
+END_TEST
+
+START_TEST(costs_of_a_range)
+{
+	const struct swz_range range = {1250, 1450};
+	struct swz_profile *profile;
+	struct swz_tree tree;
+
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2),
+	    at(1300, SWZ_EVENT_UNWIND, 2), at(1400, SWZ_EVENT_ENTER, 2),
+	    at(1500, SWZ_EVENT_RETURN, 2), at(1600, SWZ_EVENT_RETURN, 1));
+	profile = builder_read(&builder);
+	swz_tree_build_range(&tree, profile, &profile->threads[0], false,
+			     &range);
+	ck_assert_int_eq(tree.total_ticks, 200);
+	ck_assert_uint_eq(tree.nodes[1].calls, 0);
+	ck_assert_int_eq(tree.nodes[1].ticks, 200);
+	ck_assert_int_eq(tree.nodes[1].self, 100);
+	ck_assert_uint_eq(tree.nodes[2].calls, 1);
+	ck_assert_uint_eq(tree.nodes[2].unwound, 1);
+	ck_assert_int_eq(tree.nodes[2].ticks, 50 + 50);
+	ck_assert_uint_eq(tree.nodes[3].calls, 0);
+	swz_tree_free(&tree);
+	swz_profile_free(profile);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("events");
+	TCase *tests = tcase_create("events");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, nested_calls);
+	tcase_add_test(tests, places_that_were_never_filled_are_skipped);
+	tcase_add_test(tests, what_is_open_ends_at_the_last_moment);
+	tcase_add_test(tests, an_end_ends_what_was_torn_off_above_it);
+	tcase_add_test(tests, an_end_without_a_begin_is_ignored);
+	tcase_add_test(tests, a_call_without_a_time);
+	tcase_add_test(tests, times_do_not_go_back);
+	tcase_add_test(tests, nodes_of_others_are_left_out);
+	tcase_add_test(tests, chunks_in_the_order_of_their_times);
+	tcase_add_test(tests, a_ring_has_lost_the_first_begins);
+	tcase_add_test(tests, a_range_of_time);
+	tcase_add_test(tests, hidden_activations);
+	tcase_add_test(tests, a_page_without_a_time_is_empty);
+	tcase_add_test(tests, costs_of_a_range);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
