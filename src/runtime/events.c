@@ -182,7 +182,7 @@ void swz_events_begin_thread(struct swz_thread *thread)
 		/* also in a forked child, where the queue was wiped */
 		left_head = left_tail = 0;
 	}
-	/* those of a thread that has ended, or of a forked child's parent */
+	/* those of a thread that has ended */
 	let_go(cold->events);
 	let_go(cold->earlier_events);
 	cold->events = cold->earlier_events = NULL;
