@@ -25,20 +25,10 @@
 FUNC(swz_hook_enter)
 	.cfi_def_cfa_offset 16			/* rax is pushed already */
 	.cfi_rel_offset %rax, 0
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%rsi
-	SAVE	%rdi
-	SAVE	%r8
-	SAVE	%r9
-	SAVE	%r10
+	SAVE_SEVEN
 	movq	%rax, %rcx			/* rcx = body */
-	lahf
-	seto	%al
-	pushq	%rax				/* flags, as sahf wants them */
-	.cfi_adjust_cfa_offset 8
-	movq	swz_thread_self@gottpoff(%rip), %rdx
-	movq	%fs:(%rdx), %rdx		/* rdx = thread */
+	SAVE_FLAGS
+	GET_THREAD %rdx
 	testq	%rdx, %rdx
 	jz	.Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a forked child, where */
@@ -53,8 +43,7 @@ FUNC(swz_hook_enter)
 	movq	SWZ_THREAD_KEY(%rdx), %rsi
 	orq	%r9, %rsi			/* rsi = the edge's key */
 	movq	%rcx, %rax
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax	/* rax = node */
+	NODE_AT	%rax, %rdx
 	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
 	jne	.Lin_table
 	cmpq	%rsi, SWZ_NODE_KEY(%rax)
@@ -107,17 +96,8 @@ FUNC(swz_hook_enter)
 
 .Lto_thunk:
 	.cfi_remember_state
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$0x7f, %al			/* OF */
-	sahf					/* SF ZF AF PF CF */
-	RESTORE	%r10
-	RESTORE	%r9
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FLAGS
+	RESTORE_SEVEN
 	RESTORE	%rax
 	leaq	8(%rsp), %rsp			/* the thunk's call pushes it */
 	.cfi_adjust_cfa_offset -8
@@ -134,35 +114,17 @@ FUNC(swz_hook_enter)
 	jb	.Ljumped
 	leaq	(%rdi,%r9,8), %rax
 	addq	%rsi, %rax
-	imulq	swz_hash_multiplier(%rip), %rax
-	shrq	$32, %rax
-	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
-	addq	SWZ_THREAD_TABLE(%rdx), %rax
+	TABLE_PLACE
 	movq	%rax, %rcx
-	movl	(%rcx), %eax
-	testl	%eax, %eax
-	jz	.Lin_c_again
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax	/* rax = node */
-	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lsecond
-	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	PROBE	(%rcx), %rdi, %rsi, else=.Lsecond, empty=.Lin_c_again
 	jne	.Lsecond
 .Lfound_there:
 	movq	%rax, %rcx
-	subq	SWZ_THREAD_FILE(%rdx), %rcx
-	shrq	$6, %rcx			/* its unit */
+	UNIT_OF	%rcx, %rdx
 	movl	%ecx, (%r10)
 	jmp	.Lfound
 .Lsecond:
-	movl	4(%rcx), %eax
-	testl	%eax, %eax
-	jz	.Lin_c_again
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
-	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_c_again
-	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	PROBE	4(%rcx), %rdi, %rsi, else=.Lin_c_again, empty=.Lin_c_again
 	je	.Lfound_there
 .Lin_c_again:
 	movq	-8(%rsp), %rcx
@@ -182,14 +144,12 @@ FUNC(swz_hook_enter)
 	cmpq	$0, SWZ_THUNK_PENDING(%rdi)
 	jne	.Lin_c_again
 	movl	SWZ_THUNK_NODE(%rdi), %eax
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
+	NODE_AT	%rax, %rdx
 	cmpl	%r9d, SWZ_NODE_FUNCTION(%rax)	/* no loop to its start */
 	je	.Lin_c_again
 	movl	(%r10), %ecx			/* the edge that is expected? */
 	movq	%rcx, %rax
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
+	NODE_AT	%rax, %rdx
 	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
 	jne	.Ljump_in_table
 	cmpq	%rsi, SWZ_NODE_KEY(%rax)
@@ -237,34 +197,16 @@ FUNC(swz_hook_enter)
 	jmp	.Lto_body
 .Ljump_in_table:
 	leaq	(%rsi,%r9,8), %rax		/* the call site is 0 */
-	imulq	swz_hash_multiplier(%rip), %rax
-	shrq	$32, %rax
-	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
-	addq	SWZ_THREAD_TABLE(%rdx), %rax
+	TABLE_PLACE
 	movq	%rax, %rcx
-	movl	(%rcx), %eax
-	testl	%eax, %eax
-	jz	.Lin_c_again
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
-	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Ljump_second
-	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	PROBE	(%rcx), $0, %rsi, else=.Ljump_second, empty=.Lin_c_again
 	je	.Ljump_found_there
 .Ljump_second:
-	movl	4(%rcx), %eax
-	testl	%eax, %eax
-	jz	.Lin_c_again
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
-	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_c_again
-	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	PROBE	4(%rcx), $0, %rsi, else=.Lin_c_again, empty=.Lin_c_again
 	jne	.Lin_c_again
 .Ljump_found_there:
 	movq	%rax, %rcx
-	subq	SWZ_THREAD_FILE(%rdx), %rcx
-	shrq	$6, %rcx
+	UNIT_OF	%rcx, %rdx
 	movl	%ecx, (%r10)
 	jmp	.Ljump_found
 
@@ -302,17 +244,8 @@ FUNC(swz_hook_enter)
 	movq	%rcx, -8(%rsp)
 .Lto_body:
 	.cfi_remember_state
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$0x7f, %al
-	sahf
-	RESTORE	%r10
-	RESTORE	%r9
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FLAGS
+	RESTORE_SEVEN
 	RESTORE	%rax
 	jmpq	*-80(%rsp)
 	.cfi_restore_state
@@ -323,18 +256,9 @@ END(swz_hook_enter)
 FUNC(swz_hook_enter_checked)
 	.cfi_def_cfa_offset 16
 	.cfi_rel_offset %rax, 0
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%rsi
-	SAVE	%rdi
-	SAVE	%r8
-	SAVE	%r9
-	SAVE	%r10
+	SAVE_SEVEN
 	movq	%rax, %rcx
-	lahf
-	seto	%al
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
+	SAVE_FLAGS
 	jmp	.Lin_c
 END(swz_hook_enter_checked)
 
@@ -346,28 +270,17 @@ END(swz_hook_enter_checked)
 FUNC(swz_hook_enter_filtered)
 	.cfi_def_cfa_offset 16
 	.cfi_rel_offset %rax, 0
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%rsi
-	SAVE	%rdi
-	SAVE	%r8
-	SAVE	%r9
-	SAVE	%r10
+	SAVE_SEVEN
 	movq	%rax, %rcx
-	lahf
-	seto	%al
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	movq	swz_thread_self@gottpoff(%rip), %rdx
-	movq	%fs:(%rdx), %rdx		/* rdx = thread */
+	SAVE_FLAGS
+	GET_THREAD %rdx
 	testq	%rdx, %rdx
 	jz	.Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* wiped: of the parent's thread */
 	testq	%r8, %r8
 	jz	.Lin_c
 	movl	SWZ_THREAD_KEY+4(%rdx), %eax	/* the context, in units */
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
+	NODE_AT	%rax, %rdx
 	testb	$SWZ_NODE_OPEN_PASS, SWZ_NODE_OPEN(%rax)
 	jz	.Lrecorded
 	cmpl	$SWZ_NODE_IS_ROOT, SWZ_NODE_FUNCTION(%rax)

@@ -24,12 +24,8 @@ FUNC(swz_hook_enter_sampled)
 	SAVE	%r8
 	movq	%rax, -16(%rsp)			/* S-64 */
 	movl	-4(%rax), %ecx			/* rcx = function id */
-	lahf
-	seto	%al
-	pushq	%rax				/* flags, as sahf wants them */
-	.cfi_adjust_cfa_offset 8
-	movq	swz_thread_self@gottpoff(%rip), %rdx
-	movq	%fs:(%rdx), %rdx		/* rdx = thread */
+	SAVE_FLAGS
+	GET_THREAD %rdx
 	testq	%rdx, %rdx
 	jz	.Lin_c
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* what came here last time; */
@@ -39,8 +35,7 @@ FUNC(swz_hook_enter_sampled)
 	movq	56(%rsp), %rsi			/* rsi = return address */
 	orq	SWZ_THREAD_KEY(%rdx), %rcx	/* rcx = the edge's key */
 	movq	%r8, %rax
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax	/* rax = node */
+	NODE_AT	%rax, %rdx
 	cmpq	%rsi, SWZ_NODE_CALL_SITE(%rax)
 	jne	.Lin_table
 	cmpq	%rcx, SWZ_NODE_KEY(%rax)
@@ -185,35 +180,17 @@ FUNC(swz_hook_enter_sampled)
 	movl	%ecx, %eax			/* the function again */
 	leaq	(%rsi,%rax,8), %rax
 	addq	%rcx, %rax
-	imulq	swz_hash_multiplier(%rip), %rax
-	shrq	$32, %rax
-	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
-	addq	SWZ_THREAD_TABLE(%rdx), %rax
+	TABLE_PLACE
 	movq	%rax, %r8
-	movl	(%r8), %eax
-	testl	%eax, %eax
-	jz	.Lin_c
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
-	cmpq	%rsi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lsecond
-	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	PROBE	(%r8), %rsi, %rcx, else=.Lsecond, empty=.Lin_c
 	jne	.Lsecond
 .Lfound_there:
 	movq	%rax, %r8
-	subq	SWZ_THREAD_FILE(%rdx), %r8
-	shrq	$6, %r8				/* its unit */
+	UNIT_OF	%r8, %rdx
 	movl	%r8d, (%rdi)
 	jmp	.Lfound
 .Lsecond:
-	movl	4(%r8), %eax
-	testl	%eax, %eax
-	jz	.Lin_c
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
-	cmpq	%rsi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_c
-	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	PROBE	4(%r8), %rsi, %rcx, else=.Lin_c, empty=.Lin_c
 	je	.Lfound_there
 	jmp	.Lin_c
 
@@ -230,13 +207,11 @@ FUNC(swz_hook_enter_sampled)
 	cmpq	$0, SWZ_THUNK_PENDING(%r8)
 	jne	.Lin_c
 	movl	SWZ_THUNK_NODE(%r8), %eax
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
+	NODE_AT	%rax, %rdx
 	cmpl	%ecx, SWZ_NODE_FUNCTION(%rax)	/* no loop to its start */
 	je	.Lin_c
 	movl	(%rdi), %eax			/* the edge that is expected? */
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
+	NODE_AT	%rax, %rdx
 	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
 	jne	.Ljump_in_table
 	cmpq	%rcx, SWZ_NODE_KEY(%rax)
@@ -257,8 +232,7 @@ FUNC(swz_hook_enter_sampled)
 	decb	SWZ_NODE_SKIP(%rsi)
 	incq	SWZ_NODE_CALLS(%rsi)
 	movq	%rsi, %rdi
-	subq	SWZ_THREAD_FILE(%rdx), %rdi
-	shrq	$6, %rdi
+	UNIT_OF	%rdi, %rdx
 	movl	%edi, SWZ_THUNK_NODE(%rax)	/* rax = record */
 	movq	$0, SWZ_THUNK_PENDING(%rax)
 	movq	SWZ_THUNK_START(%r8), %rdi
@@ -275,10 +249,7 @@ FUNC(swz_hook_enter_sampled)
 	shlq	$32, %rax
 	movq	%rax, SWZ_THREAD_KEY(%rdx)
 	.cfi_remember_state
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$0x7f, %al
-	sahf
+	RESTORE_FLAGS
 	RESTORE	%r8
 	RESTORE	%rdi
 	RESTORE	%rsi
@@ -291,42 +262,21 @@ FUNC(swz_hook_enter_sampled)
 	.cfi_remember_state
 	movl	%ecx, %eax			/* the call site is 0 */
 	leaq	(%rcx,%rax,8), %rax
-	imulq	swz_hash_multiplier(%rip), %rax
-	shrq	$32, %rax
-	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
-	addq	SWZ_THREAD_TABLE(%rdx), %rax
+	TABLE_PLACE
 	movq	%rax, %rsi
-	movl	(%rsi), %eax
-	testl	%eax, %eax
-	jz	.Lin_c
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
-	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Ljump_second
-	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	PROBE	(%rsi), $0, %rcx, else=.Ljump_second, empty=.Lin_c
 	je	.Ljump_found_there
 .Ljump_second:
-	movl	4(%rsi), %eax
-	testl	%eax, %eax
-	jz	.Lin_c
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
-	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_c
-	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	PROBE	4(%rsi), $0, %rcx, else=.Lin_c, empty=.Lin_c
 	jne	.Lin_c
 .Ljump_found_there:
 	movq	%rax, %rsi
-	subq	SWZ_THREAD_FILE(%rdx), %rsi
-	shrq	$6, %rsi
+	UNIT_OF	%rsi, %rdx
 	movl	%esi, (%rdi)
 	jmp	.Ljump_found
 .Lin_c:
 	.cfi_restore_state
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$0x7f, %al
-	sahf
+	RESTORE_FLAGS
 	RESTORE	%r8
 	RESTORE	%rdi
 	RESTORE	%rsi

@@ -18,20 +18,10 @@
 .macro ENTER_TRACED filtered
 	.cfi_def_cfa_offset 16			/* rax is pushed already */
 	.cfi_rel_offset %rax, 0
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%rsi
-	SAVE	%rdi
-	SAVE	%r8
-	SAVE	%r9
-	SAVE	%r10
+	SAVE_SEVEN
 	movq	%rax, %rcx			/* rcx = body */
-	lahf
-	seto	%al
-	pushq	%rax				/* flags, as sahf wants them */
-	.cfi_adjust_cfa_offset 8
-	movq	swz_thread_self@gottpoff(%rip), %rdx
-	movq	%fs:(%rdx), %rdx		/* rdx = thread */
+	SAVE_FLAGS
+	GET_THREAD %rdx
 	testq	%rdx, %rdx
 	jz	.Lin_c\@
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a forked child, where */
@@ -39,8 +29,7 @@
 	jz	.Lin_c\@
 	.if \filtered
 	movl	SWZ_THREAD_KEY+4(%rdx), %eax	/* the context, in units */
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
+	NODE_AT	%rax, %rdx
 	testb	$SWZ_NODE_OPEN_PASS, SWZ_NODE_OPEN(%rax)
 	jz	.Lrecorded\@
 	cmpl	$SWZ_NODE_IS_ROOT, SWZ_NODE_FUNCTION(%rax)
@@ -51,17 +40,8 @@
 	jbe	.Lin_c\@
 	.cfi_remember_state
 	movq	%rcx, -8(%rsp)			/* S-80: to the body, unhooked */
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$0x7f, %al
-	sahf
-	RESTORE	%r10
-	RESTORE	%r9
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FLAGS
+	RESTORE_SEVEN
 	RESTORE	%rax
 	jmpq	*-80(%rsp)
 	.cfi_restore_state
@@ -75,8 +55,7 @@
 	movq	SWZ_THREAD_KEY(%rdx), %rsi
 	orq	%r9, %rsi			/* rsi = the edge's key */
 	movq	%rcx, %rax
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax	/* rax = node */
+	NODE_AT	%rax, %rdx
 	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
 	jne	.Lin_table\@
 	cmpq	%rsi, SWZ_NODE_KEY(%rax)
@@ -148,17 +127,8 @@
 	movq	%rcx, -8(%rsp)			/* S-80 */
 
 	.cfi_remember_state
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$0x7f, %al			/* OF */
-	sahf					/* SF ZF AF PF CF */
-	RESTORE	%r10
-	RESTORE	%r9
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FLAGS
+	RESTORE_SEVEN
 	RESTORE	%rax
 	leaq	8(%rsp), %rsp			/* the thunk's call pushes it */
 	.cfi_adjust_cfa_offset -8
@@ -186,51 +156,24 @@
 .Lin_table\@:
 	leaq	(%rdi,%r9,8), %rax
 	addq	%rsi, %rax
-	imulq	swz_hash_multiplier(%rip), %rax
-	shrq	$32, %rax
-	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
-	addq	SWZ_THREAD_TABLE(%rdx), %rax
+	TABLE_PLACE
 	movq	%rax, %rcx
-	movl	(%rcx), %eax
-	testl	%eax, %eax
-	jz	.Lin_c_again\@
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax	/* rax = node */
-	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lsecond\@
-	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	PROBE	(%rcx), %rdi, %rsi, else=.Lsecond\@, empty=.Lin_c_again\@
 	jne	.Lsecond\@
 .Lfound_there\@:
 	movq	%rax, %rcx
-	subq	SWZ_THREAD_FILE(%rdx), %rcx
-	shrq	$6, %rcx			/* its unit */
+	UNIT_OF	%rcx, %rdx
 	movl	%ecx, (%r10)
 	jmp	.Lfound\@
 .Lsecond\@:
-	movl	4(%rcx), %eax
-	testl	%eax, %eax
-	jz	.Lin_c_again\@
-	shlq	$6, %rax
-	addq	SWZ_THREAD_FILE(%rdx), %rax
-	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_c_again\@
-	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	PROBE	4(%rcx), %rdi, %rsi, else=.Lin_c_again\@, empty=.Lin_c_again\@
 	je	.Lfound_there\@
 .Lin_c_again\@:
 	movq	-8(%rsp), %rcx
 .Lin_c\@:
 	movq	%rcx, -8(%rsp)			/* S-80: body */
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$0x7f, %al
-	sahf
-	RESTORE	%r10
-	RESTORE	%r9
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FLAGS
+	RESTORE_SEVEN
 	movq	-72(%rsp), %rax			/* S-80 */
 	jmp	swz_hook_enter_checked
 .endm

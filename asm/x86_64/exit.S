@@ -22,12 +22,8 @@ FUNC(swz_hook_exit)
 	SAVE	%rdi
 	SAVE	%r8
 	movq	%rax, %rcx			/* rcx = thunk */
-	lahf
-	seto	%al
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	movq	swz_thread_self@gottpoff(%rip), %rsi
-	movq	%fs:(%rsi), %rsi		/* rsi = thread */
+	SAVE_FLAGS
+	GET_THREAD %rsi
 	testq	%rsi, %rsi
 	jz	.Lin_c
 	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* also in a forked child */
@@ -47,8 +43,7 @@ FUNC(swz_hook_exit)
 	movq	$0, SWZ_THUNK_START(%rcx)
 .Lown:
 	movl	SWZ_THUNK_NODE(%rcx), %edx
-	shlq	$6, %rdx
-	addq	SWZ_THREAD_FILE(%rsi), %rdx	/* rdx = node */
+	NODE_AT	%rdx, %rsi
 	addq	%rax, SWZ_NODE_TICKS(%rdx)
 	subl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rdx)
 	movl	SWZ_NODE_FUNCTION(%rdx), %edi
@@ -77,10 +72,7 @@ FUNC(swz_hook_exit)
 	movq	%rcx, SWZ_LINKS_FREE(%rdx)
 .Lback:
 	.cfi_remember_state
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$0x7f, %al
-	sahf
+	RESTORE_FLAGS
 	RESTORE	%r8
 	RESTORE	%rdi
 	RESTORE	%rsi
@@ -119,8 +111,7 @@ FUNC(swz_hook_exit)
 	movq	%rdx, -16(%rsp)
 	movq	$0, SWZ_THUNK_START(%rcx)
 	movl	SWZ_THUNK_NODE(%rdi), %edx
-	shlq	$6, %rdx
-	addq	SWZ_THREAD_FILE(%rsi), %rdx	/* rdx = the record's node */
+	NODE_AT	%rdx, %rsi
 	addq	%rax, SWZ_NODE_TICKS(%rdx)
 	subl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rdx)
 	movl	SWZ_NODE_FUNCTION(%rdx), %r8d
@@ -186,10 +177,7 @@ FUNC(swz_hook_exit_checked)
 	SAVE	%rdi
 	SAVE	%r8
 	movq	%rax, %rcx
-	lahf
-	seto	%al
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
+	SAVE_FLAGS
 	jmp	.Lin_c
 END(swz_hook_exit_checked)
 

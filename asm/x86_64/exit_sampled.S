@@ -15,12 +15,8 @@ FUNC(swz_hook_exit_sampled)
 	SAVE	%rdx
 	SAVE	%rsi
 	movq	%rax, %rcx			/* rcx = thunk */
-	lahf
-	seto	%al
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	movq	swz_thread_self@gottpoff(%rip), %rsi
-	movq	%fs:(%rsi), %rsi		/* rsi = thread */
+	SAVE_FLAGS
+	GET_THREAD %rsi
 	testq	%rsi, %rsi
 	jz	.Lin_c
 	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* also in a forked child */
@@ -45,10 +41,7 @@ FUNC(swz_hook_exit_sampled)
 	movq	%rax, SWZ_THUNK_NEXT_FREE(%rcx)
 	movq	%rcx, SWZ_LINKS_FREE(%rdx)
 	.cfi_remember_state
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$0x7f, %al
-	sahf
+	RESTORE_FLAGS
 	RESTORE	%rsi
 	RESTORE	%rdx
 	RESTORE	%rcx
@@ -85,8 +78,7 @@ FUNC(swz_hook_exit_sampled)
 	cmpq	$SWZ_LONG_TICKS, %rdx
 	jae	.Llong
 	movl	SWZ_THUNK_NODE(%rcx), %r8d
-	shlq	$6, %r8
-	addq	SWZ_THREAD_FILE(%rsi), %r8	/* r8 = node */
+	NODE_AT	%r8, %rsi
 	movq	$0, SWZ_THUNK_START(%rcx)
 	movq	%rcx, %rsi			/* rsi = thunk */
 	leal	(%rdi,%rdi), %ecx
@@ -106,8 +98,7 @@ FUNC(swz_hook_exit_sampled)
 	jc	.Lsquares_full
 .Lended:
 	movq	%rsi, %rcx
-	movq	swz_thread_self@gottpoff(%rip), %rsi
-	movq	%fs:(%rsi), %rsi
+	GET_THREAD %rsi
 	movq	-8(%rsp), %rdi
 	movq	-16(%rsp), %r8
 	jmp	.Lown
@@ -134,15 +125,11 @@ FUNC(swz_hook_exit_sampled)
 7:	movq	%rax, SWZ_THUNK_LINK(%rdx)
 	cmpxchgq %rdx, SWZ_COLD_RECORDS(%rsi)
 	jne	7b
-	movq	swz_thread_self@gottpoff(%rip), %rsi
-	movq	%fs:(%rsi), %rsi
+	GET_THREAD %rsi
 	jmp	.Lown
 .Lin_c:
 	.cfi_restore_state
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$0x7f, %al
-	sahf
+	RESTORE_FLAGS
 	movq	%rcx, %rax
 	RESTORE	%rsi
 	RESTORE	%rdx

@@ -18,12 +18,8 @@ FUNC(swz_hook_exit_traced)
 	SAVE	%r8
 	SAVE	%r9
 	movq	%rax, %rcx			/* rcx = thunk */
-	lahf
-	seto	%al
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	movq	swz_thread_self@gottpoff(%rip), %rsi
-	movq	%fs:(%rsi), %rsi		/* rsi = thread */
+	SAVE_FLAGS
+	GET_THREAD %rsi
 	testq	%rsi, %rsi
 	jz	.Lin_c
 	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* also in a forked child */
@@ -67,8 +63,7 @@ FUNC(swz_hook_exit_traced)
 	movq	SWZ_THREAD_RECORD(%rsi), %rdi
 	movq	%rax, SWZ_RECORD_LAST(%rdi)
 	subq	SWZ_THREAD_EPOCH(%rsi), %rax	/* rax = now, as in nodes */
-	shlq	$6, %rdx
-	addq	SWZ_THREAD_FILE(%rsi), %rdx	/* rdx = node */
+	NODE_AT	%rdx, %rsi
 	movq	SWZ_THUNK_START(%rcx), %r8
 	movq	$0, SWZ_THUNK_START(%rcx)
 	addq	%rax, SWZ_NODE_TICKS(%rdx)
@@ -98,10 +93,7 @@ FUNC(swz_hook_exit_traced)
 	movq	%rdi, SWZ_THUNK_NEXT_FREE(%rcx)
 	movq	%rcx, SWZ_LINKS_FREE(%rdx)
 	.cfi_remember_state
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$0x7f, %al
-	sahf
+	RESTORE_FLAGS
 	RESTORE	%r9
 	RESTORE	%r8
 	RESTORE	%rdi
@@ -143,10 +135,7 @@ FUNC(swz_hook_exit_traced)
 	jmp	.Laccount
 
 .Lin_c:
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	addb	$0x7f, %al
-	sahf
+	RESTORE_FLAGS
 	movq	%rcx, %rax
 	RESTORE	%r9
 	RESTORE	%r8
