@@ -5,7 +5,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need objdump nm readelf
-need_targets steady
+need_targets steady stepper hook_path
 
 it 'executes no vector, x87, MMX or mask instruction'
 # All code but capstone's, which is archived with names of its own and runs
@@ -40,6 +40,43 @@ if [ -n "$objects" ]; then
 	assert_empty bad
 	assert_ge "$(grep -c '>:$' ours)" 100 'functions'
 fi
+
+it 'has no locked, serializing or system instruction in the hooks'
+awk '/^[0-9a-f]+ <.*>:$/ { name = $2 }
+	name ~ /^<swz_hook_/ && !/>:$/ {
+		count++
+		if (/[[:space:]](lock|xchg|cpuid|[lms]fence|rdtscp|serialize|syscall)/)
+			print name, $0
+	}
+	END { print count + 0 >"count" }' disassembly >bad
+assert_empty bad
+assert_ge "$(cat count)" 300 'instructions of hooks'
+
+# What a call that has been made before executes beside itself: jump, trampoline,
+# entry hook, thunk, exit hook. Two rdtsc take some 50 cycles, behind which this
+# has to hide.
+it 'executes few instructions for a call'
+instructions() { # WORK [OPTION...]: the least between the marks, profiled
+	local work=$1
+	shift
+	"$TARGETS/stepper" "$RUN" -q "$@" -o profile "$TARGETS/hook_path" "$work" \
+		2>&1 >/dev/null | sort -n | head -n 1
+}
+for work in flat nested; do
+	calls=1
+	[ $work = flat ] || calls=2
+	alone=$("$TARGETS/stepper" "$TARGETS/hook_path" $work 2>&1 | sort -n | head -n 1)
+	assert_le "$alone" 20 "$work: instructions of the program"
+	assert_ge "$alone" 5 "$work: instructions of the program"
+	exact=$(($(instructions $work) - alone))
+	sampled=$(($(instructions $work --timing sampled) - alone))
+	limited=$(($(instructions $work -D 100) - alone))
+	assert_le $exact $((180 * calls)) "$work: exact"
+	assert_ge $exact $((60 * calls)) "$work: exact"
+	assert_le $sampled $((130 * calls)) "$work: sampled, not timed"
+	assert_ge $sampled $((40 * calls)) "$work: sampled, not timed"
+	assert_le $limited $((190 * calls)) "$work: with a depth limit"
+done
 
 it 'needs nothing from libc'
 nm -uD "$LIBSWIZZLE" | awk '{ sub("@.*", "", $2); print $2 }' | sort >needed

@@ -1,7 +1,8 @@
 /* build: -O2 */
 /* Runs a program and delivers SIGUSR1 at every instruction, one after the
  * other, between the marks that the program sets (tests/targets/step.cc):
- * stepper PROGRAM [ARG...] */
+ * stepper PROGRAM [ARG...]
+ * Or only counts the instructions between them (tests/targets/hook_path.c). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -15,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ALL = 1, ONE = 2, STOP = 3, HANDLED = 4, HANDLER = 5 };
+enum { ALL = 1, ONE = 2, STOP = 3, HANDLED = 4, HANDLER = 5, COUNT = 6 };
 #define MAGIC 0x53544550
 
 static pid_t child;
@@ -122,6 +123,16 @@ static void step_through(long first, long most)
 	run_to_mark();
 }
 
+/* To the next mark, whose own int3 is not counted. */
+static void count_steps(void)
+{
+	long n = 0;
+
+	while (!at_mark(resume(PTRACE_SINGLESTEP, 0)))
+		n++;
+	fprintf(stderr, "%ld\n", n);
+}
+
 int main(int argc, char **argv)
 {
 	int status;
@@ -148,6 +159,8 @@ int main(int argc, char **argv)
 			step_through(0, -1);
 		} else if (regs.rdi == ONE) {
 			step_through((long)regs.rsi, 1);
+		} else if (regs.rdi == COUNT) {
+			count_steps();
 		} else {
 			run_to_mark();
 		}

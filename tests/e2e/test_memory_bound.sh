@@ -1,0 +1,62 @@
+# shellcheck shell=bash
+# --max-memory: a parser that is 10,000 deep in twenty functions that call each
+# other has far more contexts than fit in. It counts itself how often each
+# function called each other; the profile must say the same.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets parser
+DEPTH=10000
+TOKENS=800000
+
+edges() { # PROFILE: "CALLER CALLEE COUNT" of the program's own functions
+	"$DUMP" -q -o - "$1" | awk '
+		function named(line,   id, name) {
+			id = substr(line, index(line, "("), index(line, ")") - index(line, "(") + 1)
+			name = substr(line, index(line, ")") + 2)
+			if (name != "")
+				names[id] = name
+			return names[id]
+		}
+		/^fn=/ { caller = named($0) }
+		/^cfn=/ { callee = named($0) }
+		/^calls=/ {
+			split($1, part, "=")
+			count[caller " " callee] += part[2]
+		}
+		END {
+			for (edge in count)
+				if (edge ~ / rule_/)
+					print edge, count[edge]
+		}' | sort
+}
+
+check() { # LIMIT-IN-BYTES: after a run
+	assert_same_as_native "$TARGETS/parser" $DEPTH $TOKENS
+	assert_contains out "depth $DEPTH"
+	assert_converts profile
+	assert_le "$(stat -c %s profile)" "$1" 'size'
+	"$DUMP" -f info profile >info 2>/dev/null
+	assert_matches info '^lost calls: 0$'
+	grep rule_ native.out | sort >expected
+	assert_ge "$(wc -l <expected)" 400 'edges'
+	edges profile >recorded
+	assert_same expected recorded
+}
+
+it 'with memory enough there is a context for each path'
+RUN_OPTIONS=(--max-memory 512M)
+check $((512 << 20))
+assert_not_contains info 'folded,'
+assert_matches info '^folded calls: 0$'
+assert_ge "$(info_value profile contexts)" 20000 'contexts'
+
+for timing in exact sampled; do
+	for size in 1024 1280; do
+		it "a bound of $size KiB holds, edges and counts are exact ($timing)"
+		RUN_OPTIONS=(--max-memory "${size}K" --timing "$timing")
+		check $((size << 10))
+		assert_matches info '^flags:.*folded'
+		assert_ge "$(info_value profile 'folded calls')" 1000 'folded calls'
+	done
+done
+finish
