@@ -297,6 +297,10 @@ check-gcc: all			## GCC's own run-time tests, natively and profiled (fetches the
 	scripts/check-gcc -M || status=1; \
 	exit $$status
 
+.PHONY: check-memory
+check-memory: all		## clang compiling a large file, with room for all contexts and without
+	CLANG=$(CLANG) scripts/check-memory
+
 # Long runs, hours and half an hour: not part of `make check`.
 .PHONY: check-suites soak
 check-suites: all		## test suites of real programs, native and profiled (SUITES="cpython ...")
@@ -354,7 +358,7 @@ bench: all			## what a call costs, natively and under other profilers (BENCH_ROU
 
 # Where the time was: swizzle's self times against perf's.
 $(B)/test/bench/functions: $(B)/obj/offline/tests/bench/functions.o \
-		$(call offline,$(PROFILE_SRC) $(BASE_SRC))
+		$(call offline,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
