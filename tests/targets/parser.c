@@ -38,15 +38,15 @@ static inline __attribute__((always_inline)) unsigned next(void)
 #define DECLARE(n) void rule_##n(void);
 EACH(DECLARE)
 
-#define USE(n) \
+/* The same once more, for use within it. */
+#define EACH_RULE(x) \
+	x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) \
+		x(13) x(14) x(15) x(16) x(17) x(18) x(19)
+
+#define CASE(n) \
 	case n: \
 		rule_##n(); \
 		break;
-#define USE_ANY \
-	USE(0) \
-	USE(1) USE(2) USE(3) USE(4) USE(5) USE(6) USE(7) USE(8) USE(9) USE(10) \
-		USE(11) USE(12) USE(13) USE(14) USE(15) USE(16) USE(17) \
-			USE(18) USE(19)
 
 #define DEFINE(n) \
 	__attribute__((noinline, noclone)) void rule_##n(void) \
@@ -58,7 +58,7 @@ EACH(DECLARE)
 		while ((token = next()) != CLOSE) { \
 			edges[n][token]++; \
 			switch (token) { \
-				USE_ANY \
+				EACH_RULE(CASE) \
 			} \
 		} \
 		depth--; \
