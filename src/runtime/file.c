@@ -185,6 +185,16 @@ static void fill_header(struct swz_file_header *h, uint64_t bytes)
 	h->arena_end = (uintptr_t)swz_arena_end;
 }
 
+/* Where nobody looks for room: a large mapping next to the libraries would
+ * leave none within reach of their jumps (2 GiB). */
+static void *far_below_us(uint64_t bytes)
+{
+	uintptr_t us = (uintptr_t)&swz_file & -(uintptr_t)4096;
+	uint64_t distance = (bytes + 4095) / 4096 * 4096 + (8ull << 30);
+
+	return us > distance ? (void *)(us - distance) : NULL;
+}
+
 static struct swz_file_header *create(bool replace, const char **problem)
 {
 	uint64_t bytes = allowed_bytes();
@@ -199,8 +209,9 @@ static struct swz_file_header *create(bool replace, const char **problem)
 	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 &&
 	    bytes >= UINT64_C(16) * SWZ_HEADER_BYTES &&
 	    SWZ_SYSCALL(SYS_ftruncate, fd, bytes) == 0)
-		h = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-				 MAP_SHARED, (int)fd, 0);
+		h = swz_sys_mmap(far_below_us(bytes), bytes,
+				 PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd,
+				 0);
 	SWZ_SYSCALL(SYS_close, fd);
 	/* There is nothing to read ahead: it would make pages of zeros,
 	 * megabytes of them, some milliseconds long. (Events will be written to
@@ -231,7 +242,7 @@ enum swz_status swz_file_create(const char **problem)
 	mapped_bytes = swz_file->limit_bytes;
 	/* a child's file is never larger */
 	bytes = mapped_bytes / SWZ_UNIT_BYTES * sizeof(*links);
-	links = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	links = swz_sys_mmap(far_below_us(bytes), bytes, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			     0);
 	*problem = "no memory for the profile ";

@@ -4,7 +4,7 @@
 # function called each other; the profile must say the same.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets parser
+need_targets parser lifetimes
 DEPTH=10000
 TOKENS=800000
 
@@ -58,4 +58,12 @@ for timing in exact sampled; do
 		assert_ge "$(info_value profile 'folded calls')" 1000 'folded calls'
 	done
 done
+# Without randomization the space around libraries is narrow.
+it 'leaves room for trampolines beside a large bound'
+setarch -R true 2>/dev/null || skip 'the personality cannot be changed here'
+setarch -R "$RUN" --no-cache --max-memory 4G -o large "$TARGETS/lifetimes" \
+	>/dev/null 2>&1
+assert_complete large
+"$DUMP" -f info large >info
+assert_not_contains info 'no trampoline memory within reach'
 finish
