@@ -185,7 +185,7 @@ static void align_to(struct swz_cursor *cursor, uint64_t align)
 		cursor->at += align - beyond;
 }
 
-static struct swz_bytes build_id_in(struct swz_bytes notes, uint64_t align)
+struct swz_bytes swz_build_id_in(struct swz_bytes notes, uint64_t align)
 {
 	struct swz_cursor cursor = swz_cursor(notes);
 
@@ -203,6 +203,7 @@ static struct swz_bytes build_id_in(struct swz_bytes notes, uint64_t align)
 		if (cursor.failed)
 			break;
 		if (type == NT_GNU_BUILD_ID && id.size &&
+		    id.size <= SWZ_BUILD_ID_MOST &&
 		    name.size == sizeof(ELF_NOTE_GNU) &&
 		    !memcmp(name.data, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)))
 			return id;
@@ -221,7 +222,7 @@ struct swz_bytes swz_elf_build_id(const struct swz_elf *elf)
 
 		if (segment->p_type != PT_NOTE)
 			continue;
-		id = build_id_in(
+		id = swz_build_id_in(
 			slice(elf->file, segment->p_offset, segment->p_filesz),
 			segment->p_align);
 		if (id.size)
@@ -230,8 +231,8 @@ struct swz_bytes swz_elf_build_id(const struct swz_elf *elf)
 	section = swz_elf_section(elf, ".note.gnu.build-id");
 	if (!section)
 		return no_bytes;
-	return build_id_in(swz_elf_section_bytes(elf, section),
-			   section->sh_addralign);
+	return swz_build_id_in(swz_elf_section_bytes(elf, section),
+			       section->sh_addralign);
 }
 
 enum swz_status swz_elf_symbols_open(struct swz_elf_symbols *it,

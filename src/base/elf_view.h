@@ -50,8 +50,12 @@ struct swz_bytes swz_elf_bytes_at(const struct swz_elf *elf, uint64_t address,
 struct swz_bytes swz_elf_bytes_from(const struct swz_elf *elf,
 				    uint64_t address);
 
+#define SWZ_BUILD_ID_MOST 32 /* bytes; a longer one counts as none */
+
 /* The build-id of PT_NOTE (or .note.gnu.build-id); empty if there is none. */
 struct swz_bytes swz_elf_build_id(const struct swz_elf *elf);
+/* That among notes with this alignment (p_align). */
+struct swz_bytes swz_build_id_in(struct swz_bytes notes, uint64_t align);
 
 struct swz_elf_symbol {
 	const char *name; /* NUL-terminated within the file */

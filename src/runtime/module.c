@@ -82,30 +82,6 @@ static void add_text(struct swz_module *m, uint64_t start, uint64_t bytes)
 	m->text[m->text_count++].end = start + bytes;
 }
 
-static void find_build_id(struct swz_module *m, const ElfW(Phdr) * segment)
-{
-	struct swz_cursor c = swz_cursor((struct swz_bytes){
-		swz_module_bytes(m, segment->p_vaddr), segment->p_memsz});
-
-	while (!swz_cursor_at_end(&c)) {
-		uint32_t name_size = swz_cursor_u32(&c);
-		uint32_t size = swz_cursor_u32(&c);
-		uint32_t type = swz_cursor_u32(&c);
-		struct swz_bytes name, id;
-
-		name = swz_cursor_take(&c, (name_size + 3ull) & ~3ull);
-		id = swz_cursor_take(&c, (size + 3ull) & ~3ull);
-		if (c.failed)
-			return;
-		if (type == NT_GNU_BUILD_ID && name_size == 4 &&
-		    memcmp(name.data, "GNU", 4) == 0 && size <= 32) {
-			m->build_id.data = id.data;
-			m->build_id.size = size;
-			return;
-		}
-	}
-}
-
 /* A name that is relative to the working directory, made absolute. */
 static const char *absolute(const char *path)
 {
@@ -137,7 +113,11 @@ static void describe(struct swz_module *m, uint64_t load_bias,
 		const ElfW(Phdr) *s = &segments[i];
 
 		if (s->p_type == PT_NOTE && !m->build_id.size)
-			find_build_id(m, s);
+			m->build_id = swz_build_id_in(
+				(struct swz_bytes){
+					swz_module_bytes(m, s->p_vaddr),
+					s->p_memsz},
+				s->p_align);
 		if (s->p_type != PT_LOAD)
 			continue;
 		if (m->load_bias + s->p_vaddr < m->start)

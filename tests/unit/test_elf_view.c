@@ -189,6 +189,27 @@ START_TEST(gives_bytes_by_address)
 }
 END_TEST
 
+/* ld --build-id=0xaaaa: the last note of its segment, and no padding. */
+START_TEST(takes_a_build_id_of_any_length)
+{
+	uint8_t note[16 + 33] = {4, 0, 0, 0,   2,   0,   0, 0,    3,
+				 0, 0, 0, 'G', 'N', 'U', 0, 0xaa, 0xab};
+	struct swz_bytes id = swz_build_id_in((struct swz_bytes){note, 18}, 4);
+
+	ck_assert_uint_eq(id.size, 2);
+	ck_assert_mem_eq(id.data, "\xaa\xab", 2);
+	note[4] = 32;
+	id = swz_build_id_in((struct swz_bytes){note, 48}, 4);
+	ck_assert_uint_eq(id.size, 32);
+	note[4] = 33;
+	id = swz_build_id_in((struct swz_bytes){note, 49}, 4);
+	ck_assert_uint_eq(id.size, 0);
+	note[4] = 2;
+	id = swz_build_id_in((struct swz_bytes){note, 17}, 4);
+	ck_assert_uint_eq(id.size, 0);
+}
+END_TEST
+
 START_TEST(finds_the_build_id_in_segment_or_section)
 {
 	struct swz_elf elf = opened();
@@ -372,6 +393,7 @@ int main(void)
 	tcase_add_test(tcase, finds_sections_by_name);
 	tcase_add_test(tcase, gives_bytes_of_sections_within_the_file);
 	tcase_add_test(tcase, gives_bytes_by_address);
+	tcase_add_test(tcase, takes_a_build_id_of_any_length);
 	tcase_add_test(tcase, finds_the_build_id_in_segment_or_section);
 	tcase_add_test(tcase, survives_damaged_notes);
 	tcase_add_test(tcase, iterates_over_symbols_and_skips_damaged_ones);
