@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "profile/raw.h"
+
 static void write_callgrind(struct swz_writer *writer,
 			    const struct swz_section *section)
 {
@@ -145,6 +147,13 @@ static const struct swz_format formats[] = {
 		.description = "what the file holds: command, threads, "
 			       "modules, refusals",
 		.profile = swz_write_info,
+	},
+	{
+		.name = "raw",
+		.description = "the file's header, chunks and records as they "
+			       "are, also of a damaged file",
+		.takes = SWZ_TAKES_ROWS,
+		.file = swz_write_raw,
 	},
 };
 

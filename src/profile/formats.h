@@ -96,8 +96,11 @@ struct swz_format {
 	void (*end)(struct swz_writer *writer);
 	/* ... or, of traces: their events. */
 	void (*events)(FILE *stream, const struct swz_trace *trace);
-	/* ... or: one profile as it is. */
+	/* ... or: one profile as it is ... */
 	void (*profile)(FILE *stream, struct swz_profile *profile);
+	/* ... or: one file, which may be anything; see swz_write_raw(). */
+	enum swz_status (*file)(FILE *stream, const char *path, size_t rows,
+				uint64_t *problems, struct swz_error *error);
 };
 
 /* The format of that name, or NULL. */

@@ -460,19 +460,25 @@ static void read_input(struct input *input, const struct options *options,
 	input->profiles[input->count++] = profile;
 }
 
+static void find_inputs(struct swz_inputs *inputs, char **arguments, int count)
+{
+	struct swz_error error;
+	int at;
+
+	for (at = 0; at < count; at++)
+		if (swz_inputs_add(inputs, arguments[at], &error) != SWZ_OK)
+			complain("%s: %s", arguments[at], error.text);
+	if (!count && swz_inputs_add_newest(inputs) != SWZ_OK)
+		complain("no swizzle.out.* in this directory");
+}
+
 static void read_inputs(struct input *input, const struct options *options,
 			char **arguments, int count)
 {
 	struct swz_inputs inputs = {0};
-	struct swz_error error;
 	size_t i;
-	int at;
 
-	for (at = 0; at < count; at++)
-		if (swz_inputs_add(&inputs, arguments[at], &error) != SWZ_OK)
-			complain("%s: %s", arguments[at], error.text);
-	if (!count && swz_inputs_add_newest(&inputs) != SWZ_OK)
-		complain("no swizzle.out.* in this directory");
+	find_inputs(&inputs, arguments, count);
 	swz_progress_stage("reading profiles", inputs.count);
 	for (i = 0; i < inputs.count; i++) {
 		read_input(input, options, inputs.paths[i]);
@@ -1001,6 +1007,51 @@ static bool has_thread(const struct input *input, const struct options *options)
 	return false;
 }
 
+/* What is in files, whether they are profiles or not. */
+static int dump_files(const struct options *options, char **arguments,
+		      int count)
+{
+	const char *path = options->output ? options->output : "-";
+	struct swz_inputs inputs = {0};
+	struct swz_output output;
+	int status = EXIT_OK;
+	size_t i;
+
+	find_inputs(&inputs, arguments, count);
+	if (!inputs.count || swz_output_open(&output, path) != SWZ_OK) {
+		status = inputs.count ? write_failed(path) : EXIT_INPUT;
+		swz_inputs_free(&inputs);
+		return status;
+	}
+	for (i = 0; i < inputs.count; i++) {
+		struct swz_error error;
+		uint64_t problems;
+
+		if (i)
+			putc('\n', output.stream);
+		if (options->format->file(output.stream, inputs.paths[i],
+					  options->table.rows, &problems,
+					  &error) != SWZ_OK) {
+			complain("%s: %s", inputs.paths[i], error.text);
+			status = EXIT_INPUT;
+		} else if (problems && !options->quiet) {
+			complain("%s: %" PRIu64 " places are not as they "
+				 "should be; they are marked by '!'",
+				 inputs.paths[i], problems);
+		}
+	}
+	swz_inputs_free(&inputs);
+	if (swz_output_close(&output) != SWZ_OK)
+		return write_failed(path);
+	return status;
+}
+
+static void free_options(struct options *options)
+{
+	swz_patterns_free(&options->table.filters);
+	swz_view_free(&options->view);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = {
@@ -1015,6 +1066,11 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* a write says EPIPE instead */
 	parse_options(&options, argc, argv);
 	swz_progress_allow(!options.quiet);
+	if (options.format->file) {
+		status = dump_files(&options, argv + optind, argc - optind);
+		free_options(&options);
+		return status;
+	}
 	read_inputs(&input, &options, argv + optind, argc - optind);
 	if (!input.count) {
 		status = EXIT_INPUT;
@@ -1034,7 +1090,6 @@ int main(int argc, char **argv)
 		status = dump_reports(&input, &options);
 	}
 	free_input(&input);
-	swz_patterns_free(&options.table.filters);
-	swz_view_free(&options.view);
+	free_options(&options);
 	return status;
 }
