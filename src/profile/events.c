@@ -153,7 +153,7 @@ static bool fill(struct swz_events *events)
 		const struct swz_event_chunk *chunk =
 			&thread->event_chunks[events->chunk];
 		uint64_t left = chunk->bytes - events->offset;
-		size_t size = BUFFER_PAGES * SWZ_EVENT_PAGE, got;
+		size_t size = (size_t)BUFFER_PAGES * SWZ_EVENT_PAGE, got;
 
 		if (!left) {
 			events->chunk++;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "profile/archive.h"
 #include "profile/raw.h"
 
 static void write_callgrind(struct swz_writer *writer,
@@ -141,6 +142,14 @@ static const struct swz_format formats[] = {
 		.prefix = "swizzle.",
 		.suffix = ".trace.json",
 		.events = swz_write_chrome,
+	},
+	{
+		.name = "archive",
+		.description = "the profile itself, compressed; swizzle-dump "
+			       "reads it",
+		.prefix = "swizzle.",
+		.suffix = ".swz",
+		.profile = swz_write_archive,
 	},
 	{
 		.name = "info",

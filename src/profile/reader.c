@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profile/archive.h"
 #include "profile/arith.h"
 #include "profile/memory.h"
 
@@ -914,6 +915,14 @@ enum swz_status swz_profile_read(const char *path, struct swz_profile **out,
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return fail(error, SWZ_E_SYSTEM, "%s", strerror(errno));
+	if (swz_archive_begins(fd)) {
+		int archive = fd;
+
+		status = swz_archive_expand(archive, &fd, error);
+		close(archive);
+		if (status != SWZ_OK)
+			return status;
+	}
 	status = read_open_file(fd, path, out, error);
 	if (status != SWZ_OK)
 		close(fd);

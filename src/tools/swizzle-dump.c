@@ -981,19 +981,30 @@ static int dump_reports(struct input *input, const struct options *options)
 
 static int dump_profiles(struct input *input, const struct options *options)
 {
-	const char *path = options->output ? options->output : "-";
 	struct swz_output output;
+	int status = EXIT_OK;
+	char *path;
 	size_t i;
 
-	if (swz_output_open(&output, path) != SWZ_OK)
-		return write_failed(path);
+	if (options->format->prefix && input->count > 1) {
+		complain("the format %s is for one profile at a time",
+			 options->format->name);
+		return EXIT_USAGE;
+	}
+	path = output_path(options, input->profiles[0]->header.pid);
+	if (swz_output_open(&output, path) != SWZ_OK) {
+		status = write_failed(path);
+		free(path);
+		return status;
+	}
 	for (i = 0; i < input->count; i++) {
 		if (i)
 			putc('\n', output.stream);
 		options->format->profile(output.stream, input->profiles[i]);
 	}
-	return swz_output_close(&output) == SWZ_OK ? EXIT_OK
-						   : write_failed(path);
+	status = end_output(&output, path, options);
+	free(path);
+	return status;
 }
 
 static bool has_thread(const struct input *input, const struct options *options)

@@ -115,4 +115,50 @@ for format in chrome perfetto; do
 	assert_refused 1 'not a trace'
 done
 
+it 'an archive is the profile again'
+for mode in trace profile; do
+	SWIZZLE_MODE=$mode assert_same_as_native "$TARGETS/workers"
+	capture "$DUMP" -f archive -o packed profile
+	assert_status 0
+	assert_empty err
+	assert_le "$(stat -c %s packed)" "$(($(stat -c %s profile) / 3))" 'size'
+	for format in info callgrind text; do
+		"$DUMP" -f $format -o - profile | grep -v '^file:' >expected
+		"$DUMP" -f $format -o - packed | grep -v '^file:' >got
+		assert_ge "$(wc -l <expected)" 10 lines
+		assert_same expected got
+	done
+done
+SWIZZLE_MODE=trace "$RUN" -o profile "$TARGETS/workers"
+"$DUMP" -f archive -o packed profile
+for format in chrome perfetto; do
+	"$DUMP" -f $format -o expected profile
+	"$DUMP" -f $format -o got packed
+	assert_same expected got
+done
+capture "$DUMP" -f archive -o two profile packed
+assert_status 2
+
+it 'a damaged archive is refused in words, or is what it was'
+size=$(stat -c %s packed)
+"$DUMP" -f text profile >expected
+for part in 0 4 9 25 40 200; do
+	head -c $((part < size ? part : size - 1)) packed >bad
+	capture "$DUMP" -f text bad
+	assert_status 1
+	assert_matches err '^swizzle: '
+done
+head -c $((size - 20)) packed >bad
+capture "$DUMP" -f text bad
+assert_refused 1 'damaged archive'
+for i in $(seq 20); do
+	at=$((RANDOM * 32768 + RANDOM))
+	cp packed bad
+	printf '\125\252\125' | dd of=bad bs=1 seek=$((at % (size - 3))) \
+		conv=notrunc 2>/dev/null
+	capture timeout 20 "$DUMP" -q -f text bad
+	[ "$status" -le 1 ] || fail "status $status with damage at $((at % (size - 3)))"
+	[ "$status" -eq 0 ] || assert_matches err '^swizzle: '
+done
+
 finish
