@@ -151,12 +151,13 @@ done
 head -c $((size - 20)) packed >bad
 capture "$DUMP" -f text bad
 assert_refused 1 'damaged archive'
-for i in $(seq 20); do
+for _ in $(seq 20); do
 	at=$((RANDOM * 32768 + RANDOM))
 	cp packed bad
 	printf '\125\252\125' | dd of=bad bs=1 seek=$((at % (size - 3))) \
 		conv=notrunc 2>/dev/null
 	capture timeout 20 "$DUMP" -q -f text bad
+	# shellcheck disable=SC2154 # by capture
 	[ "$status" -le 1 ] || fail "status $status with damage at $((at % (size - 3)))"
 	[ "$status" -eq 0 ] || assert_matches err '^swizzle: '
 done

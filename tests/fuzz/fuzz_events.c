@@ -12,7 +12,7 @@
 #include "tests/unit/profile_builder.h"
 
 #define NODES 8u
-#define MOST 500u
+#define MOST ((size_t)500)
 
 static FILE *sink;
 
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	 * and how much later (or, rarely, sooner); 0xff: as it stands */
 	while (size >= 3 && count < 2 * MOST) {
 		uint64_t kind = data[0] & 7, node = root + (data[0] >> 4);
-		uint64_t ticks = data[1] * 8u + (data[2] & 31);
+		uint64_t ticks = (uint64_t)data[1] * 8 + (data[2] & 31);
 
 		events[count] = node << SWZ_EVENT_NODE_SHIFT |
 				(count * 4 + ticks) << SWZ_EVENT_TICKS_SHIFT |
