@@ -370,6 +370,10 @@ bench-accuracy: all $(B)/test/bench/functions	## how true the times are, against
 bench-html: all			## how long the page of a trace takes to open, and its memory
 	tests/bench/html $(EVENTS)
 
+.PHONY: screenshots
+screenshots: all		## take the README's pictures of the HTML page anew
+	scripts/screenshots
+
 .PHONY: bench-startup
 bench-startup: all		## measure what the start of a program costs
 	tests/bench/startup

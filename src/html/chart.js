@@ -146,7 +146,7 @@ class Chart {
 	}
 
 	// One box, with its label where there is room.
-	box(context, x, y, width, fn, label, colour, item) {
+	box(context, x, y, width, fn, label, colour, item, height = ROW) {
 		const {colours} = this.app;
 		const {matches, selected} = this.model;
 		const isFound = matches && fn >= 0 && matches[fn];
@@ -155,21 +155,23 @@ class Chart {
 
 		context.globalAlpha = matches && !isFound ? 0.22 : 1;
 		context.fillStyle = isFound ? colours.found : colour;
-		context.fillRect(left, y, Math.max(shown - 0.5, 0.5), ROW - 1);
+		context.fillRect(left, y, Math.max(shown - 0.5, 0.5),
+			height > 5 ? height - 1 : height);
 		if (fn >= 0 && fn === selected && shown > 2) {
 			context.globalAlpha = 1;
 			context.strokeStyle = colours.text;
 			context.lineWidth = 1.5;
 			context.strokeRect(left + 0.75, y + 0.75,
-				Math.max(shown - 2, 1), ROW - 2.5);
+				Math.max(shown - 2, 1), Math.max(height - 2.5, 1));
 		}
 		context.globalAlpha = 1;
-		if (shown > 26) {
+		if (shown > 26 && height >= 14) {
 			context.fillStyle = matches && !isFound ? colours.dim :
 				fn < 0 ? colours.text : colours.label;
-			this.text(context, label, left + 4, y, shown - 8);
+			this.text(context, label, left + 4, y + height / 2,
+				shown - 8);
 		}
-		this.boxes.push({item, fn, x: left, y, width: shown});
+		this.boxes.push({item, fn, x: left, y, width: shown, height});
 	}
 
 	text(context, label, x, y, room) {
@@ -183,7 +185,7 @@ class Chart {
 				return;
 			shown = label.slice(0, keep) + '…';
 		}
-		context.fillText(shown, x, y + ROW / 2);
+		context.fillText(shown, x, y);
 	}
 
 	textWidth(context, label) {

@@ -79,15 +79,15 @@ class Details {
 		const whole = model.sums.incl[fn];
 		const root = make('div', {class: 'list', id});
 		const list = new List(root, [
-			{key: 'calls', title: 'Calls', width: '84px',
+			{key: 'calls', title: 'Calls', width: '70px',
 				align: 'right'},
-			{key: 'incl', title: 'Inclusive', width: '80px',
+			{key: 'incl', title: 'Inclusive', width: '70px',
 				align: 'right', hint: id === 'callers' ?
 					`Time of ${model.catalog.name[fn]} when ` +
 					'called from there' :
 					'Time of the function when called from ' +
 					'here'},
-			{key: 'share', title: '%', width: '58px', align: 'right',
+			{key: 'share', title: '%', width: '54px', align: 'right',
 				hint: `Share of the inclusive time of ` +
 					model.catalog.name[fn]},
 			{key: 'name', title: plural(entries.length,

@@ -141,8 +141,9 @@ class Flame extends Chart {
 				tree.start[node] + tree.total[node]);
 	}
 
-	// The widest box of a function, shown.
-	reveal(fn) {
+	// The widest box of a function, shown; zoomed to, or only where it could
+	// hardly be seen.
+	reveal(fn, zoom) {
 		const {tree} = this.model;
 		let best = -1;
 
@@ -156,10 +157,10 @@ class Flame extends Chart {
 
 		if (y < this.scroll || y > this.scroll + height - 2 * ROW)
 			this.scrollTo(y - height / 2);
-		if (tree.total[best] / this.span() * width < 4 ||
+		if (zoom || tree.total[best] / this.span() * width < 4 ||
 			tree.start[best] >= this.to ||
 			tree.start[best] + tree.total[best] <= this.from) {
-			const margin = tree.total[best] * 2;
+			const margin = tree.total[best] * (zoom ? 0.5 : 2);
 
 			this.glide(tree.start[best] - margin,
 				tree.start[best] + tree.total[best] + margin);

@@ -141,25 +141,25 @@ class FunctionTable {
 			(fn, cells, element) => this.render(fn, cells, element), {
 				sort: column => this.sortBy(column),
 				click: fn => app.select(fn),
-				open: fn => app.reveal(fn),
+				open: fn => app.reveal(fn, true),
 				key: event => this.key(event),
 			});
 	}
 
 	columns() {
 		const columns = [
-			{key: 'calls', title: 'Calls', width: '76px', align: 'right',
+			{key: 'calls', title: 'Calls', width: '71px', align: 'right',
 				sort: true},
-			{key: 'self', title: 'Self', width: '76px', align: 'right',
+			{key: 'self', title: 'Self', width: '71px', align: 'right',
 				hint: 'Time in the function itself', sort: true},
-			{key: 'share', title: '%', width: '60px', align: 'right',
+			{key: 'share', title: '%', width: '55px', align: 'right',
 				hint: 'Share of all time'},
-			{key: 'incl', title: 'Inclusive', width: '76px',
+			{key: 'incl', title: 'Inclusive', width: '71px',
 				align: 'right', sort: true,
 				hint: 'Time with everything it called'},
-			{key: 'inclShare', title: '%', width: '60px',
+			{key: 'inclShare', title: '%', width: '55px',
 				align: 'right', hint: 'Share of all time'},
-			{key: 'mean', title: 'Mean', width: '72px', align: 'right',
+			{key: 'mean', title: 'Mean', width: '69px', align: 'right',
 				sort: true, hint: 'Inclusive time of a call'},
 		];
 
@@ -168,13 +168,13 @@ class FunctionTable {
 				width: '78px', align: 'right', sort: true,
 				hint: 'Standard error of the self time'});
 		else
-			columns.push({key: 'max', title: 'Max', width: '72px',
+			columns.push({key: 'max', title: 'Max', width: '69px',
 				align: 'right', sort: true,
 				hint: 'The longest call'});
 		columns.push({key: 'name', title: 'Function',
 			width: 'minmax(90px, 3fr)', sort: true});
 		columns.push({key: 'module', title: 'Module',
-			width: 'minmax(0, 1.2fr)', sort: true});
+			width: 'minmax(56px, 1.3fr)', sort: true});
 		return columns;
 	}
 
@@ -433,10 +433,10 @@ class TreeList {
 }
 
 const TREE_COLUMNS = [
-	{key: 'total', title: 'Inclusive', width: '76px', align: 'right',
+	{key: 'total', title: 'Inclusive', width: '71px', align: 'right',
 		hint: 'Time in this context and below'},
-	{key: 'share', title: '%', width: '60px', align: 'right'},
-	{key: 'self', title: 'Self', width: '76px', align: 'right'},
+	{key: 'share', title: '%', width: '55px', align: 'right'},
+	{key: 'self', title: 'Self', width: '71px', align: 'right'},
 	{key: 'calls', title: 'Calls', width: '78px', align: 'right'},
 	{key: 'mean', title: 'Mean', width: '78px', align: 'right',
 		hint: 'Inclusive time of a call from here'},
@@ -471,9 +471,9 @@ function topDownSource(app) {
 }
 
 const UP_COLUMNS = [
-	{key: 'self', title: 'Self', width: '76px', align: 'right',
+	{key: 'self', title: 'Self', width: '71px', align: 'right',
 		hint: 'Self time of the function at the top of this chain'},
-	{key: 'share', title: '%', width: '60px', align: 'right'},
+	{key: 'share', title: '%', width: '55px', align: 'right'},
 	{key: 'calls', title: 'Calls', width: '78px', align: 'right'},
 ];
 

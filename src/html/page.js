@@ -60,6 +60,8 @@ const KEYS = [
 	['0', 'show everything'],
 	['drag over the ruler', 'count only what happened then; so does Shift ' +
 		'and a drag (timeline)'],
+	['E', 'fold or unfold all lanes; a click on the head of one does it ' +
+		'(timeline)'],
 	['R', 'count only what is in view (timeline)'],
 	['/', 'search; Enter and Shift+Enter go through what was found'],
 	['Esc', 'end the search, then the choice, the range, the zoom'],
@@ -109,12 +111,13 @@ class App {
 			model.catalog.name[fn];
 	}
 
-	threadName(thread) {
+	threadName(thread, withoutTid) {
 		if (!thread)
 			return 'all threads';
 		const several = this.model.profiles.length > 1;
 
-		return `${thread.name || 'thread'} ${thread.tid}` + (several ?
+		return (thread.name || 'thread') +
+			(withoutTid ? '' : ` ${thread.tid}`) + (several ?
 			` (${baseName(commandOf(this.model.profiles[
 				thread.profile]).split(' ')[0])})` : '');
 	}
@@ -199,8 +202,10 @@ class App {
 			return make('label', {class: 'thread', title:
 				`${this.threadName(thread)}: ` +
 				duration(thread.totalNs)}, box,
-			make('span', {class: 'name'}, this.threadName(thread)),
-			make('span', {class: 'dim'}, duration(thread.totalNs)), bar);
+			make('span', {class: 'name'}, this.threadName(thread, true)),
+			make('span', {class: 'dim'}, thread.tid),
+			make('span', {class: 'dim time'}, duration(thread.totalNs)),
+			bar);
 		}));
 		$('threads-all').onclick = () => this.setThreads(true);
 		$('threads-none').onclick = () => this.setThreads(false);
@@ -298,12 +303,14 @@ class App {
 			tab.hidden = !this.charts[tab.dataset.chart];
 		}
 		if (!this.chart.visited) {
+			if (this.chart.begin)
+				this.chart.begin();
 			this.chart.visited = true;
 			this.chart.from = 0;
 			this.chart.to = this.chart.extent() || 1;
 		}
 		this.oldExtent = this.chart.extent();
-		$('range-view').hidden = name !== 'timeline';
+		$('range-view').hidden = $('fold-all').hidden = name !== 'timeline';
 		this.chart.mapKey = null;
 		this.chart.drawNow();
 	}
@@ -345,9 +352,9 @@ class App {
 			this.table.showSelected();
 	}
 
-	reveal(fn) {
+	reveal(fn, zoom) {
 		if (fn >= 0)
-			this.chart.reveal(fn);
+			this.chart.reveal(fn, zoom);
 	}
 
 	hover(event) {
@@ -382,6 +389,13 @@ class App {
 		$('range').textContent = `${duration(from)} to ${duration(to)}: ` +
 			duration(to - from);
 		$('range').title = `${grouped(from)} to ${grouped(to)} ns`;
+	}
+
+	foldLanes() {
+		const {timeline} = this.charts;
+
+		if (timeline && this.chart === timeline)
+			timeline.foldAll(!timeline.folded.size);
 	}
 
 	countView() {
@@ -492,7 +506,10 @@ class App {
 				(event.key === 'ArrowUp' ? -3 : 3) * ROW);
 			break;
 		case 'f': case 'F':
-			this.reveal(this.model.selected);
+			this.reveal(this.model.selected, true);
+			break;
+		case 'e': case 'E':
+			this.foldLanes();
 			break;
 		case 'r': case 'R':
 			this.countView();
@@ -553,6 +570,7 @@ class App {
 		$('help').onclick = () => {
 			$('help').hidden = true;
 		};
+		$('fold-all').onclick = () => this.foldLanes();
 		$('range-view').onclick = () => this.countView();
 		$('range-clear').onclick = () => this.setRange(null);
 		$('zoom-reset').onclick = () => this.chart.showAll();

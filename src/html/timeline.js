@@ -7,8 +7,21 @@ class Timeline extends Chart {
 	constructor(app) {
 		super(app);
 		this.chooses = true; // a range of time, by a drag
-		this.folded = new Set(); // threads that show no more than a row
+		this.folded = new Set(); // threads, of which the rows are low
 		this.pending = null;
+	}
+
+	// At first, where there is no room for all: an overview.
+	begin() {
+		if (this.lanes().length > 1 && this.height() > this.view().height)
+			this.foldAll(true);
+	}
+
+	foldAll(folded) {
+		this.folded.clear();
+		for (const thread of folded ? this.lanes() : [])
+			this.folded.add(thread.index);
+		this.draw();
 	}
 
 	extent() {
@@ -19,9 +32,19 @@ class Timeline extends Chart {
 		return this.model.shownThreads().filter(thread => thread.trace);
 	}
 
+	// Folded lanes share the room there is.
+	rowHeight(thread) {
+		if (!this.folded.has(thread.index))
+			return ROW;
+		const room = Math.max(2 * ROW, (this.view().height - RULER) /
+			this.lanes().length - ROW - LANE_GAP);
+
+		return clamp(room / Math.max(thread.trace.deepest, 1), 0.4, ROW);
+	}
+
 	laneHeight(thread) {
-		return ROW * (1 + (this.folded.has(thread.index) ? 1 :
-			thread.trace.deepest)) + LANE_GAP;
+		return ROW + this.rowHeight(thread) * thread.trace.deepest +
+			LANE_GAP;
 	}
 
 	height() {
@@ -63,15 +86,15 @@ class Timeline extends Chart {
 		context.fillStyle = colours.text;
 		context.fillText(`${folded ? '▸' : '▾'} ` +
 			this.app.threadName(thread), 6, top + ROW / 2 - 1);
-		const rows = folded ? Math.min(1, trace.deepest) : trace.deepest;
+		const high = this.rowHeight(thread);
 
-		for (let row = 0; row < rows; row++) {
-			const y = top + (row + 1) * ROW;
+		for (let row = 0; row < trace.deepest; row++) {
+			const y = top + ROW + row * high;
 
 			if (y > height)
 				break;
-			if (y > RULER - ROW)
-				this.paintRow(context, thread, row, y, width);
+			if (y > RULER - high)
+				this.paintRow(context, thread, row, y, high);
 		}
 	}
 
@@ -79,7 +102,7 @@ class Timeline extends Chart {
 		return (time - this.left) * this.scale;
 	}
 
-	paintRow(context, thread, row, y, width) {
+	paintRow(context, thread, row, y, high) {
 		const {trace, nodes} = thread;
 		const {byDepth, start, end, node} = trace;
 		const last = trace.rows[row + 1];
@@ -93,7 +116,8 @@ class Timeline extends Chart {
 				return;
 			context.globalAlpha = run.faint ? 0.22 : 1;
 			context.fillStyle = run.colour;
-			context.fillRect(run.from, y, run.to - run.from, ROW - 1);
+			context.fillRect(run.from, y, run.to - run.from,
+				high > 5 ? high - 1 : high);
 			context.globalAlpha = 1;
 			run = null;
 		};
@@ -109,7 +133,7 @@ class Timeline extends Chart {
 				flush();
 				this.box(context, from, y, to - from, fn,
 					this.app.label(fn), this.colour(thread, fn),
-					{thread, at: i});
+					{thread, at: i}, high);
 				at++;
 				continue;
 			}
@@ -220,7 +244,8 @@ class Timeline extends Chart {
 			const bottom = top + this.laneHeight(thread);
 
 			if (y < bottom)
-				return {thread, row: Math.floor((y - top) / ROW) - 1};
+				return {thread, row: Math.floor((y - top - ROW) /
+					this.rowHeight(thread))};
 			top = bottom;
 		}
 		return null;
@@ -236,8 +261,6 @@ class Timeline extends Chart {
 
 		if (row < 0)
 			return {thread, at: -1};
-		if (this.folded.has(thread.index) && row > 0)
-			return null;
 		const {trace} = thread;
 		const time = this.time(this.toValue(x));
 		const slack = 1.5 * this.span() / this.view().width;
