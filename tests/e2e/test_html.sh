@@ -27,10 +27,15 @@ SCOPE=(-M pages -M libnames.so -M 'libgcc_s*')
 record profile "${SCOPE[@]}" -- "$TARGETS/pages"
 record sampled --timing sampled -M pages -- "$TARGETS/pages" 300000
 record folded --max-memory 1M -M contexts -- "$TARGETS/contexts"
+# two processes, of which the first has a long command
+mkdir "$TMP/both"
+record both/ -M dash -M bash -M pages -- sh -c '"$0"; exit 0 "$1"' "$TARGETS/pages" \
+	"$(printf 'long %.0s' {1..100})"
 wanted=(
 	profile table neighbours search hostile :
 	sampled table sampled :
-	folded folded
+	folded folded :
+	both merged
 )
 if [ -z "${TEST_TIMING:-}" ]; then
 	record trace -m trace "${SCOPE[@]}" -- "$TARGETS/pages"

@@ -714,8 +714,17 @@ def check_whole(page, profile):
 
 
 def check_merged(page, profile):
-    """several processes are one page"""
+    """several processes are one page, no wider than the window"""
     check_table(page, profile)
+    about = page.eval("document.querySelector('#command').textContent")
+    if 'and 1 other process' not in about:
+        fail('no other process in %r' % about)
+    wide, room = page.eval('[document.documentElement.scrollWidth,'
+                           ' innerWidth]')
+    equal(room, max(wide, room), 'width')
+    right = page.eval("document.querySelector('#help-open')"
+                      ".getBoundingClientRect().right")
+    equal(True, right <= room, 'the header fits')
 
 
 def check_page(page, directory, dump, path, words):
