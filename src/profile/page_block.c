@@ -26,7 +26,7 @@ static void put_base64(FILE *stream, const uint8_t *bytes, size_t count)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				     "abcdefghijklmnopqrstuvwxyz0123456789+/=";
-	char line[OUT_BYTES / 3 * 4];
+	char line[OUT_BYTES / 3 * 4] = {0};
 	char *to = line;
 	size_t i;
 

@@ -334,12 +334,26 @@ static void put_value_type(struct encoder *e, const char *type,
 	swz_message_free(&message);
 }
 
-static void put_heading(struct encoder *e, const struct swz_section *section)
+/* To be freed. */
+static char *command_of(const struct swz_profile *profile)
 {
-	const struct swz_profile *profile = section->profile;
 	char *command = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&command, &size);
+
+	if (stream) {
+		fputs("command: ", stream);
+		swz_put_command(stream, profile);
+		if (fclose(stream) == 0)
+			return command;
+	}
+	swz_out_of_memory();
+}
+
+static void put_heading(struct encoder *e, const struct swz_section *section)
+{
+	const struct swz_profile *profile = section->profile;
+	char *command = command_of(profile);
 
 	put_value_type(e, "calls", "count");
 	put_value_type(e, "time", "nanoseconds");
@@ -351,12 +365,6 @@ static void put_heading(struct encoder *e, const struct swz_section *section)
 		&e->out, PROFILE_DURATION_NANOS,
 		(uint64_t)swz_profile_ns(
 			profile, (int64_t)swz_profile_duration_ticks(profile)));
-	if (!stream)
-		swz_out_of_memory();
-	fputs("command: ", stream);
-	swz_put_command(stream, profile);
-	if (fclose(stream) != 0)
-		swz_out_of_memory();
 	swz_message_add(&e->out, PROFILE_COMMENT, number(e, command));
 	free(command);
 	swz_message_add(&e->out, PROFILE_COMMENT,
