@@ -49,6 +49,37 @@ assert_le "$(row table calls in_handler)" "$handled" in_handler
 assert_ge "$(row table calls in_handler)" $((handled / 2)) in_handler
 unset SWIZZLE_NOTRACE
 
+it 'the same with the hooks of a trace: each call has its events, nested'
+export SWIZZLE_MODE=trace
+assert_events() {
+	"$DUMP" -f info profile >info
+	assert_not_contains info 'events that do not fit'
+	"$DUMP" -f text profile | awk '!/^#/ { print $1, $4, $5 }' | sort >tree
+	"$DUMP" -f text --from 0 profile | awk '!/^#/ { print $1, $4, $5 }' | sort >events
+	assert_same tree events
+}
+step return own warm
+assert_complete profile
+assert_calls profile main 1 in_handler "$handled" guarded 2 middle 2 \
+	leaf $((4 + handled)) on_signal "$handled"
+assert_events
+step return alt tail
+assert_calls profile in_handler "$handled" leaf $((2 + handled)) jumper 2
+assert_events
+export SWIZZLE_DEPTH=1000 SWIZZLE_MIN_TIME=1ms
+step return own warm
+assert_calls profile main 1 in_handler "$handled" guarded 2 middle 2 \
+	leaf $((4 + handled)) on_signal "$handled"
+"$DUMP" -f info profile >info
+assert_not_contains info 'events that do not fit'
+unset SWIZZLE_DEPTH SWIZZLE_MIN_TIME
+# what is abandoned may lack one of its events
+step jump own warm 61
+assert_readable profile
+assert_calls profile main 1 in_handler "$handled"
+"$DUMP" -f chrome -o chrome profile || fail 'chrome'
+unset SWIZZLE_MODE
+
 # A handler that leaves a hook half done: every call that was made undisturbed
 # is counted, and at most one for each of the others.
 stride=${STEP_STRIDE:-61}

@@ -92,6 +92,23 @@ for profile in d/*; do
 	assert_events_fit "$profile"
 done
 
+it 'real programs'
+script='WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+	SELECT sum(length(printf("%08x", i))) FROM n;'
+for program in /usr/bin/sqlite3 /usr/bin/perl /usr/bin/python3; do
+	[ -x $program ] || continue
+	case $program in
+	*sqlite3) set -- :memory: "$script" ;;
+	*perl) set -- -e 'print join(",", sort { $b <=> $a } 1 .. 500), "\n"' ;;
+	*) set -- -S -c 'print(sorted({str(i): i for i in range(500)}))' ;;
+	esac
+	assert_same_as_native $program "$@"
+	assert_complete profile
+	assert_events_are_counts profile
+	assert_events_fit profile
+	assert_ge "$(traced 2)" 10000 "calls of $program"
+done
+
 it 'filters and depth'
 for options in '-N fib' '-F fib' '-D 5' '-H fib'; do
 	# shellcheck disable=SC2206
