@@ -117,10 +117,8 @@ void swz_write_archive(FILE *stream, struct swz_profile *profile)
 			continue;
 		transform(block, columns, size);
 		got = ZSTD_compress(packed, room, columns, size, LEVEL);
-		if (ZSTD_isError(got)) {
-			errno = ENOMEM; /* nothing else can fail */
-			break;
-		}
+		if (ZSTD_isError(got)) /* nothing else can fail */
+			swz_out_of_memory();
 		it.packed = (uint32_t)got;
 		fwrite(&it, sizeof(it), 1, stream);
 		fwrite(packed, 1, got, stream);
