@@ -12,8 +12,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
 #endif
 
 /* The program has given up system calls: one of ours might kill it. All fail

@@ -30,11 +30,6 @@ _Static_assert(sizeof(struct swz_function) == 72, "what a plan consists of");
 #define HUGE_BYTES (UINT64_C(4) << 20)
 #define PAGE UINT64_C(4096)
 
-#ifndef MADV_POPULATE_READ /* Linux 5.14 */
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
-
 extern const char swz_text_start[];
 
 static struct {

@@ -10,10 +10,6 @@
 
 #include "base/syscall.h"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 #define PAGE UINT64_C(4096)
 
 static const ElfW(Phdr) *
