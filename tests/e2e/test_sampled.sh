@@ -103,6 +103,7 @@ for _ in {1..25}; do
 	assert_eq 'leaf raise_below resident_kb say_growth' "$(
 		callees_of jumps jump_out_of_handlers
 	)" 'called by the frame that was jumped to'
+	# shellcheck disable=SC2154 # of lib.sh
 	[ "$failures" -eq 0 ] || break
 done
 finish
