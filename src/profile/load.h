@@ -1,0 +1,30 @@
+#ifndef SWZ_PROFILE_LOAD_H
+#define SWZ_PROFILE_LOAD_H
+
+/* Profile files in memory. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "profile/reader.h"
+
+/* A file that is being loaded: what lies below `have` is in memory, or not
+ * wanted. */
+struct swz_loading {
+	int fd;
+	uint8_t *data; /* room for all of it */
+	uint64_t size; /* less, when the file turns out to be shorter */
+	uint64_t have;
+};
+
+/* Loads it up to END. False: errno says why. */
+bool swz_load(struct swz_loading *from, uint64_t end);
+
+/* All but the events. */
+bool swz_load_chunks(struct swz_loading *from);
+
+/* Reads up to SIZE bytes; fewer only at the end of the file. */
+ssize_t swz_read_fully(int fd, uint8_t *data, size_t size, uint64_t offset);
+
+#endif

@@ -1,0 +1,284 @@
+/* A chunk whose header is not complete (its writer was killed, or the bytes are
+ * damaged) has no trustworthy length: the pass goes on at the next 64-byte unit
+ * that looks like a chunk. */
+
+#include "profile/scan.h"
+
+#include <string.h>
+
+#include "profile/memory.h"
+
+static void read_command(struct swz_profile *profile,
+			 const struct swz_chunk *chunk, const uint8_t *body,
+			 size_t size)
+{
+	const char *text = (const char *)body;
+	size_t position = 0;
+	size_t strings = 0;
+
+	if (profile->arguments) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	/* every string takes a byte at least, so size bounds the count */
+	profile->arguments = swz_allocate(
+		chunk->count < size ? chunk->count : size, sizeof(char *));
+	while (strings < chunk->count && position < size) {
+		const char *string = text + position;
+		size_t length = strnlen(string, size - position);
+
+		if (length == size - position)
+			break;
+		if (strings == 0)
+			profile->executable = string;
+		else if (strings == 1)
+			profile->cwd = string;
+		else
+			profile->arguments[profile->argument_count++] = string;
+		strings++;
+		position += length + 1;
+	}
+	if (strings < chunk->count)
+		profile->damage.bad_chunks++;
+}
+
+static void read_module(struct swz_scan *scan, const struct swz_chunk *chunk,
+			const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_profile_module *module;
+	size_t record = sizeof(module->record);
+
+	if (size <= record || strnlen((const char *)body + record,
+				      size - record) == size - record) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	swz_grow(&profile->modules, &scan->module_capacity,
+		 profile->module_count, sizeof(*module));
+	module = &profile->modules[profile->module_count++];
+	module->index = chunk->owner;
+	module->path = (const char *)body + record;
+	memcpy(&module->record, body, record);
+	if (module->record.build_id_bytes > sizeof(module->record.build_id))
+		module->record.build_id_bytes = 0;
+}
+
+static void read_functions(struct swz_scan *scan, const struct swz_chunk *chunk,
+			   const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	size_t room = size / sizeof(struct swz_function_record);
+	size_t i;
+
+	if (chunk->count > room)
+		profile->damage.bad_chunks++;
+	for (i = 0; i < room && i < chunk->count; i++) {
+		struct swz_function_record record;
+		struct swz_profile_function *function;
+
+		memcpy(&record, body + i * sizeof(record), sizeof(record));
+		if (record.id == SWZ_FUNCTION_NONE ||
+		    record.id == SWZ_FUNCTION_ROOT)
+			continue;
+		swz_grow(&profile->functions, &scan->function_capacity,
+			 profile->function_count, sizeof(*function));
+		function = &profile->functions[profile->function_count++];
+		function->id = record.id;
+		function->module = chunk->owner; /* an index later on */
+		function->address = record.address;
+		function->size = record.size;
+		function->status = record.status;
+		function->flags = record.flags;
+		function->name = NULL;
+	}
+}
+
+/* Strings that are cut off are left out. */
+static void read_names(struct swz_scan *scan, const struct swz_chunk *chunk,
+		       const uint8_t *body, size_t size)
+{
+	uint32_t id, i;
+
+	if (size < sizeof(id)) {
+		scan->profile->damage.bad_chunks++;
+		return;
+	}
+	memcpy(&id, body, sizeof(id));
+	body += sizeof(id);
+	size -= sizeof(id);
+	for (i = 0; i < chunk->count; i++) {
+		size_t length = strnlen((const char *)body, size);
+
+		if (length == size) {
+			scan->profile->damage.bad_chunks++;
+			return;
+		}
+		swz_grow(&scan->names, &scan->name_capacity, scan->name_count,
+			 sizeof(*scan->names));
+		scan->names[scan->name_count++] = (struct swz_scan_name){
+			id + i, (const char *)body};
+		body += length + 1;
+		size -= length + 1;
+	}
+}
+
+static void read_thread(struct swz_scan *scan, const struct swz_chunk *chunk,
+			const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_profile_thread *thread;
+
+	if (size < sizeof(thread->record)) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	swz_grow(&profile->threads, &scan->thread_capacity,
+		 profile->thread_count, sizeof(*thread));
+	thread = &profile->threads[profile->thread_count++];
+	memset(thread, 0, sizeof(*thread));
+	thread->index = chunk->owner;
+	memcpy(&thread->record, body, sizeof(thread->record));
+	memcpy(thread->name, thread->record.name, sizeof(thread->record.name));
+}
+
+static void read_nodes(struct swz_scan *scan, const struct swz_chunk *chunk,
+		       size_t offset, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_node_span *span;
+	size_t room = size / sizeof(struct swz_node);
+	uint64_t unit = offset / SWZ_UNIT_BYTES;
+
+	if (chunk->count > room)
+		profile->damage.bad_chunks++;
+	if (unit + room > UINT32_MAX)
+		return;
+	swz_grow(&profile->spans, &scan->span_capacity, profile->span_count,
+		 sizeof(*span));
+	span = &profile->spans[profile->span_count++];
+	span->owner = chunk->owner;
+	span->unit = (uint32_t)unit;
+	span->count = chunk->count < room ? chunk->count : (uint32_t)room;
+}
+
+static void read_unwound(struct swz_scan *scan, const struct swz_chunk *chunk,
+			 const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	size_t room = size / sizeof(struct swz_unwound_record);
+	size_t i;
+
+	if (chunk->count > room)
+		profile->damage.bad_chunks++;
+	for (i = 0; i < room && i < chunk->count; i++) {
+		struct swz_unwound_record record;
+
+		memcpy(&record, body + i * sizeof(record), sizeof(record));
+		if (!record.node)
+			continue;
+		swz_grow(&profile->unwound, &scan->unwound_capacity,
+			 profile->unwound_count, sizeof(*profile->unwound));
+		profile->unwound[profile->unwound_count++] =
+			(struct swz_profile_unwound){.owner = chunk->owner,
+						     .node = record.node,
+						     .count = record.count};
+	}
+}
+
+/* What is cut off of it is missing. */
+static void read_events(struct swz_scan *scan, const struct swz_chunk *chunk,
+			size_t offset, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_event_chunk *events;
+	uint64_t ticks = 0;
+
+	size &= ~(size_t)(SWZ_EVENT_PAGE - 1);
+	if (offset % SWZ_EVENT_PAGE || !size) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	swz_profile_bytes(profile, offset + SWZ_EVENT_PAGE - sizeof(ticks),
+			  &ticks, sizeof(ticks));
+	swz_grow(&profile->event_chunks, &scan->event_chunk_capacity,
+		 profile->event_chunk_count, sizeof(*events));
+	events = &profile->event_chunks[profile->event_chunk_count++];
+	*events = (struct swz_event_chunk){.owner = chunk->owner,
+					   .offset = offset,
+					   .bytes = size,
+					   .ticks = ticks};
+}
+
+bool swz_chunk_plausible(const struct swz_chunk *chunk)
+{
+	return chunk->magic == SWZ_CHUNK_MAGIC &&
+	       chunk->bytes >= sizeof(*chunk) &&
+	       chunk->bytes % SWZ_UNIT_BYTES == 0;
+}
+
+static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
+		       size_t offset, size_t size)
+{
+	size_t start = offset + sizeof(*chunk);
+	const uint8_t *body = scan->profile->data + start;
+	size_t room = size - sizeof(*chunk);
+
+	switch (chunk->type) {
+	case SWZ_CHUNK_COMMAND:
+		read_command(scan->profile, chunk, body, room);
+		break;
+	case SWZ_CHUNK_MODULE:
+		read_module(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_FUNCTIONS:
+		read_functions(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_THREAD:
+		read_thread(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_NODES:
+		read_nodes(scan, chunk, start, room);
+		break;
+	case SWZ_CHUNK_UNWOUND:
+		read_unwound(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_EVENTS:
+		read_events(scan, chunk, offset, size);
+		break;
+	case SWZ_CHUNK_NAMES:
+		read_names(scan, chunk, body, room);
+		break;
+	}
+}
+
+void swz_scan_chunks(struct swz_scan *scan)
+{
+	struct swz_profile *profile = scan->profile;
+	size_t offset = SWZ_HEADER_BYTES;
+	struct swz_chunk chunk;
+	bool in_gap = false;
+	size_t size;
+
+	while (offset < profile->size &&
+	       profile->size - offset >= sizeof(chunk)) {
+		memcpy(&chunk, profile->data + offset, sizeof(chunk));
+		if (!swz_chunk_plausible(&chunk)) {
+			/* a chunk that was being made has no magic yet */
+			if (!in_gap && chunk.magic != 0)
+				profile->damage.bad_chunks++;
+			in_gap = true;
+			profile->damage.skipped_bytes += SWZ_UNIT_BYTES;
+			offset += SWZ_UNIT_BYTES;
+			continue;
+		}
+		in_gap = false;
+		size = profile->size - offset;
+		if (chunk.bytes <= size)
+			size = (size_t)chunk.bytes;
+		else if (!profile->damage.missing_bytes)
+			profile->damage.bad_chunks++;
+		read_chunk(scan, &chunk, offset, size);
+		offset += size;
+	}
+}
