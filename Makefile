@@ -81,7 +81,10 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 BASE_SRC    := $(wildcard src/base/*.c)
 PROFILE_SRC := $(wildcard src/profile/*.c)
 RUNTIME_SRC := $(wildcard src/runtime/*.c)
+# Each src/tools/*.c is a program; src/tools/dump/ holds the parts of
+# swizzle-dump.
 TOOLS_SRC   := $(wildcard src/tools/*.c)
+DUMP_SRC    := $(wildcard src/tools/dump/*.c)
 # The page that `swizzle-dump -f html` fills: its parts, and the object that
 # holds it in two pieces, before and after the data.
 PAGE_PARTS  := src/html/index.html $(wildcard src/html/*.css src/html/*.js)
@@ -134,6 +137,8 @@ $(TOOLS): $(B)/bin/%: $(B)/obj/offline/src/tools/%.o \
 		$(call offline,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
+
+$(B)/bin/swizzle-dump: $(call offline,$(DUMP_SRC))
 
 $(B)/lib/libswizzle.so: $(call target,$(ASM_SRC) $(THUNKS_SRC) \
 		$(RUNTIME_SRC) $(BASE_SRC)) $(SWZ_MAP) $(SWZ_LDSCRIPT)
@@ -220,6 +225,8 @@ $(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \
 		$(call asan,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
+
+$(B)/asan/bin/swizzle-dump: $(call asan,$(DUMP_SRC))
 
 # --- test targets ------------------------------------------------------------
 # Small programs to be profiled, one behaviour each, and lib*.{c,cc,S}: shared
@@ -389,9 +396,10 @@ bench-dump: tools $(B)/test/bench/large_profile	## how fast swizzle-dump is, on 
 # --- format and lint ---------------------------------------------------------
 
 C_FILES  := $(BASE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
-	    $(THUNKS_SRC) $(UNIT_SRC) $(FUZZ_SRC)
+	    $(DUMP_SRC) $(THUNKS_SRC) $(UNIT_SRC) $(FUZZ_SRC)
 CC_FILES := $(C_FILES) $(filter %.c %.cc,$(TARGET_SRC))
-H_FILES  := $(HEADERS) $(wildcard src/*/*.h thunks/*.h tests/*/*.h)
+H_FILES  := $(HEADERS) $(wildcard src/*/*.h src/*/*/*.h thunks/*.h \
+	    tests/*/*.h)
 
 .PHONY: format format-check
 format:				## clang-format the tree
@@ -400,7 +408,8 @@ format:				## clang-format the tree
 format-check:			## say what `make format` would change
 	$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
 
-LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(UNIT_SRC) $(FUZZ_SRC)
+LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(DUMP_SRC) $(UNIT_SRC) \
+		$(FUZZ_SRC)
 LINT_TARGET  := $(BASE_SRC) $(THUNKS_SRC) $(RUNTIME_SRC)
 # What clang does not know.
 CLANG_TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns,\

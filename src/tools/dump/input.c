@@ -1,0 +1,134 @@
+/* A file that cannot be read is left out; the others are shown all the same. */
+
+#include "tools/dump/input.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "profile/events.h"
+#include "profile/memory.h"
+#include "profile/progress.h"
+#include "tools/dump/message.h"
+
+static void warn_damage(const struct swz_profile *profile)
+{
+	const struct swz_damage *damage = &profile->damage;
+
+	if (damage->missing_bytes)
+		swz_dump_complain("%s: truncated, %" PRIu64
+				  " bytes are missing; showing what is there",
+				  profile->name, damage->missing_bytes);
+	else if (damage->bad_chunks || damage->stray_nodes)
+		swz_dump_complain(
+			"%s: damaged (%" PRIu32 " bad chunks, %" PRIu64
+			" contexts without a thread); showing what is left",
+			profile->name, damage->bad_chunks, damage->stray_nodes);
+	if (!profile->clock_known)
+		swz_dump_complain(
+			"%s: the clock is not calibrated; times are in ticks",
+			profile->name);
+	if (profile->header.lost_calls)
+		swz_dump_complain("%s: %" PRIu64
+				  " calls were not recorded (no memory, "
+				  "or threads that share their state)",
+				  profile->name, profile->header.lost_calls);
+	if (profile->folded_calls)
+		swz_dump_complain(
+			"%s: %" PRIu64 " calls have no exact context "
+			"(memory bound)%s",
+			profile->name, profile->folded_calls,
+			profile->header.lost_calls ? "" : "; counts are exact");
+}
+
+static void read_input(struct swz_dump_input *input,
+		       const struct swz_dump_options *options, const char *path)
+{
+	struct swz_profile *profile;
+	struct swz_error error;
+
+	if (swz_profile_read(path, &profile, &error) != SWZ_OK) {
+		swz_dump_complain("%s: %s", path, error.text);
+		return;
+	}
+	if (!options->quiet)
+		warn_damage(profile);
+	if (!profile->thread_count) {
+		/* of a damaged file nothing at all is left then */
+		if (swz_profile_damaged(profile) && !profile->module_count) {
+			swz_dump_complain("%s: nothing usable is left", path);
+			swz_profile_free(profile);
+			return;
+		}
+		if (!options->quiet)
+			swz_dump_complain("%s: no thread was recorded", path);
+	}
+	swz_grow(&input->profiles, &input->capacity, input->count,
+		 sizeof(void *));
+	input->profiles[input->count++] = profile;
+}
+
+void swz_dump_find_inputs(struct swz_inputs *inputs, char **arguments,
+			  int count)
+{
+	struct swz_error error;
+	int at;
+
+	for (at = 0; at < count; at++)
+		if (swz_inputs_add(inputs, arguments[at], &error) != SWZ_OK)
+			swz_dump_complain("%s: %s", arguments[at], error.text);
+	if (!count && swz_inputs_add_newest(inputs) != SWZ_OK)
+		swz_dump_complain("no swizzle.out.* in this directory");
+}
+
+void swz_dump_read_inputs(struct swz_dump_input *input,
+			  const struct swz_dump_options *options,
+			  char **arguments, int count)
+{
+	struct swz_inputs inputs = {0};
+	size_t i;
+
+	swz_dump_find_inputs(&inputs, arguments, count);
+	swz_progress_stage("reading profiles", inputs.count);
+	for (i = 0; i < inputs.count; i++) {
+		read_input(input, options, inputs.paths[i]);
+		swz_progress_add(1);
+	}
+	swz_progress_end();
+	swz_inputs_free(&inputs);
+}
+
+void swz_dump_free_input(struct swz_dump_input *input)
+{
+	size_t i;
+
+	for (i = 0; i < input->count; i++) {
+		if (input->bindings)
+			swz_binding_free(&input->bindings[i]);
+		swz_profile_free(input->profiles[i]);
+	}
+	free(input->bindings);
+	free(input->profiles);
+}
+
+bool swz_dump_has_thread(const struct swz_dump_input *input,
+			 const struct swz_dump_options *options)
+{
+	size_t i, j;
+
+	for (i = 0; i < input->count; i++)
+		for (j = 0; j < input->profiles[i]->thread_count; j++)
+			if (swz_dump_wants(options,
+					   &input->profiles[i]->threads[j]))
+				return true;
+	return false;
+}
+
+bool swz_dump_is_traced(const struct swz_dump_input *input)
+{
+	size_t i;
+
+	for (i = 0; i < input->count; i++)
+		if (!swz_profile_traced(input->profiles[i]))
+			return false;
+	return true;
+}

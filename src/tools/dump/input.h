@@ -1,0 +1,37 @@
+#ifndef SWZ_TOOLS_DUMP_INPUT_H
+#define SWZ_TOOLS_DUMP_INPUT_H
+
+/* The profiles that are read. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profile/catalog.h"
+#include "profile/inputs.h"
+#include "tools/dump/options.h"
+
+struct swz_dump_input {
+	struct swz_profile **profiles;
+	struct swz_binding *bindings; /* NULL until reports are made */
+	size_t count;
+	size_t capacity;
+};
+
+/* The files that the arguments mean; complains of those that are not there. */
+void swz_dump_find_inputs(struct swz_inputs *inputs, char **arguments,
+			  int count);
+
+/* Reads them; complains of what is wrong with them. */
+void swz_dump_read_inputs(struct swz_dump_input *input,
+			  const struct swz_dump_options *options,
+			  char **arguments, int count);
+void swz_dump_free_input(struct swz_dump_input *input);
+
+/* Whether there is a thread that is asked for. */
+bool swz_dump_has_thread(const struct swz_dump_input *input,
+			 const struct swz_dump_options *options);
+
+/* Whether all are traces. */
+bool swz_dump_is_traced(const struct swz_dump_input *input);
+
+#endif

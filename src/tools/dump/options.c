@@ -1,0 +1,371 @@
+/* Each value is checked as it is read; what depends on the format is checked
+ * when all options are known, since -f may come last. */
+
+#include "tools/dump/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/dump/message.h"
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+static const struct {
+	const char *name;
+	enum swz_sort sort;
+} sort_keys[] = {
+	{"self", SWZ_SORT_SELF},   {"incl", SWZ_SORT_INCLUSIVE},
+	{"calls", SWZ_SORT_CALLS}, {"name", SWZ_SORT_NAME},
+	{"min", SWZ_SORT_MIN},     {"max", SWZ_SORT_MAX},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char usage_text[] =
+	"Usage: swizzle-dump [options] [FILE|DIR...]\n"
+	"Convert swizzle profiles; several are merged. Default: the newest\n"
+	"swizzle.out.* in the working directory.\n"
+	"\n"
+	"  -f, --format FORMAT    callgrind (default), text, tree, ...; "
+	"`help'\n"
+	"                         lists them\n"
+	"  -o, --output FILE      `-': standard output. Default: callgrind\n"
+	"                         writes callgrind.out.PID, most others to\n"
+	"                         standard output\n"
+	"      --thread-parts     one part (table, tree, ...) per thread\n"
+	"      --separate-threads one file (or table) per thread\n"
+	"      --tid TID          only the thread with this id\n"
+	"      --from TIME        of a trace, what happened from then on: "
+	"seconds\n"
+	"                         since the start (0.25), or percent (25%)\n"
+	"      --to TIME          the same, up to then\n"
+	"      --no-compensate    do not subtract the cost of the hooks\n"
+	"      --demangle=HOW     no, simple (default; without parameters) or\n"
+	"                         full\n"
+	"  -F, --filter PATTERN   only functions that match, and what they\n"
+	"                         call; in tables only rows that match; tree:\n"
+	"                         callers and callees of those that match\n"
+	"  -N, --notrace PATTERN  not the functions that match, nor what they\n"
+	"                         call\n"
+	"  -H, --hide PATTERN     not the functions that match\n"
+	"  -n N                   tables, tree: at most N rows\n"
+	"  -s, --sort KEY         tables, tree: sort by self, incl, calls,\n"
+	"                         name, min or max\n"
+	"      --percent-limit P  leave out what is below P percent\n"
+	"      --bottom-up        tree: each function with its callers\n"
+	"      --no-debuginfod    do not ask the servers in DEBUGINFOD_URLS "
+	"for\n"
+	"                         debug information\n"
+	"  -q, --quiet            no warnings\n"
+	"  -V, --version\n"
+	"  -h, --help\n";
+
+static _Noreturn void bad_usage(const char *what, const char *value)
+{
+	swz_dump_complain("%s '%s'; try swizzle-dump --help", what, value);
+	exit(EXIT_USAGE);
+}
+
+/* Ends the program with success, unless what was printed is lost. */
+static _Noreturn void finish_printing(void)
+{
+	if (fflush(stdout) != 0) {
+		swz_dump_complain("standard output: %s", strerror(errno));
+		exit(EXIT_INPUT);
+	}
+	exit(EXIT_OK);
+}
+
+static const struct swz_format *parse_format(const char *name)
+{
+	const struct swz_format *format = swz_format_find(name);
+
+	if (strcmp(name, "help") == 0) {
+		swz_formats_list(stdout);
+		finish_printing();
+	}
+	if (!format)
+		bad_usage("unknown format", name);
+	return format;
+}
+
+static enum swz_sort parse_sort(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(sort_keys); i++)
+		if (strcmp(name, sort_keys[i].name) == 0)
+			return sort_keys[i].sort;
+	bad_usage("unknown sort key", name);
+}
+
+static enum swz_demangle parse_demangle(const char *name)
+{
+	if (strcmp(name, "no") == 0)
+		return SWZ_DEMANGLE_NO;
+	if (strcmp(name, "simple") == 0)
+		return SWZ_DEMANGLE_SIMPLE;
+	if (strcmp(name, "full") == 0)
+		return SWZ_DEMANGLE_FULL;
+	bad_usage("unknown way to demangle", name);
+}
+
+static unsigned long parse_count(const char *text, const char *what,
+				 unsigned long high)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || end == text || *end || *text == '-' || value > high)
+		bad_usage(what, text);
+	return value;
+}
+
+static double parse_percent(const char *text)
+{
+	double value;
+	char *end;
+
+	value = strtod(text, &end);
+	if (*end == '%')
+		end++;
+	if (end == text || *end || !isfinite(value) || value < 0)
+		bad_usage("not a percentage", text);
+	return value;
+}
+
+/* A moment: seconds since the start, or a percentage of the time recorded. */
+static struct swz_dump_moment parse_moment(const char *text)
+{
+	struct swz_dump_moment moment = {.given = true};
+	char *end;
+
+	moment.value = strtod(text, &end);
+	if (end != text && strcmp(end, "%") == 0)
+		moment.percent = true;
+	else if (end == text || (*end && strcmp(end, "s") != 0))
+		bad_usage("not a time in seconds or percent", text);
+	if (!isfinite(moment.value) || moment.value < 0 ||
+	    moment.value > (moment.percent ? 100 : 1e9))
+		bad_usage("not a time in seconds or percent", text);
+	return moment;
+}
+
+enum long_option {
+	OPTION_THREAD_PARTS = 256,
+	OPTION_SEPARATE_THREADS,
+	OPTION_NO_COMPENSATE,
+	OPTION_DEMANGLE,
+	OPTION_PERCENT_LIMIT,
+	OPTION_BOTTOM_UP,
+	OPTION_TID,
+	OPTION_FROM,
+	OPTION_TO,
+	OPTION_NO_DEBUGINFOD
+};
+
+static const struct option long_options[] = {
+	{"format", required_argument, NULL, 'f'},
+	{"output", required_argument, NULL, 'o'},
+	{"thread-parts", no_argument, NULL, OPTION_THREAD_PARTS},
+	{"separate-threads", no_argument, NULL, OPTION_SEPARATE_THREADS},
+	{"no-compensate", no_argument, NULL, OPTION_NO_COMPENSATE},
+	{"demangle", required_argument, NULL, OPTION_DEMANGLE},
+	{"percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT},
+	{"filter", required_argument, NULL, 'F'},
+	{"notrace", required_argument, NULL, 'N'},
+	{"hide", required_argument, NULL, 'H'},
+	{"bottom-up", no_argument, NULL, OPTION_BOTTOM_UP},
+	{"tid", required_argument, NULL, OPTION_TID},
+	{"from", required_argument, NULL, OPTION_FROM},
+	{"to", required_argument, NULL, OPTION_TO},
+	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
+	{"sort", required_argument, NULL, 's'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"version", no_argument, NULL, 'V'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0}};
+
+static void add_pattern(struct swz_patterns *patterns, const char *pattern)
+{
+	if (!*pattern)
+		bad_usage("not a pattern", pattern);
+	swz_patterns_add(patterns, pattern);
+}
+
+/* Which of the formats' options it is, 0 for others. */
+static unsigned int format_option(int option)
+{
+	switch (option) {
+	case 'n':
+		return SWZ_TAKES_ROWS;
+	case 's':
+		return SWZ_TAKES_SORT;
+	case OPTION_PERCENT_LIMIT:
+		return SWZ_TAKES_LIMIT;
+	case OPTION_BOTTOM_UP:
+		return SWZ_TAKES_BOTTOM_UP;
+	default:
+		return 0;
+	}
+}
+
+static void take_option(struct swz_dump_options *options, int option,
+			const char *value)
+{
+	switch (option) {
+	case 'f':
+		options->format = parse_format(value);
+		break;
+	case 'o':
+		if (!*value)
+			bad_usage("not a file name", value);
+		options->output = value;
+		break;
+	case 'F':
+		add_pattern(&options->view.only, value);
+		break;
+	case 'N':
+		add_pattern(&options->view.without, value);
+		break;
+	case 'H':
+		add_pattern(&options->view.hidden, value);
+		break;
+	case 'n':
+		options->table.rows = parse_count(value, "not a number of rows",
+						  INT32_MAX);
+		break;
+	case 's':
+		options->table.sort = parse_sort(value);
+		break;
+	case 'q':
+		options->quiet = true;
+		break;
+	case 'V':
+		puts("swizzle-dump " SWZ_VERSION);
+		finish_printing();
+	case 'h':
+		fputs(usage_text, stdout);
+		finish_printing();
+	case OPTION_THREAD_PARTS:
+		options->thread_parts = true;
+		break;
+	case OPTION_SEPARATE_THREADS:
+		options->separate_threads = true;
+		break;
+	case OPTION_NO_COMPENSATE:
+		options->compensate = false;
+		break;
+	case OPTION_NO_DEBUGINFOD:
+		/* libdw asks no server then */
+		unsetenv("DEBUGINFOD_URLS");
+		break;
+	case OPTION_DEMANGLE:
+		options->demangle = parse_demangle(value);
+		break;
+	case OPTION_PERCENT_LIMIT:
+		options->table.percent_limit = parse_percent(value);
+		break;
+	case OPTION_BOTTOM_UP:
+		options->table.bottom_up = true;
+		break;
+	case OPTION_FROM:
+		options->from = parse_moment(value);
+		break;
+	case OPTION_TO:
+		options->to = parse_moment(value);
+		break;
+	case OPTION_TID:
+		options->one_thread = true;
+		options->tid = (int32_t)parse_count(value, "not a thread id",
+						    INT32_MAX);
+		break;
+	default:
+		fputs("swizzle: try swizzle-dump --help\n", stderr);
+		exit(EXIT_USAGE);
+	}
+}
+
+static _Noreturn void not_taken(const struct swz_dump_options *options,
+				const char *option)
+{
+	swz_dump_complain(
+		"the format %s has no use for %s; try swizzle-dump --help",
+		options->format->name, option);
+	exit(EXIT_USAGE);
+}
+
+static void check_options(struct swz_dump_options *options)
+{
+	static const struct {
+		unsigned int bit;
+		const char *option;
+	} names[] = {
+		{SWZ_TAKES_ROWS, "-n"},
+		{SWZ_TAKES_SORT, "-s"},
+		{SWZ_TAKES_LIMIT, "--percent-limit"},
+		{SWZ_TAKES_BOTTOM_UP, "--bottom-up"},
+	};
+	const struct swz_format *format = options->format;
+	size_t i;
+
+	for (i = 0; i < COUNT(names); i++)
+		if (options->given & ~format->takes & names[i].bit)
+			not_taken(options, names[i].option);
+	if (!format->section && !swz_view_is_whole(&options->view))
+		not_taken(options, "-F, -N and -H");
+	if (format->takes & SWZ_FILTERS_ROWS) {
+		options->table.filters = options->view.only;
+		options->view.only = (struct swz_patterns){0};
+	}
+	if (options->separate_threads && options->output &&
+	    strcmp(options->output, "-") == 0 && format->prefix)
+		bad_usage("one file per thread cannot be written to",
+			  options->output);
+}
+
+void swz_dump_parse_options(struct swz_dump_options *options, int argc,
+			    char **argv)
+{
+	static char program[] = "swizzle";
+	int option;
+
+	*options = (struct swz_dump_options){
+		.format = swz_format_find("callgrind"),
+		.compensate = true,
+		.demangle = SWZ_DEMANGLE_SIMPLE,
+		.table = {.percent_limit = -1},
+	};
+	argv[0] = program; /* the prefix of getopt's own messages */
+	while ((option = getopt_long(argc, argv, "f:o:F:N:H:n:s:qVh",
+				     long_options, NULL)) != -1) {
+		take_option(options, option, optarg);
+		options->given |= format_option(option);
+	}
+	check_options(options);
+}
+
+void swz_dump_free_options(struct swz_dump_options *options)
+{
+	swz_patterns_free(&options->table.filters);
+	swz_view_free(&options->view);
+}
+
+bool swz_dump_wants(const struct swz_dump_options *options,
+		    const struct swz_profile_thread *thread)
+{
+	return !options->one_thread || thread->record.tid == options->tid;
+}
+
+bool swz_dump_has_range(const struct swz_dump_options *options)
+{
+	return options->from.given || options->to.given;
+}

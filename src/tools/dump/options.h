@@ -1,0 +1,49 @@
+#ifndef SWZ_TOOLS_DUMP_OPTIONS_H
+#define SWZ_TOOLS_DUMP_OPTIONS_H
+
+/* The command line. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile/formats.h"
+
+enum swz_dump_status { EXIT_OK = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
+
+struct swz_dump_moment {
+	bool given, percent;
+	double value;
+};
+
+struct swz_dump_options {
+	const struct swz_format *format;
+	struct swz_dump_moment from, to; /* of a trace */
+	struct swz_range range;          /* the same in ticks */
+	const char *output;              /* NULL: the format's default */
+	bool thread_parts;
+	bool separate_threads;
+	bool compensate;
+	bool quiet;
+	bool one_thread;
+	int32_t tid;
+	enum swz_demangle demangle;
+	struct swz_table_options table;
+	struct swz_view view;
+	unsigned int given; /* enum swz_format_takes: options there were */
+};
+
+/* Reads the command line into *options, which is whole after that; optind is
+ * the first file's place. Ends the program where the command line is wrong or
+ * asks for nothing but a text. */
+void swz_dump_parse_options(struct swz_dump_options *options, int argc,
+			    char **argv);
+void swz_dump_free_options(struct swz_dump_options *options);
+
+/* Whether a thread is one of those that are asked for. */
+bool swz_dump_wants(const struct swz_dump_options *options,
+		    const struct swz_profile_thread *thread);
+
+/* Whether a part of the time is asked for. */
+bool swz_dump_has_range(const struct swz_dump_options *options);
+
+#endif

@@ -1,0 +1,78 @@
+/* A file is complete or not there at all: see profile/output.h. */
+
+#include "tools/dump/target.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/memory.h"
+#include "tools/dump/message.h"
+
+int swz_dump_write_failed(const char *path)
+{
+	swz_dump_complain("cannot write %s: %s",
+			  strcmp(path, "-") == 0 ? "standard output" : path,
+			  strerror(errno));
+	return EXIT_INPUT;
+}
+
+char *swz_dump_output_path(const struct swz_dump_options *options, int32_t pid)
+{
+	const struct swz_format *format = options->format;
+
+	if (options->output)
+		return swz_duplicate(options->output);
+	if (format->prefix)
+		return swz_print("%s%" PRId32 "%s", format->prefix, pid,
+				 format->suffix);
+	return swz_duplicate("-");
+}
+
+int swz_dump_open_target(struct swz_dump_target *target,
+			 const struct swz_dump_options *options, char *path)
+{
+	target->path = path;
+	if (swz_output_open(&target->output, path) != SWZ_OK)
+		return swz_dump_write_failed(path);
+	target->writer = (struct swz_writer){.stream = target->output.stream,
+					     .options = &options->table};
+	if (options->format->begin)
+		options->format->begin(&target->writer);
+	return EXIT_OK;
+}
+
+void swz_dump_write_section(struct swz_dump_target *target,
+			    const struct swz_section *section,
+			    const struct swz_dump_options *options)
+{
+	options->format->section(&target->writer, section);
+	target->writer.sections++;
+}
+
+int swz_dump_end_output(struct swz_output *output, const char *path,
+			const struct swz_dump_options *options)
+{
+	if (swz_output_close(output) != SWZ_OK)
+		return swz_dump_write_failed(path);
+	if (!options->quiet && !options->output && options->format->prefix)
+		swz_dump_complain("wrote %s", path);
+	return EXIT_OK;
+}
+
+int swz_dump_close_target(struct swz_dump_target *target,
+			  const struct swz_dump_options *options)
+{
+	int status = EXIT_OK;
+
+	if (target->path && target->output.stream) {
+		if (options->format->end)
+			options->format->end(&target->writer);
+		status = swz_dump_end_output(&target->output, target->path,
+					     options);
+	}
+	free(target->path);
+	*target = (struct swz_dump_target){0};
+	return status;
+}

@@ -1,0 +1,36 @@
+#ifndef SWZ_TOOLS_DUMP_TARGET_H
+#define SWZ_TOOLS_DUMP_TARGET_H
+
+/* The file that is written. */
+
+#include "profile/formats.h"
+#include "profile/output.h"
+#include "tools/dump/options.h"
+
+struct swz_dump_target {
+	struct swz_output output;
+	struct swz_writer writer;
+	char *path;
+};
+
+/* Where the output goes if it is that of a process; to be freed. */
+char *swz_dump_output_path(const struct swz_dump_options *options, int32_t pid);
+
+/* Begins a file in the options' format, at PATH, which it takes over. Returns
+ * an exit status, as all of these do. */
+int swz_dump_open_target(struct swz_dump_target *target,
+			 const struct swz_dump_options *options, char *path);
+void swz_dump_write_section(struct swz_dump_target *target,
+			    const struct swz_section *section,
+			    const struct swz_dump_options *options);
+int swz_dump_close_target(struct swz_dump_target *target,
+			  const struct swz_dump_options *options);
+
+/* The file is complete. */
+int swz_dump_end_output(struct swz_output *output, const char *path,
+			const struct swz_dump_options *options);
+
+/* Says what errno says of it. */
+int swz_dump_write_failed(const char *path);
+
+#endif
