@@ -81,6 +81,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 BASE_SRC    := $(wildcard src/base/*.c)
 PROFILE_SRC := $(wildcard src/profile/*.c)
 RUNTIME_SRC := $(wildcard src/runtime/*.c)
+LAUNCH_SRC  := $(wildcard src/launch/*.c)
 # Each src/tools/*.c is a program; src/tools/dump/ holds the parts of
 # swizzle-dump.
 TOOLS_SRC   := $(wildcard src/tools/*.c)
@@ -124,21 +125,19 @@ INCLUDES := $(patsubst %,$(B)/%,$(HEADERS))
 MANPAGES := $(patsubst man/%,$(B)/share/man/man1/%,$(MAN_SRC))
 
 .PHONY: all tools lib
-all: tools lib $(B)/bin/swizzle-run $(INCLUDES) $(MANPAGES)	## build everything into build/ (default)
-tools: $(TOOLS)			## build only the offline tools
+all: tools lib $(INCLUDES) $(MANPAGES)	## build everything into build/ (default)
+tools: $(TOOLS)			## build only the tools
 lib: $(LIB)			## build only libswizzle.so
 
-$(B)/bin/swizzle-run: scripts/swizzle-run config.mk
-	@mkdir -p $(@D)
-	sed 's|^swz_version=.*|swz_version=$(VERSION)|' $< >$@
-	@chmod 755 $@
-
-$(TOOLS): $(B)/bin/%: $(B)/obj/offline/src/tools/%.o \
-		$(call offline,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
+$(B)/bin/swizzle-dump: $(call offline,src/tools/swizzle-dump.c \
+		$(DUMP_SRC) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
-$(B)/bin/swizzle-dump: $(call offline,$(DUMP_SRC))
+# Needs libc alone: the less there is to load, the sooner the program begins.
+$(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC))
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^
 
 $(B)/lib/libswizzle.so: $(call target,$(ASM_SRC) $(THUNKS_SRC) \
 		$(RUNTIME_SRC) $(BASE_SRC)) $(SWZ_MAP) $(SWZ_LDSCRIPT)
@@ -222,7 +221,7 @@ $(ASAN_BIN): $(B)/asan/test/%: $(B)/obj/asan/tests/%.o $(B)/obj/asan/unit.a
 
 ASAN_TOOLS := $(patsubst src/tools/%.c,$(B)/asan/bin/%,$(TOOLS_SRC))
 $(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \
-		$(call asan,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
+		$(call asan,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) $(LAUNCH_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
@@ -396,7 +395,7 @@ bench-dump: tools $(B)/test/bench/large_profile	## how fast swizzle-dump is, on 
 # --- format and lint ---------------------------------------------------------
 
 C_FILES  := $(BASE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
-	    $(DUMP_SRC) $(THUNKS_SRC) $(UNIT_SRC) $(FUZZ_SRC)
+	    $(LAUNCH_SRC) $(DUMP_SRC) $(THUNKS_SRC) $(UNIT_SRC) $(FUZZ_SRC)
 CC_FILES := $(C_FILES) $(filter %.c %.cc,$(TARGET_SRC))
 H_FILES  := $(HEADERS) $(wildcard src/*/*.h src/*/*/*.h thunks/*.h \
 	    tests/*/*.h)
@@ -408,7 +407,7 @@ format:				## clang-format the tree
 format-check:			## say what `make format` would change
 	$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
 
-LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(DUMP_SRC) $(UNIT_SRC) \
+LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(DUMP_SRC) $(UNIT_SRC) \
 		$(FUZZ_SRC)
 LINT_TARGET  := $(BASE_SRC) $(THUNKS_SRC) $(RUNTIME_SRC)
 # What clang does not know.
@@ -459,10 +458,10 @@ lint-sh:
 install: all			## install under PREFIX (/usr/local), DESTDIR before it
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR) \
 		$(INCLUDEDIR)/swizzle $(MANDIR)/man1 $(COMPDIR) $(PCDIR))
-	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
-	sed 's|^swz_libdir=.*|swz_libdir=$(LIBDIR)|' $(B)/bin/swizzle-run \
-		>$(DESTDIR)$(BINDIR)/swizzle-run
-	chmod 755 $(DESTDIR)$(BINDIR)/swizzle-run
+	install -m 755 $(B)/bin/swizzle-dump $(DESTDIR)$(BINDIR)
+	$(CC) $(CFLAGS_ALL) -DSWZ_LIBDIR='"$(LIBDIR)"' $(LDFLAGS) \
+		-o $(DESTDIR)$(BINDIR)/swizzle-run \
+		src/tools/swizzle-run.c $(LAUNCH_SRC)
 	install -m 755 $(LIB) $(DESTDIR)$(LIBDIR)
 	for header in $(HEADERS:include/%=%); do \
 		install -m 644 include/$$header \
@@ -475,7 +474,6 @@ install: all			## install under PREFIX (/usr/local), DESTDIR before it
 
 uninstall:			## remove what install installed
 	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(TOOLS)) \
-		$(DESTDIR)$(BINDIR)/swizzle-run \
 		$(DESTDIR)$(LIBDIR)/libswizzle.so \
 		$(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(HEADERS)) \
 		$(patsubst man/%,$(DESTDIR)$(MANDIR)/man1/%,$(MAN_SRC)) \

@@ -1,0 +1,260 @@
+#include "launch/program.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define DEFAULT_PATH "/usr/local/bin:/bin:/usr/bin"
+/* As many levels of #! as the kernel takes. */
+#define MOST_LEVELS 5
+/* Of a file that is looked at: more than the kernel reads of a #! line. */
+#define HEAD_BYTES 4096
+#define BLANKS " \t\n"
+
+void swz_die(int status, const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("swizzle: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	exit(status);
+}
+
+char *swz_text(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int n;
+
+	va_start(arguments, format);
+	n = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (n < 0)
+		swz_die(SWZ_CANNOT_RUN, "no memory");
+	return text;
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_regular(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* By the effective user, as the kernel decides when it executes. */
+static bool may(const char *path, int how)
+{
+	return faccessat(AT_FDCWD, path, how, AT_EACCESS) == 0;
+}
+
+char *swz_program_find(const char *name, const char *whose)
+{
+	const char *path = getenv("PATH");
+	bool denied = false;
+
+	if (strchr(name, '/')) {
+		if (!exists(name))
+			swz_die(SWZ_NOT_FOUND, "%s: not found", whose);
+		if (is_directory(name))
+			swz_die(SWZ_CANNOT_RUN, "%s: is a directory", whose);
+		if (!may(name, X_OK))
+			swz_die(SWZ_CANNOT_RUN, "%s: permission denied", whose);
+		return swz_text("%s", name);
+	}
+	for (path = path ? path : DEFAULT_PATH; path;) {
+		const char *end = strchrnul(path, ':');
+		char *found = end == path
+				      ? swz_text("./%s", name)
+				      : swz_text("%.*s/%s", (int)(end - path),
+						 path, name);
+
+		if (is_regular(found)) {
+			if (may(found, X_OK))
+				return found;
+			denied = true;
+		}
+		free(found);
+		path = *end ? end + 1 : NULL;
+	}
+	if (denied)
+		swz_die(SWZ_CANNOT_RUN, "%s: permission denied", whose);
+	swz_die(SWZ_NOT_FOUND, "%s: not found", whose);
+}
+
+/* A program that gains privileges ignores LD_PRELOAD. */
+static void check_privileges(int fd, const char *whose)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return;
+	if (st.st_mode & S_ISUID && st.st_uid != geteuid())
+		swz_die(SWZ_CANNOT_RUN, "%s: cannot be profiled: setuid",
+			whose);
+	if (st.st_mode & S_ISGID && st.st_gid != getegid())
+		swz_die(SWZ_CANNOT_RUN, "%s: cannot be profiled: setgid",
+			whose);
+	if (geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
+		swz_die(SWZ_CANNOT_RUN,
+			"%s: cannot be profiled: it has file capabilities",
+			whose);
+}
+
+/* Where there is an interpreter: whether it is glibc's. */
+static void check_interpreter(int fd, const Elf64_Phdr *h, const char *whose)
+{
+	static const char musl[] = "/lib/ld-musl";
+	char name[sizeof(musl) - 1];
+
+	if (pread(fd, name, sizeof(name), (off_t)h->p_offset) ==
+		    (ssize_t)sizeof(name) &&
+	    memcmp(name, musl, sizeof(name)) == 0)
+		swz_die(SWZ_CANNOT_RUN,
+			"%s: cannot be profiled: linked with musl, not with "
+			"the GNU C library",
+			whose);
+}
+
+static void check_elf(int fd, const unsigned char *head, size_t bytes,
+		      const char *whose)
+{
+	Elf64_Ehdr e;
+	Elf64_Phdr h;
+
+	memset(&e, 0, sizeof(e));
+	memcpy(&e, head, bytes < sizeof(e) ? bytes : sizeof(e));
+	if (bytes < sizeof(e) - 3)
+		swz_die(SWZ_CANNOT_RUN, "%s: not a program (too short)", whose);
+	if (e.e_ident[EI_CLASS] != ELFCLASS64)
+		swz_die(SWZ_CANNOT_RUN,
+			"%s: cannot be profiled: a 32-bit program", whose);
+	if (e.e_ident[EI_DATA] != ELFDATA2LSB || e.e_machine != EM_X86_64)
+		swz_die(SWZ_CANNOT_RUN,
+			"%s: cannot be profiled: built for another "
+			"architecture than x86-64",
+			whose);
+	if (e.e_type != ET_EXEC && e.e_type != ET_DYN)
+		swz_die(SWZ_CANNOT_RUN,
+			"%s: not a program (an object or core file)", whose);
+	for (unsigned i = 0; i < e.e_phnum; i++) {
+		uint64_t at;
+
+		if (__builtin_add_overflow(e.e_phoff, i * sizeof(h), &at) ||
+		    at > INT64_MAX ||
+		    pread(fd, &h, sizeof(h), (off_t)at) != sizeof(h))
+			break;
+		if (h.p_type != PT_INTERP)
+			continue;
+		check_interpreter(fd, &h, whose);
+		check_privileges(fd, whose);
+		return;
+	}
+	swz_die(SWZ_CANNOT_RUN, "%s: cannot be profiled: statically linked",
+		whose);
+}
+
+static void check_file(const char *file, const char *whose, int level);
+
+/* Behind "env": the program is the first word that is no option and no
+ * assignment. */
+static void check_env(char *words, const char *whose, int level)
+{
+	const char *name = whose, *word;
+
+	while ((word = strtok_r(NULL, BLANKS, &words))) {
+		if (strncmp(word, "--unset", 7) == 0 ||
+		    strncmp(word, "--chdir", 7) == 0 ||
+		    (*word == '-' && strpbrk(word, "uC")))
+			return; /* who knows what is looked for, and where */
+		if (*word != '-' && !strchr(word, '='))
+			break;
+	}
+	if (!word)
+		return;
+	name = swz_text("%s: its interpreter %s", whose, word);
+	check_file(swz_program_find(word, name),
+		   swz_text("%s (by %s)", whose, word), level);
+}
+
+static void check_script(char *line, const char *whose, int level)
+{
+	const char *interpreter, *base;
+	char *words;
+
+	interpreter = strtok_r(line, BLANKS, &words);
+	if (!interpreter)
+		swz_die(SWZ_CANNOT_RUN, "%s: no interpreter in its first line",
+			whose);
+	if (!is_regular(interpreter))
+		swz_die(SWZ_CANNOT_RUN, "%s: its interpreter %s was not found",
+			whose, interpreter);
+	if (!may(interpreter, X_OK))
+		swz_die(SWZ_CANNOT_RUN,
+			"%s: its interpreter %s: permission denied", whose,
+			interpreter);
+	check_file(interpreter, swz_text("%s (by %s)", whose, interpreter),
+		   level + 1);
+	base = strrchr(interpreter, '/');
+	if (base && strcmp(base, "/env") == 0)
+		check_env(words, whose, level + 1);
+}
+
+static void check_file(const char *file, const char *whose, int level)
+{
+	unsigned char head[HEAD_BYTES + 1];
+	int fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	n = pread(fd, head, HEAD_BYTES, 0);
+	if (n < 0)
+		n = 0;
+	head[n] = '\0';
+	if (n >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0) {
+		check_elf(fd, head, (size_t)n, whose);
+	} else if (level >= MOST_LEVELS) {
+		swz_die(SWZ_CANNOT_RUN, "%s: too many levels of interpreters",
+			whose);
+	} else if (n >= 2 && memcmp(head, "#!", 2) == 0) {
+		*strchrnul((char *)head, '\n') = '\0';
+		check_script((char *)head + 2, whose, level);
+	} else if (memchr(head, '\0', (size_t)n)) {
+		swz_die(SWZ_CANNOT_RUN, "%s: not an ELF program", whose);
+	} else {
+		/* without #!, execvp(3) takes a file for a script of /bin/sh */
+		check_file("/bin/sh", whose, level + 1);
+	}
+	close(fd);
+}
+
+void swz_program_check(const char *file, const char *whose)
+{
+	check_file(file, whose, 0);
+}

@@ -1,0 +1,28 @@
+/* The program that swizzle-run is to start: where it is, and whether the
+ * dynamic linker will load our library into it. */
+
+#ifndef SWZ_LAUNCH_PROGRAM_H
+#define SWZ_LAUNCH_PROGRAM_H
+
+/* Exit statuses of swizzle-run. */
+enum { SWZ_CANNOT_RUN = 126, SWZ_NOT_FOUND = 127 };
+
+/* Says "swizzle: " and the message, and exits. */
+__attribute__((noreturn, format(printf, 2, 3))) void swz_die(int status,
+							     const char *format,
+							     ...);
+
+/* Printed into memory of its own, which nobody frees: swizzle-run is about to
+ * become another program. */
+__attribute__((format(printf, 1, 2))) char *swz_text(const char *format, ...);
+
+/* The path of the program as execvp(3) finds it; dies where there is none.
+ * `whose` is what messages call it. */
+char *swz_program_find(const char *name, const char *whose);
+
+/* Dies if the library cannot be loaded into what executing the file leads to,
+ * through #! lines as the kernel follows them. A file that cannot be read is
+ * taken to be right. */
+void swz_program_check(const char *file, const char *whose);
+
+#endif
