@@ -110,7 +110,7 @@ HEADERS     := $(wildcard include/*.h include/*/*.h)
 MAN_SRC     := $(wildcard man/*.1)
 COMPLETIONS := $(wildcard completions/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
-	       tests/run tests/run-unit tests/bench/run tests/bench/startup \
+	       tests/run tests/run-unit tests/loaded tests/bench/run tests/bench/startup \
 	       tests/bench/dump $(wildcard tests/e2e/*.sh)
 
 offline = $(patsubst %,$(B)/obj/offline/%.o,$(basename $(1)))
@@ -311,6 +311,10 @@ check-memory: all		## clang compiling a large file, with room for all contexts a
 .PHONY: check-suites soak
 check-suites: all		## test suites of real programs, native and profiled (SUITES="cpython ...")
 	scripts/check-suites $(SUITES_FLAGS) $(SUITES)
+
+.PHONY: check-loaded
+check-loaded: all tests		## the shell tests with little processor time, as root (ROUNDS, SHARE in percent)
+	tests/loaded
 
 # Some minutes.
 .PHONY: check-tactics

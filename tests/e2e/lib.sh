@@ -108,6 +108,15 @@ capture() {
 	status=$?
 }
 
+# Waits until a command succeeds: for a minute, however slow the machine is.
+wait_until() { # COMMAND...
+	local end=$((SECONDS + 60))
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.02
+	done
+}
+
 # The tail of a file, for messages.
 excerpt() {
 	if [ -s "$1" ]; then

@@ -262,7 +262,7 @@ if command -v gdb >/dev/null; then
 		delete
 		continue
 	END
-	timeout 60 gdb -q -nx -batch -x commands "$shape" >out 2>&1 </dev/null
+	timeout 240 gdb -q -nx -batch -x commands "$shape" >out 2>&1 </dev/null
 	mv debugged.* debugged
 	assert_matches out 'Breakpoint 1, .*alpha'
 	assert_calls debugged alpha 0 beta 6 gamma_ 34
@@ -421,8 +421,10 @@ assert_eq 'mine plan-3 plan-4 plan-5' \
 assert_exists "$plan"
 assert_missing "$plans/new-0"
 touch -d 2001-01-01 "$plan"
+before=$(date +%s)
 run "$shape"
 assert_eq "$kept 0" "$found $stored" 'found and stored'
-assert_ge "$(stat -c %Y "$plan")" $(($(date +%s) - 100)) 'time of the last use'
+# the kernel's clock of files may be some milliseconds behind
+assert_ge "$(stat -c %Y "$plan")" $((before - 1)) 'time of the last use'
 
 finish

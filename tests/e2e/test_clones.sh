@@ -9,10 +9,10 @@ need_targets clones
 run_both() { # PROFILES ARG...
 	local profiles=$1
 	shift
-	timeout 60 "$TARGETS/clones" "$@" >native.out 2>native.err </dev/null
+	timeout 240 "$TARGETS/clones" "$@" >native.out 2>native.err </dev/null
 	local native=$?
 	rm -rf d
-	capture timeout 60 "$RUN" -o d/ "$TARGETS/clones" "$@" </dev/null
+	capture timeout 240 "$RUN" -o d/ "$TARGETS/clones" "$@" </dev/null
 	assert_status $native
 	assert_same native.out out
 	assert_same native.err err
@@ -66,15 +66,15 @@ assert_eq 3 "$(row table calls work)" 'calls of work'
 assert_eq 3 "$(row table calls child_work)" 'calls of child_work'
 
 it 'daemon(), and close_range() of every descriptor'
-timeout 20 "$TARGETS/clones" daemon >native.out
+timeout 240 "$TARGETS/clones" daemon >native.out
 rm -rf d
-timeout 20 "$RUN" -o d/ "$TARGETS/clones" daemon >out 2>err
-for _ in $(seq 100); do # it goes on when its parent has ended
+timeout 240 "$RUN" -o d/ "$TARGETS/clones" daemon >out 2>err
+daemon_has_ended() { # it goes on when its parent has ended
 	[ -s out ] && "$DUMP" -q -f info d/*.[0-9]* 2>/dev/null |
-		grep -q '^flags: .*forked.*ended' && break
-	sleep 0.05
-done
-while [ ! -s native.out ]; do sleep 0.05; done
+		grep -q '^flags: .*forked.*ended'
+}
+wait_until daemon_has_ended
+wait_until test -s native.out
 assert_same native.out out
 assert_empty err
 "$DUMP" -f text d >table

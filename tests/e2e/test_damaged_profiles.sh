@@ -17,11 +17,11 @@ $(excerpt strange)"
 }
 
 refuses() { # TEXT FILE: says so in one line, status 1, and writes nothing
-	capture timeout 20 "$DUMP" -f text "$2"
+	capture timeout 120 "$DUMP" -f text "$2"
 	assert_refused 1 "$1"
 	assert_eq 1 "$(wc -l <err)" 'lines of the message'
 	rm -f cg
-	capture timeout 20 "$DUMP" -o cg "$2"
+	capture timeout 120 "$DUMP" -o cg "$2"
 	assert_refused 1 "$1"
 	assert_missing cg
 }
@@ -35,7 +35,7 @@ capture "$DUMP" -f text
 assert_refused 1 'swizzle.out'
 cd ..
 mkfifo fifo
-capture timeout 5 "$DUMP" -f text fifo
+capture timeout 120 "$DUMP" -f text fifo
 assert_ne 124 "$status" 'status (hangs on a FIFO)'
 no_crash
 refuses '' /dev/null
@@ -92,7 +92,7 @@ assert_refused 1 'nothing usable'
 for size in 4096 4097 4160 5000 8192 12345 $((used / 4)) $((used / 2)) $((used - 1)); do
 	head -c "$size" profile >part
 	for format in $FORMATS; do
-		capture timeout 20 "$DUMP" -f $format -o converted part
+		capture timeout 120 "$DUMP" -f $format -o converted part
 		no_crash
 		[ -s err ] || fail "no word about the missing bytes ($size of $used, $format)"
 	done
@@ -106,10 +106,10 @@ for ((at = 0; at < used; at += 4096)); do
 	dd if=/dev/zero of=holed bs=4096 seek=$((at / 4096)) count=1 \
 		conv=notrunc 2>/dev/null
 	for format in text $(echo "$FORMATS" | sed -n "$((at / 4096 % 3 + 1))~3p"); do
-		capture timeout 20 "$DUMP" -f $format -o converted holed
+		capture timeout 120 "$DUMP" -f $format -o converted holed
 		no_crash
 	done
-	capture timeout 20 "$DUMP" -f tree --bottom-up holed
+	capture timeout 120 "$DUMP" -f tree --bottom-up holed
 	no_crash
 done
 
@@ -137,7 +137,7 @@ for seed in $(seq ${SEEDS:-60}); do
 	' "$seed" "$used" <profile >wrong
 	# each third of the formats, another third for the next seed
 	for format in $(echo "$FORMATS" | sed -n "$((seed % 3 + 1))~3p"); do
-		capture timeout 20 "$DUMP" -f $format -o converted wrong
+		capture timeout 120 "$DUMP" -f $format -o converted wrong
 		[ "$status" -le 2 ] || { cp wrong "wrong.$seed"; echo "seed $seed"; }
 		no_crash
 	done

@@ -33,12 +33,8 @@ stop_server() {
 	at_exit
 }
 trap stop_server EXIT
-for ((i = 0; i < 200; i++)); do
-	[ ! -s port ] || break
-	sleep 0.05
-done
-[ -s port ] || skip 'no server can be started here'
-export DEBUGINFOD_CACHE_PATH=$TMP/cache DEBUGINFOD_TIMEOUT=10 no_proxy='*'
+wait_until test -s port || skip 'no server can be started here'
+export DEBUGINFOD_CACHE_PATH=$TMP/cache DEBUGINFOD_TIMEOUT=60 no_proxy='*'
 urls=http://127.0.0.1:$(cat port)
 
 it 'without the variable nobody is asked'
@@ -65,7 +61,7 @@ it 'a server that is not there'
 rm -rf cache
 kill $server
 wait $server 2>/dev/null
-capture env DEBUGINFOD_URLS="$urls" timeout 60 "$DUMP" -f text profile
+capture env DEBUGINFOD_URLS="$urls" timeout 240 "$DUMP" -f text profile
 assert_status 0
 assert_not_contains out ' shop::round '
 

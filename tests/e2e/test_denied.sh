@@ -36,7 +36,7 @@ traced() { # STRACE-OPTION... -- PROGRAM...: profiled directly, no wrapper
 	done
 	shift
 	rm -f profile
-	timeout 60 strace -f -q -o log -E LD_PRELOAD="$LIBSWIZZLE" \
+	timeout 240 strace -f -q -o log -E LD_PRELOAD="$LIBSWIZZLE" \
 		-E SWIZZLE_OUTPUT="$TMP/profile" ${options[@]+"${options[@]}"} \
 		"$@" >out 2>err </dev/null
 	status=$?

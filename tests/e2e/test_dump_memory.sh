@@ -18,7 +18,7 @@ gcc -O1 -g -o located "$TOP"/tests/targets/*located.c || abort 'no program'
 dump() { # FORMAT VARIABLE=VALUE...
 	local format=$1
 	shift
-	timeout 60 env LD_PRELOAD="$TARGETS/libfailing.so" "$@" \
+	timeout 240 env LD_PRELOAD="$TARGETS/libfailing.so" "$@" \
 		"$DUMP" -f "$format" -o - "$profile" >out 2>err
 	status=$?
 }

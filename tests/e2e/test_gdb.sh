@@ -14,11 +14,8 @@ attach() { # SAID COMMAND...
 	"$@" >out 2>err &
 	pid=$!
 	# swizzle-run becomes the program
-	for _ in $(seq 200); do
-		[ "$(cat out)" = started ] && break
-		sleep 0.05
-	done
-	timeout 60 gdb -q -nx -batch -p $pid -ex 'set pagination off' \
+	wait_until grep -q started out
+	timeout 240 gdb -q -nx -batch -p $pid -ex 'set pagination off' \
 		-ex 'set confirm off' -x commands >"$said" 2>&1
 	wait $pid
 	# shellcheck disable=SC2034 # for assert_status

@@ -99,10 +99,7 @@ assert_empty bad
 it 'maps no memory that is writable and executable'
 "$RUN" -o profile "$TARGETS/steady" at >go &
 pid=$!
-for _ in $(seq 200); do
-	[ -s go ] && break
-	sleep 0.01
-done
+wait_until test -s go
 sleep 0.2
 cat /proc/$pid/maps >maps
 kill -9 $pid

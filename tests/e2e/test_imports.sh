@@ -31,7 +31,7 @@ check_all() { # PROGRAM
 	# qsort: thrown through 10 times, jumped out of once; write: 10 times by
 	# the handler, and in the child
 	assert_calls profile qsort 11 getppid 10 read 1 fork 1 system 1 \
-		pause 10 write 10 setjmp 0 _setjmp 0 vfork 0 dlsym 0 dlopen 0
+		sigsuspend 10 write 10 setjmp 0 _setjmp 0 vfork 0 dlsym 0 dlopen 0
 	dump_table profile
 	assert_eq 10 "$(unwound table qsort)" 'calls of qsort that were thrown'
 	assert_eq 1 "$(unwound table read)" 'calls of read that were cancelled'

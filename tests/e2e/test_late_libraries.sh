@@ -161,7 +161,7 @@ if command -v gdb >/dev/null; then
 		continue
 	END
 	# gdb starts the program by way of nothing else
-	LD_PRELOAD='' timeout 60 gdb -nx -q -batch -iex 'set startup-with-shell off' \
+	LD_PRELOAD='' timeout 240 gdb -nx -q -batch -iex 'set startup-with-shell off' \
 		-ex "set environment LD_PRELOAD=$LIBSWIZZLE" \
 		-ex "set environment SWIZZLE_OUTPUT=$TMP/profile.gdb" \
 		-x commands --args "$late" once >out 2>err </dev/null
@@ -185,11 +185,8 @@ if command -v gdb >/dev/null; then
 	rm -f go profile
 	"$RUN" -o profile "$late" wait "$TMP/go" >out 2>err </dev/null &
 	pid=$!
-	for _ in $(seq 500); do
-		[ -s err ] && break
-		sleep 0.01
-	done
-	timeout 60 gdb -nx -q -batch -p "$pid" -x commands >gdb.out 2>gdb.err </dev/null
+	wait_until test -s err
+	timeout 240 gdb -nx -q -batch -p "$pid" -x commands >gdb.out 2>gdb.err </dev/null
 	touch go
 	wait $pid
 	assert_eq 0 $? 'exit status'

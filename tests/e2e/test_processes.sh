@@ -78,10 +78,10 @@ done
 
 for mode in first late; do
 	it "fork while other threads are in calls ($mode)"
-	timeout 60 "$TARGETS/fork_waiting" 2000 $mode >native.out 2>&1 </dev/null
+	timeout 240 "$TARGETS/fork_waiting" 2000 $mode >native.out 2>&1 </dev/null
 	assert_eq 0 $? "the program's own status"
 	rm -rf d
-	capture timeout 120 "$RUN" -o d/ -- "$TARGETS/fork_waiting" 2000 $mode \
+	capture timeout 240 "$RUN" -o d/ -- "$TARGETS/fork_waiting" 2000 $mode \
 		</dev/null
 	assert_status 0
 	assert_empty err
@@ -145,19 +145,19 @@ assert_complete "$first"
 
 it 'a daemon that closes every descriptor'
 rm -rf d
-timeout 20 "$PROGRAM" daemon "$TMP/native-done" >native.out
-capture timeout 20 "$RUN" -o d/ "$PROGRAM" daemon "$TMP/done"
+timeout 240 "$PROGRAM" daemon "$TMP/native-done" >native.out
+capture timeout 240 "$RUN" -o d/ "$PROGRAM" daemon "$TMP/done"
 assert_status 0
 assert_same native.out out
-for _ in $(seq 100); do # the daemon may still be ending
+all_are_counted() { # the daemon may still be ending
 	list_files
 	total=0
 	for file in "${files[@]}"; do
 		total=$((total + $(calls_of "$file" child_work)))
 	done
-	[ $total -eq 12345 ] && break
-	sleep 0.05
-done
+	[ $total -eq 12345 ]
+}
+wait_until all_are_counted
 assert_eq 12345 $total 'calls in the daemon'
 assert_eq 3 ${#files[@]} files
 

@@ -7,7 +7,7 @@ need_targets workers
 
 "$RUN" -o profile "$TARGETS/workers" >/dev/null || abort 'no profile'
 raw() { # OPTION...: of swizzle-dump, with the file
-	capture timeout 20 "$DUMP" -f raw "$@"
+	capture timeout 120 "$DUMP" -f raw "$@"
 	assert_status 0
 }
 
@@ -85,7 +85,7 @@ assert_refused_partly() { # TEXT
 }
 assert_refused_partly 'No such file'
 mkfifo fifo
-capture timeout 5 "$DUMP" -f raw fifo
+capture timeout 120 "$DUMP" -f raw fifo
 assert_refused_partly 'not a regular file'
 capture "$DUMP" -f raw -s self profile
 assert_refused 2 'raw has no use for -s'

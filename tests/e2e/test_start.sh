@@ -6,7 +6,7 @@
 need strace
 need_targets lifetimes
 
-timeout 60 strace -o log -f -e trace=open,openat,mmap,mprotect,madvise -E LD_PRELOAD="$LIBSWIZZLE" \
+timeout 240 strace -o log -f -e trace=open,openat,mmap,mprotect,madvise -E LD_PRELOAD="$LIBSWIZZLE" \
 	-E SWIZZLE_OUTPUT="$TMP/profile" -E SWIZZLE_FRESH=1 \
 	"$TARGETS/lifetimes" >out 2>err
 grep -q "$TMP/profile" log || skip 'strace cannot trace here'

@@ -156,7 +156,7 @@ for _ in $(seq 20); do
 	cp packed bad
 	printf '\125\252\125' | dd of=bad bs=1 seek=$((at % (size - 3))) \
 		conv=notrunc 2>/dev/null
-	capture timeout 20 "$DUMP" -q -f text bad
+	capture timeout 120 "$DUMP" -q -f text bad
 	# shellcheck disable=SC2154 # by capture
 	[ "$status" -le 1 ] || fail "status $status with damage at $((at % (size - 3)))"
 	[ "$status" -eq 0 ] || assert_matches err '^swizzle: '

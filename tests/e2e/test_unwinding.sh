@@ -31,7 +31,7 @@ done
 
 if command -v gdb >/dev/null; then
 	it "gdb's backtrace reaches main through hooked frames"
-	capture timeout 60 gdb -q -nx -batch -ex 'set startup-with-shell off' \
+	capture timeout 240 gdb -q -nx -batch -ex 'set startup-with-shell off' \
 		-ex "set environment LD_PRELOAD $LIBSWIZZLE" \
 		-ex "set environment SWIZZLE_OUTPUT $TMP/gdb.profile" \
 		-ex 'break bottom' -ex run -ex bt -ex 'delete' -ex finish \

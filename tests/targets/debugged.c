@@ -38,7 +38,7 @@ static void *run(void *argument)
 {
 	long wrong = 0;
 
-	for (int i = 0; i < 20000 && !enough; i++)
+	for (int i = 0; i < 100000 && !enough; i++)
 		wrong += outer((long)argument) != 27;
 	return (void *)wrong;
 }

@@ -211,14 +211,19 @@ static void on_alarm(int)
 
 static void interrupted()
 {
-	sigset_t none;
+	sigset_t none, alarms;
 
 	sigemptyset(&none);
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
 	signal(SIGALRM, on_alarm);
+	// however late the thread comes to wait
+	sigprocmask(SIG_BLOCK, &alarms, nullptr);
 	for (int i = 0; i < TIMES; i++) {
 		ualarm(1000, 0);
-		pause();
+		sigsuspend(&none);
 	}
+	sigprocmask(SIG_UNBLOCK, &alarms, nullptr);
 	puts("interrupted");
 }
 

@@ -233,7 +233,7 @@ static void failing(const char *path)
 static void wait_for(const char *path)
 {
 	fprintf(stderr, "%d\n", getpid());
-	for (int i = 0; i < 3000 && access(path, F_OK) != 0; i++)
+	for (int i = 0; i < 12000 && access(path, F_OK) != 0; i++)
 		usleep(10000);
 	once();
 }

@@ -121,8 +121,12 @@ static void *after_main(void *argument)
 	return argument;
 }
 
+static std::atomic<long> under_way;
+
 static void *for_ever(void *)
 {
+	nest(10);
+	under_way++;
 	for (;;)
 		nest(10);
 }
@@ -147,7 +151,8 @@ static void detached(long n)
 		pthread_create(&thread, nullptr, for_ever, nullptr);
 		pthread_detach(thread);
 	}
-	usleep(10000);
+	while (under_way < n)
+		usleep(100);
 	printf("exit\n");
 	exit(3);
 }

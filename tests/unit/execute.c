@@ -229,13 +229,16 @@ static void note_fault(int signal, siginfo_t *info, void *context)
 
 extern const char __executable_start[], etext[];
 
-/* An alarm counts in the guarded code only, not on the way to it. */
+static volatile sig_atomic_t alarms; /* in this run */
+
+/* An alarm counts in the guarded code only, not on the way to it; and the first
+ * one may come at any time. */
 static void note_alarm(int signal, siginfo_t *info, void *context)
 {
 	const ucontext_t *c = context;
 	const char *at = (const char *)(uintptr_t)c->uc_mcontext.gregs[REG_RIP];
 
-	if (guarded && (at < __executable_start || at >= etext))
+	if (guarded && (at < __executable_start || at >= etext) && alarms++ > 0)
 		note_fault(signal, info, context);
 }
 
@@ -269,6 +272,7 @@ unsigned room_run_guarded(struct room *room, const void *entry,
 	install_guard();
 	memset(fault, 0, sizeof(*fault));
 	room->base[ROOM_ENDED_AT] = ROOM_FAULT;
+	alarms = 0;
 	guarded = fault;
 	execute_enter(state, entry);
 	guarded = NULL;

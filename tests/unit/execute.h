@@ -83,8 +83,8 @@ struct execute_fault {
 enum { ROOM_FAULT = 0xff }; /* what room_run_guarded returns then */
 
 /* The same for code that may fault or never end: SIGSEGV, SIGBUS, SIGILL,
- * SIGFPE and SIGTRAP end it where they happen, and so does SIGVTALRM after a
- * tenth of a second of work. The state is that of the fault. */
+ * SIGFPE and SIGTRAP end it where they happen, and so does SIGVTALRM after one
+ * or two tenths of a second of work. The state is that of the fault. */
 extern const uint8_t *execute_watch; /* 24 bytes, printed if all goes wrong */
 unsigned room_run_guarded(struct room *room, const void *entry,
 			  struct machine_state *state,
