@@ -2,8 +2,11 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/syscall.h"
 #include "runtime/context.h"
+#include "runtime/events.h"
 #include "runtime/file.h"
 #include "runtime/hooks.h"
 #include "runtime/plan.h"
@@ -11,8 +14,15 @@
 #include "runtime/scratch.h"
 #include "thunks/trampoline.h"
 
-#define ROUNDS 16
 #define CALLS 64
+/* Rounds of calls by one trampoline, at one place of the stack. */
+#define ROUNDS 10
+#define PLACES 8
+/* Not a part of a page: what is a multiple of a page apart is in each other's
+ * way in caches. */
+#define STACK_STEP 520
+#define CONFIRMED 10
+#define MOST_NS 3000000
 
 __attribute__((noinline)) static void empty(void)
 {
@@ -20,33 +30,26 @@ __attribute__((noinline)) static void empty(void)
 }
 
 /* What is measured: calls without a hook, or of a node. */
-enum what { PLAIN, TIMED, UNTIMED };
+enum what { PLAIN, TIMED, UNTIMED, KINDS };
 
-/* The least time that CALLS calls took, and with a node: what was recorded in
- * it in that round. (A mean: the counter may step by more than a call takes.)
- */
-static uint64_t least_ticks_of(void (*volatile function)(void), enum what what,
-			       struct swz_node *node, uint64_t *recorded)
+/* The least that CALLS calls have taken. Of the rounds that took nearly as
+ * little: how many, and what the calls recorded as their own time. */
+struct least {
+	uint64_t ticks;
+	uint64_t recorded;
+	unsigned rounds;
+};
+
+static void note(struct least *least, uint64_t ticks, uint64_t recorded)
 {
-	uint64_t least = UINT64_MAX;
-
-	for (int r = 0; r < ROUNDS; r++) {
-		int64_t sum = node ? node->ticks : 0;
-		uint64_t before, ticks;
-
-		if (node && swz_sampling)
-			swz_sampling_set(node, what == TIMED);
-		before = swz_ticks();
-		for (int i = 0; i < CALLS; i++)
-			function();
-		ticks = swz_ticks() - before;
-		if (ticks >= least)
-			continue;
-		least = ticks;
-		if (recorded)
-			*recorded = (uint64_t)(node->ticks - sum);
-	}
-	return least;
+	if (ticks < least->ticks - least->ticks / 16)
+		*least = (struct least){.ticks = ticks};
+	if (ticks > least->ticks + least->ticks / 16)
+		return;
+	if (ticks < least->ticks)
+		least->ticks = ticks;
+	least->recorded += recorded;
+	least->rounds++;
 }
 
 /* The calls' node, found among the root's children, and taken out again. */
@@ -61,59 +64,146 @@ static void forget(struct swz_thread *thread, struct swz_node *node)
 	swz_context_clear(thread);
 }
 
-void swz_calibrate(void)
+static uint64_t ticks_of_calls(void (*volatile function)(void))
 {
-	/* through a variable, so that there is one call site of the function,
-	 * and one edge */
-	uint64_t (*volatile measure)(void (*volatile)(void), enum what,
-				     struct swz_node *,
-				     uint64_t *) = least_ticks_of;
-	struct swz_thread *thread = swz_thread_self;
+	uint64_t before = swz_ticks();
+
+	for (int i = 0; i < CALLS; i++)
+		function();
+	return swz_ticks() - before;
+}
+
+/* There is one call site of the function, and so one edge: through a variable,
+ * the compiler makes no copies of this. */
+static uint64_t (*volatile measure)(void (*volatile)(void)) = ticks_of_calls;
+
+/* What a round of each kind takes: a few microseconds in all. */
+static void measure_round(struct least *least, struct swz_node *node,
+			  void (*hooked)(void))
+{
+	int64_t sum;
+	uint64_t ticks;
+
+	note(&least[PLAIN], measure(empty), 0);
+	if (swz_sampling)
+		swz_sampling_set(node, true);
+	sum = node->ticks;
+	ticks = measure(hooked);
+	note(&least[TIMED], ticks, (uint64_t)(node->ticks - sum));
+	if (!swz_sampling)
+		return;
+	swz_sampling_set(node, false);
+	note(&least[UNTIMED], measure(hooked), 0);
+}
+
+/* Of this thread, so what it waits for a processor does not count. */
+static uint64_t processor_ns(void)
+{
+	struct timespec now;
+
+	if (SWZ_SYSCALL(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &now) != 0)
+		return UINT64_MAX;
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool are_confirmed(const struct least *least)
+{
+	return least[PLAIN].rounds >= CONFIRMED &&
+	       least[TIMED].rounds >= CONFIRMED &&
+	       (!swz_sampling || least[UNTIMED].rounds >= CONFIRMED);
+}
+
+/* By a trampoline, from a place of the stack. False: nothing is recorded. */
+static bool measure_at(struct swz_thread *thread, struct least *least,
+		       const uint8_t *entry, size_t stack_bytes)
+{
+	void (*hooked)(void);
+	struct swz_node *node;
+
+	__asm__ volatile("" : : "r"(__builtin_alloca(stack_bytes)));
+	*(const void **)&hooked = entry;
+	measure(hooked); /* makes the node */
+	node = thread->cold->next_node - 1;
+	if (node->function != swz_plan_spare_id() || !node->calls)
+		return false;
+	for (int round = 0; round < ROUNDS; round++)
+		measure_round(least, node, hooked);
+	forget(thread, node);
+	if (swz_tracing)
+		swz_events_restart(thread); /* there is room for so many */
+	return true;
+}
+
+/* Per call, in 1/1024 ticks. */
+static uint64_t cost_of(const struct least *least, enum what what)
+{
+	uint64_t ticks = least[what].ticks, plain = least[PLAIN].ticks;
+
+	return ticks > plain ? (ticks - plain) * 1024 / CALLS : 0;
+}
+
+static void store(const struct least *least)
+{
+	uint64_t both = cost_of(least, TIMED), inside;
+
+	inside = least[TIMED].recorded * 1024 / CALLS / least[TIMED].rounds;
+	swz_file->cost_inside = inside < both ? inside : both;
+	swz_file->cost_outside = both - swz_file->cost_inside;
+	if (swz_sampling)
+		swz_file->cost_untimed = cost_of(least, UNTIMED);
+}
+
+/* Trampolines of the empty function, at different places. */
+static unsigned make_entries(const uint8_t **entries)
+{
 	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
 	struct swz_trampolines region;
-	uint64_t address = (uintptr_t)&empty, plain, hooked, recorded = 0;
+	uint64_t address = (uintptr_t)&empty;
 	const struct swz_patch_site site = {
 		.code = {(const uint8_t *)(uintptr_t)address, 16},
 		.address = address,
 		.wanted = SWZ_JUMP_BYTES,
 		.function_id = swz_plan_spare_id(),
 	};
-	const uint8_t *entry;
 	enum swz_refusal refusal;
-	struct swz_node *node, *root = swz_context_node(thread->key);
-	uint32_t filtered;
+	unsigned count = 0;
 	uint8_t moved;
-	void (*hooked_empty)(void);
 
-	if (!decoder || swz_trampolines_open(&region, address, address + 16, 1,
-					     NULL, swz_plan_hook()) != SWZ_OK)
-		return;
-	entry = swz_trampoline_write(&region, decoder, &site, &moved, &refusal);
-	if (!entry || swz_trampolines_seal(&region) != SWZ_OK)
-		return;
-	*(const void **)&hooked_empty = entry;
-	/* as beneath a function that is wanted */
-	filtered = root->open & SWZ_NODE_PASS;
-	root->open &= ~filtered;
-	plain = measure(empty, PLAIN, NULL, NULL);
-	measure(hooked_empty, TIMED, NULL, NULL); /* makes the node */
-	node = thread->cold->next_node - 1;
-	hooked = measure(hooked_empty, TIMED, node, &recorded);
-	if (node->function == swz_plan_spare_id() && node->calls) {
-		uint64_t inside = recorded * 1024 / CALLS;
-		uint64_t both = hooked > plain ? (hooked - plain) * 1024 / CALLS
-					       : 0;
-
-		swz_file->cost_inside = inside < both ? inside : both;
-		swz_file->cost_outside = both - swz_file->cost_inside;
-		if (swz_sampling) {
-			hooked = measure(hooked_empty, UNTIMED, node, NULL);
-			swz_file->cost_untimed = hooked > plain
-							 ? (hooked - plain) *
-								   1024 / CALLS
-							 : 0;
-		}
-		forget(thread, node);
+	if (!decoder ||
+	    swz_trampolines_open(&region, address, address + 16, PLACES, NULL,
+				 swz_plan_hook()) != SWZ_OK)
+		return 0;
+	for (; count < PLACES; count++) {
+		entries[count] = swz_trampoline_write(&region, decoder, &site,
+						      &moved, &refusal);
+		if (!entries[count])
+			break;
 	}
+	return swz_trampolines_seal(&region) == SWZ_OK ? count : 0;
+}
+
+void swz_calibrate(void)
+{
+	struct swz_thread *thread = swz_thread_self;
+	struct swz_node *root = swz_context_node(thread->key);
+	const uint8_t *entries[PLACES];
+	struct least least[KINDS];
+	uint32_t filtered = root->open & SWZ_NODE_PASS;
+	unsigned count = make_entries(entries);
+	uint64_t begin = processor_ns();
+
+	for (int kind = 0; kind < KINDS; kind++)
+		least[kind] = (struct least){.ticks = UINT64_MAX / 2};
+	/* as beneath a function that is wanted */
+	root->open &= ~filtered;
+	do {
+		for (unsigned i = 0; i < count; i++)
+			if (!measure_at(thread, least, entries[i],
+					i * STACK_STEP))
+				count = 0;
+	} while (count && !are_confirmed(least) &&
+		 processor_ns() - begin < MOST_NS);
 	root->open |= filtered;
+	if (count)
+		store(least);
 }
