@@ -62,6 +62,7 @@ void swz_catalog_free(struct swz_catalog *catalog)
 	swz_map_free(&catalog->by_address);
 	swz_map_free(&catalog->by_site);
 	swz_map_free(&catalog->by_location);
+	swz_map_free(&catalog->by_symbol);
 	swz_intern_free(&catalog->strings);
 	*catalog = (struct swz_catalog){0};
 }
@@ -85,8 +86,8 @@ static uint32_t find_module(struct swz_catalog *catalog,
 	swz_grow(&catalog->modules, &catalog->module_capacity,
 		 catalog->module_count, sizeof(*catalog->modules));
 	found = &catalog->modules[catalog->module_count];
-	*found = (struct swz_catalog_module){.path = path,
-					     .build_id_bytes = size};
+	*found = (struct swz_catalog_module){
+		.path = path, .build_id_bytes = size, .same_as = (uint32_t)i};
 	memcpy(found->build_id, module->record.build_id, size);
 	return (uint32_t)catalog->module_count++;
 }
@@ -108,8 +109,8 @@ static void warn_no_symbols(const struct swz_catalog *catalog,
 		module->path, reason);
 }
 
-static struct swz_symbols *symbols_of(struct swz_catalog *catalog,
-				      uint32_t index)
+struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
+					uint32_t index)
 {
 	struct swz_catalog_module *module;
 	enum swz_status status;
@@ -177,15 +178,38 @@ void swz_binding_free(struct swz_binding *binding)
 	*binding = (struct swz_binding){0};
 }
 
+static bool is_same_file(const struct swz_catalog_module *a,
+			 const struct swz_catalog_module *b)
+{
+	return a->build_id_bytes && a->build_id_bytes == b->build_id_bytes &&
+	       memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
+}
+
 static uint32_t function_at(struct swz_catalog *catalog, uint32_t module,
-			    uint64_t address)
+			    uint64_t address, const char *asked)
 {
 	uint64_t key = module == SWZ_INDEX_NONE ? UNKNOWN_MODULE : module;
 	uint32_t *found = swz_map_at(&catalog->by_address, key, address);
+	uint32_t *shared = NULL, index;
 
-	if (*found == SWZ_MAP_NONE)
-		*found = add_function(catalog, module, address);
-	return *found;
+	if (*found != SWZ_MAP_NONE)
+		return *found;
+	if (catalog->matches && module != SWZ_INDEX_NONE) {
+		uint32_t same = catalog->modules[module].same_as;
+
+		/* (a copy of it at another path) */
+		if (same != module && is_same_file(&catalog->modules[same],
+						   &catalog->modules[module]))
+			module = same;
+		shared = swz_catalog_shared(catalog, module, address, asked);
+	}
+	index = shared && *shared != SWZ_MAP_NONE
+			? *shared
+			: add_function(catalog, module, address);
+	if (shared)
+		*shared = index;
+	*swz_map_at(&catalog->by_address, key, address) = index;
+	return index;
 }
 
 uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
@@ -196,7 +220,7 @@ uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
 	uint64_t address = id;
 
 	if (index == SWZ_INDEX_NONE)
-		return function_at(binding->catalog, module, address);
+		return function_at(binding->catalog, module, address, NULL);
 	if (binding->functions[index] != SWZ_INDEX_NONE)
 		return binding->functions[index];
 	function = &binding->profile->functions[index];
@@ -204,7 +228,7 @@ uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
 		module = binding->modules[function->module];
 		address = function->address;
 	}
-	found = function_at(binding->catalog, module, address);
+	found = function_at(binding->catalog, module, address, function->name);
 	/* of several names for one address (free, cfree) it is the right one */
 	if (function->name)
 		binding->catalog->functions[found].asked = swz_intern(
@@ -225,7 +249,7 @@ static uint64_t location_key(const char *text, int line)
 static uint32_t place_of(struct swz_catalog *catalog, uint32_t module,
 			 uint64_t address)
 {
-	struct swz_symbols *symbols = symbols_of(catalog, module);
+	struct swz_symbols *symbols = swz_catalog_symbols(catalog, module);
 	struct swz_catalog_place place = {NULL, 0, NULL, 0};
 	struct swz_source source;
 	struct swz_inline inlined;
@@ -262,11 +286,14 @@ static uint32_t place_of(struct swz_catalog *catalog, uint32_t module,
 static uint32_t module_of_call(const struct swz_binding *binding,
 			       uint32_t caller, uint64_t address)
 {
-	uint32_t wanted = binding->catalog->functions[caller].module;
+	const struct swz_catalog *catalog = binding->catalog;
+	uint32_t wanted = catalog->functions[caller].module;
 	uint32_t i;
 
+	if (wanted != SWZ_INDEX_NONE)
+		wanted = catalog->modules[wanted].same_as;
 	for (i = 0; i < binding->profile->module_count; i++)
-		if (binding->modules[i] == wanted &&
+		if (catalog->modules[binding->modules[i]].same_as == wanted &&
 		    swz_profile_module_holds(binding->profile, i, address))
 			return i;
 	return swz_profile_module_at(binding->profile, address);
@@ -337,7 +364,8 @@ static const char *name_in_style(struct swz_catalog *catalog,
 				 const struct swz_catalog_function *function,
 				 enum swz_demangle style)
 {
-	struct swz_symbols *symbols = symbols_of(catalog, function->module);
+	struct swz_symbols *symbols = swz_catalog_symbols(catalog,
+							  function->module);
 	const char *symbol = function->asked, *name;
 	uint64_t offset = 0;
 	char *plain, *demangled;
@@ -363,7 +391,8 @@ static const char *name_in_style(struct swz_catalog *catalog,
 static void resolve(struct swz_catalog *catalog,
 		    struct swz_catalog_function *function)
 {
-	struct swz_symbols *symbols = symbols_of(catalog, function->module);
+	struct swz_symbols *symbols = swz_catalog_symbols(catalog,
+							  function->module);
 
 	function->name = name_in_style(catalog, function,
 				       catalog->options.demangle);

@@ -26,6 +26,7 @@ struct swz_catalog_module {
 	const char *path;
 	uint8_t build_id[32];
 	size_t build_id_bytes;
+	uint32_t same_as; /* what it is a version of, by swz_catalog_match() */
 	struct swz_symbols *symbols; /* NULL: not opened or not available */
 	bool tried, lines_tried;
 };
@@ -74,6 +75,8 @@ struct swz_catalog {
 	struct swz_map by_address;  /* (module, address): functions */
 	struct swz_map by_site;     /* (module, address): places */
 	struct swz_map by_location; /* (file, line...): places */
+	bool matches;               /* see swz_catalog_match() */
+	struct swz_map by_symbol;   /* (module and number, name): functions */
 };
 
 /* One profile's part in a catalog. */
@@ -94,6 +97,18 @@ void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
 		      struct swz_profile *profile);
 void swz_binding_free(struct swz_binding *binding);
 
+/* From now on a function is the same one in all versions of its module: of the
+ * profiles of BINDINGS the first NEW_COUNT are of the new versions, the others
+ * of the old ones. To be called before functions are asked for. */
+void swz_catalog_match(struct swz_catalog *catalog,
+		       const struct swz_binding *bindings, size_t new_count,
+		       size_t count);
+
+/* Where the index of a function is kept for all versions of its module or, if
+ * it has no name to be known by, for this one. As swz_map_at(). */
+uint32_t *swz_catalog_shared(struct swz_catalog *catalog, uint32_t module,
+			     uint64_t address, const char *asked);
+
 /* The catalog's function for a function of the profile: INDEX into its
  * functions or, where that is SWZ_INDEX_NONE, one made up from ID. */
 uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
@@ -107,6 +122,10 @@ uint32_t swz_binding_place(struct swz_binding *binding, uint64_t return_address,
 /* Gives every function its name, file and line. To be called when all are
  * there and before names are read; again after more were added. */
 void swz_catalog_resolve(struct swz_catalog *catalog);
+
+/* The symbols of a module, or NULL. */
+struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
+					uint32_t module);
 
 /* Path of a function's module, or NULL. */
 const char *swz_catalog_module_path(

@@ -28,7 +28,9 @@ struct symbol {
 	uint64_t address;
 	uint64_t size;
 	const char *name;
-	int rank; /* the lower, the better a name */
+	const char *file; /* the source file's name, of a static function;
+			   * NULL: not known */
+	int rank;         /* the lower, the better a name */
 };
 
 struct range {
@@ -57,6 +59,7 @@ struct swz_symbols {
 	Dwfl_Module *module;
 	struct symbol *symbols;
 	size_t count;
+	uint32_t *by_name; /* of symbols; NULL: nobody has asked for it */
 	bool dwarf_tried;
 	bool lacks_sections;
 	Dwarf_Addr bias; /* module address = DWARF address + bias */
@@ -189,6 +192,7 @@ static int compare_symbols(const void *left, const void *right)
 static void load_symbols(struct swz_symbols *symbols)
 {
 	int total = dwfl_module_getsymtab(symbols->module);
+	const char *file = NULL;
 	size_t kept = 0;
 	size_t i;
 	int at;
@@ -204,13 +208,21 @@ static void load_symbols(struct swz_symbols *symbols)
 			symbols->module, at, &info, &address, NULL, NULL, NULL);
 		int type = name ? GELF_ST_TYPE(info.st_info) : STT_SECTION;
 
+		/* the local symbols of a source file come after it */
+		if (type == STT_FILE)
+			file = name[0] ? name : NULL;
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC &&
 		     type != STT_NOTYPE) ||
 		    info.st_shndx == SHN_UNDEF || info.st_shndx == SHN_ABS ||
 		    name[0] == '\0')
 			continue;
-		*symbol = (struct symbol){address, info.st_size, name,
-					  rank(&info, name)};
+		*symbol = (struct symbol){
+			.address = address,
+			.size = info.st_size,
+			.name = name,
+			.file = GELF_ST_BIND(info.st_info) == STB_LOCAL ? file
+									: NULL,
+			.rank = rank(&info, name)};
 		symbols->count++;
 	}
 	if (symbols->count > 1)
@@ -269,17 +281,18 @@ void swz_symbols_close(struct swz_symbols *symbols)
 	free(symbols->units);
 	free(symbols->ranges.items);
 	free(symbols->symbols);
+	free(symbols->by_name);
 	free(symbols->file);
 	end_dwfl(symbols);
 	free(symbols);
 }
 
-const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
-			     uint64_t *offset)
+/* The last symbol at ADDRESS or below it, or NULL. */
+static const struct symbol *symbol_before(const struct swz_symbols *symbols,
+					  uint64_t address)
 {
 	size_t low = 0;
 	size_t high = symbols->count;
-	const struct symbol *symbol;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -289,13 +302,80 @@ const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
 		else
 			high = middle;
 	}
-	if (low == 0)
+	return low ? &symbols->symbols[low - 1] : NULL;
+}
+
+const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
+			     uint64_t *offset)
+{
+	const struct symbol *symbol = symbol_before(symbols, address);
+
+	if (!symbol)
 		return NULL;
-	symbol = &symbols->symbols[low - 1];
 	*offset = address - symbol->address;
 	if (*offset && *offset >= symbol->size)
 		return NULL;
 	return symbol->name;
+}
+
+/* By name, source file and address. */
+static int compare_names(const struct symbol *a, const struct symbol *b)
+{
+	int order = strcmp(a->name, b->name);
+
+	if (!order && a->file != b->file)
+		order = !a->file ? -1 : !b->file ? 1 : strcmp(a->file, b->file);
+	return order;
+}
+
+static int compare_by_name(const void *left, const void *right, void *argument)
+{
+	const struct symbol *symbols = argument;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	int order = compare_names(&symbols[a], &symbols[b]);
+
+	return order ? order : a < b ? -1 : a > b;
+}
+
+static void sort_by_name(struct swz_symbols *symbols)
+{
+	size_t i;
+
+	symbols->by_name = swz_allocate(symbols->count,
+					sizeof(*symbols->by_name));
+	for (i = 0; i < symbols->count; i++)
+		symbols->by_name[i] = (uint32_t)i;
+	if (symbols->count > 1)
+		qsort_r(symbols->by_name, symbols->count,
+			sizeof(*symbols->by_name), compare_by_name,
+			symbols->symbols);
+}
+
+uint32_t swz_symbols_number(struct swz_symbols *symbols, uint64_t address,
+			    const char **file)
+{
+	const struct symbol *symbol = symbol_before(symbols, address);
+	size_t low = 0, high = symbols->count;
+	uint32_t number = 0;
+
+	*file = NULL;
+	if (!symbol)
+		return 0;
+	*file = symbol->file;
+	if (!symbols->by_name)
+		sort_by_name(symbols);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_names(&symbols->symbols[symbols->by_name[middle]],
+				  symbol) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (&symbols->symbols[symbols->by_name[low + number]] != symbol)
+		number++;
+	return number;
 }
 
 /* ---- compilation units ---- */

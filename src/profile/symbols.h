@@ -29,6 +29,12 @@ void swz_symbols_close(struct swz_symbols *symbols); /* NULL is fine */
 const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
 			     uint64_t *offset);
 
+/* What tells static functions of the same name apart: the name of the source
+ * file (NULL: it is not static, or not known) and, if that is not enough, how
+ * many there are of that file at lower addresses. ADDRESS is a symbol's. */
+uint32_t swz_symbols_number(struct swz_symbols *symbols, uint64_t address,
+			    const char **file);
+
 struct swz_source {
 	const char *file; /* absolute where that is known; NULL: unknown.
 			   * Overwritten by the next call. */
