@@ -8,7 +8,11 @@
  * beginning of another function, which costs as much as what is called from
  * there: that is a sum of disjoint times only if the caller is not recursive,
  * so calls in inlined code of a recursive function are shown at the line where
- * it was inlined. */
+ * it was inlined.
+ *
+ * A comparison has four events. Costs are never negative, and KCachegrind's sum
+ * of a formula with a minus isn't either, so what has become more and what has
+ * become less are two. Of each line and call they are its own difference. */
 
 #include "profile/formats.h"
 
@@ -37,6 +41,44 @@ static const struct swz_catalog_function *function_of(const struct writer *w,
 						      uint32_t index)
 {
 	return &w->section->catalog->functions[index];
+}
+
+/* ---- costs ---- */
+
+static void put_cost(const struct writer *w, int64_t new, int64_t old)
+{
+	if (!w->section->old) {
+		fprintf(w->stream, "%" PRId64 "\n", new);
+		return;
+	}
+	fprintf(w->stream, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
+		old, new, new > old ? new - old : 0, old > new ? old - new : 0);
+}
+
+/* The sums of all functions' self times and of their differences. */
+static void put_totals(const struct writer *w, const char *key)
+{
+	const struct swz_report *new = w->section->report, *old;
+	int64_t more = 0, less = 0;
+	size_t i;
+
+	fprintf(w->stream, "%s: ", key);
+	if (!w->section->old) {
+		put_cost(w, new->total_ns, 0);
+		return;
+	}
+	old = w->section->old->report;
+	for (i = 0; i < new->function_capacity; i++) {
+		int64_t difference = swz_sub(new->functions[i].self_ns,
+					     old->functions[i].self_ns);
+
+		if (difference > 0)
+			more = swz_add(more, difference);
+		else
+			less = swz_sub(less, difference);
+	}
+	fprintf(w->stream, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
+		old->total_ns, new->total_ns, more, less);
 }
 
 /* ---- header ---- */
@@ -75,7 +117,11 @@ static void put_description(const struct writer *w)
 	const struct swz_report *report = section->report;
 	FILE *stream = w->stream;
 
-	if (section->thread) {
+	if (section->thread_name) {
+		fputs("desc: Threads called: ", stream);
+		swz_put_text(stream, section->thread_name);
+		putc('\n', stream);
+	} else if (section->thread) {
 		fprintf(stream, "desc: Thread: %" PRId32 " ",
 			section->thread->record.tid);
 		swz_put_text(stream, section->thread->name);
@@ -113,6 +159,20 @@ static void put_description(const struct writer *w)
 		fputs("desc: Incomplete: the profile is damaged\n", stream);
 }
 
+static void put_old(const struct writer *w)
+{
+	const struct swz_section *old = w->section->old;
+
+	fprintf(w->stream, "desc: Compared with: process %" PRId32 ": ",
+		old->profile->header.pid);
+	swz_put_command(w->stream, old->profile);
+	putc('\n', w->stream);
+	if (old->profile_count > 1)
+		fprintf(w->stream,
+			"desc: Compared with: %zu profiles, merged\n",
+			old->profile_count);
+}
+
 static void put_header(const struct writer *w)
 {
 	const struct swz_section *section = w->section;
@@ -129,15 +189,24 @@ static void put_header(const struct writer *w)
 		"pid: %" PRId32 "\ncmd: ", section->profile->header.pid);
 	swz_put_command(stream, section->profile);
 	fprintf(stream, "\npart: %u\n", section->part);
-	if (section->thread)
+	if (section->thread || section->thread_name)
 		fprintf(stream, "thread: %u\n", section->thread_number);
 	put_description(w);
-	fprintf(stream,
-		"positions: line\n"
-		"event: ns : Time (ns)\n"
-		"events: ns\n"
-		"summary: %" PRId64 "\n",
-		section->report->total_ns);
+	if (section->old)
+		put_old(w);
+	fputs("positions: line\n", stream);
+	if (section->old)
+		fputs("event: old : Old time (ns)\n"
+		      "event: new : New time (ns)\n"
+		      "event: more : More than before (ns)\n"
+		      "event: less : Less than before (ns)\n"
+		      "events: old new more less\n",
+		      stream);
+	else
+		fputs("event: ns : Time (ns)\n"
+		      "events: ns\n",
+		      stream);
+	put_totals(w, "summary");
 }
 
 /* ---- body ---- */
@@ -231,9 +300,13 @@ static struct swz_catalog_place shown_place(
 	return place;
 }
 
+/* In a comparison OLD is the same edge of the other report. A viewer has one
+ * number of calls: that of the new one, if it has the call. */
 static void put_call(struct writer *w, const struct swz_report_edge *edge,
-		     const char **file)
+		     const struct swz_report_edge *old, const char **file)
 {
+	int64_t old_ns = old ? old->inclusive_ns : 0;
+	uint64_t calls = edge->calls;
 	const struct swz_catalog_function *caller = function_of(w,
 								edge->caller);
 	const struct swz_catalog_function *callee = function_of(w,
@@ -247,7 +320,8 @@ static void put_call(struct writer *w, const struct swz_report_edge *edge,
 			/* a file in which no line has a cost of its own is
 			 * more than callgrind_annotate --auto expects */
 			put_file(w, "fi", place.file, NULL);
-			fprintf(w->stream, "%d 0\n", place.line);
+			fprintf(w->stream, "%d ", place.line);
+			put_cost(w, 0, 0);
 		}
 		*file = place.file;
 	}
@@ -255,14 +329,19 @@ static void put_call(struct writer *w, const struct swz_report_edge *edge,
 		put_object(w, "cob", callee);
 	put_file_of(w, "cfi", callee);
 	put_function(w, "cfn", edge->callee);
-	fprintf(w->stream, "calls=%" PRIu64 " %d\n%d %" PRId64 "\n",
-		edge->calls, callee->line, place.line, edge->inclusive_ns);
+	if (!calls && old)
+		calls = old->calls;
+	fprintf(w->stream, "calls=%" PRIu64 " %d\n%d ", calls, callee->line,
+		place.line);
+	put_cost(w, edge->inclusive_ns, old_ns);
 }
 
 /* Writes one function; *edge is its first edge, if any, and moves on. */
 static void put_costs(struct writer *w, uint32_t index, size_t *edge)
 {
 	const struct swz_report *report = w->section->report;
+	const struct swz_report *old = w->section->old ? w->section->old->report
+						       : NULL;
 	const struct swz_catalog_function *function = function_of(w, index);
 	const char *file = function->file;
 
@@ -270,11 +349,14 @@ static void put_costs(struct writer *w, uint32_t index, size_t *edge)
 	put_object(w, "ob", function);
 	put_file_of(w, "fl", function);
 	put_function(w, "fn", index);
-	fprintf(w->stream, "%d %" PRId64 "\n", function->line,
-		swz_report_function(report, index).self_ns);
-	while (*edge < report->edge_count &&
-	       report->edges[*edge].caller == index)
-		put_call(w, &report->edges[(*edge)++], &file);
+	fprintf(w->stream, "%d ", function->line);
+	put_cost(w, swz_report_function(report, index).self_ns,
+		 old ? swz_report_function(old, index).self_ns : 0);
+	for (;
+	     *edge < report->edge_count && report->edges[*edge].caller == index;
+	     (*edge)++)
+		put_call(w, &report->edges[*edge],
+			 old ? &old->edges[*edge] : NULL, &file);
 }
 
 void swz_write_callgrind(FILE *stream, const struct swz_section *section)
@@ -285,9 +367,12 @@ void swz_write_callgrind(FILE *stream, const struct swz_section *section)
 
 	put_header(&w);
 	for (i = 0; i < section->report->function_capacity; i++)
-		if (section->report->functions[i].present)
+		if (section->report->functions[i].present ||
+		    (section->old &&
+		     section->old->report->functions[i].present))
 			put_costs(&w, i, &edge);
-	fprintf(stream, "\ntotals: %" PRId64 "\n", section->report->total_ns);
+	putc('\n', stream);
+	put_totals(&w, "totals");
 	swz_map_free(&w.objects);
 	swz_map_free(&w.files);
 	swz_map_free(&w.functions);

@@ -1,6 +1,9 @@
 /* Trees for people and for awk: each line is a row of a table, as in text.c,
  * and the names are indented.
  *
+ * In a comparison each context has two sets of costs, and how much there is of
+ * it is how much they differ.
+ *
  * The bottom-up tree is not kept anywhere: it may be larger than the contexts
  * by their depth. An array has the contexts of one function; each step upwards
  * sorts a part of it by the caller and goes into each caller's part. */
@@ -12,6 +15,7 @@
 #include <string.h>
 
 #include "profile/arith.h"
+#include "profile/diff.h"
 #include "profile/memory.h"
 #include "profile/output.h"
 
@@ -22,17 +26,13 @@ struct table {
 	const struct swz_section *section;
 	const struct swz_table_options *options;
 	const struct swz_contexts *contexts;
+	const struct swz_contexts *old; /* in a comparison; otherwise NULL */
+	struct swz_diff_widths widths;  /* the same */
 	enum swz_sort sort;
 	int64_t total;
-	int64_t least; /* what has less is left out */
-	bool of_self;  /* the share is of the self time, otherwise of the
-			* inclusive time */
-};
-
-struct costs {
-	uint64_t calls;
-	int64_t self;
-	int64_t inclusive;
+	uint64_t least; /* what has less is left out */
+	bool of_self;   /* the share is of the self time, otherwise of the
+			 * inclusive time */
 };
 
 static int descending(uint64_t a, uint64_t b)
@@ -53,13 +53,15 @@ static int compare_functions(const struct swz_section *section, uint32_t a,
 	return order ? order : a < b ? -1 : a > b;
 }
 
-static int compare_costs(const struct table *table, const struct costs *a,
-			 const struct costs *b)
+/* What they are compared by. (Of what is not compared, old is zero.) */
+static int compare_costs(const struct table *table,
+			 const struct swz_costs_diff *a,
+			 const struct swz_costs_diff *b)
 {
-	int by_calls = descending(a->calls, b->calls);
-	int by_self = descending((uint64_t)a->self, (uint64_t)b->self);
-	int by_inclusive = descending((uint64_t)a->inclusive,
-				      (uint64_t)b->inclusive);
+	int by_calls = descending(swz_diff_calls(a), swz_diff_calls(b));
+	int by_self = descending(swz_diff_self(a), swz_diff_self(b));
+	int by_inclusive = descending(swz_diff_inclusive(a),
+				      swz_diff_inclusive(b));
 
 	if (table->sort == SWZ_SORT_NAME)
 		return 0;
@@ -70,44 +72,74 @@ static int compare_costs(const struct table *table, const struct costs *a,
 	return by_inclusive ? by_inclusive : by_self;
 }
 
-static struct costs costs_of(const struct swz_context *context)
+static struct swz_costs costs_of_one(const struct swz_context *context)
 {
-	return (struct costs){context->calls, context->self_ns,
-			      context->inclusive_ns};
+	return (struct swz_costs){context->calls, context->self_ns,
+				  context->inclusive_ns};
+}
+
+static struct swz_costs_diff costs_of(const struct table *table, uint32_t index)
+{
+	struct swz_costs_diff costs = {
+		.new = costs_of_one(&table->contexts->items[index])};
+
+	if (table->old)
+		costs.old = costs_of_one(&table->old->items[index]);
+	return costs;
 }
 
 static int compare_contexts(const void *left, const void *right, void *argument)
 {
 	const struct table *table = argument;
-	const struct swz_context *a =
-		&table->contexts->items[*(const uint32_t *)left];
-	const struct swz_context *b =
-		&table->contexts->items[*(const uint32_t *)right];
-	struct costs x = costs_of(a), y = costs_of(b);
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	struct swz_costs_diff x = costs_of(table, a), y = costs_of(table, b);
 	int order = compare_costs(table, &x, &y);
 
 	return order ? order
-		     : compare_functions(table->section, a->function,
-					 b->function);
+		     : compare_functions(table->section,
+					 table->contexts->items[a].function,
+					 table->contexts->items[b].function);
 }
 
 static void put_columns(const struct table *table)
 {
+	if (table->old) {
+		swz_diff_put_columns(table->stream, &table->widths, false);
+		return;
+	}
 	fprintf(table->stream, "%12s %15s %15s %7s  function  module\n",
 		"calls", "self", "incl", table->of_self ? "self%" : "incl%");
 }
 
-static void put_row(const struct table *table, const struct costs *costs,
-		    uint32_t depth, uint32_t function, bool recursive)
+static uint64_t part_of(const struct table *table,
+			const struct swz_costs_diff *costs)
 {
-	int64_t part = table->of_self ? costs->self : costs->inclusive;
-	double share = table->total
-			       ? 100.0 * (double)part / (double)table->total
-			       : 0;
+	return table->of_self ? swz_diff_self(costs)
+			      : swz_diff_inclusive(costs);
+}
 
-	fprintf(table->stream,
-		"%12" PRIu64 " %15" PRId64 " %15" PRId64 " %7.2f  %*s",
-		costs->calls, costs->self, costs->inclusive, share,
+static void put_costs(const struct table *table,
+		      const struct swz_costs_diff *costs)
+{
+	double share = table->total ? 100.0 * (double)part_of(table, costs) /
+					      (double)table->total
+				    : 0;
+
+	if (table->old)
+		swz_diff_put_costs(table->stream, &table->widths, costs);
+	else
+		fprintf(table->stream,
+			"%12" PRIu64 " %15" PRId64 " %15" PRId64 " %7.2f",
+			costs->new.calls, costs->new.self_ns,
+			costs->new.inclusive_ns, share);
+}
+
+static void put_row(const struct table *table,
+		    const struct swz_costs_diff *costs, uint32_t depth,
+		    uint32_t function, bool recursive)
+{
+	put_costs(table, costs);
+	fprintf(table->stream, "  %*s",
 		(int)(2 * (depth < MAX_INDENT ? depth : MAX_INDENT)), "");
 	if (depth > MAX_INDENT)
 		fprintf(table->stream, "(%" PRIu32 ") ", depth);
@@ -115,35 +147,56 @@ static void put_row(const struct table *table, const struct costs *costs,
 		     table->section->catalog->functions[function].name);
 	fputs("  ", table->stream);
 	swz_put_text(table->stream, swz_module_name(table->section, function));
-	fputs(recursive ? "  (recursive)\n" : "\n", table->stream);
+	if (recursive)
+		fputs("  (recursive)", table->stream);
+	if (table->old)
+		fputs(swz_diff_remark(costs), table->stream);
+	putc('\n', table->stream);
 }
 
 /* ---- top-down ---- */
 
-static int compare_times(const void *left, const void *right)
+static int compare_weights(const void *left, const void *right)
 {
-	return descending((uint64_t) * (const int64_t *)left,
-			  (uint64_t) * (const int64_t *)right);
+	return descending(*(const uint64_t *)left, *(const uint64_t *)right);
 }
 
-/* Where so few lines are wanted, they are the contexts with most time: no
- * context has more than the one above it. */
-static int64_t least_of(const struct swz_contexts *contexts, size_t rows)
+/* How much there is of each context and those beneath it: no context has less
+ * than one of these. (Differences may cancel in the one above them.) */
+static uint64_t *find_weights(const struct table *table)
 {
-	int64_t *times = swz_allocate(contexts->count, sizeof(*times));
-	int64_t least;
-	size_t i;
+	const struct swz_contexts *contexts = table->contexts;
+	uint64_t *weights = swz_allocate(contexts->count, sizeof(*weights));
+	uint32_t i;
 
-	for (i = 0; i < contexts->count; i++)
-		times[i] = contexts->items[i].inclusive_ns;
-	qsort(times, contexts->count, sizeof(*times), compare_times);
-	least = times[rows - 1];
-	free(times);
+	for (i = (uint32_t)contexts->count; i-- > 0;) {
+		struct swz_costs_diff costs = costs_of(table, i);
+		uint32_t parent = contexts->items[i].parent;
+
+		if (swz_diff_inclusive(&costs) > weights[i])
+			weights[i] = swz_diff_inclusive(&costs);
+		if (weights[i] > weights[parent])
+			weights[parent] = weights[i];
+	}
+	return weights;
+}
+
+/* Where so few lines are wanted, they are the contexts with most weight. */
+static uint64_t least_of(const uint64_t *weights, size_t count, size_t rows)
+{
+	uint64_t *sorted = swz_allocate(count, sizeof(*sorted));
+	uint64_t least;
+
+	memcpy(sorted, weights, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), compare_weights);
+	least = sorted[rows - 1];
+	free(sorted);
 	return least;
 }
 
 static void put_below(const struct table *table,
-		      const struct swz_children *children, uint32_t root)
+		      const struct swz_children *children,
+		      const uint64_t *weights, uint32_t root)
 {
 	const struct swz_context *items = table->contexts->items;
 	uint32_t *next = swz_allocate(SWZ_CONTEXT_DEPTH + 1, sizeof(*next));
@@ -151,7 +204,7 @@ static void put_below(const struct table *table,
 	uint32_t at = root;
 
 	for (;;) {
-		struct costs costs = costs_of(&items[at]);
+		struct swz_costs_diff costs = costs_of(table, at);
 
 		put_row(table, &costs, (uint32_t)depth, items[at].function,
 			items[at].recursive);
@@ -160,8 +213,8 @@ static void put_below(const struct table *table,
 		next[depth] = children->start[at];
 		for (;;) {
 			while (next[depth] < children->start[at + 1] &&
-			       items[children->items[next[depth]]]
-					       .inclusive_ns < table->least)
+			       weights[children->items[next[depth]]] <
+				       table->least)
 				next[depth]++;
 			if (next[depth] < children->start[at + 1])
 				break;
@@ -178,25 +231,27 @@ static void put_below(const struct table *table,
 	free(next);
 }
 
-static void put_top_down(const struct table *table,
-			 const struct swz_contexts *contexts)
+static void put_top_down(const struct table *table)
 {
+	size_t count = table->contexts->count, rows = table->options->rows;
 	struct table of = *table;
 	struct swz_children children;
+	uint64_t *weights;
 
-	of.contexts = contexts;
 	of.of_self = false;
 	if (of.sort == SWZ_SORT_DEFAULT)
 		of.sort = SWZ_SORT_INCLUSIVE;
-	if (of.options->rows && of.options->rows < contexts->count) {
-		int64_t least = least_of(contexts, of.options->rows);
+	weights = find_weights(&of);
+	if (rows && rows < count) {
+		uint64_t least = least_of(weights, count, rows);
 
 		of.least = least > of.least ? least : of.least;
 	}
-	swz_children_find(&children, contexts, compare_contexts, &of);
+	swz_children_find(&children, of.contexts, compare_contexts, &of);
 	put_columns(&of);
-	put_below(&of, &children, SWZ_CONTEXT_ROOT);
+	put_below(&of, &children, weights, SWZ_CONTEXT_ROOT);
 	swz_children_free(&children);
+	free(weights);
 }
 
 /* ---- bottom-up ---- */
@@ -213,7 +268,7 @@ struct origin {
 struct group {
 	size_t start;
 	size_t end;
-	struct costs costs;
+	struct swz_costs_diff costs;
 	uint32_t function;
 };
 
@@ -249,15 +304,26 @@ static int compare_groups(const void *left, const void *right, void *argument)
 					 b->function);
 }
 
-static void add_to_group(const struct table *table, struct group *group,
-			 const struct swz_context *context)
+static void add_costs(struct swz_costs *costs, const struct swz_costs *add,
+		      int64_t total)
 {
-	group->costs.calls = swz_add_count(group->costs.calls, context->calls);
-	group->costs.self = swz_add(group->costs.self, context->self_ns);
-	group->costs.inclusive = swz_add(group->costs.inclusive,
-					 context->inclusive_ns);
-	if (group->costs.inclusive > table->total)
-		group->costs.inclusive = table->total;
+	costs->calls = swz_add_count(costs->calls, add->calls);
+	costs->self_ns = swz_add(costs->self_ns, add->self_ns);
+	costs->inclusive_ns = swz_add(costs->inclusive_ns, add->inclusive_ns);
+	if (costs->inclusive_ns > total)
+		costs->inclusive_ns = total;
+}
+
+static void add_to_group(const struct table *table, struct group *group,
+			 uint32_t index)
+{
+	const struct swz_section *section = table->section;
+	struct swz_costs_diff costs = costs_of(table, index);
+
+	add_costs(&group->costs.new, &costs.new, section->report->total_ns);
+	if (table->old)
+		add_costs(&group->costs.old, &costs.old,
+			  section->old->report->total_ns);
 }
 
 /* Sorts origins [start, end) by function and finds the groups in the order of
@@ -282,8 +348,7 @@ static struct group *find_groups(const struct table *table,
 				.start = i, .function = origins[i].function};
 		}
 		groups[*count - 1].end = i + 1;
-		add_to_group(table, &groups[*count - 1],
-			     &table->contexts->items[origins[i].context]);
+		add_to_group(table, &groups[*count - 1], origins[i].context);
 	}
 	if (*count > 1)
 		qsort_r(groups, *count, sizeof(*groups), compare_groups,
@@ -299,10 +364,7 @@ struct level {
 
 static bool is_below_limit(const struct table *table, const struct group *group)
 {
-	int64_t part = table->of_self ? group->costs.self
-				      : group->costs.inclusive;
-
-	return part < table->least;
+	return part_of(table, &group->costs) < table->least;
 }
 
 /* The tree above one group of origins, which is the first line. */
@@ -394,11 +456,11 @@ static void put_bottom_up(const struct table *table)
 
 /* What is called from the contexts of one group, as one tree. Contexts of the
  * same function below others are theirs. */
-static void merge_below(const struct table *table, struct swz_contexts *merged,
+static void merge_below(const struct swz_contexts *contexts,
+			struct swz_contexts *merged,
 			const struct swz_children *children,
 			const struct group *group, const struct origin *origins)
 {
-	const struct swz_contexts *contexts = table->contexts;
 	uint32_t *stack = swz_allocate(contexts->count, sizeof(*stack));
 	uint32_t *to = swz_allocate(contexts->count, sizeof(*to));
 	size_t depth = 0, i;
@@ -434,7 +496,6 @@ static void merge_below(const struct table *table, struct swz_contexts *merged,
 		}
 	}
 	swz_contexts_sum(merged);
-	merged->items[SWZ_CONTEXT_ROOT].calls = group->costs.calls;
 	free(stack);
 	free(to);
 }
@@ -446,6 +507,37 @@ static void put_of(const struct table *table, const char *what,
 	swz_put_text(table->stream,
 		     table->section->catalog->functions[group->function].name);
 	putc('\n', table->stream);
+}
+
+/* Both trees of a comparison are made in the same way from contexts of the same
+ * shape, so they have the same shape, too. */
+static void put_relatives_of(const struct table *table, struct group *group,
+			     const struct swz_children *children,
+			     struct origin *origins)
+{
+	struct swz_contexts merged, old = {0};
+	struct swz_context *root;
+	struct table of = *table;
+
+	merge_below(table->contexts, &merged, children, group, origins);
+	root = &merged.items[SWZ_CONTEXT_ROOT];
+	root->calls = group->costs.new.calls;
+	group->costs.new.inclusive_ns = root->inclusive_ns;
+	of.contexts = &merged;
+	if (table->old) {
+		merge_below(table->old, &old, children, group, origins);
+		root = &old.items[SWZ_CONTEXT_ROOT];
+		root->calls = group->costs.old.calls;
+		group->costs.old.inclusive_ns = root->inclusive_ns;
+		of.old = &old;
+	}
+	put_of(table, "callers", group);
+	put_columns(table);
+	put_above(table, origins, group);
+	put_of(table, "callees", group);
+	put_top_down(&of);
+	swz_contexts_free(&merged);
+	swz_contexts_free(&old);
 }
 
 static void put_relatives(const struct table *table)
@@ -464,24 +556,35 @@ static void put_relatives(const struct table *table)
 	groups = collect_origins(&of, &origins, &count);
 	swz_children_find(&children, of.contexts, NULL, NULL);
 	for (i = 0; i < count; i++) {
-		struct swz_contexts merged;
-
-		if (!swz_patterns_match(&of.options->filters,
-					functions[groups[i].function].name))
-			continue;
-		merge_below(&of, &merged, &children, &groups[i], origins);
-		groups[i].costs.inclusive =
-			merged.items[SWZ_CONTEXT_ROOT].inclusive_ns;
-		put_of(&of, "callers", &groups[i]);
-		put_columns(&of);
-		put_above(&of, origins, &groups[i]);
-		put_of(&of, "callees", &groups[i]);
-		put_top_down(&of, &merged);
-		swz_contexts_free(&merged);
+		if (swz_patterns_match(&of.options->filters,
+				       functions[groups[i].function].name))
+			put_relatives_of(&of, &groups[i], &children, origins);
 	}
 	swz_children_free(&children);
 	free(groups);
 	free(origins);
+}
+
+/* The columns are as wide as the report's figures need: what is there of a
+ * function in several contexts is not more. */
+static void compare(struct table *table)
+{
+	const struct swz_section *section = table->section;
+	const struct swz_report *reports[] = {section->report,
+					      section->old->report};
+	size_t i, side;
+
+	table->old = section->old->contexts;
+	table->total = swz_diff_total(section);
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < reports[side]->function_capacity; i++) {
+			struct swz_costs costs = {
+				reports[side]->functions[i].calls,
+				reports[side]->functions[i].self_ns,
+				reports[side]->total_ns};
+
+			swz_diff_widen(&table->widths, &costs);
+		}
 }
 
 void swz_write_tree(FILE *stream, const struct swz_section *section,
@@ -496,13 +599,19 @@ void swz_write_tree(FILE *stream, const struct swz_section *section,
 		.total = section->report->total_ns,
 	};
 
-	table.least = (int64_t)(options->percent_limit / 100.0 *
-				(double)table.total);
-	swz_put_heading(stream, section);
+	if (section->old)
+		compare(&table);
+	if (options->percent_limit > 0)
+		table.least = (uint64_t)(options->percent_limit / 100.0 *
+					 (double)table.total);
+	if (section->old)
+		swz_diff_put_heading(stream, section);
+	else
+		swz_put_heading(stream, section);
 	if (options->filters.count)
 		put_relatives(&table);
 	else if (options->bottom_up)
 		put_bottom_up(&table);
 	else
-		put_top_down(&table, section->contexts);
+		put_top_down(&table);
 }

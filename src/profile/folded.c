@@ -1,7 +1,8 @@
 /* Folded stacks, as flamegraph.pl and most viewers of flame graphs read them:
  * "outer;inner 123". A semicolon in a name would end it, and what comes after
  * the last space is the value; flamegraph.pl takes the last two numbers for
- * values, if there are two. */
+ * values, if there are two, as there are in a comparison: the old and the new
+ * one. */
 
 #include "profile/formats.h"
 
@@ -49,7 +50,10 @@ static void put_stack(FILE *stream, const struct swz_section *section,
 		path[depth++] = items[index].function;
 	if (!depth)
 		path[depth++] = items[index].function;
-	if (section->thread) {
+	if (section->thread_name) {
+		put_frame(stream, section->thread_name);
+		putc(';', stream);
+	} else if (section->thread) {
 		put_frame(stream, section->thread->name);
 		fprintf(stream, "/%" PRId32 ";", section->thread->record.tid);
 	}
@@ -59,22 +63,30 @@ static void put_stack(FILE *stream, const struct swz_section *section,
 	}
 }
 
+static uint64_t value_of(const struct swz_context *context, bool calls)
+{
+	return calls ? context->calls : (uint64_t)context->self_ns;
+}
+
 void swz_write_folded(FILE *stream, const struct swz_section *section,
 		      const struct swz_table_options *options)
 {
 	uint32_t *path = swz_allocate(SWZ_CONTEXT_DEPTH, sizeof(*path));
+	bool calls = options->sort == SWZ_SORT_CALLS;
 	size_t i;
 
 	for (i = 0; i < section->contexts->count; i++) {
-		const struct swz_context *context =
-			&section->contexts->items[i];
-		uint64_t value = options->sort == SWZ_SORT_CALLS
-					 ? context->calls
-					 : (uint64_t)context->self_ns;
+		uint64_t value = value_of(&section->contexts->items[i], calls);
+		uint64_t old = 0;
 
-		if (!value)
+		if (section->old)
+			old = value_of(&section->old->contexts->items[i],
+				       calls);
+		if (!value && !old)
 			continue;
 		put_stack(stream, section, (uint32_t)i, path);
+		if (section->old)
+			fprintf(stream, "%" PRIu64 " ", old);
 		fprintf(stream, "%" PRIu64 "\n", value);
 	}
 	free(path);

@@ -40,6 +40,7 @@ static const struct swz_format formats[] = {
 		.name = "callgrind",
 		.description =
 			"for KCachegrind and callgrind_annotate (default)",
+		.takes = SWZ_TAKES_DIFF,
 		.needs = SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES,
 		.prefix = "callgrind.out.",
 		.suffix = "",
@@ -49,7 +50,7 @@ static const struct swz_format formats[] = {
 		.name = "text",
 		.description = "a table of functions",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
-			 SWZ_FILTERS_ROWS,
+			 SWZ_TAKES_DIFF | SWZ_FILTERS_ROWS,
 		.section = write_text,
 	},
 	{
@@ -57,7 +58,8 @@ static const struct swz_format formats[] = {
 		.description = "calling contexts, top-down or bottom-up; "
 			       "callers and callees of a function",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
-			 SWZ_TAKES_BOTTOM_UP | SWZ_FILTERS_ROWS,
+			 SWZ_TAKES_BOTTOM_UP | SWZ_TAKES_DIFF |
+			 SWZ_FILTERS_ROWS,
 		.needs = SWZ_NEEDS_CONTEXTS,
 		.section = write_tree,
 	},
@@ -65,7 +67,7 @@ static const struct swz_format formats[] = {
 		.name = "folded",
 		.description = "stacks and their self time, a line each, for "
 			       "flamegraph.pl",
-		.takes = SWZ_TAKES_SORT,
+		.takes = SWZ_TAKES_SORT | SWZ_TAKES_DIFF,
 		.needs = SWZ_NEEDS_CONTEXTS,
 		.section = write_folded,
 	},

@@ -28,6 +28,10 @@ struct swz_section {
 	unsigned int thread_number; /* from 1, if there is a thread */
 	bool compensated;
 	const struct swz_range *range; /* of time; NULL: all */
+	/* What this is compared with, aligned (see diff.h); NULL: nothing. In a
+	 * comparison by threads all that are called thread_name are shown. */
+	const struct swz_section *old;
+	const char *thread_name;
 };
 
 enum swz_sort {
@@ -65,6 +69,7 @@ enum swz_format_takes {
 	SWZ_TAKES_SORT = 2,      /* -s */
 	SWZ_TAKES_LIMIT = 4,     /* --percent-limit */
 	SWZ_TAKES_BOTTOM_UP = 8, /* --bottom-up */
+	SWZ_TAKES_DIFF = 32,     /* --diff */
 	SWZ_FILTERS_ROWS = 16    /* -F says which rows there are; otherwise
 				  * which functions, with what they call */
 };
@@ -118,6 +123,10 @@ void swz_write_callgrind(FILE *stream, const struct swz_section *section);
 /* A table of functions. Lines that begin with '#' explain it. */
 void swz_write_text(FILE *stream, const struct swz_section *section,
 		    const struct swz_table_options *options);
+
+/* The same of two profiles. */
+void swz_write_text_diff(FILE *stream, const struct swz_section *section,
+			 const struct swz_table_options *options);
 
 /* A table of contexts, indented by depth; or of functions and, indented, their
  * callers; or, for the functions that the filters name, of both. */

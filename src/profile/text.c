@@ -89,9 +89,14 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 		    const struct swz_table_options *options)
 {
 	bool extremes = shows_extremes(options);
+	struct swz_row *rows;
 	size_t count, i;
-	struct swz_row *rows = swz_rows_select(section, options, &count);
 
+	if (section->old) {
+		swz_write_text_diff(stream, section, options);
+		return;
+	}
+	rows = swz_rows_select(section, options, &count);
 	swz_put_heading(stream, section);
 	if (section->report->sampled)
 		fputs("# sampled: counts are exact, times are estimates; +/- "

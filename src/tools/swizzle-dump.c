@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include "profile/progress.h"
+#include "tools/dump/diff.h"
 #include "tools/dump/events.h"
 #include "tools/dump/input.h"
 #include "tools/dump/message.h"
@@ -33,6 +34,8 @@ int main(int argc, char **argv)
 	swz_dump_read_inputs(&input, &options, argv + optind, argc - optind);
 	if (!input.count) {
 		status = EXIT_INPUT;
+	} else if (options.old) {
+		status = swz_dump_diff(&input, &options);
 	} else if (options.one_thread &&
 		   !swz_dump_has_thread(&input, &options)) {
 		swz_dump_complain("no thread %" PRId32 " in this profile",

@@ -59,6 +59,9 @@ static const char usage_text[] =
 	"                         name, min or max\n"
 	"      --percent-limit P  leave out what is below P percent\n"
 	"      --bottom-up        tree: each function with its callers\n"
+	"      --diff OLD         compare with the profile OLD (a file or a\n"
+	"                         directory): text (the default then), tree,\n"
+	"                         folded, callgrind\n"
 	"      --no-debuginfod    do not ask the servers in DEBUGINFOD_URLS "
 	"for\n"
 	"                         debug information\n"
@@ -169,7 +172,8 @@ enum long_option {
 	OPTION_TID,
 	OPTION_FROM,
 	OPTION_TO,
-	OPTION_NO_DEBUGINFOD
+	OPTION_NO_DEBUGINFOD,
+	OPTION_DIFF
 };
 
 static const struct option long_options[] = {
@@ -187,6 +191,7 @@ static const struct option long_options[] = {
 	{"tid", required_argument, NULL, OPTION_TID},
 	{"from", required_argument, NULL, OPTION_FROM},
 	{"to", required_argument, NULL, OPTION_TO},
+	{"diff", required_argument, NULL, OPTION_DIFF},
 	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
 	{"sort", required_argument, NULL, 's'},
 	{"quiet", no_argument, NULL, 'q'},
@@ -277,6 +282,13 @@ static void take_option(struct swz_dump_options *options, int option,
 	case OPTION_BOTTOM_UP:
 		options->table.bottom_up = true;
 		break;
+	case OPTION_DIFF:
+		if (!*value)
+			bad_usage("not a file name", value);
+		if (options->old)
+			bad_usage("a second --diff", value);
+		options->old = value;
+		break;
 	case OPTION_FROM:
 		options->from = parse_moment(value);
 		break;
@@ -303,6 +315,24 @@ static _Noreturn void not_taken(const struct swz_dump_options *options,
 	exit(EXIT_USAGE);
 }
 
+static void check_diff(const struct swz_dump_options *options)
+{
+	if (!(options->format->takes & SWZ_TAKES_DIFF))
+		not_taken(options, "--diff");
+	if (options->table.sort == SWZ_SORT_MIN ||
+	    options->table.sort == SWZ_SORT_MAX) {
+		swz_dump_complain("--diff is not sorted by min or max; try "
+				  "swizzle-dump --help");
+		exit(EXIT_USAGE);
+	}
+	if (options->one_thread) {
+		swz_dump_complain("--diff has no use for --tid, as other "
+				  "threads have other ids; --thread-parts "
+				  "compares those with the same name");
+		exit(EXIT_USAGE);
+	}
+}
+
 static void check_options(struct swz_dump_options *options)
 {
 	static const struct {
@@ -320,6 +350,8 @@ static void check_options(struct swz_dump_options *options)
 	for (i = 0; i < COUNT(names); i++)
 		if (options->given & ~format->takes & names[i].bit)
 			not_taken(options, names[i].option);
+	if (options->old)
+		check_diff(options);
 	if (!format->section && !swz_view_is_whole(&options->view))
 		not_taken(options, "-F, -N and -H");
 	if (format->takes & SWZ_FILTERS_ROWS) {
@@ -339,7 +371,6 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 	int option;
 
 	*options = (struct swz_dump_options){
-		.format = swz_format_find("callgrind"),
 		.compensate = true,
 		.demangle = SWZ_DEMANGLE_SIMPLE,
 		.table = {.percent_limit = -1},
@@ -350,6 +381,9 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 		take_option(options, option, optarg);
 		options->given |= format_option(option);
 	}
+	if (!options->format)
+		options->format = swz_format_find(options->old ? "text"
+							       : "callgrind");
 	check_options(options);
 }
 

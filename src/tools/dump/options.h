@@ -20,6 +20,7 @@ struct swz_dump_options {
 	struct swz_dump_moment from, to; /* of a trace */
 	struct swz_range range;          /* the same in ticks */
 	const char *output;              /* NULL: the format's default */
+	const char *old; /* what is compared with; NULL: nothing */
 	bool thread_parts;
 	bool separate_threads;
 	bool compensate;

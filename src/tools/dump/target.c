@@ -25,7 +25,8 @@ char *swz_dump_output_path(const struct swz_dump_options *options, int32_t pid)
 	if (options->output)
 		return swz_duplicate(options->output);
 	if (format->prefix)
-		return swz_print("%s%" PRId32 "%s", format->prefix, pid,
+		return swz_print("%s%s%" PRId32 "%s", format->prefix,
+				 options->old ? "diff." : "", pid,
 				 format->suffix);
 	return swz_duplicate("-");
 }
@@ -49,6 +50,25 @@ void swz_dump_write_section(struct swz_dump_target *target,
 {
 	options->format->section(&target->writer, section);
 	target->writer.sections++;
+}
+
+int swz_dump_begin_part(struct swz_dump_target *to,
+			const struct swz_dump_options *options, int32_t pid,
+			unsigned int thread_number)
+{
+	char *path;
+
+	/* tables need no files of their own, unless a name is given */
+	if (to->path && !options->separate_threads)
+		return EXIT_OK;
+	path = swz_dump_output_path(options, pid);
+	if (options->separate_threads && strcmp(path, "-") != 0) {
+		char *numbered = swz_print("%s-%02u", path, thread_number);
+
+		free(path);
+		path = numbered;
+	}
+	return swz_dump_open_target(to, options, path);
 }
 
 int swz_dump_end_output(struct swz_output *output, const char *path,

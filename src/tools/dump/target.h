@@ -26,6 +26,11 @@ void swz_dump_write_section(struct swz_dump_target *target,
 int swz_dump_close_target(struct swz_dump_target *target,
 			  const struct swz_dump_options *options);
 
+/* The same for a thread's part, unless a file is open that takes it, too. */
+int swz_dump_begin_part(struct swz_dump_target *to,
+			const struct swz_dump_options *options, int32_t pid,
+			unsigned int thread_number);
+
 /* The file is complete. */
 int swz_dump_end_output(struct swz_output *output, const char *path,
 			const struct swz_dump_options *options);

@@ -1,0 +1,130 @@
+/* The tree of each thread is made, filtered and given back as soon as it is
+ * added. */
+
+#include "tools/dump/result.h"
+
+#include <inttypes.h>
+
+#include "profile/progress.h"
+#include "tools/dump/message.h"
+
+static uint64_t node_count(const struct swz_profile_thread *thread)
+{
+	uint64_t count = 0;
+	size_t i;
+
+	for (i = 0; i < thread->span_count; i++)
+		count += thread->spans[i].count;
+	return count;
+}
+
+void swz_dump_begin_result(struct swz_dump_result *result,
+			   const struct swz_dump_options *options)
+{
+	unsigned int needs = options->format->needs;
+
+	*result = (struct swz_dump_result){.has_contexts = needs &
+							   SWZ_NEEDS_CONTEXTS};
+	result->report.without_edges = !(needs & SWZ_NEEDS_EDGES);
+	if (result->has_contexts)
+		swz_contexts_begin(&result->contexts, SWZ_CATALOG_OUTSIDE,
+				   needs & SWZ_NEEDS_PLACES);
+	result->contexts.by_unit = needs & SWZ_NEEDS_UNITS;
+}
+
+void swz_dump_add_thread(struct swz_dump_result *result,
+			 struct swz_binding *binding,
+			 const struct swz_profile_thread *thread,
+			 const struct swz_dump_options *options)
+{
+	struct swz_tree tree;
+
+	swz_tree_build_range(
+		&tree, binding->profile, thread, options->compensate,
+		swz_dump_has_range(options) ? &options->range : NULL);
+	if (!swz_view_is_whole(&options->view))
+		swz_view_apply(&options->view, binding, &tree);
+	if (result->has_contexts)
+		swz_contexts_add(&result->contexts, &result->report, binding,
+				 &tree);
+	else
+		swz_report_add(&result->report, binding, &tree);
+	swz_tree_free(&tree);
+}
+
+void swz_dump_end_result(struct swz_dump_result *result)
+{
+	swz_report_sort(&result->report);
+	swz_contexts_sum(&result->contexts);
+}
+
+void swz_dump_free_result(struct swz_dump_result *result)
+{
+	swz_report_free(&result->report);
+	swz_contexts_free(&result->contexts);
+}
+
+void swz_dump_begin_adding(const struct swz_dump_input *input,
+			   const struct swz_dump_options *options,
+			   const struct swz_profile_thread *only)
+{
+	uint64_t count = 0;
+	size_t i, j;
+
+	for (i = 0; i < input->count && !only; i++)
+		for (j = 0; j < input->profiles[i]->thread_count; j++)
+			if (swz_dump_wants(options,
+					   &input->profiles[i]->threads[j]))
+				count += node_count(
+					&input->profiles[i]->threads[j]);
+	/* twice: making the tree, and adding its costs */
+	swz_progress_stage("adding up", 2 * (only ? node_count(only) : count));
+}
+
+void swz_dump_resolve(struct swz_catalog *catalog)
+{
+	swz_catalog_resolve(catalog);
+	swz_progress_end();
+}
+
+void swz_dump_prepare_view(const struct swz_dump_input *input,
+			   const struct swz_dump_options *options)
+{
+	size_t i, j;
+
+	for (i = 0; i < input->count; i++)
+		for (j = 0; j < input->profiles[i]->thread_count; j++)
+			if (swz_dump_wants(options,
+					   &input->profiles[i]->threads[j]))
+				swz_view_prepare(
+					&input->bindings[i],
+					&input->profiles[i]->threads[j]);
+	if (input->count)
+		swz_dump_resolve(input->bindings[0].catalog);
+}
+
+void swz_dump_warn_result(const struct swz_dump_result *result,
+			  const struct swz_dump_options *options)
+{
+	if (result->report.dropped_nodes && !options->quiet)
+		swz_dump_complain("%" PRIu64
+				  " inconsistent contexts were left out",
+				  result->report.dropped_nodes);
+}
+
+struct swz_section swz_dump_new_section(const struct swz_dump_input *input,
+					size_t index,
+					const struct swz_dump_result *result,
+					const struct swz_dump_options *options)
+{
+	return (struct swz_section){
+		.catalog = input->bindings[index].catalog,
+		.report = &result->report,
+		.contexts = result->has_contexts ? &result->contexts : NULL,
+		.profile = input->profiles[index],
+		.profile_count = 1,
+		.part = 1,
+		.compensated = options->compensate,
+		.range = swz_dump_has_range(options) ? &options->range : NULL,
+	};
+}

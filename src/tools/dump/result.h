@@ -1,0 +1,46 @@
+#ifndef SWZ_TOOLS_DUMP_RESULT_H
+#define SWZ_TOOLS_DUMP_RESULT_H
+
+/* What is made of one thread or of several, for a writer. */
+
+#include "tools/dump/input.h"
+
+struct swz_dump_result {
+	struct swz_report report;
+	struct swz_contexts contexts;
+	bool has_contexts;
+};
+
+/* To be called before threads are added: all that are wanted, or one. It is for
+ * the line that says how far the work is. */
+void swz_dump_begin_adding(const struct swz_dump_input *input,
+			   const struct swz_dump_options *options,
+			   const struct swz_profile_thread *only);
+
+void swz_dump_begin_result(struct swz_dump_result *result,
+			   const struct swz_dump_options *options);
+void swz_dump_add_thread(struct swz_dump_result *result,
+			 struct swz_binding *binding,
+			 const struct swz_profile_thread *thread,
+			 const struct swz_dump_options *options);
+void swz_dump_end_result(struct swz_dump_result *result);
+void swz_dump_free_result(struct swz_dump_result *result);
+
+/* Finds the names of all that was added. */
+void swz_dump_resolve(struct swz_catalog *catalog);
+
+/* Finds the names of all that will be: filters are by name, and names may
+ * depend on each other. */
+void swz_dump_prepare_view(const struct swz_dump_input *input,
+			   const struct swz_dump_options *options);
+
+void swz_dump_warn_result(const struct swz_dump_result *result,
+			  const struct swz_dump_options *options);
+
+/* A section for it, of the profile at an index and its like. */
+struct swz_section swz_dump_new_section(const struct swz_dump_input *input,
+					size_t index,
+					const struct swz_dump_result *result,
+					const struct swz_dump_options *options);
+
+#endif

@@ -1,0 +1,373 @@
+# shellcheck shell=bash
+# swizzle-dump --diff: the figures of both profiles, as each has them by itself,
+# for the functions that are the same in two versions of a program.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3 perl g++
+need_targets workers shape fib
+
+build() { # FILE [FLAG...]
+	local file=$1
+	shift
+	cp "$TOP/tests/e2e/versions.cc" half.cc
+	g++ -O1 -g -pthread -DPART "$@" -c -o half.o half.cc &&
+		g++ -O1 -g -pthread "$@" -c -o rest.o "$TOP/tests/e2e/versions.cc" &&
+		g++ -pthread -o "$file" rest.o half.o || abort 'no program'
+}
+
+dump() { # OPTION...: into `out`, silently
+	capture "$DUMP" "$@"
+	assert_status 0
+	assert_empty err
+}
+
+agree() { # KIND FILE...: for read_diff.py
+	python3 "$TOP/tests/e2e/read_diff.py" "$@" >wrong 2>&1 ||
+		fail "$1: $(head -n 20 wrong)"
+}
+
+# All formats of OLD and NEW, and of both together, say the same.
+all_agree() { # OLD NEW [OPTION...]
+	local old=$1 new=$2 format
+	shift 2
+	for format in text folded callgrind; do
+		"$DUMP" -q -f $format -o old.$format "$@" "$old"
+		"$DUMP" -q -f $format -o new.$format "$@" "$new"
+		dump -f $format -o diff.$format "$@" --diff "$old" "$new"
+		agree $format diff.$format old.$format new.$format
+	done
+	"$DUMP" -q -f folded -s calls -o old.calls "$@" "$old"
+	"$DUMP" -q -f folded -s calls -o new.calls "$@" "$new"
+	dump -f folded -s calls -o diff.calls "$@" --diff "$old" "$new"
+	agree folded diff.calls old.calls new.calls
+	dump -f tree -o diff.tree "$@" --diff "$old" "$new"
+	agree tree diff.tree old.calls old.folded new.calls new.folded
+}
+
+# column of FUNCTION in a comparison; alike names add up
+diff_row() { # TABLE COLUMN FUNCTION
+	perl -e '
+		my ($table, $column, $name) = @ARGV;
+		my ($at, $sum);
+		open(my $file, "<", $table);
+		while (<$file>) {
+			next if /^#/;
+			if (/calls\.old/) {
+				my @columns = split;
+				($at) = grep { $columns[$_] eq $column } 0 .. $#columns;
+				next;
+			}
+			my @fields = split(" ", $_, 12);
+			my ($found) = split(/  /, $fields[11]);
+			$sum += $fields[$at] if $found eq $name;
+		}
+		print $sum if defined $sum;' "$1" "$2" "$3"
+}
+
+it 'two runs of one program: no call more or less'
+for target in "workers" "shape" "fib 20"; do
+	# shellcheck disable=SC2086 # with its arguments
+	for run in one two; do
+		"$RUN" -o $run "$TARGETS/"$target >/dev/null
+	done
+	all_agree one two
+	for file in text tree; do
+		awk '!/^#/ && !/calls.old/ && ($1 != $2 || $3 != "0")' \
+			diff.$file >changed
+		assert_empty changed
+		assert_ge "$(grep -c '^ *[0-9]' diff.$file)" 4 rows
+		# (a time may be too short to be told)
+		perl -ne 'print if /\((new|gone)\)$/ && !/^ *0 +0 /' \
+			diff.$file >changed
+		assert_empty changed
+	done
+	awk '$(NF - 1) != $NF' diff.calls >changed
+	assert_empty changed
+done
+
+it 'a profile and itself'
+dump --diff one one
+cp out plain
+dump -f text --diff one one
+assert_same plain out # the default
+awk '!/^#/ && !/calls.old/ && ($3 != "0" || $6 != "0" || $7 != "+0.00" ||
+	$10 != "0" || $11 != "+0.00")' out >changed
+assert_empty changed
+dump -f callgrind --diff one one -o cg
+assert_matches cg '^summary: [1-9][0-9]* [1-9][0-9]* 0 0$'
+
+mkdir old new
+build old/prog
+build new/prog -DLATER
+"$RUN" -o first old/prog || abort 'no profile'
+"$RUN" -o second new/prog || abort 'no profile'
+
+it 'two versions of a program'
+all_agree first second --demangle=full
+all_agree second first --demangle=full
+all_agree first second --demangle=full --no-compensate
+all_agree first second --demangle=full -H 'shop::work*' 
+all_agree first second --demangle=full -N 'shop::*(long)'
+dump --diff first second
+calls() { # FUNCTION "OLD NEW DIFFERENCE"
+	assert_eq "$2" "$(diff_row out calls.old "$1") $(diff_row out calls.new "$1") $(diff_row out calls.diff "$1")" "calls of $1"
+}
+remark() { # FUNCTION REMARK
+	assert_eq "$2" "$(sed -n "s/.*[0-9-]  $1  prog//p" out | xargs)" "$1"
+}
+calls shop::work '120 120 0'
+calls shop::recursive '120 160 40'
+calls shop::removed '30 0 -30'
+calls shop::before '30 0 -30'
+calls shop::after '0 40 40'
+calls 'shop::price(double)' '0 40 40'
+calls 'shop::price(int)' '30 40 10'
+calls other_half '3 4 1'
+remark shop::removed '(gone)'
+remark shop::before '(gone)'
+remark shop::after '(new)'
+remark 'shop::price(double)' '(new)'
+remark shop::work ''
+
+it 'static functions of the same name: each is compared with itself'
+# 15 calls by other_half() before; 28 of these and 40 others after
+assert_eq '0 40 (new),15 28' "$(awk '/  helper(\(long\))?(@[0-9a-f]+)?  prog/ {
+	print $1, $2, $NF ~ /^\(/ ? $NF : "" }' out | sed 's/ $//' | sort |
+	paste -s -d ,)" helper
+assert_eq '0 4 (new),0 40 (new)' "$(awk '/  added(\(long\))?(@[0-9a-f]+)?  prog/ {
+	print $1, $2, $NF }' out | sort | paste -s -d ,)" added
+
+it 'calls whose lines have moved'
+dump -f callgrind -o cg --diff first second
+perl -ne '
+	$names{$1} = $2 if /^c?fn=\((\d+)\) (.*)/;
+	$caller = $names{$1} if /^fn=\((\d+)\)/;
+	$callee = $names{$1} if /^cfn=\((\d+)\)/;
+	if (/^calls=(\d+)/) {
+		my ($line, $old, $new) = split " ", <>;
+		print "$caller $callee $1 ", $old && $new ? "both" :
+			$old ? "old" : "new", "\n";
+	}' cg | sort >edges
+assert_matches edges '^thread shop::recursive 40 both$'
+assert_eq 'thread shop::work 40 both,thread shop::work 40 both' \
+	"$(grep 'thread shop::work' edges | paste -s -d ,)"
+assert_matches edges '^thread shop::removed 30 old$'
+if command -v callgrind_annotate >/dev/null; then
+	for event in more less old new; do
+		callgrind_annotate --sort=$event --threshold=100 --show-percs=no \
+			--inclusive=yes cg >annotated 2>annotated.err ||
+			fail "callgrind_annotate: status $?"
+		assert_empty annotated.err
+	done
+	assert_eq "$(sed -n 's/^summary: //p' cg)" \
+		"$(sed -n 's/ *PROGRAM TOTALS.*//p' annotated | tr -d , | xargs)"
+fi
+
+it 'a program with another name, a copy of it, and without symbols'
+cp new/prog later
+"$RUN" -o renamed ./later
+dump --diff first renamed
+calls shop::work '120 120 0'
+calls other_half '3 4 1'
+dump --diff second renamed
+awk '!/^#/ && !/calls.old/ && ($1 != $2 || $3 != "0")' out >changed
+assert_empty changed
+strip -o old/bare old/prog
+mkdir copy
+cp old/bare copy/bare
+strip -o new/bare new/prog
+for dir in old new copy; do
+	"$RUN" -o bare.$dir $dir/bare
+done
+dump --diff bare.old bare.copy
+awk '!/^#/ && !/calls.old/ && ($1 != $2 || $3 != "0" || /\((new|gone)\)/)' \
+	out >changed
+assert_empty changed
+assert_ge "$(grep -c '  sub_' out)" 8 'functions without a name'
+# an address is nothing to know a function of another build by
+dump --diff bare.old bare.new
+awk '/  sub_/ && $1 && $2' out >changed
+assert_empty changed
+
+it 'text: order, rows, filters'
+sizes() { # COLUMN: of the differences, without their sign
+	awk -v at="$1" '!/^#/ && !/calls.old/ {
+		sub(/^[-+]/, "", $at); print $at }' out
+}
+dump --diff first second
+rows=$(sizes 6 | wc -l)
+sizes 6 | sort -c -n -r || fail 'self: not sorted'
+dump --diff first second -s incl
+sizes 10 | sort -c -n -r || fail 'incl: not sorted'
+dump --diff first second -s calls
+sizes 3 | sort -c -n -r || fail 'calls: not sorted'
+assert_eq "$rows" "$(sizes 3 | wc -l)" rows
+head -n 10 out >expected # with six lines of heading
+dump --diff first second -s calls -n 4
+assert_same expected out
+dump --diff first second -s name
+awk '!/^#/ && !/calls.old/ { print $12 }' out | sort -c || fail 'name: not sorted'
+dump --diff first second -F 'shop::re*'
+assert_eq 'shop::recursive shop::removed' \
+	"$(awk '!/^#/ && !/calls.old/ { print $12 }' out | sort | xargs)"
+dump --diff first second
+total=$(sed -n 's/^# ...: total \([0-9]*\) ns.*/\1/p' out | sort -n | tail -n 1)
+awk -v total="$total" '/^#/ || /calls.old/ ||
+	($6 < 0 ? -$6 : $6) * 100 >= total' out >expected
+dump --diff first second --percent-limit 1
+assert_same expected out
+assert_eq "# old: process $(info_value first pid): old/prog" "$(head -n 1 out)"
+assert_eq "# new: process $(info_value second pid): new/prog" \
+	"$(sed -n 3p out)"
+
+it 'tree: bottom-up, callers and callees, limits'
+# numbers, and the names with their indentation
+tree_rows() {
+	perl -ne 'print "$1 $2 $3\n" if /^ *(\d+) +(\d+)(?: +[-+0-9.]+){9}  (.*)$/' \
+		"$1"
+}
+dump -f tree --bottom-up --diff first second
+tree_rows out | grep -v '^[0-9]* [0-9]*  ' | sort >expected
+dump --diff first second
+tree_rows out | sort >got
+assert_same expected got
+dump -f tree -F shop::work --diff first second
+assert_contains out '# callers of shop::work'
+assert_contains out '# callees of shop::work'
+sed -n '/# callers/,/# callees/p' out >part
+tree_rows part >callers
+assert_matches callers '^120 120 shop::work  prog$'
+assert_matches callers '^60 80   thread  prog$'
+assert_matches callers '^30 0   shop::before  prog  \(gone\)$'
+assert_matches callers '^0 40   shop::after  prog  \(new\)$'
+dump -f tree -n 5 --diff first second
+assert_eq 5 "$(grep -c '^ *[0-9]' out)" lines
+# a line is there if it, or one beneath it, differs by so much
+dump -f tree --diff first second
+perl -ne '
+	BEGIN { $limit = '"$total"' * 0.01 }
+	if (/^#/ || /calls\.old/) { print; next }
+	/^ *(?:\S+ +){9}(\S+) +\S+  ( *)/ or die;
+	push @lines, [$_, abs $1, length $2];
+	END {
+		for my $i (0 .. $#lines) {
+			my $most = $lines[$i][1];
+			for (my $j = $i + 1; $j < @lines &&
+					$lines[$j][2] > $lines[$i][2]; $j++) {
+				$most = $lines[$j][1] if $lines[$j][1] > $most;
+			}
+			print $lines[$i][0] if $most >= $limit;
+		}
+	}' out >expected
+cp out whole
+dump -f tree --percent-limit 1 --diff first second
+assert_same expected out
+assert_ge "$(wc -l <whole)" $(($(wc -l <out) + 2)) 'lines that are left out'
+
+it 'threads by their names'
+dump -f folded -s calls --thread-parts --diff first second
+assert_eq 'prog;main 1 1' "$(grep ';main ' out)"
+assert_eq 'helper;thread;shop::work 20 40' "$(sed -n 's/^helper;.*;\(thread;shop::work \)/helper;\1/p' out)"
+assert_eq '20 0' "$(sed -n 's/^early;.*;thread;shop::work //p' out)"
+assert_eq '0 20' "$(sed -n 's/^late;.*;thread;shop::work //p' out)"
+dump --thread-parts --diff first second
+assert_eq 4 "$(grep -c 'calls.old' out)" parts
+assert_eq 'early helper helper late prog prog' \
+	"$(sed -n 's/^# ...: total [1-9].* called //p' out | sort | xargs)"
+dump -f callgrind --separate-threads -o cgt --diff first second
+assert_eq 4 "$(find . -maxdepth 1 -name 'cgt-0*' | wc -l)" files
+dump -f folded -s calls --thread-parts --diff second renamed
+awk '$(NF - 1) != $NF' out >changed
+assert_empty changed
+
+it 'several profiles on each side'
+mkdir both
+"$RUN" -o both/swizzle.out.1 old/prog
+"$RUN" -o both/swizzle.out.2 old/prog
+dump --diff both second
+calls shop::work '240 120 -120'
+dump --diff first both first
+calls shop::work '120 360 240'
+
+it 'traces, and parts of their time'
+"$RUN" -m trace -o trace.first old/prog
+"$RUN" -m trace -o trace.second new/prog
+all_agree trace.first trace.second --demangle=full
+all_agree trace.first trace.second --demangle=full --from 30% --to 80%
+dump --diff first trace.first
+awk '!/^#/ && !/calls.old/ && ($1 != $2 || $3 != "0")' out >changed
+assert_empty changed
+capture "$DUMP" --from 10% --diff first trace.second
+assert_refused 2 'first: not a trace'
+capture "$DUMP" --from 10% --diff trace.first second
+assert_refused 2 'second: not a trace'
+
+it 'sampled timing'
+"$RUN" --timing sampled -o sampled "$TARGETS/workers" >/dev/null
+"$RUN" -o exact "$TARGETS/workers" >/dev/null
+dump --diff exact sampled
+assert_contains out 'standard error of self.diff'
+assert_matches out 'incl.% +\+/-  function  module$'
+awk '!/^#/ && !/calls.old/ && ($1 != $2 || $3 != "0")' out >changed
+assert_empty changed
+
+it 'the names of files'
+(cd new && "$DUMP" -f callgrind --diff ../first ../second) 2>err
+assert_matches err '^swizzle: wrote callgrind\.out\.diff\.[0-9]+$'
+assert_exists new/callgrind.out.diff.*
+
+it 'what cannot be compared'
+refuses() { # STATUS TEXT OPTION...
+	local code=$1 text=$2
+	shift 2
+	capture timeout 20 "$DUMP" "$@"
+	assert_refused "$code" "$text"
+}
+for format in speedscope pprof dot csv json html info raw perfetto chrome \
+	archive; do
+	refuses 2 "$format has no use for --diff" -f $format --diff first second
+done
+refuses 2 'no use for --tid' --tid 1 --diff first second
+refuses 2 'sorted by min' -s min --diff first second
+refuses 2 'a second --diff' --diff first --diff first second
+refuses 2 'has no use for -n' -f folded -n 3 --diff first second
+refuses 1 'missing: No such file' --diff missing second
+refuses 1 'nothing to compare with' --diff missing second
+refuses 1 'missing: No such file' --diff first missing
+echo 'Dear reader, this is no profile.' >letter
+refuses 1 'letter' --diff letter second
+refuses 1 'letter' --diff first letter
+
+it 'damaged profiles'
+used=$("$DUMP" -q -f raw -n 1 first | awk '$1 == "used_bytes" { print $2; exit }')
+for part in 30 60 90; do
+	head -c $((used * part / 100)) first >short
+	for format in text tree folded callgrind; do
+		for sides in '--diff short second' '--diff first short'; do
+			# shellcheck disable=SC2086 # two words
+			capture timeout 20 "$DUMP" -f $format -o whatever $sides
+			# shellcheck disable=SC2154 # by capture
+			[ "$status" -le 1 ] || fail "status $status"
+			assert_matches err '^swizzle: short: '
+			! grep -v '^swizzle: ' err || fail 'strange message'
+		done
+	done
+done
+for _ in $(seq 12); do
+	cp second bad
+	for _ in 1 2 3 4; do
+		printf '\377\017\125' | dd of=bad bs=1 conv=notrunc \
+			seek=$((4096 + (RANDOM * 32768 + RANDOM) % (used - 4100))) \
+			2>/dev/null
+	done
+	for format in text tree callgrind; do
+		capture timeout 20 "$DUMP" -q -f $format -o whatever \
+			--diff bad second
+		[ "$status" -le 1 ] || fail "status $status"
+		capture timeout 20 "$DUMP" -q -f $format -o whatever \
+			--diff first bad
+		[ "$status" -le 1 ] || fail "status $status"
+	done
+done
+
+finish
