@@ -1,5 +1,6 @@
 #include "thunks/trampoline.h"
 
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -7,14 +8,14 @@
 #include "thunks/near.h"
 #include "thunks/region.h"
 
+#define HOOKS_BYTES ((unsigned)sizeof(struct swz_hooks))
 #define HEAD_BYTES ((unsigned)SWZ_TRAMPOLINE_BODY) /* push, lea, jmp, id */
 #define TYPICAL_BYTES 64u
-#define HOOK_BYTES 16u
 #define WRAPPING ((unsigned)SWZ_TRAMPOLINE_WRAPPING)
 
 size_t swz_trampolines_room(uint32_t functions)
 {
-	return HOOK_BYTES + (size_t)functions * TYPICAL_BYTES +
+	return HOOKS_BYTES + (size_t)functions * TYPICAL_BYTES +
 	       2 * (size_t)SWZ_RELOCATED_MAX +
 	       swz_unwind_table_bytes(functions);
 }
@@ -22,7 +23,7 @@ size_t swz_trampolines_room(uint32_t functions)
 enum swz_status swz_trampolines_open(struct swz_trampolines *region,
 				     uint64_t start, uint64_t end,
 				     uint32_t functions, void *scratch,
-				     void (*hook)(void))
+				     const struct swz_hooks *hooks)
 {
 	memset(region, 0, sizeof(*region));
 	region->bytes = (swz_trampolines_room(functions) + 4095) &
@@ -30,8 +31,8 @@ enum swz_status swz_trampolines_open(struct swz_trampolines *region,
 	region->start = swz_near_map(start, end, region->bytes);
 	if (!region->start)
 		return SWZ_E_NOMEM;
-	memcpy(region->start, &hook, sizeof(hook));
-	region->used = HOOK_BYTES;
+	memcpy(region->start, hooks, sizeof(*hooks));
+	region->used = HOOKS_BYTES;
 	swz_unwind_table_begin(&region->unwind, scratch, functions);
 	return SWZ_OK;
 }
@@ -67,11 +68,15 @@ void swz_trampoline_wrap(uint8_t *at, const struct swz_wrapper *wrapper)
 }
 
 static void write_head(const struct swz_trampolines *region, uint8_t *at,
-		       uint32_t function_id)
+		       uint32_t function_id, bool is_leaf)
 {
+	const uint8_t *hook = region->start;
+
+	if (is_leaf)
+		hook += offsetof(struct swz_hooks, leaf);
 	at[0] = 0x50;
 	at[1] = 0x48, at[2] = 0x8d, at[3] = 0x05, put32(at + 4, HEAD_BYTES - 8);
-	at[8] = 0xff, at[9] = 0x25, put32(at + 10, region->start - (at + 14));
+	at[8] = 0xff, at[9] = 0x25, put32(at + 10, hook - (at + 14));
 	memcpy(at + 14, &function_id, sizeof(function_id));
 }
 
@@ -141,7 +146,7 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 		*refusal = SWZ_REFUSE_UNRELOCATABLE;
 	if (*refusal != SWZ_PATCHED)
 		return NULL;
-	write_head(region, at, site->function_id);
+	write_head(region, at, site->function_id, site->is_leaf);
 	if (site->wrapper)
 		swz_trampoline_wrap(body, site->wrapper);
 	*moved = relocation.call_steps[0]
@@ -183,7 +188,7 @@ const uint8_t *swz_trampoline_write_jump(struct swz_trampolines *region,
 			    swz_unwind_table_bytes(region->unwind.count + 1) ||
 	    distance != (int32_t)distance)
 		return NULL;
-	write_head(region, at, function_id);
+	write_head(region, at, function_id, false);
 	body[0] = 0xff, body[1] = 0x25, put32(body + 2, distance);
 	swz_unwind_table_add(&region->unwind, &code);
 	region->used += code.bytes;

@@ -18,8 +18,14 @@
 #include "thunks/relocate.h"
 #include "thunks/unwind_table.h"
 
+/* Where trampolines lead to. */
+struct swz_hooks {
+	void (*any)(void);
+	void (*leaf)(void); /* those of functions that call nothing */
+};
+
 struct swz_trampolines {
-	uint8_t *start; /* the hook's address, then trampolines */
+	uint8_t *start; /* the hooks' addresses, then trampolines */
 	size_t bytes;
 	size_t used;
 	size_t code_bytes; /* of those, before the unwind information: once it
@@ -44,6 +50,7 @@ struct swz_patch_site {
 	uint64_t address;      /* of the site, at run time */
 	unsigned wanted;       /* bytes to displace at least */
 	uint32_t function_id;
+	bool is_leaf;                      /* see thunks/leaf.h */
 	const struct swz_fde *fde;         /* the function's, or NULL */
 	uint64_t fde_address;              /* of the site, as the fde counts */
 	const struct swz_wrapper *wrapper; /* or NULL */
@@ -56,10 +63,10 @@ size_t swz_trampolines_room(uint32_t functions);
  * swz_unwind_table_bytes(functions) bytes) is needed until the region is
  * sealed; with NULL it gets no unwind information. SWZ_E_NOMEM: no hole there.
  */
-enum swz_status swz_trampolines_open(struct swz_trampolines *region,
-				     uint64_t start, uint64_t end,
-				     uint32_t functions, void *scratch,
-				     void (*hook)(void)) SWZ_MUST_CHECK;
+enum swz_status swz_trampolines_open(
+	struct swz_trampolines *region, uint64_t start, uint64_t end,
+	uint32_t functions, void *scratch,
+	const struct swz_hooks *hooks) SWZ_MUST_CHECK;
 
 /* Writes a trampoline for the function; returns its start, or NULL with
  * *refusal set. *moved is the number of bytes of the site that are executed in

@@ -70,6 +70,8 @@ struct swz_file_header {
 	uint64_t event_bytes;
 	uint64_t event_limit_bytes;
 	uint64_t min_ticks; /* shorter calls have no events; 0: all have */
+	/* SWZ_FILE_SAMPLED: as cost_untimed, of SWZ_FUNCTION_LEAF. */
+	uint64_t cost_leaf;
 };
 
 enum swz_chunk_type {
@@ -133,7 +135,8 @@ enum swz_function_flags {
 	 * come through the caller's GOT (--imports). Such records are chunks
 	 * of their own; their ids are not in the module's range, and counts[]
 	 * does not count them. A function may have several, with an id each. */
-	SWZ_FUNCTION_IMPORT = 2
+	SWZ_FUNCTION_IMPORT = 2,
+	SWZ_FUNCTION_LEAF = 4 /* it calls nothing: see cost_leaf */
 };
 
 struct swz_thread_record {

@@ -67,8 +67,11 @@ static void put_clock(FILE *stream, const struct swz_profile *profile)
 		swz_hook_cost_ns(profile), (double)header->cost_inside * scale,
 		(double)header->cost_outside * scale);
 	if (header->flags & SWZ_FILE_SAMPLED)
-		fprintf(stream, "cost per call that is not timed: %.2f ns\n",
-			(double)header->cost_untimed * scale);
+		fprintf(stream,
+			"cost per call that is not timed: %.2f ns (%.2f of a "
+			"function that calls nothing)\n",
+			(double)header->cost_untimed * scale,
+			(double)header->cost_leaf * scale);
 }
 
 static void put_flags(FILE *stream, uint32_t flags)

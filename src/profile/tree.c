@@ -209,6 +209,12 @@ static void collect_costs(struct builder *builder, const struct swz_node *slot,
 		builder->tree->repaired_nodes++;
 }
 
+static bool is_leaf(const struct swz_profile *profile, uint32_t function)
+{
+	return function != NONE &&
+	       profile->functions[function].flags & SWZ_FUNCTION_LEAF;
+}
+
 static void collect_slot(struct builder *builder, uint32_t unit)
 {
 	const struct swz_node *slot = swz_profile_node(builder->profile, unit);
@@ -240,6 +246,7 @@ static void collect_slot(struct builder *builder, uint32_t unit)
 	if (node->flags & SWZ_NODE_FOLDED && node->call_site)
 		node->folded_caller = swz_profile_function_at(
 			builder->profile, node->call_site - 1);
+	node->is_leaf = is_leaf(builder->profile, node->function);
 	if (builder->tree->sampled)
 		collect_estimate(builder, slot, unit, node);
 	else
@@ -443,7 +450,9 @@ int64_t swz_tree_cost_outside(const struct swz_tree *tree,
 		return swz_call_cost(node->calls, cost);
 	sum = swz_add(
 		swz_call_cost(timed, swz_add_count(tree->cost_inside, cost)),
-		swz_call_cost(node->calls - timed, tree->cost_untimed));
+		swz_call_cost(node->calls - timed,
+			      node->is_leaf ? tree->cost_leaf
+					    : tree->cost_untimed));
 	return swz_sub(sum, cost_inside(tree, node));
 }
 
@@ -626,6 +635,7 @@ void swz_tree_build_range(struct swz_tree *tree, struct swz_profile *profile,
 	tree->sampled = profile->header.flags & SWZ_FILE_SAMPLED;
 	if (compensate) {
 		tree->cost_untimed = profile->header.cost_untimed;
+		tree->cost_leaf = profile->header.cost_leaf;
 		tree->cost_inside = profile->header.cost_inside;
 		tree->cost_outside = profile->header.cost_outside;
 	}

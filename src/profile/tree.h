@@ -37,6 +37,7 @@ struct swz_tree_node {
 	int64_t raw_below;  /* sum of raw_self over the subtree */
 	int64_t self_below; /* sum of self over the subtree */
 	double self_variance;
+	bool is_leaf;  /* SWZ_FUNCTION_LEAF */
 	uint32_t unit; /* of its slot: file offset / 64 */
 	uint32_t top;  /* topmost context that recursion out of this subtree
 			* leads to; itself if there is none */
@@ -53,6 +54,7 @@ struct swz_tree {
 	uint64_t cost_outside; /* as in the header; 0: not compensated */
 	uint64_t cost_inside;
 	uint64_t cost_untimed; /* sampled: of a call that was not timed */
+	uint64_t cost_leaf;    /* the same, of a leaf */
 	bool compensated;
 	bool sampled; /* only some calls were timed: times are estimates */
 	uint64_t dropped_nodes;  /* left out as inconsistent */

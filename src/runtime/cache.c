@@ -349,7 +349,8 @@ static bool move_islands(const struct swz_saved_plan *plan,
 
 /* Makes the trampolines what they must be for these places. */
 static bool fit_region(const struct swz_module *m,
-		       struct swz_trampolines *region, void (*hook)(void))
+		       struct swz_trampolines *region,
+		       const struct swz_hooks *hooks)
 {
 	const struct swz_saved_plan *plan = m->saved;
 	const struct swz_saved_header *h = plan->header;
@@ -357,7 +358,7 @@ static bool fit_region(const struct swz_module *m,
 	int64_t by = (int64_t)(module_by -
 			       ((uintptr_t)region->start - h->region));
 
-	memcpy(region->start, &hook, sizeof(hook));
+	memcpy(region->start, hooks, sizeof(*hooks));
 	region->used = h->trampoline_bytes;
 	region->unwind = (struct swz_unwind_table){
 		.frame = (uint8_t *)(uintptr_t)plan->frame,
@@ -385,7 +386,8 @@ static void filter(struct swz_module *m)
 			swz_filter_by_name(&m->functions[i]);
 }
 
-static bool use(struct swz_module *m, void (*hook)(void), uint32_t ids)
+static bool use(struct swz_module *m, const struct swz_hooks *hooks,
+		uint32_t ids)
 {
 	const struct swz_saved_header *h = m->saved->header;
 	struct swz_trampolines *region = &m->trampolines;
@@ -397,7 +399,7 @@ static bool use(struct swz_module *m, void (*hook)(void), uint32_t ids)
 	if (!all)
 		return false;
 	restore_functions(m, all, region->start);
-	if (region->start && (!fit_region(m, region, hook) ||
+	if (region->start && (!fit_region(m, region, hooks) ||
 			      !restore_wrappers(m, all, region->start) ||
 			      swz_trampolines_seal(region) != SWZ_OK))
 		return false;
@@ -409,11 +411,12 @@ static bool use(struct swz_module *m, void (*hook)(void), uint32_t ids)
 	return true;
 }
 
-bool swz_cache_use(struct swz_module *m, void (*hook)(void), uint32_t ids)
+bool swz_cache_use(struct swz_module *m, const struct swz_hooks *hooks,
+		   uint32_t ids)
 {
 	if (!m->saved)
 		return false;
-	if (use(m, hook, ids)) {
+	if (use(m, hooks, ids)) {
 		cache.used_count++;
 		return true;
 	}

@@ -18,7 +18,8 @@ void swz_cache_find(struct swz_module *module);
  * trampolines (leading to the hook; ids from module->first_id, of which there
  * are `ids` left), resolver. False: there is none, or it cannot be used here,
  * and module->saved is NULL. */
-bool swz_cache_use(struct swz_module *module, void (*hook)(void), uint32_t ids);
+bool swz_cache_use(struct swz_module *module, const struct swz_hooks *hooks,
+		   uint32_t ids);
 
 /* Keeps the plan, which nothing has been patched by yet. */
 void swz_cache_store(const struct swz_module *module);

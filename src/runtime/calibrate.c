@@ -29,8 +29,14 @@ __attribute__((noinline)) static void empty(void)
 	__asm__ volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"); /* nop */
 }
 
-/* What is measured: calls without a hook, or of a node. */
-enum what { PLAIN, TIMED, UNTIMED, KINDS };
+/* What is measured: calls without a hook; of a node, timed or not; by the hook
+ * of functions that call nothing. */
+enum what { PLAIN, TIMED, UNTIMED, LEAF, KINDS };
+
+/* Trampolines of the empty function. */
+struct entry {
+	const uint8_t *hooked, *leaf;
+};
 
 /* The least that CALLS calls have taken. Of the rounds that took nearly as
  * little: how many, and what the calls recorded as their own time. */
@@ -79,7 +85,7 @@ static uint64_t (*volatile measure)(void (*volatile)(void)) = ticks_of_calls;
 
 /* What a round of each kind takes: a few microseconds in all. */
 static void measure_round(struct least *least, struct swz_node *node,
-			  void (*hooked)(void))
+			  void (*hooked)(void), void (*leaf)(void))
 {
 	int64_t sum;
 	uint64_t ticks;
@@ -94,6 +100,7 @@ static void measure_round(struct least *least, struct swz_node *node,
 		return;
 	swz_sampling_set(node, false);
 	note(&least[UNTIMED], measure(hooked), 0);
+	note(&least[LEAF], measure(leaf), 0);
 }
 
 /* Of this thread, so what it waits for a processor does not count. */
@@ -110,24 +117,26 @@ static bool are_confirmed(const struct least *least)
 {
 	return least[PLAIN].rounds >= CONFIRMED &&
 	       least[TIMED].rounds >= CONFIRMED &&
-	       (!swz_sampling || least[UNTIMED].rounds >= CONFIRMED);
+	       (!swz_sampling || (least[UNTIMED].rounds >= CONFIRMED &&
+				  least[LEAF].rounds >= CONFIRMED));
 }
 
 /* By a trampoline, from a place of the stack. False: nothing is recorded. */
 static bool measure_at(struct swz_thread *thread, struct least *least,
-		       const uint8_t *entry, size_t stack_bytes)
+		       const struct entry *entry, size_t stack_bytes)
 {
-	void (*hooked)(void);
+	void (*hooked)(void), (*leaf)(void);
 	struct swz_node *node;
 
 	__asm__ volatile("" : : "r"(__builtin_alloca(stack_bytes)));
-	*(const void **)&hooked = entry;
+	*(const void **)&hooked = entry->hooked;
+	*(const void **)&leaf = entry->leaf;
 	measure(hooked); /* makes the node */
 	node = thread->cold->next_node - 1;
 	if (node->function != swz_plan_spare_id() || !node->calls)
 		return false;
 	for (int round = 0; round < ROUNDS; round++)
-		measure_round(least, node, hooked);
+		measure_round(least, node, hooked, leaf);
 	forget(thread, node);
 	if (swz_tracing)
 		swz_events_restart(thread); /* there is room for so many */
@@ -149,17 +158,19 @@ static void store(const struct least *least)
 	inside = least[TIMED].recorded * 1024 / CALLS / least[TIMED].rounds;
 	swz_file->cost_inside = inside < both ? inside : both;
 	swz_file->cost_outside = both - swz_file->cost_inside;
-	if (swz_sampling)
-		swz_file->cost_untimed = cost_of(least, UNTIMED);
+	if (!swz_sampling)
+		return;
+	swz_file->cost_untimed = cost_of(least, UNTIMED);
+	swz_file->cost_leaf = cost_of(least, LEAF);
 }
 
 /* Trampolines of the empty function, at different places. */
-static unsigned make_entries(const uint8_t **entries)
+static unsigned make_entries(struct entry *entries)
 {
 	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
 	struct swz_trampolines region;
 	uint64_t address = (uintptr_t)&empty;
-	const struct swz_patch_site site = {
+	struct swz_patch_site site = {
 		.code = {(const uint8_t *)(uintptr_t)address, 16},
 		.address = address,
 		.wanted = SWZ_JUMP_BYTES,
@@ -170,13 +181,17 @@ static unsigned make_entries(const uint8_t **entries)
 	uint8_t moved;
 
 	if (!decoder ||
-	    swz_trampolines_open(&region, address, address + 16, PLACES, NULL,
-				 swz_plan_hook()) != SWZ_OK)
+	    swz_trampolines_open(&region, address, address + 16, 2 * PLACES,
+				 NULL, swz_plan_hooks()) != SWZ_OK)
 		return 0;
 	for (; count < PLACES; count++) {
-		entries[count] = swz_trampoline_write(&region, decoder, &site,
-						      &moved, &refusal);
-		if (!entries[count])
+		site.is_leaf = false;
+		entries[count].hooked = swz_trampoline_write(
+			&region, decoder, &site, &moved, &refusal);
+		site.is_leaf = true;
+		entries[count].leaf = swz_trampoline_write(
+			&region, decoder, &site, &moved, &refusal);
+		if (!entries[count].hooked || !entries[count].leaf)
 			break;
 	}
 	return swz_trampolines_seal(&region) == SWZ_OK ? count : 0;
@@ -186,7 +201,7 @@ void swz_calibrate(void)
 {
 	struct swz_thread *thread = swz_thread_self;
 	struct swz_node *root = swz_context_node(thread->key);
-	const uint8_t *entries[PLACES];
+	struct entry entries[PLACES];
 	struct least least[KINDS];
 	uint32_t filtered = root->open & SWZ_NODE_PASS;
 	unsigned count = make_entries(entries);
@@ -198,7 +213,7 @@ void swz_calibrate(void)
 	root->open &= ~filtered;
 	do {
 		for (unsigned i = 0; i < count; i++)
-			if (!measure_at(thread, least, entries[i],
+			if (!measure_at(thread, least, &entries[i],
 					i * STACK_STEP))
 				count = 0;
 	} while (count && !are_confirmed(least) &&

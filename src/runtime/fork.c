@@ -64,6 +64,7 @@ static enum swz_status copy_description(struct swz_file_header *to)
 	to->cost_inside = swz_file->cost_inside;
 	to->cost_outside = swz_file->cost_outside;
 	to->cost_untimed = swz_file->cost_untimed;
+	to->cost_leaf = swz_file->cost_leaf;
 	to->min_ticks = swz_file->min_ticks;
 	while (at < end) {
 		const struct swz_chunk *from =

@@ -25,6 +25,7 @@
 #include "runtime/text.h"
 #include "runtime/thread.h"
 #include "runtime/walkers.h"
+#include "thunks/leaf.h"
 #include "thunks/trampoline.h"
 #include "thunks/unwind.h"
 
@@ -42,6 +43,7 @@ void swz_hook_enter(void);
 void swz_hook_enter_checked(void);
 void swz_hook_enter_filtered(void);
 void swz_hook_enter_sampled(void);
+void swz_hook_enter_leaf(void);
 void swz_hook_enter_traced(void);
 void swz_hook_enter_traced_filtered(void);
 
@@ -71,15 +73,26 @@ uint32_t swz_plan_next_id(void)
 	return next_id;
 }
 
-swz_hook *swz_plan_hook(void)
+const struct swz_hooks *swz_plan_hooks(void)
 {
+	static const struct swz_hooks exact[] = {
+		{swz_hook_enter, swz_hook_enter},
+		{swz_hook_enter_filtered, swz_hook_enter_filtered},
+	};
+	static const struct swz_hooks traced[] = {
+		{swz_hook_enter_traced, swz_hook_enter_traced},
+		{swz_hook_enter_traced_filtered,
+		 swz_hook_enter_traced_filtered},
+	};
+	static const struct swz_hooks sampled[] = {
+		{swz_hook_enter_sampled, swz_hook_enter_leaf},
+		{swz_hook_enter_checked, swz_hook_enter_checked},
+	};
+
 	if (swz_tracing)
-		return swz_plan_filtered ? swz_hook_enter_traced_filtered
-					 : swz_hook_enter_traced;
-	if (swz_plan_filtered)
-		return swz_sampling ? swz_hook_enter_checked
-				    : swz_hook_enter_filtered;
-	return swz_sampling ? swz_hook_enter_sampled : swz_hook_enter;
+		return &traced[swz_plan_filtered];
+	return swz_sampling ? &sampled[swz_plan_filtered]
+			    : &exact[swz_plan_filtered];
 }
 
 uint32_t swz_plan_function_count(void)
@@ -121,6 +134,7 @@ static struct swz_patch_site patch_site(const struct swz_module *m,
 		.address = m->load_bias + f->start + f->site,
 		.wanted = jump_bytes(f),
 		.function_id = id,
+		.is_leaf = f->flags & SWZ_FUNCTION_LEAF,
 		.fde = f->fde,
 		.fde_address = f->start + f->site,
 		.wrapper = f->wrapper,
@@ -173,9 +187,15 @@ static enum swz_refusal write_one(struct swz_module *m,
 				  struct swz_decoder *decoder,
 				  struct swz_function *f, uint32_t id)
 {
-	struct swz_patch_site site = patch_site(m, f, id);
+	struct swz_bytes module = {(const uint8_t *)(uintptr_t)m->start,
+				   m->end - m->start};
+	struct swz_bytes code = {swz_module_bytes(m, f->start), f->size};
+	struct swz_patch_site site;
 	enum swz_refusal refusal;
 
+	if (swz_is_leaf(code, f->site, module))
+		f->flags |= SWZ_FUNCTION_LEAF;
+	site = patch_site(m, f, id);
 	f->trampoline = swz_trampoline_write(&m->trampolines, decoder, &site,
 					     &f->moved, &refusal);
 	if (f->trampoline && lands_if_it_throws(m, f)) {
@@ -296,7 +316,7 @@ static void write_trampolines(struct swz_module *m, struct swz_decoder *decoder)
 		       region, m->start, m->end, most_trampolines(m),
 		       swz_scratch_alloc_brief(
 			       swz_unwind_table_bytes(most_trampolines(m))),
-		       swz_plan_hook()) == SWZ_OK;
+		       swz_plan_hooks()) == SWZ_OK;
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
 		enum swz_refusal refusal = SWZ_REFUSE_OUT_OF_REACH;
@@ -433,7 +453,7 @@ static enum swz_status plan_module(struct swz_module *m,
 		return SWZ_OK;
 	if (!m->in_scope)
 		swz_cache_find(m);
-	if (!swz_cache_use(m, swz_plan_hook(), end_id - next_id))
+	if (!swz_cache_use(m, swz_plan_hooks(), end_id - next_id))
 		status = plan_anew(m, decoder);
 	if (status != SWZ_OK)
 		return status;

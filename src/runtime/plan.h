@@ -59,8 +59,7 @@ void swz_plan_fill(const struct swz_module *module,
 		   const struct swz_plan_place *place);
 
 /* Where trampolines lead to. */
-typedef void swz_hook(void);
-swz_hook *swz_plan_hook(void);
+const struct swz_hooks *swz_plan_hooks(void);
 
 /* Takes consecutive ids for functions that are no module's own (imports); 0:
  * there are not as many left. */

@@ -2,7 +2,7 @@
 # --timing sampled: every call is counted, some are timed.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets fib tailcalls exceptions contexts longjmp
+need_targets fib tailcalls exceptions contexts longjmp leaves
 
 functions() { # MODULE: calls and names of the program's own functions
 	awk -v module="$1" '!/^#/ && $NF == module { print $1, $(NF - 1) }' table |
@@ -29,7 +29,7 @@ counts_are_exact() { # PROGRAM ARG...
 it 'counts are those of exact timing: recursion'
 counts_are_exact fib
 assert_matches "$TMP/info" '^flags:.* sampled'
-assert_matches "$TMP/info" '^cost per call that is not timed: [0-9.]+ ns$'
+assert_matches "$TMP/info" '^cost per call that is not timed: [0-9.]+ ns \([0-9.]+ of a function that calls nothing\)$'
 
 it 'the table says how far times may be off'
 assert_matches table '^ *calls +self +incl +\+/- +function  module$'
@@ -48,6 +48,36 @@ threads=5 counts_are_exact exceptions deep
 counts_are_exact exceptions next
 # each of these is left by an exception, timed or not
 assert_eq 120000 "$(unwound table thrower)" 'unwound'
+
+# Caller, callee, calls: by the callgrind file.
+edges() { # PROFILE
+	"$DUMP" -q -o - "$1" | awk '
+		match($0, /^c?fn=\([0-9]+\)/) {
+			id = substr($0, index($0, "("), RLENGTH - index($0, "(") + 1)
+			if (length($0) > RLENGTH)
+				name[id] = substr($0, RLENGTH + 2)
+			if (/^fn/) caller = name[id]
+			else callee = name[id]
+		}
+		/^calls=/ { split($0, part, /[= ]/); n[caller " " callee] += part[2] }
+		END { for (edge in n) print edge, n[edge] }' | sort
+}
+
+# Calls of such functions go by without a return thunk, where they are not
+# timed: what is none of them must not be taken for one.
+it 'calls out of functions that seem to call nothing are theirs'
+for timing in exact sampled; do
+	RUN_OPTIONS=(--timing $timing)
+	assert_same_as_native "$TARGETS/leaves"
+	assert_complete profile
+	edges profile >edges.$timing
+done
+for edge in 'main plain' 'goes_on reached' 'goes_on_if reached' \
+	'goes_through reached' 'main goes_home' 'calls_late reached' \
+	'asks_kernel on_signal' 'on_signal note' 'on_signal plain' 'main moves'; do
+	assert_contains edges.exact "$edge 3000"
+done
+assert_same edges.exact edges.sampled
 
 it 'filters and depth'
 RUN_OPTIONS=(--timing sampled -N level_1)

@@ -642,6 +642,30 @@ START_TEST(estimates_from_timed_calls)
 }
 END_TEST
 
+/* The calls of a leaf that are not timed cost less. */
+START_TEST(estimates_the_cost_of_leaves)
+{
+	struct swz_file_header *header = builder_header(&builder);
+
+	header->flags |= SWZ_FILE_SAMPLED;
+	header->cost_inside = 1024;
+	header->cost_outside = 1024;
+	header->cost_untimed = 512;
+	header->cost_leaf = 256;
+	builder_function_record(&builder, 0, 1)->flags = SWZ_FUNCTION_LEAF;
+	call(1, 0, 1, 1, 1, 700, 1);
+	node(1)->timed = 1;
+	call(2, 1, 2, 2, 100, 150, 50);
+	node(2)->timed = 20;
+	aggregate(true);
+	ck_assert_int_eq(costs(2).self_ns, 200);
+	/* the hooks beneath took 20 x 2 + 80 x 0.25, of which 100 are taken
+	 * already */
+	ck_assert_int_eq(costs(1).self_ns, 400 - 1 + 40);
+	ck_assert_int_eq(costs(0).self_ns, 300 - 2 + 1);
+}
+END_TEST
+
 /* What was timed was long by chance. */
 START_TEST(estimates_do_not_exceed_the_time)
 {
@@ -697,6 +721,7 @@ int main(void)
 	tcase_add_test(tests, walks_deep_trees_without_recursion);
 	tcase_add_test(tests, adds_up_threads);
 	tcase_add_test(tests, estimates_from_timed_calls);
+	tcase_add_test(tests, estimates_the_cost_of_leaves);
 	tcase_add_test(tests, estimates_do_not_exceed_the_time);
 	tcase_add_test(tests, rounding_keeps_the_sum);
 	tcase_add_test(tests, rounding_keeps_self_within_inclusive);

@@ -1,0 +1,95 @@
+/* The entry hook of functions that call nothing, with --timing sampled.
+ *
+ * In: as in enter.S. A call that is not to be timed is only counted, and goes on
+ * with the real return address in its slot: it needs no thunk, since nothing
+ * can come of it that would have to know the context. All else goes the way of
+ * swz_hook_enter_sampled.
+ *
+ * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi
+ * S-48 flags  S-56 body (in the red zone). */
+
+#include "macros.h"
+#include "offsets.h"
+
+	.section .text.hooks, "ax", @progbits
+
+FUNC(swz_hook_enter_leaf)
+	.cfi_def_cfa_offset 16			/* rax is pushed already */
+	.cfi_rel_offset %rax, 0
+	SAVE	%rcx
+	SAVE	%rdx
+	SAVE	%rsi
+	SAVE	%rdi
+	movq	%rax, -16(%rsp)			/* S-56 */
+	movl	-4(%rax), %ecx			/* rcx = function id */
+	SAVE_FLAGS
+	GET_THREAD %rdx
+	testq	%rdx, %rdx
+	jz	.Lelse
+	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* as in enter_sampled.S */
+	testq	%rdi, %rdi
+	jz	.Lelse
+	movl	(%rdi), %esi			/* rsi = unit */
+	movq	48(%rsp), %rdi			/* rdi = return address */
+	orq	SWZ_THREAD_KEY(%rdx), %rcx	/* rcx = the edge's key */
+	movq	%rsi, %rax
+	NODE_AT	%rax, %rdx
+	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lin_table
+	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	jne	.Lin_table
+.Lfound:
+	movq	SWZ_THREAD_TOP(%rdx), %rcx	/* the latest frame lies above */
+	leaq	48(%rsp), %rdi			/* this one, or was skipped */
+	cmpq	%rdi, SWZ_THUNK_SLOT(%rcx)
+	jbe	.Lelse
+	subb	$1, SWZ_NODE_SKIP(%rax)		/* from 0: this call is timed */
+	jb	.Ltimed
+	incq	SWZ_NODE_CALLS(%rax)
+	shlq	$SWZ_LINKS_SHIFT, %rsi		/* as when it has returned */
+	addq	SWZ_THREAD_LINKS(%rdx), %rsi
+	addq	$SWZ_LINKS_NEXT, %rsi
+	movq	%rsi, SWZ_THREAD_EXPECTED(%rdx)
+	.cfi_remember_state
+	RESTORE_FLAGS
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	RESTORE	%rax
+	jmpq	*-56(%rsp)			/* S-56 */
+	.cfi_restore_state
+
+	/* A jump from another function is not found here either. */
+.Lin_table:
+	movl	%ecx, %eax			/* the function again */
+	leaq	(%rdi,%rax,8), %rax
+	addq	%rcx, %rax
+	TABLE_PLACE
+	movq	%rax, %rsi
+	PROBE	(%rsi), %rdi, %rcx, else=.Lsecond, empty=.Lelse
+	jne	.Lsecond
+.Lfound_there:
+	movq	%rax, %rsi
+	UNIT_OF	%rsi, %rdx
+	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi
+	movl	%esi, (%rdi)
+	jmp	.Lfound
+.Lsecond:
+	PROBE	4(%rsi), %rdi, %rcx, else=.Lelse, empty=.Lelse
+	je	.Lfound_there
+	jmp	.Lelse
+
+.Ltimed:
+	movb	$0, SWZ_NODE_SKIP(%rax)
+.Lelse:
+	RESTORE_FLAGS
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+	movq	-48(%rsp), %rax			/* S-56 */
+	jmp	swz_hook_enter_sampled
+END(swz_hook_enter_leaf)
+
+	.section .note.GNU-stack, "", @progbits
