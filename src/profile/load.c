@@ -6,9 +6,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
-
-#include "profile/scan.h"
 
 ssize_t swz_read_fully(int fd, uint8_t *data, size_t size, uint64_t offset)
 {
@@ -46,18 +45,24 @@ size_t swz_profile_bytes(const struct swz_profile *profile, uint64_t offset,
 	return got < 0 ? 0 : (size_t)got;
 }
 
+#define PAGE 4096u
+
+/* Chunks are small as a rule; but what follows something that is skipped may be
+ * skipped, too. */
 #define LOAD_AT_LEAST ((uint64_t)64 << 10)
+#define LOAD_BEHIND_SKIPPED ((uint64_t)PAGE)
 
 bool swz_load(struct swz_loading *from, uint64_t end)
 {
+	uint64_t least = from->skipping ? LOAD_BEHIND_SKIPPED : LOAD_AT_LEAST;
 	uint64_t size;
 	ssize_t got;
 
 	if (end <= from->have)
 		return true;
 	size = end - from->have;
-	if (size < LOAD_AT_LEAST)
-		size = LOAD_AT_LEAST;
+	if (size < least)
+		size = least;
 	if (size > from->size - from->have)
 		size = from->size - from->have;
 	got = swz_read_fully(from->fd, from->data + from->have, size,
@@ -65,34 +70,21 @@ bool swz_load(struct swz_loading *from, uint64_t end)
 	if (got < 0)
 		return false;
 	from->have += (uint64_t)got;
+	from->skipping = false;
 	if ((uint64_t)got < size)
 		from->size = from->have;
 	return true;
 }
 
-bool swz_load_chunks(struct swz_loading *from)
+void swz_load_skip(struct swz_loading *from, uint64_t start, uint64_t end)
 {
-	uint64_t offset = SWZ_HEADER_BYTES;
-	struct swz_chunk chunk;
+	uint64_t first = (start + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	uint64_t last = end < from->have ? end : from->have;
 
-	while (offset < from->size && from->size - offset >= sizeof(chunk)) {
-		uint64_t left = from->size - offset;
-
-		if (from->have < offset)
-			from->have = offset;
-		if (!swz_load(from, offset + sizeof(chunk)))
-			return false;
-		memcpy(&chunk, from->data + offset, sizeof(chunk));
-		if (!swz_chunk_plausible(&chunk)) {
-			offset += SWZ_UNIT_BYTES;
-			continue;
-		}
-		if (chunk.bytes < left)
-			left = chunk.bytes;
-		if (chunk.type != SWZ_CHUNK_EVENTS &&
-		    !swz_load(from, offset + left))
-			return false;
-		offset += left;
-	}
-	return swz_load(from, offset < from->size ? from->size : 0);
+	last &= ~(uint64_t)(PAGE - 1);
+	if (first < last)
+		(void)madvise(from->data + first, last - first, MADV_DONTNEED);
+	if (from->have < end)
+		from->have = end;
+	from->skipping = true;
 }

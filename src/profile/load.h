@@ -13,16 +13,17 @@
  * wanted. */
 struct swz_loading {
 	int fd;
-	uint8_t *data; /* room for all of it */
+	uint8_t *data; /* room for all of it; whole pages */
 	uint64_t size; /* less, when the file turns out to be shorter */
 	uint64_t have;
+	bool skipping; /* something has just been skipped */
 };
 
 /* Loads it up to END. False: errno says why. */
 bool swz_load(struct swz_loading *from, uint64_t end);
 
-/* All but the events. */
-bool swz_load_chunks(struct swz_loading *from);
+/* The bytes are not wanted (any more): their memory is given back. */
+void swz_load_skip(struct swz_loading *from, uint64_t start, uint64_t end);
 
 /* Reads up to SIZE bytes; fewer only at the end of the file. */
 ssize_t swz_read_fully(int fd, uint8_t *data, size_t size, uint64_t offset);

@@ -68,20 +68,9 @@ static enum swz_status check_header(const uint8_t *bytes, size_t size,
 	return SWZ_OK;
 }
 
-static void parse_body(struct swz_profile *profile)
-{
-	struct swz_scan scan = {.profile = profile};
-
-	profile->executable = "";
-	profile->cwd = "";
-	swz_scan_chunks(&scan);
-	swz_profile_index(&scan);
-	swz_profile_calibrate(profile);
-}
-
 /* Takes DATA over, and FD, from which events are read; -1: they are in DATA,
  * which malloc has made. AVAILABLE is the size of the file. */
-static struct swz_profile *parse(const char *name, uint8_t *data, size_t size,
+static struct swz_profile *begin(const char *name, uint8_t *data, size_t size,
 				 uint64_t available, int fd,
 				 const struct swz_file_header *header)
 {
@@ -89,16 +78,32 @@ static struct swz_profile *parse(const char *name, uint8_t *data, size_t size,
 
 	profile->fd = fd;
 	profile->mapped = fd >= 0;
+	profile->mapped_bytes = profile->mapped ? size : 0;
 	profile->name = swz_duplicate(name);
 	profile->data = data;
 	profile->size = size;
 	profile->header = *header;
+	profile->executable = "";
+	profile->cwd = "";
 	if (header->used_bytes > available)
 		profile->damage.missing_bytes = header->used_bytes - available;
 	else if (header->used_bytes < SWZ_HEADER_BYTES)
 		profile->damage.bad_chunks++;
-	parse_body(profile);
 	return profile;
+}
+
+/* FROM: as swz_scan has it. */
+static enum swz_status parse(struct swz_profile *profile,
+			     struct swz_loading *from, struct swz_error *error)
+{
+	struct swz_scan scan = {.profile = profile, .from = from};
+	bool loaded = swz_scan_chunks(&scan);
+
+	if (!loaded)
+		(void)fail(error, SWZ_E_SYSTEM, "%s", strerror(errno));
+	swz_profile_index(&scan);
+	swz_profile_calibrate(profile);
+	return loaded ? SWZ_OK : SWZ_E_SYSTEM;
 }
 
 enum swz_status swz_profile_parse(const char *name, const void *bytes,
@@ -118,8 +123,8 @@ enum swz_status swz_profile_parse(const char *name, const void *bytes,
 		used = (size_t)header.used_bytes;
 	data = swz_allocate(used, 1);
 	memcpy(data, bytes, used);
-	*out = parse(name, data, used, size, -1, &header);
-	return SWZ_OK;
+	*out = begin(name, data, used, size, -1, &header);
+	return parse(*out, NULL, error);
 }
 
 static enum swz_status read_open_file(int fd, const char *path,
@@ -131,6 +136,7 @@ static enum swz_status read_open_file(int fd, const char *path,
 	enum swz_status status;
 	struct stat info;
 	struct swz_loading from = {.fd = fd};
+	struct swz_profile *profile;
 	uint64_t size;
 	ssize_t got;
 
@@ -155,14 +161,16 @@ static enum swz_status read_open_file(int fd, const char *path,
 	if (from.data == MAP_FAILED)
 		return fail(error, SWZ_E_NOMEM,
 			    "no memory for its %" PRIu64 " bytes", size);
-	if (!swz_load(&from, SWZ_HEADER_BYTES) || !swz_load_chunks(&from)) {
-		munmap(from.data, size);
-		return fail(error, SWZ_E_SYSTEM, "%s", strerror(errno));
+	profile = begin(path, from.data, size, (uint64_t)info.st_size, fd,
+			&header);
+	status = parse(profile, &from, error);
+	if (status == SWZ_OK) {
+		*out = profile;
+	} else {
+		profile->fd = -1; /* the caller's to close */
+		swz_profile_free(profile);
 	}
-	*out = parse(path, from.data, from.size, (uint64_t)info.st_size, fd,
-		     &header);
-	(*out)->mapped_bytes = size;
-	return SWZ_OK;
+	return status;
 }
 
 enum swz_status swz_profile_read(const char *path, struct swz_profile **out,

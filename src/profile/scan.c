@@ -210,7 +210,7 @@ static void read_events(struct swz_scan *scan, const struct swz_chunk *chunk,
 					   .ticks = ticks};
 }
 
-bool swz_chunk_plausible(const struct swz_chunk *chunk)
+static bool plausible_chunk(const struct swz_chunk *chunk)
 {
 	return chunk->magic == SWZ_CHUNK_MAGIC &&
 	       chunk->bytes >= sizeof(*chunk) &&
@@ -252,7 +252,47 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 	}
 }
 
-void swz_scan_chunks(struct swz_scan *scan)
+/* What is wanted next is up to END. */
+static bool want(struct swz_scan *scan, uint64_t end)
+{
+	if (!scan->from)
+		return true;
+	if (!swz_load(scan->from, end))
+		return false;
+	scan->profile->size = scan->from->size;
+	return true;
+}
+
+/* Is there room for a chunk? What there is may turn out to be less. */
+static bool is_left(const struct swz_profile *profile, size_t offset)
+{
+	return offset < profile->size &&
+	       profile->size - offset >= sizeof(struct swz_chunk);
+}
+
+/* Returns the size of the chunk; 0: it cannot be loaded. */
+static size_t take_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
+			 size_t offset)
+{
+	struct swz_profile *profile = scan->profile;
+	bool events = chunk->type == SWZ_CHUNK_EVENTS;
+	size_t size = profile->size - offset;
+
+	if (chunk->bytes < size)
+		size = (size_t)chunk->bytes;
+	if (!events && !want(scan, offset + size))
+		return 0;
+	if (size > profile->size - offset)
+		size = profile->size - offset;
+	if (chunk->bytes > size && !profile->damage.missing_bytes)
+		profile->damage.bad_chunks++;
+	read_chunk(scan, chunk, offset, size);
+	if (events && scan->from)
+		swz_load_skip(scan->from, offset, offset + size);
+	return size;
+}
+
+bool swz_scan_chunks(struct swz_scan *scan)
 {
 	struct swz_profile *profile = scan->profile;
 	size_t offset = SWZ_HEADER_BYTES;
@@ -260,10 +300,13 @@ void swz_scan_chunks(struct swz_scan *scan)
 	bool in_gap = false;
 	size_t size;
 
-	while (offset < profile->size &&
-	       profile->size - offset >= sizeof(chunk)) {
+	while (is_left(profile, offset)) {
+		if (!want(scan, offset + sizeof(chunk)))
+			return false;
+		if (!is_left(profile, offset))
+			break;
 		memcpy(&chunk, profile->data + offset, sizeof(chunk));
-		if (!swz_chunk_plausible(&chunk)) {
+		if (!plausible_chunk(&chunk)) {
 			/* a chunk that was being made has no magic yet */
 			if (!in_gap && chunk.magic != 0)
 				profile->damage.bad_chunks++;
@@ -273,12 +316,10 @@ void swz_scan_chunks(struct swz_scan *scan)
 			continue;
 		}
 		in_gap = false;
-		size = profile->size - offset;
-		if (chunk.bytes <= size)
-			size = (size_t)chunk.bytes;
-		else if (!profile->damage.missing_bytes)
-			profile->damage.bad_chunks++;
-		read_chunk(scan, &chunk, offset, size);
+		size = take_chunk(scan, &chunk, offset);
+		if (!size)
+			return false;
 		offset += size;
 	}
+	return true;
 }

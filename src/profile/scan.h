@@ -5,11 +5,14 @@
 
 #include <stdbool.h>
 
+#include "profile/load.h"
 #include "profile/reader.h"
 
 /* What is being read, and the room that there is in its arrays. */
 struct swz_scan {
 	struct swz_profile *profile;
+	struct swz_loading *from; /* what loads it as it is wanted; NULL: all
+				   * is there */
 	size_t module_capacity;
 	size_t function_capacity;
 	size_t thread_capacity;
@@ -25,10 +28,7 @@ struct swz_scan {
 };
 
 /* Collects the records of all chunks in scan->profile->data, in the order of
- * the file. */
-void swz_scan_chunks(struct swz_scan *scan);
-
-/* Whether it can be the beginning of a chunk. */
-bool swz_chunk_plausible(const struct swz_chunk *chunk);
+ * the file. False: it cannot be loaded, errno says why. */
+bool swz_scan_chunks(struct swz_scan *scan);
 
 #endif

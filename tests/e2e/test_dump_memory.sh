@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# swizzle-dump when memory runs out: whichever allocation fails, it ends with an
+# swizzle-dump and memory: whichever allocation fails, it ends with an
 # error that says so, or says what is missing, or the result is whole; never a
-# crash.
+# crash. And what it takes is no matter of how long a trace is.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets fib libfailing.so
@@ -64,4 +64,26 @@ while read -r format profile first; do
 	[ "$profile" = plain ] ||
 		assert_contains whole.callgrind "located.c"
 done <<<"$kinds"
+
+it 'the length of a trace costs no memory'
+need python3
+peak() { # OPTION...: kB, of swizzle-dump
+	python3 -c '
+import os, resource, sys
+status = os.spawnv(os.P_WAIT, sys.argv[1], sys.argv[1:])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss if not status else 0)
+' "$DUMP" -q -o out "$@"
+}
+"$RUN" -m trace --max-size 4M -o trace.short "$TARGETS/fib" >out || abort 'no trace'
+"$RUN" -m trace -o trace.long "$TARGETS/fib" >out || abort 'no trace'
+assert_ge "$(stat -c %s trace.long)" 40000000 'bytes of the longer trace'
+for options in '' '--from 0' '-f perfetto'; do
+	# shellcheck disable=SC2086 # words are wanted
+	{
+		short=$(peak $options trace.short)
+		long=$(peak $options trace.long)
+	}
+	assert_ge "$short" 1000 "kB ($options)"
+	assert_le "$long" $((short + 3000)) "kB of the longer one ($options)"
+done
 finish
