@@ -111,7 +111,8 @@ MAN_SRC     := $(wildcard man/*.1)
 COMPLETIONS := $(wildcard completions/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
 	       tests/run tests/run-unit tests/loaded tests/bench/run tests/bench/startup \
-	       tests/bench/dump $(wildcard tests/e2e/*.sh)
+	       tests/bench/dump tests/viewers/kcachegrind \
+	       $(wildcard tests/e2e/*.sh)
 
 offline = $(patsubst %,$(B)/obj/offline/%.o,$(basename $(1)))
 target  = $(patsubst %,$(B)/obj/target/%.o,$(basename $(1)))
@@ -294,7 +295,7 @@ check-fresh:			## demo and check in a minimal Debian root (as root)
 .PHONY: check-viewers
 check-viewers: all tests	## what other programs' readers make of the output (fetches some from npm)
 	scripts/fetch-viewers
-	VERBOSE=1 tests/run test_viewers
+	CONSUMERS_DEPTH=0 VERBOSE=1 tests/run test_viewers test_consumers
 
 .PHONY: check-gcc
 check-gcc: all			## GCC's own run-time tests, natively and profiled (fetches them)
@@ -381,7 +382,7 @@ bench-html: all			## how long the page of a trace takes to open, and its memory
 	tests/bench/html $(EVENTS)
 
 .PHONY: screenshots
-screenshots: all		## take the README's pictures of the HTML page anew
+screenshots: all		## take the README's pictures anew (KCachegrind, the HTML page)
 	scripts/screenshots
 
 .PHONY: bench-startup
