@@ -6,9 +6,9 @@
  * and function as its name; so there must be no two functions with the same
  * pair, and only outermost calls may have a cost. It takes `fi=' for the
  * beginning of another function, which costs as much as what is called from
- * there: that is a sum of disjoint times only if the caller is not recursive,
- * so calls in inlined code of a recursive function are shown at the line where
- * it was inlined.
+ * there: that is a sum of disjoint times only if the caller is not recursive.
+ * Where calls in inlined code of a recursive function come to more than its own
+ * inclusive time, they are shown at the line where that code was inlined.
  *
  * A comparison has four events. Costs are never negative, and KCachegrind's sum
  * of a formula with a minus isn't either, so what has become more and what has
@@ -21,6 +21,7 @@
 
 #include "profile/arith.h"
 #include "profile/map.h"
+#include "profile/memory.h"
 #include "profile/output.h"
 
 #define UNKNOWN "???"
@@ -35,6 +36,14 @@ struct writer {
 	struct swz_map objects; /* module to number, as it is compressed */
 	struct swz_map files;   /* (interned path, module of a namesake) */
 	struct swz_map functions;
+	struct swz_map inlined; /* of the function that is being written, if it
+				 * is recursive: files to sums */
+	struct sum {
+		int64_t new;
+		int64_t old;
+	} * sums;
+	size_t sum_count;
+	size_t sum_capacity;
 };
 
 static const struct swz_catalog_function *function_of(const struct writer *w,
@@ -281,23 +290,88 @@ static void put_function(struct writer *w, const char *key, uint32_t index)
 	putc('\n', w->stream);
 }
 
+/* Adds up what is called from each file, from edge FIRST on. */
+static void sum_files(struct writer *w, uint32_t caller, size_t first)
+{
+	const struct swz_report *report = w->section->report;
+	const struct swz_report *old = w->section->old ? w->section->old->report
+						       : NULL;
+	size_t i;
+
+	swz_map_free(&w->inlined);
+	w->sum_count = 0;
+	if (!function_of(w, caller)->recursive)
+		return;
+	for (i = first;
+	     i < report->edge_count && report->edges[i].caller == caller; i++) {
+		uint32_t place = report->edges[i].place;
+		uint32_t *found = swz_map_at(
+			&w->inlined,
+			(uintptr_t)w->section->catalog->places[place].file, 0);
+		struct sum *sum;
+
+		if (*found == SWZ_MAP_NONE) {
+			swz_grow(&w->sums, &w->sum_capacity, w->sum_count,
+				 sizeof(*w->sums));
+			*found = (uint32_t)w->sum_count++;
+			w->sums[*found] = (struct sum){0, 0};
+		}
+		sum = &w->sums[*found];
+		sum->new = swz_add(sum->new, report->edges[i].inclusive_ns);
+		if (old)
+			sum->old = swz_add(sum->old,
+					   old->edges[i].inclusive_ns);
+	}
+}
+
+/* Whether all calls in that file's code may be shown there. */
+static bool fits(const struct writer *w, uint32_t caller, const char *file)
+{
+	const struct swz_section *section = w->section;
+	const struct sum *sum;
+
+	if (!function_of(w, caller)->recursive)
+		return true;
+	sum = &w->sums[swz_map_get(&w->inlined, (uintptr_t)file, 0)];
+	return sum->new <= swz_report_function(section->report, caller)
+				   .inclusive_ns &&
+	       (!section->old ||
+		sum->old <= swz_report_function(section->old->report, caller)
+				    .inclusive_ns);
+}
+
 /* Where a call is shown. A file other than the caller's is one of inlined
- * code. */
-static struct swz_catalog_place shown_place(
-	const struct writer *w, const struct swz_catalog_function *caller,
-	uint32_t index)
+ * code, or the caller is not known. */
+static struct swz_catalog_place shown_place(const struct writer *w,
+					    uint32_t caller, uint32_t index)
 {
 	struct swz_catalog_place place = w->section->catalog->places[index];
+	const char *file = function_of(w, caller)->file;
 
 	if (!place.file) {
-		place.file = caller->file;
+		place.file = file;
 		place.line = 0;
-	} else if (place.file != caller->file &&
-		   (caller->recursive || !caller->file)) {
-		place.file = caller->file;
-		place.line = caller->file ? place.outer_line : place.line;
+	} else if (caller <= SWZ_CATALOG_UNKNOWN) {
+		place.file = file;
+	} else if (place.file != file && !fits(w, caller, place.file)) {
+		place.file = file;
+		place.line = file ? place.outer_line : 0;
 	}
 	return place;
+}
+
+/* Viewers have no place for the name of the inlined function. */
+static void put_inlined(const struct writer *w,
+			const struct swz_catalog_place *place)
+{
+	if (!place->inlined)
+		return;
+	fputs("# in ", w->stream);
+	swz_put_text(w->stream, place->inlined);
+	fputs(", inlined", w->stream);
+	if (place->outer_line)
+		fprintf(w->stream, " at line %d", place->outer_line);
+	putc('\n', w->stream);
 }
 
 /* In a comparison OLD is the same edge of the other report. A viewer has one
@@ -311,7 +385,8 @@ static void put_call(struct writer *w, const struct swz_report_edge *edge,
 								edge->caller);
 	const struct swz_catalog_function *callee = function_of(w,
 								edge->callee);
-	struct swz_catalog_place place = shown_place(w, caller, edge->place);
+	struct swz_catalog_place place = shown_place(w, edge->caller,
+						     edge->place);
 
 	if (place.file != *file) {
 		if (place.file == caller->file) {
@@ -325,6 +400,7 @@ static void put_call(struct writer *w, const struct swz_report_edge *edge,
 		}
 		*file = place.file;
 	}
+	put_inlined(w, &place);
 	if (callee->module != caller->module)
 		put_object(w, "cob", callee);
 	put_file_of(w, "cfi", callee);
@@ -352,6 +428,7 @@ static void put_costs(struct writer *w, uint32_t index, size_t *edge)
 	fprintf(w->stream, "%d ", function->line);
 	put_cost(w, swz_report_function(report, index).self_ns,
 		 old ? swz_report_function(old, index).self_ns : 0);
+	sum_files(w, index, *edge);
 	for (;
 	     *edge < report->edge_count && report->edges[*edge].caller == index;
 	     (*edge)++)
@@ -376,4 +453,6 @@ void swz_write_callgrind(FILE *stream, const struct swz_section *section)
 	swz_map_free(&w.objects);
 	swz_map_free(&w.files);
 	swz_map_free(&w.functions);
+	swz_map_free(&w.inlined);
+	free(w.sums);
 }

@@ -353,7 +353,7 @@ for part in 30 60 90; do
 		done
 	done
 done
-for _ in $(seq 12); do
+for _ in $(seq 6); do
 	cp second bad
 	for _ in 1 2 3 4; do
 		printf '\377\017\125' | dd of=bad bs=1 conv=notrunc \

@@ -1,0 +1,216 @@
+# shellcheck shell=bash
+# Calls in inlined code are shown at their line in the file that has it, and the
+# inlined function is named.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need gcc python3 perl
+
+cat >small.h <<'END'
+void leaf(int n);
+void visit_one(int n);
+void visit_two(int n);
+void plain_leaf(int n);
+
+static inline __attribute__((always_inline)) void small(int n)
+{
+	leaf(n); /* in small */
+}
+
+static inline __attribute__((always_inline)) void outer(int n)
+{
+	small(n); /* in outer */
+	leaf(n + 1); /* second */
+}
+
+static inline __attribute__((always_inline)) void dispatch(int n)
+{
+	if (n % 2)
+		visit_one(n); /* one */
+	else
+		visit_two(n); /* two */
+}
+END
+cat >prog.c <<'END'
+#include "small.h"
+
+#define APART __attribute__((noipa))
+static volatile long sum;
+
+static inline __attribute__((always_inline)) void near(int n)
+{
+	leaf(n); /* in near */
+}
+
+APART void leaf(int n)
+{
+	sum = sum + n;
+}
+
+APART static void caller(int n)
+{
+	small(n); /* into caller */
+	near(n);
+	leaf(n); /* own */
+}
+
+APART static void nested(int n)
+{
+	outer(n); /* into nested */
+}
+
+/* Recursive: what it calls in small() is not nested in itself. */
+APART static void down(int n)
+{
+	small(n); /* into down */
+	if (n > 0)
+		down(n - 1);
+}
+
+/* Recursive through what is called in dispatch(), each in the other. */
+APART static void visit(int n)
+{
+	for (volatile int i = 0; i < 10000; i++)
+		;
+	if (n > 0)
+		dispatch(n); /* into visit */
+}
+
+APART void visit_one(int n)
+{
+	visit(n - 1);
+}
+
+APART void visit_two(int n)
+{
+	visit(n - 1);
+}
+
+int main(void)
+{
+	for (int i = 0; i < 10; i++) {
+		caller(i);
+		nested(i);
+	}
+	down(4);
+	visit(20);
+	return 0;
+}
+END
+gcc -O2 -g -fno-optimize-sibling-calls -o prog prog.c || abort 'no program'
+"$RUN" -o profile ./prog || abort 'no profile'
+assert_calls profile leaf 55 caller 10 nested 10 down 5 visit 21 visit_one 10 \
+	visit_two 10
+
+line_of() { # FILE MARK
+	grep -n -F "/* $2 */" "$1" | cut -d : -f 1
+}
+
+# caller, callee, file, line, calls and what is said of inlined code
+calls_in() { # CALLGRIND-FILE
+	perl -ne '
+		sub name { my ($kind, $id, $name) = @_;
+			$names{$kind, $id} = $name if defined $name;
+			return $names{$kind, $id} }
+		chomp;
+		if (/^# (in .*)/) { $inlined = $1 }
+		if (/^(fl|fi|fe|cfi)=\((\d+)\)(?: (.*))?/) {
+			my $name = name("file", $2, $3);
+			$file = $name =~ s,.*/,,r if $1 ne "cfi";
+		}
+		if (/^(c?fn)=\((\d+)\)(?: (.*))?/) {
+			my $name = name("fn", $2, $3);
+			$1 eq "fn" ? $fn = $name : ($cfn = $name);
+		}
+		if (/^calls=(\d+)/) {
+			$calls = $1;
+			my ($line) = split " ", <>;
+			print "$fn $cfn $file:$line $calls",
+				$inlined ? " $inlined" : "", "\n";
+			undef $inlined;
+		}' "$1"
+}
+
+"$DUMP" -o cg profile 2>err
+assert_empty err
+calls_in cg >calls
+expect() { # CALLER CALLEE FILE MARK CALLS [WHAT-IS-SAID]
+	local line
+	line="$1 $2 $3:$(line_of "$3" "$4") $5${6:+ $6}"
+	grep -q -F -x "$line" calls || fail "no call '$line':
+$(excerpt calls)"
+}
+
+it 'a call in a header'
+expect caller leaf small.h 'in small' 10 \
+	"in small, inlined at line $(line_of prog.c 'into caller')"
+it 'a call in inlined code of the same file'
+expect caller leaf prog.c 'in near' 10 \
+	"in near, inlined at line $(($(line_of prog.c 'into caller') + 1))"
+it 'a call of its own'
+expect caller leaf prog.c own 10
+it 'inlined code in inlined code'
+expect nested leaf small.h 'in small' 10 \
+	"in small, inlined at line $(line_of prog.c 'into nested')"
+expect nested leaf small.h second 10 \
+	"in outer, inlined at line $(line_of prog.c 'into nested')"
+it 'in a recursive function'
+expect down leaf small.h 'in small' 5 \
+	"in small, inlined at line $(line_of prog.c 'into down')"
+
+it 'in a recursive function, where the sum of calls makes no sense'
+# visit_one() and visit_two() are each within the other: twice nearly all time,
+# unless visit() itself was kept waiting before it called the first
+dump_table profile
+sum=$(($(row table incl visit_one) + $(row table incl visit_two)))
+for callee in one two; do
+	place='prog.c into visit'
+	[ "$sum" -gt "$(row table incl visit)" ] || place="small.h $callee"
+	expect visit visit_$callee "${place%% *}" "${place#* }" 10 \
+		"in dispatch, inlined at line $(line_of prog.c 'into visit')"
+done
+
+it 'json'
+"$DUMP" -f json profile >json
+python3 - "$(line_of small.h 'in small')" "$(line_of prog.c 'into caller')" \
+	>wrong 2>&1 <<'END'
+import json, sys
+part = json.load(open("json"))["parts"][0]
+name = [function["name"] for function in part["functions"]]
+found = [edge for edge in part["edges"]
+         if name[edge["caller"]] == "caller" and edge.get("inlined") == "small"]
+assert len(found) == 1, part["edges"]
+assert found[0]["calls"] == 10, found
+assert found[0]["line"] == int(sys.argv[1]), found
+assert found[0]["file"].endswith("small.h"), found
+END
+assert_empty wrong
+
+it 'callgrind_annotate: beside the line'
+command -v callgrind_annotate >/dev/null || finish
+# (in the directory of the sources it takes a function for two)
+annotate() {
+	(cd / && callgrind_annotate --threshold=100 --show-percs=no "$@" \
+		"$TMP/cg") >annotated 2>err ||
+		fail "callgrind_annotate: status $?"
+	assert_empty err
+}
+annotate --auto=yes
+beside() { # TEXT-OF-THE-LINE CALL
+	grep -A 3 -F "/* $1 */" annotated >part
+	assert_matches part "=> [^ ]*$2$"
+}
+beside 'in small' 'leaf \(1?[05]x\)'
+beside second 'leaf \(10x\)'
+beside 'in near' 'leaf \(10x\)'
+beside own 'leaf \(10x\)'
+beside "${place#* }" 'visit_two \(10x\)'
+
+it 'callgrind_annotate: nothing is more than all'
+annotate --inclusive=yes
+total=$(sed -n 's/^summary: *//p' cg)
+sed '1,/PROGRAM TOTALS/d' annotated | awk '$1 ~ /^[0-9,]+$/ {
+	gsub(",", "", $1); print $1 }' >figures
+assert_ge "$(wc -l <figures)" 8 functions
+assert_le "$(sort -n figures | tail -n 1)" "$total" 'largest inclusive time'
+
+finish
