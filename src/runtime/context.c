@@ -24,9 +24,11 @@
 #define FIRST_TABLE_BYTES 4096u
 #define HUGE_PAGE_BYTES (2ull << 20)
 /* Chunks of nodes, with their headers: 1 KiB for a thread's first, since there
- * may be ten thousand threads, then 4 KiB, then 16. */
+ * may be ten thousand threads, then 4 KiB, then 16; 64 KiB for one that has
+ * made so many that it will need more. */
 #define FIRST_NODES 15u
 #define LAST_NODES 255u
+#define MANY_NODES 4096u
 #define STOCK_NODES 2047
 /* What is left of the bound when contexts begin to be folded. */
 #define FOLD_SHARE 8u
@@ -99,20 +101,48 @@ static struct swz_node *put_amid_signals(uint32_t *table, uint64_t mask,
 	}
 }
 
-/* With one entry more, which stays empty, for the hook's second probe. A large
- * one lies in huge pages if it can: it is met at random. */
+/* With one entry more, which stays empty, for the hook's second probe. It is
+ * met at random: a large one lies in huge pages if it can, and of a smaller one
+ * all pages will be needed. */
 static uint32_t *new_table(uint64_t bytes)
 {
 	uint64_t spare = bytes < HUGE_PAGE_BYTES ? 0 : HUGE_PAGE_BYTES;
-	char *table = swz_sys_mmap(NULL, bytes + ENTRY_BYTES + spare,
-				   PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *table = swz_sys_mmap(
+		NULL, bytes + ENTRY_BYTES + spare, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | (spare ? 0 : MAP_POPULATE), -1,
+		0);
 
 	if (table && spare) {
 		table += -(uintptr_t)table % HUGE_PAGE_BYTES;
 		SWZ_SYSCALL(SYS_madvise, table, bytes, MADV_HUGEPAGE);
 	}
 	return (uint32_t *)(void *)table;
+}
+
+/* Enters what the old table has. Both it and the nodes are met at random, so
+ * what some entries will need is asked for together. */
+static void put_all(uint32_t *table, uint64_t mask, const uint32_t *old,
+		    uint64_t count)
+{
+	uint32_t some[16];
+	unsigned n = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		if (old[i]) {
+			some[n++] = old[i];
+			__builtin_prefetch(swz_unit_at(old[i]));
+		}
+		if (n < 16 && i + 1 < count)
+			continue;
+		for (unsigned j = 0; j < n; j++)
+			__builtin_prefetch(
+				(char *)table +
+					place_of(swz_unit_at(some[j]), mask),
+				1);
+		for (unsigned j = 0; j < n; j++)
+			put(table, mask, some[j]);
+		n = 0;
+	}
 }
 
 static enum swz_status grow(struct swz_thread *thread)
@@ -125,9 +155,7 @@ static enum swz_status grow(struct swz_thread *thread)
 
 	if (!table)
 		return SWZ_E_NOMEM;
-	for (uint64_t i = 0; i < old_bytes / ENTRY_BYTES; i++)
-		if (old[i])
-			put(table, mask, old[i]);
+	put_all(table, mask, old, old_bytes / ENTRY_BYTES);
 	thread->table = table;
 	thread->table_mask = mask;
 	cold->table = table;
@@ -231,7 +259,8 @@ static struct swz_node *take_node(struct swz_thread_cold *cold,
 		return node;
 	if (swz_file_room() < reserve || take_chunk(cold, count) != SWZ_OK)
 		return NULL;
-	if (count < LAST_NODES)
+	if (count < LAST_NODES ||
+	    (count == LAST_NODES && cold->nodes_made >= MANY_NODES))
 		cold->chunk_nodes = 4 * count + 3;
 	return next_slot(cold);
 }
@@ -296,11 +325,23 @@ static unsigned depth_of(uint64_t key)
 	return depth;
 }
 
-/* Makes the slot the edge's node, not yet in the table. */
-static void fill(struct swz_node *node, uint64_t key, uint32_t function,
-		 uint64_t call_site)
+/* The same; most often it can be told at once that there is none, since no
+ * activation of the function is live. (Sampled ones are not counted, nor those
+ * of what is no function.) */
+static uint32_t ancestor_of(const struct swz_thread *thread, uint64_t key,
+			    uint32_t function)
 {
-	uint32_t ancestor = on_path(key, function);
+	if (!swz_sampling && function < swz_plan_function_count() &&
+	    !thread->open[function])
+		return 0;
+	return on_path(key, function);
+}
+
+/* Makes the slot the edge's node, not yet in the table. */
+static void fill(const struct swz_thread *thread, struct swz_node *node,
+		 uint64_t key, uint32_t function, uint64_t call_site)
+{
+	uint32_t ancestor = ancestor_of(thread, key, function);
 
 	node->parent = (uint32_t)(key >> 32);
 	node->call_site = call_site;
@@ -321,7 +362,7 @@ struct swz_node *swz_context_make_at_once(struct swz_thread *thread,
 	node = next_slot(thread->cold);
 	if (!node)
 		return NULL;
-	fill(node, key, function, call_site);
+	fill(thread, node, key, function, call_site);
 	/* a slot that is not entered stays, with no calls */
 	return insert_amid_signals(thread, node);
 }
@@ -345,7 +386,7 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 		return NULL;
 	}
 	node->open = folded ? SWZ_NODE_FOLDED : 0;
-	fill(node, key, function, call_site);
+	fill(thread, node, key, function, call_site);
 	if (swz_context_insert(thread, node) != SWZ_OK)
 		return NULL; /* the slot stays, with no calls */
 	return node;

@@ -8,6 +8,7 @@
 
 #include "base/cursor.h"
 #include "base/syscall.h"
+#include "runtime/aside.h"
 #include "runtime/config.h"
 #include "runtime/pattern.h"
 #include "runtime/scratch.h"
@@ -231,8 +232,8 @@ struct swz_bytes swz_file_map(const char *path,
 		return file;
 	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 && st.st_size > 0) {
 		file.size = (size_t)st.st_size;
-		file.data = swz_sys_mmap(NULL, file.size, PROT_READ,
-					 MAP_PRIVATE, (int)fd, 0);
+		file.data = swz_map_aside(file.size, PROT_READ, MAP_PRIVATE,
+					  (int)fd);
 	}
 	SWZ_SYSCALL(SYS_close, fd);
 	if (!file.data)

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "runtime/aside.h"
 
 #define LEAST_BYTES (1u << 20)
 #define HUGE_BYTES (4u << 20)
@@ -25,8 +26,8 @@ static struct region *add_region(struct region **list, size_t bytes)
 	if (need < LEAST_BYTES)
 		need = LEAST_BYTES;
 	need = (need + 4095) & ~(size_t)4095;
-	r = swz_sys_mmap(NULL, need, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	r = swz_map_aside(need, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (!r)
 		return NULL;
 	if (need >= HUGE_BYTES) /* fewer page faults; or not */

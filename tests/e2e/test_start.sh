@@ -61,4 +61,31 @@ calls=$(awk '$1 ~ /libstdc\+\+/ { print $3 }' counts)
 assert_ge "$calls" 1 'calls for copies of pages'
 assert_ge 50 "$calls" 'or more calls for copies of pages'
 
+it 'looks for room near the modules once, however many there are'
+# What we map to plan a module must not lie where others will look for room.
+if command -v gcc >/dev/null; then
+	for i in {1..30}; do
+		printf 'int f%d(int n)\n{\n\treturn n ? n * f%d(n - 1) : %d;\n}\n' \
+			"$i" "$i" "$i" >lib.c
+		gcc -O1 -g3 -shared -fPIC -o "libmany$i.so" lib.c
+		echo "extern int f$i(int); int call$i(void) { return f$i(2); }"
+	done >many.c
+	echo 'int main(void) { return 0; }' >>many.c
+	gcc -O1 -o many many.c -L. -Wl,-rpath,"$TMP" -Wl,--no-as-needed \
+		-lmany{1..30}
+	for cache in 0 1 1; do
+		timeout 60 strace -o log -e trace=open,openat \
+			-E LD_PRELOAD="$LIBSWIZZLE" -E SWIZZLE_CACHE=$cache \
+			-E SWIZZLE_OUTPUT="$TMP/profile" -E SWIZZLE_FRESH=1 ./many
+		assert_complete profile
+		"$DUMP" -f info profile >info
+		assert_eq 30 "$(grep -c "^$TMP/libmany.* 1 *1 *0" info)" \
+			'libraries that are patched'
+		assert_le "$(grep -c '"/proc/self/maps"' log)" 3 \
+			"readings of /proc/self/maps, cache $cache"
+	done
+else
+	echo 'no gcc: not tried with many libraries'
+fi
+
 finish
