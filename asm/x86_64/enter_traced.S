@@ -137,16 +137,18 @@
 
 	/* The page is full, or too old; or there are no events any more. */
 .Lturn\@:
-	CALL_IN_HOOK swz_events_turn, %r9
-	testb	%al, %al
-	jnz	.Lagain\@
+	CALL_IN_HOOK swz_events_turn_in_hook, %r9
+	cmpb	$SWZ_TURN_IS_AGAIN, %al
+	je	.Lagain\@
+	ja	.Linterrupted\@
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax
 	movq	%rax, %r8
 	jmp	.Laccount\@
 
-	/* A signal handler has recorded something meanwhile. */
+	/* A signal handler has recorded something meanwhile, or the chunk is
+	 * full. */
 .Linterrupted\@:
 	CALL_IN_HOOK swz_events_enter_again, %r9
 	movq	%rax, %r8

@@ -112,16 +112,18 @@ FUNC(swz_hook_exit_traced)
 
 	/* The page is full, or too old; or there are no events any more. */
 .Lturn:
-	CALL_IN_HOOK swz_events_turn, %rsi
-	testb	%al, %al
-	jnz	.Lagain
+	CALL_IN_HOOK swz_events_turn_in_hook, %rsi
+	cmpb	$SWZ_TURN_IS_AGAIN, %al
+	je	.Lagain
+	ja	.Linterrupted
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rax, %rdx
 	movq	%rdx, %r9
 	jmp	.Laccount
 
-	/* A signal handler has recorded something meanwhile. */
+	/* A signal handler has recorded something meanwhile, or the chunk is
+	 * full. */
 .Linterrupted:
 	CALL_IN_HOOK swz_events_return_again, %rsi
 	movq	%rax, %r9

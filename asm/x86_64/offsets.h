@@ -77,6 +77,7 @@
 #define SWZ_EVENT_RETURN_KIND 1
 #define SWZ_EVENT_SHIFT_TICKS 3
 #define SWZ_EVENT_SHIFT_NODE 32
+#define SWZ_TURN_IS_AGAIN 1
 
 /* struct swz_thread_record (include/swizzle/format.h) */
 #define SWZ_RECORD_LAST 16

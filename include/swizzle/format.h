@@ -16,7 +16,7 @@
 #include "swizzle/refusal.h"
 
 #define SWZ_FILE_MAGIC "SWZPROF\n" /* 8 bytes, no NUL */
-#define SWZ_FILE_VERSION 3u
+#define SWZ_FILE_VERSION 4u
 #define SWZ_FILE_BYTE_ORDER 0x01020304u
 #define SWZ_HEADER_BYTES 4096u
 #define SWZ_UNIT_BYTES 64u
@@ -84,6 +84,7 @@ enum swz_chunk_type {
 	SWZ_CHUNK_UNWOUND = 6,   /* count struct swz_unwound_record slots */
 	SWZ_CHUNK_PADDING = 16,  /* nothing */
 	SWZ_CHUNK_EVENTS = 17,   /* pages of events: see SWZ_EVENT_PAGE */
+	SWZ_CHUNK_PACKED = 18,   /* a stream of them: see SWZ_PACKED_STATE */
 	SWZ_CHUNK_NAMES = 7      /* uint32_t first id, then count strings, each
 				  * with its NUL: by which names functions of
 				  * consecutive ids were asked for (imports) */
@@ -157,7 +158,10 @@ struct swz_thread_record {
  * SWZ_EVENT_PAGE and is some such pages long; its header lies in the first. The
  * last eight bytes of a page are a time (rdtsc; 0: nothing is in this page).
  * The rest are events, eight bytes each, in the order in which they happened; 0
- * is none. A thread's chunks follow each other by those times.
+ * is none. A thread's chunks follow each other by those times. Its pages are
+ * numbered; those before SWZ_EVENTS_KEPT - 1, or if that is 0, before the
+ * number that its packed chunks have, are there in packed form and not valid
+ * any more.
  *
  *     bits 0-2    enum swz_event_kind
  *     bits 3-31   ticks since the page's time
@@ -176,6 +180,38 @@ enum swz_event_kind {
 	SWZ_EVENT_RESUME = 5,  /* it goes on: counts no call */
 	SWZ_EVENT_JUMP = 6 /* a call whose time is that of a call that goes on
 			    * (tail calls in a circle) */
+};
+
+/* swz_chunk.reserved of SWZ_CHUNK_EVENTS */
+enum {
+	SWZ_EVENTS_FIRST = 0, /* the number of its first page */
+	SWZ_EVENTS_KEPT = 1 /* pages from this number - 1 on stay as they are */
+};
+
+/* Packed events: a time (8 bytes, rdtsc), then for each event
+ *
+ *     2 bytes     bit 0: it is spelled out; above: ticks since the event
+ *                 before (or the time), or SWZ_PACKED_FAR
+ *     8 bytes     if that: these ticks, signed
+ *     5 bytes     if spelled out: node, 4 bytes; enum swz_event_kind in the low
+ *                 bits of one (the others have no meaning)
+ *
+ * What is not spelled out is what came the last time after what was before. For
+ * that there is a table of SWZ_PACKED_ENTRIES words, all zero at the start of a
+ * chunk. An event's word is node << 32 | kind. The word before it (at the
+ * start: 0) times SWZ_PACKED_FACTOR (modulo 2^64), shifted right by
+ * SWZ_PACKED_SHIFT, is the place where it is expected, and where it is put. */
+#define SWZ_PACKED_FAR 0x7fffu
+#define SWZ_PACKED_ENTRIES 4096u
+#define SWZ_PACKED_FACTOR 0x9e3779b97f4a7c15u
+#define SWZ_PACKED_SHIFT 52
+
+/* swz_chunk.reserved of SWZ_CHUNK_PACKED */
+enum {
+	/* Low half: bytes of the stream; upper half: the thread's pages of a
+	 * lower number are in packed chunks. In one word, as both become true
+	 * at once. */
+	SWZ_PACKED_STATE = 0
 };
 
 #define SWZ_FUNCTION_NONE 0u          /* an unused node slot */

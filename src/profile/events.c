@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/event_words.h"
 #include "profile/memory.h"
 
-#define BUFFER_PAGES 16u
-#define PAGE_EVENTS (SWZ_EVENT_PAGE / sizeof(uint64_t) - 1)
-#define FIRST_EVENT (sizeof(struct swz_chunk) / sizeof(uint64_t))
 #define CACHE_ENTRIES 4096u
 
 /* How far up the stack an end may find its begin. What is farther is stray: a
@@ -30,26 +28,13 @@ struct frame {
 	bool cut; /* its begin is made up */
 };
 
-struct raw {
-	uint32_t unit;
-	uint8_t kind;
-	uint64_t ticks;
-};
-
 struct swz_events {
 	const struct swz_profile *profile;
 	const struct swz_profile_thread *thread;
-	/* where we are in the file */
-	size_t chunk;
-	uint64_t offset; /* in the chunk, of the next page that is not in the
-			  * buffer */
-	uint64_t position;
-	uint64_t *buffer;
-	size_t page, pages; /* in the buffer */
-	size_t at;          /* in the page */
-	uint64_t ticks;     /* latest read; never goes back */
-	uint64_t now;       /* of what is handed out */
-	uint64_t first;     /* of the first event */
+	struct swz_event_words *words;
+	uint64_t ticks; /* latest read; never goes back */
+	uint64_t now;   /* of what is handed out */
+	uint64_t first; /* of the first event */
 	/* what is open */
 	struct frame *stack;
 	size_t depth, visible, capacity;
@@ -59,7 +44,7 @@ struct swz_events {
 	uint8_t ending;
 	bool ending_cut;
 	bool has_raw;
-	struct raw raw;
+	struct swz_event_word raw;
 	bool started, finished, in_range, show_hidden;
 	uint64_t from, to;
 	struct swz_events_damage damage;
@@ -73,7 +58,7 @@ struct swz_events *swz_events_open(const struct swz_profile *profile,
 
 	events->profile = profile;
 	events->thread = thread;
-	events->buffer = swz_allocate(BUFFER_PAGES, SWZ_EVENT_PAGE);
+	events->words = swz_event_words_open(profile, thread);
 	events->ticks = thread->record.start_ticks;
 	events->to = UINT64_MAX;
 	return events;
@@ -83,7 +68,7 @@ void swz_events_close(struct swz_events *events)
 {
 	if (!events)
 		return;
-	free(events->buffer);
+	swz_event_words_close(events->words);
 	free(events->stack);
 	free(events);
 }
@@ -107,7 +92,7 @@ const struct swz_events_damage *swz_events_damage(
 
 uint64_t swz_events_position(const struct swz_events *events)
 {
-	return events->position;
+	return swz_event_words_position(events->words);
 }
 
 uint64_t swz_events_size(const struct swz_profile_thread *thread)
@@ -143,62 +128,6 @@ int64_t swz_events_ns(const struct swz_profile *profile, uint64_t ticks)
 }
 
 /* ---- what the file says ---- */
-
-/* Fills the buffer; false at the end. */
-static bool fill(struct swz_events *events)
-{
-	const struct swz_profile_thread *thread = events->thread;
-
-	while (events->chunk < thread->event_chunk_count) {
-		const struct swz_event_chunk *chunk =
-			&thread->event_chunks[events->chunk];
-		uint64_t left = chunk->bytes - events->offset;
-		size_t size = (size_t)BUFFER_PAGES * SWZ_EVENT_PAGE, got;
-
-		if (!left) {
-			events->chunk++;
-			events->offset = 0;
-			continue;
-		}
-		if (size > left)
-			size = (size_t)left;
-		got = swz_profile_bytes(events->profile,
-					chunk->offset + events->offset,
-					events->buffer, size);
-		events->pages = got / SWZ_EVENT_PAGE;
-		events->page = 0;
-		events->at = events->offset ? 0 : FIRST_EVENT;
-		events->offset += size;
-		events->position += size;
-		if (events->pages)
-			return true;
-		events->damage.lost_pages += size / SWZ_EVENT_PAGE;
-	}
-	return false;
-}
-
-static bool next_word(struct swz_events *events, uint64_t *word, uint64_t *base)
-{
-	for (;;) {
-		const uint64_t *page;
-
-		if (events->page == events->pages) {
-			if (!fill(events))
-				return false;
-			continue;
-		}
-		page = events->buffer + events->page * (PAGE_EVENTS + 1);
-		*base = page[PAGE_EVENTS];
-		/* a page without a time was not begun */
-		while (*base && events->at < PAGE_EVENTS) {
-			*word = page[events->at++];
-			if (*word)
-				return true;
-		}
-		events->page++;
-		events->at = 0;
-	}
-}
 
 static bool is_in(const struct swz_profile_thread *thread, uint32_t unit)
 {
@@ -243,13 +172,10 @@ static const struct node *find_node(struct swz_events *events, uint32_t unit)
 
 static bool next_raw(struct swz_events *events)
 {
-	uint64_t last = events->thread->last_ticks, word, base;
-	struct raw *raw = &events->raw;
+	uint64_t last = events->thread->last_ticks;
+	struct swz_event_word *raw = &events->raw;
 
-	while (next_word(events, &word, &base)) {
-		raw->kind = word & SWZ_EVENT_KIND_MASK;
-		raw->unit = (uint32_t)(word >> SWZ_EVENT_NODE_SHIFT);
-		raw->ticks = base + ((uint32_t)word >> SWZ_EVENT_TICKS_SHIFT);
+	while (swz_event_words_next(events->words, raw)) {
 		if (raw->kind > SWZ_EVENT_JUMP) {
 			events->damage.foreign++;
 			continue;
@@ -263,6 +189,7 @@ static bool next_raw(struct swz_events *events)
 		events->ticks = raw->ticks;
 		return true;
 	}
+	events->damage.lost_pages = swz_event_words_lost(events->words);
 	return false;
 }
 

@@ -3,6 +3,7 @@
 
 #include "profile/index.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -272,6 +273,83 @@ static void index_unwound(struct swz_profile *profile)
 	}
 }
 
+/* Of a file that is being written a state that is read now may say that more is
+ * packed than when the pages were read, but not less. */
+static void read_state(struct swz_profile *profile,
+		       struct swz_event_chunk *events)
+{
+	const uint64_t body = events->offset + sizeof(struct swz_chunk);
+	uint64_t room = events->bytes - sizeof(struct swz_chunk), state = 0;
+
+	swz_profile_bytes(profile,
+			  events->offset + offsetof(struct swz_chunk,
+						    reserved[SWZ_PACKED_STATE]),
+			  &state, sizeof(state));
+	if (room > (uint32_t)state)
+		room = (uint32_t)state;
+	else if (room < (uint32_t)state)
+		profile->damage.bad_chunks += !profile->damage.missing_bytes;
+	events->number = state >> 32;
+	events->bytes = 0;
+	if (room < sizeof(events->ticks))
+		return;
+	swz_profile_bytes(profile, body, &events->ticks, sizeof(events->ticks));
+	events->offset = body + sizeof(events->ticks);
+	events->bytes = room - sizeof(events->ticks);
+}
+
+/* Leaves of a chunk of pages those that are not packed as well. */
+static void trim(struct swz_profile *profile, struct swz_event_chunk *events,
+		 uint64_t packed)
+{
+	uint64_t pages = events->kept ? events->kept - 1 : packed;
+
+	pages = pages > events->number ? pages - events->number : 0;
+	if (pages > events->bytes / SWZ_EVENT_PAGE)
+		pages = events->bytes / SWZ_EVENT_PAGE;
+	events->number += pages;
+	events->offset += pages * SWZ_EVENT_PAGE;
+	events->bytes -= pages * SWZ_EVENT_PAGE;
+	if (pages)
+		events->first_event = 0;
+	events->ticks = 0;
+	if (events->bytes)
+		swz_profile_loaded(profile,
+				   events->offset + SWZ_EVENT_PAGE -
+					   sizeof(events->ticks),
+				   &events->ticks, sizeof(events->ticks));
+}
+
+/* By owner; then of each owner what is valid, by time. */
+static void order_events(struct swz_profile *profile)
+{
+	struct swz_event_chunk *chunks = profile->event_chunks;
+	size_t count = profile->event_chunk_count, kept = 0;
+	size_t first, next, i;
+
+	for (i = 0; i < count; i++)
+		if (chunks[i].packed)
+			read_state(profile, &chunks[i]);
+	sort(chunks, count, sizeof(*chunks), compare_event_chunks);
+	for (first = 0; first < count; first = next) {
+		uint64_t packed = 0;
+
+		for (next = first;
+		     next < count && chunks[next].owner == chunks[first].owner;
+		     next++)
+			if (chunks[next].packed && chunks[next].number > packed)
+				packed = chunks[next].number;
+		for (i = first; i < next; i++) {
+			if (!chunks[i].packed)
+				trim(profile, &chunks[i], packed);
+			if (chunks[i].bytes)
+				chunks[kept++] = chunks[i];
+		}
+	}
+	profile->event_chunk_count = kept;
+	sort(chunks, kept, sizeof(*chunks), compare_event_chunks);
+}
+
 static void index_events(struct swz_profile *profile)
 {
 	size_t at = 0;
@@ -313,8 +391,7 @@ void swz_profile_index(struct swz_scan *scan)
 	     compare_spans);
 	sort(profile->unwound, profile->unwound_count,
 	     sizeof(*profile->unwound), compare_unwound);
-	sort(profile->event_chunks, profile->event_chunk_count,
-	     sizeof(*profile->event_chunks), compare_event_chunks);
+	order_events(profile);
 	index_functions(profile);
 	assign_names(scan);
 	index_threads(profile);

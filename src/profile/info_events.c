@@ -64,17 +64,16 @@ void swz_put_events(FILE *stream, const struct swz_profile *profile)
 {
 	const struct swz_file_header *header = &profile->header;
 	struct swz_events_damage damage = {0};
-	uint64_t untraced = 0, short_calls = 0, bytes = 0;
+	uint64_t untraced = 0, short_calls = 0;
 	size_t i;
 
 	if (!swz_profile_traced(profile))
 		return;
-	for (i = 0; i < profile->event_chunk_count; i++)
-		bytes += profile->event_chunks[i].bytes;
 	fprintf(stream,
 		"\ntrace: %" PRIu64 " bytes of events in %zu chunks, at most "
 		"%" PRIu64 "\n",
-		bytes, profile->event_chunk_count, header->event_limit_bytes);
+		header->event_bytes, profile->event_chunk_count,
+		header->event_limit_bytes);
 	fprintf(stream, "%10s %16s %16s %16s %15s %15s\n", "tid",
 		"calls traced", "ends", "by exception", "from, s", "to, s");
 	for (i = 0; i < profile->thread_count; i++) {

@@ -1,5 +1,5 @@
-/* The used part of a file is copied into memory, all but events, so that a
- * process that still writes to it, or cuts it off, cannot pull checked bytes
+/* The used part of a file is copied into memory, all but packed events, so that
+ * a process that still writes to it, or cuts it off, cannot pull checked bytes
  * from under us. */
 
 #include "profile/load.h"
@@ -28,19 +28,28 @@ ssize_t swz_read_fully(int fd, uint8_t *data, size_t size, uint64_t offset)
 	return (ssize_t)done;
 }
 
+size_t swz_profile_loaded(const struct swz_profile *profile, uint64_t offset,
+			  void *to, size_t size)
+{
+	if (offset >= profile->size)
+		return 0;
+	if (size > profile->size - offset)
+		size = (size_t)(profile->size - offset);
+	memcpy(to, profile->data + offset, size);
+	return size;
+}
+
 size_t swz_profile_bytes(const struct swz_profile *profile, uint64_t offset,
 			 void *to, size_t size)
 {
 	ssize_t got;
 
+	if (profile->fd < 0)
+		return swz_profile_loaded(profile, offset, to, size);
 	if (offset >= profile->size)
 		return 0;
 	if (size > profile->size - offset)
 		size = (size_t)(profile->size - offset);
-	if (profile->fd < 0) {
-		memcpy(to, profile->data + offset, size);
-		return size;
-	}
 	got = swz_read_fully(profile->fd, to, size, offset);
 	return got < 0 ? 0 : (size_t)got;
 }

@@ -320,6 +320,8 @@ static const char *type_name(uint32_t type)
 		return "NAMES";
 	case SWZ_CHUNK_EVENTS:
 		return "EVENTS";
+	case SWZ_CHUNK_PACKED:
+		return "PACKED";
 	case SWZ_CHUNK_PADDING:
 		return "PADDING";
 	default:

@@ -53,12 +53,17 @@ struct swz_profile_unwound {
 	uint64_t count;
 };
 
-/* A chunk of events that lies within the file; its pages are not in memory. */
+/* What is valid of a chunk of events, and lies within the file. */
 struct swz_event_chunk {
 	uint32_t owner;
-	uint64_t offset; /* in the file; a multiple of SWZ_EVENT_PAGE */
-	uint64_t bytes;  /* the same */
-	uint64_t ticks;  /* of its first page */
+	bool packed;        /* a stream, not pages */
+	uint64_t offset;    /* in the file: of a page, or in the stream */
+	uint64_t bytes;     /* from there on */
+	uint64_t ticks;     /* of the first page; or from where ticks count */
+	size_t first_event; /* in the first page */
+	uint64_t number;    /* of the first page; packed: of the first that is
+			     * not packed with it */
+	uint64_t kept;      /* pages: SWZ_EVENTS_KEPT */
 };
 
 struct swz_profile_thread {
@@ -77,11 +82,11 @@ struct swz_profile_thread {
 
 struct swz_profile {
 	char *name;    /* the file's, for messages */
-	uint8_t *data; /* the file, with holes where its events are */
+	uint8_t *data; /* the file, with holes where packed events are */
 	size_t size;   /* bytes that are there and in use */
 	bool mapped;   /* data is a mapping, of mapped_bytes */
 	size_t mapped_bytes;
-	int fd; /* where events are read from; -1: they are in data */
+	int fd; /* where those are read from; -1: they are in data */
 	struct swz_file_header header;
 	const char *executable; /* "" where it is unknown; so with cwd */
 	const char *cwd;
@@ -138,6 +143,10 @@ const struct swz_node *swz_profile_node(const struct swz_profile *profile,
 /* Copies bytes of the file, events included; returns how many there were. */
 size_t swz_profile_bytes(const struct swz_profile *profile, uint64_t offset,
 			 void *to, size_t size);
+
+/* The same of what was there when it was read: all but packed events. */
+size_t swz_profile_loaded(const struct swz_profile *profile, uint64_t offset,
+			  void *to, size_t size);
 
 /* Index of a function id, or SWZ_INDEX_NONE. */
 uint32_t swz_profile_function_by_id(const struct swz_profile *profile,

@@ -186,28 +186,44 @@ static void read_unwound(struct swz_scan *scan, const struct swz_chunk *chunk,
 	}
 }
 
+static void add_events(struct swz_scan *scan,
+		       const struct swz_event_chunk *events)
+{
+	struct swz_profile *profile = scan->profile;
+
+	swz_grow(&profile->event_chunks, &scan->event_chunk_capacity,
+		 profile->event_chunk_count, sizeof(*events));
+	profile->event_chunks[profile->event_chunk_count++] = *events;
+}
+
 /* What is cut off of it is missing. */
 static void read_events(struct swz_scan *scan, const struct swz_chunk *chunk,
 			size_t offset, size_t size)
 {
-	struct swz_profile *profile = scan->profile;
-	struct swz_event_chunk *events;
-	uint64_t ticks = 0;
+	struct swz_event_chunk events = {
+		.owner = chunk->owner,
+		.offset = offset,
+		.bytes = size & ~(size_t)(SWZ_EVENT_PAGE - 1),
+		.first_event = sizeof(*chunk) / sizeof(uint64_t),
+		.number = chunk->reserved[SWZ_EVENTS_FIRST],
+		.kept = chunk->reserved[SWZ_EVENTS_KEPT],
+	};
 
-	size &= ~(size_t)(SWZ_EVENT_PAGE - 1);
-	if (offset % SWZ_EVENT_PAGE || !size) {
-		profile->damage.bad_chunks++;
+	if (offset % SWZ_EVENT_PAGE || !events.bytes) {
+		scan->profile->damage.bad_chunks++;
 		return;
 	}
-	swz_profile_bytes(profile, offset + SWZ_EVENT_PAGE - sizeof(ticks),
-			  &ticks, sizeof(ticks));
-	swz_grow(&profile->event_chunks, &scan->event_chunk_capacity,
-		 profile->event_chunk_count, sizeof(*events));
-	events = &profile->event_chunks[profile->event_chunk_count++];
-	*events = (struct swz_event_chunk){.owner = chunk->owner,
-					   .offset = offset,
-					   .bytes = size,
-					   .ticks = ticks};
+	add_events(scan, &events);
+}
+
+/* What of it is valid is to be asked at the end (swz_profile_index). */
+static void read_packed(struct swz_scan *scan, const struct swz_chunk *chunk,
+			size_t offset, size_t size)
+{
+	add_events(scan, &(struct swz_event_chunk){.owner = chunk->owner,
+						   .packed = true,
+						   .offset = offset,
+						   .bytes = size});
 }
 
 static bool plausible_chunk(const struct swz_chunk *chunk)
@@ -246,6 +262,9 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 	case SWZ_CHUNK_EVENTS:
 		read_events(scan, chunk, offset, size);
 		break;
+	case SWZ_CHUNK_PACKED:
+		read_packed(scan, chunk, offset, size);
+		break;
 	case SWZ_CHUNK_NAMES:
 		read_names(scan, chunk, body, room);
 		break;
@@ -275,19 +294,19 @@ static size_t take_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 			 size_t offset)
 {
 	struct swz_profile *profile = scan->profile;
-	bool events = chunk->type == SWZ_CHUNK_EVENTS;
+	bool packed = chunk->type == SWZ_CHUNK_PACKED;
 	size_t size = profile->size - offset;
 
 	if (chunk->bytes < size)
 		size = (size_t)chunk->bytes;
-	if (!events && !want(scan, offset + size))
+	if (!packed && !want(scan, offset + size))
 		return 0;
 	if (size > profile->size - offset)
 		size = profile->size - offset;
 	if (chunk->bytes > size && !profile->damage.missing_bytes)
 		profile->damage.bad_chunks++;
 	read_chunk(scan, chunk, offset, size);
-	if (events && scan->from)
+	if (packed && scan->from)
 		swz_load_skip(scan->from, offset, offset + size);
 	return size;
 }

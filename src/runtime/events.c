@@ -1,15 +1,15 @@
-/* Chunks are small at first, since there may be ten thousand threads, and never
- * large: a chunk's pages are made present all at once, and should still be in
- * the cache when they are written.
+/* A thread fills one chunk, and when that is full another one; then the first
+ * is packed (runtime/pack.h) and filled again. So what it writes stays in the
+ * cache, and the entry of a call that turns out to be too short is mostly still
+ * there to be taken back. The very first chunk is small, since there may be ten
+ * thousand threads.
  *
- * With --ring, chunks that were left wait in a queue, and the oldest is used
- * again when no more may be taken. What an interrupted hook of its former owner
- * may still write there is an event in a wrong thread's chunk, which the reader
- * drops. */
+ * What an interrupted hook has yet to write keeps its chunk from being packed,
+ * but for --ring: there it may come to the place of another event, and the
+ * reader has to do without both. */
 
 #include "runtime/events.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,11 +17,13 @@
 #include "base/syscall.h"
 #include "runtime/config.h"
 #include "runtime/context.h"
+#include "runtime/event_chunks.h"
 #include "runtime/file.h"
 #include "runtime/hooks.h"
+#include "runtime/pack.h"
 
 #define FIRST_PAGES 1u
-#define LAST_PAGES 64u
+#define PAGES 4u
 /* The main thread's first: room for what the calibration does. */
 #define CALIBRATION_PAGES 16u
 
@@ -29,75 +31,7 @@ bool swz_tracing;
 
 static uint64_t min_ticks;
 
-/* The chunks that were left, oldest first, as units of the file. */
-static _Atomic uint32_t *left;
-static uint64_t left_mask;
-static _Atomic uint64_t left_head, left_tail;
-
 void swz_hook_exit_traced(void);
-
-/* ------------------------------------------------------------------ ring */
-
-static void make_ring(void)
-{
-	uint64_t entries = 2;
-	void *memory;
-
-	while (entries < swz_config.max_size / SWZ_EVENT_PAGE + 2)
-		entries *= 2;
-	memory = swz_sys_mmap(
-		NULL, entries * sizeof(*left), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory)
-		SWZ_SYSCALL(SYS_madvise, memory, entries * sizeof(*left),
-			    MADV_WIPEONFORK);
-	left = memory;
-	left_mask = entries - 1;
-}
-
-static void leave(const struct swz_chunk *chunk)
-{
-	uint64_t at;
-
-	if (!left || !chunk)
-		return;
-	at = atomic_fetch_add_explicit(&left_tail, 1, memory_order_relaxed);
-	/* release: with all that is in it */
-	atomic_store_explicit(&left[at & left_mask], swz_unit_of(chunk),
-			      memory_order_release);
-}
-
-/* The oldest that was left, emptied; or NULL. */
-static struct swz_chunk *take_left(uint32_t owner)
-{
-	struct swz_chunk *chunk;
-	uint32_t unit;
-
-	for (;;) {
-		uint64_t at = atomic_load_explicit(&left_head,
-						   memory_order_relaxed);
-
-		/* acquire: matches the release in leave() */
-		unit = atomic_load_explicit(&left[at & left_mask],
-					    memory_order_acquire);
-		if (!unit)
-			return NULL;
-		if (!atomic_compare_exchange_strong_explicit(
-			    &left_head, &at, at + 1, memory_order_relaxed,
-			    memory_order_relaxed))
-			continue;
-		atomic_store_explicit(&left[at & left_mask], 0,
-				      memory_order_relaxed);
-		break;
-	}
-	chunk = swz_unit_at(unit);
-	chunk->type = SWZ_CHUNK_PADDING;
-	atomic_signal_fence(memory_order_seq_cst);
-	memset(chunk + 1, 0, chunk->bytes - sizeof(*chunk));
-	chunk->owner = owner;
-	chunk->type = SWZ_CHUNK_EVENTS;
-	return chunk;
-}
 
 /* ---------------------------------------------------------------- chunks */
 
@@ -117,76 +51,120 @@ static bool at_page_end(uint64_t event)
 	return ((event + 8) & SWZ_EVENT_PAGE_MASK) == 0;
 }
 
-/* What is behind us stays in the file, and need not be in our page tables. */
-static void let_go(struct swz_chunk *chunk)
+static void stop(struct swz_thread *thread)
 {
-	if (chunk && !swz_config.ring)
-		SWZ_SYSCALL(SYS_madvise, chunk, chunk->bytes, MADV_DONTNEED);
+	thread->record->untraced_from = swz_ticks();
+	thread->event = SWZ_NO_EVENTS;
 }
 
-static void use_chunk(struct swz_thread *thread, uint32_t pages)
+/* From now on events go to an empty chunk. */
+static void fill_next(struct swz_thread *thread, struct swz_chunk *chunk)
 {
 	struct swz_thread_cold *cold = thread->cold;
-	struct swz_chunk *chunk = swz_chunk_take_events(pages, cold->index);
 
-	if (!chunk && pages > FIRST_PAGES)
-		chunk = swz_chunk_take_events(FIRST_PAGES, cold->index);
-	if (!chunk && left)
-		chunk = take_left(cold->index);
-	leave(cold->events);
+	chunk->reserved[SWZ_EVENTS_FIRST] = cold->event_pages;
+	cold->event_pages += chunk->bytes / SWZ_EVENT_PAGE;
 	cold->earlier_events = cold->events;
 	cold->events = chunk;
-	if (!chunk) {
-		thread->record->untraced_from = swz_ticks();
-		thread->event = SWZ_NO_EVENTS;
-		return;
-	}
 	*page_time((uintptr_t)chunk) = swz_ticks();
 	swz_chunk_publish(chunk);
 	thread->event = (uintptr_t)(chunk + 1);
+}
+
+static bool pack(struct swz_thread_cold *cold, struct swz_chunk *chunk,
+		 struct swz_chunk **empty)
+{
+	if (!cold->packer)
+		cold->packer = swz_packer_new();
+	if (!cold->packer)
+		return false;
+	switch (swz_pack(cold->packer, chunk, cold->index)) {
+	case SWZ_PACKING_HELD:
+		return true;
+	case SWZ_PACKING_FULL:
+		return false;
+	case SWZ_PACKING_DONE:
+		break;
+	}
+	if (chunk->bytes == PAGES * SWZ_EVENT_PAGE) {
+		/* its number says that nothing in it is valid any more */
+		memset(chunk + 1, 0, chunk->bytes - sizeof(*chunk));
+		*empty = chunk;
+	} else {
+		chunk->type = SWZ_CHUNK_PADDING;
+		swz_packer_give(cold->packer, chunk);
+	}
+	return true;
 }
 
 static void next_chunk(void *argument)
 {
 	struct swz_thread *thread = argument;
 	struct swz_thread_cold *cold = thread->cold;
-	struct swz_chunk *behind = cold->earlier_events;
-	uint64_t pages;
+	struct swz_chunk *behind = cold->earlier_events, *empty = NULL;
 
 	/* a signal handler may have been here */
 	if (!cold->events || thread->event + 8 != end_of(cold->events))
 		return;
-	pages = 4 * cold->events->bytes / SWZ_EVENT_PAGE;
-	use_chunk(thread, pages < LAST_PAGES ? (uint32_t)pages : LAST_PAGES);
-	let_go(behind);
+	if (behind && !pack(cold, behind, &empty)) {
+		stop(thread);
+		return;
+	}
+	if (!empty)
+		empty = swz_event_chunk_take(SWZ_CHUNK_EVENTS, PAGES,
+					     FIRST_PAGES, cold->index);
+	if (empty)
+		fill_next(thread, empty);
+	else
+		stop(thread);
 }
 
 void swz_events_begin(void)
 {
 	swz_tracing = true;
 	swz_arena_set_exit(swz_hook_exit_traced);
-	if (swz_config.ring)
-		make_ring();
+	swz_event_chunks_begin();
+}
+
+void swz_events_forget(struct swz_thread_cold *cold)
+{
+	cold->events = cold->earlier_events = NULL;
+	swz_packer_forget(cold->packer);
+}
+
+/* Those of a thread that has ended. */
+static void let_go(struct swz_chunk *chunk)
+{
+	swz_event_chunk_leave(chunk);
+	if (chunk && !swz_config.ring)
+		SWZ_SYSCALL(SYS_madvise, chunk, chunk->bytes, MADV_DONTNEED);
 }
 
 void swz_events_begin_thread(struct swz_thread *thread)
 {
 	struct swz_thread_cold *cold = thread->cold;
+	struct swz_chunk *chunk;
 
 	thread->min_ticks = min_ticks;
-	if (!swz_tracing) {
-		thread->event = SWZ_NO_EVENTS;
+	thread->event = SWZ_NO_EVENTS;
+	if (!swz_tracing)
 		return;
-	}
-	if (cold->index == 0 && left) {
-		/* also in a forked child, where the queue was wiped */
-		left_head = left_tail = 0;
-	}
-	/* those of a thread that has ended */
-	let_go(cold->events);
+	/* also in a forked child, where the queue was wiped */
+	if (cold->index == 0)
+		swz_event_chunks_forget();
 	let_go(cold->earlier_events);
+	let_go(cold->events);
+	swz_packer_restart(cold->packer);
 	cold->events = cold->earlier_events = NULL;
-	use_chunk(thread, swz_recording ? FIRST_PAGES : CALIBRATION_PAGES);
+	cold->event_pages = 0;
+	chunk = swz_event_chunk_take(SWZ_CHUNK_EVENTS,
+				     swz_recording ? FIRST_PAGES
+						   : CALIBRATION_PAGES,
+				     FIRST_PAGES, cold->index);
+	if (chunk)
+		fill_next(thread, chunk);
+	else
+		stop(thread);
 }
 
 void swz_events_restart(struct swz_thread *thread)
@@ -229,7 +207,9 @@ static uint64_t load_event(const struct swz_thread *thread)
 	return __atomic_load_n(&thread->event, __ATOMIC_RELAXED);
 }
 
-bool swz_events_turn(struct swz_thread *thread)
+/* The thread's next event has no place in the page. False: there is none for it
+ * at all. */
+static bool turn(struct swz_thread *thread)
 {
 	uint64_t event = load_event(thread), end, none = 0;
 
@@ -263,6 +243,18 @@ bool swz_events_turn(struct swz_thread *thread)
 	return true;
 }
 
+enum swz_turn swz_events_turn_in_hook(struct swz_thread *thread)
+{
+	uint64_t event = load_event(thread);
+
+	/* Not without the event: to come back and try again would not end where
+	 * handlers fill a chunk in the meantime. */
+	if (event != SWZ_NO_EVENTS && at_page_end(event) &&
+	    event + 8 == end_of(thread->cold->events))
+		return SWZ_TURN_SLOWLY;
+	return turn(thread) ? SWZ_TURN_AGAIN : SWZ_TURN_NONE;
+}
+
 static uint64_t make_event(const struct swz_node *node,
 			   enum swz_event_kind kind, uint64_t ticks)
 {
@@ -277,13 +269,13 @@ static bool try_to_add(struct swz_thread *thread, const struct swz_node *node,
 	uint64_t event = load_event(thread), ticks;
 
 	if (at_page_end(event))
-		return !swz_events_turn(thread);
+		return !turn(thread);
 	/* `now` was read before: it may be before the page's time */
 	ticks = swz_ticks_of(thread, now) - *page_time(event);
 	if ((int64_t)ticks < 0)
 		ticks = 0;
 	if (ticks > SWZ_EVENT_MOST_TICKS) {
-		swz_events_turn(thread);
+		turn(thread);
 		return false;
 	}
 	if (!move(thread, event, event + 8))

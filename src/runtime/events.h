@@ -10,8 +10,8 @@
  * with signals blocked. Events are thus in the order of their times, and each
  * has a place of its own, whatever interrupts. The last eight bytes of a page
  * (its time) never hold an event: who comes to them turns the page
- * (swz_events_turn). A page whose time is too long ago for the bits of an event
- * is turned, too. */
+ * (swz_events_turn_in_hook). A page whose time is too long ago for the bits of
+ * an event is turned, too. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,6 +37,9 @@ void swz_events_set_min_time(struct swz_thread *thread);
  * the program run. */
 void swz_events_begin_thread(struct swz_thread *thread);
 
+/* In a forked child: they are in the parent's file. */
+void swz_events_forget(struct swz_thread_cold *cold);
+
 /* Forgets the thread's events so far: those of our calibration. */
 void swz_events_restart(struct swz_thread *thread);
 
@@ -49,9 +52,11 @@ void swz_events_add(struct swz_thread *thread, const struct swz_node *node,
 void swz_events_add_end(struct swz_thread *thread, const struct swz_node *node,
 			enum swz_event_kind kind, uint64_t start, uint64_t now);
 
-/* For the hooks: the thread's next event has no place in the page. False: there
- * is none for it at all. */
-bool swz_events_turn(struct swz_thread *thread);
+/* For the hooks: the thread's next event has no place in the page. What to do:
+ * nothing, as there are no events any more; try again; or as if a handler had
+ * come between (below). */
+enum swz_turn { SWZ_TURN_NONE = 0, SWZ_TURN_AGAIN = 1, SWZ_TURN_SLOWLY = 2 };
+enum swz_turn swz_events_turn_in_hook(struct swz_thread *thread);
 
 /* For the hooks, when a handler has come between: adds the entry or the return
  * of the thunk's call with signals blocked, and returns its time (rdtsc). */

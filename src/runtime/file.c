@@ -186,13 +186,16 @@ static void fill_header(struct swz_file_header *h, uint64_t bytes)
 }
 
 /* Where nobody looks for room: a large mapping next to the libraries would
- * leave none within reach of their jumps (2 GiB). */
+ * leave none within reach of their jumps (2 GiB). Aligned as the kernel needs
+ * it to map a large folio of a file all at once. */
 static void *far_below_us(uint64_t bytes)
 {
-	uintptr_t us = (uintptr_t)&swz_file & -(uintptr_t)4096;
-	uint64_t distance = (bytes + 4095) / 4096 * 4096 + (8ull << 30);
+	uintptr_t us = (uintptr_t)&swz_file;
+	uint64_t distance = bytes + (8ull << 30);
 
-	return us > distance ? (void *)(us - distance) : NULL;
+	return us > distance
+		       ? (void *)((us - distance) & -(uintptr_t)SWZ_HUGE_PAGE)
+		       : NULL;
 }
 
 static struct swz_file_header *create(bool replace, const char **problem)
@@ -392,7 +395,8 @@ static void publish_padding(uint64_t at, uint64_t bytes)
 	swz_chunk_publish(padding);
 }
 
-struct swz_chunk *swz_chunk_take_events(uint32_t pages, uint32_t owner)
+struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,
+					uint32_t owner)
 {
 	_Atomic uint64_t *used = (_Atomic uint64_t *)&swz_file->used_bytes;
 	_Atomic uint64_t *events = (_Atomic uint64_t *)&swz_file->event_bytes;
@@ -421,7 +425,7 @@ struct swz_chunk *swz_chunk_take_events(uint32_t pages, uint32_t owner)
 		swz_file->event_limit_bytes = 0;
 		return NULL;
 	}
-	chunk->type = SWZ_CHUNK_EVENTS;
+	chunk->type = type;
 	chunk->bytes = bytes;
 	chunk->owner = owner;
 	return chunk;

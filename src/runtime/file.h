@@ -12,6 +12,10 @@
 #include "base/status.h"
 #include "swizzle/format.h"
 
+/* What one entry of the second level of page tables maps; a multiple of it lies
+ * at a multiple of it. */
+#define SWZ_HUGE_PAGE (2u << 20)
+
 /* The mapping; NULL while there is none. Its address never changes, also in a
  * forked child's own file. */
 extern struct swz_file_header *swz_file;
@@ -45,9 +49,11 @@ struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 				 uint32_t owner);
 void swz_chunk_publish(struct swz_chunk *chunk);
 
-/* A chunk of events of so many pages, all zero, not published. NULL: there is
- * no room for that many. Lock free, async-signal-safe. */
-struct swz_chunk *swz_chunk_take_events(uint32_t pages, uint32_t owner);
+/* A chunk of events (SWZ_CHUNK_EVENTS or SWZ_CHUNK_PACKED) of so many pages,
+ * all zero, not published. NULL: there is no room for that many. Lock free,
+ * async-signal-safe. */
+struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,
+					uint32_t owner);
 
 /* How many bytes are left for all but events. */
 uint64_t swz_file_room(void);

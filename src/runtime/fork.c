@@ -82,6 +82,7 @@ static enum swz_status copy_description(struct swz_file_header *to)
 		    from->type == SWZ_CHUNK_NODES ||
 		    from->type == SWZ_CHUNK_UNWOUND ||
 		    from->type == SWZ_CHUNK_EVENTS ||
+		    from->type == SWZ_CHUNK_PACKED ||
 		    from->type == SWZ_CHUNK_PADDING || has_later_ids(from) ||
 		    (from->type != SWZ_CHUNK_COMMAND &&
 		     from->owner >= swz_late_modules()))

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "asm/x86_64/offsets.h"
+#include "runtime/events.h"
 #include "runtime/thread.h"
 #include "swizzle/format.h"
 #include "thunks/arena.h"
@@ -63,6 +64,7 @@ _Static_assert(SWZ_NODE_OPEN_PASS == SWZ_NODE_PASS, "open");
 _Static_assert(SWZ_EVENT_RETURN_KIND == SWZ_EVENT_RETURN, "events");
 _Static_assert(SWZ_EVENT_SHIFT_TICKS == SWZ_EVENT_TICKS_SHIFT, "events");
 _Static_assert(SWZ_EVENT_SHIFT_NODE == SWZ_EVENT_NODE_SHIFT, "events");
+_Static_assert(SWZ_TURN_IS_AGAIN == SWZ_TURN_AGAIN, "events");
 _Static_assert(SWZ_EVENT_PAGE_MASK == SWZ_EVENT_PAGE - 1, "events");
 _Static_assert(SWZ_EVENT_MOST_TICKS == (1 << SWZ_EVENT_TICKS_BITS) - 1,
 	       "events");

@@ -789,19 +789,13 @@ void swz_thread_child_done(void)
 	atomic_store_explicit(child, SWZ_CHILD_DONE, memory_order_release);
 }
 
-/* Those are in the parent's file. */
-static void forget_events(struct swz_thread_cold *cold)
-{
-	cold->events = cold->earlier_events = NULL;
-}
-
 void swz_thread_orphan_states(void)
 {
 	struct swz_thread_cold *cold;
 
 	for (cold = swz_thread_first(); cold; cold = cold->next) {
 		atomic_store_explicit(&cold->tid, -1, memory_order_relaxed);
-		forget_events(cold);
+		swz_events_forget(cold);
 	}
 	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
 }
@@ -812,7 +806,7 @@ enum swz_status swz_thread_rejoin(struct swz_thread *hot)
 
 	atomic_store_explicit(&own->tid, swz_gettid(), memory_order_relaxed);
 	own->no_room = false;
-	forget_events(own);
+	swz_events_forget(own);
 	return set_up(hot, own);
 }
 
@@ -824,7 +818,7 @@ enum swz_status swz_thread_revive(struct swz_thread *hot)
 		atomic_store_explicit(&cold->tid,
 				      cold == own ? swz_gettid() : 0,
 				      memory_order_relaxed);
-		forget_events(cold);
+		swz_events_forget(cold);
 	}
 	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
 	own->no_room = false;

@@ -17,6 +17,7 @@
 #include "swizzle/format.h"
 #include "thunks/arena.h"
 
+struct swz_packer;
 struct swz_thread_cold;
 
 /* Beside each node, 16 bytes for each 64 of the profile. */
@@ -88,6 +89,8 @@ struct swz_thread_cold {
 	/* events */
 	struct swz_chunk *events; /* the chunk that is filled, or NULL */
 	struct swz_chunk *earlier_events; /* the one before, or NULL */
+	uint64_t event_pages;             /* number of the next page */
+	struct swz_packer *packer;        /* or NULL, until it is needed */
 	struct swz_thread_cold *next;
 };
 

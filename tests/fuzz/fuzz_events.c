@@ -1,5 +1,6 @@
-/* libFuzzer target: the events of a thread, two pages of them, through the
- * iterator, what sums them up, and the formats that show them. Build with
+/* libFuzzer target: the events of a thread, two pages of them and a packed
+ * stream, through the iterator, what sums them up, and the formats that show
+ * them. Build with
  *   clang -fsanitize=fuzzer,address,undefined
  * What the iterator promises is checked: nesting, order, an end for all. */
 
@@ -86,6 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct profile_builder builder;
 	struct swz_profile *profile;
 	struct swz_tree tree;
+	const uint8_t *stream = data;
+	size_t length = size;
 	uint64_t events[2 * MOST];
 	size_t count = 0, i;
 	uint32_t root;
@@ -123,6 +126,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	builder_events(&builder, 0, 1000, events, count < MOST ? count : MOST);
 	if (count > MOST)
 		builder_events(&builder, 0, 2000, events + MOST, count - MOST);
+	/* and as a packed stream, whatever it says then */
+	if (length > MOST)
+		length = MOST;
+	builder_packed(&builder, 0, 3000, stream, length);
 	profile = builder_read(&builder);
 	check(profile, true, NULL);
 	check(profile, false, NULL);

@@ -260,8 +260,9 @@ char *builder_save(const struct profile_builder *builder)
 	return path;
 }
 
-void builder_events(struct profile_builder *builder, uint32_t thread,
-		    uint64_t ticks, const uint64_t *events, size_t count)
+struct swz_chunk *builder_events(struct profile_builder *builder,
+				 uint32_t thread, uint64_t ticks,
+				 const uint64_t *events, size_t count)
 {
 	size_t room = SWZ_EVENT_PAGE - builder->size % SWZ_EVENT_PAGE;
 	size_t offset;
@@ -277,4 +278,21 @@ void builder_events(struct profile_builder *builder, uint32_t thread,
 	memcpy(body_at(builder, offset), events, count * sizeof(*events));
 	memcpy(builder->data + offset + SWZ_EVENT_PAGE - sizeof(ticks), &ticks,
 	       sizeof(ticks));
+	return (struct swz_chunk *)(void *)(builder->data + offset);
+}
+
+struct swz_chunk *builder_packed(struct profile_builder *builder,
+				 uint32_t thread, uint64_t ticks,
+				 const uint8_t *stream, size_t size)
+{
+	size_t offset = builder_chunk(builder, SWZ_CHUNK_PACKED, 0, thread,
+				      sizeof(ticks) + size);
+	struct swz_chunk *chunk = (void *)(builder->data + offset);
+	uint8_t *body = body_at(builder, offset);
+
+	chunk->reserved[SWZ_PACKED_STATE] = sizeof(ticks) + size;
+	memcpy(body, &ticks, sizeof(ticks));
+	if (size)
+		memcpy(body + sizeof(ticks), stream, size);
+	return chunk;
 }

@@ -57,9 +57,16 @@ uint32_t builder_thread(struct profile_builder *builder, uint32_t index,
 			uint32_t count);
 
 /* A chunk with a page of events of a thread; TICKS is the page's time. At most
- * 503. */
-void builder_events(struct profile_builder *builder, uint32_t thread,
-		    uint64_t ticks, const uint64_t *events, size_t count);
+ * 503. Valid until something is added. */
+struct swz_chunk *builder_events(struct profile_builder *builder,
+				 uint32_t thread, uint64_t ticks,
+				 const uint64_t *events, size_t count);
+
+/* A chunk of packed ones; TICKS is the time that they begin at. No page is said
+ * to be packed. Valid until something is added. */
+struct swz_chunk *builder_packed(struct profile_builder *builder,
+				 uint32_t thread, uint64_t ticks,
+				 const uint8_t *stream, size_t size);
 
 struct swz_thread_record *builder_thread_record(struct profile_builder *builder,
 						uint32_t index);

@@ -210,6 +210,212 @@ START_TEST(a_page_without_a_time_is_empty)
 }
 END_TEST
 
+/* ---- packed ---- */
+
+static uint8_t stream[256];
+static size_t length;
+
+static void put(uint64_t value, size_t size)
+{
+	ck_assert(length + size <= sizeof(stream));
+	memcpy(stream + length, &value, size);
+	length += size;
+}
+
+/* An event that is spelled out; one that is what came here last time. */
+static void spell(uint16_t since, enum swz_event_kind kind, unsigned node)
+{
+	put((uint64_t)since << 1 | 1, 2);
+	put(root + node, 4);
+	put(0xa0 | kind, 1); /* five bits without a meaning */
+}
+
+static void repeat(uint16_t since)
+{
+	put((uint64_t)since << 1, 2);
+}
+
+static struct swz_chunk *add_packed(uint64_t ticks)
+{
+	struct swz_chunk *chunk = builder_packed(&builder, 0, ticks, stream,
+						 length);
+
+	length = 0;
+	return chunk;
+}
+
+START_TEST(packed_events)
+{
+	spell(100, SWZ_EVENT_ENTER, 1);
+	spell(100, SWZ_EVENT_ENTER, 2);
+	spell(0, SWZ_EVENT_UNWIND, 2);
+	spell(10, SWZ_EVENT_ENTER, 2);
+	repeat(20); /* unwinds 2 */
+	repeat(30); /* enters 2 */
+	spell(40, SWZ_EVENT_RETURN, 2);
+	spell(0, SWZ_EVENT_RETURN, 1);
+	add_packed(1000);
+	ck_assert_str_eq(said(0, 0),
+			 "B1@1100 B2@1200 E2@1200u B2@1210 E2@1230u B2@1260 "
+			 "E2@1300 E1@1300");
+}
+END_TEST
+
+START_TEST(packed_events_that_are_far_apart)
+{
+	spell(100, SWZ_EVENT_ENTER, 1);
+	put(SWZ_PACKED_FAR << 1 | 1, 2);
+	put(1500, 8);
+	put(root + 2, 4);
+	put(SWZ_EVENT_ENTER, 1);
+	spell(0, SWZ_EVENT_RETURN, 2);
+	spell(0, SWZ_EVENT_ENTER, 2);
+	put(SWZ_PACKED_FAR << 1, 2); /* returns from 2 */
+	put(7, 8);
+	spell(100, SWZ_EVENT_ENTER, 3);
+	put(SWZ_PACKED_FAR << 1 | 1, 2);
+	put((uint64_t)-50, 8); /* back, which no time goes */
+	put(root + 3, 4);
+	put(SWZ_EVENT_RETURN, 1);
+	spell(60, SWZ_EVENT_RETURN, 1);
+	add_packed(1000);
+	ck_assert_str_eq(said(0, 0), "B1@1100 B2@2600 E2@2600 B2@2600 E2@2607 "
+				     "B3@2707 E3@2707 E1@2717");
+}
+END_TEST
+
+START_TEST(each_packed_chunk_begins_anew)
+{
+	spell(100, SWZ_EVENT_ENTER, 1);
+	spell(100, SWZ_EVENT_ENTER, 2);
+	add_packed(1000);
+	spell(0, SWZ_EVENT_RETURN, 2);
+	spell(10, SWZ_EVENT_ENTER, 2);
+	spell(10, SWZ_EVENT_RETURN, 2);
+	repeat(10); /* enters 2 */
+	add_packed(2000);
+	repeat(10); /* nothing is expected here */
+	spell(10, SWZ_EVENT_RETURN, 2);
+	repeat(10); /* nor here */
+	spell(10, SWZ_EVENT_RETURN, 1);
+	add_packed(2500);
+	ck_assert_str_eq(said(0, 0), "B1@1100 B2@1200 E2@2000 B2@2010 E2@2020 "
+				     "B2@2030 E2@2520 E1@2540");
+}
+END_TEST
+
+/* The writer may be killed between any two steps. */
+START_TEST(pages_that_are_packed_are_not_read_again)
+{
+	const uint64_t first[] = {at(1100, SWZ_EVENT_ENTER, 1),
+				  at(1200, SWZ_EVENT_ENTER, 2)};
+	const uint64_t second = at(1000, SWZ_EVENT_RETURN, 2);
+	const uint64_t third = at(1010, SWZ_EVENT_RETURN, 1);
+
+	builder_events(&builder, 0, 2000, &second, 1)
+		->reserved[SWZ_EVENTS_FIRST] = 1;
+	builder_events(&builder, 0, 1000, first, 2);
+	builder_events(&builder, 0, 2000, &third, 1)
+		->reserved[SWZ_EVENTS_FIRST] = 2;
+	ck_assert_str_eq(said(0, 0), "B1@1100 B2@1200 E2@2000 E1@2010");
+	spell(100, SWZ_EVENT_ENTER, 1);
+	spell(100, SWZ_EVENT_ENTER, 2);
+	add_packed(1000)->reserved[SWZ_PACKED_STATE] |= (uint64_t)1 << 32;
+	ck_assert_str_eq(said(0, 0), "B1@1100 B2@1200 E2@2000 E1@2010");
+	spell(0, SWZ_EVENT_RETURN, 2);
+	spell(10, SWZ_EVENT_RETURN, 1);
+	add_packed(2000)->reserved[SWZ_PACKED_STATE] |= (uint64_t)3 << 32;
+	ck_assert_str_eq(said(0, 0), "B1@1100 B2@1200 E2@2000 E1@2010");
+}
+END_TEST
+
+START_TEST(pages_that_could_not_be_packed_are_kept)
+{
+	const uint64_t first[] = {at(1100, SWZ_EVENT_ENTER, 1),
+				  at(1200, SWZ_EVENT_ENTER, 2)};
+	const uint64_t third = at(1005, SWZ_EVENT_RETURN, 1);
+	struct swz_chunk *chunk = builder_events(&builder, 0, 1000, first, 2);
+
+	chunk->reserved[SWZ_EVENTS_FIRST] = 5;
+	chunk->reserved[SWZ_EVENTS_KEPT] = 5 + 1;
+	builder_events(&builder, 0, 2005, &third, 1)
+		->reserved[SWZ_EVENTS_FIRST] = 7;
+	spell(0, SWZ_EVENT_RETURN, 2);
+	add_packed(2000)->reserved[SWZ_PACKED_STATE] |= (uint64_t)7 << 32;
+	ck_assert_str_eq(said(0, 0), "B1@1100 B2@1200 E2@2000 E1@2010");
+}
+END_TEST
+
+START_TEST(packed_events_that_are_cut_off)
+{
+	struct swz_profile *profile;
+	struct swz_events *events;
+	struct swz_event event;
+	struct swz_chunk *chunk;
+
+	spell(100, SWZ_EVENT_ENTER, 1);
+	spell(100, SWZ_EVENT_ENTER, 2);
+	length -= 3;
+	add_packed(1000);
+	ck_assert_str_eq(said(0, 0), "B1@1100 E1@3000pc");
+	profile = builder_read(&builder);
+	events = swz_events_open(profile, &profile->threads[0]);
+	while (swz_events_next(events, &event))
+		;
+	ck_assert_uint_eq(swz_events_damage(events)->lost_pages, 1);
+	swz_events_close(events);
+	ck_assert_uint_eq(profile->damage.bad_chunks, 0);
+	swz_profile_free(profile);
+
+	/* more than there is room for */
+	repeat(0);
+	chunk = add_packed(2000);
+	chunk->reserved[SWZ_PACKED_STATE] = 57 + chunk->bytes;
+	profile = builder_read(&builder);
+	ck_assert_uint_eq(profile->damage.bad_chunks, 1);
+	swz_profile_free(profile);
+}
+END_TEST
+
+/* More than the reader takes at a time, so events lie across its ends. */
+START_TEST(a_long_stream)
+{
+	enum { CALLS = 30000 };
+	uint8_t *bytes = malloc(7 + (size_t)CALLS * 14), *to = bytes;
+	struct swz_profile *profile;
+	struct swz_events *events;
+	struct swz_event event;
+	unsigned begins = 0, ends = 0;
+
+	ck_assert_ptr_nonnull(bytes);
+	spell(100, SWZ_EVENT_ENTER, 1);
+	memcpy(to, stream, 7);
+	to += 7;
+	length = 0;
+	spell(0, SWZ_EVENT_ENTER, 2);
+	spell(0, SWZ_EVENT_RETURN, 2);
+	for (unsigned i = 0; i < CALLS; i++, to += 14)
+		memcpy(to, stream, 14);
+	length = 0;
+	builder_packed(&builder, 0, 1000, bytes, (size_t)(to - bytes));
+	free(bytes);
+	profile = builder_read(&builder);
+	events = swz_events_open(profile, &profile->threads[0]);
+	while (swz_events_next(events, &event)) {
+		begins += event.begins && event.node == root + 2;
+		ends += !event.begins && event.node == root + 2;
+		ck_assert(event.node == root + 2 || event.node == root + 1);
+	}
+	ck_assert_uint_eq(begins, CALLS);
+	ck_assert_uint_eq(ends, CALLS);
+	ck_assert_uint_eq(swz_events_damage(events)->lost_pages, 0);
+	ck_assert_uint_eq(swz_events_position(events),
+			  swz_events_size(&profile->threads[0]));
+	swz_events_close(events);
+	swz_profile_free(profile);
+}
+END_TEST
+
 START_TEST(costs_of_a_range)
 {
 	const struct swz_range range = {1250, 1450};
@@ -256,6 +462,13 @@ int main(void)
 	tcase_add_test(tests, a_range_of_time);
 	tcase_add_test(tests, hidden_activations);
 	tcase_add_test(tests, a_page_without_a_time_is_empty);
+	tcase_add_test(tests, packed_events);
+	tcase_add_test(tests, packed_events_that_are_far_apart);
+	tcase_add_test(tests, each_packed_chunk_begins_anew);
+	tcase_add_test(tests, pages_that_are_packed_are_not_read_again);
+	tcase_add_test(tests, pages_that_could_not_be_packed_are_kept);
+	tcase_add_test(tests, packed_events_that_are_cut_off);
+	tcase_add_test(tests, a_long_stream);
 	tcase_add_test(tests, costs_of_a_range);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
