@@ -247,10 +247,11 @@ enum swz_turn swz_events_turn_in_hook(struct swz_thread *thread)
 {
 	uint64_t event = load_event(thread);
 
-	/* Not without the event: to come back and try again would not end where
-	 * handlers fill a chunk in the meantime. */
-	if (event != SWZ_NO_EVENTS && at_page_end(event) &&
-	    event + 8 == end_of(thread->cold->events))
+	/* To come back and try again would not end where handlers fill pages in
+	 * the meantime: but for the next page, which is what there mostly is
+	 * to do. */
+	if (event != SWZ_NO_EVENTS &&
+	    (!at_page_end(event) || event + 8 == end_of(thread->cold->events)))
 		return SWZ_TURN_SLOWLY;
 	return turn(thread) ? SWZ_TURN_AGAIN : SWZ_TURN_NONE;
 }
