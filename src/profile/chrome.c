@@ -11,7 +11,7 @@
 
 struct writing {
 	FILE *stream;
-	const struct swz_trace *trace;
+	struct swz_trace *trace;
 	bool any;
 };
 
@@ -71,10 +71,10 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 		 swz_trace_thread_name(thread, buffer, sizeof(buffer)));
 	while (swz_events_next(events, &event))
 		put_event(w, binding, thread->record.tid, &event);
-	swz_trace_close(events, thread);
+	swz_trace_close(w->trace, events, thread);
 }
 
-void swz_write_chrome(FILE *stream, const struct swz_trace *trace)
+void swz_write_chrome(FILE *stream, struct swz_trace *trace)
 {
 	struct writing w = {.stream = stream, .trace = trace};
 	size_t i, j;

@@ -46,6 +46,7 @@ struct swz_events {
 	bool has_raw;
 	struct swz_event_word raw;
 	bool started, finished, in_range, show_hidden;
+	const struct swz_unit_set *shown; /* NULL: all */
 	uint64_t from, to;
 	struct swz_events_damage damage;
 	struct node cache[CACHE_ENTRIES];
@@ -76,6 +77,12 @@ void swz_events_close(struct swz_events *events)
 void swz_events_show_hidden(struct swz_events *events)
 {
 	events->show_hidden = true;
+}
+
+void swz_events_show_only(struct swz_events *events,
+			  const struct swz_unit_set *shown)
+{
+	events->shown = shown;
 }
 
 void swz_events_limit(struct swz_events *events, uint64_t from, uint64_t to)
@@ -145,6 +152,13 @@ static bool is_in(const struct swz_profile_thread *thread, uint32_t unit)
 			      thread->spans[low - 1].count;
 }
 
+static bool is_left_out(const struct swz_unit_set *shown, uint32_t unit)
+{
+	uint32_t at = unit - shown->first;
+
+	return at >= shown->count || !(shown->bits[at / 8] >> at % 8 & 1);
+}
+
 /* NULL: no node of this thread. */
 static const struct node *find_node(struct swz_events *events, uint32_t unit)
 {
@@ -165,7 +179,8 @@ static const struct node *find_node(struct swz_events *events, uint32_t unit)
 						       slot->function),
 		.call_site = slot->call_site,
 		.hidden = slot->function == SWZ_FUNCTION_OURSELVES ||
-			  slot->open & SWZ_NODE_HIDDEN,
+			  slot->open & SWZ_NODE_HIDDEN ||
+			  (events->shown && is_left_out(events->shown, unit)),
 	};
 	return node;
 }

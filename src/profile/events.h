@@ -49,6 +49,18 @@ void swz_events_limit(struct swz_events *events, uint64_t from, uint64_t to);
 /* Before that, too: hidden activations as well. */
 void swz_events_show_hidden(struct swz_events *events);
 
+/* Nodes by their units. */
+struct swz_unit_set {
+	uint32_t first, count;
+	uint8_t *bits; /* of unit FIRST + i: bit i % 8 of byte i / 8; NULL: no
+			* set */
+};
+
+/* Before that, too: activations of nodes that are not in SHOWN are hidden. It
+ * must outlive the iteration. */
+void swz_events_show_only(struct swz_events *events,
+			  const struct swz_unit_set *shown);
+
 /* The next event. False: there is no more. */
 bool swz_events_next(struct swz_events *events, struct swz_event *event);
 

@@ -100,7 +100,7 @@ struct swz_format {
 			const struct swz_section *section);
 	void (*end)(struct swz_writer *writer);
 	/* ... or, of traces: their events. */
-	void (*events)(FILE *stream, const struct swz_trace *trace);
+	void (*events)(FILE *stream, struct swz_trace *trace);
 	/* ... or: one profile as it is ... */
 	void (*profile)(FILE *stream, struct swz_profile *profile);
 	/* ... or: one file, which may be anything; see swz_write_raw(). */

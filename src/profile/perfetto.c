@@ -57,7 +57,7 @@ enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
 
 struct writing {
 	FILE *stream;
-	const struct swz_trace *trace;
+	struct swz_trace *trace;
 	struct swz_message packet, part, piece, interned;
 	struct swz_message out;
 	uint64_t sequences, tracks; /* so far */
@@ -193,10 +193,10 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	begin_thread(w, binding->profile, thread, process);
 	while (swz_events_next(events, &event))
 		put_event(w, binding, &event);
-	swz_trace_close(events, thread);
+	swz_trace_close(w->trace, events, thread);
 }
 
-void swz_write_perfetto(FILE *stream, const struct swz_trace *trace)
+void swz_write_perfetto(FILE *stream, struct swz_trace *trace)
 {
 	struct writing w = {.stream = stream, .trace = trace};
 	size_t i, j;

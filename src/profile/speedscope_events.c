@@ -14,7 +14,7 @@
 
 struct writing {
 	FILE *stream;
-	const struct swz_trace *trace;
+	struct swz_trace *trace;
 	struct swz_map numbers; /* of functions */
 	uint32_t *functions;
 	size_t count;
@@ -66,7 +66,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 		any = true;
 	}
 	fputs("\n]}", w->stream);
-	swz_trace_close(events, thread);
+	swz_trace_close(w->trace, events, thread);
 }
 
 static void put_frames(const struct writing *w)
@@ -94,7 +94,7 @@ static void put_frames(const struct writing *w)
 	fputs("\n]}", w->stream);
 }
 
-void swz_write_speedscope_events(FILE *stream, const struct swz_trace *trace)
+void swz_write_speedscope_events(FILE *stream, struct swz_trace *trace)
 {
 	struct writing w = {.stream = stream, .trace = trace};
 	bool any = false;

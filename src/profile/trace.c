@@ -10,21 +10,25 @@ bool swz_trace_wants(const struct swz_trace *trace,
 	return !trace->one_thread || thread->record.tid == trace->tid;
 }
 
-struct swz_events *swz_trace_open(const struct swz_trace *trace,
-				  const struct swz_binding *binding,
+struct swz_events *swz_trace_open(struct swz_trace *trace,
+				  struct swz_binding *binding,
 				  const struct swz_profile_thread *thread)
 {
 	struct swz_events *events = swz_events_open(binding->profile, thread);
 
 	swz_events_limit(events, trace->range.from, trace->range.to);
+	trace->shown = swz_view_units(trace->view, binding, thread);
+	if (trace->shown.bits)
+		swz_events_show_only(events, &trace->shown);
 	return events;
 }
 
-void swz_trace_close(struct swz_events *events,
+void swz_trace_close(struct swz_trace *trace, struct swz_events *events,
 		     const struct swz_profile_thread *thread)
 {
 	swz_progress_add(swz_events_size(thread));
 	swz_events_close(events);
+	swz_unit_set_free(&trace->shown);
 }
 
 uint32_t swz_trace_function(struct swz_binding *binding,

@@ -11,6 +11,7 @@
 #include "profile/catalog.h"
 #include "profile/events.h"
 #include "profile/tree.h"
+#include "profile/view.h"
 
 struct swz_trace {
 	const struct swz_catalog *catalog; /* resolved */
@@ -20,17 +21,21 @@ struct swz_trace {
 	int32_t tid;
 	struct swz_range range;
 	uint64_t origin; /* ticks at time 0: the first process's start */
+	const struct swz_view *view; /* what is left out; the thread's part of
+				      * it is in shown while it is written */
+	struct swz_unit_set shown;
 };
 
 /* Whether a thread is to be written. */
 bool swz_trace_wants(const struct swz_trace *trace,
 		     const struct swz_profile_thread *thread);
 
-/* The events of a thread in the range; to be closed by the next one. */
-struct swz_events *swz_trace_open(const struct swz_trace *trace,
-				  const struct swz_binding *binding,
+/* The events of a thread in the range; to be closed by the next one, before
+ * another thread's are opened. */
+struct swz_events *swz_trace_open(struct swz_trace *trace,
+				  struct swz_binding *binding,
 				  const struct swz_profile_thread *thread);
-void swz_trace_close(struct swz_events *events,
+void swz_trace_close(struct swz_trace *trace, struct swz_events *events,
 		     const struct swz_profile_thread *thread);
 
 /* The catalog's function for an event. */
@@ -58,8 +63,8 @@ const char *swz_trace_thread_name(const struct swz_profile_thread *thread,
 const char *swz_trace_ending(const struct swz_event *event);
 
 /* The writers. */
-void swz_write_chrome(FILE *stream, const struct swz_trace *trace);
-void swz_write_perfetto(FILE *stream, const struct swz_trace *trace);
-void swz_write_speedscope_events(FILE *stream, const struct swz_trace *trace);
+void swz_write_chrome(FILE *stream, struct swz_trace *trace);
+void swz_write_perfetto(FILE *stream, struct swz_trace *trace);
+void swz_write_speedscope_events(FILE *stream, struct swz_trace *trace);
 
 #endif

@@ -151,6 +151,41 @@ void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
 	free(f.verdicts);
 }
 
+struct swz_unit_set swz_view_units(const struct swz_view *view,
+				   struct swz_binding *binding,
+				   const struct swz_profile_thread *thread)
+{
+	struct swz_unit_set set = {0};
+	const struct swz_node_span *last;
+	struct swz_tree tree;
+	size_t i;
+
+	if (swz_view_is_whole(view))
+		return set;
+	if (thread->span_count) {
+		last = &thread->spans[thread->span_count - 1];
+		set.first = thread->spans[0].unit;
+		set.count = last->unit - set.first + last->count;
+	}
+	set.bits = swz_allocate(set.count / 8 + 1, 1);
+	swz_tree_build(&tree, binding->profile, thread, false);
+	swz_view_apply(view, binding, &tree);
+	for (i = 1; i < tree.count; i++) {
+		uint32_t at = tree.nodes[i].unit - set.first;
+
+		if (!(tree.nodes[i].flags & SWZ_NODE_HIDDEN))
+			set.bits[at / 8] |= (uint8_t)(1u << at % 8);
+	}
+	swz_tree_free(&tree);
+	return set;
+}
+
+void swz_unit_set_free(struct swz_unit_set *set)
+{
+	free(set->bits);
+	*set = (struct swz_unit_set){0};
+}
+
 void swz_view_free(struct swz_view *view)
 {
 	swz_patterns_free(&view->only);

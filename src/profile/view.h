@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "profile/catalog.h"
+#include "profile/events.h"
 #include "profile/tree.h"
 
 struct swz_patterns {
@@ -38,6 +39,13 @@ void swz_view_prepare(struct swz_binding *binding,
 /* Marks what is not shown. Names are resolved for that. */
 void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
 		    struct swz_tree *tree);
+
+/* The nodes of a thread that are shown, for swz_events_show_only(); all if
+ * nothing is left out. To be freed. */
+struct swz_unit_set swz_view_units(const struct swz_view *view,
+				   struct swz_binding *binding,
+				   const struct swz_profile_thread *thread);
+void swz_unit_set_free(struct swz_unit_set *set);
 
 void swz_view_free(struct swz_view *view);
 

@@ -46,6 +46,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: profile sorting lines chart threads down up notes themes
 		: profile --notrace=twice --hide=catcher table down
 		: trace table timeline threads search hostile
+		: trace --notrace=twice --hide=catcher table whole
 		: trace --no-compensate table neighbours range
 		: trace --from=25% --to=99.9% table
 		: exceptions whole

@@ -95,6 +95,45 @@ for format in chrome speedscope perfetto; do
 	assert_le "$shown" $((begun + 5 * 20)) 'calls'
 done
 
+it 'filters: what they say of a profile'
+# the calls of each function, by the last in each stack
+filtered() { # PROFILE OPTION...
+	local format profile=$1
+	shift
+	"$DUMP" -f folded -s calls --from 0 "$@" "$profile" |
+		sed -E 's/^(.*;)?([^;]+) ([0-9]+)$/-  \3  \2/' | sum_up |
+		sort -k2 >expected
+	for format in chrome speedscope perfetto; do
+		capture "$DUMP" -f $format -o $format "$@" "$profile"
+		assert_status 0
+		assert_empty err
+		read_events $format $format >$format.calls 2>err ||
+			fail "$format: $(tail -n 1 err)"
+		sum_up <$format.calls | grep -v '^0 ' | sort -k2 >$format.sum
+		assert_same expected $format.sum
+	done
+}
+filtered profile
+cp expected whole
+count() { # FUNCTION: in `expected`
+	sed -n "s/^\([0-9]*\)  $1$/\1/p" expected
+}
+filtered profile -N shop::round
+assert_eq '' "$(grep shop:: expected)" 'what round called'
+assert_eq 4 "$(count work)" work
+filtered profile -H shop::round -H 'shop::bas*'
+assert_eq '' "$(count shop::round)" 'round, hidden'
+grep -v -e shop::round -e shop::basket::add whole | assert_same expected -
+filtered profile -F shop::countdown
+assert_eq '500  shop::countdown' "$(grep -v outside expected | grep -v -e even -e odd | xargs -n 2 echo | sed 's/ /  /')"
+filtered profile -F shop::round -N shop::countdown -H 'shop::tw*'
+assert_eq 100 "$(count shop::round)" round
+assert_eq '' "$(grep -e countdown -e twice -e work expected)" 'the others'
+filtered profile -F 'no such function'
+assert_eq '' "$(cat expected)" 'nothing'
+# depths are those of what is shown: the begins of speedscope's are nested
+filtered profile --tid "$tid" -H shop::round
+
 it 'several processes in one file'
 "$RUN" -o one "$TARGETS/longjmp" next >/dev/null
 "$RUN" -o two "$TARGETS/longjmp" next >/dev/null

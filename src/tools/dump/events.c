@@ -13,8 +13,7 @@ bool swz_dump_writes_events(const struct swz_dump_input *input,
 {
 	return options->format->events &&
 	       (!options->format->section ||
-		(swz_dump_is_traced(input) &&
-		 swz_view_is_whole(&options->view) && !options->given &&
+		(swz_dump_is_traced(input) && !options->given &&
 		 !options->thread_parts && !options->separate_threads));
 }
 
@@ -45,6 +44,7 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 		.tid = options->tid,
 		.range = {0, UINT64_MAX},
 		.origin = UINT64_MAX,
+		.view = &options->view,
 	};
 	struct swz_output output;
 	int status = EXIT_OK;

@@ -352,7 +352,8 @@ static void check_options(struct swz_dump_options *options)
 			not_taken(options, names[i].option);
 	if (options->old)
 		check_diff(options);
-	if (!format->section && !swz_view_is_whole(&options->view))
+	if (!format->section && !format->events &&
+	    !swz_view_is_whole(&options->view))
 		not_taken(options, "-F, -N and -H");
 	if (format->takes & SWZ_FILTERS_ROWS) {
 		options->table.filters = options->view.only;
