@@ -10,6 +10,7 @@
 #include "base/syscall.h"
 #include "runtime/scratch.h"
 #include "runtime/text.h"
+#include "thunks/decoder.h"
 #include "thunks/near.h"
 #include "thunks/relocate.h"
 
@@ -31,11 +32,11 @@ static bool begins_instruction(const struct swz_module *m,
 		while (pc < address) {
 			struct swz_bytes code = {swz_module_bytes(m, pc),
 						 end - pc};
-			struct swz_insn insn;
+			unsigned length = swz_decode_length(decoder, code);
 
-			if (swz_decode(decoder, code, pc, &insn) != SWZ_OK)
+			if (!length)
 				return false;
-			pc += insn.length;
+			pc += length;
 		}
 		return pc == address;
 	}
