@@ -1,6 +1,7 @@
-/* Units of the arena are prepared one after the other: code is written while
+/* Units of the arena are prepared one after the other, the first one in
+ * quarters, since most programs need no more than one: code is written while
  * the pages are read+write, then sealed read+execute; data stays read+write.
- * `next_unit` only grows. A block is named by its number; the stack of returned
+ * `next_part` only grows. A block is named by its number; the stack of returned
  * blocks is a Treiber stack whose head carries a tag against ABA, its links in
  * a table aside, so that no thread reads a block that another has taken. */
 
@@ -16,6 +17,8 @@
 #define UNITS (SWZ_ARENA_BYTES / UNIT_BYTES)
 #define BLOCK_BYTES ((size_t)SWZ_BLOCK_THUNKS * SWZ_THUNK_BYTES)
 #define UNIT_BLOCKS ((uint32_t)(SWZ_UNIT_CODE_BYTES / BLOCK_BYTES))
+#define QUARTERS 4u
+#define PARTS (QUARTERS + UNITS - 1)
 
 _Static_assert(sizeof(struct swz_thunk) == SWZ_THUNK_BYTES, "thunk data");
 
@@ -23,7 +26,7 @@ void swz_hook_exit(void);
 
 static void (*exit_hook)(void) = swz_hook_exit;
 
-static _Atomic uint32_t next_unit;
+static _Atomic uint32_t next_part;
 static _Atomic uint64_t returned; /* tag << 32 | block + 1; 0 = empty */
 static _Atomic uint32_t next_returned[SWZ_ARENA_BLOCKS];
 
@@ -61,19 +64,29 @@ void swz_arena_set_exit(void (*hook)(void))
 	exit_hook = hook;
 }
 
-static bool prepare_unit(uint32_t unit)
+static bool make_writable(char *start, size_t bytes)
 {
-	char *code = unit_code(unit);
-
-	if (swz_sys_mprotect(code, UNIT_BYTES, PROT_READ | PROT_WRITE) != 0)
+	if (swz_sys_mprotect(start, bytes, PROT_READ | PROT_WRITE) != 0)
 		return false;
 	/* all pages at once, if the kernel can; they come one by one otherwise
 	 */
-	SWZ_SYSCALL(SYS_madvise, code, UNIT_BYTES, MADV_POPULATE_WRITE);
-	for (size_t i = 0; i < SWZ_UNIT_CODE_BYTES; i += SWZ_THUNK_BYTES)
+	SWZ_SYSCALL(SYS_madvise, start, bytes, MADV_POPULATE_WRITE);
+	return true;
+}
+
+/* A unit, or a part of it: so many bytes of code, and as many of data. */
+static bool prepare(char *code, size_t bytes)
+{
+	bool done = bytes == SWZ_UNIT_CODE_BYTES
+			    ? make_writable(code, UNIT_BYTES)
+			    : make_writable(code, bytes) &&
+				      make_writable(code + SWZ_UNIT_CODE_BYTES,
+						    bytes);
+
+	for (size_t i = 0; done && i < bytes; i += SWZ_THUNK_BYTES)
 		write_thunk((uint8_t *)code + i);
-	return swz_sys_mprotect(code, SWZ_UNIT_CODE_BYTES,
-				PROT_READ | PROT_EXEC) == 0;
+	return done &&
+	       swz_sys_mprotect(code, bytes, PROT_READ | PROT_EXEC) == 0;
 }
 
 void swz_arena_give_block(uint32_t block)
@@ -112,21 +125,28 @@ static uint32_t take_returned(void)
 
 uint32_t swz_arena_take_block(void)
 {
-	uint32_t block = take_returned();
-	uint32_t unit;
+	uint32_t block = take_returned(), blocks = UNIT_BLOCKS, part;
+	char *code;
 
 	if (block != SWZ_BLOCK_NONE)
 		return block;
-	unit = atomic_fetch_add_explicit(&next_unit, 1, memory_order_relaxed);
-	if (unit >= UNITS || !prepare_unit(unit)) {
-		/* a unit that could not be prepared is not tried again */
-		if (unit >= UNITS)
-			atomic_store_explicit(&next_unit, UNITS,
-					      memory_order_relaxed);
+	part = atomic_fetch_add_explicit(&next_part, 1, memory_order_relaxed);
+	if (part >= PARTS) {
+		atomic_store_explicit(&next_part, PARTS, memory_order_relaxed);
 		return SWZ_BLOCK_NONE;
 	}
-	block = unit * UNIT_BLOCKS;
-	for (uint32_t i = 1; i < UNIT_BLOCKS; i++)
+	if (part < QUARTERS) {
+		blocks /= QUARTERS;
+		block = part * blocks;
+	} else {
+		block = (part - (QUARTERS - 1)) * UNIT_BLOCKS;
+	}
+	code = unit_code(block / UNIT_BLOCKS) +
+	       block % UNIT_BLOCKS * BLOCK_BYTES;
+	/* what could not be prepared is not tried again */
+	if (!prepare(code, blocks * BLOCK_BYTES))
+		return SWZ_BLOCK_NONE;
+	for (uint32_t i = 1; i < blocks; i++)
 		swz_arena_give_block(block + i);
 	return block;
 }
