@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "base/hash.h"
 #include "base/syscall.h"
@@ -17,6 +18,7 @@
 #include "runtime/function.h"
 #include "runtime/message.h"
 #include "runtime/scratch.h"
+#include "runtime/untouched.h"
 #include "runtime/walkers.h"
 #include "thunks/fixups.h"
 #include "thunks/near.h"
@@ -29,6 +31,7 @@ _Static_assert(sizeof(struct swz_function) == 72, "what a plan consists of");
 #define TIDY_BYTES (UINT64_C(16) << 20) /* stored since it was last tidy */
 #define HUGE_BYTES (UINT64_C(4) << 20)
 #define PAGE UINT64_C(4096)
+#define SETTLED_NS UINT64_C(2000000000)
 
 extern const char swz_text_start[];
 
@@ -163,6 +166,38 @@ static uint64_t hash_of_text(const struct swz_module *m)
 	return hash;
 }
 
+static bool text_is_of_file(const struct swz_module *m)
+{
+	for (unsigned i = 0; i < m->text_count; i++)
+		if (!swz_is_untouched(m->load_bias + m->text[i].start,
+				      m->load_bias + m->text[i].end))
+			return false;
+	return true;
+}
+
+/* Whether the text is that of the plan. If both are the file's, nothing of it
+ * need be read, and a page that is going to be patched is not mapped before it
+ * gets its copy. */
+static bool has_text_of(const struct swz_module *m,
+			const struct swz_saved_header *h)
+{
+	return (h->facts & SWZ_SAVED_OF_FILE && text_is_of_file(m)) ||
+	       hash_of_text(m) == h->text_hash;
+}
+
+/* Whether a change of the file would show in its times: they are not exact. */
+static bool is_settled(const struct swz_module *m)
+{
+	struct timespec now;
+	uint64_t ns;
+
+	if (SWZ_SYSCALL(SYS_clock_gettime, CLOCK_REALTIME, &now) != 0)
+		return false;
+	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return ns > m->identity.ctime_ns + SETTLED_NS &&
+	       ns > m->identity.mtime_ns + SETTLED_NS;
+}
+
 /* ---------------------------------------------------------------- reading */
 
 /* Modules that come later find the directory as it was, or none. */
@@ -229,7 +264,7 @@ static bool read_plan(struct swz_module *m, const struct swz_cache_file *file,
 	struct swz_saved_header *h = read_head(file, key);
 	struct swz_trampolines *region = &m->trampolines;
 
-	if (!h || hash_of_text(m) != h->text_hash || !map_region(m, h))
+	if (!h || !has_text_of(m, h) || !map_region(m, h))
 		return false;
 	return swz_cache_files_read(file, region->start,
 				    h->trampoline_bytes + h->frame_bytes) &&
@@ -557,7 +592,8 @@ static uint32_t facts_of(const struct swz_module *m)
 {
 	return (swz_confinement_asks(m) ? SWZ_SAVED_ASKS : 0) |
 	       (swz_confinement_is_offered(m) ? SWZ_SAVED_OFFERS : 0) |
-	       (swz_confinement_is_expected() ? SWZ_SAVED_WATCHED : 0);
+	       (swz_confinement_is_expected() ? SWZ_SAVED_WATCHED : 0) |
+	       (is_settled(m) && text_is_of_file(m) ? SWZ_SAVED_OF_FILE : 0);
 }
 
 static void copy(const void *part, const void *from, size_t bytes)

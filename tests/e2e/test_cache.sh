@@ -242,6 +242,8 @@ for member in key.ours version text_hash key.build_id key.inode key.ctime_ns \
 	key.mtime_ns key.file_bytes key.options key.flags key.texts; do
 	cp whole "$plan"
 	./forge "$plan" "$(offset $member)" 77 || fail 'not forged'
+	# (a plan of what the file has is one of a text that was not changed)
+	[ $member != text_hash ] || ./forge "$plan" "$(offset facts)" 0
 	assert_replaced "$member"
 done
 it '(a plan that is forged to what it was is used)'
@@ -249,6 +251,12 @@ cp whole "$plan"
 ./forge "$plan" 0 53
 run "$shape"
 assert_eq "$kept 0" "$found $stored" 'found and stored'
+
+it '(the plan just stored is known to be that of the file, if the kernel tells)'
+if [ -r /proc/self/pagemap ]; then
+	facts=$(od -An -tu4 -j $((16#$(offset facts))) -N 4 "$plan")
+	assert_eq 8 $((facts & 8)) 'SWZ_SAVED_OF_FILE'
+fi
 
 if command -v gdb >/dev/null; then
 	it 'a text that a debugger has changed is planned by itself'
