@@ -91,11 +91,16 @@ if have speedscope chromium "$modules/speedscope/dist/release/index.html"; then
 		# what speedscope's own command does with a file
 		printf 'speedscope.loadFileFromBase64("s.json", "%s")' \
 			"$(base64 -w0 s.json)" >load.js
-		timeout 240 chromium --headless --no-sandbox --disable-gpu --window-size=900,9000 \
-			--user-data-dir="$TMP/chromium" \
-			--virtual-time-budget=20000 --dump-dom \
-			"file://$page#localProfilePath=$TMP/load.js&view=sandwich" \
-			>dom 2>err
+		# the budget is of virtual time, which may be over before a slow
+		# machine has shown anything
+		for _ in 1 2 3 4 5; do
+			timeout 100 chromium --headless --no-sandbox --disable-gpu --window-size=900,9000 \
+				--user-data-dir="$TMP/chromium" \
+				--virtual-time-budget=20000 --dump-dom \
+				"file://$page#localProfilePath=$TMP/load.js&view=sandwich" \
+				>dom 2>err
+			! grep -q '<title>[^<]* - speedscope' dom || break
+		done
 		sed 's/<t[rd][^>]*>/\n/g; s/<[^>]*>/ /g' dom >shown
 	}
 	# (the page has only the rows that are visible) a row is: total, self, name, a line each
