@@ -240,8 +240,7 @@ enum swz_node_flags {
 	SWZ_NODE_HIDDEN = 2, /* not to be shown: its time belongs to its parent
 			      * context */
 	SWZ_NODE_FOLDED = 4, /* the context is not the true one (memory
-			      * bound): the caller is the function that
-			      * holds call_site */
+			      * bound): see below */
 	SWZ_NODE_LEVEL = 0x30, /* sampled: log4 of the weight of the next call
 				* that is timed, in units of 0x10 */
 	SWZ_NODE_RESUMED = 8   /* activations came to it that had begun in
@@ -275,9 +274,14 @@ enum swz_node_flags {
  *
  * A thread has two nodes of the function SWZ_FUNCTION_ROOT. Its root is the one
  * that swz_thread_record.root names (parent and context are itself). The other
- * is the fold root, with the flags FOLDED and HIDDEN, whose parent is the root:
- * the context of all edges that were recorded when there was no room for their
- * own (SWZ_NODE_FOLDED). Neither has calls or ticks. */
+ * is the fold root, with the flags FOLDED and HIDDEN, whose parent is the root.
+ * Neither has calls or ticks.
+ *
+ * Edges that were recorded when there was no room in their own contexts are
+ * FOLDED. The parent of such a node is one that stands for all contexts of the
+ * caller: that one's function is the caller, its parent the fold root; it has
+ * the flags FOLDED and HIDDEN, and no calls or ticks either. Where nothing is
+ * known of the caller but the call site, the parent is the fold root itself. */
 struct swz_node {
 	uint32_t function; /* id, or one of SWZ_FUNCTION_* */
 	uint32_t parent;

@@ -268,6 +268,23 @@ static void collect_unwound(struct builder *builder)
 	}
 }
 
+/* A folded node hangs below one that stands for its caller, which is no context
+ * of a call. */
+static void resolve_folded(const struct swz_tree *tree,
+			   struct swz_tree_node *node)
+{
+	const struct swz_tree_node *parent;
+
+	if (!(node->flags & SWZ_NODE_FOLDED) || node->parent == NONE)
+		return;
+	parent = &tree->nodes[node->parent];
+	if (!(parent->flags & SWZ_NODE_FOLDED) ||
+	    parent->id == SWZ_FUNCTION_ROOT)
+		return;
+	node->folded_caller = parent->function;
+	node->parent = parent->parent;
+}
+
 /* Units to indices. What is not there becomes NONE. */
 static void resolve(struct builder *builder)
 {
@@ -280,6 +297,8 @@ static void resolve(struct builder *builder)
 		node->parent = swz_unit_index(&builder->units, node->parent);
 		node->context = swz_unit_index(&builder->units, node->context);
 	}
+	for (i = 1; i < tree->count; i++)
+		resolve_folded(tree, &tree->nodes[i]);
 }
 
 static void collect(struct builder *builder)

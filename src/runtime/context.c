@@ -30,8 +30,11 @@
 #define LAST_NODES 255u
 #define MANY_NODES 4096u
 #define STOCK_NODES 2047
-/* What is left of the bound when contexts begin to be folded. */
+/* What is left of the bound when contexts begin to be folded: an eighth; where
+ * that is less than what a large program's call edges need, up to a half. */
 #define FOLD_SHARE 8u
+#define FOLD_SHARE_MOST 2u
+#define FOLD_BYTES (8ull << 20)
 
 static uint64_t hash(uint64_t key, uint32_t function, uint64_t call_site)
 {
@@ -282,10 +285,14 @@ void swz_context_stock_up(struct swz_thread *thread)
  * while the process ends. */
 static uint64_t fold_reserve(void)
 {
-	return swz_file->flags & SWZ_FILE_ENDED
-		       ? 0
-		       : (swz_file->limit_bytes - swz_file->event_limit_bytes) /
-				 FOLD_SHARE;
+	uint64_t bound = swz_file->limit_bytes - swz_file->event_limit_bytes;
+	uint64_t bytes = bound / FOLD_SHARE_MOST;
+
+	if (swz_file->flags & SWZ_FILE_ENDED)
+		return 0;
+	if (bytes > FOLD_BYTES)
+		bytes = FOLD_BYTES;
+	return bytes > bound / FOLD_SHARE ? bytes : bound / FOLD_SHARE;
 }
 
 /* Publishes a node whose other fields are set: function comes last. */
@@ -294,7 +301,8 @@ static void publish(struct swz_node *node, uint32_t function)
 	__atomic_store_n(&node->function, function, __ATOMIC_RELEASE);
 }
 
-/* The nearest context on the path that stands for the function, or 0. */
+/* The nearest context on the path that stands for the function, or 0. Above a
+ * folded context nothing is known. */
 static uint32_t on_path(uint64_t key, uint32_t function)
 {
 	const struct swz_node *node = swz_context_node(key);
@@ -302,6 +310,8 @@ static uint32_t on_path(uint64_t key, uint32_t function)
 	while (node->function != SWZ_FUNCTION_ROOT) {
 		if (node->function == function)
 			return swz_unit_of(node);
+		if (node->open & SWZ_NODE_FOLDED)
+			break;
 		node = swz_unit_at(node->parent);
 	}
 	return 0;
@@ -320,7 +330,9 @@ static unsigned depth_of(uint64_t key)
 	const struct swz_node *node = swz_context_node(key);
 	unsigned depth = 0;
 
-	for (; node->function != SWZ_FUNCTION_ROOT; depth++)
+	for (; node->function != SWZ_FUNCTION_ROOT &&
+	       !(node->open & SWZ_NODE_FOLDED);
+	     depth++)
 		node = swz_unit_at(node->parent);
 	return depth;
 }
@@ -341,7 +353,9 @@ static uint32_t ancestor_of(const struct swz_thread *thread, uint64_t key,
 static void fill(const struct swz_thread *thread, struct swz_node *node,
 		 uint64_t key, uint32_t function, uint64_t call_site)
 {
-	uint32_t ancestor = ancestor_of(thread, key, function);
+	uint32_t ancestor = node->open & SWZ_NODE_FOLDED
+				    ? 0
+				    : ancestor_of(thread, key, function);
 
 	node->parent = (uint32_t)(key >> 32);
 	node->call_site = call_site;
@@ -367,11 +381,29 @@ struct swz_node *swz_context_make_at_once(struct swz_thread *thread,
 	return insert_amid_signals(thread, node);
 }
 
+/* Of a node: it stands for all contexts of its function. */
+static bool stands_for_all(const struct swz_thread *thread, uint64_t key,
+			   uint64_t call_site)
+{
+	return key == swz_context_fold_key(thread) &&
+	       call_site == SWZ_CALL_SITE_TAIL;
+}
+
+/* Whether it is such a one, or the fold root. No call is made in either: calls
+ * are recorded there that are made elsewhere. */
+static bool is_fold_key(const struct swz_thread *thread, uint64_t key)
+{
+	const struct swz_node *node = swz_context_node(key);
+
+	return key == swz_context_fold_key(thread) ||
+	       stands_for_all(thread, key_of(node), node->call_site);
+}
+
 struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 				  uint32_t function, uint64_t call_site)
 {
 	struct swz_thread_cold *cold = thread->cold;
-	bool folded = key == swz_context_fold_key(thread);
+	bool folded = is_fold_key(thread, key);
 	struct swz_node *node = NULL;
 
 	/* once one context had to be folded, all new ones are: what is left is
@@ -386,6 +418,8 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 		return NULL;
 	}
 	node->open = folded ? SWZ_NODE_FOLDED : 0;
+	if (folded && stands_for_all(thread, key, call_site))
+		node->open |= SWZ_NODE_HIDDEN;
 	fill(thread, node, key, function, call_site);
 	if (swz_context_insert(thread, node) != SWZ_OK)
 		return NULL; /* the slot stays, with no calls */
@@ -399,6 +433,58 @@ struct swz_node *swz_context_edge(struct swz_thread *thread, uint64_t key,
 						 call_site);
 
 	return node ? node : swz_context_make(thread, key, function, call_site);
+}
+
+/* A jump to a function from outside of all, which the fold root cannot have as
+ * such: that would stand for the function's contexts. */
+static uint64_t fold_site(uint64_t call_site)
+{
+	return call_site == SWZ_CALL_SITE_TAIL ? UINT64_MAX : call_site;
+}
+
+struct swz_node *swz_context_find_folded(const struct swz_thread *thread,
+					 uint64_t key, uint32_t function,
+					 uint64_t call_site)
+{
+	uint64_t fold = swz_context_fold_key(thread);
+	uint32_t caller = swz_context_node(key)->function;
+	const struct swz_node *all;
+
+	if (caller == SWZ_FUNCTION_ROOT)
+		return swz_context_find(thread, fold, function,
+					fold_site(call_site));
+	all = swz_context_find(thread, fold, caller, SWZ_CALL_SITE_TAIL);
+	return all ? swz_context_find(thread, (uint64_t)swz_unit_of(all) << 32,
+				      function, call_site)
+		   : NULL;
+}
+
+/* The same, made if need be. */
+static struct swz_node *folded_edge(struct swz_thread *thread, uint64_t key,
+				    uint32_t function, uint64_t call_site)
+{
+	uint64_t fold = swz_context_fold_key(thread);
+	uint32_t caller = swz_context_node(key)->function;
+	const struct swz_node *all;
+
+	if (caller == SWZ_FUNCTION_ROOT)
+		return swz_context_edge(thread, fold, function,
+					fold_site(call_site));
+	all = swz_context_edge(thread, fold, caller, SWZ_CALL_SITE_TAIL);
+	return all ? swz_context_edge(thread, (uint64_t)swz_unit_of(all) << 32,
+				      function, call_site)
+		   : NULL;
+}
+
+struct swz_node *swz_context_any_edge(struct swz_thread *thread, uint64_t key,
+				      uint32_t function, uint64_t call_site)
+{
+	struct swz_node *node = swz_context_edge(thread, key, function,
+						 call_site);
+
+	if (!node && swz_file->flags & SWZ_FILE_FOLDED)
+		node = folded_edge(thread, key, function, call_site);
+	return node;
 }
 
 enum swz_status swz_context_begin(struct swz_thread *thread)

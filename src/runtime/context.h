@@ -25,7 +25,7 @@ struct swz_node *swz_context_make_at_once(struct swz_thread *thread,
 					  uint64_t call_site);
 
 /* Makes the edge's node. NULL: the memory bound is reached (then see
- * swz_context_fold). Signals must be blocked. */
+ * swz_context_any_edge). Signals must be blocked. */
 struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 				  uint32_t function, uint64_t call_site);
 
@@ -37,7 +37,18 @@ struct swz_node *swz_context_edge(struct swz_thread *thread, uint64_t key,
 /* Makes room for a good number of edges in advance. Signals must be blocked. */
 void swz_context_stock_up(struct swz_thread *thread);
 
-/* The key under which an edge is recorded whose own context has no room. */
+/* The edge's node if its own context has no room, see swizzle/format.h: that of
+ * all calls of the function from there, in whatever context; or NULL. */
+struct swz_node *swz_context_find_folded(const struct swz_thread *thread,
+					 uint64_t key, uint32_t function,
+					 uint64_t call_site);
+
+/* As swz_context_edge; but where there is no room for the edge in its own
+ * context, the folded one's node. NULL: there is no room for that either. */
+struct swz_node *swz_context_any_edge(struct swz_thread *thread, uint64_t key,
+				      uint32_t function, uint64_t call_site);
+
+/* The key of the thread's fold root. */
 static inline uint64_t swz_context_fold_key(const struct swz_thread *thread)
 {
 	return (uint64_t)thread->cold->fold_root << 32;

@@ -114,7 +114,7 @@ static uint64_t new_key(struct rebirth *r, uint32_t unit)
 		key = swz_context_fold_key(r->thread);
 	while (depth) {
 		const struct swz_node *old = old_node(r, r->path[--depth]);
-		struct swz_node *node = swz_context_edge(
+		struct swz_node *node = swz_context_any_edge(
 			r->thread, key, old->function, old->call_site);
 
 		if (!node)
@@ -129,8 +129,8 @@ static uint64_t new_key(struct rebirth *r, uint32_t unit)
 static bool reenter(struct rebirth *r, struct swz_thunk *thunk, uint64_t key)
 {
 	const struct swz_node *old = old_node(r, thunk->node);
-	struct swz_node *node = swz_context_edge(r->thread, key, old->function,
-						 old->call_site);
+	struct swz_node *node = swz_context_any_edge(
+		r->thread, key, old->function, old->call_site);
 
 	if (!node)
 		return false;

@@ -124,11 +124,8 @@ static void make_node(void *argument)
 	struct swz_thread *thread = call->thread;
 
 	/* again: a signal may have come between */
-	call->node = swz_context_find(thread, call->key, call->function,
-				      call->call_site);
-	if (!call->node)
-		call->node = swz_context_make(thread, call->key, call->function,
-					      call->call_site);
+	call->node = swz_context_any_edge(thread, call->key, call->function,
+					  call->call_site);
 	if (call->node && call->body)
 		make_thunk(call);
 }
@@ -211,9 +208,8 @@ static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 	if (call.node)
 		return call.node;
 	if (swz_file->flags & SWZ_FILE_FOLDED) {
-		uint64_t fold = swz_context_fold_key(thread);
-
-		call.node = swz_context_find(thread, fold, function, call_site);
+		call.node = swz_context_find_folded(thread, key, function,
+						    call_site);
 		if (call.node)
 			return call.node;
 	}
@@ -224,10 +220,6 @@ static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 	if (call.node)
 		return call.node;
 	slowly(make_node, &call);
-	if (!call.node && swz_file->flags & SWZ_FILE_FOLDED) {
-		call.key = swz_context_fold_key(thread);
-		slowly(make_node, &call);
-	}
 	if (body)
 		*thunk = call.thunk;
 	return call.node;

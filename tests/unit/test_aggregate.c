@@ -444,6 +444,34 @@ START_TEST(folded_contexts_may_hang_below_a_root_of_their_own)
 }
 END_TEST
 
+START_TEST(folded_contexts_may_hang_below_one_that_stands_for_their_caller)
+{
+	call(1, 0, 1, 1, 1, 400, 400);
+	call(2, 0, 2, SWZ_FUNCTION_ROOT, 0, 0, 0);
+	call(3, 2, 3, 1, 0, 0, 0); /* all contexts of function 1 */
+	call(4, 2, 4, 2, 0, 0, 0); /* of function 2 */
+	for (uint32_t i = 2; i <= 4; i++) {
+		node(i)->open = SWZ_NODE_FOLDED | SWZ_NODE_HIDDEN;
+		node(i)->call_site = 0;
+	}
+	call(5, 3, 5, 2, 4, 300, 300);
+	node(5)->open = SWZ_NODE_FOLDED;
+	node(5)->call_site = 0x10; /* in no function */
+	call(6, 4, 6, 3, 4, 100, 100);
+	node(6)->open = SWZ_NODE_FOLDED;
+	node(6)->call_site = SWZ_CALL_SITE_TAIL;
+	aggregate(false);
+	ck_assert_uint_eq(report.dropped_nodes, 0);
+	ck_assert_int_eq(costs(0).self_ns, 600);
+	ck_assert_int_eq(costs(1).self_ns, 100);
+	ck_assert_int_eq(costs(2).self_ns, 200);
+	ck_assert_int_eq(costs(3).self_ns, 100);
+	ck_assert_uint_eq(edge(1, 2).calls, 4);
+	ck_assert_uint_eq(edge(2, 3).calls, 4);
+	ck_assert_uint_eq(costs(1).calls, 1);
+}
+END_TEST
+
 START_TEST(folded_contexts_of_unknown_callers_keep_the_sum)
 {
 	int64_t called = 0;
@@ -712,6 +740,9 @@ int main(void)
 		       folded_contexts_are_taken_from_the_function_that_calls);
 	tcase_add_test(tests,
 		       folded_contexts_may_hang_below_a_root_of_their_own);
+	tcase_add_test(
+		tests,
+		folded_contexts_may_hang_below_one_that_stands_for_their_caller);
 	tcase_add_test(tests, folded_contexts_of_unknown_callers_keep_the_sum);
 	tcase_add_test(tests, drops_cycles_and_orphans);
 	tcase_add_test(tests, drops_a_context_that_is_no_ancestor);
