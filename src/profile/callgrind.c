@@ -12,7 +12,8 @@
  *
  * A comparison has four events. Costs are never negative, and KCachegrind's sum
  * of a formula with a minus isn't either, so what has become more and what has
- * become less are two. Of each line and call they are its own difference. */
+ * become less are two. Of each line and call they are its own difference. They
+ * come first: viewers sort by the first one. */
 
 #include "profile/formats.h"
 
@@ -61,7 +62,7 @@ static void put_cost(const struct writer *w, int64_t new, int64_t old)
 		return;
 	}
 	fprintf(w->stream, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
-		old, new, new > old ? new - old : 0, old > new ? old - new : 0);
+		new > old ? new - old : 0, old > new ? old - new : 0, old, new);
 }
 
 /* The sums of all functions' self times and of their differences. */
@@ -87,7 +88,7 @@ static void put_totals(const struct writer *w, const char *key)
 			less = swz_sub(less, difference);
 	}
 	fprintf(w->stream, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
-		old->total_ns, new->total_ns, more, less);
+		more, less, old->total_ns, new->total_ns);
 }
 
 /* ---- header ---- */
@@ -205,11 +206,11 @@ static void put_header(const struct writer *w)
 		put_old(w);
 	fputs("positions: line\n", stream);
 	if (section->old)
-		fputs("event: old : Old time (ns)\n"
-		      "event: new : New time (ns)\n"
-		      "event: more : More than before (ns)\n"
+		fputs("event: more : More than before (ns)\n"
 		      "event: less : Less than before (ns)\n"
-		      "events: old new more less\n",
+		      "event: old : Old time (ns)\n"
+		      "event: new : New time (ns)\n"
+		      "events: more less old new\n",
 		      stream);
 	else
 		fputs("event: ns : Time (ns)\n"

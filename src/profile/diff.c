@@ -199,6 +199,7 @@ void swz_diff_align_contexts(struct swz_contexts *new, struct swz_contexts *old)
 	struct swz_context *items;
 	size_t i;
 
+	swz_map_free(&old->index); /* it is large, and of no use any more */
 	/* parents come before children */
 	for (i = 1; i < old->count; i++)
 		to[i] = swz_contexts_child(new, to[old->items[i].parent],

@@ -225,7 +225,7 @@ def read_callgrind(path):
 
 def callgrind(diff, old, new):
     events, selfs, calls = read_callgrind(diff)
-    if events != ["old", "new", "more", "less"]:
+    if events != ["more", "less", "old", "new"]:
         say("events: %s" % events)
     sides = [read_callgrind(old), read_callgrind(new)]
     expected = defaultdict(lambda: [0, 0])
@@ -234,8 +234,8 @@ def callgrind(diff, old, new):
             expected[name][side] += costs[0]
     got = {}
     for (name, _), costs in selfs.items():
-        add(got, name, costs[:2])
-        if costs[2] - costs[3] != costs[1] - costs[0]:
+        add(got, name, costs[2:])
+        if costs[0] - costs[1] != costs[3] - costs[2]:
             say("%s: more and less: %s" % (name, costs))
     same("function", dict(expected), got)
     expected, got = {}, {}
@@ -243,8 +243,8 @@ def callgrind(diff, old, new):
         for key, costs in side_calls.items():
             add(expected, key, [costs[1], 0] if side == 0 else [0, costs[1]])
     for key, costs in calls.items():
-        add(got, key, costs[1:3])
-        if costs[3] - costs[4] != costs[2] - costs[1]:
+        add(got, key, costs[3:])
+        if costs[1] - costs[2] != costs[4] - costs[3]:
             say("%s: more and less: %s" % (key, costs))
         # a line of its own for what is gone; otherwise the new number
         new_calls = sides[1][2].get(key, [0])[0]

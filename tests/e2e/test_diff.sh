@@ -94,7 +94,7 @@ awk '!/^#/ && !/calls.old/ && ($3 != "0" || $6 != "0" || $7 != "+0.00" ||
 	$10 != "0" || $11 != "+0.00")' out >changed
 assert_empty changed
 dump -f callgrind --diff one one -o cg
-assert_matches cg '^summary: [1-9][0-9]* [1-9][0-9]* 0 0$'
+assert_matches cg '^summary: 0 0 [1-9][0-9]* [1-9][0-9]*$'
 
 mkdir old new
 build old/prog
@@ -144,7 +144,7 @@ perl -ne '
 	$caller = $names{$1} if /^fn=\((\d+)\)/;
 	$callee = $names{$1} if /^cfn=\((\d+)\)/;
 	if (/^calls=(\d+)/) {
-		my ($line, $old, $new) = split " ", <>;
+		my ($line, $more, $less, $old, $new) = split " ", <>;
 		print "$caller $callee $1 ", $old && $new ? "both" :
 			$old ? "old" : "new", "\n";
 	}' cg | sort >edges
@@ -161,6 +161,18 @@ if command -v callgrind_annotate >/dev/null; then
 	done
 	assert_eq "$(sed -n 's/^summary: //p' cg)" \
 		"$(sed -n 's/ *PROGRAM TOTALS.*//p' annotated | tr -d , | xargs)"
+fi
+it 'KCachegrind shows it'
+timeout 60 "$TOP/tests/viewers/kcachegrind" "$TMP/cg" >window 2>err
+status=$?
+if [ $status -ne 77 ]; then
+	assert_status 0
+	assert_eq "$(sed -n 's/^summary: \([0-9]*\) .*/\1/p' cg)" \
+		"$(sed -n 's/^status.*Total More than before (ns) Cost: //p' window |
+			tr -d ' ')" 'total of the first event'
+	for function in work removed before after recursive; do
+		assert_matches window "	shop::$function	prog: versions.cc$"
+	done
 fi
 
 it 'a program with another name, a copy of it, and without symbols'
