@@ -12,8 +12,10 @@
  *
  * A comparison has four events. Costs are never negative, and KCachegrind's sum
  * of a formula with a minus isn't either, so what has become more and what has
- * become less are two. Of each line and call they are its own difference. They
- * come first: viewers sort by the first one. */
+ * become less are two. Of each line and call they are its own difference, but
+ * of calls whose lines in the two programs are not matched the difference of
+ * all of them, each according to its share. They come first: viewers sort by
+ * the first event. */
 
 #include "profile/formats.h"
 
@@ -55,14 +57,21 @@ static const struct swz_catalog_function *function_of(const struct writer *w,
 
 /* ---- costs ---- */
 
+/* The events of a comparison. */
+static void put_events(const struct writer *w, int64_t more, int64_t less,
+		       int64_t old, int64_t new)
+{
+	fprintf(w->stream, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
+		more, less, old, new);
+}
+
 static void put_cost(const struct writer *w, int64_t new, int64_t old)
 {
-	if (!w->section->old) {
+	if (w->section->old)
+		put_events(w, new > old ? new - old : 0,
+			   old > new ? old - new : 0, old, new);
+	else
 		fprintf(w->stream, "%" PRId64 "\n", new);
-		return;
-	}
-	fprintf(w->stream, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
-		new > old ? new - old : 0, old > new ? old - new : 0, old, new);
 }
 
 /* The sums of all functions' self times and of their differences. */
@@ -87,8 +96,7 @@ static void put_totals(const struct writer *w, const char *key)
 		else
 			less = swz_sub(less, difference);
 	}
-	fprintf(w->stream, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
-		more, less, old->total_ns, new->total_ns);
+	put_events(w, more, less, old->total_ns, new->total_ns);
 }
 
 /* ---- header ---- */
@@ -375,10 +383,68 @@ static void put_inlined(const struct writer *w,
 	putc('\n', w->stream);
 }
 
-/* In a comparison OLD is the same edge of the other report. A viewer has one
- * number of calls: that of the new one, if it has the call. */
+/* Calls between two functions in a comparison. */
+struct pair {
+	bool matched; /* each line is in both, or all are in one only */
+	int64_t new, old;
+	int64_t new_done, old_done; /* of the lines that were written */
+};
+
+static struct pair find_pair(const struct writer *w, size_t at)
+{
+	const struct swz_report *new = w->section->report;
+	const struct swz_report *old = w->section->old->report;
+	bool any_new = false, any_old = false, one_sided = false;
+	struct pair pair = {0};
+	size_t i;
+
+	for (i = at; i < new->edge_count &&new->edges[i].caller ==
+		     new->edges[at].caller &&new->edges[i].callee ==
+		     new->edges[at].callee;
+	     i++) {
+		any_new |= new->edges[i].calls != 0;
+		any_old |= old->edges[i].calls != 0;
+		one_sided |= !new->edges[i].calls != !old->edges[i].calls;
+		pair.new = swz_add(pair.new, new->edges[i].inclusive_ns);
+		pair.old = swz_add(pair.old, old->edges[i].inclusive_ns);
+	}
+	pair.matched = !one_sided || !any_new || !any_old;
+	return pair;
+}
+
+/* The part of a difference that is on a line with so much of the SUM; together
+ * all parts are the difference. */
+static int64_t part_of(int64_t difference, int64_t ns, int64_t sum,
+		       int64_t *done)
+{
+	int64_t before = swz_scale(difference, (uint64_t)*done, (uint64_t)sum);
+
+	*done = swz_add(*done, ns);
+	return swz_scale(difference, (uint64_t)*done, (uint64_t)sum) - before;
+}
+
+static void put_call_cost(const struct writer *w, struct pair *pair,
+			  int64_t new, int64_t old)
+{
+	int64_t difference;
+
+	if (!pair || pair->matched) {
+		put_cost(w, new, old);
+		return;
+	}
+	difference = swz_sub(pair->new, pair->old);
+	put_events(w, part_of(difference, new, pair->new, &pair->new_done),
+		   part_of(swz_sub(0, difference), old, pair->old,
+			   &pair->old_done),
+		   old, new);
+}
+
+/* In a comparison OLD is the same edge of the other report, and PAIR is not
+ * NULL. A viewer has one number of calls: that of the new one, if it has the
+ * call. */
 static void put_call(struct writer *w, const struct swz_report_edge *edge,
-		     const struct swz_report_edge *old, const char **file)
+		     const struct swz_report_edge *old, struct pair *pair,
+		     const char **file)
 {
 	int64_t old_ns = old ? old->inclusive_ns : 0;
 	uint64_t calls = edge->calls;
@@ -410,7 +476,7 @@ static void put_call(struct writer *w, const struct swz_report_edge *edge,
 		calls = old->calls;
 	fprintf(w->stream, "calls=%" PRIu64 " %d\n%d ", calls, callee->line,
 		place.line);
-	put_cost(w, edge->inclusive_ns, old_ns);
+	put_call_cost(w, pair, edge->inclusive_ns, old_ns);
 }
 
 /* Writes one function; *edge is its first edge, if any, and moves on. */
@@ -421,6 +487,8 @@ static void put_costs(struct writer *w, uint32_t index, size_t *edge)
 						       : NULL;
 	const struct swz_catalog_function *function = function_of(w, index);
 	const char *file = function->file;
+	uint32_t callee = SWZ_INDEX_NONE;
+	struct pair pair;
 
 	putc('\n', w->stream);
 	put_object(w, "ob", function);
@@ -432,9 +500,14 @@ static void put_costs(struct writer *w, uint32_t index, size_t *edge)
 	sum_files(w, index, *edge);
 	for (;
 	     *edge < report->edge_count && report->edges[*edge].caller == index;
-	     (*edge)++)
+	     (*edge)++) {
+		if (old && report->edges[*edge].callee != callee)
+			pair = find_pair(w, *edge);
+		callee = report->edges[*edge].callee;
 		put_call(w, &report->edges[*edge],
-			 old ? &old->edges[*edge] : NULL, &file);
+			 old ? &old->edges[*edge] : NULL, old ? &pair : NULL,
+			 &file);
+	}
 }
 
 void swz_write_callgrind(FILE *stream, const struct swz_section *section)

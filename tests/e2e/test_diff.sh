@@ -145,13 +145,27 @@ perl -ne '
 	$callee = $names{$1} if /^cfn=\((\d+)\)/;
 	if (/^calls=(\d+)/) {
 		my ($line, $more, $less, $old, $new) = split " ", <>;
+		if ("$caller $callee" eq "main named") {
+			$sum += $new - $old;
+			$up += $more;
+			$down += $less;
+			print "unshared\n" if $more > $new || $less > $old;
+		}
 		print "$caller $callee $1 ", $old && $new ? "both" :
 			$old ? "old" : "new", "\n";
-	}' cg | sort >edges
+	}
+	END { print "main named: ", $up == ($sum > 0 ? $sum : 0) &&
+		$down == ($sum < 0 ? -$sum : 0) ? "the difference" :
+		"$up and $down of $sum", "\n" }' cg | sort >edges
 assert_matches edges '^thread shop::recursive 40 both$'
 assert_eq 'thread shop::work 40 both,thread shop::work 40 both' \
 	"$(grep 'thread shop::work' edges | paste -s -d ,)"
 assert_matches edges '^thread shop::removed 30 old$'
+# one line in both, one before, two after
+assert_contains edges 'main named: the difference'
+assert_not_contains edges unshared
+assert_eq 'both new new old' "$(sed -n 's/^main named 1 //p' edges | xargs)" \
+	'lines of calls to named'
 if command -v callgrind_annotate >/dev/null; then
 	for event in more less old new; do
 		callgrind_annotate --sort=$event --threshold=100 --show-percs=no \
