@@ -131,8 +131,17 @@ assert_eq 100 "$(count shop::round)" round
 assert_eq '' "$(grep -e countdown -e twice -e work expected)" 'the others'
 filtered profile -F 'no such function'
 assert_eq '' "$(cat expected)" 'nothing'
-# depths are those of what is shown: the begins of speedscope's are nested
 filtered profile --tid "$tid" -H shop::round
+# in a part of the time what was open before is there, too; in all of them
+for format in chrome speedscope perfetto; do
+	"$DUMP" -f $format -o part --from 30% --to 70% -H shop::round \
+		-N shop::countdown profile
+	read_events $format part 2>err | sum_up >$format.sum
+	assert_empty err
+	assert_not_contains $format.sum shop::round
+	assert_not_contains $format.sum shop::countdown
+	assert_same chrome.sum $format.sum
+done
 
 it 'several processes in one file'
 "$RUN" -o one "$TARGETS/longjmp" next >/dev/null
