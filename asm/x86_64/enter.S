@@ -29,11 +29,9 @@ FUNC(swz_hook_enter)
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
 	GET_THREAD %rdx
-	testq	%rdx, %rdx
-	jz	.Lin_c
-	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a forked child, where */
-	testq	%r8, %r8			/* the kernel wiped the page  */
-	jz	.Lin_c
+	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a new thread, and in a */
+	testq	%r8, %r8			/* forked child, where the     */
+	jz	.Lin_c				/* kernel wiped the page       */
 .Lrecorded:					/* r8 = links of unit 0 */
 	movq	SWZ_THREAD_EXPECTED(%rdx), %r10	/* what came here last time */
 	movq	%rcx, -8(%rsp)			/* S-80: body */
@@ -107,16 +105,11 @@ FUNC(swz_hook_enter)
 	 * an empty entry behind its last. It will be found at once next time. */
 .Lin_table:
 	.cfi_restore_state
-	leaq	swz_arena_start(%rip), %rax
-	movq	%rdi, %rcx
-	subq	%rax, %rcx
-	cmpq	$SWZ_ARENA_BYTES, %rcx		/* a thunk's address? */
-	jb	.Ljumped
 	leaq	(%rdi,%r9,8), %rax
 	addq	%rsi, %rax
 	TABLE_PLACE
 	movq	%rax, %rcx
-	PROBE	(%rcx), %rdi, %rsi, else=.Lsecond, empty=.Lin_c_again
+	PROBE	(%rcx), %rdi, %rsi, else=.Lsecond, empty=.Lnot_there
 	jne	.Lsecond
 .Lfound_there:
 	movq	%rax, %rcx
@@ -124,8 +117,14 @@ FUNC(swz_hook_enter)
 	movl	%ecx, (%r10)
 	jmp	.Lfound
 .Lsecond:
-	PROBE	4(%rcx), %rdi, %rsi, else=.Lin_c_again, empty=.Lin_c_again
+	PROBE	4(%rcx), %rdi, %rsi, else=.Lnot_there, empty=.Lnot_there
 	je	.Lfound_there
+.Lnot_there:
+	leaq	swz_arena_start(%rip), %rax
+	movq	%rdi, %rcx
+	subq	%rax, %rcx
+	cmpq	$SWZ_ARENA_BYTES, %rcx		/* a thunk's address? */
+	jb	.Ljumped
 .Lin_c_again:
 	movq	-8(%rsp), %rcx
 	jmp	.Lin_c
@@ -274,9 +273,7 @@ FUNC(swz_hook_enter_filtered)
 	movq	%rax, %rcx
 	SAVE_FLAGS
 	GET_THREAD %rdx
-	testq	%rdx, %rdx
-	jz	.Lin_c
-	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* wiped: of the parent's thread */
+	movq	SWZ_THREAD_LINKS(%rdx), %r8
 	testq	%r8, %r8
 	jz	.Lin_c
 	movl	SWZ_THREAD_KEY+4(%rdx), %eax	/* the context, in units */

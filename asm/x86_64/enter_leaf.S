@@ -24,8 +24,6 @@ FUNC(swz_hook_enter_leaf)
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
 	GET_THREAD %rdx
-	testq	%rdx, %rdx
-	jz	.Lelse
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* as in enter_sampled.S */
 	testq	%rdi, %rdi
 	jz	.Lelse

@@ -26,11 +26,9 @@ FUNC(swz_hook_enter_sampled)
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
 	GET_THREAD %rdx
-	testq	%rdx, %rdx
-	jz	.Lin_c
-	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* what came here last time; */
-	testq	%rdi, %rdi			/* 0 in a forked child, where */
-	jz	.Lin_c				/* the kernel wiped the page  */
+	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* what came here last time; 0 */
+	testq	%rdi, %rdi			/* in a new thread, and in a   */
+	jz	.Lin_c				/* forked child (see enter.S)  */
 	movl	(%rdi), %r8d			/* r8 = unit */
 	movq	56(%rsp), %rsi			/* rsi = return address */
 	orq	SWZ_THREAD_KEY(%rdx), %rcx	/* rcx = the edge's key */
@@ -172,17 +170,12 @@ FUNC(swz_hook_enter_sampled)
 	jmp	.Lcontext
 .Lin_table:					/* as in enter.S */
 	.cfi_restore_state
-	leaq	swz_arena_start(%rip), %rax
-	movq	%rsi, %r8
-	subq	%rax, %r8
-	cmpq	$SWZ_ARENA_BYTES, %r8		/* a thunk's address? */
-	jb	.Ljumped
 	movl	%ecx, %eax			/* the function again */
 	leaq	(%rsi,%rax,8), %rax
 	addq	%rcx, %rax
 	TABLE_PLACE
 	movq	%rax, %r8
-	PROBE	(%r8), %rsi, %rcx, else=.Lsecond, empty=.Lin_c
+	PROBE	(%r8), %rsi, %rcx, else=.Lsecond, empty=.Lnot_there
 	jne	.Lsecond
 .Lfound_there:
 	movq	%rax, %r8
@@ -190,9 +183,14 @@ FUNC(swz_hook_enter_sampled)
 	movl	%r8d, (%rdi)
 	jmp	.Lfound
 .Lsecond:
-	PROBE	4(%r8), %rsi, %rcx, else=.Lin_c, empty=.Lin_c
+	PROBE	4(%r8), %rsi, %rcx, else=.Lnot_there, empty=.Lnot_there
 	je	.Lfound_there
-	jmp	.Lin_c
+.Lnot_there:
+	leaq	swz_arena_start(%rip), %rax
+	movq	%rsi, %r8
+	subq	%rax, %r8
+	cmpq	$SWZ_ARENA_BYTES, %r8		/* a thunk's address? */
+	jae	.Lin_c
 
 	/* As in enter.S. */
 .Ljumped:

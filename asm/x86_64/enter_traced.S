@@ -22,10 +22,8 @@
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
 	GET_THREAD %rdx
-	testq	%rdx, %rdx
-	jz	.Lin_c\@
-	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a forked child, where */
-	testq	%r8, %r8			/* the kernel wiped the page  */
+	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* as in enter.S */
+	testq	%r8, %r8
 	jz	.Lin_c\@
 	.if \filtered
 	movl	SWZ_THREAD_KEY+4(%rdx), %eax	/* the context, in units */

@@ -24,9 +24,7 @@ FUNC(swz_hook_exit)
 	movq	%rax, %rcx			/* rcx = thunk */
 	SAVE_FLAGS
 	GET_THREAD %rsi
-	testq	%rsi, %rsi
-	jz	.Lin_c
-	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* also in a forked child */
+	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* nor in a forked child */
 	jne	.Lin_c
 	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
 	jne	.Lpending

@@ -17,9 +17,7 @@ FUNC(swz_hook_exit_sampled)
 	movq	%rax, %rcx			/* rcx = thunk */
 	SAVE_FLAGS
 	GET_THREAD %rsi
-	testq	%rsi, %rsi
-	jz	.Lin_c
-	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* also in a forked child */
+	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* nor in a forked child */
 	jne	.Lin_c
 	testb	$SWZ_START_UNTIMED, SWZ_THUNK_START(%rcx)
 	jz	.Ltimed

@@ -133,7 +133,8 @@ static void make_node(void *argument)
 /* The calling thread's state, made if need be; NULL: it runs unrecorded. */
 static struct swz_thread *this_thread(struct swz_thunk *exiting)
 {
-	struct slow_call call = {.thread = swz_thread_self, .exiting = exiting};
+	struct slow_call call = {.thread = swz_thread_here(),
+				 .exiting = exiting};
 
 	if (!swz_recording)
 		return NULL;
@@ -153,7 +154,7 @@ static struct swz_thread *this_thread(struct swz_thunk *exiting)
 
 struct swz_thread *swz_current_thread(void)
 {
-	return swz_thread_self ? this_thread(NULL) : NULL;
+	return swz_thread_here() ? this_thread(NULL) : NULL;
 }
 
 static void stock_up(void *argument)
@@ -177,7 +178,7 @@ void swz_hooks_go_quiet(void)
 
 void swz_hooks_stop(void)
 {
-	struct swz_thread *thread = swz_thread_self;
+	struct swz_thread *thread = swz_thread_here();
 
 	swz_recording = false;
 	if (!thread)

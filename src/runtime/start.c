@@ -157,7 +157,7 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 
 __attribute__((destructor)) static void end(void)
 {
-	if (!swz_recording || !swz_thread_self || !swz_thread_self->cold)
+	if (!swz_recording || !swz_thread_here() || !swz_thread_self->cold)
 		return;
 	swz_thread_note_name(swz_thread_self);
 	swz_thread_note_ended();

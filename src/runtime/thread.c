@@ -34,7 +34,8 @@ _Static_assert(sizeof(struct swz_thread) == 128, "hot part");
 _Static_assert(GROUP * sizeof(struct swz_thread_cold) <= COLD_PAGES * PAGE,
 	       "group");
 
-__thread struct swz_thread *swz_thread_self;
+const struct swz_thread swz_nobody;
+__thread struct swz_thread *swz_thread_self = (struct swz_thread *)&swz_nobody;
 struct swz_thunk swz_bottom = {.slot = (uint64_t *)UINTPTR_MAX};
 
 static _Atomic(struct swz_thread_cold *) states;

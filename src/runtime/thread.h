@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -97,8 +98,17 @@ struct swz_thread_cold {
 /* What `top` and the last `link` point at when no frame is live: above all. */
 extern struct swz_thunk swz_bottom;
 
+/* Of the calling thread. Before it has a state, that of nobody, in which the
+ * hooks find no links and nothing expected: so they need not look whether it is
+ * there. */
 extern __thread struct swz_thread *swz_thread_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern const struct swz_thread swz_nobody;
+
+static inline struct swz_thread *swz_thread_here(void)
+{
+	return swz_thread_self == &swz_nobody ? NULL : swz_thread_self;
+}
 
 /* Sets the calling thread up: state (a dead thread's where there is one), a
  * block of thunks, a record and a root context in the profile. Signals must be
