@@ -33,35 +33,9 @@ FUNC(swz_hook_enter)
 	testq	%r8, %r8			/* forked child, where the     */
 	jz	.Lin_c				/* kernel wiped the page       */
 .Lrecorded:					/* r8 = links of unit 0 */
-	movq	SWZ_THREAD_EXPECTED(%rdx), %r10	/* what came here last time */
-	movq	%rcx, -8(%rsp)			/* S-80: body */
-	movl	-4(%rcx), %r9d			/* r9 = function id */
-	movl	(%r10), %ecx			/* rcx = unit */
-	movq	72(%rsp), %rdi			/* rdi = return address */
-	movq	SWZ_THREAD_KEY(%rdx), %rsi
-	orq	%r9, %rsi			/* rsi = the edge's key */
-	movq	%rcx, %rax
-	NODE_AT	%rax, %rdx
-	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_table
-	cmpq	%rsi, SWZ_NODE_KEY(%rax)
-	jne	.Lin_table
+	FIND_EXPECTED else=.Lin_table
 .Lfound:
-	shlq	$SWZ_LINKS_SHIFT, %rcx
-	addq	%rcx, %r8			/* r8 = the edge's links */
-	movq	SWZ_LINKS_FREE(%r8), %rdi
-	testq	%rdi, %rdi
-	jz	.Lin_c_again
-	movq	SWZ_THREAD_TOP(%rdx), %rsi	/* the latest frame lies above */
-	leaq	72(%rsp), %r10			/* this one, or was skipped */
-	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
-	jbe	.Lin_c_again
-	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rcx
-	movq	%rcx, SWZ_LINKS_FREE(%r8)
-	movq	%rdi, %rcx			/* rcx = thunk, taken */
-	movq	$0, SWZ_THUNK_START(%rcx)	/* nothing accounted yet */
-	movq	%r10, SWZ_THUNK_SLOT(%rcx)
-	movq	%rsi, SWZ_THUNK_LINK(%rcx)
+	TAKE_THUNK none=.Lin_c_again
 	leaq	-SWZ_UNIT_CODE_BYTES(%rcx), %r8	/* its code */
 	movq	%r8, -8(%rsp)
 	movq	%rax, %rsi			/* rsi = node */
@@ -101,24 +75,9 @@ FUNC(swz_hook_enter)
 	.cfi_adjust_cfa_offset -8
 	jmpq	*-88(%rsp)			/* S-80 */
 
-	/* Another one: it is at its first or second place in the table, which has
-	 * an empty entry behind its last. It will be found at once next time. */
 .Lin_table:
 	.cfi_restore_state
-	leaq	(%rdi,%r9,8), %rax
-	addq	%rsi, %rax
-	TABLE_PLACE
-	movq	%rax, %rcx
-	PROBE	(%rcx), %rdi, %rsi, else=.Lsecond, empty=.Lnot_there
-	jne	.Lsecond
-.Lfound_there:
-	movq	%rax, %rcx
-	UNIT_OF	%rcx, %rdx
-	movl	%ecx, (%r10)
-	jmp	.Lfound
-.Lsecond:
-	PROBE	4(%rcx), %rdi, %rsi, else=.Lnot_there, empty=.Lnot_there
-	je	.Lfound_there
+	FIND_IN_TABLE found=.Lfound, none=.Lnot_there
 .Lnot_there:
 	leaq	swz_arena_start(%rip), %rax
 	movq	%rdi, %rcx

@@ -45,35 +45,9 @@
 	.cfi_restore_state
 	.endif
 .Lrecorded\@:					/* r8 = links of unit 0 */
-	movq	SWZ_THREAD_EXPECTED(%rdx), %r10	/* what came here last time */
-	movq	%rcx, -8(%rsp)			/* S-80: body */
-	movl	-4(%rcx), %r9d			/* r9 = function id */
-	movl	(%r10), %ecx			/* rcx = unit */
-	movq	72(%rsp), %rdi			/* rdi = return address */
-	movq	SWZ_THREAD_KEY(%rdx), %rsi
-	orq	%r9, %rsi			/* rsi = the edge's key */
-	movq	%rcx, %rax
-	NODE_AT	%rax, %rdx
-	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_table\@
-	cmpq	%rsi, SWZ_NODE_KEY(%rax)
-	jne	.Lin_table\@
+	FIND_EXPECTED else=.Lin_table\@
 .Lfound\@:
-	shlq	$SWZ_LINKS_SHIFT, %rcx
-	addq	%rcx, %r8			/* r8 = the edge's links */
-	movq	SWZ_LINKS_FREE(%r8), %rdi
-	testq	%rdi, %rdi
-	jz	.Lin_c_again\@
-	movq	SWZ_THREAD_TOP(%rdx), %rsi	/* the latest frame lies above */
-	leaq	72(%rsp), %r10			/* this one, or was skipped */
-	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
-	jbe	.Lin_c_again\@
-	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rcx
-	movq	%rcx, SWZ_LINKS_FREE(%r8)
-	movq	%rdi, %rcx			/* rcx = thunk, taken */
-	movq	$0, SWZ_THUNK_START(%rcx)	/* nothing accounted yet */
-	movq	%r10, SWZ_THUNK_SLOT(%rcx)
-	movq	%rsi, SWZ_THUNK_LINK(%rcx)
+	TAKE_THUNK none=.Lin_c_again\@
 	movq	%rax, %rsi			/* rsi = node */
 	movl	SWZ_NODE_CONTEXT(%rsi), %edi	/* the callee's context */
 	shlq	$32, %rdi
@@ -154,20 +128,7 @@
 
 	/* Another one: as in enter.S. */
 .Lin_table\@:
-	leaq	(%rdi,%r9,8), %rax
-	addq	%rsi, %rax
-	TABLE_PLACE
-	movq	%rax, %rcx
-	PROBE	(%rcx), %rdi, %rsi, else=.Lsecond\@, empty=.Lin_c_again\@
-	jne	.Lsecond\@
-.Lfound_there\@:
-	movq	%rax, %rcx
-	UNIT_OF	%rcx, %rdx
-	movl	%ecx, (%r10)
-	jmp	.Lfound\@
-.Lsecond\@:
-	PROBE	4(%rcx), %rdi, %rsi, else=.Lin_c_again\@, empty=.Lin_c_again\@
-	je	.Lfound_there\@
+	FIND_IN_TABLE found=.Lfound\@, none=.Lin_c_again\@
 .Lin_c_again\@:
 	movq	-8(%rsp), %rcx
 .Lin_c\@:

@@ -64,32 +64,7 @@ FUNC(swz_hook_exit_traced)
 	NODE_AT	%rdx, %rsi
 	movq	SWZ_THUNK_START(%rcx), %r8
 	movq	$0, SWZ_THUNK_START(%rcx)
-	addq	%rax, SWZ_NODE_TICKS(%rdx)
-	subl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rdx)
-	movl	SWZ_NODE_FUNCTION(%rdx), %edi
-	shlq	$2, %rdi
-	addq	SWZ_THREAD_OPEN(%rsi), %rdi
-	addl	$1, (%rdi)			/* back to 0: it was outermost */
-	jnz	1f
-	addq	%rax, SWZ_NODE_OUTER_TICKS(%rdx)
-1:	subq	%r8, %rax			/* rax = duration */
-	cmpq	SWZ_NODE_MAX_TICKS(%rdx), %rax
-	ja	.Lnew_max
-2:	movq	SWZ_NODE_MIN_TICKS(%rdx), %rdi
-	decq	%rdi				/* 0, none yet, is the largest */
-	cmpq	%rdi, %rax
-	jbe	.Lnew_min
-3:	movl	SWZ_THUNK_NODE(%rcx), %edx
-	shlq	$SWZ_LINKS_SHIFT, %rdx
-	addq	SWZ_THREAD_LINKS(%rsi), %rdx	/* rdx = its edge's links */
-	leaq	SWZ_LINKS_NEXT(%rdx), %rdi
-	movq	%rdi, SWZ_THREAD_EXPECTED(%rsi)
-	movq	SWZ_THUNK_LINK(%rcx), %rdi	/* until here whoever finds the */
-	movq	%rdi, SWZ_THREAD_TOP(%rsi)	/* frame skipped closes it */
-	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
-	movq	SWZ_LINKS_FREE(%rdx), %rdi	/* back to the free ones */
-	movq	%rdi, SWZ_THUNK_NEXT_FREE(%rcx)
-	movq	%rcx, SWZ_LINKS_FREE(%rdx)
+	LEAVE_NODE
 	.cfi_remember_state
 	RESTORE_FLAGS
 	RESTORE	%r9
@@ -101,12 +76,7 @@ FUNC(swz_hook_exit_traced)
 	RESTORE	%rax
 	ret
 	.cfi_restore_state
-.Lnew_max:
-	movq	%rax, SWZ_NODE_MAX_TICKS(%rdx)
-	jmp	2b
-.Lnew_min:
-	movq	%rax, SWZ_NODE_MIN_TICKS(%rdx)
-	jmp	3b
+	NEW_EXTREMES
 
 	/* The page is full, or too old; or there are no events any more. */
 .Lturn:

@@ -147,4 +147,105 @@ name:                            \
 	cmpq	\key, SWZ_NODE_KEY(%rax)
 .endm
 
+/* For the entry hooks that keep seven registers: S-80 is -8(%rsp). */
+
+/* %rcx = body, which goes to S-80, %rdx = thread: %rcx = the unit and %rax = the
+ * node of the edge that came at this point last time (%r10: where it says so), if
+ * it is this call's. %r9 = function id, %rdi = return address, %rsi = key. */
+.macro FIND_EXPECTED else
+	movq	SWZ_THREAD_EXPECTED(%rdx), %r10	/* what came here last time */
+	movq	%rcx, -8(%rsp)			/* S-80: body */
+	movl	-4(%rcx), %r9d			/* r9 = function id */
+	movl	(%r10), %ecx			/* rcx = unit */
+	movq	72(%rsp), %rdi			/* rdi = return address */
+	movq	SWZ_THREAD_KEY(%rdx), %rsi
+	orq	%r9, %rsi			/* rsi = the edge's key */
+	movq	%rcx, %rax
+	NODE_AT	%rax, %rdx
+	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
+	jne	\else
+	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	jne	\else
+.endm
+
+/* Another one: it is at its first or second place in the table, which has an
+ * empty entry behind its last. It will be found at once next time. */
+.macro FIND_IN_TABLE found, none
+	leaq	(%rdi,%r9,8), %rax
+	addq	%rsi, %rax
+	TABLE_PLACE
+	movq	%rax, %rcx
+	PROBE	(%rcx), %rdi, %rsi, else=.Lsecond\@, empty=\none
+	jne	.Lsecond\@
+.Lfound_there\@:
+	movq	%rax, %rcx
+	UNIT_OF	%rcx, %rdx
+	movl	%ecx, (%r10)
+	jmp	\found
+.Lsecond\@:
+	PROBE	4(%rcx), %rdi, %rsi, else=\none, empty=\none
+	je	.Lfound_there\@
+.endm
+
+/* %r8 = links of unit 0, %rcx = unit: %rcx = a thunk of the edge, taken, %rsi =
+ * the latest frame, %r10 = slot. */
+.macro TAKE_THUNK none
+	shlq	$SWZ_LINKS_SHIFT, %rcx
+	addq	%rcx, %r8			/* r8 = the edge's links */
+	movq	SWZ_LINKS_FREE(%r8), %rdi
+	testq	%rdi, %rdi
+	jz	\none
+	movq	SWZ_THREAD_TOP(%rdx), %rsi	/* the latest frame lies above */
+	leaq	72(%rsp), %r10			/* this one, or was skipped */
+	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
+	jbe	\none
+	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rcx
+	movq	%rcx, SWZ_LINKS_FREE(%r8)
+	movq	%rdi, %rcx			/* rcx = thunk, taken */
+	movq	$0, SWZ_THUNK_START(%rcx)	/* nothing accounted yet */
+	movq	%r10, SWZ_THUNK_SLOT(%rcx)
+	movq	%rsi, SWZ_THUNK_LINK(%rcx)
+.endm
+
+/* For the exit hooks that time every call. %rcx = thunk, %rsi = thread, %rdx =
+ * node, %rax = now, %r8 = start: accounts the end of the activation, and of the
+ * frame. NEW_EXTREMES belongs to it, out of the way. */
+.macro LEAVE_NODE
+	addq	%rax, SWZ_NODE_TICKS(%rdx)
+	subl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rdx)
+	movl	SWZ_NODE_FUNCTION(%rdx), %edi
+	shlq	$2, %rdi
+	addq	SWZ_THREAD_OPEN(%rsi), %rdi
+	addl	$1, (%rdi)			/* back to 0: it was outermost */
+	jnz	1f
+	addq	%rax, SWZ_NODE_OUTER_TICKS(%rdx)
+1:	subq	%r8, %rax			/* rax = duration */
+	cmpq	SWZ_NODE_MAX_TICKS(%rdx), %rax
+	ja	.Lnew_max
+2:	movq	SWZ_NODE_MIN_TICKS(%rdx), %rdi
+	decq	%rdi				/* 0, none yet, is the largest */
+	cmpq	%rdi, %rax
+	jbe	.Lnew_min
+3:	movl	SWZ_THUNK_NODE(%rcx), %edx
+	shlq	$SWZ_LINKS_SHIFT, %rdx
+	addq	SWZ_THREAD_LINKS(%rsi), %rdx	/* rdx = its edge's links */
+	leaq	SWZ_LINKS_NEXT(%rdx), %rdi
+	movq	%rdi, SWZ_THREAD_EXPECTED(%rsi)
+	movq	SWZ_THUNK_LINK(%rcx), %rdi	/* until here whoever finds the */
+	movq	%rdi, SWZ_THREAD_TOP(%rsi)	/* frame skipped closes it */
+	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
+	movq	SWZ_LINKS_FREE(%rdx), %rdi	/* back to the free ones */
+	movq	%rdi, SWZ_THUNK_NEXT_FREE(%rcx)
+	movq	%rcx, SWZ_LINKS_FREE(%rdx)
+.endm
+
+.macro NEW_EXTREMES
+.Lnew_max:
+	movq	%rax, SWZ_NODE_MAX_TICKS(%rdx)
+	jmp	2b
+.Lnew_min:
+	movq	%rax, SWZ_NODE_MIN_TICKS(%rdx)
+	jmp	3b
+.endm
+
 #endif
