@@ -313,11 +313,24 @@ static void note_reference(const struct pointers *p, const uint8_t *at,
 	}
 }
 
+/* The text as its file has it: in memory jumps may stand there by now, over the
+ * first bytes of a call or of what takes an address. NULL: that is not known.
+ */
+static const uint8_t *original_text(const struct swz_party *party,
+				    const struct swz_range *text)
+{
+	const struct swz_module *m = party->module;
+
+	if (!party->late)
+		return swz_module_bytes(m, text->start);
+	return swz_elf_bytes_at(&m->file, text->start, text->end - text->start)
+		.data;
+}
+
 static void scan_references(const struct pointers *p,
-			    const struct swz_range *text)
+			    const struct swz_range *text, const uint8_t *code)
 {
 	const struct swz_module *m = p->party->module;
-	const uint8_t *code = swz_module_bytes(m, text->start);
 	uint64_t size = text->end - text->start;
 	uint64_t address = m->load_bias + text->start;
 	uint64_t bytes = p->words * 8 + 4;
@@ -339,6 +352,7 @@ enum swz_status swz_imports_find_taken(struct swz_party *party)
 	uint32_t index = (uint32_t)(party - swz_parties);
 	uint64_t high = 0;
 	struct swz_import *i;
+	bool known = true;
 
 	for (i = swz_imports; i; i = i->next) {
 		if (i->party != index || !i->of_pointers)
@@ -357,10 +371,17 @@ enum swz_status swz_imports_find_taken(struct swz_party *party)
 	for (i = swz_imports; i; i = i->next)
 		if (i->party == index && i->of_pointers)
 			p.by_word[((uintptr_t)i->slot - p.low) / 8] = i;
-	for (unsigned t = 0; t < party->module->text_count; t++)
-		scan_references(&p, &party->module->text[t]);
+	for (unsigned t = 0; t < party->module->text_count; t++) {
+		const struct swz_range *text = &party->module->text[t];
+		const uint8_t *code = original_text(party, text);
+
+		known = known && code;
+		if (code)
+			scan_references(&p, text, code);
+	}
 	for (i = swz_imports; i; i = i->next)
-		if (i->party == index && i->of_pointers && !i->is_called)
+		if (i->party == index && i->of_pointers &&
+		    (!i->is_called || !known))
 			swz_import_refuse(&i->status, SWZ_REFUSE_ADDRESS_TAKEN);
 	return SWZ_OK;
 }
