@@ -394,7 +394,7 @@ $(B)/test/bench/large_profile: $(B)/obj/offline/tests/bench/large_profile.o
 	$(CC) $(LDFLAGS) -o $@ $^
 
 .PHONY: bench-dump
-bench-dump: tools $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a profile of a million contexts
+bench-dump: all $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a profile of a million contexts and a trace of 1 GB
 	tests/bench/dump
 
 # --- format and lint ---------------------------------------------------------

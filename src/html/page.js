@@ -610,12 +610,21 @@ class App {
 	}
 }
 
+function showNothing() {
+	$('loading').classList.add('failed');
+	$('loading-text').textContent = 'No thread was recorded in this ' +
+		'profile: no hooked function has been called. ' +
+		'“swizzle-dump -f info” says what the file holds.';
+}
+
 async function start() {
 	try {
 		const data = await readData(part => {
 			$('loading-bar').style.width = 100 * part + '%';
 		});
 
+		if (!data.threads.length)
+			return showNothing();
 		// for scripts that drive the page
 		window.swizzle = new App(data);
 		$('loading').hidden = true;

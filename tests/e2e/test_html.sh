@@ -67,4 +67,42 @@ assert_contains err "wrote $page"
 assert_eq '<!doctype html>' "$(head -n 1 "$page")" 'first line'
 assert_eq '</html>' "$(tail -n 1 "$page")" 'last line'
 
+it 'says so where no thread was recorded'
+python3 - "$TMP/profile" "$TMP/empty" <<'END' || fail 'no such profile'
+import struct, sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+used, at, found = len(data), 4096, 0
+while at + 24 <= used:
+    magic, kind, size = struct.unpack_from('<IIQ', data, at)
+    if magic != struct.unpack_from('<I', data, 4096)[0] or not size:
+        at += 64
+        continue
+    # threads, their contexts and what exceptions have ended
+    if kind in (4, 5, 6):
+        struct.pack_into("<I", data, at + 4, 16)  # padding
+        found += 1
+    at += size
+open(sys.argv[2], 'wb').write(data)
+sys.exit(found < 2)
+END
+capture "$DUMP" -f html -o empty.html "$TMP/empty"
+assert_status 0
+assert_contains err 'no thread was recorded'
+timeout 100 python3 - "$TOP/tests/html" empty.html <<'END' >"$TMP/check" 2>&1 || fail "$(cat "$TMP/check")"
+import sys
+sys.path.insert(0, sys.argv[1])
+import browser
+with browser.Browser() as page:
+    page.open(sys.argv[2], "document.querySelector('#loading.failed')")
+    text = page.eval("document.querySelector('#loading').innerText")
+    assert 'No thread was recorded' in text, text
+    assert not page.complaints, page.complaints
+END
+for format in csv json speedscope folded dot pprof; do
+	rm -f part
+	capture "$DUMP" -f $format --thread-parts -o part "$TMP/empty"
+	assert_status 0
+	assert_exists part
+done
+
 finish

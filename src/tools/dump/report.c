@@ -103,6 +103,10 @@ static int dump_threads(struct swz_dump_input *input,
 	int status = EXIT_OK, last;
 	size_t i, j;
 
+	/* no thread was recorded: a file without parts */
+	if (!swz_dump_has_thread(input, options) && !options->separate_threads)
+		status = swz_dump_begin_part(&to, options,
+					     input->profiles[0]->header.pid, 1);
 	for (i = 0; i < input->count && status == EXIT_OK; i++)
 		for (j = 0;
 		     j < input->profiles[i]->thread_count && status == EXIT_OK;
