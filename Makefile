@@ -107,7 +107,8 @@ FUZZ_SRC    := $(wildcard tests/fuzz/*.c)
 TARGET_SRC  := $(wildcard tests/targets/*.c tests/targets/*.cc \
 		 tests/targets/*.S)
 HEADERS     := $(wildcard include/*.h include/*/*.h)
-MAN_SRC     := $(wildcard man/*.1)
+MAN_SRC     := $(wildcard man/*.1 man/*.7)
+man_path = $(foreach page,$(1),man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 COMPLETIONS := $(wildcard completions/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
 	       tests/run tests/run-unit tests/loaded tests/bench/run tests/bench/startup \
@@ -123,7 +124,7 @@ asan    = $(patsubst %,$(B)/obj/asan/%.o,$(basename $(1)))
 TOOLS := $(patsubst src/tools/%.c,$(B)/bin/%,$(TOOLS_SRC))
 LIB   := $(if $(RUNTIME_SRC),$(B)/lib/libswizzle.so)
 INCLUDES := $(patsubst %,$(B)/%,$(HEADERS))
-MANPAGES := $(patsubst man/%,$(B)/share/man/man1/%,$(MAN_SRC))
+MANPAGES := $(addprefix $(B)/share/man/,$(call man_path,$(MAN_SRC)))
 
 .PHONY: all tools lib
 all: tools lib $(INCLUDES) $(MANPAGES)	## build everything into build/ (default)
@@ -149,7 +150,11 @@ $(INCLUDES): $(B)/include/%: include/%
 	@mkdir -p $(@D)
 	cp $< $@
 
-$(MANPAGES): $(B)/share/man/man1/%: man/%
+$(filter %.1,$(MANPAGES)): $(B)/share/man/man1/%: man/%
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(filter %.7,$(MANPAGES)): $(B)/share/man/man7/%: man/%
 	@mkdir -p $(@D)
 	cp $< $@
 
@@ -462,7 +467,8 @@ lint-sh:
 .PHONY: install uninstall
 install: all			## install under PREFIX (/usr/local), DESTDIR before it
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR) \
-		$(INCLUDEDIR)/swizzle $(MANDIR)/man1 $(COMPDIR) $(PCDIR))
+		$(INCLUDEDIR)/swizzle $(MANDIR)/man1 $(MANDIR)/man7 \
+		$(COMPDIR) $(PCDIR))
 	install -m 755 $(B)/bin/swizzle-dump $(DESTDIR)$(BINDIR)
 	$(CC) $(CFLAGS_ALL) -DSWZ_LIBDIR='"$(LIBDIR)"' $(LDFLAGS) \
 		-o $(DESTDIR)$(BINDIR)/swizzle-run \
@@ -471,7 +477,8 @@ install: all			## install under PREFIX (/usr/local), DESTDIR before it
 	for header in $(HEADERS:include/%=%); do \
 		install -m 644 include/$$header \
 			$(DESTDIR)$(INCLUDEDIR)/$$header || exit 1; done
-	install -m 644 $(MAN_SRC) $(DESTDIR)$(MANDIR)/man1
+	install -m 644 $(filter %.1,$(MAN_SRC)) $(DESTDIR)$(MANDIR)/man1
+	install -m 644 $(filter %.7,$(MAN_SRC)) $(DESTDIR)$(MANDIR)/man7
 	install -m 644 $(COMPLETIONS) $(DESTDIR)$(COMPDIR)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
@@ -481,7 +488,7 @@ uninstall:			## remove what install installed
 	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(TOOLS)) \
 		$(DESTDIR)$(LIBDIR)/libswizzle.so \
 		$(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(HEADERS)) \
-		$(patsubst man/%,$(DESTDIR)$(MANDIR)/man1/%,$(MAN_SRC)) \
+		$(addprefix $(DESTDIR)$(MANDIR)/,$(call man_path,$(MAN_SRC))) \
 		$(patsubst completions/%,$(DESTDIR)$(COMPDIR)/%,$(COMPLETIONS)) \
 		$(DESTDIR)$(PCDIR)/swizzle.pc
 	-rmdir $(DESTDIR)$(INCLUDEDIR)/swizzle 2>/dev/null

@@ -22,6 +22,16 @@ else
 	echo 'not tested: swizzle.pc, without pkg-config'
 fi
 
+it 'manual pages, with all formats'
+for page in man1/swizzle-run.1 man1/swizzle-dump.1 man7/swizzle-formats.7; do
+	assert_exists "$prefix/share/man/$page"
+done
+for format in $("$DUMP" -f help | sed 's/ .*//'); do
+	assert_matches "$prefix/share/man/man7/swizzle-formats.7" \
+		"^\.SH ${format^^}\$"
+	assert_matches "$prefix/share/man/man1/swizzle-dump.1" "^\.B $format\$"
+done
+
 # What bash offers for a command line; the last word is being typed.
 complete_line() { # WORD...
 	"$BASH" -c '

@@ -78,9 +78,10 @@ assert_empty err
 assert_shape env.$! '0 3 6 30 0 0 0'
 SWIZZLE_OUTPUT=env.two SWIZZLE_HIDE=beta SWIZZLE_DEPTH=9 SWIZZLE_VERBOSE=1 \
 	SWIZZLE_MODULE=$'lib*\nshape' LD_PRELOAD=$LIBSWIZZLE \
-	"$TARGETS/shape" >out 2>err
+	"$TARGETS/shape" >out 2>err &
+wait $!
 assert_matches err '^swizzle: .* functions hooked'
-assert_shape env.two* '1 3 0 34 4 8 8'
+assert_shape env.two.$! '1 3 0 34 4 8 8'
 SWIZZLE_OUTPUT=env.three SWIZZLE_DEPTH=many LD_PRELOAD=$LIBSWIZZLE \
 	"$TARGETS/shape" >out 2>err
 assert_eq "$("$TARGETS/shape")" "$(cat out)"
