@@ -18,9 +18,12 @@ struct writing {
 static void begin_object(struct writing *w, char phase, int32_t pid,
 			 int32_t tid)
 {
-	fprintf(w->stream,
-		"%s{\"ph\":\"%c\",\"pid\":%" PRId32 ",\"tid\":%" PRId32,
-		w->any ? ",\n" : "", phase, pid, tid);
+	fputs_unlocked(w->any ? ",\n{\"ph\":\"" : "{\"ph\":\"", w->stream);
+	putc_unlocked(phase, w->stream);
+	fputs_unlocked("\",\"pid\":", w->stream);
+	swz_put_integer(w->stream, pid);
+	fputs_unlocked(",\"tid\":", w->stream);
+	swz_put_integer(w->stream, tid);
 	w->any = true;
 }
 
@@ -33,6 +36,17 @@ static void put_name(struct writing *w, const char *what, int32_t pid,
 	fputs("}}", w->stream);
 }
 
+static void put_time(FILE *stream, int64_t ns)
+{
+	char decimals[] = {'.', (char)('0' + ns / 100 % 10),
+			   (char)('0' + ns / 10 % 10), (char)('0' + ns % 10),
+			   '\0'};
+
+	fputs_unlocked(",\"ts\":", stream);
+	swz_put_integer(stream, ns / 1000);
+	fputs_unlocked(decimals, stream);
+}
+
 static void put_event(struct writing *w, struct swz_binding *binding,
 		      int32_t tid, const struct swz_event *event)
 {
@@ -41,8 +55,7 @@ static void put_event(struct writing *w, struct swz_binding *binding,
 
 	begin_object(w, event->begins ? 'B' : 'E', binding->profile->header.pid,
 		     tid);
-	fprintf(w->stream, ",\"ts\":%" PRId64 ".%03d", ns / 1000,
-		(int)(ns % 1000));
+	put_time(w->stream, ns);
 	if (event->begins) {
 		const struct swz_catalog_function *function =
 			&w->trace->catalog->functions[swz_trace_function(

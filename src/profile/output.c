@@ -12,6 +12,8 @@
 
 #include "profile/memory.h"
 
+#define BUFFER_BYTES ((size_t)128 << 10)
+
 /* Where the bytes have to go: through symbolic links, as a plain open() does,
  * so that the link itself is not replaced. */
 static char *destination(const char *path)
@@ -45,6 +47,7 @@ static void release(struct swz_output *output)
 		unlink(output->temporary);
 	free(output->temporary);
 	free(output->path);
+	free(output->buffer);
 	*output = (struct swz_output){0};
 	errno = error;
 }
@@ -70,8 +73,14 @@ enum swz_status swz_output_open(struct swz_output *output, const char *path)
 		}
 	}
 	output->stream = fd < 0 ? NULL : fdopen(fd, "w");
-	if (output->stream)
+	if (output->stream) {
+		/* traces become gigabytes; a page at a time takes long */
+		output->buffer = malloc(BUFFER_BYTES);
+		if (output->buffer)
+			(void)setvbuf(output->stream, output->buffer, _IOFBF,
+				      BUFFER_BYTES);
 		return SWZ_OK;
+	}
 	if (fd >= 0)
 		close(fd);
 	release(output);
@@ -101,6 +110,20 @@ enum swz_status swz_output_close(struct swz_output *output)
 	}
 	release(output);
 	return failed ? SWZ_E_SYSTEM : SWZ_OK;
+}
+
+void swz_put_integer(FILE *stream, int64_t value)
+{
+	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	char digits[24];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + left % 10);
+	while (left /= 10);
+	if (value < 0)
+		digits[--at] = '-';
+	fwrite_unlocked(digits + at, 1, sizeof(digits) - at, stream);
 }
 
 void swz_put_text(FILE *stream, const char *text)
@@ -133,13 +156,31 @@ size_t swz_utf8_length(const char *text)
 	return length;
 }
 
+/* The length of what JSON has as it is at the beginning of TEXT. */
+static size_t plain_length(const char *text)
+{
+	size_t length = 0;
+
+	while (text[length] >= 0x20 && text[length] < 0x7f &&
+	       text[length] != '"' && text[length] != '\\' &&
+	       text[length] != '<')
+		length++;
+	return length;
+}
+
 void swz_put_json(FILE *stream, const char *text)
 {
 	putc('"', stream);
 	while (*text) {
-		size_t length = swz_utf8_length(text);
-		unsigned char c = (unsigned char)*text;
+		size_t plain = plain_length(text), length;
+		unsigned char c;
 
+		fwrite_unlocked(text, 1, plain, stream);
+		text += plain;
+		if (!*text)
+			break;
+		length = swz_utf8_length(text);
+		c = (unsigned char)*text;
 		if (!length)
 			fputs("\\ufffd", stream);
 		else if (c < 0x20 || c == 0x7f)

@@ -5,6 +5,7 @@
  * destination and renamed. A destination that is no regular file (a device, a
  * FIFO) is written to directly. */
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/status.h"
@@ -13,6 +14,7 @@ struct swz_output {
 	FILE *stream;
 	char *path;      /* the destination, NULL: standard output */
 	char *temporary; /* to be renamed to path, or NULL */
+	char *buffer;    /* the stream's; NULL: one of its own */
 };
 
 /* Opens PATH, "-" for standard output. SWZ_E_SYSTEM: see errno. */
@@ -22,6 +24,9 @@ enum swz_status swz_output_open(struct swz_output *output,
 /* Puts the file in its place. SWZ_E_SYSTEM (see errno) if that or anything
  * written before failed; the destination is untouched then. */
 enum swz_status swz_output_close(struct swz_output *output) SWZ_MUST_CHECK;
+
+/* Writes a number in decimal: what printf does, sooner. */
+void swz_put_integer(FILE *stream, int64_t value);
 
 /* Writes TEXT; control characters, which could break a line, become '?'. */
 void swz_put_text(FILE *stream, const char *text);

@@ -57,12 +57,16 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 		",\"endValue\":%" PRId64 ",\"events\":[",
 		begin, end > begin ? end : begin);
 	while (swz_events_next(events, &event)) {
-		fprintf(w->stream,
-			"%s{\"type\":\"%c\",\"at\":%" PRId64
-			",\"frame\":%" PRIu32 "}",
-			any ? ",\n" : "\n", event.begins ? 'O' : 'C',
-			swz_trace_ns(w->trace, binding, event.ticks),
-			number(w, swz_trace_function(binding, &event)));
+		fputs_unlocked(any ? ",\n{\"type\":\"" : "\n{\"type\":\"",
+			       w->stream);
+		putc_unlocked(event.begins ? 'O' : 'C', w->stream);
+		fputs_unlocked("\",\"at\":", w->stream);
+		swz_put_integer(w->stream,
+				swz_trace_ns(w->trace, binding, event.ticks));
+		fputs_unlocked(",\"frame\":", w->stream);
+		swz_put_integer(w->stream,
+				number(w, swz_trace_function(binding, &event)));
+		putc_unlocked('}', w->stream);
 		any = true;
 	}
 	fputs("\n]}", w->stream);
