@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define PAGE 4096u
+#define LARGE_PAGE ((size_t)2 << 20)
 
 void swz_out_of_memory(void)
 {
@@ -20,6 +24,25 @@ void *swz_allocate(size_t count, size_t size)
 
 	if (!memory)
 		swz_out_of_memory();
+	return memory;
+}
+
+void swz_use_large_pages(void *memory, size_t bytes)
+{
+	uintptr_t start = ((uintptr_t)memory + PAGE - 1) &
+			  ~(uintptr_t)(PAGE - 1);
+	uintptr_t end = ((uintptr_t)memory + bytes) & ~(uintptr_t)(PAGE - 1);
+
+	/* (where there are none it costs some time, no more) */
+	if (start < end && end - start >= LARGE_PAGE)
+		(void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+}
+
+void *swz_allocate_dense(size_t count, size_t size)
+{
+	void *memory = swz_allocate(count, size);
+
+	swz_use_large_pages(memory, count * size);
 	return memory;
 }
 

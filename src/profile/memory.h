@@ -12,6 +12,12 @@ _Noreturn void swz_out_of_memory(void);
 
 void *swz_allocate(size_t count, size_t size); /* zeroed */
 void *swz_reallocate(void *old, size_t count, size_t size);
+/* The same for a large array of which every byte will be used: in large pages,
+ * where the system has them. */
+void *swz_allocate_dense(size_t count, size_t size);
+/* Asks for them for memory that is there. */
+void swz_use_large_pages(void *memory, size_t bytes);
+
 char *swz_duplicate(const char *string);
 char *swz_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -161,6 +161,9 @@ static enum swz_status read_open_file(int fd, const char *path,
 	if (from.data == MAP_FAILED)
 		return fail(error, SWZ_E_NOMEM,
 			    "no memory for its %" PRIu64 " bytes", size);
+	/* a trace has holes where its events are */
+	if (!(header.flags & SWZ_FILE_TRACED))
+		swz_use_large_pages(from.data, size);
 	profile = begin(path, from.data, size, (uint64_t)info.st_size, fd,
 			&header);
 	status = parse(profile, &from, error);

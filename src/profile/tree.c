@@ -52,8 +52,8 @@ static void make_room(struct builder *builder)
 
 	for (i = 0; i < thread->span_count; i++)
 		count += thread->spans[i].count;
-	builder->tree->nodes = swz_allocate(count,
-					    sizeof(struct swz_tree_node));
+	builder->tree->nodes = swz_allocate_dense(count,
+						  sizeof(struct swz_tree_node));
 	builder->units.root = thread->record.root;
 	if (thread->span_count) {
 		const struct swz_node_span *last =
@@ -325,8 +325,8 @@ static void collect(struct builder *builder)
 
 /* Walks the contexts from the root. Children of each parent are a linked list
  * through `next', so the walk needs no stack but the parents themselves. */
-static void walk(struct builder *builder, const uint32_t *first,
-		 const uint32_t *next)
+static void walk(struct builder *builder, const uint32_t *parents,
+		 const uint32_t *first, const uint32_t *next)
 {
 	struct swz_tree *tree = builder->tree;
 	uint32_t at = SWZ_TREE_ROOT;
@@ -347,20 +347,23 @@ static void walk(struct builder *builder, const uint32_t *first,
 			}
 			if (next[at] != NONE)
 				break;
-			at = tree->nodes[at].parent;
+			at = parents[at];
 		}
 		at = next[at];
 	}
 }
 
+/* (nodes are large: what is looked at in no order is gathered in arrays) */
 static void order_contexts(struct builder *builder)
 {
 	struct swz_tree *tree = builder->tree;
+	uint32_t *parents = swz_allocate(tree->count, sizeof(*parents));
 	uint32_t *first = swz_allocate(tree->count, sizeof(*first));
 	uint32_t *next = swz_allocate(tree->count, sizeof(*next));
 	uint32_t i;
 
 	for (i = 0; i < tree->count; i++) {
+		parents[i] = is_context(tree, i) ? tree->nodes[i].parent : NONE;
 		first[i] = NONE;
 		next[i] = NONE;
 		builder->preorder[i] = NONE;
@@ -368,15 +371,15 @@ static void order_contexts(struct builder *builder)
 	/* backwards, so that children come out in the order of the file; a
 	 * parent on a cycle is never reached from the root */
 	for (i = (uint32_t)tree->count - 1; i > 0; i--) {
-		uint32_t parent = tree->nodes[i].parent;
+		uint32_t parent = parents[i];
 
-		if (!is_context(tree, i) || parent == NONE || parent == i ||
-		    !is_context(tree, parent))
+		if (parent == NONE || parent == i || parents[parent] == NONE)
 			continue;
 		next[i] = first[parent];
 		first[parent] = i;
 	}
-	walk(builder, first, next);
+	walk(builder, parents, first, next);
+	free(parents);
 	free(first);
 	free(next);
 }
@@ -417,6 +420,10 @@ static void compact(struct builder *builder)
 
 	for (i = 0; i < tree->count; i++)
 		renumbered[i] = consistent(builder, i) ? kept++ : NONE;
+	if (kept == tree->count) { /* all keep their numbers */
+		free(renumbered);
+		return;
+	}
 	for (i = 0; i < tree->count; i++) {
 		struct swz_tree_node node = tree->nodes[i];
 
