@@ -214,7 +214,7 @@ void swz_calibrate(void)
 	do {
 		for (unsigned i = 0; i < count; i++)
 			if (!measure_at(thread, least, &entries[i],
-					i * STACK_STEP))
+					(size_t)i * STACK_STEP))
 				count = 0;
 	} while (count && !are_confirmed(least) &&
 		 processor_ns() - begin < MOST_NS);
