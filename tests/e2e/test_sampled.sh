@@ -67,7 +67,7 @@ edges() { # PROFILE
 # timed: what is none of them must not be taken for one.
 it 'calls out of functions that seem to call nothing are theirs'
 for timing in exact sampled; do
-	RUN_OPTIONS=(--timing $timing)
+	RUN_OPTIONS=(--timing "$timing")
 	assert_same_as_native "$TARGETS/leaves"
 	assert_complete profile
 	edges profile >edges.$timing
