@@ -121,7 +121,7 @@ class List {
 function putBar(cell, part, whole, colour) {
 	const share = whole ? clamp(100 * part / whole, 0, 100) : 0;
 
-	cell.style.background = `linear-gradient(to left, ${colour} ${share}%, ` +
+	cell.style.background = `linear-gradient(to right, ${colour} ${share}%, ` +
 		`transparent ${share}%)`;
 }
 
@@ -174,7 +174,7 @@ class FunctionTable {
 		columns.push({key: 'name', title: 'Function',
 			width: 'minmax(90px, 3fr)', sort: true});
 		columns.push({key: 'module', title: 'Module',
-			width: 'minmax(56px, 1.3fr)', sort: true});
+			width: 'minmax(72px, 1fr)', sort: true});
 		return columns;
 	}
 

@@ -99,7 +99,8 @@ def picture(app, flat, function, path):
         xdotool('mousemove', str(x), '400')
     xdotool('mouseup', '1', 'mousemove', *(str(int(n) - 1) for n in SIZE))
     time.sleep(2)
-    subprocess.run(['import', '-window', 'root', '-colors', '255', path],
+    subprocess.run(['import', '-window', 'root', '+dither', '-colors', '255',
+                    'PNG8:' + path],
                    check=True)
 
 
