@@ -324,7 +324,7 @@ check-loaded: all tests		## the shell tests with little processor time, as root 
 
 # Some minutes.
 .PHONY: check-tactics
-check-tactics: all		## test suites of libraries, each kind of jump given to all functions (LIBRARIES="zlib pcre2")
+check-tactics: all		## test suites of libraries, each kind of jump given to all functions (LIBRARIES="zlib pcre2 libjsoncpp")
 	scripts/check-tactics $(LIBRARIES)
 
 SOAK_SECONDS ?= 1800
