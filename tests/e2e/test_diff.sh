@@ -345,7 +345,7 @@ it 'what cannot be compared'
 refuses() { # STATUS TEXT OPTION...
 	local code=$1 text=$2
 	shift 2
-	capture timeout 20 "$DUMP" "$@"
+	capture timeout 120 "$DUMP" "$@"
 	assert_refused "$code" "$text"
 }
 for format in speedscope pprof dot csv json html info raw perfetto chrome \
@@ -370,7 +370,7 @@ for part in 40 85; do
 	for format in text tree folded callgrind; do
 		for sides in '--diff short second' '--diff first short'; do
 			# shellcheck disable=SC2086 # two words
-			capture timeout 20 "$DUMP" -f $format -o whatever $sides
+			capture timeout 120 "$DUMP" -f $format -o whatever $sides
 			# shellcheck disable=SC2154 # by capture
 			[ "$status" -le 1 ] || fail "status $status"
 			assert_matches err '^swizzle: short: '
@@ -386,10 +386,10 @@ for _ in $(seq 6); do
 			2>/dev/null
 	done
 	for format in text tree callgrind; do
-		capture timeout 20 "$DUMP" -q -f $format -o whatever \
+		capture timeout 120 "$DUMP" -q -f $format -o whatever \
 			--diff bad second
 		[ "$status" -le 1 ] || fail "status $status"
-		capture timeout 20 "$DUMP" -q -f $format -o whatever \
+		capture timeout 120 "$DUMP" -q -f $format -o whatever \
 			--diff first bad
 		[ "$status" -le 1 ] || fail "status $status"
 	done
