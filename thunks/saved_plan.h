@@ -65,8 +65,9 @@ enum swz_saved_facts {
 	SWZ_SAVED_ASKS = 1,    /* for prctl or syscall */
 	SWZ_SAVED_OFFERS = 2,  /* both of them */
 	SWZ_SAVED_WATCHED = 4, /* some module asked for one */
-	SWZ_SAVED_OF_FILE = 8  /* the text was that of the file, and this had
+	SWZ_SAVED_OF_FILE = 8, /* the text was that of the file, and this had
 				* not been changed just then */
+	SWZ_SAVED_OWN_UNWINDER = 16
 };
 
 struct swz_saved_header {

@@ -15,6 +15,7 @@
 #include "runtime/config.h"
 #include "runtime/confinement.h"
 #include "runtime/filter.h"
+#include "runtime/foreign.h"
 #include "runtime/function.h"
 #include "runtime/message.h"
 #include "runtime/scratch.h"
@@ -438,6 +439,8 @@ static bool use(struct swz_module *m, const struct swz_hooks *hooks,
 			      !restore_wrappers(m, all, region->start) ||
 			      swz_trampolines_seal(region) != SWZ_OK))
 		return false;
+	if (h->facts & SWZ_SAVED_OWN_UNWINDER && !swz_foreign_serve_unwinder(m))
+		return false;
 	m->functions = all;
 	m->function_count = h->functions;
 	m->hookable_count = h->functions;
@@ -465,7 +468,7 @@ bool swz_cache_use(struct swz_module *m, const struct swz_hooks *hooks,
 /* Decided by this process's memory, or by other modules of it. */
 static bool is_circumstantial(const struct swz_module *m)
 {
-	if (m->own_unwinder || m->foreign_runtime)
+	if (m->unwinder_unserved || m->foreign_runtime)
 		return true;
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		const struct swz_function *f = &m->functions[i];
@@ -593,6 +596,7 @@ static uint32_t facts_of(const struct swz_module *m)
 	return (swz_confinement_asks(m) ? SWZ_SAVED_ASKS : 0) |
 	       (swz_confinement_is_offered(m) ? SWZ_SAVED_OFFERS : 0) |
 	       (swz_confinement_is_expected() ? SWZ_SAVED_WATCHED : 0) |
+	       (m->own_unwinder ? SWZ_SAVED_OWN_UNWINDER : 0) |
 	       (is_settled(m) && text_is_of_file(m) ? SWZ_SAVED_OF_FILE : 0);
 }
 

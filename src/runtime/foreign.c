@@ -127,6 +127,13 @@ static bool is_unwinder_unserved(const struct swz_module *m)
 	       swz_unwind_apart() != SWZ_OK;
 }
 
+bool swz_foreign_serve_unwinder(struct swz_module *m)
+{
+	m->own_unwinder = true;
+	m->unwinder_unserved = is_unwinder_unserved(m);
+	return !m->unwinder_unserved;
+}
+
 static bool has_section(const struct swz_module *m, const char *name)
 {
 	return m->file.file.size && swz_elf_section(&m->file, name) != NULL;

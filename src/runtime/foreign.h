@@ -12,6 +12,11 @@
  * of code that the runtime's own compiler has made; finds module->resolver. */
 void swz_foreign_inspect(struct swz_module *module);
 
+/* For a module that is known to have an unwinder of its own, and is not
+ * inspected: sees to it that the unwinder gets along with us. False: it does
+ * not, and the module's functions must be refused. */
+bool swz_foreign_serve_unwinder(struct swz_module *module);
+
 /* If the module holds a runtime that asks an embedder how return addresses are
  * to be resolved (V8's SetReturnAddressLocationResolver), answers. Before the
  * module's own code runs. */

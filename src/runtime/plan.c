@@ -432,8 +432,6 @@ static enum swz_status plan_anew(struct swz_module *m,
 	swz_walkers_mark(m);
 	swz_confinement_mark(m);
 	swz_foreign_inspect(m);
-	if (m->own_unwinder)
-		swz_note_unwinder(m->start, m->end);
 	refuse_functions(m);
 	if (is_wanted(m))
 		status = plan_wanted(m, decoder);
@@ -457,6 +455,8 @@ static enum swz_status plan_module(struct swz_module *m,
 		status = plan_anew(m, decoder);
 	if (status != SWZ_OK)
 		return status;
+	if (m->own_unwinder)
+		swz_note_unwinder(m->start, m->end);
 	count_statuses(m);
 	if (m->in_scope)
 		next_id += m->hookable_count;

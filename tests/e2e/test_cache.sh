@@ -78,6 +78,44 @@ assert_same_outcomes "$shape"
 RUN_OPTIONS=()
 assert_same_outcomes "$TARGETS/confined" filter
 
+it 'programs with an unwinder of their own'
+cat >throws.cc <<'END'
+#include <cstdio>
+__attribute__((noinline)) static int leaf(int n)
+{
+	if (n % 3 == 0)
+		throw n;
+	return n;
+}
+__attribute__((noinline)) static int between(int n)
+{
+	return leaf(n) + 1;
+}
+int main()
+{
+	int sum = 0;
+	for (int i = 0; i < 30; i++) {
+		try {
+			sum += between(i);
+		} catch (int n) {
+			sum -= n;
+		}
+	}
+	std::printf("%d\n", sum);
+	return 0;
+}
+END
+if g++ -O1 -static-libgcc -static-libstdc++ -o throws throws.cc &&
+	strip -s -o throws_stripped throws; then
+	for program in ./throws ./throws_stripped; do
+		assert_same_outcomes "$program"
+		# 0 to 29 have the sum 435, those that are thrown 135
+		assert_eq $((435 - 135 + 20 - 135)) "$(cat out)" 'output'
+	done
+else
+	echo 'no g++: not tried'
+fi
+
 it 'the same program wherever its modules are loaded'
 run "$shape"
 for i in 1 2 3 4 5 6 7 8; do
