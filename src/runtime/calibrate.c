@@ -22,7 +22,7 @@
  * way in caches. */
 #define STACK_STEP 520
 #define CONFIRMED 10
-#define MOST_NS 3000000
+#define MOST_NS 1500000
 
 __attribute__((noinline)) static void empty(void)
 {
