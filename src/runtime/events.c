@@ -86,7 +86,7 @@ static bool pack(struct swz_thread_cold *cold, struct swz_chunk *chunk,
 	case SWZ_PACKING_DONE:
 		break;
 	}
-	if (chunk->bytes == PAGES * SWZ_EVENT_PAGE) {
+	if (chunk->bytes == (uint64_t)PAGES * SWZ_EVENT_PAGE) {
 		/* its number says that nothing in it is valid any more */
 		memset(chunk + 1, 0, chunk->bytes - sizeof(*chunk));
 		*empty = chunk;
