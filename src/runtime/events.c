@@ -23,7 +23,7 @@
 #include "runtime/pack.h"
 
 #define FIRST_PAGES 1u
-#define PAGES 4u
+#define PAGES 16u
 /* The main thread's first: room for what the calibration does. */
 #define CALIBRATION_PAGES 16u
 
@@ -102,6 +102,7 @@ static void next_chunk(void *argument)
 	struct swz_thread *thread = argument;
 	struct swz_thread_cold *cold = thread->cold;
 	struct swz_chunk *behind = cold->earlier_events, *empty = NULL;
+	uint64_t pages;
 
 	/* a signal handler may have been here */
 	if (!cold->events || thread->event + 8 != end_of(cold->events))
@@ -110,8 +111,11 @@ static void next_chunk(void *argument)
 		stop(thread);
 		return;
 	}
+	pages = 4 * cold->events->bytes / SWZ_EVENT_PAGE;
 	if (!empty)
-		empty = swz_event_chunk_take(SWZ_CHUNK_EVENTS, PAGES,
+		empty = swz_event_chunk_take(SWZ_CHUNK_EVENTS,
+					     pages < PAGES ? (uint32_t)pages
+							   : PAGES,
 					     FIRST_PAGES, cold->index);
 	if (empty)
 		fill_next(thread, empty);
