@@ -1,8 +1,10 @@
 /* forge_plan FILE OFFSET BYTE... changes bytes of a file of the plan cache (all
- * numbers hexadecimal) and makes its checksums right again. */
+ * numbers hexadecimal; a byte "other": to one that it is not) and makes its
+ * checksums right again. */
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "thunks/saved_plan.h"
 
@@ -19,8 +21,11 @@ int main(int argc, char **argv)
 		return 1;
 	size = fread(file.bytes, 1, sizeof(file.bytes), f);
 	at = strtoul(argv[2], NULL, 16);
-	for (int i = 3; i < argc; i++)
-		file.bytes[at++] = (unsigned char)strtoul(argv[i], NULL, 16);
+	for (int i = 3; i < argc; i++, at++)
+		file.bytes[at] = strcmp(argv[i], "other") == 0
+					 ? file.bytes[at] ^ 0x24
+					 : (unsigned char)strtoul(argv[i], NULL,
+								  16);
 	swz_saved_plan_finish(&file.header);
 	rewind(f);
 	return fwrite(file.bytes, 1, size, f) != size || fclose(f);
