@@ -66,6 +66,12 @@ assert_events
 step return alt tail
 assert_calls profile in_handler "$handled" leaf $((2 + handled)) jumper 2
 assert_events
+# a hook's chunk is full, and the next, before it has stored its event, which it
+# does six instructions after it took its place
+step single own flood 5
+assert_calls profile in_handler "$handled" \
+	leaf $((1 + 2 * attempts + 20001 * handled))
+assert_events
 export SWIZZLE_DEPTH=1000 SWIZZLE_MIN_TIME=1ms
 step return own warm
 assert_calls profile main 1 in_handler "$handled" guarded 2 middle 2 \

@@ -1,8 +1,9 @@
 // build: -O2 -fno-inline -fno-ipa-pure-const -fno-optimize-sibling-calls
 // -fnon-call-exceptions -fasynchronous-unwind-tables The program for
 // tests/targets/stepper.c, which delivers SIGUSR1 at every instruction that
-// lies between its marks: step return|jump|throw own|alt warm|fresh|tail|deep
-// [STRIDE]
+// lies between its marks:
+// step return|single|jump|throw own|alt warm|fresh|tail|deep|flood [STRIDE]
+// (single: one signal at each call of the work, else as return)
 #include <setjmp.h>
 #include <signal.h>
 #include <unwind.h>
@@ -100,17 +101,19 @@ static void choose(long attempt)
 	if (!strcmp(which, "fresh"))
 		work = fresh[attempt % FRESH];
 	else
-		work = !strcmp(which, "tail")   ? jumper
-		       : !strcmp(which, "deep") ? down
-						: guarded;
+		work = !strcmp(which, "tail")    ? jumper
+		       : !strcmp(which, "deep")  ? down
+		       : !strcmp(which, "flood") ? leaf
+						 : guarded;
 }
 
 static long expected(long n)
 {
-	return !strcmp(which, "fresh")  ? n + 1
-	       : !strcmp(which, "tail") ? n + 2
-	       : !strcmp(which, "deep") ? n + 1
-					: 2 * n + 4;
+	return !strcmp(which, "fresh")   ? n + 1
+	       : !strcmp(which, "tail")  ? n + 2
+	       : !strcmp(which, "deep")  ? n + 1
+	       : !strcmp(which, "flood") ? n + 1
+					 : 2 * n + 4;
 }
 
 // ----------------------------------------------------------------- the handler
@@ -139,6 +142,16 @@ COUNTED long in_handler(long n)
 	return leaf(n) - 1;
 }
 
+// More calls than a trace holds before it packs them, while one of its hooks is
+// not done.
+enum { FLOOD = 20000 };
+
+static void flood()
+{
+	for (long i = 0; i < FLOOD; i++)
+		leaf(i);
+}
+
 static void on_signal(int, siginfo_t *, void *context)
 {
 	const ucontext_t *u = static_cast<ucontext_t *>(context);
@@ -147,6 +160,8 @@ static void on_signal(int, siginfo_t *, void *context)
 	handled = handled + 1;
 	if (in_handler(handled) != handled)
 		wrong = wrong + 1;
+	if (!strcmp(which, "flood"))
+		flood();
 	_Unwind_Backtrace(visit, &w);
 	if (w.mains != 1) {
 		wrong = wrong + 1;
