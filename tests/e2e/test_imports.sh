@@ -132,7 +132,7 @@ late_library=$TARGETS/libimports.so
 for how in lazy now; do
 	assert_same_as_native "$TARGETS/imports" late "$late_library" $how 1
 	assert_complete profile
-	assert_calls profile write 10 getppid 1 imports_entry 1
+	assert_calls profile write 10 getppid 1 getpgrp 1 imports_entry 1
 	assert_eq 'write' "$(callees_of profile imports_entry)" \
 		'callees of the library'
 done
@@ -144,7 +144,7 @@ if command -v gcc >/dev/null; then
 	gcc -O2 -shared -fPIC -fno-plt -Wl,-z,now -Wl,-z,relro -o late_now.so \
 		"$TOP/tests/targets/libimports.c"
 	assert_same_as_native "$TARGETS/imports" late ./late_now.so lazy 5
-	assert_calls profile write 50 getppid 5
+	assert_calls profile write 50 getppid 5 getpgrp 5 imports_group 5
 fi
 
 it 'other ones in parent and child of a fork'

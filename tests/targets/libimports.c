@@ -4,6 +4,7 @@
 
 int imports_entry(int fd, int n);
 int imports_parent(void);
+int imports_group(void);
 void imports_nobody_defines_this(void) __attribute__((weak));
 
 int imports_entry(int fd, int n)
@@ -20,4 +21,11 @@ int imports_entry(int fd, int n)
 int imports_parent(void)
 {
 	return getppid() > 0;
+}
+
+/* Built without a PLT it is one jump through the GOT, in the place of which the
+ * jump to a trampoline comes. */
+int imports_group(void)
+{
+	return getpgrp();
 }
