@@ -1,7 +1,7 @@
 /* A thread fills one chunk, and when that is full another one; then the first
  * is packed (runtime/pack.h) and filled again. So what it writes stays in the
  * cache, and the entry of a call that turns out to be too short is mostly still
- * there to be taken back. The very first chunk is small, since there may be ten
+ * there to be taken back. The first chunks are small, since there may be ten
  * thousand threads.
  *
  * What an interrupted hook has yet to write keeps its chunk from being packed,
@@ -24,8 +24,6 @@
 
 #define FIRST_PAGES 1u
 #define PAGES 16u
-/* The main thread's first: room for what the calibration does. */
-#define CALIBRATION_PAGES 16u
 
 bool swz_tracing;
 
@@ -92,7 +90,7 @@ static bool pack(struct swz_thread_cold *cold, struct swz_chunk *chunk,
 		*empty = chunk;
 	} else {
 		chunk->type = SWZ_CHUNK_PADDING;
-		swz_packer_give(cold->packer, chunk);
+		swz_event_chunk_leave(chunk);
 	}
 	return true;
 }
@@ -161,9 +159,9 @@ void swz_events_begin_thread(struct swz_thread *thread)
 	swz_packer_restart(cold->packer);
 	cold->events = cold->earlier_events = NULL;
 	cold->event_pages = 0;
+	/* the main thread's, before all: room for what the calibration does */
 	chunk = swz_event_chunk_take(SWZ_CHUNK_EVENTS,
-				     swz_recording ? FIRST_PAGES
-						   : CALIBRATION_PAGES,
+				     swz_recording ? FIRST_PAGES : PAGES,
 				     FIRST_PAGES, cold->index);
 	if (chunk)
 		fill_next(thread, chunk);

@@ -1,6 +1,5 @@
 #include "runtime/pack.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -26,11 +25,10 @@ _Static_assert(sizeof(struct swz_chunk) + sizeof(uint64_t) + MOST_PAGE_BYTES <
 
 struct swz_packer {
 	struct swz_chunk *chunk; /* that is filled, or NULL */
-	struct swz_chunk *given;
-	uint32_t pages; /* of the next */
-	uint8_t *at;    /* in it, of the next event */
-	uint64_t ticks; /* of the event before */
-	uint64_t place; /* in the table, of what is expected */
+	uint32_t pages;          /* of the next */
+	uint8_t *at;             /* in it, of the next event */
+	uint64_t ticks;          /* of the event before */
+	uint64_t place;          /* in the table, of what is expected */
 	uint64_t table[SWZ_PACKED_ENTRIES];
 };
 
@@ -49,7 +47,7 @@ void swz_packer_forget(struct swz_packer *packer)
 {
 	if (!packer)
 		return;
-	packer->chunk = packer->given = NULL;
+	packer->chunk = NULL;
 	packer->pages = FIRST_PAGES;
 }
 
@@ -67,13 +65,6 @@ void swz_packer_restart(struct swz_packer *packer)
 	swz_packer_forget(packer);
 }
 
-void swz_packer_give(struct swz_packer *packer, struct swz_chunk *chunk)
-{
-	if (chunk->bytes >= (uint64_t)FIRST_PAGES * SWZ_EVENT_PAGE &&
-	    !packer->given)
-		packer->given = chunk;
-}
-
 static bool has_room(const struct swz_packer *packer)
 {
 	const struct swz_chunk *chunk = packer->chunk;
@@ -83,32 +74,16 @@ static bool has_room(const struct swz_packer *packer)
 		       MOST_PAGE_BYTES;
 }
 
-static struct swz_chunk *take(struct swz_packer *packer, uint32_t owner)
-{
-	struct swz_chunk *chunk = packer->given;
-
-	if (!chunk) {
-		chunk = swz_event_chunk_take(SWZ_CHUNK_PACKED, packer->pages,
-					     FIRST_PAGES, owner);
-		if (packer->pages < LAST_PAGES)
-			packer->pages *= 4;
-		return chunk;
-	}
-	packer->given = NULL;
-	chunk->owner = owner;
-	memset(chunk->reserved, 0, sizeof(chunk->reserved));
-	atomic_signal_fence(memory_order_seq_cst);
-	chunk->type = SWZ_CHUNK_PACKED;
-	return chunk;
-}
-
 static bool next_chunk(struct swz_packer *packer, uint32_t owner,
 		       uint64_t ticks)
 {
 	finish_chunk(packer);
-	packer->chunk = take(packer, owner);
+	packer->chunk = swz_event_chunk_take(SWZ_CHUNK_PACKED, packer->pages,
+					     FIRST_PAGES, owner);
 	if (!packer->chunk)
 		return false;
+	if (packer->pages < LAST_PAGES)
+		packer->pages *= 4;
 	packer->at = (uint8_t *)(packer->chunk + 1);
 	memcpy(packer->at, &ticks, sizeof(ticks));
 	packer->at += sizeof(ticks);

@@ -28,9 +28,6 @@ void swz_packer_restart(struct swz_packer *packer);
 /* In a forked child: what it was filling is the parent's. */
 void swz_packer_forget(struct swz_packer *packer);
 
-/* Room that it may use before it takes any. */
-void swz_packer_give(struct swz_packer *packer, struct swz_chunk *chunk);
-
 /* Packs a chunk of events of the thread `owner`, the one after that of the last
  * call. Signals must be blocked. Whoever is killed in the midst of it leaves a
  * file from which each event is read once. */
