@@ -129,6 +129,7 @@ static void read_prefixes(struct parser *parser, struct swz_encoding *encoding)
 				continue;
 			}
 			encoding->rex_w = rex & 8;
+			encoding->extends_reg = rex & 4;
 			encoding->extends_index = rex & 2;
 			encoding->extends_base = rex & 1;
 			encoding->operand_size_16 = operand_size &&

@@ -26,6 +26,7 @@ struct swz_encoding {
 	bool address_size_32; /* prefix 67 */
 	bool locked;          /* prefix f0 */
 	bool rex_w;
+	bool extends_reg;         /* REX.R; not set for VEX and its likes */
 	bool extends_base;        /* REX.B and its likes */
 	bool extends_index;       /* REX.X and its likes */
 	bool scaled_displacement; /* EVEX: an 8-bit displacement counts vectors

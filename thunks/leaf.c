@@ -1,119 +1,67 @@
-/* The bytes are decoded in a row, with lengths as for compiled code. What is
- * not that may be misread; then calls are recorded as their caller's caller's,
- * no more. */
+/* The bytes are decoded in a row. What is no instruction may be misread; then
+ * calls are recorded as their caller's caller's, no more. */
 
 #include "thunks/leaf.h"
 
 #include <string.h>
 
 #include "thunks/encoding.h"
-#include "thunks/usual.h"
 
 /* Longer ones are seldom called so often that it matters. */
 #define MOST_BYTES 2048u
 
 struct insn {
-	const uint8_t *code;
-	unsigned length;
-	uint8_t rex;
-	bool is_vector; /* VEX, EVEX */
-	bool in_0f;     /* of the map 0F or one behind it */
-	uint8_t opcode;
-	uint8_t modrm; /* if it has one */
-};
-
-static bool is_prefix(uint8_t byte)
-{
-	switch (byte) {
-	case 0x26:
-	case 0x2e:
-	case 0x36:
-	case 0x3e:
-	case 0x64:
-	case 0x65:
-	case 0x66:
-	case 0x67:
-	case 0xf0:
-	case 0xf2:
-	case 0xf3:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static unsigned length_of(struct swz_bytes code)
-{
-	unsigned length = swz_usual_length(code);
+	const uint8_t *end;
 	struct swz_encoding e;
-
-	if (length)
-		return length;
-	if (swz_encoding_read(code, &e) != SWZ_OK)
-		return 0;
-	length = (unsigned)e.operands_at + e.immediate_bytes;
-	return length <= code.size ? length : 0;
-}
+};
 
 static bool read_insn(struct swz_bytes code, struct insn *insn)
 {
-	const uint8_t *at = code.data, *end;
+	size_t length;
 
-	memset(insn, 0, sizeof(*insn));
-	insn->length = length_of(code);
-	if (!insn->length)
+	if (swz_encoding_read(code, &insn->e) != SWZ_OK)
 		return false;
-	insn->code = at;
-	end = at + insn->length;
-	while (at < end && is_prefix(*at))
-		at++;
-	if (at < end && (*at & 0xf0) == 0x40)
-		insn->rex = *at++;
-	if (at == end)
-		return false;
-	insn->is_vector = *at == 0xc4 || *at == 0xc5 || *at == 0x62;
-	if (*at == 0x0f && at + 1 < end) {
-		insn->in_0f = true;
-		at++;
-	}
-	insn->opcode = *at++;
-	insn->modrm = at < end ? *at : 0;
-	return true;
+	length = (size_t)insn->e.operands_at + insn->e.immediate_bytes;
+	insn->end = code.data + length;
+	return length <= code.size;
 }
 
-/* Sets how many bytes its distance has; 0: no direct branch. */
-static unsigned branch_bytes(const struct insn *i)
+/* How many bytes its distance has; 0: it is no direct branch; 2: not all
+ * processors have it. */
+static unsigned branch_bytes(const struct swz_encoding *e)
 {
-	if (i->in_0f)
-		return (i->opcode & 0xf0) == 0x80 ? 4 : 0;
-	if (i->opcode == 0xe9)
-		return 4;
-	return (i->opcode & 0xf0) == 0x70 || i->opcode == 0xeb ||
-			       (i->opcode & 0xfc) == 0xe0
-		       ? 1
-		       : 0;
+	unsigned high = e->opcode & 0xf0u;
+	bool is_branch;
+
+	if (e->map == SWZ_MAP_ONE_BYTE)
+		is_branch = high == 0x70 || e->opcode == 0xe9 ||
+			    e->opcode == 0xeb || (e->opcode & 0xfc) == 0xe0;
+	else
+		is_branch = e->map == SWZ_MAP_0F && high == 0x80;
+	return is_branch ? e->immediate_bytes : 0;
 }
 
 static int64_t distance_of(const struct insn *i, unsigned bytes)
 {
-	const uint8_t *at = i->code + i->length - bytes;
 	int32_t distance;
 
 	if (bytes == 1)
-		return (int8_t)*at;
-	memcpy(&distance, at, sizeof(distance));
+		return (int8_t)i->end[-1];
+	memcpy(&distance, i->end - sizeof(distance), sizeof(distance));
 	return distance;
 }
 
 /* Calls, system calls and indirect jumps. */
-static bool leaves(const struct insn *i)
+static bool leaves(const struct swz_encoding *e)
 {
-	unsigned reg = swz_modrm_reg(i->modrm);
+	unsigned reg = swz_modrm_reg(e->modrm);
 
-	if (i->in_0f)
-		return i->opcode == 0x05 || i->opcode == 0x07 ||
-		       i->opcode == 0x34 || i->opcode == 0x35;
-	switch (i->opcode) {
+	if (e->map == SWZ_MAP_0F)
+		return e->opcode == 0x05 || e->opcode == 0x07 ||
+		       e->opcode == 0x34 || e->opcode == 0x35;
+	if (e->map != SWZ_MAP_ONE_BYTE)
+		return false;
+	switch (e->opcode) {
 	case 0xe8: /* call */
 	case 0xca: /* far return */
 	case 0xcb:
@@ -121,7 +69,7 @@ static bool leaves(const struct insn *i)
 	case 0xcf: /* iret */
 		return true;
 	case 0xc7: /* xbegin */
-		return i->modrm == 0xf8;
+		return e->modrm == 0xf8;
 	case 0xff:
 		return reg >= 2 && reg <= 5;
 	default:
@@ -130,38 +78,33 @@ static bool leaves(const struct insn *i)
 }
 
 /* Whether it sets %rsp, but by a constant, push and pop. */
-static bool moves_stack(const struct insn *i)
+static bool replaces_stack(const struct swz_encoding *e)
 {
-	bool to_reg, reg = swz_modrm_reg(i->modrm) == 4 && !(i->rex & 4);
-	bool rm = swz_modrm_mod(i->modrm) == 3 && swz_modrm_rm(i->modrm) == 4 &&
-		  !(i->rex & 1);
+	unsigned operation = swz_modrm_reg(e->modrm);
+	bool reg = operation == 4 && !e->extends_reg;
+	bool rm = (e->modrm & 0xc7) == 0xc4 && !e->extends_base;
 
-	if (i->in_0f)
+	if (e->map != SWZ_MAP_ONE_BYTE)
 		return false;
-	if (i->opcode == 0x5c || i->opcode == 0x94) /* pop, xchg */
-		return !(i->rex & 1);
-	if (i->opcode == 0xc9) /* leave */
+	if (e->opcode == 0x5c || e->opcode == 0x94) /* pop, xchg */
+		return !e->extends_base;
+	if (e->opcode == 0xc9) /* leave */
 		return true;
-	if ((i->opcode & 0xc4) == 0) { /* add, or, ... cmp */
-		to_reg = i->opcode & 2;
-		return i->opcode < 0x38 && (to_reg ? reg : rm);
-	}
-	switch (i->opcode) {
+	if ((e->opcode & 0xc4) == 0) /* add, or, ... cmp */
+		return e->opcode < 0x38 && (e->opcode & 2 ? reg : rm);
+	switch (e->opcode) {
 	case 0x63: /* movsxd */
 	case 0x69: /* imul */
 	case 0x6b:
 	case 0x8b: /* mov */
 		return reg;
 	case 0x8d: /* lea: d(%rsp) is a constant */
-		return reg && !(swz_modrm_mod(i->modrm) == 1 &&
-				i->code[i->length - 2] == 0x24);
+		return reg && !(e->displacement_bytes == 1 && e->sib == 0x24);
 	case 0x87: /* xchg */
 		return reg || rm;
 	case 0x81: /* add and sub, cmp */
 	case 0x83:
-		return rm && swz_modrm_reg(i->modrm) != 0 &&
-		       swz_modrm_reg(i->modrm) != 5 &&
-		       swz_modrm_reg(i->modrm) != 7;
+		return rm && operation != 0 && operation != 5 && operation != 7;
 	case 0x89: /* mov */
 	case 0x8f: /* pop */
 	case 0xc1: /* shifts */
@@ -207,12 +150,12 @@ bool swz_is_leaf(struct swz_bytes code, unsigned site, struct swz_bytes module)
 
 		if (!read_insn(rest, &insn))
 			return false;
-		at += insn.length;
-		if (insn.is_vector)
-			continue;
-		if (leaves(&insn) || moves_stack(&insn))
+		at = (size_t)(insn.end - code.data);
+		if (leaves(&insn.e) || replaces_stack(&insn.e))
 			return false;
-		bytes = branch_bytes(&insn);
+		bytes = branch_bytes(&insn.e);
+		if (bytes == 2)
+			return false;
 		if (bytes) {
 			int64_t target = (int64_t)at +
 					 distance_of(&insn, bytes);

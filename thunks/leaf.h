@@ -11,7 +11,7 @@
  * that it does until it returns is its own. It makes no call and no system
  * call, jumps neither elsewhere nor back to its beginning (up to and with
  * `site`, the offset of the jump to its hook), and stays on its stack. In doubt
- * it is none. Needs swz_usual_init. */
+ * it is none. */
 bool swz_is_leaf(struct swz_bytes code, unsigned site, struct swz_bytes module);
 
 #endif

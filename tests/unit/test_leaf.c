@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "thunks/leaf.h"
-#include "thunks/usual.h"
 
 struct function {
 	const char *what;
@@ -50,6 +49,7 @@ static const struct function others[] = {
 	{"jmp *%rax", {0x3e, 0xff, 0xe0}, 3, 0},
 	{"jmp *d(%rip)", {0xff, 0x25, 1, 2, 3, 0}, 6, 0},
 	{"jmp elsewhere", {0xe9, 0, 1, 0, 0}, 5, 0},
+	{"jmp16 ahead", {0x66, 0xe9, 1, 0, 0x90, 0xc3}, 6, 0},
 	{"jmp before", {0xe9, 0, 0xff, 0xff, 0xff}, 5, 0},
 	{"jne elsewhere", {0x85, 0xc0, 0x0f, 0x85, 0, 1, 0, 0, 0xc3}, 9, 0},
 	{"jne to its end", {0x75, 0x01, 0xc3}, 3, 0},
@@ -102,7 +102,6 @@ int main(void)
 	SRunner *runner;
 	int failed;
 
-	swz_usual_init();
 	tcase_add_loop_test(tests, leaves_are_told, 0,
 			    sizeof(leaves) / sizeof(*leaves));
 	tcase_add_loop_test(tests, others_are_told, 0,
