@@ -16,7 +16,7 @@
 #include "swizzle/refusal.h"
 
 #define SWZ_FILE_MAGIC "SWZPROF\n" /* 8 bytes, no NUL */
-#define SWZ_FILE_VERSION 4u
+#define SWZ_FILE_VERSION 5u
 #define SWZ_FILE_BYTE_ORDER 0x01020304u
 #define SWZ_HEADER_BYTES 4096u
 #define SWZ_UNIT_BYTES 64u
@@ -188,21 +188,38 @@ enum {
 	SWZ_EVENTS_KEPT = 1 /* pages from this number - 1 on stay as they are */
 };
 
-/* Packed events: a time (8 bytes, rdtsc), then for each event
+/* Packed events: a time (8 bytes, rdtsc), then for each event a byte, and
  *
- *     2 bytes     bit 0: it is spelled out; above: ticks since the event
- *                 before (or the time), or SWZ_PACKED_FAR
- *     8 bytes     if that: these ticks, signed
- *     5 bytes     if spelled out: node, 4 bytes; enum swz_event_kind in the low
- *                 bits of one (the others have no meaning)
+ *     up to SWZ_PACKED_MOST   it is as expected: ticks since the event before
+ *                             (or the time)
+ *     SWZ_PACKED_EXPECTED     the same; the ticks follow, 2 bytes
+ *     SWZ_PACKED_RETURN       the return of what was entered last: ticks, 2
+ *                             bytes
+ *     SWZ_PACKED_SPELLED      ticks, 2 bytes; node, 4 bytes; enum
+ *                             swz_event_kind in the low bits of a byte (the
+ *                             others have no meaning)
+ *     SWZ_PACKED_FAR          no event, but ticks that come on top of those of
+ *                             the next: 8 bytes, signed
  *
- * What is not spelled out is what came the last time after what was before. For
- * that there is a table of SWZ_PACKED_ENTRIES words, all zero at the start of a
- * chunk. An event's word is node << 32 | kind. The word before it (at the
- * start: 0) times SWZ_PACKED_FACTOR (modulo 2^64), shifted right by
- * SWZ_PACKED_SHIFT, is the place where it is expected, and where it is put. */
-#define SWZ_PACKED_FAR 0x7fffu
-#define SWZ_PACKED_ENTRIES 4096u
+ * An event's word is node << 32 | kind. The latest SWZ_PACKED_HISTORY words of
+ * the chunk, in a ring, tell which is expected: at first none; after one that
+ * was expected the word that came after it, then; after another one (also if
+ * it is spelled out, but is what was expected: then it was expected) what came
+ * where the table of SWZ_PACKED_HASHES places has the hash of the last
+ * SWZ_PACKED_HASHED words (0 before the first): h = 0, and for each word, the
+ * oldest first, h = (h + word) * SWZ_PACKED_FACTOR modulo 2^64; its bits from
+ * SWZ_PACKED_SHIFT on. Then, and after each SWZ_PACKED_INTERVAL-th word of the
+ * chunk, the table gets the place of the next word there. All its places are 0
+ * at the start. */
+#define SWZ_PACKED_MOST 251u
+#define SWZ_PACKED_EXPECTED 252u
+#define SWZ_PACKED_RETURN 253u
+#define SWZ_PACKED_SPELLED 254u
+#define SWZ_PACKED_FAR 255u
+#define SWZ_PACKED_HISTORY 8192u
+#define SWZ_PACKED_HASHES 4096u
+#define SWZ_PACKED_HASHED 4u
+#define SWZ_PACKED_INTERVAL 16u
 #define SWZ_PACKED_FACTOR 0x9e3779b97f4a7c15u
 #define SWZ_PACKED_SHIFT 52
 

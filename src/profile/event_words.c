@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/event_history.h"
 #include "profile/memory.h"
 
 #define BUFFER_BYTES (16 * (size_t)SWZ_EVENT_PAGE)
 #define PAGE_EVENTS (SWZ_EVENT_PAGE / sizeof(uint64_t) - 1)
-/* Ticks, ticks that are far, node and kind. */
-#define MOST_EVENT_BYTES (2 + 8 + 5)
+/* Ticks that are far; ticks, node and kind. */
+#define MOST_EVENT_BYTES (1 + 8 + 1 + 2 + 5)
 
 struct swz_event_words {
 	const struct swz_profile *profile;
@@ -24,8 +25,7 @@ struct swz_event_words {
 	size_t event; /* in the page at `at` */
 	/* packed: */
 	uint64_t ticks;
-	uint64_t place; /* in the table */
-	uint64_t table[SWZ_PACKED_ENTRIES];
+	struct swz_event_history history;
 	uint8_t buffer[BUFFER_BYTES];
 };
 
@@ -68,9 +68,8 @@ static bool begin_chunk(struct swz_event_words *words)
 	words->at = words->end = 0;
 	words->event = chunk->first_event;
 	words->ticks = chunk->ticks;
-	words->place = 0;
 	if (chunk->packed)
-		memset(words->table, 0, sizeof(words->table));
+		swz_history_begin(&words->history);
 	return true;
 }
 
@@ -131,37 +130,48 @@ static bool next_in_page(struct swz_event_words *words,
 	return false;
 }
 
+/* What stands behind the first byte of a packed event. */
+static size_t operand_bytes(uint8_t first)
+{
+	static const uint8_t bytes[] = {
+		[SWZ_PACKED_EXPECTED - SWZ_PACKED_EXPECTED] = 2,
+		[SWZ_PACKED_RETURN - SWZ_PACKED_EXPECTED] = 2,
+		[SWZ_PACKED_SPELLED - SWZ_PACKED_EXPECTED] = 2 + 5};
+
+	return first <= SWZ_PACKED_MOST ? 0
+					: bytes[first - SWZ_PACKED_EXPECTED];
+}
+
 /* False: what is there is no event. */
 static bool next_packed(struct swz_event_words *words,
 			struct swz_event_word *word)
 {
-	size_t rest = words->end - words->at, at = words->at;
-	uint64_t since, event;
-	bool unexpected;
+	size_t at = words->at, bytes;
+	uint64_t since, far = 0, event;
+	uint8_t first;
 
-	if (rest < 2)
-		return false;
-	since = word_at(words, at, 2);
-	at += 2;
-	unexpected = since & 1;
-	since >>= 1;
-	if (rest <
-	    2 + 8 * (size_t)(since == SWZ_PACKED_FAR) + 5 * (size_t)unexpected)
-		return false;
-	if (since == SWZ_PACKED_FAR) {
-		since = word_at(words, at, 8);
-		at += 8;
+	if (words->end - at > 9 && words->buffer[at] == SWZ_PACKED_FAR) {
+		far = word_at(words, at + 1, 8);
+		at += 9;
 	}
-	event = words->table[words->place];
-	if (unexpected) {
-		event = word_at(words, at, 4) << SWZ_EVENT_NODE_SHIFT |
-			(words->buffer[at + 4] & SWZ_EVENT_KIND_MASK);
-		at += 5;
-		words->table[words->place] = event;
-	}
-	words->at = at;
-	words->place = event * SWZ_PACKED_FACTOR >> SWZ_PACKED_SHIFT;
-	words->ticks += since;
+	if (at == words->end || words->buffer[at] == SWZ_PACKED_FAR)
+		return false;
+	first = words->buffer[at++];
+	bytes = operand_bytes(first);
+	if (words->end - at < bytes)
+		return false;
+	since = bytes ? word_at(words, at, 2) : first;
+	event = swz_history_expected(&words->history);
+	if (first == SWZ_PACKED_RETURN)
+		event = swz_history_last(&words->history) | SWZ_EVENT_RETURN;
+	if (first == SWZ_PACKED_SPELLED)
+		event = word_at(words, at + 2, 4) << SWZ_EVENT_NODE_SHIFT |
+			(words->buffer[at + 6] & SWZ_EVENT_KIND_MASK);
+	if (event == SWZ_NO_EVENT_WORD)
+		return false;
+	words->at = at + bytes;
+	words->ticks += far + since;
+	swz_history_put(&words->history, event);
 	word->unit = (uint32_t)(event >> SWZ_EVENT_NODE_SHIFT);
 	word->kind = event & SWZ_EVENT_KIND_MASK;
 	word->ticks = words->ticks;

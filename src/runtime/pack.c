@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/event_history.h"
 #include "base/syscall.h"
 #include "runtime/config.h"
 #include "runtime/event_chunks.h"
@@ -14,8 +15,9 @@
 #define LAST_PAGES 64u
 
 #define PAGE_WORDS (SWZ_EVENT_PAGE / sizeof(uint64_t))
-/* Ticks, ticks that are far, node and kind; of those eight bytes are stored. */
-#define MOST_EVENT_BYTES (2 + 8 + 5)
+/* Ticks that are far; ticks, node and kind; of those eight bytes are stored. */
+#define MOST_EVENT_BYTES (1 + 8 + 1 + 2 + 5)
+#define UNROLLED 8u
 #define MOST_PAGE_BYTES (PAGE_WORDS * MOST_EVENT_BYTES + 8)
 #define WORD_MASK (~(uint64_t)UINT32_MAX | SWZ_EVENT_KIND_MASK)
 
@@ -28,8 +30,7 @@ struct swz_packer {
 	uint32_t pages;          /* of the next */
 	uint8_t *at;             /* in it, of the next event */
 	uint64_t ticks;          /* of the event before */
-	uint64_t place;          /* in the table, of what is expected */
-	uint64_t table[SWZ_PACKED_ENTRIES];
+	struct swz_event_history history;
 };
 
 struct swz_packer *swz_packer_new(void)
@@ -88,8 +89,7 @@ static bool next_chunk(struct swz_packer *packer, uint32_t owner,
 	memcpy(packer->at, &ticks, sizeof(ticks));
 	packer->at += sizeof(ticks);
 	packer->ticks = ticks;
-	packer->place = 0;
-	memset(packer->table, 0, sizeof(packer->table));
+	swz_history_begin(&packer->history);
 	swz_chunk_publish(packer->chunk);
 	return true;
 }
@@ -114,48 +114,112 @@ static bool is_end(const uint64_t *at, const uint64_t *end)
 	return at == end;
 }
 
-/* Appends the events of a page from one place on. NULL: one is missing yet.
- * Without branches for what is as it comes. */
+static uint8_t *put(uint8_t *to, uint64_t value, size_t bytes)
+{
+	memcpy(to, &value, sizeof(value));
+	return to + bytes;
+}
+
+/* Without branches between the last two: which it is nobody can foresee. */
+static uint8_t *pack_event(struct swz_event_history *history, uint64_t event,
+			   uint64_t since, uint8_t *to)
+{
+	uint64_t word = event & WORD_MASK;
+	uint64_t back = swz_history_last(history) | SWZ_EVENT_RETURN;
+	bool returns = word == back;
+
+	if (since > UINT16_MAX) {
+		*to++ = SWZ_PACKED_FAR;
+		to = put(to, since, 8);
+		since = 0;
+	}
+	since <<= 8;
+	if (word == swz_history_expected(history)) {
+		to = put(to, SWZ_PACKED_EXPECTED | since, 3);
+	} else {
+		to = put(to, (SWZ_PACKED_SPELLED - returns) | since, 3);
+		to = put(to, event << 32 | event >> 32, returns ? 0 : 5);
+	}
+	swz_history_put(history, word);
+	return to;
+}
+
+/* False: it is not what is expected, or too far from the one before. */
+static inline bool pack_one(const uint64_t *event, const uint64_t *expected,
+			    uint64_t *kept, uint64_t *last, uint8_t *to)
+{
+	uint64_t word = *event & WORD_MASK;
+	uint64_t ticks = (uint32_t)*event >> SWZ_EVENT_TICKS_SHIFT;
+	uint64_t since = ticks - *last;
+
+	if (word != *expected || since > SWZ_PACKED_MOST)
+		return false;
+	*to = (uint8_t)since;
+	*kept = word;
+	*last = ticks;
+	return true;
+}
+
+/* Packs events as long as that is a byte each; returns how many. */
+static size_t pack_run(struct swz_event_history *history, const uint64_t *at,
+		       size_t most, uint64_t *last, uint8_t *to)
+{
+	const uint64_t *expected = &history->words[history->expected];
+	uint64_t *kept = &history->words[history->next];
+	size_t i = 0;
+
+	for (; most - i >= UNROLLED; i += UNROLLED)
+#pragma GCC unroll 8
+		for (size_t j = i; j < i + UNROLLED; j++)
+			if (!pack_one(at + j, expected + j, kept + j, last,
+				      to + j))
+				return j;
+	for (; i < most; i++)
+		if (!pack_one(at + i, expected + i, kept + i, last, to + i))
+			break;
+	return i;
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Appends the events of a page from one place on. NULL: one is missing yet. */
 static uint8_t *pack_page(struct swz_packer *packer, const uint64_t *at,
 			  const uint64_t *end)
 {
-	uint64_t time = *end, place = packer->place;
-	uint64_t last = packer->ticks - time;
+	struct swz_event_history *history = &packer->history;
+	uint64_t time = *end, last = packer->ticks - time;
 	uint8_t *to = packer->at;
 
-	for (; at < end; at++) {
-		uint64_t event = *at, word = event & WORD_MASK, turned;
-		uint64_t ticks, since, unexpected;
-		uint16_t first;
+	while (at < end) {
+		size_t most = SWZ_PACKED_INTERVAL -
+			      history->next % SWZ_PACKED_INTERVAL;
+		size_t count,
+			before_wrap = SWZ_PACKED_HISTORY - history->expected;
+		uint64_t ticks;
 
-		if (!event) {
-			if (is_end(at, end))
-				break;
-			if (!swz_config.ring)
-				return NULL;
+		most = least(most, least(before_wrap, (size_t)(end - at)));
+		count = pack_run(history, at, most, &last, to);
+		if (count)
+			swz_history_advance(history, (uint32_t)count);
+		at += count;
+		to += count;
+		if (count == most)
 			continue;
+		if (*at) {
+			ticks = (uint32_t)*at >> SWZ_EVENT_TICKS_SHIFT;
+			to = pack_event(history, *at, ticks - last, to);
+			last = ticks;
+		} else if (is_end(at, end)) {
+			break;
+		} else if (!swz_config.ring) {
+			return NULL;
 		}
-		unexpected = packer->table[place] != word;
-		packer->table[place] = word;
-		place = word * SWZ_PACKED_FACTOR >> SWZ_PACKED_SHIFT;
-		ticks = (uint32_t)event >> SWZ_EVENT_TICKS_SHIFT;
-		since = ticks - last;
-		last = ticks;
-		if (since < SWZ_PACKED_FAR) {
-			first = (uint16_t)(since << 1 | unexpected);
-			memcpy(to, &first, sizeof(first));
-		} else {
-			first = (uint16_t)(SWZ_PACKED_FAR << 1 | unexpected);
-			memcpy(to, &first, sizeof(first));
-			memcpy(to + 2, &since, sizeof(since));
-			to += sizeof(since);
-		}
-		turned = event << 32 | event >> 32;
-		memcpy(to + 2, &turned, sizeof(turned));
-		to += 2 + unexpected * 5;
+		at++;
 	}
 	packer->ticks = last + time;
-	packer->place = place;
 	return to;
 }
 

@@ -2,9 +2,9 @@
 #define SWZ_RUNTIME_PACK_H
 
 /* Packs the events that a thread has recorded, some pages at a time, while they
- * are in the cache yet: to a third of their bytes, of which each costs the
- * kernel's making of a page of a file and the disk's time, much more than
- * packing (two ns an event). How: swizzle/format.h. */
+ * are in the cache yet: mostly to an eighth of their bytes, which would cost
+ * the kernel's making of pages of a file and the disk's time, much more than
+ * packing. How: swizzle/format.h. */
 
 #include <stdint.h>
 

@@ -11,11 +11,11 @@ static struct profile_builder builder;
 static uint32_t root; /* nodes: root + 1: main, + 2: called by it, + 3: by that
 		       */
 
-static void setup(void)
+static void begin(uint64_t last_ticks)
 {
 	builder_begin(&builder);
 	builder_module(&builder, 0, "/bin/prog", 0x400000, 1, 4);
-	root = builder_thread(&builder, 0, 100, "main", 3000, 6);
+	root = builder_thread(&builder, 0, 100, "main", last_ticks, 6);
 	builder_call(&builder, root + 1, root, root + 1, 1, 0x400050, 1, 1500,
 		     1500);
 	builder_call(&builder, root + 2, root + 1, root + 2, 2, 0x401010, 2,
@@ -23,6 +23,11 @@ static void setup(void)
 	builder_call(&builder, root + 3, root + 2, root + 3, 3, 0x401110, 3,
 		     600, 600);
 	builder_header(&builder)->flags |= SWZ_FILE_TRACED;
+}
+
+static void setup(void)
+{
+	begin(3000);
 }
 
 static void teardown(void)
@@ -222,17 +227,33 @@ static void put(uint64_t value, size_t size)
 	length += size;
 }
 
-/* An event that is spelled out; one that is what came here last time. */
 static void spell(uint16_t since, enum swz_event_kind kind, unsigned node)
 {
-	put((uint64_t)since << 1 | 1, 2);
+	put(SWZ_PACKED_SPELLED, 1);
+	put(since, 2);
 	put(root + node, 4);
 	put(0xa0 | kind, 1); /* five bits without a meaning */
 }
 
+/* What is expected. */
 static void repeat(uint16_t since)
 {
-	put((uint64_t)since << 1, 2);
+	if (since > SWZ_PACKED_MOST)
+		put(SWZ_PACKED_EXPECTED, 1);
+	put(since, since > SWZ_PACKED_MOST ? 2 : 1);
+}
+
+/* From what was entered last. */
+static void come_back(uint16_t since)
+{
+	put(SWZ_PACKED_RETURN, 1);
+	put(since, 2);
+}
+
+static void far_away(int64_t since)
+{
+	put(SWZ_PACKED_FAR, 1);
+	put((uint64_t)since, 8);
 }
 
 static struct swz_chunk *add_packed(uint64_t ticks)
@@ -250,33 +271,33 @@ START_TEST(packed_events)
 	spell(100, SWZ_EVENT_ENTER, 2);
 	spell(0, SWZ_EVENT_UNWIND, 2);
 	spell(10, SWZ_EVENT_ENTER, 2);
-	repeat(20); /* unwinds 2 */
-	repeat(30); /* enters 2 */
-	spell(40, SWZ_EVENT_RETURN, 2);
+	spell(10, SWZ_EVENT_UNWIND, 2);
+	spell(10, SWZ_EVENT_ENTER, 2);
+	spell(10, SWZ_EVENT_UNWIND, 2); /* the fourth that is as before */
+	repeat(20);                     /* enters 2 */
+	repeat(251); /* unwinds 2, at the place of two before */
+	repeat(252);
+	come_back(40);
 	spell(0, SWZ_EVENT_RETURN, 1);
 	add_packed(1000);
 	ck_assert_str_eq(said(0, 0),
-			 "B1@1100 B2@1200 E2@1200u B2@1210 E2@1230u B2@1260 "
-			 "E2@1300 E1@1300");
+			 "B1@1100 B2@1200 E2@1200u B2@1210 E2@1220u B2@1230 "
+			 "E2@1240u B2@1260 E2@1511u B2@1763 E2@1803 E1@1803");
 }
 END_TEST
 
 START_TEST(packed_events_that_are_far_apart)
 {
 	spell(100, SWZ_EVENT_ENTER, 1);
-	put(SWZ_PACKED_FAR << 1 | 1, 2);
-	put(1500, 8);
-	put(root + 2, 4);
-	put(SWZ_EVENT_ENTER, 1);
-	spell(0, SWZ_EVENT_RETURN, 2);
+	far_away(1400);
+	spell(100, SWZ_EVENT_ENTER, 2);
+	come_back(0);
 	spell(0, SWZ_EVENT_ENTER, 2);
-	put(SWZ_PACKED_FAR << 1, 2); /* returns from 2 */
-	put(7, 8);
+	far_away(7);
+	come_back(0);
 	spell(100, SWZ_EVENT_ENTER, 3);
-	put(SWZ_PACKED_FAR << 1 | 1, 2);
-	put((uint64_t)-50, 8); /* back, which no time goes */
-	put(root + 3, 4);
-	put(SWZ_EVENT_RETURN, 1);
+	far_away(-60); /* back, which no time goes */
+	spell(10, SWZ_EVENT_RETURN, 3);
 	spell(60, SWZ_EVENT_RETURN, 1);
 	add_packed(1000);
 	ck_assert_str_eq(said(0, 0), "B1@1100 B2@2600 E2@2600 B2@2600 E2@2607 "
@@ -284,23 +305,151 @@ START_TEST(packed_events_that_are_far_apart)
 }
 END_TEST
 
+START_TEST(what_no_packed_event_begins_with)
+{
+	repeat(10); /* nothing is expected here */
+	spell(100, SWZ_EVENT_ENTER, 1);
+	add_packed(1000);
+	spell(100, SWZ_EVENT_ENTER, 1);
+	far_away(10);
+	far_away(10);
+	spell(100, SWZ_EVENT_ENTER, 2);
+	add_packed(1500);
+	come_back(0); /* of nothing */
+	spell(0, SWZ_EVENT_ENTER, 2);
+	add_packed(2000);
+	ck_assert_str_eq(said(0, 0), "B1@1600 B2@2000 E2@3000pc E1@3000pc");
+}
+END_TEST
+
 START_TEST(each_packed_chunk_begins_anew)
 {
-	spell(100, SWZ_EVENT_ENTER, 1);
-	spell(100, SWZ_EVENT_ENTER, 2);
+	for (int i = 0; i < 3; i++) {
+		spell(100, SWZ_EVENT_ENTER, 1);
+		come_back(100);
+	}
+	repeat(0); /* enters 1 */
 	add_packed(1000);
-	spell(0, SWZ_EVENT_RETURN, 2);
+	spell(0, SWZ_EVENT_RETURN, 1);
+	repeat(0); /* the only one that there is: once more, of nothing */
 	spell(10, SWZ_EVENT_ENTER, 2);
-	spell(10, SWZ_EVENT_RETURN, 2);
-	repeat(10); /* enters 2 */
+	come_back(10);
 	add_packed(2000);
-	repeat(10); /* nothing is expected here */
-	spell(10, SWZ_EVENT_RETURN, 2);
-	repeat(10); /* nor here */
-	spell(10, SWZ_EVENT_RETURN, 1);
-	add_packed(2500);
-	ck_assert_str_eq(said(0, 0), "B1@1100 B2@1200 E2@2000 B2@2010 E2@2020 "
-				     "B2@2030 E2@2520 E1@2540");
+	ck_assert_str_eq(said(0, 0), "B1@1100 E1@1200 B1@1300 E1@1400 B1@1500 "
+				     "E1@1600 B1@1600 E1@2000 B2@2010 E2@2020");
+}
+END_TEST
+
+/* A writer of packed events that is written after the format's description, and
+ * has time. */
+enum { MODELLED = 40000 };
+static uint64_t modelled[MODELLED];
+static uint32_t expected_place;
+static uint32_t behind[SWZ_PACKED_HASHES];
+
+static uint64_t word_before(unsigned n, unsigned distance)
+{
+	return distance <= n ? modelled[n - distance] : 0;
+}
+
+/* The latest of those before `n` that went to a place of the ring. */
+static const uint64_t *word_of_place(unsigned n, uint32_t place)
+{
+	while (n-- > 0)
+		if (n % SWZ_PACKED_HISTORY == place)
+			return &modelled[n];
+	return NULL;
+}
+
+static uint8_t *put_modelled(uint8_t *to, unsigned n, uint64_t since)
+{
+	const uint64_t *expected = word_of_place(n, expected_place);
+	bool as_expected = expected && *expected == modelled[n];
+	uint64_t word = modelled[n], h = 0, low = since;
+	uint8_t first = SWZ_PACKED_SPELLED;
+
+	if (since > 0xffff) {
+		*to++ = SWZ_PACKED_FAR;
+		memcpy(to, &since, 8);
+		to += 8;
+		low = 0;
+	}
+	if (as_expected)
+		first = low <= SWZ_PACKED_MOST ? (uint8_t)low
+					       : SWZ_PACKED_EXPECTED;
+	else if (n && (word_before(n, 1) & 7) == SWZ_EVENT_ENTER &&
+		 word == word_before(n, 1) + SWZ_EVENT_RETURN)
+		first = SWZ_PACKED_RETURN;
+	*to++ = first;
+	if (first > SWZ_PACKED_MOST) {
+		memcpy(to, &low, 2);
+		to += 2;
+	}
+	if (first == SWZ_PACKED_SPELLED) {
+		uint32_t node = (uint32_t)(word >> 32);
+
+		memcpy(to, &node, 4);
+		to[4] = (uint8_t)(word & 7);
+		to += 5;
+	}
+	expected_place = (expected_place + 1) % SWZ_PACKED_HISTORY;
+	if (!as_expected || (n + 1) % SWZ_PACKED_INTERVAL == 0) {
+		for (unsigned i = SWZ_PACKED_HASHED; i > 0; i--)
+			h = (h + word_before(n + 1, i)) * SWZ_PACKED_FACTOR;
+		h >>= SWZ_PACKED_SHIFT;
+		if (!as_expected)
+			expected_place = behind[h];
+		behind[h] = (n + 1) % SWZ_PACKED_HISTORY;
+	}
+	return to;
+}
+
+/* Calls of 1, in them of 2, in them of 3: how many of each repeats itself for a
+ * while. */
+static uint64_t next_word(unsigned n)
+{
+	static unsigned depth;
+	unsigned pattern = n / 5000 * 2654435761u >> (n % 1024 % 17 % 13);
+	bool enter = depth == 0 || (depth < 3 && pattern & 1);
+
+	if (enter)
+		return (uint64_t)(root + ++depth) << 32;
+	return (uint64_t)(root + depth--) << 32 | SWZ_EVENT_RETURN;
+}
+
+START_TEST(a_stream_as_described)
+{
+	static uint8_t bytes[MODELLED * 17];
+	static uint64_t ticks[MODELLED];
+	uint64_t now = 1000;
+	uint8_t *to = bytes;
+	struct swz_profile *profile;
+	struct swz_events *events;
+	struct swz_event event;
+
+	teardown();
+	begin(UINT64_C(1) << 40);
+	for (unsigned n = 0; n < MODELLED; n++) {
+		uint64_t since = n % 257 + (n % 100 == 0) * 1000u +
+				 (n % 1000 == 0) * 100000u;
+
+		now += since;
+		ticks[n] = now;
+		modelled[n] = next_word(n);
+		to = put_modelled(to, n, since);
+	}
+	ck_assert_uint_lt((size_t)(to - bytes), 2 * MODELLED);
+	builder_packed(&builder, 0, 1000, bytes, (size_t)(to - bytes));
+	profile = builder_read(&builder);
+	events = swz_events_open(profile, &profile->threads[0]);
+	for (unsigned n = 0; n < MODELLED; n++) {
+		ck_assert(swz_events_next(events, &event));
+		ck_assert_uint_eq(event.node, modelled[n] >> 32);
+		ck_assert_int_eq(event.begins, !(modelled[n] & 7));
+		ck_assert_uint_eq(event.ticks, ticks[n]);
+	}
+	swz_events_close(events);
+	swz_profile_free(profile);
 }
 END_TEST
 
@@ -381,7 +530,7 @@ END_TEST
 START_TEST(a_long_stream)
 {
 	enum { CALLS = 30000 };
-	uint8_t *bytes = malloc(7 + (size_t)CALLS * 14), *to = bytes;
+	uint8_t *bytes = malloc(8 + (size_t)CALLS * 16), *to = bytes;
 	struct swz_profile *profile;
 	struct swz_events *events;
 	struct swz_event event;
@@ -389,13 +538,13 @@ START_TEST(a_long_stream)
 
 	ck_assert_ptr_nonnull(bytes);
 	spell(100, SWZ_EVENT_ENTER, 1);
-	memcpy(to, stream, 7);
-	to += 7;
+	memcpy(to, stream, 8);
+	to += 8;
 	length = 0;
 	spell(0, SWZ_EVENT_ENTER, 2);
 	spell(0, SWZ_EVENT_RETURN, 2);
-	for (unsigned i = 0; i < CALLS; i++, to += 14)
-		memcpy(to, stream, 14);
+	for (unsigned i = 0; i < CALLS; i++, to += 16)
+		memcpy(to, stream, 16);
 	length = 0;
 	builder_packed(&builder, 0, 1000, bytes, (size_t)(to - bytes));
 	free(bytes);
@@ -464,7 +613,9 @@ int main(void)
 	tcase_add_test(tests, a_page_without_a_time_is_empty);
 	tcase_add_test(tests, packed_events);
 	tcase_add_test(tests, packed_events_that_are_far_apart);
+	tcase_add_test(tests, what_no_packed_event_begins_with);
 	tcase_add_test(tests, each_packed_chunk_begins_anew);
+	tcase_add_test(tests, a_stream_as_described);
 	tcase_add_test(tests, pages_that_are_packed_are_not_read_again);
 	tcase_add_test(tests, pages_that_could_not_be_packed_are_kept);
 	tcase_add_test(tests, packed_events_that_are_cut_off);
