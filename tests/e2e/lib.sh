@@ -94,6 +94,18 @@ need() { # PROGRAM...: skips the test where one is missing
 	done
 }
 
+have() { # WHAT PROGRAM|FILE...: names what follows; says what is not there
+	local what=$1 thing
+	shift
+	for thing; do
+		if [ ! -e "$thing" ] && ! command -v "$thing" >/dev/null; then
+			echo "not tested: $what, without ${thing##*/}"
+			return 1
+		fi
+	done
+	it "$what"
+}
+
 need_built() { # FILE...: skips the test if it has not been built (yet)
 	local file
 	for file; do

@@ -296,8 +296,7 @@ if [ -r /proc/self/pagemap ]; then
 	assert_eq 8 $((facts & 8)) 'SWZ_SAVED_OF_FILE'
 fi
 
-if command -v gdb >/dev/null; then
-	it 'a text that a debugger has changed is planned by itself'
+if have 'a text that a debugger has changed is planned by itself' gdb; then
 	run "$shape"
 	cat >commands <<-END
 		set startup-with-shell off

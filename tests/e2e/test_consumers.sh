@@ -10,18 +10,6 @@ PYTHON=/usr/bin/python3
 need $PYTHON
 VIEWERS=$TOP/tests/viewers
 
-have() { # WHAT FILE|COMMAND...: says what is not there
-	local what=$1 thing
-	shift
-	for thing; do
-		if [ ! -e "$thing" ] && ! command -v "$thing" >/dev/null; then
-			echo "not tested: $what, without ${thing##*/}"
-			return 1
-		fi
-	done
-	it "$what"
-}
-
 cat >threads.py <<'END'
 import threading
 

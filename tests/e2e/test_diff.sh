@@ -165,7 +165,7 @@ assert_contains edges 'main named: the difference'
 assert_not_contains edges unshared
 assert_eq 'both new new old' "$(sed -n 's/^main named 1 //p' edges | xargs)" \
 	'lines of calls to named'
-if command -v callgrind_annotate >/dev/null; then
+if have 'callgrind_annotate reads each event' callgrind_annotate; then
 	for event in more less old new; do
 		callgrind_annotate --sort=$event --threshold=100 --show-percs=no \
 			--inclusive=yes cg >annotated 2>annotated.err ||

@@ -73,7 +73,7 @@ build() { # NAME FLAG...
 		return 1
 	fi
 }
-if command -v g++ >/dev/null; then
+if have 'other ways of linking' g++; then
 	it 'bound lazily'
 	build lazy -Wl,-z,lazy && check_threads ./lazy && check_all ./lazy
 	it 'bound by LD_BIND_NOW'
@@ -123,8 +123,6 @@ if command -v g++ >/dev/null; then
 	it 'PLT with endbr64'
 	build plt_sec -fcf-protection -Wl,-z,ibtplt -Wl,-z,lazy &&
 		check_threads ./plt_sec
-else
-	echo 'no g++: no other ways of linking'
 fi
 
 it 'libraries that come later'
@@ -140,7 +138,7 @@ it 'reloaded 100 times'
 assert_same_as_native "$TARGETS/imports" late "$late_library" lazy 100
 assert_complete profile
 assert_calls profile write 1000 getppid 100 imports_entry 100
-if command -v gcc >/dev/null; then
+if have 'a library without a PLT, reloaded' gcc; then
 	gcc -O2 -shared -fPIC -fno-plt -Wl,-z,now -Wl,-z,relro -o late_now.so \
 		"$TOP/tests/targets/libimports.c"
 	assert_same_as_native "$TARGETS/imports" late ./late_now.so lazy 5
@@ -196,17 +194,14 @@ assert_same_as_native "$TARGETS/imports" threads ids
 assert_calls profile writer 0 write 0
 
 RUN_OPTIONS=(--imports)
-it 'programs as they are'
-if command -v sqlite3 >/dev/null; then
+if have 'programs as they are: sqlite3' sqlite3; then
 	assert_same_as_native sqlite3 :memory: \
 		'create table t(a); insert into t values(1),(2);
 		select sum(a) from t;'
 	assert_complete profile
-else
-	echo 'no sqlite3'
 fi
-for program in python3 gdb node; do
-	program=$(command -v /usr/bin/$program)
+for program in /usr/bin/{python3,gdb,node}; do
+	have "programs as they are: $program" "$program" || continue
 	case $program in
 	*python3)
 		assert_same_as_native "$program" -c \
@@ -215,7 +210,6 @@ for program in python3 gdb node; do
 		;;
 	*gdb) assert_same_as_native "$program" --version ;;
 	*node) assert_same_as_native "$program" -e 'console.log(1 + 1)' ;;
-	'') echo 'one of python3, gdb, node is not there' ;;
 	esac
 done
 

@@ -185,8 +185,7 @@ assert found[0]["file"].endswith("small.h"), found
 END
 assert_empty wrong
 
-it 'callgrind_annotate: beside the line'
-command -v callgrind_annotate >/dev/null || finish
+have 'callgrind_annotate: beside the line' callgrind_annotate || finish
 # (in the directory of the sources it takes a function for two)
 annotate() {
 	(cd / && callgrind_annotate --threshold=100 --show-percs=no "$@" \

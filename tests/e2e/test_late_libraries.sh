@@ -148,8 +148,7 @@ if [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import _json; _json.__file__'
 	assert_calls profile PyInit__json 1
 fi
 
-if command -v gdb >/dev/null; then
-	it 'gdb sees libraries that come later, and stops in them'
+if have 'gdb sees libraries that come later, and stops in them' gdb; then
 	cat >commands <<-'END'
 		set pagination off
 		set breakpoint pending on
@@ -198,8 +197,6 @@ if command -v gdb >/dev/null; then
 	fi
 	assert_contains out 45
 	assert_calls profile late_made 3 late_entry 1 late_destructor 1
-else
-	echo 'gdb is not there: not tested with it'
 fi
 
 finish

@@ -89,7 +89,6 @@ assert_same_as_native "$TARGETS/contexts"
 assert_complete profile
 assert_calls profile level_0 1 level_16 0
 
-it 'only some calls of a hot function are timed, all of the others'
 cat >hot.c <<'END'
 __attribute__((noipa)) int leaf(int x)
 {
@@ -106,7 +105,7 @@ int main(void)
 	return 0;
 }
 END
-if command -v gcc >/dev/null; then
+if have 'only some calls of a hot function are timed, all of the others' gcc; then
 	gcc -O1 -o hot hot.c
 	RUN_OPTIONS=(--timing sampled)
 	assert_same_as_native ./hot

@@ -29,8 +29,7 @@ for mode in exit deferred asynchronous busy; do
 	[ $mode != busy ] || assert_ge "$(row table calls fib)" 50 'calls of fib'
 done
 
-if command -v gdb >/dev/null; then
-	it "gdb's backtrace reaches main through hooked frames"
+if have "gdb's backtrace reaches main through hooked frames" gdb; then
 	capture timeout 240 gdb -q -nx -batch -ex 'set startup-with-shell off' \
 		-ex "set environment LD_PRELOAD $LIBSWIZZLE" \
 		-ex "set environment SWIZZLE_OUTPUT $TMP/gdb.profile" \

@@ -8,23 +8,14 @@ need python3
 need_targets workers names
 tested=0
 
-have() { # WHAT FILE|COMMAND...: says what is not there
-	local what=$1 thing
-	shift
-	for thing; do
-		if [ ! -e "$thing" ] && ! command -v "$thing" >/dev/null; then
-			echo "not tested: $what, without ${thing##*/}"
-			return 1
-		fi
-	done
-	tested=$((tested + 1))
+viewer() { # NAME PROGRAM|FILE...
+	have "$@" && tested=$((tested + 1))
 }
 
 "$RUN" -o profile "$TARGETS/workers" >/dev/null || abort 'no profile'
 "$RUN" -o odd "$TARGETS/names" >/dev/null || abort 'no profile'
 
-if have graphviz dot; then
-	it 'graphviz'
+if viewer graphviz dot; then
 	for limit in 0 2; do
 		"$DUMP" -f dot --percent-limit $limit profile >graph
 		capture dot -Tsvg graph
@@ -62,8 +53,7 @@ for text in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}text"):
 	done
 fi
 
-if have pprof node "$modules/pprof-format"; then
-	it 'pprof-format'
+if viewer pprof-format node "$modules/pprof-format"; then
 	count() { # OPTION...: swizzle-dump's
 		"$DUMP" -q -f pprof -o p "$@"
 		capture node "$TOP/tests/e2e/pprof_functions.js" "$modules" p
@@ -83,8 +73,7 @@ if have pprof node "$modules/pprof-format"; then
 	assert_matches out '^7 [0-9]+ latin\?$'
 fi
 
-if have speedscope chromium "$modules/speedscope/dist/release/index.html"; then
-	it 'speedscope'
+if viewer speedscope chromium "$modules/speedscope/dist/release/index.html"; then
 	show() { # OPTION...: swizzle-dump's; what speedscope has read, as a table
 		"$DUMP" -q -f speedscope -o s.json "$@"
 		timeout 200 python3 "$TOP/tests/viewers/speedscope_import.py" \
