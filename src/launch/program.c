@@ -13,6 +13,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "launch/path.h"
+
 #define DEFAULT_PATH "/usr/local/bin:/bin:/usr/bin"
 /* As many levels of #! as the kernel takes. */
 #define MOST_LEVELS 5
@@ -46,27 +48,6 @@ char *swz_text(const char *format, ...)
 	return text;
 }
 
-static bool exists(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0;
-}
-
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static bool is_regular(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 /* By the effective user, as the kernel decides when it executes. */
 static bool may(const char *path, int how)
 {
@@ -79,9 +60,9 @@ char *swz_program_find(const char *name, const char *whose)
 	bool denied = false;
 
 	if (strchr(name, '/')) {
-		if (!exists(name))
+		if (!swz_path_exists(name))
 			swz_die(SWZ_NOT_FOUND, "%s: not found", whose);
-		if (is_directory(name))
+		if (swz_path_is_directory(name))
 			swz_die(SWZ_CANNOT_RUN, "%s: is a directory", whose);
 		if (!may(name, X_OK))
 			swz_die(SWZ_CANNOT_RUN, "%s: permission denied", whose);
@@ -94,7 +75,7 @@ char *swz_program_find(const char *name, const char *whose)
 				      : swz_text("%.*s/%s", (int)(end - path),
 						 path, name);
 
-		if (is_regular(found)) {
+		if (swz_path_is_regular(found)) {
 			if (may(found, X_OK))
 				return found;
 			denied = true;
@@ -211,7 +192,7 @@ static void check_script(char *line, const char *whose, int level)
 	if (!interpreter)
 		swz_die(SWZ_CANNOT_RUN, "%s: no interpreter in its first line",
 			whose);
-	if (!is_regular(interpreter))
+	if (!swz_path_is_regular(interpreter))
 		swz_die(SWZ_CANNOT_RUN, "%s: its interpreter %s was not found",
 			whose, interpreter);
 	if (!may(interpreter, X_OK))

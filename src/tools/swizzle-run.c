@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "launch/path.h"
 #include "launch/program.h"
 
 #ifndef SWZ_VERSION
@@ -417,13 +418,6 @@ static char **read_options(char **next)
 
 /* --- the library --------------------------------------------------------- */
 
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* path without what follows its last slash; NULL: it has none. */
 static char *directory_of(const char *path)
 {
@@ -448,9 +442,8 @@ static const char *home(const char *argument)
 static char *library_in(const char *directory)
 {
 	char *path = swz_text("%s/" LIBRARY, directory);
-	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? path : NULL;
+	return swz_path_is_regular(path) ? path : NULL;
 }
 
 static const char *find_library(const char *argument)
@@ -511,7 +504,7 @@ static void make_directories(char *path)
 			continue;
 		*s = '\0';
 		error = mkdir(path, 0777) == 0 ? 0 : errno;
-		if (error && !is_directory(path))
+		if (error && !swz_path_is_directory(path))
 			swz_die(SWZ_CANNOT_RUN,
 				"cannot make the output directory: cannot "
 				"create directory '%s': %s",
@@ -527,7 +520,7 @@ static void check_output(char *output)
 
 	if (output[strlen(output) - 1] == '/')
 		make_directories(output);
-	else if (!is_directory(directory))
+	else if (!swz_path_is_directory(directory))
 		swz_die(SWZ_CANNOT_RUN, "%s: there is no directory %s",
 			given_output, directory);
 }
@@ -543,7 +536,7 @@ static void set_output(void)
 		wanted = "swizzle.out.%p";
 	output = here ? swz_text("%s/%s", strcmp(here, "/") ? here : "", wanted)
 		      : swz_text("%s", wanted);
-	if (output[strlen(output) - 1] != '/' && is_directory(output))
+	if (output[strlen(output) - 1] != '/' && swz_path_is_directory(output))
 		output = swz_text("%s/", output);
 	if (given_output && !*get("SWIZZLE_LIST") && strchr(output, '/'))
 		check_output(output);
