@@ -28,24 +28,12 @@ END(swz_call_on_stack)
  * leave alone are left alone. */
 .macro WRAP name, function
 FUNC(\name)
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%rsi
-	SAVE	%rdi
-	SAVE	%r8
-	SAVE	%r9
-	SAVE	%r10
+	SAVE_SEVEN
 	movq	56(%rsp), %r8			/* the caller */
 	movq	%r10, %rdx
 	movq	%r11, %rcx
 	call	\function
-	RESTORE	%r10
-	RESTORE	%r9
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_SEVEN
 	ret
 END(\name)
 .endm
