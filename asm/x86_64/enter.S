@@ -8,10 +8,11 @@
  *
  * The usual case is done here, without a call: the call edge is the one that
  * came at this point last time, or is in the thread's context table at its first
- * or second place, and a thunk of that edge is free. It has the body and the return address in it already: a thunk serves one
- * edge only, so whatever happens to it, it leads where it always led. All else
- * goes to swz_enter() in C. No vector instruction, no lock, no branch that
- * depends on data but the checks themselves.
+ * or second place, and a thunk of that edge is free. It has the body and the
+ * return address in it already: a thunk serves one edge only, so whatever
+ * happens to it, it leads where it always led. All else goes to swz_enter() in C.
+ * No vector instruction, no lock, no branch that depends on data but the checks
+ * themselves.
  *
  * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
  * S-56 r9  S-64 r10  S-72 flags  S-80 where to go on (under %rsp: the ABI's red
@@ -23,8 +24,7 @@
 	.section .text.hooks, "ax", @progbits
 
 FUNC(swz_hook_enter)
-	.cfi_def_cfa_offset 16			/* rax is pushed already */
-	.cfi_rel_offset %rax, 0
+	BEGIN_HOOK
 	SAVE_SEVEN
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
@@ -77,7 +77,7 @@ FUNC(swz_hook_enter)
 
 .Lin_table:
 	.cfi_restore_state
-	FIND_IN_TABLE found=.Lfound, none=.Lnot_there
+	FIND_UNEXPECTED found=.Lfound, none=.Lnot_there
 .Lnot_there:
 	leaq	swz_arena_start(%rip), %rax
 	movq	%rdi, %rcx
@@ -107,10 +107,7 @@ FUNC(swz_hook_enter)
 	je	.Lin_c_again
 	movl	(%r10), %ecx			/* the edge that is expected? */
 	movq	%rcx, %rax
-	NODE_AT	%rax, %rdx
-	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Ljump_in_table
-	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	COMPARE_EDGE $0, %rsi, .Ljump_in_table
 	jne	.Ljump_in_table
 .Ljump_found:
 	movq	%rax, %rsi			/* rsi = node */
@@ -155,16 +152,7 @@ FUNC(swz_hook_enter)
 	jmp	.Lto_body
 .Ljump_in_table:
 	leaq	(%rsi,%r9,8), %rax		/* the call site is 0 */
-	TABLE_PLACE
-	movq	%rax, %rcx
-	PROBE	(%rcx), $0, %rsi, else=.Ljump_second, empty=.Lin_c_again
-	je	.Ljump_found_there
-.Ljump_second:
-	PROBE	4(%rcx), $0, %rsi, else=.Lin_c_again, empty=.Lin_c_again
-	jne	.Lin_c_again
-.Ljump_found_there:
-	movq	%rax, %rcx
-	UNIT_OF	%rcx, %rdx
+	FIND_IN_TABLE %rcx, $0, %rsi, .Lin_c_again
 	movl	%ecx, (%r10)
 	jmp	.Ljump_found
 
@@ -212,8 +200,7 @@ END(swz_hook_enter)
 /* The same where each entry is decided by swz_enter(): for calls that
  * enter_sampled.S does not do, and where there are filters with sampled timing. */
 FUNC(swz_hook_enter_checked)
-	.cfi_def_cfa_offset 16
-	.cfi_rel_offset %rax, 0
+	BEGIN_HOOK
 	SAVE_SEVEN
 	movq	%rax, %rcx
 	SAVE_FLAGS
@@ -226,8 +213,7 @@ END(swz_hook_enter_checked)
  * this one): which context this is, and what is wanted of the calls at a thread's
  * root, is decided by swz_enter(). */
 FUNC(swz_hook_enter_filtered)
-	.cfi_def_cfa_offset 16
-	.cfi_rel_offset %rax, 0
+	BEGIN_HOOK
 	SAVE_SEVEN
 	movq	%rax, %rcx
 	SAVE_FLAGS

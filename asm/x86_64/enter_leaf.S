@@ -14,12 +14,8 @@
 	.section .text.hooks, "ax", @progbits
 
 FUNC(swz_hook_enter_leaf)
-	.cfi_def_cfa_offset 16			/* rax is pushed already */
-	.cfi_rel_offset %rax, 0
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%rsi
-	SAVE	%rdi
+	BEGIN_HOOK
+	SAVE_FOUR
 	movq	%rax, -16(%rsp)			/* S-56 */
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
@@ -31,10 +27,7 @@ FUNC(swz_hook_enter_leaf)
 	movq	48(%rsp), %rdi			/* rdi = return address */
 	orq	SWZ_THREAD_KEY(%rdx), %rcx	/* rcx = the edge's key */
 	movq	%rsi, %rax
-	NODE_AT	%rax, %rdx
-	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_table
-	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	COMPARE_EDGE %rdi, %rcx, .Lin_table
 	jne	.Lin_table
 .Lfound:
 	movq	SWZ_THREAD_TOP(%rdx), %rcx	/* the latest frame lies above */
@@ -44,16 +37,12 @@ FUNC(swz_hook_enter_leaf)
 	subb	$1, SWZ_NODE_SKIP(%rax)		/* from 0: this call is timed */
 	jb	.Ltimed
 	incq	SWZ_NODE_CALLS(%rax)
-	shlq	$SWZ_LINKS_SHIFT, %rsi		/* as when it has returned */
-	addq	SWZ_THREAD_LINKS(%rdx), %rsi
+	LINKS_AT %rsi, %rdx			/* as when it has returned */
 	addq	$SWZ_LINKS_NEXT, %rsi
 	movq	%rsi, SWZ_THREAD_EXPECTED(%rdx)
 	.cfi_remember_state
 	RESTORE_FLAGS
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FOUR
 	RESTORE	%rax
 	jmpq	*-56(%rsp)			/* S-56 */
 	.cfi_restore_state
@@ -63,29 +52,16 @@ FUNC(swz_hook_enter_leaf)
 	movl	%ecx, %eax			/* the function again */
 	leaq	(%rdi,%rax,8), %rax
 	addq	%rcx, %rax
-	TABLE_PLACE
-	movq	%rax, %rsi
-	PROBE	(%rsi), %rdi, %rcx, else=.Lsecond, empty=.Lelse
-	jne	.Lsecond
-.Lfound_there:
-	movq	%rax, %rsi
-	UNIT_OF	%rsi, %rdx
+	FIND_IN_TABLE %rsi, %rdi, %rcx, .Lelse
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi
 	movl	%esi, (%rdi)
 	jmp	.Lfound
-.Lsecond:
-	PROBE	4(%rsi), %rdi, %rcx, else=.Lelse, empty=.Lelse
-	je	.Lfound_there
-	jmp	.Lelse
 
 .Ltimed:
 	movb	$0, SWZ_NODE_SKIP(%rax)
 .Lelse:
 	RESTORE_FLAGS
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FOUR
 	movq	-48(%rsp), %rax			/* S-56 */
 	jmp	swz_hook_enter_sampled
 END(swz_hook_enter_leaf)

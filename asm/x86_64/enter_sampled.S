@@ -15,13 +15,8 @@
 	.section .text.hooks, "ax", @progbits
 
 FUNC(swz_hook_enter_sampled)
-	.cfi_def_cfa_offset 16			/* rax is pushed already */
-	.cfi_rel_offset %rax, 0
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%rsi
-	SAVE	%rdi
-	SAVE	%r8
+	BEGIN_HOOK
+	SAVE_FIVE
 	movq	%rax, -16(%rsp)			/* S-64 */
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
@@ -33,14 +28,10 @@ FUNC(swz_hook_enter_sampled)
 	movq	56(%rsp), %rsi			/* rsi = return address */
 	orq	SWZ_THREAD_KEY(%rdx), %rcx	/* rcx = the edge's key */
 	movq	%r8, %rax
-	NODE_AT	%rax, %rdx
-	cmpq	%rsi, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_table
-	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	COMPARE_EDGE %rsi, %rcx, .Lin_table
 	jne	.Lin_table
 .Lfound:
-	shlq	$SWZ_LINKS_SHIFT, %r8
-	addq	SWZ_THREAD_LINKS(%rdx), %r8	/* r8 = the edge's links */
+	LINKS_AT %r8, %rdx			/* r8 = the edge's links */
 	movq	SWZ_THREAD_TOP(%rdx), %rcx	/* the latest frame lies above */
 	leaq	56(%rsp), %rsi			/* this one, or was skipped */
 	cmpq	%rsi, SWZ_THUNK_SLOT(%rcx)
@@ -76,11 +67,7 @@ FUNC(swz_hook_enter_sampled)
 	movq	%rdi, -16(%rsp)			/* S-64 */
 	addb	$0x7f, %al			/* OF */
 	sahf					/* SF ZF AF PF CF */
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FIVE
 	RESTORE	%rax
 	leaq	8(%rsp), %rsp			/* the thunk's call pushes it */
 	.cfi_adjust_cfa_offset -8
@@ -104,8 +91,7 @@ FUNC(swz_hook_enter_sampled)
 	movq	%rdi, SWZ_THREAD_TOP(%rdx)
 	movl	SWZ_NODE_CONTEXT(%rax), %ecx	/* the callee's context */
 	movq	%rcx, %rsi
-	shlq	$SWZ_LINKS_SHIFT, %rsi
-	addq	SWZ_THREAD_LINKS(%rdx), %rsi
+	LINKS_AT %rsi, %rdx
 	addq	$SWZ_LINKS_FIRST, %rsi
 	movq	%rsi, SWZ_THREAD_EXPECTED(%rdx)
 	shlq	$32, %rcx
@@ -164,8 +150,7 @@ FUNC(swz_hook_enter_sampled)
 	.cfi_restore_state
 	.cfi_remember_state
 	movq	%rax, %rsi
-	shlq	$SWZ_LINKS_SHIFT, %rsi
-	addq	SWZ_THREAD_LINKS(%rdx), %rsi
+	LINKS_AT %rsi, %rdx
 	addq	$SWZ_LINKS_FIRST, %rsi
 	jmp	.Lcontext
 .Lin_table:					/* as in enter.S */
@@ -173,18 +158,9 @@ FUNC(swz_hook_enter_sampled)
 	movl	%ecx, %eax			/* the function again */
 	leaq	(%rsi,%rax,8), %rax
 	addq	%rcx, %rax
-	TABLE_PLACE
-	movq	%rax, %r8
-	PROBE	(%r8), %rsi, %rcx, else=.Lsecond, empty=.Lnot_there
-	jne	.Lsecond
-.Lfound_there:
-	movq	%rax, %r8
-	UNIT_OF	%r8, %rdx
+	FIND_IN_TABLE %r8, %rsi, %rcx, .Lnot_there
 	movl	%r8d, (%rdi)
 	jmp	.Lfound
-.Lsecond:
-	PROBE	4(%r8), %rsi, %rcx, else=.Lnot_there, empty=.Lnot_there
-	je	.Lfound_there
 .Lnot_there:
 	leaq	swz_arena_start(%rip), %rax
 	movq	%rsi, %r8
@@ -209,10 +185,7 @@ FUNC(swz_hook_enter_sampled)
 	cmpl	%ecx, SWZ_NODE_FUNCTION(%rax)	/* no loop to its start */
 	je	.Lin_c
 	movl	(%rdi), %eax			/* the edge that is expected? */
-	NODE_AT	%rax, %rdx
-	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Ljump_in_table
-	cmpq	%rcx, SWZ_NODE_KEY(%rax)
+	COMPARE_EDGE $0, %rcx, .Ljump_in_table
 	jne	.Ljump_in_table
 .Ljump_found:
 	movq	%rax, %rsi			/* rsi = node */
@@ -240,19 +213,14 @@ FUNC(swz_hook_enter_sampled)
 	movq	%rax, SWZ_THUNK_PENDING(%r8)
 	movl	SWZ_NODE_CONTEXT(%rsi), %eax	/* the callee's context */
 	movq	%rax, %rsi
-	shlq	$SWZ_LINKS_SHIFT, %rsi
-	addq	SWZ_THREAD_LINKS(%rdx), %rsi
+	LINKS_AT %rsi, %rdx
 	addq	$SWZ_LINKS_FIRST, %rsi
 	movq	%rsi, SWZ_THREAD_EXPECTED(%rdx)
 	shlq	$32, %rax
 	movq	%rax, SWZ_THREAD_KEY(%rdx)
 	.cfi_remember_state
 	RESTORE_FLAGS
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FIVE
 	RESTORE	%rax
 	jmpq	*-64(%rsp)			/* S-64: body */
 .Ljump_in_table:
@@ -260,26 +228,13 @@ FUNC(swz_hook_enter_sampled)
 	.cfi_remember_state
 	movl	%ecx, %eax			/* the call site is 0 */
 	leaq	(%rcx,%rax,8), %rax
-	TABLE_PLACE
-	movq	%rax, %rsi
-	PROBE	(%rsi), $0, %rcx, else=.Ljump_second, empty=.Lin_c
-	je	.Ljump_found_there
-.Ljump_second:
-	PROBE	4(%rsi), $0, %rcx, else=.Lin_c, empty=.Lin_c
-	jne	.Lin_c
-.Ljump_found_there:
-	movq	%rax, %rsi
-	UNIT_OF	%rsi, %rdx
+	FIND_IN_TABLE %rsi, $0, %rcx, .Lin_c
 	movl	%esi, (%rdi)
 	jmp	.Ljump_found
 .Lin_c:
 	.cfi_restore_state
 	RESTORE_FLAGS
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FIVE
 	movq	-56(%rsp), %rax			/* S-64: body */
 	jmp	swz_hook_enter_checked
 END(swz_hook_enter_sampled)

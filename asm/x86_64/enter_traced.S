@@ -5,7 +5,8 @@
  *
  * The event (src/runtime/events.h): its place is read, then the clock, then the
  * place is taken by a compare-and-exchange. What a signal handler has recorded
- * meanwhile makes that fail; then it is done in C. One processor is concerned, so it is not locked.
+ * meanwhile makes that fail; then it is done in C. One processor is concerned,
+ * so it is not locked.
  *
  * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
  * S-56 r9  S-64 r10  S-72 flags  S-80 where to go on (in the red zone). */
@@ -16,8 +17,7 @@
 	.section .text.hooks, "ax", @progbits
 
 .macro ENTER_TRACED filtered
-	.cfi_def_cfa_offset 16			/* rax is pushed already */
-	.cfi_rel_offset %rax, 0
+	BEGIN_HOOK
 	SAVE_SEVEN
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
@@ -128,7 +128,7 @@
 
 	/* Another one: as in enter.S. */
 .Lin_table\@:
-	FIND_IN_TABLE found=.Lfound\@, none=.Lin_c_again\@
+	FIND_UNEXPECTED found=.Lfound\@, none=.Lin_c_again\@
 .Lin_c_again\@:
 	movq	-8(%rsp), %rcx
 .Lin_c\@:

@@ -14,13 +14,8 @@
 	.section .text.hooks, "ax", @progbits
 
 FUNC(swz_hook_exit)
-	.cfi_def_cfa_offset 16
-	.cfi_rel_offset %rax, 0
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%rsi
-	SAVE	%rdi
-	SAVE	%r8
+	BEGIN_HOOK
+	SAVE_FIVE
 	movq	%rax, %rcx			/* rcx = thunk */
 	SAVE_FLAGS
 	GET_THREAD %rsi
@@ -46,11 +41,7 @@ FUNC(swz_hook_exit)
 .Lback:
 	.cfi_remember_state
 	RESTORE_FLAGS
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FIVE
 	RESTORE	%rax
 	ret
 	.cfi_restore_state
@@ -137,13 +128,8 @@ END(swz_hook_exit)
 
 /* The same where swz_exit() has to decide (exit_sampled.S). */
 FUNC(swz_hook_exit_checked)
-	.cfi_def_cfa_offset 16
-	.cfi_rel_offset %rax, 0
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%rsi
-	SAVE	%rdi
-	SAVE	%r8
+	BEGIN_HOOK
+	SAVE_FIVE
 	movq	%rax, %rcx
 	SAVE_FLAGS
 	jmp	.Lin_c

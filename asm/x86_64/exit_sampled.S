@@ -9,8 +9,7 @@
 	.section .text.hooks, "ax", @progbits
 
 FUNC(swz_hook_exit_sampled)
-	.cfi_def_cfa_offset 16
-	.cfi_rel_offset %rax, 0
+	BEGIN_HOOK
 	SAVE	%rcx
 	SAVE	%rdx
 	SAVE	%rsi
@@ -30,8 +29,7 @@ FUNC(swz_hook_exit_sampled)
 	movq	SWZ_THUNK_LINK(%rcx), %rdx
 	movq	%rdx, SWZ_THREAD_TOP(%rsi)
 	movl	SWZ_THUNK_NODE(%rcx), %edx
-	shlq	$SWZ_LINKS_SHIFT, %rdx
-	addq	SWZ_THREAD_LINKS(%rsi), %rdx	/* rdx = its edge's links */
+	LINKS_AT %rdx, %rsi			/* rdx = its edge's links */
 	leaq	SWZ_LINKS_NEXT(%rdx), %rax
 	movq	%rax, SWZ_THREAD_EXPECTED(%rsi)
 	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */

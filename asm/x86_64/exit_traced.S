@@ -9,13 +9,8 @@
 	.section .text.hooks, "ax", @progbits
 
 FUNC(swz_hook_exit_traced)
-	.cfi_def_cfa_offset 16
-	.cfi_rel_offset %rax, 0
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%rsi
-	SAVE	%rdi
-	SAVE	%r8
+	BEGIN_HOOK
+	SAVE_FIVE
 	SAVE	%r9
 	movq	%rax, %rcx			/* rcx = thunk */
 	SAVE_FLAGS
@@ -68,11 +63,7 @@ FUNC(swz_hook_exit_traced)
 	.cfi_remember_state
 	RESTORE_FLAGS
 	RESTORE	%r9
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FIVE
 	RESTORE	%rax
 	ret
 	.cfi_restore_state
@@ -108,11 +99,7 @@ FUNC(swz_hook_exit_traced)
 	RESTORE_FLAGS
 	movq	%rcx, %rax
 	RESTORE	%r9
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FIVE
 	jmp	swz_hook_exit_checked
 END(swz_hook_exit_traced)
 

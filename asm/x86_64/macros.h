@@ -75,12 +75,38 @@ name:                            \
 	.cfi_restore_state
 .endm
 
-.macro SAVE_SEVEN
+/* How each hook begins: the trampoline or thunk has pushed %rax. */
+.macro BEGIN_HOOK
+	.cfi_def_cfa_offset 16
+	.cfi_rel_offset %rax, 0
+.endm
+
+.macro SAVE_FOUR
 	SAVE	%rcx
 	SAVE	%rdx
 	SAVE	%rsi
 	SAVE	%rdi
+.endm
+
+.macro RESTORE_FOUR
+	RESTORE	%rdi
+	RESTORE	%rsi
+	RESTORE	%rdx
+	RESTORE	%rcx
+.endm
+
+.macro SAVE_FIVE
+	SAVE_FOUR
 	SAVE	%r8
+.endm
+
+.macro RESTORE_FIVE
+	RESTORE	%r8
+	RESTORE_FOUR
+.endm
+
+.macro SAVE_SEVEN
+	SAVE_FIVE
 	SAVE	%r9
 	SAVE	%r10
 .endm
@@ -88,11 +114,7 @@ name:                            \
 .macro RESTORE_SEVEN
 	RESTORE	%r10
 	RESTORE	%r9
-	RESTORE	%r8
-	RESTORE	%rdi
-	RESTORE	%rsi
-	RESTORE	%rdx
-	RESTORE	%rcx
+	RESTORE_FIVE
 .endm
 
 /* The arithmetic flags, in %rax as sahf wants them. */
@@ -126,25 +148,46 @@ name:                            \
 	shrq	$6, \reg
 .endm
 
-/* %rax = site + 9 * function + key becomes the place in the context table;
- * %rdx = thread. */
-.macro TABLE_PLACE
-	imulq	swz_hash_multiplier(%rip), %rax
-	shrq	$32, %rax
-	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
-	addq	SWZ_THREAD_TABLE(%rdx), %rax
+/* A unit becomes the address of its links. */
+.macro LINKS_AT reg, thread
+	shlq	$SWZ_LINKS_SHIFT, \reg
+	addq	SWZ_THREAD_LINKS(\thread), \reg
 .endm
 
-/* %rax = the node at a place, if it is of the edge: then with ZF on; %rdx =
- * thread. */
-.macro PROBE place, site, key, else, empty
-	movl	\place, %eax
-	testl	%eax, %eax
-	jz	\empty
+/* The unit in %rax becomes the address of the node, with ZF on if that is of the
+ * edge; %rdx = thread. */
+.macro COMPARE_EDGE site, key, else
 	NODE_AT	%rax, %rdx
 	cmpq	\site, SWZ_NODE_CALL_SITE(%rax)
 	jne	\else
 	cmpq	\key, SWZ_NODE_KEY(%rax)
+.endm
+
+/* The same with the unit at a place in the context table. */
+.macro PROBE place, site, key, else, empty
+	movl	\place, %eax
+	testl	%eax, %eax
+	jz	\empty
+	COMPARE_EDGE \site, \key, \else
+.endm
+
+/* %rax = site + 9 * function + key, %rdx = thread: %rax = the node of the edge,
+ * unit = its own. It is at its first or second place in the context table,
+ * which has an empty entry behind its last. */
+.macro FIND_IN_TABLE unit, site, key, none
+	imulq	swz_hash_multiplier(%rip), %rax
+	shrq	$32, %rax
+	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
+	addq	SWZ_THREAD_TABLE(%rdx), %rax
+	movq	%rax, \unit			/* the place, yet */
+	PROBE	(\unit), \site, \key, else=.Lsecond\@, empty=\none
+	je	.Lfound_there\@
+.Lsecond\@:
+	PROBE	4(\unit), \site, \key, else=\none, empty=\none
+	jne	\none
+.Lfound_there\@:
+	movq	%rax, \unit
+	UNIT_OF	\unit, %rdx
 .endm
 
 /* For the entry hooks that keep seven registers: S-80 is -8(%rsp). */
@@ -161,30 +204,17 @@ name:                            \
 	movq	SWZ_THREAD_KEY(%rdx), %rsi
 	orq	%r9, %rsi			/* rsi = the edge's key */
 	movq	%rcx, %rax
-	NODE_AT	%rax, %rdx
-	cmpq	%rdi, SWZ_NODE_CALL_SITE(%rax)
-	jne	\else
-	cmpq	%rsi, SWZ_NODE_KEY(%rax)
+	COMPARE_EDGE %rdi, %rsi, \else
 	jne	\else
 .endm
 
-/* Another one: it is at its first or second place in the table, which has an
- * empty entry behind its last. It will be found at once next time. */
-.macro FIND_IN_TABLE found, none
+/* Another one: it will be found at once next time. */
+.macro FIND_UNEXPECTED found, none
 	leaq	(%rdi,%r9,8), %rax
 	addq	%rsi, %rax
-	TABLE_PLACE
-	movq	%rax, %rcx
-	PROBE	(%rcx), %rdi, %rsi, else=.Lsecond\@, empty=\none
-	jne	.Lsecond\@
-.Lfound_there\@:
-	movq	%rax, %rcx
-	UNIT_OF	%rcx, %rdx
+	FIND_IN_TABLE %rcx, %rdi, %rsi, \none
 	movl	%ecx, (%r10)
 	jmp	\found
-.Lsecond\@:
-	PROBE	4(%rcx), %rdi, %rsi, else=\none, empty=\none
-	je	.Lfound_there\@
 .endm
 
 /* %r8 = links of unit 0, %rcx = unit: %rcx = a thunk of the edge, taken, %rsi =
@@ -227,8 +257,7 @@ name:                            \
 	cmpq	%rdi, %rax
 	jbe	.Lnew_min
 3:	movl	SWZ_THUNK_NODE(%rcx), %edx
-	shlq	$SWZ_LINKS_SHIFT, %rdx
-	addq	SWZ_THREAD_LINKS(%rsi), %rdx	/* rdx = its edge's links */
+	LINKS_AT %rdx, %rsi			/* rdx = its edge's links */
 	leaq	SWZ_LINKS_NEXT(%rdx), %rdi
 	movq	%rdi, SWZ_THREAD_EXPECTED(%rsi)
 	movq	SWZ_THUNK_LINK(%rcx), %rdi	/* until here whoever finds the */
