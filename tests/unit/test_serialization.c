@@ -114,7 +114,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("encodings");
+	Suite *suite = suite_create("serialization");
 	TCase *tests = tcase_create("all");
 	SRunner *runner;
 	int failed;

@@ -1,0 +1,143 @@
+/* The parts of an instruction, by hand from SDM volume 2, chapter 2. */
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "thunks/encoding.h"
+
+struct sample {
+	const char *what;
+	uint8_t bytes[12];
+	uint8_t size;
+	struct swz_encoding parts;
+};
+
+/* clang-format off */
+static const struct sample samples[] = {
+	{"mov %esp, (%rsi)", {0x89, 0x26}, 2,
+	 {.opcode = 0x89, .modrm_at = 1, .modrm = 0x26, .operands_at = 2}},
+	{"REX.R: mov %r12, (%rsi)", {0x4c, 0x89, 0x26}, 3,
+	 {.rex_w = true, .extends_reg = true, .prefix_bytes = 1,
+	  .opcode = 0x89, .opcode_at = 1, .modrm_at = 2, .modrm = 0x26,
+	  .operands_at = 3}},
+	{"REX.B: mov %rsp, (%r14)", {0x49, 0x89, 0x26}, 3,
+	 {.rex_w = true, .extends_base = true, .prefix_bytes = 1,
+	  .opcode = 0x89, .opcode_at = 1, .modrm_at = 2, .modrm = 0x26,
+	  .operands_at = 3}},
+	{"REX.X: mov %rsp, (%rsi,%r12,8)", {0x4a, 0x89, 0x24, 0xe6}, 4,
+	 {.rex_w = true, .extends_index = true, .prefix_bytes = 1,
+	  .opcode = 0x89, .opcode_at = 1, .modrm_at = 2, .modrm = 0x24,
+	  .sib = 0xe6, .operands_at = 4}},
+	{"a REX before another prefix", {0x4d, 0x66, 0x89, 0x26}, 4,
+	 {.operand_size_16 = true, .prefix_bytes = 2, .opcode = 0x89,
+	  .opcode_at = 2, .modrm_at = 3, .modrm = 0x26, .operands_at = 4}},
+	{"REX.W overrides 66", {0x66, 0x48, 0xc7, 0xc0, 1, 2, 3, 4}, 8,
+	 {.rex_w = true, .prefix_bytes = 2, .opcode = 0xc7, .opcode_at = 2,
+	  .modrm_at = 3, .modrm = 0xc0, .operands_at = 4,
+	  .immediate_bytes = 4}},
+	{"lock cmpxchg %cl, 8(%rsp)", {0xf0, 0x0f, 0xb0, 0x4c, 0x24, 8}, 6,
+	 {.locked = true, .prefix_bytes = 1, .map = SWZ_MAP_0F,
+	  .opcode = 0xb0, .opcode_at = 1, .modrm_at = 3, .modrm = 0x4c,
+	  .sib = 0x24, .displacement_at = 5, .displacement_bytes = 1,
+	  .operands_at = 6}},
+	{"mov d(%eip), %eax", {0x67, 0x8b, 0x05, 1, 2, 3, 4}, 7,
+	 {.address_size_32 = true, .prefix_bytes = 1, .opcode = 0x8b,
+	  .opcode_at = 1, .modrm_at = 2, .modrm = 0x05, .displacement_at = 3,
+	  .displacement_bytes = 4, .operands_at = 7}},
+	{"movabs $i, %r8", {0x49, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8}, 10,
+	 {.rex_w = true, .extends_base = true, .prefix_bytes = 1,
+	  .opcode = 0xb8, .opcode_at = 1, .operands_at = 2,
+	  .immediate_bytes = 8}},
+	{"palignr $8, %xmm1, %xmm8",
+	 {0x66, 0x44, 0x0f, 0x3a, 0x0f, 0xc1, 8}, 7,
+	 {.operand_size_16 = true, .extends_reg = true, .prefix_bytes = 2,
+	  .map = SWZ_MAP_0F3A, .opcode = 0x0f, .opcode_at = 2, .modrm_at = 5,
+	  .modrm = 0xc1, .operands_at = 6, .immediate_bytes = 1}},
+	{"VEX of two bytes: vaddps (%rax), %xmm0, %xmm8",
+	 {0xc5, 0x78, 0x58, 0x00}, 4,
+	 {.map = SWZ_MAP_VECTOR, .vector_map = 1, .opcode = 0x58,
+	  .modrm_at = 3, .operands_at = 4}},
+	{"VEX of three bytes: vaddps (%r8), %xmm0, %xmm0",
+	 {0xc4, 0xc1, 0x78, 0x58, 0x00}, 5,
+	 {.extends_base = true, .map = SWZ_MAP_VECTOR, .vector_map = 1,
+	  .opcode = 0x58, .modrm_at = 4, .operands_at = 5}},
+	{"EVEX: vaddps 64(%rax), %zmm0, %zmm0",
+	 {0x62, 0xf1, 0x7c, 0x48, 0x58, 0x40, 1}, 7,
+	 {.scaled_displacement = true, .map = SWZ_MAP_VECTOR, .vector_map = 1,
+	  .opcode = 0x58, .modrm_at = 5, .modrm = 0x40, .displacement_at = 6,
+	  .displacement_bytes = 1, .operands_at = 7}},
+};
+
+static const struct sample cut_off[] = {
+	{"nothing", {0}, 0, {0}},
+	{"prefixes alone", {0x66, 0x4c}, 2, {0}},
+	{"no ModRM", {0x48, 0x8b}, 2, {0}},
+	{"no SIB", {0x48, 0x8b, 0x04}, 3, {0}},
+	{"half a displacement", {0x8b, 0x80, 0, 0}, 4, {0}},
+	{"an escape alone", {0x0f}, 1, {0}},
+	{"half an EVEX", {0x62, 0xf1, 0x7c}, 3, {0}},
+};
+/* clang-format on */
+
+START_TEST(parts_are_told)
+{
+	const struct sample *s = &samples[_i];
+	struct swz_bytes code = {s->bytes, s->size};
+	struct swz_encoding found;
+
+	ck_assert_msg(swz_encoding_read(code, &found) == SWZ_OK, "%s", s->what);
+#define CHECK(part) \
+	ck_assert_msg(found.part == s->parts.part, "%s: " #part " is %u", \
+		      s->what, (unsigned)found.part)
+	CHECK(operand_size_16);
+	CHECK(address_size_32);
+	CHECK(locked);
+	CHECK(rex_w);
+	CHECK(extends_reg);
+	CHECK(extends_base);
+	CHECK(extends_index);
+	CHECK(scaled_displacement);
+	CHECK(prefix_bytes);
+	CHECK(map);
+	CHECK(vector_map);
+	CHECK(opcode);
+	CHECK(opcode_at);
+	CHECK(modrm_at);
+	CHECK(modrm);
+	CHECK(sib);
+	CHECK(displacement_at);
+	CHECK(displacement_bytes);
+	CHECK(operands_at);
+	CHECK(immediate_bytes);
+#undef CHECK
+}
+END_TEST
+
+START_TEST(what_is_cut_off_is_refused)
+{
+	struct swz_bytes code = {cut_off[_i].bytes, cut_off[_i].size};
+	struct swz_encoding encoding;
+
+	ck_assert_msg(swz_encoding_read(code, &encoding) == SWZ_E_FORMAT, "%s",
+		      cut_off[_i].what);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("encoding");
+	TCase *tests = tcase_create("encoding");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(tests, parts_are_told, 0,
+			    sizeof(samples) / sizeof(*samples));
+	tcase_add_loop_test(tests, what_is_cut_off_is_refused, 0,
+			    sizeof(cut_off) / sizeof(*cut_off));
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
