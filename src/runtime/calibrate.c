@@ -12,6 +12,7 @@
 #include "runtime/plan.h"
 #include "runtime/sampling.h"
 #include "runtime/scratch.h"
+#include "runtime/thread_thunks.h"
 #include "thunks/trampoline.h"
 
 #define CALLS 64

@@ -12,11 +12,13 @@
 #include "runtime/config.h"
 #include "runtime/context.h"
 #include "runtime/file.h"
+#include "runtime/frames.h"
 #include "runtime/hooks.h"
 #include "runtime/late.h"
 #include "runtime/message.h"
 #include "runtime/plan.h"
 #include "runtime/sampling.h"
+#include "runtime/thread_thunks.h"
 
 struct rebirth {
 	struct swz_thread *thread;

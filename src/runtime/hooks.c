@@ -13,9 +13,12 @@
 #include "base/syscall.h"
 #include "runtime/context.h"
 #include "runtime/fork.h"
+#include "runtime/frames.h"
+#include "runtime/home_stack.h"
 #include "runtime/plan.h"
 #include "runtime/sampling.h"
 #include "runtime/suspend.h"
+#include "runtime/thread_thunks.h"
 #include "runtime/unwound.h"
 #include "thunks/unwind.h"
 

@@ -11,6 +11,7 @@
 #include "runtime/config.h"
 #include "runtime/events.h"
 #include "runtime/file.h"
+#include "runtime/home_stack.h"
 #include "runtime/hooks.h"
 #include "runtime/late.h"
 #include "runtime/message.h"

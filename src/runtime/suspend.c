@@ -18,6 +18,7 @@
 #include "runtime/context.h"
 #include "runtime/hooks.h"
 #include "runtime/sampling.h"
+#include "runtime/thread_thunks.h"
 
 #define MOST_FRAMES SWZ_MOST_SUSPENDED
 #define MOST_RECORDS 64u

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/frames.h"
 #include "runtime/thread.h"
 
 /* Deeper stacks are not suspended, and go on being timed: a switch must not

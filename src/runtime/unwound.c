@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "runtime/file.h"
+#include "runtime/frames.h"
 
 #define FIRST_BYTES UINT64_C(1024) /* with the chunk's header */
 #define LAST_BYTES (UINT64_C(1) << 20)
