@@ -400,3 +400,19 @@ enum swz_status swz_functions_collect(struct swz_module *m)
 	finish(m);
 	return SWZ_OK;
 }
+
+void swz_functions_refuse(struct swz_module *m, enum swz_refusal reason)
+{
+	for (uint32_t i = 0; i < m->function_count; i++)
+		swz_function_refuse(&m->functions[i], reason);
+}
+
+void swz_functions_count(struct swz_module *m)
+{
+	memset(m->counts, 0, sizeof(m->counts));
+	if (!m->in_scope)
+		return;
+	for (uint32_t i = 0; i < m->function_count; i++)
+		if (!m->functions[i].is_piece)
+			m->counts[m->functions[i].status]++;
+}

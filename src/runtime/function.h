@@ -53,4 +53,10 @@ static inline void swz_function_refuse(struct swz_function *function,
 		function->status = (uint16_t)reason;
 }
 
+/* All of them. */
+void swz_functions_refuse(struct swz_module *module, enum swz_refusal reason);
+
+/* Fills module->counts: zeros for a module out of scope. */
+void swz_functions_count(struct swz_module *module);
+
 #endif

@@ -32,6 +32,7 @@
 #include "runtime/imports.h"
 #include "runtime/linker.h"
 #include "runtime/message.h"
+#include "runtime/plan_record.h"
 #include "runtime/sampling.h"
 #include "runtime/scratch.h"
 #include "runtime/text.h"

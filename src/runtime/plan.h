@@ -34,29 +34,11 @@ void swz_plan_apply(struct swz_plan *plan);
  * otherwise NULL. After swz_plan_apply. */
 const char *swz_plan_obstacle(const struct swz_plan *plan);
 
-/* Describes modules and functions in the profile. */
-enum swz_status swz_plan_record(const struct swz_plan *plan) SWZ_MUST_CHECK;
-
-/* Prints what would be done (--list; with -v each function). */
-void swz_plan_print(const struct swz_plan *plan);
-
-/* The same for one module that is loaded while the program runs, and which
+/* For one module that is loaded while the program runs, and which
  * nothing can be executing yet: decides and writes trampolines; then, where
  * that was done, leads its functions to them. */
 enum swz_status swz_plan_late(struct swz_module *module) SWZ_MUST_CHECK;
 void swz_plan_patch(struct swz_module *module);
-
-/* A module's place in the profile: room for it, and its description put there.
- * Of a place that is not filled a reader sees nothing. */
-struct swz_plan_place {
-	struct swz_chunk *module;
-	struct swz_chunk *functions; /* NULL if there are none */
-};
-enum swz_status swz_plan_reserve(const struct swz_module *module,
-				 uint32_t index,
-				 struct swz_plan_place *place) SWZ_MUST_CHECK;
-void swz_plan_fill(const struct swz_module *module,
-		   const struct swz_plan_place *place);
 
 /* Where trampolines lead to. */
 const struct swz_hooks *swz_plan_hooks(void);

@@ -16,6 +16,8 @@
 #include "runtime/late.h"
 #include "runtime/message.h"
 #include "runtime/plan.h"
+#include "runtime/plan_print.h"
+#include "runtime/plan_record.h"
 #include "runtime/sampling.h"
 #include "runtime/scratch.h"
 #include "runtime/thread.h"

@@ -1,0 +1,89 @@
+#include "runtime/plan_print.h"
+
+#include "runtime/config.h"
+#include "runtime/function.h"
+#include "runtime/imports.h"
+#include "runtime/message.h"
+
+static const char *const refusal_text[] = {
+#define X(symbol, text) text,
+	SWZ_REFUSALS(X)
+#undef X
+};
+
+static void print_functions(const struct swz_module *m)
+{
+	struct swz_line line;
+
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		const struct swz_function *f = &m->functions[i];
+
+		if (f->is_piece)
+			continue;
+		swz_line_start(&line);
+		swz_line_string(&line, "    ");
+		swz_line_hex(&line, f->start);
+		swz_line_column(&line, 16);
+		swz_line_number(&line, f->size);
+		swz_line_column(&line, 24);
+		swz_line_string(&line, refusal_text[f->status]);
+		if (f->island)
+			swz_line_string(&line, " by a short jump");
+		if (f->name) {
+			swz_line_column(&line, 80);
+			swz_line_string(&line, f->name);
+		}
+		swz_line_write(&line, 1);
+	}
+}
+
+static void print_module(const struct swz_module *m, bool filtered)
+{
+	uint32_t left_out = m->counts[SWZ_REFUSE_FILTERED];
+	uint32_t patched = m->counts[SWZ_PATCHED];
+	struct swz_line line;
+
+	swz_line_start(&line);
+	swz_line_string(&line, m->path);
+	swz_line_string(&line, "  ");
+	swz_line_number(&line, m->hookable_count);
+	swz_line_string(&line, "  ");
+	swz_line_number(&line, patched);
+	swz_line_string(&line, "  ");
+	swz_line_number(&line, m->hookable_count - patched - left_out);
+	if (filtered) {
+		swz_line_string(&line, "  ");
+		swz_line_number(&line, left_out);
+	}
+	swz_line_write(&line, 1);
+	for (unsigned i = SWZ_PATCHED + 1; i < SWZ_REFUSAL_COUNT; i++) {
+		if (!m->counts[i] || i == SWZ_REFUSE_FILTERED)
+			continue;
+		swz_line_start(&line);
+		swz_line_string(&line, "    ");
+		swz_line_number(&line, m->counts[i]);
+		swz_line_column(&line, 14);
+		swz_line_string(&line, refusal_text[i]);
+		swz_line_write(&line, 1);
+	}
+	swz_imports_print(m);
+	if (swz_config.verbose)
+		print_functions(m);
+}
+
+void swz_plan_print(const struct swz_plan *plan)
+{
+	struct swz_line line;
+	bool filtered = false;
+
+	for (unsigned i = 0; i < plan->module_count; i++)
+		filtered |= plan->modules[i].counts[SWZ_REFUSE_FILTERED] != 0;
+	swz_line_start(&line);
+	swz_line_string(&line, "module  functions  patched  refused");
+	if (filtered)
+		swz_line_string(&line, "  filtered");
+	swz_line_write(&line, 1);
+	for (unsigned i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].in_scope)
+			print_module(&plan->modules[i], filtered);
+}
