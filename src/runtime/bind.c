@@ -7,6 +7,9 @@
 #include <elf.h>
 #include <string.h>
 
+/* DT_RELRSZ and DT_RELR: not in all headers yet. */
+enum { TAG_RELRSZ = 35, TAG_RELR = 36 };
+
 static void note(struct swz_dynamic *d, const ElfW(Dyn) * entry)
 {
 	const void *p = (const void *)entry->d_un.d_ptr;
@@ -15,6 +18,8 @@ static void note(struct swz_dynamic *d, const ElfW(Dyn) * entry)
 		d->rela_count = entry->d_un.d_val / sizeof(Elf64_Rela);
 	if (entry->d_tag == DT_PLTRELSZ)
 		d->jmprel_count = entry->d_un.d_val / sizeof(Elf64_Rela);
+	if (entry->d_tag == TAG_RELRSZ)
+		d->relr_count = entry->d_un.d_val / sizeof(uint64_t);
 	/* the linker relocates all but these in place (but for the vdso's) */
 	if (entry->d_tag == DT_VERNEED || entry->d_tag == DT_VERDEF) {
 		if ((uintptr_t)p < d->load_bias)
@@ -47,19 +52,25 @@ static void note(struct swz_dynamic *d, const ElfW(Dyn) * entry)
 	case DT_JMPREL:
 		d->jmprel = p;
 		break;
+	case TAG_RELR:
+		d->relr = p;
+		break;
 	}
 }
 
-bool swz_dynamic_read(const struct link_map *map, struct swz_dynamic *dynamic)
+bool swz_dynamic_read(uint64_t load_bias, const ElfW(Dyn) * entry,
+		      struct swz_dynamic *dynamic)
 {
 	memset(dynamic, 0, sizeof(*dynamic));
-	dynamic->load_bias = map->l_addr;
-	for (const ElfW(Dyn) *e = map->l_ld; e && e->d_tag != DT_NULL; e++)
-		note(dynamic, e);
+	dynamic->load_bias = load_bias;
+	for (; entry && entry->d_tag != DT_NULL; entry++)
+		note(dynamic, entry);
 	if (!dynamic->rela)
 		dynamic->rela_count = 0;
 	if (!dynamic->jmprel)
 		dynamic->jmprel_count = 0;
+	if (!dynamic->relr)
+		dynamic->relr_count = 0;
 	return dynamic->symbols && dynamic->strings;
 }
 

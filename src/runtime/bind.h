@@ -17,11 +17,14 @@ struct swz_dynamic {
 	const Elf64_Verneed *verneed;
 	const Elf64_Verdef *verdef;
 	const Elf64_Rela *rela, *jmprel;
-	uint64_t rela_count, jmprel_count;
+	const uint64_t *relr; /* packed relative relocations */
+	uint64_t rela_count, jmprel_count, relr_count;
 };
 
-/* False if the module's tables are not as they should be, or not mapped. */
-bool swz_dynamic_read(const struct link_map *map, struct swz_dynamic *dynamic);
+/* The tables of the module whose dynamic section begins with `entry` (NULL: it
+ * has none). False if they are not as they should be, or not mapped. */
+bool swz_dynamic_read(uint64_t load_bias, const ElfW(Dyn) * entry,
+		      struct swz_dynamic *dynamic);
 
 /* The module's definition of what `from` refers to by its symbol of that index,
  * with the version that it asks for; NULL if it has none. Undefined symbols

@@ -3,57 +3,34 @@
 #include <elf.h>
 #include <string.h>
 
+#include "runtime/bind.h"
 #include "runtime/late.h"
-
-struct tables {
-	const Elf64_Sym *symbols;
-	const char *strings;
-	const uint32_t *hash; /* DT_GNU_HASH */
-};
-
-static struct tables tables_of(const struct link_map *map)
-{
-	struct tables t = {0};
-
-	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag; d++) {
-		const void *p = (const void *)d->d_un.d_ptr;
-
-		if ((uintptr_t)p < map->l_addr)
-			continue; /* the vdso's are not relocated */
-		if (d->d_tag == DT_SYMTAB)
-			t.symbols = p;
-		else if (d->d_tag == DT_STRTAB)
-			t.strings = p;
-		else if (d->d_tag == DT_GNU_HASH)
-			t.hash = p;
-	}
-	return t;
-}
 
 /* The GNU hash table: buckets of chains of hashes, a chain's last odd. */
 void *swz_map_symbol(const struct link_map *map, const char *name)
 {
-	struct tables t = tables_of(map);
+	struct swz_dynamic d;
 	uint32_t hash = 5381, buckets, offset, i;
 	const uint32_t *bucket, *chain;
 
-	if (!t.symbols || !t.strings || !t.hash || !t.hash[0])
+	if (!swz_dynamic_read(map->l_addr, map->l_ld, &d) || !d.hash ||
+	    !d.hash[0])
 		return NULL;
 	for (const char *c = name; *c; c++)
 		hash = hash * 33 + (uint8_t)*c;
-	buckets = t.hash[0];
-	offset = t.hash[1];
-	bucket = t.hash + 4 + 2 * (size_t)t.hash[2];
+	buckets = d.hash[0];
+	offset = d.hash[1];
+	bucket = d.hash + 4 + 2 * (size_t)d.hash[2];
 	chain = bucket + buckets;
 	i = bucket[hash % buckets];
 	if (i < offset)
 		return NULL;
 	for (;; i++) {
 		uint32_t h = chain[i - offset];
-		const Elf64_Sym *s = &t.symbols[i];
+		const Elf64_Sym *s = &d.symbols[i];
 
 		if ((h | 1) == (hash | 1) && s->st_shndx != SHN_UNDEF &&
-		    strcmp(t.strings + s->st_name, name) == 0)
+		    strcmp(d.strings + s->st_name, name) == 0)
 			return (void *)(map->l_addr + s->st_value);
 		if (h & 1)
 			return NULL;

@@ -9,7 +9,6 @@
 
 #include "runtime/filter.h"
 #include "runtime/function.h"
-#include "runtime/plan.h"
 #include "runtime/scan.h"
 #include "runtime/scratch.h"
 
@@ -59,16 +58,6 @@ static bool read_frames(struct frames *frames)
 	return true;
 }
 
-static bool is_text(const struct swz_module *m, uint64_t address,
-		    unsigned bytes)
-{
-	for (unsigned i = 0; i < m->text_count; i++)
-		if (address >= m->text[i].start &&
-		    address + bytes <= m->text[i].end)
-			return true;
-	return false;
-}
-
 static const char *name_of_slot(const struct swz_party *p, uint64_t slot)
 {
 	const struct swz_dynamic *d = &p->dynamic;
@@ -92,17 +81,15 @@ static enum swz_refusal inspect_entry(const struct frames *frames, uint64_t at)
 {
 	const uint8_t *code = swz_module_bytes(frames->module, at);
 	const char *name;
-	int32_t displacement;
 
-	if (!is_text(frames->module, at, 16))
+	if (!swz_module_is_text(frames->module, at, 16))
 		return SWZ_PATCHED;
 	for (unsigned i = 0; i < 8; i++) {
 		if (code[i] != 0xff || code[i + 1] != 0x25)
 			continue;
-		memcpy(&displacement, code + i + 2, sizeof(displacement));
-		name = name_of_slot(frames->party,
-				    at + i + 6 +
-					    (uint64_t)(int64_t)displacement);
+		name = name_of_slot(
+			frames->party,
+			swz_module_relative(frames->module, at + i + 2));
 		return name && swz_refusal_by_name(name)
 			       ? SWZ_REFUSE_TAIL_CALLS_READER
 			       : SWZ_PATCHED;
@@ -155,7 +142,7 @@ static enum swz_refusal inspect_place(struct frames *frames, uint64_t start,
 		return jumped ? inspect_entry(frames, start)
 			      : SWZ_REFUSE_NO_STANDARD_FRAME;
 	f.size = (uint32_t)fde->size;
-	if (!is_text(&m, start, f.size) ||
+	if (!swz_module_is_text(&m, start, f.size) ||
 	    (!jumped && !swz_fde_is_function(fde)))
 		return SWZ_REFUSE_NO_STANDARD_FRAME;
 	m.functions = &f;
@@ -169,8 +156,8 @@ static enum swz_refusal inspect_place(struct frames *frames, uint64_t start,
 	for (uint64_t i = 0; i + 2 <= f.size; i++) {
 		uint64_t to = jump_target(code, &f, i);
 
-		if (to && to - start >= f.size && is_text(&m, to, 1) &&
-		    !add_place(frames, to))
+		if (to && to - start >= f.size &&
+		    swz_module_is_text(&m, to, 1) && !add_place(frames, to))
 			return SWZ_REFUSE_UNKNOWN_TARGET;
 	}
 	return SWZ_PATCHED;
@@ -199,7 +186,7 @@ static enum swz_refusal inspect_choices(struct frames *frames, uint64_t start)
 	const struct swz_fde *fde = frame_place(frames, start);
 	bool any = false;
 
-	if (!fde->size || !is_text(m, start, (unsigned)fde->size))
+	if (!fde->size || !swz_module_is_text(m, start, (unsigned)fde->size))
 		return SWZ_REFUSE_UNKNOWN_TARGET;
 	for (uint64_t at = start; at < start + fde->size;) {
 		struct swz_bytes code = {swz_module_bytes(m, at),

@@ -26,7 +26,7 @@
 #include "runtime/function.h"
 #include "runtime/import_plan.h"
 #include "runtime/message.h"
-#include "runtime/scan.h"
+#include "runtime/readers.h"
 #include "runtime/scratch.h"
 
 #define MOST_MODULES (1u << 16)
@@ -474,7 +474,7 @@ static void add_party(const struct link_map *map, const struct swz_module *m,
 	p->map = map;
 	p->start = m->start;
 	p->end = m->end;
-	p->readable = swz_dynamic_read(map, &p->dynamic);
+	p->readable = swz_dynamic_read(map->l_addr, map->l_ld, &p->dynamic);
 	p->untouchable = is_untouchable(map);
 	p->in_scope = m->in_scope;
 	p->late = m->late;
@@ -758,7 +758,7 @@ void swz_imports_return(const struct link_map *map, struct swz_module *m,
 	if (!p)
 		return;
 	p->map = map;
-	p->readable = swz_dynamic_read(map, &p->dynamic);
+	p->readable = swz_dynamic_read(map->l_addr, map->l_ld, &p->dynamic);
 	p->module = m;
 	if (p->readable && p->stubs && !is_relocated(p))
 		swz_stubs_apply(p);

@@ -12,6 +12,7 @@
 
 #include "runtime/config.h"
 #include "runtime/scratch.h"
+#include "runtime/text_maps.h"
 #include "thunks/encoding.h"
 
 #define REACH_BACK 128u

@@ -144,19 +144,11 @@ static const struct swz_module *linker_of(const struct swz_plan *plan,
  * program's dynamic section says where the right one is. */
 struct r_debug *swz_linker_debug(const struct swz_plan *plan)
 {
-	const struct swz_module *program = &plan->modules[0];
+	const ElfW(Dyn) *d = swz_module_dynamic(&plan->modules[0]);
 
-	for (unsigned i = 0; i < program->segment_count; i++) {
-		const ElfW(Dyn) * d;
-
-		if (program->segments[i].p_type != PT_DYNAMIC)
-			continue;
-		d = (const ElfW(Dyn) *)(const void *)swz_module_bytes(
-			program, program->segments[i].p_vaddr);
-		for (; d->d_tag != DT_NULL; d++)
-			if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
-				return (struct r_debug *)d->d_un.d_ptr;
-	}
+	for (; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+			return (struct r_debug *)d->d_un.d_ptr;
 	return &_r_debug;
 }
 

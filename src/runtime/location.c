@@ -107,21 +107,13 @@ static uint32_t first_behind(const struct swz_module *m, uint64_t address)
 	return low;
 }
 
-static bool is_text(const struct swz_module *m, uint64_t address)
-{
-	for (unsigned i = 0; i < m->text_count; i++)
-		if (address >= m->text[i].start && address < m->text[i].end)
-			return true;
-	return false;
-}
-
 static bool note_range(void *context, const struct swz_line_range *range)
 {
 	struct search *s = context;
 	const struct swz_function *f = s->module->functions;
 	uint32_t count = s->module->function_count, i = s->next;
 
-	if (!is_text(s->module, range->sequence_start))
+	if (!swz_module_is_text(s->module, range->sequence_start, 1))
 		return true; /* thrown away by the linker */
 	if ((i < count && f[i].start < range->start) ||
 	    (i && f[i - 1].start >= range->start))

@@ -372,3 +372,12 @@ void swz_module_close(struct swz_module *m)
 			       m->file.file.size);
 	memset(&m->file, 0, sizeof(m->file));
 }
+
+const ElfW(Dyn) * swz_module_dynamic(const struct swz_module *m)
+{
+	for (unsigned i = 0; i < m->segment_count; i++)
+		if (m->segments[i].p_type == PT_DYNAMIC)
+			return (const ElfW(Dyn) *)(const void *)
+				swz_module_bytes(m, m->segments[i].p_vaddr);
+	return NULL;
+}

@@ -7,6 +7,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/eh_frame.h"
 #include "base/elf_view.h"
@@ -94,11 +95,39 @@ struct swz_bytes swz_file_map(const char *path,
 bool swz_module_symbol(const struct swz_module *module, const char *name,
 		       struct swz_elf_symbol *symbol);
 
+/* The module's dynamic section, or NULL. */
+const ElfW(Dyn) * swz_module_dynamic(const struct swz_module *module);
+
+/* Whether all of these bytes lie in one text of the module. */
+static inline bool swz_module_is_text(const struct swz_module *module,
+				      uint64_t address, unsigned bytes)
+{
+	for (unsigned i = 0; i < module->text_count; i++) {
+		const struct swz_range *text = &module->text[i];
+
+		if (address >= text->start && address < text->end &&
+		    bytes <= text->end - address)
+			return true;
+	}
+	return false;
+}
+
 /* The address in memory of an ELF virtual address. */
 static inline const uint8_t *swz_module_bytes(const struct swz_module *module,
 					      uint64_t address)
 {
 	return (const uint8_t *)(uintptr_t)(module->load_bias + address);
+}
+
+/* Where the 32-bit offset at this address leads, which counts from behind it,
+ * as in branches and %rip-relative operands without an immediate. */
+static inline uint64_t swz_module_relative(const struct swz_module *module,
+					   uint64_t address)
+{
+	int32_t offset;
+
+	memcpy(&offset, swz_module_bytes(module, address), sizeof(offset));
+	return address + sizeof(offset) + (uint64_t)(int64_t)offset;
 }
 
 #endif

@@ -104,12 +104,8 @@ uint32_t swz_plan_spare_id(void)
 /* Before it is relocated: the linker has yet to write into the text. */
 static bool has_text_relocations(const struct swz_module *m)
 {
-	const ElfW(Dyn) *d = NULL;
+	const ElfW(Dyn) *d = swz_module_dynamic(m);
 
-	for (unsigned i = 0; i < m->segment_count; i++)
-		if (m->segments[i].p_type == PT_DYNAMIC)
-			d = (const ElfW(Dyn) *)(const void *)swz_module_bytes(
-				m, m->segments[i].p_vaddr);
 	for (; d && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_TEXTREL ||
 		    (d->d_tag == DT_FLAGS && d->d_un.d_val & DF_TEXTREL))

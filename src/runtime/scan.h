@@ -19,27 +19,10 @@ enum swz_status swz_scan_return_slots(
 enum swz_status swz_scan_branches(struct swz_module *module,
 				  struct swz_decoder *decoder) SWZ_MUST_CHECK;
 
-/* Whether the name is that of a function of libc, or of an unwinder, that looks
- * at its return address, or returns twice. */
-bool swz_is_reader_name(const char *name);
-
-/* Two bitmaps of the module's text, a bit for each byte. */
-enum swz_text_map { SWZ_TEXT_MARKS, SWZ_TEXT_STARTS };
-
-/* Makes both, all clear, in scratch memory that is reused. */
-enum swz_status swz_text_maps_clear(struct swz_module *m) SWZ_MUST_CHECK;
-
-void swz_text_mark(const struct swz_module *m, enum swz_text_map map,
-		   uint64_t address);
-void swz_text_unmark(const struct swz_module *m, enum swz_text_map map,
-		     uint64_t address);
-bool swz_text_is_marked(const struct swz_module *m, enum swz_text_map map,
-			uint64_t address);
-
-/* Takes back the marks of the bytes to which something in the module leads (a
- * branch, a table of labels); and of the first bytes of functions in
- * SWZ_TEXT_STARTS those to which their function jumps back with another stack
- * than that of a call. Refuses nothing. */
+/* Takes back the marks (text_maps.h) of the bytes to which something in the
+ * module leads (a branch, a table of labels); and of the first bytes of
+ * functions in SWZ_TEXT_STARTS those to which their function jumps back with
+ * another stack than that of a call. Refuses nothing. */
 void swz_scan_reached(struct swz_module *module, struct swz_decoder *decoder);
 
 #endif

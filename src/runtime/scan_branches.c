@@ -5,22 +5,22 @@
  * belongs to no known function counts as what it looks like, unless it can be
  * decoded as a whole (scan_gaps.c).
  *
- * Indirect branches go by tables: pointers, which the dynamic linker relocates
- * (or, in a program at a fixed address, plain words of its data), and offsets
- * from the table's own address, as compilers write switches. The latter are
- * read wherever an instruction takes an address, as long as they lead into the
- * text. */
+ * Indirect branches go by tables: pointers (scan_pointers.c), and offsets from
+ * the table's own address, as compilers write switches. The latter are read
+ * wherever an instruction takes an address, as long as they lead into the text.
+ */
 
 #include "runtime/scan.h"
 
 #include <string.h>
 
+#include "runtime/entry_stack.h"
+#include "runtime/readers.h"
 #include "runtime/scan_bytes.h"
 #include "runtime/scan_gaps.h"
-#include "runtime/scratch.h"
+#include "runtime/scan_pointers.h"
+#include "runtime/text_maps.h"
 #include "thunks/decoder.h"
-
-#define MAX_READERS 64
 
 /* A loop of the function's own that goes back into the site is displaced as a
  * whole if it ends within this many bytes. */
@@ -35,30 +35,15 @@ struct branch_scan {
 	uint64_t decoded;
 	bool lost;
 	struct swz_gap gap; /* between functions, likewise */
-	/* GOT entries of imported functions that read their return address,
-	 * and their PLT entries in this text */
-	uint64_t reader_slots[MAX_READERS];
-	unsigned slot_count;
-	uint64_t reader_stubs[2 * MAX_READERS];
-	unsigned stub_count;
-	uint64_t lowest, text_bytes; /* of all texts */
-	bool may_extend;             /* in the first pass */
-	bool extended;               /* some site, in the first pass */
-	bool callers; /* the passes that look for callers of functions that
-		       * read return addresses above their own */
-	bool found;   /* one whose callers are to be found now, too */
-	bool unmarks; /* what leads to marked bytes takes back their marks,
-		       * and nothing else */
+	struct swz_readers readers;
+	bool may_extend; /* in the first pass */
+	bool extended;   /* some site, in the first pass */
+	bool callers;    /* the passes that look for callers of functions that
+			  * read return addresses above their own */
+	bool found;      /* one whose callers are to be found now, too */
+	bool unmarks;    /* what leads to marked bytes takes back their marks,
+			  * and nothing else */
 };
-
-static bool is_text(const struct branch_scan *s, uint64_t address)
-{
-	for (unsigned i = 0; i < s->module->text_count; i++)
-		if (address - s->module->text[i].start <
-		    s->module->text[i].end - s->module->text[i].start)
-			return true;
-	return false;
-}
 
 /* The bytes that no branch may enter: all of the jump but its first byte, and
  * that too where it is not the function's own first. */
@@ -119,124 +104,10 @@ static void mark_targets(struct branch_scan *s)
 	}
 }
 
-bool swz_is_reader_name(const char *name)
-{
-	static const char *const names[] = {
-		"dlopen",
-		"dlmopen",
-		"dlsym",
-		"dlvsym",
-		"dladdr1",
-		"dl_iterate_phdr",
-		"setjmp",
-		"_setjmp",
-		"__sigsetjmp",
-		"sigsetjmp",
-		"getcontext",
-		"swapcontext",
-		"vfork",
-		"__vfork",
-		"_Unwind_RaiseException",
-		"_Unwind_Resume",
-		"_Unwind_Resume_or_Rethrow",
-		"_Unwind_ForcedUnwind",
-		"_Unwind_Backtrace",
-		"backtrace",
-	};
-
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
-
-/* The dynamic relocations and symbols, which are mapped. */
-struct relocations {
-	const Elf64_Rela *tables[2]; /* DT_JMPREL, DT_RELA */
-	uint64_t counts[2];
-	const uint64_t *packed; /* DT_RELR */
-	uint64_t packed_count;
-	const Elf64_Sym *symbols;
-	const char *strings;
-};
-
-static bool find_relocations(const struct swz_module *m, struct relocations *r)
-{
-	const ElfW(Dyn) *d = NULL;
-
-	memset(r, 0, sizeof(*r));
-	for (unsigned i = 0; i < m->segment_count; i++)
-		if (m->segments[i].p_type == PT_DYNAMIC)
-			d = (const ElfW(Dyn) *)(const void *)swz_module_bytes(
-				m, m->segments[i].p_vaddr);
-	for (; d && d->d_tag != DT_NULL; d++) {
-		const void *p = (const void *)d->d_un.d_ptr;
-
-		switch (d->d_tag) {
-		case DT_JMPREL:
-			r->tables[0] = p;
-			break;
-		case DT_PLTRELSZ:
-			r->counts[0] = d->d_un.d_val / sizeof(Elf64_Rela);
-			break;
-		case DT_RELA:
-			r->tables[1] = p;
-			break;
-		case DT_RELASZ:
-			r->counts[1] = d->d_un.d_val / sizeof(Elf64_Rela);
-			break;
-		case 36: /* DT_RELR, DT_RELRSZ: not in all headers yet */
-			r->packed = p;
-			break;
-		case 35:
-			r->packed_count = d->d_un.d_val / sizeof(uint64_t);
-			break;
-		case DT_SYMTAB:
-			r->symbols = p;
-			break;
-		case DT_STRTAB:
-			r->strings = p;
-			break;
-		}
-	}
-	for (unsigned t = 0; t < 2; t++)
-		if ((uintptr_t)r->tables[t] < m->load_bias || !r->tables[t])
-			r->counts[t] = 0;
-	if ((uintptr_t)r->packed < m->load_bias || !r->packed)
-		r->packed_count = 0;
-	/* not relocated by the loader: not ours to read */
-	return r->symbols && r->strings &&
-	       (uintptr_t)r->symbols >= m->load_bias &&
-	       (uintptr_t)r->strings >= m->load_bias;
-}
-
-/* The GOT entries of the functions that are named above. */
-static void find_reader_slots(struct branch_scan *s)
-{
-	struct relocations r;
-
-	if (!find_relocations(s->module, &r))
-		return;
-	for (unsigned t = 0; t < 2; t++) {
-		for (uint64_t i = 0; i < r.counts[t]; i++) {
-			const Elf64_Rela *rela = &r.tables[t][i];
-			uint32_t type = ELF64_R_TYPE(rela->r_info);
-			const Elf64_Sym *symbol =
-				&r.symbols[ELF64_R_SYM(rela->r_info)];
-
-			if ((type == R_X86_64_JUMP_SLOT ||
-			     type == R_X86_64_GLOB_DAT) &&
-			    s->slot_count < MAX_READERS &&
-			    swz_is_reader_name(r.strings + symbol->st_name))
-				s->reader_slots[s->slot_count++] =
-					rela->r_offset;
-		}
-	}
-}
-
 /* Something leads to `to` that is no direct branch. */
-static void refuse_label(const struct branch_scan *s, uint64_t to)
+static void refuse_label(void *context, uint64_t to)
 {
+	const struct branch_scan *s = context;
 	struct swz_function *f;
 
 	if (!swz_text_is_marked(s->module, SWZ_TEXT_MARKS, to))
@@ -248,157 +119,6 @@ static void refuse_label(const struct branch_scan *s, uint64_t to)
 	f = swz_function_at(s->module, to);
 	if (f && to >= site_start(f) && to < site_end(f))
 		f->is_entered = true;
-}
-
-/* A word that the linker has relocated. */
-static void refuse_pointed(const struct branch_scan *s, uint64_t where)
-{
-	uint64_t value;
-
-	memcpy(&value, swz_module_bytes(s->module, where), sizeof(value));
-	refuse_label(s, value - s->module->load_bias);
-}
-
-/* Relative relocations packed as addresses and bitmaps of the 63 words behind
- * (gABI, SHT_RELR). */
-static void refuse_packed_pointers(const struct branch_scan *s,
-				   const struct relocations *r)
-{
-	uint64_t next = 0;
-
-	for (uint64_t i = 0; i < r->packed_count; i++) {
-		uint64_t entry = r->packed[i];
-
-		if (!(entry & 1)) {
-			refuse_pointed(s, entry);
-			next = entry + 8;
-			continue;
-		}
-		for (uint64_t at = next; entry >>= 1; at += 8)
-			if (entry & 1)
-				refuse_pointed(s, at);
-		next += UINT64_C(63) * 8;
-	}
-}
-
-/* At a fixed address pointers need no relocation: any word may be one. */
-static void refuse_words(struct branch_scan *s, const ElfW(Phdr) * p)
-{
-	struct swz_module *m = s->module;
-	uint64_t at = (p->p_vaddr + 7) & ~(uint64_t)7;
-
-	for (; at + 8 <= p->p_vaddr + p->p_filesz; at += 8) {
-		uint64_t value;
-
-		memcpy(&value, swz_module_bytes(m, at), sizeof(value));
-		if (value - s->lowest >= s->text_bytes || !is_text(s, value))
-			continue;
-		if (m->labels && m->label_count < m->label_room)
-			m->labels[m->label_count++] = (uint32_t)(value -
-								 s->lowest);
-		else
-			m->label_room = 0; /* not all are noted */
-		refuse_label(s, value);
-	}
-}
-
-static void refuse_fixed_pointers(struct branch_scan *s)
-{
-	struct swz_module *m = s->module;
-
-	s->lowest = m->text[0].start;
-	s->text_bytes = m->text[m->text_count - 1].end - s->lowest;
-	if (m->labels && m->label_room) {
-		for (uint32_t i = 0; i < m->label_count; i++)
-			refuse_label(s, s->lowest + m->labels[i]);
-		return;
-	}
-	if (!m->labels && s->text_bytes < UINT32_MAX) {
-		m->label_room = (uint32_t)(s->text_bytes / 16 + 1);
-		m->labels = swz_scratch_alloc_brief(m->label_room *
-						    sizeof(*m->labels));
-		if (!m->labels)
-			m->label_room = 0;
-	}
-	m->label_count = 0;
-	for (unsigned i = 0; i < m->segment_count; i++)
-		if (m->segments[i].p_type == PT_LOAD &&
-		    m->segments[i].p_flags & PF_R)
-			refuse_words(s, &m->segments[i]);
-}
-
-/* A pointer into a patch site: a table of labels. */
-static void refuse_label_pointers(struct branch_scan *s)
-{
-	struct relocations r;
-
-	if (!s->module->load_bias)
-		refuse_fixed_pointers(s);
-	if (!find_relocations(s->module, &r))
-		return;
-	for (uint64_t i = 0; i < r.counts[1]; i++) {
-		const Elf64_Rela *rela = &r.tables[1][i];
-		const Elf64_Sym *symbol = &r.symbols[ELF64_R_SYM(rela->r_info)];
-		uint32_t type = ELF64_R_TYPE(rela->r_info);
-
-		if (type == R_X86_64_RELATIVE)
-			refuse_label(s, (uint64_t)rela->r_addend);
-		else if (type == R_X86_64_64 && symbol->st_shndx != SHN_UNDEF)
-			refuse_label(s, symbol->st_value +
-						(uint64_t)rela->r_addend);
-	}
-	refuse_packed_pointers(s, &r);
-}
-
-static bool is_reader_slot(const struct branch_scan *s, uint64_t address)
-{
-	for (unsigned i = 0; i < s->slot_count; i++)
-		if (s->reader_slots[i] == address)
-			return true;
-	return false;
-}
-
-static bool is_reader_stub(const struct branch_scan *s, uint64_t address)
-{
-	for (unsigned i = 0; i < s->stub_count; i++)
-		if (s->reader_stubs[i] == address)
-			return true;
-	return false;
-}
-
-static int32_t rel32(const uint8_t *p)
-{
-	int32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-/* PLT entries (16 or 8 bytes) that jump through one of the slots. */
-static void mark_stubs(struct branch_scan *s)
-{
-	const struct swz_module *m = s->module;
-
-	for (unsigned i = 0; i < m->plt_count && s->slot_count; i++) {
-		uint64_t start = m->plt[i].start, end = m->plt[i].end;
-		const uint8_t *code = swz_module_bytes(m, start);
-
-		for (uint64_t at = 0; at + 6 <= end - start; at++) {
-			uint64_t stub;
-
-			if (code[at] != 0xff || code[at + 1] != 0x25 ||
-			    !is_reader_slot(s, start + at + 6 +
-						       (uint64_t)(int64_t)rel32(
-							       code + at + 2)))
-				continue;
-			stub = start + (at & ~(uint64_t)7);
-			if (at % 16 < 8)
-				stub = start + (at & ~(uint64_t)15);
-			if (s->stub_count < 2 * MAX_READERS)
-				s->reader_stubs[s->stub_count++] = stub;
-			swz_text_mark(s->module, SWZ_TEXT_MARKS, stub);
-		}
-	}
 }
 
 /* Whether an instruction of its function starts at `pc`; fills it if so. */
@@ -464,7 +184,8 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 	if (!starts_here(s, pc, &insn, &from))
 		return;
 	if (insn.kind == SWZ_INSN_JUMP_INDIRECT) {
-		if (from && insn.rip_relative && is_reader_slot(s, insn.target))
+		if (from && insn.rip_relative &&
+		    swz_is_reader_slot(&s->readers, insn.target))
 			swz_function_refuse(from, SWZ_REFUSE_TAIL_CALLS_READER);
 		return;
 	}
@@ -485,7 +206,8 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 			is_read(s, from, to->reads_above, is_read_piece(to));
 		return;
 	}
-	if ((to && reads_return(to)) || is_reader_stub(s, target)) {
+	if ((to && reads_return(to)) ||
+	    swz_is_reader_stub(&s->readers, target)) {
 		if (insn.kind == SWZ_INSN_CALL || !from || from == to)
 			return;
 		swz_function_refuse(from,
@@ -516,67 +238,6 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 	to->is_entered = true;
 }
 
-/* ------------------------------------------------ loops to the first byte */
-
-struct stack_rows {
-	uint64_t pc;
-	bool at_entry_height; /* at pc */
-	bool changes;         /* anywhere */
-};
-
-static bool note_row(void *context, const struct swz_cfi_row *row)
-{
-	struct stack_rows *rows = context;
-	bool as_at_entry = row->cfa_base == SWZ_CFA_RSP && row->cfa_offset == 8;
-
-	if (!as_at_entry)
-		rows->changes = true;
-	if (rows->pc >= row->start && rows->pc < row->end)
-		rows->at_entry_height = as_at_entry;
-	return true;
-}
-
-/* push, pushf, enter, and arithmetic on %rsp. */
-static bool moves_stack(const struct swz_encoding *e)
-{
-	unsigned reg = swz_modrm_reg(e->modrm);
-
-	if (e->map != SWZ_MAP_ONE_BYTE)
-		return false;
-	return (e->opcode & 0xf8) == 0x50 || e->opcode == 0x68 ||
-	       e->opcode == 0x6a || e->opcode == 0x9c || e->opcode == 0xc8 ||
-	       (e->opcode == 0xff && reg == 6) ||
-	       ((e->opcode == 0x81 || e->opcode == 0x83) &&
-		(e->modrm & 0xc7) == 0xc4 && !e->extends_base) ||
-	       (e->opcode == 0x8d && reg == 4);
-}
-
-/* Whether a branch at `pc` back to the function's first byte finds the stack as
- * a call does. If the unwind table never mentions a change of the stack, the
- * instructions are asked, as hand-written code may have a table that lies. */
-static bool stack_is_as_at_entry(struct branch_scan *s,
-				 const struct swz_function *f, uint64_t pc)
-{
-	struct stack_rows rows = {.pc = pc, .at_entry_height = !f->fde};
-	struct swz_encoding encoding;
-	struct swz_insn insn;
-
-	if (f->fde && swz_cfi_rows(f->fde, note_row, &rows) != SWZ_OK)
-		return false;
-	if (!rows.at_entry_height || rows.changes)
-		return rows.at_entry_height;
-	for (uint64_t at = f->start; at < pc; at += insn.length) {
-		struct swz_bytes code = {swz_module_bytes(s->module, at),
-					 f->start + f->size - at};
-
-		if (swz_decode_encoding(s->decoder, code, at, &insn,
-					&encoding) != SWZ_OK ||
-		    moves_stack(&encoding))
-			return false;
-	}
-	return true;
-}
-
 /* A jump back to the first byte meets the patch. It is told from a call by the
  * thunk in its return slot, so that must be where a call has it. */
 static void hit_start(struct branch_scan *s, uint64_t pc, uint64_t target)
@@ -588,7 +249,8 @@ static void hit_start(struct branch_scan *s, uint64_t pc, uint64_t target)
 	if (!f || pc >= f->start + f->size || !starts_here(s, pc, &insn, &from))
 		return;
 	if (from != f || insn.target != target || insn.kind == SWZ_INSN_PLAIN ||
-	    (!s->unmarks && pc < site_end(f)) || stack_is_as_at_entry(s, f, pc))
+	    (!s->unmarks && pc < site_end(f)) ||
+	    swz_stack_is_as_at_entry(s->module, s->decoder, f, pc))
 		return;
 	if (s->unmarks)
 		swz_text_unmark(s->module, SWZ_TEXT_STARTS, target);
@@ -624,7 +286,7 @@ static bool is_in(const struct swz_function *f, uint64_t address)
  * offsets from itself to labels of its function, cold parts included. Such
  * tables lie side by side: the first entry that leads elsewhere is another's.
  */
-static bool read_table(const struct branch_scan *s, uint64_t pc, uint64_t table)
+static bool read_table(struct branch_scan *s, uint64_t pc, uint64_t table)
 {
 	const struct swz_module *m = s->module;
 	uint64_t end = readable_end(m, table), at;
@@ -633,11 +295,13 @@ static bool read_table(const struct branch_scan *s, uint64_t pc, uint64_t table)
 	if (end > table + MOST_ENTRIES * UINT64_C(4))
 		end = table + MOST_ENTRIES * UINT64_C(4);
 	for (at = table; at + 4 <= end; at += 4) {
-		uint64_t to = table +
-			      (uint64_t)(int64_t)rel32(swz_module_bytes(m, at));
 		const struct swz_function *f;
+		int32_t offset;
+		uint64_t to;
 
-		if (!is_text(s, to))
+		memcpy(&offset, swz_module_bytes(m, at), sizeof(offset));
+		to = table + (uint64_t)(int64_t)offset;
+		if (!swz_module_is_text(m, to, 1))
 			break;
 		if (at == table) {
 			whole = swz_function_at(m, pc);
@@ -659,9 +323,7 @@ static bool look_at_load(void *context, uint64_t at)
 {
 	struct branch_scan *s = context;
 	uint64_t pc = s->text->start + at;
-	uint64_t table = pc + 7 +
-			 (uint64_t)(int64_t)rel32(
-				 swz_module_bytes(s->module, pc) + 3);
+	uint64_t table = swz_module_relative(s->module, pc + 3);
 
 	return table % 4 == 0 && !s->callers && read_table(s, pc, table);
 }
@@ -670,7 +332,7 @@ static bool leads_on(void *context, uint64_t to)
 {
 	const struct branch_scan *s = context;
 
-	return is_text(s, s->text->start + to);
+	return swz_module_is_text(s->module, s->text->start + to, 1);
 }
 
 /* What the bytes at this offset of the text look like. */
@@ -683,12 +345,12 @@ static void look_at(void *context, uint64_t at)
 	if (swz_is_short_branch(code[0])) {
 		to = pc + 2 + (uint64_t)(int64_t)(int8_t)code[1];
 	} else if ((code[0] & 0xfe) == 0xe8 && left >= 5) {
-		to = pc + 5 + (uint64_t)(int64_t)rel32(code + 1);
+		to = swz_module_relative(s->module, pc + 1);
 	} else if (code[0] == 0x0f && (code[1] & 0xf0) == 0x80 && left >= 6) {
-		to = pc + 6 + (uint64_t)(int64_t)rel32(code + 2);
+		to = swz_module_relative(s->module, pc + 2);
 	} else if (code[0] == 0xff && code[1] == 0x25 && left >= 6) {
-		if (is_reader_slot(s,
-				   pc + 6 + (uint64_t)(int64_t)rel32(code + 2)))
+		if (swz_is_reader_slot(&s->readers,
+				       swz_module_relative(s->module, pc + 2)))
 			hit(s, pc, 0);
 		return;
 	} else {
@@ -711,7 +373,7 @@ static void scan_all(struct branch_scan *s)
 
 		s->text = &m->text[i];
 		s->around = NULL;
-		scan->stores = s->slot_count;
+		scan->stores = s->readers.slot_count;
 		scan->look = look_at;
 		scan->leads_on = m->text_count > 1 ? leads_on : NULL;
 		scan->look_at_load = look_at_load;
@@ -725,9 +387,9 @@ static enum swz_status scan_texts(struct branch_scan *s)
 	if (swz_text_maps_clear(s->module) != SWZ_OK)
 		return SWZ_E_NOMEM;
 	mark_targets(s);
-	mark_stubs(s);
+	swz_readers_mark_stubs(&s->readers, s->module);
 	if (!s->callers)
-		refuse_label_pointers(s);
+		swz_scan_pointers(s->module, refuse_label, s);
 	scan_all(s);
 	return SWZ_OK;
 }
@@ -739,7 +401,7 @@ static enum swz_status scan_callers(struct branch_scan *s)
 	enum swz_status status = SWZ_OK;
 
 	s->callers = true;
-	s->slot_count = s->stub_count = 0;
+	s->readers.slot_count = 0;
 	for (uint32_t i = 0; i < s->module->function_count && !s->found; i++)
 		s->found = s->module->functions[i].reads_above;
 	while (s->found && status == SWZ_OK) {
@@ -756,13 +418,13 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 		.module = module, .decoder = decoder, .may_extend = true};
 	enum swz_status status;
 
-	find_reader_slots(&s);
+	swz_readers_find(&s.readers, module);
 	status = scan_texts(&s);
 	if (status == SWZ_OK && s.extended) {
 		/* once more: nothing else may branch to what is displaced now
 		 */
 		s.may_extend = false;
-		s.slot_count = s.stub_count = 0;
+		s.readers.slot_count = 0;
 		status = scan_texts(&s);
 	}
 	if (status == SWZ_OK)
@@ -780,73 +442,6 @@ void swz_scan_reached(struct swz_module *module, struct swz_decoder *decoder)
 	struct branch_scan s = {
 		.module = module, .decoder = decoder, .unmarks = true};
 
-	refuse_label_pointers(&s);
+	swz_scan_pointers(module, refuse_label, &s);
 	scan_all(&s);
-}
-
-/* ----------------------------------------------------------------- the maps
- */
-
-enum swz_status swz_text_maps_clear(struct swz_module *m)
-{
-	if (m->byte_scans) {
-		for (unsigned i = 0; i < m->text_count; i++)
-			swz_byte_scan_clear(&m->byte_scans[i]);
-		return SWZ_OK;
-	}
-	m->byte_scans = swz_scratch_alloc(m->text_count *
-					  sizeof(*m->byte_scans));
-	for (unsigned i = 0; m->byte_scans && i < m->text_count; i++) {
-		struct swz_byte_scan *scan = &m->byte_scans[i];
-
-		scan->code = swz_module_bytes(m, m->text[i].start);
-		scan->size = m->text[i].end - m->text[i].start;
-		if (swz_byte_scan_init(scan) != SWZ_OK)
-			m->byte_scans = NULL;
-	}
-	return m->byte_scans ? SWZ_OK : SWZ_E_NOMEM;
-}
-
-/* The byte of the map that has the address, or NULL. */
-static uint8_t *map_byte(const struct swz_module *m, enum swz_text_map map,
-			 uint64_t address, uint8_t *bit)
-{
-	for (unsigned i = 0; i < m->text_count; i++) {
-		const struct swz_range *text = &m->text[i];
-		uint64_t at = address - text->start;
-
-		if (at >= text->end - text->start)
-			continue;
-		*bit = (uint8_t)(1u << (at % 8));
-		return (map == SWZ_TEXT_MARKS ? m->byte_scans[i].marks
-					      : m->byte_scans[i].starts) +
-		       at / 8;
-	}
-	return NULL;
-}
-
-void swz_text_mark(const struct swz_module *m, enum swz_text_map map,
-		   uint64_t address)
-{
-	uint8_t bit, *at = map_byte(m, map, address, &bit);
-
-	if (at)
-		*at |= bit;
-}
-
-void swz_text_unmark(const struct swz_module *m, enum swz_text_map map,
-		     uint64_t address)
-{
-	uint8_t bit, *at = map_byte(m, map, address, &bit);
-
-	if (at)
-		*at &= (uint8_t)~bit;
-}
-
-bool swz_text_is_marked(const struct swz_module *m, enum swz_text_map map,
-			uint64_t address)
-{
-	uint8_t bit, *at = map_byte(m, map, address, &bit);
-
-	return at && *at & bit;
 }
