@@ -160,14 +160,23 @@ static inline bool pack_one(const uint64_t *event, const uint64_t *expected,
 	return true;
 }
 
-/* Packs events as long as that is a byte each; returns how many. */
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Packs events as long as that is a byte each, and up to where there is
+ * something to learn, or an end of the history; returns how many. */
 static size_t pack_run(struct swz_event_history *history, const uint64_t *at,
-		       size_t most, uint64_t *last, uint8_t *to)
+		       const uint64_t *end, uint64_t *last, uint8_t *to)
 {
 	const uint64_t *expected = &history->words[history->expected];
 	uint64_t *kept = &history->words[history->next];
+	size_t before_wrap = SWZ_PACKED_HISTORY - history->expected;
+	size_t most = SWZ_PACKED_INTERVAL - history->next % SWZ_PACKED_INTERVAL;
 	size_t i = 0;
 
+	most = least(most, least(before_wrap, (size_t)(end - at)));
 	for (; most - i >= UNROLLED; i += UNROLLED)
 #pragma GCC unroll 8
 		for (size_t j = i; j < i + UNROLLED; j++)
@@ -180,11 +189,6 @@ static size_t pack_run(struct swz_event_history *history, const uint64_t *at,
 	return i;
 }
 
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Appends the events of a page from one place on. NULL: one is missing yet. */
 static uint8_t *pack_page(struct swz_packer *packer, const uint64_t *at,
 			  const uint64_t *end)
@@ -194,20 +198,17 @@ static uint8_t *pack_page(struct swz_packer *packer, const uint64_t *at,
 	uint8_t *to = packer->at;
 
 	while (at < end) {
-		size_t most = SWZ_PACKED_INTERVAL -
-			      history->next % SWZ_PACKED_INTERVAL;
-		size_t count,
-			before_wrap = SWZ_PACKED_HISTORY - history->expected;
+		size_t count = 0;
 		uint64_t ticks;
 
-		most = least(most, least(before_wrap, (size_t)(end - at)));
-		count = pack_run(history, at, most, &last, to);
-		if (count)
+		if ((*at & WORD_MASK) == swz_history_expected(history))
+			count = pack_run(history, at, end, &last, to);
+		if (count) {
 			swz_history_advance(history, (uint32_t)count);
-		at += count;
-		to += count;
-		if (count == most)
+			at += count;
+			to += count;
 			continue;
+		}
 		if (*at) {
 			ticks = (uint32_t)*at >> SWZ_EVENT_TICKS_SHIFT;
 			to = pack_event(history, *at, ticks - last, to);
