@@ -193,8 +193,8 @@ enum {
  *     up to SWZ_PACKED_MOST   it is as expected: ticks since the event before
  *                             (or the time)
  *     SWZ_PACKED_EXPECTED     the same; the ticks follow, 2 bytes
- *     SWZ_PACKED_RETURN       the return of what was entered last: ticks, 2
- *                             bytes
+ *     SWZ_PACKED_RETURN       the event before with bit 0 of its word set, the
+ *                             return of what it has entered: ticks, 2 bytes
  *     SWZ_PACKED_SPELLED      ticks, 2 bytes; node, 4 bytes; enum
  *                             swz_event_kind in the low bits of a byte (the
  *                             others have no meaning)
