@@ -219,11 +219,19 @@ $(B)/obj/asan/unit.a: $(call asan,$(UNIT_PARTS))
 
 $(UNIT_BIN): $(B)/test/%: $(B)/obj/offline/tests/%.o $(B)/obj/offline/unit.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(UNIT_LIBS)
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(UNIT_LIBS)
+
+# The fuzzers are functions there: fuzz_events() instead of libFuzzer's name.
+$(foreach fuzzer,$(FUZZ_SRC),$(eval \
+	$(call offline,$(fuzzer)) $(call asan,$(fuzzer)): CFLAGS_ALL += \
+	-DLLVMFuzzerTestOneInput=$(basename $(notdir $(fuzzer)))))
+$(B)/test/unit/test_fuzzers: $(call offline,$(FUZZ_SRC))
+$(B)/asan/test/unit/test_fuzzers: $(call asan,$(FUZZ_SRC))
 
 $(ASAN_BIN): $(B)/asan/test/%: $(B)/obj/asan/tests/%.o $(B)/obj/asan/unit.a
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(UNIT_LIBS)
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+		$(UNIT_LIBS)
 
 ASAN_TOOLS := $(patsubst src/tools/%.c,$(B)/asan/bin/%,$(TOOLS_SRC))
 $(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \

@@ -10,6 +10,7 @@
 
 #include "profile/events.h"
 #include "profile/formats.h"
+#include "profile/view.h"
 #include "tests/unit/profile_builder.h"
 
 #define NODES 8u
@@ -55,7 +56,7 @@ static void check(const struct swz_profile *profile, bool hidden,
 	swz_events_close(events);
 }
 
-static void write_all(struct swz_profile *profile,
+static void write_all(struct swz_profile *profile, const struct swz_view *view,
 		      const struct swz_range *range)
 {
 	static const struct swz_catalog_options options = {.quiet = true};
@@ -65,6 +66,7 @@ static void write_all(struct swz_profile *profile,
 	struct swz_trace trace = {.catalog = &catalog,
 				  .bindings = &binding,
 				  .count = 1,
+				  .view = view,
 				  .range = *range,
 				  .origin = swz_profile_origin(profile)};
 	size_t at;
@@ -84,6 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct swz_range range = {1500, 2500};
+	const struct swz_view whole = {0};
+	struct swz_view part = {0};
 	struct profile_builder builder;
 	struct swz_profile *profile;
 	struct swz_tree tree;
@@ -138,7 +142,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			     &range);
 	require(tree.total_ticks >= 0);
 	swz_tree_free(&tree);
-	write_all(profile, &range);
+	write_all(profile, &whole, &range);
+	swz_patterns_add(&part.hidden, "*2?");
+	swz_patterns_add(&part.without, "*4?");
+	write_all(profile, &part, &range);
+	swz_view_free(&part);
 	swz_profile_free(profile);
 	builder_free(&builder);
 	return 0;
