@@ -75,6 +75,7 @@ int main(int argc, char **argv)
 	struct itimerval never = {0};
 	stack_t stack = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
 	volatile long rounds = 0, wrong = 0;
+	sigset_t alarms;
 
 	if (strstr(mode, "stack")) {
 		sigaltstack(&stack, NULL);
@@ -88,10 +89,15 @@ int main(int argc, char **argv)
 	}
 	sigaction(SIGUSR1, &other, NULL);
 	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &often, NULL);
+	/* a place to jump to, before the first jump can come */
 	sigsetjmp(back, 1);
+	setitimer(ITIMER_REAL, &often, NULL);
 	for (; now() < end; rounds++)
 		wrong += fib(20) != 6765;
+	/* or one that comes as the timer stops would start it again */
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	sigprocmask(SIG_BLOCK, &alarms, NULL);
 	setitimer(ITIMER_REAL, &never, NULL);
 	fprintf(stderr, "%ld %ld %ld\n", rounds, ticks, raised);
 	printf("%ld wrong, %s\n", wrong, ticks > 10 ? "ticks" : "no tick");
