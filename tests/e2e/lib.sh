@@ -75,8 +75,9 @@ abort() { # MESSAGE: the rest of the test makes no sense
 	exit 1
 }
 
-skip() { # REASON
+skip() { # REASON (what has failed before remains a failure)
 	echo "$1"
+	[ $failures -eq 0 ] || exit 1
 	keep_status=yes
 	exit 77
 }
@@ -111,6 +112,24 @@ need_built() { # FILE...: skips the test if it has not been built (yet)
 	for file; do
 		[ -e "$file" ] || skip "${file#"$TOP"/} is not built"
 	done
+}
+
+# As root: can another user, who is nobody here, execute these files? Not where
+# a directory above them is closed.
+nobody_executes() { # FILE...
+	local file
+	for file; do
+		setpriv --reuid 65534 --clear-groups test -x "$file" 2>/dev/null ||
+			return
+	done
+}
+
+# The run-time libraries of older sanitizers have no room where addresses are as
+# random as some kernels make them: their programs fail, now and then.
+too_random_for_sanitizers() {
+	local bits=0
+	[ ! -r /proc/sys/vm/mmap_rnd_bits ] || read -r bits </proc/sys/vm/mmap_rnd_bits
+	[ "$bits" -gt 28 ]
 }
 
 # Runs a command; $status is its exit status, the files out and err in $TMP

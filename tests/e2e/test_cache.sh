@@ -123,9 +123,11 @@ for i in 1 2 3 4 5 6 7 8; do
 	assert_eq 0 "$stored" 'plans stored'
 	assert_shape profile '1 3 6 34 4 8 8'
 done
-rm -f profile
-setarch -R "$RUN" -o profile "$shape" >/dev/null
-assert_shape profile '1 3 6 34 4 8 8'
+if setarch -R true 2>/dev/null; then
+	rm -f profile
+	setarch -R "$RUN" -o profile "$shape" >/dev/null
+	assert_shape profile '1 3 6 34 4 8 8'
+fi
 
 it 'options: filters, what is recorded, and what tests ask for'
 for options in '-F alpha' '-N beta' '-H gamma_' '-Z 40' '-M libpart*' '-D 2' \

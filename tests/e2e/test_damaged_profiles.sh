@@ -61,8 +61,7 @@ cp profile unreadable
 chmod 0 unreadable
 if [ "$(id -u)" -ne 0 ]; then
 	refuses 'ermission' unreadable
-elif command -v setpriv >/dev/null; then
-	chmod 755 "$TMP"
+elif chmod 755 "$TMP" && nobody_executes "$TMP" "$DUMP"; then
 	capture setpriv --reuid 65534 --clear-groups "$DUMP" -f text \
 		"$TMP/unreadable"
 	assert_refused 1 'ermission'

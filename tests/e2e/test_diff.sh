@@ -176,7 +176,7 @@ if have 'callgrind_annotate reads each event' callgrind_annotate; then
 		"$(sed -n 's/ *PROGRAM TOTALS.*//p' annotated | tr -d , | xargs)"
 fi
 it 'KCachegrind shows it'
-timeout 60 "$TOP/tests/viewers/kcachegrind" "$TMP/cg" >window 2>err
+timeout 240 "$TOP/tests/viewers/kcachegrind" "$TMP/cg" >window 2>err
 status=$?
 if [ $status -ne 77 ]; then
 	assert_status 0

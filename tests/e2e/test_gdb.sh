@@ -17,6 +17,10 @@ attach() { # SAID COMMAND...
 	wait_until grep -q started out
 	timeout 240 gdb -q -nx -batch -p $pid -ex 'set pagination off' \
 		-ex 'set confirm off' -x commands >"$said" 2>&1
+	if grep -q 'Operation not permitted' "$said"; then
+		kill $pid
+		skip 'gdb may not attach here'
+	fi
 	wait $pid
 	# shellcheck disable=SC2034 # for assert_status
 	status=$?

@@ -109,8 +109,7 @@ mkdir readonly
 chmod 555 readonly
 if [ "$(id -u)" -ne 0 ]; then
 	unprofiled 'not profiled' "$RUN" -o readonly/p "$TARGETS/shape"
-elif setpriv --reuid 65534 --clear-groups test -x "$TARGETS/shape" -a -r "$LIBSWIZZLE"; then
-	chmod 755 "$TMP"
+elif chmod 755 "$TMP" && nobody_executes "$TMP" "$TARGETS/shape" "$RUN"; then
 	unprofiled 'not profiled' setpriv --reuid 65534 --clear-groups \
 		"$RUN" -o "$TMP/readonly/p" "$TARGETS/shape"
 fi

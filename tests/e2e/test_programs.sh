@@ -191,7 +191,7 @@ if has cmake && has make; then
 		printf "%s\n" "cmake_minimum_required(VERSION 3.10)" "project(p C)" \
 			"add_executable(p main.c)" >p/CMakeLists.txt
 		$prefix cmake -S p -B b >log 2>&1; echo $?
-		grep -v "^-- .*done\$" log | grep -v Detecting
+		grep -v "^-- .*done\( .*\)*\$" log | grep -v Detecting
 		LD_PRELOAD= make -s -C b 2>&1 | grep -v Built; b/p; echo $?
 		$prefix cmake -S nowhere -B c >/dev/null 2>&1'
 fi

@@ -159,10 +159,11 @@ if [ "$(id -u)" = 0 ] && cp marker setuid && cp marker setgid &&
 	it 'setuid to oneself gains nothing'
 	capture "$RUN" ./own
 	assert_status 0
-	if command -v setcap >/dev/null && command -v setpriv >/dev/null &&
-		cp marker capable && setcap cap_net_raw+ep capable; then
+	chmod 755 "$TMP" tree tree/* "$RUN"
+	if command -v setcap >/dev/null && cp marker capable &&
+		chmod 755 capable && setcap cap_net_raw+ep capable &&
+		nobody_executes "$RUN" "$TMP/capable"; then
 		it 'file capabilities'
-		chmod 755 "$TMP" tree tree/* "$RUN"
 		capture setpriv --reuid=65534 --clear-groups "$RUN" ./capable
 		assert_refused 126 'file capabilities'
 	fi

@@ -3,7 +3,7 @@
 # where they abort.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-command -v rustc >/dev/null || PATH=$PATH:$HOME/.cargo/bin
+command -v rustc >/dev/null || PATH=$PATH:${HOME:-}/.cargo/bin
 need rustc
 export RUST_BACKTRACE=0
 

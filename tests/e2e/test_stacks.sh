@@ -3,6 +3,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets stacks longjmp
+ulimit -S -s 8192 # one without a limit has no end
 
 it 'a stack overflow, caught on the alternate stack'
 assert_same_as_native "$TARGETS/stacks" overflow 8

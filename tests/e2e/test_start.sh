@@ -73,7 +73,7 @@ if have 'looks for room near the modules once, however many there are' gcc; then
 	gcc -O1 -o many many.c -L. -Wl,-rpath,"$TMP" -Wl,--no-as-needed \
 		-lmany{1..30}
 	for cache in 0 1 1; do
-		timeout 60 strace -o log -e trace=open,openat \
+		timeout 240 strace -o log -e trace=open,openat \
 			-E LD_PRELOAD="$LIBSWIZZLE" -E SWIZZLE_CACHE=$cache \
 			-E SWIZZLE_OUTPUT="$TMP/profile" -E SWIZZLE_FRESH=1 ./many
 		assert_complete profile

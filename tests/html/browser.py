@@ -35,7 +35,12 @@ class Browser:
     def __init__(self, width=1280, height=800, dark=False, scale=1):
         self.complaints = []
         self.requests = []
-        self.home = tempfile.mkdtemp(prefix='swizzle-browser.')
+        # it makes a socket there, whose name may have 107 characters
+        self.temporary = tempfile.gettempdir()
+        if len(self.temporary) > 40:
+            self.temporary = '/tmp'
+        self.home = tempfile.mkdtemp(prefix='swizzle-browser.',
+                                     dir=self.temporary)
         self.next_id = 0
         self.received = b''
         self.session = None
@@ -55,6 +60,8 @@ class Browser:
         options = ['--headless=new', '--remote-debugging-pipe',
                    '--user-data-dir=' + self.home, '--no-first-run',
                    '--disable-gpu', '--disable-extensions',
+                   # a container's /dev/shm may be too small for it
+                   '--disable-dev-shm-usage',
                    '--disable-background-networking',
                    '--disable-component-update', '--disable-sync',
                    '--no-default-browser-check', '--hide-scrollbars',
@@ -74,7 +81,8 @@ class Browser:
             os.dup2(write, 4)
 
         self.log = tempfile.TemporaryFile()
-        environment = dict(os.environ, HOME=self.home)
+        environment = dict(os.environ, HOME=self.home,
+                           TMPDIR=self.temporary)
         environment.pop('LD_PRELOAD', None)
         self.process = subprocess.Popen(
             [find()] + options, stdin=subprocess.DEVNULL, stdout=self.log,
