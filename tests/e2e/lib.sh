@@ -114,6 +114,11 @@ need_built() { # FILE...: skips the test if it has not been built (yet)
 	done
 }
 
+# gdb that takes no notice of it when somebody stops all processes for a while.
+# shellcheck disable=SC2034 # of the tests
+GDB=(gdb -q -nx -batch -ex 'handle SIGSTOP nostop noprint nopass'
+	-ex 'handle SIGCONT nostop noprint nopass')
+
 # As root: can another user, who is nobody here, execute these files? Not where
 # a directory above them is closed.
 nobody_executes() { # FILE...

@@ -309,7 +309,7 @@ if have 'a text that a debugger has changed is planned by itself' gdb; then
 		delete
 		continue
 	END
-	timeout 240 gdb -q -nx -batch -x commands "$shape" >out 2>&1 </dev/null
+	timeout 240 "${GDB[@]}" -x commands "$shape" >out 2>&1 </dev/null
 	mv debugged.* debugged
 	assert_matches out 'Breakpoint 1, .*alpha'
 	assert_calls debugged alpha 0 beta 6 gamma_ 34

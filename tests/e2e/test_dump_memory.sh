@@ -76,6 +76,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss if not status else 
 }
 "$RUN" -m trace --max-size 1M -o trace.short "$TARGETS/fib" >out || abort 'no trace'
 "$RUN" -m trace -o trace.long "$TARGETS/fib" >out || abort 'no trace'
+# (a trace has more bytes where times take more)
 assert_ge "$(stat -c %s trace.long)" $((3 * $(stat -c %s trace.short))) \
 	'bytes of the longer trace'
 for options in '' '--from 0' '-f perfetto'; do

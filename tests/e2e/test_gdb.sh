@@ -15,7 +15,7 @@ attach() { # SAID COMMAND...
 	pid=$!
 	# swizzle-run becomes the program
 	wait_until grep -q started out
-	timeout 240 gdb -q -nx -batch -p $pid -ex 'set pagination off' \
+	timeout 240 "${GDB[@]}" -p $pid -ex 'set pagination off' \
 		-ex 'set confirm off' -x commands >"$said" 2>&1
 	if grep -q 'Operation not permitted' "$said"; then
 		kill $pid
@@ -37,7 +37,10 @@ assert_same_frames() { # FILE FILE
 	frames "$1" >native.frames
 	frames "$2" >our.frames
 	[ -s native.frames ] || fail "no frames in $1: $(excerpt "$1")"
-	assert_same native.frames our.frames
+	cmp -s native.frames our.frames || fail "other frames:
+$(diff native.frames our.frames | sed 's/^/    | /')
+gdb said:
+$(sed 's/^/    | /' "$2")"
 }
 
 both() { # MODE

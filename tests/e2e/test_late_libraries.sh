@@ -160,7 +160,7 @@ if have 'gdb sees libraries that come later, and stops in them' gdb; then
 		continue
 	END
 	# gdb starts the program by way of nothing else
-	LD_PRELOAD='' timeout 240 gdb -nx -q -batch -iex 'set startup-with-shell off' \
+	LD_PRELOAD='' timeout 240 "${GDB[@]}" -iex 'set startup-with-shell off' \
 		-ex "set environment LD_PRELOAD=$LIBSWIZZLE" \
 		-ex "set environment SWIZZLE_OUTPUT=$TMP/profile.gdb" \
 		-x commands --args "$late" once >out 2>err </dev/null
@@ -185,7 +185,7 @@ if have 'gdb sees libraries that come later, and stops in them' gdb; then
 	"$RUN" -o profile "$late" wait "$TMP/go" >out 2>err </dev/null &
 	pid=$!
 	wait_until test -s err
-	timeout 240 gdb -nx -q -batch -p "$pid" -x commands >gdb.out 2>gdb.err </dev/null
+	timeout 240 "${GDB[@]}" -p "$pid" -x commands >gdb.out 2>gdb.err </dev/null
 	touch go
 	wait $pid
 	assert_eq 0 $? 'exit status'

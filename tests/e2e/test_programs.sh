@@ -144,7 +144,7 @@ if has gdb; then
 	if [ -x "$TARGETS/shape" ]; then
 		# the debugger is profiled, the program in it runs natively
 		same 'gdb on a process' \
-			'$prefix gdb -nx -q -batch -ex "set startup-with-shell off" -ex "unset environment LD_PRELOAD" -ex "set disable-randomization on" -ex "break gamma_" -ex run -ex bt -ex delete -ex continue $TARGETS/shape 2>&1 | sed "s/process [0-9]*/process N/"'
+			'$prefix "${GDB[@]}" -ex "set startup-with-shell off" -ex "unset environment LD_PRELOAD" -ex "set disable-randomization on" -ex "break gamma_" -ex run -ex bt -ex delete -ex continue $TARGETS/shape 2>&1 | sed "s/process [0-9]*/process N/"'
 	fi
 fi
 

@@ -30,7 +30,7 @@ for mode in exit deferred asynchronous busy; do
 done
 
 if have "gdb's backtrace reaches main through hooked frames" gdb; then
-	capture timeout 240 gdb -q -nx -batch -ex 'set startup-with-shell off' \
+	capture timeout 240 "${GDB[@]}" -ex 'set startup-with-shell off' \
 		-ex "set environment LD_PRELOAD $LIBSWIZZLE" \
 		-ex "set environment SWIZZLE_OUTPUT $TMP/gdb.profile" \
 		-ex 'break bottom' -ex run -ex bt -ex 'delete' -ex finish \
