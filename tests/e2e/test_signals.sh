@@ -20,7 +20,8 @@ for mode in plain stack nested; do
 done
 
 # A jump out of the handler leaves the hook that was interrupted half done: one
-# call more or less for each, no more.
+# call more or less for each, no more. The time of what was open around it may be
+# counted twice then, and the profile says so (docs/limits.md).
 for mode in jump jump-stack; do
 	it "a handler that jumps out of hooks, $mode"
 	capture "$RUN" -o profile "$TARGETS/signals" 10 $mode
@@ -33,7 +34,11 @@ for mode in jump jump-stack; do
 		'calls of fib'
 	assert_le "$(row table calls fib)" \
 		$((21891 * (rounds + ticks + 1) + 16 * ticks)) 'calls of fib'
-	assert_time_is_sane profile
+	if [ -n "$(info_value profile repaired)" ]; then
+		assert_rows_are_sane profile
+	else
+		assert_time_is_sane profile
+	fi
 done
 
 finish
