@@ -13,7 +13,8 @@
 #define TYPICAL_BYTES 64u
 #define WRAPPING ((unsigned)SWZ_TRAMPOLINE_WRAPPING)
 
-size_t swz_trampolines_room(uint32_t functions)
+/* Bytes to reserve for this many functions. */
+static size_t room_for(uint32_t functions)
 {
 	return HOOKS_BYTES + (size_t)functions * TYPICAL_BYTES +
 	       2 * (size_t)SWZ_RELOCATED_MAX +
@@ -26,8 +27,7 @@ enum swz_status swz_trampolines_open(struct swz_trampolines *region,
 				     const struct swz_hooks *hooks)
 {
 	memset(region, 0, sizeof(*region));
-	region->bytes = (swz_trampolines_room(functions) + 4095) &
-			~(size_t)4095;
+	region->bytes = (room_for(functions) + 4095) & ~(size_t)4095;
 	region->start = swz_near_map(start, end, region->bytes);
 	if (!region->start)
 		return SWZ_E_NOMEM;

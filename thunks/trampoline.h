@@ -56,9 +56,6 @@ struct swz_patch_site {
 	const struct swz_wrapper *wrapper; /* or NULL */
 };
 
-/* Bytes to reserve for this many functions. */
-size_t swz_trampolines_room(uint32_t functions);
-
 /* Maps a region that reaches [start, end). `scratch` (of at least
  * swz_unwind_table_bytes(functions) bytes) is needed until the region is
  * sealed; with NULL it gets no unwind information. SWZ_E_NOMEM: no hole there.

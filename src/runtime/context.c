@@ -197,8 +197,7 @@ static struct swz_node *insert_amid_signals(struct swz_thread *thread,
 	return entered;
 }
 
-enum swz_status swz_context_insert(struct swz_thread *thread,
-				   struct swz_node *node)
+static enum swz_status insert(struct swz_thread *thread, struct swz_node *node)
 {
 	struct swz_thread_cold *cold = thread->cold;
 
@@ -421,7 +420,7 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 	if (folded && stands_for_all(thread, key, call_site))
 		node->open |= SWZ_NODE_HIDDEN;
 	fill(thread, node, key, function, call_site);
-	if (swz_context_insert(thread, node) != SWZ_OK)
+	if (insert(thread, node) != SWZ_OK)
 		return NULL; /* the slot stays, with no calls */
 	return node;
 }

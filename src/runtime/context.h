@@ -88,10 +88,8 @@ uint64_t swz_context_open(struct swz_thread *thread, struct swz_node *node,
 void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
 		       uint64_t start, uint64_t now, enum swz_event_kind how);
 
-/* For a forked child (src/runtime/fork.c): empties the table, then puts a node
- * in that was made elsewhere. */
+/* Empties the table: for a thread whose state is another's, and in a forked
+ * child. */
 void swz_context_clear(struct swz_thread *thread);
-enum swz_status swz_context_insert(struct swz_thread *thread,
-				   struct swz_node *node) SWZ_MUST_CHECK;
 
 #endif

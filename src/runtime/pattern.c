@@ -23,7 +23,7 @@ static bool in_set(const char **pattern, const char *end, char c)
 	return found != negated;
 }
 
-bool swz_pattern_matches(const char *pattern, unsigned length, const char *text)
+static bool matches(const char *pattern, unsigned length, const char *text)
 {
 	const char *end = pattern + length;
 	const char *star = NULL, *star_text = NULL;
@@ -68,10 +68,8 @@ static bool any(const char *list, bool negative, const char *a, const char *b)
 		while (list[length] && list[length] != '\n')
 			length++;
 		if (negated == negative && length > negated &&
-		    (!a ||
-		     swz_pattern_matches(list + negated, length - negated, a) ||
-		     (b && swz_pattern_matches(list + negated, length - negated,
-					       b))))
+		    (!a || matches(list + negated, length - negated, a) ||
+		     (b && matches(list + negated, length - negated, b))))
 			return true;
 		list += length;
 		list += *list == '\n';

@@ -6,10 +6,6 @@
 /* Lists of shell patterns (* ? [a-z], no special '/'), one a line; a leading
  * '!' excludes. A list that only excludes stands for all else. Pure. */
 
-/* Whether the text matches one pattern. */
-bool swz_pattern_matches(const char *pattern, unsigned length,
-			 const char *text);
-
 /* False if a pattern in the list is "!" alone, or has a '[' without a ']'.
  * Empty lines are no patterns. */
 bool swz_patterns_are_valid(const char *list);

@@ -38,7 +38,8 @@ static _Atomic(struct swz_thread_cold *) states;
 static _Atomic uint32_t next_index;
 static uint32_t function_room;
 
-int32_t swz_gettid(void)
+/* The kernel's id of the calling thread. */
+static int32_t own_tid(void)
 {
 	return (int32_t)SWZ_SYSCALL(SYS_gettid);
 }
@@ -140,7 +141,7 @@ static bool has_ended(int32_t tid, int32_t self)
 static struct swz_thread_cold *take_state(void)
 {
 	struct swz_thread_cold *cold;
-	int32_t self = swz_gettid();
+	int32_t self = own_tid();
 
 	for (cold = swz_thread_first(); cold; cold = cold->next) {
 		int32_t tid = atomic_load_explicit(&cold->tid,
@@ -174,7 +175,7 @@ static enum swz_status begin_record(struct swz_thread *thread)
 	if (!chunk)
 		return SWZ_E_NOMEM;
 	thread->record = (struct swz_thread_record *)(chunk + 1);
-	thread->record->tid = swz_gettid();
+	thread->record->tid = own_tid();
 	thread->record->start_ticks = swz_ticks();
 	thread->record->last_ticks = thread->record->start_ticks;
 	swz_thread_note_name(thread);
@@ -310,7 +311,7 @@ enum swz_status swz_thread_rejoin(struct swz_thread *hot)
 {
 	struct swz_thread_cold *own = swz_thread_cold_of(hot);
 
-	atomic_store_explicit(&own->tid, swz_gettid(), memory_order_relaxed);
+	atomic_store_explicit(&own->tid, own_tid(), memory_order_relaxed);
 	own->no_room = false;
 	swz_events_forget(own);
 	return set_up(hot, own);
@@ -321,8 +322,7 @@ enum swz_status swz_thread_revive(struct swz_thread *hot)
 	struct swz_thread_cold *own = swz_thread_cold_of(hot), *cold;
 
 	for (cold = swz_thread_first(); cold; cold = cold->next) {
-		atomic_store_explicit(&cold->tid,
-				      cold == own ? swz_gettid() : 0,
+		atomic_store_explicit(&cold->tid, cold == own ? own_tid() : 0,
 				      memory_order_relaxed);
 		swz_events_forget(cold);
 	}

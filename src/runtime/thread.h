@@ -158,9 +158,6 @@ void swz_thread_set_functions(uint32_t count);
 /* Whether the caller runs on the thread's slow stack. */
 bool swz_thread_on_slow_stack(const struct swz_thread *thread);
 
-/* The kernel's id of the calling thread. */
-int32_t swz_gettid(void);
-
 static inline uint64_t swz_ticks(void)
 {
 	uint32_t low, high;
