@@ -1,8 +1,9 @@
 #ifndef SWZ_RUNTIME_IMPORT_PLAN_H
 #define SWZ_RUNTIME_IMPORT_PLAN_H
 
-/* What the parts of --imports share: imports.c plans, import_targets.c says
- * what may be called from a thunk, import_slots.c changes GOT entries. */
+/* What the parts of --imports share: imports.c plans, import_collect.c lists
+ * what is imported, import_targets.c says what may be called from a thunk,
+ * import_slots.c changes GOT entries. */
 
 #include <link.h>
 #include <stdbool.h>
@@ -116,8 +117,14 @@ static inline bool swz_import_is_timed(const struct swz_import *import)
 /* Whether the relocation is of a GOT entry of something with a name. */
 bool swz_is_import(const struct swz_party *party, const Elf64_Rela *relocation);
 
+/* Whether the linker has relocated it already. */
+bool swz_party_is_relocated(const struct swz_party *party);
+
 /* SWZ_PATCHED: nothing is known against functions of that name. */
 enum swz_refusal swz_refusal_by_name(const char *name);
+
+/* Lists what the fresh parties import, and from whom. */
+enum swz_status swz_imports_collect(void) SWZ_MUST_CHECK;
 
 /* Refuses targets that must not be called from a thunk, or that the user does
  * not want. */

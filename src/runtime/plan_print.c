@@ -5,11 +5,33 @@
 #include "runtime/imports.h"
 #include "runtime/message.h"
 
-static const char *const refusal_text[] = {
+const char *swz_refusal_text(unsigned refusal)
+{
+	static const char *const texts[] = {
 #define X(symbol, text) text,
-	SWZ_REFUSALS(X)
+		SWZ_REFUSALS(X)
 #undef X
-};
+	};
+
+	return texts[refusal];
+}
+
+void swz_print_refusals(const uint32_t *counts, unsigned except,
+			const char *indent)
+{
+	struct swz_line line;
+
+	for (unsigned i = SWZ_PATCHED + 1; i < SWZ_REFUSAL_COUNT; i++) {
+		if (!counts[i] || i == except)
+			continue;
+		swz_line_start(&line);
+		swz_line_string(&line, indent);
+		swz_line_number(&line, counts[i]);
+		swz_line_column(&line, 14);
+		swz_line_string(&line, swz_refusal_text(i));
+		swz_line_write(&line, 1);
+	}
+}
 
 static void print_functions(const struct swz_module *m)
 {
@@ -26,7 +48,7 @@ static void print_functions(const struct swz_module *m)
 		swz_line_column(&line, 16);
 		swz_line_number(&line, f->size);
 		swz_line_column(&line, 24);
-		swz_line_string(&line, refusal_text[f->status]);
+		swz_line_string(&line, swz_refusal_text(f->status));
 		if (f->island)
 			swz_line_string(&line, " by a short jump");
 		if (f->name) {
@@ -56,16 +78,7 @@ static void print_module(const struct swz_module *m, bool filtered)
 		swz_line_number(&line, left_out);
 	}
 	swz_line_write(&line, 1);
-	for (unsigned i = SWZ_PATCHED + 1; i < SWZ_REFUSAL_COUNT; i++) {
-		if (!m->counts[i] || i == SWZ_REFUSE_FILTERED)
-			continue;
-		swz_line_start(&line);
-		swz_line_string(&line, "    ");
-		swz_line_number(&line, m->counts[i]);
-		swz_line_column(&line, 14);
-		swz_line_string(&line, refusal_text[i]);
-		swz_line_write(&line, 1);
-	}
+	swz_print_refusals(m->counts, SWZ_REFUSE_FILTERED, "    ");
 	swz_imports_print(m);
 	if (swz_config.verbose)
 		print_functions(m);
