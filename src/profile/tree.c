@@ -1,331 +1,24 @@
 /* From node slots to a calling context tree with costs.
  *
- * Three steps: collect (which slots belong together), order (contexts in
- * preorder, which finds cycles and orphans), and cost. All are iterative, as
- * the depth is the file's choice. After `collect' the arrays hold whatever the
- * file says; after `order' every parent is a context that leads to the root
- * and every other context is an ancestor of its node.
- *
- * The invariant that costs keep: a node's ticks appear once as time of its
- * context and once as time that its caller spent in it, so the self times add
- * up to the root's ticks, exactly. */
+ * Three steps: collect (which slots belong together: tree_collect.c), order
+ * (contexts in preorder, which finds cycles and orphans: here), and cost
+ * (tree_cost.c). All are iterative, as the depth is the file's choice. After
+ * `collect' the arrays hold whatever the file says; after `order' every parent
+ * is a context that leads to the root and every other context is an ancestor of
+ * its node. */
 
 #include "profile/tree.h"
 
 #include <stdlib.h>
 
-#include "profile/arith.h"
 #include "profile/memory.h"
-#include "profile/progress.h"
-#include "profile/tree_events.h"
-#include "profile/unit_index.h"
+#include "profile/tree_builder.h"
 
 #define NONE SWZ_INDEX_NONE
 
-struct builder {
-	struct swz_tree *tree;
-	struct swz_profile *profile;
-	const struct swz_profile_thread *thread;
-	const struct swz_range *range; /* NULL: all */
-	struct swz_unit_index units;   /* of nodes */
-	uint32_t *preorder;   /* per node: position, NONE if unreachable */
-	uint32_t *last_below; /* per node: position of its last descendant */
-};
-
-static bool is_context(const struct swz_tree *tree, uint32_t index)
-{
-	return tree->nodes[index].context == index;
-}
-
-/* ---- collect ---- */
-
-static struct swz_tree_node *append(struct builder *builder)
-{
-	return &builder->tree->nodes[builder->tree->count++];
-}
-
-/* Makes room for all slots there are. */
-static void make_room(struct builder *builder)
-{
-	const struct swz_profile_thread *thread = builder->thread;
-	size_t count = 1, i;
-
-	for (i = 0; i < thread->span_count; i++)
-		count += thread->spans[i].count;
-	builder->tree->nodes = swz_allocate_dense(count,
-						  sizeof(struct swz_tree_node));
-	builder->units.root = thread->record.root;
-	if (thread->span_count) {
-		const struct swz_node_span *last =
-			&thread->spans[thread->span_count - 1];
-
-		/* spans are sorted */
-		builder->units.first = thread->spans[0].unit;
-		builder->units.count = (size_t)last->unit + last->count -
-				       builder->units.first;
-	}
-	builder->units.items = swz_allocate(builder->units.count,
-					    sizeof(uint32_t));
-}
-
-static void collect_root(struct builder *builder)
-{
-	const struct swz_profile_thread *thread = builder->thread;
-	uint64_t total = thread->last_ticks - thread->record.start_ticks;
-
-	*append(builder) = (struct swz_tree_node){
-		.id = SWZ_FUNCTION_ROOT,
-		.function = NONE,
-		.folded_caller = NONE,
-		.ticks = (int64_t)total,
-		.outer_ticks = (int64_t)total,
-	};
-}
-
-/* A sum of times, with the activations that are open ended at EXIT, the
- * thread's last moment as nodes have it. `open` may be wrong when the process
- * was killed, or a hook abandoned, between two instructions: what is left of
- * the bias tells by how many. The sum is modulo 2^64, as it was when the file
- * was written. */
-static int64_t close_ticks(int64_t ticks, uint64_t open, uint64_t exit,
-			   bool *repaired)
-{
-	uint64_t sum = (uint64_t)ticks + open * exit;
-	int64_t excess = (int64_t)(sum + SWZ_TICKS_BIAS / 2) >> 56;
-
-	if (excess)
-		*repaired = true;
-	return (int64_t)(sum - (uint64_t)excess * exit);
-}
-
-static int64_t clamp(int64_t value, int64_t high)
-{
-	return value < 0 ? 0 : value > high ? high : value;
-}
-
-static int64_t repair(int64_t value, int64_t bound, bool *repaired)
-{
-	if (value >= 0 && value <= bound)
-		return value;
-	*repaired = true;
-	return clamp(value, bound);
-}
-
-static int64_t limit_ticks(uint64_t ticks, int64_t limit)
-{
-	return ticks > (uint64_t)limit ? limit : (int64_t)ticks;
-}
-
-/* The most that the activations can have lasted together: those that ended no
- * longer than the longest each, the others no longer than the thread. */
-static int64_t ticks_bound(const struct swz_node *slot, uint64_t open,
-			   int64_t longest, int64_t total)
-{
-	uint64_t ended = slot->calls > open ? slot->calls - open : 0;
-
-	return swz_add(swz_scale(longest, ended, 1),
-		       swz_scale(total, open + 1, 1));
-}
-
-/* The thread's last moment, as nodes have it. */
-static uint64_t last_moment(const struct builder *builder)
-{
-	return builder->thread->last_ticks -
-	       builder->profile->header.epoch_ticks + SWZ_TICKS_BIAS;
-}
-
-/* The squared standard error of the estimate TICKS (Horvitz and Thompson), less
- * what is due to the mean, which is known: the calls are counted. */
-static double variance_of(const struct swz_node *slot, double ticks)
-{
-	double weight = (double)slot->weight, timed = slot->timed, mean, known;
-
-	if (slot->weight <= slot->timed || !slot->timed || !slot->calls)
-		return 0;
-	mean = ticks / (double)slot->calls;
-	/* at least what the sum of weight * (weight - 1) would be if all were
-	 * the same */
-	known = (double)slot->squares * 16 -
-		mean * mean * weight * (weight / timed - 1);
-	return known > weight ? known : weight;
-}
-
-static void collect_estimate(struct builder *builder,
-			     const struct swz_node *slot, uint32_t unit,
-			     struct swz_tree_node *node)
-{
-	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
-	int64_t counted = (int32_t)slot->open >> SWZ_NODE_OPEN_SHIFT;
-	uint64_t open = counted > 0 ? (uint64_t)counted : 0;
-	int64_t bound = swz_scale(total, swz_add_count(slot->calls, open + 1),
-				  1);
-	bool repaired = false;
-	int64_t ticks = repair(
-		close_ticks(slot->ticks, open, last_moment(builder), &repaired),
-		INT64_MAX / 4, &repaired);
-
-	if (slot->calls && slot->weight)
-		ticks = swz_scale(ticks, slot->calls, slot->weight);
-	node->calls = slot->calls;
-	node->ticks = repair(ticks, bound, &repaired);
-	node->timed = slot->timed < slot->calls ? slot->timed : slot->calls;
-	node->variance = variance_of(slot, (double)node->ticks);
-	/* a recursive activation is never outermost; others mostly are */
-	node->outer_ticks = slot->context == unit ? clamp(node->ticks, total)
-						  : 0;
-	if (repaired)
-		builder->tree->repaired_nodes++;
-}
-
-static void collect_costs(struct builder *builder, const struct swz_node *slot,
-			  struct swz_tree_node *node)
-{
-	uint64_t last = last_moment(builder);
-	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
-	int64_t counted = (int32_t)slot->open >> SWZ_NODE_OPEN_SHIFT;
-	uint64_t open = counted > 0 ? (uint64_t)counted : 0;
-	bool repaired = false, unclosed;
-
-	/* in a forked process, frames that were open at the fork count no
-	 * call, and those that were resumed none here */
-	bool inherits = builder->profile->header.flags & SWZ_FILE_FORKED ||
-			slot->open & SWZ_NODE_RESUMED;
-
-	node->calls = slot->calls;
-	if (!inherits && open == slot->calls + 1)
-		node->calls = open;
-	node->min_ticks = limit_ticks(slot->min_ticks, total);
-	node->max_ticks = limit_ticks(slot->max_ticks, total);
-	node->ticks = repair(
-		close_ticks(slot->ticks, open, last, &repaired),
-		inherits ? INT64_MAX / 4
-			 : ticks_bound(slot, open, node->max_ticks, total),
-		&repaired);
-	node->outer_ticks = close_ticks(slot->outer_ticks, 0, last, &unclosed);
-	node->outer_ticks = repair(node->outer_ticks, total, &repaired);
-	if (node->outer_ticks > node->ticks)
-		node->outer_ticks = node->ticks;
-	if (repaired)
-		builder->tree->repaired_nodes++;
-}
-
-static bool is_leaf(const struct swz_profile *profile, uint32_t function)
-{
-	return function != NONE &&
-	       profile->functions[function].flags & SWZ_FUNCTION_LEAF;
-}
-
-static void collect_slot(struct builder *builder, uint32_t unit)
-{
-	const struct swz_node *slot = swz_profile_node(builder->profile, unit);
-	struct swz_tree_node *node;
-
-	if (slot->function == SWZ_FUNCTION_NONE ||
-	    unit == builder->thread->record.root)
-		return;
-	/* (what folded nodes hang below is a hidden root of its own) */
-	if (slot->function == SWZ_FUNCTION_ROOT &&
-	    !(slot->open & SWZ_NODE_HIDDEN)) {
-		builder->tree->dropped_nodes++;
-		return;
-	}
-	node = append(builder);
-	builder->units.items[unit - builder->units.first] =
-		(uint32_t)builder->tree->count;
-	*node = (struct swz_tree_node){
-		.id = slot->function,
-		.unit = unit,
-		.function = swz_profile_function_by_id(builder->profile,
-						       slot->function),
-		.parent = slot->parent, /* units, until resolve() */
-		.context = slot->context,
-		.flags = slot->open & SWZ_NODE_FLAGS_MASK,
-		.folded_caller = NONE,
-		.call_site = slot->call_site,
-	};
-	if (node->flags & SWZ_NODE_FOLDED && node->call_site)
-		node->folded_caller = swz_profile_function_at(
-			builder->profile, node->call_site - 1);
-	node->is_leaf = is_leaf(builder->profile, node->function);
-	if (builder->tree->sampled)
-		collect_estimate(builder, slot, unit, node);
-	else
-		collect_costs(builder, slot, node);
-}
-
-static void collect_unwound(struct builder *builder)
-{
-	const struct swz_profile_thread *thread = builder->thread;
-	struct swz_tree_node *nodes = builder->tree->nodes;
-	size_t i;
-
-	for (i = 0; i < thread->unwound_count; i++) {
-		const struct swz_profile_unwound *u = &thread->unwound[i];
-		uint32_t index = swz_unit_index(&builder->units, u->node);
-
-		if (index != NONE && index != SWZ_TREE_ROOT)
-			nodes[index].unwound = u->count;
-	}
-}
-
-/* A folded node hangs below one that stands for its caller, which is no context
- * of a call. */
-static void resolve_folded(const struct swz_tree *tree,
-			   struct swz_tree_node *node)
-{
-	const struct swz_tree_node *parent;
-
-	if (!(node->flags & SWZ_NODE_FOLDED) || node->parent == NONE)
-		return;
-	parent = &tree->nodes[node->parent];
-	if (!(parent->flags & SWZ_NODE_FOLDED) ||
-	    parent->id == SWZ_FUNCTION_ROOT)
-		return;
-	node->folded_caller = parent->function;
-	node->parent = parent->parent;
-}
-
-/* Units to indices. What is not there becomes NONE. */
-static void resolve(struct builder *builder)
-{
-	struct swz_tree *tree = builder->tree;
-	size_t i;
-
-	for (i = 1; i < tree->count; i++) {
-		struct swz_tree_node *node = &tree->nodes[i];
-
-		node->parent = swz_unit_index(&builder->units, node->parent);
-		node->context = swz_unit_index(&builder->units, node->context);
-	}
-	for (i = 1; i < tree->count; i++)
-		resolve_folded(tree, &tree->nodes[i]);
-}
-
-static void collect(struct builder *builder)
-{
-	const struct swz_profile_thread *thread = builder->thread;
-	size_t i;
-	uint32_t j;
-
-	make_room(builder);
-	collect_root(builder);
-	for (i = 0; i < thread->span_count; i++) {
-		for (j = 0; j < thread->spans[i].count; j++)
-			collect_slot(builder, thread->spans[i].unit + j);
-		swz_progress_add(thread->spans[i].count);
-	}
-	collect_unwound(builder);
-	if (builder->range)
-		swz_tree_take_events(builder->tree, &builder->units,
-				     builder->profile, thread, builder->range);
-	resolve(builder);
-}
-
-/* ---- order ---- */
-
 /* Walks the contexts from the root. Children of each parent are a linked list
  * through `next', so the walk needs no stack but the parents themselves. */
-static void walk(struct builder *builder, const uint32_t *parents,
+static void walk(struct swz_tree_builder *builder, const uint32_t *parents,
 		 const uint32_t *first, const uint32_t *next)
 {
 	struct swz_tree *tree = builder->tree;
@@ -354,7 +47,7 @@ static void walk(struct builder *builder, const uint32_t *parents,
 }
 
 /* (nodes are large: what is looked at in no order is gathered in arrays) */
-static void order_contexts(struct builder *builder)
+static void order_contexts(struct swz_tree_builder *builder)
 {
 	struct swz_tree *tree = builder->tree;
 	uint32_t *parents = swz_allocate(tree->count, sizeof(*parents));
@@ -363,7 +56,9 @@ static void order_contexts(struct builder *builder)
 	uint32_t i;
 
 	for (i = 0; i < tree->count; i++) {
-		parents[i] = is_context(tree, i) ? tree->nodes[i].parent : NONE;
+		parents[i] = swz_tree_is_context(tree, i)
+				     ? tree->nodes[i].parent
+				     : NONE;
 		first[i] = NONE;
 		next[i] = NONE;
 		builder->preorder[i] = NONE;
@@ -384,14 +79,7 @@ static void order_contexts(struct builder *builder)
 	free(next);
 }
 
-static bool encloses(const struct builder *builder, uint32_t outer,
-		     uint32_t inner)
-{
-	return builder->preorder[outer] <= builder->preorder[inner] &&
-	       builder->preorder[inner] <= builder->last_below[outer];
-}
-
-static bool consistent(const struct builder *builder, uint32_t index)
+static bool consistent(const struct swz_tree_builder *builder, uint32_t index)
 {
 	const struct swz_tree *tree = builder->tree;
 	const struct swz_tree_node *node = &tree->nodes[index];
@@ -406,12 +94,12 @@ static bool consistent(const struct builder *builder, uint32_t index)
 	if (tree->nodes[node->context].id != node->id)
 		return false;
 	return node->flags & SWZ_NODE_FOLDED ||
-	       encloses(builder, node->context, node->parent);
+	       swz_tree_encloses(builder, node->context, node->parent);
 }
 
 /* Removes inconsistent nodes and renumbers what remains. A consistent node
  * only refers to consistent ones. */
-static void compact(struct builder *builder)
+static void compact(struct swz_tree_builder *builder)
 {
 	struct swz_tree *tree = builder->tree;
 	uint32_t *renumbered = swz_allocate(tree->count, sizeof(*renumbered));
@@ -442,203 +130,6 @@ static void compact(struct builder *builder)
 	free(renumbered);
 }
 
-/* ---- cost ---- */
-
-/* Temporary sums per context, of nodes whose time is spent in it (within) and
- * of nodes that are called from it (beneath). */
-struct sums {
-	int64_t within;
-	int64_t beneath;
-	int64_t cost; /* of the hooks, in the context's self time */
-	double variance;
-};
-
-/* A folded node is not really called from its parent, so its time must not be
- * taken from it. */
-static bool called_from_parent(const struct swz_tree_node *node)
-{
-	return !(node->flags & SWZ_NODE_FOLDED);
-}
-
-static int64_t cost_inside(const struct swz_tree *tree,
-			   const struct swz_tree_node *node)
-{
-	return swz_call_cost(node->calls, tree->cost_inside);
-}
-
-int64_t swz_tree_cost_outside(const struct swz_tree *tree,
-			      const struct swz_tree_node *node)
-{
-	uint64_t timed = node->timed, cost = tree->cost_outside;
-	int64_t sum;
-
-	if (!tree->sampled)
-		return swz_call_cost(node->calls, cost);
-	sum = swz_add(
-		swz_call_cost(timed, swz_add_count(tree->cost_inside, cost)),
-		swz_call_cost(node->calls - timed,
-			      node->is_leaf ? tree->cost_leaf
-					    : tree->cost_untimed));
-	return swz_sub(sum, cost_inside(tree, node));
-}
-
-static void sum_recursive_nodes(struct swz_tree *tree, struct sums *sums)
-{
-	uint32_t i;
-
-	for (i = 1; i < tree->count; i++) {
-		const struct swz_tree_node *node = &tree->nodes[i];
-		struct sums *context = &sums[node->context];
-		struct sums *parent = &sums[node->parent];
-
-		context->cost = swz_add(context->cost, cost_inside(tree, node));
-		if (called_from_parent(node))
-			parent->cost = swz_add(
-				parent->cost,
-				swz_tree_cost_outside(tree, node));
-		/* what a context calls of itself adds nothing to its self */
-		if (node->context == node->parent && called_from_parent(node))
-			continue;
-		context->variance += node->variance;
-		if (called_from_parent(node))
-			parent->variance += node->variance;
-		if (is_context(tree, i))
-			continue;
-		context->within = swz_add(context->within, node->ticks);
-		if (called_from_parent(node))
-			parent->beneath = swz_add(parent->beneath, node->ticks);
-	}
-}
-
-/* Children first. A context that seems shorter than what it called was torn:
- * it lasted at least as long as that. */
-static void derive_self(struct swz_tree *tree, struct sums *sums)
-{
-	size_t i;
-
-	for (i = tree->context_count; i-- > 0;) {
-		uint32_t index = tree->contexts[i];
-		struct swz_tree_node *node = &tree->nodes[index];
-		const struct sums *sum = &sums[index];
-		struct sums *parent = &sums[node->parent];
-		int64_t self = swz_sub(swz_add(node->ticks, sum->within),
-				       sum->beneath);
-
-		if (self < 0 && index == SWZ_TREE_ROOT && tree->sampled) {
-			self = 0;
-		} else if (self < 0) {
-			node->ticks = swz_sub(node->ticks, self);
-			node->outer_ticks = swz_sub(node->outer_ticks, self);
-			self = 0;
-			/* estimates may miss by as much */
-			if (!tree->sampled)
-				tree->repaired_nodes++;
-		}
-		node->raw_self = self;
-		node->self = swz_sub(self, sum->cost);
-		node->self_variance = sum->variance;
-		if (node->self < 0 ||
-		    (tree->compensated && node->id == SWZ_FUNCTION_OURSELVES))
-			node->self = 0;
-		if (index != SWZ_TREE_ROOT && called_from_parent(node))
-			parent->beneath = swz_add(parent->beneath, node->ticks);
-	}
-}
-
-/* Estimates may come to more than the thread's time, which is known. */
-static void settle_estimates(struct swz_tree *tree)
-{
-	int64_t total = tree->nodes[SWZ_TREE_ROOT].ticks, sum = 0;
-	size_t i;
-
-	for (i = 0; i < tree->context_count; i++)
-		sum = swz_add(sum, tree->nodes[tree->contexts[i]].raw_self);
-	if (sum <= total)
-		return;
-	for (i = 0; i < tree->context_count; i++) {
-		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
-
-		node->raw_self = swz_scale(node->raw_self, (uint64_t)total,
-					   (uint64_t)sum);
-		node->self = swz_scale(node->self, (uint64_t)total,
-				       (uint64_t)sum);
-	}
-}
-
-static void sum_subtrees(struct swz_tree *tree)
-{
-	size_t i;
-
-	for (i = tree->context_count; i-- > 0;) {
-		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
-		struct swz_tree_node *parent = &tree->nodes[node->parent];
-
-		node->raw_below = swz_add(node->raw_below, node->raw_self);
-		node->self_below = swz_add(node->self_below, node->self);
-		if (i == 0)
-			break;
-		parent->raw_below = swz_add(parent->raw_below, node->raw_below);
-		parent->self_below = swz_add(parent->self_below,
-					     node->self_below);
-	}
-}
-
-/* Of two ancestors of one node the one nearer to the root. */
-static uint32_t higher(const struct builder *builder, uint32_t a, uint32_t b)
-{
-	return builder->preorder[a] < builder->preorder[b] ? a : b;
-}
-
-/* Where recursion leads out of each subtree: upwards what is seen from below,
- * then downwards, as the place it leads to may lead out further. */
-static void find_tops(const struct builder *builder)
-{
-	struct swz_tree *tree = builder->tree;
-	struct swz_tree_node *nodes = tree->nodes;
-	size_t i;
-
-	for (i = 0; i < tree->context_count; i++)
-		nodes[tree->contexts[i]].top = tree->contexts[i];
-	for (i = 1; i < tree->count; i++) {
-		uint32_t to = nodes[i].context;
-
-		if (is_context(tree, (uint32_t)i))
-			continue;
-		if (!encloses(builder, to, nodes[i].parent))
-			to = SWZ_TREE_ROOT; /* a folded node */
-		nodes[nodes[i].parent].top = higher(
-			builder, nodes[nodes[i].parent].top, to);
-	}
-	for (i = tree->context_count; i-- > 1;) {
-		struct swz_tree_node *node = &nodes[tree->contexts[i]];
-
-		nodes[node->parent].top = higher(
-			builder, nodes[node->parent].top, node->top);
-	}
-	for (i = 1; i < tree->context_count; i++) {
-		struct swz_tree_node *node = &nodes[tree->contexts[i]];
-
-		node->top = nodes[node->top].top;
-	}
-}
-
-static void derive_total(struct swz_tree *tree)
-{
-	size_t i;
-
-	tree->total_ticks = 0;
-	for (i = 0; i < tree->context_count; i++)
-		tree->total_ticks = swz_add(
-			tree->total_ticks,
-			tree->nodes[tree->contexts[i]].raw_self);
-	for (i = 1; i < tree->count; i++)
-		if (!called_from_parent(&tree->nodes[i]))
-			tree->total_ticks = swz_sub(tree->total_ticks,
-						    tree->nodes[i].ticks);
-	if (tree->total_ticks < 0)
-		tree->total_ticks = 0;
-}
-
 void swz_tree_build(struct swz_tree *tree, struct swz_profile *profile,
 		    const struct swz_profile_thread *thread, bool compensate)
 {
@@ -649,13 +140,12 @@ void swz_tree_build_range(struct swz_tree *tree, struct swz_profile *profile,
 			  const struct swz_profile_thread *thread,
 			  bool compensate, const struct swz_range *range)
 {
-	struct builder builder = {
+	struct swz_tree_builder builder = {
 		.tree = tree,
 		.profile = profile,
 		.thread = thread,
 		.range = range,
 	};
-	struct sums *sums;
 
 	*tree = (struct swz_tree){.compensated = compensate};
 	tree->sampled = profile->header.flags & SWZ_FILE_SAMPLED;
@@ -665,21 +155,13 @@ void swz_tree_build_range(struct swz_tree *tree, struct swz_profile *profile,
 		tree->cost_inside = profile->header.cost_inside;
 		tree->cost_outside = profile->header.cost_outside;
 	}
-	collect(&builder);
+	swz_tree_collect(&builder);
 	tree->contexts = swz_allocate(tree->count, sizeof(*tree->contexts));
 	builder.preorder = swz_allocate(tree->count, sizeof(uint32_t));
 	builder.last_below = swz_allocate(tree->count, sizeof(uint32_t));
 	order_contexts(&builder);
 	compact(&builder);
-	sums = swz_allocate(tree->count, sizeof(*sums));
-	sum_recursive_nodes(tree, sums);
-	derive_self(tree, sums);
-	if (tree->sampled)
-		settle_estimates(tree);
-	sum_subtrees(tree);
-	find_tops(&builder);
-	derive_total(tree);
-	free(sums);
+	swz_tree_cost(&builder);
 	free(builder.preorder);
 	free(builder.last_below);
 	free(builder.units.items);
@@ -690,14 +172,4 @@ void swz_tree_free(struct swz_tree *tree)
 	free(tree->nodes);
 	free(tree->contexts);
 	*tree = (struct swz_tree){0};
-}
-
-int64_t swz_tree_inclusive(const struct swz_tree *tree,
-			   const struct swz_tree_node *node)
-{
-	const struct swz_tree_node *context = &tree->nodes[node->context];
-	const struct swz_tree_node *top = &tree->nodes[context->top];
-
-	return swz_scale(node->outer_ticks, (uint64_t)top->self_below,
-			 (uint64_t)top->raw_below);
 }
