@@ -6,6 +6,7 @@
 
 #include "base/syscall.h"
 #include "runtime/context.h"
+#include "runtime/edge_table.h"
 #include "runtime/events.h"
 #include "runtime/file.h"
 #include "runtime/hooks.h"
@@ -68,7 +69,7 @@ static void forget(struct swz_thread *thread, struct swz_node *node)
 	memset(node, 0, sizeof(*node));
 	if (cold->next_node == node + 1)
 		cold->next_node = node;
-	swz_context_clear(thread);
+	swz_edge_table_clear(thread);
 }
 
 static uint64_t ticks_of_calls(void (*volatile function)(void))

@@ -1,8 +1,7 @@
 #ifndef SWZ_RUNTIME_CONTEXT_H
 #define SWZ_RUNTIME_CONTEXT_H
 
-/* The calling context tree of a thread (struct swz_node in swizzle/format.h)
- * and the table that finds a call edge by (context, call site, function).
+/* The calling context tree of a thread (struct swz_node in swizzle/format.h).
  *
  * Recursion is folded as in Ammons, Ball and Larus, "Exploiting hardware
  * performance counters with flow and context sensitive profiling" (PLDI 1997):
@@ -13,10 +12,6 @@
 
 #include "runtime/file.h"
 #include "runtime/thread.h"
-
-/* The edge's node, or NULL. Async-signal-safe. */
-struct swz_node *swz_context_find(const struct swz_thread *thread, uint64_t key,
-				  uint32_t function, uint64_t call_site);
 
 /* Makes the edge's node, without a system call. NULL: there is no room at hand.
  * Async-signal-safe. */
@@ -87,9 +82,5 @@ uint64_t swz_context_open(struct swz_thread *thread, struct swz_node *node,
 /* Ends one; `how` is for the trace. */
 void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
 		       uint64_t start, uint64_t now, enum swz_event_kind how);
-
-/* Empties the table: for a thread whose state is another's, and in a forked
- * child. */
-void swz_context_clear(struct swz_thread *thread);
 
 #endif

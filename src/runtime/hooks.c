@@ -12,6 +12,7 @@
 
 #include "base/syscall.h"
 #include "runtime/context.h"
+#include "runtime/edge_table.h"
 #include "runtime/fork.h"
 #include "runtime/frames.h"
 #include "runtime/home_stack.h"
@@ -208,7 +209,7 @@ static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 				 .body = body,
 				 .slot = slot};
 
-	call.node = swz_context_find(thread, key, function, call_site);
+	call.node = swz_edge_find(thread, key, function, call_site);
 	if (call.node)
 		return call.node;
 	if (swz_file->flags & SWZ_FILE_FOLDED) {

@@ -24,6 +24,7 @@
 #include "base/syscall.h"
 #include "runtime/config.h"
 #include "runtime/context.h"
+#include "runtime/edge_table.h"
 #include "runtime/events.h"
 #include "runtime/file.h"
 #include "runtime/find_object.h"
@@ -530,8 +531,8 @@ static void leave_strangers(void)
 /* Our time is nobody's: a node of its own below the current context. */
 static void note_time(struct swz_thread *thread, uint64_t before)
 {
-	struct swz_node *node = swz_context_find(thread, thread->key,
-						 SWZ_FUNCTION_OURSELVES, 0);
+	struct swz_node *node = swz_edge_find(thread, thread->key,
+					      SWZ_FUNCTION_OURSELVES, 0);
 	int64_t ticks;
 
 	if (!node)

@@ -17,6 +17,7 @@
 
 #include "base/syscall.h"
 #include "runtime/context.h"
+#include "runtime/edge_table.h"
 #include "runtime/events.h"
 #include "runtime/file.h"
 #include "runtime/thread_thunks.h"
@@ -206,7 +207,7 @@ static enum swz_status set_up(struct swz_thread *hot,
 		hot->table = cold->table;
 		hot->table_mask = cold->table_bytes - sizeof(*cold->table);
 	}
-	swz_context_clear(hot);
+	swz_edge_table_clear(hot);
 	if (begin_record(hot) != SWZ_OK)
 		return SWZ_E_NOMEM;
 	hot->key = (uint64_t)cold->root << 32;

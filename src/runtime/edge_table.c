@@ -1,0 +1,206 @@
+/* The table holds nodes' units only; a node says itself what its key is. It
+ * is kept at most a quarter full, so that the hook's first probe nearly always
+ * meets. A growing thread publishes the new table before the mask: a
+ * signal handler cannot come between, since signals are blocked then. Where
+ * nothing grows, one may (context.c). */
+
+#include "runtime/edge_table.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+#include "runtime/file.h"
+
+#define ENTRY_BYTES sizeof(uint32_t)
+#define FIRST_TABLE_BYTES 4096u
+#define HUGE_PAGE_BYTES (2ull << 20)
+
+static uint64_t hash(uint64_t key, uint32_t function, uint64_t call_site)
+{
+	return ((call_site + 9ull * function + key) * SWZ_HASH_MULTIPLIER) >>
+	       32;
+}
+
+struct swz_node *swz_edge_find(const struct swz_thread *thread, uint64_t key,
+			       uint32_t function, uint64_t call_site)
+{
+	uint64_t at = hash(key, function, call_site) & thread->table_mask;
+	uint32_t unit;
+
+	while ((unit = thread->table[at / ENTRY_BYTES]) != 0) {
+		struct swz_node *node = swz_unit_at(unit);
+
+		if (node->call_site == call_site &&
+		    node->function == function && swz_edge_key(node) == key)
+			return node;
+		at = (at + ENTRY_BYTES) & thread->table_mask;
+	}
+	return NULL;
+}
+
+static uint64_t place_of(const struct swz_node *node, uint64_t mask)
+{
+	return hash(swz_edge_key(node), node->function, node->call_site) & mask;
+}
+
+static void put(uint32_t *table, uint64_t mask, uint32_t unit)
+{
+	uint64_t at = place_of(swz_unit_at(unit), mask);
+
+	while (table[at / ENTRY_BYTES])
+		at = (at + ENTRY_BYTES) & mask;
+	table[at / ENTRY_BYTES] = unit;
+}
+
+static bool is_same_edge(const struct swz_node *a, const struct swz_node *b)
+{
+	return a->call_site == b->call_site && a->function == b->function &&
+	       a->parent == b->parent;
+}
+
+/* The same where a signal may come between. Returns the edge's node in the
+ * table, which may be an interrupting handler's. */
+static struct swz_node *put_amid_signals(uint32_t *table, uint64_t mask,
+					 struct swz_node *node)
+{
+	uint64_t at = place_of(node, mask);
+
+	for (;;) {
+		uint32_t there = 0;
+
+		if (__atomic_compare_exchange_n(
+			    &table[at / ENTRY_BYTES], &there, swz_unit_of(node),
+			    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return node;
+		if (is_same_edge(swz_unit_at(there), node))
+			return swz_unit_at(there);
+		at = (at + ENTRY_BYTES) & mask;
+	}
+}
+
+/* With one entry more, which stays empty, for the hook's second probe. It is
+ * met at random: a large one lies in huge pages if it can, and of a smaller one
+ * all pages will be needed. */
+static uint32_t *new_table(uint64_t bytes)
+{
+	uint64_t spare = bytes < HUGE_PAGE_BYTES ? 0 : HUGE_PAGE_BYTES;
+	char *table = swz_sys_mmap(
+		NULL, bytes + ENTRY_BYTES + spare, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | (spare ? 0 : MAP_POPULATE), -1,
+		0);
+
+	if (table && spare) {
+		table += -(uintptr_t)table % HUGE_PAGE_BYTES;
+		SWZ_SYSCALL(SYS_madvise, table, bytes, MADV_HUGEPAGE);
+	}
+	return (uint32_t *)(void *)table;
+}
+
+/* Enters what the old table has. Both it and the nodes are met at random, so
+ * what some entries will need is asked for together. */
+static void put_all(uint32_t *table, uint64_t mask, const uint32_t *old,
+		    uint64_t count)
+{
+	uint32_t some[16];
+	unsigned n = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		if (old[i]) {
+			some[n++] = old[i];
+			__builtin_prefetch(swz_unit_at(old[i]));
+		}
+		if (n < 16 && i + 1 < count)
+			continue;
+		for (unsigned j = 0; j < n; j++)
+			__builtin_prefetch(
+				(char *)table +
+					place_of(swz_unit_at(some[j]), mask),
+				1);
+		for (unsigned j = 0; j < n; j++)
+			put(table, mask, some[j]);
+		n = 0;
+	}
+}
+
+static enum swz_status grow(struct swz_thread *thread)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	uint64_t bytes = cold->table_bytes ? 4 * cold->table_bytes
+					   : FIRST_TABLE_BYTES;
+	uint64_t mask = bytes - ENTRY_BYTES, old_bytes = cold->table_bytes;
+	uint32_t *old = cold->table, *table = new_table(bytes);
+
+	if (!table)
+		return SWZ_E_NOMEM;
+	put_all(table, mask, old, old_bytes / ENTRY_BYTES);
+	thread->table = table;
+	thread->table_mask = mask;
+	cold->table = table;
+	cold->table_bytes = bytes;
+	/* An interrupted hook of this thread may still hold the old table's
+	 * address: nothing else ever lies there. It finds nothing, and looks
+	 * again. All old tables are a third of the last. */
+	if (old)
+		SWZ_SYSCALL(SYS_madvise, old, old_bytes + ENTRY_BYTES,
+			    MADV_DONTNEED);
+	return SWZ_OK;
+}
+
+bool swz_edge_table_is_full(const struct swz_thread_cold *cold)
+{
+	return 4 * (cold->table_used + 1) * ENTRY_BYTES > cold->table_bytes;
+}
+
+struct swz_node *swz_edge_insert_amid_signals(struct swz_thread *thread,
+					      struct swz_node *node)
+{
+	struct swz_node *entered = NULL;
+	uint64_t mask;
+	uint32_t *to;
+
+	__atomic_fetch_add(&thread->cold->table_used, 1, __ATOMIC_RELAXED);
+	do {
+		to = __atomic_load_n(&thread->table, __ATOMIC_RELAXED);
+		mask = __atomic_load_n(&thread->table_mask, __ATOMIC_RELAXED);
+		atomic_signal_fence(memory_order_seq_cst);
+		if (__atomic_load_n(&thread->table, __ATOMIC_RELAXED) != to)
+			continue;
+		entered = put_amid_signals(to, mask, node);
+	} while (__atomic_load_n(&thread->table, __ATOMIC_RELAXED) != to);
+	return entered;
+}
+
+enum swz_status swz_edge_insert(struct swz_thread *thread,
+				struct swz_node *node)
+{
+	struct swz_thread_cold *cold = thread->cold;
+
+	if (swz_edge_table_is_full(cold) && grow(thread) != SWZ_OK &&
+	    2 * (cold->table_used + 1) * ENTRY_BYTES > cold->table_bytes)
+		return SWZ_E_NOMEM;
+	cold->table_used++;
+	put(thread->table, thread->table_mask, swz_unit_of(node));
+	return SWZ_OK;
+}
+
+void swz_edge_table_clear(struct swz_thread *thread)
+{
+	/* not by writing, which would copy it in a forked child */
+	if (thread->table &&
+	    SWZ_SYSCALL(SYS_madvise, thread->table, thread->cold->table_bytes,
+			MADV_DONTNEED) != 0)
+		memset(thread->table, 0, thread->cold->table_bytes);
+	thread->cold->table_used = 0;
+}
+
+void swz_edge_table_make_room(struct swz_thread *thread, uint32_t edges)
+{
+	struct swz_thread_cold *cold = thread->cold;
+
+	while (4 * (cold->table_used + edges) * ENTRY_BYTES >
+		       cold->table_bytes &&
+	       grow(thread) == SWZ_OK)
+		;
+}
