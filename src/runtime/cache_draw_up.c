@@ -1,0 +1,226 @@
+#include "runtime/cache_plan.h"
+
+#include <string.h>
+
+#include "runtime/cache_key.h"
+#include "runtime/confinement.h"
+#include "runtime/function.h"
+#include "runtime/scratch.h"
+#include "runtime/walkers.h"
+#include "thunks/fixups.h"
+
+/* What is added there must be saved here, too, or be of no use once a module is
+ * planned. */
+_Static_assert(sizeof(struct swz_function) == 72, "what a plan consists of");
+
+/* Decided by this process's memory, or by other modules of it. */
+static bool is_circumstantial(const struct swz_module *m)
+{
+	if (m->unwinder_unserved || m->foreign_runtime)
+		return true;
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		const struct swz_function *f = &m->functions[i];
+
+		if (f->status == SWZ_REFUSE_OUT_OF_REACH ||
+		    f->status == SWZ_REFUSE_UNWRITABLE ||
+		    f->start + f->size > UINT32_MAX)
+			return true;
+	}
+	return false;
+}
+
+/* Pieces have done their duty; so has, where calls are not recorded, all that
+ * stays as it is. */
+static bool is_kept(const struct swz_module *m, const struct swz_function *f)
+{
+	return !f->is_piece && (m->in_scope || f->trampoline);
+}
+
+static uint32_t name_in_file(const struct swz_module *m,
+			     const struct swz_function *f)
+{
+	uint64_t at = (uintptr_t)f->name - (uintptr_t)m->file.file.data;
+
+	return f->name && at < m->file.file.size && at <= UINT32_MAX
+		       ? (uint32_t)at
+		       : 0;
+}
+
+static void save_function(const struct swz_module *m,
+			  const struct swz_function *f,
+			  struct swz_saved_function *to)
+{
+	to->start = (uint32_t)f->start;
+	to->size = f->size;
+	to->name = name_in_file(m, f);
+	to->status = f->status;
+	to->island = f->island;
+	to->flags = f->flags;
+	to->site = f->site;
+	if (f->trampoline)
+		to->trampoline = (uint32_t)(f->trampoline -
+					    m->trampolines.start);
+}
+
+static bool find_fixups(const struct swz_module *m,
+			const struct swz_function *f, struct swz_fixups *fixups)
+{
+	struct swz_bytes region = {m->trampolines.start,
+				   m->trampolines.code_bytes};
+	struct swz_bytes site = {swz_module_bytes(m, f->start + f->site),
+				 f->size - f->site};
+	uint32_t begin = (uint32_t)(f->trampoline - m->trampolines.start);
+
+	/* a wrapped function's trampoline is its body */
+	begin += f->wrapper ? SWZ_TRAMPOLINE_WRAPPING : SWZ_TRAMPOLINE_BODY;
+	if (site.size > SWZ_RELOCATED_MAX) /* no more is displaced */
+		site.size = SWZ_RELOCATED_MAX;
+	return swz_fixups_find(fixups, region, begin, site) == SWZ_OK;
+}
+
+static bool save_wrapper(const struct swz_module *m,
+			 const struct swz_function *f,
+			 struct swz_saved_wrapper *saved)
+{
+	return swz_confinement_has(f->wrapper)
+		       ? swz_confinement_save(f->wrapper, saved)
+		       : swz_walkers_save(m, f->wrapper, saved);
+}
+
+struct draft {
+	struct swz_saved_function *functions;
+	struct swz_saved_wrapper wrappers[32];
+	uint32_t function_count, wrapper_count;
+	struct swz_fixups fixups;
+};
+
+#define MOST_WRAPPERS \
+	(sizeof((struct draft *)0)->wrappers / sizeof(struct swz_saved_wrapper))
+
+static bool draft_one(const struct swz_module *m, const struct swz_function *f,
+		      struct draft *d)
+{
+	save_function(m, f, &d->functions[d->function_count]);
+	if (f->trampoline && !find_fixups(m, f, &d->fixups))
+		return false;
+	if (f->trampoline && f->wrapper) {
+		struct swz_saved_wrapper *w = &d->wrappers[d->wrapper_count];
+
+		if (d->wrapper_count == MOST_WRAPPERS || !save_wrapper(m, f, w))
+			return false;
+		w->function = d->function_count;
+		d->wrapper_count++;
+	}
+	d->function_count++;
+	return true;
+}
+
+static bool draft(const struct swz_module *m, struct draft *d)
+{
+	uint64_t count = m->function_count + 1ull;
+
+	d->functions = swz_scratch_alloc(count * sizeof(*d->functions));
+	/* a jump back each, and what some instructions refer to; an address
+	 * where a call is displaced */
+	d->fixups.relative_room = (uint32_t)(2 * count + 4096);
+	d->fixups.absolute_room = (uint32_t)(count + 4096);
+	d->fixups.relative = swz_scratch_alloc(d->fixups.relative_room *
+					       sizeof(*d->fixups.relative));
+	d->fixups.absolute = swz_scratch_alloc(d->fixups.absolute_room *
+					       sizeof(*d->fixups.absolute));
+	if (!d->functions || !d->fixups.relative || !d->fixups.absolute)
+		return false;
+	for (uint32_t i = 0; i < m->function_count; i++)
+		if (is_kept(m, &m->functions[i]) &&
+		    !draft_one(m, &m->functions[i], d))
+			return false;
+	if (d->fixups.fixed && m->load_bias)
+		return false;
+	return true;
+}
+
+static uint32_t facts_of(const struct swz_module *m)
+{
+	return (swz_confinement_asks(m) ? SWZ_SAVED_ASKS : 0) |
+	       (swz_confinement_is_offered(m) ? SWZ_SAVED_OFFERS : 0) |
+	       (swz_confinement_is_expected() ? SWZ_SAVED_WATCHED : 0) |
+	       (m->own_unwinder ? SWZ_SAVED_OWN_UNWINDER : 0) |
+	       (swz_cache_text_is_of_file(m) ? SWZ_SAVED_OF_FILE : 0);
+}
+
+static void copy(const void *part, const void *from, size_t bytes)
+{
+	if (from)
+		memcpy((void *)(uintptr_t)part, from, bytes);
+}
+
+/* Islands lie at the end of a region that is sealed. */
+static void copy_parts(const struct swz_module *m, const struct draft *d,
+		       const struct swz_saved_header *h)
+{
+	const struct swz_trampolines *r = &m->trampolines;
+	struct swz_saved_plan plan;
+
+	swz_saved_plan_parts(
+		h, (const uint8_t *)h + swz_saved_plan_head_bytes(h), &plan);
+	copy(plan.functions, d->functions,
+	     h->functions * sizeof(*d->functions));
+	copy(plan.wrappers, d->wrappers, h->wrappers * sizeof(*d->wrappers));
+	copy(plan.relative, d->fixups.relative, h->relative * sizeof(uint32_t));
+	copy(plan.absolute, d->fixups.absolute, h->absolute * sizeof(uint32_t));
+	if (!h->trampoline_bytes)
+		return;
+	copy(plan.entries, r->unwind.entries,
+	     h->entries * sizeof(*r->unwind.entries));
+	copy(plan.frame, r->unwind.frame, h->frame_bytes);
+	copy(plan.islands, r->start + r->used - h->islands * sizeof(int32_t),
+	     h->islands * sizeof(int32_t));
+	copy(plan.trampolines, r->start, h->trampoline_bytes);
+}
+
+static struct swz_saved_header *write_up(const struct swz_module *m,
+					 const struct draft *d)
+{
+	const struct swz_trampolines *r = &m->trampolines;
+	struct swz_saved_header header = {
+		.version = SWZ_SAVED_VERSION,
+		.facts = facts_of(m),
+		.text_hash = swz_cache_text_hash(m),
+		.resolver = m->resolver,
+		.load_bias = m->load_bias,
+		.functions = d->function_count,
+		.wrappers = d->wrapper_count,
+		.relative = d->fixups.relative_count,
+		.absolute = d->fixups.absolute_count,
+	};
+	struct swz_saved_header *h;
+
+	memcpy(header.magic, SWZ_SAVED_MAGIC, sizeof(header.magic));
+	swz_cache_key_make(&header.key, m);
+	if (r->start) {
+		header.region = (uintptr_t)r->start;
+		header.trampoline_bytes = r->code_bytes;
+		header.frame_bytes = r->unwind.used;
+		header.entries = r->unwind.count;
+		header.islands = r->island_count;
+	}
+	header.bytes = swz_saved_plan_bytes(&header);
+	h = header.bytes ? swz_scratch_alloc(header.bytes) : NULL;
+	if (!h)
+		return NULL;
+	*h = header;
+	copy_parts(m, d, h);
+	swz_saved_plan_finish(h);
+	return h;
+}
+
+const struct swz_saved_header *swz_cache_draw_up(const struct swz_module *m)
+{
+	struct draft d = {0};
+
+	if (is_circumstantial(m) ||
+	    (m->trampolines.start && !m->trampolines.unwind.frame) ||
+	    !draft(m, &d))
+		return NULL;
+	return write_up(m, &d);
+}
