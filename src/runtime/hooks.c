@@ -16,6 +16,7 @@
 #include "runtime/fork.h"
 #include "runtime/frames.h"
 #include "runtime/home_stack.h"
+#include "runtime/latest_frame.h"
 #include "runtime/plan.h"
 #include "runtime/sampling.h"
 #include "runtime/suspend.h"
@@ -34,9 +35,6 @@ static __thread const struct swz_unwinder *landing_unwinder
 static __thread uint64_t begin_again_at
 	__attribute__((tls_model("initial-exec")));
 
-void swz_call_on_stack(void (*function)(void *), void *argument,
-		       void *stack_top);
-
 /* ----------------------------------------------------------- slow calls */
 
 struct slow_call {
@@ -54,8 +52,8 @@ struct slow_call {
 /* Not at all if the state is in use: by a thread that was cloned with its
  * creator's thread-local storage, or by its creator. What both do elsewhere may
  * spoil numbers; here it would be the slow stack and fresh thunks. */
-static void with_signals_blocked(const struct swz_thread *thread,
-				 void (*function)(void *), void *argument)
+void swz_hooks_slowly(const struct swz_thread *thread, void (*function)(void *),
+		      void *argument)
 {
 	struct swz_thread_cold *cold = thread ? swz_thread_cold_of(thread)
 					      : NULL;
@@ -73,15 +71,9 @@ static void with_signals_blocked(const struct swz_thread *thread,
 	SWZ_SYSCALL(SYS_rt_sigprocmask, 2, &before, NULL, 8);
 }
 
-void swz_hooks_slowly(struct swz_thread *thread, void (*function)(void *),
-		      void *argument)
-{
-	with_signals_blocked(thread, function, argument);
-}
-
 static void slowly(void (*function)(void *), struct slow_call *call)
 {
-	with_signals_blocked(call->thread, function, call);
+	swz_hooks_slowly(call->thread, function, call);
 }
 
 static void begin_thread(void *argument)
@@ -232,171 +224,6 @@ static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 
 /* --------------------------------------------------------------- leaving */
 
-void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
-	       enum swz_event_kind how)
-{
-	uint64_t start = thunk->start_ticks;
-
-	/* 0: its entry was abandoned before anything was accounted, or its exit
-	 * after */
-	thunk->start_ticks = 0;
-	if (thunk->pending == SWZ_CLOSED || !thunk->node || !start ||
-	    swz_start_is_suspended(start))
-		return;
-	for (struct swz_thunk *p = thunk->pending; p; p = p->pending)
-		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
-				  now, how);
-	swz_context_leave(thread, swz_unit_at(thunk->node), start, now, how);
-}
-
-static struct swz_node *current_node(const struct swz_thunk *thunk)
-{
-	return swz_unit_at(thunk->pending ? thunk->pending->node : thunk->node);
-}
-
-static void set_key(struct swz_thread *thread, const struct swz_thunk *top)
-{
-	if (top == &swz_bottom)
-		thread->key = (uint64_t)thread->cold->root << 32;
-	else if (top->pending != SWZ_CLOSED && top->node)
-		thread->key = (uint64_t)current_node(top)->context << 32;
-}
-
-struct skip {
-	struct swz_thread *thread;
-	struct swz_thunk *until; /* this one is not skipped; or NULL */
-	const uint64_t *slot;
-};
-
-/* Whether the frame with slot `a` must have been left when a frame with slot
- * `b` runs: it lies beneath it on the same stack, or on the signal stack, which
- * is not in use any more. Stacks of other kinds may be resumed. */
-static bool is_left(struct swz_thread *thread, const uint64_t *a,
-		    const uint64_t *b)
-{
-	struct {
-		char *start;
-		int flags;
-		size_t bytes;
-	} signal_stack; /* stack_t */
-	size_t bytes;
-
-	if (a <= b && swz_thread_same_stack(thread, a, b))
-		return true;
-	if (SWZ_SYSCALL(SYS_sigaltstack, NULL, &signal_stack) != 0)
-		return false;
-	bytes = signal_stack.bytes;
-	return (size_t)((const char *)a - signal_stack.start) < bytes &&
-	       (size_t)((const char *)b - signal_stack.start) >= bytes;
-}
-
-/* A frame is entered on the stack that the thread began on, and the latest ones
- * are elsewhere: they have been suspended. */
-static void suspend_elsewhere(struct swz_thread *thread, const uint64_t *slot)
-{
-	struct swz_thunk *frame = thread->top;
-
-	if (!swz_thread_at_home(thread, slot))
-		return;
-	for (unsigned i = 0; i < SWZ_MOST_SUSPENDED; i++) {
-		if (!frame || frame == &swz_bottom || !frame->slot ||
-		    frame->slot == SWZ_SLOT_GONE ||
-		    swz_thread_at_home(thread, frame->slot))
-			break;
-		frame = frame->link;
-	}
-	if (frame && frame != thread->top && !swz_is_suspended(frame) &&
-	    swz_suspend_after(thread, frame))
-		set_key(thread, frame);
-}
-
-static uintptr_t page_of(const uint64_t *slot)
-{
-	return (uintptr_t)slot >> 12;
-}
-
-static void close_skipped_slowly(void *argument)
-{
-	struct skip *skip = argument;
-	struct swz_thread *thread = skip->thread;
-	struct swz_thunk *y = thread->top;
-	uint64_t now = swz_now(thread);
-
-	while (y && y != &swz_bottom && y != skip->until && y->slot &&
-	       is_left(thread, y->slot, skip->slot)) {
-		struct swz_thunk *next = y->link;
-
-		if (!swz_thread_owns(thread, y))
-			break;
-		/* a link may be stale; the clock may have stood still */
-		if (next && next != &swz_bottom && y->start_ticks &&
-		    (next->start_ticks > y->start_ticks || next == y))
-			next = &swz_bottom;
-		swz_leave(thread, y, now, SWZ_EVENT_SKIP);
-		swz_thread_free_thunk(thread, y);
-		y = next;
-	}
-	if (y && y != thread->top) {
-		thread->top = y;
-		set_key(thread, y);
-	}
-	if (skip->until)
-		return;
-	suspend_elsewhere(thread, skip->slot);
-	if (thread->top->slot <= skip->slot) {
-		thread->cold->apart_top = thread->top;
-		thread->cold->apart_page = page_of(skip->slot);
-	}
-}
-
-/* Closes the frames that a longjmp has cut off: those of the same stack that
- * lie beneath `slot` although they are later, or at it. */
-static void close_skipped(struct swz_thread *thread, const uint64_t *slot,
-			  struct swz_thunk *until)
-{
-	struct skip skip = {thread, until, slot};
-	const struct swz_thunk *top = thread->top;
-
-	if (!top->slot) /* returned, and not in order: of another stack */
-		thread->top = &swz_bottom;
-	else if (top == until || top->slot > slot)
-		return;
-	else if (!until && top == thread->cold->apart_top &&
-		 page_of(slot) == thread->cold->apart_page)
-		return; /* as before: of another stack */
-	else
-		with_signals_blocked(thread, close_skipped_slowly, &skip);
-}
-
-static void suspend_slowly(void *argument)
-{
-	struct skip *skip = argument;
-
-	swz_suspend_after(skip->thread, skip->until);
-}
-
-static void resume_slowly(void *argument)
-{
-	struct skip *skip = argument;
-
-	swz_resume(skip->thread, skip->until);
-}
-
-/* A live frame of the thread runs and is not the latest: what is later has been
- * skipped, or is suspended; or it was suspended itself. */
-static void make_latest(struct swz_thread *thread, struct swz_thunk *thunk)
-{
-	struct skip skip = {thread, thunk, thunk->slot};
-
-	if (swz_is_suspended(thunk)) {
-		with_signals_blocked(thread, resume_slowly, &skip);
-		return;
-	}
-	close_skipped(thread, thunk->slot, thunk);
-	if (thread->top != thunk)
-		with_signals_blocked(thread, suspend_slowly, &skip);
-}
-
 /* Whether the thunk, which is not live, is free for the edge that it names: in
  * a forked child that may have been an edge of the parent's. */
 static bool is_free(const struct swz_thread *thread,
@@ -424,14 +251,14 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 		 * the accounts are those of another one */
 		if (thread->top == thunk) {
 			thread->top = thunk->link;
-			set_key(thread, thread->top);
+			swz_set_key(thread, thread->top);
 		}
 		if (live)
 			swz_thread_free_thunk(thread, thunk);
 		return;
 	}
 	if (live && thread->top != thunk)
-		make_latest(thread, thunk);
+		swz_make_latest(thread, thunk);
 	now = swz_now(thread);
 	thread->record->last_ticks = swz_ticks_of(thread, now);
 	thread->key = (uint64_t)thunk->parent << 32;
@@ -453,20 +280,19 @@ void swz_exit(struct swz_thunk *thunk)
 
 static void note_unwound(void *argument)
 {
-	const struct skip *frame = argument;
+	const struct slow_call *call = argument;
 
-	swz_unwound_note(frame->thread, frame->until);
+	swz_unwound_note(call->thread, call->thunk);
 }
 
 void *swz_unwound(struct swz_thunk *thunk)
 {
-	struct skip frame = {.thread = this_thread(NULL), .until = thunk};
+	struct slow_call call = {.thread = this_thread(NULL), .thunk = thunk};
 
-	if (frame.thread) {
-		if (swz_thread_owns(frame.thread, thunk) && thunk->slot)
-			with_signals_blocked(frame.thread, note_unwound,
-					     &frame);
-		leave_frame(frame.thread, thunk, SWZ_EVENT_UNWIND);
+	if (call.thread) {
+		if (swz_thread_owns(call.thread, thunk) && thunk->slot)
+			slowly(note_unwound, &call);
+		leave_frame(call.thread, thunk, SWZ_EVENT_UNWIND);
 	}
 	return landing_unwinder->resume;
 }
@@ -487,14 +313,14 @@ static bool is_wanted(struct swz_thread *thread, uint64_t *slot,
 
 	if (!swz_arena_contains(*slot)) {
 		if (thread->top->slot <= slot)
-			close_skipped(thread, slot, NULL);
+			swz_close_skipped(thread, slot, NULL);
 	} else {
 		struct swz_thunk *thunk = swz_arena_thunk_at(*slot);
 
 		if (thunk->slot == slot && thread->top != thunk &&
 		    swz_thread_owns(thread, thunk) && thunk->node &&
 		    thunk->pending != SWZ_CLOSED)
-			make_latest(thread, thunk);
+			swz_make_latest(thread, thunk);
 	}
 	context = swz_context_node(thread->key);
 	if (!(context->open & SWZ_NODE_PASS))
@@ -556,7 +382,7 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	uint64_t key, start, bits = 0;
 
 	if (thread->top->slot <= slot)
-		close_skipped(thread, slot, NULL);
+		swz_close_skipped(thread, slot, NULL);
 	key = thread->key;
 	node = edge(thread, key, function, *slot, body, slot, &thunk);
 	if (node && !thunk)
@@ -655,7 +481,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 		return;
 	}
 	if (thread->top != thunk)
-		make_latest(thread, thunk);
+		swz_make_latest(thread, thunk);
 	thread->top = thunk;
 	again = stands_for(thunk, function, &after, &length);
 	if (again && !after)
@@ -669,12 +495,12 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	if (again) {
 		end_pending(thread, thunk, after, now);
 		swz_context_count(thread, node);
-		thread->key = (uint64_t)current_node(thunk)->context << 32;
+		thread->key = (uint64_t)swz_frame_node(thunk)->context << 32;
 		return;
 	}
 	if (length >= MOST_PENDING) {
 		end_pending(thread, thunk, thunk->pending, now);
-		thread->key = (uint64_t)current_node(thunk)->context << 32;
+		thread->key = (uint64_t)swz_frame_node(thunk)->context << 32;
 		node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL,
 			    NULL, NULL, NULL);
 	}

@@ -33,15 +33,14 @@ void swz_hooks_go_quiet(void);
  * others at their next new edge. */
 void swz_hooks_stop(void);
 
-/* Ends, at a biased time, what a frame stands for: its activation, and those
- * that it has gone on to by tail calls. Once; nothing if it was closed before.
- */
-void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
-	       enum swz_event_kind how);
-
 /* Calls the function with signals blocked, on the thread's slow stack; not at
  * all if that is in use. */
-void swz_hooks_slowly(struct swz_thread *thread, void (*function)(void *),
+void swz_hooks_slowly(const struct swz_thread *thread, void (*function)(void *),
 		      void *argument);
+
+/* Calls function(argument) on another stack (asm/x86_64/support.S); its top is
+ * a multiple of 16. */
+void swz_call_on_stack(void (*function)(void *), void *argument,
+		       void *stack_top);
 
 #endif

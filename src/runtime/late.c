@@ -83,9 +83,6 @@ struct namespace
 
 void swz_linker_stub(void);
 void swz_linker_event(void);
-void swz_call_on_stack(void (*function)(void *), void *argument,
-		       void *stack_top);
-
 void (*swz_linker_state)(void) __attribute__((visibility("hidden")));
 
 static struct entry *entries; /* room for MOST_MODULES */

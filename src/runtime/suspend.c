@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 #include "runtime/context.h"
-#include "runtime/hooks.h"
+#include "runtime/latest_frame.h"
 #include "runtime/sampling.h"
 #include "runtime/thread_thunks.h"
 

@@ -10,7 +10,7 @@
 #include "base/syscall.h"
 #include "runtime/context.h"
 #include "runtime/frames.h"
-#include "runtime/hooks.h"
+#include "runtime/latest_frame.h"
 
 #define STOCK_BLOCKS 64u
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */

@@ -1,0 +1,39 @@
+#ifndef SWZ_RUNTIME_LATEST_FRAME_H
+#define SWZ_RUNTIME_LATEST_FRAME_H
+
+/* Which of a thread's frames is the latest: nobody says that a frame was left
+ * by a longjmp, or suspended with its stack, until another one is seen to run.
+ */
+
+#include <stdint.h>
+
+#include "runtime/file.h"
+#include "runtime/thread.h"
+
+/* What runs in a frame: what it stands for, or has gone on to by a tail call.
+ */
+static inline struct swz_node *swz_frame_node(const struct swz_thunk *thunk)
+{
+	return swz_unit_at(thunk->pending ? thunk->pending->node : thunk->node);
+}
+
+/* Ends, at a biased time, what a frame stands for: its activation, and those
+ * that it has gone on to by tail calls. Once; nothing if it was closed before.
+ */
+void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
+	       enum swz_event_kind how);
+
+/* The thread's context is that of its latest frame, which is this one. */
+void swz_set_key(struct swz_thread *thread, const struct swz_thunk *top);
+
+/* Closes the frames that a longjmp has cut off: those of the same stack that
+ * lie beneath `slot` although they are later, or at it; not `until` (or NULL),
+ * nor what is earlier. */
+void swz_close_skipped(struct swz_thread *thread, const uint64_t *slot,
+		       struct swz_thunk *until);
+
+/* A live frame of the thread runs and is not the latest: what is later has been
+ * skipped, or is suspended; or it was suspended itself. */
+void swz_make_latest(struct swz_thread *thread, struct swz_thunk *thunk);
+
+#endif
