@@ -8,6 +8,7 @@
 #include "profile/aggregate.h"
 #include "profile/contexts.h"
 #include "tests/unit/profile_builder.h"
+#include "tests/unit/run_suite.h"
 
 #define SITE 0x401010 /* in function 1 */
 
@@ -714,10 +715,7 @@ int main(void)
 {
 	Suite *suite = suite_create("aggregate");
 	TCase *tests = tcase_create("aggregate");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tests);
 	tcase_set_timeout(tests, 60);
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, self_is_inclusive_less_callees);
@@ -757,8 +755,6 @@ int main(void)
 	tcase_add_test(tests, rounding_keeps_the_sum);
 	tcase_add_test(tests, rounding_keeps_self_within_inclusive);
 	tcase_add_test(tests, merges_profiles_by_module_and_address);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
 }

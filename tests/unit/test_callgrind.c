@@ -11,6 +11,7 @@
 #include "profile/formats.h"
 #include "profile/memory.h"
 #include "tests/unit/profile_builder.h"
+#include "tests/unit/run_suite.h"
 
 static struct profile_builder builder;
 static uint32_t root;
@@ -332,10 +333,7 @@ int main(void)
 {
 	Suite *suite = suite_create("callgrind");
 	TCase *tests = tcase_create("callgrind");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tests);
 	tcase_set_timeout(tests, 60);
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, header_is_in_the_order_that_viewers_expect);
@@ -350,8 +348,6 @@ int main(void)
 		tcase_add_test(tests, annotate_reads_mutual_recursion);
 		tcase_add_test(tests, annotate_tells_namesakes_apart);
 	}
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
 }

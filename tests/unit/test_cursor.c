@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "tests/unit/run_suite.h"
 
 #define BYTES(text) \
 	{ \
@@ -106,8 +107,6 @@ int main(void)
 {
 	Suite *suite = suite_create("cursor");
 	TCase *tcase = tcase_create("cursor");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, reads_unsigned_leb128, 0,
 			    COUNT(unsigned_numbers));
@@ -116,9 +115,5 @@ int main(void)
 	tcase_add_test(tcase, a_failure_stays);
 	tcase_add_test(tcase, takes_slices_within_the_bytes);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/eh_frame.h"
+#include "tests/unit/run_suite.h"
 
 enum { SECTION_ADDRESS = 0x2000, CODE = 0x1000 };
 
@@ -510,8 +511,6 @@ int main(void)
 {
 	Suite *suite = suite_create("eh_frame");
 	TCase *tcase = tcase_create("eh_frame");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, reset, NULL);
 	tcase_add_test(tcase, reads_a_function);
@@ -533,9 +532,5 @@ int main(void)
 	tcase_add_test(tcase, seventeen_remembered_states_are_too_many);
 	tcase_add_test(tcase, rows_of_this_program_tile_its_functions);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/elf_view.h"
+#include "tests/unit/run_suite.h"
 
 /* A shared object with one loaded segment, a build-id and two symbols. */
 struct image {
@@ -386,8 +387,6 @@ int main(void)
 {
 	Suite *suite = suite_create("elf_view");
 	TCase *tcase = tcase_create("elf_view");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, make_image, NULL);
 	tcase_add_test(tcase, finds_sections_by_name);
@@ -404,9 +403,5 @@ int main(void)
 	tcase_add_test(tcase, takes_large_counts_from_section_0);
 	tcase_add_test(tcase, reads_this_program);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

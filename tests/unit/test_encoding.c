@@ -1,8 +1,8 @@
 /* The parts of an instruction, by hand from SDM volume 2, chapter 2. */
 
 #include <check.h>
-#include <stdlib.h>
 
+#include "tests/unit/run_suite.h"
 #include "thunks/encoding.h"
 
 struct sample {
@@ -127,17 +127,11 @@ int main(void)
 {
 	Suite *suite = suite_create("encoding");
 	TCase *tests = tcase_create("encoding");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tests, parts_are_told, 0,
 			    sizeof(samples) / sizeof(*samples));
 	tcase_add_loop_test(tests, what_is_cut_off_is_refused, 0,
 			    sizeof(cut_off) / sizeof(*cut_off));
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

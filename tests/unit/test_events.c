@@ -6,6 +6,7 @@
 #include "profile/events.h"
 #include "profile/tree.h"
 #include "tests/unit/profile_builder.h"
+#include "tests/unit/run_suite.h"
 
 static struct profile_builder builder;
 static uint32_t root; /* nodes: root + 1: main, + 2: called by it, + 3: by that
@@ -594,8 +595,6 @@ int main(void)
 {
 	Suite *suite = suite_create("events");
 	TCase *tests = tcase_create("events");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, nested_calls);
@@ -622,9 +621,5 @@ int main(void)
 	tcase_add_test(tests, a_long_stream);
 	tcase_add_test(tests, costs_of_a_range);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include "base/eh_frame.h"
 #include "base/elf_view.h"
 #include "relocate_cases.h"
+#include "tests/unit/run_suite.h"
 #include "thunks/fixups.h"
 #include "thunks/relocate.h"
 
@@ -255,8 +256,6 @@ int main(void)
 {
 	Suite *suite = suite_create("fixups");
 	TCase *tcase = tcase_create("fixups");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, moved_prologues_are_as_if_relocated_there, 0,
@@ -269,9 +268,5 @@ int main(void)
 	tcase_add_test(tcase, what_is_no_relocated_code_is_not_understood);
 	tcase_add_test(tcase, what_does_not_reach_any_more_is_an_error);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

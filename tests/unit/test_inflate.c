@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/inflate.h"
+#include "tests/unit/run_suite.h"
 
 /* clang-format off */
 /* "hello, hello": stored */
@@ -238,8 +239,6 @@ int main(void)
 {
 	Suite *suite = suite_create("inflate");
 	TCase *tcase = tcase_create("inflate");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, gives_what_was_compressed, 0, VECTORS);
 	tcase_add_loop_test(tcase, refuses_another_length, 0, VECTORS);
@@ -249,9 +248,5 @@ int main(void)
 			    VECTORS);
 	tcase_add_test(tcase, refuses_what_the_format_does_not_allow);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* Which functions are leaves, by their bytes. */
 
 #include <check.h>
-#include <stdlib.h>
 
+#include "tests/unit/run_suite.h"
 #include "thunks/leaf.h"
 
 struct function {
@@ -100,17 +100,11 @@ int main(void)
 {
 	Suite *suite = suite_create("leaf");
 	TCase *tests = tcase_create("leaf");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tests, leaves_are_told, 0,
 			    sizeof(leaves) / sizeof(*leaves));
 	tcase_add_loop_test(tests, others_are_told, 0,
 			    sizeof(others) / sizeof(*others));
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/line_table.h"
+#include "tests/unit/run_suite.h"
 
 /* ---- a table being made ---- */
 
@@ -575,8 +576,6 @@ int main(void)
 {
 	Suite *suite = suite_create("line_table");
 	TCase *tcase = tcase_create("line_table");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, reset, NULL);
 	tcase_add_loop_test(tcase, reads_names_of_all_versions, 0, FORMS);
@@ -588,9 +587,5 @@ int main(void)
 	tcase_add_test(tcase, a_list_without_an_end_is_read_to_its_end);
 	tcase_add_test(tcase, reads_this_program);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

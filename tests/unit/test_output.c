@@ -15,6 +15,7 @@
 #include "profile/inputs.h"
 #include "profile/output.h"
 #include "tests/unit/profile_builder.h"
+#include "tests/unit/run_suite.h"
 
 static char directory[] = "/tmp/swizzle-test-XXXXXX";
 
@@ -264,10 +265,7 @@ int main(void)
 {
 	Suite *suite = suite_create("output");
 	TCase *tests = tcase_create("output");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tests);
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, output_appears_when_it_is_closed);
 	tcase_add_test(tests, output_goes_through_a_symbolic_link);
@@ -277,8 +275,6 @@ int main(void)
 	tcase_add_test(tests, the_newest_profile_is_the_default);
 	tcase_add_test(tests, text_is_a_sorted_table);
 	tcase_add_test(tests, info_adds_refusals_up);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
 }

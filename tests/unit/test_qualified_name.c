@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/qualified_name.h"
+#include "tests/unit/run_suite.h"
 
 static const struct {
 	const char *symbol;
@@ -135,8 +136,6 @@ int main(void)
 	const int count = sizeof(cases) / sizeof(*cases);
 	Suite *suite = suite_create("qualified_name");
 	TCase *tcase = tcase_create("qualified_name");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, names_functions_without_parameters, 0,
 			    count);
@@ -144,9 +143,5 @@ int main(void)
 			    count);
 	tcase_add_test(tcase, bounds_its_recursion);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #include "profile/aggregate.h"
 #include "profile/reader.h"
 #include "tests/unit/profile_builder.h"
+#include "tests/unit/run_suite.h"
 
 static struct profile_builder builder;
 static uint32_t root; /* of the first thread */
@@ -472,10 +473,7 @@ int main(void)
 {
 	Suite *suite = suite_create("reader");
 	TCase *tests = tcase_create("reader");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
-	suite_add_tcase(suite, tests);
 	tcase_set_timeout(tests, 120);
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, addresses_of_several_modules_are_nobodys);
@@ -499,8 +497,6 @@ int main(void)
 	tcase_add_test(tests, rejects_an_absurd_clock);
 	tcase_add_test(tests, finds_functions_by_id_and_address);
 	tcase_add_test(tests, restores_the_high_half_of_addresses);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/run_suite.h"
 #include "thunks/encoding.h"
 #include "thunks/relocate.h"
 
@@ -453,8 +454,6 @@ int main(void)
 {
 	Suite *suite = suite_create("relocate");
 	TCase *tcase = tcase_create("relocate");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, open_decoder, NULL);
 	tcase_add_loop_test(tcase, writes_what_the_table_says, 0,
@@ -470,9 +469,5 @@ int main(void)
 	tcase_add_test(tcase, says_where_each_instruction_went);
 	tcase_add_test(tcase, a_decoder_without_memory_is_null);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

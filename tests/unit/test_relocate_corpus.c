@@ -13,6 +13,7 @@
 #include "base/eh_frame.h"
 #include "base/elf_view.h"
 #include "relocation_check.h"
+#include "tests/unit/run_suite.h"
 #include "thunks/relocate.h"
 
 static const char *const libraries[] = {
@@ -129,16 +130,10 @@ int main(void)
 {
 	Suite *suite = suite_create("relocate_corpus");
 	TCase *tcase = tcase_create("libraries");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, prologues_of_real_functions_are_moved_truly,
 			    0, (int)(sizeof(libraries) / sizeof(*libraries)));
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

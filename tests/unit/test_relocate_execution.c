@@ -11,6 +11,7 @@
 
 #include "execute.h"
 #include "relocate_cases.h"
+#include "tests/unit/run_suite.h"
 #include "thunks/relocate.h"
 
 enum { STACK_BYTES = 1024, PATCH_BYTES = 5, COPY_BYTES = 4096, ROUNDS = 40 };
@@ -298,8 +299,6 @@ int main(void)
 	Suite *suite = suite_create("relocate_execution");
 	TCase *forms = tcase_create("forms");
 	TCase *conditions = tcase_create("conditions");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(forms, copy_does_what_the_original_does, 0, 6);
 	tcase_add_loop_test(forms, callee_sees_the_original_return_address, 0,
@@ -307,9 +306,5 @@ int main(void)
 	tcase_add_loop_test(conditions, every_condition_is_kept, 0, 32);
 	suite_add_tcase(suite, forms);
 	suite_add_tcase(suite, conditions);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

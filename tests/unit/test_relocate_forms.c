@@ -25,6 +25,7 @@
 #include "base/eh_frame.h"
 #include "base/elf_view.h"
 #include "execute.h"
+#include "tests/unit/run_suite.h"
 #include "thunks/decoder.h"
 #include "thunks/relocate.h"
 
@@ -762,8 +763,6 @@ int main(int argc, char **argv)
 {
 	Suite *suite = suite_create("relocate_forms");
 	TCase *forms = tcase_create("forms");
-	SRunner *runner;
-	int failed;
 
 	all = argc > 1 && strcmp(argv[1], "all") == 0;
 	if (argc > 1 && !all)
@@ -773,9 +772,5 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(forms, legacy_maps, 0, 4);
 	tcase_add_loop_test(forms, vector_maps, 0, 3);
 	suite_add_tcase(suite, forms);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "swizzle/refusal.h"
+#include "tests/unit/run_suite.h"
 #include "thunks/saved_plan.h"
 #include "thunks/trampoline.h"
 
@@ -289,8 +290,6 @@ int main(void)
 {
 	Suite *suite = suite_create("saved_plan");
 	TCase *tcase = tcase_create("saved_plan");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase, a_whole_file_is_taken);
@@ -307,9 +306,5 @@ int main(void)
 	tcase_add_test(tcase, unwind_entries_lie_in_their_frame);
 	tcase_add_test(tcase, counts_that_do_not_fit_in_are_refused);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

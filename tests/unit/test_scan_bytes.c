@@ -8,6 +8,7 @@
 
 #include "runtime/scan_bytes.h"
 #include "runtime/scratch.h"
+#include "tests/unit/run_suite.h"
 
 static void *taken[8]; /* by one scan, or a few */
 static size_t taken_count;
@@ -258,17 +259,11 @@ int main(void)
 {
 	Suite *suite = suite_create("scan_bytes");
 	TCase *t = tcase_create("scan_bytes");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(t, finds_what_each_byte_looks_like);
 	tcase_add_test(t, finds_it_in_the_shortest_texts);
 	tcase_add_test(t, finds_what_leads_out_of_one_text_of_several);
 	tcase_add_test(t, searches_again_what_it_could_not_note);
 	suite_add_tcase(suite, t);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 
 #include "profile/output.h"
 #include "profile/protobuf.h"
+#include "tests/unit/run_suite.h"
 
 static void check_text(void (*put)(FILE *, const char *), const char *text,
 		       const char *expected)
@@ -116,17 +117,11 @@ int main(void)
 {
 	Suite *suite = suite_create("serialization");
 	TCase *tests = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, json_strings_are_escaped);
 	tcase_add_test(tests, what_is_no_utf8_is_replaced);
 	tcase_add_test(tests, csv_fields_are_quoted_where_needed);
 	tcase_add_test(tests, messages_are_encoded_as_the_specification_says);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

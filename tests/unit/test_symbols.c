@@ -9,6 +9,7 @@
 
 #include "profile/demangle.h"
 #include "profile/symbols.h"
+#include "tests/unit/run_suite.h"
 
 static struct swz_symbols *symbols;
 static uint64_t bias;
@@ -154,11 +155,8 @@ int main(void)
 {
 	Suite *suite = suite_create("symbols");
 	TCase *tests = tcase_create("symbols");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	plain_function();
-	suite_add_tcase(suite, tests);
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, finds_a_local_function);
 	tcase_add_test(tests, finds_the_line_of_a_function);
@@ -167,8 +165,6 @@ int main(void)
 	tcase_add_test(tests, refuses_another_build_id);
 	tcase_add_test(tests, refuses_what_is_no_module);
 	tcase_add_test(tests, demangles_in_three_styles);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
 }

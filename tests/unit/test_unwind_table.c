@@ -7,6 +7,7 @@
 
 #include "base/eh_frame.h"
 #include "base/lsda.h"
+#include "tests/unit/run_suite.h"
 #include "thunks/region.h"
 #include "thunks/unwind_table.h"
 
@@ -347,8 +348,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind_table");
 	TCase *tcase = tcase_create("unwind_table");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase, rows_move_with_their_instructions);
@@ -363,9 +362,5 @@ int main(void)
 	tcase_add_test(tcase, no_memory_is_no_table);
 	tcase_add_test(tcase, exception_tables_say_where_they_land);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

@@ -3,9 +3,9 @@
 
 #include <capstone/capstone.h>
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/run_suite.h"
 #include "thunks/encoding.h"
 #include "thunks/usual.h"
 
@@ -183,8 +183,6 @@ int main(void)
 {
 	Suite *suite = suite_create("usual");
 	TCase *tcase = tcase_create("usual");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 120);
@@ -194,9 +192,5 @@ int main(void)
 	tcase_add_test(tcase, knows_what_code_is_made_of);
 	tcase_add_test(tcase, says_nothing_of_what_is_no_instruction);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }
