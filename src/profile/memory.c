@@ -2,6 +2,7 @@
 
 #include "profile/memory.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -90,4 +91,10 @@ void swz_grow(void *array, size_t *capacity, size_t count, size_t size)
 	memory = swz_reallocate(memory, wanted, size);
 	memcpy(array, &memory, sizeof(memory));
 	*capacity = wanted;
+}
+
+void swz_check_memory(void)
+{
+	if (errno == ENOMEM)
+		swz_out_of_memory();
 }

@@ -25,4 +25,8 @@ char *swz_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * more than COUNT; grows by half. */
 void swz_grow(void *array, size_t *capacity, size_t count, size_t size);
 
+/* Ends as swz_allocate() does if errno, which was 0 before, is ENOMEM: what a
+ * library cannot allocate it may take for what is not there. */
+void swz_check_memory(void);
+
 #endif

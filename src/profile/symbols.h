@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "profile/debug_info.h"
 
 struct swz_symbols;
 
@@ -35,12 +36,6 @@ const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
 uint32_t swz_symbols_number(struct swz_symbols *symbols, uint64_t address,
 			    const char **file);
 
-struct swz_source {
-	const char *file; /* absolute where that is known; NULL: unknown.
-			   * Overwritten by the next call. */
-	int line;         /* 0: unknown, as is file then */
-};
-
 /* The source line of an instruction. */
 struct swz_source swz_symbols_line(struct swz_symbols *symbols,
 				   uint64_t address);
@@ -48,13 +43,6 @@ struct swz_source swz_symbols_line(struct swz_symbols *symbols,
 /* Whether there is debug information that could not be decompressed; known
  * after the first question for a line. */
 bool swz_symbols_lack_sections(const struct swz_symbols *symbols);
-
-struct swz_inline {
-	const char *name; /* innermost inlined function, mangled if it can
-			   * be; NULL: the address is not in inlined code */
-	int line; /* where the function itself has the outermost call that
-		   * was inlined; 0: unknown */
-};
 
 /* The inlined function that an instruction belongs to. */
 struct swz_inline swz_symbols_inline(struct swz_symbols *symbols,
