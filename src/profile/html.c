@@ -349,18 +349,6 @@ static void close_value(struct json *json, const char *bracket)
 	json->comma = true;
 }
 
-/* A file that was loaded at several places is listed once, as its first. */
-static bool is_repeated(const struct swz_profile *profile, size_t index)
-{
-	size_t i;
-
-	for (i = 0; i < index; i++)
-		if (swz_profile_same_module(&profile->modules[i],
-					    &profile->modules[index]))
-			return true;
-	return false;
-}
-
 static void put_module(struct json *json,
 		       const struct swz_profile_module *module)
 {
@@ -453,7 +441,7 @@ static void put_profile(struct json *json, const struct profile_note *note)
 	put_integer(json, "repairedContexts", note->repaired);
 	open_value(json, "modules", "[");
 	for (i = 0; i < profile->module_count; i++)
-		if (!is_repeated(profile, i))
+		if (!swz_profile_repeats_module(profile, i))
 			put_module(json, &profile->modules[i]);
 	close_value(json, "]");
 	close_value(json, "}");

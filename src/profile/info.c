@@ -218,18 +218,6 @@ static void put_module(FILE *stream, const struct swz_profile_module *module,
 				swz_refusal_text(i), counts[i]);
 }
 
-/* A file that was loaded at several places is listed once, as its first. */
-static bool is_repeated(const struct swz_profile *profile, size_t index)
-{
-	size_t i;
-
-	for (i = 0; i < index; i++)
-		if (swz_profile_same_module(&profile->modules[i],
-					    &profile->modules[index]))
-			return true;
-	return false;
-}
-
 static void put_left_out(FILE *stream, const struct swz_profile *profile)
 {
 	const char *separator = "\nnot in scope: ";
@@ -237,7 +225,7 @@ static void put_left_out(FILE *stream, const struct swz_profile *profile)
 
 	for (i = 0; i < profile->module_count; i++) {
 		if (!is_left_out(&profile->modules[i]) ||
-		    is_repeated(profile, i))
+		    swz_profile_repeats_module(profile, i))
 			continue;
 		fputs(separator, stream);
 		swz_put_text(stream, swz_base_name(profile->modules[i].path));
@@ -275,7 +263,7 @@ static void put_late(FILE *stream, const struct swz_profile *profile)
 
 	for (i = 0; i < profile->module_count; i++) {
 		if (!profile->modules[i].record.load_ticks ||
-		    is_repeated(profile, i))
+		    swz_profile_repeats_module(profile, i))
 			continue;
 		fputs(separator, stream);
 		put_loads(stream, profile, i);
@@ -295,7 +283,7 @@ static void put_modules(FILE *stream, const struct swz_profile *profile)
 		"patched", "refused", filtered ? "  filtered" : "");
 	for (i = 0; i < profile->module_count; i++)
 		if (!is_left_out(&profile->modules[i]) &&
-		    !is_repeated(profile, i))
+		    !swz_profile_repeats_module(profile, i))
 			put_module(stream, &profile->modules[i], width,
 				   filtered);
 	put_left_out(stream, profile);

@@ -86,6 +86,17 @@ bool swz_profile_same_module(const struct swz_profile_module *a,
 		      a->record.build_id_bytes) == 0;
 }
 
+bool swz_profile_repeats_module(const struct swz_profile *profile, size_t index)
+{
+	size_t i;
+
+	for (i = 0; i < index; i++)
+		if (swz_profile_same_module(&profile->modules[i],
+					    &profile->modules[index]))
+			return true;
+	return false;
+}
+
 uint32_t swz_profile_module_at(const struct swz_profile *profile,
 			       uint64_t address)
 {

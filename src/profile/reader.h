@@ -170,6 +170,11 @@ bool swz_profile_module_holds(const struct swz_profile *profile, uint32_t index,
 bool swz_profile_same_module(const struct swz_profile_module *a,
 			     const struct swz_profile_module *b);
 
+/* Whether the module is the same file as one before it: a file that was loaded
+ * at several places is listed once, as its first. */
+bool swz_profile_repeats_module(const struct swz_profile *profile,
+				size_t index);
+
 /* The wall-clock time from the first thread's start to the latest event. */
 uint64_t swz_profile_duration_ticks(const struct swz_profile *profile);
 

@@ -5,7 +5,7 @@
 #include "runtime/imports.h"
 #include "runtime/message.h"
 
-const char *swz_refusal_text(unsigned refusal)
+const char *swz_plan_refusal_text(unsigned refusal)
 {
 	static const char *const texts[] = {
 #define X(symbol, text) text,
@@ -16,8 +16,8 @@ const char *swz_refusal_text(unsigned refusal)
 	return texts[refusal];
 }
 
-void swz_print_refusals(const uint32_t *counts, unsigned except,
-			const char *indent)
+void swz_plan_print_refusals(const uint32_t *counts, unsigned except,
+			     const char *indent)
 {
 	struct swz_line line;
 
@@ -28,7 +28,7 @@ void swz_print_refusals(const uint32_t *counts, unsigned except,
 		swz_line_string(&line, indent);
 		swz_line_number(&line, counts[i]);
 		swz_line_column(&line, 14);
-		swz_line_string(&line, swz_refusal_text(i));
+		swz_line_string(&line, swz_plan_refusal_text(i));
 		swz_line_write(&line, 1);
 	}
 }
@@ -48,7 +48,7 @@ static void print_functions(const struct swz_module *m)
 		swz_line_column(&line, 16);
 		swz_line_number(&line, f->size);
 		swz_line_column(&line, 24);
-		swz_line_string(&line, swz_refusal_text(f->status));
+		swz_line_string(&line, swz_plan_refusal_text(f->status));
 		if (f->island)
 			swz_line_string(&line, " by a short jump");
 		if (f->name) {
@@ -78,7 +78,7 @@ static void print_module(const struct swz_module *m, bool filtered)
 		swz_line_number(&line, left_out);
 	}
 	swz_line_write(&line, 1);
-	swz_print_refusals(m->counts, SWZ_REFUSE_FILTERED, "    ");
+	swz_plan_print_refusals(m->counts, SWZ_REFUSE_FILTERED, "    ");
 	swz_imports_print(m);
 	if (swz_config.verbose)
 		print_functions(m);

@@ -186,3 +186,23 @@ assert_shape() { # PROFILE "COUNT..." of SHAPE_NAMES
 	done
 	assert_eq "$2" "${line# }" "calls of $SHAPE_NAMES"
 }
+
+# Kills the program so long after its first output, or after its start.
+kill_after() { # MICROSECONDS EARLY(0|1) PROGRAM [ARG...]
+	perl -MTime::HiRes=usleep -e '
+		my ($delay, $early, @command) = @ARGV;
+		pipe(my $from, my $to);
+		my $pid = fork();
+		if (!$pid) {
+			close($from);
+			open(STDOUT, ">&", $to);
+			exec { $command[0] } @command;
+		}
+		close($to);
+		sysread($from, my $go, 3) unless $early;
+		usleep($delay);
+		kill("KILL", $pid);
+		waitpid($pid, 0);
+		exit(($? & 127) == 9 ? 0 : 1);
+	' "$@" || fail 'the program was not killed'
+}

@@ -9,25 +9,6 @@ need_targets steady
 KILLS=${KILLS:-40}
 status=0
 
-kill_after() { # MICROSECONDS: after its first output; 0: from the start
-	perl -MTime::HiRes=usleep -e '
-		my ($delay, $early, @command) = @ARGV;
-		pipe(my $from, my $to);
-		my $pid = fork();
-		if (!$pid) {
-			close($from);
-			open(STDOUT, ">&", $to);
-			exec { $command[0] } @command;
-		}
-		close($to);
-		sysread($from, my $go, 3) unless $early;
-		usleep($delay);
-		kill("KILL", $pid);
-		waitpid($pid, 0);
-		exit(($? & 127) == 9 ? 0 : 1);
-	' "$@" || fail "the program was not killed"
-}
-
 it 'while the program runs'
 for ((i = 0; i < KILLS; i++)); do
 	delay=$((i % 10 * 30000 + RANDOM % 30000))

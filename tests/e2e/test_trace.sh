@@ -203,23 +203,7 @@ RUN_OPTIONS=()
 it 'a kill at any moment loses nothing'
 for i in $(seq 12); do
 	rm -f profile at
-	perl -MTime::HiRes=usleep -e '
-		my ($delay, @command) = @ARGV;
-		pipe(my $from, my $to);
-		my $pid = fork();
-		if (!$pid) {
-			close($from);
-			open(STDOUT, ">&", $to);
-			exec { $command[0] } @command;
-		}
-		close($to);
-		sysread($from, my $go, 3);
-		usleep($delay);
-		kill("KILL", $pid);
-		waitpid($pid, 0);
-		exit(($? & 127) == 9 ? 0 : 1);
-	' $((i * 7000 + RANDOM % 7000)) "$RUN" -o profile "$TARGETS/steady" at ||
-		fail 'the program was not killed'
+	kill_after $((i * 7000 + RANDOM % 7000)) 0 "$RUN" -o profile "$TARGETS/steady" at
 	# a call may be counted and have no event yet, or the other way round:
 	# the latest of the only thread
 	"$DUMP" -q -f text profile >tree.table
