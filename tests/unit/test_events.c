@@ -439,7 +439,7 @@ START_TEST(a_stream_as_described)
 		modelled[n] = next_word(n);
 		to = put_modelled(to, n, since);
 	}
-	ck_assert_uint_lt((size_t)(to - bytes), 2 * MODELLED);
+	ck_assert_uint_lt((size_t)(to - bytes), UINT64_C(2) * MODELLED);
 	builder_packed(&builder, 0, 1000, bytes, (size_t)(to - bytes));
 	profile = builder_read(&builder);
 	events = swz_events_open(profile, &profile->threads[0]);
