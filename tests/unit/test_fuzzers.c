@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "swizzle/format.h"
+#include "tests/unit/run_suite.h"
 
 #define SEEDS "tests/fuzz/corpus/"
 #define MOST_BYTES 65536u
@@ -138,15 +139,9 @@ int main(void)
 	const int count = sizeof(fuzzers) / sizeof(*fuzzers);
 	Suite *suite = suite_create("fuzzers");
 	TCase *tests = tcase_create("fuzzers");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tests, random_bytes, 0, count);
 	tcase_add_loop_test(tests, seeds, 0, count);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }
