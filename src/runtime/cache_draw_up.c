@@ -185,7 +185,7 @@ static struct swz_saved_header *write_up(const struct swz_module *m,
 	struct swz_saved_header header = {
 		.version = SWZ_SAVED_VERSION,
 		.facts = facts_of(m),
-		.text_hash = swz_cache_text_hash(m),
+		.text_hash = swz_module_text_hash(m, 0),
 		.resolver = m->resolver,
 		.load_bias = m->load_bias,
 		.functions = d->function_count,

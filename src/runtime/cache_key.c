@@ -86,18 +86,6 @@ void swz_cache_key_name(const struct swz_saved_key *key, size_t build_id_bytes,
 	*put_hex(name, (const uint8_t *)&hash, sizeof(hash)) = '\0';
 }
 
-uint64_t swz_cache_text_hash(const struct swz_module *m)
-{
-	uint64_t hash = 0;
-
-	for (unsigned i = 0; i < m->text_count; i++)
-		hash = swz_hash(hash,
-				(struct swz_bytes){
-					swz_module_bytes(m, m->text[i].start),
-					m->text[i].end - m->text[i].start});
-	return hash;
-}
-
 static bool is_untouched(const struct swz_module *m)
 {
 	for (unsigned i = 0; i < m->text_count; i++)
@@ -113,7 +101,7 @@ bool swz_cache_text_is_that_of(const struct swz_module *m,
 			       const struct swz_saved_header *h)
 {
 	return (h->facts & SWZ_SAVED_OF_FILE && is_untouched(m)) ||
-	       swz_cache_text_hash(m) == h->text_hash;
+	       swz_module_text_hash(m, 0) == h->text_hash;
 }
 
 /* Whether a change of the file would show in its times: they are not exact. */

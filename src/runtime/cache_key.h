@@ -20,8 +20,6 @@ void swz_cache_key_make(struct swz_saved_key *key,
 void swz_cache_key_name(const struct swz_saved_key *key, size_t build_id_bytes,
 			char *name);
 
-uint64_t swz_cache_text_hash(const struct swz_module *module);
-
 /* Whether the text is the file's, and will be as long as the file's times are
  * what they are. */
 bool swz_cache_text_is_of_file(const struct swz_module *module);

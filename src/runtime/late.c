@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/hash.h"
 #include "base/syscall.h"
 #include "runtime/config.h"
 #include "runtime/context.h"
@@ -265,32 +266,12 @@ static void leave(struct entry *e)
 
 /* ------------------------------------------------------------- identity */
 
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
-{
-	const uint8_t *p = data;
-
-	for (; bytes >= 8; bytes -= 8, p += 8) {
-		uint64_t word;
-
-		memcpy(&word, p, sizeof(word));
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-		hash ^= hash >> 32;
-	}
-	for (; bytes; bytes--)
-		hash = (hash ^ *p++) * 0x9e3779b97f4a7c15u;
-	return hash;
-}
-
 static uint64_t identity_of(const struct swz_module *m)
 {
-	uint64_t hash = mix(m->in_scope, m->path, strlen(m->path));
+	struct swz_bytes path = {(const uint8_t *)m->path, strlen(m->path)};
+	uint64_t hash = swz_hash(m->in_scope, path);
 
-	if (m->build_id.size)
-		hash = mix(hash, m->build_id.data, m->build_id.size);
-	for (unsigned i = 0; i < m->text_count; i++)
-		hash = mix(hash, swz_module_bytes(m, m->text[i].start),
-			   m->text[i].end - m->text[i].start);
-	return hash;
+	return swz_module_text_hash(m, swz_hash(hash, m->build_id));
 }
 
 static struct entry *find_dormant(const struct swz_module *m, uint64_t identity)

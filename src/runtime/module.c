@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/cursor.h"
+#include "base/hash.h"
 #include "base/syscall.h"
 #include "runtime/aside.h"
 #include "runtime/config.h"
@@ -380,4 +381,14 @@ const ElfW(Dyn) * swz_module_dynamic(const struct swz_module *m)
 			return (const ElfW(Dyn) *)(const void *)
 				swz_module_bytes(m, m->segments[i].p_vaddr);
 	return NULL;
+}
+
+uint64_t swz_module_text_hash(const struct swz_module *m, uint64_t seed)
+{
+	for (unsigned i = 0; i < m->text_count; i++)
+		seed = swz_hash(seed,
+				(struct swz_bytes){
+					swz_module_bytes(m, m->text[i].start),
+					m->text[i].end - m->text[i].start});
+	return seed;
 }

@@ -112,6 +112,9 @@ static inline bool swz_module_is_text(const struct swz_module *module,
 	return false;
 }
 
+/* A hash of all texts, with what came before as the seed. */
+uint64_t swz_module_text_hash(const struct swz_module *module, uint64_t seed);
+
 /* The address in memory of an ELF virtual address. */
 static inline const uint8_t *swz_module_bytes(const struct swz_module *module,
 					      uint64_t address)
