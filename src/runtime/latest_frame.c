@@ -115,7 +115,7 @@ static void close_skipped_slowly(void *argument)
 	if (skip->until)
 		return;
 	suspend_elsewhere(thread, skip->slot);
-	if (thread->top->slot <= skip->slot) {
+	if (thread->top && thread->top->slot <= skip->slot) {
 		thread->cold->apart_top = thread->top;
 		thread->cold->apart_page = page_of(skip->slot);
 	}
