@@ -33,7 +33,7 @@ static bool moves_stack(const struct swz_encoding *e)
 	       (e->opcode == 0xff && reg == 6) ||
 	       ((e->opcode == 0x81 || e->opcode == 0x83) &&
 		(e->modrm & 0xc7) == 0xc4 && !e->extends_base) ||
-	       (e->opcode == 0x8d && reg == 4);
+	       (e->opcode == 0x8d && reg == 4 && !e->extends_reg);
 }
 
 bool swz_stack_is_as_at_entry(const struct swz_module *m,
