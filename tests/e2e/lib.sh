@@ -12,7 +12,8 @@
 
 set -u
 
-TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# The names that the kernel has for them, without symbolic links.
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 BUILD=${SWIZZLE_BUILD:-$TOP/build}
 RUN=$BUILD/bin/swizzle-run
 # SWIZZLE_DUMP=build/asan/bin/swizzle-dump runs the tests on the checked build.
@@ -39,6 +40,7 @@ current=
 status=0
 keep_status=
 cd "$TMP" || exit 1
+TMP=$(pwd -P)
 
 at_exit() {
 	local code=$?
