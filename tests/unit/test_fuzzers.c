@@ -112,24 +112,27 @@ START_TEST(random_bytes)
 }
 END_TEST
 
+/* In the order of their names: each is changed by what is drawn then, which is
+ * the same everywhere. */
 START_TEST(seeds)
 {
 	char directory[256], path[600];
-	struct dirent *entry;
+	struct dirent **entries = NULL;
 	unsigned count = 0;
-	DIR *open;
+	int all;
 
 	snprintf(directory, sizeof(directory), SEEDS "%s", fuzzers[_i].name);
-	open = opendir(directory);
-	while (open && (entry = readdir(open))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
-		run_seed(fuzzers[_i].run, path);
-		count++;
+	all = scandir(directory, &entries, NULL, alphasort);
+	for (int i = 0; i < all; i++) {
+		if (entries[i]->d_name[0] != '.') {
+			snprintf(path, sizeof(path), "%s/%s", directory,
+				 entries[i]->d_name);
+			run_seed(fuzzers[_i].run, path);
+			count++;
+		}
+		free(entries[i]);
 	}
-	if (open)
-		closedir(open);
+	free(entries);
 	ck_assert_uint_ge(count, fuzzers[_i].seeds);
 }
 END_TEST
