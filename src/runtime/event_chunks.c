@@ -50,6 +50,19 @@ void swz_event_chunk_leave(const struct swz_chunk *chunk)
 			      memory_order_release);
 }
 
+void swz_event_chunk_pass(const struct swz_chunk *chunk)
+{
+	uint64_t first = (uintptr_t)chunk & -(uint64_t)SWZ_HUGE_PAGE;
+	uint64_t end = first + SWZ_HUGE_PAGE;
+
+	/* no part of it: a large folio may be mapped by one entry */
+	if (!chunk || left || (uintptr_t)chunk + chunk->bytes < end)
+		return;
+	if (first < (uintptr_t)swz_file)
+		first = (uintptr_t)swz_file;
+	SWZ_SYSCALL(SYS_madvise, first, end - first, MADV_DONTNEED);
+}
+
 /* The oldest that was left; or NULL. */
 static struct swz_chunk *oldest(void)
 {

@@ -24,4 +24,10 @@ struct swz_chunk *swz_event_chunk_take(enum swz_chunk_type type, uint32_t pages,
  * whoever needs one. */
 void swz_event_chunk_leave(const struct swz_chunk *chunk);
 
+/* If the chunk was the last in a stretch of SWZ_HUGE_PAGE bytes, the kernel may
+ * forget where that is mapped: the process need not hold what it has written.
+ * (The file has it.) Whoever is not done with another part of it pays a page
+ * fault. May be NULL. Makes a system call. */
+void swz_event_chunk_pass(const struct swz_chunk *chunk);
+
 #endif

@@ -78,11 +78,14 @@ static bool has_room(const struct swz_packer *packer)
 static bool next_chunk(struct swz_packer *packer, uint32_t owner,
 		       uint64_t ticks)
 {
+	const struct swz_chunk *full = packer->chunk;
+
 	finish_chunk(packer);
 	packer->chunk = swz_event_chunk_take(SWZ_CHUNK_PACKED, packer->pages,
 					     FIRST_PAGES, owner);
 	if (!packer->chunk)
-		return false;
+		return false; /* maybe because system calls were given up */
+	swz_event_chunk_pass(full);
 	if (packer->pages < LAST_PAGES)
 		packer->pages *= 4;
 	packer->at = (uint8_t *)(packer->chunk + 1);

@@ -4,7 +4,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need perl
-need_targets fib fibers longjmp processes steady tailcalls threads workers
+need_targets calls fib fibers longjmp processes steady tailcalls threads workers
 export SWIZZLE_MODE=trace
 
 functions() { # TABLE: calls and names of all functions
@@ -172,6 +172,13 @@ assert_eq "$(awk '/^ +tid +name/ { on = 1; next } on { print $3; exit }' info)" 
 assert_ge "$left_out" $((calls * 9 / 10)) 'left out'
 assert_ge "$(traced 2)" 1 'traced'
 RUN_OPTIONS=()
+
+it 'the process does not hold what it has written'
+assert_same_as_native "$TARGETS/calls" 15000000
+assert_complete profile
+"$DUMP" -f info profile >info
+assert_ge "$(sed -n 's/^trace: \([0-9]*\) bytes.*/\1/p' info)" 25000000 'bytes'
+assert_calls profile leaf 15000000
 
 it 'stops when there is as much as is allowed; counts go on'
 RUN_OPTIONS=(--max-size 1M)
