@@ -6,8 +6,8 @@
  * address of its data, and so the exit is known by identity, whatever order
  * frames are left in.
  *
- * A thunk belongs to one call edge (a node) of one thread: its body, return
- * address and node are set when it is made and stay. A T that turns up again
+ * A thunk belongs to one call site and function of one thread: its body and
+ * return address are set when it is made and stay. A T that turns up again
  * after its frame has returned - a continuation that was copied and restored,
  * a frame wrongly taken to be gone - still leads to the place that it was made
  * for.

@@ -9,8 +9,8 @@
  * The usual case is done here, without a call: the call edge is the one that
  * came at this point last time, or is in the thread's context table at its first
  * or second place, and a thunk of that edge is free. It has the body and the
- * return address in it already: a thunk serves one edge only, so whatever
- * happens to it, it leads where it always led. All else goes to swz_enter() in C.
+ * return address in it already: a thunk serves one function and call site only,
+ * so whatever happens to it, it leads where it always led. All else goes to swz_enter() in C.
  * No vector instruction, no lock, no branch that depends on data but the checks
  * themselves.
  *
@@ -35,7 +35,7 @@ FUNC(swz_hook_enter)
 .Lrecorded:					/* r8 = links of unit 0 */
 	FIND_EXPECTED else=.Lin_table
 .Lfound:
-	TAKE_THUNK none=.Lin_c_again
+	TAKE_THUNK none=.Lin_c_again, shared=.Lshared, taken=.Ltaken
 	leaq	-SWZ_UNIT_CODE_BYTES(%rcx), %r8	/* its code */
 	movq	%r8, -8(%rsp)
 	movq	%rax, %rsi			/* rsi = node */
@@ -75,8 +75,10 @@ FUNC(swz_hook_enter)
 	.cfi_adjust_cfa_offset -8
 	jmpq	*-88(%rsp)			/* S-80 */
 
-.Lin_table:
+.Lshared:
 	.cfi_restore_state
+	TAKE_SHARED none=.Lin_c_again, taken=.Ltaken
+.Lin_table:
 	FIND_UNEXPECTED found=.Lfound, none=.Lnot_there
 .Lnot_there:
 	leaq	swz_arena_start(%rip), %rax

@@ -38,7 +38,7 @@ FUNC(swz_hook_enter_sampled)
 	jbe	.Lin_c
 	movq	SWZ_LINKS_FREE(%r8), %rdi	/* rdi = thunk */
 	testq	%rdi, %rdi
-	jz	.Lin_c
+	jle	.Lshared
 	subb	$1, SWZ_NODE_SKIP(%rax)		/* from 0: this call is timed */
 	jb	.Ltimed
 	incq	SWZ_NODE_CALLS(%rax)
@@ -83,9 +83,11 @@ FUNC(swz_hook_enter_sampled)
 	incb	SWZ_NODE_SCORE(%rax)
 .Ltake:
 	incq	SWZ_NODE_CALLS(%rax)
-	movq	%rsi, SWZ_THUNK_SLOT(%rdi)
 	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rsi
 	movq	%rsi, SWZ_LINKS_FREE(%r8)
+	MAKE_OWN %rdi, %r8			/* if it was shared */
+	leaq	56(%rsp), %rsi
+	movq	%rsi, SWZ_THUNK_SLOT(%rdi)
 	movq	$0, SWZ_THUNK_START(%rdi)
 	movq	%rcx, SWZ_THUNK_LINK(%rdi)
 	movq	%rdi, SWZ_THREAD_TOP(%rdx)
@@ -146,6 +148,26 @@ FUNC(swz_hook_enter_sampled)
 	testb	$2 << SWZ_LEVEL_SHIFT, SWZ_NODE_OPEN(%rax)
 	jnz	.Ltake
 	jmp	.Lin_c
+.Lshared:					/* see TAKE_SHARED */
+	.cfi_restore_state
+	.cfi_remember_state
+	jz	.Lin_c
+	testl	$SWZ_HOT_CALLS - 1, SWZ_NODE_CALLS(%rax)
+	jz	.Lin_c
+	notq	%rdi
+	movq	%rdi, %r8			/* r8 = list */
+	movq	(%r8), %rdi
+	testq	%rdi, %rdi
+	jz	.Lin_c
+	subb	$1, SWZ_NODE_SKIP(%rax)
+	jb	.Ltimed
+	incq	SWZ_NODE_CALLS(%rax)
+	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rsi
+	movq	%rsi, SWZ_LINKS_FREE(%r8)
+	MAKE_OWN %rdi, %r8
+	leaq	56(%rsp), %rsi
+	movq	%rsi, SWZ_THUNK_SLOT(%rdi)
+	movl	SWZ_NODE_CONTEXT(%rax), %eax
 .Lother_context:
 	.cfi_restore_state
 	.cfi_remember_state

@@ -47,7 +47,7 @@
 .Lrecorded\@:					/* r8 = links of unit 0 */
 	FIND_EXPECTED else=.Lin_table\@
 .Lfound\@:
-	TAKE_THUNK none=.Lin_c_again\@
+	TAKE_THUNK none=.Lin_c_again\@, shared=.Lshared\@, taken=.Ltaken\@
 	movq	%rax, %rsi			/* rsi = node */
 	movl	SWZ_NODE_CONTEXT(%rsi), %edi	/* the callee's context */
 	shlq	$32, %rdi
@@ -125,6 +125,9 @@
 	CALL_IN_HOOK swz_events_enter_again, %r9
 	movq	%rax, %r8
 	jmp	.Laccount\@
+
+.Lshared\@:
+	TAKE_SHARED none=.Lin_c_again\@, taken=.Ltaken\@
 
 	/* Another one: as in enter.S. */
 .Lin_table\@:

@@ -45,7 +45,7 @@ FUNC(swz_hook_exit)
 	RESTORE	%rax
 	ret
 	.cfi_restore_state
-	NEW_EXTREMES
+	LEAVE_NODE_RARELY
 
 
 	/* Its function went on to another one, by a jump: that one's end comes

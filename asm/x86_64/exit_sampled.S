@@ -34,6 +34,9 @@ FUNC(swz_hook_exit_sampled)
 	movq	%rax, SWZ_THREAD_EXPECTED(%rsi)
 	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
 	movq	SWZ_LINKS_FREE(%rdx), %rax	/* back to the free ones */
+	testq	%rax, %rax
+	js	.Lshared
+.Lfree:
 	movq	%rax, SWZ_THUNK_NEXT_FREE(%rcx)
 	movq	%rcx, SWZ_LINKS_FREE(%rdx)
 	.cfi_remember_state
@@ -98,6 +101,11 @@ FUNC(swz_hook_exit_sampled)
 	movq	-8(%rsp), %rdi
 	movq	-16(%rsp), %r8
 	jmp	.Lown
+.Lshared:					/* a list of several edges' */
+	notq	%rax
+	movq	%rax, %rdx
+	movq	(%rdx), %rax
+	jmp	.Lfree
 .Lsquares_full:
 	movq	$-1, SWZ_NODE_SQUARES(%r8)
 	jmp	.Lended

@@ -67,7 +67,7 @@ FUNC(swz_hook_exit_traced)
 	RESTORE	%rax
 	ret
 	.cfi_restore_state
-	NEW_EXTREMES
+	LEAVE_NODE_RARELY
 
 	/* The page is full, or too old; or there are no events any more. */
 .Lturn:

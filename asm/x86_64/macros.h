@@ -217,14 +217,15 @@ name:                            \
 	jmp	\found
 .endm
 
-/* %r8 = links of unit 0, %rcx = unit: %rcx = a thunk of the edge, taken, %rsi =
- * the latest frame, %r10 = slot. */
-.macro TAKE_THUNK none
+/* %r8 = links of unit 0, %rcx = unit, %rax = node: %rcx = a thunk of the edge,
+ * taken, %rsi = the latest frame, %r10 = slot. TAKE_SHARED belongs to it, out of
+ * the way, at the label `shared`, and comes back to `taken`. */
+.macro TAKE_THUNK none, shared, taken
 	shlq	$SWZ_LINKS_SHIFT, %rcx
 	addq	%rcx, %r8			/* r8 = the edge's links */
 	movq	SWZ_LINKS_FREE(%r8), %rdi
 	testq	%rdi, %rdi
-	jz	\none
+	jle	\shared
 	movq	SWZ_THREAD_TOP(%rdx), %rsi	/* the latest frame lies above */
 	leaq	72(%rsp), %r10			/* this one, or was skipped */
 	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
@@ -232,14 +233,45 @@ name:                            \
 	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rcx
 	movq	%rcx, SWZ_LINKS_FREE(%r8)
 	movq	%rdi, %rcx			/* rcx = thunk, taken */
+\taken:
 	movq	$0, SWZ_THUNK_START(%rcx)	/* nothing accounted yet */
 	movq	%r10, SWZ_THUNK_SLOT(%rcx)
 	movq	%rsi, SWZ_THUNK_LINK(%rcx)
 .endm
 
+/* ZF: the edge has no thunk; else it shares those of the list ~%rdi. What was
+ * another edge's becomes its own when no signal handler can take it any more. */
+.macro TAKE_SHARED none, taken
+	jz	\none
+	notq	%rdi
+	movq	SWZ_THREAD_TOP(%rdx), %rsi
+	leaq	72(%rsp), %r10
+	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
+	jbe	\none
+	testl	$SWZ_HOT_CALLS - 1, SWZ_NODE_CALLS(%rax)
+	jz	\none				/* it may get its own */
+	movq	(%rdi), %rcx
+	testq	%rcx, %rcx
+	jz	\none
+	movq	SWZ_THUNK_NEXT_FREE(%rcx), %r8
+	movq	%r8, (%rdi)
+	MAKE_OWN %rcx, %r8
+	jmp	\taken
+.endm
+
+/* Sets the thunk's node and parent, which are those of %rax = node; %rdx =
+ * thread. */
+.macro MAKE_OWN thunk, spare
+	movq	%rax, \spare
+	UNIT_OF	\spare, %rdx
+	movl	\spare\()d, SWZ_THUNK_NODE(\thunk)
+	movl	SWZ_NODE_KEY+4(%rax), \spare\()d
+	movl	\spare\()d, SWZ_THUNK_PARENT(\thunk)
+.endm
+
 /* For the exit hooks that time every call. %rcx = thunk, %rsi = thread, %rdx =
  * node, %rax = now, %r8 = start: accounts the end of the activation, and of the
- * frame. NEW_EXTREMES belongs to it, out of the way. */
+ * frame. LEAVE_NODE_RARELY belongs to it, out of the way. */
 .macro LEAVE_NODE
 	addq	%rax, SWZ_NODE_TICKS(%rdx)
 	subl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rdx)
@@ -264,17 +296,24 @@ name:                            \
 	movq	%rdi, SWZ_THREAD_TOP(%rsi)	/* frame skipped closes it */
 	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
 	movq	SWZ_LINKS_FREE(%rdx), %rdi	/* back to the free ones */
-	movq	%rdi, SWZ_THUNK_NEXT_FREE(%rcx)
+	testq	%rdi, %rdi
+	js	.Lshared
+4:	movq	%rdi, SWZ_THUNK_NEXT_FREE(%rcx)
 	movq	%rcx, SWZ_LINKS_FREE(%rdx)
 .endm
 
-.macro NEW_EXTREMES
+.macro LEAVE_NODE_RARELY
 .Lnew_max:
 	movq	%rax, SWZ_NODE_MAX_TICKS(%rdx)
 	jmp	2b
 .Lnew_min:
 	movq	%rax, SWZ_NODE_MIN_TICKS(%rdx)
 	jmp	3b
+.Lshared:					/* a list of several edges' */
+	notq	%rdi
+	movq	%rdi, %rdx
+	movq	(%rdx), %rdi
+	jmp	4b
 .endm
 
 #endif

@@ -28,6 +28,10 @@
 #define SWZ_LINKS_NEXT 12
 #define SWZ_LINKS_SHIFT 4
 
+/* An edge that shares its thunks may get its own each time it has been called so
+ * many times again: a power of two (src/runtime/thread_thunks.c). */
+#define SWZ_HOT_CALLS 1024
+
 /* struct swz_thunk (thunks/arena.h) */
 #define SWZ_THUNK_BODY 0
 #define SWZ_THUNK_RETURN 8

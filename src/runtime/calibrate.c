@@ -13,7 +13,6 @@
 #include "runtime/plan.h"
 #include "runtime/sampling.h"
 #include "runtime/scratch.h"
-#include "runtime/thread_thunks.h"
 #include "thunks/trampoline.h"
 
 #define CALLS 64
@@ -65,7 +64,7 @@ static void forget(struct swz_thread *thread, struct swz_node *node)
 {
 	struct swz_thread_cold *cold = thread->cold;
 
-	*swz_free_thunks(thread, node) = NULL; /* they are for this edge only */
+	thread->links[swz_unit_of(node)].free = NULL; /* of this edge only */
 	memset(node, 0, sizeof(*node));
 	if (cold->next_node == node + 1)
 		cold->next_node = node;

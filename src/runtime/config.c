@@ -219,6 +219,7 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	    c->progress_after_ms > UINT32_MAX)
 		c->progress_after_ms = 1000;
 	c->test_tactic = test_tactic(text("SWIZZLE_TEST_TACTIC"));
+	c->test_sharing = flag("SWIZZLE_TEST_SHARING", false);
 	mode = text("SWIZZLE_MODE");
 	if (mode && strcmp(mode, "profile") != 0 && strcmp(mode, "trace") != 0)
 		return "SWIZZLE_MODE: neither 'profile' nor 'trace'";

@@ -37,6 +37,7 @@ struct swz_config {
 	bool verbose;
 	bool quiet;
 	enum swz_test_tactic test_tactic;
+	bool test_sharing;      /* for tests: no edge has its own thunks */
 	bool cache;             /* plans, in a directory of the user's */
 	const char *cache_home; /* XDG_CACHE_HOME */
 	const char *home;

@@ -15,6 +15,7 @@
 #include "runtime/events.h"
 #include "runtime/plan.h"
 #include "runtime/sampling.h"
+#include "runtime/thread_thunks.h"
 
 /* Chunks of nodes, with their headers: 1 KiB for a thread's first, since there
  * may be ten thousand threads, then 4 KiB, then 16; 64 KiB for one that has
@@ -171,18 +172,47 @@ static void fill(const struct swz_thread *thread, struct swz_node *node,
 	publish(node, function);
 }
 
+/* A jump has no thunk. */
+static bool shares_thunks(const struct swz_thread *thread, uint64_t call_site)
+{
+	return call_site != SWZ_CALL_SITE_TAIL && swz_thunks_are_shared(thread);
+}
+
+/* What edges with this function and call site share, made if need be. NULL:
+ * there is no room at hand. */
+static struct swz_node *site_at_once(struct swz_thread *thread,
+				     uint32_t function, uint64_t call_site)
+{
+	struct swz_node *site = swz_site_find(thread, function, call_site);
+
+	if (site)
+		return site;
+	site = next_slot(thread->cold);
+	if (!site)
+		return NULL;
+	swz_site_make(site, function, call_site);
+	return swz_edge_insert_amid_signals(thread, site);
+}
+
 struct swz_node *swz_context_make_at_once(struct swz_thread *thread,
 					  uint64_t key, uint32_t function,
 					  uint64_t call_site)
 {
-	struct swz_node *node;
+	struct swz_node *node, *site = NULL;
 
 	if (swz_file->flags & SWZ_FILE_FOLDED ||
-	    swz_edge_table_is_full(thread->cold))
+	    swz_edge_table_is_full(thread->cold, 2))
 		return NULL;
+	if (shares_thunks(thread, call_site)) {
+		site = site_at_once(thread, function, call_site);
+		if (!site)
+			return NULL;
+	}
 	node = next_slot(thread->cold);
 	if (!node)
 		return NULL;
+	if (site)
+		swz_share_thunks(thread, node, site);
 	fill(thread, node, key, function, call_site);
 	/* a slot that is not entered stays, with no calls */
 	return swz_edge_insert_amid_signals(thread, node);
@@ -206,13 +236,31 @@ static bool is_fold_key(const struct swz_thread *thread, uint64_t key)
 	       stands_for_all(thread, swz_edge_key(node), node->call_site);
 }
 
+/* The same, with memory taken. An edge for which there is none has thunks of
+ * its own. */
+static struct swz_node *make_site(struct swz_thread *thread, uint32_t function,
+				  uint64_t call_site)
+{
+	struct swz_node *site = swz_site_find(thread, function, call_site);
+
+	if (site || swz_file->flags & SWZ_FILE_FOLDED)
+		return site;
+	site = take_node(thread->cold, fold_reserve());
+	if (!site)
+		return NULL;
+	swz_site_make(site, function, call_site);
+	return swz_edge_insert(thread, site) == SWZ_OK ? site : NULL;
+}
+
 struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 				  uint32_t function, uint64_t call_site)
 {
 	struct swz_thread_cold *cold = thread->cold;
 	bool folded = is_fold_key(thread, key);
-	struct swz_node *node = NULL;
+	struct swz_node *node = NULL, *site = NULL;
 
+	if (shares_thunks(thread, call_site))
+		site = make_site(thread, function, call_site);
 	/* once one context had to be folded, all new ones are: what is left is
 	 * for them */
 	if (folded || !(swz_file->flags & SWZ_FILE_FOLDED))
@@ -227,6 +275,8 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 	node->open = folded ? SWZ_NODE_FOLDED : 0;
 	if (folded && stands_for_all(thread, key, call_site))
 		node->open |= SWZ_NODE_HIDDEN;
+	if (site)
+		swz_share_thunks(thread, node, site);
 	fill(thread, node, key, function, call_site);
 	if (swz_edge_insert(thread, node) != SWZ_OK)
 		return NULL; /* the slot stays, with no calls */

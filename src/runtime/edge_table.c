@@ -15,7 +15,6 @@
 
 #define ENTRY_BYTES sizeof(uint32_t)
 #define FIRST_TABLE_BYTES 4096u
-#define HUGE_PAGE_BYTES (2ull << 20)
 
 static uint64_t hash(uint64_t key, uint32_t function, uint64_t call_site)
 {
@@ -40,9 +39,31 @@ struct swz_node *swz_edge_find(const struct swz_thread *thread, uint64_t key,
 	return NULL;
 }
 
+struct swz_node *swz_site_find(const struct swz_thread *thread,
+			       uint32_t function, uint64_t call_site)
+{
+	uint64_t at = hash(0, function, call_site) & thread->table_mask;
+	uint32_t unit;
+
+	while ((unit = thread->table[at / ENTRY_BYTES]) != 0) {
+		struct swz_node *node = swz_unit_at(unit);
+
+		if (node->call_site == call_site &&
+		    node->function == SWZ_FUNCTION_NONE &&
+		    node->context == function)
+			return node;
+		at = (at + ENTRY_BYTES) & thread->table_mask;
+	}
+	return NULL;
+}
+
 static uint64_t place_of(const struct swz_node *node, uint64_t mask)
 {
-	return hash(swz_edge_key(node), node->function, node->call_site) & mask;
+	uint32_t function = node->function;
+
+	if (function == SWZ_FUNCTION_NONE)
+		function = node->context; /* a site */
+	return hash(swz_edge_key(node), function, node->call_site) & mask;
 }
 
 static void put(uint32_t *table, uint64_t mask, uint32_t unit)
@@ -57,7 +78,8 @@ static void put(uint32_t *table, uint64_t mask, uint32_t unit)
 static bool is_same_edge(const struct swz_node *a, const struct swz_node *b)
 {
 	return a->call_site == b->call_site && a->function == b->function &&
-	       a->parent == b->parent;
+	       a->parent == b->parent &&
+	       (a->function != SWZ_FUNCTION_NONE || a->context == b->context);
 }
 
 /* The same where a signal may come between. Returns the edge's node in the
@@ -80,22 +102,37 @@ static struct swz_node *put_amid_signals(uint32_t *table, uint64_t mask,
 	}
 }
 
-/* With one entry more, which stays empty, for the hook's second probe. It is
- * met at random: a large one lies in huge pages if it can, and of a smaller one
- * all pages will be needed. */
+/* What a table takes, with one entry more, which stays empty, for the hook's
+ * second probe. A large one lies in huge pages if it can, since it is met at
+ * random, and one of these takes the kernel less than half as many of the other
+ * kind. */
+static uint64_t room_of(uint64_t bytes)
+{
+	if (2 * bytes < SWZ_HUGE_PAGE)
+		return bytes + ENTRY_BYTES;
+	return (bytes / SWZ_HUGE_PAGE + 1) * SWZ_HUGE_PAGE;
+}
+
 static uint32_t *new_table(uint64_t bytes)
 {
-	uint64_t spare = bytes < HUGE_PAGE_BYTES ? 0 : HUGE_PAGE_BYTES;
-	char *table = swz_sys_mmap(
-		NULL, bytes + ENTRY_BYTES + spare, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | (spare ? 0 : MAP_POPULATE), -1,
-		0);
+	uint64_t room = room_of(bytes);
+	bool small = room < SWZ_HUGE_PAGE; /* all its pages will be needed */
+	char *table = swz_sys_mmap(NULL, small ? room : room + SWZ_HUGE_PAGE,
+				   PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS |
+					   (small ? MAP_POPULATE : 0),
+				   -1, 0);
 
-	if (table && spare) {
-		table += -(uintptr_t)table % HUGE_PAGE_BYTES;
-		SWZ_SYSCALL(SYS_madvise, table, bytes, MADV_HUGEPAGE);
+	if (table && !small) {
+		table += -(uintptr_t)table % SWZ_HUGE_PAGE;
+		SWZ_SYSCALL(SYS_madvise, table, room, MADV_HUGEPAGE);
 	}
 	return (uint32_t *)(void *)table;
+}
+
+static long forget(uint32_t *table, uint64_t bytes)
+{
+	return SWZ_SYSCALL(SYS_madvise, table, room_of(bytes), MADV_DONTNEED);
 }
 
 /* Enters what the old table has. Both it and the nodes are met at random, so
@@ -143,14 +180,13 @@ static enum swz_status grow(struct swz_thread *thread)
 	 * address: nothing else ever lies there. It finds nothing, and looks
 	 * again. All old tables are a third of the last. */
 	if (old)
-		SWZ_SYSCALL(SYS_madvise, old, old_bytes + ENTRY_BYTES,
-			    MADV_DONTNEED);
+		forget(old, old_bytes);
 	return SWZ_OK;
 }
 
-bool swz_edge_table_is_full(const struct swz_thread_cold *cold)
+bool swz_edge_table_is_full(const struct swz_thread_cold *cold, uint32_t edges)
 {
-	return 4 * (cold->table_used + 1) * ENTRY_BYTES > cold->table_bytes;
+	return 4 * (cold->table_used + edges) * ENTRY_BYTES > cold->table_bytes;
 }
 
 struct swz_node *swz_edge_insert_amid_signals(struct swz_thread *thread,
@@ -177,7 +213,7 @@ enum swz_status swz_edge_insert(struct swz_thread *thread,
 {
 	struct swz_thread_cold *cold = thread->cold;
 
-	if (swz_edge_table_is_full(cold) && grow(thread) != SWZ_OK &&
+	if (swz_edge_table_is_full(cold, 1) && grow(thread) != SWZ_OK &&
 	    2 * (cold->table_used + 1) * ENTRY_BYTES > cold->table_bytes)
 		return SWZ_E_NOMEM;
 	cold->table_used++;
@@ -189,18 +225,14 @@ void swz_edge_table_clear(struct swz_thread *thread)
 {
 	/* not by writing, which would copy it in a forked child */
 	if (thread->table &&
-	    SWZ_SYSCALL(SYS_madvise, thread->table, thread->cold->table_bytes,
-			MADV_DONTNEED) != 0)
+	    forget(thread->table, thread->cold->table_bytes) != 0)
 		memset(thread->table, 0, thread->cold->table_bytes);
 	thread->cold->table_used = 0;
 }
 
 void swz_edge_table_make_room(struct swz_thread *thread, uint32_t edges)
 {
-	struct swz_thread_cold *cold = thread->cold;
-
-	while (4 * (cold->table_used + edges) * ENTRY_BYTES >
-		       cold->table_bytes &&
+	while (swz_edge_table_is_full(thread->cold, edges) &&
 	       grow(thread) == SWZ_OK)
 		;
 }

@@ -20,8 +20,22 @@ static inline uint64_t swz_edge_key(const struct swz_node *node)
 struct swz_node *swz_edge_find(const struct swz_thread *thread, uint64_t key,
 			       uint32_t function, uint64_t call_site);
 
-/* Whether it must grow before anything can be inserted. */
-bool swz_edge_table_is_full(const struct swz_thread_cold *cold);
+/* What stands for all edges with a function and a call site, in the same table:
+ * a slot for nodes without a function, which readers of the profile pass over.
+ * `context` is the function, so to say. */
+static inline void swz_site_make(struct swz_node *slot, uint32_t function,
+				 uint64_t call_site)
+{
+	slot->context = function;
+	slot->call_site = call_site;
+}
+
+/* That one, or NULL. Async-signal-safe. */
+struct swz_node *swz_site_find(const struct swz_thread *thread,
+			       uint32_t function, uint64_t call_site);
+
+/* Whether it must grow before so many can be inserted. */
+bool swz_edge_table_is_full(const struct swz_thread_cold *cold, uint32_t edges);
 
 /* Lets it grow until it has room for so many more, if there is memory. Signals
  * must be blocked. */

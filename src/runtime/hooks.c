@@ -338,13 +338,14 @@ static struct swz_thunk *take_thunk(struct swz_thread *thread,
 				    struct swz_node *node, const uint8_t *body,
 				    const uint64_t *slot)
 {
-	struct swz_thunk **free = swz_free_thunks(thread, node);
-	struct slow_call call = {.thread = thread,
-				 .node = node,
-				 .body = body,
-				 .slot = slot,
-				 .thunk = *free};
+	struct swz_thunk **free;
+	struct slow_call call = {
+		.thread = thread, .node = node, .body = body, .slot = slot};
 
+	if (node->calls % SWZ_HOT_CALLS == 0 && node->calls)
+		swz_own_thunks(thread, node);
+	free = swz_free_thunks(thread, node);
+	call.thunk = *free;
 	if (call.thunk) {
 		*free = call.thunk->next_free;
 		return call.thunk;
@@ -397,6 +398,7 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 		bits = swz_sampling_decide(thread, node);
 	thunk->start_ticks = 0;
 	thunk->slot = slot;
+	thunk->node = swz_unit_of(node);
 	thunk->parent = (uint32_t)(key >> 32); /* folded: not the node's */
 	thunk->link = thread->top;
 	/* in the order of asm/x86_64/enter.S, against signals */

@@ -23,7 +23,9 @@ struct swz_thread_cold;
 
 /* Beside each node, 16 bytes for each 64 of the profile. */
 struct swz_links {
-	struct swz_thunk *free; /* those of the edge: by `next_free` */
+	/* thunks of the edge, by `next_free`; or, negative, ~ where the list
+	 * begins that it shares: see swz_free_thunks */
+	struct swz_thunk *free;
 	/* units of the edges that came last time: */
 	uint32_t first; /* in this context */
 	uint32_t next;  /* after a call of this edge, in its caller's context */
@@ -71,6 +73,7 @@ struct swz_thread_cold {
 	uint64_t retry_at;       /* no thunk is to be had before */
 	uint64_t suspended;      /* frames suspended since */
 	uint64_t moved;          /* frames that have come to other edges */
+	uint32_t own_thunks;     /* edges that have got some of their own */
 	/* the last time that nothing could be said of `top`: it, and the page
 	 * of the slot that was below it */
 	const struct swz_thunk *apart_top;

@@ -1,6 +1,7 @@
-/* A thread's thunks come in blocks of the arena, and serve one call edge each:
- * once they have, they are free for that edge alone. What is fresh serves any,
- * also as the record of a tail call. */
+/* A thread's thunks come in blocks of the arena. Once one has served a call
+ * edge, it is free for that edge alone, or for those that share it: with the
+ * same function and call site. What is fresh serves any, also as the record of
+ * a tail call. */
 
 #include "runtime/thread_thunks.h"
 
@@ -8,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "runtime/config.h"
 #include "runtime/context.h"
 #include "runtime/frames.h"
 #include "runtime/latest_frame.h"
@@ -16,7 +18,42 @@
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */
 #define FIRST_BLOCK_ROOM 1024u
 
+/* The first edges of a thread have thunks of their own, and so many more that
+ * are called often: their exits need not wait for what the entry has found out.
+ * The others share theirs by function and call site: where very many edges take
+ * turns, what a thunk costs is that the processor foresees no jump to one of so
+ * many, and that their code and data must be fetched. */
+#define OWN_AT_FIRST 1024u
+#define OWN_MORE 8192u
+
 static struct swz_thread_cold *owners[SWZ_ARENA_BLOCKS];
+
+bool swz_thunks_are_shared(const struct swz_thread *thread)
+{
+	return thread->cold->nodes_made > OWN_AT_FIRST ||
+	       swz_config.test_sharing;
+}
+
+void swz_share_thunks(const struct swz_thread *thread,
+		      const struct swz_node *node, const struct swz_node *site)
+{
+	struct swz_links *links = thread->links;
+
+	links[swz_unit_of(node)].free =
+		(struct swz_thunk *)~(intptr_t)&links[swz_unit_of(site)].free;
+}
+
+void swz_own_thunks(const struct swz_thread *thread,
+		    const struct swz_node *node)
+{
+	struct swz_thunk **free = &thread->links[swz_unit_of(node)].free;
+
+	if ((intptr_t)*free >= 0 || thread->cold->own_thunks >= OWN_MORE ||
+	    swz_config.test_sharing)
+		return;
+	thread->cold->own_thunks++;
+	*free = NULL;
+}
 
 bool swz_thread_owns(const struct swz_thread *thread,
 		     const struct swz_thunk *thunk)
@@ -262,6 +299,7 @@ static void gather(struct swz_thread *thread, const struct swz_node *node)
 	struct swz_thread_cold *cold = thread->cold;
 	uint64_t entries = cold->table_bytes / sizeof(*cold->table);
 	uint64_t most = SWZ_BLOCK_THUNKS + entries / 16, count = 0;
+	struct swz_thunk **own = swz_free_thunks(thread, node);
 
 	if (cold->moved < most / 4)
 		return;
@@ -270,7 +308,7 @@ static void gather(struct swz_thread *thread, const struct swz_node *node)
 		uint32_t unit = thread->table[i];
 		struct swz_node *other = swz_unit_at(unit);
 
-		if (unit && other != node &&
+		if (unit && swz_free_thunks(thread, other) != own &&
 		    other->function == node->function &&
 		    other->call_site == node->call_site)
 			count += take_over(thread, other, node, most - count);
@@ -357,6 +395,7 @@ void swz_thread_begin_thunks(struct swz_thread_cold *cold)
 	uint32_t kept = 0, count = cold->block_count;
 
 	cold->suspended = cold->moved = 0;
+	cold->own_thunks = 0;
 	cold->sweep_shift = LEAST_SWEEP_SHIFT;
 	cold->fresh = cold->records = NULL;
 	for (uint32_t b = 0; b < count; b++) {
