@@ -9,6 +9,7 @@
 #define DEFAULT_MAX_MEMORY (256ull << 20)
 #define LEAST_MEMORY (1ull << 20)
 #define DEFAULT_MAX_SIZE (4ull << 30)
+#define OWN_THUNKS 65536u
 #define MOST_TIME 1000000000000ull /* ns */
 
 struct swz_config swz_config;
@@ -193,7 +194,7 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 {
 	struct swz_config *c = &swz_config;
 	const char *mode, *timing, *problem;
-	uint64_t depth, size;
+	uint64_t depth, size, own;
 	char *fresh;
 
 	c->argc = argc;
@@ -219,7 +220,10 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	    c->progress_after_ms > UINT32_MAX)
 		c->progress_after_ms = 1000;
 	c->test_tactic = test_tactic(text("SWIZZLE_TEST_TACTIC"));
-	c->test_sharing = flag("SWIZZLE_TEST_SHARING", false);
+	if (!number("SWIZZLE_TEST_OWN_THUNKS", OWN_THUNKS, &own) ||
+	    own > UINT32_MAX)
+		own = OWN_THUNKS;
+	c->own_thunks = (uint32_t)own;
 	mode = text("SWIZZLE_MODE");
 	if (mode && strcmp(mode, "profile") != 0 && strcmp(mode, "trace") != 0)
 		return "SWIZZLE_MODE: neither 'profile' nor 'trace'";

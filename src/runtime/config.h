@@ -37,7 +37,7 @@ struct swz_config {
 	bool verbose;
 	bool quiet;
 	enum swz_test_tactic test_tactic;
-	bool test_sharing;      /* for tests: no edge has its own thunks */
+	uint32_t own_thunks;    /* for tests; see src/runtime/thread_thunks.c */
 	bool cache;             /* plans, in a directory of the user's */
 	const char *cache_home; /* XDG_CACHE_HOME */
 	const char *home;

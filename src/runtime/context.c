@@ -23,6 +23,8 @@
 #define FIRST_NODES 15u
 #define LAST_NODES 255u
 #define MANY_NODES 4096u
+/* For a thread that has made so many, those to come lie in huge pages. */
+#define HUGE_NODES 1500u
 #define STOCK_NODES 2047
 /* What is left of the bound when contexts begin to be folded: an eighth; where
  * that is less than what a large program's call edges need, up to a half. */
@@ -32,10 +34,13 @@
 
 static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
 {
-	struct swz_chunk *chunk = swz_chunk_take(
-		swz_file, SWZ_CHUNK_NODES, count * sizeof(struct swz_node),
-		count, cold->index);
+	struct swz_chunk *chunk;
 
+	if (cold->nodes_made >= HUGE_NODES)
+		swz_file_begin_huge_pages();
+	chunk = swz_chunk_take(swz_file, SWZ_CHUNK_NODES,
+			       count * sizeof(struct swz_node), count,
+			       cold->index);
 	if (!chunk)
 		return SWZ_E_NOMEM;
 	cold->next_node = (struct swz_node *)(chunk + 1);

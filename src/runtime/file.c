@@ -31,6 +31,9 @@ static uint64_t old_bytes;    /* of the parent's, while a child takes over */
 #define AFTERLIFE_BYTES (1ull << 20)
 #define AFTERLIFE_EVENT_BYTES (1ull << 19)
 
+/* With less room than this, none is given up for huge pages. */
+#define WORTH_HUGE_PAGES (64ull << 20)
+
 #define CLOSED (1ull << 63) /* in used_bytes, while the file is being cut */
 
 /* path = the pattern with %p replaced. Returns whether it had one. */
@@ -221,6 +224,9 @@ static struct swz_file_header *create(bool replace, const char **problem)
 	 * them, and large folios take a fourth of the time.) */
 	if (h && !swz_config.trace)
 		SWZ_SYSCALL(SYS_madvise, h, bytes, MADV_RANDOM);
+	if (h && bytes > SWZ_HUGE_PAGE)
+		SWZ_SYSCALL(SYS_madvise, (char *)h + SWZ_HUGE_PAGE,
+			    bytes - SWZ_HUGE_PAGE, MADV_HUGEPAGE);
 	if (h && !make_present((char *)h, SWZ_HEADER_BYTES)) {
 		swz_sys_munmap(h, bytes);
 		h = NULL;
@@ -235,27 +241,39 @@ static struct swz_file_header *create(bool replace, const char **problem)
 	return h;
 }
 
+/* Of nodes in huge pages the links lie in huge ones, too. (In a trace what
+ * little of them is used lies far apart, between events.) */
+static enum swz_status map_links(void)
+{
+	/* a child's file is never larger */
+	uint64_t bytes = mapped_bytes / SWZ_UNIT_BYTES * sizeof(*links);
+	uint64_t first = SWZ_HUGE_PAGE / SWZ_UNIT_BYTES * sizeof(*links);
+	uint64_t before = SWZ_HUGE_PAGE - first; /* for alignment */
+	char *room;
+
+	bytes += before;
+	room = swz_sys_mmap(far_below_us(bytes), bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!room ||
+	    SWZ_SYSCALL(SYS_madvise, room, bytes, MADV_WIPEONFORK) != 0)
+		return SWZ_E_NOMEM;
+	SWZ_SYSCALL(SYS_madvise, room, swz_config.trace ? bytes : SWZ_HUGE_PAGE,
+		    MADV_NOHUGEPAGE);
+	if (!swz_config.trace && bytes > SWZ_HUGE_PAGE)
+		SWZ_SYSCALL(SYS_madvise, room + SWZ_HUGE_PAGE,
+			    bytes - SWZ_HUGE_PAGE, MADV_HUGEPAGE);
+	links = (struct swz_links *)(void *)(room + before);
+	return SWZ_OK;
+}
+
 enum swz_status swz_file_create(const char **problem)
 {
-	uint64_t bytes;
-
 	swz_file = create(swz_config.fresh, problem);
 	if (!swz_file)
 		return SWZ_E_SYSTEM;
 	mapped_bytes = swz_file->limit_bytes;
-	/* a child's file is never larger */
-	bytes = mapped_bytes / SWZ_UNIT_BYTES * sizeof(*links);
-	links = swz_sys_mmap(far_below_us(bytes), bytes, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			     0);
 	*problem = "no memory for the profile ";
-	if (!links ||
-	    SWZ_SYSCALL(SYS_madvise, links, bytes, MADV_WIPEONFORK) != 0)
-		return SWZ_E_NOMEM;
-	/* what little of them is used lies far apart, between events */
-	if (swz_config.trace)
-		SWZ_SYSCALL(SYS_madvise, links, bytes, MADV_NOHUGEPAGE);
-	return SWZ_OK;
+	return map_links();
 }
 
 struct swz_links *swz_file_links(void)
@@ -393,6 +411,21 @@ static void publish_padding(uint64_t at, uint64_t bytes)
 	padding->type = SWZ_CHUNK_PADDING;
 	padding->bytes = bytes;
 	swz_chunk_publish(padding);
+}
+
+void swz_file_begin_huge_pages(void)
+{
+	_Atomic uint64_t *used = (_Atomic uint64_t *)&swz_file->used_bytes;
+	uint64_t at = atomic_load_explicit(used, memory_order_relaxed);
+
+	do {
+		if (at >= SWZ_HUGE_PAGE ||
+		    room_at(swz_file, at) < WORTH_HUGE_PAGES)
+			return;
+	} while (!atomic_compare_exchange_weak_explicit(
+		used, &at, SWZ_HUGE_PAGE, memory_order_relaxed,
+		memory_order_relaxed));
+	publish_padding(at, SWZ_HUGE_PAGE - at);
 }
 
 struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,

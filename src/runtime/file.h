@@ -49,6 +49,12 @@ struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 				 uint32_t owner);
 void swz_chunk_publish(struct swz_chunk *chunk);
 
+/* For who will need much: lets what is taken from now on lie in huge pages, if
+ * the file system has them. What is left of the first one, which is of small
+ * pages, is passed over, and takes no room on the disk. Lock free,
+ * async-signal-safe. */
+void swz_file_begin_huge_pages(void);
+
 /* A chunk of events (SWZ_CHUNK_EVENTS or SWZ_CHUNK_PACKED) of so many pages,
  * all zero, not published. NULL: there is no room for that many. Lock free,
  * async-signal-safe. */

@@ -102,15 +102,16 @@ static void make_record(void *argument)
 }
 
 /* A thread may get its name any time, mostly early: it is looked at again with
- * each of the first new edges, and then now and then. */
-#define NAME_FIRST 64u
-#define NAME_EVERY 64u
+ * each of the first new edges, and then less and less often. */
+#define NAME_EACH 64u
+#define NAME_OFTEN 1024u
 
 static void note_name(struct swz_thread *thread)
 {
 	uint32_t made = thread->cold->nodes_made++;
 
-	if (made < NAME_FIRST || made % NAME_EVERY == 0)
+	if (made < NAME_EACH ||
+	    made % (made < NAME_OFTEN ? NAME_EACH : NAME_OFTEN) == 0)
 		swz_thread_note_name(thread);
 }
 

@@ -18,20 +18,19 @@
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */
 #define FIRST_BLOCK_ROOM 1024u
 
-/* The first edges of a thread have thunks of their own, and so many more that
- * are called often: their exits need not wait for what the entry has found out.
- * The others share theirs by function and call site: where very many edges take
- * turns, what a thunk costs is that the processor foresees no jump to one of so
- * many, and that their code and data must be fetched. */
-#define OWN_AT_FIRST 1024u
+/* The first edges of a thread (swz_config.own_thunks) have thunks of their own,
+ * and so many more that are called often: their exits need not wait for what
+ * the entry has found out. The others share theirs by function and call site:
+ * where very many edges take turns, what a thunk costs is that the processor
+ * foresees no jump to one of so many, and that their code and data must be
+ * fetched. */
 #define OWN_MORE 8192u
 
 static struct swz_thread_cold *owners[SWZ_ARENA_BLOCKS];
 
 bool swz_thunks_are_shared(const struct swz_thread *thread)
 {
-	return thread->cold->nodes_made > OWN_AT_FIRST ||
-	       swz_config.test_sharing;
+	return thread->cold->nodes_made > swz_config.own_thunks;
 }
 
 void swz_share_thunks(const struct swz_thread *thread,
@@ -49,7 +48,7 @@ void swz_own_thunks(const struct swz_thread *thread,
 	struct swz_thunk **free = &thread->links[swz_unit_of(node)].free;
 
 	if ((intptr_t)*free >= 0 || thread->cold->own_thunks >= OWN_MORE ||
-	    swz_config.test_sharing)
+	    !swz_config.own_thunks)
 		return;
 	thread->cold->own_thunks++;
 	*free = NULL;

@@ -33,7 +33,7 @@ export XDG_CACHE_HOME=$BUILD/test/cache
 mkdir -p "$XDG_CACHE_HOME"
 [ -z "${TEST_TIMING:-}" ] || export SWIZZLE_TIMING=$TEST_TIMING
 [ -z "${TEST_MODE:-}" ] || export SWIZZLE_MODE=$TEST_MODE
-[ -z "${TEST_SHARING:-}" ] || export SWIZZLE_TEST_SHARING=$TEST_SHARING
+[ -z "${TEST_SHARING:-}" ] || export SWIZZLE_TEST_OWN_THUNKS=0
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/swizzle-test.XXXXXX") || exit 1
 failures=0

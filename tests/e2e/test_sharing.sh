@@ -3,7 +3,7 @@
 # site share their thunks, and those that are called often get their own again.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets crowd
+need_targets crowd contexts
 
 # What the program says of itself is in `said`.
 assert_counts_as_said() { # PROFILE
@@ -22,7 +22,17 @@ assert_edges() { # PROFILE
 	done
 }
 
+it 'counts the calls of more contexts than have thunks of their own'
+assert_same_as_native "$TARGETS/contexts"
+assert_complete profile
+for i in 0 1 8 16; do
+	assert_calls profile level_$i $((1 << i))
+done
+assert_eq $((1 << 17)) "$("$DUMP" -f raw profile | grep -c ' calls 1  ')" \
+	'contexts that were entered, with main'
+
 it 'counts the calls of 8191 contexts, seldom and often called'
+export SWIZZLE_TEST_OWN_THUNKS=1024
 for rounds in 3 1500; do
 	assert_same_as_native "$TARGETS/crowd" $rounds
 	cp out said
@@ -75,6 +85,7 @@ for how in '' throw jump; do
 done
 
 it 'what depends on the order of signals, exceptions and stacks, all thunks shared'
+unset SWIZZLE_TEST_OWN_THUNKS
 for test in longjmp fibers continuations exceptions signals tail_calls; do
 	TEST_SHARING=1 bash "$TOP/tests/e2e/test_$test.sh" >log 2>&1 ||
 		fail "$test: status $?: $(cat log)"
