@@ -24,7 +24,8 @@ static char path[4200];
 static uint64_t file_device, file_inode;
 static struct swz_links *links;
 static uint64_t mapped_bytes; /* of swz_file */
-static uint64_t old_bytes;    /* of the parent's, while a child takes over */
+static _Atomic bool huge_pages_tried;
+static uint64_t old_bytes; /* of the parent's, while a child takes over */
 
 /* Room that is left for what runs after our destructor, and of that for
  * events, if there are any. */
@@ -330,6 +331,7 @@ enum swz_status swz_file_replace(struct swz_file_header *beside,
 	if (bytes < mapped_bytes)
 		swz_sys_munmap((char *)swz_file + bytes, mapped_bytes - bytes);
 	mapped_bytes = bytes;
+	huge_pages_tried = false;
 	return SWZ_OK;
 }
 
@@ -416,16 +418,30 @@ static void publish_padding(uint64_t at, uint64_t bytes)
 void swz_file_begin_huge_pages(void)
 {
 	_Atomic uint64_t *used = (_Atomic uint64_t *)&swz_file->used_bytes;
+	const uint64_t huge = SWZ_HUGE_PAGE;
 	uint64_t at = atomic_load_explicit(used, memory_order_relaxed);
+	uint64_t taken = 2 * huge, end = huge;
 
+	/* until it is there, all of the second one is ours alone */
 	do {
-		if (at >= SWZ_HUGE_PAGE ||
+		if (huge_pages_tried || at >= huge ||
 		    room_at(swz_file, at) < WORTH_HUGE_PAGES)
 			return;
 	} while (!atomic_compare_exchange_weak_explicit(
-		used, &at, SWZ_HUGE_PAGE, memory_order_relaxed,
-		memory_order_relaxed));
-	publish_padding(at, SWZ_HUGE_PAGE - at);
+		used, &at, taken, memory_order_relaxed, memory_order_relaxed));
+	huge_pages_tried = true;
+	if (!make_present((char *)swz_file + huge, 1)) {
+		/* what a disk that is nearly full has given for it serves for
+		 * small ones */
+		SWZ_SYSCALL(SYS_madvise, (char *)swz_file + huge, huge,
+			    MADV_REMOVE);
+		end = at;
+	}
+	if (!atomic_compare_exchange_strong_explicit(used, &taken, end,
+						     memory_order_relaxed,
+						     memory_order_relaxed))
+		end = 2 * huge; /* others have taken what comes then */
+	publish_padding(at, end - at);
 }
 
 struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,

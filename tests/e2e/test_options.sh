@@ -168,4 +168,19 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=256k none small 2>/dev/null; t
 	umount small
 fi
 
+# Where a huge page (2 MiB of the file) does not find its place, what is left is
+# for small ones.
+truncate -s 4M image
+if have 'a disk with less room than a huge page' mkfs.ext4 &&
+	mkfs.ext4 -q image && mount -o loop image small 2>/dev/null; then
+	free=$(stat -f -c '%a * %S' small)
+	head -c $((free - 1500000)) /dev/zero >small/full
+	capture "$RUN" -o small/profile "$TARGETS/contexts"
+	assert_status 0
+	assert_eq "$("$TARGETS/contexts")" "$(cat out)" output
+	assert_converts small/profile
+	assert_ge "$(info_value small/profile contexts)" 10000 'contexts'
+	umount small
+fi
+
 finish
