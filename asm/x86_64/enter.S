@@ -10,9 +10,9 @@
  * came at this point last time, or is in the thread's context table at its first
  * or second place, and a thunk of that edge is free. It has the body and the
  * return address in it already: a thunk serves one function and call site only,
- * so whatever happens to it, it leads where it always led. All else goes to swz_enter() in C.
- * No vector instruction, no lock, no branch that depends on data but the checks
- * themselves.
+ * so whatever happens to it, it leads where it always led. All else goes to
+ * swz_enter() in C. No vector instruction, no lock, no branch that depends on data
+ * but the checks themselves.
  *
  * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
  * S-56 r9  S-64 r10  S-72 flags  S-80 where to go on (under %rsp: the ABI's red

@@ -73,7 +73,7 @@ struct swz_thread_cold {
 	uint64_t retry_at;       /* no thunk is to be had before */
 	uint64_t suspended;      /* frames suspended since */
 	uint64_t moved;          /* frames that have come to other edges */
-	uint32_t own_thunks;     /* edges that have got some of their own */
+	uint32_t promoted;       /* edges that no longer share their thunks */
 	/* the last time that nothing could be said of `top`: it, and the page
 	 * of the slot that was below it */
 	const struct swz_thunk *apart_top;

@@ -24,7 +24,7 @@
  * where very many edges take turns, what a thunk costs is that the processor
  * foresees no jump to one of so many, and that their code and data must be
  * fetched. */
-#define OWN_MORE 8192u
+#define MOST_PROMOTED 8192u
 
 static struct swz_thread_cold *owners[SWZ_ARENA_BLOCKS];
 
@@ -47,10 +47,10 @@ void swz_own_thunks(const struct swz_thread *thread,
 {
 	struct swz_thunk **free = &thread->links[swz_unit_of(node)].free;
 
-	if ((intptr_t)*free >= 0 || thread->cold->own_thunks >= OWN_MORE ||
+	if ((intptr_t)*free >= 0 || thread->cold->promoted >= MOST_PROMOTED ||
 	    !swz_config.own_thunks)
 		return;
-	thread->cold->own_thunks++;
+	thread->cold->promoted++;
 	*free = NULL;
 }
 
@@ -394,7 +394,7 @@ void swz_thread_begin_thunks(struct swz_thread_cold *cold)
 	uint32_t kept = 0, count = cold->block_count;
 
 	cold->suspended = cold->moved = 0;
-	cold->own_thunks = 0;
+	cold->promoted = 0;
 	cold->sweep_shift = LEAST_SWEEP_SHIFT;
 	cold->fresh = cold->records = NULL;
 	for (uint32_t b = 0; b < count; b++) {

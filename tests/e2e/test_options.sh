@@ -166,13 +166,18 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=256k none small 2>/dev/null; t
 	dd if=/dev/zero of=small/full bs=4k count=64 2>/dev/null
 	unprofiled 'no room|cannot create' "$RUN" -o small/profile "$TARGETS/shape"
 	umount small
+else
+	echo 'not tested: a full disk, no such mount'
 fi
 
 # Where a huge page (2 MiB of the file) does not find its place, what is left is
 # for small ones.
 truncate -s 4M image
-if have 'a disk with less room than a huge page' mkfs.ext4 &&
-	mkfs.ext4 -q image && mount -o loop image small 2>/dev/null; then
+if ! have 'a disk with less room than a huge page' mkfs.ext4; then
+	:
+elif ! mkfs.ext4 -q image || ! mount -o loop image small 2>/dev/null; then
+	echo 'not tested: a disk with less room than a huge page, no such mount'
+else
 	free=$(stat -f -c '%a * %S' small)
 	head -c $((free - 1500000)) /dev/zero >small/full
 	capture "$RUN" -o small/profile "$TARGETS/contexts"
