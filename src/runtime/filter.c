@@ -4,6 +4,7 @@
 #include "runtime/config.h"
 #include "runtime/function.h"
 #include "runtime/location.h"
+#include "runtime/message.h"
 #include "runtime/pattern.h"
 #include "runtime/plan.h"
 
@@ -41,4 +42,33 @@ void swz_filter_module(struct swz_module *m)
 	}
 	if (swz_config.location)
 		swz_location_filter(m);
+}
+
+static bool any_is_recorded(void)
+{
+	for (uint32_t id = 0; id < swz_plan_next_id(); id++)
+		if (swz_plan_filter(id) & SWZ_FILTER_ONLY)
+			return true;
+	return false;
+}
+
+void swz_filter_tell(const struct swz_plan *plan)
+{
+	bool any_is_hooked = swz_config.imports;
+
+	for (unsigned i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].in_scope &&
+		    plan->modules[i].counts[SWZ_PATCHED])
+			any_is_hooked = true;
+	if (swz_config.location && !swz_location_any_known())
+		return; /* this has been said */
+	if (!any_is_hooked && (swz_config.module || swz_config.hide ||
+			       swz_config.min_size || swz_config.location))
+		swz_say("the options leave no function to hook (of what is "
+			"loaded at the start)",
+			NULL, NULL);
+	else if (swz_config.filter && !any_is_recorded())
+		swz_say("no function has a name that -F asks for (of what is "
+			"loaded at the start)",
+			NULL, NULL);
 }

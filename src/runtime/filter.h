@@ -12,4 +12,9 @@ void swz_filter_module(struct swz_module *module);
 /* -F, -N and -H alone. */
 void swz_filter_by_name(struct swz_function *function);
 
+/* Says so if they leave nothing to record: most likely a name is misspelt.
+ * After swz_plan_record. */
+struct swz_plan;
+void swz_filter_tell(const struct swz_plan *plan);
+
 #endif

@@ -11,6 +11,7 @@
 #include "runtime/config.h"
 #include "runtime/events.h"
 #include "runtime/file.h"
+#include "runtime/filter.h"
 #include "runtime/home_stack.h"
 #include "runtime/hooks.h"
 #include "runtime/late.h"
@@ -120,6 +121,8 @@ static const char *set_up(void)
 			NULL);
 	if (swz_plan_record(&plan) != SWZ_OK)
 		return "no room in the profile ";
+	if (swz_config.fresh && !swz_plan_obstacle(&plan))
+		swz_filter_tell(&plan);
 	swz_file_sample_clock(1);
 	if (swz_config.trace)
 		swz_events_set_min_time(swz_thread_self);

@@ -8,7 +8,7 @@ need gcc g++ nm objcopy
 shape() { # "COUNT..." OPTION...
 	local counts=$1
 	shift
-	RUN_OPTIONS=("$@")
+	RUN_OPTIONS=(-q "$@")
 	it "options $*"
 	assert_same_as_native "$TARGETS/shape"
 	assert_complete profile
@@ -40,6 +40,27 @@ shape '1 3 6 34 4 0 0' -M '!libpart*'
 shape '0 0 0 0 0 8 8' -M 'libpart*'
 shape '0 0 0 0 0 8 8' -M 'lib*' -M '!libc.*'
 shape '0 0 0 0 0 0 0' -M nothing
+
+it 'that nothing is left is said, once, and only where it is so'
+told() { # COUNT OPTION...
+	local count=$1
+	shift
+	"$RUN" -o profile "$@" -- sh -c "$TARGETS/shape; :" >/dev/null 2>told
+	assert_eq "$count" "$(grep -c '^swizzle: .*at the start' told)" \
+		"messages with $*"
+	assert_eq 0 "$(grep -vc '^swizzle: .*at the start' told)" "others"
+}
+told 1 -F nothing_of_that_name
+told 1 -F nothing_of_that_name --imports
+told 1 -M nothing
+told 1 -Z 1G
+told 1 -H '*'
+told 0 -q -M nothing
+told 0 -F '!main'
+told 0 -F strlen --imports
+told 0 -H nothing_of_that_name
+told 0 -N '*'
+told 0 -M 'libc.*'
 
 # a list that only excludes stands for all else
 shape '0 3 0 0 0 0 0' -H '!alpha'
@@ -179,7 +200,7 @@ FLAGS='-O2 -fno-optimize-sibling-calls -fno-ipa-pure-const'
 located() { # "COUNT..." PROGRAM OPTION...
 	local counts=$1 program=$2 name line=
 	shift 2
-	RUN_OPTIONS=("$@")
+	RUN_OPTIONS=(-q "$@")
 	assert_same_as_native "./$program"
 	RUN_OPTIONS=()
 	dump_table profile
@@ -312,7 +333,7 @@ it 'they hold for libraries that are loaded, unloaded and loaded again'
 reload() { # LEAVES ENTRIES OPTION...
 	local leaves=$1 entries=$2
 	shift 2
-	RUN_OPTIONS=("$@")
+	RUN_OPTIONS=(-q "$@")
 	assert_same_as_native "$TARGETS/late" reload 20
 	RUN_OPTIONS=()
 	assert_calls profile late_leaf "$leaves" late_entry "$entries"

@@ -72,9 +72,10 @@ capture "$RUN" -o nowhere/file /bin/true
 assert_refused 126 'there is no directory'
 
 it 'keeps what the environment says where no option is given'
-assert_eq "+/tmp/y" "$(SWIZZLE_OUTPUT=/tmp/y value_of SWIZZLE_OUTPUT)"
+assert_eq "+$TMP/none" "$(SWIZZLE_OUTPUT=$TMP/none value_of SWIZZLE_OUTPUT)"
 assert_eq "+$HERE/y" "$(SWIZZLE_OUTPUT=y value_of SWIZZLE_OUTPUT)"
-assert_eq "+/tmp/z" "$(SWIZZLE_OUTPUT=/tmp/y value_of SWIZZLE_OUTPUT -o /tmp/z)"
+assert_eq "+$TMP/other" \
+	"$(SWIZZLE_OUTPUT=$TMP/none value_of SWIZZLE_OUTPUT -o "$TMP/other")"
 assert_eq "+a" "$(SWIZZLE_FILTER=a value_of SWIZZLE_FILTER)"
 assert_eq "+b" "$(SWIZZLE_FILTER=a value_of SWIZZLE_FILTER -F b)"
 assert_eq "+0" "$(SWIZZLE_FOLLOW=0 value_of SWIZZLE_FOLLOW)"
