@@ -32,7 +32,8 @@ static uint64_t hash_string(uint64_t seed, const char *string)
 
 static uint64_t hash_of_options(void)
 {
-	uint64_t numbers[] = {swz_config.min_size, swz_config.test_tactic};
+	uint64_t numbers[] = {swz_config.min_size, swz_config.test_tactic,
+			      swz_config.sampled};
 
 	return swz_hash(
 		hash_string(0, swz_config.hide),

@@ -11,6 +11,7 @@
 #include "runtime/islands.h"
 #include "runtime/plan.h"
 #include "runtime/progress.h"
+#include "runtime/sampling.h"
 #include "runtime/scratch.h"
 #include "thunks/leaf.h"
 #include "thunks/trampoline.h"
@@ -95,7 +96,7 @@ static enum swz_refusal write_one(struct swz_module *m,
 	struct swz_patch_site site;
 	enum swz_refusal refusal;
 
-	if (swz_is_leaf(code, f->site, module))
+	if (swz_sampling && swz_is_leaf(code, f->site, module))
 		f->flags |= SWZ_FUNCTION_LEAF;
 	site = patch_site(m, f, id);
 	f->trampoline = swz_trampoline_write(&m->trampolines, decoder, &site,

@@ -168,6 +168,9 @@ done
 RUN_OPTIONS=(-H gamma_) # changes what is patched
 run "$shape"
 assert_eq "0 $kept" "$found $stored" 'found and stored with another -H'
+RUN_OPTIONS=(--timing sampled) # has to know which functions call nothing
+run "$shape"
+assert_eq "0 $kept" "$found $stored" 'found and stored with --timing sampled'
 RUN_OPTIONS=()
 
 it '--no-cache and SWIZZLE_CACHE=0: nothing is read or written'
