@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "runtime/chunks.h"
 #include "runtime/config.h"
 #include "runtime/edge_table.h"
 #include "runtime/events.h"
@@ -37,7 +38,7 @@ static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
 	struct swz_chunk *chunk;
 
 	if (cold->nodes_made >= HUGE_NODES)
-		swz_file_begin_huge_pages();
+		swz_chunks_begin_huge_pages();
 	chunk = swz_chunk_take(swz_file, SWZ_CHUNK_NODES,
 			       count * sizeof(struct swz_node), count,
 			       cold->index);
@@ -75,7 +76,7 @@ static struct swz_node *take_node(struct swz_thread_cold *cold,
 
 	if (node)
 		return node;
-	if (swz_file_room() < reserve || take_chunk(cold, count) != SWZ_OK)
+	if (swz_chunks_room() < reserve || take_chunk(cold, count) != SWZ_OK)
 		return NULL;
 	if (count < LAST_NODES ||
 	    (count == LAST_NODES && cold->nodes_made >= MANY_NODES))

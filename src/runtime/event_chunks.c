@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "runtime/chunks.h"
 #include "runtime/config.h"
 #include "runtime/file.h"
 

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "runtime/chunks.h"
 #include "runtime/config.h"
 #include "runtime/context.h"
 #include "runtime/event_chunks.h"

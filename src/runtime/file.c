@@ -16,6 +16,7 @@
 
 #include "base/syscall.h"
 #include "runtime/config.h"
+#include "runtime/present.h"
 #include "runtime/thread.h"
 
 struct swz_file_header *swz_file;
@@ -24,16 +25,12 @@ static char path[4200];
 static uint64_t file_device, file_inode;
 static struct swz_links *links;
 static uint64_t mapped_bytes; /* of swz_file */
-static _Atomic bool huge_pages_tried;
-static uint64_t old_bytes; /* of the parent's, while a child takes over */
+static uint64_t old_bytes;    /* of the parent's, while a child takes over */
 
 /* Room that is left for what runs after our destructor, and of that for
  * events, if there are any. */
 #define AFTERLIFE_BYTES (1ull << 20)
 #define AFTERLIFE_EVENT_BYTES (1ull << 19)
-
-/* With less room than this, none is given up for huge pages. */
-#define WORTH_HUGE_PAGES (64ull << 20)
 
 #define CLOSED (1ull << 63) /* in used_bytes, while the file is being cut */
 
@@ -135,30 +132,6 @@ static uint64_t allowed_bytes(void)
 	return bytes;
 }
 
-/* Makes [start, start + bytes) present and writable. */
-static bool make_present(char *start, uint64_t bytes)
-{
-	char *page = (char *)((uintptr_t)start & -(uintptr_t)4096);
-	char *end = start + bytes;
-	long r = SWZ_SYSCALL(SYS_madvise, page, (size_t)(end - page),
-			     MADV_POPULATE_WRITE);
-
-	if (r == 0)
-		return true;
-	if (r != -EINVAL)
-		return false;
-	/* before Linux 5.14: let the kernel write, which fails where we would
-	 * be killed */
-	for (; page < end; page += 4096) {
-		char *at = page < start ? start : page;
-
-		if (SWZ_SYSCALL(SYS_clock_gettime, CLOCK_MONOTONIC, at) != 0)
-			return false;
-		memset(at, 0, sizeof(struct timespec));
-	}
-	return true;
-}
-
 static void fill_header(struct swz_file_header *h, uint64_t bytes)
 {
 	struct timespec now;
@@ -228,7 +201,7 @@ static struct swz_file_header *create(bool replace, const char **problem)
 	if (h && bytes > SWZ_HUGE_PAGE)
 		SWZ_SYSCALL(SYS_madvise, (char *)h + SWZ_HUGE_PAGE,
 			    bytes - SWZ_HUGE_PAGE, MADV_HUGEPAGE);
-	if (h && !make_present((char *)h, SWZ_HEADER_BYTES)) {
+	if (h && !swz_make_present((char *)h, SWZ_HEADER_BYTES)) {
 		swz_sys_munmap(h, bytes);
 		h = NULL;
 	}
@@ -331,7 +304,6 @@ enum swz_status swz_file_replace(struct swz_file_header *beside,
 	if (bytes < mapped_bytes)
 		swz_sys_munmap((char *)swz_file + bytes, mapped_bytes - bytes);
 	mapped_bytes = bytes;
-	huge_pages_tried = false;
 	return SWZ_OK;
 }
 
@@ -349,142 +321,6 @@ void swz_file_detach(void)
 	if (plain)
 		plain->used_bytes = CLOSED; /* full */
 	path[0] = '\0';
-}
-
-/* What is left for all but events when `used` bytes are. */
-static uint64_t room_at(const struct swz_file_header *file, uint64_t used)
-{
-	uint64_t events = __atomic_load_n(&file->event_bytes, __ATOMIC_RELAXED);
-	uint64_t limit = file->limit_bytes;
-
-	/* what events may still take is not to be had */
-	if (file->event_limit_bytes > events)
-		used += file->event_limit_bytes - events;
-	return used > limit ? 0 : limit - used;
-}
-
-uint64_t swz_file_room(void)
-{
-	return room_at(swz_file, __atomic_load_n(&swz_file->used_bytes,
-						 __ATOMIC_RELAXED));
-}
-
-struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
-				 uint64_t payload_bytes, uint32_t count,
-				 uint32_t owner)
-{
-	_Atomic uint64_t *used = (_Atomic uint64_t *)&file->used_bytes;
-	uint64_t bytes = (payload_bytes + sizeof(struct swz_chunk) + 63) &
-			 -(uint64_t)64;
-	uint64_t at = atomic_load_explicit(used, memory_order_relaxed);
-	struct swz_chunk *chunk;
-
-	do {
-		if (bytes > room_at(file, at))
-			return NULL;
-	} while (!atomic_compare_exchange_weak_explicit(used, &at, at + bytes,
-							memory_order_relaxed,
-							memory_order_relaxed));
-	chunk = (struct swz_chunk *)((char *)file + at);
-	if (!make_present((char *)chunk, bytes)) {
-		/* The disk is full, and stays so for us. */
-		uint64_t end = at + bytes;
-
-		file->limit_bytes = at;
-		atomic_compare_exchange_strong_explicit(used, &end, at,
-							memory_order_relaxed,
-							memory_order_relaxed);
-		return NULL;
-	}
-	chunk->type = type;
-	chunk->bytes = bytes;
-	chunk->count = count;
-	chunk->owner = owner;
-	return chunk;
-}
-
-/* What lies before a chunk that begins at a whole page. */
-static void publish_padding(uint64_t at, uint64_t bytes)
-{
-	struct swz_chunk *padding = (struct swz_chunk *)((char *)swz_file + at);
-
-	if (!bytes || !make_present((char *)padding, sizeof(*padding)))
-		return;
-	padding->type = SWZ_CHUNK_PADDING;
-	padding->bytes = bytes;
-	swz_chunk_publish(padding);
-}
-
-void swz_file_begin_huge_pages(void)
-{
-	_Atomic uint64_t *used = (_Atomic uint64_t *)&swz_file->used_bytes;
-	const uint64_t huge = SWZ_HUGE_PAGE;
-	uint64_t at = atomic_load_explicit(used, memory_order_relaxed);
-	uint64_t taken = 2 * huge, end = huge;
-
-	/* until it is there, all of the second one is ours alone */
-	do {
-		if (huge_pages_tried || at >= huge ||
-		    room_at(swz_file, at) < WORTH_HUGE_PAGES)
-			return;
-	} while (!atomic_compare_exchange_weak_explicit(
-		used, &at, taken, memory_order_relaxed, memory_order_relaxed));
-	huge_pages_tried = true;
-	if (!make_present((char *)swz_file + huge, 1)) {
-		/* what a disk that is nearly full has given for it serves for
-		 * small ones */
-		SWZ_SYSCALL(SYS_madvise, (char *)swz_file + huge, huge,
-			    MADV_REMOVE);
-		end = at;
-	}
-	if (!atomic_compare_exchange_strong_explicit(used, &taken, end,
-						     memory_order_relaxed,
-						     memory_order_relaxed))
-		end = 2 * huge; /* others have taken what comes then */
-	publish_padding(at, end - at);
-}
-
-struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,
-					uint32_t owner)
-{
-	_Atomic uint64_t *used = (_Atomic uint64_t *)&swz_file->used_bytes;
-	_Atomic uint64_t *events = (_Atomic uint64_t *)&swz_file->event_bytes;
-	uint64_t bytes = (uint64_t)pages * SWZ_EVENT_PAGE, at, start;
-	struct swz_chunk *chunk;
-
-	at = atomic_fetch_add_explicit(events, bytes, memory_order_relaxed);
-	if (at + bytes > swz_file->event_limit_bytes) {
-		atomic_fetch_sub_explicit(events, bytes, memory_order_relaxed);
-		return NULL;
-	}
-	at = atomic_load_explicit(used, memory_order_relaxed);
-	do {
-		start = (at + SWZ_EVENT_PAGE - 1) & -(uint64_t)SWZ_EVENT_PAGE;
-		if (start > swz_file->limit_bytes ||
-		    bytes > swz_file->limit_bytes - start)
-			return NULL; /* full, also for events */
-	} while (!atomic_compare_exchange_weak_explicit(
-		used, &at, start + bytes, memory_order_relaxed,
-		memory_order_relaxed));
-	publish_padding(at, start - at);
-	chunk = (struct swz_chunk *)((char *)swz_file + start);
-	if (!make_present((char *)chunk, bytes)) {
-		/* The disk is full: the place stays a hole, which takes none
-		 * of it, and there will be no other. */
-		swz_file->event_limit_bytes = 0;
-		return NULL;
-	}
-	chunk->type = type;
-	chunk->bytes = bytes;
-	chunk->owner = owner;
-	return chunk;
-}
-
-void swz_chunk_publish(struct swz_chunk *chunk)
-{
-	/* release: a reader that sees the magic sees the rest */
-	atomic_store_explicit((_Atomic uint32_t *)&chunk->magic,
-			      SWZ_CHUNK_MAGIC, memory_order_release);
 }
 
 void swz_file_sample_clock(unsigned which)

@@ -2,9 +2,8 @@
 #define SWZ_RUNTIME_FILE_H
 
 /* The profile file: created, mapped shared, closed; no descriptor is kept, so
- * that the program's own descriptors are numbered as ever. Space is taken from
- * it by a single fetch-and-add; every page is made present before it is used,
- * so that a full disk is an error here and no SIGBUS later. */
+ * that the program's own descriptors are numbered as ever. runtime/chunks.h
+ * takes space from it. */
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -41,28 +40,6 @@ enum swz_status swz_file_replace(struct swz_file_header *beside,
 void swz_file_drop(struct swz_file_header *old);
 /* Puts plain memory there: nothing is recorded any more. */
 void swz_file_detach(void);
-
-/* A chunk of this payload, header filled but its magic, or NULL: full. The
- * caller fills the payload and publishes. Lock free, async-signal-safe. */
-struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
-				 uint64_t payload_bytes, uint32_t count,
-				 uint32_t owner);
-void swz_chunk_publish(struct swz_chunk *chunk);
-
-/* For who will need much: lets what is taken from now on lie in huge pages, if
- * the file system has them. What is left of the first one, which is of small
- * pages, is passed over, and takes no room on the disk. Lock free,
- * async-signal-safe. */
-void swz_file_begin_huge_pages(void);
-
-/* A chunk of events (SWZ_CHUNK_EVENTS or SWZ_CHUNK_PACKED) of so many pages,
- * all zero, not published. NULL: there is no room for that many. Lock free,
- * async-signal-safe. */
-struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,
-					uint32_t owner);
-
-/* How many bytes are left for all but events. */
-uint64_t swz_file_room(void);
 
 /* Orderly end: end time, and the file cut to what is used. */
 void swz_file_finish(void);

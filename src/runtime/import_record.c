@@ -1,6 +1,7 @@
 /* An imported function is described with the module that it lies in; its name,
  * as that one's dynamic symbols have it, stands in a chunk of names. */
 
+#include "runtime/chunks.h"
 #include "runtime/imports.h"
 
 #include <string.h>

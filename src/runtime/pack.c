@@ -7,6 +7,7 @@
 
 #include "base/event_history.h"
 #include "base/syscall.h"
+#include "runtime/chunks.h"
 #include "runtime/config.h"
 #include "runtime/event_chunks.h"
 #include "runtime/file.h"

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "runtime/chunks.h"
 #include "runtime/file.h"
 #include "runtime/function.h"
 #include "runtime/imports.h"

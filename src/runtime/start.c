@@ -8,6 +8,7 @@
 
 #include "runtime/cache.h"
 #include "runtime/calibrate.h"
+#include "runtime/chunks.h"
 #include "runtime/config.h"
 #include "runtime/events.h"
 #include "runtime/file.h"

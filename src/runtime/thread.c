@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 
 #include "base/syscall.h"
+#include "runtime/chunks.h"
 #include "runtime/context.h"
 #include "runtime/edge_table.h"
 #include "runtime/events.h"

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "runtime/chunks.h"
 #include "runtime/file.h"
 #include "runtime/frames.h"
 
