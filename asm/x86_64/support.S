@@ -68,7 +68,7 @@ FUNC(swz_wrap_confine)
 	SAVE	%r8
 	SAVE	%r9
 	SAVE	%r11
-	movq	%r10, %rcx
+	movq	%r10, %r8
 	call	swz_confine
 	RESTORE	%r11
 	RESTORE	%r9

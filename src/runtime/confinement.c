@@ -9,7 +9,7 @@
 #include "runtime/hooks.h"
 #include "thunks/trampoline.h"
 
-/* asm/x86_64/support.S: calls swz_confine with the first three arguments and
+/* asm/x86_64/support.S: calls swz_confine with the first four arguments and
  * the data, then goes to the real function. */
 void swz_wrap_confine(void);
 
@@ -40,23 +40,36 @@ static enum change by_prctl(long option, long mode, long filter)
 	return filter ? NO_SYSTEM_CALLS : NOTHING;
 }
 
-static enum change by_system_call(long number, long first, long second)
+/* Libraries find out what a kernel can do (libseccomp does at its first use) by
+ * requests that are refused for what they ask: strict mode with flags, a filter
+ * of NULL. */
+static enum change by_seccomp(long operation, long flags, long filter)
 {
-	if (number == SYS_prctl)
-		return by_prctl(first, second, 1);
-	if (number != SYS_seccomp)
-		return NOTHING;
-	if (first == SECCOMP_SET_MODE_STRICT)
-		return NO_CLOCK;
-	return first == SECCOMP_SET_MODE_FILTER ? NO_SYSTEM_CALLS : NOTHING;
+	if (operation == SECCOMP_SET_MODE_STRICT)
+		return flags || filter ? NOTHING : NO_CLOCK;
+	if (operation == SECCOMP_SET_MODE_FILTER)
+		return filter ? NO_SYSTEM_CALLS : NOTHING;
+	return NOTHING;
 }
 
-void swz_confine(long first, long second, long third, const enum which *which);
-void swz_confine(long first, long second, long third, const enum which *which)
+static enum change by_system_call(long number, long first, long second,
+				  long third)
 {
-	enum change change = *which == PRCTL
-				     ? by_prctl(first, second, third)
-				     : by_system_call(first, second, third);
+	if (number == SYS_prctl)
+		return by_prctl(first, second, third);
+	if (number == SYS_seccomp)
+		return by_seccomp(first, second, third);
+	return NOTHING;
+}
+
+void swz_confine(long first, long second, long third, long fourth,
+		 const enum which *which);
+void swz_confine(long first, long second, long third, long fourth,
+		 const enum which *which)
+{
+	enum change change =
+		*which == PRCTL ? by_prctl(first, second, third)
+				: by_system_call(first, second, third, fourth);
 
 	if (change == NOTHING || !swz_recording)
 		return;

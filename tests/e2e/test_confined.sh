@@ -48,6 +48,13 @@ assert_child_refused() {
 it 'nothing given up'
 run_both plain
 assert_went_on 2
+it 'asks what it could give up'
+run_both probe
+assert_eq 5 "$(grep -c ^refused: native.out)" 'requests refused'
+assert_went_on 2
+for profile in d/*; do
+	assert_eq 0 "$(info_value "$profile" 'lost calls')" 'lost calls'
+done
 it 'may not be dumped'
 run_both undumpable
 assert_went_on 2

@@ -135,6 +135,19 @@ static void filter(const int *allowed, unsigned count, unsigned action)
 	check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
 }
 
+/* What libseccomp asks the kernel before anything else: nothing of it is
+ * granted, so nothing changes. */
+static void probe(void)
+{
+	check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL));
+	check((int)syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
+			   NULL));
+	check((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL));
+	check((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, &sink));
+	check((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			   SECCOMP_FILTER_FLAG_TSYNC, NULL));
+}
+
 static const int writing[] = {SYS_write, SYS_exit_group, SYS_rt_sigreturn,
 			      SYS_exit};
 
@@ -208,6 +221,9 @@ int main(int argc, char **argv)
 		go_on();
 	} else if (!strcmp(mode, "namespace")) {
 		result = in_namespace();
+	} else if (!strcmp(mode, "probe")) {
+		probe();
+		go_on();
 	} else if (!strcmp(mode, "filter-errno")) {
 		fflush(stdout);
 		filter(writing, 4, SECCOMP_RET_ERRNO | EPERM);
