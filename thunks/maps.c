@@ -61,7 +61,6 @@ bool swz_maps_next(struct swz_maps *r, struct swz_mapping *line)
 		latest = latest >> 8 | (uint64_t)c << 56;
 	memcpy(tail, &latest, sizeof(tail));
 	line->is_stack = memcmp(tail + 1, "[stack]", 7) == 0;
-	line->is_heap = memcmp(tail + 2, "[heap]", 6) == 0;
 	return true;
 }
 

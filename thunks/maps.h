@@ -9,7 +9,7 @@
 
 struct swz_mapping {
 	uint64_t low, high;
-	bool is_stack, is_heap; /* [stack], [heap] */
+	bool is_stack; /* [stack] */
 };
 
 struct swz_maps {

@@ -70,14 +70,31 @@ static void add_gap(uint64_t low, uint64_t high)
 		gap_count++;
 }
 
+/* The heap will grow from its end upwards. Before the first brk that is in no
+ * mapping of its own: the kernel lets it begin some random way behind the
+ * program, or right there (setarch -R). */
+static void offer(struct search *s, uint64_t low, uint64_t high,
+		  uint64_t heap_end)
+{
+	if (heap_end >= low && heap_end < high) {
+		add_gap(low, heap_end);
+		consider(s, low, heap_end);
+		low = heap_end + HEAP_ROOM;
+	}
+	add_gap(low, high);
+	consider(s, low, high);
+}
+
 static bool find_hole(struct search *s)
 {
 	struct swz_maps maps;
 	struct swz_mapping line;
-	uint64_t low = LOWEST;
+	uint64_t low = LOWEST, heap_end;
 
 	s->best = 0;
 	gap_count = 0;
+	heap_end = (uint64_t)SWZ_SYSCALL(SYS_brk, 0);
+	heap_end = (heap_end + 4095) & ~(uint64_t)4095;
 	if (!swz_maps_open(&maps))
 		return false;
 	while (swz_maps_next(&maps, &line) && line.low < HIGHEST) {
@@ -85,14 +102,10 @@ static bool find_hole(struct search *s)
 
 		if (line.is_stack)
 			high = high > STACK_ROOM ? high - STACK_ROOM : 0;
-		add_gap(low, high);
-		consider(s, low, high);
+		offer(s, low, high, heap_end);
 		low = line.high;
-		if (line.is_heap)
-			low += HEAP_ROOM;
 	}
-	add_gap(low, HIGHEST);
-	consider(s, low, HIGHEST);
+	offer(s, low, HIGHEST, heap_end);
 	swz_maps_close(&maps);
 	if (gap_count > MOST_GAPS)
 		gap_count = 0;

@@ -42,6 +42,25 @@ it 'a program at a fixed address'
 build fixed -no-pie -fno-pie && check ./fixed
 it 'at a high fixed address'
 build high -no-pie -fno-pie -Wl,-Ttext-segment=0x60000000 && check ./high
+# Trampolines near the program must not lie where its heap will be: there is no
+# room before it.
+if [ -e "$TARGETS/heap" ] && setarch -R "$TARGETS/heap" >native.out 2>/dev/null
+then
+	for how in '' 'setarch -R'; do
+		it "a heap that grows behind such a program ($how)"
+		rm -f profile
+		# shellcheck disable=SC2086
+		capture $how "$RUN" -o profile "$TARGETS/heap"
+		assert_status 0
+		assert_same native.out out
+		assert_empty err
+		assert_complete profile
+		dump_table profile
+		assert_eq 192 "$(row table calls grow)" 'calls of grow'
+	done
+else
+	echo 'not tested: a heap behind a program at a fixed address'
+fi
 it 'no part of which is made read-only'
 build writable -Wl,-z,norelro && check ./writable
 it 'code and data in one segment'
