@@ -289,6 +289,13 @@ static bool length_is_certain(const struct swz_encoding *encoding)
 	       encoding->vector_map <= 6 && encoding->vector_map != 4;
 }
 
+static void *before_capstone[5];
+
+void swz_decoder_escape(void)
+{
+	__builtin_longjmp(before_capstone, 1);
+}
+
 /* Whether the code begins with a valid instruction of this length. */
 static bool capstone_agrees(struct swz_decoder *decoder, struct swz_bytes code,
 			    size_t length)
@@ -297,6 +304,8 @@ static bool capstone_agrees(struct swz_decoder *decoder, struct swz_bytes code,
 	size_t left = code.size;
 	uint64_t address = 0;
 
+	if (__builtin_setjmp(before_capstone))
+		return false;
 	return cs_disasm_iter(decoder->handle, &next, &left, &address,
 			      decoder->insn) &&
 	       code.size - left == length;

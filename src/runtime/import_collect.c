@@ -167,12 +167,8 @@ static bool leads_to(const struct swz_party *from, struct swz_import *import,
 	uint64_t value = *import->slot;
 	struct swz_target_code *c;
 
-	if (from->late) {
-		import->lazy = true;
-	} else if (!import->of_pointers && value >= from->start &&
-		   value < from->end) {
-		import->lazy = true; /* its own PLT entry */
-	}
+	import->lazy = swz_entry_is_lazy(from, import->relocation,
+					 import->slot);
 	if (!t->is_ifunc)
 		return import->lazy || value == t->address;
 	if (!import->lazy && is_in_vdso(value))
@@ -272,28 +268,34 @@ static uint64_t count_of(const struct swz_party *p, const Elf64_Rela *table,
 	return n;
 }
 
-/* By the first relocation that tells. */
+static uint64_t value_at(const struct swz_dynamic *d, const Elf64_Rela *r)
+{
+	uint64_t value;
+
+	memcpy(&value, (const void *)(d->load_bias + r->r_offset), 8);
+	return value;
+}
+
+/* By the first relocation that tells: of a GOT entry that is bound at once the
+ * file has 0, of one that is bound lazily an address without the bias. */
 bool swz_party_is_relocated(const struct swz_party *p)
 {
 	const struct swz_dynamic *d = &p->dynamic;
 
 	for (uint64_t i = 0; i < d->rela_count; i++) {
 		const Elf64_Rela *r = &d->rela[i];
-		uint64_t value;
 
-		if (ELF64_R_TYPE(r->r_info) != R_X86_64_RELATIVE)
-			continue;
-		memcpy(&value, (const void *)(d->load_bias + r->r_offset), 8);
-		return value == d->load_bias + (uint64_t)r->r_addend;
+		if (ELF64_R_TYPE(r->r_info) == R_X86_64_RELATIVE)
+			return value_at(d, r) ==
+			       d->load_bias + (uint64_t)r->r_addend;
 	}
-	for (uint64_t i = 0; i < d->jmprel_count; i++) {
-		uint64_t value;
-
-		memcpy(&value,
-		       (const void *)(d->load_bias + d->jmprel[i].r_offset), 8);
-		if (value >= d->load_bias)
+	for (uint64_t i = 0; i < d->rela_count; i++)
+		if (ELF64_R_TYPE(d->rela[i].r_info) == R_X86_64_GLOB_DAT &&
+		    value_at(d, &d->rela[i]))
 			return true;
-	}
+	for (uint64_t i = 0; i < d->jmprel_count; i++)
+		if (value_at(d, &d->jmprel[i]) >= d->load_bias)
+			return true;
 	return false;
 }
 
@@ -302,10 +304,6 @@ static enum swz_status collect(struct swz_party *p)
 	const struct swz_dynamic *d = &p->dynamic;
 	struct scope scope;
 
-	if (p->late && swz_party_is_relocated(p)) {
-		p->importing = false;
-		return SWZ_OK;
-	}
 	if (!scope_of(p->map, &scope))
 		return SWZ_E_NOMEM;
 	for (uint64_t i = 0; i < d->jmprel_count; i++)

@@ -43,7 +43,8 @@ struct swz_party {
 	bool in_scope;
 	bool importing; /* its calls are to be timed */
 	bool late;
-	bool fresh; /* to be planned for */
+	bool relocated; /* by the dynamic linker, when it was (last) seen */
+	bool fresh;     /* to be planned for */
 	struct swz_stubs *stubs;
 	/* while planning */
 	struct swz_module *module;
@@ -117,7 +118,19 @@ static inline bool swz_import_is_timed(const struct swz_import *import)
 /* Whether the relocation is of a GOT entry of something with a name. */
 bool swz_is_import(const struct swz_party *party, const Elf64_Rela *relocation);
 
-/* Whether the linker has relocated it already. */
+/* Whether the linker comes to the entry yet, or comes back to it, since it
+ * leads to its own PLT entry. */
+static inline bool swz_entry_is_lazy(const struct swz_party *p,
+				     const Elf64_Rela *relocation,
+				     const uint64_t *slot)
+{
+	return !p->relocated ||
+	       (ELF64_R_TYPE(relocation->r_info) == R_X86_64_JUMP_SLOT &&
+		*slot >= p->start && *slot < p->end);
+}
+
+/* Whether the linker has relocated a library that comes later already (as glibc
+ * does since 2.41, before it says that the library is there). */
 bool swz_party_is_relocated(const struct swz_party *party);
 
 /* SWZ_PATCHED: nothing is known against functions of that name. */

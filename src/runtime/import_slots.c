@@ -112,7 +112,6 @@ void swz_stubs_write(struct swz_party *p)
 			continue;
 		site->slot = i->slot;
 		site->relocation = i->relocation;
-		site->lazy = i->lazy;
 		site->target = (uint64_t *)s->words + s->count;
 		site->stub = (uintptr_t)swz_trampoline_write_jump(
 			&s->region, i->target->id, site->target);
@@ -180,7 +179,7 @@ static bool is_sealed(const struct swz_party *p, const uint64_t *slot)
 {
 	const struct swz_module *m = p->module;
 
-	for (unsigned i = 0; i < m->segment_count && !p->late; i++) {
+	for (unsigned i = 0; i < m->segment_count && p->relocated; i++) {
 		const ElfW(Phdr) *s = &m->segments[i];
 		uint64_t start = m->load_bias + s->p_vaddr;
 
@@ -199,8 +198,6 @@ static int protection_of(const ElfW(Phdr) * s)
 	       (s->p_flags & PF_X ? PROT_EXEC : 0);
 }
 
-/* All relocations of a library that is to be relocated yet; of others those
- * that the linker comes back to. */
 static void write_slots(const struct swz_party *p)
 {
 	const struct swz_stubs *s = p->stubs;
@@ -220,17 +217,22 @@ bool swz_stubs_apply(struct swz_party *p)
 {
 	struct pages tables[2] = {{.module = p->module}, {.module = p->module}};
 	struct pages got = {.before = PROT_READ};
-	const struct swz_stubs *s = p->stubs;
+	struct swz_stubs *s = p->stubs;
 	bool any_lazy = false, done = false;
 
+	/* a library that was there before may have been bound otherwise */
+	if (p->late && swz_sys_mprotect(s->words, s->target_bytes,
+					PROT_READ | PROT_WRITE) != 0)
+		return false;
 	for (uint32_t i = 0; i < s->count; i++) {
-		const struct swz_import_site *site = &s->sites[i];
+		struct swz_import_site *site = &s->sites[i];
 		const Elf64_Rela *r = site->relocation;
 		bool plt = r >= p->dynamic.jmprel &&
 			   r < p->dynamic.jmprel + p->dynamic.jmprel_count;
 
 		if (is_sealed(p, site->slot))
 			extend(&got, site->slot, sizeof(*site->slot));
+		site->lazy = swz_entry_is_lazy(p, r, site->slot);
 		if (!site->lazy)
 			continue;
 		any_lazy = true;

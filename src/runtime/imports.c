@@ -5,8 +5,9 @@
  * stores the function's address at the place that the relocation names. So the
  * relocation is changed, too: it names the target instead. The GOT entry is
  * written once, by us, and stays as it is; no other thread ever sees it change.
- * Libraries that come later are not relocated yet when we see them: with their
- * relocations changed, the linker puts all addresses into the targets.
+ * Libraries that come later may not be relocated yet when we see them (glibc
+ * before 2.41): with their relocations changed, the linker puts all addresses
+ * into the targets.
  *
  * Nothing is bound by us. What an entry will lead to is looked up (bind.h) to
  * know its name, and whether it may be called from a thunk.
@@ -127,6 +128,7 @@ static void add_party(const struct link_map *map, const struct swz_module *m,
 	p->untouchable = is_untouchable(map);
 	p->in_scope = m->in_scope;
 	p->late = m->late;
+	p->relocated = !m->late || (p->readable && swz_party_is_relocated(p));
 	p->importing = p->readable && m->in_scope && m->text_count &&
 		       !m->foreign_runtime && !m->unwinder_unserved;
 	p->fresh = true;
@@ -266,7 +268,9 @@ void swz_imports_return(const struct link_map *map, struct swz_module *m,
 	p->map = map;
 	p->readable = swz_dynamic_read(map->l_addr, map->l_ld, &p->dynamic);
 	p->module = m;
-	if (p->readable && p->stubs && !swz_party_is_relocated(p))
+	if (p->readable)
+		p->relocated = swz_party_is_relocated(p);
+	if (p->readable && p->stubs)
 		swz_stubs_apply(p);
 	p->module = NULL;
 }

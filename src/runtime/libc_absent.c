@@ -1,12 +1,15 @@
 /* What libcapstone.a refers to and never calls here: its default allocators
  * (swz_decoder_new replaces them before anything is allocated), its text output
- * (the printers are left out) and the sorting of tables that only
- * cs_regs_access() reads. Hidden stand-ins keep these references, and with them
- * any chance of a call, away from the program's malloc. For libswizzle.so
- * alone: linked into an ordinary program, they would be its malloc. */
+ * (the printers are left out; version 5 has messages, too) and the sorting of
+ * tables that only cs_regs_access() reads. Hidden stand-ins keep these
+ * references, and with them any chance of a call, away from the program's libc.
+ * For libswizzle.so alone: linked into an ordinary program, they would be its
+ * malloc. */
 
 #include <stdarg.h>
 #include <stddef.h>
+
+#include "thunks/decoder.h"
 
 #define SWZ_HIDDEN __attribute__((visibility("hidden")))
 
@@ -18,6 +21,14 @@ SWZ_HIDDEN int vsnprintf(char *text, size_t size, const char *format,
 			 va_list arguments);
 SWZ_HIDDEN void qsort(void *base, size_t count, size_t bytes,
 		      int (*compare)(const void *, const void *));
+
+SWZ_HIDDEN int printf(const char *format, ...);
+SWZ_HIDDEN int puts(const char *text);
+SWZ_HIDDEN size_t fwrite(const void *data, size_t bytes, size_t count,
+			 void *file);
+SWZ_HIDDEN extern void *stderr;
+SWZ_HIDDEN _Noreturn void __assert_fail(const char *assertion, const char *file,
+					unsigned line, const char *function);
 
 void *malloc(size_t bytes)
 {
@@ -60,4 +71,36 @@ void qsort(void *base, size_t count, size_t bytes,
 	(void)count;
 	(void)bytes;
 	(void)compare;
+}
+
+void *stderr;
+
+int printf(const char *format, ...)
+{
+	(void)format;
+	return 0;
+}
+
+int puts(const char *text)
+{
+	(void)text;
+	return 0;
+}
+
+size_t fwrite(const void *data, size_t bytes, size_t count, void *file)
+{
+	(void)data;
+	(void)bytes;
+	(void)file;
+	return count;
+}
+
+void __assert_fail(const char *assertion, const char *file, unsigned line,
+		   const char *function)
+{
+	(void)assertion;
+	(void)file;
+	(void)line;
+	(void)function;
+	swz_decoder_escape();
 }

@@ -126,17 +126,17 @@ assert_complete profile
 assert_calls profile throw_odd 600 throw_through 300 throw_here 300 catch_here 300
 
 it '-M applies'
-RUN_OPTIONS=(-M '!liblate.so')
+RUN_OPTIONS=(-q -M '!liblate.so')
 assert_same_as_native "$late" once
 assert_calls profile late_entry 0 main 1
 "$DUMP" -f info profile >info
 assert_matches info '^not in scope:.* liblate.so'
-RUN_OPTIONS=(-M 'liblate.so')
+RUN_OPTIONS=(-q -M 'liblate.so')
 assert_same_as_native "$late" once
 assert_calls profile late_entry 1 late_leaf 11 main 0
 
 it '-F applies'
-RUN_OPTIONS=(-F 'late_entry')
+RUN_OPTIONS=(-q -F 'late_entry')
 assert_same_as_native "$late" reload 10
 assert_calls profile late_entry 10 late_leaf 100 late_made 0 main 0
 RUN_OPTIONS=()

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <unwind.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -54,7 +54,9 @@ static bool agrees(const uint8_t *bytes, size_t size)
 
 	if (!length)
 		return false;
-	if (length != capstone_length(code) || length != encoding_length(code))
+	/* capstone 5 does not know some that have prefixes to no effect */
+	if ((capstone_length(code) && length != capstone_length(code)) ||
+	    length != encoding_length(code))
 		ck_abort_msg("%02x %02x %02x %02x %02x %02x: %u bytes; "
 			     "capstone %u, encoding %u",
 			     bytes[0], bytes[1], bytes[2], bytes[3], bytes[4],
