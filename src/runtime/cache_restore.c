@@ -165,6 +165,7 @@ bool swz_cache_restore(struct swz_module *m, const struct swz_hooks *hooks,
 	m->function_count = h->functions;
 	m->hookable_count = h->functions;
 	m->resolver = h->resolver;
+	m->looks_at_callers = h->facts & SWZ_SAVED_LOOKS_AT_CALLERS;
 	filter(m);
 	return true;
 }

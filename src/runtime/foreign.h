@@ -9,7 +9,8 @@
 #include "runtime/module.h"
 
 /* Sets module->foreign_runtime (the whole module is refused) or marks the range
- * of code that the runtime's own compiler has made; finds module->resolver. */
+ * of code that the runtime's own compiler has made; finds module->resolver and
+ * module->looks_at_callers. */
 void swz_foreign_inspect(struct swz_module *module);
 
 /* For a module that is known to have an unwinder of its own, and is not
@@ -21,5 +22,19 @@ bool swz_foreign_serve_unwinder(struct swz_module *module);
  * to be resolved (V8's SetReturnAddressLocationResolver), answers. Before the
  * module's own code runs. */
 void swz_foreign_answer(const struct swz_module *module);
+
+/* Of each module that comes, those of the start included: notes whether it is a
+ * runtime that looks at the return addresses of all calls from code that it has
+ * made. One thread at a time. */
+void swz_foreign_arrive(const struct link_map *map);
+
+/* When the module has its function ids, which end there: notes them if its
+ * runtime looks at the return addresses that code made by it at run time leaves
+ * (module->looks_at_callers). One thread at a time. */
+void swz_foreign_note_ids(const struct swz_module *module, uint32_t end);
+
+/* Whether a call must find its return address unchanged, as it comes from code
+ * that such a runtime has made. Async-signal-safe; takes no lock. */
+bool swz_foreign_lets_pass(uint32_t function, uint64_t call_site);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/syscall.h"
 #include "runtime/context.h"
 #include "runtime/edge_table.h"
+#include "runtime/foreign.h"
 #include "runtime/fork.h"
 #include "runtime/frames.h"
 #include "runtime/home_stack.h"
@@ -554,5 +555,7 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
 			lose_call(); /* a copy of a frame that we know */
 		return NULL;
 	}
+	if (swz_foreign_lets_pass(function, *slot))
+		return NULL;
 	return enter_call(thread, body, slot, function);
 }

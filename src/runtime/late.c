@@ -29,6 +29,7 @@
 #include "runtime/events.h"
 #include "runtime/file.h"
 #include "runtime/find_object.h"
+#include "runtime/foreign.h"
 #include "runtime/function.h"
 #include "runtime/hooks.h"
 #include "runtime/imports.h"
@@ -311,6 +312,7 @@ static void revive(struct entry *e, const struct link_map *map,
 	e->map = map;
 	e->seen = event;
 	set_present(e);
+	swz_foreign_arrive(map);
 	swz_unwinders_forget(e->start, e->end);
 	if (e->own_unwinder)
 		swz_note_unwinder(e->start, e->end);
@@ -438,6 +440,7 @@ static void arrive(const struct link_map *map, bool fresh)
 		swz_scratch_free_all();
 	}
 	set_present(e);
+	swz_foreign_arrive(map);
 }
 
 /* ---------------------------------------------------------------- events */
@@ -603,6 +606,7 @@ static void note_present(const struct swz_plan *plan)
 			e->load_bias = m->l_addr;
 			note_range(e, plan);
 			set_present(e);
+			swz_foreign_arrive(m);
 		}
 }
 

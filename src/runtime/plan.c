@@ -199,10 +199,12 @@ static enum swz_status plan_module(struct swz_module *m,
 	if (m->own_unwinder)
 		swz_note_unwinder(m->start, m->end);
 	swz_functions_count(m);
-	if (m->in_scope)
+	if (m->in_scope) {
 		next_id += m->hookable_count;
-	else
+		swz_foreign_note_ids(m, next_id);
+	} else {
 		m->hookable_count = 0; /* none of the profile's */
+	}
 	return SWZ_OK;
 }
 
