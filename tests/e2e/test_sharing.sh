@@ -87,8 +87,12 @@ done
 it 'what depends on the order of signals, exceptions and stacks, all thunks shared'
 unset SWIZZLE_TEST_OWN_THUNKS
 for test in longjmp fibers continuations exceptions signals tail_calls; do
-	TEST_SHARING=1 bash "$TOP/tests/e2e/test_$test.sh" >log 2>&1 ||
-		fail "$test: status $?: $(cat log)"
+	TEST_SHARING=1 bash "$TOP/tests/e2e/test_$test.sh" >log 2>&1
+	case $? in
+	0) ;;
+	77) echo "not tested: $test: $(tail -n 1 log)" ;;
+	*) fail "$test: $(cat log)" ;;
+	esac
 done
 
 finish
