@@ -5,7 +5,10 @@
  * Which opcodes qualify was found by trying, and is tried again by a unit test
  * (tests/unit/test_usual.c): with every REX, ModRM and kind of SIB capstone
  * finds an instruction, of the length that swz_encoding_read finds. What is not
- * valid in some forms qualifies in the others. */
+ * valid in some forms qualifies in the others. Near branches with prefix 66 do
+ * not: Intel's processors ignore it there, AMD's do not (SDM 2, "Instruction
+ * prefixes"; APM 3, "CALL (Near)"), and nor do all versions of capstone agree.
+ */
 
 #include "thunks/usual.h"
 
@@ -21,7 +24,7 @@ static const uint64_t agreed[2][PREFIXES][4] = {
 		{0x3f3f3f3f3f3f3f3f, 0xffffff08ffff0000, 0xfffffffffbffaffb,
 		 0xfff2fbff118fbfcf},
 		{0x3f3f3f3f3f3f3f3f, 0xffffff08ffff0000, 0xfffffffffbffaffb,
-		 0xfff2fbff118fbfcb},
+		 0xfff2f8ff118fbfcb},
 		{0x3f3f3f3f3f3f3f3f, 0xffffff08ffff0000, 0xfffffffffbffaffb,
 		 0xfff2fbff118fbfcf},
 		{0x3f3f3f3f3f3f3f3f, 0xffffff08ffff0000, 0xfffffffffbffaffb,
@@ -30,7 +33,7 @@ static const uint64_t agreed[2][PREFIXES][4] = {
 	{
 		{0x00bfff0082ff4bec, 0xc2f7cffffffeffff, 0xfccbff3fffffffff,
 		 0x7f7effbfff3effdf},
-		{0x00bfff0082ff4bec, 0xf2fffffffffeffff, 0xfccbff3fffffffff,
+		{0x00bfff0082ff4bec, 0xf2fffffffffeffff, 0xfccbff3fffff0000,
 		 0x7f7effffff7fffdf},
 		{0x00bfff0082ff4bec, 0xf2f7cffffffeffff, 0xfccbff3fffffffff,
 		 0x7f7fffffff3fffdf},

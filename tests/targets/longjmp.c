@@ -107,7 +107,7 @@ static void handle(void (*handler)(int), int flags)
 	sigaction(SIGUSR1, &action, NULL);
 }
 
-static __attribute__((noinline)) int jump_out_of_handlers(int rounds)
+static __attribute__((noipa)) int jump_out_of_handlers(int rounds)
 {
 	volatile long sum = 0;
 	volatile long before = 0;

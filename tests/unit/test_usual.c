@@ -162,6 +162,9 @@ START_TEST(says_nothing_of_what_is_no_instruction)
 {
 	static const uint8_t cases[][16] = {
 		{0x06},
+		{0x66, 0xe8, 1, 2, 3, 4}, /* as the processor likes */
+		{0x66, 0xe9, 1, 2, 3, 4},
+		{0x66, 0x0f, 0x84, 1, 2, 3, 4},
 		{0x0f, 0x0b},
 		{0x8d, 0xc0},
 		{0xff, 0xff},
