@@ -15,12 +15,18 @@
  * stop. That is not done always, since nongnu libunwind takes rsp from the CFA,
  * and since exits by exceptions are then noticed later, like those by longjmp.
  *
+ * The landing pad needs the stack of the frame that it is in, which may be the one
+ * that has overflown, where the handler of that signal throws from a stack of its
+ * own (Ada's Storage_Error). There only the frame next to the handler lands, and
+ * the others are ended with it.
+ *
  * The functions that act on an unwinder's context must be that unwinder's own
  * (a program can hold several: libgcc, LLVM's, nongnu's). So they are looked up
  * in the module that called us, once for each. */
 
 #include "thunks/unwind.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -30,11 +36,30 @@
 #include "thunks/arena.h"
 
 enum { URC_INSTALL_CONTEXT = 7, URC_CONTINUE_UNWIND = 8 };
-enum { UA_SEARCH_PHASE = 1, UA_CLEANUP_PHASE = 2 };
+enum { UA_SEARCH_PHASE = 1, UA_CLEANUP_PHASE = 2, UA_HANDLER_FRAME = 4 };
 
 void swz_landing(void);
 void swz_landing_return_pushed(void);
 void swz_landing_rax_pushed(void);
+
+/* What _Unwind_Resume needs at most, where frames follow one another. */
+#define NEAR_BYTES (64u << 10)
+
+/* Whether the unwinder runs on a signal stack, and the frame is elsewhere. */
+static bool is_on_another_stack(const struct swz_thunk *thunk)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	uintptr_t slot = (uintptr_t)thunk->slot, start;
+	stack_t signal_stack;
+
+	if (slot - here < NEAR_BYTES ||
+	    SWZ_SYSCALL(SYS_sigaltstack, NULL, &signal_stack) != 0 ||
+	    signal_stack.ss_flags & SS_DISABLE)
+		return false;
+	start = (uintptr_t)signal_stack.ss_sp;
+	return here - start < signal_stack.ss_size &&
+	       slot - start >= signal_stack.ss_size;
+}
 
 int swz_personality(int version, int actions, uint64_t exception_class,
 		    void *exception, void *context);
@@ -54,7 +79,9 @@ int swz_personality(int version, int actions, uint64_t exception_class,
 	if (!unwinder)
 		return URC_CONTINUE_UNWIND;
 	pc = unwinder->get_ip(context, &is_before);
-	if (!swz_arena_contains(pc))
+	if (!swz_arena_contains(pc) ||
+	    (!(actions & UA_HANDLER_FRAME) &&
+	     is_on_another_stack(swz_arena_thunk_at(pc))))
 		return URC_CONTINUE_UNWIND;
 	swz_unwind_begin(unwinder);
 	unwinder->set_gr(context, 0, (uintptr_t)exception);

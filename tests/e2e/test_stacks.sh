@@ -2,7 +2,7 @@
 # Stacks that come to their end, are very small, or are used by two processes.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets stacks longjmp
+need_targets stacks longjmp overflow
 ulimit -S -s 8192 # one without a limit has no end
 
 it 'a stack overflow, caught on the alternate stack'
@@ -18,6 +18,15 @@ assert_same_as_native "$TARGETS/stacks" overflow-thread 8
 assert_complete profile
 assert_time_is_sane profile 2
 assert_calls profile on_fault 8 work 16 overflow 1
+
+# Each of the frames is unwound, but none of them has room for a landing pad.
+it 'the handler of that signal throws'
+assert_same_as_native "$TARGETS/overflow"
+assert_eq '3 of 3,3 of 6' "$(paste -s -d, out)" 'caught, of signals'
+assert_complete profile
+assert_time_is_sane profile 2
+assert_calls profile handle 6 few 24 run 2
+assert_ge "$(row table calls descend)" 30000 'calls of descend'
 
 it 'threads with the smallest stack'
 assert_same_as_native "$TARGETS/stacks" smallest 200
