@@ -624,6 +624,13 @@ def main():
     os.environ.pop("LD_PRELOAD", None)
     for name in [name for name in os.environ if name.startswith("SWIZZLE_")]:
         del os.environ[name]
+    # as in tests/e2e/lib.sh
+    for asked, name, value in [
+            ("TEST_TIMING", "SWIZZLE_TIMING", None),
+            ("TEST_MODE", "SWIZZLE_MODE", None),
+            ("TEST_SHARING", "SWIZZLE_TEST_OWN_THUNKS", "0")]:
+        if os.environ.get(asked):
+            os.environ[name] = value or os.environ[asked]
 
     driver = Driver(options)
     tests_folder = Path(options.tests).resolve()
