@@ -18,8 +18,10 @@ assert_fibers() { # FIBERS ROUNDS: finished
 # make more of it than the thread lived.
 assert_one_thread_time() {
 	assert_time_is_sane profile
-	assert_ge "$(row table incl resume)" "$(row table incl fiber_main)" \
-		'time in resume, which holds that of the fibers'
+	# of two estimates either may be the greater
+	[ "${TEST_TIMING:-}" = sampled ] ||
+		assert_ge "$(row table incl resume)" "$(row table incl fiber_main)" \
+			'time in resume, which holds that of the fibers'
 }
 
 for kind in ucontext asm; do
