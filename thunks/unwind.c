@@ -15,10 +15,10 @@
  * stop. That is not done always, since nongnu libunwind takes rsp from the CFA,
  * and since exits by exceptions are then noticed later, like those by longjmp.
  *
- * The landing pad needs the stack of the frame that it is in, which may be the one
- * that has overflown, where the handler of that signal throws from a stack of its
- * own (Ada's Storage_Error). There only the frame next to the handler lands, and
- * the others are ended with it.
+ * The landing pad needs the stack of the frame that it is in, which may be the
+ * one that has overflown, where the handler of that signal throws from a stack
+ * of its own (Ada's Storage_Error). There only the frame next to the handler
+ * lands, and the others are ended with it.
  *
  * The functions that act on an unwinder's context must be that unwinder's own
  * (a program can hold several: libgcc, LLVM's, nongnu's). So they are looked up

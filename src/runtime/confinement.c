@@ -67,9 +67,9 @@ void swz_confine(long first, long second, long third, long fourth,
 void swz_confine(long first, long second, long third, long fourth,
 		 const enum which *which)
 {
-	enum change change =
-		*which == PRCTL ? by_prctl(first, second, third)
-				: by_system_call(first, second, third, fourth);
+	enum change change = *which == PRCTL ? by_prctl(first, second, third)
+					     : by_system_call(first, second,
+							      third, fourth);
 
 	if (change == NOTHING || !swz_recording)
 		return;

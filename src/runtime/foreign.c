@@ -8,10 +8,10 @@
  * HotSpot (the Java virtual machine) and Mono begin a walk where the code that
  * they have made last called native code, and take the return address there for
  * one of that code: such calls are let pass. HotSpot, which exports
- * gHotSpotVMStructs for debuggers, needs that of calls of its own functions only.
- * Mono also compiles ahead of time, into libraries, where its compiler leaves
- * mono_aot_file_info: their functions are called, and call, like those that it
- * makes at run time. */
+ * gHotSpotVMStructs for debuggers, needs that of calls of its own functions
+ * only. Mono also compiles ahead of time, into libraries, where its compiler
+ * leaves mono_aot_file_info: their functions are called, and call, like those
+ * that it makes at run time. */
 
 #include "runtime/foreign.h"
 
@@ -172,8 +172,8 @@ void swz_foreign_inspect(struct swz_module *m)
 			     has_section(m, ".note.go.buildid") ||
 			     swz_module_symbol(m, "caml_frametable", &symbol) ||
 			     swz_module_symbol(m, MONO_COMPILED, &symbol);
-	m->looks_at_callers =
-		swz_module_symbol(m, "gHotSpotVMStructs", &symbol);
+	m->looks_at_callers = swz_module_symbol(m, "gHotSpotVMStructs",
+						&symbol);
 	m->own_unwinder = has_own_unwinder(m);
 	m->unwinder_unserved = is_unwinder_unserved(m);
 	mark_v8_blob(m);

@@ -42,8 +42,8 @@ struct swz_module {
 	bool foreign_runtime; /* walks its own stack (src/runtime/foreign.h) */
 	bool own_unwinder;    /* linked into it, exporting nothing */
 	bool late; /* not relocated yet: nothing in it can be called */
-	bool unwinder_unserved;     /* and cannot be provided for */
-	bool looks_at_callers; /* of its own making (src/runtime/foreign.h) */
+	bool unwinder_unserved; /* and cannot be provided for */
+	bool looks_at_callers;  /* of its own making (src/runtime/foreign.h) */
 	struct swz_range generated; /* code with conventions of its own */
 	struct swz_bytes build_id;
 	struct swz_range text[SWZ_MAX_TEXT_RANGES];

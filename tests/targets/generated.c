@@ -1,7 +1,7 @@
 /* build: -O1 -fno-inline -fno-optimize-sibling-calls -ldl */
-/* generated RUNTIME [COMPILED]: code that is made at run time calls functions of
- * the library RUNTIME (libgenerated.c), which looks for the return address; so
- * does COMPILED. What is printed is where it lies in the calling code. */
+/* generated RUNTIME [COMPILED]: code that is made at run time calls functions
+ * of the library RUNTIME (libgenerated.c), which looks for the return address;
+ * so does COMPILED. What is printed is where it lies in the calling code. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -25,9 +25,9 @@ typedef long function(long base);
 /* sub $8, %rsp; movabs $place, %rax; lea -8(%rsp), %r10; mov %r10, (%rax);
  * movabs $callee, %rax; call *%rax; add $8, %rsp; ret */
 static const uint8_t pattern[] = {
-	0x48, 0x83, 0xec, 0x08, 0x48, 0xb8, 0,	  0,	0,    0,
-	0,    0,    0,	  0,	0x4c, 0x8d, 0x54, 0x24, 0xf8, 0x4c,
-	0x89, 0x10, 0x48, 0xb8, 0,    0,    0,	  0,	0,    0,
+	0x48, 0x83, 0xec, 0x08, 0x48, 0xb8, 0,    0,    0,    0,
+	0,    0,    0,    0,    0x4c, 0x8d, 0x54, 0x24, 0xf8, 0x4c,
+	0x89, 0x10, 0x48, 0xb8, 0,    0,    0,    0,    0,    0,
 	0,    0,    0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3,
 };
 
@@ -73,9 +73,8 @@ int main(int argc, char **argv)
 	printf("%ld\n", sum);
 	if (argc > 2) {
 		void *compiled = dlsym(open_library(argv[2]), "compiled");
-		long (*call)(long, const void *, const void *) =
-			(long (*)(long, const void *,
-				  const void *))(uintptr_t)compiled;
+		long (*call)(long, const void *, const void *) = (long (*)(
+			long, const void *, const void *))(uintptr_t)compiled;
 
 		for (int i = 0; i < CALLS; i++)
 			sum += call((long)(uintptr_t)compiled, entry, place);
