@@ -80,7 +80,7 @@ if have 'a program in Java' java; then
 	END
 	if java T.java >/dev/null 2>&1 || [ $? -eq 6 ]; then
 		assert_same_as_native java -XX:+UseSerialGC T.java
-		assert_eq 6 "$status" 'the status of it'
+		assert_status 6
 		"$DUMP" -f info profile >info
 		assert_matches info '/libjvm\.so +[0-9]+ +[0-9]{4,} '
 		assert_matches info '^lost calls: 0$'
