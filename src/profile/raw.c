@@ -275,7 +275,6 @@ static void put_strings(struct dump *dump, uint64_t at, uint64_t end,
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
-		uint64_t length = 0;
 		char c;
 
 		if (dump->rows && i >= dump->rows) {
@@ -288,7 +287,6 @@ static void put_strings(struct dump *dump, uint64_t at, uint64_t end,
 			char text[2] = {c, '\0'};
 
 			swz_put_text(dump->stream, text);
-			length++;
 		}
 		putc('\n', dump->stream);
 		if (at >= end || at >= dump->size) {

@@ -1,8 +1,8 @@
 /* The dynamic linker calls _dl_debug_state, an empty function, whenever its
  * list of modules changes: with RT_ADD or RT_DELETE before, with RT_CONSISTENT
  * after (src/runtime/linker.c). At RT_CONSISTENT new modules are mapped, but
- * none of their code has run (glibc before 2.41 has not even relocated them), and
- * the linker holds its lock, so these events come one at a time, in all
+ * none of their code has run (glibc before 2.41 has not even relocated them),
+ * and the linker holds its lock, so these events come one at a time, in all
  * namespaces.
  *
  * A module that was not there at the event before and is now, after RT_ADD, can

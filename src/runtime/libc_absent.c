@@ -1,13 +1,15 @@
 /* What libcapstone.a refers to and never calls here: its default allocators
  * (swz_decoder_new replaces them before anything is allocated), its text output
- * (the printers are left out; version 5 has messages, too) and the sorting of
- * tables that only cs_regs_access() reads. Hidden stand-ins keep these
- * references, and with them any chance of a call, away from the program's libc.
- * For libswizzle.so alone: linked into an ordinary program, they would be its
- * malloc. */
+ * (the printers are left out; version 5 has messages, too), the sorting of
+ * tables that only cs_regs_access() reads, and what _FORTIFY_SOURCE makes of
+ * some functions, for a library that was built with it. Hidden stand-ins keep
+ * these references, and with them any chance of a call, away from the program's
+ * libc. For libswizzle.so alone: linked into an ordinary program, they would be
+ * its malloc. */
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "thunks/decoder.h"
 
@@ -23,10 +25,14 @@ SWZ_HIDDEN void qsort(void *base, size_t count, size_t bytes,
 		      int (*compare)(const void *, const void *));
 
 SWZ_HIDDEN int printf(const char *format, ...);
+SWZ_HIDDEN int __printf_chk(int flag, const char *format, ...);
 SWZ_HIDDEN int puts(const char *text);
 SWZ_HIDDEN size_t fwrite(const void *data, size_t bytes, size_t count,
 			 void *file);
 SWZ_HIDDEN extern void *stderr;
+SWZ_HIDDEN void *__memcpy_chk(void *to, const void *from, size_t bytes,
+			      size_t room);
+SWZ_HIDDEN char *__strcpy_chk(char *to, const char *from, size_t room);
 SWZ_HIDDEN _Noreturn void __assert_fail(const char *assertion, const char *file,
 					unsigned line, const char *function);
 
@@ -81,6 +87,13 @@ int printf(const char *format, ...)
 	return 0;
 }
 
+int __printf_chk(int flag, const char *format, ...)
+{
+	(void)flag;
+	(void)format;
+	return 0;
+}
+
 int puts(const char *text)
 {
 	(void)text;
@@ -103,4 +116,16 @@ void __assert_fail(const char *assertion, const char *file, unsigned line,
 	(void)line;
 	(void)function;
 	swz_decoder_escape();
+}
+
+void *__memcpy_chk(void *to, const void *from, size_t bytes, size_t room)
+{
+	if (bytes > room)
+		swz_decoder_escape();
+	return memcpy(to, from, bytes);
+}
+
+char *__strcpy_chk(char *to, const char *from, size_t room)
+{
+	return __memcpy_chk(to, from, strlen(from) + 1, room);
 }

@@ -11,6 +11,12 @@
 
 #define SWZ_HIDDEN __attribute__((visibility("hidden")))
 
+/* glibc 2.43 has macros of these names, which keep what is const so. */
+#undef memchr
+#undef strchr
+#undef strrchr
+#undef strstr
+
 /* From how many bytes on the processor's own loop is faster than ours. */
 #define MANY 1024
 
