@@ -26,7 +26,7 @@
 #define MANY_NODES 4096u
 /* For a thread that has made so many, those to come lie in huge pages. */
 #define HUGE_NODES 1500u
-#define STOCK_NODES 2047
+#define STOCK_NODES 8191
 /* What is left of the bound when contexts begin to be folded: an eighth; where
  * that is less than what a large program's call edges need, up to a half. */
 #define FOLD_SHARE 8u

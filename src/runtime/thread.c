@@ -196,6 +196,8 @@ static enum swz_status set_up(struct swz_thread *hot,
 	cold->index = atomic_fetch_add_explicit(&next_index, 1,
 						memory_order_relaxed);
 	cold->unwound = 0;
+	cold->no_room = false;
+	cold->nodes_made = cold->promoted = 0;
 	if (furnish(cold) != SWZ_OK)
 		return SWZ_E_NOMEM;
 	SWZ_SYSCALL(SYS_madvise, cold->open, open_bytes(), MADV_DONTNEED);
@@ -257,10 +259,8 @@ struct swz_thread *swz_thread_begin(void)
 		return NULL;
 	}
 	atomic_flag_clear(&cold->busy);
-	cold->no_room = false;
 	cold->retry_at = 0;
 	cold->home_low = cold->home_high = 0;
-	cold->nodes_made = 0;
 	cold->random ^= swz_ticks();
 	cold->apart_top = NULL;
 	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
@@ -314,7 +314,6 @@ enum swz_status swz_thread_rejoin(struct swz_thread *hot)
 	struct swz_thread_cold *own = swz_thread_cold_of(hot);
 
 	atomic_store_explicit(&own->tid, own_tid(), memory_order_relaxed);
-	own->no_room = false;
 	swz_events_forget(own);
 	return set_up(hot, own);
 }
@@ -329,7 +328,6 @@ enum swz_status swz_thread_revive(struct swz_thread *hot)
 		swz_events_forget(cold);
 	}
 	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
-	own->no_room = false;
 	return set_up(hot, own);
 }
 

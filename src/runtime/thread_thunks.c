@@ -14,7 +14,7 @@
 #include "runtime/frames.h"
 #include "runtime/latest_frame.h"
 
-#define STOCK_BLOCKS 64u
+#define STOCK_BLOCKS 256u
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */
 #define FIRST_BLOCK_ROOM 1024u
 
@@ -394,7 +394,6 @@ void swz_thread_begin_thunks(struct swz_thread_cold *cold)
 	uint32_t kept = 0, count = cold->block_count;
 
 	cold->suspended = cold->moved = 0;
-	cold->promoted = 0;
 	cold->sweep_shift = LEAST_SWEEP_SHIFT;
 	cold->fresh = cold->records = NULL;
 	for (uint32_t b = 0; b < count; b++) {

@@ -66,6 +66,21 @@ assert_ge "$(row table incl die_below)" "$(row table incl child_work)" \
 assert_empty dump.err
 assert_eq 31 "$(row table calls die_below)" 'calls in both'
 
+it 'fork of a program with many contexts: the file of a child with few is small'
+if [ -x /usr/bin/python3 ]; then
+	rm -rf many
+	"$RUN" -q -o many/ /usr/bin/python3 -c 'import os
+if os.fork() == 0:
+    os._exit(0)
+os.wait()'
+	stat -c '%b %B' many/* | awk '{ print $1 * $2 }' | sort -n >bytes
+	assert_eq 2 "$(wc -l <bytes)" 'files'
+	assert_ge "$(tail -n 1 bytes)" $((2 << 20)) "the parent's bytes on the disk"
+	assert_le "$(head -n 1 bytes)" $((1 << 20)) "the child's bytes on the disk"
+else
+	echo 'not tested: fork of a program with many contexts, without python3'
+fi
+
 it 'fork in threads'
 run_both threads
 assert_eq 5 ${#files[@]} files
