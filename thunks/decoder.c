@@ -96,6 +96,14 @@ static int format_nothing(char *text, size_t size, const char *format,
 	return 0;
 }
 
+/* Set by whoever calls capstone, for as long as that takes. */
+static void *before_capstone[5];
+
+void swz_decoder_escape(void)
+{
+	__builtin_longjmp(before_capstone, 1);
+}
+
 struct swz_decoder *swz_decoder_new(void *(*alloc)(size_t bytes))
 {
 	static const uint8_t nop[] = {0x90};
@@ -106,6 +114,8 @@ struct swz_decoder *swz_decoder_new(void *(*alloc)(size_t bytes))
 	struct swz_insn insn;
 
 	swz_usual_init();
+	if (__builtin_setjmp(before_capstone))
+		return NULL;
 	allocate = alloc;
 	reserve = alloc(RESERVE_BYTES);
 	reserve_left = RESERVE_BYTES;
@@ -287,13 +297,6 @@ static bool length_is_certain(const struct swz_encoding *encoding)
 		return encoding->opcode == 0x1e;
 	return encoding->map == SWZ_MAP_VECTOR && encoding->vector_map >= 1 &&
 	       encoding->vector_map <= 6 && encoding->vector_map != 4;
-}
-
-static void *before_capstone[5];
-
-void swz_decoder_escape(void)
-{
-	__builtin_longjmp(before_capstone, 1);
 }
 
 /* Whether the code begins with a valid instruction of this length. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/unit/run_suite.h"
+#include "thunks/decoder.h"
 #include "thunks/encoding.h"
 #include "thunks/relocate.h"
 
@@ -464,6 +465,20 @@ START_TEST(a_decoder_without_memory_is_null)
 }
 END_TEST
 
+/* In place of capstone's own, which need a fault in it. */
+static void *meets_an_assertion(size_t bytes)
+{
+	if (bytes)
+		swz_decoder_escape();
+	return NULL;
+}
+
+START_TEST(an_assertion_of_capstone_is_no_decoder)
+{
+	ck_assert_ptr_null(swz_decoder_new(meets_an_assertion));
+}
+END_TEST
+
 #define COUNT(array) (int)(sizeof(array) / sizeof(*(array)))
 
 int main(void)
@@ -485,6 +500,7 @@ int main(void)
 	tcase_add_test(tcase, writes_no_byte_beyond_the_room);
 	tcase_add_test(tcase, says_where_each_instruction_went);
 	tcase_add_test(tcase, a_decoder_without_memory_is_null);
+	tcase_add_test(tcase, an_assertion_of_capstone_is_no_decoder);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
