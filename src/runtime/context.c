@@ -84,16 +84,6 @@ static struct swz_node *take_node(struct swz_thread_cold *cold,
 	return next_slot(cold);
 }
 
-void swz_context_stock_up(struct swz_thread *thread)
-{
-	struct swz_thread_cold *cold = thread->cold;
-
-	swz_edge_table_make_room(thread, STOCK_NODES);
-	if (cold->last_node - cold->next_node < STOCK_NODES &&
-	    take_chunk(cold, STOCK_NODES) != SWZ_OK)
-		return;
-}
-
 /* The last part of the bound is kept for folded contexts, and for what runs
  * while the process ends. */
 static uint64_t fold_reserve(void)
@@ -106,6 +96,21 @@ static uint64_t fold_reserve(void)
 	if (bytes > FOLD_BYTES)
 		bytes = FOLD_BYTES;
 	return bytes > bound / FOLD_SHARE ? bytes : bound / FOLD_SHARE;
+}
+
+/* Less where the bound is small: what is kept for folded contexts stays. */
+void swz_context_stock_up(struct swz_thread *thread)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	uint32_t count = STOCK_NODES;
+
+	while (count > LAST_NODES &&
+	       swz_chunks_room() <
+		       count * sizeof(struct swz_node) + fold_reserve())
+		count /= 2;
+	swz_edge_table_make_room(thread, count);
+	if (cold->last_node - cold->next_node < (int64_t)count)
+		(void)take_chunk(cold, count); /* none: calls are lost */
 }
 
 /* Publishes a node whose other fields are set: function comes last. */

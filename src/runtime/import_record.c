@@ -1,11 +1,11 @@
 /* An imported function is described with the module that it lies in; its name,
  * as that one's dynamic symbols have it, stands in a chunk of names. */
 
-#include "runtime/chunks.h"
 #include "runtime/imports.h"
 
 #include <string.h>
 
+#include "runtime/chunks.h"
 #include "runtime/file.h"
 #include "runtime/import_plan.h"
 

@@ -41,7 +41,8 @@ struct swz_module {
 	bool in_scope;
 	bool foreign_runtime; /* walks its own stack (src/runtime/foreign.h) */
 	bool own_unwinder;    /* linked into it, exporting nothing */
-	bool late; /* not relocated yet: nothing in it can be called */
+	bool late; /* came later; perhaps not relocated: nothing in it can be
+		      called */
 	bool unwinder_unserved; /* and cannot be provided for */
 	bool looks_at_callers;  /* of its own making (src/runtime/foreign.h) */
 	struct swz_range generated; /* code with conventions of its own */

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Makes the pages of [start, start + bytes), which have never been used,
+/* Makes the pages of [start, start + bytes), of which no byte has been used,
  * present and writable. False: there is no memory, or no room on the disk, for
  * them; to touch one would be a SIGBUS. Async-signal-safe. */
 bool swz_make_present(char *start, uint64_t bytes);

@@ -114,6 +114,13 @@ it 'a filter of system calls that kills'
 run_both filter-kill
 assert_all_recorded
 
+it 'of a small bound what is taken in advance leaves the half that is kept'
+end_of "$RUN" -q --max-memory 1M -o small "$PROGRAM" filter-kill >/dev/null
+used=$(info_value small used)
+assert_le "${used%% *}" $((1 << 19)) 'bytes used'
+"$DUMP" -q -f text small >table
+assert_eq 256 "$(row table calls level_8)" 'calls of level_8'
+
 it 'strict mode: no clock either, so what comes is only counted'
 run_both strict
 assert_same native.err ours.err
