@@ -65,7 +65,7 @@ static bool sort(struct swz_function **functions, uint32_t count)
 		return true;
 	order = swz_scratch_alloc_brief(2 * (uint64_t)count * sizeof(*order));
 	runs = swz_scratch_alloc_brief((run_count + 1ull) * sizeof(*runs));
-	sorted = swz_scratch_alloc((count + 1ull) * sizeof(*sorted));
+	sorted = swz_scratch_alloc_brief((count + 1ull) * sizeof(*sorted));
 	if (!order || !runs || !sorted)
 		return false;
 	other = order + count;
@@ -199,11 +199,13 @@ static uint32_t add_from_symbols(struct swz_module *m, uint32_t type,
 		    strcmp(s.name, "_start") == 0)
 			continue;
 		if (out) {
-			out[count].start = s.value;
-			out[count].size = (uint32_t)s.size;
-			out[count].flags = SWZ_FUNCTION_FROM_SYMBOL;
-			out[count].name = s.name;
-			out[count].is_piece = has_suffix_part(s.name);
+			out[count] = (struct swz_function){
+				.start = s.value,
+				.size = (uint32_t)s.size,
+				.flags = SWZ_FUNCTION_FROM_SYMBOL,
+				.name = s.name,
+				.is_piece = has_suffix_part(s.name),
+			};
 		}
 		count++;
 	}
@@ -273,11 +275,13 @@ static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 		if (!is_code(m, fde->start, fde->size) ||
 		    in_ranges(m->plt, m->plt_count, fde->start))
 			continue;
-		f->start = fde->start;
-		f->size = (uint32_t)fde->size;
-		f->fde = fde;
-		f->is_piece = !is_function(fde) ||
-			      begins_with_landing_pad(m, fde);
+		*f = (struct swz_function){
+			.start = fde->start,
+			.size = (uint32_t)fde->size,
+			.fde = fde,
+			.is_piece = !is_function(fde) ||
+				    begins_with_landing_pad(m, fde),
+		};
 		m->function_count++;
 	}
 }
@@ -359,6 +363,19 @@ static void finish(struct swz_module *m)
 	}
 }
 
+/* In memory that lasts until all is planned; so far they were where they took
+ * the room of what is but found on the way. */
+static bool keep(struct swz_module *m)
+{
+	uint64_t bytes = m->function_count * sizeof(*m->functions);
+	struct swz_function *kept = swz_scratch_alloc(bytes);
+
+	if (kept)
+		memcpy(kept, m->functions, bytes);
+	m->functions = kept;
+	return kept;
+}
+
 enum swz_status swz_functions_collect(struct swz_module *m)
 {
 	uint32_t fdes = (uint32_t)swz_fde_most(&m->eh_frame), extra = 0;
@@ -366,7 +383,8 @@ enum swz_status swz_functions_collect(struct swz_module *m)
 						      sizeof(*fde));
 
 	/* room for FDEs first, symbols then: at most all of both tables */
-	m->functions = swz_scratch_alloc((fdes + 1ull) * sizeof(*m->functions));
+	m->functions = swz_scratch_alloc_brief((fdes + 1ull) *
+					       sizeof(*m->functions));
 	if (!fde || !m->functions)
 		return SWZ_E_NOMEM;
 	collect_fdes(m, fde, fdes);
@@ -377,7 +395,7 @@ enum swz_status swz_functions_collect(struct swz_module *m)
 		extra = add_from_symbols(m, SHT_SYMTAB, NULL) +
 			add_from_symbols(m, SHT_DYNSYM, NULL);
 	if (extra) {
-		struct swz_function *all = swz_scratch_alloc(
+		struct swz_function *all = swz_scratch_alloc_brief(
 			(m->function_count + (uint64_t)extra) * sizeof(*all));
 		uint32_t n;
 
@@ -393,6 +411,8 @@ enum swz_status swz_functions_collect(struct swz_module *m)
 			return SWZ_E_NOMEM;
 		drop_duplicates(m);
 	}
+	if (!keep(m))
+		return SWZ_E_NOMEM;
 	if (m->file.file.size) {
 		name_functions(m, SHT_SYMTAB);
 		name_functions(m, SHT_DYNSYM);

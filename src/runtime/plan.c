@@ -25,6 +25,10 @@
 
 bool swz_plan_filtered;
 
+/* What is needed for a time only while a module is planned, by bytes of its
+ * text: less, as a rule. */
+#define BRIEF_PER_BYTE 2
+
 /* Ids for modules to come. What is indexed by id has room for them from the
  * start (address space, no memory), so that nothing moves under the hooks. */
 #define LATER_IDS (1u << 20)
@@ -250,7 +254,7 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 {
 	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
 	enum swz_status status;
-	uint64_t text = 0;
+	uint64_t text = 0, most = 0;
 
 	if (!decoder)
 		return SWZ_E_NOMEM;
@@ -274,7 +278,11 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 			continue;
 		swz_confinement_look(m);
 		text += text_to_plan(m);
+		if (text_to_plan(m) > most)
+			most = text_to_plan(m);
 	}
+	if (most)
+		swz_scratch_expect_brief(BRIEF_PER_BYTE * most);
 	swz_progress_begin(text);
 	for (unsigned i = 0; i < plan->module_count; i++) {
 		plan->modules[i].first_id = next_id;

@@ -78,6 +78,12 @@ void *swz_scratch_alloc_brief(size_t bytes)
 	return r ? take(r, bytes) : NULL;
 }
 
+void swz_scratch_expect_brief(size_t bytes)
+{
+	if (!brief)
+		add_region(&brief, bytes); /* or smaller ones, as they come */
+}
+
 void swz_scratch_reuse(void)
 {
 	for (struct region *r = brief; r; r = r->before)

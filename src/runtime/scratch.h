@@ -12,6 +12,11 @@ void swz_scratch_free_all(void);
 void *swz_scratch_alloc_brief(size_t bytes);
 void swz_scratch_reuse(void);
 
+/* Says how much of it will be wanted at once at most, as far as one can tell:
+ * it then is one mapping, in which what a small module has touched serves a
+ * large one, too. To be called before any is taken. */
+void swz_scratch_expect_brief(size_t bytes);
+
 /* In a forked child, if a thread of the parent was at work: what it had stays
  * mapped. */
 void swz_scratch_abandon(void);
