@@ -159,9 +159,9 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	return at;
 }
 
-const uint8_t *swz_trampoline_write_jump(struct swz_trampolines *region,
-					 uint32_t function_id,
-					 const uint64_t *target)
+/* A jump to what lies at `target`, with room for head and prefix before it. */
+static uint8_t *write_jump(struct swz_trampolines *region, unsigned head,
+			   unsigned prefix, const uint64_t *target)
 {
 	/* CFA = rsp + 8, return address at CFA - 8, all along */
 	static const uint8_t program[] = {0x0c, 7, 8, 0x90, 1};
@@ -173,26 +173,48 @@ const uint8_t *swz_trampoline_write_jump(struct swz_trampolines *region,
 	};
 	const struct swz_relocation relocation = {0};
 	uint8_t *at = region->start + region->used;
-	uint8_t *body = at + HEAD_BYTES;
+	uint8_t *jump = at + head + prefix;
 	struct swz_moved_code code = {
 		.fde = &fde,
 		.trampoline = (uint32_t)region->used,
-		.bytes = HEAD_BYTES + 6,
-		.head = HEAD_BYTES,
+		.bytes = head + prefix + 6,
+		.head = head,
+		.prefix = prefix,
 		.relocation = &relocation,
 	};
-	int64_t distance = (const uint8_t *)target - (body + 6);
+	int64_t distance = (const uint8_t *)target - (jump + 6);
 
 	if (region->bytes - region->used <
-		    HEAD_BYTES + 6 +
+		    code.bytes +
 			    swz_unwind_table_bytes(region->unwind.count + 1) ||
 	    distance != (int32_t)distance)
 		return NULL;
-	write_head(region, at, function_id, false);
-	body[0] = 0xff, body[1] = 0x25, put32(body + 2, distance);
+	jump[0] = 0xff, jump[1] = 0x25, put32(jump + 2, distance);
 	swz_unwind_table_add(&region->unwind, &code);
 	region->used += code.bytes;
 	region->used = (region->used + 15) & ~(size_t)15;
+	return at;
+}
+
+const uint8_t *swz_trampoline_write_jump(struct swz_trampolines *region,
+					 uint32_t function_id,
+					 const uint64_t *target)
+{
+	uint8_t *at = write_jump(region, HEAD_BYTES, 0, target);
+
+	if (at)
+		write_head(region, at, function_id, false);
+	return at;
+}
+
+const uint8_t *swz_trampoline_write_wrapper(struct swz_trampolines *region,
+					    const struct swz_wrapper *wrapper,
+					    const uint64_t *target)
+{
+	uint8_t *at = write_jump(region, 0, WRAPPING, target);
+
+	if (at)
+		swz_trampoline_wrap(at, wrapper);
 	return at;
 }
 

@@ -80,6 +80,12 @@ const uint8_t *swz_trampoline_write_jump(struct swz_trampolines *region,
 					 uint32_t function_id,
 					 const uint64_t *target);
 
+/* Writes the way to a wrapper, without a hook: the function is what lies at
+ * `target`. Only the registers that any call through a PLT may change are. */
+const uint8_t *swz_trampoline_write_wrapper(struct swz_trampolines *region,
+					    const struct swz_wrapper *wrapper,
+					    const uint64_t *target);
+
 /* Where a trampoline's body begins; what of it leads to a wrapper. */
 #define SWZ_TRAMPOLINE_BODY 18
 #define SWZ_TRAMPOLINE_WRAPPING 29

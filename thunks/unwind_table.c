@@ -318,8 +318,10 @@ void swz_unwind_table_add(struct swz_unwind_table *table,
 	w.at = fde + 17;
 	w.end = fde + ENTRY_MAX - 4;
 	memset(fde, 0, ENTRY_MAX);
-	advance_to(&w, 1); /* behind push %rax */
-	set_cfa_offset(&w, 16);
+	if (code->head) {
+		advance_to(&w, 1); /* behind push %rax */
+		set_cfa_offset(&w, 16);
+	}
 	head = w;
 	if (!write_body(&w, code)) {
 		memset(head.at, 0, (size_t)(fde + ENTRY_MAX - head.at));

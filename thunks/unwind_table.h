@@ -52,7 +52,7 @@ struct swz_moved_code {
 };
 
 /* Adds the entry of one trampoline; they come in the order of their offsets.
- * The head is "push %rax" and what follows. */
+ * The head is "push %rax" and what follows, or empty. */
 void swz_unwind_table_add(struct swz_unwind_table *table,
 			  const struct swz_moved_code *code);
 

@@ -22,6 +22,11 @@
 #define SWZ_COLD_RECORDS 8
 #define SWZ_COLD_RANDOM 16
 
+/* struct swz_dlsym_way (src/runtime/import_plan.h) */
+#define SWZ_DLSYM_START 0
+#define SWZ_DLSYM_END 8
+#define SWZ_DLSYM_RETURN 16
+
 /* struct swz_links (src/runtime/thread.h), 16 bytes */
 #define SWZ_LINKS_FREE 0
 #define SWZ_LINKS_FIRST 8

@@ -193,7 +193,7 @@ static enum swz_test_tactic test_tactic(const char *name)
 const char *swz_config_read(int argc, char **argv, char **envp)
 {
 	struct swz_config *c = &swz_config;
-	const char *mode, *timing, *problem;
+	const char *mode, *timing, *imports, *problem;
 	uint64_t depth, size, own;
 	char *fresh;
 
@@ -206,6 +206,10 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	c->verbose = flag("SWIZZLE_VERBOSE", false);
 	c->list = flag("SWIZZLE_LIST", false);
 	c->imports = flag("SWIZZLE_IMPORTS", false);
+	imports = text("SWIZZLE_IMPORTS");
+	c->imports_dlsym = imports && strcmp(imports, "dlsym") == 0;
+	if (c->imports && !c->imports_dlsym && strcmp(imports, "1") != 0)
+		return "SWIZZLE_IMPORTS: neither '1' nor 'dlsym'";
 	c->follow = flag("SWIZZLE_FOLLOW", true);
 	c->cache = flag("SWIZZLE_CACHE", true);
 	c->cache_home = text("XDG_CACHE_HOME");

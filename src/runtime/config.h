@@ -32,7 +32,8 @@ struct swz_config {
 	uint64_t min_time;          /* ns; shorter calls have no events */
 	uint64_t progress_after_ms; /* for tests; see src/runtime/progress.h */
 	bool follow;
-	bool imports; /* time calls through the GOT, too */
+	bool imports;       /* time calls through the GOT, too */
+	bool imports_dlsym; /* and through what dlsym returns */
 	bool list;
 	bool verbose;
 	bool quiet;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "runtime/config.h"
 #include "runtime/function.h"
 #include "runtime/readers.h"
 #include "runtime/scratch.h"
@@ -258,6 +259,36 @@ bool swz_is_import(const struct swz_party *p, const Elf64_Rela *rela)
 	       p->dynamic.symbols[ELF64_R_SYM(rela->r_info)].st_name;
 }
 
+/* What the module has the address of in its data. */
+static void note_address(struct swz_party *from, const struct scope *scope,
+			 const Elf64_Rela *rela)
+{
+	struct swz_party *where = NULL;
+	const Elf64_Sym *s = look_up(
+		scope, from, (uint32_t)ELF64_R_SYM(rela->r_info), &where);
+	struct swz_target *t = where ? *target_place(where->dynamic.load_bias +
+							     s->st_value,
+						     NOBODY)
+				     : NULL;
+
+	if (t)
+		t->is_taken = true;
+}
+
+static enum swz_status note_addresses(struct swz_party *p)
+{
+	const struct swz_dynamic *d = &p->dynamic;
+	struct scope scope;
+
+	if (!scope_of(p->map, &scope))
+		return SWZ_E_NOMEM;
+	for (uint64_t i = 0; i < d->rela_count; i++)
+		if (ELF64_R_TYPE(d->rela[i].r_info) == R_X86_64_64 &&
+		    d->symbols[ELF64_R_SYM(d->rela[i].r_info)].st_name)
+			note_address(p, &scope, &d->rela[i]);
+	return SWZ_OK;
+}
+
 static uint64_t count_of(const struct swz_party *p, const Elf64_Rela *table,
 			 uint64_t count)
 {
@@ -341,5 +372,9 @@ enum swz_status swz_imports_collect(void)
 	for (uint32_t i = 0; i < swz_party_count && status == SWZ_OK; i++)
 		if (swz_parties[i].fresh && swz_parties[i].importing)
 			status = collect(&swz_parties[i]);
+	for (uint32_t i = 0; i < swz_party_count && status == SWZ_OK; i++)
+		if (swz_parties[i].fresh && swz_parties[i].readable &&
+		    swz_config.imports_dlsym)
+			status = note_addresses(&swz_parties[i]);
 	return status;
 }

@@ -3,7 +3,7 @@
 
 /* What the parts of --imports share: imports.c plans, import_collect.c lists
  * what is imported, import_targets.c says what may be called from a thunk,
- * import_slots.c changes GOT entries. */
+ * import_slots.c changes GOT entries, import_pointers.c sees to dlsym. */
 
 #include <link.h>
 #include <stdbool.h>
@@ -24,8 +24,17 @@ struct swz_import_site {
 	bool lazy; /* the linker has yet to store an address */
 };
 
+/* How a module's calls of dlsym come to us: see import_pointers.c. The assembly
+ * knows the first three. */
+struct swz_dlsym_way {
+	uint64_t start, end; /* the module */
+	const uint8_t *return_at;
+	struct swz_wrapper wrapper;
+};
+
 struct swz_stubs {
 	size_t bytes; /* of this mapping */
+	struct swz_dlsym_way dlsym;
 	struct swz_trampolines region;
 	void *words;
 	size_t target_bytes;
@@ -72,6 +81,7 @@ struct swz_target {
 	uint8_t filter;
 	bool is_ifunc;
 	bool any_timed;
+	bool is_taken;        /* a module has its address as data */
 	uint16_t slot_status; /* of the first that is not */
 };
 #define NOBODY UINT32_MAX
@@ -146,6 +156,12 @@ enum swz_status swz_imports_inspect(void) SWZ_MUST_CHECK;
 /* Refuses imports of the party that it takes pointers from. */
 enum swz_status swz_imports_find_taken(struct swz_party *party) SWZ_MUST_CHECK;
 
+/* Code as the party's file has it: in memory jumps to trampolines may stand
+ * there by now, over the first bytes of a call or of what takes an address.
+ * NULL: that is not known. */
+const uint8_t *swz_party_code(const struct swz_party *party,
+			      const struct swz_range *range);
+
 /* Refuses all of the party's. */
 void swz_imports_refuse_all(const struct swz_party *party,
 			    enum swz_refusal reason);
@@ -153,6 +169,12 @@ void swz_imports_refuse_all(const struct swz_party *party,
 /* Makes the party's stubs, for what is not refused by now. */
 void swz_stubs_write(struct swz_party *party);
 void swz_stubs_free(struct swz_party *party);
+
+/* With --imports=dlsym: whether this is how a module calls it; how that is to
+ * come to us (false: it cannot); and stubs for what it is asked for. */
+bool swz_import_asks(const struct swz_import *import);
+bool swz_dlsym_way_find(struct swz_party *party, struct swz_dlsym_way *way);
+void swz_pointers_write(void);
 
 /* Leads the party's GOT entries to its stubs; false: nothing has changed. Its
  * module is at hand. */

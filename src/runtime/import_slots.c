@@ -86,6 +86,20 @@ void swz_imports_refuse_all(const struct swz_party *p, enum swz_refusal reason)
 			swz_import_refuse(&i->status, reason);
 }
 
+static uint64_t write_stub(struct swz_party *p, const struct swz_import *i,
+			   const uint64_t *target)
+{
+	struct swz_stubs *s = p->stubs;
+
+	if (!swz_import_asks(i))
+		return (uintptr_t)swz_trampoline_write_jump(
+			&s->region, i->target->id, target);
+	if (!s->dlsym.return_at && !swz_dlsym_way_find(p, &s->dlsym))
+		return 0;
+	return (uintptr_t)swz_trampoline_write_wrapper(
+		&s->region, &s->dlsym.wrapper, target);
+}
+
 void swz_stubs_write(struct swz_party *p)
 {
 	uint32_t index = (uint32_t)(p - swz_parties), count = 0;
@@ -93,9 +107,10 @@ void swz_stubs_write(struct swz_party *p)
 	struct swz_stubs *s;
 
 	for (i = swz_imports; i; i = i->next) {
-		if (i->party == index)
-			refuse_misplaced(i);
-		count += i->party == index && swz_import_is_timed(i);
+		if (i->party != index)
+			continue;
+		refuse_misplaced(i);
+		count += swz_import_is_timed(i) || swz_import_asks(i);
 	}
 	if (!count)
 		return;
@@ -108,13 +123,13 @@ void swz_stubs_write(struct swz_party *p)
 	for (i = swz_imports; i; i = i->next) {
 		struct swz_import_site *site = &s->sites[s->count];
 
-		if (i->party != index || !swz_import_is_timed(i))
+		if (i->party != index ||
+		    !(swz_import_is_timed(i) || swz_import_asks(i)))
 			continue;
 		site->slot = i->slot;
 		site->relocation = i->relocation;
 		site->target = (uint64_t *)s->words + s->count;
-		site->stub = (uintptr_t)swz_trampoline_write_jump(
-			&s->region, i->target->id, site->target);
+		site->stub = write_stub(p, i, site->target);
 		if (site->stub)
 			s->count++;
 		else

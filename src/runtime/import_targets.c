@@ -300,17 +300,15 @@ static void note_reference(const struct pointers *p, const uint8_t *at,
 	}
 }
 
-/* The text as its file has it: in memory jumps may stand there by now, over the
- * first bytes of a call or of what takes an address. NULL: that is not known.
- */
-static const uint8_t *original_text(const struct swz_party *party,
-				    const struct swz_range *text)
+const uint8_t *swz_party_code(const struct swz_party *party,
+			      const struct swz_range *range)
 {
 	const struct swz_module *m = party->module;
 
 	if (!party->late)
-		return swz_module_bytes(m, text->start);
-	return swz_elf_bytes_at(&m->file, text->start, text->end - text->start)
+		return swz_module_bytes(m, range->start);
+	return swz_elf_bytes_at(&m->file, range->start,
+				range->end - range->start)
 		.data;
 }
 
@@ -360,7 +358,7 @@ enum swz_status swz_imports_find_taken(struct swz_party *party)
 			p.by_word[((uintptr_t)i->slot - p.low) / 8] = i;
 	for (unsigned t = 0; t < party->module->text_count; t++) {
 		const struct swz_range *text = &party->module->text[t];
-		const uint8_t *code = original_text(party, text);
+		const uint8_t *code = swz_party_code(party, text);
 
 		known = known && code;
 		if (code)

@@ -163,7 +163,11 @@ enum swz_status swz_imports_plan(struct swz_plan *start)
 		swz_parties[i].module = m;
 	}
 	status = swz_imports_collect();
-	return status == SWZ_OK ? decide() : status;
+	if (status == SWZ_OK)
+		status = decide();
+	if (status == SWZ_OK && swz_config.imports_dlsym)
+		swz_pointers_write();
+	return status;
 }
 
 void swz_imports_apply(void)

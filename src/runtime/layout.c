@@ -4,6 +4,7 @@
 
 #include "asm/x86_64/offsets.h"
 #include "runtime/events.h"
+#include "runtime/import_plan.h"
 #include "runtime/thread.h"
 #include "swizzle/format.h"
 #include "thunks/arena.h"
@@ -27,6 +28,10 @@ SAME(SWZ_THREAD_MIN_TICKS, swz_thread, min_ticks);
 
 SAME(SWZ_COLD_RECORDS, swz_thread_cold, records);
 SAME(SWZ_COLD_RANDOM, swz_thread_cold, random);
+
+SAME(SWZ_DLSYM_START, swz_dlsym_way, start);
+SAME(SWZ_DLSYM_END, swz_dlsym_way, end);
+SAME(SWZ_DLSYM_RETURN, swz_dlsym_way, return_at);
 
 SAME(SWZ_LINKS_FREE, swz_links, free);
 SAME(SWZ_LINKS_FIRST, swz_links, first);

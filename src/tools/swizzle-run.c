@@ -59,8 +59,9 @@ static const char usage[] =
 	"                         1ms, 1s); they are counted\n"
 	"      --max-size SIZE    trace: stop at so many bytes: 1M to 64G [4G]\n"
 	"      --ring             trace: do not stop, but keep the newest\n"
-	"      --imports          time calls into other libraries, too, where they\n"
-	"                         go through the caller's GOT (read, malloc, ...)\n"
+	"      --imports[=dlsym]  time calls into other libraries, too, where they\n"
+	"                         go through the caller's GOT (read, malloc, ...);\n"
+	"                         dlsym: also through pointers that it returns\n"
 	"      --max-memory SIZE  bound the memory for records: 1M to 64G [256M]\n"
 	"      --follow           profile child processes, too [default]\n"
 	"      --no-follow        do not profile child processes\n"
@@ -108,7 +109,18 @@ static void set(const char *variable, const char *value)
 
 /* --- options ------------------------------------------------------------- */
 
-enum kind { FLAG, OUTPUT, MODE, TIMING, PATTERN, DEPTH, TIME, BYTES, MEMORY };
+enum kind {
+	FLAG,
+	IMPORTS,
+	OUTPUT,
+	MODE,
+	TIMING,
+	PATTERN,
+	DEPTH,
+	TIME,
+	BYTES,
+	MEMORY
+};
 
 struct option {
 	const char *name;
@@ -134,7 +146,7 @@ static const struct option options[] = {
 	{"max-size", "SWIZZLE_MAX_SIZE", NULL, MEMORY, 0, true},
 	{"max-memory", "SWIZZLE_MAX_MEMORY", NULL, MEMORY, 0, false},
 	{"ring", "SWIZZLE_RING", "1", FLAG, 0, true},
-	{"imports", "SWIZZLE_IMPORTS", "1", FLAG, 0, false},
+	{"imports", "SWIZZLE_IMPORTS", "1", IMPORTS, 0, false},
 	{"follow", "SWIZZLE_FOLLOW", "1", FLAG, 0, false},
 	{"no-follow", "SWIZZLE_FOLLOW", "0", FLAG, 0, false},
 	{"cache", "SWIZZLE_CACHE", "1", FLAG, 0, false},
@@ -273,6 +285,11 @@ static void set_option(const struct option *o, const char *as,
 	case FLAG:
 		value = o->value;
 		break;
+	case IMPORTS:
+		if (value && strcmp(value, "dlsym") != 0)
+			bad_usage("--imports: '%s' is not dlsym", value);
+		value = value ? value : o->value;
+		break;
 	case OUTPUT:
 		if (!*value)
 			bad_usage("option %s needs a file name", as);
@@ -365,8 +382,11 @@ static void read_long(const char *argument, char ***next)
 		bad_usage("option %s takes no value", as);
 	if (o->kind == FLAG)
 		set_flag(o, as);
+	else if (*end)
+		set_option(o, as, end + 1);
 	else
-		set_option(o, as, *end ? end + 1 : next_value(as, next));
+		set_option(o, as,
+			   o->kind == IMPORTS ? NULL : next_value(as, next));
 }
 
 /* -vq is -v -q; the last one may have a value, in the same argument or in the

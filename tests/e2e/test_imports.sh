@@ -4,7 +4,7 @@
 # be left as they are.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets imports libimports.so libpatching.so late
+need_targets imports libimports.so libpatching.so late pointers libpointers.so
 RUN_OPTIONS=(--imports)
 
 # The calls that each thread has made, against what it says.
@@ -145,6 +145,52 @@ if have 'a library without a PLT, reloaded' gcc; then
 	assert_calls profile write 50 getppid 5 getpgrp 5 imports_group 5
 fi
 
+# Pointers: 1 call by name and what is called through dlsym's.
+it 'pointers from dlsym stay what they are'
+assert_same_as_native "$TARGETS/pointers"
+assert_calls profile getppid 1 getpgrp 1
+assert_contains out 'lost 0'
+it 'with =dlsym calls through them are timed'
+RUN_OPTIONS=(--imports=dlsym)
+check_pointers() { # PROGRAM
+	assert_same_as_native "$1"
+	assert_complete profile
+	assert_readable profile
+	# not the 10 of which another module has asked; nor is dlsym timed
+	assert_calls profile getppid 31 getsid 4 getpgrp 1 dlsym 0 dlvsym 0
+	dump_table profile
+	callees_of profile pointers_call | tr ' ' '\n' >callees
+	assert_matches callees '^getppid$'
+	assert_eq '' "$(row table calls getpriority)" 'calls of getpriority'
+}
+check_pointers "$TARGETS/pointers"
+assert_contains out 'lost 0'
+if have 'pointers, linked in other ways' gcc; then
+	for how in -Wl,-z,lazy '-Wl,-z,now -Wl,-z,relro' -fno-plt '-no-pie'; do
+		# shellcheck disable=SC2086
+		gcc -O2 $how -o asking "$TOP/tests/targets/pointers.c" \
+			-L"$TARGETS" -lpointers -Wl,-rpath,"$TARGETS" ||
+			abort 'not built'
+		check_pointers ./asking
+	done
+fi
+it 'also for libraries that come later'
+assert_same_as_native "$TARGETS/pointers" "$TARGETS/libpointers.so" 3
+assert_calls profile getppid 31
+cp "$TARGETS/libpointers.so" libother.so
+assert_same_as_native "$TARGETS/pointers" ./libother.so 20
+assert_complete profile
+assert_calls profile getppid 201
+for how in sampled trace; do
+	case $how in
+	trace) RUN_OPTIONS=(--imports=dlsym -m trace) ;;
+	*) RUN_OPTIONS=(--imports=dlsym --timing sampled) ;;
+	esac
+	[ -z "${TEST_MODE:-}${TEST_TIMING:-}" ] || break
+	check_pointers "$TARGETS/pointers"
+done
+RUN_OPTIONS=(--imports)
+
 it 'other ones in parent and child of a fork'
 assert_same_as_native "$TARGETS/late" fork
 assert_complete profile
@@ -177,6 +223,15 @@ assert_eq 4 "$(row table calls writer)" 'calls of writer'
 assert_eq '' "$(row table calls write)" 'calls of write'
 capture "$DUMP" -f text -F '' profile
 assert_status 2
+
+it 'the option'\''s value'
+capture "$RUN" --imports=write true
+assert_status 2
+assert_contains err "'write' is not dlsym"
+capture "$RUN" --imports= true
+assert_status 2
+SWIZZLE_IMPORTS=dlsm capture "$RUN" true
+assert_contains err "SWIZZLE_IMPORTS: neither '1' nor 'dlsym'"
 
 it 'filters'
 RUN_OPTIONS=(--imports -H write)

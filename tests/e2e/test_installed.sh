@@ -62,6 +62,11 @@ assert_eq 'exact sampled' "$(complete_line "$RUN" --timing '')"
 assert_eq "profile trace" "$(complete_line "$RUN" -m "")"
 assert_eq 'swizzle.out.1' "$(complete_line "$RUN" -o x cat swizzle.out.1)"
 assert_eq 'swizzle.out.1' "$(complete_line "$RUN" --imports cat -n swizzle.out.1)"
+assert_eq 'dlsym' "$(complete_line "$RUN" --imports =)"
+assert_eq 'dlsym' "$(complete_line "$RUN" --imports = d)"
+assert_eq 'swizzle.out.1' "$(complete_line "$RUN" --imports = dlsym cat swizzle.out.1)"
+assert_matches <(complete_line "$RUN" --imports ca | tr ' ' '\n') '^cat$'
+assert_eq 'exact sampled' "$(complete_line "$RUN" --timing =)"
 assert_matches <(complete_line "$RUN" -o x ca | tr ' ' '\n') '^cat$'
 
 it 'uninstall'
