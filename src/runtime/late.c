@@ -7,22 +7,13 @@
  *
  * A module that was not there at the event before and is now, after RT_ADD, can
  * be executed by no thread and is patched. One that turns up otherwise is left
- * alone.
- *
- * The function of an id never gets another trampoline: thunks and their edges
- * hold on to both. So a library that is unloaded leaves its trampolines and ids
- * to itself: loaded again with the same text at the same place, it gets the
- * same jumps, and nothing is planned or recorded anew. Of these dormant ones a
- * certain number is kept. When one is given up its ids are dead, and since they
- * are, nothing leads to its trampolines: they are unmapped. */
+ * alone. */
 
 #include "runtime/late.h"
 
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include "base/hash.h"
 #include "base/syscall.h"
 #include "runtime/config.h"
 #include "runtime/context.h"
@@ -31,51 +22,19 @@
 #include "runtime/file.h"
 #include "runtime/find_object.h"
 #include "runtime/foreign.h"
-#include "runtime/function.h"
 #include "runtime/hooks.h"
 #include "runtime/imports.h"
 #include "runtime/linker.h"
+#include "runtime/loaded.h"
 #include "runtime/message.h"
 #include "runtime/plan_record.h"
 #include "runtime/sampling.h"
 #include "runtime/scratch.h"
-#include "runtime/text.h"
 #include "runtime/thread.h"
 #include "thunks/region.h"
 #include "thunks/unwind.h"
 
-#define MOST_MODULES (1u << 16)
-#define MOST_DORMANT 1024u
-#define MOST_DORMANT_BYTES (64u << 20)
 #define STACK_BYTES (256u << 10)
-
-/* Where a jump was written and where to; both from the start of their module
- * or region. */
-struct site {
-	uint32_t at;
-	uint32_t trampoline;
-	int32_t island;
-};
-
-enum state { FREE, PRESENT, DORMANT };
-
-struct entry {
-	_Atomic enum state state; /* stored last, with release */
-	const struct link_map *map;
-	uint64_t load_bias;
-	uint64_t start, end;
-	uint64_t identity; /* of file and text */
-	uint32_t seen;     /* at which event */
-	uint32_t index;    /* in the profile */
-	bool recorded;
-	bool own_unwinder;
-	struct swz_trampolines trampolines;
-	struct site *sites;
-	uint32_t site_count;
-	/* in the profile of process `pid` */
-	int32_t pid;
-	struct swz_module_record *record;
-};
 
 /* r_debug_extended of glibc 2.35 and later */
 struct namespace
@@ -88,8 +47,6 @@ void swz_linker_stub(void);
 void swz_linker_event(void);
 void (*swz_linker_state)(void) __attribute__((visibility("hidden")));
 
-static struct entry *entries; /* room for MOST_MODULES */
-static _Atomic uint32_t entry_count;
 static uint32_t module_count; /* recorded */
 static struct namespace *first_namespace;
 static uint32_t event;
@@ -107,24 +64,8 @@ uint32_t swz_late_modules(void)
 bool swz_late_map_at(uint64_t address, const struct link_map **map,
 		     uint64_t *end)
 {
-	uint32_t count = atomic_load_explicit(&entry_count,
-					      memory_order_acquire);
-
 	*map = NULL;
-	if (off || !count)
-		return false;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct entry *e = &entries[i];
-
-		if (atomic_load_explicit(&e->state, memory_order_acquire) !=
-			    PRESENT ||
-		    address < e->start || address >= e->end)
-			continue;
-		*map = e->map;
-		*end = e->end;
-		break;
-	}
-	return true;
+	return !off && swz_loaded_map_at(address, map, end);
 }
 
 /* ----------------------------------------------------------- namespaces */
@@ -156,211 +97,48 @@ static void note_auditors(void)
 		auditors[count++] = n;
 }
 
-/* -------------------------------------------------------------- entries */
-
-static struct entry *find(const struct link_map *map)
+static void leave(struct swz_loaded *l)
 {
-	for (uint32_t i = 0; i < entry_count; i++)
-		if (entries[i].state == PRESENT && entries[i].map == map &&
-		    entries[i].load_bias == map->l_addr)
-			return &entries[i];
-	return NULL;
-}
-
-static void set_present(struct entry *e)
-{
-	/* release: matches the acquire in swz_late_map_at */
-	atomic_store_explicit(&e->state, PRESENT, memory_order_release);
-	if (e == &entries[entry_count])
-		atomic_store_explicit(&entry_count, entry_count + 1,
-				      memory_order_release);
-}
-
-/* A free place, which counts when it is set present. */
-static struct entry *new_entry(void)
-{
-	for (uint32_t i = 0; i < entry_count; i++)
-		if (entries[i].state == FREE)
-			return &entries[i];
-	return entry_count < MOST_MODULES ? &entries[entry_count] : NULL;
-}
-
-static size_t sites_bytes(const struct entry *e)
-{
-	return (e->site_count * sizeof(*e->sites) + 4095) & ~(size_t)4095;
-}
-
-static void drop(struct entry *e)
-{
-	if (e->recorded)
-		swz_imports_drop(e->index);
-	swz_trampolines_close(&e->trampolines);
-	if (e->sites)
-		swz_sys_munmap(e->sites, sites_bytes(e));
-	memset(e, 0, sizeof(*e));
-}
-
-/* Gives up the dormant modules that have been so the longest. */
-static void limit_dormant(void)
-{
-	for (;;) {
-		struct entry *oldest = NULL;
-		size_t count = 0, bytes = 0;
-
-		for (uint32_t i = 0; i < entry_count; i++) {
-			struct entry *e = &entries[i];
-
-			if (e->state != DORMANT)
-				continue;
-			count++;
-			bytes += e->trampolines.bytes + sites_bytes(e);
-			if (!oldest || e->seen < oldest->seen)
-				oldest = e;
-		}
-		if (count <= MOST_DORMANT && bytes <= MOST_DORMANT_BYTES)
-			return;
-		drop(oldest);
-	}
-}
-
-/* The module's record in this process's profile (a forked child's is a copy,
- * elsewhere in its file), or NULL. */
-static struct swz_module_record *record_of(struct entry *e)
-{
-	uint64_t at = SWZ_HEADER_BYTES;
-
-	if (!e->recorded || e->pid == swz_file->pid)
-		return e->recorded ? e->record : NULL;
-	e->pid = swz_file->pid;
-	e->record = NULL;
-	while (!e->record && at < swz_file->used_bytes) {
-		struct swz_chunk *c = (struct swz_chunk *)((char *)swz_file +
-							   at);
-
-		if (c->magic != SWZ_CHUNK_MAGIC) {
-			at += SWZ_UNIT_BYTES;
-			continue;
-		}
-		if (c->type == SWZ_CHUNK_MODULE && c->owner == e->index)
-			e->record = (struct swz_module_record *)(c + 1);
-		at += c->bytes;
-	}
-	return e->record;
-}
-
-static void leave(struct entry *e)
-{
-	struct swz_module_record *record = record_of(e);
+	struct swz_module_record *record = swz_loaded_record(l);
 
 	if (record)
 		record->unload_ticks = swz_ticks();
-	swz_unwinders_forget(e->start, e->end);
-	swz_region_show_islands(e->trampolines.start, false);
-	if (e->own_unwinder)
-		swz_forget_unwinder(e->start);
-	atomic_store_explicit(&e->state, DORMANT, memory_order_relaxed);
-	e->map = NULL;
-	if (e->recorded)
-		swz_imports_leave(e->index);
+	swz_unwinders_forget(l->start, l->end);
+	swz_region_show_islands(l->trampolines.start, false);
+	if (l->own_unwinder)
+		swz_forget_unwinder(l->start);
+	atomic_store_explicit(&l->state, SWZ_LOADED_DORMANT,
+			      memory_order_relaxed);
+	l->map = NULL;
+	if (l->recorded)
+		swz_imports_leave(l->index);
 	else
-		drop(e);
-}
-
-/* ------------------------------------------------------------- identity */
-
-static uint64_t identity_of(const struct swz_module *m)
-{
-	struct swz_bytes path = {(const uint8_t *)m->path, strlen(m->path)};
-	uint64_t hash = swz_hash(m->in_scope, path);
-
-	return swz_module_text_hash(m, swz_hash(hash, m->build_id));
-}
-
-static struct entry *find_dormant(const struct swz_module *m, uint64_t identity)
-{
-	for (uint32_t i = 0; i < entry_count; i++)
-		if (entries[i].state == DORMANT &&
-		    entries[i].identity == identity &&
-		    entries[i].load_bias == m->load_bias)
-			return &entries[i];
-	return NULL;
+		swz_loaded_drop(l);
 }
 
 /* --------------------------------------------------------------- arrival */
 
-/* The same jumps; the text has its protection back in any case. */
-static void patch_again(const struct entry *e, const struct swz_module *m)
-{
-	unsigned n = 0;
-
-	while (n < m->text_count && swz_text_unlock(m, &m->text[n]))
-		n++;
-	if (n == m->text_count)
-		for (uint32_t i = 0; i < e->site_count; i++)
-			swz_patch_write((uint8_t *)(e->start + e->sites[i].at),
-					e->sites[i].island,
-					e->trampolines.start +
-						e->sites[i].trampoline);
-	while (n--)
-		swz_text_lock(m, &m->text[n]);
-}
-
-static void revive(struct entry *e, const struct link_map *map,
+static void revive(struct swz_loaded *l, const struct link_map *map,
 		   struct swz_module *m)
 {
-	struct swz_module_record *record = record_of(e);
+	struct swz_module_record *record = swz_loaded_record(l);
 
-	e->map = map;
-	e->seen = event;
-	set_present(e);
+	l->map = map;
+	l->seen = event;
+	swz_loaded_set_present(l);
 	swz_foreign_arrive(map);
-	swz_unwinders_forget(e->start, e->end);
-	if (e->own_unwinder)
-		swz_note_unwinder(e->start, e->end);
+	swz_unwinders_forget(l->start, l->end);
+	if (l->own_unwinder)
+		swz_note_unwinder(l->start, l->end);
 	if (record) {
 		record->loads++;
 		record->unload_ticks = 0;
 	}
-	if (e->site_count)
-		patch_again(e, m);
-	if (e->recorded)
-		swz_imports_return(map, m, e->index);
-	swz_region_show_islands(e->trampolines.start, true);
-}
-
-static bool has_site(const struct swz_function *f)
-{
-	return !f->is_piece && f->trampoline;
-}
-
-static bool keep_sites(struct entry *e, const struct swz_module *m)
-{
-	uint32_t count = 0;
-
-	e->trampolines = m->trampolines;
-	for (uint32_t i = 0; i < m->function_count; i++)
-		count += has_site(&m->functions[i]);
-	if (!count)
-		return true;
-	e->site_count = count;
-	e->sites = swz_sys_mmap(NULL, sites_bytes(e), PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!e->sites) {
-		e->site_count = 0;
-		return false;
-	}
-	for (uint32_t i = m->function_count; i-- > 0;) {
-		const struct swz_function *f = &m->functions[i];
-
-		if (!has_site(f))
-			continue;
-		e->sites[--count].at = (uint32_t)(m->load_bias + f->start +
-						  f->site - m->start);
-		e->sites[count].island = f->island;
-		e->sites[count].trampoline = (uint32_t)(f->trampoline -
-							m->trampolines.start);
-	}
-	return true;
+	if (l->site_count)
+		swz_loaded_patch_again(l, m);
+	if (l->recorded)
+		swz_imports_return(map, m, l->index);
+	swz_region_show_islands(l->trampolines.start, true);
 }
 
 static void report(const struct swz_module *m)
@@ -380,7 +158,7 @@ static void report(const struct swz_module *m)
 }
 
 /* What cannot be planned or recorded is left alone. */
-static void hook(struct entry *e, struct swz_module *m)
+static void hook(struct swz_loaded *l, struct swz_module *m)
 {
 	struct swz_plan_place place;
 
@@ -392,16 +170,16 @@ static void hook(struct entry *e, struct swz_module *m)
 		swz_trampolines_close(&m->trampolines);
 		return;
 	}
-	if (m->trampolines.start && keep_sites(e, m))
+	if (m->trampolines.start && swz_loaded_keep_sites(l, m))
 		swz_plan_patch(m);
 	m->late = true;
 	swz_plan_fill(m, &place);
-	e->recorded = true;
-	e->own_unwinder = m->own_unwinder;
-	e->index = module_count++;
-	e->pid = swz_file->pid;
-	e->record = (struct swz_module_record *)(place.module + 1);
-	swz_imports_arrive(e->map, m, e->index);
+	l->recorded = true;
+	l->own_unwinder = m->own_unwinder;
+	l->index = module_count++;
+	l->pid = swz_file->pid;
+	l->record = (struct swz_module_record *)(place.module + 1);
+	swz_imports_arrive(l->map, m, l->index);
 	if (swz_config.verbose && m->in_scope)
 		report(m);
 }
@@ -410,37 +188,37 @@ static void hook(struct entry *e, struct swz_module *m)
 static void arrive(const struct link_map *map, bool fresh)
 {
 	struct swz_module m = {0};
-	struct entry *e;
+	struct swz_loaded *l;
 	uint64_t identity;
 
 	if (fresh && swz_module_describe(&m, map)) {
-		identity = identity_of(&m);
-		e = find_dormant(&m, identity);
-		if (e) {
-			revive(e, map, &m);
+		identity = swz_loaded_identity(&m);
+		l = swz_loaded_find_dormant(&m, identity);
+		if (l) {
+			revive(l, map, &m);
 			return;
 		}
 	} else {
 		fresh = false;
 	}
-	e = new_entry();
-	if (!e) {
+	l = swz_loaded_new();
+	if (!l) {
 		off = true;
 		return;
 	}
-	e->map = map;
-	e->load_bias = map->l_addr;
-	e->seen = event;
+	l->map = map;
+	l->load_bias = map->l_addr;
+	l->seen = event;
 	if (fresh) {
-		e->start = m.start;
-		e->end = m.end;
-		e->identity = identity;
+		l->start = m.start;
+		l->end = m.end;
+		l->identity = identity;
 		swz_unwinders_forget(m.start, m.end);
-		hook(e, &m);
+		hook(l, &m);
 		swz_module_close(&m);
 		swz_scratch_free_all();
 	}
-	set_present(e);
+	swz_loaded_set_present(l);
 	swz_foreign_arrive(map);
 }
 
@@ -457,10 +235,10 @@ static void mark_present(void)
 	for (struct namespace *n = first_namespace; n; n = next_namespace(n))
 		for (const struct link_map *m = n->base.r_map; m;
 		     m = m->l_next) {
-			struct entry *e = find(m);
+			struct swz_loaded *l = swz_loaded_find(m);
 
-			if (e)
-				e->seen = event;
+			if (l)
+				l->seen = event;
 		}
 }
 
@@ -471,16 +249,17 @@ static void take_changes(void *argument)
 	event++;
 	swz_imports_forget();
 	mark_present();
-	for (uint32_t i = 0; i < entry_count; i++)
-		if (entries[i].state == PRESENT && entries[i].seen != event)
-			leave(&entries[i]);
+	for (struct swz_loaded *l = swz_loaded_next(NULL); l;
+	     l = swz_loaded_next(l))
+		if (l->seen != event)
+			leave(l);
 	for (struct namespace *n = first_namespace; n; n = next_namespace(n))
 		for (const struct link_map *m = n->base.r_map; m && !off;
 		     m = m->l_next)
-			if (!is_shared(m) && !find(m))
+			if (!is_shared(m) && !swz_loaded_find(m))
 				arrive(m, fresh && !is_auditor(n));
 	swz_imports_bind();
-	limit_dormant();
+	swz_loaded_limit_dormant();
 	swz_scratch_free_all();
 }
 
@@ -506,7 +285,7 @@ static void leave_strangers(void)
 	for (struct namespace *n = first_namespace; n; n = next_namespace(n))
 		for (const struct link_map *m = n->base.r_map; m && !off;
 		     m = m->l_next)
-			if (!is_shared(m) && !find(m))
+			if (!is_shared(m) && !swz_loaded_find(m))
 				arrive(m, false);
 }
 
@@ -580,16 +359,16 @@ void swz_linker_event(void)
 /* ----------------------------------------------------------------- start */
 
 /* What the plan knows of a module of the start. */
-static void note_range(struct entry *e, const struct swz_plan *plan)
+static void note_range(struct swz_loaded *l, const struct swz_plan *plan)
 {
-	uint64_t dynamic = (uintptr_t)e->map->l_ld;
+	uint64_t dynamic = (uintptr_t)l->map->l_ld;
 
 	for (unsigned i = 0; i < plan->module_count; i++) {
 		const struct swz_module *m = &plan->modules[i];
 
 		if (dynamic >= m->start && dynamic < m->end) {
-			e->start = m->start;
-			e->end = m->end;
+			l->start = m->start;
+			l->end = m->end;
 		}
 	}
 }
@@ -599,14 +378,15 @@ static void note_present(const struct swz_plan *plan)
 	for (struct namespace *n = first_namespace; n; n = next_namespace(n))
 		for (const struct link_map *m = n->base.r_map; m;
 		     m = m->l_next) {
-			struct entry *e = is_shared(m) ? NULL : new_entry();
+			struct swz_loaded *l = is_shared(m) ? NULL
+							    : swz_loaded_new();
 
-			if (!e)
+			if (!l)
 				continue;
-			e->map = m;
-			e->load_bias = m->l_addr;
-			note_range(e, plan);
-			set_present(e);
+			l->map = m;
+			l->load_bias = m->l_addr;
+			note_range(l, plan);
+			swz_loaded_set_present(l);
 			swz_foreign_arrive(m);
 		}
 }
@@ -618,13 +398,11 @@ static bool begin(const struct swz_plan *plan)
 
 	first_namespace = (struct namespace *)debug;
 	module_count = plan->module_count;
-	entries = swz_sys_mmap(
-		NULL, MOST_MODULES * sizeof(*entries), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	stack = swz_sys_mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			     0);
-	if (!entries || !stack || swz_sys_mprotect(stack, 4096, PROT_NONE) != 0)
+	if (!swz_loaded_begin() || !stack ||
+	    swz_sys_mprotect(stack, 4096, PROT_NONE) != 0)
 		return false;
 	stack_top = stack + STACK_BYTES;
 	swz_linker_state = (void (*)(void))(uintptr_t)debug->r_brk;
