@@ -225,10 +225,12 @@ void swz_pointers_write(void)
 		forget();
 		return;
 	}
-	bytes = count * sizeof(*words);
+	bytes = (count * sizeof(*words) + 4095) & ~(size_t)4095;
 	words = swz_near_map((uintptr_t)region.start,
 			     (uintptr_t)region.start + region.bytes, bytes);
 	if (!words || write_stubs(&region, words) != SWZ_OK) {
+		if (words)
+			swz_near_unmap(words, bytes);
 		swz_trampolines_close(&region);
 		forget();
 		return;
