@@ -3,516 +3,17 @@
  * program sees the environment that it would see without us. */
 
 #include <errno.h>
-#include <limits.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "launch/environment.h"
+#include "launch/library.h"
+#include "launch/options.h"
 #include "launch/path.h"
 #include "launch/program.h"
-
-#ifndef SWZ_VERSION
-#define SWZ_VERSION "unknown"
-#endif
-/* Where the library is that was installed elsewhere than beside our folder. */
-#ifndef SWZ_LIBDIR
-#define SWZ_LIBDIR ""
-#endif
-
-#define LIBRARY "libswizzle.so"
-#define MOST_BYTES (UINT64_C(64) << 30)
-#define LEAST_MEMORY (1u << 20)
-#define MOST_DEPTH 1048576u
-
-enum { EXIT_USAGE = 2 };
-
-/* clang-format off */
-static const char usage[] =
-	"Usage: swizzle-run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-	"Runs PROGRAM with every function entry and exit hooked, and writes a profile\n"
-	"that swizzle-dump reads.\n"
-	"\n"
-	"  -o, --output FILE      write the profile to FILE; %p stands for the pid,\n"
-	"                         DIR/ for the default name in DIR [swizzle.out.%p]\n"
-	"  -m, --mode MODE        what to record: profile, a calling context tree per\n"
-	"                         thread; trace, every entry and exit with its time,\n"
-	"                         too [profile]\n"
-	"  -F, --filter PATTERN   only the functions that match and what they call\n"
-	"  -N, --notrace PATTERN  not the functions that match nor what they call\n"
-	"  -H, --hide PATTERN     not the functions that match, but what they call\n"
-	"  -M, --module PATTERN   only these modules\n"
-	"                         [all but ld.so, libc, libm, libpthread, libswizzle]\n"
-	"  -L, --location PATTERN only functions of these source files (that needs\n"
-	"                         debug information), but what they call\n"
-	"  -Z, --min-size BYTES   only functions of this size and above, but what they\n"
-	"                         call\n"
-	"  -D, --depth N          only the first N levels of calls\n"
-	"      --timing KIND      exact: the time of each call; sampled: of some calls\n"
-	"                         of what is called often, which costs less; counts\n"
-	"                         are exact [exact]\n"
-	"  -t, --min-time TIME    trace: leave calls out that are shorter (100ns, 5us,\n"
-	"                         1ms, 1s); they are counted\n"
-	"      --max-size SIZE    trace: stop at so many bytes: 1M to 64G [4G]\n"
-	"      --ring             trace: do not stop, but keep the newest\n"
-	"      --imports[=dlsym]  time calls into other libraries, too, where they\n"
-	"                         go through the caller's GOT (read, malloc, ...);\n"
-	"                         dlsym: also through pointers that it returns\n"
-	"      --max-memory SIZE  bound the memory for records: 1M to 64G [256M]\n"
-	"      --follow           profile child processes, too [default]\n"
-	"      --no-follow        do not profile child processes\n"
-	"      --cache            keep what is found out about modules for the next\n"
-	"                         start, in ~/.cache/swizzle [default]\n"
-	"      --no-cache         do not, nor use what was kept\n"
-	"      --list             print what would be patched and what not, and exit\n"
-	"  -v, --verbose          say what is done\n"
-	"  -q, --quiet            say nothing\n"
-	"  -V, --version          print the version and exit\n"
-	"  -h, --help             print this help and exit\n"
-	"\n"
-	"A PATTERN is one of the shell's (* ? [a-z]) for the whole name; !PATTERN: not\n"
-	"what matches. -F, -N, -H, -M and -L may be repeated. Each option has an\n"
-	"environment variable of the same name (SWIZZLE_OUTPUT, SWIZZLE_FILTER, ...).\n"
-	"Exit status: the program's own; 126 if it cannot be profiled or executed,\n"
-	"127 if it was not found, 2 for wrong usage.\n";
-/* clang-format on */
-
-__attribute__((noreturn, format(printf, 1, 2))) static void bad_usage(
-	const char *format, ...)
-{
-	va_list arguments;
-
-	fputs("swizzle: ", stderr);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputs("\nTry 'swizzle-run --help'.\n", stderr);
-	exit(EXIT_USAGE);
-}
-
-static const char *get(const char *variable)
-{
-	const char *value = getenv(variable);
-
-	return value ? value : "";
-}
-
-static void set(const char *variable, const char *value)
-{
-	if (setenv(variable, value, 1) != 0)
-		swz_die(SWZ_CANNOT_RUN, "no memory");
-}
-
-/* --- options ------------------------------------------------------------- */
-
-enum kind {
-	FLAG,
-	IMPORTS,
-	OUTPUT,
-	MODE,
-	TIMING,
-	PATTERN,
-	DEPTH,
-	TIME,
-	BYTES,
-	MEMORY
-};
-
-struct option {
-	const char *name;
-	const char *variable;
-	const char *value; /* of the variable: of a FLAG */
-	enum kind kind;
-	char letter;   /* or 0 */
-	bool of_trace; /* for --mode trace only */
-};
-
-static const struct option options[] = {
-	{"output", "SWIZZLE_OUTPUT", NULL, OUTPUT, 'o', false},
-	{"mode", "SWIZZLE_MODE", NULL, MODE, 'm', false},
-	{"filter", "SWIZZLE_FILTER", NULL, PATTERN, 'F', false},
-	{"notrace", "SWIZZLE_NOTRACE", NULL, PATTERN, 'N', false},
-	{"hide", "SWIZZLE_HIDE", NULL, PATTERN, 'H', false},
-	{"module", "SWIZZLE_MODULE", NULL, PATTERN, 'M', false},
-	{"location", "SWIZZLE_LOCATION", NULL, PATTERN, 'L', false},
-	{"min-size", "SWIZZLE_MIN_SIZE", NULL, BYTES, 'Z', false},
-	{"depth", "SWIZZLE_DEPTH", NULL, DEPTH, 'D', false},
-	{"timing", "SWIZZLE_TIMING", NULL, TIMING, 0, false},
-	{"min-time", "SWIZZLE_MIN_TIME", NULL, TIME, 't', true},
-	{"max-size", "SWIZZLE_MAX_SIZE", NULL, MEMORY, 0, true},
-	{"max-memory", "SWIZZLE_MAX_MEMORY", NULL, MEMORY, 0, false},
-	{"ring", "SWIZZLE_RING", "1", FLAG, 0, true},
-	{"imports", "SWIZZLE_IMPORTS", "1", IMPORTS, 0, false},
-	{"follow", "SWIZZLE_FOLLOW", "1", FLAG, 0, false},
-	{"no-follow", "SWIZZLE_FOLLOW", "0", FLAG, 0, false},
-	{"cache", "SWIZZLE_CACHE", "1", FLAG, 0, false},
-	{"no-cache", "SWIZZLE_CACHE", "0", FLAG, 0, false},
-	{"list", "SWIZZLE_LIST", "1", FLAG, 0, false},
-	{"verbose", "SWIZZLE_VERBOSE", "1", FLAG, 'v', false},
-	{"quiet", "SWIZZLE_QUIET", "1", FLAG, 'q', false},
-	{"version", NULL, NULL, FLAG, 'V', false},
-	{"help", NULL, NULL, FLAG, 'h', false},
-};
-
-#define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
-
-/* What options said that is no setting yet. */
-static char *lists[OPTION_COUNT]; /* patterns, one a line */
-static const char *given_output;
-static const char *given_of_trace; /* an option for --mode trace */
-
-/* Each [ needs a ], as the library reads it: the first character of a set may
- * be a ], behind a ! or ^ too. */
-static bool sets_are_closed(const char *pattern)
-{
-	const char *s = pattern;
-
-	while ((s = strchr(s, '['))) {
-		s++;
-		if (*s == '!' || *s == '^')
-			s++;
-		s = *s ? strchr(s + 1, ']') : NULL;
-		if (!s)
-			return false;
-		s++;
-	}
-	return true;
-}
-
-/* Patterns may hold any character but a newline: that parts them. */
-static void append_pattern(const struct option *o, const char *as,
-			   const char *pattern)
-{
-	char **list = &lists[o - options];
-
-	if (!*pattern || strcmp(pattern, "!") == 0)
-		bad_usage("option %s needs a pattern that is not empty", as);
-	if (!sets_are_closed(pattern))
-		bad_usage("option %s: '%s' has a [ without a ]", as, pattern);
-	*list = *list ? swz_text("%s\n%s", *list, pattern)
-		      : swz_text("%s", pattern);
-	set(o->variable, *list);
-}
-
-/* Digits, 12 at most, at the start of s: sets *end behind them. */
-static bool read_number(const char *s, uint64_t *value, const char **end)
-{
-	size_t digits = strspn(s, "0123456789");
-
-	*value = 0;
-	*end = s + digits;
-	if (digits < 1 || digits > 12)
-		return false;
-	while (s < *end)
-		*value = *value * 10 + (uint64_t)(*s++ - '0');
-	return true;
-}
-
-/* "512", "64K", "16M", "2G". */
-static bool read_size(const char *s, uint64_t *bytes)
-{
-	unsigned shift = 0;
-	const char *end;
-
-	if (!read_number(s, bytes, &end))
-		return false;
-	switch (*end) {
-	case 'K':
-	case 'k':
-		shift = 10;
-		break;
-	case 'M':
-	case 'm':
-		shift = 20;
-		break;
-	case 'G':
-	case 'g':
-		shift = 30;
-		break;
-	}
-	if (end[shift != 0] || *bytes > MOST_BYTES >> shift)
-		return false;
-	*bytes <<= shift;
-	return true;
-}
-
-static void set_size(const struct option *o, const char *as, const char *value)
-{
-	uint64_t bytes;
-	bool right = read_size(value, &bytes);
-
-	if (o->kind == BYTES && (!right || bytes > UINT32_MAX))
-		bad_usage("option %s: '%s' is not a number of bytes", as,
-			  value);
-	if (o->kind == MEMORY && (!right || bytes < LEAST_MEMORY))
-		bad_usage("option %s: '%s' is not a size from 1M to 64G", as,
-			  value);
-	set(o->variable, swz_text("%llu", (unsigned long long)bytes));
-}
-
-static bool is_depth(const char *s)
-{
-	const char *end;
-	uint64_t n;
-
-	return *s != '0' && read_number(s, &n, &end) && !*end &&
-	       n <= MOST_DEPTH;
-}
-
-static bool is_time(const char *s)
-{
-	const char *end;
-	uint64_t n;
-
-	if (!read_number(s, &n, &end))
-		return false;
-	if (*end == 'n' || *end == 'u' || *end == 'm')
-		return strcmp(end + 1, "s") == 0;
-	return !*end || strcmp(end, "s") == 0;
-}
-
-/* The option `as` was given. */
-static void set_option(const struct option *o, const char *as,
-		       const char *value)
-{
-	if (o->of_trace)
-		given_of_trace = as;
-	switch (o->kind) {
-	case FLAG:
-		value = o->value;
-		break;
-	case IMPORTS:
-		if (value && strcmp(value, "dlsym") != 0)
-			bad_usage("--imports: '%s' is not dlsym", value);
-		value = value ? value : o->value;
-		break;
-	case OUTPUT:
-		if (!*value)
-			bad_usage("option %s needs a file name", as);
-		given_output = value;
-		return;
-	case MODE:
-		if (strcmp(value, "profile") != 0 &&
-		    strcmp(value, "trace") != 0)
-			bad_usage("unknown mode '%s' (there are: profile, "
-				  "trace)",
-				  value);
-		break;
-	case TIMING:
-		if (strcmp(value, "exact") != 0 &&
-		    strcmp(value, "sampled") != 0)
-			bad_usage("--timing: '%s' is neither exact nor sampled",
-				  value);
-		break;
-	case PATTERN:
-		append_pattern(o, as, value);
-		return;
-	case DEPTH:
-		if (!is_depth(value))
-			bad_usage("option %s: '%s' is not a number from 1 to "
-				  "%u",
-				  as, value, MOST_DEPTH);
-		break;
-	case TIME:
-		if (!is_time(value))
-			bad_usage("option %s: '%s' is not a time (100ns, 5us, "
-				  "1ms, 1s)",
-				  as, value);
-		break;
-	case BYTES:
-	case MEMORY:
-		set_size(o, as, value);
-		return;
-	}
-	set(o->variable, value);
-}
-
-static void set_flag(const struct option *o, const char *as)
-{
-	if (o->letter == 'V') {
-		puts("swizzle-run " SWZ_VERSION);
-		exit(EXIT_SUCCESS);
-	}
-	if (o->letter == 'h') {
-		fputs(usage, stdout);
-		exit(EXIT_SUCCESS);
-	}
-	set_option(o, as, NULL);
-}
-
-static const struct option *by_letter(char letter)
-{
-	for (size_t i = 0; i < OPTION_COUNT; i++)
-		if (options[i].letter == letter)
-			return &options[i];
-	return NULL;
-}
-
-static const struct option *by_name(const char *name, size_t length)
-{
-	for (size_t i = 0; i < OPTION_COUNT; i++)
-		if (strncmp(options[i].name, name, length) == 0 &&
-		    !options[i].name[length])
-			return &options[i];
-	return NULL;
-}
-
-/* The value that is the next argument. */
-static const char *next_value(const char *as, char ***next)
-{
-	if (!**next)
-		bad_usage("option %s needs a value", as);
-	return *(*next)++;
-}
-
-static void read_long(const char *argument, char ***next)
-{
-	const char *end = strchrnul(argument, '=');
-	const struct option *o = by_name(argument + 2,
-					 (size_t)(end - argument - 2));
-	const char *as = swz_text("%.*s", (int)(end - argument), argument);
-
-	if (!o)
-		bad_usage("unknown option %s", argument);
-	if (o->kind == FLAG && *end)
-		bad_usage("option %s takes no value", as);
-	if (o->kind == FLAG)
-		set_flag(o, as);
-	else if (*end)
-		set_option(o, as, end + 1);
-	else
-		set_option(o, as,
-			   o->kind == IMPORTS ? NULL : next_value(as, next));
-}
-
-/* -vq is -v -q; the last one may have a value, in the same argument or in the
- * next. */
-static void read_short(const char *argument, char ***next)
-{
-	for (const char *s = argument + 1; *s; s++) {
-		const struct option *o = *s > 0 ? by_letter(*s) : NULL;
-		const char *as = swz_text("-%c", *s);
-
-		if (!o)
-			bad_usage("unknown option %s",
-				  *s == '-' ? argument : swz_text("-%s", s));
-		if (o->kind != FLAG) {
-			set_option(o, as, s[1] ? s + 1 : next_value(as, next));
-			return;
-		}
-		set_flag(o, as);
-	}
-}
-
-/* Returns the program and its arguments. */
-static char **read_options(char **next)
-{
-	while (*next) {
-		const char *argument = *next;
-
-		if (argument[0] != '-' || !argument[1])
-			break;
-		next++;
-		if (strcmp(argument, "--") == 0)
-			break;
-		if (argument[1] == '-')
-			read_long(argument, &next);
-		else
-			read_short(argument, &next);
-	}
-	if (!*next)
-		bad_usage("no program given");
-	if (strcmp(get("SWIZZLE_MODE"), "trace") == 0) {
-		if (strcmp(get("SWIZZLE_TIMING"), "sampled") == 0)
-			bad_usage("a trace has exact times: no --timing "
-				  "sampled");
-	} else if (given_of_trace) {
-		bad_usage("option %s is for --mode trace only", given_of_trace);
-	}
-	return next;
-}
-
-/* --- the library --------------------------------------------------------- */
-
-/* path without what follows its last slash; NULL: it has none. */
-static char *directory_of(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? swz_text("%.*s", (int)(slash - path), path) : NULL;
-}
-
-/* The folder that bin/swizzle-run is in. */
-static const char *home(const char *argument)
-{
-	char *self = realpath("/proc/self/exe", NULL), *directory;
-
-	if (!self && strchr(argument, '/'))
-		self = realpath(argument, NULL);
-	else if (!self)
-		self = realpath(swz_program_find(argument, argument), NULL);
-	directory = directory_of(directory_of(self));
-	return directory ? directory : "";
-}
-
-static char *library_in(const char *directory)
-{
-	char *path = swz_text("%s/" LIBRARY, directory);
-
-	return swz_path_is_regular(path) ? path : NULL;
-}
-
-static const char *find_library(const char *argument)
-{
-	const char *top = home(argument);
-	const char *library = library_in(swz_text("%s/lib", top));
-
-	if (!library && *SWZ_LIBDIR)
-		library = library_in(SWZ_LIBDIR);
-	if (!library)
-		library = library_in(swz_text("%s/build/lib", top));
-	if (!library)
-		swz_die(SWZ_CANNOT_RUN,
-			LIBRARY " was not found beside swizzle-run (%s/lib)",
-			top);
-	if (strpbrk(library, " :$"))
-		swz_die(SWZ_CANNOT_RUN,
-			"%s: LD_PRELOAD cannot name a path with a space, a "
-			"colon or a dollar sign in it; install swizzle "
-			"elsewhere",
-			library);
-	return library;
-}
-
-static bool is_listed(const char *list, const char *word)
-{
-	size_t length = strlen(word);
-
-	while (*list) {
-		size_t n = strcspn(list, " :");
-
-		if (n == length && strncmp(list, word, n) == 0)
-			return true;
-		list += n + (list[n] != '\0');
-	}
-	return false;
-}
-
-static void preload(const char *library)
-{
-	const char *list = get("LD_PRELOAD");
-
-	if (!*list)
-		set("LD_PRELOAD", library);
-	else if (!is_listed(list, library))
-		set("LD_PRELOAD", swz_text("%s:%s", library, list));
-}
-
-/* --- the output ---------------------------------------------------------- */
 
 /* As mkdir -p. */
 static void make_directories(char *path)
@@ -534,22 +35,23 @@ static void make_directories(char *path)
 	}
 }
 
-static void check_output(char *output)
+static void check_output(const char *given, char *output)
 {
-	const char *directory = swz_text("%s/", directory_of(output));
+	const char *directory = swz_text("%s/", swz_path_directory(output));
 
 	if (output[strlen(output) - 1] == '/')
 		make_directories(output);
 	else if (!swz_path_is_directory(directory))
-		swz_die(SWZ_CANNOT_RUN, "%s: there is no directory %s",
-			given_output, directory);
+		swz_die(SWZ_CANNOT_RUN, "%s: there is no directory %s", given,
+			directory);
 }
 
 /* Absolute, because the program and its children may change directory. */
 static void set_output(void)
 {
-	const char *wanted = given_output ? given_output
-					  : get("SWIZZLE_OUTPUT");
+	const char *given = swz_options_output();
+	const char *wanted = given ? given
+				   : swz_environment_get("SWIZZLE_OUTPUT");
 	char *here = *wanted == '/' ? NULL : getcwd(NULL, 0), *output;
 
 	if (!*wanted)
@@ -558,13 +60,14 @@ static void set_output(void)
 		      : swz_text("%s", wanted);
 	if (output[strlen(output) - 1] != '/' && swz_path_is_directory(output))
 		output = swz_text("%s/", output);
-	if (given_output && !*get("SWIZZLE_LIST") && strchr(output, '/'))
-		check_output(output);
-	set("SWIZZLE_OUTPUT", output);
+	if (given && !*swz_environment_get("SWIZZLE_LIST") &&
+	    strchr(output, '/'))
+		check_output(given, output);
+	swz_environment_set("SWIZZLE_OUTPUT", output);
 	/* The run that the user started replaces an older file of the same
 	 * name; what this program executes does not (the library takes the
 	 * mark back). */
-	set("SWIZZLE_FRESH", "1");
+	swz_environment_set("SWIZZLE_FRESH", "1");
 }
 
 /* As execvp(3), which takes a text for a script of /bin/sh. */
@@ -594,13 +97,13 @@ int main(int argc, char **argv)
 	char **program, *path;
 
 	if (argc < 1)
-		return EXIT_USAGE;
-	program = read_options(argv + 1);
+		return SWZ_WRONG_USAGE;
+	program = swz_options_read(argv + 1);
 	if (!**program)
 		swz_die(SWZ_NOT_FOUND, "'': not found");
 	path = swz_program_find(*program, *program);
 	swz_program_check(path, *program);
-	preload(find_library(argv[0]));
+	swz_library_preload(swz_library_find(argv[0]));
 	set_output();
 	run(path, program);
 }

@@ -1,0 +1,18 @@
+#ifndef SWZ_LAUNCH_OPTIONS_H
+#define SWZ_LAUNCH_OPTIONS_H
+
+/* swizzle-run's options. Each is a variable of the environment, by which the
+ * library reads it. */
+
+/* The status for wrong usage. */
+enum { SWZ_WRONG_USAGE = 2 };
+
+/* Reads the arguments up to the program and sets the variables; returns the
+ * program and what follows. Says what is wrong and exits, as it does for --help
+ * and --version. */
+char **swz_options_read(char **arguments);
+
+/* What -o said, or NULL. */
+const char *swz_options_output(void);
+
+#endif
