@@ -132,9 +132,11 @@ name:                            \
 	sahf					/* SF ZF AF PF CF */
 .endm
 
+/* Changes %rax. */
 .macro GET_THREAD reg
-	movq	swz_thread_self@gottpoff(%rip), \reg
-	movq	%fs:(\reg), \reg
+	movq	swz_thread_place@gottpoff(%rip), %rax
+	leaq	swz_nobody(%rip), \reg
+	addq	%fs:(%rax), \reg
 .endm
 
 /* A unit of the profile becomes the address of the node there, and back. */

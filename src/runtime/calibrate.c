@@ -200,7 +200,7 @@ static unsigned make_entries(struct entry *entries)
 
 void swz_calibrate(void)
 {
-	struct swz_thread *thread = swz_thread_self;
+	struct swz_thread *thread = swz_thread_here();
 	struct swz_node *root = swz_context_node(thread->key);
 	struct entry entries[PLACES];
 	struct least least[KINDS];

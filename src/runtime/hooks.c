@@ -142,6 +142,8 @@ static struct swz_thread *this_thread(struct swz_thunk *exiting)
 		return NULL;
 	if (call.thread) /* wiped by a fork, in which no slow stack is in use */
 		atomic_flag_clear(&swz_thread_cold_of(call.thread)->busy);
+	else if (!swz_thread_has_storage())
+		return NULL;
 	else if (begin_again_at && swz_ticks() < begin_again_at)
 		return NULL;
 	slowly(begin_thread, &call);

@@ -97,6 +97,7 @@ static void report(const struct swz_plan *plan)
 static const char *set_up(void)
 {
 	struct swz_plan plan = {0};
+	struct swz_thread *thread;
 	const char *problem;
 
 	if (swz_file_create(&problem) != SWZ_OK)
@@ -112,7 +113,8 @@ static const char *set_up(void)
 		swz_file->flags |= SWZ_FILE_FILTERED;
 	swz_thread_set_main_stack(swz_config.envp);
 	swz_thread_set_functions(swz_plan_function_count());
-	if (record_command() != SWZ_OK || !swz_thread_begin())
+	thread = record_command() == SWZ_OK ? swz_thread_begin() : NULL;
+	if (!thread)
 		return "no room in the profile ";
 	swz_recording = true;
 	swz_calibrate();
@@ -126,18 +128,17 @@ static const char *set_up(void)
 		swz_filter_tell(&plan);
 	swz_file_sample_clock(1);
 	if (swz_config.trace)
-		swz_events_set_min_time(swz_thread_self);
+		swz_events_set_min_time(thread);
 	if (swz_config.verbose)
 		report(&plan);
 	swz_late_begin(&plan);
 	for (unsigned i = 0; i < plan.module_count; i++)
 		swz_module_close(&plan.modules[i]);
 	if (swz_config.trace)
-		swz_events_restart(swz_thread_self);
+		swz_events_restart(thread);
 	/* the program's time begins now */
-	swz_thread_self->record->start_ticks = swz_ticks();
-	swz_thread_self->record->last_ticks =
-		swz_thread_self->record->start_ticks;
+	thread->record->start_ticks = swz_ticks();
+	thread->record->last_ticks = thread->record->start_ticks;
 	return NULL;
 }
 
@@ -164,9 +165,11 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 
 __attribute__((destructor)) static void end(void)
 {
-	if (!swz_recording || !swz_thread_here() || !swz_thread_self->cold)
+	struct swz_thread *thread = swz_thread_here();
+
+	if (!swz_recording || !thread || !thread->cold)
 		return;
-	swz_thread_note_name(swz_thread_self);
+	swz_thread_note_name(thread);
 	swz_thread_note_ended();
 	swz_file_finish();
 }

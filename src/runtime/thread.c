@@ -33,7 +33,7 @@ _Static_assert(GROUP * sizeof(struct swz_thread_cold) <= COLD_PAGES * PAGE,
 	       "group");
 
 const struct swz_thread swz_nobody;
-__thread struct swz_thread *swz_thread_self = (struct swz_thread *)&swz_nobody;
+__thread uintptr_t swz_thread_place;
 struct swz_thunk swz_bottom = {.slot = (uint64_t *)UINTPTR_MAX};
 
 static _Atomic(struct swz_thread_cold *) states;
@@ -44,6 +44,17 @@ static uint32_t function_room;
 static int32_t own_tid(void)
 {
 	return (int32_t)SWZ_SYSCALL(SYS_gettid);
+}
+
+/* libc's thread descriptor, at the thread pointer, begins with its own address,
+ * and has it once more in its third word. */
+bool swz_thread_has_storage(void)
+{
+	uintptr_t first, third;
+
+	__asm__ volatile("movq %%fs:0, %0\n\tmovq %%fs:16, %1"
+			 : "=r"(first), "=r"(third));
+	return first && first == third;
 }
 
 struct swz_thread_cold *swz_thread_first(void)
@@ -265,7 +276,7 @@ struct swz_thread *swz_thread_begin(void)
 	cold->apart_top = NULL;
 	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
 	swz_thread_begin_thunks(cold);
-	swz_thread_self = hot;
+	swz_thread_place = (uintptr_t)hot - (uintptr_t)&swz_nobody;
 	return hot;
 }
 

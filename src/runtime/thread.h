@@ -101,17 +101,27 @@ struct swz_thread_cold {
 /* What `top` and the last `link` point at when no frame is live: above all. */
 extern struct swz_thunk swz_bottom;
 
-/* Of the calling thread. Before it has a state, that of nobody, in which the
- * hooks find no links and nothing expected: so they need not look whether it is
- * there. */
-extern __thread struct swz_thread *swz_thread_self
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+/* Before a thread has a state, it has that of nobody, in which the hooks find
+ * no links and nothing expected: so they need not look whether it is there. */
 extern const struct swz_thread swz_nobody;
 
+/* How far behind that the calling thread's state is. Its first value is 0, for
+ * a process may be cloned with zeros in place of thread-local storage. */
+extern __thread uintptr_t swz_thread_place
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* NULL: it has none yet. */
 static inline struct swz_thread *swz_thread_here(void)
 {
-	return swz_thread_self == &swz_nobody ? NULL : swz_thread_self;
+	uintptr_t place = swz_thread_place;
+
+	return place ? (struct swz_thread *)((uintptr_t)&swz_nobody + place)
+		     : NULL;
 }
+
+/* Whether the calling thread's thread-local storage is libc's. In any other,
+ * what is ours may be memory of the program. */
+bool swz_thread_has_storage(void);
 
 /* Sets the calling thread up: state (a dead thread's where there is one), a
  * block of thunks, a record and a root context in the profile. Signals must be

@@ -12,7 +12,8 @@ run_both() { # PROFILES ARG...
 	timeout 240 "$TARGETS/clones" "$@" >native.out 2>native.err </dev/null
 	local native=$?
 	rm -rf d
-	capture timeout 240 "$RUN" -o d/ "$TARGETS/clones" "$@" </dev/null
+	capture timeout 240 "$RUN" -o d/ "${options[@]}" "$TARGETS/clones" "$@" \
+		</dev/null
 	assert_status $native
 	assert_same native.out out
 	assert_same native.err err
@@ -26,6 +27,7 @@ run_both() { # PROFILES ARG...
 	[ "$may_lose" ] || assert_empty dump.err
 }
 may_lose=
+options=()
 
 it 'clone(2) as a fork: each child has its profile'
 run_both 4 clone 3
@@ -53,6 +55,18 @@ assert_eq 5 "$(row table calls cloned)" 'calls of cloned'
 assert_eq 25000 "$(row table calls child_work)" 'calls of child_work'
 assert_eq 25000 "$(row table calls work)" 'calls of work'
 assert_time_is_sane d/* 6
+
+# Nothing of ours is to be found there, nor may anything be put there.
+it 'a process in our memory with zeros for thread-local storage: calls are lost'
+may_lose=yes
+for kind in --timing=exact --timing=sampled --mode=trace --imports -D9 -M'*'; do
+	options=("$kind")
+	run_both 1 bare-tls 5
+	assert_eq 5 "$(row table calls work)" "$kind: calls of work"
+	assert_eq '' "$(row table calls cloned)" "$kind: calls of cloned"
+	assert_ge "$(info_value d/* 'lost calls')" 605 "$kind: lost calls"
+done
+options=() may_lose=
 
 it 'forks of three threads, while two others run and more come and go'
 run_both 19 storm 6
