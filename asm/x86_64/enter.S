@@ -28,7 +28,7 @@ FUNC(swz_hook_enter)
 	SAVE_SEVEN
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
-	GET_THREAD %rdx
+	GET_THREAD_OR %rdx, .Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a new thread, and in a */
 	testq	%r8, %r8			/* forked child, where the     */
 	jz	.Lin_c				/* kernel wiped the page       */
@@ -219,7 +219,7 @@ FUNC(swz_hook_enter_filtered)
 	SAVE_SEVEN
 	movq	%rax, %rcx
 	SAVE_FLAGS
-	GET_THREAD %rdx
+	GET_THREAD_OR %rdx, .Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8
 	testq	%r8, %r8
 	jz	.Lin_c

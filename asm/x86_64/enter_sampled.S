@@ -20,7 +20,7 @@ FUNC(swz_hook_enter_sampled)
 	movq	%rax, -16(%rsp)			/* S-64 */
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
-	GET_THREAD %rdx
+	GET_THREAD_OR %rdx, .Lin_c
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* what came here last time; 0 */
 	testq	%rdi, %rdi			/* in a new thread, and in a   */
 	jz	.Lin_c				/* forked child (see enter.S)  */

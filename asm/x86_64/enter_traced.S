@@ -21,7 +21,7 @@
 	SAVE_SEVEN
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
-	GET_THREAD %rdx
+	GET_THREAD_OR %rdx, .Lin_c\@
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* as in enter.S */
 	testq	%r8, %r8
 	jz	.Lin_c\@

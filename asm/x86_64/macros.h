@@ -132,11 +132,16 @@ name:                            \
 	sahf					/* SF ZF AF PF CF */
 .endm
 
-/* Changes %rax. */
 .macro GET_THREAD reg
-	movq	swz_thread_place@gottpoff(%rip), %rax
-	leaq	swz_nobody(%rip), \reg
-	addq	%fs:(%rax), \reg
+	movq	swz_thread_self@gottpoff(%rip), \reg
+	movq	%fs:(\reg), \reg
+.endm
+
+/* At entry, where thread-local storage may be zeros (src/runtime/thread.h). */
+.macro GET_THREAD_OR reg, none
+	GET_THREAD \reg
+	testq	\reg, \reg
+	jz	\none
 .endm
 
 /* A unit of the profile becomes the address of the node there, and back. */

@@ -33,7 +33,7 @@ _Static_assert(GROUP * sizeof(struct swz_thread_cold) <= COLD_PAGES * PAGE,
 	       "group");
 
 const struct swz_thread swz_nobody;
-__thread uintptr_t swz_thread_place;
+__thread struct swz_thread *swz_thread_self = (struct swz_thread *)&swz_nobody;
 struct swz_thunk swz_bottom = {.slot = (uint64_t *)UINTPTR_MAX};
 
 static _Atomic(struct swz_thread_cold *) states;
@@ -276,7 +276,7 @@ struct swz_thread *swz_thread_begin(void)
 	cold->apart_top = NULL;
 	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
 	swz_thread_begin_thunks(cold);
-	swz_thread_place = (uintptr_t)hot - (uintptr_t)&swz_nobody;
+	swz_thread_self = hot;
 	return hot;
 }
 

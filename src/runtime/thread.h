@@ -101,22 +101,18 @@ struct swz_thread_cold {
 /* What `top` and the last `link` point at when no frame is live: above all. */
 extern struct swz_thunk swz_bottom;
 
-/* Before a thread has a state, it has that of nobody, in which the hooks find
- * no links and nothing expected: so they need not look whether it is there. */
-extern const struct swz_thread swz_nobody;
-
-/* How far behind that the calling thread's state is. Its first value is 0, for
- * a process may be cloned with zeros in place of thread-local storage. */
-extern __thread uintptr_t swz_thread_place
+/* Of the calling thread. Before it has a state, that of nobody, in which the
+ * hooks find no links and nothing expected: so they need not look whether it is
+ * there. NULL in a process that was cloned with zeros in place of thread-local
+ * storage. */
+extern __thread struct swz_thread *swz_thread_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern const struct swz_thread swz_nobody;
 
 /* NULL: it has none yet. */
 static inline struct swz_thread *swz_thread_here(void)
 {
-	uintptr_t place = swz_thread_place;
-
-	return place ? (struct swz_thread *)((uintptr_t)&swz_nobody + place)
-		     : NULL;
+	return swz_thread_self == &swz_nobody ? NULL : swz_thread_self;
 }
 
 /* Whether the calling thread's thread-local storage is libc's. In any other,
