@@ -31,6 +31,19 @@ static bool is_code(const struct swz_module *m, uint64_t start, uint64_t size)
 	return false;
 }
 
+/* Where the kernel or the dynamic linker jumps to begin a program, whatever it
+ * is called and its unwind table says: not a function, as the word on top of
+ * the stack is argc. UINT64_MAX in a library, or where the file is not there.
+ */
+static uint64_t program_start(const struct swz_module *m)
+{
+	if (m->file.file.size)
+		for (unsigned i = 0; i < m->segment_count; i++)
+			if (m->segments[i].p_type == PT_INTERP)
+				return m->file.header->e_entry;
+	return UINT64_MAX;
+}
+
 static bool goes_before(const struct swz_function *a,
 			const struct swz_function *b)
 {
@@ -185,6 +198,7 @@ static void name_functions(struct swz_module *m, uint32_t type)
 static uint32_t add_from_symbols(struct swz_module *m, uint32_t type,
 				 struct swz_function *out)
 {
+	uint64_t start = program_start(m);
 	struct swz_elf_symbols it;
 	struct swz_elf_symbol s;
 	uint32_t count = 0;
@@ -195,7 +209,7 @@ static uint32_t add_from_symbols(struct swz_module *m, uint32_t type,
 		if (!is_function_symbol(&s) || !s.size ||
 		    !is_code(m, s.value, s.size) ||
 		    in_ranges(m->plt, m->plt_count, s.value) ||
-		    swz_function_at(m, s.value) ||
+		    swz_function_at(m, s.value) || s.value == start ||
 		    strcmp(s.name, "_start") == 0)
 			continue;
 		if (out) {
@@ -264,6 +278,7 @@ static bool is_function(const struct swz_fde *fde)
 static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 			 uint32_t count)
 {
+	uint64_t start = program_start(m);
 	struct swz_fde_iterator it;
 	uint32_t n = 0;
 
@@ -279,7 +294,7 @@ static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 			.start = fde->start,
 			.size = (uint32_t)fde->size,
 			.fde = fde,
-			.is_piece = !is_function(fde) ||
+			.is_piece = fde->start == start || !is_function(fde) ||
 				    begins_with_landing_pad(m, fde),
 		};
 		m->function_count++;

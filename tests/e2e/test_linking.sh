@@ -198,6 +198,23 @@ for flags in '' '-fuse-ld=gold -Wl,--icf=all' '-fuse-ld=lld -Wl,--icf=all'; do
 	done
 done
 
+it 'a program that begins at a function of its own'
+for how in '' -DTABLE; do
+	# shellcheck disable=SC2086
+	gcc -O2 -nostartfiles -Wl,-e,begin $how -o own_start \
+		"$TOP/tests/targets/own_start.c" || abort 'own_start is not built'
+	timeout 60 ./own_start a b >native.out 2>native.err
+	native=$?
+	rm -f profile
+	capture timeout 60 "$RUN" -o profile ./own_start a b
+	assert_status $native
+	assert_same native.out out
+	assert_empty err
+	assert_complete profile
+	dump_table profile
+	assert_eq 10 "$(row table calls work)" 'calls of work'
+done
+
 it 'what compilers put at the start of functions'
 cat >entries.c <<'END'
 #include <stdio.h>
