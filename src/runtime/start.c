@@ -25,6 +25,7 @@
 #include "runtime/thread.h"
 
 #include <string.h>
+#include <sys/time.h>
 
 #include "base/syscall.h"
 
@@ -142,10 +143,37 @@ static const char *set_up(void)
 	return NULL;
 }
 
+/* Timers of processor time survive an exec. What we take of it is not the
+ * program's: one that expired meanwhile would kill it, as handlers are not
+ * there yet (a profiler in LD_PRELOAD sets its timer in each program, and its
+ * handler again in what that executes). */
+static const int timers[] = {ITIMER_VIRTUAL, ITIMER_PROF};
+#define TIMER_COUNT (sizeof(timers) / sizeof(timers[0]))
+
+static void stop_timers(struct itimerval *left)
+{
+	static const struct itimerval off;
+
+	for (unsigned i = 0; i < TIMER_COUNT; i++)
+		if (SWZ_SYSCALL(SYS_getitimer, timers[i], &left[i]) ||
+		    (!left[i].it_value.tv_sec && !left[i].it_value.tv_usec) ||
+		    SWZ_SYSCALL(SYS_setitimer, timers[i], &off, &left[i]))
+			left[i] = off;
+}
+
+static void continue_timers(const struct itimerval *left)
+{
+	for (unsigned i = 0; i < TIMER_COUNT; i++)
+		if (left[i].it_value.tv_sec || left[i].it_value.tv_usec)
+			(void)SWZ_SYSCALL(SYS_setitimer, timers[i], &left[i],
+					  NULL);
+}
+
 __attribute__((constructor)) static void start(int argc, char **argv,
 					       char **envp)
 {
 	const char *problem = swz_config_read(argc, argv, envp);
+	struct itimerval left[TIMER_COUNT];
 
 	if (problem) {
 		swz_say(problem, ": not profiled", NULL);
@@ -153,6 +181,7 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	}
 	if (swz_config.list)
 		list_and_exit();
+	stop_timers(left);
 	problem = set_up();
 	swz_scratch_free_all();
 	if (!swz_config.follow)
@@ -161,6 +190,7 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 		swz_recording = false;
 		swz_say(problem, swz_file_path(), ": not profiled");
 	}
+	continue_timers(left);
 }
 
 __attribute__((destructor)) static void end(void)
