@@ -9,6 +9,10 @@ struct swz_line {
 	unsigned length;
 };
 
+/* Notes what stderr is: if it is another file later, nothing is written to it.
+ */
+void swz_message_begin(void);
+
 void swz_line_start(struct swz_line *line);
 void swz_line_string(struct swz_line *line, const char *string);
 void swz_line_number(struct swz_line *line, uint64_t number);

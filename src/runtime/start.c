@@ -175,6 +175,7 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	const char *problem = swz_config_read(argc, argv, envp);
 	struct itimerval left[TIMER_COUNT];
 
+	swz_message_begin();
 	if (problem) {
 		swz_say(problem, ": not profiled", NULL);
 		return;

@@ -65,6 +65,10 @@ it 'no descriptor more'
 run_both nofile
 assert_child_refused
 for profile in d/*; do assert_complete "$profile"; done
+it 'nor is stderr what it was: nothing is said'
+run_both nofile-served
+assert_went_on 1
+assert_same native.err ours.err
 
 it 'no address space more: what has no memory is counted'
 run_both as

@@ -216,6 +216,10 @@ int main(int argc, char **argv)
 	} else if (!strcmp(mode, "nofile")) {
 		limit(RLIMIT_NOFILE, 0);
 		go_on();
+	} else if (!strcmp(mode, "nofile-served")) {
+		check(dup2(1, 2) < 0); /* what reads our output gets errors */
+		limit(RLIMIT_NOFILE, 0);
+		go_on();
 	} else if (!strcmp(mode, "undumpable")) {
 		check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
 		go_on();
