@@ -24,4 +24,73 @@ it 'a function that is not hooked itself looks at its callers all the same'
 RUN_OPTIONS=(-H 'one_above|two_above')
 assert_same_as_native "$program"
 
+it 'functions without unwind tables that look at return addresses'
+need gcc
+RUN_OPTIONS=()
+for how in -O0 '-O2 -fno-omit-frame-pointer'; do
+	# shellcheck disable=SC2086
+	gcc $how -fno-asynchronous-unwind-tables -fno-unwind-tables -o tableless \
+		"$TOP/tests/targets/return_addresses.c" ||
+		abort 'return_addresses is not built without tables'
+	assert_same_as_native ./tableless
+	assert_complete profile
+	assert_calls profile harmless 1 own 0 calls_one_above 0 all_four 0
+done
+
+it 'a function without a table that goes to where it was called from'
+cat >caller.S <<'END'
+	.text
+	.globl pops, keeps, counted
+	.type pops, @function
+pops:	pop %rax		# the return address
+	lea -1(%rax), %rdx
+	mov %rax, %rcx
+	jmp *%rcx
+	.size pops, . - pops
+	.type keeps, @function
+keeps:	push %rbx
+	sub $16, %rsp
+	test %edi, %edi
+	jz 1f
+	add $16, %rsp
+	pop %rbx
+	xor %eax, %eax
+	ret
+1:	mov 24(%rsp), %rax	# behind a return, too
+	add $16, %rsp
+	pop %rbx
+	ret
+	.size keeps, . - keeps
+	.type counted, @function
+counted: push %rbx
+	mov 16(%rsp), %rax	# an argument on the stack
+	mov (%rsp), %rbx	# what was pushed
+	pop %rbx
+	ret
+	.size counted, . - counted
+	.section .note.GNU-stack, "", @progbits
+END
+cat >caller.c <<'END'
+#include <stdio.h>
+char *keeps(int), *pops(void);
+int main(void)
+{
+	long counted;
+	for (int i = 0; i < 3; i++) {
+		char *popped = pops(), *kept = keeps(0);
+		__asm__ volatile("push %1\n call counted\n pop %%rdx"
+				 : "=a"(counted)
+				 : "r"(7l + i)
+				 : "rdx", "rcx", "memory", "cc");
+		printf("%td %td %d %ld\n", popped - (char *)main,
+		       kept - (char *)main, keeps(1) == 0, counted);
+	}
+	return 0;
+}
+END
+gcc -O1 -mno-red-zone -o caller caller.c caller.S || abort 'caller is not built'
+assert_same_as_native ./caller
+assert_complete profile
+assert_calls profile main 1 counted 3 pops 0 keeps 0
+
 finish
