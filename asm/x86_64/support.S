@@ -42,6 +42,10 @@ WRAP	swz_wrap_backtrace, swz_walk_backtrace
 WRAP	swz_wrap_step, swz_walk_step
 WRAP	swz_wrap_addresses, swz_walk_addresses
 
+/* The same for src/runtime/address_space.c. */
+WRAP	swz_wrap_limit_set, swz_limit_set
+WRAP	swz_wrap_limit_get, swz_limit_get
+
 /* What the dynamic linker calls instead of its _dl_debug_state (src/runtime/
  * late.c): that first, so that a debugger may look and set its breakpoints, then
  * ours. An ordinary function. */

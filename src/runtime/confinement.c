@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 
 #include "base/syscall.h"
+#include "runtime/address_space.h"
 #include "runtime/function.h"
 #include "runtime/hooks.h"
 #include "thunks/trampoline.h"
@@ -13,7 +14,7 @@
  * the data, then goes to the real function. */
 void swz_wrap_confine(void);
 
-enum which { PRCTL, SYSCALL };
+enum which { PRCTL, SYSCALL, SETRLIMIT, GETRLIMIT };
 
 static const enum which prctl_itself = PRCTL, any_system_call = SYSCALL;
 
@@ -23,7 +24,10 @@ static const struct {
 } known[] = {
 	{"prctl", {swz_wrap_confine, &prctl_itself}},
 	{"syscall", {swz_wrap_confine, &any_system_call}},
+	{"setrlimit", {swz_wrap_limit_set, NULL}},
+	{"getrlimit", {swz_wrap_limit_get, NULL}},
 };
+#define KNOWN (sizeof(known) / sizeof(*known))
 
 enum change { NOTHING, NO_SYSTEM_CALLS, NO_CLOCK };
 
@@ -81,6 +85,15 @@ void swz_confine(long first, long second, long third, long fourth,
 
 static bool asked_for;
 
+/* Who only reads its limits has no use for them. */
+static bool is_asked_for(const char *name)
+{
+	return !strcmp(name, known[PRCTL].name) ||
+	       !strcmp(name, known[SYSCALL].name) ||
+	       !strcmp(name, known[SETRLIMIT].name) ||
+	       !strcmp(name, "setrlimit64"); /* the same function */
+}
+
 bool swz_confinement_asks(const struct swz_module *m)
 {
 	struct swz_elf_symbols it;
@@ -90,9 +103,7 @@ bool swz_confinement_asks(const struct swz_module *m)
 	    swz_elf_symbols_open(&it, &m->file, SHT_DYNSYM) != SWZ_OK)
 		return false;
 	while (swz_elf_symbols_next(&it, &symbol))
-		if (symbol.section == SHN_UNDEF &&
-		    (!strcmp(symbol.name, known[PRCTL].name) ||
-		     !strcmp(symbol.name, known[SYSCALL].name)))
+		if (symbol.section == SHN_UNDEF && is_asked_for(symbol.name))
 			return true;
 	return false;
 }
@@ -138,7 +149,7 @@ void swz_confinement_mark(struct swz_module *m)
 {
 	if (!swz_confinement_is_in(m))
 		return;
-	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
+	for (unsigned i = 0; i < KNOWN; i++) {
 		struct swz_function *f;
 		uint64_t address;
 
@@ -152,7 +163,8 @@ void swz_confinement_mark(struct swz_module *m)
 
 bool swz_confinement_has(const struct swz_wrapper *wrapper)
 {
-	return wrapper->entry == swz_wrap_confine;
+	return wrapper >= &known[0].wrapper &&
+	       wrapper <= &known[KNOWN - 1].wrapper;
 }
 
 /* --------------------------------------------------------- the plan cache */
@@ -161,7 +173,7 @@ bool swz_confinement_save(const struct swz_wrapper *wrapper,
 			  struct swz_saved_wrapper *saved)
 {
 	saved->kind = SWZ_SAVED_CONFINEMENT;
-	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
+	for (unsigned i = 0; i < KNOWN; i++) {
 		saved->which = (uint16_t)i;
 		if (wrapper == &known[i].wrapper)
 			return true;
@@ -172,7 +184,5 @@ bool swz_confinement_save(const struct swz_wrapper *wrapper,
 const struct swz_wrapper *swz_confinement_restore(
 	const struct swz_saved_wrapper *saved)
 {
-	return saved->which < sizeof(known) / sizeof(*known)
-		       ? &known[saved->which].wrapper
-		       : NULL;
+	return saved->which < KNOWN ? &known[saved->which].wrapper : NULL;
 }

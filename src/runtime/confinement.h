@@ -1,10 +1,11 @@
 #ifndef SWZ_RUNTIME_CONFINEMENT_H
 #define SWZ_RUNTIME_CONFINEMENT_H
 
-/* Programs that give up system calls (seccomp): libc's prctl and syscall go
- * through a wrapper that sees it coming. From then on we make none
- * (swz_system_calls_end): what has memory by then is recorded, the rest is
- * counted as lost. */
+/* Programs that give up what we need, too. System calls (seccomp): libc's prctl
+ * and syscall go through a wrapper that sees it coming. From then on we make
+ * none (swz_system_calls_end): what has memory by then is recorded, the rest is
+ * counted as lost. Address space: setrlimit and getrlimit go through wrappers
+ * that leave out what is ours (address_space.h). */
 
 #include <stdbool.h>
 
@@ -20,7 +21,8 @@ bool swz_confinement_asks(const struct swz_module *module);
 void swz_confinement_expect(void);
 bool swz_confinement_is_expected(void);
 
-/* Whether the module has both, in scope or not; and whether any asks. */
+/* Whether the module has the first two, in scope or not; and whether any asks.
+ */
 bool swz_confinement_is_offered(const struct swz_module *module);
 bool swz_confinement_is_in(const struct swz_module *module);
 

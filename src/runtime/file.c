@@ -250,6 +250,11 @@ enum swz_status swz_file_create(const char **problem)
 	return map_links();
 }
 
+uint64_t swz_file_mapped_bytes(void)
+{
+	return mapped_bytes;
+}
+
 struct swz_links *swz_file_links(void)
 {
 	return links;

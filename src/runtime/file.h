@@ -25,6 +25,9 @@ extern struct swz_file_header *swz_file;
 enum swz_status swz_file_create(const char **problem) SWZ_MUST_CHECK;
 const char *swz_file_path(void);
 
+/* Of address space. */
+uint64_t swz_file_mapped_bytes(void);
+
 /* For swz_thread.links: as many as the mapping has units, zero at first and
  * again in a forked child. */
 struct swz_links;

@@ -8,8 +8,8 @@
 #include "thunks/relocate.h"
 
 /* Refuses functions that use the memory of their own return address (CFA - 8,
- * by their CFI), or whose CFI moves it; without CFI see scan_depth.h. Finds those
- * that read a caller's (reads_above). */
+ * by their CFI), or whose CFI moves it; without CFI see scan_depth.h. Finds
+ * those that read a caller's (reads_above). */
 enum swz_status swz_scan_return_slots(
 	struct swz_module *module, struct swz_decoder *decoder) SWZ_MUST_CHECK;
 

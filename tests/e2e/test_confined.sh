@@ -77,6 +77,23 @@ lost=$(info_value "$first" 'lost calls')
 calls=$(awk '$(NF - 1) ~ /^(level_.|nest|work|main)$/ { n += $1 } END { print n }' table)
 assert_eq $((511 + 31 + 1 + 4 + 1 + 1)) $((calls + lost)) 'calls, lost ones too'
 
+it 'as much address space as without us, where the program limits it'
+run_both as-room
+assert_went_on 3
+assert_matches native.out '^room 1 0$'
+assert_matches native.out '^child .*, room 1$'
+it 'and what it executes reads the same'
+# shellcheck disable=SC2016
+for shell in bash dash; do
+	have "ulimit in $shell" "$shell" || continue
+	assert_same_as_native "$shell" -c '
+		ulimit -v 300000
+		ulimit -v
+		'"$shell"' -c "ulimit -v; ulimit -S -v 200000; ulimit -v; cat /proc/version"
+		ulimit -H -v'
+	rm -f profile*
+done
+
 if [ "$(id -u)" -eq 0 ]; then
 	mkdir jail
 	it 'another root directory'

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -106,11 +107,52 @@ static void become_nobody(void)
 	check(setuid(65534));
 }
 
+static int has_room(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return 0;
+	munmap(memory, bytes);
+	return 1;
+}
+
 static void limit(int what, rlim_t to)
 {
 	struct rlimit l = {to, to};
 
 	check(setrlimit(what, &l));
+}
+
+/* Has 200 MiB of address space, of which it takes 100, then another 200; says
+ * what it reads of that, and so does a child. */
+static int with_room(void)
+{
+	struct rlimit l = {RLIM_INFINITY, RLIM_INFINITY};
+	int status = 0;
+	pid_t child;
+
+	limit(RLIMIT_AS, 200 << 20);
+	printf("room %d %d\n", has_room(100 << 20), has_room(2000ul << 20));
+	check(setrlimit(RLIMIT_AS, &l)); /* a hard limit may not be raised */
+	check(getrlimit(RLIMIT_AS, &l));
+	printf("limits %lu %lu\n", (unsigned long)l.rlim_cur,
+	       (unsigned long)l.rlim_max);
+	l.rlim_cur = 100 << 20;
+	check(setrlimit(RLIMIT_AS, &l));
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		check(getrlimit(RLIMIT_AS, &l));
+		printf("child %lu %lu, room %d\n", (unsigned long)l.rlim_cur,
+		       (unsigned long)l.rlim_max, has_room(50 << 20));
+		go_on();
+		fflush(stdout);
+		_exit(5);
+	}
+	waitpid(child, &status, 0);
+	return WEXITSTATUS(status);
 }
 
 /* A filter that answers `action` to all system calls that are not named. */
@@ -187,6 +229,7 @@ static int in_namespace(void)
 
 int main(int argc, char **argv)
 {
+	static const struct rlimit little = {1 << 20, 1 << 20};
 	const char *mode = argc > 1 ? argv[1] : "";
 	int result = 0;
 
@@ -207,8 +250,12 @@ int main(int argc, char **argv)
 		limit(RLIMIT_FSIZE, 1 << 16);
 		go_on();
 	} else if (!strcmp(mode, "as")) {
-		limit(RLIMIT_AS, 1 << 20); /* less than there is already */
+		/* less than there is already, and not by setrlimit, which
+		 * would leave out what is not the program's */
+		check(prlimit(0, RLIMIT_AS, &little, NULL));
 		printf("%ld\n", level_0(1) + nest(30));
+	} else if (!strcmp(mode, "as-room")) {
+		result = with_room();
 	} else if (!strcmp(mode, "nproc")) {
 		become_nobody();
 		limit(RLIMIT_NPROC, 0);
