@@ -1,7 +1,8 @@
-/* What we map counts where a program limits its own address space, and is more
- * than most such limits: the program would be refused memory that it has
- * without us. So its limit is made so much higher, and what it reads of it so
- * much lower. */
+/* What we map counts where a program limits its own address space, or what of
+ * it is private and writable (RLIMIT_DATA since Linux 4.7), and is more than
+ * most such limits: the program would be refused memory that it has without us.
+ * So its limit is made so much higher, and what it reads of it so much lower.
+ */
 
 #include "runtime/address_space.h"
 
@@ -10,11 +11,14 @@
 
 #include "runtime/file.h"
 
-/* The arena, tables, trampolines, threads' states. */
-#define OURS (UINT64_C(768) << 20)
+/* The arena; tables, trampolines, threads' states. */
+#define ARENA (UINT64_C(512) << 20)
+#define TABLES (UINT64_C(256) << 20)
 
-/* The profile, the links of its nodes, and a forked child's beside it. */
-#define FILES 3
+/* The profile and a forked child's beside it, of the profile's size; and the
+ * links of their nodes. */
+#define FILES 2
+#define LINKS 1
 
 /* The kernel counts in pages, and limits are whole KiB: what is below tells a
  * limit of ours, also to what this process executes. */
@@ -22,28 +26,39 @@
 #define MARK UINT64_C(0x2f5)
 
 /* The latest of this process, soft and hard. */
-static struct {
+struct latest {
 	rlim_t ours, theirs;
-} latest[2];
+};
+static struct latest of_space[2], of_data[2];
 
-static rlim_t share(void)
+/* By how much; 0: we have no part in it. */
+static rlim_t share_of(int what)
 {
-	return OURS + FILES * swz_file_mapped_bytes();
+	rlim_t file = swz_file_mapped_bytes();
+
+	if (what == RLIMIT_AS)
+		return ARENA + TABLES + (FILES + LINKS) * file;
+	return what == RLIMIT_DATA ? TABLES + LINKS * file : 0;
 }
 
-static rlim_t higher(rlim_t limit)
+static struct latest *latest_of(int what)
 {
-	return limit < RLIM_INFINITY - share() - UNIT
-		       ? (limit & -UNIT) + share() + MARK
+	return what == RLIMIT_AS ? of_space : of_data;
+}
+
+static rlim_t higher(rlim_t limit, rlim_t share)
+{
+	return limit < RLIM_INFINITY - share - UNIT
+		       ? (limit & -UNIT) + share + MARK
 		       : limit;
 }
 
-static rlim_t lower(unsigned which, rlim_t limit)
+static rlim_t lower(const struct latest *latest, rlim_t limit, rlim_t share)
 {
-	if (latest[which].ours && limit == latest[which].ours)
-		return latest[which].theirs;
-	return limit % UNIT == MARK && limit - MARK >= share()
-		       ? limit - MARK - share()
+	if (latest->ours && limit == latest->ours)
+		return latest->theirs;
+	return limit % UNIT == MARK && limit - MARK >= share
+		       ? limit - MARK - share
 		       : limit;
 }
 
@@ -52,13 +67,15 @@ int swz_limit_set(int what, const struct rlimit *wanted, const void *unused,
 int swz_limit_set(int what, const struct rlimit *wanted, const void *unused,
 		  int (*real)(int what, const struct rlimit *limit))
 {
+	rlim_t share = share_of(what);
+	struct latest *latest = latest_of(what);
 	struct rlimit ours;
 
 	(void)unused;
-	if (what != RLIMIT_AS || !wanted || wanted->rlim_cur > wanted->rlim_max)
+	if (!share || !wanted || wanted->rlim_cur > wanted->rlim_max)
 		return real(what, wanted);
-	ours.rlim_cur = higher(wanted->rlim_cur);
-	ours.rlim_max = higher(wanted->rlim_max);
+	ours.rlim_cur = higher(wanted->rlim_cur, share);
+	ours.rlim_max = higher(wanted->rlim_max, share);
 	if (real(what, &ours) != 0) {
 		/* a hard limit of another's may not be raised */
 		ours.rlim_max = wanted->rlim_max;
@@ -79,12 +96,14 @@ int swz_limit_get(int what, struct rlimit *limit, const void *unused,
 int swz_limit_get(int what, struct rlimit *limit, const void *unused,
 		  int (*real)(int what, struct rlimit *limit))
 {
+	const struct latest *latest = latest_of(what);
+	rlim_t share = share_of(what);
 	int result = real(what, limit);
 
 	(void)unused;
-	if (result == 0 && what == RLIMIT_AS) {
-		limit->rlim_cur = lower(0, limit->rlim_cur);
-		limit->rlim_max = lower(1, limit->rlim_max);
+	if (result == 0 && share) {
+		limit->rlim_cur = lower(&latest[0], limit->rlim_cur, share);
+		limit->rlim_max = lower(&latest[1], limit->rlim_max, share);
 	}
 	return result;
 }

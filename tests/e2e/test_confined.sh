@@ -78,10 +78,12 @@ calls=$(awk '$(NF - 1) ~ /^(level_.|nest|work|main)$/ { n += $1 } END { print n 
 assert_eq $((511 + 31 + 1 + 4 + 1 + 1)) $((calls + lost)) 'calls, lost ones too'
 
 it 'as much address space as without us, where the program limits it'
-run_both as-room
-assert_went_on 3
-assert_matches native.out '^room 1 0$'
-assert_matches native.out '^child .*, room 1$'
+for what in as data; do
+	run_both $what-room
+	assert_went_on 3
+	assert_matches native.out '^room 1 0$'
+	assert_matches native.out '^child .*, room 1$'
+done
 it 'and what it executes reads the same'
 # shellcheck disable=SC2016
 for shell in bash dash; do

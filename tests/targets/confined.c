@@ -125,26 +125,26 @@ static void limit(int what, rlim_t to)
 	check(setrlimit(what, &l));
 }
 
-/* Has 200 MiB of address space, of which it takes 100, then another 200; says
- * what it reads of that, and so does a child. */
-static int with_room(void)
+/* Has 200 MiB of address space, or of data, of which it takes 100, then another
+ * 200; says what it reads of that, and so does a child. */
+static int with_room(int what)
 {
 	struct rlimit l = {RLIM_INFINITY, RLIM_INFINITY};
 	int status = 0;
 	pid_t child;
 
-	limit(RLIMIT_AS, 200 << 20);
+	limit(what, 200 << 20);
 	printf("room %d %d\n", has_room(100 << 20), has_room(2000ul << 20));
-	check(setrlimit(RLIMIT_AS, &l)); /* a hard limit may not be raised */
-	check(getrlimit(RLIMIT_AS, &l));
+	check(setrlimit(what, &l)); /* a hard limit may not be raised */
+	check(getrlimit(what, &l));
 	printf("limits %lu %lu\n", (unsigned long)l.rlim_cur,
 	       (unsigned long)l.rlim_max);
 	l.rlim_cur = 100 << 20;
-	check(setrlimit(RLIMIT_AS, &l));
+	check(setrlimit(what, &l));
 	fflush(stdout);
 	child = fork();
 	if (child == 0) {
-		check(getrlimit(RLIMIT_AS, &l));
+		check(getrlimit(what, &l));
 		printf("child %lu %lu, room %d\n", (unsigned long)l.rlim_cur,
 		       (unsigned long)l.rlim_max, has_room(50 << 20));
 		go_on();
@@ -255,7 +255,9 @@ int main(int argc, char **argv)
 		check(prlimit(0, RLIMIT_AS, &little, NULL));
 		printf("%ld\n", level_0(1) + nest(30));
 	} else if (!strcmp(mode, "as-room")) {
-		result = with_room();
+		result = with_room(RLIMIT_AS);
+	} else if (!strcmp(mode, "data-room")) {
+		result = with_room(RLIMIT_DATA);
 	} else if (!strcmp(mode, "nproc")) {
 		become_nobody();
 		limit(RLIMIT_NPROC, 0);
