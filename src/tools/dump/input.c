@@ -28,10 +28,12 @@ static void warn_damage(const struct swz_profile *profile)
 			"%s: the clock is not calibrated; times are in ticks",
 			profile->name);
 	if (profile->header.lost_calls)
-		swz_dump_complain("%s: %" PRIu64
-				  " calls were not recorded (no memory, "
-				  "or threads that share their state)",
-				  profile->name, profile->header.lost_calls);
+		swz_dump_complain(
+			"%s: %" PRIu64
+			" calls were not recorded (no memory, threads "
+			"that share their state, or stacks that are "
+			"no call stacks)",
+			profile->name, profile->header.lost_calls);
 	if (profile->folded_calls)
 		swz_dump_complain(
 			"%s: %" PRIu64 " calls have no exact context "
