@@ -639,6 +639,18 @@ def check_timeline(page, profile):
     page.key('0')
 
 
+def range_of(start, end):
+    return ('--from', '%.9f' % (max(start, 0) / 1e9), '--to',
+            '%.9f' % (end / 1e9))
+
+
+def between(least, actual, most, what):
+    """The page has whole ns where a trace has ticks: an event that is as far
+    from a range's border as that may be on either side of it."""
+    if not least <= actual <= most:
+        fail('%s: expected %s to %s, got %s' % (what, least, most, actual))
+
+
 def check_range(page, profile):
     """what is counted in a range of time is what happened in it"""
     page.click_on('[data-chart=timeline]')
@@ -657,29 +669,35 @@ def check_range(page, profile):
         start, end = [number(part) for part in title.split(' to ')]
         span = window(page)[1] - window(page)[0]
         close((high - low) * span, end - start, 0.01 * span, 'length')
-        where = ('--from', '%.9f' % (start / 1e9), '--to',
-                 '%.9f' % (end / 1e9))
+        where = range_of(start, end)
+        narrow, wide = range_of(start + 1, end - 1), range_of(start - 1,
+                                                              end + 1)
         expected = profile.table(*where)
+        least, most = profile.table(*narrow), profile.table(*wide)
         actual = page_table(page)
         calls = 0
-        for key in set(expected) | set(actual):
+        for key in set(most) | set(actual):
             one = expected.get(key, [0, 0, 0])
             other = actual.get(key, [0, 0, 0])
             calls += one[0]
-            equal(one[0], other[0], 'calls of %s, %s' % (key[0], where))
+            between(least.get(key, [0])[0], other[0],
+                    most.get(key, [0])[0],
+                    'calls of %s, %s' % (key[0], where))
             for i, what in ((1, 'self'), (2, 'inclusive')):
                 # rounding, by thread and function
                 close(one[i], other[i], 8, '%s time of %s, %s' % (
                     what, key[0], where))
         # the beginning of left is in the first range
         equal(True, calls > 0 or shift, 'some calls in the range')
-        edges = profile.edges(*where)
+        least, most = profile.edges(*narrow), profile.edges(*wide)
         choose(page, 'leaf')
-        equal({caller: to['leaf'][0] for caller, to in edges.items()
-               if to['leaf'][0]},
-              {name: row[0] for name, row in
-               listed(page, '#callers').items() if row[0]},
-              'callers of leaf, %s' % (where,))
+        actual = {name: row[0] for name, row in
+                  listed(page, '#callers').items()}
+        for caller in set(most) | set(actual):
+            between(least[caller]['leaf'][0] if caller in least else 0,
+                    actual.get(caller, 0),
+                    most[caller]['leaf'][0] if caller in most else 0,
+                    'calls of leaf by %s, %s' % (caller, where))
         page.key('Escape')
     whole = profile.table()
     page.click_on('#range-clear')
@@ -692,12 +710,12 @@ def check_range(page, profile):
             page.click_on('[data-thread="%d"]' % index)
     title = page.eval("document.querySelector('#range').title")
     start, end = [number(part) for part in title.split(' to ')]
-    expected = profile.table('--tid', tid, '--from', '%.9f' % (start / 1e9),
-                             '--to', '%.9f' % (end / 1e9))
+    least = profile.table('--tid', tid, *range_of(start + 1, end - 1))
+    most = profile.table('--tid', tid, *range_of(start - 1, end + 1))
     actual = page_table(page)
-    for key in expected:
-        equal(expected[key][0], actual.get(key, [0])[0],
-              'calls of %s in one thread' % key[0])
+    for key in set(most) | set(actual):
+        between(least.get(key, [0])[0], actual.get(key, [0])[0],
+                most.get(key, [0])[0], 'calls of %s in one thread' % key[0])
     page.key('Escape')
     page.click_on('#threads-all')
     page.key('0')
