@@ -125,8 +125,9 @@ enum swz_status swz_unwind_apart(void)
 				      0x1b, 0xff, 0xff, 0xff, 0xff, 0x1b, 12};
 	static const uint8_t mute[] = {'z', 'R', 0, 1, 0x78, 16, 1, 0x1b,
 				       0,   0,   0, 0, 0,    0,  12};
-	/* its CFA: an expression of 17 bytes, rsp + 0, pc + 0, 63 */
-	static const uint8_t cfa[] = {0x0f, 17, 0x77, 0, 0x80, 0, 0x08, 0x3f};
+	/* its CFA: an expression, rsp + 0, pc + 0, 63 */
+	static const uint8_t cfa[] = {
+		0x0f, SWZ_THUNK_CFA_BYTES, 0x77, 0, 0x80, 0, 0x08, 0x3f};
 	static bool done;
 	uint8_t *at_cie = find_in_table(cie, sizeof(cie));
 	uint8_t *at_cfa = find_in_table(cfa, sizeof(cfa));

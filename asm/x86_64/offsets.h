@@ -22,6 +22,10 @@
 #define SWZ_COLD_RECORDS 8
 #define SWZ_COLD_RANDOM 16
 
+/* The expression for a thunk's CFA, in bytes (asm/x86_64/arena.S): by its
+ * beginning thunks/unwind.c finds it. */
+#define SWZ_THUNK_CFA_BYTES 20
+
 /* struct swz_dlsym_way (src/runtime/import_plan.h) */
 #define SWZ_DLSYM_START 0
 #define SWZ_DLSYM_END 8

@@ -91,5 +91,12 @@ need_targets static_unwinder
 assert_same_as_native "$TARGETS/static_unwinder"
 assert_complete profile
 assert_calls profile catcher 1000 thrower 1000 rethrower 1000 deep 51000
+if have 'the same, which nothing in its symbol table tells' strip; then
+	strip -o stripped "$TARGETS/static_unwinder" || abort 'not stripped'
+	assert_same_as_native ./stripped
+	assert_complete profile
+	assert_matches info '^/.*/stripped +[0-9]+ +[1-9][0-9]+ +[0-9]+$'
+	assert_not_contains info 'an unwinder of its own'
+fi
 
 finish

@@ -39,4 +39,10 @@ if have "gdb's backtrace reaches main through hooked frames" gdb; then
 	assert_ge "$(grep -c '^#.* nest' out)" 20 'frames of nest'
 fi
 
+if have 'a profiled valgrind has nothing to say about our unwind table' valgrind; then
+	capture timeout 240 "$RUN" -q -o v/ valgrind -q true
+	assert_status 0
+	assert_empty err
+fi
+
 finish
