@@ -71,4 +71,11 @@ static inline long swz_sys_munmap(void *start, size_t bytes)
 	return SWZ_SYSCALL(SYS_munmap, start, bytes);
 }
 
+/* Whether there are eight bytes of readable memory: the kernel looks at the set
+ * of signals before it finds that it is not asked for anything. */
+static inline bool swz_sys_is_readable(uint64_t address)
+{
+	return SWZ_SYSCALL(SYS_rt_sigprocmask, -1, address, NULL, 8) != -EFAULT;
+}
+
 #endif

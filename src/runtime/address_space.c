@@ -6,9 +6,11 @@
 
 #include "runtime/address_space.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "base/syscall.h"
 #include "runtime/file.h"
 
 /* The arena; tables, trampolines, threads' states. */
@@ -62,6 +64,13 @@ static rlim_t lower(const struct latest *latest, rlim_t limit, rlim_t share)
 		       : limit;
 }
 
+/* A wrong pointer is the kernel's to refuse. */
+static bool is_readable(const struct rlimit *limit)
+{
+	return swz_sys_is_readable((uintptr_t)&limit->rlim_cur) &&
+	       swz_sys_is_readable((uintptr_t)&limit->rlim_max);
+}
+
 int swz_limit_set(int what, const struct rlimit *wanted, const void *unused,
 		  int (*real)(int what, const struct rlimit *limit));
 int swz_limit_set(int what, const struct rlimit *wanted, const void *unused,
@@ -72,7 +81,8 @@ int swz_limit_set(int what, const struct rlimit *wanted, const void *unused,
 	struct rlimit ours;
 
 	(void)unused;
-	if (!share || !wanted || wanted->rlim_cur > wanted->rlim_max)
+	if (!share || !is_readable(wanted) ||
+	    wanted->rlim_cur > wanted->rlim_max)
 		return real(what, wanted);
 	ours.rlim_cur = higher(wanted->rlim_cur, share);
 	ours.rlim_max = higher(wanted->rlim_max, share);

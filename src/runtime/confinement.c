@@ -161,10 +161,19 @@ void swz_confinement_mark(struct swz_module *m)
 	}
 }
 
+/* KNOWN: it is another's. */
+static unsigned index_of(const struct swz_wrapper *wrapper)
+{
+	unsigned i = 0;
+
+	while (i < KNOWN && wrapper != &known[i].wrapper)
+		i++;
+	return i;
+}
+
 bool swz_confinement_has(const struct swz_wrapper *wrapper)
 {
-	return wrapper >= &known[0].wrapper &&
-	       wrapper <= &known[KNOWN - 1].wrapper;
+	return index_of(wrapper) < KNOWN;
 }
 
 /* --------------------------------------------------------- the plan cache */
@@ -173,12 +182,8 @@ bool swz_confinement_save(const struct swz_wrapper *wrapper,
 			  struct swz_saved_wrapper *saved)
 {
 	saved->kind = SWZ_SAVED_CONFINEMENT;
-	for (unsigned i = 0; i < KNOWN; i++) {
-		saved->which = (uint16_t)i;
-		if (wrapper == &known[i].wrapper)
-			return true;
-	}
-	return false;
+	saved->which = (uint16_t)index_of(wrapper);
+	return saved->which < KNOWN;
 }
 
 const struct swz_wrapper *swz_confinement_restore(

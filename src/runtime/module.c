@@ -1,6 +1,5 @@
 #include "runtime/module.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -147,13 +146,6 @@ static int list_one(struct dl_phdr_info *info, size_t size, void *context)
 	return 0;
 }
 
-/* Whether there is readable memory: the kernel looks at the set of signals
- * before it finds that it is not asked for anything. */
-static bool is_readable(uint64_t address)
-{
-	return SWZ_SYSCALL(SYS_rt_sigprocmask, -1, address, NULL, 8) != -EFAULT;
-}
-
 /* Every library that today's linkers make begins with its ELF header, at ELF
  * address 0, so the header lies at the load bias. */
 bool swz_module_describe(struct swz_module *m, const struct link_map *map)
@@ -164,7 +156,7 @@ bool swz_module_describe(struct swz_module *m, const struct link_map *map)
 	uint64_t bytes;
 
 	if (!map->l_addr || map->l_addr % 4096 || !map->l_name[0] ||
-	    !is_readable(map->l_addr) ||
+	    !swz_sys_is_readable(map->l_addr) ||
 	    memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
 	    header->e_phentsize != sizeof(*segments))
 		return false;

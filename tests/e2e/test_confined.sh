@@ -82,6 +82,7 @@ for what in as data; do
 	run_both $what-room
 	assert_went_on 3
 	assert_matches native.out '^room 1 0$'
+	assert_contains native.out 'refused: Bad address'
 	assert_matches native.out '^child .*, room 1$'
 done
 it 'and what it executes reads the same'

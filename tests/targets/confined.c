@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,7 @@ static void limit(int what, rlim_t to)
 static int with_room(int what)
 {
 	struct rlimit l = {RLIM_INFINITY, RLIM_INFINITY};
+	volatile uintptr_t wrong = 8;
 	int status = 0;
 	pid_t child;
 
@@ -139,6 +141,7 @@ static int with_room(int what)
 	check(getrlimit(what, &l));
 	printf("limits %lu %lu\n", (unsigned long)l.rlim_cur,
 	       (unsigned long)l.rlim_max);
+	check(setrlimit(what, (struct rlimit *)wrong)); /* no pointer */
 	l.rlim_cur = 100 << 20;
 	check(setrlimit(what, &l));
 	fflush(stdout);
