@@ -13,10 +13,22 @@
 
 #include "thunks/usual.h"
 
+/* A call of capstone that is under way, if `frame` is not NULL: the frame of
+ * the function that calls it, and how to go on there. */
+struct call {
+	const void *frame;
+	void *before[5];
+};
+
 struct swz_decoder {
 	csh handle;
 	cs_insn *insn;
+	struct call *call;
 };
+
+/* Decoders that are used at the same time have one each. */
+static struct call calls[SWZ_MOST_DECODERS];
+static unsigned decoders_made;
 
 /* Capstone's allocators are process-wide and take no context. What it frees is
  * not reused: it allocates while a decoder is made, not while it decodes. It
@@ -96,41 +108,33 @@ static int format_nothing(char *text, size_t size, const char *format,
 	return 0;
 }
 
-/* Set by whoever calls capstone, for as long as that takes. */
-static void *before_capstone[5];
-
+/* Capstone does not say whose call it is. Stacks grow down: it is the one whose
+ * frame is the next above this one. */
 void swz_decoder_escape(void)
 {
-	__builtin_longjmp(before_capstone, 1);
+	const char *here = __builtin_frame_address(0), *lowest = NULL;
+	struct call *its = calls;
+
+	for (unsigned i = 0; i < SWZ_MOST_DECODERS; i++) {
+		const char *frame = __atomic_load_n(&calls[i].frame,
+						    __ATOMIC_RELAXED);
+
+		if (frame > here && (!lowest || frame < lowest)) {
+			lowest = frame;
+			its = &calls[i];
+		}
+	}
+	__builtin_longjmp(its->before, 1);
 }
 
-struct swz_decoder *swz_decoder_new(void *(*alloc)(size_t bytes))
+static void begin_call(struct call *call, const void *frame)
 {
-	static const uint8_t nop[] = {0x90};
-	cs_opt_mem functions = {block_new, block_new_array, block_resize,
-				block_free, format_nothing};
-	struct swz_bytes code = {nop, sizeof(nop)};
-	struct swz_decoder *decoder;
-	struct swz_insn insn;
+	__atomic_store_n(&call->frame, frame, __ATOMIC_RELAXED);
+}
 
-	swz_usual_init();
-	if (__builtin_setjmp(before_capstone))
-		return NULL;
-	allocate = alloc;
-	reserve = alloc(RESERVE_BYTES);
-	reserve_left = RESERVE_BYTES;
-	if (!reserve ||
-	    cs_option(0, CS_OPT_MEM, (size_t)&functions) != CS_ERR_OK)
-		return NULL;
-	decoder = take(sizeof(*decoder));
-	if (!decoder ||
-	    cs_open(CS_ARCH_X86, CS_MODE_64, &decoder->handle) != CS_ERR_OK)
-		return NULL;
-	decoder->insn = cs_malloc(decoder->handle);
-	/* makes the index, see above */
-	if (!decoder->insn || swz_decode(decoder, code, 0, &insn) != SWZ_OK)
-		return NULL;
-	return decoder;
+static void end_call(struct call *call)
+{
+	__atomic_store_n(&call->frame, NULL, __ATOMIC_RELAXED);
 }
 
 static enum swz_insn_kind kind_in_map_0f(const struct swz_encoding *encoding)
@@ -306,12 +310,57 @@ static bool capstone_agrees(struct swz_decoder *decoder, struct swz_bytes code,
 	const uint8_t *next = code.data;
 	size_t left = code.size;
 	uint64_t address = 0;
+	bool found;
 
-	if (__builtin_setjmp(before_capstone))
+	if (__builtin_setjmp(decoder->call->before)) {
+		end_call(decoder->call);
 		return false;
-	return cs_disasm_iter(decoder->handle, &next, &left, &address,
-			      decoder->insn) &&
-	       code.size - left == length;
+	}
+	begin_call(decoder->call, __builtin_frame_address(0));
+	found = cs_disasm_iter(decoder->handle, &next, &left, &address,
+			       decoder->insn);
+	end_call(decoder->call);
+	return found && code.size - left == length;
+}
+
+static struct swz_decoder *make(void *(*alloc)(size_t bytes), struct call *call)
+{
+	cs_opt_mem functions = {block_new, block_new_array, block_resize,
+				block_free, format_nothing};
+	struct swz_decoder *decoder;
+
+	allocate = alloc;
+	reserve = alloc(RESERVE_BYTES);
+	reserve_left = RESERVE_BYTES;
+	if (!reserve ||
+	    cs_option(0, CS_OPT_MEM, (size_t)&functions) != CS_ERR_OK)
+		return NULL;
+	decoder = take(sizeof(*decoder));
+	if (!decoder ||
+	    cs_open(CS_ARCH_X86, CS_MODE_64, &decoder->handle) != CS_ERR_OK)
+		return NULL;
+	decoder->insn = cs_malloc(decoder->handle);
+	decoder->call = call;
+	return decoder->insn ? decoder : NULL;
+}
+
+struct swz_decoder *swz_decoder_new(void *(*alloc)(size_t bytes))
+{
+	static const uint8_t nop[] = {0x90};
+	struct swz_bytes code = {nop, sizeof(nop)};
+	struct call *call = &calls[decoders_made++ % SWZ_MOST_DECODERS];
+	struct swz_decoder *decoder;
+
+	swz_usual_init();
+	if (__builtin_setjmp(call->before)) {
+		end_call(call);
+		return NULL;
+	}
+	begin_call(call, __builtin_frame_address(0));
+	decoder = make(alloc, call);
+	end_call(call);
+	/* the instruction makes the index, see above */
+	return decoder && capstone_agrees(decoder, code, 1) ? decoder : NULL;
 }
 
 enum swz_status swz_decode_encoding(struct swz_decoder *decoder,

@@ -18,10 +18,14 @@
 
 struct swz_decoder; /* opaque: a capstone handle and one instruction */
 
+/* So many decoders can be used at the same time, those made last. */
+#define SWZ_MOST_DECODERS 16
+
 /* A decoder whose memory comes from alloc (16-byte aligned, zeroed, never
  * freed before the decoder itself; NULL on failure). The first call installs
  * process-wide capstone allocators that take from the same function. Not
- * thread safe; a decoder belongs to one thread. NULL on failure. */
+ * thread safe; a decoder is used by one thread at a time, whose stack grows
+ * down. NULL on failure. */
 struct swz_decoder *swz_decoder_new(void *(*alloc)(size_t bytes));
 
 enum swz_insn_kind {

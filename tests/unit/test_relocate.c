@@ -2,6 +2,8 @@
  * are run in test_relocate_execution.c. */
 
 #include <check.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -479,6 +481,45 @@ START_TEST(an_assertion_of_capstone_is_no_decoder)
 }
 END_TEST
 
+static sem_t reached, may_go_on;
+
+static void *meets_one_later(size_t bytes)
+{
+	sem_post(&reached);
+	sem_wait(&may_go_on);
+	return meets_an_assertion(bytes);
+}
+
+static void *makes_a_decoder(void *decoder)
+{
+	*(struct swz_decoder **)decoder = swz_decoder_new(meets_one_later);
+	return NULL;
+}
+
+START_TEST(an_assertion_ends_the_call_of_its_own_thread)
+{
+	struct swz_decoder *others[2];
+	pthread_t threads[2];
+
+	sem_init(&reached, 0, 0);
+	sem_init(&may_go_on, 0, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		others[i] = decoder;
+		ck_assert_int_eq(pthread_create(&threads[i], NULL,
+						makes_a_decoder, &others[i]),
+				 0);
+		sem_wait(&reached);
+	}
+	ck_assert_ptr_null(swz_decoder_new(meets_an_assertion));
+	sem_post(&may_go_on);
+	sem_post(&may_go_on);
+	for (unsigned i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+		ck_assert_ptr_null(others[i]);
+	}
+}
+END_TEST
+
 #define COUNT(array) (int)(sizeof(array) / sizeof(*(array)))
 
 int main(void)
@@ -501,6 +542,7 @@ int main(void)
 	tcase_add_test(tcase, says_where_each_instruction_went);
 	tcase_add_test(tcase, a_decoder_without_memory_is_null);
 	tcase_add_test(tcase, an_assertion_of_capstone_is_no_decoder);
+	tcase_add_test(tcase, an_assertion_ends_the_call_of_its_own_thread);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
