@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
 #define MADV_POPULATE_READ 22
@@ -69,6 +70,14 @@ static inline void *swz_sys_mmap(void *hint, size_t bytes, int protection,
 static inline long swz_sys_munmap(void *start, size_t bytes)
 {
 	return SWZ_SYSCALL(SYS_munmap, start, bytes);
+}
+
+static inline uint64_t swz_sys_monotonic_ns(void)
+{
+	struct timespec now = {0, 0};
+
+	SWZ_SYSCALL(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* Whether there are eight bytes of readable memory: the kernel looks at the set

@@ -147,8 +147,7 @@ static enum swz_refusal inspect_place(struct frames *frames, uint64_t start,
 		return SWZ_REFUSE_NO_STANDARD_FRAME;
 	m.functions = &f;
 	m.function_count = 1;
-	if (swz_scan_return_slots(&m, swz_import_decoder) != SWZ_OK)
-		return SWZ_REFUSE_UNKNOWN_TARGET;
+	swz_scan_return_slot(&m, &f, swz_import_decoder);
 	if (f.reads_above)
 		return SWZ_REFUSE_CALLEE_READS;
 	if (f.status != SWZ_PATCHED)

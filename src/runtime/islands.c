@@ -167,15 +167,15 @@ static void ask(const struct swz_module *m, struct swz_function *f)
 
 enum swz_status swz_islands_begin(struct swz_islands *islands,
 				  struct swz_module *m,
-				  struct swz_decoder *decoder)
+				  const struct swz_decoders *decoders)
 {
-	*islands = (struct swz_islands){.module = m, .decoder = decoder};
+	*islands = (struct swz_islands){.module = m, .decoders = decoders};
 	if (swz_text_maps_clear(m) != SWZ_OK)
 		return SWZ_E_NOMEM;
 	for (uint32_t i = 0; i < m->function_count; i++)
 		if (swz_island_is_wanted(m, &m->functions[i]))
 			ask(m, &m->functions[i]);
-	swz_scan_reached(m, decoder);
+	swz_scan_reached(m, decoders);
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		const struct swz_function *f = &m->functions[i];
 
@@ -234,7 +234,8 @@ static bool ends_itself(const struct swz_islands *islands,
 		struct swz_bytes code = {swz_module_bytes(islands->module, pc),
 					 end - pc};
 
-		if (swz_decode(islands->decoder, code, pc, &insn) != SWZ_OK)
+		if (swz_decode(islands->decoders->of[0], code, pc, &insn) !=
+		    SWZ_OK)
 			return false;
 	}
 	return insn.kind == SWZ_INSN_JUMP || insn.kind == SWZ_INSN_RETURN ||
@@ -275,7 +276,8 @@ static bool is_straight(const struct swz_islands *islands,
 					 g->start + g->size - pc};
 		struct swz_insn insn;
 
-		if (swz_decode(islands->decoder, code, pc, &insn) != SWZ_OK)
+		if (swz_decode(islands->decoders->of[0], code, pc, &insn) !=
+		    SWZ_OK)
 			return false;
 		pc += insn.length;
 		if (insn.kind != SWZ_INSN_PLAIN &&

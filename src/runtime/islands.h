@@ -14,7 +14,7 @@ uint32_t swz_padding_of(const struct swz_module *m,
 
 struct swz_islands {
 	struct swz_module *module;
-	struct swz_decoder *decoder;
+	const struct swz_decoders *decoders;
 };
 
 struct swz_island {
@@ -32,9 +32,9 @@ bool swz_island_is_wanted(const struct swz_module *m,
 
 /* Finds out what of the module may be used. To be called when all trampolines
  * are written that can be. */
-enum swz_status swz_islands_begin(struct swz_islands *islands,
-				  struct swz_module *module,
-				  struct swz_decoder *decoder) SWZ_MUST_CHECK;
+enum swz_status swz_islands_begin(
+	struct swz_islands *islands, struct swz_module *module,
+	const struct swz_decoders *decoders) SWZ_MUST_CHECK;
 
 /* Whether nothing leads into the short jump itself. */
 bool swz_island_may_serve(const struct swz_islands *islands,

@@ -6,6 +6,7 @@
 #include "runtime/cache.h"
 #include "runtime/config.h"
 #include "runtime/confinement.h"
+#include "runtime/decoders.h"
 #include "runtime/events.h"
 #include "runtime/filter.h"
 #include "runtime/find_object.h"
@@ -150,24 +151,26 @@ static bool is_wanted(const struct swz_module *m)
 }
 
 static enum swz_status plan_wanted(struct swz_module *m,
-				   struct swz_decoder *decoder)
+				   const struct swz_decoders *decoders)
 {
-	enum swz_status status = swz_scan_return_slots(m, decoder);
+	enum swz_status status;
 
+	swz_scan_return_slots(m, decoders);
 	swz_progress_percent(30);
-	if (status == SWZ_OK)
-		status = swz_scan_branches(m, decoder);
+	status = swz_scan_branches(m, decoders);
 	swz_progress_percent(50);
 	if (status == SWZ_OK)
-		swz_plan_write_trampolines(m, decoder);
+		swz_plan_write_trampolines(m, decoders);
 	return status;
 }
 
 static enum swz_status plan_anew(struct swz_module *m,
-				 struct swz_decoder *decoder)
+				 struct swz_decoders *decoders)
 {
 	enum swz_status status;
 
+	if (!decoders->of[0] && !swz_decoders_new(decoders))
+		return SWZ_E_NOMEM;
 	swz_scratch_reuse(); /* what the module before needed */
 	status = swz_functions_collect(m);
 	if (status != SWZ_OK)
@@ -179,7 +182,7 @@ static enum swz_status plan_anew(struct swz_module *m,
 	swz_foreign_inspect(m);
 	refuse_functions(m);
 	if (is_wanted(m))
-		status = plan_wanted(m, decoder);
+		status = plan_wanted(m, decoders);
 	if (status == SWZ_OK)
 		swz_cache_store(m);
 	return status;
@@ -187,7 +190,7 @@ static enum swz_status plan_anew(struct swz_module *m,
 
 /* Modules out of scope are patched for functions that have wrappers. */
 static enum swz_status plan_module(struct swz_module *m,
-				   struct swz_decoder *decoder)
+				   struct swz_decoders *decoders)
 {
 	enum swz_status status = SWZ_OK;
 
@@ -197,7 +200,7 @@ static enum swz_status plan_module(struct swz_module *m,
 	if (!m->in_scope)
 		swz_cache_find(m);
 	if (!swz_cache_use(m, swz_plan_hooks(), end_id - next_id))
-		status = plan_anew(m, decoder);
+		status = plan_anew(m, decoders);
 	if (status != SWZ_OK)
 		return status;
 	if (m->own_unwinder)
@@ -241,7 +244,10 @@ static bool has_file(const struct swz_module *m)
 	return m->text_count && m->path[0] == '/';
 }
 
-static uint64_t text_to_plan(const struct swz_module *m)
+/* To patch what is planned already takes so much less time than to plan it. */
+#define LESS_TO_PATCH 8
+
+static uint64_t text_to_hook(const struct swz_module *m)
 {
 	uint64_t bytes = 0;
 
@@ -252,12 +258,10 @@ static uint64_t text_to_plan(const struct swz_module *m)
 
 enum swz_status swz_plan_make(struct swz_plan *plan)
 {
-	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
+	struct swz_decoders decoders = {{NULL}};
 	enum swz_status status;
-	uint64_t text = 0, most = 0;
+	uint64_t text = 0, most = 0, planned = 0;
 
-	if (!decoder)
-		return SWZ_E_NOMEM;
 	swz_plan_filtered = swz_config.filter || swz_config.notrace ||
 			    swz_config.depth;
 	status = swz_modules_list(&plan->modules, &plan->module_count);
@@ -274,15 +278,18 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 			return status;
 		if (m->in_scope)
 			swz_cache_find(m);
-		if (m->saved)
+		if (m->saved) {
+			planned += text_to_hook(m);
 			continue;
+		}
 		swz_confinement_look(m);
-		text += text_to_plan(m);
-		if (text_to_plan(m) > most)
-			most = text_to_plan(m);
+		text += text_to_hook(m);
+		if (text_to_hook(m) > most)
+			most = text_to_hook(m);
 	}
 	if (most)
 		swz_scratch_expect_brief(BRIEF_PER_BYTE * most);
+	swz_team_begin(text + planned / LESS_TO_PATCH);
 	swz_progress_begin(text);
 	for (unsigned i = 0; i < plan->module_count; i++) {
 		plan->modules[i].first_id = next_id;
@@ -290,8 +297,8 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 			continue;
 		if (!plan->modules[i].saved)
 			swz_progress_module(plan->modules[i].path,
-					    text_to_plan(&plan->modules[i]));
-		status = plan_module(&plan->modules[i], decoder);
+					    text_to_hook(&plan->modules[i]));
+		status = plan_module(&plan->modules[i], &decoders);
 		if (status != SWZ_OK)
 			return status;
 	}
@@ -310,17 +317,15 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 
 enum swz_status swz_plan_late(struct swz_module *m)
 {
-	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
+	struct swz_decoders decoders = {{NULL}};
 	enum swz_status status;
 
 	m->late = true;
-	if (!decoder)
-		return SWZ_E_NOMEM;
 	status = swz_module_open(m);
 	if (status == SWZ_OK && m->in_scope)
 		swz_cache_find(m);
 	if (status == SWZ_OK)
-		status = plan_module(m, decoder);
+		status = plan_module(m, &decoders);
 	if (status == SWZ_OK)
 		collect_filter(m);
 	swz_cache_end();
@@ -345,31 +350,60 @@ static bool is_patched_in(const struct swz_function *f,
 	return f->start >= text->start && f->start < text->end && f->trampoline;
 }
 
-static void patch_range(struct swz_module *m, const struct swz_range *text)
+/* To copy their pages takes most of the time. */
+#define FUNCTIONS_PER_PART 2048u
+
+struct patching {
+	const struct swz_module *module;
+	const struct swz_range *text; /* that is unlocked */
+};
+
+static void patch_part(void *context, unsigned part, unsigned member)
 {
+	const struct patching *p = context;
+	const struct swz_module *m = p->module;
+	uint32_t begin = part * FUNCTIONS_PER_PART;
+	uint32_t end = begin + FUNCTIONS_PER_PART;
 	struct swz_text_run run = {0};
 
-	if (!swz_text_unlock(m, text)) {
-		refuse_range(m, text);
-		return;
-	}
-	for (uint32_t i = 0; i < m->function_count; i++) {
+	(void)member;
+	if (end > m->function_count)
+		end = m->function_count;
+	for (uint32_t i = begin; i < end; i++) {
 		const struct swz_function *f = &m->functions[i];
 
-		if (is_patched_in(f, text))
+		if (is_patched_in(f, p->text))
 			swz_text_will_write(
 				&run, swz_module_bytes(m, f->start + f->site),
 				SWZ_JUMP_BYTES);
 	}
 	swz_text_will_write(&run, NULL, 0);
-	for (uint32_t i = 0; i < m->function_count; i++) {
+	for (uint32_t i = begin; i < end; i++) {
 		const struct swz_function *f = &m->functions[i];
 
-		if (is_patched_in(f, text))
+		if (is_patched_in(f, p->text))
 			swz_patch_write((uint8_t *)(uintptr_t)swz_module_bytes(
 						m, f->start + f->site),
 					f->island, f->trampoline);
 	}
+}
+
+static void patch_range(struct swz_module *m, const struct swz_range *text)
+{
+	unsigned parts = m->function_count / FUNCTIONS_PER_PART + 1;
+	struct patching p = {m, text};
+
+	if (!swz_text_unlock(m, text)) {
+		refuse_range(m, text);
+		return;
+	}
+	/* The copy of a page that is mapped interrupts all processors that run
+	 * the program: for one thread only, then. */
+	if (swz_team_members() > 1 && parts > 1 && swz_text_let_go(m, text))
+		swz_team_run(patch_part, &p, parts);
+	else
+		for (unsigned i = 0; i < parts; i++)
+			patch_part(&p, i, 0);
 	if (!swz_text_lock(m, text))
 		refuse_range(m, text);
 }

@@ -118,8 +118,8 @@ static bool make_room(struct swz_islands *islands,
 	if (!host)
 		return true;
 	host->displace = island->host_bytes;
-	return write_one(m, islands->decoder, host, ids[host - m->functions]) ==
-	       SWZ_PATCHED;
+	return write_one(m, islands->decoders->of[0], host,
+			 ids[host - m->functions]) == SWZ_PATCHED;
 }
 
 /* Gives the function, whose trampoline is written, the island. */
@@ -158,7 +158,7 @@ static void write_with_island(struct swz_islands *islands,
 	f->displace = 0;
 	f->island = SWZ_SHORT_JUMP_BYTES; /* to be decided */
 	if (swz_island_may_serve(islands, f) &&
-	    write_one(m, islands->decoder, f, ids[f - m->functions]) ==
+	    write_one(m, islands->decoders->of[0], f, ids[f - m->functions]) ==
 		    SWZ_PATCHED)
 		for (unsigned i = 0; swz_island_find(islands, f, i, &island);
 		     i++)
@@ -169,7 +169,7 @@ static void write_with_island(struct swz_islands *islands,
 }
 
 static void write_with_islands(struct swz_module *m,
-			       struct swz_decoder *decoder)
+			       const struct swz_decoders *decoders)
 {
 	struct swz_islands islands;
 	uint32_t id = m->first_id, wanted = 0, *ids;
@@ -182,7 +182,7 @@ static void write_with_islands(struct swz_module *m,
 	ids = swz_scratch_alloc_brief(m->function_count * sizeof(*ids));
 	places = swz_scratch_alloc_brief(wanted * sizeof(*places));
 	if (!ids || !places ||
-	    swz_islands_begin(&islands, m, decoder) != SWZ_OK)
+	    swz_islands_begin(&islands, m, decoders) != SWZ_OK)
 		return;
 	swz_trampolines_hold_islands(&m->trampolines, places, wanted);
 	for (uint32_t i = 0; i < m->function_count; i++) {
@@ -209,7 +209,7 @@ static uint32_t most_trampolines(const struct swz_module *m)
 }
 
 void swz_plan_write_trampolines(struct swz_module *m,
-				struct swz_decoder *decoder)
+				const struct swz_decoders *decoders)
 {
 	struct swz_trampolines *region = &m->trampolines;
 	uint32_t id = m->first_id;
@@ -232,7 +232,7 @@ void swz_plan_write_trampolines(struct swz_module *m,
 			continue;
 		if (f->status == SWZ_PATCHED) {
 			if (open)
-				refusal = write_one(m, decoder, f, id);
+				refusal = write_one(m, decoders->of[0], f, id);
 			if (!f->trampoline)
 				swz_function_refuse(f, refusal);
 			else if (f->wrapper)
@@ -241,7 +241,7 @@ void swz_plan_write_trampolines(struct swz_module *m,
 		id++;
 	}
 	if (open)
-		write_with_islands(m, decoder);
+		write_with_islands(m, decoders);
 	if (open && swz_trampolines_seal(region) != SWZ_OK) {
 		swz_trampolines_close(region);
 		for (uint32_t i = 0; i < m->function_count; i++)

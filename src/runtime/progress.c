@@ -21,14 +21,6 @@ static struct {
 	unsigned width;   /* of what is on the terminal */
 } progress;
 
-static uint64_t now_ns(void)
-{
-	struct timespec now = {0};
-
-	SWZ_SYSCALL(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* In the background the line would be in the way of what is in front, and may
  * stop the process (stty tostop). */
 static bool is_in_front(void)
@@ -45,7 +37,7 @@ void swz_progress_begin(uint64_t bytes)
 	progress.shown = bytes && !swz_config.quiet && is_in_front();
 	progress.total = bytes;
 	if (progress.shown)
-		progress.next_ns = now_ns() +
+		progress.next_ns = swz_sys_monotonic_ns() +
 				   swz_config.progress_after_ms * 1000000;
 }
 
@@ -82,7 +74,7 @@ void swz_progress_percent(unsigned percent)
 
 	if (!progress.shown || !progress.bytes)
 		return;
-	now = now_ns();
+	now = swz_sys_monotonic_ns();
 	if (now < progress.next_ns)
 		return;
 	progress.next_ns = now + AGAIN_AFTER_NS;

@@ -12,6 +12,7 @@
 
 #include "runtime/scan.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "runtime/entry_stack.h"
@@ -28,21 +29,29 @@
 
 struct branch_scan {
 	struct swz_module *module;
+	const struct swz_decoders *decoders;
+	struct swz_readers readers;
+	bool may_extend;      /* in the first pass */
+	atomic_bool extended; /* some site, in the first pass */
+	bool callers;      /* the passes that look for callers of functions that
+			    * read return addresses above their own */
+	atomic_bool found; /* one whose callers are to be found now, too */
+	bool unmarks; /* what leads to marked bytes takes back their marks, and
+		       * nothing else */
+};
+
+/* A part of a text that is being scanned. Of functions it changes those whose
+ * code lies in it, but for one flag of others that is only ever set. */
+struct part_scan {
+	struct branch_scan *scan;
+	struct swz_module *module;
 	struct swz_decoder *decoder;
-	const struct swz_range *text; /* that is being scanned */
+	const struct swz_range *text;
 	/* where decoding of the function around the last hit has come to */
 	struct swz_function *around;
 	uint64_t decoded;
 	bool lost;
 	struct swz_gap gap; /* between functions, likewise */
-	struct swz_readers readers;
-	bool may_extend; /* in the first pass */
-	bool extended;   /* some site, in the first pass */
-	bool callers;    /* the passes that look for callers of functions that
-			  * read return addresses above their own */
-	bool found;      /* one whose callers are to be found now, too */
-	bool unmarks;    /* what leads to marked bytes takes back their marks,
-			  * and nothing else */
 };
 
 /* The bytes that no branch may enter: all of the jump but its first byte, and
@@ -122,8 +131,8 @@ static void refuse_label(void *context, uint64_t to)
 }
 
 /* Whether an instruction of its function starts at `pc`; fills it if so. */
-static bool starts_here(struct branch_scan *s, uint64_t pc,
-			struct swz_insn *insn, struct swz_function **owner)
+static bool starts_here(struct part_scan *s, uint64_t pc, struct swz_insn *insn,
+			struct swz_function **owner)
 {
 	struct swz_function *f = s->around;
 
@@ -176,12 +185,13 @@ static void is_read(struct branch_scan *s, struct swz_function *from,
 	}
 }
 
-static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
+static void hit(struct part_scan *part, uint64_t pc, uint64_t target)
 {
+	struct branch_scan *s = part->scan;
 	struct swz_function *from, *to;
 	struct swz_insn insn;
 
-	if (!starts_here(s, pc, &insn, &from))
+	if (!starts_here(part, pc, &insn, &from))
 		return;
 	if (insn.kind == SWZ_INSN_JUMP_INDIRECT) {
 		if (from && insn.rip_relative &&
@@ -240,7 +250,7 @@ static void hit(struct branch_scan *s, uint64_t pc, uint64_t target)
 
 /* A jump back to the first byte meets the patch. It is told from a call by the
  * thunk in its return slot, so that must be where a call has it. */
-static void hit_start(struct branch_scan *s, uint64_t pc, uint64_t target)
+static void hit_start(struct part_scan *s, uint64_t pc, uint64_t target)
 {
 	struct swz_function *f = swz_function_at(s->module, target);
 	struct swz_function *from;
@@ -249,10 +259,10 @@ static void hit_start(struct branch_scan *s, uint64_t pc, uint64_t target)
 	if (!f || pc >= f->start + f->size || !starts_here(s, pc, &insn, &from))
 		return;
 	if (from != f || insn.target != target || insn.kind == SWZ_INSN_PLAIN ||
-	    (!s->unmarks && pc < site_end(f)) ||
+	    (!s->scan->unmarks && pc < site_end(f)) ||
 	    swz_stack_is_as_at_entry(s->module, s->decoder, f, pc))
 		return;
-	if (s->unmarks)
+	if (s->scan->unmarks)
 		swz_text_unmark(s->module, SWZ_TEXT_STARTS, target);
 	else
 		f->is_entered = true;
@@ -321,16 +331,17 @@ static bool read_table(struct branch_scan *s, uint64_t pc, uint64_t table)
 
 static bool look_at_load(void *context, uint64_t at)
 {
-	struct branch_scan *s = context;
+	const struct part_scan *s = context;
 	uint64_t pc = s->text->start + at;
 	uint64_t table = swz_module_relative(s->module, pc + 3);
 
-	return table % 4 == 0 && !s->callers && read_table(s, pc, table);
+	return table % 4 == 0 && !s->scan->callers &&
+	       read_table(s->scan, pc, table);
 }
 
 static bool leads_on(void *context, uint64_t to)
 {
-	const struct branch_scan *s = context;
+	const struct part_scan *s = context;
 
 	return swz_module_is_text(s->module, s->text->start + to, 1);
 }
@@ -338,7 +349,7 @@ static bool leads_on(void *context, uint64_t to)
 /* What the bytes at this offset of the text look like. */
 static void look_at(void *context, uint64_t at)
 {
-	struct branch_scan *s = context;
+	struct part_scan *s = context;
 	uint64_t pc = s->text->start + at, left = s->text->end - pc, to;
 	const uint8_t *code = swz_module_bytes(s->module, pc);
 
@@ -349,7 +360,7 @@ static void look_at(void *context, uint64_t at)
 	} else if (code[0] == 0x0f && (code[1] & 0xf0) == 0x80 && left >= 6) {
 		to = swz_module_relative(s->module, pc + 2);
 	} else if (code[0] == 0xff && code[1] == 0x25 && left >= 6) {
-		if (swz_is_reader_slot(&s->readers,
+		if (swz_is_reader_slot(&s->scan->readers,
 				       swz_module_relative(s->module, pc + 2)))
 			hit(s, pc, 0);
 		return;
@@ -363,23 +374,39 @@ static void look_at(void *context, uint64_t at)
 		hit_start(s, pc, to);
 }
 
+/* The parts of all texts are counted on. */
+static void scan_part(void *context, unsigned part, unsigned member)
+{
+	struct branch_scan *s = context;
+	struct part_scan of = {.scan = s,
+			       .module = s->module,
+			       .decoder = s->decoders->of[member]};
+	unsigned i = 0;
+
+	for (; part >= s->module->byte_scans[i].part_count; i++)
+		part -= s->module->byte_scans[i].part_count;
+	of.text = &s->module->text[i];
+	swz_byte_scan_part(&s->module->byte_scans[i],
+			   &s->module->byte_scans[i].parts[part], &of);
+}
+
 /* Scans all texts. What was noted of them is kept with the module. */
 static void scan_all(struct branch_scan *s)
 {
 	struct swz_module *m = s->module;
+	unsigned parts = 0;
 
 	for (unsigned i = 0; i < m->text_count; i++) {
 		struct swz_byte_scan *scan = &m->byte_scans[i];
 
-		s->text = &m->text[i];
-		s->around = NULL;
 		scan->stores = s->readers.slot_count;
 		scan->look = look_at;
 		scan->leads_on = m->text_count > 1 ? leads_on : NULL;
 		scan->look_at_load = look_at_load;
-		scan->context = s;
-		swz_byte_scan_run(scan);
+		swz_byte_scan_prepare(scan);
+		parts += scan->part_count;
 	}
+	swz_team_run(scan_part, s, parts);
 }
 
 static enum swz_status scan_texts(struct branch_scan *s)
@@ -412,10 +439,10 @@ static enum swz_status scan_callers(struct branch_scan *s)
 }
 
 enum swz_status swz_scan_branches(struct swz_module *module,
-				  struct swz_decoder *decoder)
+				  const struct swz_decoders *decoders)
 {
 	struct branch_scan s = {
-		.module = module, .decoder = decoder, .may_extend = true};
+		.module = module, .decoders = decoders, .may_extend = true};
 	enum swz_status status;
 
 	swz_readers_find(&s.readers, module);
@@ -437,10 +464,11 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 	return status;
 }
 
-void swz_scan_reached(struct swz_module *module, struct swz_decoder *decoder)
+void swz_scan_reached(struct swz_module *module,
+		      const struct swz_decoders *decoders)
 {
 	struct branch_scan s = {
-		.module = module, .decoder = decoder, .unmarks = true};
+		.module = module, .decoders = decoders, .unmarks = true};
 
 	swz_scan_pointers(module, refuse_label, &s);
 	scan_all(&s);

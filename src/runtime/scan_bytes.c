@@ -97,32 +97,46 @@ void swz_byte_scan_clear(struct swz_byte_scan *s)
 	memset(s->starts, 0, map_bytes(s));
 }
 
+static enum swz_status init_part(struct swz_byte_part *p, bool noted)
+{
+	uint64_t size = p->end - p->begin, blocks = size / BLOCK + 2;
+
+	p->noted = noted;
+	p->searched = false;
+	p->other_count = 0;
+	if (!noted)
+		return SWZ_OK;
+	for (unsigned kind = 0; kind < 2; kind++) {
+		p->before[kind] = swz_scratch_alloc_brief(blocks *
+							  sizeof(uint32_t));
+		p->targets[kind] = swz_scratch_alloc_brief(
+			(size / BYTES_PER_TARGET + UINT64_C(2) * GROUP) *
+			sizeof(uint32_t));
+		if (!p->before[kind] || !p->targets[kind])
+			return SWZ_E_NOMEM;
+	}
+	p->others = swz_scratch_alloc_brief((size / BYTES_PER_OTHER + 1) *
+					    sizeof(uint32_t));
+	return p->others ? SWZ_OK : SWZ_E_NOMEM;
+}
+
 enum swz_status swz_byte_scan_init(struct swz_byte_scan *s)
 {
-	uint64_t blocks = s->size / BLOCK + 2;
+	enum swz_status status = SWZ_OK;
 
 	init_tables();
 	s->marks = swz_scratch_alloc_brief(map_bytes(s));
 	s->starts = swz_scratch_alloc_brief(map_bytes(s));
-	if (!s->marks || !s->starts)
-		return SWZ_E_NOMEM;
-	swz_byte_scan_clear(s);
 	s->digest = swz_scratch_alloc_brief(((s->size >> DIGEST_SHIFT) + 2) *
 					    sizeof(*s->digest));
-	s->noted = s->size < UINT32_MAX;
-	for (unsigned kind = 0; kind < 2 && s->noted; kind++) {
-		s->before[kind] = swz_scratch_alloc_brief(blocks *
-							  sizeof(uint32_t));
-		s->targets[kind] = swz_scratch_alloc_brief(
-			(s->size / BYTES_PER_TARGET + UINT64_C(2) * GROUP) *
-			sizeof(uint32_t));
-		if (!s->before[kind] || !s->targets[kind])
-			return SWZ_E_NOMEM;
+	if (!s->marks || !s->starts || !s->digest)
+		return SWZ_E_NOMEM;
+	swz_byte_scan_clear(s);
+	for (unsigned i = 0; i < s->part_count && status == SWZ_OK; i++) {
+		s->parts[i].begin = i ? s->parts[i - 1].end : 0;
+		status = init_part(&s->parts[i], s->size < UINT32_MAX);
 	}
-	if (s->noted)
-		s->others = swz_scratch_alloc_brief(
-			(s->size / BYTES_PER_OTHER + 1) * sizeof(uint32_t));
-	return s->digest && (s->others || !s->noted) ? SWZ_OK : SWZ_E_NOMEM;
+	return status;
 }
 
 /* The highest bit of each byte that is zero, and of some that are 1; other bits
@@ -132,35 +146,49 @@ static uint64_t zeros(uint64_t x)
 	return (x - EACH(1)) & ~x;
 }
 
+/* One part's. */
+struct search {
+	const struct swz_byte_scan *text;
+	struct swz_byte_part *part;
+	void *context;
+};
+
+static bool is_in_part(const struct search *s, uint64_t at)
+{
+	return at - s->part->begin < s->part->end - s->part->begin;
+}
+
 /* --------------------------------------------------------- short branches */
 
-static void look_at_short(const struct swz_byte_scan *s, uint64_t at,
-			  uint64_t to)
+static void look_at_short(const struct search *s, uint64_t at, uint64_t to)
 {
-	if (swz_is_short_branch(s->code[at]) &&
-	    at + 2 + (uint64_t)(int64_t)(int8_t)s->code[at + 1] - to < 8)
-		s->look(s->context, at);
+	const uint8_t *code = s->text->code + at;
+
+	if (swz_is_short_branch(code[0]) &&
+	    at + 2 + (uint64_t)(int64_t)(int8_t)code[1] - to < 8 &&
+	    is_in_part(s, at))
+		s->text->look(s->context, at);
 }
 
 /* Near the text's ends. */
-static void look_at_each_short(const struct swz_byte_scan *s, uint64_t to)
+static void look_at_each_short(const struct search *s, uint64_t to)
 {
 	uint64_t at = to > 129 ? to - 129 : 0;
 
-	for (; at < to + 134 && at + 2 <= s->size; at++)
+	for (; at < to + 134 && at + 2 <= s->text->size; at++)
 		look_at_short(s, at, to);
 }
 
 /* What may lead to [to, to + 8). */
-static void find_short(const struct swz_byte_scan *s, uint64_t to)
+static void find_short(const struct search *s, uint64_t to)
 {
 	const uint8_t *code;
 
-	if (to < 129 || to + (WINDOW - 128) > s->size) {
+	if (to < 129 || to + (WINDOW - 128) > s->text->size) {
 		look_at_each_short(s, to);
 		return;
 	}
-	code = s->code + to - 128;
+	code = s->text->code + to - 128;
 	for (unsigned i = 0; i < WINDOW / 8; i++, code += 8) {
 		uint64_t op = *(const word *)(code - 1);
 		uint64_t offset = *(const word *)code;
@@ -180,25 +208,29 @@ static void find_short(const struct swz_byte_scan *s, uint64_t to)
 }
 
 /* From a text's ends a short branch may lead to the next text. */
-static void look_at_ends(const struct swz_byte_scan *s)
+static void look_at_ends(const struct search *s)
 {
-	for (uint64_t at = 0; at + 2 <= s->size; at++) {
-		if (at == 128 && s->size > 257)
-			at = s->size - 129;
-		if (swz_is_short_branch(s->code[at]))
-			s->look(s->context, at);
+	const struct swz_byte_scan *text = s->text;
+
+	for (uint64_t at = 0; at + 2 <= text->size; at++) {
+		if (at == 128 && text->size > 257)
+			at = text->size - 129;
+		if (swz_is_short_branch(text->code[at]) && is_in_part(s, at))
+			text->look(s->context, at);
 	}
 }
 
-static void find_all_short(const struct swz_byte_scan *s)
+static void find_all_short(const struct search *s)
 {
-	uint64_t at = 0;
+	const struct swz_byte_scan *text = s->text;
+	uint64_t end = s->part->end + WINDOW;
+	uint64_t at = s->part->begin > WINDOW ? s->part->begin - WINDOW : 0;
 
-	if (s->leads_on)
+	if (text->leads_on)
 		look_at_ends(s);
-	while (at < s->size) {
-		uint64_t bits = (*(const word *)(s->marks + at / 8) |
-				 *(const word *)(s->starts + at / 8)) >>
+	while (at < end && at < text->size) {
+		uint64_t bits = (*(const word *)(text->marks + at / 8) |
+				 *(const word *)(text->starts + at / 8)) >>
 				at % 8;
 
 		if (!bits) {
@@ -213,7 +245,7 @@ static void find_all_short(const struct swz_byte_scan *s)
 
 /* ---------------------------------------------------------- long branches */
 
-static void digest_marks(struct swz_byte_scan *s)
+void swz_byte_scan_prepare(struct swz_byte_scan *s)
 {
 	uint64_t bytes = s->size / 8 + 1, last = s->size >> DIGEST_SHIFT;
 
@@ -272,46 +304,50 @@ static unsigned collect(const uint8_t *code, uint8_t *found)
 	return n;
 }
 
-static void note_other(struct swz_byte_scan *s, uint64_t at)
+static void note_other(const struct search *s, uint64_t at)
 {
-	if (!s->noted)
+	struct swz_byte_part *p = s->part;
+
+	if (!p->noted)
 		return;
-	if (s->other_count == s->size / BYTES_PER_OTHER)
-		s->noted = false;
+	if (p->other_count == (p->end - p->begin) / BYTES_PER_OTHER)
+		p->noted = false;
 	else
-		s->others[s->other_count++] = (uint32_t)at;
+		p->others[p->other_count++] = (uint32_t)at;
 }
 
 /* What else than a direct branch begins at this offset. */
-static void look_at_other(struct swz_byte_scan *s, uint64_t at)
+static void look_at_other(const struct search *s, uint64_t at)
 {
-	const uint8_t *code = s->code + at;
+	const struct swz_byte_scan *text = s->text;
+	const uint8_t *code = text->code + at;
 
-	if ((code[0] & 0xfb) == 0x48 && code[1] == 0x8d && at + 7 <= s->size &&
-	    (code[2] & 0xc7) == 0x05) {
-		if (s->look_at_load(s->context, at))
+	if ((code[0] & 0xfb) == 0x48 && code[1] == 0x8d &&
+	    at + 7 <= text->size && (code[2] & 0xc7) == 0x05) {
+		if (text->look_at_load(s->context, at))
 			note_other(s, at);
-	} else if (s->stores && code[0] == 0xff && code[1] == 0x25) {
-		s->look(s->context, at);
+	} else if (text->stores && code[0] == 0xff && code[1] == 0x25) {
+		text->look(s->context, at);
 	}
 }
 
-static void look_outside(struct swz_byte_scan *s, uint64_t at, uint64_t to)
+static void look_outside(const struct search *s, uint64_t at, uint64_t to)
 {
-	if (!s->leads_on(s->context, to))
+	if (!s->text->leads_on(s->context, to))
 		return;
 	note_other(s, at);
-	s->look(s->context, at);
+	s->text->look(s->context, at);
 }
 
 struct noting {
 	uint32_t *at[2];
 };
 
-static void look_at_group(struct swz_byte_scan *s, uint64_t start,
+static void look_at_group(const struct search *s, uint64_t start,
 			  struct noting *noting)
 {
-	const uint8_t *code = s->code + start;
+	const struct swz_byte_scan *text = s->text;
+	const uint8_t *code = text->code + start;
 	uint8_t found[GROUP + 8];
 	unsigned count = collect(code, found);
 	uint32_t *jumps = noting->at[JUMPS], *calls = noting->at[CALLS];
@@ -328,28 +364,29 @@ static void look_at_group(struct swz_byte_scan *s, uint64_t start,
 		}
 		to = start + i + form.length +
 		     (uint64_t)((int64_t)(bytes << form.left) >> 32);
-		inside = to < s->size;
+		inside = to < text->size;
 		*jumps = *calls = (uint32_t)to;
 		jumps += inside & !form.is_call;
 		calls += inside & form.is_call;
-		if (may_matter(s, to, form.is_call))
-			s->look(s->context, start + i);
-		else if (s->leads_on && !inside)
+		if (may_matter(text, to, form.is_call))
+			text->look(s->context, start + i);
+		else if (text->leads_on && !inside)
 			look_outside(s, start + i, to);
 	}
 	noting->at[JUMPS] = jumps;
 	noting->at[CALLS] = calls;
 }
 
-/* At the text's end, and where it is looked at once more. */
-static void look_at_one(struct swz_byte_scan *s, uint64_t at,
+/* At the part's end, and where it is looked at once more. */
+static void look_at_one(const struct search *s, uint64_t at,
 			struct noting *noting)
 {
-	uint64_t left = s->size - at, to;
+	const struct swz_byte_scan *text = s->text;
+	uint64_t left = text->size - at, to;
 	uint8_t padded[8] = {0};
 	struct form form;
 
-	memcpy(padded, s->code + at, left < 8 ? left : 8);
+	memcpy(padded, text->code + at, left < 8 ? left : 8);
 	form = forms[padded[0]];
 	if (form.length) {
 		if (left < form.length ||
@@ -358,41 +395,43 @@ static void look_at_one(struct swz_byte_scan *s, uint64_t at,
 		to = at + form.length +
 		     (uint64_t)((int64_t)(*(const word *)padded << form.left) >>
 				32);
-		if (noting && to < s->size)
+		if (noting && to < text->size)
 			*noting->at[form.is_call]++ = (uint32_t)to;
-		if (may_matter(s, to, form.is_call))
-			s->look(s->context, at);
-		else if (noting && s->leads_on && to >= s->size)
+		if (may_matter(text, to, form.is_call))
+			text->look(s->context, at);
+		else if (noting && text->leads_on && to >= text->size)
 			look_outside(s, at, to);
 	} else if (noting && left >= 6) {
 		look_at_other(s, at);
 	}
 }
 
-static void find_all_long(struct swz_byte_scan *s)
+static void find_all_long(const struct search *s)
 {
+	struct swz_byte_part *p = s->part;
 	uint32_t spare[2][2 * GROUP];
-	struct noting noting = {{s->targets[JUMPS], s->targets[CALLS]}};
-	uint64_t at = 0;
+	struct noting noting = {{p->targets[JUMPS], p->targets[CALLS]}};
+	uint64_t at = p->begin, size = p->end - p->begin;
 
-	for (uint64_t block = 0; at < s->size; block++) {
-		uint64_t end = (block + 1) * BLOCK;
+	for (uint64_t block = 0; at < p->end; block++) {
+		uint64_t end = p->begin + (block + 1) * BLOCK;
 
-		if (end > s->size)
-			end = s->size;
-		for (unsigned kind = 0; kind < 2 && s->noted; kind++)
-			s->before[kind][block] = (uint32_t)(noting.at[kind] -
-							    s->targets[kind]);
+		if (end > p->end)
+			end = p->end;
+		for (unsigned kind = 0; kind < 2 && p->noted; kind++)
+			p->before[kind][block] = (uint32_t)(noting.at[kind] -
+							    p->targets[kind]);
 		while (at < end) {
 			for (unsigned kind = 0; kind < 2; kind++)
-				if (!s->noted ||
-				    noting.at[kind] - s->targets[kind] >
-					    (int64_t)(s->size /
+				if (!p->noted ||
+				    noting.at[kind] - p->targets[kind] >
+					    (int64_t)(size /
 						      BYTES_PER_TARGET)) {
-					s->noted = false;
+					p->noted = false;
 					noting.at[kind] = spare[kind];
 				}
-			if (at + GROUP + 8 <= s->size) {
+			if (at + GROUP <= end &&
+			    at + GROUP + 8 <= s->text->size) {
 				look_at_group(s, at, &noting);
 				at += GROUP;
 				continue;
@@ -401,50 +440,59 @@ static void find_all_long(struct swz_byte_scan *s)
 				look_at_one(s, at, &noting);
 		}
 	}
-	for (unsigned kind = 0; kind < 2 && s->noted; kind++)
-		s->before[kind][s->size / BLOCK + 1] =
-			s->before[kind][(s->size + BLOCK - 1) / BLOCK] =
-				(uint32_t)(noting.at[kind] - s->targets[kind]);
+	for (unsigned kind = 0; kind < 2 && p->noted; kind++)
+		p->before[kind][(size + BLOCK - 1) / BLOCK] =
+			(uint32_t)(noting.at[kind] - p->targets[kind]);
 }
 
 /* Whether any long branch of the block matters. */
-static bool has_long(const struct swz_byte_scan *s, uint64_t block)
+static bool has_long(const struct search *s, uint64_t block)
 {
+	const struct swz_byte_part *p = s->part;
+
 	for (unsigned kind = 0; kind < 2; kind++)
-		for (uint32_t i = s->before[kind][block];
-		     i < s->before[kind][block + 1]; i++)
-			if (may_matter(s, s->targets[kind][i], kind))
+		for (uint32_t i = p->before[kind][block];
+		     i < p->before[kind][block + 1]; i++)
+			if (may_matter(s->text, p->targets[kind][i], kind))
 				return true;
 	return false;
 }
 
-static void find_noted(struct swz_byte_scan *s)
+static void find_noted(const struct search *s)
 {
-	for (uint64_t block = 0; block * BLOCK < s->size; block++) {
-		uint64_t at = block * BLOCK, end = at + BLOCK;
+	const struct swz_byte_part *p = s->part;
+	const struct swz_byte_scan *text = s->text;
+	uint64_t at = p->begin;
 
-		if (!has_long(s, block))
-			continue;
-		for (; at < end && at < s->size; at++)
-			look_at_one(s, at, NULL);
+	for (uint64_t block = 0; at < p->end; block++) {
+		uint64_t end = at + BLOCK;
+
+		if (end > p->end)
+			end = p->end;
+		if (has_long(s, block))
+			for (; at < end; at++)
+				look_at_one(s, at, NULL);
+		at = end;
 	}
-	for (uint32_t i = 0; i < s->other_count; i++) {
-		if (forms[s->code[s->others[i]]].length)
-			s->look(s->context, s->others[i]);
+	for (uint32_t i = 0; i < p->other_count; i++) {
+		if (forms[text->code[p->others[i]]].length)
+			text->look(s->context, p->others[i]);
 		else
-			s->look_at_load(s->context, s->others[i]);
+			text->look_at_load(s->context, p->others[i]);
 	}
 }
 
-void swz_byte_scan_run(struct swz_byte_scan *s)
+void swz_byte_scan_part(const struct swz_byte_scan *text,
+			struct swz_byte_part *part, void *context)
 {
-	digest_marks(s);
-	find_all_short(s);
-	if (s->searched && s->noted) {
-		find_noted(s);
+	const struct search s = {text, part, context};
+
+	find_all_short(&s);
+	if (part->searched && part->noted) {
+		find_noted(&s);
 		return;
 	}
-	s->other_count = 0;
-	find_all_long(s);
-	s->searched = true;
+	part->other_count = 0;
+	find_all_long(&s);
+	part->searched = true;
 }

@@ -9,8 +9,24 @@
 
 #include "base/status.h"
 
-/* One text. What the first search finds out is noted, so that it can be made
- * again with other marks in a tenth of the time. */
+/* A piece of a text that is searched for itself, by any thread. What the first
+ * search finds out is noted, so that it can be made again with other marks in a
+ * tenth of the time. */
+struct swz_byte_part {
+	uint64_t begin, end; /* where branches may be; their targets may be
+			      * anywhere */
+	/* of the search: offsets that long branches, jumps and calls apart,
+	 * lead to, and how many there are before each block of the part; and
+	 * where addresses are loaded, and what leads to other texts is */
+	uint32_t *targets[2];
+	uint32_t *before[2];
+	uint32_t *others;
+	uint32_t other_count;
+	bool searched;
+	bool noted; /* all of it */
+};
+
+/* One text. */
 struct swz_byte_scan {
 	const uint8_t *code;
 	uint64_t size;
@@ -22,33 +38,31 @@ struct swz_byte_scan {
 	bool (*leads_on)(void *context, uint64_t to);
 	/* Looks at a load of an address. True: again the next time. */
 	bool (*look_at_load)(void *context, uint64_t at);
-	void *context;
 	/* bitmaps, a bit for each byte: what a branch may lead to that
 	 * matters; and what a jump may, but no call */
 	uint8_t *marks;
 	uint8_t *starts;
-	/* of the search: offsets that long branches, jumps and calls apart,
-	 * lead to, and how many there are before each block of the text; and
-	 * where addresses are loaded, and what leads to other texts is */
-	uint32_t *targets[2];
-	uint32_t *before[2];
-	uint32_t *others;
-	uint32_t other_count;
-	bool searched;
-	bool noted; /* all of it */
 	struct swz_byte_digest *digest;
+	struct swz_byte_part *parts;
+	unsigned part_count;
 };
 
-/* Prepares all but what is given: code and size; for the search the functions,
- * too. In scratch memory that is reused. */
+/* Prepares all but what is given: code, size and the parts' ends (one begins
+ * where the one before ends); for the search the functions, too. In scratch
+ * memory that is reused. */
 enum swz_status swz_byte_scan_init(struct swz_byte_scan *scan) SWZ_MUST_CHECK;
 
 /* Takes back all marks. */
 void swz_byte_scan_clear(struct swz_byte_scan *scan);
 
+/* To be called when the marks are set, before the parts are searched. */
+void swz_byte_scan_prepare(struct swz_byte_scan *scan);
+
 /* Branches whose offset has one byte come first, then all others, in order of
- * what they lead to and of where they are. The same one may come twice. */
-void swz_byte_scan_run(struct swz_byte_scan *scan);
+ * what they lead to and of where they are. The same one may come twice.
+ * Meanwhile marks may be taken back. */
+void swz_byte_scan_part(const struct swz_byte_scan *scan,
+			struct swz_byte_part *part, void *context);
 
 /* Whether a branch with an offset of one byte begins like that. */
 static inline bool swz_is_short_branch(uint8_t op)

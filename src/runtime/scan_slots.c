@@ -353,27 +353,53 @@ static uint64_t end_of_text(const struct swz_module *m, uint64_t address)
 	return 0;
 }
 
-enum swz_status swz_scan_return_slots(struct swz_module *module,
-				      struct swz_decoder *decoder)
+void swz_scan_return_slot(struct swz_module *module,
+			  struct swz_function *function,
+			  struct swz_decoder *decoder)
 {
-	struct row_scan s = {.module = module, .decoder = decoder};
+	struct row_scan s = {
+		.module = module,
+		.decoder = decoder,
+		.function = function,
+		.readable_end = end_of_text(module, function->start),
+	};
 
-	for (uint32_t i = 0; i < module->function_count; i++) {
-		s.function = &module->functions[i];
-		if (s.function->wrapper) /* its caller will be one of ours */
-			continue;
-		s.leaves = false;
-		s.readable_end = end_of_text(module, s.function->start);
-		if (!s.function->fde) {
-			if (!s.function->is_piece)
-				scan_without_table(&s);
-			continue;
-		}
-		if (swz_cfi_rows(s.function->fde, visit, &s) != SWZ_OK ||
-		    (s.leaves && swz_cfi_rows(s.function->fde, visit_strictly,
-					      &s) != SWZ_OK))
-			swz_function_refuse(s.function,
-					    SWZ_REFUSE_NO_STANDARD_FRAME);
+	if (function->wrapper) /* its caller will be one of ours */
+		return;
+	if (!function->fde) {
+		if (!function->is_piece)
+			scan_without_table(&s);
+		return;
 	}
-	return SWZ_OK;
+	if (swz_cfi_rows(function->fde, visit, &s) != SWZ_OK ||
+	    (s.leaves &&
+	     swz_cfi_rows(function->fde, visit_strictly, &s) != SWZ_OK))
+		swz_function_refuse(function, SWZ_REFUSE_NO_STANDARD_FRAME);
+}
+
+/* Functions are looked at each for itself. */
+#define FUNCTIONS_PER_PART 512u
+
+struct slots_scan {
+	struct swz_module *module;
+	const struct swz_decoders *decoders;
+};
+
+static void scan_part(void *context, unsigned part, unsigned member)
+{
+	const struct slots_scan *s = context;
+	uint32_t i = part * FUNCTIONS_PER_PART, end = i + FUNCTIONS_PER_PART;
+
+	for (; i < end && i < s->module->function_count; i++)
+		swz_scan_return_slot(s->module, &s->module->functions[i],
+				     s->decoders->of[member]);
+}
+
+void swz_scan_return_slots(struct swz_module *module,
+			   const struct swz_decoders *decoders)
+{
+	struct slots_scan s = {module, decoders};
+
+	swz_team_run(scan_part, &s,
+		     module->function_count / FUNCTIONS_PER_PART + 1);
 }

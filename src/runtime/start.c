@@ -22,6 +22,7 @@
 #include "runtime/plan_record.h"
 #include "runtime/sampling.h"
 #include "runtime/scratch.h"
+#include "runtime/team.h"
 #include "runtime/thread.h"
 
 #include <string.h>
@@ -75,7 +76,7 @@ static void list_and_exit(void)
 	SWZ_SYSCALL(SYS_exit_group, 1);
 }
 
-static void report(const struct swz_plan *plan)
+static void report(const struct swz_plan *plan, uint64_t began_ns)
 {
 	uint32_t functions = 0, patched = 0;
 	struct swz_line line;
@@ -92,11 +93,18 @@ static void report(const struct swz_plan *plan)
 	swz_line_string(&line, " functions hooked; profile ");
 	swz_line_string(&line, swz_file_path());
 	swz_line_write(&line, 2);
+	swz_line_start(&line);
+	swz_line_string(&line, "swizzle: ready after ");
+	swz_line_number(&line, (swz_sys_monotonic_ns() - began_ns) / 1000000);
+	swz_line_string(&line, " ms, threads that planned: ");
+	swz_line_number(&line, swz_team_members());
+	swz_line_write(&line, 2);
 	swz_cache_report();
 }
 
 static const char *set_up(void)
 {
+	uint64_t began_ns = swz_sys_monotonic_ns();
 	struct swz_plan plan = {0};
 	struct swz_thread *thread;
 	const char *problem;
@@ -131,7 +139,7 @@ static const char *set_up(void)
 	if (swz_config.trace)
 		swz_events_set_min_time(thread);
 	if (swz_config.verbose)
-		report(&plan);
+		report(&plan, began_ns);
 	swz_late_begin(&plan);
 	for (unsigned i = 0; i < plan.module_count; i++)
 		swz_module_close(&plan.modules[i]);
@@ -184,6 +192,7 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 		list_and_exit();
 	stop_timers(left);
 	problem = set_up();
+	swz_team_end();
 	swz_scratch_free_all();
 	if (!swz_config.follow)
 		swz_config_unfollow();

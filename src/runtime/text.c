@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "runtime/untouched.h"
 
 #define PAGE UINT64_C(4096)
 
@@ -71,6 +72,15 @@ bool swz_text_unlock(const struct swz_module *m, const struct swz_range *text)
 	return may_come_back(m) &&
 	       swz_sys_mprotect(first_page(m, text), bytes_of(m, text),
 				PROT_READ | PROT_WRITE) == 0;
+}
+
+bool swz_text_let_go(const struct swz_module *m, const struct swz_range *text)
+{
+	uint64_t start = (uintptr_t)first_page(m, text);
+	uint64_t bytes = bytes_of(m, text);
+
+	return swz_is_untouched(start, start + bytes) &&
+	       SWZ_SYSCALL(SYS_madvise, start, bytes, MADV_DONTNEED) == 0;
 }
 
 /* The text as the file has it: the dynamic linker writes into none (DT_TEXTREL

@@ -13,6 +13,11 @@
 bool swz_text_unlock(const struct swz_module *module,
 		     const struct swz_range *text);
 
+/* Unmaps the pages of the unlocked range until they are used again, unless one
+ * may have been written to: false. */
+bool swz_text_let_go(const struct swz_module *module,
+		     const struct swz_range *text);
+
 /* Pages that are written to soon. */
 struct swz_text_run {
 	uint64_t start, end;

@@ -1,7 +1,46 @@
 #include "runtime/text_maps.h"
 
+#include "runtime/function.h"
 #include "runtime/scan_bytes.h"
 #include "runtime/scratch.h"
+
+/* A part begins where a function does: what is found out about a function by
+ * its own code is found out by one thread. */
+#define PART_BYTES (UINT64_C(256) << 10)
+
+/* The first function's start from this address on, or the end of the text. */
+static uint64_t part_end(const struct swz_module *m,
+			 const struct swz_range *text, uint64_t from)
+{
+	uint32_t low = 0, high = m->function_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (m->functions[middle].start < from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < m->function_count && m->functions[low].start < text->end
+		       ? m->functions[low].start
+		       : text->end;
+}
+
+static bool divide(const struct swz_module *m, const struct swz_range *text,
+		   struct swz_byte_scan *scan)
+{
+	unsigned most = (unsigned)(scan->size / PART_BYTES) + 1;
+	uint64_t end = text->start;
+
+	scan->part_count = 0;
+	scan->parts = swz_scratch_alloc(most * sizeof(*scan->parts));
+	while (scan->parts && end < text->end) {
+		end = part_end(m, text, end + PART_BYTES);
+		scan->parts[scan->part_count++].end = end - text->start;
+	}
+	return scan->parts;
+}
 
 enum swz_status swz_text_maps_clear(struct swz_module *m)
 {
@@ -17,7 +56,8 @@ enum swz_status swz_text_maps_clear(struct swz_module *m)
 
 		scan->code = swz_module_bytes(m, m->text[i].start);
 		scan->size = m->text[i].end - m->text[i].start;
-		if (swz_byte_scan_init(scan) != SWZ_OK)
+		if (!divide(m, &m->text[i], scan) ||
+		    swz_byte_scan_init(scan) != SWZ_OK)
 			m->byte_scans = NULL;
 	}
 	return m->byte_scans ? SWZ_OK : SWZ_E_NOMEM;
@@ -56,7 +96,7 @@ void swz_text_unmark(const struct swz_module *m, enum swz_text_map map,
 	uint8_t bit, *at = map_byte(m, map, address, &bit);
 
 	if (at)
-		*at &= (uint8_t)~bit;
+		__atomic_fetch_and(at, (uint8_t)~bit, __ATOMIC_RELAXED);
 }
 
 bool swz_text_is_marked(const struct swz_module *m, enum swz_text_map map,

@@ -1,5 +1,6 @@
-/* Runs a program that may not make memory executable: deny seccomp|mdwe PROGRAM
- * [ARG...]. 77 if the kernel cannot. */
+/* Runs a program that may not make memory executable, or that is killed when it
+ * makes a thread: deny seccomp|mdwe|threads PROGRAM [ARG...]. 77 if the kernel
+ * cannot. */
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -15,6 +16,28 @@
 #define PR_SET_MDWE 65
 #endif
 
+static int set_filter(struct sock_filter *code, size_t length)
+{
+	struct sock_fprog program = {(unsigned short)length, code};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0;
+}
+
+static int deny_threads(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	return set_filter(code, sizeof(code) / sizeof(*code));
+}
+
 /* mprotect with PROT_EXEC fails with EACCES. */
 static int deny_by_seccomp(void)
 {
@@ -28,18 +51,24 @@ static int deny_by_seccomp(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
 
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0;
+	return set_filter(code, sizeof(code) / sizeof(*code));
+}
+
+static int deny(const char *what)
+{
+	if (strcmp(what, "seccomp") == 0)
+		return deny_by_seccomp();
+	if (strcmp(what, "threads") == 0)
+		return deny_threads();
+	return prctl(PR_SET_MDWE, 1, 0, 0, 0);
 }
 
 int main(int argc, char **argv)
 {
 	if (argc < 3)
 		return 2;
-	if (strcmp(argv[1], "seccomp") == 0 ? deny_by_seccomp()
-					    : prctl(PR_SET_MDWE, 1, 0, 0, 0))
+	if (deny(argv[1]))
 		return 77;
 	execv(argv[2], argv + 2);
 	return 127;

@@ -490,9 +490,9 @@ static void *meets_one_later(size_t bytes)
 	return meets_an_assertion(bytes);
 }
 
-static void *makes_a_decoder(void *decoder)
+static void *makes_a_decoder(void *made)
 {
-	*(struct swz_decoder **)decoder = swz_decoder_new(meets_one_later);
+	*(struct swz_decoder **)made = swz_decoder_new(meets_one_later);
 	return NULL;
 }
 

@@ -10,7 +10,9 @@
 #include "runtime/scratch.h"
 #include "tests/unit/run_suite.h"
 
-static void *taken[8]; /* by one scan, or a few */
+enum { MOST_PARTS = 5 };
+
+static void *taken[3 + 5 * MOST_PARTS]; /* by one scan */
 static size_t taken_count;
 
 /* Not src/runtime/scratch.c: a sanitizer sees what is read behind the end. */
@@ -37,6 +39,8 @@ struct found {
 	uint8_t branches[MOST];
 	uint8_t loads[MOST];
 };
+
+static const struct swz_byte_part *searched;
 
 static uint8_t code[MOST];
 static uint8_t marks[MOST], starts[MOST]; /* a byte for each bit */
@@ -142,14 +146,22 @@ static bool is_load(const struct swz_byte_scan *s, size_t i)
 	       code[i + 1] == 0x8d && (code[i + 2] & 0xc7) == 5;
 }
 
+static void expect_in_part(uint64_t at)
+{
+	ck_assert_uint_ge(at, searched->begin);
+	ck_assert_uint_lt(at, searched->end);
+}
+
 static void look(void *context, uint64_t at)
 {
+	expect_in_part(at);
 	((struct found *)context)->branches[at] = 1;
 }
 
 /* Every other one is wanted again. */
 static bool look_at_load(void *context, uint64_t at)
 {
+	expect_in_part(at);
 	((struct found *)context)->loads[at] = 1;
 	return at % 2;
 }
@@ -165,10 +177,13 @@ static void check_search(struct swz_byte_scan *s, bool first)
 	static struct found found;
 
 	memset(&found, 0, sizeof(found));
-	s->context = &found;
 	swz_byte_scan_clear(s);
 	copy_marks(s);
-	swz_byte_scan_run(s);
+	swz_byte_scan_prepare(s);
+	for (unsigned i = s->part_count; i--;) {
+		searched = &s->parts[i];
+		swz_byte_scan_part(s, &s->parts[i], &found);
+	}
 	for (size_t i = 0; i < s->size; i++) {
 		bool load = is_load(s, i);
 
@@ -182,8 +197,26 @@ static void check_search(struct swz_byte_scan *s, bool first)
 	}
 }
 
+/* In parts of any length, or in one. */
+static void divide(struct swz_byte_scan *s, struct swz_byte_part *parts,
+		   unsigned count)
+{
+	uint64_t end = 0;
+
+	memset(parts, 0, MOST_PARTS * sizeof(*parts));
+	s->parts = parts;
+	s->part_count = 0;
+	while (end < s->size) {
+		uint32_t left = (uint32_t)(s->size - end);
+
+		end += s->part_count + 1 < count ? 1 + any(left) : left;
+		parts[s->part_count++].end = end;
+	}
+}
+
 static void check_code(size_t size, bool is_alone)
 {
+	struct swz_byte_part parts[MOST_PARTS];
 	struct swz_byte_scan s = {.code = code,
 				  .size = size,
 				  .look = look,
@@ -191,6 +224,7 @@ static void check_code(size_t size, bool is_alone)
 				  .look_at_load = look_at_load};
 
 	fill(size);
+	divide(&s, parts, 1 + any(MOST_PARTS));
 	s.stores = true;
 	ck_assert_int_eq(swz_byte_scan_init(&s), SWZ_OK);
 	set_marks(size, 40);
@@ -233,12 +267,11 @@ END_TEST
 /* More branches than there is room to note: all is searched again. */
 START_TEST(searches_again_what_it_could_not_note)
 {
-	static struct found found;
+	struct swz_byte_part parts[MOST_PARTS];
 	struct swz_byte_scan s = {.code = code,
 				  .size = MOST,
 				  .look = look,
-				  .look_at_load = look_at_load,
-				  .context = &found};
+				  .look_at_load = look_at_load};
 
 	memset(code, 0xe9, sizeof(code));
 	for (size_t i = 0; i + 5 < MOST; i += 5)
@@ -246,6 +279,7 @@ START_TEST(searches_again_what_it_could_not_note)
 	memset(starts, 0, sizeof(starts));
 	memset(marks, 0, sizeof(marks));
 	marks[30000] = 1;
+	divide(&s, parts, 1);
 	ck_assert_int_eq(swz_byte_scan_init(&s), SWZ_OK);
 	check_search(&s, true);
 	marks[30000] = 0;
