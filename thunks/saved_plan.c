@@ -68,24 +68,48 @@ static uint64_t header_hash(const struct swz_saved_header *header)
 	return swz_hash(0, (struct swz_bytes){(const uint8_t *)&h, sizeof(h)});
 }
 
-static uint64_t payload_hash(const struct swz_saved_header *h,
-			     const uint8_t *tail)
+void swz_saved_plan_list(const struct swz_saved_plan *plan,
+			 struct swz_bytes parts[SWZ_SAVED_PARTS])
 {
-	struct swz_bytes parts = {
-		(const uint8_t *)(h + 1),
-		(size_t)(swz_saved_plan_head_bytes(h) - sizeof(*h))};
+	const struct swz_saved_header *h = plan->header;
+	const struct {
+		const void *start;
+		uint64_t bytes;
+	} all[SWZ_SAVED_PARTS] = {
+		{plan->functions,
+		 h->functions * (uint64_t)sizeof(*plan->functions)},
+		{plan->entries, h->entries * (uint64_t)sizeof(*plan->entries)},
+		{plan->wrappers,
+		 h->wrappers * (uint64_t)sizeof(*plan->wrappers)},
+		{plan->relative,
+		 h->relative * (uint64_t)sizeof(*plan->relative)},
+		{plan->absolute,
+		 h->absolute * (uint64_t)sizeof(*plan->absolute)},
+		{plan->islands, h->islands * (uint64_t)sizeof(*plan->islands)},
+		{plan->trampolines, h->trampoline_bytes},
+		{plan->frame, h->frame_bytes},
+	};
 
-	return swz_hash(swz_hash(0, parts),
-			(struct swz_bytes){tail, (size_t)tail_bytes(h)});
+	for (unsigned i = 0; i < SWZ_SAVED_PARTS; i++)
+		parts[i] = (struct swz_bytes){all[i].start, all[i].bytes};
 }
 
-void swz_saved_plan_finish(struct swz_saved_header *header)
+static uint64_t hash_of_parts(const struct swz_saved_plan *plan)
 {
-	uint64_t head = swz_saved_plan_head_bytes(header);
+	struct swz_bytes parts[SWZ_SAVED_PARTS];
+	uint64_t hash = 0;
 
+	swz_saved_plan_list(plan, parts);
+	for (unsigned i = 0; i < SWZ_SAVED_PARTS; i++)
+		hash = swz_hash(hash, parts[i]);
+	return hash;
+}
+
+void swz_saved_plan_finish(struct swz_saved_header *header,
+			   const struct swz_saved_plan *plan)
+{
 	if (swz_saved_plan_bytes(header) == header->bytes)
-		header->hash = payload_hash(header,
-					    (const uint8_t *)header + head);
+		header->hash = hash_of_parts(plan);
 	header->header_hash = header_hash(header);
 }
 
@@ -249,8 +273,7 @@ enum swz_status swz_saved_plan_open(struct swz_saved_plan *plan,
 				    const struct swz_saved_header *h,
 				    const uint8_t *tail)
 {
-	if (payload_hash(h, tail) != h->hash)
-		return SWZ_E_FORMAT;
 	swz_saved_plan_parts(h, tail, plan);
-	return is_sound(plan) ? SWZ_OK : SWZ_E_FORMAT;
+	return hash_of_parts(plan) == h->hash && is_sound(plan) ? SWZ_OK
+								: SWZ_E_FORMAT;
 }

@@ -14,7 +14,7 @@
 #include "thunks/unwind_table.h"
 
 #define SWZ_SAVED_MAGIC "SWZplan\n"
-#define SWZ_SAVED_VERSION 1u
+#define SWZ_SAVED_VERSION 2u
 #define SWZ_SAVED_MOST_TEXTS 16u
 /* More than any module has. */
 #define SWZ_SAVED_MOST_BYTES (1u << 30)
@@ -77,7 +77,7 @@ struct swz_saved_header {
 	uint32_t facts;
 	uint64_t bytes;       /* of the file */
 	uint64_t header_hash; /* of this header with a 0 here */
-	uint64_t hash;        /* of what follows */
+	uint64_t hash;        /* of the parts that follow */
 	uint64_t text_hash;   /* of the module's text, unpatched */
 	struct swz_saved_key key;
 	uint64_t resolver;          /* V8's, or 0 */
@@ -110,9 +110,16 @@ uint64_t swz_saved_plan_head_bytes(const struct swz_saved_header *header);
 void swz_saved_plan_parts(const struct swz_saved_header *header,
 			  const uint8_t *tail, struct swz_saved_plan *plan);
 
-/* Sets both hashes; that of the parts if their counts fit in with the length.
+/* The parts, wherever they are, in the order in which they follow the header.
  */
-void swz_saved_plan_finish(struct swz_saved_header *header);
+#define SWZ_SAVED_PARTS 8
+void swz_saved_plan_list(const struct swz_saved_plan *plan,
+			 struct swz_bytes parts[SWZ_SAVED_PARTS]);
+
+/* Sets both hashes of the header, which is the plan's; that of the parts if
+ * their counts fit in with the length. */
+void swz_saved_plan_finish(struct swz_saved_header *header,
+			   const struct swz_saved_plan *plan);
 
 /* Whether a file of this length may begin with this header. SWZ_E_NOTFOUND: it
  * does, but is for another key; SWZ_E_FORMAT: it is damaged, or no such file.

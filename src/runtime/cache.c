@@ -180,18 +180,18 @@ bool swz_cache_use(struct swz_module *m, const struct swz_hooks *hooks,
 void swz_cache_store(const struct swz_module *m)
 {
 	char name[SWZ_CACHE_NAME_BYTES];
-	const struct swz_saved_header *h;
+	struct swz_bytes parts[1 + SWZ_SAVED_PARTS];
+	struct swz_saved_plan plan;
 
-	if (!may_be_kept(m) || !is_there(m))
+	if (!may_be_kept(m) || !is_there(m) || !swz_cache_draw_up(m, &plan))
 		return;
-	h = swz_cache_draw_up(m);
-	if (!h)
+	parts[0].data = (const uint8_t *)plan.header;
+	parts[0].size = sizeof(*plan.header);
+	swz_saved_plan_list(&plan, parts + 1);
+	swz_cache_key_name(&plan.header->key, m->build_id.size, name);
+	if (!swz_cache_files_write(name, parts, 1 + SWZ_SAVED_PARTS))
 		return;
-	swz_cache_key_name(&h->key, m->build_id.size, name);
-	if (!swz_cache_files_write(
-		    name, (struct swz_bytes){(const uint8_t *)h, h->bytes}))
-		return;
-	cache.stored += h->bytes;
+	cache.stored += plan.header->bytes;
 	cache.stored_count++;
 	cache.untidy = true;
 }

@@ -149,79 +149,57 @@ static uint32_t facts_of(const struct swz_module *m)
 	       (swz_cache_text_is_of_file(m) ? SWZ_SAVED_OF_FILE : 0);
 }
 
-static void copy(const void *part, const void *from, size_t bytes)
-{
-	if (from)
-		memcpy((void *)(uintptr_t)part, from, bytes);
-}
-
-/* Islands lie at the end of a region that is sealed. */
-static void copy_parts(const struct swz_module *m, const struct draft *d,
-		       const struct swz_saved_header *h)
+static void fill_header(struct swz_saved_header *h, const struct swz_module *m,
+			const struct draft *d)
 {
 	const struct swz_trampolines *r = &m->trampolines;
-	struct swz_saved_plan plan;
 
-	swz_saved_plan_parts(
-		h, (const uint8_t *)h + swz_saved_plan_head_bytes(h), &plan);
-	copy(plan.functions, d->functions,
-	     h->functions * sizeof(*d->functions));
-	copy(plan.wrappers, d->wrappers, h->wrappers * sizeof(*d->wrappers));
-	copy(plan.relative, d->fixups.relative, h->relative * sizeof(uint32_t));
-	copy(plan.absolute, d->fixups.absolute, h->absolute * sizeof(uint32_t));
-	if (!h->trampoline_bytes)
-		return;
-	copy(plan.entries, r->unwind.entries,
-	     h->entries * sizeof(*r->unwind.entries));
-	copy(plan.frame, r->unwind.frame, h->frame_bytes);
-	copy(plan.islands, r->start + r->used - h->islands * sizeof(int32_t),
-	     h->islands * sizeof(int32_t));
-	copy(plan.trampolines, r->start, h->trampoline_bytes);
-}
-
-static struct swz_saved_header *write_up(const struct swz_module *m,
-					 const struct draft *d)
-{
-	const struct swz_trampolines *r = &m->trampolines;
-	struct swz_saved_header header = {
-		.version = SWZ_SAVED_VERSION,
-		.facts = facts_of(m),
-		.text_hash = swz_module_text_hash(m, 0),
-		.resolver = m->resolver,
-		.load_bias = m->load_bias,
-		.functions = d->function_count,
-		.wrappers = d->wrapper_count,
-		.relative = d->fixups.relative_count,
-		.absolute = d->fixups.absolute_count,
-	};
-	struct swz_saved_header *h;
-
-	memcpy(header.magic, SWZ_SAVED_MAGIC, sizeof(header.magic));
-	swz_cache_key_make(&header.key, m);
+	memcpy(h->magic, SWZ_SAVED_MAGIC, sizeof(h->magic));
+	h->version = SWZ_SAVED_VERSION;
+	h->facts = facts_of(m);
+	h->text_hash = swz_module_text_hash(m, 0);
+	h->resolver = m->resolver;
+	h->load_bias = m->load_bias;
+	h->functions = d->function_count;
+	h->wrappers = d->wrapper_count;
+	h->relative = d->fixups.relative_count;
+	h->absolute = d->fixups.absolute_count;
+	swz_cache_key_make(&h->key, m);
 	if (r->start) {
-		header.region = (uintptr_t)r->start;
-		header.trampoline_bytes = r->code_bytes;
-		header.frame_bytes = r->unwind.used;
-		header.entries = r->unwind.count;
-		header.islands = r->island_count;
+		h->region = (uintptr_t)r->start;
+		h->trampoline_bytes = r->code_bytes;
+		h->frame_bytes = r->unwind.used;
+		h->entries = r->unwind.count;
+		h->islands = r->island_count;
 	}
-	header.bytes = swz_saved_plan_bytes(&header);
-	h = header.bytes ? swz_scratch_alloc(header.bytes) : NULL;
-	if (!h)
-		return NULL;
-	*h = header;
-	copy_parts(m, d, h);
-	swz_saved_plan_finish(h);
-	return h;
+	h->bytes = swz_saved_plan_bytes(h);
 }
 
-const struct swz_saved_header *swz_cache_draw_up(const struct swz_module *m)
+bool swz_cache_draw_up(const struct swz_module *m, struct swz_saved_plan *saved)
 {
-	struct draft d = {0};
+	const struct swz_trampolines *r = &m->trampolines;
+	struct swz_saved_header *h = swz_scratch_alloc(sizeof(*h));
+	struct draft *d = swz_scratch_alloc(sizeof(*d));
 
-	if (is_circumstantial(m) ||
-	    (m->trampolines.start && !m->trampolines.unwind.frame) ||
-	    !draft(m, &d))
-		return NULL;
-	return write_up(m, &d);
+	if (!h || !d || is_circumstantial(m) ||
+	    (r->start && !r->unwind.frame) || !draft(m, d))
+		return false;
+	fill_header(h, m, d);
+	if (!h->bytes) /* too many */
+		return false;
+	*saved = (struct swz_saved_plan){
+		.header = h,
+		.functions = d->functions,
+		.entries = r->unwind.entries,
+		.wrappers = d->wrappers,
+		.relative = d->fixups.relative,
+		.absolute = d->fixups.absolute,
+		/* they lie at the end of a region that is sealed */
+		.islands = (const int32_t *)(const void *)(r->start + r->used) -
+			   h->islands,
+		.frame = r->unwind.frame,
+		.trampolines = r->start,
+	};
+	swz_saved_plan_finish(h, saved);
+	return true;
 }

@@ -237,13 +237,17 @@ static bool temporary_path(char *path)
 	return path[0] == '/';
 }
 
-bool swz_cache_files_write(const char *name, struct swz_bytes bytes)
+bool swz_cache_files_write(const char *name, const struct swz_bytes *parts,
+			   unsigned count)
 {
 	char path[sizeof(directory)], place[sizeof(directory)];
-	bool written;
+	uint64_t bytes = 0;
+	bool written = true;
 	long fd;
 
-	if (!may_write(bytes.size) || !temporary_path(path) ||
+	for (unsigned i = 0; i < count; i++)
+		bytes += parts[i].size;
+	if (!may_write(bytes) || !temporary_path(path) ||
 	    !path_of(place, name, ""))
 		return false;
 	fd = SWZ_SYSCALL(SYS_open, path,
@@ -253,7 +257,8 @@ bool swz_cache_files_write(const char *name, struct swz_bytes bytes)
 		return false;
 	/* whatever the program's umask is */
 	SWZ_SYSCALL(SYS_fchmod, fd, 0600);
-	written = write_all(fd, bytes.data, bytes.size);
+	for (unsigned i = 0; i < count && written; i++)
+		written = write_all(fd, parts[i].data, parts[i].size);
 	SWZ_SYSCALL(SYS_close, fd);
 	if (written && SWZ_SYSCALL(SYS_rename, path, place) == 0)
 		return true;

@@ -34,8 +34,9 @@ bool swz_cache_files_read(const struct swz_cache_file *file, void *to,
 			  size_t bytes);
 void swz_cache_files_close(const struct swz_cache_file *file);
 
-/* Makes the file, all at once, or not at all: false. */
-bool swz_cache_files_write(const char *name, struct swz_bytes bytes);
+/* Makes the file of these parts, all at once, or not at all: false. */
+bool swz_cache_files_write(const char *name, const struct swz_bytes *parts,
+			   unsigned count);
 
 /* Removes what was not used for the longest time, if it is too much that was
  * stored. */

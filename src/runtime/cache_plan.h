@@ -9,10 +9,10 @@
 #include "runtime/module.h"
 #include "thunks/saved_plan.h"
 
-/* What is to be kept of the plan, in scratch memory; NULL if that is of no use
- * to another process, or there is no memory. */
-const struct swz_saved_header *swz_cache_draw_up(
-	const struct swz_module *module);
+/* What is to be kept of the plan, in the module's memory and in scratch; false
+ * if that is of no use to another process, or there is no memory. */
+bool swz_cache_draw_up(const struct swz_module *module,
+		       struct swz_saved_plan *saved);
 
 /* Makes the plan of module->saved, see swz_cache_use; false: part of it may be
  * there. */

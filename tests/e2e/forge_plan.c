@@ -14,6 +14,7 @@ int main(int argc, char **argv)
 		struct swz_saved_header header;
 		unsigned char bytes[1 << 24];
 	} file;
+	struct swz_saved_plan plan;
 	FILE *f = argc > 3 ? fopen(argv[1], "r+") : NULL;
 	size_t size, at;
 
@@ -26,7 +27,10 @@ int main(int argc, char **argv)
 					 ? file.bytes[at] ^ 0x24
 					 : (unsigned char)strtoul(argv[i], NULL,
 								  16);
-	swz_saved_plan_finish(&file.header);
+	swz_saved_plan_parts(
+		&file.header,
+		file.bytes + swz_saved_plan_head_bytes(&file.header), &plan);
+	swz_saved_plan_finish(&file.header, &plan);
 	rewind(f);
 	return fwrite(file.bytes, 1, size, f) != size || fclose(f);
 }

@@ -108,6 +108,7 @@ static void open_parts(const struct swz_saved_header *h)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct swz_saved_header *h;
+	struct swz_saved_plan plan;
 	uint8_t *copy;
 
 	if (size < sizeof(*h))
@@ -121,7 +122,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	h->version = SWZ_SAVED_VERSION;
 	h->bytes = size;
 	if (swz_saved_plan_bytes(h) == size) {
-		swz_saved_plan_finish(h);
+		swz_saved_plan_parts(h, copy + swz_saved_plan_head_bytes(h),
+				     &plan);
+		swz_saved_plan_finish(h, &plan);
 		if (swz_saved_plan_check(h, size, &h->key) == SWZ_OK)
 			open_parts(h);
 	}

@@ -75,7 +75,7 @@ static void set_up(void)
 	memcpy(part(plan.relative), relative, sizeof(relative));
 	memcpy(part(plan.absolute), absolute, sizeof(absolute));
 	memcpy(part(plan.islands), islands, sizeof(islands));
-	swz_saved_plan_finish(h);
+	swz_saved_plan_finish(h, &plan);
 }
 
 /* Header and tail in blocks of their own size, so that reading beyond them is
@@ -158,7 +158,11 @@ END_TEST
 /* The checksums are right, what they say is not. */
 static void assert_refused(void)
 {
-	swz_saved_plan_finish(&file.header);
+	struct swz_saved_header *h = &file.header;
+
+	swz_saved_plan_parts(h, file.bytes + swz_saved_plan_head_bytes(h),
+			     &plan);
+	swz_saved_plan_finish(h, &plan);
 	ck_assert_int_eq(open_all(), SWZ_E_FORMAT);
 	set_up();
 }
