@@ -10,6 +10,7 @@
 #include "runtime/pattern.h"
 #include "runtime/plan.h"
 #include "runtime/scratch.h"
+#include "runtime/team.h"
 
 #define INDEX_SHIFT 10
 
@@ -275,6 +276,7 @@ static bool is_function(const struct swz_fde *fde)
 	       row.return_at_cfa_minus_8;
 }
 
+/* Which of them are pieces finish_part finds out. */
 static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 			 uint32_t count)
 {
@@ -294,8 +296,7 @@ static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 			.start = fde->start,
 			.size = (uint32_t)fde->size,
 			.fde = fde,
-			.is_piece = fde->start == start || !is_function(fde) ||
-				    begins_with_landing_pad(m, fde),
+			.is_piece = fde->start == start,
 		};
 		m->function_count++;
 	}
@@ -355,27 +356,44 @@ static bool is_endbr64(const uint8_t *code)
 	return memcmp(code, endbr64, sizeof(endbr64)) == 0;
 }
 
-static void finish(struct swz_module *m)
+static bool is_piece(const struct swz_module *m, const struct swz_function *f)
 {
-	for (uint32_t i = 0; i < m->function_count; i++) {
-		struct swz_function *f = &m->functions[i];
-		uint64_t end = i + 1 < m->function_count
-				       ? m->functions[i + 1].start
-				       : text_end(m, f->start);
+	return (f->name && strstr(f->name, ".cold")) ||
+	       (f->fde &&
+		(!is_function(f->fde) || begins_with_landing_pad(m, f->fde)));
+}
 
-		if (end > text_end(m, f->start))
-			end = text_end(m, f->start);
-		f->room = end - f->start < UINT32_MAX
-				  ? (uint32_t)(end - f->start)
-				  : UINT32_MAX;
-		if (f->size > f->room)
-			swz_function_refuse(f, SWZ_REFUSE_OVERLAPS);
-		if (f->size >= 4 && is_endbr64(swz_module_bytes(m, f->start)))
-			f->site = 4;
-		if (f->name && strstr(f->name, ".cold"))
-			f->is_piece = true;
-		m->hookable_count += !f->is_piece;
+static void finish_one(const struct swz_module *m, uint32_t i)
+{
+	struct swz_function *f = &m->functions[i];
+	uint64_t end = text_end(m, f->start);
+
+	if (i + 1 < m->function_count && m->functions[i + 1].start < end)
+		end = m->functions[i + 1].start;
+	f->room = end - f->start < UINT32_MAX ? (uint32_t)(end - f->start)
+					      : UINT32_MAX;
+	if (f->size > f->room)
+		swz_function_refuse(f, SWZ_REFUSE_OVERLAPS);
+	if (f->size >= 4 && is_endbr64(swz_module_bytes(m, f->start)))
+		f->site = 4;
+	if (!f->is_piece)
+		f->is_piece = is_piece(m, f);
+}
+
+#define FUNCTIONS_PER_PART 2048u
+
+static void finish_part(void *context, unsigned part, unsigned member)
+{
+	struct swz_module *m = context;
+	uint32_t i = part * FUNCTIONS_PER_PART, end = i + FUNCTIONS_PER_PART;
+	uint32_t hookable = 0;
+
+	(void)member;
+	for (; i < end && i < m->function_count; i++) {
+		finish_one(m, i);
+		hookable += !m->functions[i].is_piece;
 	}
+	__atomic_fetch_add(&m->hookable_count, hookable, __ATOMIC_RELAXED);
 }
 
 /* In memory that lasts until all is planned; so far they were where they took
@@ -432,7 +450,8 @@ enum swz_status swz_functions_collect(struct swz_module *m)
 		name_functions(m, SHT_SYMTAB);
 		name_functions(m, SHT_DYNSYM);
 	}
-	finish(m);
+	swz_team_run(finish_part, m,
+		     m->function_count / FUNCTIONS_PER_PART + 1);
 	return SWZ_OK;
 }
 
