@@ -6,6 +6,7 @@
 #include "runtime/confinement.h"
 #include "runtime/function.h"
 #include "runtime/scratch.h"
+#include "runtime/team.h"
 #include "runtime/walkers.h"
 #include "thunks/fixups.h"
 
@@ -88,6 +89,9 @@ static bool save_wrapper(const struct swz_module *m,
 }
 
 struct draft {
+	const struct swz_module *module;
+	bool made;
+	uint64_t text_hash;
 	struct swz_saved_function *functions;
 	struct swz_saved_wrapper wrappers[32];
 	uint32_t function_count, wrapper_count;
@@ -115,8 +119,9 @@ static bool draft_one(const struct swz_module *m, const struct swz_function *f,
 	return true;
 }
 
-static bool draft(const struct swz_module *m, struct draft *d)
+static bool make_draft(struct draft *d)
 {
+	const struct swz_module *m = d->module;
 	uint64_t count = m->function_count + 1ull;
 
 	d->functions = swz_scratch_alloc(count * sizeof(*d->functions));
@@ -139,6 +144,20 @@ static bool draft(const struct swz_module *m, struct draft *d)
 	return true;
 }
 
+/* The text is read while functions are looked at. */
+enum { DRAFT, TEXT_HASH, PARTS };
+
+static void work(void *context, unsigned part, unsigned member)
+{
+	struct draft *d = context;
+
+	(void)member;
+	if (part == DRAFT)
+		d->made = make_draft(d);
+	else
+		d->text_hash = swz_module_text_hash(d->module, 0);
+}
+
 static uint32_t facts_of(const struct swz_module *m)
 {
 	return (swz_confinement_asks(m) ? SWZ_SAVED_ASKS : 0) |
@@ -149,15 +168,15 @@ static uint32_t facts_of(const struct swz_module *m)
 	       (swz_cache_text_is_of_file(m) ? SWZ_SAVED_OF_FILE : 0);
 }
 
-static void fill_header(struct swz_saved_header *h, const struct swz_module *m,
-			const struct draft *d)
+static void fill_header(struct swz_saved_header *h, const struct draft *d)
 {
+	const struct swz_module *m = d->module;
 	const struct swz_trampolines *r = &m->trampolines;
 
 	memcpy(h->magic, SWZ_SAVED_MAGIC, sizeof(h->magic));
 	h->version = SWZ_SAVED_VERSION;
 	h->facts = facts_of(m);
-	h->text_hash = swz_module_text_hash(m, 0);
+	h->text_hash = d->text_hash;
 	h->resolver = m->resolver;
 	h->load_bias = m->load_bias;
 	h->functions = d->function_count;
@@ -182,9 +201,13 @@ bool swz_cache_draw_up(const struct swz_module *m, struct swz_saved_plan *saved)
 	struct draft *d = swz_scratch_alloc(sizeof(*d));
 
 	if (!h || !d || is_circumstantial(m) ||
-	    (r->start && !r->unwind.frame) || !draft(m, d))
+	    (r->start && !r->unwind.frame))
 		return false;
-	fill_header(h, m, d);
+	d->module = m;
+	swz_team_run(work, d, PARTS);
+	if (!d->made)
+		return false;
+	fill_header(h, d);
 	if (!h->bytes) /* too many */
 		return false;
 	*saved = (struct swz_saved_plan){
