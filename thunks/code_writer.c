@@ -49,6 +49,13 @@ void swz_write_rel32(struct swz_code_writer *writer, uint64_t target,
 
 	if (writer->status == SWZ_OK && !fits_32_bits(distance))
 		writer->status = SWZ_E_RANGE;
+	if (target - writer->address >= writer->room) {
+		if (writer->outward_count == SWZ_MOST_OUTWARD)
+			writer->status = SWZ_E_NOMEM;
+		else
+			writer->outward[writer->outward_count++] =
+				(uint16_t)writer->written;
+	}
 	swz_write_u32(writer, (uint32_t)distance);
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "thunks/relocate.h"
 
 struct swz_code_writer {
 	uint8_t *out;
@@ -19,6 +20,9 @@ struct swz_code_writer {
 	/* Offsets of the instructions behind those with which the latest
 	 * swz_write_return_address moved rsp: down, up, down. */
 	uint16_t stack_steps[3];
+	/* Offsets of the rel32s that lead out of what there is room for. */
+	uint16_t outward[SWZ_MOST_OUTWARD];
+	uint8_t outward_count;
 };
 
 void swz_write_bytes(struct swz_code_writer *writer, const void *bytes,

@@ -402,6 +402,9 @@ static void report(const struct site *site,
 	relocation->jump_back = site->jump_back;
 	memcpy(relocation->call_steps, writer->stack_steps,
 	       sizeof(relocation->call_steps));
+	relocation->outward_count = writer->outward_count;
+	memcpy(relocation->outward, writer->outward,
+	       sizeof(relocation->outward));
 	for (i = 0; i < site->count; i++) {
 		const struct displaced *displaced = &site->insns[i];
 

@@ -15,6 +15,8 @@
 #define SWZ_JUMP_BYTES 5 /* e9 rel32: the patch */
 /* Upper bound of what swz_relocate writes for one patch site. */
 #define SWZ_RELOCATED_MAX 256
+/* Of displacements there: one for each of 8 instructions, and the jump back. */
+#define SWZ_MOST_OUTWARD 9
 
 struct swz_decoder; /* opaque: a capstone handle and one instruction */
 
@@ -79,6 +81,10 @@ struct swz_relocation {
 	/* Where a displaced call (always the last) moves rsp: from these out
 	 * offsets on it is 8 bytes lower, back, 8 bytes lower. 0: no call. */
 	uint16_t call_steps[3];
+	/* Out offsets of the 32-bit displacements to what is not in out: they
+	 * change when the code is moved. */
+	uint8_t outward_count;
+	uint16_t outward[SWZ_MOST_OUTWARD];
 };
 
 /* Takes whole instructions from `code` (the bytes from the patch site on, as

@@ -10,8 +10,13 @@
 
 #define HOOKS_BYTES ((unsigned)sizeof(struct swz_hooks))
 #define HEAD_BYTES ((unsigned)SWZ_TRAMPOLINE_BODY) /* push, lea, jmp, id */
+#define HOOK_AT 10u
 #define TYPICAL_BYTES 64u
 #define WRAPPING ((unsigned)SWZ_TRAMPOLINE_WRAPPING)
+
+/* Displacements in one trampoline; in each of many. */
+#define MOST_OUTWARD (1u + SWZ_MOST_OUTWARD)
+#define TYPICAL_OUTWARD 4u
 
 /* Bytes to reserve for this many functions. */
 static size_t room_for(uint32_t functions)
@@ -37,11 +42,74 @@ enum swz_status swz_trampolines_open(struct swz_trampolines *region,
 	return SWZ_OK;
 }
 
+/* Where trampolines number `first` and on may begin. */
+static size_t place_of(uint32_t first)
+{
+	return HOOKS_BYTES + (size_t)first * TYPICAL_BYTES;
+}
+
+static uint32_t outward_room(uint32_t functions)
+{
+	return functions * TYPICAL_OUTWARD + MOST_OUTWARD;
+}
+
+size_t swz_trampolines_part_bytes(uint32_t functions)
+{
+	return outward_room(functions) * sizeof(uint32_t);
+}
+
+void swz_trampolines_divide(const struct swz_trampolines *region,
+			    struct swz_trampolines *part, uint32_t first,
+			    uint32_t functions, void *scratch)
+{
+	*part = (struct swz_trampolines){
+		.start = region->start,
+		.begin = place_of(first),
+		.used = place_of(first),
+		.bytes = place_of(first + functions),
+		.is_part = true,
+		.outward = scratch,
+		.outward_room = scratch ? outward_room(functions) : 0,
+	};
+	swz_unwind_table_divide(&region->unwind, &part->unwind, first,
+				functions);
+}
+
 static void put32(uint8_t *at, int64_t value)
 {
 	int32_t v = (int32_t)value;
 
 	memcpy(at, &v, sizeof(v));
+}
+
+/* A displacement grows by what its instruction comes to lie lower. */
+static void move_down(uint8_t *to, uint32_t begin, uint32_t end,
+		      const struct swz_trampolines *part)
+{
+	uint32_t down = (uint32_t)(part->start + begin - to);
+
+	memmove(to, part->start + begin, end - begin);
+	for (uint32_t i = 0; i < part->outward_count; i++) {
+		uint8_t *at = part->start + part->outward[i] - down;
+		int32_t value;
+
+		memcpy(&value, at, sizeof(value));
+		put32(at, (int64_t)value + down);
+	}
+}
+
+uint32_t swz_trampolines_join(struct swz_trampolines *region,
+			      const struct swz_trampolines *part)
+{
+	uint32_t begin = (uint32_t)part->begin;
+	uint32_t down = begin - (uint32_t)region->used;
+
+	if (down)
+		move_down(region->start + region->used, begin,
+			  (uint32_t)part->used, part);
+	swz_unwind_table_join(&region->unwind, &part->unwind, down);
+	region->used += part->used - begin;
+	return down;
 }
 
 /* Whether the processor keeps a second stack of return addresses (CET): a
@@ -76,7 +144,7 @@ static void write_head(const struct swz_trampolines *region, uint8_t *at,
 		hook += offsetof(struct swz_hooks, leaf);
 	at[0] = 0x50;
 	at[1] = 0x48, at[2] = 0x8d, at[3] = 0x05, put32(at + 4, HEAD_BYTES - 8);
-	at[8] = 0xff, at[9] = 0x25, put32(at + 10, hook - (at + 14));
+	at[8] = 0xff, at[9] = 0x25, put32(at + HOOK_AT, hook - (at + 14));
 	memcpy(at + 14, &function_id, sizeof(function_id));
 }
 
@@ -112,6 +180,44 @@ bool swz_trampolines_add_island(struct swz_trampolines *region, uint64_t at)
 	return true;
 }
 
+static bool has_room_for_one(const struct swz_trampolines *region)
+{
+	size_t bytes = HEAD_BYTES + WRAPPING + SWZ_RELOCATED_MAX;
+
+	if (region->is_part)
+		return region->bytes - region->used >= bytes &&
+		       region->outward_room - region->outward_count >=
+			       MOST_OUTWARD;
+	return region->bytes - region->used >= bytes + tables_bytes(region);
+}
+
+/* So that it fits in where the part comes to lie, too. */
+static bool may_move_down(const struct swz_trampolines *part,
+			  const uint8_t *copies,
+			  const struct swz_relocation *relocation)
+{
+	for (unsigned i = 0; i < relocation->outward_count; i++) {
+		int32_t value;
+
+		memcpy(&value, copies + relocation->outward[i], sizeof(value));
+		if (value > INT32_MAX - (int64_t)part->bytes)
+			return false;
+	}
+	return true;
+}
+
+static void note_outward(struct swz_trampolines *part, unsigned prefix,
+			 const struct swz_relocation *relocation)
+{
+	uint32_t head = (uint32_t)part->used;
+	uint32_t copies = head + HEAD_BYTES + prefix;
+
+	part->outward[part->outward_count++] = head + HOOK_AT;
+	for (unsigned i = 0; i < relocation->outward_count; i++)
+		part->outward[part->outward_count++] = copies +
+						       relocation->outward[i];
+}
+
 const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    struct swz_decoder *decoder,
 				    const struct swz_patch_site *site,
@@ -132,13 +238,14 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	enum swz_status status;
 
 	*refusal = SWZ_REFUSE_OUT_OF_REACH;
-	if (region->bytes - region->used <
-	    HEAD_BYTES + WRAPPING + SWZ_RELOCATED_MAX + tables_bytes(region))
+	if (!has_room_for_one(region))
 		return NULL;
 	status = swz_relocate(decoder, site->code, site->address, site->wanted,
 			      (uintptr_t)copies, copies, SWZ_RELOCATED_MAX,
 			      &relocation);
 	if (status != SWZ_OK)
+		return NULL;
+	if (region->is_part && !may_move_down(region, copies, &relocation))
 		return NULL;
 	*refusal = relocation.refusal;
 	if (relocation.refusal == SWZ_PATCHED && relocation.call_steps[0] &&
@@ -154,6 +261,8 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 			 : relocation.displaced_bytes;
 	code.bytes = HEAD_BYTES + prefix + relocation.written;
 	swz_unwind_table_add(&region->unwind, &code);
+	if (region->is_part)
+		note_outward(region, prefix, &relocation);
 	region->used += code.bytes;
 	region->used = (region->used + 15) & ~(size_t)15;
 	return at;

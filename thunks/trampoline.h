@@ -33,6 +33,12 @@ struct swz_trampolines {
 	struct swz_unwind_table unwind;
 	int32_t *islands; /* see swz_region; in the region once it is sealed */
 	uint32_t island_count, island_room;
+	/* of a part: where it begins, and offsets of the 32-bit displacements
+	 * in it to what is not in the same trampoline */
+	bool is_part;
+	size_t begin;
+	uint32_t *outward;
+	uint32_t outward_count, outward_room;
 };
 
 /* What stands between a function and its callers: control goes to `entry`, an
@@ -64,6 +70,20 @@ enum swz_status swz_trampolines_open(
 	struct swz_trampolines *region, uint64_t start, uint64_t end,
 	uint32_t functions, void *scratch,
 	const struct swz_hooks *hooks) SWZ_MUST_CHECK;
+
+/* A region that is empty still may be filled in parts, by several threads, and
+ * then be filled on. `part` is for trampolines number `first` and on, so many
+ * of them; `scratch`, of swz_trampolines_part_bytes, is needed until it is
+ * joined. Some of them may find no room: after the joining there is. */
+size_t swz_trampolines_part_bytes(uint32_t functions);
+void swz_trampolines_divide(const struct swz_trampolines *region,
+			    struct swz_trampolines *part, uint32_t first,
+			    uint32_t functions, void *scratch);
+
+/* Moves the next part's trampolines to where the region's end, and returns by
+ * how many bytes: they lie so much lower now. */
+uint32_t swz_trampolines_join(struct swz_trampolines *region,
+			      const struct swz_trampolines *part);
 
 /* Writes a trampoline for the function; returns its start, or NULL with
  * *refusal set. *moved is the number of bytes of the site that are executed in

@@ -40,6 +40,7 @@ void swz_unwind_table_begin(struct swz_unwind_table *table, void *memory,
 		return;
 	table->entries = memory;
 	table->frame = (uint8_t *)(table->entries + trampolines);
+	table->most = trampolines;
 	table->room = sizeof(cie) + (size_t)trampolines * ENTRY_MAX;
 	memcpy(table->frame, cie, sizeof(cie));
 	table->used = sizeof(cie);
@@ -312,7 +313,7 @@ void swz_unwind_table_add(struct swz_unwind_table *table,
 	uint8_t *fde;
 
 	if (!table->frame || table->room - table->used < ENTRY_MAX ||
-	    (uint8_t *)(table->entries + table->count + 1) > table->frame)
+	    table->count == table->most)
 		return;
 	fde = table->frame + table->used;
 	w.at = fde + 17;
@@ -336,6 +337,37 @@ void swz_unwind_table_add(struct swz_unwind_table *table,
 	table->entries[table->count].start = code->trampoline;
 	table->entries[table->count++].fde = (uint32_t)table->used;
 	table->used += (size_t)(w.at - fde);
+}
+
+void swz_unwind_table_divide(const struct swz_unwind_table *table,
+			     struct swz_unwind_table *part, uint32_t first,
+			     uint32_t trampolines)
+{
+	memset(part, 0, sizeof(*part));
+	if (!table->frame)
+		return;
+	part->entries = table->entries + first;
+	part->frame = table->frame + sizeof(cie) + (size_t)first * ENTRY_MAX;
+	part->room = (size_t)trampolines * ENTRY_MAX;
+	part->most = trampolines;
+}
+
+/* An FDE names its CIE by the distance from there. */
+void swz_unwind_table_join(struct swz_unwind_table *table,
+			   const struct swz_unwind_table *part, uint32_t down)
+{
+	if (!table->frame)
+		return;
+	memmove(table->frame + table->used, part->frame, part->used);
+	for (uint32_t i = 0; i < part->count; i++) {
+		struct swz_unwind_entry e = part->entries[i];
+
+		e.start -= down;
+		e.fde += (uint32_t)table->used;
+		put32_at(table->frame + e.fde + 4, (int64_t)e.fde + 4);
+		table->entries[table->count++] = e;
+	}
+	table->used += part->used;
 }
 
 void swz_unwind_table_add_islands(struct swz_unwind_table *table,

@@ -28,7 +28,7 @@ struct swz_unwind_table {
 		uint32_t start; /* of the trampoline, in its region */
 		uint32_t fde;   /* in the frame */
 	} * entries;
-	uint32_t count;
+	uint32_t count, most;
 	const int32_t *islands;
 	uint32_t island_count;
 	uint32_t island_bytes; /* of one */
@@ -39,6 +39,17 @@ struct swz_unwind_table {
 size_t swz_unwind_table_bytes(uint32_t trampolines);
 void swz_unwind_table_begin(struct swz_unwind_table *table, void *memory,
 			    uint32_t trampolines);
+
+/* Divides the memory of a table that is empty still: `part` is a table for
+ * trampolines number `first` and on, so many of them. */
+void swz_unwind_table_divide(const struct swz_unwind_table *table,
+			     struct swz_unwind_table *part, uint32_t first,
+			     uint32_t trampolines);
+
+/* Adds all entries of the next part, whose trampolines have come to lie `down`
+ * bytes lower meanwhile. */
+void swz_unwind_table_join(struct swz_unwind_table *table,
+			   const struct swz_unwind_table *part, uint32_t down);
 
 struct swz_moved_code {
 	const struct swz_fde *fde; /* the function's; NULL: it has none */

@@ -145,17 +145,18 @@ static bool make_draft(struct draft *d)
 }
 
 /* The text is read while functions are looked at. */
-enum { DRAFT, TEXT_HASH, PARTS };
+enum { FUNCTIONS, TEXT_HASH, TASKS };
 
-static void work(void *context, unsigned part, unsigned member)
+static void work(void *context, uint32_t begin, uint32_t end, unsigned member)
 {
 	struct draft *d = context;
 
 	(void)member;
-	if (part == DRAFT)
-		d->made = make_draft(d);
-	else
-		d->text_hash = swz_module_text_hash(d->module, 0);
+	for (uint32_t task = begin; task < end; task++)
+		if (task == FUNCTIONS)
+			d->made = make_draft(d);
+		else
+			d->text_hash = swz_module_text_hash(d->module, 0);
 }
 
 static uint32_t facts_of(const struct swz_module *m)
@@ -200,11 +201,10 @@ bool swz_cache_draw_up(const struct swz_module *m, struct swz_saved_plan *saved)
 	struct swz_saved_header *h = swz_scratch_alloc(sizeof(*h));
 	struct draft *d = swz_scratch_alloc(sizeof(*d));
 
-	if (!h || !d || is_circumstantial(m) ||
-	    (r->start && !r->unwind.frame))
+	if (!h || !d || is_circumstantial(m) || (r->start && !r->unwind.frame))
 		return false;
 	d->module = m;
-	swz_team_run(work, d, PARTS);
+	swz_team_run(work, d, TASKS, 1);
 	if (!d->made)
 		return false;
 	fill_header(h, d);

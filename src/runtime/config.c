@@ -194,7 +194,7 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 {
 	struct swz_config *c = &swz_config;
 	const char *mode, *timing, *imports, *problem;
-	uint64_t depth, size, own;
+	uint64_t depth, size, own, team;
 	char *fresh;
 
 	c->argc = argc;
@@ -224,6 +224,9 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	    c->progress_after_ms > UINT32_MAX)
 		c->progress_after_ms = 1000;
 	c->test_tactic = test_tactic(text("SWIZZLE_TEST_TACTIC"));
+	if (!number("SWIZZLE_TEST_TEAM", 0, &team) || team > UINT32_MAX)
+		team = 0;
+	c->test_team = (uint32_t)team;
 	if (!number("SWIZZLE_TEST_OWN_THUNKS", OWN_THUNKS, &own) ||
 	    own > UINT32_MAX)
 		own = OWN_THUNKS;

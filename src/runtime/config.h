@@ -38,6 +38,7 @@ struct swz_config {
 	bool verbose;
 	bool quiet;
 	enum swz_test_tactic test_tactic;
+	uint32_t test_team;     /* threads that plan; 0: as is worth while */
 	uint32_t own_thunks;    /* for tests; see src/runtime/thread_thunks.c */
 	bool cache;             /* plans, in a directory of the user's */
 	const char *cache_home; /* XDG_CACHE_HOME */

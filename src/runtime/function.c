@@ -276,7 +276,7 @@ static bool is_function(const struct swz_fde *fde)
 	       row.return_at_cfa_minus_8;
 }
 
-/* Which of them are pieces finish_part finds out. */
+/* Which of them are pieces finish() finds out. */
 static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 			 uint32_t count)
 {
@@ -380,16 +380,15 @@ static void finish_one(const struct swz_module *m, uint32_t i)
 		f->is_piece = is_piece(m, f);
 }
 
-#define FUNCTIONS_PER_PART 2048u
+#define PORTION 2048u
 
-static void finish_part(void *context, unsigned part, unsigned member)
+static void finish(void *context, uint32_t begin, uint32_t end, unsigned member)
 {
 	struct swz_module *m = context;
-	uint32_t i = part * FUNCTIONS_PER_PART, end = i + FUNCTIONS_PER_PART;
 	uint32_t hookable = 0;
 
 	(void)member;
-	for (; i < end && i < m->function_count; i++) {
+	for (uint32_t i = begin; i < end; i++) {
 		finish_one(m, i);
 		hookable += !m->functions[i].is_piece;
 	}
@@ -450,8 +449,7 @@ enum swz_status swz_functions_collect(struct swz_module *m)
 		name_functions(m, SHT_SYMTAB);
 		name_functions(m, SHT_DYNSYM);
 	}
-	swz_team_run(finish_part, m,
-		     m->function_count / FUNCTIONS_PER_PART + 1);
+	swz_team_run(finish, m, m->function_count, swz_team_portion(PORTION));
 	return SWZ_OK;
 }
 

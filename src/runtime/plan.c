@@ -351,24 +351,21 @@ static bool is_patched_in(const struct swz_function *f,
 }
 
 /* To copy their pages takes most of the time. */
-#define FUNCTIONS_PER_PART 2048u
+#define PORTION 2048u
 
 struct patching {
 	const struct swz_module *module;
 	const struct swz_range *text; /* that is unlocked */
 };
 
-static void patch_part(void *context, unsigned part, unsigned member)
+static void patch_functions(void *context, uint32_t begin, uint32_t end,
+			    unsigned member)
 {
 	const struct patching *p = context;
 	const struct swz_module *m = p->module;
-	uint32_t begin = part * FUNCTIONS_PER_PART;
-	uint32_t end = begin + FUNCTIONS_PER_PART;
 	struct swz_text_run run = {0};
 
 	(void)member;
-	if (end > m->function_count)
-		end = m->function_count;
 	for (uint32_t i = begin; i < end; i++) {
 		const struct swz_function *f = &m->functions[i];
 
@@ -390,7 +387,7 @@ static void patch_part(void *context, unsigned part, unsigned member)
 
 static void patch_range(struct swz_module *m, const struct swz_range *text)
 {
-	unsigned parts = m->function_count / FUNCTIONS_PER_PART + 1;
+	uint32_t portion = swz_team_portion(PORTION);
 	struct patching p = {m, text};
 
 	if (!swz_text_unlock(m, text)) {
@@ -399,11 +396,11 @@ static void patch_range(struct swz_module *m, const struct swz_range *text)
 	}
 	/* The copy of a page that is mapped interrupts all processors that run
 	 * the program: for one thread only, then. */
-	if (swz_team_members() > 1 && parts > 1 && swz_text_let_go(m, text))
-		swz_team_run(patch_part, &p, parts);
+	if (swz_team_members() > 1 && m->function_count > portion &&
+	    swz_text_let_go(m, text))
+		swz_team_run(patch_functions, &p, m->function_count, portion);
 	else
-		for (unsigned i = 0; i < parts; i++)
-			patch_part(&p, i, 0);
+		patch_functions(&p, 0, m->function_count, 0);
 	if (!swz_text_lock(m, text))
 		refuse_range(m, text);
 }

@@ -87,6 +87,7 @@ static void bypass_hook(struct swz_function *f)
 
 /* Writes the function's trampoline; returns SWZ_PATCHED, or why not. */
 static enum swz_refusal write_one(struct swz_module *m,
+				  struct swz_trampolines *region,
 				  struct swz_decoder *decoder,
 				  struct swz_function *f, uint32_t id)
 {
@@ -99,8 +100,8 @@ static enum swz_refusal write_one(struct swz_module *m,
 	if (swz_sampling && swz_is_leaf(code, f->site, module))
 		f->flags |= SWZ_FUNCTION_LEAF;
 	site = patch_site(m, f, id);
-	f->trampoline = swz_trampoline_write(&m->trampolines, decoder, &site,
-					     &f->moved, &refusal);
+	f->trampoline = swz_trampoline_write(region, decoder, &site, &f->moved,
+					     &refusal);
 	if (f->trampoline && lands_if_it_throws(m, f)) {
 		f->trampoline = NULL;
 		refusal = SWZ_REFUSE_UNRELOCATABLE;
@@ -118,7 +119,7 @@ static bool make_room(struct swz_islands *islands,
 	if (!host)
 		return true;
 	host->displace = island->host_bytes;
-	return write_one(m, islands->decoders->of[0], host,
+	return write_one(m, &m->trampolines, islands->decoders->of[0], host,
 			 ids[host - m->functions]) == SWZ_PATCHED;
 }
 
@@ -158,8 +159,8 @@ static void write_with_island(struct swz_islands *islands,
 	f->displace = 0;
 	f->island = SWZ_SHORT_JUMP_BYTES; /* to be decided */
 	if (swz_island_may_serve(islands, f) &&
-	    write_one(m, islands->decoders->of[0], f, ids[f - m->functions]) ==
-		    SWZ_PATCHED)
+	    write_one(m, &m->trampolines, islands->decoders->of[0], f,
+		      ids[f - m->functions]) == SWZ_PATCHED)
 		for (unsigned i = 0; swz_island_find(islands, f, i, &island);
 		     i++)
 			if (settle(islands, f, &island, ids))
@@ -200,6 +201,113 @@ static void write_with_islands(struct swz_module *m,
 		}
 }
 
+/* -------------------------------------------------------------- in parts */
+
+/* What a thread writes at least. */
+#define PORTION 1024u
+
+struct part {
+	uint32_t begin, end; /* functions */
+	uint32_t id;         /* of the first */
+	struct swz_trampolines region;
+};
+
+struct parts {
+	struct swz_module *module;
+	const struct swz_decoders *decoders;
+	struct part part[SWZ_MOST_MEMBERS];
+	unsigned count;
+};
+
+/* Wrapped functions, and those that there is no room or no reach for, are left
+ * for later. */
+static void write_part(struct swz_module *m, struct part *p,
+		       struct swz_decoder *decoder)
+{
+	uint32_t id = p->id;
+
+	for (uint32_t i = p->begin; i < p->end; i++) {
+		struct swz_function *f = &m->functions[i];
+		enum swz_refusal refusal;
+
+		if (f->is_piece)
+			continue;
+		if (f->status == SWZ_PATCHED && !f->wrapper) {
+			refusal = write_one(m, &p->region, decoder, f, id);
+			if (refusal != SWZ_REFUSE_OUT_OF_REACH)
+				swz_function_refuse(f, refusal);
+		}
+		id++;
+	}
+}
+
+static void write_parts(void *context, uint32_t begin, uint32_t end,
+			unsigned member)
+{
+	struct parts *parts = context;
+
+	for (uint32_t i = begin; i < end; i++)
+		write_part(parts->module, &parts->part[i],
+			   parts->decoders->of[member]);
+}
+
+/* As many functions for each. */
+static bool divide(struct parts *parts)
+{
+	const struct swz_module *m = parts->module;
+	uint32_t each = m->function_count / parts->count + 1, id = m->first_id;
+
+	for (unsigned n = 0; n < parts->count; n++) {
+		struct part *p = &parts->part[n];
+		void *scratch;
+
+		p->begin = n ? p[-1].end : 0;
+		p->end = m->function_count - p->begin > each
+				 ? p->begin + each
+				 : m->function_count;
+		p->id = id;
+		for (uint32_t i = p->begin; i < p->end; i++)
+			id += !m->functions[i].is_piece;
+		scratch = swz_scratch_alloc_brief(
+			swz_trampolines_part_bytes(id - p->id));
+		if (!scratch)
+			return false;
+		swz_trampolines_divide(&m->trampolines, &p->region,
+				       p->id - m->first_id, id - p->id,
+				       scratch);
+	}
+	return true;
+}
+
+static void join(struct parts *parts)
+{
+	struct swz_module *m = parts->module;
+
+	for (unsigned n = 0; n < parts->count; n++) {
+		struct part *p = &parts->part[n];
+		uint32_t down = swz_trampolines_join(&m->trampolines,
+						     &p->region);
+
+		for (uint32_t i = p->begin; down && i < p->end; i++)
+			if (m->functions[i].trampoline)
+				m->functions[i].trampoline -= down;
+	}
+}
+
+static void write_in_parts(struct swz_module *m,
+			   const struct swz_decoders *decoders)
+{
+	struct parts parts = {.module = m, .decoders = decoders};
+
+	parts.count = m->function_count / swz_team_portion(PORTION);
+	if (parts.count > swz_team_members())
+		parts.count = swz_team_members();
+	if (parts.count < 2 || !divide(&parts))
+		return;
+	swz_team_run(write_parts, &parts, parts.count, 1);
+	join(&parts);
+}
+
 /* Some are written anew: they get an island, or make room for one. */
 static uint32_t most_trampolines(const struct swz_module *m)
 {
@@ -208,19 +316,23 @@ static uint32_t most_trampolines(const struct swz_module *m)
 	return m->hookable_count + m->hookable_count / 32 + 64;
 }
 
-void swz_plan_write_trampolines(struct swz_module *m,
-				const struct swz_decoders *decoders)
+static bool open_region(struct swz_module *m)
 {
-	struct swz_trampolines *region = &m->trampolines;
-	uint32_t id = m->first_id;
-	bool open;
+	uint32_t most = most_trampolines(m);
 
 	/* what the relocated code refers to lies anywhere in the module */
-	open = swz_trampolines_open(
-		       region, m->start, m->end, most_trampolines(m),
-		       swz_scratch_alloc_brief(
-			       swz_unwind_table_bytes(most_trampolines(m))),
+	return swz_trampolines_open(
+		       &m->trampolines, m->start, m->end, most,
+		       swz_scratch_alloc_brief(swz_unwind_table_bytes(most)),
 		       swz_plan_hooks()) == SWZ_OK;
+}
+
+/* All that have none yet. */
+static void write_each(struct swz_module *m, struct swz_decoder *decoder,
+		       bool open)
+{
+	uint32_t id = m->first_id;
+
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
 		enum swz_refusal refusal = SWZ_REFUSE_OUT_OF_REACH;
@@ -230,9 +342,10 @@ void swz_plan_write_trampolines(struct swz_module *m,
 				(unsigned)(50 + 50ull * i / m->function_count));
 		if (f->is_piece)
 			continue;
-		if (f->status == SWZ_PATCHED) {
+		if (f->status == SWZ_PATCHED && !f->trampoline) {
 			if (open)
-				refusal = write_one(m, decoders->of[0], f, id);
+				refusal = write_one(m, &m->trampolines, decoder,
+						    f, id);
 			if (!f->trampoline)
 				swz_function_refuse(f, refusal);
 			else if (f->wrapper)
@@ -240,10 +353,20 @@ void swz_plan_write_trampolines(struct swz_module *m,
 		}
 		id++;
 	}
+}
+
+void swz_plan_write_trampolines(struct swz_module *m,
+				const struct swz_decoders *decoders)
+{
+	bool open = open_region(m);
+
+	if (open)
+		write_in_parts(m, decoders);
+	write_each(m, decoders->of[0], open);
 	if (open)
 		write_with_islands(m, decoders);
-	if (open && swz_trampolines_seal(region) != SWZ_OK) {
-		swz_trampolines_close(region);
+	if (open && swz_trampolines_seal(&m->trampolines) != SWZ_OK) {
+		swz_trampolines_close(&m->trampolines);
 		for (uint32_t i = 0; i < m->function_count; i++)
 			m->functions[i].trampoline = NULL;
 		swz_functions_refuse(m, SWZ_REFUSE_UNWRITABLE);

@@ -374,20 +374,33 @@ static void look_at(void *context, uint64_t at)
 		hit_start(s, pc, to);
 }
 
-/* The parts of all texts are counted on. */
-static void scan_part(void *context, unsigned part, unsigned member)
+static void scan_part(struct branch_scan *s, uint32_t text, uint32_t part,
+		      unsigned member)
 {
-	struct branch_scan *s = context;
+	struct swz_byte_scan *scan = &s->module->byte_scans[text];
 	struct part_scan of = {.scan = s,
 			       .module = s->module,
-			       .decoder = s->decoders->of[member]};
-	unsigned i = 0;
+			       .decoder = s->decoders->of[member],
+			       .text = &s->module->text[text]};
 
-	for (; part >= s->module->byte_scans[i].part_count; i++)
-		part -= s->module->byte_scans[i].part_count;
-	of.text = &s->module->text[i];
-	swz_byte_scan_part(&s->module->byte_scans[i],
-			   &s->module->byte_scans[i].parts[part], &of);
+	swz_byte_scan_part(scan, &scan->parts[part], &of);
+}
+
+/* The parts of all texts are counted on. */
+static void scan_parts(void *context, uint32_t begin, uint32_t end,
+		       unsigned member)
+{
+	struct branch_scan *s = context;
+	uint32_t first = 0;
+
+	for (unsigned i = 0; i < s->module->text_count; i++) {
+		uint32_t count = s->module->byte_scans[i].part_count;
+
+		for (uint32_t part = begin; part < end; part++)
+			if (part - first < count)
+				scan_part(s, i, part - first, member);
+		first += count;
+	}
 }
 
 /* Scans all texts. What was noted of them is kept with the module. */
@@ -406,7 +419,7 @@ static void scan_all(struct branch_scan *s)
 		swz_byte_scan_prepare(scan);
 		parts += scan->part_count;
 	}
-	swz_team_run(scan_part, s, parts);
+	swz_team_run(scan_parts, s, parts, 1);
 }
 
 static enum swz_status scan_texts(struct branch_scan *s)

@@ -378,19 +378,19 @@ void swz_scan_return_slot(struct swz_module *module,
 }
 
 /* Functions are looked at each for itself. */
-#define FUNCTIONS_PER_PART 512u
+#define PORTION 512u
 
 struct slots_scan {
 	struct swz_module *module;
 	const struct swz_decoders *decoders;
 };
 
-static void scan_part(void *context, unsigned part, unsigned member)
+static void scan_functions(void *context, uint32_t begin, uint32_t end,
+			   unsigned member)
 {
 	const struct slots_scan *s = context;
-	uint32_t i = part * FUNCTIONS_PER_PART, end = i + FUNCTIONS_PER_PART;
 
-	for (; i < end && i < s->module->function_count; i++)
+	for (uint32_t i = begin; i < end; i++)
 		swz_scan_return_slot(s->module, &s->module->functions[i],
 				     s->decoders->of[member]);
 }
@@ -400,6 +400,6 @@ void swz_scan_return_slots(struct swz_module *module,
 {
 	struct slots_scan s = {module, decoders};
 
-	swz_team_run(scan_part, &s,
-		     module->function_count / FUNCTIONS_PER_PART + 1);
+	swz_team_run(scan_functions, &s, module->function_count,
+		     swz_team_portion(PORTION));
 }

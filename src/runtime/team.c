@@ -14,6 +14,7 @@
 
 #include "base/syscall.h"
 #include "runtime/aside.h"
+#include "runtime/config.h"
 
 /* For each so many bytes one more thread: to start it costs as much as planning
  * a tenth of that. */
@@ -37,8 +38,8 @@ static struct {
 	/* the work */
 	swz_team_work *work;
 	void *context;
-	unsigned parts;
-	atomic_uint next;
+	uint32_t count, portion;
+	_Atomic uint64_t next;
 } team;
 
 /* Not private to the process: as the kernel wakes at a thread's end. */
@@ -52,12 +53,18 @@ static void wake(_Atomic uint32_t *word)
 	SWZ_SYSCALL(SYS_futex, word, FUTEX_WAKE, SWZ_MOST_MEMBERS);
 }
 
-static void take_parts(unsigned member)
+static void take_portions(unsigned member)
 {
-	unsigned part;
+	uint64_t begin;
 
-	while ((part = atomic_fetch_add(&team.next, 1)) < team.parts)
-		team.work(team.context, part, member);
+	while ((begin = atomic_fetch_add(&team.next, team.portion)) <
+	       team.count) {
+		uint64_t end = begin + team.portion;
+
+		if (end > team.count)
+			end = team.count;
+		team.work(team.context, (uint32_t)begin, (uint32_t)end, member);
+	}
 }
 
 static void help(unsigned member)
@@ -76,7 +83,7 @@ static void help(unsigned member)
 		 * round is over */
 		atomic_fetch_add(&team.working, 1);
 		if (atomic_load(&team.round) == round)
-			take_parts(member);
+			take_portions(member);
 		if (atomic_fetch_sub(&team.working, 1) == 1)
 			wake(&team.working);
 	}
@@ -125,6 +132,18 @@ static unsigned processors(void)
 	return count;
 }
 
+static unsigned how_many(uint64_t text_bytes)
+{
+	uint64_t wanted = swz_config.test_team;
+
+	if (!wanted && text_bytes >= BYTES_EACH) {
+		wanted = processors();
+		if (wanted > text_bytes / BYTES_EACH + 1)
+			wanted = text_bytes / BYTES_EACH + 1;
+	}
+	return wanted < SWZ_MOST_MEMBERS ? (unsigned)wanted : SWZ_MOST_MEMBERS;
+}
+
 /* Returns in the caller only. */
 static long start_thread(char *stack, _Atomic uint32_t *alive, unsigned member)
 {
@@ -164,7 +183,8 @@ static bool add_helper(void)
 		return false;
 	h->thread = swz_sys_mprotect(h->stack, PAGE, PROT_NONE);
 	if (h->thread == 0)
-		h->thread = start_thread(h->stack + STACK_BYTES, &h->alive,
+		/* valgrind looks whether there is memory where it points to */
+		h->thread = start_thread(h->stack + STACK_BYTES - 16, &h->alive,
 					 member);
 	if (h->thread < 0) {
 		swz_sys_munmap(h->stack, STACK_BYTES);
@@ -177,15 +197,8 @@ static bool add_helper(void)
 void swz_team_begin(uint64_t text_bytes)
 {
 	uint64_t all = ~UINT64_C(0), before;
-	unsigned wanted;
+	unsigned wanted = how_many(text_bytes);
 
-	if (text_bytes < BYTES_EACH || team.helper_count)
-		return;
-	wanted = processors();
-	if (wanted > text_bytes / BYTES_EACH + 1)
-		wanted = (unsigned)(text_bytes / BYTES_EACH) + 1;
-	if (wanted > SWZ_MOST_MEMBERS)
-		wanted = SWZ_MOST_MEMBERS;
 	if (wanted < 2 || !may_have_threads())
 		return;
 	atomic_store(&team.ending, false);
@@ -204,22 +217,32 @@ unsigned swz_team_members(void)
 
 /* ----------------------------------------------------------------- working */
 
-void swz_team_run(swz_team_work *work, void *context, unsigned parts)
+uint32_t swz_team_portion(uint32_t usual)
+{
+	uint32_t least = usual / 1024;
+
+	if (!swz_config.test_team)
+		return usual;
+	return least ? least : 1;
+}
+
+void swz_team_run(swz_team_work *work, void *context, uint32_t count,
+		  uint32_t portion)
 {
 	uint32_t working;
 
-	if (!team.helper_count || parts < 2) {
-		for (unsigned part = 0; part < parts; part++)
-			work(context, part, 0);
+	if (!team.helper_count || count <= portion) {
+		work(context, 0, count, 0);
 		return;
 	}
 	team.work = work;
 	team.context = context;
-	team.parts = parts;
+	team.count = count;
+	team.portion = portion;
 	atomic_store(&team.next, 0);
 	atomic_fetch_add(&team.round, 1);
 	wake(&team.round);
-	take_parts(0);
+	take_portions(0);
 	atomic_fetch_add(&team.round, 1);
 	while ((working = atomic_load(&team.working)) != 0)
 		wait_while(&team.working, working);

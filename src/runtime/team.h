@@ -10,9 +10,9 @@
 
 #define SWZ_MOST_MEMBERS 8u
 
-/* Part number `part` of something, by member number `member`. What parts have
- * written is there when all have been done. */
-typedef void swz_team_work(void *context, unsigned part, unsigned member);
+/* [begin, end) of something, by member number `member`. */
+typedef void swz_team_work(void *context, uint32_t begin, uint32_t end,
+			   unsigned member);
 
 /* Starts threads, if that is worth while for planning so many bytes of text,
  * and nothing speaks against it: there are other processors, and no seccomp
@@ -22,9 +22,15 @@ void swz_team_begin(uint64_t text_bytes);
 /* How many members there are, the caller included. */
 unsigned swz_team_members(void);
 
-/* Has all parts done, by all members or by the caller alone (number 0). Not
- * from within a part. */
-void swz_team_run(swz_team_work *work, void *context, unsigned parts);
+/* Has [0, count) done in portions of so many (swz_team_portion), by all members
+ * or by the caller alone (number 0). Returns when all of it is done. Not from
+ * within a portion. */
+void swz_team_run(swz_team_work *work, void *context, uint32_t count,
+		  uint32_t portion);
+
+/* What is worth while for a thread: less in tests, where small programs are to
+ * be planned by several (SWIZZLE_TEST_TEAM). */
+uint32_t swz_team_portion(uint32_t usual);
 
 void swz_team_end(void);
 

@@ -3,10 +3,11 @@
 #include "runtime/function.h"
 #include "runtime/scan_bytes.h"
 #include "runtime/scratch.h"
+#include "runtime/team.h"
 
 /* A part begins where a function does: what is found out about a function by
  * its own code is found out by one thread. */
-#define PART_BYTES (UINT64_C(256) << 10)
+#define PART_BYTES (256u << 10)
 
 /* The first function's start from this address on, or the end of the text. */
 static uint64_t part_end(const struct swz_module *m,
@@ -30,13 +31,14 @@ static uint64_t part_end(const struct swz_module *m,
 static bool divide(const struct swz_module *m, const struct swz_range *text,
 		   struct swz_byte_scan *scan)
 {
-	unsigned most = (unsigned)(scan->size / PART_BYTES) + 1;
+	uint32_t portion = swz_team_portion(PART_BYTES);
+	unsigned most = (unsigned)(scan->size / portion) + 1;
 	uint64_t end = text->start;
 
 	scan->part_count = 0;
 	scan->parts = swz_scratch_alloc(most * sizeof(*scan->parts));
 	while (scan->parts && end < text->end) {
-		end = part_end(m, text, end + PART_BYTES);
+		end = part_end(m, text, end + portion);
 		scan->parts[scan->part_count++].end = end - text->start;
 	}
 	return scan->parts;

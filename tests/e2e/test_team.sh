@@ -4,8 +4,9 @@
 # harm there are none.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets planned deny
+need_targets planned deny fib exceptions
 need taskset
+unset SWIZZLE_TEST_TEAM
 export SWIZZLE_CACHE=0 # what was planned before is patched only
 
 planners() { # the number that -v says, of the program and not its launcher
@@ -43,6 +44,18 @@ for program in "$TARGETS/planned" "$(command -v gdb)" "$(command -v python3)"; d
 	"$RUN" --list -v -M '*' "$program" --version >several 2>&1
 	assert_ge "$(wc -l <one)" 1000 "lines about $program"
 	assert_same one several
+done
+
+it 'several threads for the least of programs, with exceptions'
+for program in fib exceptions; do
+	"$TARGETS/$program" >native.small
+	for team in 2 8; do
+		capture env SWIZZLE_TEST_TEAM=$team \
+			"$RUN" -o profile "$TARGETS/$program"
+		assert_status 0
+		assert_same native.small out
+		assert_complete profile
+	done
 done
 
 it 'where there is one processor, one'

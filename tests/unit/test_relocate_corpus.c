@@ -14,6 +14,7 @@
 #include "base/elf_view.h"
 #include "relocation_check.h"
 #include "tests/unit/run_suite.h"
+#include "thunks/fixups.h"
 #include "thunks/relocate.h"
 
 static const char *const libraries[] = {
@@ -39,11 +40,31 @@ static void *zeroed(size_t bytes)
 	return calloc(1, bytes);
 }
 
+/* What the copy says of itself is what its code says. */
+static void assert_outward_are_fixups(const uint8_t *out, struct swz_bytes code,
+				      const struct swz_relocation *r)
+{
+	uint32_t relative[16], absolute[16];
+	struct swz_fixups fixups = {.relative = relative,
+				    .absolute = absolute,
+				    .relative_room = 16,
+				    .absolute_room = 16};
+
+	ck_assert_int_eq(
+		swz_fixups_find(&fixups,
+				(struct swz_bytes){out, SWZ_RELOCATED_MAX}, 0,
+				code),
+		SWZ_OK);
+	ck_assert_uint_eq(fixups.relative_count, r->outward_count);
+	for (unsigned i = 0; i < r->outward_count; i++)
+		ck_assert_uint_eq(relative[i], r->outward[i]);
+}
+
 static void relocate_function(struct swz_decoder *decoder,
 			      const struct swz_elf *elf,
 			      const struct swz_fde *fde, struct tally *tally)
 {
-	uint8_t out[SWZ_RELOCATED_MAX];
+	uint8_t out[SWZ_RELOCATED_MAX] = {0};
 	struct swz_relocation relocation;
 	uint64_t to = fde->start + COPY_DISTANCE;
 	struct swz_bytes code;
@@ -65,6 +86,7 @@ static void relocate_function(struct swz_decoder *decoder,
 				 &relocation);
 	ck_assert_msg(!fault, "function at %#lx: %s", (unsigned long)fde->start,
 		      fault);
+	assert_outward_are_fixups(out, code, &relocation);
 }
 
 static void relocate_all(struct swz_decoder *decoder, struct swz_bytes file,

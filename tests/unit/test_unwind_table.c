@@ -231,6 +231,48 @@ START_TEST(the_header_is_sorted_and_points_at_entries)
 }
 END_TEST
 
+/* Entries of different lengths, into one table of some. */
+static void add(struct swz_unwind_table *to, unsigned number, uint32_t at)
+{
+	code.trampoline = at;
+	code.fde = number % 2 ? NULL : &function;
+	swz_unwind_table_add(to, &code);
+	code.fde = &function;
+}
+
+START_TEST(parts_come_to_what_one_table_comes_to)
+{
+	enum { ALL = 4, FIRST = 3, DOWN = 0x200 };
+	static uint8_t whole[4096];
+	struct swz_unwind_table parts[2];
+	const uint8_t *header;
+	ptrdiff_t header_at;
+	size_t bytes;
+
+	for (unsigned i = 0; i < ALL; i++)
+		add(&table, i, TRAMPOLINE + i * 0x40);
+	bytes = swz_unwind_table_finish(&table, out, region, &header);
+	header_at = header - out;
+	memcpy(whole, out, bytes);
+	memset(out, 0xa5, bytes);
+	memset(scratch, 0xa5, sizeof(scratch));
+	swz_unwind_table_begin(&table, scratch, ALL);
+	swz_unwind_table_divide(&table, &parts[0], 0, FIRST);
+	swz_unwind_table_divide(&table, &parts[1], FIRST, ALL - FIRST);
+	add(&parts[1], 3, TRAMPOLINE + 3 * 0x40 + DOWN);
+	for (unsigned i = 0; i < FIRST; i++)
+		add(&parts[0], i, TRAMPOLINE + i * 0x40);
+	add(&parts[0], 0, 0); /* more than there is room for */
+	swz_unwind_table_join(&table, &parts[0], 0);
+	swz_unwind_table_join(&table, &parts[1], DOWN);
+	ck_assert_uint_eq(table.count, ALL);
+	ck_assert_uint_eq(swz_unwind_table_finish(&table, out, region, &header),
+			  bytes);
+	ck_assert_int_eq(header - out, header_at);
+	ck_assert_mem_eq(out, whole, bytes);
+}
+END_TEST
+
 /* Below and above the region: the header is in order all the same. */
 START_TEST(islands_are_like_the_first_byte_of_a_function)
 {
@@ -357,6 +399,7 @@ int main(void)
 	tcase_add_loop_test(tcase, what_is_not_understood_has_no_rows, 0,
 			    (int)(sizeof(strange) / sizeof(*strange)));
 	tcase_add_test(tcase, the_header_is_sorted_and_points_at_entries);
+	tcase_add_test(tcase, parts_come_to_what_one_table_comes_to);
 	tcase_add_test(tcase, islands_are_like_the_first_byte_of_a_function);
 	tcase_add_test(tcase, an_island_is_found_where_it_lies);
 	tcase_add_test(tcase, no_memory_is_no_table);
