@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "base/stack_request.h"
 #include "base/syscall.h"
 #include "runtime/config.h"
 #include "runtime/context.h"
@@ -405,6 +406,7 @@ static bool begin(const struct swz_plan *plan)
 	    swz_sys_mprotect(stack, 4096, PROT_NONE) != 0)
 		return false;
 	stack_top = stack + STACK_BYTES;
+	swz_stack_announce(stack, stack_top);
 	swz_linker_state = (void (*)(void))(uintptr_t)debug->r_brk;
 	note_auditors();
 	note_present(plan);

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "base/stack_request.h"
 #include "base/syscall.h"
 #include "runtime/chunks.h"
 #include "runtime/context.h"
@@ -107,6 +108,7 @@ static enum swz_status furnish(struct swz_thread_cold *cold)
 		    MADV_NOHUGEPAGE);
 	cold->open = (uint32_t *)(memory + SLOW_STACK_BYTES);
 	cold->slow_stack_top = memory + SLOW_STACK_BYTES;
+	swz_stack_announce(memory, cold->slow_stack_top);
 	return SWZ_OK;
 }
 

@@ -39,4 +39,18 @@ for n in 0 1 2 3; do
 	assert_matches info "^ *[0-9]+ +worker-$n "
 done
 
+if have 'memcheck knows stacks of ours from those of threads' valgrind; then
+	capture timeout 240 "$RUN" -q -o memcheck.profile \
+		valgrind -q --error-exitcode=99 "$TARGETS/threads" names
+	assert_status 0
+	assert_empty err
+fi
+
+if have 'DRD, which knows one stack of a thread, comes to its end' valgrind; then
+	capture timeout 240 "$RUN" -q -o drd.profile \
+		valgrind -q --tool=drd "$TARGETS/threads" names
+	assert_status 0
+	assert_not_contains err Assertion
+fi
+
 finish
