@@ -277,34 +277,40 @@ static bool failed(long result)
 	return result < 0 && result > -4096;
 }
 
+/* The kernel knows a profile as two mappings, since advice is not the same for
+ * all of it, and moves one at a time (before Linux 6.17). */
+static enum swz_status move(char *from, uint64_t bytes, char *to)
+{
+	uint64_t start = 0, end;
+
+	for (; start < bytes; start = end) {
+		end = bytes;
+		if (start < SWZ_HUGE_PAGE && SWZ_HUGE_PAGE < end)
+			end = SWZ_HUGE_PAGE;
+		if (failed(SWZ_SYSCALL(
+			    SYS_mremap, from + start, end - start, end - start,
+			    MREMAP_MAYMOVE | MREMAP_FIXED, to + start)))
+			return SWZ_E_SYSTEM;
+	}
+	return SWZ_OK;
+}
+
 enum swz_status swz_file_replace(struct swz_file_header *beside,
 				 struct swz_file_header **old)
 {
 	uint64_t bytes = beside->limit_bytes;
-	long r = SWZ_SYSCALL(SYS_mremap, swz_file, mapped_bytes, mapped_bytes,
-			     MREMAP_MAYMOVE | MREMAP_DONTUNMAP);
+	char *room = swz_sys_mmap(NULL, mapped_bytes, PROT_NONE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+				  -1, 0);
 
-	/* Without DONTUNMAP for shared mappings (before Linux 5.13), or if an
-	 * unmoved mapping came back: move it, the place is filled at once,
-	 * there is only this thread. */
-	if (failed(r)) {
-		void *room = swz_sys_mmap(
-			NULL, mapped_bytes, PROT_NONE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-		if (!room)
-			return SWZ_E_NOMEM;
-		r = SWZ_SYSCALL(SYS_mremap, swz_file, mapped_bytes,
-				mapped_bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-				room);
-		if (failed(r))
-			return SWZ_E_SYSTEM;
-	}
-	*old = (struct swz_file_header *)r;
+	if (!room)
+		return SWZ_E_NOMEM;
+	/* The place is filled at once, there is only this thread. */
+	if (move((char *)swz_file, mapped_bytes, room) != SWZ_OK)
+		return SWZ_E_SYSTEM;
+	*old = (struct swz_file_header *)(void *)room;
 	old_bytes = mapped_bytes;
-	r = SWZ_SYSCALL(SYS_mremap, beside, bytes, bytes,
-			MREMAP_MAYMOVE | MREMAP_FIXED, swz_file);
-	if (failed(r))
+	if (move((char *)beside, bytes, (char *)swz_file) != SWZ_OK)
 		return SWZ_E_SYSTEM;
 	if (bytes < mapped_bytes)
 		swz_sys_munmap((char *)swz_file + bytes, mapped_bytes - bytes);
