@@ -26,6 +26,7 @@ static uint64_t file_device, file_inode;
 static struct swz_links *links;
 static uint64_t mapped_bytes; /* of swz_file */
 static uint64_t old_bytes;    /* of the parent's, while a child takes over */
+static uint64_t closed_from;  /* of swz_file, what has been cut off; or 0 */
 
 /* Room that is left for what runs after our destructor, and of that for
  * events, if there are any. */
@@ -277,9 +278,11 @@ static bool failed(long result)
 	return result < 0 && result > -4096;
 }
 
-/* The kernel knows a profile as two mappings, since advice is not the same for
- * all of it, and moves one at a time (before Linux 6.17). */
-static enum swz_status move(char *from, uint64_t bytes, char *to)
+/* The kernel knows a profile as several mappings, since advice and protection
+ * are not the same for all of it, and moves one at a time (before Linux 6.17).
+ * CLOSED: where the second of its borders is, or 0. */
+static enum swz_status move(char *from, uint64_t bytes, char *to,
+			    uint64_t closed)
 {
 	uint64_t start = 0, end;
 
@@ -287,6 +290,8 @@ static enum swz_status move(char *from, uint64_t bytes, char *to)
 		end = bytes;
 		if (start < SWZ_HUGE_PAGE && SWZ_HUGE_PAGE < end)
 			end = SWZ_HUGE_PAGE;
+		if (start < closed && closed < end)
+			end = closed;
 		if (failed(SWZ_SYSCALL(
 			    SYS_mremap, from + start, end - start, end - start,
 			    MREMAP_MAYMOVE | MREMAP_FIXED, to + start)))
@@ -306,11 +311,12 @@ enum swz_status swz_file_replace(struct swz_file_header *beside,
 	if (!room)
 		return SWZ_E_NOMEM;
 	/* The place is filled at once, there is only this thread. */
-	if (move((char *)swz_file, mapped_bytes, room) != SWZ_OK)
+	if (move((char *)swz_file, mapped_bytes, room, closed_from) != SWZ_OK)
 		return SWZ_E_SYSTEM;
+	closed_from = 0;
 	*old = (struct swz_file_header *)(void *)room;
 	old_bytes = mapped_bytes;
-	if (move((char *)beside, bytes, (char *)swz_file) != SWZ_OK)
+	if (move((char *)beside, bytes, (char *)swz_file, 0) != SWZ_OK)
 		return SWZ_E_SYSTEM;
 	if (bytes < mapped_bytes)
 		swz_sys_munmap((char *)swz_file + bytes, mapped_bytes - bytes);
@@ -356,6 +362,17 @@ void swz_file_sample_clock(unsigned which)
 	}
 }
 
+/* Behind the end of the file each access would be a SIGBUS. Nobody makes one
+ * but who reads all memory that is there to be read, as memcheck does when it
+ * looks for leaks: for 256 MiB, word by word, that takes it minutes. */
+static void close_off(uint64_t from)
+{
+	if (from < mapped_bytes &&
+	    swz_sys_mprotect((char *)swz_file + from, mapped_bytes - from,
+			     PROT_NONE) == 0)
+		closed_from = from;
+}
+
 void swz_file_finish(void)
 {
 	_Atomic uint64_t *used = (_Atomic uint64_t *)&swz_file->used_bytes;
@@ -381,6 +398,7 @@ void swz_file_finish(void)
 		swz_file->limit_bytes = (bytes + later) & -(uint64_t)4096;
 	atomic_store_explicit(used, bytes, memory_order_relaxed);
 	if (SWZ_SYSCALL(SYS_lstat, path, &st) == 0 &&
-	    st.st_dev == file_device && st.st_ino == file_inode)
-		SWZ_SYSCALL(SYS_truncate, path, swz_file->limit_bytes);
+	    st.st_dev == file_device && st.st_ino == file_inode &&
+	    SWZ_SYSCALL(SYS_truncate, path, swz_file->limit_bytes) == 0)
+		close_off(swz_file->limit_bytes);
 }
