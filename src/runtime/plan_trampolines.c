@@ -4,77 +4,16 @@
 
 #include "runtime/plan_trampolines.h"
 
-#include "base/lsda.h"
 #include "runtime/config.h"
 #include "runtime/confinement.h"
 #include "runtime/function.h"
 #include "runtime/islands.h"
 #include "runtime/plan.h"
+#include "runtime/plan_trampoline.h"
+#include "runtime/plan_trampoline_parts.h"
 #include "runtime/progress.h"
-#include "runtime/sampling.h"
 #include "runtime/scratch.h"
-#include "thunks/leaf.h"
 #include "thunks/trampoline.h"
-
-static unsigned jump_bytes(const struct swz_function *f)
-{
-	return f->island ? SWZ_SHORT_JUMP_BYTES : SWZ_JUMP_BYTES;
-}
-
-/* The bytes from the patch site that the jump may take: the function's own,
- * and padding behind it. */
-static struct swz_bytes site_bytes(const struct swz_module *m,
-				   const struct swz_function *f)
-{
-	struct swz_bytes code = {swz_module_bytes(m, f->start + f->site),
-				 f->size - f->site};
-
-	if (code.size < jump_bytes(f))
-		code.size += swz_padding_of(m, f);
-	return code;
-}
-
-static struct swz_patch_site patch_site(const struct swz_module *m,
-					const struct swz_function *f,
-					uint32_t id)
-{
-	struct swz_patch_site site = {
-		.code = site_bytes(m, f),
-		.address = m->load_bias + f->start + f->site,
-		.wanted = jump_bytes(f),
-		.function_id = id,
-		.is_leaf = f->flags & SWZ_FUNCTION_LEAF,
-		.fde = f->fde,
-		.fde_address = f->start + f->site,
-		.wrapper = f->wrapper,
-	};
-
-	if (f->displace > site.wanted)
-		site.wanted = f->displace;
-	return site;
-}
-
-/* An instruction that may throw (a load that faults, with
- * -fnon-call-exceptions) is found in the function's exception table by its
- * place. */
-static bool lands_if_it_throws(const struct swz_module *m,
-			       const struct swz_function *f)
-{
-	struct swz_bytes lsda = {0};
-
-	if (!f->fde || !f->fde->has_lsda)
-		return false;
-	for (unsigned i = 0; i < m->segment_count; i++) {
-		const ElfW(Phdr) *s = &m->segments[i];
-
-		if (s->p_type == PT_LOAD &&
-		    f->fde->lsda - s->p_vaddr < s->p_filesz) {
-			lsda.data = swz_module_bytes(m, f->fde->lsda);
-			lsda.size = s->p_vaddr + s->p_filesz - f->fde->lsda;
-		}
-	}
-	return swz_lsda_lands(lsda, f->site, f->moved);
-}
 
 /* Leads the function to its wrapper, and not to the hook before. */
 static void bypass_hook(struct swz_function *f)
@@ -83,30 +22,6 @@ static void bypass_hook(struct swz_function *f)
 	swz_function_refuse(f, swz_confinement_has(f->wrapper)
 				       ? SWZ_REFUSE_WATCHED_CONFINEMENT
 				       : SWZ_REFUSE_WALKS_STACK);
-}
-
-/* Writes the function's trampoline; returns SWZ_PATCHED, or why not. */
-static enum swz_refusal write_one(struct swz_module *m,
-				  struct swz_trampolines *region,
-				  struct swz_decoder *decoder,
-				  struct swz_function *f, uint32_t id)
-{
-	struct swz_bytes module = {(const uint8_t *)(uintptr_t)m->start,
-				   m->end - m->start};
-	struct swz_bytes code = {swz_module_bytes(m, f->start), f->size};
-	struct swz_patch_site site;
-	enum swz_refusal refusal;
-
-	if (swz_sampling && swz_is_leaf(code, f->site, module))
-		f->flags |= SWZ_FUNCTION_LEAF;
-	site = patch_site(m, f, id);
-	f->trampoline = swz_trampoline_write(region, decoder, &site, &f->moved,
-					     &refusal);
-	if (f->trampoline && lands_if_it_throws(m, f)) {
-		f->trampoline = NULL;
-		refusal = SWZ_REFUSE_UNRELOCATABLE;
-	}
-	return refusal;
 }
 
 /* Makes the island's bytes free. */
@@ -119,8 +34,9 @@ static bool make_room(struct swz_islands *islands,
 	if (!host)
 		return true;
 	host->displace = island->host_bytes;
-	return write_one(m, &m->trampolines, islands->decoders->of[0], host,
-			 ids[host - m->functions]) == SWZ_PATCHED;
+	return swz_plan_trampoline(m, &m->trampolines, islands->decoders->of[0],
+				   host,
+				   ids[host - m->functions]) == SWZ_PATCHED;
 }
 
 /* Gives the function, whose trampoline is written, the island. */
@@ -159,8 +75,8 @@ static void write_with_island(struct swz_islands *islands,
 	f->displace = 0;
 	f->island = SWZ_SHORT_JUMP_BYTES; /* to be decided */
 	if (swz_island_may_serve(islands, f) &&
-	    write_one(m, &m->trampolines, islands->decoders->of[0], f,
-		      ids[f - m->functions]) == SWZ_PATCHED)
+	    swz_plan_trampoline(m, &m->trampolines, islands->decoders->of[0], f,
+				ids[f - m->functions]) == SWZ_PATCHED)
 		for (unsigned i = 0; swz_island_find(islands, f, i, &island);
 		     i++)
 			if (settle(islands, f, &island, ids))
@@ -201,113 +117,6 @@ static void write_with_islands(struct swz_module *m,
 		}
 }
 
-/* -------------------------------------------------------------- in parts */
-
-/* What a thread writes at least. */
-#define PORTION 1024u
-
-struct part {
-	uint32_t begin, end; /* functions */
-	uint32_t id;         /* of the first */
-	struct swz_trampolines region;
-};
-
-struct parts {
-	struct swz_module *module;
-	const struct swz_decoders *decoders;
-	struct part part[SWZ_MOST_MEMBERS];
-	unsigned count;
-};
-
-/* Wrapped functions, and those that there is no room or no reach for, are left
- * for later. */
-static void write_part(struct swz_module *m, struct part *p,
-		       struct swz_decoder *decoder)
-{
-	uint32_t id = p->id;
-
-	for (uint32_t i = p->begin; i < p->end; i++) {
-		struct swz_function *f = &m->functions[i];
-		enum swz_refusal refusal;
-
-		if (f->is_piece)
-			continue;
-		if (f->status == SWZ_PATCHED && !f->wrapper) {
-			refusal = write_one(m, &p->region, decoder, f, id);
-			if (refusal != SWZ_REFUSE_OUT_OF_REACH)
-				swz_function_refuse(f, refusal);
-		}
-		id++;
-	}
-}
-
-static void write_parts(void *context, uint32_t begin, uint32_t end,
-			unsigned member)
-{
-	struct parts *parts = context;
-
-	for (uint32_t i = begin; i < end; i++)
-		write_part(parts->module, &parts->part[i],
-			   parts->decoders->of[member]);
-}
-
-/* As many functions for each. */
-static bool divide(struct parts *parts)
-{
-	const struct swz_module *m = parts->module;
-	uint32_t each = m->function_count / parts->count + 1, id = m->first_id;
-
-	for (unsigned n = 0; n < parts->count; n++) {
-		struct part *p = &parts->part[n];
-		void *scratch;
-
-		p->begin = n ? p[-1].end : 0;
-		p->end = m->function_count - p->begin > each
-				 ? p->begin + each
-				 : m->function_count;
-		p->id = id;
-		for (uint32_t i = p->begin; i < p->end; i++)
-			id += !m->functions[i].is_piece;
-		scratch = swz_scratch_alloc_brief(
-			swz_trampolines_part_bytes(id - p->id));
-		if (!scratch)
-			return false;
-		swz_trampolines_divide(&m->trampolines, &p->region,
-				       p->id - m->first_id, id - p->id,
-				       scratch);
-	}
-	return true;
-}
-
-static void join(struct parts *parts)
-{
-	struct swz_module *m = parts->module;
-
-	for (unsigned n = 0; n < parts->count; n++) {
-		struct part *p = &parts->part[n];
-		uint32_t down = swz_trampolines_join(&m->trampolines,
-						     &p->region);
-
-		for (uint32_t i = p->begin; down && i < p->end; i++)
-			if (m->functions[i].trampoline)
-				m->functions[i].trampoline -= down;
-	}
-}
-
-static void write_in_parts(struct swz_module *m,
-			   const struct swz_decoders *decoders)
-{
-	struct parts parts = {.module = m, .decoders = decoders};
-
-	parts.count = m->function_count / swz_team_portion(PORTION);
-	if (parts.count > swz_team_members())
-		parts.count = swz_team_members();
-	if (parts.count < 2 || !divide(&parts))
-		return;
-	swz_team_run(write_parts, &parts, parts.count, 1);
-	join(&parts);
-}
-
 /* Some are written anew: they get an island, or make room for one. */
 static uint32_t most_trampolines(const struct swz_module *m)
 {
@@ -344,8 +153,8 @@ static void write_each(struct swz_module *m, struct swz_decoder *decoder,
 			continue;
 		if (f->status == SWZ_PATCHED && !f->trampoline) {
 			if (open)
-				refusal = write_one(m, &m->trampolines, decoder,
-						    f, id);
+				refusal = swz_plan_trampoline(
+					m, &m->trampolines, decoder, f, id);
 			if (!f->trampoline)
 				swz_function_refuse(f, refusal);
 			else if (f->wrapper)
@@ -361,7 +170,7 @@ void swz_plan_write_trampolines(struct swz_module *m,
 	bool open = open_region(m);
 
 	if (open)
-		write_in_parts(m, decoders);
+		swz_plan_trampoline_parts(m, decoders);
 	write_each(m, decoders->of[0], open);
 	if (open)
 		write_with_islands(m, decoders);
