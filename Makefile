@@ -305,6 +305,10 @@ check-html: all tests		## the page of swizzle-dump -f html, in headless Chromium
 check-fresh:			## demo and check in a minimal Debian root (as root)
 	scripts/check-fresh
 
+.PHONY: check-kernel
+check-kernel: all tests		## shell tests on the kernel of this Debian, in qemu
+	scripts/check-kernel
+
 .PHONY: check-viewers
 check-viewers: all tests	## what other programs' readers make of the output (fetches some from npm)
 	scripts/fetch-viewers
