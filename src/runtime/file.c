@@ -273,6 +273,11 @@ struct swz_file_header *swz_file_create_beside(void)
 	return create(false, &problem);
 }
 
+void swz_file_remove_beside(void)
+{
+	SWZ_SYSCALL(SYS_unlink, path);
+}
+
 static bool failed(long result)
 {
 	return result < 0 && result > -4096;

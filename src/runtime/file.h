@@ -36,6 +36,8 @@ struct swz_links *swz_file_links(void);
 /* Maps a new file for a forked child beside the parent's; returns the address
  * of the new mapping, not yet in place, or NULL. */
 struct swz_file_header *swz_file_create_beside(void);
+/* Removes the file of one that does not get into place. */
+void swz_file_remove_beside(void);
 /* Puts it in the place of the old, which moves to *old (to be dropped by the
  * next call below) and stays readable there. */
 enum swz_status swz_file_replace(struct swz_file_header *beside,

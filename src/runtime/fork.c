@@ -295,14 +295,17 @@ static struct swz_thread *give_up(struct swz_thread *hot, const char *why)
 static const char *replace_profile(struct swz_file_header **old)
 {
 	struct swz_file_header *beside = swz_file_create_beside();
+	const char *problem = NULL;
 
 	if (!beside)
 		return "cannot create its profile";
 	if (copy_description(beside) != SWZ_OK)
-		return "its profile has no room";
-	if (swz_file_replace(beside, old) != SWZ_OK)
-		return "no memory";
-	return NULL;
+		problem = "its profile has no room";
+	else if (swz_file_replace(beside, old) != SWZ_OK)
+		problem = "no memory";
+	if (problem)
+		swz_file_remove_beside();
+	return problem;
 }
 
 /* Another thread has made the profile: the frames that were open at the fork

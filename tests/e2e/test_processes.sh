@@ -196,6 +196,20 @@ if have 'a child puts its file in place mapping by mapping' strace; then
 	assert_status 0
 	assert_matches log ' mremap\('
 	assert_not_contains log EFAULT
+
+	it 'a child that cannot put its file in place leaves none'
+	capture "$TARGETS/processes" fork
+	mv out native.out
+	for when in 1 2 3; do
+		rm -rf moved && mkdir moved
+		capture timeout 240 strace -f -q -o log \
+			-e "inject=mremap:error=ENOMEM:when=$when+" \
+			"$RUN" -o moved/ "$TARGETS/processes" fork
+		assert_status 0
+		assert_same native.out out
+		assert_contains err 'child process not profiled: no memory'
+		assert_eq 1 "$(find moved -type f | wc -l)" files
+	done
 fi
 
 finish
