@@ -104,7 +104,7 @@ static void report(const struct swz_plan *plan, uint64_t began_ns)
 
 static const char *set_up(void)
 {
-	uint64_t began_ns = swz_sys_monotonic_ns();
+	uint64_t began_ns = swz_config.verbose ? swz_sys_monotonic_ns() : 0;
 	struct swz_plan plan = {0};
 	struct swz_thread *thread;
 	const char *problem;
