@@ -28,11 +28,11 @@ FUNC(swz_hook_enter)
 	SAVE_SEVEN
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
+LABEL(swz_hook_enter_saved)
 	GET_THREAD_OR %rdx, .Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a new thread, and in a */
 	testq	%r8, %r8			/* forked child, where the     */
 	jz	.Lin_c				/* kernel wiped the page       */
-.Lrecorded:					/* r8 = links of unit 0 */
 	FIND_EXPECTED else=.Lin_table
 .Lfound:
 	TAKE_THUNK none=.Lin_c_again, shared=.Lshared, taken=.Ltaken
@@ -158,8 +158,8 @@ FUNC(swz_hook_enter)
 	movl	%ecx, (%r10)
 	jmp	.Ljump_found
 
-	/* The unusual case. Functions that take the same stack layout (the
-	 * checked hook, below) come here too. */
+	/* The unusual case. The checked hook, below, with the same stack layout,
+	 * comes here too. */
 .Lin_c:
 	SAVE	%r11
 	SAVE	%rbp
@@ -199,8 +199,8 @@ FUNC(swz_hook_enter)
 	.cfi_restore_state
 END(swz_hook_enter)
 
-/* The same where each entry is decided by swz_enter(): for calls that
- * enter_sampled.S does not do, and where there are filters with sampled timing. */
+/* The same where the entry is decided by swz_enter(): for calls that the other
+ * entry hooks do not do. */
 FUNC(swz_hook_enter_checked)
 	BEGIN_HOOK
 	SAVE_SEVEN
@@ -208,33 +208,6 @@ FUNC(swz_hook_enter_checked)
 	SAVE_FLAGS
 	jmp	.Lin_c
 END(swz_hook_enter_checked)
-
-/* The same for a run with filters or a depth limit. Beneath a context that is
- * recorded all goes on as in swz_hook_enter, and beneath one that is not straight
- * to the body, unless the latest frame has been skipped (it does not lie above
- * this one): which context this is, and what is wanted of the calls at a thread's
- * root, is decided by swz_enter(). */
-FUNC(swz_hook_enter_filtered)
-	BEGIN_HOOK
-	SAVE_SEVEN
-	movq	%rax, %rcx
-	SAVE_FLAGS
-	GET_THREAD_OR %rdx, .Lin_c
-	movq	SWZ_THREAD_LINKS(%rdx), %r8
-	testq	%r8, %r8
-	jz	.Lin_c
-	movl	SWZ_THREAD_KEY+4(%rdx), %eax	/* the context, in units */
-	NODE_AT	%rax, %rdx
-	testb	$SWZ_NODE_OPEN_PASS, SWZ_NODE_OPEN(%rax)
-	jz	.Lrecorded
-	cmpl	$SWZ_NODE_IS_ROOT, SWZ_NODE_FUNCTION(%rax)
-	je	.Lin_c
-	movq	SWZ_THREAD_TOP(%rdx), %rsi
-	leaq	72(%rsp), %r10
-	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
-	ja	.Lpass
-	jmp	.Lin_c
-END(swz_hook_enter_filtered)
 
 	.section .rodata.hooks, "a", @progbits
 	.globl	swz_hash_multiplier

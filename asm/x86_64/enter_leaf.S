@@ -19,6 +19,7 @@ FUNC(swz_hook_enter_leaf)
 	movq	%rax, -16(%rsp)			/* S-56 */
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
+LABEL(swz_hook_enter_leaf_saved)
 	GET_THREAD_OR %rdx, .Lelse
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* as in enter_sampled.S */
 	testq	%rdi, %rdi

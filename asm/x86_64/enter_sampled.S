@@ -20,6 +20,7 @@ FUNC(swz_hook_enter_sampled)
 	movq	%rax, -16(%rsp)			/* S-64 */
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
+LABEL(swz_hook_enter_sampled_saved)
 	GET_THREAD_OR %rdx, .Lin_c
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* what came here last time; 0 */
 	testq	%rdi, %rdi			/* in a new thread, and in a   */

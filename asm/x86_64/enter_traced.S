@@ -16,38 +16,19 @@
 
 	.section .text.hooks, "ax", @progbits
 
-.macro ENTER_TRACED filtered
+FUNC(swz_hook_enter_traced)
 	BEGIN_HOOK
 	SAVE_SEVEN
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
-	GET_THREAD_OR %rdx, .Lin_c\@
+LABEL(swz_hook_enter_traced_saved)
+	GET_THREAD_OR %rdx, .Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* as in enter.S */
 	testq	%r8, %r8
-	jz	.Lin_c\@
-	.if \filtered
-	movl	SWZ_THREAD_KEY+4(%rdx), %eax	/* the context, in units */
-	NODE_AT	%rax, %rdx
-	testb	$SWZ_NODE_OPEN_PASS, SWZ_NODE_OPEN(%rax)
-	jz	.Lrecorded\@
-	cmpl	$SWZ_NODE_IS_ROOT, SWZ_NODE_FUNCTION(%rax)
-	je	.Lin_c\@
-	movq	SWZ_THREAD_TOP(%rdx), %rsi
-	leaq	72(%rsp), %r10
-	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
-	jbe	.Lin_c\@
-	.cfi_remember_state
-	movq	%rcx, -8(%rsp)			/* S-80: to the body, unhooked */
-	RESTORE_FLAGS
-	RESTORE_SEVEN
-	RESTORE	%rax
-	jmpq	*-80(%rsp)
-	.cfi_restore_state
-	.endif
-.Lrecorded\@:					/* r8 = links of unit 0 */
-	FIND_EXPECTED else=.Lin_table\@
-.Lfound\@:
-	TAKE_THUNK none=.Lin_c_again\@, shared=.Lshared\@, taken=.Ltaken\@
+	jz	.Lin_c
+	FIND_EXPECTED else=.Lin_table
+.Lfound:
+	TAKE_THUNK none=.Lin_c_again, shared=.Lshared, taken=.Ltaken
 	movq	%rax, %rsi			/* rsi = node */
 	movl	SWZ_NODE_CONTEXT(%rsi), %edi	/* the callee's context */
 	shlq	$32, %rdi
@@ -55,11 +36,11 @@
 	movq	%rcx, SWZ_THREAD_TOP(%rdx)
 	movq	%rdi, SWZ_THREAD_KEY(%rdx)
 	movq	%rdx, %r9			/* r9 = thread */
-.Lagain\@:
+.Lagain:
 	movq	SWZ_THREAD_EVENT(%r9), %rdi	/* rdi = the event's place */
 	leaq	8(%rdi), %r10			/* r10 = that of the next */
 	testl	$SWZ_EVENT_PAGE_MASK, %r10d
-	jz	.Lturn\@
+	jz	.Lturn
 	rdtsc					/* what interrupts from here on */
 	shlq	$32, %rdx			/* belongs to the callee */
 	orq	%rax, %rdx
@@ -68,16 +49,16 @@
 	orq	$SWZ_EVENT_PAGE_MASK, %rax	/* the page's time */
 	subq	-7(%rax), %rdx
 	cmpq	$SWZ_EVENT_MOST_TICKS, %rdx
-	ja	.Lturn\@
+	ja	.Lturn
 	movq	%rdi, %rax
 	cmpxchgq %r10, SWZ_THREAD_EVENT(%r9)
-	jne	.Linterrupted\@
+	jne	.Linterrupted
 	movl	SWZ_THUNK_NODE(%rcx), %r10d
 	shlq	$SWZ_EVENT_SHIFT_NODE - SWZ_EVENT_SHIFT_TICKS, %r10
 	orq	%r10, %rdx
 	shlq	$SWZ_EVENT_SHIFT_TICKS, %rdx	/* | SWZ_EVENT_ENTER, 0 */
 	movq	%rdx, (%rdi)
-.Laccount\@:
+.Laccount:
 	movq	SWZ_THREAD_RECORD(%r9), %r10
 	movq	%r8, SWZ_RECORD_LAST(%r10)
 	subq	SWZ_THREAD_EPOCH(%r9), %r8	/* as nodes have it */
@@ -108,47 +89,38 @@
 	.cfi_restore_state
 
 	/* The page is full, or too old; or there are no events any more. */
-.Lturn\@:
+.Lturn:
 	CALL_IN_HOOK swz_events_turn_in_hook, %r9
 	cmpb	$SWZ_TURN_IS_AGAIN, %al
-	je	.Lagain\@
-	ja	.Linterrupted\@
+	je	.Lagain
+	ja	.Linterrupted
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax
 	movq	%rax, %r8
-	jmp	.Laccount\@
+	jmp	.Laccount
 
 	/* A signal handler has recorded something meanwhile, or the chunk is
 	 * full. */
-.Linterrupted\@:
+.Linterrupted:
 	CALL_IN_HOOK swz_events_enter_again, %r9
 	movq	%rax, %r8
-	jmp	.Laccount\@
+	jmp	.Laccount
 
-.Lshared\@:
-	TAKE_SHARED none=.Lin_c_again\@, taken=.Ltaken\@
+.Lshared:
+	TAKE_SHARED none=.Lin_c_again, taken=.Ltaken
 
 	/* Another one: as in enter.S. */
-.Lin_table\@:
-	FIND_UNEXPECTED found=.Lfound\@, none=.Lin_c_again\@
-.Lin_c_again\@:
+.Lin_table:
+	FIND_UNEXPECTED found=.Lfound, none=.Lin_c_again
+.Lin_c_again:
 	movq	-8(%rsp), %rcx
-.Lin_c\@:
+.Lin_c:
 	movq	%rcx, -8(%rsp)			/* S-80: body */
 	RESTORE_FLAGS
 	RESTORE_SEVEN
 	movq	-72(%rsp), %rax			/* S-80 */
 	jmp	swz_hook_enter_checked
-.endm
-
-FUNC(swz_hook_enter_traced)
-	ENTER_TRACED 0
 END(swz_hook_enter_traced)
-
-/* With filters: see swz_hook_enter_filtered. */
-FUNC(swz_hook_enter_traced_filtered)
-	ENTER_TRACED 1
-END(swz_hook_enter_traced_filtered)
 
 	.section .note.GNU-stack, "", @progbits

@@ -5,6 +5,7 @@
 #include "asm/x86_64/offsets.h"
 #include "runtime/events.h"
 #include "runtime/import_plan.h"
+#include "runtime/plan.h"
 #include "runtime/thread.h"
 #include "swizzle/format.h"
 #include "thunks/arena.h"
@@ -73,6 +74,7 @@ _Static_assert(SWZ_TURN_IS_AGAIN == SWZ_TURN_AGAIN, "events");
 _Static_assert(SWZ_EVENT_PAGE_MASK == SWZ_EVENT_PAGE - 1, "events");
 _Static_assert(SWZ_EVENT_MOST_TICKS == (1 << SWZ_EVENT_TICKS_BITS) - 1,
 	       "events");
+_Static_assert(SWZ_FILTER_IS_ONLY == SWZ_FILTER_ONLY, "filters");
 _Static_assert((uint32_t)SWZ_NODE_IS_ROOT == SWZ_FUNCTION_ROOT, "root");
 
 SAME(SWZ_RECORD_LAST, swz_thread_record, last_ticks);

@@ -33,27 +33,31 @@ bool swz_plan_filtered;
  * start (address space, no memory), so that nothing moves under the hooks. */
 #define LATER_IDS (1u << 20)
 
-static uint8_t *filter_flags; /* by id */
+uint8_t *swz_plan_filters;
+
 static uint32_t next_id = 1;
 static uint32_t end_id = UINT32_MAX;
 
 void swz_hook_enter(void);
-void swz_hook_enter_checked(void);
 void swz_hook_enter_filtered(void);
 void swz_hook_enter_sampled(void);
+void swz_hook_enter_sampled_filtered(void);
 void swz_hook_enter_leaf(void);
+void swz_hook_enter_leaf_filtered(void);
 void swz_hook_enter_traced(void);
 void swz_hook_enter_traced_filtered(void);
 
 uint8_t swz_plan_filter(uint32_t function)
 {
-	return filter_flags && function < end_id ? filter_flags[function] : 0;
+	return swz_plan_filters && function < end_id
+		       ? swz_plan_filters[function]
+		       : 0;
 }
 
 void swz_plan_set_filter(uint32_t function, uint8_t flags)
 {
-	if (filter_flags && function < end_id)
-		filter_flags[function] = flags;
+	if (swz_plan_filters && function < end_id)
+		swz_plan_filters[function] = flags;
 }
 
 uint32_t swz_plan_take_ids(uint32_t count)
@@ -84,7 +88,7 @@ const struct swz_hooks *swz_plan_hooks(void)
 	};
 	static const struct swz_hooks sampled[] = {
 		{swz_hook_enter_sampled, swz_hook_enter_leaf},
-		{swz_hook_enter_checked, swz_hook_enter_checked},
+		{swz_hook_enter_sampled_filtered, swz_hook_enter_leaf_filtered},
 	};
 
 	if (swz_tracing)
@@ -216,20 +220,20 @@ static void collect_filter(const struct swz_module *m)
 {
 	uint32_t id = m->first_id;
 
-	if (!filter_flags || !m->in_scope)
+	if (!swz_plan_filters || !m->in_scope)
 		return;
 	for (uint32_t i = 0; i < m->function_count; i++)
 		if (!m->functions[i].is_piece)
-			filter_flags[id++] = m->functions[i].filter;
+			swz_plan_filters[id++] = m->functions[i].filter;
 }
 
 static enum swz_status collect_filters(const struct swz_plan *plan)
 {
 	/* a mapping of its own: it outlives the plan */
-	filter_flags = swz_sys_mmap(NULL, end_id, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-				    -1, 0);
-	if (!filter_flags)
+	swz_plan_filters = swz_sys_mmap(
+		NULL, end_id + 1, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!swz_plan_filters)
 		return SWZ_E_NOMEM;
 	for (unsigned i = 0; i < plan->module_count; i++)
 		collect_filter(&plan->modules[i]);

@@ -18,6 +18,10 @@ enum swz_filter_flags {
 /* Whether entries must be decided one by one (-F, -N, -D). */
 extern bool swz_plan_filtered;
 
+/* Of each function, by id, also of the spare one (for asm/x86_64). NULL: there
+ * are no filters. */
+extern uint8_t *swz_plan_filters;
+
 struct swz_plan {
 	struct swz_module *modules;
 	unsigned module_count;

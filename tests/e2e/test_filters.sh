@@ -5,14 +5,18 @@
 need_targets shape fib jumps confined late liblate.so libpart.so
 need gcc g++ nm objcopy
 
+MODES=(--timing=exact --timing=sampled --mode=trace)
+
 shape() { # "COUNT..." OPTION...
-	local counts=$1
+	local counts=$1 mode
 	shift
-	RUN_OPTIONS=(-q "$@")
 	it "options $*"
-	assert_same_as_native "$TARGETS/shape"
-	assert_complete profile
-	assert_shape profile "$counts"
+	for mode in "${MODES[@]}"; do
+		RUN_OPTIONS=(-q "$mode" "$@")
+		assert_same_as_native "$TARGETS/shape"
+		assert_complete profile
+		assert_shape profile "$counts"
+	done
 	RUN_OPTIONS=()
 }
 
@@ -79,17 +83,20 @@ assert_eq "$(row table incl main)" "$(row table self main)" 'time of main'
 
 it 'filters hold where a longjmp has left what they named'
 jumps() { # "COUNT..." of the four functions, OPTION...
-	local counts=$1 name line=
+	local counts=$1 name line mode
 	shift
-	RUN_OPTIONS=("$@")
-	assert_same_as_native "$TARGETS/jumps"
-	RUN_OPTIONS=()
-	dump_table profile
-	for name in main jumper after inner; do
-		calls=$(row table calls "$name")
-		line="$line ${calls:-0}"
+	for mode in "${MODES[@]}"; do
+		RUN_OPTIONS=("$mode" "$@")
+		assert_same_as_native "$TARGETS/jumps"
+		RUN_OPTIONS=()
+		dump_table profile
+		line=
+		for name in main jumper after inner; do
+			calls=$(row table calls "$name")
+			line="$line ${calls:-0}"
+		done
+		assert_eq "$counts" "${line# }" "calls with $* $mode"
 	done
-	assert_eq "$counts" "${line# }" "calls with $*"
 }
 jumps '1 10 10 20'
 jumps '1 0 10 10' -N jumper

@@ -71,6 +71,12 @@ for work in flat nested; do
 	exact=$(($(instructions $work) - alone))
 	sampled=$(($(instructions $work --timing sampled) - alone))
 	limited=$(($(instructions $work -D 100) - alone))
+	# not wanted: the jump, the trampoline, the gate
+	for mode in --timing=exact --timing=sampled --mode=trace; do
+		passed=$(($(instructions $work -F nothing "$mode") - alone))
+		assert_le $passed $((45 * calls)) "$work: not wanted $mode"
+		assert_ge $passed $((15 * calls)) "$work: not wanted $mode"
+	done
 	assert_le $exact $((170 * calls)) "$work: exact"
 	assert_ge $exact $((60 * calls)) "$work: exact"
 	# the innermost one calls nothing

@@ -36,18 +36,30 @@ for stack in own alt; do
 	assert_calls profile in_handler "$handled" leaf $((2 + handled)) down 13
 done
 
-it 'the same with the hook that filters need'
-export SWIZZLE_DEPTH=1000
-step return own warm
-assert_calls profile main 1 in_handler "$handled" guarded 2 middle 2 \
-	leaf $((4 + handled)) on_signal "$handled"
-unset SWIZZLE_DEPTH
-export SWIZZLE_NOTRACE=middle
-step return own warm
-assert_calls profile main 1 guarded 2 middle 0
-assert_le "$(row table calls in_handler)" "$handled" in_handler
-assert_ge "$(row table calls in_handler)" $((handled / 2)) in_handler
-unset SWIZZLE_NOTRACE
+# Where a handler interrupts a hook, what it calls may be recorded below the
+# function that is entered or left just then, and is wanted or not accordingly.
+for mode in '' 'MODE=trace' 'TIMING=sampled'; do
+	[ -z "$mode" ] || export "SWIZZLE_$mode"
+	it "the same with the hooks that filters need $mode"
+	export SWIZZLE_DEPTH=1000
+	step return own warm
+	assert_calls profile main 1 in_handler "$handled" guarded 2 middle 2 \
+		leaf $((4 + handled)) on_signal "$handled"
+	unset SWIZZLE_DEPTH
+	export SWIZZLE_NOTRACE=middle
+	step return own warm
+	assert_calls profile main 1 guarded 2 middle 0
+	assert_le "$(row table calls in_handler)" "$handled" in_handler
+	assert_ge "$(row table calls in_handler)" $((handled / 2)) in_handler
+	unset SWIZZLE_NOTRACE
+	export SWIZZLE_FILTER=leaf
+	step return own warm
+	assert_calls profile main 0 guarded 0 middle 0 leaf $((4 + handled))
+	assert_eq "$(row table calls on_signal)" "$(row table calls in_handler)"
+	assert_le "$(row table calls in_handler)" $((handled / 2)) in_handler
+	unset SWIZZLE_FILTER
+	[ -z "$mode" ] || unset "SWIZZLE_${mode%=*}"
+done
 
 it 'the same with the hooks of a trace: each call has its events, nested'
 export SWIZZLE_MODE=trace

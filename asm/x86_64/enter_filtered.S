@@ -1,0 +1,97 @@
+/* The entry hooks of a run with filters or a depth limit (-F, -N, -D): each is a
+ * gate before the hook of the same name without them.
+ *
+ * In: as in enter.S. Beneath a context that is recorded the call goes on to that
+ * hook, and so does one of a function that -F names at a thread's root. What is
+ * not wanted goes straight to the body, unless the latest frame has been skipped
+ * (it does not lie above this one), or has ended in a jump to this function: then
+ * the context may be another one, which swz_enter() finds out.
+ *
+ * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx, and in the red zone the body,
+ * at `body`, where that hook looks for it. */
+
+#include "macros.h"
+#include "offsets.h"
+
+	.section .text.hooks, "ax", @progbits
+
+.macro LEAVE_GATE
+	addb	$0x7f, %al			/* see RESTORE_FLAGS */
+	sahf
+	RESTORE	%rdx
+	RESTORE	%rcx
+.endm
+
+/* Goes to the label that the hook has behind SAVE_SEVEN, SAVE_FIVE or SAVE_FOUR and
+ * SAVE_FLAGS, with all saved in that order. */
+.macro GATE to, body, in_rcx, saved:vararg
+	BEGIN_HOOK
+	SAVE	%rcx
+	SAVE	%rdx
+	movq	%rax, 24 + \body(%rsp)
+	lahf
+	seto	%al
+	GET_THREAD_OR %rdx, .Lwanted\@
+	cmpq	$0, SWZ_THREAD_LINKS(%rdx)	/* see enter.S */
+	je	.Lwanted\@
+	movl	SWZ_THREAD_KEY+4(%rdx), %ecx	/* the context, in units */
+	NODE_AT	%rcx, %rdx
+	testb	$SWZ_NODE_OPEN_PASS, SWZ_NODE_OPEN(%rcx)
+	jz	.Lwanted\@
+	cmpl	$SWZ_NODE_IS_ROOT, SWZ_NODE_FUNCTION(%rcx)
+	jne	.Lnot_wanted\@
+	movq	24 + \body(%rsp), %rcx
+	movl	-4(%rcx), %ecx			/* rcx = function id */
+	addq	swz_plan_filters(%rip), %rcx
+	testb	$SWZ_FILTER_IS_ONLY, (%rcx)
+	jnz	.Lwanted\@
+.Lnot_wanted\@:
+	movq	SWZ_THREAD_TOP(%rdx), %rdx
+	leaq	24(%rsp), %rcx
+	cmpq	%rcx, SWZ_THUNK_SLOT(%rdx)
+	jbe	.Lin_c\@
+	movq	(%rcx), %rcx
+	leaq	swz_arena_start(%rip), %rdx
+	subq	%rdx, %rcx
+	cmpq	$SWZ_ARENA_BYTES, %rcx		/* a thunk's address? */
+	jb	.Lin_c\@
+	.cfi_remember_state
+	LEAVE_GATE
+	RESTORE	%rax
+	jmpq	*\body(%rsp)
+	.cfi_restore_state
+.Lin_c\@:
+	.cfi_remember_state
+	LEAVE_GATE
+	movq	8 + \body(%rsp), %rax
+	jmp	swz_hook_enter_checked
+	.cfi_restore_state
+.Lwanted\@:
+	movq	24 + \body(%rsp), %rcx
+	.irp	reg, \saved
+	SAVE	\reg
+	.endr
+	PUSH	%rax				/* flags */
+	.ifc \in_rcx, id
+	movl	-4(%rcx), %ecx
+	.endif
+	jmp	\to
+.endm
+
+FUNC(swz_hook_enter_filtered)
+	GATE	swz_hook_enter_saved, -80, body, %rsi, %rdi, %r8, %r9, %r10
+END(swz_hook_enter_filtered)
+
+FUNC(swz_hook_enter_traced_filtered)
+	GATE	swz_hook_enter_traced_saved, -80, body, %rsi, %rdi, %r8, %r9, %r10
+END(swz_hook_enter_traced_filtered)
+
+FUNC(swz_hook_enter_sampled_filtered)
+	GATE	swz_hook_enter_sampled_saved, -64, id, %rsi, %rdi, %r8
+END(swz_hook_enter_sampled_filtered)
+
+FUNC(swz_hook_enter_leaf_filtered)
+	GATE	swz_hook_enter_leaf_saved, -56, id, %rsi, %rdi
+END(swz_hook_enter_leaf_filtered)
+
+	.section .note.GNU-stack, "", @progbits
