@@ -18,6 +18,7 @@
  * S-56 r9  S-64 r10  S-72 flags  S-80 where to go on (under %rsp: the ABI's red
  * zone keeps it from signal handlers; SysV ABI 3.2.2). */
 
+#include "gate.h"
 #include "macros.h"
 #include "offsets.h"
 
@@ -28,7 +29,7 @@ FUNC(swz_hook_enter)
 	SAVE_SEVEN
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
-LABEL(swz_hook_enter_saved)
+.Lsaved:
 	GET_THREAD_OR %rdx, .Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a new thread, and in a */
 	testq	%r8, %r8			/* forked child, where the     */
@@ -198,6 +199,11 @@ LABEL(swz_hook_enter_saved)
 	jmpq	*-80(%rsp)
 	.cfi_restore_state
 END(swz_hook_enter)
+
+/* With filters. */
+FUNC(swz_hook_enter_filtered)
+	GATE	.Lsaved, -80, body, %rsi, %rdi, %r8, %r9, %r10
+END(swz_hook_enter_filtered)
 
 /* The same where the entry is decided by swz_enter(): for calls that the other
  * entry hooks do not do. */

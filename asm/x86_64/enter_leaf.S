@@ -8,6 +8,7 @@
  * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi
  * S-48 flags  S-56 body (in the red zone). */
 
+#include "gate.h"
 #include "macros.h"
 #include "offsets.h"
 
@@ -19,7 +20,7 @@ FUNC(swz_hook_enter_leaf)
 	movq	%rax, -16(%rsp)			/* S-56 */
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
-LABEL(swz_hook_enter_leaf_saved)
+.Lsaved:
 	GET_THREAD_OR %rdx, .Lelse
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* as in enter_sampled.S */
 	testq	%rdi, %rdi
@@ -66,5 +67,10 @@ LABEL(swz_hook_enter_leaf_saved)
 	movq	-48(%rsp), %rax			/* S-56 */
 	jmp	swz_hook_enter_sampled
 END(swz_hook_enter_leaf)
+
+/* With filters. */
+FUNC(swz_hook_enter_leaf_filtered)
+	GATE	.Lsaved, -56, id, %rsi, %rdi
+END(swz_hook_enter_leaf_filtered)
 
 	.section .note.GNU-stack, "", @progbits

@@ -9,6 +9,7 @@
  * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
  * S-56 flags  S-64 body, then where to go on (in the red zone). */
 
+#include "gate.h"
 #include "macros.h"
 #include "offsets.h"
 
@@ -20,7 +21,7 @@ FUNC(swz_hook_enter_sampled)
 	movq	%rax, -16(%rsp)			/* S-64 */
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
-LABEL(swz_hook_enter_sampled_saved)
+.Lsaved:
 	GET_THREAD_OR %rdx, .Lin_c
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* what came here last time; 0 */
 	testq	%rdi, %rdi			/* in a new thread, and in a   */
@@ -261,6 +262,11 @@ LABEL(swz_hook_enter_sampled_saved)
 	movq	-56(%rsp), %rax			/* S-64: body */
 	jmp	swz_hook_enter_checked
 END(swz_hook_enter_sampled)
+
+/* With filters. */
+FUNC(swz_hook_enter_sampled_filtered)
+	GATE	.Lsaved, -64, id, %rsi, %rdi, %r8
+END(swz_hook_enter_sampled_filtered)
 
 	.section .rodata.hooks, "a", @progbits
 	.balign	8

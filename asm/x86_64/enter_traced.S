@@ -11,6 +11,7 @@
  * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
  * S-56 r9  S-64 r10  S-72 flags  S-80 where to go on (in the red zone). */
 
+#include "gate.h"
 #include "macros.h"
 #include "offsets.h"
 
@@ -21,7 +22,7 @@ FUNC(swz_hook_enter_traced)
 	SAVE_SEVEN
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
-LABEL(swz_hook_enter_traced_saved)
+.Lsaved:
 	GET_THREAD_OR %rdx, .Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* as in enter.S */
 	testq	%r8, %r8
@@ -122,5 +123,10 @@ LABEL(swz_hook_enter_traced_saved)
 	movq	-72(%rsp), %rax			/* S-80 */
 	jmp	swz_hook_enter_checked
 END(swz_hook_enter_traced)
+
+/* With filters. */
+FUNC(swz_hook_enter_traced_filtered)
+	GATE	.Lsaved, -80, body, %rsi, %rdi, %r8, %r9, %r10
+END(swz_hook_enter_traced_filtered)
 
 	.section .note.GNU-stack, "", @progbits

@@ -11,12 +11,6 @@
 name:                            \
 	.cfi_startproc
 
-/* A place in it that enter_filtered.S jumps to. */
-#define LABEL(name)              \
-	.globl name;             \
-	.hidden name;            \
-name:
-
 #define END(name)                \
 	.cfi_endproc;            \
 	.size name, . - name

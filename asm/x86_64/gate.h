@@ -1,7 +1,10 @@
-/* The entry hooks of a run with filters or a depth limit (-F, -N, -D): each is a
- * gate before the hook of the same name without them.
+#ifndef SWZ_ASM_GATE_H
+#define SWZ_ASM_GATE_H
+
+/* What an entry hook begins with in a run with filters or a depth limit (-F, -N,
+ * -D).
  *
- * In: as in enter.S. Beneath a context that is recorded the call goes on to that
+ * In: as in enter.S. Beneath a context that is recorded the call goes on to the
  * hook, and so does one of a function that -F names at a thread's root. What is
  * not wanted goes straight to the body, unless the latest frame has been skipped
  * (it does not lie above this one), or has ended in a jump to this function: then
@@ -13,8 +16,6 @@
 #include "macros.h"
 #include "offsets.h"
 
-	.section .text.hooks, "ax", @progbits
-
 .macro LEAVE_GATE
 	addb	$0x7f, %al			/* see RESTORE_FLAGS */
 	sahf
@@ -22,8 +23,8 @@
 	RESTORE	%rcx
 .endm
 
-/* Goes to the label that the hook has behind SAVE_SEVEN, SAVE_FIVE or SAVE_FOUR and
- * SAVE_FLAGS, with all saved in that order. */
+/* Goes to the label that the hook has behind SAVE_SEVEN, SAVE_FIVE or SAVE_FOUR (of
+ * which `saved` are the registers from the third on) and SAVE_FLAGS. */
 .macro GATE to, body, in_rcx, saved:vararg
 	BEGIN_HOOK
 	SAVE	%rcx
@@ -78,20 +79,4 @@
 	jmp	\to
 .endm
 
-FUNC(swz_hook_enter_filtered)
-	GATE	swz_hook_enter_saved, -80, body, %rsi, %rdi, %r8, %r9, %r10
-END(swz_hook_enter_filtered)
-
-FUNC(swz_hook_enter_traced_filtered)
-	GATE	swz_hook_enter_traced_saved, -80, body, %rsi, %rdi, %r8, %r9, %r10
-END(swz_hook_enter_traced_filtered)
-
-FUNC(swz_hook_enter_sampled_filtered)
-	GATE	swz_hook_enter_sampled_saved, -64, id, %rsi, %rdi, %r8
-END(swz_hook_enter_sampled_filtered)
-
-FUNC(swz_hook_enter_leaf_filtered)
-	GATE	swz_hook_enter_leaf_saved, -56, id, %rsi, %rdi
-END(swz_hook_enter_leaf_filtered)
-
-	.section .note.GNU-stack, "", @progbits
+#endif
