@@ -34,7 +34,7 @@ FUNC(swz_hook_enter)
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a new thread, and in a */
 	testq	%r8, %r8			/* forked child, where the     */
 	jz	.Lin_c				/* kernel wiped the page       */
-	FIND_EXPECTED else=.Lin_table
+	FIND_EXPECTED else=.Lunexpected
 .Lfound:
 	TAKE_THUNK none=.Lin_c_again, shared=.Lshared, taken=.Ltaken
 	leaq	-SWZ_UNIT_CODE_BYTES(%rcx), %r8	/* its code */
@@ -79,21 +79,21 @@ FUNC(swz_hook_enter)
 .Lshared:
 	.cfi_restore_state
 	TAKE_SHARED none=.Lin_c_again, taken=.Ltaken
+.Lunexpected:
+	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)	/* a jump was expected */
+	jne	.Lin_table
+	IS_THUNK %rdi, %rcx, yes=.Ljumped
 .Lin_table:
 	FIND_UNEXPECTED found=.Lfound, none=.Lnot_there
 .Lnot_there:
-	leaq	swz_arena_start(%rip), %rax
-	movq	%rdi, %rcx
-	subq	%rax, %rcx
-	cmpq	$SWZ_ARENA_BYTES, %rcx		/* a thunk's address? */
-	jb	.Ljumped
+	IS_THUNK %rdi, %rcx, yes=.Ljumped
 .Lin_c_again:
 	movq	-8(%rsp), %rcx
 	jmp	.Lin_c
 
 	/* A hooked function has ended in a jump to this one. Here if its frame is
-	 * the latest and stands for nothing else yet: it gets a record. The order
-	 * is that of enter_by_jump() in src/runtime/hooks.c. */
+	 * the latest: it gets a record. The order is that of enter_by_jump() in
+	 * src/runtime/hooks.c. */
 .Ljumped:
 	andq	$-SWZ_THUNK_BYTES, %rdi
 	addq	$SWZ_UNIT_CODE_BYTES, %rdi	/* rdi = thunk */
@@ -102,12 +102,7 @@ FUNC(swz_hook_enter)
 	leaq	72(%rsp), %rax
 	cmpq	%rax, SWZ_THUNK_SLOT(%rdi)	/* no copy */
 	jne	.Lin_c_again
-	cmpq	$0, SWZ_THUNK_PENDING(%rdi)
-	jne	.Lin_c_again
-	movl	SWZ_THUNK_NODE(%rdi), %eax
-	NODE_AT	%rax, %rdx
-	cmpl	%r9d, SWZ_NODE_FUNCTION(%rax)	/* no loop to its start */
-	je	.Lin_c_again
+	STANDS_FOR %rdi, %r9d, %rcx, yes=.Lin_c_again
 	movl	(%r10), %ecx			/* the edge that is expected? */
 	movq	%rcx, %rax
 	COMPARE_EDGE $0, %rsi, .Ljump_in_table
@@ -127,7 +122,8 @@ FUNC(swz_hook_enter)
 	movq	%rax, %rcx			/* rcx = record */
 	movl	-16(%rsp), %eax
 	movl	%eax, SWZ_THUNK_NODE(%rcx)
-	movq	$0, SWZ_THUNK_PENDING(%rcx)
+	movq	SWZ_THUNK_PENDING(%rdi), %rax
+	movq	%rax, SWZ_THUNK_PENDING(%rcx)
 	movq	%rdx, %r10			/* r10 = thread */
 	rdtsc
 	shlq	$32, %rdx

@@ -29,8 +29,8 @@ FUNC(swz_hook_enter_leaf)
 	movq	48(%rsp), %rdi			/* rdi = return address */
 	orq	SWZ_THREAD_KEY(%rdx), %rcx	/* rcx = the edge's key */
 	movq	%rsi, %rax
-	COMPARE_EDGE %rdi, %rcx, .Lin_table
-	jne	.Lin_table
+	COMPARE_EDGE %rdi, %rcx, .Lunexpected
+	jne	.Lunexpected
 .Lfound:
 	movq	SWZ_THREAD_TOP(%rdx), %rcx	/* the latest frame lies above */
 	leaq	48(%rsp), %rdi			/* this one, or was skipped */
@@ -49,8 +49,10 @@ FUNC(swz_hook_enter_leaf)
 	jmpq	*-56(%rsp)			/* S-56 */
 	.cfi_restore_state
 
-	/* A jump from another function is not found here either. */
-.Lin_table:
+	/* A jump from another function is not done here. */
+.Lunexpected:
+	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)	/* one was expected */
+	je	.Lelse
 	movl	%ecx, %eax			/* the function again */
 	leaq	(%rdi,%rax,8), %rax
 	addq	%rcx, %rax

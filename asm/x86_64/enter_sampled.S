@@ -30,8 +30,8 @@ FUNC(swz_hook_enter_sampled)
 	movq	56(%rsp), %rsi			/* rsi = return address */
 	orq	SWZ_THREAD_KEY(%rdx), %rcx	/* rcx = the edge's key */
 	movq	%r8, %rax
-	COMPARE_EDGE %rsi, %rcx, .Lin_table
-	jne	.Lin_table
+	COMPARE_EDGE %rsi, %rcx, .Lunexpected
+	jne	.Lunexpected
 .Lfound:
 	LINKS_AT %r8, %rdx			/* r8 = the edge's links */
 	movq	SWZ_THREAD_TOP(%rdx), %rcx	/* the latest frame lies above */
@@ -177,8 +177,12 @@ FUNC(swz_hook_enter_sampled)
 	LINKS_AT %rsi, %rdx
 	addq	$SWZ_LINKS_FIRST, %rsi
 	jmp	.Lcontext
-.Lin_table:					/* as in enter.S */
+.Lunexpected:					/* as in enter.S */
 	.cfi_restore_state
+	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lin_table
+	IS_THUNK %rsi, %r8, yes=.Ljumped
+.Lin_table:
 	movl	%ecx, %eax			/* the function again */
 	leaq	(%rsi,%rax,8), %rax
 	addq	%rcx, %rax
@@ -186,11 +190,8 @@ FUNC(swz_hook_enter_sampled)
 	movl	%r8d, (%rdi)
 	jmp	.Lfound
 .Lnot_there:
-	leaq	swz_arena_start(%rip), %rax
-	movq	%rsi, %r8
-	subq	%rax, %r8
-	cmpq	$SWZ_ARENA_BYTES, %r8		/* a thunk's address? */
-	jae	.Lin_c
+	IS_THUNK %rsi, %r8, yes=.Ljumped
+	jmp	.Lin_c
 
 	/* As in enter.S. */
 .Ljumped:
@@ -202,12 +203,7 @@ FUNC(swz_hook_enter_sampled)
 	leaq	56(%rsp), %rax
 	cmpq	%rax, SWZ_THUNK_SLOT(%r8)	/* no copy */
 	jne	.Lin_c
-	cmpq	$0, SWZ_THUNK_PENDING(%r8)
-	jne	.Lin_c
-	movl	SWZ_THUNK_NODE(%r8), %eax
-	NODE_AT	%rax, %rdx
-	cmpl	%ecx, SWZ_NODE_FUNCTION(%rax)	/* no loop to its start */
-	je	.Lin_c
+	STANDS_FOR %r8, %ecx, %rsi, yes=.Lin_c
 	movl	(%rdi), %eax			/* the edge that is expected? */
 	COMPARE_EDGE $0, %rcx, .Ljump_in_table
 	jne	.Ljump_in_table
@@ -229,7 +225,8 @@ FUNC(swz_hook_enter_sampled)
 	movq	%rsi, %rdi
 	UNIT_OF	%rdi, %rdx
 	movl	%edi, SWZ_THUNK_NODE(%rax)	/* rax = record */
-	movq	$0, SWZ_THUNK_PENDING(%rax)
+	movq	SWZ_THUNK_PENDING(%r8), %rdi
+	movq	%rdi, SWZ_THUNK_PENDING(%rax)
 	movq	SWZ_THUNK_START(%r8), %rdi
 	addq	$SWZ_START_STEP, %rdi
 	orq	$SWZ_START_UNTIMED, %rdi

@@ -5,8 +5,8 @@
  * Out:  to that address, every register and arithmetic flag as at entry, the
  *       slot popped as by the function's own return.
  *
- * The usual case - the thunk is the thread's latest and no tail call is
- * pending on it, or one - is done here, all else in swz_exit(). */
+ * The usual case, that the thunk is the thread's latest, is done here, all else in
+ * swz_exit(). */
 
 #include "macros.h"
 #include "offsets.h"
@@ -47,15 +47,12 @@ FUNC(swz_hook_exit)
 	.cfi_restore_state
 	LEAVE_NODE_RARELY
 
-
-	/* Its function went on to another one, by a jump: that one's end comes
-	 * first. %r9 and the thunk's start are in the red zone meanwhile. */
+	/* Its function went on to others, by jumps: their ends come first.
+	 * %r9 and the thunk's start are in the red zone meanwhile. */
 .Lpending:
 	movq	SWZ_THUNK_PENDING(%rcx), %rdi	/* rdi = record */
-	cmpq	$1, %rdi			/* SWZ_CLOSED */
+	cmpq	$SWZ_IS_CLOSED, %rdi
 	je	.Lin_c
-	cmpq	$0, SWZ_THUNK_PENDING(%rdi)
-	jne	.Lin_c
 	movq	%r9, -8(%rsp)
 	movl	SWZ_THUNK_PARENT(%rcx), %edx
 	shlq	$32, %rdx
@@ -69,6 +66,7 @@ FUNC(swz_hook_exit)
 	movq	SWZ_THUNK_START(%rcx), %rdx
 	movq	%rdx, -16(%rsp)
 	movq	$0, SWZ_THUNK_START(%rcx)
+.Lnext_pending:
 	movl	SWZ_THUNK_NODE(%rdi), %edx
 	NODE_AT	%rdx, %rsi
 	addq	%rax, SWZ_NODE_TICKS(%rdx)
@@ -89,7 +87,8 @@ FUNC(swz_hook_exit)
 	cmpq	%r9, %r8
 	ja	6f
 	movq	%r8, SWZ_NODE_MIN_TICKS(%rdx)
-6:	movq	$0, SWZ_THUNK_PENDING(%rcx)
+6:	movq	SWZ_THUNK_PENDING(%rdi), %r8
+	movq	%r8, SWZ_THUNK_PENDING(%rcx)
 	movq	SWZ_THREAD_COLD(%rsi), %r8	/* the record is free */
 	movq	%rax, %r9
 	movq	SWZ_COLD_RECORDS(%r8), %rax
@@ -97,6 +96,9 @@ FUNC(swz_hook_exit)
 	cmpxchgq %rdi, SWZ_COLD_RECORDS(%r8)
 	jne	7b
 	movq	%r9, %rax
+	movq	SWZ_THUNK_PENDING(%rcx), %rdi
+	testq	%rdi, %rdi
+	jnz	.Lnext_pending
 	movq	-8(%rsp), %r9
 	movq	-16(%rsp), %r8
 	jmp	.Lown

@@ -117,20 +117,21 @@ FUNC(swz_hook_exit_sampled)
 	.cfi_restore_state
 	.cfi_remember_state
 	movq	SWZ_THUNK_PENDING(%rcx), %rdx	/* rdx = record */
-	cmpq	$1, %rdx			/* SWZ_CLOSED */
+	cmpq	$SWZ_IS_CLOSED, %rdx
 	je	.Lin_c
-	cmpq	$0, SWZ_THUNK_PENDING(%rdx)
-	jne	.Lin_c
 	testb	$SWZ_START_UNTIMED, SWZ_THUNK_START(%rdx)
-	jz	.Lin_c
-	movq	$0, SWZ_THUNK_PENDING(%rcx)
+	jz	.Lin_c				/* with what is left */
+	movq	SWZ_THUNK_PENDING(%rdx), %rax
+	movq	%rax, SWZ_THUNK_PENDING(%rcx)
 	movq	SWZ_THREAD_COLD(%rsi), %rsi	/* the record is free */
 	movq	SWZ_COLD_RECORDS(%rsi), %rax
 7:	movq	%rax, SWZ_THUNK_LINK(%rdx)
 	cmpxchgq %rdx, SWZ_COLD_RECORDS(%rsi)
 	jne	7b
 	GET_THREAD %rsi
-	jmp	.Lown
+	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
+	je	.Lown
+	jmp	.Lpending
 .Lin_c:
 	.cfi_restore_state
 	RESTORE_FLAGS

@@ -51,11 +51,8 @@
 	leaq	24(%rsp), %rcx
 	cmpq	%rcx, SWZ_THUNK_SLOT(%rdx)
 	jbe	.Lin_c\@
-	movq	(%rcx), %rcx
-	leaq	swz_arena_start(%rip), %rdx
-	subq	%rdx, %rcx
-	cmpq	$SWZ_ARENA_BYTES, %rcx		/* a thunk's address? */
-	jb	.Lin_c\@
+	movq	(%rcx), %rdx
+	IS_THUNK %rdx, %rcx, yes=.Lin_c\@
 	.cfi_remember_state
 	LEAVE_GATE
 	RESTORE	%rax

@@ -161,6 +161,15 @@ name:                            \
 	addq	SWZ_THREAD_LINKS(\thread), \reg
 .endm
 
+/* Whether \address is that of a thunk's code; or of its data. */
+.macro IS_THUNK address, spare, yes
+	leaq	swz_arena_start(%rip), \spare
+	subq	\address, \spare
+	negq	\spare
+	cmpq	$SWZ_ARENA_BYTES, \spare
+	jb	\yes
+.endm
+
 /* The unit in %rax becomes the address of the node, with ZF on if that is of the
  * edge; %rdx = thread. */
 .macro COMPARE_EDGE site, key, else
@@ -264,6 +273,32 @@ name:                            \
 	movq	%r8, (%rdi)
 	MAKE_OWN %rcx, %r8
 	jmp	\taken
+.endm
+
+/* Goes to `yes` if the frame of \thunk stands for \function already, also by one of
+ * its latest tail calls, or for more than LOOKED_AT + 1 functions, or is closed.
+ * %rdx = thread; changes %rax and \record. */
+#define LOOKED_AT 3
+.macro STANDS_FOR thunk, function, record, yes
+	movl	SWZ_THUNK_NODE(\thunk), %eax
+	NODE_AT	%rax, %rdx
+	cmpl	\function, SWZ_NODE_FUNCTION(%rax)
+	je	\yes
+	movq	SWZ_THUNK_PENDING(\thunk), \record
+	cmpq	$SWZ_IS_CLOSED, \record
+	je	\yes
+	.rept	LOOKED_AT
+	testq	\record, \record
+	jz	.Lnot_yet\@
+	movl	SWZ_THUNK_NODE(\record), %eax
+	NODE_AT	%rax, %rdx
+	cmpl	\function, SWZ_NODE_FUNCTION(%rax)
+	je	\yes
+	movq	SWZ_THUNK_PENDING(\record), \record
+	.endr
+	testq	\record, \record
+	jnz	\yes
+.Lnot_yet\@:
 .endm
 
 /* Sets the thunk's node and parent, which are those of %rax = node; %rdx =

@@ -51,6 +51,7 @@
 #define SWZ_THUNK_LINK 40
 #define SWZ_THUNK_SLOT 48
 #define SWZ_THUNK_PENDING 56
+#define SWZ_IS_CLOSED 1 /* as the address of a record */
 
 /* struct swz_node (include/swizzle/format.h) */
 #define SWZ_NODE_KEY 0 /* function, and parent above it */

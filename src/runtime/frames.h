@@ -10,7 +10,7 @@
 #include "thunks/arena.h"
 
 /* In thunk->pending: the frame's accounts are closed, it only returns yet. */
-#define SWZ_CLOSED ((struct swz_thunk *)1)
+#define SWZ_CLOSED ((struct swz_thunk *)SWZ_IS_CLOSED)
 
 /* The slot of a thunk whose frame is gone, for the next sweep: no address. */
 #define SWZ_SLOT_GONE ((uint64_t *)8)

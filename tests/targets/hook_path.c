@@ -1,7 +1,7 @@
 /* build: -O2 -fno-optimize-sibling-calls */
 /* For tests/targets/stepper.c, which prints how many instructions there are
- * from one mark to the next: hook_path flat|nested. The call between the marks
- * has been made before; nothing but the hooks makes a difference. */
+ * from one mark to the next: hook_path flat|nested|jumps. The call between the
+ * marks has been made before; nothing but the hooks makes a difference. */
 #include <string.h>
 
 #define NOINLINE __attribute__((noinline, noclone, noipa))
@@ -33,6 +33,18 @@ NOINLINE void middle(void)
 	__asm__ volatile("");
 }
 
+/* Four functions, of which three begin with a jump. */
+#define JUMPS(name, to) \
+	NOINLINE __attribute__((optimize("optimize-sibling-calls"))) void \
+	name(void) \
+	{ \
+		__asm__ volatile("movl $0, %%eax" : : : "eax"); \
+		to(); \
+	}
+JUMPS(third, leaf)
+JUMPS(second, third)
+JUMPS(first, second)
+
 NOINLINE static void make(void (*function)(void))
 {
 	for (int i = 0; i < WARM + ROUNDS; i++) {
@@ -44,6 +56,10 @@ NOINLINE static void make(void (*function)(void))
 
 int main(int argc, char **argv)
 {
-	make(argc > 1 && !strcmp(argv[1], "nested") ? middle : leaf);
+	const char *work = argc > 1 ? argv[1] : "";
+
+	make(!strcmp(work, "nested")  ? middle
+	     : !strcmp(work, "jumps") ? first
+				      : leaf);
 	return 0;
 }
