@@ -31,15 +31,24 @@ for stack in own alt; do
 	step return $stack tail
 	assert_complete profile
 	assert_calls profile in_handler "$handled" leaf $((2 + handled)) jumper 2
+	step return $stack chain
+	assert_complete profile
+	assert_calls profile in_handler "$handled" leaf $((2 + handled)) jumper 2 \
+		second 2 first 2
 	step return $stack deep
 	assert_complete profile
 	assert_calls profile in_handler "$handled" leaf $((2 + handled)) down 13
 done
 
-# Where a handler interrupts a hook, what it calls may be recorded below the
-# function that is entered or left just then, and is wanted or not accordingly.
+# With filters: where a handler interrupts a hook, what it calls may be recorded
+# below the function that is entered or left just then, and is wanted or not
+# accordingly.
 for mode in '' 'MODE=trace' 'TIMING=sampled'; do
 	[ -z "$mode" ] || export "SWIZZLE_$mode"
+	it "chains of jumps, with the hooks of $mode"
+	step return own chain
+	assert_calls profile in_handler "$handled" leaf $((2 + handled)) jumper 2 \
+		second 2 first 2
 	it "the same with the hooks that filters need $mode"
 	export SWIZZLE_DEPTH=1000
 	step return own warm
@@ -109,11 +118,13 @@ for how in jump throw; do
 		assert_calls profile main 1 in_handler "$handled"
 		assert_ge "$(row table calls guarded)" "$attempts" 'guarded'
 		assert_le "$(row table calls guarded)" $((2 * attempts + 1)) 'guarded'
-		step $how $stack tail "$stride"
-		assert_readable profile
-		assert_calls profile main 1 in_handler "$handled"
-		assert_ge "$(row table calls jumper)" "$attempts" 'jumper'
-		assert_le "$(row table calls jumper)" $((2 * attempts + 1)) 'jumper'
+		for work in tail chain; do
+			step $how $stack $work "$stride"
+			assert_readable profile
+			assert_calls profile main 1 in_handler "$handled"
+			assert_ge "$(row table calls jumper)" "$attempts" "$work"
+			assert_le "$(row table calls jumper)" $((2 * attempts + 1)) "$work"
+		done
 	done
 done
 

@@ -2,7 +2,7 @@
 // -fnon-call-exceptions -fasynchronous-unwind-tables The program for
 // tests/targets/stepper.c, which delivers SIGUSR1 at every instruction that
 // lies between its marks:
-// step return|single|jump|throw own|alt warm|fresh|tail|deep|flood [STRIDE]
+// step return|single|jump|throw own|alt warm|fresh|tail|chain|deep|flood [STRIDE]
 // (single: one signal at each call of the work, else as return)
 #include <setjmp.h>
 #include <signal.h>
@@ -65,6 +65,16 @@ COUNTED __attribute__((optimize("optimize-sibling-calls"))) long jumper(long n)
 	return leaf(n + 1);
 }
 
+COUNTED __attribute__((optimize("optimize-sibling-calls"))) long second(long n)
+{
+	return jumper(n + 1);
+}
+
+COUNTED __attribute__((optimize("optimize-sibling-calls"))) long first(long n)
+{
+	return second(n + 1);
+}
+
 COUNTED long down(long n)
 {
 	return n ? down(n - 1) + 1 : leaf(n);
@@ -102,6 +112,7 @@ static void choose(long attempt)
 		work = fresh[attempt % FRESH];
 	else
 		work = !strcmp(which, "tail")    ? jumper
+		       : !strcmp(which, "chain") ? first
 		       : !strcmp(which, "deep")  ? down
 		       : !strcmp(which, "flood") ? leaf
 						 : guarded;
@@ -111,6 +122,7 @@ static long expected(long n)
 {
 	return !strcmp(which, "fresh")   ? n + 1
 	       : !strcmp(which, "tail")  ? n + 2
+	       : !strcmp(which, "chain") ? n + 4
 	       : !strcmp(which, "deep")  ? n + 1
 	       : !strcmp(which, "flood") ? n + 1
 					 : 2 * n + 4;
