@@ -7,8 +7,8 @@
  *       as at entry, %rsp too; the slot then holds the thunk's address.
  *
  * The usual case is done here, without a call: the call edge is the one that
- * came at this point last time, or is in the thread's context table at its first
- * or second place, and a thunk of that edge is free. It has the body and the
+ * came at this point last time, or is in the thread's context table near its first
+ * place, and a thunk of that edge is free. It has the body and the
  * return address in it already: a thunk serves one function and call site only,
  * so whatever happens to it, it leads where it always led. All else goes to
  * swz_enter() in C. No vector instruction, no lock, no branch that depends on data

@@ -179,28 +179,30 @@ name:                            \
 	cmpq	\key, SWZ_NODE_KEY(%rax)
 .endm
 
-/* The same with the unit at a place in the context table. */
-.macro PROBE place, site, key, else, empty
+/* The same with the unit at a place in the context table; goes on behind if it is
+ * another edge's. */
+.macro PROBE place, site, key, found, none
 	movl	\place, %eax
 	testl	%eax, %eax
-	jz	\empty
-	COMPARE_EDGE \site, \key, \else
+	jz	\none
+	COMPARE_EDGE \site, \key, .Lother\@
+	je	\found
+.Lother\@:
 .endm
 
 /* %rax = site + 9 * function + key, %rdx = thread: %rax = the node of the edge,
- * unit = its own. It is at its first or second place in the context table,
- * which has an empty entry behind its last. */
+ * unit = its own. It is at one of its first places (SWZ_TABLE_PROBES) in the context
+ * table, which has empty entries behind its last. */
 .macro FIND_IN_TABLE unit, site, key, none
 	imulq	swz_hash_multiplier(%rip), %rax
 	shrq	$32, %rax
 	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
 	addq	SWZ_THREAD_TABLE(%rdx), %rax
 	movq	%rax, \unit			/* the place, yet */
-	PROBE	(\unit), \site, \key, else=.Lsecond\@, empty=\none
-	je	.Lfound_there\@
-.Lsecond\@:
-	PROBE	4(\unit), \site, \key, else=\none, empty=\none
-	jne	\none
+	.irp	place, 0, 4, 8, 12, 16
+	PROBE	\place(\unit), \site, \key, found=.Lfound_there\@, none=\none
+	.endr
+	jmp	\none
 .Lfound_there\@:
 	movq	%rax, \unit
 	UNIT_OF	\unit, %rdx

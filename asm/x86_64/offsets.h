@@ -112,5 +112,7 @@
 
 /* The context table's hash: ((site + 9 * function + key) * this) >> 32. */
 #define SWZ_HASH_MULTIPLIER 0x9e3779b97f4a7c15
+/* How many places from there on the hooks look at (asm/x86_64/macros.h). */
+#define SWZ_TABLE_PROBES 5
 
 #endif

@@ -102,14 +102,14 @@ static struct swz_node *put_amid_signals(uint32_t *table, uint64_t mask,
 	}
 }
 
-/* What a table takes, with one entry more, which stays empty, for the hook's
- * second probe. A large one lies in huge pages if it can, since it is met at
+/* What a table takes, with some entries more, which stay empty, for the hook's
+ * further probes. A large one lies in huge pages if it can, since it is met at
  * random, and one of these takes the kernel less than half as many of the other
  * kind. */
 static uint64_t room_of(uint64_t bytes)
 {
 	if (2 * bytes < SWZ_HUGE_PAGE)
-		return bytes + ENTRY_BYTES;
+		return bytes + (SWZ_TABLE_PROBES - 1) * ENTRY_BYTES;
 	return (bytes / SWZ_HUGE_PAGE + 1) * SWZ_HUGE_PAGE;
 }
 

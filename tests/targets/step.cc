@@ -2,8 +2,8 @@
 // -fnon-call-exceptions -fasynchronous-unwind-tables The program for
 // tests/targets/stepper.c, which delivers SIGUSR1 at every instruction that
 // lies between its marks:
-// step return|single|jump|throw own|alt warm|fresh|tail|chain|deep|flood [STRIDE]
-// (single: one signal at each call of the work, else as return)
+// step return|single|jump|throw own|alt warm|fresh|tail|chain|deep|flood
+// [STRIDE] (single: one signal at each call of the work, else as return)
 #include <setjmp.h>
 #include <signal.h>
 #include <unwind.h>
