@@ -91,39 +91,9 @@ FUNC(swz_hook_enter)
 	movq	-8(%rsp), %rcx
 	jmp	.Lin_c
 
-	/* A hooked function has ended in a jump to this one. Here if its frame is
-	 * the latest: it gets a record. The order is that of enter_by_jump() in
-	 * src/runtime/hooks.c. */
+	/* In the order of enter_by_jump() in src/runtime/hooks.c. */
 .Ljumped:
-	andq	$-SWZ_THUNK_BYTES, %rdi
-	addq	$SWZ_UNIT_CODE_BYTES, %rdi	/* rdi = thunk */
-	cmpq	%rdi, SWZ_THREAD_TOP(%rdx)
-	jne	.Lin_c_again
-	leaq	72(%rsp), %rax
-	cmpq	%rax, SWZ_THUNK_SLOT(%rdi)	/* no copy */
-	jne	.Lin_c_again
-	STANDS_FOR %rdi, %r9d, %rcx, yes=.Lin_c_again
-	movl	(%r10), %ecx			/* the edge that is expected? */
-	movq	%rcx, %rax
-	COMPARE_EDGE $0, %rsi, .Ljump_in_table
-	jne	.Ljump_in_table
-.Ljump_found:
-	movq	%rax, %rsi			/* rsi = node */
-	movl	%ecx, -16(%rsp)
-	movq	SWZ_THREAD_COLD(%rdx), %r10
-	movq	SWZ_COLD_RECORDS(%r10), %rax	/* the list, as a whole */
-	testq	%rax, %rax
-	jz	.Lin_c_again
-	xorl	%ecx, %ecx
-	cmpxchgq %rcx, SWZ_COLD_RECORDS(%r10)
-	jne	.Lin_c_again
-	movq	SWZ_THUNK_LINK(%rax), %rcx	/* and the rest of it back */
-	movq	%rcx, SWZ_COLD_RECORDS(%r10)
-	movq	%rax, %rcx			/* rcx = record */
-	movl	-16(%rsp), %eax
-	movl	%eax, SWZ_THUNK_NODE(%rcx)
-	movq	SWZ_THUNK_PENDING(%rdi), %rax
-	movq	%rax, SWZ_THUNK_PENDING(%rcx)
+	TAKE_RECORD none=.Lin_c_again
 	movq	%rdx, %r10			/* r10 = thread */
 	rdtsc
 	shlq	$32, %rdx
@@ -149,11 +119,6 @@ FUNC(swz_hook_enter)
 	andq	%rdx, %rax
 	subq	%rax, SWZ_NODE_OUTER_TICKS(%rsi)
 	jmp	.Lto_body
-.Ljump_in_table:
-	leaq	(%rsi,%r9,8), %rax		/* the call site is 0 */
-	FIND_IN_TABLE %rcx, $0, %rsi, .Lin_c_again
-	movl	%ecx, (%r10)
-	jmp	.Ljump_found
 
 	/* The unusual case. The checked hook, below, with the same stack layout,
 	 * comes here too. */

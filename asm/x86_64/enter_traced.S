@@ -27,7 +27,7 @@ FUNC(swz_hook_enter_traced)
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* as in enter.S */
 	testq	%r8, %r8
 	jz	.Lin_c
-	FIND_EXPECTED else=.Lin_table
+	FIND_EXPECTED else=.Lunexpected
 .Lfound:
 	TAKE_THUNK none=.Lin_c_again, shared=.Lshared, taken=.Ltaken
 	movq	%rax, %rsi			/* rsi = node */
@@ -77,6 +77,9 @@ FUNC(swz_hook_enter_traced)
 	sbbq	%rdx, %rdx			/* outermost ? -1 : 0 */
 	andq	%rdx, %r8
 	subq	%r8, SWZ_NODE_OUTER_TICKS(%rsi)
+	movq	SWZ_THREAD_TOP(%r9), %rdi
+	cmpq	%rcx, %rdi
+	jne	.Lhas_jumped
 	subq	$SWZ_UNIT_CODE_BYTES, %rcx	/* the thunk's code */
 	movq	%rcx, -8(%rsp)			/* S-80 */
 
@@ -87,6 +90,29 @@ FUNC(swz_hook_enter_traced)
 	leaq	8(%rsp), %rsp			/* the thunk's call pushes it */
 	.cfi_adjust_cfa_offset -8
 	jmpq	*-88(%rsp)			/* S-80 */
+	.cfi_restore_state
+
+	/* A jump: the same with the record in place of the thunk. It keeps the body
+	 * (S-80 does not outlast a call). */
+.Ljumped:
+	TAKE_RECORD none=.Lin_c_again
+	movq	-8(%rsp), %rax
+	movq	%rax, SWZ_THUNK_BODY(%rcx)
+	movl	SWZ_NODE_CONTEXT(%rsi), %eax
+	shlq	$32, %rax
+	incq	SWZ_NODE_CALLS(%rsi)
+	movq	%rax, SWZ_THREAD_KEY(%rdx)
+	movq	%rdx, %r9
+	jmp	.Lagain
+.Lhas_jumped:					/* rdi = thunk */
+	movq	%rcx, SWZ_THUNK_PENDING(%rdi)
+	movq	SWZ_THUNK_BODY(%rcx), %rcx
+	movq	%rcx, -8(%rsp)
+	.cfi_remember_state
+	RESTORE_FLAGS
+	RESTORE_SEVEN
+	RESTORE	%rax
+	jmpq	*-80(%rsp)
 	.cfi_restore_state
 
 	/* The page is full, or too old; or there are no events any more. */
@@ -112,8 +138,14 @@ FUNC(swz_hook_enter_traced)
 	TAKE_SHARED none=.Lin_c_again, taken=.Ltaken
 
 	/* Another one: as in enter.S. */
+.Lunexpected:
+	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lin_table
+	IS_THUNK %rdi, %rcx, yes=.Ljumped
 .Lin_table:
-	FIND_UNEXPECTED found=.Lfound, none=.Lin_c_again
+	FIND_UNEXPECTED found=.Lfound, none=.Lnot_there
+.Lnot_there:
+	IS_THUNK %rdi, %rcx, yes=.Ljumped
 .Lin_c_again:
 	movq	-8(%rsp), %rcx
 .Lin_c:

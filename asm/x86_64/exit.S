@@ -67,35 +67,11 @@ FUNC(swz_hook_exit)
 	movq	%rdx, -16(%rsp)
 	movq	$0, SWZ_THUNK_START(%rcx)
 .Lnext_pending:
+	movq	SWZ_THUNK_PENDING(%rdi), %r8
+	movq	%r8, SWZ_THUNK_PENDING(%rcx)
 	movl	SWZ_THUNK_NODE(%rdi), %edx
 	NODE_AT	%rdx, %rsi
-	addq	%rax, SWZ_NODE_TICKS(%rdx)
-	subl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rdx)
-	movl	SWZ_NODE_FUNCTION(%rdx), %r8d
-	shlq	$2, %r8
-	addq	SWZ_THREAD_OPEN(%rsi), %r8
-	addl	$1, (%r8)
-	jnz	4f
-	addq	%rax, SWZ_NODE_OUTER_TICKS(%rdx)
-4:	movq	%rax, %r8
-	subq	SWZ_THUNK_START(%rdi), %r8
-	cmpq	SWZ_NODE_MAX_TICKS(%rdx), %r8
-	jbe	5f
-	movq	%r8, SWZ_NODE_MAX_TICKS(%rdx)
-5:	movq	SWZ_NODE_MIN_TICKS(%rdx), %r9
-	decq	%r9
-	cmpq	%r9, %r8
-	ja	6f
-	movq	%r8, SWZ_NODE_MIN_TICKS(%rdx)
-6:	movq	SWZ_THUNK_PENDING(%rdi), %r8
-	movq	%r8, SWZ_THUNK_PENDING(%rcx)
-	movq	SWZ_THREAD_COLD(%rsi), %r8	/* the record is free */
-	movq	%rax, %r9
-	movq	SWZ_COLD_RECORDS(%r8), %rax
-7:	movq	%rax, SWZ_THUNK_LINK(%rdi)
-	cmpxchgq %rdi, SWZ_COLD_RECORDS(%r8)
-	jne	7b
-	movq	%r9, %rax
+	LEAVE_RECORD %rdi
 	movq	SWZ_THUNK_PENDING(%rcx), %rdi
 	testq	%rdi, %rdi
 	jnz	.Lnext_pending

@@ -17,11 +17,14 @@ FUNC(swz_hook_exit_traced)
 	GET_THREAD %rsi
 	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* nor in a forked child */
 	jne	.Lin_c
-	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
-	jne	.Lin_c
+	movq	SWZ_THUNK_PENDING(%rcx), %rdx
+	cmpq	$SWZ_IS_CLOSED, %rdx
+	je	.Lin_c
 	movl	SWZ_THUNK_PARENT(%rcx), %edi
 	shlq	$32, %rdi
 	movq	%rdi, SWZ_THREAD_KEY(%rsi)
+	testq	%rdx, %rdx
+	jnz	.Lpending
 .Lagain:
 	movq	SWZ_THREAD_EVENT(%rsi), %rdi	/* rdi = the event's place */
 	leaq	8(%rdi), %r8			/* r8 = that of the next */
@@ -57,6 +60,8 @@ FUNC(swz_hook_exit_traced)
 	movq	%rax, SWZ_RECORD_LAST(%rdi)
 	subq	SWZ_THREAD_EPOCH(%rsi), %rax	/* rax = now, as in nodes */
 	NODE_AT	%rdx, %rsi
+	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)
+	jne	.Lrecord
 	movq	SWZ_THUNK_START(%rcx), %r8
 	movq	$0, SWZ_THUNK_START(%rcx)
 	LEAVE_NODE
@@ -68,6 +73,20 @@ FUNC(swz_hook_exit_traced)
 	ret
 	.cfi_restore_state
 	LEAVE_NODE_RARELY
+
+	/* What its function has gone on to by jumps ends first, each with an event
+	 * of its own: rcx = record in place of the thunk, rdx = record. */
+.Lrecord:
+	LEAVE_RECORD %rcx
+	movq	SWZ_THREAD_TOP(%rsi), %rcx	/* rcx = thunk */
+	movq	SWZ_THUNK_PENDING(%rcx), %rdx
+	testq	%rdx, %rdx
+	jz	.Lagain
+.Lpending:
+	movq	SWZ_THUNK_PENDING(%rdx), %rdi
+	movq	%rdi, SWZ_THUNK_PENDING(%rcx)
+	movq	%rdx, %rcx
+	jmp	.Lagain
 
 	/* The page is full, or too old; or there are no events any more. */
 .Lturn:

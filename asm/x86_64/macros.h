@@ -303,6 +303,45 @@ name:                            \
 .Lnot_yet\@:
 .endm
 
+/* For those hooks too. A hooked function has ended in a jump to this one: %rdi = the
+ * return address, which is a thunk's code; %rcx = a record for it, taken, %rsi =
+ * node, %rdi = thunk. Not if the frame is not the latest. */
+.macro TAKE_RECORD none
+	andq	$-SWZ_THUNK_BYTES, %rdi
+	addq	$SWZ_UNIT_CODE_BYTES, %rdi	/* rdi = thunk */
+	cmpq	%rdi, SWZ_THREAD_TOP(%rdx)
+	jne	\none
+	leaq	72(%rsp), %rax
+	cmpq	%rax, SWZ_THUNK_SLOT(%rdi)	/* no copy */
+	jne	\none
+	STANDS_FOR %rdi, %r9d, %rcx, yes=\none
+	movl	(%r10), %ecx			/* the edge that is expected? */
+	movq	%rcx, %rax
+	COMPARE_EDGE $0, %rsi, .Lin_table\@
+	je	.Lfound\@
+.Lin_table\@:
+	leaq	(%rsi,%r9,8), %rax		/* the call site is 0 */
+	FIND_IN_TABLE %rcx, $0, %rsi, \none
+	movl	%ecx, (%r10)
+.Lfound\@:
+	movq	%rax, %rsi			/* rsi = node */
+	movl	%ecx, -16(%rsp)
+	movq	SWZ_THREAD_COLD(%rdx), %r10
+	movq	SWZ_COLD_RECORDS(%r10), %rax	/* the list, as a whole */
+	testq	%rax, %rax
+	jz	\none
+	xorl	%ecx, %ecx
+	cmpxchgq %rcx, SWZ_COLD_RECORDS(%r10)
+	jne	\none
+	movq	SWZ_THUNK_LINK(%rax), %rcx	/* and the rest of it back */
+	movq	%rcx, SWZ_COLD_RECORDS(%r10)
+	movq	%rax, %rcx			/* rcx = record */
+	movl	-16(%rsp), %eax
+	movl	%eax, SWZ_THUNK_NODE(%rcx)
+	movq	SWZ_THUNK_PENDING(%rdi), %rax
+	movq	%rax, SWZ_THUNK_PENDING(%rcx)
+.endm
+
 /* Sets the thunk's node and parent, which are those of %rax = node; %rdx =
  * thread. */
 .macro MAKE_OWN thunk, spare
@@ -311,6 +350,37 @@ name:                            \
 	movl	\spare\()d, SWZ_THUNK_NODE(\thunk)
 	movl	SWZ_NODE_KEY+4(%rax), \spare\()d
 	movl	\spare\()d, SWZ_THUNK_PARENT(\thunk)
+.endm
+
+/* For the exit hooks that time every call. %rsi = thread, %rdx = node, %rax = now:
+ * accounts the end of an activation that began with a jump, and frees its record.
+ * Changes %r8 and %r9. */
+.macro LEAVE_RECORD record
+	addq	%rax, SWZ_NODE_TICKS(%rdx)
+	subl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rdx)
+	movl	SWZ_NODE_FUNCTION(%rdx), %r8d
+	shlq	$2, %r8
+	addq	SWZ_THREAD_OPEN(%rsi), %r8
+	addl	$1, (%r8)
+	jnz	4f
+	addq	%rax, SWZ_NODE_OUTER_TICKS(%rdx)
+4:	movq	%rax, %r8
+	subq	SWZ_THUNK_START(\record), %r8
+	cmpq	SWZ_NODE_MAX_TICKS(%rdx), %r8
+	jbe	5f
+	movq	%r8, SWZ_NODE_MAX_TICKS(%rdx)
+5:	movq	SWZ_NODE_MIN_TICKS(%rdx), %r9
+	decq	%r9
+	cmpq	%r9, %r8
+	ja	6f
+	movq	%r8, SWZ_NODE_MIN_TICKS(%rdx)
+6:	movq	SWZ_THREAD_COLD(%rsi), %r8
+	movq	%rax, %r9
+	movq	SWZ_COLD_RECORDS(%r8), %rax
+7:	movq	%rax, SWZ_THUNK_LINK(\record)
+	cmpxchgq \record, SWZ_COLD_RECORDS(%r8)
+	jne	7b
+	movq	%r9, %rax
 .endm
 
 /* For the exit hooks that time every call. %rcx = thunk, %rsi = thread, %rdx =

@@ -75,6 +75,9 @@ for work in flat nested jumps; do
 	exact=$(($(instructions $work) - alone))
 	sampled=$(($(instructions $work --timing sampled) - alone))
 	limited=$(($(instructions $work -D 100) - alone))
+	traced=$(($(instructions $work --mode=trace) - alone))
+	assert_le $traced $((230 * calls)) "$work: traced"
+	assert_ge $traced $((80 * calls)) "$work: traced"
 	# not wanted: the jump, the trampoline, the gate
 	for mode in --timing=exact --timing=sampled --mode=trace; do
 		passed=$(($(instructions $work -F nothing "$mode") - alone))
