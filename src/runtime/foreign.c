@@ -11,7 +11,14 @@
  * gHotSpotVMStructs for debuggers, needs that of calls of its own functions
  * only. Mono also compiles ahead of time, into libraries, where its compiler
  * leaves mono_aot_file_info: their functions are called, and call, like those
- * that it makes at run time. */
+ * that it makes at run time.
+ *
+ * JavaScriptCore (WebKit) and SBCL take any word of a stack for what it may be:
+ * a return address that leads into code of their making says that this is still
+ * in use. Without it they free the code, or move it, under the call that will
+ * return there. So calls of any function are let pass, as with Mono.
+ * JavaScriptCore is known by what its C interfaces export, SBCL by what saves
+ * its heap. */
 
 #include "runtime/foreign.h"
 
@@ -22,7 +29,6 @@
 #include "swizzle.h"
 #include "thunks/unwind.h"
 
-#define MONO_RUNTIME "mono_add_internal_call"
 #define MONO_COMPILED "mono_aot_file_info"
 #define V8_SET_RESOLVER "_ZN2v82V832SetReturnAddressLocationResolverEPFmmE"
 
@@ -206,12 +212,27 @@ struct ids {
 #define MOST_LOOKERS 4u
 
 static struct ids lookers[MOST_LOOKERS];
-static bool mono; /* looks at callers of any function */
+static bool any_callee; /* a runtime looks at callers of any function */
+
+static bool looks_at_callers_of_any(const struct link_map *map)
+{
+	static const char marks[][24] = {
+		"mono_add_internal_call",
+		"JSGlobalContextCreate", /* JavaScriptCore */
+		"jsc_context_new",       /* where it is a part of WPE WebKit */
+		"gc_and_save",           /* SBCL */
+	};
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (swz_map_symbol(map, marks[i]))
+			return true;
+	return false;
+}
 
 void swz_foreign_arrive(const struct link_map *map)
 {
-	if (!mono && swz_map_symbol(map, MONO_RUNTIME))
-		__atomic_store_n(&mono, true, __ATOMIC_RELAXED);
+	if (!any_callee && looks_at_callers_of_any(map))
+		__atomic_store_n(&any_callee, true, __ATOMIC_RELAXED);
 }
 
 /* If there are more, they are taken for one with all that is between them. */
@@ -248,7 +269,7 @@ static bool looks_at_callers(uint32_t function)
 
 bool swz_foreign_lets_pass(uint32_t function, uint64_t call_site)
 {
-	bool any = __atomic_load_n(&mono, __ATOMIC_RELAXED);
+	bool any = __atomic_load_n(&any_callee, __ATOMIC_RELAXED);
 	const struct link_map *map;
 	uint64_t end;
 

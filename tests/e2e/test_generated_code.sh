@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Runtimes that make code and look for the return addresses that it leaves:
-# HotSpot, Mono.
+# HotSpot, Mono, JavaScriptCore, SBCL.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets generated libgenerated.so
@@ -18,6 +18,9 @@ library() { # NAME FLAG...
 
 library java -DMARK=gHotSpotVMStructs
 library mono -DMARK=mono_add_internal_call
+library jsc -DMARK=JSGlobalContextCreate
+library wpe -DMARK=jsc_context_new
+library sbcl -DMARK=gc_and_save
 library compiled -DCOMPILED -DMARK=mono_aot_file_info
 
 assert_calls_of() { # NAME EXPECTED
@@ -50,6 +53,16 @@ for cache in 0 1 1; do
 	assert_matches info '/libcompiled.so +4 +0 +4$'
 done
 unset SWIZZLE_CACHE
+
+for library in jsc wpe sbcl; do
+	it "any function is called by code that another such runtime made ($library)"
+	assert_same_as_native "$PROGRAM" "./lib$library.so"
+	assert_complete profile
+	dump_table profile
+	assert_calls_of runtime_entry 5
+	assert_calls_of look 105
+	assert_calls_of other 0
+done
 
 it 'code that others made: all calls are recorded'
 "$RUN" -o profile "$PROGRAM" "$TARGETS/libgenerated.so" >out
@@ -86,6 +99,85 @@ if have 'a program in Java' java; then
 		assert_matches info '^lost calls: 0$'
 	else
 		echo 'not tested: a program in Java does not run here'
+	fi
+fi
+
+# A setter calls back while the code that called it is superseded, and then freed
+# if nothing on the stack leads there.
+if have 'code that JavaScriptCore keeps since it is on the stack' jsc; then
+	cat >superseded.js <<-'END'
+		function set(o, v) { o.input = v; }
+		noInline(set);
+		let calls = 0, shape = 0;
+		function make() {
+			const o = {};
+			o["p" + shape++] = 1;
+			o.input = 1;
+			return o;
+		}
+		const value = { toString() {
+			for (let i = 0; i < 12; i++) set(make(), "y");
+			gc();
+			gc();
+			return "value" + ++calls;
+		} };
+		for (let round = 0; round < 10; round++) {
+			for (let i = 0; i < 2000; i++) set(RegExp, "x" + i);
+			set(RegExp, value);
+		}
+		print(RegExp.input);
+	END
+	set -- jsc --useConcurrentJIT=0 --zeroExecutableMemoryOnFree=1 superseded.js
+	if [ "$("$@" 2>/dev/null)" = value10 ]; then
+		assert_same_as_native "$@"
+	else
+		echo 'not tested: this jsc has other options'
+	fi
+fi
+
+# qsort calls back into Lisp, which collects garbage while the function that
+# called qsort has no other place in the heap than its return address.
+if have 'code that SBCL does not move since it is on the stack' sbcl; then
+	cat >moved.lisp <<-'END'
+		(setf sb-c::*compile-to-memory-space* :dynamic)
+		(defvar *places* nil)
+		(declaim (notinline sort-it))
+		(defun place ()
+		  (sb-kernel:get-lisp-obj-address (sb-kernel:fun-code-header #'sort-it)))
+		(sb-alien:define-alien-callable compare sb-alien:int ((a (* t)) (b (* t)))
+		  (push (place) *places*)
+		  (gc :full t)
+		  (push (place) *places*)
+		  (let ((x (sb-sys:sap-ref-32 (sb-alien:alien-sap a) 0))
+		        (y (sb-sys:sap-ref-32 (sb-alien:alien-sap b) 0)))
+		    (cond ((< x y) -1) ((> x y) 1) (t 0))))
+		(defun make ()
+		  (setf (fdefinition 'sort-it)
+		        (compile nil '(lambda (sap n)
+		          (sb-alien:alien-funcall
+		            (sb-alien:extern-alien "qsort"
+		              (function sb-alien:void sb-sys:system-area-pointer
+		                        sb-alien:unsigned-long sb-alien:unsigned-long
+		                        sb-sys:system-area-pointer))
+		            sap n 4 (sb-alien:alien-sap (sb-alien:alien-callable-function 'compare)))
+		          (sb-sys:sap-ref-32 sap 0))))
+		  nil)
+		(make)
+		(gc :full t)
+		(let ((v (make-array 8 :element-type '(unsigned-byte 32))))
+		  (dotimes (i 8) (setf (aref v i) (mod (* (1+ i) 7919) 101)))
+		  (sb-sys:with-pinned-objects (v)
+		    (print (sort-it (sb-sys:vector-sap v) 8)))
+		  (print v))
+		(print (length (remove-duplicates *places*)))
+	END
+	set -- sbcl --script moved.lisp
+	if "$@" >native 2>&1 && [ "$(tail -n 1 native)" = '1 ' ]; then
+		RUN_OPTIONS=(-M '*')
+		assert_same_as_native "$@"
+		RUN_OPTIONS=()
+	else
+		echo 'not tested: this sbcl moves it natively'
 	fi
 fi
 
