@@ -18,7 +18,9 @@
  * in use. Without it they free the code, or move it, under the call that will
  * return there. So calls of any function are let pass, as with Mono.
  * JavaScriptCore is known by what its C interfaces export, SBCL by what saves
- * its heap. */
+ * its heap. MoarVM (Raku) reads the address where code of its making called
+ * something to find out where that code is, and writes one there to make it go
+ * on elsewhere. */
 
 #include "runtime/foreign.h"
 
@@ -218,9 +220,10 @@ static bool looks_at_callers_of_any(const struct link_map *map)
 {
 	static const char marks[][24] = {
 		"mono_add_internal_call",
-		"JSGlobalContextCreate", /* JavaScriptCore */
-		"jsc_context_new",       /* where it is a part of WPE WebKit */
-		"gc_and_save",           /* SBCL */
+		"JSGlobalContextCreate",  /* JavaScriptCore */
+		"jsc_context_new",        /* where it is a part of WPE WebKit */
+		"gc_and_save",            /* SBCL */
+		"MVM_vm_create_instance", /* MoarVM */
 	};
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Runtimes that make code and look for the return addresses that it leaves:
-# HotSpot, Mono, JavaScriptCore, SBCL.
+# HotSpot, Mono, JavaScriptCore, SBCL, MoarVM.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets generated libgenerated.so
@@ -21,6 +21,7 @@ library mono -DMARK=mono_add_internal_call
 library jsc -DMARK=JSGlobalContextCreate
 library wpe -DMARK=jsc_context_new
 library sbcl -DMARK=gc_and_save
+library moar -DMARK=MVM_vm_create_instance
 library compiled -DCOMPILED -DMARK=mono_aot_file_info
 
 assert_calls_of() { # NAME EXPECTED
@@ -54,7 +55,7 @@ for cache in 0 1 1; do
 done
 unset SWIZZLE_CACHE
 
-for library in jsc wpe sbcl; do
+for library in jsc wpe sbcl moar; do
 	it "any function is called by code that another such runtime made ($library)"
 	assert_same_as_native "$PROGRAM" "./lib$library.so"
 	assert_complete profile
@@ -179,6 +180,25 @@ if have 'code that SBCL does not move since it is on the stack' sbcl; then
 	else
 		echo 'not tested: this sbcl moves it natively'
 	fi
+fi
+
+# Which handlers are in force goes by the place in the code that has called.
+if have 'handlers of exceptions in code that MoarVM made' rakudo; then
+	cat >T.raku <<-'END'
+		my ($sum, $caught) = 0, 0;
+		for ^5000 -> $i {
+			next if $i %% 5;
+			try {
+				die 'seventh' if $i %% 7;
+				$sum += $i;
+				CATCH { default { $caught++ } }
+			}
+		}
+		say "$sum $caught";
+		exit 4;
+	END
+	assert_same_as_native rakudo T.raku
+	assert_status 4
 fi
 
 finish
