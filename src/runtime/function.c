@@ -359,6 +359,7 @@ static bool is_endbr64(const uint8_t *code)
 static bool is_piece(const struct swz_module *m, const struct swz_function *f)
 {
 	return (f->name && strstr(f->name, ".cold")) ||
+	       in_ranges(m->loose, m->loose_count, f->start) ||
 	       (f->fde &&
 		(!is_function(f->fde) || begins_with_landing_pad(m, f->fde)));
 }

@@ -13,6 +13,8 @@
 #include "runtime/pattern.h"
 #include "runtime/scratch.h"
 
+#define PAGE 4096u
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -254,6 +256,45 @@ static void map_file(struct swz_module *m, const char *path)
 	swz_sys_munmap((void *)(uintptr_t)file.data, file.size);
 }
 
+static bool is_usual_code(const char *name)
+{
+	return starts_with(name, ".text") || starts_with(name, ".init") ||
+	       starts_with(name, ".fini") || starts_with(name, ".plt");
+}
+
+/* Whether there may be a direct call or jump, or one through a pointer at an
+ * address relative to the program counter, from the section to elsewhere. Each
+ * byte may begin one. */
+static bool may_lead_out(const Elf64_Shdr *s, struct swz_bytes code)
+{
+	for (size_t i = 0; i + 5 <= code.size; i++) {
+		const uint8_t *at = code.data + i;
+		bool near = (at[0] & 0xfe) == 0xe8;
+		int32_t offset;
+
+		if (at[0] == 0xff && (at[1] == 0x15 || at[1] == 0x25))
+			return true;
+		if (i > 0 && at[-1] == 0x0f && (at[0] & 0xf0) == 0x80)
+			near = true;
+		memcpy(&offset, at + 1, sizeof(offset));
+		if (near && i + 5 + (uint64_t)(int64_t)offset >= s->sh_size)
+			return true;
+	}
+	return false;
+}
+
+/* Code gets a section of its own where the program needs to know from where to
+ * where it goes, for instance to copy it to another place, and runs there if it
+ * does not call anything (User-mode Linux runs a page of such code in other
+ * processes). It must stay as it is: the jump that we would write leads from
+ * there to anywhere. */
+static bool may_be_copied(const struct swz_module *m, const Elf64_Shdr *s)
+{
+	struct swz_bytes code = swz_elf_section_bytes(&m->file, s);
+
+	return code.size && code.size <= PAGE && !may_lead_out(s, code);
+}
+
 static void note_sections(struct swz_module *m)
 {
 	for (size_t i = 0; i < m->file.section_count; i++) {
@@ -267,6 +308,13 @@ static void note_sections(struct swz_module *m)
 		    m->plt_count < SWZ_MAX_PLT_RANGES) {
 			m->plt[m->plt_count].start = s->sh_addr;
 			m->plt[m->plt_count++].end = s->sh_addr + s->sh_size;
+		}
+		if ((s->sh_flags & SHF_EXECINSTR) && !is_usual_code(name) &&
+		    m->loose_count < SWZ_MAX_LOOSE_RANGES &&
+		    may_be_copied(m, s)) {
+			m->loose[m->loose_count].start = s->sh_addr;
+			m->loose[m->loose_count++].end = s->sh_addr +
+							 s->sh_size;
 		}
 	}
 }

@@ -22,6 +22,7 @@ struct swz_range {
 
 #define SWZ_MAX_TEXT_RANGES 16 /* a module with more is not hooked */
 #define SWZ_MAX_PLT_RANGES 6
+#define SWZ_MAX_LOOSE_RANGES 4
 
 struct swz_byte_scan;
 struct swz_function;
@@ -52,6 +53,9 @@ struct swz_module {
 	bool too_many_texts;
 	struct swz_range plt[SWZ_MAX_PLT_RANGES];
 	unsigned plt_count;
+	/* code that the program may copy and run elsewhere */
+	struct swz_range loose[SWZ_MAX_LOOSE_RANGES];
+	unsigned loose_count;
 	struct swz_eh_frame eh_frame; /* in memory; addresses are ELF's */
 	struct swz_elf file;          /* of its file; file.file.size 0: none */
 	struct swz_file_identity identity; /* of the file, if there is one */

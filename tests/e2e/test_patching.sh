@@ -2,7 +2,7 @@
 # Functions that are hard to patch run as natively, hooked.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets atomics patching
+need_targets atomics copied patching
 
 it 'loops of a few instructions that go back into the first five bytes'
 assert_same_as_native "$TARGETS/atomics"
@@ -12,6 +12,14 @@ assert_calls profile run 4
 # such loops are displaced as a whole, not refused
 read -r functions patched < <(awk '$1 ~ /libatomic/ { print $2, $3 }' list)
 assert_ge $((100 * patched)) $((95 * functions)) 'hooked functions of libatomic'
+
+it 'code that is copied and runs at the copy'
+assert_same_as_native "$TARGETS/copied"
+assert_complete profile
+assert_calls profile calling 10
+assert_calls profile called 10
+dump_table profile
+assert_eq '' "$(row table calls copied)" 'calls of a function that may be copied'
 
 # All functions of libpatching.so, called ten times each: those named no_* are
 # refused, all others are counted, however often they jump to their first byte.
