@@ -218,12 +218,13 @@ static bool any_callee; /* a runtime looks at callers of any function */
 
 static bool looks_at_callers_of_any(const struct link_map *map)
 {
-	static const char marks[][24] = {
+	static const char marks[][36] = {
 		"mono_add_internal_call",
-		"JSGlobalContextCreate",  /* JavaScriptCore */
-		"jsc_context_new",        /* where it is a part of WPE WebKit */
-		"gc_and_save",            /* SBCL */
-		"MVM_vm_create_instance", /* MoarVM */
+		"JSGlobalContextCreate", /* JavaScriptCore */
+		"jsc_context_new",       /* where it is a part of WPE WebKit */
+		"_ZN12QWebSettings14globalSettingsEv", /* of Qt WebKit */
+		"gc_and_save",                         /* SBCL */
+		"MVM_vm_create_instance",              /* MoarVM */
 	};
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)

@@ -21,6 +21,7 @@ library mono -DMARK=mono_add_internal_call
 library jsc -DMARK=JSGlobalContextCreate
 library wpe -DMARK=jsc_context_new
 library sbcl -DMARK=gc_and_save
+library qtwebkit -DMARK=_ZN12QWebSettings14globalSettingsEv
 library moar -DMARK=MVM_vm_create_instance
 library compiled -DCOMPILED -DMARK=mono_aot_file_info
 
@@ -55,7 +56,7 @@ for cache in 0 1 1; do
 done
 unset SWIZZLE_CACHE
 
-for library in jsc wpe sbcl moar; do
+for library in jsc wpe qtwebkit sbcl moar; do
 	it "any function is called by code that another such runtime made ($library)"
 	assert_same_as_native "$PROGRAM" "./lib$library.so"
 	assert_complete profile
@@ -134,6 +135,45 @@ if have 'code that JavaScriptCore keeps since it is on the stack' jsc; then
 	else
 		echo 'not tested: this jsc has other options'
 	fi
+fi
+
+# The same in Qt WebKit, where what is freed must be used again to be noticed.
+if have 'code that Qt WebKit keeps since it is on the stack' wkhtmltopdf; then
+	cat >superseded.html <<-'END'
+		<html><body><script>
+		function set(o, v) { o.input = v; }
+		var calls = 0, shape = 0, garbage;
+		function make() {
+			var o = {};
+			o["p" + shape++] = 1;
+			o.input = 1;
+			return o;
+		}
+		function use(k) {
+			var f = new Function("o", "var s = 0; for (var i = 0; i < 50; i++)" +
+				"s += o.a" + k + " + o.b" + calls + "_" + k + "; return s");
+			var o = {};
+			o["a" + k] = 1;
+			for (var i = 0; i < 200; i++) f(o);
+		}
+		var value = { toString: function () {
+			calls++;
+			for (var i = 0; i < 12; i++) set(make(), "y");
+			for (var i = 0; i < 300000; i++) garbage = { a: i, b: [i, i + 1] };
+			for (var k = 0; k < 30; k++) use(k);
+			return "value" + calls;
+		} };
+		for (var round = 0; round < 10; round++) {
+			for (var i = 0; i < 2000; i++) set(RegExp, "x" + i);
+			set(RegExp, value);
+		}
+		document.write(RegExp.input);
+		</script></body></html>
+	END
+	export QT_QPA_PLATFORM=offscreen XDG_RUNTIME_DIR=$TMP
+	assert_same_as_native wkhtmltopdf -q --enable-local-file-access superseded.html out.pdf
+	assert_status 0
+	unset QT_QPA_PLATFORM XDG_RUNTIME_DIR
 fi
 
 # qsort calls back into Lisp, which collects garbage while the function that
