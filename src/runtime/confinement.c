@@ -10,6 +10,11 @@
 #include "runtime/hooks.h"
 #include "thunks/trampoline.h"
 
+#ifndef PR_SET_SYSCALL_USER_DISPATCH /* Linux 5.11 */
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#define PR_SYS_DISPATCH_OFF 0
+#endif
+
 /* asm/x86_64/support.S: calls swz_confine with the first four arguments and
  * the data, then goes to the real function. */
 void swz_wrap_confine(void);
@@ -32,11 +37,16 @@ static const struct {
 enum change { NOTHING, NO_SYSTEM_CALLS, NO_CLOCK };
 
 /* Strict mode forbids the time stamp counter, too. A filter of NULL only asks
- * whether filters are to be had. */
+ * whether filters are to be had. Where a thread has its system calls
+ * dispatched, each from outside of a range of the program's choice is a SIGSYS
+ * for it, when it likes: to its handler ours would be the program's, and with
+ * signals blocked they end it. */
 static enum change by_prctl(long option, long mode, long filter)
 {
 	if (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV)
 		return NO_CLOCK;
+	if (option == PR_SET_SYSCALL_USER_DISPATCH)
+		return mode == PR_SYS_DISPATCH_OFF ? NOTHING : NO_SYSTEM_CALLS;
 	if (option != PR_SET_SECCOMP)
 		return NOTHING;
 	if (mode == SECCOMP_MODE_STRICT)

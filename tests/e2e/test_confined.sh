@@ -138,6 +138,15 @@ it 'a filter of system calls that kills'
 run_both filter-kill
 assert_all_recorded
 
+it 'system calls are dispatched to a handler: it gets none of ours'
+run_both dispatch
+if grep -q refused native.out; then # before Linux 5.11
+	echo 'no dispatch of system calls here'
+else
+	assert_matches native.out ', system call -1$'
+	assert_all_recorded
+fi
+
 it 'of a small bound what is taken in advance leaves the half that is kept'
 end_of "$RUN" -q --max-memory 1M -o small "$PROGRAM" filter-kill >/dev/null
 used=$(info_value small used)
@@ -149,8 +158,8 @@ it 'strict mode: no clock either, so what comes is only counted'
 run_both strict
 assert_same native.err ours.err
 assert_eq 4 "$(row table calls nest)" 'calls of nest'
-# ... check() and without_system_calls() themselves
-assert_eq $((20 * 51 * 25 + 1000 + 511 + 2)) \
+# ... check(), without_system_calls() and calls_alone() themselves
+assert_eq $((20 * 51 * 25 + 1000 + 511 + 3)) \
 	"$(info_value "$first" 'lost calls')" 'lost calls'
 
 finish
