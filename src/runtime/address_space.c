@@ -12,15 +12,15 @@
 
 #include "base/syscall.h"
 #include "runtime/file.h"
+#include "runtime/thread.h"
 
 /* The arena; tables, trampolines, threads' states. */
 #define ARENA (UINT64_C(512) << 20)
 #define TABLES (UINT64_C(256) << 20)
 
-/* The profile and a forked child's beside it, of the profile's size; and the
- * links of their nodes. */
-#define FILES 2
-#define LINKS 1
+/* The profile, a forked child's beside it, and the place that the first moves
+ * to meanwhile (swz_file_replace). */
+#define FILES 3
 
 /* The kernel counts in pages, and limits are whole KiB: what is below tells a
  * limit of ours, also to what this process executes. */
@@ -37,10 +37,11 @@ static struct latest of_space[2], of_data[2];
 static rlim_t share_of(int what)
 {
 	rlim_t file = swz_file_mapped_bytes();
+	rlim_t links = file / SWZ_UNIT_BYTES * sizeof(struct swz_links);
 
 	if (what == RLIMIT_AS)
-		return ARENA + TABLES + (FILES + LINKS) * file;
-	return what == RLIMIT_DATA ? TABLES + LINKS * file : 0;
+		return ARENA + TABLES + FILES * file + links;
+	return what == RLIMIT_DATA ? TABLES + links : 0;
 }
 
 static struct latest *latest_of(int what)

@@ -132,9 +132,9 @@ static void limit(int what, rlim_t to)
 	check(setrlimit(what, &l));
 }
 
-/* Has 200 MiB of address space, or of data, of which it takes 100, then another
- * 200; says what it reads of that, and so does a child. */
-static int with_room(int what)
+/* Has 200 MiB of address space, or of data, of which it takes 100, and fails to
+ * take `much` (in MiB); says what it reads of that, and so does a child. */
+static int with_room(int what, size_t much)
 {
 	struct rlimit l = {RLIM_INFINITY, RLIM_INFINITY};
 	volatile uintptr_t wrong = 8;
@@ -142,7 +142,7 @@ static int with_room(int what)
 	pid_t child;
 
 	limit(what, 200 << 20);
-	printf("room %d %d\n", has_room(100 << 20), has_room(2000ul << 20));
+	printf("room %d %d\n", has_room(100 << 20), has_room(much << 20));
 	check(setrlimit(what, &l)); /* a hard limit may not be raised */
 	check(getrlimit(what, &l));
 	printf("limits %lu %lu\n", (unsigned long)l.rlim_cur,
@@ -277,6 +277,7 @@ int main(int argc, char **argv)
 {
 	static const struct rlimit little = {1 << 20, 1 << 20};
 	const char *mode = argc > 1 ? argv[1] : "";
+	size_t much = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 	int result = 0;
 
 	nest(3);
@@ -301,9 +302,9 @@ int main(int argc, char **argv)
 		check(prlimit(0, RLIMIT_AS, &little, NULL));
 		printf("%ld\n", level_0(1) + nest(30));
 	} else if (!strcmp(mode, "as-room")) {
-		result = with_room(RLIMIT_AS);
+		result = with_room(RLIMIT_AS, much);
 	} else if (!strcmp(mode, "data-room")) {
-		result = with_room(RLIMIT_DATA);
+		result = with_room(RLIMIT_DATA, much);
 	} else if (!strcmp(mode, "nproc")) {
 		become_nobody();
 		limit(RLIMIT_NPROC, 0);
