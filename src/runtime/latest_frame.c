@@ -1,5 +1,6 @@
 #include "runtime/latest_frame.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "base/syscall.h"
@@ -40,11 +41,18 @@ struct skip {
 	const uint64_t *slot;
 };
 
-/* Whether the frame with slot `a` must have been left when a frame with slot
- * `b` runs: it lies beneath it on the same stack, or on the signal stack, which
- * is not in use any more. Stacks of other kinds may be resumed. */
-static bool is_left(struct swz_thread *thread, const uint64_t *a,
-		    const uint64_t *b)
+static bool is_settled(const struct swz_thread *thread,
+		       const struct swz_thunk *frame)
+{
+	return frame == thread->cold->settled &&
+	       frame->slot == thread->cold->settled_slot;
+}
+
+/* Whether the frame must have been left when one with this slot runs: it lies
+ * beneath it on the same stack, or on the signal stack, which is not in use any
+ * more. Stacks of other kinds may be resumed. */
+static bool is_left(struct swz_thread *thread, const struct swz_thunk *frame,
+		    const uint64_t *slot)
 {
 	struct {
 		char *start;
@@ -53,13 +61,19 @@ static bool is_left(struct swz_thread *thread, const uint64_t *a,
 	} signal_stack; /* stack_t */
 	size_t bytes;
 
-	if (a <= b && swz_thread_same_stack(thread, a, b))
+	if (frame->slot <= slot &&
+	    swz_thread_same_stack(thread, frame->slot, slot))
 		return true;
-	if (SWZ_SYSCALL(SYS_sigaltstack, NULL, &signal_stack) != 0)
+	if (is_settled(thread, frame) ||
+	    SWZ_SYSCALL(SYS_sigaltstack, NULL, &signal_stack) != 0)
 		return false;
 	bytes = signal_stack.bytes;
-	return (size_t)((const char *)a - signal_stack.start) < bytes &&
-	       (size_t)((const char *)b - signal_stack.start) >= bytes;
+	if ((size_t)((const char *)frame->slot - signal_stack.start) < bytes)
+		return (size_t)((const char *)slot - signal_stack.start) >=
+		       bytes;
+	thread->cold->settled = frame;
+	thread->cold->settled_slot = frame->slot;
+	return false;
 }
 
 /* A frame is entered on the stack that the thread began on, and the latest ones
@@ -87,6 +101,57 @@ static uintptr_t page_of(const uint64_t *slot)
 	return (uintptr_t)slot >> 12;
 }
 
+/* The clock may have stood still. */
+static bool is_stale(const struct swz_thunk *frame,
+		     const struct swz_thunk *link)
+{
+	return link && link != &swz_bottom && frame->start_ticks &&
+	       (link->start_ticks > frame->start_ticks || link == frame);
+}
+
+static bool is_usual(const struct swz_thread *thread,
+		     const struct swz_thunk *frame)
+{
+	const struct swz_thunk *link = frame->link;
+
+	return frame->slot && swz_thread_at_home(thread, frame->slot) &&
+	       swz_thread_owns(thread, frame) && frame->node &&
+	       frame->pending != SWZ_CLOSED &&
+	       !swz_start_is_suspended(frame->start_ticks) && link &&
+	       !is_stale(frame, link);
+}
+
+/* The usual case of close_skipped_slowly(): on the stack that the thread began
+ * on, down to a frame that is known to be still there. A signal handler may
+ * come between: who moves `top` on has the frame that it was to itself. */
+static bool close_usual(struct swz_thread *thread, const uint64_t *slot,
+			const struct swz_thunk *until)
+{
+	uint64_t now = swz_now(thread);
+
+	if (!swz_thread_at_home(thread, slot))
+		return false;
+	for (;;) {
+		struct swz_thunk *y = thread->top, *next = y->link;
+
+		if (y == until || y == &swz_bottom)
+			return true;
+		if (y->slot > slot)
+			return !until && is_settled(thread, y);
+		if (!is_usual(thread, y))
+			return false;
+		swz_set_key(thread, next);
+		if (!__atomic_compare_exchange_n(&thread->top, &y, next, false,
+						 __ATOMIC_RELAXED,
+						 __ATOMIC_RELAXED))
+			continue;
+		y->slot = NULL;
+		atomic_signal_fence(memory_order_seq_cst);
+		swz_leave(thread, y, now, SWZ_EVENT_SKIP);
+		swz_thread_free_thunk(thread, y);
+	}
+}
+
 static void close_skipped_slowly(void *argument)
 {
 	struct skip *skip = argument;
@@ -95,14 +160,12 @@ static void close_skipped_slowly(void *argument)
 	uint64_t now = swz_now(thread);
 
 	while (y && y != &swz_bottom && y != skip->until && y->slot &&
-	       is_left(thread, y->slot, skip->slot)) {
+	       is_left(thread, y, skip->slot)) {
 		struct swz_thunk *next = y->link;
 
 		if (!swz_thread_owns(thread, y))
 			break;
-		/* a link may be stale; the clock may have stood still */
-		if (next && next != &swz_bottom && y->start_ticks &&
-		    (next->start_ticks > y->start_ticks || next == y))
+		if (is_stale(y, next))
 			next = &swz_bottom;
 		swz_leave(thread, y, now, SWZ_EVENT_SKIP);
 		swz_thread_free_thunk(thread, y);
@@ -134,7 +197,7 @@ void swz_close_skipped(struct swz_thread *thread, const uint64_t *slot,
 	else if (!until && top == thread->cold->apart_top &&
 		 page_of(slot) == thread->cold->apart_page)
 		return; /* as before: of another stack */
-	else
+	else if (!close_usual(thread, slot, until))
 		swz_hooks_slowly(thread, close_skipped_slowly, &skip);
 }
 

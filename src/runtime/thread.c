@@ -275,7 +275,7 @@ struct swz_thread *swz_thread_begin(void)
 	cold->retry_at = 0;
 	cold->home_low = cold->home_high = 0;
 	cold->random ^= swz_ticks();
-	cold->apart_top = NULL;
+	cold->apart_top = cold->settled = NULL;
 	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
 	swz_thread_begin_thunks(cold);
 	swz_thread_self = hot;

@@ -78,6 +78,10 @@ struct swz_thread_cold {
 	 * of the slot that was below it */
 	const struct swz_thunk *apart_top;
 	uintptr_t apart_page;
+	/* the latest frame of which the kernel said that it is not on the
+	 * signal stack: its thunk and its slot */
+	const struct swz_thunk *settled;
+	const uint64_t *settled_slot;
 	/* contexts */
 	uint32_t *table;
 	uint64_t table_bytes;
