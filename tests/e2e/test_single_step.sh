@@ -45,6 +45,11 @@ done
 # accordingly.
 for mode in '' 'MODE=trace' 'TIMING=sampled'; do
 	[ -z "$mode" ] || export "SWIZZLE_$mode"
+	it "a longjmp from within $mode"
+	step return own leap
+	assert_complete profile
+	assert_calls profile in_handler "$handled" leaf $((2 + handled)) leaper 2 \
+		leaps 2
 	it "chains of jumps, with the hooks of $mode"
 	step return own chain
 	assert_calls profile in_handler "$handled" leaf $((2 + handled)) jumper 2 \
@@ -118,12 +123,14 @@ for how in jump throw; do
 		assert_calls profile main 1 in_handler "$handled"
 		assert_ge "$(row table calls guarded)" "$attempts" 'guarded'
 		assert_le "$(row table calls guarded)" $((2 * attempts + 1)) 'guarded'
-		for work in tail chain; do
+		for work in tail chain leap; do
 			step $how $stack $work "$stride"
 			assert_readable profile
 			assert_calls profile main 1 in_handler "$handled"
-			assert_ge "$(row table calls jumper)" "$attempts" "$work"
-			assert_le "$(row table calls jumper)" $((2 * attempts + 1)) "$work"
+			name=jumper
+			[ $work != leap ] || name=leaper
+			assert_ge "$(row table calls $name)" "$attempts" "$work"
+			assert_le "$(row table calls $name)" $((2 * attempts + 1)) "$work"
 		done
 	done
 done

@@ -2,7 +2,7 @@
 // -fnon-call-exceptions -fasynchronous-unwind-tables The program for
 // tests/targets/stepper.c, which delivers SIGUSR1 at every instruction that
 // lies between its marks:
-// step return|single|jump|throw own|alt warm|fresh|tail|chain|deep|flood
+// step return|single|jump|throw own|alt warm|fresh|tail|chain|leap|deep|flood
 // [STRIDE] (single: one signal at each call of the work, else as return)
 #include <setjmp.h>
 #include <signal.h>
@@ -75,6 +75,20 @@ COUNTED __attribute__((optimize("optimize-sibling-calls"))) long first(long n)
 	return second(n + 1);
 }
 
+static jmp_buf there;
+
+COUNTED void leaps()
+{
+	longjmp(there, 1);
+}
+
+COUNTED long leaper(long n)
+{
+	if (!_setjmp(there))
+		leaps();
+	return leaf(n);
+}
+
 COUNTED long down(long n)
 {
 	return n ? down(n - 1) + 1 : leaf(n);
@@ -106,26 +120,34 @@ template <> struct fill<0> {
 static const char *which;
 static function *work;
 
+// What they add to their argument.
+static const struct {
+	const char *which;
+	function *work;
+	long more;
+} works[] = {
+	{"tail", jumper, 2}, {"chain", first, 4}, {"leap", leaper, 1},
+	{"deep", down, 1},   {"flood", leaf, 1},
+};
+static long more;
+
 static void choose(long attempt)
 {
-	if (!strcmp(which, "fresh"))
+	work = guarded;
+	for (const auto &w : works)
+		if (!strcmp(which, w.which)) {
+			work = w.work;
+			more = w.more;
+		}
+	if (!strcmp(which, "fresh")) {
 		work = fresh[attempt % FRESH];
-	else
-		work = !strcmp(which, "tail")    ? jumper
-		       : !strcmp(which, "chain") ? first
-		       : !strcmp(which, "deep")  ? down
-		       : !strcmp(which, "flood") ? leaf
-						 : guarded;
+		more = 1;
+	}
 }
 
 static long expected(long n)
 {
-	return !strcmp(which, "fresh")   ? n + 1
-	       : !strcmp(which, "tail")  ? n + 2
-	       : !strcmp(which, "chain") ? n + 4
-	       : !strcmp(which, "deep")  ? n + 1
-	       : !strcmp(which, "flood") ? n + 1
-					 : 2 * n + 4;
+	return work == guarded ? 2 * n + 4 : n + more;
 }
 
 // ----------------------------------------------------------------- the handler
