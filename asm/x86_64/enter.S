@@ -80,13 +80,7 @@ FUNC(swz_hook_enter)
 	.cfi_restore_state
 	TAKE_SHARED none=.Lin_c_again, taken=.Ltaken
 .Lunexpected:
-	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)	/* a jump was expected */
-	jne	.Lin_table
-	IS_THUNK %rdi, %rcx, yes=.Ljumped
-.Lin_table:
-	FIND_UNEXPECTED found=.Lfound, none=.Lnot_there
-.Lnot_there:
-	IS_THUNK %rdi, %rcx, yes=.Ljumped
+	FIND_UNEXPECTED found=.Lfound, jumped=.Ljumped
 .Lin_c_again:
 	movq	-8(%rsp), %rcx
 	jmp	.Lin_c

@@ -139,13 +139,7 @@ FUNC(swz_hook_enter_traced)
 
 	/* Another one: as in enter.S. */
 .Lunexpected:
-	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_table
-	IS_THUNK %rdi, %rcx, yes=.Ljumped
-.Lin_table:
-	FIND_UNEXPECTED found=.Lfound, none=.Lnot_there
-.Lnot_there:
-	IS_THUNK %rdi, %rcx, yes=.Ljumped
+	FIND_UNEXPECTED found=.Lfound, jumped=.Ljumped
 .Lin_c_again:
 	movq	-8(%rsp), %rcx
 .Lin_c:

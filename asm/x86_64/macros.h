@@ -226,13 +226,21 @@ name:                            \
 	jne	\else
 .endm
 
-/* Another one: it will be found at once next time. */
-.macro FIND_UNEXPECTED found, none
+/* Another one: it will be found at once next time. %rax = the node that was
+ * expected; if it is one of a jump, this is likely to be a jump, too, which is
+ * never in the table by its return address. */
+.macro FIND_UNEXPECTED found, jumped
+	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
+	jne	.Lin_table\@
+	IS_THUNK %rdi, %rcx, yes=\jumped
+.Lin_table\@:
 	leaq	(%rdi,%r9,8), %rax
 	addq	%rsi, %rax
-	FIND_IN_TABLE %rcx, %rdi, %rsi, \none
+	FIND_IN_TABLE %rcx, %rdi, %rsi, .Lnot_there\@
 	movl	%ecx, (%r10)
 	jmp	\found
+.Lnot_there\@:
+	IS_THUNK %rdi, %rcx, yes=\jumped
 .endm
 
 /* %r8 = links of unit 0, %rcx = unit, %rax = node: %rcx = a thunk of the edge,
