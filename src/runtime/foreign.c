@@ -1,9 +1,10 @@
 /* OCaml's collector finds the roots of a native frame by its return address
- * (caml_frametable); Go's runtime does the same (pclntab). V8 finds the code
- * object of each JavaScript frame by its return address, but takes a function
- * that maps the place of a return address to the place where it really is; the
- * builtins that its compiler has put into the program (the embedded blob) keep
- * conventions of their own.
+ * (caml_frametable; a plugin, .cmxs, has a header instead, by which the program
+ * finds its part of that table); Go's runtime does the same (pclntab). V8 finds
+ * the code object of each JavaScript frame by its return address, but takes a
+ * function that maps the place of a return address to the place where it really
+ * is; the builtins that its compiler has put into the program (the embedded
+ * blob) keep conventions of their own.
  *
  * HotSpot (the Java virtual machine) and Mono begin a walk where the code that
  * they have made last called native code, and take the return address there for
@@ -179,6 +180,8 @@ void swz_foreign_inspect(struct swz_module *m)
 	m->foreign_runtime = has_section(m, ".gopclntab") ||
 			     has_section(m, ".note.go.buildid") ||
 			     swz_module_symbol(m, "caml_frametable", &symbol) ||
+			     swz_module_symbol(m, "caml_plugin_header",
+					       &symbol) ||
 			     swz_module_symbol(m, MONO_COMPILED, &symbol);
 	m->looks_at_callers = swz_module_symbol(m, "gHotSpotVMStructs",
 						&symbol);

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Runtimes that make code and look for the return addresses that it leaves:
-# HotSpot, Mono, JavaScriptCore, SBCL, MoarVM.
+# HotSpot, Mono, JavaScriptCore, SBCL, MoarVM, OCaml's plugins.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets generated libgenerated.so
@@ -24,6 +24,7 @@ library sbcl -DMARK=gc_and_save
 library qtwebkit -DMARK=_ZN12QWebSettings14globalSettingsEv
 library moar -DMARK=MVM_vm_create_instance
 library compiled -DCOMPILED -DMARK=mono_aot_file_info
+library plugin -DMARK=caml_plugin_header
 
 assert_calls_of() { # NAME EXPECTED
 	local calls
@@ -65,6 +66,11 @@ for library in jsc wpe qtwebkit sbcl moar; do
 	assert_calls_of look 105
 	assert_calls_of other 0
 done
+
+it "a plugin of OCaml's is left alone as its programs are"
+assert_same_as_native "$PROGRAM" ./libplugin.so
+"$DUMP" -f info profile >info
+assert_matches info '/libplugin.so +3 +0 +3$'
 
 it 'code that others made: all calls are recorded'
 "$RUN" -o profile "$PROGRAM" "$TARGETS/libgenerated.so" >out
@@ -239,6 +245,30 @@ if have 'handlers of exceptions in code that MoarVM made' rakudo; then
 	END
 	assert_same_as_native rakudo T.raku
 	assert_status 4
+fi
+
+# Its collector knows the plugin's frames by their return addresses, too.
+if have "a plugin of OCaml's that collects garbage" ocamlopt; then
+	cat >plugin.ml <<-'END'
+		let rec build n = if n = 0 then [] else string_of_int n :: build (n - 1)
+		let rec fail n = if n = 0 then failwith "deep" else 1 + fail (n - 1)
+		let () =
+		  for i = 1 to 5 do
+		    let l = build 500 in
+		    Gc.compact ();
+		    Printf.printf "%d %d\n%!" i (List.length (List.sort compare l))
+		  done;
+		  try ignore (fail 100) with Failure what -> print_endline what
+	END
+	echo 'let () = Dynlink.loadfile "./plugin.cmxs"; exit 7' >host.ml
+	if ocamlopt -shared -o plugin.cmxs plugin.ml >log 2>&1 &&
+		ocamlopt dynlink.cmxa host.ml -linkall -o host >>log 2>&1 &&
+		{ ./host >log 2>&1 || [ $? -eq 7 ]; }; then
+		assert_same_as_native ./host
+		assert_status 7
+	else
+		echo 'not tested: a plugin of OCaml does not run here'
+	fi
 fi
 
 finish
