@@ -308,6 +308,36 @@ static bool visit_strictly(void *context, const struct swz_cfi_row *row)
 	return s->function->status == SWZ_PATCHED;
 }
 
+/* Whether the function begins by taking another amount of stack than this row
+ * counts, which starts just behind: it is returned to, not called (by what has
+ * put its address in place of a return address), and there is no return address
+ * on top of the stack then, but a word of the function that will go on. */
+static bool contradicts_entry(const struct row_scan *s,
+			      const struct swz_cfi_row *row)
+{
+	static const uint8_t sub_byte[] = {0x48, 0x83, 0xec};
+	static const uint8_t sub_wide[] = {0x48, 0x81, 0xec};
+	const struct swz_function *f = s->function;
+	const uint8_t *code = swz_module_bytes(s->module, f->start);
+	int64_t taken;
+
+	if (row->cfa_base != SWZ_CFA_RSP)
+		return false;
+	if (row->start == f->start + 4 && f->size > 4 &&
+	    memcmp(code, sub_byte, sizeof(sub_byte)) == 0) {
+		taken = (int8_t)code[3];
+	} else if (row->start == f->start + 7 && f->size > 7 &&
+		   memcmp(code, sub_wide, sizeof(sub_wide)) == 0) {
+		int32_t wide;
+
+		memcpy(&wide, code + 3, sizeof(wide));
+		taken = wide;
+	} else {
+		return false;
+	}
+	return row->cfa_offset != 8 + taken;
+}
+
 static bool visit(void *context, const struct swz_cfi_row *row)
 {
 	struct row_scan *s = context;
@@ -322,7 +352,8 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 	if (describes_another_frame(row))
 		s->leaves = true;
 	else if (!row->return_at_cfa_minus_8 ||
-		 (row->cfa_base == SWZ_CFA_RSP && row->cfa_offset < 8))
+		 (row->cfa_base == SWZ_CFA_RSP && row->cfa_offset < 8) ||
+		 contradicts_entry(s, row))
 		swz_function_refuse(s->function, SWZ_REFUSE_NO_STANDARD_FRAME);
 	else if (row->cfa_base != SWZ_CFA_OTHER && row_accesses_slot(s, row))
 		swz_function_refuse(s->function, SWZ_REFUSE_READS_RETURN_SLOT);

@@ -2,7 +2,7 @@
 # Functions that look at their callers' return addresses see the real ones.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets return_addresses
+need_targets return_addresses returned
 program=$TARGETS/return_addresses
 
 it '__builtin_return_address of the levels 0 to 3'
@@ -92,5 +92,15 @@ gcc -O1 -mno-red-zone -o caller caller.c caller.S || abort 'caller is not built'
 assert_same_as_native ./caller
 assert_complete profile
 assert_calls profile main 1 counted 3 pops 0 keeps 0
+
+it 'code that is returned to has no return address of its own'
+assert_same_as_native "$TARGETS/returned"
+assert_complete profile
+assert_calls profile caller 1000 work 1000 returned 0 put_back 1000
+for timing in exact sampled; do
+	RUN_OPTIONS=(--timing "$timing" -H work)
+	assert_same_as_native "$TARGETS/returned"
+done
+RUN_OPTIONS=()
 
 finish
