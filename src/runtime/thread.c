@@ -22,6 +22,7 @@
 #include "runtime/edge_table.h"
 #include "runtime/events.h"
 #include "runtime/file.h"
+#include "runtime/frames.h"
 #include "runtime/thread_thunks.h"
 
 #define PAGE ((size_t)4096)
@@ -35,7 +36,10 @@ _Static_assert(GROUP * sizeof(struct swz_thread_cold) <= COLD_PAGES * PAGE,
 
 const struct swz_thread swz_nobody;
 __thread struct swz_thread *swz_thread_self = (struct swz_thread *)&swz_nobody;
-struct swz_thunk swz_bottom = {.slot = (uint64_t *)UINTPTR_MAX};
+/* Its start is earlier than any time, and such that no start derived from it,
+ * of an outermost frame that is not timed, says that the frame is suspended. */
+struct swz_thunk swz_bottom = {.slot = (uint64_t *)UINTPTR_MAX,
+			       .start_ticks = SWZ_SUSPENDED_LAST + 1};
 
 static _Atomic(struct swz_thread_cold *) states;
 static _Atomic uint32_t next_index;

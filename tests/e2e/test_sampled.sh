@@ -135,4 +135,30 @@ for _ in {1..25}; do
 	# shellcheck disable=SC2154 # of lib.sh
 	[ "$failures" -eq 0 ] || break
 done
+it 'times of an outermost function that ends in a jump are its own'
+cat >outermost.c <<'EOF'
+#define KEEP __attribute__((noinline, noclone, noipa))
+static volatile long sink;
+KEEP void target(void) { sink = sink + 1; }
+__attribute__((optimize("optimize-sibling-calls"))) KEEP void outermost(void)
+{
+	sink = sink + 1;
+	target();
+}
+int main(void)
+{
+	for (int i = 0; i < 20000; i++) {
+		outermost();
+		for (int j = 0; j < 5000; j++)
+			__asm__ volatile("");
+	}
+}
+EOF
+gcc -O2 -o outermost outermost.c || abort 'no program'
+"$RUN" -q --timing sampled -F outermost -o profile ./outermost
+assert_calls profile main 0 outermost 20000 target 20000
+# a hundred instructions of many thousands
+assert_le "$(($(row table incl outermost) * 4))" "$(row table incl '[outside]')" \
+	'its time'
+
 finish
