@@ -325,7 +325,7 @@ static bool contradicts_entry(const struct row_scan *s,
 		return false;
 	if (row->start == f->start + 4 && f->size > 4 &&
 	    memcmp(code, sub_byte, sizeof(sub_byte)) == 0) {
-		taken = (int8_t)code[3];
+		taken = code[3] < 0x80 ? code[3] : code[3] - 0x100;
 	} else if (row->start == f->start + 7 && f->size > 7 &&
 		   memcmp(code, sub_wide, sizeof(sub_wide)) == 0) {
 		int32_t wide;
