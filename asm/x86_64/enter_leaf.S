@@ -56,10 +56,16 @@ FUNC(swz_hook_enter_leaf)
 	movl	%ecx, %eax			/* the function again */
 	leaq	(%rdi,%rax,8), %rax
 	addq	%rcx, %rax
-	FIND_IN_TABLE %rsi, %rdi, %rcx, .Lelse
+	FIND_IN_TABLE %rsi, %rdi, %rcx, none=.Lelse, later=.Llater
+.Lthere:
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi
 	movl	%esi, (%rdi)
 	jmp	.Lfound
+.Llater:
+	movl	%ecx, %eax
+	leaq	(%rdi,%rax,8), %rax
+	addq	%rcx, %rax
+	FIND_LATER %rsi, %rdi, %rcx, found=.Lthere, none=.Lelse
 
 .Ltimed:
 	movb	$0, SWZ_NODE_SKIP(%rax)

@@ -180,15 +180,23 @@ FUNC(swz_hook_enter_sampled)
 .Lunexpected:					/* as in enter.S */
 	.cfi_restore_state
 	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_table
-	IS_THUNK %rsi, %r8, yes=.Ljumped
+	je	.Lmay_be_jump
 .Lin_table:
 	movl	%ecx, %eax			/* the function again */
 	leaq	(%rsi,%rax,8), %rax
 	addq	%rcx, %rax
-	FIND_IN_TABLE %r8, %rsi, %rcx, .Lnot_there
+	FIND_IN_TABLE %r8, %rsi, %rcx, none=.Lnot_there, later=.Llater
+.Lthere:
 	movl	%r8d, (%rdi)
 	jmp	.Lfound
+.Lmay_be_jump:
+	IS_THUNK %rsi, %r8, yes=.Ljumped
+	jmp	.Lin_table
+.Llater:
+	movl	%ecx, %eax
+	leaq	(%rsi,%rax,8), %rax
+	addq	%rcx, %rax
+	FIND_LATER %r8, %rsi, %rcx, found=.Lthere, none=.Lnot_there
 .Lnot_there:
 	IS_THUNK %rsi, %r8, yes=.Ljumped
 	jmp	.Lin_c
@@ -249,9 +257,14 @@ FUNC(swz_hook_enter_sampled)
 	.cfi_remember_state
 	movl	%ecx, %eax			/* the call site is 0 */
 	leaq	(%rcx,%rax,8), %rax
-	FIND_IN_TABLE %rsi, $0, %rcx, .Lin_c
+	FIND_IN_TABLE %rsi, $0, %rcx, none=.Lin_c, later=.Ljump_later
+.Ljump_there:
 	movl	%esi, (%rdi)
 	jmp	.Ljump_found
+.Ljump_later:
+	movl	%ecx, %eax
+	leaq	(%rcx,%rax,8), %rax
+	FIND_LATER %rsi, $0, %rcx, found=.Ljump_there, none=.Lin_c
 .Lin_c:
 	.cfi_restore_state
 	RESTORE_FLAGS

@@ -192,22 +192,40 @@ name:                            \
 .Lother\@:
 .endm
 
-/* %rax = site + 9 * function + key, %rdx = thread: %rax = the node of the edge,
- * unit = its own. It is at one of its first places (SWZ_TABLE_PROBES) in the context
- * table, which has empty entries behind its last. */
-.macro FIND_IN_TABLE unit, site, key, none
+/* %rax = site + 9 * function + key, %rdx = thread: %rax = where the edge's node is
+ * in the context table. */
+.macro TABLE_PLACE
 	imulq	swz_hash_multiplier(%rip), %rax
 	shrq	$32, %rax
 	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
 	addq	SWZ_THREAD_TABLE(%rdx), %rax
+.endm
+
+/* From there: %rax = the node of the edge, unit = its own. Mostly it is at its first
+ * place; FIND_LATER belongs to it, out of the way, at the label `later`. */
+.macro FIND_IN_TABLE unit, site, key, none, later
+	TABLE_PLACE
+	movl	(%rax), %eax
+	testl	%eax, %eax
+	jz	\none
+	movq	%rax, \unit
+	COMPARE_EDGE \site, \key, \later
+	jne	\later
+.endm
+
+/* With the same in %rax as it. It is at one of its first places (SWZ_TABLE_PROBES) in
+ * the table, which has empty entries behind its last. */
+.macro FIND_LATER unit, site, key, found, none
+	TABLE_PLACE
 	movq	%rax, \unit			/* the place, yet */
-	.irp	place, 0, 4, 8, 12, 16
+	.irp	place, 4, 8, 12, 16
 	PROBE	\place(\unit), \site, \key, found=.Lfound_there\@, none=\none
 	.endr
 	jmp	\none
 .Lfound_there\@:
 	movq	%rax, \unit
 	UNIT_OF	\unit, %rdx
+	jmp	\found
 .endm
 
 /* For the entry hooks that keep seven registers: S-80 is -8(%rsp). */
@@ -233,14 +251,21 @@ name:                            \
  * never in the table by its return address. */
 .macro FIND_UNEXPECTED found, jumped
 	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
-	jne	.Lin_table\@
-	IS_THUNK %rdi, %rcx, yes=\jumped
+	je	.Lmay_be_jump\@
 .Lin_table\@:
 	leaq	(%rdi,%r9,8), %rax
 	addq	%rsi, %rax
-	FIND_IN_TABLE %rcx, %rdi, %rsi, .Lnot_there\@
+	FIND_IN_TABLE %rcx, %rdi, %rsi, none=.Lnot_there\@, later=.Llater\@
+.Lthere\@:
 	movl	%ecx, (%r10)
 	jmp	\found
+.Lmay_be_jump\@:
+	IS_THUNK %rdi, %rcx, yes=\jumped
+	jmp	.Lin_table\@
+.Llater\@:
+	leaq	(%rdi,%r9,8), %rax
+	addq	%rsi, %rax
+	FIND_LATER %rcx, %rdi, %rsi, found=.Lthere\@, none=.Lnot_there\@
 .Lnot_there\@:
 	IS_THUNK %rdi, %rcx, yes=\jumped
 .endm
@@ -331,7 +356,12 @@ name:                            \
 	je	.Lfound\@
 .Lin_table\@:
 	leaq	(%rsi,%r9,8), %rax		/* the call site is 0 */
-	FIND_IN_TABLE %rcx, $0, %rsi, \none
+	FIND_IN_TABLE %rcx, $0, %rsi, \none, later=.Llater\@
+	jmp	.Lthere\@
+.Llater\@:
+	leaq	(%rsi,%r9,8), %rax
+	FIND_LATER %rcx, $0, %rsi, found=.Lthere\@, none=\none
+.Lthere\@:
 	movl	%ecx, (%r10)
 .Lfound\@:
 	movq	%rax, %rsi			/* rsi = node */
