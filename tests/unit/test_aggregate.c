@@ -245,6 +245,8 @@ START_TEST(mutual_recursion)
 	ck_assert_int_eq(costs(2).inclusive_ns, 300);
 	ck_assert_uint_eq(edge(2, 1).calls, 1);
 	ck_assert_int_eq(edge(2, 1).inclusive_ns, 0);
+	ck_assert(catalog.functions[index_of(1)].recursive);
+	ck_assert(catalog.functions[index_of(2)].recursive);
 	ck_assert_int_eq(sum_of_self(), 1000);
 }
 END_TEST
@@ -262,12 +264,34 @@ START_TEST(compensates_mutual_recursion)
 }
 END_TEST
 
+/* 1 calls 2 calls 3, which calls 2, which calls 1. */
+START_TEST(compensates_recursion_that_leads_out_of_recursion)
+{
+	call(1, 0, 1, 1, 1, 600, 600);
+	call(2, 1, 2, 2, 1, 500, 500);
+	call(3, 2, 3, 3, 1, 300, 300);
+	call(4, 3, 2, 2, 1, 100, 0);
+	call(5, 2, 1, 1, 1, 50, 0);
+	aggregate(true);
+	ck_assert_int_eq(costs(1).self_ns, 150 - 2 * 10 - 1 * 4);
+	ck_assert_int_eq(costs(2).self_ns, 250 - 2 * 10 - 2 * 4);
+	ck_assert_int_eq(costs(3).self_ns, 200 - 1 * 10 - 1 * 4);
+	ck_assert_int_eq(costs(1).inclusive_ns, 534);
+	/* each may have called 1: 500 and 300 of its raw 600 */
+	ck_assert_int_eq(costs(2).inclusive_ns, 445);
+	ck_assert_int_eq(costs(3).inclusive_ns, 267);
+}
+END_TEST
+
 START_TEST(compensation_stops_at_zero)
 {
 	call(1, 0, 1, 1, 10, 50, 50);
 	aggregate(true);
 	ck_assert_int_eq(costs(1).self_ns, 0);
 	ck_assert_int_eq(costs(1).inclusive_ns, 0);
+	/* 0 would say that there is none */
+	ck_assert_int_eq(costs(1).min_ns, 1);
+	ck_assert_int_eq(costs(1).max_ns, 1);
 	ck_assert_int_eq(costs(0).self_ns, 950 - 40);
 	ck_assert_int_eq(report.total_ns, 910);
 }
@@ -346,6 +370,32 @@ START_TEST(repairs_a_torn_exit)
 }
 END_TEST
 
+START_TEST(outermost_time_is_no_more_than_all_time)
+{
+	call(1, 0, 1, 1, 1, 300, 400);
+	aggregate(false);
+	ck_assert_int_eq(costs(1).inclusive_ns, 300);
+	ck_assert_int_eq(costs(1).self_ns, 300);
+	ck_assert_int_eq(sum_of_self(), 1000);
+}
+END_TEST
+
+/* Ten of a recursion, 250 ticks each, have ended in the child: the calls were
+ * the parent's. */
+START_TEST(frames_of_a_fork_need_no_repair)
+{
+	builder_header(&builder)->flags |= SWZ_FILE_FORKED;
+	call(1, 0, 1, 1, 0, 300, 300);
+	call(2, 1, 1, 1, 0, 2500, 0);
+	node(1)->max_ticks = 300;
+	node(2)->max_ticks = 250;
+	aggregate(false);
+	ck_assert_uint_eq(report.repaired_nodes, 0);
+	ck_assert_uint_eq(costs(1).calls, 0);
+	ck_assert_int_eq(costs(1).self_ns, 300);
+}
+END_TEST
+
 START_TEST(a_context_lasts_as_long_as_what_it_calls)
 {
 	call(1, 0, 1, 1, 1, 0, 0);
@@ -420,6 +470,20 @@ START_TEST(folded_contexts_are_taken_from_the_function_that_calls)
 	ck_assert_int_eq(costs(3).self_ns, 100);
 	ck_assert_uint_eq(edge(1, 3).calls, 4);
 	ck_assert_int_eq(report.total_ns, 1000);
+}
+END_TEST
+
+START_TEST(compensates_folded_contexts)
+{
+	call(1, 0, 1, 1, 1, 400, 400);
+	call(2, 0, 2, 3, 4, 100, 100); /* SITE is in function 1 */
+	node(2)->open = SWZ_NODE_FOLDED;
+	aggregate(true);
+	ck_assert_int_eq(costs(3).self_ns, 100 - 4 * 10);
+	/* less what it called, and what that cost outside */
+	ck_assert_int_eq(costs(1).self_ns, 400 - 10 - 100 - 4 * 4);
+	ck_assert_int_eq(costs(0).self_ns, 600 - 4);
+	ck_assert_int_eq(sum_of_self(), report.total_ns);
 }
 END_TEST
 
@@ -515,8 +579,9 @@ START_TEST(drops_a_context_that_is_no_ancestor)
 	call(1, 0, 1, 1, 1, 300, 300);
 	call(2, 0, 2, 2, 1, 300, 300);
 	call(3, 2, 1, 1, 1, 100, 0);
+	call(4, 2, 2, 3, 1, 100, 0); /* nor of its function */
 	aggregate(false);
-	ck_assert_uint_eq(report.dropped_nodes, 1);
+	ck_assert_uint_eq(report.dropped_nodes, 2);
 	ck_assert_int_eq(costs(2).self_ns, 300);
 }
 END_TEST
@@ -671,6 +736,23 @@ START_TEST(estimates_from_timed_calls)
 }
 END_TEST
 
+/* What a context calls of itself is no uncertainty of its own time. */
+START_TEST(estimates_of_recursion)
+{
+	builder_header(&builder)->flags |= SWZ_FILE_SAMPLED;
+	call(1, 0, 1, 1, 100, 150, 50);
+	call(2, 1, 1, 1, 100, 150, 50);
+	for (uint32_t i = 1; i <= 2; i++) {
+		node(i)->timed = 20;
+		node(i)->squares = 100;
+	}
+	aggregate(false);
+	ck_assert_int_eq(costs(1).self_ns, 300);
+	ck_assert_double_eq_tol(costs(1).variance_ns, 925, 0.01);
+	ck_assert_double_eq_tol(costs(0).variance_ns, 925, 0.01);
+}
+END_TEST
+
 /* The calls of a leaf that are not timed cost less. */
 START_TEST(estimates_the_cost_of_leaves)
 {
@@ -724,18 +806,23 @@ int main(void)
 	tcase_add_test(tests, compensates_recursion);
 	tcase_add_test(tests, mutual_recursion);
 	tcase_add_test(tests, compensates_mutual_recursion);
+	tcase_add_test(tests,
+		       compensates_recursion_that_leads_out_of_recursion);
 	tcase_add_test(tests, compensation_stops_at_zero);
 	tcase_add_test(tests, closes_open_frames);
 	tcase_add_test(tests, closes_deep_recursion_that_wrapped_around);
 	tcase_add_test(tests, repairs_a_torn_entry);
 	tcase_add_test(tests, repairs_a_torn_exit);
 	tcase_add_test(tests, repairs_many_abandoned_hooks);
+	tcase_add_test(tests, outermost_time_is_no_more_than_all_time);
+	tcase_add_test(tests, frames_of_a_fork_need_no_repair);
 	tcase_add_test(tests, a_context_lasts_as_long_as_what_it_calls);
 	tcase_add_test(tests, own_work_is_nobodys);
 	tcase_add_test(tests, own_work_is_there_without_compensation);
 	tcase_add_test(tests, hidden_contexts_count_for_their_callers);
 	tcase_add_test(tests,
 		       folded_contexts_are_taken_from_the_function_that_calls);
+	tcase_add_test(tests, compensates_folded_contexts);
 	tcase_add_test(tests,
 		       folded_contexts_may_hang_below_a_root_of_their_own);
 	tcase_add_test(
@@ -750,6 +837,7 @@ int main(void)
 	tcase_add_test(tests, walks_deep_trees_without_recursion);
 	tcase_add_test(tests, adds_up_threads);
 	tcase_add_test(tests, estimates_from_timed_calls);
+	tcase_add_test(tests, estimates_of_recursion);
 	tcase_add_test(tests, estimates_the_cost_of_leaves);
 	tcase_add_test(tests, estimates_do_not_exceed_the_time);
 	tcase_add_test(tests, rounding_keeps_the_sum);
