@@ -23,6 +23,19 @@ assert_complete profile
 assert_calls profile snapshot 10000 hop 2000 hop1 4000 hop10 4000 \
 	probe 6000 probe_misaligned 4000
 
+it 'with the hooks of each kind of recording'
+for hooks in SWIZZLE_TIMING=sampled SWIZZLE_MODE=trace SWIZZLE_TEST_OWN_THUNKS=0 \
+	'SWIZZLE_TIMING=sampled SWIZZLE_TEST_OWN_THUNKS=0' \
+	'SWIZZLE_MODE=trace SWIZZLE_MIN_TIME=1ms' \
+	'SWIZZLE_TIMING=sampled SWIZZLE_DEPTH=1000' \
+	'SWIZZLE_MODE=trace SWIZZLE_DEPTH=1000'; do
+	# shellcheck disable=SC2086
+	capture env $hooks "$RUN" -o profile "$TARGETS/registers"
+	all_the_same
+	assert_complete profile
+	assert_calls profile snapshot 10000 hop 2000 hop1 4000 hop10 4000
+done
+
 it 'also when filters decide at each entry'
 capture "$RUN" -F '*' -o profile "$TARGETS/registers"
 all_the_same
@@ -35,6 +48,10 @@ it 'also when nothing beneath is recorded'
 capture "$RUN" -N 'probe*' -o profile "$TARGETS/registers"
 all_the_same
 assert_calls profile snapshot 0 fill 20000
+# jumps to what is not recorded either
+capture "$RUN" -N 'hop5' -o profile "$TARGETS/registers"
+all_the_same
+assert_calls profile hop6 4000 hop5 0 hop4 0 snapshot 6000 fill 20000
 capture "$RUN" -D 2 -o profile "$TARGETS/registers"
 all_the_same
 assert_calls profile snapshot 0 test 5

@@ -245,8 +245,10 @@ static void dispatched(void)
 	check(sigaction(SIGSYS, &action, NULL));
 	check(prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0L, 0L,
 		    0L));
-	if (check(prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0L,
-			0L, &goes_to_handler)) != 0)
+	/* with as many arguments as are kept in registers */
+	if (check((int)syscall(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH,
+			       PR_SYS_DISPATCH_ON, 0L, 0L, &goes_to_handler)) !=
+	    0)
 		return;
 	goes_to_handler = 1;
 	sum = calls_alone();

@@ -169,10 +169,23 @@
 	PROBE	probe, 8
 	PROBE	probe_misaligned, 16
 
-/* Entered by a call; by a jump; through ten functions that jump. */
+/* Entered by a call; by a jump; through ten functions that jump. Lasts as many
+ * ticks as `lasting` says, and forks if `forked` is not 0: that is then what fork
+ * has returned. */
 	FUNC	snapshot
 	SAVE_ALL seen_state
-	LOAD_ALL leave_state
+	rdtsc
+	movl	%eax, %ecx
+1:	rdtsc
+	subl	%ecx, %eax
+	cmpl	lasting(%rip), %eax
+	jb	1b
+	cmpl	$0, forked(%rip)
+	je	2f
+	movl	$57, %eax
+	syscall
+	movl	%eax, forked(%rip)
+2:	LOAD_ALL leave_state
 	ret
 	END	snapshot
 
@@ -222,7 +235,11 @@ after_state:
 	.skip	BYTES
 probed:	.skip	8
 vector_level:
-	.skip	56
+	.skip	4
+lasting:
+	.skip	4
+forked:
+	.skip	48
 kept:	.skip	512
 
 	.section .note.GNU-stack, "", @progbits
