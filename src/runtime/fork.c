@@ -341,8 +341,10 @@ static struct swz_thread *rebear(struct swz_thread *hot,
 	if (problem)
 		return give_up(hot, problem);
 	r.old = old;
-	if (swz_thread_revive(hot) != SWZ_OK)
+	if (swz_thread_revive(hot) != SWZ_OK) {
+		swz_file_remove_beside();
 		return give_up(hot, "no memory");
+	}
 	r.now = swz_start_like(0, swz_now(hot));
 	if (r.top && !swz_thread_owns(hot, r.top))
 		r.top = NULL;
@@ -382,8 +384,10 @@ static struct swz_thread *bear_elsewhere(void)
 		return give_up(NULL, problem);
 	swz_thread_orphan_states();
 	r.thread = swz_thread_begin();
-	if (!r.thread)
+	if (!r.thread) {
+		swz_file_remove_beside();
 		return give_up(NULL, "no memory");
+	}
 	close_threads(&r);
 	swz_file_drop(old);
 	return r.thread;

@@ -204,8 +204,8 @@ static enum swz_status begin_record(struct swz_thread *thread)
 	return SWZ_OK;
 }
 
-static enum swz_status set_up(struct swz_thread *hot,
-			      struct swz_thread_cold *cold)
+static enum swz_status try_to_set_up(struct swz_thread *hot,
+				     struct swz_thread_cold *cold)
 {
 	memset(hot, 0, sizeof(*hot));
 	hot->event = SWZ_NO_EVENTS;
@@ -234,6 +234,17 @@ static enum swz_status set_up(struct swz_thread *hot,
 	hot->expected = &hot->links[cold->root].first;
 	swz_events_begin_thread(hot);
 	return SWZ_OK;
+}
+
+/* Where it fails, the state is left as a fork leaves it: hooks go to C. */
+static enum swz_status set_up(struct swz_thread *hot,
+			      struct swz_thread_cold *cold)
+{
+	enum swz_status status = try_to_set_up(hot, cold);
+
+	if (status != SWZ_OK)
+		memset(hot, 0, sizeof(*hot));
+	return status;
 }
 
 /* On a page that the kernel wipes in a forked child: an enum swz_child. */

@@ -113,6 +113,39 @@ for mode in first late; do
 	done
 done
 
+# The longer the command, the less room is left where the first thread's record
+# and the frames that are open would be.
+it 'a child whose file has no room for the open frames goes on as without us'
+padding=
+for i in 1 2 3 4; do
+	for hooks in '' '--timing sampled' '-m trace'; do
+		rm -rf d
+		# shellcheck disable=SC2086
+		capture timeout 240 "$RUN" -q $hooks -M '*' -o d/ "$PROGRAM" \
+			cramped "$padding"
+		assert_status 0
+		assert_eq $((49 * 9)) "$(cat out)" "exit statuses of $i, $hooks"
+	done
+	padding=$padding$(printf '%01024d' 0)
+done
+"$DUMP" -q -f text d >table 2>&1 || fail "swizzle-dump: status $?"
+
+it "a child of one whose file is full has room in its own"
+rm -rf d
+(
+	ulimit -f 96
+	"$RUN" -q -o d/ "$PROGRAM" crowded >out
+)
+assert_eq 8 "$(cat out)" 'exit status of the child'
+for file in d/*; do
+	if "$DUMP" -q -f info "$file" | grep -q '^flags: forked'; then
+		assert_calls "$file" child_work 500
+	else
+		assert_ge "$(info_value "$file" 'lost calls')" 1 'lost calls'
+	fi
+done
+assert_eq 2 "$(ls d | wc -l)" files
+
 for mode in vfork spawn; do
 	it "$mode and exec"
 	run_both $mode

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -227,6 +228,92 @@ static int as_daemon(const char *done)
 	exit(fd);
 }
 
+/* 40 functions that call each other, or one another down to where a process
+ * forks. */
+#define CROWD 40
+#define DOWN 1000
+#define FOUR(x, n) x(n##0) x(n##1) x(n##2) x(n##3)
+#define EACH(x) \
+	FOUR(x, 10) \
+	FOUR(x, 11) \
+	FOUR(x, 12) \
+	FOUR(x, 13) \
+	FOUR(x, 14) FOUR(x, 15) FOUR(x, 16) FOUR(x, 17) FOUR(x, 18) FOUR(x, 19)
+
+typedef long member(long i);
+static member *crowd[CROWD];
+
+/* The child's file may not be longer than that, and what is open there may have
+ * no room. */
+static long fork_cramped(void)
+{
+	struct rlimit limit, before;
+	long sum = 0;
+	pid_t pid;
+
+	getrlimit(RLIMIT_FSIZE, &before);
+	for (rlim_t size = 64 << 10; size <= 256 << 10; size += 4 << 10) {
+		limit = before;
+		limit.rlim_cur = size;
+		setrlimit(RLIMIT_FSIZE, &limit);
+		pid = fork();
+		if (!pid)
+			return -1;
+		sum += wait_for(pid);
+	}
+	setrlimit(RLIMIT_FSIZE, &before);
+	return sum;
+}
+
+static inline __attribute__((always_inline)) long go_on(long i, int next)
+{
+	if (i == DOWN)
+		return fork_cramped();
+	if (i > DOWN)
+		return crowd[next % CROWD](i - 1);
+	return i < 0 ? i : crowd[i](-1);
+}
+
+#define MEMBER(n) \
+	long crowd_##n(long i) \
+	{ \
+		long result = go_on(i, (n / 10 - 10) * 4 + n % 10 + 1); \
+\
+		sink = n; \
+		return result; \
+	}
+EACH(MEMBER)
+#define NAME(n) crowd_##n,
+static member *crowd[CROWD] = {EACH(NAME)};
+
+static int cramped(void)
+{
+	long result;
+
+	result = crowd[0](DOWN + CROWD - 1);
+	if (result < 0)
+		exit(9);
+	printf("%ld\n", result);
+	return 0;
+}
+
+/* More edges than fit in a small file; the child has room. */
+static int crowded(void)
+{
+	pid_t pid;
+
+	for (int i = 0; i < CROWD; i++)
+		for (int j = 0; j < CROWD; j++)
+			crowd[i](j);
+	pid = fork();
+	if (!pid) {
+		many(child_work, 500);
+		_exit(8);
+	}
+	printf("%d\n", wait_for(pid));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "fork";
@@ -251,6 +338,10 @@ int main(int argc, char **argv)
 		return failing();
 	if (!strcmp(mode, "daemon"))
 		return as_daemon(argv[2]);
+	if (!strcmp(mode, "cramped"))
+		return cramped();
+	if (!strcmp(mode, "crowded"))
+		return crowded();
 	if (!strcmp(mode, "leaf"))
 		return many(child_work, n) > 0 ? 42 : 0;
 	return 2;
