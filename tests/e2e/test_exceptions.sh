@@ -32,6 +32,22 @@ done
 # the frames of 101 functions, and of what throws
 assert_eq "$((102 * 2000)) calls" "$(info_value profile 'ended by an exception')"
 
+it 'counts them for each of the threads that follow one another, and in a child'
+rm -rf d
+capture "$RUN" -o d/ "$TARGETS/exceptions" turns
+assert_status 4
+assert_empty err
+for profile in d/*; do
+	assert_complete "$profile"
+	turns=4
+	! grep -q '^flags: forked' info || turns=1
+	assert_eq "$((turns * 102 * 50)) calls" \
+		"$(info_value "$profile" 'ended by an exception')" "$profile"
+	# threads that have ended take no time
+	assert_time_is_sane "$profile" 2
+done
+assert_eq 2 "$(ls d | wc -l)" profiles
+
 it 'catches in the very next frame, 1e5 times'
 assert_same_as_native "$TARGETS/exceptions" next
 assert_complete profile

@@ -1,7 +1,9 @@
 // build: -O2 -pthread -fno-ipa-icf -fno-ipa-cp -fno-inline-functions
 // C++ exceptions through hooked frames:
-// exceptions deep|next|rethrow|terminate|uncaught
+// exceptions deep|turns|next|rethrow|terminate|uncaught
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -71,6 +73,34 @@ static int deep()
 		printf("%ld\n", reinterpret_cast<long>(result));
 	}
 	return 0;
+}
+
+// In one thread, in others that follow one another, in a forked child.
+static void *turn(void *)
+{
+	for (int i = 0; i < 50; i++)
+		catch_deep();
+	return nullptr;
+}
+
+static int turns()
+{
+	int status = 0;
+	pid_t pid;
+
+	turn(nullptr);
+	for (int i = 0; i < 3; i++) {
+		pthread_t t;
+
+		pthread_create(&t, nullptr, turn, nullptr);
+		pthread_join(t, nullptr);
+	}
+	pid = fork();
+	if (!pid)
+		turn(nullptr);
+	else
+		waitpid(pid, &status, 0);
+	return pid ? WEXITSTATUS(status) : 4;
 }
 
 // The handler in the very next frame.
@@ -236,6 +266,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(mode, "deep"))
 		return deep();
+	if (!strcmp(mode, "turns"))
+		return turns();
 	if (!strcmp(mode, "next"))
 		return next();
 	if (!strcmp(mode, "rethrow"))
