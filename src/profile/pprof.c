@@ -350,6 +350,21 @@ static char *command_of(const struct swz_profile *profile)
 	swz_out_of_memory();
 }
 
+/* By convention the first mapping is the program, which the profile is called
+ * after; what is seen first may be a constructor in a library. */
+static void put_program(struct encoder *e, const struct swz_section *section)
+{
+	const struct swz_catalog *catalog = section->catalog;
+	uint32_t i;
+
+	for (i = 0; i < catalog->module_count; i++)
+		if (strcmp(catalog->modules[i].path,
+			   section->profile->executable) == 0) {
+			mapping_id(e, catalog, i);
+			return;
+		}
+}
+
 static void put_heading(struct encoder *e, const struct swz_section *section)
 {
 	const struct swz_profile *profile = section->profile;
@@ -369,6 +384,7 @@ static void put_heading(struct encoder *e, const struct swz_section *section)
 	free(command);
 	swz_message_add(&e->out, PROFILE_COMMENT,
 			number(e, "made by swizzle-" SWZ_VERSION));
+	put_program(e, section);
 }
 
 void swz_begin_pprof(struct swz_writer *writer)

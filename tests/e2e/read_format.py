@@ -14,7 +14,9 @@ import gzip
 import html
 import io
 import json
+import os
 import re
+import shutil
 import sys
 from collections import defaultdict
 
@@ -271,7 +273,7 @@ def numbers_of(data):
 
 def read_pprof(data, sums):
     """By the field numbers of profile.proto."""
-    strings, samples, types = [], [], []
+    strings, samples, types, comments = [], [], [], []
     tables = {3: {}, 4: {}, 5: {}}  # mappings, locations, functions
     for field, value in fields_of(gzip.decompress(data)):
         if field == 6:
@@ -280,6 +282,8 @@ def read_pprof(data, sums):
             samples.append(list(fields_of(value)))
         elif field == 1:
             types.append(dict(fields_of(value)))
+        elif field == 13:
+            comments.append(value)
         elif field in tables:
             entry = list(fields_of(value))
             tables[field][dict(entry)[1]] = entry
@@ -288,6 +292,13 @@ def read_pprof(data, sums):
     if [(strings[t[1]], strings[t[2]]) for t in types] != [
             ("calls", "count"), ("time", "nanoseconds")]:
         fail("types of samples")
+    # "mapping[0] will be the main binary": pprof calls the profile after it
+    command = next(strings[at] for at in comments
+                   if strings[at].startswith("command: ")).split(" ")[1]
+    program = os.path.realpath(shutil.which(command) or command)
+    first = strings[dict(next(iter(tables[3].values())))[5]]
+    if first != program:
+        fail("the first mapping is %s, not %s" % (first, program))
     for sample in samples:
         sample = dict(sample)
         location = tables[4][next(numbers_of(sample[1]))]
