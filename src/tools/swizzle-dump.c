@@ -15,6 +15,7 @@
 #include "tools/dump/options.h"
 #include "tools/dump/range.h"
 #include "tools/dump/report.h"
+#include "tools/dump/target.h"
 #include "tools/dump/whole.h"
 
 int main(int argc, char **argv)
@@ -23,8 +24,12 @@ int main(int argc, char **argv)
 	struct swz_dump_input input = {0};
 	int status;
 
-	signal(SIGPIPE, SIG_IGN); /* a write says EPIPE instead */
 	swz_dump_parse_options(&options, argc, argv);
+	/* Whoever reads standard output and has seen enough (head, a pager)
+	 * does not wait for gigabytes more. A file is finished though nobody
+	 * reads the messages. */
+	if (!swz_dump_to_standard_output(&options))
+		signal(SIGPIPE, SIG_IGN);
 	swz_progress_allow(!options.quiet);
 	if (options.format->file) {
 		status = swz_dump_files(&options, argv + optind, argc - optind);

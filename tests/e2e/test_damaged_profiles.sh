@@ -74,6 +74,28 @@ capture bash -c '"$0" -f text profile >/dev/full' "$DUMP"
 assert_status 1
 assert_matches err '^swizzle: '
 
+# What is written to FD (1, 2) has no reader.
+unread() { # FD COMMAND...
+	perl -e '
+		my $fd = shift;
+		pipe(my $reader, my $writer) or die;
+		close $reader;
+		$SIG{PIPE} = "DEFAULT";
+		open($fd == 1 ? STDOUT : STDERR, ">&", $writer) or die;
+		exec @ARGV;
+	' "$@"
+}
+
+it 'a pipe that nobody reads: ends like cat'
+capture unread 1 "$DUMP" -f text profile
+assert_status 141
+assert_empty err
+it 'messages that nobody reads: the file is finished'
+rm -f cg
+capture unread 2 "$DUMP" profile -o cg letter
+assert_status 0
+assert_exists cg
+
 it 'a newer version'
 cp profile other
 printf '\377' | dd of=other bs=1 seek=8 conv=notrunc 2>/dev/null

@@ -18,6 +18,12 @@ int swz_dump_write_failed(const char *path)
 	return EXIT_INPUT;
 }
 
+bool swz_dump_to_standard_output(const struct swz_dump_options *options)
+{
+	return options->output ? strcmp(options->output, "-") == 0
+			       : !options->format->prefix;
+}
+
 char *swz_dump_output_path(const struct swz_dump_options *options, int32_t pid)
 {
 	const struct swz_format *format = options->format;

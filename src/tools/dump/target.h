@@ -7,6 +7,9 @@
 #include "profile/output.h"
 #include "tools/dump/options.h"
 
+/* Whether the output goes to standard output. */
+bool swz_dump_to_standard_output(const struct swz_dump_options *options);
+
 struct swz_dump_target {
 	struct swz_output output;
 	struct swz_writer writer;
