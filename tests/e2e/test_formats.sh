@@ -198,6 +198,23 @@ refuses 'folded has no use for --percent-limit' -f folded --percent-limit 3
 refuses 'text has no use for --bottom-up' -f text --bottom-up
 refuses 'info has no use for -s' -s name -f info
 refuses 'info has no use for -F' -f info -N x
+for format in archive info raw; do
+	for option in '--tid 1' --thread-parts \
+		--separate-threads --no-compensate --demangle=no; do
+		# shellcheck disable=SC2086 # an option and its value
+		refuses "$format has no use for ${option%%[ =]*}" -f $format $option
+	done
+done
+for format in perfetto chrome; do
+	refuses "$format has no use for --separate-threads" -f $format \
+		--separate-threads
+	refuses "$format has no use for --no-compensate" -f $format \
+		--no-compensate
+done
+refuses 'info has no use for --from or --to' -f info --to 1
+refuses 'tree has no use for this sort key' -f tree -s min
+refuses 'folded has no use for this sort key' -f folded -s name
+refuses 'speedscope has no use for this sort key' -f speedscope -s incl
 refuses 'not a pattern' -f folded -H ''
 refuses 'unknown format' -f nonsense
 capture "$DUMP" -f help

@@ -45,11 +45,17 @@ class Profile:
     def __init__(self, dump, path, options=()):
         self.dump, self.path, self.options = dump, path, options
 
-    def run(self, *options):
-        done = subprocess.run([self.dump, '-q', *self.options, *options,
-                               self.path],
+    def dumped(self, *options):
+        done = subprocess.run([self.dump, '-q', *options, self.path],
                               stdout=subprocess.PIPE, timeout=120, check=True)
         return done.stdout
+
+    def run(self, *options):
+        return self.dumped(*self.options, *options)
+
+    def info(self):
+        """-f info, which takes none of the options"""
+        return self.dumped('-f', 'info').decode('utf-8', 'replace')
 
     def page(self, directory, *options):
         path = os.path.join(directory, 'page.html')
@@ -75,7 +81,7 @@ class Profile:
 
     def threads(self):
         """[(tid, name)] of -f info"""
-        text = self.run('-f', 'info').decode('utf-8', 'replace')
+        text = self.info()
         block = text[text.index('  tid  '):].split('\n\n')[0]
         return [tuple(line.split()[:2]) for line in
                 block.splitlines()[1:] if re.match(r' +\d', line)]
@@ -479,7 +485,7 @@ def check_notes(page, profile):
     """what the profile could not see is told"""
     show(page, 'notes')
     text = page.eval("document.querySelector('#notes').innerText")
-    info = profile.run('-f', 'info').decode('utf-8', 'replace')
+    info = profile.info()
     for line in info[info.index('module  '):].splitlines():
         reason = re.match(r'    (.*?)  +(\d+)$', line)
         if reason and not re.search(re.escape(reason[1]) + r'\s+' + reason[2],
@@ -556,7 +562,7 @@ def check_sampled(page, profile):
 def check_folded(page, profile):
     """contexts that were folded are told of, and counted"""
     check_table(page, profile)
-    info = profile.run('-f', 'info').decode()
+    info = profile.info()
     folded = re.search(r'^folded calls: (\d+)', info, re.M)[1]
     equal(True, int(folded) > 0, 'some calls are folded')
     page.click_on('#warnings')

@@ -13,7 +13,8 @@ bool swz_dump_writes_events(const struct swz_dump_input *input,
 {
 	return options->format->events &&
 	       (!options->format->section ||
-		(swz_dump_is_traced(input) && !options->given &&
+		(swz_dump_is_traced(input) &&
+		 !(options->given & options->format->takes) &&
 		 !options->thread_parts && !options->separate_threads));
 }
 

@@ -206,6 +206,30 @@ static void add_pattern(struct swz_patterns *patterns, const char *pattern)
 	swz_patterns_add(patterns, pattern);
 }
 
+/* Options besides those of enum swz_format_takes that not all formats take. */
+enum {
+	GIVEN_TID = 1 << 16,
+	GIVEN_RANGE = 1 << 17,
+	GIVEN_THREAD_PARTS = 1 << 18,
+	GIVEN_SEPARATE_THREADS = 1 << 19,
+	GIVEN_NO_COMPENSATE = 1 << 20,
+	GIVEN_DEMANGLE = 1 << 21
+};
+
+/* Events are of all threads, and at the times that were measured; what is
+ * neither them nor sums shows a file as it is. */
+static unsigned int takes(const struct swz_format *format)
+{
+	unsigned int with = format->takes;
+
+	if (format->section)
+		with |= GIVEN_SEPARATE_THREADS | GIVEN_NO_COMPENSATE;
+	if (format->section || format->events)
+		with |= GIVEN_TID | GIVEN_RANGE | GIVEN_THREAD_PARTS |
+			GIVEN_DEMANGLE;
+	return with;
+}
+
 /* Which of the formats' options it is, 0 for others. */
 static unsigned int format_option(int option)
 {
@@ -218,6 +242,19 @@ static unsigned int format_option(int option)
 		return SWZ_TAKES_LIMIT;
 	case OPTION_BOTTOM_UP:
 		return SWZ_TAKES_BOTTOM_UP;
+	case OPTION_TID:
+		return GIVEN_TID;
+	case OPTION_FROM:
+	case OPTION_TO:
+		return GIVEN_RANGE;
+	case OPTION_THREAD_PARTS:
+		return GIVEN_THREAD_PARTS;
+	case OPTION_SEPARATE_THREADS:
+		return GIVEN_SEPARATE_THREADS;
+	case OPTION_NO_COMPENSATE:
+		return GIVEN_NO_COMPENSATE;
+	case OPTION_DEMANGLE:
+		return GIVEN_DEMANGLE;
 	default:
 		return 0;
 	}
@@ -333,6 +370,26 @@ static void check_diff(const struct swz_dump_options *options)
 	}
 }
 
+/* Tables of functions are sorted by all keys, contexts have no shortest and
+ * longest calls, and where they are not sorted the key says what counts. */
+static void check_sort(const struct swz_dump_options *options)
+{
+	unsigned int with = options->format->takes;
+	enum swz_sort sort = options->table.sort;
+	bool fits = true;
+
+	if (with & SWZ_TAKES_BOTTOM_UP)
+		fits = sort != SWZ_SORT_MIN && sort != SWZ_SORT_MAX;
+	else if (!(with & SWZ_TAKES_ROWS))
+		fits = sort == SWZ_SORT_SELF || sort == SWZ_SORT_CALLS;
+	if (fits)
+		return;
+	swz_dump_complain("the format %s has no use for this sort key; try "
+			  "swizzle-dump --help",
+			  options->format->name);
+	exit(EXIT_USAGE);
+}
+
 static void check_options(struct swz_dump_options *options)
 {
 	static const struct {
@@ -343,13 +400,21 @@ static void check_options(struct swz_dump_options *options)
 		{SWZ_TAKES_SORT, "-s"},
 		{SWZ_TAKES_LIMIT, "--percent-limit"},
 		{SWZ_TAKES_BOTTOM_UP, "--bottom-up"},
+		{GIVEN_TID, "--tid"},
+		{GIVEN_RANGE, "--from or --to"},
+		{GIVEN_THREAD_PARTS, "--thread-parts"},
+		{GIVEN_SEPARATE_THREADS, "--separate-threads"},
+		{GIVEN_NO_COMPENSATE, "--no-compensate"},
+		{GIVEN_DEMANGLE, "--demangle"},
 	};
 	const struct swz_format *format = options->format;
 	size_t i;
 
 	for (i = 0; i < COUNT(names); i++)
-		if (options->given & ~format->takes & names[i].bit)
+		if (options->given & ~takes(format) & names[i].bit)
 			not_taken(options, names[i].option);
+	if (options->given & SWZ_TAKES_SORT)
+		check_sort(options);
 	if (options->old)
 		check_diff(options);
 	if (!format->section && !format->events &&

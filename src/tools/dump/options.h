@@ -30,7 +30,8 @@ struct swz_dump_options {
 	enum swz_demangle demangle;
 	struct swz_table_options table;
 	struct swz_view view;
-	unsigned int given; /* enum swz_format_takes: options there were */
+	unsigned int given; /* options there were: enum swz_format_takes, and
+			     * those that options.c knows besides */
 };
 
 /* Reads the command line into *options, which is whole after that; optind is
