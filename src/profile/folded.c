@@ -34,7 +34,7 @@ static void put_name(FILE *stream, const struct swz_section *section,
 	put_frame(stream, function->name);
 	if (function->namesake) {
 		fputs(" (", stream);
-		swz_put_text(stream, swz_module_name(section, index));
+		put_frame(stream, swz_module_name(section, index));
 		putc(')', stream);
 	}
 }

@@ -48,6 +48,13 @@ assert_calls profile 'semi;colon' 1 'comma, 12 34' 2 'quo"te' 3 'back\\slash' 4 
 	'</script><!--' 5 'café' 6 $'latin\xe9' 7 'tab?here' 8 '%s%n\\n' 9
 all_agree
 
+it 'folded: the name of a module that has functions of the same names'
+cp "$TARGETS/names" 'odd;name 5'
+"$RUN" -o odd './odd;name 5' >/dev/null || abort 'no profile'
+"$DUMP" -f folded -s calls -o out profile odd
+assert_contains out ';comma,_12_34 (odd:name_5) 2'
+assert_not_contains out 'odd;name'
+
 "$RUN" -o profile "$TARGETS/workers" >/dev/null || abort 'no profile'
 it 'the counts of the program'
 assert_calls profile work 4 shop::round 100 'shop::price(int)' 300 \
