@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "profile/memory.h"
 #include "profile/progress.h"
@@ -70,7 +71,8 @@ void swz_catalog_free(struct swz_catalog *catalog)
 /* ---- modules ---- */
 
 static uint32_t find_module(struct swz_catalog *catalog,
-			    const struct swz_profile_module *module)
+			    const struct swz_profile_module *module,
+			    uint64_t profiled_ns)
 {
 	const char *path = swz_intern(&catalog->strings, module->path);
 	size_t size = module->record.build_id_bytes;
@@ -80,14 +82,20 @@ static uint32_t find_module(struct swz_catalog *catalog,
 	for (i = 0; i < catalog->module_count; i++) {
 		found = &catalog->modules[i];
 		if (found->path == path && found->build_id_bytes == size &&
-		    memcmp(found->build_id, module->record.build_id, size) == 0)
+		    memcmp(found->build_id, module->record.build_id, size) ==
+			    0) {
+			if (profiled_ns < found->profiled_ns)
+				found->profiled_ns = profiled_ns;
 			return (uint32_t)i;
+		}
 	}
 	swz_grow(&catalog->modules, &catalog->module_capacity,
 		 catalog->module_count, sizeof(*catalog->modules));
 	found = &catalog->modules[catalog->module_count];
-	*found = (struct swz_catalog_module){
-		.path = path, .build_id_bytes = size, .same_as = (uint32_t)i};
+	*found = (struct swz_catalog_module){.path = path,
+					     .build_id_bytes = size,
+					     .same_as = (uint32_t)i,
+					     .profiled_ns = profiled_ns};
 	memcpy(found->build_id, module->record.build_id, size);
 	return (uint32_t)catalog->module_count++;
 }
@@ -109,6 +117,28 @@ static void warn_no_symbols(const struct swz_catalog *catalog,
 		module->path, reason);
 }
 
+/* Of a file without a build-id only its time says that it is another one. (It
+ * says so, too, of one that was copied.) */
+static void warn_changed(const struct swz_catalog *catalog,
+			 const struct swz_catalog_module *module)
+{
+	struct stat info;
+	uint64_t changed_ns;
+
+	if (catalog->options.quiet || module->build_id_bytes ||
+	    stat(module->path, &info) != 0 || info.st_mtim.tv_sec < 0)
+		return;
+	changed_ns = (uint64_t)info.st_mtim.tv_sec * 1000000000 +
+		     (uint64_t)info.st_mtim.tv_nsec;
+	if (changed_ns <= module->profiled_ns)
+		return;
+	swz_progress_clear();
+	fprintf(stderr,
+		"swizzle: %s has no build-id and is newer than the profile; "
+		"names in it may be wrong\n",
+		module->path);
+}
+
 struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
 					uint32_t index)
 {
@@ -128,6 +158,8 @@ struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
 				  module->build_id_bytes, &module->symbols);
 	if (status != SWZ_OK)
 		warn_no_symbols(catalog, module, status);
+	else
+		warn_changed(catalog, module);
 	return module->symbols;
 }
 
@@ -153,9 +185,20 @@ static struct swz_source line_of(struct swz_catalog *catalog, uint32_t index,
 
 /* ---- bindings ---- */
 
+/* UINT64_MAX: not known. */
+static uint64_t profiled_until(const struct swz_profile *profile)
+{
+	uint64_t start = profile->header.start_realtime_ns;
+	int64_t duration = swz_profile_ns(
+		profile, (int64_t)swz_profile_duration_ticks(profile));
+
+	return start ? start + (uint64_t)duration : UINT64_MAX;
+}
+
 void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
 		      struct swz_profile *profile)
 {
+	uint64_t end_ns = profiled_until(profile);
 	size_t i;
 
 	*binding = (struct swz_binding){.catalog = catalog, .profile = profile};
@@ -164,8 +207,8 @@ void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
 	binding->functions = swz_allocate(profile->function_count,
 					  sizeof(uint32_t));
 	for (i = 0; i < profile->module_count; i++)
-		binding->modules[i] = find_module(catalog,
-						  &profile->modules[i]);
+		binding->modules[i] = find_module(catalog, &profile->modules[i],
+						  end_ns);
 	for (i = 0; i < profile->function_count; i++)
 		binding->functions[i] = SWZ_INDEX_NONE;
 }

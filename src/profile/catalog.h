@@ -27,6 +27,8 @@ struct swz_catalog_module {
 	uint8_t build_id[32];
 	size_t build_id_bytes;
 	uint32_t same_as; /* what it is a version of, by swz_catalog_match() */
+	uint64_t profiled_ns; /* since 1970, when the first of its profiles
+			       * ended */
 	struct swz_symbols *symbols; /* NULL: not opened or not available */
 	bool tried, lines_tried;
 };

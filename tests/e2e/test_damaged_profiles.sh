@@ -164,6 +164,36 @@ for seed in $(seq ${SEEDS:-60}); do
 	done
 done
 
+it 'a program that is gone, no program, or another one'
+cp "$TARGETS/fib" program
+"$RUN" -o named ./program >/dev/null
+assert_calls named main 1
+addresses() { # REASON
+	capture timeout 120 "$DUMP" -f text named
+	assert_status 0
+	assert_contains err "program $1; its functions are shown by address"
+	assert_not_contains out main
+}
+mv program moved
+addresses 'cannot be read'
+mkfifo program
+addresses 'cannot be read'
+rm program
+echo text >program
+addresses 'is not an ELF file'
+cp "$TARGETS/shape" program
+addresses 'has changed since it was profiled (other build-id)'
+if have 'one without a build-id' gcc; then
+	echo 'int f(void) { return 0; } int main(void) { return f(); }' >f.c
+	gcc -O0 -Wl,--build-id=none -o program f.c
+	"$RUN" -o named ./program
+	assert_calls named f 1
+	gcc -O2 -Wl,--build-id=none -o program f.c
+	capture "$DUMP" -f text named
+	assert_status 0
+	assert_contains err 'program has no build-id and is newer than the profile'
+fi
+
 it 'one bad file among good ones'
 capture "$DUMP" -f text profile letter
 no_crash
