@@ -56,7 +56,7 @@ FUNC(swz_hook_enter_sampled)
 	shlq	$32, %rax
 	movq	SWZ_THUNK_START(%rcx), %r8	/* not a time, but later than */
 	addq	$SWZ_START_STEP, %r8		/* that of the frame above */
-	orq	$SWZ_START_UNTIMED, %r8
+	orq	$SWZ_START_UNTIMED | SWZ_START_UNSEEN, %r8
 	movq	%r8, SWZ_THUNK_START(%rdi)
 	movq	%rcx, SWZ_THUNK_LINK(%rdi)
 	movq	%rdi, SWZ_THREAD_TOP(%rdx)
@@ -132,6 +132,7 @@ FUNC(swz_hook_enter_sampled)
 	andq	$-SWZ_START_STEP, %rax
 	movl	%ecx, %edx
 	shrl	$1, %edx
+	orl	$SWZ_START_UNSEEN, %edx
 	orq	%rax, %rdx			/* with the level */
 	movq	%rdx, SWZ_THUNK_START(%rdi)
 	movl	$1, %edx
@@ -237,7 +238,7 @@ FUNC(swz_hook_enter_sampled)
 	movq	%rdi, SWZ_THUNK_PENDING(%rax)
 	movq	SWZ_THUNK_START(%r8), %rdi
 	addq	$SWZ_START_STEP, %rdi
-	orq	$SWZ_START_UNTIMED, %rdi
+	orq	$SWZ_START_UNTIMED | SWZ_START_UNSEEN, %rdi
 	movq	%rdi, SWZ_THUNK_START(%rax)
 	movq	%rax, SWZ_THUNK_PENDING(%r8)
 	movl	SWZ_NODE_CONTEXT(%rsi), %eax	/* the callee's context */

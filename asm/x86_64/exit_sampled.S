@@ -8,6 +8,25 @@
 
 	.section .text.hooks, "ax", @progbits
 
+/* %rax = when a call of this activation began; changes %rdi. */
+.macro SEE thunk
+	movq	SWZ_THUNK_START(\thunk), %rdi
+	testb	$SWZ_START_UNSEEN, %dil
+	jz	.Lseen\@
+	cmpq	$2 * SWZ_START_STEP, %rdi
+	jb	.Lseen\@			/* it is suspended */
+	testb	$SWZ_START_UNTIMED, %dil
+	jz	.Lknown\@
+	andq	$-SWZ_START_STEP, %rdi
+	cmpq	%rax, %rdi
+	cmovb	%rax, %rdi
+	orq	$SWZ_START_UNTIMED, %rdi
+.Lknown\@:
+	andq	$~SWZ_START_UNSEEN, %rdi
+	movq	%rdi, SWZ_THUNK_START(\thunk)
+.Lseen\@:
+.endm
+
 FUNC(swz_hook_exit_sampled)
 	BEGIN_HOOK
 	SAVE	%rcx
@@ -18,8 +37,11 @@ FUNC(swz_hook_exit_sampled)
 	GET_THREAD %rsi
 	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* nor in a forked child */
 	jne	.Lin_c
-	testb	$SWZ_START_UNTIMED, SWZ_THUNK_START(%rcx)
-	jz	.Ltimed
+	movl	SWZ_THUNK_START(%rcx), %eax
+	notl	%eax
+	testb	$SWZ_START_UNTIMED | SWZ_START_UNSEEN, %al
+	jnz	.Ltimed_or_seen
+.Luntimed:
 	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
 	jne	.Lpending
 .Lown:
@@ -50,8 +72,10 @@ FUNC(swz_hook_exit_sampled)
 
 	/* As swz_context_leave() does it, which does it for long calls. %rdi and
 	 * %r8 are in the red zone meanwhile. */
-.Ltimed:
+.Ltimed_or_seen:
 	.cfi_remember_state
+	testb	$SWZ_START_UNTIMED, %al
+	jz	.Lseen
 	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
 	jne	.Lin_c
 	cmpq	$2 * SWZ_START_STEP, SWZ_THUNK_START(%rcx)
@@ -71,9 +95,10 @@ FUNC(swz_hook_exit_sampled)
 	movq	SWZ_THUNK_START(%rcx), %r8
 	movl	%r8d, %edi
 	andl	$SWZ_START_LEVEL, %edi		/* rdi = level */
+	andq	$-SWZ_START_STEP, %r8
+	movq	%r8, -24(%rsp)
 	movq	%rax, %rdx
-	subq	%r8, %rdx
-	addq	%rdi, %rdx			/* rdx = duration */
+	subq	%r8, %rdx			/* rdx = duration */
 	cmpq	$SWZ_LONG_TICKS, %rdx
 	jae	.Llong
 	movl	SWZ_THUNK_NODE(%rcx), %r8d
@@ -97,7 +122,36 @@ FUNC(swz_hook_exit_sampled)
 	jc	.Lsquares_full
 .Lended:
 	movq	%rsi, %rcx
+	movq	-24(%rsp), %rax			/* as swz_sampling_see() does it */
 	GET_THREAD %rsi
+	movq	%rax, %rdx
+	subq	SWZ_THREAD_SEEN(%rsi), %rdx
+	cmpq	$SWZ_SEE_TICKS, %rdx
+	jb	.Lsaw
+	movq	%rax, SWZ_THREAD_SEEN(%rsi)
+	movq	SWZ_THUNK_LINK(%rcx), %rdx
+.Lsee_frame:
+	testq	%rdx, %rdx
+	jz	.Lsaw
+	subq	$SWZ_START_STEP, %rax
+	movq	SWZ_THUNK_PENDING(%rdx), %r8
+.Lsee_record:
+	testq	%r8, %r8
+	jz	.Lsaw_records
+	cmpq	$SWZ_IS_CLOSED, %r8
+	je	.Lsaw
+	SEE	%r8
+	movq	SWZ_THUNK_PENDING(%r8), %r8
+	jmp	.Lsee_record
+.Lsaw_records:
+	testb	$SWZ_START_UNSEEN, SWZ_THUNK_START(%rdx)
+	jz	.Lsaw
+	SEE	%rdx
+	testb	$SWZ_START_UNTIMED, SWZ_THUNK_START(%rdx)
+	jz	.Lsaw
+	movq	SWZ_THUNK_LINK(%rdx), %rdx
+	jmp	.Lsee_frame
+.Lsaw:
 	movq	-8(%rsp), %rdi
 	movq	-16(%rsp), %r8
 	jmp	.Lown
@@ -113,6 +167,17 @@ FUNC(swz_hook_exit_sampled)
 	movq	-8(%rsp), %rdi
 	movq	-16(%rsp), %r8
 	jmp	.Lin_c
+	/* Not timed, but a call in it was, and its start is the time of that. */
+.Lseen:
+	.cfi_restore_state
+	.cfi_remember_state
+	movq	SWZ_THREAD_RECORD(%rsi), %rdx
+	movq	SWZ_RECORD_LAST(%rdx), %rdx
+	subq	SWZ_THREAD_EPOCH(%rsi), %rdx
+	subq	SWZ_THUNK_START(%rcx), %rdx
+	cmpq	$SWZ_ALONE_TICKS, %rdx
+	jl	.Luntimed
+	jmp	.Lin_c
 .Lpending:					/* as in exit.S */
 	.cfi_restore_state
 	.cfi_remember_state
@@ -121,6 +186,8 @@ FUNC(swz_hook_exit_sampled)
 	je	.Lin_c
 	testb	$SWZ_START_UNTIMED, SWZ_THUNK_START(%rdx)
 	jz	.Lin_c				/* with what is left */
+	testb	$SWZ_START_UNSEEN, SWZ_THUNK_START(%rdx)
+	jz	.Lin_c
 	movq	SWZ_THUNK_PENDING(%rdx), %rax
 	movq	%rax, SWZ_THUNK_PENDING(%rcx)
 	movq	SWZ_THREAD_COLD(%rsi), %rsi	/* the record is free */

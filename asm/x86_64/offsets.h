@@ -17,6 +17,7 @@
 #define SWZ_THREAD_COLD 80
 #define SWZ_THREAD_EVENT 88
 #define SWZ_THREAD_MIN_TICKS 96
+#define SWZ_THREAD_SEEN 104
 
 /* struct swz_thread_cold */
 #define SWZ_COLD_RECORDS 8
@@ -73,11 +74,16 @@
 /* The low bits of a thunk's start_ticks (src/runtime/sampling.h) */
 #define SWZ_START_LEVEL 3 /* a mask */
 #define SWZ_START_UNTIMED 4
-#define SWZ_START_STEP 8
+#define SWZ_START_UNSEEN 8
+#define SWZ_START_STEP 16
 
 /* Sampling (src/runtime/sampling.c). From so many ticks on a call is long: the
  * clock costs some thousandths of it. At a score of so much the level rises. */
 #define SWZ_LONG_TICKS 16384
+/* From so many on it counts for itself alone. Frames that know no time are looked
+ * for at times that are so far apart. */
+#define SWZ_ALONE_TICKS 131072
+#define SWZ_SEE_TICKS 16384
 #define SWZ_SCORE_OF_LEVEL 64
 #define SWZ_LEVEL_SHIFT 4 /* of swz_node.open */
 /* The state of the random numbers is multiplied by this, and one is added (Knuth,

@@ -237,6 +237,10 @@ enum {
  * loaded): a hidden node without calls, whose time is nobody's. */
 #define SWZ_FUNCTION_OURSELVES 0xfffffffeu
 #define SWZ_CALL_SITE_TAIL 0u /* entered by a jump from its caller context */
+/* SWZ_FILE_SAMPLED: this bit is set in the call site of a node that has long
+ * calls of an edge, each with its own time. `context` is then the node of the
+ * edge's other calls. (Not of folded nodes.) */
+#define SWZ_CALL_SITE_LONG 0x8000000000000000u
 
 /* A time that is added to or subtracted from swz_node.ticks and outer_ticks is
  *     rdtsc - epoch_ticks + SWZ_TICKS_BIAS.

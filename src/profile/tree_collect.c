@@ -184,13 +184,21 @@ static bool is_leaf(const struct swz_profile *profile, uint32_t function)
 	       profile->functions[function].flags & SWZ_FUNCTION_LEAF;
 }
 
+static bool has_long_calls(const struct swz_tree_builder *builder,
+			   const struct swz_node *slot)
+{
+	return builder->tree->sampled && slot->call_site & SWZ_CALL_SITE_LONG &&
+	       !(slot->open & SWZ_NODE_FOLDED);
+}
+
 static void collect_slot(struct swz_tree_builder *builder, uint32_t unit)
 {
 	const struct swz_node *slot = swz_profile_node(builder->profile, unit);
 	struct swz_tree_node *node;
 
 	if (slot->function == SWZ_FUNCTION_NONE ||
-	    unit == builder->thread->record.root)
+	    unit == builder->thread->record.root ||
+	    has_long_calls(builder, slot))
 		return;
 	/* (what folded nodes hang below is a hidden root of its own) */
 	if (slot->function == SWZ_FUNCTION_ROOT &&
@@ -220,6 +228,38 @@ static void collect_slot(struct swz_tree_builder *builder, uint32_t unit)
 		collect_estimate(builder, slot, unit, node);
 	else
 		collect_costs(builder, slot, node);
+}
+
+/* To the edge's other calls. */
+static void add_long_calls(struct swz_tree_builder *builder, uint32_t unit)
+{
+	const struct swz_node *slot = swz_profile_node(builder->profile, unit);
+	struct swz_tree *tree = builder->tree;
+	int64_t total = tree->nodes[SWZ_TREE_ROOT].ticks, ticks;
+	struct swz_tree_node *node;
+	bool repaired = false;
+	uint32_t index;
+
+	if (slot->function == SWZ_FUNCTION_NONE ||
+	    !has_long_calls(builder, slot))
+		return;
+	index = swz_unit_index(&builder->units, slot->context);
+	if (index == NONE || index == SWZ_TREE_ROOT) {
+		tree->dropped_nodes++;
+		return;
+	}
+	node = &tree->nodes[index];
+	ticks = repair(slot->ticks,
+		       swz_scale(total, swz_add_count(slot->calls, 1), 1),
+		       &repaired);
+	node->calls = swz_add_count(node->calls, slot->calls);
+	node->timed = swz_add_count(node->timed, slot->timed);
+	if (node->timed > node->calls)
+		node->timed = node->calls;
+	node->ticks = swz_add(node->ticks, ticks);
+	if (node->context == node->unit)
+		node->outer_ticks = clamp(node->ticks, total);
+	tree->repaired_nodes += repaired;
 }
 
 static void collect_unwound(struct swz_tree_builder *builder)
@@ -283,6 +323,9 @@ void swz_tree_collect(struct swz_tree_builder *builder)
 			collect_slot(builder, thread->spans[i].unit + j);
 		swz_progress_add(thread->spans[i].count);
 	}
+	for (i = 0; i < thread->span_count; i++)
+		for (j = 0; j < thread->spans[i].count; j++)
+			add_long_calls(builder, thread->spans[i].unit + j);
 	collect_unwound(builder);
 	if (builder->range)
 		swz_tree_take_events(builder->tree, &builder->units,

@@ -417,17 +417,92 @@ static void open_sampled(struct swz_node *node, uint64_t start)
 	node->open += (uint32_t)weight << SWZ_NODE_OPEN_SHIFT;
 }
 
-static void leave_sampled(struct swz_node *node, uint64_t start, uint64_t now)
+/* The node of the edge's long calls. NULL: there is no room at hand. */
+static struct swz_node *long_calls_of(struct swz_thread *thread,
+				      const struct swz_node *node)
 {
-	uint64_t weight = swz_start_weight(start);
+	uint64_t site = node->call_site | SWZ_CALL_SITE_LONG;
+	uint64_t key = (uint64_t)node->parent << 32;
+	struct swz_node *made;
 
-	if (!swz_start_is_timed(start))
-		return;
+	if (node->open & SWZ_NODE_FOLDED ||
+	    node->call_site & SWZ_CALL_SITE_LONG)
+		return NULL;
+	made = swz_edge_find(thread, key, node->function, site);
+	if (made)
+		return made;
+	if (swz_file->flags & SWZ_FILE_FOLDED ||
+	    swz_edge_table_is_full(thread->cold, 1))
+		return NULL;
+	made = next_slot(thread->cold);
+	if (!made)
+		return NULL;
+	made->parent = node->parent;
+	made->call_site = site;
+	made->context = swz_unit_of(node);
+	publish(made, node->function);
+	return swz_edge_insert_amid_signals(thread, made);
+}
+
+/* One of the node's calls, of which so many are accounted there, is a long one.
+ */
+static bool move_to_long(struct swz_thread *thread, struct swz_node *node,
+			 uint64_t weight, uint64_t duration)
+{
+	struct swz_node *to = long_calls_of(thread, node);
+
+	if (!to)
+		return false;
+	if (node->calls) { /* it is counted; not so where it has been resumed */
+		node->calls--;
+		to->calls++;
+	}
+	if (weight) {
+		node->weight -= weight;
+		node->timed--;
+		node->ticks -= (int64_t)(weight * duration);
+	}
+	to->weight++;
+	to->timed += to->timed < UINT32_MAX;
+	to->ticks += (int64_t)duration;
+	return true;
+}
+
+/* Of one that stands for others, what is above a bound counts for itself.
+ * Returns what counts for all. */
+static uint64_t bounded(struct swz_thread *thread, struct swz_node *node,
+			uint64_t weight, uint64_t duration)
+{
+	uint64_t above = duration - SWZ_SAMPLE_MOST_TICKS;
+	struct swz_node *to;
+
+	if (weight <= 1 || duration <= SWZ_SAMPLE_MOST_TICKS)
+		return duration;
+	to = long_calls_of(thread, node);
+	if (!to)
+		return duration;
+	node->ticks -= (int64_t)(weight * above);
+	to->ticks += (int64_t)above;
+	return SWZ_SAMPLE_MOST_TICKS;
+}
+
+static void leave_sampled(struct swz_thread *thread, struct swz_node *node,
+			  uint64_t start, uint64_t now)
+{
+	uint64_t weight = swz_start_is_timed(start) ? swz_start_weight(start)
+						    : 0;
+	uint64_t time = swz_start_time(start), duration;
+
 	now = swz_start_time(now);
+	duration = now > time ? now - time : 0;
 	node->ticks += (int64_t)(weight * now);
 	node->open -= (uint32_t)weight << SWZ_NODE_OPEN_SHIFT;
-	start = swz_start_time(start);
-	swz_sampling_ended(node, weight, now > start ? now - start : 0);
+	if (swz_sampling_is_long(start, duration) &&
+	    move_to_long(thread, node, weight, duration))
+		swz_sampling_ended(node, 1, duration);
+	else if (weight)
+		swz_sampling_ended(node, weight,
+				   bounded(thread, node, weight, duration));
 }
 
 uint64_t swz_context_open(struct swz_thread *thread, struct swz_node *node,
@@ -457,7 +532,7 @@ void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
 	uint64_t duration = now - start;
 
 	if (swz_sampling) {
-		leave_sampled(node, start, now);
+		leave_sampled(thread, node, start, now);
 		return;
 	}
 	swz_events_add_end(thread, node, how, start, now);

@@ -363,7 +363,7 @@ static struct swz_thunk *take_thunk(struct swz_thread *thread,
 /* Where the call is not timed: not a time, but later than the caller's. */
 static uint64_t untimed_start(const struct swz_thunk *caller)
 {
-	return swz_start_like(SWZ_START_UNTIMED,
+	return swz_start_like(SWZ_START_UNTIMED | SWZ_START_UNSEEN,
 			      caller->start_ticks + SWZ_START_STEP);
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/context.h"
 #include "runtime/home_stack.h"
 #include "runtime/hooks.h"
+#include "runtime/sampling.h"
 #include "runtime/suspend.h"
 #include "runtime/thread_thunks.h"
 
@@ -14,6 +15,7 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
 	       enum swz_event_kind how)
 {
 	uint64_t start = thunk->start_ticks;
+	uint64_t called = 0; /* when the latest timed one of these began */
 
 	/* 0: its entry was abandoned before anything was accounted, or its exit
 	 * after */
@@ -21,10 +23,21 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
 	if (thunk->pending == SWZ_CLOSED || !thunk->node || !start ||
 	    swz_start_is_suspended(start))
 		return;
-	for (struct swz_thunk *p = thunk->pending; p; p = p->pending)
+	for (struct swz_thunk *p = thunk->pending; p; p = p->pending) {
+		if (called)
+			swz_sampling_see(&p->start_ticks, called);
 		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
 				  now, how);
+		if (swz_sampling && swz_start_is_timed(p->start_ticks))
+			called = p->start_ticks;
+	}
+	if (called)
+		swz_sampling_see(&start, called);
 	swz_context_leave(thread, swz_unit_at(thunk->node), start, now, how);
+	if (swz_sampling && swz_start_is_timed(start))
+		called = start;
+	if (called)
+		swz_sampling_see_callers(thunk->link, called);
 }
 
 void swz_set_key(struct swz_thread *thread, const struct swz_thunk *top)

@@ -1,6 +1,7 @@
 #include "runtime/sampling.h"
 
 #include "runtime/file.h"
+#include "runtime/frames.h"
 
 /* A timed call that is short counts one, a long one much less than nothing. At
  * so many points the weight becomes four times as large, or, below zero, a
@@ -10,6 +11,8 @@
 #define SCORE_OF_LEVEL SWZ_SCORE_OF_LEVEL
 #define LONG_SCORE 8
 #define LONG_TICKS SWZ_LONG_TICKS
+/* Frames above a timed call, at most, that get to know of it. */
+#define MOST_SEEN 65536u
 /* `skip` of a node out of which the hook has just taken the last (0 - 1). */
 #define DUE UINT8_MAX
 
@@ -60,14 +63,50 @@ uint64_t swz_sampling_decide(struct swz_thread *thread, struct swz_node *node)
 	/* one that has come here for another reason */
 	if (node->skip != 0 && node->skip != DUE) {
 		node->skip--;
-		return SWZ_START_UNTIMED;
+		return SWZ_START_UNTIMED | SWZ_START_UNSEEN;
 	}
 	if (node->score < SCORE_OF_LEVEL)
 		node->score++;
 	else if (level < SWZ_START_LEVEL)
 		set_level(node, ++next);
 	node->skip = draw_gap(thread->cold, next);
-	return level;
+	return level | SWZ_START_UNSEEN;
+}
+
+/* The order of starts stays: it tells stale links. */
+bool swz_sampling_see(uint64_t *start, uint64_t now)
+{
+	uint64_t bits = *start & (SWZ_START_STEP - 1) &
+			~(uint64_t)SWZ_START_UNSEEN;
+	uint64_t time = swz_start_time(*start);
+
+	if (!(*start & SWZ_START_UNSEEN) || swz_start_is_suspended(*start))
+		return false;
+	if (bits & SWZ_START_UNTIMED && time < swz_start_time(now))
+		time = swz_start_time(now);
+	*start = time | bits;
+	return true;
+}
+
+void swz_sampling_see_callers(struct swz_thunk *frame, uint64_t start)
+{
+	uint64_t now = swz_start_time(start);
+	bool seen = false;
+
+	for (unsigned i = 0;
+	     frame && frame != &swz_bottom && !seen && i < MOST_SEEN; i++) {
+		struct swz_thunk *p = frame->pending;
+
+		now -= SWZ_START_STEP;
+		if (p == SWZ_CLOSED)
+			break;
+		for (; p; p = p->pending)
+			swz_sampling_see(&p->start_ticks, now);
+		/* one that is timed tells those above when it ends */
+		seen = swz_start_is_timed(frame->start_ticks);
+		seen |= !swz_sampling_see(&frame->start_ticks, now);
+		frame = frame->link;
+	}
 }
 
 void swz_sampling_ended(struct swz_node *node, uint64_t weight,

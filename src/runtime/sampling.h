@@ -15,7 +15,17 @@
  * The level (log4 of the weight) is in the low bits of an activation's start
  * (swz_thunk.start_ticks; SWZ_START_* in asm/x86_64/offsets.h), which then is a
  * multiple of SWZ_START_STEP otherwise. One that is not timed has a start too,
- * which is not a time, but is later than that of the frame above. */
+ * which is not a time, but is later than that of the frame above.
+ *
+ * An edge may have a million short calls and one that lasts as long as the
+ * program (an interpreter's, which calls itself): an estimate from one in 64 of
+ * these would be worth nothing. So each long call counts for itself alone, in a
+ * node of its own (SWZ_CALL_SITE_LONG). Long calls make other calls, of which
+ * some are timed: with the first of these an activation that is not timed gets
+ * its time as start, and is no longer SWZ_START_UNSEEN. A long call in which
+ * none was timed is sampled as short ones are, but what it takes above a bound
+ * counts for itself: a thread that had to wait in it for a processor would
+ * count 64 times. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,6 +65,24 @@ void swz_sampling_begin(void);
 
 /* A call of the edge begins: returns the low bits of its start. */
 uint64_t swz_sampling_decide(struct swz_thread *thread, struct swz_node *node);
+
+/* A timed call that this activation has made began at `now`. Returns whether it
+ * is the first. */
+bool swz_sampling_see(uint64_t *start, uint64_t now);
+
+/* One has ended that began then: the same for the frame that has made it, and
+ * those above. */
+void swz_sampling_see_callers(struct swz_thunk *frame, uint64_t start);
+
+/* What a call that none was timed in may count for others: a millisecond or so.
+ */
+#define SWZ_SAMPLE_MOST_TICKS (20 * SWZ_ALONE_TICKS)
+
+/* Whether one that has ended counts for itself alone. */
+static inline bool swz_sampling_is_long(uint64_t start, uint64_t duration)
+{
+	return duration >= SWZ_ALONE_TICKS && !(start & SWZ_START_UNSEEN);
+}
 
 /* A timed one has ended. */
 void swz_sampling_ended(struct swz_node *node, uint64_t weight,

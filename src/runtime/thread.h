@@ -45,7 +45,8 @@ struct swz_thread {
 	struct swz_thread_cold *cold; /* NULL after a fork */
 	uint64_t event; /* where the next event goes: see runtime/events.h */
 	uint64_t min_ticks; /* events of shorter calls are taken back */
-	uint64_t spare[3];
+	uint64_t seen; /* a start: when frames were told a time (sampling.h) */
+	uint64_t spare[2];
 };
 
 /* Survives a fork. A thread that has died leaves all of it to the next new

@@ -2,7 +2,7 @@
 # --timing sampled: every call is counted, some are timed.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets fib tailcalls exceptions contexts longjmp leaves
+need_targets fib tailcalls exceptions contexts longjmp leaves heavy
 
 functions() { # MODULE: calls and names of the program's own functions
 	awk -v module="$1" '!/^#/ && $NF == module { print $1, $(NF - 1) }' table |
@@ -160,5 +160,21 @@ assert_calls profile main 0 outermost 20000 target 20000
 # a hundred instructions of many thousands
 assert_le "$(($(row table incl outermost) * 4))" "$(row table incl '[outside]')" \
 	'its time'
+
+# Two of 200,000 calls take nearly all of the time. An estimate from one in 64
+# has none of it, or 64 times as much.
+for work in calls jumps; do
+	it "few long $work among many short ones"
+	for run in 1 2 3; do
+		capture "$RUN" --timing sampled -o profile "$TARGETS/heavy" $work
+		assert_status 0
+		dump_table profile
+		own=$(awk '$(NF - 1) == "long_or_short" { print $2 / 1e6 }' table)
+		assert_ge "${own%.*}" $(($(cat out) * 9 / 10)) 'self time, ms'
+		assert_le "${own%.*}" $(($(cat out) * 11 / 10 + 20)) 'self time, ms'
+		assert_eq 200000 "$(awk '$(NF - 1) == "long_or_short" { print $1 }' table)" calls
+		assert_time_is_sane profile 1
+	done
+done
 
 finish

@@ -1,0 +1,71 @@
+/* build: -O2 -fno-inline -fno-ipa-icf -fno-ipa-cp -fno-optimize-sibling-calls
+ */
+/* Calls of one edge, nearly all of them short and a few very long: heavy
+ * calls|jumps. The long ones call others all the time. Prints how many
+ * milliseconds of its own time long_or_short() took in them. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define KEEP __attribute__((noinline, noclone))
+
+static volatile int sink;
+
+static double now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+KEEP int helper(int i)
+{
+	sink = i;
+	return i + 1;
+}
+
+KEEP int caller(int i)
+{
+	return helper(i) + helper(i + 1);
+}
+
+static double own_ms;
+
+KEEP int long_or_short(int is_long)
+{
+	double start;
+	int sum = caller(is_long);
+
+	for (int i = 0; is_long && i < 100; i++) {
+		for (int j = 0; j < 200; j++)
+			sum += caller(j);
+		start = now_ms();
+		for (int j = 0; j < 2500000; j++)
+			sink = j;
+		own_ms += now_ms() - start;
+	}
+	return sum;
+}
+
+/* Its frame stands for long_or_short() too. */
+__attribute__((optimize("optimize-sibling-calls"))) KEEP int jumper(int is_long)
+{
+	sink = is_long;
+	return long_or_short(is_long);
+}
+
+int main(int argc, char **argv)
+{
+	int (*call)(int) = long_or_short;
+	long sum = 0;
+
+	if (argc > 1 && !strcmp(argv[1], "jumps"))
+		call = jumper;
+	/* the same call of the same function: short ones first */
+	for (int i = 1; i <= 200000; i++)
+		sum += call(i % 80000 == 0);
+	sink = (int)sum;
+	printf("%.0f\n", own_ms);
+	return 0;
+}
