@@ -388,6 +388,9 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 
 	if (thread->top->slot <= slot)
 		swz_close_skipped(thread, slot, NULL);
+	else if (swz_is_far_above(thread, slot) &&
+		 !swz_edge_find(thread, thread->key, function, *slot))
+		swz_close_above(thread, slot);
 	key = thread->key;
 	node = edge(thread, key, function, *slot, body, slot, &thunk);
 	if (node && !thunk)

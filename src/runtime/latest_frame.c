@@ -214,6 +214,29 @@ void swz_close_skipped(struct swz_thread *thread, const uint64_t *slot,
 		swz_hooks_slowly(thread, close_skipped_slowly, &skip);
 }
 
+static void close_above_slowly(void *argument)
+{
+	const struct skip *skip = argument;
+	struct swz_thread *thread = skip->thread;
+
+	/* asks for the bounds, once */
+	if (swz_thread_same_stack(thread, skip->slot, skip->slot) &&
+	    !swz_thread_at_home(thread, thread->top->slot))
+		close_skipped_slowly(argument);
+}
+
+void swz_close_above(struct swz_thread *thread, const uint64_t *slot)
+{
+	struct skip skip = {thread, NULL, slot};
+	bool asked = thread->cold->home_high != 0;
+
+	if (swz_system_calls_end ||
+	    (asked && (!swz_thread_at_home(thread, slot) ||
+		       swz_thread_at_home(thread, thread->top->slot))))
+		return;
+	swz_hooks_slowly(thread, close_above_slowly, &skip);
+}
+
 static void suspend_slowly(void *argument)
 {
 	struct skip *skip = argument;

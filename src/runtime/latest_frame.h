@@ -5,6 +5,7 @@
  * by a longjmp, or suspended with its stack, until another one is seen to run.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/file.h"
@@ -31,6 +32,21 @@ void swz_set_key(struct swz_thread *thread, const struct swz_thunk *top);
  * nor what is earlier. */
 void swz_close_skipped(struct swz_thread *thread, const uint64_t *slot,
 		       struct swz_thunk *until);
+
+/* Whether the latest frame lies so far above that it may be on another stack.
+ */
+static inline bool swz_is_far_above(const struct swz_thread *thread,
+				    const uint64_t *slot)
+{
+	return thread->top != &swz_bottom &&
+	       (uintptr_t)thread->top->slot > (uintptr_t)slot + 8192;
+}
+
+/* A frame is entered for which there is no edge, and the latest one is far
+ * above: if that is on another stack than the one that the thread began on, and
+ * the new one is not, those there were left by a longjmp off the signal stack,
+ * or are suspended. */
+void swz_close_above(struct swz_thread *thread, const uint64_t *slot);
 
 /* A live frame of the thread runs and is not the latest: what is later has been
  * skipped, or is suspended; or it was suspended itself. */

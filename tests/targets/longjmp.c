@@ -1,11 +1,13 @@
-/* build: -O2 -fno-optimize-sibling-calls -fno-inline -fno-ipa-cp */
+/* build: -O2 -pthread -fno-optimize-sibling-calls -fno-inline -fno-ipa-cp */
 /* longjmp out of hooked frames:
- * longjmp frames|reenter|signal|altstack|mask|next */
+ * longjmp frames|reenter|signal|altstack|above|mask|next */
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -125,13 +127,39 @@ static __attribute__((noipa)) int jump_out_of_handlers(int rounds)
 	return 0;
 }
 
-static int altstack(void)
+static void *on_alternate_stack(void *memory)
 {
-	stack_t stack = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
+	stack_t stack = {.ss_sp = memory, .ss_size = 1 << 16};
 
 	sigaltstack(&stack, NULL);
 	handle(on_signal, SA_ONSTACK);
-	return jump_out_of_handlers(10000);
+	jump_out_of_handlers(10000);
+	return NULL;
+}
+
+static int altstack(void)
+{
+	on_alternate_stack(malloc(1 << 16));
+	return 0;
+}
+
+/* The alternate stack lies above the thread's own. */
+static int above(void)
+{
+	size_t bytes = 1 << 20;
+	char *both = mmap(NULL, bytes + (1 << 16), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstack(&attributes, both, bytes);
+	if (both == MAP_FAILED ||
+	    pthread_create(&thread, &attributes, on_alternate_stack,
+			   both + bytes) != 0)
+		return 1;
+	pthread_join(thread, NULL);
+	return 0;
 }
 
 static int mask(void)
@@ -160,6 +188,8 @@ int main(int argc, char **argv)
 		return frames();
 	if (!strcmp(mode, "altstack"))
 		return altstack();
+	if (!strcmp(mode, "above"))
+		return above();
 	if (!strcmp(mode, "mask"))
 		return mask();
 	if (!strcmp(mode, "signal")) {
