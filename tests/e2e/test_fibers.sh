@@ -40,6 +40,27 @@ for kind in ucontext asm; do
 	assert_time_is_sane profile 5
 	assert_calls profile resumer 4
 
+	it "resumed by threads that follow one another, $kind"
+	assert_same_as_native "$TARGETS/fibers" inherit $kind 100 20
+	assert_complete profile
+	assert_calls profile fiber_main 100 below $((100 * 20 * 4)) heir 21 \
+		resume 2100 deep $((21 * 2 * 1001)) work $((100 * 20 + 21 * 2))
+
+	# (that a fiber goes on shows when one of its frames returns)
+	it "what is called by who resumes a fiber is not called by the fiber, $kind"
+	RUN_OPTIONS=(-H 'resume' -H 'switch_stacks' -H 'yield_now')
+	for mode in switch thread above; do
+		assert_same_as_native "$TARGETS/fibers" $mode $kind 10 100
+		assert_complete profile
+		assert_calls profile fiber_main 10 between 1010 resume 0
+		assert_eq 'below running' "$(callees_of profile below)" \
+			"called by below ($mode)"
+		assert_eq 'between fiber_main set_running sum_of work' \
+			"$(callees_of profile switching)" \
+			"called by switching ($mode)"
+	done
+	RUN_OPTIONS=()
+
 	for mode in destroy same; do
 		it "left suspended, $mode stack, $kind"
 		assert_same_as_native "$TARGETS/fibers" $mode $kind 5000
@@ -73,6 +94,21 @@ for kind in ucontext asm; do
 	assert_contains out 'code did not grow'
 	assert_fibers $((3000 * 6)) 1
 done
+
+# No word of another stack may be read then: nothing is taken to be gone.
+if have 'where the kernel does not let us read other stacks' strace; then
+	for mode in 'many asm 2000 1' 'inherit asm 20 5' 'migrate asm 20 50'; do
+		# shellcheck disable=SC2086
+		"$TARGETS/fibers" $mode >native.out
+		# shellcheck disable=SC2086
+		capture timeout 240 strace -f -q -o log -e trace=process_vm_readv \
+			-e inject=process_vm_readv:error=EPERM \
+			"$RUN" -q -o profile "$TARGETS/fibers" $mode
+		assert_status 0
+		assert_same native.out out
+		assert_matches log 'process_vm_readv\(.*EPERM.*INJECTED'
+	done
+fi
 
 it '100000 at once'
 assert_same_as_native "$TARGETS/fibers" many asm 100000 1

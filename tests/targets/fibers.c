@@ -193,12 +193,21 @@ static long sum_of(const struct fiber *fibers, long count)
 	return sum;
 }
 
+/* On the stack of who resumes them. */
+long between(long i)
+{
+	sink = i;
+	return i;
+}
+
 /* Round robin. */
-static void switching(struct fiber *fibers, long count, long rounds)
+void switching(struct fiber *fibers, long count, long rounds)
 {
 	for (long r = 0; r <= rounds; r++)
-		for (long i = 0; i < count; i++)
+		for (long i = 0; i < count; i++) {
 			resume(&fibers[i]);
+			between(i);
+		}
 	printf("%ld\n", sum_of(fibers, count));
 }
 
@@ -262,6 +271,44 @@ static void migrating(long count, long rounds)
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 	printf("%ld\n", sum_of(fibers, count));
+}
+
+/* --- resumed by threads that follow one another --- */
+
+long deep(long depth)
+{
+	long sum = depth ? deep(depth - 1) : work(depth);
+
+	sink = depth;
+	return sum;
+}
+
+struct inheritance {
+	struct fiber *fibers;
+	long count;
+};
+
+static void *heir(void *argument)
+{
+	const struct inheritance *all = argument;
+
+	deep(1000);
+	for (long i = 0; i < all->count; i++)
+		resume(&all->fibers[i]);
+	deep(1000);
+	return NULL;
+}
+
+static void inheriting(long count, long rounds)
+{
+	struct inheritance all = {make(count, rounds), count};
+	pthread_t thread;
+
+	for (long r = 0; r <= rounds; r++) {
+		pthread_create(&thread, NULL, heir, &all);
+		pthread_join(thread, NULL);
+	}
+	printf("%ld\n", sum_of(all.fibers, count));
 }
 
 /* --- never resumed --- */
@@ -386,6 +433,8 @@ int main(int argc, char **argv)
 		pthread_join(thread, NULL);
 	} else if (!strcmp(mode, "migrate")) {
 		migrating(n[0], n[1]);
+	} else if (!strcmp(mode, "inherit")) {
+		inheriting(n[0], n[1]);
 	} else if (!strcmp(mode, "destroy") || !strcmp(mode, "same")) {
 		abandoning(n[0], mode[0] == 's');
 	} else if (!strcmp(mode, "many")) {

@@ -3,8 +3,8 @@
  * those threads are gone, and new ones get their stacks. Each function returns
  * what only it computes, so a call that goes to another one is seen:
  * fork_waiting ROUNDS first|late
- * first: the forked thread makes the child's first calls; late: the new threads
- * do. */
+ * first: the forked thread makes the child's first calls, a few; late: the new
+ * threads do, and it makes as many as they. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 				       (void *)(i * 7919 + 5));
 		if (!first) {
 			sem_wait(&ready);
-			wrong += walk(3, 1);
+			wrong += walk(3, rounds);
 		}
 		for (int i = 0; i < THREADS; i++) {
 			void *result;
