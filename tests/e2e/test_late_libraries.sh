@@ -49,6 +49,59 @@ assert_eq 'liblate.so (1000 times, unloaded)' "$(later profile)" 'later'
 assert_le "$(info_value profile used | cut -d' ' -f1)" $((used + 4096)) \
 	'bytes of the profile'
 
+it 'a library that comes back at another address'
+assert_same_as_native "$late" elsewhere
+assert_contains out 'moved: 2'
+assert_complete profile
+assert_calls profile late_constructor 3 late_entry 3 late_leaf 33 \
+	late_destructor 3
+assert_eq 'liblate.so (3 times)' "$(later profile)" 'later, and there at the end'
+
+if have 'other code in a file of the same name and place, without build-ids' gcc; then
+	cat >plug.c <<'END'
+#ifdef MORE
+int before(int x) { return x * 3; }
+#endif
+int plug(int x) { volatile int y = x; return y + 1; }
+int behind(int x) { volatile int y = x; return y + plug(y); }
+END
+	cat >plugged.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		int (*f)(int) = 0;
+		void *library;
+
+		rename(argv[i], "./plug.so");
+		library = dlopen("./plug.so", RTLD_NOW);
+		if (library)
+			f = (int (*)(int))dlsym(library, "behind");
+		printf("%d\n", f ? f(i) : -1);
+		if (library)
+			dlclose(library);
+	}
+	return 4;
+}
+END
+	gcc -o plugged plugged.c -ldl || abort 'no program'
+	for run in native ours; do
+		gcc -O1 -fno-inline -shared -fPIC -Wl,--build-id=none \
+			-o first.so plug.c &&
+			gcc -O1 -fno-inline -shared -fPIC -Wl,--build-id=none \
+				-DMORE -o second.so plug.c || abort 'no library'
+		rm -f profile
+		hooks=("$RUN" -q -o profile)
+		[ $run = ours ] || hooks=()
+		capture ${hooks[@]+"${hooks[@]}"} ./plugged first.so second.so
+		assert_status 4
+		cp out $run
+	done
+	assert_same native ours
+	assert_complete profile
+fi
+
 it 'two libraries in turn at the same address'
 assert_same_as_native "$late" alternate same
 assert_complete profile

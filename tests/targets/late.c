@@ -2,11 +2,13 @@
 /* Libraries that come and go while the program runs. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <link.h>
 #include <iconv.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +98,35 @@ static void reload_steadily(int n)
 	warm = memory_pages();
 	reload(n - n / 10);
 	puts(memory_pages() - warm > 256 ? "grown" : "steady");
+}
+
+/* At another place, since something else is at its first one; then there again.
+ */
+static void elsewhere(void)
+{
+	size_t bytes = 1 << 14;
+	struct link_map *map;
+	char *first = NULL;
+	int sum = 0, moved = 0;
+
+	for (int i = 0; i < 3; i++) {
+		void *library = load("liblate.so");
+
+		sum += call(library, "late_entry", 10);
+		if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
+			exit(1);
+		if (i == 0)
+			first = (char *)map->l_addr;
+		moved += (char *)map->l_addr != first;
+		if (i < 2)
+			dlclose(library);
+		if (i == 0 &&
+		    mmap(first, bytes, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+			 0) != first)
+			exit(1);
+	}
+	printf("%d, moved: %d\n", sum, moved);
 }
 
 /* Two libraries in turn; how often the second came where the first had been is
@@ -247,6 +278,8 @@ int main(int argc, char **argv)
 		once();
 	else if (strcmp(mode, "reload") == 0)
 		reload_steadily(atoi(more));
+	else if (strcmp(mode, "elsewhere") == 0)
+		elsewhere();
 	else if (strcmp(mode, "alternate") == 0)
 		alternate(100, more);
 	else if (strcmp(mode, "namespaces") == 0)
