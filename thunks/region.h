@@ -13,14 +13,16 @@ struct swz_region {
 	const uint8_t *start;
 	size_t bytes;
 	const uint8_t *unwind_header; /* its .eh_frame_hdr */
-	/* Jumps into the region that lie in foreign places, SWZ_ISLAND_BYTES
-	 * each: their distances from `start`, in order. The unwind information
-	 * is theirs too. */
+	/* Jumps into the region that lie in foreign places: their distances
+	 * from `start`, in order. The unwind information is theirs too. */
 	const int32_t *islands;
 	uint32_t island_count;
 };
 
-#define SWZ_ISLAND_BYTES 5
+/* Of an island's jump, for unwinders: a thread may be found at its first byte
+ * only. The others may be what comes before the return address of a call that
+ * was displaced from there, and that frame is the neighbour's. */
+#define SWZ_ISLAND_BYTES 1
 
 /* At most 4096 regions are known; false: it is not. */
 bool swz_region_add(const struct swz_region *region);

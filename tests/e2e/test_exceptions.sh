@@ -2,7 +2,7 @@
 # C++ exceptions pass hooked frames: same program, each frame's calls counted.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets exceptions traps misaligned
+need_targets exceptions traps misaligned unwind
 
 it 'throws across 100 frames in 4 threads'
 assert_same_as_native "$TARGETS/exceptions" deep
@@ -51,9 +51,14 @@ assert_eq 2 "$(ls d | wc -l)" profiles
 it 'catches in the very next frame, 1e5 times'
 assert_same_as_native "$TARGETS/exceptions" next
 assert_complete profile
-assert_calls profile thrower 120000 catch_next 100000 \
+assert_calls profile thrower 130000 catch_next 100000 \
 	catch_next_destroying 10000 middle 10000 catch_middle 10000 \
-	'guard::~guard' 10000
+	jump_on 10000 jump_to_thrower 10000 'guard::~guard' 10000
+# what a frame has gone on to by jumps ends with it
+for name in jump_on jump_to_thrower middle; do
+	assert_eq 10000 "$(unwound table $name)" "unwound $name"
+done
+assert_eq 130000 "$(unwound table thrower)" 'unwound thrower'
 
 it 'rethrows, and throws in a destructor of an unwound frame'
 assert_same_as_native "$TARGETS/exceptions" rethrow
@@ -90,6 +95,20 @@ assert_same_as_native "$TARGETS/traps"
 assert_eq $((500 * (7 + 8 + 1 + 1))) "$(cat out)"
 assert_complete profile
 assert_calls profile catcher 1000 load 1000
+
+# Unwinders ask for addresses on and behind islands.
+for tactic in padding neighbour; do
+	it "through functions with a short jump into $tactic"
+	export SWIZZLE_TEST_TACTIC=$tactic
+	"$RUN" --list -v "$TARGETS/exceptions" >list
+	assert_ge "$(grep -c 'patched by a short jump' list)" 20 'short jumps'
+	assert_same_as_native "$TARGETS/exceptions" deep
+	assert_complete profile
+	assert_calls profile 'level<100>' 2000 catch_deep 2000
+	assert_same_as_native "$TARGETS/exceptions" rethrow
+	assert_same_as_native "$TARGETS/unwind"
+	unset SWIZZLE_TEST_TACTIC
+done
 
 it 'a stripped program: its cold parts and landing pads have no names'
 strip -o stripped "$TARGETS/exceptions"

@@ -131,6 +131,27 @@ KEEP int catch_next_destroying(int i)
 	return 0;
 }
 
+// The first two end in a jump.
+KEEP void jump_to_thrower(int i)
+{
+	thrower(i);
+}
+
+KEEP void jump_on(int i)
+{
+	jump_to_thrower(i + 1);
+}
+
+KEEP int catch_jumped(int i)
+{
+	try {
+		jump_on(i);
+	} catch (int got) {
+		return got == i + 1;
+	}
+	return 0;
+}
+
 KEEP int middle(int i)
 {
 	thrower(i);
@@ -153,7 +174,8 @@ static int next()
 	for (int i = 0; i < 100000; i++)
 		caught += catch_next(i);
 	for (int i = 0; i < 10000; i++)
-		caught += catch_next_destroying(i) + catch_middle(i);
+		caught += catch_next_destroying(i) + catch_middle(i) +
+			  catch_jumped(i);
 	printf("%ld %ld\n", caught, destroyed);
 	return 0;
 }

@@ -337,21 +337,26 @@ START_TEST(an_island_is_found_where_it_lies)
 	ck_assert(!swz_region_at((uintptr_t)start - 101, &found));
 	ck_assert(!swz_region_at((uintptr_t)start - 90, &found));
 	ck_assert(!swz_region_at((uintptr_t)start + 499, &found));
-	ck_assert(!swz_region_at((uintptr_t)start + 505, &found));
-	ck_assert(swz_region_at((uintptr_t)start - 96, &found));
+	ck_assert(swz_region_at((uintptr_t)start - 100, &found));
 	ck_assert_ptr_eq(found.start, start - 100);
-	ck_assert_uint_eq(found.bytes, 5);
+	/* a displaced call of the neighbour's may have ended in the others */
+	ck_assert_uint_eq(found.bytes, 1);
+	for (unsigned i = 1; i < 5; i++) {
+		ck_assert(!swz_region_at((uintptr_t)start - 100 + i, &found));
+		ck_assert(!swz_region_at((uintptr_t)start + 500 + i, &found));
+	}
+	ck_assert(swz_region_at((uintptr_t)start - 100, &found));
 	ck_assert_ptr_eq(found.unwind_header, start + 250);
 	ck_assert(swz_region_at((uintptr_t)start - 95, &found));
 	ck_assert_ptr_eq(found.start, start - 95);
-	ck_assert(swz_region_at((uintptr_t)start + 504, &found));
+	ck_assert(swz_region_at((uintptr_t)start + 500, &found));
 	ck_assert(swz_region_at((uintptr_t)start + 299, &found));
 	ck_assert_ptr_eq(found.start, start);
 	swz_region_show_islands(start, false); /* their module is gone */
-	ck_assert(!swz_region_at((uintptr_t)start + 504, &found));
+	ck_assert(!swz_region_at((uintptr_t)start + 500, &found));
 	ck_assert(swz_region_at((uintptr_t)start, &found));
 	swz_region_show_islands(start, true);
-	ck_assert(swz_region_at((uintptr_t)start + 504, &found));
+	ck_assert(swz_region_at((uintptr_t)start + 500, &found));
 	swz_region_remove(start);
 	ck_assert(!swz_region_at((uintptr_t)start, &found));
 }
