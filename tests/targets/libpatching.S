@@ -394,6 +394,15 @@ nameless_66:
 nameless_0f:
 	movzwl	%di, %eax		/* 0f b7 c7 */
 	ret
+	/* as padding does, but that would go on up to an aligned address */
+	FUNC	no_ret_before_nops
+	ret
+	END	no_ret_before_nops
+nameless_nops:
+	nop
+	nop
+	leal	9(%rdi), %eax
+	ret
 	FUNC	calls_nameless
 	subq	$8, %rsp
 	.cfi_adjust_cfa_offset 8
@@ -401,6 +410,9 @@ nameless_0f:
 	call	*%rax
 	movl	%eax, %edx
 	leaq	nameless_0f(%rip), %rax
+	call	*%rax
+	addl	%eax, %edx
+	leaq	nameless_nops(%rip), %rax
 	call	*%rax
 	addl	%edx, %eax
 	addq	$8, %rsp
@@ -530,6 +542,27 @@ nameless_0f:
 	leal	1(%rdi), %eax
 	ret
 	END	no_next_of_padding
+	FAR
+
+	/* something jumps into what a long jump would take of the padding */
+	FUNC	no_entered_behind, 8
+	xorl	%eax, %eax
+	ret
+	END	no_entered_behind
+	nop
+behind_entered:
+	.rept	4
+	nop
+	.endr
+	FUNC	no_next_of_entered, 8
+	leal	1(%rdi), %eax
+	ret
+	END	no_next_of_entered
+	FAR
+	FUNC	jumps_behind, 1
+	movq	%rdi, %rax
+	jmp	behind_entered
+	END	jumps_behind
 	FAR
 
 /* ------------------------------------------------- branches in the window */
@@ -784,11 +817,12 @@ patching_table:
 		two_bytes_int3, three_bytes_int3, four_bytes_int3, \
 		endbr_ret_int3, one_byte_nops, three_bytes_nops, \
 		two_bytes_long_nop, four_bytes_long_nop, no_ret_before_66, \
-		 no_ret_before_0f, calls_nameless, jcc8, jmp8, seemingly_entered_at_1, no_entered_at_1, \
+		 no_ret_before_0f, no_ret_before_nops, calls_nameless, jcc8, jmp8, seemingly_entered_at_1, no_entered_at_1, \
 		no_island_at_all, island_in_neighbour, has_island, \
 		no_island_entered, loop_to_7, island_in_padding, \
 		before_padding, one_byte_nop, has_another_island, no_island_runs_on, \
 		no_island_jumped_into, jumps_into_padding, \
+		no_entered_behind, jumps_behind, \
 		jrcxz_, jecxz_, loop_, loope_, jcc32, jumps_within, no_whence, \
 		call_first, call_second, call_register, call_register_last, \
 		call_member, call_next, call_rex_w, system_call, \
