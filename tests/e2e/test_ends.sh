@@ -52,4 +52,20 @@ if have 'memcheck looks for leaks, and finds no memory that cannot be read' valg
 	assert_not_contains err 'due to read errors'
 fi
 
+it 'what has taken the place of the profile is left alone'
+rm -f profile
+capture "$RUN" -o profile perl -e 'rename("profile", "away");
+	open(my $file, ">", "profile"); truncate($file, 64 << 20); exit(4)'
+assert_status 4
+assert_empty err
+assert_eq $((64 << 20)) "$(stat -c %s profile)" 'size of the other file'
+assert_complete away
+rm -f profile away
+mkfifo profile
+capture "$RUN" -o profile perl -e 'exit(3)'
+assert_status 3
+[ -p profile ] || fail 'the named pipe is gone'
+assert_complete profile.*
+rm -f profile*
+
 finish
