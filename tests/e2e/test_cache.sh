@@ -477,4 +477,17 @@ assert_eq "$kept 0" "$found $stored" 'found and stored'
 # the kernel's clock of files may be some milliseconds behind
 assert_ge "$(stat -c %Y "$plan")" $((before - 1)) 'time of the last use'
 
+# Going past that limit would be a signal to the program.
+it 'a plan that is longer than files may be is not stored'
+rm -rf "$plans"
+RUN_OPTIONS=(-M '*')
+ulimit -S -f 96
+run "$shape"
+assert_eq 0 $status 'exit status'
+assert_empty <(find "$plans" -name 'new-*')
+ulimit -S -f unlimited
+run "$shape"
+assert_ge "$(find "$plans" -type f -size +96k | wc -l)" 1 'plans that were too long'
+RUN_OPTIONS=()
+
 finish

@@ -136,11 +136,21 @@ static void limit(int what, rlim_t to)
  * take `much` (in MiB); says what it reads of that, and so does a child. */
 static int with_room(int what, size_t much)
 {
+	static const rlim_t odd[] = {RLIM_INFINITY - 5000,
+				     ((rlim_t)1 << 40) + 123};
 	struct rlimit l = {RLIM_INFINITY, RLIM_INFINITY};
 	volatile uintptr_t wrong = 8;
 	int status = 0;
 	pid_t child;
 
+	for (int i = 0; i < 2; i++) {
+		l.rlim_cur = odd[i];
+		check(setrlimit(what, &l));
+		check(getrlimit(what, &l));
+		printf("%llx, room: %d\n", (unsigned long long)l.rlim_cur,
+		       has_room(1 << 30));
+	}
+	l.rlim_cur = l.rlim_max;
 	limit(what, 200 << 20);
 	printf("room %d %d\n", has_room(100 << 20), has_room(much << 20));
 	check(setrlimit(what, &l)); /* a hard limit may not be raised */
