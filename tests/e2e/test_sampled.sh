@@ -47,7 +47,7 @@ it 'counts are those of exact timing: exceptions'
 threads=5 counts_are_exact exceptions deep
 counts_are_exact exceptions next
 # each of these is left by an exception, timed or not
-assert_eq 120000 "$(unwound table thrower)" 'unwound'
+assert_eq 130000 "$(unwound table thrower)" 'unwound'
 
 # Caller, callee, calls: by the callgrind file.
 edges() { # PROFILE
