@@ -3,6 +3,7 @@
 #include <check.h>
 #include <elf.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -137,6 +138,43 @@ static void demangles(const char *name, enum swz_demangle style,
 	free(result);
 }
 
+/* f(P<P<...>, P<...> >*), DEPTH deep: each level refers twice to the last. To
+ * be freed. */
+static char *nested_name(unsigned int depth)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char *name = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&name, &size);
+	unsigned int i;
+
+	ck_assert_ptr_nonnull(stream);
+	fputs("_Z1fP1P", stream);
+	for (i = 1; i < depth; i++)
+		fputs("IS_", stream);
+	fputs("I1TS0_E", stream);
+	for (i = 1; i < depth; i++)
+		fprintf(stream, "S%c_E", digits[i]);
+	ck_assert_int_eq(fclose(stream), 0);
+	return name;
+}
+
+START_TEST(what_would_be_too_long_stays_mangled)
+{
+	char *name = nested_name(10);
+	char *result = swz_demangle(name, SWZ_DEMANGLE_FULL);
+
+	ck_assert_int_eq(strncmp(result, "f(P<P<", 6), 0);
+	ck_assert_uint_gt(strlen(result), 2000);
+	free(result);
+	free(name);
+	name = nested_name(34);
+	demangles(name, SWZ_DEMANGLE_FULL, name);
+	demangles(name, SWZ_DEMANGLE_SIMPLE, "f");
+	free(name);
+}
+END_TEST
+
 START_TEST(demangles_in_three_styles)
 {
 	demangles("_ZN3foo3barEi", SWZ_DEMANGLE_NO, "_ZN3foo3barEi");
@@ -165,6 +203,7 @@ int main(void)
 	tcase_add_test(tests, refuses_another_build_id);
 	tcase_add_test(tests, refuses_what_is_no_module);
 	tcase_add_test(tests, demangles_in_three_styles);
+	tcase_add_test(tests, what_would_be_too_long_stays_mangled);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }
