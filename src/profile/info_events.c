@@ -69,11 +69,13 @@ void swz_put_events(FILE *stream, const struct swz_profile *profile)
 
 	if (!swz_profile_traced(profile))
 		return;
-	fprintf(stream,
-		"\ntrace: %" PRIu64 " bytes of events in %zu chunks, at most "
-		"%" PRIu64 "\n",
-		header->event_bytes, profile->event_chunk_count,
-		header->event_limit_bytes);
+	fprintf(stream, "\ntrace: %" PRIu64 " bytes of events in %zu chunks",
+		header->event_bytes, profile->event_chunk_count);
+	/* (that of a program that has ended is for what still comes) */
+	if (!(header->flags & SWZ_FILE_ENDED))
+		fprintf(stream, ", at most %" PRIu64,
+			header->event_limit_bytes);
+	putc('\n', stream);
 	fprintf(stream, "%10s %16s %16s %16s %15s %15s\n", "tid",
 		"calls traced", "ends", "by exception", "from, s", "to, s");
 	for (i = 0; i < profile->thread_count; i++) {

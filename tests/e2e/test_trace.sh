@@ -186,6 +186,7 @@ assert_same_as_native "$TARGETS/fib" 4
 assert_complete profile
 "$DUMP" -f info profile >info
 assert_matches info '^not traced: [0-9]+ events'
+assert_matches info '^trace: [0-9]+ bytes of events in [0-9]+ chunks$'
 SWIZZLE_MODE=profile "$RUN" -o counted "$TARGETS/fib" 4 >/dev/null
 assert_eq "$(calls_of counted fib)" "$(calls_of profile fib)" 'calls'
 bytes=$(sed -n 's/^trace: \([0-9]*\) bytes.*/\1/p' info)
