@@ -97,3 +97,22 @@ void swz_load_skip(struct swz_loading *from, uint64_t start, uint64_t end)
 		from->have = end;
 	from->skipping = true;
 }
+
+uint64_t swz_load_past_hole(struct swz_loading *from, uint64_t offset)
+{
+	off_t data;
+	uint64_t next;
+
+	if (offset < from->have || offset >= from->size)
+		return offset;
+	data = lseek(from->fd, (off_t)offset, SEEK_DATA);
+	if (data < 0 && errno != ENXIO)
+		return offset;
+	next = data < 0 ? from->size : (uint64_t)data & ~(uint64_t)(PAGE - 1);
+	if (next > from->size)
+		next = from->size;
+	if (next <= offset)
+		return offset;
+	swz_load_skip(from, offset, next);
+	return next;
+}

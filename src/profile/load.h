@@ -25,6 +25,10 @@ bool swz_load(struct swz_loading *from, uint64_t end);
 /* The bytes are not wanted (any more): their memory is given back. */
 void swz_load_skip(struct swz_loading *from, uint64_t start, uint64_t end);
 
+/* Where the next bytes are that are no hole in the file: OFFSET, or further on;
+ * what lies between is skipped. */
+uint64_t swz_load_past_hole(struct swz_loading *from, uint64_t offset);
+
 /* Reads up to SIZE bytes; fewer only at the end of the file. */
 ssize_t swz_read_fully(int fd, uint8_t *data, size_t size, uint64_t offset);
 

@@ -311,6 +311,18 @@ static size_t take_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 	return size;
 }
 
+/* Past a unit that is no chunk, and the hole that may follow: what a program
+ * that was killed has not written yet, where USED_BYTES is damaged. */
+static size_t past_unit(struct swz_scan *scan, size_t offset)
+{
+	size_t next = offset + SWZ_UNIT_BYTES;
+
+	if (scan->from)
+		next = (size_t)swz_load_past_hole(scan->from, next);
+	scan->profile->damage.skipped_bytes += next - offset;
+	return next;
+}
+
 bool swz_scan_chunks(struct swz_scan *scan)
 {
 	struct swz_profile *profile = scan->profile;
@@ -330,8 +342,7 @@ bool swz_scan_chunks(struct swz_scan *scan)
 			if (!in_gap && chunk.magic != 0)
 				profile->damage.bad_chunks++;
 			in_gap = true;
-			profile->damage.skipped_bytes += SWZ_UNIT_BYTES;
-			offset += SWZ_UNIT_BYTES;
+			offset = past_unit(scan, offset);
 			continue;
 		}
 		in_gap = false;

@@ -121,6 +121,19 @@ done
 head -c "$used" profile >part
 assert_readable part
 
+it 'a hole of a terabyte'
+cp profile part
+printf '\377\377\377\377\377\377\377\177' |
+	dd of=part bs=1 seek=24 conv=notrunc 2>/dev/null # used_bytes
+if truncate -s 1T part 2>/dev/null; then
+	capture timeout 120 "$DUMP" -f text part
+	assert_status 0
+	assert_contains err 'truncated'
+	cp out holed
+	"$DUMP" -f text profile >out
+	assert_same out holed
+fi
+
 it 'pages of zeros'
 for ((at = 0; at < used; at += 4096)); do
 	cp profile holed
