@@ -663,6 +663,46 @@ behind_entered:
 pointer: .quad	no_whence
 	.text
 
+/* -------------------------------------------------------------- cold parts */
+
+	/* without a frame, so the unwind tables of their cold parts, which have
+	 * no symbols, describe what those of functions do; these find what lies
+	 * below the stack pointer */
+	FUNC	jumps_to_reader
+	movq	%rdi, -8(%rsp)
+	leaq	(%rdi,%rdi,2), %rax
+	movq	%rax, -16(%rsp)
+	testb	$1, %dil
+	jne	.Lreader
+	ret
+	END	jumps_to_reader
+
+	.cfi_startproc
+.Lreader:
+	movq	-16(%rsp), %rax
+	shlq	$8, %rax
+	addq	-8(%rsp), %rax
+	ret
+	.cfi_endproc
+
+	FUNC	jumps_to_taker
+	movq	%rdi, -8(%rsp)
+	leaq	(%rdi,%rdi,4), %rax
+	movq	%rax, -40(%rsp)
+	testb	$1, %dil
+	je	.Ltaker
+	ret
+	END	jumps_to_taker
+
+	.cfi_startproc
+.Ltaker:
+	leaq	-40(%rsp), %rcx
+	movq	(%rcx), %rax
+	shlq	$8, %rax
+	addq	32(%rcx), %rax
+	ret
+	.cfi_endproc
+
 /* ------------------------------------------------------------- all the rest */
 
 	FUNC	system_call
@@ -828,7 +868,8 @@ patching_table:
 		call_member, call_next, call_rex_w, system_call, \
 		system_call_behind, constant, has_aliases, alias_one, \
 		alias_two, uses_carry, leaps_home, no_pops_then_leaves, \
-		no_reads_then_leaves, no_reads_by_index
+		no_reads_then_leaves, no_reads_by_index, jumps_to_reader, \
+		jumps_to_taker
 	ENTRY	\name
 	.endr
 

@@ -1,0 +1,223 @@
+/* A function that calls nothing may keep values in the 128 bytes below the
+ * stack pointer (the red zone, SysV ABI 3.2.2) and needs no frame. Then the
+ * unwind table of its cold part describes what that of a function does at its
+ * entry, and without a symbol only the code tells the two apart: hooks write
+ * below the stack pointer, which the cold part has yet to read from.
+ *
+ * The instructions are gone through as they stand, and it is noted which bytes
+ * have been written. Where the address of something there is taken, all up to
+ * the stack pointer may be written through it; if nothing had been written
+ * before, it is taken for the address of what the other part has put there. */
+
+#include "thunks/red_zone.h"
+
+#include <string.h>
+
+#include "thunks/encoding.h"
+
+#define RED_ZONE_BYTES 128
+
+struct red_zone {
+	bool written[RED_ZONE_BYTES]; /* [0] is the byte at -128(%rsp) */
+	bool any;
+};
+
+/* What an instruction does with its memory operand. */
+enum use { USE_NONE, USE_READ, USE_WRITE, USE_ADDRESS };
+
+/* The prefix of an opcode that lies in the prefixes of older instructions, and
+ * in a field of VEX and EVEX. */
+static uint8_t mandatory_prefix(const struct swz_encoding *e,
+				const uint8_t *code)
+{
+	static const uint8_t of_field[] = {0, 0x66, 0xf3, 0xf2};
+
+	if (e->map == SWZ_MAP_VECTOR) {
+		/* 62 P0 P1 P2, and C5 P or C4 P0 P1, before the opcode */
+		unsigned back = code[e->prefix_bytes] == 0x62 ? 3 : 2;
+
+		return of_field[code[e->modrm_at - back] & 3];
+	}
+	for (unsigned i = 0; i < e->prefix_bytes; i++)
+		if (code[i] == 0xf2 || code[i] == 0xf3)
+			return code[i];
+	return 0;
+}
+
+static bool is_one_byte_store(const struct swz_encoding *e)
+{
+	unsigned reg = swz_modrm_reg(e->modrm);
+
+	switch (e->opcode) {
+	case 0x88: /* mov */
+	case 0x89:
+	case 0x8c:
+	case 0xc6:
+	case 0xc7:
+		return true;
+	case 0xd9: /* fst, fstp, fnstenv, fnstcw */
+		return reg == 2 || reg == 3 || reg >= 6;
+	case 0xdb: /* fistp and its like, fstp */
+		return (reg >= 1 && reg <= 3) || reg == 7;
+	case 0xdd:
+	case 0xdf:
+		return (reg >= 1 && reg <= 3) || reg >= 6;
+	default:
+		return false;
+	}
+}
+
+static bool is_0f_store(const struct swz_encoding *e, uint8_t prefix)
+{
+	switch (e->opcode) {
+	case 0x11: /* movups and its like */
+	case 0x13:
+	case 0x17:
+	case 0x29:
+	case 0x2b:
+	case 0x7f:
+	case 0xc3: /* movnti */
+	case 0xd6:
+	case 0xe7:
+		return true;
+	case 0x7e: /* movd, movq; with f3 a load */
+		return prefix != 0xf3;
+	case 0xae: /* stmxcsr */
+		return swz_modrm_reg(e->modrm) == 3;
+	default: /* setcc */
+		return (e->opcode & 0xf0) == 0x90;
+	}
+}
+
+static bool is_store(const struct swz_encoding *e, const uint8_t *code)
+{
+	uint8_t prefix = mandatory_prefix(e, code);
+	unsigned map = e->map;
+
+	if (map == SWZ_MAP_VECTOR)
+		map = SWZ_MAP_ONE_BYTE + e->vector_map;
+	switch (map) {
+	case SWZ_MAP_ONE_BYTE:
+		return is_one_byte_store(e);
+	case SWZ_MAP_0F:
+		return is_0f_store(e, prefix);
+	case SWZ_MAP_0F38: /* movbe; with f2 crc32 */
+		return e->map == SWZ_MAP_0F38 && e->opcode == 0xf1 &&
+		       prefix != 0xf2;
+	case SWZ_MAP_0F3A: /* pextr and its like, vextract */
+		return (e->opcode >= 0x14 && e->opcode <= 0x17) ||
+		       (e->opcode & 0xdd) == 0x19 || e->opcode == 0x1d;
+	default:
+		return false;
+	}
+}
+
+static enum use use_of(const struct swz_encoding *e, const uint8_t *code)
+{
+	if (e->map == SWZ_MAP_ONE_BYTE && e->opcode == 0x8d)
+		return USE_ADDRESS;
+	if (e->map == SWZ_MAP_0F &&
+	    (e->opcode == 0x18 || e->opcode == 0x0d || e->opcode == 0x1f))
+		return USE_NONE; /* prefetch, nop */
+	return is_store(e, code) ? USE_WRITE : USE_READ;
+}
+
+/* Where in the zone the memory operand begins; -1: it is not there. */
+static int place_of(const struct swz_encoding *e, const uint8_t *code)
+{
+	int32_t displacement;
+
+	if (!e->modrm_at || swz_modrm_mod(e->modrm) == 3 ||
+	    !swz_encoding_has_sib(e) || (e->sib & 7) != 4 || e->extends_base)
+		return -1;
+	if (e->displacement_bytes == 1)
+		displacement = (int8_t)code[e->displacement_at];
+	else if (e->displacement_bytes == 4)
+		memcpy(&displacement, code + e->displacement_at, 4);
+	else
+		return -1;
+	if (displacement >= 0)
+		return -1;
+	/* what counts vectors may be anywhere */
+	if (e->scaled_displacement || displacement < -RED_ZONE_BYTES)
+		return 0;
+	return RED_ZONE_BYTES + displacement;
+}
+
+static int bytes_of(const struct swz_encoding *e)
+{
+	if (e->scaled_displacement)
+		return RED_ZONE_BYTES;
+	if (e->map == SWZ_MAP_VECTOR)
+		return 32;
+	return e->map == SWZ_MAP_ONE_BYTE ? 8 : 16;
+}
+
+static void note_written(struct red_zone *zone, int place, int bytes)
+{
+	for (int i = place; i < RED_ZONE_BYTES && i < place + bytes; i++)
+		zone->written[i] = true;
+	zone->any = true;
+}
+
+/* Whether the instruction finds something there that it has not written. */
+static bool inherits(struct red_zone *zone, const struct swz_encoding *e,
+		     const uint8_t *code)
+{
+	bool indexed = (e->sib >> 3 & 7) != 4 || e->extends_index;
+	int place = place_of(e, code);
+
+	if (place < 0)
+		return false;
+	switch (use_of(e, code)) {
+	case USE_READ:
+		return e->scaled_displacement || indexed
+			       ? !zone->any
+			       : !zone->written[place];
+	case USE_WRITE:
+		note_written(zone, place,
+			     indexed ? RED_ZONE_BYTES : bytes_of(e));
+		return false;
+	case USE_ADDRESS:
+		if (!zone->any)
+			return true;
+		note_written(zone, place, RED_ZONE_BYTES);
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* Whether the bytes may hold a ModRM, a SIB and a displacement of such an
+ * operand. Longer displacements than a byte are not needed. */
+static bool may_use(const uint8_t *code, uint64_t size)
+{
+	for (uint64_t i = 1; i + 2 < size; i++)
+		if (code[i + 2] >= 0x80 && (code[i] & 0xc7) == 0x44 &&
+		    (code[i + 1] & 7) == 4)
+			return true;
+	return false;
+}
+
+bool swz_inherits_red_zone(struct swz_bytes code)
+{
+	struct red_zone zone = {{false}, false};
+
+	if (!may_use(code.data, code.size))
+		return false;
+	while (code.size) {
+		struct swz_encoding e;
+		size_t length;
+
+		if (swz_encoding_read(code, &e) != SWZ_OK)
+			return false;
+		length = (size_t)e.operands_at + e.immediate_bytes;
+		if (!length || length > code.size)
+			return false;
+		if (inherits(&zone, &e, code.data))
+			return true;
+		code.data += length;
+		code.size -= length;
+	}
+	return false;
+}
