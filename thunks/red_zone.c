@@ -114,8 +114,10 @@ static bool is_store(const struct swz_encoding *e, const uint8_t *code)
 
 static enum use use_of(const struct swz_encoding *e, const uint8_t *code)
 {
-	if (e->map == SWZ_MAP_ONE_BYTE && e->opcode == 0x8d)
-		return USE_ADDRESS;
+	if (e->map == SWZ_MAP_ONE_BYTE && e->opcode == 0x8d) /* lea; of %rsp: */
+		return swz_modrm_reg(e->modrm) == 4 && !e->extends_reg
+			       ? USE_NONE
+			       : USE_ADDRESS;
 	if (e->map == SWZ_MAP_0F &&
 	    (e->opcode == 0x18 || e->opcode == 0x0d || e->opcode == 0x1f))
 		return USE_NONE; /* prefetch, nop */
@@ -188,36 +190,72 @@ static bool inherits(struct red_zone *zone, const struct swz_encoding *e,
 	}
 }
 
+/* Eight bytes at any address. */
+typedef uint64_t __attribute__((aligned(1), may_alias)) word;
+
+#define ONES UINT64_C(0x0101010101010101)
+
 /* Whether the bytes may hold a ModRM, a SIB and a displacement of such an
  * operand. Longer displacements than a byte are not needed. */
 static bool may_use(const uint8_t *code, uint64_t size)
 {
-	for (uint64_t i = 1; i + 2 < size; i++)
+	uint64_t i = 1;
+
+	for (; i + 10 <= size; i += 8) {
+		uint64_t wrong = ((*(const word *)(code + i) & 0xc7 * ONES) ^
+				  0x44 * ONES) |
+				 ((*(const word *)(code + i + 1) & 7 * ONES) ^
+				  4 * ONES) |
+				 (~*(const word *)(code + i + 2) & 0x80 * ONES);
+
+		if ((wrong - ONES) & ~wrong & 0x80 * ONES)
+			return true;
+	}
+	for (; i + 2 < size; i++)
 		if (code[i + 2] >= 0x80 && (code[i] & 0xc7) == 0x44 &&
 		    (code[i + 1] & 7) == 4)
 			return true;
 	return false;
 }
 
+/* The instruction that the bytes begin with, and those behind it. */
+static bool next(struct swz_bytes *code, struct swz_encoding *e)
+{
+	size_t length;
+
+	if (!code->size || swz_encoding_read(*code, e) != SWZ_OK)
+		return false;
+	length = (size_t)e->operands_at + e->immediate_bytes;
+	if (!length || length > code->size)
+		return false;
+	code->data += length;
+	code->size -= length;
+	return true;
+}
+
 bool swz_inherits_red_zone(struct swz_bytes code)
 {
 	struct red_zone zone = {{false}, false};
+	const uint8_t *insn = code.data;
+	struct swz_encoding e;
 
 	if (!may_use(code.data, code.size))
 		return false;
-	while (code.size) {
-		struct swz_encoding e;
-		size_t length;
-
-		if (swz_encoding_read(code, &e) != SWZ_OK)
-			return false;
-		length = (size_t)e.operands_at + e.immediate_bytes;
-		if (!length || length > code.size)
-			return false;
-		if (inherits(&zone, &e, code.data))
+	for (; next(&code, &e); insn = code.data)
+		if (inherits(&zone, &e, insn))
 			return true;
-		code.data += length;
-		code.size -= length;
-	}
+	return false;
+}
+
+bool swz_uses_red_zone(struct swz_bytes code)
+{
+	const uint8_t *insn = code.data;
+	struct swz_encoding e;
+
+	if (!may_use(code.data, code.size))
+		return false;
+	for (; next(&code, &e); insn = code.data)
+		if (place_of(&e, insn) >= 0)
+			return true;
 	return false;
 }

@@ -12,4 +12,7 @@
  * finds nothing there: this is a part of one, and is jumped to. */
 bool swz_inherits_red_zone(struct swz_bytes code);
 
+/* Whether it refers to what lies there at all. */
+bool swz_uses_red_zone(struct swz_bytes code);
+
 #endif

@@ -139,6 +139,14 @@ struct swz_function *swz_function_at(const struct swz_module *m,
 		       : NULL;
 }
 
+/* GCC's and clang's cold parts, and clang's blocks in sections of their own. */
+static bool is_name_of_piece(const char *name)
+{
+	const char *dot = strchr(name, '.');
+
+	return dot && (strstr(dot, ".cold") || strstr(dot, ".__part."));
+}
+
 static bool has_suffix_part(const char *name)
 {
 	return strstr(name, ".cold") || strstr(name, ".part.");
@@ -182,11 +190,15 @@ static void name_functions(struct swz_module *m, uint32_t type)
 	while (swz_elf_symbols_next(&it, &s)) {
 		struct swz_function *f;
 
-		if (!is_function_symbol(&s))
+		if (!is_function_symbol(&s) && s.type != STT_NOTYPE)
 			continue;
 		f = swz_function_at(m, s.value);
 		if (!f || f->start != s.value)
 			continue;
+		if (s.type == STT_NOTYPE) { /* as clang's pieces have */
+			f->is_piece |= is_name_of_piece(s.name);
+			continue;
+		}
 		if (!f->name || s.binding == STB_GLOBAL)
 			f->name = s.name;
 		if (swz_function_returns_twice(s.name))
@@ -358,7 +370,7 @@ static bool is_endbr64(const uint8_t *code)
 
 static bool is_piece(const struct swz_module *m, const struct swz_function *f)
 {
-	return (f->name && strstr(f->name, ".cold")) ||
+	return (f->name && is_name_of_piece(f->name)) ||
 	       in_ranges(m->loose, m->loose_count, f->start) ||
 	       (f->fde &&
 		(!is_function(f->fde) || begins_with_landing_pad(m, f->fde)));

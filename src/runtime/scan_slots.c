@@ -17,9 +17,9 @@
 
 #include <string.h>
 
+#include "runtime/cold_parts.h"
 #include "runtime/scan_depth.h"
 #include "thunks/decoder.h"
-#include "thunks/red_zone.h"
 
 struct row_scan {
 	struct swz_module *module;
@@ -339,21 +339,6 @@ static bool contradicts_entry(const struct row_scan *s,
 	return row->cfa_offset != 8 + taken;
 }
 
-/* Whether this is the cold part of a function without a frame. A symbol says
- * that it is a function, except where the compiler gives one to each basic
- * block; so does endbr64, which only what is called needs. */
-static bool is_cold_part(const struct row_scan *s,
-			 const struct swz_cfi_row *row)
-{
-	const struct swz_function *f = s->function;
-
-	return row->start == f->start && !f->site &&
-	       (!f->name || strstr(f->name, ".__part.")) &&
-	       swz_inherits_red_zone(
-		       (struct swz_bytes){swz_module_bytes(s->module, f->start),
-					  row->end - row->start});
-}
-
 static bool visit(void *context, const struct swz_cfi_row *row)
 {
 	struct row_scan *s = context;
@@ -369,7 +354,9 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 		s->leaves = true;
 	else if (!row->return_at_cfa_minus_8 ||
 		 (row->cfa_base == SWZ_CFA_RSP && row->cfa_offset < 8) ||
-		 contradicts_entry(s, row) || is_cold_part(s, row))
+		 contradicts_entry(s, row) ||
+		 (row->start == s->function->start &&
+		  swz_is_cold_part(s->module, s->function, row)))
 		swz_function_refuse(s->function, SWZ_REFUSE_NO_STANDARD_FRAME);
 	else if (row->cfa_base != SWZ_CFA_OTHER && row_accesses_slot(s, row))
 		swz_function_refuse(s->function, SWZ_REFUSE_READS_RETURN_SLOT);

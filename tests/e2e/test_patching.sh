@@ -2,7 +2,7 @@
 # Functions that are hard to patch run as natively, hooked.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets atomics copied patching
+need_targets atomics blocks copied patching
 
 it 'loops of a few instructions that go back into the first five bytes'
 assert_same_as_native "$TARGETS/atomics"
@@ -20,6 +20,13 @@ assert_calls profile calling 10
 assert_calls profile called 10
 dump_table profile
 assert_eq '' "$(row table calls copied)" 'calls of a function that may be copied'
+
+it 'blocks with symbols of their own are no functions'
+assert_same_as_native "$TARGETS/blocks"
+assert_complete profile
+assert_calls profile in_blocks 10
+dump_table profile
+assert_eq '' "$(row table calls in_blocks.__part.1)" 'calls of a block'
 
 # All functions of libpatching.so, called ten times each: those named no_* are
 # refused, all others are counted, however often they jump to their first byte.

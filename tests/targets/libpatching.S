@@ -703,6 +703,24 @@ pointer: .quad	no_whence
 	ret
 	.cfi_endproc
 
+	/* this one finds nothing, but goes back to what does */
+	FUNC	comes_back
+	movq	%rdi, -8(%rsp)
+	leaq	(%rdi,%rdi), %rax
+	testb	$1, %dil
+	jne	.Lback
+.Lgoes_on:
+	addq	-8(%rsp), %rax
+	ret
+	END	comes_back
+
+	.cfi_startproc
+.Lback:
+	imulq	$100, %rax, %rax
+	addq	$1, %rax
+	jmp	.Lgoes_on
+	.cfi_endproc
+
 /* ------------------------------------------------------------- all the rest */
 
 	FUNC	system_call
@@ -869,7 +887,7 @@ patching_table:
 		system_call_behind, constant, has_aliases, alias_one, \
 		alias_two, uses_carry, leaps_home, no_pops_then_leaves, \
 		no_reads_then_leaves, no_reads_by_index, jumps_to_reader, \
-		jumps_to_taker
+		jumps_to_taker, comes_back
 	ENTRY	\name
 	.endr
 
