@@ -18,13 +18,6 @@
 #include "thunks/encoding.h"
 #include "thunks/red_zone.h"
 
-/* A symbol says that it is a function (those of parts have said otherwise
- * before); so does endbr64, which only what is called needs. */
-static bool may_be_part(const struct swz_function *f)
-{
-	return f->fde && !f->site && !f->name;
-}
-
 static struct swz_bytes bytes_of(const struct swz_module *m,
 				 const struct swz_function *f)
 {
@@ -70,7 +63,7 @@ static bool tells(const struct swz_module *m, const struct swz_function *f,
 		return false;
 	if (other->start != to)
 		return swz_uses_red_zone(bytes_of(m, other));
-	return may_be_part(other) &&
+	return swz_may_be_cold_part(other) &&
 	       swz_inherits_red_zone(bytes_of(m, other)) &&
 	       !swz_uses_red_zone(bytes_of(m, f));
 }
@@ -145,6 +138,6 @@ bool swz_is_cold_part(const struct swz_module *m, const struct swz_function *f,
 		      const struct swz_cfi_row *first)
 {
 	/* what has a frame further on keeps nothing below the stack pointer */
-	return may_be_part(f) && first->start == f->start &&
+	return swz_may_be_cold_part(f) && first->start == f->start &&
 	       first->end == f->start + f->size && is_part(m, f);
 }

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "runtime/cold_parts.h"
 #include "runtime/entry_stack.h"
 #include "runtime/readers.h"
 #include "runtime/scan_bytes.h"
@@ -292,15 +293,34 @@ static bool is_in(const struct swz_function *f, uint64_t address)
 	return address - f->start < f->size && f->size <= f->room;
 }
 
+/* Whether the function may be the cold part of one that has a table: labels in
+ * its first bytes are at the height of a call, so it does not begin by taking
+ * room from the stack. */
+static bool may_have_labels(const struct swz_module *m,
+			    const struct swz_function *f)
+{
+	const uint8_t *code = swz_module_bytes(m, f->start);
+
+	if (!swz_may_be_cold_part(f) || (code[0] & 0xf8) == 0x50)
+		return false;
+	if (f->size < 3)
+		return true;
+	if (code[0] == 0x41)
+		return (code[1] & 0xf8) != 0x50;
+	return code[0] != 0x48 || (code[1] != 0x83 && code[1] != 0x81) ||
+	       code[2] != 0xec;
+}
+
 /* What the instruction at `pc` takes the address of may be a table of 32-bit
  * offsets from itself to labels of its function, cold parts included. Such
  * tables lie side by side: the first entry that leads elsewhere is another's.
+ * One function without a symbol may be a cold part, too.
  */
 static bool read_table(struct branch_scan *s, uint64_t pc, uint64_t table)
 {
 	const struct swz_module *m = s->module;
 	uint64_t end = readable_end(m, table), at;
-	const struct swz_function *whole = NULL;
+	const struct swz_function *whole = NULL, *cold = NULL;
 
 	if (end > table + MOST_ENTRIES * UINT64_C(4))
 		end = table + MOST_ENTRIES * UINT64_C(4);
@@ -321,7 +341,9 @@ static bool read_table(struct branch_scan *s, uint64_t pc, uint64_t table)
 		f = whole && is_in(whole, to) ? whole : swz_function_at(m, to);
 		if (f && !whole && !f->is_piece)
 			whole = f;
-		if (!f || (f != whole && !f->is_piece))
+		if (f && f != whole && !cold && may_have_labels(m, f))
+			cold = f;
+		if (!f || (f != whole && f != cold && !f->is_piece))
 			break;
 		if (swz_text_is_marked(s->module, SWZ_TEXT_MARKS, to))
 			refuse_label(s, to);

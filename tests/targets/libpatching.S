@@ -721,6 +721,35 @@ pointer: .quad	no_whence
 	jmp	.Lgoes_on
 	.cfi_endproc
 
+	/* a switch into one, which has labels within its first five bytes */
+	FUNC	switch_to_cold
+	movl	%edi, %edx
+	andl	$3, %edx
+	leaq	1f(%rip), %rcx
+	movslq	(%rcx,%rdx,4), %rdx
+	addq	%rcx, %rdx
+	jmp	*%rdx
+2:	leal	20(%rdi), %eax
+	ret
+	.section .rodata
+	.balign	4
+1:	.long	2b - 1b, .Lcases - 1b, .Lcase_2 - 1b, .Lcase_3 - 1b
+	.text
+	END	switch_to_cold
+
+	.balign	16, 0xcc
+	.cfi_startproc
+.Lcases:
+	xorl	%eax, %eax
+	ret
+.Lcase_2:
+	leal	30(%rdi), %eax
+	ret
+.Lcase_3:
+	leal	40(%rdi), %eax
+	ret
+	.cfi_endproc
+
 /* ------------------------------------------------------------- all the rest */
 
 	FUNC	system_call
@@ -887,7 +916,7 @@ patching_table:
 		system_call_behind, constant, has_aliases, alias_one, \
 		alias_two, uses_carry, leaps_home, no_pops_then_leaves, \
 		no_reads_then_leaves, no_reads_by_index, jumps_to_reader, \
-		jumps_to_taker, comes_back
+		jumps_to_taker, comes_back, switch_to_cold
 	ENTRY	\name
 	.endr
 
