@@ -176,9 +176,8 @@ static bool inherits(struct red_zone *zone, const struct swz_encoding *e,
 		return e->scaled_displacement || indexed
 			       ? !zone->any
 			       : !zone->written[place];
-	case USE_WRITE:
-		note_written(zone, place,
-			     indexed ? RED_ZONE_BYTES : bytes_of(e));
+	case USE_WRITE: /* with an index, to one of many places */
+		note_written(zone, place, indexed ? 0 : bytes_of(e));
 		return false;
 	case USE_ADDRESS:
 		if (!zone->any)
