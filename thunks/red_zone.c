@@ -173,9 +173,8 @@ static bool inherits(struct red_zone *zone, const struct swz_encoding *e,
 		return false;
 	switch (use_of(e, code)) {
 	case USE_READ:
-		return e->scaled_displacement || indexed
-			       ? !zone->any
-			       : !zone->written[place];
+		return e->scaled_displacement ? !zone->any
+					      : !zone->written[place];
 	case USE_WRITE: /* with an index, to one of many places */
 		note_written(zone, place, indexed ? 0 : bytes_of(e));
 		return false;
