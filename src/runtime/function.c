@@ -9,6 +9,7 @@
 #include "runtime/config.h"
 #include "runtime/pattern.h"
 #include "runtime/plan.h"
+#include "runtime/scan_data.h"
 #include "runtime/scratch.h"
 #include "runtime/team.h"
 
@@ -373,7 +374,8 @@ static bool is_piece(const struct swz_module *m, const struct swz_function *f)
 	return (f->name && is_name_of_piece(f->name)) ||
 	       in_ranges(m->loose, m->loose_count, f->start) ||
 	       (f->fde &&
-		(!is_function(f->fde) || begins_with_landing_pad(m, f->fde)));
+		(!is_function(f->fde) || begins_with_landing_pad(m, f->fde))) ||
+	       (!f->fde && swz_function_is_data(m, f));
 }
 
 static void finish_one(const struct swz_module *m, uint32_t i)

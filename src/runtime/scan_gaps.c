@@ -11,14 +11,9 @@
 
 #include "thunks/decoder.h"
 
-/* Opcodes that no compiler makes, and that bytes which are no code have often:
- * zeros (add %al, (%rax)), letters (ins, outs), port access, loop, far
- * transfers, int n, 64-bit offsets. */
-static bool is_odd(struct swz_bytes code, const struct swz_insn *insn,
-		   const struct swz_encoding *e)
+bool swz_opcode_is_odd(struct swz_bytes code, const struct swz_encoding *e)
 {
-	if (insn->kind == SWZ_INSN_LOOP || insn->kind == SWZ_INSN_SYSCALL ||
-	    e->locked || e->address_size_32)
+	if (e->locked || e->address_size_32)
 		return true;
 	if (e->map != SWZ_MAP_ONE_BYTE)
 		return false;
@@ -40,6 +35,13 @@ static bool is_odd(struct swz_bytes code, const struct swz_insn *insn,
 	default:
 		return code.data[0] == 0x64 || code.data[0] == 0x65;
 	}
+}
+
+static bool is_odd(struct swz_bytes code, const struct swz_insn *insn,
+		   const struct swz_encoding *e)
+{
+	return insn->kind == SWZ_INSN_LOOP || insn->kind == SWZ_INSN_SYSCALL ||
+	       swz_opcode_is_odd(code, e);
 }
 
 static uint64_t begin_of(const struct swz_module *m, uint64_t pc)

@@ -4,6 +4,7 @@
 /* What lies between a module's functions. */
 
 #include "runtime/function.h"
+#include "thunks/encoding.h"
 #include "thunks/relocate.h"
 
 #define SWZ_MOST_GAP_BYTES 4096u
@@ -15,6 +16,12 @@ struct swz_gap {
 	bool is_code; /* beyond doubt: `starts` tells its instructions */
 	uint8_t starts[SWZ_MOST_GAP_BYTES / 8];
 };
+
+/* Opcodes that no compiler makes, and that bytes which are no code have often:
+ * zeros (add %al, (%rax)), letters (ins, outs), port access, far transfers,
+ * int n, 64-bit offsets; and prefixes that are as rare. */
+bool swz_opcode_is_odd(struct swz_bytes code,
+		       const struct swz_encoding *encoding);
 
 /* Whether surely no instruction starts at `pc`, which is in no function of the
  * module and in this text. */

@@ -2,7 +2,7 @@
 # Functions that are hard to patch run as natively, hooked.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets atomics blocks copied patching
+need_targets atomics blocks copied objects patching
 
 it 'loops of a few instructions that go back into the first five bytes'
 assert_same_as_native "$TARGETS/atomics"
@@ -27,6 +27,11 @@ assert_complete profile
 assert_calls profile in_blocks 10
 dump_table profile
 assert_eq '' "$(row table calls in_blocks.__part.1)" 'calls of a block'
+
+it 'data with the symbol of a function'
+assert_same_as_native "$TARGETS/objects"
+assert_complete profile
+assert_calls profile with_table 10
 
 # All functions of libpatching.so, called ten times each: those named no_* are
 # refused, all others are counted, however often they jump to their first byte.
