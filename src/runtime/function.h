@@ -23,6 +23,7 @@ struct swz_function {
 			   * goes back into the site; 0: no more */
 	uint8_t reads_above; /* bit N - 1: it reads the return address of the
 			      * function that is N calls above it */
+	bool is_cold_part;   /* found to be a piece by what it does */
 	bool is_entered;     /* something leads into the site */
 	int16_t island;      /* where the 5-byte jump lies, from the site, which
 			      * holds a 2-byte jump to it; 0: at the site */

@@ -354,10 +354,11 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 		s->leaves = true;
 	else if (!row->return_at_cfa_minus_8 ||
 		 (row->cfa_base == SWZ_CFA_RSP && row->cfa_offset < 8) ||
-		 contradicts_entry(s, row) ||
-		 (row->start == s->function->start &&
-		  swz_is_cold_part(s->module, s->function, row)))
+		 contradicts_entry(s, row))
 		swz_function_refuse(s->function, SWZ_REFUSE_NO_STANDARD_FRAME);
+	else if (row->start == s->function->start &&
+		 swz_is_cold_part(s->module, s->function, row))
+		s->function->is_cold_part = true;
 	else if (row->cfa_base != SWZ_CFA_OTHER && row_accesses_slot(s, row))
 		swz_function_refuse(s->function, SWZ_REFUSE_READS_RETURN_SLOT);
 	return true;
@@ -436,4 +437,13 @@ void swz_scan_return_slots(struct swz_module *module,
 
 	swz_team_run(scan_functions, &s, module->function_count,
 		     swz_team_portion(PORTION));
+	/* when all have been looked at: what tells is in others, too */
+	for (uint32_t i = 0; i < module->function_count; i++) {
+		struct swz_function *f = &module->functions[i];
+
+		if (f->is_cold_part && f->status == SWZ_PATCHED) {
+			f->is_piece = true;
+			module->hookable_count--;
+		}
+	}
 }
