@@ -128,16 +128,19 @@ static enum use use_of(const struct swz_encoding *e, const uint8_t *code)
 static int place_of(const struct swz_encoding *e, const uint8_t *code)
 {
 	int32_t displacement;
+	uint8_t byte;
 
 	if (!e->modrm_at || swz_modrm_mod(e->modrm) == 3 ||
 	    !swz_encoding_has_sib(e) || (e->sib & 7) != 4 || e->extends_base)
 		return -1;
-	if (e->displacement_bytes == 1)
-		displacement = (int8_t)code[e->displacement_at];
-	else if (e->displacement_bytes == 4)
+	if (e->displacement_bytes == 1) {
+		byte = code[e->displacement_at];
+		displacement = byte < 0x80 ? byte : byte - 0x100;
+	} else if (e->displacement_bytes == 4) {
 		memcpy(&displacement, code + e->displacement_at, 4);
-	else
+	} else {
 		return -1;
+	}
 	if (displacement >= 0)
 		return -1;
 	/* what counts vectors may be anywhere */

@@ -76,7 +76,7 @@ void swz_sampling_see_callers(struct swz_thunk *frame, uint64_t start);
 
 /* What a call that none was timed in may count for others: a millisecond or so.
  */
-#define SWZ_SAMPLE_MOST_TICKS (20 * SWZ_ALONE_TICKS)
+#define SWZ_SAMPLE_MOST_TICKS (UINT64_C(20) * SWZ_ALONE_TICKS)
 
 /* Whether one that has ended counts for itself alone. */
 static inline bool swz_sampling_is_long(uint64_t start, uint64_t duration)
