@@ -165,7 +165,7 @@ assert_le "$(($(row table incl outermost) * 4))" "$(row table incl '[outside]')"
 # has none of it, or 64 times as much.
 for work in calls jumps; do
 	it "few long $work among many short ones"
-	for run in 1 2 3; do
+	for _ in 1 2 3; do
 		capture "$RUN" --timing sampled -o profile "$TARGETS/heavy" $work
 		assert_status 0
 		dump_table profile

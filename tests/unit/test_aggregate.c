@@ -793,6 +793,45 @@ START_TEST(estimates_do_not_exceed_the_time)
 }
 END_TEST
 
+/* Beside a hundred calls, of which those that were timed stand for all, two
+ * that stand for themselves. */
+START_TEST(long_calls_count_for_themselves)
+{
+	builder_header(&builder)->flags |= SWZ_FILE_SAMPLED;
+	call(1, 0, 1, 1, 1, 900, 1);
+	node(1)->timed = 1;
+	call(2, 1, 2, 2, 100, 150, 50);
+	node(2)->timed = 20;
+	node(2)->squares = 100;
+	call(3, 1, 2, 2, 2, 200, 2);
+	node(3)->timed = 2;
+	node(3)->call_site |= SWZ_CALL_SITE_LONG;
+	aggregate(false);
+	ck_assert_int_eq(costs(2).self_ns, 300 + 200);
+	ck_assert_int_eq(costs(2).inclusive_ns, 300 + 200);
+	ck_assert_uint_eq(costs(2).calls, 102);
+	ck_assert_int_eq(costs(1).self_ns, 900 - 500);
+	/* 16 x 100 - 3 x 3 x 50 x (50 / 20 - 1) */
+	ck_assert_double_eq_tol(costs(2).variance_ns, 925, 0.01);
+}
+END_TEST
+
+/* Where a damaged file says of which edge they are, that is none. */
+START_TEST(long_calls_of_no_edge_are_dropped)
+{
+	builder_header(&builder)->flags |= SWZ_FILE_SAMPLED;
+	call(1, 0, 1, 1, 1, 900, 1);
+	node(1)->timed = 1;
+	call(2, 1, 0, 2, 2, 200, 2);
+	node(2)->call_site |= SWZ_CALL_SITE_LONG;
+	call(3, 1, 1000000, 2, 2, 200, 2);
+	node(3)->call_site |= SWZ_CALL_SITE_LONG;
+	aggregate(false);
+	ck_assert_uint_eq(costs(2).calls, 0);
+	ck_assert_int_eq(costs(1).self_ns, 900);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("aggregate");
@@ -840,6 +879,8 @@ int main(void)
 	tcase_add_test(tests, estimates_of_recursion);
 	tcase_add_test(tests, estimates_the_cost_of_leaves);
 	tcase_add_test(tests, estimates_do_not_exceed_the_time);
+	tcase_add_test(tests, long_calls_count_for_themselves);
+	tcase_add_test(tests, long_calls_of_no_edge_are_dropped);
 	tcase_add_test(tests, rounding_keeps_the_sum);
 	tcase_add_test(tests, rounding_keeps_self_within_inclusive);
 	tcase_add_test(tests, merges_profiles_by_module_and_address);
