@@ -379,3 +379,27 @@ enum swz_status swz_encoding_read(struct swz_bytes code,
 		return SWZ_E_FORMAT;
 	return SWZ_OK;
 }
+
+unsigned swz_encoding_branch_bytes(const struct swz_encoding *encoding)
+{
+	uint8_t opcode = encoding->opcode;
+	bool is_branch;
+
+	if (encoding->map == SWZ_MAP_ONE_BYTE)
+		is_branch = (opcode & 0xf0) == 0x70 || opcode == 0xe9 ||
+			    opcode == 0xeb || (opcode & 0xfc) == 0xe0;
+	else
+		is_branch = encoding->map == SWZ_MAP_0F &&
+			    (opcode & 0xf0) == 0x80;
+	return is_branch ? encoding->immediate_bytes : 0;
+}
+
+int64_t swz_distance_before(const uint8_t *end, unsigned bytes)
+{
+	int32_t distance;
+
+	if (bytes == 1)
+		return (int8_t)end[-1];
+	memcpy(&distance, end - sizeof(distance), sizeof(distance));
+	return distance;
+}

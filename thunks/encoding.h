@@ -73,4 +73,12 @@ bool swz_encoding_rip_relative(const struct swz_encoding *encoding);
 /* A SIB byte stands behind ModRM. */
 bool swz_encoding_has_sib(const struct swz_encoding *encoding);
 
+/* Of a direct branch other than a call: how many bytes its distance has, which
+ * are its last. 0: it is none; 2: not all processors have it. */
+unsigned swz_encoding_branch_bytes(const struct swz_encoding *encoding);
+
+/* The signed number in the one or four bytes before `end`: a distance from
+ * there. */
+int64_t swz_distance_before(const uint8_t *end, unsigned bytes);
+
 #endif

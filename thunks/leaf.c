@@ -26,31 +26,6 @@ static bool read_insn(struct swz_bytes code, struct insn *insn)
 	return length <= code.size;
 }
 
-/* How many bytes its distance has; 0: it is no direct branch; 2: not all
- * processors have it. */
-static unsigned branch_bytes(const struct swz_encoding *e)
-{
-	unsigned high = e->opcode & 0xf0u;
-	bool is_branch;
-
-	if (e->map == SWZ_MAP_ONE_BYTE)
-		is_branch = high == 0x70 || e->opcode == 0xe9 ||
-			    e->opcode == 0xeb || (e->opcode & 0xfc) == 0xe0;
-	else
-		is_branch = e->map == SWZ_MAP_0F && high == 0x80;
-	return is_branch ? e->immediate_bytes : 0;
-}
-
-static int64_t distance_of(const struct insn *i, unsigned bytes)
-{
-	int32_t distance;
-
-	if (bytes == 1)
-		return (int8_t)i->end[-1];
-	memcpy(&distance, i->end - sizeof(distance), sizeof(distance));
-	return distance;
-}
-
 /* Calls, system calls and indirect jumps. */
 static bool leaves(const struct swz_encoding *e)
 {
@@ -153,12 +128,12 @@ bool swz_is_leaf(struct swz_bytes code, unsigned site, struct swz_bytes module)
 		at = (size_t)(insn.end - code.data);
 		if (leaves(&insn.e) || replaces_stack(&insn.e))
 			return false;
-		bytes = branch_bytes(&insn.e);
+		bytes = swz_encoding_branch_bytes(&insn.e);
 		if (bytes == 2)
 			return false;
 		if (bytes) {
 			int64_t target = (int64_t)at +
-					 distance_of(&insn, bytes);
+					 swz_distance_before(insn.end, bytes);
 
 			if (target <= (int64_t)site ||
 			    target >= (int64_t)code.size)

@@ -13,8 +13,6 @@
 
 #include "runtime/cold_parts.h"
 
-#include <string.h>
-
 #include "thunks/encoding.h"
 #include "thunks/red_zone.h"
 
@@ -24,32 +22,9 @@ static struct swz_bytes bytes_of(const struct swz_module *m,
 	return (struct swz_bytes){swz_module_bytes(m, f->start), f->size};
 }
 
-/* The bytes of a direct jump's distance; 0: it is none. */
-static unsigned jump_bytes(const struct swz_encoding *e)
-{
-	unsigned high = e->opcode & 0xf0;
-	bool jumps;
-
-	if (e->map == SWZ_MAP_ONE_BYTE)
-		jumps = high == 0x70 || e->opcode == 0xe9 || e->opcode == 0xeb;
-	else
-		jumps = e->map == SWZ_MAP_0F && high == 0x80;
-	return jumps ? e->immediate_bytes : 0;
-}
-
-static int64_t distance_at(const uint8_t *end, unsigned bytes)
-{
-	int32_t distance;
-
-	if (bytes == 1)
-		return (int8_t)end[-1];
-	memcpy(&distance, end - 4, sizeof(distance));
-	return distance;
-}
-
 static uint64_t target_of(const uint8_t *end, uint64_t address, unsigned bytes)
 {
-	return address + (uint64_t)distance_at(end, bytes);
+	return address + (uint64_t)swz_distance_before(end, bytes);
 }
 
 /* Whether a jump from the function to there, which is outside of it, says that
@@ -109,7 +84,7 @@ static bool jumps_tell(const struct swz_module *m, const struct swz_function *f)
 			return false;
 		code.data += length;
 		code.size -= length;
-		bytes = jump_bytes(&e);
+		bytes = swz_encoding_branch_bytes(&e);
 		if (bytes != 1 && bytes != 4)
 			continue;
 		to = target_of(code.data, f->start + f->size - code.size,

@@ -9,34 +9,12 @@
 
 #include "runtime/scan_data.h"
 
-#include <string.h>
-
 #include "runtime/scan_gaps.h"
 #include "thunks/encoding.h"
 
 static uint64_t next_of(uint64_t pc, const struct swz_encoding *e)
 {
 	return pc + e->operands_at + e->immediate_bytes;
-}
-
-static int64_t signed_at(const uint8_t *code, unsigned bytes)
-{
-	int32_t wide;
-
-	if (bytes != 4)
-		return (int8_t)code[0];
-	memcpy(&wide, code, 4);
-	return wide;
-}
-
-static bool is_branch(const struct swz_encoding *e)
-{
-	if (e->map == SWZ_MAP_0F)
-		return e->opcode >= 0x80 && e->opcode <= 0x8f;
-	return e->map == SWZ_MAP_ONE_BYTE &&
-	       ((e->opcode >= 0x70 && e->opcode <= 0x7f) ||
-		(e->opcode >= 0xe0 && e->opcode <= 0xe3) || e->opcode == 0xe9 ||
-		e->opcode == 0xeb);
 }
 
 static bool ends_flow(const struct swz_encoding *e)
@@ -64,6 +42,7 @@ static uint64_t end_of_flow(const struct swz_module *m,
 		const uint8_t *code = swz_module_bytes(m, pc);
 		struct swz_encoding e;
 		uint64_t next, to;
+		unsigned bytes;
 
 		if (swz_encoding_read((struct swz_bytes){code, end - pc}, &e) !=
 			    SWZ_OK ||
@@ -73,12 +52,15 @@ static uint64_t end_of_flow(const struct swz_module *m,
 		if (next > end)
 			return end;
 		to = f->start;
-		if (is_branch(&e))
-			to = next + (uint64_t)signed_at(code + e.operands_at,
-							e.immediate_bytes);
+		bytes = swz_encoding_branch_bytes(&e);
+		if (bytes == 2)
+			return end;
+		if (bytes)
+			to = next + (uint64_t)swz_distance_before(
+					    code + (next - pc), bytes);
 		else if (swz_encoding_rip_relative(&e))
-			to = next +
-			     (uint64_t)signed_at(code + e.displacement_at, 4);
+			to = next + (uint64_t)swz_distance_before(
+					    code + e.operands_at, 4);
 		if (to < end && to > furthest)
 			furthest = to;
 		if (ends_flow(&e) && furthest < next)

@@ -123,6 +123,53 @@ START_TEST(what_is_cut_off_is_refused)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+	const char *what;
+	uint8_t bytes[8];
+	size_t size;
+	unsigned distance_bytes;
+	int64_t distance;
+} branches[] = {
+	{"jo, short",  {0x70, 0x7f}, 2, 1, 127},
+	{"jg, short",  {0x7f, 0x80}, 2, 1, -128},
+	{"loopne",     {0xe0, 0xfe}, 2, 1, -2},
+	{"jrcxz",      {0xe3, 0x10}, 2, 1, 16},
+	{"jmp, short", {0xeb, 0xff}, 2, 1, -1},
+	{"jmp",        {0xe9, 0xfb, 0xff, 0xff, 0xff}, 5, 4, -5},
+	{"bnd jmp",    {0xf2, 0xe9, 0, 0, 0, 0x80}, 6, 4, INT32_MIN},
+	{"jo",         {0x0f, 0x80, 0, 1, 0, 0}, 6, 4, 256},
+	{"jg",         {0x0f, 0x8f, 0xff, 0xff, 0xff, 0x7f}, 6, 4, INT32_MAX},
+	{"jmpw",       {0x66, 0xe9, 0x34, 0x12}, 4, 2, 0},
+	{"call",       {0xe8, 0, 0, 0, 0}, 5, 0, 0},
+	{"in",         {0xe4, 0x60}, 2, 0, 0},
+	{"ret",        {0xc3}, 1, 0, 0},
+	{"jmp *rax",   {0xff, 0xe0}, 2, 0, 0},
+	{"sete al",    {0x0f, 0x94, 0xc0}, 3, 0, 0},
+	{"invpcid",    {0x66, 0x0f, 0x38, 0x82, 0x00}, 5, 0, 0},
+	{"add al, 1",  {0x80, 0xc0, 0x01}, 3, 0, 0},
+};
+/* clang-format on */
+
+START_TEST(direct_branches_are_told)
+{
+	struct swz_bytes code = {branches[_i].bytes, branches[_i].size};
+	const char *what = branches[_i].what;
+	struct swz_encoding encoding;
+	unsigned bytes;
+
+	ck_assert_msg(swz_encoding_read(code, &encoding) == SWZ_OK, "%s", what);
+	bytes = swz_encoding_branch_bytes(&encoding);
+	ck_assert_msg(bytes == branches[_i].distance_bytes, "%s: %u", what,
+		      bytes);
+	if (bytes != 1 && bytes != 4)
+		return;
+	ck_assert_msg(swz_distance_before(code.data + code.size, bytes) ==
+			      branches[_i].distance,
+		      "%s", what);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("encoding");
@@ -132,6 +179,8 @@ int main(void)
 			    sizeof(samples) / sizeof(*samples));
 	tcase_add_loop_test(tests, what_is_cut_off_is_refused, 0,
 			    sizeof(cut_off) / sizeof(*cut_off));
+	tcase_add_loop_test(tests, direct_branches_are_told, 0,
+			    sizeof(branches) / sizeof(*branches));
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }
