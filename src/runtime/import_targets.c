@@ -147,6 +147,7 @@ static enum swz_refusal inspect_place(struct frames *frames, uint64_t start,
 		return SWZ_REFUSE_NO_STANDARD_FRAME;
 	m.functions = &f;
 	m.function_count = 1;
+	m.page_count = 0; /* its index is one of all functions */
 	swz_scan_return_slot(&m, &f, swz_import_decoder);
 	if (f.reads_above)
 		return SWZ_REFUSE_CALLEE_READS;

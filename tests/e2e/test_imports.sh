@@ -249,6 +249,26 @@ assert_same_as_native "$TARGETS/imports" threads ids
 assert_calls profile writer 0 write 0
 
 RUN_OPTIONS=(--imports)
+if have 'a library of which functions are watched' gcc; then
+	# libc is searched for prctl, and strtoul ends with a jump
+	cat >watched.c <<-'EOF'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <sys/prctl.h>
+		int main(void)
+		{
+			char name[16];
+			prctl(PR_GET_NAME, name);
+			printf("%lu %s\n", strtoul("12", 0, 10), name);
+		}
+	EOF
+	gcc -O2 -o watched watched.c || abort 'not built'
+	RUN_OPTIONS=(--imports --no-cache)
+	assert_same_as_native ./watched
+	assert_complete profile
+	assert_calls profile strtoul 1
+	RUN_OPTIONS=(--imports)
+fi
 if have 'programs as they are: sqlite3' sqlite3; then
 	assert_same_as_native sqlite3 :memory: \
 		'create table t(a); insert into t values(1),(2);
