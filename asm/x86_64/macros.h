@@ -134,9 +134,15 @@ name:                            \
 	sahf					/* SF ZF AF PF CF */
 .endm
 
+/* Two instructions that become one (src/runtime/thread_access.c): \reg is one of
+ * the first eight. */
 .macro GET_THREAD reg
+.Laccess\@:
 	movq	swz_thread_self@gottpoff(%rip), \reg
 	movq	%fs:(\reg), \reg
+	.pushsection .rodata.thread_accesses, "a", @progbits
+	.long	.Laccess\@ - .
+	.popsection
 .endm
 
 /* At entry, where thread-local storage may be zeros (src/runtime/thread.h). */

@@ -4,7 +4,7 @@
 #include "macros.h"
 #include "offsets.h"
 
-	.section .text.hooks, "ax", @progbits
+	.text
 
 /* void swz_call_on_stack(void (*function)(void *), void *argument,
  *                        void *stack_top)

@@ -24,6 +24,7 @@
 #include "runtime/scratch.h"
 #include "runtime/team.h"
 #include "runtime/thread.h"
+#include "runtime/thread_access.h"
 
 #include <string.h>
 #include <sys/time.h>
@@ -111,6 +112,8 @@ static const char *set_up(void)
 
 	if (swz_file_create(&problem) != SWZ_OK)
 		return problem;
+	if (!swz_thread_access_shorten())
+		return "the hooks may not be executed, no profile ";
 	swz_file_sample_clock(0);
 	if (swz_config.sampled)
 		swz_sampling_begin();

@@ -49,14 +49,10 @@ static uint64_t bytes_of(const struct swz_module *m,
 	return end - (uintptr_t)first_page(m, text);
 }
 
-/* Whether a page of the file that was written to may be executed. */
-static bool may_come_back(const struct swz_module *m)
+bool swz_page_may_be_executed(char *page)
 {
-	char *page = (char *)(uintptr_t)m->file.file.data;
 	bool may;
 
-	if (!page) /* cannot be tried; the trampolines were possible */
-		return true;
 	if (swz_sys_mprotect(page, PAGE, PROT_READ | PROT_WRITE) != 0)
 		return false;
 	/* cppcheck-suppress selfAssignment */
@@ -65,6 +61,14 @@ static bool may_come_back(const struct swz_module *m)
 	if (swz_sys_mprotect(page, PAGE, PROT_READ) != 0)
 		return false;
 	return may;
+}
+
+static bool may_come_back(const struct swz_module *m)
+{
+	char *page = (char *)(uintptr_t)m->file.file.data;
+
+	/* cannot be tried; the trampolines were possible */
+	return !page || swz_page_may_be_executed(page);
 }
 
 bool swz_text_unlock(const struct swz_module *m, const struct swz_range *text)

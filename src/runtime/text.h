@@ -7,6 +7,11 @@
 
 #include "runtime/module.h"
 
+/* Whether a page of a private mapping of a file may be executed if it has been
+ * written to. It is tried out, on one that is readable only and that nothing
+ * runs in; it is as before then, unless all is refused: false. */
+bool swz_page_may_be_executed(char *page);
+
 /* Makes the range writable, and no longer executable. False if that is refused,
  * or if it is foreseeable that the way back would be: nothing has changed
  * then. */

@@ -141,6 +141,14 @@ too_random_for_sanitizers() {
 	[ "$bits" -gt 28 ]
 }
 
+# An assertion that does not exist asserts nothing: that ends the test. (bash calls
+# this in a process of its own.)
+command_not_found_handle() {
+	echo "$1: command not found" >&2
+	case $1 in assert*) kill $$ ;; esac
+	return 127
+}
+
 # Runs a command; $status is its exit status, the files out and err in $TMP
 # hold what it printed. Standard input is the caller's.
 capture() {

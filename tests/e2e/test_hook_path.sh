@@ -115,6 +115,12 @@ pid=$!
 wait_until test -s go
 sleep 0.2
 cat /proc/$pid/maps >maps
+read -r start end < <(nm "$LIBSWIZZLE" | awk '
+	$3 == "swz_hooks_start" { start = $1 } $3 == "swz_hooks_end" { end = $1 }
+	END { print "0x" start, "0x" end }')
+base=0x$(awk '/libswizzle.so/ { sub("-.*", ""); print; exit }' maps)
+dd if=/proc/$pid/mem of=hooks iflag=skip_bytes,count_bytes status=none \
+	skip=$((base + start)) count=$((end - start))
 kill -9 $pid
 wait $pid 2>/dev/null
 assert_contains maps libswizzle.so
@@ -124,5 +130,14 @@ assert_matches maps "^[^ ]+ rw-s .*$TMP/profile"
 # the code of the program is as it was: readable and executable
 awk -v program="$TARGETS/steady" '$6 == program && $2 ~ /x/ && $2 != "r-xp"' maps >bad
 assert_empty bad
+
+it 'finds the state of the thread with one load'
+objdump -D -b binary -m i386:x86-64 --no-show-raw-insn hooks >running
+grep -E 'mov +%fs:\(' running >bad
+assert_empty bad
+assert_eq "$(grep -cE 'mov +%fs:0xffff' running)" \
+	"$(grep -cE 'mov +%fs:\(' <(objdump -d --no-show-raw-insn \
+		--start-address="$start" --stop-address="$end" "$LIBSWIZZLE"))" \
+	'accesses, all of them shortened'
 
 finish
