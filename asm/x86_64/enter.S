@@ -26,11 +26,11 @@
 
 FUNC(swz_hook_enter)
 	BEGIN_HOOK
-	SAVE_SEVEN
+	SAVE_SEVEN %rdx
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
 .Lsaved:
-	GET_THREAD_OR %rdx, .Lin_c
+	NEED_THREAD %rdx, .Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a new thread, and in a */
 	testq	%r8, %r8			/* forked child, where the     */
 	jz	.Lin_c				/* kernel wiped the page       */

@@ -16,12 +16,12 @@
 
 FUNC(swz_hook_enter_leaf)
 	BEGIN_HOOK
-	SAVE_FOUR
+	SAVE_FOUR %rdx
 	movq	%rax, -16(%rsp)			/* S-56 */
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
 .Lsaved:
-	GET_THREAD_OR %rdx, .Lelse
+	NEED_THREAD %rdx, .Lelse
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* as in enter_sampled.S */
 	testq	%rdi, %rdi
 	jz	.Lelse

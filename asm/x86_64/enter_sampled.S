@@ -17,12 +17,12 @@
 
 FUNC(swz_hook_enter_sampled)
 	BEGIN_HOOK
-	SAVE_FIVE
+	SAVE_FIVE %rdx
 	movq	%rax, -16(%rsp)			/* S-64 */
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
 .Lsaved:
-	GET_THREAD_OR %rdx, .Lin_c
+	NEED_THREAD %rdx, .Lin_c
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* what came here last time; 0 */
 	testq	%rdi, %rdi			/* in a new thread, and in a   */
 	jz	.Lin_c				/* forked child (see enter.S)  */

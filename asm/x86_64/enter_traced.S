@@ -19,11 +19,11 @@
 
 FUNC(swz_hook_enter_traced)
 	BEGIN_HOOK
-	SAVE_SEVEN
+	SAVE_SEVEN %rdx
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
 .Lsaved:
-	GET_THREAD_OR %rdx, .Lin_c
+	NEED_THREAD %rdx, .Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* as in enter.S */
 	testq	%r8, %r8
 	jz	.Lin_c

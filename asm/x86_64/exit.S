@@ -15,10 +15,9 @@
 
 FUNC(swz_hook_exit)
 	BEGIN_HOOK
-	SAVE_FIVE
+	SAVE_FIVE %rsi
 	movq	%rax, %rcx			/* rcx = thunk */
 	SAVE_FLAGS
-	GET_THREAD %rsi
 	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* nor in a forked child */
 	jne	.Lin_c
 	cmpq	$0, SWZ_THUNK_PENDING(%rcx)

@@ -29,12 +29,9 @@
 
 FUNC(swz_hook_exit_sampled)
 	BEGIN_HOOK
-	SAVE	%rcx
-	SAVE	%rdx
-	SAVE	%rsi
+	SAVE_THREE %rsi
 	movq	%rax, %rcx			/* rcx = thunk */
 	SAVE_FLAGS
-	GET_THREAD %rsi
 	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* nor in a forked child */
 	jne	.Lin_c
 	movl	SWZ_THUNK_START(%rcx), %eax

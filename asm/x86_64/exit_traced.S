@@ -10,11 +10,10 @@
 
 FUNC(swz_hook_exit_traced)
 	BEGIN_HOOK
-	SAVE_FIVE
+	SAVE_FIVE %rsi
 	SAVE	%r9
 	movq	%rax, %rcx			/* rcx = thunk */
 	SAVE_FLAGS
-	GET_THREAD %rsi
 	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* nor in a forked child */
 	jne	.Lin_c
 	movq	SWZ_THUNK_PENDING(%rcx), %rdx

@@ -24,15 +24,17 @@
 .endm
 
 /* Goes to the label that the hook has behind SAVE_SEVEN, SAVE_FIVE or SAVE_FOUR (of
- * which `saved` are the registers from the third on) and SAVE_FLAGS. */
+ * which `saved` are the registers from the third on) and SAVE_FLAGS; %rdx has the
+ * thread there. */
 .macro GATE to, body, in_rcx, saved:vararg
 	BEGIN_HOOK
 	SAVE	%rcx
 	SAVE	%rdx
+	GET_THREAD %rdx
 	movq	%rax, 24 + \body(%rsp)
 	lahf
 	seto	%al
-	GET_THREAD_OR %rdx, .Lwanted\@
+	NEED_THREAD %rdx, .Lwanted\@
 	cmpq	$0, SWZ_THREAD_LINKS(%rdx)	/* see enter.S */
 	je	.Lwanted\@
 	movl	SWZ_THREAD_KEY+4(%rdx), %ecx	/* the context, in units */

@@ -83,11 +83,51 @@ name:                            \
 	.cfi_rel_offset %rax, 0
 .endm
 
-.macro SAVE_FOUR
+/* Two instructions that become one (src/runtime/thread_access.c): \reg is one of
+ * the first eight. */
+.macro GET_THREAD reg
+.Laccess\@:
+	movq	swz_thread_self@gottpoff(%rip), \reg
+	movq	%fs:(\reg), \reg
+	.pushsection .rodata.thread_accesses, "a", @progbits
+	.long	.Laccess\@ - .
+	.popsection
+.endm
+
+/* At entry: thread-local storage may be zeros (src/runtime/thread.h). */
+.macro NEED_THREAD reg, none
+	testq	\reg, \reg
+	jz	\none
+.endm
+
+/* Saves the registers that a hook uses, and has the thread's state in \thread
+ * as soon as that is saved: what comes behind waits for it. */
+.macro SAVE_THREE thread
 	SAVE	%rcx
 	SAVE	%rdx
+	.ifc	\thread, %rdx
+	GET_THREAD %rdx
+	.endif
 	SAVE	%rsi
+	.ifc	\thread, %rsi
+	GET_THREAD %rsi
+	.endif
+.endm
+
+.macro SAVE_FOUR thread
+	SAVE_THREE \thread
 	SAVE	%rdi
+.endm
+
+.macro SAVE_FIVE thread
+	SAVE_FOUR \thread
+	SAVE	%r8
+.endm
+
+.macro SAVE_SEVEN thread
+	SAVE_FIVE \thread
+	SAVE	%r9
+	SAVE	%r10
 .endm
 
 .macro RESTORE_FOUR
@@ -97,20 +137,9 @@ name:                            \
 	RESTORE	%rcx
 .endm
 
-.macro SAVE_FIVE
-	SAVE_FOUR
-	SAVE	%r8
-.endm
-
 .macro RESTORE_FIVE
 	RESTORE	%r8
 	RESTORE_FOUR
-.endm
-
-.macro SAVE_SEVEN
-	SAVE_FIVE
-	SAVE	%r9
-	SAVE	%r10
 .endm
 
 .macro RESTORE_SEVEN
@@ -132,24 +161,6 @@ name:                            \
 	.cfi_adjust_cfa_offset -8
 	addb	$0x7f, %al			/* OF */
 	sahf					/* SF ZF AF PF CF */
-.endm
-
-/* Two instructions that become one (src/runtime/thread_access.c): \reg is one of
- * the first eight. */
-.macro GET_THREAD reg
-.Laccess\@:
-	movq	swz_thread_self@gottpoff(%rip), \reg
-	movq	%fs:(\reg), \reg
-	.pushsection .rodata.thread_accesses, "a", @progbits
-	.long	.Laccess\@ - .
-	.popsection
-.endm
-
-/* At entry, where thread-local storage may be zeros (src/runtime/thread.h). */
-.macro GET_THREAD_OR reg, none
-	GET_THREAD \reg
-	testq	\reg, \reg
-	jz	\none
 .endm
 
 /* A unit of the profile becomes the address of the node there, and back. */
