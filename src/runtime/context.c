@@ -14,6 +14,7 @@
 #include "runtime/config.h"
 #include "runtime/edge_table.h"
 #include "runtime/events.h"
+#include "runtime/hooks.h"
 #include "runtime/plan.h"
 #include "runtime/sampling.h"
 #include "runtime/thread_thunks.h"
@@ -417,31 +418,69 @@ static void open_sampled(struct swz_node *node, uint64_t start)
 	node->open += (uint32_t)weight << SWZ_NODE_OPEN_SHIFT;
 }
 
-/* The node of the edge's long calls. NULL: there is no room at hand. */
+struct long_calls {
+	struct swz_thread *thread;
+	const struct swz_node *of;
+	struct swz_node *node; /* or NULL: there is no room */
+};
+
+static uint64_t long_site(const struct swz_node *node)
+{
+	return node->call_site | SWZ_CALL_SITE_LONG;
+}
+
+static struct swz_node *find_long_calls(struct swz_thread *thread,
+					const struct swz_node *of)
+{
+	return swz_edge_find(thread, swz_edge_key(of), of->function,
+			     long_site(of));
+}
+
+static void fill_long_calls(struct swz_node *node, const struct swz_node *of)
+{
+	node->parent = of->parent;
+	node->call_site = long_site(of);
+	node->context = swz_unit_of(of);
+	publish(node, of->function);
+}
+
+static void make_long_calls(void *argument)
+{
+	struct long_calls *calls = argument;
+	struct swz_node *node;
+
+	/* again: a signal may have come between */
+	calls->node = find_long_calls(calls->thread, calls->of);
+	if (calls->node)
+		return;
+	node = take_node(calls->thread->cold, fold_reserve());
+	if (!node)
+		return;
+	fill_long_calls(node, calls->of);
+	if (swz_edge_insert(calls->thread, node) == SWZ_OK)
+		calls->node = node;
+}
+
+/* The node of the edge's long calls. NULL: there is no room. */
 static struct swz_node *long_calls_of(struct swz_thread *thread,
 				      const struct swz_node *node)
 {
-	uint64_t site = node->call_site | SWZ_CALL_SITE_LONG;
-	uint64_t key = (uint64_t)node->parent << 32;
-	struct swz_node *made;
+	struct long_calls calls = {.thread = thread, .of = node};
 
 	if (node->open & SWZ_NODE_FOLDED ||
 	    node->call_site & SWZ_CALL_SITE_LONG)
 		return NULL;
-	made = swz_edge_find(thread, key, node->function, site);
-	if (made)
-		return made;
-	if (swz_file->flags & SWZ_FILE_FOLDED ||
-	    swz_edge_table_is_full(thread->cold, 1))
-		return NULL;
-	made = next_slot(thread->cold);
-	if (!made)
-		return NULL;
-	made->parent = node->parent;
-	made->call_site = site;
-	made->context = swz_unit_of(node);
-	publish(made, node->function);
-	return swz_edge_insert_amid_signals(thread, made);
+	calls.node = find_long_calls(thread, node);
+	if (calls.node || swz_file->flags & SWZ_FILE_FOLDED)
+		return calls.node;
+	if (!swz_edge_table_is_full(thread->cold, 1))
+		calls.node = next_slot(thread->cold);
+	if (!calls.node) {
+		swz_hooks_slowly(thread, make_long_calls, &calls);
+		return calls.node;
+	}
+	fill_long_calls(calls.node, node);
+	return swz_edge_insert_amid_signals(thread, calls.node);
 }
 
 /* One of the node's calls, of which so many are accounted there, is a long one.
@@ -468,8 +507,8 @@ static bool move_to_long(struct swz_thread *thread, struct swz_node *node,
 	return true;
 }
 
-/* Of one that stands for others, what is above a bound counts for itself.
- * Returns what counts for all. */
+/* Of one that stands for others, what is above a bound counts for itself: among
+ * the long ones, if there is room. Returns what counts for all. */
 static uint64_t bounded(struct swz_thread *thread, struct swz_node *node,
 			uint64_t weight, uint64_t duration)
 {
@@ -479,10 +518,8 @@ static uint64_t bounded(struct swz_thread *thread, struct swz_node *node,
 	if (weight <= 1 || duration <= SWZ_SAMPLE_MOST_TICKS)
 		return duration;
 	to = long_calls_of(thread, node);
-	if (!to)
-		return duration;
 	node->ticks -= (int64_t)(weight * above);
-	to->ticks += (int64_t)above;
+	(to ? to : node)->ticks += (int64_t)above;
 	return SWZ_SAMPLE_MOST_TICKS;
 }
 

@@ -162,19 +162,31 @@ assert_le "$(($(row table incl outermost) * 4))" "$(row table incl '[outside]')"
 	'its time'
 
 # Two of 200,000 calls take nearly all of the time. An estimate from one in 64
-# has none of it, or 64 times as much.
+# has none of it, or 64 times as much. (A thread that waits for a processor in a
+# timed call is 64 ms off: hence the median.)
 for work in calls jumps; do
 	it "few long $work among many short ones"
-	for _ in 1 2 3; do
+	rm -f percent
+	for _ in 1 2 3 4 5; do
 		capture "$RUN" --timing sampled -o profile "$TARGETS/heavy" $work
 		assert_status 0
 		dump_table profile
 		own=$(awk '$(NF - 1) == "long_or_short" { print $2 / 1e6 }' table)
-		assert_ge "${own%.*}" $(($(cat out) * 9 / 10)) 'self time, ms'
-		assert_le "${own%.*}" $(($(cat out) * 11 / 10 + 20)) 'self time, ms'
 		assert_eq 200000 "$(awk '$(NF - 1) == "long_or_short" { print $1 }' table)" calls
 		assert_time_is_sane profile 1
+		echo $((${own%.*} * 100 / $(cat out))) >>percent
 	done
+	median=$(sort -n percent | sed -n 3p)
+	assert_ge "$median" 90 'self time, percent of what it was'
+	assert_le "$median" 115 'self time, percent of what it was'
+done
+
+it 'a long call ends where the memory for call edges is used up'
+for edges in {1..16}; do
+	capture "$RUN" --timing sampled -o profile "$TARGETS/heavy" calls "$edges"
+	dump_table profile
+	own=$(awk '$(NF - 1) == "long_or_short" { print $2 / 1e6 }' table)
+	assert_ge "${own%.*}" $(($(cat out) / 2)) "self time, ms, after $edges edges"
 done
 
 finish

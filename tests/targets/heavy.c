@@ -1,9 +1,11 @@
 /* build: -O2 -fno-inline -fno-ipa-icf -fno-ipa-cp -fno-optimize-sibling-calls
  */
 /* Calls of one edge, nearly all of them short and a few very long: heavy
- * calls|jumps. The long ones call others all the time. Prints how many
- * milliseconds of its own time long_or_short() took in them. */
+ * calls|jumps [EDGES]. The long ones call others all the time. Prints how many
+ * milliseconds of its own time long_or_short() took in them. EDGES, up to 16,
+ * are made before. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -55,11 +57,22 @@ __attribute__((optimize("optimize-sibling-calls"))) KEEP int jumper(int is_long)
 	return long_or_short(is_long);
 }
 
+#define FOUR_EDGES(from) \
+	sum += edges > (from) ? helper(0) : 0; \
+	sum += edges > (from) + 1 ? helper(0) : 0; \
+	sum += edges > (from) + 2 ? helper(0) : 0; \
+	sum += edges > (from) + 3 ? helper(0) : 0;
+
 int main(int argc, char **argv)
 {
 	int (*call)(int) = long_or_short;
+	int edges = argc > 2 ? atoi(argv[2]) : 0;
 	long sum = 0;
 
+	FOUR_EDGES(0)
+	FOUR_EDGES(4)
+	FOUR_EDGES(8)
+	FOUR_EDGES(12)
 	if (argc > 1 && !strcmp(argv[1], "jumps"))
 		call = jumper;
 	/* the same call of the same function: short ones first */
