@@ -322,8 +322,11 @@ static uint64_t add_again(struct swz_thread *thread,
 	uint64_t signals, now;
 
 	block_signals(&signals);
-	now = swz_now(thread);
-	swz_events_add(thread, swz_unit_at(thunk->node), kind, now);
+	/* a chunk's end takes its time: the event has that of the node */
+	do
+		now = swz_now(thread);
+	while (swz_tracing &&
+	       !try_to_add(thread, swz_unit_at(thunk->node), kind, now));
 	restore_signals(&signals);
 	return swz_ticks_of(thread, now);
 }

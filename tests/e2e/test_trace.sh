@@ -230,6 +230,13 @@ for i in $(seq 12); do
 	assert_not_contains info 'damaged'
 done
 
+it 'times by the events are those of the tree, also where a chunk ends'
+assert_same_as_native "$TARGETS/calls" 100000
+"$DUMP" -f csv --no-compensate profile | sort >tree.csv
+"$DUMP" -f csv --no-compensate --from 0 profile | sort >events.csv
+assert_matches tree.csv '^100000,.*,leaf,'
+assert_same tree.csv events.csv
+
 it 'options that do not fit'
 for option in '--ring' '--max-size 1M' '-t 1us'; do
 	# shellcheck disable=SC2086
