@@ -17,6 +17,7 @@
 #define MOST_BYTES (UINT64_C(64) << 30)
 #define LEAST_MEMORY (1u << 20)
 #define MOST_DEPTH 1048576u
+#define MOST_NS UINT64_C(1000000000000)
 
 /* clang-format off */
 static const char usage[] =
@@ -236,16 +237,23 @@ static bool is_depth(const char *s)
 	       n <= MOST_DEPTH;
 }
 
+/* As the library reads it. */
 static bool is_time(const char *s)
 {
+	uint64_t n, most = MOST_NS;
 	const char *end;
-	uint64_t n;
 
 	if (!read_number(s, &n, &end))
 		return false;
-	if (*end == 'n' || *end == 'u' || *end == 'm')
-		return strcmp(end + 1, "s") == 0;
-	return !*end || strcmp(end, "s") == 0;
+	if (strcmp(end, "us") == 0)
+		most /= 1000;
+	else if (strcmp(end, "ms") == 0)
+		most /= 1000000;
+	else if (strcmp(end, "s") == 0)
+		most /= 1000000000;
+	else if (*end && strcmp(end, "ns") != 0)
+		return false;
+	return n <= most;
 }
 
 /* The option `as` was given. */
@@ -292,8 +300,8 @@ static void set_option(const struct option *o, const char *as,
 		break;
 	case TIME:
 		if (!is_time(value))
-			bad_usage("option %s: '%s' is not a time (100ns, 5us, "
-				  "1ms, 1s)",
+			bad_usage("option %s: '%s' is not a time up to 1000s "
+				  "(100ns, 5us, 1ms, 1s)",
 				  as, value);
 		break;
 	case BYTES:

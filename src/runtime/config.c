@@ -44,6 +44,7 @@ static bool number(const char *name, uint64_t otherwise, uint64_t *result)
 {
 	const char *s = text(name);
 	uint64_t value = 0;
+	unsigned shift = 0;
 
 	*result = otherwise;
 	if (!s)
@@ -56,16 +57,18 @@ static bool number(const char *name, uint64_t otherwise, uint64_t *result)
 	switch (*s) {
 	case 'G':
 	case 'g':
-		value <<= 10; /* fall through */
+		shift += 10; /* fall through */
 	case 'M':
 	case 'm':
-		value <<= 10; /* fall through */
+		shift += 10; /* fall through */
 	case 'K':
 	case 'k':
-		value <<= 10;
+		shift += 10;
 		s++;
 	}
-	*result = value;
+	if (value > UINT64_MAX >> shift)
+		return false;
+	*result = value << shift;
 	return !*s;
 }
 
@@ -190,11 +193,29 @@ static enum swz_test_tactic test_tactic(const char *name)
 	return SWZ_TEST_NONE;
 }
 
+/* What is no option, but for tests. What is wrong there counts as not given. */
+static void read_of_tests(struct swz_config *c)
+{
+	uint64_t own, team;
+
+	if (!number("SWIZZLE_PROGRESS_AFTER", 1000, &c->progress_after_ms) ||
+	    c->progress_after_ms > UINT32_MAX)
+		c->progress_after_ms = 1000;
+	c->test_tactic = test_tactic(text("SWIZZLE_TEST_TACTIC"));
+	if (!number("SWIZZLE_TEST_TEAM", 0, &team) || team > UINT32_MAX)
+		team = 0;
+	c->test_team = (uint32_t)team;
+	if (!number("SWIZZLE_TEST_OWN_THUNKS", OWN_THUNKS, &own) ||
+	    own > UINT32_MAX)
+		own = OWN_THUNKS;
+	c->own_thunks = (uint32_t)own;
+}
+
 const char *swz_config_read(int argc, char **argv, char **envp)
 {
 	struct swz_config *c = &swz_config;
 	const char *mode, *timing, *imports, *problem;
-	uint64_t depth, size, own, team;
+	uint64_t depth, size;
 	char *fresh;
 
 	c->argc = argc;
@@ -220,17 +241,7 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	if (!number("SWIZZLE_MIN_SIZE", 0, &size) || size > UINT32_MAX)
 		return "SWIZZLE_MIN_SIZE: not a number of bytes";
 	c->min_size = (uint32_t)size;
-	if (!number("SWIZZLE_PROGRESS_AFTER", 1000, &c->progress_after_ms) ||
-	    c->progress_after_ms > UINT32_MAX)
-		c->progress_after_ms = 1000;
-	c->test_tactic = test_tactic(text("SWIZZLE_TEST_TACTIC"));
-	if (!number("SWIZZLE_TEST_TEAM", 0, &team) || team > UINT32_MAX)
-		team = 0;
-	c->test_team = (uint32_t)team;
-	if (!number("SWIZZLE_TEST_OWN_THUNKS", OWN_THUNKS, &own) ||
-	    own > UINT32_MAX)
-		own = OWN_THUNKS;
-	c->own_thunks = (uint32_t)own;
+	read_of_tests(c);
 	mode = text("SWIZZLE_MODE");
 	if (mode && strcmp(mode, "profile") != 0 && strcmp(mode, "trace") != 0)
 		return "SWIZZLE_MODE: neither 'profile' nor 'trace'";

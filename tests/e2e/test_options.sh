@@ -102,6 +102,13 @@ unprofiled() { # TEXT COMMAND...: runs as it would, with one line from us
 	assert_matches err "^swizzle: .*$text"
 }
 
+it 'sizes that do not fit in 64 bits, from the environment'
+for size in 17179869185G 18014398509483008K; do
+	unprofiled 'SWIZZLE_MAX_MEMORY' env SWIZZLE_OUTPUT="$TMP/large" \
+		SWIZZLE_MAX_MEMORY="$size" LD_PRELOAD="$LIBSWIZZLE" \
+		"$TARGETS/shape"
+done
+
 it 'a directory where nothing can be written'
 unprofiled 'not profiled' env SWIZZLE_OUTPUT=/nowhere/at/all \
 	LD_PRELOAD="$LIBSWIZZLE" "$TARGETS/shape"

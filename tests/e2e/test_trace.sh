@@ -246,7 +246,7 @@ for option in '--ring' '--max-size 1M' '-t 1us'; do
 done
 capture "$RUN" --timing sampled true
 assert_status 2
-for time in 5x ms 1h ''; do
+for time in 5x ms 1h 1001s 1000000000001 ''; do
 	capture "$RUN" -t "$time" true
 	assert_status 2
 done
