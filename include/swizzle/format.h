@@ -26,7 +26,7 @@ enum swz_file_flags {
 	SWZ_FILE_FORKED = 1,   /* began by fork in a profiled process */
 	SWZ_FILE_ENDED = 2,    /* end_ticks is the time of an orderly exit */
 	SWZ_FILE_FOLDED = 4,   /* memory bound reached: contexts were folded */
-	SWZ_FILE_FILTERED = 8, /* -F, -N, -H or -D was in force */
+	SWZ_FILE_FILTERED = 8, /* -F, -N or -D was in force */
 	SWZ_FILE_SAMPLED = 16, /* --timing sampled: see struct swz_node */
 	SWZ_FILE_TRACED = 256, /* -m trace: there are chunks of events */
 	SWZ_FILE_RING = 512    /* of the events, the newest only */
@@ -281,7 +281,7 @@ enum swz_node_flags {
  *
  * ticks is the sum over all activations of (exit time - entry time), in TSC
  * ticks; the entry's time is subtracted when it happens, so an open activation
- * is missing its exit: add open x last_ticks of the thread. The sums are modulo
+ * is missing its exit: see SWZ_TICKS_BIAS. The sums are modulo
  * 2^64: with many activations open (a recursion that is a million frames deep)
  * the stored value wraps around, and is right again once they are closed.
  * outer_ticks is the same for those activations only that were the function's
