@@ -60,11 +60,16 @@ void swz_view_prepare(struct swz_binding *binding,
 						       thread->spans[i].unit +
 							       j)
 					      ->function;
-			uint32_t index = swz_profile_function_by_id(
-				binding->profile, id);
 
-			if (index != SWZ_INDEX_NONE)
-				swz_binding_function(binding, index, id);
+			/* of a damaged file it may be one of no module */
+			if (id != SWZ_FUNCTION_NONE &&
+			    id != SWZ_FUNCTION_ROOT &&
+			    id != SWZ_FUNCTION_OURSELVES)
+				swz_binding_function(
+					binding,
+					swz_profile_function_by_id(
+						binding->profile, id),
+					id);
 		}
 }
 

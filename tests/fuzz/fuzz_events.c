@@ -108,6 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			     root + (uint32_t)(i > 4 ? 1 : i - 1),
 			     root + (uint32_t)i, (uint32_t)i, 0x401000 + 16 * i,
 			     1, 10, 10);
+	/* a function of which the file says nothing */
+	builder_node(&builder, root + 6)->function = 1000;
 	builder_node(&builder, root + 3)->open |= SWZ_NODE_HIDDEN;
 	/* three bytes are an event: what happens, of which node (one too many),
 	 * and how much later (or, rarely, sooner); 0xff: as it stands */
