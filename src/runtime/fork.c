@@ -346,7 +346,8 @@ static struct swz_thread *rebear(struct swz_thread *hot,
 		return give_up(hot, "no memory");
 	}
 	r.now = swz_start_like(0, swz_now(hot));
-	if (r.top && !swz_thread_owns(hot, r.top))
+	/* one that is not live returns a second time: it is not open */
+	if (r.top && (!r.top->slot || !swz_thread_owns(hot, r.top)))
 		r.top = NULL;
 	if (!r.top)
 		find_top(&r);
