@@ -4,7 +4,8 @@
 # be left as they are.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets imports libimports.so libpatching.so late pointers libpointers.so
+need_targets imports libimports.so libpatching.so late pointers libpointers.so \
+	overwritten
 RUN_OPTIONS=(--imports)
 
 # The calls that each thread has made, against what it says.
@@ -174,6 +175,11 @@ if have 'pointers, linked in other ways' gcc; then
 		check_pointers ./asking
 	done
 fi
+it 'dlsym, where the code that it would return to is not as it was'
+assert_same_as_native "$TARGETS/overwritten"
+assert_complete profile
+# by name, and by the pointer that was asked for before
+assert_calls profile getppid 11 mix 1 ask 2
 it 'also for libraries that come later'
 assert_same_as_native "$TARGETS/pointers" "$TARGETS/libpointers.so" 3
 assert_calls profile getppid 31

@@ -35,6 +35,16 @@ assert_eq 'jump_at_once leaf' "$(callees_of profile just_above)" \
 	'called by just_above'
 assert_eq '' "$(callees_of profile jump_at_once)" 'called by jump_at_once'
 
+# Each thread finds its own stack, though it has what a dead one has left.
+it 'the same in threads, one after the other'
+assert_same_as_native "$TARGETS/longjmp" threads
+assert_complete profile
+assert_time_is_sane profile 2
+assert_calls profile jump_at_once 200 just_above 200 leaf 200
+assert_eq 'jump_at_once leaf' "$(callees_of profile just_above)" \
+	'called by just_above'
+assert_eq '' "$(callees_of profile jump_at_once)" 'called by jump_at_once'
+
 it 'jumps at every level of frames that go on'
 assert_same_as_native "$TARGETS/longjmp" reenter
 assert_complete profile

@@ -1,6 +1,6 @@
 /* build: -O2 -pthread -fno-optimize-sibling-calls -fno-inline -fno-ipa-cp */
 /* longjmp out of hooked frames:
- * longjmp frames|reenter|signal|altstack|above|mask|next */
+ * longjmp frames|reenter|signal|altstack|above|mask|next|threads */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -179,6 +179,37 @@ static int mask(void)
 	return 0;
 }
 
+static void *just_above_once(void *sum)
+{
+	*(long *)sum += just_above(1);
+	return NULL;
+}
+
+/* One after the other, on two stacks with nothing between them. */
+static int threads(void)
+{
+	size_t bytes = 1 << 20;
+	char *memory = mmap(NULL, 3 * bytes, PROT_NONE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attributes;
+	long sum = 0;
+
+	pthread_attr_init(&attributes);
+	for (int i = 0; i < 200; i++) {
+		char *stack = memory + (size_t)(i % 2) * 2 * bytes;
+		pthread_t thread;
+
+		if (mprotect(stack, bytes, PROT_READ | PROT_WRITE) != 0 ||
+		    pthread_attr_setstack(&attributes, stack, bytes) != 0 ||
+		    pthread_create(&thread, &attributes, just_above_once,
+				   &sum) != 0)
+			return 1;
+		pthread_join(thread, NULL);
+	}
+	printf("%ld\n", sum);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "frames";
@@ -192,6 +223,8 @@ int main(int argc, char **argv)
 		return above();
 	if (!strcmp(mode, "mask"))
 		return mask();
+	if (!strcmp(mode, "threads"))
+		return threads();
 	if (!strcmp(mode, "signal")) {
 		handle(on_signal, 0);
 		return jump_out_of_handlers(10000);
