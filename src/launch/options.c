@@ -1,5 +1,6 @@
 #include "launch/options.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -312,16 +313,19 @@ static void set_option(const struct option *o, const char *as,
 	swz_environment_set(o->variable, value);
 }
 
+static _Noreturn void print(const char *text)
+{
+	if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+		swz_die(EXIT_FAILURE, "standard output: %s", strerror(errno));
+	exit(EXIT_SUCCESS);
+}
+
 static void set_flag(const struct option *o, const char *as)
 {
-	if (o->letter == 'V') {
-		puts("swizzle-run " SWZ_VERSION);
-		exit(EXIT_SUCCESS);
-	}
-	if (o->letter == 'h') {
-		fputs(usage, stdout);
-		exit(EXIT_SUCCESS);
-	}
+	if (o->letter == 'V')
+		print("swizzle-run " SWZ_VERSION "\n");
+	if (o->letter == 'h')
+		print(usage);
 	set_option(o, as, NULL);
 }
 

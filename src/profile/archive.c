@@ -107,7 +107,8 @@ void swz_write_archive(FILE *stream, struct swz_profile *profile)
 	memcpy(head.magic, MAGIC, sizeof(head.magic));
 	fwrite(&head, sizeof(head), 1, stream);
 	swz_progress_stage("compressing", profile->size);
-	for (offset = 0; offset < profile->size; offset += BLOCK_BYTES) {
+	for (offset = 0; offset < profile->size && !ferror(stream);
+	     offset += BLOCK_BYTES) {
 		size_t size = read_block(profile, offset, block), got;
 		struct block_head it = {.offset = offset,
 					.bytes = (uint32_t)size};

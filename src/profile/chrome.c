@@ -82,7 +82,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	put_name(w, "thread_name", binding->profile->header.pid,
 		 thread->record.tid,
 		 swz_trace_thread_name(thread, buffer, sizeof(buffer)));
-	while (swz_events_next(events, &event))
+	while (swz_trace_next(w->stream, events, &event))
 		put_event(w, binding, thread->record.tid, &event);
 	swz_trace_close(w->trace, events, thread);
 }

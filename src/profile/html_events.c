@@ -139,7 +139,7 @@ static void put_all(struct writer *w, struct swz_events *events, uint64_t total)
 	uint64_t done = 0;
 
 	swz_progress_stage("writing events", total);
-	while (swz_events_next(events, &event)) {
+	while (!ferror(w->stream) && swz_events_next(events, &event)) {
 		if (event.begins)
 			begin(w, &event);
 		else

@@ -191,7 +191,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	struct swz_event event;
 
 	begin_thread(w, binding->profile, thread, process);
-	while (swz_events_next(events, &event))
+	while (swz_trace_next(w->stream, events, &event))
 		put_event(w, binding, &event);
 	swz_trace_close(w->trace, events, thread);
 }

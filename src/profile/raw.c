@@ -243,7 +243,7 @@ static void put_records(struct dump *dump, uint64_t at, uint64_t bytes,
 	uint64_t unused = 0, shown = 0;
 	uint32_t i;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count && !ferror(dump->stream); i++) {
 		uint64_t offset = at + (uint64_t)i * size;
 
 		if ((uint64_t)(i + 1) * size > bytes) {
@@ -404,7 +404,8 @@ static void put_chunks(struct dump *dump)
 	uint64_t at = SWZ_HEADER_BYTES, gap = at;
 	bool zeros = true;
 
-	while (at < dump->end && dump->end - at >= sizeof(struct swz_chunk)) {
+	while (at < dump->end && dump->end - at >= sizeof(struct swz_chunk) &&
+	       !ferror(dump->stream)) {
 		struct swz_chunk chunk;
 		static const struct swz_chunk none;
 

@@ -31,6 +31,12 @@ void swz_trace_close(struct swz_trace *trace, struct swz_events *events,
 	swz_unit_set_free(&trace->shown);
 }
 
+bool swz_trace_next(FILE *stream, struct swz_events *events,
+		    struct swz_event *event)
+{
+	return !ferror_unlocked(stream) && swz_events_next(events, event);
+}
+
 uint32_t swz_trace_function(struct swz_binding *binding,
 			    const struct swz_event *event)
 {

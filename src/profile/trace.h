@@ -38,6 +38,11 @@ struct swz_events *swz_trace_open(struct swz_trace *trace,
 void swz_trace_close(struct swz_trace *trace, struct swz_events *events,
 		     const struct swz_profile_thread *thread);
 
+/* The next event; false also where what is written to STREAM goes nowhere any
+ * more, on a full disk. */
+bool swz_trace_next(FILE *stream, struct swz_events *events,
+		    struct swz_event *event);
+
 /* The catalog's function for an event. */
 uint32_t swz_trace_function(struct swz_binding *binding,
 			    const struct swz_event *event);

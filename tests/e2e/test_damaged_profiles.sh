@@ -74,6 +74,28 @@ capture bash -c '"$0" -f text profile >/dev/full' "$DUMP"
 assert_status 1
 assert_matches err '^swizzle: '
 
+user_ms() { # COMMAND...: the processor time that it takes
+	local TIMEFORMAT=%U time
+	time=$({ time "$@" >/dev/null 2>&1; } 2>&1)
+	echo $((10#${time/./}))
+}
+
+it 'where nothing more can be written it does not go on'
+SWIZZLE_TIMING='' "$RUN" -q -m trace -o trace "$TARGETS/fib" >/dev/null
+for format in chrome perfetto speedscope html; do
+	whole=$(user_ms "$DUMP" -q -f $format -o /dev/null trace)
+	begun=$(user_ms "$DUMP" -q -f $format -o /dev/full trace)
+	assert_le $((2 * begun)) "$whole" "$format: ms"
+	capture "$DUMP" -q -f $format -o /dev/full trace
+	assert_refused 1 'No space left on device'
+	assert_eq 1 "$(wc -l <err)" 'lines of the message'
+done
+rm -f trace
+"$RUN" -q -o threads "$TARGETS/fib" 3 >/dev/null
+capture "$DUMP" -q -f callgrind --thread-parts -o /dev/full threads
+assert_refused 1 'No space left on device'
+assert_eq 1 "$(wc -l <err)" 'lines of the message'
+
 # What is written to FD (1, 2) has no reader.
 unread() { # FD COMMAND...
 	perl -e '

@@ -32,6 +32,10 @@ for option in -V --version -qV; do
 	assert_status 0
 	assert_matches "$TMP/out" '^swizzle-run [0-9]+\.[0-9]+'
 done
+for option in --help --version; do
+	capture bash -c '"$0" "$1" >/dev/full' "$RUN" $option
+	assert_refused 1 'standard output: No space left on device'
+done
 
 it 'help names every option'
 "$RUN" --help >"$TMP/help"

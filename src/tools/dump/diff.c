@@ -144,10 +144,10 @@ static int write_part(struct comparison *c, const struct group *group,
 	section.part = (unsigned int)to->writer.sections + 1;
 	section.thread_number = number;
 	section.old = &old;
-	swz_dump_write_section(to, &section, options);
+	status = swz_dump_write_section(to, &section, options);
 	swz_dump_free_result(&results[NEW]);
 	swz_dump_free_result(&results[OLD]);
-	if (options->separate_threads)
+	if (options->separate_threads && status == EXIT_OK)
 		status = swz_dump_close_target(to, options);
 	return status;
 }

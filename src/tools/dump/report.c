@@ -40,7 +40,7 @@ static int dump_merged(struct swz_dump_input *input,
 		&target, options,
 		swz_dump_output_path(options, input->profiles[0]->header.pid));
 	if (status == EXIT_OK) {
-		swz_dump_write_section(&target, &section, options);
+		(void)swz_dump_write_section(&target, &section, options);
 		status = swz_dump_close_target(&target, options);
 	} else {
 		free(target.path);
@@ -89,9 +89,9 @@ static int dump_thread(struct swz_dump_input *input, size_t index,
 	swz_dump_end_result(&result);
 	swz_dump_resolve(binding->catalog);
 	section.contexts = result.has_contexts ? &result.contexts : NULL;
-	swz_dump_write_section(to, &section, options);
+	status = swz_dump_write_section(to, &section, options);
 	swz_dump_free_result(&result);
-	if (options->separate_threads)
+	if (options->separate_threads && status == EXIT_OK)
 		status = swz_dump_close_target(to, options);
 	return status;
 }

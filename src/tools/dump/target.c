@@ -50,12 +50,13 @@ int swz_dump_open_target(struct swz_dump_target *target,
 	return EXIT_OK;
 }
 
-void swz_dump_write_section(struct swz_dump_target *target,
-			    const struct swz_section *section,
-			    const struct swz_dump_options *options)
+int swz_dump_write_section(struct swz_dump_target *target,
+			   const struct swz_section *section,
+			   const struct swz_dump_options *options)
 {
 	options->format->section(&target->writer, section);
 	target->writer.sections++;
+	return ferror(target->output.stream) ? EXIT_INPUT : EXIT_OK;
 }
 
 int swz_dump_begin_part(struct swz_dump_target *to,

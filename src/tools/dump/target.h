@@ -23,13 +23,15 @@ char *swz_dump_output_path(const struct swz_dump_options *options, int32_t pid);
  * an exit status, as all of these do. */
 int swz_dump_open_target(struct swz_dump_target *target,
 			 const struct swz_dump_options *options, char *path);
-void swz_dump_write_section(struct swz_dump_target *target,
-			    const struct swz_section *section,
-			    const struct swz_dump_options *options);
 int swz_dump_close_target(struct swz_dump_target *target,
 			  const struct swz_dump_options *options);
 
-/* The same for a thread's part, unless a file is open that takes it, too. */
+/* Not EXIT_OK where no more can be written; swz_dump_close_target says why. */
+int swz_dump_write_section(struct swz_dump_target *target,
+			   const struct swz_section *section,
+			   const struct swz_dump_options *options);
+
+/* Opens one for a thread's part, unless a file is open that takes it, too. */
 int swz_dump_begin_part(struct swz_dump_target *to,
 			const struct swz_dump_options *options, int32_t pid,
 			unsigned int thread_number);

@@ -27,7 +27,7 @@ int swz_dump_profiles(struct swz_dump_input *input,
 		free(path);
 		return status;
 	}
-	for (i = 0; i < input->count; i++) {
+	for (i = 0; i < input->count && !ferror(output.stream); i++) {
 		if (i)
 			putc('\n', output.stream);
 		options->format->profile(output.stream, input->profiles[i]);
@@ -53,7 +53,7 @@ int swz_dump_files(const struct swz_dump_options *options, char **arguments,
 		swz_inputs_free(&inputs);
 		return status;
 	}
-	for (i = 0; i < inputs.count; i++) {
+	for (i = 0; i < inputs.count && !ferror(output.stream); i++) {
 		struct swz_error error;
 		uint64_t problems;
 
