@@ -131,7 +131,20 @@ static void refuse_label(void *context, uint64_t to)
 		f->is_entered = true;
 }
 
-/* Whether an instruction of its function starts at `pc`; fills it if so. */
+/* Whether this is an instruction that begins with prefixes (bnd, a hint of a
+ * jump, what makes it longer) and has its opcode at `pc`; fills it if so. */
+static bool has_opcode_at(struct part_scan *s, struct swz_bytes code,
+			  uint64_t start, uint64_t pc, struct swz_insn *insn)
+{
+	struct swz_encoding encoding;
+
+	return swz_decode_encoding(s->decoder, code, start, insn, &encoding) ==
+		       SWZ_OK &&
+	       start + encoding.opcode_at == pc;
+}
+
+/* Whether an instruction of its function has its opcode at `pc`; fills it if
+ * so. */
 static bool starts_here(struct part_scan *s, uint64_t pc, struct swz_insn *insn,
 			struct swz_function **owner)
 {
@@ -166,6 +179,9 @@ static bool starts_here(struct part_scan *s, uint64_t pc, struct swz_insn *insn,
 			s->lost = true; /* data in text: believe the bytes */
 			return starts_here(s, pc, insn, owner);
 		}
+		if (s->decoded < pc && s->decoded + length > pc &&
+		    has_opcode_at(s, code, s->decoded, pc, insn))
+			return true;
 		s->decoded += length;
 	}
 	return false;
@@ -234,11 +250,13 @@ static void hit(struct part_scan *part, uint64_t pc, uint64_t target)
 	if (!to || target < site_start(to) || target >= site_end(to))
 		return;
 	/* the relocator leads a branch between displaced instructions right */
-	if (from == to && pc >= to->start + to->site && pc < site_end(to))
+	if (from == to && insn.address >= to->start + to->site &&
+	    insn.address < site_end(to))
 		return;
 	if (from == to && s->may_extend &&
-	    pc + insn.length - (to->start + to->site) <= MOST_DISPLACED) {
-		uint8_t end = (uint8_t)(pc + insn.length -
+	    insn.address + insn.length - (to->start + to->site) <=
+		    MOST_DISPLACED) {
+		uint8_t end = (uint8_t)(insn.address + insn.length -
 					(to->start + to->site));
 
 		if (end > to->displace)
@@ -260,8 +278,8 @@ static void hit_start(struct part_scan *s, uint64_t pc, uint64_t target)
 	if (!f || pc >= f->start + f->size || !starts_here(s, pc, &insn, &from))
 		return;
 	if (from != f || insn.target != target || insn.kind == SWZ_INSN_PLAIN ||
-	    (!s->scan->unmarks && pc < site_end(f)) ||
-	    swz_stack_is_as_at_entry(s->module, s->decoder, f, pc))
+	    (!s->scan->unmarks && insn.address < site_end(f)) ||
+	    swz_stack_is_as_at_entry(s->module, s->decoder, f, insn.address))
 		return;
 	if (s->scan->unmarks)
 		swz_text_unmark(s->module, SWZ_TEXT_STARTS, target);

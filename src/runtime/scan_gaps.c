@@ -95,6 +95,13 @@ static bool starts_at(const struct swz_gap *gap, uint64_t pc)
 	return gap->starts[at / 8] & (1u << (at % 8));
 }
 
+static void note_start(struct swz_gap *gap, uint64_t pc)
+{
+	uint64_t at = pc - gap->begin;
+
+	gap->starts[at / 8] |= (uint8_t)(1u << (at % 8));
+}
+
 static bool decode(struct swz_gap *gap, const struct swz_module *m,
 		   struct swz_decoder *decoder)
 {
@@ -109,13 +116,14 @@ static bool decode(struct swz_gap *gap, const struct swz_module *m,
 					 gap->end - pc};
 		struct swz_encoding encoding;
 		struct swz_insn insn;
-		uint64_t at = pc - gap->begin;
 
 		if (swz_decode_encoding(decoder, code, pc, &insn, &encoding) !=
 			    SWZ_OK ||
 		    is_odd(code, &insn, &encoding))
 			return false;
-		gap->starts[at / 8] |= (uint8_t)(1u << (at % 8));
+		note_start(gap, pc);
+		if (insn.kind != SWZ_INSN_PLAIN) /* asked for by its opcode */
+			note_start(gap, pc + encoding.opcode_at);
 		if ((insn.kind == SWZ_INSN_JUMP ||
 		     insn.kind == SWZ_INSN_JUMP_CC ||
 		     insn.kind == SWZ_INSN_CALL) &&

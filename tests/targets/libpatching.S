@@ -99,6 +99,71 @@
 	ret
 	END	far_loop_to_3
 
+	/* the same by branches with prefixes: bnd, a hint, one that does
+	 * nothing */
+	FUNC	bnd_loop_to_3
+	xorl	%eax, %eax
+	nop
+1:	addl	%edi, %eax
+	subl	$1, %edi
+	bnd jns	1b
+	ret
+	END	bnd_loop_to_3
+
+	FUNC	bnd_far_loop_to_3
+	xorl	%eax, %eax
+	nop
+1:	addl	%edi, %eax
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	subl	$1, %edi
+	bnd jns	1b
+	ret
+	END	bnd_far_loop_to_3
+
+	FUNC	hinted_far_loop_to_3
+	xorl	%eax, %eax
+	nop
+1:	addl	%edi, %eax
+	.rept	11
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	subl	$1, %edi
+	.byte	0x3e, 0x0f, 0x89	/* jns,pt, long */
+	.long	1b - . - 4
+	ret
+	END	hinted_far_loop_to_3
+
+	FUNC	prefixed_far_loop_to_3
+	xorl	%eax, %eax
+	nop
+1:	addl	%edi, %eax
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	subl	$1, %edi
+	js	2f
+	.byte	0x2e, 0x2e, 0xe9
+	.long	1b - . - 4
+2:	ret
+	END	prefixed_far_loop_to_3
+
+	FUNC	no_prefixed_loop_that_pushes
+	pushq	%rdi
+	.rept	30
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	subl	$1, %edi
+	jns,pt	no_prefixed_loop_that_pushes
+	xorl	%eax, %eax
+1:	popq	%rcx			/* n comes last */
+	addl	%ecx, %eax
+	cmpl	%edx, %ecx
+	jne	1b
+	ret
+	END	no_prefixed_loop_that_pushes
+
 	/* back to +5 of a function that begins with endbr64 */
 	FUNC	endbr_loop_to_5
 	endbr64
@@ -895,7 +960,9 @@ data_in_text:
 	.type	patching_table, @object
 patching_table:
 	.irp	name, loop_to_0, no_loop_that_pushes, far_loop_to_0, far_loop_to_endbr, loop_to_3, \
-		far_loop_to_3, endbr_loop_to_5, endbr_far_loop_to_7, \
+		far_loop_to_3, bnd_loop_to_3, bnd_far_loop_to_3, \
+		hinted_far_loop_to_3, prefixed_far_loop_to_3, \
+		no_prefixed_loop_that_pushes, endbr_loop_to_5, endbr_far_loop_to_7, \
 		no_endbr_far_loop_to_4, loop_to_5, has_entry_at_2, \
 		jumps_to_2, calls_2, has_entry_from_afar, \
 		jumps_from_afar, switch_to_2, switch_elsewhere, \
