@@ -78,7 +78,7 @@ static const char *program_path(void)
 static void add_text(struct swz_module *m, uint64_t start, uint64_t bytes)
 {
 	if (m->text_count == SWZ_MAX_TEXT_RANGES) {
-		m->too_many_texts = true;
+		m->texts_left_out = true;
 		return;
 	}
 	m->text[m->text_count].start = start;
@@ -104,6 +104,22 @@ static const char *absolute(const char *path)
 	return whole;
 }
 
+/* Text in a segment without read permission (execute-only: processors with
+ * protection keys heed that) is made readable, and stays so. If it cannot be,
+ * nothing may look at the module. */
+static bool make_readable(const struct swz_module *m, const ElfW(Phdr) * s)
+{
+	uint64_t start = m->load_bias + s->p_vaddr;
+	uint64_t end = start + s->p_memsz;
+
+	if (s->p_flags & (PF_R | PF_W))
+		return true;
+	start &= -(uint64_t)PAGE;
+	end = (end + PAGE - 1) & -(uint64_t)PAGE;
+	return swz_sys_mprotect((void *)start, end - start,
+				PROT_READ | PROT_EXEC) == 0;
+}
+
 static void describe(struct swz_module *m, uint64_t load_bias,
 		     const ElfW(Phdr) * segments, unsigned count,
 		     const char *path)
@@ -127,11 +143,15 @@ static void describe(struct swz_module *m, uint64_t load_bias,
 			m->start = m->load_bias + s->p_vaddr;
 		if (m->load_bias + s->p_vaddr + s->p_memsz > m->end)
 			m->end = m->load_bias + s->p_vaddr + s->p_memsz;
-		if (s->p_flags & PF_X)
+		if (!(s->p_flags & PF_X))
+			continue;
+		if (make_readable(m, s))
 			add_text(m, s->p_vaddr, s->p_filesz);
+		else
+			m->texts_left_out = true;
 	}
 	m->path = absolute(path);
-	m->in_scope = m->text_count && !m->too_many_texts && in_scope(m->path);
+	m->in_scope = m->text_count && !m->texts_left_out && in_scope(m->path);
 }
 
 static int list_one(struct dl_phdr_info *info, size_t size, void *context)

@@ -50,7 +50,7 @@ struct swz_module {
 	struct swz_bytes build_id;
 	struct swz_range text[SWZ_MAX_TEXT_RANGES];
 	unsigned text_count;
-	bool too_many_texts;
+	bool texts_left_out; /* too many, or not readable */
 	struct swz_range plt[SWZ_MAX_PLT_RANGES];
 	unsigned plt_count;
 	/* code that the program may copy and run elsewhere */

@@ -30,7 +30,8 @@ static int protection_of(const ElfW(Phdr) * s)
 {
 	if (!s)
 		return PROT_READ | PROT_EXEC;
-	return (s->p_flags & PF_R ? PROT_READ : 0) |
+	/* what is executable was made readable: runtime/module.c */
+	return (s->p_flags & (PF_R | PF_X) ? PROT_READ : 0) |
 	       (s->p_flags & PF_W ? PROT_WRITE : 0) |
 	       (s->p_flags & PF_X ? PROT_EXEC : 0);
 }

@@ -2,7 +2,7 @@
 # Functions that are hard to patch run as natively, hooked.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets atomics blocks copied objects patching
+need_targets atomics blocks copied late objects patching
 
 it 'loops of a few instructions that go back into the first five bytes'
 assert_same_as_native "$TARGETS/atomics"
@@ -76,6 +76,37 @@ for tactic in padding neighbour; do
 	check_patching "$TARGETS/patching" libpatching.so
 	assert_ge "$(grep -c 'patched by a short jump' functions)" 20 'short jumps'
 	unset SWIZZLE_TEST_TACTIC
+done
+
+# Processors with protection keys heed that a segment is executable alone.
+make_execute_only() { # FILE...
+	python3 - "$@" <<-'END'
+		import struct, sys
+
+		for name in sys.argv[1:]:
+		    with open(name, "r+b") as file:
+		        data = file.read()
+		        headers, = struct.unpack_from("<Q", data, 32)
+		        count, = struct.unpack_from("<H", data, 56)
+		        for at in range(headers, headers + 56 * count, 56):
+		            kind, flags = struct.unpack_from("<II", data, at)
+		            if (kind, flags) == (1, 5):
+		                file.seek(at + 4)
+		                file.write(struct.pack("<I", 1))
+	END
+}
+
+it 'text that may be executed but not read'
+mkdir unreadable
+cp "$TARGETS"/{late,liblate*.so} unreadable
+make_execute_only unreadable/{late,liblate.so,liblate_other.so}
+for option in --timing=exact --imports; do
+	RUN_OPTIONS=("$option")
+	assert_same_as_native unreadable/late alternate
+	assert_complete profile
+	assert_calls profile main 1
+	"$DUMP" -f info profile >modules
+	assert_matches modules '/unreadable/liblate.so +[1-9][0-9]* +[1-9]'
 done
 
 finish
