@@ -36,6 +36,19 @@ for hooks in SWIZZLE_TIMING=sampled SWIZZLE_MODE=trace SWIZZLE_TEST_OWN_THUNKS=0
 	assert_calls profile snapshot 10000 hop 2000 hop1 4000 hop10 4000
 done
 
+it 'while signals interrupt, and at the first hooked call of a thread'
+for options in '' '--timing=sampled' '--mode=trace'; do
+	for what in signals threads; do
+		# nothing before the probed function is hooked in these threads
+		# shellcheck disable=SC2086
+		capture "$RUN" $options -H probe -H probe_misaligned -H run_probe \
+			-o profile "$TARGETS/registers" $what
+		all_the_same
+		assert_complete profile
+		assert_calls profile snapshot 10000 hop 2000 hop10 4000
+	done
+done
+
 it 'also when filters decide at each entry'
 capture "$RUN" -F '*' -o profile "$TARGETS/registers"
 all_the_same

@@ -24,7 +24,10 @@
 #define FX 192
 #define MASKS 704
 #define VECTORS 768
-#define BYTES 2816
+#define TILE_CONFIG 2816
+#define TILES 2880
+#define PKRU 11072
+#define BYTES 11136
 
 	.macro	SAVE_ALL to
 	pushfq
@@ -47,7 +50,22 @@
 	movq	%r15, \to+R15(%rip)
 	fxsave64 \to+FX(%rip)
 	cld
-	cmpl	$1, vector_level(%rip)
+	cmpl	$0, has_pkru(%rip)
+	je	6f
+	xorl	%ecx, %ecx
+	rdpkru
+	movl	%eax, \to+PKRU(%rip)
+6:	cmpl	$0, has_tiles(%rip)
+	je	6f
+	sttilecfg \to+TILE_CONFIG(%rip)
+	cmpb	$0, \to+TILE_CONFIG(%rip)
+	je	6f
+	movl	$64, %ecx
+	.irp	n, 0,1,2,3,4,5,6,7
+	leaq	\to+TILES+1024*\n(%rip), %rax
+	tilestored %tmm\n, (%rax,%rcx,1)
+	.endr
+6:	cmpl	$1, vector_level(%rip)
 	jb	8f
 	je	7f
 	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
@@ -71,7 +89,21 @@
 
 	.macro	LOAD_ALL from
 	fxrstor64 \from+FX(%rip)
-	cmpl	$1, vector_level(%rip)
+	cmpl	$0, has_pkru(%rip)
+	je	6f
+	xorl	%ecx, %ecx
+	xorl	%edx, %edx
+	movl	\from+PKRU(%rip), %eax
+	wrpkru
+6:	cmpl	$0, has_tiles(%rip)
+	je	6f
+	ldtilecfg \from+TILE_CONFIG(%rip)
+	movl	$64, %ecx
+	.irp	n, 0,1,2,3,4,5,6,7
+	leaq	\from+TILES+1024*\n(%rip), %rax
+	tileloadd (%rax,%rcx,1), %tmm\n
+	.endr
+6:	cmpl	$1, vector_level(%rip)
 	jb	8f
 	je	7f
 	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
@@ -150,7 +182,10 @@
 	call	*probed(%rip)
 	SAVE_ALL after_state
 	fxrstor64 kept(%rip)
-	cmpl	$0, vector_level(%rip)
+	cmpl	$0, has_tiles(%rip)
+	je	9f
+	tilerelease
+9:	cmpl	$0, vector_level(%rip)
 	je	9f
 	vzeroupper
 9:	addq	$\room, %rsp
@@ -189,6 +224,28 @@
 	ret
 	END	snapshot
 
+/* void clobber(void): other values in all registers that a call may change. */
+	FUNC	clobber
+	cmpl	$0, has_tiles(%rip)
+	je	9f
+	ldtilecfg clobber_config(%rip)
+	.irp	n, 0,1,2,3,4,5,6,7
+	tilezero %tmm\n
+	.endr
+	tilerelease
+9:	cmpl	$2, vector_level(%rip)
+	jne	9f
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	vpternlogd $0xff, %zmm\n, %zmm\n, %zmm\n
+	.endr
+	.irp	n, 0,1,2,3,4,5,6,7
+	kxnorq	%k\n, %k\n, %k\n
+	.endr
+	vzeroupper
+9:	fninit
+	ret
+	END	clobber
+
 	FUNC	hop
 	nopl	0(%rax)
 	jmp	snapshot_here
@@ -222,6 +279,20 @@
 	ret
 	END	states
 
+	.section .rodata
+	.balign	64
+clobber_config:
+	.byte	1, 0
+	.skip	14
+	.rept	8
+	.short	64
+	.endr
+	.skip	16
+	.rept	8
+	.byte	16
+	.endr
+	.skip	8
+
 	.bss
 	.balign	64
 shared:
@@ -236,10 +307,14 @@ after_state:
 probed:	.skip	8
 vector_level:
 	.skip	4
+has_tiles:
+	.skip	4
+has_pkru:
+	.skip	4
 lasting:
 	.skip	4
 forked:
-	.skip	48
+	.skip	40
 kept:	.skip	512
 
 	.section .note.GNU-stack, "", @progbits
