@@ -291,16 +291,76 @@ static void read_rip_relative_operand(struct swz_insn *insn,
 		insn->target = (uint32_t)insn->target;
 }
 
+/* What version 4 of capstone does not know of the map 0F, in all forms or in
+ * some: AMD's and Intel's prefetches, hints that are no-operations to older
+ * processors (0F 1A to 1F: bndcl, cldemote, endbr64, rdsspq), ud1, rstorssp,
+ * and instructions without an operand, or with a register (wrpkru, serialize,
+ * clzero; ptwrite). */
+static bool is_new_in_map_0f(const struct swz_encoding *encoding)
+{
+	bool register_operand = swz_modrm_mod(encoding->modrm) == 3;
+
+	switch (encoding->opcode) {
+	case 0x0d:
+	case 0x1a:
+	case 0x1b:
+	case 0x1c:
+	case 0x1d:
+	case 0x1e:
+	case 0x1f:
+	case 0xb9:
+		return true;
+	case 0x01:
+		return register_operand || swz_modrm_reg(encoding->modrm) == 5;
+	case 0xae:
+		return register_operand;
+	default:
+		return false;
+	}
+}
+
+/* Nor these of 0F 38: gf2p8mulb, wrss, movdir64b and enqcmd, movdiri, aadd,
+ * Key Locker's. */
+static bool is_new_in_map_0f38(const struct swz_encoding *encoding)
+{
+	switch (encoding->opcode) {
+	case 0xcf:
+	case 0xd8:
+	case 0xdc:
+	case 0xdd:
+	case 0xde:
+	case 0xdf:
+	case 0xf6:
+	case 0xf8:
+	case 0xf9:
+	case 0xfa:
+	case 0xfb:
+	case 0xfc:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Whether the length is certain without capstone, version 4 of which does not
  * know all instructions of VEX and EVEX (AVX-512 string functions are made of
- * them), finds an immediate too many where EVEX rounds, and does not know the
- * hint 0F 1E, which endbr64 and rdsspq are. */
+ * them), and finds an immediate too many where EVEX rounds. */
 static bool length_is_certain(const struct swz_encoding *encoding)
 {
-	if (encoding->map == SWZ_MAP_0F)
-		return encoding->opcode == 0x1e;
-	return encoding->map == SWZ_MAP_VECTOR && encoding->vector_map >= 1 &&
-	       encoding->vector_map <= 6 && encoding->vector_map != 4;
+	switch (encoding->map) {
+	case SWZ_MAP_0F:
+		return is_new_in_map_0f(encoding);
+	case SWZ_MAP_0F38:
+		return is_new_in_map_0f38(encoding);
+	case SWZ_MAP_0F3A: /* gf2p8affineqb, gf2p8affineinvqb, hreset */
+		return encoding->opcode == 0xce || encoding->opcode == 0xcf ||
+		       encoding->opcode == 0xf0;
+	case SWZ_MAP_VECTOR:
+		return encoding->vector_map >= 1 && encoding->vector_map <= 6 &&
+		       encoding->vector_map != 4;
+	default:
+		return false;
+	}
 }
 
 /* Whether the code begins with a valid instruction of this length. */

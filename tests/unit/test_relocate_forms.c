@@ -12,6 +12,7 @@
  * displaced instruction, with others behind it, and as the last. */
 
 #include <check.h>
+#include <cpuid.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -575,7 +576,8 @@ START_TEST(legacy_maps)
 }
 END_TEST
 
-/* VEX with two and three bytes; map 4 and above are not there. */
+/* VEX with two and three bytes; map 4 and above are not there. Maps 5 and 6 of
+ * EVEX are half-precision's. */
 static void try_vex(unsigned map, unsigned opcode)
 {
 	unsigned i;
@@ -637,6 +639,26 @@ START_TEST(vector_maps)
 	ck_assert_uint_eq(differences, 0);
 }
 END_TEST
+
+START_TEST(half_precision_maps)
+{
+	unsigned opcode;
+
+	set_up();
+	if (!all)
+		stride = 31;
+	for (opcode = 0; opcode < 256; opcode++)
+		try_evex(5 + (unsigned)_i, opcode);
+	ck_assert_uint_eq(differences, 0);
+}
+END_TEST
+
+static bool has_half_precision(void)
+{
+	unsigned a, b, c, d = 0;
+
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && d >> 23 & 1;
+}
 
 static void print_counts(void)
 {
@@ -771,6 +793,8 @@ int main(int argc, char **argv)
 	tcase_add_checked_fixture(forms, NULL, require_enough);
 	tcase_add_loop_test(forms, legacy_maps, 0, 4);
 	tcase_add_loop_test(forms, vector_maps, 0, 3);
+	if (has_half_precision())
+		tcase_add_loop_test(forms, half_precision_maps, 0, 2);
 	suite_add_tcase(suite, forms);
 	return run_suite(suite);
 }
