@@ -49,7 +49,7 @@ void swz_file_detach(void);
 /* Orderly end: end time, and the file cut to what is used. */
 void swz_file_finish(void);
 
-/* Refreshes the latest clock sample. */
+/* Takes the sample `which` of swz_file_header.clock; the latest is 2. */
 void swz_file_sample_clock(unsigned which);
 
 static inline uint32_t swz_unit_of(const void *p)

@@ -1,5 +1,5 @@
 /* build: -g -fno-optimize-sibling-calls '-Wl,-rpath,$ORIGIN' */
-/* A library that is loaded while the program runs. late_other.c has the same
+/* A library that is loaded while the program runs. liblate_other.c has the same
  * code under other names, so that both have the same addresses in them. */
 #ifndef NAME
 #define NAME(name) late_##name
