@@ -1,7 +1,7 @@
 /* In each row of a function's unwind table the return address lies at a known
  * distance from %rsp or %rbp. An access to it is a ModRM byte (and SIB) with
- * just that displacement; where the bytes match, the row's instructions are
- * decoded to see whether they are one.
+ * just that displacement (scaled, in EVEX instructions); where the bytes match,
+ * the row's instructions are decoded to see whether they are one.
  *
  * __builtin_return_address(1) and above follow the chain of saved %rbp: in a
  * function with a frame pointer that is a load from (%rbp) to another register
@@ -129,6 +129,92 @@ static bool may_be_here(const struct pattern *p, const uint8_t *code)
 			((second & p->byte[1].mask) ^ p->byte[1].value));
 }
 
+/* Whether an instruction begins at `at`, or decoding loses its way before. From
+ * *from on, which is left where the last one before or at it begins. */
+static bool begins_at(const struct row_scan *s, const struct swz_cfi_row *row,
+		      uint64_t *from, uint64_t at)
+{
+	while (*from < at) {
+		struct swz_bytes code = {swz_module_bytes(s->module, *from),
+					 row->end - *from};
+		unsigned length = swz_decode_length(s->decoder, code);
+
+		if (!length)
+			return true;
+		if (*from + length > at)
+			return false;
+		*from += length;
+	}
+	return *from == at;
+}
+
+enum { EVEX_BYTES = 7 }; /* at least: four, opcode, ModRM, displacement */
+
+/* Moves of whole vectors: their displacement counts these. Of others it depends
+ * on the instruction. */
+static bool moves_vector(const uint8_t *evex)
+{
+	if ((evex[1] & 7) != 1)
+		return false;
+	switch (evex[4]) {
+	case 0x10: /* not vmovss and vmovsd */
+	case 0x11:
+		return (evex[2] & 3) < 2;
+	case 0x28:
+	case 0x29:
+	case 0x2b:
+	case 0x6f:
+	case 0x7f:
+	case 0xe7:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Whether the bytes are an EVEX instruction whose displacement of 8 bits comes
+ * to the operand's by some scale that it may have (vpbroadcastq of the slot
+ * does). */
+static bool is_scaled_operand(const struct operand *o, const uint8_t *evex,
+			      uint64_t size)
+{
+	unsigned at = 6;
+	int64_t scale;
+	int8_t counted;
+
+	if (evex[0] != 0x62 || (evex[5] & 0xc7) != (o->rsp ? 0x44 : 0x45) ||
+	    (evex[1] & 0x60) != 0x60) /* %r12, %r13; an index */
+		return false;
+	if (o->rsp && (evex[at++] != 0x24 || at >= size))
+		return false;
+	counted = (int8_t)evex[at];
+	if (!counted || o->displacement % counted)
+		return false;
+	scale = o->displacement / counted;
+	if (moves_vector(evex))
+		return scale == 16 << (evex[3] >> 5 & 3);
+	return scale > 0 && scale <= 64 && !(scale & (scale - 1));
+}
+
+static bool row_accesses_scaled(const struct row_scan *s,
+				const struct swz_cfi_row *row,
+				const struct operand *o)
+{
+	const uint8_t *code = swz_module_bytes(s->module, row->start);
+	uint64_t size = row->end - row->start, from = row->start;
+
+	for (uint64_t i = 0; i + EVEX_BYTES <= size; i++) {
+		while (i + 8 <= size &&
+		       !has_zero(*(const word *)(code + i) ^ 0x62 * ONES))
+			i += 8;
+		if (i + EVEX_BYTES <= size &&
+		    is_scaled_operand(o, code + i, size - i) &&
+		    begins_at(s, row, &from, row->start + i))
+			return true;
+	}
+	return false;
+}
+
 static bool row_accesses_slot(const struct row_scan *s,
 			      const struct swz_cfi_row *row)
 {
@@ -155,7 +241,7 @@ static bool row_accesses_slot(const struct row_scan *s,
 				     o.rsp ? 4 : 5, o.displacement))
 				return true;
 	}
-	return false;
+	return row_accesses_scaled(s, row, &o);
 }
 
 /* mov displacement(%base), %to, 64 bits wide, with no or an 8-bit displacement;

@@ -14,6 +14,8 @@ assert_calls profile harmless 1 one_above 2 two_above 1 jumps 1 \
 	own 0 calls_one_above 0 calls_two_above 1 calls_calls_two_above 0 \
 	all_four 0 four_1 0 four_2 0 four_3 0 calls_jumps 0
 "$RUN" --list -v "$program" >list
+assert_matches list '  reads its return address +spread$'
+assert_matches list '  patched +harmless_vectors$'
 reason="calls a function that reads its caller's return address"
 for name in calls_one_above calls_calls_two_above four_1 four_2 four_3 \
 	calls_jumps; do

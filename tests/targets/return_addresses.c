@@ -93,8 +93,50 @@ NOINLINE void harmless(void)
 	print("harmless", (const void *)main);
 }
 
+/* As compilers store one address eight times, the slot is 1 times 8 bytes above
+ * the stack pointer; harmless_vectors loads what is 1 times 64 bytes above it,
+ * in the frame of its caller. */
+__asm__("	.text\n"
+	"	.type	spread, @function\n"
+	"spread:\n"
+	"	.cfi_startproc\n"
+	"	pushq	%rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	vpbroadcastq 8(%rsp), %zmm16\n"
+	"	vmovdqu64 %zmm16, (%rdi)\n"
+	"	popq	%rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size	spread, . - spread\n"
+	"	.type	harmless_vectors, @function\n"
+	"harmless_vectors:\n"
+	"	.cfi_startproc\n"
+	"	pushq	%rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	vmovdqu64 64(%rsp), %zmm16\n"
+	"	popq	%rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size	harmless_vectors, . - harmless_vectors\n");
+void spread(const void *to[8]);
+void harmless_vectors(void);
+
+NOINLINE void calls_spread(void)
+{
+	const void *addresses[32] = {NULL};
+
+	spread(addresses);
+	harmless_vectors();
+	print("spread, first", addresses[0]);
+	print("spread, last", addresses[7]);
+}
+
 int main(void)
 {
+	if (__builtin_cpu_supports("avx512f"))
+		calls_spread();
 	own();
 	calls_one_above();
 	calls_calls_two_above();
