@@ -267,6 +267,27 @@ static bool is_scratch(unsigned r)
 	return r != 3 && r != 5 && r < 12;
 }
 
+/* Whether it may load 8(%base), to whatever register: an address that is stored
+ * more than once goes by way of a vector. */
+static bool may_load_above(const uint8_t *code, const struct swz_encoding *e,
+			   unsigned base)
+{
+	unsigned rm = swz_modrm_rm(e->modrm);
+	int8_t displacement;
+
+	if (!e->modrm_at || swz_modrm_mod(e->modrm) != 1 ||
+	    swz_encoding_has_sib(e) ||
+	    (rm | (e->extends_base ? 8u : 0)) != base)
+		return false;
+	if (e->map == SWZ_MAP_ONE_BYTE &&
+	    (e->opcode == 0x8d || e->opcode == 0x89 || e->opcode == 0xc7))
+		return false; /* lea, and stores */
+	displacement = (int8_t)code[e->displacement_at];
+	if (e->scaled_displacement && displacement > 0)
+		return 8 % displacement == 0;
+	return displacement == 8;
+}
+
 /* What the load of %rbp's saved value at `at` leads to: a bit for each level
  * of __builtin_return_address. */
 static uint8_t follow_frame_chain(const struct row_scan *s, uint64_t at,
@@ -278,25 +299,25 @@ static uint8_t follow_frame_chain(const struct row_scan *s, uint64_t at,
 	for (unsigned i = 0; i < 32 && level <= 8 && at < end; i++) {
 		struct swz_bytes code = {swz_module_bytes(s->module, at),
 					 end - at};
+		struct swz_encoding encoding;
 		struct swz_insn insn;
 		unsigned base, to;
 		int displacement;
 
-		if (swz_decode(s->decoder, code, at, &insn) != SWZ_OK)
+		if (swz_decode_encoding(s->decoder, code, at, &insn,
+					&encoding) != SWZ_OK)
 			break;
 		if ((insn.kind == SWZ_INSN_CALL ||
 		     insn.kind == SWZ_INSN_CALL_INDIRECT) &&
 		    is_scratch(frame))
 			break;
+		if (level && may_load_above(code.data, &encoding, frame))
+			reads |= (uint8_t)(1u << (level - 1));
 		if (is_load(code.data, insn.length, &base, &displacement,
 			    &to) &&
-		    base == frame) {
-			if (displacement == 8 && level)
-				reads |= (uint8_t)(1u << (level - 1));
-			if (displacement == 0) {
-				frame = to;
-				level++;
-			}
+		    base == frame && displacement == 0) {
+			frame = to;
+			level++;
 		}
 		at += insn.length;
 	}

@@ -133,10 +133,31 @@ NOINLINE void calls_spread(void)
 	print("spread, last", addresses[7]);
 }
 
+/* What compilers make of storing __builtin_return_address(1) twice. */
+NOINLINE void twice_above(const void *to[2])
+{
+	__asm__("movq (%%rbp), %%rax\n\t"
+		"movq 8(%%rax), %%xmm0\n\t"
+		"punpcklqdq %%xmm0, %%xmm0\n\t"
+		"movups %%xmm0, (%0)"
+		:
+		: "r"(to), "r"(__builtin_frame_address(0))
+		: "rax", "xmm0", "memory");
+}
+
+NOINLINE void calls_twice_above(void)
+{
+	const void *addresses[2];
+
+	twice_above(addresses);
+	print("twice above", addresses[0]);
+}
+
 int main(void)
 {
 	if (__builtin_cpu_supports("avx512f"))
 		calls_spread();
+	calls_twice_above();
 	own();
 	calls_one_above();
 	calls_calls_two_above();
