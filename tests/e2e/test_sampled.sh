@@ -189,4 +189,36 @@ for edges in {1..16}; do
 	assert_ge "${own%.*}" $(($(cat out) / 2)) "self time, ms, after $edges edges"
 done
 
+# Calls that are not so long, 400 of 200,000: an estimate of these from six or so
+# would be off by half. What they call is short, so only the hooks in assembly
+# see that they are long.
+it 'some calls that last longer than others'
+rm -f percent
+for _ in 1 2 3; do
+	capture "$RUN" --timing sampled -o profile "$TARGETS/heavy" less
+	assert_status 0
+	dump_table profile
+	own=$(awk '$(NF - 1) == "long_or_short_less" { print $2 / 1e6 }' table)
+	assert_eq 200000 "$(row table calls long_or_short_less)" calls
+	echo $((${own%.*} * 100 / $(cat out))) >>percent
+done
+median=$(sort -n percent | sed -n 2p)
+assert_ge "$median" 80 'self time, percent of what it was'
+assert_le "$median" 140 'self time, percent of what it was'
+
+# Half of 200,000 calls take all of the time, and one in 64 is timed: that is off
+# by sqrt(63 / 200000) of it, 1.8 percent, and by more if others use the machine.
+for jumps in '' jumps; do
+	it "the error is that of the estimate $jumps"
+	for _ in {1..20}; do
+		capture "$RUN" --timing sampled -o profile "$TARGETS/heavy" \
+			mixed $jumps
+		dump_table profile
+		error=$(awk '!/^#/ && $(NF - 1) == "mixed" { printf "%.0f", $4 / $2 * 1e4 }' table)
+		[ "$error" -gt 260 ] || break
+	done
+	assert_ge "$error" 150 'error, of 10000'
+	assert_le "$error" 260 'error, of 10000'
+done
+
 finish

@@ -1,9 +1,10 @@
 /* build: -O2 -fno-inline -fno-ipa-icf -fno-ipa-cp -fno-optimize-sibling-calls
  */
 /* Calls of one edge, nearly all of them short and a few very long: heavy
- * calls|jumps [EDGES]. The long ones call others all the time. Prints how many
- * milliseconds of its own time long_or_short() took in them. EDGES, up to 16,
- * are made before. */
+ * calls|jumps|less [EDGES], with less a few hundred that are not so long. The
+ * long ones call others all the time. Prints how many milliseconds of its own
+ * time long_or_short() took in them. EDGES, up to 16, are made before. heavy
+ * mixed: every other call takes some hundred nanoseconds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +51,41 @@ KEEP int long_or_short(int is_long)
 	return sum;
 }
 
+/* As long as that, a few calls at a time. */
+KEEP int long_or_short_less(int is_long)
+{
+	double start;
+	int sum = caller(is_long);
+
+	for (int i = 0; is_long && i < 20; i++) {
+		for (int j = 0; j < 50; j++)
+			sum += caller(j);
+		start = now_ms();
+		for (int j = 0; j < 50000; j++)
+			sink = j;
+		own_ms += now_ms() - start;
+	}
+	return sum;
+}
+
+KEEP int mixed(int takes_time)
+{
+	for (int j = 0; takes_time && j < 1000; j++)
+		sink = j;
+	return takes_time;
+}
+
 /* Its frame stands for long_or_short() too. */
 __attribute__((optimize("optimize-sibling-calls"))) KEEP int jumper(int is_long)
 {
 	sink = is_long;
 	return long_or_short(is_long);
+}
+
+__attribute__((optimize("optimize-sibling-calls"))) KEEP int mixed_jumper(int i)
+{
+	sink = i;
+	return mixed(i);
 }
 
 #define FOUR_EDGES(from) \
@@ -67,17 +98,28 @@ int main(int argc, char **argv)
 {
 	int (*call)(int) = long_or_short;
 	int edges = argc > 2 ? atoi(argv[2]) : 0;
+	int rarely = 80000;
 	long sum = 0;
 
+	if (argc > 1 && !strcmp(argv[1], "mixed")) {
+		for (int i = 0; i < 200000; i++)
+			sum += argc > 2 ? mixed_jumper(i % 2) : mixed(i % 2);
+		printf("%ld\n", sum);
+		return 0;
+	}
 	FOUR_EDGES(0)
 	FOUR_EDGES(4)
 	FOUR_EDGES(8)
 	FOUR_EDGES(12)
+	if (argc > 1 && !strcmp(argv[1], "less")) {
+		call = long_or_short_less;
+		rarely = 500;
+	}
 	if (argc > 1 && !strcmp(argv[1], "jumps"))
 		call = jumper;
 	/* the same call of the same function: short ones first */
 	for (int i = 1; i <= 200000; i++)
-		sum += call(i % 80000 == 0);
+		sum += call(i % rarely == 0);
 	sink = (int)sum;
 	printf("%.0f\n", own_ms);
 	return 0;
