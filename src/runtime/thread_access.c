@@ -29,6 +29,12 @@ extern char __ehdr_start[], swz_hooks_start[], swz_hooks_end[];
  * asm/x86_64/macros.h). */
 extern const int32_t swz_thread_accesses_start[], swz_thread_accesses_end[];
 
+/* Of what the linker puts one symbol before, and one behind. */
+static size_t bytes_between(const void *start, const void *end)
+{
+	return (uintptr_t)end - (uintptr_t)start;
+}
+
 static void shorten(uint8_t *access, int32_t distance)
 {
 	uint8_t reg = (access[2] >> 3) & 7;
@@ -43,7 +49,10 @@ static void shorten(uint8_t *access, int32_t distance)
 
 bool swz_thread_access_shorten(void)
 {
-	size_t bytes = (size_t)(swz_hooks_end - swz_hooks_start);
+	size_t bytes = bytes_between(swz_hooks_start, swz_hooks_end);
+	size_t count = bytes_between(swz_thread_accesses_start,
+				     swz_thread_accesses_end) /
+		       sizeof(swz_thread_accesses_start[0]);
 	const char *self = (const char *)&swz_thread_self;
 	const char *pointer = __builtin_thread_pointer();
 	int32_t distance = (int32_t)(self - pointer);
@@ -51,9 +60,11 @@ bool swz_thread_access_shorten(void)
 	if (!swz_page_may_be_executed(__ehdr_start) ||
 	    swz_sys_mprotect(swz_hooks_start, bytes, PROT_READ | PROT_WRITE))
 		return true;
-	for (const int32_t *at = swz_thread_accesses_start;
-	     at < swz_thread_accesses_end; at++)
-		shorten((uint8_t *)(uintptr_t)at + *at, distance);
+	for (size_t i = 0; i < count; i++) {
+		const int32_t *from = &swz_thread_accesses_start[i];
+
+		shorten((uint8_t *)(uintptr_t)from + *from, distance);
+	}
 	/* twice: memory may have been short */
 	return !swz_sys_mprotect(swz_hooks_start, bytes,
 				 PROT_READ | PROT_EXEC) ||
