@@ -35,33 +35,21 @@ KEEP int caller(int i)
 
 static double own_ms;
 
+/* How long a long one is. */
+static struct {
+	int rounds, calls, spins;
+} size = {100, 200, 2500000};
+
 KEEP int long_or_short(int is_long)
 {
 	double start;
 	int sum = caller(is_long);
 
-	for (int i = 0; is_long && i < 100; i++) {
-		for (int j = 0; j < 200; j++)
+	for (int i = 0; is_long && i < size.rounds; i++) {
+		for (int j = 0; j < size.calls; j++)
 			sum += caller(j);
 		start = now_ms();
-		for (int j = 0; j < 2500000; j++)
-			sink = j;
-		own_ms += now_ms() - start;
-	}
-	return sum;
-}
-
-/* As long as that, a few calls at a time. */
-KEEP int long_or_short_less(int is_long)
-{
-	double start;
-	int sum = caller(is_long);
-
-	for (int i = 0; is_long && i < 20; i++) {
-		for (int j = 0; j < 50; j++)
-			sum += caller(j);
-		start = now_ms();
-		for (int j = 0; j < 50000; j++)
+		for (int j = 0; j < size.spins; j++)
 			sink = j;
 		own_ms += now_ms() - start;
 	}
@@ -112,7 +100,9 @@ int main(int argc, char **argv)
 	FOUR_EDGES(8)
 	FOUR_EDGES(12)
 	if (argc > 1 && !strcmp(argv[1], "less")) {
-		call = long_or_short_less;
+		size.rounds = 20;
+		size.calls = 50;
+		size.spins = 50000;
 		rarely = 500;
 	}
 	if (argc > 1 && !strcmp(argv[1], "jumps"))
