@@ -94,6 +94,7 @@ assert_contains out '3 4'
 
 # the frames' thunks are not in use then, and their edges are the parent's
 it 'frames return again in a forked child'
+rm -rf d
 ruby -W0 again.rb fork >native
 "$RUN" -q -o d/ ruby -W0 again.rb fork >profiled 2>err
 assert_eq 0 $? 'exit status'
