@@ -1,7 +1,7 @@
 /* The personality routine of the thunk arena (the FDE in asm/x86_64/arena.S).
  *
  * While an exception, a forced unwind or a cancellation cleans up, each thunk
- * frame installs our landing pad (asm/x86_64/support.S). That accounts the exit
+ * frame installs our landing pad (asm/x86_64/landing.S). That accounts the exit
  * at the moment it happens and frees the thunk; and it keeps libgcc from
  * mistaking the thunk's frame for its handler's, which has the same CFA when
  * the handler is in the very next frame.

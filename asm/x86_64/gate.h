@@ -45,7 +45,7 @@
 	jne	.Lnot_wanted\@
 	movq	24 + \body(%rsp), %rcx
 	movl	-4(%rcx), %ecx			/* rcx = function id */
-	addq	swz_plan_filters(%rip), %rcx
+	addq	swz_ids_filters(%rip), %rcx
 	testb	$SWZ_FILTER_IS_ONLY, (%rcx)
 	jnz	.Lwanted\@
 .Lnot_wanted\@:

@@ -105,7 +105,7 @@
 #define SWZ_NODE_OPEN_ONE 256
 #define SWZ_NODE_OPEN_PASS 1
 #define SWZ_NODE_IS_ROOT -1 /* its function */
-#define SWZ_FILTER_IS_ONLY 1 /* src/runtime/plan.h */
+#define SWZ_FILTER_IS_ONLY 1 /* src/runtime/function_ids.h */
 
 /* Thunk units. A unit is 64 KiB of code, then 64 KiB of data; code and data of
  * a thunk are 64 bytes each, at the same offset of their half. */

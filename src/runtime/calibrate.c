@@ -9,8 +9,9 @@
 #include "runtime/edge_table.h"
 #include "runtime/events.h"
 #include "runtime/file.h"
+#include "runtime/function_ids.h"
+#include "runtime/hook_choice.h"
 #include "runtime/hooks.h"
-#include "runtime/plan.h"
 #include "runtime/sampling.h"
 #include "runtime/scratch.h"
 #include "thunks/trampoline.h"
@@ -134,7 +135,7 @@ static bool measure_at(struct swz_thread *thread, struct least *least,
 	*(const void **)&leaf = entry->leaf;
 	measure(hooked); /* makes the node */
 	node = thread->cold->next_node - 1;
-	if (node->function != swz_plan_spare_id() || !node->calls)
+	if (node->function != swz_ids_spare() || !node->calls)
 		return false;
 	for (int round = 0; round < ROUNDS; round++)
 		measure_round(least, node, hooked, leaf);
@@ -175,7 +176,7 @@ static unsigned make_entries(struct entry *entries)
 		.code = {(const uint8_t *)(uintptr_t)address, 16},
 		.address = address,
 		.wanted = SWZ_JUMP_BYTES,
-		.function_id = swz_plan_spare_id(),
+		.function_id = swz_ids_spare(),
 	};
 	enum swz_refusal refusal;
 	unsigned count = 0;
@@ -183,7 +184,7 @@ static unsigned make_entries(struct entry *entries)
 
 	if (!decoder ||
 	    swz_trampolines_open(&region, address, address + 16, 2 * PLACES,
-				 NULL, swz_plan_hooks()) != SWZ_OK)
+				 NULL, swz_hooks_choose()) != SWZ_OK)
 		return 0;
 	for (; count < PLACES; count++) {
 		site.is_leaf = false;

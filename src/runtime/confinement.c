@@ -15,7 +15,7 @@
 #define PR_SYS_DISPATCH_OFF 0
 #endif
 
-/* asm/x86_64/support.S: calls swz_confine with the first four arguments and
+/* asm/x86_64/wrappers.S: calls swz_confine with the first four arguments and
  * the data, then goes to the real function. */
 void swz_wrap_confine(void);
 

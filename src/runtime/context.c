@@ -14,9 +14,11 @@
 #include "runtime/config.h"
 #include "runtime/edge_table.h"
 #include "runtime/events.h"
+#include "runtime/function_ids.h"
 #include "runtime/hooks.h"
-#include "runtime/plan.h"
 #include "runtime/sampling.h"
+#include "runtime/shared_thunks.h"
+#include "runtime/slow_stack.h"
 #include "runtime/thread_thunks.h"
 
 /* Chunks of nodes, with their headers: 1 KiB for a thread's first, since there
@@ -138,7 +140,7 @@ static uint32_t on_path(uint64_t key, uint32_t function)
 
 static uint32_t filter_flags(uint32_t function, unsigned depth)
 {
-	if (swz_plan_filter(function) & SWZ_FILTER_NOTRACE)
+	if (swz_ids_filter(function) & SWZ_FILTER_NOTRACE)
 		return SWZ_NODE_PASS | SWZ_NODE_HIDDEN;
 	return swz_config.depth && depth >= swz_config.depth ? SWZ_NODE_PASS
 							     : 0;
@@ -162,7 +164,7 @@ static unsigned depth_of(uint64_t key)
 static uint32_t ancestor_of(const struct swz_thread *thread, uint64_t key,
 			    uint32_t function)
 {
-	if (!swz_sampling && function < swz_plan_function_count() &&
+	if (!swz_sampling && function < swz_ids_bound() &&
 	    !thread->open[function])
 		return 0;
 	return on_path(key, function);
@@ -179,7 +181,7 @@ static void fill(const struct swz_thread *thread, struct swz_node *node,
 	node->parent = (uint32_t)(key >> 32);
 	node->call_site = call_site;
 	node->context = ancestor ? ancestor : swz_unit_of(node);
-	if (swz_plan_filtered)
+	if (swz_ids_filtered)
 		node->open |= filter_flags(function, depth_of(key) + 1);
 	publish(node, function);
 }
@@ -374,7 +376,7 @@ enum swz_status swz_context_begin(struct swz_thread *thread)
 	fold->parent = cold->root;
 	fold->context = cold->fold_root;
 	fold->open = SWZ_NODE_FOLDED | SWZ_NODE_HIDDEN;
-	if (swz_plan_filtered && swz_config.filter)
+	if (swz_ids_filtered && swz_config.filter)
 		root->open = SWZ_NODE_PASS;
 	thread->record->root = cold->root;
 	publish(root, SWZ_FUNCTION_ROOT);
@@ -476,7 +478,7 @@ static struct swz_node *long_calls_of(struct swz_thread *thread,
 	if (!swz_edge_table_is_full(thread->cold, 1))
 		calls.node = next_slot(thread->cold);
 	if (!calls.node) {
-		swz_hooks_slowly(thread, make_long_calls, &calls);
+		swz_slowly(thread, make_long_calls, &calls);
 		return calls.node;
 	}
 	fill_long_calls(calls.node, node);

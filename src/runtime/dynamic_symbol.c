@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/bind.h"
-#include "runtime/late.h"
+#include "runtime/loaded.h"
 
 /* The GNU hash table: buckets of chains of hashes, a chain's last odd. */
 void *swz_map_symbol(const struct link_map *map, const char *name)
@@ -42,7 +42,7 @@ const struct link_map *swz_map_at(uint64_t address, uint64_t *end)
 	const struct link_map *best = NULL;
 
 	/* without a walk through a list that others may be changing */
-	if (swz_late_map_at(address, &best, end))
+	if (swz_loaded_map_at(address, &best, end))
 		return best;
 	*end = UINT64_MAX;
 	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {

@@ -22,6 +22,7 @@
 #include "runtime/file.h"
 #include "runtime/hooks.h"
 #include "runtime/pack.h"
+#include "runtime/slow_stack.h"
 
 #define FIRST_PAGES 1u
 #define PAGES 16u
@@ -229,10 +230,10 @@ static bool turn(struct swz_thread *thread)
 	if (load_event(thread) != event)
 		return true; /* the end may be that of another chunk */
 	if (event + 8 == end) {
-		if (swz_thread_on_slow_stack(thread))
+		if (swz_on_slow_stack(thread))
 			next_chunk(thread); /* signals are blocked */
 		else
-			swz_hooks_slowly(thread, next_chunk, thread);
+			swz_slowly(thread, next_chunk, thread);
 		if (load_event(thread) != event)
 			return true;
 		/* the slow stack is in use */

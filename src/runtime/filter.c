@@ -3,10 +3,10 @@
 #include "base/qualified_name.h"
 #include "runtime/config.h"
 #include "runtime/function.h"
+#include "runtime/function_ids.h"
 #include "runtime/location.h"
 #include "runtime/message.h"
 #include "runtime/pattern.h"
-#include "runtime/plan.h"
 
 void swz_filter_by_name(struct swz_function *f)
 {
@@ -46,19 +46,19 @@ void swz_filter_module(struct swz_module *m)
 
 static bool any_is_recorded(void)
 {
-	for (uint32_t id = 0; id < swz_plan_next_id(); id++)
-		if (swz_plan_filter(id) & SWZ_FILTER_ONLY)
+	for (uint32_t id = 0; id < swz_ids_next(); id++)
+		if (swz_ids_filter(id) & SWZ_FILTER_ONLY)
 			return true;
 	return false;
 }
 
-void swz_filter_tell(const struct swz_plan *plan)
+void swz_filter_tell(const struct swz_modules *modules)
 {
 	bool any_is_hooked = swz_config.imports;
 
-	for (unsigned i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].in_scope &&
-		    plan->modules[i].counts[SWZ_PATCHED])
+	for (unsigned i = 0; i < modules->count; i++)
+		if (modules->of[i].in_scope &&
+		    modules->of[i].counts[SWZ_PATCHED])
 			any_is_hooked = true;
 	if (swz_config.location && !swz_location_any_known())
 		return; /* this has been said */

@@ -14,7 +14,6 @@ void swz_filter_by_name(struct swz_function *function);
 
 /* Says so if they leave nothing to record: most likely a name is misspelt.
  * After swz_plan_record. */
-struct swz_plan;
-void swz_filter_tell(const struct swz_plan *plan);
+void swz_filter_tell(const struct swz_modules *modules);
 
 #endif

@@ -23,18 +23,4 @@ bool swz_foreign_serve_unwinder(struct swz_module *module);
  * module's own code runs. */
 void swz_foreign_answer(const struct swz_module *module);
 
-/* Of each module that comes, those of the start included: notes whether it is a
- * runtime that looks at the return addresses of all calls from code that it has
- * made. One thread at a time. */
-void swz_foreign_arrive(const struct link_map *map);
-
-/* When the module has its function ids, which end there: notes them if its
- * runtime looks at the return addresses that code made by it at run time leaves
- * (module->looks_at_callers). One thread at a time. */
-void swz_foreign_note_ids(const struct swz_module *module, uint32_t end);
-
-/* Whether a call must find its return address unchanged, as it comes from code
- * that such a runtime has made. Async-signal-safe; takes no lock. */
-bool swz_foreign_lets_pass(uint32_t function, uint64_t call_site);
-
 #endif

@@ -14,11 +14,12 @@
 #include "runtime/context.h"
 #include "runtime/file.h"
 #include "runtime/frames.h"
+#include "runtime/function_ids.h"
 #include "runtime/hooks.h"
-#include "runtime/late.h"
+#include "runtime/loaded.h"
 #include "runtime/message.h"
-#include "runtime/plan.h"
 #include "runtime/sampling.h"
+#include "runtime/thread_life.h"
 #include "runtime/thread_thunks.h"
 
 struct rebirth {
@@ -48,7 +49,7 @@ static bool has_later_ids(const struct swz_chunk *chunk)
 		id = first->id;
 	else if (chunk->type == SWZ_CHUNK_NAMES)
 		id = *(const uint32_t *)(const void *)(chunk + 1);
-	return id >= swz_plan_next_id();
+	return id >= swz_ids_next();
 }
 
 /* Copies what describes the program: all chunks but threads and nodes, and
@@ -88,7 +89,7 @@ static enum swz_status copy_description(struct swz_file_header *to)
 		    from->type == SWZ_CHUNK_PACKED ||
 		    from->type == SWZ_CHUNK_PADDING || has_later_ids(from) ||
 		    (from->type != SWZ_CHUNK_COMMAND &&
-		     from->owner >= swz_late_modules()))
+		     from->owner >= swz_loaded_recorded))
 			continue;
 		copy = swz_chunk_take(to, from->type,
 				      from->bytes - sizeof(*from), from->count,
@@ -327,7 +328,7 @@ static struct swz_thread *rebear(struct swz_thread *hot,
 	struct rebirth r = {.thread = hot,
 			    .old_root = cold->root,
 			    .old_fold = cold->fold_root,
-			    .path_room = swz_plan_function_count() + 2,
+			    .path_room = swz_ids_bound() + 2,
 			    .top = exiting};
 	struct swz_file_header *old;
 	const char *problem;

@@ -8,7 +8,6 @@
 
 #include "runtime/config.h"
 #include "runtime/pattern.h"
-#include "runtime/plan.h"
 #include "runtime/scan_data.h"
 #include "runtime/scratch.h"
 #include "runtime/team.h"

@@ -13,20 +13,21 @@
 #include "base/syscall.h"
 #include "runtime/context.h"
 #include "runtime/edge_table.h"
-#include "runtime/foreign.h"
+#include "runtime/foreign_callers.h"
 #include "runtime/fork.h"
 #include "runtime/frames.h"
+#include "runtime/function_ids.h"
 #include "runtime/home_stack.h"
 #include "runtime/latest_frame.h"
-#include "runtime/plan.h"
+#include "runtime/leave.h"
 #include "runtime/sampling.h"
+#include "runtime/shared_thunks.h"
+#include "runtime/slow_stack.h"
 #include "runtime/suspend.h"
+#include "runtime/thread_life.h"
 #include "runtime/thread_thunks.h"
 #include "runtime/unwound.h"
 #include "thunks/unwind.h"
-
-bool swz_recording;
-bool swz_system_calls_end;
 
 /* Of the landing to come, between the personality routine and the landing. */
 static __thread const struct swz_unwinder *landing_unwinder
@@ -50,31 +51,9 @@ struct slow_call {
 	struct swz_thunk *thunk;
 };
 
-/* Not at all if the state is in use: by a thread that was cloned with its
- * creator's thread-local storage, or by its creator. What both do elsewhere may
- * spoil numbers; here it would be the slow stack and fresh thunks. */
-void swz_hooks_slowly(const struct swz_thread *thread, void (*function)(void *),
-		      void *argument)
-{
-	struct swz_thread_cold *cold = thread ? swz_thread_cold_of(thread)
-					      : NULL;
-	uint64_t all = ~(uint64_t)0, before;
-
-	SWZ_SYSCALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &before, 8);
-	if (!cold || !cold->slow_stack_top) {
-		function(argument);
-	} else if (!atomic_flag_test_and_set_explicit(&cold->busy,
-						      memory_order_acquire)) {
-		swz_call_on_stack(function, argument, cold->slow_stack_top);
-		/* release: matches the acquire above */
-		atomic_flag_clear_explicit(&cold->busy, memory_order_release);
-	}
-	SWZ_SYSCALL(SYS_rt_sigprocmask, 2, &before, NULL, 8);
-}
-
 static void slowly(void (*function)(void *), struct slow_call *call)
 {
-	swz_hooks_slowly(call->thread, function, call);
+	swz_slowly(call->thread, function, call);
 }
 
 static void begin_thread(void *argument)
@@ -330,7 +309,7 @@ static bool is_wanted(struct swz_thread *thread, uint64_t *slot,
 	if (!(context->open & SWZ_NODE_PASS))
 		return true;
 	return context->function == SWZ_FUNCTION_ROOT &&
-	       swz_plan_filter(function) & SWZ_FILTER_ONLY;
+	       swz_ids_filter(function) & SWZ_FILTER_ONLY;
 }
 
 static void lose_call(void)
@@ -549,7 +528,7 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
 			lose_call();
 		return NULL;
 	}
-	if (swz_plan_filtered && !is_wanted(thread, slot, function))
+	if (swz_ids_filtered && !is_wanted(thread, slot, function))
 		return NULL;
 	if (swz_arena_contains(*slot)) {
 		struct swz_thunk *thunk = swz_arena_thunk_at(*slot);
@@ -560,7 +539,7 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
 			lose_call(); /* a copy of a frame that we know */
 		return NULL;
 	}
-	if (swz_foreign_lets_pass(function, *slot))
+	if (swz_foreign_callers_pass(function, *slot))
 		return NULL;
 	return enter_call(thread, body, slot, function);
 }

@@ -10,9 +10,6 @@
 
 #include "runtime/thread.h"
 
-/* Entries pass unrecorded while this is false. */
-extern bool swz_recording;
-
 /* The entry hook (registers saved by the caller): the function whose relocated
  * prologue is `body` was entered and *slot is its return address. Returns the
  * thunk to go through, or NULL: go to the body as things are. */
@@ -32,15 +29,5 @@ void swz_hooks_go_quiet(void);
 /* Ends recording, and all use of the clock: of the calling thread at once, of
  * others at their next new edge. */
 void swz_hooks_stop(void);
-
-/* Calls the function with signals blocked, on the thread's slow stack; not at
- * all if that is in use. */
-void swz_hooks_slowly(const struct swz_thread *thread, void (*function)(void *),
-		      void *argument);
-
-/* Calls function(argument) on another stack (asm/x86_64/support.S); its top is
- * a multiple of 16. */
-void swz_call_on_stack(void (*function)(void *), void *argument,
-		       void *stack_top);
 
 #endif

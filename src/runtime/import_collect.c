@@ -11,6 +11,8 @@
 #include "runtime/readers.h"
 #include "runtime/scratch.h"
 
+struct swz_party *swz_parties;
+uint32_t swz_party_count;
 struct swz_target *swz_targets;
 struct swz_target_code *swz_target_codes;
 struct swz_import *swz_imports;

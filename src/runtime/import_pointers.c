@@ -2,8 +2,8 @@
  *
  * What a module of the start imports, and what is timed, gets one stub more,
  * which jumps to the function itself. Where a module in scope calls dlsym, its
- * GOT entry leads to a wrapper (asm/x86_64/support.S), which returns that stub
- * in place of the function, always the same one.
+ * GOT entry leads to a wrapper (asm/x86_64/wrap_dlsym.S), which returns that
+ * stub in place of the function, always the same one.
  *
  * A stub is another pointer than the function's. So functions whose address any
  * module of the start has by another way, as data, keep the pointer they have:
@@ -16,7 +16,7 @@
 
 #include "base/syscall.h"
 #include "runtime/config.h"
-#include "runtime/plan.h"
+#include "runtime/hook_choice.h"
 #include "runtime/scratch.h"
 #include "thunks/near.h"
 
@@ -221,7 +221,7 @@ void swz_pointers_write(void)
 	if (swz_trampolines_open(
 		    &region, near->start, near->end, (uint32_t)count,
 		    swz_scratch_alloc(swz_unwind_table_bytes((uint32_t)count)),
-		    swz_plan_hooks()) != SWZ_OK) {
+		    swz_hooks_choose()) != SWZ_OK) {
 		forget();
 		return;
 	}

@@ -3,7 +3,7 @@
 #include "runtime/config.h"
 #include "runtime/import_plan.h"
 #include "runtime/message.h"
-#include "runtime/plan_print.h"
+#include "runtime/refusals.h"
 
 static enum swz_refusal reason_of(const struct swz_import *i)
 {
@@ -20,7 +20,7 @@ static void print_import(const struct swz_import *i)
 	swz_line_string(&line, "        ");
 	swz_line_string(&line, swz_import_is_timed(i)
 				       ? "timed"
-				       : swz_plan_refusal_text(reason_of(i)));
+				       : swz_refusal_text(reason_of(i)));
 	swz_line_column(&line, 56);
 	swz_line_string(&line, i->name);
 	swz_line_write(&line, 1);
@@ -48,7 +48,7 @@ void swz_imports_print(const struct swz_module *m)
 	for (const struct swz_import *i = swz_imports; i; i = i->next)
 		if (&swz_parties[i->party] == p && !swz_import_is_timed(i))
 			counts[reason_of(i)]++;
-	swz_plan_print_refusals(counts, SWZ_PATCHED, "        ");
+	swz_refusals_print(counts, SWZ_PATCHED, "        ");
 	for (const struct swz_import *i = swz_imports; i && swz_config.verbose;
 	     i = i->next)
 		if (&swz_parties[i->party] == p)

@@ -7,6 +7,7 @@
 
 #include "runtime/chunks.h"
 #include "runtime/file.h"
+#include "runtime/function_ids.h"
 #include "runtime/import_plan.h"
 
 static enum swz_status record_names(uint32_t party)
@@ -79,6 +80,6 @@ enum swz_status swz_imports_record(void)
 	for (uint32_t i = 0; i < swz_party_count && status == SWZ_OK; i++)
 		status = record_party(i);
 	for (const struct swz_target *t = swz_targets; t; t = t->next)
-		swz_plan_set_filter(t->id, t->filter);
+		swz_ids_set_filter(t->id, t->filter);
 	return status;
 }

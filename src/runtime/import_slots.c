@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/plan.h"
+#include "runtime/hook_choice.h"
 #include "runtime/scratch.h"
 #include "runtime/text.h"
 #include "thunks/near.h"
@@ -70,7 +70,7 @@ static bool open_stubs(struct swz_party *p, uint32_t count)
 	if (swz_trampolines_open(
 		    &s->region, p->start, p->end, count,
 		    swz_scratch_alloc(swz_unwind_table_bytes(count)),
-		    swz_plan_hooks()) != SWZ_OK)
+		    swz_hooks_choose()) != SWZ_OK)
 		return false;
 	s->target_bytes = (count * sizeof(uint64_t) + PAGE - 1) & -PAGE;
 	start = (uintptr_t)s->region.start;

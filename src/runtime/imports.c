@@ -23,15 +23,13 @@
 
 #include "base/syscall.h"
 #include "runtime/config.h"
+#include "runtime/function_ids.h"
 #include "runtime/import_plan.h"
 #include "runtime/scratch.h"
 
 #define MOST_MODULES (1u << 16)
 
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
-
-struct swz_party *swz_parties; /* room for MOST_MODULES */
-uint32_t swz_party_count;
 
 void swz_imports_forget(void)
 {
@@ -51,7 +49,7 @@ static enum swz_status number_targets(void)
 
 	for (const struct swz_target *t = swz_targets; t; t = t->next)
 		count++;
-	id = count ? swz_plan_take_ids(count) : 0;
+	id = count ? swz_ids_take(count) : 0;
 	if (count && !id)
 		return SWZ_E_NOMEM;
 	for (uint32_t i = 0; i < swz_party_count; i++)
@@ -144,16 +142,16 @@ static const struct link_map *map_of(const struct swz_module *m)
 	return NULL;
 }
 
-enum swz_status swz_imports_plan(struct swz_plan *start)
+enum swz_status swz_imports_plan(struct swz_modules *modules)
 {
 	enum swz_status status;
 
 	if (!swz_config.imports)
 		return SWZ_OK;
-	if (!has_room() || start->module_count > MOST_MODULES)
+	if (!has_room() || modules->count > MOST_MODULES)
 		return SWZ_E_NOMEM;
-	for (unsigned i = 0; i < start->module_count; i++) {
-		struct swz_module *m = &start->modules[i];
+	for (unsigned i = 0; i < modules->count; i++) {
+		struct swz_module *m = &modules->of[i];
 		const struct link_map *map = map_of(m);
 
 		if (map)

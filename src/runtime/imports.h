@@ -6,11 +6,11 @@
 
 #include <link.h>
 
-#include "runtime/plan.h"
+#include "runtime/module.h"
 
 /* Decides for the modules of the start, once all are planned; makes the stubs,
  * which nothing leads to yet. */
-enum swz_status swz_imports_plan(struct swz_plan *plan) SWZ_MUST_CHECK;
+enum swz_status swz_imports_plan(struct swz_modules *modules) SWZ_MUST_CHECK;
 
 /* Leads the GOT entries to the stubs. */
 void swz_imports_apply(void);

@@ -22,15 +22,18 @@
 #include "runtime/events.h"
 #include "runtime/file.h"
 #include "runtime/find_object.h"
-#include "runtime/foreign.h"
+#include "runtime/foreign_callers.h"
 #include "runtime/hooks.h"
 #include "runtime/imports.h"
 #include "runtime/linker.h"
 #include "runtime/loaded.h"
+#include "runtime/loaded_hold.h"
 #include "runtime/message.h"
+#include "runtime/plan.h"
 #include "runtime/plan_record.h"
 #include "runtime/sampling.h"
 #include "runtime/scratch.h"
+#include "runtime/slow_stack.h"
 #include "runtime/thread.h"
 #include "thunks/region.h"
 #include "thunks/unwind.h"
@@ -48,26 +51,12 @@ void swz_linker_stub(void);
 void swz_linker_event(void);
 void (*swz_linker_state)(void) __attribute__((visibility("hidden")));
 
-static uint32_t module_count; /* recorded */
 static struct namespace *first_namespace;
 static uint32_t event;
 static bool adding;
-static bool missed; /* an event: what is new then may have run already */
-static bool off;
+static bool missed;  /* an event: what is new then may have run already */
 static int32_t busy; /* the process that is at an event, or 0 */
 static char *stack_top;
-
-uint32_t swz_late_modules(void)
-{
-	return module_count;
-}
-
-bool swz_late_map_at(uint64_t address, const struct link_map **map,
-		     uint64_t *end)
-{
-	*map = NULL;
-	return !off && swz_loaded_map_at(address, map, end);
-}
 
 /* ----------------------------------------------------------- namespaces */
 
@@ -127,7 +116,7 @@ static void revive(struct swz_loaded *l, const struct link_map *map,
 	l->map = map;
 	l->seen = event;
 	swz_loaded_set_present(l);
-	swz_foreign_arrive(map);
+	swz_foreign_callers_arrive(map);
 	swz_unwinders_forget(l->start, l->end);
 	if (l->own_unwinder)
 		swz_note_unwinder(l->start, l->end);
@@ -167,7 +156,7 @@ static void hook(struct swz_loaded *l, struct swz_module *m)
 		m->in_scope = false;
 		m->function_count = m->hookable_count = 0;
 	}
-	if (swz_plan_reserve(m, module_count, &place) != SWZ_OK) {
+	if (swz_plan_reserve(m, swz_loaded_recorded, &place) != SWZ_OK) {
 		swz_trampolines_close(&m->trampolines);
 		return;
 	}
@@ -177,7 +166,7 @@ static void hook(struct swz_loaded *l, struct swz_module *m)
 	swz_plan_fill(m, &place);
 	l->recorded = true;
 	l->own_unwinder = m->own_unwinder;
-	l->index = module_count++;
+	l->index = swz_loaded_recorded++;
 	l->pid = swz_file->pid;
 	l->record = (struct swz_module_record *)(place.module + 1);
 	swz_imports_arrive(l->map, m, l->index);
@@ -204,7 +193,7 @@ static void arrive(const struct link_map *map, bool fresh)
 	}
 	l = swz_loaded_new();
 	if (!l) {
-		off = true;
+		swz_loaded_out_of_date = true;
 		return;
 	}
 	l->map = map;
@@ -220,7 +209,7 @@ static void arrive(const struct link_map *map, bool fresh)
 		swz_scratch_free_all();
 	}
 	swz_loaded_set_present(l);
-	swz_foreign_arrive(map);
+	swz_foreign_callers_arrive(map);
 }
 
 /* ---------------------------------------------------------------- events */
@@ -250,13 +239,13 @@ static void take_changes(void *argument)
 	event++;
 	swz_imports_forget();
 	mark_present();
-	for (struct swz_loaded *l = swz_loaded_next(NULL); l;
-	     l = swz_loaded_next(l))
+	for (struct swz_loaded *l = swz_loaded_next(NULL, SWZ_LOADED_PRESENT);
+	     l; l = swz_loaded_next(l, SWZ_LOADED_PRESENT))
 		if (l->seen != event)
 			leave(l);
 	for (struct namespace *n = first_namespace; n; n = next_namespace(n))
-		for (const struct link_map *m = n->base.r_map; m && !off;
-		     m = m->l_next)
+		for (const struct link_map *m = n->base.r_map;
+		     m && !swz_loaded_out_of_date; m = m->l_next)
 			if (!is_shared(m) && !swz_loaded_find(m))
 				arrive(m, fresh && !is_auditor(n));
 	swz_imports_bind();
@@ -284,8 +273,8 @@ static void leave_strangers(void)
 	swz_scratch_abandon();
 	busy = 0;
 	for (struct namespace *n = first_namespace; n; n = next_namespace(n))
-		for (const struct link_map *m = n->base.r_map; m && !off;
-		     m = m->l_next)
+		for (const struct link_map *m = n->base.r_map;
+		     m && !swz_loaded_out_of_date; m = m->l_next)
 			if (!is_shared(m) && !swz_loaded_find(m))
 				arrive(m, false);
 }
@@ -320,7 +309,7 @@ void swz_linker_event(void)
 	bool fresh;
 	int32_t pid;
 
-	if (off || !swz_recording)
+	if (swz_loaded_out_of_date || !swz_recording)
 		return;
 	if (!is_consistent()) {
 		if (busy && busy != (int32_t)SWZ_SYSCALL(SYS_getpid))
@@ -336,7 +325,7 @@ void swz_linker_event(void)
 	fresh = adding && !missed;
 	adding = false;
 	if (busy == pid) { /* by no linker that we know */
-		off = true;
+		swz_loaded_out_of_date = true;
 	} else if (swz_file->pid != pid) {
 		/* a child without a profile, or one that shares its parent's
 		 * memory */
@@ -360,12 +349,12 @@ void swz_linker_event(void)
 /* ----------------------------------------------------------------- start */
 
 /* What the plan knows of a module of the start. */
-static void note_range(struct swz_loaded *l, const struct swz_plan *plan)
+static void note_range(struct swz_loaded *l, const struct swz_modules *modules)
 {
 	uint64_t dynamic = (uintptr_t)l->map->l_ld;
 
-	for (unsigned i = 0; i < plan->module_count; i++) {
-		const struct swz_module *m = &plan->modules[i];
+	for (unsigned i = 0; i < modules->count; i++) {
+		const struct swz_module *m = &modules->of[i];
 
 		if (dynamic >= m->start && dynamic < m->end) {
 			l->start = m->start;
@@ -374,7 +363,7 @@ static void note_range(struct swz_loaded *l, const struct swz_plan *plan)
 	}
 }
 
-static void note_present(const struct swz_plan *plan)
+static void note_present(const struct swz_modules *modules)
 {
 	for (struct namespace *n = first_namespace; n; n = next_namespace(n))
 		for (const struct link_map *m = n->base.r_map; m;
@@ -386,19 +375,19 @@ static void note_present(const struct swz_plan *plan)
 				continue;
 			l->map = m;
 			l->load_bias = m->l_addr;
-			note_range(l, plan);
+			note_range(l, modules);
 			swz_loaded_set_present(l);
-			swz_foreign_arrive(m);
+			swz_foreign_callers_arrive(m);
 		}
 }
 
-static bool begin(const struct swz_plan *plan)
+static bool begin(const struct swz_modules *modules)
 {
-	struct r_debug *debug = swz_linker_debug(plan);
+	struct r_debug *debug = swz_linker_debug(modules);
 	char *stack;
 
 	first_namespace = (struct namespace *)debug;
-	module_count = plan->module_count;
+	swz_loaded_recorded = modules->count;
 	stack = swz_sys_mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			     0);
@@ -409,15 +398,15 @@ static bool begin(const struct swz_plan *plan)
 	swz_stack_announce(stack, stack_top);
 	swz_linker_state = (void (*)(void))(uintptr_t)debug->r_brk;
 	note_auditors();
-	note_present(plan);
-	return swz_linker_redirect(plan, debug, swz_linker_stub);
+	note_present(modules);
+	return swz_linker_redirect(modules, debug, swz_linker_stub);
 }
 
-void swz_late_begin(const struct swz_plan *plan)
+void swz_late_begin(const struct swz_modules *modules)
 {
-	if (begin(plan))
+	if (begin(modules))
 		return;
-	off = true;
+	swz_loaded_out_of_date = true;
 	swz_say("libraries that are loaded later are not hooked: "
 		"the dynamic linker is not as expected",
 		NULL, NULL);

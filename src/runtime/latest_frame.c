@@ -7,38 +7,11 @@
 #include "runtime/context.h"
 #include "runtime/home_stack.h"
 #include "runtime/hooks.h"
+#include "runtime/leave.h"
 #include "runtime/sampling.h"
+#include "runtime/slow_stack.h"
 #include "runtime/suspend.h"
 #include "runtime/thread_thunks.h"
-
-void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
-	       enum swz_event_kind how)
-{
-	uint64_t start = thunk->start_ticks;
-	uint64_t called = 0; /* when the latest timed one of these began */
-
-	/* 0: its entry was abandoned before anything was accounted, or its exit
-	 * after */
-	thunk->start_ticks = 0;
-	if (thunk->pending == SWZ_CLOSED || !thunk->node || !start ||
-	    swz_start_is_suspended(start))
-		return;
-	for (struct swz_thunk *p = thunk->pending; p; p = p->pending) {
-		if (called)
-			swz_sampling_see(&p->start_ticks, called);
-		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
-				  now, how);
-		if (swz_sampling && swz_start_is_timed(p->start_ticks))
-			called = p->start_ticks;
-	}
-	if (called)
-		swz_sampling_see(&start, called);
-	swz_context_leave(thread, swz_unit_at(thunk->node), start, now, how);
-	if (swz_sampling && swz_start_is_timed(start))
-		called = start;
-	if (called)
-		swz_sampling_see_callers(thunk->link, called);
-}
 
 void swz_set_key(struct swz_thread *thread, const struct swz_thunk *top)
 {
@@ -211,7 +184,7 @@ void swz_close_skipped(struct swz_thread *thread, const uint64_t *slot,
 		 page_of(slot) == thread->cold->apart_page)
 		return; /* as before: of another stack */
 	else if (!close_usual(thread, slot, until))
-		swz_hooks_slowly(thread, close_skipped_slowly, &skip);
+		swz_slowly(thread, close_skipped_slowly, &skip);
 }
 
 static void close_above_slowly(void *argument)
@@ -234,7 +207,7 @@ void swz_close_above(struct swz_thread *thread, const uint64_t *slot)
 	    (asked && (!swz_thread_at_home(thread, slot) ||
 		       swz_thread_at_home(thread, thread->top->slot))))
 		return;
-	swz_hooks_slowly(thread, close_above_slowly, &skip);
+	swz_slowly(thread, close_above_slowly, &skip);
 }
 
 static void suspend_slowly(void *argument)
@@ -256,10 +229,10 @@ void swz_make_latest(struct swz_thread *thread, struct swz_thunk *thunk)
 	struct skip skip = {thread, thunk, thunk->slot};
 
 	if (swz_is_suspended(thunk)) {
-		swz_hooks_slowly(thread, resume_slowly, &skip);
+		swz_slowly(thread, resume_slowly, &skip);
 		return;
 	}
 	swz_close_skipped(thread, thunk->slot, thunk);
 	if (thread->top != thunk)
-		swz_hooks_slowly(thread, suspend_slowly, &skip);
+		swz_slowly(thread, suspend_slowly, &skip);
 }

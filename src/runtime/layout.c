@@ -4,8 +4,8 @@
 
 #include "asm/x86_64/offsets.h"
 #include "runtime/events.h"
+#include "runtime/function_ids.h"
 #include "runtime/import_plan.h"
-#include "runtime/plan.h"
 #include "runtime/thread.h"
 #include "swizzle/format.h"
 #include "thunks/arena.h"

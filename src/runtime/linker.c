@@ -130,21 +130,21 @@ static bool redirect(const struct swz_module *m, uint8_t *const *calls,
 	return done;
 }
 
-static const struct swz_module *linker_of(const struct swz_plan *plan,
+static const struct swz_module *linker_of(const struct swz_modules *modules,
 					  uint64_t function)
 {
-	for (unsigned i = 0; i < plan->module_count; i++)
-		if (function >= plan->modules[i].start &&
-		    function < plan->modules[i].end)
-			return &plan->modules[i];
+	for (unsigned i = 0; i < modules->count; i++)
+		if (function >= modules->of[i].start &&
+		    function < modules->of[i].end)
+			return &modules->of[i];
 	return NULL;
 }
 
 /* The program may have a copy of _r_debug, which the linker does not use: the
  * program's dynamic section says where the right one is. */
-struct r_debug *swz_linker_debug(const struct swz_plan *plan)
+struct r_debug *swz_linker_debug(const struct swz_modules *modules)
 {
-	const ElfW(Dyn) *d = swz_module_dynamic(&plan->modules[0]);
+	const ElfW(Dyn) *d = swz_module_dynamic(&modules->of[0]);
 
 	for (; d && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
@@ -152,10 +152,10 @@ struct r_debug *swz_linker_debug(const struct swz_plan *plan)
 	return &_r_debug;
 }
 
-bool swz_linker_redirect(const struct swz_plan *plan,
+bool swz_linker_redirect(const struct swz_modules *modules,
 			 const struct r_debug *debug, void (*stub)(void))
 {
-	const struct swz_module *linker = linker_of(plan, debug->r_brk);
+	const struct swz_module *linker = linker_of(modules, debug->r_brk);
 	struct swz_module copy;
 	uint8_t *calls[MOST_CALLS];
 	const uint8_t *bridge;

@@ -7,15 +7,15 @@
 #include <link.h>
 #include <stdbool.h>
 
-#include "runtime/plan.h"
+#include "runtime/module.h"
 
 /* Where the list begins. */
-struct r_debug *swz_linker_debug(const struct swz_plan *plan);
+struct r_debug *swz_linker_debug(const struct swz_modules *modules);
 
 /* Makes the linker call `stub` in place of the function debug->r_brk, which is
  * left as it is. False: its code is not as expected, and unchanged. While only
  * one thread runs. */
-bool swz_linker_redirect(const struct swz_plan *plan,
+bool swz_linker_redirect(const struct swz_modules *modules,
 			 const struct r_debug *debug,
 			 void (*stub)(void)) SWZ_MUST_CHECK;
 

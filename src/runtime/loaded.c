@@ -1,10 +1,3 @@
-/* The function of an id never gets another trampoline: thunks and their edges
- * hold on to both. So a library that is unloaded leaves its trampolines and ids
- * to itself: loaded again with the same text at the same place, it gets the
- * same jumps, and nothing is planned or recorded anew. Of these dormant ones a
- * certain number is kept. When one is given up its ids are dead, and since they
- * are, nothing leads to its trampolines: they are unmapped. */
-
 #include "runtime/loaded.h"
 
 #include <string.h>
@@ -12,22 +5,11 @@
 
 #include "base/hash.h"
 #include "base/syscall.h"
-#include "runtime/file.h"
-#include "runtime/function.h"
-#include "runtime/imports.h"
-#include "runtime/text.h"
 
 #define MOST_MODULES (1u << 16)
-#define MOST_DORMANT 1024u
-#define MOST_DORMANT_BYTES (64u << 20)
 
-/* Where a jump was written and where to; both from the start of their module
- * or region. */
-struct swz_loaded_site {
-	uint32_t at;
-	uint32_t trampoline;
-	int32_t island;
-};
+bool swz_loaded_out_of_date;
+uint32_t swz_loaded_recorded;
 
 static struct swz_loaded *table; /* room for MOST_MODULES */
 static _Atomic uint32_t used;
@@ -46,6 +28,8 @@ bool swz_loaded_map_at(uint64_t address, const struct link_map **map,
 	uint32_t among = atomic_load_explicit(&used, memory_order_acquire);
 
 	*map = NULL;
+	if (swz_loaded_out_of_date)
+		return false;
 	for (uint32_t i = 0; i < among; i++) {
 		const struct swz_loaded *l = &table[i];
 
@@ -78,12 +62,13 @@ void swz_loaded_set_present(struct swz_loaded *l)
 		atomic_store_explicit(&used, used + 1, memory_order_release);
 }
 
-struct swz_loaded *swz_loaded_next(struct swz_loaded *after)
+struct swz_loaded *swz_loaded_next(struct swz_loaded *after,
+				   enum swz_loaded_state state)
 {
 	struct swz_loaded *l = after ? after + 1 : table;
 
 	for (; l < table + used; l++)
-		if (l->state == SWZ_LOADED_PRESENT)
+		if (l->state == state)
 			return l;
 	return NULL;
 }
@@ -95,68 +80,6 @@ struct swz_loaded *swz_loaded_new(void)
 			return &table[i];
 	return used < MOST_MODULES ? &table[used] : NULL;
 }
-
-static size_t sites_bytes(const struct swz_loaded *l)
-{
-	return (l->site_count * sizeof(*l->sites) + 4095) & ~(size_t)4095;
-}
-
-void swz_loaded_drop(struct swz_loaded *l)
-{
-	if (l->recorded)
-		swz_imports_drop(l->index);
-	swz_trampolines_close(&l->trampolines);
-	if (l->sites)
-		swz_sys_munmap(l->sites, sites_bytes(l));
-	memset(l, 0, sizeof(*l));
-}
-
-void swz_loaded_limit_dormant(void)
-{
-	for (;;) {
-		struct swz_loaded *oldest = NULL;
-		size_t count = 0, bytes = 0;
-
-		for (uint32_t i = 0; i < used; i++) {
-			struct swz_loaded *l = &table[i];
-
-			if (l->state != SWZ_LOADED_DORMANT)
-				continue;
-			count++;
-			bytes += l->trampolines.bytes + sites_bytes(l);
-			if (!oldest || l->seen < oldest->seen)
-				oldest = l;
-		}
-		if (count <= MOST_DORMANT && bytes <= MOST_DORMANT_BYTES)
-			return;
-		swz_loaded_drop(oldest);
-	}
-}
-
-struct swz_module_record *swz_loaded_record(struct swz_loaded *l)
-{
-	uint64_t at = SWZ_HEADER_BYTES;
-
-	if (!l->recorded || l->pid == swz_file->pid)
-		return l->recorded ? l->record : NULL;
-	l->pid = swz_file->pid;
-	l->record = NULL;
-	while (!l->record && at < swz_file->used_bytes) {
-		struct swz_chunk *c = (struct swz_chunk *)((char *)swz_file +
-							   at);
-
-		if (c->magic != SWZ_CHUNK_MAGIC) {
-			at += SWZ_UNIT_BYTES;
-			continue;
-		}
-		if (c->type == SWZ_CHUNK_MODULE && c->owner == l->index)
-			l->record = (struct swz_module_record *)(c + 1);
-		at += c->bytes;
-	}
-	return l->record;
-}
-
-/* ------------------------------------------------------------- identity */
 
 uint64_t swz_loaded_identity(const struct swz_module *m)
 {
@@ -175,58 +98,4 @@ struct swz_loaded *swz_loaded_find_dormant(const struct swz_module *m,
 		    table[i].load_bias == m->load_bias)
 			return &table[i];
 	return NULL;
-}
-
-/* ----------------------------------------------------------------- jumps */
-
-static bool has_site(const struct swz_function *f)
-{
-	return !f->is_piece && f->trampoline;
-}
-
-bool swz_loaded_keep_sites(struct swz_loaded *l, const struct swz_module *m)
-{
-	uint32_t count = 0;
-
-	l->trampolines = m->trampolines;
-	for (uint32_t i = 0; i < m->function_count; i++)
-		count += has_site(&m->functions[i]);
-	if (!count)
-		return true;
-	l->site_count = count;
-	l->sites = swz_sys_mmap(NULL, sites_bytes(l), PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!l->sites) {
-		l->site_count = 0;
-		return false;
-	}
-	for (uint32_t i = m->function_count; i-- > 0;) {
-		const struct swz_function *f = &m->functions[i];
-
-		if (!has_site(f))
-			continue;
-		l->sites[--count].at = (uint32_t)(m->load_bias + f->start +
-						  f->site - m->start);
-		l->sites[count].island = f->island;
-		l->sites[count].trampoline = (uint32_t)(f->trampoline -
-							m->trampolines.start);
-	}
-	return true;
-}
-
-void swz_loaded_patch_again(const struct swz_loaded *l,
-			    const struct swz_module *m)
-{
-	unsigned n = 0;
-
-	while (n < m->text_count && swz_text_unlock(m, &m->text[n]))
-		n++;
-	if (n == m->text_count)
-		for (uint32_t i = 0; i < l->site_count; i++)
-			swz_patch_write((uint8_t *)(l->start + l->sites[i].at),
-					l->sites[i].island,
-					l->trampolines.start +
-						l->sites[i].trampoline);
-	while (n--)
-		swz_text_lock(m, &m->text[n]);
 }

@@ -37,6 +37,13 @@ struct swz_loaded {
 	struct swz_module_record *record;
 };
 
+/* What comes and goes is not known, or not any more. */
+extern bool swz_loaded_out_of_date;
+
+/* The number of modules that the profile has been told of: all indices are
+ * less. */
+extern uint32_t swz_loaded_recorded;
+
 /* Makes the table. False: there is no memory. */
 bool swz_loaded_begin(void) SWZ_MUST_CHECK;
 
@@ -47,10 +54,12 @@ void swz_loaded_set_present(struct swz_loaded *l);
 /* The one that is present, or NULL. */
 struct swz_loaded *swz_loaded_find(const struct link_map *map);
 
-/* Those that are present, one after the other, from NULL to NULL. */
-struct swz_loaded *swz_loaded_next(struct swz_loaded *after);
+/* Those of one state, one after the other, from NULL to NULL. */
+struct swz_loaded *swz_loaded_next(struct swz_loaded *after,
+				   enum swz_loaded_state state);
 
-/* See swz_late_map_at. */
+/* The module that an address is in, in any namespace; *end is its end. NULL:
+ * none. Takes no lock; async-signal-safe. False: this is not known here. */
 bool swz_loaded_map_at(uint64_t address, const struct link_map **map,
 		       uint64_t *end);
 
@@ -58,23 +67,5 @@ bool swz_loaded_map_at(uint64_t address, const struct link_map **map,
 uint64_t swz_loaded_identity(const struct swz_module *module);
 struct swz_loaded *swz_loaded_find_dormant(const struct swz_module *module,
 					   uint64_t identity);
-
-/* Its record in this process's profile (a forked child's is a copy, elsewhere
- * in its file), or NULL. */
-struct swz_module_record *swz_loaded_record(struct swz_loaded *l);
-
-/* Takes the module's trampolines over, and notes where their jumps belong.
- * False: there is no memory for that, and they must not be written. */
-bool swz_loaded_keep_sites(struct swz_loaded *l,
-			   const struct swz_module *module) SWZ_MUST_CHECK;
-
-/* Writes the same jumps again; the text has its protection back in any case. */
-void swz_loaded_patch_again(const struct swz_loaded *l,
-			    const struct swz_module *module);
-
-/* Forgets it, trampolines and all; and the dormant ones that have been so the
- * longest, if there are too many. */
-void swz_loaded_drop(struct swz_loaded *l);
-void swz_loaded_limit_dormant(void);
 
 #endif

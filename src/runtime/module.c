@@ -209,7 +209,7 @@ static int count_one(struct dl_phdr_info *info, size_t size, void *context)
 	return 0;
 }
 
-enum swz_status swz_modules_list(struct swz_module **modules, unsigned *count)
+enum swz_status swz_modules_list(struct swz_modules *modules)
 {
 	struct listing l = {0};
 
@@ -218,8 +218,8 @@ enum swz_status swz_modules_list(struct swz_module **modules, unsigned *count)
 	if (!l.modules)
 		return SWZ_E_NOMEM;
 	dl_iterate_phdr(list_one, &l);
-	*modules = l.modules;
-	*count = l.count;
+	modules->of = l.modules;
+	modules->count = l.count;
 	return SWZ_OK;
 }
 

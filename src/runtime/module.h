@@ -76,9 +76,13 @@ struct swz_module {
 	struct swz_trampolines trampolines;
 };
 
-/* Lists the modules in the linker's order, in scratch memory. */
-enum swz_status swz_modules_list(struct swz_module **modules,
-				 unsigned *count) SWZ_MUST_CHECK;
+struct swz_modules {
+	struct swz_module *of; /* in the linker's order */
+	unsigned count;
+};
+
+/* Lists those of the start, in scratch memory. */
+enum swz_status swz_modules_list(struct swz_modules *modules) SWZ_MUST_CHECK;
 
 /* Describes a module that the linker has mapped, from the ELF header in memory.
  * False if there is none where it should be. The path is made absolute in

@@ -7,105 +7,26 @@
 #include "runtime/config.h"
 #include "runtime/confinement.h"
 #include "runtime/decoders.h"
-#include "runtime/events.h"
 #include "runtime/filter.h"
 #include "runtime/find_object.h"
 #include "runtime/foreign.h"
+#include "runtime/foreign_callers.h"
 #include "runtime/function.h"
+#include "runtime/function_ids.h"
+#include "runtime/hook_choice.h"
 #include "runtime/imports.h"
 #include "runtime/location.h"
 #include "runtime/message.h"
 #include "runtime/plan_trampolines.h"
 #include "runtime/progress.h"
-#include "runtime/sampling.h"
 #include "runtime/scan.h"
 #include "runtime/scratch.h"
 #include "runtime/walkers.h"
 #include "thunks/trampoline.h"
 
-bool swz_plan_filtered;
-
 /* What is needed for a time only while a module is planned, by bytes of its
  * text: less, as a rule. */
 #define BRIEF_PER_BYTE 2
-
-/* Ids for modules to come. What is indexed by id has room for them from the
- * start (address space, no memory), so that nothing moves under the hooks. */
-#define LATER_IDS (1u << 20)
-
-uint8_t *swz_plan_filters;
-
-static uint32_t next_id = 1;
-static uint32_t end_id = UINT32_MAX;
-
-void swz_hook_enter(void);
-void swz_hook_enter_filtered(void);
-void swz_hook_enter_sampled(void);
-void swz_hook_enter_sampled_filtered(void);
-void swz_hook_enter_leaf(void);
-void swz_hook_enter_leaf_filtered(void);
-void swz_hook_enter_traced(void);
-void swz_hook_enter_traced_filtered(void);
-
-uint8_t swz_plan_filter(uint32_t function)
-{
-	return swz_plan_filters && function < end_id
-		       ? swz_plan_filters[function]
-		       : 0;
-}
-
-void swz_plan_set_filter(uint32_t function, uint8_t flags)
-{
-	if (swz_plan_filters && function < end_id)
-		swz_plan_filters[function] = flags;
-}
-
-uint32_t swz_plan_take_ids(uint32_t count)
-{
-	uint32_t first = next_id;
-
-	if (count > end_id - next_id)
-		return 0;
-	next_id += count;
-	return first;
-}
-
-uint32_t swz_plan_next_id(void)
-{
-	return next_id;
-}
-
-const struct swz_hooks *swz_plan_hooks(void)
-{
-	static const struct swz_hooks exact[] = {
-		{swz_hook_enter, swz_hook_enter},
-		{swz_hook_enter_filtered, swz_hook_enter_filtered},
-	};
-	static const struct swz_hooks traced[] = {
-		{swz_hook_enter_traced, swz_hook_enter_traced},
-		{swz_hook_enter_traced_filtered,
-		 swz_hook_enter_traced_filtered},
-	};
-	static const struct swz_hooks sampled[] = {
-		{swz_hook_enter_sampled, swz_hook_enter_leaf},
-		{swz_hook_enter_sampled_filtered, swz_hook_enter_leaf_filtered},
-	};
-
-	if (swz_tracing)
-		return &traced[swz_plan_filtered];
-	return swz_sampling ? &sampled[swz_plan_filtered]
-			    : &exact[swz_plan_filtered];
-}
-
-uint32_t swz_plan_function_count(void)
-{
-	return end_id + 1;
-}
-
-uint32_t swz_plan_spare_id(void)
-{
-	return end_id;
-}
 
 /* Before it is relocated: the linker has yet to write into the text. */
 static bool has_text_relocations(const struct swz_module *m)
@@ -176,7 +97,7 @@ static enum swz_status plan_anew(struct swz_module *m,
 	status = swz_functions_collect(m);
 	if (status != SWZ_OK)
 		return status;
-	if (m->in_scope && m->hookable_count > end_id - next_id)
+	if (m->in_scope && m->hookable_count > swz_ids_left())
 		return SWZ_E_NOMEM;
 	swz_walkers_mark(m);
 	swz_confinement_mark(m);
@@ -195,12 +116,12 @@ static enum swz_status plan_module(struct swz_module *m,
 {
 	enum swz_status status = SWZ_OK;
 
-	m->first_id = next_id;
+	m->first_id = swz_ids_next();
 	if (!m->in_scope && !swz_walkers_are_in(m) && !swz_confinement_is_in(m))
 		return SWZ_OK;
 	if (!m->in_scope)
 		swz_cache_find(m);
-	if (!swz_cache_use(m, swz_plan_hooks(), end_id - next_id))
+	if (!swz_cache_use(m, swz_hooks_choose(), swz_ids_left()))
 		status = plan_anew(m, decoders);
 	if (status != SWZ_OK)
 		return status;
@@ -208,8 +129,8 @@ static enum swz_status plan_module(struct swz_module *m,
 		swz_note_unwinder(m->start, m->end);
 	swz_functions_count(m);
 	if (m->in_scope) {
-		next_id += m->hookable_count;
-		swz_foreign_note_ids(m, next_id);
+		swz_ids_take(m->hookable_count);
+		swz_foreign_callers_note_ids(m, swz_ids_next());
 	} else {
 		m->hookable_count = 0; /* none of the profile's */
 	}
@@ -220,23 +141,21 @@ static void collect_filter(const struct swz_module *m)
 {
 	uint32_t id = m->first_id;
 
-	if (!swz_plan_filters || !m->in_scope)
+	if (!swz_ids_filtered || !m->in_scope)
 		return;
 	for (uint32_t i = 0; i < m->function_count; i++)
 		if (!m->functions[i].is_piece)
-			swz_plan_filters[id++] = m->functions[i].filter;
+			swz_ids_set_filter(id++, m->functions[i].filter);
 }
 
-static enum swz_status collect_filters(const struct swz_plan *plan)
+static enum swz_status collect_filters(const struct swz_modules *modules)
 {
-	/* a mapping of its own: it outlives the plan */
-	swz_plan_filters = swz_sys_mmap(
-		NULL, end_id + 1, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (!swz_plan_filters)
-		return SWZ_E_NOMEM;
-	for (unsigned i = 0; i < plan->module_count; i++)
-		collect_filter(&plan->modules[i]);
+	enum swz_status status = swz_ids_begin_filters();
+
+	if (status != SWZ_OK)
+		return status;
+	for (unsigned i = 0; i < modules->count; i++)
+		collect_filter(&modules->of[i]);
 	return SWZ_OK;
 }
 
@@ -257,20 +176,20 @@ static uint64_t text_to_hook(const struct swz_module *m)
 	return bytes;
 }
 
-enum swz_status swz_plan_make(struct swz_plan *plan)
+enum swz_status swz_plan_make(struct swz_modules *modules)
 {
 	struct swz_decoders decoders = {{NULL}};
 	enum swz_status status;
 	uint64_t text = 0, most = 0, planned = 0;
 
-	swz_plan_filtered = swz_config.filter || swz_config.notrace ||
-			    swz_config.depth;
-	status = swz_modules_list(&plan->modules, &plan->module_count);
+	swz_ids_filtered = swz_config.filter || swz_config.notrace ||
+			   swz_config.depth;
+	status = swz_modules_list(modules);
 	if (status != SWZ_OK)
 		return status;
-	swz_cache_begin(plan->modules, plan->module_count);
-	for (unsigned i = 0; i < plan->module_count; i++) {
-		struct swz_module *m = &plan->modules[i];
+	swz_cache_begin(modules->of, modules->count);
+	for (unsigned i = 0; i < modules->count; i++) {
+		struct swz_module *m = &modules->of[i];
 
 		if (!has_file(m))
 			continue;
@@ -292,18 +211,18 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 		swz_scratch_expect_brief(BRIEF_PER_BYTE * most);
 	swz_team_begin(text + planned / LESS_TO_PATCH);
 	swz_progress_begin(text);
-	for (unsigned i = 0; i < plan->module_count; i++) {
-		plan->modules[i].first_id = next_id;
-		if (!has_file(&plan->modules[i]))
+	for (unsigned i = 0; i < modules->count; i++) {
+		modules->of[i].first_id = swz_ids_next();
+		if (!has_file(&modules->of[i]))
 			continue;
-		if (!plan->modules[i].saved)
-			swz_progress_module(plan->modules[i].path,
-					    text_to_hook(&plan->modules[i]));
-		status = plan_module(&plan->modules[i], &decoders);
+		if (!modules->of[i].saved)
+			swz_progress_module(modules->of[i].path,
+					    text_to_hook(&modules->of[i]));
+		status = plan_module(&modules->of[i], &decoders);
 		if (status != SWZ_OK)
 			return status;
 	}
-	status = swz_imports_plan(plan);
+	status = swz_imports_plan(modules);
 	if (status != SWZ_OK)
 		return status;
 	swz_progress_end();
@@ -312,8 +231,8 @@ enum swz_status swz_plan_make(struct swz_plan *plan)
 		swz_say("the source files of no function are known (no debug "
 			"information)",
 			NULL, NULL);
-	end_id = next_id + LATER_IDS;
-	return swz_plan_filtered ? collect_filters(plan) : SWZ_OK;
+	swz_ids_end_start();
+	return swz_ids_filtered ? collect_filters(modules) : SWZ_OK;
 }
 
 enum swz_status swz_plan_late(struct swz_module *m)

@@ -87,10 +87,10 @@ void swz_plan_patch(struct swz_module *m)
 	swz_functions_count(m);
 }
 
-void swz_plan_apply(struct swz_plan *plan)
+void swz_plan_apply(struct swz_modules *modules)
 {
-	for (unsigned i = 0; i < plan->module_count; i++) {
-		struct swz_module *m = &plan->modules[i];
+	for (unsigned i = 0; i < modules->count; i++) {
+		struct swz_module *m = &modules->of[i];
 
 		if (!m->functions)
 			continue;
@@ -101,12 +101,12 @@ void swz_plan_apply(struct swz_plan *plan)
 	swz_imports_apply();
 }
 
-const char *swz_plan_obstacle(const struct swz_plan *plan)
+const char *swz_plan_obstacle(const struct swz_modules *modules)
 {
 	uint32_t patched = 0, refused[2] = {0, 0};
 
-	for (unsigned i = 0; i < plan->module_count; i++) {
-		const struct swz_module *m = &plan->modules[i];
+	for (unsigned i = 0; i < modules->count; i++) {
+		const struct swz_module *m = &modules->of[i];
 
 		patched += m->counts[SWZ_PATCHED];
 		refused[0] += m->counts[SWZ_REFUSE_OUT_OF_REACH];

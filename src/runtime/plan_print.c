@@ -4,34 +4,7 @@
 #include "runtime/function.h"
 #include "runtime/imports.h"
 #include "runtime/message.h"
-
-const char *swz_plan_refusal_text(unsigned refusal)
-{
-	static const char *const texts[] = {
-#define X(symbol, text) text,
-		SWZ_REFUSALS(X)
-#undef X
-	};
-
-	return texts[refusal];
-}
-
-void swz_plan_print_refusals(const uint32_t *counts, unsigned except,
-			     const char *indent)
-{
-	struct swz_line line;
-
-	for (unsigned i = SWZ_PATCHED + 1; i < SWZ_REFUSAL_COUNT; i++) {
-		if (!counts[i] || i == except)
-			continue;
-		swz_line_start(&line);
-		swz_line_string(&line, indent);
-		swz_line_number(&line, counts[i]);
-		swz_line_column(&line, 14);
-		swz_line_string(&line, swz_plan_refusal_text(i));
-		swz_line_write(&line, 1);
-	}
-}
+#include "runtime/refusals.h"
 
 static void print_functions(const struct swz_module *m)
 {
@@ -48,7 +21,7 @@ static void print_functions(const struct swz_module *m)
 		swz_line_column(&line, 16);
 		swz_line_number(&line, f->size);
 		swz_line_column(&line, 24);
-		swz_line_string(&line, swz_plan_refusal_text(f->status));
+		swz_line_string(&line, swz_refusal_text(f->status));
 		if (f->island)
 			swz_line_string(&line, " by a short jump");
 		if (f->name) {
@@ -78,25 +51,25 @@ static void print_module(const struct swz_module *m, bool filtered)
 		swz_line_number(&line, left_out);
 	}
 	swz_line_write(&line, 1);
-	swz_plan_print_refusals(m->counts, SWZ_REFUSE_FILTERED, "    ");
+	swz_refusals_print(m->counts, SWZ_REFUSE_FILTERED, "    ");
 	swz_imports_print(m);
 	if (swz_config.verbose)
 		print_functions(m);
 }
 
-void swz_plan_print(const struct swz_plan *plan)
+void swz_plan_print(const struct swz_modules *modules)
 {
 	struct swz_line line;
 	bool filtered = false;
 
-	for (unsigned i = 0; i < plan->module_count; i++)
-		filtered |= plan->modules[i].counts[SWZ_REFUSE_FILTERED] != 0;
+	for (unsigned i = 0; i < modules->count; i++)
+		filtered |= modules->of[i].counts[SWZ_REFUSE_FILTERED] != 0;
 	swz_line_start(&line);
 	swz_line_string(&line, "module  functions  patched  refused");
 	if (filtered)
 		swz_line_string(&line, "  filtered");
 	swz_line_write(&line, 1);
-	for (unsigned i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].in_scope)
-			print_module(&plan->modules[i], filtered);
+	for (unsigned i = 0; i < modules->count; i++)
+		if (modules->of[i].in_scope)
+			print_module(&modules->of[i], filtered);
 }

@@ -73,15 +73,15 @@ void swz_plan_fill(const struct swz_module *m,
 	swz_chunk_publish(place->module);
 }
 
-enum swz_status swz_plan_record(const struct swz_plan *plan)
+enum swz_status swz_plan_record(const struct swz_modules *modules)
 {
 	struct swz_plan_place place;
 	enum swz_status status;
 
-	for (unsigned i = 0; i < plan->module_count; i++) {
-		if (swz_plan_reserve(&plan->modules[i], i, &place) != SWZ_OK)
+	for (unsigned i = 0; i < modules->count; i++) {
+		if (swz_plan_reserve(&modules->of[i], i, &place) != SWZ_OK)
 			return SWZ_E_NOMEM;
-		swz_plan_fill(&plan->modules[i], &place);
+		swz_plan_fill(&modules->of[i], &place);
 	}
 	status = swz_imports_record();
 	swz_imports_forget();

@@ -6,10 +6,11 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "runtime/plan.h"
+#include "runtime/module.h"
 
 /* Describes modules and functions in the profile. */
-enum swz_status swz_plan_record(const struct swz_plan *plan) SWZ_MUST_CHECK;
+enum swz_status swz_plan_record(const struct swz_modules *modules)
+	SWZ_MUST_CHECK;
 
 /* A module's place in the profile: room for it, and its description put there.
  * Of a place that is not filled a reader sees nothing. */

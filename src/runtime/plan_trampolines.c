@@ -7,8 +7,8 @@
 #include "runtime/config.h"
 #include "runtime/confinement.h"
 #include "runtime/function.h"
+#include "runtime/hook_choice.h"
 #include "runtime/islands.h"
-#include "runtime/plan.h"
 #include "runtime/plan_trampoline.h"
 #include "runtime/plan_trampoline_parts.h"
 #include "runtime/progress.h"
@@ -133,7 +133,7 @@ static bool open_region(struct swz_module *m)
 	return swz_trampolines_open(
 		       &m->trampolines, m->start, m->end, most,
 		       swz_scratch_alloc_brief(swz_unwind_table_bytes(most)),
-		       swz_plan_hooks()) == SWZ_OK;
+		       swz_hooks_choose()) == SWZ_OK;
 }
 
 /* All that have none yet. */

@@ -30,6 +30,8 @@
 #include <sys/time.h>
 
 #include "base/syscall.h"
+#include "runtime/function_ids.h"
+#include "runtime/thread_life.h"
 
 static enum swz_status record_command(void)
 {
@@ -67,24 +69,24 @@ static enum swz_status record_command(void)
 
 static void list_and_exit(void)
 {
-	struct swz_plan plan = {0};
+	struct swz_modules modules = {0};
 
-	if (swz_plan_make(&plan) == SWZ_OK) {
-		swz_plan_print(&plan);
+	if (swz_plan_make(&modules) == SWZ_OK) {
+		swz_plan_print(&modules);
 		SWZ_SYSCALL(SYS_exit_group, 0);
 	}
 	swz_say("cannot make a plan: no memory", NULL, NULL);
 	SWZ_SYSCALL(SYS_exit_group, 1);
 }
 
-static void report(const struct swz_plan *plan, uint64_t began_ns)
+static void report(const struct swz_modules *modules, uint64_t began_ns)
 {
 	uint32_t functions = 0, patched = 0;
 	struct swz_line line;
 
-	for (unsigned i = 0; i < plan->module_count; i++) {
-		functions += plan->modules[i].hookable_count;
-		patched += plan->modules[i].counts[SWZ_PATCHED];
+	for (unsigned i = 0; i < modules->count; i++) {
+		functions += modules->of[i].hookable_count;
+		patched += modules->of[i].counts[SWZ_PATCHED];
 	}
 	swz_line_start(&line);
 	swz_line_string(&line, "swizzle: ");
@@ -106,7 +108,7 @@ static void report(const struct swz_plan *plan, uint64_t began_ns)
 static const char *set_up(void)
 {
 	uint64_t began_ns = swz_config.verbose ? swz_sys_monotonic_ns() : 0;
-	struct swz_plan plan = {0};
+	struct swz_modules modules = {0};
 	struct swz_thread *thread;
 	const char *problem;
 
@@ -119,33 +121,33 @@ static const char *set_up(void)
 		swz_sampling_begin();
 	if (swz_config.trace)
 		swz_events_begin();
-	if (swz_plan_make(&plan) != SWZ_OK)
+	if (swz_plan_make(&modules) != SWZ_OK)
 		return "no memory to plan for ";
-	if (swz_plan_filtered)
+	if (swz_ids_filtered)
 		swz_file->flags |= SWZ_FILE_FILTERED;
 	swz_thread_set_main_stack(swz_config.envp);
-	swz_thread_set_functions(swz_plan_function_count());
+	swz_thread_set_functions(swz_ids_bound());
 	thread = record_command() == SWZ_OK ? swz_thread_begin() : NULL;
 	if (!thread)
 		return "no room in the profile ";
 	swz_recording = true;
 	swz_calibrate();
-	swz_plan_apply(&plan);
-	if (swz_plan_obstacle(&plan))
-		swz_say("no function is hooked: ", swz_plan_obstacle(&plan),
+	swz_plan_apply(&modules);
+	if (swz_plan_obstacle(&modules))
+		swz_say("no function is hooked: ", swz_plan_obstacle(&modules),
 			NULL);
-	if (swz_plan_record(&plan) != SWZ_OK)
+	if (swz_plan_record(&modules) != SWZ_OK)
 		return "no room in the profile ";
-	if (swz_config.fresh && !swz_plan_obstacle(&plan))
-		swz_filter_tell(&plan);
+	if (swz_config.fresh && !swz_plan_obstacle(&modules))
+		swz_filter_tell(&modules);
 	swz_file_sample_clock(1);
 	if (swz_config.trace)
 		swz_events_set_min_time(thread);
 	if (swz_config.verbose)
-		report(&plan, began_ns);
-	swz_late_begin(&plan);
-	for (unsigned i = 0; i < plan.module_count; i++)
-		swz_module_close(&plan.modules[i]);
+		report(&modules, began_ns);
+	swz_late_begin(&modules);
+	for (unsigned i = 0; i < modules.count; i++)
+		swz_module_close(&modules.of[i]);
 	if (swz_config.trace)
 		swz_events_restart(thread);
 	/* the program's time begins now */

@@ -17,6 +17,7 @@
 
 #include "runtime/context.h"
 #include "runtime/latest_frame.h"
+#include "runtime/leave.h"
 #include "runtime/sampling.h"
 #include "runtime/thread_thunks.h"
 

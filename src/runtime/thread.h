@@ -103,6 +103,14 @@ struct swz_thread_cold {
 	struct swz_thread_cold *next;
 };
 
+/* States are made in groups: a page of hot parts, then their cold parts. */
+#define SWZ_THREAD_PAGE ((size_t)4096)
+#define SWZ_THREAD_GROUP (SWZ_THREAD_PAGE / sizeof(struct swz_thread))
+#define SWZ_COLD_PAGES 3u
+
+/* Entries pass unrecorded while this is false. */
+extern bool swz_recording;
+
 /* What `top` and the last `link` point at when no frame is live: above all. */
 extern struct swz_thunk swz_bottom;
 
@@ -124,53 +132,8 @@ static inline struct swz_thread *swz_thread_here(void)
  * what is ours may be memory of the program. */
 bool swz_thread_has_storage(void);
 
-/* Sets the calling thread up: state (a dead thread's where there is one), a
- * block of thunks, a record and a root context in the profile. Signals must be
- * blocked. Returns NULL if memory is refused; the thread then runs unrecorded.
- */
-struct swz_thread *swz_thread_begin(void);
-
-/* Notes in the profile which threads have ended by now. */
-void swz_thread_note_ended(void);
-
-/* Puts the thread's current name into its record. */
-void swz_thread_note_name(struct swz_thread *thread);
-
-/* The list of thread states, in use or not; grows at its head. */
-struct swz_thread_cold *swz_thread_first(void);
-
-/* Who makes the new profile of a forked child: one thread, mostly the one that
- * forked, but it may start others first. */
-enum swz_child {
-	SWZ_CHILD_OURS = 0, /* the calling thread has to make it */
-	SWZ_CHILD_DONE,     /* it is made, or this is no forked child */
-	SWZ_CHILD_OTHER,    /* another thread is making it, for very long */
-};
-enum swz_child swz_thread_claim_child(void);
-void swz_thread_child_done(void);
-
-/* In a forked child whose first hook is on a new thread: no state but new ones
- * may be taken, since one of them is the forking thread's still. */
-void swz_thread_orphan_states(void);
-
-/* For the forking thread, then: its state, with no frame open. */
-enum swz_status swz_thread_rejoin(struct swz_thread *hot) SWZ_MUST_CHECK;
-
-/* In a forked child: makes the state that the calling thread had (hot, all of
- * which the kernel has wiped) usable again, with a new record in the new
- * profile, no thunk free and none live; the other threads' states become
- * free. */
-enum swz_status swz_thread_revive(struct swz_thread *hot) SWZ_MUST_CHECK;
-
 /* The cold part of a hot one, wiped or not. */
 struct swz_thread_cold *swz_thread_cold_of(const struct swz_thread *hot);
-
-/* The number of function ids that `open` must have room for; set once before
- * the first thread begins. */
-void swz_thread_set_functions(uint32_t count);
-
-/* Whether the caller runs on the thread's slow stack. */
-bool swz_thread_on_slow_stack(const struct swz_thread *thread);
 
 static inline uint64_t swz_ticks(void)
 {

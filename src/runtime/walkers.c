@@ -12,7 +12,7 @@
 #include "thunks/arena.h"
 #include "thunks/trampoline.h"
 
-/* asm/x86_64/support.S: save what an ordinary function might leave alone, then
+/* asm/x86_64/wrappers.S: save what an ordinary function might leave alone, then
  * go to the function of C below with the data and the real function as third
  * and fourth argument, and the caller as fifth. */
 void swz_wrap_backtrace(void);

@@ -1,0 +1,53 @@
+/* Wrappers of functions that would notice us: they look at the stack, or limit
+ * what we may do. */
+
+#include "macros.h"
+
+	.text
+
+/* Wrappers of functions that walk the stack (src/runtime/walkers.c): In: as a
+ * wrapper gets it (thunks/trampoline.h). Registers that the real function might
+ * leave alone are left alone. */
+.macro WRAP name, function
+FUNC(\name)
+	SAVE_SEVEN
+	movq	56(%rsp), %r8			/* the caller */
+	movq	%r10, %rdx
+	movq	%r11, %rcx
+	call	\function
+	RESTORE_SEVEN
+	ret
+END(\name)
+.endm
+
+WRAP	swz_wrap_backtrace, swz_walk_backtrace
+WRAP	swz_wrap_step, swz_walk_step
+WRAP	swz_wrap_addresses, swz_walk_addresses
+
+/* The same for src/runtime/address_space.c. */
+WRAP	swz_wrap_limit_set, swz_limit_set
+WRAP	swz_wrap_limit_get, swz_limit_get
+
+/* Wrapper of prctl and syscall (src/runtime/confinement.c): lets swz_confine see
+ * the arguments, and goes on to the real function as its caller did. */
+FUNC(swz_wrap_confine)
+	SAVE	%rdi
+	SAVE	%rsi
+	SAVE	%rdx
+	SAVE	%rcx
+	SAVE	%r8
+	SAVE	%r9
+	SAVE	%r11
+	movq	%r10, %r8
+	call	swz_confine
+	RESTORE	%r11
+	RESTORE	%r9
+	RESTORE	%r8
+	RESTORE	%rcx
+	RESTORE	%rdx
+	RESTORE	%rsi
+	RESTORE	%rdi
+	jmp	*%r11
+END(swz_wrap_confine)
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,3 @@
+#include "base/syscall.h"
+
+bool swz_system_calls_end;

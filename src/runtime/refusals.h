@@ -1,0 +1,17 @@
+#ifndef SWZ_RUNTIME_REFUSALS_H
+#define SWZ_RUNTIME_REFUSALS_H
+
+/* Why functions are not patched, for the user. */
+
+#include <stdint.h>
+
+#include "swizzle/refusal.h"
+
+/* One reason (enum swz_refusal), in words. */
+const char *swz_refusal_text(unsigned refusal);
+
+/* Prints a line for each reason but one that counts say there is. */
+void swz_refusals_print(const uint32_t *counts, unsigned except,
+			const char *indent);
+
+#endif
