@@ -74,13 +74,16 @@ static void scan_relocations(const struct pointer_scan *s,
 	}
 }
 
-/* A word that the linker has relocated. */
+/* A word that the linker has relocated, or yet will: where a module comes later
+ * one does not know which. No address in it is both. */
 static void note_pointed(const struct pointer_scan *s, uint64_t where)
 {
 	uint64_t value;
 
 	memcpy(&value, swz_module_bytes(s->module, where), sizeof(value));
 	s->found(s->context, value - s->module->load_bias);
+	if (s->module->late)
+		s->found(s->context, value);
 }
 
 /* Relative relocations packed as addresses and bitmaps of the 63 words behind

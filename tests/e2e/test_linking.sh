@@ -86,6 +86,34 @@ done
 it 'linked by lld, relocations packed'
 build lld_packed -fuse-ld=lld -Wl,--pack-dyn-relocs=relr && check ./lld_packed
 
+for how in -Wl,-z,nopack-relative-relocs -Wl,-z,pack-relative-relocs; do
+	it "a library that is loaded later ($how)"
+	sed 's/int main/int patching_main/' "$TOP/tests/targets/patching.c" \
+		>later.c
+	cat >load.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(void)
+{
+	void *library = dlopen("./later.so", RTLD_NOW);
+	int (*run)(void) = library ? dlsym(library, "patching_main") : 0;
+
+	if (!run)
+		puts(dlerror());
+	return run ? run() : 1;
+}
+END
+	gcc -O2 -w -o load load.c -ldl
+	if ! gcc -O2 -w -shared -fPIC -o later.so later.c \
+		"$TOP/tests/targets/libpatching.S" -Wl,-Bsymbolic \
+		-Wl,-z,noexecstack "$how" 2>build.err; then
+		echo "not built here: later.so ($how): $(head -n 1 build.err)"
+		continue
+	fi
+	check ./load
+done
+
 it 'stripped'
 for name in split by_lld; do
 	[ -e $name ] || continue
