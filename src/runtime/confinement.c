@@ -36,14 +36,17 @@ static const struct {
 
 enum change { NOTHING, NO_SYSTEM_CALLS, NO_CLOCK };
 
-/* Strict mode forbids the time stamp counter, too. A filter of NULL only asks
+/* What the kernel takes for 32 bits is so here, too: a register's upper half
+ * may be anything then (SysV ABI 3.2.3).
+ *
+ * Strict mode forbids the time stamp counter, too. A filter of NULL only asks
  * whether filters are to be had. Where a thread has its system calls
  * dispatched, each from outside of a range of the program's choice is a SIGSYS
  * for it, when it likes: to its handler ours would be the program's, and with
  * signals blocked they end it. */
-static enum change by_prctl(long option, long mode, long filter)
+static enum change by_prctl(int option, long mode, long filter)
 {
-	if (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV)
+	if (option == PR_SET_TSC && (int)mode == PR_TSC_SIGSEGV)
 		return NO_CLOCK;
 	if (option == PR_SET_SYSCALL_USER_DISPATCH)
 		return mode == PR_SYS_DISPATCH_OFF ? NOTHING : NO_SYSTEM_CALLS;
@@ -57,7 +60,7 @@ static enum change by_prctl(long option, long mode, long filter)
 /* Libraries find out what a kernel can do (libseccomp does at its first use) by
  * requests that are refused for what they ask: strict mode with flags, a filter
  * of NULL. */
-static enum change by_seccomp(long operation, long flags, long filter)
+static enum change by_seccomp(int operation, int flags, long filter)
 {
 	if (operation == SECCOMP_SET_MODE_STRICT)
 		return flags || filter ? NOTHING : NO_CLOCK;
@@ -66,13 +69,13 @@ static enum change by_seccomp(long operation, long flags, long filter)
 	return NOTHING;
 }
 
-static enum change by_system_call(long number, long first, long second,
+static enum change by_system_call(int number, long first, long second,
 				  long third)
 {
 	if (number == SYS_prctl)
-		return by_prctl(first, second, third);
+		return by_prctl((int)first, second, third);
 	if (number == SYS_seccomp)
-		return by_seccomp(first, second, third);
+		return by_seccomp((int)first, (int)second, third);
 	return NOTHING;
 }
 
@@ -81,9 +84,10 @@ void swz_confine(long first, long second, long third, long fourth,
 void swz_confine(long first, long second, long third, long fourth,
 		 const enum which *which)
 {
-	enum change change = *which == PRCTL ? by_prctl(first, second, third)
-					     : by_system_call(first, second,
-							      third, fourth);
+	enum change change = *which == PRCTL
+				     ? by_prctl((int)first, second, third)
+				     : by_system_call((int)first, second, third,
+						      fourth);
 
 	if (change == NOTHING || !swz_recording)
 		return;
