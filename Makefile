@@ -80,7 +80,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 
 BASE_SRC    := $(wildcard src/base/*.c)
 PROFILE_SRC := $(wildcard src/profile/*.c)
-RUNTIME_SRC := $(wildcard src/runtime/*.c)
+RUNTIME_SRC := $(wildcard src/runtime/*.c src/runtime/*/*.c)
 LAUNCH_SRC  := $(wildcard src/launch/*.c)
 # Each src/tools/*.c is a program; src/tools/dump/ holds the parts of
 # swizzle-dump.
@@ -98,7 +98,7 @@ THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 		 encoding.c usual.c leaf.c red_zone.c code_writer.c \
 		 capstone_x86_only.c))
 # That of src/runtime/: likewise.
-RUNTIME_PURE := $(addprefix src/runtime/,scan_bytes.c)
+RUNTIME_PURE := src/runtime/discovery/scan_bytes.c
 
 UNIT_SRC    := $(wildcard tests/unit/*.c)
 UNIT_TESTS  := $(filter tests/unit/test_%.c,$(UNIT_SRC))
@@ -176,7 +176,7 @@ $(B)/obj/target/%.o: %.c $(OBJ_DEPS)
 	$(CC) $(CFLAGS_ALL) $(TARGET_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 # It defines what builtins may call.
-$(B)/obj/target/src/runtime/string.o: TARGET_CFLAGS += -fno-builtin
+$(B)/obj/target/src/runtime/support/string.o: TARGET_CFLAGS += -fno-builtin
 
 $(B)/obj/target/%.o: %.S $(OBJ_DEPS)
 	@mkdir -p $(@D)
@@ -440,8 +440,8 @@ LINT_GOALS := $(patsubst %,lint-cc/%,$(LINT_OFFLINE) $(LINT_TARGET)) \
 	      $(patsubst %,lint-h/%,$(H_FILES)) \
 	      $(patsubst %,lint-tidy/%,$(LINT_OFFLINE) $(LINT_TARGET))
 
-.PHONY: lint lint-cppcheck lint-sh $(LINT_GOALS)
-lint: $(LINT_GOALS) lint-cppcheck lint-sh	## every warning an error: gcc, clang, clang-tidy, cppcheck, shellcheck
+.PHONY: lint lint-cppcheck lint-sh lint-imports $(LINT_GOALS)
+lint: $(LINT_GOALS) lint-cppcheck lint-sh lint-imports	## every warning an error: gcc, clang, clang-tidy, cppcheck, shellcheck; imports run one way
 	@echo "lint: no findings"
 
 lint_flags = $(CFLAGS_ALL) -Werror \
@@ -474,6 +474,9 @@ lint-sh:
 	@if command -v shellcheck >/dev/null; then \
 		shellcheck -x -S warning $(wildcard $(SCRIPTS)); \
 	else echo "shellcheck is not there: scripts not checked"; fi
+
+lint-imports: all $(B)/obj/offline/unit.a
+	@scripts/check-imports
 
 # --- install -----------------------------------------------------------------
 

@@ -11,7 +11,7 @@
  * the program counter (column 16) alone:
  *     (pc & -64) + 64 KiB + offset of the return address
  * The personality routine makes the exit known when an exception passes
- * (thunks/unwind.c). Behind "push return_address", at +12, and "push %rax", at
+ * (src/runtime/hooks/unwind.c). Behind "push return_address", at +12, and "push %rax", at
  * +13, the CFA is 8 and 16 bytes further up: a signal may arrive there. */
 
 #include "offsets.h"
@@ -33,7 +33,7 @@ swz_arena_start:
 		0x3f, 0x1a, 0x3c, 0x2a, 0x80, 0x00, 0x08, 0x3f, 0x1a, 0x3d, \
 		0x2a, 0x22, 0x33, 0x24, 0x22
 	/* DW_CFA_val_expression r7: the same, whatever becomes of the CFA (see
-	 * swz_unwind_apart, thunks/unwind.c) */
+	 * swz_unwind_apart, src/runtime/hooks/unwind.c) */
 	.cfi_escape 0x16, 7, SWZ_THUNK_CFA_BYTES, 0x77, 0x00, 0x80, 0x00, 0x08, \
 		0x3f, 0x1a, 0x3c, 0x2a, 0x80, 0x00, 0x08, 0x3f, 0x1a, 0x3d, \
 		0x2a, 0x22, 0x33, 0x24, 0x22

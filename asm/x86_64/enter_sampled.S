@@ -3,7 +3,7 @@
  * In and out: as in enter.S. A node says how many of its calls are to be let
  * pass yet (`skip`): those go without the clock and what is added up with it.
  * With no clock to wait for, each instruction counts. The next one is timed, and
- * stands for so many as is its weight (src/runtime/sampling.h). For all else
+ * stands for so many as is its weight (src/runtime/record/sampling.h). For all else
  * everything is put back as it was and goes the way of swz_hook_enter_checked.
  *
  * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8

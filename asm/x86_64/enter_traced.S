@@ -3,7 +3,7 @@
  * In and out: as in enter.S. What is unusual goes the way of
  * swz_hook_enter_checked, all put back as it was.
  *
- * The event (src/runtime/events.h): its place is read, then the clock, then the
+ * The event (src/runtime/record/events.h): its place is read, then the clock, then the
  * place is taken by a compare-and-exchange. What a signal handler has recorded
  * meanwhile makes that fail; then it is done in C. One processor is concerned,
  * so it is not locked.

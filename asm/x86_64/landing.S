@@ -1,4 +1,4 @@
-/* The landing pad of the thunks' personality routine (thunks/unwind.c). */
+/* The landing pad of the thunks' personality routine (src/runtime/hooks/unwind.c). */
 
 #include "macros.h"
 #include "offsets.h"

@@ -83,7 +83,7 @@ name:                            \
 	.cfi_rel_offset %rax, 0
 .endm
 
-/* Two instructions that become one (src/runtime/thread_access.c): \reg is one of
+/* Two instructions that become one (src/runtime/hooks/thread_access.c): \reg is one of
  * the first eight. */
 .macro GET_THREAD reg
 .Laccess\@:
@@ -94,7 +94,7 @@ name:                            \
 	.popsection
 .endm
 
-/* At entry: thread-local storage may be zeros (src/runtime/thread.h). */
+/* At entry: thread-local storage may be zeros (src/runtime/record/thread.h). */
 .macro NEED_THREAD reg, none
 	testq	\reg, \reg
 	jz	\none

@@ -3,7 +3,7 @@
 
 /* What the hooks know of C structures; src/runtime/layout.c asserts each. */
 
-/* struct swz_thread (src/runtime/thread.h) */
+/* struct swz_thread (src/runtime/record/thread.h) */
 #define SWZ_THREAD_LINKS 0
 #define SWZ_THREAD_KEY 8
 #define SWZ_THREAD_TOP 16
@@ -24,22 +24,22 @@
 #define SWZ_COLD_RANDOM 16
 
 /* The expression for a thunk's CFA, in bytes (asm/x86_64/arena.S): by its
- * beginning thunks/unwind.c finds it. */
+ * beginning src/runtime/hooks/unwind.c finds it. */
 #define SWZ_THUNK_CFA_BYTES 20
 
-/* struct swz_dlsym_way (src/runtime/import_plan.h) */
+/* struct swz_dlsym_way (src/runtime/imports/plan.h) */
 #define SWZ_DLSYM_START 0
 #define SWZ_DLSYM_END 8
 #define SWZ_DLSYM_RETURN 16
 
-/* struct swz_links (src/runtime/thread.h), 16 bytes */
+/* struct swz_links (src/runtime/record/thread.h), 16 bytes */
 #define SWZ_LINKS_FREE 0
 #define SWZ_LINKS_FIRST 8
 #define SWZ_LINKS_NEXT 12
 #define SWZ_LINKS_SHIFT 4
 
 /* An edge that shares its thunks may get its own each time it has been called so
- * many times again: a power of two (src/runtime/thread_thunks.c). */
+ * many times again: a power of two (src/runtime/hooks/thread_thunks.c). */
 #define SWZ_HOT_CALLS 1024
 
 /* struct swz_thunk (thunks/arena.h) */
@@ -71,13 +71,13 @@
 #define SWZ_NODE_CONTEXT 56
 #define SWZ_NODE_OPEN 60
 
-/* The low bits of a thunk's start_ticks (src/runtime/sampling.h) */
+/* The low bits of a thunk's start_ticks (src/runtime/record/sampling.h) */
 #define SWZ_START_LEVEL 3 /* a mask */
 #define SWZ_START_UNTIMED 4
 #define SWZ_START_UNSEEN 8
 #define SWZ_START_STEP 16
 
-/* Sampling (src/runtime/sampling.c). From so many ticks on a call is long: the
+/* Sampling (src/runtime/record/sampling.c). From so many ticks on a call is long: the
  * clock costs some thousandths of it. At a score of so much the level rises. */
 #define SWZ_LONG_TICKS 16384
 /* From so many on it counts for itself alone. Frames that know no time are looked
@@ -90,7 +90,7 @@
  * "The Art of Computer Programming" 2, 3.3.4: the multiplier of MMIX). */
 #define SWZ_RANDOM_MULTIPLIER 6364136223846793005
 
-/* Events (include/swizzle/format.h, src/runtime/events.h) */
+/* Events (include/swizzle/format.h, src/runtime/record/events.h) */
 #define SWZ_EVENT_PAGE_MASK 0xfff
 #define SWZ_EVENT_MOST_TICKS 0x1fffffff
 #define SWZ_EVENTS_OFF -8
@@ -105,7 +105,7 @@
 #define SWZ_NODE_OPEN_ONE 256
 #define SWZ_NODE_OPEN_PASS 1
 #define SWZ_NODE_IS_ROOT -1 /* its function */
-#define SWZ_FILTER_IS_ONLY 1 /* src/runtime/function_ids.h */
+#define SWZ_FILTER_IS_ONLY 1 /* src/runtime/record/function_ids.h */
 
 /* Thunk units. A unit is 64 KiB of code, then 64 KiB of data; code and data of
  * a thunk are 64 bytes each, at the same offset of their half. */

@@ -5,7 +5,7 @@
 
 	.text
 
-/* Wrappers of functions that walk the stack (src/runtime/walkers.c): In: as a
+/* Wrappers of functions that walk the stack (src/runtime/compat/walkers.c): In: as a
  * wrapper gets it (thunks/trampoline.h). Registers that the real function might
  * leave alone are left alone. */
 .macro WRAP name, function
@@ -24,11 +24,11 @@ WRAP	swz_wrap_backtrace, swz_walk_backtrace
 WRAP	swz_wrap_step, swz_walk_step
 WRAP	swz_wrap_addresses, swz_walk_addresses
 
-/* The same for src/runtime/address_space.c. */
+/* The same for src/runtime/compat/address_space.c. */
 WRAP	swz_wrap_limit_set, swz_limit_set
 WRAP	swz_wrap_limit_get, swz_limit_get
 
-/* Wrapper of prctl and syscall (src/runtime/confinement.c): lets swz_confine see
+/* Wrapper of prctl and syscall (src/runtime/compat/confinement.c): lets swz_confine see
  * the arguments, and goes on to the real function as its caller did. */
 FUNC(swz_wrap_confine)
 	SAVE	%rdi

@@ -317,7 +317,8 @@ struct swz_node {
 		uint64_t min_ticks; /* 0 if no activation has ended */
 		struct {
 			uint8_t skip; /* sampled: calls to be let pass yet */
-			int8_t score; /* sampled: see runtime/sampling.c */
+			int8_t score; /* sampled: see runtime/record/sampling.c
+				       */
 			uint16_t reserved;
 			uint32_t timed; /* sampled: calls that were timed; as
 					 * many as fit */

@@ -22,6 +22,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/refusal_text.h"
 #include "profile/arith.h"
 #include "profile/map.h"
 #include "profile/memory.h"

@@ -125,10 +125,6 @@ uint32_t swz_binding_place(struct swz_binding *binding, uint64_t return_address,
  * there and before names are read; again after more were added. */
 void swz_catalog_resolve(struct swz_catalog *catalog);
 
-/* The symbols of a module, or NULL. */
-struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
-					uint32_t module);
-
 /* Path of a function's module, or NULL. */
 const char *swz_catalog_module_path(
 	const struct swz_catalog *catalog,

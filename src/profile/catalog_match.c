@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "profile/catalog.h"
+#include "profile/catalog_modules.h"
 #include "profile/memory.h"
 #include "profile/output.h"
 #include "profile/symbols.h"

@@ -45,8 +45,8 @@ void swz_context_put_row(const struct swz_context_table *table,
 			 const struct swz_costs_diff *costs, uint32_t depth,
 			 uint32_t function, bool recursive);
 
-/* The trees: from the root, from each function upwards (context_up.c), and both
- * for the functions that were asked for. */
+/* The trees: from the root (context_down.c), from each function upwards
+ * (context_up.c), and both for the functions that were asked for. */
 void swz_context_put_top_down(const struct swz_context_table *table);
 void swz_context_put_bottom_up(const struct swz_context_table *table);
 void swz_context_put_relatives(const struct swz_context_table *table);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/refusal_text.h"
 #include "profile/arith.h"
 #include "profile/events.h"
 #include "profile/html_events.h"

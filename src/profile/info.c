@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/refusal_text.h"
 #include "profile/arith.h"
 #include "profile/output.h"
 #include "profile/tree.h"

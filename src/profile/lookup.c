@@ -1,11 +1,19 @@
-/* Functions and modules of a profile, by number and by address. Addresses are
- * those of the process: modules may have come and gone. */
+/* Nodes, functions and modules of a profile, by number and by address.
+ * Addresses are those of the process: modules may have come and gone. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/memory.h"
 #include "profile/reader.h"
+
+const struct swz_node *swz_profile_node(const struct swz_profile *profile,
+					uint32_t unit)
+{
+	return (const struct swz_node *)(const void *)(profile->data +
+						       (size_t)unit *
+							       SWZ_UNIT_BYTES);
+}
 
 uint32_t swz_profile_function_by_id(const struct swz_profile *profile,
 				    uint32_t id)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/refusal_text.h"
 #include "profile/output.h"
 #include "swizzle/format.h"
 

@@ -231,24 +231,3 @@ bool swz_profile_damaged(const struct swz_profile *profile)
 	return damage->missing_bytes || damage->bad_chunks ||
 	       damage->stray_nodes;
 }
-
-const struct swz_node *swz_profile_node(const struct swz_profile *profile,
-					uint32_t unit)
-{
-	return (const struct swz_node *)(const void *)(profile->data +
-						       (size_t)unit *
-							       SWZ_UNIT_BYTES);
-}
-
-const char *swz_refusal_text(unsigned int reason)
-{
-	static const char *const texts[] = {
-#define X(symbol, text) [symbol] = (text),
-		SWZ_REFUSALS(X)
-#undef X
-	};
-
-	if (reason < sizeof(texts) / sizeof(texts[0]) && texts[reason])
-		return texts[reason];
-	return "a reason unknown to this version";
-}

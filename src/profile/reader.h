@@ -181,7 +181,4 @@ uint64_t swz_profile_duration_ticks(const struct swz_profile *profile);
 /* Ticks to ns, rounded down; saturates. */
 int64_t swz_profile_ns(const struct swz_profile *profile, int64_t ticks);
 
-/* The text of a reason, also for one that this build does not know. */
-const char *swz_refusal_text(unsigned int reason);
-
 #endif

@@ -5,15 +5,15 @@
 #include <time.h>
 
 #include "base/syscall.h"
-#include "runtime/context.h"
-#include "runtime/edge_table.h"
-#include "runtime/events.h"
-#include "runtime/file.h"
-#include "runtime/function_ids.h"
-#include "runtime/hook_choice.h"
-#include "runtime/hooks.h"
-#include "runtime/sampling.h"
-#include "runtime/scratch.h"
+#include "runtime/hooks/hook_choice.h"
+#include "runtime/hooks/hooks.h"
+#include "runtime/record/context.h"
+#include "runtime/record/edge_table.h"
+#include "runtime/record/events.h"
+#include "runtime/record/file.h"
+#include "runtime/record/function_ids.h"
+#include "runtime/record/sampling.h"
+#include "runtime/support/scratch.h"
 #include "thunks/trampoline.h"
 
 #define CALLS 64

@@ -1,9 +1,9 @@
 /* The dynamic linker calls _dl_debug_state, an empty function, whenever its
  * list of modules changes: with RT_ADD or RT_DELETE before, with RT_CONSISTENT
- * after (src/runtime/linker.c). At RT_CONSISTENT new modules are mapped, but
- * none of their code has run (glibc before 2.41 has not even relocated them),
- * and the linker holds its lock, so these events come one at a time, in all
- * namespaces.
+ * after (src/runtime/module/linker.c). At RT_CONSISTENT new modules are mapped,
+ * but none of their code has run (glibc before 2.41 has not even relocated
+ * them), and the linker holds its lock, so these events come one at a time, in
+ * all namespaces.
  *
  * A module that was not there at the event before and is now, after RT_ADD, can
  * be executed by no thread and is patched. One that turns up otherwise is left
@@ -16,27 +16,27 @@
 
 #include "base/stack_request.h"
 #include "base/syscall.h"
-#include "runtime/config.h"
-#include "runtime/context.h"
-#include "runtime/edge_table.h"
-#include "runtime/events.h"
-#include "runtime/file.h"
-#include "runtime/find_object.h"
-#include "runtime/foreign_callers.h"
-#include "runtime/hooks.h"
-#include "runtime/imports.h"
-#include "runtime/linker.h"
-#include "runtime/loaded.h"
+#include "runtime/compat/find_object.h"
+#include "runtime/hooks/hooks.h"
+#include "runtime/hooks/unwind.h"
+#include "runtime/imports/imports.h"
 #include "runtime/loaded_hold.h"
-#include "runtime/message.h"
-#include "runtime/plan.h"
-#include "runtime/plan_record.h"
-#include "runtime/sampling.h"
-#include "runtime/scratch.h"
-#include "runtime/slow_stack.h"
-#include "runtime/thread.h"
+#include "runtime/module/foreign_callers.h"
+#include "runtime/module/linker.h"
+#include "runtime/module/loaded.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/record.h"
+#include "runtime/record/context.h"
+#include "runtime/record/edge_table.h"
+#include "runtime/record/events.h"
+#include "runtime/record/file.h"
+#include "runtime/record/sampling.h"
+#include "runtime/record/slow_stack.h"
+#include "runtime/record/thread.h"
+#include "runtime/support/config.h"
+#include "runtime/support/message.h"
+#include "runtime/support/scratch.h"
 #include "thunks/region.h"
-#include "thunks/unwind.h"
 
 #define STACK_BYTES (256u << 10)
 

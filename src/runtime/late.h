@@ -3,7 +3,7 @@
 
 /* Libraries that are loaded, and unloaded, while the program runs. */
 
-#include "runtime/module.h"
+#include "runtime/module/module.h"
 
 /* From now on the dynamic linker tells us of what it loads and unloads. Before
  * the program's own code runs; the plan's modules are those of the start. Where

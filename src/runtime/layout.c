@@ -3,10 +3,10 @@
 #include <stddef.h>
 
 #include "asm/x86_64/offsets.h"
-#include "runtime/events.h"
-#include "runtime/function_ids.h"
-#include "runtime/import_plan.h"
-#include "runtime/thread.h"
+#include "runtime/imports/plan.h"
+#include "runtime/record/events.h"
+#include "runtime/record/function_ids.h"
+#include "runtime/record/thread.h"
 #include "swizzle/format.h"
 #include "thunks/arena.h"
 

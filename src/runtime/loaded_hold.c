@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/file.h"
-#include "runtime/function.h"
-#include "runtime/imports.h"
-#include "runtime/text.h"
+#include "runtime/discovery/function.h"
+#include "runtime/imports/imports.h"
+#include "runtime/module/text.h"
+#include "runtime/record/file.h"
 
 #define MOST_DORMANT 1024u
 #define MOST_DORMANT_BYTES (64u << 20)

@@ -5,7 +5,7 @@
  * trampolines, the jumps that were written into it. In events of the dynamic
  * linker (late.h). */
 
-#include "runtime/loaded.h"
+#include "runtime/module/loaded.h"
 
 /* Its record in this process's profile (a forked child's is a copy, elsewhere
  * in its file), or NULL. */

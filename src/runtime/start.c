@@ -6,32 +6,32 @@
  * thread runs. So everything that comes later runs hooked, and nothing can be
  * executing what is patched. */
 
-#include "runtime/cache.h"
+#include "runtime/cache/cache.h"
 #include "runtime/calibrate.h"
-#include "runtime/chunks.h"
-#include "runtime/config.h"
-#include "runtime/events.h"
-#include "runtime/file.h"
-#include "runtime/filter.h"
-#include "runtime/home_stack.h"
-#include "runtime/hooks.h"
+#include "runtime/discovery/filter.h"
+#include "runtime/hooks/hooks.h"
+#include "runtime/hooks/thread_access.h"
 #include "runtime/late.h"
-#include "runtime/message.h"
-#include "runtime/plan.h"
-#include "runtime/plan_print.h"
-#include "runtime/plan_record.h"
-#include "runtime/sampling.h"
-#include "runtime/scratch.h"
-#include "runtime/team.h"
-#include "runtime/thread.h"
-#include "runtime/thread_access.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/print.h"
+#include "runtime/plan/record.h"
+#include "runtime/record/chunks.h"
+#include "runtime/record/events.h"
+#include "runtime/record/file.h"
+#include "runtime/record/home_stack.h"
+#include "runtime/record/sampling.h"
+#include "runtime/record/thread.h"
+#include "runtime/support/config.h"
+#include "runtime/support/message.h"
+#include "runtime/support/scratch.h"
+#include "runtime/support/team.h"
 
 #include <string.h>
 #include <sys/time.h>
 
 #include "base/syscall.h"
-#include "runtime/function_ids.h"
-#include "runtime/thread_life.h"
+#include "runtime/hooks/thread_life.h"
+#include "runtime/record/function_ids.h"
 
 static enum swz_status record_command(void)
 {

@@ -1,12 +1,12 @@
 // build: -fno-inline -fno-optimize-sibling-calls -pthread
-// More call edges than a thread has thunks for (src/runtime/thread_thunks.c):
-// 13 functions, each called from two places in the one above, so 8191 contexts,
-// all of them called again and again. `crowd ROUNDS WHAT...`: says how often
-// each function was called. WHAT: "throw", now and then the last one throws
-// past six others; "jump", or goes back to main by longjmp; "signals", a
-// handler that comes all the time calls the upper part of the tree; "thread", a
-// second thread does the same; "fork", a child goes on from the midst of a
-// call.
+// More call edges than a thread has thunks for
+// (src/runtime/hooks/thread_thunks.c): 13 functions, each called from two
+// places in the one above, so 8191 contexts, all of them called again and
+// again. `crowd ROUNDS WHAT...`: says how often each function was called. WHAT:
+// "throw", now and then the last one throws past six others; "jump", or goes
+// back to main by longjmp; "signals", a handler that comes all the time calls
+// the upper part of the tree; "thread", a second thread does the same; "fork",
+// a child goes on from the midst of a call.
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/scan_bytes.h"
-#include "runtime/scratch.h"
+#include "runtime/discovery/scan_bytes.h"
+#include "runtime/support/scratch.h"
 #include "tests/unit/run_suite.h"
 
 enum { MOST_PARTS = 5 };
@@ -15,7 +15,8 @@ enum { MOST_PARTS = 5 };
 static void *taken[3 + 5 * MOST_PARTS]; /* by one scan */
 static size_t taken_count;
 
-/* Not src/runtime/scratch.c: a sanitizer sees what is read behind the end. */
+/* Not src/runtime/support/scratch.c: a sanitizer sees what is read behind the
+ * end. */
 void *swz_scratch_alloc_brief(size_t bytes)
 {
 	void *memory = malloc(bytes);

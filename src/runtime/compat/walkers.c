@@ -1,0 +1,242 @@
+/* The unwinder goes on from a thunk's frame to the real caller by itself
+ * (asm/x86_64/arena.S); what is left to do is not to show the frame. The
+ * wrappers call the real function and are, as callers of it, passed over
+ * likewise. */
+
+#include "runtime/compat/walkers.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "swizzle.h"
+#include "thunks/arena.h"
+#include "thunks/trampoline.h"
+
+/* asm/x86_64/wrappers.S: save what an ordinary function might leave alone, then
+ * go to the function of C below with the data and the real function as third
+ * and fourth argument, and the caller as fifth. */
+void swz_wrap_backtrace(void);
+void swz_wrap_step(void);
+void swz_wrap_addresses(void);
+
+enum { URC_NO_REASON = 0 };
+
+typedef int visitor(void *context, void *argument);
+typedef uint64_t get_ip(void *context);
+typedef int get_register(void *cursor, int number, uint64_t *value);
+
+/* What the wrappers need to know. */
+struct walker {
+	struct swz_wrapper wrapper;
+	uint64_t start, end; /* of its module */
+	const void *helper;  /* a get_ip or a get_register */
+	int ip_number;
+};
+
+static struct walker walkers[16];
+static unsigned walker_count;
+
+extern const char swz_text_start[], swz_text_end[];
+
+static bool is_ours(uint64_t ip)
+{
+	return swz_arena_contains(ip) ||
+	       ip - (uintptr_t)swz_text_start <
+		       (uintptr_t)swz_text_end - (uintptr_t)swz_text_start;
+}
+
+/* ------------------------------------------------- at the program's call */
+
+struct shown {
+	visitor *visit;
+	void *argument;
+	const struct walker *walker;
+};
+
+static int show(void *context, void *data)
+{
+	const struct shown *s = data;
+	get_ip *ip_of;
+
+	*(const void **)&ip_of = swz_unhooked(s->walker->helper);
+	if (is_ours(ip_of(context)))
+		return URC_NO_REASON;
+	return s->visit(context, s->argument);
+}
+
+int swz_walk_backtrace(visitor *visit, void *argument, const struct walker *w,
+		       int (*real)(visitor *visit, void *argument));
+int swz_walk_backtrace(visitor *visit, void *argument, const struct walker *w,
+		       int (*real)(visitor *visit, void *argument))
+{
+	struct shown shown = {visit, argument, w};
+
+	return real(show, &shown);
+}
+
+int swz_walk_step(void *cursor, uint64_t unused, const struct walker *w,
+		  int (*real)(void *cursor), uint64_t caller);
+int swz_walk_step(void *cursor, uint64_t unused, const struct walker *w,
+		  int (*real)(void *cursor), uint64_t caller)
+{
+	int result = real(cursor);
+	get_register *value_of;
+	uint64_t ip;
+
+	(void)unused;
+	*(const void **)&value_of = swz_unhooked(w->helper);
+	/* the unwinder's own steps are to be single ones */
+	if (swizzle_resolve_return_address(caller) - w->start <
+	    w->end - w->start)
+		return result;
+	while (result > 0 && value_of(cursor, w->ip_number, &ip) == 0 &&
+	       is_ours(ip))
+		result = real(cursor);
+	return result;
+}
+
+/* One frame of ours for each of the program's at most, and the wrapper's. */
+enum { MOST_ADDRESSES = 2048 };
+
+int swz_walk_addresses(void **addresses, int room, const struct walker *w,
+		       int (*real)(void **addresses, int room));
+int swz_walk_addresses(void **addresses, int room, const struct walker *w,
+		       int (*real)(void **addresses, int room))
+{
+	void *all[MOST_ADDRESSES];
+	int count, kept = 0;
+
+	(void)w;
+	count = real(all, room < MOST_ADDRESSES / 2 - 4 ? 2 * room + 4
+							: MOST_ADDRESSES);
+	for (int i = 0; i < count && kept < room; i++)
+		if (!is_ours((uintptr_t)all[i]))
+			addresses[kept++] = all[i];
+	return count < 0 ? count : kept;
+}
+
+/* ----------------------------------------------------------- at planning */
+
+static const struct {
+	const char *name;
+	const char *helper; /* what gives the instruction pointer */
+	void (*entry)(void);
+	int ip_number; /* of unw_get_reg: nongnu's, LLVM's */
+} known[] = {
+	{"_Unwind_Backtrace", "_Unwind_GetIP", swz_wrap_backtrace, 0},
+	{"_ULx86_64_step", "_ULx86_64_get_reg", swz_wrap_step, 16},
+	{"_Ux86_64_step", "_Ux86_64_get_reg", swz_wrap_step, 16},
+	{"unw_backtrace", "_ULx86_64_get_reg", swz_wrap_addresses, 16},
+	{"unw_step", "unw_get_reg", swz_wrap_step, -1},
+};
+#define KNOWN (sizeof(known) / sizeof(*known))
+
+static unsigned known_by(const char *name)
+{
+	unsigned i = 0;
+
+	/* as most symbols do not */
+	if (name[0] != 'u' && (name[0] != '_' || name[1] != 'U'))
+		return KNOWN;
+	while (i < KNOWN && strcmp(name, known[i].name) != 0)
+		i++;
+	return i;
+}
+
+static void add(struct swz_module *m, unsigned which, uint64_t address)
+{
+	struct swz_function *f = swz_function_at(m, address);
+	struct walker *w = &walkers[walker_count];
+	struct swz_elf_symbol helper;
+
+	if (!f || f->start != address || f->is_piece || f->wrapper ||
+	    walker_count == sizeof(walkers) / sizeof(*walkers) ||
+	    !swz_module_symbol(m, known[which].helper, &helper))
+		return;
+	w->wrapper.entry = known[which].entry;
+	w->wrapper.data = w;
+	w->start = m->start;
+	w->end = m->end;
+	w->ip_number = known[which].ip_number;
+	w->helper = swz_module_bytes(m, helper.value);
+	f->wrapper = &w->wrapper;
+	walker_count++;
+}
+
+/* By all symbols, since a function may have several names. */
+static bool each_symbol(struct swz_module *m,
+			void (*found)(struct swz_module *m, unsigned which,
+				      uint64_t address))
+{
+	static const uint32_t tables[] = {SHT_DYNSYM, SHT_SYMTAB};
+	bool any = false;
+
+	for (unsigned t = 0; m->file.file.size && t < 2; t++) {
+		struct swz_elf_symbols it;
+		struct swz_elf_symbol symbol;
+
+		if (swz_elf_symbols_open(&it, &m->file, tables[t]) != SWZ_OK)
+			continue;
+		while (swz_elf_symbols_next(&it, &symbol)) {
+			unsigned which = KNOWN;
+
+			if (symbol.value && symbol.section != SHN_UNDEF)
+				which = known_by(symbol.name);
+			if (which == KNOWN)
+				continue;
+			any = true;
+			if (found)
+				found(m, which, symbol.value);
+		}
+	}
+	return any;
+}
+
+bool swz_walkers_are_in(struct swz_module *m)
+{
+	return each_symbol(m, NULL);
+}
+
+void swz_walkers_mark(struct swz_module *m)
+{
+	each_symbol(m, add);
+}
+
+/* --------------------------------------------------------- the plan cache */
+
+bool swz_walkers_save(const struct swz_module *m,
+		      const struct swz_wrapper *wrapper,
+		      struct swz_saved_wrapper *saved)
+{
+	const struct walker *w = wrapper->data;
+
+	if (w < walkers || w >= walkers + walker_count)
+		return false;
+	saved->kind = SWZ_SAVED_WALKER;
+	saved->helper = (uintptr_t)w->helper - m->load_bias;
+	for (unsigned i = 0; i < KNOWN; i++) {
+		saved->which = (uint16_t)i;
+		if (known[i].entry == wrapper->entry &&
+		    known[i].ip_number == w->ip_number)
+			return true;
+	}
+	return false;
+}
+
+const struct swz_wrapper *swz_walkers_restore(
+	const struct swz_module *m, const struct swz_saved_wrapper *saved)
+{
+	struct walker *w = &walkers[walker_count];
+
+	if (saved->which >= KNOWN || saved->helper >= m->end - m->load_bias ||
+	    walker_count == sizeof(walkers) / sizeof(*walkers))
+		return NULL;
+	w->wrapper.entry = known[saved->which].entry;
+	w->wrapper.data = w;
+	w->start = m->start;
+	w->end = m->end;
+	w->ip_number = known[saved->which].ip_number;
+	w->helper = swz_module_bytes(m, saved->helper);
+	walker_count++;
+	return &w->wrapper;
+}

@@ -1,0 +1,30 @@
+#ifndef SWZ_RUNTIME_COMPAT_WALKERS_H
+#define SWZ_RUNTIME_COMPAT_WALKERS_H
+
+/* Functions by which a program walks its stack: _Unwind_Backtrace (and by it
+ * libc's backtrace), unw_step, unw_backtrace. They go through wrappers that
+ * pass over the frames of thunks and hooks, so that the program sees its own.
+ * They are no part of the profile. */
+
+#include <stdbool.h>
+
+#include "runtime/discovery/function.h"
+#include "thunks/saved_plan.h"
+#include "thunks/trampoline.h"
+
+/* Whether an opened module has any, in scope or not. */
+bool swz_walkers_are_in(struct swz_module *module);
+
+/* Gives those of the module's functions their wrappers. At most 16 in a process
+ * have one. */
+void swz_walkers_mark(struct swz_module *module);
+
+/* For the plan cache: what a wrapper is (false: not one of those), and one that
+ * is the same (NULL: there is none). */
+bool swz_walkers_save(const struct swz_module *module,
+		      const struct swz_wrapper *wrapper,
+		      struct swz_saved_wrapper *saved);
+const struct swz_wrapper *swz_walkers_restore(
+	const struct swz_module *module, const struct swz_saved_wrapper *saved);
+
+#endif

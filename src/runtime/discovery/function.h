@@ -1,0 +1,63 @@
+#ifndef SWZ_RUNTIME_DISCOVERY_FUNCTION_H
+#define SWZ_RUNTIME_DISCOVERY_FUNCTION_H
+
+/* A module's functions, while it is being planned. */
+
+#include "base/eh_frame.h"
+#include "runtime/module/module.h"
+#include "swizzle/format.h"
+
+struct swz_function {
+	uint64_t start; /* ELF virtual address */
+	uint32_t size;
+	uint32_t room;    /* bytes from start to the next function, or the end
+			   * of the text: what padding may be counted in */
+	uint16_t status;  /* enum swz_refusal; SWZ_PATCHED: nothing against */
+	uint8_t flags;    /* enum swz_function_flags */
+	bool is_piece;    /* not entered by call: cold parts and the like; it
+			   * is here to know whose code lies there */
+	uint8_t site;     /* offset of the patch site: 4 after endbr64 */
+	uint8_t filter;   /* enum swz_filter_flags */
+	uint8_t displace; /* bytes from the site that must be displaced, more
+			   * than the jump takes: up to the end of a loop that
+			   * goes back into the site; 0: no more */
+	uint8_t reads_above; /* bit N - 1: it reads the return address of the
+			      * function that is N calls above it */
+	bool is_cold_part;   /* found to be a piece by what it does */
+	bool is_entered;     /* something leads into the site */
+	int16_t island;      /* where the 5-byte jump lies, from the site, which
+			      * holds a 2-byte jump to it; 0: at the site */
+	const char *name;    /* from a symbol table, or NULL */
+	const struct swz_fde *fde; /* NULL if found by symbol only; it is there
+				    * as long as the module is being planned */
+	const uint8_t *trampoline; /* set when it is written */
+	uint8_t moved; /* bytes from the site that run in the trampoline */
+	const struct swz_wrapper *wrapper; /* it walks the stack, and is patched
+					    * so that it passes over thunks;
+					    * calls are not recorded */
+};
+
+/* Fills module->functions from .eh_frame and the symbol tables, by address. */
+enum swz_status swz_functions_collect(struct swz_module *module) SWZ_MUST_CHECK;
+
+/* The function or piece whose bytes hold the address, or NULL. */
+struct swz_function *swz_function_at(const struct swz_module *module,
+				     uint64_t address);
+
+/* By name: returns twice, or begins on a stack of its own. */
+bool swz_function_returns_twice(const char *name);
+
+static inline void swz_function_refuse(struct swz_function *function,
+				       enum swz_refusal reason)
+{
+	if (function->status == SWZ_PATCHED)
+		function->status = (uint16_t)reason;
+}
+
+/* All of them. */
+void swz_functions_refuse(struct swz_module *module, enum swz_refusal reason);
+
+/* Fills module->counts: zeros for a module out of scope. */
+void swz_functions_count(struct swz_module *module);
+
+#endif

@@ -1,0 +1,96 @@
+/* A compiler of its own kind may put what it makes, tables and all, into a
+ * shared library under one symbol for each unit, which it says is a function's
+ * so that the linker takes it for one (FIS GT.M does). The program looks the
+ * symbol up and reads what is there; that the first bytes return, should anyone
+ * call them, is for safety's sake. So what flows from the first byte is
+ * followed: where it ends without having led to what is behind, and that is not
+ * what compilers make of code, a changed first byte would be a changed datum.
+ */
+
+#include "runtime/discovery/scan_data.h"
+
+#include "runtime/discovery/scan_gaps.h"
+#include "thunks/encoding.h"
+
+static uint64_t next_of(uint64_t pc, const struct swz_encoding *e)
+{
+	return pc + e->operands_at + e->immediate_bytes;
+}
+
+static bool ends_flow(const struct swz_encoding *e)
+{
+	return e->map == SWZ_MAP_ONE_BYTE &&
+	       (e->opcode == 0xc2 || e->opcode == 0xc3 || e->opcode == 0xe9 ||
+		e->opcode == 0xeb);
+}
+
+/* Jumps and calls by a register or memory may lead anywhere. */
+static bool is_indirect(const struct swz_encoding *e)
+{
+	return e->map == SWZ_MAP_ONE_BYTE && e->opcode == 0xff &&
+	       swz_modrm_reg(e->modrm) >= 2 && swz_modrm_reg(e->modrm) <= 5;
+}
+
+/* Where what flows from the function's first byte ends, without anything in it
+ * that refers to what is behind; `end` if that is not seen. */
+static uint64_t end_of_flow(const struct swz_module *m,
+			    const struct swz_function *f, uint64_t end)
+{
+	uint64_t furthest = f->start;
+
+	for (uint64_t pc = f->start; pc < end;) {
+		const uint8_t *code = swz_module_bytes(m, pc);
+		struct swz_encoding e;
+		uint64_t next, to;
+		unsigned bytes;
+
+		if (swz_encoding_read((struct swz_bytes){code, end - pc}, &e) !=
+			    SWZ_OK ||
+		    is_indirect(&e))
+			return end;
+		next = next_of(pc, &e);
+		if (next > end)
+			return end;
+		to = f->start;
+		bytes = swz_encoding_branch_bytes(&e);
+		if (bytes == 2)
+			return end;
+		if (bytes)
+			to = next + (uint64_t)swz_distance_before(
+					    code + (next - pc), bytes);
+		else if (swz_encoding_rip_relative(&e))
+			to = next + (uint64_t)swz_distance_before(
+					    code + e.operands_at, 4);
+		if (to < end && to > furthest)
+			furthest = to;
+		if (ends_flow(&e) && furthest < next)
+			return next;
+		pc = next;
+	}
+	return end;
+}
+
+static bool is_padding(uint8_t byte)
+{
+	return byte == 0 || byte == 0x90 || byte == 0xcc;
+}
+
+bool swz_function_is_data(const struct swz_module *m,
+			  const struct swz_function *f)
+{
+	uint64_t end = f->start + (f->size < f->room ? f->size : f->room);
+	uint64_t pc = end_of_flow(m, f, end);
+
+	while (pc < end && is_padding(*swz_module_bytes(m, pc)))
+		pc++;
+	while (pc < end) {
+		struct swz_bytes code = {swz_module_bytes(m, pc), end - pc};
+		struct swz_encoding e;
+
+		if (swz_encoding_read(code, &e) != SWZ_OK ||
+		    swz_opcode_is_odd(code, &e))
+			return true;
+		pc = next_of(pc, &e);
+	}
+	return false;
+}

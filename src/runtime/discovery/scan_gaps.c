@@ -1,0 +1,157 @@
+/* Between functions that are known lies padding, and code without an unwind
+ * entry or a symbol: the C library's start code, hand-written assembly; data,
+ * too. If all of it decodes from one end to the other as what compilers make,
+ * and all that branches within it goes to an instruction of this decoding, then
+ * those are the instructions. Whatever is data is much more likely to fail one
+ * of these conditions. */
+
+#include "runtime/discovery/scan_gaps.h"
+
+#include <string.h>
+
+#include "thunks/decoder.h"
+
+bool swz_opcode_is_odd(struct swz_bytes code, const struct swz_encoding *e)
+{
+	if (e->locked || e->address_size_32)
+		return true;
+	if (e->map != SWZ_MAP_ONE_BYTE)
+		return false;
+	switch (e->opcode) {
+	case 0x00:
+	case 0x6c ... 0x6f:
+	case 0x9b:
+	case 0xa0 ... 0xa3:
+	case 0xc8:
+	case 0xca ... 0xcb:
+	case 0xcd:
+	case 0xcf:
+	case 0xd7 ... 0xdf:
+	case 0xe4 ... 0xe7:
+	case 0xec ... 0xf1:
+	case 0xf5:
+	case 0xf8 ... 0xfd:
+		return true;
+	default:
+		return code.data[0] == 0x64 || code.data[0] == 0x65;
+	}
+}
+
+static bool is_odd(struct swz_bytes code, const struct swz_insn *insn,
+		   const struct swz_encoding *e)
+{
+	return insn->kind == SWZ_INSN_LOOP || insn->kind == SWZ_INSN_SYSCALL ||
+	       swz_opcode_is_odd(code, e);
+}
+
+static uint64_t begin_of(const struct swz_module *m, uint64_t pc)
+{
+	uint32_t low = 0, high = m->function_count;
+	uint64_t begin = 0;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (m->functions[middle].start <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low)
+		begin = m->functions[low - 1].start +
+			m->functions[low - 1].size;
+	for (unsigned i = 0; i < m->plt_count; i++)
+		if (m->plt[i].end <= pc && m->plt[i].end > begin)
+			begin = m->plt[i].end;
+	return begin;
+}
+
+static uint64_t end_of(const struct swz_module *m, const struct swz_range *text,
+		       uint64_t pc)
+{
+	uint64_t end = text->end;
+
+	for (uint32_t low = 0, high = m->function_count; low < high;) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (m->functions[middle].start > pc) {
+			if (m->functions[middle].start < end)
+				end = m->functions[middle].start;
+			high = middle;
+		} else {
+			low = middle + 1;
+		}
+	}
+	for (unsigned i = 0; i < m->plt_count; i++)
+		if (m->plt[i].start > pc && m->plt[i].start < end)
+			end = m->plt[i].start;
+	return end;
+}
+
+static bool starts_at(const struct swz_gap *gap, uint64_t pc)
+{
+	uint64_t at = pc - gap->begin;
+
+	return gap->starts[at / 8] & (1u << (at % 8));
+}
+
+static void note_start(struct swz_gap *gap, uint64_t pc)
+{
+	uint64_t at = pc - gap->begin;
+
+	gap->starts[at / 8] |= (uint8_t)(1u << (at % 8));
+}
+
+static bool decode(struct swz_gap *gap, const struct swz_module *m,
+		   struct swz_decoder *decoder)
+{
+	uint64_t pc = gap->begin;
+	/* where the branches go, as often as there is room to remember */
+	uint64_t targets[SWZ_MOST_GAP_BRANCHES];
+	unsigned count = 0;
+
+	memset(gap->starts, 0, sizeof(gap->starts));
+	while (pc < gap->end) {
+		struct swz_bytes code = {swz_module_bytes(m, pc),
+					 gap->end - pc};
+		struct swz_encoding encoding;
+		struct swz_insn insn;
+
+		if (swz_decode_encoding(decoder, code, pc, &insn, &encoding) !=
+			    SWZ_OK ||
+		    is_odd(code, &insn, &encoding))
+			return false;
+		note_start(gap, pc);
+		if (insn.kind != SWZ_INSN_PLAIN) /* asked for by its opcode */
+			note_start(gap, pc + encoding.opcode_at);
+		if ((insn.kind == SWZ_INSN_JUMP ||
+		     insn.kind == SWZ_INSN_JUMP_CC ||
+		     insn.kind == SWZ_INSN_CALL) &&
+		    insn.target - gap->begin < gap->end - gap->begin) {
+			if (count == SWZ_MOST_GAP_BRANCHES)
+				return false;
+			targets[count++] = insn.target;
+		}
+		pc += insn.length;
+	}
+	while (count--)
+		if (!starts_at(gap, targets[count]))
+			return false;
+	return true;
+}
+
+bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *m,
+		    struct swz_decoder *decoder, const struct swz_range *text,
+		    uint64_t pc)
+{
+	if (pc < gap->begin || pc >= gap->end) {
+		gap->begin = begin_of(m, pc);
+		gap->end = end_of(m, text, pc);
+		if (gap->begin < text->start)
+			gap->begin = text->start;
+		gap->is_code = gap->begin <= pc && gap->end > pc &&
+			       gap->end - gap->begin <= SWZ_MOST_GAP_BYTES &&
+			       decode(gap, m, decoder);
+	}
+	return gap->is_code && !starts_at(gap, pc);
+}

@@ -1,0 +1,32 @@
+#ifndef SWZ_RUNTIME_DISCOVERY_SCAN_GAPS_H
+#define SWZ_RUNTIME_DISCOVERY_SCAN_GAPS_H
+
+/* What lies between a module's functions. */
+
+#include "runtime/discovery/function.h"
+#include "thunks/encoding.h"
+#include "thunks/relocate.h"
+
+#define SWZ_MOST_GAP_BYTES 4096u
+#define SWZ_MOST_GAP_BRANCHES 256u
+
+/* The latest gap that was asked for; zeros at first. */
+struct swz_gap {
+	uint64_t begin, end;
+	bool is_code; /* beyond doubt: `starts` tells its instructions */
+	uint8_t starts[SWZ_MOST_GAP_BYTES / 8];
+};
+
+/* Opcodes that no compiler makes, and that bytes which are no code have often:
+ * zeros (add %al, (%rax)), letters (ins, outs), port access, far transfers,
+ * int n, 64-bit offsets; and prefixes that are as rare. */
+bool swz_opcode_is_odd(struct swz_bytes code,
+		       const struct swz_encoding *encoding);
+
+/* Whether surely no instruction starts at `pc`, which is in no function of the
+ * module and in this text. */
+bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *module,
+		    struct swz_decoder *decoder, const struct swz_range *text,
+		    uint64_t pc);
+
+#endif

@@ -1,0 +1,125 @@
+#include "runtime/discovery/scan_pointers.h"
+
+#include "runtime/module/bind.h"
+#include "runtime/support/scratch.h"
+
+struct pointer_scan {
+	struct swz_module *module;
+	void (*found)(void *context, uint64_t to);
+	void *context;
+	uint64_t lowest, text_bytes; /* of all texts */
+};
+
+/* At a fixed address pointers need no relocation: any word may be one. */
+static void scan_words(const struct pointer_scan *s, const ElfW(Phdr) * p)
+{
+	struct swz_module *m = s->module;
+	uint64_t at = (p->p_vaddr + 7) & ~(uint64_t)7;
+
+	for (; at + 8 <= p->p_vaddr + p->p_filesz; at += 8) {
+		uint64_t value;
+
+		memcpy(&value, swz_module_bytes(m, at), sizeof(value));
+		if (value - s->lowest >= s->text_bytes ||
+		    !swz_module_is_text(m, value, 1))
+			continue;
+		if (m->labels && m->label_count < m->label_room)
+			m->labels[m->label_count++] = (uint32_t)(value -
+								 s->lowest);
+		else
+			m->label_room = 0; /* not all are noted */
+		s->found(s->context, value);
+	}
+}
+
+static void scan_fixed(struct pointer_scan *s)
+{
+	struct swz_module *m = s->module;
+
+	s->lowest = m->text[0].start;
+	s->text_bytes = m->text[m->text_count - 1].end - s->lowest;
+	if (m->labels && m->label_room) {
+		for (uint32_t i = 0; i < m->label_count; i++)
+			s->found(s->context, s->lowest + m->labels[i]);
+		return;
+	}
+	if (!m->labels && s->text_bytes < UINT32_MAX) {
+		m->label_room = (uint32_t)(s->text_bytes / 16 + 1);
+		m->labels = swz_scratch_alloc_brief(m->label_room *
+						    sizeof(*m->labels));
+		if (!m->labels)
+			m->label_room = 0;
+	}
+	m->label_count = 0;
+	for (unsigned i = 0; i < m->segment_count; i++)
+		if (m->segments[i].p_type == PT_LOAD &&
+		    m->segments[i].p_flags & PF_R)
+			scan_words(s, &m->segments[i]);
+}
+
+static void scan_relocations(const struct pointer_scan *s,
+			     const struct swz_dynamic *d)
+{
+	for (uint64_t i = 0; i < d->rela_count; i++) {
+		const Elf64_Rela *rela = &d->rela[i];
+		const Elf64_Sym *symbol =
+			&d->symbols[ELF64_R_SYM(rela->r_info)];
+		uint32_t type = ELF64_R_TYPE(rela->r_info);
+
+		if (type == R_X86_64_RELATIVE)
+			s->found(s->context, (uint64_t)rela->r_addend);
+		else if (type == R_X86_64_64 && symbol->st_shndx != SHN_UNDEF)
+			s->found(s->context,
+				 symbol->st_value + (uint64_t)rela->r_addend);
+	}
+}
+
+/* A word that the linker has relocated, or yet will: where a module comes later
+ * one does not know which. No address in it is both. */
+static void note_pointed(const struct pointer_scan *s, uint64_t where)
+{
+	uint64_t value;
+
+	memcpy(&value, swz_module_bytes(s->module, where), sizeof(value));
+	s->found(s->context, value - s->module->load_bias);
+	if (s->module->late)
+		s->found(s->context, value);
+}
+
+/* Relative relocations packed as addresses and bitmaps of the 63 words behind
+ * (gABI, SHT_RELR). */
+static void scan_packed(const struct pointer_scan *s,
+			const struct swz_dynamic *d)
+{
+	uint64_t next = 0;
+
+	for (uint64_t i = 0; i < d->relr_count; i++) {
+		uint64_t entry = d->relr[i];
+
+		if (!(entry & 1)) {
+			note_pointed(s, entry);
+			next = entry + 8;
+			continue;
+		}
+		for (uint64_t at = next; entry >>= 1; at += 8)
+			if (entry & 1)
+				note_pointed(s, at);
+		next += UINT64_C(63) * 8;
+	}
+}
+
+void swz_scan_pointers(struct swz_module *module,
+		       void (*found)(void *context, uint64_t to), void *context)
+{
+	struct pointer_scan s = {
+		.module = module, .found = found, .context = context};
+	struct swz_dynamic d;
+
+	if (!module->load_bias)
+		scan_fixed(&s);
+	if (!swz_dynamic_read(module->load_bias, swz_module_dynamic(module),
+			      &d))
+		return;
+	scan_relocations(&s, &d);
+	scan_packed(&s, &d);
+}

@@ -1,0 +1,410 @@
+/* The child maps its own file at the address of its parent's, so pointers to
+ * nodes stay pointers; what they point at is made anew: the path of each open
+ * frame, with no calls, open since the fork. The parent's file is only read. */
+
+#include "runtime/hooks/fork.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+#include "runtime/hooks/hooks.h"
+#include "runtime/hooks/thread_life.h"
+#include "runtime/hooks/thread_thunks.h"
+#include "runtime/module/loaded.h"
+#include "runtime/record/chunks.h"
+#include "runtime/record/context.h"
+#include "runtime/record/file.h"
+#include "runtime/record/frames.h"
+#include "runtime/record/function_ids.h"
+#include "runtime/record/sampling.h"
+#include "runtime/support/config.h"
+#include "runtime/support/message.h"
+
+struct rebirth {
+	struct swz_thread *thread;
+	const struct swz_file_header *old;
+	uint32_t old_root, old_fold;
+	uint32_t *path; /* old units, from a context towards the root */
+	uint32_t path_room;
+	uint64_t now;
+	struct swz_thunk *top;
+};
+
+static const struct swz_node *old_node(const struct rebirth *r, uint32_t unit)
+{
+	return (const struct swz_node *)((const char *)r->old +
+					 (uint64_t)unit * SWZ_UNIT_BYTES);
+}
+
+/* Whether the chunk is of functions that the parent has planned since. Those of
+ * imports may be of a module that was there before. */
+static bool has_later_ids(const struct swz_chunk *chunk)
+{
+	const struct swz_function_record *first = (const void *)(chunk + 1);
+	uint32_t id = 0;
+
+	if (chunk->type == SWZ_CHUNK_FUNCTIONS)
+		id = first->id;
+	else if (chunk->type == SWZ_CHUNK_NAMES)
+		id = *(const uint32_t *)(const void *)(chunk + 1);
+	return id >= swz_ids_next();
+}
+
+/* Copies what describes the program: all chunks but threads and nodes, and
+ * what the parent may have loaded since. */
+static enum swz_status copy_description(struct swz_file_header *to)
+{
+	uint64_t at = SWZ_HEADER_BYTES;
+	uint64_t end = __atomic_load_n(&swz_file->used_bytes, __ATOMIC_ACQUIRE);
+
+	to->flags = SWZ_FILE_FORKED |
+		    (swz_file->flags & (SWZ_FILE_FILTERED | SWZ_FILE_SAMPLED |
+					SWZ_FILE_TRACED | SWZ_FILE_RING));
+	to->clock[0] = swz_file->clock[0];
+	to->clock[1] = swz_file->clock[1];
+	to->epoch_ticks = swz_file->epoch_ticks;
+	to->cost_inside = swz_file->cost_inside;
+	to->cost_outside = swz_file->cost_outside;
+	to->cost_untimed = swz_file->cost_untimed;
+	to->cost_leaf = swz_file->cost_leaf;
+	to->min_ticks = swz_file->min_ticks;
+	while (at < end) {
+		const struct swz_chunk *from =
+			(const struct swz_chunk *)((char *)swz_file + at);
+		struct swz_chunk *copy;
+
+		if (__atomic_load_n(&from->magic, __ATOMIC_ACQUIRE) !=
+		    SWZ_CHUNK_MAGIC) {
+			/* being made by a thread of the parent */
+			at += SWZ_UNIT_BYTES;
+			continue;
+		}
+		at += from->bytes;
+		if (from->type == SWZ_CHUNK_THREAD ||
+		    from->type == SWZ_CHUNK_NODES ||
+		    from->type == SWZ_CHUNK_UNWOUND ||
+		    from->type == SWZ_CHUNK_EVENTS ||
+		    from->type == SWZ_CHUNK_PACKED ||
+		    from->type == SWZ_CHUNK_PADDING || has_later_ids(from) ||
+		    (from->type != SWZ_CHUNK_COMMAND &&
+		     from->owner >= swz_loaded_recorded))
+			continue;
+		copy = swz_chunk_take(to, from->type,
+				      from->bytes - sizeof(*from), from->count,
+				      from->owner);
+		if (!copy)
+			return SWZ_E_NOMEM;
+		memcpy(copy + 1, from + 1, from->bytes - sizeof(*from));
+		swz_chunk_publish(copy);
+	}
+	return SWZ_OK;
+}
+
+/* The new key of an old context; the root's where it cannot be made. */
+static uint64_t new_key(struct rebirth *r, uint32_t unit)
+{
+	uint64_t key = (uint64_t)r->thread->cold->root << 32;
+	uint32_t depth = 0;
+
+	while (old_node(r, unit)->function != SWZ_FUNCTION_ROOT) {
+		if (depth == r->path_room)
+			return key;
+		r->path[depth++] = unit;
+		unit = old_node(r, unit)->parent;
+	}
+	if (unit == r->old_fold)
+		key = swz_context_fold_key(r->thread);
+	while (depth) {
+		const struct swz_node *old = old_node(r, r->path[--depth]);
+		struct swz_node *node = swz_context_any_edge(
+			r->thread, key, old->function, old->call_site);
+
+		if (!node)
+			break;
+		key = (uint64_t)node->context << 32;
+	}
+	return key;
+}
+
+/* Enters what a thunk or a record stands for, in the context `key`; false if
+ * there is no room. */
+static bool reenter(struct rebirth *r, struct swz_thunk *thunk, uint64_t key)
+{
+	const struct swz_node *old = old_node(r, thunk->node);
+	struct swz_node *node = swz_context_any_edge(
+		r->thread, key, old->function, old->call_site);
+
+	if (!node)
+		return false;
+	thunk->node = swz_unit_of(node);
+	thunk->start_ticks = r->now;
+	/* the call was the parent's */
+	r->thread->key = swz_context_open(r->thread, node, r->now);
+	return true;
+}
+
+/* Records are linked from the latest to the first, and entered the other way
+ * round. */
+static struct swz_thunk *reverse(struct swz_thunk *record)
+{
+	struct swz_thunk *reversed = NULL, *next;
+
+	for (; record; record = next) {
+		next = record->pending;
+		record->pending = reversed;
+		reversed = record;
+	}
+	return reversed;
+}
+
+static void reenter_frame(struct rebirth *r, struct swz_thunk *thunk)
+{
+	struct swz_thunk *record = NULL;
+	uint64_t key;
+
+	if (thunk->pending != SWZ_CLOSED)
+		record = reverse(thunk->pending);
+	key = new_key(r, thunk->parent);
+	thunk->parent = (uint32_t)(key >> 32);
+	if (thunk->pending == SWZ_CLOSED || !reenter(r, thunk, key)) {
+		thunk->pending = SWZ_CLOSED;
+		thunk->node = 0;
+		return;
+	}
+	thunk->pending = NULL;
+	while (record) {
+		struct swz_thunk *next = record->pending;
+
+		if (!reenter(r, record, r->thread->key))
+			return;
+		record->pending = thunk->pending;
+		thunk->pending = record;
+		record = next;
+	}
+}
+
+static bool owns_block(const struct rebirth *r, uint32_t i, uint32_t *block)
+{
+	const struct swz_thread_cold *cold = r->thread->cold;
+
+	if (i == cold->block_count)
+		return false;
+	*block = cold->blocks[i];
+	return true;
+}
+
+/* The latest of the thread's live frames. */
+static void find_top(struct rebirth *r)
+{
+	uint32_t block;
+
+	for (uint32_t b = 0; owns_block(r, b, &block); b++) {
+		struct swz_thunk *thunks = swz_arena_block_thunks(block);
+		uint64_t alive = swz_block_alive(block);
+
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+			if (alive >> i & 1 &&
+			    (!r->top ||
+			     thunks[i].start_ticks > r->top->start_ticks))
+				r->top = &thunks[i];
+	}
+}
+
+/* The thunk has no edge in the new profile: its frame, if it is one, returns to
+ * where it came from, and is not accounted. */
+static void close_thunk(const struct rebirth *r, struct swz_thunk *thunk)
+{
+	thunk->pending = SWZ_CLOSED;
+	thunk->node = 0;
+	thunk->parent = r->thread->cold->root;
+}
+
+/* The threads that are gone leave their frames on stacks that the child's new
+ * threads get, and their thunks to those threads. */
+static void close_threads(const struct rebirth *r)
+{
+	struct swz_thread_cold *cold;
+
+	for (cold = swz_thread_first(); cold; cold = cold->next) {
+		for (uint32_t b = 0; b < cold->block_count; b++) {
+			struct swz_thunk *thunks = swz_arena_block_thunks(
+				cold->blocks[b]);
+
+			if (cold == r->thread->cold)
+				break;
+			for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+				if (thunks[i].slot)
+					close_thunk(r, &thunks[i]);
+		}
+	}
+}
+
+/* What is not on the path has no edge in the new profile. Thunks that were free
+ * are not used again, and not touched, since the child would get copies of all
+ * their pages: no list leads to them any more. */
+static void close_own(const struct rebirth *r)
+{
+	uint32_t block;
+
+	for (uint32_t b = 0; owns_block(r, b, &block); b++) {
+		struct swz_thunk *thunks = swz_arena_block_thunks(block);
+
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+			if (thunks[i].slot && thunks[i].start_ticks != r->now)
+				close_thunk(r, &thunks[i]);
+	}
+}
+
+/* The live frames, from `top` down its links as far as they can be trusted,
+ * entered again from the oldest on. */
+static void reenter_frames(struct rebirth *r)
+{
+	struct swz_thunk *oldest = NULL, *next, *t;
+
+	/* reverse the links, so as to go from the oldest */
+	for (t = r->top; t; t = next) {
+		next = t->link;
+		t->link = oldest;
+		oldest = t;
+		if (next == &swz_bottom || !next->slot ||
+		    !swz_thread_owns(r->thread, next) ||
+		    next->start_ticks >= t->start_ticks)
+			next = NULL;
+	}
+	for (t = &swz_bottom; oldest; oldest = next) {
+		next = oldest->link;
+		oldest->link = t;
+		t = oldest;
+		reenter_frame(r, t);
+	}
+	r->thread->top = t;
+}
+
+static struct swz_thread *give_up(struct swz_thread *hot, const char *why)
+{
+	if (why)
+		swz_say("child process not profiled: ", why, NULL);
+	swz_recording = false;
+	swz_file_detach();
+	return hot;
+}
+
+/* The child's own file, at the place of its parent's; NULL, or what is wrong.
+ */
+static const char *replace_profile(struct swz_file_header **old)
+{
+	struct swz_file_header *beside = swz_file_create_beside();
+	const char *problem = NULL;
+
+	if (!beside)
+		return "cannot create its profile";
+	if (copy_description(beside) != SWZ_OK)
+		problem = "its profile has no room";
+	else if (swz_file_replace(beside, old) != SWZ_OK)
+		problem = "no memory";
+	if (problem)
+		swz_file_remove_beside();
+	return problem;
+}
+
+/* Another thread has made the profile: the frames that were open at the fork
+ * just return. */
+static struct swz_thread *rejoin(struct swz_thread *hot)
+{
+	struct rebirth r = {.thread = hot, .now = 1};
+
+	if (swz_thread_rejoin(hot) != SWZ_OK)
+		return give_up(hot, "no memory");
+	close_own(&r);
+	return hot;
+}
+
+static struct swz_thread *rebear(struct swz_thread *hot,
+				 struct swz_thunk *exiting)
+{
+	struct swz_thread_cold *cold = swz_thread_cold_of(hot);
+	struct rebirth r = {.thread = hot,
+			    .old_root = cold->root,
+			    .old_fold = cold->fold_root,
+			    .path_room = swz_ids_bound() + 2,
+			    .top = exiting};
+	struct swz_file_header *old;
+	const char *problem;
+
+	r.path = swz_sys_mmap(
+		NULL, r.path_room * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!r.path)
+		return give_up(hot, "no memory");
+	problem = replace_profile(&old);
+	if (problem)
+		return give_up(hot, problem);
+	r.old = old;
+	if (swz_thread_revive(hot) != SWZ_OK) {
+		swz_file_remove_beside();
+		return give_up(hot, "no memory");
+	}
+	r.now = swz_start_like(0, swz_now(hot));
+	/* one that is not live returns a second time: it is not open */
+	if (r.top && (!r.top->slot || !swz_thread_owns(hot, r.top)))
+		r.top = NULL;
+	if (!r.top)
+		find_top(&r);
+	hot->top = &swz_bottom;
+	reenter_frames(&r);
+	close_threads(&r);
+	close_own(&r);
+	swz_sys_munmap(r.path, r.path_room * sizeof(uint32_t));
+	swz_file_drop(old);
+	return hot;
+}
+
+struct swz_thread *swz_fork_child(struct swz_thread *hot,
+				  struct swz_thunk *exiting)
+{
+	enum swz_child child = swz_thread_claim_child();
+
+	if (child == SWZ_CHILD_OTHER)
+		return NULL; /* this call is not recorded */
+	if (child == SWZ_CHILD_DONE)
+		return rejoin(hot);
+	hot = swz_config.follow ? rebear(hot, exiting) : give_up(hot, NULL);
+	swz_thread_child_done();
+	return hot;
+}
+
+/* The forking thread has come to no hook yet, and its state is not known. */
+static struct swz_thread *bear_elsewhere(void)
+{
+	struct rebirth r = {.thread = NULL};
+	struct swz_file_header *old;
+	const char *problem = replace_profile(&old);
+
+	if (problem)
+		return give_up(NULL, problem);
+	swz_thread_orphan_states();
+	r.thread = swz_thread_begin();
+	if (!r.thread) {
+		swz_file_remove_beside();
+		return give_up(NULL, "no memory");
+	}
+	close_threads(&r);
+	swz_file_drop(old);
+	return r.thread;
+}
+
+struct swz_thread *swz_fork_begin_thread(void)
+{
+	enum swz_child child = swz_thread_claim_child();
+	struct swz_thread *thread;
+
+	if (child == SWZ_CHILD_OTHER)
+		return NULL;
+	if (child == SWZ_CHILD_DONE)
+		return swz_thread_begin();
+	thread = swz_config.follow ? bear_elsewhere() : give_up(NULL, NULL);
+	swz_thread_child_done();
+	return thread;
+}

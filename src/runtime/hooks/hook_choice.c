@@ -1,0 +1,36 @@
+#include "runtime/hooks/hook_choice.h"
+
+#include "runtime/record/events.h"
+#include "runtime/record/function_ids.h"
+#include "runtime/record/sampling.h"
+
+void swz_hook_enter(void);
+void swz_hook_enter_filtered(void);
+void swz_hook_enter_sampled(void);
+void swz_hook_enter_sampled_filtered(void);
+void swz_hook_enter_leaf(void);
+void swz_hook_enter_leaf_filtered(void);
+void swz_hook_enter_traced(void);
+void swz_hook_enter_traced_filtered(void);
+
+const struct swz_hooks *swz_hooks_choose(void)
+{
+	static const struct swz_hooks exact[] = {
+		{swz_hook_enter, swz_hook_enter},
+		{swz_hook_enter_filtered, swz_hook_enter_filtered},
+	};
+	static const struct swz_hooks traced[] = {
+		{swz_hook_enter_traced, swz_hook_enter_traced},
+		{swz_hook_enter_traced_filtered,
+		 swz_hook_enter_traced_filtered},
+	};
+	static const struct swz_hooks sampled[] = {
+		{swz_hook_enter_sampled, swz_hook_enter_leaf},
+		{swz_hook_enter_sampled_filtered, swz_hook_enter_leaf_filtered},
+	};
+
+	if (swz_tracing)
+		return &traced[swz_ids_filtered];
+	return swz_sampling ? &sampled[swz_ids_filtered]
+			    : &exact[swz_ids_filtered];
+}

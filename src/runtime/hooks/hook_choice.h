@@ -1,0 +1,10 @@
+#ifndef SWZ_RUNTIME_HOOKS_HOOK_CHOICE_H
+#define SWZ_RUNTIME_HOOKS_HOOK_CHOICE_H
+
+#include "thunks/trampoline.h"
+
+/* The entry hooks that trampolines lead to, by the mode and by whether there
+ * are filters. When both are known. */
+const struct swz_hooks *swz_hooks_choose(void);
+
+#endif

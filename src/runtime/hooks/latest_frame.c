@@ -1,0 +1,238 @@
+#include "runtime/hooks/latest_frame.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "base/syscall.h"
+#include "runtime/hooks/hooks.h"
+#include "runtime/hooks/leave.h"
+#include "runtime/hooks/suspend.h"
+#include "runtime/hooks/thread_thunks.h"
+#include "runtime/record/context.h"
+#include "runtime/record/home_stack.h"
+#include "runtime/record/sampling.h"
+#include "runtime/record/slow_stack.h"
+
+void swz_set_key(struct swz_thread *thread, const struct swz_thunk *top)
+{
+	if (top == &swz_bottom)
+		thread->key = (uint64_t)thread->cold->root << 32;
+	else if (top->pending != SWZ_CLOSED && top->node)
+		thread->key = (uint64_t)swz_frame_node(top)->context << 32;
+}
+
+struct skip {
+	struct swz_thread *thread;
+	struct swz_thunk *until; /* this one is not skipped; or NULL */
+	const uint64_t *slot;
+};
+
+static bool is_settled(const struct swz_thread *thread,
+		       const struct swz_thunk *frame)
+{
+	return frame == thread->cold->settled &&
+	       frame->slot == thread->cold->settled_slot;
+}
+
+/* Whether the frame must have been left when one with this slot runs: it lies
+ * beneath it on the same stack, or on the signal stack, which is not in use any
+ * more. Stacks of other kinds may be resumed. */
+static bool is_left(struct swz_thread *thread, const struct swz_thunk *frame,
+		    const uint64_t *slot)
+{
+	struct {
+		char *start;
+		int flags;
+		size_t bytes;
+	} signal_stack; /* stack_t */
+	size_t bytes;
+
+	if (frame->slot <= slot &&
+	    swz_thread_same_stack(thread, frame->slot, slot))
+		return true;
+	if (is_settled(thread, frame) ||
+	    SWZ_SYSCALL(SYS_sigaltstack, NULL, &signal_stack) != 0)
+		return false;
+	bytes = signal_stack.bytes;
+	if ((size_t)((const char *)frame->slot - signal_stack.start) < bytes)
+		return (size_t)((const char *)slot - signal_stack.start) >=
+		       bytes;
+	thread->cold->settled = frame;
+	thread->cold->settled_slot = frame->slot;
+	return false;
+}
+
+/* A frame is entered on the stack that the thread began on, and the latest ones
+ * are elsewhere: they have been suspended. */
+static void suspend_elsewhere(struct swz_thread *thread, const uint64_t *slot)
+{
+	struct swz_thunk *frame = thread->top;
+
+	if (!swz_thread_at_home(thread, slot))
+		return;
+	for (unsigned i = 0; i < SWZ_MOST_SUSPENDED; i++) {
+		if (!frame || frame == &swz_bottom || !frame->slot ||
+		    frame->slot == SWZ_SLOT_GONE ||
+		    swz_thread_at_home(thread, frame->slot))
+			break;
+		frame = frame->link;
+	}
+	if (frame && frame != thread->top && !swz_is_suspended(frame) &&
+	    swz_suspend_after(thread, frame))
+		swz_set_key(thread, frame);
+}
+
+static uintptr_t page_of(const uint64_t *slot)
+{
+	return (uintptr_t)slot >> 12;
+}
+
+/* The clock may have stood still. */
+static bool is_stale(const struct swz_thunk *frame,
+		     const struct swz_thunk *link)
+{
+	return link && link != &swz_bottom && frame->start_ticks &&
+	       (link->start_ticks > frame->start_ticks || link == frame);
+}
+
+static bool is_usual(const struct swz_thread *thread,
+		     const struct swz_thunk *frame)
+{
+	const struct swz_thunk *link = frame->link;
+
+	return frame->slot && swz_thread_at_home(thread, frame->slot) &&
+	       swz_thread_owns(thread, frame) && frame->node &&
+	       frame->pending != SWZ_CLOSED &&
+	       !swz_start_is_suspended(frame->start_ticks) && link &&
+	       !is_stale(frame, link);
+}
+
+/* The usual case of close_skipped_slowly(): on the stack that the thread began
+ * on, down to a frame that is known to be still there. A signal handler may
+ * come between: who moves `top` on has the frame that it was to itself. */
+static bool close_usual(struct swz_thread *thread, const uint64_t *slot,
+			const struct swz_thunk *until)
+{
+	uint64_t now = swz_now(thread);
+
+	if (!swz_thread_at_home(thread, slot))
+		return false;
+	for (;;) {
+		struct swz_thunk *y = thread->top, *next = y->link;
+
+		if (y == until || y == &swz_bottom)
+			return true;
+		if (y->slot > slot)
+			return !until && is_settled(thread, y);
+		if (!is_usual(thread, y))
+			return false;
+		swz_set_key(thread, next);
+		if (!__atomic_compare_exchange_n(&thread->top, &y, next, false,
+						 __ATOMIC_RELAXED,
+						 __ATOMIC_RELAXED))
+			continue;
+		y->slot = NULL;
+		atomic_signal_fence(memory_order_seq_cst);
+		swz_leave(thread, y, now, SWZ_EVENT_SKIP);
+		swz_thread_free_thunk(thread, y);
+	}
+}
+
+static void close_skipped_slowly(void *argument)
+{
+	struct skip *skip = argument;
+	struct swz_thread *thread = skip->thread;
+	struct swz_thunk *y = thread->top;
+	uint64_t now = swz_now(thread);
+
+	while (y && y != &swz_bottom && y != skip->until && y->slot &&
+	       is_left(thread, y, skip->slot)) {
+		struct swz_thunk *next = y->link;
+
+		if (!swz_thread_owns(thread, y))
+			break;
+		if (is_stale(y, next))
+			next = &swz_bottom;
+		swz_leave(thread, y, now, SWZ_EVENT_SKIP);
+		swz_thread_free_thunk(thread, y);
+		y = next;
+	}
+	if (y && y != thread->top) {
+		thread->top = y;
+		swz_set_key(thread, y);
+	}
+	if (skip->until)
+		return;
+	suspend_elsewhere(thread, skip->slot);
+	if (thread->top && thread->top->slot <= skip->slot) {
+		thread->cold->apart_top = thread->top;
+		thread->cold->apart_page = page_of(skip->slot);
+	}
+}
+
+void swz_close_skipped(struct swz_thread *thread, const uint64_t *slot,
+		       struct swz_thunk *until)
+{
+	struct skip skip = {thread, until, slot};
+	const struct swz_thunk *top = thread->top;
+
+	if (!top->slot) /* returned, and not in order: of another stack */
+		thread->top = &swz_bottom;
+	else if (top == until || top->slot > slot)
+		return;
+	else if (!until && top == thread->cold->apart_top &&
+		 page_of(slot) == thread->cold->apart_page)
+		return; /* as before: of another stack */
+	else if (!close_usual(thread, slot, until))
+		swz_slowly(thread, close_skipped_slowly, &skip);
+}
+
+static void close_above_slowly(void *argument)
+{
+	const struct skip *skip = argument;
+	struct swz_thread *thread = skip->thread;
+
+	/* asks for the bounds, once */
+	if (swz_thread_same_stack(thread, skip->slot, skip->slot) &&
+	    !swz_thread_at_home(thread, thread->top->slot))
+		close_skipped_slowly(argument);
+}
+
+void swz_close_above(struct swz_thread *thread, const uint64_t *slot)
+{
+	struct skip skip = {thread, NULL, slot};
+	bool asked = thread->cold->home_high != 0;
+
+	if (swz_system_calls_end ||
+	    (asked && (!swz_thread_at_home(thread, slot) ||
+		       swz_thread_at_home(thread, thread->top->slot))))
+		return;
+	swz_slowly(thread, close_above_slowly, &skip);
+}
+
+static void suspend_slowly(void *argument)
+{
+	struct skip *skip = argument;
+
+	swz_suspend_after(skip->thread, skip->until);
+}
+
+static void resume_slowly(void *argument)
+{
+	struct skip *skip = argument;
+
+	swz_resume(skip->thread, skip->until);
+}
+
+void swz_make_latest(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	struct skip skip = {thread, thunk, thunk->slot};
+
+	if (swz_is_suspended(thunk)) {
+		swz_slowly(thread, resume_slowly, &skip);
+		return;
+	}
+	swz_close_skipped(thread, thunk->slot, thunk);
+	if (thread->top != thunk)
+		swz_slowly(thread, suspend_slowly, &skip);
+}

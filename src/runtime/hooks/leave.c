@@ -1,0 +1,34 @@
+#include "runtime/hooks/leave.h"
+
+#include "runtime/record/context.h"
+#include "runtime/record/frames.h"
+#include "runtime/record/sampling.h"
+
+void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
+	       enum swz_event_kind how)
+{
+	uint64_t start = thunk->start_ticks;
+	uint64_t called = 0; /* when the latest timed one of these began */
+
+	/* 0: its entry was abandoned before anything was accounted, or its exit
+	 * after */
+	thunk->start_ticks = 0;
+	if (thunk->pending == SWZ_CLOSED || !thunk->node || !start ||
+	    swz_start_is_suspended(start))
+		return;
+	for (struct swz_thunk *p = thunk->pending; p; p = p->pending) {
+		if (called)
+			swz_sampling_see(&p->start_ticks, called);
+		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
+				  now, how);
+		if (swz_sampling && swz_start_is_timed(p->start_ticks))
+			called = p->start_ticks;
+	}
+	if (called)
+		swz_sampling_see(&start, called);
+	swz_context_leave(thread, swz_unit_at(thunk->node), start, now, how);
+	if (swz_sampling && swz_start_is_timed(start))
+		called = start;
+	if (called)
+		swz_sampling_see_callers(thunk->link, called);
+}

@@ -1,0 +1,34 @@
+#ifndef SWZ_RUNTIME_HOOKS_SUSPEND_H
+#define SWZ_RUNTIME_HOOKS_SUSPEND_H
+
+/* Frames that are suspended with their stack (fibers, coroutines). */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/record/frames.h"
+#include "runtime/record/thread.h"
+
+/* Deeper stacks are not suspended, and go on being timed: a switch must not
+ * take the longer the more frames there are. */
+#define SWZ_MOST_SUSPENDED 64u
+
+/* Whether the live frame's accounts are closed until it is resumed. */
+static inline bool swz_is_suspended(const struct swz_thunk *thunk)
+{
+	return swz_start_is_suspended(thunk->start_ticks) && thunk->node &&
+	       thunk->pending != SWZ_CLOSED;
+}
+
+/* `until` (or &swz_bottom) is the latest frame of the stack that runs now: ends
+ * the times of those that are later, and makes it `top`. Does nothing if it is
+ * not among the thread's latest frames. Returns whether it was. Signals must be
+ * blocked. */
+bool swz_suspend_after(struct swz_thread *thread, struct swz_thunk *until);
+
+/* A suspended frame runs again: it and those below it on its stack are open
+ * from now on, called by the thread's current context. Signals must be blocked.
+ */
+void swz_resume(struct swz_thread *thread, struct swz_thunk *thunk);
+
+#endif

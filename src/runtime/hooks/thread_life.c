@@ -1,0 +1,331 @@
+/* Nothing runs when a thread ends: destructors of thread-specific data may
+ * still call hooked functions after any callback of ours, and a thread made
+ * by a raw clone has none. Instead each new thread looks whether one that has
+ * gone left its state behind, and takes that over with all that belongs to it.
+ */
+
+#include "runtime/hooks/thread_life.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "base/stack_request.h"
+#include "base/syscall.h"
+#include "runtime/hooks/thread_thunks.h"
+#include "runtime/record/chunks.h"
+#include "runtime/record/context.h"
+#include "runtime/record/edge_table.h"
+#include "runtime/record/events.h"
+#include "runtime/record/file.h"
+#include "runtime/record/slow_stack.h"
+
+#define PAGE ((size_t)4096)
+
+static _Atomic(struct swz_thread_cold *) states;
+static _Atomic uint32_t next_index;
+static uint32_t function_room;
+
+/* The kernel's id of the calling thread. */
+static int32_t own_tid(void)
+{
+	return (int32_t)SWZ_SYSCALL(SYS_gettid);
+}
+
+struct swz_thread_cold *swz_thread_first(void)
+{
+	/* acquire: matches the release in new_group */
+	return atomic_load_explicit(&states, memory_order_acquire);
+}
+
+void swz_thread_set_functions(uint32_t count)
+{
+	function_room = count;
+}
+
+static uint64_t open_bytes(void)
+{
+	return ((uint64_t)function_room * sizeof(uint32_t) + PAGE) &
+	       -(uint64_t)PAGE;
+}
+
+/* The slow stack and the open counts of a state, made at its first use. */
+static enum swz_status furnish(struct swz_thread_cold *cold)
+{
+	char *memory;
+
+	if (cold->slow_stack_top)
+		return SWZ_OK;
+	memory = swz_sys_mmap(NULL, SWZ_SLOW_STACK_BYTES + open_bytes(),
+			      PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			      0);
+	if (!memory)
+		return SWZ_E_NOMEM;
+	/* little of it is ever used, here and there */
+	SWZ_SYSCALL(SYS_madvise, memory, SWZ_SLOW_STACK_BYTES + open_bytes(),
+		    MADV_NOHUGEPAGE);
+	cold->open = (uint32_t *)(memory + SWZ_SLOW_STACK_BYTES);
+	cold->slow_stack_top = memory + SWZ_SLOW_STACK_BYTES;
+	swz_stack_announce(memory, cold->slow_stack_top);
+	return SWZ_OK;
+}
+
+static struct swz_thread_cold *new_group(int32_t tid)
+{
+	char *page = swz_sys_mmap(NULL, (1 + SWZ_COLD_PAGES) * SWZ_THREAD_PAGE,
+				  PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct swz_thread_cold *group, *head;
+
+	if (!page)
+		return NULL;
+	if (SWZ_SYSCALL(SYS_madvise, page, SWZ_THREAD_PAGE, MADV_WIPEONFORK) !=
+	    0) {
+		swz_sys_munmap(page, (1 + SWZ_COLD_PAGES) * SWZ_THREAD_PAGE);
+		return NULL;
+	}
+	group = (struct swz_thread_cold *)(page + SWZ_THREAD_PAGE);
+	for (size_t i = 0; i < SWZ_THREAD_GROUP; i++) {
+		group[i].hot = (struct swz_thread *)page + i;
+		if (i + 1 < SWZ_THREAD_GROUP)
+			group[i].next = &group[i + 1];
+	}
+	atomic_store_explicit(&group[0].tid, tid, memory_order_relaxed);
+	head = atomic_load_explicit(&states, memory_order_relaxed);
+	do {
+		group[SWZ_THREAD_GROUP - 1].next = head;
+		/* release: the list is whole for who sees its new head */
+	} while (!atomic_compare_exchange_weak_explicit(&states, &head, group,
+							memory_order_release,
+							memory_order_relaxed));
+	return group;
+}
+
+static bool has_ended(int32_t tid, int32_t self)
+{
+	int32_t pid;
+
+	if (tid == self) /* the number was given out again, to us */
+		return true;
+	pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+	return SWZ_SYSCALL(SYS_tgkill, pid, tid, 0) == -ESRCH;
+}
+
+/* A state of nobody's, now ours. */
+static struct swz_thread_cold *take_state(void)
+{
+	struct swz_thread_cold *cold;
+	int32_t self = own_tid();
+
+	for (cold = swz_thread_first(); cold; cold = cold->next) {
+		int32_t tid = atomic_load_explicit(&cold->tid,
+						   memory_order_relaxed);
+
+		if (tid != 0 && !has_ended(tid, self))
+			continue;
+		/* acquire: what the dead thread left; the kernel ordered its
+		 * end before our seeing it */
+		if (atomic_compare_exchange_strong_explicit(
+			    &cold->tid, &tid, self, memory_order_acquire,
+			    memory_order_relaxed))
+			return cold;
+	}
+	return new_group(self);
+}
+
+/* ------------------------------------------------------------ records */
+
+void swz_thread_note_name(struct swz_thread *thread)
+{
+	SWZ_SYSCALL(SYS_prctl, PR_GET_NAME, thread->record->name);
+}
+
+static enum swz_status begin_record(struct swz_thread *thread)
+{
+	struct swz_chunk *chunk = swz_chunk_take(
+		swz_file, SWZ_CHUNK_THREAD, sizeof(struct swz_thread_record), 1,
+		thread->cold->index);
+
+	if (!chunk)
+		return SWZ_E_NOMEM;
+	thread->record = (struct swz_thread_record *)(chunk + 1);
+	thread->record->tid = own_tid();
+	thread->record->start_ticks = swz_ticks();
+	thread->record->last_ticks = thread->record->start_ticks;
+	swz_thread_note_name(thread);
+	if (swz_context_begin(thread) != SWZ_OK)
+		return SWZ_E_NOMEM;
+	swz_chunk_publish(chunk);
+	return SWZ_OK;
+}
+
+static enum swz_status try_to_set_up(struct swz_thread *hot,
+				     struct swz_thread_cold *cold)
+{
+	memset(hot, 0, sizeof(*hot));
+	hot->event = SWZ_NO_EVENTS;
+	hot->cold = cold;
+	cold->index = atomic_fetch_add_explicit(&next_index, 1,
+						memory_order_relaxed);
+	cold->unwound = 0;
+	cold->no_room = false;
+	cold->nodes_made = cold->promoted = 0;
+	if (furnish(cold) != SWZ_OK)
+		return SWZ_E_NOMEM;
+	SWZ_SYSCALL(SYS_madvise, cold->open, open_bytes(), MADV_DONTNEED);
+	hot->open = cold->open;
+	hot->file = swz_file;
+	hot->links = swz_file_links();
+	hot->top = &swz_bottom;
+	hot->epoch = swz_file->epoch_ticks - SWZ_TICKS_BIAS;
+	if (cold->table_bytes) {
+		hot->table = cold->table;
+		hot->table_mask = cold->table_bytes - sizeof(*cold->table);
+	}
+	swz_edge_table_clear(hot);
+	if (begin_record(hot) != SWZ_OK)
+		return SWZ_E_NOMEM;
+	hot->key = (uint64_t)cold->root << 32;
+	hot->expected = &hot->links[cold->root].first;
+	swz_events_begin_thread(hot);
+	return SWZ_OK;
+}
+
+/* Where it fails, the state is left as a fork leaves it: hooks go to C. */
+static enum swz_status set_up(struct swz_thread *hot,
+			      struct swz_thread_cold *cold)
+{
+	enum swz_status status = try_to_set_up(hot, cold);
+
+	if (status != SWZ_OK)
+		memset(hot, 0, sizeof(*hot));
+	return status;
+}
+
+/* On a page that the kernel wipes in a forked child: an enum swz_child. */
+static _Atomic uint32_t *child;
+
+static enum swz_status make_child_word(void)
+{
+	char *page;
+
+	if (child)
+		return SWZ_OK;
+	page = swz_sys_mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!page)
+		return SWZ_E_NOMEM;
+	if (SWZ_SYSCALL(SYS_madvise, page, PAGE, MADV_WIPEONFORK) != 0) {
+		swz_sys_munmap(page, PAGE);
+		return SWZ_E_SYSTEM;
+	}
+	child = (_Atomic uint32_t *)page;
+	swz_thread_child_done();
+	return SWZ_OK;
+}
+
+struct swz_thread *swz_thread_begin(void)
+{
+	struct swz_thread_cold *cold;
+	struct swz_thread *hot;
+
+	if (make_child_word() != SWZ_OK)
+		return NULL;
+	cold = take_state();
+	if (!cold)
+		return NULL;
+	hot = cold->hot;
+	if (hot->record) /* the dead thread's */
+		hot->record->end_ticks = hot->record->last_ticks;
+	if (set_up(hot, cold) != SWZ_OK) {
+		atomic_store_explicit(&cold->tid, 0, memory_order_release);
+		return NULL;
+	}
+	atomic_flag_clear(&cold->busy);
+	cold->retry_at = 0;
+	cold->home_low = cold->home_high = 0;
+	cold->random ^= swz_ticks();
+	cold->apart_top = cold->settled = NULL;
+	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
+	swz_thread_begin_thunks(cold);
+	swz_thread_self = hot;
+	return hot;
+}
+
+#define MOST_YIELDS 1000000u
+
+enum swz_child swz_thread_claim_child(void)
+{
+	uint32_t state;
+
+	if (!child) /* the first thread of all */
+		return SWZ_CHILD_DONE;
+	/* Some milliseconds: who makes the profile cannot be interrupted. */
+	for (unsigned i = 0; i < MOST_YIELDS; i++) {
+		state = SWZ_CHILD_OURS;
+		/* acquire: the profile, by the release in
+		 * swz_thread_child_done */
+		if (atomic_compare_exchange_strong_explicit(
+			    child, &state, SWZ_CHILD_OTHER,
+			    memory_order_acquire, memory_order_acquire))
+			return SWZ_CHILD_OURS;
+		if (state == SWZ_CHILD_DONE)
+			return SWZ_CHILD_DONE;
+		SWZ_SYSCALL(SYS_sched_yield);
+	}
+	return SWZ_CHILD_OTHER;
+}
+
+void swz_thread_child_done(void)
+{
+	atomic_store_explicit(child, SWZ_CHILD_DONE, memory_order_release);
+}
+
+void swz_thread_orphan_states(void)
+{
+	struct swz_thread_cold *cold;
+
+	for (cold = swz_thread_first(); cold; cold = cold->next) {
+		atomic_store_explicit(&cold->tid, -1, memory_order_relaxed);
+		swz_events_forget(cold);
+	}
+	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
+}
+
+enum swz_status swz_thread_rejoin(struct swz_thread *hot)
+{
+	struct swz_thread_cold *own = swz_thread_cold_of(hot);
+
+	atomic_store_explicit(&own->tid, own_tid(), memory_order_relaxed);
+	swz_events_forget(own);
+	return set_up(hot, own);
+}
+
+enum swz_status swz_thread_revive(struct swz_thread *hot)
+{
+	struct swz_thread_cold *own = swz_thread_cold_of(hot), *cold;
+
+	for (cold = swz_thread_first(); cold; cold = cold->next) {
+		atomic_store_explicit(&cold->tid, cold == own ? own_tid() : 0,
+				      memory_order_relaxed);
+		swz_events_forget(cold);
+	}
+	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
+	return set_up(hot, own);
+}
+
+void swz_thread_note_ended(void)
+{
+	struct swz_thread_cold *cold;
+
+	for (cold = swz_thread_first(); cold; cold = cold->next) {
+		int32_t tid = atomic_load_explicit(&cold->tid,
+						   memory_order_relaxed);
+
+		if (tid && cold->hot->record && has_ended(tid, 0))
+			cold->hot->record->end_ticks =
+				cold->hot->record->last_ticks;
+	}
+}

@@ -1,0 +1,51 @@
+#ifndef SWZ_RUNTIME_HOOKS_THREAD_LIFE_H
+#define SWZ_RUNTIME_HOOKS_THREAD_LIFE_H
+
+/* How threads get their states, leave them to others, and find them again in a
+ * forked child. */
+
+#include "runtime/record/thread.h"
+
+/* Sets the calling thread up: state (a dead thread's where there is one), a
+ * block of thunks, a record and a root context in the profile. Signals must be
+ * blocked. Returns NULL if memory is refused; the thread then runs unrecorded.
+ */
+struct swz_thread *swz_thread_begin(void);
+
+/* Notes in the profile which threads have ended by now. */
+void swz_thread_note_ended(void);
+
+/* Puts the thread's current name into its record. */
+void swz_thread_note_name(struct swz_thread *thread);
+
+/* The list of thread states, in use or not; grows at its head. */
+struct swz_thread_cold *swz_thread_first(void);
+
+/* Who makes the new profile of a forked child: one thread, mostly the one that
+ * forked, but it may start others first. */
+enum swz_child {
+	SWZ_CHILD_OURS = 0, /* the calling thread has to make it */
+	SWZ_CHILD_DONE,     /* it is made, or this is no forked child */
+	SWZ_CHILD_OTHER,    /* another thread is making it, for very long */
+};
+enum swz_child swz_thread_claim_child(void);
+void swz_thread_child_done(void);
+
+/* In a forked child whose first hook is on a new thread: no state but new ones
+ * may be taken, since one of them is the forking thread's still. */
+void swz_thread_orphan_states(void);
+
+/* For the forking thread, then: its state, with no frame open. */
+enum swz_status swz_thread_rejoin(struct swz_thread *hot) SWZ_MUST_CHECK;
+
+/* In a forked child: makes the state that the calling thread had (hot, all of
+ * which the kernel has wiped) usable again, with a new record in the new
+ * profile, no thunk free and none live; the other threads' states become
+ * free. */
+enum swz_status swz_thread_revive(struct swz_thread *hot) SWZ_MUST_CHECK;
+
+/* The number of function ids that `open` must have room for; set once before
+ * the first thread begins. */
+void swz_thread_set_functions(uint32_t count);
+
+#endif

@@ -1,0 +1,378 @@
+/* A thread's thunks come in blocks of the arena. Once one has served a call
+ * edge, it is free for that edge alone, or for those that share it: with the
+ * same function and call site. What is fresh serves any, also as the record of
+ * a tail call. */
+
+#include "runtime/hooks/thread_thunks.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+#include "runtime/hooks/latest_frame.h"
+#include "runtime/hooks/leave.h"
+#include "runtime/record/context.h"
+#include "runtime/record/frames.h"
+#include "runtime/record/shared_thunks.h"
+#include "runtime/support/config.h"
+
+#define STOCK_BLOCKS 256u
+#define KEPT_BLOCKS 4u /* by the state of a dead thread */
+#define FIRST_BLOCK_ROOM 1024u
+
+static struct swz_thread_cold *owners[SWZ_ARENA_BLOCKS];
+
+bool swz_thread_owns(const struct swz_thread *thread,
+		     const struct swz_thunk *thunk)
+{
+	return owners[swz_arena_block_of(thunk)] == thread->cold;
+}
+
+/* A list of thunks is taken as a whole while it is changed: a signal handler
+ * that comes between finds it empty and cannot get hold of what is being taken
+ * here. One that never returns takes it away for good. */
+static struct swz_thunk *detach(struct swz_thunk **list)
+{
+	/* acquire: matches the release in attach() where two threads share
+	 * their thread-local storage */
+	return __atomic_exchange_n(list, NULL, __ATOMIC_ACQUIRE);
+}
+
+/* Puts thunks back, before what has come to the list meanwhile. */
+static void attach(struct swz_thunk **list, struct swz_thunk *thunks)
+{
+	struct swz_thunk *none = NULL;
+
+	while (thunks && !__atomic_compare_exchange_n(list, &none, thunks,
+						      false, __ATOMIC_RELEASE,
+						      __ATOMIC_RELAXED)) {
+		struct swz_thunk *others = detach(list), *last = others;
+
+		none = NULL;
+		if (!others)
+			continue;
+		while (last->link)
+			last = last->link;
+		last->link = thunks;
+		thunks = others;
+	}
+}
+
+static struct swz_thunk *pop(struct swz_thunk **list)
+{
+	struct swz_thunk *thunk = detach(list);
+
+	if (thunk)
+		attach(list, thunk->link);
+	return thunk;
+}
+
+static void push(struct swz_thunk **list, struct swz_thunk *thunk)
+{
+	thunk->link = detach(list);
+	attach(list, thunk);
+}
+
+void swz_thread_free_record(struct swz_thread *thread, struct swz_thunk *record)
+{
+	push(&thread->cold->records, record);
+}
+
+struct swz_thunk *swz_thread_pop_record(struct swz_thread *thread)
+{
+	struct swz_thunk *record = pop(&thread->cold->records);
+
+	if (!record)
+		record = pop(&thread->cold->fresh);
+	if (record)
+		record->slot = NULL;
+	return record;
+}
+
+void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	struct swz_thunk *record = thunk->pending, *next, **free;
+
+	if (!swz_thread_owns(thread, thunk) || !thunk->node) {
+		thunk->slot = SWZ_SLOT_GONE;
+		return;
+	}
+	thunk->slot = NULL;
+	if (record != SWZ_CLOSED) {
+		for (; record; record = next) {
+			next = record->pending;
+			swz_thread_free_record(thread, record);
+		}
+	}
+	thunk->pending = NULL;
+	free = swz_free_thunks(thread, swz_unit_at(thunk->node));
+	thunk->next_free = *free;
+	*free = thunk;
+}
+
+static void give_back(uint32_t block)
+{
+	owners[block] = NULL;
+	swz_arena_give_block(block);
+}
+
+static enum swz_status note_block(struct swz_thread_cold *cold, uint32_t block)
+{
+	if (cold->block_count == cold->block_room) {
+		uint32_t room = FIRST_BLOCK_ROOM;
+		uint32_t *more, *old = cold->blocks;
+
+		if (cold->block_room)
+			room = 4 * cold->block_room;
+		more = swz_sys_mmap(NULL, room * sizeof(uint32_t),
+				    PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (!more)
+			return SWZ_E_NOMEM;
+		if (old)
+			memcpy(more, old, cold->block_count * sizeof(uint32_t));
+		/* a child forked by another thread reads the list */
+		__atomic_store_n(&cold->blocks, more, __ATOMIC_RELEASE);
+		if (old)
+			swz_sys_munmap(old,
+				       cold->block_room * sizeof(uint32_t));
+		cold->block_room = room;
+	}
+	cold->blocks[cold->block_count++] = block;
+	owners[block] = cold;
+	return SWZ_OK;
+}
+
+static void put_fresh(struct swz_thread_cold *cold, uint32_t block)
+{
+	struct swz_thunk *thunks = swz_arena_block_thunks(block), *list = NULL;
+	uint64_t alive = swz_block_alive(block);
+
+	for (unsigned i = SWZ_BLOCK_THUNKS; i-- > 0;) {
+		if (!(alive >> i & 1)) {
+			memset(&thunks[i], 0, sizeof(thunks[i]));
+			thunks[i].link = list;
+			list = &thunks[i];
+			continue;
+		}
+		/* a dead thread's, on a stack that has outlived it: with no
+		 * accounts, since those were that thread's */
+		thunks[i].pending = SWZ_CLOSED;
+		thunks[i].node = 0;
+		thunks[i].parent = cold->root;
+	}
+	attach(&cold->fresh, list);
+}
+
+static enum swz_status add_block(struct swz_thread_cold *cold)
+{
+	uint32_t block = swz_arena_take_block();
+
+	if (block == SWZ_BLOCK_NONE)
+		return SWZ_E_NOMEM;
+	if (note_block(cold, block) != SWZ_OK) {
+		swz_arena_give_block(block);
+		return SWZ_E_NOMEM;
+	}
+	put_fresh(cold, block);
+	return SWZ_OK;
+}
+
+/* Of frames that were suspended some may be gone with their stack: as many as
+ * there are thunks are worth a sweep. Frames can go unseen too (a stack that is
+ * destroyed): for these a sweep may take a 65th of the time, or, where it has
+ * found few of late, down to a 1025th. One that was itself interrupted counts
+ * as no longer than this many ticks for each thunk.
+ */
+#define MOST_SWEEP_TICKS 64u
+#define LEAST_SWEEP_SHIFT 6u
+#define MOST_SWEEP_SHIFT 10u
+
+static bool sweep_is_due(const struct swz_thread_cold *cold)
+{
+	uint64_t thunks = (uint64_t)cold->block_count * SWZ_BLOCK_THUNKS;
+	uint64_t took = cold->sweep_ticks;
+
+	if (took > thunks * MOST_SWEEP_TICKS)
+		took = thunks * MOST_SWEEP_TICKS;
+	return cold->suspended >= thunks ||
+	       swz_ticks() - cold->swept_at >= took << cold->sweep_shift;
+}
+
+static void free_gone(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	if (!thunk->node) {
+		memset(thunk, 0, sizeof(*thunk));
+		push(&thread->cold->fresh, thunk);
+		return;
+	}
+	/* if it was not linked when it was skipped */
+	swz_leave(thread, thunk, swz_now(thread), SWZ_EVENT_SKIP);
+	swz_thread_free_thunk(thread, thunk);
+}
+
+/* Frees the thunks whose frames are gone without a word. Whatever was at the
+ * slot that is being entered is gone, although it holds a return address. */
+static void sweep(struct swz_thread *thread, const uint64_t *entering)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	uint64_t start = swz_ticks(), found = 0;
+
+	for (uint32_t b = 0; b < cold->block_count; b++) {
+		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
+		uint64_t alive = swz_block_alive(cold->blocks[b]);
+
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+			if (t[i].slot &&
+			    (!(alive >> i & 1) || t[i].slot == entering)) {
+				free_gone(thread, &t[i]);
+				found++;
+			}
+	}
+	if (found >= cold->block_count) /* one in 64 */
+		cold->sweep_shift = LEAST_SWEEP_SHIFT;
+	else if (cold->sweep_shift < MOST_SWEEP_SHIFT)
+		cold->sweep_shift++;
+	cold->suspended = 0;
+	cold->swept_at = swz_ticks();
+	cold->sweep_ticks = cold->swept_at - start;
+}
+
+static uint64_t take_over(struct swz_thread *thread, struct swz_node *from,
+			  const struct swz_node *to, uint64_t most)
+{
+	struct swz_thunk **list = swz_free_thunks(thread, from), *t;
+	struct swz_thunk **free = swz_free_thunks(thread, to);
+	uint64_t count = 0;
+
+	for (; count < most && (t = *list) != NULL; count++) {
+		/* itself: it is twice on its list */
+		*list = t->next_free == t ? NULL : t->next_free;
+		t->node = swz_unit_of(to);
+		t->parent = to->parent;
+		t->next_free = *free;
+		*free = t;
+	}
+	return count;
+}
+
+/* A frame that was resumed by another caller has taken its thunk along to that
+ * caller's edge (runtime/hooks/suspend.c). Here one that has none left gets
+ * some from the edges with its function and its call site, which differ in
+ * their context only. The frames that moved pay for the search: a quarter of
+ * what it may bring. */
+static void gather(struct swz_thread *thread, const struct swz_node *node)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	uint64_t entries = cold->table_bytes / sizeof(*cold->table);
+	uint64_t most = SWZ_BLOCK_THUNKS + entries / 16, count = 0;
+	struct swz_thunk **own = swz_free_thunks(thread, node);
+
+	if (cold->moved < most / 4)
+		return;
+	cold->moved -= most / 4;
+	for (uint64_t i = 0; i < entries && count < most; i++) {
+		uint32_t unit = thread->table[i];
+		struct swz_node *other = swz_unit_at(unit);
+
+		if (unit && swz_free_thunks(thread, other) != own &&
+		    other->function == node->function &&
+		    other->call_site == node->call_site)
+			count += take_over(thread, other, node, most - count);
+	}
+}
+
+static struct swz_thunk *take_fresh(struct swz_thread_cold *cold)
+{
+	struct swz_thunk *thunk = pop(&cold->fresh);
+
+	if (!thunk && add_block(cold) == SWZ_OK)
+		thunk = pop(&cold->fresh);
+	return thunk;
+}
+
+static void lead_back(struct swz_thunk *thunk, const struct swz_node *node,
+		      const uint8_t *body, const uint64_t *slot)
+{
+	thunk->body = body;
+	thunk->return_address = *slot;
+	thunk->node = swz_unit_of(node);
+	thunk->parent = node->parent;
+	thunk->pending = NULL;
+}
+
+struct swz_thunk *swz_thread_fresh_thunk(struct swz_thread *thread,
+					 const struct swz_node *node,
+					 const uint8_t *body,
+					 const uint64_t *slot)
+{
+	struct swz_thunk *thunk = pop(&thread->cold->fresh);
+
+	if (thunk)
+		lead_back(thunk, node, body, slot);
+	return thunk;
+}
+
+struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
+					struct swz_node *node,
+					const uint8_t *body,
+					const uint64_t *slot)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	struct swz_thunk **free = swz_free_thunks(thread, node), *thunk;
+
+	if (!*free && !cold->fresh && sweep_is_due(cold))
+		sweep(thread, slot);
+	if (!*free && !cold->fresh && cold->moved)
+		gather(thread, node);
+	thunk = *free;
+	if (thunk) {
+		*free = thunk->next_free;
+		return thunk;
+	}
+	thunk = take_fresh(cold);
+	if (!thunk) {
+		cold->retry_at = swz_ticks() + SWZ_RETRY_TICKS;
+		return NULL;
+	}
+	lead_back(thunk, node, body, slot);
+	return thunk;
+}
+
+void swz_thread_stock_up(struct swz_thread *thread)
+{
+	for (unsigned i = 0; i < STOCK_BLOCKS; i++)
+		if (add_block(thread->cold) != SWZ_OK)
+			return;
+}
+
+struct swz_thunk *swz_thread_make_record(struct swz_thread *thread)
+{
+	struct swz_thunk *record = take_fresh(thread->cold);
+
+	if (record)
+		record->slot = NULL;
+	return record;
+}
+
+/* A dead thread's blocks serve the new one; of those that are wholly unused,
+ * all but a few go back. */
+void swz_thread_begin_thunks(struct swz_thread_cold *cold)
+{
+	uint32_t kept = 0, count = cold->block_count;
+
+	cold->suspended = cold->moved = 0;
+	cold->sweep_shift = LEAST_SWEEP_SHIFT;
+	cold->fresh = cold->records = NULL;
+	for (uint32_t b = 0; b < count; b++) {
+		uint32_t block = cold->blocks[b];
+
+		if (kept >= KEPT_BLOCKS && swz_block_alive(block) == 0) {
+			give_back(block);
+			continue;
+		}
+		cold->blocks[kept++] = block;
+		put_fresh(cold, block);
+	}
+	cold->block_count = kept;
+}

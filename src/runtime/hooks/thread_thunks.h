@@ -1,0 +1,56 @@
+#ifndef SWZ_RUNTIME_HOOKS_THREAD_THUNKS_H
+#define SWZ_RUNTIME_HOOKS_THREAD_THUNKS_H
+
+/* The return thunks that a thread has, and the records of tail calls, which are
+ * thunks that nothing goes through. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/record/thread.h"
+
+/* A thunk for the edge, with body, return address (*slot) and node in it: one
+ * of its free ones, one that is found to have been skipped, or a new one. NULL
+ * if memory is refused. `slot` is being entered now. Signals must be blocked.
+ */
+struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
+					struct swz_node *node,
+					const uint8_t *body,
+					const uint64_t *slot);
+
+/* The same without a system call: one that was never used. NULL: there is none
+ * at hand. Async-signal-safe. */
+struct swz_thunk *swz_thread_fresh_thunk(struct swz_thread *thread,
+					 const struct swz_node *node,
+					 const uint8_t *body,
+					 const uint64_t *slot);
+
+/* Takes a good number of thunks in advance. Signals must be blocked. */
+void swz_thread_stock_up(struct swz_thread *thread);
+
+/* The thunk's frame is gone: it and its records are free again, each for its
+ * own edge. One that is not of the thread's own blocks, or has no edge in the
+ * profile (from before a fork, or of a thread that has ended), waits for the
+ * sweep of who owns it. */
+void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk);
+
+/* Records of tail calls: a free one or NULL (async-signal-safe); a new one,
+ * with signals blocked, or NULL if memory is refused. */
+struct swz_thunk *swz_thread_pop_record(struct swz_thread *thread);
+struct swz_thunk *swz_thread_make_record(struct swz_thread *thread);
+void swz_thread_free_record(struct swz_thread *thread,
+			    struct swz_thunk *record);
+
+/* Whether the thunk is in one of the thread's blocks. */
+bool swz_thread_owns(const struct swz_thread *thread,
+		     const struct swz_thunk *thunk);
+
+/* For a thread that begins: takes over what thunks its state has, a dead
+ * thread's. Signals must be blocked. */
+void swz_thread_begin_thunks(struct swz_thread_cold *cold);
+
+/* Where memory is refused, how long to go without before asking again: calls
+ * that are lost should not cost a system call each. */
+#define SWZ_RETRY_TICKS (1u << 22)
+
+#endif

@@ -1,0 +1,134 @@
+/* Finds the unwinder that is calling, by the module that its code is in. One
+ * that was linked into a module exports nothing; planning notes where it is, if
+ * the file's symbol table tells. */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "runtime/hooks/unwind.h"
+#include "runtime/module/dynamic_symbol.h"
+#include "thunks/trampoline.h"
+
+#define MOST_UNWINDERS 8
+
+/* An entry counts while its `end` is not 0. */
+static struct swz_unwinder known[MOST_UNWINDERS];
+static atomic_bool taken[MOST_UNWINDERS];
+/* What planning has found in symbol tables that are not mapped. */
+static struct swz_unwinder noted[MOST_UNWINDERS];
+static unsigned noted_count;
+
+/* Our own calls are not the program's. */
+static void *past_hook(void *function)
+{
+	return (void *)(uintptr_t)swz_unhooked(function);
+}
+
+static bool is_complete(const struct swz_unwinder *u)
+{
+	return u->get_ip && u->set_gr && u->set_ip && u->resume;
+}
+
+bool swz_unwinder_note(const struct swz_unwinder *unwinder)
+{
+	unsigned i = 0;
+
+	while (i < noted_count && noted[i].end)
+		i++;
+	if (!is_complete(unwinder) || i == MOST_UNWINDERS)
+		return false;
+	noted[i] = *unwinder;
+	if (i == noted_count)
+		noted_count++;
+	return true;
+}
+
+bool swz_unwinders_export(const char *name)
+{
+	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next)
+		if (swz_map_symbol(m, name))
+			return true;
+	return false;
+}
+
+static bool look_up_noted(uint64_t address, struct swz_unwinder *u)
+{
+	for (unsigned i = 0; i < noted_count; i++)
+		if (address >= noted[i].start && address < noted[i].end) {
+			*u = noted[i];
+			return true;
+		}
+	return false;
+}
+
+static bool look_up(uint64_t address, struct swz_unwinder *u)
+{
+	const struct link_map *map = swz_map_at(address, &u->end);
+
+	if (!map)
+		return false;
+	*(void **)&u->get_ip = swz_map_symbol(map, "_Unwind_GetIP");
+	if (!u->get_ip)
+		*(void **)&u->get_ip = swz_map_symbol(map, "_Unwind_GetIPInfo");
+	*(void **)&u->set_gr = swz_map_symbol(map, "_Unwind_SetGR");
+	*(void **)&u->set_ip = swz_map_symbol(map, "_Unwind_SetIP");
+	u->resume = swz_map_symbol(map, "_Unwind_Resume");
+	u->start = map->l_addr;
+	return is_complete(u);
+}
+
+static uint64_t end_of(const struct swz_unwinder *u)
+{
+	/* acquire: matches the release in swz_unwinder_of */
+	return __atomic_load_n(&u->end, __ATOMIC_ACQUIRE);
+}
+
+const struct swz_unwinder *swz_unwinder_of(uint64_t address)
+{
+	struct swz_unwinder found;
+
+	for (unsigned i = 0; i < MOST_UNWINDERS; i++)
+		if (address < end_of(&known[i]) && address >= known[i].start)
+			return &known[i];
+	if (!look_up_noted(address, &found) && !look_up(address, &found))
+		return NULL;
+	/* _Unwind_Resume above all: a hook would call it from where our landing
+	 * pad was, and that frame's thunk would land there again */
+	*(void **)&found.get_ip = past_hook(*(void **)&found.get_ip);
+	*(void **)&found.set_gr = past_hook(*(void **)&found.set_gr);
+	*(void **)&found.set_ip = past_hook(*(void **)&found.set_ip);
+	found.resume = past_hook(found.resume);
+	for (unsigned i = 0; i < MOST_UNWINDERS; i++) {
+		uint64_t end = found.end;
+
+		if (atomic_exchange_explicit(&taken[i], true,
+					     memory_order_acquire))
+			continue;
+		found.end = 0;
+		known[i] = found;
+		/* release: who sees the end sees the rest */
+		__atomic_store_n(&known[i].end, end, __ATOMIC_RELEASE);
+		return &known[i];
+	}
+	return NULL;
+}
+
+void swz_unwinders_forget(uint64_t start, uint64_t end)
+{
+	for (unsigned i = 0; i < noted_count; i++)
+		if (noted[i].start >= start && noted[i].start < end)
+			noted[i].start = noted[i].end = 0;
+	for (unsigned i = 0; i < MOST_UNWINDERS; i++) {
+		struct swz_unwinder *u = &known[i];
+
+		if (end_of(u) <= start || u->start >= end)
+			continue;
+		if (u->start < start) { /* another's, and in use perhaps */
+			__atomic_store_n(&u->end, start, __ATOMIC_RELEASE);
+			continue;
+		}
+		__atomic_store_n(&u->end, 0, __ATOMIC_RELEASE);
+		atomic_store_explicit(&taken[i], false, memory_order_release);
+	}
+}

@@ -1,0 +1,372 @@
+/* Two questions are asked of code: may what an import leads to be called from a
+ * thunk, and is the GOT entry used for calls only? Both look at bytes first,
+ * and take what might be a jump or a reference for one: being wrong about that
+ * only leaves a function alone. */
+
+#include "runtime/imports/plan.h"
+
+#include <string.h>
+
+#include "runtime/discovery/filter.h"
+#include "runtime/discovery/function.h"
+#include "runtime/discovery/scan.h"
+#include "runtime/support/scratch.h"
+
+/* ---------------------------------------------- what the targets look like */
+
+/* All unwind entries of a module by their first address. */
+struct frames {
+	const struct swz_module *module;
+	const struct swz_party *party;
+	struct swz_fde *table;
+	uint64_t mask;
+	uint64_t *places; /* to be looked at, and already seen */
+	unsigned place_count;
+};
+#define MOST_PLACES 512u
+
+static struct swz_fde *frame_place(const struct frames *frames, uint64_t start)
+{
+	uint64_t at = (start * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+
+	for (;; at++) {
+		struct swz_fde *f = &frames->table[at & frames->mask];
+
+		if (!f->size || f->start == start)
+			return f;
+	}
+}
+
+static bool read_frames(struct frames *frames)
+{
+	struct swz_fde_iterator it;
+	struct swz_fde fde;
+	uint64_t room = 64, count = 0;
+
+	swz_fde_begin(&it, &frames->module->eh_frame);
+	while (swz_fde_next(&it, &fde))
+		count++;
+	while (room < 2 * count)
+		room *= 2;
+	frames->mask = room - 1;
+	frames->table = swz_scratch_alloc(room * sizeof(*frames->table));
+	if (!frames->table)
+		return false;
+	swz_fde_begin(&it, &frames->module->eh_frame);
+	while (swz_fde_next(&it, &fde))
+		*frame_place(frames, fde.start) = fde;
+	return true;
+}
+
+static const char *name_of_slot(const struct swz_party *p, uint64_t slot)
+{
+	const struct swz_dynamic *d = &p->dynamic;
+	const Elf64_Rela *tables[] = {d->jmprel, d->rela};
+	uint64_t counts[] = {d->jmprel_count, d->rela_count};
+
+	for (unsigned t = 0; t < 2; t++)
+		for (uint64_t i = 0; i < counts[t]; i++)
+			if (tables[t][i].r_offset == slot &&
+			    swz_is_import(p, &tables[t][i]))
+				return d->strings +
+				       d->symbols[ELF64_R_SYM(
+							  tables[t][i].r_info)]
+					       .st_name;
+	return NULL;
+}
+
+/* What a jump to this place, where no function begins, leads to: a PLT entry's
+ * jump through the GOT, which may have been changed. */
+static enum swz_refusal inspect_entry(const struct frames *frames, uint64_t at)
+{
+	const uint8_t *code = swz_module_bytes(frames->module, at);
+	const char *name;
+
+	if (!swz_module_is_text(frames->module, at, 16))
+		return SWZ_PATCHED;
+	for (unsigned i = 0; i < 8; i++) {
+		if (code[i] != 0xff || code[i + 1] != 0x25)
+			continue;
+		name = name_of_slot(
+			frames->party,
+			swz_module_relative(frames->module, at + i + 2));
+		return name && swz_refusal_by_name(name)
+			       ? SWZ_REFUSE_TAIL_CALLS_READER
+			       : SWZ_PATCHED;
+	}
+	return SWZ_PATCHED;
+}
+
+static bool add_place(struct frames *frames, uint64_t start)
+{
+	for (unsigned i = 0; i < frames->place_count; i++)
+		if (frames->places[i] == start)
+			return true;
+	if (frames->place_count == MOST_PLACES)
+		return false;
+	frames->places[frames->place_count++] = start;
+	return true;
+}
+
+/* Where the bytes at `at` of the function lead to if they are a jump; 0: they
+ * are none. */
+static uint64_t jump_target(const uint8_t *code, const struct swz_function *f,
+			    uint64_t at)
+{
+	int32_t wide;
+
+	if (code[at] == 0xeb || (code[at] & 0xf0) == 0x70)
+		return f->start + at + 2 +
+		       (uint64_t)(int64_t)(int8_t)code[at + 1];
+	if (code[at] == 0x0f && (code[at + 1] & 0xf0) == 0x80)
+		at++;
+	else if (code[at] != 0xe9)
+		return 0;
+	if (at + 5 > f->size)
+		return 0;
+	memcpy(&wide, code + at + 1, sizeof(wide));
+	return f->start + at + 5 + (uint64_t)(int64_t)wide;
+}
+
+/* As for functions that are patched (scan.h). Every byte is taken for a
+ * possible jump; where those lead outside are more places to look at. */
+static enum swz_refusal inspect_place(struct frames *frames, uint64_t start,
+				      bool jumped)
+{
+	const struct swz_fde *fde = frame_place(frames, start);
+	struct swz_function f = {.start = start, .fde = fde};
+	struct swz_module m = *frames->module;
+	const uint8_t *code = swz_module_bytes(&m, start);
+
+	if (!fde->size)
+		return jumped ? inspect_entry(frames, start)
+			      : SWZ_REFUSE_NO_STANDARD_FRAME;
+	f.size = (uint32_t)fde->size;
+	if (!swz_module_is_text(&m, start, f.size) ||
+	    (!jumped && !swz_fde_is_function(fde)))
+		return SWZ_REFUSE_NO_STANDARD_FRAME;
+	m.functions = &f;
+	m.function_count = 1;
+	m.page_count = 0; /* its index is one of all functions */
+	swz_scan_return_slot(&m, &f, swz_import_decoder);
+	if (f.reads_above)
+		return SWZ_REFUSE_CALLEE_READS;
+	if (f.status != SWZ_PATCHED)
+		return jumped ? SWZ_REFUSE_TAIL_CALLS_READER : f.status;
+	for (uint64_t i = 0; i + 2 <= f.size; i++) {
+		uint64_t to = jump_target(code, &f, i);
+
+		if (to && to - start >= f.size &&
+		    swz_module_is_text(&m, to, 1) && !add_place(frames, to))
+			return SWZ_REFUSE_UNKNOWN_TARGET;
+	}
+	return SWZ_PATCHED;
+}
+
+/* Whether the function may be called from a thunk. */
+static enum swz_refusal inspect_code(struct frames *frames, uint64_t start)
+{
+	frames->place_count = 0;
+	add_place(frames, start);
+	for (unsigned i = 0; i < frames->place_count; i++) {
+		enum swz_refusal refusal = inspect_place(
+			frames, frames->places[i], i > 0);
+
+		if (refusal != SWZ_PATCHED)
+			return refusal;
+	}
+	return SWZ_PATCHED;
+}
+
+/* What an IFUNC's resolver may answer: the functions whose addresses it takes.
+ */
+static enum swz_refusal inspect_choices(struct frames *frames, uint64_t start)
+{
+	const struct swz_module *m = frames->module;
+	const struct swz_fde *fde = frame_place(frames, start);
+	bool any = false;
+
+	if (!fde->size || !swz_module_is_text(m, start, (unsigned)fde->size))
+		return SWZ_REFUSE_UNKNOWN_TARGET;
+	for (uint64_t at = start; at < start + fde->size;) {
+		struct swz_bytes code = {swz_module_bytes(m, at),
+					 start + fde->size - at};
+		struct swz_insn insn;
+		enum swz_refusal refusal;
+
+		if (swz_decode(swz_import_decoder, code, at, &insn) != SWZ_OK)
+			return SWZ_REFUSE_UNKNOWN_TARGET;
+		at += insn.length;
+		if (!insn.rip_relative || insn.displacement_at < 2 ||
+		    code.data[insn.displacement_at - 2] != 0x8d /* lea */ ||
+		    !frame_place(frames, insn.target)->size)
+			continue;
+		refusal = inspect_code(frames, insn.target);
+		if (refusal != SWZ_PATCHED)
+			return refusal;
+		any = true;
+	}
+	return any ? SWZ_PATCHED : SWZ_REFUSE_UNKNOWN_TARGET;
+}
+
+static enum swz_status inspect(uint32_t party)
+{
+	struct frames frames = {.module = swz_parties[party].module,
+				.party = &swz_parties[party]};
+
+	frames.places = swz_scratch_alloc(MOST_PLACES * sizeof(uint64_t));
+	if (!frames.places || !read_frames(&frames))
+		return SWZ_E_NOMEM;
+	for (const struct swz_target_code *c = swz_target_codes; c;
+	     c = c->next) {
+		if (c->party != party || c->target->status != SWZ_PATCHED)
+			continue;
+		swz_import_refuse(&c->target->status,
+				  c->is_resolver
+					  ? inspect_choices(&frames, c->address)
+					  : inspect_code(&frames, c->address));
+	}
+	return SWZ_OK;
+}
+
+/* What the user has named. */
+static void filter(struct swz_target *t)
+{
+	struct swz_function f = {.name = t->name, .size = t->size};
+
+	swz_filter_by_name(&f);
+	t->filter = f.filter;
+	swz_import_refuse(&t->status, f.status);
+}
+
+enum swz_status swz_imports_inspect(void)
+{
+	for (uint32_t i = 0; i < swz_party_count; i++) {
+		bool wanted = false;
+
+		for (const struct swz_target_code *c = swz_target_codes;
+		     c && !wanted; c = c->next)
+			wanted = c->party == i;
+		if (wanted && swz_parties[i].module && inspect(i) != SWZ_OK)
+			return SWZ_E_NOMEM;
+		if (wanted && !swz_parties[i].module)
+			for (struct swz_target_code *c = swz_target_codes; c;
+			     c = c->next)
+				if (c->party == i)
+					swz_import_refuse(
+						&c->target->status,
+						SWZ_REFUSE_UNKNOWN_TARGET);
+	}
+	for (struct swz_target *t = swz_targets; t; t = t->next)
+		filter(t);
+	return SWZ_OK;
+}
+
+/* ---------------------------------------------------- taken function pointers
+ */
+
+/* The entries that pointers may be taken from, sorted by their place. */
+struct pointers {
+	const struct swz_party *party;
+	struct swz_import **by_word; /* from `low` on */
+	uint64_t low, words;
+};
+
+static void note_reference(const struct pointers *p, const uint8_t *at,
+			   uint64_t end)
+{
+	int32_t displacement;
+	uint64_t target;
+
+	memcpy(&displacement, at, sizeof(displacement));
+	target = end + (uint64_t)(int64_t)displacement;
+	/* behind the displacement there may be an immediate */
+	for (unsigned i = 0; i <= 4; i++, target++) {
+		uint64_t word = (target - p->low) / 8;
+		struct swz_import *import;
+
+		if (i == 3 || target < p->low || (target - p->low) % 8 ||
+		    word >= p->words)
+			continue;
+		import = p->by_word[word];
+		if (!import)
+			continue;
+		if (i == 0 && at[-2] == 0xff &&
+		    (at[-1] == 0x15 || at[-1] == 0x25))
+			import->is_called = true;
+		else
+			swz_import_refuse(&import->status,
+					  SWZ_REFUSE_ADDRESS_TAKEN);
+	}
+}
+
+const uint8_t *swz_party_code(const struct swz_party *party,
+			      const struct swz_range *range)
+{
+	const struct swz_module *m = party->module;
+
+	if (!party->late)
+		return swz_module_bytes(m, range->start);
+	return swz_elf_bytes_at(&m->file, range->start,
+				range->end - range->start)
+		.data;
+}
+
+static void scan_references(const struct pointers *p,
+			    const struct swz_range *text, const uint8_t *code)
+{
+	const struct swz_module *m = p->party->module;
+	uint64_t size = text->end - text->start;
+	uint64_t address = m->load_bias + text->start;
+	uint64_t bytes = p->words * 8 + 4;
+
+	for (uint64_t i = 2; i + 4 <= size; i++) {
+		int32_t displacement;
+		uint64_t target;
+
+		memcpy(&displacement, code + i, sizeof(displacement));
+		target = address + i + 4 + (uint64_t)(int64_t)displacement;
+		if (target + 4 - p->low < bytes)
+			note_reference(p, code + i, address + i + 4);
+	}
+}
+
+enum swz_status swz_imports_find_taken(struct swz_party *party)
+{
+	struct pointers p = {.party = party, .low = UINT64_MAX};
+	uint32_t index = (uint32_t)(party - swz_parties);
+	uint64_t high = 0;
+	struct swz_import *i;
+	bool known = true;
+
+	for (i = swz_imports; i; i = i->next) {
+		if (i->party != index || !i->of_pointers)
+			continue;
+		if ((uintptr_t)i->slot < p.low)
+			p.low = (uintptr_t)i->slot;
+		if ((uintptr_t)i->slot > high)
+			high = (uintptr_t)i->slot;
+	}
+	if (!high)
+		return SWZ_OK;
+	p.words = (high - p.low) / 8 + 1;
+	p.by_word = swz_scratch_alloc(p.words * sizeof(void *));
+	if (!p.by_word)
+		return SWZ_E_NOMEM;
+	for (i = swz_imports; i; i = i->next)
+		if (i->party == index && i->of_pointers)
+			p.by_word[((uintptr_t)i->slot - p.low) / 8] = i;
+	for (unsigned t = 0; t < party->module->text_count; t++) {
+		const struct swz_range *text = &party->module->text[t];
+		const uint8_t *code = swz_party_code(party, text);
+
+		known = known && code;
+		if (code)
+			scan_references(&p, text, code);
+	}
+	for (i = swz_imports; i; i = i->next)
+		if (i->party == index && i->of_pointers &&
+		    (!i->is_called || !known))
+			swz_import_refuse(&i->status, SWZ_REFUSE_ADDRESS_TAKEN);
+	return SWZ_OK;
+}

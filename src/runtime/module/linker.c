@@ -1,0 +1,173 @@
+/* The breakpoint function is one byte, a `ret`, and a debugger may have put its
+ * breakpoint there already. Its calls in the linker's text are what we change.
+ */
+
+#include "runtime/module/linker.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+#include "runtime/module/text.h"
+#include "runtime/support/scratch.h"
+#include "thunks/decoder.h"
+#include "thunks/near.h"
+#include "thunks/relocate.h"
+
+#define MOST_CALLS 16u
+
+/* Whether an instruction of the function around it begins there. */
+static bool begins_instruction(const struct swz_module *m,
+			       struct swz_decoder *decoder, uint64_t address)
+{
+	struct swz_fde_iterator it;
+	struct swz_fde fde;
+
+	swz_fde_begin(&it, &m->eh_frame);
+	while (swz_fde_next(&it, &fde)) {
+		uint64_t pc = fde.start, end = fde.start + fde.size;
+
+		if (address < fde.start || address >= end)
+			continue;
+		while (pc < address) {
+			struct swz_bytes code = {swz_module_bytes(m, pc),
+						 end - pc};
+			unsigned length = swz_decode_length(decoder, code);
+
+			if (!length)
+				return false;
+			pc += length;
+		}
+		return pc == address;
+	}
+	return false;
+}
+
+/* Whether one of eight bytes is the opcode of a call or a jump. */
+static bool may_have_call(const uint8_t *code)
+{
+	uint64_t ones = UINT64_C(0x0101010101010101), bytes;
+
+	memcpy(&bytes, code, sizeof(bytes));
+	bytes = (bytes ^ 0xe8 * ones) & 0xfe * ones;
+	return (bytes - ones) & ~bytes & 0x80 * ones;
+}
+
+/* The calls of (and jumps to) a function in its own module: where their
+ * displacements are. */
+static unsigned find_calls(const struct swz_module *m, uint64_t function,
+			   uint8_t **calls)
+{
+	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
+	unsigned count = 0;
+
+	if (!decoder)
+		return 0;
+	for (unsigned t = 0; t < m->text_count; t++) {
+		uint64_t address = m->text[t].start;
+
+		for (; address + 5 <= m->text[t].end; address++) {
+			const uint8_t *code = swz_module_bytes(m, address);
+			int32_t distance;
+
+			if (address + 8 <= m->text[t].end &&
+			    !may_have_call(code)) {
+				address += 7;
+				continue;
+			}
+			if ((code[0] & 0xfe) != 0xe8)
+				continue;
+			memcpy(&distance, code + 1, sizeof(distance));
+			if ((uint64_t)(uintptr_t)code + 5 +
+					    (uint64_t)(int64_t)distance !=
+				    function ||
+			    !begins_instruction(m, decoder, address))
+				continue;
+			if (count == MOST_CALLS)
+				return 0;
+			calls[count++] = (uint8_t *)(uintptr_t)code + 1;
+		}
+	}
+	return count;
+}
+
+/* jmp *address(%rip) to the stub, within reach of the linker. */
+static const uint8_t *make_bridge(const struct swz_module *m,
+				  void (*stub)(void))
+{
+	static const uint8_t jump[] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc};
+	uint8_t *page = swz_near_map(m->start, m->end, 4096);
+
+	if (!page)
+		return NULL;
+	memcpy(page, jump, sizeof(jump));
+	memcpy(page + sizeof(jump), &stub, sizeof(stub));
+	if (swz_sys_mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0)
+		return page;
+	swz_sys_munmap(page, 4096);
+	return NULL;
+}
+
+static bool redirect(const struct swz_module *m, uint8_t *const *calls,
+		     unsigned count, const uint8_t *bridge)
+{
+	bool done = false;
+
+	for (unsigned t = 0; t < m->text_count; t++) {
+		const struct swz_range *text = &m->text[t];
+
+		if (!swz_text_unlock(m, text))
+			continue;
+		for (unsigned i = 0; i < count; i++) {
+			int32_t low = (int32_t)(bridge - (calls[i] + 4));
+
+			if ((uintptr_t)calls[i] - m->load_bias - text->start <
+			    text->end - text->start)
+				memcpy(calls[i], &low, sizeof(low));
+		}
+		done = swz_text_lock(m, text) || done;
+	}
+	return done;
+}
+
+static const struct swz_module *linker_of(const struct swz_modules *modules,
+					  uint64_t function)
+{
+	for (unsigned i = 0; i < modules->count; i++)
+		if (function >= modules->of[i].start &&
+		    function < modules->of[i].end)
+			return &modules->of[i];
+	return NULL;
+}
+
+/* The program may have a copy of _r_debug, which the linker does not use: the
+ * program's dynamic section says where the right one is. */
+struct r_debug *swz_linker_debug(const struct swz_modules *modules)
+{
+	const ElfW(Dyn) *d = swz_module_dynamic(&modules->of[0]);
+
+	for (; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+			return (struct r_debug *)d->d_un.d_ptr;
+	return &_r_debug;
+}
+
+bool swz_linker_redirect(const struct swz_modules *modules,
+			 const struct r_debug *debug, void (*stub)(void))
+{
+	const struct swz_module *linker = linker_of(modules, debug->r_brk);
+	struct swz_module copy;
+	uint8_t *calls[MOST_CALLS];
+	const uint8_t *bridge;
+	unsigned count;
+
+	if (!linker)
+		return false;
+	copy = *linker;
+	if (swz_module_open(&copy) != SWZ_OK)
+		return false;
+	count = find_calls(&copy, debug->r_brk, calls);
+	swz_module_close(&copy);
+	bridge = count ? make_bridge(linker, stub) : NULL;
+	return bridge && redirect(linker, calls, count, bridge);
+}

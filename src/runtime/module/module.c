@@ -1,0 +1,454 @@
+#include "runtime/module/module.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "base/syscall.h"
+#include "runtime/support/aside.h"
+#include "runtime/support/config.h"
+#include "runtime/support/pattern.h"
+#include "runtime/support/scratch.h"
+
+#define PAGE 4096u
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool starts_with(const char *string, const char *prefix)
+{
+	return strncmp(string, prefix, strlen(prefix)) == 0;
+}
+
+/* ld.so and we ourselves are never hooked, whatever is asked. */
+static bool is_untouchable(const char *name)
+{
+	return starts_with(name, "ld-linux") || starts_with(name, "ld.so") ||
+	       starts_with(name, "linux-vdso") ||
+	       starts_with(name, "libswizzle.so");
+}
+
+static bool is_left_out_by_default(const char *name)
+{
+	return starts_with(name, "libc.so") || starts_with(name, "libm.so") ||
+	       starts_with(name, "libmvec.so") ||
+	       starts_with(name, "libpthread.so") ||
+	       starts_with(name, "libc-2.") || starts_with(name, "libm-2.") ||
+	       starts_with(name, "libpthread-2.");
+}
+
+static bool in_scope(const char *path)
+{
+	const char *name = base_name(path);
+	bool wanted, asked;
+
+	if (is_untouchable(name))
+		return false;
+	wanted = !is_left_out_by_default(name);
+	if (!swz_config.module)
+		return wanted;
+	asked = swz_patterns_any_positive(swz_config.module)
+			? swz_patterns_match(swz_config.module, name, path)
+			: wanted;
+	return asked && !swz_patterns_exclude(swz_config.module, name, path);
+}
+
+struct listing {
+	struct swz_module *modules;
+	unsigned count, room;
+	enum swz_status status;
+};
+
+static const char *program_path(void)
+{
+	char *path = swz_scratch_alloc(4096);
+	long n = path ? SWZ_SYSCALL(SYS_readlink, "/proc/self/exe", path, 4095)
+		      : -1;
+
+	return n > 0 ? path : "program";
+}
+
+static void add_text(struct swz_module *m, uint64_t start, uint64_t bytes)
+{
+	if (m->text_count == SWZ_MAX_TEXT_RANGES) {
+		m->texts_left_out = true;
+		return;
+	}
+	m->text[m->text_count].start = start;
+	m->text[m->text_count++].end = start + bytes;
+}
+
+/* A name that is relative to the working directory, made absolute. */
+static const char *absolute(const char *path)
+{
+	size_t length = strlen(path) + 1;
+	char *whole;
+	long n;
+
+	if (path[0] == '/' || !strchr(path, '/'))
+		return path;
+	whole = swz_scratch_alloc(4096 + length);
+	n = whole ? SWZ_SYSCALL(SYS_getcwd, whole, 4096) : -1;
+	if (n <= 1)
+		return path;
+	if (whole[n - 2] != '/')
+		whole[n++ - 1] = '/';
+	memcpy(whole + n - 1, path, length);
+	return whole;
+}
+
+/* Text in a segment without read permission (execute-only: processors with
+ * protection keys heed that) is made readable, and stays so. If it cannot be,
+ * nothing may look at the module. */
+static bool make_readable(const struct swz_module *m, const ElfW(Phdr) * s)
+{
+	uint64_t start = m->load_bias + s->p_vaddr;
+	uint64_t end = start + s->p_memsz;
+
+	if (s->p_flags & (PF_R | PF_W))
+		return true;
+	start &= -(uint64_t)PAGE;
+	end = (end + PAGE - 1) & -(uint64_t)PAGE;
+	return swz_sys_mprotect((void *)start, end - start,
+				PROT_READ | PROT_EXEC) == 0;
+}
+
+static void describe(struct swz_module *m, uint64_t load_bias,
+		     const ElfW(Phdr) * segments, unsigned count,
+		     const char *path)
+{
+	m->load_bias = load_bias;
+	m->segments = segments;
+	m->segment_count = count;
+	m->start = UINT64_MAX;
+	for (unsigned i = 0; i < count; i++) {
+		const ElfW(Phdr) *s = &segments[i];
+
+		if (s->p_type == PT_NOTE && !m->build_id.size)
+			m->build_id = swz_build_id_in(
+				(struct swz_bytes){
+					swz_module_bytes(m, s->p_vaddr),
+					s->p_memsz},
+				s->p_align);
+		if (s->p_type != PT_LOAD)
+			continue;
+		if (m->load_bias + s->p_vaddr < m->start)
+			m->start = m->load_bias + s->p_vaddr;
+		if (m->load_bias + s->p_vaddr + s->p_memsz > m->end)
+			m->end = m->load_bias + s->p_vaddr + s->p_memsz;
+		if (!(s->p_flags & PF_X))
+			continue;
+		if (make_readable(m, s))
+			add_text(m, s->p_vaddr, s->p_filesz);
+		else
+			m->texts_left_out = true;
+	}
+	m->path = absolute(path);
+	m->in_scope = m->text_count && !m->texts_left_out && in_scope(m->path);
+}
+
+static int list_one(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct listing *l = context;
+
+	(void)size;
+	if (l->count == l->room)
+		return 1;
+	describe(&l->modules[l->count], info->dlpi_addr, info->dlpi_phdr,
+		 info->dlpi_phnum,
+		 l->count == 0 ? program_path() : info->dlpi_name);
+	l->count++;
+	return 0;
+}
+
+/* Every library that today's linkers make begins with its ELF header, at ELF
+ * address 0, so the header lies at the load bias. */
+bool swz_module_describe(struct swz_module *m, const struct link_map *map)
+{
+	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)map->l_addr;
+	const ElfW(Phdr) * segments;
+	bool whole = false, same = false;
+	uint64_t bytes;
+
+	if (!map->l_addr || map->l_addr % 4096 || !map->l_name[0] ||
+	    !swz_sys_is_readable(map->l_addr) ||
+	    memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header->e_phentsize != sizeof(*segments))
+		return false;
+	bytes = header->e_phoff + (uint64_t)header->e_phnum * sizeof(*segments);
+	if (header->e_phoff > 4096 || bytes > 4096)
+		return false;
+	segments = (const ElfW(Phdr) *)(map->l_addr + header->e_phoff);
+	for (unsigned i = 0; i < header->e_phnum; i++) {
+		const ElfW(Phdr) *s = &segments[i];
+
+		if (s->p_type == PT_LOAD && s->p_vaddr == 0 &&
+		    s->p_offset == 0 && s->p_filesz >= bytes)
+			whole = true;
+		if (s->p_type == PT_DYNAMIC &&
+		    map->l_addr + s->p_vaddr == (uintptr_t)map->l_ld)
+			same = true;
+	}
+	if (!whole || !same)
+		return false;
+	describe(m, map->l_addr, segments, header->e_phnum, map->l_name);
+	return true;
+}
+
+static int count_one(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)info, (void)size;
+	++*(unsigned *)context;
+	return 0;
+}
+
+enum swz_status swz_modules_list(struct swz_modules *modules)
+{
+	struct listing l = {0};
+
+	dl_iterate_phdr(count_one, &l.room);
+	l.modules = swz_scratch_alloc(l.room * sizeof(*l.modules));
+	if (!l.modules)
+		return SWZ_E_NOMEM;
+	dl_iterate_phdr(list_one, &l);
+	modules->of = l.modules;
+	modules->count = l.count;
+	return SWZ_OK;
+}
+
+static bool same_build(const struct swz_module *m)
+{
+	struct swz_bytes id = swz_elf_build_id(&m->file);
+
+	return id.size == m->build_id.size &&
+	       (!id.size || memcmp(id.data, m->build_id.data, id.size) == 0);
+}
+
+static uint64_t in_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
+}
+
+struct swz_bytes swz_file_map(const char *path,
+			      struct swz_file_identity *identity)
+{
+	struct swz_bytes file = {0};
+	struct stat st;
+	long fd = SWZ_SYSCALL(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return file;
+	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 && st.st_size > 0) {
+		file.size = (size_t)st.st_size;
+		file.data = swz_map_aside(file.size, PROT_READ, MAP_PRIVATE,
+					  (int)fd);
+	}
+	SWZ_SYSCALL(SYS_close, fd);
+	if (!file.data)
+		file.size = 0;
+	else if (identity)
+		*identity = (struct swz_file_identity){
+			.device = st.st_dev,
+			.inode = st.st_ino,
+			.bytes = file.size,
+			.mtime_ns = in_ns(&st.st_mtim),
+			.ctime_ns = in_ns(&st.st_ctim),
+		};
+	return file;
+}
+
+static void map_file(struct swz_module *m, const char *path)
+{
+	struct swz_bytes file = swz_file_map(path, &m->identity);
+
+	if (!file.size)
+		return;
+	if (swz_elf_open(&m->file, file) == SWZ_OK && same_build(m))
+		return;
+	memset(&m->file, 0, sizeof(m->file));
+	swz_sys_munmap((void *)(uintptr_t)file.data, file.size);
+}
+
+static bool is_usual_code(const char *name)
+{
+	return starts_with(name, ".text") || starts_with(name, ".init") ||
+	       starts_with(name, ".fini") || starts_with(name, ".plt");
+}
+
+/* Whether there may be a direct call or jump, or one through a pointer at an
+ * address relative to the program counter, from the section to elsewhere. Each
+ * byte may begin one. */
+static bool may_lead_out(const Elf64_Shdr *s, struct swz_bytes code)
+{
+	for (size_t i = 0; i + 5 <= code.size; i++) {
+		const uint8_t *at = code.data + i;
+		bool near = (at[0] & 0xfe) == 0xe8;
+		int32_t offset;
+
+		if (at[0] == 0xff && (at[1] == 0x15 || at[1] == 0x25))
+			return true;
+		if (i > 0 && at[-1] == 0x0f && (at[0] & 0xf0) == 0x80)
+			near = true;
+		memcpy(&offset, at + 1, sizeof(offset));
+		if (near && i + 5 + (uint64_t)(int64_t)offset >= s->sh_size)
+			return true;
+	}
+	return false;
+}
+
+/* Code gets a section of its own where the program needs to know from where to
+ * where it goes, for instance to copy it to another place, and runs there if it
+ * does not call anything (User-mode Linux runs a page of such code in other
+ * processes). It must stay as it is: the jump that we would write leads from
+ * there to anywhere. */
+static bool may_be_copied(const struct swz_module *m, const Elf64_Shdr *s)
+{
+	struct swz_bytes code = swz_elf_section_bytes(&m->file, s);
+
+	return code.size && code.size <= PAGE && !may_lead_out(s, code);
+}
+
+static void note_sections(struct swz_module *m)
+{
+	for (size_t i = 0; i < m->file.section_count; i++) {
+		const Elf64_Shdr *s = &m->file.sections[i];
+		const char *name;
+
+		if (s->sh_name >= m->file.section_names.size)
+			continue;
+		name = (const char *)m->file.section_names.data + s->sh_name;
+		if (starts_with(name, ".plt") &&
+		    m->plt_count < SWZ_MAX_PLT_RANGES) {
+			m->plt[m->plt_count].start = s->sh_addr;
+			m->plt[m->plt_count++].end = s->sh_addr + s->sh_size;
+		}
+		if ((s->sh_flags & SHF_EXECINSTR) && !is_usual_code(name) &&
+		    m->loose_count < SWZ_MAX_LOOSE_RANGES &&
+		    may_be_copied(m, s)) {
+			m->loose[m->loose_count].start = s->sh_addr;
+			m->loose[m->loose_count++].end = s->sh_addr +
+							 s->sh_size;
+		}
+	}
+}
+
+/* Where the linker was not told to keep code apart (-z noseparate-code), all
+ * that is read only lies in the segment with the code, constants and tables
+ * too. The section headers, where there are any, say what is code. */
+static void narrow_text(const struct swz_module *m, struct swz_range *text)
+{
+	struct swz_range code = {UINT64_MAX, 0};
+
+	for (size_t i = 0; i < m->file.section_count; i++) {
+		const Elf64_Shdr *s = &m->file.sections[i];
+		uint64_t end = text->end;
+
+		if (!(s->sh_flags & SHF_EXECINSTR) ||
+		    s->sh_addr < text->start || s->sh_addr >= text->end)
+			continue;
+		if (s->sh_size < end - s->sh_addr)
+			end = s->sh_addr + s->sh_size;
+		if (s->sh_addr < code.start)
+			code.start = s->sh_addr;
+		if (end > code.end)
+			code.end = end;
+	}
+	if (code.start < code.end)
+		*text = code;
+}
+
+/* .eh_frame by way of PT_GNU_EH_FRAME: version, three encodings, a pointer to
+ * the section (LSB 5.0, 10.6.2). Its end is that of the segment it lies in, the
+ * zero terminator comes before. */
+static void find_eh_frame(struct swz_module *m)
+{
+	const ElfW(Phdr) *header = NULL;
+	const uint8_t *at;
+	uint64_t frame;
+	int32_t offset;
+
+	for (unsigned i = 0; i < m->segment_count; i++)
+		if (m->segments[i].p_type == PT_GNU_EH_FRAME)
+			header = &m->segments[i];
+	if (!header || header->p_memsz < 8)
+		return;
+	at = swz_module_bytes(m, header->p_vaddr);
+	if (at[0] != 1 || at[1] != 0x1b) /* pcrel | sdata4, as every linker */
+		return;
+	memcpy(&offset, at + 4, sizeof(offset));
+	frame = header->p_vaddr + 4 + (uint64_t)(int64_t)offset;
+	for (unsigned i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *s = &m->segments[i];
+
+		if (s->p_type != PT_LOAD || frame < s->p_vaddr ||
+		    frame >= s->p_vaddr + s->p_filesz)
+			continue;
+		m->eh_frame.address = frame;
+		m->eh_frame.bytes.data = swz_module_bytes(m, frame);
+		m->eh_frame.bytes.size = s->p_vaddr + s->p_filesz - frame;
+	}
+}
+
+enum swz_status swz_module_open(struct swz_module *m)
+{
+	find_eh_frame(m);
+	map_file(m, m->path[0] == '/' ? m->path : "/proc/self/exe");
+	note_sections(m);
+	for (unsigned i = 0; i < m->text_count; i++)
+		narrow_text(m, &m->text[i]);
+	return SWZ_OK;
+}
+
+bool swz_module_symbol(const struct swz_module *m, const char *name,
+		       struct swz_elf_symbol *symbol)
+{
+	static const uint32_t tables[] = {SHT_DYNSYM, SHT_SYMTAB};
+
+	if (!m->file.file.size)
+		return false;
+	for (unsigned t = 0; t < 2; t++) {
+		struct swz_elf_symbols it;
+
+		if (swz_elf_symbols_open(&it, &m->file, tables[t]) != SWZ_OK)
+			continue;
+		while (swz_elf_symbols_next(&it, symbol))
+			if (symbol->section != SHN_UNDEF && symbol->value &&
+			    strcmp(symbol->name, name) == 0)
+				return true;
+	}
+	return false;
+}
+
+void swz_module_close(struct swz_module *m)
+{
+	if (m->file.file.size)
+		swz_sys_munmap((void *)(uintptr_t)m->file.file.data,
+			       m->file.file.size);
+	memset(&m->file, 0, sizeof(m->file));
+}
+
+const ElfW(Dyn) * swz_module_dynamic(const struct swz_module *m)
+{
+	for (unsigned i = 0; i < m->segment_count; i++)
+		if (m->segments[i].p_type == PT_DYNAMIC)
+			return (const ElfW(Dyn) *)(const void *)
+				swz_module_bytes(m, m->segments[i].p_vaddr);
+	return NULL;
+}
+
+uint64_t swz_module_text_hash(const struct swz_module *m, uint64_t seed)
+{
+	for (unsigned i = 0; i < m->text_count; i++)
+		seed = swz_hash(seed,
+				(struct swz_bytes){
+					swz_module_bytes(m, m->text[i].start),
+					m->text[i].end - m->text[i].start});
+	return seed;
+}

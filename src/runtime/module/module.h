@@ -1,0 +1,148 @@
+#ifndef SWZ_RUNTIME_MODULE_MODULE_H
+#define SWZ_RUNTIME_MODULE_MODULE_H
+
+/* The program and its libraries as the dynamic linker has mapped them, and for
+ * planning also their files (symbol and section tables are not mapped). */
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/eh_frame.h"
+#include "base/elf_view.h"
+#include "base/status.h"
+#include "swizzle/refusal.h"
+#include "thunks/trampoline.h"
+
+struct swz_range {
+	uint64_t start; /* ELF virtual addresses */
+	uint64_t end;
+};
+
+#define SWZ_MAX_TEXT_RANGES 16 /* a module with more is not hooked */
+#define SWZ_MAX_PLT_RANGES 6
+#define SWZ_MAX_LOOSE_RANGES 4
+
+struct swz_byte_scan;
+struct swz_function;
+struct swz_saved_plan;
+
+/* By which a file is told from others, and from itself after a change. */
+struct swz_file_identity {
+	uint64_t device, inode, bytes, mtime_ns, ctime_ns;
+};
+
+struct swz_module {
+	const char *path; /* for the main program /proc/self/exe's target */
+	uint64_t load_bias;
+	uint64_t start, end; /* run-time addresses */
+	const ElfW(Phdr) * segments;
+	unsigned segment_count;
+	bool in_scope;
+	bool foreign_runtime; /* walks its own stack
+				 (src/runtime/compat/foreign.h) */
+	bool own_unwinder;    /* linked into it, exporting nothing */
+	bool late; /* came later; perhaps not relocated: nothing in it can be
+		      called */
+	bool unwinder_unserved;     /* and cannot be provided for */
+	bool looks_at_callers;      /* of its own making
+				       (src/runtime/compat/foreign.h) */
+	struct swz_range generated; /* code with conventions of its own */
+	struct swz_bytes build_id;
+	struct swz_range text[SWZ_MAX_TEXT_RANGES];
+	unsigned text_count;
+	bool texts_left_out; /* too many, or not readable */
+	struct swz_range plt[SWZ_MAX_PLT_RANGES];
+	unsigned plt_count;
+	/* code that the program may copy and run elsewhere */
+	struct swz_range loose[SWZ_MAX_LOOSE_RANGES];
+	unsigned loose_count;
+	struct swz_eh_frame eh_frame; /* in memory; addresses are ELF's */
+	struct swz_elf file;          /* of its file; file.file.size 0: none */
+	struct swz_file_identity identity; /* of the file, if there is one */
+	uint64_t resolver; /* how V8 is told about thunks; 0: it is not there */
+	const struct swz_saved_plan *saved; /* by an earlier process, or NULL */
+	/* the plan */
+	struct swz_function *functions; /* sorted by start */
+	uint32_t *page_index;           /* for swz_function_at */
+	uint64_t first_page, page_count;
+	struct swz_byte_scan *byte_scans; /* by text: see scan_bytes.h */
+	uint32_t *labels; /* at a fixed address: where words of the data point
+			   * to in the text */
+	uint32_t label_count, label_room;
+	uint32_t function_count; /* pieces included */
+	uint32_t hookable_count; /* functions proper */
+	uint32_t first_id;
+	uint32_t counts[SWZ_REFUSAL_COUNT];
+	struct swz_trampolines trampolines;
+};
+
+struct swz_modules {
+	struct swz_module *of; /* in the linker's order */
+	unsigned count;
+};
+
+/* Lists those of the start, in scratch memory. */
+enum swz_status swz_modules_list(struct swz_modules *modules) SWZ_MUST_CHECK;
+
+/* Describes a module that the linker has mapped, from the ELF header in memory.
+ * False if there is none where it should be. The path is made absolute in
+ * scratch memory. */
+bool swz_module_describe(struct swz_module *module,
+			 const struct link_map *map) SWZ_MUST_CHECK;
+
+/* Maps the module's file, fills plt and eh_frame, and narrows the text down.
+ * A file that is missing or is another one by now is done without. */
+enum swz_status swz_module_open(struct swz_module *module) SWZ_MUST_CHECK;
+void swz_module_close(struct swz_module *module);
+
+/* A whole file, read-only, to be unmapped; empty if that does not go.
+ * `identity` may be NULL. */
+struct swz_bytes swz_file_map(const char *path,
+			      struct swz_file_identity *identity);
+
+/* Finds what the module defines by this name, in .dynsym or .symtab of its
+ * file. */
+bool swz_module_symbol(const struct swz_module *module, const char *name,
+		       struct swz_elf_symbol *symbol);
+
+/* The module's dynamic section, or NULL. */
+const ElfW(Dyn) * swz_module_dynamic(const struct swz_module *module);
+
+/* Whether all of these bytes lie in one text of the module. */
+static inline bool swz_module_is_text(const struct swz_module *module,
+				      uint64_t address, unsigned bytes)
+{
+	for (unsigned i = 0; i < module->text_count; i++) {
+		const struct swz_range *text = &module->text[i];
+
+		if (address >= text->start && address < text->end &&
+		    bytes <= text->end - address)
+			return true;
+	}
+	return false;
+}
+
+/* A hash of all texts, with what came before as the seed. */
+uint64_t swz_module_text_hash(const struct swz_module *module, uint64_t seed);
+
+/* The address in memory of an ELF virtual address. */
+static inline const uint8_t *swz_module_bytes(const struct swz_module *module,
+					      uint64_t address)
+{
+	return (const uint8_t *)(uintptr_t)(module->load_bias + address);
+}
+
+/* Where the 32-bit offset at this address leads, which counts from behind it,
+ * as in branches and %rip-relative operands without an immediate. */
+static inline uint64_t swz_module_relative(const struct swz_module *module,
+					   uint64_t address)
+{
+	int32_t offset;
+
+	memcpy(&offset, swz_module_bytes(module, address), sizeof(offset));
+	return address + sizeof(offset) + (uint64_t)(int64_t)offset;
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* The jumps to the trampolines are written. */
+
+#include "runtime/plan/plan.h"
+
+#include "runtime/compat/foreign.h"
+#include "runtime/discovery/function.h"
+#include "runtime/imports/imports.h"
+#include "runtime/module/text.h"
+#include "runtime/support/team.h"
+#include "thunks/trampoline.h"
+
+static void refuse_range(struct swz_module *m, const struct swz_range *text)
+{
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		struct swz_function *f = &m->functions[i];
+
+		if (f->start >= text->start && f->start < text->end)
+			swz_function_refuse(f, SWZ_REFUSE_UNWRITABLE);
+	}
+}
+
+static bool is_patched_in(const struct swz_function *f,
+			  const struct swz_range *text)
+{
+	return f->start >= text->start && f->start < text->end && f->trampoline;
+}
+
+/* To copy their pages takes most of the time. */
+#define PORTION 2048u
+
+struct patching {
+	const struct swz_module *module;
+	const struct swz_range *text; /* that is unlocked */
+};
+
+static void patch_functions(void *context, uint32_t begin, uint32_t end,
+			    unsigned member)
+{
+	const struct patching *p = context;
+	const struct swz_module *m = p->module;
+	struct swz_text_run run = {0};
+
+	(void)member;
+	for (uint32_t i = begin; i < end; i++) {
+		const struct swz_function *f = &m->functions[i];
+
+		if (is_patched_in(f, p->text))
+			swz_text_will_write(
+				&run, swz_module_bytes(m, f->start + f->site),
+				SWZ_JUMP_BYTES);
+	}
+	swz_text_will_write(&run, NULL, 0);
+	for (uint32_t i = begin; i < end; i++) {
+		const struct swz_function *f = &m->functions[i];
+
+		if (is_patched_in(f, p->text))
+			swz_patch_write((uint8_t *)(uintptr_t)swz_module_bytes(
+						m, f->start + f->site),
+					f->island, f->trampoline);
+	}
+}
+
+static void patch_range(struct swz_module *m, const struct swz_range *text)
+{
+	uint32_t portion = swz_team_portion(PORTION);
+	struct patching p = {m, text};
+
+	if (!swz_text_unlock(m, text)) {
+		refuse_range(m, text);
+		return;
+	}
+	/* The copy of a page that is mapped interrupts all processors that run
+	 * the program: for one thread only, then. */
+	if (swz_team_members() > 1 && m->function_count > portion &&
+	    swz_text_let_go(m, text))
+		swz_team_run(patch_functions, &p, m->function_count, portion);
+	else
+		patch_functions(&p, 0, m->function_count, 0);
+	if (!swz_text_lock(m, text))
+		refuse_range(m, text);
+}
+
+void swz_plan_patch(struct swz_module *m)
+{
+	for (unsigned t = 0; t < m->text_count; t++)
+		patch_range(m, &m->text[t]);
+	swz_functions_count(m);
+}
+
+void swz_plan_apply(struct swz_modules *modules)
+{
+	for (unsigned i = 0; i < modules->count; i++) {
+		struct swz_module *m = &modules->of[i];
+
+		if (!m->functions)
+			continue;
+		if (m->in_scope)
+			swz_foreign_answer(m);
+		swz_plan_patch(m);
+	}
+	swz_imports_apply();
+}
+
+const char *swz_plan_obstacle(const struct swz_modules *modules)
+{
+	uint32_t patched = 0, refused[2] = {0, 0};
+
+	for (unsigned i = 0; i < modules->count; i++) {
+		const struct swz_module *m = &modules->of[i];
+
+		patched += m->counts[SWZ_PATCHED];
+		refused[0] += m->counts[SWZ_REFUSE_OUT_OF_REACH];
+		refused[1] += m->counts[SWZ_REFUSE_UNWRITABLE];
+	}
+	if (patched || !(refused[0] + refused[1]))
+		return NULL;
+	return refused[1] > refused[0] ? "no memory may become executable"
+				       : "no memory for trampolines";
+}

@@ -1,0 +1,30 @@
+#ifndef SWZ_RUNTIME_PLAN_PLAN_H
+#define SWZ_RUNTIME_PLAN_PLAN_H
+
+/* What is to be hooked, decided for every function before the first byte
+ * changes; then done, while nothing executes it. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "runtime/module/module.h"
+
+/* Decides; writes trampolines, which nothing leads to yet. */
+enum swz_status swz_plan_make(struct swz_modules *modules) SWZ_MUST_CHECK;
+
+/* Leads every planned function to its trampoline. A module whose text cannot be
+ * made writable is refused as a whole. */
+void swz_plan_apply(struct swz_modules *modules);
+
+/* Why no function at all could be patched, if the system would not have it;
+ * otherwise NULL. After swz_plan_apply. */
+const char *swz_plan_obstacle(const struct swz_modules *modules);
+
+/* For one module that is loaded while the program runs, and which
+ * nothing can be executing yet: decides and writes trampolines; then, where
+ * that was done, leads its functions to them. */
+enum swz_status swz_plan_late(struct swz_module *module) SWZ_MUST_CHECK;
+void swz_plan_patch(struct swz_module *module);
+
+#endif

@@ -1,0 +1,76 @@
+#include "runtime/plan/print.h"
+
+#include "base/refusal_text.h"
+#include "runtime/discovery/function.h"
+#include "runtime/imports/imports.h"
+#include "runtime/support/config.h"
+#include "runtime/support/message.h"
+#include "runtime/support/refusals.h"
+
+static void print_functions(const struct swz_module *m)
+{
+	struct swz_line line;
+
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		const struct swz_function *f = &m->functions[i];
+
+		if (f->is_piece)
+			continue;
+		swz_line_start(&line);
+		swz_line_string(&line, "    ");
+		swz_line_hex(&line, f->start);
+		swz_line_column(&line, 16);
+		swz_line_number(&line, f->size);
+		swz_line_column(&line, 24);
+		swz_line_string(&line, swz_refusal_text(f->status));
+		if (f->island)
+			swz_line_string(&line, " by a short jump");
+		if (f->name) {
+			swz_line_column(&line, 80);
+			swz_line_string(&line, f->name);
+		}
+		swz_line_write(&line, 1);
+	}
+}
+
+static void print_module(const struct swz_module *m, bool filtered)
+{
+	uint32_t left_out = m->counts[SWZ_REFUSE_FILTERED];
+	uint32_t patched = m->counts[SWZ_PATCHED];
+	struct swz_line line;
+
+	swz_line_start(&line);
+	swz_line_string(&line, m->path);
+	swz_line_string(&line, "  ");
+	swz_line_number(&line, m->hookable_count);
+	swz_line_string(&line, "  ");
+	swz_line_number(&line, patched);
+	swz_line_string(&line, "  ");
+	swz_line_number(&line, m->hookable_count - patched - left_out);
+	if (filtered) {
+		swz_line_string(&line, "  ");
+		swz_line_number(&line, left_out);
+	}
+	swz_line_write(&line, 1);
+	swz_refusals_print(m->counts, SWZ_REFUSE_FILTERED, "    ");
+	swz_imports_print(m);
+	if (swz_config.verbose)
+		print_functions(m);
+}
+
+void swz_plan_print(const struct swz_modules *modules)
+{
+	struct swz_line line;
+	bool filtered = false;
+
+	for (unsigned i = 0; i < modules->count; i++)
+		filtered |= modules->of[i].counts[SWZ_REFUSE_FILTERED] != 0;
+	swz_line_start(&line);
+	swz_line_string(&line, "module  functions  patched  refused");
+	if (filtered)
+		swz_line_string(&line, "  filtered");
+	swz_line_write(&line, 1);
+	for (unsigned i = 0; i < modules->count; i++)
+		if (modules->of[i].in_scope)
+			print_module(&modules->of[i], filtered);
+}

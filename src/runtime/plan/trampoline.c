@@ -1,0 +1,92 @@
+/* The trampoline of one function. */
+
+#include "runtime/plan/trampoline.h"
+
+#include "base/lsda.h"
+#include "runtime/plan/islands.h"
+#include "runtime/record/sampling.h"
+#include "thunks/leaf.h"
+#include "thunks/trampoline.h"
+
+static unsigned jump_bytes(const struct swz_function *f)
+{
+	return f->island ? SWZ_SHORT_JUMP_BYTES : SWZ_JUMP_BYTES;
+}
+
+/* The bytes from the patch site that the jump may take: the function's own,
+ * and padding behind it. */
+static struct swz_bytes site_bytes(const struct swz_module *m,
+				   const struct swz_function *f)
+{
+	struct swz_bytes code = {swz_module_bytes(m, f->start + f->site),
+				 f->size - f->site};
+
+	if (code.size < jump_bytes(f))
+		code.size += swz_padding_of(m, f);
+	return code;
+}
+
+static struct swz_patch_site patch_site(const struct swz_module *m,
+					const struct swz_function *f,
+					uint32_t id)
+{
+	struct swz_patch_site site = {
+		.code = site_bytes(m, f),
+		.address = m->load_bias + f->start + f->site,
+		.wanted = jump_bytes(f),
+		.function_id = id,
+		.is_leaf = f->flags & SWZ_FUNCTION_LEAF,
+		.fde = f->fde,
+		.fde_address = f->start + f->site,
+		.wrapper = f->wrapper,
+	};
+
+	if (f->displace > site.wanted)
+		site.wanted = f->displace;
+	return site;
+}
+
+/* An instruction that may throw (a load that faults, with
+ * -fnon-call-exceptions) is found in the function's exception table by its
+ * place. */
+static bool lands_if_it_throws(const struct swz_module *m,
+			       const struct swz_function *f)
+{
+	struct swz_bytes lsda = {0};
+
+	if (!f->fde || !f->fde->has_lsda)
+		return false;
+	for (unsigned i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *s = &m->segments[i];
+
+		if (s->p_type == PT_LOAD &&
+		    f->fde->lsda - s->p_vaddr < s->p_filesz) {
+			lsda.data = swz_module_bytes(m, f->fde->lsda);
+			lsda.size = s->p_vaddr + s->p_filesz - f->fde->lsda;
+		}
+	}
+	return swz_lsda_lands(lsda, f->site, f->moved);
+}
+
+enum swz_refusal swz_plan_trampoline(struct swz_module *m,
+				     struct swz_trampolines *region,
+				     struct swz_decoder *decoder,
+				     struct swz_function *f, uint32_t id)
+{
+	struct swz_bytes module = {(const uint8_t *)(uintptr_t)m->start,
+				   m->end - m->start};
+	struct swz_bytes code = {swz_module_bytes(m, f->start), f->size};
+	struct swz_patch_site site;
+	enum swz_refusal refusal;
+
+	if (swz_sampling && swz_is_leaf(code, f->site, module))
+		f->flags |= SWZ_FUNCTION_LEAF;
+	site = patch_site(m, f, id);
+	f->trampoline = swz_trampoline_write(region, decoder, &site, &f->moved,
+					     &refusal);
+	if (f->trampoline && lands_if_it_throws(m, f)) {
+		f->trampoline = NULL;
+		refusal = SWZ_REFUSE_UNRELOCATABLE;
+	}
+	return refusal;
+}

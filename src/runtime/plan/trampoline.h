@@ -1,0 +1,16 @@
+#ifndef SWZ_RUNTIME_PLAN_TRAMPOLINE_H
+#define SWZ_RUNTIME_PLAN_TRAMPOLINE_H
+
+#include "runtime/discovery/function.h"
+#include "thunks/relocate.h"
+
+/* Writes the function's trampoline into the region (the module's, or a part of
+ * it), for calls that are recorded with this id; returns SWZ_PATCHED, or why
+ * not. Of the function it changes what is about the trampoline, and a flag. */
+enum swz_refusal swz_plan_trampoline(struct swz_module *module,
+				     struct swz_trampolines *region,
+				     struct swz_decoder *decoder,
+				     struct swz_function *function,
+				     uint32_t id);
+
+#endif

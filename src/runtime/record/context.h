@@ -1,0 +1,87 @@
+#ifndef SWZ_RUNTIME_RECORD_CONTEXT_H
+#define SWZ_RUNTIME_RECORD_CONTEXT_H
+
+/* The calling context tree of a thread (struct swz_node in swizzle/format.h).
+ *
+ * Recursion is folded as in Ammons, Ball and Larus, "Exploiting hardware
+ * performance counters with flow and context sensitive profiling" (PLDI 1997):
+ * a function that is on the path already continues in its ancestor's context.
+ */
+
+#include <stdint.h>
+
+#include "runtime/record/file.h"
+#include "runtime/record/thread.h"
+
+/* Makes the edge's node, without a system call. NULL: there is no room at hand.
+ * Async-signal-safe. */
+struct swz_node *swz_context_make_at_once(struct swz_thread *thread,
+					  uint64_t key, uint32_t function,
+					  uint64_t call_site);
+
+/* Makes the edge's node. NULL: the memory bound is reached (then see
+ * swz_context_any_edge). Signals must be blocked. */
+struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
+				  uint32_t function, uint64_t call_site);
+
+/* Either: NULL if the edge is new and there is no room for it. Signals must be
+ * blocked. */
+struct swz_node *swz_context_edge(struct swz_thread *thread, uint64_t key,
+				  uint32_t function, uint64_t call_site);
+
+/* Makes room for a good number of edges in advance. Signals must be blocked. */
+void swz_context_stock_up(struct swz_thread *thread);
+
+/* The edge's node if its own context has no room, see swizzle/format.h: that of
+ * all calls of the function from there, in whatever context; or NULL. */
+struct swz_node *swz_context_find_folded(const struct swz_thread *thread,
+					 uint64_t key, uint32_t function,
+					 uint64_t call_site);
+
+/* As swz_context_edge; but where there is no room for the edge in its own
+ * context, the folded one's node. NULL: there is no room for that either. */
+struct swz_node *swz_context_any_edge(struct swz_thread *thread, uint64_t key,
+				      uint32_t function, uint64_t call_site);
+
+/* The key of the thread's fold root. */
+static inline uint64_t swz_context_fold_key(const struct swz_thread *thread)
+{
+	return (uint64_t)thread->cold->fold_root << 32;
+}
+
+/* Makes the thread's root and fold root, an empty table. */
+enum swz_status swz_context_begin(struct swz_thread *thread) SWZ_MUST_CHECK;
+
+/* The node whose context this key is. */
+static inline struct swz_node *swz_context_node(uint64_t key)
+{
+	return swz_unit_at(key >> 32);
+}
+
+/* Now, as the sums in nodes have it (SWZ_TICKS_BIAS), and back to rdtsc. */
+static inline uint64_t swz_now(const struct swz_thread *thread)
+{
+	return swz_ticks() - thread->epoch;
+}
+
+static inline uint64_t swz_ticks_of(const struct swz_thread *thread,
+				    uint64_t now)
+{
+	return now + thread->epoch;
+}
+
+/* Counts a call whose time is that of an activation which goes on. */
+void swz_context_count(struct swz_thread *thread, struct swz_node *node);
+/* Enters a node's activation at a time (swz_now, with what
+ * runtime/record/sampling.h puts into its low bits); returns the callee's key.
+ */
+uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
+			   uint64_t start);
+/* The same for one that was entered, and counted, before. */
+uint64_t swz_context_open(struct swz_thread *thread, struct swz_node *node,
+			  uint64_t start);
+/* Ends one; `how` is for the trace. */
+void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
+		       uint64_t start, uint64_t now, enum swz_event_kind how);
+
+#endif

@@ -1,0 +1,59 @@
+#ifndef SWZ_RUNTIME_RECORD_EDGE_TABLE_H
+#define SWZ_RUNTIME_RECORD_EDGE_TABLE_H
+
+/* The table of a thread that finds a call edge's node by (context, call site,
+ * function); asm/x86_64 looks into it, too (FIND_IN_TABLE). */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "runtime/record/thread.h"
+
+/* The key of the context that the edge begins in. */
+static inline uint64_t swz_edge_key(const struct swz_node *node)
+{
+	return (uint64_t)node->parent << 32;
+}
+
+/* The edge's node, or NULL. Async-signal-safe. */
+struct swz_node *swz_edge_find(const struct swz_thread *thread, uint64_t key,
+			       uint32_t function, uint64_t call_site);
+
+/* What stands for all edges with a function and a call site, in the same table:
+ * a slot for nodes without a function, which readers of the profile pass over.
+ * `context` is the function, so to say. */
+static inline void swz_site_make(struct swz_node *slot, uint32_t function,
+				 uint64_t call_site)
+{
+	slot->context = function;
+	slot->call_site = call_site;
+}
+
+/* That one, or NULL. Async-signal-safe. */
+struct swz_node *swz_site_find(const struct swz_thread *thread,
+			       uint32_t function, uint64_t call_site);
+
+/* Whether it must grow before so many can be inserted. */
+bool swz_edge_table_is_full(const struct swz_thread_cold *cold, uint32_t edges);
+
+/* Lets it grow until it has room for so many more, if there is memory. Signals
+ * must be blocked. */
+void swz_edge_table_make_room(struct swz_thread *thread, uint32_t edges);
+
+/* Inserts a node, which is not there yet. SWZ_E_NOMEM: there is no room.
+ * Signals must be blocked. */
+enum swz_status swz_edge_insert(struct swz_thread *thread,
+				struct swz_node *node) SWZ_MUST_CHECK;
+
+/* The same without a system call, where a signal may come between; the table
+ * must have room. Returns the edge's node in the table, which may be an
+ * interrupting handler's. */
+struct swz_node *swz_edge_insert_amid_signals(struct swz_thread *thread,
+					      struct swz_node *node);
+
+/* Empties the table: for a thread whose state is another's, and in a forked
+ * child. */
+void swz_edge_table_clear(struct swz_thread *thread);
+
+#endif

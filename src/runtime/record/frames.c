@@ -1,0 +1,82 @@
+#include "runtime/record/frames.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+
+#include "base/syscall.h"
+#include "runtime/record/home_stack.h"
+
+/* Reads slots by way of the kernel; false where the memory is gone. */
+static void read_slots(uint64_t *const *slots, unsigned count, uint64_t *words,
+		       bool *readable)
+{
+	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+	struct iovec remote[SWZ_BLOCK_THUNKS];
+	unsigned done = 0;
+
+	while (done < count) {
+		struct iovec local = {words + done,
+				      (count - done) * sizeof(*words)};
+		unsigned got;
+		long r;
+
+		for (unsigned i = done; i < count; i++) {
+			remote[i].iov_base = slots[i];
+			remote[i].iov_len = sizeof(*words);
+		}
+		r = SWZ_SYSCALL(SYS_process_vm_readv, pid, &local, 1,
+				remote + done, count - done, 0);
+		got = r > 0 ? (unsigned)r / sizeof(*words) : 0;
+		for (unsigned i = done; i < done + got; i++)
+			readable[i] = true;
+		done += got;
+		if (done == count)
+			break;
+		/* Where we are not allowed to look, nothing is taken to be
+		 * gone: the word is what a live frame has there. */
+		readable[done++] = r < 0 && r != -EFAULT;
+	}
+}
+
+/* The word in a live frame's slot: the thunk's address, or, while the frame is
+ * being entered or left, the real return address. That may also be left there
+ * by other frames, so it proves nothing for one that is known to be in neither
+ * hook. */
+static bool may_be_live(const struct swz_thunk *thunk, uint64_t word)
+{
+	if (word == swz_thunk_address(thunk))
+		return true;
+	return word == thunk->return_address &&
+	       !swz_start_is_suspended(thunk->start_ticks) &&
+	       thunk->pending != SWZ_CLOSED;
+}
+
+uint64_t swz_block_alive(uint32_t block)
+{
+	struct swz_thunk *thunks = swz_arena_block_thunks(block);
+	uint64_t *slots[SWZ_BLOCK_THUNKS], words[SWZ_BLOCK_THUNKS];
+	bool readable[SWZ_BLOCK_THUNKS];
+	unsigned which[SWZ_BLOCK_THUNKS], count = 0;
+	uint64_t alive = 0;
+
+	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++) {
+		uint64_t *slot = thunks[i].slot;
+
+		if (!slot)
+			continue;
+		if (swz_on_main_stack(slot)) {
+			if (may_be_live(&thunks[i], *slot))
+				alive |= 1ull << i;
+			continue;
+		}
+		words[count] = swz_thunk_address(&thunks[i]);
+		slots[count] = slot;
+		which[count++] = i;
+	}
+	if (count)
+		read_slots(slots, count, words, readable);
+	for (unsigned i = 0; i < count; i++)
+		if (readable[i] && may_be_live(&thunks[which[i]], words[i]))
+			alive |= 1ull << which[i];
+	return alive;
+}

@@ -1,0 +1,38 @@
+#ifndef SWZ_RUNTIME_RECORD_SHARED_THUNKS_H
+#define SWZ_RUNTIME_RECORD_SHARED_THUNKS_H
+
+/* Which edges have free thunks of their own, and which share theirs. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/record/thread.h"
+
+/* Where the list of the edge's free thunks begins. All edges with the same
+ * function and call site may share one (runtime/record/context.c): its thunks
+ * have body and return address of each, and node and parent of the one that
+ * took it last.
+ */
+static inline struct swz_thunk **swz_free_thunks(
+	const struct swz_thread *thread, const struct swz_node *node)
+{
+	struct swz_thunk **list = &thread->links[swz_unit_of(node)].free;
+	intptr_t shared = (intptr_t)*list;
+
+	return shared < 0 ? (struct swz_thunk **)~shared : list;
+}
+
+/* Whether new edges are to share their thunks. */
+bool swz_thunks_are_shared(const struct swz_thread *thread);
+
+/* Lets the edge, which is new, share the list of `site`, a slot for nodes that
+ * no edge has. */
+void swz_share_thunks(const struct swz_thread *thread,
+		      const struct swz_node *node, const struct swz_node *site);
+
+/* For an edge that has been called often: gives it thunks of its own, if not
+ * too many have. */
+void swz_own_thunks(const struct swz_thread *thread,
+		    const struct swz_node *node);
+
+#endif

@@ -1,0 +1,147 @@
+#ifndef SWZ_RUNTIME_RECORD_THREAD_H
+#define SWZ_RUNTIME_RECORD_THREAD_H
+
+/* What the runtime knows of a thread.
+ *
+ * The hot part lies on pages that the kernel wipes in a forked child
+ * (MADV_WIPEONFORK, Linux 4.14): whatever way a process forks, the child's
+ * first hook finds no `links` or a foreign `top` and leaves the assembly's fast
+ * path, and `cold` being NULL tells why. */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "runtime/record/file.h"
+#include "swizzle/format.h"
+#include "thunks/arena.h"
+
+struct swz_packer;
+struct swz_thread_cold;
+
+/* Beside each node, 16 bytes for each 64 of the profile. */
+struct swz_links {
+	/* thunks of the edge, by `next_free`; or, negative, ~ where the list
+	 * begins that it shares: see swz_free_thunks */
+	struct swz_thunk *free;
+	/* units of the edges that came last time: */
+	uint32_t first; /* in this context */
+	uint32_t next;  /* after a call of this edge, in its caller's context */
+};
+
+struct swz_thread {
+	struct swz_links *links; /* by unit; NULL after a fork */
+	uint64_t key;            /* current context's unit << 32 */
+	struct swz_thunk *top;   /* latest live thunk */
+	uint32_t *table;         /* context table: units, open addressing */
+	uint64_t table_mask;     /* bytes of the table - 4 */
+	uint32_t *open; /* by function id: minus its live activations */
+	struct swz_thread_record *record;
+	uint64_t epoch;               /* subtracted from rdtsc: see swz_now */
+	struct swz_file_header *file; /* swz_file */
+	uint32_t *expected; /* in links: where the hook looks for the edge */
+	struct swz_thread_cold *cold; /* NULL after a fork */
+	uint64_t event;               /* where the next event goes: see
+					 runtime/record/events.h */
+	uint64_t min_ticks; /* events of shorter calls are taken back */
+	uint64_t seen; /* a start: when frames were told a time (sampling.h) */
+	uint64_t spare[2];
+};
+
+/* Survives a fork. A thread that has died leaves all of it to the next new
+ * thread, blocks and tables included. */
+struct swz_thread_cold {
+	_Atomic int32_t tid;       /* 0: not in use */
+	uint32_t index;            /* in the profile */
+	struct swz_thunk *records; /* free records of tail calls */
+	uint64_t random;           /* see SWZ_RANDOM_MULTIPLIER */
+	struct swz_thread *hot;
+	char *slow_stack_top;
+	atomic_flag busy;  /* the slow stack is in use */
+	uint64_t home_low; /* the stack that the thread began on, once asked */
+	uint64_t home_high;
+	uint64_t first_slot; /* on it */
+	uint32_t *open;
+	/* thunks */
+	uint32_t *blocks;
+	uint32_t block_count;
+	uint32_t block_room;
+	struct swz_thunk *fresh; /* never used, or by a dead thread */
+	uint64_t swept_at;       /* ticks at the end of the last sweep */
+	uint64_t sweep_ticks;    /* that it took */
+	uint32_t sweep_shift;    /* log2 of the time until the next, in these */
+	uint64_t retry_at;       /* no thunk is to be had before */
+	uint64_t suspended;      /* frames suspended since */
+	uint64_t moved;          /* frames that have come to other edges */
+	uint32_t promoted;       /* edges that no longer share their thunks */
+	/* the last time that nothing could be said of `top`: it, and the page
+	 * of the slot that was below it */
+	const struct swz_thunk *apart_top;
+	uintptr_t apart_page;
+	/* the latest frame of which the kernel said that it is not on the
+	 * signal stack: its thunk and its slot */
+	const struct swz_thunk *settled;
+	const uint64_t *settled_slot;
+	/* contexts */
+	uint32_t *table;
+	uint64_t table_bytes;
+	uint64_t table_used;
+	struct swz_node *next_node; /* rest of the current chunk of nodes */
+	struct swz_node *last_node;
+	bool no_room;         /* in the file, for good */
+	uint32_t chunk_nodes; /* of the next chunk */
+	uint32_t nodes_made;
+	uint32_t root; /* units */
+	uint32_t fold_root;
+	uint32_t unwound; /* units: see runtime/hooks/unwound.h; 0: none yet */
+	/* events */
+	struct swz_chunk *events; /* the chunk that is filled, or NULL */
+	struct swz_chunk *earlier_events; /* the one before, or NULL */
+	uint64_t event_pages;             /* number of the next page */
+	struct swz_packer *packer;        /* or NULL, until it is needed */
+	struct swz_thread_cold *next;
+};
+
+/* States are made in groups: a page of hot parts, then their cold parts. */
+#define SWZ_THREAD_PAGE ((size_t)4096)
+#define SWZ_THREAD_GROUP (SWZ_THREAD_PAGE / sizeof(struct swz_thread))
+#define SWZ_COLD_PAGES 3u
+
+/* Entries pass unrecorded while this is false. */
+extern bool swz_recording;
+
+/* What `top` and the last `link` point at when no frame is live: above all. */
+extern struct swz_thunk swz_bottom;
+
+/* Of the calling thread. Before it has a state, that of nobody, in which the
+ * hooks find no links and nothing expected: so they need not look whether it is
+ * there. NULL in a process that was cloned with zeros in place of thread-local
+ * storage. */
+extern __thread struct swz_thread *swz_thread_self
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern const struct swz_thread swz_nobody;
+
+/* NULL: it has none yet. */
+static inline struct swz_thread *swz_thread_here(void)
+{
+	return swz_thread_self == &swz_nobody ? NULL : swz_thread_self;
+}
+
+/* Whether the calling thread's thread-local storage is libc's. In any other,
+ * what is ours may be memory of the program. */
+bool swz_thread_has_storage(void);
+
+/* The cold part of a hot one, wiped or not. */
+struct swz_thread_cold *swz_thread_cold_of(const struct swz_thread *hot);
+
+static inline uint64_t swz_ticks(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+#endif

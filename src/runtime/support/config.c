@@ -1,0 +1,301 @@
+#include "runtime/support/config.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "base/syscall.h"
+#include "runtime/support/pattern.h"
+
+#define DEFAULT_MAX_MEMORY (256ull << 20)
+#define LEAST_MEMORY (1ull << 20)
+#define DEFAULT_MAX_SIZE (4ull << 30)
+#define OWN_THUNKS 65536u
+#define MOST_TIME 1000000000000ull /* ns */
+
+struct swz_config swz_config;
+
+/* The value of NAME=value in the environment, or NULL. */
+static char *variable(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (char **e = swz_config.envp; e && *e; e++)
+		if (memcmp(*e, name, length) == 0 && (*e)[length] == '=')
+			return *e + length + 1;
+	return NULL;
+}
+
+static const char *text(const char *name)
+{
+	const char *value = variable(name);
+
+	return value && *value ? value : NULL;
+}
+
+static bool flag(const char *name, bool otherwise)
+{
+	const char *value = text(name);
+
+	return value ? !(value[0] == '0' && !value[1]) : otherwise;
+}
+
+/* Decimal with an optional K, M or G. */
+static bool number(const char *name, uint64_t otherwise, uint64_t *result)
+{
+	const char *s = text(name);
+	uint64_t value = 0;
+	unsigned shift = 0;
+
+	*result = otherwise;
+	if (!s)
+		return true;
+	for (; *s >= '0' && *s <= '9'; s++) {
+		if (value > UINT64_MAX / 100)
+			return false;
+		value = value * 10 + (uint64_t)(*s - '0');
+	}
+	switch (*s) {
+	case 'G':
+	case 'g':
+		shift += 10; /* fall through */
+	case 'M':
+	case 'm':
+		shift += 10; /* fall through */
+	case 'K':
+	case 'k':
+		shift += 10;
+		s++;
+	}
+	if (value > UINT64_MAX >> shift)
+		return false;
+	*result = value << shift;
+	return !*s;
+}
+
+/* A time: decimal with an optional ns, us, ms or s. In ns. */
+static bool time_span(const char *name, uint64_t *result)
+{
+	static const struct {
+		char text[3];
+		uint32_t ns;
+	} units[] = {{"", 1},
+		     {"ns", 1},
+		     {"us", 1000},
+		     {"ms", 1000000},
+		     {"s", 1000000000}};
+	const char *s = text(name);
+	uint64_t value = 0;
+
+	*result = 0;
+	if (!s)
+		return true;
+	if (*s < '0' || *s > '9')
+		return false;
+	for (; *s >= '0' && *s <= '9'; s++) {
+		value = value * 10 + (uint64_t)(*s - '0');
+		if (value > MOST_TIME)
+			return false;
+	}
+	for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(s, units[i].text) != 0)
+			continue;
+		*result = value * units[i].ns;
+		return value <= MOST_TIME / units[i].ns;
+	}
+	return false;
+}
+
+static const char *read_trace(struct swz_config *c)
+{
+	if (!number("SWIZZLE_MAX_SIZE", DEFAULT_MAX_SIZE, &c->max_size) ||
+	    c->max_size < LEAST_MEMORY || c->max_size > 64ull << 30)
+		return "SWIZZLE_MAX_SIZE: not a size from 1M to 64G";
+	c->max_size &= -(uint64_t)4096;
+	if (!time_span("SWIZZLE_MIN_TIME", &c->min_time))
+		return "SWIZZLE_MIN_TIME: not a time up to 1000s";
+	c->ring = flag("SWIZZLE_RING", false);
+	if (c->sampled)
+		return "SWIZZLE_TIMING: a trace has exact times";
+	return NULL;
+}
+
+static bool secure_mode(char **envp)
+{
+	const Elf64_auxv_t *aux;
+
+	while (*envp)
+		envp++;
+	for (aux = (const Elf64_auxv_t *)(envp + 1); aux->a_type; aux++)
+		if (aux->a_type == AT_SECURE)
+			return aux->a_un.a_val != 0;
+	return false;
+}
+
+/* output = the pattern made absolute, with a file name at its end. */
+static bool set_output(const char *pattern)
+{
+	static const char name[] = "swizzle.out.%p";
+	char *out = swz_config.output;
+	size_t room = sizeof(swz_config.output) - 24, used = 0, length;
+
+	if (!pattern)
+		pattern = name;
+	if (pattern[0] != '/') {
+		long r = SWZ_SYSCALL(SYS_getcwd, out, room);
+
+		if (r <= 0 || out[0] != '/')
+			return false;
+		used = (size_t)r - 1;
+		if (used > 1)
+			out[used++] = '/';
+	}
+	length = strlen(pattern);
+	if (used + length + sizeof(name) > room)
+		return false;
+	memcpy(out + used, pattern, length + 1);
+	used += length;
+	if (out[used - 1] == '/') {
+		SWZ_SYSCALL(SYS_mkdir, out, 0777);
+		memcpy(out + used, name, sizeof(name));
+	}
+	return true;
+}
+
+static bool patterns(const char *name, const char **list)
+{
+	*list = text(name);
+	return !*list || swz_patterns_are_valid(*list);
+}
+
+#define BAD_PATTERN ": a pattern is empty, or its [ has no ]"
+
+static const char *read_patterns(struct swz_config *c)
+{
+	if (!patterns("SWIZZLE_FILTER", &c->filter))
+		return "SWIZZLE_FILTER" BAD_PATTERN;
+	if (!patterns("SWIZZLE_NOTRACE", &c->notrace))
+		return "SWIZZLE_NOTRACE" BAD_PATTERN;
+	if (!patterns("SWIZZLE_HIDE", &c->hide))
+		return "SWIZZLE_HIDE" BAD_PATTERN;
+	if (!patterns("SWIZZLE_MODULE", &c->module))
+		return "SWIZZLE_MODULE" BAD_PATTERN;
+	if (!patterns("SWIZZLE_LOCATION", &c->location))
+		return "SWIZZLE_LOCATION" BAD_PATTERN;
+	return NULL;
+}
+
+static enum swz_test_tactic test_tactic(const char *name)
+{
+	if (name && strcmp(name, "padding") == 0)
+		return SWZ_TEST_PADDING;
+	if (name && strcmp(name, "neighbour") == 0)
+		return SWZ_TEST_NEIGHBOUR;
+	return SWZ_TEST_NONE;
+}
+
+/* What is no option, but for tests. What is wrong there counts as not given. */
+static void read_of_tests(struct swz_config *c)
+{
+	uint64_t own, team;
+
+	if (!number("SWIZZLE_PROGRESS_AFTER", 1000, &c->progress_after_ms) ||
+	    c->progress_after_ms > UINT32_MAX)
+		c->progress_after_ms = 1000;
+	c->test_tactic = test_tactic(text("SWIZZLE_TEST_TACTIC"));
+	if (!number("SWIZZLE_TEST_TEAM", 0, &team) || team > UINT32_MAX)
+		team = 0;
+	c->test_team = (uint32_t)team;
+	if (!number("SWIZZLE_TEST_OWN_THUNKS", OWN_THUNKS, &own) ||
+	    own > UINT32_MAX)
+		own = OWN_THUNKS;
+	c->own_thunks = (uint32_t)own;
+}
+
+const char *swz_config_read(int argc, char **argv, char **envp)
+{
+	struct swz_config *c = &swz_config;
+	const char *mode, *timing, *imports, *problem;
+	uint64_t depth, size;
+	char *fresh;
+
+	c->argc = argc;
+	c->argv = argv;
+	c->envp = envp;
+	if (secure_mode(envp))
+		return "privileged program: not profiled";
+	c->quiet = flag("SWIZZLE_QUIET", false);
+	c->verbose = flag("SWIZZLE_VERBOSE", false);
+	c->list = flag("SWIZZLE_LIST", false);
+	c->imports = flag("SWIZZLE_IMPORTS", false);
+	imports = text("SWIZZLE_IMPORTS");
+	c->imports_dlsym = imports && strcmp(imports, "dlsym") == 0;
+	if (c->imports && !c->imports_dlsym && strcmp(imports, "1") != 0)
+		return "SWIZZLE_IMPORTS: neither '1' nor 'dlsym'";
+	c->follow = flag("SWIZZLE_FOLLOW", true);
+	c->cache = flag("SWIZZLE_CACHE", true);
+	c->cache_home = text("XDG_CACHE_HOME");
+	c->home = text("HOME");
+	problem = read_patterns(c);
+	if (problem)
+		return problem;
+	if (!number("SWIZZLE_MIN_SIZE", 0, &size) || size > UINT32_MAX)
+		return "SWIZZLE_MIN_SIZE: not a number of bytes";
+	c->min_size = (uint32_t)size;
+	read_of_tests(c);
+	mode = text("SWIZZLE_MODE");
+	if (mode && strcmp(mode, "profile") != 0 && strcmp(mode, "trace") != 0)
+		return "SWIZZLE_MODE: neither 'profile' nor 'trace'";
+	c->trace = mode && *mode == 't';
+	timing = text("SWIZZLE_TIMING");
+	if (timing && strcmp(timing, "exact") != 0 &&
+	    strcmp(timing, "sampled") != 0)
+		return "SWIZZLE_TIMING: neither 'exact' nor 'sampled'";
+	c->sampled = timing && *timing == 's';
+	problem = c->trace ? read_trace(c) : NULL;
+	if (problem)
+		return problem;
+	if (!number("SWIZZLE_DEPTH", 0, &depth) || depth > 1u << 20)
+		return "SWIZZLE_DEPTH: not a number of calls";
+	c->depth = (uint32_t)depth;
+	if (!number("SWIZZLE_MAX_MEMORY", DEFAULT_MAX_MEMORY, &c->max_memory) ||
+	    c->max_memory < LEAST_MEMORY || c->max_memory > 64ull << 30)
+		return "SWIZZLE_MAX_MEMORY: not a size from 1M to 64G";
+	c->max_memory &= -(uint64_t)4096;
+	if (!set_output(text("SWIZZLE_OUTPUT")))
+		return "SWIZZLE_OUTPUT: path too long, or no working directory";
+	fresh = variable("SWIZZLE_FRESH");
+	if (fresh && *fresh == '1') {
+		c->fresh = true;
+		*fresh = '0'; /* a program that this one executes is not */
+	}
+	return NULL;
+}
+
+void swz_config_unfollow(void)
+{
+	char *list = variable("LD_PRELOAD"), *to = list;
+
+	if (!list)
+		return;
+	for (char *from = list; *from;) {
+		size_t length = 0;
+		char end;
+		bool ours;
+
+		while (from[length] && from[length] != ':' &&
+		       from[length] != ' ')
+			length++;
+		end = from[length];
+		from[length] = '\0';
+		ours = strstr(from, "libswizzle.so") != NULL;
+		from[length] = end;
+		if (!ours) {
+			if (to != list)
+				*to++ = ':';
+			memmove(to, from, length);
+			to += length;
+		}
+		from += length + (end != '\0');
+	}
+	*to = '\0';
+}

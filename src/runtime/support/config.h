@@ -1,0 +1,63 @@
+#ifndef SWZ_RUNTIME_SUPPORT_CONFIG_H
+#define SWZ_RUNTIME_SUPPORT_CONFIG_H
+
+/* What the environment asks for (SWZ_* <- SWIZZLE_*), read once at start. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* For tests: what all functions get that can. */
+enum swz_test_tactic {
+	SWZ_TEST_NONE,
+	SWZ_TEST_PADDING,  /* short jumps into padding */
+	SWZ_TEST_NEIGHBOUR /* short jumps into bytes of a neighbour */
+};
+
+struct swz_config {
+	char output[4096];  /* absolute, with %p still in it */
+	bool fresh;         /* started by swizzle-run just now: an older
+			     * file of the same name may be replaced */
+	const char *filter; /* newline-separated patterns; NULL: none */
+	const char *notrace;
+	const char *hide;
+	const char *module;
+	const char *location;
+	uint32_t depth;             /* 0: no limit */
+	uint32_t min_size;          /* bytes; 0: no limit */
+	uint64_t max_memory;        /* bytes */
+	bool sampled;               /* --timing sampled */
+	bool trace;                 /* -m trace, and what goes with it: */
+	bool ring;                  /* keep the newest events */
+	uint64_t max_size;          /* bytes of events */
+	uint64_t min_time;          /* ns; shorter calls have no events */
+	uint64_t progress_after_ms; /* for tests; see
+				       src/runtime/support/progress.h */
+	bool follow;
+	bool imports;       /* time calls through the GOT, too */
+	bool imports_dlsym; /* and through what dlsym returns */
+	bool list;
+	bool verbose;
+	bool quiet;
+	enum swz_test_tactic test_tactic;
+	uint32_t test_team;  /* threads that plan; 0: as is worth while */
+	uint32_t own_thunks; /* for tests; see src/runtime/hooks/thread_thunks.c
+			      */
+	bool cache;          /* plans, in a directory of the user's */
+	const char *cache_home; /* XDG_CACHE_HOME */
+	const char *home;
+	int argc;
+	char **argv;
+	char **envp;
+};
+
+extern struct swz_config swz_config;
+
+/* Returns NULL, or what is wrong (a sentence for the user). With AT_SECURE set
+ * in the auxiliary vector: a sentence too, and nothing must be done. */
+const char *swz_config_read(int argc, char **argv, char **envp);
+
+/* Takes ourselves out of LD_PRELOAD (--no-follow): in place, in the
+ * environment that the program will hand on. */
+void swz_config_unfollow(void);
+
+#endif

@@ -1,0 +1,111 @@
+#include "runtime/support/message.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/syscall.h"
+#include "runtime/support/config.h"
+
+/* What was stderr at the start. A server's child that serves a connection often
+ * has that in its place, and a line of ours would be part of the answer. */
+static struct {
+	bool open;
+	dev_t device;
+	ino_t number;
+} at_start;
+
+void swz_message_begin(void)
+{
+	struct stat now;
+
+	if (SWZ_SYSCALL(SYS_fstat, 2, &now) != 0)
+		return;
+	at_start.open = true;
+	at_start.device = now.st_dev;
+	at_start.number = now.st_ino;
+}
+
+static bool is_as_at_start(void)
+{
+	struct stat now;
+
+	return at_start.open && SWZ_SYSCALL(SYS_fstat, 2, &now) == 0 &&
+	       now.st_dev == at_start.device && now.st_ino == at_start.number;
+}
+
+void swz_line_start(struct swz_line *line)
+{
+	line->length = 0;
+}
+
+void swz_line_string(struct swz_line *line, const char *string)
+{
+	while (*string && line->length < sizeof(line->text) - 1)
+		line->text[line->length++] = *string++;
+}
+
+static void put_digits(struct swz_line *line, uint64_t number, unsigned base)
+{
+	char digits[24];
+	unsigned at = sizeof(digits) - 1;
+
+	digits[at] = '\0';
+	do {
+		digits[--at] = "0123456789abcdef"[number % base];
+		number /= base;
+	} while (number);
+	swz_line_string(line, digits + at);
+}
+
+void swz_line_number(struct swz_line *line, uint64_t number)
+{
+	put_digits(line, number, 10);
+}
+
+void swz_line_hex(struct swz_line *line, uint64_t number)
+{
+	put_digits(line, number, 16);
+}
+
+void swz_line_column(struct swz_line *line, unsigned column)
+{
+	do {
+		swz_line_string(line, " ");
+	} while (line->length < column &&
+		 line->length < sizeof(line->text) - 1);
+}
+
+void swz_line_write(struct swz_line *line, int fd)
+{
+	unsigned written = 0;
+
+	if (fd == 2 && !is_as_at_start())
+		return;
+	line->text[line->length++] = '\n';
+	while (written < line->length) {
+		long r = SWZ_SYSCALL(SYS_write, fd, line->text + written,
+				     line->length - written);
+
+		if (r <= 0)
+			return;
+		written += (unsigned)r;
+	}
+}
+
+void swz_say(const char *a, const char *b, const char *c)
+{
+	struct swz_line line;
+
+	if (swz_config.quiet)
+		return;
+	swz_line_start(&line);
+	swz_line_string(&line, "swizzle: ");
+	if (a)
+		swz_line_string(&line, a);
+	if (b)
+		swz_line_string(&line, b);
+	if (c)
+		swz_line_string(&line, c);
+	swz_line_write(&line, 2);
+}

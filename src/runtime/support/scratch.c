@@ -1,0 +1,112 @@
+#include "runtime/support/scratch.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+#include "runtime/support/aside.h"
+
+#define LEAST_BYTES (1u << 20)
+#define HUGE_BYTES (4u << 20)
+
+struct region {
+	struct region *before;
+	size_t bytes;
+	size_t used;
+};
+
+static struct region *latest, *brief;
+
+static struct region *add_region(struct region **list, size_t bytes)
+{
+	size_t need = bytes + sizeof(struct region);
+	struct region *r;
+
+	if (need < LEAST_BYTES)
+		need = LEAST_BYTES;
+	need = (need + 4095) & ~(size_t)4095;
+	r = swz_map_aside(need, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (!r)
+		return NULL;
+	if (need >= HUGE_BYTES) /* fewer page faults; or not */
+		SWZ_SYSCALL(SYS_madvise, r, need, MADV_HUGEPAGE);
+	r->bytes = need;
+	r->used = sizeof(*r);
+	r->before = *list;
+	*list = r;
+	return r;
+}
+
+static void *take(struct region *r, size_t bytes)
+{
+	char *result = (char *)r + r->used;
+
+	r->used += bytes;
+	return result;
+}
+
+static bool has_room(const struct region *r, size_t bytes)
+{
+	return r && r->bytes - r->used >= bytes;
+}
+
+void *swz_scratch_alloc(size_t bytes)
+{
+	struct region *r = latest;
+
+	if (bytes > SIZE_MAX / 2)
+		return NULL;
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (!has_room(r, bytes))
+		r = add_region(&latest, bytes);
+	return r ? take(r, bytes) : NULL;
+}
+
+void *swz_scratch_alloc_brief(size_t bytes)
+{
+	struct region *r = brief;
+
+	if (bytes > SIZE_MAX / 2)
+		return NULL;
+	bytes = (bytes + 15) & ~(size_t)15;
+	while (r && !has_room(r, bytes))
+		r = r->before;
+	if (!r)
+		r = add_region(&brief, bytes);
+	return r ? take(r, bytes) : NULL;
+}
+
+void swz_scratch_expect_brief(size_t bytes)
+{
+	if (!brief)
+		add_region(&brief, bytes); /* or smaller ones, as they come */
+}
+
+void swz_scratch_reuse(void)
+{
+	for (struct region *r = brief; r; r = r->before)
+		r->used = sizeof(*r);
+}
+
+static void free_list(struct region **list)
+{
+	while (*list) {
+		struct region *before = (*list)->before;
+
+		swz_sys_munmap(*list, (*list)->bytes);
+		*list = before;
+	}
+}
+
+void swz_scratch_free_all(void)
+{
+	free_list(&latest);
+	free_list(&brief);
+}
+
+void swz_scratch_abandon(void)
+{
+	latest = brief = NULL;
+}
