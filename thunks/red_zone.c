@@ -25,23 +25,41 @@ struct red_zone {
 /* What an instruction does with its memory operand. */
 enum use { USE_NONE, USE_READ, USE_WRITE, USE_ADDRESS };
 
+static bool is_evex(const struct swz_encoding *e, const uint8_t *code)
+{
+	return e->map == SWZ_MAP_VECTOR && code[e->prefix_bytes] == 0x62;
+}
+
+/* 62 P0 P1 P2, and C5 P or C4 P0 P1, before the opcode: the last P but for
+ * P2. */
+static uint8_t vector_fields(const struct swz_encoding *e, const uint8_t *code)
+{
+	return code[e->modrm_at - (is_evex(e, code) ? 3 : 2)];
+}
+
 /* The prefix of an opcode that lies in the prefixes of older instructions, and
  * in a field of VEX and EVEX. */
 static uint8_t mandatory_prefix(const struct swz_encoding *e,
 				const uint8_t *code)
 {
 	static const uint8_t of_field[] = {0, 0x66, 0xf3, 0xf2};
+	uint8_t prefix = 0;
 
-	if (e->map == SWZ_MAP_VECTOR) {
-		/* 62 P0 P1 P2, and C5 P or C4 P0 P1, before the opcode */
-		unsigned back = code[e->prefix_bytes] == 0x62 ? 3 : 2;
-
-		return of_field[code[e->modrm_at - back] & 3];
-	}
-	for (unsigned i = 0; i < e->prefix_bytes; i++)
+	if (e->map == SWZ_MAP_VECTOR)
+		return of_field[vector_fields(e, code) & 3];
+	for (unsigned i = 0; i < e->prefix_bytes; i++) {
 		if (code[i] == 0xf2 || code[i] == 0xf3)
 			return code[i];
-	return 0;
+		if (code[i] == 0x66)
+			prefix = 0x66;
+	}
+	return prefix;
+}
+
+static unsigned map_of(const struct swz_encoding *e)
+{
+	return e->map == SWZ_MAP_VECTOR ? SWZ_MAP_ONE_BYTE + e->vector_map
+					: e->map;
 }
 
 static bool is_one_byte_store(const struct swz_encoding *e)
@@ -69,6 +87,8 @@ static bool is_one_byte_store(const struct swz_encoding *e)
 
 static bool is_0f_store(const struct swz_encoding *e, uint8_t prefix)
 {
+	if ((e->opcode & 0xf0) == 0x90) /* setcc; kmov: 90 is a load */
+		return e->map != SWZ_MAP_VECTOR || e->opcode == 0x91;
 	switch (e->opcode) {
 	case 0x11: /* movups and its like */
 	case 0x13:
@@ -84,19 +104,16 @@ static bool is_0f_store(const struct swz_encoding *e, uint8_t prefix)
 		return prefix != 0xf3;
 	case 0xae: /* stmxcsr */
 		return swz_modrm_reg(e->modrm) == 3;
-	default: /* setcc */
-		return (e->opcode & 0xf0) == 0x90;
+	default:
+		return false;
 	}
 }
 
 static bool is_store(const struct swz_encoding *e, const uint8_t *code)
 {
 	uint8_t prefix = mandatory_prefix(e, code);
-	unsigned map = e->map;
 
-	if (map == SWZ_MAP_VECTOR)
-		map = SWZ_MAP_ONE_BYTE + e->vector_map;
-	switch (map) {
+	switch (map_of(e)) {
 	case SWZ_MAP_ONE_BYTE:
 		return is_one_byte_store(e);
 	case SWZ_MAP_0F:
@@ -149,13 +166,105 @@ static int place_of(const struct swz_encoding *e, const uint8_t *code)
 	return RED_ZONE_BYTES + displacement;
 }
 
-static int bytes_of(const struct swz_encoding *e)
+/* How much is_one_byte_store() writes. */
+static int one_byte_bytes(const struct swz_encoding *e)
+{
+	static const uint8_t x87[4][8] = {
+		{0, 0, 4, 4, 0, 0, 28, 2},  /* d9 */
+		{0, 4, 4, 4, 0, 0, 0, 10},  /* db */
+		{0, 8, 8, 8, 0, 0, 108, 2}, /* dd */
+		{0, 2, 2, 2, 0, 0, 10, 8},  /* df */
+	};
+
+	switch (e->opcode) {
+	case 0x88:
+	case 0xc6:
+		return 1;
+	case 0x89:
+	case 0xc7:
+		return e->operand_size_16 ? 2 : e->rex_w ? 8 : 4;
+	case 0x8c:
+		return 2;
+	default:
+		return x87[e->opcode >> 1 & 3][swz_modrm_reg(e->modrm)];
+	}
+}
+
+static bool is_wide(const struct swz_encoding *e, const uint8_t *code)
+{
+	if (e->map != SWZ_MAP_VECTOR)
+		return e->rex_w;
+	/* C5 has R where others have W */
+	return code[e->prefix_bytes] != 0xc5 && vector_fields(e, code) & 0x80;
+}
+
+static int vector_bytes(const struct swz_encoding *e, const uint8_t *code)
+{
+	if (is_evex(e, code))
+		return 16 << (code[e->modrm_at - 2] >> 5 & 3);
+	return e->map == SWZ_MAP_VECTOR && vector_fields(e, code) & 4 ? 32 : 16;
+}
+
+/* How much is_0f_store() writes. */
+static int map_0f_bytes(const struct swz_encoding *e, const uint8_t *code)
+{
+	uint8_t prefix = mandatory_prefix(e, code);
+
+	switch (e->opcode) {
+	case 0x11: /* movss, movsd */
+		if (prefix == 0xf2 || prefix == 0xf3)
+			return prefix == 0xf3 ? 4 : 8;
+		return vector_bytes(e, code);
+	case 0x13:
+	case 0x17:
+	case 0xd6:
+		return 8;
+	case 0x7e:
+	case 0xc3:
+		return is_wide(e, code) ? 8 : 4;
+	case 0x7f:
+	case 0xe7: /* of MMX */
+		return prefix ? vector_bytes(e, code) : 8;
+	case 0x91: /* setno, or kmov */
+		if (e->map == SWZ_MAP_VECTOR)
+			return (is_wide(e, code) ? 4 : 1) * (prefix ? 1 : 2);
+		return 1;
+	case 0xae:
+		return 4;
+	default:
+		return (e->opcode & 0xf0) == 0x90 ? 1 : vector_bytes(e, code);
+	}
+}
+
+/* How much is_store() writes. */
+static int bytes_of(const struct swz_encoding *e, const uint8_t *code)
 {
 	if (e->scaled_displacement)
 		return RED_ZONE_BYTES;
-	if (e->map == SWZ_MAP_VECTOR)
-		return 32;
-	return e->map == SWZ_MAP_ONE_BYTE ? 8 : 16;
+	switch (map_of(e)) {
+	case SWZ_MAP_ONE_BYTE:
+		return one_byte_bytes(e);
+	case SWZ_MAP_0F:
+		return map_0f_bytes(e, code);
+	case SWZ_MAP_0F38: /* movbe */
+		return e->operand_size_16 ? 2 : e->rex_w ? 8 : 4;
+	default:
+		break;
+	}
+	switch (e->opcode) { /* of SWZ_MAP_0F3A */
+	case 0x14:
+		return 1;
+	case 0x15:
+		return 2;
+	case 0x16:
+		return is_wide(e, code) ? 8 : 4;
+	case 0x17:
+		return 4;
+	case 0x1d:
+		return vector_bytes(e, code) / 2;
+	default: /* of twice the length, at least */
+		return 16;
+	}
 }
 
 static void note_written(struct red_zone *zone, int place, int bytes)
@@ -179,7 +288,7 @@ static bool inherits(struct red_zone *zone, const struct swz_encoding *e,
 		return e->scaled_displacement ? !zone->any
 					      : !zone->written[place];
 	case USE_WRITE: /* with an index, to one of many places */
-		note_written(zone, place, indexed ? 0 : bytes_of(e));
+		note_written(zone, place, indexed ? 0 : bytes_of(e, code));
 		return false;
 	case USE_ADDRESS:
 		if (!zone->any)
