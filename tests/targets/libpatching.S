@@ -786,6 +786,94 @@ pointer: .quad	no_whence
 	jmp	.Lgoes_on
 	.cfi_endproc
 
+	/* by conditional jumps, short and long */
+	FUNC	comes_back_short
+	movq	%rdi, -8(%rsp)
+	leaq	(%rdi,%rdi), %rax
+	testb	$1, %dil
+	jne	.Lback_short
+.Lgoes_on_short:
+	addq	-8(%rsp), %rax
+	ret
+	END	comes_back_short
+
+	.cfi_startproc
+.Lback_short:
+	imulq	$100, %rax, %rax
+	testb	$2, %dil
+	jne	.Lgoes_on_short
+	ret
+	.cfi_endproc
+
+	FUNC	comes_back_long
+	movq	%rdi, -8(%rsp)
+	leaq	(%rdi,%rdi), %rax
+	testb	$1, %dil
+	jne	.Lback_long
+.Lgoes_on_long:
+	addq	-8(%rsp), %rax
+	ret
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	END	comes_back_long
+
+	.cfi_startproc
+.Lback_long:
+	imulq	$100, %rax, %rax
+	testb	$2, %dil
+	jne	.Lgoes_on_long
+	ret
+	.cfi_endproc
+
+	/* this one only goes to another one, which finds something */
+	FUNC	passes_on
+	movq	%rdi, -8(%rsp)
+	leaq	(%rdi,%rdi), %rax
+	testb	$1, %dil
+	jne	.Lpasses_on
+	ret
+	END	passes_on
+
+	.cfi_startproc
+.Lpasses_on:
+	imulq	$100, %rax, %rax
+	addq	$1, %rax
+	jmp	.Lfinds
+	.cfi_endproc
+
+	.cfi_startproc
+.Lfinds:
+	addq	-8(%rsp), %rax
+	ret
+	.cfi_endproc
+
+	/* a function without a symbol that has a part is none itself */
+	FUNC	calls_with_part
+	call	.Lwith_part
+	addq	$1, %rax
+	ret
+	END	calls_with_part
+
+	.balign	16, 0xcc
+	.cfi_startproc
+.Lwith_part:
+	movq	%rdi, -8(%rsp)
+	leaq	(%rdi,%rdi), %rax
+	testb	$1, %dil
+	jne	.Lits_part
+	ret
+	.cfi_endproc
+
+	.cfi_startproc
+.Lits_part:
+	addq	-8(%rsp), %rax
+	ret
+	.cfi_endproc
+
 	/* a switch into one, which has labels within its first five bytes */
 	FUNC	switch_to_cold
 	movl	%edi, %edx
@@ -983,7 +1071,8 @@ patching_table:
 		system_call_behind, constant, has_aliases, alias_one, \
 		alias_two, uses_carry, leaps_home, no_pops_then_leaves, \
 		no_reads_then_leaves, no_reads_by_index, jumps_to_reader, \
-		jumps_to_taker, comes_back, switch_to_cold
+		jumps_to_taker, comes_back, comes_back_short, \
+		comes_back_long, passes_on, calls_with_part, switch_to_cold
 	ENTRY	\name
 	.endr
 
