@@ -373,6 +373,20 @@ goto_table:
 	.text
 	END	computed_goto_3
 
+	/* into the second byte, by the last of many pointers */
+	FUNC	no_computed_goto_1
+	clc
+goto_1:	leal	6(%rdi), %eax
+	subl	$4, %edi
+	movl	%edi, %edx
+	shrl	$31, %edx
+	xorl	$1, %edx
+	leaq	last_table(%rip), %rcx
+	jmp	*(%rcx,%rdx,8)
+no_goto_1:
+	ret
+	END	no_computed_goto_1
+
 /* ------------------------------------------------------------ short functions */
 
 	/* back to back */
@@ -1054,7 +1068,7 @@ patching_table:
 		no_endbr_far_loop_to_4, loop_to_5, has_entry_at_2, \
 		jumps_to_2, calls_2, has_entry_from_afar, \
 		jumps_from_afar, switch_to_2, switch_elsewhere, \
-		computed_goto_3, no_one_byte, two_bytes, three_bytes, \
+		computed_goto_3, no_computed_goto_1, no_one_byte, two_bytes, three_bytes, \
 		four_bytes, no_endbr_ret, five_bytes, one_byte_int3, \
 		two_bytes_int3, three_bytes_int3, four_bytes_int3, \
 		endbr_ret_int3, one_byte_nops, three_bytes_nops, \
@@ -1079,4 +1093,6 @@ patching_table:
 	.section .data.rel.ro.table, "aw"
 	.quad	0, 0
 	.size	patching_table, . - patching_table
+last_table:
+	.quad	no_goto_1, goto_1
 	.section .note.GNU-stack, "", @progbits
