@@ -260,7 +260,7 @@ jumps_from_afar:
 	testq	%rax, %rax
 	jz	1f
 	jmp	*%rax
-	nopw	0(%rax,%rax,1)
+	.byte	0x66, 0x0f, 0x1f, 0x44, 0, 0	/* nopw 0(%rax,%rax,1) */
 1:	ret
 	.rept	31
 	addl	$1, %eax
