@@ -299,6 +299,50 @@ jumps_from_afar:
 	ret
 	END	no_entered_at_1
 
+	/* code without an entry that leads into a function, with a prefix */
+	FUNC	entered_by_prefixed
+	xorl	%esi, %esi
+prefixed_entry:
+	leal	20(%rdi,%rsi), %eax
+	ret
+	END	entered_by_prefixed
+
+	.balign	16, 0xcc
+.Lprefixed:
+	movl	$70, %esi
+	.byte	0xf2
+	jmp	prefixed_entry
+
+	FUNC	jumps_prefixed
+	leal	1(%rdi), %edi
+	leal	1(%rdi), %edi
+	jmp	.Lprefixed
+	END	jumps_prefixed
+
+	/* and where a datum looks like the beginning of an instruction that
+	 * goes on in it */
+	FUNC	entered_behind_data
+	xorl	%esi, %esi
+behind_data_entry:
+	leal	30(%rdi,%rsi), %eax
+	ret
+	END	entered_behind_data
+
+	.balign	16, 0xcc
+.Lbehind_data:
+	movl	$80, %esi
+	jmp	1f
+	.byte	0xb8
+1:	jmp	behind_data_entry
+	ret
+	ret
+
+	FUNC	jumps_behind_data
+	leal	1(%rdi), %edi
+	leal	1(%rdi), %edi
+	jmp	.Lbehind_data
+	END	jumps_behind_data
+
 /* ---------------------------------------------------------- tables of labels */
 
 	/* offsets from the table, as compilers write switches; the table leads
@@ -1074,6 +1118,8 @@ patching_table:
 		endbr_ret_int3, one_byte_nops, three_bytes_nops, \
 		two_bytes_long_nop, four_bytes_long_nop, no_ret_before_66, \
 		 no_ret_before_0f, no_ret_before_nops, calls_nameless, jcc8, jmp8, seemingly_entered_at_1, no_entered_at_1, \
+		entered_by_prefixed, jumps_prefixed, \
+		entered_behind_data, jumps_behind_data, \
 		no_island_at_all, island_in_neighbour, has_island, \
 		no_island_entered, loop_to_7, island_in_padding, \
 		before_padding, one_byte_nop, has_another_island, no_island_runs_on, \
