@@ -119,8 +119,25 @@ __asm__("	.text\n"
 	"	.cfi_adjust_cfa_offset -8\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
-	"	.size	harmless_vectors, . - harmless_vectors\n");
+	"	.size	harmless_vectors, . - harmless_vectors\n"
+	"	.type	moved, @function\n"
+	"moved:\n"
+	"	.cfi_startproc\n"
+	"	pushq	%rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	pushq	%rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	vmovdqu64 16(%rsp), %xmm16\n" /* 1 times 16 bytes */
+	"	vmovdqu64 %xmm16, (%rdi)\n"
+	"	popq	%rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq	%rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size	moved, . - moved\n");
 void spread(const void *to[8]);
+void moved(const void *to[2]);
 void harmless_vectors(void);
 
 NOINLINE void calls_spread(void)
@@ -131,6 +148,28 @@ NOINLINE void calls_spread(void)
 	harmless_vectors();
 	print("spread, first", addresses[0]);
 	print("spread, last", addresses[7]);
+	if (__builtin_cpu_supports("avx512vl"))
+		moved(addresses);
+	print("moved", addresses[0]);
+}
+
+/* As twice_above, of more than two. */
+NOINLINE void spread_above(const void *to[8])
+{
+	__asm__("movq (%%rbp), %%rax\n\t"
+		"vpbroadcastq 8(%%rax), %%zmm16\n\t"
+		"vmovdqu64 %%zmm16, (%0)"
+		:
+		: "r"(to), "r"(__builtin_frame_address(0))
+		: "rax", "memory");
+}
+
+NOINLINE void calls_spread_above(void)
+{
+	const void *addresses[8] = {NULL};
+
+	spread_above(addresses);
+	print("spread above", addresses[7]);
 }
 
 /* What compilers make of storing __builtin_return_address(1) twice. */
@@ -155,8 +194,10 @@ NOINLINE void calls_twice_above(void)
 
 int main(void)
 {
-	if (__builtin_cpu_supports("avx512f"))
+	if (__builtin_cpu_supports("avx512f")) {
 		calls_spread();
+		calls_spread_above();
+	}
 	calls_twice_above();
 	own();
 	calls_one_above();
