@@ -407,6 +407,12 @@ fi
 	assert_off 'neither variable'
 	export HOME=$TMP/nowhere
 	assert_off 'no home'
+	part=$(printf '%0200d' 0)
+	long=$TMP/$part/$part/$part/$part/$part/$part
+	mkdir -p "$long"
+	[ -e /.cache ] || root_had_none=1
+	HOME=$long assert_off 'a home with a name that is too long'
+	[ -z "${root_had_none-}" ] || assert_missing /.cache
 	mkdir home
 	HOME=$TMP/home run "$shape"
 	assert_eq "0 $kept" "$found $stored" 'found and stored, a new home'

@@ -104,8 +104,9 @@ void swz_cache_files_begin(void)
 			begin_in(NULL, path);
 	} else if (home && home[0] == '/') {
 		append(path, home);
-		append(path, "/.cache");
-		if (path[0] == '/')
+		if (path[0])
+			append(path, "/.cache");
+		if (path[0])
 			begin_in(home, path);
 	}
 }
