@@ -69,8 +69,9 @@ static bool is_understood(const struct swz_fde *fde, const uint8_t *code,
 		memcmp(code + at - sizeof(drop), drop, sizeof(drop)) == 0);
 }
 
-/* Not where a jump to a trampoline may come to lie. */
-#define FIRST_RETURN 16u
+/* Not where a jump to a trampoline may come to lie, or an island (islands.c):
+ * endbr64 and the 15 bytes behind it. */
+#define FIRST_RETURN 19u
 
 static const uint8_t *return_in(const struct swz_party *p,
 				const struct swz_fde *fde)
