@@ -211,7 +211,48 @@
 	ret
 	END	loop_to_5
 
+	/* such a loop is displaced as a whole, unless something leads to it */
+	FUNC	loop_entered
+	xorl	%eax, %eax
+	nop
+1:	addl	%edi, %eax
+loop_entry:
+	subl	$1, %edi
+	jns	1b
+	ret
+	END	loop_entered
+
+	FUNC	enters_loop
+	movl	$100, %eax
+	leal	1(%rdi), %edi
+	jmp	loop_entry
+	END	enters_loop
+
 /* ----------------------------------------------- entered beside the start */
+
+	/* by one function, the long jump first */
+	FUNC	entered_by_long
+	xorl	%esi, %esi
+long_entry:
+	leal	21(%rdi,%rsi), %eax
+	ret
+	END	entered_by_long
+
+	FUNC	entered_by_short
+	xorl	%esi, %esi
+short_entry:
+	leal	22(%rdi,%rsi), %eax
+	ret
+	END	entered_by_short
+
+	FUNC	enters_two
+	movl	$50, %esi
+	testb	$1, %dil
+	je	1f
+	.byte	0xe9
+	.long	long_entry - . - 4
+1:	jmp	short_entry
+	END	enters_two
 
 	FUNC	has_entry_at_2
 	xorl	%esi, %esi
@@ -398,6 +439,34 @@ switch_table:
 1:	.long	2b - 1b, 3b - 1b
 	.text
 	END	switch_elsewhere
+
+	/* in a part with the function's frame, and back into its beginning */
+	FUNC	switch_in_part
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	xorl	%ebx, %ebx
+.Lpart_goes_to:
+	leal	20(%rdi,%rbx), %eax
+	testl	%ebx, %ebx
+	je	.Lpart
+	popq	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	END	switch_in_part
+
+	.balign	16, 0xcc
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+.Lpart:	movl	$1, %ebx
+	leaq	1f(%rip), %rcx
+	movslq	(%rcx), %rdx
+	addq	%rcx, %rdx
+	jmp	*%rdx
+	.section .rodata
+	.balign	4
+1:	.long	.Lpart_goes_to - 1b
+	.text
+	.cfi_endproc
 
 	/* pointers: computed goto */
 	FUNC	computed_goto_3
@@ -1118,7 +1187,9 @@ patching_table:
 		endbr_ret_int3, one_byte_nops, three_bytes_nops, \
 		two_bytes_long_nop, four_bytes_long_nop, no_ret_before_66, \
 		 no_ret_before_0f, no_ret_before_nops, calls_nameless, jcc8, jmp8, seemingly_entered_at_1, no_entered_at_1, \
-		entered_by_prefixed, jumps_prefixed, \
+		entered_by_prefixed, jumps_prefixed, switch_in_part, \
+		loop_entered, enters_loop, \
+		entered_by_long, entered_by_short, enters_two, \
 		entered_behind_data, jumps_behind_data, \
 		no_island_at_all, island_in_neighbour, has_island, \
 		no_island_entered, loop_to_7, island_in_padding, \
