@@ -12,6 +12,7 @@ assert_complete profile
 it 'only those are refused that are looked at'
 assert_calls profile harmless 1 one_above 2 two_above 1 jumps 1 \
 	own 0 calls_one_above 0 calls_two_above 1 calls_calls_two_above 0 \
+	seldom_above 1 calls_in_part 0 \
 	all_four 0 four_1 0 four_2 0 four_3 0 calls_jumps 0
 "$RUN" --list -v "$program" >list
 assert_matches list '  reads its return address +spread$'

@@ -88,6 +88,21 @@ NOINLINE void calls_jumps(void)
 	AFTER_CALL();
 }
 
+/* From the part of a function that is seldom needed, which lies elsewhere. */
+__attribute__((noipa, cold)) void seldom_above(void)
+{
+	print("seldom above", __builtin_return_address(1));
+}
+
+NOINLINE void calls_in_part(int n)
+{
+	if (n) {
+		seldom_above();
+		AFTER_CALL();
+	}
+	print("calls in part", (const void *)main);
+}
+
 NOINLINE void harmless(void)
 {
 	print("harmless", (const void *)main);
@@ -204,6 +219,7 @@ int main(void)
 	calls_calls_two_above();
 	four_3();
 	calls_jumps();
+	calls_in_part(1);
 	harmless();
 	return 0;
 }
