@@ -129,6 +129,14 @@ gcc -shared -fPIC -o libpatching.so "$TOP/tests/targets/libpatching.S" \
 gcc -O2 -o prelinked "$TOP/tests/targets/patching.c" -L. -lpatching \
 	-Wl,-rpath,"$TMP"
 check ./prelinked
+it 'a library that is linked at a higher address than it is mapped at'
+gcc -shared -fPIC -o libbefore.so -x c - -Wl,-Ttext-segment=0x7ffef0000000 \
+	<<<'int before(void) { return 1; }'
+gcc -shared -fPIC -o libpatching.so "$TOP/tests/targets/libpatching.S" \
+	-Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,-Ttext-segment=0x7ffef0000000
+gcc -O2 -o unlucky "$TOP/tests/targets/patching.c" -Wl,--no-as-needed -L. \
+	-lbefore -lpatching -Wl,-rpath,"$TMP"
+check ./unlucky
 
 it 'a module with data out of reach'
 cat >huge.c <<'END'

@@ -10,6 +10,21 @@
 /* DT_RELRSZ and DT_RELR: not in all headers yet. */
 enum { TAG_RELRSZ = 35, TAG_RELR = 36 };
 
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Whether the linker has relocated the pointer in place: then it leads near to
+ * where it is. (The bias of a module that is linked at a higher address than it
+ * is mapped at is a negative number.) */
+static bool is_relocated(const struct swz_dynamic *d, const ElfW(Dyn) * entry)
+{
+	uint64_t place = (uintptr_t)entry, to = entry->d_un.d_ptr;
+
+	return distance(to, place) <= distance(to + d->load_bias, place);
+}
+
 static void note(struct swz_dynamic *d, const ElfW(Dyn) * entry)
 {
 	const void *p = (const void *)entry->d_un.d_ptr;
@@ -22,9 +37,9 @@ static void note(struct swz_dynamic *d, const ElfW(Dyn) * entry)
 		d->relr_count = entry->d_un.d_val / sizeof(uint64_t);
 	/* the linker relocates all but these in place (but for the vdso's) */
 	if (entry->d_tag == DT_VERNEED || entry->d_tag == DT_VERDEF) {
-		if ((uintptr_t)p < d->load_bias)
+		if (!is_relocated(d, entry))
 			p = (const char *)p + d->load_bias;
-	} else if ((uintptr_t)p < d->load_bias) {
+	} else if (!is_relocated(d, entry)) {
 		return;
 	}
 	switch (entry->d_tag) {
