@@ -79,7 +79,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 # --- sources -----------------------------------------------------------------
 
 BASE_SRC    := $(wildcard src/base/*.c)
-PROFILE_SRC := $(wildcard src/profile/*.c)
+PROFILE_SRC := $(wildcard src/profile/*/*.c)
 RUNTIME_SRC := $(wildcard src/runtime/*.c src/runtime/*/*.c)
 LAUNCH_SRC  := $(wildcard src/launch/*.c)
 # Each src/tools/*.c is a program; src/tools/dump/ holds the parts of
@@ -355,7 +355,7 @@ FUZZ_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
 	      $(THUNKS_PURE)
 
 $(FUZZ_BIN): $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) $(HEADERS) \
-		$(wildcard src/*/*.h thunks/*.h tests/*/*.h) $(OBJ_DEPS) \
+		$(wildcard src/*/*.h src/*/*/*.h thunks/*.h tests/*/*.h) $(OBJ_DEPS) \
 		$(B)/html/tail
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_FLAGS) -o $@ $(filter %.c %.S,$^) $(OFFLINE_LIBS) \

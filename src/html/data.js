@@ -1,5 +1,5 @@
 // Reads the blocks of data that swizzle-dump wrote into the page
-// (src/profile/html.c): base64, deflated, numbers in LEB128.
+// (src/profile/formats/html.c): base64, deflated, numbers in LEB128.
 
 function fromBase64(text) {
 	if (Uint8Array.fromBase64)

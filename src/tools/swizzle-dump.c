@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <signal.h>
 
-#include "profile/progress.h"
+#include "profile/support/progress.h"
 #include "tools/dump/diff.h"
 #include "tools/dump/events.h"
 #include "tools/dump/input.h"

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "profile/memory.h"
-#include "profile/tree.h"
+#include "profile/support/memory.h"
+#include "profile/costs/tree.h"
 
 struct sum {
 	uint64_t calls;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/diff.h"
+#include "profile/formats/diff.h"
 
 enum { NEW, OLD, SIDES };
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/events.h"
-#include "profile/formats.h"
-#include "profile/view.h"
+#include "profile/file/events.h"
+#include "profile/formats/formats.h"
+#include "profile/costs/view.h"
 #include "tests/unit/profile_builder.h"
 
 #define NODES 8u

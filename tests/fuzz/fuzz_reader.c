@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "profile/formats.h"
+#include "profile/formats/formats.h"
 
 static FILE *sink; /* output is formatted, but goes nowhere */
 

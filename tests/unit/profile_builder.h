@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile/reader.h"
+#include "profile/file/reader.h"
 #include "swizzle/format.h"
 
 struct profile_builder {

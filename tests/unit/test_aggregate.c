@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/aggregate.h"
-#include "profile/contexts.h"
+#include "profile/costs/aggregate.h"
+#include "profile/costs/contexts.h"
 #include "tests/unit/profile_builder.h"
 #include "tests/unit/run_suite.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/formats.h"
-#include "profile/memory.h"
+#include "profile/formats/formats.h"
+#include "profile/support/memory.h"
 #include "tests/unit/profile_builder.h"
 #include "tests/unit/run_suite.h"
 

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profile/formats.h"
-#include "profile/inputs.h"
-#include "profile/output.h"
+#include "profile/formats/formats.h"
+#include "profile/file/inputs.h"
+#include "profile/support/output.h"
 #include "tests/unit/profile_builder.h"
 #include "tests/unit/run_suite.h"
 

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profile/aggregate.h"
-#include "profile/reader.h"
+#include "profile/costs/aggregate.h"
+#include "profile/file/reader.h"
 #include "tests/unit/profile_builder.h"
 #include "tests/unit/run_suite.h"
 

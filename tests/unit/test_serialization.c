@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/output.h"
-#include "profile/protobuf.h"
+#include "profile/support/output.h"
+#include "profile/formats/protobuf.h"
 #include "tests/unit/run_suite.h"
 
 static void check_text(void (*put)(FILE *, const char *), const char *text,

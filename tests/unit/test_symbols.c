@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/demangle.h"
-#include "profile/symbols.h"
+#include "profile/names/demangle.h"
+#include "profile/names/symbols.h"
 #include "tests/unit/run_suite.h"
 
 static struct swz_symbols *symbols;

@@ -1,5 +1,5 @@
 /* Both sides are added up with one catalog, in which a function of two versions
- * of a program is one, and then aligned (see profile/diff.h).
+ * of a program is one, and then aligned (see profile/formats/diff.h).
  *
  * Threads have other ids in each run; what they can be known by are their
  * names. Those with the same name are compared as one. A thread that was given
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/diff.h"
-#include "profile/memory.h"
+#include "profile/formats/diff.h"
+#include "profile/support/memory.h"
 #include "tools/dump/message.h"
 #include "tools/dump/range.h"
 #include "tools/dump/result.h"

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "profile/events.h"
-#include "profile/progress.h"
+#include "profile/file/events.h"
+#include "profile/support/progress.h"
 #include "tools/dump/target.h"
 
 bool swz_dump_writes_events(const struct swz_dump_input *input,

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "profile/events.h"
-#include "profile/memory.h"
-#include "profile/progress.h"
+#include "profile/file/events.h"
+#include "profile/support/memory.h"
+#include "profile/support/progress.h"
 #include "tools/dump/message.h"
 
 static void warn_damage(const struct swz_profile *profile)

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "profile/catalog.h"
-#include "profile/inputs.h"
+#include "profile/names/catalog.h"
+#include "profile/file/inputs.h"
 #include "tools/dump/options.h"
 
 struct swz_dump_input {

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "profile/progress.h"
+#include "profile/support/progress.h"
 
 void swz_dump_complain(const char *format, ...)
 {

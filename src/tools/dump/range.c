@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "profile/events.h"
+#include "profile/file/events.h"
 #include "tools/dump/message.h"
 
 static uint64_t ticks_of(const struct swz_dump_moment *moment,

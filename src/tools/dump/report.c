@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/memory.h"
+#include "profile/support/memory.h"
 #include "tools/dump/events.h"
 #include "tools/dump/result.h"
 #include "tools/dump/target.h"

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "profile/progress.h"
+#include "profile/support/progress.h"
 #include "tools/dump/message.h"
 
 static uint64_t node_count(const struct swz_profile_thread *thread)

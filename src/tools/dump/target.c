@@ -1,4 +1,4 @@
-/* A file is complete or not there at all: see profile/output.h. */
+/* A file is complete or not there at all: see profile/support/output.h. */
 
 #include "tools/dump/target.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/memory.h"
+#include "profile/support/memory.h"
 #include "tools/dump/message.h"
 
 int swz_dump_write_failed(const char *path)

@@ -3,8 +3,8 @@
 
 /* The file that is written. */
 
-#include "profile/formats.h"
-#include "profile/output.h"
+#include "profile/formats/formats.h"
+#include "profile/support/output.h"
 #include "tools/dump/options.h"
 
 /* Whether the output goes to standard output. */

@@ -1,0 +1,492 @@
+/* One thread is summed in ticks, then converted to ns and added to the report.
+ *
+ * Rounding: the self times are converted as differences of rounded running
+ * sums, so in ns they still add up to the thread's time. Inclusive times are
+ * rounded down, so none exceeds it, but to no less than the self time.
+ *
+ * Hidden contexts count for the nearest shown function above them. A folded
+ * node's time was spent in a context that is not known but within the function
+ * that holds its call site; it is taken from that function's self time. */
+
+#include "profile/costs/aggregate.h"
+
+#include <stdlib.h>
+
+#include "profile/support/arith.h"
+#include "profile/support/memory.h"
+#include "profile/support/progress.h"
+
+struct function_ticks {
+	uint32_t function;
+	uint64_t calls;
+	uint64_t unwound;
+	double variance; /* of self */
+	int64_t self;
+	int64_t taken; /* by folded nodes, to be subtracted from self */
+	int64_t inclusive;
+	int64_t min;
+	int64_t max;
+};
+
+struct edge_ticks {
+	uint32_t caller;
+	uint32_t callee;
+	uint32_t place;
+	uint64_t calls;
+	int64_t inclusive;
+};
+
+/* The sums of one thread. */
+struct sums {
+	struct swz_binding *binding;
+	const struct swz_tree *tree;
+	uint32_t *shown; /* per context: the catalog's function that it counts
+			  * for */
+	struct function_ticks *functions;
+	size_t function_count;
+	size_t function_capacity;
+	uint32_t *function_index; /* per function of the catalog: 1 + index;
+				   * 0: none */
+	size_t indexed;
+	struct edge_ticks *edges;
+	size_t edge_count;
+	size_t edge_capacity;
+	struct swz_map edge_index;
+	bool with_edges;
+};
+
+/* Functions are added to the catalog while nodes are added. */
+static void extend_index(struct sums *sums)
+{
+	size_t count = sums->binding->catalog->function_count;
+
+	count += count / 2;
+	sums->function_index = swz_reallocate(sums->function_index, count,
+					      sizeof(*sums->function_index));
+	while (sums->indexed < count)
+		sums->function_index[sums->indexed++] = 0;
+}
+
+static struct function_ticks *function_sum(struct sums *sums, uint32_t function)
+{
+	uint32_t *found;
+
+	if (function >= sums->indexed)
+		extend_index(sums);
+	found = &sums->function_index[function];
+	if (!*found) {
+		swz_grow(&sums->functions, &sums->function_capacity,
+			 sums->function_count, sizeof(*sums->functions));
+		sums->functions[sums->function_count++] =
+			(struct function_ticks){.function = function};
+		*found = (uint32_t)sums->function_count;
+	}
+	return &sums->functions[*found - 1];
+}
+
+static struct edge_ticks *edge_sum(struct sums *sums, uint32_t caller,
+				   uint32_t callee, uint32_t place)
+{
+	uint32_t *found = swz_map_at(&sums->edge_index,
+				     (uint64_t)caller << 32 | callee, place);
+
+	if (*found == SWZ_MAP_NONE) {
+		swz_grow(&sums->edges, &sums->edge_capacity, sums->edge_count,
+			 sizeof(*sums->edges));
+		*found = (uint32_t)sums->edge_count++;
+		sums->edges[*found] = (struct edge_ticks){
+			.caller = caller, .callee = callee, .place = place};
+	}
+	return &sums->edges[*found];
+}
+
+static bool is_hidden(const struct swz_tree_node *node)
+{
+	return node->flags & SWZ_NODE_HIDDEN;
+}
+
+static bool is_folded(const struct swz_tree_node *node)
+{
+	return node->flags & SWZ_NODE_FOLDED;
+}
+
+static uint32_t catalog_function(struct sums *sums,
+				 const struct swz_tree_node *node)
+{
+	return swz_binding_function(sums->binding, node->function, node->id);
+}
+
+/* Parents come before children in tree->contexts. */
+static void find_shown(struct sums *sums)
+{
+	const struct swz_tree *tree = sums->tree;
+	size_t i;
+
+	sums->shown = swz_allocate(tree->count, sizeof(*sums->shown));
+	sums->shown[SWZ_TREE_ROOT] = SWZ_CATALOG_OUTSIDE;
+	for (i = 1; i < tree->context_count; i++) {
+		uint32_t index = tree->contexts[i];
+		const struct swz_tree_node *node = &tree->nodes[index];
+
+		sums->shown[index] = is_hidden(node)
+					     ? sums->shown[node->parent]
+					     : catalog_function(sums, node);
+	}
+}
+
+static void add_contexts(struct sums *sums)
+{
+	const struct swz_tree *tree = sums->tree;
+	size_t i;
+
+	for (i = 0; i < tree->context_count; i++) {
+		uint32_t index = tree->contexts[i];
+		struct function_ticks *sum = function_sum(sums,
+							  sums->shown[index]);
+
+		sum->self = swz_add(sum->self, tree->nodes[index].self);
+		sum->variance += tree->nodes[index].self_variance;
+	}
+}
+
+static void mark_recursive(struct sums *sums, uint32_t function)
+{
+	sums->binding->catalog->functions[function].recursive = true;
+}
+
+static uint32_t caller_of(struct sums *sums, const struct swz_tree_node *node)
+{
+	if (node->folded_caller != SWZ_INDEX_NONE)
+		return swz_binding_function(sums->binding, node->folded_caller,
+					    0);
+	return sums->shown[node->parent];
+}
+
+/* Takes a folded node's time from its caller. Returns the caller that is to be
+ * shown. It may make the call while another of its callees is active, as far
+ * as one can tell: what it calls is no longer disjoint. */
+static uint32_t take_folded(struct sums *sums, const struct swz_tree_node *node,
+			    uint32_t caller)
+{
+	struct function_ticks *sum = function_sum(sums, caller);
+	int64_t cost = swz_tree_cost_outside(sums->tree, node);
+
+	sum->taken = swz_add(sum->taken, swz_add(node->ticks, cost));
+	if (node->folded_caller == SWZ_INDEX_NONE && !is_hidden(node)) {
+		/* a viewer has to see that it is called by somebody */
+		if (sums->with_edges)
+			edge_sum(sums, SWZ_CATALOG_OUTSIDE, SWZ_CATALOG_UNKNOWN,
+				 SWZ_PLACE_UNKNOWN)
+				->calls = 1;
+		function_sum(sums, SWZ_CATALOG_UNKNOWN);
+		caller = SWZ_CATALOG_UNKNOWN;
+	}
+	mark_recursive(sums, caller);
+	return caller;
+}
+
+static int64_t compensate_one(const struct swz_tree *tree, int64_t ticks)
+{
+	int64_t cost = swz_call_cost(1, tree->cost_inside);
+
+	return ticks > cost ? ticks - cost : ticks ? 1 : 0;
+}
+
+static void add_edge(struct sums *sums, const struct swz_tree_node *node,
+		     uint32_t caller, uint32_t callee, int64_t inclusive)
+{
+	uint32_t place = swz_binding_place(sums->binding, node->call_site,
+					   caller);
+	struct edge_ticks *edge = edge_sum(sums, caller, callee, place);
+
+	edge->calls = swz_add_count(edge->calls, node->calls);
+	edge->inclusive = swz_add(edge->inclusive, inclusive);
+}
+
+static void add_call(struct sums *sums, const struct swz_tree_node *node,
+		     uint32_t caller)
+{
+	const struct swz_tree *tree = sums->tree;
+	uint32_t callee = catalog_function(sums, node);
+	int64_t inclusive = swz_tree_inclusive(tree, node);
+	struct function_ticks *sum = function_sum(sums, callee);
+	int64_t min = compensate_one(tree, node->min_ticks);
+	int64_t max = compensate_one(tree, node->max_ticks);
+
+	sum->calls = swz_add_count(sum->calls, node->calls);
+	sum->unwound = swz_add_count(sum->unwound, node->unwound);
+	sum->inclusive = swz_add(sum->inclusive, inclusive);
+	if (min && (!sum->min || min < sum->min))
+		sum->min = min;
+	if (max > sum->max)
+		sum->max = max;
+	if (sums->with_edges)
+		add_edge(sums, node, caller, callee, inclusive);
+	if (&tree->nodes[node->context] != node ||
+	    node->outer_ticks != node->ticks)
+		mark_recursive(sums, callee);
+}
+
+#define PROGRESS_EVERY 16384u
+
+static void add_nodes(struct sums *sums)
+{
+	const struct swz_tree *tree = sums->tree;
+	size_t i;
+
+	for (i = 1; i < tree->count; i++) {
+		const struct swz_tree_node *node = &tree->nodes[i];
+		uint32_t caller = caller_of(sums, node);
+
+		if (i % PROGRESS_EVERY == 0)
+			swz_progress_add(PROGRESS_EVERY);
+		if (is_folded(node))
+			caller = take_folded(sums, node, caller);
+		if (!is_hidden(node) && (node->calls || node->ticks))
+			add_call(sums, node, caller);
+		else if (&tree->nodes[node->context] != node)
+			mark_recursive(sums, sums->shown[node->context]);
+	}
+}
+
+/* Scales all self times by numerator / denominator. Returns their sum. */
+static int64_t scale_self(struct sums *sums, int64_t numerator,
+			  int64_t denominator)
+{
+	int64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < sums->function_count; i++) {
+		struct function_ticks *function = &sums->functions[i];
+
+		function->self = swz_scale(function->self, (uint64_t)numerator,
+					   (uint64_t)denominator);
+		sum = swz_add(sum, function->self);
+	}
+	return sum;
+}
+
+/* Takes what folded nodes took from their callers. Where a caller has less
+ * than that (its own time was recorded for another function: the call site was
+ * not in a hooked one) all are scaled down, so that the sum remains right.
+ * Returns the sum. */
+static int64_t settle_folded(struct sums *sums)
+{
+	int64_t wanted = 0, sum = 0;
+	size_t i;
+
+	for (i = 0; i < sums->function_count; i++) {
+		struct function_ticks *function = &sums->functions[i];
+
+		function->self = swz_sub(function->self, function->taken);
+		wanted = swz_add(wanted, function->self);
+		if (function->self < 0)
+			function->self = 0;
+		sum = swz_add(sum, function->self);
+	}
+	if (wanted < 0)
+		wanted = 0;
+	if (sum <= wanted)
+		return sum;
+	return scale_self(sums, wanted, sum);
+}
+
+static struct swz_report_function *report_function(struct swz_report *report,
+						   uint32_t index)
+{
+	size_t old = report->function_capacity;
+
+	if (index >= old) {
+		size_t count = (size_t)index + index / 2 + 64;
+
+		report->functions = swz_reallocate(report->functions, count,
+						   sizeof(*report->functions));
+		for (; old < count; old++)
+			report->functions[old] = (struct swz_report_function){
+				0};
+		report->function_capacity = count;
+	}
+	report->functions[index].present = true;
+	return &report->functions[index];
+}
+
+static struct swz_report_edge *report_edge(struct swz_report *report,
+					   const struct edge_ticks *key)
+{
+	uint32_t *found = swz_map_at(&report->edge_index,
+				     (uint64_t)key->caller << 32 | key->callee,
+				     key->place);
+
+	if (*found == SWZ_MAP_NONE) {
+		swz_grow(&report->edges, &report->edge_capacity,
+			 report->edge_count, sizeof(*report->edges));
+		*found = (uint32_t)report->edge_count++;
+		report->edges[*found] = (struct swz_report_edge){
+			.caller = key->caller,
+			.callee = key->callee,
+			.place = key->place};
+	}
+	return &report->edges[*found];
+}
+
+static int64_t thread_inclusive(const struct function_ticks *function,
+				int64_t total)
+{
+	int64_t ticks = function->function == SWZ_CATALOG_OUTSIDE
+				? total
+				: function->inclusive;
+
+	if (ticks < function->self)
+		ticks = function->self;
+	return ticks > total ? total : ticks;
+}
+
+static void flush_functions(struct swz_report *report, const struct sums *sums,
+			    int64_t total)
+{
+	const struct swz_profile *profile = sums->binding->profile;
+	double ns_per_tick = (double)swz_profile_ns(profile, 1 << 30) /
+			     (1 << 30);
+	int64_t ticks = 0, done_ns = 0;
+	size_t i;
+
+	for (i = 0; i < sums->function_count; i++) {
+		const struct function_ticks *from = &sums->functions[i];
+		struct swz_report_function *to = report_function(
+			report, from->function);
+		int64_t min = swz_profile_ns(profile, from->min);
+		int64_t max = swz_profile_ns(profile, from->max);
+		int64_t inclusive = swz_profile_ns(
+			profile, thread_inclusive(from, total));
+		int64_t ns, self;
+
+		ticks = swz_add(ticks, from->self);
+		ns = swz_profile_ns(profile, ticks);
+		self = ns - done_ns;
+		done_ns = ns;
+		to->self_ns = swz_add(to->self_ns, self);
+		to->calls = swz_add_count(to->calls, from->calls);
+		to->unwound = swz_add_count(to->unwound, from->unwound);
+		to->variance_ns += from->variance * ns_per_tick * ns_per_tick;
+		to->inclusive_ns = swz_add(to->inclusive_ns,
+					   inclusive > self ? inclusive : self);
+		if (min && (!to->min_ns || min < to->min_ns))
+			to->min_ns = min;
+		if (max > to->max_ns)
+			to->max_ns = max;
+	}
+	report->total_ns = swz_add(report->total_ns, done_ns);
+}
+
+/* A function's incoming edges are its inclusive time, which must not exceed
+ * the total; nor must what is called from outside of all functions. */
+static void limit_edges(struct sums *sums, int64_t total)
+{
+	int64_t outside = 0, limit;
+	size_t i;
+
+	for (i = 0; i < sums->edge_count; i++) {
+		struct edge_ticks *edge = &sums->edges[i];
+		int64_t all = function_sum(sums, edge->callee)->inclusive;
+
+		if (all > total)
+			edge->inclusive = swz_scale(edge->inclusive,
+						    (uint64_t)total,
+						    (uint64_t)all);
+		if (edge->caller == SWZ_CATALOG_OUTSIDE)
+			outside = swz_add(outside, edge->inclusive);
+	}
+	limit = total - function_sum(sums, SWZ_CATALOG_OUTSIDE)->self;
+	for (i = 0; i < sums->edge_count && outside > limit; i++) {
+		struct edge_ticks *edge = &sums->edges[i];
+
+		if (edge->caller == SWZ_CATALOG_OUTSIDE)
+			edge->inclusive = swz_scale(edge->inclusive,
+						    (uint64_t)limit,
+						    (uint64_t)outside);
+	}
+}
+
+static void flush_edges(struct swz_report *report, struct sums *sums,
+			int64_t total)
+{
+	const struct swz_profile *profile = sums->binding->profile;
+	size_t i;
+
+	limit_edges(sums, total);
+	for (i = 0; i < sums->edge_count; i++) {
+		const struct edge_ticks *from = &sums->edges[i];
+		struct swz_report_edge *to = report_edge(report, from);
+
+		to->calls = swz_add_count(to->calls, from->calls);
+		to->inclusive_ns = swz_add(
+			to->inclusive_ns,
+			swz_profile_ns(profile, from->inclusive));
+	}
+}
+
+void swz_report_add(struct swz_report *report, struct swz_binding *binding,
+		    const struct swz_tree *tree)
+{
+	struct sums sums = {.binding = binding,
+			    .tree = tree,
+			    .with_edges = !report->without_edges};
+	int64_t total;
+
+	find_shown(&sums);
+	add_contexts(&sums);
+	add_nodes(&sums);
+	total = settle_folded(&sums);
+	flush_functions(report, &sums, total);
+	flush_edges(report, &sums, total);
+	report->raw_ns = swz_add(
+		report->raw_ns,
+		swz_profile_ns(binding->profile, tree->total_ticks));
+	report->sampled |= tree->sampled;
+	report->thread_count++;
+	report->dropped_nodes = swz_add_count(report->dropped_nodes,
+					      tree->dropped_nodes);
+	report->repaired_nodes = swz_add_count(report->repaired_nodes,
+					       tree->repaired_nodes);
+	free(sums.shown);
+	free(sums.functions);
+	free(sums.edges);
+	free(sums.function_index);
+	swz_map_free(&sums.edge_index);
+}
+
+static int compare_edges(const void *left, const void *right)
+{
+	const struct swz_report_edge *a = left, *b = right;
+
+	if (a->caller != b->caller)
+		return a->caller < b->caller ? -1 : 1;
+	if (a->callee != b->callee)
+		return a->callee < b->callee ? -1 : 1;
+	return a->place < b->place ? -1 : a->place > b->place;
+}
+
+void swz_report_sort(struct swz_report *report)
+{
+	if (report->edge_count > 1)
+		qsort(report->edges, report->edge_count, sizeof(*report->edges),
+		      compare_edges);
+	/* the index is of the old order */
+	swz_map_free(&report->edge_index);
+}
+
+void swz_report_free(struct swz_report *report)
+{
+	free(report->functions);
+	free(report->edges);
+	swz_map_free(&report->edge_index);
+	*report = (struct swz_report){0};
+}
+
+struct swz_report_function swz_report_function(const struct swz_report *report,
+					       uint32_t function)
+{
+	if (function >= report->function_capacity)
+		return (struct swz_report_function){0};
+	return report->functions[function];
+}

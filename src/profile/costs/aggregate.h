@@ -1,0 +1,66 @@
+#ifndef SWZ_PROFILE_COSTS_AGGREGATE_H
+#define SWZ_PROFILE_COSTS_AGGREGATE_H
+
+/* From context trees to functions and the calls between them, in ns: what
+ * flat and callgrind outputs show. A report holds any number of threads, of
+ * one file or of several. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/names/catalog.h"
+#include "profile/support/map.h"
+#include "profile/costs/tree.h"
+
+struct swz_report_function {
+	bool present; /* appears in this report, if only as a caller */
+	uint64_t calls;
+	uint64_t unwound;     /* of these, ended by an exception */
+	double variance_ns;   /* of self_ns, where only some calls were timed */
+	int64_t self_ns;      /* all of them add up to total_ns */
+	int64_t inclusive_ns; /* outermost activations; <= total_ns */
+	int64_t min_ns;       /* of the activations that ended; 0: none did */
+	int64_t max_ns;
+};
+
+struct swz_report_edge {
+	uint32_t caller; /* functions of the catalog */
+	uint32_t callee;
+	uint32_t place; /* of the catalog */
+	uint64_t calls;
+	int64_t inclusive_ns; /* of the callee's outermost activations */
+};
+
+struct swz_report {
+	struct swz_report_function *functions; /* by the catalog's index */
+	size_t function_capacity;              /* elements there are */
+	struct swz_report_edge *edges;
+	size_t edge_count;
+	size_t edge_capacity;
+	struct swz_map edge_index;
+	bool without_edges; /* to be set if nobody wants them; they take most of
+			     * the work */
+	size_t thread_count;
+	bool sampled; /* times are estimates, in some thread at least */
+	int64_t total_ns;
+	int64_t raw_ns; /* the threads' time, with the hooks' cost */
+	uint64_t dropped_nodes;
+	uint64_t repaired_nodes;
+};
+
+/* Adds a thread. REPORT is zero-initialised before the first; all threads of a
+ * report belong to bindings of the same catalog. */
+void swz_report_add(struct swz_report *report, struct swz_binding *binding,
+		    const struct swz_tree *tree);
+
+/* Sorts the edges by caller, callee and place. */
+void swz_report_sort(struct swz_report *report);
+
+void swz_report_free(struct swz_report *report);
+
+/* The function's costs; zeros if it does not appear. */
+struct swz_report_function swz_report_function(const struct swz_report *report,
+					       uint32_t function);
+
+#endif

@@ -1,0 +1,100 @@
+#include "profile/costs/trace.h"
+
+#include <inttypes.h>
+
+#include "profile/support/progress.h"
+
+bool swz_trace_wants(const struct swz_trace *trace,
+		     const struct swz_profile_thread *thread)
+{
+	return !trace->one_thread || thread->record.tid == trace->tid;
+}
+
+struct swz_events *swz_trace_open(struct swz_trace *trace,
+				  struct swz_binding *binding,
+				  const struct swz_profile_thread *thread)
+{
+	struct swz_events *events = swz_events_open(binding->profile, thread);
+
+	swz_events_limit(events, trace->range.from, trace->range.to);
+	trace->shown = swz_view_units(trace->view, binding, thread);
+	if (trace->shown.bits)
+		swz_events_show_only(events, &trace->shown);
+	return events;
+}
+
+void swz_trace_close(struct swz_trace *trace, struct swz_events *events,
+		     const struct swz_profile_thread *thread)
+{
+	swz_progress_add(swz_events_size(thread));
+	swz_events_close(events);
+	swz_unit_set_free(&trace->shown);
+}
+
+bool swz_trace_next(FILE *stream, struct swz_events *events,
+		    struct swz_event *event)
+{
+	return !ferror_unlocked(stream) && swz_events_next(events, event);
+}
+
+uint32_t swz_trace_function(struct swz_binding *binding,
+			    const struct swz_event *event)
+{
+	return swz_binding_function(
+		binding, event->function,
+		swz_profile_node(binding->profile, event->node)->function);
+}
+
+int64_t swz_trace_ns(const struct swz_trace *trace,
+		     const struct swz_binding *binding, uint64_t ticks)
+{
+	return swz_profile_ns(binding->profile,
+			      (int64_t)(ticks - trace->origin));
+}
+
+int64_t swz_trace_begin(const struct swz_trace *trace,
+			const struct swz_binding *binding,
+			const struct swz_profile_thread *thread)
+{
+	uint64_t from = thread->record.start_ticks;
+
+	if (trace->range.from > from)
+		from = trace->range.from;
+	return swz_trace_ns(trace, binding, from);
+}
+
+int64_t swz_trace_end(const struct swz_trace *trace,
+		      const struct swz_binding *binding,
+		      const struct swz_profile_thread *thread)
+{
+	uint64_t to = thread->last_ticks;
+
+	if (trace->range.to < to)
+		to = trace->range.to;
+	return swz_trace_ns(trace, binding, to);
+}
+
+const char *swz_trace_thread_name(const struct swz_profile_thread *thread,
+				  char *buffer, size_t size)
+{
+	if (thread->name[0])
+		return thread->name;
+	snprintf(buffer, size, "thread %" PRId32, thread->record.tid);
+	return buffer;
+}
+
+const char *swz_trace_ending(const struct swz_event *event)
+{
+	if (event->cut)
+		return "still running";
+	switch (event->how) {
+	case SWZ_EVENT_UNWIND:
+		return "exception";
+	case SWZ_EVENT_SKIP:
+		return "longjmp";
+	case SWZ_EVENT_SUSPEND:
+		return "suspended";
+	default:
+		return NULL;
+	}
+}

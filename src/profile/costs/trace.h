@@ -1,0 +1,75 @@
+#ifndef SWZ_PROFILE_COSTS_TRACE_H
+#define SWZ_PROFILE_COSTS_TRACE_H
+
+/* What the writers of events have in common: threads of one or of several
+ * processes, in a range of time, on one time scale. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "profile/names/catalog.h"
+#include "profile/file/events.h"
+#include "profile/costs/tree.h"
+#include "profile/costs/view.h"
+
+struct swz_trace {
+	const struct swz_catalog *catalog; /* resolved */
+	struct swz_binding *bindings;      /* one for each process */
+	size_t count;
+	bool one_thread;
+	int32_t tid;
+	struct swz_range range;
+	uint64_t origin; /* ticks at time 0: the first process's start */
+	const struct swz_view *view; /* what is left out; the thread's part of
+				      * it is in shown while it is written */
+	struct swz_unit_set shown;
+};
+
+/* Whether a thread is to be written. */
+bool swz_trace_wants(const struct swz_trace *trace,
+		     const struct swz_profile_thread *thread);
+
+/* The events of a thread in the range; to be closed by the next one, before
+ * another thread's are opened. */
+struct swz_events *swz_trace_open(struct swz_trace *trace,
+				  struct swz_binding *binding,
+				  const struct swz_profile_thread *thread);
+void swz_trace_close(struct swz_trace *trace, struct swz_events *events,
+		     const struct swz_profile_thread *thread);
+
+/* The next event; false also where what is written to STREAM goes nowhere any
+ * more, on a full disk. */
+bool swz_trace_next(FILE *stream, struct swz_events *events,
+		    struct swz_event *event);
+
+/* The catalog's function for an event. */
+uint32_t swz_trace_function(struct swz_binding *binding,
+			    const struct swz_event *event);
+
+/* ns since time 0. */
+int64_t swz_trace_ns(const struct swz_trace *trace,
+		     const struct swz_binding *binding, uint64_t ticks);
+
+/* The same from the range's, or the thread's, begin to its end. */
+int64_t swz_trace_begin(const struct swz_trace *trace,
+			const struct swz_binding *binding,
+			const struct swz_profile_thread *thread);
+int64_t swz_trace_end(const struct swz_trace *trace,
+		      const struct swz_binding *binding,
+		      const struct swz_profile_thread *thread);
+
+/* A thread's name: "name", or "thread TID". In a buffer of the caller's. */
+const char *swz_trace_thread_name(const struct swz_profile_thread *thread,
+				  char *buffer, size_t size);
+
+/* How an activation has ended, if not by a return: "exception", "longjmp",
+ * "suspended", "still running"; or NULL. */
+const char *swz_trace_ending(const struct swz_event *event);
+
+/* The writers. */
+void swz_write_chrome(FILE *stream, struct swz_trace *trace);
+void swz_write_perfetto(FILE *stream, struct swz_trace *trace);
+void swz_write_speedscope_events(FILE *stream, struct swz_trace *trace);
+
+#endif

@@ -1,0 +1,334 @@
+#include "profile/costs/tree_builder.h"
+
+#include "profile/support/arith.h"
+#include "profile/support/memory.h"
+#include "profile/support/progress.h"
+#include "profile/costs/tree_events.h"
+
+#define NONE SWZ_INDEX_NONE
+
+static struct swz_tree_node *append(struct swz_tree_builder *builder)
+{
+	return &builder->tree->nodes[builder->tree->count++];
+}
+
+/* Makes room for all slots there are. */
+static void make_room(struct swz_tree_builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	size_t count = 1, i;
+
+	for (i = 0; i < thread->span_count; i++)
+		count += thread->spans[i].count;
+	builder->tree->nodes = swz_allocate_dense(count,
+						  sizeof(struct swz_tree_node));
+	builder->units.root = thread->record.root;
+	if (thread->span_count) {
+		const struct swz_node_span *last =
+			&thread->spans[thread->span_count - 1];
+
+		/* spans are sorted */
+		builder->units.first = thread->spans[0].unit;
+		builder->units.count = (size_t)last->unit + last->count -
+				       builder->units.first;
+	}
+	builder->units.items = swz_allocate(builder->units.count,
+					    sizeof(uint32_t));
+}
+
+static void collect_root(struct swz_tree_builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	uint64_t total = thread->last_ticks - thread->record.start_ticks;
+
+	*append(builder) = (struct swz_tree_node){
+		.id = SWZ_FUNCTION_ROOT,
+		.function = NONE,
+		.folded_caller = NONE,
+		.ticks = (int64_t)total,
+		.outer_ticks = (int64_t)total,
+	};
+}
+
+/* A sum of times, with the activations that are open ended at EXIT, the
+ * thread's last moment as nodes have it. `open` may be wrong when the process
+ * was killed, or a hook abandoned, between two instructions: what is left of
+ * the bias tells by how many. The sum is modulo 2^64, as it was when the file
+ * was written. */
+static int64_t close_ticks(int64_t ticks, uint64_t open, uint64_t exit,
+			   bool *repaired)
+{
+	uint64_t sum = (uint64_t)ticks + open * exit;
+	int64_t excess = (int64_t)(sum + SWZ_TICKS_BIAS / 2) >> 56;
+
+	if (excess)
+		*repaired = true;
+	return (int64_t)(sum - (uint64_t)excess * exit);
+}
+
+static int64_t clamp(int64_t value, int64_t high)
+{
+	return value < 0 ? 0 : value > high ? high : value;
+}
+
+static int64_t repair(int64_t value, int64_t bound, bool *repaired)
+{
+	if (value >= 0 && value <= bound)
+		return value;
+	*repaired = true;
+	return clamp(value, bound);
+}
+
+static int64_t limit_ticks(uint64_t ticks, int64_t limit)
+{
+	return ticks > (uint64_t)limit ? limit : (int64_t)ticks;
+}
+
+/* The most that the activations can have lasted together: those that ended no
+ * longer than the longest each, the others no longer than the thread. */
+static int64_t ticks_bound(const struct swz_node *slot, uint64_t open,
+			   int64_t longest, int64_t total)
+{
+	uint64_t ended = slot->calls > open ? slot->calls - open : 0;
+
+	return swz_add(swz_scale(longest, ended, 1),
+		       swz_scale(total, open + 1, 1));
+}
+
+/* The thread's last moment, as nodes have it. */
+static uint64_t last_moment(const struct swz_tree_builder *builder)
+{
+	return builder->thread->last_ticks -
+	       builder->profile->header.epoch_ticks + SWZ_TICKS_BIAS;
+}
+
+/* The squared standard error of the estimate TICKS (Horvitz and Thompson), less
+ * what is due to the mean, which is known: the calls are counted. */
+static double variance_of(const struct swz_node *slot, double ticks)
+{
+	double weight = (double)slot->weight, timed = slot->timed, mean, known;
+
+	if (slot->weight <= slot->timed || !slot->timed || !slot->calls)
+		return 0;
+	mean = ticks / (double)slot->calls;
+	/* at least what the sum of weight * (weight - 1) would be if all were
+	 * the same */
+	known = (double)slot->squares * 16 -
+		mean * mean * weight * (weight / timed - 1);
+	return known > weight ? known : weight;
+}
+
+static void collect_estimate(struct swz_tree_builder *builder,
+			     const struct swz_node *slot, uint32_t unit,
+			     struct swz_tree_node *node)
+{
+	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
+	int64_t counted = (int32_t)slot->open >> SWZ_NODE_OPEN_SHIFT;
+	uint64_t open = counted > 0 ? (uint64_t)counted : 0;
+	int64_t bound = swz_scale(total, swz_add_count(slot->calls, open + 1),
+				  1);
+	bool repaired = false;
+	int64_t ticks = repair(
+		close_ticks(slot->ticks, open, last_moment(builder), &repaired),
+		INT64_MAX / 4, &repaired);
+
+	if (slot->calls && slot->weight)
+		ticks = swz_scale(ticks, slot->calls, slot->weight);
+	node->calls = slot->calls;
+	node->ticks = repair(ticks, bound, &repaired);
+	node->timed = slot->timed < slot->calls ? slot->timed : slot->calls;
+	node->variance = variance_of(slot, (double)node->ticks);
+	/* a recursive activation is never outermost; others mostly are */
+	node->outer_ticks = slot->context == unit ? clamp(node->ticks, total)
+						  : 0;
+	if (repaired)
+		builder->tree->repaired_nodes++;
+}
+
+static void collect_costs(struct swz_tree_builder *builder,
+			  const struct swz_node *slot,
+			  struct swz_tree_node *node)
+{
+	uint64_t last = last_moment(builder);
+	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
+	int64_t counted = (int32_t)slot->open >> SWZ_NODE_OPEN_SHIFT;
+	uint64_t open = counted > 0 ? (uint64_t)counted : 0;
+	bool repaired = false, unclosed;
+
+	/* in a forked process, frames that were open at the fork count no
+	 * call, and those that were resumed none here */
+	bool inherits = builder->profile->header.flags & SWZ_FILE_FORKED ||
+			slot->open & SWZ_NODE_RESUMED;
+
+	node->calls = slot->calls;
+	if (!inherits && open == slot->calls + 1)
+		node->calls = open;
+	node->min_ticks = limit_ticks(slot->min_ticks, total);
+	node->max_ticks = limit_ticks(slot->max_ticks, total);
+	node->ticks = repair(
+		close_ticks(slot->ticks, open, last, &repaired),
+		inherits ? INT64_MAX / 4
+			 : ticks_bound(slot, open, node->max_ticks, total),
+		&repaired);
+	node->outer_ticks = close_ticks(slot->outer_ticks, 0, last, &unclosed);
+	node->outer_ticks = repair(node->outer_ticks, total, &repaired);
+	if (node->outer_ticks > node->ticks)
+		node->outer_ticks = node->ticks;
+	if (repaired)
+		builder->tree->repaired_nodes++;
+}
+
+static bool is_leaf(const struct swz_profile *profile, uint32_t function)
+{
+	return function != NONE &&
+	       profile->functions[function].flags & SWZ_FUNCTION_LEAF;
+}
+
+static bool has_long_calls(const struct swz_tree_builder *builder,
+			   const struct swz_node *slot)
+{
+	return builder->tree->sampled && slot->call_site & SWZ_CALL_SITE_LONG &&
+	       !(slot->open & SWZ_NODE_FOLDED);
+}
+
+static void collect_slot(struct swz_tree_builder *builder, uint32_t unit)
+{
+	const struct swz_node *slot = swz_profile_node(builder->profile, unit);
+	struct swz_tree_node *node;
+
+	if (slot->function == SWZ_FUNCTION_NONE ||
+	    unit == builder->thread->record.root ||
+	    has_long_calls(builder, slot))
+		return;
+	/* (what folded nodes hang below is a hidden root of its own) */
+	if (slot->function == SWZ_FUNCTION_ROOT &&
+	    !(slot->open & SWZ_NODE_HIDDEN)) {
+		builder->tree->dropped_nodes++;
+		return;
+	}
+	node = append(builder);
+	builder->units.items[unit - builder->units.first] =
+		(uint32_t)builder->tree->count;
+	*node = (struct swz_tree_node){
+		.id = slot->function,
+		.unit = unit,
+		.function = swz_profile_function_by_id(builder->profile,
+						       slot->function),
+		.parent = slot->parent, /* units, until resolve() */
+		.context = slot->context,
+		.flags = slot->open & SWZ_NODE_FLAGS_MASK,
+		.folded_caller = NONE,
+		.call_site = slot->call_site,
+	};
+	if (node->flags & SWZ_NODE_FOLDED && node->call_site)
+		node->folded_caller = swz_profile_function_at(
+			builder->profile, node->call_site - 1);
+	node->is_leaf = is_leaf(builder->profile, node->function);
+	if (builder->tree->sampled)
+		collect_estimate(builder, slot, unit, node);
+	else
+		collect_costs(builder, slot, node);
+}
+
+/* To the edge's other calls. */
+static void add_long_calls(struct swz_tree_builder *builder, uint32_t unit)
+{
+	const struct swz_node *slot = swz_profile_node(builder->profile, unit);
+	struct swz_tree *tree = builder->tree;
+	int64_t total = tree->nodes[SWZ_TREE_ROOT].ticks, ticks;
+	struct swz_tree_node *node;
+	bool repaired = false;
+	uint32_t index;
+
+	if (slot->function == SWZ_FUNCTION_NONE ||
+	    !has_long_calls(builder, slot))
+		return;
+	index = swz_unit_index(&builder->units, slot->context);
+	if (index == NONE || index == SWZ_TREE_ROOT) {
+		tree->dropped_nodes++;
+		return;
+	}
+	node = &tree->nodes[index];
+	ticks = repair(slot->ticks,
+		       swz_scale(total, swz_add_count(slot->calls, 1), 1),
+		       &repaired);
+	node->calls = swz_add_count(node->calls, slot->calls);
+	node->timed = swz_add_count(node->timed, slot->timed);
+	if (node->timed > node->calls)
+		node->timed = node->calls;
+	node->ticks = swz_add(node->ticks, ticks);
+	if (node->context == node->unit)
+		node->outer_ticks = clamp(node->ticks, total);
+	tree->repaired_nodes += repaired;
+}
+
+static void collect_unwound(struct swz_tree_builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	struct swz_tree_node *nodes = builder->tree->nodes;
+	size_t i;
+
+	for (i = 0; i < thread->unwound_count; i++) {
+		const struct swz_profile_unwound *u = &thread->unwound[i];
+		uint32_t index = swz_unit_index(&builder->units, u->node);
+
+		if (index != NONE && index != SWZ_TREE_ROOT)
+			nodes[index].unwound = u->count;
+	}
+}
+
+/* A folded node hangs below one that stands for its caller, which is no context
+ * of a call. */
+static void resolve_folded(const struct swz_tree *tree,
+			   struct swz_tree_node *node)
+{
+	const struct swz_tree_node *parent;
+
+	if (!(node->flags & SWZ_NODE_FOLDED) || node->parent == NONE)
+		return;
+	parent = &tree->nodes[node->parent];
+	if (!(parent->flags & SWZ_NODE_FOLDED) ||
+	    parent->id == SWZ_FUNCTION_ROOT)
+		return;
+	node->folded_caller = parent->function;
+	node->parent = parent->parent;
+}
+
+/* Units to indices. What is not there becomes NONE. */
+static void resolve(struct swz_tree_builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	size_t i;
+
+	for (i = 1; i < tree->count; i++) {
+		struct swz_tree_node *node = &tree->nodes[i];
+
+		node->parent = swz_unit_index(&builder->units, node->parent);
+		node->context = swz_unit_index(&builder->units, node->context);
+	}
+	for (i = 1; i < tree->count; i++)
+		resolve_folded(tree, &tree->nodes[i]);
+}
+
+void swz_tree_collect(struct swz_tree_builder *builder)
+{
+	const struct swz_profile_thread *thread = builder->thread;
+	size_t i;
+	uint32_t j;
+
+	make_room(builder);
+	collect_root(builder);
+	for (i = 0; i < thread->span_count; i++) {
+		for (j = 0; j < thread->spans[i].count; j++)
+			collect_slot(builder, thread->spans[i].unit + j);
+		swz_progress_add(thread->spans[i].count);
+	}
+	for (i = 0; i < thread->span_count; i++)
+		for (j = 0; j < thread->spans[i].count; j++)
+			add_long_calls(builder, thread->spans[i].unit + j);
+	collect_unwound(builder);
+	if (builder->range)
+		swz_tree_take_events(builder->tree, &builder->units,
+				     builder->profile, thread, builder->range);
+	resolve(builder);
+}

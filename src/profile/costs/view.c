@@ -1,0 +1,199 @@
+/* Each function of the catalog is matched once for a tree; then a walk over the
+ * contexts, parents first, says which are below what. */
+
+#include "profile/costs/view.h"
+
+#include <fnmatch.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "profile/support/memory.h"
+
+enum verdict { UNKNOWN = 0, KNOWN = 1, ONLY = 2, WITHOUT = 4, HIDDEN = 8 };
+
+struct filtering {
+	const struct swz_view *view;
+	struct swz_binding *binding;
+	struct swz_tree *tree;
+	uint8_t *verdicts; /* per function of the catalog */
+	size_t verdict_count;
+	uint8_t *below; /* per context: what it and those above it are */
+};
+
+void swz_patterns_add(struct swz_patterns *patterns, const char *pattern)
+{
+	swz_grow(&patterns->items, &patterns->capacity, patterns->count,
+		 sizeof(*patterns->items));
+	patterns->items[patterns->count++] = pattern;
+}
+
+void swz_patterns_free(struct swz_patterns *patterns)
+{
+	free(patterns->items);
+	*patterns = (struct swz_patterns){0};
+}
+
+bool swz_patterns_match(const struct swz_patterns *patterns, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < patterns->count; i++)
+		if (fnmatch(patterns->items[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+bool swz_view_is_whole(const struct swz_view *view)
+{
+	return !view->only.count && !view->without.count && !view->hidden.count;
+}
+
+void swz_view_prepare(struct swz_binding *binding,
+		      const struct swz_profile_thread *thread)
+{
+	size_t i;
+	uint32_t j;
+
+	for (i = 0; i < thread->span_count; i++)
+		for (j = 0; j < thread->spans[i].count; j++) {
+			uint32_t id = swz_profile_node(binding->profile,
+						       thread->spans[i].unit +
+							       j)
+					      ->function;
+
+			/* of a damaged file it may be one of no module */
+			if (id != SWZ_FUNCTION_NONE &&
+			    id != SWZ_FUNCTION_ROOT &&
+			    id != SWZ_FUNCTION_OURSELVES)
+				swz_binding_function(
+					binding,
+					swz_profile_function_by_id(
+						binding->profile, id),
+					id);
+		}
+}
+
+static uint8_t judge(const struct swz_view *view, const char *name)
+{
+	uint8_t verdict = KNOWN;
+
+	if (swz_patterns_match(&view->only, name))
+		verdict |= ONLY;
+	if (swz_patterns_match(&view->without, name))
+		verdict |= WITHOUT;
+	if (swz_patterns_match(&view->hidden, name))
+		verdict |= HIDDEN;
+	return verdict;
+}
+
+static uint8_t verdict_of(struct filtering *f, uint32_t function)
+{
+	struct swz_catalog *catalog = f->binding->catalog;
+
+	if (function >= f->verdict_count) {
+		size_t count = catalog->function_count;
+
+		f->verdicts = swz_reallocate(f->verdicts, count, 1);
+		while (f->verdict_count < count)
+			f->verdicts[f->verdict_count++] = UNKNOWN;
+	}
+	if (f->verdicts[function] == UNKNOWN) {
+		if (!catalog->functions[function].name)
+			swz_catalog_resolve(catalog);
+		f->verdicts[function] = judge(
+			f->view, catalog->functions[function].name);
+	}
+	return f->verdicts[function];
+}
+
+/* What the function of a node is, and those above it; of a folded one only the
+ * caller is known. */
+static uint8_t verdict_below(struct filtering *f,
+			     const struct swz_tree_node *node)
+{
+	uint8_t above = f->below[node->parent];
+	uint8_t own;
+
+	if (node->id == SWZ_FUNCTION_ROOT || node->id == SWZ_FUNCTION_OURSELVES)
+		return above;
+	own = verdict_of(
+		f, swz_binding_function(f->binding, node->function, node->id));
+	if (node->flags & SWZ_NODE_FOLDED &&
+	    node->folded_caller != SWZ_INDEX_NONE)
+		above = verdict_of(f, swz_binding_function(f->binding,
+							   node->folded_caller,
+							   0));
+	return (uint8_t)((above & (ONLY | WITHOUT)) | own);
+}
+
+static bool is_left_out(const struct swz_view *view, uint8_t verdict)
+{
+	return verdict & (WITHOUT | HIDDEN) ||
+	       (view->only.count && !(verdict & ONLY));
+}
+
+void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
+		    struct swz_tree *tree)
+{
+	struct filtering f = {.view = view, .binding = binding, .tree = tree};
+	size_t i;
+
+	f.below = swz_allocate(tree->count, 1);
+	for (i = 1; i < tree->context_count; i++)
+		f.below[tree->contexts[i]] = verdict_below(
+			&f, &tree->nodes[tree->contexts[i]]);
+	for (i = 1; i < tree->count; i++) {
+		struct swz_tree_node *node = &tree->nodes[i];
+		uint8_t verdict = node->context == i ? f.below[i]
+						     : verdict_below(&f, node);
+
+		if (node->flags & SWZ_NODE_HIDDEN)
+			continue;
+		if (is_left_out(view, verdict))
+			node->flags |= SWZ_NODE_HIDDEN;
+	}
+	free(f.below);
+	free(f.verdicts);
+}
+
+struct swz_unit_set swz_view_units(const struct swz_view *view,
+				   struct swz_binding *binding,
+				   const struct swz_profile_thread *thread)
+{
+	struct swz_unit_set set = {0};
+	const struct swz_node_span *last;
+	struct swz_tree tree;
+	size_t i;
+
+	if (swz_view_is_whole(view))
+		return set;
+	if (thread->span_count) {
+		last = &thread->spans[thread->span_count - 1];
+		set.first = thread->spans[0].unit;
+		set.count = last->unit - set.first + last->count;
+	}
+	set.bits = swz_allocate(set.count / 8 + 1, 1);
+	swz_tree_build(&tree, binding->profile, thread, false);
+	swz_view_apply(view, binding, &tree);
+	for (i = 1; i < tree.count; i++) {
+		uint32_t at = tree.nodes[i].unit - set.first;
+
+		if (!(tree.nodes[i].flags & SWZ_NODE_HIDDEN))
+			set.bits[at / 8] |= (uint8_t)(1u << at % 8);
+	}
+	swz_tree_free(&tree);
+	return set;
+}
+
+void swz_unit_set_free(struct swz_unit_set *set)
+{
+	free(set->bits);
+	*set = (struct swz_unit_set){0};
+}
+
+void swz_view_free(struct swz_view *view)
+{
+	swz_patterns_free(&view->only);
+	swz_patterns_free(&view->without);
+	swz_patterns_free(&view->hidden);
+}

@@ -1,0 +1,52 @@
+#ifndef SWZ_PROFILE_COSTS_VIEW_H
+#define SWZ_PROFILE_COSTS_VIEW_H
+
+/* What of a profile is shown, by names of functions: filters that have the
+ * same meaning as those of swizzle-run, after the fact. What is left out is
+ * marked hidden in the tree, so its time is its caller's. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profile/names/catalog.h"
+#include "profile/file/events.h"
+#include "profile/costs/tree.h"
+
+struct swz_patterns {
+	const char **items; /* as fnmatch(3) takes them */
+	size_t count;
+	size_t capacity;
+};
+
+struct swz_view {
+	struct swz_patterns only;    /* these, and what they call */
+	struct swz_patterns without; /* not these, nor what they call */
+	struct swz_patterns hidden;  /* not these, but what they call */
+};
+
+void swz_patterns_add(struct swz_patterns *patterns, const char *pattern);
+void swz_patterns_free(struct swz_patterns *patterns);
+bool swz_patterns_match(const struct swz_patterns *patterns, const char *name);
+
+/* True if nothing is left out. */
+bool swz_view_is_whole(const struct swz_view *view);
+
+/* Lets the catalog know the functions of a thread. To be called for all threads
+ * before the first is filtered: names may depend on each other. */
+void swz_view_prepare(struct swz_binding *binding,
+		      const struct swz_profile_thread *thread);
+
+/* Marks what is not shown. Names are resolved for that. */
+void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
+		    struct swz_tree *tree);
+
+/* The nodes of a thread that are shown, for swz_events_show_only(); all if
+ * nothing is left out. To be freed. */
+struct swz_unit_set swz_view_units(const struct swz_view *view,
+				   struct swz_binding *binding,
+				   const struct swz_profile_thread *thread);
+void swz_unit_set_free(struct swz_unit_set *set);
+
+void swz_view_free(struct swz_view *view);
+
+#endif

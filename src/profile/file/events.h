@@ -1,0 +1,91 @@
+#ifndef SWZ_PROFILE_FILE_EVENTS_H
+#define SWZ_PROFILE_FILE_EVENTS_H
+
+/* What a trace holds: the begin and the end of each activation of a thread, in
+ * the order of time. Read from the file as it goes, so the memory is bounded by
+ * the depth of calls and not by the trace.
+ *
+ * The file is not trusted. Whatever it says,
+ *  - begins and ends are nested: each end is that of the latest activation that
+ *    has begun and not ended, and all have ended at the end of the iteration;
+ *  - no time is less than the one before, or past the thread's last moment.
+ * What the file does not hold is made up and marked (`cut`): ends of what is
+ * open at the end, begins of what was entered before the oldest event that was
+ * kept, both at the limits of a range of time. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/file/reader.h"
+
+struct swz_event {
+	bool begins; /* an activation begins; else: the latest ends */
+	bool cut;    /* it is made up: the file has none here */
+	uint8_t how; /* enum swz_event_kind. Begins: ENTER, a call; RESUME, what
+		      * was suspended goes on; JUMP, a call without a time of
+		      * its own. Ends: RETURN, UNWIND, SKIP, SUSPEND */
+	uint32_t node;     /* the call edge and its context: file offset / 64 */
+	uint32_t function; /* into profile->functions, or SWZ_INDEX_NONE */
+	uint32_t depth;    /* activations around it */
+	uint64_t call_site;
+	uint64_t ticks; /* rdtsc */
+};
+
+struct swz_events;
+
+/* Begins an iteration over the events of a thread of PROFILE; both must outlive
+ * it. Where there are none, the first swz_events_next says so. Hidden
+ * activations (-N; our own work) are left out. */
+struct swz_events *swz_events_open(const struct swz_profile *profile,
+				   const struct swz_profile_thread *thread);
+void swz_events_close(struct swz_events *events); /* NULL is fine */
+
+/* Before the first swz_events_next: only what happens from FROM to TO (ticks).
+ * What is open then begins at FROM, and ends at TO. What happens at TO is of
+ * the time after it, so that ranges side by side share nothing. */
+void swz_events_limit(struct swz_events *events, uint64_t from, uint64_t to);
+
+/* Before that, too: hidden activations as well. */
+void swz_events_show_hidden(struct swz_events *events);
+
+/* Nodes by their units. */
+struct swz_unit_set {
+	uint32_t first, count;
+	uint8_t *bits; /* of unit FIRST + i: bit i % 8 of byte i / 8; NULL: no
+			* set */
+};
+
+/* Before that, too: activations of nodes that are not in SHOWN are hidden. It
+ * must outlive the iteration. */
+void swz_events_show_only(struct swz_events *events,
+			  const struct swz_unit_set *shown);
+
+/* The next event. False: there is no more. */
+bool swz_events_next(struct swz_events *events, struct swz_event *event);
+
+/* What was wrong so far. */
+struct swz_events_damage {
+	uint64_t foreign;    /* events of nodes that the thread does not have */
+	uint64_t stray;      /* ends of what had not begun */
+	uint64_t torn;       /* begins without an end, before others ended */
+	uint64_t lost_pages; /* that could not be read */
+};
+const struct swz_events_damage *swz_events_damage(
+	const struct swz_events *events);
+
+/* How much of the thread's trace has been read, and how much there is; bytes.
+ */
+uint64_t swz_events_position(const struct swz_events *events);
+uint64_t swz_events_size(const struct swz_profile_thread *thread);
+
+/* Whether the profile is a trace. */
+bool swz_profile_traced(const struct swz_profile *profile);
+
+/* When the program's own time begins: the first thread's, in ticks. */
+uint64_t swz_profile_origin(const struct swz_profile *profile);
+
+/* A time relative to that, in ns. */
+int64_t swz_events_ns(const struct swz_profile *profile, uint64_t ticks);
+
+#endif

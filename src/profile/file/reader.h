@@ -1,0 +1,184 @@
+#ifndef SWZ_PROFILE_FILE_READER_H
+#define SWZ_PROFILE_FILE_READER_H
+
+/* Reads a profile file into memory and checks it. The file is hostile: it may
+ * be cut off, damaged, forged, or still being written. Whatever is not
+ * consistent is left out and counted in swz_damage; what remains can be used
+ * without further checks, except the nodes (see tree.h). */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "swizzle/format.h"
+
+#define SWZ_INDEX_NONE UINT32_MAX
+
+/* What was wrong with a file that could be read nevertheless. */
+struct swz_damage {
+	uint64_t missing_bytes; /* said to be used, but past the file's end */
+	uint64_t skipped_bytes; /* not part of any valid chunk */
+	uint32_t bad_chunks;    /* recognised, but their content is wrong */
+	uint64_t stray_nodes;   /* nodes of a thread that has no record */
+};
+
+struct swz_profile_module {
+	uint32_t index; /* swz_chunk.owner */
+	const char *path;
+	struct swz_module_record record;
+};
+
+struct swz_profile_function {
+	uint32_t id;
+	uint32_t module;  /* into modules, or SWZ_INDEX_NONE */
+	uint64_t address; /* ELF virtual address */
+	uint32_t size;
+	uint16_t status;  /* enum swz_refusal */
+	uint16_t flags;   /* enum swz_function_flags */
+	const char *name; /* as the program asked for it; NULL: not known */
+};
+
+/* A run of node slots, in the order of the file. */
+struct swz_node_span {
+	uint32_t owner;
+	uint32_t unit; /* file offset / 64 of the first */
+	uint32_t count;
+};
+
+/* Activations of a node that an exception has ended. */
+struct swz_profile_unwound {
+	uint32_t owner; /* the thread's index */
+	uint32_t node;  /* file offset / 64 */
+	uint64_t count;
+};
+
+/* What is valid of a chunk of events, and lies within the file. */
+struct swz_event_chunk {
+	uint32_t owner;
+	bool packed;        /* a stream, not pages */
+	uint64_t offset;    /* in the file: of a page, or in the stream */
+	uint64_t bytes;     /* from there on */
+	uint64_t ticks;     /* of the first page; or from where ticks count */
+	size_t first_event; /* in the first page */
+	uint64_t number;    /* of the first page; packed: of the first that is
+			     * not packed with it */
+	uint64_t kept;      /* pages: SWZ_EVENTS_KEPT */
+};
+
+struct swz_profile_thread {
+	uint32_t index; /* swz_chunk.owner */
+	struct swz_thread_record record;
+	char name[sizeof(((struct swz_thread_record *)0)->name) + 1];
+	uint64_t last_ticks; /* when frames still open are taken to end; not
+			      * before record.start_ticks */
+	const struct swz_node_span *spans;
+	size_t span_count;
+	const struct swz_profile_unwound *unwound;
+	size_t unwound_count;
+	const struct swz_event_chunk *event_chunks; /* in the order of time */
+	size_t event_chunk_count;
+};
+
+struct swz_profile {
+	char *name;    /* the file's, for messages */
+	uint8_t *data; /* the file, with holes where packed events are */
+	size_t size;   /* bytes that are there and in use */
+	bool mapped;   /* data is a mapping, of mapped_bytes */
+	size_t mapped_bytes;
+	int fd; /* where those are read from; -1: they are in data */
+	struct swz_file_header header;
+	const char *executable; /* "" where it is unknown; so with cwd */
+	const char *cwd;
+	const char **arguments;
+	size_t argument_count;
+	struct swz_profile_module *modules; /* sorted by index */
+	size_t module_count;
+	struct swz_profile_function *functions; /* sorted by id, unique */
+	size_t function_count;
+	uint32_t *by_address; /* into functions, by run-time address; see
+			       * swz_profile_function_at() */
+	struct swz_profile_thread *threads; /* sorted by index */
+	size_t thread_count;
+	struct swz_node_span *spans; /* sorted by owner, then unit */
+	size_t span_count;
+	struct swz_profile_unwound *unwound; /* sorted by owner, then node */
+	size_t unwound_count;
+	struct swz_event_chunk *event_chunks; /* sorted by owner, then ticks */
+	size_t event_chunk_count;
+	/* ns = ticks * clock_ns / clock_ticks. 1 to 1 where the file's clock
+	 * samples are of no use: clock_known is false then. */
+	uint64_t clock_ns;
+	uint64_t clock_ticks;
+	bool clock_known;
+	uint64_t folded_calls; /* recorded in a folded context; saturates */
+	struct swz_damage damage;
+};
+
+struct swz_error {
+	char text[512]; /* without file name, prefix or newline */
+};
+
+/* Reads the file at PATH. On success *out is the caller's to free. On failure
+ * *error says why: SWZ_E_SYSTEM unreadable, SWZ_E_NOTFOUND empty,
+ * SWZ_E_FORMAT no profile or damaged beyond use, SWZ_E_UNSUPPORTED a version
+ * or byte order that is not known. */
+enum swz_status swz_profile_read(const char *path, struct swz_profile **out,
+				 struct swz_error *error) SWZ_MUST_CHECK;
+
+/* The same for bytes in memory, which are copied. NAME is for messages. */
+enum swz_status swz_profile_parse(const char *name, const void *bytes,
+				  size_t size, struct swz_profile **out,
+				  struct swz_error *error) SWZ_MUST_CHECK;
+
+void swz_profile_free(struct swz_profile *profile); /* NULL is fine */
+
+/* True if something was lost: the file holds less than its header claims. */
+bool swz_profile_damaged(const struct swz_profile *profile);
+
+/* The node slot at a unit (file offset / 64) that lies within a span. */
+const struct swz_node *swz_profile_node(const struct swz_profile *profile,
+					uint32_t unit);
+
+/* Copies bytes of the file, events included; returns how many there were. */
+size_t swz_profile_bytes(const struct swz_profile *profile, uint64_t offset,
+			 void *to, size_t size);
+
+/* The same of what was there when it was read: all but packed events. */
+size_t swz_profile_loaded(const struct swz_profile *profile, uint64_t offset,
+			  void *to, size_t size);
+
+/* Index of a function id, or SWZ_INDEX_NONE. */
+uint32_t swz_profile_function_by_id(const struct swz_profile *profile,
+				    uint32_t id);
+
+/* Index of the function that holds a run-time address, or SWZ_INDEX_NONE, also
+ * where modules that came and went had that address one after the other. The
+ * first call sorts the functions (so it is not thread safe). */
+uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address);
+
+/* Index of the module that holds a run-time address; SWZ_INDEX_NONE where there
+ * is none, or where different ones had that address one after the other. */
+uint32_t swz_profile_module_at(const struct swz_profile *profile,
+			       uint64_t address);
+
+/* Whether a module's range holds a run-time address. */
+bool swz_profile_module_holds(const struct swz_profile *profile, uint32_t index,
+			      uint64_t address);
+
+/* Whether two modules are the same file, perhaps at different addresses. */
+bool swz_profile_same_module(const struct swz_profile_module *a,
+			     const struct swz_profile_module *b);
+
+/* Whether the module is the same file as one before it: a file that was loaded
+ * at several places is listed once, as its first. */
+bool swz_profile_repeats_module(const struct swz_profile *profile,
+				size_t index);
+
+/* The wall-clock time from the first thread's start to the latest event. */
+uint64_t swz_profile_duration_ticks(const struct swz_profile *profile);
+
+/* Ticks to ns, rounded down; saturates. */
+int64_t swz_profile_ns(const struct swz_profile *profile, int64_t ticks);
+
+#endif

@@ -1,0 +1,355 @@
+/* A chunk whose header is not complete (its writer was killed, or the bytes are
+ * damaged) has no trustworthy length: the pass goes on at the next 64-byte unit
+ * that looks like a chunk. */
+
+#include "profile/file/scan.h"
+
+#include <string.h>
+
+#include "profile/support/memory.h"
+
+static void read_command(struct swz_profile *profile,
+			 const struct swz_chunk *chunk, const uint8_t *body,
+			 size_t size)
+{
+	const char *text = (const char *)body;
+	size_t position = 0;
+	size_t strings = 0;
+
+	if (profile->arguments) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	/* every string takes a byte at least, so size bounds the count */
+	profile->arguments = swz_allocate(
+		chunk->count < size ? chunk->count : size, sizeof(char *));
+	while (strings < chunk->count && position < size) {
+		const char *string = text + position;
+		size_t length = strnlen(string, size - position);
+
+		if (length == size - position)
+			break;
+		if (strings == 0)
+			profile->executable = string;
+		else if (strings == 1)
+			profile->cwd = string;
+		else
+			profile->arguments[profile->argument_count++] = string;
+		strings++;
+		position += length + 1;
+	}
+	if (strings < chunk->count)
+		profile->damage.bad_chunks++;
+}
+
+static void read_module(struct swz_scan *scan, const struct swz_chunk *chunk,
+			const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_profile_module *module;
+	size_t record = sizeof(module->record);
+
+	if (size <= record || strnlen((const char *)body + record,
+				      size - record) == size - record) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	swz_grow(&profile->modules, &scan->module_capacity,
+		 profile->module_count, sizeof(*module));
+	module = &profile->modules[profile->module_count++];
+	module->index = chunk->owner;
+	module->path = (const char *)body + record;
+	memcpy(&module->record, body, record);
+	if (module->record.build_id_bytes > sizeof(module->record.build_id))
+		module->record.build_id_bytes = 0;
+}
+
+static void read_functions(struct swz_scan *scan, const struct swz_chunk *chunk,
+			   const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	size_t room = size / sizeof(struct swz_function_record);
+	size_t i;
+
+	if (chunk->count > room)
+		profile->damage.bad_chunks++;
+	for (i = 0; i < room && i < chunk->count; i++) {
+		struct swz_function_record record;
+		struct swz_profile_function *function;
+
+		memcpy(&record, body + i * sizeof(record), sizeof(record));
+		if (record.id == SWZ_FUNCTION_NONE ||
+		    record.id == SWZ_FUNCTION_ROOT)
+			continue;
+		swz_grow(&profile->functions, &scan->function_capacity,
+			 profile->function_count, sizeof(*function));
+		function = &profile->functions[profile->function_count++];
+		function->id = record.id;
+		function->module = chunk->owner; /* an index later on */
+		function->address = record.address;
+		function->size = record.size;
+		function->status = record.status;
+		function->flags = record.flags;
+		function->name = NULL;
+	}
+}
+
+/* Strings that are cut off are left out. */
+static void read_names(struct swz_scan *scan, const struct swz_chunk *chunk,
+		       const uint8_t *body, size_t size)
+{
+	uint32_t id, i;
+
+	if (size < sizeof(id)) {
+		scan->profile->damage.bad_chunks++;
+		return;
+	}
+	memcpy(&id, body, sizeof(id));
+	body += sizeof(id);
+	size -= sizeof(id);
+	for (i = 0; i < chunk->count; i++) {
+		size_t length = strnlen((const char *)body, size);
+
+		if (length == size) {
+			scan->profile->damage.bad_chunks++;
+			return;
+		}
+		swz_grow(&scan->names, &scan->name_capacity, scan->name_count,
+			 sizeof(*scan->names));
+		scan->names[scan->name_count++] = (struct swz_scan_name){
+			id + i, (const char *)body};
+		body += length + 1;
+		size -= length + 1;
+	}
+}
+
+static void read_thread(struct swz_scan *scan, const struct swz_chunk *chunk,
+			const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_profile_thread *thread;
+
+	if (size < sizeof(thread->record)) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	swz_grow(&profile->threads, &scan->thread_capacity,
+		 profile->thread_count, sizeof(*thread));
+	thread = &profile->threads[profile->thread_count++];
+	memset(thread, 0, sizeof(*thread));
+	thread->index = chunk->owner;
+	memcpy(&thread->record, body, sizeof(thread->record));
+	memcpy(thread->name, thread->record.name, sizeof(thread->record.name));
+}
+
+static void read_nodes(struct swz_scan *scan, const struct swz_chunk *chunk,
+		       size_t offset, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_node_span *span;
+	size_t room = size / sizeof(struct swz_node);
+	uint64_t unit = offset / SWZ_UNIT_BYTES;
+
+	if (chunk->count > room)
+		profile->damage.bad_chunks++;
+	if (unit + room > UINT32_MAX)
+		return;
+	swz_grow(&profile->spans, &scan->span_capacity, profile->span_count,
+		 sizeof(*span));
+	span = &profile->spans[profile->span_count++];
+	span->owner = chunk->owner;
+	span->unit = (uint32_t)unit;
+	span->count = chunk->count < room ? chunk->count : (uint32_t)room;
+}
+
+static void read_unwound(struct swz_scan *scan, const struct swz_chunk *chunk,
+			 const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	size_t room = size / sizeof(struct swz_unwound_record);
+	size_t i;
+
+	if (chunk->count > room)
+		profile->damage.bad_chunks++;
+	for (i = 0; i < room && i < chunk->count; i++) {
+		struct swz_unwound_record record;
+
+		memcpy(&record, body + i * sizeof(record), sizeof(record));
+		if (!record.node)
+			continue;
+		swz_grow(&profile->unwound, &scan->unwound_capacity,
+			 profile->unwound_count, sizeof(*profile->unwound));
+		profile->unwound[profile->unwound_count++] =
+			(struct swz_profile_unwound){.owner = chunk->owner,
+						     .node = record.node,
+						     .count = record.count};
+	}
+}
+
+static void add_events(struct swz_scan *scan,
+		       const struct swz_event_chunk *events)
+{
+	struct swz_profile *profile = scan->profile;
+
+	swz_grow(&profile->event_chunks, &scan->event_chunk_capacity,
+		 profile->event_chunk_count, sizeof(*events));
+	profile->event_chunks[profile->event_chunk_count++] = *events;
+}
+
+/* What is cut off of it is missing. */
+static void read_events(struct swz_scan *scan, const struct swz_chunk *chunk,
+			size_t offset, size_t size)
+{
+	struct swz_event_chunk events = {
+		.owner = chunk->owner,
+		.offset = offset,
+		.bytes = size & ~(size_t)(SWZ_EVENT_PAGE - 1),
+		.first_event = sizeof(*chunk) / sizeof(uint64_t),
+		.number = chunk->reserved[SWZ_EVENTS_FIRST],
+		.kept = chunk->reserved[SWZ_EVENTS_KEPT],
+	};
+
+	if (offset % SWZ_EVENT_PAGE || !events.bytes) {
+		scan->profile->damage.bad_chunks++;
+		return;
+	}
+	add_events(scan, &events);
+}
+
+/* What of it is valid is to be asked at the end (swz_profile_index). */
+static void read_packed(struct swz_scan *scan, const struct swz_chunk *chunk,
+			size_t offset, size_t size)
+{
+	add_events(scan, &(struct swz_event_chunk){.owner = chunk->owner,
+						   .packed = true,
+						   .offset = offset,
+						   .bytes = size});
+}
+
+static bool plausible_chunk(const struct swz_chunk *chunk)
+{
+	return chunk->magic == SWZ_CHUNK_MAGIC &&
+	       chunk->bytes >= sizeof(*chunk) &&
+	       chunk->bytes % SWZ_UNIT_BYTES == 0;
+}
+
+static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
+		       size_t offset, size_t size)
+{
+	size_t start = offset + sizeof(*chunk);
+	const uint8_t *body = scan->profile->data + start;
+	size_t room = size - sizeof(*chunk);
+
+	switch (chunk->type) {
+	case SWZ_CHUNK_COMMAND:
+		read_command(scan->profile, chunk, body, room);
+		break;
+	case SWZ_CHUNK_MODULE:
+		read_module(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_FUNCTIONS:
+		read_functions(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_THREAD:
+		read_thread(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_NODES:
+		read_nodes(scan, chunk, start, room);
+		break;
+	case SWZ_CHUNK_UNWOUND:
+		read_unwound(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_EVENTS:
+		read_events(scan, chunk, offset, size);
+		break;
+	case SWZ_CHUNK_PACKED:
+		read_packed(scan, chunk, offset, size);
+		break;
+	case SWZ_CHUNK_NAMES:
+		read_names(scan, chunk, body, room);
+		break;
+	}
+}
+
+/* What is wanted next is up to END. */
+static bool want(struct swz_scan *scan, uint64_t end)
+{
+	if (!scan->from)
+		return true;
+	if (!swz_load(scan->from, end))
+		return false;
+	scan->profile->size = scan->from->size;
+	return true;
+}
+
+/* Is there room for a chunk? What there is may turn out to be less. */
+static bool is_left(const struct swz_profile *profile, size_t offset)
+{
+	return offset < profile->size &&
+	       profile->size - offset >= sizeof(struct swz_chunk);
+}
+
+/* Returns the size of the chunk; 0: it cannot be loaded. */
+static size_t take_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
+			 size_t offset)
+{
+	struct swz_profile *profile = scan->profile;
+	bool packed = chunk->type == SWZ_CHUNK_PACKED;
+	size_t size = profile->size - offset;
+
+	if (chunk->bytes < size)
+		size = (size_t)chunk->bytes;
+	if (!packed && !want(scan, offset + size))
+		return 0;
+	if (size > profile->size - offset)
+		size = profile->size - offset;
+	if (chunk->bytes > size && !profile->damage.missing_bytes)
+		profile->damage.bad_chunks++;
+	read_chunk(scan, chunk, offset, size);
+	if (packed && scan->from)
+		swz_load_skip(scan->from, offset, offset + size);
+	return size;
+}
+
+/* Past a unit that is no chunk, and the hole that may follow: what a program
+ * that was killed has not written yet, where USED_BYTES is damaged. */
+static size_t past_unit(struct swz_scan *scan, size_t offset)
+{
+	size_t next = offset + SWZ_UNIT_BYTES;
+
+	if (scan->from)
+		next = (size_t)swz_load_past_hole(scan->from, next);
+	scan->profile->damage.skipped_bytes += next - offset;
+	return next;
+}
+
+bool swz_scan_chunks(struct swz_scan *scan)
+{
+	struct swz_profile *profile = scan->profile;
+	size_t offset = SWZ_HEADER_BYTES;
+	struct swz_chunk chunk;
+	bool in_gap = false;
+	size_t size;
+
+	while (is_left(profile, offset)) {
+		if (!want(scan, offset + sizeof(chunk)))
+			return false;
+		if (!is_left(profile, offset))
+			break;
+		memcpy(&chunk, profile->data + offset, sizeof(chunk));
+		if (!plausible_chunk(&chunk)) {
+			/* a chunk that was being made has no magic yet */
+			if (!in_gap && chunk.magic != 0)
+				profile->damage.bad_chunks++;
+			in_gap = true;
+			offset = past_unit(scan, offset);
+			continue;
+		}
+		in_gap = false;
+		size = take_chunk(scan, &chunk, offset);
+		if (!size)
+			return false;
+		offset += size;
+	}
+	return true;
+}

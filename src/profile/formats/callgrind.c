@@ -1,0 +1,533 @@
+/* The format of callgrind, as KCachegrind and callgrind_annotate read it.
+ *
+ * Both are particular. KCachegrind forgets compressed names at the beginning
+ * of a part, so each part defines them anew. callgrind_annotate takes the
+ * costs of all calls to a function as its inclusive cost and a pair of file
+ * and function as its name; so there must be no two functions with the same
+ * pair, and only outermost calls may have a cost. It takes `fi=' for the
+ * beginning of another function, which costs as much as what is called from
+ * there: that is a sum of disjoint times only if the caller is not recursive.
+ * Where calls in inlined code of a recursive function come to more than its own
+ * inclusive time, they are shown at the line where that code was inlined.
+ *
+ * A comparison has four events. Costs are never negative, and KCachegrind's sum
+ * of a formula with a minus isn't either, so what has become more and what has
+ * become less are two. Of each line and call they are its own difference, but
+ * of calls whose lines in the two programs are not matched the difference of
+ * all of them, each according to its share. They come first: viewers sort by
+ * the first event. */
+
+#include "profile/formats/formats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/refusal_text.h"
+#include "profile/support/arith.h"
+#include "profile/support/map.h"
+#include "profile/support/memory.h"
+#include "profile/support/output.h"
+
+#define UNKNOWN "???"
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+struct writer {
+	FILE *stream;
+	const struct swz_section *section;
+	struct swz_map objects; /* module to number, as it is compressed */
+	struct swz_map files;   /* (interned path, module of a namesake) */
+	struct swz_map functions;
+	struct swz_map inlined; /* of the function that is being written, if it
+				 * is recursive: files to sums */
+	struct sum {
+		int64_t new;
+		int64_t old;
+	} * sums;
+	size_t sum_count;
+	size_t sum_capacity;
+};
+
+static const struct swz_catalog_function *function_of(const struct writer *w,
+						      uint32_t index)
+{
+	return &w->section->catalog->functions[index];
+}
+
+/* ---- costs ---- */
+
+/* The events of a comparison. */
+static void put_events(const struct writer *w, int64_t more, int64_t less,
+		       int64_t old, int64_t new)
+{
+	fprintf(w->stream, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
+		more, less, old, new);
+}
+
+static void put_cost(const struct writer *w, int64_t new, int64_t old)
+{
+	if (w->section->old)
+		put_events(w, new > old ? new - old : 0,
+			   old > new ? old - new : 0, old, new);
+	else
+		fprintf(w->stream, "%" PRId64 "\n", new);
+}
+
+/* The sums of all functions' self times and of their differences. */
+static void put_totals(const struct writer *w, const char *key)
+{
+	const struct swz_report *new = w->section->report, *old;
+	int64_t more = 0, less = 0;
+	size_t i;
+
+	fprintf(w->stream, "%s: ", key);
+	if (!w->section->old) {
+		put_cost(w, new->total_ns, 0);
+		return;
+	}
+	old = w->section->old->report;
+	for (i = 0; i < new->function_capacity; i++) {
+		int64_t difference = swz_sub(new->functions[i].self_ns,
+					     old->functions[i].self_ns);
+
+		if (difference > 0)
+			more = swz_add(more, difference);
+		else
+			less = swz_sub(less, difference);
+	}
+	put_events(w, more, less, old->total_ns, new->total_ns);
+}
+
+/* ---- header ---- */
+
+static void put_refusals(FILE *stream, const struct swz_profile *profile)
+{
+	uint64_t sums[SWZ_REFUSAL_SLOTS] = {0};
+	uint64_t refused = 0, all = 0;
+	const char *separator = ": ";
+	size_t i, j;
+
+	for (i = 0; i < profile->module_count; i++)
+		for (j = 0; j < SWZ_REFUSAL_SLOTS; j++)
+			sums[j] += profile->modules[i].record.counts[j];
+	for (j = 0; j < SWZ_REFUSAL_SLOTS; j++) {
+		all += sums[j];
+		refused += j == SWZ_PATCHED ? 0 : sums[j];
+	}
+	fprintf(stream,
+		"desc: Not profiled: %" PRIu64 " of %" PRIu64 " functions",
+		refused, all);
+	for (j = 1; j < SWZ_REFUSAL_SLOTS; j++) {
+		if (!sums[j])
+			continue;
+		fprintf(stream, "%s%" PRIu64 " %s", separator, sums[j],
+			swz_refusal_text((unsigned int)j));
+		separator = ", ";
+	}
+	putc('\n', stream);
+}
+
+static void put_description(const struct writer *w)
+{
+	const struct swz_section *section = w->section;
+	const struct swz_profile *profile = section->profile;
+	const struct swz_report *report = section->report;
+	FILE *stream = w->stream;
+
+	if (section->thread_name) {
+		fputs("desc: Threads called: ", stream);
+		swz_put_text(stream, section->thread_name);
+		putc('\n', stream);
+	} else if (section->thread) {
+		fprintf(stream, "desc: Thread: %" PRId32 " ",
+			section->thread->record.tid);
+		swz_put_text(stream, section->thread->name);
+		putc('\n', stream);
+	} else {
+		fprintf(stream, "desc: Threads: %zu\n", report->thread_count);
+	}
+	if (section->profile_count > 1)
+		fprintf(stream, "desc: Profiles: %zu, merged\n",
+			section->profile_count);
+	if (profile->clock_known)
+		fprintf(stream,
+			"desc: Clock: TSC at %.6f GHz, wall-clock time\n",
+			(double)profile->clock_ticks /
+				(double)profile->clock_ns);
+	else
+		fputs("desc: Clock: not calibrated, 1 ns stands for a tick\n",
+		      stream);
+	if (section->compensated)
+		fprintf(stream,
+			"desc: Compensation: %" PRId64
+			" ns of hooks subtracted, %.2f ns per call\n",
+			swz_sub(report->raw_ns, report->total_ns),
+			swz_hook_cost_ns(profile));
+	else
+		fputs("desc: Compensation: none\n", stream);
+	put_refusals(stream, profile);
+	if (profile->header.lost_calls)
+		fprintf(stream, "desc: Lost calls: %" PRIu64 "\n",
+			profile->header.lost_calls);
+	if (profile->folded_calls)
+		fprintf(stream, "desc: Calls in folded contexts: %" PRIu64 "\n",
+			profile->folded_calls);
+	if (swz_profile_damaged(profile) || report->dropped_nodes)
+		fputs("desc: Incomplete: the profile is damaged\n", stream);
+}
+
+static void put_old(const struct writer *w)
+{
+	const struct swz_section *old = w->section->old;
+
+	fprintf(w->stream, "desc: Compared with: process %" PRId32 ": ",
+		old->profile->header.pid);
+	swz_put_command(w->stream, old->profile);
+	putc('\n', w->stream);
+	if (old->profile_count > 1)
+		fprintf(w->stream,
+			"desc: Compared with: %zu profiles, merged\n",
+			old->profile_count);
+}
+
+static void put_header(const struct writer *w)
+{
+	const struct swz_section *section = w->section;
+	FILE *stream = w->stream;
+
+	if (section->part == 1)
+		fputs("# callgrind format\n"
+		      "version: 1\n"
+		      "creator: swizzle-" SWZ_VERSION "\n",
+		      stream);
+	else
+		putc('\n', stream);
+	fprintf(stream,
+		"pid: %" PRId32 "\ncmd: ", section->profile->header.pid);
+	swz_put_command(stream, section->profile);
+	fprintf(stream, "\npart: %u\n", section->part);
+	if (section->thread || section->thread_name)
+		fprintf(stream, "thread: %u\n", section->thread_number);
+	put_description(w);
+	if (section->old)
+		put_old(w);
+	fputs("positions: line\n", stream);
+	if (section->old)
+		fputs("event: more : More than before (ns)\n"
+		      "event: less : Less than before (ns)\n"
+		      "event: old : Old time (ns)\n"
+		      "event: new : New time (ns)\n"
+		      "events: more less old new\n",
+		      stream);
+	else
+		fputs("event: ns : Time (ns)\n"
+		      "events: ns\n",
+		      stream);
+	put_totals(w, "summary");
+}
+
+/* ---- body ---- */
+
+/* The number that stands for a name; *is_new if it was not yet used. */
+static uint32_t number(struct swz_map *map, uint64_t a, uint64_t b,
+		       bool *is_new)
+{
+	uint32_t next = (uint32_t)map->count + 1;
+	uint32_t *found = swz_map_at(map, a, b);
+
+	*is_new = *found == SWZ_MAP_NONE;
+	if (*is_new)
+		*found = next;
+	return *found;
+}
+
+static void put_object(struct writer *w, const char *key,
+		       const struct swz_catalog_function *function)
+{
+	const char *path = swz_catalog_module_path(w->section->catalog,
+						   function);
+	bool is_new;
+
+	fprintf(w->stream, "%s=(%" PRIu32 ")", key,
+		number(&w->objects, function->module, 0, &is_new));
+	if (is_new) {
+		putc(' ', w->stream);
+		swz_put_text(w->stream, path ? path : UNKNOWN);
+	}
+	putc('\n', w->stream);
+}
+
+static void put_file(struct writer *w, const char *key, const char *file,
+		     const struct swz_catalog_function *namesake)
+{
+	uint64_t module = namesake ? (uint64_t)namesake->module + 1 : 0;
+	bool is_new;
+
+	fprintf(w->stream, "%s=(%" PRIu32 ")", key,
+		number(&w->files, (uintptr_t)file, module, &is_new));
+	if (is_new) {
+		putc(' ', w->stream);
+		swz_put_text(w->stream, file ? file : UNKNOWN);
+		if (namesake) {
+			fputs(" (", w->stream);
+			swz_put_text(w->stream,
+				     swz_base_name(swz_catalog_module_path(
+					     w->section->catalog, namesake)));
+			putc(')', w->stream);
+		}
+	}
+	putc('\n', w->stream);
+}
+
+static void put_file_of(struct writer *w, const char *key,
+			const struct swz_catalog_function *function)
+{
+	put_file(w, key, function->file, function->namesake ? function : NULL);
+}
+
+static void put_function(struct writer *w, const char *key, uint32_t index)
+{
+	bool is_new;
+
+	fprintf(w->stream, "%s=(%" PRIu32 ")", key,
+		number(&w->functions, index, 0, &is_new));
+	if (is_new) {
+		putc(' ', w->stream);
+		swz_put_text(w->stream, function_of(w, index)->name);
+	}
+	putc('\n', w->stream);
+}
+
+/* Adds up what is called from each file, from edge FIRST on. */
+static void sum_files(struct writer *w, uint32_t caller, size_t first)
+{
+	const struct swz_report *report = w->section->report;
+	const struct swz_report *old = w->section->old ? w->section->old->report
+						       : NULL;
+	size_t i;
+
+	swz_map_free(&w->inlined);
+	w->sum_count = 0;
+	if (!function_of(w, caller)->recursive)
+		return;
+	for (i = first;
+	     i < report->edge_count && report->edges[i].caller == caller; i++) {
+		uint32_t place = report->edges[i].place;
+		uint32_t *found = swz_map_at(
+			&w->inlined,
+			(uintptr_t)w->section->catalog->places[place].file, 0);
+		struct sum *sum;
+
+		if (*found == SWZ_MAP_NONE) {
+			swz_grow(&w->sums, &w->sum_capacity, w->sum_count,
+				 sizeof(*w->sums));
+			*found = (uint32_t)w->sum_count++;
+			w->sums[*found] = (struct sum){0, 0};
+		}
+		sum = &w->sums[*found];
+		sum->new = swz_add(sum->new, report->edges[i].inclusive_ns);
+		if (old)
+			sum->old = swz_add(sum->old,
+					   old->edges[i].inclusive_ns);
+	}
+}
+
+/* Whether all calls in that file's code may be shown there. */
+static bool fits(const struct writer *w, uint32_t caller, const char *file)
+{
+	const struct swz_section *section = w->section;
+	const struct sum *sum;
+
+	if (!function_of(w, caller)->recursive)
+		return true;
+	sum = &w->sums[swz_map_get(&w->inlined, (uintptr_t)file, 0)];
+	return sum->new <= swz_report_function(section->report, caller)
+				   .inclusive_ns &&
+	       (!section->old ||
+		sum->old <= swz_report_function(section->old->report, caller)
+				    .inclusive_ns);
+}
+
+/* Where a call is shown. A file other than the caller's is one of inlined
+ * code, or the caller is not known. */
+static struct swz_catalog_place shown_place(const struct writer *w,
+					    uint32_t caller, uint32_t index)
+{
+	struct swz_catalog_place place = w->section->catalog->places[index];
+	const char *file = function_of(w, caller)->file;
+
+	if (!place.file) {
+		place.file = file;
+		place.line = 0;
+	} else if (caller <= SWZ_CATALOG_UNKNOWN) {
+		place.file = file;
+	} else if (place.file != file && !fits(w, caller, place.file)) {
+		place.file = file;
+		place.line = file ? place.outer_line : 0;
+	}
+	return place;
+}
+
+/* Viewers have no place for the name of the inlined function. */
+static void put_inlined(const struct writer *w,
+			const struct swz_catalog_place *place)
+{
+	if (!place->inlined)
+		return;
+	fputs("# in ", w->stream);
+	swz_put_text(w->stream, place->inlined);
+	fputs(", inlined", w->stream);
+	if (place->outer_line)
+		fprintf(w->stream, " at line %d", place->outer_line);
+	putc('\n', w->stream);
+}
+
+/* Calls between two functions in a comparison. */
+struct pair {
+	bool matched; /* each line is in both, or all are in one only */
+	int64_t new, old;
+	int64_t new_done, old_done; /* of the lines that were written */
+};
+
+static struct pair find_pair(const struct writer *w, size_t at)
+{
+	const struct swz_report *new = w->section->report;
+	const struct swz_report *old = w->section->old->report;
+	bool any_new = false, any_old = false, one_sided = false;
+	struct pair pair = {0};
+	size_t i;
+
+	for (i = at; i < new->edge_count &&new->edges[i].caller ==
+		     new->edges[at].caller &&new->edges[i].callee ==
+		     new->edges[at].callee;
+	     i++) {
+		any_new |= new->edges[i].calls != 0;
+		any_old |= old->edges[i].calls != 0;
+		one_sided |= !new->edges[i].calls != !old->edges[i].calls;
+		pair.new = swz_add(pair.new, new->edges[i].inclusive_ns);
+		pair.old = swz_add(pair.old, old->edges[i].inclusive_ns);
+	}
+	pair.matched = !one_sided || !any_new || !any_old;
+	return pair;
+}
+
+/* The part of a difference that is on a line with so much of the SUM; together
+ * all parts are the difference. */
+static int64_t part_of(int64_t difference, int64_t ns, int64_t sum,
+		       int64_t *done)
+{
+	int64_t before = swz_scale(difference, (uint64_t)*done, (uint64_t)sum);
+
+	*done = swz_add(*done, ns);
+	return swz_scale(difference, (uint64_t)*done, (uint64_t)sum) - before;
+}
+
+static void put_call_cost(const struct writer *w, struct pair *pair,
+			  int64_t new, int64_t old)
+{
+	int64_t difference;
+
+	if (!pair || pair->matched) {
+		put_cost(w, new, old);
+		return;
+	}
+	difference = swz_sub(pair->new, pair->old);
+	put_events(w, part_of(difference, new, pair->new, &pair->new_done),
+		   part_of(swz_sub(0, difference), old, pair->old,
+			   &pair->old_done),
+		   old, new);
+}
+
+/* In a comparison OLD is the same edge of the other report, and PAIR is not
+ * NULL. A viewer has one number of calls: that of the new one, if it has the
+ * call. */
+static void put_call(struct writer *w, const struct swz_report_edge *edge,
+		     const struct swz_report_edge *old, struct pair *pair,
+		     const char **file)
+{
+	int64_t old_ns = old ? old->inclusive_ns : 0;
+	uint64_t calls = edge->calls;
+	const struct swz_catalog_function *caller = function_of(w,
+								edge->caller);
+	const struct swz_catalog_function *callee = function_of(w,
+								edge->callee);
+	struct swz_catalog_place place = shown_place(w, edge->caller,
+						     edge->place);
+
+	if (place.file != *file) {
+		if (place.file == caller->file) {
+			put_file_of(w, "fe", caller);
+		} else {
+			/* a file in which no line has a cost of its own is
+			 * more than callgrind_annotate --auto expects */
+			put_file(w, "fi", place.file, NULL);
+			fprintf(w->stream, "%d ", place.line);
+			put_cost(w, 0, 0);
+		}
+		*file = place.file;
+	}
+	put_inlined(w, &place);
+	if (callee->module != caller->module)
+		put_object(w, "cob", callee);
+	put_file_of(w, "cfi", callee);
+	put_function(w, "cfn", edge->callee);
+	if (!calls && old)
+		calls = old->calls;
+	fprintf(w->stream, "calls=%" PRIu64 " %d\n%d ", calls, callee->line,
+		place.line);
+	put_call_cost(w, pair, edge->inclusive_ns, old_ns);
+}
+
+/* Writes one function; *edge is its first edge, if any, and moves on. */
+static void put_costs(struct writer *w, uint32_t index, size_t *edge)
+{
+	const struct swz_report *report = w->section->report;
+	const struct swz_report *old = w->section->old ? w->section->old->report
+						       : NULL;
+	const struct swz_catalog_function *function = function_of(w, index);
+	const char *file = function->file;
+	uint32_t callee = SWZ_INDEX_NONE;
+	struct pair pair;
+
+	putc('\n', w->stream);
+	put_object(w, "ob", function);
+	put_file_of(w, "fl", function);
+	put_function(w, "fn", index);
+	fprintf(w->stream, "%d ", function->line);
+	put_cost(w, swz_report_function(report, index).self_ns,
+		 old ? swz_report_function(old, index).self_ns : 0);
+	sum_files(w, index, *edge);
+	for (;
+	     *edge < report->edge_count && report->edges[*edge].caller == index;
+	     (*edge)++) {
+		if (old && report->edges[*edge].callee != callee)
+			pair = find_pair(w, *edge);
+		callee = report->edges[*edge].callee;
+		put_call(w, &report->edges[*edge],
+			 old ? &old->edges[*edge] : NULL, old ? &pair : NULL,
+			 &file);
+	}
+}
+
+void swz_write_callgrind(FILE *stream, const struct swz_section *section)
+{
+	struct writer w = {.stream = stream, .section = section};
+	size_t edge = 0;
+	uint32_t i;
+
+	put_header(&w);
+	for (i = 0; i < section->report->function_capacity; i++)
+		if (section->report->functions[i].present ||
+		    (section->old &&
+		     section->old->report->functions[i].present))
+			put_costs(&w, i, &edge);
+	putc('\n', stream);
+	put_totals(&w, "totals");
+	swz_map_free(&w.objects);
+	swz_map_free(&w.files);
+	swz_map_free(&w.functions);
+	swz_map_free(&w.inlined);
+	free(w.sums);
+}

@@ -1,0 +1,108 @@
+/* The JSON that chrome://tracing made known and many viewers read: "Trace Event
+ * Format", an object with an array of events. B and E are the begin and the end
+ * of an activation, nested in each thread; M names processes and threads. Times
+ * are in microseconds. */
+
+#include <inttypes.h>
+
+#include "profile/formats/formats.h"
+#include "profile/support/output.h"
+#include "profile/costs/trace.h"
+
+struct writing {
+	FILE *stream;
+	struct swz_trace *trace;
+	bool any;
+};
+
+static void begin_object(struct writing *w, char phase, int32_t pid,
+			 int32_t tid)
+{
+	fputs_unlocked(w->any ? ",\n{\"ph\":\"" : "{\"ph\":\"", w->stream);
+	putc_unlocked(phase, w->stream);
+	fputs_unlocked("\",\"pid\":", w->stream);
+	swz_put_integer(w->stream, pid);
+	fputs_unlocked(",\"tid\":", w->stream);
+	swz_put_integer(w->stream, tid);
+	w->any = true;
+}
+
+static void put_name(struct writing *w, const char *what, int32_t pid,
+		     int32_t tid, const char *name)
+{
+	begin_object(w, 'M', pid, tid);
+	fprintf(w->stream, ",\"name\":\"%s\",\"args\":{\"name\":", what);
+	swz_put_json(w->stream, name);
+	fputs("}}", w->stream);
+}
+
+static void put_time(FILE *stream, int64_t ns)
+{
+	char decimals[] = {'.', (char)('0' + ns / 100 % 10),
+			   (char)('0' + ns / 10 % 10), (char)('0' + ns % 10),
+			   '\0'};
+
+	fputs_unlocked(",\"ts\":", stream);
+	swz_put_integer(stream, ns / 1000);
+	fputs_unlocked(decimals, stream);
+}
+
+static void put_event(struct writing *w, struct swz_binding *binding,
+		      int32_t tid, const struct swz_event *event)
+{
+	int64_t ns = swz_trace_ns(w->trace, binding, event->ticks);
+	const char *ending;
+
+	begin_object(w, event->begins ? 'B' : 'E', binding->profile->header.pid,
+		     tid);
+	put_time(w->stream, ns);
+	if (event->begins) {
+		const struct swz_catalog_function *function =
+			&w->trace->catalog->functions[swz_trace_function(
+				binding, event)];
+
+		fputs(",\"name\":", w->stream);
+		swz_put_json(w->stream, function->name);
+		fputs(",\"cat\":", w->stream);
+		swz_put_json(w->stream, swz_base_name(swz_catalog_module_path(
+						w->trace->catalog, function)));
+	} else if ((ending = swz_trace_ending(event))) {
+		fprintf(w->stream, ",\"args\":{\"ended by\":\"%s\"}", ending);
+	}
+	putc('}', w->stream);
+}
+
+static void put_thread(struct writing *w, struct swz_binding *binding,
+		       const struct swz_profile_thread *thread)
+{
+	struct swz_events *events = swz_trace_open(w->trace, binding, thread);
+	struct swz_event event;
+	char buffer[32];
+
+	put_name(w, "thread_name", binding->profile->header.pid,
+		 thread->record.tid,
+		 swz_trace_thread_name(thread, buffer, sizeof(buffer)));
+	while (swz_trace_next(w->stream, events, &event))
+		put_event(w, binding, thread->record.tid, &event);
+	swz_trace_close(w->trace, events, thread);
+}
+
+void swz_write_chrome(FILE *stream, struct swz_trace *trace)
+{
+	struct writing w = {.stream = stream, .trace = trace};
+	size_t i, j;
+
+	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", stream);
+	for (i = 0; i < trace->count; i++) {
+		struct swz_binding *binding = &trace->bindings[i];
+		struct swz_profile *profile = binding->profile;
+
+		put_name(&w, "process_name", profile->header.pid,
+			 profile->header.pid,
+			 swz_base_name(profile->executable));
+		for (j = 0; j < profile->thread_count; j++)
+			if (swz_trace_wants(trace, &profile->threads[j]))
+				put_thread(&w, binding, &profile->threads[j]);
+	}
+	fputs("\n]}\n", stream);
+}

@@ -1,0 +1,194 @@
+/* The list of formats. */
+
+#include "profile/formats/formats.h"
+
+#include <string.h>
+
+#include "profile/file/archive.h"
+#include "profile/formats/raw.h"
+
+static void write_callgrind(struct swz_writer *writer,
+			    const struct swz_section *section)
+{
+	swz_write_callgrind(writer->stream, section);
+}
+
+static void write_text(struct swz_writer *writer,
+		       const struct swz_section *section)
+{
+	if (writer->sections)
+		putc('\n', writer->stream);
+	swz_write_text(writer->stream, section, writer->options);
+}
+
+static void write_tree(struct swz_writer *writer,
+		       const struct swz_section *section)
+{
+	if (writer->sections)
+		putc('\n', writer->stream);
+	swz_write_tree(writer->stream, section, writer->options);
+}
+
+static void write_folded(struct swz_writer *writer,
+			 const struct swz_section *section)
+{
+	swz_write_folded(writer->stream, section, writer->options);
+}
+
+static const struct swz_format formats[] = {
+	{
+		.name = "callgrind",
+		.description =
+			"for KCachegrind and callgrind_annotate (default)",
+		.takes = SWZ_TAKES_DIFF,
+		.needs = SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES,
+		.prefix = "callgrind.out.",
+		.suffix = "",
+		.section = write_callgrind,
+	},
+	{
+		.name = "text",
+		.description = "a table of functions",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
+			 SWZ_TAKES_DIFF | SWZ_FILTERS_ROWS,
+		.section = write_text,
+	},
+	{
+		.name = "tree",
+		.description = "calling contexts, top-down or bottom-up; "
+			       "callers and callees of a function",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
+			 SWZ_TAKES_BOTTOM_UP | SWZ_TAKES_DIFF |
+			 SWZ_FILTERS_ROWS,
+		.needs = SWZ_NEEDS_CONTEXTS,
+		.section = write_tree,
+	},
+	{
+		.name = "folded",
+		.description = "stacks and their self time, a line each, for "
+			       "flamegraph.pl",
+		.takes = SWZ_TAKES_SORT | SWZ_TAKES_DIFF,
+		.needs = SWZ_NEEDS_CONTEXTS,
+		.section = write_folded,
+	},
+	{
+		.name = "speedscope",
+		.description = "a flame graph for speedscope (JSON); of a "
+			       "trace, its events",
+		.takes = SWZ_TAKES_SORT,
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES,
+		.begin = swz_begin_speedscope,
+		.section = swz_write_speedscope,
+		.end = swz_end_speedscope,
+		.events = swz_write_speedscope_events,
+	},
+	{
+		.name = "pprof",
+		.description = "for pprof (profile.proto, compressed)",
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES |
+			 SWZ_NEEDS_PLACES,
+		.prefix = "pprof.",
+		.suffix = ".pb.gz",
+		.begin = swz_begin_pprof,
+		.section = swz_write_pprof,
+		.end = swz_end_pprof,
+	},
+	{
+		.name = "dot",
+		.description = "the call graph for graphviz, coloured by cost",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_LIMIT,
+		.needs = SWZ_NEEDS_EDGES,
+		.section = swz_write_dot,
+	},
+	{
+		.name = "csv",
+		.description = "the table of functions for spreadsheets",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
+			 SWZ_FILTERS_ROWS,
+		.needs = SWZ_NEEDS_LINES,
+		.section = swz_write_csv,
+	},
+	{
+		.name = "json",
+		.description = "functions, calls and contexts for programs",
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES,
+		.begin = swz_begin_json,
+		.section = swz_write_json,
+		.end = swz_end_json,
+	},
+	{
+		.name = "html",
+		.description = "a page for a browser, in one file",
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_PLACES |
+			 SWZ_NEEDS_LINES | SWZ_NEEDS_THREADS | SWZ_NEEDS_UNITS |
+			 SWZ_NEEDS_EDGES,
+		.prefix = "swizzle.",
+		.suffix = ".html",
+		.begin = swz_html_begin,
+		.section = swz_html_section,
+		.end = swz_html_end,
+	},
+	{
+		.name = "perfetto",
+		.description = "a trace's events for ui.perfetto.dev "
+			       "(protobuf)",
+		.prefix = "swizzle.",
+		.suffix = ".perfetto-trace",
+		.events = swz_write_perfetto,
+	},
+	{
+		.name = "chrome",
+		.description =
+			"a trace's events as chrome://tracing and others "
+			"read them (JSON)",
+		.prefix = "swizzle.",
+		.suffix = ".trace.json",
+		.events = swz_write_chrome,
+	},
+	{
+		.name = "archive",
+		.description = "the profile itself, compressed; swizzle-dump "
+			       "reads it",
+		.prefix = "swizzle.",
+		.suffix = ".swz",
+		.profile = swz_write_archive,
+	},
+	{
+		.name = "info",
+		.description = "what the file holds: command, threads, "
+			       "modules, refusals",
+		.profile = swz_write_info,
+	},
+	{
+		.name = "raw",
+		.description = "the file's header, chunks and records as they "
+			       "are, also of a damaged file",
+		.takes = SWZ_TAKES_ROWS,
+		.file = swz_write_raw,
+	},
+};
+
+const struct swz_format *swz_format_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (strcmp(name, formats[i].name) == 0)
+			return &formats[i];
+	return NULL;
+}
+
+const struct swz_format *swz_format_at(size_t index)
+{
+	return index < sizeof(formats) / sizeof(formats[0]) ? &formats[index]
+							    : NULL;
+}
+
+void swz_formats_list(FILE *stream)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		fprintf(stream, "%-10s %s\n", formats[i].name,
+			formats[i].description);
+}

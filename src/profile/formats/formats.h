@@ -1,0 +1,192 @@
+#ifndef SWZ_PROFILE_FORMATS_FORMATS_H
+#define SWZ_PROFILE_FORMATS_FORMATS_H
+
+/* The writers, one per output format, and the list of them. They print to a
+ * stream and leave errors to its owner (see output.h). */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "profile/costs/aggregate.h"
+#include "profile/names/catalog.h"
+#include "profile/costs/contexts.h"
+#include "profile/file/reader.h"
+#include "profile/costs/trace.h"
+#include "profile/costs/view.h"
+
+/* What a writer is to show: a report and where it comes from. */
+struct swz_section {
+	const struct swz_catalog *catalog;   /* resolved */
+	const struct swz_report *report;     /* sorted */
+	const struct swz_contexts *contexts; /* summed; NULL unless the format
+					      * needs them */
+	const struct swz_profile *profile;   /* the first of those merged */
+	size_t profile_count;
+	const struct swz_profile_thread *thread; /* NULL: several */
+	unsigned int part;                       /* from 1 */
+	unsigned int thread_number; /* from 1, if there is a thread */
+	bool compensated;
+	const struct swz_range *range; /* of time; NULL: all */
+	/* What this is compared with, aligned (see diff.h); NULL: nothing. In a
+	 * comparison by threads all that are called thread_name are shown. */
+	const struct swz_section *old;
+	const char *thread_name;
+};
+
+enum swz_sort {
+	SWZ_SORT_DEFAULT, /* the format's own */
+	SWZ_SORT_SELF,
+	SWZ_SORT_INCLUSIVE,
+	SWZ_SORT_CALLS,
+	SWZ_SORT_NAME,
+	SWZ_SORT_MIN,
+	SWZ_SORT_MAX
+};
+
+struct swz_table_options {
+	enum swz_sort sort;
+	size_t rows;          /* 0: all */
+	double percent_limit; /* least share of the total, in percent; less
+			       * than 0: the format's own */
+	struct swz_patterns filters; /* of which a name has to match one, if
+				      * there are any */
+	bool bottom_up;
+};
+
+/* One file that is written: some sections one after the other. */
+struct swz_writer {
+	FILE *stream;
+	const struct swz_table_options *options;
+	size_t sections; /* that were written */
+	void *state;     /* the format's own, from begin to end */
+};
+
+/* What a format does with options; without the bit the option is wrong usage.
+ */
+enum swz_format_takes {
+	SWZ_TAKES_ROWS = 1,      /* -n */
+	SWZ_TAKES_SORT = 2,      /* -s */
+	SWZ_TAKES_LIMIT = 4,     /* --percent-limit */
+	SWZ_TAKES_BOTTOM_UP = 8, /* --bottom-up */
+	SWZ_TAKES_DIFF = 32,     /* --diff */
+	SWZ_FILTERS_ROWS = 16    /* -F says which rows there are; otherwise
+				  * which functions, with what they call */
+};
+
+enum swz_format_needs {
+	SWZ_NEEDS_CONTEXTS = 1,
+	SWZ_NEEDS_LINES = 2,   /* source lines */
+	SWZ_NEEDS_PLACES = 4,  /* contexts are told apart by the place of calls
+				*/
+	SWZ_NEEDS_THREADS = 8, /* a section per thread */
+	SWZ_NEEDS_UNITS = 16,  /* contexts of a trace's nodes: see contexts.h */
+	SWZ_NEEDS_EDGES = 32   /* of the report */
+};
+
+struct swz_format {
+	const char *name;
+	const char *description;
+	unsigned int takes; /* enum swz_format_takes */
+	unsigned int needs; /* enum swz_format_needs */
+	/* The file that is written by default is PREFIX, the pid, SUFFIX; NULL:
+	 * standard output. */
+	const char *prefix;
+	const char *suffix;
+	/* Either: the beginning and the end of a file, which may be NULL, and
+	 * what is between ... */
+	void (*begin)(struct swz_writer *writer);
+	void (*section)(struct swz_writer *writer,
+			const struct swz_section *section);
+	void (*end)(struct swz_writer *writer);
+	/* ... or, of traces: their events. */
+	void (*events)(FILE *stream, struct swz_trace *trace);
+	/* ... or: one profile as it is ... */
+	void (*profile)(FILE *stream, struct swz_profile *profile);
+	/* ... or: one file, which may be anything; see swz_write_raw(). */
+	enum swz_status (*file)(FILE *stream, const char *path, size_t rows,
+				uint64_t *problems, struct swz_error *error);
+};
+
+/* The format of that name, or NULL. */
+const struct swz_format *swz_format_find(const char *name);
+
+/* The format at an index; NULL past the last. */
+const struct swz_format *swz_format_at(size_t index);
+
+/* Lists them, one per line. */
+void swz_formats_list(FILE *stream);
+
+/* One part in the format of callgrind, version 1, with the event ns. */
+void swz_write_callgrind(FILE *stream, const struct swz_section *section);
+
+/* A table of functions. Lines that begin with '#' explain it. */
+void swz_write_text(FILE *stream, const struct swz_section *section,
+		    const struct swz_table_options *options);
+
+/* The same of two profiles. */
+void swz_write_text_diff(FILE *stream, const struct swz_section *section,
+			 const struct swz_table_options *options);
+
+/* A table of contexts, indented by depth; or of functions and, indented, their
+ * callers; or, for the functions that the filters name, of both. */
+void swz_write_tree(FILE *stream, const struct swz_section *section,
+		    const struct swz_table_options *options);
+
+/* One line per context: its path, separated by semicolons, and its self time;
+ * sorted by calls: the number of calls. */
+void swz_write_folded(FILE *stream, const struct swz_section *section,
+		      const struct swz_table_options *options);
+
+/* The table of functions as comma-separated values. */
+void swz_write_csv(struct swz_writer *writer,
+		   const struct swz_section *section);
+
+/* Functions, the calls between them, and contexts. */
+void swz_begin_json(struct swz_writer *writer);
+void swz_write_json(struct swz_writer *writer,
+		    const struct swz_section *section);
+void swz_end_json(struct swz_writer *writer);
+
+/* The file format of speedscope; sorted by calls: with the number of calls for
+ * the weights. */
+void swz_begin_speedscope(struct swz_writer *writer);
+void swz_write_speedscope(struct swz_writer *writer,
+			  const struct swz_section *section);
+void swz_end_speedscope(struct swz_writer *writer);
+
+/* A graph for graphviz. */
+void swz_write_dot(struct swz_writer *writer,
+		   const struct swz_section *section);
+
+/* profile.proto of pprof, compressed by gzip. */
+void swz_begin_pprof(struct swz_writer *writer);
+void swz_write_pprof(struct swz_writer *writer,
+		     const struct swz_section *section);
+void swz_end_pprof(struct swz_writer *writer);
+
+/* A page for a browser: its beginning, a thread of it, its end. */
+void swz_html_begin(struct swz_writer *writer);
+void swz_html_section(struct swz_writer *writer,
+		      const struct swz_section *section);
+void swz_html_end(struct swz_writer *writer);
+
+/* What a profile file holds. */
+void swz_write_info(FILE *stream, struct swz_profile *profile);
+/* The part of that which is about events. */
+void swz_put_events(FILE *stream, const struct swz_profile *profile);
+
+/* Writes the profiled command, its words separated by spaces. */
+void swz_put_command(FILE *stream, const struct swz_profile *profile);
+
+/* The lines, beginning with '#', that say what a table is of. */
+void swz_put_heading(FILE *stream, const struct swz_section *section);
+
+/* The name of a function's module without its directory. */
+const char *swz_module_name(const struct swz_section *section,
+			    uint32_t function);
+
+/* ns that a recorded call costs inside and outside of what it records. */
+double swz_hook_cost_ns(const struct swz_profile *profile);
+
+#endif

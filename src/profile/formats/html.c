@@ -1,0 +1,530 @@
+/* The page is a frame (src/html, put together when swizzle-dump is built) with
+ * blocks of data in its midst. Threads are written one after the other and
+ * forgotten; names and everything else that is known only when all threads were
+ * seen follow.
+ *
+ * For each thread the page gets what other formats show (functions and calls
+ * with their costs, so that the figures are the same to the ns) and the
+ * context tree. */
+
+#include "profile/formats/formats.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/refusal_text.h"
+#include "profile/support/arith.h"
+#include "profile/file/events.h"
+#include "profile/formats/html_events.h"
+#include "profile/support/map.h"
+#include "profile/support/memory.h"
+#include "profile/support/output.h"
+#include "profile/formats/page_block.h"
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+#define LEVEL 6 /* of compression */
+
+/* src/html/page.S */
+extern const char swz_page_head[], swz_page_head_end[];
+extern const char swz_page_tail[], swz_page_tail_end[];
+
+/* What the description says of a thread. */
+struct thread_note {
+	size_t profile; /* index */
+	int32_t tid;
+	const char *name;
+	int64_t start_ns; /* since the first thread's start */
+	int64_t end_ns;
+	int64_t total_ns;
+	int64_t raw_ns;
+	struct swz_html_events events;
+};
+
+/* And of a profile. */
+struct profile_note {
+	const struct swz_profile *profile;
+	uint64_t dropped;  /* inconsistent contexts */
+	uint64_t repaired; /* torn times */
+};
+
+struct page {
+	FILE *stream;
+	const struct swz_catalog *catalog;
+	bool compensated;
+	struct thread_note *threads;
+	size_t thread_count;
+	size_t thread_capacity;
+	struct profile_note *profiles;
+	size_t profile_count;
+	size_t profile_capacity;
+};
+
+/* ---- one thread ---- */
+
+static uint32_t count_present(const struct swz_report *report)
+{
+	uint32_t count = 0;
+	size_t i;
+
+	for (i = 0; i < report->function_capacity; i++)
+		count += report->functions[i].present;
+	return count;
+}
+
+static void put_functions_of(struct swz_page_block *block,
+			     const struct swz_report *report)
+{
+	size_t i, last = 0;
+
+	swz_page_block_number(block, count_present(report));
+	for (i = 0; i < report->function_capacity; i++) {
+		const struct swz_report_function *f = &report->functions[i];
+
+		if (!f->present)
+			continue;
+		swz_page_block_number(block, i - last);
+		last = i;
+		swz_page_block_number(block, f->calls);
+		swz_page_block_time(block, f->self_ns);
+		swz_page_block_time(block, f->inclusive_ns);
+		swz_page_block_time(block, f->min_ns);
+		swz_page_block_time(block, f->max_ns);
+		swz_page_block_number(block, f->unwound);
+		swz_page_block_time(block, f->variance_ns < 0x1p62
+						   ? llround(f->variance_ns)
+						   : INT64_MAX);
+	}
+}
+
+static void put_edges(struct swz_page_block *block,
+		      const struct swz_report *report)
+{
+	uint32_t last = 0;
+	size_t i;
+
+	swz_page_block_number(block, report->edge_count);
+	for (i = 0; i < report->edge_count; i++) {
+		const struct swz_report_edge *edge = &report->edges[i];
+
+		swz_page_block_number(block, edge->caller - last);
+		last = edge->caller;
+		swz_page_block_number(block, edge->callee);
+		swz_page_block_number(block, edge->place);
+		swz_page_block_number(block, edge->calls);
+		swz_page_block_time(block, edge->inclusive_ns);
+	}
+}
+
+/* The tree: of each context how far back its parent is, the function, the place
+ * of the call, calls, and self time plus one; 0 stands for a recursive call, of
+ * which the time is in an outer context of the function. */
+static void put_contexts(struct swz_page_block *block,
+			 const struct swz_contexts *contexts)
+{
+	size_t i;
+
+	swz_page_block_number(block, contexts->count);
+	for (i = 0; i < contexts->count; i++) {
+		const struct swz_context *context = &contexts->items[i];
+
+		swz_page_block_number(block, i - context->parent);
+		swz_page_block_number(block, context->function);
+		swz_page_block_number(block, context->place);
+		swz_page_block_number(block, context->calls);
+		swz_page_block_time(block,
+				    context->recursive && !context->self_ns
+					    ? 0
+					    : swz_add(context->self_ns, 1));
+	}
+}
+
+static struct profile_note *note_profile(struct page *page,
+					 const struct swz_section *section)
+{
+	size_t i;
+
+	for (i = 0; i < page->profile_count; i++)
+		if (page->profiles[i].profile == section->profile)
+			return &page->profiles[i];
+	swz_grow(&page->profiles, &page->profile_capacity, page->profile_count,
+		 sizeof(*page->profiles));
+	page->profiles[i] = (struct profile_note){.profile = section->profile};
+	page->profile_count++;
+	return &page->profiles[i];
+}
+
+static struct thread_note *note_thread(struct page *page,
+				       const struct swz_section *section)
+{
+	const struct swz_profile *profile = section->profile;
+	const struct swz_profile_thread *thread = section->thread;
+	struct profile_note *note = note_profile(page, section);
+
+	note->dropped = swz_add_count(note->dropped,
+				      section->report->dropped_nodes);
+	note->repaired = swz_add_count(note->repaired,
+				       section->report->repaired_nodes);
+	swz_grow(&page->threads, &page->thread_capacity, page->thread_count,
+		 sizeof(*page->threads));
+	page->threads[page->thread_count++] = (struct thread_note){
+		.profile = (size_t)(note - page->profiles),
+		.tid = thread ? thread->record.tid : 0,
+		.name = thread ? thread->name : "all threads",
+		.start_ns = thread ? swz_events_ns(profile,
+						   thread->record.start_ticks)
+				   : 0,
+		.end_ns = thread ? swz_events_ns(profile, thread->last_ticks)
+				 : 0,
+		.total_ns = section->report->total_ns,
+		.raw_ns = section->report->raw_ns,
+	};
+	return &page->threads[page->thread_count - 1];
+}
+
+void swz_html_section(struct swz_writer *writer,
+		      const struct swz_section *section)
+{
+	struct page *page = writer->state;
+	struct swz_page_block *block;
+	struct thread_note *note;
+	char name[32];
+
+	snprintf(name, sizeof(name), "thread %zu", page->thread_count);
+	block = swz_page_block_begin(page->stream, name, LEVEL);
+	put_functions_of(block, section->report);
+	put_edges(block, section->report);
+	put_contexts(block, section->contexts);
+	swz_page_block_end(block);
+	page->catalog = section->catalog;
+	page->compensated = section->compensated;
+	note = note_thread(page, section);
+	if (section->thread && swz_profile_traced(section->profile))
+		swz_html_put_events(page->stream, page->thread_count - 1,
+				    section, &note->events);
+}
+
+/* ---- the catalog ---- */
+
+/* Strings in the order of their numbers, from 1; 0 stands for none. Those of
+ * the catalog are interned, so equal ones are mostly the same. */
+struct strings {
+	struct swz_page_block *block;
+	struct swz_map numbers;
+};
+
+static uint32_t string_number(struct strings *strings, const char *string)
+{
+	uint32_t next = (uint32_t)strings->numbers.count + 1;
+	uint32_t *found;
+
+	if (!string)
+		return 0;
+	found = swz_map_at(&strings->numbers, (uintptr_t)string, 0);
+	if (*found == SWZ_MAP_NONE) {
+		*found = next;
+		swz_page_block_text(strings->block, string);
+	}
+	return *found;
+}
+
+/* Writes the strings first, into one block, then what refers to them. */
+static void put_catalog(FILE *stream, const struct swz_catalog *catalog)
+{
+	struct strings strings = {0};
+	struct swz_page_block *block;
+	size_t i;
+
+	strings.block = swz_page_block_begin(stream, "strings", LEVEL);
+	for (i = 0; i < catalog->module_count; i++)
+		string_number(&strings, catalog->modules[i].path);
+	for (i = 0; i < catalog->function_count; i++) {
+		string_number(&strings, catalog->functions[i].name);
+		string_number(&strings, catalog->functions[i].file);
+	}
+	for (i = 0; i < catalog->place_count; i++) {
+		string_number(&strings, catalog->places[i].file);
+		string_number(&strings, catalog->places[i].inlined);
+	}
+	swz_page_block_end(strings.block);
+
+	block = swz_page_block_begin(stream, "catalog", LEVEL);
+	swz_page_block_number(block, catalog->module_count);
+	for (i = 0; i < catalog->module_count; i++)
+		swz_page_block_number(
+			block,
+			string_number(&strings, catalog->modules[i].path));
+	swz_page_block_number(block, catalog->function_count);
+	for (i = 0; i < catalog->function_count; i++) {
+		const struct swz_catalog_function *f = &catalog->functions[i];
+
+		swz_page_block_number(block, f->module < catalog->module_count
+						     ? (uint64_t)f->module + 1
+						     : 0);
+		swz_page_block_number(block, string_number(&strings, f->name));
+		swz_page_block_number(block, string_number(&strings, f->file));
+		swz_page_block_time(block, f->line);
+	}
+	swz_page_block_number(block, catalog->place_count);
+	for (i = 0; i < catalog->place_count; i++) {
+		const struct swz_catalog_place *p = &catalog->places[i];
+
+		swz_page_block_number(block, string_number(&strings, p->file));
+		swz_page_block_time(block, p->line);
+		swz_page_block_number(block,
+				      string_number(&strings, p->inlined));
+		swz_page_block_time(block, p->outer_line);
+	}
+	swz_page_block_end(block);
+	swz_map_free(&strings.numbers);
+}
+
+/* ---- the description ---- */
+
+/* JSON, of which a comma goes before everything that is not the first. */
+struct json {
+	FILE *stream; /* into memory: blocks take bytes */
+	bool comma;
+};
+
+static void put_key(struct json *json, const char *key)
+{
+	if (json->comma)
+		putc(',', json->stream);
+	json->comma = true;
+	if (key)
+		fprintf(json->stream, "\"%s\":", key);
+}
+
+static void put_string(struct json *json, const char *key, const char *value)
+{
+	put_key(json, key);
+	swz_put_json(json->stream, value ? value : "");
+}
+
+static void put_integer(struct json *json, const char *key, uint64_t value)
+{
+	put_key(json, key);
+	fprintf(json->stream, "%" PRIu64, value);
+}
+
+/* As a string: more digits than the numbers of JavaScript have. */
+static void put_digits(struct json *json, const char *key, uint64_t value)
+{
+	put_key(json, key);
+	fprintf(json->stream, "\"%" PRIu64 "\"", value);
+}
+
+static void put_ns(struct json *json, const char *key, int64_t value)
+{
+	put_integer(json, key, value < 0 ? 0 : (uint64_t)value);
+}
+
+/* In thousandths: a decimal point would depend on the locale. */
+static void put_milli(struct json *json, const char *key, double value)
+{
+	put_ns(json, key,
+	       isfinite(value) && value < 1e15 ? llround(value * 1000) : 0);
+}
+
+static void put_flag(struct json *json, const char *key, bool value)
+{
+	put_key(json, key);
+	fputs(value ? "true" : "false", json->stream);
+}
+
+static void open_value(struct json *json, const char *key, const char *bracket)
+{
+	put_key(json, key);
+	fputs(bracket, json->stream);
+	json->comma = false;
+}
+
+static void close_value(struct json *json, const char *bracket)
+{
+	fputs(bracket, json->stream);
+	json->comma = true;
+}
+
+static void put_module(struct json *json,
+		       const struct swz_profile_module *module)
+{
+	const uint32_t *counts = module->record.counts;
+	unsigned int i;
+
+	open_value(json, NULL, "{");
+	put_string(json, "path", module->path);
+	put_flag(json, "inScope", module->record.in_scope);
+	put_flag(json, "late", module->record.load_ticks != 0);
+	put_integer(json, "patched", counts[SWZ_PATCHED]);
+	put_integer(json, "filtered", counts[SWZ_REFUSE_FILTERED]);
+	open_value(json, "refused", "[");
+	for (i = 1; i < SWZ_REFUSAL_SLOTS; i++) {
+		if (!counts[i] || i == SWZ_REFUSE_FILTERED)
+			continue;
+		open_value(json, NULL, "[");
+		put_string(json, NULL, swz_refusal_text(i));
+		put_integer(json, NULL, counts[i]);
+		close_value(json, "]");
+	}
+	close_value(json, "]");
+	close_value(json, "}");
+}
+
+static void put_arguments(struct json *json, const struct swz_profile *profile)
+{
+	size_t i;
+
+	open_value(json, "arguments", "[");
+	for (i = 0; i < profile->argument_count; i++)
+		put_string(json, NULL, profile->arguments[i]);
+	close_value(json, "]");
+}
+
+static double ticks_to_ns(const struct swz_profile *profile, double ticks)
+{
+	return ticks * (double)profile->clock_ns / (double)profile->clock_ticks;
+}
+
+static void put_header(struct json *json, const struct swz_profile *profile)
+{
+	const struct swz_file_header *header = &profile->header;
+	double inside = (double)header->cost_inside / 1024;
+	double outside = (double)header->cost_outside / 1024;
+
+	put_string(json, "file", profile->name);
+	put_integer(json, "pid", (uint32_t)header->pid);
+	put_integer(json, "parent", (uint32_t)header->parent_pid);
+	put_string(json, "executable", profile->executable);
+	put_arguments(json, profile);
+	put_string(json, "directory", profile->cwd);
+	put_integer(json, "startedMs", header->start_realtime_ns / 1000000);
+	put_ns(json, "durationNs",
+	       swz_profile_ns(profile,
+			      (int64_t)swz_profile_duration_ticks(profile)));
+	put_flag(json, "clockKnown", profile->clock_known);
+	put_milli(json, "clockKHz",
+		  (double)profile->clock_ticks / (double)profile->clock_ns *
+			  1000);
+	put_milli(json, "costInsidePs", ticks_to_ns(profile, inside));
+	put_milli(json, "costOutsidePs", ticks_to_ns(profile, outside));
+	put_flag(json, "forked", header->flags & SWZ_FILE_FORKED);
+	put_flag(json, "ended", header->flags & SWZ_FILE_ENDED);
+	put_flag(json, "filtered", header->flags & SWZ_FILE_FILTERED);
+	put_flag(json, "sampled", header->flags & SWZ_FILE_SAMPLED);
+	put_integer(json, "lostCalls", header->lost_calls);
+	put_integer(json, "foldedCalls", profile->folded_calls);
+	put_flag(json, "traced", header->flags & SWZ_FILE_TRACED);
+	put_flag(json, "ring", header->flags & SWZ_FILE_RING);
+	put_ns(json, "minNs",
+	       swz_profile_ns(profile, (int64_t)header->min_ticks));
+	put_digits(json, "originTicks", swz_profile_origin(profile));
+	put_integer(json, "clockNs", profile->clock_ns);
+	put_integer(json, "clockTicks", profile->clock_ticks);
+}
+
+static void put_profile(struct json *json, const struct profile_note *note)
+{
+	const struct swz_profile *profile = note->profile;
+	const struct swz_damage *damage = &profile->damage;
+	size_t i;
+
+	open_value(json, NULL, "{");
+	put_header(json, profile);
+	put_integer(json, "missingBytes", damage->missing_bytes);
+	put_integer(json, "badChunks", damage->bad_chunks);
+	put_integer(json, "droppedContexts",
+		    swz_add_count(damage->stray_nodes, note->dropped));
+	put_integer(json, "repairedContexts", note->repaired);
+	open_value(json, "modules", "[");
+	for (i = 0; i < profile->module_count; i++)
+		if (!swz_profile_repeats_module(profile, i))
+			put_module(json, &profile->modules[i]);
+	close_value(json, "]");
+	close_value(json, "}");
+}
+
+static void put_thread_note(struct json *json, const struct thread_note *thread)
+{
+	open_value(json, NULL, "{");
+	put_integer(json, "profile", thread->profile);
+	put_integer(json, "tid", (uint32_t)thread->tid);
+	put_string(json, "name", thread->name);
+	put_ns(json, "startNs", thread->start_ns);
+	put_ns(json, "endNs", thread->end_ns);
+	put_ns(json, "totalNs", thread->total_ns);
+	put_ns(json, "rawNs", thread->raw_ns);
+	put_integer(json, "events", thread->events.events);
+	put_integer(json, "activations", thread->events.activations);
+	put_integer(json, "deepest", thread->events.deepest);
+	put_integer(json, "untraced", thread->events.untraced);
+	put_integer(json, "shortCalls", thread->events.short_calls);
+	put_ns(json, "untracedFromNs", thread->events.untraced_from_ns);
+	close_value(json, "}");
+}
+
+static void put_description(struct page *page)
+{
+	struct swz_page_block *block;
+	struct json json = {0};
+	char *text = NULL;
+	size_t size = 0, i;
+
+	json.stream = open_memstream(&text, &size);
+	if (!json.stream)
+		swz_out_of_memory();
+	open_value(&json, NULL, "{");
+	put_integer(&json, "version", 1);
+	put_string(&json, "creator", "swizzle " SWZ_VERSION);
+	put_flag(&json, "compensated", page->compensated);
+	open_value(&json, "profiles", "[");
+	for (i = 0; i < page->profile_count; i++)
+		put_profile(&json, &page->profiles[i]);
+	close_value(&json, "]");
+	open_value(&json, "threads", "[");
+	for (i = 0; i < page->thread_count; i++)
+		put_thread_note(&json, &page->threads[i]);
+	close_value(&json, "]");
+	close_value(&json, "}");
+	if (fflush(json.stream) != 0 || ferror(json.stream))
+		swz_out_of_memory();
+	fclose(json.stream);
+	block = swz_page_block_begin(page->stream, "description", LEVEL);
+	swz_page_block_bytes(block, text, size);
+	swz_page_block_end(block);
+	free(text);
+}
+
+/* ---- the page ---- */
+
+static void put_frame(FILE *stream, const char *start, const char *end)
+{
+	fwrite(start, 1, (size_t)(end - start), stream);
+}
+
+void swz_html_begin(struct swz_writer *writer)
+{
+	struct page *page = swz_allocate(1, sizeof(*page));
+
+	page->stream = writer->stream;
+	writer->state = page;
+	put_frame(page->stream, swz_page_head, swz_page_head_end);
+}
+
+void swz_html_end(struct swz_writer *writer)
+{
+	struct page *page = writer->state;
+	static const struct swz_catalog nothing;
+
+	put_catalog(page->stream, page->catalog ? page->catalog : &nothing);
+	put_description(page);
+	put_frame(page->stream, swz_page_tail, swz_page_tail_end);
+	free(page->threads);
+	free(page->profiles);
+	free(page);
+	writer->state = NULL;
+}

@@ -1,0 +1,28 @@
+#ifndef SWZ_PROFILE_FORMATS_HTML_EVENTS_H
+#define SWZ_PROFILE_FORMATS_HTML_EVENTS_H
+
+/* The events of a trace, as the page has them. */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "profile/formats/formats.h"
+
+/* What was written of a thread. */
+struct swz_html_events {
+	uint64_t events;
+	uint64_t activations;
+	uint64_t deepest;         /* activations that were open at once */
+	uint64_t untraced;        /* events that the trace had no room for */
+	uint64_t short_calls;     /* that it has left out */
+	int64_t untraced_from_ns; /* 0: never */
+};
+
+/* Writes blocks "events NUMBER 0", "events NUMBER 1", ... with the events of
+ * the section's thread, whose contexts are by unit. */
+void swz_html_put_events(FILE *stream, size_t number,
+			 const struct swz_section *section,
+			 struct swz_html_events *written);
+
+#endif

@@ -1,0 +1,395 @@
+/* What a profile file holds, without a look at the modules themselves. */
+
+#include "profile/formats/formats.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/refusal_text.h"
+#include "profile/support/arith.h"
+#include "profile/support/output.h"
+#include "profile/costs/tree.h"
+
+double swz_hook_cost_ns(const struct swz_profile *profile)
+{
+	double ticks = ((double)profile->header.cost_inside +
+			(double)profile->header.cost_outside) /
+		       1024.0;
+
+	return ticks * (double)profile->clock_ns / (double)profile->clock_ticks;
+}
+
+void swz_put_command(FILE *stream, const struct swz_profile *profile)
+{
+	size_t i;
+
+	if (!profile->argument_count)
+		swz_put_text(stream, profile->executable);
+	for (i = 0; i < profile->argument_count; i++) {
+		if (i)
+			putc(' ', stream);
+		swz_put_text(stream, profile->arguments[i]);
+	}
+}
+
+static void put_start(FILE *stream, const struct swz_profile *profile)
+{
+	uint64_t ns = profile->header.start_realtime_ns;
+	time_t seconds = (time_t)(ns / 1000000000u);
+	char text[64];
+	struct tm when;
+
+	if (localtime_r(&seconds, &when) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &when) > 0)
+		fprintf(stream, "started: %s.%09u\n", text,
+			(unsigned int)(ns % 1000000000u));
+}
+
+static void put_seconds(FILE *stream, int64_t ns)
+{
+	fprintf(stream, "%" PRId64 ".%09u", ns / 1000000000,
+		(unsigned int)(ns % 1000000000));
+}
+
+static void put_clock(FILE *stream, const struct swz_profile *profile)
+{
+	const struct swz_file_header *header = &profile->header;
+	double scale = (double)profile->clock_ns /
+		       (double)profile->clock_ticks / 1024.0;
+
+	if (profile->clock_known)
+		fprintf(stream, "clock: %.6f GHz\n",
+			(double)profile->clock_ticks /
+				(double)profile->clock_ns);
+	else
+		fputs("clock: not calibrated\n", stream);
+	fprintf(stream, "cost per call: %.2f ns (inside %.2f, outside %.2f)\n",
+		swz_hook_cost_ns(profile), (double)header->cost_inside * scale,
+		(double)header->cost_outside * scale);
+	if (header->flags & SWZ_FILE_SAMPLED)
+		fprintf(stream,
+			"cost per call that is not timed: %.2f ns (%.2f of a "
+			"function that calls nothing)\n",
+			(double)header->cost_untimed * scale,
+			(double)header->cost_leaf * scale);
+}
+
+static void put_flags(FILE *stream, uint32_t flags)
+{
+	static const struct {
+		uint32_t flag;
+		const char *text;
+	} names[] = {
+		{SWZ_FILE_FORKED, "forked"},   {SWZ_FILE_ENDED, "ended"},
+		{SWZ_FILE_FOLDED, "folded"},   {SWZ_FILE_FILTERED, "filtered"},
+		{SWZ_FILE_SAMPLED, "sampled"}, {SWZ_FILE_TRACED, "traced"},
+		{SWZ_FILE_RING, "ring"},
+	};
+	bool any = false;
+	size_t i;
+
+	fputs("flags:", stream);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!(flags & names[i].flag))
+			continue;
+		fprintf(stream, " %s", names[i].text);
+		any = true;
+	}
+	fputs(any ? "\n" : " none\n", stream);
+}
+
+/* In the trees of all threads: contexts that could not be used, or only in
+ * part. */
+struct findings {
+	uint64_t dropped;
+	uint64_t repaired;
+	uint64_t unwound; /* calls that an exception has ended */
+	uint64_t contexts;
+};
+
+static uint64_t count_calls(struct swz_profile *profile,
+			    const struct swz_profile_thread *thread,
+			    struct findings *findings)
+{
+	struct swz_tree tree;
+	uint64_t calls = 0;
+	size_t i;
+
+	swz_tree_build(&tree, profile, thread, false);
+	for (i = 1; i < tree.count; i++) {
+		calls = swz_add_count(calls, tree.nodes[i].calls);
+		findings->unwound = swz_add_count(findings->unwound,
+						  tree.nodes[i].unwound);
+	}
+	findings->contexts = swz_add_count(findings->contexts, tree.count - 1);
+	findings->dropped = swz_add_count(findings->dropped,
+					  tree.dropped_nodes);
+	findings->repaired = swz_add_count(findings->repaired,
+					   tree.repaired_nodes);
+	swz_tree_free(&tree);
+	return calls;
+}
+
+static void put_threads(FILE *stream, struct swz_profile *profile,
+			struct findings *findings)
+{
+	size_t i;
+
+	fprintf(stream, "\n%10s  %-16s %16s %20s\n", "tid", "name", "calls",
+		"duration");
+	for (i = 0; i < profile->thread_count; i++) {
+		const struct swz_profile_thread *thread = &profile->threads[i];
+		uint64_t ticks = thread->last_ticks -
+				 thread->record.start_ticks;
+		int padding = 16 - (int)strlen(thread->name);
+
+		fprintf(stream, "%10" PRId32 "  ", thread->record.tid);
+		swz_put_text(stream, thread->name[0] ? thread->name : "-");
+		if (!thread->name[0])
+			padding--;
+		fprintf(stream, "%*s %16" PRIu64 "         ", padding, "",
+			count_calls(profile, thread, findings));
+		put_seconds(stream, swz_profile_ns(profile, (int64_t)ticks));
+		fputs(" s\n", stream);
+	}
+}
+
+/* A module that nothing was to be hooked in. */
+static bool is_left_out(const struct swz_profile_module *module)
+{
+	unsigned int i;
+
+	if (module->record.in_scope)
+		return false;
+	for (i = 0; i < SWZ_REFUSAL_SLOTS; i++)
+		if (module->record.counts[i])
+			return false;
+	return true;
+}
+
+static size_t path_width(const struct swz_profile *profile)
+{
+	size_t width = 24;
+	size_t i;
+
+	for (i = 0; i < profile->module_count; i++) {
+		size_t length = strlen(profile->modules[i].path);
+
+		if (!is_left_out(&profile->modules[i]) && length > width &&
+		    length <= 60)
+			width = length;
+	}
+	return width;
+}
+
+/* What the user did not want is no refusal, and has a column of its own, if
+ * there is any. */
+static bool any_filtered(const struct swz_profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->module_count; i++)
+		if (profile->modules[i].record.counts[SWZ_REFUSE_FILTERED])
+			return true;
+	return false;
+}
+
+static void put_module(FILE *stream, const struct swz_profile_module *module,
+		       int width, bool filtered)
+{
+	const uint32_t *counts = module->record.counts;
+	uint32_t left_out = counts[SWZ_REFUSE_FILTERED];
+	int padding = width - (int)strlen(module->path);
+	uint64_t others = 0;
+	unsigned int i;
+
+	for (i = 1; i < SWZ_REFUSAL_SLOTS; i++)
+		others += counts[i];
+	swz_put_text(stream, module->path);
+	fprintf(stream, "%*s %9" PRIu64 " %9" PRIu32 " %9" PRIu64,
+		padding > 0 ? padding : 0, "", others + counts[SWZ_PATCHED],
+		counts[SWZ_PATCHED], others - left_out);
+	if (filtered)
+		fprintf(stream, " %9" PRIu32, left_out);
+	putc('\n', stream);
+	for (i = 1; i < SWZ_REFUSAL_SLOTS; i++)
+		if (counts[i] && i != SWZ_REFUSE_FILTERED)
+			fprintf(stream, "    %-*s %9" PRIu32 "\n", width + 16,
+				swz_refusal_text(i), counts[i]);
+}
+
+static void put_left_out(FILE *stream, const struct swz_profile *profile)
+{
+	const char *separator = "\nnot in scope: ";
+	size_t i;
+
+	for (i = 0; i < profile->module_count; i++) {
+		if (!is_left_out(&profile->modules[i]) ||
+		    swz_profile_repeats_module(profile, i))
+			continue;
+		fputs(separator, stream);
+		swz_put_text(stream, swz_base_name(profile->modules[i].path));
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		putc('\n', stream);
+}
+
+static void put_loads(FILE *stream, const struct swz_profile *profile,
+		      size_t index)
+{
+	const struct swz_profile_module *module = &profile->modules[index];
+	uint64_t loads = 0;
+	bool loaded = false;
+	size_t i;
+
+	for (i = index; i < profile->module_count; i++)
+		if (swz_profile_same_module(module, &profile->modules[i])) {
+			loads += profile->modules[i].record.loads;
+			loaded |= !profile->modules[i].record.unload_ticks;
+		}
+	swz_put_text(stream, swz_base_name(module->path));
+	if (loads > 1)
+		fprintf(stream, " (%" PRIu64 " times%s)", loads,
+			loaded ? "" : ", unloaded");
+	else if (!loaded)
+		fputs(" (unloaded)", stream);
+}
+
+static void put_late(FILE *stream, const struct swz_profile *profile)
+{
+	const char *separator = "\nloaded later: ";
+	size_t i;
+
+	for (i = 0; i < profile->module_count; i++) {
+		if (!profile->modules[i].record.load_ticks ||
+		    swz_profile_repeats_module(profile, i))
+			continue;
+		fputs(separator, stream);
+		put_loads(stream, profile, i);
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		putc('\n', stream);
+}
+
+static void put_modules(FILE *stream, const struct swz_profile *profile)
+{
+	bool filtered = any_filtered(profile);
+	int width = (int)path_width(profile);
+	size_t i;
+
+	fprintf(stream, "\n%-*s %9s %9s %9s%s\n", width, "module", "functions",
+		"patched", "refused", filtered ? "  filtered" : "");
+	for (i = 0; i < profile->module_count; i++)
+		if (!is_left_out(&profile->modules[i]) &&
+		    !swz_profile_repeats_module(profile, i))
+			put_module(stream, &profile->modules[i], width,
+				   filtered);
+	put_left_out(stream, profile);
+	put_late(stream, profile);
+}
+
+/* Functions of one module that others import, by what was made of them. */
+static void put_imports_of(FILE *stream, const struct swz_profile *profile,
+			   size_t module, int width)
+{
+	uint64_t counts[SWZ_REFUSAL_SLOTS] = {0}, total = 0;
+	const char *path = profile->modules[module].path;
+	int padding = width - (int)strlen(path);
+	size_t i;
+
+	for (i = 0; i < profile->function_count; i++) {
+		const struct swz_profile_function *f = &profile->functions[i];
+
+		if (!(f->flags & SWZ_FUNCTION_IMPORT) || f->module != module ||
+		    f->status >= SWZ_REFUSAL_SLOTS)
+			continue;
+		counts[f->status]++;
+		total++;
+	}
+	if (!total)
+		return;
+	swz_put_text(stream, path);
+	fprintf(stream, "%*s %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n",
+		padding > 0 ? padding : 0, "", total, counts[SWZ_PATCHED],
+		total - counts[SWZ_PATCHED]);
+	for (i = 1; i < SWZ_REFUSAL_SLOTS; i++)
+		if (counts[i])
+			fprintf(stream, "    %-*s %9" PRIu64 "\n", width + 16,
+				swz_refusal_text((unsigned int)i), counts[i]);
+}
+
+static void put_imports(FILE *stream, const struct swz_profile *profile)
+{
+	int width = (int)path_width(profile);
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < profile->function_count; i++)
+		any |= (profile->functions[i].flags & SWZ_FUNCTION_IMPORT) != 0;
+	if (!any)
+		return;
+	fprintf(stream, "\n%-*s %9s %9s %9s\n", width, "imported from",
+		"functions", "timed", "refused");
+	for (i = 0; i < profile->module_count; i++)
+		put_imports_of(stream, profile, i, width);
+}
+
+static void put_damage(FILE *stream, const struct swz_profile *profile,
+		       const struct findings *findings)
+{
+	const struct swz_damage *damage = &profile->damage;
+
+	if (findings->repaired)
+		fprintf(stream,
+			"\nrepaired: the times of %" PRIu64
+			" contexts, torn by a kill or a jump\n",
+			findings->repaired);
+	if (!swz_profile_damaged(profile) && !findings->dropped)
+		return;
+	fprintf(stream,
+		"\ndamaged: %" PRIu64 " bytes missing, %" PRIu32
+		" bad chunks, %" PRIu64 " contexts left out\n",
+		damage->missing_bytes, damage->bad_chunks,
+		swz_add_count(damage->stray_nodes, findings->dropped));
+}
+
+void swz_write_info(FILE *stream, struct swz_profile *profile)
+{
+	const struct swz_file_header *header = &profile->header;
+	struct findings findings = {0};
+	int64_t duration = swz_profile_ns(
+		profile, (int64_t)swz_profile_duration_ticks(profile));
+
+	fprintf(stream, "file: %s\npid: %" PRId32 "\nparent: %" PRId32 "\n",
+		profile->name, header->pid, header->parent_pid);
+	fputs("executable: ", stream);
+	swz_put_text(stream, profile->executable);
+	fputs("\ncommand: ", stream);
+	swz_put_command(stream, profile);
+	fputs("\ndirectory: ", stream);
+	swz_put_text(stream, profile->cwd);
+	putc('\n', stream);
+	put_start(stream, profile);
+	fputs("duration: ", stream);
+	put_seconds(stream, duration);
+	fputs(" s\n", stream);
+	put_clock(stream, profile);
+	put_flags(stream, header->flags);
+	fprintf(stream,
+		"lost calls: %" PRIu64 "\nfolded calls: %" PRIu64
+		"\nused: %" PRIu64 " of %" PRIu64 " bytes\n",
+		header->lost_calls, profile->folded_calls, header->used_bytes,
+		header->limit_bytes);
+	put_threads(stream, profile, &findings);
+	fprintf(stream, "contexts: %" PRIu64 "\n", findings.contexts);
+	if (findings.unwound)
+		fprintf(stream, "ended by an exception: %" PRIu64 " calls\n",
+			findings.unwound);
+	swz_put_events(stream, profile);
+	put_modules(stream, profile);
+	put_imports(stream, profile);
+	put_damage(stream, profile, &findings);
+}

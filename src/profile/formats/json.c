@@ -1,0 +1,178 @@
+/* All that is known as JSON, for programs: an object with an array of parts
+ * (one, or one per thread), each with functions, the calls between them, and
+ * the contexts. Functions and contexts refer to each other by their index in
+ * the part. */
+
+#include "profile/formats/formats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "profile/support/memory.h"
+#include "profile/support/output.h"
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+static void put_string(FILE *stream, const char *key, const char *text)
+{
+	fprintf(stream, ",\"%s\":", key);
+	if (text)
+		swz_put_json(stream, text);
+	else
+		fputs("null", stream);
+}
+
+static void put_function(FILE *stream, const struct swz_section *section,
+			 uint32_t index)
+{
+	const struct swz_catalog_function *function =
+		&section->catalog->functions[index];
+	const struct swz_report_function *costs =
+		&section->report->functions[index];
+
+	fputs("\n{\"name\":", stream);
+	swz_put_json(stream, function->name);
+	put_string(stream, "module",
+		   swz_catalog_module_path(section->catalog, function));
+	put_string(stream, "file", function->file);
+	fprintf(stream,
+		",\"line\":%d,\"calls\":%" PRIu64 ",\"self_ns\":%" PRId64
+		",\"incl_ns\":%" PRId64 ",\"min_ns\":%" PRId64
+		",\"max_ns\":%" PRId64 ",\"unwound\":%" PRIu64 "}",
+		function->line, costs->calls, costs->self_ns,
+		costs->inclusive_ns, costs->min_ns, costs->max_ns,
+		costs->unwound);
+}
+
+/* Writes those that appear; returns the index of each function there. */
+static uint32_t *put_functions(FILE *stream, const struct swz_section *section)
+{
+	const struct swz_report *report = section->report;
+	uint32_t *numbers = swz_allocate(report->function_capacity,
+					 sizeof(*numbers));
+	bool *used = swz_allocate(report->function_capacity, sizeof(*used));
+	uint32_t count = 0, i;
+
+	/* in the context of a lost caller there may be no time and no call */
+	for (i = 0; i < section->contexts->count; i++)
+		used[section->contexts->items[i].function] = true;
+	fputs("\"functions\":[", stream);
+	for (i = 0; i < report->function_capacity; i++) {
+		if (!report->functions[i].present && !used[i])
+			continue;
+		if (count)
+			putc(',', stream);
+		put_function(stream, section, i);
+		numbers[i] = count++;
+	}
+	fputs("],\n", stream);
+	free(used);
+	return numbers;
+}
+
+static void put_edges(FILE *stream, const struct swz_section *section,
+		      const uint32_t *numbers)
+{
+	size_t i;
+
+	fputs("\"edges\":[", stream);
+	for (i = 0; i < section->report->edge_count; i++) {
+		const struct swz_report_edge *edge = &section->report->edges[i];
+		const struct swz_catalog_place *place =
+			&section->catalog->places[edge->place];
+
+		fprintf(stream,
+			"%s\n{\"caller\":%" PRIu32 ",\"callee\":%" PRIu32
+			",\"calls\":%" PRIu64 ",\"incl_ns\":%" PRId64,
+			i ? "," : "", numbers[edge->caller],
+			numbers[edge->callee], edge->calls, edge->inclusive_ns);
+		put_string(stream, "file", place->file);
+		fprintf(stream, ",\"line\":%d", place->line);
+		put_string(stream, "inlined", place->inlined);
+		putc('}', stream);
+	}
+	fputs("],\n", stream);
+}
+
+static void put_contexts(FILE *stream, const struct swz_section *section,
+			 const uint32_t *numbers)
+{
+	const struct swz_contexts *contexts = section->contexts;
+	size_t i;
+
+	fputs("\"contexts\":[", stream);
+	for (i = 0; i < contexts->count; i++) {
+		const struct swz_context *context = &contexts->items[i];
+
+		fprintf(stream, "%s\n{", i ? "," : "");
+		if (i)
+			fprintf(stream, "\"parent\":%" PRIu32 ",",
+				context->parent);
+		fprintf(stream,
+			"\"function\":%" PRIu32 ",\"calls\":%" PRIu64
+			",\"self_ns\":%" PRId64 ",\"incl_ns\":%" PRId64
+			",\"recursive\":%s}",
+			numbers[context->function], context->calls,
+			context->self_ns, context->inclusive_ns,
+			context->recursive ? "true" : "false");
+	}
+	fputs("]}", stream);
+}
+
+static void put_process(FILE *stream, const struct swz_section *section)
+{
+	const struct swz_profile *profile = section->profile;
+	size_t i;
+
+	fprintf(stream,
+		"{\"pid\":%" PRId32 ",\"executable\":", profile->header.pid);
+	swz_put_json(stream, profile->executable);
+	fputs(",\"command\":[", stream);
+	for (i = 0; i < profile->argument_count; i++) {
+		if (i)
+			putc(',', stream);
+		swz_put_json(stream, profile->arguments[i]);
+	}
+	fprintf(stream, "],\"profiles\":%zu,\n", section->profile_count);
+	if (section->thread) {
+		fprintf(stream, "\"tid\":%" PRId32,
+			section->thread->record.tid);
+		put_string(stream, "thread", section->thread->name);
+		fputs(",\n", stream);
+	}
+	fprintf(stream,
+		"\"threads\":%zu,\"total_ns\":%" PRId64 ",\"hooks_ns\":%" PRId64
+		",\"sampled\":%s,\n",
+		section->report->thread_count, section->report->total_ns,
+		section->compensated && section->report->raw_ns >
+						section->report->total_ns
+			? section->report->raw_ns - section->report->total_ns
+			: 0,
+		section->report->sampled ? "true" : "false");
+}
+
+void swz_begin_json(struct swz_writer *writer)
+{
+	fputs("{\"creator\":\"swizzle-" SWZ_VERSION "\",\"parts\":[",
+	      writer->stream);
+}
+
+void swz_write_json(struct swz_writer *writer,
+		    const struct swz_section *section)
+{
+	uint32_t *numbers;
+
+	fputs(writer->sections ? ",\n" : "\n", writer->stream);
+	put_process(writer->stream, section);
+	numbers = put_functions(writer->stream, section);
+	put_edges(writer->stream, section, numbers);
+	put_contexts(writer->stream, section, numbers);
+	free(numbers);
+}
+
+void swz_end_json(struct swz_writer *writer)
+{
+	fputs("\n]}\n", writer->stream);
+}

@@ -1,0 +1,36 @@
+#ifndef SWZ_PROFILE_FORMATS_PAGE_BLOCK_H
+#define SWZ_PROFILE_FORMATS_PAGE_BLOCK_H
+
+/* A block of data inside of an HTML page: bytes, deflated (zlib's format) and
+ * in base64, in a <script> element that no browser runs. What it holds can
+ * therefore never be taken for markup. Memory is bounded: everything is written
+ * as it comes. Errors of the stream are left to its owner. */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct swz_page_block;
+
+/* Begins a block in STREAM. NAME consists of letters, digits and spaces.
+ * LEVEL is zlib's, 1 to 9. */
+struct swz_page_block *swz_page_block_begin(FILE *stream, const char *name,
+					    int level);
+
+/* Bytes that were put into it so far, before compression. */
+uint64_t swz_page_block_size(const struct swz_page_block *block);
+
+void swz_page_block_bytes(struct swz_page_block *block, const void *bytes,
+			  size_t size);
+
+/* An unsigned number in LEB128; what is negative is taken for 0. */
+void swz_page_block_number(struct swz_page_block *block, uint64_t value);
+void swz_page_block_time(struct swz_page_block *block, int64_t value);
+
+/* TEXT and its NUL; control characters become '?'. */
+void swz_page_block_text(struct swz_page_block *block, const char *text);
+
+/* Writes what is left, and frees the block. */
+void swz_page_block_end(struct swz_page_block *block);
+
+#endif

@@ -1,0 +1,221 @@
+/* Perfetto's protobuf (protos/perfetto/trace of its sources, which are its
+ * documentation): a sequence of TracePackets. Here each thread is a packet
+ * sequence of its own, with interned names: a number stands for a name, and the
+ * packet that uses it first says what it is. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/support/map.h"
+#include "profile/support/memory.h"
+#include "profile/support/output.h"
+#include "profile/formats/protobuf.h"
+#include "profile/costs/trace.h"
+
+enum trace_field { TRACE_PACKET = 1 };
+
+enum packet_field {
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_EVENT = 11,
+	PACKET_INTERNED = 12,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_DEFAULTS = 59,
+	PACKET_TRACK = 60
+};
+
+enum { STATE_CLEARED = 1, NEEDS_STATE = 2 }; /* of sequence_flags */
+
+enum event_field {
+	EVENT_CATEGORY = 3, /* interned */
+	EVENT_ANNOTATION = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME = 10, /* interned */
+	EVENT_TRACK = 11
+};
+
+enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END = 2 };
+
+enum { ANNOTATION_STRING = 6, ANNOTATION_NAME = 10 };
+
+enum { INTERNED_CATEGORIES = 1, INTERNED_NAMES = 2 };
+
+enum { INTERNED_ID = 1, INTERNED_TEXT = 2 };
+
+enum track_field {
+	TRACK_UUID = 1,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	TRACK_PARENT = 5
+};
+
+enum { PROCESS_PID = 1, PROCESS_COMMAND = 2, PROCESS_NAME = 6 };
+
+enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
+
+#define DEFAULTS_EVENT 11 /* TracePacketDefaults.track_event_defaults */
+
+struct writing {
+	FILE *stream;
+	struct swz_trace *trace;
+	struct swz_message packet, part, piece, interned;
+	struct swz_message out;
+	uint64_t sequences, tracks; /* so far */
+	/* of the sequence: what has been interned; functions and modules */
+	struct swz_map names, categories;
+};
+
+static void add_text(struct swz_message *message, uint32_t field,
+		     const char *text)
+{
+	swz_message_bytes(message, field, text, strlen(text));
+}
+
+static void put_packet(struct writing *w)
+{
+	swz_message_nest(&w->out, TRACE_PACKET, &w->packet);
+	fwrite(w->out.bytes, 1, w->out.size, w->stream);
+	w->out.size = 0;
+}
+
+static uint64_t put_process(struct writing *w,
+			    const struct swz_profile *profile)
+{
+	uint64_t track = ++w->tracks;
+	size_t i;
+
+	swz_message_add(&w->piece, PROCESS_PID, (uint64_t)profile->header.pid);
+	for (i = 0; i < profile->argument_count; i++)
+		add_text(&w->piece, PROCESS_COMMAND, profile->arguments[i]);
+	add_text(&w->piece, PROCESS_NAME, swz_base_name(profile->executable));
+	swz_message_add(&w->part, TRACK_UUID, track);
+	swz_message_nest(&w->part, TRACK_PROCESS, &w->piece);
+	swz_message_nest(&w->packet, PACKET_TRACK, &w->part);
+	put_packet(w);
+	return track;
+}
+
+/* The thread's track, and the beginning of its sequence. */
+static void begin_thread(struct writing *w, const struct swz_profile *profile,
+			 const struct swz_profile_thread *thread,
+			 uint64_t process)
+{
+	uint64_t track = ++w->tracks;
+	char buffer[32];
+
+	w->sequences++;
+	swz_message_add(&w->piece, THREAD_PID, (uint64_t)profile->header.pid);
+	swz_message_add(&w->piece, THREAD_TID, (uint64_t)thread->record.tid);
+	add_text(&w->piece, THREAD_NAME,
+		 swz_trace_thread_name(thread, buffer, sizeof(buffer)));
+	swz_message_add(&w->part, TRACK_UUID, track);
+	swz_message_add(&w->part, TRACK_PARENT, process);
+	swz_message_nest(&w->part, TRACK_THREAD, &w->piece);
+	swz_message_add(&w->packet, PACKET_SEQUENCE, w->sequences);
+	swz_message_add(&w->packet, PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
+	swz_message_nest(&w->packet, PACKET_TRACK, &w->part);
+	swz_message_add(&w->piece, EVENT_TRACK, track);
+	swz_message_nest(&w->part, DEFAULTS_EVENT, &w->piece);
+	swz_message_nest(&w->packet, PACKET_DEFAULTS, &w->part);
+	put_packet(w);
+	swz_map_free(&w->names);
+	swz_map_free(&w->categories);
+}
+
+/* The number that stands for a key; where it is new, interned is told so. */
+static uint64_t intern(struct writing *w, struct swz_map *map, uint32_t field,
+		       uint32_t key, const char *text)
+{
+	uint32_t *found = swz_map_at(map, key, 0);
+
+	if (*found == SWZ_MAP_NONE) {
+		*found = (uint32_t)map->count;
+		swz_message_add(&w->piece, INTERNED_ID, *found);
+		add_text(&w->piece, INTERNED_TEXT, text);
+		swz_message_nest(&w->interned, field, &w->piece);
+	}
+	return *found;
+}
+
+static void describe(struct writing *w, struct swz_binding *binding,
+		     const struct swz_event *event)
+{
+	const struct swz_catalog *catalog = w->trace->catalog;
+	uint32_t index = swz_trace_function(binding, event);
+	const struct swz_catalog_function *function =
+		&catalog->functions[index];
+
+	swz_message_add(
+		&w->part, EVENT_NAME,
+		intern(w, &w->names, INTERNED_NAMES, index, function->name));
+	swz_message_add(
+		&w->part, EVENT_CATEGORY,
+		intern(w, &w->categories, INTERNED_CATEGORIES, function->module,
+		       swz_base_name(
+			       swz_catalog_module_path(catalog, function))));
+}
+
+static void annotate(struct writing *w, const char *name, const char *value)
+{
+	add_text(&w->piece, ANNOTATION_NAME, name);
+	add_text(&w->piece, ANNOTATION_STRING, value);
+	swz_message_nest(&w->part, EVENT_ANNOTATION, &w->piece);
+}
+
+static void put_event(struct writing *w, struct swz_binding *binding,
+		      const struct swz_event *event)
+{
+	int64_t ns = swz_trace_ns(w->trace, binding, event->ticks);
+	const char *ending;
+
+	swz_message_put(&w->packet, PACKET_TIMESTAMP, (uint64_t)ns);
+	swz_message_add(&w->packet, PACKET_SEQUENCE, w->sequences);
+	swz_message_add(&w->packet, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
+	swz_message_add(&w->part, EVENT_TYPE,
+			event->begins ? TYPE_SLICE_BEGIN : TYPE_SLICE_END);
+	if (event->begins)
+		describe(w, binding, event);
+	else if ((ending = swz_trace_ending(event)))
+		annotate(w, "ended by", ending);
+	if (w->interned.size)
+		swz_message_nest(&w->packet, PACKET_INTERNED, &w->interned);
+	swz_message_nest(&w->packet, PACKET_EVENT, &w->part);
+	put_packet(w);
+}
+
+static void put_thread(struct writing *w, struct swz_binding *binding,
+		       const struct swz_profile_thread *thread,
+		       uint64_t process)
+{
+	struct swz_events *events = swz_trace_open(w->trace, binding, thread);
+	struct swz_event event;
+
+	begin_thread(w, binding->profile, thread, process);
+	while (swz_trace_next(w->stream, events, &event))
+		put_event(w, binding, &event);
+	swz_trace_close(w->trace, events, thread);
+}
+
+void swz_write_perfetto(FILE *stream, struct swz_trace *trace)
+{
+	struct writing w = {.stream = stream, .trace = trace};
+	size_t i, j;
+
+	for (i = 0; i < trace->count; i++) {
+		struct swz_binding *binding = &trace->bindings[i];
+		const struct swz_profile *profile = binding->profile;
+		uint64_t process = put_process(&w, profile);
+
+		for (j = 0; j < profile->thread_count; j++)
+			if (swz_trace_wants(trace, &profile->threads[j]))
+				put_thread(&w, binding, &profile->threads[j],
+					   process);
+	}
+	swz_message_free(&w.packet);
+	swz_message_free(&w.part);
+	swz_message_free(&w.piece);
+	swz_message_free(&w.interned);
+	swz_message_free(&w.out);
+	swz_map_free(&w.names);
+	swz_map_free(&w.categories);
+}

@@ -1,0 +1,445 @@
+/* profile.proto of pprof, compressed by gzip. Each context is a sample with two
+ * values, its calls and its self time. A location is a function and a line in
+ * it: of a caller that of the call (with what was inlined there as lines of its
+ * own, as the format has it), of the innermost function that where it begins.
+ *
+ * Samples go out as they are made; the tables that they refer to are written at
+ * the end, which the format does not mind. */
+
+#include "profile/formats/formats.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "profile/support/intern.h"
+#include "profile/support/map.h"
+#include "profile/support/memory.h"
+#include "profile/support/output.h"
+#include "profile/formats/protobuf.h"
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+/* Fields, as profile.proto numbers them. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING_TABLE = 6,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS = 10,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+	VALUE_TYPE_TYPE = 1,
+	VALUE_TYPE_UNIT = 2,
+	SAMPLE_LOCATION_ID = 1,
+	SAMPLE_VALUE = 2,
+	SAMPLE_LABEL = 3,
+	LABEL_KEY = 1,
+	LABEL_STR = 2,
+	LABEL_NUM = 3,
+	MAPPING_ID = 1,
+	MAPPING_FILENAME = 5,
+	MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7,
+	MAPPING_HAS_FILENAMES = 8,
+	MAPPING_HAS_LINE_NUMBERS = 9,
+	MAPPING_HAS_INLINE_FRAMES = 10,
+	LOCATION_ID = 1,
+	LOCATION_MAPPING_ID = 2,
+	LOCATION_LINE = 4,
+	LINE_FUNCTION_ID = 1,
+	LINE_LINE = 2,
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILENAME = 4,
+	FUNCTION_START_LINE = 5
+};
+
+#define PIECE_BYTES 65536u /* what is compressed at once */
+
+struct encoder {
+	FILE *stream;
+	z_stream zlib;
+	struct swz_message out;
+	struct swz_intern strings;
+	struct swz_map string_numbers; /* interned strings */
+	struct swz_map functions;      /* of the catalog, to ids */
+	struct swz_map inlined;        /* (name, file), to ids */
+	struct swz_map locations;      /* (function, place), to ids */
+	struct swz_map mappings;       /* modules, to ids */
+	uint32_t function_count;
+	struct swz_message tables; /* all but the strings */
+	const char **texts;        /* by number */
+	size_t text_count;
+	size_t text_capacity;
+};
+
+/* ---- the compressed stream ---- */
+
+static void deflate_all(struct encoder *e, int flush)
+{
+	uint8_t piece[16384];
+	int status;
+
+	do {
+		size_t size;
+
+		e->zlib.next_out = piece;
+		e->zlib.avail_out = sizeof(piece);
+		status = deflate(&e->zlib, flush);
+		size = sizeof(piece) - e->zlib.avail_out;
+		fwrite(piece, 1, size, e->stream);
+	} while (e->zlib.avail_out == 0 && status == Z_OK);
+}
+
+static void flush_out(struct encoder *e, struct swz_message *message)
+{
+	size_t at = 0;
+
+	while (at < message->size) {
+		size_t size = message->size - at;
+
+		if (size > PIECE_BYTES)
+			size = PIECE_BYTES;
+		e->zlib.next_in = message->bytes + at;
+		e->zlib.avail_in = (uInt)size;
+		deflate_all(e, Z_NO_FLUSH);
+		at += size;
+	}
+	message->size = 0;
+}
+
+/* ---- tables ---- */
+
+static uint32_t next_id(struct swz_map *map, uint64_t a, uint64_t b,
+			bool *is_new)
+{
+	uint32_t next = (uint32_t)map->count + 1;
+	uint32_t *found = swz_map_at(map, a, b);
+
+	*is_new = *found == SWZ_MAP_NONE;
+	if (*is_new)
+		*found = next;
+	return *found;
+}
+
+/* Strings have to be UTF-8. */
+static char *valid_text(const char *text)
+{
+	char *copy = swz_duplicate(text), *at = copy;
+
+	while (*at) {
+		size_t length = swz_utf8_length(at);
+
+		if (!length)
+			*at = '?';
+		at += length ? length : 1;
+	}
+	return copy;
+}
+
+/* The number of a string; 0 for NULL and the empty one. */
+static uint32_t number(struct encoder *e, const char *text)
+{
+	bool is_new;
+	uint32_t found;
+	char *valid;
+
+	if (!text || !*text)
+		return 0;
+	valid = valid_text(text);
+	text = swz_intern(&e->strings, valid);
+	free(valid);
+	found = next_id(&e->string_numbers, (uintptr_t)text, 0, &is_new);
+	if (is_new) {
+		swz_grow(&e->texts, &e->text_capacity, e->text_count,
+			 sizeof(*e->texts));
+		e->texts[e->text_count++] = text;
+	}
+	return found;
+}
+
+static uint32_t mapping_id(struct encoder *e, const struct swz_catalog *catalog,
+			   uint32_t module)
+{
+	struct swz_message mapping = {0};
+	const struct swz_catalog_module *from;
+	char build_id[2 * sizeof(from->build_id) + 1] = "";
+	bool is_new;
+	uint32_t id;
+	size_t i;
+
+	if (module == SWZ_INDEX_NONE)
+		return 0;
+	id = next_id(&e->mappings, module, 0, &is_new);
+	if (!is_new)
+		return id;
+	from = &catalog->modules[module];
+	for (i = 0; i < from->build_id_bytes; i++)
+		snprintf(build_id + 2 * i, 3, "%02x",
+			 (unsigned int)from->build_id[i]);
+	swz_message_add(&mapping, MAPPING_ID, id);
+	swz_message_add(&mapping, MAPPING_FILENAME, number(e, from->path));
+	swz_message_add(&mapping, MAPPING_BUILD_ID, number(e, build_id));
+	swz_message_add(&mapping, MAPPING_HAS_FUNCTIONS, 1);
+	swz_message_add(&mapping, MAPPING_HAS_FILENAMES, 1);
+	swz_message_add(&mapping, MAPPING_HAS_LINE_NUMBERS, 1);
+	swz_message_add(&mapping, MAPPING_HAS_INLINE_FRAMES, 1);
+	swz_message_nest(&e->tables, PROFILE_MAPPING, &mapping);
+	swz_message_free(&mapping);
+	return id;
+}
+
+static void put_function(struct encoder *e, uint32_t id, const char *name,
+			 const char *file, int line)
+{
+	struct swz_message function = {0};
+
+	swz_message_add(&function, FUNCTION_ID, id);
+	swz_message_add(&function, FUNCTION_NAME, number(e, name));
+	swz_message_add(&function, FUNCTION_SYSTEM_NAME, number(e, name));
+	swz_message_add(&function, FUNCTION_FILENAME, number(e, file));
+	swz_message_add(&function, FUNCTION_START_LINE, (uint64_t)line);
+	swz_message_nest(&e->tables, PROFILE_FUNCTION, &function);
+	swz_message_free(&function);
+}
+
+static uint32_t function_id(struct encoder *e,
+			    const struct swz_catalog *catalog, uint32_t index)
+{
+	const struct swz_catalog_function *function =
+		&catalog->functions[index];
+	uint32_t *found = swz_map_at(&e->functions, index, 0);
+
+	if (*found == SWZ_MAP_NONE) {
+		*found = ++e->function_count;
+		put_function(e, *found, function->name, function->file,
+			     function->line);
+	}
+	return *found;
+}
+
+static uint32_t inlined_id(struct encoder *e,
+			   const struct swz_catalog_place *place)
+{
+	uint32_t *found = swz_map_at(&e->inlined, (uintptr_t)place->inlined,
+				     (uintptr_t)place->file);
+
+	if (*found == SWZ_MAP_NONE) {
+		*found = ++e->function_count;
+		put_function(e, *found, place->inlined, place->file, 0);
+	}
+	return *found;
+}
+
+static void put_line(struct swz_message *location, uint32_t function, int line)
+{
+	struct swz_message message = {0};
+
+	swz_message_add(&message, LINE_FUNCTION_ID, function);
+	swz_message_add(&message, LINE_LINE, (uint64_t)line);
+	swz_message_nest(location, LOCATION_LINE, &message);
+	swz_message_free(&message);
+}
+
+/* A function at one of its calls; with SWZ_PLACE_UNKNOWN at its beginning. */
+static uint32_t location_id(struct encoder *e,
+			    const struct swz_catalog *catalog, uint32_t index,
+			    uint32_t place_index)
+{
+	const struct swz_catalog_function *function =
+		&catalog->functions[index];
+	const struct swz_catalog_place *place = &catalog->places[place_index];
+	struct swz_message location = {0};
+	int line = function->line;
+	bool is_new;
+	uint32_t id = next_id(&e->locations, index, place_index, &is_new);
+
+	if (!is_new)
+		return id;
+	swz_message_add(&location, LOCATION_ID, id);
+	swz_message_add(&location, LOCATION_MAPPING_ID,
+			mapping_id(e, catalog, function->module));
+	if (place->inlined) {
+		put_line(&location, inlined_id(e, place), place->line);
+		line = place->outer_line;
+	} else if (place->file && place->file == function->file) {
+		line = place->line;
+	}
+	put_line(&location, function_id(e, catalog, index), line);
+	swz_message_nest(&e->tables, PROFILE_LOCATION, &location);
+	swz_message_free(&location);
+	return id;
+}
+
+/* ---- samples ---- */
+
+static void put_labels(struct encoder *e, struct swz_message *sample,
+		       const struct swz_profile_thread *thread)
+{
+	struct swz_message label = {0};
+
+	if (!thread)
+		return;
+	swz_message_add(&label, LABEL_KEY, number(e, "thread"));
+	swz_message_add(&label, LABEL_STR, number(e, thread->name));
+	swz_message_nest(sample, SAMPLE_LABEL, &label);
+	swz_message_add(&label, LABEL_KEY, number(e, "tid"));
+	swz_message_add(&label, LABEL_NUM, (uint64_t)thread->record.tid);
+	swz_message_nest(sample, SAMPLE_LABEL, &label);
+	swz_message_free(&label);
+}
+
+static void put_sample(struct encoder *e, const struct swz_section *section,
+		       uint32_t index, struct swz_message *sample,
+		       struct swz_message *list)
+{
+	const struct swz_context *items = section->contexts->items;
+	const struct swz_context *context = &items[index];
+	uint32_t place = SWZ_PLACE_UNKNOWN;
+
+	do {
+		swz_message_item(list,
+				 location_id(e, section->catalog,
+					     items[index].function, place));
+		place = items[index].place;
+		index = items[index].parent;
+	} while (index != SWZ_CONTEXT_ROOT);
+	swz_message_nest(sample, SAMPLE_LOCATION_ID, list);
+	swz_message_item(list, context->calls);
+	swz_message_item(list, (uint64_t)context->self_ns);
+	swz_message_nest(sample, SAMPLE_VALUE, list);
+	put_labels(e, sample, section->thread);
+	swz_message_nest(&e->out, PROFILE_SAMPLE, sample);
+	if (e->out.size > PIECE_BYTES)
+		flush_out(e, &e->out);
+}
+
+static void put_value_type(struct encoder *e, const char *type,
+			   const char *unit)
+{
+	struct swz_message message = {0};
+
+	swz_message_add(&message, VALUE_TYPE_TYPE, number(e, type));
+	swz_message_add(&message, VALUE_TYPE_UNIT, number(e, unit));
+	swz_message_nest(&e->out, PROFILE_SAMPLE_TYPE, &message);
+	swz_message_free(&message);
+}
+
+/* To be freed. */
+static char *command_of(const struct swz_profile *profile)
+{
+	char *command = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&command, &size);
+
+	if (stream) {
+		fputs("command: ", stream);
+		swz_put_command(stream, profile);
+		if (fclose(stream) == 0)
+			return command;
+	}
+	swz_out_of_memory();
+}
+
+/* By convention the first mapping is the program, which the profile is called
+ * after; what is seen first may be a constructor in a library. */
+static void put_program(struct encoder *e, const struct swz_section *section)
+{
+	const struct swz_catalog *catalog = section->catalog;
+	uint32_t i;
+
+	for (i = 0; i < catalog->module_count; i++)
+		if (strcmp(catalog->modules[i].path,
+			   section->profile->executable) == 0) {
+			mapping_id(e, catalog, i);
+			return;
+		}
+}
+
+static void put_heading(struct encoder *e, const struct swz_section *section)
+{
+	const struct swz_profile *profile = section->profile;
+	char *command = command_of(profile);
+
+	put_value_type(e, "calls", "count");
+	put_value_type(e, "time", "nanoseconds");
+	swz_message_add(&e->out, PROFILE_DEFAULT_SAMPLE_TYPE,
+			number(e, "time"));
+	swz_message_add(&e->out, PROFILE_TIME_NANOS,
+			profile->header.start_realtime_ns);
+	swz_message_add(
+		&e->out, PROFILE_DURATION_NANOS,
+		(uint64_t)swz_profile_ns(
+			profile, (int64_t)swz_profile_duration_ticks(profile)));
+	swz_message_add(&e->out, PROFILE_COMMENT, number(e, command));
+	free(command);
+	swz_message_add(&e->out, PROFILE_COMMENT,
+			number(e, "made by swizzle-" SWZ_VERSION));
+	put_program(e, section);
+}
+
+void swz_begin_pprof(struct swz_writer *writer)
+{
+	struct encoder *e = swz_allocate(1, sizeof(*e));
+
+	e->stream = writer->stream;
+	/* 16: with the header of gzip */
+	if (deflateInit2(&e->zlib, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+			 MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		swz_out_of_memory();
+	writer->state = e;
+}
+
+void swz_write_pprof(struct swz_writer *writer,
+		     const struct swz_section *section)
+{
+	struct encoder *e = writer->state;
+	struct swz_message sample = {0}, list = {0};
+	uint32_t i;
+
+	if (!writer->sections)
+		put_heading(e, section);
+	for (i = 0; i < section->contexts->count; i++)
+		if (section->contexts->items[i].calls ||
+		    section->contexts->items[i].self_ns)
+			put_sample(e, section, i, &sample, &list);
+	swz_message_free(&sample);
+	swz_message_free(&list);
+}
+
+void swz_end_pprof(struct swz_writer *writer)
+{
+	struct encoder *e = writer->state;
+	size_t i;
+
+	flush_out(e, &e->out);
+	flush_out(e, &e->tables);
+	swz_message_bytes(&e->out, PROFILE_STRING_TABLE, "", 0);
+	for (i = 0; i < e->text_count; i++)
+		swz_message_bytes(&e->out, PROFILE_STRING_TABLE, e->texts[i],
+				  strlen(e->texts[i]));
+	flush_out(e, &e->out);
+	e->zlib.avail_in = 0;
+	deflate_all(e, Z_FINISH);
+	deflateEnd(&e->zlib);
+	swz_message_free(&e->out);
+	swz_message_free(&e->tables);
+	swz_map_free(&e->string_numbers);
+	swz_map_free(&e->functions);
+	swz_map_free(&e->inlined);
+	swz_map_free(&e->locations);
+	swz_map_free(&e->mappings);
+	swz_intern_free(&e->strings);
+	free(e->texts);
+	free(e);
+	writer->state = NULL;
+}

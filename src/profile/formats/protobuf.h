@@ -1,0 +1,36 @@
+#ifndef SWZ_PROFILE_FORMATS_PROTOBUF_H
+#define SWZ_PROFILE_FORMATS_PROTOBUF_H
+
+/* Writes messages of protocol buffers (version 3 of the language, the encoding
+ * is the same in all): fields one after the other into a buffer. As the
+ * language has it, a number that is 0 is the same as a field that is missing.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct swz_message {
+	uint8_t *bytes;
+	size_t size;
+	size_t capacity;
+};
+
+/* An integer, or a boolean. Negative ones take ten bytes, as the encoding
+ * says. */
+void swz_message_add(struct swz_message *message, uint32_t field,
+		     uint64_t value);
+/* The same where 0 has to be written: one of a kind, or in a list. */
+void swz_message_put(struct swz_message *message, uint32_t field,
+		     uint64_t value);
+/* A string, or bytes. */
+void swz_message_bytes(struct swz_message *message, uint32_t field,
+		       const void *bytes, size_t size);
+/* Another message, which is empty afterwards. */
+void swz_message_nest(struct swz_message *message, uint32_t field,
+		      struct swz_message *inner);
+/* A number of a packed list, which is nested when it is complete. */
+void swz_message_item(struct swz_message *message, uint64_t value);
+
+void swz_message_free(struct swz_message *message);
+
+#endif

@@ -1,0 +1,462 @@
+/* The file is read through a window, chunk after chunk, so a trace of any size
+ * can be looked at. What is no chunk is stepped over by 64 bytes until there is
+ * one again; runs of zeros and of other bytes are said once each. */
+
+#include "profile/formats/raw.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/refusal_text.h"
+#include "profile/support/output.h"
+#include "swizzle/format.h"
+
+#define WINDOW_BYTES 65536u
+
+struct dump {
+	FILE *stream;
+	int fd;
+	uint64_t size; /* of the file */
+	uint64_t end;  /* of what is said to be used, if that is credible */
+	size_t rows;
+	uint64_t problems;
+	uint64_t at; /* of the window */
+	size_t filled;
+	uint8_t window[WINDOW_BYTES];
+};
+
+/* Fills TO from the file at OFFSET. Returns how many bytes there were. */
+static size_t get(struct dump *dump, uint64_t offset, void *to, size_t size)
+{
+	size_t there;
+
+	if (offset < dump->at || offset + size > dump->at + dump->filled) {
+		ssize_t got = pread(dump->fd, dump->window, WINDOW_BYTES,
+				    (off_t)offset);
+
+		dump->at = offset;
+		dump->filled = got > 0 ? (size_t)got : 0;
+	}
+	there = (size_t)(dump->at + dump->filled - offset);
+	if (there > size)
+		there = size;
+	memset(to, 0, size);
+	memcpy(to, dump->window + (offset - dump->at), there);
+	return there;
+}
+
+static void problem(struct dump *dump, const char *what)
+{
+	fprintf(dump->stream, "  ! %s\n", what);
+	dump->problems++;
+}
+
+/* ---- header ---- */
+
+static void put_number(FILE *stream, const char *name, uint64_t value)
+{
+	fprintf(stream, "  %-18s %" PRIu64 " (0x%" PRIx64 ")\n", name, value,
+		value);
+}
+
+static void put_header(struct dump *dump)
+{
+	struct swz_file_header h;
+	size_t got = get(dump, 0, &h, sizeof(h));
+	FILE *stream = dump->stream;
+	size_t i;
+
+	fputs("header\n", stream);
+	if (got < sizeof(h))
+		problem(dump, "the file ends within the header");
+	fputs("  magic             ", stream);
+	for (i = 0; i < sizeof(h.magic); i++)
+		fprintf(stream, " %02x", (unsigned int)(uint8_t)h.magic[i]);
+	putc('\n', stream);
+	if (memcmp(h.magic, SWZ_FILE_MAGIC, sizeof(h.magic)) != 0)
+		problem(dump, "not that of a profile");
+	put_number(stream, "version", h.version);
+	if (h.version != SWZ_FILE_VERSION)
+		problem(dump, "a version that is not known");
+	put_number(stream, "header_bytes", h.header_bytes);
+	if (h.header_bytes != SWZ_HEADER_BYTES)
+		problem(dump, "not as many as there are");
+	put_number(stream, "byte_order", h.byte_order);
+	if (h.byte_order != SWZ_FILE_BYTE_ORDER)
+		problem(dump, "not this machine's");
+	put_number(stream, "flags", h.flags);
+	put_number(stream, "used_bytes", h.used_bytes);
+	if (h.used_bytes < SWZ_HEADER_BYTES)
+		problem(dump, "less than the header");
+	else if (h.used_bytes > dump->size)
+		problem(dump, "more than the file has: it was truncated");
+	else
+		dump->end = h.used_bytes;
+	put_number(stream, "limit_bytes", h.limit_bytes);
+	fprintf(stream,
+		"  %-18s %" PRId32 "\n"
+		"  %-18s %" PRId32 "\n",
+		"pid", h.pid, "parent_pid", h.parent_pid);
+	put_number(stream, "start_ticks", h.start_ticks);
+	put_number(stream, "start_realtime_ns", h.start_realtime_ns);
+	put_number(stream, "end_ticks", h.end_ticks);
+	for (i = 0; i < 3; i++)
+		fprintf(stream,
+			"  clock[%zu]           %" PRIu64 " ticks, %" PRIu64
+			" ns\n",
+			i, h.clock[i].ticks, h.clock[i].monotonic_ns);
+	put_number(stream, "cost_inside", h.cost_inside);
+	put_number(stream, "cost_outside", h.cost_outside);
+	put_number(stream, "cost_untimed", h.cost_untimed);
+	put_number(stream, "lost_calls", h.lost_calls);
+	put_number(stream, "epoch_ticks", h.epoch_ticks);
+	put_number(stream, "arena_start", h.arena_start);
+	put_number(stream, "arena_end", h.arena_end);
+	put_number(stream, "event_bytes", h.event_bytes);
+	put_number(stream, "event_limit_bytes", h.event_limit_bytes);
+	put_number(stream, "min_ticks", h.min_ticks);
+	put_number(stream, "cost_leaf", h.cost_leaf);
+}
+
+/* ---- records ---- */
+
+static void put_module(struct dump *dump, uint64_t at, uint64_t size)
+{
+	struct swz_module_record r;
+	char path[4097] = "";
+	size_t got = get(dump, at, &r, sizeof(r));
+	FILE *stream = dump->stream;
+	size_t i;
+
+	if (got < sizeof(r) || size < sizeof(r)) {
+		problem(dump, "the record is not all there");
+		return;
+	}
+	size -= sizeof(r);
+	get(dump, at + sizeof(r), path,
+	    size < sizeof(path) - 1 ? (size_t)size : sizeof(path) - 1);
+	fputs("  path              ", stream);
+	swz_put_text(stream, path);
+	fprintf(stream,
+		"\n  range              0x%" PRIx64 " to 0x%" PRIx64
+		", bias 0x%" PRIx64 "\n  functions          %" PRIu32
+		" from id %" PRIu32 ", in_scope %" PRIu32
+		"\n  build_id           %" PRIu32 " bytes ",
+		r.start, r.end, r.load_bias, r.function_count, r.first_function,
+		r.in_scope, r.build_id_bytes);
+	for (i = 0; i < r.build_id_bytes && i < sizeof(r.build_id); i++)
+		fprintf(stream, "%02x", (unsigned int)r.build_id[i]);
+	if (r.build_id_bytes > sizeof(r.build_id))
+		problem(dump, "more than there is room for");
+	fprintf(stream,
+		"\n  loaded             %" PRIu32 " times, load_ticks %" PRIu64
+		", unload_ticks %" PRIu64 "\n",
+		r.loads, r.load_ticks, r.unload_ticks);
+	for (i = 0; i < SWZ_REFUSAL_SLOTS; i++)
+		if (r.counts[i])
+			fprintf(stream, "  counts[%zu] %*s%" PRIu32 " %s\n", i,
+				i < 10 ? 9 : 8, "", r.counts[i],
+				swz_refusal_text((unsigned int)i));
+}
+
+static void put_thread(struct dump *dump, uint64_t at, uint64_t size)
+{
+	struct swz_thread_record r;
+	char name[sizeof(r.name) + 1] = "";
+	size_t got = get(dump, at, &r, sizeof(r));
+
+	if (got < sizeof(r) || size < sizeof(r)) {
+		problem(dump, "the record is not all there");
+		return;
+	}
+	memcpy(name, r.name, sizeof(r.name));
+	fprintf(dump->stream, "  tid                %" PRId32 ", name ", r.tid);
+	swz_put_text(dump->stream, name);
+	fprintf(dump->stream,
+		"\n  root               unit 0x%" PRIx32 "\n  start %" PRIu64
+		", last %" PRIu64 ", end %" PRIu64 "\n",
+		r.root, r.start_ticks, r.last_ticks, r.end_ticks);
+	if (r.short_calls || r.untraced || r.untraced_from)
+		fprintf(dump->stream,
+			"  short_calls %" PRIu64 ", untraced %" PRIu64
+			" from %" PRIu64 "\n",
+			r.short_calls, r.untraced, r.untraced_from);
+}
+
+static bool put_function(struct dump *dump, const void *bytes, uint64_t at)
+{
+	struct swz_function_record r;
+
+	(void)at;
+	memcpy(&r, bytes, sizeof(r));
+	fprintf(dump->stream,
+		"  id %-10" PRIu32 " address 0x%-8" PRIx32 " size %-6" PRIu32
+		" flags 0x%x  %s\n",
+		r.id, r.address, r.size, (unsigned int)r.flags,
+		swz_refusal_text(r.status));
+	return true;
+}
+
+static bool put_node(struct dump *dump, const void *bytes, uint64_t at)
+{
+	struct swz_node r;
+
+	memcpy(&r, bytes, sizeof(r));
+	if (r.function == SWZ_FUNCTION_NONE)
+		return false;
+	fprintf(dump->stream,
+		"  unit 0x%-8" PRIx64 " function %-10" PRIu32
+		" parent 0x%-8" PRIx32 " context 0x%-8" PRIx32
+		" site 0x%-12" PRIx64 " calls %-10" PRIu64 " ticks %-14" PRId64
+		" outer %-14" PRId64 " min %" PRIu64 " max %" PRIu64
+		" open %" PRId32 " flags 0x%" PRIx32 "\n",
+		at / SWZ_UNIT_BYTES, r.function, r.parent, r.context,
+		r.call_site, r.calls, r.ticks, r.outer_ticks, r.min_ticks,
+		r.max_ticks, (int32_t)r.open >> SWZ_NODE_OPEN_SHIFT,
+		r.open & SWZ_NODE_FLAGS_MASK);
+	return true;
+}
+
+static bool put_unwound(struct dump *dump, const void *bytes, uint64_t at)
+{
+	struct swz_unwound_record r;
+
+	(void)at;
+	memcpy(&r, bytes, sizeof(r));
+	if (!r.node)
+		return false;
+	fprintf(dump->stream, "  node 0x%-8" PRIx32 " count %" PRIu64 "\n",
+		r.node, r.count);
+	return true;
+}
+
+/* COUNT records of SIZE bytes, as far as the body of BYTES goes. What PUT does
+ * not print is an unused slot. */
+static void put_records(struct dump *dump, uint64_t at, uint64_t bytes,
+			uint32_t count, size_t size,
+			bool (*put)(struct dump *, const void *, uint64_t))
+{
+	uint8_t record[64];
+	uint64_t unused = 0, shown = 0;
+	uint32_t i;
+
+	for (i = 0; i < count && !ferror(dump->stream); i++) {
+		uint64_t offset = at + (uint64_t)i * size;
+
+		if ((uint64_t)(i + 1) * size > bytes) {
+			problem(dump, "more records than the chunk has room "
+				      "for");
+			return;
+		}
+		if (get(dump, offset, record, size) < size) {
+			problem(dump, "the file ends here");
+			return;
+		}
+		if (dump->rows && shown >= dump->rows) {
+			fprintf(dump->stream, "  ... %" PRIu32 " more\n",
+				count - i);
+			return;
+		}
+		if (put(dump, record, offset))
+			shown++;
+		else
+			unused++;
+	}
+	if (unused)
+		fprintf(dump->stream, "  %" PRIu64 " unused\n", unused);
+}
+
+static void put_strings(struct dump *dump, uint64_t at, uint64_t end,
+			uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		char c;
+
+		if (dump->rows && i >= dump->rows) {
+			fprintf(dump->stream, "  ... %" PRIu32 " more\n",
+				count - i);
+			return;
+		}
+		fprintf(dump->stream, "  [%" PRIu32 "] ", i);
+		for (; at < end && get(dump, at, &c, 1) == 1 && c; at++) {
+			char text[2] = {c, '\0'};
+
+			swz_put_text(dump->stream, text);
+		}
+		putc('\n', dump->stream);
+		if (at >= end || at >= dump->size) {
+			problem(dump, "the string does not end");
+			return;
+		}
+		at++;
+	}
+}
+
+/* ---- chunks ---- */
+
+static const char *type_name(uint32_t type)
+{
+	switch (type) {
+	case SWZ_CHUNK_COMMAND:
+		return "COMMAND";
+	case SWZ_CHUNK_MODULE:
+		return "MODULE";
+	case SWZ_CHUNK_FUNCTIONS:
+		return "FUNCTIONS";
+	case SWZ_CHUNK_THREAD:
+		return "THREAD";
+	case SWZ_CHUNK_NODES:
+		return "NODES";
+	case SWZ_CHUNK_UNWOUND:
+		return "UNWOUND";
+	case SWZ_CHUNK_NAMES:
+		return "NAMES";
+	case SWZ_CHUNK_EVENTS:
+		return "EVENTS";
+	case SWZ_CHUNK_PACKED:
+		return "PACKED";
+	case SWZ_CHUNK_PADDING:
+		return "PADDING";
+	default:
+		return "of an unknown type";
+	}
+}
+
+static void put_body(struct dump *dump, const struct swz_chunk *chunk,
+		     uint64_t at, uint64_t size)
+{
+	uint32_t first;
+
+	switch (chunk->type) {
+	case SWZ_CHUNK_COMMAND:
+		put_strings(dump, at, at + size, chunk->count);
+		break;
+	case SWZ_CHUNK_MODULE:
+		put_module(dump, at, size);
+		break;
+	case SWZ_CHUNK_FUNCTIONS:
+		put_records(dump, at, size, chunk->count,
+			    sizeof(struct swz_function_record), put_function);
+		break;
+	case SWZ_CHUNK_THREAD:
+		put_thread(dump, at, size);
+		break;
+	case SWZ_CHUNK_NODES:
+		put_records(dump, at, size, chunk->count,
+			    sizeof(struct swz_node), put_node);
+		break;
+	case SWZ_CHUNK_UNWOUND:
+		put_records(dump, at, size, chunk->count,
+			    sizeof(struct swz_unwound_record), put_unwound);
+		break;
+	case SWZ_CHUNK_NAMES:
+		get(dump, at, &first, sizeof(first));
+		fprintf(dump->stream, "  first id %" PRIu32 "\n", first);
+		put_strings(dump, at + sizeof(first), at + size, chunk->count);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Where the next chunk may begin. */
+static uint64_t put_chunk(struct dump *dump, const struct swz_chunk *chunk,
+			  uint64_t at)
+{
+	uint64_t left = dump->end - at, bytes = chunk->bytes;
+
+	fprintf(dump->stream,
+		"\nchunk at 0x%" PRIx64 ": %s (%" PRIu32 "), %" PRIu64
+		" bytes, count %" PRIu32 ", owner %" PRIu32 "\n",
+		at, type_name(chunk->type), chunk->type, bytes, chunk->count,
+		chunk->owner);
+	if (bytes < sizeof(*chunk) || bytes % SWZ_UNIT_BYTES) {
+		problem(dump, "no possible size");
+		return at + SWZ_UNIT_BYTES;
+	}
+	if (bytes > left) {
+		problem(dump, "it ends after the file, or what is used of it");
+		bytes = left;
+	}
+	if (bytes > sizeof(*chunk))
+		put_body(dump, chunk, at + sizeof(*chunk),
+			 bytes - sizeof(*chunk));
+	return chunk->bytes > left ? at + SWZ_UNIT_BYTES : at + bytes;
+}
+
+static void put_gap(struct dump *dump, uint64_t from, uint64_t to, bool zeros)
+{
+	if (from == to)
+		return;
+	fprintf(dump->stream, "\nno chunk at 0x%" PRIx64 "\n", from);
+	fprintf(dump->stream, "  %" PRIu64 " bytes%s\n", to - from,
+		zeros ? ", all 0" : "");
+	problem(dump, "not part of any chunk");
+}
+
+static void put_chunks(struct dump *dump)
+{
+	uint64_t at = SWZ_HEADER_BYTES, gap = at;
+	bool zeros = true;
+
+	while (at < dump->end && dump->end - at >= sizeof(struct swz_chunk) &&
+	       !ferror(dump->stream)) {
+		struct swz_chunk chunk;
+		static const struct swz_chunk none;
+
+		if (get(dump, at, &chunk, sizeof(chunk)) < sizeof(chunk))
+			break;
+		if (chunk.magic != SWZ_CHUNK_MAGIC) {
+			zeros &= memcmp(&chunk, &none, sizeof(chunk)) == 0;
+			at += SWZ_UNIT_BYTES;
+			continue;
+		}
+		put_gap(dump, gap, at, zeros);
+		at = put_chunk(dump, &chunk, at);
+		gap = at;
+		zeros = true;
+	}
+	if (gap < dump->end)
+		put_gap(dump, gap, dump->end, zeros);
+	if (dump->size > dump->end)
+		fprintf(dump->stream, "\n%" PRIu64 " bytes are not in use\n",
+			dump->size - dump->end);
+}
+
+enum swz_status swz_write_raw(FILE *stream, const char *path, size_t rows,
+			      uint64_t *problems, struct swz_error *error)
+{
+	struct dump dump = {.stream = stream, .rows = rows};
+	enum swz_status status = SWZ_OK;
+	struct stat info;
+
+	*problems = 0;
+	dump.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (dump.fd < 0 || fstat(dump.fd, &info) != 0) {
+		snprintf(error->text, sizeof(error->text), "%s",
+			 strerror(errno));
+		status = SWZ_E_SYSTEM;
+	} else if (!S_ISREG(info.st_mode)) {
+		snprintf(error->text, sizeof(error->text),
+			 "not a regular file");
+		status = SWZ_E_FORMAT;
+	}
+	if (status == SWZ_OK) {
+		dump.size = (uint64_t)info.st_size;
+		dump.end = dump.size;
+		fprintf(stream, "file: %s\nsize: %" PRIu64 "\n\n", path,
+			dump.size);
+		put_header(&dump);
+		put_chunks(&dump);
+		*problems = dump.problems;
+	}
+	if (dump.fd >= 0)
+		close(dump.fd);
+	return status;
+}

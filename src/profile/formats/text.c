@@ -1,0 +1,116 @@
+/* A table of functions, for people and for awk: the numbers are plain digits,
+ * times in ns, and come before the names, which may hold spaces. */
+
+#include "profile/formats/formats.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "profile/support/output.h"
+#include "profile/formats/rows.h"
+
+void swz_put_heading(FILE *stream, const struct swz_section *section)
+{
+	const struct swz_report *report = section->report;
+
+	if (section->thread) {
+		fprintf(stream, "# thread %" PRId32 " ",
+			section->thread->record.tid);
+		swz_put_text(stream, section->thread->name);
+		fprintf(stream, " of process %" PRId32 ": ",
+			section->profile->header.pid);
+	} else {
+		fprintf(stream, "# process %" PRId32 ": ",
+			section->profile->header.pid);
+	}
+	swz_put_command(stream, section->profile);
+	putc('\n', stream);
+	if (section->profile_count > 1)
+		fprintf(stream, "# %zu profiles merged\n",
+			section->profile_count);
+	fprintf(stream, "# total %" PRId64 " ns in %zu thread%s",
+		report->total_ns, report->thread_count,
+		report->thread_count == 1 ? "" : "s");
+	if (section->compensated)
+		fprintf(stream, ", after %" PRId64 " ns of hooks",
+			report->raw_ns > report->total_ns
+				? report->raw_ns - report->total_ns
+				: 0);
+	fputs("; times in ns\n", stream);
+}
+
+static bool shows_extremes(const struct swz_table_options *options)
+{
+	return options->sort == SWZ_SORT_MIN || options->sort == SWZ_SORT_MAX;
+}
+
+static void put_row(FILE *stream, const struct swz_row *row, bool sampled,
+		    bool extremes)
+{
+	const struct swz_report_function *costs = row->costs;
+
+	fprintf(stream, "%12" PRIu64 " %15" PRId64 " %15" PRId64, costs->calls,
+		costs->self_ns, costs->inclusive_ns);
+	if (sampled)
+		fprintf(stream, " %13.0f", sqrt(costs->variance_ns));
+	if (extremes)
+		fprintf(stream, " %15" PRId64 " %15" PRId64, costs->min_ns,
+			costs->max_ns);
+	fputs("  ", stream);
+	swz_put_text(stream, row->function->name);
+	fputs("  ", stream);
+	swz_put_text(stream, row->module);
+	putc('\n', stream);
+}
+
+/* As comments: who adds up the columns of the table need not know. */
+static void put_unwound(FILE *stream, const struct swz_row *rows, size_t count)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (!rows[i].costs->unwound)
+			continue;
+		if (!any)
+			fputs("# of these calls, ended by an exception:\n",
+			      stream);
+		any = true;
+		fprintf(stream, "# %10" PRIu64 "  ", rows[i].costs->unwound);
+		swz_put_text(stream, rows[i].function->name);
+		fputs("  ", stream);
+		swz_put_text(stream, rows[i].module);
+		putc('\n', stream);
+	}
+}
+
+void swz_write_text(FILE *stream, const struct swz_section *section,
+		    const struct swz_table_options *options)
+{
+	bool extremes = shows_extremes(options);
+	struct swz_row *rows;
+	size_t count, i;
+
+	if (section->old) {
+		swz_write_text_diff(stream, section, options);
+		return;
+	}
+	rows = swz_rows_select(section, options, &count);
+	swz_put_heading(stream, section);
+	if (section->report->sampled)
+		fputs("# sampled: counts are exact, times are estimates; +/- "
+		      "is "
+		      "the standard error of self\n",
+		      stream);
+	fprintf(stream, "%12s %15s %15s", "calls", "self", "incl");
+	if (section->report->sampled)
+		fprintf(stream, " %13s", "+/-");
+	if (extremes)
+		fprintf(stream, " %15s %15s", "min", "max");
+	fputs("  function  module\n", stream);
+	for (i = 0; i < count; i++)
+		put_row(stream, &rows[i], section->report->sampled, extremes);
+	put_unwound(stream, rows, count);
+	free(rows);
+}

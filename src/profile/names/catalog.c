@@ -1,0 +1,412 @@
+/* Modules are the same if path and build-id are; functions, if module and
+ * address are. A file holds at most as many functions as fit into it, so
+ * indices of 32 bits suffice.
+ *
+ * Names must tell functions apart: viewers take two functions with the same
+ * name and file for one, whose costs then exceed the total. So functions of one
+ * name get their parameters (overloads) or, failing that, the second one its
+ * address; where only the module differs it is marked as a namesake and the
+ * writers add the module. */
+
+#include "profile/names/catalog.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/names/catalog_modules.h"
+#include "profile/support/memory.h"
+#include "profile/support/progress.h"
+#include "profile/names/symbols.h"
+
+#define UNKNOWN_MODULE UINT64_MAX
+
+static uint32_t add_function(struct swz_catalog *catalog, uint32_t module,
+			     uint64_t address)
+{
+	swz_grow(&catalog->functions, &catalog->function_capacity,
+		 catalog->function_count, sizeof(*catalog->functions));
+	catalog->functions[catalog->function_count] =
+		(struct swz_catalog_function){.module = module,
+					      .address = address};
+	return (uint32_t)catalog->function_count++;
+}
+
+static uint32_t add_place(struct swz_catalog *catalog,
+			  const struct swz_catalog_place *place)
+{
+	swz_grow(&catalog->places, &catalog->place_capacity,
+		 catalog->place_count, sizeof(*catalog->places));
+	catalog->places[catalog->place_count] = *place;
+	return (uint32_t)catalog->place_count++;
+}
+
+void swz_catalog_begin(struct swz_catalog *catalog,
+		       const struct swz_catalog_options *options)
+{
+	*catalog = (struct swz_catalog){.options = *options};
+	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_OUTSIDE */
+	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_UNKNOWN */
+	add_place(catalog, &(struct swz_catalog_place){NULL, 0, NULL, 0});
+}
+
+void swz_catalog_free(struct swz_catalog *catalog)
+{
+	size_t i;
+
+	for (i = 0; i < catalog->module_count; i++)
+		swz_symbols_close(catalog->modules[i].symbols);
+	free(catalog->modules);
+	free(catalog->functions);
+	free(catalog->places);
+	swz_map_free(&catalog->by_address);
+	swz_map_free(&catalog->by_site);
+	swz_map_free(&catalog->by_location);
+	swz_map_free(&catalog->by_symbol);
+	swz_intern_free(&catalog->strings);
+	*catalog = (struct swz_catalog){0};
+}
+
+/* ---- bindings ---- */
+
+/* UINT64_MAX: not known. */
+static uint64_t profiled_until(const struct swz_profile *profile)
+{
+	uint64_t start = profile->header.start_realtime_ns;
+	int64_t duration = swz_profile_ns(
+		profile, (int64_t)swz_profile_duration_ticks(profile));
+
+	return start ? start + (uint64_t)duration : UINT64_MAX;
+}
+
+void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
+		      struct swz_profile *profile)
+{
+	uint64_t end_ns = profiled_until(profile);
+	size_t i;
+
+	*binding = (struct swz_binding){.catalog = catalog, .profile = profile};
+	binding->modules = swz_allocate(profile->module_count,
+					sizeof(uint32_t));
+	binding->functions = swz_allocate(profile->function_count,
+					  sizeof(uint32_t));
+	for (i = 0; i < profile->module_count; i++)
+		binding->modules[i] = swz_catalog_add_module(
+			catalog, &profile->modules[i], end_ns);
+	for (i = 0; i < profile->function_count; i++)
+		binding->functions[i] = SWZ_INDEX_NONE;
+}
+
+void swz_binding_free(struct swz_binding *binding)
+{
+	free(binding->modules);
+	free(binding->functions);
+	swz_map_free(&binding->places);
+	*binding = (struct swz_binding){0};
+}
+
+static bool is_same_file(const struct swz_catalog_module *a,
+			 const struct swz_catalog_module *b)
+{
+	return a->build_id_bytes && a->build_id_bytes == b->build_id_bytes &&
+	       memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
+}
+
+static uint32_t function_at(struct swz_catalog *catalog, uint32_t module,
+			    uint64_t address, const char *asked)
+{
+	uint64_t key = module == SWZ_INDEX_NONE ? UNKNOWN_MODULE : module;
+	uint32_t *found = swz_map_at(&catalog->by_address, key, address);
+	uint32_t *shared = NULL, index;
+
+	if (*found != SWZ_MAP_NONE)
+		return *found;
+	if (catalog->matches && module != SWZ_INDEX_NONE) {
+		uint32_t same = catalog->modules[module].same_as;
+
+		/* (a copy of it at another path) */
+		if (same != module && is_same_file(&catalog->modules[same],
+						   &catalog->modules[module]))
+			module = same;
+		shared = swz_catalog_shared(catalog, module, address, asked);
+	}
+	index = shared && *shared != SWZ_MAP_NONE
+			? *shared
+			: add_function(catalog, module, address);
+	if (shared)
+		*shared = index;
+	*swz_map_at(&catalog->by_address, key, address) = index;
+	return index;
+}
+
+uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
+			      uint32_t id)
+{
+	const struct swz_profile_function *function;
+	uint32_t module = SWZ_INDEX_NONE, found;
+	uint64_t address = id;
+
+	if (index == SWZ_INDEX_NONE)
+		return function_at(binding->catalog, module, address, NULL);
+	if (binding->functions[index] != SWZ_INDEX_NONE)
+		return binding->functions[index];
+	function = &binding->profile->functions[index];
+	if (function->module != SWZ_INDEX_NONE) {
+		module = binding->modules[function->module];
+		address = function->address;
+	}
+	found = function_at(binding->catalog, module, address, function->name);
+	/* of several names for one address (free, cfree) it is the right one */
+	if (function->name)
+		binding->catalog->functions[found].asked = swz_intern(
+			&binding->catalog->strings, function->name);
+	binding->functions[index] = found;
+	return found;
+}
+
+/* ---- places ---- */
+
+/* Interned strings are 16 bytes apart at least, so the key is exact for files
+ * of up to a million lines. */
+static uint64_t location_key(const char *text, int line)
+{
+	return (uint64_t)(uintptr_t)text << 16 ^ (uint32_t)line;
+}
+
+static uint32_t place_of(struct swz_catalog *catalog, uint32_t module,
+			 uint64_t address)
+{
+	struct swz_symbols *symbols = swz_catalog_symbols(catalog, module);
+	struct swz_catalog_place place = {NULL, 0, NULL, 0};
+	struct swz_source source;
+	struct swz_inline inlined;
+	uint32_t *found;
+
+	if (!symbols)
+		return SWZ_PLACE_UNKNOWN;
+	source = swz_catalog_line(catalog, module, symbols, address);
+	if (!source.file)
+		return SWZ_PLACE_UNKNOWN;
+	place.file = swz_intern(&catalog->strings, source.file);
+	place.line = source.line;
+	inlined = swz_symbols_inline(symbols, address);
+	if (inlined.name) {
+		char *name = swz_demangle(inlined.name,
+					  catalog->options.demangle);
+
+		place.inlined = swz_intern(&catalog->strings, name);
+		place.outer_line = inlined.line;
+		free(name);
+	}
+	/* interned strings: their addresses stand for them */
+	found = swz_map_at(&catalog->by_location,
+			   location_key(place.file, place.line),
+			   location_key(place.inlined, place.outer_line));
+	if (*found == SWZ_MAP_NONE)
+		*found = add_place(catalog, &place);
+	return *found;
+}
+
+/* Which of the profile's modules the address is in: CALLER's, a function of the
+ * catalog, if it can be; that may have been loaded at several places, and
+ * others at the same one. */
+static uint32_t module_of_call(const struct swz_binding *binding,
+			       uint32_t caller, uint64_t address)
+{
+	const struct swz_catalog *catalog = binding->catalog;
+	uint32_t wanted = catalog->functions[caller].module;
+	uint32_t i;
+
+	if (wanted != SWZ_INDEX_NONE)
+		wanted = catalog->modules[wanted].same_as;
+	for (i = 0; i < binding->profile->module_count; i++)
+		if (catalog->modules[binding->modules[i]].same_as == wanted &&
+		    swz_profile_module_holds(binding->profile, i, address))
+			return i;
+	return swz_profile_module_at(binding->profile, address);
+}
+
+static uint32_t find_place(struct swz_binding *binding, uint64_t address,
+			   uint32_t caller)
+{
+	struct swz_catalog *catalog = binding->catalog;
+	uint32_t module, *found;
+
+	module = module_of_call(binding, caller, address);
+	if (module == SWZ_INDEX_NONE)
+		return SWZ_PLACE_UNKNOWN;
+	address -= binding->profile->modules[module].record.load_bias;
+	module = binding->modules[module];
+	found = swz_map_at(&catalog->by_site, module, address);
+	if (*found == SWZ_MAP_NONE)
+		*found = place_of(catalog, module, address);
+	return *found;
+}
+
+uint32_t swz_binding_place(struct swz_binding *binding, uint64_t return_address,
+			   uint32_t caller)
+{
+	uint32_t *found;
+
+	if (!binding->catalog->options.lines ||
+	    return_address == SWZ_CALL_SITE_TAIL)
+		return SWZ_PLACE_UNKNOWN;
+	found = swz_map_at(&binding->places, return_address, caller);
+	/* the instruction before the return address is the call */
+	if (*found == SWZ_MAP_NONE)
+		*found = find_place(binding, return_address - 1, caller);
+	return *found;
+}
+
+/* ---- names ---- */
+
+/* Symbol versions (name@@VERSION) are no part of the name. */
+static char *without_version(const char *name)
+{
+	char *copy = swz_duplicate(name);
+	char *at = strchr(copy, '@');
+
+	if (at && at != copy)
+		*at = '\0';
+	return copy;
+}
+
+static const char *made_up_name(struct swz_catalog *catalog,
+				const struct swz_catalog_function *function)
+{
+	char name[40];
+
+	if (function == &catalog->functions[SWZ_CATALOG_OUTSIDE])
+		return swz_intern(&catalog->strings, SWZ_OUTSIDE_NAME);
+	if (function == &catalog->functions[SWZ_CATALOG_UNKNOWN])
+		return swz_intern(&catalog->strings, SWZ_UNKNOWN_NAME);
+	snprintf(name, sizeof(name),
+		 function->module == SWZ_INDEX_NONE ? "function_%" PRIu64
+						    : "sub_%" PRIx64,
+		 function->address);
+	return swz_intern(&catalog->strings, name);
+}
+
+static const char *name_in_style(struct swz_catalog *catalog,
+				 const struct swz_catalog_function *function,
+				 enum swz_demangle style)
+{
+	struct swz_symbols *symbols = swz_catalog_symbols(catalog,
+							  function->module);
+	const char *symbol = function->asked, *name;
+	uint64_t offset = 0;
+	char *plain, *demangled;
+
+	if (symbols && !symbol)
+		symbol = swz_symbols_name(symbols, function->address, &offset);
+	if (!symbol)
+		return made_up_name(catalog, function);
+	plain = without_version(symbol);
+	demangled = swz_demangle(plain, style);
+	free(plain);
+	if (offset) {
+		char *longer = swz_print("%s+0x%" PRIx64, demangled, offset);
+
+		free(demangled);
+		demangled = longer;
+	}
+	name = swz_intern(&catalog->strings, demangled);
+	free(demangled);
+	return name;
+}
+
+static void resolve(struct swz_catalog *catalog,
+		    struct swz_catalog_function *function)
+{
+	struct swz_symbols *symbols = swz_catalog_symbols(catalog,
+							  function->module);
+
+	function->name = name_in_style(catalog, function,
+				       catalog->options.demangle);
+	if (symbols && catalog->options.lines) {
+		struct swz_source source = swz_catalog_line(
+			catalog, function->module, symbols, function->address);
+
+		function->file = swz_intern(&catalog->strings, source.file);
+		function->line = source.line;
+	}
+}
+
+static uint32_t *by_name(struct swz_map *names,
+			 const struct swz_catalog_function *function)
+{
+	return swz_map_at(names, (uintptr_t)function->name,
+			  (uintptr_t)function->file);
+}
+
+/* True if that name is the function's alone. */
+static bool name_in_full(struct swz_catalog *catalog, struct swz_map *names,
+			 struct swz_catalog_function *function)
+{
+	uint32_t index = (uint32_t)(function - catalog->functions);
+	uint32_t *holder;
+
+	if (index <= SWZ_CATALOG_UNKNOWN)
+		return true;
+	function->name = name_in_style(catalog, function, SWZ_DEMANGLE_FULL);
+	holder = by_name(names, function);
+	if (*holder == SWZ_MAP_NONE)
+		*holder = index;
+	return *holder == index;
+}
+
+/* Gives a function whose name another one already has a better one. */
+static void tell_apart(struct swz_catalog *catalog, struct swz_map *names,
+		       struct swz_catalog_function *function)
+{
+	struct swz_catalog_function *other;
+	uint32_t index = (uint32_t)(function - catalog->functions);
+	uint32_t *holder = by_name(names, function);
+	char *name;
+
+	if (*holder == SWZ_MAP_NONE) {
+		*holder = index;
+		return;
+	}
+	other = &catalog->functions[*holder];
+	if (!function->file && other->module != function->module) {
+		function->namesake = true;
+		return;
+	}
+	if (catalog->options.demangle == SWZ_DEMANGLE_SIMPLE) {
+		/* overloads: all of them get their parameters */
+		name_in_full(catalog, names, other);
+		if (name_in_full(catalog, names, function))
+			return;
+	}
+	name = swz_print("%s@%" PRIx64, function->name, function->address);
+	function->name = swz_intern(&catalog->strings, name);
+	free(name);
+}
+
+void swz_catalog_resolve(struct swz_catalog *catalog)
+{
+	struct swz_map names = {0};
+	size_t i;
+
+	for (i = 0; i < catalog->resolved; i++)
+		*by_name(&names, &catalog->functions[i]) = (uint32_t)i;
+	swz_progress_stage("finding names",
+			   catalog->function_count - catalog->resolved);
+	for (i = catalog->resolved; i < catalog->function_count; i++) {
+		swz_progress_add(1);
+		resolve(catalog, &catalog->functions[i]);
+		tell_apart(catalog, &names, &catalog->functions[i]);
+	}
+	catalog->resolved = catalog->function_count;
+	swz_map_free(&names);
+}
+
+const char *swz_catalog_module_path(const struct swz_catalog *catalog,
+				    const struct swz_catalog_function *function)
+{
+	if (function->module == SWZ_INDEX_NONE)
+		return NULL;
+	return catalog->modules[function->module].path;
+}

@@ -1,0 +1,133 @@
+#ifndef SWZ_PROFILE_NAMES_CATALOG_H
+#define SWZ_PROFILE_NAMES_CATALOG_H
+
+/* Modules, functions and places in the source of all the profiles that one
+ * report is made of: the same function in two profiles is one here. Names and
+ * lines are looked up once for each. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/names/demangle.h"
+#include "profile/support/intern.h"
+#include "profile/support/map.h"
+#include "profile/file/reader.h"
+
+#define SWZ_CATALOG_OUTSIDE \
+	0u /* function: a thread's time outside of all \
+	    * hooked functions */
+#define SWZ_OUTSIDE_NAME "[outside]"
+#define SWZ_CATALOG_UNKNOWN 1u /* function: callers that were lost */
+#define SWZ_UNKNOWN_NAME "[unknown caller]"
+#define SWZ_PLACE_UNKNOWN 0u
+
+struct swz_catalog_module {
+	const char *path;
+	uint8_t build_id[32];
+	size_t build_id_bytes;
+	uint32_t same_as; /* what it is a version of, by swz_catalog_match() */
+	uint64_t profiled_ns; /* since 1970, when the first of its profiles
+			       * ended */
+	struct swz_symbols *symbols; /* NULL: not opened or not available */
+	bool tried, lines_tried;
+};
+
+struct swz_catalog_function {
+	uint32_t module; /* SWZ_INDEX_NONE: unknown */
+	uint64_t address;
+	const char *name;  /* by swz_catalog_resolve() */
+	const char *file;  /* NULL: unknown */
+	int line;          /* 0: unknown */
+	bool namesake;     /* a function of an earlier module has the same name,
+			    * and neither has a known file */
+	bool recursive;    /* seen to be called while active */
+	const char *asked; /* its symbol, as the program names it; or NULL */
+};
+
+/* Where a call is made. */
+struct swz_catalog_place {
+	const char *file; /* NULL: unknown */
+	int line;
+	const char *inlined; /* name of the inlined function that holds the
+			      * call, or NULL */
+	int outer_line;      /* where that was inlined into the function */
+};
+
+struct swz_catalog_options {
+	bool symbols; /* look names up */
+	bool lines;   /* look source lines up */
+	enum swz_demangle demangle;
+	bool quiet; /* no warnings about modules without symbols */
+};
+
+struct swz_catalog {
+	struct swz_catalog_options options;
+	struct swz_intern strings;
+	struct swz_catalog_module *modules;
+	size_t module_count;
+	size_t module_capacity;
+	struct swz_catalog_function *functions;
+	size_t function_count;
+	size_t function_capacity;
+	size_t resolved; /* functions below this have names */
+	struct swz_catalog_place *places;
+	size_t place_count;
+	size_t place_capacity;
+	struct swz_map by_address;  /* (module, address): functions */
+	struct swz_map by_site;     /* (module, address): places */
+	struct swz_map by_location; /* (file, line...): places */
+	bool matches;               /* see swz_catalog_match() */
+	struct swz_map by_symbol;   /* (module and number, name): functions */
+};
+
+/* One profile's part in a catalog. */
+struct swz_binding {
+	struct swz_catalog *catalog;
+	struct swz_profile *profile;
+	uint32_t *modules;     /* profile's index to the catalog's */
+	uint32_t *functions;   /* the same; SWZ_INDEX_NONE: not yet asked for */
+	struct swz_map places; /* (return address, caller): places */
+};
+
+void swz_catalog_begin(struct swz_catalog *catalog,
+		       const struct swz_catalog_options *options);
+void swz_catalog_free(struct swz_catalog *catalog);
+
+/* Adds the modules of a profile, which must outlive the binding. */
+void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
+		      struct swz_profile *profile);
+void swz_binding_free(struct swz_binding *binding);
+
+/* From now on a function is the same one in all versions of its module: of the
+ * profiles of BINDINGS the first NEW_COUNT are of the new versions, the others
+ * of the old ones. To be called before functions are asked for. */
+void swz_catalog_match(struct swz_catalog *catalog,
+		       const struct swz_binding *bindings, size_t new_count,
+		       size_t count);
+
+/* Where the index of a function is kept for all versions of its module or, if
+ * it has no name to be known by, for this one. As swz_map_at(). */
+uint32_t *swz_catalog_shared(struct swz_catalog *catalog, uint32_t module,
+			     uint64_t address, const char *asked);
+
+/* The catalog's function for a function of the profile: INDEX into its
+ * functions or, where that is SWZ_INDEX_NONE, one made up from ID. */
+uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
+			      uint32_t id);
+
+/* The place of the call that returns to RETURN_ADDRESS (a run-time address)
+ * from a function of the catalog. */
+uint32_t swz_binding_place(struct swz_binding *binding, uint64_t return_address,
+			   uint32_t caller);
+
+/* Gives every function its name, file and line. To be called when all are
+ * there and before names are read; again after more were added. */
+void swz_catalog_resolve(struct swz_catalog *catalog);
+
+/* Path of a function's module, or NULL. */
+const char *swz_catalog_module_path(
+	const struct swz_catalog *catalog,
+	const struct swz_catalog_function *function);
+
+#endif

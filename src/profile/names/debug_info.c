@@ -1,0 +1,354 @@
+/* Compilation units are found by a table of our own, since clang writes no
+ * .debug_aranges, which libdw's own look-up depends on. In the same way the
+ * functions of a unit are collected when the first address in it is asked
+ * for: a walk over a unit's entries for each call site would be quadratic. */
+
+#include "profile/names/debug_info.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/support/memory.h"
+
+#define MAX_DIE_DEPTH 64 /* of namespaces, types and blocks */
+
+struct range {
+	uint64_t start;
+	uint64_t end;
+	uint32_t index; /* into units, or into the unit's functions */
+};
+
+struct ranges {
+	struct range *items;
+	size_t count;
+	size_t capacity;
+};
+
+struct unit {
+	Dwarf_Die die;
+	bool scanned;
+	Dwarf_Die *functions;
+	size_t function_count;
+	size_t function_capacity;
+	struct ranges ranges;
+};
+
+struct swz_debug_info {
+	Dwfl_Module *module;
+	bool tried; /* to load it */
+	bool lacks_sections;
+	Dwarf_Addr bias; /* module address = DWARF address + bias */
+	struct unit *units;
+	size_t unit_count;
+	size_t unit_capacity;
+	struct ranges ranges;
+	char *file; /* the last answer of swz_debug_info_line() */
+};
+
+struct swz_debug_info *swz_debug_info_open(Dwfl_Module *module)
+{
+	struct swz_debug_info *info = swz_allocate(1, sizeof(*info));
+
+	info->module = module;
+	return info;
+}
+
+void swz_debug_info_close(struct swz_debug_info *info)
+{
+	size_t i;
+
+	if (!info)
+		return;
+	for (i = 0; i < info->unit_count; i++) {
+		free(info->units[i].functions);
+		free(info->units[i].ranges.items);
+	}
+	free(info->units);
+	free(info->ranges.items);
+	free(info->file);
+	free(info);
+}
+
+/* ---- compilation units ---- */
+
+static int compare_ranges(const void *left, const void *right)
+{
+	const struct range *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->end < b->end ? -1 : a->end > b->end;
+}
+
+static void sort_ranges(struct ranges *ranges)
+{
+	if (ranges->count > 1)
+		qsort(ranges->items, ranges->count, sizeof(*ranges->items),
+		      compare_ranges);
+}
+
+static void add_ranges(struct ranges *ranges, Dwarf_Die *die, uint32_t index)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t offset = 0;
+
+	while ((offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0) {
+		if (start >= end)
+			continue;
+		swz_grow(&ranges->items, &ranges->capacity, ranges->count,
+			 sizeof(*ranges->items));
+		ranges->items[ranges->count++] = (struct range){start, end,
+								index};
+	}
+}
+
+/* The index of the range that holds ADDRESS, or UINT32_MAX. */
+static uint32_t find_range(const struct ranges *ranges, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = ranges->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges->items[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || address >= ranges->items[low - 1].end)
+		return UINT32_MAX;
+	return ranges->items[low - 1].index;
+}
+
+/* libdw goes on without the sections that it could not decompress. */
+static bool is_any_compressed(Dwarf *dwarf)
+{
+	static const char *const names[] = {
+		".debug_info",   ".debug_types",    ".debug_abbrev",
+		".debug_line",   ".debug_line_str", ".debug_str",
+		".debug_ranges", ".debug_rnglists", ".debug_str_offsets",
+		".debug_addr",
+	};
+	Elf *elf = dwarf_getelf(dwarf);
+	Elf_Scn *section = NULL;
+	size_t strings, i;
+
+	if (!elf || elf_getshdrstrndx(elf, &strings) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = NULL;
+
+		if (gelf_getshdr(section, &header) &&
+		    header.sh_flags & SHF_COMPRESSED)
+			name = elf_strptr(elf, strings, header.sh_name);
+		for (i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+			if (strcmp(name, names[i]) == 0)
+				return true;
+	}
+	return false;
+}
+
+static void load_units(struct swz_debug_info *info)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die, skeleton;
+	Dwarf *dwarf;
+	uint8_t type;
+
+	info->tried = true;
+	dwarf = dwfl_module_getdwarf(info->module, &info->bias);
+	if (!dwarf)
+		return;
+	info->lacks_sections = is_any_compressed(dwarf);
+	while (dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, &skeleton) ==
+	       0) {
+		if (type != DW_UT_compile && type != DW_UT_skeleton)
+			continue;
+		swz_grow(&info->units, &info->unit_capacity, info->unit_count,
+			 sizeof(*info->units));
+		info->units[info->unit_count] = (struct unit){.die = die};
+		add_ranges(&info->ranges, &die, (uint32_t)info->unit_count);
+		info->unit_count++;
+	}
+	sort_ranges(&info->ranges);
+}
+
+/* The unit of a module address, which becomes a DWARF address. */
+static struct unit *find_unit(struct swz_debug_info *info, uint64_t *address)
+{
+	uint32_t index;
+
+	if (!info->tried) {
+		errno = 0;
+		load_units(info);
+		swz_check_memory();
+	}
+	*address -= info->bias;
+	index = find_range(&info->ranges, *address);
+	return index == UINT32_MAX ? NULL : &info->units[index];
+}
+
+static const char *string_of(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+bool swz_debug_info_lacks_sections(const struct swz_debug_info *info)
+{
+	return info->lacks_sections;
+}
+
+struct swz_source swz_debug_info_line(struct swz_debug_info *info,
+				      uint64_t address)
+{
+	struct swz_source source = {NULL, 0};
+	struct unit *unit = find_unit(info, &address);
+	const char *file, *directory;
+	Dwarf_Line *line;
+
+	errno = 0;
+	line = unit ? dwarf_getsrc_die(&unit->die, address) : NULL;
+	swz_check_memory();
+	if (!line)
+		return source;
+	file = dwarf_linesrc(line, NULL, NULL);
+	/* line 0: code that the compiler made up */
+	if (!file || dwarf_lineno(line, &source.line) != 0 || source.line <= 0)
+		return (struct swz_source){NULL, 0};
+	directory = string_of(&unit->die, DW_AT_comp_dir);
+	free(info->file);
+	info->file = file[0] == '/' || !directory
+			     ? swz_duplicate(file)
+			     : swz_print("%s/%s", directory, file);
+	source.file = info->file;
+	return source;
+}
+
+/* ---- inlined functions ---- */
+
+static bool may_hold_functions(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_module ||
+	       tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type;
+}
+
+static void scan_unit(struct unit *unit)
+{
+	Dwarf_Die path[MAX_DIE_DEPTH];
+	Dwarf_Die child, split;
+	size_t depth = 0;
+	bool more;
+
+	unit->scanned = true;
+	if (dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &split, NULL, NULL,
+			  NULL) != 0 ||
+	    dwarf_tag(&split) == DW_TAG_invalid)
+		split = unit->die;
+	more = dwarf_child(&split, &child) == 0;
+	while (more) {
+		int tag = dwarf_tag(&child);
+
+		if (tag == DW_TAG_subprogram &&
+		    (dwarf_hasattr(&child, DW_AT_low_pc) ||
+		     dwarf_hasattr(&child, DW_AT_ranges))) {
+			swz_grow(&unit->functions, &unit->function_capacity,
+				 unit->function_count,
+				 sizeof(*unit->functions));
+			unit->functions[unit->function_count] = child;
+			add_ranges(&unit->ranges, &child,
+				   (uint32_t)unit->function_count++);
+		} else if (may_hold_functions(tag) && depth < MAX_DIE_DEPTH) {
+			path[depth] = child;
+			if (dwarf_child(&path[depth], &child) == 0) {
+				depth++;
+				continue;
+			}
+			child = path[depth];
+		}
+		while ((more = dwarf_siblingof(&child, &child) == 0) == false &&
+		       depth > 0)
+			child = path[--depth];
+	}
+	sort_ranges(&unit->ranges);
+}
+
+static int call_line(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word line;
+
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute),
+			    &line) != 0 ||
+	    line > INT32_MAX)
+		return 0;
+	return (int)line;
+}
+
+/* Steps from DIE to its child that holds ADDRESS and may be, or may hold,
+ * inlined code. */
+static bool descend(Dwarf_Die *die, uint64_t address)
+{
+	Dwarf_Die child;
+	int end;
+
+	for (end = dwarf_child(die, &child); end == 0;
+	     end = dwarf_siblingof(&child, &child)) {
+		int tag = dwarf_tag(&child);
+
+		if ((tag == DW_TAG_inlined_subroutine ||
+		     tag == DW_TAG_lexical_block) &&
+		    dwarf_haspc(&child, address) == 1) {
+			*die = child;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct swz_inline swz_debug_info_inline(struct swz_debug_info *info,
+					uint64_t address)
+{
+	struct swz_inline result = {NULL, 0};
+	struct unit *unit = find_unit(info, &address);
+	Dwarf_Die die;
+	uint32_t index;
+	int depth;
+
+	if (!unit)
+		return result;
+	if (!unit->scanned) {
+		errno = 0;
+		scan_unit(unit);
+		swz_check_memory();
+	}
+	index = find_range(&unit->ranges, address);
+	if (index == UINT32_MAX)
+		return result;
+	die = unit->functions[index];
+	errno = 0;
+	for (depth = 0; depth < MAX_DIE_DEPTH && descend(&die, address);
+	     depth++) {
+		const char *name;
+
+		if (dwarf_tag(&die) != DW_TAG_inlined_subroutine)
+			continue;
+		if (!result.name)
+			result.line = call_line(&die);
+		name = string_of(&die, DW_AT_linkage_name);
+		if (!name)
+			name = dwarf_diename(&die);
+		if (name)
+			result.name = name;
+	}
+	swz_check_memory();
+	return result;
+}

@@ -1,0 +1,51 @@
+#ifndef SWZ_PROFILE_NAMES_SYMBOLS_H
+#define SWZ_PROFILE_NAMES_SYMBOLS_H
+
+/* Names and source lines of one module, from its file and whatever separate
+ * debug file belongs to it (.gnu_debugdata, .gnu_debuglink, build-id
+ * directories; the servers in DEBUGINFOD_URLS, if that is set). Addresses are
+ * ELF virtual addresses. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "profile/names/debug_info.h"
+
+struct swz_symbols;
+
+/* Opens the module at PATH, whose build-id must be the given one (where
+ * build_id_bytes is not 0). Returns SWZ_OK and *out, for swz_symbols_close();
+ * otherwise *out is NULL and: SWZ_E_NOTFOUND if neither the file nor a debug
+ * file for that build-id is there, SWZ_E_UNSUPPORTED if the file has another
+ * build-id, SWZ_E_FORMAT if it is no ELF file. */
+enum swz_status swz_symbols_open(const char *path, const uint8_t *build_id,
+				 size_t build_id_bytes,
+				 struct swz_symbols **out) SWZ_MUST_CHECK;
+void swz_symbols_close(struct swz_symbols *symbols); /* NULL is fine */
+
+/* The symbol that ADDRESS lies in, as in the file (mangled); *offset is the
+ * distance from its start. NULL if there is none. Lives as long as symbols. */
+const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
+			     uint64_t *offset);
+
+/* What tells static functions of the same name apart: the name of the source
+ * file (NULL: it is not static, or not known) and, if that is not enough, how
+ * many there are of that file at lower addresses. ADDRESS is a symbol's. */
+uint32_t swz_symbols_number(struct swz_symbols *symbols, uint64_t address,
+			    const char **file);
+
+/* The source line of an instruction. */
+struct swz_source swz_symbols_line(struct swz_symbols *symbols,
+				   uint64_t address);
+
+/* Whether there is debug information that could not be decompressed; known
+ * after the first question for a line. */
+bool swz_symbols_lack_sections(const struct swz_symbols *symbols);
+
+/* The inlined function that an instruction belongs to. */
+struct swz_inline swz_symbols_inline(struct swz_symbols *symbols,
+				     uint64_t address);
+
+#endif
