@@ -53,19 +53,13 @@ FUNC(swz_hook_enter_leaf)
 .Lunexpected:
 	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)	/* one was expected */
 	je	.Lelse
-	movl	%ecx, %eax			/* the function again */
-	leaq	(%rdi,%rax,8), %rax
-	addq	%rcx, %rax
-	FIND_IN_TABLE %rsi, %rdi, %rcx, none=.Lelse, later=.Llater
+	FIND_EDGE %rsi, %rdi, %rcx, %ecx, later=.Llater, no_child=.Lno_child
 .Lthere:
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi
 	movl	%esi, (%rdi)
 	jmp	.Lfound
-.Llater:
-	movl	%ecx, %eax
-	leaq	(%rdi,%rax,8), %rax
-	addq	%rcx, %rax
-	FIND_LATER %rsi, %rdi, %rcx, found=.Lthere, none=.Lelse
+	FIND_LATER %rsi, %rdi, %rcx, %ecx, found=.Lthere, none=.Lelse, \
+		later=.Llater, no_child=.Lno_child
 
 .Ltimed:
 	movb	$0, SWZ_NODE_SKIP(%rax)

@@ -182,22 +182,16 @@ FUNC(swz_hook_enter_sampled)
 	.cfi_restore_state
 	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
 	je	.Lmay_be_jump
-.Lin_table:
-	movl	%ecx, %eax			/* the function again */
-	leaq	(%rsi,%rax,8), %rax
-	addq	%rcx, %rax
-	FIND_IN_TABLE %r8, %rsi, %rcx, none=.Lnot_there, later=.Llater
+.Lother_edge:
+	FIND_EDGE %r8, %rsi, %rcx, %ecx, later=.Llater, no_child=.Lno_child
 .Lthere:
 	movl	%r8d, (%rdi)
 	jmp	.Lfound
 .Lmay_be_jump:
 	IS_THUNK %rsi, %r8, yes=.Ljumped
-	jmp	.Lin_table
-.Llater:
-	movl	%ecx, %eax
-	leaq	(%rsi,%rax,8), %rax
-	addq	%rcx, %rax
-	FIND_LATER %r8, %rsi, %rcx, found=.Lthere, none=.Lnot_there
+	jmp	.Lother_edge
+	FIND_LATER %r8, %rsi, %rcx, %ecx, found=.Lthere, none=.Lnot_there, \
+		later=.Llater, no_child=.Lno_child
 .Lnot_there:
 	IS_THUNK %rsi, %r8, yes=.Ljumped
 	jmp	.Lin_c
@@ -214,8 +208,8 @@ FUNC(swz_hook_enter_sampled)
 	jne	.Lin_c
 	STANDS_FOR %r8, %ecx, %rsi, yes=.Lin_c
 	movl	(%rdi), %eax			/* the edge that is expected? */
-	COMPARE_EDGE $0, %rcx, .Ljump_in_table
-	jne	.Ljump_in_table
+	COMPARE_EDGE $0, %rcx, .Ljump_other_edge
+	jne	.Ljump_other_edge
 .Ljump_found:
 	movq	%rax, %rsi			/* rsi = node */
 	cmpb	$0, SWZ_NODE_SKIP(%rsi)		/* this call is timed */
@@ -253,19 +247,15 @@ FUNC(swz_hook_enter_sampled)
 	RESTORE_FIVE
 	RESTORE	%rax
 	jmpq	*-64(%rsp)			/* S-64: body */
-.Ljump_in_table:
+.Ljump_other_edge:				/* the call site is 0 */
 	.cfi_restore_state
 	.cfi_remember_state
-	movl	%ecx, %eax			/* the call site is 0 */
-	leaq	(%rcx,%rax,8), %rax
-	FIND_IN_TABLE %rsi, $0, %rcx, none=.Lin_c, later=.Ljump_later
+	FIND_EDGE %rsi, $0, %rcx, %ecx, later=.Ljump_later, no_child=.Ljump_no_child
 .Ljump_there:
 	movl	%esi, (%rdi)
 	jmp	.Ljump_found
-.Ljump_later:
-	movl	%ecx, %eax
-	leaq	(%rcx,%rax,8), %rax
-	FIND_LATER %rsi, $0, %rcx, found=.Ljump_there, none=.Lin_c
+	FIND_LATER %rsi, $0, %rcx, %ecx, found=.Ljump_there, none=.Lin_c, \
+		later=.Ljump_later, no_child=.Ljump_no_child
 .Lin_c:
 	.cfi_restore_state
 	RESTORE_FLAGS

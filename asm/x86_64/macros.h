@@ -209,33 +209,66 @@ name:                            \
 .Lother\@:
 .endm
 
-/* %rax = site + 9 * function + key, %rdx = thread: %rax = where the edge's node is
- * in the context table. */
-.macro TABLE_PLACE
-	imulq	swz_hash_multiplier(%rip), %rax
-	shrq	$32, %rax
-	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
-	addq	SWZ_THREAD_TABLE(%rdx), %rax
+/* At a child's place, which may be empty; %rdx = thread. */
+.macro PROBE_CHILD place, site, key, found
+	movl	\place, %eax
+	testl	%eax, %eax
+	jle	.Lother_child\@
+	COMPARE_EDGE \site, \key, .Lother_child\@
+	je	\found
+.Lother_child\@:
 .endm
 
-/* From there: %rax = the node of the edge, unit = its own. Mostly it is at its first
- * place; FIND_LATER belongs to it, out of the way, at the label `later`. */
-.macro FIND_IN_TABLE unit, site, key, none, later
-	TABLE_PLACE
-	movl	(%rax), %eax
-	testl	%eax, %eax
-	jz	\none
+/* %rax = what an edge's places are found by (SWZ_HASH_MULTIPLIER). */
+.macro SUM_OF_EDGE site, key, function
+	movl	\function, %eax
+	leaq	(\key,%rax,8), %rax
+	.ifnc	\site, $0
+	addq	\site, %rax
+	.endif
+.endm
+
+/* %rdx = thread: \links = those of the context in which the edge begins. */
+.macro LINKS_OF_KEY links, key
+	movq	\key, \links
+	shrq	$32, \links
+	LINKS_AT \links, %rdx
+.endm
+
+/* Finds an edge (src/runtime/record/edge_table.h): %rax = its node, unit = that's
+ * own; %rdx = thread, \function = the last half of \key. Mostly it is at its first
+ * place among its context's children; FIND_LATER belongs to it, out of the way, with
+ * the labels `later` and `no_child`. */
+.macro FIND_EDGE unit, site, key, function, later, no_child
+	SUM_OF_EDGE \site, \key, \function
+	LINKS_OF_KEY \unit, \key
+	andl	$SWZ_CHILDREN - 1, %eax
+	movl	SWZ_LINKS_CHILDREN(\unit,%rax,4), %eax
 	movq	%rax, \unit
+	testl	%eax, %eax
+	jle	\no_child			/* 0, or they are in the table */
 	COMPARE_EDGE \site, \key, \later
 	jne	\later
 .endm
 
-/* With the same in %rax as it. It is at one of its first places (SWZ_TABLE_PROBES) in
- * the table, which has empty entries behind its last. */
-.macro FIND_LATER unit, site, key, found, none
-	TABLE_PLACE
+/* Among the other children; or at one of its first places (SWZ_TABLE_PROBES) in the
+ * table, which has empty entries behind its last. */
+.macro FIND_LATER unit, site, key, function, found, none, later, no_child
+\later:
+	LINKS_OF_KEY \unit, \key
+	.irp	child, 0, 4, 8, 12
+	PROBE_CHILD SWZ_LINKS_CHILDREN+\child(\unit), \site, \key, .Lfound_there\@
+	.endr
+	jmp	\none
+\no_child:
+	jz	\none
+	SUM_OF_EDGE \site, \key, \function
+	imulq	swz_hash_multiplier(%rip), %rax
+	shrq	$32, %rax
+	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
+	addq	SWZ_THREAD_TABLE(%rdx), %rax
 	movq	%rax, \unit			/* the place, yet */
-	.irp	place, 4, 8, 12, 16
+	.irp	place, 0, 4, 8, 12, 16
 	PROBE	\place(\unit), \site, \key, found=.Lfound_there\@, none=\none
 	.endr
 	jmp	\none
@@ -265,24 +298,20 @@ name:                            \
 
 /* Another one: it will be found at once next time. %rax = the node that was
  * expected; if it is one of a jump, this is likely to be a jump, too, which is
- * never in the table by its return address. */
+ * never found by its return address. */
 .macro FIND_UNEXPECTED found, jumped
 	cmpq	$0, SWZ_NODE_CALL_SITE(%rax)
 	je	.Lmay_be_jump\@
-.Lin_table\@:
-	leaq	(%rdi,%r9,8), %rax
-	addq	%rsi, %rax
-	FIND_IN_TABLE %rcx, %rdi, %rsi, none=.Lnot_there\@, later=.Llater\@
+.Lother_edge\@:
+	FIND_EDGE %rcx, %rdi, %rsi, %r9d, later=.Llater\@, no_child=.Lno_child\@
 .Lthere\@:
 	movl	%ecx, (%r10)
 	jmp	\found
 .Lmay_be_jump\@:
 	IS_THUNK %rdi, %rcx, yes=\jumped
-	jmp	.Lin_table\@
-.Llater\@:
-	leaq	(%rdi,%r9,8), %rax
-	addq	%rsi, %rax
-	FIND_LATER %rcx, %rdi, %rsi, found=.Lthere\@, none=.Lnot_there\@
+	jmp	.Lother_edge\@
+	FIND_LATER %rcx, %rdi, %rsi, %r9d, found=.Lthere\@, none=.Lnot_there\@, \
+		later=.Llater\@, no_child=.Lno_child\@
 .Lnot_there\@:
 	IS_THUNK %rdi, %rcx, yes=\jumped
 .endm
@@ -369,15 +398,13 @@ name:                            \
 	STANDS_FOR %rdi, %r9d, %rcx, yes=\none
 	movl	(%r10), %ecx			/* the edge that is expected? */
 	movq	%rcx, %rax
-	COMPARE_EDGE $0, %rsi, .Lin_table\@
+	COMPARE_EDGE $0, %rsi, .Lother_edge\@
 	je	.Lfound\@
-.Lin_table\@:
-	leaq	(%rsi,%r9,8), %rax		/* the call site is 0 */
-	FIND_IN_TABLE %rcx, $0, %rsi, \none, later=.Llater\@
+.Lother_edge\@:				/* the call site is 0 */
+	FIND_EDGE %rcx, $0, %rsi, %r9d, later=.Llater\@, no_child=.Lno_child\@
 	jmp	.Lthere\@
-.Llater\@:
-	leaq	(%rsi,%r9,8), %rax
-	FIND_LATER %rcx, $0, %rsi, found=.Lthere\@, none=\none
+	FIND_LATER %rcx, $0, %rsi, %r9d, found=.Lthere\@, none=\none, \
+		later=.Llater\@, no_child=.Lno_child\@
 .Lthere\@:
 	movl	%ecx, (%r10)
 .Lfound\@:

@@ -32,11 +32,13 @@
 #define SWZ_DLSYM_END 8
 #define SWZ_DLSYM_RETURN 16
 
-/* struct swz_links (src/runtime/record/thread.h), 16 bytes */
+/* struct swz_links (src/runtime/record/thread.h), 32 bytes */
 #define SWZ_LINKS_FREE 0
 #define SWZ_LINKS_FIRST 8
 #define SWZ_LINKS_NEXT 12
-#define SWZ_LINKS_SHIFT 4
+#define SWZ_LINKS_CHILDREN 16
+#define SWZ_LINKS_SHIFT 5
+#define SWZ_CHILDREN 4 /* a power of two */
 
 /* An edge that shares its thunks may get its own each time it has been called so
  * many times again: a power of two (src/runtime/hooks/thread_thunks.c). */
@@ -116,7 +118,8 @@
 #define SWZ_THUNK_RAX_PUSHED 13
 #define SWZ_ARENA_BYTES 0x20000000 /* 512 MiB: 4 Mi live frames */
 
-/* The context table's hash: ((site + 9 * function + key) * this) >> 32. */
+/* The context table's hash: ((site + 9 * function + key) * this) >> 32. Among a
+ * context's children an edge's first place is the sum's last bits. */
 #define SWZ_HASH_MULTIPLIER 0x9e3779b97f4a7c15
 /* How many places from there on the hooks look at (asm/x86_64/macros.h). */
 #define SWZ_TABLE_PROBES 5

@@ -38,6 +38,7 @@ SAME(SWZ_DLSYM_RETURN, swz_dlsym_way, return_at);
 SAME(SWZ_LINKS_FREE, swz_links, free);
 SAME(SWZ_LINKS_FIRST, swz_links, first);
 SAME(SWZ_LINKS_NEXT, swz_links, next);
+SAME(SWZ_LINKS_CHILDREN, swz_links, children);
 _Static_assert(sizeof(struct swz_links) == 1 << SWZ_LINKS_SHIFT, "links");
 
 SAME(SWZ_THUNK_BODY, swz_thunk, body);

@@ -2,7 +2,7 @@
 # The main job: calls are counted exactly, per thread too.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets fib
+need_targets fib siblings
 
 it 'counts the calls of fib(30)'
 assert_same_as_native "$TARGETS/fib"
@@ -40,5 +40,26 @@ it 'merges the profiles of several runs'
 "$DUMP" -f text profile second >table 2>dump.err
 assert_empty dump.err
 assert_eq $((5 * 2692537)) "$(row table calls fib)"
+
+# A context's first few edges are kept elsewhere than all of one that has more.
+siblings() { # MODE: places of all contexts, with their counts
+	"$RUN" -q $1 -o profile "$TARGETS/siblings" >out || fail "$1"
+	assert_complete profile
+	assert_calls profile caller 10 call_from 136000 leaf 136000
+	"$RUN" -q $1 -o none "$TARGETS/siblings" 1 0 >out
+	# of a caller, of call_from below it, of leaf from each place below that
+	assert_eq $((10 + 10 + 68)) $(($(info_value profile contexts) -
+		$(info_value none contexts))) 'contexts'
+	"$DUMP" -q -f raw profile >raw
+	# and of call_from, where it calls from one place
+	assert_eq 69 \
+		"$(awk '/^  unit / { for (i = 1; i < NF; i++)
+			if ($i == "calls" && $(i + 1) == 2000) n++ }
+			END { print n + 0 }' raw)" 'places called 2000 times'
+}
+for mode in '' '--timing sampled' '-m trace' '-D 100'; do
+	it "contexts with few and many call sites ${mode:-}"
+	siblings "$mode"
+done
 
 finish

@@ -112,6 +112,15 @@ assert_calls profile main 1 in_handler "$handled"
 "$DUMP" -f chrome -o chrome profile || fail 'chrome'
 unset SWIZZLE_MODE
 
+# The handler is one more that is called in that context, just when these have to
+# go elsewhere.
+it 'more edges than are kept beside a context'
+step single own siblings 89
+assert_complete profile
+assert_le "$attempts" 256 'attempts, each in a context of its own'
+assert_calls profile in_handler "$handled" on_signal "$handled" \
+	leaf $((12 * attempts + handled))
+
 # A handler that leaves a hook half done: every call that was made undisturbed
 # is counted, and at most one for each of the others.
 stride=${STEP_STRIDE:-61}

@@ -2,7 +2,8 @@
 // -fnon-call-exceptions -fasynchronous-unwind-tables The program for
 // tests/targets/stepper.c, which delivers SIGUSR1 at every instruction that
 // lies between its marks:
-// step return|single|jump|throw own|alt warm|fresh|tail|chain|leap|deep|flood
+// step return|single|jump|throw own|alt
+// warm|fresh|siblings|tail|chain|leap|deep|flood
 // [STRIDE] (single: one signal at each call of the work, else as return)
 #include <setjmp.h>
 #include <signal.h>
@@ -100,14 +101,22 @@ template <int N> KEEP long fresh_function(long n)
 	return leaf(n + N) - N;
 }
 
+// The same, with more places that call than a context has room for beside it.
+template <int N> KEEP long fresh_siblings(long n)
+{
+	return leaf(n) + leaf(n + N) + leaf(n) + leaf(n) + leaf(n) + leaf(n) -
+	       N - 5 * n - 5;
+}
+
 typedef long function(long);
 enum { FRESH = 256 };
-static function *fresh[FRESH];
+static function *fresh[FRESH], *siblings[FRESH];
 
 template <int N> struct fill {
 	static void all()
 	{
 		fresh[N - 1] = fresh_function<N - 1>;
+		siblings[N - 1] = fresh_siblings<N - 1>;
 		fill<N - 1>::all();
 	}
 };
@@ -139,8 +148,8 @@ static void choose(long attempt)
 			work = w.work;
 			more = w.more;
 		}
-	if (!strcmp(which, "fresh")) {
-		work = fresh[attempt % FRESH];
+	if (!strcmp(which, "fresh") || !strcmp(which, "siblings")) {
+		work = (which[0] == 'f' ? fresh : siblings)[attempt % FRESH];
 		more = 1;
 	}
 }
@@ -278,7 +287,7 @@ int main(int argc, char **argv)
 	fill<FRESH>::all();
 	set_up(argc > 2 && !strcmp(argv[2], "alt"));
 	choose(0);
-	if (strcmp(which, "fresh") != 0)
+	if (strcmp(which, "fresh") != 0 && strcmp(which, "siblings") != 0)
 		work(6); // the edges are there
 	if (!strcmp(how, "return"))
 		once();

@@ -256,6 +256,23 @@ static uint64_t take_over(struct swz_thread *thread, struct swz_node *from,
 	return count;
 }
 
+static uint64_t gather_from(struct swz_thread *thread,
+			    const struct swz_chunk *chunk,
+			    const struct swz_node *node, uint64_t most)
+{
+	struct swz_node *nodes = (struct swz_node *)(chunk + 1);
+	struct swz_thunk **own = swz_free_thunks(thread, node);
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < chunk->count && count < most; i++)
+		if (nodes[i].function == node->function &&
+		    nodes[i].call_site == node->call_site &&
+		    swz_free_thunks(thread, &nodes[i]) != own)
+			count += take_over(thread, &nodes[i], node,
+					   most - count);
+	return count;
+}
+
 /* A frame that was resumed by another caller has taken its thunk along to that
  * caller's edge (runtime/hooks/suspend.c). Here one that has none left gets
  * some from the edges with its function and its call site, which differ in
@@ -264,22 +281,14 @@ static uint64_t take_over(struct swz_thread *thread, struct swz_node *from,
 static void gather(struct swz_thread *thread, const struct swz_node *node)
 {
 	struct swz_thread_cold *cold = thread->cold;
-	uint64_t entries = cold->table_bytes / sizeof(*cold->table);
-	uint64_t most = SWZ_BLOCK_THUNKS + entries / 16, count = 0;
-	struct swz_thunk **own = swz_free_thunks(thread, node);
+	uint64_t most = SWZ_BLOCK_THUNKS + cold->nodes_made / 4, count = 0;
+	const struct swz_chunk *chunk = NULL;
 
 	if (cold->moved < most / 4)
 		return;
 	cold->moved -= most / 4;
-	for (uint64_t i = 0; i < entries && count < most; i++) {
-		uint32_t unit = thread->table[i];
-		struct swz_node *other = swz_unit_at(unit);
-
-		if (unit && swz_free_thunks(thread, other) != own &&
-		    other->function == node->function &&
-		    other->call_site == node->call_site)
-			count += take_over(thread, other, node, most - count);
-	}
+	while (count < most && (chunk = swz_context_nodes(cold, chunk)) != NULL)
+		count += gather_from(thread, chunk, node, most - count);
 }
 
 static struct swz_thunk *take_fresh(struct swz_thread_cold *cold)

@@ -34,6 +34,32 @@
 #define FOLD_SHARE_MOST 2u
 #define FOLD_BYTES (8ull << 20)
 
+static uint32_t unit_of_chunk(const struct swz_chunk *chunk)
+{
+	return (uint32_t)(((uintptr_t)chunk - (uintptr_t)swz_file) /
+			  SWZ_UNIT_BYTES);
+}
+
+static struct swz_links *links_of_chunk(const struct swz_chunk *chunk)
+{
+	return &swz_file_links()[unit_of_chunk(chunk)];
+}
+
+static struct swz_chunk *chunk_at(uint32_t unit)
+{
+	return (struct swz_chunk *)((char *)swz_file +
+				    (uint64_t)unit * SWZ_UNIT_BYTES);
+}
+
+struct swz_chunk *swz_context_nodes(const struct swz_thread_cold *cold,
+				    const struct swz_chunk *after)
+{
+	uint32_t unit = after ? links_of_chunk(after)->next
+			      : cold->latest_chunk;
+
+	return unit ? chunk_at(unit) : NULL;
+}
+
 static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
 {
 	struct swz_chunk *chunk;
@@ -47,6 +73,9 @@ static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
 		return SWZ_E_NOMEM;
 	cold->next_node = (struct swz_node *)(chunk + 1);
 	cold->last_node = cold->next_node + count;
+	/* the header has links too, as it takes a unit */
+	links_of_chunk(chunk)->next = cold->latest_chunk;
+	cold->latest_chunk = unit_of_chunk(chunk);
 	swz_chunk_publish(chunk);
 	swz_file_sample_clock(2);
 	return SWZ_OK;
@@ -109,7 +138,7 @@ void swz_context_stock_up(struct swz_thread *thread)
 	       swz_chunks_room() <
 		       count * sizeof(struct swz_node) + fold_reserve())
 		count /= 2;
-	swz_edge_table_make_room(thread, count);
+	swz_edge_table_make_room(thread, cold->nodes_made + count);
 	if (cold->last_node - cold->next_node < (int64_t)count)
 		(void)take_chunk(cold, count); /* none: calls are lost */
 }
@@ -213,7 +242,7 @@ struct swz_node *swz_context_make_at_once(struct swz_thread *thread,
 	struct swz_node *node, *site = NULL;
 
 	if (swz_file->flags & SWZ_FILE_FOLDED ||
-	    swz_edge_table_is_full(thread->cold, 2))
+	    swz_edge_table_is_full(thread->cold, 1 + SWZ_EDGE_ENTRIES))
 		return NULL;
 	if (shares_thunks(thread, call_site)) {
 		site = site_at_once(thread, function, call_site);
@@ -261,7 +290,7 @@ static struct swz_node *make_site(struct swz_thread *thread, uint32_t function,
 	if (!site)
 		return NULL;
 	swz_site_make(site, function, call_site);
-	return swz_edge_insert(thread, site) == SWZ_OK ? site : NULL;
+	return swz_edge_insert(thread, site);
 }
 
 struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
@@ -290,9 +319,8 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 	if (site)
 		swz_share_thunks(thread, node, site);
 	fill(thread, node, key, function, call_site);
-	if (swz_edge_insert(thread, node) != SWZ_OK)
-		return NULL; /* the slot stays, with no calls */
-	return node;
+	/* NULL: the slot stays, with no calls */
+	return swz_edge_insert(thread, node);
 }
 
 struct swz_node *swz_context_edge(struct swz_thread *thread, uint64_t key,
@@ -361,6 +389,7 @@ enum swz_status swz_context_begin(struct swz_thread *thread)
 	struct swz_node *root, *fold;
 
 	cold->next_node = cold->last_node = NULL;
+	cold->latest_chunk = 0;
 	cold->chunk_nodes = FIRST_NODES;
 	root = take_node(cold, 0);
 	fold = root ? take_node(cold, 0) : NULL;
@@ -457,8 +486,7 @@ static void make_long_calls(void *argument)
 	if (!node)
 		return;
 	fill_long_calls(node, calls->of);
-	if (swz_edge_insert(calls->thread, node) == SWZ_OK)
-		calls->node = node;
+	calls->node = swz_edge_insert(calls->thread, node);
 }
 
 /* The node of the edge's long calls. NULL: there is no room. */
@@ -473,7 +501,7 @@ static struct swz_node *long_calls_of(struct swz_thread *thread,
 	calls.node = find_long_calls(thread, node);
 	if (calls.node || swz_file->flags & SWZ_FILE_FOLDED)
 		return calls.node;
-	if (!swz_edge_table_is_full(thread->cold, 1))
+	if (!swz_edge_table_is_full(thread->cold, SWZ_EDGE_ENTRIES))
 		calls.node = next_slot(thread->cold);
 	if (!calls.node) {
 		swz_slowly(thread, make_long_calls, &calls);

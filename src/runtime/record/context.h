@@ -29,6 +29,10 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 struct swz_node *swz_context_edge(struct swz_thread *thread, uint64_t key,
 				  uint32_t function, uint64_t call_site);
 
+/* The thread's chunks of nodes, the latest first; from NULL to NULL. */
+struct swz_chunk *swz_context_nodes(const struct swz_thread_cold *cold,
+				    const struct swz_chunk *after);
+
 /* Makes room for a good number of edges in advance. Signals must be blocked. */
 void swz_context_stock_up(struct swz_thread *thread);
 

@@ -1,8 +1,13 @@
-/* The table holds nodes' units only; a node says itself what its key is. It
- * is kept at most a quarter full, so that the hook's first probe nearly always
- * meets. A growing thread publishes the new table before the mask: a
- * signal handler cannot come between, since signals are blocked then. Where
- * nothing grows, one may (context.c). */
+/* Most contexts call from few places: beside their node are the units of their
+ * first children, which were used not long ago when the context is entered. The
+ * table, met at random, is for those that have more. Both hold nodes' units
+ * only; a node says itself what its key is. Nothing is taken out of either, so
+ * an empty place ends a search.
+ *
+ * The table is kept at most a quarter full, so that the hook's first probe
+ * nearly always meets. A growing thread publishes the new table before the
+ * mask: a signal handler cannot come between, since signals are blocked then.
+ * Where nothing grows, one may (context.c). */
 
 #include "runtime/record/edge_table.h"
 
@@ -22,8 +27,42 @@ static uint64_t hash(uint64_t key, uint32_t function, uint64_t call_site)
 	       32;
 }
 
-struct swz_node *swz_edge_find(const struct swz_thread *thread, uint64_t key,
-			       uint32_t function, uint64_t call_site)
+static uint32_t *children_of(const struct swz_thread *thread, uint32_t context)
+{
+	return thread->links[context].children;
+}
+
+/* The first place for an edge among its context's children. */
+static unsigned child_place(uint32_t function, uint64_t call_site)
+{
+	return (unsigned)(call_site + 9ull * function) % SWZ_CHILDREN;
+}
+
+static bool are_in_table(const uint32_t *children)
+{
+	return children[0] == SWZ_CHILDREN_IN_TABLE;
+}
+
+static struct swz_node *find_child(const uint32_t *children, uint32_t function,
+				   uint64_t call_site)
+{
+	unsigned at = child_place(function, call_site);
+
+	for (unsigned i = 0; i < SWZ_CHILDREN; i++, at++) {
+		uint32_t unit = children[at % SWZ_CHILDREN];
+		struct swz_node *node = swz_unit_at(unit);
+
+		if (!unit || unit == SWZ_CHILDREN_IN_TABLE)
+			return NULL;
+		if (node->call_site == call_site && node->function == function)
+			return node;
+	}
+	return NULL;
+}
+
+static struct swz_node *find_in_table(const struct swz_thread *thread,
+				      uint64_t key, uint32_t function,
+				      uint64_t call_site)
 {
 	uint64_t at = hash(key, function, call_site) & thread->table_mask;
 	uint32_t unit;
@@ -37,6 +76,16 @@ struct swz_node *swz_edge_find(const struct swz_thread *thread, uint64_t key,
 		at = (at + ENTRY_BYTES) & thread->table_mask;
 	}
 	return NULL;
+}
+
+struct swz_node *swz_edge_find(const struct swz_thread *thread, uint64_t key,
+			       uint32_t function, uint64_t call_site)
+{
+	const uint32_t *children = children_of(thread, (uint32_t)(key >> 32));
+
+	return are_in_table(children)
+		       ? find_in_table(thread, key, function, call_site)
+		       : find_child(children, function, call_site);
 }
 
 struct swz_node *swz_site_find(const struct swz_thread *thread,
@@ -189,36 +238,93 @@ bool swz_edge_table_is_full(const struct swz_thread_cold *cold, uint32_t edges)
 	return 4 * (cold->table_used + edges) * ENTRY_BYTES > cold->table_bytes;
 }
 
-struct swz_node *swz_edge_insert_amid_signals(struct swz_thread *thread,
-					      struct swz_node *node)
+/* All the children's places are taken: they go into the table together, a
+ * signal handler's (which does the same) among them, and then the node. Twice
+ * is no harm.
+ */
+static struct swz_node *move_amid_signals(struct swz_thread *thread,
+					  uint32_t *children,
+					  struct swz_node *node)
 {
 	struct swz_node *entered = NULL;
 	uint64_t mask;
 	uint32_t *to;
 
-	__atomic_fetch_add(&thread->cold->table_used, 1, __ATOMIC_RELAXED);
 	do {
 		to = __atomic_load_n(&thread->table, __ATOMIC_RELAXED);
 		mask = __atomic_load_n(&thread->table_mask, __ATOMIC_RELAXED);
 		atomic_signal_fence(memory_order_seq_cst);
 		if (__atomic_load_n(&thread->table, __ATOMIC_RELAXED) != to)
 			continue;
+		for (unsigned i = 0; children && i < SWZ_CHILDREN; i++) {
+			uint32_t unit = __atomic_load_n(&children[i],
+							__ATOMIC_RELAXED);
+
+			if (unit == SWZ_CHILDREN_IN_TABLE)
+				break;
+			put_amid_signals(to, mask, swz_unit_at(unit));
+		}
 		entered = put_amid_signals(to, mask, node);
 	} while (__atomic_load_n(&thread->table, __ATOMIC_RELAXED) != to);
+	atomic_signal_fence(memory_order_seq_cst);
+	for (unsigned i = 0; children && i < SWZ_CHILDREN; i++)
+		__atomic_store_n(&children[i], SWZ_CHILDREN_IN_TABLE,
+				 __ATOMIC_RELAXED);
 	return entered;
 }
 
-enum swz_status swz_edge_insert(struct swz_thread *thread,
-				struct swz_node *node)
+/* Puts the node beside its context's if there is a place; NULL: there is none,
+ * or none any more. */
+static struct swz_node *put_child(uint32_t *children, struct swz_node *node)
+{
+	unsigned at = child_place(node->function, node->call_site);
+
+	for (unsigned i = 0; i < SWZ_CHILDREN; i++, at++) {
+		uint32_t there = 0;
+
+		if (__atomic_compare_exchange_n(&children[at % SWZ_CHILDREN],
+						&there, swz_unit_of(node),
+						false, __ATOMIC_RELEASE,
+						__ATOMIC_RELAXED))
+			return node;
+		if (there == SWZ_CHILDREN_IN_TABLE)
+			return NULL;
+		if (is_same_edge(swz_unit_at(there), node))
+			return swz_unit_at(there);
+	}
+	return NULL;
+}
+
+struct swz_node *swz_edge_insert_amid_signals(struct swz_thread *thread,
+					      struct swz_node *node)
+{
+	uint32_t *children = NULL, entries = 1;
+	struct swz_node *entered;
+
+	if (node->function != SWZ_FUNCTION_NONE) {
+		children = children_of(thread, node->parent);
+		entered = put_child(children, node);
+		if (entered)
+			return entered;
+		if (!are_in_table(children))
+			entries = SWZ_EDGE_ENTRIES;
+	}
+	__atomic_fetch_add(&thread->cold->table_used, entries,
+			   __ATOMIC_RELAXED);
+	return move_amid_signals(thread, children, node);
+}
+
+struct swz_node *swz_edge_insert(struct swz_thread *thread,
+				 struct swz_node *node)
 {
 	struct swz_thread_cold *cold = thread->cold;
 
-	if (swz_edge_table_is_full(cold, 1) && grow(thread) != SWZ_OK &&
-	    2 * (cold->table_used + 1) * ENTRY_BYTES > cold->table_bytes)
-		return SWZ_E_NOMEM;
-	cold->table_used++;
-	put(thread->table, thread->table_mask, swz_unit_of(node));
-	return SWZ_OK;
+	if (swz_edge_table_is_full(cold, SWZ_EDGE_ENTRIES) &&
+	    grow(thread) != SWZ_OK &&
+	    2 * (cold->table_used + SWZ_EDGE_ENTRIES) * ENTRY_BYTES >
+		    cold->table_bytes)
+		return NULL;
+	return swz_edge_insert_amid_signals(thread, node);
 }
 
 void swz_edge_table_clear(struct swz_thread *thread)
@@ -235,4 +341,11 @@ void swz_edge_table_make_room(struct swz_thread *thread, uint32_t edges)
 	while (swz_edge_table_is_full(thread->cold, edges) &&
 	       grow(thread) == SWZ_OK)
 		;
+}
+
+void swz_edge_table_forget_children(const struct swz_thread *thread,
+				    uint32_t context)
+{
+	memset(children_of(thread, context), 0,
+	       sizeof(thread->links[context].children));
 }

@@ -1,8 +1,10 @@
 #ifndef SWZ_RUNTIME_RECORD_EDGE_TABLE_H
 #define SWZ_RUNTIME_RECORD_EDGE_TABLE_H
 
-/* The table of a thread that finds a call edge's node by (context, call site,
- * function); asm/x86_64 looks into it, too (FIND_IN_TABLE). */
+/* What finds a call edge's node by (context, call site, function): the first
+ * few edges of a context are beside its own node (swz_links.children); one that
+ * has more has all of them in a table of the thread's. asm/x86_64 looks there,
+ * too (FIND_EDGE). */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,6 +36,10 @@ static inline void swz_site_make(struct swz_node *slot, uint32_t function,
 struct swz_node *swz_site_find(const struct swz_thread *thread,
 			       uint32_t function, uint64_t call_site);
 
+/* The most that an edge may bring into the table: its context's others come
+ * with it. */
+#define SWZ_EDGE_ENTRIES (1 + SWZ_CHILDREN)
+
 /* Whether it must grow before so many can be inserted. */
 bool swz_edge_table_is_full(const struct swz_thread_cold *cold, uint32_t edges);
 
@@ -41,10 +47,10 @@ bool swz_edge_table_is_full(const struct swz_thread_cold *cold, uint32_t edges);
  * must be blocked. */
 void swz_edge_table_make_room(struct swz_thread *thread, uint32_t edges);
 
-/* Inserts a node, which is not there yet. SWZ_E_NOMEM: there is no room.
- * Signals must be blocked. */
-enum swz_status swz_edge_insert(struct swz_thread *thread,
-				struct swz_node *node) SWZ_MUST_CHECK;
+/* Inserts an edge or a site, and returns it; or that which an interrupted call
+ * had inserted. NULL: there is no room. Signals must be blocked. */
+struct swz_node *swz_edge_insert(struct swz_thread *thread,
+				 struct swz_node *node);
 
 /* The same without a system call, where a signal may come between; the table
  * must have room. Returns the edge's node in the table, which may be an
@@ -55,5 +61,9 @@ struct swz_node *swz_edge_insert_amid_signals(struct swz_thread *thread,
 /* Empties the table: for a thread whose state is another's, and in a forked
  * child. */
 void swz_edge_table_clear(struct swz_thread *thread);
+
+/* Takes the edges of a context, which are few, out again. */
+void swz_edge_table_forget_children(const struct swz_thread *thread,
+				    uint32_t context);
 
 #endif

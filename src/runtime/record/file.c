@@ -227,7 +227,8 @@ static enum swz_status map_links(void)
 	char *room;
 
 	bytes += before;
-	room = swz_sys_mmap(far_below_us(bytes), bytes, PROT_READ | PROT_WRITE,
+	room = swz_sys_mmap(far_below_us(mapped_bytes + SWZ_HUGE_PAGE + bytes),
+			    bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!room ||
 	    SWZ_SYSCALL(SYS_madvise, room, bytes, MADV_WIPEONFORK) != 0)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "asm/x86_64/offsets.h"
 #include "base/status.h"
 #include "runtime/record/file.h"
 #include "swizzle/format.h"
@@ -21,7 +22,10 @@
 struct swz_packer;
 struct swz_thread_cold;
 
-/* Beside each node, 16 bytes for each 64 of the profile. */
+/* In each of swz_links.children: there are more than those. */
+#define SWZ_CHILDREN_IN_TABLE UINT32_MAX
+
+/* Beside each node, 32 bytes for each 64 of the profile. */
 struct swz_links {
 	/* thunks of the edge, by `next_free`; or, negative, ~ where the list
 	 * begins that it shares: see swz_free_thunks */
@@ -29,6 +33,8 @@ struct swz_links {
 	/* units of the edges that came last time: */
 	uint32_t first; /* in this context */
 	uint32_t next;  /* after a call of this edge, in its caller's context */
+	/* units of the edges in this context: see edge_table.h */
+	uint32_t children[SWZ_CHILDREN];
 };
 
 struct swz_thread {
@@ -90,8 +96,9 @@ struct swz_thread_cold {
 	uint64_t table_used;
 	struct swz_node *next_node; /* rest of the current chunk of nodes */
 	struct swz_node *last_node;
-	bool no_room;         /* in the file, for good */
-	uint32_t chunk_nodes; /* of the next chunk */
+	uint32_t latest_chunk; /* of nodes, in units; 0: none */
+	bool no_room;          /* in the file, for good */
+	uint32_t chunk_nodes;  /* of the next chunk */
 	uint32_t nodes_made;
 	uint32_t root; /* units */
 	uint32_t fold_root;
