@@ -114,6 +114,68 @@ END
 	check ./load
 done
 
+# Where a function of this library calls dlsym the next library has the symbol;
+# for a function that only jumps there it is its caller that asks.
+cat >next.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+typedef int function(void);
+int who(void) { return 2; }
+__attribute__((noipa)) function *next(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
+}
+__attribute__((noipa)) function *next_version(const char *name)
+{
+	return dlvsym(RTLD_NEXT, name, "VERSION");
+}
+int ask(void)
+{
+	return 10 * next("who")() + next_version("who")();
+}
+#ifdef TAKEN
+void *volatile taken;
+void take(void)
+{
+	taken = (void *)&dlvsym;
+	taken = (void *)&dlsym;
+}
+#endif
+END
+cat >asking.c <<'END'
+#include <stdio.h>
+int ask(void);
+int main(void)
+{
+	printf("%d\n", ask());
+	return 0;
+}
+END
+echo 'VERSION { who; };' >next.map
+for n in 1 3; do
+	gcc -shared -fPIC -o libwho$n.so -x c - -Wl,--version-script=next.map \
+		<<<"int who(void) { return $n; }"
+done
+for how in -Wl,-z,lazy -Wl,-z,now '-fcf-protection -Wl,-z,ibtplt' -fno-plt \
+	'-DTAKEN -Wl,-z,now' -fuse-ld=gold -fuse-ld=lld \
+	'-fuse-ld=lld -Wl,-z,retpolineplt' \
+	'-fuse-ld=lld -Wl,-z,retpolineplt -Wl,-z,now'; do
+	it "a jump to what looks at its return address ($how)"
+	# shellcheck disable=SC2086
+	if ! gcc -O2 -w -shared -fPIC -o libnext.so next.c $how 2>build.err; then
+		echo "not built here: libnext.so ($how): $(head -n 1 build.err)"
+		continue
+	fi
+	gcc -O2 -o asking asking.c -Wl,--no-as-needed -L. -lwho1 -lnext -lwho3 \
+		-Wl,-rpath,"$TMP"
+	assert_eq 33 "$(./asking)"
+	assert_same_as_native ./asking
+	assert_complete profile
+	assert_calls profile ask 1
+	dump_table profile
+	assert_eq '' "$(row table calls next)" 'calls of next'
+done
+
 it 'stripped'
 for name in split by_lld; do
 	[ -e $name ] || continue

@@ -82,7 +82,17 @@ bool swz_is_reader_stub(const struct swz_readers *readers, uint64_t address)
 	return false;
 }
 
-/* PLT entries (16 or 8 bytes) that jump through one of the slots. */
+static void note_stub(struct swz_readers *readers, const struct swz_module *m,
+		      uint64_t stub)
+{
+	if (readers->stub_count < 2 * SWZ_MAX_READERS)
+		readers->stubs[readers->stub_count++] = stub;
+	swz_text_mark(m, SWZ_TEXT_MARKS, stub);
+}
+
+/* PLT entries (16 or 8 bytes) that jump through one of the slots, in the first
+ * eight; or which, against speculation (-z retpolineplt), begin with a load of
+ * it to %r11. */
 void swz_readers_mark_stubs(struct swz_readers *readers,
 			    const struct swz_module *m)
 {
@@ -92,19 +102,17 @@ void swz_readers_mark_stubs(struct swz_readers *readers,
 		const uint8_t *code = swz_module_bytes(m, start);
 
 		for (uint64_t at = 0; at + 6 <= end - start; at++) {
-			uint64_t stub;
+			const uint8_t *c = code + at;
+			bool jumps = c[0] == 0xff && c[1] == 0x25;
+			uint64_t slot;
 
-			if (code[at] != 0xff || code[at + 1] != 0x25 ||
-			    !swz_is_reader_slot(
-				    readers,
-				    swz_module_relative(m, start + at + 2)))
+			if (!jumps && (c[0] != 0x4c || c[1] != 0x8b ||
+				       c[2] != 0x1d || at + 7 > end - start))
 				continue;
-			stub = start + (at & ~(uint64_t)7);
-			if (at % 16 < 8)
-				stub = start + (at & ~(uint64_t)15);
-			if (readers->stub_count < 2 * SWZ_MAX_READERS)
-				readers->stubs[readers->stub_count++] = stub;
-			swz_text_mark(m, SWZ_TEXT_MARKS, stub);
+			slot = swz_module_relative(m, start + at +
+							      (jumps ? 2 : 3));
+			if (swz_is_reader_slot(readers, slot))
+				note_stub(readers, m, start + (at & -8ull));
 		}
 	}
 }
