@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "runtime/discovery/scan_bytes.h"
 #include "runtime/support/scratch.h"
@@ -43,9 +44,23 @@ struct found {
 
 static const struct swz_byte_part *searched;
 
-static uint8_t code[MOST];
+static uint8_t *code; /* behind its end nothing can be read */
 static uint8_t marks[MOST], starts[MOST]; /* a byte for each bit */
 static uint64_t random_state;
+
+static void make_room(size_t size)
+{
+	enum { PAGE = 4096, ROOM = (MOST + PAGE - 1) / PAGE * PAGE };
+	static uint8_t *room;
+
+	if (!room) {
+		room = mmap(NULL, ROOM + PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		ck_assert(room != MAP_FAILED);
+		ck_assert_int_eq(mprotect(room + ROOM, PAGE, PROT_NONE), 0);
+	}
+	code = room + ROOM - size;
+}
 
 static uint32_t any(uint32_t below)
 {
@@ -57,8 +72,7 @@ static void put32(size_t at, int64_t value)
 {
 	int32_t v = (int32_t)value;
 
-	if (at + 4 <= MOST)
-		memcpy(code + at, &v, sizeof(v));
+	memcpy(code + at, &v, sizeof(v));
 }
 
 static int32_t read32(size_t at)
@@ -67,6 +81,22 @@ static int32_t read32(size_t at)
 
 	memcpy(&v, code + at, sizeof(v));
 	return v;
+}
+
+/* What is just not cut off. */
+static void fill_end(size_t size)
+{
+	static const uint8_t jump[][2] = {
+		{0xe8, 0}, {0xe9, 0}, {0x0f, 0x84}, {0xff, 0x25}, {0xeb, 0xf0}};
+	static const uint8_t bytes[] = {5, 5, 6, 6, 2};
+	unsigned which = any(sizeof(bytes));
+	size_t at = size - bytes[which];
+
+	if (size < 16)
+		return;
+	if (bytes[which] > 4)
+		put32(size - 4, -(int64_t)any((uint32_t)size));
+	memcpy(code + at, jump[which], bytes[which] == 5 ? 1 : 2);
 }
 
 static void fill(size_t size)
@@ -95,6 +125,7 @@ static void fill(size_t size)
 			code[i + 2] = (uint8_t)(0x05 + any(9) * 8);
 		}
 	}
+	fill_end(size);
 }
 
 static void set_marks(size_t size, uint32_t distance)
@@ -218,12 +249,13 @@ static void divide(struct swz_byte_scan *s, struct swz_byte_part *parts,
 static void check_code(size_t size, bool is_alone)
 {
 	struct swz_byte_part parts[MOST_PARTS];
-	struct swz_byte_scan s = {.code = code,
-				  .size = size,
+	struct swz_byte_scan s = {.size = size,
 				  .look = look,
 				  .leads_on = is_alone ? NULL : leads_on,
 				  .look_at_load = look_at_load};
 
+	make_room(size);
+	s.code = code;
 	fill(size);
 	divide(&s, parts, 1 + any(MOST_PARTS));
 	s.stores = true;
@@ -269,12 +301,12 @@ END_TEST
 START_TEST(searches_again_what_it_could_not_note)
 {
 	struct swz_byte_part parts[MOST_PARTS];
-	struct swz_byte_scan s = {.code = code,
-				  .size = MOST,
-				  .look = look,
-				  .look_at_load = look_at_load};
+	struct swz_byte_scan s = {
+		.size = MOST, .look = look, .look_at_load = look_at_load};
 
-	memset(code, 0xe9, sizeof(code));
+	make_room(MOST);
+	s.code = code;
+	memset(code, 0xe9, MOST);
 	for (size_t i = 0; i + 5 < MOST; i += 5)
 		put32(i + 1, 0);
 	memset(starts, 0, sizeof(starts));
