@@ -39,6 +39,66 @@ if have "gdb's backtrace reaches main through hooked frames" gdb; then
 	assert_ge "$(grep -c '^#.* nest' out)" 20 'frames of nest'
 fi
 
+it 'trampolines are shown to unwinders alone, as long as these ask for more'
+need gcc
+cat >modules.c <<'END'
+#define _GNU_SOURCE
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+struct seen {
+	int ours, after_end, limit;
+};
+static int visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct seen *seen = data;
+
+	if (strcmp(info->dlpi_name, "[swizzle]") == 0)
+		seen->ours++;
+	if (seen->limit == 0)
+		seen->after_end++;
+	else
+		seen->limit--;
+	return seen->limit == 0 ? (int)size : 0;
+}
+void NAME(const char *who)
+{
+	struct seen all = {.limit = 1000}, first = {.limit = 1};
+	int one = dl_iterate_phdr(visit, &all);
+	int other = dl_iterate_phdr(visit, &first);
+
+	printf("%s: %s, %d, %d, %d\n", who,
+	       all.ours ? "ours" : "none of ours", one,
+	       other == sizeof(struct dl_phdr_info), first.after_end);
+}
+#ifdef MAIN
+void of_library(const char *who);
+int main(void)
+{
+	of_program("program");
+	of_library("library");
+	return 0;
+}
+#else
+int EXPORTED;
+#endif
+END
+for name in unw_step _ULx86_64_step _Unwind_Backtrace _Unwind_RaiseException \
+	nothing; do
+	gcc -O1 -shared -fPIC -DNAME=of_library -DEXPORTED=$name \
+		-o libmodules.so modules.c
+	gcc -O1 -DMAIN -DNAME=of_program -o modules modules.c -L. -lmodules \
+		-Wl,-rpath,"$TMP"
+	capture "$RUN" -q -o profile ./modules
+	assert_status 0
+	assert_contains out 'program: none of ours, 0, 1, 0'
+	if [ $name = nothing ]; then
+		assert_contains out 'library: none of ours, 0, 1, 0'
+	else
+		assert_contains out 'library: ours, 0, 1, 0'
+	fi
+done
+
 if have 'a profiled valgrind has nothing to say about our unwind table' valgrind; then
 	capture timeout 240 "$RUN" -q -o v/ valgrind -q true
 	assert_status 0
