@@ -79,7 +79,7 @@ fi
 if build split_pie -Wl,--section-start=.text_far=0x2000000; then
 	check ./split_pie
 fi
-for linker in gold lld; do
+for linker in gold lld mold; do
 	it "linked by $linker"
 	build by_$linker -fuse-ld=$linker -Wl,-z,noexecstack && check ./by_$linker
 done
@@ -157,7 +157,8 @@ for n in 1 3; do
 		<<<"int who(void) { return $n; }"
 done
 for how in -Wl,-z,lazy -Wl,-z,now '-fcf-protection -Wl,-z,ibtplt' -fno-plt \
-	'-DTAKEN -Wl,-z,now' -fuse-ld=gold -fuse-ld=lld \
+	'-DTAKEN -Wl,-z,now' -fuse-ld=gold -fuse-ld=lld -fuse-ld=mold \
+	'-fuse-ld=mold -Wl,-z,now' '-DTAKEN -fuse-ld=mold -Wl,-z,now' \
 	'-fuse-ld=lld -Wl,-z,retpolineplt' \
 	'-fuse-ld=lld -Wl,-z,retpolineplt -Wl,-z,now'; do
 	it "a jump to what looks at its return address ($how)"

@@ -90,9 +90,16 @@ static void note_stub(struct swz_readers *readers, const struct swz_module *m,
 	swz_text_mark(m, SWZ_TEXT_MARKS, stub);
 }
 
-/* PLT entries (16 or 8 bytes) that jump through one of the slots, in the first
- * eight; or which, against speculation (-z retpolineplt), begin with a load of
- * it to %r11. */
+/* Where the PLT entry begins whose jump through memory is at this offset:
+ * entries of 8 bytes are no more than that (with bnd before it), others have 16
+ * and more before it (endbr64; mold's the relocation's index, too). */
+static uint64_t begin_of_entry(uint64_t at)
+{
+	return at & (at % 8 < 2 ? -8ull : -16ull);
+}
+
+/* PLT entries that jump through one of the slots; or which, against speculation
+ * (-z retpolineplt), begin with a load of it to %r11. */
 void swz_readers_mark_stubs(struct swz_readers *readers,
 			    const struct swz_module *m)
 {
@@ -112,7 +119,9 @@ void swz_readers_mark_stubs(struct swz_readers *readers,
 			slot = swz_module_relative(m, start + at +
 							      (jumps ? 2 : 3));
 			if (swz_is_reader_slot(readers, slot))
-				note_stub(readers, m, start + (at & -8ull));
+				note_stub(readers, m,
+					  start + (jumps ? begin_of_entry(at)
+							 : at));
 		}
 	}
 }
