@@ -156,6 +156,10 @@ for n in 1 3; do
 	gcc -shared -fPIC -o libwho$n.so -x c - -Wl,--version-script=next.map \
 		<<<"int who(void) { return $n; }"
 done
+without_sections() { # FILE
+	head -c 8 /dev/zero | dd of="$1" bs=1 seek=40 conv=notrunc status=none
+	head -c 6 /dev/zero | dd of="$1" bs=1 seek=58 conv=notrunc status=none
+}
 for how in -Wl,-z,lazy -Wl,-z,now '-fcf-protection -Wl,-z,ibtplt' -fno-plt \
 	'-DTAKEN -Wl,-z,now' -fuse-ld=gold -fuse-ld=lld -fuse-ld=mold \
 	'-fuse-ld=mold -Wl,-z,now' '-DTAKEN -fuse-ld=mold -Wl,-z,now' \
@@ -175,6 +179,14 @@ for how in -Wl,-z,lazy -Wl,-z,now '-fcf-protection -Wl,-z,ibtplt' -fno-plt \
 	assert_calls profile ask 1
 	dump_table profile
 	assert_eq '' "$(row table calls next)" 'calls of next'
+	case $how in
+	*TAKEN* | *retpoline*) ;;
+	*)
+		it "the same without section headers ($how)"
+		without_sections libnext.so
+		assert_same_as_native ./asking
+		;;
+	esac
 done
 
 it 'stripped'

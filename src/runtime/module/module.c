@@ -8,6 +8,7 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/syscall.h"
+#include "runtime/module/bind.h"
 #include "runtime/support/aside.h"
 #include "runtime/support/config.h"
 #include "runtime/support/pattern.h"
@@ -339,6 +340,51 @@ static void note_sections(struct swz_module *m)
 	}
 }
 
+/* Entries have 16 bytes, or 8. */
+static void note_plt_at(struct swz_module *m, uint64_t address)
+{
+	struct swz_range around = {address & -16ull, (address & -16ull) + 16};
+	struct swz_range *last = &m->plt[m->plt_count - 1];
+
+	if (m->plt_count && last->end >= around.start)
+		last->end = around.end;
+	else if (m->plt_count < SWZ_MAX_PLT_RANGES)
+		m->plt[m->plt_count++] = around;
+}
+
+/* Where there are no section headers: only PLT entries jump through what a
+ * relocation for one names. */
+static void find_plt(struct swz_module *m)
+{
+	struct swz_range slots = {UINT64_MAX, 0};
+	struct swz_dynamic d;
+
+	if (!swz_dynamic_read(m->load_bias, swz_module_dynamic(m), &d))
+		return;
+	for (uint64_t i = 0; i < d.jmprel_count; i++) {
+		uint64_t slot = d.jmprel[i].r_offset;
+
+		if (ELF64_R_TYPE(d.jmprel[i].r_info) != R_X86_64_JUMP_SLOT)
+			continue;
+		if (slot < slots.start)
+			slots.start = slot;
+		if (slot >= slots.end)
+			slots.end = slot + 8;
+	}
+	for (unsigned i = 0; i < m->text_count && slots.end; i++)
+		for (uint64_t at = m->text[i].start; at + 6 <= m->text[i].end;
+		     at++) {
+			const uint8_t *code = swz_module_bytes(m, at);
+			uint64_t slot;
+
+			if (code[0] != 0xff || code[1] != 0x25)
+				continue;
+			slot = swz_module_relative(m, at + 2);
+			if (slot >= slots.start && slot < slots.end)
+				note_plt_at(m, at);
+		}
+}
+
 /* Where the linker was not told to keep code apart (-z noseparate-code), all
  * that is read only lies in the segment with the code, constants and tables
  * too. The section headers, where there are any, say what is code. */
@@ -401,6 +447,8 @@ enum swz_status swz_module_open(struct swz_module *m)
 	find_eh_frame(m);
 	map_file(m, m->path[0] == '/' ? m->path : "/proc/self/exe");
 	note_sections(m);
+	if (!m->file.section_count)
+		find_plt(m);
 	for (unsigned i = 0; i < m->text_count; i++)
 		narrow_text(m, &m->text[i]);
 	return SWZ_OK;
