@@ -66,7 +66,7 @@ unharmed() { # WHAT
 }
 
 sweep() { # PROGRAM CALL=ERROR...
-	local program=$1 pair call error point
+	local program=$1 pair call error point lasting
 	shift
 	"$program" >native.out 2>/dev/null </dev/null
 	native=$?
@@ -82,7 +82,10 @@ sweep() { # PROGRAM CALL=ERROR...
 			traced -e "inject=$call:error=$error:when=$point" -- "$program"
 			unharmed "${program##*/}: $call number $point fails with $error"
 		done
-		for point in $(points "$call" whole.log | head -n "$LASTING"); do
+		# text that we have made writable must be executable again
+		lasting=$LASTING
+		[ "$call" != mprotect ] || lasting=1000
+		for point in $(points "$call" whole.log | head -n "$lasting"); do
 			[ $failures -lt 30 ] || return
 			count=$((count + 1))
 			traced -e "inject=$call:error=$error:when=$point+" -- "$program"
