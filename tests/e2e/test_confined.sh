@@ -156,6 +156,13 @@ assert_le "${used%% *}" $((1 << 19)) 'bytes used'
 "$DUMP" -q -f text small >table
 assert_eq 256 "$(row table calls level_8)" 'calls of level_8'
 
+it 'the time stamp counter is given up: what comes is only counted, too'
+run_both tsc
+assert_eq 1 "$(ls d | wc -l)" profiles
+assert_eq 4 "$(row table calls nest)" 'calls of nest'
+assert_ge "$(info_value "$first" 'lost calls')" $((511 + 11 + 511 + 6)) \
+	'lost calls'
+
 for above in 0 1; do
 	it "strict mode: no clock either, so what comes is only counted ($above)"
 	run_both strict $above

@@ -356,6 +356,9 @@ int main(int argc, char **argv)
 		_exit(7);
 	} else if (!strcmp(mode, "dispatch")) {
 		dispatched();
+	} else if (!strcmp(mode, "tsc")) {
+		check(prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0));
+		go_on();
 	} else if (!strcmp(mode, "strict")) {
 		confine_strictly(much << 32);
 		without_system_calls();
