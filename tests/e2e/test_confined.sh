@@ -87,6 +87,29 @@ for what in as data; do
 	assert_contains native.out 'refused: Bad address'
 	assert_matches native.out '^child .*, room 1$'
 done
+cat >limits.c <<'END'
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+int main(void)
+{
+	struct rlimit limit = {200 << 20, 200 << 20};
+
+	setrlimit(RLIMIT_AS, &limit);
+	puts(mmap(NULL, 100 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		  0) == MAP_FAILED
+		     ? "no room"
+		     : "room");
+	return 0;
+}
+END
+for bits in 32 64; do # setrlimit64 is another name
+	have "offsets of files of $bits bits" gcc || continue
+	gcc -D_FILE_OFFSET_BITS=$bits -o limits limits.c
+	assert_same_as_native ./limits
+	assert_matches native.out '^room'
+	rm -f profile
+done
 it 'and what it executes reads the same'
 # shellcheck disable=SC2016
 for shell in bash dash; do
@@ -136,9 +159,11 @@ assert_all_recorded() {
 it 'a filter of system calls that answers with an error'
 run_both filter-errno
 assert_all_recorded
-it 'a filter of system calls that kills'
-run_both filter-kill
-assert_all_recorded
+for how in 0 1; do # by prctl, by syscall
+	it "a filter of system calls that kills ($how)"
+	run_both filter-kill $how
+	assert_all_recorded
+done
 
 it 'system calls are dispatched to a handler: it gets none of ours'
 run_both dispatch
@@ -163,7 +188,7 @@ assert_eq 4 "$(row table calls nest)" 'calls of nest'
 assert_ge "$(info_value "$first" 'lost calls')" $((511 + 11 + 511 + 6)) \
 	'lost calls'
 
-for above in 0 1; do
+for above in 0 1 2; do # something in the upper half; by syscall
 	it "strict mode: no clock either, so what comes is only counted ($above)"
 	run_both strict $above
 	assert_same native.err ours.err

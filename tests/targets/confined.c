@@ -175,7 +175,8 @@ static int with_room(int what, size_t much)
 }
 
 /* A filter that answers `action` to all system calls that are not named. */
-static void filter(const int *allowed, unsigned count, unsigned action)
+static void filter(const int *allowed, unsigned count, unsigned action,
+		   int by_system_call)
 {
 	struct sock_filter code[64] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -193,7 +194,11 @@ static void filter(const int *allowed, unsigned count, unsigned action)
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
 	program.len = (unsigned short)n;
 	check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	if (by_system_call)
+		check((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0,
+				   &program));
+	else
+		check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
 }
 
 /* What libseccomp asks the kernel before anything else: nothing of it is
@@ -227,7 +232,12 @@ extern int wide_prctl(unsigned long option, ...) __asm__("prctl");
 
 static void confine_strictly(unsigned long above)
 {
-	check(wide_prctl(PR_SET_SECCOMP | above, SECCOMP_MODE_STRICT));
+	if (above > 1)
+		check((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0,
+				   NULL));
+	else
+		check(wide_prctl(PR_SET_SECCOMP | above << 32,
+				 SECCOMP_MODE_STRICT));
 }
 
 /* No system call of the program's own but write and exit. */
@@ -347,11 +357,11 @@ int main(int argc, char **argv)
 		go_on();
 	} else if (!strcmp(mode, "filter-errno")) {
 		fflush(stdout);
-		filter(writing, 4, SECCOMP_RET_ERRNO | EPERM);
+		filter(writing, 4, SECCOMP_RET_ERRNO | EPERM, 0);
 		without_system_calls();
 		_exit(7);
 	} else if (!strcmp(mode, "filter-kill")) {
-		filter(writing, 4, SECCOMP_RET_KILL_PROCESS);
+		filter(writing, 4, SECCOMP_RET_KILL_PROCESS, much != 0);
 		without_system_calls();
 		_exit(7);
 	} else if (!strcmp(mode, "dispatch")) {
@@ -360,7 +370,7 @@ int main(int argc, char **argv)
 		check(prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0));
 		go_on();
 	} else if (!strcmp(mode, "strict")) {
-		confine_strictly(much << 32);
+		confine_strictly(much);
 		without_system_calls();
 		syscall(SYS_exit, 8);
 	} else {
