@@ -473,7 +473,7 @@ rm "$plan"
 run "$shape"
 assert_eq 1 "$stored" 'stored'
 assert_eq 'mine plan-3 plan-4 plan-5' \
-	"$(cd "$plans" && echo mine plan-[0-9])" 'what is left'
+	"$(cd "$plans" && echo [m]ine plan-[0-9])" 'what is left'
 assert_exists "$plan"
 assert_missing "$plans/new-0"
 touch -d 2001-01-01 "$plan"

@@ -85,6 +85,7 @@ for what in as data; do
 	assert_went_on 3
 	assert_matches native.out '^room 1 0$'
 	assert_contains native.out 'refused: Bad address'
+	assert_contains native.out 'refused: Invalid argument'
 	assert_matches native.out '^child .*, room 1$'
 done
 cat >limits.c <<'END'

@@ -158,6 +158,8 @@ static int with_room(int what, size_t much)
 	printf("limits %lu %lu\n", (unsigned long)l.rlim_cur,
 	       (unsigned long)l.rlim_max);
 	check(setrlimit(what, (struct rlimit *)wrong)); /* no pointer */
+	l.rlim_cur = l.rlim_max + 1024;
+	check(setrlimit(what, &l)); /* more than the hard one */
 	l.rlim_cur = 100 << 20;
 	check(setrlimit(what, &l));
 	fflush(stdout);
