@@ -363,6 +363,18 @@ for change in '4 b' '5 a' '6 a'; do # built anew; and with the same id
 	assert_calls profile more 5
 done
 
+it 'a module that was changed behind a plan that tells by its times'
+sleep 2.2
+rm -rf "$plans"
+run ./user
+assert_eq "0 $kept" "$found $stored" 'found and stored'
+touch -r libchanged.so time
+build 7 a
+touch -r time libchanged.so
+run ./user
+assert_eq "$((kept - 1)) 1" "$found $stored" 'found and stored'
+assert_eq 35 "$(cat out)"
+
 it 'a module without a build-id has no plan'
 gcc -O0 -shared -fPIC -Wl,--build-id=none -o libchanged.so part.c
 run ./user
