@@ -99,7 +99,7 @@ assert_calls profile main 1 counted 3 pops 0 keeps 0
 # As above, in other shapes: what reads its return address behind a way for the
 # stack pointer, and what looks alike.
 it 'functions without a table, by what they do with the stack'
-cat >shapes.S <<'END'
+cat >shapes.S <<'SHAPES'
 	.macro FUNC name
 	.text
 	.balign 16
@@ -276,7 +276,7 @@ shapes:
 	.local word
 	.comm word, 8, 8
 	.section .note.GNU-stack, "", @progbits
-END
+SHAPES
 cat >shapes.c <<'END'
 #include <stdio.h>
 extern const struct {

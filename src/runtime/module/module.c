@@ -344,10 +344,9 @@ static void note_sections(struct swz_module *m)
 static void note_plt_at(struct swz_module *m, uint64_t address)
 {
 	struct swz_range around = {address & -16ull, (address & -16ull) + 16};
-	struct swz_range *last = &m->plt[m->plt_count - 1];
 
-	if (m->plt_count && last->end >= around.start)
-		last->end = around.end;
+	if (m->plt_count && m->plt[m->plt_count - 1].end >= around.start)
+		m->plt[m->plt_count - 1].end = around.end;
 	else if (m->plt_count < SWZ_MAX_PLT_RANGES)
 		m->plt[m->plt_count++] = around;
 }
