@@ -96,7 +96,9 @@ FUNC(swz_hook_enter)
 	movq	%rax, SWZ_RECORD_LAST(%rdx)
 	subq	SWZ_THREAD_EPOCH(%r10), %rax
 	movq	%rax, SWZ_THUNK_START(%rcx)
-	movq	%rcx, SWZ_THUNK_PENDING(%rdi)
+	movq	%rax, %rdx
+	PUSH_RECORD %rcx, %rdi
+	movq	%rdx, %rax
 	movl	SWZ_NODE_CONTEXT(%rsi), %edi	/* the callee's context */
 	movq	%rdi, %rcx
 	shlq	$32, %rcx

@@ -234,7 +234,8 @@ FUNC(swz_hook_enter_sampled)
 	addq	$SWZ_START_STEP, %rdi
 	orq	$SWZ_START_UNTIMED | SWZ_START_UNSEEN, %rdi
 	movq	%rdi, SWZ_THUNK_START(%rax)
-	movq	%rax, SWZ_THUNK_PENDING(%r8)
+	movq	%rax, %rdi
+	PUSH_RECORD %rdi, %r8
 	movl	SWZ_NODE_CONTEXT(%rsi), %eax	/* the callee's context */
 	movq	%rax, %rsi
 	LINKS_AT %rsi, %rdx

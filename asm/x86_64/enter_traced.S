@@ -15,6 +15,72 @@
 #include "macros.h"
 #include "offsets.h"
 
+/* %rcx = thunk or record, %rsi = node, %r9 = thread: adds the event of its beginning,
+ * and accounts that. ENTER_EVENT_RARELY belongs to it, out of the way. */
+.macro ENTER_EVENT name
+\name\()_again:
+	movq	SWZ_THREAD_EVENT(%r9), %rdi	/* rdi = the event's place */
+	leaq	8(%rdi), %r10			/* r10 = that of the next */
+	testl	$SWZ_EVENT_PAGE_MASK, %r10d
+	jz	\name\()_turn
+	rdtsc					/* what interrupts from here on */
+	shlq	$32, %rdx			/* belongs to the callee */
+	orq	%rax, %rdx
+	movq	%rdx, %r8			/* r8 = now */
+	movq	%r10, %rax
+	orq	$SWZ_EVENT_PAGE_MASK, %rax	/* the page's time */
+	subq	-7(%rax), %rdx
+	cmpq	$SWZ_EVENT_MOST_TICKS, %rdx
+	ja	\name\()_turn
+	movq	%rdi, %rax
+	cmpxchgq %r10, SWZ_THREAD_EVENT(%r9)
+	jne	\name\()_interrupted
+	movl	SWZ_THUNK_NODE(%rcx), %r10d
+	shlq	$SWZ_EVENT_SHIFT_NODE - SWZ_EVENT_SHIFT_TICKS, %r10
+	orq	%r10, %rdx
+	shlq	$SWZ_EVENT_SHIFT_TICKS, %rdx	/* | SWZ_EVENT_ENTER, 0 */
+	movq	%rdx, (%rdi)
+\name\()_added:
+	movq	SWZ_THREAD_RECORD(%r9), %r10
+	movq	%r8, SWZ_RECORD_LAST(%r10)
+	subq	SWZ_THREAD_EPOCH(%r9), %r8	/* as nodes have it */
+	movq	%r8, SWZ_THUNK_START(%rcx)	/* from here on it is closed */
+	movl	SWZ_NODE_CONTEXT(%rsi), %edi
+	shlq	$SWZ_LINKS_SHIFT, %rdi
+	movq	SWZ_THREAD_LINKS(%r9), %rdx
+	leaq	SWZ_LINKS_FIRST(%rdx,%rdi), %rdx
+	movq	%rdx, SWZ_THREAD_EXPECTED(%r9)
+	subq	%r8, SWZ_NODE_TICKS(%rsi)	/* by whoever finds it skipped */
+	addl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rsi)
+	movl	SWZ_NODE_FUNCTION(%rsi), %edi
+	movq	SWZ_THREAD_OPEN(%r9), %r10
+	subl	$1, (%r10,%rdi,4)		/* counts down from 0: borrows */
+	sbbq	%rdx, %rdx			/* outermost ? -1 : 0 */
+	andq	%rdx, %r8
+	subq	%r8, SWZ_NODE_OUTER_TICKS(%rsi)
+.endm
+
+.macro ENTER_EVENT_RARELY name
+	/* The page is full, or too old; or there are no events any more. */
+\name\()_turn:
+	CALL_IN_HOOK swz_events_turn_in_hook, %r9
+	cmpb	$SWZ_TURN_IS_AGAIN, %al
+	je	\name\()_again
+	ja	\name\()_interrupted
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	%rax, %r8
+	jmp	\name\()_added
+
+	/* A signal handler has recorded something meanwhile, or the chunk is
+	 * full. */
+\name\()_interrupted:
+	CALL_IN_HOOK swz_events_enter_again, %r9
+	movq	%rax, %r8
+	jmp	\name\()_added
+.endm
+
 	.section .text.hooks, "ax", @progbits
 
 FUNC(swz_hook_enter_traced)
@@ -37,49 +103,7 @@ FUNC(swz_hook_enter_traced)
 	movq	%rcx, SWZ_THREAD_TOP(%rdx)
 	movq	%rdi, SWZ_THREAD_KEY(%rdx)
 	movq	%rdx, %r9			/* r9 = thread */
-.Lagain:
-	movq	SWZ_THREAD_EVENT(%r9), %rdi	/* rdi = the event's place */
-	leaq	8(%rdi), %r10			/* r10 = that of the next */
-	testl	$SWZ_EVENT_PAGE_MASK, %r10d
-	jz	.Lturn
-	rdtsc					/* what interrupts from here on */
-	shlq	$32, %rdx			/* belongs to the callee */
-	orq	%rax, %rdx
-	movq	%rdx, %r8			/* r8 = now */
-	movq	%r10, %rax
-	orq	$SWZ_EVENT_PAGE_MASK, %rax	/* the page's time */
-	subq	-7(%rax), %rdx
-	cmpq	$SWZ_EVENT_MOST_TICKS, %rdx
-	ja	.Lturn
-	movq	%rdi, %rax
-	cmpxchgq %r10, SWZ_THREAD_EVENT(%r9)
-	jne	.Linterrupted
-	movl	SWZ_THUNK_NODE(%rcx), %r10d
-	shlq	$SWZ_EVENT_SHIFT_NODE - SWZ_EVENT_SHIFT_TICKS, %r10
-	orq	%r10, %rdx
-	shlq	$SWZ_EVENT_SHIFT_TICKS, %rdx	/* | SWZ_EVENT_ENTER, 0 */
-	movq	%rdx, (%rdi)
-.Laccount:
-	movq	SWZ_THREAD_RECORD(%r9), %r10
-	movq	%r8, SWZ_RECORD_LAST(%r10)
-	subq	SWZ_THREAD_EPOCH(%r9), %r8	/* as nodes have it */
-	movq	%r8, SWZ_THUNK_START(%rcx)	/* from here on it is closed */
-	movl	SWZ_NODE_CONTEXT(%rsi), %edi
-	shlq	$SWZ_LINKS_SHIFT, %rdi
-	movq	SWZ_THREAD_LINKS(%r9), %rdx
-	leaq	SWZ_LINKS_FIRST(%rdx,%rdi), %rdx
-	movq	%rdx, SWZ_THREAD_EXPECTED(%r9)
-	subq	%r8, SWZ_NODE_TICKS(%rsi)	/* by whoever finds it skipped */
-	addl	$SWZ_NODE_OPEN_ONE, SWZ_NODE_OPEN(%rsi)
-	movl	SWZ_NODE_FUNCTION(%rsi), %edi
-	movq	SWZ_THREAD_OPEN(%r9), %r10
-	subl	$1, (%r10,%rdi,4)		/* counts down from 0: borrows */
-	sbbq	%rdx, %rdx			/* outermost ? -1 : 0 */
-	andq	%rdx, %r8
-	subq	%r8, SWZ_NODE_OUTER_TICKS(%rsi)
-	movq	SWZ_THREAD_TOP(%r9), %rdi
-	cmpq	%rcx, %rdi
-	jne	.Lhas_jumped
+	ENTER_EVENT .Lframe
 	subq	$SWZ_UNIT_CODE_BYTES, %rcx	/* the thunk's code */
 	movq	%rcx, -8(%rsp)			/* S-80 */
 
@@ -91,48 +115,33 @@ FUNC(swz_hook_enter_traced)
 	.cfi_adjust_cfa_offset -8
 	jmpq	*-88(%rsp)			/* S-80 */
 	.cfi_restore_state
+	ENTER_EVENT_RARELY .Lframe
 
-	/* A jump: the same with the record in place of the thunk. It keeps the body
-	 * (S-80 does not outlast a call). */
+	/* A jump: the same with the record in place of the thunk, which is kept on
+	 * the stack meanwhile, behind the body. */
 .Ljumped:
 	TAKE_RECORD none=.Lin_c_again
-	movq	-8(%rsp), %rax
-	movq	%rax, SWZ_THUNK_BODY(%rcx)
+	leaq	-8(%rsp), %rsp			/* S-80: body */
+	.cfi_adjust_cfa_offset 8
+	PUSH	%rdi
 	movl	SWZ_NODE_CONTEXT(%rsi), %eax
 	shlq	$32, %rax
 	incq	SWZ_NODE_CALLS(%rsi)
 	movq	%rax, SWZ_THREAD_KEY(%rdx)
 	movq	%rdx, %r9
-	jmp	.Lagain
-.Lhas_jumped:					/* rdi = thunk */
-	movq	%rcx, SWZ_THUNK_PENDING(%rdi)
-	movq	SWZ_THUNK_BODY(%rcx), %rcx
-	movq	%rcx, -8(%rsp)
+	ENTER_EVENT .Lrecord
 	.cfi_remember_state
+	POP	%rdi				/* rdi = thunk */
+	PUSH_RECORD %rcx, %rdi
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
 	RESTORE_FLAGS
 	RESTORE_SEVEN
 	RESTORE	%rax
 	jmpq	*-80(%rsp)
 	.cfi_restore_state
-
-	/* The page is full, or too old; or there are no events any more. */
-.Lturn:
-	CALL_IN_HOOK swz_events_turn_in_hook, %r9
-	cmpb	$SWZ_TURN_IS_AGAIN, %al
-	je	.Lagain
-	ja	.Linterrupted
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
-	movq	%rax, %r8
-	jmp	.Laccount
-
-	/* A signal handler has recorded something meanwhile, or the chunk is
-	 * full. */
-.Linterrupted:
-	CALL_IN_HOOK swz_events_enter_again, %r9
-	movq	%rax, %r8
-	jmp	.Laccount
+	ENTER_EVENT_RARELY .Lrecord
+	.cfi_adjust_cfa_offset -16
 
 .Lshared:
 	TAKE_SHARED none=.Lin_c_again, taken=.Ltaken

@@ -51,7 +51,7 @@ FUNC(swz_hook_exit)
 .Lpending:
 	movq	SWZ_THUNK_PENDING(%rcx), %rdi	/* rdi = record */
 	cmpq	$SWZ_IS_CLOSED, %rdi
-	je	.Lin_c
+	jbe	.Lin_c				/* or gone */
 	movq	%r9, -8(%rsp)
 	movl	SWZ_THUNK_PARENT(%rcx), %edx
 	shlq	$32, %rdx
@@ -66,17 +66,22 @@ FUNC(swz_hook_exit)
 	movq	%rdx, -16(%rsp)
 	movq	$0, SWZ_THUNK_START(%rcx)
 .Lnext_pending:
-	movq	SWZ_THUNK_PENDING(%rdi), %r8
-	movq	%r8, SWZ_THUNK_PENDING(%rcx)
+	movq	%rax, %r9
+	POP_RECORD %rdi, %rcx, dx, gone=.Lrecord_gone
+	movq	%r9, %rax
 	movl	SWZ_THUNK_NODE(%rdi), %edx
 	NODE_AT	%rdx, %rsi
 	LEAVE_RECORD %rdi
 	movq	SWZ_THUNK_PENDING(%rcx), %rdi
-	testq	%rdi, %rdi
-	jnz	.Lnext_pending
+.Lmore_pending:
+	cmpq	$SWZ_IS_CLOSED, %rdi		/* or 0: none */
+	ja	.Lnext_pending
 	movq	-8(%rsp), %r9
 	movq	-16(%rsp), %r8
 	jmp	.Lown
+.Lrecord_gone:
+	movq	%r9, %rax
+	jmp	.Lmore_pending
 
 .Lin_c:
 	SAVE	%r9

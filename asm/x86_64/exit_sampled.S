@@ -180,18 +180,19 @@ FUNC(swz_hook_exit_sampled)
 	.cfi_remember_state
 	movq	SWZ_THUNK_PENDING(%rcx), %rdx	/* rdx = record */
 	cmpq	$SWZ_IS_CLOSED, %rdx
-	je	.Lin_c
+	jbe	.Lin_c				/* or gone */
 	testb	$SWZ_START_UNTIMED, SWZ_THUNK_START(%rdx)
 	jz	.Lin_c				/* with what is left */
 	testb	$SWZ_START_UNSEEN, SWZ_THUNK_START(%rdx)
 	jz	.Lin_c
-	movq	SWZ_THUNK_PENDING(%rdx), %rax
-	movq	%rax, SWZ_THUNK_PENDING(%rcx)
+	POP_RECORD %rdx, %rcx, si, gone=.Lrecord_gone
+	GET_THREAD %rsi
 	movq	SWZ_THREAD_COLD(%rsi), %rsi	/* the record is free */
 	movq	SWZ_COLD_RECORDS(%rsi), %rax
 7:	movq	%rax, SWZ_THUNK_LINK(%rdx)
 	cmpxchgq %rdx, SWZ_COLD_RECORDS(%rsi)
 	jne	7b
+.Lrecord_gone:
 	GET_THREAD %rsi
 	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
 	je	.Lown

@@ -1,10 +1,80 @@
 /* The exit hook of trace mode: as exit.S, and an event (see enter_traced.S).
  *
  * In and out: as in exit.S. What is unusual goes the way of
- * swz_hook_exit_checked. */
+ * swz_hook_exit_checked. Whether it is a frame or a tail call's record that ends is
+ * known by which code does it: the latest frame may be another one when a signal
+ * handler has switched to another stack and comes back later. */
 
 #include "macros.h"
 #include "offsets.h"
+
+/* %rcx = thunk or record, %rsi = thread: adds the event of its end; %r9 = its time,
+ * %rax too. RETURN_EVENT_RARELY belongs to it, out of the way. */
+.macro RETURN_EVENT name
+\name\()_again:
+	movq	SWZ_THREAD_EVENT(%rsi), %rdi	/* rdi = the event's place */
+	leaq	8(%rdi), %r8			/* r8 = that of the next */
+	testl	$SWZ_EVENT_PAGE_MASK, %r8d
+	jz	\name\()_turn
+	rdtsc					/* what interrupts from here on */
+	shlq	$32, %rdx			/* belongs to the caller */
+	orq	%rax, %rdx
+	movq	%rdx, %r9			/* r9 = now */
+	subq	SWZ_THREAD_EPOCH(%rsi), %rdx	/* as in nodes */
+	subq	SWZ_THUNK_START(%rcx), %rdx
+	cmpq	SWZ_THREAD_MIN_TICKS(%rsi), %rdx
+	jb	\name\()_short
+\name\()_long:
+	movq	%r9, %rdx
+	movq	%r8, %rax
+	orq	$SWZ_EVENT_PAGE_MASK, %rax	/* the page's time */
+	subq	-7(%rax), %rdx
+	cmpq	$SWZ_EVENT_MOST_TICKS, %rdx
+	ja	\name\()_turn
+	movq	%rdi, %rax
+	cmpxchgq %r8, SWZ_THREAD_EVENT(%rsi)
+	jne	\name\()_interrupted
+	movl	SWZ_THUNK_NODE(%rcx), %eax
+	movq	%rax, %r8
+	shlq	$SWZ_EVENT_SHIFT_NODE, %r8
+	leaq	SWZ_EVENT_RETURN_KIND(%r8,%rdx,8), %rdx
+	movq	%rdx, (%rdi)
+\name\()_added:
+	movl	SWZ_THUNK_NODE(%rcx), %edx
+	movq	%r9, %rax
+	movq	SWZ_THREAD_RECORD(%rsi), %rdi
+	movq	%rax, SWZ_RECORD_LAST(%rdi)
+	subq	SWZ_THREAD_EPOCH(%rsi), %rax	/* rax = now, as in nodes */
+	NODE_AT	%rdx, %rsi			/* rdx = node */
+.endm
+
+.macro RETURN_EVENT_RARELY name
+	/* The page is full, or too old; or there are no events any more. */
+\name\()_turn:
+	CALL_IN_HOOK swz_events_turn_in_hook, %rsi
+	cmpb	$SWZ_TURN_IS_AGAIN, %al
+	je	\name\()_again
+	ja	\name\()_interrupted
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	%rax, %r9
+	jmp	\name\()_added
+
+	/* A signal handler has recorded something meanwhile, or the chunk is
+	 * full. */
+\name\()_interrupted:
+	CALL_IN_HOOK swz_events_return_again, %rsi
+	movq	%rax, %r9
+	jmp	\name\()_added
+
+	/* Too short, if nothing happened in it that was not. */
+\name\()_short:
+	CALL_IN_HOOK swz_events_take_back, %rsi
+	testb	%al, %al
+	jz	\name\()_long
+	jmp	\name\()_added
+.endm
 
 	.section .text.hooks, "ax", @progbits
 
@@ -24,43 +94,8 @@ FUNC(swz_hook_exit_traced)
 	movq	%rdi, SWZ_THREAD_KEY(%rsi)
 	testq	%rdx, %rdx
 	jnz	.Lpending
-.Lagain:
-	movq	SWZ_THREAD_EVENT(%rsi), %rdi	/* rdi = the event's place */
-	leaq	8(%rdi), %r8			/* r8 = that of the next */
-	testl	$SWZ_EVENT_PAGE_MASK, %r8d
-	jz	.Lturn
-	rdtsc					/* what interrupts from here on */
-	shlq	$32, %rdx			/* belongs to the caller */
-	orq	%rax, %rdx
-	movq	%rdx, %r9			/* r9 = now */
-	subq	SWZ_THREAD_EPOCH(%rsi), %rdx	/* as in nodes */
-	subq	SWZ_THUNK_START(%rcx), %rdx
-	cmpq	SWZ_THREAD_MIN_TICKS(%rsi), %rdx
-	jb	.Lshort
-.Llong:
-	movq	%r9, %rdx
-	movq	%r8, %rax
-	orq	$SWZ_EVENT_PAGE_MASK, %rax	/* the page's time */
-	subq	-7(%rax), %rdx
-	cmpq	$SWZ_EVENT_MOST_TICKS, %rdx
-	ja	.Lturn
-	movq	%rdi, %rax
-	cmpxchgq %r8, SWZ_THREAD_EVENT(%rsi)
-	jne	.Linterrupted
-	movl	SWZ_THUNK_NODE(%rcx), %eax
-	movq	%rax, %r8
-	shlq	$SWZ_EVENT_SHIFT_NODE, %r8
-	leaq	SWZ_EVENT_RETURN_KIND(%r8,%rdx,8), %rdx
-	movq	%rdx, (%rdi)
-.Laccount:
-	movl	SWZ_THUNK_NODE(%rcx), %edx
-	movq	%r9, %rax
-	movq	SWZ_THREAD_RECORD(%rsi), %rdi
-	movq	%rax, SWZ_RECORD_LAST(%rdi)
-	subq	SWZ_THREAD_EPOCH(%rsi), %rax	/* rax = now, as in nodes */
-	NODE_AT	%rdx, %rsi
-	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)
-	jne	.Lrecord
+.Lown:
+	RETURN_EVENT .Lframe
 	movq	SWZ_THUNK_START(%rcx), %r8
 	movq	$0, SWZ_THUNK_START(%rcx)
 	LEAVE_NODE
@@ -72,46 +107,30 @@ FUNC(swz_hook_exit_traced)
 	ret
 	.cfi_restore_state
 	LEAVE_NODE_RARELY
+	RETURN_EVENT_RARELY .Lframe
 
 	/* What its function has gone on to by jumps ends first, each with an event
-	 * of its own: rcx = record in place of the thunk, rdx = record. */
-.Lrecord:
-	LEAVE_RECORD %rcx
-	movq	SWZ_THREAD_TOP(%rsi), %rcx	/* rcx = thunk */
-	movq	SWZ_THUNK_PENDING(%rcx), %rdx
-	testq	%rdx, %rdx
-	jz	.Lagain
+	 * of its own. */
 .Lpending:
-	movq	SWZ_THUNK_PENDING(%rdx), %rdi
-	movq	%rdi, SWZ_THUNK_PENDING(%rcx)
-	movq	%rdx, %rcx
-	jmp	.Lagain
-
-	/* The page is full, or too old; or there are no events any more. */
-.Lturn:
-	CALL_IN_HOOK swz_events_turn_in_hook, %rsi
-	cmpb	$SWZ_TURN_IS_AGAIN, %al
-	je	.Lagain
-	ja	.Linterrupted
-	rdtsc
-	shlq	$32, %rdx
-	orq	%rax, %rdx
-	movq	%rdx, %r9
-	jmp	.Laccount
-
-	/* A signal handler has recorded something meanwhile, or the chunk is
-	 * full. */
-.Linterrupted:
-	CALL_IN_HOOK swz_events_return_again, %rsi
-	movq	%rax, %r9
-	jmp	.Laccount
-
-	/* Too short, if nothing happened in it that was not. */
-.Lshort:
-	CALL_IN_HOOK swz_events_take_back, %rsi
-	testb	%al, %al
-	jz	.Llong
-	jmp	.Laccount
+	SAVE	%r10
+	movq	%rcx, %r10			/* r10 = thunk, rdx = record */
+.Lnext_pending:
+	POP_RECORD %rdx, %r10, di, gone=.Lmore_pending
+	movq	%rdx, %rcx			/* rcx = record */
+	RETURN_EVENT .Lrecord
+	LEAVE_RECORD %rcx
+	movq	SWZ_THUNK_PENDING(%r10), %rdx
+.Lmore_pending:
+	cmpq	$SWZ_IS_CLOSED, %rdx		/* or 0: none */
+	ja	.Lnext_pending
+	movq	%r10, %rcx
+	.cfi_remember_state
+	RESTORE	%r10
+	jmp	.Lown
+	.cfi_restore_state
+	RETURN_EVENT_RARELY .Lrecord
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %r10
 
 .Lin_c:
 	RESTORE_FLAGS

@@ -426,6 +426,35 @@ name:                            \
 	movq	%rax, SWZ_THUNK_PENDING(%rcx)
 .endm
 
+/* Hangs \record from the frame of \thunk, behind what hangs from the record already.
+ * That may have gone where a signal handler has switched to another stack and comes
+ * back: two frames can have one thunk then, and no record may be in two places.
+ * Changes %rax. */
+.macro PUSH_RECORD record, thunk
+	movq	SWZ_THUNK_PENDING(\record), %rax
+.Lpush\@:
+	cmpxchgq \record, SWZ_THUNK_PENDING(\thunk)
+	je	.Lpushed\@
+	movq	%rax, SWZ_THUNK_PENDING(\record)
+	cmpq	$SWZ_IS_CLOSED, %rax
+	jne	.Lpush\@
+.Lpushed\@:
+.endm
+
+/* Takes \record, the latest, from the frame of \thunk: who does so ends it. All are
+ * taken, and the rest put back: what comes behind a record is known only to who has
+ * it. Where it is not the latest any more, \record becomes the one that is, if any,
+ * and it goes on at `gone`. Changes %rax and \next. */
+.macro POP_RECORD record, thunk, next, gone
+	movq	\record, %rax
+	xorl	%e\next, %e\next
+	cmpxchgq %r\next, SWZ_THUNK_PENDING(\thunk)
+	movq	%rax, \record
+	jne	\gone
+	movq	SWZ_THUNK_PENDING(\record), %r\next
+	movq	%r\next, SWZ_THUNK_PENDING(\thunk)
+.endm
+
 /* Sets the thunk's node and parent, which are those of %rax = node; %rdx =
  * thread. */
 .macro MAKE_OWN thunk, spare

@@ -3,7 +3,7 @@
 # exact counts, times that are those of a stack in use, and no thunk is lost.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets fibers coroutines
+need_targets fibers coroutines preempted
 
 # A fiber yields from the fourth of its nested frames in each of its rounds, and
 # once at its end.
@@ -128,6 +128,26 @@ assert_contains out 'code did not grow'
 assert_complete profile
 assert_time_is_sane profile
 assert_calls profile go_back 100000 work 10001 setcontext 10000
+
+# Whatever a hook was about when its handler switched, others have done meanwhile:
+# they have taken the same thunk, or ended the same record of a tail call.
+it 'a timer switches stacks in the midst of hooks'
+for options in '' '--timing sampled' '-m trace' '-D 100'; do
+	# shellcheck disable=SC2206
+	RUN_OPTIONS=($options)
+	for _ in 1 2 3 4 5; do
+		assert_same_as_native "$TARGETS/preempted"
+		assert_contains out 'switched'
+		"$DUMP" -f text profile >table 2>/dev/null
+		# some calls by jumps are lost
+		assert_eq "$(row table calls work_down)" \
+			"$(sed -n 's/^work_down //p' out)" 'calls of work_down'
+		assert_ge "$(row table calls work_leaf)" \
+			$(($(sed -n 's/^work_leaf //p' out) * 98 / 100)) \
+			'calls of work_leaf'
+	done
+done
+RUN_OPTIONS=()
 
 it 'C++ coroutines'
 assert_same_as_native "$TARGETS/coroutines"

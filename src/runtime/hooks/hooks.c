@@ -432,8 +432,9 @@ static void end_pending(struct swz_thread *thread, struct swz_thunk *thunk,
 	struct swz_thunk *p;
 
 	do {
-		p = thunk->pending;
-		thunk->pending = p->pending;
+		p = swz_frame_pop_record(thunk);
+		if (!p)
+			return;
 		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
 				  now, SWZ_EVENT_RETURN);
 		swz_thread_free_record(thread, p);
@@ -505,8 +506,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	now = swz_now(thread);
 	call.thunk->node = swz_unit_of(node);
 	call.thunk->start_ticks = swz_start_like(bits, now);
-	call.thunk->pending = thunk->pending;
-	thunk->pending = call.thunk;
+	swz_frame_push_record(thunk, call.thunk);
 	thread->record->last_ticks = swz_ticks_of(thread, now);
 	thread->key = swz_context_enter(thread, node, call.thunk->start_ticks);
 	*thread->expected = swz_unit_of(node);

@@ -91,19 +91,15 @@ struct swz_thunk *swz_thread_pop_record(struct swz_thread *thread)
 
 void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk)
 {
-	struct swz_thunk *record = thunk->pending, *next, **free;
+	struct swz_thunk *record, **free;
 
 	if (!swz_thread_owns(thread, thunk) || !thunk->node) {
 		thunk->slot = SWZ_SLOT_GONE;
 		return;
 	}
 	thunk->slot = NULL;
-	if (record != SWZ_CLOSED) {
-		for (; record; record = next) {
-			next = record->pending;
-			swz_thread_free_record(thread, record);
-		}
-	}
+	while ((record = swz_frame_pop_record(thunk)) != NULL)
+		swz_thread_free_record(thread, record);
 	thunk->pending = NULL;
 	free = swz_free_thunks(thread, swz_unit_at(thunk->node));
 	thunk->next_free = *free;

@@ -5,6 +5,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "thunks/arena.h"
@@ -24,6 +25,38 @@
 static inline bool swz_start_is_suspended(uint64_t start)
 {
 	return start >= SWZ_SUSPENDED && start <= SWZ_SUSPENDED_LAST;
+}
+
+/* Takes the latest record from a frame; NULL: none. Who does so ends it and
+ * frees it: a signal handler that comes between may switch to another stack,
+ * whose frame has the same thunk, and no record may be in two places. So all
+ * are taken, and the rest put back: what comes behind a record is known only to
+ * who has it. */
+static inline struct swz_thunk *swz_frame_pop_record(struct swz_thunk *thunk)
+{
+	struct swz_thunk *record = __atomic_load_n(&thunk->pending,
+						   __ATOMIC_RELAXED);
+
+	while (record && record != SWZ_CLOSED)
+		if (__atomic_compare_exchange_n(&thunk->pending, &record, NULL,
+						false, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED)) {
+			thunk->pending = record->pending;
+			return record;
+		}
+	return NULL;
+}
+
+/* Hangs one from it, as the latest. */
+static inline void swz_frame_push_record(struct swz_thunk *thunk,
+					 struct swz_thunk *record)
+{
+	record->pending = __atomic_load_n(&thunk->pending, __ATOMIC_RELAXED);
+	while (record->pending != SWZ_CLOSED &&
+	       !__atomic_compare_exchange_n(&thunk->pending, &record->pending,
+					    record, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		;
 }
 
 /* One bit for each thunk of a block: whether it is live and its frame may still
