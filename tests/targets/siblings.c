@@ -1,5 +1,5 @@
-/* build: -O1 -fno-inline -fno-optimize-sibling-calls -fno-ipa-pure-const
- * siblings FROM TO: contexts that call from so many places each, in orders that
+/* build: -O1 -fno-inline -fno-optimize-sibling-calls -fno-ipa-pure-const */
+/* siblings FROM TO: contexts that call from so many places each, in orders that
  * change. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +18,24 @@ void leaf(int place)
 	case n: \
 		leaf(n); \
 		break;
-#define PLACES \
-	PLACE(0) \
-	PLACE(1) PLACE(2) PLACE(3) PLACE(4) PLACE(5) PLACE(6) PLACE(7) \
-		PLACE(8) PLACE(9) PLACE(10) PLACE(11) PLACE(12)
 #define MOST 13
 
 void call_from(int place)
 {
 	switch (place) {
-		PLACES
+		PLACE(0)
+		PLACE(1)
+		PLACE(2)
+		PLACE(3)
+		PLACE(4)
+		PLACE(5)
+		PLACE(6)
+		PLACE(7)
+		PLACE(8)
+		PLACE(9)
+		PLACE(10)
+		PLACE(11)
+		PLACE(12)
 	}
 }
 

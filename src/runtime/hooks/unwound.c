@@ -34,9 +34,7 @@ static struct swz_unwound_record *place(struct swz_chunk *table, uint32_t node)
 
 static struct swz_chunk *table_at(uint64_t unit)
 {
-	return unit ? (struct swz_chunk *)((char *)swz_file +
-					   unit * SWZ_UNIT_BYTES)
-		    : NULL;
+	return unit ? swz_unit_at(unit) : NULL;
 }
 
 static struct swz_chunk *new_table(struct swz_thread_cold *cold,
@@ -55,8 +53,7 @@ static struct swz_chunk *new_table(struct swz_thread_cold *cold,
 	if (!table)
 		return NULL;
 	table->reserved[SWZ_UNWOUND_PREVIOUS] = cold->unwound;
-	cold->unwound = (uint32_t)(((uintptr_t)table - (uintptr_t)swz_file) /
-				   SWZ_UNIT_BYTES);
+	cold->unwound = swz_unit_of(table);
 	swz_chunk_publish(table);
 	return table;
 }

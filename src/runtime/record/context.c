@@ -34,21 +34,9 @@
 #define FOLD_SHARE_MOST 2u
 #define FOLD_BYTES (8ull << 20)
 
-static uint32_t unit_of_chunk(const struct swz_chunk *chunk)
-{
-	return (uint32_t)(((uintptr_t)chunk - (uintptr_t)swz_file) /
-			  SWZ_UNIT_BYTES);
-}
-
 static struct swz_links *links_of_chunk(const struct swz_chunk *chunk)
 {
-	return &swz_file_links()[unit_of_chunk(chunk)];
-}
-
-static struct swz_chunk *chunk_at(uint32_t unit)
-{
-	return (struct swz_chunk *)((char *)swz_file +
-				    (uint64_t)unit * SWZ_UNIT_BYTES);
+	return &swz_file_links()[swz_unit_of(chunk)];
 }
 
 struct swz_chunk *swz_context_nodes(const struct swz_thread_cold *cold,
@@ -57,7 +45,7 @@ struct swz_chunk *swz_context_nodes(const struct swz_thread_cold *cold,
 	uint32_t unit = after ? links_of_chunk(after)->next
 			      : cold->latest_chunk;
 
-	return unit ? chunk_at(unit) : NULL;
+	return unit ? swz_unit_at(unit) : NULL;
 }
 
 static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
@@ -75,7 +63,7 @@ static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
 	cold->last_node = cold->next_node + count;
 	/* the header has links too, as it takes a unit */
 	links_of_chunk(chunk)->next = cold->latest_chunk;
-	cold->latest_chunk = unit_of_chunk(chunk);
+	cold->latest_chunk = swz_unit_of(chunk);
 	swz_chunk_publish(chunk);
 	swz_file_sample_clock(2);
 	return SWZ_OK;
