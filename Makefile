@@ -57,12 +57,14 @@ CFLAGS_ALL := -std=gnu11 -O2 -g $(WARNINGS) $(CPPFLAGS_ALL) $(CFLAGS)
 DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
 
 # Code in the target: no vector register, no libc behind our back, no PLT call
-# for thread-local storage (design: what hooks may touch).
+# for thread-local storage (design: what hooks may touch). What is cleared is
+# short: `rep stos`, which is GCC's choice without vectors, takes 30 cycles to begin.
 TARGET_CFLAGS := -fPIC -ffreestanding -mgeneral-regs-only \
 		 -fno-stack-protector -fcf-protection=none \
 		 -ftls-model=initial-exec -fvisibility=hidden -fbuiltin \
 		 -fno-tree-loop-distribute-patterns -fno-exceptions \
-		 -fasynchronous-unwind-tables
+		 -fasynchronous-unwind-tables \
+		 -mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign
 
 SWZ_MAP      := $(wildcard thunks/libswizzle.map)
 SWZ_LDSCRIPT := $(wildcard asm/x86_64/libswizzle.lds)
@@ -434,8 +436,8 @@ LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(DUMP_SRC) $(UNIT_SRC
 		$(FUZZ_SRC)
 LINT_TARGET  := $(BASE_SRC) $(THUNKS_SRC) $(RUNTIME_SRC)
 # What clang does not know.
-CLANG_TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns,\
-			 $(TARGET_CFLAGS))
+CLANG_TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns \
+			 -mmemset-strategy=%,$(TARGET_CFLAGS))
 LINT_GOALS := $(patsubst %,lint-cc/%,$(LINT_OFFLINE) $(LINT_TARGET)) \
 	      $(patsubst %,lint-h/%,$(H_FILES)) \
 	      $(patsubst %,lint-tidy/%,$(LINT_OFFLINE) $(LINT_TARGET))

@@ -108,20 +108,16 @@ static void make_node(void *argument)
 		make_thunk(call);
 }
 
-/* The calling thread's state, made if need be; NULL: it runs unrecorded. */
-static struct swz_thread *this_thread(struct swz_thunk *exiting)
+/* The state of a thread that has none yet, or only its parent's (`thread`). */
+static __attribute__((noinline)) struct swz_thread *begun_thread(
+	struct swz_thread *thread, struct swz_thunk *exiting)
 {
-	struct slow_call call = {.thread = swz_thread_here(),
-				 .exiting = exiting};
+	struct slow_call call = {.thread = thread, .exiting = exiting};
 
-	if (!swz_recording)
-		return NULL;
-	if (call.thread && call.thread->cold)
-		return call.thread;
 	if (swz_system_calls_end)
 		return NULL;
-	if (call.thread) /* wiped by a fork, in which no slow stack is in use */
-		atomic_flag_clear(&swz_thread_cold_of(call.thread)->busy);
+	if (thread) /* wiped by a fork, in which no slow stack is in use */
+		atomic_flag_clear(&swz_thread_cold_of(thread)->busy);
 	else if (!swz_thread_has_storage())
 		return NULL;
 	else if (begin_again_at && swz_ticks() < begin_again_at)
@@ -130,6 +126,18 @@ static struct swz_thread *this_thread(struct swz_thunk *exiting)
 	if (!call.thread)
 		begin_again_at = swz_ticks() + SWZ_RETRY_TICKS;
 	return swz_recording ? call.thread : NULL;
+}
+
+/* The calling thread's state, made if need be; NULL: it runs unrecorded. */
+static struct swz_thread *this_thread(struct swz_thunk *exiting)
+{
+	struct swz_thread *thread = swz_thread_here();
+
+	if (!swz_recording)
+		return NULL;
+	if (thread && thread->cold)
+		return thread;
+	return begun_thread(thread, exiting);
 }
 
 struct swz_thread *swz_current_thread(void)
@@ -178,28 +186,29 @@ static struct swz_node *edge(struct swz_thread *thread, uint64_t key,
 			     const uint8_t *body, const uint64_t *slot,
 			     struct swz_thunk **thunk)
 {
-	struct slow_call call = {.thread = thread,
-				 .key = key,
-				 .call_site = call_site,
-				 .function = function,
-				 .body = body,
-				 .slot = slot};
+	struct swz_node *node = swz_edge_find(thread, key, function, call_site);
+	struct slow_call call;
 
-	call.node = swz_edge_find(thread, key, function, call_site);
-	if (call.node)
-		return call.node;
+	if (node)
+		return node;
 	if (swz_file->flags & SWZ_FILE_FOLDED) {
-		call.node = swz_context_find_folded(thread, key, function,
-						    call_site);
-		if (call.node)
-			return call.node;
+		node = swz_context_find_folded(thread, key, function,
+					       call_site);
+		if (node)
+			return node;
 	}
 	if (thread->cold->no_room)
 		return NULL;
 	note_name(thread);
-	call.node = swz_context_make_at_once(thread, key, function, call_site);
-	if (call.node)
-		return call.node;
+	node = swz_context_make_at_once(thread, key, function, call_site);
+	if (node)
+		return node;
+	call = (struct slow_call){.thread = thread,
+				  .key = key,
+				  .call_site = call_site,
+				  .function = function,
+				  .body = body,
+				  .slot = slot};
 	slowly(make_node, &call);
 	if (body)
 		*thunk = call.thunk;
@@ -322,21 +331,23 @@ static struct swz_thunk *take_thunk(struct swz_thread *thread,
 				    struct swz_node *node, const uint8_t *body,
 				    const uint64_t *slot)
 {
-	struct swz_thunk **free;
-	struct slow_call call = {
-		.thread = thread, .node = node, .body = body, .slot = slot};
+	struct swz_thunk **free, *thunk;
+	struct slow_call call;
 
 	if (node->calls % SWZ_HOT_CALLS == 0 && node->calls)
 		swz_own_thunks(thread, node);
 	free = swz_free_thunks(thread, node);
-	call.thunk = *free;
-	if (call.thunk) {
-		*free = call.thunk->next_free;
-		return call.thunk;
+	thunk = *free;
+	if (thunk) {
+		*free = thunk->next_free;
+		return thunk;
 	}
-	call.thunk = swz_thread_fresh_thunk(thread, node, body, slot);
-	if (!call.thunk && swz_ticks() >= thread->cold->retry_at)
-		slowly(make_thunk, &call);
+	thunk = swz_thread_fresh_thunk(thread, node, body, slot);
+	if (thunk || swz_ticks() < thread->cold->retry_at)
+		return thunk;
+	call = (struct slow_call){
+		.thread = thread, .node = node, .body = body, .slot = slot};
+	slowly(make_thunk, &call);
 	return call.thunk;
 }
 
@@ -402,6 +413,18 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	return thunk;
 }
 
+static struct swz_thunk *take_record(struct swz_thread *thread)
+{
+	struct swz_thunk *record = swz_thread_pop_record(thread);
+	struct slow_call call;
+
+	if (record)
+		return record;
+	call = (struct slow_call){.thread = thread};
+	slowly(make_record, &call);
+	return call.thunk;
+}
+
 static uint32_t function_of(const struct swz_thunk *thunk)
 {
 	const struct swz_node *node = swz_unit_at(thunk->node);
@@ -452,9 +475,8 @@ static void end_pending(struct swz_thread *thread, struct swz_thunk *thunk,
 static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 			  uint32_t function)
 {
-	struct slow_call call = {.thread = thread};
 	uint64_t now = swz_now(thread), bits = 0;
-	struct swz_thunk *after;
+	struct swz_thunk *after, *record;
 	struct swz_node *node;
 	unsigned length;
 	bool again;
@@ -494,21 +516,19 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 		node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL,
 			    NULL, NULL, NULL);
 	}
-	call.thunk = swz_thread_pop_record(thread);
-	if (!call.thunk)
-		slowly(make_record, &call);
-	if (!node || !call.thunk) {
+	record = take_record(thread);
+	if (!node || !record) {
 		lose_call();
 		return;
 	}
 	if (swz_sampling)
 		bits = swz_sampling_decide(thread, node);
 	now = swz_now(thread);
-	call.thunk->node = swz_unit_of(node);
-	call.thunk->start_ticks = swz_start_like(bits, now);
-	swz_frame_push_record(thunk, call.thunk);
+	record->node = swz_unit_of(node);
+	record->start_ticks = swz_start_like(bits, now);
+	swz_frame_push_record(thunk, record);
 	thread->record->last_ticks = swz_ticks_of(thread, now);
-	thread->key = swz_context_enter(thread, node, call.thunk->start_ticks);
+	thread->key = swz_context_enter(thread, node, record->start_ticks);
 	*thread->expected = swz_unit_of(node);
 	thread->expected = &thread->links[node->context].first;
 }
