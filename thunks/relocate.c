@@ -71,20 +71,27 @@ static bool uses_rsp(const struct swz_encoding *encoding)
 	       (encoding->sib & 7) == REG_RSP && !encoding->extends_base;
 }
 
+static bool is_small(int64_t displacement)
+{
+	return displacement >= INT8_MIN && displacement <= INT8_MAX;
+}
+
 /* call r/m becomes push and jmp r/m: what the push changes must not matter. */
 static bool can_push_before_operand(const struct displaced *displaced)
 {
 	const struct swz_encoding *encoding = &displaced->encoding;
 	int64_t displacement = displaced->insn.memory_displacement;
+	unsigned most = SWZ_MAX_INSN - (is_small(displacement + 8) ? 3u : 6u);
 
 	if (!uses_rsp(encoding))
 		return true;
 	if (swz_modrm_mod(encoding->modrm) == 3 ||
 	    displaced->insn.memory_base != REG_RSP)
 		return false; /* call rsp; an index as well */
-	/* a target that lies in the slot which is pushed to; no room for +8 */
+	/* a target that lies in the slot which is pushed to; no room for +8,
+	 * or none for a longer displacement behind many prefixes */
 	return (displacement <= -16 || displacement >= 0) &&
-	       displacement <= INT32_MAX - 8;
+	       displacement <= INT32_MAX - 8 && encoding->modrm_at <= most;
 }
 
 static bool is_near_return(const struct displaced *displaced)
@@ -305,7 +312,7 @@ static void write_loop(struct swz_code_writer *writer,
 static void write_rsp_operand(struct swz_code_writer *writer, uint8_t modrm_reg,
 			      int64_t displacement)
 {
-	bool small = displacement >= INT8_MIN && displacement <= INT8_MAX;
+	bool small = is_small(displacement);
 
 	swz_write_u8(writer,
 		     (uint8_t)((small ? 0x40u : 0x80u) | modrm_reg | REG_RSP));
