@@ -162,17 +162,25 @@ static void check_elf(int fd, const unsigned char *head, size_t bytes,
 
 static void check_file(const char *file, const char *whose, int level);
 
+/* What keeps us from knowing which program env(1) looks for, and where: an
+ * option with a value, another PATH. */
+static bool hides_program(const char *word)
+{
+	return *word == '-' ? word[1 + strspn(word + 1, "ivS0")] != '\0'
+			    : strncmp(word, "PATH=", 5) == 0;
+}
+
 /* Behind "env": the program is the first word that is no option and no
- * assignment. */
+ * assignment, if there is nothing to be quoted or expanded (env -S). */
 static void check_env(char *words, const char *whose, int level)
 {
 	const char *name = whose, *word;
 
+	if (strpbrk(words, "\"'\\$#"))
+		return;
 	while ((word = strtok_r(NULL, BLANKS, &words))) {
-		if (strncmp(word, "--unset", 7) == 0 ||
-		    strncmp(word, "--chdir", 7) == 0 ||
-		    (*word == '-' && strpbrk(word, "uC")))
-			return; /* who knows what is looked for, and where */
+		if (hides_program(word))
+			return;
 		if (*word != '-' && !strchr(word, '='))
 			break;
 	}

@@ -115,6 +115,27 @@ refuses 126 'no interpreter' ./by-nothing
 refuses 126 'too many levels' ./loop
 refuses 126 'permission denied' ./by-data
 
+it 'what env -S reads otherwise than as words is left to it'
+runs() { # LINE: a script with this first line
+	printf '#!/usr/bin/env %s\n:\n' "$1" >by-env-split
+	chmod +x by-env-split
+	rm -f started
+	PATH=$TMP:$PATH capture "$RUN" ./by-env-split
+	assert_status 0
+	assert_empty err
+	assert_exists started
+}
+if /usr/bin/env -S true 2>/dev/null; then
+	runs '-S marker'
+	runs '-S A="b c" marker'
+	runs '-S "marker" -x'
+	# shellcheck disable=SC2016 # env's variable
+	DIRECTORY=$TMP runs '-S ${DIRECTORY}/marker'
+	runs '-S marker # and a comment'
+	runs "-S PATH=$TMP marker"
+	runs '-Smarker another'
+fi
+
 it 'musl programs'
 if echo 'int main(void){return 0;}' |
 	cc -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 -o musl -x c -; then
