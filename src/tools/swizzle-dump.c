@@ -30,6 +30,9 @@ int main(int argc, char **argv)
 	 * reads the messages. */
 	if (!swz_dump_to_standard_output(&options))
 		signal(SIGPIPE, SIG_IGN);
+	/* A file that may not grow any more is a failed write, as a full disk
+	 * is. */
+	signal(SIGXFSZ, SIG_IGN);
 	swz_progress_allow(!options.quiet);
 	if (options.format->file) {
 		status = swz_dump_files(&options, argv + optind, argc - optind);

@@ -163,6 +163,47 @@ for format in chrome perfetto; do
 	assert_refused 1 'not a trace'
 done
 
+it 'what is ended in the midst of a file leaves nothing of it'
+many=()
+for _ in {1..400}; do many+=(profile); done
+mkdir ended
+has_begun() {
+	compgen -G 'ended/out.*' >/dev/null
+}
+for signal in INT TERM HUP; do
+	echo old >ended/out
+	perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$DUMP" -q -f chrome \
+		-o ended/out "${many[@]}" &
+	child=$!
+	wait_until has_begun || abort 'nothing is written'
+	kill -s $signal $child
+	wait $child 2>/dev/null
+	status=$?
+	assert_status $((128 + $(kill -l $signal)))
+	assert_eq out "$(ls ended)" "files after SIG$signal"
+	assert_eq old "$(cat ended/out)"
+	rm -f ended/out.*
+done
+perl -e '$SIG{HUP} = "IGNORE"; exec @ARGV' "$DUMP" -q -f chrome \
+	-o ended/out "${many[@]:0:200}" &
+child=$!
+wait_until has_begun || abort 'nothing is written'
+kill -s HUP $child
+wait $child
+assert_eq 0 $? 'status with SIGHUP ignored'
+rm -f ended/out.*
+
+it 'a limit on the size of files'
+echo old >ended/out
+( # which is a signal, too
+	ulimit -f 1
+	exec "$DUMP" -q -f chrome -o ended/out profile
+) >out 2>err
+status=$?
+assert_refused 1 'File too large'
+assert_eq old "$(cat ended/out)"
+assert_eq out "$(ls ended)" files
+
 it 'an archive is the profile again'
 for mode in trace profile; do
 	SWIZZLE_MODE=$mode assert_same_as_native "$TARGETS/workers"

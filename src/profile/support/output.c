@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +15,40 @@
 #include "profile/support/memory.h"
 
 #define BUFFER_BYTES ((size_t)128 << 10)
+
+/* The file that is not in its place yet. */
+static char *volatile unfinished;
+
+static void remove_unfinished(void)
+{
+	if (unfinished)
+		unlink(unfinished);
+}
+
+static void end_by(int signal)
+{
+	remove_unfinished();
+	(void)raise(signal); /* which now does what it does by default */
+}
+
+/* What the caller has told us to ignore (nohup) remains so. */
+static void clean_up_when_ended(void)
+{
+	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+	struct sigaction now,
+		action = {.sa_handler = end_by, .sa_flags = (int)SA_RESETHAND};
+	static bool done;
+	size_t i;
+
+	if (done)
+		return;
+	done = true;
+	(void)atexit(remove_unfinished); /* out of memory */
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &now) == 0 &&
+		    now.sa_handler == SIG_DFL)
+			(void)sigaction(signals[i], &action, NULL);
+}
 
 /* Where the bytes have to go: through symbolic links, as a plain open() does,
  * so that the link itself is not replaced. */
@@ -36,6 +72,10 @@ static int create_beside(struct swz_output *output)
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
+	if (fd >= 0) {
+		unfinished = output->temporary;
+		clean_up_when_ended();
+	}
 	return fd;
 }
 
@@ -45,6 +85,7 @@ static void release(struct swz_output *output)
 
 	if (output->temporary)
 		unlink(output->temporary);
+	unfinished = NULL;
 	free(output->temporary);
 	free(output->path);
 	free(output->buffer);
@@ -104,12 +145,21 @@ enum swz_status swz_output_close(struct swz_output *output)
 	if (!failed && output->temporary) {
 		failed = rename(output->temporary, output->path) != 0;
 		if (!failed) {
+			unfinished = NULL;
 			free(output->temporary);
 			output->temporary = NULL;
 		}
 	}
 	release(output);
 	return failed ? SWZ_E_SYSTEM : SWZ_OK;
+}
+
+void swz_output_discard(struct swz_output *output)
+{
+	if (!output->path)
+		return;
+	fclose(output->stream);
+	release(output);
 }
 
 void swz_put_integer(FILE *stream, int64_t value)

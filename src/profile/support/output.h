@@ -2,8 +2,10 @@
 #define SWZ_PROFILE_SUPPORT_OUTPUT_H
 
 /* An output file that appears complete or not at all: it is written beside its
- * destination and renamed. A destination that is no regular file (a device, a
- * FIFO) is written to directly. */
+ * destination and renamed, or removed where exit(), SIGHUP, SIGINT or SIGTERM
+ * ends the program before (of two at a time, the one that was opened last). A
+ * destination that is no regular file (a device, a FIFO) is written to
+ * directly. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +26,9 @@ enum swz_status swz_output_open(struct swz_output *output,
 /* Puts the file in its place. SWZ_E_SYSTEM (see errno) if that or anything
  * written before failed; the destination is untouched then. */
 enum swz_status swz_output_close(struct swz_output *output) SWZ_MUST_CHECK;
+
+/* Gives up: the destination is untouched, if it is a regular file. */
+void swz_output_discard(struct swz_output *output);
 
 /* Writes a number in decimal: what printf does, sooner. */
 void swz_put_integer(FILE *stream, int64_t value);
