@@ -84,6 +84,15 @@ assert_refused_partly() { # TEXT
 	assert_contains err "$1"
 }
 assert_refused_partly 'No such file'
+capture "$DUMP" -f raw missing letter
+assert_status 0
+assert_contains err 'No such file'
+assert_eq 'file: letter' "$(head -n 1 out)"
+echo old >kept
+capture "$DUMP" -f raw -o kept missing
+assert_refused_partly 'No such file'
+assert_eq old "$(cat kept)" 'the file where nothing was written to'
+assert_eq kept "$(echo kept*)"
 mkfifo fifo
 capture timeout 120 "$DUMP" -f raw fifo
 assert_refused_partly 'not a regular file'

@@ -37,43 +37,49 @@ int swz_dump_profiles(struct swz_dump_input *input,
 	return status;
 }
 
+static bool write_file(FILE *stream, const char *path,
+		       const struct swz_dump_options *options)
+{
+	struct swz_error error;
+	uint64_t problems;
+
+	if (options->format->file(stream, path, options->table.rows, &problems,
+				  &error) != SWZ_OK) {
+		swz_dump_complain("%s: %s", path, error.text);
+		return false;
+	}
+	if (problems && !options->quiet)
+		swz_dump_complain("%s: %" PRIu64
+				  " places are not as they should be; they "
+				  "are marked by '!'",
+				  path, problems);
+	return true;
+}
+
 int swz_dump_files(const struct swz_dump_options *options, char **arguments,
 		   int count)
 {
 	const char *path = options->output ? options->output : "-";
 	struct swz_inputs inputs = {0};
 	struct swz_output output;
-	int status = EXIT_OK;
+	int status = EXIT_INPUT;
 	size_t i;
 
 	swz_dump_find_inputs(&inputs, arguments, count);
-	if (!inputs.count || swz_output_open(&output, path) != SWZ_OK) {
-		status = inputs.count ? swz_dump_write_failed(path)
-				      : EXIT_INPUT;
+	if (swz_output_open(&output, path) != SWZ_OK) {
 		swz_inputs_free(&inputs);
-		return status;
+		return swz_dump_write_failed(path);
 	}
 	for (i = 0; i < inputs.count && !ferror(output.stream); i++) {
-		struct swz_error error;
-		uint64_t problems;
-
-		if (i)
+		if (status == EXIT_OK)
 			putc('\n', output.stream);
-		if (options->format->file(output.stream, inputs.paths[i],
-					  options->table.rows, &problems,
-					  &error) != SWZ_OK) {
-			swz_dump_complain("%s: %s", inputs.paths[i],
-					  error.text);
-			status = EXIT_INPUT;
-		} else if (problems && !options->quiet) {
-			swz_dump_complain("%s: %" PRIu64
-					  " places are not as they "
-					  "should be; they are marked by '!'",
-					  inputs.paths[i], problems);
-		}
+		if (write_file(output.stream, inputs.paths[i], options))
+			status = EXIT_OK;
 	}
 	swz_inputs_free(&inputs);
-	if (swz_output_close(&output) != SWZ_OK)
+	if (status != EXIT_OK)
+		swz_output_discard(&output);
+	else if (swz_output_close(&output) != SWZ_OK)
 		return swz_dump_write_failed(path);
 	return status;
 }
