@@ -71,12 +71,14 @@ static void list_and_exit(void)
 {
 	struct swz_modules modules = {0};
 
-	if (swz_plan_make(&modules) == SWZ_OK) {
-		swz_plan_print(&modules);
-		SWZ_SYSCALL(SYS_exit_group, 0);
+	if (swz_plan_make(&modules) != SWZ_OK) {
+		swz_say("cannot make a plan: no memory", NULL, NULL);
+		SWZ_SYSCALL(SYS_exit_group, 1);
 	}
-	swz_say("cannot make a plan: no memory", NULL, NULL);
-	SWZ_SYSCALL(SYS_exit_group, 1);
+	swz_plan_print(&modules);
+	if (swz_line_lost())
+		swz_say("standard output: cannot write the list", NULL, NULL);
+	SWZ_SYSCALL(SYS_exit_group, swz_line_lost());
 }
 
 static void report(const struct swz_modules *modules, uint64_t began_ns)

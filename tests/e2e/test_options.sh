@@ -22,6 +22,11 @@ assert_matches out 'patched +part_work$'
 assert_not_contains out 'alpha'
 awk '/^\// && $2 != $3 + $4 + $5' out >bad
 assert_empty bad
+"$RUN" --list "$TARGETS/shape" >/dev/full 2>err
+assert_eq 1 $? 'status where the list cannot be written'
+assert_contains err 'swizzle: standard output'
+"$RUN" --list "$TARGETS/shape" >&- 2>err
+assert_eq 1 $? 'status where standard output is closed'
 
 it '-v names the profile, -q says nothing'
 capture "$RUN" -v -o profile "$TARGETS/shape"

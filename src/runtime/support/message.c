@@ -1,6 +1,5 @@
 #include "runtime/support/message.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,6 +13,8 @@ static struct {
 	dev_t device;
 	ino_t number;
 } at_start;
+
+static bool lost;
 
 void swz_message_begin(void)
 {
@@ -87,10 +88,17 @@ void swz_line_write(struct swz_line *line, int fd)
 		long r = SWZ_SYSCALL(SYS_write, fd, line->text + written,
 				     line->length - written);
 
-		if (r <= 0)
+		if (r <= 0) {
+			lost |= fd == 1;
 			return;
+		}
 		written += (unsigned)r;
 	}
+}
+
+bool swz_line_lost(void)
+{
+	return lost;
 }
 
 void swz_say(const char *a, const char *b, const char *c)
