@@ -45,6 +45,13 @@ awk '/^chunk at / {
 	END { if (next_ != used) print "the end" }' out >gaps 2>awk.err
 [ -s awk.err ] || assert_empty gaps # (only gawk has strtonum)
 
+it 'a name that has a line break'
+cp profile $'pro\nfile'
+for format in raw info; do
+	capture "$DUMP" -f $format $'pro\nfile'
+	assert_eq 'file: pro?file' "$(head -n 1 out)" "$format"
+done
+
 it '-n: some of each chunk'
 raw -n 2 profile
 assert_le "$(grep -c '^  unit ' out)" 30 nodes

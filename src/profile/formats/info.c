@@ -363,8 +363,10 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	int64_t duration = swz_profile_ns(
 		profile, (int64_t)swz_profile_duration_ticks(profile));
 
-	fprintf(stream, "file: %s\npid: %" PRId32 "\nparent: %" PRId32 "\n",
-		profile->name, header->pid, header->parent_pid);
+	fputs("file: ", stream);
+	swz_put_text(stream, profile->name);
+	fprintf(stream, "\npid: %" PRId32 "\nparent: %" PRId32 "\n",
+		header->pid, header->parent_pid);
 	fputs("executable: ", stream);
 	swz_put_text(stream, profile->executable);
 	fputs("\ncommand: ", stream);

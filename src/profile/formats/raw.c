@@ -450,8 +450,9 @@ enum swz_status swz_write_raw(FILE *stream, const char *path, size_t rows,
 	if (status == SWZ_OK) {
 		dump.size = (uint64_t)info.st_size;
 		dump.end = dump.size;
-		fprintf(stream, "file: %s\nsize: %" PRIu64 "\n\n", path,
-			dump.size);
+		fputs("file: ", stream);
+		swz_put_text(stream, path);
+		fprintf(stream, "\nsize: %" PRIu64 "\n\n", dump.size);
 		put_header(&dump);
 		put_chunks(&dump);
 		*problems = dump.problems;
