@@ -192,6 +192,19 @@ assert_agree tree,both
 assert_eq 200 "$(row table calls shop::round)" 'calls in both'
 mv first profile
 
+it 'more files than may be open'
+for i in {1..40}; do ln -s profile copy.$i; done
+"$RUN" -m trace -o trace "$TARGETS/workers" >/dev/null
+for i in {1..40}; do ln -s trace trace.$i; done
+for kind in copy trace; do
+	(
+		if [ $kind = copy ]; then ulimit -n 32; else ulimit -Sn 32; fi
+		exec "$DUMP" -f text $kind.*
+	) >table 2>err || fail "$kind: $(cat err)"
+	assert_empty err
+	assert_eq 4000 "$(row table calls shop::round)" "$kind: calls in all"
+done
+
 it 'options that a format has no use for'
 refuses() { # TEXT OPTION...
 	local text=$1

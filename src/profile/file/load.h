@@ -17,6 +17,7 @@ struct swz_loading {
 	uint64_t size; /* less, when the file turns out to be shorter */
 	uint64_t have;
 	bool skipping; /* something has just been skipped */
+	bool partial;  /* something that may be read from fd later was */
 };
 
 /* Loads it up to END. False: errno says why. */

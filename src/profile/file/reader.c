@@ -167,12 +167,17 @@ static enum swz_status read_open_file(int fd, const char *path,
 	profile = begin(path, from.data, size, (uint64_t)info.st_size, fd,
 			&header);
 	status = parse(profile, &from, error);
-	if (status == SWZ_OK) {
-		*out = profile;
-	} else {
+	if (status != SWZ_OK) {
 		profile->fd = -1; /* the caller's to close */
 		swz_profile_free(profile);
+		return status;
 	}
+	/* a directory may hold more profiles than files may be open */
+	if (!from.partial && swz_load(&from, from.size)) {
+		close(fd);
+		profile->fd = -1;
+	}
+	*out = profile;
 	return status;
 }
 

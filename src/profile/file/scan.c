@@ -306,8 +306,10 @@ static size_t take_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 	if (chunk->bytes > size && !profile->damage.missing_bytes)
 		profile->damage.bad_chunks++;
 	read_chunk(scan, chunk, offset, size);
-	if (packed && scan->from)
+	if (packed && scan->from) {
 		swz_load_skip(scan->from, offset, offset + size);
+		scan->from->partial = true;
+	}
 	return size;
 }
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "profile/file/events.h"
 #include "profile/support/memory.h"
@@ -82,6 +83,17 @@ void swz_dump_find_inputs(struct swz_inputs *inputs, char **arguments,
 		swz_dump_complain("no swizzle.out.* in this directory");
 }
 
+/* The file of a trace stays open, and a directory may hold thousands. */
+static void allow_open_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void swz_dump_read_inputs(struct swz_dump_input *input,
 			  const struct swz_dump_options *options,
 			  char **arguments, int count)
@@ -89,6 +101,7 @@ void swz_dump_read_inputs(struct swz_dump_input *input,
 	struct swz_inputs inputs = {0};
 	size_t i;
 
+	allow_open_files();
 	swz_dump_find_inputs(&inputs, arguments, count);
 	swz_progress_stage("reading profiles", inputs.count);
 	for (i = 0; i < inputs.count; i++) {
