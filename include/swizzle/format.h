@@ -349,11 +349,13 @@ enum {
 	SWZ_UNWOUND_USED = 1
 };
 
+#ifndef __cplusplus
 _Static_assert(sizeof(struct swz_unwound_record) == 16, "unwound record");
 _Static_assert(sizeof(struct swz_chunk) == 64, "chunk header");
 _Static_assert(sizeof(struct swz_node) == 64, "node");
 _Static_assert(sizeof(struct swz_function_record) == 16, "function record");
 _Static_assert(sizeof(struct swz_thread_record) == 128, "thread record");
 _Static_assert(sizeof(struct swz_file_header) <= SWZ_HEADER_BYTES, "header");
+#endif
 
 #endif

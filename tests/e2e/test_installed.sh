@@ -19,6 +19,15 @@ if have 'swizzle.pc' pkg-config; then
 	assert_eq "$("$DUMP" --version | awk '{ print $2 }')" "$(query --modversion)"
 fi
 
+for language in c c++; do
+	have "headers for $language" cc c++ || continue
+	for header in "$prefix"/include/swizzle.h "$prefix"/include/swizzle/*.h; do
+		capture cc -Wall -Werror -fsyntax-only -x $language \
+			-I "$prefix/include" "$header"
+		assert_status 0
+	done
+done
+
 it 'manual pages, with all formats'
 for page in man1/swizzle-run.1 man1/swizzle-dump.1 man7/swizzle-formats.7; do
 	assert_exists "$prefix/share/man/$page"
