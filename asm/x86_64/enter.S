@@ -123,9 +123,7 @@ FUNC(swz_hook_enter)
 	SAVE	%rbp
 	pushq	%rcx				/* body */
 	.cfi_adjust_cfa_offset 8
-	pushfq					/* DF, AC too */
-	.cfi_adjust_cfa_offset 8
-	cld
+	SAVE_DIRECTION
 	movq	%rcx, %rdi
 	leaq	104(%rsp), %rsi			/* slot */
 	movq	%rsp, %rbp
@@ -135,8 +133,7 @@ FUNC(swz_hook_enter)
 	call	swz_enter			/* rax = thunk or NULL */
 	movq	%rbp, %rsp
 	.cfi_restore_state
-	popfq
-	.cfi_adjust_cfa_offset -8
+	RESTORE_DIRECTION
 	popq	%rcx
 	.cfi_adjust_cfa_offset -8
 	RESTORE	%rbp

@@ -88,9 +88,7 @@ FUNC(swz_hook_exit)
 	SAVE	%r10
 	SAVE	%r11
 	SAVE	%rbp
-	pushfq
-	.cfi_adjust_cfa_offset 8
-	cld
+	SAVE_DIRECTION
 	movq	%rcx, %rdi
 	movq	%rsp, %rbp
 	.cfi_remember_state
@@ -99,8 +97,7 @@ FUNC(swz_hook_exit)
 	call	swz_exit
 	movq	%rbp, %rsp
 	.cfi_restore_state
-	popfq
-	.cfi_adjust_cfa_offset -8
+	RESTORE_DIRECTION
 	RESTORE	%rbp
 	RESTORE	%r11
 	RESTORE	%r10

@@ -41,6 +41,25 @@ name:                            \
 	.cfi_adjust_cfa_offset -8
 .endm
 
+/* For C, which needs DF clear: the program may have set it. What else it may have in
+ * its flags, C leaves alone, and a hook keeps the arithmetic ones by itself. No popf:
+ * where a tracer steps through it, the kernel takes TF for the program's own from
+ * there on, and the program ends by SIGTRAP when it is let go. */
+.macro SAVE_DIRECTION
+	pushfq
+	.cfi_adjust_cfa_offset 8
+	cld
+.endm
+
+.macro RESTORE_DIRECTION
+	testb	$4, 1(%rsp)			/* DF */
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jz	.Lforwards\@
+	std
+.Lforwards\@:
+.endm
+
 /* Calls FUNCTION(thread, thunk), which lie in \thread and %rcx, in the midst of
  * a hook: keeps %rcx, %rsi, %rdi, %r8, %r9; %rax is what it returns. */
 .macro CALL_IN_HOOK function, thread
@@ -53,9 +72,7 @@ name:                            \
 	PUSH	%r10
 	SAVE	%r11
 	SAVE	%rbp
-	pushfq					/* DF too */
-	.cfi_adjust_cfa_offset 8
-	cld
+	SAVE_DIRECTION
 	movq	\thread, %rdi
 	movq	%rcx, %rsi
 	movq	%rsp, %rbp
@@ -64,8 +81,7 @@ name:                            \
 	call	\function
 	movq	%rbp, %rsp
 	.cfi_def_cfa_register %rsp
-	popfq
-	.cfi_adjust_cfa_offset -8
+	RESTORE_DIRECTION
 	RESTORE	%rbp
 	RESTORE	%r11
 	POP	%r10

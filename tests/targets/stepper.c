@@ -59,6 +59,16 @@ static bool at_mark(int signal)
 		0xff) == 0xcc;
 }
 
+/* Whether it has stopped as if it were still stepped. */
+static bool is_step(int signal)
+{
+	siginfo_t info;
+
+	return signal == SIGTRAP &&
+	       ptrace(PTRACE_GETSIGINFO, child, NULL, &info) == 0 &&
+	       info.si_code == TRAP_TRACE;
+}
+
 /* Until the next mark. Other signals are the program's own. */
 static void run_to_mark(void)
 {
@@ -69,6 +79,8 @@ static void run_to_mark(void)
 
 		if (at_mark(signal))
 			return;
+		if (is_step(signal))
+			give_up("a step where it was let go");
 		pass = signal == SIGTRAP ? 0 : signal;
 	}
 }
