@@ -426,28 +426,31 @@ static void scan_part(struct branch_scan *s, uint32_t text, uint32_t part,
 	swz_byte_scan_part(scan, &scan->parts[part], &of);
 }
 
-/* The parts of all texts are counted on. */
+/* Number 0 is the pointers, which take longest; the parts of all texts are
+ * counted on from there. */
 static void scan_parts(void *context, uint32_t begin, uint32_t end,
 		       unsigned member)
 {
 	struct branch_scan *s = context;
-	uint32_t first = 0;
+	uint32_t first = 1;
 
+	if (begin == 0 && !s->callers)
+		swz_scan_pointers(s->module, refuse_label, s);
 	for (unsigned i = 0; i < s->module->text_count; i++) {
 		uint32_t count = s->module->byte_scans[i].part_count;
 
 		for (uint32_t part = begin; part < end; part++)
-			if (part - first < count)
+			if (part >= first && part - first < count)
 				scan_part(s, i, part - first, member);
 		first += count;
 	}
 }
 
-/* Scans all texts. What was noted of them is kept with the module. */
+/* Scans all texts, and the pointers. What was noted is kept with the module. */
 static void scan_all(struct branch_scan *s)
 {
 	struct swz_module *m = s->module;
-	unsigned parts = 0;
+	unsigned parts = 1;
 
 	for (unsigned i = 0; i < m->text_count; i++) {
 		struct swz_byte_scan *scan = &m->byte_scans[i];
@@ -468,8 +471,6 @@ static enum swz_status scan_texts(struct branch_scan *s)
 		return SWZ_E_NOMEM;
 	mark_targets(s);
 	swz_readers_mark_stubs(&s->readers, s->module);
-	if (!s->callers)
-		swz_scan_pointers(s->module, refuse_label, s);
 	scan_all(s);
 	return SWZ_OK;
 }
@@ -523,6 +524,5 @@ void swz_scan_reached(struct swz_module *module,
 	struct branch_scan s = {
 		.module = module, .decoders = decoders, .unmarks = true};
 
-	swz_scan_pointers(module, refuse_label, &s);
 	scan_all(&s);
 }

@@ -10,25 +10,35 @@ struct pointer_scan {
 	uint64_t lowest, text_bytes; /* of all texts */
 };
 
-/* At a fixed address pointers need no relocation: any word may be one. */
-static void scan_words(const struct pointer_scan *s, const ElfW(Phdr) * p)
+/* Of a program at a fixed address. */
+static void note_word(const struct pointer_scan *s, uint64_t value)
 {
 	struct swz_module *m = s->module;
-	uint64_t at = (p->p_vaddr + 7) & ~(uint64_t)7;
 
-	for (; at + 8 <= p->p_vaddr + p->p_filesz; at += 8) {
+	if (!swz_module_is_text(m, value, 1))
+		return;
+	if (m->labels && m->label_count < m->label_room)
+		m->labels[m->label_count++] = (uint32_t)(value - s->lowest);
+	else
+		m->label_room = 0; /* not all are noted */
+	s->found(s->context, value);
+}
+
+/* There pointers need no relocation: any word may be one. */
+static void scan_words(const struct pointer_scan *s, const ElfW(Phdr) * p)
+{
+	uint64_t start = (p->p_vaddr + 7) & ~(uint64_t)7;
+	uint64_t end = p->p_vaddr + p->p_filesz;
+	const uint8_t *words = swz_module_bytes(s->module, start);
+	uint64_t count = end > start ? (end - start) / 8 : 0;
+	uint64_t lowest = s->lowest, text_bytes = s->text_bytes;
+
+	for (uint64_t i = 0; i < count; i++) {
 		uint64_t value;
 
-		memcpy(&value, swz_module_bytes(m, at), sizeof(value));
-		if (value - s->lowest >= s->text_bytes ||
-		    !swz_module_is_text(m, value, 1))
-			continue;
-		if (m->labels && m->label_count < m->label_room)
-			m->labels[m->label_count++] = (uint32_t)(value -
-								 s->lowest);
-		else
-			m->label_room = 0; /* not all are noted */
-		s->found(s->context, value);
+		memcpy(&value, words + 8 * i, sizeof(value));
+		if (value - lowest < text_bytes)
+			note_word(s, value);
 	}
 }
 
