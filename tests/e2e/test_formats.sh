@@ -205,6 +205,13 @@ for kind in copy trace; do
 	assert_eq 4000 "$(row table calls shop::round)" "$kind: calls in all"
 done
 
+it 'a file for each thread of several processes'
+"$DUMP" -f csv --separate-threads -o each profile second
+for part in each-*; do tail -n +2 "$part"; done |
+	awk -F, '{ sum += $1 } END { print sum }' >apart
+"$DUMP" -f csv profile second | awk -F, '{ sum += $1 } END { print sum }' >whole
+assert_same whole apart
+
 it 'options that a format has no use for'
 refuses() { # TEXT OPTION...
 	local text=$1

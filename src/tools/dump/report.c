@@ -49,16 +49,16 @@ static int dump_merged(struct swz_dump_input *input,
 	return status;
 }
 
-/* How many threads of the same pid come before this profile's. */
+/* How many threads come before this profile's: of the same pid, or of any. */
 static unsigned int threads_before(const struct swz_dump_input *input,
-				   size_t index)
+				   size_t index, bool any)
 {
 	unsigned int count = 0;
 	size_t i;
 
 	for (i = 0; i < index; i++)
-		if (input->profiles[i]->header.pid ==
-		    input->profiles[index]->header.pid)
+		if (any || input->profiles[i]->header.pid ==
+				   input->profiles[index]->header.pid)
 			count += (unsigned int)input->profiles[i]->thread_count;
 	return count;
 }
@@ -75,10 +75,14 @@ static int dump_thread(struct swz_dump_input *input, size_t index,
 	int status;
 
 	section.thread = &profile->threads[thread_index];
-	section.thread_number = threads_before(input, index) +
+	section.thread_number = threads_before(input, index, false) +
 				(unsigned int)thread_index + 1;
-	status = swz_dump_begin_part(to, options, profile->header.pid,
-				     section.thread_number);
+	/* a name that was given has no pid in it */
+	status = swz_dump_begin_part(
+		to, options, profile->header.pid,
+		options->output ? threads_before(input, index, true) +
+					  (unsigned int)thread_index + 1
+				: section.thread_number);
 	if (status != EXIT_OK)
 		return status;
 	section.part = (unsigned int)to->writer.sections + 1;
