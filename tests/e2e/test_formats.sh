@@ -205,6 +205,15 @@ for kind in copy trace; do
 	assert_eq 4000 "$(row table calls shop::round)" "$kind: calls in all"
 done
 
+it 'a file for each thread, by what it ends in'
+mkdir parts && cd parts || exit 1
+capture "$DUMP" -q -f html --separate-threads ../profile
+assert_status 0
+assert_eq 5 "$(compgen -G 'swizzle.*-0[1-5].html' | wc -l)" "files: $(ls)"
+"$DUMP" -q -f callgrind --separate-threads ../profile
+assert_eq 5 "$(compgen -G 'callgrind.out.*-0[1-5]' | wc -l)" "files: $(ls)"
+cd ..
+
 it 'a file for each thread of several processes'
 "$DUMP" -f csv --separate-threads -o each profile second
 for part in each-*; do tail -n +2 "$part"; done |

@@ -24,17 +24,24 @@ bool swz_dump_to_standard_output(const struct swz_dump_options *options)
 			       : !options->format->prefix;
 }
 
-char *swz_dump_output_path(const struct swz_dump_options *options, int32_t pid)
+/* NUMBER is that of the part, or "". */
+static char *path_of(const struct swz_dump_options *options, int32_t pid,
+		     const char *number)
 {
 	const struct swz_format *format = options->format;
 
 	if (options->output)
-		return swz_duplicate(options->output);
+		return swz_print("%s%s", options->output, number);
 	if (format->prefix)
-		return swz_print("%s%s%" PRId32 "%s", format->prefix,
-				 options->old ? "diff." : "", pid,
+		return swz_print("%s%s%" PRId32 "%s%s", format->prefix,
+				 options->old ? "diff." : "", pid, number,
 				 format->suffix);
 	return swz_duplicate("-");
+}
+
+char *swz_dump_output_path(const struct swz_dump_options *options, int32_t pid)
+{
+	return path_of(options, pid, "");
 }
 
 int swz_dump_open_target(struct swz_dump_target *target,
@@ -63,19 +70,14 @@ int swz_dump_begin_part(struct swz_dump_target *to,
 			const struct swz_dump_options *options, int32_t pid,
 			unsigned int thread_number)
 {
-	char *path;
+	char number[16] = "";
 
 	/* tables need no files of their own, unless a name is given */
 	if (to->path && !options->separate_threads)
 		return EXIT_OK;
-	path = swz_dump_output_path(options, pid);
-	if (options->separate_threads && strcmp(path, "-") != 0) {
-		char *numbered = swz_print("%s-%02u", path, thread_number);
-
-		free(path);
-		path = numbered;
-	}
-	return swz_dump_open_target(to, options, path);
+	if (options->separate_threads && !swz_dump_to_standard_output(options))
+		snprintf(number, sizeof(number), "-%02u", thread_number);
+	return swz_dump_open_target(to, options, path_of(options, pid, number));
 }
 
 int swz_dump_end_output(struct swz_output *output, const char *path,
