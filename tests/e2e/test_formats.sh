@@ -205,6 +205,20 @@ for kind in copy trace; do
 	assert_eq 4000 "$(row table calls shop::round)" "$kind: calls in all"
 done
 
+it 'a profile is not replaced by what is made of it'
+ln -s profile link
+cp profile kept
+for format in text raw; do
+	capture "$DUMP" -f $format -o link second profile
+	assert_refused 2 'would be replaced'
+done
+capture "$DUMP" --diff profile -o profile second
+assert_refused 2 'would be replaced'
+assert_same kept profile
+capture "$DUMP" -f archive -o kept kept
+assert_status 0
+assert_same <("$DUMP" -f csv profile) <("$DUMP" -f csv kept)
+
 it 'a file for each thread, by what it ends in'
 mkdir parts && cd parts || exit 1
 capture "$DUMP" -q -f html --separate-threads ../profile

@@ -4,7 +4,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "profile/file/events.h"
 #include "profile/support/memory.h"
@@ -70,10 +72,38 @@ static void read_input(struct swz_dump_input *input,
 	input->profiles[input->count++] = profile;
 }
 
-void swz_dump_find_inputs(struct swz_inputs *inputs, char **arguments,
-			  int count)
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat left, right;
+
+	return stat(a, &left) == 0 && stat(b, &right) == 0 &&
+	       S_ISREG(left.st_mode) && left.st_dev == right.st_dev &&
+	       left.st_ino == right.st_ino;
+}
+
+/* All other formats have less in them than the profile. */
+static bool may_replace(const struct swz_dump_options *options)
+{
+	return strcmp(options->format->name, "archive") == 0;
+}
+
+static void check_output(const struct swz_dump_options *options,
+			 const char *path)
+{
+	if (!options->output || may_replace(options) ||
+	    !is_same_file(options->output, path))
+		return;
+	swz_dump_complain("%s: is to be read, and would be replaced by -o",
+			  path);
+	exit(EXIT_USAGE);
+}
+
+void swz_dump_find_inputs(struct swz_inputs *inputs,
+			  const struct swz_dump_options *options,
+			  char **arguments, int count)
 {
 	struct swz_error error;
+	size_t i;
 	int at;
 
 	for (at = 0; at < count; at++)
@@ -81,6 +111,8 @@ void swz_dump_find_inputs(struct swz_inputs *inputs, char **arguments,
 			swz_dump_complain("%s: %s", arguments[at], error.text);
 	if (!count && swz_inputs_add_newest(inputs) != SWZ_OK)
 		swz_dump_complain("no swizzle.out.* in this directory");
+	for (i = 0; i < inputs->count; i++)
+		check_output(options, inputs->paths[i]);
 }
 
 /* The file of a trace stays open, and a directory may hold thousands. */
@@ -102,7 +134,7 @@ void swz_dump_read_inputs(struct swz_dump_input *input,
 	size_t i;
 
 	allow_open_files();
-	swz_dump_find_inputs(&inputs, arguments, count);
+	swz_dump_find_inputs(&inputs, options, arguments, count);
 	swz_progress_stage("reading profiles", inputs.count);
 	for (i = 0; i < inputs.count; i++) {
 		read_input(input, options, inputs.paths[i]);

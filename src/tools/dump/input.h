@@ -17,9 +17,11 @@ struct swz_dump_input {
 	size_t capacity;
 };
 
-/* The files that the arguments mean; complains of those that are not there. */
-void swz_dump_find_inputs(struct swz_inputs *inputs, char **arguments,
-			  int count);
+/* The files that the arguments mean; complains of those that are not there.
+ * Ends the program if one would be replaced by what is made of it. */
+void swz_dump_find_inputs(struct swz_inputs *inputs,
+			  const struct swz_dump_options *options,
+			  char **arguments, int count);
 
 /* Reads them; complains of what is wrong with them. */
 void swz_dump_read_inputs(struct swz_dump_input *input,

@@ -65,7 +65,7 @@ int swz_dump_files(const struct swz_dump_options *options, char **arguments,
 	int status = EXIT_INPUT;
 	size_t i;
 
-	swz_dump_find_inputs(&inputs, arguments, count);
+	swz_dump_find_inputs(&inputs, options, arguments, count);
 	if (swz_output_open(&output, path) != SWZ_OK) {
 		swz_inputs_free(&inputs);
 		return swz_dump_write_failed(path);
