@@ -228,6 +228,10 @@ done
 capture "$DUMP" -f archive -o two profile packed
 assert_status 2
 
+it 'an archive without room to unpack it'
+TMPDIR=/nowhere capture "$DUMP" -f text packed
+assert_refused 1 'in TMPDIR'
+
 it 'a damaged archive is refused in words, or is what it was'
 size=$(stat -c %s packed)
 "$DUMP" -f text profile >expected

@@ -217,7 +217,9 @@ static enum swz_status expand_block(struct expanding *e, bool *more,
 		return damaged(error, "a block that cannot be unpacked");
 	undo(e->columns, e->block, it.bytes);
 	if (!write_fully(e->to, e->block, it.bytes, it.offset))
-		return failed(error, "cannot write a temporary file");
+		return failed(
+			error,
+			"cannot write a temporary file in TMPDIR or /tmp");
 	e->done = it.offset + it.bytes;
 	*more = true;
 	return SWZ_OK;
@@ -240,7 +242,9 @@ static enum swz_status expand(struct expanding *e, struct swz_error *error)
 	if (e->head.bytes > MOST_BYTES)
 		return damaged(error, "its size");
 	if (ftruncate(e->to, (off_t)e->head.bytes) != 0)
-		return failed(error, "cannot write a temporary file");
+		return failed(
+			error,
+			"cannot write a temporary file in TMPDIR or /tmp");
 	while (more && status == SWZ_OK)
 		status = expand_block(e, &more, error);
 	return status;
@@ -255,7 +259,8 @@ enum swz_status swz_archive_expand(int fd, int *profile,
 
 	*profile = -1;
 	if (e.to < 0)
-		return failed(error, "cannot make a temporary file");
+		return failed(error,
+			      "cannot make a temporary file in TMPDIR or /tmp");
 	copy = dup(fd);
 	e.from = copy < 0 ? NULL : fdopen(copy, "rb");
 	if (!e.from) {
