@@ -112,6 +112,8 @@ static uint8_t immediate_of(const uint8_t *opcode, size_t length)
 		memcpy(code + skip, opcode, length);
 		if (swz_encoding_read(all, &e) == SWZ_OK)
 			bytes[i] = e.immediate_bytes;
+		if (!bytes[0])
+			return 0; /* nor with a prefix */
 	}
 	if (bytes[0] == bytes[1])
 		return bytes[0];
