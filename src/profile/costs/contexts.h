@@ -17,7 +17,8 @@
 #define SWZ_CONTEXT_ROOT 0u
 
 /* No path is longer: what lies deeper is shown as called from the last but
- * one. Functions occur once in a path, so only a forged file gets there. */
+ * one. Functions occur once in a path, so hardly more than a forged file gets
+ * there. */
 #define SWZ_CONTEXT_DEPTH 4096u
 
 struct swz_context {
