@@ -295,17 +295,22 @@ static struct swz_node *put_child(uint32_t *children, struct swz_node *node)
 	return NULL;
 }
 
-struct swz_node *swz_edge_insert_amid_signals(struct swz_thread *thread,
-					      struct swz_node *node)
+/* The same of a node that may be a site, which is none's child. */
+static struct swz_node *put_beside(const struct swz_thread *thread,
+				   struct swz_node *node)
+{
+	return node->function == SWZ_FUNCTION_NONE
+		       ? NULL
+		       : put_child(children_of(thread, node->parent), node);
+}
+
+static struct swz_node *put_in_table(struct swz_thread *thread,
+				     struct swz_node *node)
 {
 	uint32_t *children = NULL, entries = 1;
-	struct swz_node *entered;
 
 	if (node->function != SWZ_FUNCTION_NONE) {
 		children = children_of(thread, node->parent);
-		entered = put_child(children, node);
-		if (entered)
-			return entered;
 		if (!are_in_table(children))
 			entries = SWZ_EDGE_ENTRIES;
 	}
@@ -314,17 +319,28 @@ struct swz_node *swz_edge_insert_amid_signals(struct swz_thread *thread,
 	return move_amid_signals(thread, children, node);
 }
 
+struct swz_node *swz_edge_insert_amid_signals(struct swz_thread *thread,
+					      struct swz_node *node)
+{
+	struct swz_node *entered = put_beside(thread, node);
+
+	return entered ? entered : put_in_table(thread, node);
+}
+
 struct swz_node *swz_edge_insert(struct swz_thread *thread,
 				 struct swz_node *node)
 {
+	struct swz_node *entered = put_beside(thread, node);
 	struct swz_thread_cold *cold = thread->cold;
 
+	if (entered)
+		return entered;
 	if (swz_edge_table_is_full(cold, SWZ_EDGE_ENTRIES) &&
 	    grow(thread) != SWZ_OK &&
 	    2 * (cold->table_used + SWZ_EDGE_ENTRIES) * ENTRY_BYTES >
 		    cold->table_bytes)
 		return NULL;
-	return swz_edge_insert_amid_signals(thread, node);
+	return put_in_table(thread, node);
 }
 
 void swz_edge_table_clear(struct swz_thread *thread)
