@@ -3,9 +3,11 @@
  * Three steps: read all files, add their threads to reports (one for all, or
  * one per thread), hand each report to the writer of the format. */
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "profile/support/progress.h"
 #include "tools/dump/diff.h"
@@ -18,12 +20,26 @@
 #include "tools/dump/target.h"
 #include "tools/dump/whole.h"
 
+/* Where standard input, output or error is closed, no file of ours may take its
+ * place: it would get what is meant for that. To write there fails still. */
+static void keep_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct swz_dump_options options;
 	struct swz_dump_input input = {0};
 	int status;
 
+	keep_standard_descriptors();
 	swz_dump_parse_options(&options, argc, argv);
 	/* Whoever reads standard output and has seen enough (head, a pager)
 	 * does not wait for gigabytes more. A file is finished though nobody

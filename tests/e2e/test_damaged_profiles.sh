@@ -234,4 +234,16 @@ capture "$DUMP" -f text profile letter
 no_crash
 assert_contains err 'letter'
 
+it 'standard files that are closed'
+cp "$TARGETS/exceptions" gone
+"$RUN" -o gone.profile ./gone rethrow >/dev/null 2>&1
+rm gone
+"$DUMP" -f json --thread-parts -o output gone.profile 2>&-
+assert_eq 0 $? status
+assert_not_contains output 'swizzle: '
+"$DUMP" -q -f archive -o archive gone.profile
+"$DUMP" -f text archive <&- >&- 2>err
+assert_eq 1 $? 'status where there is no standard output'
+assert_contains err 'cannot write standard output'
+
 finish
