@@ -35,10 +35,12 @@ static uint64_t closed_from;  /* of swz_file, what has been cut off; or 0 */
 
 #define CLOSED (1ull << 63) /* in used_bytes, while the file is being cut */
 
-/* path = the pattern with %p replaced. Returns whether it had one. */
+/* path = the pattern with %p replaced in the file's name; a directory may have
+ * that in its own. Returns whether there was one. */
 static bool expand_pattern(int32_t pid)
 {
 	const char *from = swz_config.output;
+	const char *slash = strrchr(from, '/');
 	char *to = path;
 	bool found = false;
 
@@ -46,7 +48,7 @@ static bool expand_pattern(int32_t pid)
 		char digits[12];
 		unsigned n = 0;
 
-		if (from[0] != '%' || from[1] != 'p') {
+		if (from[0] != '%' || from[1] != 'p' || from < slash) {
 			*to++ = *from++;
 			continue;
 		}
