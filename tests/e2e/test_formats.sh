@@ -183,6 +183,19 @@ assert_eq 'main shop::round [outside]' "$(sed 's/[; ].*//' out | sort -u |
 	sort -r | xargs | awk '{ print $2, $1, $3 }')"
 assert_eq "$before" "$(awk '{ sum += $NF } END { printf "%.0f", sum }' out)" total
 
+it '-F that matches nothing: a word of it'
+for format in text json tree; do
+	capture "$DUMP" -f $format -F 'no such*' profile
+	assert_status 0
+	assert_contains err 'no function has a name that -F asks for'
+	capture "$DUMP" -f $format -F 'no such*' -F main profile
+	assert_empty err
+	capture "$DUMP" -q -f $format -F 'no such*' profile
+	assert_empty err
+done
+capture "$DUMP" --diff profile -F 'no such*' profile
+assert_contains err 'no function has a name that -F asks for'
+
 it 'several files'
 mv profile first
 "$RUN" -o second "$TARGETS/workers" >/dev/null

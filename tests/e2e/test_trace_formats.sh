@@ -129,7 +129,7 @@ assert_eq '500  shop::countdown' "$(grep -v outside expected | grep -v -e even -
 filtered profile -F shop::round -N shop::countdown -H 'shop::tw*'
 assert_eq 100 "$(count shop::round)" round
 assert_eq '' "$(grep -e countdown -e twice -e work expected)" 'the others'
-filtered profile -F 'no such function'
+filtered profile -q -F 'no such function'
 assert_eq '' "$(cat expected)" 'nothing'
 filtered profile --tid "$tid" -H shop::round
 # in a part of the time what was open before is there, too; in all of them

@@ -222,6 +222,8 @@ static int compare(struct comparison *c)
 			swz_dump_prepare_view(c->inputs[side],
 					      &c->options[side]);
 	status = write_parts(c);
+	if (status == EXIT_OK)
+		swz_dump_warn_filter(&c->catalog, &c->options[NEW]);
 	swz_catalog_free(&c->catalog);
 	free(c->groups);
 	return status;

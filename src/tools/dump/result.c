@@ -112,6 +112,24 @@ void swz_dump_warn_result(const struct swz_dump_result *result,
 				  result->report.dropped_nodes);
 }
 
+void swz_dump_warn_filter(const struct swz_catalog *catalog,
+			  const struct swz_dump_options *options)
+{
+	/* where rows are filtered, or else contexts */
+	const struct swz_patterns *patterns = options->table.filters.count
+						      ? &options->table.filters
+						      : &options->view.only;
+	size_t i;
+
+	if (!patterns->count || options->quiet)
+		return;
+	for (i = 0; i < catalog->function_count; i++)
+		if (catalog->functions[i].name &&
+		    swz_patterns_match(patterns, catalog->functions[i].name))
+			return;
+	swz_dump_complain("no function has a name that -F asks for");
+}
+
 struct swz_section swz_dump_new_section(const struct swz_dump_input *input,
 					size_t index,
 					const struct swz_dump_result *result,

@@ -36,6 +36,9 @@ void swz_dump_prepare_view(const struct swz_dump_input *input,
 
 void swz_dump_warn_result(const struct swz_dump_result *result,
 			  const struct swz_dump_options *options);
+/* Says it if -F was given and matches no function; names are resolved. */
+void swz_dump_warn_filter(const struct swz_catalog *catalog,
+			  const struct swz_dump_options *options);
 
 /* A section for it, of the profile at an index and its like. */
 struct swz_section swz_dump_new_section(const struct swz_dump_input *input,
