@@ -34,6 +34,21 @@ for kind in ucontext asm; do
 			assert_calls profile switch_stacks $((2 * 10 * 1001))
 	done
 
+	it "many that each start the next one, $kind"
+	assert_same_as_native "$TARGETS/fibers" relay $kind 2000 5
+	assert_complete profile
+	assert_calls profile fiber_main 2000 below $((2000 * 5 * 4)) \
+		work $((2000 * 5)) yield_now $((2000 * 6)) \
+		resume $((2000 * 5 + 1)) between $((2000 * 5 + 1))
+	assert_one_thread_time
+
+	it "stacks of more frames than are resumed at once, $kind"
+	assert_same_as_native "$TARGETS/fibers" tall $kind 10 100
+	assert_complete profile
+	assert_calls profile fiber_main 10 below $((10 * 100 * 201)) \
+		work $((10 * 100)) yield_now $((10 * 101)) resume $((10 * 101))
+	assert_one_thread_time
+
 	it "resumed by other threads, $kind"
 	assert_same_as_native "$TARGETS/fibers" migrate $kind 20 500
 	assert_fibers 20 500

@@ -14,8 +14,6 @@
 
 #include "memory.h"
 
-#define DEPTH 3 /* hooked frames below a fiber's first when it yields */
-
 struct fiber {
 	char *stack;
 	size_t bytes;
@@ -23,11 +21,12 @@ struct fiber {
 	void *sp, *resumer_sp;
 	long id, rounds, sum;
 	bool done;
-	struct fiber *next;
+	struct fiber *next, *starts; /* in place of yielding, once */
 };
 
 static bool by_hand;
 static long stack_bytes = 1 << 16;
+static long most = 3; /* hooked frames below a fiber's first when it yields */
 static volatile long sink;
 static _Thread_local struct fiber *current;
 
@@ -81,11 +80,27 @@ static void set_running(struct fiber *fiber)
 	current = fiber;
 }
 
+static void start_next(struct fiber *self)
+{
+	struct fiber *other = self->starts;
+
+	self->starts = NULL;
+	other->resumer = self->resumer;
+	other->resumer_sp = self->resumer_sp;
+	set_running(other);
+	if (by_hand)
+		switch_stacks(&self->sp, other->sp);
+	else
+		swapcontext(self->context, other->context);
+}
+
 void yield_now(void)
 {
 	struct fiber *self = running();
 
-	if (by_hand)
+	if (self->starts)
+		start_next(self);
+	else if (by_hand)
 		switch_stacks(&self->sp, self->resumer_sp);
 	else
 		swapcontext(self->context, self->resumer);
@@ -128,7 +143,7 @@ void fiber_main(void)
 	struct fiber *self = running();
 
 	for (long i = 0; i < self->rounds; i++)
-		self->sum += below(DEPTH, i + self->id);
+		self->sum += below(most, i + self->id);
 	self->done = true;
 	yield_now();
 	abort();
@@ -209,6 +224,19 @@ void switching(struct fiber *fibers, long count, long rounds)
 			between(i);
 		}
 	printf("%ld\n", sum_of(fibers, count));
+}
+
+/* Each starts the next one, and the last goes back to who started the first:
+ * until then, no frame returns on any stack. */
+static void relaying(long count, long rounds)
+{
+	struct fiber *fibers = make(count, rounds);
+
+	for (long i = 0; i + 1 < count; i++)
+		fibers[i].starts = &fibers[i + 1];
+	resume(&fibers[0]);
+	between(0);
+	switching(fibers, count, rounds - 1);
 }
 
 /* --- resumed by any thread --- */
@@ -423,8 +451,12 @@ int main(int argc, char **argv)
 	n[0] = argc > 3 ? atol(argv[3]) : 10;
 	n[1] = argc > 4 ? atol(argv[4]) : 100;
 	by_hand = argc > 2 && !strcmp(argv[2], "asm");
-	if (!strcmp(mode, "switch")) {
+	if (!strcmp(mode, "tall"))
+		most = 200;
+	if (!strcmp(mode, "switch") || !strcmp(mode, "tall")) {
 		switching(make(n[0], n[1]), n[0], n[1]);
+	} else if (!strcmp(mode, "relay")) {
+		relaying(n[0], n[1]);
 	} else if (!strcmp(mode, "thread") || !strcmp(mode, "above")) {
 		/* stacks of before lie above the thread's, in one mapping */
 		if (mode[0] == 'a')

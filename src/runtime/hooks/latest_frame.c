@@ -62,6 +62,9 @@ static bool is_left(struct swz_thread *thread, const struct swz_thunk *frame,
 	return false;
 }
 
+/* So many at a time: with the next entry it goes on. */
+#define MOST_ELSEWHERE 64u
+
 /* A frame is entered on the stack that the thread began on, and the latest ones
  * are elsewhere: they have been suspended. */
 static void suspend_elsewhere(struct swz_thread *thread, const uint64_t *slot)
@@ -70,7 +73,7 @@ static void suspend_elsewhere(struct swz_thread *thread, const uint64_t *slot)
 
 	if (!swz_thread_at_home(thread, slot))
 		return;
-	for (unsigned i = 0; i < SWZ_MOST_SUSPENDED; i++) {
+	for (unsigned i = 0; i < MOST_ELSEWHERE; i++) {
 		if (!frame || frame == &swz_bottom || !frame->slot ||
 		    frame->slot == SWZ_SLOT_GONE ||
 		    swz_thread_at_home(thread, frame->slot))

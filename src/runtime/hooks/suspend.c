@@ -21,34 +21,56 @@
 #include "runtime/record/context.h"
 #include "runtime/record/sampling.h"
 
-#define MOST_FRAMES SWZ_MOST_SUSPENDED
+/* Bounds a walk along frames that turns out to lead nowhere. Of those that lead
+ * somewhere each frame pays its own: it is suspended once, or as often as it
+ * has been resumed. */
+#define MOST_SUSPENDED 65536u
+/* A switch must not take the longer the deeper the stack is: callers beyond
+ * stay suspended until they are returned to. */
+#define MOST_RESUMED 64u
 #define MOST_RECORDS 64u
+
+/* Whether `until` is found behind the thread's latest frames, all its own.
+ * Links may go in circles, where a handler has switched stacks in the midst of
+ * a hook: the frame at each power of two is met again then. */
+static bool is_among_latest(const struct swz_thread *thread,
+			    const struct swz_thunk *until)
+{
+	const struct swz_thunk *frame = thread->top, *met = NULL;
+
+	for (unsigned i = 1; i <= MOST_SUSPENDED; i++) {
+		if (frame == until)
+			return true;
+		if (!frame || frame == &swz_bottom || frame == met ||
+		    !frame->slot || !swz_thread_owns(thread, frame))
+			return false;
+		if (!(i & (i - 1)))
+			met = frame;
+		frame = frame->link;
+	}
+	return false;
+}
 
 bool swz_suspend_after(struct swz_thread *thread, struct swz_thunk *until)
 {
-	struct swz_thunk *frames[MOST_FRAMES], *frame = thread->top;
-	unsigned count = 0;
+	struct swz_thunk *frame = thread->top, *next;
 	uint64_t now;
 
-	for (; frame != until; frame = frame->link) {
-		if (!frame || frame == &swz_bottom || !frame->slot ||
-		    count == MOST_FRAMES || !swz_thread_owns(thread, frame))
-			return false;
-		frames[count++] = frame;
-	}
+	if (!is_among_latest(thread, until))
+		return false;
 	now = swz_now(thread);
-	for (unsigned i = 0; i < count; i++) {
-		uint64_t start = frames[i]->start_ticks;
+	for (; frame != until; frame = next) {
+		uint64_t start = frame->start_ticks;
 
-		frame = frames[i];
+		next = frame->link;
 		swz_leave(thread, frame, now, SWZ_EVENT_SUSPEND);
 		if (frame->node && frame->pending != SWZ_CLOSED)
 			frame->start_ticks = swz_start_like(start,
 							    SWZ_SUSPENDED);
-		if (i + 1 == count || frames[i + 1]->slot <= frame->slot)
+		if (next == until || next->slot <= frame->slot)
 			frame->link = &swz_bottom;
+		thread->cold->suspended++;
 	}
-	thread->cold->suspended += count;
 	thread->top = until;
 	return true;
 }
@@ -98,11 +120,11 @@ static void resume_frame(struct swz_thread *thread, struct swz_thunk *frame,
 
 void swz_resume(struct swz_thread *thread, struct swz_thunk *thunk)
 {
-	struct swz_thunk *frames[MOST_FRAMES];
+	struct swz_thunk *frames[MOST_RESUMED];
 	uint64_t now = swz_now(thread);
 	unsigned count = 0;
 
-	for (struct swz_thunk *next = thunk; count < MOST_FRAMES;) {
+	for (struct swz_thunk *next = thunk; count < MOST_RESUMED;) {
 		frames[count++] = next;
 		next = next->link;
 		if (!next || next == &swz_bottom || !swz_is_suspended(next) ||

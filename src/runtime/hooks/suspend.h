@@ -9,10 +9,6 @@
 #include "runtime/record/frames.h"
 #include "runtime/record/thread.h"
 
-/* Deeper stacks are not suspended, and go on being timed: a switch must not
- * take the longer the more frames there are. */
-#define SWZ_MOST_SUSPENDED 64u
-
 /* Whether the live frame's accounts are closed until it is resumed. */
 static inline bool swz_is_suspended(const struct swz_thunk *thunk)
 {
@@ -26,9 +22,9 @@ static inline bool swz_is_suspended(const struct swz_thunk *thunk)
  * blocked. */
 bool swz_suspend_after(struct swz_thread *thread, struct swz_thunk *until);
 
-/* A suspended frame runs again: it and those below it on its stack are open
- * from now on, called by the thread's current context. Signals must be blocked.
- */
+/* A suspended frame runs again: it and those that called it on its stack (the
+ * nearest 64) are open from now on, called by the thread's current context.
+ * Signals must be blocked. */
 void swz_resume(struct swz_thread *thread, struct swz_thunk *thunk);
 
 #endif
