@@ -15,7 +15,8 @@
 
 #include "swizzle/refusal.h"
 
-#define SWZ_FILE_MAGIC "SWZPROF\n" /* 8 bytes, no NUL */
+#define SWZ_FILE_MAGIC "SWZPROF\n"    /* 8 bytes, no NUL */
+#define SWZ_ARCHIVE_MAGIC "SWZARCH\n" /* what swizzle-dump packs it into */
 #define SWZ_FILE_VERSION 5u
 #define SWZ_FILE_BYTE_ORDER 0x01020304u
 #define SWZ_HEADER_BYTES 4096u

@@ -85,6 +85,23 @@ done
 assert_eq precious "$(cat victim)"
 assert_missing nowhere
 
+it 'replaces profiles and empty files only'
+capture "$RUN" -o victim "$TARGETS/shape"
+assert_status 0
+assert_contains err 'victim is no profile and is left alone'
+assert_eq precious "$(cat victim)"
+assert_calls "$(compgen -G 'victim.[0-9]*')" alpha 3
+: >one
+for _ in an empty file, then a profile; do
+	capture "$RUN" -o one "$TARGETS/shape"
+	assert_empty err
+	assert_calls one alpha 3
+done
+"$DUMP" -q -f archive -o one one
+capture "$RUN" -o one "$TARGETS/shape"
+assert_empty err
+assert_eq 1 "$(compgen -G 'one*' | wc -l)" files
+
 it 'plain LD_PRELOAD with variables'
 SWIZZLE_OUTPUT=$TMP/env.%p SWIZZLE_FILTER=alpha LD_PRELOAD=$LIBSWIZZLE \
 	"$TARGETS/shape" >out 2>err &

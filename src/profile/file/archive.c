@@ -16,7 +16,6 @@
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
 
-#define MAGIC "SWZARCH\n" /* 8 bytes, no NUL */
 #define VERSION 1u
 #define BLOCK_BYTES ((size_t)1 << 20)
 #define LEVEL 3
@@ -104,7 +103,7 @@ void swz_write_archive(FILE *stream, struct swz_profile *profile)
 	struct block_head end = {0};
 	uint64_t offset;
 
-	memcpy(head.magic, MAGIC, sizeof(head.magic));
+	memcpy(head.magic, SWZ_ARCHIVE_MAGIC, sizeof(head.magic));
 	fwrite(&head, sizeof(head), 1, stream);
 	swz_progress_stage("compressing", profile->size);
 	for (offset = 0; offset < profile->size && !ferror(stream);
@@ -138,7 +137,7 @@ bool swz_archive_begins(int fd)
 	char magic[8];
 
 	return pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-	       memcmp(magic, MAGIC, sizeof(magic)) == 0;
+	       memcmp(magic, SWZ_ARCHIVE_MAGIC, sizeof(magic)) == 0;
 }
 
 static enum swz_status damaged(struct swz_error *error, const char *what)

@@ -18,6 +18,7 @@
 #include "runtime/record/present.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
+#include "runtime/support/message.h"
 
 struct swz_file_header *swz_file;
 
@@ -78,45 +79,67 @@ static void append_number(char *end, uint32_t number)
 	*end = '\0';
 }
 
-/* An older profile of the very name that the user gave makes room. */
-static void remove_older(void)
+static bool is_profile(int fd)
 {
+	char magic[sizeof(SWZ_FILE_MAGIC) - 1];
 	struct stat st;
 
-	if (SWZ_SYSCALL(SYS_lstat, path, &st) == 0 && S_ISREG(st.st_mode))
+	if (SWZ_SYSCALL(SYS_fstat, fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	if (st.st_size == 0)
+		return true; /* as mktemp makes it */
+	return SWZ_SYSCALL(SYS_pread64, fd, magic, sizeof(magic), 0) ==
+		       sizeof(magic) &&
+	       (memcmp(magic, SWZ_FILE_MAGIC, sizeof(magic)) == 0 ||
+		memcmp(magic, SWZ_ARCHIVE_MAGIC, sizeof(magic)) == 0);
+}
+
+/* An older profile of the very name that the user gave makes room. What is
+ * anything else may have been meant to be run, or read. */
+static void remove_older(void)
+{
+	long fd = SWZ_SYSCALL(SYS_open, path,
+			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (is_profile((int)fd))
 		SWZ_SYSCALL(SYS_unlink, path);
+	SWZ_SYSCALL(SYS_close, fd);
+}
+
+static long create_new(void)
+{
+	return SWZ_SYSCALL(SYS_open, path,
+			   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			   0600);
 }
 
 static long open_new(bool replace)
 {
 	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
 	bool per_process = expand_pattern(pid);
-	char *end = path + strlen(path);
+	size_t length = strlen(path);
+	char *end = path + length;
 	long fd;
 
 	if (replace && !per_process)
 		remove_older();
 	fd = -EEXIST;
 	if (per_process || replace)
-		fd = SWZ_SYSCALL(SYS_open, path,
-				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
-					 O_CLOEXEC,
-				 0600);
+		fd = create_new();
 	if (fd == -EEXIST && !per_process) {
 		append_number(end, (uint32_t)pid);
 		end = path + strlen(path);
-		fd = SWZ_SYSCALL(SYS_open, path,
-				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
-					 O_CLOEXEC,
-				 0600);
+		fd = create_new();
 	}
 	for (uint32_t i = 1; fd == -EEXIST && i < 100000; i++) {
 		append_number(end, i);
-		fd = SWZ_SYSCALL(SYS_open, path,
-				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
-					 O_CLOEXEC,
-				 0600);
+		fd = create_new();
 	}
+	if (fd >= 0 && replace && !per_process && end != path + length)
+		swz_say(swz_config.output,
+			" is no profile and is left alone: writing ", path);
 	return fd;
 }
 
