@@ -92,7 +92,7 @@ assert_contains err 'victim is no profile and is left alone'
 assert_eq precious "$(cat victim)"
 assert_calls "$(compgen -G 'victim.[0-9]*')" alpha 3
 : >one
-for _ in an empty file, then a profile; do
+for _ in 'an empty file' 'a profile'; do
 	capture "$RUN" -o one "$TARGETS/shape"
 	assert_empty err
 	assert_calls one alpha 3
