@@ -2,7 +2,7 @@
 # fork, exec, spawn: each process has a file of its own, with its own counts.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets processes fork_waiting
+need_targets processes fork_waiting fork_returns
 PROGRAM=$TARGETS/processes
 
 # Native and profiled into the directory d; the profiles: ${files[@]}, the
@@ -247,5 +247,15 @@ if have 'a child puts its file in place mapping by mapping' strace; then
 		assert_eq 1 "$(find moved -type f | wc -l)" files
 	done
 fi
+
+it 'fork in a handler that has interrupted a hook: the child returns into that'
+for options in '' --timing=sampled --mode=trace --no-follow; do
+	mkdir -p returns
+	# shellcheck disable=SC2086
+	capture timeout 100 "$RUN" -q -o returns/ $options "$TARGETS/fork_returns" 300
+	assert_status 0
+	assert_eq '0 wrong' "$(cat out)" "${options:-exact}"
+	rm -rf returns
+done
 
 finish

@@ -121,6 +121,25 @@ assert_le "$attempts" 256 'attempts, each in a context of its own'
 assert_calls profile in_handler "$handled" on_signal "$handled" \
 	leaf $((12 * attempts + handled))
 
+# The child has a profile of its own, made when its handler returns, and goes on in
+# the hook that the parent's has begun.
+it 'a child that the handler has forked returns from it, too'
+for mode in '' TIMING=sampled MODE=trace FOLLOW=0; do
+	[ -z "$mode" ] || export "SWIZZLE_$mode"
+	for how in 'own warm' 'alt siblings' 'own chain' 'alt leap'; do
+		# shellcheck disable=SC2086
+		step fork $how 41
+		assert_complete profile
+		assert_calls profile main 1 in_handler "$handled" on_signal "$handled"
+		assert_not_contains err 'a child has ended'
+		if [ "$mode" != FOLLOW=0 ]; then
+			"$DUMP" -f text profile.* >all || fail 'profiles of children'
+		fi
+		rm -f profile.*
+	done
+	[ -z "$mode" ] || unset "SWIZZLE_${mode%=*}"
+done
+
 # A handler that leaves a hook half done: every call that was made undisturbed
 # is counted, and at most one for each of the others.
 stride=${STEP_STRIDE:-61}

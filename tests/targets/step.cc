@@ -2,11 +2,15 @@
 // -fnon-call-exceptions -fasynchronous-unwind-tables The program for
 // tests/targets/stepper.c, which delivers SIGUSR1 at every instruction that
 // lies between its marks:
-// step return|single|jump|throw own|alt
+// step return|single|jump|throw|fork own|alt
 // warm|fresh|siblings|tail|chain|leap|deep|flood
-// [STRIDE] (single: one signal at each call of the work, else as return)
+// [STRIDE] (single: one signal at each call of the work, else as return; fork:
+// as return, at each STRIDE-th a child goes on, too)
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include <cstdint>
@@ -195,6 +199,33 @@ static void flood()
 		leaf(i);
 }
 
+static bool in_child;
+static long stride = 1;
+
+// Nobody steps through the child.
+static void pass_mark(int)
+{
+}
+
+// The child returns from the handler. (No signal says that it has ended.)
+static void go_on_in_child()
+{
+	long child = syscall(SYS_clone, 0, 0, 0, 0, 0);
+	int status = -1;
+
+	if (child == 0) {
+		in_child = true;
+		wrong = 0;
+		signal(SIGTRAP, pass_mark);
+		return;
+	}
+	if (waitpid(static_cast<pid_t>(child), &status, __WALL) != child ||
+	    status != 0) {
+		wrong = wrong + 1;
+		fprintf(stderr, "a child has ended with %x\n", status);
+	}
+}
+
 static void on_signal(int, siginfo_t *, void *context)
 {
 	const ucontext_t *u = static_cast<ucontext_t *>(context);
@@ -210,6 +241,11 @@ static void on_signal(int, siginfo_t *, void *context)
 		wrong = wrong + 1;
 		fprintf(stderr, "main seen %d times, %d frames\n", w.mains,
 			w.frames);
+	}
+	if (!strcmp(how, "fork") && handled % stride == 0) {
+		go_on_in_child();
+		if (in_child)
+			return;
 	}
 	if (!strcmp(how, "jump"))
 		siglongjmp(back, 1);
@@ -251,6 +287,12 @@ static void once()
 {
 	if (stepped(ALL, 0) != expected(5))
 		wrong = wrong + 1;
+	if (in_child) {
+		for (int i = 0; i < 3; i++)
+			if (work(i) != expected(i) || guarded(i) != 2 * i + 4)
+				wrong = wrong + 1;
+		exit(wrong != 0);
+	}
 }
 
 // At one instruction of each attempt, until the work ends undisturbed.
@@ -289,10 +331,11 @@ int main(int argc, char **argv)
 	choose(0);
 	if (strcmp(which, "fresh") != 0 && strcmp(which, "siblings") != 0)
 		work(6); // the edges are there
-	if (!strcmp(how, "return"))
+	stride = argc > 4 ? atol(argv[4]) : 1;
+	if (!strcmp(how, "return") || !strcmp(how, "fork"))
 		once();
 	else
-		attempt_all(argc > 4 ? atol(argv[4]) : 1);
+		attempt_all(stride);
 	fprintf(stderr, "%ld handled %ld attempts %ld destroyed\n", handled,
 		attempts, destroyed);
 	printf("%ld wrong\n", wrong);

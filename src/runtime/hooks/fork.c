@@ -1,6 +1,13 @@
 /* The child maps its own file at the address of its parent's, so pointers to
  * nodes stay pointers; what they point at is made anew: the path of each open
- * frame, with no calls, open since the fork. The parent's file is only read. */
+ * frame, with no calls, open since the fork. The parent's file is only read.
+ *
+ * The program may have forked in a signal handler that has interrupted a hook,
+ * and return from it. That hook goes on with what it has found in the parent's
+ * profile: nodes, and the links beside them. So nothing is put there in the
+ * child's: it reads zeros, which are no edge and no context, and what it writes
+ * is never read. The thread's state and what its thunks lead to are as good for
+ * it as what any handler leaves. */
 
 #include "runtime/hooks/fork.h"
 
@@ -10,6 +17,7 @@
 
 #include "base/syscall.h"
 #include "runtime/hooks/hooks.h"
+#include "runtime/hooks/interrupted.h"
 #include "runtime/hooks/thread_life.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/module/loaded.h"
@@ -288,18 +296,24 @@ static struct swz_thread *give_up(struct swz_thread *hot, const char *why)
 		swz_say("child process not profiled: ", why, NULL);
 	swz_recording = false;
 	swz_file_detach();
+	if (hot)
+		swz_thread_disarm(hot);
 	return hot;
 }
 
 /* The child's own file, at the place of its parent's; NULL, or what is wrong.
- */
-static const char *replace_profile(struct swz_file_header **old)
+ * With `apart` nothing of it is where the parent has something. */
+static const char *replace_profile(struct swz_file_header **old, bool apart)
 {
 	struct swz_file_header *beside = swz_file_create_beside();
 	const char *problem = NULL;
 
 	if (!beside)
 		return "cannot create its profile";
+	if (apart)
+		swz_chunks_pass_over(beside,
+				     __atomic_load_n(&swz_file->used_bytes,
+						     __ATOMIC_ACQUIRE));
 	if (copy_description(beside) != SWZ_OK)
 		problem = "its profile has no room";
 	else if (swz_file_replace(beside, old) != SWZ_OK)
@@ -322,7 +336,8 @@ static struct swz_thread *rejoin(struct swz_thread *hot)
 }
 
 static struct swz_thread *rebear(struct swz_thread *hot,
-				 struct swz_thunk *exiting)
+				 struct swz_thunk *exiting,
+				 const uint64_t *here)
 {
 	struct swz_thread_cold *cold = swz_thread_cold_of(hot);
 	struct rebirth r = {.thread = hot,
@@ -338,7 +353,7 @@ static struct swz_thread *rebear(struct swz_thread *hot,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!r.path)
 		return give_up(hot, "no memory");
-	problem = replace_profile(&old);
+	problem = replace_profile(&old, here && swz_interrupted_hook(here));
 	if (problem)
 		return give_up(hot, problem);
 	r.old = old;
@@ -362,7 +377,8 @@ static struct swz_thread *rebear(struct swz_thread *hot,
 }
 
 struct swz_thread *swz_fork_child(struct swz_thread *hot,
-				  struct swz_thunk *exiting)
+				  struct swz_thunk *exiting,
+				  const uint64_t *here)
 {
 	enum swz_child child = swz_thread_claim_child();
 
@@ -370,7 +386,8 @@ struct swz_thread *swz_fork_child(struct swz_thread *hot,
 		return NULL; /* this call is not recorded */
 	if (child == SWZ_CHILD_DONE)
 		return rejoin(hot);
-	hot = swz_config.follow ? rebear(hot, exiting) : give_up(hot, NULL);
+	hot = swz_config.follow ? rebear(hot, exiting, here)
+				: give_up(hot, NULL);
 	swz_thread_child_done();
 	return hot;
 }
@@ -380,7 +397,7 @@ static struct swz_thread *bear_elsewhere(void)
 {
 	struct rebirth r = {.thread = NULL};
 	struct swz_file_header *old;
-	const char *problem = replace_profile(&old);
+	const char *problem = replace_profile(&old, false);
 
 	if (problem)
 		return give_up(NULL, problem);

@@ -43,6 +43,7 @@ static __thread uint64_t begin_again_at
 struct slow_call {
 	struct swz_thread *thread;
 	struct swz_thunk *exiting;
+	const uint64_t *here;
 	uint64_t key;
 	uint64_t call_site;
 	struct swz_node *node;
@@ -62,7 +63,8 @@ static void begin_thread(void *argument)
 	struct slow_call *call = argument;
 
 	if (call->thread)
-		call->thread = swz_fork_child(call->thread, call->exiting);
+		call->thread = swz_fork_child(call->thread, call->exiting,
+					      call->here);
 	else
 		call->thread = swz_fork_begin_thread();
 }
@@ -110,9 +112,11 @@ static void make_node(void *argument)
 
 /* The state of a thread that has none yet, or only its parent's (`thread`). */
 static __attribute__((noinline)) struct swz_thread *begun_thread(
-	struct swz_thread *thread, struct swz_thunk *exiting)
+	struct swz_thread *thread, struct swz_thunk *exiting,
+	const uint64_t *here)
 {
-	struct slow_call call = {.thread = thread, .exiting = exiting};
+	struct slow_call call = {
+		.thread = thread, .exiting = exiting, .here = here};
 
 	if (swz_system_calls_end)
 		return NULL;
@@ -128,8 +132,10 @@ static __attribute__((noinline)) struct swz_thread *begun_thread(
 	return swz_recording ? call.thread : NULL;
 }
 
-/* The calling thread's state, made if need be; NULL: it runs unrecorded. */
-static struct swz_thread *this_thread(struct swz_thunk *exiting)
+/* The calling thread's state, made if need be; NULL: it runs unrecorded. HERE:
+ * the return slot of the frame that the hook is for, or NULL. */
+static struct swz_thread *this_thread(struct swz_thunk *exiting,
+				      const uint64_t *here)
 {
 	struct swz_thread *thread = swz_thread_here();
 
@@ -137,12 +143,12 @@ static struct swz_thread *this_thread(struct swz_thunk *exiting)
 		return NULL;
 	if (thread && thread->cold)
 		return thread;
-	return begun_thread(thread, exiting);
+	return begun_thread(thread, exiting, here);
 }
 
 struct swz_thread *swz_current_thread(void)
 {
-	return swz_thread_here() ? this_thread(NULL) : NULL;
+	return swz_thread_here() ? this_thread(NULL, NULL) : NULL;
 }
 
 static void stock_up(void *argument)
@@ -157,7 +163,7 @@ static void stock_up(void *argument)
 
 void swz_hooks_go_quiet(void)
 {
-	struct slow_call call = {.thread = this_thread(NULL)};
+	struct slow_call call = {.thread = this_thread(NULL, NULL)};
 
 	if (call.thread)
 		slowly(stock_up, &call);
@@ -265,7 +271,7 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 
 void swz_exit(struct swz_thunk *thunk)
 {
-	struct swz_thread *thread = this_thread(thunk);
+	struct swz_thread *thread = this_thread(thunk, thunk->slot);
 
 	if (thread)
 		leave_frame(thread, thunk, SWZ_EVENT_RETURN);
@@ -280,7 +286,8 @@ static void note_unwound(void *argument)
 
 void *swz_unwound(struct swz_thunk *thunk)
 {
-	struct slow_call call = {.thread = this_thread(NULL), .thunk = thunk};
+	struct slow_call call = {.thread = this_thread(NULL, thunk->slot),
+				 .thunk = thunk};
 
 	if (call.thread) {
 		if (swz_thread_owns(call.thread, thunk) && thunk->slot)
@@ -543,12 +550,13 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
 			lose_call();
 		return NULL;
 	}
-	thread = this_thread(NULL);
+	thread = this_thread(NULL, slot);
 	if (!thread) {
 		if (swz_recording)
 			lose_call();
 		return NULL;
 	}
+	swz_context_mend_key(thread);
 	if (swz_ids_filtered && !is_wanted(thread, slot, function))
 		return NULL;
 	if (swz_arena_contains(*slot)) {

@@ -19,6 +19,7 @@ void swz_set_key(struct swz_thread *thread, const struct swz_thunk *top)
 		thread->key = (uint64_t)thread->cold->root << 32;
 	else if (top->pending != SWZ_CLOSED && top->node)
 		thread->key = (uint64_t)swz_frame_node(top)->context << 32;
+	swz_context_mend_key(thread);
 }
 
 struct skip {

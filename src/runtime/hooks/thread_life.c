@@ -204,6 +204,23 @@ static enum swz_status set_up(struct swz_thread *hot,
 	return status;
 }
 
+void swz_thread_disarm(struct swz_thread *hot)
+{
+	struct swz_thread_cold *cold = swz_thread_cold_of(hot);
+
+	hot->file = swz_file;
+	hot->record = (struct swz_thread_record *)(void *)((char *)swz_file +
+							   SWZ_HEADER_BYTES);
+	hot->open = cold->open;
+	hot->top = &swz_bottom;
+	hot->event = SWZ_NO_EVENTS;
+	hot->cold = cold;
+	hot->table = cold->table;
+	hot->table_mask = cold->table_bytes - sizeof(*cold->table);
+	hot->links = swz_file_links(); /* all zeros */
+	hot->expected = &hot->links->first;
+}
+
 /* On a page that the kernel wipes in a forked child: an enum swz_child. */
 static _Atomic uint32_t *child;
 

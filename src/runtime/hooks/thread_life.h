@@ -38,6 +38,10 @@ void swz_thread_orphan_states(void);
 /* For the forking thread, then: its state, with no frame open. */
 enum swz_status swz_thread_rejoin(struct swz_thread *hot) SWZ_MUST_CHECK;
 
+/* For one that is not profiled: a hook of the parent's that goes on there may
+ * use the state, and no other one finds anything in it. */
+void swz_thread_disarm(struct swz_thread *hot);
+
 /* In a forked child: makes the state that the calling thread had (hot, all of
  * which the kernel has wiped) usable again, with a new record in the new
  * profile, no thunk free and none live; the other threads' states become

@@ -5,6 +5,7 @@
 #include "runtime/record/chunks.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -71,16 +72,28 @@ struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 	return chunk;
 }
 
-/* What lies before a chunk that begins at a whole page. */
-static void publish_padding(uint64_t at, uint64_t bytes)
+/* What lies before a chunk that begins at a whole page. False: there is no
+ * room. */
+static bool publish_padding(struct swz_file_header *file, uint64_t at,
+			    uint64_t bytes)
 {
-	struct swz_chunk *padding = (struct swz_chunk *)((char *)swz_file + at);
+	struct swz_chunk *padding = (struct swz_chunk *)((char *)file + at);
 
 	if (!bytes || !swz_make_present((char *)padding, sizeof(*padding)))
-		return;
+		return false;
 	padding->type = SWZ_CHUNK_PADDING;
 	padding->bytes = bytes;
 	swz_chunk_publish(padding);
+	return true;
+}
+
+void swz_chunks_pass_over(struct swz_file_header *file, uint64_t until)
+{
+	uint64_t at = file->used_bytes;
+
+	if (until > at && room_at(file, until) >= room_at(file, at) / 2 &&
+	    publish_padding(file, at, until - at))
+		file->used_bytes = until;
 }
 
 void swz_chunks_begin_huge_pages(void)
@@ -109,7 +122,7 @@ void swz_chunks_begin_huge_pages(void)
 						     memory_order_relaxed,
 						     memory_order_relaxed))
 		end = 2 * huge; /* others have taken what comes then */
-	publish_padding(at, end - at);
+	(void)publish_padding(swz_file, at, end - at);
 }
 
 struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,
@@ -134,7 +147,7 @@ struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,
 	} while (!atomic_compare_exchange_weak_explicit(
 		used, &at, start + bytes, memory_order_relaxed,
 		memory_order_relaxed));
-	publish_padding(at, start - at);
+	(void)publish_padding(swz_file, at, start - at);
 	chunk = (struct swz_chunk *)((char *)swz_file + start);
 	if (!swz_make_present((char *)chunk, bytes)) {
 		/* The disk is full: the place stays a hole, which takes none

@@ -22,6 +22,10 @@ void swz_chunk_publish(struct swz_chunk *chunk);
  * async-signal-safe. */
 void swz_chunks_begin_huge_pages(void);
 
+/* Leaves all before UNTIL a hole, where that takes no more than half of the
+ * room. For a file that no other thread knows yet. */
+void swz_chunks_pass_over(struct swz_file_header *file, uint64_t until);
+
 /* A chunk of events (SWZ_CHUNK_EVENTS or SWZ_CHUNK_PACKED) of so many pages,
  * all zero, not published. NULL: there is no room for that many. Lock free,
  * async-signal-safe. */

@@ -143,7 +143,7 @@ static uint32_t on_path(uint64_t key, uint32_t function)
 {
 	const struct swz_node *node = swz_context_node(key);
 
-	while (node->function != SWZ_FUNCTION_ROOT) {
+	while (node->function != SWZ_FUNCTION_ROOT && node->parent) {
 		if (node->function == function)
 			return swz_unit_of(node);
 		if (node->open & SWZ_NODE_FOLDED)
@@ -166,7 +166,7 @@ static unsigned depth_of(uint64_t key)
 	const struct swz_node *node = swz_context_node(key);
 	unsigned depth = 0;
 
-	for (; node->function != SWZ_FUNCTION_ROOT &&
+	for (; node->function != SWZ_FUNCTION_ROOT && node->parent &&
 	       !(node->open & SWZ_NODE_FOLDED);
 	     depth++)
 		node = swz_unit_at(node->parent);

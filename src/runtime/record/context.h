@@ -62,6 +62,15 @@ static inline struct swz_node *swz_context_node(uint64_t key)
 	return swz_unit_at(key >> 32);
 }
 
+/* The root's key where the thread's is of no context: a hook of the parent's
+ * that goes on in a forked child has found zeros (runtime/hooks/fork.c). Every
+ * node has a parent. */
+static inline void swz_context_mend_key(struct swz_thread *thread)
+{
+	if (!(thread->key >> 32) || !swz_context_node(thread->key)->parent)
+		thread->key = (uint64_t)thread->cold->root << 32;
+}
+
 /* Now, as the sums in nodes have it (SWZ_TICKS_BIAS), and back to rdtsc. */
 static inline uint64_t swz_now(const struct swz_thread *thread)
 {

@@ -1,0 +1,84 @@
+/* build: -O1 -fno-inline -fno-ipa-pure-const -fno-ipa-cp
+ * -fno-optimize-sibling-calls */
+/* A handler forks at random instants, also amid hooks, and the child returns
+ * from it, does what is left to do and some more: fork_returns FORKS */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile long sink, forks, wrong;
+static volatile sig_atomic_t in_child;
+
+long leaf(long n)
+{
+	sink = n;
+	return 3 * n;
+}
+
+long middle(long n)
+{
+	return leaf(n) + leaf(n + 1);
+}
+
+long down(long n)
+{
+	return n ? down(n - 1) + middle(n) : middle(1);
+}
+
+long tree(long n)
+{
+	return n ? tree(n - 1) + tree(n - 1) + middle(n) : leaf(2);
+}
+
+static long work(void)
+{
+	return down(30) + tree(7);
+}
+
+static void set_timer(void)
+{
+	struct itimerval once = {.it_value.tv_usec = 20 + rand() % 200};
+
+	setitimer(ITIMER_REAL, &once, NULL);
+}
+
+static void on_alarm(int number)
+{
+	int status = -1, error = errno;
+	pid_t child = fork();
+
+	(void)number;
+	forks = forks + 1;
+	if (child == 0) {
+		in_child = 1;
+		wrong = 0;
+	} else {
+		if (waitpid(child, &status, 0) != child || status != 0)
+			wrong = wrong + 1;
+		set_timer();
+	}
+	errno = error;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = {.sa_handler = on_alarm,
+				   .sa_flags = SA_RESTART};
+	long most = argc > 1 ? atol(argv[1]) : 100, expected;
+
+	expected = work();
+	sigaction(SIGALRM, &action, NULL);
+	set_timer();
+	while (forks < most && !in_child)
+		if (work() != expected)
+			wrong = wrong + 1;
+	signal(SIGALRM, in_child ? SIG_DFL : SIG_IGN);
+	if (in_child)
+		_exit(wrong || work() != expected);
+	printf("%ld wrong\n", wrong);
+	return 0;
+}
