@@ -30,36 +30,45 @@
 #define MOST_RESUMED 64u
 #define MOST_RECORDS 64u
 
-/* Whether `until` is found behind the thread's latest frames, all its own.
- * Links may go in circles, where a handler has switched stacks in the midst of
- * a hook: the frame at each power of two is met again then. */
-static bool is_among_latest(const struct swz_thread *thread,
-			    const struct swz_thunk *until)
+static bool is_own(const struct swz_thread *thread,
+		   const struct swz_thunk *frame)
+{
+	return frame && frame != &swz_bottom && frame->slot &&
+	       swz_thread_owns(thread, frame);
+}
+
+/* How many of the thread's latest frames there are before `until`, all its own;
+ * 0: it is not found behind them. Links may go in circles, where a handler has
+ * switched stacks in the midst of a hook: the frame at each power of two is met
+ * again then. */
+static unsigned frames_before(const struct swz_thread *thread,
+			      const struct swz_thunk *until)
 {
 	const struct swz_thunk *frame = thread->top, *met = NULL;
 
-	for (unsigned i = 1; i <= MOST_SUSPENDED; i++) {
+	for (unsigned i = 0; i <= MOST_SUSPENDED; i++) {
 		if (frame == until)
-			return true;
-		if (!frame || frame == &swz_bottom || frame == met ||
-		    !frame->slot || !swz_thread_owns(thread, frame))
-			return false;
+			return i;
+		if (!is_own(thread, frame) || frame == met)
+			return 0;
 		if (!(i & (i - 1)))
 			met = frame;
 		frame = frame->link;
 	}
-	return false;
+	return 0;
 }
 
 bool swz_suspend_after(struct swz_thread *thread, struct swz_thunk *until)
 {
+	unsigned count = frames_before(thread, until);
 	struct swz_thunk *frame = thread->top, *next;
-	uint64_t now;
+	uint64_t now = swz_now(thread);
 
-	if (!is_among_latest(thread, until))
+	if (!count)
 		return false;
-	now = swz_now(thread);
-	for (; frame != until; frame = next) {
+	/* looked at again: another one may use the thread's state, too (a clone
+	 * with its thread-local storage) */
+	for (; count && is_own(thread, frame); count--, frame = next) {
 		uint64_t start = frame->start_ticks;
 
 		next = frame->link;
@@ -67,7 +76,7 @@ bool swz_suspend_after(struct swz_thread *thread, struct swz_thunk *until)
 		if (frame->node && frame->pending != SWZ_CLOSED)
 			frame->start_ticks = swz_start_like(start,
 							    SWZ_SUSPENDED);
-		if (next == until || next->slot <= frame->slot)
+		if (count == 1 || !next || next->slot <= frame->slot)
 			frame->link = &swz_bottom;
 		thread->cold->suspended++;
 	}
