@@ -203,6 +203,13 @@ static bool owns_block(const struct rebirth *r, uint32_t i, uint32_t *block)
 	return true;
 }
 
+/* The clock may have stood still. */
+static bool is_later(const struct swz_thunk *a, const struct swz_thunk *b)
+{
+	return a->start_ticks > b->start_ticks ||
+	       (a->start_ticks == b->start_ticks && a->slot < b->slot);
+}
+
 /* The latest of the thread's live frames. */
 static void find_top(struct rebirth *r)
 {
@@ -214,8 +221,7 @@ static void find_top(struct rebirth *r)
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
 			if (alive >> i & 1 &&
-			    (!r->top ||
-			     thunks[i].start_ticks > r->top->start_ticks))
+			    (!r->top || is_later(&thunks[i], r->top)))
 				r->top = &thunks[i];
 	}
 }
@@ -277,8 +283,7 @@ static void reenter_frames(struct rebirth *r)
 		t->link = oldest;
 		oldest = t;
 		if (next == &swz_bottom || !next->slot ||
-		    !swz_thread_owns(r->thread, next) ||
-		    next->start_ticks >= t->start_ticks)
+		    !swz_thread_owns(r->thread, next) || !is_later(t, next))
 			next = NULL;
 	}
 	for (t = &swz_bottom; oldest; oldest = next) {
