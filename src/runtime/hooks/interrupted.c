@@ -27,7 +27,7 @@ bool swz_interrupted_hook(const uint64_t *slot)
 {
 	uint64_t before[2] = {0, 0};
 	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
-	uint64_t words[PIECE_BYTES / sizeof(uint64_t)];
+	uint64_t words[PIECE_BYTES / sizeof(uint64_t)] = {0};
 	uintptr_t at = (uintptr_t)(slot + 1);
 	uintptr_t end = at + LOOKED_AT_BYTES;
 
