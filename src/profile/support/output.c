@@ -31,10 +31,12 @@ static void end_by(int signal)
 	(void)raise(signal); /* which now does what it does by default */
 }
 
+static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+#define SIGNALS (sizeof(signals) / sizeof(signals[0]))
+
 /* What the caller has told us to ignore (nohup) remains so. */
 static void clean_up_when_ended(void)
 {
-	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
 	struct sigaction now,
 		action = {.sa_handler = end_by, .sa_flags = (int)SA_RESETHAND};
 	static bool done;
@@ -44,10 +46,22 @@ static void clean_up_when_ended(void)
 		return;
 	done = true;
 	(void)atexit(remove_unfinished); /* out of memory */
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+	for (i = 0; i < SIGNALS; i++)
 		if (sigaction(signals[i], NULL, &now) == 0 &&
 		    now.sa_handler == SIG_DFL)
 			(void)sigaction(signals[i], &action, NULL);
+}
+
+/* Keeps those that end us until it is known what is to be removed then. */
+static void hold_signals(sigset_t *before)
+{
+	sigset_t set;
+	size_t i;
+
+	sigemptyset(&set);
+	for (i = 0; i < SIGNALS; i++)
+		sigaddset(&set, signals[i]);
+	sigprocmask(SIG_BLOCK, &set, before);
 }
 
 /* Where the bytes have to go: through symbolic links, as a plain open() does,
@@ -62,7 +76,10 @@ static char *destination(const char *path)
 static int create_beside(struct swz_output *output)
 {
 	int attempt, fd = -1;
+	sigset_t before;
 
+	clean_up_when_ended();
+	hold_signals(&before);
 	for (attempt = 0; attempt < 100 && fd < 0; attempt++) {
 		free(output->temporary);
 		output->temporary = swz_print("%s.tmp%d-%d", output->path,
@@ -72,10 +89,9 @@ static int create_beside(struct swz_output *output)
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
-	if (fd >= 0) {
+	if (fd >= 0)
 		unfinished = output->temporary;
-		clean_up_when_ended();
-	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return fd;
 }
 
