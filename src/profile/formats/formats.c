@@ -149,6 +149,7 @@ static const struct swz_format formats[] = {
 		.name = "archive",
 		.description = "the profile itself, compressed; swizzle-dump "
 			       "reads it",
+		.takes = SWZ_TAKES_PLACE,
 		.prefix = "swizzle.",
 		.suffix = ".swz",
 		.profile = swz_write_archive,

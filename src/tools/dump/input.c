@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -81,16 +80,10 @@ static bool is_same_file(const char *a, const char *b)
 	       left.st_ino == right.st_ino;
 }
 
-/* All other formats have less in them than the profile. */
-static bool may_replace(const struct swz_dump_options *options)
-{
-	return strcmp(options->format->name, "archive") == 0;
-}
-
 static void check_output(const struct swz_dump_options *options,
 			 const char *path)
 {
-	if (!options->output || may_replace(options) ||
+	if (!options->output || options->format->takes & SWZ_TAKES_PLACE ||
 	    !is_same_file(options->output, path))
 		return;
 	swz_dump_complain("%s: is to be read, and would be replaced by -o",
