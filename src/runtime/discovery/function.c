@@ -368,13 +368,18 @@ static bool is_endbr64(const uint8_t *code)
 	return memcmp(code, endbr64, sizeof(endbr64)) == 0;
 }
 
+static uint64_t end_of(const struct swz_function *f)
+{
+	return f->start + (f->size < f->room ? f->size : f->room);
+}
+
 static bool is_piece(const struct swz_module *m, const struct swz_function *f)
 {
 	return (f->name && is_name_of_piece(f->name)) ||
 	       in_ranges(m->loose, m->loose_count, f->start) ||
 	       (f->fde &&
 		(!is_function(f->fde) || begins_with_landing_pad(m, f->fde))) ||
-	       (!f->fde && swz_function_is_data(m, f));
+	       (!f->fde && swz_is_data(m, f->start, end_of(f)));
 }
 
 static void finish_one(const struct swz_module *m, uint32_t i)

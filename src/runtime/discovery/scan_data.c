@@ -9,8 +9,33 @@
 
 #include "runtime/discovery/scan_data.h"
 
-#include "runtime/discovery/scan_gaps.h"
-#include "thunks/encoding.h"
+#include "runtime/module/module.h"
+
+bool swz_opcode_is_odd(struct swz_bytes code, const struct swz_encoding *e)
+{
+	if (e->locked || e->address_size_32)
+		return true;
+	if (e->map != SWZ_MAP_ONE_BYTE)
+		return false;
+	switch (e->opcode) {
+	case 0x00:
+	case 0x6c ... 0x6f:
+	case 0x9b:
+	case 0xa0 ... 0xa3:
+	case 0xc8:
+	case 0xca ... 0xcb:
+	case 0xcd:
+	case 0xcf:
+	case 0xd7 ... 0xdf:
+	case 0xe4 ... 0xe7:
+	case 0xec ... 0xf1:
+	case 0xf5:
+	case 0xf8 ... 0xfd:
+		return true;
+	default:
+		return code.data[0] == 0x64 || code.data[0] == 0x65;
+	}
+}
 
 static uint64_t next_of(uint64_t pc, const struct swz_encoding *e)
 {
@@ -31,14 +56,14 @@ static bool is_indirect(const struct swz_encoding *e)
 	       swz_modrm_reg(e->modrm) >= 2 && swz_modrm_reg(e->modrm) <= 5;
 }
 
-/* Where what flows from the function's first byte ends, without anything in it
- * that refers to what is behind; `end` if that is not seen. */
-static uint64_t end_of_flow(const struct swz_module *m,
-			    const struct swz_function *f, uint64_t end)
+/* Where what flows from the first byte ends, without anything in it that refers
+ * to what is behind; `end` if that is not seen. */
+static uint64_t end_of_flow(const struct swz_module *m, uint64_t start,
+			    uint64_t end)
 {
-	uint64_t furthest = f->start;
+	uint64_t furthest = start;
 
-	for (uint64_t pc = f->start; pc < end;) {
+	for (uint64_t pc = start; pc < end;) {
 		const uint8_t *code = swz_module_bytes(m, pc);
 		struct swz_encoding e;
 		uint64_t next, to;
@@ -51,7 +76,7 @@ static uint64_t end_of_flow(const struct swz_module *m,
 		next = next_of(pc, &e);
 		if (next > end)
 			return end;
-		to = f->start;
+		to = start;
 		bytes = swz_encoding_branch_bytes(&e);
 		if (bytes == 2)
 			return end;
@@ -75,11 +100,9 @@ static bool is_padding(uint8_t byte)
 	return byte == 0 || byte == 0x90 || byte == 0xcc;
 }
 
-bool swz_function_is_data(const struct swz_module *m,
-			  const struct swz_function *f)
+bool swz_is_data(const struct swz_module *m, uint64_t start, uint64_t end)
 {
-	uint64_t end = f->start + (f->size < f->room ? f->size : f->room);
-	uint64_t pc = end_of_flow(m, f, end);
+	uint64_t pc = end_of_flow(m, start, end);
 
 	while (pc < end && is_padding(*swz_module_bytes(m, pc)))
 		pc++;

@@ -3,11 +3,21 @@
 
 /* Data that has the symbol of a function. */
 
-#include "runtime/discovery/function.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Whether the function, which has no unwind entry, begins with a few
+#include "thunks/encoding.h"
+
+struct swz_module;
+
+/* Opcodes that no compiler makes, and that bytes which are no code have often:
+ * zeros (add %al, (%rax)), letters (ins, outs), port access, far transfers,
+ * int n, 64-bit offsets; and prefixes that are as rare. */
+bool swz_opcode_is_odd(struct swz_bytes code,
+		       const struct swz_encoding *encoding);
+
+/* Whether what is there, as ELF virtual addresses, begins with a few
  * instructions that lead nowhere else in it, and is data behind them. */
-bool swz_function_is_data(const struct swz_module *module,
-			  const struct swz_function *function);
+bool swz_is_data(const struct swz_module *module, uint64_t start, uint64_t end);
 
 #endif

@@ -9,33 +9,8 @@
 
 #include <string.h>
 
+#include "runtime/discovery/scan_data.h"
 #include "thunks/decoder.h"
-
-bool swz_opcode_is_odd(struct swz_bytes code, const struct swz_encoding *e)
-{
-	if (e->locked || e->address_size_32)
-		return true;
-	if (e->map != SWZ_MAP_ONE_BYTE)
-		return false;
-	switch (e->opcode) {
-	case 0x00:
-	case 0x6c ... 0x6f:
-	case 0x9b:
-	case 0xa0 ... 0xa3:
-	case 0xc8:
-	case 0xca ... 0xcb:
-	case 0xcd:
-	case 0xcf:
-	case 0xd7 ... 0xdf:
-	case 0xe4 ... 0xe7:
-	case 0xec ... 0xf1:
-	case 0xf5:
-	case 0xf8 ... 0xfd:
-		return true;
-	default:
-		return code.data[0] == 0x64 || code.data[0] == 0x65;
-	}
-}
 
 static bool is_odd(struct swz_bytes code, const struct swz_insn *insn,
 		   const struct swz_encoding *e)

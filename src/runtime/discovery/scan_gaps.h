@@ -17,12 +17,6 @@ struct swz_gap {
 	uint8_t starts[SWZ_MOST_GAP_BYTES / 8];
 };
 
-/* Opcodes that no compiler makes, and that bytes which are no code have often:
- * zeros (add %al, (%rax)), letters (ins, outs), port access, far transfers,
- * int n, 64-bit offsets; and prefixes that are as rare. */
-bool swz_opcode_is_odd(struct swz_bytes code,
-		       const struct swz_encoding *encoding);
-
 /* Whether surely no instruction starts at `pc`, which is in no function of the
  * module and in this text. */
 bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *module,

@@ -134,7 +134,7 @@ bool swz_dlsym_way_find(struct swz_party *p, struct swz_dlsym_way *way)
 static struct pointer {
 	uint64_t function;
 	uint64_t stub;
-} * table;
+} * pointer_table;
 static uint64_t mask;
 
 static struct pointer *place_of(uint64_t function)
@@ -142,7 +142,7 @@ static struct pointer *place_of(uint64_t function)
 	uint64_t at = (function * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
 
 	for (;; at++) {
-		struct pointer *p = &table[at & mask];
+		struct pointer *p = &pointer_table[at & mask];
 
 		if (!p->function || p->function == function)
 			return p;
@@ -152,7 +152,7 @@ static struct pointer *place_of(uint64_t function)
 /* Called by the wrapper: what it is to return in place of that. */
 uint64_t swz_pointer_of(uint64_t function)
 {
-	const struct pointer *p = table ? place_of(function) : NULL;
+	const struct pointer *p = pointer_table ? place_of(function) : NULL;
 
 	return p && p->stub ? p->stub : function;
 }
@@ -194,8 +194,8 @@ static enum swz_status write_stubs(struct swz_trampolines *region,
 
 static void forget(void)
 {
-	swz_sys_munmap(table, (mask + 1) * sizeof(*table));
-	table = NULL;
+	swz_sys_munmap(pointer_table, (mask + 1) * sizeof(*pointer_table));
+	pointer_table = NULL;
 }
 
 void swz_pointers_write(void)
@@ -213,10 +213,10 @@ void swz_pointers_write(void)
 		room *= 2;
 	if (!count || !near->map)
 		return;
-	table = swz_sys_mmap(NULL, room * sizeof(*table),
-			     PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!table)
+	pointer_table = swz_sys_mmap(NULL, room * sizeof(*pointer_table),
+				     PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!pointer_table)
 		return;
 	mask = room - 1;
 	if (swz_trampolines_open(
@@ -237,5 +237,6 @@ void swz_pointers_write(void)
 		return;
 	}
 	swz_sys_mprotect(words, bytes, PROT_READ);
-	swz_sys_mprotect(table, room * sizeof(*table), PROT_READ);
+	swz_sys_mprotect(pointer_table, room * sizeof(*pointer_table),
+			 PROT_READ);
 }

@@ -71,18 +71,6 @@ static inline void swz_context_mend_key(struct swz_thread *thread)
 		thread->key = (uint64_t)thread->cold->root << 32;
 }
 
-/* Now, as the sums in nodes have it (SWZ_TICKS_BIAS), and back to rdtsc. */
-static inline uint64_t swz_now(const struct swz_thread *thread)
-{
-	return swz_ticks() - thread->epoch;
-}
-
-static inline uint64_t swz_ticks_of(const struct swz_thread *thread,
-				    uint64_t now)
-{
-	return now + thread->epoch;
-}
-
 /* Counts a call whose time is that of an activation which goes on. */
 void swz_context_count(struct swz_thread *thread, struct swz_node *node);
 /* Enters a node's activation at a time (swz_now, with what

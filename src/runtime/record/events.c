@@ -16,7 +16,6 @@
 
 #include "base/syscall.h"
 #include "runtime/record/chunks.h"
-#include "runtime/record/context.h"
 #include "runtime/record/event_chunks.h"
 #include "runtime/record/file.h"
 #include "runtime/record/pack.h"

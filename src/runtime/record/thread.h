@@ -151,4 +151,16 @@ static inline uint64_t swz_ticks(void)
 	return (uint64_t)high << 32 | low;
 }
 
+/* Now, as the sums in nodes have it (SWZ_TICKS_BIAS), and back to rdtsc. */
+static inline uint64_t swz_now(const struct swz_thread *thread)
+{
+	return swz_ticks() - thread->epoch;
+}
+
+static inline uint64_t swz_ticks_of(const struct swz_thread *thread,
+				    uint64_t now)
+{
+	return now + thread->epoch;
+}
+
 #endif
