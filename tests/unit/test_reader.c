@@ -397,6 +397,59 @@ START_TEST(takes_the_clock_from_the_samples_farthest_apart)
 }
 END_TEST
 
+/* 2 ticks per ns; the program begins after 1 ms and runs for 10 s. */
+static struct swz_profile *read_long_run(uint64_t ticks_more, uint64_t ns_more)
+{
+	struct swz_clock_sample *clock = builder_header(&builder)->clock;
+
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t ns = i == 0 ? 0 : i == 1 ? 1000000 : 10000000000;
+
+		clock[i].ticks = 1000 + 2 * ns + (i == 2 ? ticks_more : 0);
+		clock[i].monotonic_ns = 500 + ns + (i == 2 ? ns_more : 0);
+	}
+	return builder_read(&builder);
+}
+
+START_TEST(takes_the_clock_of_the_start_if_the_machine_was_suspended)
+{
+	/* for an hour, in which the TSC went on */
+	struct swz_profile *profile = read_long_run(7200000000000, 0);
+
+	ck_assert(profile->clock_known);
+	ck_assert(profile->clock_uneven);
+	ck_assert_int_eq(swz_profile_ns(profile, 2000), 1000);
+	swz_profile_free(profile);
+}
+END_TEST
+
+START_TEST(takes_the_clock_of_the_start_if_the_time_was_set_on)
+{
+	/* as by another time namespace */
+	struct swz_profile *profile = read_long_run(0, 3600000000000);
+
+	ck_assert(profile->clock_uneven);
+	ck_assert_int_eq(swz_profile_ns(profile, 2000), 1000);
+	swz_profile_free(profile);
+}
+END_TEST
+
+START_TEST(forgives_a_sample_that_had_to_wait)
+{
+	struct swz_clock_sample *clock;
+	struct swz_profile *profile = read_long_run(0, 0);
+
+	ck_assert(!profile->clock_uneven);
+	swz_profile_free(profile);
+	clock = builder_header(&builder)->clock;
+	clock[1].monotonic_ns += 15000; /* 1.5 % of what is between the two */
+	profile = builder_read(&builder);
+	ck_assert(!profile->clock_uneven);
+	ck_assert_int_eq(swz_profile_ns(profile, 2000), 1000);
+	swz_profile_free(profile);
+}
+END_TEST
+
 START_TEST(rejects_an_absurd_clock)
 {
 	struct swz_file_header *header = builder_header(&builder);
@@ -494,6 +547,12 @@ int main(void)
 	tcase_add_test(tests, open_frames_end_where_the_thread_was_last_seen);
 	tcase_add_test(tests, counts_calls_in_folded_contexts);
 	tcase_add_test(tests, takes_the_clock_from_the_samples_farthest_apart);
+	tcase_add_test(
+		tests,
+		takes_the_clock_of_the_start_if_the_machine_was_suspended);
+	tcase_add_test(tests,
+		       takes_the_clock_of_the_start_if_the_time_was_set_on);
+	tcase_add_test(tests, forgives_a_sample_that_had_to_wait);
 	tcase_add_test(tests, rejects_an_absurd_clock);
 	tcase_add_test(tests, finds_functions_by_id_and_address);
 	tcase_add_test(tests, restores_the_high_half_of_addresses);

@@ -111,6 +111,9 @@ struct swz_profile {
 	uint64_t clock_ns;
 	uint64_t clock_ticks;
 	bool clock_known;
+	bool clock_uneven; /* they tell the rate at the start only: later the
+			    * TSC or CLOCK_MONOTONIC went on without the other
+			    */
 	uint64_t folded_calls; /* recorded in a folded context; saturates */
 	struct swz_damage damage;
 };

@@ -1,5 +1,10 @@
-/* The two of the header's samples that are farthest apart say how fast the
- * clock is; those that say what no clock can be are not believed. */
+/* The header's samples of the clock say how fast it is: the two that are
+ * farthest apart, the most exactly. But what lies between them may be more than
+ * the program: a machine that is suspended stops CLOCK_MONOTONIC and not the
+ * TSC, a virtual one that is stopped or moved either of them, and a child in a
+ * time namespace of its own has another CLOCK_MONOTONIC. The two of the start
+ * know nothing of that. Samples that say what no clock can be are not believed.
+ */
 
 #include "profile/file/ticks.h"
 
@@ -9,40 +14,78 @@
 #define MAX_NS_PER_TICK 100u
 #define MAX_TICKS_PER_NS 100u
 
+/* A sample may be off by so much, if its thread had to wait amid it. */
+#define SAMPLE_ERROR_NS 20000u
+/* CLOCK_MONOTONIC is adjusted, by much less. */
+#define EVEN_WITHIN 100u
+
+struct rate {
+	uint64_t ticks;
+	uint64_t ns;
+};
+
 static bool usable_sample(const struct swz_clock_sample *sample)
 {
 	return sample->ticks != 0 && sample->monotonic_ns != 0;
 }
 
+/* Zeros, if the two are of no use. */
+static struct rate rate_between(const struct swz_clock_sample *from,
+				const struct swz_clock_sample *to)
+{
+	struct rate rate;
+
+	if (!usable_sample(from) || !usable_sample(to) ||
+	    to->ticks <= from->ticks || to->monotonic_ns <= from->monotonic_ns)
+		return (struct rate){0};
+	rate.ticks = to->ticks - from->ticks;
+	rate.ns = to->monotonic_ns - from->monotonic_ns;
+	if (rate.ns / MAX_NS_PER_TICK > rate.ticks ||
+	    rate.ticks / MAX_TICKS_PER_NS > rate.ns)
+		return (struct rate){0};
+	return rate;
+}
+
+static struct rate longest_rate(const struct swz_clock_sample *clock)
+{
+	struct rate longest = {0};
+
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t j = 0; j < 3; j++) {
+			struct rate rate = rate_between(&clock[i], &clock[j]);
+
+			if (rate.ticks > longest.ticks)
+				longest = rate;
+		}
+	}
+	return longest;
+}
+
+/* Whether what the clock did over all fits the rate that it had at the start.
+ */
+static bool is_even(const struct rate *start, const struct rate *all)
+{
+	double expected = (double)all->ticks * (double)start->ns /
+			  (double)start->ticks;
+	double off = (double)all->ns - expected;
+	double error = expected / EVEN_WITHIN +
+		       SAMPLE_ERROR_NS * (1 + expected / (double)start->ns);
+
+	return off < error && -off < error;
+}
+
 void swz_profile_calibrate(struct swz_profile *profile)
 {
 	const struct swz_clock_sample *clock = profile->header.clock;
-	size_t i, j;
+	struct rate start = rate_between(&clock[0], &clock[1]);
+	struct rate rate = longest_rate(clock);
 
-	profile->clock_ns = 1;
-	profile->clock_ticks = 1;
-	for (i = 0; i < 3; i++) {
-		for (j = 0; j < 3; j++) {
-			uint64_t ticks, ns;
-
-			if (!usable_sample(&clock[i]) ||
-			    !usable_sample(&clock[j]) ||
-			    clock[j].ticks <= clock[i].ticks ||
-			    clock[j].monotonic_ns <= clock[i].monotonic_ns)
-				continue;
-			ticks = clock[j].ticks - clock[i].ticks;
-			ns = clock[j].monotonic_ns - clock[i].monotonic_ns;
-			if (ns / MAX_NS_PER_TICK > ticks ||
-			    ticks / MAX_TICKS_PER_NS > ns)
-				continue;
-			if (profile->clock_known &&
-			    ticks < profile->clock_ticks)
-				continue;
-			profile->clock_ticks = ticks;
-			profile->clock_ns = ns;
-			profile->clock_known = true;
-		}
-	}
+	profile->clock_known = rate.ticks != 0;
+	profile->clock_uneven = start.ticks != 0 && !is_even(&start, &rate);
+	if (profile->clock_uneven)
+		rate = start;
+	profile->clock_ticks = profile->clock_known ? rate.ticks : 1;
+	profile->clock_ns = profile->clock_known ? rate.ns : 1;
 }
 
 uint64_t swz_profile_duration_ticks(const struct swz_profile *profile)

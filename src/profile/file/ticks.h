@@ -9,7 +9,8 @@
  * few such times still fit. */
 #define SWZ_MAX_TICKS (INT64_MAX / 4)
 
-/* Sets clock_ns, clock_ticks and clock_known by the header's samples. */
+/* Sets clock_ns, clock_ticks, clock_known and clock_uneven by the header's
+ * samples. */
 void swz_profile_calibrate(struct swz_profile *profile);
 
 #endif

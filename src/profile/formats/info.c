@@ -59,9 +59,10 @@ static void put_clock(FILE *stream, const struct swz_profile *profile)
 		       (double)profile->clock_ticks / 1024.0;
 
 	if (profile->clock_known)
-		fprintf(stream, "clock: %.6f GHz\n",
+		fprintf(stream, "clock: %.6f GHz%s\n",
 			(double)profile->clock_ticks /
-				(double)profile->clock_ns);
+				(double)profile->clock_ns,
+			profile->clock_uneven ? " at the start, uneven" : "");
 	else
 		fputs("clock: not calibrated\n", stream);
 	fprintf(stream, "cost per call: %.2f ns (inside %.2f, outside %.2f)\n",

@@ -29,6 +29,12 @@ static void warn_damage(const struct swz_profile *profile)
 		swz_dump_complain(
 			"%s: the clock is not calibrated; times are in ticks",
 			profile->name);
+	if (profile->clock_uneven)
+		swz_dump_complain(
+			"%s: the clock went on without the system's time, or "
+			"the time without the clock (the machine was "
+			"suspended?); times are the clock's",
+			profile->name);
 	if (profile->header.lost_calls)
 		swz_dump_complain(
 			"%s: %" PRIu64
