@@ -86,7 +86,7 @@
  * for at times that are so far apart. */
 #define SWZ_ALONE_TICKS 131072
 #define SWZ_SEE_TICKS 16384
-#define SWZ_SCORE_OF_LEVEL 64
+#define SWZ_SCORE_OF_LEVEL 16
 #define SWZ_LEVEL_SHIFT 4 /* of swz_node.open */
 /* The state of the random numbers is multiplied by this, and one is added (Knuth,
  * "The Art of Computer Programming" 2, 3.3.4: the multiplier of MMIX). */

@@ -94,13 +94,13 @@ static void measure_round(struct least *least, struct swz_node *node,
 
 	note(&least[PLAIN], measure(empty), 0);
 	if (swz_sampling)
-		swz_sampling_set(node, true);
+		swz_sampling_set(node, CALLS);
 	sum = node->ticks;
 	ticks = measure(hooked);
 	note(&least[TIMED], ticks, (uint64_t)(node->ticks - sum));
 	if (!swz_sampling)
 		return;
-	swz_sampling_set(node, false);
+	swz_sampling_set(node, 0);
 	note(&least[UNTIMED], measure(hooked), 0);
 	note(&least[LEAF], measure(leaf), 0);
 }

@@ -4,11 +4,13 @@
 #include "runtime/record/frames.h"
 
 /* A timed call that is short counts one, a long one much less than nothing. At
- * so many points the weight becomes four times as large, or, below zero, a
- * fourth. So it is large where not more than one call in ten is long; but a
- * recursion, which comes back out of many long ones in a row, changes little.
+ * so many points the weight becomes four times as large, or, at less than so
+ * many, a fourth. So it is large where not more than one call in ten is long;
+ * but a recursion, which comes back out of many long ones in a row, changes
+ * little.
  */
 #define SCORE_OF_LEVEL SWZ_SCORE_OF_LEVEL
+#define LEAST_SCORE (-64)
 #define LONG_SCORE 8
 #define LONG_TICKS SWZ_LONG_TICKS
 /* Frames above a timed call, at most, that get to know of it. */
@@ -17,6 +19,7 @@
 #define DUE UINT8_MAX
 
 _Static_assert(2 * SWZ_MOST_WEIGHT - 2 < DUE, "skip");
+_Static_assert(SCORE_OF_LEVEL - SWZ_MOST_TIMED >= INT8_MIN, "score");
 
 bool swz_sampling;
 
@@ -121,7 +124,7 @@ void swz_sampling_ended(struct swz_node *node, uint64_t weight,
 		node->squares = UINT64_MAX;
 	if (duration < LONG_TICKS)
 		return;
-	if (node->score > -SCORE_OF_LEVEL) {
+	if (node->score > LEAST_SCORE) {
 		node->score = (int8_t)(node->score - LONG_SCORE);
 	} else if (level_of(node)) {
 		set_level(node, level_of(node) - 1);
@@ -129,8 +132,10 @@ void swz_sampling_ended(struct swz_node *node, uint64_t weight,
 	}
 }
 
-void swz_sampling_set(struct swz_node *node, bool timed)
+void swz_sampling_set(struct swz_node *node, unsigned timed)
 {
 	set_level(node, 0);
+	if (timed)
+		node->score = (int8_t)(SCORE_OF_LEVEL - (int)timed);
 	node->skip = timed ? 0 : DUE - 1;
 }

@@ -88,7 +88,9 @@ static inline bool swz_sampling_is_long(uint64_t start, uint64_t duration)
 void swz_sampling_ended(struct swz_node *node, uint64_t weight,
 			uint64_t duration);
 
-/* The next calls of the edge: all of them timed, or none. For calibration. */
-void swz_sampling_set(struct swz_node *node, bool timed);
+/* The next calls of the edge: so many are timed, all of them; or none for a
+ * while. For calibration. */
+#define SWZ_MOST_TIMED 128
+void swz_sampling_set(struct swz_node *node, unsigned timed);
 
 #endif
