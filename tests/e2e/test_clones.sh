@@ -47,6 +47,9 @@ assert_time_is_sane d/*
 it 'a process that shares memory and thread-local storage, beside us'
 may_lose=yes
 run_both 1 vm 10
+
+it 'such a process makes threads, which are not the ones of ours that are gone'
+run_both 1 vm-threads 500
 may_lose=
 
 it 'a thread of clone(2) with thread-local storage of its own'

@@ -132,6 +132,37 @@ static int beside_us(long n)
 	return status;
 }
 
+/* One that makes threads, with storage of their own: to it they are threads of
+ * its own process, and the creator's are not. */
+static void *short_work(void *argument)
+{
+	nest((long)argument, work);
+	return NULL;
+}
+
+static int makes_threads(void *count)
+{
+	for (long i = 0; i < (long)count; i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, short_work, (void *)9) != 0)
+			return 1;
+		pthread_join(thread, NULL);
+	}
+	atomic_store(&turns, 1);
+	return 8;
+}
+
+static int beside_its_threads(long n)
+{
+	pid_t pid = clone(makes_threads, new_stack(), CLONE_VM | SIGCHLD,
+			  (void *)n);
+
+	while (!atomic_load(&turns))
+		nest(4, child_work);
+	return ended(pid);
+}
+
 /* A thread, with thread-local storage of its own. */
 static int with_storage(long n)
 {
@@ -290,6 +321,8 @@ int main(int argc, char **argv)
 		result = in_our_memory(n);
 	else if (!strcmp(mode, "vm"))
 		result = beside_us(n);
+	else if (!strcmp(mode, "vm-threads"))
+		result = beside_its_threads(n);
 	else if (!strcmp(mode, "tls"))
 		result = with_storage(n);
 	else if (!strcmp(mode, "bare-tls"))

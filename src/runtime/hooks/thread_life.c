@@ -72,7 +72,13 @@ static enum swz_status furnish(struct swz_thread_cold *cold)
 	return SWZ_OK;
 }
 
-static struct swz_thread_cold *new_group(int32_t tid)
+/* The calling thread, as a state's owner. */
+static uint64_t own_id(void)
+{
+	return (uint64_t)SWZ_SYSCALL(SYS_getpid) << 32 | (uint32_t)own_tid();
+}
+
+static struct swz_thread_cold *new_group(uint64_t owner)
 {
 	char *page = swz_sys_mmap(NULL, (1 + SWZ_COLD_PAGES) * SWZ_THREAD_PAGE,
 				  PROT_READ | PROT_WRITE,
@@ -92,7 +98,7 @@ static struct swz_thread_cold *new_group(int32_t tid)
 		if (i + 1 < SWZ_THREAD_GROUP)
 			group[i].next = &group[i + 1];
 	}
-	atomic_store_explicit(&group[0].tid, tid, memory_order_relaxed);
+	atomic_store_explicit(&group[0].owner, owner, memory_order_relaxed);
 	head = atomic_load_explicit(&states, memory_order_relaxed);
 	do {
 		group[SWZ_THREAD_GROUP - 1].next = head;
@@ -103,32 +109,31 @@ static struct swz_thread_cold *new_group(int32_t tid)
 	return group;
 }
 
-static bool has_ended(int32_t tid, int32_t self)
+/* Asked of its own process: one that shares our memory may be another one. */
+static bool has_ended(uint64_t owner, uint64_t self)
 {
-	int32_t pid;
-
-	if (tid == self) /* the number was given out again, to us */
+	if (owner == self) /* the number was given out again, to us */
 		return true;
-	pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
-	return SWZ_SYSCALL(SYS_tgkill, pid, tid, 0) == -ESRCH;
+	return SWZ_SYSCALL(SYS_tgkill, (int32_t)(owner >> 32), (int32_t)owner,
+			   0) == -ESRCH;
 }
 
 /* A state of nobody's, now ours. */
 static struct swz_thread_cold *take_state(void)
 {
 	struct swz_thread_cold *cold;
-	int32_t self = own_tid();
+	uint64_t self = own_id();
 
 	for (cold = swz_thread_first(); cold; cold = cold->next) {
-		int32_t tid = atomic_load_explicit(&cold->tid,
-						   memory_order_relaxed);
+		uint64_t owner = atomic_load_explicit(&cold->owner,
+						      memory_order_relaxed);
 
-		if (tid != 0 && !has_ended(tid, self))
+		if (owner != 0 && !has_ended(owner, self))
 			continue;
 		/* acquire: what the dead thread left; the kernel ordered its
 		 * end before our seeing it */
 		if (atomic_compare_exchange_strong_explicit(
-			    &cold->tid, &tid, self, memory_order_acquire,
+			    &cold->owner, &owner, self, memory_order_acquire,
 			    memory_order_relaxed))
 			return cold;
 	}
@@ -257,7 +262,7 @@ struct swz_thread *swz_thread_begin(void)
 	if (hot->record) /* the dead thread's */
 		hot->record->end_ticks = hot->record->last_ticks;
 	if (set_up(hot, cold) != SWZ_OK) {
-		atomic_store_explicit(&cold->tid, 0, memory_order_release);
+		atomic_store_explicit(&cold->owner, 0, memory_order_release);
 		return NULL;
 	}
 	atomic_flag_clear(&cold->busy);
@@ -305,7 +310,8 @@ void swz_thread_orphan_states(void)
 	struct swz_thread_cold *cold;
 
 	for (cold = swz_thread_first(); cold; cold = cold->next) {
-		atomic_store_explicit(&cold->tid, -1, memory_order_relaxed);
+		atomic_store_explicit(&cold->owner, UINT64_MAX,
+				      memory_order_relaxed);
 		swz_events_forget(cold);
 	}
 	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
@@ -315,7 +321,7 @@ enum swz_status swz_thread_rejoin(struct swz_thread *hot)
 {
 	struct swz_thread_cold *own = swz_thread_cold_of(hot);
 
-	atomic_store_explicit(&own->tid, own_tid(), memory_order_relaxed);
+	atomic_store_explicit(&own->owner, own_id(), memory_order_relaxed);
 	swz_events_forget(own);
 	return set_up(hot, own);
 }
@@ -325,7 +331,7 @@ enum swz_status swz_thread_revive(struct swz_thread *hot)
 	struct swz_thread_cold *own = swz_thread_cold_of(hot), *cold;
 
 	for (cold = swz_thread_first(); cold; cold = cold->next) {
-		atomic_store_explicit(&cold->tid, cold == own ? own_tid() : 0,
+		atomic_store_explicit(&cold->owner, cold == own ? own_id() : 0,
 				      memory_order_relaxed);
 		swz_events_forget(cold);
 	}
@@ -338,10 +344,10 @@ void swz_thread_note_ended(void)
 	struct swz_thread_cold *cold;
 
 	for (cold = swz_thread_first(); cold; cold = cold->next) {
-		int32_t tid = atomic_load_explicit(&cold->tid,
-						   memory_order_relaxed);
+		uint64_t owner = atomic_load_explicit(&cold->owner,
+						      memory_order_relaxed);
 
-		if (tid && cold->hot->record && has_ended(tid, 0))
+		if (owner && cold->hot->record && has_ended(owner, 0))
 			cold->hot->record->end_ticks =
 				cold->hot->record->last_ticks;
 	}

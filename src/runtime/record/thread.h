@@ -59,12 +59,12 @@ struct swz_thread {
 /* Survives a fork. A thread that has died leaves all of it to the next new
  * thread, blocks and tables included. */
 struct swz_thread_cold {
-	_Atomic int32_t tid;       /* 0: not in use */
-	uint32_t index;            /* in the profile */
+	_Atomic uint64_t owner;    /* process << 32 | thread; 0: not in use */
 	struct swz_thunk *records; /* free records of tail calls */
 	uint64_t random;           /* see SWZ_RANDOM_MULTIPLIER */
 	struct swz_thread *hot;
 	char *slow_stack_top;
+	uint32_t index;    /* in the profile */
 	atomic_flag busy;  /* the slow stack is in use */
 	uint64_t home_low; /* the stack that the thread began on, once asked */
 	uint64_t home_high;
