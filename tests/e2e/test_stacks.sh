@@ -56,4 +56,9 @@ assert_complete d/*
 assert_time_is_sane d/*
 assert_calls d/* vfork_and_exit 200 work 200 main 1
 
+it 'what frames of the first stack that never come back lay on is made inaccessible'
+assert_same_as_native "$TARGETS/stacks" protected 1000
+assert_complete profile
+assert_calls profile descend 1001 nest 5050
+
 finish

@@ -1,16 +1,19 @@
 /* build: -O1 -pthread -fno-inline -fno-optimize-sibling-calls
  * -fno-ipa-pure-const -fno-ipa-cp */
-/* Stacks that end: stacks overflow|smallest|vfork [N] */
+/* Stacks that end: stacks overflow|smallest|vfork|protected [N] */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -114,6 +117,59 @@ long vfork_and_exit(long n)
 	return WEXITSTATUS(status);
 }
 
+/* Frames of the first stack are suspended, and never come back: another context
+ * goes on above them. Then their memory is made inaccessible. */
+static ucontext_t first, below, coroutine;
+static uintptr_t lowest;
+static volatile int stage;
+
+long descend(long depth)
+{
+	volatile char room[256];
+
+	room[0] = (char)depth;
+	if (depth)
+		return descend(depth - 1) + room[0];
+	lowest = (uintptr_t)room;
+	return swapcontext(&below, &coroutine);
+}
+
+long yield(void)
+{
+	return work(swapcontext(&coroutine, &first));
+}
+
+static void run_coroutine(void)
+{
+	stage = 1;
+	yield();
+	stage = 2;
+	setcontext(&first);
+}
+
+static long protect_below(long n)
+{
+	static char stack[1 << 16];
+	uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - (1 << 16)) &
+			-4096l;
+	long sum = 0;
+
+	getcontext(&coroutine);
+	coroutine.uc_stack.ss_sp = stack;
+	coroutine.uc_stack.ss_size = sizeof(stack);
+	makecontext(&coroutine, run_coroutine, 0);
+	swapcontext(&first, &coroutine);
+	if (stage == 1)
+		descend(n);
+	lowest &= -4096l;
+	if (mprotect((void *)lowest, end - lowest, PROT_NONE) != 0)
+		return -1;
+	usleep(20000); /* as a sweep may take a part of the time only */
+	for (int i = 0; i < 100; i++)
+		sum += nest(i);
+	return sum;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "overflow";
@@ -137,6 +193,8 @@ int main(int argc, char **argv)
 		for (long i = 0; i < n; i++)
 			sum += vfork_and_exit(i) == i % 100;
 		printf("%ld\n", sum);
+	} else if (!strcmp(mode, "protected")) {
+		printf("%ld\n", protect_below(n));
 	} else {
 		return 2;
 	}

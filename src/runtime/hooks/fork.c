@@ -211,13 +211,13 @@ static bool is_later(const struct swz_thunk *a, const struct swz_thunk *b)
 }
 
 /* The latest of the thread's live frames. */
-static void find_top(struct rebirth *r)
+static void find_top(struct rebirth *r, const uint64_t *in_use)
 {
 	uint32_t block;
 
 	for (uint32_t b = 0; owns_block(r, b, &block); b++) {
 		struct swz_thunk *thunks = swz_arena_block_thunks(block);
-		uint64_t alive = swz_block_alive(block);
+		uint64_t alive = swz_block_alive(block, in_use);
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
 			if (alive >> i & 1 &&
@@ -371,7 +371,7 @@ static struct swz_thread *rebear(struct swz_thread *hot,
 	if (r.top && (!r.top->slot || !swz_thread_owns(hot, r.top)))
 		r.top = NULL;
 	if (!r.top)
-		find_top(&r);
+		find_top(&r, exiting ? NULL : here);
 	hot->top = &swz_bottom;
 	reenter_frames(&r);
 	close_threads(&r);

@@ -142,7 +142,7 @@ static enum swz_status note_block(struct swz_thread_cold *cold, uint32_t block)
 static void put_fresh(struct swz_thread_cold *cold, uint32_t block)
 {
 	struct swz_thunk *thunks = swz_arena_block_thunks(block), *list = NULL;
-	uint64_t alive = swz_block_alive(block);
+	uint64_t alive = swz_block_alive(block, NULL);
 
 	for (unsigned i = SWZ_BLOCK_THUNKS; i-- > 0;) {
 		if (!(alive >> i & 1)) {
@@ -216,7 +216,7 @@ static void sweep(struct swz_thread *thread, const uint64_t *entering)
 
 	for (uint32_t b = 0; b < cold->block_count; b++) {
 		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
-		uint64_t alive = swz_block_alive(cold->blocks[b]);
+		uint64_t alive = swz_block_alive(cold->blocks[b], entering);
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
 			if (t[i].slot &&
@@ -372,7 +372,7 @@ void swz_thread_begin_thunks(struct swz_thread_cold *cold)
 	for (uint32_t b = 0; b < count; b++) {
 		uint32_t block = cold->blocks[b];
 
-		if (kept >= KEPT_BLOCKS && swz_block_alive(block) == 0) {
+		if (kept >= KEPT_BLOCKS && swz_block_alive(block, NULL) == 0) {
 			give_back(block);
 			continue;
 		}

@@ -51,12 +51,13 @@ static bool may_be_live(const struct swz_thunk *thunk, uint64_t word)
 	       thunk->pending != SWZ_CLOSED;
 }
 
-uint64_t swz_block_alive(uint32_t block)
+uint64_t swz_block_alive(uint32_t block, const uint64_t *in_use)
 {
 	struct swz_thunk *thunks = swz_arena_block_thunks(block);
 	uint64_t *slots[SWZ_BLOCK_THUNKS], words[SWZ_BLOCK_THUNKS];
 	bool readable[SWZ_BLOCK_THUNKS];
 	unsigned which[SWZ_BLOCK_THUNKS], count = 0;
+	bool on_main_stack = swz_on_main_stack(in_use);
 	uint64_t alive = 0;
 
 	for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++) {
@@ -64,7 +65,8 @@ uint64_t swz_block_alive(uint32_t block)
 
 		if (!slot)
 			continue;
-		if (swz_on_main_stack(slot)) {
+		if (on_main_stack && slot >= in_use &&
+		    swz_on_main_stack(slot)) {
 			if (may_be_live(&thunks[i], *slot))
 				alive |= 1ull << i;
 			continue;

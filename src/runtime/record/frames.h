@@ -61,8 +61,9 @@ static inline void swz_frame_push_record(struct swz_thunk *thunk,
 
 /* One bit for each thunk of a block: whether it is live and its frame may still
  * be there, which is so as long as its return slot holds its address T, or,
- * where it may be at its entry or exit, the real return address. Slots whose
- * memory may be gone are read by way of the kernel. */
-uint64_t swz_block_alive(uint32_t block);
+ * where it may be at its entry or exit, the real return address. IN_USE: where
+ * the part of the calling thread's stack begins that is in use, or NULL. What
+ * is elsewhere may be gone, or protected, and is read by way of the kernel. */
+uint64_t swz_block_alive(uint32_t block, const uint64_t *in_use);
 
 #endif

@@ -5,8 +5,7 @@
 #include "thunks/maps.h"
 
 /* The kernel keeps this much free of other mappings below the main thread's
- * stack (mmap_base, arch/x86/mm/mmap.c: at least 128 MiB), and never takes away
- * what the stack has grown to. */
+ * stack (mmap_base, arch/x86/mm/mmap.c: at least 128 MiB). */
 #define MAIN_STACK_BYTES (128u << 20)
 
 static uintptr_t main_stack_top;
