@@ -166,6 +166,18 @@ for limit in 64 100 200 500 1100; do
 	assert_le "$(stat -c %s limited)" $((limit * 1024)) 'size'
 done
 
+it 'what stderr does not take of our lines is no signal to the program'
+"$TARGETS/shape" >native.out
+(ulimit -f 0 && exec "$RUN" -o limited "$TARGETS/shape" 2>full) | cat >out
+assert_eq 0 "${PIPESTATUS[0]}" 'status with a file that may not grow'
+assert_same native.out out
+mkfifo unread
+exec 3<>unread 4>unread 3<&-
+"$RUN" -v -o unheard "$TARGETS/shape" >out 2>&4
+assert_eq 0 $? 'status with a pipe that nobody reads'
+exec 4>&-
+assert_same native.out out
+
 it 'a limit on the address space'
 capture bash -c 'ulimit -v 300000; exec "$@"' - "$RUN" -o limited "$TARGETS/shape"
 assert_status 0

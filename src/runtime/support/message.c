@@ -1,7 +1,9 @@
 #include "runtime/support/message.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/syscall.h"
 #include "runtime/support/config.h"
@@ -77,23 +79,49 @@ void swz_line_column(struct swz_line *line, unsigned column)
 		 line->length < sizeof(line->text) - 1);
 }
 
-void swz_line_write(struct swz_line *line, int fd)
+static bool write_all(const struct swz_line *line, int fd)
 {
 	unsigned written = 0;
 
-	if (fd == 2 && !is_as_at_start())
-		return;
-	line->text[line->length++] = '\n';
 	while (written < line->length) {
 		long r = SWZ_SYSCALL(SYS_write, fd, line->text + written,
 				     line->length - written);
 
-		if (r <= 0) {
-			lost |= fd == 1;
-			return;
-		}
+		if (r <= 0)
+			return false;
 		written += (unsigned)r;
 	}
+	return true;
+}
+
+#define BIT_OF(signal) (UINT64_C(1) << ((signal)-1))
+
+/* Who writes to a pipe that nobody reads any more, or to a file that may not
+ * grow, gets a signal, which is the end of a program that may never write
+ * there. So it is blocked, and taken back. */
+static void write_to_stderr(const struct swz_line *line)
+{
+	const struct timespec no_time = {0, 0};
+	uint64_t ours = BIT_OF(SIGPIPE) | BIT_OF(SIGXFSZ);
+	uint64_t before, theirs = 0;
+
+	if (!is_as_at_start() ||
+	    SWZ_SYSCALL(SYS_rt_sigprocmask, SIG_BLOCK, &ours, &before, 8) != 0)
+		return;
+	SWZ_SYSCALL(SYS_rt_sigpending, &theirs, 8);
+	ours &= ~theirs;
+	if (!write_all(line, 2))
+		SWZ_SYSCALL(SYS_rt_sigtimedwait, &ours, NULL, &no_time, 8);
+	SWZ_SYSCALL(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, 8);
+}
+
+void swz_line_write(struct swz_line *line, int fd)
+{
+	line->text[line->length++] = '\n';
+	if (fd == 2)
+		write_to_stderr(line);
+	else if (!write_all(line, fd))
+		lost = true;
 }
 
 bool swz_line_lost(void)
