@@ -99,6 +99,48 @@ for name in unw_step _ULx86_64_step _Unwind_Backtrace _Unwind_RaiseException \
 	fi
 done
 
+it 'what lists the callers needs no more of a small stack than the list does'
+cat >list.c <<'END'
+#ifdef MAIN
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+int unw_backtrace(void **addresses, int room);
+static void *run(void *unused)
+{
+	void *list[20];
+
+	printf("%d\n", unw_backtrace(list, 20));
+	return unused;
+}
+int main(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+	pthread_attr_setguardsize(&attributes, 1 << 16);
+	return pthread_create(&thread, &attributes, run, 0) ||
+	       pthread_join(thread, 0);
+}
+#else
+int unw_backtrace(void **addresses, int room)
+{
+	for (int i = 0; i < room; i++)
+		addresses[i] = (void *)unw_backtrace;
+	return room;
+}
+int _ULx86_64_get_reg(void *cursor, int number, unsigned long *value)
+{
+	return !cursor || number || !value;
+}
+#endif
+END
+gcc -O1 -shared -fPIC -o liblist.so list.c
+gcc -O1 -DMAIN -pthread -o list list.c -L. -llist -Wl,-rpath,"$TMP"
+assert_same_as_native ./list
+
 if have 'a profiled valgrind has nothing to say about our unwind table' valgrind; then
 	capture timeout 240 "$RUN" -q -o v/ valgrind -q true
 	assert_status 0

@@ -103,12 +103,17 @@ int swz_walk_addresses(void **addresses, int room, const struct walker *w,
 int swz_walk_addresses(void **addresses, int room, const struct walker *w,
 		       int (*real)(void **addresses, int room))
 {
-	void *all[MOST_ADDRESSES];
-	int count, kept = 0;
+	int most = MOST_ADDRESSES, count, kept = 0;
+	void **all;
 
 	(void)w;
-	count = real(all, room < MOST_ADDRESSES / 2 - 4 ? 2 * room + 4
-							: MOST_ADDRESSES);
+	if (room <= 0)
+		return real(addresses, room);
+	if (room < MOST_ADDRESSES / 2 - 4)
+		most = 2 * room + 4;
+	/* no more of the stack than that: it may be a signal stack */
+	all = __builtin_alloca((size_t)most * sizeof(*all));
+	count = real(all, most);
 	for (int i = 0; i < count && kept < room; i++)
 		if (!is_ours((uintptr_t)all[i]))
 			addresses[kept++] = all[i];
