@@ -194,6 +194,16 @@ assert_same_as_native "$late" reload 10
 assert_calls profile late_entry 10 late_leaf 100 late_made 0 main 0
 RUN_OPTIONS=()
 
+it 'they apply still when the program has written its title over its environment'
+for option in -MPOSIX.so -Fboot_POSIX; do
+	capture "$RUN" -o profile "$option" perl \
+		-e '$0 = "x" x 9999; require POSIX; print POSIX::floor(3.5)'
+	assert_eq 3 "$(cat out)" output
+	"$DUMP" -f text profile >table
+	assert_ge "$(grep -c 'POSIX.so$' table)" 1 "$option: functions"
+	assert_eq '' "$(row table calls main)" "$option: calls of main"
+done
+
 it "python's extension modules"
 if [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import _json; _json.__file__' 2>/dev/null; then
 	assert_same_as_native /usr/bin/python3 -c 'import json; print(json.loads("[1, {\"a\": 2.5}]"))'

@@ -161,10 +161,23 @@ static bool set_output(const char *pattern)
 	return true;
 }
 
+/* For libraries that come later: by then the program may have written its title
+ * over its environment. */
+static const char *kept(const char *string)
+{
+	size_t bytes = strlen(string) + 1;
+	char *copy = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return copy ? memcpy(copy, string, bytes) : string;
+}
+
 static bool patterns(const char *name, const char **list)
 {
-	*list = text(name);
-	return !*list || swz_patterns_are_valid(*list);
+	const char *value = text(name);
+
+	*list = value ? kept(value) : NULL;
+	return !value || swz_patterns_are_valid(value);
 }
 
 #define BAD_PATTERN ": a pattern is empty, or its [ has no ]"
