@@ -326,6 +326,29 @@ for how in '' -DTABLE; do
 	assert_eq 10 "$(row table calls work)" 'calls of work'
 done
 
+it 'sections of code far apart cost no memory for what is between them'
+cat >apart.c <<'END'
+#include <stdio.h>
+int near(int x) { return x + 1; }
+__attribute__((section(".apart"))) int apart(int x) { return x + 2; }
+int main(void)
+{
+	int (*volatile far)(int) = apart;
+	FILE *status = fopen("/proc/self/status", "r");
+	char line[256];
+	long kb = 0;
+
+	while (!kb && status && fgets(line, sizeof(line), status))
+		sscanf(line, "VmHWM: %ld", &kb);
+	printf("%d, %s\n", far(near(1)), kb < 500000 ? "small" : "large");
+	return 0;
+}
+END
+gcc -O1 -no-pie -fno-pie -mcmodel=large -fno-asynchronous-unwind-tables \
+	-o apart apart.c -Wl,--section-start=.apart=0x8000000000
+assert_same_as_native ./apart
+assert_converts profile
+
 it 'what compilers put at the start of functions'
 cat >entries.c <<'END'
 #include <stdio.h>

@@ -314,6 +314,10 @@ static void collect_fdes(struct swz_module *m, struct swz_fde *fdes,
 	}
 }
 
+/* Code may lie far apart: more pages than this for each function are too many.
+ */
+#define MOST_PAGES 64u
+
 /* How many functions begin below each page: where swz_function_at begins to
  * look. Without memory for it, it looks everywhere. */
 static void make_index(struct swz_module *m)
@@ -326,6 +330,8 @@ static void make_index(struct swz_module *m)
 		return;
 	m->first_page = f[0].start >> INDEX_SHIFT;
 	m->page_count = (f[n - 1].start >> INDEX_SHIFT) - m->first_page + 1;
+	if (m->page_count > (uint64_t)MOST_PAGES * n)
+		m->page_count = 0;
 	m->page_index = swz_scratch_alloc((m->page_count + 1) *
 					  sizeof(*m->page_index));
 	if (!m->page_index)
