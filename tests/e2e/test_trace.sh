@@ -253,4 +253,17 @@ done
 capture "$RUN" --max-size 1K true
 assert_status 2
 
+it 'a core file would not be longer by what lies beside the events'
+cat >large.pl <<'END'
+open(my $maps, '<', '/proc/self/smaps');
+while (<$maps>) {
+	$large = hex($2) - hex($1) >= 64 << 20 if /^(\w+)-(\w+) rw-p/;
+	$large = 0 if /^\w+-\w+ (?!rw-p)/;
+	print if $large && /^VmFlags:/ && !/ dd/;
+}
+END
+capture "$RUN" -m trace -o profile perl large.pl
+assert_status 0
+assert_empty out
+
 finish

@@ -263,6 +263,8 @@ static enum swz_status map_links(void)
 	if (!swz_config.trace && bytes > SWZ_HUGE_PAGE)
 		SWZ_SYSCALL(SYS_madvise, room + SWZ_HUGE_PAGE,
 			    bytes - SWZ_HUGE_PAGE, MADV_HUGEPAGE);
+	/* A core file would have the length of all that is not there, too. */
+	SWZ_SYSCALL(SYS_madvise, room, bytes, MADV_DONTDUMP);
 	links = (struct swz_links *)(void *)(room + before);
 	return SWZ_OK;
 }
