@@ -111,6 +111,36 @@ for bits in 32 64; do # setrlimit64 is another name
 	assert_matches native.out '^room'
 	rm -f profile
 done
+it 'a limit that has to be tried twice, below one that may not be raised: errno stays'
+cat >below.c <<'END'
+#include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+int main(void)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_AS, &limit);
+	limit.rlim_cur = limit.rlim_max / 2;
+	errno = 0;
+	printf("%d", setrlimit(RLIMIT_AS, &limit));
+	printf(" %d\n", errno);
+	return 0;
+}
+END
+user=()
+[ "$(id -u)" -ne 0 ] || user=(setpriv --reuid 65534 --clear-groups)
+if have 'without the privilege to raise it' gcc setpriv; then
+	gcc -o below below.c
+	mkdir -m 777 anyone
+	chmod 711 "$TMP"
+	if nobody_executes "$TMP" "$TMP/below" "$RUN" "$LIBSWIZZLE"; then
+		assert_eq '0 0' "$(ulimit -v 30000000; "${user[@]}" "$RUN" -q \
+			-o anyone/profile ./below)" 'result and errno'
+		assert_exists anyone/profile
+	fi
+fi
+
 it 'and what it executes reads the same'
 # shellcheck disable=SC2016
 for shell in bash dash; do

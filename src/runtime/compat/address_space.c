@@ -72,10 +72,20 @@ static bool is_readable(const struct rlimit *limit)
 	       swz_sys_is_readable((uintptr_t)&limit->rlim_max);
 }
 
+typedef int setter(int what, const struct rlimit *limit);
+
+/* A system call of our own leaves errno alone, if we may make one. */
+static bool set(int what, const struct rlimit *limit, setter *real)
+{
+	if (swz_system_calls_end)
+		return real(what, limit) == 0;
+	return SWZ_SYSCALL(SYS_prlimit64, 0, what, limit, NULL) == 0;
+}
+
 int swz_limit_set(int what, const struct rlimit *wanted, const void *unused,
-		  int (*real)(int what, const struct rlimit *limit));
+		  setter *real);
 int swz_limit_set(int what, const struct rlimit *wanted, const void *unused,
-		  int (*real)(int what, const struct rlimit *limit))
+		  setter *real)
 {
 	rlim_t share = share_of(what);
 	struct latest *latest = latest_of(what);
@@ -87,12 +97,12 @@ int swz_limit_set(int what, const struct rlimit *wanted, const void *unused,
 		return real(what, wanted);
 	ours.rlim_cur = higher(wanted->rlim_cur, share);
 	ours.rlim_max = higher(wanted->rlim_max, share);
-	if (real(what, &ours) != 0) {
+	if (!set(what, &ours, real)) {
 		/* a hard limit of another's may not be raised */
 		ours.rlim_max = wanted->rlim_max;
 		if (ours.rlim_cur > ours.rlim_max)
 			ours.rlim_cur = ours.rlim_max;
-		if (real(what, &ours) != 0)
+		if (!set(what, &ours, real))
 			return real(what, wanted);
 	}
 	latest[0].ours = ours.rlim_cur;
