@@ -73,6 +73,8 @@ static void set_output(void)
 /* As execvp(3), which takes a text for a script of /bin/sh. */
 _Noreturn static void run(char *path, char **argv)
 {
+	static char shell[] = "/bin/sh";
+
 	execv(path, argv);
 	if (errno == ENOEXEC) {
 		size_t count = 0;
@@ -83,10 +85,10 @@ _Noreturn static void run(char *path, char **argv)
 		line = calloc(count + 2, sizeof(*line));
 		if (!line)
 			swz_die(SWZ_CANNOT_RUN, "no memory");
-		line[0] = argv[0];
+		line[0] = shell;
 		line[1] = path;
 		memcpy(line + 2, argv + 1, count * sizeof(*line));
-		execv("/bin/sh", line);
+		execv(shell, line);
 	}
 	swz_die(errno == ENOENT ? SWZ_NOT_FOUND : SWZ_CANNOT_RUN, "%s: %s",
 		argv[0], strerror(errno));

@@ -210,6 +210,9 @@ for file in script nested by-env by-env-s plain; do
 	assert_eq "$LIBRARY" "$("$RUN" ./$file)" "$file"
 done
 assert_eq "$LIBRARY" "$(PATH=.:$PATH "$RUN" script)"
+printf 'tr "\\0" " " </proc/$$/cmdline' >named
+chmod +x named
+assert_eq "$(env ./named a)" "$("$RUN" -q ./named a)" 'how the shell is called'
 
 it 'finds the program as execvp does'
 mkdir first second
