@@ -104,6 +104,14 @@ for kind in ucontext asm; do
 	done
 	assert_eq 2 "$(ls d | wc -l)" profiles
 
+	it "where no stack can be read as long as it is suspended, $kind"
+	"$TARGETS/fibers" sealed $kind 20 20 >native.out
+	rm -rf d
+	capture "$RUN" -o d/ "$TARGETS/fibers" sealed $kind 20 20
+	assert_status 0
+	assert_same native.out out
+	for profile in d/*; do assert_calls "$profile" dive 4220; done
+
 	it "many at once, again and again, $kind"
 	assert_same_as_native "$TARGETS/fibers" many $kind 3000 6
 	assert_contains out 'code did not grow'

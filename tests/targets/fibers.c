@@ -385,8 +385,26 @@ static void many(long count, long passes)
 	say_code_growth(code, code); /* no more than twice as much */
 }
 
-/* The child resumes what was suspended in its parent. */
-static void forking(long count, long rounds)
+long dive(long depth)
+{
+	long sum = depth ? dive(depth - 1) : work(depth);
+
+	sink = sum;
+	return sum + 1;
+}
+
+/* Frames enough for all to be looked at, and what is gone to be used again. */
+static void dive_often(void)
+{
+	for (long i = 1; i <= 20; i++) {
+		dive(20 * i);
+		usleep(2000);
+	}
+}
+
+/* The child resumes what was suspended in its parent. SEALED: until then no
+ * stack of a fiber may be read. */
+static void forking(long count, long rounds, bool sealed)
 {
 	struct fiber *fibers = make(count, rounds);
 	int status = 0;
@@ -395,7 +413,15 @@ static void forking(long count, long rounds)
 	for (long i = 0; i < count; i++)
 		resume(&fibers[i]);
 	fflush(stdout);
+	if (sealed)
+		mprotect(fibers[0].stack, (size_t)(count * stack_bytes),
+			 PROT_NONE);
 	pid = fork();
+	if (sealed) {
+		dive_often();
+		mprotect(fibers[0].stack, (size_t)(count * stack_bytes),
+			 PROT_READ | PROT_WRITE);
+	}
 	for (long r = 0; r < rounds; r++)
 		for (long i = 0; i < count; i++)
 			resume(&fibers[i]);
@@ -472,8 +498,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(mode, "many")) {
 		stack_bytes = by_hand ? 2048 : 4096;
 		many(n[0], n[1]);
-	} else if (!strcmp(mode, "fork")) {
-		forking(n[0], n[1]);
+	} else if (!strcmp(mode, "fork") || !strcmp(mode, "sealed")) {
+		forking(n[0], n[1], mode[0] == 's');
 	} else if (!strcmp(mode, "loop")) {
 		looping(n[0]);
 	} else {

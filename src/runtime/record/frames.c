@@ -6,7 +6,20 @@
 #include "base/syscall.h"
 #include "runtime/record/home_stack.h"
 
-/* Reads slots by way of the kernel; false where the memory is gone. */
+#define PAGE UINT64_C(4096)
+
+/* Whether there is memory, if none that can be read: a stack that the program
+ * has closed off as long as it is suspended. */
+static bool is_mapped(const uint64_t *slot)
+{
+	uintptr_t page = (uintptr_t)slot & -PAGE;
+	unsigned char present;
+
+	return SWZ_SYSCALL(SYS_mincore, page, PAGE, &present) != -ENOMEM;
+}
+
+/* Reads slots by way of the kernel; false where the memory is gone. What cannot
+ * be read is left as it is. */
 static void read_slots(uint64_t *const *slots, unsigned count, uint64_t *words,
 		       bool *readable)
 {
@@ -34,7 +47,9 @@ static void read_slots(uint64_t *const *slots, unsigned count, uint64_t *words,
 			break;
 		/* Where we are not allowed to look, nothing is taken to be
 		 * gone: the word is what a live frame has there. */
-		readable[done++] = r < 0 && r != -EFAULT;
+		readable[done] = (r < 0 && r != -EFAULT) ||
+				 is_mapped(slots[done]);
+		done++;
 	}
 }
 
