@@ -1,5 +1,5 @@
 /* build: -O2 -pthread -fno-inline -fno-ipa-pure-const -fno-ipa-cp */
-/* Threads that come and go: threads short|detached|names|keys [N] */
+/* Threads that come and go: threads short|detached|together|names|keys [N] */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -103,6 +103,34 @@ static void short_ones(int n)
 		printf("memory grew by %ld kB\n", resident_kb() - before);
 }
 
+static pthread_barrier_t all_are_there;
+
+static void *waiting_thread(void *argument)
+{
+	nest(3);
+	pthread_barrier_wait(&all_are_there);
+	return argument;
+}
+
+/* So many at once, and as many again. */
+static void together(int n)
+{
+	pthread_t *threads = calloc((size_t)n, sizeof(*threads));
+	long code = 0;
+
+	pthread_barrier_init(&all_are_there, NULL, (unsigned)n + 1);
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < n; i++)
+			start(&threads[i], waiting_thread, i);
+		pthread_barrier_wait(&all_are_there);
+		for (int i = 0; i < n; i++)
+			pthread_join(threads[i], NULL);
+		if (!round)
+			code = made_code_kb();
+	}
+	say_code_growth(code, 256);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "short";
@@ -121,6 +149,8 @@ int main(int argc, char **argv)
 		while (atomic_load(&done) < n)
 			usleep(100);
 		printf("%d\n", atomic_load(&done));
+	} else if (!strcmp(mode, "together")) {
+		together(n);
 	} else if (!strcmp(mode, "keys")) {
 		for (int i = 0; i < 3; i++)
 			pthread_key_create(&keys[i], destroy);

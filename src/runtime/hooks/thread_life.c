@@ -78,6 +78,17 @@ static uint64_t own_id(void)
 	return (uint64_t)SWZ_SYSCALL(SYS_getpid) << 32 | (uint32_t)own_tid();
 }
 
+/* In place of an owner. */
+#define NOT_TO_BE_TAKEN UINT64_MAX
+
+/* Of the latest group, or NULL. */
+static _Atomic(struct swz_thread_cold *) unused;
+
+static struct swz_thread_cold *next_in_group(const struct swz_thread_cold *cold)
+{
+	return (uintptr_t)(cold->hot + 1) % SWZ_THREAD_PAGE ? cold->next : NULL;
+}
+
 static struct swz_thread_cold *new_group(uint64_t owner)
 {
 	char *page = swz_sys_mmap(NULL, (1 + SWZ_COLD_PAGES) * SWZ_THREAD_PAGE,
@@ -99,6 +110,9 @@ static struct swz_thread_cold *new_group(uint64_t owner)
 			group[i].next = &group[i + 1];
 	}
 	atomic_store_explicit(&group[0].owner, owner, memory_order_relaxed);
+	for (size_t i = 1; i < SWZ_THREAD_GROUP; i++)
+		atomic_store_explicit(&group[i].owner, NOT_TO_BE_TAKEN,
+				      memory_order_relaxed);
 	head = atomic_load_explicit(&states, memory_order_relaxed);
 	do {
 		group[SWZ_THREAD_GROUP - 1].next = head;
@@ -106,6 +120,7 @@ static struct swz_thread_cold *new_group(uint64_t owner)
 	} while (!atomic_compare_exchange_weak_explicit(&states, &head, group,
 							memory_order_release,
 							memory_order_relaxed));
+	atomic_store(&unused, &group[1]);
 	return group;
 }
 
@@ -114,30 +129,71 @@ static bool has_ended(uint64_t owner, uint64_t self)
 {
 	if (owner == self) /* the number was given out again, to us */
 		return true;
-	return SWZ_SYSCALL(SYS_tgkill, (int32_t)(owner >> 32), (int32_t)owner,
+	return owner != NOT_TO_BE_TAKEN &&
+	       SWZ_SYSCALL(SYS_tgkill, (int32_t)(owner >> 32), (int32_t)owner,
 			   0) == -ESRCH;
 }
 
-/* A state of nobody's, now ours. */
+/* Whether the state was nobody's; now it is ours. */
+static bool take(struct swz_thread_cold *cold, uint64_t self)
+{
+	uint64_t owner = atomic_load_explicit(&cold->owner,
+					      memory_order_relaxed);
+
+	/* acquire: what the dead thread left; the kernel ordered its end
+	 * before our seeing it */
+	return (owner == 0 || has_ended(owner, self)) &&
+	       atomic_compare_exchange_strong_explicit(
+		       &cold->owner, &owner, self, memory_order_acquire,
+		       memory_order_relaxed);
+}
+
+/* The next state of the latest group, which nobody has had yet. (A fork may
+ * have made it free for all.) */
+static struct swz_thread_cold *take_unused(uint64_t self)
+{
+	struct swz_thread_cold *cold = atomic_load(&unused);
+	uint64_t owner = NOT_TO_BE_TAKEN;
+
+	while (cold && !atomic_compare_exchange_strong(&unused, &cold,
+						       next_in_group(cold)))
+		;
+	return cold && (atomic_compare_exchange_strong(&cold->owner, &owner,
+						       self) ||
+			take(cold, self))
+		       ? cold
+		       : NULL;
+}
+
+/* Of so many states it is asked whether their owner is gone: what a new thread
+ * costs must not grow with the number of others. */
+#define MOST_ASKED 32u
+
+/* A state of nobody's, now ours: that of the latest thread if it has ended by
+ * now, or of others, which are asked in turn. */
 static struct swz_thread_cold *take_state(void)
 {
-	struct swz_thread_cold *cold;
+	static _Atomic(struct swz_thread_cold *) latest, next_asked;
+	struct swz_thread_cold *cold = atomic_load(&latest);
+	struct swz_thread_cold *next = atomic_load(&next_asked);
 	uint64_t self = own_id();
+	bool taken = cold && take(cold, self);
 
-	for (cold = swz_thread_first(); cold; cold = cold->next) {
-		uint64_t owner = atomic_load_explicit(&cold->owner,
-						      memory_order_relaxed);
-
-		if (owner != 0 && !has_ended(owner, self))
-			continue;
-		/* acquire: what the dead thread left; the kernel ordered its
-		 * end before our seeing it */
-		if (atomic_compare_exchange_strong_explicit(
-			    &cold->owner, &owner, self, memory_order_acquire,
-			    memory_order_relaxed))
-			return cold;
+	for (unsigned i = 0; i < MOST_ASKED && !taken; i++) {
+		cold = next ? next : swz_thread_first();
+		if (!cold)
+			break;
+		next = cold->next;
+		taken = take(cold, self);
 	}
-	return new_group(self);
+	atomic_store(&next_asked, next);
+	if (!taken)
+		cold = take_unused(self);
+	if (!cold)
+		cold = new_group(self);
+	if (cold)
+		atomic_store(&latest, cold);
+	return cold;
 }
 
 /* ------------------------------------------------------------ records */
@@ -310,7 +366,7 @@ void swz_thread_orphan_states(void)
 	struct swz_thread_cold *cold;
 
 	for (cold = swz_thread_first(); cold; cold = cold->next) {
-		atomic_store_explicit(&cold->owner, UINT64_MAX,
+		atomic_store_explicit(&cold->owner, NOT_TO_BE_TAKEN,
 				      memory_order_relaxed);
 		swz_events_forget(cold);
 	}
