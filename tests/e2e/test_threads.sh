@@ -23,10 +23,10 @@ assert_readable profile
 assert_calls profile detached_thread 1000 nest 4000 work 1000
 
 it 'threads that are there together, and others in their place'
-assert_same_as_native "$TARGETS/threads" together 400
+assert_same_as_native "$TARGETS/threads" together 1000
 assert_contains out 'code did not grow'
 assert_complete profile
-assert_calls profile waiting_thread 1200 nest 4800 work 1200
+assert_calls profile waiting_thread 3000 nest 12000 work 3000
 if have 'no new one asks for all of them' strace; then
 	capture timeout 240 strace -f -q -o log -e trace=tgkill \
 		"$RUN" -q -o profile "$TARGETS/threads" together 400

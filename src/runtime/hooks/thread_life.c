@@ -50,25 +50,34 @@ static uint64_t open_bytes(void)
 	       -(uint64_t)PAGE;
 }
 
-/* The slow stack and the open counts of a state, made at its first use. */
+/* The slow stack, the open counts, and the first table and list of blocks of a
+ * state, made at its first use: one mapping, of which a process with many
+ * threads cannot have enough (vm.max_map_count). */
 static enum swz_status furnish(struct swz_thread_cold *cold)
 {
+	const size_t list = SWZ_FIRST_BLOCK_ROOM * sizeof(*cold->blocks);
+	size_t bytes = SWZ_SLOW_STACK_BYTES + open_bytes() +
+		       SWZ_FIRST_TABLE_ROOM + list;
 	char *memory;
 
 	if (cold->slow_stack_top)
 		return SWZ_OK;
-	memory = swz_sys_mmap(NULL, SWZ_SLOW_STACK_BYTES + open_bytes(),
-			      PROT_READ | PROT_WRITE,
+	memory = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 			      0);
 	if (!memory)
 		return SWZ_E_NOMEM;
 	/* little of it is ever used, here and there */
-	SWZ_SYSCALL(SYS_madvise, memory, SWZ_SLOW_STACK_BYTES + open_bytes(),
-		    MADV_NOHUGEPAGE);
-	cold->open = (uint32_t *)(memory + SWZ_SLOW_STACK_BYTES);
-	cold->slow_stack_top = memory + SWZ_SLOW_STACK_BYTES;
-	swz_stack_announce(memory, cold->slow_stack_top);
+	SWZ_SYSCALL(SYS_madvise, memory, bytes, MADV_NOHUGEPAGE);
+	swz_stack_announce(memory, memory + SWZ_SLOW_STACK_BYTES);
+	memory += SWZ_SLOW_STACK_BYTES;
+	cold->slow_stack_top = memory;
+	cold->open = (uint32_t *)memory;
+	memory += open_bytes();
+	cold->first_table = (uint32_t *)memory;
+	memory += SWZ_FIRST_TABLE_ROOM;
+	cold->blocks = (uint32_t *)memory;
+	cold->block_room = SWZ_FIRST_BLOCK_ROOM;
 	return SWZ_OK;
 }
 

@@ -18,7 +18,6 @@
 
 #define STOCK_BLOCKS 256u
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */
-#define FIRST_BLOCK_ROOM 1024u
 
 static struct swz_thread_cold *owners[SWZ_ARENA_BLOCKS];
 
@@ -115,23 +114,18 @@ static void give_back(uint32_t block)
 static enum swz_status note_block(struct swz_thread_cold *cold, uint32_t block)
 {
 	if (cold->block_count == cold->block_room) {
-		uint32_t room = FIRST_BLOCK_ROOM;
+		uint32_t room = 4 * cold->block_room;
 		uint32_t *more, *old = cold->blocks;
 
-		if (cold->block_room)
-			room = 4 * cold->block_room;
 		more = swz_sys_mmap(NULL, room * sizeof(uint32_t),
 				    PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (!more)
 			return SWZ_E_NOMEM;
-		if (old)
-			memcpy(more, old, cold->block_count * sizeof(uint32_t));
+		memcpy(more, old, cold->block_count * sizeof(uint32_t));
 		/* a child forked by another thread reads the list */
 		__atomic_store_n(&cold->blocks, more, __ATOMIC_RELEASE);
-		if (old)
-			swz_sys_munmap(old,
-				       cold->block_room * sizeof(uint32_t));
+		swz_sys_munmap(old, cold->block_room * sizeof(uint32_t));
 		cold->block_room = room;
 	}
 	cold->blocks[cold->block_count++] = block;

@@ -9,6 +9,9 @@
 
 #include "runtime/record/thread.h"
 
+/* Room for a list of so many blocks has each state from the beginning. */
+#define SWZ_FIRST_BLOCK_ROOM 1024u
+
 /* A thunk for the edge, with body, return address (*slot) and node in it: one
  * of its free ones, one that is found to have been skipped, or a new one. NULL
  * if memory is refused. `slot` is being entered now. Signals must be blocked.

@@ -20,6 +20,9 @@
 
 #define ENTRY_BYTES sizeof(uint32_t)
 #define FIRST_TABLE_BYTES 4096u
+_Static_assert(FIRST_TABLE_BYTES + (SWZ_TABLE_PROBES - 1) * ENTRY_BYTES <=
+		       SWZ_FIRST_TABLE_ROOM,
+	       "room_of(FIRST_TABLE_BYTES)");
 
 static uint64_t hash(uint64_t key, uint32_t function, uint64_t call_site)
 {
@@ -216,7 +219,8 @@ static enum swz_status grow(struct swz_thread *thread)
 	uint64_t bytes = cold->table_bytes ? 4 * cold->table_bytes
 					   : FIRST_TABLE_BYTES;
 	uint64_t mask = bytes - ENTRY_BYTES, old_bytes = cold->table_bytes;
-	uint32_t *old = cold->table, *table = new_table(bytes);
+	uint32_t *old = cold->table;
+	uint32_t *table = old ? new_table(bytes) : cold->first_table;
 
 	if (!table)
 		return SWZ_E_NOMEM;

@@ -40,6 +40,9 @@ struct swz_node *swz_site_find(const struct swz_thread *thread,
  * with it. */
 #define SWZ_EDGE_ENTRIES (1 + SWZ_CHILDREN)
 
+/* What a thread's first table needs: zeros, at a page's start. */
+#define SWZ_FIRST_TABLE_ROOM 8192u
+
 /* Whether it must grow before so many can be inserted. */
 bool swz_edge_table_is_full(const struct swz_thread_cold *cold, uint32_t edges);
 

@@ -91,6 +91,7 @@ struct swz_thread_cold {
 	const struct swz_thunk *settled;
 	const uint64_t *settled_slot;
 	/* contexts */
+	uint32_t *first_table; /* room for one */
 	uint32_t *table;
 	uint64_t table_bytes;
 	uint64_t table_used;
