@@ -1030,6 +1030,65 @@ pointer: .quad	no_whence
 	ret
 	.cfi_endproc
 
+	/* indirect branches that the processor cannot foresee: they look like
+	 * functions, and are jumped to from where another word than a return
+	 * address is on top of the stack */
+	.balign	16, 0xcc
+	.cfi_startproc
+.Lthunk_rax:
+	call	1f
+0:	pause
+	lfence
+	jmp	0b
+1:	.cfi_def_cfa_offset 16
+	movq	%rax, (%rsp)
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+
+	.cfi_startproc
+.Lthunk_top:
+	call	1f
+0:	pause
+	lfence
+	jmp	0b
+	.balign	16, 0xcc
+1:	.cfi_def_cfa_offset 16
+	leaq	8(%rsp), %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+
+	FUNC	switch_by_thunk
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	leaq	1f(%rip), %rax
+	jmp	.Lthunk_rax
+1:	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addq	$5, %rax
+	ret
+	END	switch_by_thunk
+
+	FUNC	calls_by_thunk
+	leaq	1f(%rip), %rax
+	call	.Lthunk_rax
+	addq	$5, %rax
+	ret
+1:	leaq	(%rdi,%rdi), %rax
+	ret
+	END	calls_by_thunk
+
+	FUNC	jumps_by_thunk
+	leaq	1f(%rip), %rax
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	jmp	.Lthunk_top
+	.cfi_adjust_cfa_offset -8
+1:	leaq	3(%rdi), %rax
+	ret
+	END	jumps_by_thunk
+
 /* ------------------------------------------------------------- all the rest */
 
 	FUNC	system_call
@@ -1203,7 +1262,8 @@ patching_table:
 		alias_two, uses_carry, leaps_home, no_pops_then_leaves, \
 		no_reads_then_leaves, no_reads_by_index, jumps_to_reader, \
 		jumps_to_taker, comes_back, comes_back_short, \
-		comes_back_long, passes_on, calls_with_part, switch_to_cold
+		comes_back_long, passes_on, calls_with_part, switch_to_cold, \
+		switch_by_thunk, calls_by_thunk, jumps_by_thunk
 	ENTRY	\name
 	.endr
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "runtime/discovery/branch_thunk.h"
 #include "runtime/discovery/scan_data.h"
 #include "runtime/support/config.h"
 #include "runtime/support/pattern.h"
@@ -385,7 +386,9 @@ static bool is_piece(const struct swz_module *m, const struct swz_function *f)
 	       in_ranges(m->loose, m->loose_count, f->start) ||
 	       (f->fde &&
 		(!is_function(f->fde) || begins_with_landing_pad(m, f->fde))) ||
-	       (!f->fde && swz_is_data(m, f->start, end_of(f)));
+	       (!f->fde && swz_is_data(m, f->start, end_of(f))) ||
+	       swz_is_branch_thunk((struct swz_bytes){
+		       swz_module_bytes(m, f->start), f->size});
 }
 
 static void finish_one(const struct swz_module *m, uint32_t i)
