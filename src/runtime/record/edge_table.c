@@ -224,7 +224,8 @@ static enum swz_status grow(struct swz_thread *thread)
 
 	if (!table)
 		return SWZ_E_NOMEM;
-	put_all(table, mask, old, old_bytes / ENTRY_BYTES);
+	if (old)
+		put_all(table, mask, old, old_bytes / ENTRY_BYTES);
 	thread->table = table;
 	thread->table_mask = mask;
 	cold->table = table;
