@@ -111,4 +111,13 @@ make_screen
 assert_matches screen '^swizzle: half: truncated'
 assert_eq 1 "$(wc -l <screen)" 'lines on the screen'
 
+# Who writes to a terminal from there is stopped, if it is told so.
+it 'a line of ours does not stop a program in the background'
+on_terminal "stty tostop; set -m
+	'$RUN' -v -o profile '$TARGETS/contexts' >background & wait \$!
+	echo status \$?; kill -9 %1 2>/dev/null"
+assert_contains terminal 'status 0'
+assert_contains terminal 'functions hooked; profile'
+assert_eq "$("$TARGETS/contexts")" "$(cat background)" output
+
 finish

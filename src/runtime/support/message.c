@@ -98,15 +98,16 @@ static bool write_all(const struct swz_line *line, int fd)
 
 /* Who writes to a pipe that nobody reads any more, or to a file that may not
  * grow, gets a signal, which is the end of a program that may never write
- * there. So it is blocked, and taken back. */
+ * there; and one that stops it, who writes to a terminal (stty tostop) from the
+ * background. So they are blocked, and the first two taken back. */
 static void write_to_stderr(const struct swz_line *line)
 {
 	const struct timespec no_time = {0, 0};
-	uint64_t ours = BIT_OF(SIGPIPE) | BIT_OF(SIGXFSZ);
-	uint64_t before, theirs = 0;
+	uint64_t all = BIT_OF(SIGPIPE) | BIT_OF(SIGXFSZ) | BIT_OF(SIGTTOU);
+	uint64_t ours = all & ~BIT_OF(SIGTTOU), before, theirs = 0;
 
 	if (!is_as_at_start() ||
-	    SWZ_SYSCALL(SYS_rt_sigprocmask, SIG_BLOCK, &ours, &before, 8) != 0)
+	    SWZ_SYSCALL(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, 8) != 0)
 		return;
 	SWZ_SYSCALL(SYS_rt_sigpending, &theirs, 8);
 	ours &= ~theirs;
