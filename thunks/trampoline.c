@@ -123,16 +123,16 @@ bool swz_has_shadow_stack(void)
 	return pointer != 0;
 }
 
-/* lea behind(%rip), %r11; movabs $data, %r10; movabs $entry, %rax; jmp *%rax */
+/* lea behind(%rip), %rax; movabs $data, %r10; jmp *0(%rip); entry */
 void swz_trampoline_wrap(uint8_t *at, const struct swz_wrapper *wrapper)
 {
 	uint64_t data = (uintptr_t)wrapper->data;
 	uint64_t entry = (uintptr_t)wrapper->entry;
 
-	at[0] = 0x4c, at[1] = 0x8d, at[2] = 0x1d, put32(at + 3, WRAPPING - 7);
+	at[0] = 0x48, at[1] = 0x8d, at[2] = 0x05, put32(at + 3, WRAPPING - 7);
 	at[7] = 0x49, at[8] = 0xba, memcpy(at + 9, &data, 8);
-	at[17] = 0x48, at[18] = 0xb8, memcpy(at + 19, &entry, 8);
-	at[27] = 0xff, at[28] = 0xe0;
+	at[17] = 0xff, at[18] = 0x25, put32(at + 19, 0);
+	memcpy(at + 23, &entry, 8);
 }
 
 static void write_head(const struct swz_trampolines *region, uint8_t *at,

@@ -42,9 +42,10 @@ struct swz_trampolines {
 };
 
 /* What stands between a function and its callers: control goes to `entry`, an
- * assembly stub, with %r10 = `data` and %r11 = the relocated function, all
- * other registers as the caller left them. For functions that leave %rax, %r10
- * and %r11 to their callers' care. */
+ * assembly stub, with %r10 = `data` and %rax = the relocated function, all
+ * other registers as the caller left them: %r11 may have the number of a
+ * relocation, on the way through mold's PLT to the dynamic linker. For
+ * functions that leave %rax and %r10 to their callers' care. */
 struct swz_wrapper {
 	void (*entry)(void);
 	const void *data;
@@ -108,7 +109,7 @@ const uint8_t *swz_trampoline_write_wrapper(struct swz_trampolines *region,
 
 /* Where a trampoline's body begins; what of it leads to a wrapper. */
 #define SWZ_TRAMPOLINE_BODY 18
-#define SWZ_TRAMPOLINE_WRAPPING 29
+#define SWZ_TRAMPOLINE_WRAPPING 31
 
 /* Writes that part. */
 void swz_trampoline_wrap(uint8_t *body, const struct swz_wrapper *wrapper);

@@ -13,7 +13,7 @@ FUNC(\name)
 	SAVE_SEVEN
 	movq	56(%rsp), %r8			/* the caller */
 	movq	%r10, %rdx
-	movq	%r11, %rcx
+	movq	%rax, %rcx
 	call	\function
 	RESTORE_SEVEN
 	ret
@@ -37,17 +37,17 @@ FUNC(swz_wrap_confine)
 	SAVE	%rcx
 	SAVE	%r8
 	SAVE	%r9
-	SAVE	%r11
+	SAVE	%rax
 	movq	%r10, %r8
 	call	swz_confine
-	RESTORE	%r11
+	RESTORE	%rax
 	RESTORE	%r9
 	RESTORE	%r8
 	RESTORE	%rcx
 	RESTORE	%rdx
 	RESTORE	%rsi
 	RESTORE	%rdi
-	jmp	*%r11
+	jmp	*%rax
 END(swz_wrap_confine)
 
 	.section .note.GNU-stack, "", @progbits
