@@ -33,32 +33,19 @@ static bool usable_sample(const struct swz_clock_sample *sample)
 static struct rate rate_between(const struct swz_clock_sample *from,
 				const struct swz_clock_sample *to)
 {
-	struct rate rate;
-
 	if (!usable_sample(from) || !usable_sample(to) ||
 	    to->ticks <= from->ticks || to->monotonic_ns <= from->monotonic_ns)
 		return (struct rate){0};
-	rate.ticks = to->ticks - from->ticks;
-	rate.ns = to->monotonic_ns - from->monotonic_ns;
-	if (rate.ns / MAX_NS_PER_TICK > rate.ticks ||
-	    rate.ticks / MAX_TICKS_PER_NS > rate.ns)
-		return (struct rate){0};
-	return rate;
+	return (struct rate){
+		.ticks = to->ticks - from->ticks,
+		.ns = to->monotonic_ns - from->monotonic_ns,
+	};
 }
 
-static struct rate longest_rate(const struct swz_clock_sample *clock)
+static bool is_a_clock(const struct rate *rate)
 {
-	struct rate longest = {0};
-
-	for (size_t i = 0; i < 3; i++) {
-		for (size_t j = 0; j < 3; j++) {
-			struct rate rate = rate_between(&clock[i], &clock[j]);
-
-			if (rate.ticks > longest.ticks)
-				longest = rate;
-		}
-	}
-	return longest;
+	return rate->ticks && rate->ns / MAX_NS_PER_TICK <= rate->ticks &&
+	       rate->ticks / MAX_TICKS_PER_NS <= rate->ns;
 }
 
 /* Whether what the clock did over all fits the rate that it had at the start.
@@ -77,13 +64,24 @@ static bool is_even(const struct rate *start, const struct rate *all)
 void swz_profile_calibrate(struct swz_profile *profile)
 {
 	const struct swz_clock_sample *clock = profile->header.clock;
-	struct rate start = rate_between(&clock[0], &clock[1]);
-	struct rate rate = longest_rate(clock);
+	struct rate start = rate_between(&clock[0], &clock[1]), rate = {0};
+	bool start_is_known = is_a_clock(&start);
 
-	profile->clock_known = rate.ticks != 0;
-	profile->clock_uneven = start.ticks != 0 && !is_even(&start, &rate);
+	profile->clock_uneven = false;
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t j = 0; j < 3; j++) {
+			struct rate other = rate_between(&clock[i], &clock[j]);
+
+			if (start_is_known && other.ticks &&
+			    !is_even(&start, &other))
+				profile->clock_uneven = true;
+			if (other.ticks > rate.ticks && is_a_clock(&other))
+				rate = other;
+		}
+	}
 	if (profile->clock_uneven)
 		rate = start;
+	profile->clock_known = rate.ticks != 0;
 	profile->clock_ticks = profile->clock_known ? rate.ticks : 1;
 	profile->clock_ns = profile->clock_known ? rate.ns : 1;
 }
