@@ -167,7 +167,7 @@ check_pointers() { # PROGRAM
 check_pointers "$TARGETS/pointers"
 assert_contains out 'lost 0'
 if have 'pointers, linked in other ways' gcc; then
-	hows=(-Wl,-z,lazy '-Wl,-z,now -Wl,-z,relro' -fno-plt -no-pie)
+	hows=('-Wl,-z,lazy' '-Wl,-z,now -Wl,-z,relro' -fno-plt -no-pie)
 	# whose PLT has the number of the relocation in a register
 	! command -v mold >/dev/null || hows+=('-fuse-ld=mold -Wl,-z,lazy')
 	for how in "${hows[@]}"; do
