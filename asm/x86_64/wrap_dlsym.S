@@ -3,12 +3,12 @@
 
 	.text
 
-/* Wrapper of dlsym and dlvsym where a module calls them (src/runtime/
- * import_pointers.c): %r10 = that module's struct swz_dlsym_way, %rax = the real
- * function, or the way through the PLT to the dynamic linker. It looks which
- * module its return address is in. So it returns to a `ret` in the caller's,
- * which returns to us; and, if the caller is in another one, or where that `ret`
- * was is something else, to the caller. */
+/* Wrapper of dlsym and dlvsym where a module calls them
+ * (src/runtime/imports/pointers.c): %r10 = that module's struct swz_dlsym_way,
+ * %rax = the real function, or the way through the PLT to the dynamic linker. It
+ * looks which module its return address is in. So it returns to a `ret` in the
+ * caller's, which returns to us; and, if the caller is in another one, or where that
+ * `ret` was is something else, to the caller. */
 FUNC(swz_wrap_dlsym)
 	movq	(%rsp), %rcx
 	cmpq	SWZ_DLSYM_START(%r10), %rcx

@@ -17,6 +17,7 @@
 #include "thunks/trampoline.h"
 
 #define CALLS 64
+_Static_assert(CALLS <= SWZ_MOST_TIMED, "one that is not timed is no measure");
 /* Rounds of calls by one trampoline, at one place of the stack. */
 #define ROUNDS 10
 #define PLACES 8

@@ -24,6 +24,16 @@ assert_one_thread_time() {
 			'time in resume, which holds that of the fibers'
 }
 
+# Native and profiled; the two processes' profiles are in the directory d.
+fork_as_native() { # ARGUMENTS
+	"$TARGETS/fibers" "$@" >native.out
+	rm -rf d
+	capture "$RUN" -o d/ "$TARGETS/fibers" "$@"
+	assert_status 0
+	assert_same native.out out
+	assert_eq 2 "$(ls d | wc -l)" profiles
+}
+
 for kind in ucontext asm; do
 	for mode in switch thread above; do
 		it "$mode, $kind"
@@ -87,11 +97,7 @@ for kind in ucontext asm; do
 	done
 
 	it "resumed in a forked child, $kind"
-	"$TARGETS/fibers" fork $kind 10 50 >native.out
-	rm -rf d
-	capture "$RUN" -o d/ "$TARGETS/fibers" fork $kind 10 50
-	assert_status 0
-	assert_same native.out out
+	fork_as_native fork $kind 10 50
 	for profile in d/*; do
 		assert_readable "$profile"
 		assert_time_is_sane "$profile"
@@ -102,14 +108,9 @@ for kind in ucontext asm; do
 			assert_calls "$profile" fiber_main 10 resume 510 work 500
 		fi
 	done
-	assert_eq 2 "$(ls d | wc -l)" profiles
 
 	it "where no stack can be read as long as it is suspended, $kind"
-	"$TARGETS/fibers" sealed $kind 20 20 >native.out
-	rm -rf d
-	capture "$RUN" -o d/ "$TARGETS/fibers" sealed $kind 20 20
-	assert_status 0
-	assert_same native.out out
+	fork_as_native sealed $kind 20 20
 	for profile in d/*; do assert_calls "$profile" dive 4220; done
 
 	it "many at once, again and again, $kind"

@@ -1,9 +1,9 @@
 #ifndef SWZ_RUNTIME_IMPORTS_PLAN_H
 #define SWZ_RUNTIME_IMPORTS_PLAN_H
 
-/* What the parts of --imports share: imports.c plans, import_collect.c lists
- * what is imported, import_targets.c says what may be called from a thunk,
- * import_slots.c changes GOT entries, import_pointers.c sees to dlsym. */
+/* What the parts of --imports share: imports.c plans, collect.c lists what is
+ * imported, targets.c says what may be called from a thunk, slots.c changes GOT
+ * entries, pointers.c sees to dlsym. */
 
 #include <link.h>
 #include <stdbool.h>
@@ -24,8 +24,8 @@ struct swz_import_site {
 	bool lazy; /* the linker has yet to store an address */
 };
 
-/* How a module's calls of dlsym come to us: see import_pointers.c. The assembly
- * knows the first three. */
+/* How a module's calls of dlsym come to us: see pointers.c. The assembly knows
+ * the first three. */
 struct swz_dlsym_way {
 	uint64_t start, end; /* the module */
 	const uint8_t *return_at;
