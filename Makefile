@@ -97,7 +97,7 @@ ASM_SRC     := $(wildcard asm/x86_64/*.S)
 # The part of thunks/ that is pure computation: unit tests link it.
 THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 		 region.c unwind_table.c fixups.c saved_plan.c \
-		 encoding.c usual.c leaf.c red_zone.c code_writer.c \
+		 encoding.c usual.c leaf.c flags.c red_zone.c code_writer.c \
 		 capstone_x86_only.c))
 # That of src/runtime/: likewise.
 RUNTIME_PURE := src/runtime/discovery/scan_bytes.c

@@ -394,6 +394,47 @@ unsigned swz_encoding_branch_bytes(const struct swz_encoding *encoding)
 	return is_branch ? encoding->immediate_bytes : 0;
 }
 
+bool swz_encoding_replaces_stack(const struct swz_encoding *e)
+{
+	unsigned operation = swz_modrm_reg(e->modrm);
+	bool reg = operation == 4 && !e->extends_reg;
+	bool rm = (e->modrm & 0xc7) == 0xc4 && !e->extends_base;
+
+	if (e->map != SWZ_MAP_ONE_BYTE)
+		return false;
+	if (e->opcode == 0x5c || e->opcode == 0x94) /* pop, xchg */
+		return !e->extends_base;
+	if (e->opcode == 0xc9) /* leave */
+		return true;
+	if ((e->opcode & 0xc4) == 0) /* add, or, ... cmp */
+		return e->opcode < 0x38 && (e->opcode & 2 ? reg : rm);
+	switch (e->opcode) {
+	case 0x63: /* movsxd */
+	case 0x69: /* imul */
+	case 0x6b:
+	case 0x8b: /* mov */
+		return reg;
+	case 0x8d: /* lea: d(%rsp) is a constant */
+		return reg && !(e->displacement_bytes == 1 && e->sib == 0x24);
+	case 0x87: /* xchg */
+		return reg || rm;
+	case 0x81: /* add and sub, cmp */
+	case 0x83:
+		return rm && operation != 0 && operation != 5 && operation != 7;
+	case 0x89: /* mov */
+	case 0x8f: /* pop */
+	case 0xc1: /* shifts */
+	case 0xc7: /* mov */
+	case 0xd1:
+	case 0xd3:
+	case 0xf7: /* not, neg */
+	case 0xff: /* inc, dec */
+		return rm;
+	default:
+		return false;
+	}
+}
+
 int64_t swz_distance_before(const uint8_t *end, unsigned bytes)
 {
 	int32_t distance;

@@ -77,6 +77,9 @@ bool swz_encoding_has_sib(const struct swz_encoding *encoding);
  * are its last. 0: it is none; 2: not all processors have it. */
 unsigned swz_encoding_branch_bytes(const struct swz_encoding *encoding);
 
+/* It sets %rsp, but by a constant, push and pop. */
+bool swz_encoding_replaces_stack(const struct swz_encoding *encoding);
+
 /* The signed number in the one or four bytes before `end`: a distance from
  * there. */
 int64_t swz_distance_before(const uint8_t *end, unsigned bytes);

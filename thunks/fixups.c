@@ -3,7 +3,8 @@
  * writes it.
  *
  * What refers to the region itself is what the copies bring with them (branches
- * to one another, pushed return addresses); all else is the module's. */
+ * to one another, pushed return addresses), and to the words that it begins
+ * with (the arena's bounds); all else is the module's. */
 
 #include "thunks/fixups.h"
 
@@ -11,6 +12,7 @@
 
 #include "thunks/encoding.h"
 #include "thunks/relocate.h"
+#include "thunks/trampoline.h"
 
 struct walk {
 	struct swz_fixups *fixups;
@@ -52,6 +54,8 @@ static bool stays_inside(struct walk *w, int64_t target)
 {
 	if (target < 0 || (uint64_t)target >= w->region.size)
 		return false;
+	if ((uint64_t)target < sizeof(struct swz_hooks))
+		return true;
 	if (target < w->begin || target > w->begin + SWZ_RELOCATED_MAX)
 		w->status = SWZ_E_FORMAT;
 	else if ((uint32_t)target > w->furthest)

@@ -52,48 +52,6 @@ static bool leaves(const struct swz_encoding *e)
 	}
 }
 
-/* Whether it sets %rsp, but by a constant, push and pop. */
-static bool replaces_stack(const struct swz_encoding *e)
-{
-	unsigned operation = swz_modrm_reg(e->modrm);
-	bool reg = operation == 4 && !e->extends_reg;
-	bool rm = (e->modrm & 0xc7) == 0xc4 && !e->extends_base;
-
-	if (e->map != SWZ_MAP_ONE_BYTE)
-		return false;
-	if (e->opcode == 0x5c || e->opcode == 0x94) /* pop, xchg */
-		return !e->extends_base;
-	if (e->opcode == 0xc9) /* leave */
-		return true;
-	if ((e->opcode & 0xc4) == 0) /* add, or, ... cmp */
-		return e->opcode < 0x38 && (e->opcode & 2 ? reg : rm);
-	switch (e->opcode) {
-	case 0x63: /* movsxd */
-	case 0x69: /* imul */
-	case 0x6b:
-	case 0x8b: /* mov */
-		return reg;
-	case 0x8d: /* lea: d(%rsp) is a constant */
-		return reg && !(e->displacement_bytes == 1 && e->sib == 0x24);
-	case 0x87: /* xchg */
-		return reg || rm;
-	case 0x81: /* add and sub, cmp */
-	case 0x83:
-		return rm && operation != 0 && operation != 5 && operation != 7;
-	case 0x89: /* mov */
-	case 0x8f: /* pop */
-	case 0xc1: /* shifts */
-	case 0xc7: /* mov */
-	case 0xd1:
-	case 0xd3:
-	case 0xf7: /* not, neg */
-	case 0xff: /* inc, dec */
-		return rm;
-	default:
-		return false;
-	}
-}
-
 /* Whether any byte of the function may begin a call: most have one early. */
 static bool seems_to_call(struct swz_bytes code, struct swz_bytes module)
 {
@@ -126,7 +84,7 @@ bool swz_is_leaf(struct swz_bytes code, unsigned site, struct swz_bytes module)
 		if (!read_insn(rest, &insn))
 			return false;
 		at = (size_t)(insn.end - code.data);
-		if (leaves(&insn.e) || replaces_stack(&insn.e))
+		if (leaves(&insn.e) || swz_encoding_replaces_stack(&insn.e))
 			return false;
 		bytes = swz_encoding_branch_bytes(&insn.e);
 		if (bytes == 2)

@@ -12,11 +12,11 @@
 
 #include <string.h>
 
+#include "asm/x86_64/offsets.h"
 #include "thunks/code_writer.h"
 #include "thunks/decoder.h"
 
 enum {
-	MAX_DISPLACED = 8, /* = the size of swz_relocation.insns */
 	REG_RSP = 4,
 	GROUP_5_FAR_CALL = 3,
 	GROUP_5_JMP = 4,
@@ -35,8 +35,9 @@ struct site {
 	uint64_t address;
 	unsigned wanted;
 	unsigned covered; /* bytes of the instructions taken */
+	const struct swz_slot_loads *loads;
 	size_t count;
-	struct displaced insns[MAX_DISPLACED];
+	struct displaced insns[SWZ_MOST_DISPLACED];
 	uint16_t jump_back; /* out offset; 0: none */
 };
 
@@ -185,7 +186,7 @@ static enum swz_refusal take_instructions(struct swz_decoder *decoder,
 	if (site->code.size < site->wanted)
 		return SWZ_REFUSE_TOO_SHORT;
 	while (site->covered < site->wanted) {
-		if (site->count == MAX_DISPLACED)
+		if (site->count == SWZ_MOST_DISPLACED)
 			return SWZ_REFUSE_UNRELOCATABLE;
 		refusal = take_one(decoder, site);
 		if (refusal != SWZ_PATCHED)
@@ -346,6 +347,52 @@ static void write_call_indirect(struct swz_code_writer *writer,
 	write_plain(writer, &jump);
 }
 
+static bool loads_return_address(const struct site *site,
+				 const struct displaced *displaced)
+{
+	uint64_t offset = displaced->insn.address - site->address;
+
+	for (unsigned i = 0; site->loads && i < site->loads->count; i++)
+		if (site->loads->at[i] == offset)
+			return true;
+	return false;
+}
+
+/* Behind mov slot, %reg:
+ *	cmp	bounds[0](%rip), %reg
+ *	jb	1f
+ *	cmp	bounds[1](%rip), %reg
+ *	jae	1f
+ *	mov	what the thunk has - T(%reg), %reg
+ * 1: */
+static void write_translation(struct swz_code_writer *writer,
+			      const struct displaced *displaced, uint64_t arena)
+{
+	const struct swz_encoding *e = &displaced->encoding;
+	unsigned reg = swz_modrm_reg(e->modrm);
+	uint8_t load = e->extends_reg ? 0x4d : 0x48; /* REX.WRB or REX.W */
+	uint8_t compare[] = {e->extends_reg ? 0x4c : 0x48, 0x3b,
+			     (uint8_t)(reg << 3 | 5)};
+	bool has_sib = reg == REG_RSP; /* %r12 as a base */
+	uint8_t length = has_sib ? 8 : 7;
+	uint8_t below[] = {0x72, (uint8_t)(sizeof(compare) + 4 + 2 + length)};
+	uint8_t above[] = {0x73, length};
+
+	swz_write_bytes(writer, compare, sizeof(compare));
+	swz_write_rel32(writer, arena, 0);
+	swz_write_bytes(writer, below, sizeof(below));
+	swz_write_bytes(writer, compare, sizeof(compare));
+	swz_write_rel32(writer, arena + 8, 0);
+	swz_write_bytes(writer, above, sizeof(above));
+	swz_write_u8(writer, load);
+	swz_write_u8(writer, 0x8b);
+	swz_write_u8(writer, (uint8_t)(0x80u | reg << 3 | reg));
+	if (has_sib)
+		swz_write_u8(writer, 0x24);
+	swz_write_u32(writer, SWZ_UNIT_CODE_BYTES - SWZ_THUNK_AFTER_CALL +
+				      SWZ_THUNK_RETURN);
+}
+
 static void write_call(struct swz_code_writer *writer,
 		       const struct swz_insn *insn, uint64_t target)
 {
@@ -378,6 +425,9 @@ static void write_copy(struct swz_code_writer *writer, struct site *site,
 		break;
 	default:
 		write_plain(writer, displaced);
+		if (loads_return_address(site, displaced))
+			write_translation(writer, displaced,
+					  site->loads->arena);
 		break;
 	}
 }
@@ -425,6 +475,7 @@ static void report(const struct site *site,
 enum swz_status swz_relocate(struct swz_decoder *decoder, struct swz_bytes code,
 			     uint64_t from, unsigned wanted, uint64_t to,
 			     uint8_t *out, size_t room,
+			     const struct swz_slot_loads *loads,
 			     struct swz_relocation *relocation)
 {
 	struct swz_code_writer writer;
@@ -439,6 +490,7 @@ enum swz_status swz_relocate(struct swz_decoder *decoder, struct swz_bytes code,
 	site.code = code;
 	site.address = from;
 	site.wanted = wanted;
+	site.loads = loads;
 	relocation->refusal = take_instructions(decoder, &site);
 	if (relocation->refusal != SWZ_PATCHED)
 		return SWZ_OK;

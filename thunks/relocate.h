@@ -14,9 +14,14 @@
 #define SWZ_MAX_INSN 15
 #define SWZ_JUMP_BYTES 5 /* e9 rel32: the patch */
 /* Upper bound of what swz_relocate writes for one patch site. */
-#define SWZ_RELOCATED_MAX 256
-/* Of displacements there: one for each of 8 instructions, and the jump back. */
-#define SWZ_MOST_OUTWARD 9
+#define SWZ_RELOCATED_MAX 448
+/* Instructions that are displaced at most. */
+#define SWZ_MOST_DISPLACED 24
+/* Loads of the return address among them. */
+#define SWZ_MOST_LOADS 3
+/* Of displacements there: one for each instruction, the jump back, and those to
+ * the arena's bounds. */
+#define SWZ_MOST_OUTWARD (SWZ_MOST_DISPLACED + 1 + 2 * SWZ_MOST_LOADS)
 
 struct swz_decoder; /* opaque: a capstone handle and one instruction */
 
@@ -75,7 +80,7 @@ struct swz_relocation {
 	struct {
 		uint8_t from;
 		uint16_t to;
-	} insns[8];
+	} insns[SWZ_MOST_DISPLACED];
 	/* Out offset of the jump back home; 0: there is none. */
 	uint16_t jump_back;
 	/* Where a displaced call (always the last) moves rsp: from these out
@@ -87,12 +92,21 @@ struct swz_relocation {
 	uint16_t outward[SWZ_MOST_OUTWARD];
 };
 
+/* Loads of the function's own return address, which finds a thunk's address in
+ * its place: mov of 64 bits to a register, behind which the flags are free. */
+struct swz_slot_loads {
+	uint8_t count;
+	uint8_t at[SWZ_MOST_LOADS]; /* from the site */
+	uint64_t arena; /* where the arena's bounds lie (two words), in reach of
+			 * the copy */
+};
+
 /* Takes whole instructions from `code` (the bytes from the patch site on, as
  * many as belong to the function or are its own padding; their first byte has
  * address `from`) until at least `wanted` bytes are covered, and writes to
  * `out` code that, placed at address `to`, has the same effect and then goes on
  * at from + displaced_bytes (by a jump, unless the last instruction never
- * falls through). At most `room` bytes are written.
+ * falls through). At most `room` bytes are written. `loads` may be NULL.
  *
  *  - [rip + disp32] operands of every form keep their absolute address;
  *    lea reg,[rip+disp] that would not reach becomes movabs.
@@ -107,6 +121,8 @@ struct swz_relocation {
  *    unless the operand uses rsp (account for the push, or refuse).
  *    A call whose return address would lie within the `wanted` bytes, which
  *    the patch overwrites, is refused (SWZ_REFUSE_UNRELOCATABLE).
+ *  - Behind a load of the return address a thunk's address becomes the return
+ *    address that the thunk has (thunks/arena.h).
  *  - When an instruction ends control flow (jmp, ret) before `wanted` bytes are
  *    covered, the rest must be padding (nop, int3, or bytes that nothing
  *    reaches: the caller has excluded branches into the site) and is not
@@ -120,11 +136,12 @@ struct swz_relocation {
  * Sets refusal and returns SWZ_OK (SWZ_PATCHED = good), or SWZ_E_RANGE if a
  * target lies beyond +/-2 GiB of its use, SWZ_E_NOMEM if `room` is too small
  * (out is then undefined), SWZ_E_UNSUPPORTED if `wanted` is 0 or above 255. At
- * most 8 instructions are taken: a site that needs more is refused
- * (SWZ_REFUSE_UNRELOCATABLE). */
+ * most SWZ_MOST_DISPLACED instructions are taken: a site that needs more is
+ * refused (SWZ_REFUSE_UNRELOCATABLE). */
 enum swz_status swz_relocate(struct swz_decoder *decoder, struct swz_bytes code,
 			     uint64_t from, unsigned wanted, uint64_t to,
 			     uint8_t *out, size_t room,
+			     const struct swz_slot_loads *loads,
 			     struct swz_relocation *relocation) SWZ_MUST_CHECK;
 
 #endif

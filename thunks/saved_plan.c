@@ -134,7 +134,8 @@ static bool trampoline_fits(const struct swz_saved_header *h,
 {
 	uint32_t head = head_of(f);
 
-	return head >= 16 && head % 16 == 0 && head < h->trampoline_bytes &&
+	return head >= sizeof(struct swz_hooks) && head % 16 == 0 &&
+	       head < h->trampoline_bytes &&
 	       h->trampoline_bytes - head > SWZ_TRAMPOLINE_BODY;
 }
 
@@ -226,7 +227,8 @@ static bool offsets_fit(const uint32_t *at, uint32_t count, uint32_t each,
 			uint64_t bytes)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (at[i] < 16 || at[i] >= bytes || bytes - at[i] < each)
+		if (at[i] < sizeof(struct swz_hooks) || at[i] >= bytes ||
+		    bytes - at[i] < each)
 			return false;
 	return true;
 }

@@ -227,6 +227,11 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	unsigned prefix = site->wrapper ? WRAPPING : 0;
 	uint8_t *body = at + HEAD_BYTES, *copies = body + prefix;
 	struct swz_relocation relocation = {0};
+	struct swz_slot_loads loads = {
+		.count = site->load_count,
+		.arena = (uintptr_t)region->start +
+			 offsetof(struct swz_hooks, arena),
+	};
 	struct swz_moved_code code = {
 		.fde = site->fde,
 		.site = site->fde_address,
@@ -240,9 +245,11 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	*refusal = SWZ_REFUSE_OUT_OF_REACH;
 	if (!has_room_for_one(region))
 		return NULL;
+	if (loads.count)
+		memcpy(loads.at, site->loads, loads.count);
 	status = swz_relocate(decoder, site->code, site->address, site->wanted,
 			      (uintptr_t)copies, copies, SWZ_RELOCATED_MAX,
-			      &relocation);
+			      &loads, &relocation);
 	if (status != SWZ_OK)
 		return NULL;
 	if (region->is_part && !may_move_down(region, copies, &relocation))

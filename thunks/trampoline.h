@@ -18,14 +18,15 @@
 #include "thunks/relocate.h"
 #include "thunks/unwind_table.h"
 
-/* Where trampolines lead to. */
+/* What trampolines refer to. */
 struct swz_hooks {
 	void (*any)(void);
-	void (*leaf)(void); /* those of functions that call nothing */
+	void (*leaf)(void);   /* those of functions that call nothing */
+	const char *arena[2]; /* of return thunks: where it begins and ends */
 };
 
 struct swz_trampolines {
-	uint8_t *start; /* the hooks' addresses, then trampolines */
+	uint8_t *start; /* swz_hooks, then trampolines */
 	size_t bytes;
 	size_t used;
 	size_t code_bytes; /* of those, before the unwind information: once it
@@ -58,6 +59,8 @@ struct swz_patch_site {
 	unsigned wanted;       /* bytes to displace at least */
 	uint32_t function_id;
 	bool is_leaf;                      /* see thunks/leaf.h */
+	const uint8_t *loads;              /* of the return address: offsets */
+	uint8_t load_count;                /* of these */
 	const struct swz_fde *fde;         /* the function's, or NULL */
 	uint64_t fde_address;              /* of the site, as the fde counts */
 	const struct swz_wrapper *wrapper; /* or NULL */

@@ -92,12 +92,12 @@ if have 'other ways of linking' g++; then
 	it 'functions in scope that cannot be patched'
 	cat >refused.cc <<-'EOF'
 		#include <cstdio>
-		extern "C" long no_one_byte(long), no_whence(), loop_to_0(long);
+		extern "C" long no_one_byte(long), no_reads_by_index(long), loop_to_0(long);
 		int main()
 		{
 			for (int i = 0; i < 10; i++) {
 				no_one_byte(i);
-				no_whence();
+				no_reads_by_index(i);
 				printf("%ld\n", loop_to_0(i) - loop_to_0(i));
 			}
 		}
@@ -107,7 +107,7 @@ if have 'other ways of linking' g++; then
 			-Wl,-rpath,"$TARGETS" || abort 'not built'
 		assert_same_as_native ./refused
 		assert_complete profile
-		assert_calls profile no_one_byte 10 no_whence 0 loop_to_0 20
+		assert_calls profile no_one_byte 10 no_reads_by_index 0 loop_to_0 20
 	done
 	it 'but not without the option, and not where a filter leaves them out'
 	RUN_OPTIONS=()

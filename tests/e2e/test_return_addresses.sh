@@ -2,7 +2,7 @@
 # Functions that look at their callers' return addresses see the real ones.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets return_addresses returned
+need_targets loads return_addresses returned
 program=$TARGETS/return_addresses
 
 it '__builtin_return_address of the levels 0 to 3'
@@ -11,9 +11,9 @@ assert_complete profile
 
 it 'only those are refused that are looked at'
 assert_calls profile harmless 1 one_above 2 two_above 1 jumps 1 \
-	own 0 calls_one_above 0 calls_two_above 1 calls_calls_two_above 0 \
+	own 3 calls_one_above 0 calls_two_above 1 calls_calls_two_above 0 \
 	seldom_above 1 calls_in_part 0 \
-	all_four 0 four_1 0 four_2 0 four_3 0 calls_jumps 0
+	all_four 1 four_1 0 four_2 0 four_3 0 calls_jumps 0
 "$RUN" --list -v "$program" >list
 assert_matches list '  reads its return address +spread$'
 assert_matches list '  patched +harmless_vectors$'
@@ -24,8 +24,47 @@ for name in calls_one_above calls_calls_two_above four_1 four_2 four_3 \
 done
 
 it 'a function that is not hooked itself looks at its callers all the same'
-RUN_OPTIONS=(-H 'one_above|two_above')
+RUN_OPTIONS=(-H one_above -H two_above)
 assert_same_as_native "$program"
+assert_calls profile one_above 0 two_above 0 calls_one_above 0 harmless 1
+
+it 'a function that loads its own return address loads the real one'
+program=$TARGETS/loads
+"$RUN" --no-cache --list -v "$program" >list
+sed -n '/libloads.so/,/^\//p' list >functions
+assert_ge "$(grep -c ' patched ' functions)" 28 'patched functions'
+assert_eq 0 "$(grep -c ' patched .* no_' functions)" 'those that cannot be'
+assert_eq 0 "$(awk '$1 ~ /^[0-9a-f]+$/ && $2 ~ /^[0-9]+$/ && $3 != "patched" && $NF !~ /^no_/' \
+	functions | wc -l)" 'those that can be, and are not'
+# planned, from the plan cache, and in other modes
+export XDG_CACHE_HOME=$TMP/cache
+mkdir "$XDG_CACHE_HOME"
+for options in --no-cache '' '' '--timing exact' '--timing sampled' '-m trace'; do
+	[ "$options${TEST_MODE:-}" != '--timing sampledtrace' ] || continue
+	# shellcheck disable=SC2206
+	RUN_OPTIONS=($options)
+	assert_same_as_native "$program"
+	assert_complete profile
+	dump_table profile
+	for name in $("$program" | sed 's/:.*//'); do
+		case $name in
+		no_*) expected= ;;
+		recurses) expected=55 ;;
+		at_once) expected=30 ;; # called and jumped to by others, too
+		*) expected=10 ;;
+		esac
+		assert_eq "$expected" "$(row table calls "$name")" "calls of $name"
+	done
+done
+id=$(readelf -n "$TARGETS/libloads.so" | sed -n 's/.*Build ID: //p')
+assert_ge "$(find "$XDG_CACHE_HOME" -name "plan-$id-*" | wc -l)" 1 'plans'
+unset XDG_CACHE_HOME
+
+it 'a filter leaves out a function that looks at its return address'
+RUN_OPTIONS=(-H no_half -H at_once)
+assert_same_as_native "$program"
+assert_complete profile
+assert_calls profile at_once 0 behind_endbr 10 no_jumps 0
 
 it 'functions without unwind tables that look at return addresses'
 need gcc

@@ -38,6 +38,9 @@ for stack in own alt; do
 	step return $stack deep
 	assert_complete profile
 	assert_calls profile in_handler "$handled" leaf $((2 + handled)) down 13
+	step return $stack load
+	assert_complete profile
+	assert_calls profile in_handler "$handled" leaf $((2 + handled)) loader 2
 done
 
 # With filters: where a handler interrupts a hook, what it calls may be recorded

@@ -41,7 +41,7 @@ static void check(struct swz_decoder *decoder, const struct choice *choice,
 
 	require(out != NULL);
 	status = swz_relocate(decoder, code, choice->from, wanted, to, out,
-			      room, &relocation);
+			      room, NULL, &relocation);
 	if (status == SWZ_OK && relocation.refusal == SWZ_PATCHED)
 		require(!relocation_fault(decoder, code, choice->from, wanted,
 					  to, out, &relocation));

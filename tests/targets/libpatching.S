@@ -799,22 +799,22 @@ behind_entered:
 /* --------------------------------------------------------- calls in the window */
 
 	/* its return address, from the start of this library's text */
-	FUNC	no_whence
+	FUNC	whence
 	movq	(%rsp), %rax
 	leaq	loop_to_0(%rip), %rcx
 	subq	%rcx, %rax
 	ret
-	END	no_whence
+	END	whence
 
 	FUNC	call_first
-	call	no_whence
+	call	whence
 	ret
 	END	call_first
 
 	FUNC	call_second
 	pushq	%rbx
 	.cfi_adjust_cfa_offset 8
-	call	no_whence
+	call	whence
 	popq	%rbx
 	.cfi_adjust_cfa_offset -8
 	ret
@@ -852,7 +852,7 @@ behind_entered:
 	END	call_rex_w
 	.section .data.rel.ro, "aw"
 	.balign	8
-pointer: .quad	no_whence
+pointer: .quad	whence
 	.text
 
 /* -------------------------------------------------------------- cold parts */
@@ -1219,7 +1219,7 @@ data_in_text:
 	movq	%rsi, %rdi
 	movq	%rdx, %rsi
 	movl	%edi, %edx
-	leaq	no_whence(%rip), %rcx
+	leaq	whence(%rip), %rcx
 	movl	$77, %eax
 	cmpl	%eax, %eax
 	call	*%r8
@@ -1255,7 +1255,7 @@ patching_table:
 		before_padding, one_byte_nop, has_another_island, no_island_runs_on, \
 		no_island_jumped_into, jumps_into_padding, \
 		no_entered_behind, jumps_behind, \
-		jrcxz_, jecxz_, loop_, loope_, jcc32, jumps_within, no_whence, \
+		jrcxz_, jecxz_, loop_, loope_, jcc32, jumps_within, whence, \
 		call_first, call_second, call_register, call_register_last, \
 		call_member, call_next, call_rex_w, system_call, \
 		system_call_behind, constant, has_aliases, alias_one, \

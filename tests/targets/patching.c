@@ -9,11 +9,11 @@ extern const struct {
 	const char *name;
 } patching_table[];
 long invoke(function *function, long n, void *p);
-function no_whence;
+function whence;
 
 int main(void)
 {
-	function *pointers[] = {no_whence, no_whence};
+	function *pointers[] = {whence, whence};
 
 	for (int i = 0; patching_table[i].function; i++) {
 		printf("%s:", patching_table[i].name);

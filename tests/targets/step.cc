@@ -3,7 +3,7 @@
 // tests/targets/stepper.c, which delivers SIGUSR1 at every instruction that
 // lies between its marks:
 // step return|single|jump|throw|fork own|alt
-// warm|fresh|siblings|tail|chain|leap|deep|flood
+// warm|fresh|siblings|tail|chain|leap|deep|flood|load
 // [STRIDE] (single: one signal at each call of the work, else as return; fork:
 // as return, at each STRIDE-th a child goes on, too)
 #include <setjmp.h>
@@ -99,6 +99,18 @@ COUNTED long down(long n)
 	return n ? down(n - 1) + 1 : leaf(n);
 }
 
+extern "C" const char __executable_start, etext;
+
+// Where it was called from is in this program.
+COUNTED long loader(long n)
+{
+	const char *from = static_cast<char *>(__builtin_return_address(0));
+
+	if (from < &__executable_start || from >= &etext)
+		wrong = wrong + 1;
+	return leaf(n);
+}
+
 // Each is called for the first time when it is stepped through.
 template <int N> KEEP long fresh_function(long n)
 {
@@ -140,7 +152,7 @@ static const struct {
 	long more;
 } works[] = {
 	{"tail", jumper, 2}, {"chain", first, 4}, {"leap", leaper, 1},
-	{"deep", down, 1},   {"flood", leaf, 1},
+	{"deep", down, 1},   {"flood", leaf, 1},  {"load", loader, 1},
 };
 static long more;
 

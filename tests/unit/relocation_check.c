@@ -240,7 +240,8 @@ const char *relocation_fault(struct swz_decoder *decoder, struct swz_bytes code,
 	if (relocation->displaced_bytes < wanted ||
 	    relocation->displaced_bytes > code.size)
 		return "a wrong number of displaced bytes";
-	if (!relocation->insn_count || relocation->insn_count > 8)
+	if (!relocation->insn_count ||
+	    relocation->insn_count > SWZ_MOST_DISPLACED)
 		return "a wrong number of instructions";
 	for (i = 0; i < relocation->insn_count; i++) {
 		struct swz_bytes rest = {code.data + taken, code.size - taken};

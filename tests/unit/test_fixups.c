@@ -15,6 +15,7 @@
 #include "tests/unit/run_suite.h"
 #include "thunks/fixups.h"
 #include "thunks/relocate.h"
+#include "thunks/trampoline.h"
 
 static const char *const files[] = {
 	"/proc/self/exe",
@@ -47,19 +48,24 @@ struct region {
 	struct swz_fixups fixups;
 };
 
+static void begin(struct region *region)
+{
+	memset(region, 0, sizeof(*region));
+	region->fixups.relative = region->relative;
+	region->fixups.absolute = region->absolute;
+	region->fixups.relative_room = region->fixups.absolute_room = MOST;
+}
+
 static bool relocate(struct swz_decoder *decoder, const struct places *at,
 		     struct swz_bytes code, uint64_t address,
 		     struct region *region, size_t *written)
 {
 	struct swz_relocation relocation;
 
-	memset(region, 0, sizeof(*region));
-	region->fixups.relative = region->relative;
-	region->fixups.absolute = region->absolute;
-	region->fixups.relative_room = region->fixups.absolute_room = MOST;
+	begin(region);
 	if (swz_relocate(decoder, code, at->bias + address, 5,
 			 at->region + BEGIN, region->bytes + BEGIN,
-			 SWZ_RELOCATED_MAX, &relocation) != SWZ_OK ||
+			 SWZ_RELOCATED_MAX, NULL, &relocation) != SWZ_OK ||
 	    relocation.refusal != SWZ_PATCHED)
 		return false;
 	*written = relocation.written;
@@ -220,6 +226,47 @@ START_TEST(a_short_return_address_is_reported)
 }
 END_TEST
 
+/* They lie at the region's beginning, and move with it. */
+START_TEST(the_arenas_bounds_stay_where_they_are)
+{
+	/* mov (%rsp), %rax; push %rbx; mov 8(%rsp), %r12; xor %edx, %edx; ret
+	 */
+	static const uint8_t code[] = {0x48, 0x8b, 0x04, 0x24, 0x53,
+				       0x4c, 0x8b, 0x64, 0x24, 0x08,
+				       0x31, 0xd2, 0x5b, 0xc3};
+	const struct places *places[] = {&here, &there};
+	struct swz_bytes site = {code, sizeof(code)};
+	struct region region[2];
+	size_t written = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct swz_slot_loads loads = {
+			.count = 2,
+			.at = {0, 5},
+			.arena = places[i]->region +
+				 offsetof(struct swz_hooks, arena),
+		};
+		struct swz_relocation relocation;
+
+		begin(&region[i]);
+		ck_assert_int_eq(swz_relocate(swz_decoder_new(zeroed), site,
+					      places[i]->bias, 10,
+					      places[i]->region + BEGIN,
+					      region[i].bytes + BEGIN,
+					      SWZ_RELOCATED_MAX, &loads,
+					      &relocation),
+				 SWZ_OK);
+		written = relocation.written;
+	}
+	ck_assert_int_eq(find(&region[0], written, site), SWZ_OK);
+	ck_assert_uint_eq(region[0].fixups.relative_count, 1);
+	ck_assert_uint_eq(region[0].fixups.absolute_count, 0);
+	ck_assert_int_eq(move(&region[0]), SWZ_OK);
+	ck_assert_mem_eq(region[0].bytes + BEGIN, region[1].bytes + BEGIN,
+			 written);
+}
+END_TEST
+
 START_TEST(what_is_no_relocated_code_is_not_understood)
 {
 	static const uint8_t endless[] = {0x90, 0x90, 0x90, 0x90};
@@ -265,6 +312,7 @@ int main(void)
 		       an_address_that_replaced_a_lea_moves_with_the_module);
 	tcase_add_test(tcase, a_number_of_the_program_stays);
 	tcase_add_test(tcase, a_short_return_address_is_reported);
+	tcase_add_test(tcase, the_arenas_bounds_stay_where_they_are);
 	tcase_add_test(tcase, what_is_no_relocated_code_is_not_understood);
 	tcase_add_test(tcase, what_does_not_reach_any_more_is_an_error);
 	suite_add_tcase(suite, tcase);

@@ -129,7 +129,7 @@ START_TEST(writes_what_the_table_says)
 	uint8_t out[SWZ_RELOCATED_MAX];
 
 	ck_assert_int_eq(swz_relocate(decoder, code, FROM, WANTED, TO, out,
-				      sizeof(out), &relocation),
+				      sizeof(out), NULL, &relocation),
 			 SWZ_OK);
 	ck_assert_msg(relocation.refusal == SWZ_PATCHED, "%s is refused",
 		      r->name);
@@ -217,7 +217,7 @@ START_TEST(refuses_what_cannot_move)
 	uint8_t out[SWZ_RELOCATED_MAX];
 
 	ck_assert_int_eq(swz_relocate(decoder, code, FROM, WANTED, TO, out,
-				      sizeof(out), &relocation),
+				      sizeof(out), NULL, &relocation),
 			 SWZ_OK);
 	ck_assert_msg(relocation.refusal == r->refusal,
 		      "%s: refusal %d instead of %d", r->name,
@@ -235,7 +235,7 @@ START_TEST(a_doubtful_length_is_refused_or_right)
 	uint8_t out[SWZ_RELOCATED_MAX];
 
 	ck_assert_int_eq(swz_relocate(decoder, bytes, FROM, WANTED, TO, out,
-				      sizeof(out), &relocation),
+				      sizeof(out), NULL, &relocation),
 			 SWZ_OK);
 	if (relocation.refusal == SWZ_REFUSE_UNDECODABLE)
 		return;
@@ -251,7 +251,7 @@ static enum swz_status relocate_to(const uint8_t *bytes, size_t size,
 {
 	struct swz_bytes code = {bytes, size};
 
-	return swz_relocate(decoder, code, from, WANTED, to, out, room,
+	return swz_relocate(decoder, code, from, WANTED, to, out, room, NULL,
 			    relocation);
 }
 

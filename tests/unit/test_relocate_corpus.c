@@ -75,7 +75,7 @@ static void relocate_function(struct swz_decoder *decoder,
 		return;
 	tally->functions++;
 	if (swz_relocate(decoder, code, fde->start, WANTED, to, out,
-			 sizeof(out), &relocation) != SWZ_OK) {
+			 sizeof(out), NULL, &relocation) != SWZ_OK) {
 		tally->unreached++;
 		return;
 	}

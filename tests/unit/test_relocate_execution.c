@@ -166,7 +166,7 @@ static void check_case(struct swz_decoder *decoder, struct room *room,
 		ck_assert_int_eq(
 			swz_relocate(decoder, code, (uintptr_t)room->code,
 				     PATCH_BYTES, (uintptr_t)copy, copy,
-				     SWZ_RELOCATED_MAX, &relocation),
+				     SWZ_RELOCATED_MAX, NULL, &relocation),
 			SWZ_OK);
 		ck_assert_msg(relocation.refusal == SWZ_PATCHED,
 			      "%s is refused: %d", c->name,
@@ -223,7 +223,7 @@ START_TEST(callee_sees_the_original_return_address)
 	code = (struct swz_bytes){room.code, 64};
 	ck_assert_int_eq(swz_relocate(decoder, code, (uintptr_t)room.code,
 				      PATCH_BYTES, (uintptr_t)copy.code,
-				      copy.code, SWZ_RELOCATED_MAX,
+				      copy.code, SWZ_RELOCATED_MAX, NULL,
 				      &relocation),
 			 SWZ_OK);
 	memset(room.code, 0xcc, PATCH_BYTES);
@@ -280,7 +280,8 @@ START_TEST(every_condition_is_kept)
 		ck_assert_int_eq(swz_relocate(decoder, code,
 					      (uintptr_t)room.code, PATCH_BYTES,
 					      (uintptr_t)copy.code, copy.code,
-					      SWZ_RELOCATED_MAX, &relocation),
+					      SWZ_RELOCATED_MAX, NULL,
+					      &relocation),
 				 SWZ_OK);
 		ck_assert_int_eq(relocation.refusal, SWZ_PATCHED);
 		memset(room.code, 0xcc, relocation.displaced_bytes);

@@ -380,7 +380,8 @@ static void try_sequence(struct sequence *s)
 		memcpy(before.data, room.data, ROOM_WORDS);
 		if (swz_relocate(decoder, code, (uintptr_t)room.code,
 				 PATCH_BYTES, (uintptr_t)copy, copy,
-				 SWZ_RELOCATED_MAX, &relocation) != SWZ_OK ||
+				 SWZ_RELOCATED_MAX, NULL,
+				 &relocation) != SWZ_OK ||
 		    relocation.refusal != SWZ_PATCHED) {
 			counts.refused++;
 			return;

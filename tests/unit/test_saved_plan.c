@@ -24,7 +24,7 @@ static struct swz_saved_plan plan;
 /* One patched function, one with an island, one that is refused, one that is
  * wrapped. */
 static const struct swz_saved_function functions[FUNCTIONS] = {
-	{.start = 0x1000, .size = 32, .trampoline = 16, .name = 5},
+	{.start = 0x1000, .size = 32, .trampoline = 32, .name = 5},
 	{.start = 0x1040, .size = 3, .trampoline = 64, .island = 10},
 	{.start = 0x1050, .size = 16, .status = SWZ_REFUSE_OVERLAPS, .site = 4},
 	{.start = 0x1070,
@@ -33,7 +33,7 @@ static const struct swz_saved_function functions[FUNCTIONS] = {
 	 .trampoline = 112 + SWZ_TRAMPOLINE_BODY},
 };
 static const struct swz_unwind_entry entries[ENTRIES] = {
-	{16, 24}, {64, 48}, {112, 72}};
+	{32, 24}, {64, 48}, {112, 72}};
 static const struct swz_saved_wrapper wrappers[1] = {{.function = 3}};
 static const uint32_t relative[2] = {40, 92}, absolute[1] = {120};
 static const int32_t islands[1] = {-0x2000};
@@ -217,13 +217,15 @@ START_TEST(what_is_patched_has_a_trampoline_and_nothing_else_has)
 	assert_refused();
 	f[2].trampoline = 64;
 	assert_refused();
-	f[0].trampoline = 17;
+	f[0].trampoline = 33;
+	assert_refused();
+	f[0].trampoline = 16; /* what trampolines refer to */
 	assert_refused();
 	f[0].trampoline = TRAMPOLINES - 16;
 	assert_refused();
 	f[0].trampoline = 0x80000000;
 	assert_refused();
-	f[3].trampoline = 16;
+	f[3].trampoline = 32;
 	assert_refused();
 }
 END_TEST
@@ -236,6 +238,8 @@ START_TEST(what_is_written_to_lies_in_the_trampolines)
 	r[1] = TRAMPOLINES - 3;
 	assert_refused();
 	r[0] = 8; /* the hook's address */
+	assert_refused();
+	r[0] = 28; /* the end of the arena */
 	assert_refused();
 	r[0] = UINT32_MAX;
 	assert_refused();
@@ -256,7 +260,7 @@ START_TEST(unwind_entries_lie_in_their_frame)
 	assert_refused();
 	e[2].fde = UINT32_MAX;
 	assert_refused();
-	e[1].start = 16;
+	e[1].start = 32;
 	assert_refused();
 	e[2].start = TRAMPOLINES;
 	assert_refused();

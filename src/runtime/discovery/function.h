@@ -6,6 +6,7 @@
 #include "base/eh_frame.h"
 #include "runtime/module/module.h"
 #include "swizzle/format.h"
+#include "thunks/relocate.h"
 
 struct swz_function {
 	uint64_t start; /* ELF virtual address */
@@ -27,11 +28,16 @@ struct swz_function {
 	bool is_entered;     /* something leads into the site */
 	int16_t island;      /* where the 5-byte jump lies, from the site, which
 			      * holds a 2-byte jump to it; 0: at the site */
-	const char *name;    /* from a symbol table, or NULL */
+	uint8_t load_count;  /* of its own return address, all of which are
+			      * displaced */
+	uint8_t loads[SWZ_MOST_LOADS]; /* their offsets from the site */
+	const char *name;              /* from a symbol table, or NULL */
 	const struct swz_fde *fde; /* NULL if found by symbol only; it is there
 				    * as long as the module is being planned */
 	const uint8_t *trampoline; /* set when it is written */
-	uint8_t moved; /* bytes from the site that run in the trampoline */
+	uint8_t moved;  /* bytes from the site that run in the trampoline */
+	bool reads_own; /* it uses the memory of its own return address, whether
+			 * or not that keeps it from being patched */
 	const struct swz_wrapper *wrapper; /* it walks the stack, and is patched
 					    * so that it passes over thunks;
 					    * calls are not recorded */
@@ -52,6 +58,14 @@ static inline void swz_function_refuse(struct swz_function *function,
 {
 	if (function->status == SWZ_PATCHED)
 		function->status = (uint16_t)reason;
+}
+
+/* It uses the memory of its own return address in a way that a hook cannot live
+ * with. */
+static inline void swz_function_refuse_reader(struct swz_function *function)
+{
+	function->reads_own = true;
+	swz_function_refuse(function, SWZ_REFUSE_READS_RETURN_SLOT);
 }
 
 /* All of them. */

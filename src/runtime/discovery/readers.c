@@ -28,6 +28,9 @@ bool swz_is_reader_name(const char *name)
 		"_Unwind_ForcedUnwind",
 		"_Unwind_Backtrace",
 		"backtrace",
+		"mcount",
+		"_mcount",
+		"__fentry__",
 	};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -72,7 +72,7 @@ static uint64_t site_end(const struct swz_function *f)
 
 static bool reads_return(const struct swz_function *f)
 {
-	return f->status == SWZ_REFUSE_READS_RETURN_SLOT ||
+	return f->reads_own || f->status == SWZ_REFUSE_READS_RETURN_SLOT ||
 	       f->status == SWZ_REFUSE_RETURNS_TWICE;
 }
 
@@ -233,7 +233,7 @@ static void hit(struct part_scan *part, uint64_t pc, uint64_t target)
 			is_read(s, from, to->reads_above, is_read_piece(to));
 		return;
 	}
-	if ((to && reads_return(to)) ||
+	if ((to && reads_return(to) && (to->is_piece || target == to->start)) ||
 	    swz_is_reader_stub(&s->readers, target)) {
 		if (insn.kind == SWZ_INSN_CALL || !from || from == to)
 			return;
@@ -492,6 +492,12 @@ static enum swz_status scan_callers(struct branch_scan *s)
 	return status;
 }
 
+static void refuse_entered(struct swz_function *f)
+{
+	swz_function_refuse(f, f->load_count ? SWZ_REFUSE_READS_RETURN_SLOT
+					     : SWZ_REFUSE_BRANCH_INTO_SITE);
+}
+
 enum swz_status swz_scan_branches(struct swz_module *module,
 				  const struct swz_decoders *decoders)
 {
@@ -513,8 +519,7 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 	/* last: other reasons are stronger, see islands.c */
 	for (uint32_t i = 0; i < module->function_count; i++)
 		if (module->functions[i].is_entered)
-			swz_function_refuse(&module->functions[i],
-					    SWZ_REFUSE_BRANCH_INTO_SITE);
+			refuse_entered(&module->functions[i]);
 	return status;
 }
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "thunks/encoding.h"
+#include "runtime/discovery/slot_loads.h"
 
 /* How far the CFA is from %rsp, as in the rows of an unwind table. */
 struct depth {
@@ -144,7 +144,7 @@ static bool is_slot(const struct depth *d, const struct swz_encoding *e,
 	       swz_modrm_rm(e->modrm) == 4 && e->sib == 0x24 &&
 	       !e->extends_base && !e->extends_index &&
 	       signed_at(code + e->displacement_at, bytes) == d->now - 8 &&
-	       !swz_gives_frame_up(code);
+	       !swz_gives_frame_up(code) && !swz_is_fence(code, e);
 }
 
 uint64_t swz_scan_depth(const struct swz_module *m, struct swz_function *f)
@@ -160,7 +160,7 @@ uint64_t swz_scan_depth(const struct swz_module *m, struct swz_function *f)
 		    SWZ_OK)
 			break;
 		if (is_slot(&d, &e, code)) {
-			swz_function_refuse(f, SWZ_REFUSE_READS_RETURN_SLOT);
+			swz_function_refuse_reader(f);
 			break;
 		}
 		pc += e.operands_at + e.immediate_bytes;

@@ -8,6 +8,10 @@
  * than %rbp, which nothing else does, more loads of its kind for each level,
  * and one of the word above the last.
  *
+ * A function that takes its caller's stack pointer besides (lea of the CFA)
+ * will go on where it was called from by other ways than a return: setjmp and
+ * its like, switches of stacks, unwinders.
+ *
  * Functions that go on elsewhere and never return (__longjmp, setcontext)
  * describe at last the frame that they go to, by a register that points to
  * where it was saved. They do not look at their own return address either, if
@@ -19,6 +23,7 @@
 
 #include "runtime/discovery/cold_parts.h"
 #include "runtime/discovery/scan_depth.h"
+#include "runtime/discovery/slot_loads.h"
 #include "thunks/decoder.h"
 
 struct row_scan {
@@ -31,7 +36,7 @@ struct row_scan {
 
 /* Decodes on from *from, at first the row's start, and leaves there where the
  * instruction that covers `at` begins; true if it has the operand
- * [base + displacement], or if decoding loses its way. */
+ * [base + displacement], or if decoding loses its way: there, then. */
 static bool accesses(const struct row_scan *s, const struct swz_cfi_row *row,
 		     uint64_t *from, uint64_t at, unsigned base,
 		     int64_t displacement)
@@ -44,8 +49,10 @@ static bool accesses(const struct row_scan *s, const struct swz_cfi_row *row,
 		unsigned length = swz_decode_length(s->decoder, code);
 		struct swz_insn insn;
 
-		if (!length)
+		if (!length) {
+			*from = pc;
 			return true;
+		}
 		if (at >= pc + length) {
 			pc += length;
 			continue;
@@ -215,14 +222,16 @@ static bool row_accesses_scaled(const struct row_scan *s,
 	return false;
 }
 
-static bool row_accesses_slot(const struct row_scan *s,
-			      const struct swz_cfi_row *row)
+/* Whether an instruction with the operand is one that matters. */
+typedef bool matters(const struct row_scan *scan, uint64_t pc);
+
+static bool row_has_operand(const struct row_scan *s,
+			    const struct swz_cfi_row *row,
+			    const struct operand *o, matters *does_matter)
 {
 	const uint8_t *code = swz_module_bytes(s->module, row->start);
 	uint64_t size = row->end - row->start;
-	const struct operand o = {row->cfa_base == SWZ_CFA_RSP,
-				  row->cfa_offset - 8};
-	const struct pattern pattern = pattern_of(&o);
+	const struct pattern pattern = pattern_of(o);
 	bool whole = row->end + 16 <= s->readable_end;
 	uint64_t from = row->start;
 
@@ -236,12 +245,69 @@ static bool row_accesses_slot(const struct row_scan *s,
 			continue;
 		}
 		for (; i + 1 < size && i < end; i++)
-			if (is_operand(&o, code, i, size) &&
+			if (is_operand(o, code, i, size) &&
 			    accesses(s, row, &from, row->start + i,
-				     o.rsp ? 4 : 5, o.displacement))
+				     o->rsp ? 4 : 5, o->displacement) &&
+			    does_matter(s, from))
 				return true;
 	}
-	return row_accesses_scaled(s, row, &o);
+	return false;
+}
+
+/* What is not its own instruction's operand is an accident that decoding has
+ * lost its way for. */
+static bool decode_at(const struct row_scan *s, uint64_t pc,
+		      struct swz_insn *insn, struct swz_encoding *e)
+{
+	struct swz_bytes code = {swz_module_bytes(s->module, pc),
+				 s->function->start + s->function->size - pc};
+
+	return swz_decode_encoding(s->decoder, code, pc, insn, e) == SWZ_OK &&
+	       insn->memory_base;
+}
+
+static bool hinders_hook(const struct row_scan *s, uint64_t pc)
+{
+	struct swz_encoding e;
+	struct swz_insn insn;
+
+	if (!decode_at(s, pc, &insn, &e))
+		return true;
+	if (swz_is_fence(swz_module_bytes(s->module, pc), &e))
+		return false;
+	s->function->reads_own = true;
+	return !swz_slot_load_note(s->module, s->function, pc, &e);
+}
+
+static bool is_address(const struct row_scan *s, uint64_t pc)
+{
+	struct swz_encoding e;
+	struct swz_insn insn;
+
+	return !decode_at(s, pc, &insn, &e) || insn.memory_is_lea;
+}
+
+static bool row_accesses_slot(const struct row_scan *s,
+			      const struct swz_cfi_row *row)
+{
+	const struct operand o = {row->cfa_base == SWZ_CFA_RSP,
+				  row->cfa_offset - 8};
+
+	return row_has_operand(s, row, &o, hinders_hook) ||
+	       row_accesses_scaled(s, row, &o);
+}
+
+/* Of a function that loads its return address. */
+static bool visit_for_cfa(void *context, const struct swz_cfi_row *row)
+{
+	struct row_scan *s = context;
+	const struct operand o = {row->cfa_base == SWZ_CFA_RSP,
+				  row->cfa_offset};
+
+	if (row->cfa_base == SWZ_CFA_OTHER ||
+	    row_has_operand(s, row, &o, is_address))
+		swz_function_refuse(s->function, SWZ_REFUSE_READS_RETURN_SLOT);
+	return s->function->status == SWZ_PATCHED;
 }
 
 /* mov displacement(%base), %to, 64 bits wide, with no or an 8-bit displacement;
@@ -455,7 +521,9 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 		return true;
 	if (row->cfa_base == SWZ_CFA_RBP && row->cfa_offset == 16)
 		find_frame_chain(s, row);
-	if (s->function->status != SWZ_PATCHED)
+	if (s->function->status != SWZ_PATCHED &&
+	    (s->function->status != SWZ_REFUSE_FILTERED ||
+	     !s->module->in_scope))
 		return true;
 	if (describes_another_frame(row))
 		s->leaves = true;
@@ -467,7 +535,7 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 		 swz_is_cold_part(s->module, s->function, row))
 		s->function->is_cold_part = true;
 	else if (row->cfa_base != SWZ_CFA_OTHER && row_accesses_slot(s, row))
-		swz_function_refuse(s->function, SWZ_REFUSE_READS_RETURN_SLOT);
+		swz_function_refuse_reader(s->function);
 	return true;
 }
 
@@ -516,6 +584,9 @@ void swz_scan_return_slot(struct swz_module *module,
 	if (swz_cfi_rows(function->fde, visit, &s) != SWZ_OK ||
 	    (s.leaves &&
 	     swz_cfi_rows(function->fde, visit_strictly, &s) != SWZ_OK))
+		swz_function_refuse(function, SWZ_REFUSE_NO_STANDARD_FRAME);
+	if (function->load_count &&
+	    swz_cfi_rows(function->fde, visit_for_cfa, &s) != SWZ_OK)
 		swz_function_refuse(function, SWZ_REFUSE_NO_STANDARD_FRAME);
 }
 

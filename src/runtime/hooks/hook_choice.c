@@ -3,6 +3,7 @@
 #include "runtime/record/events.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/record/sampling.h"
+#include "thunks/arena.h"
 
 void swz_hook_enter(void);
 void swz_hook_enter_filtered(void);
@@ -15,20 +16,26 @@ void swz_hook_enter_traced_filtered(void);
 
 const struct swz_hooks *swz_hooks_choose(void)
 {
+#define ARENA \
+	{ \
+		swz_arena_start, swz_arena_end \
+	}
 	static const struct swz_hooks exact[] = {
-		{swz_hook_enter, swz_hook_enter},
-		{swz_hook_enter_filtered, swz_hook_enter_filtered},
+		{swz_hook_enter, swz_hook_enter, ARENA},
+		{swz_hook_enter_filtered, swz_hook_enter_filtered, ARENA},
 	};
 	static const struct swz_hooks traced[] = {
-		{swz_hook_enter_traced, swz_hook_enter_traced},
-		{swz_hook_enter_traced_filtered,
-		 swz_hook_enter_traced_filtered},
+		{swz_hook_enter_traced, swz_hook_enter_traced, ARENA},
+		{swz_hook_enter_traced_filtered, swz_hook_enter_traced_filtered,
+		 ARENA},
 	};
 	static const struct swz_hooks sampled[] = {
-		{swz_hook_enter_sampled, swz_hook_enter_leaf},
-		{swz_hook_enter_sampled_filtered, swz_hook_enter_leaf_filtered},
+		{swz_hook_enter_sampled, swz_hook_enter_leaf, ARENA},
+		{swz_hook_enter_sampled_filtered, swz_hook_enter_leaf_filtered,
+		 ARENA},
 	};
 
+#undef ARENA
 	if (swz_tracing)
 		return &traced[swz_ids_filtered];
 	return swz_sampling ? &sampled[swz_ids_filtered]

@@ -102,9 +102,7 @@ enum swz_refusal swz_refusal_by_name(const char *name)
 {
 	if (swz_function_returns_twice(name))
 		return SWZ_REFUSE_RETURNS_TWICE;
-	if (swz_is_reader_name(name) || strncmp(name, "_Unwind_", 8) == 0 ||
-	    strcmp(name, "mcount") == 0 || strcmp(name, "_mcount") == 0 ||
-	    strcmp(name, "__fentry__") == 0)
+	if (swz_is_reader_name(name) || strncmp(name, "_Unwind_", 8) == 0)
 		return SWZ_REFUSE_READS_RETURN_SLOT;
 	return SWZ_PATCHED;
 }

@@ -151,6 +151,9 @@ static enum swz_refusal inspect_place(struct frames *frames, uint64_t start,
 	swz_scan_return_slot(&m, &f, swz_import_decoder);
 	if (f.reads_above)
 		return SWZ_REFUSE_CALLEE_READS;
+	/* it is not patched, so nothing in it is displaced */
+	if (f.reads_own)
+		swz_function_refuse(&f, SWZ_REFUSE_READS_RETURN_SLOT);
 	if (f.status != SWZ_PATCHED)
 		return jumped ? SWZ_REFUSE_TAIL_CALLS_READER : f.status;
 	for (uint64_t i = 0; i + 2 <= f.size; i++) {

@@ -39,6 +39,8 @@ static struct swz_patch_site patch_site(const struct swz_module *m,
 		.fde = f->fde,
 		.fde_address = f->start + f->site,
 		.wrapper = f->wrapper,
+		.loads = f->loads,
+		.load_count = f->load_count,
 	};
 
 	if (f->displace > site.wanted)
@@ -88,5 +90,9 @@ enum swz_refusal swz_plan_trampoline(struct swz_module *m,
 		f->trampoline = NULL;
 		refusal = SWZ_REFUSE_UNRELOCATABLE;
 	}
+	/* a shorter jump is no way out */
+	if (f->load_count && refusal != SWZ_PATCHED &&
+	    refusal != SWZ_REFUSE_OUT_OF_REACH)
+		refusal = SWZ_REFUSE_READS_RETURN_SLOT;
 	return refusal;
 }

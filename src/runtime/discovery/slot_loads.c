@@ -1,0 +1,77 @@
+#include "runtime/discovery/slot_loads.h"
+
+#include "runtime/discovery/readers.h"
+#include "thunks/flags.h"
+
+/* So many bytes are displaced at most. */
+#define MOST_DISPLACED 96u
+
+bool swz_is_fence(const uint8_t *code, const struct swz_encoding *e)
+{
+	if (!e->locked || e->map != SWZ_MAP_ONE_BYTE ||
+	    (e->opcode != 0x81 && e->opcode != 0x83) ||
+	    swz_modrm_reg(e->modrm) > 1)
+		return false;
+	for (unsigned i = 0; i < e->immediate_bytes; i++)
+		if (code[e->operands_at + i])
+			return false;
+	return true;
+}
+
+/* mov to a 64-bit register, not %rsp. */
+static bool is_load(const struct swz_encoding *e)
+{
+	return e->map == SWZ_MAP_ONE_BYTE && e->opcode == 0x8b && e->rex_w &&
+	       !e->address_size_32 && e->prefix_bytes == 1 &&
+	       (swz_modrm_reg(e->modrm) != 4 || e->extends_reg);
+}
+
+/* Code that is not called but returned to (what makecontext begins with) has
+ * its stack elsewhere, and no return address. */
+static bool stays_on_stack(const struct swz_module *m,
+			   const struct swz_function *f, uint64_t pc)
+{
+	for (uint64_t at = f->start; at < pc;) {
+		struct swz_bytes code = {swz_module_bytes(m, at),
+					 f->start + f->size - at};
+		struct swz_encoding e;
+
+		if (swz_encoding_read(code, &e) != SWZ_OK ||
+		    swz_encoding_replaces_stack(&e))
+			return false;
+		at += (uint64_t)e.operands_at + e.immediate_bytes;
+	}
+	return true;
+}
+
+static bool flags_are_free(const struct swz_module *m, uint64_t at)
+{
+	for (unsigned i = 0; i < m->text_count; i++) {
+		const struct swz_range *text = &m->text[i];
+		struct swz_bytes code = {swz_module_bytes(m, text->start),
+					 text->end - text->start};
+
+		if (at >= text->start && at < text->end)
+			return swz_flags_are_free(code, at - text->start);
+	}
+	return false;
+}
+
+bool swz_slot_load_note(const struct swz_module *m, struct swz_function *f,
+			uint64_t pc, const struct swz_encoding *e)
+{
+	uint64_t offset = pc - f->start - f->site;
+	uint64_t end = offset + e->operands_at;
+
+	if (f->status != SWZ_PATCHED || f->is_piece || f->is_cold_part ||
+	    !f->fde || (f->name && swz_is_reader_name(f->name)) ||
+	    f->load_count == SWZ_MOST_LOADS || !is_load(e) ||
+	    pc < f->start + f->site || end > MOST_DISPLACED ||
+	    !stays_on_stack(m, f, pc) ||
+	    !flags_are_free(m, pc + e->operands_at))
+		return false;
+	f->loads[f->load_count++] = (uint8_t)offset;
+	if (end > f->displace)
+		f->displace = (uint8_t)end;
+	return true;
+}
