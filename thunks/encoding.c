@@ -444,3 +444,18 @@ int64_t swz_distance_before(const uint8_t *end, unsigned bytes)
 	memcpy(&distance, end - sizeof(distance), sizeof(distance));
 	return distance;
 }
+
+size_t swz_padding_length(struct swz_bytes code)
+{
+	struct swz_encoding e;
+
+	if (code.size && *code.data == 0xcc)
+		return 1;
+	if (swz_encoding_read(code, &e) != SWZ_OK || e.extends_base || e.locked)
+		return 0;
+	if ((e.map == SWZ_MAP_ONE_BYTE && e.opcode == 0x90) ||
+	    (e.map == SWZ_MAP_0F && e.opcode == 0x1f &&
+	     swz_modrm_reg(e.modrm) == 0))
+		return e.operands_at;
+	return 0;
+}

@@ -80,6 +80,10 @@ unsigned swz_encoding_branch_bytes(const struct swz_encoding *encoding);
 /* It sets %rsp, but by a constant, push and pop. */
 bool swz_encoding_replaces_stack(const struct swz_encoding *encoding);
 
+/* The length of the int3, or of the assembler's no-operation, that the code
+ * begins with; 0: it is none. */
+size_t swz_padding_length(struct swz_bytes code);
+
 /* The signed number in the one or four bytes before `end`: a distance from
  * there. */
 int64_t swz_distance_before(const uint8_t *end, unsigned bytes);

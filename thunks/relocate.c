@@ -176,8 +176,25 @@ static enum swz_refusal take_one(struct swz_decoder *decoder, struct site *site)
 	return SWZ_PATCHED;
 }
 
+/* Behind the end of control flow. What is no padding is there for something: a
+ * jump comes to it that was not seen, or it is data. */
+static bool rest_is_padding(const struct site *site)
+{
+	size_t at = site->covered, length;
+
+	for (; at < site->wanted; at += length) {
+		struct swz_bytes rest = {site->code.data + at,
+					 site->code.size - at};
+
+		length = swz_padding_length(rest);
+		if (!length)
+			return false;
+	}
+	return true;
+}
+
 /* Takes instructions until the patch is covered, or until nothing reaches what
- * is left of it: that is padding then. */
+ * is left of it. */
 static enum swz_refusal take_instructions(struct swz_decoder *decoder,
 					  struct site *site)
 {
@@ -193,7 +210,8 @@ static enum swz_refusal take_instructions(struct swz_decoder *decoder,
 			return refusal;
 		if (ends_flow(&site->insns[site->count - 1].insn) &&
 		    !rest_is_reached(site))
-			break;
+			return rest_is_padding(site) ? SWZ_PATCHED
+						     : SWZ_REFUSE_UNRELOCATABLE;
 	}
 	return SWZ_PATCHED;
 }

@@ -124,10 +124,10 @@ struct swz_slot_loads {
  *  - Behind a load of the return address a thunk's address becomes the return
  *    address that the thunk has (thunks/arena.h).
  *  - When an instruction ends control flow (jmp, ret) before `wanted` bytes are
- *    covered, the rest must be padding (nop, int3, or bytes that nothing
- *    reaches: the caller has excluded branches into the site) and is not
- *    copied, but counts as displaced; the relocation is refused with
- *    SWZ_REFUSE_TOO_SHORT if `code` ends before `wanted`. What a displaced
+ *    covered, the rest must be padding (nop, int3; else
+ *    SWZ_REFUSE_UNRELOCATABLE) and is not copied, but counts as displaced; the
+ *    relocation is refused with SWZ_REFUSE_TOO_SHORT if `code` ends before
+ *    `wanted`. What a displaced
  *    branch reaches behind such an end is no padding and is copied.
  *  - syscall, sysenter, int, hlt and the like are refused
  *    (SWZ_REFUSE_UNRELOCATABLE); what does not decode

@@ -440,6 +440,48 @@ switch_table:
 	.text
 	END	switch_elsewhere
 
+	/* one by a table of bytes, which nobody reads but the function: what
+	 * lies behind the jump is there for something */
+	FUNC	switch_by_bytes
+	jmp	2f
+1:	leal	20(%rdi), %eax
+	ret
+3:	leal	30(%rdi), %eax
+	ret
+2:	movl	%edi, %edx
+	andl	$1, %edx
+	leaq	4f(%rip), %rcx
+	movzbl	(%rcx,%rdx), %eax
+	leaq	switch_by_bytes(%rip), %rcx
+	addq	%rcx, %rax
+	jmp	*%rax
+	.section .rodata
+4:	.byte	1b - switch_by_bytes, 3b - switch_by_bytes
+	.text
+	END	switch_by_bytes
+
+	/* a jump by a register to a label that control runs on to, too */
+	FUNC	loop_by_register
+	xorl	%eax, %eax
+1:	addl	$3, %eax
+	subl	$1, %edi
+	js	2f
+	leaq	1b(%rip), %rdx
+	jmp	*%rdx
+2:	ret
+	END	loop_by_register
+
+	/* clang's -fsanitize=function has callers look at the first bytes */
+	FUNC	has_signature
+	.byte	0xeb, 0x06, 'v', '2'
+	.long	1000
+	movl	has_signature(%rip), %eax
+	xorl	$0x327606eb, %eax
+	addl	4 + has_signature(%rip), %eax
+	addl	%edi, %eax
+	ret
+	END	has_signature
+
 	/* in a part with the function's frame, and back into its beginning */
 	FUNC	switch_in_part
 	pushq	%rbx
@@ -1263,7 +1305,8 @@ patching_table:
 		no_reads_then_leaves, no_reads_by_index, jumps_to_reader, \
 		jumps_to_taker, comes_back, comes_back_short, \
 		comes_back_long, passes_on, calls_with_part, switch_to_cold, \
-		switch_by_thunk, calls_by_thunk, jumps_by_thunk
+		switch_by_thunk, calls_by_thunk, jumps_by_thunk, \
+		switch_by_bytes, loop_by_register, has_signature
 	ENTRY	\name
 	.endr
 

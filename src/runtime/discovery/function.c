@@ -375,6 +375,26 @@ static bool is_endbr64(const uint8_t *code)
 	return memcmp(code, endbr64, sizeof(endbr64)) == 0;
 }
 
+/* A jump over eight bytes with a name that callers through a pointer look for
+ * there, to compare the type that is behind it (clang's -fsanitize=function, up
+ * to version 16). */
+static bool is_signature(const uint8_t *code)
+{
+	static const uint8_t signature[] = {0xeb, 0x06, 'v', '2'};
+
+	return memcmp(code, signature, sizeof(signature)) == 0;
+}
+
+/* What stays where it is. */
+static uint8_t site_of(const struct swz_module *m, const struct swz_function *f)
+{
+	const uint8_t *code = swz_module_bytes(m, f->start);
+
+	if (f->size >= 4 && is_endbr64(code))
+		return 4;
+	return f->size >= 8 && is_signature(code) ? 8 : 0;
+}
+
 static uint64_t end_of(const struct swz_function *f)
 {
 	return f->start + (f->size < f->room ? f->size : f->room);
@@ -402,8 +422,7 @@ static void finish_one(const struct swz_module *m, uint32_t i)
 					      : UINT32_MAX;
 	if (f->size > f->room)
 		swz_function_refuse(f, SWZ_REFUSE_OVERLAPS);
-	if (f->size >= 4 && is_endbr64(swz_module_bytes(m, f->start)))
-		f->site = 4;
+	f->site = site_of(m, f);
 	if (!f->is_piece)
 		f->is_piece = is_piece(m, f);
 }

@@ -17,7 +17,8 @@ struct swz_function {
 	uint8_t flags;    /* enum swz_function_flags */
 	bool is_piece;    /* not entered by call: cold parts and the like; it
 			   * is here to know whose code lies there */
-	uint8_t site;     /* offset of the patch site: 4 after endbr64 */
+	uint8_t site;     /* offset of the patch site: 4 after endbr64, 8
+			   * after a sanitizer's signature */
 	uint8_t filter;   /* enum swz_filter_flags */
 	uint8_t displace; /* bytes from the site that must be displaced, more
 			   * than the jump takes: up to the end of a loop that

@@ -249,6 +249,8 @@ static void hit(struct part_scan *part, uint64_t pc, uint64_t target)
 			to = swz_function_at(s->module, a);
 	if (!to || target < site_start(to) || target >= site_end(to))
 		return;
+	if (from == to && insn.address < to->start + to->site)
+		return; /* over a signature */
 	/* the relocator leads a branch between displaced instructions right */
 	if (from == to && insn.address >= to->start + to->site &&
 	    insn.address < site_end(to))
@@ -369,14 +371,20 @@ static bool read_table(struct branch_scan *s, uint64_t pc, uint64_t table)
 	return at > table;
 }
 
+/* The address may be that of a label that a jump goes to by a register; but its
+ * own, with which large code finds its GOT, is not. */
 static bool look_at_load(void *context, uint64_t at)
 {
 	const struct part_scan *s = context;
 	uint64_t pc = s->text->start + at;
-	uint64_t table = swz_module_relative(s->module, pc + 3);
+	uint64_t to = swz_module_relative(s->module, pc + 3);
+	bool is_label = swz_module_is_text(s->module, to, 1) && to != pc;
 
-	return table % 4 == 0 && !s->scan->callers &&
-	       read_table(s->scan, pc, table);
+	if (s->scan->callers)
+		return false;
+	if (is_label && swz_text_is_marked(s->module, SWZ_TEXT_MARKS, to))
+		refuse_label(s->scan, to);
+	return (to % 4 == 0 && read_table(s->scan, pc, to)) || is_label;
 }
 
 static bool leads_on(void *context, uint64_t to)

@@ -23,22 +23,6 @@
  * many per function are taken into account. */
 #define MOST_ASKED 6u
 
-/* The length of one int3 or one of the assembler's no-operations; 0: none. */
-static size_t padding_length(struct swz_bytes code)
-{
-	struct swz_encoding e;
-
-	if (code.size && *code.data == 0xcc)
-		return 1;
-	if (swz_encoding_read(code, &e) != SWZ_OK || e.extends_base || e.locked)
-		return 0;
-	if ((e.map == SWZ_MAP_ONE_BYTE && e.opcode == 0x90) ||
-	    (e.map == SWZ_MAP_0F && e.opcode == 0x1f &&
-	     swz_modrm_reg(e.modrm) == 0))
-		return e.operands_at;
-	return 0;
-}
-
 /* Up to the next function or to an aligned address. Other code or data, of
  * which nothing is known, may begin like padding but does not end so. */
 uint32_t swz_padding_of(const struct swz_module *m,
@@ -51,7 +35,7 @@ uint32_t swz_padding_of(const struct swz_module *m,
 		struct swz_bytes rest = {swz_module_bytes(m, f->start + end),
 					 f->room - end};
 
-		length = padding_length(rest);
+		length = swz_padding_length(rest);
 		if (!length)
 			break;
 		end += (uint32_t)length;
