@@ -410,4 +410,46 @@ for flags in -finstrument-functions \
 	assert_complete profile
 done
 
+it 'labels near the start of a function, whose addresses are in the code'
+cat >labels.c <<'END'
+#include <stdio.h>
+
+__attribute__((noinline)) int label(int n, void *volatile *to)
+{
+	int sum = n;
+
+again:
+	sum += 3;
+	*to = n & 1 ? &&again : &&other;
+	n -= 3;
+	if (n < 0)
+		return sum;
+	goto **to;
+other:
+	sum -= 2;
+	*to = &&again;
+	n--;
+	goto **to;
+}
+
+int main(void)
+{
+	void *volatile to;
+	int sum = 0;
+
+	for (int i = 0; i < 100; i++)
+		sum += label(i, &to);
+	printf("%d\n", sum);
+	return 0;
+}
+END
+for flags in '-fPIE -pie' '-fno-pie -no-pie' '-fno-pie -no-pie -Os' \
+	'-fno-pie -no-pie -O1' '-fPIE -pie -mcmodel=large'; do
+	# shellcheck disable=SC2086
+	gcc -O2 -fcf-protection=none -o labels labels.c $flags || continue
+	assert_same_as_native ./labels
+	assert_complete profile
+	assert_calls profile main 1
+done
+
 finish

@@ -1,7 +1,12 @@
 #include "runtime/discovery/scan_pointers.h"
 
+#include <stddef.h>
+#include <string.h>
+
+#include "runtime/discovery/function.h"
 #include "runtime/module/bind.h"
 #include "runtime/support/scratch.h"
+#include "thunks/encoding.h"
 
 struct pointer_scan {
 	struct swz_module *module;
@@ -42,6 +47,80 @@ static void scan_words(const struct pointer_scan *s, const ElfW(Phdr) * p)
 	}
 }
 
+/* mov to a register, or to memory, and push. */
+static bool is_load(const struct swz_encoding *e)
+{
+	if (e->map != SWZ_MAP_ONE_BYTE || e->immediate_bytes < 4)
+		return false;
+	return (e->opcode & 0xf8) == 0xb8 || e->opcode == 0x68 ||
+	       (e->opcode == 0xc7 && swz_modrm_reg(e->modrm) == 0);
+}
+
+/* Whether the bytes before `at` may be those of such an instruction, whose
+ * immediate is there. In a mov to memory there are ModRM, SIB and displacement
+ * before it. */
+static bool may_load(const uint8_t *begin, const uint8_t *at)
+{
+	static const uint8_t between[] = {1, 2, 3, 5, 6};
+
+	if (at > begin && ((at[-1] & 0xf8) == 0xb8 || at[-1] == 0x68))
+		return true;
+	for (unsigned i = 0; i < sizeof(between); i++)
+		if (at - begin > between[i] && at[-between[i] - 1] == 0xc7)
+			return true;
+	return false;
+}
+
+/* Whether an instruction of its function has that there. */
+static bool is_loaded(const struct swz_module *m, uint64_t at)
+{
+	const struct swz_function *f = swz_function_at(m, at);
+	uint64_t pc = f ? f->start : at;
+	struct swz_encoding e = {0};
+
+	while (pc < at) {
+		struct swz_bytes code = {swz_module_bytes(m, pc),
+					 f->start + f->size - pc};
+
+		if (swz_encoding_read(code, &e) != SWZ_OK)
+			return true; /* data in text: believe the bytes */
+		if (pc + e.operands_at == at && is_load(&e))
+			return true;
+		pc += (uint64_t)e.operands_at + e.immediate_bytes;
+	}
+	return !f;
+}
+
+/* What is patched at most is so near to where a function begins. */
+#define MOST_PATCHED 64u
+
+static bool is_near_start(const struct swz_module *m, uint64_t address)
+{
+	const struct swz_function *f = swz_function_at(m, address);
+
+	return f && address != f->start && address - f->start < MOST_PATCHED;
+}
+
+/* Where addresses fit in 32 bits, instructions have them as immediates. */
+static void scan_immediates(const struct pointer_scan *s,
+			    const struct swz_range *text)
+{
+	const struct swz_module *m = s->module;
+	const uint8_t *begin = swz_module_bytes(m, text->start);
+	uint64_t size = text->end - text->start;
+	uint32_t lowest = (uint32_t)s->lowest;
+	uint32_t text_bytes = (uint32_t)s->text_bytes;
+
+	for (uint64_t i = 0; i + 4 <= size; i++) {
+		uint32_t value;
+
+		memcpy(&value, begin + i, sizeof(value));
+		if (value - lowest < text_bytes && may_load(begin, begin + i) &&
+		    is_near_start(m, value) && is_loaded(m, text->start + i))
+			note_word(s, value);
+	}
+}
+
 static void scan_fixed(struct pointer_scan *s)
 {
 	struct swz_module *m = s->module;
@@ -65,6 +144,9 @@ static void scan_fixed(struct pointer_scan *s)
 		if (m->segments[i].p_type == PT_LOAD &&
 		    m->segments[i].p_flags & PF_R)
 			scan_words(s, &m->segments[i]);
+	if (s->lowest + s->text_bytes <= UINT32_MAX)
+		for (unsigned i = 0; i < m->text_count; i++)
+			scan_immediates(s, &m->text[i]);
 }
 
 static void scan_relocations(const struct pointer_scan *s,
