@@ -432,18 +432,39 @@ other:
 	goto **to;
 }
 
+/* by distances, as GCC's manual has it */
+__attribute__((noinline)) int distance(int n, const unsigned char *code)
+{
+	static const int to[] = {&&add - &&end, &&sub - &&end, &&end - &&end};
+	int sum = n;
+
+add:
+	sum += 3;
+	goto *(&&end + to[*code++]);
+sub:
+	sum -= 1;
+	goto *(&&end + to[*code++]);
+end:
+	return sum;
+}
+
+#ifndef __PIE__
+#define distance(n, code) 0
+#endif
+
 int main(void)
 {
 	void *volatile to;
 	int sum = 0;
 
 	for (int i = 0; i < 100; i++)
-		sum += label(i, &to);
+		sum += label(i, &to) +
+		       distance(i, (const unsigned char[]){0, 1, i % 2, 0, 2});
 	printf("%d\n", sum);
 	return 0;
 }
 END
-for flags in '-fPIE -pie' '-fno-pie -no-pie' '-fno-pie -no-pie -Os' \
+for flags in '-fPIE -pie' '-fPIE -pie -Os' '-fno-pie -no-pie' '-fno-pie -no-pie -Os' \
 	'-fno-pie -no-pie -O1' '-fPIE -pie -mcmodel=large'; do
 	# shellcheck disable=SC2086
 	gcc -O2 -fcf-protection=none -o labels labels.c $flags || continue

@@ -371,6 +371,50 @@ static bool read_table(struct branch_scan *s, uint64_t pc, uint64_t table)
 	return at > table;
 }
 
+/* A table of distances from a label of the function. */
+static void read_distances(struct branch_scan *s, const struct swz_function *f,
+			   uint64_t label, uint64_t table)
+{
+	uint64_t end = readable_end(s->module, table);
+
+	if (end > table + MOST_ENTRIES * UINT64_C(4))
+		end = table + MOST_ENTRIES * UINT64_C(4);
+	for (; table + 4 <= end; table += 4) {
+		int32_t distance;
+		uint64_t to;
+
+		memcpy(&distance, swz_module_bytes(s->module, table),
+		       sizeof(distance));
+		to = label + (uint64_t)(int64_t)distance;
+		if (!is_in(f, to))
+			break;
+		refuse_label(s, to);
+	}
+}
+
+/* An instruction of the function takes the address of a label in it. Others may
+ * be in tables by their distances from that one (GNU C's &&a - &&b): in any of
+ * those that the function takes the address of. */
+static void read_own_tables(struct branch_scan *s, uint64_t pc, uint64_t label)
+{
+	const struct swz_module *m = s->module;
+	const struct swz_function *f = swz_function_at(m, pc);
+
+	if (!f || label == f->start || !is_in(f, label))
+		return;
+	for (uint64_t at = f->start; at + 7 <= f->start + f->size; at++) {
+		const uint8_t *code = swz_module_bytes(m, at);
+		uint64_t table;
+
+		if ((code[0] & 0xfb) != 0x48 || code[1] != 0x8d ||
+		    (code[2] & 0xc7) != 0x05)
+			continue;
+		table = swz_module_relative(m, at + 3);
+		if (table % 4 == 0 && !swz_module_is_text(m, table, 1))
+			read_distances(s, f, label, table);
+	}
+}
+
 /* The address may be that of a label that a jump goes to by a register; but its
  * own, with which large code finds its GOT, is not. */
 static bool look_at_load(void *context, uint64_t at)
@@ -382,8 +426,10 @@ static bool look_at_load(void *context, uint64_t at)
 
 	if (s->scan->callers)
 		return false;
-	if (is_label && swz_text_is_marked(s->module, SWZ_TEXT_MARKS, to))
+	if (is_label) {
 		refuse_label(s->scan, to);
+		read_own_tables(s->scan, pc, to);
+	}
 	return (to % 4 == 0 && read_table(s->scan, pc, to)) || is_label;
 }
 
