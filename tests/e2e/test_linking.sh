@@ -448,10 +448,6 @@ end:
 	return sum;
 }
 
-#ifndef __PIE__
-#define distance(n, code) 0
-#endif
-
 int main(void)
 {
 	void *volatile to;

@@ -400,7 +400,8 @@ static void read_own_tables(struct branch_scan *s, uint64_t pc, uint64_t label)
 	const struct swz_module *m = s->module;
 	const struct swz_function *f = swz_function_at(m, pc);
 
-	if (!f || label == f->start || !is_in(f, label))
+	if (!f || label == f->start || !is_in(f, label) ||
+	    f->size > SWZ_MOST_WITH_LABELS)
 		return;
 	for (uint64_t at = f->start; at + 7 <= f->start + f->size; at++) {
 		const uint8_t *code = swz_module_bytes(m, at);

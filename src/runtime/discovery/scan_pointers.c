@@ -47,13 +47,15 @@ static void scan_words(const struct pointer_scan *s, const ElfW(Phdr) * p)
 	}
 }
 
-/* mov to a register, or to memory, and push. */
+/* mov to a register, or to memory; push; add to a register. */
 static bool is_load(const struct swz_encoding *e)
 {
 	if (e->map != SWZ_MAP_ONE_BYTE || e->immediate_bytes < 4)
 		return false;
 	return (e->opcode & 0xf8) == 0xb8 || e->opcode == 0x68 ||
-	       (e->opcode == 0xc7 && swz_modrm_reg(e->modrm) == 0);
+	       e->opcode == 0x05 ||
+	       ((e->opcode == 0xc7 || e->opcode == 0x81) &&
+		swz_modrm_reg(e->modrm) == 0);
 }
 
 /* Whether the bytes before `at` may be those of such an instruction, whose
@@ -63,7 +65,11 @@ static bool may_load(const uint8_t *begin, const uint8_t *at)
 {
 	static const uint8_t between[] = {1, 2, 3, 5, 6};
 
-	if (at > begin && ((at[-1] & 0xf8) == 0xb8 || at[-1] == 0x68))
+	if (at - begin < 2)
+		return false;
+	if ((at[-1] & 0xf8) == 0xb8 || at[-1] == 0x68 ||
+	    (at[-1] == 0x05 && at[-2] == 0x48) ||
+	    ((at[-1] & 0xf8) == 0xc0 && at[-2] == 0x81))
 		return true;
 	for (unsigned i = 0; i < sizeof(between); i++)
 		if (at - begin > between[i] && at[-between[i] - 1] == 0xc7)
@@ -94,19 +100,80 @@ static bool is_loaded(const struct swz_module *m, uint64_t at)
 /* What is patched at most is so near to where a function begins. */
 #define MOST_PATCHED 64u
 
-static bool is_near_start(const struct swz_module *m, uint64_t address)
+static bool is_near_start(const struct swz_function *f, uint64_t address)
 {
-	const struct swz_function *f = swz_function_at(m, address);
+	return address != f->start && address - f->start < MOST_PATCHED;
+}
 
-	return f && address != f->start && address - f->start < MOST_PATCHED;
+/* The end of what the file has of a segment of data with this address; 0: it is
+ * in none. */
+static uint64_t data_end(const struct swz_module *m, uint64_t address)
+{
+	for (unsigned i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *p = &m->segments[i];
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_R &&
+		    address - p->p_vaddr < p->p_filesz &&
+		    !swz_module_is_text(m, address, 1))
+			return p->p_vaddr + p->p_filesz;
+	}
+	return 0;
+}
+
+/* What is at a distance from the function's label that stands in a table which
+ * the function refers to: see read_own_tables in scan_branches.c. */
+static void note_distant(const struct pointer_scan *s,
+			 const struct swz_function *f, uint64_t label)
+{
+	const struct swz_module *m = s->module;
+	const uint8_t *code = swz_module_bytes(m, f->start);
+
+	if (f->size > SWZ_MOST_WITH_LABELS)
+		return;
+	for (uint32_t i = 0; i + 4 <= f->size; i++) {
+		uint32_t table;
+		uint64_t end;
+
+		memcpy(&table, code + i, sizeof(table));
+		end = table % 4 ? 0 : data_end(m, table);
+		for (uint64_t at = table; at + 4 <= end; at += 4) {
+			int32_t distance;
+			uint64_t to;
+
+			memcpy(&distance, swz_module_bytes(m, at),
+			       sizeof(distance));
+			to = label + (uint64_t)(int64_t)distance;
+			if (to - f->start >= f->size)
+				break;
+			if (is_near_start(f, to))
+				note_word(s, to);
+		}
+	}
+}
+
+/* The instruction at `at` may have the address as an immediate. */
+static void look_at_immediate(const struct pointer_scan *s, uint64_t at,
+			      uint64_t address)
+{
+	const struct swz_function *f = swz_function_at(s->module, address);
+	bool is_own;
+
+	if (!f || address == f->start)
+		return;
+	is_own = at - f->start < f->size;
+	if ((!is_own && !is_near_start(f, address)) ||
+	    !is_loaded(s->module, at))
+		return;
+	note_word(s, address);
+	if (is_own)
+		note_distant(s, f, address);
 }
 
 /* Where addresses fit in 32 bits, instructions have them as immediates. */
 static void scan_immediates(const struct pointer_scan *s,
 			    const struct swz_range *text)
 {
-	const struct swz_module *m = s->module;
-	const uint8_t *begin = swz_module_bytes(m, text->start);
+	const uint8_t *begin = swz_module_bytes(s->module, text->start);
 	uint64_t size = text->end - text->start;
 	uint32_t lowest = (uint32_t)s->lowest;
 	uint32_t text_bytes = (uint32_t)s->text_bytes;
@@ -115,9 +182,8 @@ static void scan_immediates(const struct pointer_scan *s,
 		uint32_t value;
 
 		memcpy(&value, begin + i, sizeof(value));
-		if (value - lowest < text_bytes && may_load(begin, begin + i) &&
-		    is_near_start(m, value) && is_loaded(m, text->start + i))
-			note_word(s, value);
+		if (value - lowest < text_bytes && may_load(begin, begin + i))
+			look_at_immediate(s, text->start + i, value);
 	}
 }
 
