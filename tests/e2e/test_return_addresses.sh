@@ -60,6 +60,53 @@ id=$(readelf -n "$TARGETS/libloads.so" | sed -n 's/.*Build ID: //p')
 assert_ge "$(find "$XDG_CACHE_HOME" -name "plan-$id-*" | wc -l)" 1 'plans'
 unset XDG_CACHE_HOME
 
+# What leads to the load is an immediate of another function; the copy is not come
+# to by it.
+it 'the load is a label whose address an instruction holds'
+cat >label.S <<'END'
+	.text
+	.globl reader, loads_here
+	.type reader, @function
+reader:	.cfi_startproc
+	test %rsi, %rsi
+	jz loads_here
+	jmp *%rsi
+	.rept 8
+	nopl 0x11223344(%rax,%rax)
+	.endr
+loads_here:
+	mov (%rsp), %rax
+	add $1, %rax
+	ret
+	.cfi_endproc
+	.size reader, . - reader
+	.globl label_of_it
+	.type label_of_it, @function
+label_of_it: .cfi_startproc
+	mov $loads_here, %eax
+	ret
+	.cfi_endproc
+	.size label_of_it, . - label_of_it
+	.section .note.GNU-stack, "", @progbits
+END
+cat >label.c <<'END'
+#include <stdio.h>
+char *reader(long n, void *to);
+void *label_of_it(void);
+int main(void)
+{
+	for (long n = 0; n < 10; n++)
+		printf("%td %td\n", reader(n, NULL) - (char *)main,
+		       reader(n, label_of_it()) - (char *)main);
+	return 0;
+}
+END
+gcc -O1 -no-pie -fno-pie -o label label.c label.S || abort 'label is not built'
+RUN_OPTIONS=()
+assert_same_as_native ./label
+assert_complete profile
+assert_calls profile label_of_it 10
+
 it 'a filter leaves out a function that looks at its return address'
 RUN_OPTIONS=(-H no_half -H at_once)
 assert_same_as_native "$program"

@@ -105,10 +105,13 @@ extern "C" const char __executable_start, etext;
 COUNTED long loader(long n)
 {
 	const char *from = static_cast<char *>(__builtin_return_address(0));
+	long result;
 
+	asm volatile("" : "+b"(from)); // loaded before the call, behind a push
+	result = leaf(n);
 	if (from < &__executable_start || from >= &etext)
 		wrong = wrong + 1;
-	return leaf(n);
+	return result;
 }
 
 // Each is called for the first time when it is stepped through.

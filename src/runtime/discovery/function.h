@@ -8,6 +8,11 @@
 #include "swizzle/format.h"
 #include "thunks/relocate.h"
 
+/* Bytes from the site that are displaced at most; from a function's start those
+ * that a branch may not enter at most (the site is behind a signature then). */
+#define SWZ_MOST_DISPLACED_BYTES 96u
+#define SWZ_MOST_PATCHED (8 + SWZ_MOST_DISPLACED_BYTES)
+
 struct swz_function {
 	uint64_t start; /* ELF virtual address */
 	uint32_t size;

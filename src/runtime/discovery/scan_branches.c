@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "runtime/discovery/cold_parts.h"
+#include "runtime/discovery/distance_table.h"
 #include "runtime/discovery/entry_stack.h"
 #include "runtime/discovery/readers.h"
 #include "runtime/discovery/scan_bytes.h"
@@ -292,27 +293,6 @@ static void hit_start(struct part_scan *s, uint64_t pc, uint64_t target)
 /* --------------------------------------------------------- tables of offsets
  */
 
-#define MOST_ENTRIES 65536u
-
-/* The end of what the file has of the segment with this address; 0: none. */
-static uint64_t readable_end(const struct swz_module *m, uint64_t address)
-{
-	for (unsigned i = 0; i < m->segment_count; i++) {
-		const ElfW(Phdr) *p = &m->segments[i];
-
-		if (p->p_type == PT_LOAD && p->p_flags & PF_R &&
-		    address - p->p_vaddr < p->p_filesz)
-			return p->p_vaddr + p->p_filesz;
-	}
-	return 0;
-}
-
-/* Whether the address is the function's, and no other's within it. */
-static bool is_in(const struct swz_function *f, uint64_t address)
-{
-	return address - f->start < f->size && f->size <= f->room;
-}
-
 /* Whether the function may be the cold part of one that has a table: labels in
  * its first bytes are at the height of a call, so it does not begin by taking
  * room from the stack. */
@@ -339,11 +319,9 @@ static bool may_have_labels(const struct swz_module *m,
 static bool read_table(struct branch_scan *s, uint64_t pc, uint64_t table)
 {
 	const struct swz_module *m = s->module;
-	uint64_t end = readable_end(m, table), at;
+	uint64_t end = swz_distance_table_end(m, table), at;
 	const struct swz_function *whole = NULL, *cold = NULL;
 
-	if (end > table + MOST_ENTRIES * UINT64_C(4))
-		end = table + MOST_ENTRIES * UINT64_C(4);
 	for (at = table; at + 4 <= end; at += 4) {
 		const struct swz_function *f;
 		int32_t offset;
@@ -358,7 +336,9 @@ static bool read_table(struct branch_scan *s, uint64_t pc, uint64_t table)
 			if (whole && whole->is_piece)
 				whole = NULL; /* that of the first entry */
 		}
-		f = whole && is_in(whole, to) ? whole : swz_function_at(m, to);
+		f = whole && swz_function_has(whole, to)
+			    ? whole
+			    : swz_function_at(m, to);
 		if (f && !whole && !f->is_piece)
 			whole = f;
 		if (f && f != whole && !cold && may_have_labels(m, f))
@@ -371,27 +351,6 @@ static bool read_table(struct branch_scan *s, uint64_t pc, uint64_t table)
 	return at > table;
 }
 
-/* A table of distances from a label of the function. */
-static void read_distances(struct branch_scan *s, const struct swz_function *f,
-			   uint64_t label, uint64_t table)
-{
-	uint64_t end = readable_end(s->module, table);
-
-	if (end > table + MOST_ENTRIES * UINT64_C(4))
-		end = table + MOST_ENTRIES * UINT64_C(4);
-	for (; table + 4 <= end; table += 4) {
-		int32_t distance;
-		uint64_t to;
-
-		memcpy(&distance, swz_module_bytes(s->module, table),
-		       sizeof(distance));
-		to = label + (uint64_t)(int64_t)distance;
-		if (!is_in(f, to))
-			break;
-		refuse_label(s, to);
-	}
-}
-
 /* An instruction of the function takes the address of a label in it. Others may
  * be in tables by their distances from that one (GNU C's &&a - &&b): in any of
  * those that the function takes the address of. */
@@ -400,7 +359,7 @@ static void read_own_tables(struct branch_scan *s, uint64_t pc, uint64_t label)
 	const struct swz_module *m = s->module;
 	const struct swz_function *f = swz_function_at(m, pc);
 
-	if (!f || label == f->start || !is_in(f, label) ||
+	if (!f || label == f->start || !swz_function_has(f, label) ||
 	    f->size > SWZ_MOST_WITH_LABELS)
 		return;
 	for (uint64_t at = f->start; at + 7 <= f->start + f->size; at++) {
@@ -412,7 +371,8 @@ static void read_own_tables(struct branch_scan *s, uint64_t pc, uint64_t label)
 			continue;
 		table = swz_module_relative(m, at + 3);
 		if (table % 4 == 0 && !swz_module_is_text(m, table, 1))
-			read_distances(s, f, label, table);
+			swz_distance_table_read(m, f, label, table,
+						refuse_label, s);
 	}
 }
 

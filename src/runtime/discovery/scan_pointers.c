@@ -1,9 +1,8 @@
 #include "runtime/discovery/scan_pointers.h"
 
-#include <stddef.h>
 #include <string.h>
 
-#include "runtime/discovery/function.h"
+#include "runtime/discovery/distance_table.h"
 #include "runtime/module/bind.h"
 #include "runtime/support/scratch.h"
 #include "thunks/encoding.h"
@@ -97,27 +96,22 @@ static bool is_loaded(const struct swz_module *m, uint64_t at)
 	return !f;
 }
 
-/* What is patched at most is so near to where a function begins. */
-#define MOST_PATCHED 64u
-
 static bool is_near_start(const struct swz_function *f, uint64_t address)
 {
-	return address != f->start && address - f->start < MOST_PATCHED;
+	return address != f->start && address - f->start < SWZ_MOST_PATCHED;
 }
 
-/* The end of what the file has of a segment of data with this address; 0: it is
- * in none. */
-static uint64_t data_end(const struct swz_module *m, uint64_t address)
-{
-	for (unsigned i = 0; i < m->segment_count; i++) {
-		const ElfW(Phdr) *p = &m->segments[i];
+struct own_labels {
+	const struct pointer_scan *scan;
+	const struct swz_function *function;
+};
 
-		if (p->p_type == PT_LOAD && p->p_flags & PF_R &&
-		    address - p->p_vaddr < p->p_filesz &&
-		    !swz_module_is_text(m, address, 1))
-			return p->p_vaddr + p->p_filesz;
-	}
-	return 0;
+static void note_near_start(void *context, uint64_t to)
+{
+	const struct own_labels *own = context;
+
+	if (is_near_start(own->function, to))
+		note_word(own->scan, to);
 }
 
 /* What is at a distance from the function's label that stands in a table which
@@ -127,27 +121,17 @@ static void note_distant(const struct pointer_scan *s,
 {
 	const struct swz_module *m = s->module;
 	const uint8_t *code = swz_module_bytes(m, f->start);
+	struct own_labels own = {s, f};
 
 	if (f->size > SWZ_MOST_WITH_LABELS)
 		return;
 	for (uint32_t i = 0; i + 4 <= f->size; i++) {
 		uint32_t table;
-		uint64_t end;
 
 		memcpy(&table, code + i, sizeof(table));
-		end = table % 4 ? 0 : data_end(m, table);
-		for (uint64_t at = table; at + 4 <= end; at += 4) {
-			int32_t distance;
-			uint64_t to;
-
-			memcpy(&distance, swz_module_bytes(m, at),
-			       sizeof(distance));
-			to = label + (uint64_t)(int64_t)distance;
-			if (to - f->start >= f->size)
-				break;
-			if (is_near_start(f, to))
-				note_word(s, to);
-		}
+		if (table % 4 == 0 && !swz_module_is_text(m, table, 1))
+			swz_distance_table_read(m, f, label, table,
+						note_near_start, &own);
 	}
 }
 

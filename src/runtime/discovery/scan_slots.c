@@ -19,8 +19,7 @@
 #include "runtime/discovery/scan_depth.h"
 #include "runtime/discovery/slot_loads.h"
 
-/* What is not its own instruction's operand is an accident that decoding has
- * lost its way for. */
+/* False where decoding has lost its way: what is there has no such operand. */
 static bool decode_at(const struct swz_row_scan *s, uint64_t pc,
 		      struct swz_insn *insn, struct swz_encoding *e)
 {

@@ -3,9 +3,6 @@
 #include "runtime/discovery/readers.h"
 #include "thunks/flags.h"
 
-/* So many bytes are displaced at most. */
-#define MOST_DISPLACED 96u
-
 bool swz_is_fence(const uint8_t *code, const struct swz_encoding *e)
 {
 	if (!e->locked || e->map != SWZ_MAP_ONE_BYTE ||
@@ -66,7 +63,7 @@ bool swz_slot_load_note(const struct swz_module *m, struct swz_function *f,
 	if (f->status != SWZ_PATCHED || f->is_piece || f->is_cold_part ||
 	    !f->fde || (f->name && swz_is_reader_name(f->name)) ||
 	    f->load_count == SWZ_MOST_LOADS || !is_load(e) ||
-	    pc < f->start + f->site || end > MOST_DISPLACED ||
+	    pc < f->start + f->site || end > SWZ_MOST_DISPLACED_BYTES ||
 	    !stays_on_stack(m, f, pc) ||
 	    !flags_are_free(m, pc + e->operands_at))
 		return false;
