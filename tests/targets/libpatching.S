@@ -106,7 +106,8 @@
 	nop
 1:	addl	%edi, %eax
 	subl	$1, %edi
-	bnd jns	1b
+	.byte	0xf2		/* bnd, which newer assemblers do not know */
+	jns	1b
 	ret
 	END	bnd_loop_to_3
 
@@ -118,7 +119,8 @@
 	nopl	0x11223344(%rax,%rax)
 	.endr
 	subl	$1, %edi
-	bnd jns	1b
+	.byte	0xf2		/* bnd, which newer assemblers do not know */
+	jns	1b
 	ret
 	END	bnd_far_loop_to_3
 

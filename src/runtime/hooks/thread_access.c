@@ -55,8 +55,12 @@ bool swz_thread_access_shorten(void)
 		       sizeof(swz_thread_accesses_start[0]);
 	const char *self = (const char *)&swz_thread_self;
 	const char *pointer = __builtin_thread_pointer();
-	int32_t distance = (int32_t)(self - pointer);
+	int32_t distance;
 
+	/* gcc 16 takes a distance of 32 bits from a GOT entry with a load of 32
+	 * bits, for which the assembler (binutils 2.47) knows no relocation */
+	__asm__("" : "+r"(self));
+	distance = (int32_t)(self - pointer);
 	if (!swz_page_may_be_executed(__ehdr_start) ||
 	    swz_sys_mprotect(swz_hooks_start, bytes, PROT_READ | PROT_WRITE))
 		return true;
