@@ -58,7 +58,7 @@ struct swz_saved_wrapper {
 	uint64_t helper;   /* ELF virtual address */
 };
 
-enum swz_saved_wrapper_kind { SWZ_SAVED_WALKER, SWZ_SAVED_CONFINEMENT };
+enum swz_saved_wrapper_kind { SWZ_SAVED_WALKER, SWZ_SAVED_WATCH };
 
 /* What else is known of the module's file. */
 enum swz_saved_facts {

@@ -12,7 +12,7 @@
 #include "runtime/cache/files.h"
 #include "runtime/cache/key.h"
 #include "runtime/cache/plan.h"
-#include "runtime/compat/confinement.h"
+#include "runtime/compat/watched.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
 #include "runtime/support/scratch.h"
@@ -156,7 +156,7 @@ void swz_cache_find(struct swz_module *m)
 		m->saved = plan;
 		/* as of those that are planned anew: at the start */
 		if (!m->late && plan->header->facts & SWZ_SAVED_ASKS)
-			swz_confinement_expect();
+			swz_watched_expect();
 	} else {
 		swz_trampolines_close(&m->trampolines);
 	}

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/cache/key.h"
-#include "runtime/compat/confinement.h"
+#include "runtime/compat/watched.h"
 #include "runtime/compat/walkers.h"
 #include "runtime/discovery/function.h"
 #include "runtime/support/scratch.h"
@@ -83,8 +83,8 @@ static bool save_wrapper(const struct swz_module *m,
 			 const struct swz_function *f,
 			 struct swz_saved_wrapper *saved)
 {
-	return swz_confinement_has(f->wrapper)
-		       ? swz_confinement_save(f->wrapper, saved)
+	return swz_watched_has(f->wrapper)
+		       ? swz_watched_save(f->wrapper, saved)
 		       : swz_walkers_save(m, f->wrapper, saved);
 }
 
@@ -161,9 +161,9 @@ static void work(void *context, uint32_t begin, uint32_t end, unsigned member)
 
 static uint32_t facts_of(const struct swz_module *m)
 {
-	return (swz_confinement_asks(m) ? SWZ_SAVED_ASKS : 0) |
-	       (swz_confinement_is_offered(m) ? SWZ_SAVED_OFFERS : 0) |
-	       (swz_confinement_is_expected() ? SWZ_SAVED_WATCHED : 0) |
+	return (swz_watched_asks(m) ? SWZ_SAVED_ASKS : 0) |
+	       (swz_watched_is_offered(m) ? SWZ_SAVED_OFFERS : 0) |
+	       (swz_watched_is_expected() ? SWZ_SAVED_WATCHED : 0) |
 	       (m->own_unwinder ? SWZ_SAVED_OWN_UNWINDER : 0) |
 	       (m->looks_at_callers ? SWZ_SAVED_LOOKS_AT_CALLERS : 0) |
 	       (swz_cache_text_is_of_file(m) ? SWZ_SAVED_OF_FILE : 0);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "runtime/compat/confinement.h"
+#include "runtime/compat/watched.h"
 #include "runtime/compat/foreign.h"
 #include "runtime/compat/walkers.h"
 #include "runtime/discovery/filter.h"
@@ -16,7 +16,7 @@ static bool are_told_apart(const struct swz_saved_header *h)
 	bool watched = h->facts & SWZ_SAVED_WATCHED;
 
 	return !(h->facts & SWZ_SAVED_OFFERS) ||
-	       watched == swz_confinement_is_expected();
+	       watched == swz_watched_is_expected();
 }
 
 static void restore_functions(struct swz_module *m, struct swz_function *all,
@@ -46,9 +46,8 @@ static const struct swz_wrapper *restore_wrapper(
 {
 	if (saved->kind == SWZ_SAVED_WALKER)
 		return swz_walkers_restore(m, saved);
-	return saved->kind == SWZ_SAVED_CONFINEMENT
-		       ? swz_confinement_restore(saved)
-		       : NULL;
+	return saved->kind == SWZ_SAVED_WATCH ? swz_watched_restore(saved)
+					      : NULL;
 }
 
 static bool restore_wrappers(struct swz_module *m, struct swz_function *all,

@@ -1,38 +1,18 @@
 #include "runtime/compat/confinement.h"
 
-#include <string.h>
 #include <sys/prctl.h>
 #include <linux/seccomp.h>
 
 #include "base/syscall.h"
-#include "runtime/compat/address_space.h"
-#include "runtime/discovery/function.h"
 #include "runtime/hooks/hooks.h"
-#include "thunks/trampoline.h"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH /* Linux 5.11 */
 #define PR_SET_SYSCALL_USER_DISPATCH 59
 #define PR_SYS_DISPATCH_OFF 0
 #endif
 
-/* asm/x86_64/wrappers.S: calls swz_confine with the first four arguments and
- * the data, then goes to the real function. */
-void swz_wrap_confine(void);
-
-enum which { PRCTL, SYSCALL, SETRLIMIT, GETRLIMIT };
-
-static const enum which prctl_itself = PRCTL, any_system_call = SYSCALL;
-
-static const struct {
-	const char *name;
-	struct swz_wrapper wrapper;
-} known[] = {
-	{"prctl", {swz_wrap_confine, &prctl_itself}},
-	{"syscall", {swz_wrap_confine, &any_system_call}},
-	{"setrlimit", {swz_wrap_limit_set, NULL}},
-	{"getrlimit", {swz_wrap_limit_get, NULL}},
-};
-#define KNOWN (sizeof(known) / sizeof(*known))
+const enum swz_confining swz_by_prctl = SWZ_BY_PRCTL,
+			 swz_by_syscall = SWZ_BY_SYSCALL;
 
 enum change { NOTHING, NO_SYSTEM_CALLS, NO_CLOCK };
 
@@ -80,11 +60,11 @@ static enum change by_system_call(int number, long first, long second,
 }
 
 void swz_confine(long first, long second, long third, long fourth,
-		 const enum which *which);
+		 const enum swz_confining *which);
 void swz_confine(long first, long second, long third, long fourth,
-		 const enum which *which)
+		 const enum swz_confining *which)
 {
-	enum change change = *which == PRCTL
+	enum change change = *which == SWZ_BY_PRCTL
 				     ? by_prctl((int)first, second, third)
 				     : by_system_call((int)first, second, third,
 						      fourth);
@@ -95,113 +75,4 @@ void swz_confine(long first, long second, long third, long fourth,
 		swz_hooks_go_quiet();
 	if (change == NO_CLOCK)
 		swz_hooks_stop();
-}
-
-static bool asked_for;
-
-/* Who only reads its limits has no use for them. */
-static bool is_asked_for(const char *name)
-{
-	return !strcmp(name, known[PRCTL].name) ||
-	       !strcmp(name, known[SYSCALL].name) ||
-	       !strcmp(name, known[SETRLIMIT].name) ||
-	       !strcmp(name, "setrlimit64"); /* the same function */
-}
-
-bool swz_confinement_asks(const struct swz_module *m)
-{
-	struct swz_elf_symbols it;
-	struct swz_elf_symbol symbol;
-
-	if (!m->file.file.size ||
-	    swz_elf_symbols_open(&it, &m->file, SHT_DYNSYM) != SWZ_OK)
-		return false;
-	while (swz_elf_symbols_next(&it, &symbol))
-		if (symbol.section == SHN_UNDEF && is_asked_for(symbol.name))
-			return true;
-	return false;
-}
-
-void swz_confinement_look(const struct swz_module *m)
-{
-	asked_for = asked_for || swz_confinement_asks(m);
-}
-
-void swz_confinement_expect(void)
-{
-	asked_for = true;
-}
-
-bool swz_confinement_is_expected(void)
-{
-	return asked_for;
-}
-
-static bool find(const struct swz_module *m, unsigned which, uint64_t *address)
-{
-	struct swz_elf_symbol symbol;
-
-	if (!swz_module_symbol(m, known[which].name, &symbol))
-		return false;
-	*address = symbol.value;
-	return symbol.value != 0;
-}
-
-bool swz_confinement_is_offered(const struct swz_module *m)
-{
-	uint64_t address;
-
-	return find(m, PRCTL, &address) && find(m, SYSCALL, &address);
-}
-
-bool swz_confinement_is_in(const struct swz_module *m)
-{
-	return asked_for && swz_confinement_is_offered(m);
-}
-
-void swz_confinement_mark(struct swz_module *m)
-{
-	if (!swz_confinement_is_in(m))
-		return;
-	for (unsigned i = 0; i < KNOWN; i++) {
-		struct swz_function *f;
-		uint64_t address;
-
-		if (!find(m, i, &address))
-			continue;
-		f = swz_function_at(m, address);
-		if (f && f->start == address && !f->is_piece && !f->wrapper)
-			f->wrapper = &known[i].wrapper;
-	}
-}
-
-/* KNOWN: it is another's. */
-static unsigned index_of(const struct swz_wrapper *wrapper)
-{
-	unsigned i = 0;
-
-	while (i < KNOWN && wrapper != &known[i].wrapper)
-		i++;
-	return i;
-}
-
-bool swz_confinement_has(const struct swz_wrapper *wrapper)
-{
-	return index_of(wrapper) < KNOWN;
-}
-
-/* --------------------------------------------------------- the plan cache */
-
-bool swz_confinement_save(const struct swz_wrapper *wrapper,
-			  struct swz_saved_wrapper *saved)
-{
-	saved->kind = SWZ_SAVED_CONFINEMENT;
-	saved->which = (uint16_t)index_of(wrapper);
-	return saved->which < KNOWN;
-}
-
-const struct swz_wrapper *swz_confinement_restore(
-	const struct swz_saved_wrapper *saved)
-{
-	return saved->which < KNOWN ? &known[saved->which].wrapper : NULL;
 }

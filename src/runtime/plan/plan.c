@@ -4,7 +4,7 @@
 
 #include "base/syscall.h"
 #include "runtime/cache/cache.h"
-#include "runtime/compat/confinement.h"
+#include "runtime/compat/watched.h"
 #include "runtime/compat/find_object.h"
 #include "runtime/compat/foreign.h"
 #include "runtime/compat/walkers.h"
@@ -100,7 +100,7 @@ static enum swz_status plan_anew(struct swz_module *m,
 	if (m->in_scope && m->hookable_count > swz_ids_left())
 		return SWZ_E_NOMEM;
 	swz_walkers_mark(m);
-	swz_confinement_mark(m);
+	swz_watched_mark(m);
 	swz_foreign_inspect(m);
 	refuse_functions(m);
 	if (is_wanted(m))
@@ -117,7 +117,7 @@ static enum swz_status plan_module(struct swz_module *m,
 	enum swz_status status = SWZ_OK;
 
 	m->first_id = swz_ids_next();
-	if (!m->in_scope && !swz_walkers_are_in(m) && !swz_confinement_is_in(m))
+	if (!m->in_scope && !swz_walkers_are_in(m) && !swz_watched_is_in(m))
 		return SWZ_OK;
 	if (!m->in_scope)
 		swz_cache_find(m);
@@ -202,7 +202,7 @@ enum swz_status swz_plan_make(struct swz_modules *modules)
 			planned += text_to_hook(m);
 			continue;
 		}
-		swz_confinement_look(m);
+		swz_watched_look(m);
 		text += text_to_hook(m);
 		if (text_to_hook(m) > most)
 			most = text_to_hook(m);

@@ -4,7 +4,7 @@
 
 #include "runtime/plan/trampolines.h"
 
-#include "runtime/compat/confinement.h"
+#include "runtime/compat/watched.h"
 #include "runtime/discovery/function.h"
 #include "runtime/hooks/hook_choice.h"
 #include "runtime/plan/islands.h"
@@ -19,8 +19,8 @@
 static void bypass_hook(struct swz_function *f)
 {
 	f->trampoline += SWZ_TRAMPOLINE_BODY;
-	swz_function_refuse(f, swz_confinement_has(f->wrapper)
-				       ? SWZ_REFUSE_WATCHED_CONFINEMENT
+	swz_function_refuse(f, swz_watched_has(f->wrapper)
+				       ? SWZ_REFUSE_WATCHED
 				       : SWZ_REFUSE_WALKS_STACK);
 }
 

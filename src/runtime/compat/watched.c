@@ -1,0 +1,134 @@
+#include "runtime/compat/watched.h"
+
+#include <string.h>
+
+#include "runtime/compat/address_space.h"
+#include "runtime/compat/confinement.h"
+#include "runtime/discovery/function.h"
+#include "thunks/trampoline.h"
+
+enum { PRCTL, SYSCALL };
+
+static const struct {
+	const char *name;
+	struct swz_wrapper wrapper;
+} known[] = {
+	[PRCTL] = {"prctl", {swz_wrap_confine, &swz_by_prctl}},
+	[SYSCALL] = {"syscall", {swz_wrap_confine, &swz_by_syscall}},
+	{"setrlimit", {swz_wrap_limit_set, NULL}},
+	{"getrlimit", {swz_wrap_limit_get, NULL}},
+};
+#define KNOWN (sizeof(known) / sizeof(*known))
+
+static bool asked_for;
+
+/* Who only reads its limits has no use for them. */
+static const char *const askers[] = {
+	"prctl", "syscall", "setrlimit", "setrlimit64", /* the same function */
+};
+
+static bool is_asked_for(const char *name)
+{
+	for (unsigned i = 0; i < sizeof(askers) / sizeof(*askers); i++)
+		if (!strcmp(name, askers[i]))
+			return true;
+	return false;
+}
+
+bool swz_watched_asks(const struct swz_module *m)
+{
+	struct swz_elf_symbols it;
+	struct swz_elf_symbol symbol;
+
+	if (!m->file.file.size ||
+	    swz_elf_symbols_open(&it, &m->file, SHT_DYNSYM) != SWZ_OK)
+		return false;
+	while (swz_elf_symbols_next(&it, &symbol))
+		if (symbol.section == SHN_UNDEF && is_asked_for(symbol.name))
+			return true;
+	return false;
+}
+
+void swz_watched_look(const struct swz_module *m)
+{
+	asked_for = asked_for || swz_watched_asks(m);
+}
+
+void swz_watched_expect(void)
+{
+	asked_for = true;
+}
+
+bool swz_watched_is_expected(void)
+{
+	return asked_for;
+}
+
+static bool find(const struct swz_module *m, unsigned which, uint64_t *address)
+{
+	struct swz_elf_symbol symbol;
+
+	if (!swz_module_symbol(m, known[which].name, &symbol))
+		return false;
+	*address = symbol.value;
+	return symbol.value != 0;
+}
+
+bool swz_watched_is_offered(const struct swz_module *m)
+{
+	uint64_t address;
+
+	return find(m, PRCTL, &address) && find(m, SYSCALL, &address);
+}
+
+bool swz_watched_is_in(const struct swz_module *m)
+{
+	return asked_for && swz_watched_is_offered(m);
+}
+
+void swz_watched_mark(struct swz_module *m)
+{
+	if (!swz_watched_is_in(m))
+		return;
+	for (unsigned i = 0; i < KNOWN; i++) {
+		struct swz_function *f;
+		uint64_t address;
+
+		if (!find(m, i, &address))
+			continue;
+		f = swz_function_at(m, address);
+		if (f && f->start == address && !f->is_piece && !f->wrapper)
+			f->wrapper = &known[i].wrapper;
+	}
+}
+
+/* KNOWN: it is another's. */
+static unsigned index_of(const struct swz_wrapper *wrapper)
+{
+	unsigned i = 0;
+
+	while (i < KNOWN && wrapper != &known[i].wrapper)
+		i++;
+	return i;
+}
+
+bool swz_watched_has(const struct swz_wrapper *wrapper)
+{
+	return index_of(wrapper) < KNOWN;
+}
+
+/* --------------------------------------------------------- the plan cache */
+
+bool swz_watched_save(const struct swz_wrapper *wrapper,
+		      struct swz_saved_wrapper *saved)
+{
+	saved->kind = SWZ_SAVED_WATCH;
+	saved->which = (uint16_t)index_of(wrapper);
+	return saved->which < KNOWN;
+}
+
+const struct swz_wrapper *swz_watched_restore(
+	const struct swz_saved_wrapper *saved)
+{
+	return saved->which < KNOWN ? &known[saved->which].wrapper : NULL;
+}
