@@ -84,6 +84,7 @@ BASE_SRC    := $(wildcard src/base/*.c)
 PROFILE_SRC := $(wildcard src/profile/*/*.c)
 RUNTIME_SRC := $(wildcard src/runtime/*.c src/runtime/*/*.c)
 LAUNCH_SRC  := $(wildcard src/launch/*.c)
+LAUNCH_BASE := src/base/program.c src/base/syscall.c
 # Each src/tools/*.c is a program; src/tools/dump/ holds the parts of
 # swizzle-dump.
 TOOLS_SRC   := $(wildcard src/tools/*.c)
@@ -140,7 +141,8 @@ $(B)/bin/swizzle-dump: $(call offline,src/tools/swizzle-dump.c \
 	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
 # Needs libc alone: the less there is to load, the sooner the program begins.
-$(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC))
+$(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC) \
+		$(LAUNCH_BASE))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^
 
@@ -490,7 +492,7 @@ install: all			## install under PREFIX (/usr/local), DESTDIR before it
 	install -m 755 $(B)/bin/swizzle-dump $(DESTDIR)$(BINDIR)
 	$(CC) $(CFLAGS_ALL) -DSWZ_LIBDIR='"$(LIBDIR)"' $(LDFLAGS) \
 		-o $(DESTDIR)$(BINDIR)/swizzle-run \
-		src/tools/swizzle-run.c $(LAUNCH_SRC)
+		src/tools/swizzle-run.c $(LAUNCH_SRC) $(LAUNCH_BASE)
 	install -m 755 $(LIB) $(DESTDIR)$(LIBDIR)
 	for header in $(HEADERS:include/%=%); do \
 		install -m 644 include/$$header \

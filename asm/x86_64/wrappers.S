@@ -28,6 +28,15 @@ WRAP	swz_wrap_addresses, swz_walk_addresses
 WRAP	swz_wrap_limit_set, swz_limit_set
 WRAP	swz_wrap_limit_get, swz_limit_get
 
+/* Wrapper of execve (src/runtime/compat/execution.c), which has three arguments. */
+FUNC(swz_wrap_execute)
+	SAVE_SEVEN
+	movq	%rax, %rcx
+	call	swz_execute
+	RESTORE_SEVEN
+	ret
+END(swz_wrap_execute)
+
 /* Wrapper of prctl and syscall (src/runtime/compat/confinement.c): lets swz_confine see
  * the arguments, and goes on to the real function as its caller did. */
 FUNC(swz_wrap_confine)

@@ -27,8 +27,8 @@
 	  "calls a function that reads its caller's return address") \
 	X(SWZ_REFUSE_ADDRESS_TAKEN, "import whose address is taken") \
 	X(SWZ_REFUSE_UNKNOWN_TARGET, "import that leads to something unknown") \
-	X(SWZ_REFUSE_WATCHED, "watched for confinement (patched, not " \
-			      "recorded)")
+	X(SWZ_REFUSE_WATCHED, \
+	  "limits or replaces the process (patched, not recorded)")
 
 enum swz_refusal {
 #define X(symbol, text) symbol,

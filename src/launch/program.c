@@ -1,11 +1,9 @@
 #include "launch/program.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "launch/path.h"
 
 #define DEFAULT_PATH "/usr/local/bin:/bin:/usr/bin"
@@ -107,57 +106,22 @@ static void check_privileges(int fd, const char *whose)
 			whose);
 }
 
-/* Where there is an interpreter: whether it is glibc's. */
-static void check_interpreter(int fd, const Elf64_Phdr *h, const char *whose)
+static const char *const unfit[] = {
+	[SWZ_PROGRAM_IS_SHORT] = "not a program (too short)",
+	[SWZ_PROGRAM_IS_32_BIT] = "cannot be profiled: a 32-bit program",
+	[SWZ_PROGRAM_IS_FOREIGN] = "cannot be profiled: built for another "
+				   "architecture than x86-64",
+	[SWZ_PROGRAM_IS_NONE] = "not a program (an object or core file)",
+	[SWZ_PROGRAM_IS_STATIC] = "cannot be profiled: statically linked",
+	[SWZ_PROGRAM_IS_MUSL] = "cannot be profiled: linked with musl, not "
+				"with the GNU C library",
+};
+
+static void check_elf(int fd, enum swz_program kind, const char *whose)
 {
-	static const char musl[] = "/lib/ld-musl";
-	char name[sizeof(musl) - 1];
-
-	if (pread(fd, name, sizeof(name), (off_t)h->p_offset) ==
-		    (ssize_t)sizeof(name) &&
-	    memcmp(name, musl, sizeof(name)) == 0)
-		swz_die(SWZ_CANNOT_RUN,
-			"%s: cannot be profiled: linked with musl, not with "
-			"the GNU C library",
-			whose);
-}
-
-static void check_elf(int fd, const unsigned char *head, size_t bytes,
-		      const char *whose)
-{
-	Elf64_Ehdr e;
-	Elf64_Phdr h;
-
-	memset(&e, 0, sizeof(e));
-	memcpy(&e, head, bytes < sizeof(e) ? bytes : sizeof(e));
-	if (bytes < sizeof(e) - 3)
-		swz_die(SWZ_CANNOT_RUN, "%s: not a program (too short)", whose);
-	if (e.e_ident[EI_CLASS] != ELFCLASS64)
-		swz_die(SWZ_CANNOT_RUN,
-			"%s: cannot be profiled: a 32-bit program", whose);
-	if (e.e_ident[EI_DATA] != ELFDATA2LSB || e.e_machine != EM_X86_64)
-		swz_die(SWZ_CANNOT_RUN,
-			"%s: cannot be profiled: built for another "
-			"architecture than x86-64",
-			whose);
-	if (e.e_type != ET_EXEC && e.e_type != ET_DYN)
-		swz_die(SWZ_CANNOT_RUN,
-			"%s: not a program (an object or core file)", whose);
-	for (unsigned i = 0; i < e.e_phnum; i++) {
-		uint64_t at;
-
-		if (__builtin_add_overflow(e.e_phoff, i * sizeof(h), &at) ||
-		    at > INT64_MAX ||
-		    pread(fd, &h, sizeof(h), (off_t)at) != sizeof(h))
-			break;
-		if (h.p_type != PT_INTERP)
-			continue;
-		check_interpreter(fd, &h, whose);
-		check_privileges(fd, whose);
-		return;
-	}
-	swz_die(SWZ_CANNOT_RUN, "%s: cannot be profiled: statically linked",
-		whose);
+	if (kind != SWZ_PROGRAM_FITS)
+		swz_die(SWZ_CANNOT_RUN, "%s: %s", whose, unfit[kind]);
+	check_privileges(fd, whose);
 }
 
 static void check_file(const char *file, const char *whose, int level);
@@ -218,16 +182,18 @@ static void check_file(const char *file, const char *whose, int level)
 {
 	unsigned char head[HEAD_BYTES + 1];
 	int fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	enum swz_program kind;
 	ssize_t n;
 
 	if (fd < 0)
 		return;
+	kind = swz_program_of(fd);
 	n = pread(fd, head, HEAD_BYTES, 0);
 	if (n < 0)
 		n = 0;
 	head[n] = '\0';
-	if (n >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0) {
-		check_elf(fd, head, (size_t)n, whose);
+	if (kind != SWZ_PROGRAM_IS_NO_ELF) {
+		check_elf(fd, kind, whose);
 	} else if (level >= MOST_LEVELS) {
 		swz_die(SWZ_CANNOT_RUN, "%s: too many levels of interpreters",
 			whose);

@@ -366,7 +366,7 @@ assert_matches out '/stripped  [0-9]+  [1-9]'
 it 'prctl and syscall say why they are watched, not that they walk the stack'
 capture "$RUN" --list -v -M 'libc.so*' "$TARGETS/confined"
 for name in prctl syscall; do
-	assert_matches out "watched for confinement .* $name\$"
+	assert_matches out "limits or replaces the process .* $name\$"
 done
 assert_not_contains out 'walks the stack'
 

@@ -271,7 +271,8 @@ if have 'a library of which functions are watched' gcc; then
 			printf("%lu %s\n", strtoul("12", 0, 10), name);
 		}
 	EOF
-	gcc -O2 -o watched watched.c || abort 'not built'
+	# (of C23, strtoul is another function)
+	gcc -std=gnu11 -O2 -o watched watched.c || abort 'not built'
 	RUN_OPTIONS=(--imports --no-cache)
 	assert_same_as_native ./watched
 	assert_complete profile

@@ -4,6 +4,7 @@
 
 #include "runtime/compat/address_space.h"
 #include "runtime/compat/confinement.h"
+#include "runtime/compat/execution.h"
 #include "runtime/discovery/function.h"
 #include "thunks/trampoline.h"
 
@@ -17,14 +18,18 @@ static const struct {
 	[SYSCALL] = {"syscall", {swz_wrap_confine, &swz_by_syscall}},
 	{"setrlimit", {swz_wrap_limit_set, NULL}},
 	{"getrlimit", {swz_wrap_limit_get, NULL}},
+	{"execve", {swz_wrap_execute, NULL}},
 };
 #define KNOWN (sizeof(known) / sizeof(*known))
 
 static bool asked_for;
 
-/* Who only reads its limits has no use for them. */
+/* Who only reads its limits has no use for them. setrlimit64 is setrlimit, and
+ * all from execv on come to execve. */
 static const char *const askers[] = {
-	"prctl", "syscall", "setrlimit", "setrlimit64", /* the same function */
+	"prctl",  "syscall",     "setrlimit", "setrlimit64", "execve",
+	"execv",  "execvp",      "execvpe",   "execl",       "execle",
+	"execlp", "posix_spawn", "popen",     "system",      "posix_spawnp",
 };
 
 static bool is_asked_for(const char *name)

@@ -2,8 +2,9 @@
 #define SWZ_RUNTIME_COMPAT_WATCHED_H
 
 /* The functions of libc that go through wrappers where a program asks for one
- * of them: those by which it gives up system calls (confinement.h), and those
- * that limit its address space (address_space.h). */
+ * of them: those by which it gives up system calls (confinement.h), limits
+ * its address space (address_space.h) or executes another program
+ * (execution.h). */
 
 #include <stdbool.h>
 

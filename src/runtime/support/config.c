@@ -5,6 +5,7 @@
 
 #include "base/syscall.h"
 #include "runtime/support/pattern.h"
+#include "runtime/support/preload.h"
 
 #define DEFAULT_MAX_MEMORY (256ull << 20)
 #define LEAST_MEMORY (1ull << 20)
@@ -286,29 +287,8 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 
 void swz_config_unfollow(void)
 {
-	char *list = variable("LD_PRELOAD"), *to = list;
+	char *list = variable("LD_PRELOAD");
 
-	if (!list)
-		return;
-	for (char *from = list; *from;) {
-		size_t length = 0;
-		char end;
-		bool ours;
-
-		while (from[length] && from[length] != ':' &&
-		       from[length] != ' ')
-			length++;
-		end = from[length];
-		from[length] = '\0';
-		ours = strstr(from, "libswizzle.so") != NULL;
-		from[length] = end;
-		if (!ours) {
-			if (to != list)
-				*to++ = ':';
-			memmove(to, from, length);
-			to += length;
-		}
-		from += length + (end != '\0');
-	}
-	*to = '\0';
+	if (list)
+		swz_preload_split(list, list, NULL);
 }

@@ -1,0 +1,227 @@
+/* LD_PRELOAD takes us along to what the program executes. Where we cannot be
+ * loaded, the dynamic linker there says so on standard error (glibc's) or does
+ * not run the program at all (musl's). So what is executed is looked at first:
+ * if it is for another dynamic linker than ours, or our library cannot be
+ * opened (the process has changed its root directory, or given up its rights),
+ * we are taken out of the variable for it.
+ *
+ * This may run between vfork and exec, in memory that is the parent's: what is
+ * written is on the stack. */
+
+#include "runtime/compat/execution.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/program.h"
+#include "base/syscall.h"
+#include "runtime/support/preload.h"
+
+#define PAGE UINT64_C(4096)
+#define VARIABLE "LD_PRELOAD="
+#define NAME_BYTES (sizeof(VARIABLE) - 1)
+/* Of #! lines, and how many in a row, as the kernel has it. */
+#define LINE_BYTES 256
+#define MOST_LEVELS 5
+/* For a copy of the environment: a thousand variables, and a quarter of the
+ * stack that a thread has at least. A larger one has a mapping, which after
+ * vfork and exec stays with the parent. */
+#define MOST_ON_STACK 8192
+
+typedef char *const *strings;
+typedef int executor(const char *path, strings arguments, strings environment);
+
+/* ------------------------------------------------------- the environment */
+
+/* The page that was found to be readable, at first none. */
+struct reader {
+	uint64_t page;
+};
+#define NO_PAGE UINT64_MAX
+
+/* A wrong pointer is the kernel's to refuse. */
+static bool can_read(struct reader *r, const void *at)
+{
+	uint64_t address = (uintptr_t)at, page = address / PAGE;
+
+	if (page == r->page && address % PAGE <= PAGE - sizeof(uint64_t))
+		return true;
+	if (!swz_sys_is_readable(address))
+		return false;
+	r->page = page;
+	return true;
+}
+
+static bool can_read_text(struct reader *r, const char *text)
+{
+	for (;; text++)
+		if (!can_read(r, text))
+			return false;
+		else if (!*text)
+			return true;
+}
+
+static bool begins(struct reader *r, const char *text, const char *wanted)
+{
+	for (; *wanted; text++, wanted++)
+		if (!can_read(r, text) || *text != *wanted)
+			return false;
+	return true;
+}
+
+struct environment {
+	strings of;
+	size_t count;     /* of variables */
+	size_t at;        /* the first that is LD_PRELOAD */
+	const char *list; /* its value */
+};
+
+static bool find_preload(struct environment *e, strings of)
+{
+	struct reader r = {NO_PAGE};
+
+	e->of = of;
+	e->at = 0;
+	e->list = NULL;
+	for (e->count = 0;; e->count++) {
+		if (!can_read(&r, &of[e->count]))
+			return false;
+		if (!of[e->count])
+			break;
+		if (!e->list && begins(&r, of[e->count], VARIABLE)) {
+			e->list = of[e->count] + NAME_BYTES;
+			e->at = e->count;
+		}
+	}
+	return e->list && can_read_text(&r, e->list);
+}
+
+/* -------------------------------------------------- what can take us along */
+
+static bool opens(const char *path, int *fd)
+{
+	long r = SWZ_SYSCALL(SYS_openat, AT_FDCWD, path,
+			     O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+
+	*fd = (int)r;
+	return r >= 0;
+}
+
+/* The interpreter that a script asks for; false: it is none. */
+static bool read_interpreter(int fd, char line[LINE_BYTES + 1])
+{
+	long n = SWZ_SYSCALL(SYS_pread64, fd, line, LINE_BYTES, 0);
+	char *from = line + 2;
+	size_t length = 0;
+
+	if (n < 2 || line[0] != '#' || line[1] != '!')
+		return false;
+	line[n] = '\0';
+	while (*from == ' ' || *from == '\t')
+		from++;
+	while (from[length] && !strchr(" \t\n", from[length]))
+		length++;
+	memmove(line, from, length);
+	line[length] = '\0';
+	return length;
+}
+
+/* Whether that program's dynamic linker would load us; one that cannot be read
+ * is taken for one whose would, and what is static has none. */
+static bool fits(const char *path)
+{
+	char line[LINE_BYTES + 1];
+	enum swz_program kind = SWZ_PROGRAM_IS_NO_ELF;
+	int fd;
+
+	for (int level = 0; level <= MOST_LEVELS && opens(path, &fd); level++) {
+		bool is_script;
+
+		kind = swz_program_of(fd);
+		is_script = kind == SWZ_PROGRAM_IS_NO_ELF &&
+			    read_interpreter(fd, line);
+		SWZ_SYSCALL(SYS_close, fd);
+		if (!is_script)
+			break;
+		path = line;
+	}
+	return kind != SWZ_PROGRAM_IS_32_BIT &&
+	       kind != SWZ_PROGRAM_IS_FOREIGN && kind != SWZ_PROGRAM_IS_MUSL;
+}
+
+/* A name without a slash is looked for in more than one place. */
+static bool is_there(const char *library)
+{
+	int fd;
+
+	if (!strchr(library, '/'))
+		return true;
+	if (!opens(library, &fd))
+		return fd == -EMFILE || fd == -ENFILE;
+	SWZ_SYSCALL(SYS_close, fd);
+	return true;
+}
+
+/* -------------------------------------------------------------- the wrapper */
+
+/* The environment for that program: with others' libraries alone, or without
+ * the variable, where that is better. ROOM is for the pointers, the variable
+ * and our library's path. */
+static strings environment_for(const char *path, const struct environment *e,
+			       void *room)
+{
+	char **copy = room, *text = (char *)(copy + e->count + 1);
+	char *others = text + NAME_BYTES;
+	char *ours = others + strlen(e->list) + 1;
+	size_t count = 0;
+
+	swz_preload_split(e->list, others, ours);
+	if (!*ours || (is_there(ours) && fits(path)))
+		return e->of;
+	memcpy(text, VARIABLE, NAME_BYTES);
+	for (size_t i = 0; i < e->count; i++)
+		if (i != e->at)
+			copy[count++] = e->of[i];
+		else if (*others)
+			copy[count++] = text;
+	copy[count] = NULL;
+	return copy;
+}
+
+static void *map(size_t bytes)
+{
+	return swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+int swz_execute(const char *path, strings arguments, strings environment,
+		executor *real);
+int swz_execute(const char *path, strings arguments, strings environment,
+		executor *real)
+{
+	struct environment e;
+	void *room, *mapping = NULL;
+	size_t bytes;
+	int result;
+
+	if (swz_system_calls_end || !environment ||
+	    !find_preload(&e, environment))
+		return real(path, arguments, environment);
+	bytes = (e.count + 1) * sizeof(*environment) + NAME_BYTES +
+		2 * (strlen(e.list) + 1);
+	if (bytes <= MOST_ON_STACK)
+		room = __builtin_alloca(bytes);
+	else
+		room = mapping = map(bytes);
+	if (room)
+		environment = environment_for(path, &e, room);
+	if (mapping && environment == e.of) {
+		swz_sys_munmap(mapping, bytes);
+		mapping = NULL;
+	}
+	result = real(path, arguments, environment);
+	if (mapping)
+		swz_sys_munmap(mapping, bytes);
+	return result;
+}

@@ -1,0 +1,132 @@
+# shellcheck shell=bash
+# Programs that a profiled one executes, and for which we cannot be preloaded:
+# they see what they see natively.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets executes
+PROGRAM=$TARGETS/executes
+WAYS='execve execv execvp execvpe execl execle execlp posix_spawn posix_spawnp
+vfork system popen'
+
+# A copy of ours, whose library can be removed.
+tree() {
+	mkdir -p tree/bin tree/lib
+	cp "$RUN" tree/bin
+	cp "$LIBSWIZZLE" tree/lib
+}
+
+# What it is that the program executes: all of its environment but what is ours.
+printf '#!/bin/sh\nenv | grep -v -e ^SWIZZLE_ -e ^_= | sort\nexit 3\n' >variables
+printf '#!%s/variables\n' "$TMP" >script
+chmod +x variables script
+
+assert_same_environment() { # WAY PATH [FILE]
+	capture "$PROGRAM" "$@"
+	mv out native.out
+	mv err native.err
+	native=$status
+	tree
+	capture tree/bin/swizzle-run -q -o d/ -- "$PROGRAM" "$@"
+	assert_status "$native"
+	assert_same native.out out
+	assert_same native.err err
+}
+
+it 'a library that is not there any more, or cannot be opened'
+for way in $WAYS; do
+	current="a library that is gone, $way"
+	assert_same_environment "$way" ./variables "$TMP/tree/lib/libswizzle.so"
+	assert_eq 3 "$native" 'native status'
+	assert_matches native.out '^PATH='
+	assert_empty native.err
+done
+assert_same_environment execv ./script "$TMP/tree/lib/libswizzle.so"
+
+it 'more variables than fit onto the stack'
+(
+	for ((i = 0; i < 3000; i++)); do
+		export "variable_$i=$i"
+	done
+	assert_same_environment vfork ./variables "$TMP/tree/lib/libswizzle.so"
+	assert_matches out '^variable_2999=2999$'
+	assert_same_environment execv ./variables "$TMP/tree/lib/libswizzle.so"
+	exit $((failures > 0))
+) || fail 'see above'
+
+it "others' libraries stay in LD_PRELOAD"
+echo 'extern int nothing; int nothing;' |
+	cc -shared -fPIC -o libother.so -x c - || abort 'cc failed'
+export LD_PRELOAD="$TMP/libother.so $TMP/libother.so"
+assert_same_environment execv ./variables "$TMP/tree/lib/libswizzle.so"
+assert_contains out "LD_PRELOAD=$LD_PRELOAD"
+unset LD_PRELOAD
+
+it 'where we can be loaded, we are'
+tree
+rm -rf d
+capture tree/bin/swizzle-run -q -o d/ -- "$PROGRAM" execv ./script
+assert_status 3
+assert_matches out "^LD_PRELOAD=$TMP/tree/lib/libswizzle.so\$"
+rm -rf d
+mkdir d
+capture "$RUN" -q -o d/ -- "$PROGRAM" vfork "$PROGRAM"
+assert_eq 2 "$(ls d | wc -l)" profiles
+
+it 'programs of 32 bits, also as interpreters'
+cat >bits.s <<'END'
+	.globl	_start
+_start:	movl	(%esp), %ecx
+	leal	8(%esp, %ecx, 4), %esi
+1:	movl	(%esi), %ecx
+	testl	%ecx, %ecx
+	jz	4f
+	xorl	%edx, %edx
+2:	cmpb	$0, (%ecx, %edx)
+	je	3f
+	incl	%edx
+	jmp	2b
+3:	movb	$10, (%ecx, %edx)
+	incl	%edx
+	movl	$4, %eax
+	movl	$1, %ebx
+	int	$0x80
+	addl	$4, %esi
+	jmp	1b
+4:	movl	$1, %eax
+	movl	$5, %ebx
+	int	$0x80
+END
+printf '#! %s/bits and more\n' "$TMP" >script32
+printf '#!%s/script32' "$TMP" >script32_twice
+chmod +x script32 script32_twice
+if as --32 -o bits.o bits.s && ld -m elf_i386 -o bits bits.o; then
+	./bits >/dev/null
+	if [ $? = 5 ]; then
+		for way in $WAYS; do
+			for program in bits script32 script32_twice; do
+				current="32 bits, $way, $program"
+				capture "$RUN" -q -o d/ -- "$PROGRAM" $way \
+					"$TMP/$program"
+				assert_status 5
+				assert_empty err
+				assert_matches out '^PATH='
+				assert_not_contains out 'LD_PRELOAD'
+			done
+		done
+	else
+		echo 'no case of 32 bits: the kernel does not execute them'
+	fi
+else
+	echo 'no case of 32 bits: as and ld do not make them'
+fi
+
+it 'wrong pointers are refused by the kernel'
+tree
+capture "$PROGRAM" wrong ./variables
+mv out native.out
+capture tree/bin/swizzle-run -q -o d/ -- "$PROGRAM" wrong ./variables
+assert_same native.out out
+assert_empty err
+assert_eq 6 "$(grep -c ': [BN]' out)" 'refusals'
+
+finish
