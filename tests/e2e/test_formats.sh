@@ -47,6 +47,10 @@ it 'names with what is special to some format'
 assert_calls profile 'semi;colon' 1 'comma, 12 34' 2 'quo"te' 3 'back\\slash' 4 \
 	'</script><!--' 5 'café' 6 $'latin\xe9' 7 'tab?here' 8 '%s%n\\n' 9
 all_agree
+"$RUN" -m trace -o traced "$TARGETS/names" >/dev/null || abort 'no profile'
+"$DUMP" -f perfetto -o out traced
+assert_contains out 'latin?'
+assert_contains out 'café'
 
 it 'folded: the name of a module that has functions of the same names'
 cp "$TARGETS/names" 'odd;name 5'

@@ -94,6 +94,10 @@ START_TEST(messages_are_encoded_as_the_specification_says)
 	check_bytes(&outer, "\x08\x96\x01", 3);
 	swz_message_bytes(&outer, 2, "testing", 7);
 	check_bytes(&outer, "\x12\x07testing", 9);
+	swz_message_text(&outer, 2, "t\xc3\xa9st\n\xe9\xc3");
+	check_bytes(&outer, "\x12\x08t\xc3\xa9st\n??", 10);
+	swz_message_text(&outer, 2, "");
+	check_bytes(&outer, "\x12\x00", 2);
 	swz_message_add(&inner, 1, 150);
 	swz_message_nest(&outer, 3, &inner);
 	check_bytes(&outer, "\x1a\x03\x08\x96\x01", 5);

@@ -4,7 +4,6 @@
  * packet that uses it first says what it is. */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
@@ -65,12 +64,6 @@ struct writing {
 	struct swz_map names, categories;
 };
 
-static void add_text(struct swz_message *message, uint32_t field,
-		     const char *text)
-{
-	swz_message_bytes(message, field, text, strlen(text));
-}
-
 static void put_packet(struct writing *w)
 {
 	swz_message_nest(&w->out, TRACE_PACKET, &w->packet);
@@ -86,8 +79,10 @@ static uint64_t put_process(struct writing *w,
 
 	swz_message_add(&w->piece, PROCESS_PID, (uint64_t)profile->header.pid);
 	for (i = 0; i < profile->argument_count; i++)
-		add_text(&w->piece, PROCESS_COMMAND, profile->arguments[i]);
-	add_text(&w->piece, PROCESS_NAME, swz_base_name(profile->executable));
+		swz_message_text(&w->piece, PROCESS_COMMAND,
+				 profile->arguments[i]);
+	swz_message_text(&w->piece, PROCESS_NAME,
+			 swz_base_name(profile->executable));
 	swz_message_add(&w->part, TRACK_UUID, track);
 	swz_message_nest(&w->part, TRACK_PROCESS, &w->piece);
 	swz_message_nest(&w->packet, PACKET_TRACK, &w->part);
@@ -106,8 +101,8 @@ static void begin_thread(struct writing *w, const struct swz_profile *profile,
 	w->sequences++;
 	swz_message_add(&w->piece, THREAD_PID, (uint64_t)profile->header.pid);
 	swz_message_add(&w->piece, THREAD_TID, (uint64_t)thread->record.tid);
-	add_text(&w->piece, THREAD_NAME,
-		 swz_trace_thread_name(thread, buffer, sizeof(buffer)));
+	swz_message_text(&w->piece, THREAD_NAME,
+			 swz_trace_thread_name(thread, buffer, sizeof(buffer)));
 	swz_message_add(&w->part, TRACK_UUID, track);
 	swz_message_add(&w->part, TRACK_PARENT, process);
 	swz_message_nest(&w->part, TRACK_THREAD, &w->piece);
@@ -131,7 +126,7 @@ static uint64_t intern(struct writing *w, struct swz_map *map, uint32_t field,
 	if (*found == SWZ_MAP_NONE) {
 		*found = (uint32_t)map->count;
 		swz_message_add(&w->piece, INTERNED_ID, *found);
-		add_text(&w->piece, INTERNED_TEXT, text);
+		swz_message_text(&w->piece, INTERNED_TEXT, text);
 		swz_message_nest(&w->interned, field, &w->piece);
 	}
 	return *found;
@@ -157,8 +152,8 @@ static void describe(struct writing *w, struct swz_binding *binding,
 
 static void annotate(struct writing *w, const char *name, const char *value)
 {
-	add_text(&w->piece, ANNOTATION_NAME, name);
-	add_text(&w->piece, ANNOTATION_STRING, value);
+	swz_message_text(&w->piece, ANNOTATION_NAME, name);
+	swz_message_text(&w->piece, ANNOTATION_STRING, value);
 	swz_message_nest(&w->part, EVENT_ANNOTATION, &w->piece);
 }
 

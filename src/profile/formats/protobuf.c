@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profile/support/memory.h"
+#include "profile/support/output.h"
 
 enum wire_type { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
@@ -57,6 +58,23 @@ void swz_message_bytes(struct swz_message *message, uint32_t field,
 	swz_message_item(message, size);
 	if (size)
 		memcpy(reserve(message, size), bytes, size);
+}
+
+void swz_message_text(struct swz_message *message, uint32_t field,
+		      const char *text)
+{
+	size_t size = strlen(text), at = 0;
+	uint8_t *copy;
+
+	swz_message_bytes(message, field, text, size);
+	copy = message->bytes + message->size - size;
+	while (at < size) {
+		size_t length = swz_utf8_length(text + at);
+
+		if (!length)
+			copy[at] = '?';
+		at += length ? length : 1;
+	}
 }
 
 void swz_message_nest(struct swz_message *message, uint32_t field,

@@ -22,9 +22,12 @@ void swz_message_add(struct swz_message *message, uint32_t field,
 /* The same where 0 has to be written: one of a kind, or in a list. */
 void swz_message_put(struct swz_message *message, uint32_t field,
 		     uint64_t value);
-/* A string, or bytes. */
+/* A string, which has to be UTF-8, or bytes. */
 void swz_message_bytes(struct swz_message *message, uint32_t field,
 		       const void *bytes, size_t size);
+/* A string; bytes of it that are no UTF-8 become question marks. */
+void swz_message_text(struct swz_message *message, uint32_t field,
+		      const char *text);
 /* Another message, which is empty afterwards. */
 void swz_message_nest(struct swz_message *message, uint32_t field,
 		      struct swz_message *inner);
