@@ -52,6 +52,32 @@ all_agree
 assert_contains out 'latin?'
 assert_contains out 'café'
 
+it 'dot: a name that is longer than graphviz has strings'
+long=$(printf '%020000d' 0)
+cat >long.s <<-END
+	.text
+	.globl f$long, g
+	.type f$long, @function
+	f$long:
+	g:	.cfi_startproc
+	lea 1(%rdi), %eax
+	nop
+	nop
+	ret
+	.cfi_endproc
+	.size f$long, . - f$long
+	.section .note.GNU-stack, "", @progbits
+END
+echo 'int g(int); int main(void) { return g(-1); }' >long.c
+gcc -O1 -o long long.c long.s || abort 'no program with a long name'
+"$RUN" -o longs ./long || abort 'no profile'
+"$DUMP" -f dot --percent-limit 0 -o out longs
+assert_matches out 'label="f0*\.\.\.\\nlong'
+assert_empty <(awk 'length > 16384' out)
+if have 'graphviz draws it' dot; then
+	dot -Tsvg out >picture 2>err || fail "$(head -c 200 err)"
+fi
+
 it 'folded: the name of a module that has functions of the same names'
 cp "$TARGETS/names" 'odd;name 5'
 "$RUN" -o odd './odd;name 5' >/dev/null || abort 'no profile'

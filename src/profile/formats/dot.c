@@ -15,6 +15,9 @@
 #include "profile/support/output.h"
 
 #define DEFAULT_LIMIT 0.5 /* percent */
+/* Of a name as it is written. Graphviz has strings of 16,384 bytes at most, and
+ * draws nothing of a graph with a longer one. */
+#define MOST_BYTES 8000
 
 struct graph {
 	FILE *stream;
@@ -24,13 +27,20 @@ struct graph {
 };
 
 /* A part of a label: a backslash would begin an escape, an ampersand may begin
- * an entity. */
+ * an entity (of five bytes). */
 static void put_escaped(FILE *stream, const char *text)
 {
+	size_t left = MOST_BYTES;
+
 	while (*text) {
 		size_t length = swz_utf8_length(text);
 		unsigned char c = (unsigned char)*text;
 
+		if (left < 5) {
+			fputs("...", stream);
+			return;
+		}
+		left -= c == '&' ? 5 : length > 2 ? length : 2;
 		if (!length || c < 0x20 || c == 0x7f)
 			putc('?', stream);
 		else if (c == '"' || c == '\\')
