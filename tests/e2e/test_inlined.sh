@@ -169,6 +169,49 @@ for callee in one two; do
 		"in dispatch, inlined at line $(line_of prog.c 'into visit')"
 done
 
+it 'in a function that belongs to another'
+cat >within.c <<'END'
+#define APART __attribute__((noipa))
+static volatile long sum;
+
+APART static void leaf(int n)
+{
+	sum = sum + n;
+}
+
+static inline __attribute__((always_inline)) void small(int n)
+{
+	leaf(n); /* in small */
+	leaf(n + 1);
+}
+
+APART static void around(int n)
+{
+	int seen = n;
+	APART void within(int m)
+	{
+		small(m + seen); /* into within */
+		seen++;
+	}
+
+	within(n);
+	within(n + 1);
+}
+
+int main(void)
+{
+	around(1);
+	return 0;
+}
+END
+gcc -O2 -g -fno-optimize-sibling-calls -o within within.c ||
+	abort 'no program'
+"$RUN" -o nested ./within || abort 'no profile'
+"$DUMP" -o cg.within nested
+calls_in cg.within | sed 's/^within\.[0-9]*/within/' >calls
+expect within leaf within.c 'in small' 2 \
+	"in small, inlined at line $(line_of within.c 'into within')"
+
 it 'json'
 "$DUMP" -f json profile >json
 python3 - "$(line_of small.h 'in small')" "$(line_of prog.c 'into caller')" \

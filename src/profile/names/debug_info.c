@@ -30,7 +30,7 @@ struct ranges {
 
 struct unit {
 	Dwarf_Die die;
-	bool scanned;
+	bool scanned, scanned_within; /* for functions; for those in others */
 	Dwarf_Die *functions;
 	size_t function_count;
 	size_t function_capacity;
@@ -234,14 +234,18 @@ struct swz_source swz_debug_info_line(struct swz_debug_info *info,
 
 /* ---- inlined functions ---- */
 
-static bool may_hold_functions(int tag)
+static bool may_hold_functions(int tag, bool within)
 {
 	return tag == DW_TAG_namespace || tag == DW_TAG_module ||
 	       tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
-	       tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type;
+	       tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type ||
+	       (within &&
+		(tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block));
 }
 
-static void scan_unit(struct unit *unit)
+/* WITHIN: those too that belong to functions, as lambdas do, and nested ones.
+ * To find them takes a walk over most of the unit's entries. */
+static void scan_unit(struct unit *unit, bool within)
 {
 	Dwarf_Die path[MAX_DIE_DEPTH];
 	Dwarf_Die child, split;
@@ -249,6 +253,9 @@ static void scan_unit(struct unit *unit)
 	bool more;
 
 	unit->scanned = true;
+	unit->scanned_within = within;
+	unit->function_count = 0;
+	unit->ranges.count = 0;
 	if (dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &split, NULL, NULL,
 			  NULL) != 0 ||
 	    dwarf_tag(&split) == DW_TAG_invalid)
@@ -266,7 +273,8 @@ static void scan_unit(struct unit *unit)
 			unit->functions[unit->function_count] = child;
 			add_ranges(&unit->ranges, &child,
 				   (uint32_t)unit->function_count++);
-		} else if (may_hold_functions(tag) && depth < MAX_DIE_DEPTH) {
+		}
+		if (may_hold_functions(tag, within) && depth < MAX_DIE_DEPTH) {
 			path[depth] = child;
 			if (dwarf_child(&path[depth], &child) == 0) {
 				depth++;
@@ -314,6 +322,22 @@ static bool descend(Dwarf_Die *die, uint64_t address)
 	return false;
 }
 
+static uint32_t find_function(struct unit *unit, uint64_t address)
+{
+	uint32_t index;
+
+	errno = 0;
+	if (!unit->scanned)
+		scan_unit(unit, false);
+	index = find_range(&unit->ranges, address);
+	if (index == UINT32_MAX && !unit->scanned_within) {
+		scan_unit(unit, true);
+		index = find_range(&unit->ranges, address);
+	}
+	swz_check_memory();
+	return index;
+}
+
 struct swz_inline swz_debug_info_inline(struct swz_debug_info *info,
 					uint64_t address)
 {
@@ -325,12 +349,7 @@ struct swz_inline swz_debug_info_inline(struct swz_debug_info *info,
 
 	if (!unit)
 		return result;
-	if (!unit->scanned) {
-		errno = 0;
-		scan_unit(unit);
-		swz_check_memory();
-	}
-	index = find_range(&unit->ranges, address);
+	index = find_function(unit, address);
 	if (index == UINT32_MAX)
 		return result;
 	die = unit->functions[index];
