@@ -212,6 +212,31 @@ calls_in cg.within | sed 's/^within\.[0-9]*/within/' >calls
 expect within leaf within.c 'in small' 2 \
 	"in small, inlined at line $(line_of within.c 'into within')"
 
+# A walk that visited those again took time exponential in their depth.
+if have 'entries whose siblings are their own children' g++; then
+	{
+		for i in {1..40}; do echo "namespace n$i {"; done
+		echo '__attribute__((noipa)) int leaf(int n) { volatile int m = n; return m; }'
+		for i in {1..40}; do echo "} int after_$i = $i;"; done
+		echo 'int main() { return'
+		for i in {1..40}; do echo "n$i::"; done
+		echo 'leaf(0) + 1 == 0; }'
+	} >deep.cc
+	g++ -O2 -g -dA -S -o deep.s deep.cc || abort 'no program'
+	awk '/# DW_AT_sibling/ { held = 1; next }
+		match($0, /\(DIE \(0x[0-9a-f]+/) && held {
+			print ".long", substr($0, RSTART + 6, RLENGTH - 6)
+			held = 0
+			count++
+		}
+		{ print }
+		END { exit count < 40 }' deep.s >round.s || fail 'no siblings'
+	gcc -o round round.s || abort 'no program'
+	"$RUN" -o round.profile ./round || abort 'no profile'
+	timeout 60 "$DUMP" -o cg.round round.profile
+	assert_eq 0 $? 'status'
+fi
+
 it 'json'
 "$DUMP" -f json profile >json
 python3 - "$(line_of small.h 'in small')" "$(line_of prog.c 'into caller')" \

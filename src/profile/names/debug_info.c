@@ -243,6 +243,17 @@ static bool may_hold_functions(int tag, bool within)
 		(tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block));
 }
 
+/* Where the bytes are damaged a sibling may lie among what was visited: a walk
+ * that went on there would take time exponential in its depth. LATEST is the
+ * offset of the entry that was visited last. */
+static bool to_sibling(Dwarf_Die *die, Dwarf_Off *latest)
+{
+	if (dwarf_siblingof(die, die) != 0 || dwarf_dieoffset(die) <= *latest)
+		return false;
+	*latest = dwarf_dieoffset(die);
+	return true;
+}
+
 /* WITHIN: those too that belong to functions, as lambdas do, and nested ones.
  * To find them takes a walk over most of the unit's entries. */
 static void scan_unit(struct unit *unit, bool within)
@@ -250,6 +261,7 @@ static void scan_unit(struct unit *unit, bool within)
 	Dwarf_Die path[MAX_DIE_DEPTH];
 	Dwarf_Die child, split;
 	size_t depth = 0;
+	Dwarf_Off latest;
 	bool more;
 
 	unit->scanned = true;
@@ -261,6 +273,7 @@ static void scan_unit(struct unit *unit, bool within)
 	    dwarf_tag(&split) == DW_TAG_invalid)
 		split = unit->die;
 	more = dwarf_child(&split, &child) == 0;
+	latest = more ? dwarf_dieoffset(&child) : 0;
 	while (more) {
 		int tag = dwarf_tag(&child);
 
@@ -277,13 +290,13 @@ static void scan_unit(struct unit *unit, bool within)
 		if (may_hold_functions(tag, within) && depth < MAX_DIE_DEPTH) {
 			path[depth] = child;
 			if (dwarf_child(&path[depth], &child) == 0) {
+				latest = dwarf_dieoffset(&child);
 				depth++;
 				continue;
 			}
 			child = path[depth];
 		}
-		while ((more = dwarf_siblingof(&child, &child) == 0) == false &&
-		       depth > 0)
+		while (!(more = to_sibling(&child, &latest)) && depth > 0)
 			child = path[--depth];
 	}
 	sort_ranges(&unit->ranges);
@@ -306,10 +319,11 @@ static int call_line(Dwarf_Die *die)
 static bool descend(Dwarf_Die *die, uint64_t address)
 {
 	Dwarf_Die child;
-	int end;
+	Dwarf_Off latest;
+	bool more = dwarf_child(die, &child) == 0;
 
-	for (end = dwarf_child(die, &child); end == 0;
-	     end = dwarf_siblingof(&child, &child)) {
+	latest = more ? dwarf_dieoffset(&child) : 0;
+	for (; more; more = to_sibling(&child, &latest)) {
 		int tag = dwarf_tag(&child);
 
 		if ((tag == DW_TAG_inlined_subroutine ||
