@@ -57,6 +57,65 @@ assert_calls profile late_constructor 3 late_entry 3 late_leaf 33 \
 	late_destructor 3
 assert_eq 'liblate.so (3 times)' "$(later profile)" 'later, and there at the end'
 
+if have 'an unwinder that comes to 40 places, and what the cache keeps of it' gcc
+then
+	cat >walks.c <<-'END'
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <link.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <sys/mman.h>
+
+		typedef int visitor(void *context, void *argument);
+
+		static int count(void *context, void *argument)
+		{
+			(void)context;
+			++*(int *)argument;
+			return 0;
+		}
+
+		__attribute__((noipa)) static int walk(int depth, int (*real)(visitor *, void *))
+		{
+			int frames = 0;
+
+			if (depth)
+				return walk(depth - 1, real) + 0 * depth;
+			real(count, &frames);
+			return frames;
+		}
+
+		int main(int argc, char **argv)
+		{
+			for (int i = 0; i < atoi(argv[argc - 1]); i++) {
+				void *library = dlopen("libgcc_s.so.1", RTLD_NOW);
+				struct link_map *map;
+				int (*real)(visitor *, void *);
+				void *place;
+
+				if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map))
+					return 1;
+				*(void **)&real = dlsym(library, "_Unwind_Backtrace");
+				printf("%d\n", walk(5, real));
+				place = (void *)map->l_addr;
+				dlclose(library);
+				/* it will be elsewhere */
+				mmap(place, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
+				     MAP_FIXED_NOREPLACE, -1, 0);
+			}
+			return 0;
+		}
+	END
+	gcc -O1 -o walks walks.c -ldl || abort 'no program'
+	mkdir own
+	XDG_CACHE_HOME=$TMP/own
+	for count in 40 1; do
+		assert_same_as_native ./walks $count
+	done
+	export XDG_CACHE_HOME=$BUILD/test/cache
+fi
+
 if have 'other code in a file of the same name and place, without build-ids' gcc; then
 	cat >plug.c <<'END'
 #ifdef MORE

@@ -7,7 +7,9 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "base/syscall.h"
 #include "swizzle.h"
 #include "thunks/arena.h"
 #include "thunks/trampoline.h"
@@ -32,9 +34,6 @@ struct walker {
 	const void *helper;  /* a get_ip or a get_register */
 	int ip_number;
 };
-
-static struct walker walkers[16];
-static unsigned walker_count;
 
 extern const char swz_text_start[], swz_text_end[];
 
@@ -122,6 +121,24 @@ int swz_walk_addresses(void **addresses, int room, const struct walker *w,
 
 /* ----------------------------------------------------------- at planning */
 
+/* Trampolines hold its address. Of a library that is loaded again and again
+ * each has its own, as it has its functions. */
+static struct walker *new_walker(void)
+{
+	static struct walker *free;
+	static size_t left;
+
+	if (!left) {
+		free = swz_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (!free)
+			return NULL;
+		left = 4096 / sizeof(*free);
+	}
+	left--;
+	return free++;
+}
+
 static const struct {
 	const char *name;
 	const char *helper; /* what gives the instruction pointer */
@@ -151,13 +168,17 @@ static unsigned known_by(const char *name)
 static void add(struct swz_module *m, unsigned which, uint64_t address)
 {
 	struct swz_function *f = swz_function_at(m, address);
-	struct walker *w = &walkers[walker_count];
 	struct swz_elf_symbol helper;
+	struct walker *w;
 
 	if (!f || f->start != address || f->is_piece || f->wrapper ||
-	    walker_count == sizeof(walkers) / sizeof(*walkers) ||
 	    !swz_module_symbol(m, known[which].helper, &helper))
 		return;
+	w = new_walker();
+	if (!w) {
+		swz_function_refuse(f, SWZ_REFUSE_OUT_OF_REACH);
+		return;
+	}
 	w->wrapper.entry = known[which].entry;
 	w->wrapper.data = w;
 	w->start = m->start;
@@ -165,7 +186,6 @@ static void add(struct swz_module *m, unsigned which, uint64_t address)
 	w->ip_number = known[which].ip_number;
 	w->helper = swz_module_bytes(m, helper.value);
 	f->wrapper = &w->wrapper;
-	walker_count++;
 }
 
 /* By all symbols, since a function may have several names. */
@@ -215,8 +235,6 @@ bool swz_walkers_save(const struct swz_module *m,
 {
 	const struct walker *w = wrapper->data;
 
-	if (w < walkers || w >= walkers + walker_count)
-		return false;
 	saved->kind = SWZ_SAVED_WALKER;
 	saved->helper = (uintptr_t)w->helper - m->load_bias;
 	for (unsigned i = 0; i < KNOWN; i++) {
@@ -231,10 +249,12 @@ bool swz_walkers_save(const struct swz_module *m,
 const struct swz_wrapper *swz_walkers_restore(
 	const struct swz_module *m, const struct swz_saved_wrapper *saved)
 {
-	struct walker *w = &walkers[walker_count];
+	struct walker *w;
 
-	if (saved->which >= KNOWN || saved->helper >= m->end - m->load_bias ||
-	    walker_count == sizeof(walkers) / sizeof(*walkers))
+	if (saved->which >= KNOWN || saved->helper >= m->end - m->load_bias)
+		return NULL;
+	w = new_walker();
+	if (!w)
 		return NULL;
 	w->wrapper.entry = known[saved->which].entry;
 	w->wrapper.data = w;
@@ -242,6 +262,5 @@ const struct swz_wrapper *swz_walkers_restore(
 	w->end = m->end;
 	w->ip_number = known[saved->which].ip_number;
 	w->helper = swz_module_bytes(m, saved->helper);
-	walker_count++;
 	return &w->wrapper;
 }

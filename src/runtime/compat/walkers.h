@@ -15,8 +15,7 @@
 /* Whether an opened module has any, in scope or not. */
 bool swz_walkers_are_in(struct swz_module *module);
 
-/* Gives those of the module's functions their wrappers. At most 16 in a process
- * have one. */
+/* Gives those of the module's functions their wrappers. */
 void swz_walkers_mark(struct swz_module *module);
 
 /* For the plan cache: what a wrapper is (false: not one of those), and one that
