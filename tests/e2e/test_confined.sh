@@ -203,6 +203,7 @@ if grep -q refused native.out; then # before Linux 5.11
 else
 	assert_matches native.out ', system call -1$'
 	assert_all_recorded
+	assert_complete "$first" # the clock was not read at the end, either
 fi
 
 it 'of a small bound what is taken in advance leaves the half that is kept'

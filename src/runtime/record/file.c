@@ -383,7 +383,9 @@ void swz_file_sample_clock(unsigned which)
 		struct timespec now;
 		uint64_t before = swz_ticks(), after;
 
-		SWZ_SYSCALL(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+		/* refused, or not asked any more: no sample */
+		if (SWZ_SYSCALL(SYS_clock_gettime, CLOCK_MONOTONIC, &now) != 0)
+			return;
 		after = swz_ticks();
 		if (after - before < best) {
 			best = after - before;
