@@ -191,7 +191,7 @@
 	END	endbr_far_loop_to_7
 
 	/* the byte behind endbr64 is the loop's head: the jump's own first */
-	FUNC	no_endbr_far_loop_to_4
+	FUNC	endbr_far_loop_to_4
 	endbr64
 1:	addl	%edi, %edx
 	.rept	12
@@ -201,7 +201,23 @@
 	jns	1b
 	movl	%edx, %eax
 	ret
-	END	no_endbr_far_loop_to_4
+	END	endbr_far_loop_to_4
+
+	FUNC	no_endbr_loop_that_pushes
+	endbr64
+1:	pushq	%rdi
+	.rept	12
+	nopl	0x11223344(%rax,%rax)
+	.endr
+	subl	$1, %edi
+	jns	1b
+	xorl	%eax, %eax
+1:	popq	%rcx			/* n comes last */
+	addl	%ecx, %eax
+	cmpl	%edx, %ecx
+	jne	1b
+	ret
+	END	no_endbr_loop_that_pushes
 
 	/* behind the patch: no obstacle */
 	FUNC	loop_to_5
@@ -1281,7 +1297,8 @@ patching_table:
 		far_loop_to_3, bnd_loop_to_3, bnd_far_loop_to_3, \
 		hinted_far_loop_to_3, prefixed_far_loop_to_3, \
 		no_prefixed_loop_that_pushes, endbr_loop_to_5, endbr_far_loop_to_7, \
-		no_endbr_far_loop_to_4, loop_to_5, has_entry_at_2, \
+		endbr_far_loop_to_4, \
+		no_endbr_loop_that_pushes, loop_to_5, has_entry_at_2, \
 		jumps_to_2, calls_2, has_entry_from_afar, \
 		jumps_from_afar, switch_to_2, switch_elsewhere, \
 		computed_goto_3, no_computed_goto_1, no_one_byte, two_bytes, three_bytes, \

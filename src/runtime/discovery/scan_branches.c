@@ -203,6 +203,18 @@ static void is_read(struct branch_scan *s, struct swz_function *from,
 	}
 }
 
+/* A jump back to the first byte of the site meets the patch. It is told from a
+ * call by the thunk in its return slot, so that must be where a call has it. */
+static bool is_loop_to_site(const struct part_scan *s,
+			    const struct swz_function *f,
+			    const struct swz_insn *insn)
+{
+	return insn->kind != SWZ_INSN_CALL &&
+	       insn->target == f->start + f->site &&
+	       swz_stack_is_as_at_entry(s->module, s->decoder, f,
+					insn->address);
+}
+
 static void hit(struct part_scan *part, uint64_t pc, uint64_t target)
 {
 	struct branch_scan *s = part->scan;
@@ -267,11 +279,13 @@ static void hit(struct part_scan *part, uint64_t pc, uint64_t target)
 		s->extended = true;
 		return;
 	}
+	if (from == to && is_loop_to_site(part, to, &insn))
+		return;
 	to->is_entered = true;
 }
 
-/* A jump back to the first byte meets the patch. It is told from a call by the
- * thunk in its return slot, so that must be where a call has it. */
+/* The same where that is the function's first byte, to which calls lead, too.
+ */
 static void hit_start(struct part_scan *s, uint64_t pc, uint64_t target)
 {
 	struct swz_function *f = swz_function_at(s->module, target);
@@ -282,7 +296,7 @@ static void hit_start(struct part_scan *s, uint64_t pc, uint64_t target)
 		return;
 	if (from != f || insn.target != target || insn.kind == SWZ_INSN_PLAIN ||
 	    (!s->scan->unmarks && insn.address < site_end(f)) ||
-	    swz_stack_is_as_at_entry(s->module, s->decoder, f, insn.address))
+	    is_loop_to_site(s, f, &insn))
 		return;
 	if (s->scan->unmarks)
 		swz_text_unmark(s->module, SWZ_TEXT_STARTS, target);
