@@ -183,6 +183,8 @@ START_TEST(demangles_in_three_styles)
 	demangles("_ZN4core3fmt5write17h0123456789abcdefE", SWZ_DEMANGLE_SIMPLE,
 		  "core::fmt::write");
 	demangles("_RNvC6_123foo3bar", SWZ_DEMANGLE_SIMPLE, "123foo::bar");
+	/* a part of it without a name (libiberty writes NULL) */
+	demangles("_RNvC0_1f", SWZ_DEMANGLE_SIMPLE, "::f");
 	demangles("main", SWZ_DEMANGLE_FULL, "main");
 	demangles("_init", SWZ_DEMANGLE_FULL, "_init");
 	demangles("_Znwm", SWZ_DEMANGLE_SIMPLE, "operator new");

@@ -28,6 +28,8 @@ static void add(const char *piece, size_t size, void *argument)
 {
 	struct text *text = argument;
 
+	if (!size) /* PIECE may be NULL */
+		return;
 	if (size >= SWZ_DEMANGLED_BYTES - text->size)
 		longjmp(text->too_long, 1);
 	swz_grow(&text->bytes, &text->capacity, text->size + size, 1);
