@@ -39,6 +39,19 @@ for way in $WAYS; do
 done
 assert_same_environment execv ./script "$TMP/tree/lib/libswizzle.so"
 
+it 'a library that the program may not read, but we still can'
+if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups true; then
+	tree
+	capture tree/bin/swizzle-run -q -o d/ -- \
+		setpriv --reuid 65534 --clear-groups env
+	assert_status 0
+	assert_empty err
+	assert_matches out '^PATH='
+	assert_not_contains out LD_PRELOAD
+else
+	echo 'no case of another user: not run by root'
+fi
+
 it 'more variables than fit onto the stack'
 for ((i = 0; i < 3000; i++)); do
 	export "variable_$i=$i"

@@ -2,7 +2,7 @@
  * loaded, the dynamic linker there says so on standard error (glibc's) or does
  * not run the program at all (musl's). So what is executed is looked at first:
  * if it is for another dynamic linker than ours, or our library cannot be
- * opened (the process has changed its root directory, or given up its rights),
+ * read (the process has changed its root directory, or given up its rights),
  * we are taken out of the variable for it.
  *
  * This may run between vfork and exec, in memory that is the parent's: what is
@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/program.h"
 #include "base/syscall.h"
@@ -150,17 +151,13 @@ static bool fits(const char *path)
 	       kind != SWZ_PROGRAM_IS_FOREIGN && kind != SWZ_PROGRAM_IS_MUSL;
 }
 
-/* A name without a slash is looked for in more than one place. */
+/* By the real user and without capabilities, as the program will be (if it has
+ * another effective user it ignores the variable). A name without a slash is
+ * looked for in more than one place. */
 static bool is_there(const char *library)
 {
-	int fd;
-
-	if (!strchr(library, '/'))
-		return true;
-	if (!opens(library, &fd))
-		return fd == -EMFILE || fd == -ENFILE;
-	SWZ_SYSCALL(SYS_close, fd);
-	return true;
+	return !strchr(library, '/') ||
+	       SWZ_SYSCALL(SYS_faccessat, AT_FDCWD, library, R_OK) == 0;
 }
 
 /* -------------------------------------------------------------- the wrapper */
