@@ -196,6 +196,29 @@ for how in 0 1; do # by prctl, by syscall
 	assert_all_recorded
 done
 
+it 'a filter that a library which was loaded later enters'
+cat >host.c <<'END'
+#include <dlfcn.h>
+
+int main(int argc, char **argv)
+{
+	void *plugin = dlopen("./libplugin.so", RTLD_NOW);
+	int (*run)(int, char **) = 0;
+
+	if (plugin)
+		*(void **)&run = dlsym(plugin, "plugin_main");
+	return run ? run(argc, argv) : 90;
+}
+END
+cc -shared -fPIC -Dmain=plugin_main -O1 -pthread -fno-inline \
+	-fno-optimize-sibling-calls -fno-ipa-pure-const -fno-ipa-cp \
+	-fno-ipa-icf -o libplugin.so "$TOP/tests/targets/confined.c" &&
+	cc -O1 -o host host.c -ldl || abort 'not built'
+PROGRAM=./host
+run_both filter-kill
+assert_all_recorded
+PROGRAM=$TARGETS/confined
+
 it 'system calls are dispatched to a handler: it gets none of ours'
 run_both dispatch
 if grep -q refused native.out; then # before Linux 5.11

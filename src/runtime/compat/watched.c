@@ -25,11 +25,12 @@ static const struct {
 static bool asked_for;
 
 /* Who only reads its limits has no use for them. setrlimit64 is setrlimit, and
- * all from execv on come to execve. */
+ * all from execv on come to execve. What comes by dlopen may ask for any. */
 static const char *const askers[] = {
 	"prctl",  "syscall",     "setrlimit", "setrlimit64", "execve",
 	"execv",  "execvp",      "execvpe",   "execl",       "execle",
 	"execlp", "posix_spawn", "popen",     "system",      "posix_spawnp",
+	"dlopen", "dlmopen",
 };
 
 static bool is_asked_for(const char *name)
