@@ -130,6 +130,47 @@ else
 	echo 'no case of 32 bits: as and ld do not make them'
 fi
 
+it 'a program of musl, which would not run with us'
+# In place of musl's dynamic linker: what it is started with, and status 5.
+cat >linker.s <<'END'
+	.globl	_start
+_start:	movq	(%rsp), %rcx
+	leaq	16(%rsp, %rcx, 8), %rbx
+1:	movq	(%rbx), %rsi
+	testq	%rsi, %rsi
+	jz	4f
+	xorl	%edx, %edx
+2:	cmpb	$0, (%rsi, %rdx)
+	je	3f
+	incl	%edx
+	jmp	2b
+3:	movb	$10, (%rsi, %rdx)
+	incl	%edx
+	movl	$1, %eax
+	movl	$1, %edi
+	syscall
+	addq	$8, %rbx
+	jmp	1b
+4:	movl	$60, %eax
+	movl	$5, %edi
+	syscall
+END
+mkdir -p "root/${LIBSWIZZLE%/*}" root/lib
+cp "$LIBSWIZZLE" "root/${LIBSWIZZLE%/*}"
+if [ "$(id -u)" = 0 ] && chroot / true; then
+	as -o linker.o linker.s && ld -o root/lib/ld-musl-x86_64.so.1 linker.o &&
+		echo 'int main(void) { return 0; }' |
+		cc -pie -fPIE -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 \
+			-o root/program -x c - || abort 'not built'
+	capture "$RUN" -q -o d/ -- chroot root /program
+	assert_status 5
+	assert_empty err
+	assert_matches out '^PATH='
+	assert_not_contains out LD_PRELOAD
+else
+	echo 'no case of musl: not run by root'
+fi
+
 it 'wrong pointers are refused by the kernel'
 tree
 "$PROGRAM" wrong ./variables >native.out

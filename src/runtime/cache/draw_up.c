@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "runtime/cache/key.h"
-#include "runtime/compat/watched.h"
 #include "runtime/compat/walkers.h"
+#include "runtime/compat/watched.h"
 #include "runtime/discovery/function.h"
 #include "runtime/support/scratch.h"
 #include "runtime/support/team.h"

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "runtime/compat/watched.h"
 #include "runtime/compat/foreign.h"
 #include "runtime/compat/walkers.h"
+#include "runtime/compat/watched.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/discovery/function.h"
 #include "runtime/support/config.h"

@@ -125,18 +125,18 @@ int swz_walk_addresses(void **addresses, int room, const struct walker *w,
  * each has its own, as it has its functions. */
 static struct walker *new_walker(void)
 {
-	static struct walker *free;
+	static struct walker *next;
 	static size_t left;
 
 	if (!left) {
-		free = swz_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		next = swz_sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (!free)
+		if (!next)
 			return NULL;
-		left = 4096 / sizeof(*free);
+		left = 4096 / sizeof(*next);
 	}
 	left--;
-	return free++;
+	return next++;
 }
 
 static const struct {

@@ -44,9 +44,9 @@ struct swz_function {
 	uint8_t moved;  /* bytes from the site that run in the trampoline */
 	bool reads_own; /* it uses the memory of its own return address, whether
 			 * or not that keeps it from being patched */
-	const struct swz_wrapper *wrapper; /* it walks the stack, and is patched
-					    * so that it passes over thunks;
-					    * calls are not recorded */
+	const struct swz_wrapper *wrapper; /* what it is patched to go through
+					    * (compat/walkers.h, watched.h), or
+					    * NULL; calls are not recorded */
 };
 
 /* Fills module->functions from .eh_frame and the symbol tables, by address. */

@@ -4,10 +4,10 @@
 
 #include "base/syscall.h"
 #include "runtime/cache/cache.h"
-#include "runtime/compat/watched.h"
 #include "runtime/compat/find_object.h"
 #include "runtime/compat/foreign.h"
 #include "runtime/compat/walkers.h"
+#include "runtime/compat/watched.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/scan.h"
