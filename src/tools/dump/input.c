@@ -43,11 +43,13 @@ static void warn_damage(const struct swz_profile *profile)
 			"no call stacks)",
 			profile->name, profile->header.lost_calls);
 	if (profile->folded_calls)
-		swz_dump_complain(
-			"%s: %" PRIu64 " calls have no exact context "
-			"(memory bound)%s",
-			profile->name, profile->folded_calls,
-			profile->header.lost_calls ? "" : "; counts are exact");
+		swz_dump_complain("%s: %" PRIu64 " calls have no exact context "
+				  "(memory bound)%s",
+				  profile->name, profile->folded_calls,
+				  profile->header.lost_calls ||
+						  swz_profile_damaged(profile)
+					  ? ""
+					  : "; counts are exact");
 }
 
 static void read_input(struct swz_dump_input *input,
