@@ -26,6 +26,7 @@
 #include "runtime/record/file.h"
 #include "runtime/record/frames.h"
 #include "runtime/record/function_ids.h"
+#include "runtime/record/home_stack.h"
 #include "runtime/record/sampling.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
@@ -38,6 +39,7 @@ struct rebirth {
 	uint32_t path_room;
 	uint64_t now;
 	struct swz_thunk *top;
+	bool amid_hook; /* which may go on */
 };
 
 static const struct swz_node *old_node(const struct rebirth *r, uint32_t unit)
@@ -210,6 +212,36 @@ static bool is_later(const struct swz_thunk *a, const struct swz_thunk *b)
 	       (a->start_ticks == b->start_ticks && a->slot < b->slot);
 }
 
+/* Whether a word of the stack is the address of a live frame there. */
+static bool is_frame_at(const struct rebirth *r, const uint64_t *slot)
+{
+	const struct swz_thunk *thunk;
+
+	if (!swz_arena_contains(*slot))
+		return false;
+	thunk = swz_arena_thunk_at(*slot);
+	return swz_thread_owns(r->thread, thunk) && thunk->slot == slot &&
+	       *slot == swz_thunk_address(thunk) && thunk->node &&
+	       thunk->start_ticks && thunk->pending != SWZ_CLOSED &&
+	       !swz_start_is_suspended(thunk->start_ticks);
+}
+
+/* Most often the caller's is the latest, and not far above. */
+#define NEAR_WORDS 8192u
+
+static void find_top_above(struct rebirth *r, const uint64_t *here)
+{
+	const uint64_t *end = here;
+
+	if (swz_thread_same_stack(r->thread, here, here))
+		end += NEAR_WORDS;
+	for (; ++here < end && swz_thread_at_home(r->thread, here);)
+		if (is_frame_at(r, here)) {
+			r->top = swz_arena_thunk_at(*here);
+			return;
+		}
+}
+
 /* The latest of the thread's live frames. */
 static void find_top(struct rebirth *r, const uint64_t *in_use)
 {
@@ -235,33 +267,16 @@ static void close_thunk(const struct rebirth *r, struct swz_thunk *thunk)
 	thunk->parent = r->thread->cold->root;
 }
 
-/* The threads that are gone leave their frames on stacks that the child's new
- * threads get, and their thunks to those threads. */
-static void close_threads(const struct rebirth *r)
-{
-	struct swz_thread_cold *cold;
-
-	for (cold = swz_thread_first(); cold; cold = cold->next) {
-		for (uint32_t b = 0; b < cold->block_count; b++) {
-			struct swz_thunk *thunks = swz_arena_block_thunks(
-				cold->blocks[b]);
-
-			if (cold == r->thread->cold)
-				break;
-			for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
-				if (thunks[i].slot)
-					close_thunk(r, &thunks[i]);
-		}
-	}
-}
-
 /* What is not on the path has no edge in the new profile. Thunks that were free
  * are not used again, and not touched, since the child would get copies of all
- * their pages: no list leads to them any more. */
+ * their pages: no list leads to them any more. Nor are most even looked at,
+ * unless what was interrupted may hold one, and end as it began. */
 static void close_own(const struct rebirth *r)
 {
 	uint32_t block;
 
+	if (!r->amid_hook)
+		swz_thread_keep_live_blocks(r->thread);
 	for (uint32_t b = 0; owns_block(r, b, &block); b++) {
 		struct swz_thunk *thunks = swz_arena_block_thunks(block);
 
@@ -330,9 +345,11 @@ static const char *replace_profile(struct swz_file_header **old, bool apart)
 
 /* Another thread has made the profile: the frames that were open at the fork
  * just return. */
-static struct swz_thread *rejoin(struct swz_thread *hot)
+static struct swz_thread *rejoin(struct swz_thread *hot, const uint64_t *here)
 {
-	struct rebirth r = {.thread = hot, .now = 1};
+	struct rebirth r = {.thread = hot,
+			    .now = 1,
+			    .amid_hook = here && swz_interrupted_hook(here)};
 
 	if (swz_thread_rejoin(hot) != SWZ_OK)
 		return give_up(hot, "no memory");
@@ -349,7 +366,8 @@ static struct swz_thread *rebear(struct swz_thread *hot,
 			    .old_root = cold->root,
 			    .old_fold = cold->fold_root,
 			    .path_room = swz_ids_bound() + 2,
-			    .top = exiting};
+			    .top = exiting,
+			    .amid_hook = here && swz_interrupted_hook(here)};
 	struct swz_file_header *old;
 	const char *problem;
 
@@ -358,7 +376,7 @@ static struct swz_thread *rebear(struct swz_thread *hot,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!r.path)
 		return give_up(hot, "no memory");
-	problem = replace_profile(&old, here && swz_interrupted_hook(here));
+	problem = replace_profile(&old, r.amid_hook);
 	if (problem)
 		return give_up(hot, problem);
 	r.old = old;
@@ -370,11 +388,12 @@ static struct swz_thread *rebear(struct swz_thread *hot,
 	/* one that is not live returns a second time: it is not open */
 	if (r.top && (!r.top->slot || !swz_thread_owns(hot, r.top)))
 		r.top = NULL;
+	if (!r.top && !exiting && here && !r.amid_hook)
+		find_top_above(&r, here);
 	if (!r.top)
 		find_top(&r, exiting ? NULL : here);
 	hot->top = &swz_bottom;
 	reenter_frames(&r);
-	close_threads(&r);
 	close_own(&r);
 	swz_sys_munmap(r.path, r.path_room * sizeof(uint32_t));
 	swz_file_drop(old);
@@ -390,7 +409,7 @@ struct swz_thread *swz_fork_child(struct swz_thread *hot,
 	if (child == SWZ_CHILD_OTHER)
 		return NULL; /* this call is not recorded */
 	if (child == SWZ_CHILD_DONE)
-		return rejoin(hot);
+		return rejoin(hot, here);
 	hot = swz_config.follow ? rebear(hot, exiting, here)
 				: give_up(hot, NULL);
 	swz_thread_child_done();
@@ -412,7 +431,6 @@ static struct swz_thread *bear_elsewhere(void)
 		swz_file_remove_beside();
 		return give_up(NULL, "no memory");
 	}
-	close_threads(&r);
 	swz_file_drop(old);
 	return r.thread;
 }

@@ -388,6 +388,7 @@ enum swz_status swz_thread_rejoin(struct swz_thread *hot)
 
 	atomic_store_explicit(&own->owner, own_id(), memory_order_relaxed);
 	swz_events_forget(own);
+	swz_edge_table_begin_again(own);
 	return set_up(hot, own);
 }
 
@@ -401,6 +402,7 @@ enum swz_status swz_thread_revive(struct swz_thread *hot)
 		swz_events_forget(cold);
 	}
 	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
+	swz_edge_table_begin_again(own);
 	return set_up(hot, own);
 }
 

@@ -354,6 +354,30 @@ struct swz_thunk *swz_thread_make_record(struct swz_thread *thread)
 	return record;
 }
 
+static void keep_block_of(struct swz_thread_cold *cold,
+			  const struct swz_thunk *thunk)
+{
+	uint32_t block = swz_arena_block_of(thunk);
+
+	if (owners[block] == cold)
+		return;
+	owners[block] = cold;
+	cold->blocks[cold->block_count++] = block;
+}
+
+void swz_thread_keep_live_blocks(struct swz_thread *thread)
+{
+	struct swz_thread_cold *cold = thread->cold;
+
+	for (uint32_t b = 0; b < cold->block_count; b++)
+		owners[cold->blocks[b]] = NULL;
+	cold->block_count = 0;
+	for (struct swz_thunk *t = thread->top; t != &swz_bottom; t = t->link)
+		keep_block_of(cold, t);
+	for (struct swz_thunk *t = cold->fresh; t; t = t->link)
+		keep_block_of(cold, t);
+}
+
 /* A dead thread's blocks serve the new one; of those that are wholly unused,
  * all but a few go back. */
 void swz_thread_begin_thunks(struct swz_thread_cold *cold)

@@ -48,6 +48,11 @@ void swz_thread_free_record(struct swz_thread *thread,
 bool swz_thread_owns(const struct swz_thread *thread,
 		     const struct swz_thunk *thunk);
 
+/* In a forked child: the thread keeps the blocks of its live frames, from `top`
+ * on, and of what was never used. Its others are nobody's from now on: a frame
+ * that is left in one just returns. */
+void swz_thread_keep_live_blocks(struct swz_thread *thread);
+
 /* For a thread that begins: takes over what thunks its state has, a dead
  * thread's. Signals must be blocked. */
 void swz_thread_begin_thunks(struct swz_thread_cold *cold);

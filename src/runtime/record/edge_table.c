@@ -213,6 +213,20 @@ static void put_all(uint32_t *table, uint64_t mask, const uint32_t *old,
 	}
 }
 
+/* NULL: memory is refused. */
+static uint32_t *table_for(struct swz_thread_cold *cold, uint64_t bytes)
+{
+	uint32_t *later = cold->later_table;
+
+	if (!cold->table)
+		return cold->first_table;
+	if (!later || bytes != cold->later_table_bytes)
+		return new_table(bytes);
+	cold->later_table = NULL;
+	/* again: a hook that a fork interrupted may have written there */
+	return forget(later, bytes) == 0 ? later : new_table(bytes);
+}
+
 static enum swz_status grow(struct swz_thread *thread)
 {
 	struct swz_thread_cold *cold = thread->cold;
@@ -220,7 +234,7 @@ static enum swz_status grow(struct swz_thread *thread)
 					   : FIRST_TABLE_BYTES;
 	uint64_t mask = bytes - ENTRY_BYTES, old_bytes = cold->table_bytes;
 	uint32_t *old = cold->table;
-	uint32_t *table = old ? new_table(bytes) : cold->first_table;
+	uint32_t *table = table_for(cold, bytes);
 
 	if (!table)
 		return SWZ_E_NOMEM;
@@ -346,6 +360,19 @@ struct swz_node *swz_edge_insert(struct swz_thread *thread,
 		    cold->table_bytes)
 		return NULL;
 	return put_in_table(thread, node);
+}
+
+void swz_edge_table_begin_again(struct swz_thread_cold *cold)
+{
+	if (!cold->table || cold->table == cold->first_table)
+		return;
+	(void)forget(cold->table, cold->table_bytes);
+	if (!cold->later_table || cold->later_table_bytes < cold->table_bytes) {
+		cold->later_table = cold->table;
+		cold->later_table_bytes = cold->table_bytes;
+	}
+	cold->table = cold->first_table;
+	cold->table_bytes = FIRST_TABLE_BYTES;
 }
 
 void swz_edge_table_clear(struct swz_thread *thread)

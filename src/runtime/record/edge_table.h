@@ -43,6 +43,11 @@ struct swz_node *swz_site_find(const struct swz_thread *thread,
 /* What a thread's first table needs: zeros, at a page's start. */
 #define SWZ_FIRST_TABLE_ROOM 8192u
 
+/* In a forked child: begins with a small one again, since a page of a large one
+ * is met, and made, for each of the first edges. The thread's is set with what
+ * else its state has. */
+void swz_edge_table_begin_again(struct swz_thread_cold *cold);
+
 /* Whether it must grow before so many can be inserted. */
 bool swz_edge_table_is_full(const struct swz_thread_cold *cold, uint32_t edges);
 

@@ -94,6 +94,8 @@ struct swz_thread_cold {
 	uint32_t *first_table; /* room for one */
 	uint32_t *table;
 	uint64_t table_bytes;
+	uint32_t *later_table; /* that the parent had when it forked, or NULL */
+	uint64_t later_table_bytes;
 	uint64_t table_used;
 	struct swz_node *next_node; /* rest of the current chunk of nodes */
 	struct swz_node *last_node;
