@@ -2,7 +2,7 @@
 # fork, exec, spawn: each process has a file of its own, with its own counts.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets processes fork_waiting fork_returns
+need_targets processes fork_waiting fork_returns fork_places
 PROGRAM=$TARGETS/processes
 
 # Native and profiled into the directory d; the profiles: ${files[@]}, the
@@ -80,6 +80,23 @@ os.wait()'
 else
 	echo 'not tested: fork of a program with many contexts, without python3'
 fi
+
+for place in far_place signal_place fiber_place waiting_place thread_place; do
+	it "fork where the latest frame is not the next on the stack ($place)"
+	for options in --timing=exact --timing=sampled --mode=trace; do
+		PROGRAM=$TARGETS/fork_places
+		RUN_OPTIONS=("$options")
+		run_both $place
+		assert_eq 2 ${#files[@]} files
+		frame=$place
+		[ $place != thread_place ] || frame=far_place
+		assert_calls "$(others)" child_work 10 $frame 0
+		assert_eq child_work "$(callees_of "$(others)" $frame)" \
+			"who is called by $frame ($options)"
+	done
+done
+PROGRAM=$TARGETS/processes
+RUN_OPTIONS=()
 
 it 'fork in threads'
 run_both threads
