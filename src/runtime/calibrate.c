@@ -154,17 +154,20 @@ static uint64_t cost_of(const struct least *least, enum what what)
 	return ticks > plain ? (ticks - plain) * 1024 / CALLS : 0;
 }
 
-static void store(const struct least *least)
+static struct swz_costs costs_of(const struct least *least)
 {
 	uint64_t both = cost_of(least, TIMED), inside;
+	struct swz_costs costs = {.measured_ns = swz_sys_monotonic_ns(),
+				  .confirmed = are_confirmed(least)};
 
 	inside = least[TIMED].recorded * 1024 / CALLS / least[TIMED].rounds;
-	swz_file->cost_inside = inside < both ? inside : both;
-	swz_file->cost_outside = both - swz_file->cost_inside;
-	if (!swz_sampling)
-		return;
-	swz_file->cost_untimed = cost_of(least, UNTIMED);
-	swz_file->cost_leaf = cost_of(least, LEAF);
+	costs.inside = inside < both ? inside : both;
+	costs.outside = both - costs.inside;
+	if (swz_sampling) {
+		costs.untimed = cost_of(least, UNTIMED);
+		costs.leaf = cost_of(least, LEAF);
+	}
+	return costs;
 }
 
 /* Trampolines of the empty function, at different places. */
@@ -200,7 +203,7 @@ static unsigned make_entries(struct entry *entries)
 	return swz_trampolines_seal(&region) == SWZ_OK ? count : 0;
 }
 
-void swz_calibrate(void)
+static void measure_costs(struct swz_costs *costs)
 {
 	struct swz_thread *thread = swz_thread_here();
 	struct swz_node *root = swz_context_node(thread->key);
@@ -223,5 +226,15 @@ void swz_calibrate(void)
 		 processor_ns() - begin < MOST_NS);
 	root->open |= filtered;
 	if (count)
-		store(least);
+		*costs = costs_of(least);
+}
+
+void swz_calibrate(struct swz_costs *costs)
+{
+	if (!costs->measured_ns)
+		measure_costs(costs);
+	swz_file->cost_inside = costs->inside;
+	swz_file->cost_outside = costs->outside;
+	swz_file->cost_untimed = costs->untimed;
+	swz_file->cost_leaf = costs->leaf;
 }

@@ -1,9 +1,12 @@
 #ifndef SWZ_RUNTIME_CALIBRATE_H
 #define SWZ_RUNTIME_CALIBRATE_H
 
-/* Measures what a hooked call costs, by calling an empty function of our own
- * through a real trampoline, and stores it in the profile's header. The calls
- * leave no trace in the profile. The calling thread must be set up. */
-void swz_calibrate(void);
+#include "runtime/cache/facts.h"
+
+/* Stores in the profile's header what a hooked call costs: COSTS, which, if
+ * they are not known, are measured, by calls of an empty function of our own
+ * through a real trampoline. These leave no trace in the profile. The calling
+ * thread must be set up. */
+void swz_calibrate(struct swz_costs *costs);
 
 #endif

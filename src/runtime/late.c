@@ -381,7 +381,8 @@ static void note_present(const struct swz_modules *modules)
 		}
 }
 
-static bool begin(const struct swz_modules *modules)
+static bool begin(const struct swz_modules *modules,
+		  struct swz_linker_calls *calls)
 {
 	struct r_debug *debug = swz_linker_debug(modules);
 	char *stack;
@@ -399,12 +400,13 @@ static bool begin(const struct swz_modules *modules)
 	swz_linker_state = (void (*)(void))(uintptr_t)debug->r_brk;
 	note_auditors();
 	note_present(modules);
-	return swz_linker_redirect(modules, debug, swz_linker_stub);
+	return swz_linker_redirect(modules, debug, swz_linker_stub, calls);
 }
 
-void swz_late_begin(const struct swz_modules *modules)
+void swz_late_begin(const struct swz_modules *modules,
+		    struct swz_linker_calls *calls)
 {
-	if (begin(modules))
+	if (begin(modules, calls))
 		return;
 	swz_loaded_out_of_date = true;
 	swz_say("libraries that are loaded later are not hooked: "

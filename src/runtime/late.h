@@ -3,12 +3,14 @@
 
 /* Libraries that are loaded, and unloaded, while the program runs. */
 
+#include "runtime/module/linker.h"
 #include "runtime/module/module.h"
 
 /* From now on the dynamic linker tells us of what it loads and unloads. Before
- * the program's own code runs; the plan's modules are those of the start. Where
- * that cannot be had, libraries that come later are left alone, and this is
- * said. */
-void swz_late_begin(const struct swz_modules *modules);
+ * the program's own code runs; the plan's modules are those of the start, and
+ * `calls` as swz_linker_redirect wants them. Where that cannot be had,
+ * libraries that come later are left alone, and this is said. */
+void swz_late_begin(const struct swz_modules *modules,
+		    struct swz_linker_calls *calls);
 
 #endif

@@ -7,6 +7,7 @@
  * executing what is patched. */
 
 #include "runtime/cache/cache.h"
+#include "runtime/cache/facts.h"
 #include "runtime/calibrate.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/hooks/hooks.h"
@@ -112,6 +113,7 @@ static const char *set_up(void)
 	uint64_t began_ns = swz_config.verbose ? swz_sys_monotonic_ns() : 0;
 	struct swz_modules modules = {0};
 	struct swz_thread *thread;
+	struct swz_facts facts;
 	const char *problem;
 
 	if (swz_file_create(&problem) != SWZ_OK)
@@ -132,8 +134,9 @@ static const char *set_up(void)
 	thread = record_command() == SWZ_OK ? swz_thread_begin() : NULL;
 	if (!thread)
 		return "no room in the profile ";
+	swz_facts_find(&modules, &facts);
 	swz_recording = true;
-	swz_calibrate();
+	swz_calibrate(&facts.costs);
 	swz_plan_apply(&modules);
 	if (swz_plan_obstacle(&modules))
 		swz_say("no function is hooked: ", swz_plan_obstacle(&modules),
@@ -147,7 +150,8 @@ static const char *set_up(void)
 		swz_events_set_min_time(thread);
 	if (swz_config.verbose)
 		report(&modules, began_ns);
-	swz_late_begin(&modules);
+	swz_late_begin(&modules, &facts.calls);
+	swz_facts_keep(&facts);
 	for (unsigned i = 0; i < modules.count; i++)
 		swz_module_close(&modules.of[i]);
 	if (swz_config.trace)

@@ -148,7 +148,7 @@ void swz_cache_find(struct swz_module *m)
 	if (!may_be_kept(m) || !is_there(m))
 		return;
 	swz_cache_key_make(&key, m);
-	swz_cache_key_name(&key, m->build_id.size, name);
+	swz_cache_key_name(SWZ_CACHE_PLAN, &key, m->build_id.size, name);
 	plan = swz_scratch_alloc(sizeof(*plan));
 	if (!plan || !swz_cache_files_open(name, &file))
 		return;
@@ -188,7 +188,8 @@ void swz_cache_store(const struct swz_module *m)
 	parts[0].data = (const uint8_t *)plan.header;
 	parts[0].size = sizeof(*plan.header);
 	swz_saved_plan_list(&plan, parts + 1);
-	swz_cache_key_name(&plan.header->key, m->build_id.size, name);
+	swz_cache_key_name(SWZ_CACHE_PLAN, &plan.header->key, m->build_id.size,
+			   name);
 	if (!swz_cache_files_write(name, parts, 1 + SWZ_SAVED_PARTS))
 		return;
 	cache.stored += plan.header->bytes;

@@ -25,7 +25,7 @@
 #define MOST_FILES 8192u
 #define HOUR 3600
 
-static const char temporary[] = "new-", finished[] = SWZ_CACHE_PREFIX;
+static const char temporary[] = "new-";
 
 static char directory[1024]; /* ends in a slash; empty: there is no cache */
 static uint64_t device, inode;
@@ -303,7 +303,8 @@ static void list_one(struct listing *l, const char *name)
 	struct stat st;
 
 	if (l->count == MOST_FILES || strlen(name) >= sizeof(e->name) ||
-	    !(is_new || begins_with(name, finished)) ||
+	    !(is_new || begins_with(name, SWZ_CACHE_PLAN) ||
+	      begins_with(name, SWZ_CACHE_FACTS)) ||
 	    !path_of(path, name, "") ||
 	    SWZ_SYSCALL(SYS_lstat, path, &st) != 0 || !S_ISREG(st.st_mode))
 		return;

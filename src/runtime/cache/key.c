@@ -71,8 +71,8 @@ static char *put_hex(char *to, const uint8_t *bytes, size_t count)
 }
 
 /* A changed file's plan takes the place of the old one's. */
-void swz_cache_key_name(const struct swz_saved_key *key, size_t build_id_bytes,
-			char *name)
+void swz_cache_key_name(const char *prefix, const struct swz_saved_key *key,
+			size_t build_id_bytes, char *name)
 {
 	struct swz_saved_key of_file = *key;
 	uint64_t hash;
@@ -81,8 +81,8 @@ void swz_cache_key_name(const struct swz_saved_key *key, size_t build_id_bytes,
 	memset(of_file.texts, 0, sizeof(of_file.texts));
 	hash = swz_hash(0, (struct swz_bytes){(const uint8_t *)&of_file,
 					      sizeof(of_file)});
-	memcpy(name, SWZ_CACHE_PREFIX, sizeof(SWZ_CACHE_PREFIX));
-	name = put_hex(name + strlen(name), key->build_id, build_id_bytes);
+	memcpy(name, prefix, strlen(prefix));
+	name = put_hex(name + strlen(prefix), key->build_id, build_id_bytes);
 	*name++ = '-';
 	*put_hex(name, (const uint8_t *)&hash, sizeof(hash)) = '\0';
 }

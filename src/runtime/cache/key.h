@@ -17,8 +17,8 @@ void swz_cache_key_make(struct swz_saved_key *key,
 			const struct swz_module *module);
 
 /* Writes the name of the file for that key, of SWZ_CACHE_NAME_BYTES at most. */
-void swz_cache_key_name(const struct swz_saved_key *key, size_t build_id_bytes,
-			char *name);
+void swz_cache_key_name(const char *prefix, const struct swz_saved_key *key,
+			size_t build_id_bytes, char *name);
 
 /* Whether the text is the file's, and will be as long as the file's times are
  * what they are. */

@@ -14,8 +14,6 @@
 #include "thunks/near.h"
 #include "thunks/relocate.h"
 
-#define MOST_CALLS 16u
-
 /* Whether an instruction of the function around it begins there. */
 static bool begins_instruction(const struct swz_module *m,
 			       struct swz_decoder *decoder, uint64_t address)
@@ -53,42 +51,61 @@ static bool may_have_call(const uint8_t *code)
 	return (bytes - ones) & ~bytes & 0x80 * ones;
 }
 
-/* The calls of (and jumps to) a function in its own module: where their
- * displacements are. */
-static unsigned find_calls(const struct swz_module *m, uint64_t function,
-			   uint8_t **calls)
+/* Whether it is a call, or a jump, of the function. */
+static bool leads_to(const struct swz_module *m, uint64_t address,
+		     uint64_t function)
+{
+	const uint8_t *code = swz_module_bytes(m, address);
+	int32_t distance;
+
+	memcpy(&distance, code + 1, sizeof(distance));
+	return (code[0] & 0xfe) == 0xe8 &&
+	       (uint64_t)(uintptr_t)code + 5 + (uint64_t)(int64_t)distance ==
+		       function;
+}
+
+/* The calls of (and jumps to) a function in its own module. */
+static void find_calls(const struct swz_module *m, uint64_t function,
+		       struct swz_linker_calls *calls)
 {
 	struct swz_decoder *decoder = swz_decoder_new(swz_scratch_alloc);
-	unsigned count = 0;
 
+	calls->count = 0;
 	if (!decoder)
-		return 0;
+		return;
 	for (unsigned t = 0; t < m->text_count; t++) {
 		uint64_t address = m->text[t].start;
 
 		for (; address + 5 <= m->text[t].end; address++) {
-			const uint8_t *code = swz_module_bytes(m, address);
-			int32_t distance;
-
 			if (address + 8 <= m->text[t].end &&
-			    !may_have_call(code)) {
+			    !may_have_call(swz_module_bytes(m, address))) {
 				address += 7;
 				continue;
 			}
-			if ((code[0] & 0xfe) != 0xe8)
-				continue;
-			memcpy(&distance, code + 1, sizeof(distance));
-			if ((uint64_t)(uintptr_t)code + 5 +
-					    (uint64_t)(int64_t)distance !=
-				    function ||
+			if (!leads_to(m, address, function) ||
 			    !begins_instruction(m, decoder, address))
 				continue;
-			if (count == MOST_CALLS)
-				return 0;
-			calls[count++] = (uint8_t *)(uintptr_t)code + 1;
+			if (calls->count == SWZ_LINKER_MOST_CALLS) {
+				calls->count = 0;
+				return;
+			}
+			calls->at[calls->count++] = (uint32_t)address + 1;
 		}
 	}
-	return count;
+}
+
+/* Whether those that are said to be known are calls of the function. */
+static bool are_calls(const struct swz_module *m, uint64_t function,
+		      const struct swz_linker_calls *calls)
+{
+	if (!calls->count || calls->count > SWZ_LINKER_MOST_CALLS)
+		return false;
+	for (unsigned i = 0; i < calls->count; i++)
+		if (!calls->at[i] ||
+		    !swz_module_is_text(m, calls->at[i] - 1, 5) ||
+		    !leads_to(m, calls->at[i] - 1, function))
+			return false;
+	return true;
 }
 
 /* jmp *address(%rip) to the stub, within reach of the linker. */
@@ -108,8 +125,9 @@ static const uint8_t *make_bridge(const struct swz_module *m,
 	return NULL;
 }
 
-static bool redirect(const struct swz_module *m, uint8_t *const *calls,
-		     unsigned count, const uint8_t *bridge)
+static bool redirect(const struct swz_module *m,
+		     const struct swz_linker_calls *calls,
+		     const uint8_t *bridge)
 {
 	bool done = false;
 
@@ -118,12 +136,14 @@ static bool redirect(const struct swz_module *m, uint8_t *const *calls,
 
 		if (!swz_text_unlock(m, text))
 			continue;
-		for (unsigned i = 0; i < count; i++) {
-			int32_t low = (int32_t)(bridge - (calls[i] + 4));
+		for (unsigned i = 0; i < calls->count; i++) {
+			uint64_t at = m->load_bias + calls->at[i];
+			int32_t low = (int32_t)((uintptr_t)bridge - (at + 4));
 
-			if ((uintptr_t)calls[i] - m->load_bias - text->start <
-			    text->end - text->start)
-				memcpy(calls[i], &low, sizeof(low));
+			if (calls->at[i] >= text->start &&
+			    calls->at[i] < text->end)
+				memcpy((void *)(uintptr_t)at, &low,
+				       sizeof(low));
 		}
 		done = swz_text_lock(m, text) || done;
 	}
@@ -152,22 +172,35 @@ struct r_debug *swz_linker_debug(const struct swz_modules *modules)
 	return &_r_debug;
 }
 
+const struct swz_module *swz_linker_module(const struct swz_modules *modules)
+{
+	return linker_of(modules, swz_linker_debug(modules)->r_brk);
+}
+
+/* As the copy it is open, which may be closed by now. */
+static void find_in_file(const struct swz_module *linker, uint64_t function,
+			 struct swz_linker_calls *calls)
+{
+	struct swz_module copy = *linker;
+
+	calls->count = 0;
+	if (swz_module_open(&copy) != SWZ_OK)
+		return;
+	find_calls(&copy, function, calls);
+	swz_module_close(&copy);
+}
+
 bool swz_linker_redirect(const struct swz_modules *modules,
-			 const struct r_debug *debug, void (*stub)(void))
+			 const struct r_debug *debug, void (*stub)(void),
+			 struct swz_linker_calls *calls)
 {
 	const struct swz_module *linker = linker_of(modules, debug->r_brk);
-	struct swz_module copy;
-	uint8_t *calls[MOST_CALLS];
 	const uint8_t *bridge;
-	unsigned count;
 
 	if (!linker)
 		return false;
-	copy = *linker;
-	if (swz_module_open(&copy) != SWZ_OK)
-		return false;
-	count = find_calls(&copy, debug->r_brk, calls);
-	swz_module_close(&copy);
-	bridge = count ? make_bridge(linker, stub) : NULL;
-	return bridge && redirect(linker, calls, count, bridge);
+	if (!are_calls(linker, debug->r_brk, calls))
+		find_in_file(linker, debug->r_brk, calls);
+	bridge = calls->count ? make_bridge(linker, stub) : NULL;
+	return bridge && redirect(linker, calls, bridge);
 }

@@ -1,0 +1,31 @@
+#ifndef SWZ_RUNTIME_CACHE_FACTS_FILE_H
+#define SWZ_RUNTIME_CACHE_FACTS_FILE_H
+
+/* A file of facts, as it lies in the cache. */
+
+#include "base/hash.h"
+#include "runtime/cache/facts.h"
+#include "thunks/saved_plan.h"
+
+#define SWZ_FACTS_MAGIC "SWZfact\n"
+#define SWZ_BOOT_BYTES 36 /* a UUID, as text */
+
+struct swz_facts_file {
+	char magic[8];
+	uint64_t hash; /* of all behind it */
+	/* for whom: */
+	struct swz_saved_key linker; /* `options` are those of hooks */
+	char boot[SWZ_BOOT_BYTES];
+	uint32_t reserved;
+	struct swz_facts facts;
+};
+
+static inline uint64_t swz_facts_file_hash(const struct swz_facts_file *file)
+{
+	const uint8_t *from = (const uint8_t *)&file->linker;
+	const uint8_t *end = (const uint8_t *)(file + 1);
+
+	return swz_hash(0, (struct swz_bytes){from, (size_t)(end - from)});
+}
+
+#endif

@@ -1,0 +1,155 @@
+# shellcheck shell=bash
+# What a start finds out that serves the next one too: what the hooks cost, where
+# the dynamic linker is changed. What is old, damaged or of another machine, mode
+# or build is found out anew.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need gcc
+need_targets shape late liblate.so
+shape=$TARGETS/shape
+
+export XDG_CACHE_HOME=$TMP/cache
+mkdir "$XDG_CACHE_HOME"
+gcc -D_GNU_SOURCE -I"$TOP/src" -I"$TOP/include" -I"$TOP" -o forge \
+	"$TOP/tests/e2e/forge_facts.c" "$TOP/src/base/hash.c" ||
+	abort 'forge_facts is not built'
+"$shape" >native
+
+run() { # [OPTION...]
+	rm -f profile
+	"$RUN" -o profile "$@" "$shape" >out 2>err
+	assert_eq 0 $? 'status'
+	assert_same native out
+	assert_empty err
+	assert_shape profile '1 3 6 34 4 8 8'
+	costs=$("$DUMP" -f raw profile | awk '
+		/^  cost_(inside|outside) / { print $2 }' | xargs)
+}
+
+facts() {
+	find "$XDG_CACHE_HOME/swizzle" -name 'start-*'
+}
+
+# No two starts measure just this.
+forged='7777 5555'
+forge() { # MEMBER VALUE...
+	cp whole "$file"
+	./forge "$file" inside 7777 outside 5555 ago 1 confirmed 1 "$@" ||
+		fail 'not forged'
+}
+
+assert_used() { # WHAT
+	run
+	assert_eq "$forged" "$costs" "costs, $1"
+}
+
+assert_not_used() { # WHAT
+	run
+	[ "$forged" != "$costs" ] || fail "used: $1"
+	assert_eq 600 "$(stat -c %a "$file")" "mode of the file, $1"
+	cp "$file" new
+	kept=$costs
+	./forge new whole 0 || fail "no whole file in its place: $1"
+	assert_same "$file" new
+	# (where they were not confirmed, not for long)
+	./forge "$file" confirmed 1 ago 1
+	run
+	assert_eq "$kept" "$costs" "costs of the next start: $1"
+}
+
+it 'the next start has the same costs'
+run
+file=$(facts)
+assert_eq 1 "$(facts | wc -l)" files
+./forge "$file" confirmed 1 ago 1 || fail 'not as the tests know it'
+cp "$file" whole
+first=$costs
+run
+assert_eq "$first" "$costs" 'costs of the second start'
+assert_same whole "$file"
+forge whole 0
+assert_used 'as they are'
+
+it 'but not with --no-cache, which leaves them alone'
+cp "$file" before
+run --no-cache
+[ "$forged" != "$costs" ] || fail 'used'
+assert_same before "$file"
+
+it 'each choice of hooks has its own'
+for options in --timing=sampled --mode=trace '-F main'; do
+	before=$(facts | wc -l)
+	# shellcheck disable=SC2086
+	"$RUN" -o profile $options "$shape" >out 2>err
+	assert_eq $((before + 1)) "$(facts | wc -l)" "files, $options"
+done
+assert_used 'after these'
+
+it 'costs are as old as they may be'
+forge ago 50
+assert_used '50 s'
+forge ago 61
+assert_not_used '61 s'
+forge ago -5
+assert_not_used 'in the future'
+forge ago 1 confirmed 0
+assert_used 'not confirmed, 1 s'
+forge ago 3 confirmed 0
+assert_not_used 'not confirmed, 3 s'
+
+it 'what cannot be a cost is none'
+forge outside $((1 << 40))
+assert_not_used 'too large'
+
+it 'facts of others'
+forge boot x
+assert_not_used 'another boot'
+forge magic x
+assert_not_used 'another kind of file'
+forge ours 1
+assert_not_used 'another build'
+forge linker 1
+assert_not_used 'another linker'
+forge hooks 1
+assert_not_used 'other hooks'
+
+it 'damaged ones'
+for at in 0 8 16 100 400 450 500; do
+	forge whole 0
+	printf '\x5a' | dd of="$file" bs=1 seek=$at conv=notrunc status=none
+	assert_not_used "byte $at"
+done
+size=$(stat -c %s whole)
+for length in 0 1 $((size - 1)); do
+	forge whole 0
+	truncate -s $length "$file"
+	assert_not_used "$length bytes"
+done
+forge whole 0
+echo >>"$file"
+assert_not_used 'a byte more'
+forge whole 0
+chmod g+w "$file"
+assert_not_used 'writable by others'
+mv whole elsewhere
+cp elsewhere whole
+forge whole 0
+mv "$file" elsewhere
+ln -s "$TMP/elsewhere" "$file"
+assert_not_used 'a symbolic link'
+
+it "calls of the linker that are none: libraries that come later are hooked"
+"$TARGETS/late" once >native.late
+for what in 'whole 0' 'count 0' 'count 17' 'count 4000000000' 'farther 1' 'call 0' \
+	'call 4294967295'; do
+	# shellcheck disable=SC2086
+	forge $what
+	"$RUN" -o profile "$TARGETS/late" once >out 2>err
+	assert_eq 0 $? "status, $what"
+	assert_same native.late out
+	assert_empty err
+	assert_calls profile late_constructor 1 late_made 3 late_entry 1 \
+		late_leaf 11 late_destructor 1
+done
+
+finish
