@@ -229,6 +229,13 @@ wait_until all_are_counted
 assert_eq 12345 $total 'calls in the daemon'
 assert_eq 3 ${#files[@]} files
 
+if have "memcheck does not mind how a child finds its parent's frames" valgrind; then
+	capture timeout 240 "$RUN" -q -o memcheck/ \
+		valgrind -q --error-exitcode=99 "$TARGETS/fork_places" far_place
+	assert_status 3
+	assert_empty err
+fi
+
 it '--no-follow: only the first process has a file'
 RUN_OPTIONS=(--no-follow)
 for mode in fork threads vfork spawn system; do

@@ -212,18 +212,23 @@ static bool is_later(const struct swz_thunk *a, const struct swz_thunk *b)
 	       (a->start_ticks == b->start_ticks && a->slot < b->slot);
 }
 
-/* Whether a word of the stack is the address of a live frame there. */
-static bool is_frame_at(const struct rebirth *r, const uint64_t *slot)
+/* The frame whose address the word is that lies there; NULL: none that is live.
+ */
+static struct swz_thunk *frame_at(const struct rebirth *r, const uint64_t *slot,
+				  uint64_t word)
 {
-	const struct swz_thunk *thunk;
+	struct swz_thunk *thunk;
 
-	if (!swz_arena_contains(*slot))
-		return false;
-	thunk = swz_arena_thunk_at(*slot);
+	if (!swz_arena_contains(word))
+		return NULL;
+	thunk = swz_arena_thunk_at(word);
 	return swz_thread_owns(r->thread, thunk) && thunk->slot == slot &&
-	       *slot == swz_thunk_address(thunk) && thunk->node &&
-	       thunk->start_ticks && thunk->pending != SWZ_CLOSED &&
-	       !swz_start_is_suspended(thunk->start_ticks);
+			       word == swz_thunk_address(thunk) &&
+			       thunk->node && thunk->start_ticks &&
+			       thunk->pending != SWZ_CLOSED &&
+			       !swz_start_is_suspended(thunk->start_ticks)
+		       ? thunk
+		       : NULL;
 }
 
 /* Most often the caller's is the latest, and not far above. */
@@ -231,15 +236,17 @@ static bool is_frame_at(const struct rebirth *r, const uint64_t *slot)
 
 static void find_top_above(struct rebirth *r, const uint64_t *here)
 {
-	const uint64_t *end = here;
+	uint64_t words[SWZ_PAGE_WORDS] = {0};
+	const uint64_t *at = here + 1, *end = at + NEAR_WORDS;
+	unsigned count;
 
-	if (swz_thread_same_stack(r->thread, here, here))
-		end += NEAR_WORDS;
-	for (; ++here < end && swz_thread_at_home(r->thread, here);)
-		if (is_frame_at(r, here)) {
-			r->top = swz_arena_thunk_at(*here);
-			return;
-		}
+	if (!swz_thread_same_stack(r->thread, here, here))
+		return;
+	for (; at < end && !r->top && (count = swz_stack_words(at, words));
+	     at += count)
+		for (unsigned i = 0; i < count && !r->top; i++)
+			if (swz_thread_at_home(r->thread, at + i))
+				r->top = frame_at(r, at + i, words[i]);
 }
 
 /* The latest of the thread's live frames. */

@@ -4,13 +4,9 @@
 
 #include "runtime/hooks/interrupted.h"
 
-#include <stddef.h>
-#include <sys/uio.h>
+#include "runtime/record/frames.h"
 
-#include "base/syscall.h"
-
-#define LOOKED_AT_BYTES (256u << 10)
-#define PIECE_BYTES 4096u
+#define LOOKED_AT_WORDS (32u << 10)
 
 extern const char swz_text_start[], swz_text_end[];
 
@@ -25,30 +21,17 @@ static bool is_ours(uint64_t address)
 
 bool swz_interrupted_hook(const uint64_t *slot)
 {
-	uint64_t before[2] = {0, 0};
-	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
-	uint64_t words[PIECE_BYTES / sizeof(uint64_t)] = {0};
-	uintptr_t at = (uintptr_t)(slot + 1);
-	uintptr_t end = at + LOOKED_AT_BYTES;
+	uint64_t before[2] = {0, 0}, words[SWZ_PAGE_WORDS] = {0};
+	const uint64_t *at = slot + 1, *end = at + LOOKED_AT_WORDS;
+	unsigned count;
 
-	while (at < end) {
-		/* up to the next page, which may not be there */
-		size_t bytes = PIECE_BYTES - at % PIECE_BYTES;
-		struct iovec local = {words, bytes};
-		struct iovec remote = {(void *)at, bytes};
-		long got = SWZ_SYSCALL(SYS_process_vm_readv, pid, &local, 1,
-				       &remote, 1, 0);
-
-		if (got <= 0)
-			break;
-		for (size_t i = 0; i < (size_t)got / sizeof(*words); i++) {
+	for (; at < end && (count = swz_stack_words(at, words)); at += count)
+		for (unsigned i = 0; i < count; i++) {
 			if ((uint16_t)words[i] == CODE_SEGMENT &&
 			    is_ours(before[0]))
 				return true;
 			before[0] = before[1];
 			before[1] = words[i];
 		}
-		at += bytes;
-	}
 	return false;
 }

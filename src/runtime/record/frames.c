@@ -53,6 +53,18 @@ static void read_slots(uint64_t *const *slots, unsigned count, uint64_t *words,
 	}
 }
 
+unsigned swz_stack_words(const uint64_t *from, uint64_t words[SWZ_PAGE_WORDS])
+{
+	size_t bytes = PAGE - (uintptr_t)from % PAGE;
+	struct iovec local = {words, bytes};
+	struct iovec remote = {(void *)(uintptr_t)from, bytes};
+	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+	long got = SWZ_SYSCALL(SYS_process_vm_readv, pid, &local, 1, &remote, 1,
+			       0);
+
+	return got > 0 ? (unsigned)got / sizeof(*words) : 0;
+}
+
 /* The word in a live frame's slot: the thunk's address, or, while the frame is
  * being entered or left, the real return address. That may also be left there
  * by other frames, so it proves nothing for one that is known to be in neither

@@ -59,6 +59,14 @@ static inline void swz_frame_push_record(struct swz_thunk *thunk,
 		;
 }
 
+/* Words of a stack from a place on, up to the end of its page, by way of the
+ * kernel: what lies there may be nothing that the program has written (memcheck
+ * minds who looks at that), or no memory. Returns how many; 0: none can be
+ * read.
+ */
+#define SWZ_PAGE_WORDS 512u
+unsigned swz_stack_words(const uint64_t *from, uint64_t words[SWZ_PAGE_WORDS]);
+
 /* One bit for each thunk of a block: whether it is live and its frame may still
  * be there, which is so as long as its return slot holds its address T, or,
  * where it may be at its entry or exit, the real return address. IN_USE: where
