@@ -28,14 +28,21 @@ WRAP	swz_wrap_addresses, swz_walk_addresses
 WRAP	swz_wrap_limit_set, swz_limit_set
 WRAP	swz_wrap_limit_get, swz_limit_get
 
-/* Wrapper of execve (src/runtime/compat/execution.c), which has three arguments. */
-FUNC(swz_wrap_execute)
+/* Wrappers of what executes programs (src/runtime/compat/execution.c): the real one
+ * is their last argument. */
+.macro WRAP_EXECUTION name, function, last
+FUNC(\name)
 	SAVE_SEVEN
-	movq	%rax, %rcx
-	call	swz_execute
+	movq	%rax, \last
+	call	\function
 	RESTORE_SEVEN
 	ret
-END(swz_wrap_execute)
+END(\name)
+.endm
+
+WRAP_EXECUTION	swz_wrap_execute, swz_execute, %rcx
+WRAP_EXECUTION	swz_wrap_execute_descriptor, swz_execute_descriptor, %rcx
+WRAP_EXECUTION	swz_wrap_execute_at, swz_execute_at, %r9
 
 /* Wrapper of prctl and syscall (src/runtime/compat/confinement.c): lets swz_confine see
  * the arguments, and goes on to the real function as its caller did. */

@@ -6,7 +6,7 @@
 need_targets executes
 PROGRAM=$TARGETS/executes
 WAYS='execve execv execvp execvpe execl execle execlp posix_spawn posix_spawnp
-vfork system popen'
+vfork system popen fexecve fexecve_path execveat execveat_empty execveat_here'
 
 # A copy of ours, whose library can be removed.
 tree() {
@@ -177,6 +177,6 @@ tree
 capture tree/bin/swizzle-run -q -o d/ -- "$PROGRAM" wrong ./variables
 assert_same native.out out
 assert_empty err
-assert_eq 6 "$(grep -c ': [BN]' out)" 'refusals'
+assert_eq 9 "$(grep -c ': [BNI]' out)" 'refusals'
 
 finish

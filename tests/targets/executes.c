@@ -3,6 +3,8 @@
  * executes WAY PATH [FILE]. Its status is the other program's. */
 
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +59,27 @@ static int by_popen(const char *path)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 96;
 }
 
+/* By a descriptor of the file, or of its directory. */
+static int by_descriptor(const char *way, char *path)
+{
+	int of_path = !strcmp(way, "fexecve_path");
+	int fd = open(path, of_path ? O_PATH : O_RDONLY);
+	char *arguments[] = {path, NULL}, copy[4096];
+	int directory;
+
+	if (!strncmp(way, "fexecve", strlen("fexecve")))
+		fexecve(fd, arguments, environ);
+	if (!strcmp(way, "execveat_empty"))
+		execveat(fd, "", arguments, environ, AT_EMPTY_PATH);
+	if (!strcmp(way, "execveat_here"))
+		execveat(AT_FDCWD, path, arguments, environ, 0);
+	directory = open(dirname(strcpy(copy, path)), O_RDONLY | O_DIRECTORY);
+	if (chdir("/") == 0)
+		execveat(directory, basename(strcpy(copy, path)), arguments,
+			 environ, 0);
+	return 93;
+}
+
 /* What the kernel refuses, and what it does not mind. */
 static int with_wrong_pointers(char *path)
 {
@@ -83,6 +106,12 @@ static int with_wrong_pointers(char *path)
 	printf("wild path: %s\n", strerror(errno));
 	execve("/no/such/program", arguments, environ);
 	printf("no path: %s\n", strerror(errno));
+	execveat(AT_FDCWD, (char *)8, arguments, environ, AT_EMPTY_PATH);
+	printf("wild path from here: %s\n", strerror(errno));
+	execveat(-1, "", arguments, environ, AT_EMPTY_PATH);
+	printf("no descriptor: %s\n", strerror(errno));
+	fexecve(-1, arguments, environ);
+	printf("no file: %s\n", strerror(errno));
 	fflush(stdout);
 	execve(path, arguments, NULL);
 	return 95;
@@ -119,6 +148,8 @@ int main(int argc, char **argv)
 		return WEXITSTATUS(system(path));
 	if (!strcmp(way, "popen"))
 		return by_popen(path);
+	if (strstr(way, "execveat") || strstr(way, "fexecve"))
+		return by_descriptor(way, path);
 	if (!strcmp(way, "wrong"))
 		return with_wrong_pointers(path);
 	return 94;

@@ -31,7 +31,20 @@
 #define MOST_ON_STACK 8192
 
 typedef char *const *strings;
-typedef int executor(const char *path, strings arguments, strings environment);
+typedef int by_path(const char *path, strings arguments, strings environment);
+typedef int by_descriptor(int fd, strings arguments, strings environment);
+typedef int by_directory(int directory, const char *path, strings arguments,
+			 strings environment, int flags);
+
+/* What is to be executed: as execveat has it. REAL: by which it will be. */
+struct execution {
+	int (*run)(const struct execution *x, strings environment);
+	const void *real;
+	int directory;
+	const char *path;
+	strings arguments;
+	int flags;
+};
 
 /* ------------------------------------------------------- the environment */
 
@@ -100,9 +113,9 @@ static bool find_preload(struct environment *e, strings of)
 
 /* -------------------------------------------------- what can take us along */
 
-static bool opens(const char *path, int *fd)
+static bool opens(int directory, const char *path, int *fd)
 {
-	long r = SWZ_SYSCALL(SYS_openat, AT_FDCWD, path,
+	long r = SWZ_SYSCALL(SYS_openat, directory, path,
 			     O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 
 	*fd = (int)r;
@@ -128,15 +141,48 @@ static bool read_interpreter(int fd, char line[LINE_BYTES + 1])
 	return length;
 }
 
+static const char *put_number(char *end, unsigned number)
+{
+	*--end = '\0';
+	do
+		*--end = (char)('0' + number % 10);
+	while (number /= 10);
+	return end;
+}
+
+/* The program of a descriptor, which may be one that cannot be read by. */
+static bool opens_descriptor(int descriptor, int *fd)
+{
+	static const char descriptors[] = "/proc/self/fd/";
+	char path[sizeof(descriptors) + 10], number[11];
+	const char *digits = put_number(number + sizeof(number),
+					(unsigned)descriptor);
+
+	memcpy(path, descriptors, sizeof(descriptors));
+	memcpy(path + sizeof(descriptors) - 1, digits, strlen(digits) + 1);
+	return opens(AT_FDCWD, path, fd);
+}
+
+static bool opens_first(const struct execution *x, int *fd)
+{
+	struct reader r = {NO_PAGE};
+
+	if (x->flags & AT_EMPTY_PATH && can_read(&r, x->path) && !*x->path)
+		return opens_descriptor(x->directory, fd);
+	return opens(x->directory, x->path, fd);
+}
+
 /* Whether that program's dynamic linker would load us; one that cannot be read
  * is taken for one whose would, and what is static has none. */
-static bool fits(const char *path)
+static bool fits(const struct execution *x)
 {
 	char line[LINE_BYTES + 1];
 	enum swz_program kind = SWZ_PROGRAM_IS_NO_ELF;
+	bool is_open;
 	int fd;
 
-	for (int level = 0; level <= MOST_LEVELS && opens(path, &fd); level++) {
+	is_open = opens_first(x, &fd);
+	for (int level = 0; level <= MOST_LEVELS && is_open; level++) {
 		bool is_script;
 
 		kind = swz_program_of(fd);
@@ -145,7 +191,7 @@ static bool fits(const char *path)
 		SWZ_SYSCALL(SYS_close, fd);
 		if (!is_script)
 			break;
-		path = line;
+		is_open = opens(AT_FDCWD, line, &fd);
 	}
 	return kind != SWZ_PROGRAM_IS_32_BIT &&
 	       kind != SWZ_PROGRAM_IS_FOREIGN && kind != SWZ_PROGRAM_IS_MUSL;
@@ -165,8 +211,8 @@ static bool is_there(const char *library)
 /* The environment for that program: with others' libraries alone, or without
  * the variable, where that is better. ROOM is for the pointers, the variable
  * and our library's path. */
-static strings environment_for(const char *path, const struct environment *e,
-			       void *room)
+static strings environment_for(const struct execution *x,
+			       const struct environment *e, void *room)
 {
 	char **copy = room, *text = (char *)(copy + e->count + 1);
 	char *others = text + NAME_BYTES;
@@ -174,7 +220,7 @@ static strings environment_for(const char *path, const struct environment *e,
 	size_t count = 0;
 
 	swz_preload_split(e->list, others, ours);
-	if (!*ours || (is_there(ours) && fits(path)))
+	if (!*ours || (is_there(ours) && fits(x)))
 		return e->of;
 	memcpy(text, VARIABLE, NAME_BYTES);
 	for (size_t i = 0; i < e->count; i++)
@@ -192,10 +238,7 @@ static void *map(size_t bytes)
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-int swz_execute(const char *path, strings arguments, strings environment,
-		executor *real);
-int swz_execute(const char *path, strings arguments, strings environment,
-		executor *real)
+static int execute(const struct execution *x, strings environment)
 {
 	struct environment e;
 	void *room, *mapping = NULL;
@@ -204,7 +247,7 @@ int swz_execute(const char *path, strings arguments, strings environment,
 
 	if (swz_system_calls_end || !environment ||
 	    !find_preload(&e, environment))
-		return real(path, arguments, environment);
+		return x->run(x, environment);
 	bytes = (e.count + 1) * sizeof(*environment) + NAME_BYTES +
 		2 * (strlen(e.list) + 1);
 	if (bytes <= MOST_ON_STACK)
@@ -212,13 +255,78 @@ int swz_execute(const char *path, strings arguments, strings environment,
 	else
 		room = mapping = map(bytes);
 	if (room)
-		environment = environment_for(path, &e, room);
+		environment = environment_for(x, &e, room);
 	if (mapping && environment == e.of) {
 		swz_sys_munmap(mapping, bytes);
 		mapping = NULL;
 	}
-	result = real(path, arguments, environment);
+	result = x->run(x, environment);
 	if (mapping)
 		swz_sys_munmap(mapping, bytes);
 	return result;
+}
+
+static int run_path(const struct execution *x, strings environment)
+{
+	by_path *real = (by_path *)(uintptr_t)x->real;
+
+	return real(x->path, x->arguments, environment);
+}
+
+static int run_descriptor(const struct execution *x, strings environment)
+{
+	by_descriptor *real = (by_descriptor *)(uintptr_t)x->real;
+
+	return real(x->directory, x->arguments, environment);
+}
+
+static int run_directory(const struct execution *x, strings environment)
+{
+	by_directory *real = (by_directory *)(uintptr_t)x->real;
+
+	return real(x->directory, x->path, x->arguments, environment, x->flags);
+}
+
+int swz_execute(const char *path, strings arguments, strings environment,
+		const void *real);
+int swz_execute(const char *path, strings arguments, strings environment,
+		const void *real)
+{
+	struct execution x = {.run = run_path,
+			      .real = real,
+			      .directory = AT_FDCWD,
+			      .path = path,
+			      .arguments = arguments};
+
+	return execute(&x, environment);
+}
+
+int swz_execute_descriptor(int fd, strings arguments, strings environment,
+			   const void *real);
+int swz_execute_descriptor(int fd, strings arguments, strings environment,
+			   const void *real)
+{
+	struct execution x = {.run = run_descriptor,
+			      .real = real,
+			      .directory = fd,
+			      .path = "",
+			      .arguments = arguments,
+			      .flags = AT_EMPTY_PATH};
+
+	return execute(&x, environment);
+}
+
+int swz_execute_at(int directory, const char *path, strings arguments,
+		   strings environment, int flags, const void *real);
+int swz_execute_at(int directory, const char *path, strings arguments,
+		   strings environment, int flags, const void *real)
+{
+	struct execution x = {.run = run_directory,
+			      .real = real,
+			      .directory = directory,
+			      .path = path,
+			      .arguments = arguments,
+			      .flags = flags};
+
+	return execute(&x, environment);
 }

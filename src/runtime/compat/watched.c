@@ -19,18 +19,21 @@ static const struct {
 	{"setrlimit", {swz_wrap_limit_set, NULL}},
 	{"getrlimit", {swz_wrap_limit_get, NULL}},
 	{"execve", {swz_wrap_execute, NULL}},
+	{"fexecve", {swz_wrap_execute_descriptor, NULL}},
+	{"execveat", {swz_wrap_execute_at, NULL}},
 };
 #define KNOWN (sizeof(known) / sizeof(*known))
 
 static bool asked_for;
 
 /* Who only reads its limits has no use for them. setrlimit64 is setrlimit, and
- * all from execv on come to execve. What comes by dlopen may ask for any. */
+ * all from execv to posix_spawnp come to execve. What comes by dlopen may ask
+ * for any. */
 static const char *const askers[] = {
 	"prctl",  "syscall",     "setrlimit", "setrlimit64", "execve",
 	"execv",  "execvp",      "execvpe",   "execl",       "execle",
 	"execlp", "posix_spawn", "popen",     "system",      "posix_spawnp",
-	"dlopen", "dlmopen",
+	"dlopen", "dlmopen",     "fexecve",   "execveat",
 };
 
 static bool is_asked_for(const char *name)
