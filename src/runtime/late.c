@@ -144,7 +144,7 @@ static void report(const struct swz_module *m)
 	swz_line_string(&line, m->path);
 	if (m->saved)
 		swz_line_string(&line, ", by the plan cache");
-	swz_line_write(&line, 2);
+	swz_line_write(&line);
 }
 
 /* What cannot be planned or recorded is left alone. */

@@ -98,13 +98,13 @@ static void report(const struct swz_modules *modules, uint64_t began_ns)
 	swz_line_number(&line, functions);
 	swz_line_string(&line, " functions hooked; profile ");
 	swz_line_string(&line, swz_file_path());
-	swz_line_write(&line, 2);
+	swz_line_write(&line);
 	swz_line_start(&line);
 	swz_line_string(&line, "swizzle: ready after ");
 	swz_line_number(&line, (swz_sys_monotonic_ns() - began_ns) / 1000000);
 	swz_line_string(&line, " ms, threads that planned: ");
 	swz_line_number(&line, swz_team_members());
-	swz_line_write(&line, 2);
+	swz_line_write(&line);
 	swz_cache_report();
 }
 

@@ -17,6 +17,12 @@ assert_status 0
 for name in $SHAPE_NAMES; do
 	assert_matches out "patched +$name\$"
 done
+long=$(head -c 3000 /dev/zero | tr '\0' n)
+echo "void $long(void) {} int main(void) { $long(); }" | gcc -o long -x c - ||
+	abort 'not built'
+capture "$RUN" --list -v -M long ./long
+assert_status 0
+assert_matches out "^    [0-9a-f]+ .* patched +$long\$"
 capture "$RUN" --list -v -M 'libpart*' "$TARGETS/shape"
 assert_matches out 'patched +part_work$'
 assert_not_contains out 'alpha'

@@ -219,5 +219,5 @@ void swz_cache_report(void)
 	swz_line_string(&line, " modules found, ");
 	swz_line_number(&line, cache.stored_count);
 	swz_line_string(&line, " stored");
-	swz_line_write(&line, 2);
+	swz_line_write(&line);
 }

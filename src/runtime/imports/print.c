@@ -17,14 +17,14 @@ static void print_import(const struct swz_import *i)
 {
 	struct swz_line line;
 
-	swz_line_start(&line);
+	swz_line_start_listed(&line);
 	swz_line_string(&line, "        ");
 	swz_line_string(&line, swz_import_is_timed(i)
 				       ? "timed"
 				       : swz_refusal_text(reason_of(i)));
 	swz_line_column(&line, 56);
 	swz_line_string(&line, i->name);
-	swz_line_write(&line, 1);
+	swz_line_list(&line);
 }
 
 void swz_imports_print(const struct swz_module *m)
@@ -38,14 +38,14 @@ void swz_imports_print(const struct swz_module *m)
 			p = &swz_parties[i];
 	if (!p || !p->importing)
 		return;
-	swz_line_start(&line);
+	swz_line_start_listed(&line);
 	swz_line_string(&line, "    imports  ");
 	swz_line_number(&line, p->slot_count);
 	swz_line_string(&line, "  ");
 	swz_line_number(&line, p->timed);
 	swz_line_string(&line, "  ");
 	swz_line_number(&line, p->slot_count - p->timed);
-	swz_line_write(&line, 1);
+	swz_line_list(&line);
 	for (const struct swz_import *i = swz_imports; i; i = i->next)
 		if (&swz_parties[i->party] == p && !swz_import_is_timed(i))
 			counts[reason_of(i)]++;

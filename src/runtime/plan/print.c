@@ -16,7 +16,7 @@ static void print_functions(const struct swz_module *m)
 
 		if (f->is_piece)
 			continue;
-		swz_line_start(&line);
+		swz_line_start_listed(&line);
 		swz_line_string(&line, "    ");
 		swz_line_hex(&line, f->start);
 		swz_line_column(&line, 16);
@@ -29,7 +29,7 @@ static void print_functions(const struct swz_module *m)
 			swz_line_column(&line, 80);
 			swz_line_string(&line, f->name);
 		}
-		swz_line_write(&line, 1);
+		swz_line_list(&line);
 	}
 }
 
@@ -39,7 +39,7 @@ static void print_module(const struct swz_module *m, bool filtered)
 	uint32_t patched = m->counts[SWZ_PATCHED];
 	struct swz_line line;
 
-	swz_line_start(&line);
+	swz_line_start_listed(&line);
 	swz_line_string(&line, m->path);
 	swz_line_string(&line, "  ");
 	swz_line_number(&line, m->hookable_count);
@@ -51,7 +51,7 @@ static void print_module(const struct swz_module *m, bool filtered)
 		swz_line_string(&line, "  ");
 		swz_line_number(&line, left_out);
 	}
-	swz_line_write(&line, 1);
+	swz_line_list(&line);
 	swz_refusals_print(m->counts, SWZ_REFUSE_FILTERED, "    ");
 	swz_imports_print(m);
 	if (swz_config.verbose)
@@ -65,11 +65,11 @@ void swz_plan_print(const struct swz_modules *modules)
 
 	for (unsigned i = 0; i < modules->count; i++)
 		filtered |= modules->of[i].counts[SWZ_REFUSE_FILTERED] != 0;
-	swz_line_start(&line);
+	swz_line_start_listed(&line);
 	swz_line_string(&line, "module  functions  patched  refused");
 	if (filtered)
 		swz_line_string(&line, "  filtered");
-	swz_line_write(&line, 1);
+	swz_line_list(&line);
 	for (unsigned i = 0; i < modules->count; i++)
 		if (modules->of[i].in_scope)
 			print_module(&modules->of[i], filtered);

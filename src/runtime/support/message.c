@@ -40,12 +40,41 @@ static bool is_as_at_start(void)
 void swz_line_start(struct swz_line *line)
 {
 	line->length = 0;
+	line->listed = false;
+}
+
+static bool write_all(const struct swz_line *line, int fd)
+{
+	unsigned written = 0;
+
+	while (written < line->length) {
+		long r = SWZ_SYSCALL(SYS_write, fd, line->text + written,
+				     line->length - written);
+
+		if (r <= 0)
+			return false;
+		written += (unsigned)r;
+	}
+	return true;
+}
+
+void swz_line_start_listed(struct swz_line *line)
+{
+	line->length = 0;
+	line->listed = true;
 }
 
 void swz_line_string(struct swz_line *line, const char *string)
 {
-	while (*string && line->length < sizeof(line->text) - 1)
+	while (*string) {
+		if (line->length == sizeof(line->text) - 1) {
+			if (!line->listed)
+				return;
+			lost = !write_all(line, 1) || lost;
+			line->length = 0;
+		}
 		line->text[line->length++] = *string++;
+	}
 }
 
 static void put_digits(struct swz_line *line, uint64_t number, unsigned base)
@@ -79,21 +108,6 @@ void swz_line_column(struct swz_line *line, unsigned column)
 		 line->length < sizeof(line->text) - 1);
 }
 
-static bool write_all(const struct swz_line *line, int fd)
-{
-	unsigned written = 0;
-
-	while (written < line->length) {
-		long r = SWZ_SYSCALL(SYS_write, fd, line->text + written,
-				     line->length - written);
-
-		if (r <= 0)
-			return false;
-		written += (unsigned)r;
-	}
-	return true;
-}
-
 #define BIT_OF(signal) (UINT64_C(1) << ((signal)-1))
 
 /* Who writes to a pipe that nobody reads any more, or to a file that may not
@@ -116,13 +130,16 @@ static void write_to_stderr(const struct swz_line *line)
 	SWZ_SYSCALL(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, 8);
 }
 
-void swz_line_write(struct swz_line *line, int fd)
+void swz_line_write(struct swz_line *line)
 {
 	line->text[line->length++] = '\n';
-	if (fd == 2)
-		write_to_stderr(line);
-	else if (!write_all(line, fd))
-		lost = true;
+	write_to_stderr(line);
+}
+
+void swz_line_list(struct swz_line *line)
+{
+	line->text[line->length++] = '\n';
+	lost = !write_all(line, 1) || lost;
 }
 
 bool swz_line_lost(void)
@@ -144,5 +161,5 @@ void swz_say(const char *a, const char *b, const char *c)
 		swz_line_string(&line, b);
 	if (c)
 		swz_line_string(&line, c);
-	swz_line_write(&line, 2);
+	swz_line_write(&line);
 }

@@ -11,11 +11,11 @@ void swz_refusals_print(const uint32_t *counts, unsigned except,
 	for (unsigned i = SWZ_PATCHED + 1; i < SWZ_REFUSAL_COUNT; i++) {
 		if (!counts[i] || i == except)
 			continue;
-		swz_line_start(&line);
+		swz_line_start_listed(&line);
 		swz_line_string(&line, indent);
 		swz_line_number(&line, counts[i]);
 		swz_line_column(&line, 14);
 		swz_line_string(&line, swz_refusal_text(i));
-		swz_line_write(&line, 1);
+		swz_line_list(&line);
 	}
 }
