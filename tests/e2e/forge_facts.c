@@ -1,6 +1,8 @@
 /* forge_facts FILE MEMBER VALUE... sets members of a file that a start has left
  * of what it has found out, and makes its checksum right again. Times are so
- * many seconds ago. "whole" sets nothing. */
+ * many seconds ago. "whole" sets nothing.
+ *
+ * forge_facts FILE prints where the dynamic linker's calls are. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -64,6 +66,11 @@ int main(int argc, char **argv)
 
 	if (!f || fread(&file, sizeof(file), 1, f) != 1)
 		return 1;
+	if (argc == 2) {
+		for (unsigned i = 0; i < file.facts.calls.count; i++)
+			printf("0x%x\n", file.facts.calls.at[i] - 1);
+		return 0;
+	}
 	for (int i = 2; i + 1 < argc; i += 2)
 		if (!set(argv[i], argv[i + 1]))
 			return 2;

@@ -138,6 +138,11 @@ mv "$file" elsewhere
 ln -s "$TMP/elsewhere" "$file"
 assert_not_used 'a symbolic link'
 
+assert_late() {
+	assert_calls profile late_constructor 1 late_made 3 late_entry 1 \
+		late_leaf 11 late_destructor 1
+}
+
 it "calls of the linker that are none: libraries that come later are hooked"
 "$TARGETS/late" once >native.late
 for what in 'whole 0' 'count 0' 'count 17' 'count 4000000000' 'farther 1' 'call 0' \
@@ -148,8 +153,36 @@ for what in 'whole 0' 'count 0' 'count 17' 'count 4000000000' 'farther 1' 'call 
 	assert_eq 0 $? "status, $what"
 	assert_same native.late out
 	assert_empty err
-	assert_calls profile late_constructor 1 late_made 3 late_entry 1 \
-		late_leaf 11 late_destructor 1
+	assert_late
 done
+
+if have 'what a debugger hides in the linker is not for others' gdb readelf; then
+	./forge whole >calls
+	assert_matches calls '^0x'
+	linker=$(readelf -lW "$shape" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+	entry=$(readelf -hW "$linker" | awk '/Entry point/ { print $NF }')
+	{
+		cat <<-END
+			set startup-with-shell off
+			set environment LD_PRELOAD $LIBSWIZZLE
+			set environment SWIZZLE_OUTPUT $TMP/debugged
+			starti
+			set \$entry = \$pc
+		END
+		# one is left
+		sed "1d; s/^/break *(\$entry - $entry + /; s/$/)/" calls
+		sed 's/.*/continue 1000/' calls
+	} >commands
+	rm "$file"
+	timeout 240 "${GDB[@]}" -x commands "$shape" >out 2>&1 </dev/null
+	assert_matches out 'Breakpoint [0-9]*, '
+	[ -e "$file" ] || fail 'it has kept nothing'
+	"$RUN" -o profile "$TARGETS/late" once >out 2>err
+	assert_same native.late out
+	assert_empty err
+	assert_late
+	./forge "$file" >calls.now
+	assert_same calls calls.now
+fi
 
 finish

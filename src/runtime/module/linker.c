@@ -10,6 +10,7 @@
 #include "base/syscall.h"
 #include "runtime/module/text.h"
 #include "runtime/support/scratch.h"
+#include "runtime/support/untouched.h"
 #include "thunks/decoder.h"
 #include "thunks/near.h"
 #include "thunks/relocate.h"
@@ -190,17 +191,32 @@ static void find_in_file(const struct swz_module *linker, uint64_t function,
 	swz_module_close(&copy);
 }
 
+/* Where a debugger has put a breakpoint, a call is not found: what is known of
+ * such a text is not for others. */
+static bool is_untouched(const struct swz_module *m)
+{
+	for (unsigned t = 0; t < m->text_count; t++)
+		if (!swz_is_untouched(m->load_bias + m->text[t].start,
+				      m->load_bias + m->text[t].end))
+			return false;
+	return true;
+}
+
 bool swz_linker_redirect(const struct swz_modules *modules,
 			 const struct r_debug *debug, void (*stub)(void),
 			 struct swz_linker_calls *calls)
 {
 	const struct swz_module *linker = linker_of(modules, debug->r_brk);
+	struct swz_linker_calls found = *calls;
 	const uint8_t *bridge;
 
 	if (!linker)
 		return false;
-	if (!are_calls(linker, debug->r_brk, calls))
-		find_in_file(linker, debug->r_brk, calls);
-	bridge = calls->count ? make_bridge(linker, stub) : NULL;
-	return bridge && redirect(linker, calls, bridge);
+	if (!are_calls(linker, debug->r_brk, &found)) {
+		find_in_file(linker, debug->r_brk, &found);
+		if (is_untouched(linker))
+			*calls = found;
+	}
+	bridge = found.count ? make_bridge(linker, stub) : NULL;
+	return bridge && redirect(linker, &found, bridge);
 }

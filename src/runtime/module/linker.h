@@ -25,8 +25,8 @@ struct swz_linker_calls {
 
 /* Makes the linker call `stub` in place of the function debug->r_brk, which is
  * left as it is. `calls` are those of this linker, if they are known, and are
- * set to those that are found. False: its code is not as expected, and
- * unchanged. While only one thread runs. */
+ * set to those that are found, if its text is as the file has it. False: its
+ * code is not as expected, and unchanged. While only one thread runs. */
 bool swz_linker_redirect(const struct swz_modules *modules,
 			 const struct r_debug *debug, void (*stub)(void),
 			 struct swz_linker_calls *calls) SWZ_MUST_CHECK;
