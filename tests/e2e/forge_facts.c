@@ -39,6 +39,10 @@ static bool set(const char *member, const char *value)
 		costs->measured_ns = ago(value);
 	else if (!strcmp(member, "confirmed"))
 		costs->confirmed = (uint32_t)number;
+	else if (!strcmp(member, "slower"))
+		costs->plain *= (uint32_t)number;
+	else if (!strcmp(member, "faster"))
+		costs->plain /= (uint32_t)number;
 	else if (!strcmp(member, "count"))
 		calls->count = (uint32_t)number;
 	else if (!strcmp(member, "call"))

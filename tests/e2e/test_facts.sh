@@ -101,6 +101,12 @@ it 'what cannot be a cost is none'
 forge outside $((1 << 40))
 assert_not_used 'too large'
 
+it 'costs of a machine that was much faster, or slower (valgrind is one)'
+forge slower 5
+assert_not_used 'slower'
+forge faster 5
+assert_not_used 'faster'
+
 it 'facts of others'
 forge boot x
 assert_not_used 'another boot'

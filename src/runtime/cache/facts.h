@@ -16,7 +16,8 @@ struct swz_costs {
 	uint64_t inside, outside, untimed, leaf;
 	uint64_t measured_ns; /* CLOCK_MONOTONIC; 0: not measured */
 	uint32_t confirmed;   /* not 0: by enough rounds that agree */
-	uint32_t reserved;
+	uint32_t plain;       /* ticks of so many calls without a hook, as they
+			       * were made to measure this */
 };
 
 struct swz_facts {
