@@ -2,7 +2,7 @@
 # fork, exec, spawn: each process has a file of its own, with its own counts.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets processes fork_waiting fork_returns fork_places
+need_targets processes fork_waiting fork_returns fork_places fork_throws
 PROGRAM=$TARGETS/processes
 
 # Native and profiled into the directory d; the profiles: ${files[@]}, the
@@ -94,6 +94,27 @@ for place in far_place signal_place fiber_place waiting_place thread_place; do
 		assert_eq child_work "$(callees_of "$(others)" $frame)" \
 			"who is called by $frame ($options)"
 	done
+done
+it 'fork in a function that goes on by a jump'
+for options in --timing=exact --timing=sampled --mode=trace; do
+	RUN_OPTIONS=("$options")
+	run_both jump_place
+	assert_eq 2 ${#files[@]} files
+	assert_calls "$(others)" child_work 10 jumped_to 1 jump_place 0
+	assert_eq jumped_to "$(callees_of "$(others)" jump_place)" \
+		"who is called by jump_place ($options)"
+	assert_eq child_work "$(callees_of "$(others)" jumped_to)" \
+		"who is called by jumped_to ($options)"
+done
+
+it 'a child that throws through frames from before the fork, first of all'
+PROGRAM=$TARGETS/fork_throws
+for options in --timing=exact --timing=sampled --mode=trace; do
+	RUN_OPTIONS=("$options" -M fork_throws)
+	run_both
+	assert_eq 2 ${#files[@]} files
+	assert_calls "$(others)" throw_below 0
+	assert_eq 6 "$(unwound table throw_below)" "unwound ($options)"
 done
 PROGRAM=$TARGETS/processes
 RUN_OPTIONS=()

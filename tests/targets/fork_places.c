@@ -19,20 +19,27 @@ long child_work(long n)
 	return n + 2;
 }
 
-static void fork_here(void) __attribute__((always_inline));
-static inline void fork_here(void)
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void wait_for(pid_t pid)
+{
+	int status = -1;
+
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		exit(1);
+	printf("%d\n", WEXITSTATUS(status));
+}
+
+INLINE void fork_here(void)
 {
 	pid_t pid = fork();
-	int status = -1;
 
 	if (!pid) {
 		for (int i = 0; i < 10; i++)
 			child_work(i);
 		_exit(7);
 	}
-	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		exit(1);
-	printf("%d\n", WEXITSTATUS(status));
+	wait_for(pid);
 }
 
 /* A frame of its own that is far below its caller's, and large. */
@@ -50,6 +57,25 @@ void signal_place(int signal)
 	(void)signal;
 	fork_here();
 	sink = 1;
+}
+
+/* What the child calls first is jumped to. */
+void jumped_to(pid_t pid)
+{
+	if (!pid) {
+		for (int i = 0; i < 10; i++)
+			child_work(i);
+		_exit(7);
+	}
+	wait_for(pid);
+}
+
+void jump_place(void)
+{
+	pid_t pid = fork();
+
+	sink = pid;
+	jumped_to(pid);
 }
 
 static ucontext_t at_home, elsewhere;
@@ -107,6 +133,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(place, "far_place")) {
 		far_place();
+	} else if (!strcmp(place, "jump_place")) {
+		jump_place();
 	} else if (!strcmp(place, "signal_place")) {
 		static char stack[256 << 10];
 		stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};

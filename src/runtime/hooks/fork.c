@@ -237,11 +237,12 @@ static struct swz_thunk *frame_at(const struct rebirth *r, const uint64_t *slot,
 static void find_top_above(struct rebirth *r, const uint64_t *here)
 {
 	uint64_t words[SWZ_PAGE_WORDS] = {0};
-	const uint64_t *at = here + 1, *end = at + NEAR_WORDS;
+	const uint64_t *at = here, *end = at + NEAR_WORDS;
 	unsigned count;
 
 	if (!swz_thread_same_stack(r->thread, here, here))
 		return;
+	/* a tail call finds its frame right here */
 	for (; at < end && !r->top && (count = swz_stack_words(at, words));
 	     at += count)
 		for (unsigned i = 0; i < count && !r->top; i++)

@@ -286,7 +286,7 @@ static void note_unwound(void *argument)
 
 void *swz_unwound(struct swz_thunk *thunk)
 {
-	struct slow_call call = {.thread = this_thread(NULL, thunk->slot),
+	struct slow_call call = {.thread = this_thread(thunk, thunk->slot),
 				 .thunk = thunk};
 
 	if (call.thread) {
