@@ -116,6 +116,21 @@ for options in --timing=exact --timing=sampled --mode=trace; do
 	assert_calls "$(others)" throw_below 0
 	assert_eq 6 "$(unwound table throw_below)" "unwound ($options)"
 done
+
+it 'a child that locks its memory, first of all'
+PROGRAM=$TARGETS/fork_places
+RUN_OPTIONS=(--max-memory 16M -M fork_places)
+if "$PROGRAM" locked_place | grep -q 8; then
+	echo 'not tested: locking memory, which is not allowed'
+else
+	run_both locked_place
+	assert_eq 2 ${#files[@]} files
+	assert_calls "$(others)" child_work 10 locked_place 0 main 0
+	assert_ge "$(row table incl main)" "$(row table incl locked_place)" \
+		"the child's time in main"
+	assert_ge "$(row table incl locked_place)" "$(row table self locked_place)" \
+		"the child's time in locked_place"
+fi
 PROGRAM=$TARGETS/processes
 RUN_OPTIONS=()
 

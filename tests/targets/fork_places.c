@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -78,6 +79,21 @@ void jump_place(void)
 	jumped_to(pid);
 }
 
+/* A child that locks its memory before it calls anything. */
+void locked_place(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (mlockall(MCL_CURRENT) != 0)
+			_exit(8);
+		for (int i = 0; i < 10; i++)
+			child_work(i);
+		_exit(7);
+	}
+	wait_for(pid);
+}
+
 static ucontext_t at_home, elsewhere;
 
 void fiber_place(void)
@@ -135,6 +151,8 @@ int main(int argc, char **argv)
 		far_place();
 	} else if (!strcmp(place, "jump_place")) {
 		jump_place();
+	} else if (!strcmp(place, "locked_place")) {
+		locked_place();
 	} else if (!strcmp(place, "signal_place")) {
 		static char stack[256 << 10];
 		stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};

@@ -231,6 +231,15 @@ static enum swz_status begin_record(struct swz_thread *thread)
 	return SWZ_OK;
 }
 
+/* Those of the parent, or of the dead thread. Memory that the program has
+ * locked is not given back. */
+static void clear_open(const struct swz_thread_cold *cold)
+{
+	if (SWZ_SYSCALL(SYS_madvise, cold->open, open_bytes(), MADV_DONTNEED) !=
+	    0)
+		memset(cold->open, 0, open_bytes());
+}
+
 static enum swz_status try_to_set_up(struct swz_thread *hot,
 				     struct swz_thread_cold *cold)
 {
@@ -244,7 +253,7 @@ static enum swz_status try_to_set_up(struct swz_thread *hot,
 	cold->nodes_made = cold->promoted = 0;
 	if (furnish(cold) != SWZ_OK)
 		return SWZ_E_NOMEM;
-	SWZ_SYSCALL(SYS_madvise, cold->open, open_bytes(), MADV_DONTNEED);
+	clear_open(cold);
 	hot->open = cold->open;
 	hot->file = swz_file;
 	hot->links = swz_file_links();
