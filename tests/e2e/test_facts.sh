@@ -75,6 +75,15 @@ cp "$file" before
 run --no-cache
 [ "$forged" != "$costs" ] || fail 'used'
 assert_same before "$file"
+if have '(nor looks for any)' strace; then
+	capture timeout 240 strace -f -q -o log "$RUN" --no-cache -o profile \
+		"$shape"
+	if grep -q "$TMP/profile" log; then
+		! grep -e boot_id -e "$XDG_CACHE_HOME" log || fail 'it does'
+	else
+		echo 'not tested: strace cannot trace here'
+	fi
+fi
 
 it 'each choice of hooks has its own'
 for options in --timing=sampled --mode=trace '-F main'; do

@@ -40,7 +40,7 @@ static bool read_boot(char *boot)
 
 static bool describe(const struct swz_module *linker)
 {
-	if (!linker || !linker->build_id.size ||
+	if (!swz_cache_files_begun() || !linker || !linker->build_id.size ||
 	    linker->build_id.size > sizeof(known.linker.build_id) ||
 	    !linker->file.file.size || !read_boot(known.boot))
 		return false;

@@ -111,6 +111,11 @@ void swz_cache_files_begin(void)
 	}
 }
 
+bool swz_cache_files_begun(void)
+{
+	return directory[0] != '\0';
+}
+
 bool swz_cache_files_are_there(void)
 {
 	struct stat st;

@@ -14,6 +14,9 @@
  * start. */
 void swz_cache_files_begin(void);
 
+/* Whether one was found. */
+bool swz_cache_files_begun(void);
+
 /* Whether there is one, and is the same as at the start: a program may have
  * changed its root directory, or its user, since. */
 bool swz_cache_files_are_there(void);
