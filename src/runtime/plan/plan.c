@@ -28,6 +28,8 @@
  * text: less, as a rule. */
 #define BRIEF_PER_BYTE 2
 
+extern const char swz_text_start[];
+
 /* Before it is relocated: the linker has yet to write into the text. */
 static bool has_text_relocations(const struct swz_module *m)
 {
@@ -159,9 +161,17 @@ static enum swz_status collect_filters(const struct swz_modules *modules)
 	return SWZ_OK;
 }
 
+/* Nothing is hooked in ourselves, and no wrapper led to. */
+static bool is_us(const struct swz_module *m)
+{
+	uint64_t here = (uintptr_t)swz_text_start;
+
+	return here >= m->start && here < m->end;
+}
+
 static bool has_file(const struct swz_module *m)
 {
-	return m->text_count && m->path[0] == '/';
+	return m->text_count && m->path[0] == '/' && !is_us(m);
 }
 
 /* To patch what is planned already takes so much less time than to plan it. */
