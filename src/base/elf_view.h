@@ -77,7 +77,23 @@ enum swz_status swz_elf_symbols_open(struct swz_elf_symbols *it,
 				     const struct swz_elf *elf,
 				     uint32_t section_type) SWZ_MUST_CHECK;
 /* Returns 1 and fills *symbol, or 0 at the end. Damaged entries are skipped. */
-int swz_elf_symbols_next(struct swz_elf_symbols *it,
-			 struct swz_elf_symbol *symbol);
+static inline int swz_elf_symbols_next(struct swz_elf_symbols *it,
+				       struct swz_elf_symbol *symbol)
+{
+	while (it->next < it->count) {
+		const Elf64_Sym *entry = &it->table[it->next++];
+
+		if (entry->st_name >= it->names.size)
+			continue;
+		symbol->name = (const char *)it->names.data + entry->st_name;
+		symbol->value = entry->st_value;
+		symbol->size = entry->st_size;
+		symbol->type = ELF64_ST_TYPE(entry->st_info);
+		symbol->binding = ELF64_ST_BIND(entry->st_info);
+		symbol->section = entry->st_shndx;
+		return 1;
+	}
+	return 0;
+}
 
 #endif
