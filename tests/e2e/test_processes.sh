@@ -310,12 +310,15 @@ fi
 
 it 'fork in a handler that has interrupted a hook: the child returns into that'
 for options in '' --timing=sampled --mode=trace --no-follow; do
-	mkdir -p returns
-	# shellcheck disable=SC2086
-	capture timeout 100 "$RUN" -q -o returns/ $options "$TARGETS/fork_returns" 300
-	assert_status 0
-	assert_eq '0 wrong' "$(cat out)" "${options:-exact}"
-	rm -rf returns
+	for nested in '' nested; do
+		mkdir -p returns
+		# shellcheck disable=SC2086
+		capture timeout 100 "$RUN" -q -o returns/ $options \
+			"$TARGETS/fork_returns" 300 $nested
+		assert_status 0
+		assert_eq '0 wrong' "$(cat out)" "${options:-exact} $nested"
+		rm -rf returns
+	done
 done
 
 finish

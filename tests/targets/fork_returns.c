@@ -1,11 +1,14 @@
 /* build: -O1 -fno-inline -fno-ipa-pure-const -fno-ipa-cp
  * -fno-optimize-sibling-calls */
 /* A handler forks at random instants, also amid hooks, and the child returns
- * from it, does what is left to do and some more: fork_returns FORKS */
+ * from it, does what is left to do and some more: fork_returns FORKS [nested].
+ * With "nested" it forks in a second handler, which interrupts the first on a
+ * stack of its own. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,7 +49,7 @@ static void set_timer(void)
 	setitimer(ITIMER_REAL, &once, NULL);
 }
 
-static void on_alarm(int number)
+static void fork_now(int number)
 {
 	int status = -1, error = errno;
 	pid_t child = fork();
@@ -64,12 +67,35 @@ static void on_alarm(int number)
 	errno = error;
 }
 
+static void raise_other(int number)
+{
+	int error = errno;
+
+	(void)number;
+	raise(SIGUSR1);
+	errno = error;
+}
+
+static void fork_nested(struct sigaction *alarm)
+{
+	static char stack[64 << 10];
+	stack_t apart = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	struct sigaction action = {.sa_handler = fork_now,
+				   .sa_flags = SA_ONSTACK};
+
+	sigaltstack(&apart, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	alarm->sa_handler = raise_other;
+}
+
 int main(int argc, char **argv)
 {
-	struct sigaction action = {.sa_handler = on_alarm,
+	struct sigaction action = {.sa_handler = fork_now,
 				   .sa_flags = SA_RESTART};
 	long most = argc > 1 ? atol(argv[1]) : 100, expected;
 
+	if (argc > 2 && !strcmp(argv[2], "nested"))
+		fork_nested(&action);
 	expected = work();
 	sigaction(SIGALRM, &action, NULL);
 	set_timer();
