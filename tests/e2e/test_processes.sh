@@ -310,13 +310,13 @@ fi
 
 it 'fork in a handler that has interrupted a hook: the child returns into that'
 for options in '' --timing=sampled --mode=trace --no-follow; do
-	for nested in '' nested; do
+	for place in '' nested far; do
 		mkdir -p returns
 		# shellcheck disable=SC2086
 		capture timeout 100 "$RUN" -q -o returns/ $options \
-			"$TARGETS/fork_returns" 300 $nested
+			"$TARGETS/fork_returns" 300 $place
 		assert_status 0
-		assert_eq '0 wrong' "$(cat out)" "${options:-exact} $nested"
+		assert_eq '0 wrong' "$(cat out)" "${options:-exact} $place"
 		rm -rf returns
 	done
 done

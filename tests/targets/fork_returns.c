@@ -1,9 +1,9 @@
 /* build: -O1 -fno-inline -fno-ipa-pure-const -fno-ipa-cp
  * -fno-optimize-sibling-calls */
 /* A handler forks at random instants, also amid hooks, and the child returns
- * from it, does what is left to do and some more: fork_returns FORKS [nested].
- * With "nested" it forks in a second handler, which interrupts the first on a
- * stack of its own. */
+ * from it, does what is left to do and some more: fork_returns FORKS
+ * [nested | far]. With "nested" it forks in a second handler, which interrupts
+ * the first on a stack of its own; with "far" below a large frame. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -76,6 +76,15 @@ static void raise_other(int number)
 	errno = error;
 }
 
+static void fork_far(int number)
+{
+	volatile char room[512 << 10];
+
+	room[0] = room[sizeof(room) - 1] = 1;
+	fork_now(number);
+	sink = room[0];
+}
+
 static void fork_nested(struct sigaction *alarm)
 {
 	static char stack[64 << 10];
@@ -96,6 +105,8 @@ int main(int argc, char **argv)
 
 	if (argc > 2 && !strcmp(argv[2], "nested"))
 		fork_nested(&action);
+	if (argc > 2 && !strcmp(argv[2], "far"))
+		action.sa_handler = fork_far;
 	expected = work();
 	sigaction(SIGALRM, &action, NULL);
 	set_timer();

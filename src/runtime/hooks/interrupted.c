@@ -5,8 +5,11 @@
 #include "runtime/hooks/interrupted.h"
 
 #include "runtime/record/frames.h"
+#include "runtime/record/home_stack.h"
 
 #define LOOKED_AT_WORDS (32u << 10)
+/* Of the main thread's stack, behind whose end nothing can be read. */
+#define MAIN_LOOKED_AT_WORDS (2u << 20)
 
 extern const char swz_text_start[], swz_text_end[];
 
@@ -46,7 +49,8 @@ static void add_stack(struct stacks *stacks, uint64_t start)
 static bool is_interrupted_above(const uint64_t *at, struct stacks *stacks)
 {
 	uint64_t before[3] = {0, 0, 0}, words[SWZ_PAGE_WORDS] = {0};
-	const uint64_t *end = at + LOOKED_AT_WORDS;
+	const uint64_t *end = at + (swz_on_main_stack(at) ? MAIN_LOOKED_AT_WORDS
+							  : LOOKED_AT_WORDS);
 	unsigned count;
 
 	for (; at < end && (count = swz_stack_words(at, words)); at += count)
