@@ -7,7 +7,6 @@
 #include "base/syscall.h"
 #include "runtime/cache/files.h"
 #include "runtime/support/config.h"
-#include "runtime/support/untouched.h"
 #include "thunks/trampoline.h"
 
 #define SETTLED_NS UINT64_C(2000000000)
@@ -87,21 +86,12 @@ void swz_cache_key_name(const char *prefix, const struct swz_saved_key *key,
 	*put_hex(name, (const uint8_t *)&hash, sizeof(hash)) = '\0';
 }
 
-static bool is_untouched(const struct swz_module *m)
-{
-	for (unsigned i = 0; i < m->text_count; i++)
-		if (!swz_is_untouched(m->load_bias + m->text[i].start,
-				      m->load_bias + m->text[i].end))
-			return false;
-	return true;
-}
-
 /* If both are the file's, nothing of the text need be read, and a page that is
  * going to be patched is not mapped before it gets its copy. */
 bool swz_cache_text_is_that_of(const struct swz_module *m,
 			       const struct swz_saved_header *h)
 {
-	return (h->facts & SWZ_SAVED_OF_FILE && is_untouched(m)) ||
+	return (h->facts & SWZ_SAVED_OF_FILE && swz_module_is_untouched(m)) ||
 	       swz_module_text_hash(m, 0) == h->text_hash;
 }
 
@@ -120,5 +110,5 @@ static bool is_settled(const struct swz_module *m)
 
 bool swz_cache_text_is_of_file(const struct swz_module *m)
 {
-	return is_settled(m) && is_untouched(m);
+	return is_settled(m) && swz_module_is_untouched(m);
 }

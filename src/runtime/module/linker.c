@@ -10,7 +10,6 @@
 #include "base/syscall.h"
 #include "runtime/module/text.h"
 #include "runtime/support/scratch.h"
-#include "runtime/support/untouched.h"
 #include "thunks/decoder.h"
 #include "thunks/near.h"
 #include "thunks/relocate.h"
@@ -178,9 +177,9 @@ const struct swz_module *swz_linker_module(const struct swz_modules *modules)
 	return linker_of(modules, swz_linker_debug(modules)->r_brk);
 }
 
-/* As the copy it is open, which may be closed by now. */
-static void find_in_file(const struct swz_module *linker, uint64_t function,
-			 struct swz_linker_calls *calls)
+/* In a copy that is opened for that: the module may be closed by now. */
+static void find_anew(const struct swz_module *linker, uint64_t function,
+		      struct swz_linker_calls *calls)
 {
 	struct swz_module copy = *linker;
 
@@ -189,17 +188,6 @@ static void find_in_file(const struct swz_module *linker, uint64_t function,
 		return;
 	find_calls(&copy, function, calls);
 	swz_module_close(&copy);
-}
-
-/* Where a debugger has put a breakpoint, a call is not found: what is known of
- * such a text is not for others. */
-static bool is_untouched(const struct swz_module *m)
-{
-	for (unsigned t = 0; t < m->text_count; t++)
-		if (!swz_is_untouched(m->load_bias + m->text[t].start,
-				      m->load_bias + m->text[t].end))
-			return false;
-	return true;
 }
 
 bool swz_linker_redirect(const struct swz_modules *modules,
@@ -213,8 +201,10 @@ bool swz_linker_redirect(const struct swz_modules *modules,
 	if (!linker)
 		return false;
 	if (!are_calls(linker, debug->r_brk, &found)) {
-		find_in_file(linker, debug->r_brk, &found);
-		if (is_untouched(linker))
+		find_anew(linker, debug->r_brk, &found);
+		/* where a debugger has put a breakpoint, a call is not found:
+		 * what is known of such a text is not for others */
+		if (swz_module_is_untouched(linker))
 			*calls = found;
 	}
 	bridge = found.count ? make_bridge(linker, stub) : NULL;

@@ -13,6 +13,7 @@
 #include "runtime/support/config.h"
 #include "runtime/support/pattern.h"
 #include "runtime/support/scratch.h"
+#include "runtime/support/untouched.h"
 
 #define PAGE 4096u
 
@@ -488,6 +489,15 @@ const ElfW(Dyn) * swz_module_dynamic(const struct swz_module *m)
 			return (const ElfW(Dyn) *)(const void *)
 				swz_module_bytes(m, m->segments[i].p_vaddr);
 	return NULL;
+}
+
+bool swz_module_is_untouched(const struct swz_module *m)
+{
+	for (unsigned i = 0; i < m->text_count; i++)
+		if (!swz_is_untouched(m->load_bias + m->text[i].start,
+				      m->load_bias + m->text[i].end))
+			return false;
+	return true;
 }
 
 uint64_t swz_module_text_hash(const struct swz_module *m, uint64_t seed)

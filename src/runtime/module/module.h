@@ -124,6 +124,10 @@ static inline bool swz_module_is_text(const struct swz_module *module,
 	return false;
 }
 
+/* Whether nobody has written to its texts: they are what the file has, as far
+ * as the kernel tells. */
+bool swz_module_is_untouched(const struct swz_module *module);
+
 /* A hash of all texts, with what came before as the seed. */
 uint64_t swz_module_text_hash(const struct swz_module *module, uint64_t seed);
 
