@@ -400,9 +400,12 @@ bool swz_encoding_replaces_stack(const struct swz_encoding *e)
 	bool reg = operation == 4 && !e->extends_reg;
 	bool rm = (e->modrm & 0xc7) == 0xc4 && !e->extends_base;
 
+	if (e->map == SWZ_MAP_0F && (e->opcode & 0xf0) == 0x40) /* cmov */
+		return reg;
 	if (e->map != SWZ_MAP_ONE_BYTE)
 		return false;
-	if (e->opcode == 0x5c || e->opcode == 0x94) /* pop, xchg */
+	/* pop, xchg, mov of a constant */
+	if (e->opcode == 0x5c || e->opcode == 0x94 || e->opcode == 0xbc)
 		return !e->extends_base;
 	if (e->opcode == 0xc9) /* leave */
 		return true;
@@ -415,7 +418,8 @@ bool swz_encoding_replaces_stack(const struct swz_encoding *e)
 	case 0x8b: /* mov */
 		return reg;
 	case 0x8d: /* lea: d(%rsp) is a constant */
-		return reg && !(e->displacement_bytes == 1 && e->sib == 0x24);
+		return reg && (e->displacement_bytes != 1 || e->sib != 0x24 ||
+			       e->extends_base || e->extends_index);
 	case 0x87: /* xchg */
 		return reg || rm;
 	case 0x81: /* add and sub, cmp */

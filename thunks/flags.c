@@ -100,6 +100,7 @@ static enum effect of_0f(const struct swz_encoding *e)
 	case 0xbe:
 	case 0xbf:
 	case 0xc6:
+	case 0xc8 ... 0xcf: /* bswap */
 	case 0xd0 ... 0xfe:
 		return PASSES;
 	case 0x2e: /* ucomis, comis */
