@@ -251,12 +251,20 @@ static bool inner_branches_hit_instructions(struct site *site)
 	return true;
 }
 
-/* Where the copy of a branch goes. */
-static uint64_t moved_target(struct site *site, uint64_t target)
+/* A call of the site itself is one to be recorded, and so goes by the patch. A
+ * jump there is a loop. */
+static bool is_recursion(const struct site *site, const struct swz_insn *insn)
 {
+	return insn->kind == SWZ_INSN_CALL && insn->target == site->address;
+}
+
+/* Where the copy of a branch goes. */
+static uint64_t moved_target(struct site *site, const struct swz_insn *insn)
+{
+	uint64_t target = insn->target;
 	struct displaced *displaced;
 
-	if (!is_inside(site, target))
+	if (!is_inside(site, target) || is_recursion(site, insn))
 		return target;
 	displaced = displaced_at(site, target);
 	return displaced ? displaced->copy : target;
@@ -422,7 +430,7 @@ static void write_copy(struct swz_code_writer *writer, struct site *site,
 		       const struct displaced *displaced)
 {
 	const struct swz_insn *insn = &displaced->insn;
-	uint64_t target = moved_target(site, insn->target);
+	uint64_t target = moved_target(site, insn);
 
 	switch (insn->kind) {
 	case SWZ_INSN_JUMP:

@@ -111,7 +111,8 @@ struct swz_slot_loads {
  *  - [rip + disp32] operands of every form keep their absolute address;
  *    lea reg,[rip+disp] that would not reach becomes movabs.
  *  - jcc/jmp, short and near, become near; loop and jrcxz go through a short
- *    island. A branch to another displaced instruction goes to its copy.
+ *    island. A branch to another displaced instruction goes to its copy, but
+ *    for a call of the first one: that goes to the original, and the patch.
  *  - call rel32 becomes a push of the ORIGINAL return address and a jmp, so
  *    that unwinding and __builtin_return_address stay true; flags and all
  *    registers are kept. A call to the copy itself comes before the push, to

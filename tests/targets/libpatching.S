@@ -880,6 +880,15 @@ behind_entered:
 	ret
 	END	call_second
 
+	/* itself: each is recorded */
+	FUNC	call_itself
+	decl	%edi
+	js	1f
+	call	call_itself
+1:	movl	%edi, %eax
+	ret
+	END	call_itself
+
 	FUNC	call_register
 	call	*%rcx
 	addl	$1, %eax
@@ -1317,7 +1326,7 @@ patching_table:
 		no_island_jumped_into, jumps_into_padding, \
 		no_entered_behind, jumps_behind, \
 		jrcxz_, jecxz_, loop_, loope_, jcc32, jumps_within, whence, \
-		call_first, call_second, call_register, call_register_last, \
+		call_first, call_second, call_itself, call_register, call_register_last, \
 		call_member, call_next, call_rex_w, system_call, \
 		system_call_behind, constant, has_aliases, alias_one, \
 		alias_two, uses_carry, leaps_home, no_pops_then_leaves, \
