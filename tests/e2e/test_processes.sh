@@ -272,6 +272,15 @@ if have "memcheck does not mind how a child finds its parent's frames" valgrind;
 	assert_empty err
 fi
 
+# Which memory can be read is asked of the kernel, where a program executes.
+if have 'memcheck has nothing to say about how a program executes another' \
+	valgrind; then
+	capture timeout 240 "$RUN" -q -o memcheck/ \
+		valgrind -q --error-exitcode=99 "$TARGETS/processes" system
+	assert_status 0
+	assert_empty err
+fi
+
 it '--no-follow: only the first process has a file'
 RUN_OPTIONS=(--no-follow)
 for mode in fork threads vfork spawn system; do
