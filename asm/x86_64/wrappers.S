@@ -24,13 +24,10 @@ WRAP	swz_wrap_backtrace, swz_walk_backtrace
 WRAP	swz_wrap_step, swz_walk_step
 WRAP	swz_wrap_addresses, swz_walk_addresses
 
-/* The same for src/runtime/compat/address_space.c. */
-WRAP	swz_wrap_limit_set, swz_limit_set
-WRAP	swz_wrap_limit_get, swz_limit_get
-
-/* Wrappers of what executes programs (src/runtime/compat/execution.c): the real one
- * is their last argument. */
-.macro WRAP_EXECUTION name, function, last
+/* The same where the real one is their last argument: of what executes programs
+ * (src/runtime/compat/execution.c), limits it (address_space.c there), or locks its
+ * memory (locked_memory.c). */
+.macro WRAP_ALONE name, function, last
 FUNC(\name)
 	SAVE_SEVEN
 	movq	%rax, \last
@@ -40,9 +37,13 @@ FUNC(\name)
 END(\name)
 .endm
 
-WRAP_EXECUTION	swz_wrap_execute, swz_execute, %rcx
-WRAP_EXECUTION	swz_wrap_execute_descriptor, swz_execute_descriptor, %rcx
-WRAP_EXECUTION	swz_wrap_execute_at, swz_execute_at, %r9
+WRAP_ALONE	swz_wrap_execute, swz_execute, %rcx
+WRAP_ALONE	swz_wrap_execute_descriptor, swz_execute_descriptor, %rcx
+WRAP_ALONE	swz_wrap_execute_at, swz_execute_at, %r9
+WRAP_ALONE	swz_wrap_limit_set, swz_limit_set, %rdx
+WRAP_ALONE	swz_wrap_limit_get, swz_limit_get, %rdx
+WRAP_ALONE	swz_wrap_limit_change, swz_limit_change, %r8
+WRAP_ALONE	swz_wrap_lock_all, swz_lock_all, %rsi
 
 /* Wrapper of prctl and syscall (src/runtime/compat/confinement.c): lets swz_confine see
  * the arguments, and goes on to the real function as its caller did. */

@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/own_memory.h"
+
 #ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
@@ -21,6 +23,10 @@
 /* The program has given up system calls: one of ours might kill it. All fail
  * with EPERM. */
 extern bool swz_system_calls_end;
+
+/* The program has had all that is mapped from now on locked in memory. What is
+ * ours and large is not to be. */
+extern bool swz_memory_is_locked;
 
 #ifdef __clang_analyzer__
 /* It does not see the kernel write through pointers that pass an asm. */
@@ -64,11 +70,19 @@ static inline void *swz_sys_mmap(void *hint, size_t bytes, int protection,
 	long r = SWZ_SYSCALL(SYS_mmap, hint, bytes, protection, flags, fd,
 			     offset);
 
-	return r < 0 && r > -4096 ? NULL : (void *)r;
+	if (r < 0 && r > -4096)
+		return NULL;
+	if (bytes >= SWZ_OWN_LEAST) {
+		swz_own_add((uint64_t)r, bytes);
+		if (swz_memory_is_locked)
+			SWZ_SYSCALL(SYS_munlock, r, bytes);
+	}
+	return (void *)r;
 }
 
 static inline long swz_sys_munmap(void *start, size_t bytes)
 {
+	swz_own_remove((uintptr_t)start, bytes);
 	return SWZ_SYSCALL(SYS_munmap, start, bytes);
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/cache/cache.h"
 #include "runtime/cache/facts.h"
 #include "runtime/calibrate.h"
+#include "runtime/compat/address_space.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/hooks/hooks.h"
 #include "runtime/hooks/thread_access.h"
@@ -33,6 +34,7 @@
 #include "base/syscall.h"
 #include "runtime/hooks/thread_life.h"
 #include "runtime/record/function_ids.h"
+#include "thunks/arena.h"
 
 static enum swz_status record_command(void)
 {
@@ -118,6 +120,8 @@ static const char *set_up(void)
 
 	if (swz_file_create(&problem) != SWZ_OK)
 		return problem;
+	if (!swz_limits_leave_room())
+		return "too little address space (ulimit -v, -d) for ";
 	if (!swz_thread_access_shorten())
 		return "the hooks may not be executed, no profile ";
 	swz_file_sample_clock(0);
@@ -188,6 +192,8 @@ static void continue_timers(const struct itimerval *left)
 					  NULL);
 }
 
+extern const char swz_image_start[];
+
 __attribute__((constructor)) static void start(int argc, char **argv,
 					       char **envp)
 {
@@ -195,6 +201,8 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	struct itimerval left[TIMER_COUNT];
 
 	swz_message_begin();
+	swz_own_add((uintptr_t)swz_image_start,
+		    (uintptr_t)swz_arena_end - (uintptr_t)swz_image_start);
 	if (problem) {
 		swz_say(problem, ": not profiled", NULL);
 		return;
@@ -208,8 +216,12 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	if (!swz_config.follow)
 		swz_config_unfollow();
 	if (problem) {
-		swz_recording = false;
 		swz_say(problem, swz_file_path(), ": not profiled");
+		/* Its address space is the program's, which may have little;
+		 * hooks that are there go on to need it. */
+		if (!swz_recording)
+			swz_file_discard();
+		swz_recording = false;
 	}
 	continue_timers(left);
 }

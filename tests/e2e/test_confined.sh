@@ -3,7 +3,7 @@
 # cannot be recorded is counted, or said.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets confined
+need_targets confined locked
 PROGRAM=$TARGETS/confined
 
 run_both() { # ARG...: native.out, out, and d/ with the profiles
@@ -111,6 +111,67 @@ for bits in 32 64; do # setrlimit64 is another name
 	assert_matches native.out '^room'
 	rm -f profile
 done
+cat >changes.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+static void change(int pid, const struct rlimit *to, struct rlimit *before)
+{
+	void *room;
+
+	errno = 0;
+	printf("%d ", prlimit(pid, RLIMIT_AS, to, before));
+	printf("%d", errno);
+	if ((unsigned long)before > 4096)
+		printf(", before %llx %llx", (unsigned long long)before->rlim_cur,
+		       (unsigned long long)before->rlim_max);
+	room = mmap(NULL, 100 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
+	puts(room == MAP_FAILED ? ", no room" : ", room");
+	if (room != MAP_FAILED)
+		munmap(room, 100 << 20);
+}
+int main(int argc, char **argv)
+{
+	struct rlimit limit = {200 << 20, 1 << 30}, before, more = limit;
+	volatile unsigned long wrong = 8;
+
+	change(0, NULL, &before);
+	change(0, &limit, &before);
+	change(getpid(), NULL, &before);
+	change(getpid(), NULL, NULL);
+	change(0, (struct rlimit *)wrong, &before);
+	change(0, NULL, (struct rlimit *)wrong);
+	more.rlim_cur = more.rlim_max + 1;
+	change(0, &more, NULL);
+	more.rlim_cur = 150 << 20;
+	change(0, &more, (struct rlimit *)wrong);
+	getrlimit(RLIMIT_AS, &before);
+	printf("now %llx %llx\n", (unsigned long long)before.rlim_cur,
+	       (unsigned long long)before.rlim_max);
+	change(1 << 30, &limit, &before);
+	fflush(stdout);
+	if (argc > 1)
+		execvp(argv[1], argv + 1);
+	return 0;
+}
+END
+if have prlimit gcc; then
+	gcc -o changes changes.c
+	assert_same_as_native ./changes sh -c 'ulimit -S -v; ulimit -H -v'
+	assert_matches native.out '^0 0, before c800000 40000000, room$'
+	assert_matches native.out '^153600$'
+	rm -f profile*
+fi
+if have 'a program that limits what it executes' prlimit; then
+	end_of "$RUN" -o limited prlimit --as=300000256 "$PROGRAM" plain >limited.end
+	assert_empty err
+	assert_eq 3 "$(find . -name 'limited*' ! -name '*.end' | wc -l)" profiles
+	rm -f limited*
+fi
 it 'a limit that has to be tried twice, below one that may not be raised: errno stays'
 cat >below.c <<'END'
 #include <errno.h>
@@ -139,6 +200,47 @@ if have 'without the privilege to raise it' gcc setpriv; then
 			-o anyone/profile ./below)" 'result and errno'
 		assert_exists anyone/profile
 	fi
+fi
+
+# Not the profile at its full length, nor other reserves of ours.
+assert_locked_as_natively() { # COMMAND...: that runs the target
+	end_of "$@" "$TARGETS/locked" "${arguments[@]}" >native.end
+	mv out native.out
+	mv err native.err
+	end_of "$@" "$RUN" -q -o anyone/profile -- "$TARGETS/locked" \
+		"${arguments[@]}" >ours.end
+	assert_same native.end ours.end
+	assert_same native.out out
+	assert_eq "$(wc -l <native.err)" "$(wc -l <err)" 'lines of stderr'
+	paste native.err err | awk '$2 < $1 || $2 > $1 + 512' >too_much
+	assert_empty too_much
+	assert_eq 100 "$(($("$DUMP" -q -f text anyone/profile |
+		awk '$NF == "locked" && $(NF - 1) == "work" { print $1 }') -
+		${#arguments[@]} + 1))" 'calls of work in the thread'
+	assert_eq 0 "$(info_value anyone/profile 'lost calls')" 'lost calls'
+	rm -f anyone/profile
+}
+it 'memory locked as much as without us'
+mkdir -p -m 777 anyone
+arguments=(-1 1 2 3 1 5 7 0 4 8 6 3)
+assert_locked_as_natively
+arguments=(1 3)
+assert_locked_as_natively
+if have 'a limit' prlimit setpriv && chmod 711 "$TMP" &&
+	nobody_executes "$TMP" "$TARGETS/locked" "$RUN" "$LIBSWIZZLE"; then
+	for mib in 0 8; do
+		hard=$(ulimit -H -l)
+		[ "$hard" = unlimited ] || [ "$hard" -ge $((mib << 10)) ] ||
+			continue
+		arguments=("$mib" 1 3 2 1)
+		assert_locked_as_natively prlimit --memlock=$((mib << 20)) \
+			"${user[@]}"
+		if [ $mib -eq 0 ]; then
+			assert_contains native.out 'Operation not permitted'
+		else
+			assert_contains native.out 'flags 3: 0, Success'
+		fi
+	done
 fi
 
 it 'and what it executes reads the same'

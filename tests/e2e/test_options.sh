@@ -2,7 +2,7 @@
 # The options of swizzle-run that are no filters (those: test_filters.sh).
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets shape contexts fib processes
+need_targets shape contexts fib processes room
 
 it '--list shows what would be patched, and does not run the program'
 capture "$RUN" --list "$TARGETS/shape"
@@ -188,6 +188,33 @@ it 'a limit on the address space'
 capture bash -c 'ulimit -v 300000; exec "$@"' - "$RUN" -o limited "$TARGETS/shape"
 assert_status 0
 assert_eq "$("$TARGETS/shape")" "$(cat out)" output
+
+# A part of ours may fit, or so much that nothing is left for the program: then
+# it is not profiled, and what has been mapped is given back, but for the arena,
+# which is a part of the library.
+it 'a limit on the address space that is too low for ours and the program'\''s'
+for limit in 600 700 750 800 850 900 1000 1200 1400; do
+	rm -f limited
+	capture bash -c "ulimit -v $((limit << 10)); exec \"\$@\"" - \
+		"$RUN" -o limited "$TARGETS/room"
+	assert_status 0
+	assert_matches err '(not profiled|cannot be preloaded)'
+	assert_le $((limit - 512 - 32)) "$(cat out)" "MiB of $limit"
+	assert_missing limited
+done
+for limit in 2000 4000; do
+	capture bash -c "ulimit -v $((limit << 10)); exec \"\$@\"" - \
+		"$RUN" -o limited "$TARGETS/room"
+	assert_status 0
+	assert_empty err
+	assert_le $((limit / 2)) "$(cat out)" "MiB of $limit"
+	assert_calls limited main 1
+done
+capture bash -c 'ulimit -d 50000; exec "$@"' - "$RUN" -o data "$TARGETS/shape"
+assert_status 0
+assert_matches err 'not profiled'
+assert_eq "$("$TARGETS/shape")" "$(cat out)" output
+assert_missing data
 
 it 'a memory bound: contexts fold, counts stay exact'
 RUN_OPTIONS=(--max-memory 1M)

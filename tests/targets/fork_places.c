@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -85,7 +86,7 @@ void locked_place(void)
 	pid_t pid = fork();
 
 	if (!pid) {
-		if (mlockall(MCL_CURRENT) != 0)
+		if (syscall(SYS_mlockall, MCL_CURRENT) != 0)
 			_exit(8);
 		for (int i = 0; i < 10; i++)
 			child_work(i);

@@ -6,7 +6,7 @@
 
 #include "runtime/compat/address_space.h"
 
-#include <stdbool.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
@@ -33,11 +33,58 @@ struct latest {
 };
 static struct latest of_space[2], of_data[2];
 
+/* What the kernel counts of this process, in bytes; 0 if it does not say. */
+static void count(rlim_t *space, rlim_t *data)
+{
+	/* pages: size, resident, shared, text, lib, data */
+	rlim_t pages[6] = {0};
+	char text[160];
+	unsigned at = 0;
+	long fd = SWZ_SYSCALL(SYS_open, "/proc/self/statm",
+			      O_RDONLY | O_CLOEXEC);
+	long n = fd < 0 ? 0 : SWZ_SYSCALL(SYS_read, fd, text, sizeof(text));
+
+	if (fd >= 0)
+		SWZ_SYSCALL(SYS_close, fd);
+	for (long i = 0; i < n && at < 6; i++)
+		if (text[i] >= '0' && text[i] <= '9')
+			pages[at] = pages[at] * 10 + (rlim_t)(text[i] - '0');
+		else
+			at++;
+	*space = pages[0] * 4096;
+	*data = pages[5] * 4096;
+}
+
+/* A limit of ours was made higher for the sake of what we need. */
+static bool leaves(int what, rlim_t used, rlim_t bytes)
+{
+	struct rlimit limit;
+
+	return SWZ_SYSCALL(SYS_prlimit64, 0, what, NULL, &limit) != 0 ||
+	       limit.rlim_cur % UNIT == MARK ||
+	       (limit.rlim_cur > used && limit.rlim_cur - used >= bytes);
+}
+
+bool swz_limits_leave_room(void)
+{
+	rlim_t file = swz_file_mapped_bytes();
+	rlim_t links = swz_file_links_bytes();
+	rlim_t space = ARENA + file + links, data = TABLES + links;
+	rlim_t space_used, data_used;
+
+	if (leaves(RLIMIT_AS, RLIM_INFINITY - space, space) &&
+	    leaves(RLIMIT_DATA, RLIM_INFINITY - data, data))
+		return true; /* there are none */
+	count(&space_used, &data_used);
+	return leaves(RLIMIT_AS, space_used, space) &&
+	       leaves(RLIMIT_DATA, data_used, data);
+}
+
 /* By how much; 0: we have no part in it. */
 static rlim_t share_of(int what)
 {
 	rlim_t file = swz_file_mapped_bytes();
-	rlim_t links = file / SWZ_UNIT_BYTES * sizeof(struct swz_links);
+	rlim_t links = swz_file_links_bytes();
 
 	if (what == RLIMIT_AS)
 		return ARENA + TABLES + FILES * file + links;
@@ -74,27 +121,25 @@ static bool is_readable(const struct rlimit *limit)
 
 typedef int setter(int what, const struct rlimit *limit);
 
-/* A system call of our own leaves errno alone, if we may make one. */
+/* A system call of our own leaves errno alone, if we may make one; `real` is
+ * needed if not. */
 static bool set(int what, const struct rlimit *limit, setter *real)
 {
 	if (swz_system_calls_end)
-		return real(what, limit) == 0;
+		return real && real(what, limit) == 0;
 	return SWZ_SYSCALL(SYS_prlimit64, 0, what, limit, NULL) == 0;
 }
 
-int swz_limit_set(int what, const struct rlimit *wanted, const void *unused,
-		  setter *real);
-int swz_limit_set(int what, const struct rlimit *wanted, const void *unused,
-		  setter *real)
+/* False: nothing is changed, it is the kernel's to answer. */
+static bool set_higher(int what, const struct rlimit *wanted, setter *real)
 {
 	rlim_t share = share_of(what);
 	struct latest *latest = latest_of(what);
 	struct rlimit ours;
 
-	(void)unused;
 	if (!share || !is_readable(wanted) ||
 	    wanted->rlim_cur > wanted->rlim_max)
-		return real(what, wanted);
+		return false;
 	ours.rlim_cur = higher(wanted->rlim_cur, share);
 	ours.rlim_max = higher(wanted->rlim_max, share);
 	if (!set(what, &ours, real)) {
@@ -103,28 +148,68 @@ int swz_limit_set(int what, const struct rlimit *wanted, const void *unused,
 		if (ours.rlim_cur > ours.rlim_max)
 			ours.rlim_cur = ours.rlim_max;
 		if (!set(what, &ours, real))
-			return real(what, wanted);
+			return false;
 	}
 	latest[0].ours = ours.rlim_cur;
 	latest[0].theirs = wanted->rlim_cur;
 	latest[1].ours = ours.rlim_max;
 	latest[1].theirs = wanted->rlim_max;
-	return 0;
+	return true;
 }
 
-int swz_limit_get(int what, struct rlimit *limit, const void *unused,
-		  int (*real)(int what, struct rlimit *limit));
-int swz_limit_get(int what, struct rlimit *limit, const void *unused,
-		  int (*real)(int what, struct rlimit *limit))
+/* As the program has set it. */
+static void lower_both(int what, struct rlimit *limit)
 {
 	const struct latest *latest = latest_of(what);
 	rlim_t share = share_of(what);
+
+	limit->rlim_cur = lower(&latest[0], limit->rlim_cur, share);
+	limit->rlim_max = lower(&latest[1], limit->rlim_max, share);
+}
+
+int swz_limit_set(int what, const struct rlimit *wanted, setter *real);
+int swz_limit_set(int what, const struct rlimit *wanted, setter *real)
+{
+	return set_higher(what, wanted, real) ? 0 : real(what, wanted);
+}
+
+int swz_limit_get(int what, struct rlimit *limit,
+		  int (*real)(int what, struct rlimit *limit));
+int swz_limit_get(int what, struct rlimit *limit,
+		  int (*real)(int what, struct rlimit *limit))
+{
 	int result = real(what, limit);
 
-	(void)unused;
-	if (result == 0 && share) {
-		limit->rlim_cur = lower(&latest[0], limit->rlim_cur, share);
-		limit->rlim_max = lower(&latest[1], limit->rlim_max, share);
-	}
+	if (result == 0 && share_of(what))
+		lower_both(what, limit);
+	return result;
+}
+
+/* Of another process nothing is known. */
+static bool is_own(int pid)
+{
+	return !pid || pid == SWZ_SYSCALL(SYS_getpid);
+}
+
+typedef int changer(int pid, int what, const struct rlimit *wanted,
+		    struct rlimit *before);
+
+int swz_limit_change(int pid, int what, const struct rlimit *wanted,
+		     struct rlimit *before, changer *real);
+int swz_limit_change(int pid, int what, const struct rlimit *wanted,
+		     struct rlimit *before, changer *real)
+{
+	struct rlimit old = {0};
+	int result;
+
+	if (!share_of(what) || swz_system_calls_end || !is_own(pid))
+		return real(pid, what, wanted, before);
+	SWZ_SYSCALL(SYS_prlimit64, 0, what, NULL, &old);
+	lower_both(what, &old);
+	if (wanted && set_higher(what, wanted, NULL))
+		wanted = NULL;
+	result = real(pid, what, wanted, before);
+	if (result == 0 && before)
+		*before = old;
 	return result;
 }

@@ -5,6 +5,7 @@
 #include "runtime/compat/address_space.h"
 #include "runtime/compat/confinement.h"
 #include "runtime/compat/execution.h"
+#include "runtime/compat/locked_memory.h"
 #include "runtime/discovery/function.h"
 #include "thunks/trampoline.h"
 
@@ -18,9 +19,11 @@ static const struct {
 	[SYSCALL] = {"syscall", {swz_wrap_confine, &swz_by_syscall}},
 	{"setrlimit", {swz_wrap_limit_set, NULL}},
 	{"getrlimit", {swz_wrap_limit_get, NULL}},
+	{"prlimit", {swz_wrap_limit_change, NULL}},
 	{"execve", {swz_wrap_execute, NULL}},
 	{"fexecve", {swz_wrap_execute_descriptor, NULL}},
 	{"execveat", {swz_wrap_execute_at, NULL}},
+	{"mlockall", {swz_wrap_lock_all, NULL}},
 };
 #define KNOWN (sizeof(known) / sizeof(*known))
 
@@ -30,10 +33,11 @@ static bool asked_for;
  * all from execv to posix_spawnp come to execve. What comes by dlopen may ask
  * for any. */
 static const char *const askers[] = {
-	"prctl",  "syscall",     "setrlimit", "setrlimit64", "execve",
-	"execv",  "execvp",      "execvpe",   "execl",       "execle",
-	"execlp", "posix_spawn", "popen",     "system",      "posix_spawnp",
-	"dlopen", "dlmopen",     "fexecve",   "execveat",
+	"prctl",   "syscall",     "setrlimit", "setrlimit64", "execve",
+	"execv",   "execvp",      "execvpe",   "execl",       "execle",
+	"execlp",  "posix_spawn", "popen",     "system",      "posix_spawnp",
+	"dlopen",  "dlmopen",     "fexecve",   "execveat",    "mlockall",
+	"prlimit", "prlimit64",
 };
 
 static bool is_asked_for(const char *name)

@@ -3,8 +3,8 @@
 
 /* The functions of libc that go through wrappers where a program asks for one
  * of them: those by which it gives up system calls (confinement.h), limits
- * its address space (address_space.h) or executes another program
- * (execution.h). */
+ * its address space (address_space.h), locks its memory (locked_memory.h) or
+ * executes another program (execution.h). */
 
 #include <stdbool.h>
 

@@ -25,6 +25,8 @@ struct swz_file_header *swz_file;
 static char path[4200];
 static uint64_t file_device, file_inode;
 static struct swz_links *links;
+static char *link_room; /* the mapping that they are in */
+static uint64_t link_bytes;
 static uint64_t mapped_bytes; /* of swz_file */
 static uint64_t old_bytes;    /* of the parent's, while a child takes over */
 static uint64_t closed_from;  /* of swz_file, what has been cut off; or 0 */
@@ -246,7 +248,7 @@ static struct swz_file_header *create(bool replace, const char **problem)
 static enum swz_status map_links(void)
 {
 	/* a child's file is never larger */
-	uint64_t bytes = mapped_bytes / SWZ_UNIT_BYTES * sizeof(*links);
+	uint64_t bytes = swz_file_links_bytes();
 	uint64_t first = SWZ_HUGE_PAGE / SWZ_UNIT_BYTES * sizeof(*links);
 	uint64_t before = SWZ_HUGE_PAGE - first; /* for alignment */
 	char *room;
@@ -255,8 +257,11 @@ static enum swz_status map_links(void)
 	room = swz_sys_mmap(far_below_us(mapped_bytes + SWZ_HUGE_PAGE + bytes),
 			    bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (!room ||
-	    SWZ_SYSCALL(SYS_madvise, room, bytes, MADV_WIPEONFORK) != 0)
+	if (!room)
+		return SWZ_E_NOMEM;
+	link_room = room;
+	link_bytes = bytes;
+	if (SWZ_SYSCALL(SYS_madvise, room, bytes, MADV_WIPEONFORK) != 0)
 		return SWZ_E_NOMEM;
 	SWZ_SYSCALL(SYS_madvise, room, swz_config.trace ? bytes : SWZ_HUGE_PAGE,
 		    MADV_NOHUGEPAGE);
@@ -279,9 +284,27 @@ enum swz_status swz_file_create(const char **problem)
 	return map_links();
 }
 
+void swz_file_discard(void)
+{
+	if (!swz_file)
+		return;
+	if (link_bytes)
+		swz_sys_munmap(link_room, link_bytes);
+	swz_sys_munmap(swz_file, mapped_bytes);
+	swz_file = NULL;
+	links = NULL;
+	SWZ_SYSCALL(SYS_unlink, path);
+	path[0] = '\0';
+}
+
 uint64_t swz_file_mapped_bytes(void)
 {
 	return mapped_bytes;
+}
+
+uint64_t swz_file_links_bytes(void)
+{
+	return mapped_bytes / SWZ_UNIT_BYTES * sizeof(*links);
 }
 
 struct swz_links *swz_file_links(void)
@@ -351,6 +374,7 @@ enum swz_status swz_file_replace(struct swz_file_header *beside,
 	old_bytes = mapped_bytes;
 	if (move((char *)beside, bytes, (char *)swz_file, 0) != SWZ_OK)
 		return SWZ_E_SYSTEM;
+	swz_own_remove((uintptr_t)beside, bytes); /* the program may get it */
 	if (bytes < mapped_bytes)
 		swz_sys_munmap((char *)swz_file + bytes, mapped_bytes - bytes);
 	mapped_bytes = bytes;

@@ -23,6 +23,8 @@ extern struct swz_file_header *swz_file;
  * it. On failure *problem says why, as the start of a sentence that ends in
  * swz_file_path(). */
 enum swz_status swz_file_create(const char **problem) SWZ_MUST_CHECK;
+/* Of a start that failed: the mapping and the file are not there any more. */
+void swz_file_discard(void);
 const char *swz_file_path(void);
 
 /* Of address space. */
@@ -32,6 +34,7 @@ uint64_t swz_file_mapped_bytes(void);
  * again in a forked child. */
 struct swz_links;
 struct swz_links *swz_file_links(void);
+uint64_t swz_file_links_bytes(void);
 
 /* Maps a new file for a forked child beside the parent's; returns the address
  * of the new mapping, not yet in place, or NULL. */
