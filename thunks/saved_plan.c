@@ -22,7 +22,8 @@ uint64_t swz_saved_plan_head_bytes(const struct swz_saved_header *h)
 	       h->functions * (uint64_t)sizeof(struct swz_saved_function) +
 	       h->entries * (uint64_t)sizeof(struct swz_unwind_entry) +
 	       h->wrappers * (uint64_t)sizeof(struct swz_saved_wrapper) +
-	       4 * ((uint64_t)h->relative + h->absolute + h->islands);
+	       4 * ((uint64_t)h->relative + h->absolute + h->islands) +
+	       h->loads * (uint64_t)sizeof(struct swz_saved_load);
 }
 
 uint64_t swz_saved_plan_bytes(const struct swz_saved_header *h)
@@ -56,6 +57,7 @@ void swz_saved_plan_parts(const struct swz_saved_header *h, const uint8_t *tail,
 	plan->relative = take(&at, h->relative * sizeof(*plan->relative));
 	plan->absolute = take(&at, h->absolute * sizeof(*plan->absolute));
 	plan->islands = take(&at, h->islands * sizeof(*plan->islands));
+	plan->loads = take(&at, h->loads * sizeof(*plan->loads));
 	plan->trampolines = tail;
 	plan->frame = tail + h->trampoline_bytes;
 }
@@ -86,6 +88,7 @@ void swz_saved_plan_list(const struct swz_saved_plan *plan,
 		{plan->absolute,
 		 h->absolute * (uint64_t)sizeof(*plan->absolute)},
 		{plan->islands, h->islands * (uint64_t)sizeof(*plan->islands)},
+		{plan->loads, h->loads * (uint64_t)sizeof(*plan->loads)},
 		{plan->trampolines, h->trampoline_bytes},
 		{plan->frame, h->frame_bytes},
 	};
@@ -241,6 +244,33 @@ static bool islands_fit(const struct swz_saved_plan *plan)
 	return true;
 }
 
+/* Whether a jump fits in there. */
+static bool load_fits(const struct swz_saved_header *h,
+		      const struct swz_saved_load *l)
+{
+	bool in_text = false;
+
+	for (unsigned i = 0; i < h->key.text_count; i++)
+		in_text |= l->at >= h->key.texts[i].start &&
+			   l->at < h->key.texts[i].end &&
+			   h->key.texts[i].end - l->at >= SWZ_JUMP_BYTES;
+	return in_text && l->copy >= sizeof(struct swz_hooks) &&
+	       l->copy < h->trampoline_bytes;
+}
+
+static bool loads_fit(const struct swz_saved_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->header->loads; i++) {
+		const struct swz_saved_load *l = &plan->loads[i];
+
+		if (!load_fits(plan->header, l) ||
+		    (i &&
+		     (l->at < l[-1].at || l->at - l[-1].at < SWZ_JUMP_BYTES)))
+			return false;
+	}
+	return true;
+}
+
 static bool is_sound(const struct swz_saved_plan *plan)
 {
 	const struct swz_saved_header *h = plan->header;
@@ -252,7 +282,7 @@ static bool is_sound(const struct swz_saved_plan *plan)
 			   h->trampoline_bytes) &&
 	       offsets_fit(plan->absolute, h->absolute, 8,
 			   h->trampoline_bytes) &&
-	       islands_fit(plan);
+	       islands_fit(plan) && loads_fit(plan);
 }
 
 enum swz_status swz_saved_plan_check(const struct swz_saved_header *h,

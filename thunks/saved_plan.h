@@ -14,7 +14,7 @@
 #include "thunks/unwind_table.h"
 
 #define SWZ_SAVED_MAGIC "SWZplan\n"
-#define SWZ_SAVED_VERSION 2u
+#define SWZ_SAVED_VERSION 3u
 #define SWZ_SAVED_MOST_TEXTS 16u
 /* More than any module has. */
 #define SWZ_SAVED_MOST_BYTES (1u << 30)
@@ -48,6 +48,12 @@ struct swz_saved_function {
 	uint8_t flags;
 	uint8_t site;
 	uint8_t padding[2];
+};
+
+/* A load of a return address that a jump to its copy replaces. */
+struct swz_saved_load {
+	uint32_t at;   /* ELF virtual address; ascending */
+	uint32_t copy; /* in the region */
 };
 
 /* A function that is led to a wrapper of ours. */
@@ -86,6 +92,7 @@ struct swz_saved_header {
 	/* How many there are, in the order in which they follow; then come
 	 * trampoline_bytes and frame_bytes: as they lie in the region. */
 	uint32_t functions, entries, wrappers, relative, absolute, islands;
+	uint32_t loads, padding;
 };
 
 struct swz_saved_plan {
@@ -96,6 +103,7 @@ struct swz_saved_plan {
 	const uint32_t *relative;
 	const uint32_t *absolute;
 	const int32_t *islands;
+	const struct swz_saved_load *loads;
 	const uint8_t *frame;
 	const uint8_t *trampolines;
 };
@@ -112,7 +120,7 @@ void swz_saved_plan_parts(const struct swz_saved_header *header,
 
 /* The parts, wherever they are, in the order in which they follow the header.
  */
-#define SWZ_SAVED_PARTS 8
+#define SWZ_SAVED_PARTS 9
 void swz_saved_plan_list(const struct swz_saved_plan *plan,
 			 struct swz_bytes parts[SWZ_SAVED_PARTS]);
 

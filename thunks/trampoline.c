@@ -218,6 +218,17 @@ static void note_outward(struct swz_trampolines *part, unsigned prefix,
 						       relocation->outward[i];
 }
 
+static uint64_t arena_bounds(const struct swz_trampolines *region)
+{
+	return (uintptr_t)region->start + offsetof(struct swz_hooks, arena);
+}
+
+/* All that has been written lies behind. */
+static void take(struct swz_trampolines *region, size_t bytes)
+{
+	region->used = (region->used + bytes + 15) & ~(size_t)15;
+}
+
 const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    struct swz_decoder *decoder,
 				    const struct swz_patch_site *site,
@@ -229,8 +240,7 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	struct swz_relocation relocation = {0};
 	struct swz_slot_loads loads = {
 		.count = site->load_count,
-		.arena = (uintptr_t)region->start +
-			 offsetof(struct swz_hooks, arena),
+		.arena = arena_bounds(region),
 	};
 	struct swz_moved_code code = {
 		.fde = site->fde,
@@ -270,8 +280,41 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	swz_unwind_table_add(&region->unwind, &code);
 	if (region->is_part)
 		note_outward(region, prefix, &relocation);
-	region->used += code.bytes;
-	region->used = (region->used + 15) & ~(size_t)15;
+	take(region, code.bytes);
+	return at;
+}
+
+const uint8_t *swz_trampoline_write_load(struct swz_trampolines *region,
+					 struct swz_decoder *decoder,
+					 const struct swz_patch_site *site)
+{
+	const struct swz_slot_loads loads = {
+		.count = 1,
+		.at = {0},
+		.arena = arena_bounds(region),
+	};
+	uint8_t *at = region->start + region->used;
+	struct swz_unwind_table unwind = region->unwind;
+	struct swz_relocation relocation = {0};
+	struct swz_moved_code code = {
+		.fde = site->fde,
+		.site = site->fde_address,
+		.trampoline = (uint32_t)region->used,
+		.relocation = &relocation,
+	};
+
+	if (!has_room_for_one(region) ||
+	    swz_relocate(decoder, site->code, site->address, site->wanted,
+			 (uintptr_t)at, at, SWZ_RELOCATED_MAX, &loads,
+			 &relocation) != SWZ_OK ||
+	    relocation.refusal != SWZ_PATCHED || relocation.call_steps[0])
+		return NULL;
+	code.bytes = relocation.written;
+	if (!swz_unwind_table_add(&region->unwind, &code)) {
+		region->unwind = unwind;
+		return NULL;
+	}
+	take(region, code.bytes);
 	return at;
 }
 
@@ -307,8 +350,7 @@ static uint8_t *write_jump(struct swz_trampolines *region, unsigned head,
 		return NULL;
 	jump[0] = 0xff, jump[1] = 0x25, put32(jump + 2, distance);
 	swz_unwind_table_add(&region->unwind, &code);
-	region->used += code.bytes;
-	region->used = (region->used + 15) & ~(size_t)15;
+	take(region, code.bytes);
 	return at;
 }
 

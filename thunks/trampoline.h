@@ -98,6 +98,15 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    const struct swz_patch_site *site,
 				    uint8_t *moved, enum swz_refusal *refusal);
 
+/* Writes a copy of the instruction at the site, a load of the return address
+ * (which `loads` need not name), and of what else a jump there takes, and a
+ * jump to what is behind that. NULL, and the region as before: no room or no
+ * reach, it cannot be moved, a call is displaced, or there would be nothing
+ * that tells unwinders. Not in a part. */
+const uint8_t *swz_trampoline_write_load(struct swz_trampolines *region,
+					 struct swz_decoder *decoder,
+					 const struct swz_patch_site *site);
+
 /* Writes one for a function that stays as it is: its body is a jump to the
  * address that lies at `target`, within reach. NULL: no room, or no reach. */
 const uint8_t *swz_trampoline_write_jump(struct swz_trampolines *region,

@@ -305,7 +305,7 @@ static void put32_at(uint8_t *at, int64_t value)
 	memcpy(at, &v, sizeof(v));
 }
 
-void swz_unwind_table_add(struct swz_unwind_table *table,
+bool swz_unwind_table_add(struct swz_unwind_table *table,
 			  const struct swz_moved_code *code)
 {
 	struct writer w = {0}, head;
@@ -314,7 +314,7 @@ void swz_unwind_table_add(struct swz_unwind_table *table,
 
 	if (!table->frame || table->room - table->used < ENTRY_MAX ||
 	    table->count == table->most)
-		return;
+		return false;
 	fde = table->frame + table->used;
 	w.at = fde + 17;
 	w.end = fde + ENTRY_MAX - 4;
@@ -337,6 +337,7 @@ void swz_unwind_table_add(struct swz_unwind_table *table,
 	table->entries[table->count].start = code->trampoline;
 	table->entries[table->count++].fde = (uint32_t)table->used;
 	table->used += (size_t)(w.at - fde);
+	return covered == code->bytes;
 }
 
 void swz_unwind_table_divide(const struct swz_unwind_table *table,

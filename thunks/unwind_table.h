@@ -63,8 +63,9 @@ struct swz_moved_code {
 };
 
 /* Adds the entry of one trampoline; they come in the order of their offsets.
- * The head is "push %rax" and what follows, or empty. */
-void swz_unwind_table_add(struct swz_unwind_table *table,
+ * The head is "push %rax" and what follows, or empty. False: it does not go
+ * beyond the head, or there is none. */
+bool swz_unwind_table_add(struct swz_unwind_table *table,
 			  const struct swz_moved_code *code);
 
 /* Copies the finished table to `at` (at least swz_unwind_table_bytes; 8-byte

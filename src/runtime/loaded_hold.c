@@ -94,7 +94,7 @@ static bool has_site(const struct swz_function *f)
 
 bool swz_loaded_keep_sites(struct swz_loaded *l, const struct swz_module *m)
 {
-	uint32_t count = 0;
+	uint32_t count = m->load_site_count;
 
 	l->trampolines = m->trampolines;
 	for (uint32_t i = 0; i < m->function_count; i++)
@@ -118,6 +118,12 @@ bool swz_loaded_keep_sites(struct swz_loaded *l, const struct swz_module *m)
 		l->sites[count].island = f->island;
 		l->sites[count].trampoline = (uint32_t)(f->trampoline -
 							m->trampolines.start);
+	}
+	while (count-- > 0) {
+		l->sites[count].at = (uint32_t)(m->load_bias +
+						m->load_sites[count].at -
+						m->start);
+		l->sites[count].trampoline = m->load_sites[count].copy;
 	}
 	return true;
 }

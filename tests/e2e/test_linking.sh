@@ -411,6 +411,43 @@ for flags in -finstrument-functions \
 	assert_complete profile
 done
 
+it 'stacks that grow by segments, also in the large code model'
+cat >segments.c <<'END'
+#include <stdio.h>
+__attribute__((noinline)) long deep(long n)
+{
+	volatile char room[600];
+
+	room[n % 600] = (char)n;
+	return n ? deep(n - 1) + room[n % 600] : 7;
+}
+int main(void)
+{
+	long sum = 0;
+
+	for (int i = 0; i < 20; i++)
+		sum += deep(i * 20);
+	printf("%ld\n", sum);
+	return 0;
+}
+END
+for flags in '' '-mcmodel=large'; do
+	for level in -O0 -O2; do
+		# shellcheck disable=SC2086
+		gcc $level -fsplit-stack -o segments segments.c $flags &&
+			./segments >/dev/null || {
+			echo "not built here: -fsplit-stack $flags"
+			continue
+		}
+		for stripped in '' yes; do
+			[ -z "$stripped" ] || strip segments
+			assert_same_as_native ./segments
+			assert_complete profile
+			[ -n "$stripped" ] || assert_calls profile deep 3820
+		done
+	done
+done
+
 it 'labels near the start of a function, whose addresses are in the code'
 cat >labels.c <<'END'
 #include <stdio.h>
@@ -468,6 +505,57 @@ for flags in '-fPIE -pie' '-fPIE -pie -Os' '-fno-pie -no-pie' '-fno-pie -no-pie 
 	assert_same_as_native ./labels
 	assert_complete profile
 	assert_calls profile main 1
+done
+
+it 'tables of labels with 32 bits each, at a fixed address'
+cat >narrow.S <<'END'
+	.section .note.GNU-stack, "", @progbits
+	.text
+	.balign	16
+	.globl	narrow
+	.type	narrow, @function
+narrow:	.cfi_startproc
+	xorl	%eax, %eax
+1:	leal	3(%rdi), %eax
+2:	ret
+	.cfi_endproc
+	.size	narrow, . - narrow
+	.balign	16
+	.globl	enter
+	.type	enter, @function
+enter:	.cfi_startproc
+	movl	table(, %rsi, 4), %eax
+	jmp	*%rax
+	.cfi_endproc
+	.size	enter, . - enter
+	.section .rodata
+	.balign	8
+	.long	0
+table:	.long	1b, 2b, 1b
+END
+cat >narrow.c <<'END'
+#include <stdio.h>
+
+long narrow(long n), enter(long n, long which);
+
+int main(void)
+{
+	long sum = 0;
+
+	for (int i = 0; i < 10; i++)
+		sum += narrow(i) + enter(i, 0) + enter(i, 2);
+	printf("%ld\n", sum);
+	return 0;
+}
+END
+for flags in '' -Wl,-z,noseparate-code; do
+	# shellcheck disable=SC2086
+	gcc -O1 -no-pie -fno-pie -o narrow narrow.c narrow.S $flags ||
+		abort 'narrow is not built'
+	assert_same_as_native ./narrow
+	assert_complete profile
+	assert_calls profile narrow 10
+	assert_calls profile enter 20
 done
 
 finish

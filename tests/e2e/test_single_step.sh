@@ -41,6 +41,10 @@ for stack in own alt; do
 	step return $stack load
 	assert_complete profile
 	assert_calls profile in_handler "$handled" leaf $((2 + handled)) loader 2
+	step return $stack late
+	assert_complete profile
+	assert_calls profile in_handler "$handled" leaf $((2 + handled)) \
+		late_loader 2
 done
 
 # With filters: where a handler interrupts a hook, what it calls may be recorded

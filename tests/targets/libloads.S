@@ -229,7 +229,7 @@ call_from_here:
 	ret
 	END	in_a_loop
 
-	FUNC	no_loop_from_afar
+	FUNC	loop_from_afar
 	movl	$0, %ecx
 1:	movq	(%rsp), %rax
 	leaq	anchor(%rip), %rdx
@@ -242,7 +242,7 @@ call_from_here:
 	jns	1b
 	movq	%rcx, %rax
 	ret
-	END	no_loop_from_afar
+	END	loop_from_afar
 
 	FUNC	before_a_jump
 	movq	(%rsp), %rax
@@ -252,16 +252,268 @@ call_from_here:
 	ret
 	END	before_a_jump
 
-	FUNC	no_behind_a_call
+	FUNC	behind_a_call
 	PUSH	rbx
+	PUSH	rbp
+	movq	%rsp, %rbp
+	.cfi_def_cfa rbp, 24
 	call	at_once
-	movq	8(%rsp), %rbx
+	movq	16(%rbp), %rbx
 	leaq	anchor(%rip), %rdx
 	subq	%rdx, %rbx
 	leaq	(%rax,%rbx,2), %rax
+	.cfi_def_cfa rsp, 24
+	POP	rbp
 	POP	rbx
 	ret
-	END	no_behind_a_call
+	END	behind_a_call
+
+/* ------------------------------------- by a jump in place of the load */
+
+	/* a call, and what the site's jump could displace if there were none */
+	.macro	BEGIN_FAR
+	PUSH	rbx
+	TAKE	16
+	call	at_once
+	movq	%rax, %rbx
+	movl	$1, %ecx
+	.endm
+
+	.macro	END_FAR
+	leaq	anchor(%rip), %rdx
+	subq	%rdx, %rax
+	leaq	(%rbx,%rax,2), %rax
+	DROP	16
+	POP	rbx
+	ret
+	.endm
+
+	FUNC	far_load
+	BEGIN_FAR
+	movq	24(%rsp), %rax
+	END_FAR
+	END	far_load
+
+	FUNC	far_load_behind_endbr
+	endbr64
+	BEGIN_FAR
+	movq	24(%rsp), %rax
+	END_FAR
+	END	far_load_behind_endbr
+
+	.irp	register, rcx, rbp, r8, r12, r13
+	FUNC	far_load_to_\register
+	PUSH	\register
+	BEGIN_FAR
+	movq	32(%rsp), %\register
+	movq	%\register, %rax
+	leaq	anchor(%rip), %rdx
+	subq	%rdx, %rax
+	leaq	(%rbx,%rax,2), %rax
+	DROP	16
+	POP	rbx
+	POP	\register
+	ret
+	END	far_load_to_\register
+	.endr
+
+	FUNC	far_load_of_8_bytes
+	TAKE	1024
+	BEGIN_FAR
+	movq	1048(%rsp), %rax
+	leaq	anchor(%rip), %rdx
+	subq	%rdx, %rax
+	leaq	(%rbx,%rax,2), %rax
+	DROP	16
+	POP	rbx
+	DROP	1024
+	ret
+	END	far_load_of_8_bytes
+
+	/* each on a way of its own; a branch leads to one of them */
+	FUNC	far_load_twice
+	BEGIN_FAR
+	testb	$1, %dil
+	jz	1f
+	movq	24(%rsp), %rax
+	addq	$3, %rax
+	jmp	2f
+	ud2
+1:	movq	24(%rsp), %rax
+	addq	$5, %rax
+2:	END_FAR
+	END	far_load_twice
+
+	FUNC	no_far_load_three_times
+	BEGIN_FAR
+	movq	24(%rsp), %rax
+	movq	24(%rsp), %rcx
+	movq	24(%rsp), %rsi
+	addq	%rcx, %rax
+	subq	%rsi, %rax
+	END_FAR
+	END	no_far_load_three_times
+
+	FUNC	near_and_far_load
+	movq	(%rsp), %rax
+	BEGIN_FAR
+	movq	24(%rsp), %rax
+	END_FAR
+	END	near_and_far_load
+
+	/* what is displaced with a load of 4 bytes: a number that looks like an
+	 * address, a distance from where it is, a branch; a jump back */
+	FUNC	far_load_and_a_number
+	BEGIN_FAR
+	DROP	24
+	movq	(%rsp), %rax
+	movabsq	$0x7f1234567890, %rdx
+	movabsq	$0x7f1234567888, %rsi
+	TAKE	24
+	subq	%rsi, %rdx
+	addq	%rdx, %rax
+	END_FAR
+	END	far_load_and_a_number
+
+	FUNC	far_load_and_a_distance
+	PUSH	rbp
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register rbp
+	call	at_once
+	movq	%rax, %rcx
+	movq	8(%rbp), %rax
+	leaq	anchor(%rip), %rdx
+	subq	%rdx, %rax
+	addq	%rcx, %rax
+	popq	%rbp
+	.cfi_def_cfa rsp, 8
+	.cfi_restore rbp
+	ret
+	END	far_load_and_a_distance
+
+	FUNC	far_load_and_a_jump
+	PUSH	rbp
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register rbp
+	call	at_once
+	movq	%rax, %rcx
+	jmp	2f
+1:	subq	%rdx, %rax
+	addq	%rcx, %rax
+	popq	%rbp
+	.cfi_remember_state
+	.cfi_def_cfa rsp, 8
+	.cfi_restore rbp
+	ret
+	.cfi_restore_state
+2:	leaq	anchor(%rip), %rdx
+	movq	8(%rbp), %rax
+	jmp	1b
+	END	far_load_and_a_jump
+
+	/* to what would be displaced with the load */
+	FUNC	no_branch_behind_a_far_load
+	PUSH	rbp
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register rbp
+	leaq	anchor(%rip), %rdx
+	leaq	8(%rdx), %rax
+	testb	$1, %dil
+	jz	1f
+	movq	8(%rbp), %rax
+1:	subq	%rdx, %rax
+	popq	%rbp
+	.cfi_def_cfa rsp, 8
+	.cfi_restore rbp
+	ret
+	END	no_branch_behind_a_far_load
+
+	FUNC	no_call_behind_a_far_load
+	PUSH	rbp
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register rbp
+	call	at_once
+	movq	%rax, %rcx
+	movq	8(%rbp), %rax
+	call	at_once
+	addq	%rcx, %rax
+	popq	%rbp
+	.cfi_def_cfa rsp, 8
+	.cfi_restore rbp
+	ret
+	END	no_call_behind_a_far_load
+
+	FUNC	far_load_in_a_loop
+	BEGIN_FAR
+	movl	$100, %ecx
+	xorl	%esi, %esi
+1:	movq	24(%rsp), %rax
+	addq	%rax, %rsi
+	subl	$1, %ecx
+	jnz	1b
+	movq	24(%rsp), %rax
+	subq	%rsi, %rax
+	imulq	$100, %rax, %rcx
+	leaq	anchor(%rip), %rdx
+	imulq	$99, %rdx, %rdx
+	addq	%rdx, %rax
+	addq	%rbx, %rax
+	DROP	16
+	POP	rbx
+	ret
+	END	far_load_in_a_loop
+
+	/* a loop that goes back into the site */
+	FUNC	no_far_load_and_a_loop
+	movl	%edi, %r10d
+1:	subl	$1, %r10d
+	jns	1b
+	BEGIN_FAR
+	movq	24(%rsp), %rax
+	END_FAR
+	END	no_far_load_and_a_loop
+
+	FUNC	no_flags_behind_a_far_load
+	BEGIN_FAR
+	cmpq	$5, %rdi
+	movq	24(%rsp), %rax
+	sbbq	$0, %rax
+	END_FAR
+	END	no_flags_behind_a_far_load
+
+	/* to its second byte, where it is a load of 32 bits */
+	FUNC	no_branch_into_a_far_load
+	BEGIN_FAR
+	xorl	%eax, %eax
+	testb	$1, %dil
+	jz	1f + 1
+1:	movq	24(%rsp), %rax
+	leaq	anchor(%rip), %rdx
+	subl	%edx, %eax
+	addq	%rbx, %rax
+	DROP	16
+	POP	rbx
+	ret
+	END	no_branch_into_a_far_load
+
+	FUNC	no_label_in_a_far_load
+	BEGIN_FAR
+	xorl	%eax, %eax
+	leaq	1f + 1(%rip), %rdx
+	testb	$1, %dil
+	jz	2f
+	jmp	*%rdx
+2:
+1:	movq	24(%rsp), %rax
+	leaq	anchor(%rip), %rdx
+	subl	%edx, %eax
+	addq	%rbx, %rax
+	DROP	16
+	POP	rbx
+	ret
+	END	no_label_in_a_far_load
+
+/* ------------------------------------------------------------------------ */
 
 	FUNC	up_to_92_bytes
 	.rept	11
@@ -272,23 +524,23 @@ call_from_here:
 	ret
 	END	up_to_92_bytes
 
-	FUNC	no_up_to_100_bytes
+	FUNC	up_to_100_bytes
 	.rept	12
 	nopl	0x11223344(%rax,%rax)
 	.endr
 	movq	(%rsp), %rax
 	DISTANCE
 	ret
-	END	no_up_to_100_bytes
+	END	up_to_100_bytes
 
-	FUNC	no_behind_30_instructions
+	FUNC	behind_30_instructions
 	.rept	30
 	nop
 	.endr
 	movq	(%rsp), %rax
 	DISTANCE
 	ret
-	END	no_behind_30_instructions
+	END	behind_30_instructions
 
 /* ------------------------------------------------------------- the flags */
 

@@ -3,7 +3,7 @@
 // tests/targets/stepper.c, which delivers SIGUSR1 at every instruction that
 // lies between its marks:
 // step return|single|jump|throw|fork own|alt
-// warm|fresh|siblings|tail|chain|leap|deep|flood|load
+// warm|fresh|siblings|tail|chain|leap|deep|flood|load|late
 // [STRIDE] (single: one signal at each call of the work, else as return; fork:
 // as return, at each STRIDE-th a child goes on, too)
 #include <setjmp.h>
@@ -114,6 +114,17 @@ COUNTED long loader(long n)
 	return result;
 }
 
+COUNTED long late_loader(long n)
+{
+	long result = leaf(n);
+	const char *from = static_cast<char *>(__builtin_return_address(0));
+
+	asm volatile("" : "+r"(from)); // loaded behind the call
+	if (from < &__executable_start || from >= &etext)
+		wrong = wrong + 1;
+	return result;
+}
+
 // Each is called for the first time when it is stepped through.
 template <int N> KEEP long fresh_function(long n)
 {
@@ -154,8 +165,9 @@ static const struct {
 	function *work;
 	long more;
 } works[] = {
-	{"tail", jumper, 2}, {"chain", first, 4}, {"leap", leaper, 1},
-	{"deep", down, 1},   {"flood", leaf, 1},  {"load", loader, 1},
+	{"tail", jumper, 2},      {"chain", first, 4}, {"leap", leaper, 1},
+	{"deep", down, 1},        {"flood", leaf, 1},  {"load", loader, 1},
+	{"late", late_loader, 1},
 };
 static long more;
 

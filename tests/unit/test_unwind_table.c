@@ -137,6 +137,33 @@ START_TEST(a_prefix_of_the_body_has_the_entrys_row)
 }
 END_TEST
 
+/* An instruction in the midst of a function: it has all that is said before. */
+START_TEST(code_without_a_head_has_the_row_of_its_place)
+{
+	static const uint8_t before[] = {
+		0x41, 0x0e, 16,   0x86, 2,    /* push %rbp */
+		0x43, 0x0d, 6,                /* mov %rsp, %rbp */
+		0x50, 0x0a, 0xc6, 0x0c, 7, 8, /* leave */
+		0x41, 0x0b,                   /* ret; the row before */
+	};
+	struct seen seen;
+
+	function.program = (struct swz_bytes){before, sizeof(before)};
+	relocation = (struct swz_relocation){.displaced_bytes = 5,
+					     .written = 40,
+					     .insn_count = 1,
+					     .jump_back = 35};
+	code.head = code.prefix = 0;
+	code.bytes = 40;
+	code.site = function.start + 30;
+	ck_assert(swz_unwind_table_add(&table, &code));
+	seen = rows_of(0);
+	ck_assert_uint_eq(seen.count, 1);
+	assert_row(&seen, 0, 0, SWZ_CFA_RBP, 16);
+	ck_assert_uint_eq(seen.rows[0].end, 40);
+}
+END_TEST
+
 START_TEST(endbr64_stays_at_home)
 {
 	static const uint8_t behind[] = {0x45, 0x0e, 16, 0x86, 2};
@@ -193,10 +220,10 @@ START_TEST(what_is_not_understood_has_no_rows)
 	function.program = (struct swz_bytes){strange[_i].program,
 					      strange[_i].size};
 	function.data_align = strange[_i].data_align;
-	swz_unwind_table_add(&table, &code);
+	ck_assert(!swz_unwind_table_add(&table, &code));
 	code.trampoline += 0x40;
 	code.fde = NULL; /* likewise */
-	swz_unwind_table_add(&table, &code);
+	ck_assert(!swz_unwind_table_add(&table, &code));
 	seen = rows_of(1);
 	ck_assert_uint_eq(seen.count, 2);
 	ck_assert_uint_eq(seen.rows[1].end, HEAD);
@@ -399,6 +426,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase, rows_move_with_their_instructions);
 	tcase_add_test(tcase, a_prefix_of_the_body_has_the_entrys_row);
+	tcase_add_test(tcase, code_without_a_head_has_the_row_of_its_place);
 	tcase_add_test(tcase, endbr64_stays_at_home);
 	tcase_add_test(tcase, a_displaced_call_moves_rsp_in_steps);
 	tcase_add_loop_test(tcase, what_is_not_understood_has_no_rows, 0,

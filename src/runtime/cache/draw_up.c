@@ -12,7 +12,7 @@
 
 /* What is added there must be saved here, too, or be of no use once a module is
  * planned. */
-_Static_assert(sizeof(struct swz_function) == 72, "what a plan consists of");
+_Static_assert(sizeof(struct swz_function) == 80, "what a plan consists of");
 
 /* Decided by this process's memory, or by other modules of it. */
 static bool is_circumstantial(const struct swz_module *m)
@@ -88,12 +88,28 @@ static bool save_wrapper(const struct swz_module *m,
 		       : swz_walkers_save(m, f->wrapper, saved);
 }
 
+static bool find_load_fixups(const struct swz_module *m,
+			     const struct swz_load_site *load,
+			     struct swz_fixups *fixups)
+{
+	struct swz_bytes region = {m->trampolines.start,
+				   m->trampolines.code_bytes};
+	/* no more is displaced there */
+	struct swz_bytes site = {swz_module_bytes(m, load->at),
+				 SWZ_JUMP_BYTES + SWZ_MAX_INSN};
+
+	while (!swz_module_is_text(m, load->at, (unsigned)site.size))
+		site.size--;
+	return swz_fixups_find(fixups, region, load->copy, site) == SWZ_OK;
+}
+
 struct draft {
 	const struct swz_module *module;
 	bool made;
 	uint64_t text_hash;
 	struct swz_saved_function *functions;
 	struct swz_saved_wrapper wrappers[32];
+	struct swz_saved_load *loads;
 	uint32_t function_count, wrapper_count;
 	struct swz_fixups fixups;
 };
@@ -133,12 +149,21 @@ static bool make_draft(struct draft *d)
 					       sizeof(*d->fixups.relative));
 	d->fixups.absolute = swz_scratch_alloc(d->fixups.absolute_room *
 					       sizeof(*d->fixups.absolute));
-	if (!d->functions || !d->fixups.relative || !d->fixups.absolute)
+	d->loads = swz_scratch_alloc((m->load_site_count + 1) *
+				     sizeof(*d->loads));
+	if (!d->functions || !d->fixups.relative || !d->fixups.absolute ||
+	    !d->loads)
 		return false;
 	for (uint32_t i = 0; i < m->function_count; i++)
 		if (is_kept(m, &m->functions[i]) &&
 		    !draft_one(m, &m->functions[i], d))
 			return false;
+	for (uint32_t i = 0; i < m->load_site_count; i++) {
+		d->loads[i].at = m->load_sites[i].at;
+		d->loads[i].copy = m->load_sites[i].copy;
+		if (!find_load_fixups(m, &m->load_sites[i], &d->fixups))
+			return false;
+	}
 	if (d->fixups.fixed && m->load_bias)
 		return false;
 	return true;
@@ -191,6 +216,7 @@ static void fill_header(struct swz_saved_header *h, const struct draft *d)
 		h->frame_bytes = r->unwind.used;
 		h->entries = r->unwind.count;
 		h->islands = r->island_count;
+		h->loads = m->load_site_count;
 	}
 	h->bytes = swz_saved_plan_bytes(h);
 }
@@ -220,6 +246,7 @@ bool swz_cache_draw_up(const struct swz_module *m, struct swz_saved_plan *saved)
 		/* they lie at the end of a region that is sealed */
 		.islands = (const int32_t *)(const void *)(r->start + r->used) -
 			   h->islands,
+		.loads = d->loads,
 		.frame = r->unwind.frame,
 		.trampolines = r->start,
 	};

@@ -41,6 +41,20 @@ static void restore_functions(struct swz_module *m, struct swz_function *all,
 	}
 }
 
+static bool restore_loads(struct swz_module *m)
+{
+	const struct swz_saved_plan *plan = m->saved;
+	uint32_t count = plan->header->loads;
+
+	m->load_sites = swz_scratch_alloc((count + 1) * sizeof(*m->load_sites));
+	for (uint32_t i = 0; m->load_sites && i < count; i++) {
+		m->load_sites[i].at = plan->loads[i].at;
+		m->load_sites[i].copy = plan->loads[i].copy;
+	}
+	m->load_site_count = count;
+	return m->load_sites;
+}
+
 static const struct swz_wrapper *restore_wrapper(
 	const struct swz_module *m, const struct swz_saved_wrapper *saved)
 {
@@ -154,9 +168,10 @@ bool swz_cache_restore(struct swz_module *m, const struct swz_hooks *hooks,
 	if (!all)
 		return false;
 	restore_functions(m, all, region->start);
-	if (region->start && (!fit_region(m, region, hooks) ||
-			      !restore_wrappers(m, all, region->start) ||
-			      swz_trampolines_seal(region) != SWZ_OK))
+	if (region->start &&
+	    (!fit_region(m, region, hooks) ||
+	     !restore_wrappers(m, all, region->start) || !restore_loads(m) ||
+	     swz_trampolines_seal(region) != SWZ_OK))
 		return false;
 	if (h->facts & SWZ_SAVED_OWN_UNWINDER && !swz_foreign_serve_unwinder(m))
 		return false;

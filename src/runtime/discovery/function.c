@@ -411,6 +411,23 @@ static bool is_piece(const struct swz_module *m, const struct swz_function *f)
 		       swz_module_bytes(m, f->start), f->size});
 }
 
+/* Two words are on the stack at its first byte, a caller's return address and
+ * its own, and it goes on to save the frame pointer: no part of a function, for
+ * all its table says. Functions of split stacks call it so, having done nothing
+ * else yet. */
+static bool reads_entry_word(const struct swz_module *m,
+			     const struct swz_function *f)
+{
+	struct swz_cfi_row row = {.cfa_base = SWZ_CFA_OTHER};
+	const uint8_t *code = swz_module_bytes(m, f->start);
+
+	if (f->size >= 8 && is_endbr64(code))
+		code += 4;
+	return f->fde && f->size >= 4 && *code == 0x55 &&
+	       swz_cfi_rows(f->fde, keep_first_row, &row) == SWZ_OK &&
+	       row.cfa_base == SWZ_CFA_RSP && row.cfa_offset == 16;
+}
+
 static void finish_one(const struct swz_module *m, uint32_t i)
 {
 	struct swz_function *f = &m->functions[i];
@@ -425,6 +442,7 @@ static void finish_one(const struct swz_module *m, uint32_t i)
 	f->site = site_of(m, f);
 	if (!f->is_piece)
 		f->is_piece = is_piece(m, f);
+	f->reads_entry_word = f->is_piece && reads_entry_word(m, f);
 }
 
 #define PORTION 2048u

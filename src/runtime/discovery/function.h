@@ -8,10 +8,13 @@
 #include "swizzle/format.h"
 #include "thunks/relocate.h"
 
-/* Bytes from the site that are displaced at most; from a function's start those
- * that a branch may not enter at most (the site is behind a signature then). */
-#define SWZ_MOST_DISPLACED_BYTES 96u
+/* Bytes from the site that are displaced at most: a loop of the function's own
+ * that goes back into the site is displaced as a whole if it ends there. From a
+ * function's start those that a branch may not enter at most (the site is
+ * behind a signature then). */
+#define SWZ_MOST_DISPLACED_BYTES 48u
 #define SWZ_MOST_PATCHED (8 + SWZ_MOST_DISPLACED_BYTES)
+#define SWZ_MOST_LOAD_SITES 2
 
 struct swz_function {
 	uint64_t start; /* ELF virtual address */
@@ -41,9 +44,16 @@ struct swz_function {
 	const struct swz_fde *fde; /* NULL if found by symbol only; it is there
 				    * as long as the module is being planned */
 	const uint8_t *trampoline; /* set when it is written */
-	uint8_t moved;  /* bytes from the site that run in the trampoline */
+	uint8_t moved; /* bytes from the site that run in the trampoline */
+	uint8_t load_site_count; /* of its own return address, too, that stay
+				  * where they are (plan/load_sites.h) */
 	bool reads_own; /* it uses the memory of its own return address, whether
 			 * or not that keeps it from being patched */
+	bool reads_entry_word; /* a piece that begins as a function does, but
+				* for a word more that it finds on the stack: it
+				* uses the one on top, where who jumps to it has
+				* its return address (libgcc's __morestack) */
+	uint32_t load_sites[SWZ_MOST_LOAD_SITES]; /* from its start */
 	const struct swz_wrapper *wrapper; /* what it is patched to go through
 					    * (compat/walkers.h, watched.h), or
 					    * NULL; calls are not recorded */
@@ -64,6 +74,20 @@ static inline void swz_function_refuse(struct swz_function *function,
 {
 	if (function->status == SWZ_PATCHED)
 		function->status = (uint16_t)reason;
+}
+
+/* Whether the address is in the jump that takes the place of a load, and not
+ * its beginning: nothing may lead there. */
+static inline bool swz_function_load_site_has(
+	const struct swz_function *function, uint64_t address)
+{
+	for (unsigned i = 0; i < function->load_site_count; i++) {
+		uint64_t start = function->start + function->load_sites[i];
+
+		if (address > start && address < start + SWZ_JUMP_BYTES)
+			return true;
+	}
+	return false;
 }
 
 /* It uses the memory of its own return address in a way that a hook cannot live

@@ -25,10 +25,6 @@
 #include "runtime/discovery/text_maps.h"
 #include "thunks/decoder.h"
 
-/* A loop of the function's own that goes back into the site is displaced as a
- * whole if it ends within this many bytes. */
-#define MOST_DISPLACED 48u
-
 struct branch_scan {
 	struct swz_module *module;
 	const struct swz_decoders *decoders;
@@ -92,6 +88,12 @@ static void mark_function(struct branch_scan *s, const struct swz_function *f)
 		swz_text_mark(s->module, SWZ_TEXT_MARKS, a);
 }
 
+static void mark_load_site(struct branch_scan *s, uint64_t start)
+{
+	for (uint64_t a = start + 1; a < start + SWZ_JUMP_BYTES; a++)
+		swz_text_mark(s->module, SWZ_TEXT_MARKS, a);
+}
+
 static void mark_targets(struct branch_scan *s)
 {
 	for (uint32_t i = 0; i < s->module->function_count; i++) {
@@ -106,10 +108,14 @@ static void mark_targets(struct branch_scan *s)
 			continue; /* the second pass: seen already */
 		if (reads_return(f))
 			mark_function(s, f);
+		if (f->reads_entry_word)
+			swz_text_mark(s->module, SWZ_TEXT_MARKS, f->start);
 		if (f->is_piece || f->status != SWZ_PATCHED)
 			continue;
 		for (uint64_t a = site_start(f); a < site_end(f); a++)
 			swz_text_mark(s->module, SWZ_TEXT_MARKS, a);
+		for (unsigned n = 0; n < f->load_site_count; n++)
+			mark_load_site(s, f->start + f->load_sites[n]);
 		if (!f->site)
 			swz_text_mark(s->module, SWZ_TEXT_STARTS, f->start);
 	}
@@ -128,7 +134,8 @@ static void refuse_label(void *context, uint64_t to)
 		return;
 	}
 	f = swz_function_at(s->module, to);
-	if (f && to >= site_start(f) && to < site_end(f))
+	if (f && ((to >= site_start(f) && to < site_end(f)) ||
+		  swz_function_load_site_has(f, to)))
 		f->is_entered = true;
 }
 
@@ -256,10 +263,19 @@ static void hit(struct part_scan *part, uint64_t pc, uint64_t target)
 					    : SWZ_REFUSE_TAIL_CALLS_READER);
 		return;
 	}
+	if (to && to->reads_entry_word && target == to->start) {
+		if (insn.kind != SWZ_INSN_CALL && from && from != to &&
+		    swz_stack_is_as_at_entry(s->module, part->decoder, from,
+					     insn.address))
+			swz_function_refuse(from, SWZ_REFUSE_TAIL_CALLS_READER);
+		return;
+	}
 	/* in the padding behind a function its site may still lie */
 	if (!to && target >= SWZ_JUMP_BYTES)
 		for (uint64_t a = target; a > target - 9 && !to; a--)
 			to = swz_function_at(s->module, a);
+	if (to && swz_function_load_site_has(to, target))
+		to->is_entered = true;
 	if (!to || target < site_start(to) || target >= site_end(to))
 		return;
 	if (from == to && insn.address < to->start + to->site)
@@ -268,9 +284,9 @@ static void hit(struct part_scan *part, uint64_t pc, uint64_t target)
 	if (from == to && insn.address >= to->start + to->site &&
 	    insn.address < site_end(to))
 		return;
-	if (from == to && s->may_extend &&
+	if (from == to && s->may_extend && !to->load_site_count &&
 	    insn.address + insn.length - (to->start + to->site) <=
-		    MOST_DISPLACED) {
+		    SWZ_MOST_DISPLACED_BYTES) {
 		uint8_t end = (uint8_t)(insn.address + insn.length -
 					(to->start + to->site));
 
@@ -523,8 +539,9 @@ static enum swz_status scan_callers(struct branch_scan *s)
 
 static void refuse_entered(struct swz_function *f)
 {
-	swz_function_refuse(f, f->load_count ? SWZ_REFUSE_READS_RETURN_SLOT
-					     : SWZ_REFUSE_BRANCH_INTO_SITE);
+	swz_function_refuse(f, f->load_count || f->load_site_count
+				       ? SWZ_REFUSE_READS_RETURN_SLOT
+				       : SWZ_REFUSE_BRANCH_INTO_SITE);
 }
 
 enum swz_status swz_scan_branches(struct swz_module *module,

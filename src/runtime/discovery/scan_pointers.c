@@ -28,6 +28,73 @@ static void note_word(const struct pointer_scan *s, uint64_t value)
 	s->found(s->context, value);
 }
 
+/* Whether a jump of ours may be there, but not begin there. */
+static bool may_be_patched(const struct swz_function *f, uint64_t address)
+{
+	return (address != f->start && address - f->start < SWZ_MOST_PATCHED) ||
+	       swz_function_load_site_has(f, address);
+}
+
+/* In doubt it does. */
+static bool begins_instruction(const struct swz_module *m,
+			       const struct swz_function *f, uint64_t address)
+{
+	uint64_t at = f->start;
+
+	while (at < address) {
+		struct swz_bytes rest = {swz_module_bytes(m, at),
+					 f->start + f->size - at};
+		struct swz_encoding e;
+
+		if (swz_encoding_read(rest, &e) != SWZ_OK)
+			return true;
+		at += (uint64_t)e.operands_at + e.immediate_bytes;
+	}
+	return at == address;
+}
+
+/* Two neighbours in data may be entries of a table of labels with 32 bits each.
+ * A number looks like an address seldom, two in a row like those of two
+ * instructions of one function hardly ever. */
+static void look_at_pair(const struct pointer_scan *s, uint32_t a, uint32_t b)
+{
+	const struct swz_function *f = swz_function_at(s->module, a);
+
+	if (!f || b - f->start >= f->size ||
+	    !(may_be_patched(f, a) || may_be_patched(f, b)) ||
+	    !begins_instruction(s->module, f, a) ||
+	    !begins_instruction(s->module, f, b))
+		return;
+	if (may_be_patched(f, a))
+		note_word(s, a);
+	if (may_be_patched(f, b))
+		note_word(s, b);
+}
+
+static bool fits_in_32_bits(const struct pointer_scan *s)
+{
+	return s->lowest + s->text_bytes <= UINT32_MAX;
+}
+
+static void scan_pairs(const struct pointer_scan *s, const ElfW(Phdr) * p)
+{
+	uint64_t start = (p->p_vaddr + 3) & ~(uint64_t)3;
+	uint64_t end = p->p_vaddr + p->p_filesz;
+	const uint8_t *words = swz_module_bytes(s->module, start);
+	uint64_t count = end > start ? (end - start) / 4 : 0;
+	uint32_t lowest = (uint32_t)s->lowest;
+	uint32_t text_bytes = (uint32_t)s->text_bytes, before = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t value;
+
+		memcpy(&value, words + 4 * i, sizeof(value));
+		if (value - lowest < text_bytes && before - lowest < text_bytes)
+			look_at_pair(s, before, value);
+		before = value;
+	}
+}
+
 /* There pointers need no relocation: any word may be one. */
 static void scan_words(const struct pointer_scan *s, const ElfW(Phdr) * p)
 {
@@ -44,6 +111,8 @@ static void scan_words(const struct pointer_scan *s, const ElfW(Phdr) * p)
 		if (value - lowest < text_bytes)
 			note_word(s, value);
 	}
+	if (fits_in_32_bits(s))
+		scan_pairs(s, p);
 }
 
 /* mov to a register, or to memory; push; add to a register. */
@@ -96,21 +165,16 @@ static bool is_loaded(const struct swz_module *m, uint64_t at)
 	return !f;
 }
 
-static bool is_near_start(const struct swz_function *f, uint64_t address)
-{
-	return address != f->start && address - f->start < SWZ_MOST_PATCHED;
-}
-
 struct own_labels {
 	const struct pointer_scan *scan;
 	const struct swz_function *function;
 };
 
-static void note_near_start(void *context, uint64_t to)
+static void note_in_patch(void *context, uint64_t to)
 {
 	const struct own_labels *own = context;
 
-	if (is_near_start(own->function, to))
+	if (may_be_patched(own->function, to))
 		note_word(own->scan, to);
 }
 
@@ -131,7 +195,7 @@ static void note_distant(const struct pointer_scan *s,
 		memcpy(&table, code + i, sizeof(table));
 		if (table % 4 == 0 && !swz_module_is_text(m, table, 1))
 			swz_distance_table_read(m, f, label, table,
-						note_near_start, &own);
+						note_in_patch, &own);
 	}
 }
 
@@ -145,7 +209,7 @@ static void look_at_immediate(const struct pointer_scan *s, uint64_t at,
 	if (!f || address == f->start)
 		return;
 	is_own = at - f->start < f->size;
-	if ((!is_own && !is_near_start(f, address)) ||
+	if ((!is_own && !may_be_patched(f, address)) ||
 	    !is_loaded(s->module, at))
 		return;
 	note_word(s, address);
@@ -194,7 +258,7 @@ static void scan_fixed(struct pointer_scan *s)
 		if (m->segments[i].p_type == PT_LOAD &&
 		    m->segments[i].p_flags & PF_R)
 			scan_words(s, &m->segments[i]);
-	if (s->lowest + s->text_bytes <= UINT32_MAX)
+	if (fits_in_32_bits(s))
 		for (unsigned i = 0; i < m->text_count; i++)
 			scan_immediates(s, &m->text[i]);
 }

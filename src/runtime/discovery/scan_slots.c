@@ -233,7 +233,7 @@ void swz_scan_return_slot(struct swz_module *module,
 		return;
 	}
 	if (swz_cfi_rows(function->fde, visit, &s) != SWZ_OK ||
-	    (function->load_count &&
+	    ((function->load_count || function->load_site_count) &&
 	     swz_cfi_rows(function->fde, visit_for_cfa, &s) != SWZ_OK) ||
 	    (s.leaves &&
 	     swz_cfi_rows(function->fde, visit_strictly, &s) != SWZ_OK))

@@ -54,21 +54,37 @@ static bool flags_are_free(const struct swz_module *m, uint64_t at)
 	return false;
 }
 
-bool swz_slot_load_note(const struct swz_module *m, struct swz_function *f,
-			uint64_t pc, const struct swz_encoding *e)
+static bool displace(struct swz_function *f, uint64_t offset, uint64_t end)
 {
-	uint64_t offset = pc - f->start - f->site;
-	uint64_t end = offset + e->operands_at;
-
-	if (f->status != SWZ_PATCHED || f->is_piece || f->is_cold_part ||
-	    !f->fde || (f->name && swz_is_reader_name(f->name)) ||
-	    f->load_count == SWZ_MOST_LOADS || !is_load(e) ||
-	    pc < f->start + f->site || end > SWZ_MOST_DISPLACED_BYTES ||
-	    !stays_on_stack(m, f, pc) ||
-	    !flags_are_free(m, pc + e->operands_at))
+	if (f->load_count == SWZ_MOST_LOADS)
 		return false;
 	f->loads[f->load_count++] = (uint8_t)offset;
 	if (end > f->displace)
 		f->displace = (uint8_t)end;
 	return true;
+}
+
+/* By a jump of its own. */
+static bool patch_there(struct swz_function *f, uint64_t offset)
+{
+	if (f->load_site_count == SWZ_MOST_LOAD_SITES)
+		return false;
+	f->load_sites[f->load_site_count++] = (uint32_t)offset;
+	return true;
+}
+
+bool swz_slot_load_note(const struct swz_module *m, struct swz_function *f,
+			uint64_t pc, const struct swz_encoding *e)
+{
+	uint64_t offset = pc - f->start - f->site;
+
+	if (f->status != SWZ_PATCHED || f->is_piece || f->is_cold_part ||
+	    !f->fde || (f->name && swz_is_reader_name(f->name)) ||
+	    !is_load(e) || pc < f->start + f->site ||
+	    !stays_on_stack(m, f, pc) ||
+	    !flags_are_free(m, pc + e->operands_at))
+		return false;
+	return offset >= SWZ_JUMP_BYTES
+		       ? patch_there(f, pc - f->start)
+		       : displace(f, offset, offset + e->operands_at);
 }

@@ -13,9 +13,10 @@
 bool swz_is_fence(const uint8_t *code, const struct swz_encoding *encoding);
 
 /* The instruction at `pc` refers to the return address. If it loads it to a
- * register, near enough to the function's first byte, notes it with the
- * function: it is displaced with all before it, and in the copy the real
- * address takes the place of a thunk's (thunks/relocate.h). False: not so. */
+ * register, notes it with the function: it is displaced, with all before it if
+ * the jump at the function's beginning reaches there, else by a jump of its own
+ * (plan/load_sites.h); and in the copy the real address takes
+ * the place of a thunk's (thunks/relocate.h). False: not so. */
 bool swz_slot_load_note(const struct swz_module *module,
 			struct swz_function *function, uint64_t pc,
 			const struct swz_encoding *encoding);

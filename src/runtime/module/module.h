@@ -24,6 +24,12 @@ struct swz_range {
 #define SWZ_MAX_PLT_RANGES 6
 #define SWZ_MAX_LOOSE_RANGES 4
 
+/* A load of a return address that a jump to its copy replaces. */
+struct swz_load_site {
+	uint32_t at;   /* ELF virtual address */
+	uint32_t copy; /* from the beginning of the module's trampolines */
+};
+
 struct swz_byte_scan;
 struct swz_function;
 struct swz_saved_plan;
@@ -71,8 +77,10 @@ struct swz_module {
 	uint32_t *labels; /* at a fixed address: where words of the data point
 			   * to in the text */
 	uint32_t label_count, label_room;
-	uint32_t function_count; /* pieces included */
-	uint32_t hookable_count; /* functions proper */
+	uint32_t function_count;          /* pieces included */
+	uint32_t hookable_count;          /* functions proper */
+	struct swz_load_site *load_sites; /* sorted by address */
+	uint32_t load_site_count;
 	uint32_t first_id;
 	uint32_t counts[SWZ_REFUSAL_COUNT];
 	struct swz_trampolines trampolines;

@@ -277,8 +277,8 @@ static bool can_host(const struct swz_islands *islands,
 	unsigned offset = g->site + hosted_bytes(g);
 	uint64_t at = g->start + offset;
 
-	return g != f && !g->wrapper && !g->island && is_patched(g) &&
-	       offset + SWZ_JUMP_BYTES <= g->size &&
+	return g != f && !g->wrapper && !g->island && !g->load_site_count &&
+	       is_patched(g) && offset + SWZ_JUMP_BYTES <= g->size &&
 	       hosted_bytes(g) + SWZ_JUMP_BYTES <= MOST_HOSTED &&
 	       in_reach(islands->module, f, at) &&
 	       is_free(islands, at, at + SWZ_JUMP_BYTES) &&

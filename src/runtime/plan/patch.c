@@ -60,6 +60,19 @@ static void patch_functions(void *context, uint32_t begin, uint32_t end,
 	}
 }
 
+static void patch_loads(const struct swz_module *m,
+			const struct swz_range *text)
+{
+	for (uint32_t i = 0; i < m->load_site_count; i++) {
+		const struct swz_load_site *s = &m->load_sites[i];
+
+		if (s->at >= text->start && s->at < text->end)
+			swz_patch_write((uint8_t *)(uintptr_t)swz_module_bytes(
+						m, s->at),
+					0, m->trampolines.start + s->copy);
+	}
+}
+
 static void patch_range(struct swz_module *m, const struct swz_range *text)
 {
 	uint32_t portion = swz_team_portion(PORTION);
@@ -76,6 +89,7 @@ static void patch_range(struct swz_module *m, const struct swz_range *text)
 		swz_team_run(patch_functions, &p, m->function_count, portion);
 	else
 		patch_functions(&p, 0, m->function_count, 0);
+	patch_loads(m, text);
 	if (!swz_text_lock(m, text))
 		refuse_range(m, text);
 }

@@ -52,7 +52,8 @@ static struct swz_patch_site patch_site(const struct swz_module *m,
  * -fnon-call-exceptions) is found in the function's exception table by its
  * place. */
 static bool lands_if_it_throws(const struct swz_module *m,
-			       const struct swz_function *f)
+			       const struct swz_function *f, uint32_t offset,
+			       uint32_t bytes)
 {
 	struct swz_bytes lsda = {0};
 
@@ -67,7 +68,7 @@ static bool lands_if_it_throws(const struct swz_module *m,
 			lsda.size = s->p_vaddr + s->p_filesz - f->fde->lsda;
 		}
 	}
-	return swz_lsda_lands(lsda, f->site, f->moved);
+	return swz_lsda_lands(lsda, offset, bytes);
 }
 
 enum swz_refusal swz_plan_trampoline(struct swz_module *m,
@@ -86,13 +87,37 @@ enum swz_refusal swz_plan_trampoline(struct swz_module *m,
 	site = patch_site(m, f, id);
 	f->trampoline = swz_trampoline_write(region, decoder, &site, &f->moved,
 					     &refusal);
-	if (f->trampoline && lands_if_it_throws(m, f)) {
+	if (f->trampoline && lands_if_it_throws(m, f, f->site, f->moved)) {
 		f->trampoline = NULL;
 		refusal = SWZ_REFUSE_UNRELOCATABLE;
 	}
 	/* a shorter jump is no way out */
-	if (f->load_count && refusal != SWZ_PATCHED &&
+	if ((f->load_count || f->load_site_count) && refusal != SWZ_PATCHED &&
 	    refusal != SWZ_REFUSE_OUT_OF_REACH)
 		refusal = SWZ_REFUSE_READS_RETURN_SLOT;
 	return refusal;
+}
+
+/* What is taken at most where a load is not as long as a jump. */
+#define MOST_BESIDE_LOAD (SWZ_JUMP_BYTES + SWZ_MAX_INSN)
+
+const uint8_t *swz_plan_load(struct swz_module *m, struct swz_decoder *decoder,
+			     const struct swz_function *f, uint32_t offset,
+			     uint32_t end)
+{
+	uint64_t at = f->start + offset;
+	struct swz_patch_site site = {
+		.code = {swz_module_bytes(m, at), end - offset},
+		.address = m->load_bias + at,
+		.wanted = SWZ_JUMP_BYTES,
+		.fde = f->fde,
+		.fde_address = at,
+	};
+
+	if (offset < f->site + (uint32_t)f->moved ||
+	    lands_if_it_throws(m, f, offset, MOST_BESIDE_LOAD))
+		return NULL;
+	if (site.code.size > MOST_BESIDE_LOAD)
+		site.code.size = MOST_BESIDE_LOAD;
+	return swz_trampoline_write_load(&m->trampolines, decoder, &site);
 }

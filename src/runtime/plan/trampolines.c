@@ -8,6 +8,7 @@
 #include "runtime/discovery/function.h"
 #include "runtime/hooks/hook_choice.h"
 #include "runtime/plan/islands.h"
+#include "runtime/plan/load_sites.h"
 #include "runtime/plan/trampoline.h"
 #include "runtime/plan/trampoline_parts.h"
 #include "runtime/support/config.h"
@@ -120,9 +121,11 @@ static void write_with_islands(struct swz_module *m,
 /* Some are written anew: they get an island, or make room for one. */
 static uint32_t most_trampolines(const struct swz_module *m)
 {
+	uint32_t loads = swz_load_sites_wanted(m);
+
 	if (swz_config.test_tactic)
-		return 3 * m->hookable_count;
-	return m->hookable_count + m->hookable_count / 32 + 64;
+		return 3 * m->hookable_count + loads;
+	return m->hookable_count + m->hookable_count / 32 + 64 + loads;
 }
 
 static bool open_region(struct swz_module *m)
@@ -172,8 +175,10 @@ void swz_plan_write_trampolines(struct swz_module *m,
 	if (open)
 		swz_plan_trampoline_parts(m, decoders);
 	write_each(m, decoders->of[0], open);
-	if (open)
+	if (open) {
+		swz_plan_load_sites(m, decoders);
 		write_with_islands(m, decoders);
+	}
 	if (open && swz_trampolines_seal(&m->trampolines) != SWZ_OK) {
 		swz_trampolines_close(&m->trampolines);
 		for (uint32_t i = 0; i < m->function_count; i++)
