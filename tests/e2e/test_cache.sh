@@ -406,6 +406,10 @@ if [ "$(id -u)" = 0 ]; then
 	chown 65534 foreign/swizzle
 	XDG_CACHE_HOME=$TMP/foreign assert_off "another user's"
 fi
+XDG_CACHE_HOME=$TMP/made// run "$shape"
+assert_eq "0 $kept" "$found $stored" 'found and stored, one that is missing'
+assert_eq 700 "$(stat -c %a made)" 'mode'
+assert_eq 700 "$(stat -c %a made/swizzle)" 'mode'
 (
 	failures=0
 	unset XDG_CACHE_HOME
@@ -414,6 +418,8 @@ fi
 		chown 65534 foreign/home
 		HOME=$TMP/foreign/home assert_off "another user's home"
 		assert_missing foreign/home/.cache
+		XDG_CACHE_HOME=$TMP/foreign/home/cache assert_off 'missing there'
+		assert_missing foreign/home/cache
 	fi
 	unset HOME
 	assert_off 'neither variable'

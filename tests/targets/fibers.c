@@ -382,8 +382,8 @@ static void many(long count, long passes)
 		if (!pass)
 			code = made_code_kb();
 	}
-	/* what gave nothing back would grow by `code` in each further pass; a sweep
-	 * is put off as long as it would take too much of the time */
+	/* what gave nothing back would grow by `code` in each further pass; a
+	 * sweep is put off as long as it would take too much of the time */
 	say_code_growth(code, 2 * code);
 }
 

@@ -67,10 +67,23 @@ static void append(char *path, const char *part)
 		path[0] = '\0';
 }
 
-/* `base` must be there, or `parent`, in which it is made. */
-static void begin_in(const char *parent, const char *base)
+/* `base` without its last part. */
+static void parent_of(char *path, const char *base)
 {
-	char path[sizeof(directory)];
+	size_t length = strlen(base);
+
+	while (length > 1 && base[length - 1] == '/')
+		length--;
+	while (length > 1 && base[length - 1] != '/')
+		length--;
+	memcpy(path, base, length);
+	path[length] = '\0';
+}
+
+/* `base` must be there, or the directory in which it is made. */
+static void begin_in(const char *base)
+{
+	char path[sizeof(directory)], parent[sizeof(directory)];
 	struct stat st;
 
 	memcpy(path, base, strlen(base) + 1);
@@ -79,8 +92,8 @@ static void begin_in(const char *parent, const char *base)
 		return;
 	memcpy(directory, path, sizeof(path));
 	if (!look_at_directory(&st)) {
-		if (parent)
-			make(parent, base);
+		parent_of(parent, base);
+		make(parent, base);
 		make(base, path);
 		if (!look_at_directory(&st)) {
 			directory[0] = '\0';
@@ -101,13 +114,13 @@ void swz_cache_files_begin(void)
 	if (base && base[0] == '/') { /* others are not valid */
 		append(path, base);
 		if (path[0])
-			begin_in(NULL, path);
+			begin_in(path);
 	} else if (home && home[0] == '/') {
 		append(path, home);
 		if (path[0])
 			append(path, "/.cache");
 		if (path[0])
-			begin_in(home, path);
+			begin_in(path);
 	}
 }
 
