@@ -215,7 +215,7 @@ gcc -O2 -o unlucky "$TOP/tests/targets/patching.c" -Wl,--no-as-needed -L. \
 	-lbefore -lpatching -Wl,-rpath,"$TMP"
 check ./unlucky
 
-it 'a module with data out of reach'
+it 'a module with no room within reach: arrays behind it, and nothing may be below'
 cat >huge.c <<'END'
 #include <stdio.h>
 static char room[3ul << 30];
@@ -230,7 +230,8 @@ int main(void)
 	return 0;
 }
 END
-if gcc -O1 -mcmodel=medium -o huge huge.c && ./huge >/dev/null 2>&1; then
+if gcc -O1 -mcmodel=medium -fno-pie -no-pie -Wl,-Ttext-segment=0x10000 -o huge \
+	huge.c && ./huge >/dev/null 2>&1; then
 	capture "$RUN" -o profile ./huge
 	assert_contains err 'swizzle: no function is hooked: no memory for trampolines'
 	RUN_OPTIONS=(-q)
@@ -557,5 +558,58 @@ for flags in '' -Wl,-z,noseparate-code; do
 	assert_calls profile narrow 10
 	assert_calls profile enter 20
 done
+
+it 'arrays of more than 2 GiB'
+cat >arrays.c <<'END'
+#include <stdio.h>
+static char last[256], first[BYTES];
+__attribute__((noinline)) int near_end(void)
+{
+	return ++last[0]; /* as the first thing that it does */
+}
+__attribute__((noinline)) int store(int n)
+{
+	first[(BYTES / 16) * n] = (char)n;
+	return first[1] + n;
+}
+#ifndef LIBRARY
+int main(void)
+{
+	int sum = 0;
+
+	for (int i = 0; i < 10; i++)
+		sum += store(i) + near_end();
+	printf("%d\n", sum);
+	return 0;
+}
+#endif
+END
+while read -r bytes patched flags; do
+	# shellcheck disable=SC2086
+	gcc -O1 -DBYTES=$bytes -o arrays arrays.c $flags && ./arrays >/dev/null || {
+		echo "not built or run here: $bytes bytes $flags"
+		continue
+	}
+	for cached in no yes; do
+		assert_same_as_native ./arrays
+		assert_complete profile
+		"$DUMP" -q -f text profile >table_of_arrays
+		for name in main store near_end; do
+			expected=10
+			[ $name = main ] && expected=1
+			[ $name = near_end ] && [ "$patched" -eq 2 ] && expected=
+			assert_eq "$expected" "$(awk -v name=$name \
+				'$(NF - 1) == name { print $1 }' table_of_arrays)" \
+				"$name, cached: $cached"
+		done
+	done
+done <<'END'
+3221225472L 3 -mcmodel=medium -fno-pie -no-pie
+3221225472L 3 -mcmodel=medium -fPIE -pie
+3221225472L 3 -mcmodel=large -fno-pie -no-pie
+2080374784L 3 -fno-pie -no-pie
+2147463168L 2 -fPIE -pie
+1500000000L 3 -fPIE -pie
+END
 
 finish

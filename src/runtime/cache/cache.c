@@ -95,7 +95,7 @@ static bool map_region(struct swz_module *m, const struct swz_saved_header *h)
 	if (!h->trampoline_bytes)
 		return true;
 	bytes = (bytes + PAGE - 1) & -PAGE;
-	start = swz_near_map(m->start, m->end, bytes);
+	start = swz_near_map(m->near.start, m->near.end, bytes);
 	if (!start)
 		return false;
 	if (bytes >= HUGE_BYTES)

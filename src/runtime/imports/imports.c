@@ -122,6 +122,7 @@ static void add_party(const struct link_map *map, const struct swz_module *m,
 	p->map = map;
 	p->start = m->start;
 	p->end = m->end;
+	p->near = m->near;
 	p->readable = swz_dynamic_read(map->l_addr, map->l_ld, &p->dynamic);
 	p->untouchable = is_untouchable(map);
 	p->in_scope = m->in_scope;

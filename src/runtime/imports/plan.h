@@ -47,7 +47,8 @@ struct swz_party {
 	const struct link_map *map; /* NULL: not there */
 	struct swz_dynamic dynamic;
 	uint64_t start, end;
-	bool readable; /* its tables */
+	struct swz_range near; /* see struct swz_module */
+	bool readable;         /* its tables */
 	bool untouchable;
 	bool in_scope;
 	bool importing; /* its calls are to be timed */

@@ -200,7 +200,7 @@ static void forget(void)
 
 void swz_pointers_write(void)
 {
-	const struct swz_party *near = &swz_parties[0];
+	const struct swz_party *first = &swz_parties[0];
 	struct swz_trampolines region;
 	uint64_t count = 0, room = 256;
 	uint64_t *words;
@@ -211,7 +211,7 @@ void swz_pointers_write(void)
 		count += address_of(i) != 0;
 	while (room < 2 * count)
 		room *= 2;
-	if (!count || !near->map)
+	if (!count || !first->map)
 		return;
 	pointer_table = swz_sys_mmap(NULL, room * sizeof(*pointer_table),
 				     PROT_READ | PROT_WRITE,
@@ -220,7 +220,8 @@ void swz_pointers_write(void)
 		return;
 	mask = room - 1;
 	if (swz_trampolines_open(
-		    &region, near->start, near->end, (uint32_t)count,
+		    &region, first->near.start, first->near.end,
+		    (uint32_t)count,
 		    swz_scratch_alloc(swz_unwind_table_bytes((uint32_t)count)),
 		    swz_hooks_choose()) != SWZ_OK) {
 		forget();

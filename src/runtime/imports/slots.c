@@ -68,7 +68,7 @@ static bool open_stubs(struct swz_party *p, uint32_t count)
 		return false;
 	s->bytes = bytes;
 	if (swz_trampolines_open(
-		    &s->region, p->start, p->end, count,
+		    &s->region, p->near.start, p->near.end, count,
 		    swz_scratch_alloc(swz_unwind_table_bytes(count)),
 		    swz_hooks_choose()) != SWZ_OK)
 		return false;

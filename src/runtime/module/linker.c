@@ -113,7 +113,7 @@ static const uint8_t *make_bridge(const struct swz_module *m,
 				  void (*stub)(void))
 {
 	static const uint8_t jump[] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc};
-	uint8_t *page = swz_near_map(m->start, m->end, 4096);
+	uint8_t *page = swz_near_map(m->near.start, m->near.end, 4096);
 
 	if (!page)
 		return NULL;

@@ -122,6 +122,20 @@ static bool make_readable(const struct swz_module *m, const ElfW(Phdr) * s)
 				PROT_READ | PROT_EXEC) == 0;
 }
 
+/* Code of the medium model has arrays behind all else, which it does not
+ * address by 32 bits. */
+#define MOST_NEAR (UINT64_C(1) << 30)
+
+static void find_near(struct swz_module *m)
+{
+	m->near.start = m->start;
+	m->near.end = m->end;
+	if (m->end - m->start <= MOST_NEAR || !m->text_count)
+		return;
+	m->near.start = m->load_bias + m->text[0].start;
+	m->near.end = m->load_bias + m->text[m->text_count - 1].end;
+}
+
 static void describe(struct swz_module *m, uint64_t load_bias,
 		     const ElfW(Phdr) * segments, unsigned count,
 		     const char *path)
@@ -152,6 +166,7 @@ static void describe(struct swz_module *m, uint64_t load_bias,
 		else
 			m->texts_left_out = true;
 	}
+	find_near(m);
 	m->path = absolute(path);
 	m->in_scope = m->text_count && !m->texts_left_out && in_scope(m->path);
 }

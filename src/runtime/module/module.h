@@ -42,7 +42,10 @@ struct swz_file_identity {
 struct swz_module {
 	const char *path; /* for the main program /proc/self/exe's target */
 	uint64_t load_bias;
-	uint64_t start, end; /* run-time addresses */
+	uint64_t start, end;   /* run-time addresses */
+	struct swz_range near; /* likewise: what its trampolines are within
+				* reach of; all of it, or, where that is too
+				* large, its text */
 	const ElfW(Phdr) * segments;
 	unsigned segment_count;
 	bool in_scope;

@@ -134,7 +134,7 @@ static bool open_region(struct swz_module *m)
 
 	/* what the relocated code refers to lies anywhere in the module */
 	return swz_trampolines_open(
-		       &m->trampolines, m->start, m->end, most,
+		       &m->trampolines, m->near.start, m->near.end, most,
 		       swz_scratch_alloc_brief(swz_unwind_table_bytes(most)),
 		       swz_hooks_choose()) == SWZ_OK;
 }
