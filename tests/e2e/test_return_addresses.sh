@@ -491,4 +491,112 @@ for timing in exact sampled; do
 done
 RUN_OPTIONS=()
 
+it 'a function that jumps to one that jumps to one that reads its return address'
+cat >chain.S <<'END'
+	.section .note.GNU-stack, "", @progbits
+	.macro	FUNC name
+	.balign	16
+	.globl	\name
+	.type	\name, @function
+\name:	.cfi_startproc
+	.endm
+	.macro	ENDS name
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+	.text
+	FUNC	reader
+	pushq	(%rsp)
+	.cfi_adjust_cfa_offset 8
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	addq	$0, %rdi
+	ret
+	ENDS	reader
+	.macro	JUMPER name, to
+	FUNC	\name
+	incq	%rdi
+	testq	%rdi, %rdi
+	jmp	\to
+	ENDS	\name
+	.endm
+	JUMPER	one, reader
+	JUMPER	two, one
+	JUMPER	three, two
+	JUMPER	two_cold, one		/* a part of `warm' */
+	FUNC	warm
+	incq	%rdi
+	testq	%rdi, %rdi
+	jns	two_cold
+	xorl	%eax, %eax
+	ret
+	ENDS	warm
+	JUMPER	to_warm, warm
+	JUMPER	other, calls_reader
+	FUNC	calls_reader
+	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	two
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	ENDS	calls_reader
+END
+cat >chain.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+
+char *reader(long), *one(long), *two(long), *three(long), *warm(long),
+	*to_warm(long), *other(long);
+extern char __executable_start, etext;
+static int asked;
+
+__attribute__((noinline)) void *next(const char *name)
+{
+	asked++;
+	return dlsym(RTLD_NEXT, name);
+}
+__attribute__((noinline)) void *next_but_one(const char *name)
+{
+	asked += 2;
+	return next(name);
+}
+static void say(const char *name, const char *from)
+{
+	printf("%s: %s\n", name, from >= &__executable_start && from < &etext
+		? "in the program" : "elsewhere");
+}
+
+int main(void)
+{
+	for (int i = 0; i < 3; i++) {
+		say("reader", reader(i));
+		say("one", one(i));
+		say("two", two(i));
+		say("three", three(i));
+		say("warm", warm(i));
+		say("to_warm", to_warm(i));
+		say("other", other(i));
+		printf("next: %d\n", next("puts") != 0);
+		printf("next but one: %d\n", next_but_one("puts") != 0);
+	}
+	return 0;
+}
+END
+gcc -O2 -o chain chain.c chain.S || abort 'chain is not built'
+for stripped in '' yes; do
+	[ -z "$stripped" ] || strip chain
+	assert_same_as_native ./chain
+	assert_complete profile
+done
+gcc -O2 -o chain chain.c chain.S
+assert_same_as_native ./chain
+assert_calls profile main 1 other 3 calls_reader 3
+"$RUN" --list -v ./chain >list
+for name in reader one two three warm to_warm next next_but_one; do
+	assert_matches list " tail-calls a function.* $name\$| reads its return.* $name\$"
+done
+
 finish

@@ -54,6 +54,8 @@ struct swz_function {
 				* uses the one on top, where who jumps to it has
 				* its return address (libgcc's __morestack) */
 	uint32_t load_sites[SWZ_MOST_LOAD_SITES]; /* from its start */
+	bool leads_to_reader; /* by jumps, to what uses the memory of the return
+			       * address that is there then */
 	const struct swz_wrapper *wrapper; /* what it is patched to go through
 					    * (compat/walkers.h, watched.h), or
 					    * NULL; calls are not recorded */

@@ -31,9 +31,12 @@ struct branch_scan {
 	struct swz_readers readers;
 	bool may_extend;      /* in the first pass */
 	atomic_bool extended; /* some site, in the first pass */
-	bool callers;      /* the passes that look for callers of functions that
-			    * read return addresses above their own */
-	atomic_bool found; /* one whose callers are to be found now, too */
+	/* each in passes of its own, until nothing is found: what may be in the
+	 * way of a patch; what jumps to one that was found to lead to a reader
+	 * of return addresses; callers of functions that read return addresses
+	 * above their own */
+	enum { OBSTACLES, JUMPERS, CALLERS } looks_for;
+	atomic_bool found; /* one by which there may be more of those */
 	bool unmarks; /* what leads to marked bytes takes back their marks, and
 		       * nothing else */
 };
@@ -99,11 +102,15 @@ static void mark_targets(struct branch_scan *s)
 	for (uint32_t i = 0; i < s->module->function_count; i++) {
 		struct swz_function *f = &s->module->functions[i];
 
-		if (s->callers) {
+		if (s->looks_for == CALLERS) {
 			if (f->reads_above || is_read_piece(f))
 				mark_function(s, f);
 			continue;
 		}
+		if (f->leads_to_reader)
+			mark_function(s, f);
+		if (s->looks_for == JUMPERS)
+			continue;
 		if (!s->may_extend && !f->displace)
 			continue; /* the second pass: seen already */
 		if (reads_return(f))
@@ -210,6 +217,15 @@ static void is_read(struct branch_scan *s, struct swz_function *from,
 	}
 }
 
+/* The return address that it is called with is read by what it jumps to. */
+static void leads_to_reader(struct branch_scan *s, struct swz_function *from,
+			    enum swz_refusal reason)
+{
+	swz_function_refuse(from, reason);
+	if (!from->leads_to_reader)
+		from->leads_to_reader = s->found = true;
+}
+
 /* A jump back to the first byte of the site meets the patch. It is told from a
  * call by the thunk in its return slot, so that must be where a call has it. */
 static bool is_loop_to_site(const struct part_scan *s,
@@ -233,7 +249,7 @@ static void hit(struct part_scan *part, uint64_t pc, uint64_t target)
 	if (insn.kind == SWZ_INSN_JUMP_INDIRECT) {
 		if (from && insn.rip_relative &&
 		    swz_is_reader_slot(&s->readers, insn.target))
-			swz_function_refuse(from, SWZ_REFUSE_TAIL_CALLS_READER);
+			leads_to_reader(s, from, SWZ_REFUSE_TAIL_CALLS_READER);
 		return;
 	}
 	if (insn.target != target || insn.kind == SWZ_INSN_PLAIN)
@@ -243,7 +259,7 @@ static void hit(struct part_scan *part, uint64_t pc, uint64_t target)
 		return;
 	}
 	to = swz_function_at(s->module, target);
-	if (s->callers) {
+	if (s->looks_for == CALLERS) {
 		if (!from || !to)
 			return;
 		if (insn.kind == SWZ_INSN_CALL)
@@ -257,17 +273,25 @@ static void hit(struct part_scan *part, uint64_t pc, uint64_t target)
 	    swz_is_reader_stub(&s->readers, target)) {
 		if (insn.kind == SWZ_INSN_CALL || !from || from == to)
 			return;
-		swz_function_refuse(from,
-				    to && to->is_piece
-					    ? SWZ_REFUSE_READS_RETURN_SLOT
-					    : SWZ_REFUSE_TAIL_CALLS_READER);
+		leads_to_reader(s, from,
+				to && to->is_piece
+					? SWZ_REFUSE_READS_RETURN_SLOT
+					: SWZ_REFUSE_TAIL_CALLS_READER);
 		return;
 	}
+	if (to && (to->is_piece || target == to->start) &&
+	    to->leads_to_reader) {
+		if (from && from != to && insn.kind != SWZ_INSN_CALL)
+			leads_to_reader(s, from, SWZ_REFUSE_TAIL_CALLS_READER);
+		return;
+	}
+	if (s->looks_for == JUMPERS)
+		return;
 	if (to && to->reads_entry_word && target == to->start) {
 		if (insn.kind != SWZ_INSN_CALL && from && from != to &&
 		    swz_stack_is_as_at_entry(s->module, part->decoder, from,
 					     insn.address))
-			swz_function_refuse(from, SWZ_REFUSE_TAIL_CALLS_READER);
+			leads_to_reader(s, from, SWZ_REFUSE_TAIL_CALLS_READER);
 		return;
 	}
 	/* in the padding behind a function its site may still lie */
@@ -415,7 +439,7 @@ static bool look_at_load(void *context, uint64_t at)
 	uint64_t to = swz_module_relative(s->module, pc + 3);
 	bool is_label = swz_module_is_text(s->module, to, 1) && to != pc;
 
-	if (s->scan->callers)
+	if (s->scan->looks_for != OBSTACLES)
 		return false;
 	if (is_label) {
 		refuse_label(s->scan, to);
@@ -479,7 +503,7 @@ static void scan_parts(void *context, uint32_t begin, uint32_t end,
 	struct branch_scan *s = context;
 	uint32_t first = 1;
 
-	if (begin == 0 && !s->callers)
+	if (begin == 0 && s->looks_for == OBSTACLES)
 		swz_scan_pointers(s->module, refuse_label, s);
 	for (unsigned i = 0; i < s->module->text_count; i++) {
 		uint32_t count = s->module->byte_scans[i].part_count;
@@ -520,14 +544,26 @@ static enum swz_status scan_texts(struct branch_scan *s)
 	return SWZ_OK;
 }
 
+static enum swz_status scan_jumpers(struct branch_scan *s)
+{
+	enum swz_status status = SWZ_OK;
+
+	s->looks_for = JUMPERS;
+	s->readers.slot_count = 0;
+	while (s->found && status == SWZ_OK) {
+		s->found = false;
+		status = scan_texts(s);
+	}
+	return status;
+}
+
 /* Callers of functions that read return addresses above their own, and theirs
  * where it is read two calls above, and so on. */
 static enum swz_status scan_callers(struct branch_scan *s)
 {
 	enum swz_status status = SWZ_OK;
 
-	s->callers = true;
-	s->readers.slot_count = 0;
+	s->looks_for = CALLERS;
 	for (uint32_t i = 0; i < s->module->function_count && !s->found; i++)
 		s->found = s->module->functions[i].reads_above;
 	while (s->found && status == SWZ_OK) {
@@ -558,8 +594,11 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 		 */
 		s.may_extend = false;
 		s.readers.slot_count = 0;
+		s.found = false;
 		status = scan_texts(&s);
 	}
+	if (status == SWZ_OK)
+		status = scan_jumpers(&s);
 	if (status == SWZ_OK)
 		status = scan_callers(&s);
 	/* last: other reasons are stronger, see islands.c */
