@@ -198,6 +198,78 @@ assert_same_as_native ./tabled
 assert_complete profile
 assert_calls profile main 1 by_label 0 by_distance 0
 
+# Of 16 bits each, and of 64 as distances, which are not read.
+it 'what is behind the load is a label in a table of another kind'
+cat >other_table.c <<'END'
+#include <stdio.h>
+int main(void);
+__attribute__((noinline)) void note(const char *what, char *address)
+{
+	printf("%s %td\n", what, address ? address - (char *)main : 0);
+}
+__attribute__((noinline)) int same(int n)
+{
+	__asm__ volatile("");
+	return n;
+}
+__attribute__((noinline)) int switches(int n, void *address)
+{
+	same(1);
+	for (int i = 0; i < 3; i++) {
+		switch (same(n + i)) {
+		case 0: note("zero", address); break;
+		case 1: address = __builtin_return_address(0); /* fall through */
+		case 2: note("two", address); break;
+		case 3: note("three", 0); break;
+		case 4: n++; note("four", address); break;
+		case 5: note("five", 0); break;
+		default: same(9);
+		}
+	}
+	return n;
+}
+__attribute__((noinline)) int goes(int n, void *address)
+{
+	static const short table[] = {&&a - &&a, &&b - &&a, &&c - &&a,
+				      &&d - &&a, &&e - &&a};
+	int i = 0;
+
+	same(1);
+	goto *(&&a + table[n]);
+a:	note("a", address);
+	if (i++ > 5)
+		return i;
+	goto *(&&a + table[same((n + i) % 5)]);
+b:	address = __builtin_return_address(0);
+c:	note("c", address);
+	if (i++ > 5)
+		return i;
+	goto *(&&a + table[same((n + i) % 5)]);
+d:	note("d", address);
+	if (i++ > 5)
+		return i;
+	goto *(&&a + table[same((n + i) % 5)]);
+e:	address = 0;
+	if (i++ > 5)
+		return i;
+	goto *(&&a + table[same((n + i) % 5)]);
+}
+int main(void)
+{
+	for (int i = 0; i < 5; i++)
+		same(switches(i, 0) + goes(i, 0));
+	return 0;
+}
+END
+for flags in -O1 -O2 '-O1 -fPIC -mcmodel=large' '-O2 -mindirect-branch=thunk'; do
+	# shellcheck disable=SC2086
+	gcc $flags -fno-omit-frame-pointer -o other_table other_table.c ||
+		abort 'other_table is not built'
+	assert_same_as_native ./other_table
+	assert_complete profile
+	assert_calls profile main 1
+done
+
 it 'a filter leaves out a function that looks at its return address'
 RUN_OPTIONS=(-H no_half -H at_once)
 assert_same_as_native "$program"

@@ -1,5 +1,6 @@
 #include "runtime/discovery/slot_loads.h"
 
+#include "runtime/discovery/branch_thunk.h"
 #include "runtime/discovery/readers.h"
 #include "thunks/flags.h"
 
@@ -64,10 +65,64 @@ static bool displace(struct swz_function *f, uint64_t offset, uint64_t end)
 	return true;
 }
 
-/* By a jump of its own. */
-static bool patch_there(struct swz_function *f, uint64_t offset)
+static bool is_indirect_jump(const struct swz_encoding *e)
 {
-	if (f->load_site_count == SWZ_MOST_LOAD_SITES)
+	return e->map == SWZ_MAP_ONE_BYTE && e->opcode == 0xff &&
+	       swz_modrm_reg(e->modrm) == 4 && !swz_encoding_rip_relative(e);
+}
+
+static bool jumps_indirectly(const struct swz_module *m,
+			     const struct swz_function *f);
+
+/* What the function branches to is what does so in its place, or a part of it
+ * that lies elsewhere and does. */
+static bool leads_on_indirectly(const struct swz_module *m,
+				const struct swz_function *f, uint64_t to)
+{
+	const struct swz_function *part = swz_function_at(m, to);
+
+	if (!part || part == f || !part->is_piece)
+		return false;
+	return swz_is_branch_thunk((struct swz_bytes){
+		       swz_module_bytes(m, part->start), part->size}) ||
+	       (!f->is_piece && jumps_indirectly(m, part));
+}
+
+/* Whether it jumps to where a register or memory says, or may: to a label of
+ * its own, out of a table that need not be one of those that are known (of 16
+ * bits, or of 64 as the large code model has them). */
+static bool jumps_indirectly(const struct swz_module *m,
+			     const struct swz_function *f)
+{
+	for (uint64_t at = f->start; at < f->start + f->size;) {
+		struct swz_bytes code = {swz_module_bytes(m, at),
+					 f->start + f->size - at};
+		struct swz_encoding e;
+		unsigned distance;
+		uint64_t length;
+
+		if (swz_encoding_read(code, &e) != SWZ_OK ||
+		    is_indirect_jump(&e))
+			return true;
+		length = (uint64_t)e.operands_at + e.immediate_bytes;
+		distance = swz_encoding_branch_bytes(&e);
+		at += length;
+		if ((distance == 1 || distance == 4) && length <= code.size &&
+		    leads_on_indirectly(
+			    m, f,
+			    at + (uint64_t)swz_distance_before(
+					 code.data + length, distance)))
+			return true;
+	}
+	return false;
+}
+
+/* By a jump of its own, which takes more than a load of 4 bytes. */
+static bool patch_there(const struct swz_module *m, struct swz_function *f,
+			uint64_t offset, unsigned bytes)
+{
+	if (f->load_site_count == SWZ_MOST_LOAD_SITES ||
+	    (bytes < SWZ_JUMP_BYTES && jumps_indirectly(m, f)))
 		return false;
 	f->load_sites[f->load_site_count++] = (uint32_t)offset;
 	return true;
@@ -85,6 +140,6 @@ bool swz_slot_load_note(const struct swz_module *m, struct swz_function *f,
 	    !flags_are_free(m, pc + e->operands_at))
 		return false;
 	return offset >= SWZ_JUMP_BYTES
-		       ? patch_there(f, pc - f->start)
+		       ? patch_there(m, f, pc - f->start, e->operands_at)
 		       : displace(f, offset, offset + e->operands_at);
 }
