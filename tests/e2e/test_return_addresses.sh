@@ -270,6 +270,51 @@ for flags in -O1 -O2 '-O1 -fPIC -mcmodel=large' '-O2 -mindirect-branch=thunk'; d
 	assert_calls profile main 1
 done
 
+# GCC pushes the return address once more, where a debugger looks for it.
+it 'a return address is read in a frame that is aligned and grows'
+cat >aligned.c <<'END'
+#include <stdio.h>
+int main(void);
+__attribute__((noinline)) void note(const char *what, char *address)
+{
+	printf("%s %td\n", what, address - (char *)main);
+}
+__attribute__((noinline)) long aligned(long n)
+{
+	__attribute__((aligned(64))) volatile char room[64];
+	char *more = __builtin_alloca(n + 5);
+
+	room[n] = 3;
+	__asm__ volatile("" : : "r"(more), "r"(room) : "memory");
+	note("its own", __builtin_return_address(0));
+	return room[n];
+}
+__attribute__((noinline)) long above(long n)
+{
+	__attribute__((aligned(64))) volatile char room[64];
+	char *more = __builtin_alloca(n + 5);
+
+	room[n] = 4;
+	__asm__ volatile("" : : "r"(more), "r"(room) : "memory");
+	note("its caller's", __builtin_return_address(1));
+	return room[n];
+}
+__attribute__((noinline, optimize("no-omit-frame-pointer"))) long calls(long n)
+{
+	return above(n) + 1;
+}
+int main(void)
+{
+	return aligned(3) + calls(5) == 8 ? 0 : 1;
+}
+END
+for flags in -O0 -O1 -O2 -Os; do
+	gcc $flags -o aligned aligned.c || abort 'aligned is not built'
+	assert_same_as_native ./aligned
+	assert_complete profile
+	assert_calls profile main 1 note 2 aligned 0 calls 0
+done
+
 it 'a filter leaves out a function that looks at its return address'
 RUN_OPTIONS=(-H no_half -H at_once)
 assert_same_as_native "$program"

@@ -61,6 +61,39 @@ static bool row_accesses_slot(const struct swz_row_scan *s,
 	       swz_row_has_scaled_operand(s, row, &o);
 }
 
+/* GCC's push of the return address below an aligned frame, whose unaligned one
+ * is in %r10 or %r13: push -8(%r10); push %rbp; mov %rsp, %rbp. */
+static bool copies_slot(const struct swz_module *m,
+			const struct swz_function *f)
+{
+	const uint8_t *code = swz_module_bytes(m, f->start);
+
+	for (uint32_t i = 0; i + 4 <= f->size; i++)
+		if (code[i] == 0x41 && code[i + 1] == 0xff &&
+		    (code[i + 2] == 0x72 || code[i + 2] == 0x75) &&
+		    code[i + 3] == 0xf8)
+			return true;
+	return false;
+}
+
+static bool any_matters(const struct swz_row_scan *s, uint64_t pc)
+{
+	(void)s;
+	(void)pc;
+	return true;
+}
+
+/* In such a frame __builtin_return_address takes the copy. */
+static bool row_accesses_copy(const struct swz_row_scan *s,
+			      const struct swz_cfi_row *row)
+{
+	const struct swz_operand o = {false, 8};
+
+	return (swz_row_has_operand(s, row, &o, any_matters) ||
+		swz_row_has_scaled_operand(s, row, &o)) &&
+	       copies_slot(s->module, s->function);
+}
+
 /* Of a function that loads its return address. */
 static bool visit_for_cfa(void *context, const struct swz_cfi_row *row)
 {
@@ -170,7 +203,9 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 
 	if (row->start < s->function->start || row->end > end)
 		return true;
-	if (row->cfa_base == SWZ_CFA_RBP && row->cfa_offset == 16)
+	if ((row->cfa_base == SWZ_CFA_RBP && row->cfa_offset == 16) ||
+	    (row->cfa_base == SWZ_CFA_OTHER &&
+	     copies_slot(s->module, s->function)))
 		swz_frame_chain_find(s, row);
 	if (s->function->status != SWZ_PATCHED &&
 	    (s->function->status != SWZ_REFUSE_FILTERED ||
@@ -185,7 +220,8 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 	else if (row->start == s->function->start &&
 		 swz_is_cold_part(s->module, s->function, row))
 		s->function->is_cold_part = true;
-	else if (row->cfa_base != SWZ_CFA_OTHER && row_accesses_slot(s, row))
+	else if (row->cfa_base == SWZ_CFA_OTHER ? row_accesses_copy(s, row)
+						: row_accesses_slot(s, row))
 		swz_function_refuse_reader(s->function);
 	return true;
 }
