@@ -315,6 +315,49 @@ for flags in -O0 -O1 -O2 -Os; do
 	assert_calls profile main 1 note 2 aligned 0 calls 0
 done
 
+# Without a name it is told by the red zone, which it reads.
+it 'a cold part reads the return address of its function'
+cat >cold.S <<'END'
+	.section .note.GNU-stack, "", @progbits
+	.text
+	.globl parent
+	.type parent, @function
+parent: .cfi_startproc
+	mov %rdi, -8(%rsp)
+	test %rdi, %rdi
+	jne parent.cold
+	mov -8(%rsp), %rax
+	ret
+	.cfi_endproc
+	.size parent, . - parent
+	.section .text.unlikely, "ax", @progbits
+	.type parent.cold, @function
+parent.cold: .cfi_startproc
+	mov -8(%rsp), %rcx
+	mov (%rsp), %rax
+	lea main(%rip), %rdx
+	sub %rdx, %rax
+	add %rcx, %rax
+	ret
+	.cfi_endproc
+END
+cat >cold.c <<'END'
+#include <stdio.h>
+long parent(long n);
+int main(void)
+{
+	for (long n = 0; n < 4; n++)
+		printf("%ld\n", parent(n));
+	return 0;
+}
+END
+gcc -O1 -o cold cold.c cold.S || abort 'cold is not built'
+for stripped in '' yes; do
+	[ -z "$stripped" ] || strip cold
+	assert_same_as_native ./cold
+	assert_complete profile
+done
+
 it 'a filter leaves out a function that looks at its return address'
 RUN_OPTIONS=(-H no_half -H at_once)
 assert_same_as_native "$program"

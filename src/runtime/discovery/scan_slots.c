@@ -211,15 +211,15 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 	    (s->function->status != SWZ_REFUSE_FILTERED ||
 	     !s->module->in_scope))
 		return true;
+	if (row->start == s->function->start &&
+	    swz_is_cold_part(s->module, s->function, row))
+		s->function->is_cold_part = true;
 	if (describes_another_frame(row))
 		s->leaves = true;
 	else if (!row->return_at_cfa_minus_8 ||
 		 (row->cfa_base == SWZ_CFA_RSP && row->cfa_offset < 8) ||
 		 contradicts_entry(s, row))
 		swz_function_refuse(s->function, SWZ_REFUSE_NO_STANDARD_FRAME);
-	else if (row->start == s->function->start &&
-		 swz_is_cold_part(s->module, s->function, row))
-		s->function->is_cold_part = true;
 	else if (row->cfa_base == SWZ_CFA_OTHER ? row_accesses_copy(s, row)
 						: row_accesses_slot(s, row))
 		swz_function_refuse_reader(s->function);
@@ -305,7 +305,9 @@ void swz_scan_return_slots(struct swz_module *module,
 	for (uint32_t i = 0; i < module->function_count; i++) {
 		struct swz_function *f = &module->functions[i];
 
-		if (f->is_cold_part && f->status == SWZ_PATCHED) {
+		if (f->is_cold_part && !f->is_piece &&
+		    (f->status == SWZ_PATCHED ||
+		     f->status == SWZ_REFUSE_READS_RETURN_SLOT)) {
 			f->is_piece = true;
 			module->hookable_count--;
 		}
