@@ -202,6 +202,47 @@ if have 'without the privilege to raise it' gcc setpriv; then
 	fi
 fi
 
+it 'a hard limit that the program has set is not raised again'
+cat >raises.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+static void set(unsigned long soft_mib, unsigned long hard_mib)
+{
+	struct rlimit limit = {soft_mib << 20, hard_mib << 20};
+	int result;
+
+	errno = 0;
+	result = setrlimit(RLIMIT_AS, &limit);
+	printf("%d %d", result, errno);
+	errno = 0;
+	result = prlimit(0, RLIMIT_AS, &limit, NULL);
+	printf(", %d %d", result, errno);
+	getrlimit(RLIMIT_AS, &limit);
+	printf(": %lu %lu\n", (long)limit.rlim_cur, (long)limit.rlim_max);
+}
+int main(void)
+{
+	set(1024, 3072);
+	set(2048, 4096);
+	set(3072, 3072);
+	set(1024, 2048);
+	set(1024, 2049);
+	return 0;
+}
+END
+if have 'without the privilege to raise it' gcc setpriv; then
+	gcc -w -o raises raises.c
+	if nobody_executes "$TMP" "$TMP/raises" "$RUN" "$LIBSWIZZLE"; then
+		"${user[@]}" ./raises >native.out
+		"${user[@]}" "$RUN" -q -o anyone/raised ./raises >out
+		assert_same native.out out
+		assert_contains native.out '-1 1, -1 1: 1073741824 2147483648'
+		assert_exists anyone/raised
+	fi
+fi
+
 # Not the profile at its full length, nor other reserves of ours.
 assert_locked_as_natively() { # COMMAND...: that runs the target
 	end_of "$@" "$TARGETS/locked" "${arguments[@]}" >native.end

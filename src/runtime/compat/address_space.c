@@ -130,31 +130,46 @@ static bool set(int what, const struct rlimit *limit, setter *real)
 	return SWZ_SYSCALL(SYS_prlimit64, 0, what, limit, NULL) == 0;
 }
 
-/* False: nothing is changed, it is the kernel's to answer. */
-static bool set_higher(int what, const struct rlimit *wanted, setter *real)
+/* Whether the program may not have a hard limit as high as it wants: it has one
+ * that is ours, and has not been allowed one that is so much higher again. */
+static bool raises_hard(int what, const struct rlimit *wanted, rlim_t share)
+{
+	struct rlimit now;
+	rlim_t theirs;
+
+	if (SWZ_SYSCALL(SYS_prlimit64, 0, what, NULL, &now) != 0)
+		return false;
+	theirs = lower(&latest_of(what)[1], now.rlim_max, share);
+	return theirs != now.rlim_max && wanted->rlim_max > theirs;
+}
+
+/* NULL: done. Otherwise it is the kernel's to answer to what is returned. */
+static const struct rlimit *set_higher(int what, const struct rlimit *wanted,
+				       struct rlimit *ours, setter *real)
 {
 	rlim_t share = share_of(what);
 	struct latest *latest = latest_of(what);
-	struct rlimit ours;
 
 	if (!share || !is_readable(wanted) ||
 	    wanted->rlim_cur > wanted->rlim_max)
-		return false;
-	ours.rlim_cur = higher(wanted->rlim_cur, share);
-	ours.rlim_max = higher(wanted->rlim_max, share);
-	if (!set(what, &ours, real)) {
+		return wanted;
+	ours->rlim_cur = higher(wanted->rlim_cur, share);
+	ours->rlim_max = higher(wanted->rlim_max, share);
+	if (!set(what, ours, real)) {
+		if (raises_hard(what, wanted, share))
+			return ours; /* refused again */
 		/* a hard limit of another's may not be raised */
-		ours.rlim_max = wanted->rlim_max;
-		if (ours.rlim_cur > ours.rlim_max)
-			ours.rlim_cur = ours.rlim_max;
-		if (!set(what, &ours, real))
-			return false;
+		ours->rlim_max = wanted->rlim_max;
+		if (ours->rlim_cur > ours->rlim_max)
+			ours->rlim_cur = ours->rlim_max;
+		if (!set(what, ours, real))
+			return wanted;
 	}
-	latest[0].ours = ours.rlim_cur;
+	latest[0].ours = ours->rlim_cur;
 	latest[0].theirs = wanted->rlim_cur;
-	latest[1].ours = ours.rlim_max;
+	latest[1].ours = ours->rlim_max;
 	latest[1].theirs = wanted->rlim_max;
-	return true;
+	return NULL;
 }
 
 /* As the program has set it. */
@@ -170,7 +185,10 @@ static void lower_both(int what, struct rlimit *limit)
 int swz_limit_set(int what, const struct rlimit *wanted, setter *real);
 int swz_limit_set(int what, const struct rlimit *wanted, setter *real)
 {
-	return set_higher(what, wanted, real) ? 0 : real(what, wanted);
+	struct rlimit ours;
+
+	wanted = set_higher(what, wanted, &ours, real);
+	return wanted ? real(what, wanted) : 0;
 }
 
 int swz_limit_get(int what, struct rlimit *limit,
@@ -199,15 +217,15 @@ int swz_limit_change(int pid, int what, const struct rlimit *wanted,
 int swz_limit_change(int pid, int what, const struct rlimit *wanted,
 		     struct rlimit *before, changer *real)
 {
-	struct rlimit old = {0};
+	struct rlimit old = {0}, ours;
 	int result;
 
 	if (!share_of(what) || swz_system_calls_end || !is_own(pid))
 		return real(pid, what, wanted, before);
 	SWZ_SYSCALL(SYS_prlimit64, 0, what, NULL, &old);
 	lower_both(what, &old);
-	if (wanted && set_higher(what, wanted, NULL))
-		wanted = NULL;
+	if (wanted)
+		wanted = set_higher(what, wanted, &ours, NULL);
 	result = real(pid, what, wanted, before);
 	if (result == 0 && before)
 		*before = old;
