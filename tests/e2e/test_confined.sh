@@ -3,7 +3,7 @@
 # cannot be recorded is counted, or said.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets confined locked
+need_targets confined locked deny
 PROGRAM=$TARGETS/confined
 
 run_both() { # ARG...: native.out, out, and d/ with the profiles
@@ -282,6 +282,21 @@ if have 'a limit' prlimit setpriv && chmod 711 "$TMP" &&
 			assert_contains native.out 'flags 3: 0, Success'
 		fi
 	done
+fi
+
+it 'memory locked where the process has no mlock2'
+end_of "$TARGETS/deny" mlock2 "$TARGETS/locked" -1 1 3 5 >native.end
+if [ "$(cat native.end)" = 77 ]; then
+	echo 'no filter here'
+else
+	mv out native.out
+	end_of "$TARGETS/deny" mlock2 "$RUN" -q -o anyone/profile \
+		"$TARGETS/locked" -1 1 3 5 >ours.end
+	assert_same native.end ours.end
+	assert_contains native.out 'flags 1: 0, Success
+locked: 1, present 256'
+	assert_same native.out out
+	rm -f anyone/profile
 fi
 
 it 'and what it executes reads the same'

@@ -1,6 +1,7 @@
-/* Runs a program that may not make memory executable, or that is killed when it
- * makes a thread: deny seccomp|mdwe|threads PROGRAM [ARG...]. 77 if the kernel
- * cannot. */
+/* Runs a program that may not make memory executable, that is killed when it
+ * makes a thread, or that has no mlock2:
+ * deny seccomp|mdwe|threads|mlock2 PROGRAM [ARG...]. 77 if the kernel cannot.
+ */
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -22,6 +23,19 @@ static int set_filter(struct sock_filter *code, size_t length)
 
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0;
+}
+
+static int deny_mlock2(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mlock2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	return set_filter(code, sizeof(code) / sizeof(*code));
 }
 
 static int deny_threads(void)
@@ -61,6 +75,8 @@ static int deny(const char *what)
 		return deny_by_seccomp();
 	if (strcmp(what, "threads") == 0)
 		return deny_threads();
+	if (strcmp(what, "mlock2") == 0)
+		return deny_mlock2();
 	return prctl(PR_SET_MDWE, 1, 0, 0, 0);
 }
 

@@ -8,6 +8,7 @@
 
 #include "runtime/compat/locked_memory.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -98,18 +99,20 @@ static bool may_lock(void)
 		(limit.rlim_cur && bytes_to_lock() <= limit.rlim_cur));
 }
 
-/* As the kernel does, whether or not each can be made present. */
+/* As the kernel does, whether or not each can be made present. False where
+ * mlock2 is not allowed (a filter that the process was executed with). */
 static bool lock_each(int flags)
 {
 	struct theirs t;
+	long status = 0;
 
 	if (!begin(&t))
 		return false;
-	while (next(&t))
-		SWZ_SYSCALL(SYS_mlock2, t.low, t.high - t.low,
-			    flags & MCL_ONFAULT ? MLOCK_ONFAULT : 0);
+	while (status != -EPERM && status != -ENOSYS && next(&t))
+		status = SWZ_SYSCALL(SYS_mlock2, t.low, t.high - t.low,
+				     flags & MCL_ONFAULT ? MLOCK_ONFAULT : 0);
 	swz_maps_close(&t.maps);
-	return true;
+	return status != -EPERM && status != -ENOSYS;
 }
 
 int swz_lock_all(int flags, int (*real)(int flags));
