@@ -352,6 +352,47 @@ gcc -O1 -no-pie -fno-pie -mcmodel=large -fno-asynchronous-unwind-tables \
 assert_same_as_native ./apart
 assert_converts profile
 
+it 'parts of functions without unwind tables: those that are called are counted'
+cat >parts.c <<'END'
+#include <stdio.h>
+int split(int x);
+__asm__(".text\n"
+	".type split,@function\n"
+	"split:	test %edi,%edi\n"
+	"	js split.cold\n"
+	"	jne split.part.0\n"
+	"	mov $3,%eax\n"
+	"	ret\n"
+	".size split,.-split\n"
+	".p2align 4\n"
+	".type split.part.0,@function\n"
+	"split.part.0:	lea (%rdi,%rdi,4),%eax\n"
+	"	and $1023,%eax\n"
+	"	ret\n"
+	".size split.part.0,.-split.part.0\n"
+	".p2align 4\n"
+	".type split.cold,@function\n"
+	"split.cold:	neg %edi\n"
+	"	mov %edi,%eax\n"
+	"	ret\n"
+	".size split.cold,.-split.cold\n");
+int main(void)
+{
+	int sum = 0;
+	for (int i = -3; i < 8; i++)
+		sum += split(i);
+	printf("%d\n", sum);
+	return 0;
+}
+END
+gcc -O1 -fno-asynchronous-unwind-tables -o parts parts.c
+assert_same_as_native ./parts
+assert_complete profile
+dump_table profile
+assert_eq 11 "$(row table calls split)" 'calls of split'
+assert_eq 7 "$(row table calls split.part.0)" 'calls of its part'
+assert_eq '' "$(row table calls split.cold)" 'calls of its cold part'
+
 it 'what compilers put at the start of functions'
 cat >entries.c <<'END'
 #include <stdio.h>

@@ -140,17 +140,13 @@ struct swz_function *swz_function_at(const struct swz_module *m,
 		       : NULL;
 }
 
-/* GCC's and clang's cold parts, and clang's blocks in sections of their own. */
+/* GCC's and clang's cold parts, and clang's blocks in sections of their own.
+ * (GCC's `.part` functions are called like any other.) */
 static bool is_name_of_piece(const char *name)
 {
 	const char *dot = strchr(name, '.');
 
 	return dot && (strstr(dot, ".cold") || strstr(dot, ".__part."));
-}
-
-static bool has_suffix_part(const char *name)
-{
-	return strstr(name, ".cold") || strstr(name, ".part.");
 }
 
 bool swz_function_returns_twice(const char *name)
@@ -180,7 +176,7 @@ static bool is_function_symbol(const struct swz_elf_symbol *s)
 }
 
 /* A name from the symbol tables for each function that starts at a symbol;
- * global ones are preferred. `.part` functions are called like any other. */
+ * global ones are preferred. */
 static void name_functions(struct swz_module *m, uint32_t type)
 {
 	struct swz_elf_symbols it;
@@ -232,7 +228,7 @@ static uint32_t add_from_symbols(struct swz_module *m, uint32_t type,
 				.size = (uint32_t)s.size,
 				.flags = SWZ_FUNCTION_FROM_SYMBOL,
 				.name = s.name,
-				.is_piece = has_suffix_part(s.name),
+				.is_piece = is_name_of_piece(s.name),
 			};
 		}
 		count++;
