@@ -14,8 +14,8 @@
 #include "thunks/unwind_table.h"
 
 #define SWZ_SAVED_MAGIC "SWZplan\n"
-#define SWZ_SAVED_VERSION 3u
-#define SWZ_SAVED_MOST_TEXTS 16u
+#define SWZ_SAVED_VERSION 4u
+#define SWZ_SAVED_MOST_TEXTS 64u
 /* More than any module has. */
 #define SWZ_SAVED_MOST_BYTES (1u << 30)
 

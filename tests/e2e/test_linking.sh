@@ -393,6 +393,43 @@ assert_eq 11 "$(row table calls split)" 'calls of split'
 assert_eq 7 "$(row table calls split.part.0)" 'calls of its part'
 assert_eq '' "$(row table calls split.cold)" 'calls of its cold part'
 
+it 'text in dozens of segments: up to 64 are hooked, kept plans included'
+for count in 40 70; do
+	{
+		echo '#include <stdio.h>'
+		# what nothing leads out of may be copied, and is left alone
+		echo '__attribute__((noinline)) int outside(int x) { return x + 5; }'
+		sections=
+		for ((i = 0; i < count; i++)); do
+			printf '__attribute__((noinline, section(".at%d"))) ' $i
+			printf 'int f%d(int x) { return outside(x) * %d; }\n' $i $((i + 2))
+			sections+=$(printf ' -Wl,--section-start=.at%d=0x%x' \
+				$i $((0x10000000 + i * 0x10000)))
+		done
+		printf 'int main(void)\n{\n\tint x = 1;\n'
+		printf '\tfor (int i = 0; i < 3; i++) {\n'
+		for ((i = 0; i < count; i++)); do
+			printf '\t\tx = f%d(x) %% 1000;\n' $i
+		done
+		printf '\t}\n\tprintf("%%d\\n", x);\n\treturn 0;\n}\n'
+	} >dozens.c
+	# shellcheck disable=SC2086
+	gcc -O1 -no-pie -fno-pie -o dozens dozens.c $sections
+	for start in first second; do
+		assert_same_as_native ./dozens
+		assert_complete profile
+		dump_table profile
+		expected=3
+		if [ "$count" = 70 ]; then
+			expected=
+		fi
+		for i in 0 15 16 39; do
+			assert_eq "$expected" "$(row table calls f$i)" \
+				"calls of f$i of $count, $start start"
+		done
+	done
+done
+
 it 'what compilers put at the start of functions'
 cat >entries.c <<'END'
 #include <stdio.h>

@@ -53,6 +53,8 @@ void swz_cache_key_make(struct swz_saved_key *key, const struct swz_module *m)
 	key->flags = (m->in_scope ? SWZ_SAVED_IN_SCOPE : 0) |
 		     (m->late ? SWZ_SAVED_LATE : 0) |
 		     (swz_has_shadow_stack() ? SWZ_SAVED_SHADOW_STACK : 0);
+	_Static_assert(SWZ_MAX_TEXT_RANGES <= SWZ_SAVED_MOST_TEXTS,
+		       "the texts of any module fit into a key");
 	key->text_count = m->text_count;
 	for (unsigned i = 0; i < m->text_count; i++) {
 		key->texts[i].start = m->text[i].start;

@@ -20,7 +20,7 @@ struct swz_range {
 	uint64_t end;
 };
 
-#define SWZ_MAX_TEXT_RANGES 16 /* a module with more is not hooked */
+#define SWZ_MAX_TEXT_RANGES 64 /* a module with more is not hooked */
 #define SWZ_MAX_PLT_RANGES 6
 #define SWZ_MAX_LOOSE_RANGES 4
 
