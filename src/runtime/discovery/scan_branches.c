@@ -222,8 +222,10 @@ static void leads_to_reader(struct branch_scan *s, struct swz_function *from,
 			    enum swz_refusal reason)
 {
 	swz_function_refuse(from, reason);
-	if (!from->leads_to_reader)
-		from->leads_to_reader = s->found = true;
+	if (!from->leads_to_reader) {
+		from->leads_to_reader = true;
+		s->found = true;
+	}
 }
 
 /* A jump back to the first byte of the site meets the patch. It is told from a
@@ -365,6 +367,15 @@ static bool may_have_labels(const struct swz_module *m,
 	       code[2] != 0xec;
 }
 
+/* What lies behind a table may look like an entry. That of a real one has the
+ * stack as it is where the table is read, and at the other labels. */
+static bool is_behind_table(const struct branch_scan *s, uint64_t pc,
+			    uint64_t first, uint64_t to)
+{
+	return !s->unmarks && swz_stack_differs(s->module, pc, to) &&
+	       swz_stack_differs(s->module, first, to);
+}
+
 /* What the instruction at `pc` takes the address of may be a table of 32-bit
  * offsets from itself to labels of its function, cold parts included. Such
  * tables lie side by side: the first entry that leads elsewhere is another's.
@@ -373,7 +384,7 @@ static bool may_have_labels(const struct swz_module *m,
 static bool read_table(struct branch_scan *s, uint64_t pc, uint64_t table)
 {
 	const struct swz_module *m = s->module;
-	uint64_t end = swz_distance_table_end(m, table), at;
+	uint64_t end = swz_distance_table_end(m, table), at, first = 0;
 	const struct swz_function *whole = NULL, *cold = NULL;
 
 	for (at = table; at + 4 <= end; at += 4) {
@@ -386,6 +397,7 @@ static bool read_table(struct branch_scan *s, uint64_t pc, uint64_t table)
 		if (!swz_module_is_text(m, to, 1))
 			break;
 		if (at == table) {
+			first = to;
 			whole = swz_function_at(m, pc);
 			if (whole && whole->is_piece)
 				whole = NULL; /* that of the first entry */
@@ -399,7 +411,8 @@ static bool read_table(struct branch_scan *s, uint64_t pc, uint64_t table)
 			cold = f;
 		if (!f || (f != whole && f != cold && !f->is_piece))
 			break;
-		if (swz_text_is_marked(s->module, SWZ_TEXT_MARKS, to))
+		if (swz_text_is_marked(s->module, SWZ_TEXT_MARKS, to) &&
+		    !is_behind_table(s, pc, first, to))
 			refuse_label(s, to);
 	}
 	return at > table;

@@ -53,6 +53,15 @@ static bool begins_instruction(const struct swz_module *m,
 	return at == address;
 }
 
+/* Numbers look like addresses, too. */
+static bool may_be_label(const struct pointer_scan *s, uint64_t value)
+{
+	const struct swz_function *f = swz_function_at(s->module, value);
+
+	return !f || !may_be_patched(f, value) ||
+	       begins_instruction(s->module, f, value);
+}
+
 /* Two neighbours in data may be entries of a table of labels with 32 bits each.
  * A number looks like an address seldom, two in a row like those of two
  * instructions of one function hardly ever. */
@@ -108,7 +117,7 @@ static void scan_words(const struct pointer_scan *s, const ElfW(Phdr) * p)
 		uint64_t value;
 
 		memcpy(&value, words + 8 * i, sizeof(value));
-		if (value - lowest < text_bytes)
+		if (value - lowest < text_bytes && may_be_label(s, value))
 			note_word(s, value);
 	}
 	if (fits_in_32_bits(s))
