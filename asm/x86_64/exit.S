@@ -93,7 +93,8 @@ FUNC(swz_hook_exit)
 	movq	%rsp, %rbp
 	.cfi_remember_state
 	.cfi_def_cfa_register %rbp
-	andq	$-16, %rsp
+	leaq	96(%rbp), %rsi			/* the slot: %rax, SAVE_FIVE, */
+	andq	$-16, %rsp			/* SAVE_FLAGS, and five here */
 	call	swz_exit
 	movq	%rbp, %rsp
 	.cfi_restore_state

@@ -71,6 +71,13 @@ for kind in ucontext asm; do
 	assert_calls profile fiber_main 100 below $((100 * 20 * 4)) heir 21 \
 		resume 2100 deep $((21 * 2 * 1001)) work $((100 * 20 + 21 * 2))
 
+	it "resumed by any of many threads that end soon, $kind"
+	for _ in 1 2 3; do
+		assert_same_as_native "$TARGETS/fibers" scatter $kind 3000 20
+		assert_complete profile
+		assert_calls profile fiber_main 3000
+	done
+
 	# (that a fiber goes on shows when one of its frames returns)
 	it "what is called by who resumes a fiber is not called by the fiber, $kind"
 	RUN_OPTIONS=(-H 'resume' -H 'switch_stacks' -H 'yield_now')

@@ -20,6 +20,7 @@ struct fiber {
 	ucontext_t *context, *resumer;
 	void *sp, *resumer_sp;
 	long id, rounds, sum;
+	unsigned random;
 	bool done;
 	struct fiber *next, *starts; /* in place of yielding, once */
 };
@@ -138,12 +139,61 @@ long below(long depth, long n)
 	return sum + 1;
 }
 
+/* Yields from anywhere between frames of several shapes. */
+long walk(struct fiber *self, long depth);
+
+static long at_random(struct fiber *self)
+{
+	self->random = self->random * 1103515245 + 12345;
+	return (long)(self->random >> 16 & 0xff);
+}
+
+long turn_left(struct fiber *self, long depth)
+{
+	long sum = 1;
+
+	if (at_random(self) % 8 == 0)
+		yield_now();
+	if (depth)
+		sum += walk(self, depth - 1);
+	if (depth && at_random(self) % 8 == 0)
+		sum += walk(self, depth / 2);
+	return sum;
+}
+
+long turn_right(struct fiber *self, long depth)
+{
+	long sum = work(depth);
+
+	if (depth && at_random(self) & 1)
+		sum += walk(self, depth - 1);
+	else if (depth)
+		sum += turn_left(self, depth - 1);
+	yield_now();
+	return sum + 1;
+}
+
+long walk(struct fiber *self, long depth)
+{
+	long sum = work(depth);
+
+	if (depth)
+		sum += at_random(self) & 1 ? turn_left(self, depth - 1)
+					   : turn_right(self, depth - 1);
+	if (at_random(self) % 4 == 0)
+		yield_now();
+	return sum + work(sum & 7);
+}
+
+static bool walking;
+
 void fiber_main(void)
 {
 	struct fiber *self = running();
 
 	for (long i = 0; i < self->rounds; i++)
-		self->sum += below(most, i + self->id);
+		self->sum += walking ? walk(self, at_random(self) % 12)
+				     : below(most, i + self->id);
 	self->done = true;
 	yield_now();
 	abort();
@@ -171,6 +221,7 @@ static void prepare(struct fiber *fiber, char *stack, size_t bytes, long id,
 	fiber->bytes = bytes;
 	fiber->id = id;
 	fiber->rounds = rounds;
+	fiber->random = (unsigned)id;
 	if (by_hand) {
 		void **top = (void **)(stack + bytes);
 
@@ -298,6 +349,45 @@ static void migrating(long count, long rounds)
 		pthread_create(&threads[i], NULL, resumer, NULL);
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
+	printf("%ld\n", sum_of(fibers, count));
+}
+
+/* By threads that end soon, and leave frames of theirs behind. */
+static void *brief_resumer(void *much)
+{
+	long left = (long)much;
+	struct fiber *fiber;
+
+	while (left-- && (fiber = take()) != NULL) {
+		resume(fiber);
+		if (fiber->done)
+			__atomic_fetch_sub(&unfinished, 1, __ATOMIC_RELEASE);
+		else
+			put(fiber);
+	}
+	return NULL;
+}
+
+static void scattering(long count, long rounds)
+{
+	struct fiber *fibers;
+	pthread_t threads[4];
+	long much = 0;
+
+	walking = true;
+	fibers = make(count, rounds);
+	unfinished = count;
+	for (long i = 0; i < count; i++)
+		put(&fibers[i]);
+	while (__atomic_load_n(&unfinished, __ATOMIC_ACQUIRE)) {
+		for (int i = 0; i < 4; i++) {
+			much = (much + 397) % 2000;
+			pthread_create(&threads[i], NULL, brief_resumer,
+				       (void *)(200 + much));
+		}
+		for (int i = 0; i < 4; i++)
+			pthread_join(threads[i], NULL);
+	}
 	printf("%ld\n", sum_of(fibers, count));
 }
 
@@ -493,6 +583,8 @@ int main(int argc, char **argv)
 		pthread_join(thread, NULL);
 	} else if (!strcmp(mode, "migrate")) {
 		migrating(n[0], n[1]);
+	} else if (!strcmp(mode, "scatter")) {
+		scattering(n[0], n[1]);
 	} else if (!strcmp(mode, "inherit")) {
 		inheriting(n[0], n[1]);
 	} else if (!strcmp(mode, "destroy") || !strcmp(mode, "same")) {

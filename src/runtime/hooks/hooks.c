@@ -237,7 +237,7 @@ static bool is_free(const struct swz_thread *thread,
 }
 
 static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
-			enum swz_event_kind how)
+			uint64_t *slot, enum swz_event_kind how)
 {
 	uint64_t now;
 
@@ -253,7 +253,7 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 			swz_set_key(thread, thread->top);
 		}
 		if (live)
-			swz_thread_free_thunk(thread, thunk);
+			swz_thread_give_up_thunk(thunk, slot);
 		return;
 	}
 	if (live && thread->top != thunk)
@@ -269,12 +269,12 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 	swz_thread_free_thunk(thread, thunk);
 }
 
-void swz_exit(struct swz_thunk *thunk)
+void swz_exit(struct swz_thunk *thunk, uint64_t *slot)
 {
 	struct swz_thread *thread = this_thread(thunk, thunk->slot);
 
 	if (thread)
-		leave_frame(thread, thunk, SWZ_EVENT_RETURN);
+		leave_frame(thread, thunk, slot, SWZ_EVENT_RETURN);
 }
 
 static void note_unwound(void *argument)
@@ -292,7 +292,7 @@ void *swz_unwound(struct swz_thunk *thunk)
 	if (call.thread) {
 		if (swz_thread_owns(call.thread, thunk) && thunk->slot)
 			slowly(note_unwound, &call);
-		leave_frame(call.thread, thunk, SWZ_EVENT_UNWIND);
+		leave_frame(call.thread, thunk, thunk->slot, SWZ_EVENT_UNWIND);
 	}
 	return landing_unwinder->resume;
 }

@@ -88,12 +88,18 @@ struct swz_thunk *swz_thread_pop_record(struct swz_thread *thread)
 	return record;
 }
 
+void swz_thread_give_up_thunk(struct swz_thunk *thunk, uint64_t *slot)
+{
+	__atomic_compare_exchange_n(&thunk->slot, &slot, SWZ_SLOT_GONE, false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk)
 {
 	struct swz_thunk *record, **free;
 
 	if (!swz_thread_owns(thread, thunk) || !thunk->node) {
-		thunk->slot = SWZ_SLOT_GONE;
+		swz_thread_give_up_thunk(thunk, thunk->slot);
 		return;
 	}
 	thunk->slot = NULL;

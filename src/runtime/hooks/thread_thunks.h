@@ -37,6 +37,11 @@ void swz_thread_stock_up(struct swz_thread *thread);
  * sweep of who owns it. */
 void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk);
 
+/* The same of one whose frame was entered by another thread, and has returned
+ * from this slot. Who owns it may have found that out, by the word in the slot,
+ * and be using it for another frame already: that one is left alone. */
+void swz_thread_give_up_thunk(struct swz_thunk *thunk, uint64_t *slot);
+
 /* Records of tail calls: a free one or NULL (async-signal-safe); a new one,
  * with signals blocked, or NULL if memory is refused. */
 struct swz_thunk *swz_thread_pop_record(struct swz_thread *thread);
