@@ -36,15 +36,10 @@ static void consider(struct search *s, uint64_t low, uint64_t high)
 		low = LOWEST;
 	if (high < low || high - low < s->bytes)
 		return;
-	if (low >= s->end) { /* above: as low as it goes */
-		at = low;
-		first = s->start;
-		last = at + s->bytes;
-	} else { /* below: as high as it goes */
-		at = high - s->bytes;
-		first = at;
-		last = s->end;
-	}
+	/* above: as low as it goes; below: as high; between two segments */
+	at = low >= s->end ? low : high - s->bytes;
+	first = at < s->start ? at : s->start;
+	last = at + s->bytes > s->end ? at + s->bytes : s->end;
 	distance = last - first;
 	if (distance > REACH || (s->best && distance >= s->best_distance))
 		return;
