@@ -177,11 +177,13 @@ static enum swz_status add_block(struct swz_thread_cold *cold)
 /* Of frames that were suspended some may be gone with their stack: as many as
  * there are thunks are worth a sweep. Frames can go unseen too (a stack that is
  * destroyed): for these a sweep may take a 65th of the time, or, where it has
- * found few of late, down to a 1025th. One that was itself interrupted counts
- * as no longer than this many ticks for each thunk.
+ * found few of late, down to a 1025th. Where it finds many, it costs little for
+ * each of them, and there would be ever more if it came later: then it may take
+ * more, a third of the time where half of all are gone. One that was itself
+ * interrupted counts as no longer than this many ticks for each thunk.
  */
 #define MOST_SWEEP_TICKS 64u
-#define LEAST_SWEEP_SHIFT 6u
+#define USUAL_SWEEP_SHIFT 6u
 #define MOST_SWEEP_SHIFT 10u
 
 static bool sweep_is_due(const struct swz_thread_cold *cold)
@@ -193,6 +195,19 @@ static bool sweep_is_due(const struct swz_thread_cold *cold)
 		took = thunks * MOST_SWEEP_TICKS;
 	return cold->suspended >= thunks ||
 	       swz_ticks() - cold->swept_at >= took << cold->sweep_shift;
+}
+
+static void choose_sweep_shift(struct swz_thread_cold *cold, uint64_t found)
+{
+	uint64_t thunks = (uint64_t)cold->block_count * SWZ_BLOCK_THUNKS;
+	unsigned shift = 1;
+
+	while (shift < USUAL_SWEEP_SHIFT && found < thunks >> shift)
+		shift++;
+	if (shift < USUAL_SWEEP_SHIFT || cold->sweep_shift < shift)
+		cold->sweep_shift = shift;
+	else if (cold->sweep_shift < MOST_SWEEP_SHIFT)
+		cold->sweep_shift++;
 }
 
 static void free_gone(struct swz_thread *thread, struct swz_thunk *thunk)
@@ -225,10 +240,7 @@ static void sweep(struct swz_thread *thread, const uint64_t *entering)
 				found++;
 			}
 	}
-	if (found >= cold->block_count) /* one in 64 */
-		cold->sweep_shift = LEAST_SWEEP_SHIFT;
-	else if (cold->sweep_shift < MOST_SWEEP_SHIFT)
-		cold->sweep_shift++;
+	choose_sweep_shift(cold, found);
 	cold->suspended = 0;
 	cold->swept_at = swz_ticks();
 	cold->sweep_ticks = cold->swept_at - start;
@@ -391,7 +403,7 @@ void swz_thread_begin_thunks(struct swz_thread_cold *cold)
 	uint32_t kept = 0, count = cold->block_count;
 
 	cold->suspended = cold->moved = 0;
-	cold->sweep_shift = LEAST_SWEEP_SHIFT;
+	cold->sweep_shift = USUAL_SWEEP_SHIFT;
 	cold->fresh = cold->records = NULL;
 	for (uint32_t b = 0; b < count; b++) {
 		uint32_t block = cold->blocks[b];
