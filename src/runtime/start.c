@@ -135,6 +135,8 @@ static const char *set_up(void)
 		swz_file->flags |= SWZ_FILE_FILTERED;
 	swz_thread_set_main_stack(swz_config.envp);
 	swz_thread_set_functions(swz_ids_bound());
+	if (!swz_thread_forks_show())
+		return "forked children cannot be known here, no profile ";
 	thread = record_command() == SWZ_OK ? swz_thread_begin() : NULL;
 	if (!thread)
 		return "no room in the profile ";

@@ -4,7 +4,7 @@
 # are found by tracing a run; strace makes the calls fail).
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets fib deny
+need_targets fib deny processes
 
 for how in seccomp mdwe; do
 	it "no execute permission to be had: $how"
@@ -44,6 +44,15 @@ traced() { # STRACE-OPTION... -- PROGRAM...: profiled directly, no wrapper
 
 traced -- "$TARGETS/fib" || true
 grep -q "$TMP/profile" log || skip 'strace cannot trace here'
+
+# So does qemu-user: every advice is taken, none is heeded.
+it 'a system that says it will wipe memory in forked children, and does not'
+"$TARGETS/processes" fork >native.out
+traced -e inject=madvise:retval=0 -- "$TARGETS/processes" fork
+assert_status 0
+assert_same native.out out
+assert_contains err 'swizzle: forked children cannot be known here'
+assert_missing profile
 
 # The numbers of the calls CALL that are made from our start on.
 points() { # CALL LOG

@@ -322,6 +322,24 @@ static enum swz_status make_child_word(void)
 	return SWZ_OK;
 }
 
+bool swz_thread_forks_show(void)
+{
+	char *shared;
+	bool refused;
+
+	if (make_child_word() != SWZ_OK)
+		return false;
+	shared = swz_sys_mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!shared)
+		return false;
+	/* what is shared cannot be wiped: who says that it will be has not
+	 * looked at the advice */
+	refused = SWZ_SYSCALL(SYS_madvise, shared, PAGE, MADV_WIPEONFORK) != 0;
+	swz_sys_munmap(shared, PAGE);
+	return refused;
+}
+
 struct swz_thread *swz_thread_begin(void)
 {
 	struct swz_thread_cold *cold;

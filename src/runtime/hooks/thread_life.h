@@ -29,6 +29,11 @@ enum swz_child {
 	SWZ_CHILD_OTHER,    /* another thread is making it, for very long */
 };
 enum swz_child swz_thread_claim_child(void);
+
+/* Whether that will be known: the kernel must wipe a page in the child. One
+ * before Linux 4.14 does not, and an emulator may say that it will and not do
+ * so (qemu-user 7.2 says yes to any advice). */
+bool swz_thread_forks_show(void);
 void swz_thread_child_done(void);
 
 /* In a forked child whose first hook is on a new thread: no state but new ones
