@@ -204,7 +204,7 @@ static void choose_sweep_shift(struct swz_thread_cold *cold, uint64_t found)
 
 	while (shift < USUAL_SWEEP_SHIFT && found < thunks >> shift)
 		shift++;
-	if (shift < USUAL_SWEEP_SHIFT || cold->sweep_shift < shift)
+	if (found >= thunks >> shift || cold->sweep_shift < shift)
 		cold->sweep_shift = shift;
 	else if (cold->sweep_shift < MOST_SWEEP_SHIFT)
 		cold->sweep_shift++;
