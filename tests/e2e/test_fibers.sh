@@ -103,6 +103,13 @@ for kind in ucontext asm; do
 		assert_one_thread_time
 	done
 
+	# a fiber that is 1 to 12 calls deep, beside its first and the yield
+	it "left suspended faster than is swept at leisure, $kind"
+	assert_same_as_native "$TARGETS/fibers" leave $kind 50 10000
+	assert_contains out 'code did not grow'
+	assert_complete profile
+	assert_calls profile fiber_main 500000 yield_now 500000 work 0
+
 	it "resumed in a forked child, $kind"
 	fork_as_native fork $kind 10 50
 	for profile in d/*; do

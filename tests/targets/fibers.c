@@ -455,6 +455,23 @@ static void abandoning(long count, bool same)
 	say_code_growth(code, 1024);
 }
 
+/* Many, each begun anew on its stack again and again, faster than what is left
+ * there is looked for at leisure. */
+static void leaving(long count, long times)
+{
+	struct fiber *fibers = make(count, 1);
+
+	for (long t = 0; t < times; t++)
+		for (long i = 0; i < count; i++) {
+			struct fiber *f = &fibers[i];
+
+			most = 1 + (i + t) % 12;
+			prepare(f, f->stack, f->bytes, i, 1);
+			resume(f);
+		}
+	say_code_growth(0, 64L << 10);
+}
+
 /* All alive at once, and again with what the ones before gave back. */
 static void many(long count, long passes)
 {
@@ -589,6 +606,8 @@ int main(int argc, char **argv)
 		inheriting(n[0], n[1]);
 	} else if (!strcmp(mode, "destroy") || !strcmp(mode, "same")) {
 		abandoning(n[0], mode[0] == 's');
+	} else if (!strcmp(mode, "leave")) {
+		leaving(n[0], n[1]);
 	} else if (!strcmp(mode, "many")) {
 		stack_bytes = by_hand ? 2048 : 4096;
 		many(n[0], n[1]);
