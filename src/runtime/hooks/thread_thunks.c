@@ -99,7 +99,7 @@ void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk)
 	struct swz_thunk *record, **free;
 
 	if (!swz_thread_owns(thread, thunk) || !thunk->node) {
-		swz_thread_give_up_thunk(thunk, thunk->slot);
+		thunk->slot = SWZ_SLOT_GONE;
 		return;
 	}
 	thunk->slot = NULL;
