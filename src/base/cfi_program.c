@@ -50,6 +50,7 @@ enum { DWARF_RBP = 6, DWARF_RSP = 7, REMEMBERED_STATES = 16 };
 
 struct rules {
 	enum swz_cfa_base cfa_base;
+	uint32_t cfa_column;
 	int64_t cfa_offset;
 	bool return_at_cfa_minus_8;
 };
@@ -78,6 +79,7 @@ static void end_row(struct machine *m, uint64_t end)
 	row.start = m->location;
 	row.end = end;
 	row.cfa_base = m->now.cfa_base;
+	row.cfa_column = m->now.cfa_column;
 	row.cfa_offset = m->now.cfa_offset;
 	row.return_at_cfa_minus_8 = m->now.return_at_cfa_minus_8;
 	m->location = end;
@@ -123,6 +125,8 @@ static enum swz_status define_cfa(struct machine *m, uint64_t column,
 		m->now.cfa_base = SWZ_CFA_RBP;
 	else
 		m->now.cfa_base = SWZ_CFA_OTHER;
+	m->now.cfa_column = column < SWZ_NO_COLUMN ? (uint32_t)column
+						   : SWZ_NO_COLUMN;
 	m->now.cfa_offset = offset;
 	return SWZ_OK;
 }
@@ -234,6 +238,7 @@ static enum swz_status run_extended(struct machine *m, uint8_t opcode)
 		return set_cfa_offset_scaled(m, swz_cursor_sleb(cursor));
 	case CFA_DEF_CFA_EXPRESSION:
 		m->now.cfa_base = SWZ_CFA_OTHER;
+		m->now.cfa_column = SWZ_NO_COLUMN;
 		return skip_block(m);
 	case CFA_GNU_ARGS_SIZE:
 		swz_cursor_uleb(cursor);
@@ -320,6 +325,7 @@ enum swz_status swz_cfi_rows(const struct swz_fde *fde,
 	m.fde = fde;
 	m.location = fde->start;
 	m.now.cfa_base = SWZ_CFA_OTHER;
+	m.now.cfa_column = SWZ_NO_COLUMN;
 	m.visit = visit;
 	m.context = context;
 	m.in_cie = true;
@@ -332,6 +338,34 @@ enum swz_status swz_cfi_rows(const struct swz_fde *fde,
 	if (status == SWZ_OK && !m.stopped)
 		end_row(&m, fde->start + fde->size);
 	return status;
+}
+
+struct wanted_row {
+	uint64_t address;
+	struct swz_cfi_row *row;
+	bool found;
+};
+
+static bool keep_row_at(void *context, const struct swz_cfi_row *row)
+{
+	struct wanted_row *wanted = context;
+
+	if (wanted->address >= row->end)
+		return true;
+	if (wanted->address >= row->start) {
+		*wanted->row = *row;
+		wanted->found = true;
+	}
+	return false;
+}
+
+bool swz_cfi_row_at(const struct swz_fde *fde, uint64_t address,
+		    struct swz_cfi_row *row)
+{
+	struct wanted_row wanted = {address, row, false};
+
+	return swz_cfi_rows(fde, keep_row_at, &wanted) == SWZ_OK &&
+	       wanted.found;
 }
 
 struct first_row {

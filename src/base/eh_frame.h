@@ -74,11 +74,15 @@ enum swz_cfa_base {
 	SWZ_CFA_OTHER /* other register or an expression */
 };
 
+#define SWZ_NO_COLUMN UINT32_MAX
+
 /* One row of the unwind table: holds for addresses [start, end). */
 struct swz_cfi_row {
 	uint64_t start;
 	uint64_t end;
 	enum swz_cfa_base cfa_base;
+	uint32_t cfa_column; /* SWZ_CFA_OTHER: of the register, DWARF's number,
+			      * or SWZ_NO_COLUMN for an expression */
 	int64_t cfa_offset;
 	bool return_at_cfa_minus_8; /* column 16 is saved at CFA-8 */
 };
@@ -91,6 +95,11 @@ enum swz_status swz_cfi_rows(const struct swz_fde *fde,
 			     bool (*visit)(void *context,
 					   const struct swz_cfi_row *row),
 			     void *context) SWZ_MUST_CHECK;
+
+/* The row that holds at `address`; false if there is none, or none could be
+ * read. */
+bool swz_cfi_row_at(const struct swz_fde *fde, uint64_t address,
+		    struct swz_cfi_row *row) SWZ_MUST_CHECK;
 
 /* The CFA test: true if at the function's first byte CFA = rsp + 8, the return
  * address is saved at CFA - 8, it is no signal frame and the program of CIE and

@@ -70,6 +70,8 @@ assert_ge "$(echo "$names" | wc -l)" 50 'functions in the table'
 it 'functions that are hard to patch'
 check_patching "$TARGETS/patching" libpatching.so
 assert_ge "$(grep -c 'patched by a short jump' functions)" 10 'short jumps'
+assert_matches functions ' patched  .* behind_a_text$'
+assert_matches functions ' patched by a short jump .* behind_a_word$'
 assert_eq 1 "$(awk '$1 == 10 && / sub_/' table | wc -l)" \
 	'called functions without a symbol that have a part'
 

@@ -500,6 +500,30 @@ switch_table:
 	ret
 	END	has_signature
 
+	/* what stands before it is no code; as code it would lead there */
+	.balign	16, 0xcc
+	.asciz	"a table"
+	.ascii	"Of a table, by those who have put it here, <"
+1:	.ascii	"pA"			/* jo behind_a_text + 2 */
+	.asciz	"@example.org>"
+	.skip	1b + 65 - ., 0x90
+	FUNC	behind_a_text, 1
+	leal	1(%rdi), %eax
+	subl	$2, %eax
+	ret
+	END	behind_a_text
+
+	/* nor is this, but it is too short to be sure */
+	.balign	16, 0xcc
+	.byte	0x06
+1:	.asciz	"pA has"
+	.skip	1b + 65 - ., 0x90
+	FUNC	behind_a_word, 1
+	leal	1(%rdi), %eax
+	subl	$2, %eax
+	ret
+	END	behind_a_word
+
 	/* in a part with the function's frame, and back into its beginning */
 	FUNC	switch_in_part
 	pushq	%rbx
@@ -1334,7 +1358,8 @@ patching_table:
 		jumps_to_taker, comes_back, comes_back_short, \
 		comes_back_long, passes_on, calls_with_part, switch_to_cold, \
 		switch_by_thunk, calls_by_thunk, jumps_by_thunk, \
-		switch_by_bytes, loop_by_register, has_signature
+		switch_by_bytes, loop_by_register, has_signature, \
+		behind_a_text, behind_a_word
 	ENTRY	\name
 	.endr
 

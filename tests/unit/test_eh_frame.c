@@ -267,6 +267,46 @@ START_TEST(expressions_and_other_registers_are_other)
 	ck_assert_uint_eq(rows.count, 3);
 	check_row(&rows.row[1], 1, 3, SWZ_CFA_OTHER, 0);
 	check_row(&rows.row[2], 3, 0x20, SWZ_CFA_OTHER, 0);
+	ck_assert_uint_eq(rows.row[1].cfa_column, 10);
+	ck_assert_int_eq(rows.row[1].cfa_offset, 0);
+	ck_assert_uint_eq(rows.row[2].cfa_column, SWZ_NO_COLUMN);
+}
+END_TEST
+
+START_TEST(finds_the_row_of_an_address)
+{
+	struct swz_cfi_row row;
+	struct swz_fde fde;
+
+	put_fde(put_usual_cie(), 0x20, PROGRAM("\x41\x0c\x0b\x08\x42\x0e\x18"));
+	fde = only_fde();
+	ck_assert(swz_cfi_row_at(&fde, CODE, &row));
+	check_row(&row, 0, 1, SWZ_CFA_RSP, 8);
+	for (unsigned i = 1; i < 3; i++) {
+		ck_assert(swz_cfi_row_at(&fde, CODE + i, &row));
+		check_row(&row, 1, 3, SWZ_CFA_OTHER, 0);
+		ck_assert_uint_eq(row.cfa_column, 11);
+		ck_assert_int_eq(row.cfa_offset, 8);
+	}
+	ck_assert(swz_cfi_row_at(&fde, CODE + 0x1f, &row));
+	check_row(&row, 3, 0x20, SWZ_CFA_OTHER, 0);
+	ck_assert(!swz_cfi_row_at(&fde, CODE + 0x20, &row));
+	ck_assert(!swz_cfi_row_at(&fde, CODE - 1, &row));
+}
+END_TEST
+
+/* What is damaged before the row leaves none; behind it, it stands. */
+START_TEST(finds_no_row_behind_damage)
+{
+	struct swz_cfi_row row;
+	struct swz_fde fde;
+
+	put_fde(put_usual_cie(), 0x20, PROGRAM("\x41\x0e\x10\x41\x3c"));
+	fde = only_fde();
+	ck_assert(swz_cfi_row_at(&fde, CODE, &row));
+	ck_assert(swz_cfi_row_at(&fde, CODE + 1, &row));
+	check_row(&row, 1, 2, SWZ_CFA_RSP, 16);
+	ck_assert(!swz_cfi_row_at(&fde, CODE + 2, &row));
 }
 END_TEST
 
@@ -519,6 +559,8 @@ int main(void)
 	tcase_add_test(tcase, advances_by_1_2_and_4_bytes_and_to_an_address);
 	tcase_add_test(tcase, stops_when_told);
 	tcase_add_test(tcase, expressions_and_other_registers_are_other);
+	tcase_add_test(tcase, finds_the_row_of_an_address);
+	tcase_add_test(tcase, finds_no_row_behind_damage);
 	tcase_add_loop_test(tcase, tells_functions_by_their_first_row, 0,
 			    (int)(sizeof(starts) / sizeof(*starts)));
 	tcase_add_test(tcase, a_restored_column_gets_the_cies_rule);

@@ -21,39 +21,21 @@ static bool note_row(void *context, const struct swz_cfi_row *row)
 	return true;
 }
 
-struct row_at {
-	uint64_t pc;
-	enum swz_cfa_base cfa_base; /* SWZ_CFA_OTHER: not known */
-	int64_t cfa_offset;
-};
-
-static bool note_row_at(void *context, const struct swz_cfi_row *row)
-{
-	struct row_at *at = context;
-
-	if (at->pc < row->start || at->pc >= row->end)
-		return true;
-	at->cfa_base = row->cfa_base;
-	at->cfa_offset = row->cfa_offset;
-	return false;
-}
-
-static struct row_at row_at(const struct swz_module *m, uint64_t pc)
+/* The frame's place at `pc` by the unwind table; false: not known. */
+static bool find_frame(const struct swz_module *m, uint64_t pc,
+		       struct swz_cfi_row *row)
 {
 	const struct swz_function *f = swz_function_at(m, pc);
-	struct row_at at = {.pc = pc, .cfa_base = SWZ_CFA_OTHER};
 
-	if (f && f->fde && swz_cfi_rows(f->fde, note_row_at, &at) != SWZ_OK)
-		at.cfa_base = SWZ_CFA_OTHER;
-	return at;
+	return f && f->fde && swz_cfi_row_at(f->fde, pc, row) &&
+	       row->cfa_base != SWZ_CFA_OTHER;
 }
 
 bool swz_stack_differs(const struct swz_module *m, uint64_t a, uint64_t b)
 {
-	struct row_at one = row_at(m, a), other = row_at(m, b);
+	struct swz_cfi_row one, other;
 
-	return one.cfa_base != SWZ_CFA_OTHER &&
-	       other.cfa_base != SWZ_CFA_OTHER &&
+	return find_frame(m, a, &one) && find_frame(m, b, &other) &&
 	       (one.cfa_base != other.cfa_base ||
 		one.cfa_offset != other.cfa_offset);
 }

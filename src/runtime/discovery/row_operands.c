@@ -180,8 +180,7 @@ bool swz_row_has_scaled_operand(const struct swz_row_scan *s,
 	return false;
 }
 
-bool swz_row_has_operand(const struct swz_row_scan *s,
-			 const struct swz_cfi_row *row,
+bool swz_row_has_operand(struct swz_row_scan *s, const struct swz_cfi_row *row,
 			 const struct swz_operand *o,
 			 swz_row_matters *does_matter)
 {

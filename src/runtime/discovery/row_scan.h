@@ -13,6 +13,7 @@ struct swz_row_scan {
 	struct swz_function *function;
 	uint64_t readable_end; /* of the text that the function is in */
 	bool leaves;           /* for another frame */
+	bool moves_frame;      /* see frame_register.h */
 };
 
 /* Decodes on from *from, at first the row's start, and leaves there where the
@@ -29,10 +30,10 @@ struct swz_operand {
 };
 
 /* Whether an instruction with the operand is one that matters. */
-typedef bool swz_row_matters(const struct swz_row_scan *scan, uint64_t pc);
+typedef bool swz_row_matters(struct swz_row_scan *scan, uint64_t pc);
 
 /* Whether the row has one. */
-bool swz_row_has_operand(const struct swz_row_scan *scan,
+bool swz_row_has_operand(struct swz_row_scan *scan,
 			 const struct swz_cfi_row *row,
 			 const struct swz_operand *operand,
 			 swz_row_matters *does_matter);

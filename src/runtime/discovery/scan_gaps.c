@@ -3,7 +3,8 @@
  * too. If all of it decodes from one end to the other as what compilers make,
  * and all that branches within it goes to an instruction of this decoding, then
  * those are the instructions. Whatever is data is much more likely to fail one
- * of these conditions. */
+ * of these conditions. If not, it is taken for what it looks like, but for long
+ * texts. */
 
 #include "runtime/discovery/scan_gaps.h"
 
@@ -11,6 +12,8 @@
 
 #include "runtime/discovery/scan_data.h"
 #include "thunks/decoder.h"
+
+enum { LEAST_STRING = 32 };
 
 static bool is_odd(struct swz_bytes code, const struct swz_insn *insn,
 		   const struct swz_encoding *e)
@@ -115,6 +118,28 @@ static bool decode(struct swz_gap *gap, const struct swz_module *m,
 	return true;
 }
 
+static bool is_printable(const struct swz_module *m, uint64_t pc)
+{
+	uint8_t byte = *swz_module_bytes(m, pc);
+
+	return byte >= ' ' && byte <= '~';
+}
+
+/* Whether the two bytes are in a text that is as long as no code looks like
+ * one, with its NUL: what cryptography says of its authors before it begins. */
+static bool is_in_string(const struct swz_gap *gap, const struct swz_module *m,
+			 uint64_t pc)
+{
+	uint64_t begin = pc, end = pc;
+
+	while (begin > gap->begin && is_printable(m, begin - 1))
+		begin--;
+	while (end < gap->end && is_printable(m, end))
+		end++;
+	return end < gap->end && end - pc >= 2 && end - begin >= LEAST_STRING &&
+	       *swz_module_bytes(m, end) == 0;
+}
+
 bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *m,
 		    struct swz_decoder *decoder, const struct swz_range *text,
 		    uint64_t pc)
@@ -128,5 +153,7 @@ bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *m,
 			       gap->end - gap->begin <= SWZ_MOST_GAP_BYTES &&
 			       decode(gap, m, decoder);
 	}
-	return gap->is_code && !starts_at(gap, pc);
+	if (gap->is_code)
+		return !starts_at(gap, pc);
+	return gap->begin <= pc && is_in_string(gap, m, pc);
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "runtime/discovery/cold_parts.h"
+#include "runtime/discovery/frame_register.h"
 #include "runtime/discovery/row_scan.h"
 #include "runtime/discovery/scan_depth.h"
 #include "runtime/discovery/slot_loads.h"
@@ -30,7 +31,7 @@ static bool decode_at(const struct swz_row_scan *s, uint64_t pc,
 	       insn->memory_base;
 }
 
-static bool hinders_hook(const struct swz_row_scan *s, uint64_t pc)
+static bool hinders_hook(struct swz_row_scan *s, uint64_t pc)
 {
 	struct swz_encoding e;
 	struct swz_insn insn;
@@ -39,11 +40,15 @@ static bool hinders_hook(const struct swz_row_scan *s, uint64_t pc)
 		return true;
 	if (swz_is_fence(swz_module_bytes(s->module, pc), &e))
 		return false;
+	if (swz_frame_moves(s, pc, &e)) {
+		s->moves_frame = true;
+		return false;
+	}
 	s->function->reads_own = true;
 	return !swz_slot_load_note(s->module, s->function, pc, &e);
 }
 
-static bool is_address(const struct swz_row_scan *s, uint64_t pc)
+static bool is_address(struct swz_row_scan *s, uint64_t pc)
 {
 	struct swz_encoding e;
 	struct swz_insn insn;
@@ -51,7 +56,7 @@ static bool is_address(const struct swz_row_scan *s, uint64_t pc)
 	return !decode_at(s, pc, &insn, &e) || insn.memory_is_lea;
 }
 
-static bool row_accesses_slot(const struct swz_row_scan *s,
+static bool row_accesses_slot(struct swz_row_scan *s,
 			      const struct swz_cfi_row *row)
 {
 	const struct swz_operand o = {row->cfa_base == SWZ_CFA_RSP,
@@ -76,7 +81,7 @@ static bool copies_slot(const struct swz_module *m,
 	return false;
 }
 
-static bool any_matters(const struct swz_row_scan *s, uint64_t pc)
+static bool any_matters(struct swz_row_scan *s, uint64_t pc)
 {
 	(void)s;
 	(void)pc;
@@ -84,7 +89,7 @@ static bool any_matters(const struct swz_row_scan *s, uint64_t pc)
 }
 
 /* In such a frame __builtin_return_address takes the copy. */
-static bool row_accesses_copy(const struct swz_row_scan *s,
+static bool row_accesses_copy(struct swz_row_scan *s,
 			      const struct swz_cfi_row *row)
 {
 	const struct swz_operand o = {false, 8};
@@ -220,8 +225,11 @@ static bool visit(void *context, const struct swz_cfi_row *row)
 		 (row->cfa_base == SWZ_CFA_RSP && row->cfa_offset < 8) ||
 		 contradicts_entry(s, row))
 		swz_function_refuse(s->function, SWZ_REFUSE_NO_STANDARD_FRAME);
-	else if (row->cfa_base == SWZ_CFA_OTHER ? row_accesses_copy(s, row)
-						: row_accesses_slot(s, row))
+	else if (row->cfa_base == SWZ_CFA_OTHER
+			 ? row_accesses_copy(s, row) ||
+				   (s->moves_frame &&
+				    swz_frame_register_strays(s, row))
+			 : row_accesses_slot(s, row))
 		swz_function_refuse_reader(s->function);
 	return true;
 }

@@ -34,21 +34,6 @@ bool swz_import_asks(const struct swz_import *i)
 		strcmp(i->target->name, "dlvsym") == 0);
 }
 
-struct row_at {
-	uint64_t address;
-	struct swz_cfi_row row;
-};
-
-static bool keep_row(void *context, const struct swz_cfi_row *row)
-{
-	struct row_at *wanted = context;
-
-	if (wanted->address >= row->end)
-		return true;
-	wanted->row = *row;
-	return false;
-}
-
 /* What an unwinder takes it for that comes back to this `ret`, as it were: it
  * goes by the byte before, in the midst of a call. With a CFA of rsp + 8 that
  * frame's return address is the next word, which leads to the wrapper. With
@@ -58,14 +43,13 @@ static bool is_understood(const struct swz_fde *fde, const uint8_t *code,
 			  uint64_t at)
 {
 	static const uint8_t drop[] = {0x48, 0x83, 0xc4, 8}; /* add to rsp */
-	struct row_at wanted = {.address = fde->start + at - 1};
-	const struct swz_cfi_row *row = &wanted.row;
+	struct swz_cfi_row row;
 
-	if (swz_cfi_rows(fde, keep_row, &wanted) != SWZ_OK ||
-	    row->cfa_base != SWZ_CFA_RSP || !row->return_at_cfa_minus_8)
+	if (!swz_cfi_row_at(fde, fde->start + at - 1, &row) ||
+	    row.cfa_base != SWZ_CFA_RSP || !row.return_at_cfa_minus_8)
 		return false;
-	return row->cfa_offset == 8 ||
-	       (row->cfa_offset == 16 &&
+	return row.cfa_offset == 8 ||
+	       (row.cfa_offset == 16 &&
 		memcmp(code + at - sizeof(drop), drop, sizeof(drop)) == 0);
 }
 
