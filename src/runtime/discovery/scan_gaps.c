@@ -80,6 +80,13 @@ static void note_start(struct swz_gap *gap, uint64_t pc)
 	gap->starts[at / 8] |= (uint8_t)(1u << (at % 8));
 }
 
+static bool ends_flow(const struct swz_insn *insn)
+{
+	return insn->kind == SWZ_INSN_RETURN || insn->kind == SWZ_INSN_JUMP ||
+	       insn->kind == SWZ_INSN_JUMP_INDIRECT ||
+	       insn->kind == SWZ_INSN_TRAP;
+}
+
 static bool decode(struct swz_gap *gap, const struct swz_module *m,
 		   struct swz_decoder *decoder)
 {
@@ -87,6 +94,7 @@ static bool decode(struct swz_gap *gap, const struct swz_module *m,
 	/* where the branches go, as often as there is room to remember */
 	uint64_t targets[SWZ_MOST_GAP_BRANCHES];
 	unsigned count = 0;
+	bool ended = true;
 
 	memset(gap->starts, 0, sizeof(gap->starts));
 	while (pc < gap->end) {
@@ -95,6 +103,10 @@ static bool decode(struct swz_gap *gap, const struct swz_module *m,
 		struct swz_encoding encoding;
 		struct swz_insn insn;
 
+		if (ended && !*code.data) { /* padding between sections */
+			pc++;
+			continue;
+		}
 		if (swz_decode_encoding(decoder, code, pc, &insn, &encoding) !=
 			    SWZ_OK ||
 		    is_odd(code, &insn, &encoding))
@@ -110,6 +122,7 @@ static bool decode(struct swz_gap *gap, const struct swz_module *m,
 				return false;
 			targets[count++] = insn.target;
 		}
+		ended = ends_flow(&insn);
 		pc += insn.length;
 	}
 	while (count--)
