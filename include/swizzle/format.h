@@ -138,7 +138,9 @@ enum swz_function_flags {
 	 * of their own; their ids are not in the module's range, and counts[]
 	 * does not count them. A function may have several, with an id each. */
 	SWZ_FUNCTION_IMPORT = 2,
-	SWZ_FUNCTION_LEAF = 4 /* it calls nothing: see cost_leaf */
+	SWZ_FUNCTION_LEAF = 4, /* it calls nothing: see cost_leaf */
+	SWZ_FUNCTION_BARE = 8  /* neither FDE nor symbol: found by what leads
+				* to it */
 };
 
 struct swz_thread_record {

@@ -61,8 +61,10 @@ struct swz_function {
 					    * NULL; calls are not recorded */
 };
 
-/* Fills module->functions from .eh_frame and the symbol tables, by address. */
-enum swz_status swz_functions_collect(struct swz_module *module) SWZ_MUST_CHECK;
+/* How many of the module's functions, which are sorted, begin below each page:
+ * where swz_function_at begins to look. Without memory for it, it looks
+ * everywhere. */
+void swz_functions_index(struct swz_module *module);
 
 /* The function or piece whose bytes hold the address, or NULL. */
 struct swz_function *swz_function_at(const struct swz_module *module,

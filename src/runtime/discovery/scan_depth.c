@@ -8,15 +8,6 @@
 
 #include "runtime/discovery/slot_loads.h"
 
-/* How far the CFA is from %rsp, as in the rows of an unwind table. */
-struct depth {
-	int64_t now;
-	int64_t most; /* the body's, to which what is behind a return belongs */
-	uint64_t frame; /* where %rbp holds the CFA - 16 from; 0: nowhere yet */
-	bool guessed;   /* behind a return or a jump */
-	bool lost;
-};
-
 static bool is_rsp(unsigned number, bool extended)
 {
 	return number == 4 && !extended;
@@ -35,7 +26,7 @@ static int64_t signed_at(const uint8_t *code, unsigned bytes)
 }
 
 /* lea to %rsp, and moves to it: from %rsp, or %rbp as the frame pointer. */
-static void set_rsp(struct depth *d, bool of_rsp, bool of_rbp, int64_t add)
+static void set_rsp(struct swz_depth *d, bool of_rsp, bool of_rbp, int64_t add)
 {
 	if (of_rsp)
 		d->now -= add;
@@ -45,7 +36,7 @@ static void set_rsp(struct depth *d, bool of_rsp, bool of_rbp, int64_t add)
 		d->lost = true;
 }
 
-static void follow_arithmetic(struct depth *d, const struct swz_encoding *e,
+static void follow_arithmetic(struct swz_depth *d, const struct swz_encoding *e,
 			      const uint8_t *code)
 {
 	int64_t operand = signed_at(code + e->operands_at, e->immediate_bytes);
@@ -64,8 +55,8 @@ static void follow_arithmetic(struct depth *d, const struct swz_encoding *e,
 	}
 }
 
-static void follow_stack(struct depth *d, const struct swz_encoding *e,
-			 const uint8_t *code, uint64_t next)
+void swz_depth_follow(struct swz_depth *d, const struct swz_encoding *e,
+		      const uint8_t *code, uint64_t next)
 {
 	unsigned reg = e->modrm >> 3 & 7, rm = swz_modrm_rm(e->modrm);
 	bool memory = e->modrm_at && swz_modrm_mod(e->modrm) != 3;
@@ -134,9 +125,8 @@ static bool ends_flow(const struct swz_encoding *e)
 	       (e->opcode == 0xff && (e->modrm >> 3 & 7) == 4);
 }
 
-/* Whether its memory operand is the return address. */
-static bool is_slot(const struct depth *d, const struct swz_encoding *e,
-		    const uint8_t *code)
+bool swz_depth_is_slot(const struct swz_depth *d, const struct swz_encoding *e,
+		       const uint8_t *code)
 {
 	unsigned bytes = e->displacement_at ? e->displacement_bytes : 0;
 
@@ -149,7 +139,7 @@ static bool is_slot(const struct depth *d, const struct swz_encoding *e,
 
 uint64_t swz_scan_depth(const struct swz_module *m, struct swz_function *f)
 {
-	struct depth d = {.now = 8, .most = 8};
+	struct swz_depth d = SWZ_DEPTH_AT_ENTRY;
 	uint64_t end = f->start + f->size;
 
 	for (uint64_t pc = f->start; pc < end && !d.lost;) {
@@ -159,12 +149,12 @@ uint64_t swz_scan_depth(const struct swz_module *m, struct swz_function *f)
 		if (swz_encoding_read((struct swz_bytes){code, end - pc}, &e) !=
 		    SWZ_OK)
 			break;
-		if (is_slot(&d, &e, code)) {
+		if (swz_depth_is_slot(&d, &e, code)) {
 			swz_function_refuse_reader(f);
 			break;
 		}
 		pc += e.operands_at + e.immediate_bytes;
-		follow_stack(&d, &e, code, pc);
+		swz_depth_follow(&d, &e, code, pc);
 		if (d.now < 8 && !d.lost) {
 			/* the return address is popped */
 			if (!d.guessed)

@@ -5,6 +5,29 @@
  * with -fno-asynchronous-unwind-tables. */
 
 #include "runtime/discovery/function.h"
+#include "thunks/encoding.h"
+
+/* How far the CFA is from %rsp, as in the rows of an unwind table. */
+struct swz_depth {
+	int64_t now;
+	int64_t most; /* the body's, to which what is behind a return belongs */
+	uint64_t frame; /* where %rbp holds the CFA - 16 from; 0: nowhere yet */
+	bool guessed;   /* behind a return or a jump */
+	bool lost;
+};
+
+/* At a function's first byte. */
+#define SWZ_DEPTH_AT_ENTRY ((struct swz_depth){.now = 8, .most = 8})
+
+/* Behind the instruction, which ends before `next`. */
+void swz_depth_follow(struct swz_depth *depth,
+		      const struct swz_encoding *encoding, const uint8_t *code,
+		      uint64_t next);
+
+/* Whether the instruction's memory operand is the return address. */
+bool swz_depth_is_slot(const struct swz_depth *depth,
+		       const struct swz_encoding *encoding,
+		       const uint8_t *code);
 
 /* Refuses the function if it uses the memory of its own return address, or pops
  * it. Returns from where on %rbp is its frame pointer, CFA - 16, in ELF virtual

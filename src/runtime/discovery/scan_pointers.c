@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/discovery/distance_table.h"
-#include "runtime/module/bind.h"
+#include "runtime/discovery/relocated_pointers.h"
 #include "runtime/support/scratch.h"
 #include "thunks/encoding.h"
 
@@ -272,55 +272,12 @@ static void scan_fixed(struct pointer_scan *s)
 			scan_immediates(s, &m->text[i]);
 }
 
-static void scan_relocations(const struct pointer_scan *s,
-			     const struct swz_dynamic *d)
+static void note_relocated(void *context, uint64_t where, uint64_t to)
 {
-	for (uint64_t i = 0; i < d->rela_count; i++) {
-		const Elf64_Rela *rela = &d->rela[i];
-		const Elf64_Sym *symbol =
-			&d->symbols[ELF64_R_SYM(rela->r_info)];
-		uint32_t type = ELF64_R_TYPE(rela->r_info);
+	const struct pointer_scan *s = context;
 
-		if (type == R_X86_64_RELATIVE)
-			s->found(s->context, (uint64_t)rela->r_addend);
-		else if (type == R_X86_64_64 && symbol->st_shndx != SHN_UNDEF)
-			s->found(s->context,
-				 symbol->st_value + (uint64_t)rela->r_addend);
-	}
-}
-
-/* A word that the linker has relocated, or yet will: where a module comes later
- * one does not know which. No address in it is both. */
-static void note_pointed(const struct pointer_scan *s, uint64_t where)
-{
-	uint64_t value;
-
-	memcpy(&value, swz_module_bytes(s->module, where), sizeof(value));
-	s->found(s->context, value - s->module->load_bias);
-	if (s->module->late)
-		s->found(s->context, value);
-}
-
-/* Relative relocations packed as addresses and bitmaps of the 63 words behind
- * (gABI, SHT_RELR). */
-static void scan_packed(const struct pointer_scan *s,
-			const struct swz_dynamic *d)
-{
-	uint64_t next = 0;
-
-	for (uint64_t i = 0; i < d->relr_count; i++) {
-		uint64_t entry = d->relr[i];
-
-		if (!(entry & 1)) {
-			note_pointed(s, entry);
-			next = entry + 8;
-			continue;
-		}
-		for (uint64_t at = next; entry >>= 1; at += 8)
-			if (entry & 1)
-				note_pointed(s, at);
-		next += UINT64_C(63) * 8;
-	}
+	(void)where;
+	s->found(s->context, to);
 }
 
 void swz_scan_pointers(struct swz_module *module,
@@ -328,13 +285,8 @@ void swz_scan_pointers(struct swz_module *module,
 {
 	struct pointer_scan s = {
 		.module = module, .found = found, .context = context};
-	struct swz_dynamic d;
 
 	if (!module->load_bias)
 		scan_fixed(&s);
-	if (!swz_dynamic_read(module->load_bias, swz_module_dynamic(module),
-			      &d))
-		return;
-	scan_relocations(&s, &d);
-	scan_packed(&s, &d);
+	swz_pointers_relocated(module, note_relocated, &s);
 }

@@ -135,6 +135,15 @@ static inline bool swz_module_is_text(const struct swz_module *module,
 	return false;
 }
 
+static inline bool swz_ranges_have(const struct swz_range *ranges,
+				   unsigned count, uint64_t address)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (address >= ranges[i].start && address < ranges[i].end)
+			return true;
+	return false;
+}
+
 /* Whether nobody has written to its texts: they are what the file has, as far
  * as the kernel tells. */
 bool swz_module_is_untouched(const struct swz_module *module);

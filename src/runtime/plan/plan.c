@@ -8,6 +8,7 @@
 #include "runtime/compat/foreign.h"
 #include "runtime/compat/walkers.h"
 #include "runtime/compat/watched.h"
+#include "runtime/discovery/collect.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/scan.h"
@@ -96,7 +97,7 @@ static enum swz_status plan_anew(struct swz_module *m,
 	if (!decoders->of[0] && !swz_decoders_new(decoders))
 		return SWZ_E_NOMEM;
 	swz_scratch_reuse(); /* what the module before needed */
-	status = swz_functions_collect(m);
+	status = swz_functions_collect(m, decoders->of[0]);
 	if (status != SWZ_OK)
 		return status;
 	if (m->in_scope && m->hookable_count > swz_ids_left())

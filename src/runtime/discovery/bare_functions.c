@@ -1,0 +1,556 @@
+/* A pointer is no proof that a function is there: assembly has its constants
+ * between its functions, and interpreters have pointers to code that is jumped
+ * to. So an address must be
+ *
+ * - called, or put into memory as a pointer, and nowhere be read from or
+ * counted from; unless it is called, it must be aligned;
+ * - behind what does not run on to it: padding behind code that ends;
+ * - the beginning of code that decodes, is written like code, and returns on
+ * its ways with the stack that it was called with (code_flow.c);
+ * - jumped to, if at all, only with that stack.
+ *
+ * And among many of its kind: a large stretch of code to which hardly anything
+ * leads has another way of being entered (V8's builtins).
+ *
+ * What such a function calls is looked at next, until there is no more. */
+
+#include "runtime/discovery/bare_functions.h"
+
+#include <string.h>
+
+#include "runtime/discovery/code_flow.h"
+#include "runtime/discovery/references.h"
+#include "runtime/discovery/scan_data.h"
+#include "runtime/support/scratch.h"
+#include "runtime/support/team.h"
+
+/* Between functions there is padding, and the C library's start code. Less than
+ * this of all else together is not looked at. */
+#define LEAST_BYTES 1024u
+#define LONGEST_PADDING 64u
+/* Of a stretch of code for each address in it that something leads to. */
+#define MOST_BYTES_EACH (32u * 1024)
+#define ALIGNMENT 16u
+#define MOST_ROUNDS 32u
+#define PORTION 512u
+
+/* Bits, one for each byte of the text. */
+enum map { CALLED, STORED, REFUTED, MAPS };
+
+struct gap {
+	uint64_t begin, end;
+};
+
+/* Where a function may begin. */
+struct candidate {
+	uint64_t at;
+	uint64_t limit;  /* the next one, or the gap's end, when it was
+			  * followed; 0: it was not */
+	uint64_t behind; /* of this, which was found to end before it; 0:
+			  * not yet */
+	uint64_t tail;   /* what it jumps or runs on to as called; 0: none */
+	uint32_t size;   /* of what was followed */
+	bool returns;
+	bool leads_to_limit; /* by a jump there or further, or running on */
+};
+
+struct bare {
+	const struct swz_module *module;
+	struct swz_decoder *decoder;
+	struct swz_follower *follower;
+	struct gap *gaps;
+	uint32_t gap_count;
+	uint64_t base, bytes; /* of all texts */
+	uint8_t *maps[MAPS];
+	struct candidate *candidates; /* sorted */
+	uint32_t count;
+	struct candidate *followed; /* the one that is being */
+	bool more;                  /* is to be done: the maps have changed */
+	struct swz_references references;
+};
+
+static bool has(const struct bare *b, enum map map, uint64_t address)
+{
+	uint64_t at = address - b->base;
+
+	return at < b->bytes && b->maps[map][at / 8] & (1u << at % 8);
+}
+
+static void set(struct bare *b, enum map map, uint64_t address)
+{
+	uint64_t at = address - b->base;
+
+	__atomic_fetch_or(&b->maps[map][at / 8], (uint8_t)(1u << at % 8),
+			  __ATOMIC_RELAXED);
+}
+
+/* ------------------------------------------------------------------- gaps */
+
+static uint64_t skip_padding(const struct swz_module *m, uint64_t at,
+			     uint64_t end)
+{
+	while (at < end) {
+		struct swz_bytes code = {swz_module_bytes(m, at), end - at};
+		size_t length = swz_padding_length(code);
+
+		if (!length && *code.data)
+			break;
+		at += length ? length : 1;
+	}
+	return at < end ? at : end;
+}
+
+static void note_gap(struct bare *b, uint64_t begin, uint64_t end)
+{
+	const struct swz_module *m = b->module;
+
+	if (end - begin <= LONGEST_PADDING ||
+	    swz_ranges_have(m->plt, m->plt_count, begin) ||
+	    swz_ranges_have(m->loose, m->loose_count, begin))
+		return;
+	begin = skip_padding(m, begin, end);
+	if (begin < end)
+		b->gaps[b->gap_count++] = (struct gap){begin, end};
+}
+
+/* What PLT sections, which are no gaps, leave of the bytes between functions.
+ */
+static void note_between(struct bare *b, uint64_t begin, uint64_t end)
+{
+	const struct swz_module *m = b->module;
+
+	while (begin < end) {
+		const struct swz_range *next = NULL;
+
+		for (unsigned i = 0; i < m->plt_count; i++)
+			if (m->plt[i].end > begin && m->plt[i].start < end &&
+			    (!next || m->plt[i].start < next->start))
+				next = &m->plt[i];
+		if (!next) {
+			note_gap(b, begin, end);
+			return;
+		}
+		if (next->start > begin)
+			note_gap(b, begin, next->start);
+		begin = next->end;
+	}
+}
+
+static void find_gaps(struct bare *b)
+{
+	const struct swz_module *m = b->module;
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < m->text_count; i++) {
+		uint64_t at = m->text[i].start;
+
+		for (; n < m->function_count &&
+		       m->functions[n].start < m->text[i].end;
+		     n++) {
+			const struct swz_function *f = &m->functions[n];
+
+			if (f->start > at)
+				note_between(b, at, f->start);
+			if (f->start + f->size > at)
+				at = f->start + f->size;
+		}
+		if (at < m->text[i].end)
+			note_between(b, at, m->text[i].end);
+	}
+}
+
+static const struct gap *gap_at(const struct bare *b, uint64_t address)
+{
+	uint32_t low = 0, high = b->gap_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (b->gaps[middle].begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < b->gaps[low - 1].end ? &b->gaps[low - 1] : NULL;
+}
+
+static uint64_t bytes_in_gaps(const struct bare *b)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < b->gap_count; i++)
+		bytes += b->gaps[i].end - b->gaps[i].begin;
+	return bytes;
+}
+
+/* -------------------------------------------------------------- references */
+
+static bool is_asked(void *context, uint64_t to)
+{
+	const struct bare *b = context;
+
+	return to - b->base < b->bytes && gap_at(b, to);
+}
+
+static void note_reference(void *context, uint64_t to, enum swz_reference how)
+{
+	static const enum map maps[] = {[SWZ_REFERENCE_CALL] = CALLED,
+					[SWZ_REFERENCE_STORE] = STORED,
+					[SWZ_REFERENCE_DATA] = REFUTED};
+
+	set(context, maps[how], to);
+}
+
+/* Assembly puts addresses of its labels into memory; but what it reads is data.
+ */
+static void note_data(void *context, uint64_t to, enum swz_reference how)
+{
+	struct bare *b = context;
+
+	if (how != SWZ_REFERENCE_DATA || has(b, REFUTED, to))
+		return;
+	set(b, REFUTED, to);
+	b->more = true;
+}
+
+static void look_for_data(struct bare *b, uint64_t begin, uint64_t end)
+{
+	struct swz_references r = b->references;
+
+	r.found = note_data;
+	swz_references_between(&r, begin, end);
+}
+
+static void find_in_code(void *context, uint32_t begin, uint32_t end,
+			 unsigned member)
+{
+	const struct bare *b = context;
+
+	(void)member;
+	swz_references_in_code(&b->references, begin, end);
+}
+
+static void find_references(struct bare *b)
+{
+	b->references = (struct swz_references){.module = b->module,
+						.is_asked = is_asked,
+						.found = note_reference,
+						.context = b};
+	swz_references_in_data(&b->references);
+	swz_team_run(find_in_code, b, b->module->function_count,
+		     swz_team_portion(PORTION));
+}
+
+/* -------------------------------------------------------------- candidates */
+
+/* 64 bits of the maps, of which the first is an aligned address. */
+static uint64_t candidates_in(const struct bare *b, uint64_t word)
+{
+	uint64_t called, stored, refuted;
+
+	memcpy(&called, b->maps[CALLED] + 8 * word, sizeof(called));
+	memcpy(&stored, b->maps[STORED] + 8 * word, sizeof(stored));
+	memcpy(&refuted, b->maps[REFUTED] + 8 * word, sizeof(refuted));
+	return (called | (stored & UINT64_C(0x0001000100010001))) & ~refuted;
+}
+
+/* The first one from there on, or the gap's end. */
+static uint64_t next_candidate(const struct bare *b, const struct gap *g,
+			       uint64_t from)
+{
+	uint64_t word = (from - b->base) / 64;
+	uint64_t bits = candidates_in(b, word) &
+			UINT64_MAX << (from - b->base) % 64;
+	uint64_t at;
+
+	while (!bits && b->base + 64 * (word + 1) < g->end)
+		bits = candidates_in(b, ++word);
+	if (!bits)
+		return g->end;
+	at = b->base + 64 * word + (unsigned)__builtin_ctzll(bits);
+	return at < g->end ? at : g->end;
+}
+
+static uint32_t count_candidates(const struct bare *b, const struct gap *g)
+{
+	uint32_t count = 0;
+
+	for (uint64_t at = next_candidate(b, g, g->begin); at < g->end;
+	     at = next_candidate(b, g, at + 1))
+		count++;
+	return count;
+}
+
+/* Where hardly anything leads to, nothing is looked for. */
+static void drop_sparse_gaps(struct bare *b)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < b->gap_count; i++) {
+		const struct gap *g = &b->gaps[i];
+		uint64_t count = count_candidates(b, g);
+
+		if (count && (g->end - g->begin) / count <= MOST_BYTES_EACH)
+			b->gaps[kept++] = *g;
+	}
+	b->gap_count = kept;
+}
+
+/* Makes the list of them anew, from the maps; what is known of one stays. */
+static bool list_candidates(struct bare *b)
+{
+	const struct candidate *old = b->candidates;
+	const struct candidate *old_end = old + b->count;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < b->gap_count; i++)
+		count += count_candidates(b, &b->gaps[i]);
+	b->candidates = swz_scratch_alloc_brief((count + 1ull) *
+						sizeof(*b->candidates));
+	b->count = 0;
+	if (!b->candidates)
+		return false;
+	for (uint32_t i = 0; i < b->gap_count; i++) {
+		const struct gap *g = &b->gaps[i];
+
+		for (uint64_t at = next_candidate(b, g, g->begin); at < g->end;
+		     at = next_candidate(b, g, at + 1)) {
+			while (old < old_end && old->at < at)
+				old++;
+			b->candidates[b->count++] =
+				old < old_end && old->at == at
+					? *old
+					: (struct candidate){.at = at};
+		}
+	}
+	return true;
+}
+
+/* Something leads to a candidate, or what may be one. */
+static void note_way(void *context, uint64_t to, bool by_call, bool at_entry)
+{
+	struct bare *b = context;
+
+	if (!is_asked(b, to))
+		return;
+	if (b->followed && !by_call) {
+		if (to >= b->followed->limit)
+			b->followed->leads_to_limit = true;
+		if (at_entry && to != b->followed->at)
+			b->followed->tail = to;
+	}
+	if (!at_entry && !has(b, REFUTED, to)) {
+		set(b, REFUTED, to);
+		b->more = true;
+	} else if (by_call && !has(b, CALLED, to)) {
+		set(b, CALLED, to);
+		b->more = true;
+	}
+}
+
+static bool ends_flow(const struct swz_insn *insn)
+{
+	return insn->kind == SWZ_INSN_RETURN || insn->kind == SWZ_INSN_JUMP ||
+	       insn->kind == SWZ_INSN_JUMP_INDIRECT ||
+	       insn->kind == SWZ_INSN_TRAP;
+}
+
+/* Whether what lies there, to which nothing is known to lead, is code that does
+ * not run on to `to`, or nothing. It is not known with what stack it jumps.
+ * Data among it ends where the next may be aligned. */
+static bool ends_before(struct bare *b, uint64_t from, uint64_t to)
+{
+	bool ended = true;
+
+	while (from < to) {
+		struct swz_bytes code = {swz_module_bytes(b->module, from),
+					 to - from};
+		struct swz_encoding e;
+		struct swz_insn insn;
+
+		if (swz_padding_length(code)) {
+			from += swz_padding_length(code);
+			continue;
+		}
+		if (!*code.data && skip_padding(b->module, from, to) == to)
+			break;
+		if (swz_decode_encoding(b->decoder, code, from, &insn, &e) !=
+			    SWZ_OK ||
+		    swz_opcode_is_odd(code, &e)) {
+			ended = false;
+			from = (from | (ALIGNMENT - 1)) + 1;
+			continue;
+		}
+		if (insn.target && insn.kind != SWZ_INSN_CALL &&
+		    insn.kind != SWZ_INSN_PLAIN)
+			note_way(b, insn.target, false, false);
+		ended = ends_flow(&insn);
+		from += insn.length;
+	}
+	return ended;
+}
+
+static void refute(struct bare *b, const struct candidate *c)
+{
+	set(b, REFUTED, c->at);
+	b->more = true;
+}
+
+/* Anew if it ends elsewhere than last time. */
+static void follow(struct bare *b, struct candidate *c, uint64_t limit,
+		   bool limit_is_known)
+{
+	struct swz_flow flow = {.module = b->module,
+				.decoder = b->decoder,
+				.start = c->at,
+				.limit = limit,
+				.limit_is_known = limit_is_known,
+				.leads_to = note_way,
+				.context = b};
+	uint64_t end;
+
+	if (c->limit == limit ||
+	    (c->limit && !c->leads_to_limit && c->at + c->size <= limit))
+		return;
+	c->limit = limit;
+	c->leads_to_limit = false;
+	c->tail = 0;
+	b->followed = c;
+	end = swz_flow_end(b->follower, &flow);
+	b->followed = NULL;
+	c->returns = flow.returns;
+	c->size = end ? (uint32_t)(end - c->at) : 0;
+	look_for_data(b, c->at, end);
+	if (!end)
+		refute(b, c);
+}
+
+/* What the list's members do, and what is between them. */
+static void follow_all(struct bare *b)
+{
+	struct candidate *c = b->candidates, *all_end = c + b->count;
+
+	for (uint32_t i = 0; i < b->gap_count; i++) {
+		const struct gap *g = &b->gaps[i];
+		uint64_t behind = g->begin; /* what has been followed */
+
+		for (; c < all_end && c->at < g->end; c++) {
+			bool last = c + 1 == all_end || c[1].at >= g->end;
+
+			follow(b, c, last ? g->end : c[1].at, last);
+			if (has(b, REFUTED, c->at))
+				continue;
+			if (c->behind != behind) {
+				look_for_data(b, behind, c->at);
+				if (!ends_before(b, behind, c->at))
+					refute(b, c);
+			}
+			c->behind = behind;
+			behind = c->at + c->size;
+		}
+	}
+}
+
+static bool prepare(struct bare *b)
+{
+	const struct swz_module *m = b->module;
+
+	if (!m->function_count || !m->text_count)
+		return false;
+	b->base = m->text[0].start & ~(ALIGNMENT - 1ull);
+	b->bytes = m->text[m->text_count - 1].end - b->base;
+	b->gaps = swz_scratch_alloc_brief(
+		(m->function_count + m->text_count + m->plt_count + 1ull) *
+		sizeof(*b->gaps));
+	if (!b->gaps || b->bytes > UINT32_MAX)
+		return false;
+	find_gaps(b);
+	if (bytes_in_gaps(b) < LEAST_BYTES)
+		return false;
+	b->follower = swz_follower_new();
+	for (unsigned i = 0; i < MAPS; i++) {
+		b->maps[i] = swz_scratch_alloc_brief(b->bytes / 8 + 8);
+		if (!b->maps[i])
+			return false;
+		memset(b->maps[i], 0, b->bytes / 8 + 8);
+	}
+	return b->follower;
+}
+
+static const struct candidate *candidate_at(const struct bare *b,
+					    uint64_t address)
+{
+	uint32_t low = 0, high = b->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (b->candidates[middle].at < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < b->count && b->candidates[low].at == address
+		       ? &b->candidates[low]
+		       : NULL;
+}
+
+/* When all else is settled: what neither returns nor goes on as another that
+ * does is none. */
+static void refute_endless_ones(struct bare *b)
+{
+	bool changed;
+
+	do {
+		changed = false;
+		for (uint32_t i = 0; i < b->count; i++) {
+			struct candidate *c = &b->candidates[i];
+			const struct candidate *to =
+				c->returns || !c->tail
+					? NULL
+					: candidate_at(b, c->tail);
+
+			if (to && to->returns) {
+				c->returns = true;
+				changed = true;
+			}
+		}
+	} while (changed);
+	for (uint32_t i = 0; i < b->count; i++)
+		if (!b->candidates[i].returns)
+			refute(b, &b->candidates[i]);
+}
+
+struct swz_function *swz_bare_functions_find(const struct swz_module *m,
+					     struct swz_decoder *decoder,
+					     uint32_t *count)
+{
+	struct bare b = {.module = m, .decoder = decoder};
+	struct swz_function *functions;
+	unsigned rounds = 0;
+
+	*count = 0;
+	if (!prepare(&b))
+		return NULL;
+	find_references(&b);
+	drop_sparse_gaps(&b);
+	do {
+		b.more = false;
+		if (!list_candidates(&b))
+			return NULL;
+		follow_all(&b);
+		if (!b.more)
+			refute_endless_ones(&b);
+	} while (b.more && ++rounds < MOST_ROUNDS);
+	if (b.more || !b.count)
+		return NULL;
+	functions = swz_scratch_alloc_brief(b.count * sizeof(*functions));
+	if (!functions)
+		return NULL;
+	for (; *count < b.count; ++*count)
+		functions[*count] = (struct swz_function){
+			.start = b.candidates[*count].at,
+			.size = b.candidates[*count].size,
+			.flags = SWZ_FUNCTION_BARE};
+	return functions;
+}

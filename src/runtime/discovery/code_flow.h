@@ -1,0 +1,41 @@
+#ifndef SWZ_RUNTIME_DISCOVERY_CODE_FLOW_H
+#define SWZ_RUNTIME_DISCOVERY_CODE_FLOW_H
+
+/* What may be a function, of which nothing says so, is followed from its first
+ * byte: does it do with the stack what one that is called does? */
+
+#include "runtime/module/module.h"
+#include "thunks/decoder.h"
+
+/* From the first byte to the last that is looked at. */
+#define SWZ_MOST_FLOW_BYTES (64u * 1024)
+
+struct swz_flow {
+	const struct swz_module *module;
+	struct swz_decoder *decoder;
+	uint64_t start, limit; /* nothing of it lies from there on */
+	bool limit_is_known;   /* to be a function */
+	/* Set: whether it returns, as far as that has been seen. */
+	bool returns;
+	/* A direct call, and a jump that leads out of it, or to its start; and
+	 * what lies at the limit, if it runs on there. at_entry: with the
+	 * stack as it is when a function is called. */
+	void (*leads_to)(void *context, uint64_t to, bool by_call,
+			 bool at_entry);
+	void *context;
+};
+
+/* What is known while one is followed, in scratch memory for the brief; NULL:
+ * there is none. */
+struct swz_follower *swz_follower_new(void);
+
+/* The end of what flows from the start, behind its last byte. 0 if it is
+ * no function, or none whose return address may be another: it does not
+ * decode, has instructions that no one writes, runs on to where nothing is,
+ * returns with another stack than it was called with, jumps to an
+ * address that it has been given, takes the stack from elsewhere (a context
+ * switch), pops its return address or refers to it, or calls the kernel. What a
+ * switch leads to is not followed. */
+uint64_t swz_flow_end(struct swz_follower *follower, struct swz_flow *flow);
+
+#endif

@@ -1,0 +1,45 @@
+#ifndef SWZ_RUNTIME_DISCOVERY_REFERENCES_H
+#define SWZ_RUNTIME_DISCOVERY_REFERENCES_H
+
+/* What a module's functions do with addresses in its text that lie in none of
+ * them. */
+
+#include "runtime/discovery/function.h"
+
+enum swz_reference {
+	SWZ_REFERENCE_CALL,  /* calls it */
+	SWZ_REFERENCE_STORE, /* puts its address into memory, as that of a
+			      * function that others are to call */
+	SWZ_REFERENCE_DATA   /* reads memory by its address, or counts from it
+			      */
+};
+
+struct swz_references {
+	const struct swz_module *module;
+	/* Whether something may lie there that is asked for. */
+	bool (*is_asked)(void *context, uint64_t to);
+	void (*found)(void *context, uint64_t to, enum swz_reference how);
+	void *context;
+	/* By which code finds what may lie elsewhere, and what its words lead
+	 * to (in scratch memory for the brief), 0: to nothing in the module. */
+	struct swz_range got;
+	uint64_t *got_words;
+};
+
+/* Pointers in the module's memory that the dynamic linker relocates, but for
+ * .init_array and .fini_array: found() with SWZ_REFERENCE_STORE; those in the
+ * GOT, which say nothing of what they lead to, are noted for the code's sake.
+ * None of a file without a section table. */
+void swz_references_in_data(struct swz_references *references);
+
+/* Those that the functions from number `begin` to before `end` make, by direct
+ * calls and by addresses relative to %rip, or in the GOT. May be called by
+ * several threads at once. */
+void swz_references_in_code(const struct swz_references *references,
+			    uint32_t begin, uint32_t end);
+
+/* Those of the code from `start` to before `end`. */
+void swz_references_between(const struct swz_references *references,
+			    uint64_t start, uint64_t end);
+
+#endif

@@ -1,0 +1,336 @@
+# shellcheck shell=bash
+# Functions with neither an unwind entry nor a symbol, as the assembly of codecs is
+# once it is stripped.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need gcc strip
+
+cat >bare.S <<'END'
+	.section .note.GNU-stack, "", @progbits
+	.text
+	.macro	BARE name, align=16
+	.balign	\align, 0xcc
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+\name:
+	.endm
+
+	/* what is around them: much, so that it is worth while to look */
+	.macro	ONE_OF_MANY n
+	BARE	many_\n
+	leal	\n(%rdi), %eax
+	xorl	$0x55555555, %eax
+	xorl	$0x55555555, %eax
+	movl	%eax, %ecx
+	leal	(%rcx), %eax
+	ret
+	.endm
+	.altmacro
+	.macro	MANY n
+	ONE_OF_MANY \n
+	.if \n
+	MANY %(\n - 1)
+	.endif
+	.endm
+	MANY	63
+
+	BARE	with_frame		/* aligned, as for vectors */
+	pushq	%rbx
+	movq	%rsp, %rax
+	subq	$64, %rsp
+	andq	$-64, %rsp
+	movq	%rax, 48(%rsp)
+	movl	%edi, (%rsp)
+	testl	%edi, %edi
+	jz	1f
+	addl	$7, (%rsp)
+1:	movl	(%rsp), %ebx
+	movl	%ebx, %eax
+	movq	48(%rsp), %rsp
+	popq	%rbx
+	ret
+
+	BARE	with_switch
+	andl	$1, %edi
+	leaq	table(%rip), %rcx
+	movslq	(%rcx,%rdi,4), %rdx
+	testl	%esi, %esi
+	js	3f
+	addq	%rcx, %rdx
+	jmp	*%rdx
+1:	movl	$11, %eax
+	ret
+2:	movl	$12, %eax
+	ret
+3:	movl	$13, %eax
+	ret
+	.section .rodata
+	.balign	4
+table:	.long	1b - table, 2b - table
+	.text
+
+	BARE	calls_helper
+	pushq	%rdi
+	call	helper
+	popq	%rdi
+	addl	%edi, %eax
+	ret
+
+	BARE	helper, 1		/* called by one that was found only */
+	leal	100(%rdi), %eax
+	ret
+
+	BARE	jumps_on		/* a tail call, as called */
+	incl	%edi
+	jmp	jumped_to
+	BARE	jumped_to
+	leal	1000(%rdi), %eax
+	ret
+
+	BARE	runs_on			/* into the next, as called */
+	addl	$5, %edi
+	.balign	16
+	BARE	run_into
+	leal	3(%rdi), %eax
+	ret
+
+	/* ---- what is none, or must be left alone */
+
+	BARE	reads_its_caller
+	movq	(%rsp), %rax
+	ret
+
+	BARE	reads_by_copy
+	movq	%rsp, %rcx
+	pushq	%rdi
+	movq	(%rcx), %rax
+	popq	%rdi
+	ret
+
+	BARE	pops_its_caller
+	popq	%rax
+	pushq	%rax
+	ret
+
+	BARE	saves_context
+	leaq	8(%rsp), %rdx
+	movq	%rdx, (%rdi)
+	movq	(%rsp), %rdx
+	movq	%rdx, 8(%rdi)
+	xorl	%eax, %eax
+	ret
+	BARE	goes_there
+	movl	$1, %eax
+	movq	(%rdi), %rsp
+	movq	8(%rdi), %rdx
+	jmp	*%rdx
+
+	/* a part of its function, with things pushed; it looks like one */
+	BARE	has_part
+	pushq	%rdi
+	testl	%edi, %edi
+	jns	part
+	popq	%rax
+	ret
+	BARE	part
+	movq	(%rsp), %rax
+	addl	$40, %eax
+	jmp	.Lback
+.Lback:	addq	$8, %rsp
+	ret
+
+	/* likewise, only jumped to from what nothing is known to lead to */
+	BARE	goes_by_table
+	pushq	%rdi
+	leaq	table_2(%rip), %rcx
+	movslq	(%rcx), %rdx
+	testl	%edi, %edi
+	js	2f
+	addq	%rcx, %rdx
+	jmp	*%rdx
+2:	popq	%rax
+	ret
+1:	incq	(%rsp)
+	jmp	part_2
+	.section .rodata
+	.balign	4
+table_2: .long	1b - table_2
+	.text
+	BARE	part_2
+	movl	$1, %edx
+	cmpl	$2, %edx
+	je	3f
+	leaq	8(%rsp), %rsp
+	leal	60(%rdi), %eax
+3:	ret
+
+	/* an interpreter's instructions: pointers to them lie in a table */
+	BARE	interpret		/* (program, table) */
+	pushq	%rbx
+	movq	%rsi, %rbx
+	xorl	%eax, %eax
+	movzbl	(%rdi), %ecx
+	jmp	*(%rbx,%rcx,8)
+	BARE	op_add
+	addl	$2, %eax
+	incq	%rdi
+	movzbl	(%rdi), %ecx
+	jmp	*(%rbx,%rcx,8)
+	BARE	op_twice
+	addl	%eax, %eax
+	incq	%rdi
+	movzbl	(%rdi), %ecx
+	jmp	*(%rbx,%rcx,8)
+	BARE	op_end
+	popq	%rbx
+	ret
+
+	/* data: read by whoever has its address, in C and here */
+	BARE	numbers
+	.byte	0x8d, 0x47, 0x01, 0xc3, 0x8d, 0x47, 0x02, 0xc3
+	.byte	0x8d, 0x47, 0x03, 0xc3, 0x8d, 0x47, 0x04, 0xc3
+	BARE	sum_of_numbers
+	leaq	numbers(%rip), %rdx
+	xorl	%eax, %eax
+	xorl	%ecx, %ecx
+1:	addb	(%rdx,%rcx), %al
+	incl	%ecx
+	cmpl	$16, %ecx
+	jb	1b
+	ret
+	BARE	more_numbers		/* the address of which lies in a table */
+	.quad	0x1122334455667788, 0x99aabbccddeeff00
+	.quad	0x0123456789abcdef, 0xfedcba9876543210
+END
+cat >bare.c <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MANY(X) \
+	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) \
+	X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) \
+	X(26) X(27) X(28) X(29) X(30) X(31)
+#define DECLARE(n) int many_##n(int);
+#define LIST(n) many_##n,
+#define STORE(n) table->many[n] = many_##n;
+#define FUNCTIONS(X) \
+	X(with_frame, 1) X(with_switch, 1) X(calls_helper, 1) X(jumps_on, 1) \
+	X(jumped_to, 1) X(runs_on, 1) X(run_into, 1) X(sum_of_numbers, 1) \
+	X(has_part, 0) X(goes_by_table, 0)
+#define DECLARE_2(name, found) int name(int, int);
+
+#pragma GCC visibility push(VISIBILITY)
+MANY(DECLARE)
+FUNCTIONS(DECLARE_2)
+extern int helper(int), part(int), part_2(int), op_add(int), op_twice(int),
+	op_end(int);
+extern char *reads_its_caller(void), *reads_by_copy(void), *pops_its_caller(void);
+extern int saves_context(void **), goes_there(void **);
+extern int interpret(const char *, int (*const *)(int));
+extern const unsigned char numbers[16], more_numbers[32];
+#pragma GCC visibility pop
+extern char __executable_start, etext;
+
+/* in data */
+int (*const by_data[])(int) = {MANY(LIST)};
+int (*const operations[])(int) = {op_end, op_add, op_twice};
+const void *volatile others[] = {part, part_2, more_numbers, numbers};
+struct table {
+	int (*many[32])(int);
+	int (*other[12])(int, int);
+	char *(*look[3])(void);
+	const void *numbers;
+} stored;
+
+/* by instructions, as codecs fill in their tables */
+__attribute__((noinline)) void fill(struct table *table)
+{
+	unsigned n = 0;
+
+	MANY(STORE)
+#define STORE_2(name, found) table->other[n++] = name;
+	FUNCTIONS(STORE_2)
+	table->look[0] = reads_its_caller;
+	table->look[1] = reads_by_copy;
+	table->look[2] = pops_its_caller;
+	table->numbers = numbers;
+}
+
+__attribute__((noinline)) static void say(const char *name, const void *at, int calls)
+{
+	fprintf(stderr, "%s sub_%lx %d\n", name,
+		(long)((const char *)at - &__executable_start), calls);
+}
+
+int main(void)
+{
+	static const char program[] = {1, 1, 2, 1, 2, 0};
+	void *context[2];
+	unsigned sum = 0;
+
+	fill(&stored);
+	for (int i = 0; i < 10; i++) {
+		for (int n = 0; n < 32; n++)
+			sum += (unsigned)(stored.many[n](i) + by_data[n](n));
+		for (int n = 0; stored.other[n]; n++)
+			printf("%d ", stored.other[n](i, i - 1));
+		for (int n = 0; n < 3; n++) {
+			char *from = stored.look[n]();
+
+			printf("%d ", from > &__executable_start && from < &etext);
+		}
+		printf("%d %d\n", interpret(program, operations), helper(i));
+	}
+	if (saves_context(context) == 0)
+		goes_there(context);
+	for (unsigned i = 0; i < 16; i++)
+		sum = 31 * sum + ((const unsigned char *)others[3])[i];
+	for (unsigned i = 0; i < 32; i++)
+		sum = 31 * sum + ((const unsigned char *)others[2])[i];
+	printf("%u\n", sum);
+	for (int n = 0; n < 32; n++)
+		say("many", (const void *)by_data[n], 20);
+#define SAY(name, found) if (found) say(#name, (const void *)name, \
+	10 * (1 + (name == jumped_to) + (name == run_into)));
+	FUNCTIONS(SAY)
+	say("helper", (const void *)helper, 20);
+	return 0;
+}
+END
+
+# Not hidden in C, they are found by way of the GOT.
+for pie in -DVISIBILITY=hidden '-DVISIBILITY=hidden -Wl,-z,pack-relative-relocs' \
+	-DVISIBILITY=default; do
+	it "found by what leads to them ($pie)"
+	# shellcheck disable=SC2086 # an option or two
+	gcc -O2 -fPIE -pie $pie -o bare bare.c bare.S 2>gcc.err ||
+		if grep -q pack-relative gcc.err; then
+			continue # an older linker
+		else
+			abort 'bare is not built'
+		fi
+	strip bare
+	./bare >/dev/null 2>expected
+	assert_ge "$(wc -l <expected)" 40 'functions'
+	for round in '' -c; do
+		RUN_OPTIONS=()
+		[ -n "$round" ] || RUN_OPTIONS=(--no-cache)
+		assert_same_as_native ./bare
+		assert_complete profile
+		dump_table profile
+		while read -r name sub calls; do
+			assert_eq "$calls" "$(row table calls "$sub")" "calls of $name"
+		done <expected
+	done
+done
+RUN_OPTIONS=()
+
+it 'called by instructions, at a fixed address'
+gcc -O2 -no-pie -fno-pie -DVISIBILITY=hidden -o bare bare.c bare.S || abort 'bare is not built'
+strip bare
+assert_same_as_native ./bare
+assert_complete profile
+
+finish
