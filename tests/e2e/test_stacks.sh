@@ -33,6 +33,14 @@ assert_same_as_native "$TARGETS/stacks" smallest 200
 assert_complete profile
 assert_calls profile small_thread 200 nest 1200 work 200
 
+# The second one takes over what the first has left.
+it 'threads whose first call is made on the small stack of a signal'
+RUN_OPTIONS=(-H 'plain_*')
+assert_same_as_native "$TARGETS/stacks" handler 5
+RUN_OPTIONS=()
+assert_complete profile
+assert_calls profile work 5
+
 it 'a stack without a limit, which turns the address space about'
 if (ulimit -s unlimited) 2>/dev/null; then
 	(

@@ -1,6 +1,6 @@
 /* build: -O1 -pthread -fno-inline -fno-optimize-sibling-calls
  * -fno-ipa-pure-const -fno-ipa-cp */
-/* Stacks that end: stacks overflow|smallest|vfork|protected [N] */
+/* Stacks that end: stacks overflow|smallest|vfork|protected|handler [N] */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <pthread.h>
@@ -103,6 +103,36 @@ static void *run(void *(*function)(void *), long argument, size_t stack_bytes)
 	return result;
 }
 
+/* Where a thread calls anything that is hooked for the first time, in the
+ * handler of a signal on a stack of its own: how much of that is used. */
+static char *signal_stack;
+static uintptr_t plain_frame;
+enum { SIGNAL_STACK = 1 << 16, FILL = 0x5a };
+
+static void plain_handler(int number)
+{
+	plain_frame = (uintptr_t)__builtin_frame_address(0);
+	work(number);
+}
+
+static void *plain_thread(void *argument)
+{
+	struct sigaction action = {.sa_handler = plain_handler,
+				   .sa_flags = SA_ONSTACK};
+	stack_t stack = {.ss_sp = signal_stack, .ss_size = SIGNAL_STACK};
+	uintptr_t lowest = (uintptr_t)signal_stack;
+
+	memset(signal_stack, FILL, SIGNAL_STACK);
+	sigaltstack(&stack, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	while (*(char *)lowest == FILL)
+		lowest++;
+	if (plain_frame - lowest > 1024)
+		printf("%ld bytes\n", (long)(plain_frame - lowest));
+	return argument;
+}
+
 /* The child runs in the parent's frames, calls, and ends itself. */
 long vfork_and_exit(long n)
 {
@@ -188,6 +218,11 @@ int main(int argc, char **argv)
 		for (long i = 0; i < n; i++)
 			sum += (long)run(small_thread, 5,
 					 (size_t)PTHREAD_STACK_MIN);
+		printf("%ld\n", sum);
+	} else if (!strcmp(mode, "handler")) {
+		signal_stack = malloc(SIGNAL_STACK);
+		for (long i = 0; i < n; i++)
+			sum += (long)run(plain_thread, i, 1 << 16);
 		printf("%ld\n", sum);
 	} else if (!strcmp(mode, "vfork")) {
 		for (long i = 0; i < n; i++)

@@ -340,20 +340,30 @@ bool swz_thread_forks_show(void)
 	return refused;
 }
 
+/* On the state's own stack: that of the program may be a signal's, with no room
+ * for what it takes to look after a dead thread's thunks. */
+static void take_over(void *argument)
+{
+	struct swz_thread_cold *cold = argument;
+
+	if (cold->hot->record) /* the dead thread's */
+		cold->hot->record->end_ticks = cold->hot->record->last_ticks;
+	if (set_up(cold->hot, cold) == SWZ_OK)
+		swz_thread_begin_thunks(cold);
+}
+
 struct swz_thread *swz_thread_begin(void)
 {
 	struct swz_thread_cold *cold;
-	struct swz_thread *hot;
 
 	if (make_child_word() != SWZ_OK)
 		return NULL;
 	cold = take_state();
 	if (!cold)
 		return NULL;
-	hot = cold->hot;
-	if (hot->record) /* the dead thread's */
-		hot->record->end_ticks = hot->record->last_ticks;
-	if (set_up(hot, cold) != SWZ_OK) {
+	if (furnish(cold) == SWZ_OK)
+		swz_call_on_stack(take_over, cold, cold->slow_stack_top);
+	if (!cold->hot->cold) {
 		atomic_store_explicit(&cold->owner, 0, memory_order_release);
 		return NULL;
 	}
@@ -363,9 +373,8 @@ struct swz_thread *swz_thread_begin(void)
 	cold->random ^= swz_ticks();
 	cold->apart_top = cold->settled = NULL;
 	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
-	swz_thread_begin_thunks(cold);
-	swz_thread_self = hot;
-	return hot;
+	swz_thread_self = cold->hot;
+	return cold->hot;
 }
 
 #define MOST_YIELDS 1000000u
