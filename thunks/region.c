@@ -4,84 +4,96 @@
 
 #define MOST_REGIONS 4096u
 
-/* `start` is set last and cleared first: who sees it sees the rest. */
+/* What is in a place is valid if its version is even, and was the same before
+ * and after it was read: places are used again, and half of one region with
+ * half of another would hold addresses that neither has. `start` is NULL where
+ * there is none. */
 static struct place {
+	_Atomic unsigned version;
 	_Atomic(const uint8_t *) start;
-	size_t bytes;
-	const uint8_t *unwind_header;
-	const int32_t *islands;
-	uint32_t island_count;
-	atomic_bool islands_hidden;
+	_Atomic size_t bytes;
+	_Atomic(const uint8_t *) unwind_header;
+	_Atomic(const int32_t *) islands;
+	_Atomic uint32_t island_count;
 } places[MOST_REGIONS];
-static _Atomic unsigned count;
+static _Atomic unsigned count; /* all behind are free */
+
+#define SET(what, value) \
+	atomic_store_explicit(&(what), (value), memory_order_relaxed)
+#define GET(what) atomic_load_explicit(&(what), memory_order_relaxed)
+
+static void put(struct place *p, const struct swz_region *region)
+{
+	unsigned version = GET(p->version);
+
+	SET(p->version, version + 1);
+	/* not before that; matches the fence in get */
+	atomic_thread_fence(memory_order_release);
+	SET(p->start, region->start);
+	SET(p->bytes, region->bytes);
+	SET(p->unwind_header, region->unwind_header);
+	SET(p->islands, region->islands);
+	SET(p->island_count, region->island_count);
+	/* release: matches the acquire in get */
+	atomic_store_explicit(&p->version, version + 2, memory_order_release);
+}
+
+/* One that is being changed is nobody's: its module has not come, or is gone.
+ * (A fork may leave it so.) */
+static bool get(const struct place *p, struct swz_region *found)
+{
+	for (;;) {
+		unsigned version = atomic_load_explicit(&p->version,
+							memory_order_acquire);
+
+		found->start = GET(p->start);
+		if (version & 1 || !found->start)
+			return false;
+		found->bytes = GET(p->bytes);
+		found->unwind_header = GET(p->unwind_header);
+		found->islands = GET(p->islands);
+		found->island_count = GET(p->island_count);
+		/* matches the fence in put */
+		atomic_thread_fence(memory_order_acquire);
+		if (GET(p->version) == version)
+			return true;
+	}
+}
 
 bool swz_region_add(const struct swz_region *region)
 {
-	unsigned n = atomic_load_explicit(&count, memory_order_relaxed);
-	unsigned i = 0;
+	unsigned n = GET(count), i = 0;
 
-	while (i < n &&
-	       atomic_load_explicit(&places[i].start, memory_order_relaxed))
+	while (i < n && GET(places[i].start))
 		i++;
 	if (i == MOST_REGIONS)
 		return false;
-	places[i].bytes = region->bytes;
-	places[i].unwind_header = region->unwind_header;
-	places[i].islands = region->islands;
-	places[i].island_count = region->island_count;
-	atomic_store_explicit(&places[i].islands_hidden, false,
-			      memory_order_relaxed);
-	/* release: matches the acquire in swz_region_next */
-	atomic_store_explicit(&places[i].start, region->start,
-			      memory_order_release);
+	put(&places[i], region);
 	if (i == n)
-		atomic_store_explicit(&count, n + 1, memory_order_release);
+		SET(count, n + 1);
 	return true;
 }
 
 void swz_region_remove(const uint8_t *start)
 {
-	unsigned n = atomic_load_explicit(&count, memory_order_relaxed);
+	static const struct swz_region none;
+	unsigned n = GET(count);
 
 	for (unsigned i = 0; i < n; i++)
-		if (atomic_load_explicit(&places[i].start,
-					 memory_order_relaxed) == start)
-			atomic_store_explicit(&places[i].start, NULL,
-					      memory_order_release);
-}
-
-void swz_region_show_islands(const uint8_t *start, bool shown)
-{
-	unsigned n = atomic_load_explicit(&count, memory_order_relaxed);
-
-	for (unsigned i = 0; i < n; i++)
-		if (atomic_load_explicit(&places[i].start,
-					 memory_order_relaxed) == start)
-			atomic_store_explicit(&places[i].islands_hidden, !shown,
-					      memory_order_relaxed);
+		if (GET(places[i].start) == start)
+			put(&places[i], &none);
+	while (n && !GET(places[n - 1].start))
+		n--;
+	SET(count, n);
 }
 
 bool swz_region_next(unsigned *at, struct swz_region *found)
 {
-	/* acquire: matches the releases above */
-	unsigned n = atomic_load_explicit(&count, memory_order_acquire);
+	unsigned n = GET(count);
 
-	while (*at < n) {
-		const struct place *p = &places[(*at)++];
-
-		found->start = atomic_load_explicit(&p->start,
-						    memory_order_acquire);
-		if (!found->start)
-			continue;
-		found->bytes = p->bytes;
-		found->unwind_header = p->unwind_header;
-		found->islands = p->islands;
-		found->island_count = p->island_count;
-		if (atomic_load_explicit(&p->islands_hidden,
-					 memory_order_relaxed))
-			found->island_count = 0;
-		return true;
-	}
+	while (*at < n)
+		if (get(&places[(*at)++], found))
+			return true;
 	return false;
 }
 

@@ -24,12 +24,10 @@ struct swz_region {
  * was displaced from there, and that frame is the neighbour's. */
 #define SWZ_ISLAND_BYTES 1
 
-/* At most 4096 regions are known; false: it is not. */
+/* At most 4096 regions are known; false: it is not. Those of modules that are
+ * gone should not be: all are looked at for each frame that is unwound. */
 bool swz_region_add(const struct swz_region *region);
 void swz_region_remove(const uint8_t *start);
-
-/* Whether the region's islands are there; at first they are. */
-void swz_region_show_islands(const uint8_t *start, bool shown);
 
 /* The region that holds the address, or the place of one of its islands that
  * does (start and bytes are the island's then); false: none does. */

@@ -6,7 +6,6 @@
 
 #include "base/syscall.h"
 #include "thunks/near.h"
-#include "thunks/region.h"
 
 #define HOOKS_BYTES ((unsigned)sizeof(struct swz_hooks))
 #define HEAD_BYTES ((unsigned)SWZ_TRAMPOLINE_BODY) /* push, lea, jmp, id */
@@ -405,18 +404,19 @@ const void *swz_unhooked(const void *function)
 
 enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 {
-	struct swz_region sealed = {.start = region->start};
+	struct swz_region *sealed = &region->sealed;
 	size_t keep;
 
+	sealed->start = region->start;
 	region->code_bytes = region->used;
 	swz_unwind_table_add_islands(&region->unwind, region->islands,
 				     region->island_count, SWZ_ISLAND_BYTES);
 	region->used += swz_unwind_table_finish(
 		&region->unwind, region->start + region->used, region->start,
-		&sealed.unwind_header);
+		&sealed->unwind_header);
 	region->used = (region->used + 3) & ~(size_t)3;
-	sealed.islands = (int32_t *)(void *)(region->start + region->used);
-	sealed.island_count = region->island_count;
+	sealed->islands = (int32_t *)(void *)(region->start + region->used);
+	sealed->island_count = region->island_count;
 	if (region->island_count)
 		memcpy(region->start + region->used, region->islands,
 		       region->island_count * sizeof(*region->islands));
@@ -428,16 +428,27 @@ enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 	region->bytes = keep;
 	if (swz_sys_mprotect(region->start, keep, PROT_READ | PROT_EXEC) != 0)
 		return SWZ_E_SYSTEM;
-	sealed.bytes = keep;
-	if (sealed.unwind_header)
-		swz_region_add(&sealed);
+	sealed->bytes = keep;
+	swz_trampolines_show(region, true);
 	return SWZ_OK;
+}
+
+void swz_trampolines_show(const struct swz_trampolines *region, bool shown)
+{
+	const struct swz_region *sealed = &region->sealed;
+
+	if (!sealed->bytes || !sealed->unwind_header)
+		return;
+	if (shown)
+		swz_region_add(sealed);
+	else
+		swz_region_remove(sealed->start);
 }
 
 void swz_trampolines_close(struct swz_trampolines *region)
 {
 	if (region->start) {
-		swz_region_remove(region->start);
+		swz_trampolines_show(region, false);
 		swz_sys_munmap(region->start, region->bytes);
 	}
 	memset(region, 0, sizeof(*region));

@@ -15,6 +15,7 @@
  * in unwind information for its trampolines. */
 
 #include "base/eh_frame.h"
+#include "thunks/region.h"
 #include "thunks/relocate.h"
 #include "thunks/unwind_table.h"
 
@@ -34,6 +35,7 @@ struct swz_trampolines {
 	struct swz_unwind_table unwind;
 	int32_t *islands; /* see swz_region; in the region once it is sealed */
 	uint32_t island_count, island_room;
+	struct swz_region sealed; /* as unwinders know it */
 	/* of a part: where it begins, and offsets of the 32-bit displacements
 	 * in it to what is not in the same trampoline */
 	bool is_part;
@@ -146,6 +148,10 @@ bool swz_trampolines_add_island(struct swz_trampolines *region,
  * known to swz_region_at. */
 enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 	SWZ_MUST_CHECK;
+
+/* Whether unwinders know of it, at first they do: not where its module is gone,
+ * as something else may lie where its islands were. */
+void swz_trampolines_show(const struct swz_trampolines *region, bool shown);
 
 /* Unmaps it; nothing may lead to it any more. */
 void swz_trampolines_close(struct swz_trampolines *region);

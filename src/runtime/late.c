@@ -36,7 +36,7 @@
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
 #include "runtime/support/scratch.h"
-#include "thunks/region.h"
+#include "thunks/trampoline.h"
 
 #define STACK_BYTES (256u << 10)
 
@@ -94,7 +94,7 @@ static void leave(struct swz_loaded *l)
 	if (record)
 		record->unload_ticks = swz_ticks();
 	swz_unwinders_forget(l->start, l->end);
-	swz_region_show_islands(l->trampolines.start, false);
+	swz_trampolines_show(&l->trampolines, false);
 	if (l->own_unwinder)
 		swz_forget_unwinder(l->start);
 	atomic_store_explicit(&l->state, SWZ_LOADED_DORMANT,
@@ -128,7 +128,7 @@ static void revive(struct swz_loaded *l, const struct link_map *map,
 		swz_loaded_patch_again(l, m);
 	if (l->recorded)
 		swz_imports_return(map, m, l->index);
-	swz_region_show_islands(l->trampolines.start, true);
+	swz_trampolines_show(&l->trampolines, true);
 }
 
 static void report(const struct swz_module *m)
