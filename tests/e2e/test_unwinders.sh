@@ -150,4 +150,43 @@ for program in libgcc libgcc-all-static.stripped; do
 	assert_complete profile
 done
 
+# Each throws to the very next frame, by its own unwinder.
+it 'eight libraries with unwinders of their own, and the program'
+cat >own.cc <<'END'
+__attribute__((noipa)) static void raise_it(int n)
+{
+	if (n >= 0)
+		throw n;
+}
+
+extern "C" __attribute__((noipa)) int NAME(int n)
+{
+	try {
+		raise_it(n);
+	} catch (int caught) {
+		return caught + 1;
+	}
+	return -1;
+}
+END
+{
+	echo '#include <cstdio>'
+	printf 'extern "C" int own_%s(int);\n' {0..8}
+	echo 'int main() { int sum = 0;'
+	printf 'sum += own_%s(1);\n' {0..8}
+	echo 'printf("%d\n", sum); }'
+} >owners.cc
+for n in {1..8}; do
+	g++ -O2 -fPIC -shared -DNAME="own_$n" -o "libown_$n.so" own.cc \
+		-static-libgcc -static-libstdc++ -Wl,--exclude-libs,ALL \
+		-Wl,-Bsymbolic || abort 'no library'
+done
+# the shared ones first: others are not asked for what they have
+g++ -O2 -DNAME=own_0 -o owners owners.cc own.cc -Wl,--no-as-needed -lstdc++ \
+	-lgcc_s ./libown_{1..8}.so || abort 'no program'
+assert_same_as_native ./owners
+assert_eq 18 "$(cat out)" sum
+assert_complete profile
+assert_calls profile main 1 raise_it 9 own_0 1 own_8 1
+
 finish

@@ -78,7 +78,7 @@ int find_object(void *address, struct found_object *result)
 
 /* Modules whose unwinder is their own and exports nothing. A place is in use
  * while `end` is not 0. */
-#define MOST_OWN 16u
+#define MOST_OWN 64u
 
 static struct {
 	uint64_t start;

@@ -10,11 +10,16 @@
 #include "runtime/module/dynamic_symbol.h"
 #include "thunks/trampoline.h"
 
-#define MOST_UNWINDERS 8
+/* A plugin may bring one along that is its own. */
+#define MOST_UNWINDERS 64
 
 /* An entry counts while its `end` is not 0. */
 static struct swz_unwinder known[MOST_UNWINDERS];
 static atomic_bool taken[MOST_UNWINDERS];
+/* Of a thread that found no room there: as many threads may throw for the first
+ * time at once, each looking for the same. */
+static __thread struct swz_unwinder unkept
+	__attribute__((tls_model("initial-exec")));
 /* What planning has found in symbol tables that are not mapped. */
 static struct swz_unwinder noted[MOST_UNWINDERS];
 static unsigned noted_count;
@@ -30,6 +35,28 @@ static bool is_complete(const struct swz_unwinder *u)
 	return u->get_ip && u->set_gr && u->set_ip && u->resume;
 }
 
+static uint64_t end_of(const struct swz_unwinder *u)
+{
+	/* acquire: matches the release in publish */
+	return __atomic_load_n(&u->end, __ATOMIC_ACQUIRE);
+}
+
+static bool is_of(const struct swz_unwinder *u, uint64_t address)
+{
+	return address < end_of(u) && address >= u->start;
+}
+
+/* At a place that does not count yet. */
+static void publish(struct swz_unwinder *at, struct swz_unwinder u)
+{
+	uint64_t end = u.end;
+
+	u.end = 0;
+	*at = u;
+	/* release: who sees the end sees the rest */
+	__atomic_store_n(&at->end, end, __ATOMIC_RELEASE);
+}
+
 bool swz_unwinder_note(const struct swz_unwinder *unwinder)
 {
 	unsigned i = 0;
@@ -38,7 +65,7 @@ bool swz_unwinder_note(const struct swz_unwinder *unwinder)
 		i++;
 	if (!is_complete(unwinder) || i == MOST_UNWINDERS)
 		return false;
-	noted[i] = *unwinder;
+	publish(&noted[i], *unwinder);
 	if (i == noted_count)
 		noted_count++;
 	return true;
@@ -52,13 +79,17 @@ bool swz_unwinders_export(const char *name)
 	return false;
 }
 
+/* One may go, and another come, while it is read. */
 static bool look_up_noted(uint64_t address, struct swz_unwinder *u)
 {
-	for (unsigned i = 0; i < noted_count; i++)
-		if (address >= noted[i].start && address < noted[i].end) {
-			*u = noted[i];
+	for (unsigned i = 0; i < noted_count; i++) {
+		if (!is_of(&noted[i], address))
+			continue;
+		*u = noted[i];
+		atomic_thread_fence(memory_order_acquire);
+		if (is_of(u, address) && end_of(&noted[i]) == u->end)
 			return true;
-		}
+	}
 	return false;
 }
 
@@ -78,18 +109,12 @@ static bool look_up(uint64_t address, struct swz_unwinder *u)
 	return is_complete(u);
 }
 
-static uint64_t end_of(const struct swz_unwinder *u)
-{
-	/* acquire: matches the release in swz_unwinder_of */
-	return __atomic_load_n(&u->end, __ATOMIC_ACQUIRE);
-}
-
 const struct swz_unwinder *swz_unwinder_of(uint64_t address)
 {
 	struct swz_unwinder found;
 
 	for (unsigned i = 0; i < MOST_UNWINDERS; i++)
-		if (address < end_of(&known[i]) && address >= known[i].start)
+		if (is_of(&known[i], address))
 			return &known[i];
 	if (!look_up_noted(address, &found) && !look_up(address, &found))
 		return NULL;
@@ -100,25 +125,24 @@ const struct swz_unwinder *swz_unwinder_of(uint64_t address)
 	*(void **)&found.set_ip = past_hook(*(void **)&found.set_ip);
 	found.resume = past_hook(found.resume);
 	for (unsigned i = 0; i < MOST_UNWINDERS; i++) {
-		uint64_t end = found.end;
-
 		if (atomic_exchange_explicit(&taken[i], true,
-					     memory_order_acquire))
+					     memory_order_acquire)) {
+			if (is_of(&known[i], address)) /* by now */
+				return &known[i];
 			continue;
-		found.end = 0;
-		known[i] = found;
-		/* release: who sees the end sees the rest */
-		__atomic_store_n(&known[i].end, end, __ATOMIC_RELEASE);
+		}
+		publish(&known[i], found);
 		return &known[i];
 	}
-	return NULL;
+	unkept = found;
+	return &unkept;
 }
 
 void swz_unwinders_forget(uint64_t start, uint64_t end)
 {
 	for (unsigned i = 0; i < noted_count; i++)
 		if (noted[i].start >= start && noted[i].start < end)
-			noted[i].start = noted[i].end = 0;
+			__atomic_store_n(&noted[i].end, 0, __ATOMIC_RELEASE);
 	for (unsigned i = 0; i < MOST_UNWINDERS; i++) {
 		struct swz_unwinder *u = &known[i];
 
