@@ -17,6 +17,7 @@
 #include "base/stack_request.h"
 #include "base/syscall.h"
 #include "runtime/compat/find_object.h"
+#include "runtime/compat/foreign.h"
 #include "runtime/hooks/hooks.h"
 #include "runtime/hooks/unwind.h"
 #include "runtime/imports/imports.h"
@@ -108,6 +109,21 @@ static void leave(struct swz_loaded *l)
 
 /* --------------------------------------------------------------- arrival */
 
+/* An unwinder of its own that has come back is looked for anew in the file. */
+static bool is_served(const struct swz_loaded *l, const struct swz_module *m)
+{
+	struct swz_module opened = *m;
+	bool served;
+
+	if (!l->own_unwinder)
+		return true;
+	swz_note_unwinder(l->start, l->end);
+	served = swz_module_open(&opened) == SWZ_OK &&
+		 swz_foreign_serve_unwinder(&opened);
+	swz_module_close(&opened);
+	return served;
+}
+
 static void revive(struct swz_loaded *l, const struct link_map *map,
 		   struct swz_module *m)
 {
@@ -118,13 +134,11 @@ static void revive(struct swz_loaded *l, const struct link_map *map,
 	swz_loaded_set_present(l);
 	swz_foreign_callers_arrive(map);
 	swz_unwinders_forget(l->start, l->end);
-	if (l->own_unwinder)
-		swz_note_unwinder(l->start, l->end);
 	if (record) {
 		record->loads++;
 		record->unload_ticks = 0;
 	}
-	if (l->site_count)
+	if (is_served(l, m) && l->site_count)
 		swz_loaded_patch_again(l, m);
 	if (l->recorded)
 		swz_imports_return(map, m, l->index);

@@ -189,4 +189,28 @@ assert_eq 18 "$(cat out)" sum
 assert_complete profile
 assert_calls profile main 1 raise_it 9 own_0 1 own_8 1
 
+it 'one of them comes, goes and comes again, to the same place'
+cat >again.cc <<'END'
+#include <cstdio>
+#include <dlfcn.h>
+
+int main()
+{
+	for (int i = 0; i < 3; i++) {
+		void *library = dlopen("./libown_1.so", RTLD_NOW);
+		int (*own)(int);
+
+		if (!library)
+			return 1;
+		*(void **)&own = dlsym(library, "own_1");
+		printf("%d\n", own(i));
+		dlclose(library);
+	}
+}
+END
+g++ -O2 -o again again.cc -ldl || abort 'no program'
+assert_same_as_native ./again
+assert_complete profile
+assert_calls profile raise_it 3 own_1 3
+
 finish
