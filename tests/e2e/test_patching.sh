@@ -32,6 +32,8 @@ it 'data with the symbol of a function'
 assert_same_as_native "$TARGETS/objects"
 assert_complete profile
 assert_calls profile with_table 10
+assert_calls profile typed 10
+assert_calls profile padded 10
 
 # All functions of libpatching.so, called ten times each: those named no_* are
 # refused, all others are counted, however often they jump to their first byte.

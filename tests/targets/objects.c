@@ -1,13 +1,16 @@
 /* build: -O1 -fno-inline -fno-optimize-sibling-calls */
-/* Two symbols of functions that have no unwind entry: one of an object that
- * the program reads, whose first bytes return should anyone call it; and one of
- * a function with a table behind it, which it reads. */
+/* Symbols of functions that have no unwind entry: of an object that the program
+ * reads, whose first bytes return should anyone call it; of a function with a
+ * table behind it, which it reads; and of the types of two functions, which it
+ * reads before it calls them. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 extern const uint8_t object[];
 long with_table(long n);
+long typed(long n);
+long padded(long n);
 
 __asm__(".text\n"
 	".p2align 4\n"
@@ -32,7 +35,48 @@ __asm__(".text\n"
 	"	ret\n"
 	"	.p2align 3\n"
 	"1:	.quad	2, 3, 5, 7\n"
-	".size with_table, . - with_table\n");
+	".size with_table, . - with_table\n"
+	".globl type_of_typed\n"
+	".type type_of_typed, @function\n"
+	"type_of_typed:\n"
+	"	mov	$0x69a958da, %eax\n"
+	".size type_of_typed, . - type_of_typed\n"
+	".globl typed\n"
+	".type typed, @function\n"
+	"typed:	.cfi_startproc\n"
+	"	lea	1(%rdi), %rax\n"
+	"	nop\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size typed, . - typed\n"
+	".globl type_of_padded\n"
+	".type type_of_padded, @function\n"
+	"type_of_padded:\n"
+	"	nop\n"
+	"	mov	$0x50794, %ecx\n"
+	".size type_of_padded, . - type_of_padded\n"
+	"	nop\n"
+	"	nop\n"
+	".globl padded\n"
+	".type padded, @function\n"
+	"padded:	.cfi_startproc\n"
+	"	lea	2(%rdi), %rax\n"
+	"	nop\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size padded, . - padded\n");
+
+/* As clang's -fsanitize=kcfi does. */
+static long call(long (*f)(long), unsigned padding, uint32_t type, long n)
+{
+	uint32_t found;
+
+	memcpy(&found, (const char *)f - padding - sizeof(found),
+	       sizeof(found));
+	if (found != type)
+		printf("a function of type %x\n", found);
+	return f(n);
+}
 
 int main(void)
 {
@@ -46,7 +90,8 @@ int main(void)
 		return 1;
 	}
 	for (long i = 0; i < 10; i++)
-		sum += with_table(i);
+		sum += with_table(i) + call(typed, 0, 0x69a958da, i) +
+		       call(padded, 2, 0x50794, i);
 	printf("%ld\n", sum);
 	return 0;
 }

@@ -302,13 +302,24 @@ static uint64_t end_of(const struct swz_function *f)
 	return f->start + (f->size < f->room ? f->size : f->room);
 }
 
+static bool is_type_of_next(const struct swz_module *m,
+			    const struct swz_function *f)
+{
+	uint64_t end = f->start + f->room;
+
+	/* one that is longer runs on into the next: hand-written code */
+	return f->size <= f->room && f + 1 < m->functions + m->function_count &&
+	       f[1].start == end && swz_is_type(m, f->start, end);
+}
+
 static bool is_piece(const struct swz_module *m, const struct swz_function *f)
 {
 	return (f->name && is_name_of_piece(f->name)) ||
 	       swz_ranges_have(m->loose, m->loose_count, f->start) ||
 	       (f->fde &&
 		(!is_function(f->fde) || begins_with_landing_pad(m, f->fde))) ||
-	       (!f->fde && swz_is_data(m, f->start, end_of(f))) ||
+	       (!f->fde && (swz_is_data(m, f->start, end_of(f)) ||
+			    is_type_of_next(m, f))) ||
 	       swz_is_branch_thunk((struct swz_bytes){
 		       swz_module_bytes(m, f->start), f->size});
 }

@@ -117,3 +117,20 @@ bool swz_is_data(const struct swz_module *m, uint64_t start, uint64_t end)
 	}
 	return false;
 }
+
+static uint64_t behind_nops(const struct swz_module *m, uint64_t pc,
+			    uint64_t end)
+{
+	while (pc < end && *swz_module_bytes(m, pc) == 0x90)
+		pc++;
+	return pc;
+}
+
+bool swz_is_type(const struct swz_module *m, uint64_t start, uint64_t end)
+{
+	uint64_t pc = behind_nops(m, start, end);
+
+	/* mov $type, %eax; newer ones tell the arguments by the register */
+	return end - pc >= 5 && (*swz_module_bytes(m, pc) & 0xf8) == 0xb8 &&
+	       behind_nops(m, pc + 5, end) == end;
+}

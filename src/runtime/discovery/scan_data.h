@@ -20,4 +20,9 @@ bool swz_opcode_is_odd(struct swz_bytes code,
  * instructions that lead nowhere else in it, and is data behind them. */
 bool swz_is_data(const struct swz_module *module, uint64_t start, uint64_t end);
 
+/* Whether all that is there is the type of the function behind it, as clang's
+ * -fsanitize=kcfi has callers through pointers compare it: the immediate of an
+ * instruction, with no-operations around it. */
+bool swz_is_type(const struct swz_module *module, uint64_t start, uint64_t end);
+
 #endif
