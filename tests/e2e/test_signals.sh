@@ -41,6 +41,12 @@ for mode in jump jump-stack; do
 	fi
 done
 
+it 'handlers that go on in code which looks like a function, but is not called'
+need_targets diverted
+assert_same_as_native "$TARGETS/diverted"
+assert_complete profile
+assert_calls profile fault 10 leave 10 after_fault 10 on_fault 10
+
 it 'timers of processor time that come with an exec do not count our start'
 need_targets timers
 for how in none ''; do

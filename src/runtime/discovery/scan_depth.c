@@ -125,6 +125,25 @@ static bool ends_flow(const struct swz_encoding *e)
 	       (e->opcode == 0xff && (e->modrm >> 3 & 7) == 4);
 }
 
+/* Whether the instruction, which ends at `next`, jumps to another function. */
+static bool jumps_to_another(const struct swz_module *m,
+			     const struct swz_function *f,
+			     const struct swz_encoding *e, const uint8_t *code,
+			     uint64_t next)
+{
+	const struct swz_function *to;
+	unsigned bytes = swz_encoding_branch_bytes(e);
+	uint64_t target;
+
+	if (!ends_flow(e) || !bytes)
+		return false;
+	target = next +
+		 (uint64_t)swz_distance_before(
+			 code + e->operands_at + e->immediate_bytes, bytes);
+	to = swz_function_at(m, target);
+	return to && to != f && to->start == target;
+}
+
 bool swz_depth_is_slot(const struct swz_depth *d, const struct swz_encoding *e,
 		       const uint8_t *code)
 {
@@ -160,6 +179,14 @@ uint64_t swz_scan_depth(const struct swz_module *m, struct swz_function *f)
 			if (!d.guessed)
 				swz_function_refuse(
 					f, SWZ_REFUSE_NO_STANDARD_FRAME);
+			break;
+		}
+		/* A call with what was pushed as its return address. Free
+		 * Pascal's signal handlers go on so, in the midst of whatever
+		 * function, whose variable is on top of the stack then. */
+		if (d.now > 8 && !d.guessed && !d.lost &&
+		    jumps_to_another(m, f, &e, code, pc)) {
+			swz_function_refuse(f, SWZ_REFUSE_NO_STANDARD_FRAME);
 			break;
 		}
 		if (d.now > d.most)
