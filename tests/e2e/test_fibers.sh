@@ -190,6 +190,22 @@ for options in '' '--timing sampled' '-m trace' '-D 100'; do
 done
 RUN_OPTIONS=()
 
+it 'stacks that are begun from anew'
+need_targets restarted
+for options in '' '--timing sampled' '-m trace'; do
+	case $options${TEST_MODE:-}${TEST_TIMING:-} in
+	*sampledtrace | *tracesampled) continue ;; # a trace has exact times
+	esac
+	# shellcheck disable=SC2206
+	RUN_OPTIONS=($options)
+	assert_same_as_native "$TARGETS/restarted"
+	assert_complete profile
+	assert_time_is_sane profile
+	assert_calls profile first_function 100 begin 100 go_on 100 work 200 \
+		switch_stacks 400
+done
+RUN_OPTIONS=()
+
 it 'C++ coroutines'
 assert_same_as_native "$TARGETS/coroutines"
 assert_complete profile

@@ -471,6 +471,19 @@ static void end_pending(struct swz_thread *thread, struct swz_thunk *thunk,
 	} while (p != last);
 }
 
+/* The latest frame was on another stack than the one whose slot this is: that
+ * one's stack has been switched to, and may have been to begin from anew, as
+ * Crystal does where a fiber has ended, without a return address that a new
+ * one's first function would return to. What finds its own thunk there then has
+ * not jumped to itself. */
+static bool was_elsewhere(const struct swz_thread *thread,
+			  const uint64_t *latest, const struct swz_thunk *thunk)
+{
+	return latest != thunk->slot &&
+	       !(swz_thread_at_home(thread, latest) &&
+		 swz_thread_at_home(thread, thunk->slot));
+}
+
 /* How many functions may be pending on one frame; beyond, the latest ends when
  * it jumps, and its successor counts as called from the same place. */
 #define MOST_PENDING 48u
@@ -484,6 +497,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 {
 	uint64_t now = swz_now(thread), bits = 0;
 	struct swz_thunk *after, *record;
+	const uint64_t *latest;
 	struct swz_node *node;
 	unsigned length;
 	bool again;
@@ -499,12 +513,17 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 			lose_call();
 		return;
 	}
+	latest = thread->top->slot;
 	if (thread->top != thunk)
 		swz_make_latest(thread, thunk);
 	thread->top = thunk;
 	again = stands_for(thunk, function, &after, &length);
-	if (again && !after)
-		return; /* a loop to the function's first instruction */
+	if (again && !after) {
+		/* otherwise a loop to the function's first instruction */
+		if (was_elsewhere(thread, latest, thunk))
+			swz_context_count(thread, swz_frame_node(thunk));
+		return;
+	}
 	node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL, NULL,
 		    NULL, NULL);
 	if (!node) {
