@@ -78,6 +78,20 @@ for mode in altstack above; do
 	assert_eq dive "$(callees_of profile dive)" 'called by dive'
 done
 
+# Those on the other stack might be resumed, those that called them were left.
+it 'jumps back from another stack, however many frames there are on it'
+assert_same_as_native "$TARGETS/longjmp" elsewhere
+assert_complete profile
+assert_time_is_sane profile
+assert_calls profile go_elsewhere 4000 on_other_stack 1000 dive 150100 leaf 1000
+assert_eq 'go_elsewhere leaf' "$(callees_of profile jump_back)" \
+	'called by the frame that was jumped to'
+assert_eq 'go_elsewhere on_other_stack' "$(callees_of profile go_elsewhere)" \
+	'called by go_elsewhere'
+assert_eq dive "$(callees_of profile on_other_stack)" \
+	'called by the first frame of the other stack'
+assert_eq dive "$(callees_of profile dive)" 'called by dive'
+
 it 'keeps the signal mask of sigsetjmp'
 assert_same_as_native "$TARGETS/longjmp" mask
 assert_complete profile

@@ -1,6 +1,6 @@
 /* build: -O2 -pthread -fno-optimize-sibling-calls -fno-inline -fno-ipa-cp */
 /* longjmp out of hooked frames:
- * longjmp frames|reenter|signal|altstack|above|mask|next|threads */
+ * longjmp frames|reenter|signal|altstack|above|mask|next|threads|elsewhere */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -210,6 +211,48 @@ static int threads(void)
 	return 0;
 }
 
+/* On a stack of its own, as code that is compiled with -fsplit-stack goes on.
+ */
+static char other_stack[1 << 20];
+static int other_depth;
+
+void on_other_stack(void)
+{
+	dive(other_depth);
+}
+
+void go_elsewhere(long depth)
+{
+	ucontext_t other, here;
+
+	sink = depth;
+	if (depth) {
+		go_elsewhere(depth - 1);
+		return;
+	}
+	getcontext(&other);
+	other.uc_stack.ss_sp = other_stack;
+	other.uc_stack.ss_size = sizeof(other_stack);
+	other.uc_link = NULL;
+	makecontext(&other, on_other_stack, 0);
+	swapcontext(&here, &other);
+}
+
+static __attribute__((noipa)) int jump_back(void)
+{
+	volatile long sum = 0;
+
+	for (volatile int i = 0; i < 1000; i++) {
+		other_depth = i * 13 % 300;
+		if (!setjmp(back))
+			go_elsewhere(3);
+		else
+			sum += leaf(i);
+	}
+	printf("%ld\n", sum);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "frames";
@@ -225,6 +268,8 @@ int main(int argc, char **argv)
 		return mask();
 	if (!strcmp(mode, "threads"))
 		return threads();
+	if (!strcmp(mode, "elsewhere"))
+		return jump_back();
 	if (!strcmp(mode, "signal")) {
 		handle(on_signal, 0);
 		return jump_out_of_handlers(10000);

@@ -63,27 +63,20 @@ static bool is_left(struct swz_thread *thread, const struct swz_thunk *frame,
 	return false;
 }
 
-/* So many at a time: with the next entry it goes on. */
-#define MOST_ELSEWHERE 64u
-
 /* A frame is entered on the stack that the thread began on, and the latest ones
  * are elsewhere: they have been suspended. */
-static void suspend_elsewhere(struct swz_thread *thread, const uint64_t *slot)
+static bool suspend_elsewhere(struct swz_thread *thread, const uint64_t *slot)
 {
-	struct swz_thunk *frame = thread->top;
+	struct swz_thunk *until;
 
 	if (!swz_thread_at_home(thread, slot))
-		return;
-	for (unsigned i = 0; i < MOST_ELSEWHERE; i++) {
-		if (!frame || frame == &swz_bottom || !frame->slot ||
-		    frame->slot == SWZ_SLOT_GONE ||
-		    swz_thread_at_home(thread, frame->slot))
-			break;
-		frame = frame->link;
-	}
-	if (frame && frame != thread->top && !swz_is_suspended(frame) &&
-	    swz_suspend_after(thread, frame))
-		swz_set_key(thread, frame);
+		return false;
+	until = swz_latest_at_home(thread);
+	if (!until || until == thread->top || swz_is_suspended(until) ||
+	    !swz_suspend_after(thread, until))
+		return false;
+	swz_set_key(thread, until);
+	return true;
 }
 
 static uintptr_t page_of(const uint64_t *slot)
@@ -142,9 +135,8 @@ static bool close_usual(struct swz_thread *thread, const uint64_t *slot,
 	}
 }
 
-static void close_skipped_slowly(void *argument)
+static void close_left(const struct skip *skip)
 {
-	struct skip *skip = argument;
 	struct swz_thread *thread = skip->thread;
 	struct swz_thunk *y = thread->top;
 	uint64_t now = swz_now(thread);
@@ -165,9 +157,19 @@ static void close_skipped_slowly(void *argument)
 		thread->top = y;
 		swz_set_key(thread, y);
 	}
+}
+
+static void close_skipped_slowly(void *argument)
+{
+	const struct skip *skip = argument;
+	struct swz_thread *thread = skip->thread;
+
+	close_left(skip);
 	if (skip->until)
 		return;
-	suspend_elsewhere(thread, skip->slot);
+	/* those that called them may have been left, too */
+	while (suspend_elsewhere(thread, skip->slot))
+		close_left(skip);
 	if (thread->top && thread->top->slot <= skip->slot) {
 		thread->cold->apart_top = thread->top;
 		thread->cold->apart_page = page_of(skip->slot);

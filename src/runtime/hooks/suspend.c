@@ -19,6 +19,7 @@
 #include "runtime/hooks/leave.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/context.h"
+#include "runtime/record/home_stack.h"
 #include "runtime/record/sampling.h"
 
 /* Bounds a walk along frames that turns out to lead nowhere. Of those that lead
@@ -56,6 +57,24 @@ static unsigned frames_before(const struct swz_thread *thread,
 		frame = frame->link;
 	}
 	return 0;
+}
+
+struct swz_thunk *swz_latest_at_home(const struct swz_thread *thread)
+{
+	struct swz_thunk *frame = thread->top;
+	const struct swz_thunk *met = NULL;
+
+	for (unsigned i = 0; i < MOST_SUSPENDED; i++) {
+		if (!is_own(thread, frame) || frame->slot == SWZ_SLOT_GONE ||
+		    swz_thread_at_home(thread, frame->slot))
+			break;
+		if (frame == met)
+			return NULL;
+		if (!(i & (i - 1)))
+			met = frame;
+		frame = frame->link;
+	}
+	return frame;
 }
 
 bool swz_suspend_after(struct swz_thread *thread, struct swz_thunk *until)

@@ -16,6 +16,11 @@ static inline bool swz_is_suspended(const struct swz_thunk *thunk)
 	       thunk->pending != SWZ_CLOSED;
 }
 
+/* The latest frame that is not elsewhere than on the stack that the thread
+ * began on (swz_thread_at_home()), or &swz_bottom; one that is elsewhere, if
+ * there are very many; NULL: links lead nowhere. */
+struct swz_thunk *swz_latest_at_home(const struct swz_thread *thread);
+
 /* `until` (or &swz_bottom) is the latest frame of the stack that runs now: ends
  * the times of those that are later, and makes it `top`. Does nothing if it is
  * not among the thread's latest frames. Returns whether it was. Signals must be
