@@ -140,6 +140,79 @@ if build msan clang-14 -fsanitize=memory; then
 	assert_empty err
 fi
 
+# A stack is recorded with each allocation, by frame pointers.
+cat >stacks.c <<'END'
+#include <stdlib.h>
+
+__attribute__((noinline)) char *get(int n)
+{
+	char *p = n ? get(n - 1) : malloc(33);
+
+	__asm__ volatile("");
+	return p;
+}
+__attribute__((noinline)) void put(char *p, int n)
+{
+	if (n)
+		put(p, n - 1);
+	else
+		free(p);
+	__asm__ volatile("");
+}
+static int compare(const void *a, const void *b)
+{
+	char *p = malloc(5);
+
+	__asm__ volatile("" : "+r"(p));
+	if (*(const int *)a == 3)
+		free(p);
+	return *(const int *)a - *(const int *)b;
+}
+int main(int argc, char **argv)
+{
+	int numbers[] = {5, 3, 1, 4};
+	char *p;
+
+	qsort(numbers, 4, sizeof(*numbers), compare);
+	p = get(4);
+	put(p, 3);
+	return argc > 1 ? p[3] : 0;
+}
+END
+
+all_of() { # FILE: a report but for what differs from run to run
+	sed -E -e 's/0x[0-9a-f]+/ADDRESS/g' -e 's/[0-9]+==/==/' -e 's/T[0-9]+//g' \
+		"$1"
+}
+
+for variant in 'gcc -fsanitize=address' 'clang-14 -fsanitize=address' \
+	'gcc -fsanitize=leak' 'clang-14 -fsanitize=leak'; do
+	for frames in '' -fno-omit-frame-pointer; do
+		it "stacks of allocations are the native ones ($variant $frames)"
+		# shellcheck disable=SC2086
+		if ! $variant $frames -g -O1 -o stacks stacks.c 2>build.log; then
+			echo "skipped: $variant does not build here"
+			continue
+		fi
+		# where no runtime has the symbol, unwind tables serve
+		if ! nm -D ./stacks | grep -q 'U __[al]san_init' ||
+			nm "$(ldd ./stacks | awk '/lib[al]san/ { print $3 }')" |
+			grep -q 10UnwindFastE; then
+			for argument in '' use; do
+				# shellcheck disable=SC2086
+				native=$(end_of ./stacks $argument)
+				all_of err >native.report
+				# shellcheck disable=SC2086
+				ours=$(end_of "$RUN" -o profile ./stacks $argument)
+				all_of err >our.report
+				assert_eq "$native" "$ours" "end of stacks $argument"
+				assert_same native.report our.report
+				assert_contains our.report ERROR
+			done
+		fi
+	done
+done
+
 it "the program's own options come before ours"
 cat >options.c <<'END'
 const char *__asan_default_options(void)

@@ -6,21 +6,42 @@
  * library, for the sake of what may hide its own malloc and the like; we hide
  * nothing, but are before it. And the sanitizers record a stack with each
  * malloc by following the saved %rbp; these must be the program's functions and
- * not our thunks, so they are told to use unwind tables. */
+ * not our thunks. Where the load that finds them could not be made to see what
+ * thunks stand for (runtime/discovery/frame_walker.h), they are told to use
+ * unwind tables, which takes some 30 times longer. */
 
 #include "runtime/compat/sanitizer.h"
 
+#include "runtime/discovery/frame_walker.h"
+
 #define PUBLIC __attribute__((visibility("default")))
+#define FIRST "verify_asan_link_order=0"
 #define BY_UNWIND_TABLES \
 	"fast_unwind_on_malloc=0:fast_unwind_on_check=0:fast_unwind_on_fatal=" \
 	"0"
 
+static bool sees_through_thunks;
+
+#define JMP 0xe9
+
+void swz_sanitizer_patched(const struct swz_module *m)
+{
+	for (uint32_t i = 0; i < m->load_site_count; i++) {
+		uint64_t at = m->load_sites[i].at;
+		const struct swz_function *f = swz_function_at(m, at);
+
+		if (f && swz_is_frame_walker(f) &&
+		    *swz_module_bytes(m, at) == JMP)
+			sees_through_thunks = true;
+	}
+}
+
 PUBLIC const char *__asan_default_options(void)
 {
-	return "verify_asan_link_order=0:" BY_UNWIND_TABLES;
+	return sees_through_thunks ? FIRST : FIRST ":" BY_UNWIND_TABLES;
 }
 
 PUBLIC const char *__lsan_default_options(void)
 {
-	return BY_UNWIND_TABLES;
+	return sees_through_thunks ? "" : BY_UNWIND_TABLES;
 }

@@ -16,6 +16,7 @@
 
 #include "runtime/discovery/cold_parts.h"
 #include "runtime/discovery/frame_register.h"
+#include "runtime/discovery/frame_walker.h"
 #include "runtime/discovery/row_scan.h"
 #include "runtime/discovery/scan_depth.h"
 #include "runtime/discovery/slot_loads.h"
@@ -276,8 +277,12 @@ void swz_scan_return_slot(struct swz_module *module,
 			scan_without_table(&s);
 		return;
 	}
-	if (swz_cfi_rows(function->fde, visit, &s) != SWZ_OK ||
-	    ((function->load_count || function->load_site_count) &&
+	if (swz_cfi_rows(function->fde, visit, &s) != SWZ_OK) {
+		swz_function_refuse(function, SWZ_REFUSE_NO_STANDARD_FRAME);
+		return;
+	}
+	swz_frame_walker_note(module, function, decoder);
+	if (((function->load_count || function->load_site_count) &&
 	     swz_cfi_rows(function->fde, visit_for_cfa, &s) != SWZ_OK) ||
 	    (s.leaves &&
 	     swz_cfi_rows(function->fde, visit_strictly, &s) != SWZ_OK))

@@ -3,6 +3,7 @@
 #include "runtime/plan/plan.h"
 
 #include "runtime/compat/foreign.h"
+#include "runtime/compat/sanitizer.h"
 #include "runtime/discovery/function.h"
 #include "runtime/imports/imports.h"
 #include "runtime/module/text.h"
@@ -98,6 +99,7 @@ void swz_plan_patch(struct swz_module *m)
 {
 	for (unsigned t = 0; t < m->text_count; t++)
 		patch_range(m, &m->text[t]);
+	swz_sanitizer_patched(m);
 	swz_functions_count(m);
 }
 
