@@ -5,7 +5,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need perl
-need_targets steady
+need_targets steady deny fib
 KILLS=${KILLS:-40}
 status=0
 
@@ -42,7 +42,7 @@ for ((i = 0; i < KILLS / 2; i++)); do
 	rm -f profile
 	kill_after $((RANDOM % 40000)) 1 "$RUN" -o profile "$TARGETS/steady" at
 	[ -e profile ] || continue
-	# a file whose header was not yet written is refused, in words
+	# an empty file is refused, in words
 	capture "$DUMP" -f text profile
 	case $status in
 	0) ;;
@@ -52,5 +52,22 @@ for ((i = 0; i < KILLS / 2; i++)); do
 		;;
 	esac
 done
+
+# Else a later profile of that name would go elsewhere, to leave alone what is
+# none.
+it 'when it has just made the file: that is a profile, and makes room for the next'
+rm -f profile*
+capture "$TARGETS/deny" profile "$RUN" --no-cache -o profile "$TARGETS/fib"
+if [ "$status" -ne 77 ]; then
+	assert_eq 159 "$status" 'status (128 + SIGSYS)'
+	capture "$DUMP" -f text profile
+	assert_status 0
+	assert_contains err 'no thread was recorded'
+	capture "$RUN" -o profile "$TARGETS/fib"
+	assert_status 0
+	assert_empty err
+	assert_calls profile main 1
+	assert_eq profile "$(echo profile*)" 'profiles'
+fi
 
 finish

@@ -1,7 +1,7 @@
 /* Runs a program that may not make memory executable, that is killed when it
- * makes a thread, or that has no mlock2:
- * deny seccomp|mdwe|threads|mlock2 PROGRAM [ARG...]. 77 if the kernel cannot.
- */
+ * makes a thread or has mapped its profile, or that has no mlock2:
+ * deny seccomp|mdwe|threads|profile|mlock2 PROGRAM [ARG...]. 77 if the kernel
+ * cannot. */
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -52,6 +52,23 @@ static int deny_threads(void)
 	return set_filter(code, sizeof(code) / sizeof(*code));
 }
 
+/* The first that is done with the memory of a profile is advice. */
+static int deny_profile(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MADV_RANDOM, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	return set_filter(code, sizeof(code) / sizeof(*code));
+}
+
 /* mprotect with PROT_EXEC fails with EACCES. */
 static int deny_by_seccomp(void)
 {
@@ -75,6 +92,8 @@ static int deny(const char *what)
 		return deny_by_seccomp();
 	if (strcmp(what, "threads") == 0)
 		return deny_threads();
+	if (strcmp(what, "profile") == 0)
+		return deny_profile();
 	if (strcmp(what, "mlock2") == 0)
 		return deny_mlock2();
 	return prctl(PR_SET_MDWE, 1, 0, 0, 0);

@@ -203,6 +203,16 @@ static void *far_below_us(uint64_t bytes)
 		       : NULL;
 }
 
+/* Before the file gets its length: a process that is killed then leaves one
+ * that readers know, and that the next one of that name replaces. */
+static bool write_header(long fd, uint64_t bytes)
+{
+	struct swz_file_header h = {.magic = {0}};
+
+	fill_header(&h, bytes);
+	return SWZ_SYSCALL(SYS_pwrite64, fd, &h, sizeof(h), 0) == sizeof(h);
+}
+
 static struct swz_file_header *create(bool replace, const char **problem)
 {
 	uint64_t bytes = allowed_bytes();
@@ -216,6 +226,7 @@ static struct swz_file_header *create(bool replace, const char **problem)
 	*problem = "no room for the profile ";
 	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 &&
 	    bytes >= UINT64_C(16) * SWZ_HEADER_BYTES &&
+	    write_header(fd, bytes) &&
 	    SWZ_SYSCALL(SYS_ftruncate, fd, bytes) == 0)
 		h = swz_sys_mmap(far_below_us(bytes), bytes,
 				 PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd,
@@ -239,7 +250,6 @@ static struct swz_file_header *create(bool replace, const char **problem)
 	}
 	file_device = st.st_dev;
 	file_inode = st.st_ino;
-	fill_header(h, bytes);
 	return h;
 }
 
