@@ -309,6 +309,12 @@ refuses 'tree has no use for this sort key' -f tree -s min
 refuses 'folded has no use for this sort key' -f folded -s name
 refuses 'speedscope has no use for this sort key' -f speedscope -s incl
 refuses 'not a pattern' -f folded -H ''
+for percent in % -1 ' 1' 0x10 nan 1%% 1x ''; do
+	refuses 'not a percentage' -f text --percent-limit "$percent"
+done
+for moment in % -1 ' 1' 0x10 inf 1%% 1x 101% /1 ''; do
+	refuses 'not a time in seconds or percent' -f text --from "$moment"
+done
 refuses 'unknown format' -f nonsense
 capture "$DUMP" -f help
 assert_status 0

@@ -132,15 +132,25 @@ static unsigned long parse_count(const char *text, const char *what,
 	return value;
 }
 
+/* As strtod, of what begins with a decimal number only (not "0x10", " 1",
+ * "inf"); otherwise *END is TEXT. */
+static double parse_decimal(const char *text, char **end)
+{
+	if (*text < '.' || *text > '9' || *text == '/' ||
+	    (*text == '0' && (text[1] == 'x' || text[1] == 'X'))) {
+		*end = (char *)text;
+		return 0;
+	}
+	return strtod(text, end);
+}
+
 static double parse_percent(const char *text)
 {
 	double value;
 	char *end;
 
-	value = strtod(text, &end);
-	if (*end == '%')
-		end++;
-	if (end == text || *end || !isfinite(value) || value < 0)
+	value = parse_decimal(text, &end);
+	if (end == text || (*end && strcmp(end, "%") != 0) || !isfinite(value))
 		bad_usage("not a percentage", text);
 	return value;
 }
@@ -151,12 +161,12 @@ static struct swz_dump_moment parse_moment(const char *text)
 	struct swz_dump_moment moment = {.given = true};
 	char *end;
 
-	moment.value = strtod(text, &end);
+	moment.value = parse_decimal(text, &end);
 	if (end != text && strcmp(end, "%") == 0)
 		moment.percent = true;
 	else if (end == text || (*end && strcmp(end, "s") != 0))
 		bad_usage("not a time in seconds or percent", text);
-	if (!isfinite(moment.value) || moment.value < 0 ||
+	if (!isfinite(moment.value) ||
 	    moment.value > (moment.percent ? 100 : 1e9))
 		bad_usage("not a time in seconds or percent", text);
 	return moment;
