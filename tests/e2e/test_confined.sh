@@ -354,6 +354,15 @@ for how in 0 1; do # by prctl, by syscall
 	assert_all_recorded
 done
 
+it 'more contexts than were taken in advance are folded: no call is lost'
+run_both filter-many
+for level in 21 27 33; do
+	assert_eq $((1 << (level - 20))) "$(row table calls "level_$level")" \
+		"calls of level_$level"
+done
+assert_eq 0 "$(info_value "$first" 'lost calls')" 'lost calls'
+assert_ge "$(info_value "$first" 'folded calls')" 1000 'folded calls'
+
 it 'a filter that a library which was loaded later enters'
 cat >host.c <<'END'
 #include <dlfcn.h>

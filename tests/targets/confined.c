@@ -71,6 +71,28 @@ LEVEL(2, 3)
 LEVEL(1, 2)
 LEVEL(0, 1)
 
+/* 2^14 contexts of 27 different calls. */
+long level_33(long x)
+{
+	sink = x;
+	sink = 3 * sink;
+	return x + 1;
+}
+
+LEVEL(32, 33)
+LEVEL(31, 32)
+LEVEL(30, 31)
+LEVEL(29, 30)
+LEVEL(28, 29)
+LEVEL(27, 28)
+LEVEL(26, 27)
+LEVEL(25, 26)
+LEVEL(24, 25)
+LEVEL(23, 24)
+LEVEL(22, 23)
+LEVEL(21, 22)
+LEVEL(20, 21)
+
 static void *in_thread(void *argument)
 {
 	return (void *)(nest(5) + level_0((long)argument));
@@ -366,6 +388,10 @@ int main(int argc, char **argv)
 		filter(writing, 4, SECCOMP_RET_KILL_PROCESS, much != 0);
 		without_system_calls();
 		_exit(7);
+	} else if (!strcmp(mode, "filter-many")) {
+		filter(writing, 4, SECCOMP_RET_KILL_PROCESS, 0);
+		sink = level_20(1);
+		_exit(9);
 	} else if (!strcmp(mode, "dispatch")) {
 		dispatched();
 	} else if (!strcmp(mode, "tsc")) {

@@ -28,6 +28,8 @@
 /* For a thread that has made so many, those to come lie in huge pages. */
 #define HUGE_NODES 1500u
 #define STOCK_NODES 8191
+/* What of these is for folded contexts: a quarter. */
+#define KEPT_SHARE 4
 /* What is left of the bound when contexts begin to be folded: an eighth; where
  * that is less than what a large program's call edges need, up to a half. */
 #define FOLD_SHARE 8u
@@ -84,14 +86,25 @@ static struct swz_node *next_slot(struct swz_thread_cold *cold)
 	return node;
 }
 
+/* Whether what is left of nodes that were taken in advance, since no more can
+ * be had, is for folded contexts. */
+static bool is_kept(const struct swz_thread_cold *cold)
+{
+	return cold->last_node - cold->next_node <= cold->kept_nodes &&
+	       cold->kept_nodes && !(swz_file->flags & SWZ_FILE_ENDED);
+}
+
 /* The same, with a new chunk if need be. `reserve`: how many bytes of the bound
  * must be left. */
 static struct swz_node *take_node(struct swz_thread_cold *cold,
 				  uint64_t reserve)
 {
-	struct swz_node *node = next_slot(cold);
+	struct swz_node *node;
 	uint32_t count = cold->chunk_nodes;
 
+	if (reserve && is_kept(cold))
+		return NULL;
+	node = next_slot(cold);
 	if (node)
 		return node;
 	if (swz_chunks_room() < reserve || take_chunk(cold, count) != SWZ_OK)
@@ -129,6 +142,8 @@ void swz_context_stock_up(struct swz_thread *thread)
 	swz_edge_table_make_room(thread, cold->nodes_made + count);
 	if (cold->last_node - cold->next_node < (int64_t)count)
 		(void)take_chunk(cold, count); /* none: calls are lost */
+	cold->kept_nodes = (uint32_t)(cold->last_node - cold->next_node) /
+			   KEPT_SHARE;
 }
 
 /* Publishes a node whose other fields are set: function comes last. */
@@ -229,7 +244,7 @@ struct swz_node *swz_context_make_at_once(struct swz_thread *thread,
 {
 	struct swz_node *node, *site = NULL;
 
-	if (swz_file->flags & SWZ_FILE_FOLDED ||
+	if (swz_file->flags & SWZ_FILE_FOLDED || is_kept(thread->cold) ||
 	    swz_edge_table_is_full(thread->cold, 1 + SWZ_EDGE_ENTRIES))
 		return NULL;
 	if (shares_thunks(thread, call_site)) {
@@ -379,6 +394,7 @@ enum swz_status swz_context_begin(struct swz_thread *thread)
 	cold->next_node = cold->last_node = NULL;
 	cold->latest_chunk = 0;
 	cold->chunk_nodes = FIRST_NODES;
+	cold->kept_nodes = 0;
 	root = take_node(cold, 0);
 	fold = root ? take_node(cold, 0) : NULL;
 	if (!thread->table)

@@ -102,6 +102,7 @@ struct swz_thread_cold {
 	uint32_t latest_chunk; /* of nodes, in units; 0: none */
 	bool no_room;          /* in the file, for good */
 	uint32_t chunk_nodes;  /* of the next chunk */
+	uint32_t kept_nodes;   /* of the latest chunk, for folded contexts */
 	uint32_t nodes_made;
 	uint32_t root; /* units */
 	uint32_t fold_root;
