@@ -9,12 +9,12 @@
  * half of another would hold addresses that neither has. `start` is NULL where
  * there is none. */
 static struct place {
-	_Atomic unsigned version;
 	_Atomic(const uint8_t *) start;
 	_Atomic size_t bytes;
 	_Atomic(const uint8_t *) unwind_header;
 	_Atomic(const int32_t *) islands;
 	_Atomic uint32_t island_count;
+	_Atomic unsigned version;
 } places[MOST_REGIONS];
 static _Atomic unsigned count; /* all behind are free */
 

@@ -29,7 +29,7 @@
 #define LEAST_BYTES 1024u
 #define LONGEST_PADDING 64u
 /* Of a stretch of code for each address in it that something leads to. */
-#define MOST_BYTES_EACH (32u * 1024)
+#define MOST_BYTES_EACH 32768u
 #define ALIGNMENT 16u
 #define MOST_ROUNDS 32u
 #define PORTION 512u

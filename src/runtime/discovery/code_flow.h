@@ -8,7 +8,7 @@
 #include "thunks/decoder.h"
 
 /* From the first byte to the last that is looked at. */
-#define SWZ_MOST_FLOW_BYTES (64u * 1024)
+#define SWZ_MOST_FLOW_BYTES 65536u
 
 struct swz_flow {
 	const struct swz_module *module;

@@ -33,7 +33,7 @@ static bool find_frame(const struct swz_module *m, uint64_t pc,
 
 bool swz_stack_differs(const struct swz_module *m, uint64_t a, uint64_t b)
 {
-	struct swz_cfi_row one, other;
+	struct swz_cfi_row one = {.cfa_base = SWZ_CFA_OTHER}, other = one;
 
 	return find_frame(m, a, &one) && find_frame(m, b, &other) &&
 	       (one.cfa_base != other.cfa_base ||
