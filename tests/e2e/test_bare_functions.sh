@@ -165,6 +165,15 @@ table_2: .long	1b - table_2
 	leal	60(%rdi), %eax
 3:	ret
 
+	/* and without anything pushed, but with a value below the stack */
+	BARE	keeps_below
+	movl	%edi, -8(%rsp)
+	jmp	part_3
+	BARE	part_3
+	movl	-8(%rsp), %eax
+	addl	$80, %eax
+	ret
+
 	/* an interpreter's instructions: pointers to them lie in a table */
 	BARE	interpret		/* (program, table) */
 	pushq	%rbx
@@ -218,13 +227,15 @@ cat >bare.c <<'END'
 #define FUNCTIONS(X) \
 	X(with_frame, 1) X(with_switch, 1) X(calls_helper, 1) X(jumps_on, 1) \
 	X(jumped_to, 1) X(runs_on, 1) X(run_into, 1) X(sum_of_numbers, 1) \
-	X(has_part, 0) X(goes_by_table, 0)
+	X(has_part, 0) X(goes_by_table, 0) X(keeps_below, 0)
 #define DECLARE_2(name, found) int name(int, int);
 
-#pragma GCC visibility push(VISIBILITY)
+#define PRAGMA_(x) _Pragma(#x)
+#define PRAGMA(x) PRAGMA_(x)
+PRAGMA(GCC visibility push(VISIBILITY))
 MANY(DECLARE)
 FUNCTIONS(DECLARE_2)
-extern int helper(int), part(int), part_2(int), op_add(int), op_twice(int),
+extern int helper(int), part(int), part_2(int), part_3(int), op_add(int), op_twice(int),
 	op_end(int);
 extern char *reads_its_caller(void), *reads_by_copy(void), *pops_its_caller(void);
 extern int saves_context(void **), goes_there(void **);
@@ -236,7 +247,7 @@ extern char __executable_start, etext;
 /* in data */
 int (*const by_data[])(int) = {MANY(LIST)};
 int (*const operations[])(int) = {op_end, op_add, op_twice};
-const void *volatile others[] = {part, part_2, more_numbers, numbers};
+const void *volatile others[] = {part, part_2, more_numbers, numbers, part_3};
 struct table {
 	int (*many[32])(int);
 	int (*other[12])(int, int);

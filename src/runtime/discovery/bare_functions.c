@@ -7,7 +7,7 @@
  * - behind what does not run on to it: padding behind code that ends;
  * - the beginning of code that decodes, is written like code, and returns on
  * its ways with the stack that it was called with (code_flow.c);
- * - jumped to, if at all, only with that stack.
+ * - jumped to, if at all, only with that stack, and without anything below it.
  *
  * And among many of its kind: a large stretch of code to which hardly anything
  * leads has another way of being entered (V8's builtins).
@@ -23,6 +23,7 @@
 #include "runtime/discovery/scan_data.h"
 #include "runtime/support/scratch.h"
 #include "runtime/support/team.h"
+#include "thunks/red_zone.h"
 
 /* Between functions there is padding, and the C library's start code. Less than
  * this of all else together is not looked at. */
@@ -34,11 +35,13 @@
 #define MOST_ROUNDS 32u
 #define PORTION 512u
 
-/* Bits, one for each byte of the text. */
+/* Bits, one for each byte of a gap. */
 enum map { CALLED, STORED, REFUTED, MAPS };
 
+/* What lies between functions, but for the padding that it begins with. */
 struct gap {
 	uint64_t begin, end;
+	uint64_t first_bit; /* in the maps, of aligned_begin */
 };
 
 /* Where a function may begin. */
@@ -60,7 +63,7 @@ struct bare {
 	struct swz_follower *follower;
 	struct gap *gaps;
 	uint32_t gap_count;
-	uint64_t base, bytes; /* of all texts */
+	struct swz_range texts; /* from the first to the last */
 	uint8_t *maps[MAPS];
 	struct candidate *candidates; /* sorted */
 	uint32_t count;
@@ -69,16 +72,29 @@ struct bare {
 	struct swz_references references;
 };
 
-static bool has(const struct bare *b, enum map map, uint64_t address)
+static uint64_t aligned_begin(const struct gap *g)
 {
-	uint64_t at = address - b->base;
-
-	return at < b->bytes && b->maps[map][at / 8] & (1u << at % 8);
+	return g->begin & ~(ALIGNMENT - 1ull);
 }
 
-static void set(struct bare *b, enum map map, uint64_t address)
+static uint64_t bit_of(const struct gap *g, uint64_t address)
 {
-	uint64_t at = address - b->base;
+	return g->first_bit + (address - aligned_begin(g));
+}
+
+/* Of an address in the gap. */
+static bool has(const struct bare *b, enum map map, const struct gap *g,
+		uint64_t address)
+{
+	uint64_t at = bit_of(g, address);
+
+	return b->maps[map][at / 8] & (1u << at % 8);
+}
+
+static void set(const struct bare *b, enum map map, const struct gap *g,
+		uint64_t address)
+{
+	uint64_t at = bit_of(g, address);
 
 	__atomic_fetch_or(&b->maps[map][at / 8], (uint8_t)(1u << at % 8),
 			  __ATOMIC_RELAXED);
@@ -110,7 +126,7 @@ static void note_gap(struct bare *b, uint64_t begin, uint64_t end)
 		return;
 	begin = skip_padding(m, begin, end);
 	if (begin < end)
-		b->gaps[b->gap_count++] = (struct gap){begin, end};
+		b->gaps[b->gap_count++] = (struct gap){begin, end, 0};
 }
 
 /* What PLT sections, which are no gaps, leave of the bytes between functions.
@@ -183,13 +199,33 @@ static uint64_t bytes_in_gaps(const struct bare *b)
 	return bytes;
 }
 
+/* Whole words of 64 bits for each gap. */
+static bool make_maps(struct bare *b)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < b->gap_count; i++) {
+		struct gap *g = &b->gaps[i];
+
+		g->first_bit = bits;
+		bits += (g->end - aligned_begin(g) + 63) / 64 * 64;
+	}
+	for (unsigned i = 0; i < MAPS; i++) {
+		b->maps[i] = swz_scratch_alloc_brief(bits / 8);
+		if (!b->maps[i])
+			return false;
+		memset(b->maps[i], 0, bits / 8);
+	}
+	return true;
+}
+
 /* -------------------------------------------------------------- references */
 
 static bool is_asked(void *context, uint64_t to)
 {
 	const struct bare *b = context;
 
-	return to - b->base < b->bytes && gap_at(b, to);
+	return to >= b->texts.start && to < b->texts.end && gap_at(b, to);
 }
 
 static void note_reference(void *context, uint64_t to, enum swz_reference how)
@@ -197,20 +233,27 @@ static void note_reference(void *context, uint64_t to, enum swz_reference how)
 	static const enum map maps[] = {[SWZ_REFERENCE_CALL] = CALLED,
 					[SWZ_REFERENCE_STORE] = STORED,
 					[SWZ_REFERENCE_DATA] = REFUTED};
+	const struct bare *b = context;
 
-	set(context, maps[how], to);
+	set(b, maps[how], gap_at(b, to), to);
+}
+
+static void set_anew(struct bare *b, enum map map, uint64_t address)
+{
+	const struct gap *g = gap_at(b, address);
+
+	if (has(b, map, g, address))
+		return;
+	set(b, map, g, address);
+	b->more = true;
 }
 
 /* Assembly puts addresses of its labels into memory; but what it reads is data.
  */
 static void note_data(void *context, uint64_t to, enum swz_reference how)
 {
-	struct bare *b = context;
-
-	if (how != SWZ_REFERENCE_DATA || has(b, REFUTED, to))
-		return;
-	set(b, REFUTED, to);
-	b->more = true;
+	if (how == SWZ_REFERENCE_DATA)
+		set_anew(context, REFUTED, to);
 }
 
 static void look_for_data(struct bare *b, uint64_t begin, uint64_t end)
@@ -258,16 +301,19 @@ static uint64_t candidates_in(const struct bare *b, uint64_t word)
 static uint64_t next_candidate(const struct bare *b, const struct gap *g,
 			       uint64_t from)
 {
-	uint64_t word = (from - b->base) / 64;
-	uint64_t bits = candidates_in(b, word) &
-			UINT64_MAX << (from - b->base) % 64;
-	uint64_t at;
+	uint64_t bit = bit_of(g, from), word = bit / 64;
+	uint64_t last = bit_of(g, g->end - 1) / 64, at;
+	uint64_t bits = 0;
 
-	while (!bits && b->base + 64 * (word + 1) < g->end)
+	if (from >= g->end)
+		return g->end;
+	bits = candidates_in(b, word) & UINT64_MAX << bit % 64;
+	while (!bits && word < last)
 		bits = candidates_in(b, ++word);
 	if (!bits)
 		return g->end;
-	at = b->base + 64 * word + (unsigned)__builtin_ctzll(bits);
+	at = aligned_begin(g) - g->first_bit + 64 * word +
+	     (unsigned)__builtin_ctzll(bits);
 	return at < g->end ? at : g->end;
 }
 
@@ -339,13 +385,10 @@ static void note_way(void *context, uint64_t to, bool by_call, bool at_entry)
 		if (at_entry && to != b->followed->at)
 			b->followed->tail = to;
 	}
-	if (!at_entry && !has(b, REFUTED, to)) {
-		set(b, REFUTED, to);
-		b->more = true;
-	} else if (by_call && !has(b, CALLED, to)) {
-		set(b, CALLED, to);
-		b->more = true;
-	}
+	if (!at_entry)
+		set_anew(b, REFUTED, to);
+	else if (by_call)
+		set_anew(b, CALLED, to);
 }
 
 static bool ends_flow(const struct swz_insn *insn)
@@ -392,8 +435,7 @@ static bool ends_before(struct bare *b, uint64_t from, uint64_t to)
 
 static void refute(struct bare *b, const struct candidate *c)
 {
-	set(b, REFUTED, c->at);
-	b->more = true;
+	set_anew(b, REFUTED, c->at);
 }
 
 /* Anew if it ends elsewhere than last time. */
@@ -421,7 +463,8 @@ static void follow(struct bare *b, struct candidate *c, uint64_t limit,
 	c->returns = flow.returns;
 	c->size = end ? (uint32_t)(end - c->at) : 0;
 	look_for_data(b, c->at, end);
-	if (!end)
+	if (!end || swz_inherits_red_zone((struct swz_bytes){
+			    swz_module_bytes(b->module, c->at), c->size}))
 		refute(b, c);
 }
 
@@ -438,7 +481,7 @@ static void follow_all(struct bare *b)
 			bool last = c + 1 == all_end || c[1].at >= g->end;
 
 			follow(b, c, last ? g->end : c[1].at, last);
-			if (has(b, REFUTED, c->at))
+			if (has(b, REFUTED, g, c->at))
 				continue;
 			if (c->behind != behind) {
 				look_for_data(b, behind, c->at);
@@ -457,24 +500,18 @@ static bool prepare(struct bare *b)
 
 	if (!m->function_count || !m->text_count)
 		return false;
-	b->base = m->text[0].start & ~(ALIGNMENT - 1ull);
-	b->bytes = m->text[m->text_count - 1].end - b->base;
+	b->texts = (struct swz_range){m->text[0].start,
+				      m->text[m->text_count - 1].end};
 	b->gaps = swz_scratch_alloc_brief(
 		(m->function_count + m->text_count + m->plt_count + 1ull) *
 		sizeof(*b->gaps));
-	if (!b->gaps || b->bytes > UINT32_MAX)
+	if (!b->gaps)
 		return false;
 	find_gaps(b);
 	if (bytes_in_gaps(b) < LEAST_BYTES)
 		return false;
 	b->follower = swz_follower_new();
-	for (unsigned i = 0; i < MAPS; i++) {
-		b->maps[i] = swz_scratch_alloc_brief(b->bytes / 8 + 8);
-		if (!b->maps[i])
-			return false;
-		memset(b->maps[i], 0, b->bytes / 8 + 8);
-	}
-	return b->follower;
+	return b->follower && make_maps(b);
 }
 
 static const struct candidate *candidate_at(const struct bare *b,

@@ -154,6 +154,17 @@ static void look_at_one_byte(const struct swz_references *r,
 	}
 }
 
+/* Of the two-byte opcodes: cmov, imul, movzx and their like set a general
+ * register, most others vectors. */
+static bool sets_general(const struct swz_encoding *e)
+{
+	return e->map == SWZ_MAP_0F &&
+	       ((e->opcode & 0xf0) == 0x40 ||
+		(e->opcode >= 0xaf && e->opcode <= 0xbf) || e->opcode == 0x2c ||
+		e->opcode == 0x2d || e->opcode == 0x50 || e->opcode == 0xc5 ||
+		e->opcode == 0xd7);
+}
+
 static void forget_scratch(struct held *held)
 {
 	for (unsigned i = 0; i < 12; i++)
@@ -193,9 +204,8 @@ static void look_at(const struct swz_references *r, uint64_t pc,
 			tell(r, held->in[rm_of(e)], SWZ_REFERENCE_STORE);
 		if (one_byte)
 			look_at_one_byte(r, e, held);
-		else if (e->map == SWZ_MAP_0F && e->modrm_at &&
-			 !is_to_vector(e))
-			held->in[reg_of(e)] = 0; /* cmov, movzx, vectors */
+		else if (sets_general(e))
+			held->in[reg_of(e)] = 0;
 	}
 	if (got)
 		look_at_got(r, e, got, held);
