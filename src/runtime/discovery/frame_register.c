@@ -31,7 +31,7 @@ static unsigned rm_of(const struct swz_encoding *e)
 static bool finds_frame_at(const struct swz_row_scan *s, uint64_t pc,
 			   unsigned reg)
 {
-	struct swz_cfi_row row;
+	struct swz_cfi_row row = {0};
 
 	return s->function->fde && swz_cfi_row_at(s->function->fde, pc, &row) &&
 	       slot_register(&row) == reg;

@@ -43,7 +43,7 @@ static bool is_understood(const struct swz_fde *fde, const uint8_t *code,
 			  uint64_t at)
 {
 	static const uint8_t drop[] = {0x48, 0x83, 0xc4, 8}; /* add to rsp */
-	struct swz_cfi_row row;
+	struct swz_cfi_row row = {0};
 
 	if (!swz_cfi_row_at(fde, fde->start + at - 1, &row) ||
 	    row.cfa_base != SWZ_CFA_RSP || !row.return_at_cfa_minus_8)
