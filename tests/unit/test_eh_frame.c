@@ -275,7 +275,7 @@ END_TEST
 
 START_TEST(finds_the_row_of_an_address)
 {
-	struct swz_cfi_row row;
+	struct swz_cfi_row row = {0};
 	struct swz_fde fde;
 
 	put_fde(put_usual_cie(), 0x20, PROGRAM("\x41\x0c\x0b\x08\x42\x0e\x18"));
@@ -298,7 +298,7 @@ END_TEST
 /* What is damaged before the row leaves none; behind it, it stands. */
 START_TEST(finds_no_row_behind_damage)
 {
-	struct swz_cfi_row row;
+	struct swz_cfi_row row = {0};
 	struct swz_fde fde;
 
 	put_fde(put_usual_cie(), 0x20, PROGRAM("\x41\x0e\x10\x41\x3c"));
