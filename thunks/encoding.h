@@ -67,6 +67,19 @@ static inline unsigned swz_modrm_rm(uint8_t modrm)
 	return modrm & 7u;
 }
 
+/* The general registers that ModRM names, of REX instructions. */
+static inline unsigned swz_encoding_reg(const struct swz_encoding *encoding)
+{
+	return swz_modrm_reg(encoding->modrm) |
+	       (encoding->extends_reg ? 8u : 0);
+}
+
+static inline unsigned swz_encoding_rm(const struct swz_encoding *encoding)
+{
+	return swz_modrm_rm(encoding->modrm) |
+	       (encoding->extends_base ? 8u : 0);
+}
+
 /* [rip + disp32], or [eip + disp32] with address_size_32. */
 bool swz_encoding_rip_relative(const struct swz_encoding *encoding);
 

@@ -42,16 +42,6 @@ static bool is_at_entry(const struct state *s)
 	return !s->depth.lost && s->depth.now == 8;
 }
 
-static unsigned reg_of(const struct swz_encoding *e)
-{
-	return swz_modrm_reg(e->modrm) | (e->extends_reg ? 8u : 0);
-}
-
-static unsigned rm_of(const struct swz_encoding *e)
-{
-	return swz_modrm_rm(e->modrm) | (e->extends_base ? 8u : 0);
-}
-
 static bool is_memory(const struct swz_encoding *e)
 {
 	return e->modrm_at && swz_modrm_mod(e->modrm) != 3;
@@ -118,8 +108,8 @@ static bool is_stack(const struct state *s, unsigned base)
 static bool follow_move(struct state *s, const struct swz_encoding *e,
 			bool to_reg)
 {
-	unsigned to = to_reg ? reg_of(e) : rm_of(e);
-	unsigned from = to_reg ? rm_of(e) : reg_of(e);
+	unsigned to = to_reg ? swz_encoding_reg(e) : swz_encoding_rm(e);
+	unsigned from = to_reg ? swz_encoding_rm(e) : swz_encoding_reg(e);
 
 	if (is_memory(e)) {
 		bool in_stack = is_stack(s, base_of(e));
@@ -140,7 +130,7 @@ static bool follow_move(struct state *s, const struct swz_encoding *e,
 static bool follow_lea(struct state *s, const struct swz_encoding *e,
 		       const uint8_t *code)
 {
-	unsigned to = reg_of(e), base = base_of(e);
+	unsigned to = swz_encoding_reg(e), base = base_of(e);
 	int64_t add = displacement_of(e, code);
 
 	if (to == RSP)

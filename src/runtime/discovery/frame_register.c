@@ -18,16 +18,6 @@ static unsigned slot_register(const struct swz_cfi_row *row)
 	return row->cfa_column < NO_REGISTER ? row->cfa_column : NO_REGISTER;
 }
 
-static unsigned reg_of(const struct swz_encoding *e)
-{
-	return swz_modrm_reg(e->modrm) | (e->extends_reg ? 8u : 0);
-}
-
-static unsigned rm_of(const struct swz_encoding *e)
-{
-	return swz_modrm_rm(e->modrm) | (e->extends_base ? 8u : 0);
-}
-
 static bool finds_frame_at(const struct swz_row_scan *s, uint64_t pc,
 			   unsigned reg)
 {
@@ -46,7 +36,8 @@ static bool is_lea(const struct swz_encoding *e)
 bool swz_frame_moves(const struct swz_row_scan *s, uint64_t pc,
 		     const struct swz_encoding *e)
 {
-	return is_lea(e) && finds_frame_at(s, pc + e->operands_at, reg_of(e));
+	return is_lea(e) &&
+	       finds_frame_at(s, pc + e->operands_at, swz_encoding_reg(e));
 }
 
 /* Which of an instruction's operands are general registers, if they are
@@ -153,7 +144,7 @@ static struct general general_operands(const struct swz_encoding *e)
 static bool reg_may_be(const struct swz_encoding *e, unsigned reg)
 {
 	return e->map == SWZ_MAP_VECTOR ? swz_modrm_reg(e->modrm) == (reg & 7)
-					: reg_of(e) == reg;
+					: swz_encoding_reg(e) == reg;
 }
 
 /* Whether one of its opcode's lower bits' registers is `reg`. */
@@ -231,15 +222,15 @@ static unsigned copies_to(const uint8_t *code, const struct swz_encoding *e,
 {
 	bool in_register = swz_modrm_mod(e->modrm) == 3;
 
-	if (is_lea(e) && !swz_encoding_has_sib(e) && rm_of(e) == reg &&
-	    displacement_of(code, e) == 0)
-		return reg_of(e);
+	if (is_lea(e) && !swz_encoding_has_sib(e) &&
+	    swz_encoding_rm(e) == reg && displacement_of(code, e) == 0)
+		return swz_encoding_reg(e);
 	if (e->map != SWZ_MAP_ONE_BYTE || !e->rex_w || !in_register)
 		return NO_REGISTER;
-	if (e->opcode == 0x8b && rm_of(e) == reg)
-		return reg_of(e);
-	if (e->opcode == 0x89 && reg_of(e) == reg)
-		return rm_of(e);
+	if (e->opcode == 0x8b && swz_encoding_rm(e) == reg)
+		return swz_encoding_reg(e);
+	if (e->opcode == 0x89 && swz_encoding_reg(e) == reg)
+		return swz_encoding_rm(e);
 	return NO_REGISTER;
 }
 
@@ -248,7 +239,7 @@ static unsigned copies_to(const uint8_t *code, const struct swz_encoding *e,
 static bool keeps_in_frame(const struct swz_encoding *e, unsigned reg)
 {
 	return e->map == SWZ_MAP_ONE_BYTE && e->opcode == 0x89 && e->rex_w &&
-	       reg_of(e) == reg && swz_encoding_has_sib(e) &&
+	       swz_encoding_reg(e) == reg && swz_encoding_has_sib(e) &&
 	       !e->extends_base && (e->sib & 7) == RSP;
 }
 
@@ -292,7 +283,7 @@ static bool strays(const struct swz_row_scan *s, const struct swz_insn *insn,
 	if (general.reg && reg_may_be(e, reg))
 		return true;
 	if (swz_modrm_mod(e->modrm) == 3)
-		return general.rm && rm_of(e) == reg;
+		return general.rm && swz_encoding_rm(e) == reg;
 	return refers_to_slot(code, e, reg);
 }
 

@@ -16,16 +16,6 @@ struct held {
 	uint64_t in[16];
 };
 
-static unsigned reg_of(const struct swz_encoding *e)
-{
-	return swz_modrm_reg(e->modrm) | (e->extends_reg ? 8u : 0);
-}
-
-static unsigned rm_of(const struct swz_encoding *e)
-{
-	return swz_modrm_rm(e->modrm) | (e->extends_base ? 8u : 0);
-}
-
 static void tell(const struct swz_references *r, uint64_t to,
 		 enum swz_reference how)
 {
@@ -38,7 +28,7 @@ static void look_at_memory(const struct swz_references *r,
 			   const struct swz_encoding *e,
 			   const struct held *held)
 {
-	unsigned base = rm_of(e);
+	unsigned base = swz_encoding_rm(e);
 
 	if (swz_encoding_rip_relative(e))
 		return;
@@ -96,7 +86,7 @@ static void look_at_got(const struct swz_references *r,
 	bool one_byte = e->map == SWZ_MAP_ONE_BYTE;
 
 	if (one_byte && e->opcode == 0x8b && e->rex_w)
-		held->in[reg_of(e)] = to;
+		held->in[swz_encoding_reg(e)] = to;
 	else if (one_byte && e->opcode == 0xff && swz_modrm_reg(e->modrm) == 2)
 		tell(r, to, SWZ_REFERENCE_CALL);
 	else if (is_to_vector(e) || is_vector_load(e))
@@ -107,7 +97,7 @@ static void look_at_one_byte(const struct swz_references *r,
 			     const struct swz_encoding *e, struct held *held)
 {
 	bool memory = swz_modrm_mod(e->modrm) == 3 ? false : e->modrm_at != 0;
-	unsigned reg = reg_of(e), rm = rm_of(e);
+	unsigned reg = swz_encoding_reg(e), rm = swz_encoding_rm(e);
 
 	switch (e->opcode) {
 	case 0x89:
@@ -196,16 +186,18 @@ static void look_at(const struct swz_references *r, uint64_t pc,
 		 swz_encoding_rip_relative(e) && e->rex_w) {
 		uint64_t to = swz_module_relative(r->module, next - 4);
 
-		held->in[reg_of(e)] = r->is_asked(r->context, to) ? to : 0;
+		held->in[swz_encoding_reg(e)] = r->is_asked(r->context, to) ? to
+									    : 0;
 	} else {
 		if (e->modrm_at && swz_modrm_mod(e->modrm) != 3)
 			look_at_memory(r, e, held);
 		else if (is_to_vector(e))
-			tell(r, held->in[rm_of(e)], SWZ_REFERENCE_STORE);
+			tell(r, held->in[swz_encoding_rm(e)],
+			     SWZ_REFERENCE_STORE);
 		if (one_byte)
 			look_at_one_byte(r, e, held);
 		else if (sets_general(e))
-			held->in[reg_of(e)] = 0;
+			held->in[swz_encoding_reg(e)] = 0;
 	}
 	if (got)
 		look_at_got(r, e, got, held);
