@@ -152,6 +152,8 @@ sum=$(($(total first) + $(total second)))
 assert_le $(($(total table) - sum)) 2 'time of both parts'
 assert_le $((sum - $(total table))) 2 'time of both parts'
 assert_eq 0 "$(total none)" 'an empty range'
+assert_eq '[outside]' "$(awk '!/^#/ && $1 != "calls" { print $4 }' none)" \
+	'what was not there has no row'
 capture "$DUMP" -f text --from 60% --to 50% profile
 assert_status 2
 assert_contains err 'later than'

@@ -6,7 +6,10 @@
  *
  * Hidden contexts count for the nearest shown function above them. A folded
  * node's time was spent in a context that is not known but within the function
- * that holds its call site; it is taken from that function's self time. */
+ * that holds its call site; it is taken from that function's self time.
+ *
+ * A context without calls and time was not there in the range of time that was
+ * asked for: it makes no row. */
 
 #include "profile/costs/aggregate.h"
 
@@ -141,11 +144,15 @@ static void add_contexts(struct sums *sums)
 
 	for (i = 0; i < tree->context_count; i++) {
 		uint32_t index = tree->contexts[i];
-		struct function_ticks *sum = function_sum(sums,
-							  sums->shown[index]);
+		const struct swz_tree_node *node = &tree->nodes[index];
+		struct function_ticks *sum;
 
-		sum->self = swz_add(sum->self, tree->nodes[index].self);
-		sum->variance += tree->nodes[index].self_variance;
+		if (!node->self && node->self_variance == 0 &&
+		    index != SWZ_TREE_ROOT)
+			continue; /* its calls, if any, are add_nodes' */
+		sum = function_sum(sums, sums->shown[index]);
+		sum->self = swz_add(sum->self, node->self);
+		sum->variance += node->self_variance;
 	}
 }
 
@@ -199,6 +206,7 @@ static void add_edge(struct sums *sums, const struct swz_tree_node *node,
 					   caller);
 	struct edge_ticks *edge = edge_sum(sums, caller, callee, place);
 
+	function_sum(sums, caller); /* that an edge leads from has a row */
 	edge->calls = swz_add_count(edge->calls, node->calls);
 	edge->inclusive = swz_add(edge->inclusive, inclusive);
 }
