@@ -7,9 +7,11 @@
 #define NOINLINE __attribute__((noinline, noclone, noipa))
 
 enum { STOP = 3, COUNT = 6 };
-/* Enough that most calls are not timed, where timing is sampled. */
-#define WARM 3000
-#define ROUNDS 50
+/* Calls before the first mark, as a mark takes a thousand times as long as a
+ * call: enough that most of those that follow are not timed, where timing is
+ * sampled. (Were it constant, each part could have a call of its own.) */
+static volatile int warm = 3000;
+#define ROUNDS 12
 
 static inline __attribute__((always_inline)) void mark(long command)
 {
@@ -47,10 +49,12 @@ JUMPS(first, second)
 
 NOINLINE static void make(void (*function)(void))
 {
-	for (int i = 0; i < WARM + ROUNDS; i++) {
-		mark(i < WARM ? STOP : COUNT);
+	for (int i = 0; i < warm + ROUNDS; i++) {
+		if (i >= warm)
+			mark(COUNT);
 		function();
-		mark(STOP);
+		if (i >= warm)
+			mark(STOP);
 	}
 }
 
