@@ -344,4 +344,73 @@ strip bare
 assert_same_as_native ./bare
 assert_complete profile
 
+# What was compiled without them may have a runtime in it that looks at return
+# addresses in code that it has made.
+cat >tableless.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+int call_one(unsigned n);
+extern char **call_made;
+extern char *made_begin, *made_end;
+
+int main(void)
+{
+	/* sub $8, %rsp; mov %rsp, (%rdi); call *%rsi; add $8, %rsp; ret */
+	static const unsigned char code[] = {
+		0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x27, 0xff, 0xd6,
+		0x48, 0x83, 0xc4, 0x08, 0xc3};
+	int sum = 0;
+
+	made_begin = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	made_end = made_begin + sizeof(code);
+	memcpy(made_begin, code, sizeof(code));
+	for (unsigned i = 0; i < 20000; i++)
+		sum += call_one(i);
+	printf("%d\n", sum);
+	return 0;
+}
+END
+{
+	cat <<'END'
+#define HIDDEN __attribute__((visibility("hidden")))
+char **call_made;
+char *made_begin, *made_end;
+HIDDEN int looks_at_made(void)
+{
+	return call_made[-1] > made_begin && call_made[-1] < made_end;
+}
+HIDDEN int (*const volatile look)(void) = looks_at_made;
+HIDDEN int called_by_made(void) { return look() + 1; }
+HIDDEN int (*const volatile by_made)(void) = called_by_made;
+END
+	for ((i = 0; i < 5000; i++)); do
+		echo "HIDDEN int f_$i(int x) { return x * 3 + $i; }"
+	done
+	echo 'HIDDEN int (*const functions[])(int) = {'
+	for ((i = 0; i < 5000; i++)); do
+		echo "f_$i,"
+	done
+	cat <<'END'
+};
+int call_one(unsigned n)
+{
+	if (n % 100)
+		return functions[n % 5000](1);
+	return ((int (*)(char ***, int (*)(void)))made_begin)(&call_made, by_made);
+}
+END
+} >tableless_lib.c
+it 'leaves alone what was compiled without unwind tables'
+gcc -O2 -fPIC -fno-asynchronous-unwind-tables -fno-unwind-tables -shared \
+	-o libtableless.so tableless_lib.c || abort 'libtableless is not built'
+# shellcheck disable=SC2016 # the linker's
+gcc -O2 -o tableless tableless.c -L. -ltableless -Wl,-rpath,'$ORIGIN' ||
+	abort 'tableless is not built'
+strip libtableless.so
+assert_same_as_native ./tableless
+assert_complete profile
+
 finish

@@ -10,7 +10,8 @@
  * - jumped to, if at all, only with that stack, and without anything below it.
  *
  * And among many of its kind: a large stretch of code to which hardly anything
- * leads has another way of being entered (V8's builtins).
+ * leads has another way of being entered (V8's builtins). But not among so many
+ * that there is hardly any other.
  *
  * What such a function calls is looked at next, until there is no more. */
 
@@ -34,6 +35,10 @@
 #define ALIGNMENT 16u
 #define MOST_ROUNDS 32u
 #define PORTION 512u
+/* More candidates than these, and more than so many for each function that is
+ * known otherwise, are a module that was compiled without unwind tables. */
+#define MANY_FUNCTIONS 4096u
+#define MOST_FOR_EACH_KNOWN 8u
 
 /* Bits, one for each byte of a gap. */
 enum map { CALLED, STORED, REFUTED, MAPS };
@@ -558,6 +563,16 @@ static void refute_endless_ones(struct bare *b)
 			refute(b, &b->candidates[i]);
 }
 
+/* Assembly is among functions that have unwind entries. Where hardly any has
+ * one, these are compiled ones, and V8 may be among them (Qt WebEngine), which
+ * looks for code of its making at the return address of what that has called,
+ * and which nothing tells from the rest when it is stripped. */
+static bool is_all_without_tables(const struct bare *b)
+{
+	return b->count > MANY_FUNCTIONS &&
+	       b->count / MOST_FOR_EACH_KNOWN > b->module->function_count;
+}
+
 struct swz_function *swz_bare_functions_find(const struct swz_module *m,
 					     struct swz_decoder *decoder,
 					     uint32_t *count)
@@ -573,7 +588,7 @@ struct swz_function *swz_bare_functions_find(const struct swz_module *m,
 	drop_sparse_gaps(&b);
 	do {
 		b.more = false;
-		if (!list_candidates(&b))
+		if (!list_candidates(&b) || is_all_without_tables(&b))
 			return NULL;
 		follow_all(&b);
 		if (!b.more)
