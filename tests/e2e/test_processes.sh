@@ -144,6 +144,20 @@ for child in $(others); do
 		grep -c '^# thread')" 'threads of the child'
 done
 
+it 'a child that forks before its first call, but behind that of its thread'
+for options in --timing=exact --timing=sampled --mode=trace; do
+	RUN_OPTIONS=("$options")
+	run_both again
+	assert_eq 3 ${#files[@]} files
+	assert_calls "$first" work 100 again_below 11
+	others | xargs "$DUMP" -f text >table
+	assert_eq 5 "$(row table calls work)" "the children's calls of work"
+	assert_eq 500 "$(row table calls child_work)" 'calls of child_work'
+	assert_eq '' "$(row table calls again_below)" \
+		"the children's calls of again_below"
+done
+RUN_OPTIONS=()
+
 for mode in first late; do
 	it "fork while other threads are in calls ($mode)"
 	timeout 240 "$TARGETS/fork_waiting" 2000 $mode >native.out 2>&1 </dev/null

@@ -130,6 +130,45 @@ static int with_threads(void)
 	return 0;
 }
 
+static void *work_in_thread(void *argument)
+{
+	many(work, 5);
+	return argument;
+}
+
+/* The child's thread is the first to call anything there; the child has forked,
+ * too, before it does. Each returns by its parent's frames. */
+int again_below(int depth)
+{
+	int result;
+	pthread_t thread;
+	pid_t pid;
+
+	if (depth) {
+		result = again_below(depth - 1);
+		sink = depth;
+		return result;
+	}
+	pid = fork();
+	if (!pid) {
+		if (pthread_create(&thread, NULL, work_in_thread, NULL) != 0 ||
+		    pthread_join(thread, NULL) != 0)
+			_exit(98);
+		pid = fork();
+	}
+	if (!pid) {
+		many(child_work, 500);
+		return 3;
+	}
+	return wait_for(pid) + 1;
+}
+
+static int with_again(void)
+{
+	many(work, 100);
+	exit(again_below(10));
+}
+
 /* The child has its parent's memory until it executes. */
 pid_t vfork_exec(char *const *argv)
 {
@@ -328,6 +367,8 @@ int main(int argc, char **argv)
 		return die_below(n);
 	if (!strcmp(mode, "threads"))
 		return with_threads();
+	if (!strcmp(mode, "again"))
+		return with_again();
 	if (!strcmp(mode, "vfork") || !strcmp(mode, "spawn"))
 		return with_vfork(mode);
 	if (!strcmp(mode, "system"))

@@ -365,6 +365,20 @@ static struct swz_thread *rejoin(struct swz_thread *hot, const uint64_t *here)
 	return hot;
 }
 
+/* The latest of the frames that are open in the parent's profile, if it has
+ * them. */
+static void choose_top(struct rebirth *r, const struct swz_thunk *exiting,
+		       const uint64_t *here)
+{
+	/* one that is not live returns a second time: it is not open */
+	if (r->top && (!r->top->slot || !swz_thread_owns(r->thread, r->top)))
+		r->top = NULL;
+	if (!r->top && !exiting && here && !r->amid_hook)
+		find_top_above(r, here);
+	if (!r->top)
+		find_top(r, exiting ? NULL : here);
+}
+
 static struct swz_thread *rebear(struct swz_thread *hot,
 				 struct swz_thunk *exiting,
 				 const uint64_t *here)
@@ -377,6 +391,7 @@ static struct swz_thread *rebear(struct swz_thread *hot,
 			    .top = exiting,
 			    .amid_hook = here && swz_interrupted_hook(here)};
 	struct swz_file_header *old;
+	const bool orphan = swz_thread_is_orphan(hot);
 	const char *problem;
 
 	r.path = swz_sys_mmap(
@@ -393,13 +408,10 @@ static struct swz_thread *rebear(struct swz_thread *hot,
 		return give_up(hot, "no memory");
 	}
 	r.now = swz_start_like(0, swz_now(hot));
-	/* one that is not live returns a second time: it is not open */
-	if (r.top && (!r.top->slot || !swz_thread_owns(hot, r.top)))
+	if (orphan)
 		r.top = NULL;
-	if (!r.top && !exiting && here && !r.amid_hook)
-		find_top_above(&r, here);
-	if (!r.top)
-		find_top(&r, exiting ? NULL : here);
+	else
+		choose_top(&r, exiting, here);
 	hot->top = &swz_bottom;
 	reenter_frames(&r);
 	close_own(&r);

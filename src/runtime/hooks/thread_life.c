@@ -418,6 +418,12 @@ void swz_thread_orphan_states(void)
 	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
 }
 
+bool swz_thread_is_orphan(const struct swz_thread *hot)
+{
+	return atomic_load_explicit(&swz_thread_cold_of(hot)->owner,
+				    memory_order_relaxed) == NOT_TO_BE_TAKEN;
+}
+
 enum swz_status swz_thread_rejoin(struct swz_thread *hot)
 {
 	struct swz_thread_cold *own = swz_thread_cold_of(hot);

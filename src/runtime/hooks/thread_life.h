@@ -40,6 +40,11 @@ void swz_thread_child_done(void);
  * may be taken, since one of them is the forking thread's still. */
 void swz_thread_orphan_states(void);
 
+/* Whether the calling thread's state is one of these still: what its frames
+ * refer to is in the profile of an earlier process than the file's. (The thread
+ * has forked again, before its first hook.) */
+bool swz_thread_is_orphan(const struct swz_thread *hot);
+
 /* For the forking thread, then: its state, with no frame open. */
 enum swz_status swz_thread_rejoin(struct swz_thread *hot) SWZ_MUST_CHECK;
 
