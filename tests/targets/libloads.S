@@ -682,6 +682,30 @@ call_from_here:
 	ret
 	END	fence_by_addition
 
+	/* as assemblers write each return against load value injection */
+	FUNC	hardened
+	PUSH	rbx
+	movq	%rdi, %rax
+	POP	rbx
+	shlq	$0, (%rsp)
+	lfence
+	ret
+	END	hardened
+
+	FUNC	hardened_at_once
+	xorl	%eax, %eax
+	shlq	$0, (%rsp)
+	lfence
+	ret
+	END	hardened_at_once
+
+	FUNC	no_hardened_by_shifting
+	shlq	$1, (%rsp)
+	shrq	$1, (%rsp)
+	movq	%rdi, %rax
+	ret
+	END	no_hardened_by_shifting
+
 	FUNC	no_fence_by_register
 	xorl	%eax, %eax
 	lock orq %rax, (%rsp)

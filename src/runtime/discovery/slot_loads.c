@@ -4,11 +4,22 @@
 #include "runtime/discovery/readers.h"
 #include "thunks/flags.h"
 
+static bool is_locked_add(const struct swz_encoding *e)
+{
+	return e->locked && (e->opcode == 0x81 || e->opcode == 0x83) &&
+	       swz_modrm_reg(e->modrm) <= 1;
+}
+
+/* Of 64 bits: if the count is 0 not even the flags change. */
+static bool is_shift(const struct swz_encoding *e)
+{
+	return !e->locked && e->rex_w && e->opcode == 0xc1 &&
+	       swz_modrm_reg(e->modrm) == 4;
+}
+
 bool swz_is_fence(const uint8_t *code, const struct swz_encoding *e)
 {
-	if (!e->locked || e->map != SWZ_MAP_ONE_BYTE ||
-	    (e->opcode != 0x81 && e->opcode != 0x83) ||
-	    swz_modrm_reg(e->modrm) > 1)
+	if (e->map != SWZ_MAP_ONE_BYTE || (!is_locked_add(e) && !is_shift(e)))
 		return false;
 	for (unsigned i = 0; i < e->immediate_bytes; i++)
 		if (code[e->operands_at + i])

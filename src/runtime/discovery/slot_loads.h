@@ -9,7 +9,8 @@
 
 /* lock or $0, lock add $0: a memory fence, as compilers for which mfence is too
  * slow write it, of whatever is on top of the stack. It changes nothing there.
- */
+ * Nor does shl $0, which assemblers write before each lfence and ret against
+ * load value injection (-mlfence-before-ret, -mlvi-hardening). */
 bool swz_is_fence(const uint8_t *code, const struct swz_encoding *encoding);
 
 /* The instruction at `pc` refers to the return address. If it loads it to a
