@@ -74,7 +74,8 @@ enum swz_saved_facts {
 	SWZ_SAVED_OF_FILE = 8, /* the text was that of the file, and this had
 				* not been changed just then */
 	SWZ_SAVED_OWN_UNWINDER = 16,
-	SWZ_SAVED_LOOKS_AT_CALLERS = 32
+	SWZ_SAVED_LOOKS_AT_CALLERS = 32,
+	SWZ_SAVED_TABLELESS = 64
 };
 
 struct swz_saved_header {

@@ -191,6 +191,7 @@ static uint32_t facts_of(const struct swz_module *m)
 	       (swz_watched_is_expected() ? SWZ_SAVED_WATCHED : 0) |
 	       (m->own_unwinder ? SWZ_SAVED_OWN_UNWINDER : 0) |
 	       (m->looks_at_callers ? SWZ_SAVED_LOOKS_AT_CALLERS : 0) |
+	       (m->tableless ? SWZ_SAVED_TABLELESS : 0) |
 	       (swz_cache_text_is_of_file(m) ? SWZ_SAVED_OF_FILE : 0);
 }
 

@@ -180,6 +180,7 @@ bool swz_cache_restore(struct swz_module *m, const struct swz_hooks *hooks,
 	m->hookable_count = h->functions;
 	m->resolver = h->resolver;
 	m->looks_at_callers = h->facts & SWZ_SAVED_LOOKS_AT_CALLERS;
+	m->tableless = h->facts & SWZ_SAVED_TABLELESS;
 	filter(m);
 	return true;
 }

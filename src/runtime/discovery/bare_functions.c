@@ -10,8 +10,10 @@
  * - jumped to, if at all, only with that stack, and without anything below it.
  *
  * And among many of its kind: a large stretch of code to which hardly anything
- * leads has another way of being entered (V8's builtins). But not among so many
- * that there is hardly any other.
+ * leads has another way of being entered (V8's builtins). Where hardly any
+ * function is known otherwise, it must also keep the registers of its caller:
+ * that is no assembly, which is among functions that have unwind entries, but
+ * what was compiled without (Chromium, Qt WebEngine), V8 perhaps with it.
  *
  * What such a function calls is looked at next, until there is no more. */
 
@@ -33,10 +35,10 @@
 /* Of a stretch of code for each address in it that something leads to. */
 #define MOST_BYTES_EACH 32768u
 #define ALIGNMENT 16u
-#define MOST_ROUNDS 32u
+#define MOST_ROUNDS 256u
 #define PORTION 512u
 /* More candidates than these, and more than so many for each function that is
- * known otherwise, are a module that was compiled without unwind tables. */
+ * known otherwise: the module was compiled without unwind tables. */
 #define MANY_FUNCTIONS 4096u
 #define MOST_FOR_EACH_KNOWN 8u
 
@@ -58,7 +60,7 @@ struct candidate {
 			  * not yet */
 	uint64_t tail;   /* what it jumps or runs on to as called; 0: none */
 	uint32_t size;   /* of what was followed */
-	bool returns;
+	bool returns;    /* or goes on as what does */
 	bool leads_to_limit; /* by a jump there or further, or running on */
 };
 
@@ -72,8 +74,11 @@ struct bare {
 	uint8_t *maps[MAPS];
 	struct candidate *candidates; /* sorted */
 	uint32_t count;
+	struct candidate *spare; /* for the next list, or NULL */
+	uint64_t room, spare_room;
 	struct candidate *followed; /* the one that is being */
 	bool more;                  /* is to be done: the maps have changed */
+	bool tableless;
 	struct swz_references references;
 };
 
@@ -347,6 +352,24 @@ static void drop_sparse_gaps(struct bare *b)
 	b->gap_count = kept;
 }
 
+/* Room for a new list, while there is the old one. */
+static bool make_room(struct bare *b, uint64_t count)
+{
+	struct candidate *old = b->candidates;
+	uint64_t old_room = b->room;
+
+	b->candidates = b->spare;
+	b->room = b->spare_room;
+	b->spare = old;
+	b->spare_room = old_room;
+	if (count <= b->room)
+		return true;
+	b->room = count + count / 2;
+	b->candidates = swz_scratch_alloc_brief(b->room *
+						sizeof(*b->candidates));
+	return b->candidates != NULL;
+}
+
 /* Makes the list of them anew, from the maps; what is known of one stays. */
 static bool list_candidates(struct bare *b)
 {
@@ -356,10 +379,8 @@ static bool list_candidates(struct bare *b)
 
 	for (uint32_t i = 0; i < b->gap_count; i++)
 		count += count_candidates(b, &b->gaps[i]);
-	b->candidates = swz_scratch_alloc_brief((count + 1ull) *
-						sizeof(*b->candidates));
 	b->count = 0;
-	if (!b->candidates)
+	if (!make_room(b, count + 1ull))
 		return false;
 	for (uint32_t i = 0; i < b->gap_count; i++) {
 		const struct gap *g = &b->gaps[i];
@@ -377,13 +398,26 @@ static bool list_candidates(struct bare *b)
 	return true;
 }
 
+/* Of another module, or known otherwise. */
+static bool is_known(const struct bare *b, uint64_t to)
+{
+	const struct swz_module *m = b->module;
+	const struct swz_function *f = swz_function_at(m, to);
+
+	return (f && f->start == to && !f->is_piece) ||
+	       swz_ranges_have(m->plt, m->plt_count, to);
+}
+
 /* Something leads to a candidate, or what may be one. */
 static void note_way(void *context, uint64_t to, bool by_call, bool at_entry)
 {
 	struct bare *b = context;
 
-	if (!is_asked(b, to))
+	if (!is_asked(b, to)) {
+		if (b->followed && !by_call && at_entry && is_known(b, to))
+			b->followed->returns = true;
 		return;
+	}
 	if (b->followed && !by_call) {
 		if (to >= b->followed->limit)
 			b->followed->leads_to_limit = true;
@@ -396,10 +430,13 @@ static void note_way(void *context, uint64_t to, bool by_call, bool at_entry)
 		set_anew(b, CALLED, to);
 }
 
-static bool ends_flow(const struct swz_insn *insn)
+/* What is called need not return. */
+static bool may_end_flow(const struct swz_insn *insn)
 {
 	return insn->kind == SWZ_INSN_RETURN || insn->kind == SWZ_INSN_JUMP ||
 	       insn->kind == SWZ_INSN_JUMP_INDIRECT ||
+	       insn->kind == SWZ_INSN_CALL ||
+	       insn->kind == SWZ_INSN_CALL_INDIRECT ||
 	       insn->kind == SWZ_INSN_TRAP;
 }
 
@@ -424,7 +461,7 @@ static bool ends_before(struct bare *b, uint64_t from, uint64_t to)
 			break;
 		if (swz_decode_encoding(b->decoder, code, from, &insn, &e) !=
 			    SWZ_OK ||
-		    swz_opcode_is_odd(code, &e)) {
+		    swz_flow_is_odd(code, &e)) {
 			ended = false;
 			from = (from | (ALIGNMENT - 1)) + 1;
 			continue;
@@ -432,7 +469,7 @@ static bool ends_before(struct bare *b, uint64_t from, uint64_t to)
 		if (insn.target && insn.kind != SWZ_INSN_CALL &&
 		    insn.kind != SWZ_INSN_PLAIN)
 			note_way(b, insn.target, false, false);
-		ended = ends_flow(&insn);
+		ended = may_end_flow(&insn);
 		from += insn.length;
 	}
 	return ended;
@@ -452,6 +489,7 @@ static void follow(struct bare *b, struct candidate *c, uint64_t limit,
 				.start = c->at,
 				.limit = limit,
 				.limit_is_known = limit_is_known,
+				.keeps_registers = b->tableless,
 				.leads_to = note_way,
 				.context = b};
 	uint64_t end;
@@ -462,10 +500,11 @@ static void follow(struct bare *b, struct candidate *c, uint64_t limit,
 	c->limit = limit;
 	c->leads_to_limit = false;
 	c->tail = 0;
+	c->returns = false;
 	b->followed = c;
 	end = swz_flow_end(b->follower, &flow);
 	b->followed = NULL;
-	c->returns = flow.returns;
+	c->returns |= flow.returns;
 	c->size = end ? (uint32_t)(end - c->at) : 0;
 	look_for_data(b, c->at, end);
 	if (!end || swz_inherits_red_zone((struct swz_bytes){
@@ -563,17 +602,13 @@ static void refute_endless_ones(struct bare *b)
 			refute(b, &b->candidates[i]);
 }
 
-/* Assembly is among functions that have unwind entries. Where hardly any has
- * one, these are compiled ones, and V8 may be among them (Qt WebEngine), which
- * looks for code of its making at the return address of what that has called,
- * and which nothing tells from the rest when it is stripped. */
-static bool is_all_without_tables(const struct bare *b)
+static bool is_tableless(const struct bare *b)
 {
 	return b->count > MANY_FUNCTIONS &&
 	       b->count / MOST_FOR_EACH_KNOWN > b->module->function_count;
 }
 
-struct swz_function *swz_bare_functions_find(const struct swz_module *m,
+struct swz_function *swz_bare_functions_find(struct swz_module *m,
 					     struct swz_decoder *decoder,
 					     uint32_t *count)
 {
@@ -588,8 +623,10 @@ struct swz_function *swz_bare_functions_find(const struct swz_module *m,
 	drop_sparse_gaps(&b);
 	do {
 		b.more = false;
-		if (!list_candidates(&b) || is_all_without_tables(&b))
+		if (!list_candidates(&b))
 			return NULL;
+		if (!rounds)
+			b.tableless = is_tableless(&b);
 		follow_all(&b);
 		if (!b.more)
 			refute_endless_ones(&b);
@@ -599,6 +636,7 @@ struct swz_function *swz_bare_functions_find(const struct swz_module *m,
 	functions = swz_scratch_alloc_brief(b.count * sizeof(*functions));
 	if (!functions)
 		return NULL;
+	m->tableless = b.tableless;
 	for (; *count < b.count; ++*count)
 		functions[*count] = (struct swz_function){
 			.start = b.candidates[*count].at,

@@ -10,8 +10,9 @@
 /* Finds those that the module's functions, sorted and indexed, call or hand on
  * pointers to, or its data has pointers to, and that do nothing but what
  * functions do: an array in scratch memory for the brief, sorted; *count is
- * their number. NULL if there are none, or there is no memory. */
-struct swz_function *swz_bare_functions_find(const struct swz_module *module,
+ * their number. NULL if there are none, or there is no memory. Sets
+ * module->tableless. */
+struct swz_function *swz_bare_functions_find(struct swz_module *module,
 					     struct swz_decoder *decoder,
 					     uint32_t *count);
 

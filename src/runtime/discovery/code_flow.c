@@ -5,11 +5,14 @@
 
 #include <string.h>
 
+#include "runtime/discovery/kept_registers.h"
+#include "runtime/discovery/operand.h"
 #include "runtime/discovery/scan_data.h"
 #include "runtime/discovery/scan_depth.h"
 #include "runtime/support/scratch.h"
 
 enum { RSP = 4, RBP = 5, MOST_TARGETS = 128, MOST_FROM_TABLE = 6 };
+enum { UD1 = 0xb9, INT3 = 0xcc };
 
 /* A register that holds an address in the stack: so far below the CFA. */
 struct copy {
@@ -27,6 +30,9 @@ struct swz_follower {
 	struct swz_flow *flow;
 	struct state now;
 	uint8_t from_table; /* instructions since an offset was loaded */
+	bool behind_call;   /* or behind padding that is */
+	bool had_frame;     /* something was on the stack */
+	struct swz_kept_registers registers;
 	unsigned target_count;
 	struct {
 		uint64_t at;
@@ -40,32 +46,6 @@ struct swz_follower {
 static bool is_at_entry(const struct state *s)
 {
 	return !s->depth.lost && s->depth.now == 8;
-}
-
-static bool is_memory(const struct swz_encoding *e)
-{
-	return e->modrm_at && swz_modrm_mod(e->modrm) != 3;
-}
-
-/* The base of the memory operand; 16: none. */
-static unsigned base_of(const struct swz_encoding *e)
-{
-	unsigned base = swz_modrm_rm(e->modrm);
-
-	if (swz_encoding_rip_relative(e))
-		return 16;
-	if (swz_encoding_has_sib(e)) {
-		base = e->sib & 7;
-		if (base == RBP && swz_modrm_mod(e->modrm) == 0)
-			return 16;
-	}
-	return base | (e->extends_base ? 8u : 0);
-}
-
-static bool has_index(const struct swz_encoding *e)
-{
-	return swz_encoding_has_sib(e) &&
-	       (e->extends_index || (e->sib >> 3 & 7) != 4);
 }
 
 static int64_t displacement_of(const struct swz_encoding *e,
@@ -100,8 +80,9 @@ static void make_copy(struct state *s, unsigned to, int64_t add)
 
 static bool is_stack(const struct state *s, unsigned base)
 {
-	return base == RSP || (base < 16 && (s->copies[base].is_one ||
-					     (base == RBP && s->depth.frame)));
+	return base == RSP ||
+	       (base < SWZ_NO_REGISTER &&
+		(s->copies[base].is_one || (base == RBP && s->depth.frame)));
 }
 
 /* mov between a register and what ModRM says. */
@@ -111,8 +92,8 @@ static bool follow_move(struct state *s, const struct swz_encoding *e,
 	unsigned to = to_reg ? swz_encoding_reg(e) : swz_encoding_rm(e);
 	unsigned from = to_reg ? swz_encoding_rm(e) : swz_encoding_reg(e);
 
-	if (is_memory(e)) {
-		bool in_stack = is_stack(s, base_of(e));
+	if (swz_operand_is_memory(e)) {
+		bool in_stack = is_stack(s, swz_operand_base(e));
 
 		if (!to_reg)
 			return from != RSP || in_stack;
@@ -130,12 +111,14 @@ static bool follow_move(struct state *s, const struct swz_encoding *e,
 static bool follow_lea(struct state *s, const struct swz_encoding *e,
 		       const uint8_t *code)
 {
-	unsigned to = swz_encoding_reg(e), base = base_of(e);
+	unsigned to = swz_encoding_reg(e), base = swz_operand_base(e);
 	int64_t add = displacement_of(e, code);
 
 	if (to == RSP)
-		return base < 16 && !has_index(e) && take_copy(s, base, add);
-	if (base == RSP && !has_index(e))
+		return base < SWZ_NO_REGISTER &&
+		       swz_operand_index(e) == SWZ_NO_REGISTER &&
+		       take_copy(s, base, add);
+	if (base == RSP && swz_operand_index(e) == SWZ_NO_REGISTER)
 		make_copy(s, to, add);
 	else
 		s->copies[to].is_one = false;
@@ -198,11 +181,27 @@ static bool is_slot(const struct state *s, const struct swz_encoding *e,
 
 	if (swz_depth_is_slot(&s->depth, e, code))
 		return true;
-	if (!is_memory(e) || has_index(e))
+	if (!swz_operand_is_memory(e) ||
+	    swz_operand_index(e) != SWZ_NO_REGISTER)
 		return false;
-	base = base_of(e);
-	return base < 16 && s->copies[base].is_one && s->copies[base].below &&
+	base = swz_operand_base(e);
+	return base < SWZ_NO_REGISTER && s->copies[base].is_one &&
+	       s->copies[base].below &&
 	       displacement_of(e, code) == s->copies[base].below - 8;
+}
+
+bool swz_flow_is_odd(struct swz_bytes code, const struct swz_encoding *e)
+{
+	struct swz_encoding plain = *e;
+
+	if (e->map == SWZ_MAP_0F && e->opcode == UD1)
+		return false;
+	if (swz_operand_is_memory(e)) {
+		plain.locked = false;
+		if (code.data[0] == 0x64) /* %fs */
+			code.data++;
+	}
+	return swz_opcode_is_odd(code, &plain);
 }
 
 static bool is_set(const uint8_t *bits, uint64_t at)
@@ -289,10 +288,41 @@ static bool is_known_jump(const struct swz_follower *f,
 			  const struct swz_encoding *e)
 {
 	return swz_encoding_rip_relative(e) ||
-	       (!is_memory(e) && f->from_table < MOST_FROM_TABLE);
+	       (!swz_operand_is_memory(e) && f->from_table < MOST_FROM_TABLE);
 }
 
 enum outcome { FLOWS_ON, ENDS, IS_NONE };
+
+/* A jump by a register or memory: a tail call, if it gives up the frame first;
+ * or a known one. */
+static enum outcome outcome_of_indirect(struct swz_follower *f,
+					const struct swz_encoding *e)
+{
+	if (f->had_frame && is_at_entry(&f->now)) {
+		f->flow->returns = true;
+		return ENDS;
+	}
+	return is_known_jump(f, e) ? ENDS : IS_NONE;
+}
+
+/* ud2 and ud1; int3 where ud2 makes sure of it, or where what has been called
+ * does not return: padding. */
+static enum outcome outcome_of_trap(const struct swz_follower *f,
+				    const struct swz_encoding *e, uint64_t next)
+{
+	static const uint8_t ud2[] = {0x0f, 0x0b};
+	const struct swz_flow *flow = f->flow;
+
+	if (e->map == SWZ_MAP_0F)
+		return ENDS;
+	if (e->opcode != INT3)
+		return IS_NONE;
+	return f->behind_call || (flow->limit - next >= sizeof(ud2) &&
+				  memcmp(swz_module_bytes(flow->module, next),
+					 ud2, sizeof(ud2)) == 0)
+		       ? ENDS
+		       : IS_NONE;
+}
 
 static enum outcome outcome_of(struct swz_follower *f,
 			       const struct swz_insn *insn,
@@ -317,7 +347,7 @@ static enum outcome outcome_of(struct swz_follower *f,
 		flow->leads_to(flow->context, insn->target, true, true);
 		return FLOWS_ON;
 	case SWZ_INSN_JUMP_INDIRECT:
-		return is_known_jump(f, e) ? ENDS : IS_NONE;
+		return outcome_of_indirect(f, e);
 	case SWZ_INSN_RETURN:
 		f->flow->returns = true;
 		return (e->opcode == 0xc3 || e->opcode == 0xc2) &&
@@ -325,11 +355,21 @@ static enum outcome outcome_of(struct swz_follower *f,
 					is_at_entry(&f->now))
 			       ? ENDS
 			       : IS_NONE;
-	case SWZ_INSN_TRAP: /* ud2 */
-		return e->map == SWZ_MAP_0F ? ENDS : IS_NONE;
+	case SWZ_INSN_TRAP:
+		return outcome_of_trap(f, e, next);
 	default:
 		return IS_NONE;
 	}
+}
+
+static bool keeps_registers(struct swz_follower *f,
+			    const struct swz_encoding *e)
+{
+	bool in_stack = swz_operand_is_memory(e) &&
+			is_stack(&f->now, swz_operand_base(e));
+
+	return !f->flow->keeps_registers ||
+	       swz_kept_registers_follow(&f->registers, e, in_stack);
 }
 
 /* The instruction at `pc`; its length, and in *outcome what comes of it. */
@@ -346,7 +386,8 @@ static unsigned follow(struct swz_follower *f, uint64_t pc,
 	*outcome = IS_NONE;
 	if (at >= SWZ_MOST_FLOW_BYTES || is_set(f->insides, at) ||
 	    swz_decode_encoding(flow->decoder, code, pc, &insn, &e) != SWZ_OK ||
-	    swz_opcode_is_odd(code, &e) || is_slot(&f->now, &e, code.data))
+	    swz_flow_is_odd(code, &e) || is_slot(&f->now, &e, code.data) ||
+	    !keeps_registers(f, &e))
 		return 0;
 	set(f->starts, at);
 	for (unsigned i = 1; i < insn.length && at + i < SWZ_MOST_FLOW_BYTES;
@@ -361,7 +402,12 @@ static unsigned follow(struct swz_follower *f, uint64_t pc,
 		f->from_table = 0;
 	else if (f->from_table < MOST_FROM_TABLE)
 		f->from_table++;
+	if (!is_at_entry(&f->now))
+		f->had_frame = true;
 	*outcome = outcome_of(f, &insn, &e);
+	f->behind_call = insn.kind == SWZ_INSN_CALL ||
+			 insn.kind == SWZ_INSN_CALL_INDIRECT ||
+			 (f->behind_call && swz_padding_length(code));
 	return insn.length;
 }
 
@@ -370,12 +416,13 @@ struct swz_follower *swz_follower_new(void)
 	return swz_scratch_alloc_brief(sizeof(struct swz_follower));
 }
 
-/* At the limit. */
+/* At the limit; or behind a call that does not return, after which compilers
+ * write no more. */
 static bool runs_on(struct swz_follower *f, uint64_t pc)
 {
 	const struct swz_flow *flow = f->flow;
 
-	if (pc != flow->limit)
+	if (pc != flow->limit || f->behind_call)
 		return true; /* where it has been */
 	if (flow->limit_is_known && !is_at_entry(&f->now))
 		return false;
@@ -390,6 +437,8 @@ uint64_t swz_flow_end(struct swz_follower *f, struct swz_flow *flow)
 	f->flow = flow;
 	f->now = (struct state){.depth = SWZ_DEPTH_AT_ENTRY};
 	flow->returns = false;
+	f->behind_call = f->had_frame = false;
+	f->registers = (struct swz_kept_registers){0};
 	f->from_table = MOST_FROM_TABLE;
 	f->target_count = 0;
 	memset(f->starts, 0, sizeof(f->starts));

@@ -6,6 +6,7 @@
 
 #include "runtime/module/module.h"
 #include "thunks/decoder.h"
+#include "thunks/encoding.h"
 
 /* From the first byte to the last that is looked at. */
 #define SWZ_MOST_FLOW_BYTES 65536u
@@ -15,6 +16,7 @@ struct swz_flow {
 	struct swz_decoder *decoder;
 	uint64_t start, limit; /* nothing of it lies from there on */
 	bool limit_is_known;   /* to be a function */
+	bool keeps_registers;  /* those of its caller, or it is none */
 	/* Set: whether it returns, as far as that has been seen. */
 	bool returns;
 	/* A direct call, and a jump that leads out of it, or to its start; and
@@ -24,6 +26,12 @@ struct swz_flow {
 			 bool at_entry);
 	void *context;
 };
+
+/* Whether compilers write no such instruction, as swz_opcode_is_odd(), but for
+ * what they do write: atomic operations, thread-local variables, and a trap
+ * that says which it is. */
+bool swz_flow_is_odd(struct swz_bytes code,
+		     const struct swz_encoding *encoding);
 
 /* What is known while one is followed, in scratch memory for the brief; NULL:
  * there is none. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "runtime/discovery/operand.h"
 #include "runtime/discovery/relocated_pointers.h"
 #include "runtime/discovery/row_scan.h"
 #include "runtime/support/scratch.h"
@@ -28,19 +29,12 @@ static void look_at_memory(const struct swz_references *r,
 			   const struct swz_encoding *e,
 			   const struct held *held)
 {
-	unsigned base = swz_encoding_rm(e);
+	unsigned base = swz_operand_base(e), index = swz_operand_index(e);
 
-	if (swz_encoding_rip_relative(e))
-		return;
-	if (swz_encoding_has_sib(e)) {
-		unsigned index = (e->sib >> 3 & 7u) |
-				 (e->extends_index ? 8u : 0);
-
-		base = (e->sib & 7u) | (e->extends_base ? 8u : 0);
-		if (index != 4)
-			tell(r, held->in[index], SWZ_REFERENCE_DATA);
-	}
-	tell(r, held->in[base], SWZ_REFERENCE_DATA);
+	if (base < SWZ_NO_REGISTER)
+		tell(r, held->in[base], SWZ_REFERENCE_DATA);
+	if (index < SWZ_NO_REGISTER)
+		tell(r, held->in[index], SWZ_REFERENCE_DATA);
 }
 
 /* movq of a general register to a vector, which is stored next, with another
@@ -96,7 +90,7 @@ static void look_at_got(const struct swz_references *r,
 static void look_at_one_byte(const struct swz_references *r,
 			     const struct swz_encoding *e, struct held *held)
 {
-	bool memory = swz_modrm_mod(e->modrm) == 3 ? false : e->modrm_at != 0;
+	bool memory = swz_operand_is_memory(e);
 	unsigned reg = swz_encoding_reg(e), rm = swz_encoding_rm(e);
 
 	switch (e->opcode) {
@@ -189,7 +183,7 @@ static void look_at(const struct swz_references *r, uint64_t pc,
 		held->in[swz_encoding_reg(e)] = r->is_asked(r->context, to) ? to
 									    : 0;
 	} else {
-		if (e->modrm_at && swz_modrm_mod(e->modrm) != 3)
+		if (swz_operand_is_memory(e))
 			look_at_memory(r, e, held);
 		else if (is_to_vector(e))
 			tell(r, held->in[swz_encoding_rm(e)],

@@ -21,6 +21,7 @@
 #include "runtime/hooks/unwind.h"
 #include "runtime/hooks/unwound.h"
 #include "runtime/module/foreign_callers.h"
+#include "runtime/module/known_code.h"
 #include "runtime/record/context.h"
 #include "runtime/record/edge_table.h"
 #include "runtime/record/frames.h"
@@ -587,7 +588,8 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
 			lose_call(); /* a copy of a frame that we know */
 		return NULL;
 	}
-	if (swz_foreign_callers_pass(function, *slot))
+	if (swz_foreign_callers_pass(function, *slot) ||
+	    swz_known_code_pass(function, *slot))
 		return NULL;
 	return enter_call(thread, body, slot, function);
 }

@@ -52,6 +52,8 @@ struct swz_module {
 	bool foreign_runtime; /* walks its own stack
 				 (src/runtime/compat/foreign.h) */
 	bool own_unwinder;    /* linked into it, exporting nothing */
+	bool tableless;       /* hardly any of its functions has an unwind entry
+			       * or a symbol */
 	bool late; /* came later; perhaps not relocated: nothing in it can be
 		      called */
 	bool unwinder_unserved;     /* and cannot be provided for */

@@ -16,6 +16,7 @@
 #include "runtime/imports/imports.h"
 #include "runtime/module/foreign_callers.h"
 #include "runtime/discovery/location.h"
+#include "runtime/plan/code_parts.h"
 #include "runtime/plan/trampolines.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/support/config.h"
@@ -134,6 +135,8 @@ static enum swz_status plan_module(struct swz_module *m,
 	if (m->in_scope) {
 		swz_ids_take(m->hookable_count);
 		swz_foreign_callers_note_ids(m, swz_ids_next());
+		if (!swz_plan_note_code(m, swz_ids_next()))
+			return SWZ_E_NOMEM;
 	} else {
 		m->hookable_count = 0; /* none of the profile's */
 	}
