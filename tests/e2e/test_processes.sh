@@ -333,7 +333,7 @@ fi
 
 it 'fork in a handler that has interrupted a hook: the child returns into that'
 for options in '' --timing=sampled --mode=trace --no-follow; do
-	for place in '' nested far; do
+	for place in '' nested far calls; do
 		mkdir -p returns
 		# shellcheck disable=SC2086
 		capture timeout 100 "$RUN" -q -o returns/ $options \

@@ -2,8 +2,9 @@
  * -fno-optimize-sibling-calls */
 /* A handler forks at random instants, also amid hooks, and the child returns
  * from it, does what is left to do and some more: fork_returns FORKS
- * [nested | far]. With "nested" it forks in a second handler, which interrupts
- * the first on a stack of its own; with "far" below a large frame. */
+ * [nested | far | calls]. With "nested" it forks in a second handler, which
+ * interrupts the first on a stack of its own; with "far" below a large frame;
+ * with "calls" the child's handler makes as many calls as need thunks anew. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,10 +38,17 @@ long tree(long n)
 	return n ? tree(n - 1) + tree(n - 1) + middle(n) : leaf(2);
 }
 
+long deeper(long n)
+{
+	return n ? deeper(n - 1) + 7 : 5;
+}
+
 static long work(void)
 {
 	return down(30) + tree(7);
 }
+
+static int calls;
 
 static void set_timer(void)
 {
@@ -58,7 +66,7 @@ static void fork_now(int number)
 	forks = forks + 1;
 	if (child == 0) {
 		in_child = 1;
-		wrong = 0;
+		wrong = calls && deeper(300) != 2105;
 	} else {
 		if (waitpid(child, &status, 0) != child || status != 0)
 			wrong = wrong + 1;
@@ -107,6 +115,7 @@ int main(int argc, char **argv)
 		fork_nested(&action);
 	if (argc > 2 && !strcmp(argv[2], "far"))
 		action.sa_handler = fork_far;
+	calls = argc > 2 && !strcmp(argv[2], "calls");
 	expected = work();
 	sigaction(SIGALRM, &action, NULL);
 	set_timer();

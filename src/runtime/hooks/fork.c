@@ -257,7 +257,7 @@ static void find_top(struct rebirth *r, const uint64_t *in_use)
 
 	for (uint32_t b = 0; owns_block(r, b, &block); b++) {
 		struct swz_thunk *thunks = swz_arena_block_thunks(block);
-		uint64_t alive = swz_block_alive(block, in_use);
+		uint64_t alive = swz_block_alive(block, in_use, false);
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
 			if (alive >> i & 1 &&
@@ -278,11 +278,14 @@ static void close_thunk(const struct rebirth *r, struct swz_thunk *thunk)
 /* What is not on the path has no edge in the new profile. Thunks that were free
  * are not used again, and not touched, since the child would get copies of all
  * their pages: no list leads to them any more. Nor are most even looked at,
- * unless what was interrupted may hold one, and end as it began. */
+ * unless what was interrupted may hold one, and end as it began: its frame,
+ * too, which is on no path yet, or any more, is there as long as that has not
+ * ended. */
 static void close_own(const struct rebirth *r)
 {
 	uint32_t block;
 
+	r->thread->cold->born_amid_hook = r->amid_hook;
 	if (!r->amid_hook)
 		swz_thread_keep_live_blocks(r->thread);
 	for (uint32_t b = 0; owns_block(r, b, &block); b++) {

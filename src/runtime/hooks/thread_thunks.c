@@ -142,7 +142,7 @@ static enum swz_status note_block(struct swz_thread_cold *cold, uint32_t block)
 static void put_fresh(struct swz_thread_cold *cold, uint32_t block)
 {
 	struct swz_thunk *thunks = swz_arena_block_thunks(block), *list = NULL;
-	uint64_t alive = swz_block_alive(block, NULL);
+	uint64_t alive = swz_block_alive(block, NULL, false);
 
 	for (unsigned i = SWZ_BLOCK_THUNKS; i-- > 0;) {
 		if (!(alive >> i & 1)) {
@@ -231,7 +231,8 @@ static void sweep(struct swz_thread *thread, const uint64_t *entering)
 
 	for (uint32_t b = 0; b < cold->block_count; b++) {
 		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
-		uint64_t alive = swz_block_alive(cold->blocks[b], entering);
+		uint64_t alive = swz_block_alive(cold->blocks[b], entering,
+						 cold->born_amid_hook);
 
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
 			if (t[i].slot &&
@@ -405,10 +406,12 @@ void swz_thread_begin_thunks(struct swz_thread_cold *cold)
 	cold->suspended = cold->moved = 0;
 	cold->sweep_shift = USUAL_SWEEP_SHIFT;
 	cold->fresh = cold->records = NULL;
+	cold->born_amid_hook = false;
 	for (uint32_t b = 0; b < count; b++) {
 		uint32_t block = cold->blocks[b];
 
-		if (kept >= KEPT_BLOCKS && swz_block_alive(block, NULL) == 0) {
+		if (kept >= KEPT_BLOCKS &&
+		    swz_block_alive(block, NULL, false) == 0) {
 			give_back(block);
 			continue;
 		}

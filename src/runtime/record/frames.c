@@ -69,16 +69,18 @@ unsigned swz_stack_words(const uint64_t *from, uint64_t words[SWZ_PAGE_WORDS])
  * being entered or left, the real return address. That may also be left there
  * by other frames, so it proves nothing for one that is known to be in neither
  * hook. */
-static bool may_be_live(const struct swz_thunk *thunk, uint64_t word)
+static bool may_be_live(const struct swz_thunk *thunk, uint64_t word,
+			bool closed_too)
 {
 	if (word == swz_thunk_address(thunk))
 		return true;
 	return word == thunk->return_address &&
 	       !swz_start_is_suspended(thunk->start_ticks) &&
-	       thunk->pending != SWZ_CLOSED;
+	       (closed_too || thunk->pending != SWZ_CLOSED);
 }
 
-uint64_t swz_block_alive(uint32_t block, const uint64_t *in_use)
+uint64_t swz_block_alive(uint32_t block, const uint64_t *in_use,
+			 bool closed_too)
 {
 	struct swz_thunk *thunks = swz_arena_block_thunks(block);
 	uint64_t *slots[SWZ_BLOCK_THUNKS], words[SWZ_BLOCK_THUNKS];
@@ -94,7 +96,7 @@ uint64_t swz_block_alive(uint32_t block, const uint64_t *in_use)
 			continue;
 		if (on_main_stack && slot >= in_use &&
 		    swz_on_main_stack(slot)) {
-			if (may_be_live(&thunks[i], *slot))
+			if (may_be_live(&thunks[i], *slot, closed_too))
 				alive |= 1ull << i;
 			continue;
 		}
@@ -105,7 +107,8 @@ uint64_t swz_block_alive(uint32_t block, const uint64_t *in_use)
 	if (count)
 		read_slots(slots, count, words, readable);
 	for (unsigned i = 0; i < count; i++)
-		if (readable[i] && may_be_live(&thunks[which[i]], words[i]))
+		if (readable[i] &&
+		    may_be_live(&thunks[which[i]], words[i], closed_too))
 			alive |= 1ull << which[i];
 	return alive;
 }

@@ -71,7 +71,9 @@ unsigned swz_stack_words(const uint64_t *from, uint64_t words[SWZ_PAGE_WORDS]);
  * be there, which is so as long as its return slot holds its address T, or,
  * where it may be at its entry or exit, the real return address. IN_USE: where
  * the part of the calling thread's stack begins that is in use, or NULL. What
- * is elsewhere may be gone, or protected, and is read by way of the kernel. */
-uint64_t swz_block_alive(uint32_t block, const uint64_t *in_use);
+ * is elsewhere may be gone, or protected, and is read by way of the kernel.
+ * CLOSED_TOO: a thunk that is closed may be at its entry or exit, too. */
+uint64_t swz_block_alive(uint32_t block, const uint64_t *in_use,
+			 bool closed_too);
 
 #endif

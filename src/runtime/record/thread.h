@@ -75,6 +75,7 @@ struct swz_thread_cold {
 	uint32_t block_count;
 	uint32_t block_room;
 	struct swz_thunk *fresh; /* never used, or by a dead thread */
+	bool born_amid_hook;     /* forked in one, to which it may return */
 	uint64_t swept_at;       /* ticks at the end of the last sweep */
 	uint64_t sweep_ticks;    /* that it took */
 	uint32_t sweep_shift;    /* log2 of the time until the next, in these */
