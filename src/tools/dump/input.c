@@ -38,7 +38,8 @@ static void warn_damage(const struct swz_profile *profile)
 	if (profile->header.lost_calls)
 		swz_dump_complain(
 			"%s: %" PRIu64
-			" calls were not recorded (no memory, threads "
+			" calls were not recorded (no memory, system "
+			"calls that the program has given up, threads "
 			"that share their state, or stacks that are "
 			"no call stacks)",
 			profile->name, profile->header.lost_calls);
