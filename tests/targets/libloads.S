@@ -657,6 +657,58 @@ call_from_here:
 	ret
 	END	no_stack_of_its_own
 
+/* ------------------------------------------------- frames counted late */
+
+	/* as clang does where the caller's vector registers are kept */
+	FUNC	keeps_vectors
+	PUSH	rbx
+	subq	$48, %rsp
+	movaps	%xmm7, 32(%rsp)
+	movups	%xmm15, 8(%rsp)
+	movaps	%xmm6, (%rsp)
+	.cfi_adjust_cfa_offset 48
+	movq	%rdi, %rax
+	addq	$48, %rsp
+	.cfi_adjust_cfa_offset -48
+	POP	rbx
+	ret
+	END	keeps_vectors
+
+	FUNC	keeps_many_vectors
+	subq	$168, %rsp
+	movaps	%xmm8, 144(%rsp)
+	movaps	%xmm6, (%rsp)
+	.cfi_adjust_cfa_offset 168
+	movq	%rdi, %rax
+	addq	$168, %rsp
+	.cfi_adjust_cfa_offset -168
+	ret
+	END	keeps_many_vectors
+
+	/* its return address, too */
+	FUNC	no_keeping_of_others
+	subq	$24, %rsp
+	movaps	%xmm6, (%rsp)
+	addq	$0, 24(%rsp)
+	.cfi_adjust_cfa_offset 24
+	movq	%rdi, %rax
+	addq	$24, %rsp
+	.cfi_adjust_cfa_offset -24
+	ret
+	END	no_keeping_of_others
+
+	FUNC	no_keeping_above_the_frame
+	subq	$24, %rsp
+	movups	24(%rsp), %xmm6
+	movaps	%xmm5, (%rsp)
+	movups	%xmm6, 24(%rsp)
+	.cfi_adjust_cfa_offset 24
+	movq	%rdi, %rax
+	addq	$24, %rsp
+	.cfi_adjust_cfa_offset -24
+	ret
+	END	no_keeping_above_the_frame
+
 /* --------------------------------------------------------------- fences */
 
 	FUNC	fence

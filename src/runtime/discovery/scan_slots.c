@@ -57,12 +57,68 @@ static bool is_address(struct swz_row_scan *s, uint64_t pc)
 	return !decode_at(s, pc, &insn, &e) || insn.memory_is_lea;
 }
 
+/* Whether it is a store of a vector register to (%rsp) and some, less than
+ * `taken` bytes above. */
+static bool saves_vector(const uint8_t *code, const struct swz_encoding *e,
+			 int64_t taken)
+{
+	int32_t above = 0;
+
+	if ((e->opcode != 0x29 && e->opcode != 0x11) || /* movaps, movups */
+	    (e->map != SWZ_MAP_0F &&
+	     (e->map != SWZ_MAP_VECTOR || e->vector_map != 1)) ||
+	    swz_modrm_mod(e->modrm) == 3 || swz_modrm_rm(e->modrm) != 4 ||
+	    e->sib != 0x24 || e->extends_base || e->extends_index)
+		return false;
+	if (e->displacement_bytes == 1)
+		above = (int8_t)code[e->displacement_at] *
+			(e->scaled_displacement ? 64 : 1); /* or less */
+	else if (e->displacement_bytes == 4)
+		memcpy(&above, code + e->displacement_at, sizeof(above));
+	return above >= 0 && above < taken;
+}
+
+/* Whether the row begins where the frame is taken, and goes on behind that with
+ * stores of vector registers to it, no others: clang counts a frame only behind
+ * those that its conventions (ms_abi, regcall, preserve_all) have it keep. */
+static bool keeps_vectors(const struct swz_row_scan *s,
+			  const struct swz_cfi_row *row)
+{
+	const uint8_t *code = swz_module_bytes(s->module, row->start);
+	uint64_t size = row->end - row->start, at;
+	int32_t taken;
+
+	if (size < 8 || code[0] != 0x48 || code[2] != 0xec)
+		return false;
+	if (code[1] == 0x83) { /* sub $taken, %rsp */
+		taken = (int8_t)code[3];
+		at = 4;
+	} else if (code[1] == 0x81) {
+		memcpy(&taken, code + 3, sizeof(taken));
+		at = 7;
+	} else {
+		return false;
+	}
+	while (at < size) {
+		struct swz_encoding e;
+
+		if (swz_encoding_read((struct swz_bytes){code + at, size - at},
+				      &e) != SWZ_OK ||
+		    !saves_vector(code + at, &e, taken))
+			return false;
+		at += (uint64_t)e.operands_at + e.immediate_bytes;
+	}
+	return at == size;
+}
+
 static bool row_accesses_slot(struct swz_row_scan *s,
 			      const struct swz_cfi_row *row)
 {
 	const struct swz_operand o = {row->cfa_base == SWZ_CFA_RSP,
 				      row->cfa_offset - 8};
 
+	if (o.rsp && keeps_vectors(s, row))
+		return false;
 	return swz_row_has_operand(s, row, &o, hinders_hook) ||
 	       swz_row_has_scaled_operand(s, row, &o);
 }
