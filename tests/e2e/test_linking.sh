@@ -121,6 +121,7 @@ done
 cat >next.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdlib.h>
 typedef int function(void);
 int who(void) { return 2; }
 __attribute__((noipa)) function *next(const char *name)
@@ -131,9 +132,13 @@ __attribute__((noipa)) function *next_version(const char *name)
 {
 	return dlvsym(RTLD_NEXT, name, "VERSION");
 }
+__attribute__((noipa)) long measure(const char *name)
+{
+	return atol(name);
+}
 int ask(void)
 {
-	return 10 * next("who")() + next_version("who")();
+	return 10 * next("who")() + next_version("who")() + measure("0");
 }
 #ifdef TAKEN
 void *volatile taken;
@@ -187,6 +192,10 @@ for how in -Wl,-z,lazy -Wl,-z,now '-fcf-protection -Wl,-z,ibtplt' -fno-plt \
 		it "the same without section headers ($how)"
 		without_sections libnext.so
 		assert_same_as_native ./asking
+		"$RUN" --list -v ./asking >list
+		assert_eq 2 "$(sed -n '/libnext/,/^\//p' list |
+			grep -cE '^ +[0-9a-f]+ +[0-9]+ +tail-calls')" \
+			'those that only jump there'
 		;;
 	esac
 done

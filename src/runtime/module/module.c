@@ -367,6 +367,19 @@ static void note_plt_at(struct swz_module *m, uint64_t address)
 		m->plt[m->plt_count++] = around;
 }
 
+/* The entry before them all, which pushes and jumps on to the dynamic linker.
+ * The unwind table's entry for the PLT begins there. */
+static void note_first_entry(const struct swz_module *m, struct swz_range *plt)
+{
+	const uint8_t *code;
+
+	if (!swz_module_is_text(m, plt->start - 16, 16))
+		return;
+	code = swz_module_bytes(m, plt->start - 16);
+	if (code[0] == 0xff && code[1] == 0x35)
+		plt->start -= 16;
+}
+
 /* Where there are no section headers: only PLT entries jump through what a
  * relocation for one names. */
 static void find_plt(struct swz_module *m)
@@ -398,6 +411,8 @@ static void find_plt(struct swz_module *m)
 			if (slot >= slots.start && slot < slots.end)
 				note_plt_at(m, at);
 		}
+	for (unsigned i = 0; i < m->plt_count; i++)
+		note_first_entry(m, &m->plt[i]);
 }
 
 /* Where the linker was not told to keep code apart (-z noseparate-code), all
