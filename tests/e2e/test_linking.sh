@@ -209,6 +209,48 @@ for name in split by_lld; do
 	assert_complete profile
 done
 
+it 'an unwind table in which a function begins in the midst of another'
+cat >midst.c <<'END'
+#include <stdio.h>
+long first(long n);
+long second(long n);
+__asm__(".text\n.balign 16\n"
+	".globl first\n.type first, @function\n"
+	"first:\n.cfi_startproc\n"
+	"movabs $0x9090909090909090, %rax\n"
+	"movabs $0x9090909090909000, %rdx\n"
+	"sub %rdx, %rax\nadd %rdi, %rax\nret\n"
+	".cfi_endproc\n.size first, . - first\n.balign 16\n"
+	".globl second\n.type second, @function\n"
+	"second:\n.cfi_startproc\n"
+	"movabs $0x9090909090909090, %rax\n"
+	"lea 1(%rdi), %rax\nret\n"
+	".cfi_endproc\n.size second, . - second\n");
+int main(void)
+{
+	printf("%ld %ld\n", first(1), second(2));
+	return 0;
+}
+END
+gcc -O2 -o midst midst.c
+# The entry of second is moved to the fifth byte of first.
+first=$(nm midst | sed -n 's/ T first$//p')
+second=$(nm midst | sed -n 's/ T second$//p')
+at=$(readelf -wf midst | sed -n "s/^0*\([0-9a-f]*\) .* FDE .*pc=$second\..*/\1/p")
+section=$(readelf -SW midst |
+	sed -n 's/.* \.eh_frame *PROGBITS *[0-9a-f]* *\([0-9a-f]*\) .*/\1/p')
+at=$((0x$at + 0x$section + 8))
+moved=$(($(od -An -td4 -j $at -N 4 midst) - 0x$second + 0x$first + 4))
+# shellcheck disable=SC2059
+printf "$(printf '\\x%02x' $((moved & 255)) $((moved >> 8 & 255)) \
+	$((moved >> 16 & 255)) $((moved >> 24 & 255)))" |
+	dd of=midst bs=1 seek=$at conv=notrunc status=none
+assert_eq 1 "$(readelf -wf midst 2>/dev/null |
+	grep -c "pc=0*$(printf %x $((0x$first + 4)))\.\.")" 'entries there'
+assert_same_as_native ./midst
+strip midst
+assert_same_as_native ./midst
+
 it 'a library at an address of its own'
 gcc -shared -fPIC -o libpatching.so "$TOP/tests/targets/libpatching.S" \
 	-Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,-Ttext-segment=0x3100000000

@@ -341,6 +341,15 @@ static bool reads_entry_word(const struct swz_module *m,
 	       row.cfa_base == SWZ_CFA_RSP && row.cfa_offset == 16;
 }
 
+/* Whether nothing but its own entry in the unwind table says that it is one, of
+ * bytes that belong to the function before it: if the two contradict each other
+ * either may be wrong. */
+static bool begins_within_another(const struct swz_function *before,
+				  const struct swz_function *f)
+{
+	return f->fde && !f->name && before->start + before->size > f->start;
+}
+
 static void finish_one(const struct swz_module *m, uint32_t i)
 {
 	struct swz_function *f = &m->functions[i];
@@ -350,7 +359,7 @@ static void finish_one(const struct swz_module *m, uint32_t i)
 		end = m->functions[i + 1].start;
 	f->room = end - f->start < UINT32_MAX ? (uint32_t)(end - f->start)
 					      : UINT32_MAX;
-	if (f->size > f->room)
+	if (f->size > f->room || (i > 0 && begins_within_another(f - 1, f)))
 		swz_function_refuse(f, SWZ_REFUSE_OVERLAPS);
 	f->site = site_of(m, f);
 	if (!f->is_piece)
