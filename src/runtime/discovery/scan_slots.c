@@ -62,7 +62,7 @@ static bool is_address(struct swz_row_scan *s, uint64_t pc)
 static bool saves_vector(const uint8_t *code, const struct swz_encoding *e,
 			 int64_t taken)
 {
-	int32_t above = 0;
+	int64_t above = 0;
 
 	if ((e->opcode != 0x29 && e->opcode != 0x11) || /* movaps, movups */
 	    (e->map != SWZ_MAP_0F &&
@@ -70,11 +70,12 @@ static bool saves_vector(const uint8_t *code, const struct swz_encoding *e,
 	    swz_modrm_mod(e->modrm) == 3 || swz_modrm_rm(e->modrm) != 4 ||
 	    e->sib != 0x24 || e->extends_base || e->extends_index)
 		return false;
-	if (e->displacement_bytes == 1)
-		above = (int8_t)code[e->displacement_at] *
-			(e->scaled_displacement ? 64 : 1); /* or less */
-	else if (e->displacement_bytes == 4)
-		memcpy(&above, code + e->displacement_at, sizeof(above));
+	if (e->displacement_bytes)
+		above = swz_distance_before(code + e->displacement_at +
+						    e->displacement_bytes,
+					    e->displacement_bytes);
+	if (e->scaled_displacement && e->displacement_bytes == 1)
+		above *= 64; /* or less */
 	return above >= 0 && above < taken;
 }
 
@@ -86,15 +87,15 @@ static bool keeps_vectors(const struct swz_row_scan *s,
 {
 	const uint8_t *code = swz_module_bytes(s->module, row->start);
 	uint64_t size = row->end - row->start, at;
-	int32_t taken;
+	int64_t taken;
 
 	if (size < 8 || code[0] != 0x48 || code[2] != 0xec)
 		return false;
 	if (code[1] == 0x83) { /* sub $taken, %rsp */
-		taken = (int8_t)code[3];
+		taken = swz_distance_before(code + 4, 1);
 		at = 4;
 	} else if (code[1] == 0x81) {
-		memcpy(&taken, code + 3, sizeof(taken));
+		taken = swz_distance_before(code + 7, 4);
 		at = 7;
 	} else {
 		return false;
