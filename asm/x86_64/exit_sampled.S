@@ -143,6 +143,8 @@ FUNC(swz_hook_exit_sampled)
 .Lsaw_records:
 	testb	$SWZ_START_UNSEEN, SWZ_THUNK_START(%rdx)
 	jz	.Lsaw
+	cmpq	$2 * SWZ_START_STEP, SWZ_THUNK_START(%rdx)
+	jb	.Lsaw				/* suspended, or its own caller */
 	SEE	%rdx
 	testb	$SWZ_START_UNTIMED, SWZ_THUNK_START(%rdx)
 	jz	.Lsaw
