@@ -430,14 +430,21 @@ static void note_way(void *context, uint64_t to, bool by_call, bool at_entry)
 		set_anew(b, CALLED, to);
 }
 
-/* What is called need not return. */
-static bool may_end_flow(const struct swz_insn *insn)
+/* What compilers have called need not return. */
+static bool may_end_flow(const struct bare *b, const struct swz_insn *insn)
 {
-	return insn->kind == SWZ_INSN_RETURN || insn->kind == SWZ_INSN_JUMP ||
-	       insn->kind == SWZ_INSN_JUMP_INDIRECT ||
-	       insn->kind == SWZ_INSN_CALL ||
-	       insn->kind == SWZ_INSN_CALL_INDIRECT ||
-	       insn->kind == SWZ_INSN_TRAP;
+	switch (insn->kind) {
+	case SWZ_INSN_RETURN:
+	case SWZ_INSN_JUMP:
+	case SWZ_INSN_JUMP_INDIRECT:
+	case SWZ_INSN_TRAP:
+		return true;
+	case SWZ_INSN_CALL:
+	case SWZ_INSN_CALL_INDIRECT:
+		return b->tableless;
+	default:
+		return false;
+	}
 }
 
 /* Whether what lies there, to which nothing is known to lead, is code that does
@@ -469,7 +476,7 @@ static bool ends_before(struct bare *b, uint64_t from, uint64_t to)
 		if (insn.target && insn.kind != SWZ_INSN_CALL &&
 		    insn.kind != SWZ_INSN_PLAIN)
 			note_way(b, insn.target, false, false);
-		ended = may_end_flow(&insn);
+		ended = may_end_flow(b, &insn);
 		from += insn.length;
 	}
 	return ended;
@@ -489,7 +496,7 @@ static void follow(struct bare *b, struct candidate *c, uint64_t limit,
 				.start = c->at,
 				.limit = limit,
 				.limit_is_known = limit_is_known,
-				.keeps_registers = b->tableless,
+				.is_compiled = b->tableless,
 				.leads_to = note_way,
 				.context = b};
 	uint64_t end;

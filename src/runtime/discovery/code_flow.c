@@ -30,7 +30,7 @@ struct swz_follower {
 	struct swz_flow *flow;
 	struct state now;
 	uint8_t from_table; /* instructions since an offset was loaded */
-	bool behind_call;   /* or behind padding that is */
+	bool behind_call;   /* that need not return, or padding behind it */
 	bool had_frame;     /* something was on the stack */
 	struct swz_kept_registers registers;
 	unsigned target_count;
@@ -368,7 +368,7 @@ static bool keeps_registers(struct swz_follower *f,
 	bool in_stack = swz_operand_is_memory(e) &&
 			is_stack(&f->now, swz_operand_base(e));
 
-	return !f->flow->keeps_registers ||
+	return !f->flow->is_compiled ||
 	       swz_kept_registers_follow(&f->registers, e, in_stack);
 }
 
@@ -405,9 +405,10 @@ static unsigned follow(struct swz_follower *f, uint64_t pc,
 	if (!is_at_entry(&f->now))
 		f->had_frame = true;
 	*outcome = outcome_of(f, &insn, &e);
-	f->behind_call = insn.kind == SWZ_INSN_CALL ||
-			 insn.kind == SWZ_INSN_CALL_INDIRECT ||
-			 (f->behind_call && swz_padding_length(code));
+	f->behind_call = flow->is_compiled &&
+			 (insn.kind == SWZ_INSN_CALL ||
+			  insn.kind == SWZ_INSN_CALL_INDIRECT ||
+			  (f->behind_call && swz_padding_length(code)));
 	return insn.length;
 }
 

@@ -16,7 +16,8 @@ struct swz_flow {
 	struct swz_decoder *decoder;
 	uint64_t start, limit; /* nothing of it lies from there on */
 	bool limit_is_known;   /* to be a function */
-	bool keeps_registers;  /* those of its caller, or it is none */
+	bool is_compiled;      /* if it is one: it keeps its caller's
+				* registers, and may end in a call */
 	/* Set: whether it returns, as far as that has been seen. */
 	bool returns;
 	/* A direct call, and a jump that leads out of it, or to its start; and

@@ -17,6 +17,7 @@
 #include "runtime/discovery/cold_parts.h"
 #include "runtime/discovery/frame_register.h"
 #include "runtime/discovery/frame_walker.h"
+#include "runtime/discovery/operand.h"
 #include "runtime/discovery/row_scan.h"
 #include "runtime/discovery/scan_depth.h"
 #include "runtime/discovery/slot_loads.h"
@@ -57,8 +58,10 @@ static bool is_address(struct swz_row_scan *s, uint64_t pc)
 	return !decode_at(s, pc, &insn, &e) || insn.memory_is_lea;
 }
 
-/* Whether it is a store of a vector register to (%rsp) and some, less than
- * `taken` bytes above. */
+enum { RSP = 4, VECTOR_BYTES = 16 };
+
+/* Whether it is a store of a vector register to the `taken` bytes above
+ * (%rsp). */
 static bool saves_vector(const uint8_t *code, const struct swz_encoding *e,
 			 int64_t taken)
 {
@@ -67,8 +70,8 @@ static bool saves_vector(const uint8_t *code, const struct swz_encoding *e,
 	if ((e->opcode != 0x29 && e->opcode != 0x11) || /* movaps, movups */
 	    (e->map != SWZ_MAP_0F &&
 	     (e->map != SWZ_MAP_VECTOR || e->vector_map != 1)) ||
-	    swz_modrm_mod(e->modrm) == 3 || swz_modrm_rm(e->modrm) != 4 ||
-	    e->sib != 0x24 || e->extends_base || e->extends_index)
+	    !swz_operand_is_memory(e) || swz_operand_base(e) != RSP ||
+	    swz_operand_index(e) != SWZ_NO_REGISTER)
 		return false;
 	if (e->displacement_bytes)
 		above = swz_distance_before(code + e->displacement_at +
@@ -76,7 +79,7 @@ static bool saves_vector(const uint8_t *code, const struct swz_encoding *e,
 					    e->displacement_bytes);
 	if (e->scaled_displacement && e->displacement_bytes == 1)
 		above *= 64; /* or less */
-	return above >= 0 && above < taken;
+	return above >= 0 && above + VECTOR_BYTES <= taken;
 }
 
 /* Whether the row begins where the frame is taken, and goes on behind that with
