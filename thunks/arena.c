@@ -1,9 +1,10 @@
-/* Units of the arena are prepared one after the other, the first one in
- * quarters, since most programs need no more than one: code is written while
- * the pages are read+write, then sealed read+execute; data stays read+write.
- * `next_part` only grows. A block is named by its number; the stack of returned
- * blocks is a Treiber stack whose head carries a tag against ABA, its links in
- * a table aside, so that no thread reads a block that another has taken. */
+/* The arena is prepared from its beginning on, in parts that become larger, as
+ * each takes the kernel the same few calls, which cost more than the memory:
+ * code is written while the pages are read+write, then sealed read+execute;
+ * data stays read+write. `next_block` only grows. A block is named by its
+ * number; the stack of returned blocks is a Treiber stack whose head carries a
+ * tag against ABA, its links in a table aside, so that no thread reads a block
+ * that another has taken. */
 
 #include "thunks/arena.h"
 
@@ -14,11 +15,9 @@
 #include "base/syscall.h"
 
 #define UNIT_BYTES ((size_t)2 * SWZ_UNIT_CODE_BYTES)
-#define UNITS (SWZ_ARENA_BYTES / UNIT_BYTES)
 #define BLOCK_BYTES ((size_t)SWZ_BLOCK_THUNKS * SWZ_THUNK_BYTES)
 #define UNIT_BLOCKS ((uint32_t)(SWZ_UNIT_CODE_BYTES / BLOCK_BYTES))
-#define QUARTERS 4u
-#define PARTS (QUARTERS + UNITS - 1)
+#define FIRST_BLOCKS 4u
 
 _Static_assert(sizeof(struct swz_thunk) == SWZ_THUNK_BYTES, "thunk data");
 
@@ -26,7 +25,7 @@ void swz_hook_exit(void);
 
 static void (*exit_hook)(void) = swz_hook_exit;
 
-static _Atomic uint32_t next_part;
+static _Atomic uint32_t next_block;
 static _Atomic uint64_t returned; /* tag << 32 | block + 1; 0 = empty */
 static _Atomic uint32_t next_returned[SWZ_ARENA_BLOCKS];
 
@@ -89,6 +88,18 @@ static bool prepare(char *code, size_t bytes)
 	       swz_sys_mprotect(code, bytes, PROT_READ | PROT_EXEC) == 0;
 }
 
+/* How many blocks the part has that begins with this one: up to a quarter of
+ * what there is, a power of two, within a unit. */
+static uint32_t part_blocks(uint32_t block)
+{
+	uint32_t blocks = FIRST_BLOCKS;
+
+	while (8 * blocks <= block && blocks < UNIT_BLOCKS &&
+	       block % (2 * blocks) == 0)
+		blocks *= 2;
+	return blocks;
+}
+
 void swz_arena_give_block(uint32_t block)
 {
 	uint64_t head = atomic_load_explicit(&returned, memory_order_relaxed);
@@ -125,22 +136,19 @@ static uint32_t take_returned(void)
 
 uint32_t swz_arena_take_block(void)
 {
-	uint32_t block = take_returned(), blocks = UNIT_BLOCKS, part;
+	uint32_t block = take_returned(), blocks;
 	char *code;
 
 	if (block != SWZ_BLOCK_NONE)
 		return block;
-	part = atomic_fetch_add_explicit(&next_part, 1, memory_order_relaxed);
-	if (part >= PARTS) {
-		atomic_store_explicit(&next_part, PARTS, memory_order_relaxed);
-		return SWZ_BLOCK_NONE;
-	}
-	if (part < QUARTERS) {
-		blocks /= QUARTERS;
-		block = part * blocks;
-	} else {
-		block = (part - (QUARTERS - 1)) * UNIT_BLOCKS;
-	}
+	block = atomic_load_explicit(&next_block, memory_order_relaxed);
+	do {
+		if (block >= SWZ_ARENA_BLOCKS)
+			return SWZ_BLOCK_NONE;
+		blocks = part_blocks(block);
+	} while (!atomic_compare_exchange_weak_explicit(
+		&next_block, &block, block + blocks, memory_order_relaxed,
+		memory_order_relaxed));
 	code = unit_code(block / UNIT_BLOCKS) +
 	       block % UNIT_BLOCKS * BLOCK_BYTES;
 	/* what could not be prepared is not tried again */

@@ -9,7 +9,7 @@
  * address T and the real return: %rsp is what it is after the return, so CFA =
  * rsp, and the return address lies in the thunk's data, which is found from
  * the program counter (column 16) alone:
- *     (pc & -64) + 64 KiB + offset of the return address
+ *     (pc & -64) + 1 MiB + offset of the return address
  * The personality routine makes the exit known when an exception passes
  * (src/runtime/hooks/unwind.c). Behind "push return_address", at +12, and "push %rax", at
  * +13, the CFA is 8 and 16 bytes further up: a signal may arrive there. */
@@ -20,7 +20,7 @@
 	.globl	swz_arena_start, swz_arena_end
 	.hidden	swz_arena_start, swz_arena_end
 	.type	swz_arena_start, @function
-	.balign	0x10000
+	.balign	0x1000
 swz_arena_start:
 	.cfi_startproc
 	.cfi_personality 0x1b, swz_personality
@@ -38,8 +38,8 @@ swz_arena_start:
 		0x3f, 0x1a, 0x3c, 0x2a, 0x80, 0x00, 0x08, 0x3f, 0x1a, 0x3d, \
 		0x2a, 0x22, 0x33, 0x24, 0x22
 	/* DW_CFA_expression r16: breg16 0; const1s -64; and; plus_uconst n */
-	.cfi_escape 0x10, 16, 9, 0x80, 0x00, 0x09, 0xc0, 0x1a, \
-		0x23, 0x88, 0x80, 0x04
+	.cfi_escape 0x10, 16, 10, 0x80, 0x00, 0x09, 0xc0, 0x1a, \
+		0x23, 0x88, 0x80, 0xc0, 0x00
 	.space	SWZ_ARENA_BYTES
 	.cfi_endproc
 swz_arena_end:

@@ -109,9 +109,9 @@
 #define SWZ_NODE_IS_ROOT -1 /* its function */
 #define SWZ_FILTER_IS_ONLY 1 /* src/runtime/record/function_ids.h */
 
-/* Thunk units. A unit is 64 KiB of code, then 64 KiB of data; code and data of
+/* Thunk units. A unit is 1 MiB of code, then 1 MiB of data; code and data of
  * a thunk are 64 bytes each, at the same offset of their half. */
-#define SWZ_UNIT_CODE_BYTES 0x10000
+#define SWZ_UNIT_CODE_BYTES 0x100000
 #define SWZ_THUNK_BYTES 64
 #define SWZ_THUNK_AFTER_CALL 6 /* the thunk address T, from its code's start */
 #define SWZ_THUNK_RETURN_PUSHED 12

@@ -20,11 +20,14 @@
 #include "runtime/support/config.h"
 
 /* Chunks of nodes, with their headers: 1 KiB for a thread's first, since there
- * may be ten thousand threads, then 4 KiB, then 16; 64 KiB for one that has
- * made so many that it will need more. */
+ * may be ten thousand threads, then 4 KiB, then 16; 64 and 256 KiB for one that
+ * has made so many times as many that it will need more, and as long as so many
+ * such are left of the bound. */
 #define FIRST_NODES 15u
 #define LAST_NODES 255u
-#define MANY_NODES 4096u
+#define MOST_NODES 4095u
+#define TIMES_AS_MANY 16u
+#define CHUNKS_LEFT 64u
 /* For a thread that has made so many, those to come lie in huge pages. */
 #define HUGE_NODES 1500u
 #define STOCK_NODES 8191
@@ -94,6 +97,22 @@ static bool is_kept(const struct swz_thread_cold *cold)
 	       cold->kept_nodes && !(swz_file->flags & SWZ_FILE_ENDED);
 }
 
+/* After a chunk of `count`. */
+static uint32_t next_chunk_nodes(const struct swz_thread_cold *cold,
+				 uint32_t count)
+{
+	uint64_t bytes = (count + 1) * sizeof(struct swz_node);
+	uint32_t more = 4 * count + 3;
+
+	if (count < LAST_NODES)
+		return more;
+	if (swz_chunks_room() < CHUNKS_LEFT * bytes)
+		return LAST_NODES;
+	return more <= MOST_NODES && cold->nodes_made >= TIMES_AS_MANY * count
+		       ? more
+		       : count;
+}
+
 /* The same, with a new chunk if need be. `reserve`: how many bytes of the bound
  * must be left. */
 static struct swz_node *take_node(struct swz_thread_cold *cold,
@@ -109,9 +128,7 @@ static struct swz_node *take_node(struct swz_thread_cold *cold,
 		return node;
 	if (swz_chunks_room() < reserve || take_chunk(cold, count) != SWZ_OK)
 		return NULL;
-	if (count < LAST_NODES ||
-	    (count == LAST_NODES && cold->nodes_made >= MANY_NODES))
-		cold->chunk_nodes = 4 * count + 3;
+	cold->chunk_nodes = next_chunk_nodes(cold, count);
 	return next_slot(cold);
 }
 

@@ -9,11 +9,13 @@
 
 #define LEAST_BYTES (1u << 20)
 #define HUGE_BYTES (4u << 20)
+#define LEAST_PRESENT (64u << 10)
 
 struct region {
 	struct region *before;
 	size_t bytes;
 	size_t used;
+	size_t present; /* so much of it has been asked for */
 };
 
 static struct region *latest, *brief;
@@ -34,9 +36,27 @@ static struct region *add_region(struct region **list, size_t bytes)
 		SWZ_SYSCALL(SYS_madvise, r, need, MADV_HUGEPAGE);
 	r->bytes = need;
 	r->used = sizeof(*r);
+	r->present = 0;
 	r->before = *list;
 	*list = r;
 	return r;
+}
+
+/* Asks for pages before they are touched, and for as many again as there are:
+ * one page fault each would take the kernel several times as long, in a virtual
+ * machine up to ten times. */
+static void make_present(struct region *r)
+{
+	size_t end = 2 * r->present;
+
+	if (end < r->used + LEAST_PRESENT)
+		end = (r->used + LEAST_PRESENT - 1) &
+		      ~(LEAST_PRESENT - (size_t)1);
+	if (end > r->bytes)
+		end = r->bytes;
+	SWZ_SYSCALL(SYS_madvise, (char *)r + r->present, end - r->present,
+		    MADV_POPULATE_WRITE);
+	r->present = end;
 }
 
 static void *take(struct region *r, size_t bytes)
@@ -44,6 +64,8 @@ static void *take(struct region *r, size_t bytes)
 	char *result = (char *)r + r->used;
 
 	r->used += bytes;
+	if (r->used > r->present)
+		make_present(r);
 	return result;
 }
 
