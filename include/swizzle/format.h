@@ -322,7 +322,9 @@ struct swz_node {
 			uint8_t skip; /* sampled: calls to be let pass yet */
 			int8_t score; /* sampled: see runtime/record/sampling.c
 				       */
-			uint16_t reserved;
+			uint16_t long_ones; /* sampled: of the timed calls
+					     * that stood for others;
+					     * as many as fit */
 			uint32_t timed; /* sampled: calls that were timed; as
 					 * many as fit */
 		};

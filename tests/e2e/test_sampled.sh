@@ -117,6 +117,45 @@ if have 'only some calls of a hot function are timed, all of the others' gcc; th
 	assert_ge "$(row raw self leaf)" 1000000 'raw time of leaf, in ns'
 fi
 
+# One call in 2,000 of each of 512 functions takes 300 us, so some eight of these are
+# timed, and would count 64 times each: 19 ms. (A thread that waits for a processor
+# in one is some ms off.)
+cat >strays.c <<'EOF'
+#include <x86intrin.h>
+#define SPIN(n) __attribute__((noipa)) void f##n(unsigned long long until) { while (__rdtsc() < until) ; }
+static inline unsigned long long until(int i, int when)
+{
+	unsigned long long end = i == when ? __rdtsc() + 800000 : 0;
+
+	__asm__ volatile("" : "+r"(end)); /* one call site */
+	return end;
+}
+#define CALL(n) for (int i = 0; i < 2000; i++) f##n(until(i, 1000 + n));
+#define EIGHT(do, n) do(n##0) do(n##1) do(n##2) do(n##3) do(n##4) do(n##5) do(n##6) do(n##7)
+#define ALL(do, n) EIGHT(do, n##0) EIGHT(do, n##1) EIGHT(do, n##2) EIGHT(do, n##3) \
+	EIGHT(do, n##4) EIGHT(do, n##5) EIGHT(do, n##6) EIGHT(do, n##7)
+#define EACH(do) ALL(do, 1) ALL(do, 2) ALL(do, 3) ALL(do, 4) ALL(do, 5) ALL(do, 6) ALL(do, 7) ALL(do, 8)
+EACH(SPIN)
+int main(void)
+{
+	EACH(CALL)
+	return 0;
+}
+EOF
+if have 'a long call by chance counts for itself' gcc; then
+	gcc -O1 -o strays strays.c || abort 'no program'
+	RUN_OPTIONS=(--timing sampled)
+	assert_same_as_native ./strays
+	dump_table profile
+	assert_eq 512 "$(awk '!/^#/ && $1 == 2000 && $(NF - 1) ~ /^f[0-9]+$/' table | wc -l)" \
+		'functions with 2,000 calls'
+	assert_le "$(awk '!/^#/ && $(NF - 1) ~ /^f[0-9]+$/ && $2 > most { most = $2 }
+		END { printf "%.0f", most / 1e6 }' table)" 14 'the longest, in ms'
+	# they are there, if not all by themselves
+	assert_ge "$(awk '!/^#/ && $(NF - 1) ~ /^f[0-9]+$/ { n += $2 > 50000 }
+		END { print n }' table)" 2 'long ones that were timed'
+fi
+
 it 'a name that is not known is wrong usage'
 capture "$RUN" --timing often true
 assert_status 2

@@ -13,6 +13,12 @@
 #define LEAST_SCORE (-64)
 #define LONG_SCORE 8
 #define LONG_TICKS SWZ_LONG_TICKS
+/* So many times as many calls of an edge are timed as are long by chance, at
+ * least.
+ */
+#define STRAY_SHARE 1024u
+/* More than this part of the estimate is too much for one of them. */
+#define STRAY_PART 8
 /* Frames above a timed call, at most, that get to know of it. */
 #define MOST_SEEN 65536u
 /* `skip` of a node out of which the hook has just taken the last (0 - 1). */
@@ -110,6 +116,20 @@ void swz_sampling_see_callers(struct swz_thunk *frame, uint64_t start)
 		seen |= !swz_sampling_see(&frame->start_ticks, now);
 		frame = frame->link;
 	}
+}
+
+bool swz_sampling_is_stray(struct swz_node *node, uint64_t weight,
+			   uint64_t duration)
+{
+	if (weight <= 1 || duration < LONG_TICKS)
+		return false;
+	if (node->long_ones < UINT16_MAX)
+		node->long_ones++;
+	if ((node->long_ones - 1u) * STRAY_SHARE >= node->timed)
+		return false;
+	/* what is open is not among the ticks as a time */
+	return node->open >> SWZ_NODE_OPEN_SHIFT || node->ticks <= 0 ||
+	       weight * duration > (uint64_t)node->ticks / STRAY_PART;
 }
 
 void swz_sampling_ended(struct swz_node *node, uint64_t weight,

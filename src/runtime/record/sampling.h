@@ -24,8 +24,13 @@
  * some are timed: with the first of these an activation that is not timed gets
  * its time as start, and is no longer SWZ_START_UNSEEN. A long call in which
  * none was timed is sampled as short ones are, but what it takes above a bound
- * counts for itself: a thread that had to wait in it for a processor would
- * count 64 times. */
+ * counts for itself.
+ *
+ * Nor is a call long by nature that an interrupt came in, or in which the
+ * thread had to wait for a processor: such a stray one would count 64 times. Of
+ * an edge whose calls are short one in tens of thousands is, so the first of a
+ * thousand counts for itself, too, unless the estimate has so much in it
+ * already that it makes no difference. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -83,6 +88,11 @@ static inline bool swz_sampling_is_long(uint64_t start, uint64_t duration)
 {
 	return duration >= SWZ_ALONE_TICKS && !(start & SWZ_START_UNSEEN);
 }
+
+/* Whether one does that is timed, stands for so many, and is among the node's
+ * ticks already. To be asked once for each. */
+bool swz_sampling_is_stray(struct swz_node *node, uint64_t weight,
+			   uint64_t duration);
 
 /* A timed one has ended. */
 void swz_sampling_ended(struct swz_node *node, uint64_t weight,
