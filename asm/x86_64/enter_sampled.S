@@ -206,14 +206,41 @@ FUNC(swz_hook_enter_sampled)
 	leaq	56(%rsp), %rax
 	cmpq	%rax, SWZ_THUNK_SLOT(%r8)	/* no copy */
 	jne	.Lin_c
-	STANDS_FOR %r8, %ecx, %rsi, yes=.Lin_c
+	movl	SWZ_THUNK_NODE(%r8), %eax
+	NODE_AT	%rax, %rdx
+	cmpl	%ecx, SWZ_NODE_FUNCTION(%rax)
+	je	.Lin_c
 	movl	(%rdi), %eax			/* the edge that is expected? */
 	COMPARE_EDGE $0, %rcx, .Ljump_other_edge
 	jne	.Ljump_other_edge
 .Ljump_found:
-	movq	%rax, %rsi			/* rsi = node */
-	cmpb	$0, SWZ_NODE_SKIP(%rsi)		/* this call is timed */
+	cmpb	$0, SWZ_NODE_SKIP(%rax)		/* this call is timed */
 	je	.Lin_c
+	movq	SWZ_THUNK_PENDING(%r8), %rsi
+	testq	%rsi, %rsi
+	jz	.Lno_record
+	testb	$SWZ_IS_JUMPS, %sil
+	jz	.Lrecord
+.Lno_record:					/* nothing to be noted of it */
+	movl	SWZ_THUNK_START(%r8), %esi
+	notl	%esi
+	testb	$SWZ_START_UNTIMED | SWZ_START_UNSEEN, %sil
+	jnz	.Lrecord
+	movl	SWZ_NODE_CONTEXT(%rax), %esi
+	movq	%rax, %rdi
+	UNIT_OF	%rdi, %rdx
+	cmpl	%edi, %esi			/* nor is the function on the path */
+	jne	.Lrecord
+	decb	SWZ_NODE_SKIP(%rax)
+	incq	SWZ_NODE_CALLS(%rax)
+	shlq	$SWZ_JUMPS_SHIFT, %rdi
+	orq	$SWZ_IS_JUMPS, %rdi
+	movq	%rdi, SWZ_THUNK_PENDING(%r8)
+	jmp	.Ljump_to_context
+.Lrecord:
+	movq	%rax, %rdi
+	STANDS_FOR %r8, %ecx, %rsi, yes=.Lin_c, low=%sil
+	movq	%rdi, %rsi			/* rsi = node */
 	movq	SWZ_THREAD_COLD(%rdx), %rcx
 	movq	SWZ_COLD_RECORDS(%rcx), %rax	/* the list, as a whole */
 	testq	%rax, %rax
@@ -236,8 +263,9 @@ FUNC(swz_hook_enter_sampled)
 	movq	%rdi, SWZ_THUNK_START(%rax)
 	movq	%rax, %rdi
 	PUSH_RECORD %rdi, %r8
-	movl	SWZ_NODE_CONTEXT(%rsi), %eax	/* the callee's context */
-	movq	%rax, %rsi
+	movl	SWZ_NODE_CONTEXT(%rsi), %esi	/* the callee's context */
+.Ljump_to_context:
+	movq	%rsi, %rax
 	LINKS_AT %rsi, %rdx
 	addq	$SWZ_LINKS_FIRST, %rsi
 	movq	%rsi, SWZ_THREAD_EXPECTED(%rdx)

@@ -137,6 +137,8 @@ FUNC(swz_hook_exit_sampled)
 	jz	.Lsaw_records
 	cmpq	$SWZ_IS_CLOSED, %r8
 	je	.Lsaw
+	testb	$SWZ_IS_JUMPS, %r8b
+	jnz	.Lsaw_records
 	SEE	%r8
 	movq	SWZ_THUNK_PENDING(%r8), %r8
 	jmp	.Lsee_record
@@ -183,6 +185,8 @@ FUNC(swz_hook_exit_sampled)
 	movq	SWZ_THUNK_PENDING(%rcx), %rdx	/* rdx = record */
 	cmpq	$SWZ_IS_CLOSED, %rdx
 	jbe	.Lin_c				/* or gone */
+	testb	$SWZ_IS_JUMPS, %dl
+	jnz	.Ljumps
 	testb	$SWZ_START_UNTIMED, SWZ_THUNK_START(%rdx)
 	jz	.Lin_c				/* with what is left */
 	testb	$SWZ_START_UNSEEN, SWZ_THUNK_START(%rdx)
@@ -199,6 +203,9 @@ FUNC(swz_hook_exit_sampled)
 	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
 	je	.Lown
 	jmp	.Lpending
+.Ljumps:
+	movq	$0, SWZ_THUNK_PENDING(%rcx)
+	jmp	.Lown
 .Lin_c:
 	.cfi_restore_state
 	RESTORE_FLAGS

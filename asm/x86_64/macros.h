@@ -376,9 +376,10 @@ name:                            \
 
 /* Goes to `yes` if the frame of \thunk stands for \function already, also by one of
  * its latest tail calls, or for more than LOOKED_AT + 1 functions, or is closed.
- * %rdx = thread; changes %rax and \record. */
+ * %rdx = thread; changes %rax and \record. Where there may be jumps without a
+ * record behind the records (\low is the low byte of \record), it may, too. */
 #define LOOKED_AT 3
-.macro STANDS_FOR thunk, function, record, yes
+.macro STANDS_FOR thunk, function, record, yes, low
 	movl	SWZ_THUNK_NODE(\thunk), %eax
 	NODE_AT	%rax, %rdx
 	cmpl	\function, SWZ_NODE_FUNCTION(%rax)
@@ -389,6 +390,10 @@ name:                            \
 	.rept	LOOKED_AT
 	testq	\record, \record
 	jz	.Lnot_yet\@
+	.ifnb	\low
+	testb	$SWZ_IS_JUMPS, \low
+	jnz	\yes
+	.endif
 	movl	SWZ_THUNK_NODE(\record), %eax
 	NODE_AT	%rax, %rdx
 	cmpl	\function, SWZ_NODE_FUNCTION(%rax)

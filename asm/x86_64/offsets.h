@@ -55,6 +55,8 @@
 #define SWZ_THUNK_SLOT 48
 #define SWZ_THUNK_PENDING 56
 #define SWZ_IS_CLOSED 1 /* as the address of a record */
+#define SWZ_IS_JUMPS 2  /* a bit of it: src/runtime/record/frames.h */
+#define SWZ_JUMPS_SHIFT 8
 
 /* struct swz_node (include/swizzle/format.h) */
 #define SWZ_NODE_KEY 0 /* function, and parent above it */

@@ -2,7 +2,7 @@
 # --timing sampled: every call is counted, some are timed.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets fib tailcalls exceptions contexts longjmp leaves heavy
+need_targets fib tailcalls exceptions contexts longjmp leaves heavy jumped
 
 functions() { # MODULE: calls and names of the program's own functions
 	awk -v module="$1" '!/^#/ && $NF == module { print $1, $(NF - 1) }' table |
@@ -79,6 +79,29 @@ for edge in 'main plain' 'goes_on reached' 'goes_on_if reached' \
 done
 assert_same edges.exact edges.sampled
 
+# A jump that is not timed has no record; what must be known of it is found by the
+# nodes.
+it 'calls by functions that have been jumped to are theirs'
+for timing in exact sampled; do
+	RUN_OPTIONS=(--timing "$timing")
+	assert_same_as_native "$TARGETS/jumped"
+	assert_complete profile
+	edges profile >edges.$timing
+	"$DUMP" -q -f csv profile | awk -F, 'NR > 1 && $6 { print $6, $7 }' | sort >unwound.$timing
+	mv profile.[0-9]* child.$timing || fail 'no profile of the child'
+	edges child.$timing >child_edges.$timing
+done
+for edge in 'first_longjmp second_longjmp 3000' 'second_longjmp last_longjmp 3000' \
+	'last_longjmp after_longjmp 3000' 'last_throw thrower 3000' \
+	'last_switch after_switch 300' 'second_fork last_fork 3000'; do
+	assert_contains edges.exact "$edge"
+done
+assert_contains child_edges.exact 'last_fork in_child 10'
+assert_contains unwound.exact '3000 second_throw'
+assert_same edges.exact edges.sampled
+assert_same child_edges.exact child_edges.sampled
+assert_same unwound.exact unwound.sampled
+
 it 'filters and depth'
 RUN_OPTIONS=(--timing sampled -N level_1)
 assert_same_as_native "$TARGETS/contexts"
@@ -117,9 +140,9 @@ if have 'only some calls of a hot function are timed, all of the others' gcc; th
 	assert_ge "$(row raw self leaf)" 1000000 'raw time of leaf, in ns'
 fi
 
-# One call in 2,000 of each of 512 functions takes 300 us, so some eight of these are
-# timed, and would count 64 times each: 19 ms. (A thread that waits for a processor
-# in one is some ms off.)
+# One call in 2,000 of each of 512 functions takes 400 us, so some eight of these are
+# timed, and would count 64 times each: 25 ms. (Where others use the machine, a second
+# one may come by chance.)
 cat >strays.c <<'EOF'
 #include <x86intrin.h>
 #define SPIN(n) __attribute__((noipa)) void f##n(unsigned long long until) { while (__rdtsc() < until) ; }
@@ -149,8 +172,8 @@ if have 'a long call by chance counts for itself' gcc; then
 	dump_table profile
 	assert_eq 512 "$(awk '!/^#/ && $1 == 2000 && $(NF - 1) ~ /^f[0-9]+$/' table | wc -l)" \
 		'functions with 2,000 calls'
-	assert_le "$(awk '!/^#/ && $(NF - 1) ~ /^f[0-9]+$/ && $2 > most { most = $2 }
-		END { printf "%.0f", most / 1e6 }' table)" 14 'the longest, in ms'
+	assert_le "$(awk '!/^#/ && $(NF - 1) ~ /^f[0-9]+$/ { n += $2 > 14000000 }
+		END { print n + 0 }' table)" 2 'functions that seem to take 14 ms'
 	# they are there, if not all by themselves
 	assert_ge "$(awk '!/^#/ && $(NF - 1) ~ /^f[0-9]+$/ { n += $2 > 50000 }
 		END { print n }' table)" 2 'long ones that were timed'

@@ -18,6 +18,7 @@
 #include "base/syscall.h"
 #include "runtime/hooks/hooks.h"
 #include "runtime/hooks/interrupted.h"
+#include "runtime/hooks/jumps.h"
 #include "runtime/hooks/thread_life.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/module/loaded.h"
@@ -161,7 +162,7 @@ static struct swz_thunk *reverse(struct swz_thunk *record)
 {
 	struct swz_thunk *reversed = NULL, *next;
 
-	for (; record; record = next) {
+	for (; swz_is_record(record); record = next) {
 		next = record->pending;
 		record->pending = reversed;
 		reversed = record;
@@ -169,8 +170,30 @@ static struct swz_thunk *reverse(struct swz_thunk *record)
 	return reversed;
 }
 
+/* Of jumps that had no record: they get one each, as all are entered the same
+ * way. False if there is no room. */
+static bool reenter_jumps(struct rebirth *r, struct swz_thunk *thunk,
+			  const uint32_t *jumps, unsigned count)
+{
+	while (count--) {
+		struct swz_thunk *record = swz_thread_make_record(r->thread);
+
+		if (!record)
+			return false;
+		record->node = jumps[count];
+		if (!reenter(r, record, r->thread->key)) {
+			swz_thread_free_record(r->thread, record);
+			return false;
+		}
+		swz_frame_push_record(thunk, record);
+	}
+	return true;
+}
+
 static void reenter_frame(struct rebirth *r, struct swz_thunk *thunk)
 {
+	uint32_t jumps[SWZ_MOST_JUMPS];
+	unsigned count = swz_jumps_of(r->old, thunk, jumps);
 	struct swz_thunk *record = NULL;
 	uint64_t key;
 
@@ -184,6 +207,8 @@ static void reenter_frame(struct rebirth *r, struct swz_thunk *thunk)
 		return;
 	}
 	thunk->pending = NULL;
+	if (!reenter_jumps(r, thunk, jumps, count))
+		return;
 	while (record) {
 		struct swz_thunk *next = record->pending;
 

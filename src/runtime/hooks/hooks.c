@@ -13,6 +13,7 @@
 
 #include "base/syscall.h"
 #include "runtime/hooks/fork.h"
+#include "runtime/hooks/jumps.h"
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/hooks/suspend.h"
@@ -447,7 +448,8 @@ static bool stands_for(struct swz_thunk *thunk, uint32_t function,
 {
 	*after = NULL;
 	*length = 0;
-	for (struct swz_thunk *p = thunk->pending; p; p = p->pending) {
+	for (struct swz_thunk *p = thunk->pending; swz_is_record(p);
+	     p = p->pending) {
 		if (function_of(p) == function)
 			return true;
 		*after = p;
@@ -487,7 +489,7 @@ static bool was_elsewhere(const struct swz_thread *thread,
 
 /* How many functions may be pending on one frame; beyond, the latest ends when
  * it jumps, and its successor counts as called from the same place. */
-#define MOST_PENDING 48u
+#define MOST_PENDING SWZ_MOST_JUMPS
 
 /* A hooked function has ended in a jump to another: the return slot holds its
  * thunk, which from now on stands for the new function too, so that a chain of
@@ -518,6 +520,8 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	if (thread->top != thunk)
 		swz_make_latest(thread, thunk);
 	thread->top = thunk;
+	if (swz_jumps_lead_to(thunk, function))
+		swz_jumps_spell_out(thread, thunk, take_record);
 	again = stands_for(thunk, function, &after, &length);
 	if (again && !after) {
 		/* otherwise a loop to the function's first instruction */

@@ -1,8 +1,24 @@
 #include "runtime/hooks/leave.h"
 
+#include "runtime/hooks/jumps.h"
 #include "runtime/record/context.h"
 #include "runtime/record/frames.h"
 #include "runtime/record/sampling.h"
+
+/* Those without a record end with the frame: what is known of when they began
+ * is what the frame knows, and that only if it has not begun to be timed
+ * before. */
+static void leave_jumps(struct swz_thread *thread,
+			const struct swz_thunk *thunk, uint64_t start,
+			uint64_t now, enum swz_event_kind how)
+{
+	uint32_t jumps[SWZ_MOST_JUMPS];
+	unsigned count = swz_jumps_of(swz_file, thunk, jumps);
+
+	for (unsigned i = 0; i < count; i++)
+		swz_context_leave(thread, swz_unit_at(jumps[i]), start, now,
+				  how);
+}
 
 void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
 	       enum swz_event_kind how)
@@ -16,7 +32,8 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
 	if (thunk->pending == SWZ_CLOSED || !thunk->node || !start ||
 	    swz_start_is_suspended(start))
 		return;
-	for (struct swz_thunk *p = thunk->pending; p; p = p->pending) {
+	for (struct swz_thunk *p = thunk->pending; swz_is_record(p);
+	     p = p->pending) {
 		if (called)
 			swz_sampling_see(&p->start_ticks, called);
 		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
@@ -26,6 +43,8 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
 	}
 	if (called)
 		swz_sampling_see(&start, called);
+	if (swz_sampling && !swz_start_is_timed(start))
+		leave_jumps(thread, thunk, start, now, how);
 	swz_context_leave(thread, swz_unit_at(thunk->node), start, now, how);
 	if (swz_sampling && swz_start_is_timed(start))
 		called = start;

@@ -6,13 +6,18 @@
 #include <stdint.h>
 
 #include "runtime/record/file.h"
+#include "runtime/record/frames.h"
 #include "runtime/record/thread.h"
 
 /* What runs in a frame: what it stands for, or has gone on to by a tail call.
  */
 static inline struct swz_node *swz_frame_node(const struct swz_thunk *thunk)
 {
-	return swz_unit_at(thunk->pending ? thunk->pending->node : thunk->node);
+	const struct swz_thunk *pending = thunk->pending;
+
+	if (swz_is_jumps(pending))
+		return swz_unit_at(swz_jumps_unit(pending));
+	return swz_unit_at(pending ? pending->node : thunk->node);
 }
 
 /* Ends, at a biased time, what a frame stands for: its activation, and those

@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 
+#include "runtime/hooks/jumps.h"
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/hooks/thread_thunks.h"
@@ -91,6 +92,7 @@ bool swz_suspend_after(struct swz_thread *thread, struct swz_thunk *until)
 		uint64_t start = frame->start_ticks;
 
 		next = frame->link;
+		swz_jumps_spell_out(thread, frame, swz_thread_make_record);
 		swz_leave(thread, frame, now, SWZ_EVENT_SUSPEND);
 		if (frame->node && frame->pending != SWZ_CLOSED)
 			frame->start_ticks = swz_start_like(start,
@@ -139,8 +141,8 @@ static void resume_frame(struct swz_thread *thread, struct swz_thunk *frame,
 	thread->cold->moved += moved;
 	frame->parent = (uint32_t)(thread->key >> 32);
 	resume_one(thread, frame, moved, at);
-	for (struct swz_thunk *p = frame->pending; p && count < MOST_RECORDS;
-	     p = p->pending)
+	for (struct swz_thunk *p = frame->pending;
+	     swz_is_record(p) && count < MOST_RECORDS; p = p->pending)
 		records[count++] = p;
 	while (count--)
 		resume_one(thread, records[count], moved, at);

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "runtime/hooks/jumps.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/file.h"
 #include "runtime/record/frames.h"
@@ -84,9 +85,16 @@ static void count(struct swz_thread_cold *cold, uint32_t node)
 
 void swz_unwound_note(struct swz_thread *thread, const struct swz_thunk *thunk)
 {
+	uint32_t jumps[SWZ_MOST_JUMPS];
+	unsigned n;
+
 	if (!thunk->node || thunk->pending == SWZ_CLOSED)
 		return;
-	for (const struct swz_thunk *p = thunk->pending; p; p = p->pending)
+	for (const struct swz_thunk *p = thunk->pending; swz_is_record(p);
+	     p = p->pending)
 		count(thread->cold, p->node);
+	n = swz_jumps_of(swz_file, thunk, jumps);
+	while (n--)
+		count(thread->cold, jumps[n]);
 	count(thread->cold, thunk->node);
 }

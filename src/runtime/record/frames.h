@@ -13,6 +13,25 @@
 /* In thunk->pending: the frame's accounts are closed, it only returns yet. */
 #define SWZ_CLOSED ((struct swz_thunk *)SWZ_IS_CLOSED)
 
+/* In thunk->pending, behind the records: with sampled timing a call by a jump
+ * that is not timed needs no record, if its function is not on the path yet.
+ * The latest one's node tells all of them: between it and the frame's own there
+ * are only such. */
+static inline bool swz_is_jumps(const struct swz_thunk *pending)
+{
+	return (uintptr_t)pending & SWZ_IS_JUMPS;
+}
+
+static inline uint32_t swz_jumps_unit(const struct swz_thunk *pending)
+{
+	return (uint32_t)((uintptr_t)pending >> SWZ_JUMPS_SHIFT);
+}
+
+static inline bool swz_is_record(const struct swz_thunk *pending)
+{
+	return pending && pending != SWZ_CLOSED && !swz_is_jumps(pending);
+}
+
 /* The slot of a thunk whose frame is gone, for the next sweep: no address. */
 #define SWZ_SLOT_GONE ((uint64_t *)8)
 
@@ -37,7 +56,7 @@ static inline struct swz_thunk *swz_frame_pop_record(struct swz_thunk *thunk)
 	struct swz_thunk *record = __atomic_load_n(&thunk->pending,
 						   __ATOMIC_RELAXED);
 
-	while (record && record != SWZ_CLOSED)
+	while (swz_is_record(record))
 		if (__atomic_compare_exchange_n(&thunk->pending, &record, NULL,
 						false, __ATOMIC_RELAXED,
 						__ATOMIC_RELAXED)) {

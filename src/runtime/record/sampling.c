@@ -109,7 +109,7 @@ void swz_sampling_see_callers(struct swz_thunk *frame, uint64_t start)
 		now -= SWZ_START_STEP;
 		if (p == SWZ_CLOSED)
 			break;
-		for (; p; p = p->pending)
+		for (; swz_is_record(p); p = p->pending)
 			swz_sampling_see(&p->start_ticks, now);
 		/* one that is timed tells those above when it ends */
 		seen = swz_start_is_timed(frame->start_ticks);
