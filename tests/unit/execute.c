@@ -203,7 +203,12 @@ const uint8_t *execute_watch;
 
 #define TRAP_NT_AC UINT64_C(0x44100)
 
-/* Goes on at execute_leave, which stores all registers as they are. */
+/* Of what faulted. */
+static uint64_t stack_pointer;
+
+/* Goes on at execute_leave, which stores all registers as they are, but for the
+ * stack pointer: that may be no address, to which not every virtual machine
+ * returns from a signal. */
 static void note_fault(int signal, siginfo_t *info, void *context)
 {
 	ucontext_t *c = context;
@@ -223,6 +228,8 @@ static void note_fault(int signal, siginfo_t *info, void *context)
 				   ? 0
 				   : (uint64_t)(uintptr_t)info->si_addr;
 	guarded = NULL;
+	stack_pointer = (uint64_t)c->uc_mcontext.gregs[REG_RSP];
+	c->uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)&stack_pointer;
 	c->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_NT_AC;
 	c->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)execute_leave;
 }
@@ -276,5 +283,7 @@ unsigned room_run_guarded(struct room *room, const void *entry,
 	guarded = fault;
 	execute_enter(state, entry);
 	guarded = NULL;
+	if (fault->signal)
+		state->registers[RSP] = stack_pointer;
 	return room->base[ROOM_ENDED_AT];
 }
