@@ -7,7 +7,10 @@
  * - behind what does not run on to it: padding behind code that ends;
  * - the beginning of code that decodes, is written like code, and returns on
  * its ways with the stack that it was called with (code_flow.c);
- * - jumped to, if at all, only with that stack, and without anything below it.
+ * - jumped to, if at all, only with that stack, and without anything below it;
+ * - jump on, with that stack, only to what refers neither to the return address
+ * nor to what lies below it: a label of a computed goto, in a function without
+ * a frame, looks like a function, but goes on in its own.
  *
  * And among many of its kind: a large stretch of code to which hardly anything
  * leads has another way of being entered (V8's builtins). Where hardly any
@@ -37,13 +40,14 @@
 #define ALIGNMENT 16u
 #define MOST_ROUNDS 256u
 #define PORTION 512u
+#define LEAST_WAYS 1024u
 /* More candidates than these, and more than so many for each function that is
  * known otherwise: the module was compiled without unwind tables. */
 #define MANY_FUNCTIONS 4096u
 #define MOST_FOR_EACH_KNOWN 8u
 
 /* Bits, one for each byte of a gap. */
-enum map { CALLED, STORED, REFUTED, MAPS };
+enum map { CALLED, STORED, REFUTED, FOLLOWED, TAINTED, MAPS };
 
 /* What lies between functions, but for the padding that it begins with. */
 struct gap {
@@ -64,6 +68,11 @@ struct candidate {
 	bool leads_to_limit; /* by a jump there or further, or running on */
 };
 
+/* A jump with the stack as at a call. */
+struct way {
+	uint64_t from, to; /* a candidate, or what one leads to; and there */
+};
+
 struct bare {
 	const struct swz_module *module;
 	struct swz_decoder *decoder;
@@ -77,7 +86,9 @@ struct bare {
 	struct candidate *spare; /* for the next list, or NULL */
 	uint64_t room, spare_room;
 	struct candidate *followed; /* the one that is being */
-	bool more;                  /* is to be done: the maps have changed */
+	struct way *ways;
+	uint64_t way_count, way_room, ways_followed;
+	bool more; /* is to be done: the maps have changed */
 	bool tableless;
 	struct swz_references references;
 };
@@ -408,6 +419,25 @@ static bool is_known(const struct bare *b, uint64_t to)
 	       swz_ranges_have(m->plt, m->plt_count, to);
 }
 
+static void add_way(struct bare *b, uint64_t from, uint64_t to)
+{
+	if (b->way_count == b->way_room) {
+		uint64_t room = b->way_room ? 2 * b->way_room : LEAST_WAYS;
+		struct way *ways = swz_scratch_alloc_brief(room *
+							   sizeof(*ways));
+
+		if (!ways) { /* in doubt */
+			set_anew(b, REFUTED, from);
+			return;
+		}
+		if (b->way_count)
+			memcpy(ways, b->ways, b->way_count * sizeof(*ways));
+		b->ways = ways;
+		b->way_room = room;
+	}
+	b->ways[b->way_count++] = (struct way){from, to};
+}
+
 /* Something leads to a candidate, or what may be one. */
 static void note_way(void *context, uint64_t to, bool by_call, bool at_entry)
 {
@@ -421,8 +451,10 @@ static void note_way(void *context, uint64_t to, bool by_call, bool at_entry)
 	if (b->followed && !by_call) {
 		if (to >= b->followed->limit)
 			b->followed->leads_to_limit = true;
-		if (at_entry && to != b->followed->at)
+		if (at_entry && to != b->followed->at) {
 			b->followed->tail = to;
+			add_way(b, b->followed->at, to);
+		}
 	}
 	if (!at_entry)
 		set_anew(b, REFUTED, to);
@@ -545,6 +577,86 @@ static void follow_all(struct bare *b)
 	}
 }
 
+/* -------------------------------------------------------------- jumps on */
+
+struct part {
+	struct bare *bare;
+	uint64_t at;
+};
+
+static void note_way_of_part(void *context, uint64_t to, bool by_call,
+			     bool at_entry)
+{
+	const struct part *p = context;
+
+	if (!by_call && at_entry && to != p->at && is_asked(p->bare, to))
+		add_way(p->bare, p->at, to);
+}
+
+/* Whether what jumps there must keep its return address, or what is below it.
+ */
+static bool is_tainted(struct bare *b, const struct gap *g, uint64_t at)
+{
+	struct part part = {b, at};
+	struct swz_flow flow = {.module = b->module,
+				.decoder = b->decoder,
+				.start = at,
+				.limit = g->end,
+				.is_part = true,
+				.leads_to = note_way_of_part,
+				.context = &part};
+	uint64_t end = swz_flow_end(b->follower, &flow);
+
+	return flow.refers_to_slot || flow.goes_anywhere ||
+	       swz_inherits_red_zone((struct swz_bytes){
+		       swz_module_bytes(b->module, at), end - at});
+}
+
+static void follow_ways(struct bare *b)
+{
+	for (; b->ways_followed < b->way_count; b->ways_followed++) {
+		uint64_t to = b->ways[b->ways_followed].to;
+		const struct gap *g = gap_at(b, to);
+
+		if (has(b, FOLLOWED, g, to))
+			continue;
+		set(b, FOLLOWED, g, to);
+		if (is_tainted(b, g, to))
+			set(b, TAINTED, g, to);
+	}
+}
+
+static bool taint(const struct bare *b, const struct way *way)
+{
+	const struct gap *from = gap_at(b, way->from);
+
+	if (!has(b, TAINTED, gap_at(b, way->to), way->to) ||
+	    has(b, TAINTED, from, way->from))
+		return false;
+	set(b, TAINTED, from, way->from);
+	return true;
+}
+
+static void refute_tainted_ones(struct bare *b)
+{
+	bool changed;
+
+	follow_ways(b);
+	do {
+		changed = false;
+		for (uint64_t i = 0; i < b->way_count; i++)
+			changed |= taint(b, &b->ways[i]);
+	} while (changed);
+	for (uint64_t i = 0; i < b->way_count; i++) {
+		uint64_t from = b->ways[i].from;
+
+		if (has(b, TAINTED, gap_at(b, from), from))
+			set_anew(b, REFUTED, from);
+	}
+}
+
+/* ------------------------------------------------------------------------- */
+
 static bool prepare(struct bare *b)
 {
 	const struct swz_module *m = b->module;
@@ -635,6 +747,8 @@ struct swz_function *swz_bare_functions_find(struct swz_module *m,
 		if (!rounds)
 			b.tableless = is_tableless(&b);
 		follow_all(&b);
+		if (!b.more)
+			refute_tainted_ones(&b);
 		if (!b.more)
 			refute_endless_ones(&b);
 	} while (b.more && ++rounds < MOST_ROUNDS);

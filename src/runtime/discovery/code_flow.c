@@ -302,7 +302,10 @@ static enum outcome outcome_of_indirect(struct swz_follower *f,
 		f->flow->returns = true;
 		return ENDS;
 	}
-	return is_known_jump(f, e) ? ENDS : IS_NONE;
+	if (is_known_jump(f, e))
+		return ENDS;
+	f->flow->goes_anywhere = true;
+	return IS_NONE;
 }
 
 /* ud2 and ud1; int3 where ud2 makes sure of it, or where what has been called
@@ -386,9 +389,12 @@ static unsigned follow(struct swz_follower *f, uint64_t pc,
 	*outcome = IS_NONE;
 	if (at >= SWZ_MOST_FLOW_BYTES || is_set(f->insides, at) ||
 	    swz_decode_encoding(flow->decoder, code, pc, &insn, &e) != SWZ_OK ||
-	    swz_flow_is_odd(code, &e) || is_slot(&f->now, &e, code.data) ||
-	    !keeps_registers(f, &e))
+	    swz_flow_is_odd(code, &e) || !keeps_registers(f, &e))
 		return 0;
+	if (is_slot(&f->now, &e, code.data)) {
+		f->flow->refers_to_slot = true;
+		return 0;
+	}
 	set(f->starts, at);
 	for (unsigned i = 1; i < insn.length && at + i < SWZ_MOST_FLOW_BYTES;
 	     i++)
@@ -396,8 +402,10 @@ static unsigned follow(struct swz_follower *f, uint64_t pc,
 	swz_depth_follow(&f->now.depth, &e, code.data, pc + insn.length);
 	if (!follow_stack(&f->now, &e, code.data))
 		return 0;
-	if (f->now.depth.now < 8 && !f->now.depth.lost)
+	if (f->now.depth.now < 8 && !f->now.depth.lost) {
+		f->flow->refers_to_slot = true;
 		return 0;
+	}
 	if (e.map == SWZ_MAP_ONE_BYTE && e.opcode == 0x63) /* movslq */
 		f->from_table = 0;
 	else if (f->from_table < MOST_FROM_TABLE)
@@ -405,7 +413,7 @@ static unsigned follow(struct swz_follower *f, uint64_t pc,
 	if (!is_at_entry(&f->now))
 		f->had_frame = true;
 	*outcome = outcome_of(f, &insn, &e);
-	f->behind_call = flow->is_compiled &&
+	f->behind_call = (flow->is_compiled || flow->is_part) &&
 			 (insn.kind == SWZ_INSN_CALL ||
 			  insn.kind == SWZ_INSN_CALL_INDIRECT ||
 			  (f->behind_call && swz_padding_length(code)));
@@ -431,13 +439,24 @@ static bool runs_on(struct swz_follower *f, uint64_t pc)
 	return true;
 }
 
+/* Whether there is nothing to follow at `pc`. */
+static bool is_done(const struct swz_follower *f, uint64_t pc)
+{
+	const struct swz_flow *flow = f->flow;
+	struct swz_bytes code = {swz_module_bytes(flow->module, pc),
+				 flow->limit - pc};
+
+	return pc == flow->limit || was_here(f, pc) ||
+	       (flow->is_part && f->behind_call && swz_padding_length(code));
+}
+
 uint64_t swz_flow_end(struct swz_follower *f, struct swz_flow *flow)
 {
 	uint64_t pc = flow->start, end = pc;
 
 	f->flow = flow;
 	f->now = (struct state){.depth = SWZ_DEPTH_AT_ENTRY};
-	flow->returns = false;
+	flow->returns = flow->refers_to_slot = flow->goes_anywhere = false;
 	f->behind_call = f->had_frame = false;
 	f->registers = (struct swz_kept_registers){0};
 	f->from_table = MOST_FROM_TABLE;
@@ -447,16 +466,16 @@ uint64_t swz_flow_end(struct swz_follower *f, struct swz_flow *flow)
 	do {
 		enum outcome outcome = FLOWS_ON;
 
-		while (outcome == FLOWS_ON && pc != flow->limit &&
-		       !was_here(f, pc)) {
-			if (!joins(f, pc))
+		while (outcome == FLOWS_ON && !is_done(f, pc)) {
+			if (!joins(f, pc) && !flow->is_part)
 				return 0;
 			pc += follow(f, pc, &outcome);
 			if (pc > end)
 				end = pc;
 		}
-		if (outcome == IS_NONE ||
-		    (outcome == FLOWS_ON && !runs_on(f, pc)))
+		if (!flow->is_part &&
+		    (outcome == IS_NONE ||
+		     (outcome == FLOWS_ON && !runs_on(f, pc))))
 			return 0;
 	} while (take_target(f, &pc));
 	return end;

@@ -18,8 +18,13 @@ struct swz_flow {
 	bool limit_is_known;   /* to be a function */
 	bool is_compiled;      /* if it is one: it keeps its caller's
 				* registers, and may end in a call */
-	/* Set: whether it returns, as far as that has been seen. */
-	bool returns;
+	/* What is jumped to and need not be a function: all of it is followed,
+	 * but what cannot be, up to padding behind a call. */
+	bool is_part;
+	/* Set: whether it returns, as far as that has been seen; of a part,
+	 * whether it refers to the return address, or goes on by an address
+	 * that it has been given. */
+	bool returns, refers_to_slot, goes_anywhere;
 	/* A direct call, and a jump that leads out of it, or to its start; and
 	 * what lies at the limit, if it runs on there. at_entry: with the
 	 * stack as it is when a function is called. */
@@ -43,8 +48,8 @@ struct swz_follower *swz_follower_new(void);
  * decode, has instructions that no one writes, runs on to where nothing is,
  * returns with another stack than it was called with, jumps to an
  * address that it has been given, takes the stack from elsewhere (a context
- * switch), pops its return address or refers to it, or calls the kernel. What a
- * switch leads to is not followed. */
+ * switch), pops its return address or refers to it, or calls the kernel; never
+ * for a part. What a switch leads to is not followed. */
 uint64_t swz_flow_end(struct swz_follower *follower, struct swz_flow *flow);
 
 #endif
