@@ -517,6 +517,21 @@ static long (*const volatile many[])(long) = {MANY(LIST)};
 static const char *other_return_address;
 
 /* What is done each time: long, so that it is not repeated at each label. */
+#ifdef SWITCH
+#define GO_ON \
+	switch (p[-1] >> 2) { \
+	case 0: out[1] += n; goto next; \
+	case 1: out[2] ^= n; n *= 3; goto next; \
+	case 2: out[3] += 5; n--; goto next; \
+	case 3: out[4] -= n; n ^= 5; goto next; \
+	case 4: out[5] += n; n += out[1]; goto next; \
+	case 5: out[6] += n; n &= 0xffff; goto next; \
+	case 6: return n * 5; \
+	default: return n; \
+	}
+#else
+#define GO_ON goto next;
+#endif
 #define RUN(name, each_time, result) \
 	__attribute__((noipa)) static long name(const unsigned char *p, long most, \
 						long *out) \
@@ -541,7 +556,7 @@ static const char *other_return_address;
 		n -= 1; \
 		if (n > most) \
 			return n - 8; \
-		goto next; \
+		GO_ON \
 	stop: \
 		(void)kept; \
 		return result; \
@@ -557,7 +572,8 @@ RUN(looks_at_caller,
 
 int main(void)
 {
-	static const unsigned char program[] = {0, 1, 0, 3, 1, 1, 0, 0, 3, 1, 2};
+	static const unsigned char program[] = {
+		0, 1, 0, 3, 1, 7, 1, 0, 11, 0, 3, 1, 15, 19, 2};
 	static long out[8];
 	long sum = 0;
 
@@ -571,9 +587,10 @@ int main(void)
 	return 0;
 }
 END
-for level in 1 2 3; do
-	it "labels that look like functions (-O$level)"
-	gcc "-O$level" -w -fPIE -pie -fno-asynchronous-unwind-tables -o labels labels.c ||
+for options in -O1 -O2 -O3 '-O2 -DSWITCH' '-O3 -DSWITCH'; do
+	it "labels that look like functions ($options)"
+	# shellcheck disable=SC2086 # one or two
+	gcc $options -w -fPIE -pie -fno-asynchronous-unwind-tables -o labels labels.c ||
 		abort 'labels is not built'
 	strip labels
 	assert_same_as_native ./labels

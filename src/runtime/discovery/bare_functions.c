@@ -439,16 +439,23 @@ static void add_way(struct bare *b, uint64_t from, uint64_t to)
 }
 
 /* Something leads to a candidate, or what may be one. */
-static void note_way(void *context, uint64_t to, bool by_call, bool at_entry)
+static void note_way(void *context, uint64_t to, enum swz_flow_way way,
+		     bool at_entry)
 {
 	struct bare *b = context;
 
+	if (way == SWZ_WAY_SWITCH) {
+		if (b->followed && is_asked(b, to))
+			add_way(b, b->followed->at, to);
+		return;
+	}
 	if (!is_asked(b, to)) {
-		if (b->followed && !by_call && at_entry && is_known(b, to))
+		if (b->followed && way == SWZ_WAY_JUMP && at_entry &&
+		    is_known(b, to))
 			b->followed->returns = true;
 		return;
 	}
-	if (b->followed && !by_call) {
+	if (b->followed && way == SWZ_WAY_JUMP) {
 		if (to >= b->followed->limit)
 			b->followed->leads_to_limit = true;
 		if (at_entry && to != b->followed->at) {
@@ -458,7 +465,7 @@ static void note_way(void *context, uint64_t to, bool by_call, bool at_entry)
 	}
 	if (!at_entry)
 		set_anew(b, REFUTED, to);
-	else if (by_call)
+	else if (way == SWZ_WAY_CALL)
 		set_anew(b, CALLED, to);
 }
 
@@ -507,7 +514,7 @@ static bool ends_before(struct bare *b, uint64_t from, uint64_t to)
 		}
 		if (insn.target && insn.kind != SWZ_INSN_CALL &&
 		    insn.kind != SWZ_INSN_PLAIN)
-			note_way(b, insn.target, false, false);
+			note_way(b, insn.target, SWZ_WAY_JUMP, false);
 		ended = may_end_flow(b, &insn);
 		from += insn.length;
 	}
@@ -584,12 +591,13 @@ struct part {
 	uint64_t at;
 };
 
-static void note_way_of_part(void *context, uint64_t to, bool by_call,
+static void note_way_of_part(void *context, uint64_t to, enum swz_flow_way way,
 			     bool at_entry)
 {
 	const struct part *p = context;
 
-	if (!by_call && at_entry && to != p->at && is_asked(p->bare, to))
+	if (way != SWZ_WAY_CALL && at_entry && to != p->at &&
+	    is_asked(p->bare, to))
 		add_way(p->bare, p->at, to);
 }
 
@@ -602,6 +610,7 @@ static bool is_tainted(struct bare *b, const struct gap *g, uint64_t at)
 				.decoder = b->decoder,
 				.start = at,
 				.limit = g->end,
+				.is_compiled = b->tableless,
 				.is_part = true,
 				.leads_to = note_way_of_part,
 				.context = &part};

@@ -9,6 +9,7 @@
 #include "runtime/discovery/operand.h"
 #include "runtime/discovery/scan_data.h"
 #include "runtime/discovery/scan_depth.h"
+#include "runtime/discovery/switch_table.h"
 #include "runtime/support/scratch.h"
 
 enum { RSP = 4, RBP = 5, MOST_TARGETS = 128, MOST_FROM_TABLE = 6 };
@@ -33,6 +34,7 @@ struct swz_follower {
 	bool behind_call;   /* that need not return, or padding behind it */
 	bool had_frame;     /* something was on the stack */
 	struct swz_kept_registers registers;
+	struct swz_switch offsets; /* what is known of the next switch */
 	unsigned target_count;
 	struct {
 		uint64_t at;
@@ -241,7 +243,8 @@ static bool follow_jump(struct swz_follower *f, uint64_t to)
 	if (!swz_module_is_text(flow->module, to, 1))
 		return false;
 	if (to <= flow->start || to >= flow->limit) {
-		flow->leads_to(flow->context, to, false, is_at_entry(&f->now));
+		flow->leads_to(flow->context, to, SWZ_WAY_JUMP,
+			       is_at_entry(&f->now));
 		return true;
 	}
 	if (was_here(f, to))
@@ -291,7 +294,30 @@ static bool is_known_jump(const struct swz_follower *f,
 	       (!swz_operand_is_memory(e) && f->from_table < MOST_FROM_TABLE);
 }
 
+/* As a call of a virtual function is, which is jumped to. */
+static bool is_pointer(const struct swz_encoding *e)
+{
+	return swz_operand_is_memory(e) &&
+	       swz_operand_index(e) == SWZ_NO_REGISTER;
+}
+
 enum outcome { FLOWS_ON, ENDS, IS_NONE };
+
+static void note_label(void *context, uint64_t to)
+{
+	const struct swz_flow *flow = ((struct swz_follower *)context)->flow;
+
+	flow->leads_to(flow->context, to, SWZ_WAY_SWITCH, true);
+}
+
+/* What a switch leads to with nothing on the stack may be in the midst of
+ * another function, of which the flow is but a part. */
+static bool follow_switch(struct swz_follower *f, const struct swz_encoding *e)
+{
+	return swz_operand_is_memory(e) || !is_at_entry(&f->now) ||
+	       !swz_switch_is_bounded(&f->offsets) ||
+	       swz_switch_read(&f->offsets, f->flow->module, note_label, f);
+}
 
 /* A jump by a register or memory: a tail call, if it gives up the frame first;
  * or a known one. */
@@ -302,9 +328,9 @@ static enum outcome outcome_of_indirect(struct swz_follower *f,
 		f->flow->returns = true;
 		return ENDS;
 	}
-	if (is_known_jump(f, e))
+	if (is_known_jump(f, e) && follow_switch(f, e))
 		return ENDS;
-	f->flow->goes_anywhere = true;
+	f->flow->goes_anywhere |= !f->flow->is_compiled || !is_pointer(e);
 	return IS_NONE;
 }
 
@@ -347,7 +373,7 @@ static enum outcome outcome_of(struct swz_follower *f,
 		if (insn->target == next ||
 		    !swz_module_is_text(flow->module, insn->target, 1))
 			return IS_NONE;
-		flow->leads_to(flow->context, insn->target, true, true);
+		flow->leads_to(flow->context, insn->target, SWZ_WAY_CALL, true);
 		return FLOWS_ON;
 	case SWZ_INSN_JUMP_INDIRECT:
 		return outcome_of_indirect(f, e);
@@ -410,6 +436,8 @@ static unsigned follow(struct swz_follower *f, uint64_t pc,
 		f->from_table = 0;
 	else if (f->from_table < MOST_FROM_TABLE)
 		f->from_table++;
+	swz_switch_follow(&f->offsets, flow->module, &e, code.data,
+			  pc + insn.length);
 	if (!is_at_entry(&f->now))
 		f->had_frame = true;
 	*outcome = outcome_of(f, &insn, &e);
@@ -435,7 +463,7 @@ static bool runs_on(struct swz_follower *f, uint64_t pc)
 		return true; /* where it has been */
 	if (flow->limit_is_known && !is_at_entry(&f->now))
 		return false;
-	flow->leads_to(flow->context, pc, false, is_at_entry(&f->now));
+	flow->leads_to(flow->context, pc, SWZ_WAY_JUMP, is_at_entry(&f->now));
 	return true;
 }
 
@@ -459,6 +487,7 @@ uint64_t swz_flow_end(struct swz_follower *f, struct swz_flow *flow)
 	flow->returns = flow->refers_to_slot = flow->goes_anywhere = false;
 	f->behind_call = f->had_frame = false;
 	f->registers = (struct swz_kept_registers){0};
+	f->offsets = (struct swz_switch){.since = 0};
 	f->from_table = MOST_FROM_TABLE;
 	f->target_count = 0;
 	memset(f->starts, 0, sizeof(f->starts));

@@ -11,6 +11,8 @@
 /* From the first byte to the last that is looked at. */
 #define SWZ_MOST_FLOW_BYTES 65536u
 
+enum swz_flow_way { SWZ_WAY_CALL, SWZ_WAY_JUMP, SWZ_WAY_SWITCH };
+
 struct swz_flow {
 	const struct swz_module *module;
 	struct swz_decoder *decoder;
@@ -25,10 +27,11 @@ struct swz_flow {
 	 * whether it refers to the return address, or goes on by an address
 	 * that it has been given. */
 	bool returns, refers_to_slot, goes_anywhere;
-	/* A direct call, and a jump that leads out of it, or to its start; and
-	 * what lies at the limit, if it runs on there. at_entry: with the
-	 * stack as it is when a function is called. */
-	void (*leads_to)(void *context, uint64_t to, bool by_call,
+	/* A direct call, and a jump that leads out of it, or to its start; what
+	 * lies at the limit, if it runs on there; and with the stack as it is
+	 * when a function is called (at_entry), where a switch leads, whose
+	 * targets are not followed otherwise. */
+	void (*leads_to)(void *context, uint64_t to, enum swz_flow_way way,
 			 bool at_entry);
 	void *context;
 };
