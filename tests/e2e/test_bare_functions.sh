@@ -597,4 +597,36 @@ for options in -O1 -O2 -O3 '-O2 -DSWITCH' '-O3 -DSWITCH'; do
 	assert_complete profile
 done
 
+# Each jumps on to the next: what is found out about the last goes back to the first
+# in no more time than it takes to look at each.
+it 'a hundred thousand functions that jump on'
+{
+	printf '\t.section .note.GNU-stack, "", @progbits\n\t.text\n'
+	for ((i = 0; i < 100000; i++)); do
+		printf '\t.balign 16, 0xcc\nf_%d:\tleal 1(%%rdi), %%edi\n' "$i"
+		printf '\ttestl %%edi, %%edi\n\tjmp f_%d\n' $((i + 1))
+	done
+	printf '\t.balign 16, 0xcc\nf_%d:\tmovl %%edi, %%eax\n\tret\n' "$i"
+	printf '\t.balign 16, 0xcc\n\t.section .data.rel.ro, "aw"\n'
+	printf '\t.globl functions\n\t.hidden functions\nfunctions:\n'
+	for ((i = 0; i <= 100000; i++)); do
+		printf '\t.quad f_%d\n' "$i"
+	done
+} >chain.S
+cat >chain.c <<'END'
+#include <stdio.h>
+extern int (*const functions[])(int) __attribute__((visibility("hidden")));
+int main(void)
+{
+	printf("%d\n", functions[100000](1) + functions[0](1));
+	return 0;
+}
+END
+gcc -O2 -fPIE -pie -o chain chain.c chain.S || abort 'chain is not built'
+strip chain
+timeout 60 "$RUN" -q --no-cache -o profile ./chain >out 2>err ||
+	fail "planning takes too long: status $?"
+assert_eq 100002 "$(cat out)" 'result'
+assert_complete profile
+
 finish

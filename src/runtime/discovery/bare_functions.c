@@ -609,7 +609,7 @@ static bool is_tainted(struct bare *b, const struct gap *g, uint64_t at)
 	struct swz_flow flow = {.module = b->module,
 				.decoder = b->decoder,
 				.start = at,
-				.limit = g->end,
+				.limit = next_candidate(b, g, at + 1),
 				.is_compiled = b->tableless,
 				.is_part = true,
 				.leads_to = note_way_of_part,
@@ -651,9 +651,11 @@ static void refute_tainted_ones(struct bare *b)
 	bool changed;
 
 	follow_ways(b);
-	do {
+	do { /* both ways, as they mostly are in a row */
 		changed = false;
 		for (uint64_t i = 0; i < b->way_count; i++)
+			changed |= taint(b, &b->ways[i]);
+		for (uint64_t i = b->way_count; i-- > 0;)
 			changed |= taint(b, &b->ways[i]);
 	} while (changed);
 	for (uint64_t i = 0; i < b->way_count; i++) {
@@ -704,26 +706,31 @@ static const struct candidate *candidate_at(const struct bare *b,
 		       : NULL;
 }
 
+/* Whether it was found out now that it goes on as one that returns. */
+static bool returns_by_tail(const struct bare *b, struct candidate *c)
+{
+	const struct candidate *to = c->returns || !c->tail
+					     ? NULL
+					     : candidate_at(b, c->tail);
+
+	if (!to || !to->returns)
+		return false;
+	c->returns = true;
+	return true;
+}
+
 /* When all else is settled: what neither returns nor goes on as another that
  * does is none. */
 static void refute_endless_ones(struct bare *b)
 {
 	bool changed;
 
-	do {
+	do { /* as above */
 		changed = false;
-		for (uint32_t i = 0; i < b->count; i++) {
-			struct candidate *c = &b->candidates[i];
-			const struct candidate *to =
-				c->returns || !c->tail
-					? NULL
-					: candidate_at(b, c->tail);
-
-			if (to && to->returns) {
-				c->returns = true;
-				changed = true;
-			}
-		}
+		for (uint32_t i = 0; i < b->count; i++)
+			changed |= returns_by_tail(b, &b->candidates[i]);
+		for (uint32_t i = b->count; i-- > 0;)
+			changed |= returns_by_tail(b, &b->candidates[i]);
 	} while (changed);
 	for (uint32_t i = 0; i < b->count; i++)
 		if (!b->candidates[i].returns)

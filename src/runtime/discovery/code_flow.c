@@ -502,9 +502,9 @@ uint64_t swz_flow_end(struct swz_follower *f, struct swz_flow *flow)
 			if (pc > end)
 				end = pc;
 		}
-		if (!flow->is_part &&
-		    (outcome == IS_NONE ||
-		     (outcome == FLOWS_ON && !runs_on(f, pc))))
+		if (((outcome == FLOWS_ON && !runs_on(f, pc)) ||
+		     outcome == IS_NONE) &&
+		    !flow->is_part)
 			return 0;
 	} while (take_target(f, &pc));
 	return end;
