@@ -84,7 +84,7 @@ BASE_SRC    := $(wildcard src/base/*.c)
 PROFILE_SRC := $(wildcard src/profile/*/*.c)
 RUNTIME_SRC := $(wildcard src/runtime/*.c src/runtime/*/*.c)
 LAUNCH_SRC  := $(wildcard src/launch/*.c)
-LAUNCH_BASE := src/base/program.c src/base/syscall.c
+LAUNCH_BASE := src/base/program.c src/base/syscall.c src/base/call_filter.c
 # Each src/tools/*.c is a program; src/tools/dump/ holds the parts of
 # swizzle-dump.
 TOOLS_SRC   := $(wildcard src/tools/*.c)

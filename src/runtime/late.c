@@ -340,9 +340,9 @@ void swz_linker_event(void)
 	adding = false;
 	if (busy == pid) { /* by no linker that we know */
 		swz_loaded_out_of_date = true;
-	} else if (swz_file->pid != pid) {
+	} else if (swz_file->pid != pid || swz_system_calls_end) {
 		/* a child without a profile, or one that shares its parent's
-		 * memory */
+		 * memory; or what it takes to hook a library is given up */
 		missed = true;
 	} else {
 		if (busy) {

@@ -363,6 +363,16 @@ done
 assert_eq 0 "$(info_value "$first" 'lost calls')" 'lost calls'
 assert_ge "$(info_value "$first" 'folded calls')" 1000 'folded calls'
 
+it 'filters that let memory be had: new threads, and all contexts, are recorded'
+run_both filter-memory
+assert_same native.err ours.err
+assert_eq $((9 * 60 * 256)) "$(row table calls level_8)" 'calls of level_8'
+assert_eq $((9 * 60 * 8 + 4)) "$(row table calls nest)" 'calls of nest'
+assert_eq 8192 "$(row table calls level_33)" 'calls of level_33'
+for what in lost folded; do
+	assert_eq 0 "$(info_value "$first" "$what calls")" "$what calls"
+done
+
 it 'a filter that a library which was loaded later enters'
 cat >host.c <<'END'
 #include <dlfcn.h>

@@ -225,6 +225,72 @@ static void filter(const int *allowed, unsigned count, unsigned action,
 		check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
 }
 
+static const int writing[] = {SYS_write, SYS_exit_group, SYS_rt_sigreturn,
+			      SYS_exit};
+
+/* As browsers' sandboxes are: memory and threads are to be had, files are not,
+ * and of the advice about memory only that which gives it back. */
+static void filter_all_but_memory(void)
+{
+	static const int allowed[] = {
+		SYS_mmap,          SYS_munmap,          SYS_mprotect,
+		SYS_clock_gettime, SYS_rt_sigprocmask,  SYS_getpid,
+		SYS_gettid,        SYS_tgkill,          SYS_clone,
+		SYS_clone3,        SYS_set_robust_list, SYS_futex,
+#ifdef SYS_rseq
+		SYS_rseq,
+#endif
+	};
+	struct sock_filter advice[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MADV_DONTNEED, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {6, advice};
+	int both[24], n = 0;
+
+	for (unsigned i = 0; i < sizeof(allowed) / sizeof(*allowed); i++)
+		both[n++] = allowed[i];
+	for (unsigned i = 0; i < sizeof(writing) / sizeof(*writing); i++)
+		both[n++] = writing[i];
+	both[n++] = SYS_madvise;
+	both[n++] = SYS_seccomp;
+	filter(both, (unsigned)n, SECCOMP_RET_KILL_PROCESS, 0);
+	check((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+}
+
+static void *contexts_in_thread(void *argument)
+{
+	(void)argument;
+	return (void *)(intptr_t)(nest(7) + level_0(1));
+}
+
+/* Some at a time, and then others in their places. */
+static long threads_of_contexts(void)
+{
+	enum { ROUNDS = 3, EACH = 60 };
+	pthread_t threads[EACH];
+	long sum = 0;
+	void *result;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int t = 0; t < EACH; t++)
+			if (pthread_create(&threads[t], NULL,
+					   contexts_in_thread, NULL) != 0)
+				_exit(3);
+		for (int t = 0; t < EACH; t++) {
+			pthread_join(threads[t], &result);
+			sum += (intptr_t)result;
+		}
+	}
+	return sum;
+}
+
 /* What libseccomp asks the kernel before anything else: nothing of it is
  * granted, so nothing changes. */
 static void probe(void)
@@ -237,9 +303,6 @@ static void probe(void)
 	check((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
 			   SECCOMP_FILTER_FLAG_TSYNC, NULL));
 }
-
-static const int writing[] = {SYS_write, SYS_exit_group, SYS_rt_sigreturn,
-			      SYS_exit};
 
 static long calls_alone(void)
 {
@@ -392,6 +455,17 @@ int main(int argc, char **argv)
 		filter(writing, 4, SECCOMP_RET_KILL_PROCESS, 0);
 		sink = level_20(1);
 		_exit(9);
+	} else if (!strcmp(mode, "filter-memory")) {
+		long sum;
+
+		printf("%ld\n",
+		       threads_of_contexts()); /* libc has all it needs */
+		fflush(stdout);
+		filter_all_but_memory();
+		sum = threads_of_contexts();
+		sink = level_20(1);
+		sum += threads_of_contexts();
+		return write(1, &sum, sizeof(sum)) == sizeof(sum) ? 9 : 1;
 	} else if (!strcmp(mode, "dispatch")) {
 		dispatched();
 	} else if (!strcmp(mode, "tsc")) {

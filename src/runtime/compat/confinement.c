@@ -1,6 +1,8 @@
 #include "runtime/compat/confinement.h"
 
+#include <string.h>
 #include <sys/prctl.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 
 #include "base/syscall.h"
@@ -14,7 +16,7 @@
 const enum swz_confining swz_by_prctl = SWZ_BY_PRCTL,
 			 swz_by_syscall = SWZ_BY_SYSCALL;
 
-enum change { NOTHING, NO_SYSTEM_CALLS, NO_CLOCK };
+enum change { NOTHING, FILTER, NO_SYSTEM_CALLS, NO_CLOCK };
 
 /* What the kernel takes for 32 bits is so here, too: a register's upper half
  * may be anything then (SysV ABI 3.2.3).
@@ -34,7 +36,7 @@ static enum change by_prctl(int option, long mode, long filter)
 		return NOTHING;
 	if (mode == SECCOMP_MODE_STRICT)
 		return NO_CLOCK;
-	return filter ? NO_SYSTEM_CALLS : NOTHING;
+	return filter ? FILTER : NOTHING;
 }
 
 /* Libraries find out what a kernel can do (libseccomp does at its first use) by
@@ -45,8 +47,51 @@ static enum change by_seccomp(int operation, int flags, long filter)
 	if (operation == SECCOMP_SET_MODE_STRICT)
 		return flags || filter ? NOTHING : NO_CLOCK;
 	if (operation == SECCOMP_SET_MODE_FILTER)
-		return filter ? NO_SYSTEM_CALLS : NOTHING;
+		return filter ? FILTER : NOTHING;
 	return NOTHING;
+}
+
+/* The kernel takes it for a set of signals, which are blocked for a moment. */
+static bool is_readable(uintptr_t address)
+{
+	uint64_t before;
+
+	return SWZ_SYSCALL(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, address,
+			   &before, 8) == 0 &&
+	       SWZ_SYSCALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before,
+			   NULL, 8) == 0;
+}
+
+/* From where the program says that it is; false: it is not there, or that
+ * cannot be known. Both sides have whole words. */
+static bool copy(void *to, uintptr_t from, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += 8) {
+		if ((!at || (from + at + 7) % 4096 < 8) &&
+		    !is_readable(from + at))
+			return false;
+		memcpy((char *)to + at, (const char *)from + at, 8);
+	}
+	return true;
+}
+
+/* Keeps a copy, since the program may do with its own what it likes. If the
+ * kernel does not take the filter after all, we have a rule more than it. */
+static bool keep_filter(uintptr_t from)
+{
+	struct sock_fprog program;
+	struct sock_filter *code;
+	size_t bytes;
+
+	if (!copy(&program, from, sizeof(program)) || !program.len)
+		return false;
+	bytes = program.len * sizeof(*code);
+	code = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!code || !copy(code, (uintptr_t)program.filter, bytes))
+		return false;
+	swz_sys_add_filter(code, program.len);
+	return true;
 }
 
 static enum change by_system_call(int number, long first, long second,
@@ -64,6 +109,7 @@ void swz_confine(long first, long second, long third, long fourth,
 void swz_confine(long first, long second, long third, long fourth,
 		 const enum swz_confining *which)
 {
+	const long filter = *which == SWZ_BY_PRCTL ? third : fourth;
 	enum change change = *which == SWZ_BY_PRCTL
 				     ? by_prctl((int)first, second, third)
 				     : by_system_call((int)first, second, third,
@@ -71,6 +117,8 @@ void swz_confine(long first, long second, long third, long fourth,
 
 	if (change == NOTHING || !swz_recording)
 		return;
+	if (change != FILTER || !keep_filter((uintptr_t)filter))
+		swz_sys_end_all();
 	if (!swz_system_calls_end)
 		swz_hooks_go_quiet();
 	if (change == NO_CLOCK)

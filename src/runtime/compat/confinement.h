@@ -3,8 +3,8 @@
 
 /* Programs that give up system calls (seccomp), which we need, too: libc's
  * prctl and syscall go through a wrapper that sees it coming. From then on we
- * make none (swz_system_calls_end): what has memory by then is recorded, the
- * rest is counted as lost. */
+ * make those only that the program's filters let pass (swz_system_calls_end):
+ * what has memory is recorded, the rest is counted as lost. */
 
 /* What a wrapper's data says: of which function it is. */
 enum swz_confining { SWZ_BY_PRCTL, SWZ_BY_SYSCALL };

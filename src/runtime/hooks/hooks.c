@@ -120,8 +120,8 @@ static __attribute__((noinline)) struct swz_thread *begun_thread(
 	struct slow_call call = {
 		.thread = thread, .exiting = exiting, .here = here};
 
-	if (swz_system_calls_end)
-		return NULL;
+	if (swz_system_calls_end && swz_thread_in_new_child())
+		return NULL; /* it takes files to go on in a child */
 	if (thread) /* wiped by a fork, in which no slow stack is in use */
 		atomic_flag_clear(&swz_thread_cold_of(thread)->busy);
 	else if (!swz_thread_has_storage())
@@ -158,6 +158,7 @@ static void stock_up(void *argument)
 	struct slow_call *call = argument;
 	const uint64_t *here = __builtin_frame_address(0);
 
+	swz_thread_stock_states();
 	swz_thread_stock_up(call->thread);
 	swz_context_stock_up(call->thread);
 	swz_thread_same_stack(call->thread, here, here); /* asks once */

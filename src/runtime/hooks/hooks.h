@@ -23,7 +23,7 @@ void swz_exit(struct swz_thunk *thunk, uint64_t *slot);
 struct swz_thread *swz_current_thread(void);
 
 /* The program is about to give up system calls: stocks up for the calling
- * thread, and makes no system call any more. */
+ * thread, and makes none any more but those that its filters let pass. */
 void swz_hooks_go_quiet(void);
 
 /* Ends recording, and all use of the clock: of the calling thread at once, of

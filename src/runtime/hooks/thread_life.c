@@ -81,14 +81,20 @@ static enum swz_status furnish(struct swz_thread_cold *cold)
 	return SWZ_OK;
 }
 
-/* The calling thread, as a state's owner. */
+/* The calling thread, as a state's owner; 0: it is not to be known. */
 static uint64_t own_id(void)
 {
-	return (uint64_t)SWZ_SYSCALL(SYS_getpid) << 32 | (uint32_t)own_tid();
+	long pid = SWZ_SYSCALL(SYS_getpid), tid = SWZ_SYSCALL(SYS_gettid);
+
+	return pid < 0 || tid < 0 ? 0 : (uint64_t)pid << 32 | (uint32_t)tid;
 }
 
 /* In place of an owner. */
 #define NOT_TO_BE_TAKEN UINT64_MAX
+#define IN_STOCK (UINT64_MAX - 1)
+
+/* Groups of states that are taken in advance. */
+#define STOCK_GROUPS 8u
 
 /* Of the latest group, or NULL. */
 static _Atomic(struct swz_thread_cold *) unused;
@@ -98,7 +104,8 @@ static struct swz_thread_cold *next_in_group(const struct swz_thread_cold *cold)
 	return (uintptr_t)(cold->hot + 1) % SWZ_THREAD_PAGE ? cold->next : NULL;
 }
 
-static struct swz_thread_cold *new_group(uint64_t owner)
+/* The first of them is OWNER's, the others as REST says. */
+static struct swz_thread_cold *new_group(uint64_t owner, uint64_t rest)
 {
 	char *page = swz_sys_mmap(NULL, (1 + SWZ_COLD_PAGES) * SWZ_THREAD_PAGE,
 				  PROT_READ | PROT_WRITE,
@@ -120,7 +127,7 @@ static struct swz_thread_cold *new_group(uint64_t owner)
 	}
 	atomic_store_explicit(&group[0].owner, owner, memory_order_relaxed);
 	for (size_t i = 1; i < SWZ_THREAD_GROUP; i++)
-		atomic_store_explicit(&group[i].owner, NOT_TO_BE_TAKEN,
+		atomic_store_explicit(&group[i].owner, rest,
 				      memory_order_relaxed);
 	head = atomic_load_explicit(&states, memory_order_relaxed);
 	do {
@@ -129,8 +136,14 @@ static struct swz_thread_cold *new_group(uint64_t owner)
 	} while (!atomic_compare_exchange_weak_explicit(&states, &head, group,
 							memory_order_release,
 							memory_order_relaxed));
-	atomic_store(&unused, &group[1]);
 	return group;
+}
+
+void swz_thread_stock_states(void)
+{
+	for (unsigned i = 0; i < STOCK_GROUPS; i++)
+		if (!new_group(IN_STOCK, IN_STOCK))
+			return;
 }
 
 /* Asked of its own process: one that shares our memory may be another one. */
@@ -138,7 +151,7 @@ static bool has_ended(uint64_t owner, uint64_t self)
 {
 	if (owner == self) /* the number was given out again, to us */
 		return true;
-	return owner != NOT_TO_BE_TAKEN &&
+	return owner < IN_STOCK &&
 	       SWZ_SYSCALL(SYS_tgkill, (int32_t)(owner >> 32), (int32_t)owner,
 			   0) == -ESRCH;
 }
@@ -174,6 +187,29 @@ static struct swz_thread_cold *take_unused(uint64_t self)
 		       : NULL;
 }
 
+static struct swz_thread_cold *take_from_stock(uint64_t self)
+{
+	struct swz_thread_cold *cold;
+
+	for (cold = swz_thread_first(); cold; cold = cold->next) {
+		uint64_t owner = IN_STOCK;
+
+		if (atomic_compare_exchange_strong(&cold->owner, &owner, self))
+			return cold;
+	}
+	return NULL;
+}
+
+static struct swz_thread_cold *take_new(uint64_t self)
+{
+	struct swz_thread_cold *cold = new_group(self, NOT_TO_BE_TAKEN);
+
+	if (!cold)
+		return take_from_stock(self);
+	atomic_store(&unused, cold->next);
+	return cold;
+}
+
 /* Of so many states it is asked whether their owner is gone: what a new thread
  * costs must not grow with the number of others. */
 #define MOST_ASKED 32u
@@ -186,8 +222,10 @@ static struct swz_thread_cold *take_state(void)
 	struct swz_thread_cold *cold = atomic_load(&latest);
 	struct swz_thread_cold *next = atomic_load(&next_asked);
 	uint64_t self = own_id();
-	bool taken = cold && take(cold, self);
+	bool taken = self && cold && take(cold, self);
 
+	if (!self)
+		return NULL;
 	for (unsigned i = 0; i < MOST_ASKED && !taken; i++) {
 		cold = next ? next : swz_thread_first();
 		if (!cold)
@@ -199,7 +237,7 @@ static struct swz_thread_cold *take_state(void)
 	if (!taken)
 		cold = take_unused(self);
 	if (!cold)
-		cold = new_group(self);
+		cold = take_new(self);
 	if (cold)
 		atomic_store(&latest, cold);
 	return cold;
@@ -375,6 +413,11 @@ struct swz_thread *swz_thread_begin(void)
 	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
 	swz_thread_self = cold->hot;
 	return cold->hot;
+}
+
+bool swz_thread_in_new_child(void)
+{
+	return child && atomic_load(child) != SWZ_CHILD_DONE;
 }
 
 #define MOST_YIELDS 1000000u

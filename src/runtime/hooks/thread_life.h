@@ -30,6 +30,12 @@ enum swz_child {
 };
 enum swz_child swz_thread_claim_child(void);
 
+/* Whether this is a forked child whose profile is not made. */
+bool swz_thread_in_new_child(void);
+
+/* Makes states in advance, for some hundred threads to come. */
+void swz_thread_stock_states(void);
+
 /* Whether that will be known: the kernel must wipe a page in the child. One
  * before Linux 4.14 does not, and an emulator may say that it will and not do
  * so (qemu-user 7.2 says yes to any advice). */

@@ -89,8 +89,8 @@ static struct swz_node *next_slot(struct swz_thread_cold *cold)
 	return node;
 }
 
-/* Whether what is left of nodes that were taken in advance, since no more can
- * be had, is for folded contexts. */
+/* Whether what is left of nodes that were taken in advance, since it might be
+ * that no more can be had, is for folded contexts. */
 static bool is_kept(const struct swz_thread_cold *cold)
 {
 	return cold->last_node - cold->next_node <= cold->kept_nodes &&
@@ -121,13 +121,12 @@ static struct swz_node *take_node(struct swz_thread_cold *cold,
 	struct swz_node *node;
 	uint32_t count = cold->chunk_nodes;
 
-	if (reserve && is_kept(cold))
-		return NULL;
-	node = next_slot(cold);
+	node = reserve && is_kept(cold) ? NULL : next_slot(cold);
 	if (node)
 		return node;
 	if (swz_chunks_room() < reserve || take_chunk(cold, count) != SWZ_OK)
 		return NULL;
+	cold->kept_nodes = 0; /* more can be had */
 	cold->chunk_nodes = next_chunk_nodes(cold, count);
 	return next_slot(cold);
 }

@@ -16,10 +16,10 @@ bool swz_make_present(char *start, uint64_t bytes)
 
 	if (r == 0)
 		return true;
-	if (r != -EINVAL)
+	if (r != -EINVAL && r != -EPERM)
 		return false;
-	/* before Linux 5.14: let the kernel write, which fails where we would
-	 * be killed */
+	/* before Linux 5.14, or where the program has given up that call: let
+	 * the kernel write, which fails where we would be killed */
 	for (; page < end; page += 4096) {
 		char *at = page < start ? start : page;
 
