@@ -77,15 +77,15 @@ END_TEST
 START_TEST(jumps)
 {
 	static const struct {
-		uint16_t operation;
 		uint32_t operand;
+		uint16_t operation;
 		bool holds;
 	} cases[] = {
-		{BPF_JEQ, 7, true},    {BPF_JEQ, 6, false},
-		{BPF_JGT, 6, true},    {BPF_JGT, 7, false},
-		{BPF_JGE, 7, true},    {BPF_JGE, 8, false},
-		{BPF_JSET, 4, true},   {BPF_JSET, 8, false},
-		{BPF_JGT, ~0u, false}, {BPF_JSET, ~0u, true},
+		{7, BPF_JEQ, true},    {6, BPF_JEQ, false},
+		{6, BPF_JGT, true},    {7, BPF_JGT, false},
+		{7, BPF_JGE, true},    {8, BPF_JGE, false},
+		{4, BPF_JSET, true},   {8, BPF_JSET, false},
+		{~0u, BPF_JGT, false}, {~0u, BPF_JSET, true},
 	};
 
 	for (size_t i = 0; i < LENGTH(cases); i++) {
