@@ -18,9 +18,6 @@
 
 #define STOCK_BLOCKS 256u
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */
-/* Taken at a time: as many as this share of those that the thread has. */
-#define MORE_SHARE 4u
-#define MOST_MORE_BLOCKS 16u
 
 static struct swz_thread_cold *owners[SWZ_ARENA_BLOCKS];
 
@@ -303,26 +300,13 @@ static void gather(struct swz_thread *thread, const struct swz_node *node)
 		count += gather_from(thread, chunk, node, most - count);
 }
 
-static void add_blocks(struct swz_thread_cold *cold)
-{
-	uint32_t blocks = cold->block_count / MORE_SHARE;
-
-	if (blocks > MOST_MORE_BLOCKS)
-		blocks = MOST_MORE_BLOCKS;
-	do {
-		if (add_block(cold) != SWZ_OK)
-			return;
-	} while (blocks-- > 1);
-}
-
 static struct swz_thunk *take_fresh(struct swz_thread_cold *cold)
 {
 	struct swz_thunk *thunk = pop(&cold->fresh);
 
-	if (thunk)
-		return thunk;
-	add_blocks(cold);
-	return pop(&cold->fresh);
+	if (!thunk && add_block(cold) == SWZ_OK)
+		thunk = pop(&cold->fresh);
+	return thunk;
 }
 
 static void lead_back(struct swz_thunk *thunk, const struct swz_node *node,
