@@ -5,9 +5,8 @@
 #include "runtime/record/frames.h"
 #include "runtime/record/sampling.h"
 
-/* Those without a record end with the frame: what is known of when they began
- * is what the frame knows, and that only if it has not begun to be timed
- * before. */
+/* Those without a record end with the frame. The time that the frame got from
+ * its first timed call is theirs: jumps behind that have records. */
 static void leave_jumps(struct swz_thread *thread,
 			const struct swz_thunk *thunk, uint64_t start,
 			uint64_t now, enum swz_event_kind how)

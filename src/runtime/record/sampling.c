@@ -13,9 +13,7 @@
 #define LEAST_SCORE (-64)
 #define LONG_SCORE 8
 #define LONG_TICKS SWZ_LONG_TICKS
-/* So many times as many calls of an edge are timed as are long by chance, at
- * least.
- */
+/* Of so many timed calls of an edge one, at most, is long by chance. */
 #define STRAY_SHARE 1024u
 /* More than this part of the estimate is too much for one of them. */
 #define STRAY_PART 8
