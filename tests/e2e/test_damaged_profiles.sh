@@ -74,10 +74,14 @@ capture bash -c '"$0" -f text profile >/dev/full' "$DUMP"
 assert_status 1
 assert_matches err '^swizzle: '
 
-user_ms() { # COMMAND...: the processor time that it takes
-	local TIMEFORMAT=%U time
-	time=$({ time "$@" >/dev/null 2>&1; } 2>&1)
-	echo $((10#${time/./}))
+user_ms() { # COMMAND...: the processor time that it takes, the least of three
+	local TIMEFORMAT=%U time least=
+	for _ in 1 2 3; do
+		time=$({ time "$@" >/dev/null 2>&1; } 2>&1)
+		time=$((10#${time/./}))
+		[ -n "$least" ] && [ $time -ge $least ] || least=$time
+	done
+	echo $least
 }
 
 it 'where nothing more can be written it does not go on'

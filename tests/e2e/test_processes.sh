@@ -23,7 +23,7 @@ list_files() {
 	local file
 	mapfile -t files < <(ls -tr d/swizzle.out.* 2>/dev/null)
 	for file in "${files[@]}"; do
-		assert_readable "$file"
+		FORMATS='text raw info' assert_readable "$file"
 		assert_eq 600 "$(stat -c %a "$file")" "mode of $file"
 	done
 	# the first process is nobody's child here

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # --timing sampled: every call is counted, some are timed.
+# run: alone
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need_targets fib tailcalls exceptions contexts longjmp leaves heavy jumped
