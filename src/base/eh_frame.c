@@ -12,7 +12,12 @@
 
 enum {
 	EXTENDED_LENGTH = 0xffffffffu, /* a 64-bit length follows */
-	ID_BYTES = 4 /* CIE id or pointer: 4 in either format (LSB 10.6.1) */
+	ID_BYTES = 4, /* CIE id or pointer: 4 in either format (LSB 10.6.1) */
+	HEADER_VERSION = 1,
+	/* a header: version, three encodings, the section's place, the count,
+	 * and then pairs of a function's place and its FDE's */
+	HEADER_BYTES = 12,
+	PAIR_BYTES = 8
 };
 
 /* An entry's body, from its id field on. */
@@ -238,4 +243,86 @@ size_t swz_fde_most(const struct swz_eh_frame *section)
 	while (read_entry(section, offset, &entry, &offset))
 		count += entry.id != 0;
 	return count;
+}
+
+/* ------------------------------------------------------- by the header's table
+ */
+
+/* Sorted by function. All places are from the header's own on. */
+struct table {
+	const uint8_t *pairs;
+	uint64_t base;
+	size_t count;
+};
+
+static int32_t s4_at(const uint8_t *at)
+{
+	int32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static bool open_table(const struct swz_eh_frame_header *header,
+		       struct table *table)
+{
+	static const uint8_t usual[] = {
+		HEADER_VERSION, SWZ_EH_PE_PCREL | SWZ_EH_PE_SDATA4,
+		SWZ_EH_PE_UDATA4, SWZ_EH_PE_DATAREL | SWZ_EH_PE_SDATA4};
+	struct swz_bytes bytes = header->bytes;
+
+	if (bytes.size < HEADER_BYTES ||
+	    memcmp(bytes.data, usual, sizeof(usual)) != 0)
+		return false;
+	table->pairs = bytes.data + HEADER_BYTES;
+	table->base = header->address;
+	table->count = (uint32_t)s4_at(bytes.data + HEADER_BYTES - 4);
+	return table->count &&
+	       table->count <= (bytes.size - HEADER_BYTES) / PAIR_BYTES;
+}
+
+static uint64_t function_in(const struct table *table, size_t i)
+{
+	return table->base +
+	       (uint64_t)(int64_t)s4_at(table->pairs + i * PAIR_BYTES);
+}
+
+static uint64_t fde_in(const struct table *table, size_t i)
+{
+	return table->base +
+	       (uint64_t)(int64_t)s4_at(table->pairs + i * PAIR_BYTES + 4);
+}
+
+static bool covers(const struct swz_fde *fde, uint64_t address)
+{
+	return address - fde->start < fde->size;
+}
+
+bool swz_fde_at(const struct swz_eh_frame *section,
+		const struct swz_eh_frame_header *header, uint64_t address,
+		struct swz_fde *fde)
+{
+	struct swz_fde_iterator it;
+	struct table table;
+	size_t low = 0, high;
+
+	swz_fde_begin(&it, section);
+	if (!open_table(header, &table)) {
+		while (swz_fde_next(&it, fde))
+			if (covers(fde, address))
+				return true;
+		return false;
+	}
+	/* the last that does not begin behind the address */
+	for (high = table.count; high - low > 1;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (function_in(&table, middle) <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	it.offset = fde_in(&table, low) - section->address;
+	return it.offset < section->bytes.size && swz_fde_next(&it, fde) &&
+	       covers(fde, address);
 }

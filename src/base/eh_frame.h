@@ -68,6 +68,19 @@ bool swz_fde_next(struct swz_fde_iterator *it, struct swz_fde *fde);
 /* Not less than the number of FDEs that there are. */
 size_t swz_fde_most(const struct swz_eh_frame *section);
 
+/* .eh_frame_hdr, which may list the FDEs by address (LSB 5.0, 10.6.2). */
+struct swz_eh_frame_header {
+	struct swz_bytes bytes;
+	uint64_t address; /* of bytes.data[0], in the section's space */
+};
+
+/* The FDE that covers the address. By the header's table, if it has one of the
+ * form that linkers write, in logarithmic time; else all are looked at. False:
+ * there is none. */
+bool swz_fde_at(const struct swz_eh_frame *section,
+		const struct swz_eh_frame_header *header, uint64_t address,
+		struct swz_fde *fde) SWZ_MUST_CHECK;
+
 enum swz_cfa_base {
 	SWZ_CFA_RSP,  /* CFA = rsp + offset */
 	SWZ_CFA_RBP,  /* CFA = rbp + offset */

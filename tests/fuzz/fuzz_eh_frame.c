@@ -1,5 +1,6 @@
-/* Any bytes as an .eh_frame section: no crash, and what comes out keeps the
- * header's promises. The first 8 bytes are the section's address. */
+/* Any bytes as an .eh_frame section, and as an .eh_frame_hdr for it: no crash, and
+ * what comes out keeps the header's promises. The first 8 bytes are the address of
+ * both. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,15 @@ static bool check_row(void *context, const struct swz_cfi_row *row)
 	return true;
 }
 
+static void look_for(const struct swz_eh_frame *section, uint64_t address)
+{
+	struct swz_eh_frame_header header = {section->bytes, section->address};
+	struct swz_fde fde;
+
+	REQUIRE(!swz_fde_at(section, &header, address, &fde) ||
+		address - fde.start < fde.size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct swz_eh_frame section;
@@ -44,6 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		REQUIRE(at <= fde.start + fde.size);
 		REQUIRE(status != SWZ_OK || at == fde.start + fde.size);
 		REQUIRE(status == SWZ_OK || !swz_fde_is_function(&fde));
+		look_for(&section, fde.start);
 	}
+	look_for(&section, section.address);
 	return 0;
 }

@@ -511,27 +511,49 @@ static bool in_order(void *context, const struct swz_cfi_row *row)
 	return true;
 }
 
-START_TEST(rows_of_this_program_tile_its_functions)
+/* This program's file, and its sections. */
+static struct swz_bytes file;
+static struct swz_eh_frame own;
+static struct swz_eh_frame_header own_header;
+
+static struct swz_bytes own_section(const char *name, uint64_t *address)
+{
+	const Elf64_Shdr *header;
+	struct swz_elf elf;
+
+	ck_assert_int_eq(swz_elf_open(&elf, file), SWZ_OK);
+	header = swz_elf_section(&elf, name);
+	ck_assert_ptr_nonnull(header);
+	*address = header->sh_addr;
+	return swz_elf_section_bytes(&elf, header);
+}
+
+static void open_own(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	const Elf64_Shdr *header;
-	struct swz_fde_iterator it;
-	struct swz_eh_frame own;
-	struct swz_bytes file;
-	struct swz_elf elf;
-	struct swz_fde fde;
 	struct stat stat;
-	size_t functions = 0;
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(fstat(fd, &stat), 0);
 	file.size = (size_t)stat.st_size;
 	file.data = mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, fd, 0);
 	ck_assert(file.data != MAP_FAILED);
-	ck_assert_int_eq(swz_elf_open(&elf, file), SWZ_OK);
-	header = swz_elf_section(&elf, ".eh_frame");
-	own.bytes = swz_elf_section_bytes(&elf, header);
-	own.address = header->sh_addr;
+	close(fd);
+	own.bytes = own_section(".eh_frame", &own.address);
+	own_header.bytes = own_section(".eh_frame_hdr", &own_header.address);
+}
+
+static void close_own(void)
+{
+	munmap((void *)(uintptr_t)file.data, file.size);
+}
+
+START_TEST(rows_of_this_program_tile_its_functions)
+{
+	struct swz_fde_iterator it;
+	struct swz_fde fde;
+	size_t functions = 0;
+
 	swz_fde_begin(&it, &own);
 	while (swz_fde_next(&it, &fde)) {
 		uint64_t at = fde.start;
@@ -542,8 +564,75 @@ START_TEST(rows_of_this_program_tile_its_functions)
 	}
 	ck_assert_uint_eq(it.skipped, 0);
 	ck_assert_uint_gt(functions, 20);
-	munmap((void *)(uintptr_t)file.data, file.size);
-	close(fd);
+}
+END_TEST
+
+static void assert_found_at(const struct swz_eh_frame_header *header,
+			    uint64_t address, const struct swz_fde *expected)
+{
+	struct swz_fde fde;
+
+	ck_assert(swz_fde_at(&own, header, address, &fde));
+	ck_assert_uint_eq(fde.start, expected->start);
+	ck_assert_uint_eq(fde.size, expected->size);
+	ck_assert_ptr_eq(fde.program.data, expected->program.data);
+}
+
+/* A header whose table is not used: of another form, cut, or none at all. */
+static void spoil(struct swz_eh_frame_header *header, uint8_t *copy, int how)
+{
+	memcpy(copy, own_header.bytes.data, own_header.bytes.size);
+	*header = own_header;
+	header->bytes.data = copy;
+	if (how < 4)
+		copy[how] ^= 1;
+	else
+		header->bytes.size = how == 4 ? 11 : how == 5 ? 12 : 0;
+}
+
+START_TEST(finds_what_covers_an_address)
+{
+	static uint8_t copy[1 << 16];
+	struct swz_eh_frame_header spoilt = own_header;
+	struct swz_fde_iterator it;
+	struct swz_fde fde, none;
+	size_t found = 0;
+
+	ck_assert_uint_le(own_header.bytes.size, sizeof(copy));
+	if (_i > 0)
+		spoil(&spoilt, copy, _i - 1);
+	swz_fde_begin(&it, &own);
+	while (swz_fde_next(&it, &fde) && (_i == 0 || found < 20)) {
+		assert_found_at(&spoilt, fde.start, &fde);
+		assert_found_at(&spoilt, fde.start + fde.size / 2, &fde);
+		assert_found_at(&spoilt, fde.start + fde.size - 1, &fde);
+		found++;
+	}
+	ck_assert_uint_ge(found, 20);
+	ck_assert(!swz_fde_at(&own, &spoilt, 0, &none));
+	ck_assert(!swz_fde_at(&own, &spoilt, UINT64_MAX, &none));
+	ck_assert(!swz_fde_at(&own, &spoilt, own.address, &none));
+}
+END_TEST
+
+/* What the table says of places is not believed. */
+START_TEST(finds_nothing_by_a_table_that_leads_elsewhere)
+{
+	static uint8_t copy[1 << 16];
+	struct swz_eh_frame_header header = own_header;
+	struct swz_fde_iterator it;
+	struct swz_fde first, fde;
+
+	swz_fde_begin(&it, &own);
+	ck_assert(swz_fde_next(&it, &first));
+	memcpy(copy, own_header.bytes.data, own_header.bytes.size);
+	header.bytes.data = copy;
+	for (size_t at = 16; at + 8 <= header.bytes.size; at += 8) {
+		static const int32_t away[] = {INT32_MIN, INT32_MAX, 0};
+
+		memcpy(copy + at, &away[_i], sizeof(away[_i]));
+	}
+	ck_assert(!swz_fde_at(&own, &header, first.start, &fde));
 }
 END_TEST
 
@@ -572,7 +661,14 @@ int main(void)
 	tcase_add_test(tcase, every_truncation_is_survived);
 	tcase_add_test(tcase, a_location_beyond_the_end_is_damage);
 	tcase_add_test(tcase, seventeen_remembered_states_are_too_many);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("this program's own");
+	tcase_add_checked_fixture(tcase, open_own, close_own);
 	tcase_add_test(tcase, rows_of_this_program_tile_its_functions);
+	tcase_add_loop_test(tcase, finds_what_covers_an_address, 0, 8);
+	tcase_add_loop_test(tcase,
+			    finds_nothing_by_a_table_that_leads_elsewhere, 0,
+			    3);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -14,48 +14,21 @@
 
 /* ---------------------------------------------- what the targets look like */
 
-/* All unwind entries of a module by their first address. */
-struct frames {
+/* Where the search for what a target leads to is. */
+struct search {
 	const struct swz_module *module;
 	const struct swz_party *party;
-	struct swz_fde *table;
-	uint64_t mask;
 	uint64_t *places; /* to be looked at, and already seen */
 	unsigned place_count;
 };
 #define MOST_PLACES 512u
 
-static struct swz_fde *frame_place(const struct frames *frames, uint64_t start)
+/* The unwind entry of the function that begins there. */
+static bool find_frame(const struct swz_module *m, uint64_t start,
+		       struct swz_fde *fde)
 {
-	uint64_t at = (start * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
-
-	for (;; at++) {
-		struct swz_fde *f = &frames->table[at & frames->mask];
-
-		if (!f->size || f->start == start)
-			return f;
-	}
-}
-
-static bool read_frames(struct frames *frames)
-{
-	struct swz_fde_iterator it;
-	struct swz_fde fde;
-	uint64_t room = 64, count = 0;
-
-	swz_fde_begin(&it, &frames->module->eh_frame);
-	while (swz_fde_next(&it, &fde))
-		count++;
-	while (room < 2 * count)
-		room *= 2;
-	frames->mask = room - 1;
-	frames->table = swz_scratch_alloc(room * sizeof(*frames->table));
-	if (!frames->table)
-		return false;
-	swz_fde_begin(&it, &frames->module->eh_frame);
-	while (swz_fde_next(&it, &fde))
-		*frame_place(frames, fde.start) = fde;
-	return true;
+	return swz_fde_at(&m->eh_frame, &m->eh_frame_header, start, fde) &&
+	       fde->start == start;
 }
 
 static const char *name_of_slot(const struct swz_party *p, uint64_t slot)
@@ -77,19 +50,19 @@ static const char *name_of_slot(const struct swz_party *p, uint64_t slot)
 
 /* What a jump to this place, where no function begins, leads to: a PLT entry's
  * jump through the GOT, which may have been changed. */
-static enum swz_refusal inspect_entry(const struct frames *frames, uint64_t at)
+static enum swz_refusal inspect_entry(const struct search *search, uint64_t at)
 {
-	const uint8_t *code = swz_module_bytes(frames->module, at);
+	const uint8_t *code = swz_module_bytes(search->module, at);
 	const char *name;
 
-	if (!swz_module_is_text(frames->module, at, 16))
+	if (!swz_module_is_text(search->module, at, 16))
 		return SWZ_PATCHED;
 	for (unsigned i = 0; i < 8; i++) {
 		if (code[i] != 0xff || code[i + 1] != 0x25)
 			continue;
 		name = name_of_slot(
-			frames->party,
-			swz_module_relative(frames->module, at + i + 2));
+			search->party,
+			swz_module_relative(search->module, at + i + 2));
 		return name && swz_refusal_by_name(name)
 			       ? SWZ_REFUSE_TAIL_CALLS_READER
 			       : SWZ_PATCHED;
@@ -97,14 +70,14 @@ static enum swz_refusal inspect_entry(const struct frames *frames, uint64_t at)
 	return SWZ_PATCHED;
 }
 
-static bool add_place(struct frames *frames, uint64_t start)
+static bool add_place(struct search *search, uint64_t start)
 {
-	for (unsigned i = 0; i < frames->place_count; i++)
-		if (frames->places[i] == start)
+	for (unsigned i = 0; i < search->place_count; i++)
+		if (search->places[i] == start)
 			return true;
-	if (frames->place_count == MOST_PLACES)
+	if (search->place_count == MOST_PLACES)
 		return false;
-	frames->places[frames->place_count++] = start;
+	search->places[search->place_count++] = start;
 	return true;
 }
 
@@ -130,20 +103,20 @@ static uint64_t jump_target(const uint8_t *code, const struct swz_function *f,
 
 /* As for functions that are patched (scan.h). Every byte is taken for a
  * possible jump; where those lead outside are more places to look at. */
-static enum swz_refusal inspect_place(struct frames *frames, uint64_t start,
+static enum swz_refusal inspect_place(struct search *search, uint64_t start,
 				      bool jumped)
 {
-	const struct swz_fde *fde = frame_place(frames, start);
-	struct swz_function f = {.start = start, .fde = fde};
-	struct swz_module m = *frames->module;
+	struct swz_fde fde;
+	struct swz_function f = {.start = start, .fde = &fde};
+	struct swz_module m = *search->module;
 	const uint8_t *code = swz_module_bytes(&m, start);
 
-	if (!fde->size)
-		return jumped ? inspect_entry(frames, start)
+	if (!find_frame(&m, start, &fde))
+		return jumped ? inspect_entry(search, start)
 			      : SWZ_REFUSE_NO_STANDARD_FRAME;
-	f.size = (uint32_t)fde->size;
+	f.size = (uint32_t)fde.size;
 	if (!swz_module_is_text(&m, start, f.size) ||
-	    (!jumped && !swz_fde_is_function(fde)))
+	    (!jumped && !swz_fde_is_function(&fde)))
 		return SWZ_REFUSE_NO_STANDARD_FRAME;
 	m.functions = &f;
 	m.function_count = 1;
@@ -160,20 +133,20 @@ static enum swz_refusal inspect_place(struct frames *frames, uint64_t start,
 		uint64_t to = jump_target(code, &f, i);
 
 		if (to && to - start >= f.size &&
-		    swz_module_is_text(&m, to, 1) && !add_place(frames, to))
+		    swz_module_is_text(&m, to, 1) && !add_place(search, to))
 			return SWZ_REFUSE_UNKNOWN_TARGET;
 	}
 	return SWZ_PATCHED;
 }
 
 /* Whether the function may be called from a thunk. */
-static enum swz_refusal inspect_code(struct frames *frames, uint64_t start)
+static enum swz_refusal inspect_code(struct search *search, uint64_t start)
 {
-	frames->place_count = 0;
-	add_place(frames, start);
-	for (unsigned i = 0; i < frames->place_count; i++) {
+	search->place_count = 0;
+	add_place(search, start);
+	for (unsigned i = 0; i < search->place_count; i++) {
 		enum swz_refusal refusal = inspect_place(
-			frames, frames->places[i], i > 0);
+			search, search->places[i], i > 0);
 
 		if (refusal != SWZ_PATCHED)
 			return refusal;
@@ -183,17 +156,18 @@ static enum swz_refusal inspect_code(struct frames *frames, uint64_t start)
 
 /* What an IFUNC's resolver may answer: the functions whose addresses it takes.
  */
-static enum swz_refusal inspect_choices(struct frames *frames, uint64_t start)
+static enum swz_refusal inspect_choices(struct search *search, uint64_t start)
 {
-	const struct swz_module *m = frames->module;
-	const struct swz_fde *fde = frame_place(frames, start);
+	const struct swz_module *m = search->module;
+	struct swz_fde fde, choice;
 	bool any = false;
 
-	if (!fde->size || !swz_module_is_text(m, start, (unsigned)fde->size))
+	if (!find_frame(m, start, &fde) ||
+	    !swz_module_is_text(m, start, (unsigned)fde.size))
 		return SWZ_REFUSE_UNKNOWN_TARGET;
-	for (uint64_t at = start; at < start + fde->size;) {
+	for (uint64_t at = start; at < start + fde.size;) {
 		struct swz_bytes code = {swz_module_bytes(m, at),
-					 start + fde->size - at};
+					 start + fde.size - at};
 		struct swz_insn insn;
 		enum swz_refusal refusal;
 
@@ -202,9 +176,9 @@ static enum swz_refusal inspect_choices(struct frames *frames, uint64_t start)
 		at += insn.length;
 		if (!insn.rip_relative || insn.displacement_at < 2 ||
 		    code.data[insn.displacement_at - 2] != 0x8d /* lea */ ||
-		    !frame_place(frames, insn.target)->size)
+		    !find_frame(m, insn.target, &choice))
 			continue;
-		refusal = inspect_code(frames, insn.target);
+		refusal = inspect_code(search, insn.target);
 		if (refusal != SWZ_PATCHED)
 			return refusal;
 		any = true;
@@ -214,11 +188,11 @@ static enum swz_refusal inspect_choices(struct frames *frames, uint64_t start)
 
 static enum swz_status inspect(uint32_t party)
 {
-	struct frames frames = {.module = swz_parties[party].module,
+	struct search search = {.module = swz_parties[party].module,
 				.party = &swz_parties[party]};
 
-	frames.places = swz_scratch_alloc(MOST_PLACES * sizeof(uint64_t));
-	if (!frames.places || !read_frames(&frames))
+	search.places = swz_scratch_alloc(MOST_PLACES * sizeof(uint64_t));
+	if (!search.places)
 		return SWZ_E_NOMEM;
 	for (const struct swz_target_code *c = swz_target_codes; c;
 	     c = c->next) {
@@ -226,8 +200,8 @@ static enum swz_status inspect(uint32_t party)
 			continue;
 		swz_import_refuse(&c->target->status,
 				  c->is_resolver
-					  ? inspect_choices(&frames, c->address)
-					  : inspect_code(&frames, c->address));
+					  ? inspect_choices(&search, c->address)
+					  : inspect_code(&search, c->address));
 	}
 	return SWZ_OK;
 }

@@ -18,27 +18,21 @@
 static bool begins_instruction(const struct swz_module *m,
 			       struct swz_decoder *decoder, uint64_t address)
 {
-	struct swz_fde_iterator it;
 	struct swz_fde fde;
+	uint64_t pc;
 
-	swz_fde_begin(&it, &m->eh_frame);
-	while (swz_fde_next(&it, &fde)) {
-		uint64_t pc = fde.start, end = fde.start + fde.size;
+	if (!swz_fde_at(&m->eh_frame, &m->eh_frame_header, address, &fde))
+		return false;
+	for (pc = fde.start; pc < address;) {
+		struct swz_bytes code = {swz_module_bytes(m, pc),
+					 fde.start + fde.size - pc};
+		unsigned length = swz_decode_length(decoder, code);
 
-		if (address < fde.start || address >= end)
-			continue;
-		while (pc < address) {
-			struct swz_bytes code = {swz_module_bytes(m, pc),
-						 end - pc};
-			unsigned length = swz_decode_length(decoder, code);
-
-			if (!length)
-				return false;
-			pc += length;
-		}
-		return pc == address;
+		if (!length)
+			return false;
+		pc += length;
 	}
-	return false;
+	return pc == address;
 }
 
 /* Whether one of eight bytes is the opcode of a call or a jump. */

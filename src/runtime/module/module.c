@@ -458,6 +458,9 @@ static void find_eh_frame(struct swz_module *m)
 	at = swz_module_bytes(m, header->p_vaddr);
 	if (at[0] != 1 || at[1] != 0x1b) /* pcrel | sdata4, as every linker */
 		return;
+	m->eh_frame_header.address = header->p_vaddr;
+	m->eh_frame_header.bytes.data = at;
+	m->eh_frame_header.bytes.size = header->p_memsz;
 	memcpy(&offset, at + 4, sizeof(offset));
 	frame = header->p_vaddr + 4 + (uint64_t)(int64_t)offset;
 	for (unsigned i = 0; i < m->segment_count; i++) {

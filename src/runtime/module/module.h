@@ -70,6 +70,7 @@ struct swz_module {
 	struct swz_range loose[SWZ_MAX_LOOSE_RANGES];
 	unsigned loose_count;
 	struct swz_eh_frame eh_frame; /* in memory; addresses are ELF's */
+	struct swz_eh_frame_header eh_frame_header; /* likewise */
 	struct swz_elf file;          /* of its file; file.file.size 0: none */
 	struct swz_file_identity identity; /* of the file, if there is one */
 	uint64_t resolver; /* how V8 is told about thunks; 0: it is not there */
