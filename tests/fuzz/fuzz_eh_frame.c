@@ -1,6 +1,6 @@
-/* Any bytes as an .eh_frame section, and as an .eh_frame_hdr for it: no crash, and
- * what comes out keeps the header's promises. The first 8 bytes are the address of
- * both. */
+/* Any bytes as an .eh_frame section, and as an .eh_frame_hdr for it: no crash,
+ * and what comes out keeps the header's promises. The first 8 bytes are the
+ * address of both. */
 
 #include <stdlib.h>
 #include <string.h>

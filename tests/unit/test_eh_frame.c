@@ -666,9 +666,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, open_own, close_own);
 	tcase_add_test(tcase, rows_of_this_program_tile_its_functions);
 	tcase_add_loop_test(tcase, finds_what_covers_an_address, 0, 8);
-	tcase_add_loop_test(tcase,
-			    finds_nothing_by_a_table_that_leads_elsewhere, 0,
-			    3);
+	tcase_add_loop_test(
+		tcase, finds_nothing_by_a_table_that_leads_elsewhere, 0, 3);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
