@@ -24,6 +24,7 @@
 
 #include <string.h>
 
+#include "runtime/discovery/bare_gaps.h"
 #include "runtime/discovery/code_flow.h"
 #include "runtime/discovery/references.h"
 #include "runtime/discovery/scan_data.h"
@@ -31,13 +32,6 @@
 #include "runtime/support/team.h"
 #include "thunks/red_zone.h"
 
-/* Between functions there is padding, and the C library's start code. Less than
- * this of all else together is not looked at. */
-#define LEAST_BYTES 1024u
-#define LONGEST_PADDING 64u
-/* Of a stretch of code for each address in it that something leads to. */
-#define MOST_BYTES_EACH 32768u
-#define ALIGNMENT 16u
 #define MOST_ROUNDS 256u
 #define PORTION 512u
 #define LEAST_WAYS 1024u
@@ -45,15 +39,6 @@
  * known otherwise: the module was compiled without unwind tables. */
 #define MANY_FUNCTIONS 4096u
 #define MOST_FOR_EACH_KNOWN 8u
-
-/* Bits, one for each byte of a gap. */
-enum map { CALLED, STORED, REFUTED, FOLLOWED, TAINTED, MAPS };
-
-/* What lies between functions, but for the padding that it begins with. */
-struct gap {
-	uint64_t begin, end;
-	uint64_t first_bit; /* in the maps, of aligned_begin */
-};
 
 /* Where a function may begin. */
 struct candidate {
@@ -77,10 +62,7 @@ struct bare {
 	const struct swz_module *module;
 	struct swz_decoder *decoder;
 	struct swz_follower *follower;
-	struct gap *gaps;
-	uint32_t gap_count;
-	struct swz_range texts; /* from the first to the last */
-	uint8_t *maps[MAPS];
+	struct swz_bare_gaps gaps;
 	struct candidate *candidates; /* sorted */
 	uint32_t count;
 	struct candidate *spare; /* for the next list, or NULL */
@@ -93,179 +75,34 @@ struct bare {
 	struct swz_references references;
 };
 
-static uint64_t aligned_begin(const struct gap *g)
-{
-	return g->begin & ~(ALIGNMENT - 1ull);
-}
-
-static uint64_t bit_of(const struct gap *g, uint64_t address)
-{
-	return g->first_bit + (address - aligned_begin(g));
-}
-
-/* Of an address in the gap. */
-static bool has(const struct bare *b, enum map map, const struct gap *g,
-		uint64_t address)
-{
-	uint64_t at = bit_of(g, address);
-
-	return b->maps[map][at / 8] & (1u << at % 8);
-}
-
-static void set(const struct bare *b, enum map map, const struct gap *g,
-		uint64_t address)
-{
-	uint64_t at = bit_of(g, address);
-
-	__atomic_fetch_or(&b->maps[map][at / 8], (uint8_t)(1u << at % 8),
-			  __ATOMIC_RELAXED);
-}
-
-/* ------------------------------------------------------------------- gaps */
-
-static uint64_t skip_padding(const struct swz_module *m, uint64_t at,
-			     uint64_t end)
-{
-	while (at < end) {
-		struct swz_bytes code = {swz_module_bytes(m, at), end - at};
-		size_t length = swz_padding_length(code);
-
-		if (!length && *code.data)
-			break;
-		at += length ? length : 1;
-	}
-	return at < end ? at : end;
-}
-
-static void note_gap(struct bare *b, uint64_t begin, uint64_t end)
-{
-	const struct swz_module *m = b->module;
-
-	if (end - begin <= LONGEST_PADDING ||
-	    swz_ranges_have(m->plt, m->plt_count, begin) ||
-	    swz_ranges_have(m->loose, m->loose_count, begin))
-		return;
-	begin = skip_padding(m, begin, end);
-	if (begin < end)
-		b->gaps[b->gap_count++] = (struct gap){begin, end, 0};
-}
-
-/* What PLT sections, which are no gaps, leave of the bytes between functions.
- */
-static void note_between(struct bare *b, uint64_t begin, uint64_t end)
-{
-	const struct swz_module *m = b->module;
-
-	while (begin < end) {
-		const struct swz_range *next = NULL;
-
-		for (unsigned i = 0; i < m->plt_count; i++)
-			if (m->plt[i].end > begin && m->plt[i].start < end &&
-			    (!next || m->plt[i].start < next->start))
-				next = &m->plt[i];
-		if (!next) {
-			note_gap(b, begin, end);
-			return;
-		}
-		if (next->start > begin)
-			note_gap(b, begin, next->start);
-		begin = next->end;
-	}
-}
-
-static void find_gaps(struct bare *b)
-{
-	const struct swz_module *m = b->module;
-	uint32_t n = 0;
-
-	for (unsigned i = 0; i < m->text_count; i++) {
-		uint64_t at = m->text[i].start;
-
-		for (; n < m->function_count &&
-		       m->functions[n].start < m->text[i].end;
-		     n++) {
-			const struct swz_function *f = &m->functions[n];
-
-			if (f->start > at)
-				note_between(b, at, f->start);
-			if (f->start + f->size > at)
-				at = f->start + f->size;
-		}
-		if (at < m->text[i].end)
-			note_between(b, at, m->text[i].end);
-	}
-}
-
-static const struct gap *gap_at(const struct bare *b, uint64_t address)
-{
-	uint32_t low = 0, high = b->gap_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (b->gaps[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < b->gaps[low - 1].end ? &b->gaps[low - 1] : NULL;
-}
-
-static uint64_t bytes_in_gaps(const struct bare *b)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < b->gap_count; i++)
-		bytes += b->gaps[i].end - b->gaps[i].begin;
-	return bytes;
-}
-
-/* Whole words of 64 bits for each gap. */
-static bool make_maps(struct bare *b)
-{
-	uint64_t bits = 0;
-
-	for (uint32_t i = 0; i < b->gap_count; i++) {
-		struct gap *g = &b->gaps[i];
-
-		g->first_bit = bits;
-		bits += (g->end - aligned_begin(g) + 63) / 64 * 64;
-	}
-	for (unsigned i = 0; i < MAPS; i++) {
-		b->maps[i] = swz_scratch_alloc_brief(bits / 8);
-		if (!b->maps[i])
-			return false;
-		memset(b->maps[i], 0, bits / 8);
-	}
-	return true;
-}
-
 /* -------------------------------------------------------------- references */
 
 static bool is_asked(void *context, uint64_t to)
 {
 	const struct bare *b = context;
 
-	return to >= b->texts.start && to < b->texts.end && gap_at(b, to);
+	return to >= b->gaps.texts.start && to < b->gaps.texts.end &&
+	       swz_bare_gap_at(&b->gaps, to);
 }
 
 static void note_reference(void *context, uint64_t to, enum swz_reference how)
 {
-	static const enum map maps[] = {[SWZ_REFERENCE_CALL] = CALLED,
-					[SWZ_REFERENCE_STORE] = STORED,
-					[SWZ_REFERENCE_DATA] = REFUTED};
+	static const enum swz_bare_fact facts[] = {
+		[SWZ_REFERENCE_CALL] = SWZ_BARE_CALLED,
+		[SWZ_REFERENCE_STORE] = SWZ_BARE_STORED,
+		[SWZ_REFERENCE_DATA] = SWZ_BARE_REFUTED};
 	const struct bare *b = context;
 
-	set(b, maps[how], gap_at(b, to), to);
+	swz_bare_note(&b->gaps, facts[how], swz_bare_gap_at(&b->gaps, to), to);
 }
 
-static void set_anew(struct bare *b, enum map map, uint64_t address)
+static void set_anew(struct bare *b, enum swz_bare_fact fact, uint64_t address)
 {
-	const struct gap *g = gap_at(b, address);
+	const struct swz_bare_gap *g = swz_bare_gap_at(&b->gaps, address);
 
-	if (has(b, map, g, address))
+	if (swz_bare_has(&b->gaps, fact, g, address))
 		return;
-	set(b, map, g, address);
+	swz_bare_note(&b->gaps, fact, g, address);
 	b->more = true;
 }
 
@@ -274,7 +111,7 @@ static void set_anew(struct bare *b, enum map map, uint64_t address)
 static void note_data(void *context, uint64_t to, enum swz_reference how)
 {
 	if (how == SWZ_REFERENCE_DATA)
-		set_anew(context, REFUTED, to);
+		set_anew(context, SWZ_BARE_REFUTED, to);
 }
 
 static void look_for_data(struct bare *b, uint64_t begin, uint64_t end)
@@ -307,62 +144,6 @@ static void find_references(struct bare *b)
 
 /* -------------------------------------------------------------- candidates */
 
-/* 64 bits of the maps, of which the first is an aligned address. */
-static uint64_t candidates_in(const struct bare *b, uint64_t word)
-{
-	uint64_t called, stored, refuted;
-
-	memcpy(&called, b->maps[CALLED] + 8 * word, sizeof(called));
-	memcpy(&stored, b->maps[STORED] + 8 * word, sizeof(stored));
-	memcpy(&refuted, b->maps[REFUTED] + 8 * word, sizeof(refuted));
-	return (called | (stored & UINT64_C(0x0001000100010001))) & ~refuted;
-}
-
-/* The first one from there on, or the gap's end. */
-static uint64_t next_candidate(const struct bare *b, const struct gap *g,
-			       uint64_t from)
-{
-	uint64_t bit = bit_of(g, from), word = bit / 64;
-	uint64_t last = bit_of(g, g->end - 1) / 64, at;
-	uint64_t bits = 0;
-
-	if (from >= g->end)
-		return g->end;
-	bits = candidates_in(b, word) & UINT64_MAX << bit % 64;
-	while (!bits && word < last)
-		bits = candidates_in(b, ++word);
-	if (!bits)
-		return g->end;
-	at = aligned_begin(g) - g->first_bit + 64 * word +
-	     (unsigned)__builtin_ctzll(bits);
-	return at < g->end ? at : g->end;
-}
-
-static uint32_t count_candidates(const struct bare *b, const struct gap *g)
-{
-	uint32_t count = 0;
-
-	for (uint64_t at = next_candidate(b, g, g->begin); at < g->end;
-	     at = next_candidate(b, g, at + 1))
-		count++;
-	return count;
-}
-
-/* Where hardly anything leads to, nothing is looked for. */
-static void drop_sparse_gaps(struct bare *b)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < b->gap_count; i++) {
-		const struct gap *g = &b->gaps[i];
-		uint64_t count = count_candidates(b, g);
-
-		if (count && (g->end - g->begin) / count <= MOST_BYTES_EACH)
-			b->gaps[kept++] = *g;
-	}
-	b->gap_count = kept;
-}
-
 /* Room for a new list, while there is the old one. */
 static bool make_room(struct bare *b, uint64_t count)
 {
@@ -388,16 +169,16 @@ static bool list_candidates(struct bare *b)
 	const struct candidate *old_end = old + b->count;
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < b->gap_count; i++)
-		count += count_candidates(b, &b->gaps[i]);
+	for (uint32_t i = 0; i < b->gaps.count; i++)
+		count += swz_bare_count(&b->gaps, &b->gaps.of[i]);
 	b->count = 0;
 	if (!make_room(b, count + 1ull))
 		return false;
-	for (uint32_t i = 0; i < b->gap_count; i++) {
-		const struct gap *g = &b->gaps[i];
+	for (uint32_t i = 0; i < b->gaps.count; i++) {
+		const struct swz_bare_gap *g = &b->gaps.of[i];
 
-		for (uint64_t at = next_candidate(b, g, g->begin); at < g->end;
-		     at = next_candidate(b, g, at + 1)) {
+		for (uint64_t at = swz_bare_next(&b->gaps, g, g->begin);
+		     at < g->end; at = swz_bare_next(&b->gaps, g, at + 1)) {
 			while (old < old_end && old->at < at)
 				old++;
 			b->candidates[b->count++] =
@@ -427,7 +208,7 @@ static void add_way(struct bare *b, uint64_t from, uint64_t to)
 							   sizeof(*ways));
 
 		if (!ways) { /* in doubt */
-			set_anew(b, REFUTED, from);
+			set_anew(b, SWZ_BARE_REFUTED, from);
 			return;
 		}
 		if (b->way_count)
@@ -464,9 +245,9 @@ static void note_way(void *context, uint64_t to, enum swz_flow_way way,
 		}
 	}
 	if (!at_entry)
-		set_anew(b, REFUTED, to);
+		set_anew(b, SWZ_BARE_REFUTED, to);
 	else if (way == SWZ_WAY_CALL)
-		set_anew(b, CALLED, to);
+		set_anew(b, SWZ_BARE_CALLED, to);
 }
 
 /* What compilers have called need not return. */
@@ -503,13 +284,13 @@ static bool ends_before(struct bare *b, uint64_t from, uint64_t to)
 			from += swz_padding_length(code);
 			continue;
 		}
-		if (!*code.data && skip_padding(b->module, from, to) == to)
+		if (!*code.data && swz_skip_padding(b->module, from, to) == to)
 			break;
 		if (swz_decode_encoding(b->decoder, code, from, &insn, &e) !=
 			    SWZ_OK ||
 		    swz_flow_is_odd(code, &e)) {
 			ended = false;
-			from = (from | (ALIGNMENT - 1)) + 1;
+			from = (from | (SWZ_BARE_ALIGNMENT - 1)) + 1;
 			continue;
 		}
 		if (insn.target && insn.kind != SWZ_INSN_CALL &&
@@ -523,7 +304,7 @@ static bool ends_before(struct bare *b, uint64_t from, uint64_t to)
 
 static void refute(struct bare *b, const struct candidate *c)
 {
-	set_anew(b, REFUTED, c->at);
+	set_anew(b, SWZ_BARE_REFUTED, c->at);
 }
 
 /* Anew if it ends elsewhere than last time. */
@@ -563,15 +344,15 @@ static void follow_all(struct bare *b)
 {
 	struct candidate *c = b->candidates, *all_end = c + b->count;
 
-	for (uint32_t i = 0; i < b->gap_count; i++) {
-		const struct gap *g = &b->gaps[i];
+	for (uint32_t i = 0; i < b->gaps.count; i++) {
+		const struct swz_bare_gap *g = &b->gaps.of[i];
 		uint64_t behind = g->begin; /* what has been followed */
 
 		for (; c < all_end && c->at < g->end; c++) {
 			bool last = c + 1 == all_end || c[1].at >= g->end;
 
 			follow(b, c, last ? g->end : c[1].at, last);
-			if (has(b, REFUTED, g, c->at))
+			if (swz_bare_has(&b->gaps, SWZ_BARE_REFUTED, g, c->at))
 				continue;
 			if (c->behind != behind) {
 				look_for_data(b, behind, c->at);
@@ -603,13 +384,14 @@ static void note_way_of_part(void *context, uint64_t to, enum swz_flow_way way,
 
 /* Whether what jumps there must keep its return address, or what is below it.
  */
-static bool is_tainted(struct bare *b, const struct gap *g, uint64_t at)
+static bool is_tainted(struct bare *b, const struct swz_bare_gap *g,
+		       uint64_t at)
 {
 	struct part part = {b, at};
 	struct swz_flow flow = {.module = b->module,
 				.decoder = b->decoder,
 				.start = at,
-				.limit = next_candidate(b, g, at + 1),
+				.limit = swz_bare_next(&b->gaps, g, at + 1),
 				.is_compiled = b->tableless,
 				.is_part = true,
 				.leads_to = note_way_of_part,
@@ -625,24 +407,25 @@ static void follow_ways(struct bare *b)
 {
 	for (; b->ways_followed < b->way_count; b->ways_followed++) {
 		uint64_t to = b->ways[b->ways_followed].to;
-		const struct gap *g = gap_at(b, to);
+		const struct swz_bare_gap *g = swz_bare_gap_at(&b->gaps, to);
 
-		if (has(b, FOLLOWED, g, to))
+		if (swz_bare_has(&b->gaps, SWZ_BARE_FOLLOWED, g, to))
 			continue;
-		set(b, FOLLOWED, g, to);
+		swz_bare_note(&b->gaps, SWZ_BARE_FOLLOWED, g, to);
 		if (is_tainted(b, g, to))
-			set(b, TAINTED, g, to);
+			swz_bare_note(&b->gaps, SWZ_BARE_TAINTED, g, to);
 	}
 }
 
 static bool taint(const struct bare *b, const struct way *way)
 {
-	const struct gap *from = gap_at(b, way->from);
+	const struct swz_bare_gap *from = swz_bare_gap_at(&b->gaps, way->from);
 
-	if (!has(b, TAINTED, gap_at(b, way->to), way->to) ||
-	    has(b, TAINTED, from, way->from))
+	if (!swz_bare_has(&b->gaps, SWZ_BARE_TAINTED,
+			  swz_bare_gap_at(&b->gaps, way->to), way->to) ||
+	    swz_bare_has(&b->gaps, SWZ_BARE_TAINTED, from, way->from))
 		return false;
-	set(b, TAINTED, from, way->from);
+	swz_bare_note(&b->gaps, SWZ_BARE_TAINTED, from, way->from);
 	return true;
 }
 
@@ -661,8 +444,9 @@ static void refute_tainted_ones(struct bare *b)
 	for (uint64_t i = 0; i < b->way_count; i++) {
 		uint64_t from = b->ways[i].from;
 
-		if (has(b, TAINTED, gap_at(b, from), from))
-			set_anew(b, REFUTED, from);
+		if (swz_bare_has(&b->gaps, SWZ_BARE_TAINTED,
+				 swz_bare_gap_at(&b->gaps, from), from))
+			set_anew(b, SWZ_BARE_REFUTED, from);
 	}
 }
 
@@ -670,22 +454,10 @@ static void refute_tainted_ones(struct bare *b)
 
 static bool prepare(struct bare *b)
 {
-	const struct swz_module *m = b->module;
-
-	if (!m->function_count || !m->text_count)
-		return false;
-	b->texts = (struct swz_range){m->text[0].start,
-				      m->text[m->text_count - 1].end};
-	b->gaps = swz_scratch_alloc_brief(
-		(m->function_count + m->text_count + m->plt_count + 1ull) *
-		sizeof(*b->gaps));
-	if (!b->gaps)
-		return false;
-	find_gaps(b);
-	if (bytes_in_gaps(b) < LEAST_BYTES)
+	if (!swz_bare_gaps_find(&b->gaps, b->module))
 		return false;
 	b->follower = swz_follower_new();
-	return b->follower && make_maps(b);
+	return b->follower != NULL;
 }
 
 static const struct candidate *candidate_at(const struct bare *b,
@@ -755,7 +527,7 @@ struct swz_function *swz_bare_functions_find(struct swz_module *m,
 	if (!prepare(&b))
 		return NULL;
 	find_references(&b);
-	drop_sparse_gaps(&b);
+	swz_bare_gaps_drop_sparse(&b.gaps);
 	do {
 		b.more = false;
 		if (!list_candidates(&b))
