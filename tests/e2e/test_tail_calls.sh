@@ -2,7 +2,7 @@
 # Functions that jump to functions: bounded memory, exact counts.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets tailcalls
+need_targets tailcalls given_up
 
 it 'a loop to the first byte is one call, 1e8 rounds'
 assert_same_as_native "$TARGETS/tailcalls" loop 100000000
@@ -49,5 +49,24 @@ case ${calls:-0} in
 0 | 2) ;;
 *) fail "calls of next_of: expected 2, got $calls" ;;
 esac
+
+# libtheora's encoder gave another stream.
+it 'a jump with the address of something in the frame that was given up'
+for options in '' '--timing sampled' '-m trace'; do
+	case $options${TEST_MODE:-}${TEST_TIMING:-} in
+	*sampledtrace | *tracesampled) continue ;; # a trace has exact times
+	esac
+	# shellcheck disable=SC2206
+	RUN_OPTIONS=($options)
+	assert_same_as_native "$TARGETS/given_up"
+	assert_complete profile
+	assert_calls profile gives_up 1000 gives_up_too 1000 keeps 1000 \
+		sum_above 1000 fill 3000
+done
+RUN_OPTIONS=()
+"$RUN" --list -v "$TARGETS/given_up" >list
+for name in sum_below sum_below_too; do
+	assert_matches list "no standard frame at entry +$name\$"
+done
 
 finish

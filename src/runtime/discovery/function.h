@@ -56,6 +56,8 @@ struct swz_function {
 	uint32_t load_sites[SWZ_MOST_LOAD_SITES]; /* from its start */
 	bool leads_to_reader; /* by jumps, to what uses the memory of the return
 			       * address that is there then */
+	bool finds_below; /* what its caller has handed on lies below the stack
+			   * pointer (given_up_frames.h) */
 	const struct swz_wrapper *wrapper; /* what it is patched to go through
 					    * (compat/walkers.h, watched.h), or
 					    * NULL; calls are not recorded */

@@ -116,7 +116,7 @@ void swz_depth_follow(struct swz_depth *d, const struct swz_encoding *e,
 	}
 }
 
-static bool ends_flow(const struct swz_encoding *e)
+bool swz_ends_flow(const struct swz_encoding *e)
 {
 	if (e->map != SWZ_MAP_ONE_BYTE)
 		return false;
@@ -135,7 +135,7 @@ static bool jumps_to_another(const struct swz_module *m,
 	unsigned bytes = swz_encoding_branch_bytes(e);
 	uint64_t target;
 
-	if (!ends_flow(e) || !bytes)
+	if (!swz_ends_flow(e) || !bytes)
 		return false;
 	target = next +
 		 (uint64_t)swz_distance_before(
@@ -191,7 +191,7 @@ uint64_t swz_scan_depth(const struct swz_module *m, struct swz_function *f)
 		}
 		if (d.now > d.most)
 			d.most = d.now;
-		if (ends_flow(&e)) {
+		if (swz_ends_flow(&e)) {
 			d.guessed = true;
 			d.now = d.most;
 		}

@@ -29,6 +29,9 @@ bool swz_depth_is_slot(const struct swz_depth *depth,
 		       const struct swz_encoding *encoding,
 		       const uint8_t *code);
 
+/* A return, or a jump that is always taken. */
+bool swz_ends_flow(const struct swz_encoding *encoding);
+
 /* Refuses the function if it uses the memory of its own return address, or pops
  * it. Returns from where on %rbp is its frame pointer, CFA - 16, in ELF virtual
  * addresses; 0: nowhere. */

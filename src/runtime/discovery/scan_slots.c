@@ -17,6 +17,7 @@
 #include "runtime/discovery/cold_parts.h"
 #include "runtime/discovery/frame_register.h"
 #include "runtime/discovery/frame_walker.h"
+#include "runtime/discovery/given_up_frames.h"
 #include "runtime/discovery/operand.h"
 #include "runtime/discovery/row_scan.h"
 #include "runtime/discovery/scan_depth.h"
@@ -362,9 +363,11 @@ static void scan_functions(void *context, uint32_t begin, uint32_t end,
 {
 	const struct slots_scan *s = context;
 
-	for (uint32_t i = begin; i < end; i++)
+	for (uint32_t i = begin; i < end; i++) {
 		swz_scan_return_slot(s->module, &s->module->functions[i],
 				     s->decoders->of[member]);
+		swz_given_up_frame_find(s->module, &s->module->functions[i]);
+	}
 }
 
 void swz_scan_return_slots(struct swz_module *module,
@@ -378,6 +381,8 @@ void swz_scan_return_slots(struct swz_module *module,
 	for (uint32_t i = 0; i < module->function_count; i++) {
 		struct swz_function *f = &module->functions[i];
 
+		if (f->finds_below)
+			swz_function_refuse(f, SWZ_REFUSE_NO_STANDARD_FRAME);
 		if (f->is_cold_part && !f->is_piece &&
 		    (f->status == SWZ_PATCHED ||
 		     f->status == SWZ_REFUSE_READS_RETURN_SLOT)) {
