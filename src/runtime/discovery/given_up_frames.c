@@ -203,23 +203,80 @@ static void follow_0f(struct registers *r, const struct swz_encoding *e)
 	}
 }
 
-static bool hands_frame_on(const struct registers *r)
+/* Which registers for arguments point to what is below the stack pointer, as it
+ * is at a call. */
+static unsigned handed_on(const struct registers *r)
 {
+	unsigned which = 0;
+
 	if (r->depth.now != 8 || r->depth.lost)
-		return false;
+		return 0;
 	for (unsigned i = 0; i < 16; i++)
 		if (ARGUMENTS & r->known & 1u << i && r->above[i] < -8)
+			which |= 1u << i;
+	return which;
+}
+
+/* Whether the instruction may use what the register points to, or hand it on.
+ */
+static bool may_use(const struct swz_encoding *e, unsigned number)
+{
+	if (swz_operand_is_memory(e) &&
+	    (swz_operand_base(e) == number || swz_operand_index(e) == number))
+		return true;
+	if (e->map != SWZ_MAP_ONE_BYTE)
+		return swz_encoding_branch_bytes(e) != 0;
+	if (e->opcode == 0x89 || e->opcode == 0x39 || e->opcode == 0x85)
+		return swz_encoding_reg(e) == number;
+	if (e->opcode == 0x8b || e->opcode == 0x3b)
+		return swz_encoding_rm(e) == number;
+	if ((e->opcode & 0xf8) == 0x50)
+		return ((e->opcode & 7u) | (e->extends_base ? 8u : 0)) ==
+		       number;
+	return swz_encoding_branch_bytes(e) || e->opcode == 0xe8 ||
+	       e->opcode == 0xff;
+}
+
+/* Compilers also make such a jump where they know that the function needs no
+ * such argument (a destructor of what has no members): it returns, or puts
+ * something else into the register. */
+static bool uses(const struct swz_module *m, const struct swz_function *f,
+		 unsigned number)
+{
+	struct registers r = {.depth = SWZ_DEPTH_AT_ENTRY,
+			      .known = 1u << number};
+	const uint8_t *code = swz_module_bytes(m, f->start);
+	struct swz_encoding e;
+
+	for (uint64_t at = 0; at < f->size && r.known;
+	     at += (uint64_t)e.operands_at + e.immediate_bytes) {
+		if (swz_encoding_read(
+			    (struct swz_bytes){code + at, f->size - at}, &e) !=
+			    SWZ_OK ||
+		    may_use(&e, number))
 			return true;
-	return false;
+		if (swz_ends_flow(&e))
+			return false;
+		if (e.map == SWZ_MAP_ONE_BYTE)
+			follow_one_byte(&r, &e, code + at);
+		else if (e.map == SWZ_MAP_0F)
+			follow_0f(&r, &e);
+	}
+	return r.known != 0;
 }
 
 static void note(const struct swz_module *m, const struct swz_function *from,
-		 uint64_t target)
+		 uint64_t target, unsigned registers)
 {
 	struct swz_function *to = swz_function_at(m, target);
 
-	if (to && to != from && to->start == target && !to->is_piece)
-		__atomic_store_n(&to->finds_below, true, __ATOMIC_RELAXED);
+	if (!to || to == from || to->start != target || to->is_piece ||
+	    !swz_module_is_text(m, to->start, to->size))
+		return;
+	for (unsigned i = 0; i < 16; i++)
+		if (registers >> i & 1 && uses(m, to, i))
+			__atomic_store_n(&to->finds_below, true,
+					 __ATOMIC_RELAXED);
 }
 
 static void follow_all(const struct swz_module *m, const struct swz_function *f)
@@ -230,18 +287,20 @@ static void follow_all(const struct swz_module *m, const struct swz_function *f)
 
 	for (uint64_t at = 0, length; at < f->size; at += length) {
 		const uint8_t *code = start + at;
-		unsigned branch;
+		unsigned branch, registers;
 
 		if (swz_encoding_read((struct swz_bytes){code, f->size - at},
 				      &e) != SWZ_OK)
 			return;
 		length = (uint64_t)e.operands_at + e.immediate_bytes;
 		branch = swz_encoding_branch_bytes(&e);
-		if (branch && hands_frame_on(&r))
+		registers = branch ? handed_on(&r) : 0;
+		if (registers)
 			note(m, f,
 			     f->start + at + length +
 				     (uint64_t)swz_distance_before(
-					     code + length, branch));
+					     code + length, branch),
+			     registers);
 		if (e.map == SWZ_MAP_ONE_BYTE)
 			follow_one_byte(&r, &e, code);
 		else if (e.map == SWZ_MAP_0F)
