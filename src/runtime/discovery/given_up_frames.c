@@ -81,126 +81,49 @@ static void load_address(struct registers *r, const struct swz_encoding *e,
 	set(r, swz_encoding_reg(e), known, above);
 }
 
-/* add, sub; cmp leaves it alone. */
-static void count_on(struct registers *r, const struct swz_encoding *e,
+/* add and sub of a constant. */
+static bool count_on(struct registers *r, const struct swz_encoding *e,
 		     const uint8_t *code)
 {
-	unsigned rm = swz_encoding_rm(e), how = swz_modrm_reg(e->modrm);
-	int64_t number = 0;
+	unsigned how = swz_modrm_reg(e->modrm);
+	int64_t number;
 
-	if (e->immediate_bytes == 1 || e->immediate_bytes == 4)
-		number = swz_distance_before(code + e->operands_at +
-						     e->immediate_bytes,
-					     e->immediate_bytes);
-	if (how == 0 && e->rex_w)
-		r->above[rm] += number;
-	else if (how == 5 && e->rex_w)
-		r->above[rm] -= number;
-	else if (how != 7)
-		forget(r, rm);
+	if (!e->rex_w || swz_operand_is_memory(e) || (how != 0 && how != 5))
+		return false;
+	number = swz_distance_before(code + e->operands_at + e->immediate_bytes,
+				     e->immediate_bytes);
+	r->above[swz_encoding_rm(e)] += how == 0 ? number : -number;
+	return true;
 }
 
-static void follow_one_byte(struct registers *r, const struct swz_encoding *e,
-			    const uint8_t *code)
+static bool is_call(const struct swz_encoding *e)
 {
-	bool memory = swz_operand_is_memory(e);
-	unsigned reg = swz_encoding_reg(e), rm = swz_encoding_rm(e);
+	return e->map == SWZ_MAP_ONE_BYTE &&
+	       (e->opcode == 0xe8 ||
+		(e->opcode == 0xff && swz_modrm_reg(e->modrm) == 2));
+}
 
-	switch (e->opcode) {
-	case 0x8d:
-		load_address(r, e, code);
-		break;
-	case 0x89:
-		if (!memory && e->rex_w)
-			move(r, rm, reg);
-		else if (!memory)
-			forget(r, rm);
-		break;
-	case 0x8b:
-		if (!memory && e->rex_w)
-			move(r, reg, rm);
-		else
-			forget(r, reg);
-		break;
-	case 0x81:
-	case 0x83:
-		if (!memory)
-			count_on(r, e, code);
-		break;
-	case 0x58 ... 0x5f: /* pop */
-	case 0xb8 ... 0xbf: /* mov */
-		forget(r, (e->opcode & 7u) | (e->extends_base ? 8u : 0));
-		break;
-	case 0x03: /* arithmetic into the register */
-	case 0x0b:
-	case 0x13:
-	case 0x1b:
-	case 0x23:
-	case 0x2b:
-	case 0x33:
-	case 0x63:
-	case 0x69:
-	case 0x6b:
-	case 0x8a:
-		forget(r, reg);
-		break;
-	case 0x87: /* xchg */
-		forget(r, reg);
-		if (!memory)
-			forget(r, rm);
-		break;
-	case 0x01: /* and into the operand */
-	case 0x09:
-	case 0x11:
-	case 0x19:
-	case 0x21:
-	case 0x29:
-	case 0x31:
-	case 0x88:
-	case 0xc0:
-	case 0xc1:
-	case 0xc7:
-	case 0xd1:
-	case 0xd3:
-	case 0xf7:
-		if (!memory)
-			forget(r, rm);
-		break;
-	case 0xe8: /* call */
+static void follow(struct registers *r, const struct swz_encoding *e,
+		   const uint8_t *code)
+{
+	bool is_move = e->map == SWZ_MAP_ONE_BYTE && e->rex_w &&
+		       !swz_operand_is_memory(e);
+	unsigned to = swz_operand_set(e);
+
+	if (is_call(e))
 		r->known &= ~NOT_KEPT;
-		break;
-	case 0xff:
-		if (swz_modrm_reg(e->modrm) == 2)
-			r->known &= ~NOT_KEPT;
-		else if (!memory && swz_modrm_reg(e->modrm) < 2)
-			forget(r, rm);
-		break;
-	default:
-		break;
-	}
-}
-
-static void follow_0f(struct registers *r, const struct swz_encoding *e)
-{
-	switch (e->opcode) {
-	case 0x05: /* syscall */
-		r->known &= ~(1u << RAX | 1u << RCX | 1u << R11);
-		break;
-	case 0x40 ... 0x4f: /* cmov */
-	case 0xaf:
-	case 0xb6:
-	case 0xb7:
-	case 0xbc ... 0xbf:
-		forget(r, swz_encoding_reg(e));
-		break;
-	case 0x7e: /* movd, movq */
-	case 0x90 ... 0x9f:
-		if (!swz_operand_is_memory(e))
-			forget(r, swz_encoding_rm(e));
-		break;
-	default:
-		break;
-	}
+	else if (is_move && e->opcode == 0x89)
+		move(r, to, swz_encoding_reg(e));
+	else if (is_move && e->opcode == 0x8b)
+		move(r, to, swz_encoding_rm(e));
+	else if (e->map == SWZ_MAP_ONE_BYTE && e->opcode == 0x8d)
+		load_address(r, e, code);
+	else if (e->map == SWZ_MAP_ONE_BYTE &&
+		 (e->opcode == 0x81 || e->opcode == 0x83) &&
+		 count_on(r, e, code))
+		return;
+	else if (to != SWZ_NO_REGISTER)
+		forget(r, to);
 }
 
 /* Which registers for arguments point to what is below the stack pointer, as it
@@ -257,10 +180,7 @@ static bool uses(const struct swz_module *m, const struct swz_function *f,
 			return true;
 		if (swz_ends_flow(&e))
 			return false;
-		if (e.map == SWZ_MAP_ONE_BYTE)
-			follow_one_byte(&r, &e, code + at);
-		else if (e.map == SWZ_MAP_0F)
-			follow_0f(&r, &e);
+		follow(&r, &e, code + at);
 	}
 	return r.known != 0;
 }
@@ -301,10 +221,7 @@ static void follow_all(const struct swz_module *m, const struct swz_function *f)
 				     (uint64_t)swz_distance_before(
 					     code + length, branch),
 			     registers);
-		if (e.map == SWZ_MAP_ONE_BYTE)
-			follow_one_byte(&r, &e, code);
-		else if (e.map == SWZ_MAP_0F)
-			follow_0f(&r, &e);
+		follow(&r, &e, code);
 		swz_depth_follow(&r.depth, &e, code, f->start + at + length);
 		if (r.depth.now > r.depth.most)
 			r.depth.most = r.depth.now;
@@ -326,7 +243,8 @@ static void follow_all(const struct swz_module *m, const struct swz_function *f)
 
 /* mov between two registers, or lea of something at a distance from %rsp or
  * %rbp: which registers. */
-static inline bool is_move(const uint8_t *code, unsigned *from, unsigned *to)
+static inline bool may_be_move(const uint8_t *code, unsigned *from,
+			       unsigned *to)
 {
 	unsigned reg, rm;
 
@@ -341,8 +259,8 @@ static inline bool is_move(const uint8_t *code, unsigned *from, unsigned *to)
 	return code[1] == 0x8d && code[2] < 0xc0 && (rm == RSP || rm == RBP);
 }
 
-static bool is_call(const struct swz_module *m, const uint8_t *code,
-		    uint64_t address)
+static bool may_be_call(const struct swz_module *m, const uint8_t *code,
+			uint64_t address)
 {
 	return code[0] == 0xe8 &&
 	       swz_module_is_text(m, swz_module_relative(m, address + 1), 1);
@@ -358,9 +276,10 @@ static unsigned sources_before(const struct swz_module *m,
 
 	for (uint64_t at = jump > WINDOW ? jump - WINDOW : 0; at + 3 <= jump;
 	     at++) {
-		if (at + 5 <= jump && is_call(m, code + at, f->start + at))
+		if (at + 5 <= jump && may_be_call(m, code + at, f->start + at))
 			sources = 0;
-		else if (is_move(code + at, &from, &to) && ARGUMENTS >> to & 1)
+		else if (may_be_move(code + at, &from, &to) &&
+			 ARGUMENTS >> to & 1)
 			sources |= 1u << from;
 	}
 	return sources;
@@ -384,7 +303,7 @@ static unsigned pointers_to_frame(const uint8_t *code, uint64_t size)
 	if (has_frame_pointer(code, size))
 		frame |= 1u << RBP;
 	for (uint64_t at = 0; at + 3 <= size; at++)
-		if (is_move(code + at, &from, &to) && frame >> from & 1)
+		if (may_be_move(code + at, &from, &to) && frame >> from & 1)
 			pointers |= 1u << to;
 	return frame | pointers;
 }

@@ -37,4 +37,8 @@ static inline unsigned swz_operand_index(const struct swz_encoding *e)
 	return swz_encoding_has_sib(e) && index != 4 ? index : SWZ_NO_REGISTER;
 }
 
+/* The general register that the instruction sets, in the forms that compilers
+ * use; SWZ_NO_REGISTER: none, or it is another form. */
+unsigned swz_operand_set(const struct swz_encoding *e);
+
 #endif
