@@ -236,6 +236,11 @@ static uint32_t find_place(struct swz_binding *binding, uint64_t address,
 	module = module_of_call(binding, caller, address);
 	if (module == SWZ_INDEX_NONE)
 		return SWZ_PLACE_UNKNOWN;
+	/* libc's line that calls main, which nobody looks for, would take its
+	 * debug information to be read */
+	if (caller == SWZ_CATALOG_OUTSIDE &&
+	    !binding->profile->modules[module].record.in_scope)
+		return SWZ_PLACE_UNKNOWN;
 	address -= binding->profile->modules[module].record.load_bias;
 	module = binding->modules[module];
 	found = swz_map_at(&catalog->by_site, module, address);
