@@ -339,6 +339,12 @@ check-suites: all		## test suites of real programs, native and profiled (SUITES=
 check-loaded: all tests		## the shell tests with little processor time, as root (ROUNDS, SHARE in percent)
 	tests/loaded
 
+# Half an hour. Those two look at the hooks themselves, and at the environment.
+.PHONY: check-sharing
+check-sharing: all tests	## the shell tests, where no call edge has return thunks of its own
+	TEST_SHARING=1 tests/run $(filter-out test_hook_path test_run_options, \
+		$(basename $(notdir $(wildcard tests/e2e/test_*.sh))))
+
 # Some minutes.
 .PHONY: check-tactics
 check-tactics: all		## test suites of libraries, each kind of jump given to all functions (LIBRARIES="zlib pcre2 libjsoncpp")

@@ -125,10 +125,27 @@ assert_complete() { # PROFILE
 	assert_not_contains "$TMP/info" 'damaged'
 }
 
-# Every format can be made of it, whatever happened to its process.
-assert_readable() { # PROFILE
-	local format
+# Of all formats those that read the file most plainly, and three others in turn.
+turn=0
+in_turn() {
+	local format others=()
 	for format in $FORMATS; do
+		case $format in
+		text | raw | info) echo "$format" ;;
+		*) others+=("$format") ;;
+		esac
+	done
+	for ((format = 0; format < 3 && format < ${#others[@]}; format++)); do
+		echo "${others[(turn + format) % ${#others[@]}]}"
+	done
+}
+
+# It can be converted, whatever happened to its process.
+assert_readable() { # PROFILE
+	local format formats
+	formats=$(in_turn)
+	turn=$((turn + 3))
+	for format in $formats; do
 		"$DUMP" -f $format -o "$TMP/readable.$format" "$1" \
 			2>"$TMP/dump.err" ||
 			fail "swizzle-dump -f $format $1: status $?"
@@ -138,8 +155,10 @@ assert_readable() { # PROFILE
 
 # The same for a profile that rightly says that something is missing.
 assert_converts() { # PROFILE
-	local format
-	for format in $FORMATS; do
+	local format formats
+	formats=$(in_turn)
+	turn=$((turn + 3))
+	for format in $formats; do
 		capture "$DUMP" -f $format -o "$TMP/converted.$format" "$1"
 		assert_status 0
 		[ ! -s err ] || ! grep -v '^swizzle: ' err || fail "strange message"

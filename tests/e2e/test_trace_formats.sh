@@ -165,7 +165,7 @@ done
 
 it 'what is ended in the midst of a file leaves nothing of it'
 many=()
-for _ in {1..400}; do many+=(profile); done
+for _ in {1..150}; do many+=(profile); done
 mkdir ended
 has_begun() {
 	compgen -G 'ended/out.*' >/dev/null
