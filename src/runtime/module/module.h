@@ -71,7 +71,7 @@ struct swz_module {
 	unsigned loose_count;
 	struct swz_eh_frame eh_frame; /* in memory; addresses are ELF's */
 	struct swz_eh_frame_header eh_frame_header; /* likewise */
-	struct swz_elf file;          /* of its file; file.file.size 0: none */
+	struct swz_elf file; /* of its file; file.file.size 0: none */
 	struct swz_file_identity identity; /* of the file, if there is one */
 	uint64_t resolver; /* how V8 is told about thunks; 0: it is not there */
 	const struct swz_saved_plan *saved; /* by an earlier process, or NULL */
