@@ -75,7 +75,7 @@ FUNC(swz_hook_enter_sampled)
 	.cfi_adjust_cfa_offset -8
 	jmpq	*-72(%rsp)			/* S-64 */
 
-	/* As swz_sampling_decide() and swz_context_enter() do it. Where the level
+	/* As swz_sampling_decide() and swz_activation_enter() do it. Where the level
 	 * rises they do. */
 .Ltimed:
 	.cfi_restore_state

@@ -67,7 +67,7 @@ FUNC(swz_hook_exit_sampled)
 	ret
 	.cfi_restore_state
 
-	/* As swz_context_leave() does it, which does it for long calls. %rdi and
+	/* As swz_activation_leave() does it, which does it for long calls. %rdi and
 	 * %r8 are in the red zone meanwhile. */
 .Ltimed_or_seen:
 	.cfi_remember_state

@@ -22,6 +22,7 @@
 #include "runtime/hooks/thread_life.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/module/loaded.h"
+#include "runtime/record/activation.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/context.h"
 #include "runtime/record/file.h"
@@ -152,7 +153,7 @@ static bool reenter(struct rebirth *r, struct swz_thunk *thunk, uint64_t key)
 	thunk->node = swz_unit_of(node);
 	thunk->start_ticks = r->now;
 	/* the call was the parent's */
-	r->thread->key = swz_context_open(r->thread, node, r->now);
+	r->thread->key = swz_activation_resume(r->thread, node, r->now);
 	return true;
 }
 

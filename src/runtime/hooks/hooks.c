@@ -23,11 +23,13 @@
 #include "runtime/hooks/unwound.h"
 #include "runtime/module/foreign_callers.h"
 #include "runtime/module/known_code.h"
+#include "runtime/record/activation.h"
 #include "runtime/record/context.h"
 #include "runtime/record/edge_table.h"
 #include "runtime/record/frames.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/record/home_stack.h"
+#include "runtime/record/nodes.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/shared_thunks.h"
 #include "runtime/record/slow_stack.h"
@@ -160,7 +162,7 @@ static void stock_up(void *argument)
 
 	swz_thread_stock_states();
 	swz_thread_stock_up(call->thread);
-	swz_context_stock_up(call->thread);
+	swz_nodes_stock_up(call->thread);
 	swz_thread_same_stack(call->thread, here, here); /* asks once */
 }
 
@@ -417,7 +419,7 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 					 : start_now(thread, thunk->link, bits);
 	thunk->start_ticks = start;
 	atomic_signal_fence(memory_order_seq_cst);
-	swz_context_enter(thread, node, start);
+	swz_activation_enter(thread, node, start);
 	if (swz_start_is_timed(start))
 		thread->record->last_ticks = swz_ticks_of(thread, start);
 	return thunk;
@@ -469,8 +471,8 @@ static void end_pending(struct swz_thread *thread, struct swz_thunk *thunk,
 		p = swz_frame_pop_record(thunk);
 		if (!p)
 			return;
-		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
-				  now, SWZ_EVENT_RETURN);
+		swz_activation_leave(thread, swz_unit_at(p->node),
+				     p->start_ticks, now, SWZ_EVENT_RETURN);
 		swz_thread_free_record(thread, p);
 	} while (p != last);
 }
@@ -512,7 +514,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 		node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL,
 			    NULL, NULL, NULL);
 		if (node)
-			swz_context_count(thread, node);
+			swz_activation_count(thread, node);
 		else
 			lose_call();
 		return;
@@ -527,7 +529,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	if (again && !after) {
 		/* otherwise a loop to the function's first instruction */
 		if (was_elsewhere(thread, latest, thunk))
-			swz_context_count(thread, swz_frame_node(thunk));
+			swz_activation_count(thread, swz_frame_node(thunk));
 		return;
 	}
 	node = edge(thread, thread->key, function, SWZ_CALL_SITE_TAIL, NULL,
@@ -538,7 +540,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	}
 	if (again) {
 		end_pending(thread, thunk, after, now);
-		swz_context_count(thread, node);
+		swz_activation_count(thread, node);
 		thread->key = (uint64_t)swz_frame_node(thunk)->context << 32;
 		return;
 	}
@@ -560,7 +562,7 @@ static void enter_by_jump(struct swz_thread *thread, struct swz_thunk *thunk,
 	record->start_ticks = swz_start_like(bits, now);
 	swz_frame_push_record(thunk, record);
 	thread->record->last_ticks = swz_ticks_of(thread, now);
-	thread->key = swz_context_enter(thread, node, record->start_ticks);
+	thread->key = swz_activation_enter(thread, node, record->start_ticks);
 	*thread->expected = swz_unit_of(node);
 	thread->expected = &thread->links[node->context].first;
 }

@@ -1,7 +1,7 @@
 #include "runtime/hooks/leave.h"
 
 #include "runtime/hooks/jumps.h"
-#include "runtime/record/context.h"
+#include "runtime/record/activation.h"
 #include "runtime/record/frames.h"
 #include "runtime/record/sampling.h"
 
@@ -15,8 +15,8 @@ static void leave_jumps(struct swz_thread *thread,
 	unsigned count = swz_jumps_of(swz_file, thunk, jumps);
 
 	for (unsigned i = 0; i < count; i++)
-		swz_context_leave(thread, swz_unit_at(jumps[i]), start, now,
-				  how);
+		swz_activation_leave(thread, swz_unit_at(jumps[i]), start, now,
+				     how);
 }
 
 void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
@@ -35,8 +35,8 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
 	     p = p->pending) {
 		if (called)
 			swz_sampling_see(&p->start_ticks, called);
-		swz_context_leave(thread, swz_unit_at(p->node), p->start_ticks,
-				  now, how);
+		swz_activation_leave(thread, swz_unit_at(p->node),
+				     p->start_ticks, now, how);
 		if (swz_sampling && swz_start_is_timed(p->start_ticks))
 			called = p->start_ticks;
 	}
@@ -44,7 +44,7 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
 		swz_sampling_see(&start, called);
 	if (swz_sampling && !swz_start_is_timed(start))
 		leave_jumps(thread, thunk, start, now, how);
-	swz_context_leave(thread, swz_unit_at(thunk->node), start, now, how);
+	swz_activation_leave(thread, swz_unit_at(thunk->node), start, now, how);
 	if (swz_sampling && swz_start_is_timed(start))
 		called = start;
 	if (called)

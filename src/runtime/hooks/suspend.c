@@ -19,6 +19,7 @@
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/hooks/thread_thunks.h"
+#include "runtime/record/activation.h"
 #include "runtime/record/context.h"
 #include "runtime/record/home_stack.h"
 #include "runtime/record/sampling.h"
@@ -118,7 +119,7 @@ static uint32_t enter_again(struct swz_thread *thread, uint32_t unit,
 	if (other)
 		node = other;
 	node->open |= SWZ_NODE_RESUMED;
-	thread->key = swz_context_open(thread, node, start);
+	thread->key = swz_activation_resume(thread, node, start);
 	return swz_unit_of(node);
 }
 

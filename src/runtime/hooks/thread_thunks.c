@@ -11,8 +11,8 @@
 #include "base/syscall.h"
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave.h"
-#include "runtime/record/context.h"
 #include "runtime/record/frames.h"
+#include "runtime/record/nodes.h"
 #include "runtime/record/shared_thunks.h"
 #include "runtime/support/config.h"
 
@@ -296,7 +296,7 @@ static void gather(struct swz_thread *thread, const struct swz_node *node)
 	if (cold->moved < most / 4)
 		return;
 	cold->moved -= most / 4;
-	while (count < most && (chunk = swz_context_nodes(cold, chunk)) != NULL)
+	while (count < most && (chunk = swz_nodes_chunk(cold, chunk)) != NULL)
 		count += gather_from(thread, chunk, node, most - count);
 }
 

@@ -29,13 +29,6 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 struct swz_node *swz_context_edge(struct swz_thread *thread, uint64_t key,
 				  uint32_t function, uint64_t call_site);
 
-/* The thread's chunks of nodes, the latest first; from NULL to NULL. */
-struct swz_chunk *swz_context_nodes(const struct swz_thread_cold *cold,
-				    const struct swz_chunk *after);
-
-/* Makes room for a good number of edges in advance. Signals must be blocked. */
-void swz_context_stock_up(struct swz_thread *thread);
-
 /* The edge's node if its own context has no room, see swizzle/format.h: that of
  * all calls of the function from there, in whatever context; or NULL. */
 struct swz_node *swz_context_find_folded(const struct swz_thread *thread,
@@ -70,19 +63,5 @@ static inline void swz_context_mend_key(struct swz_thread *thread)
 	if (!(thread->key >> 32) || !swz_context_node(thread->key)->parent)
 		thread->key = (uint64_t)thread->cold->root << 32;
 }
-
-/* Counts a call whose time is that of an activation which goes on. */
-void swz_context_count(struct swz_thread *thread, struct swz_node *node);
-/* Enters a node's activation at a time (swz_now, with what
- * runtime/record/sampling.h puts into its low bits); returns the callee's key.
- */
-uint64_t swz_context_enter(struct swz_thread *thread, struct swz_node *node,
-			   uint64_t start);
-/* The same for one that was entered, and counted, before. */
-uint64_t swz_context_open(struct swz_thread *thread, struct swz_node *node,
-			  uint64_t start);
-/* Ends one; `how` is for the trace. */
-void swz_context_leave(struct swz_thread *thread, struct swz_node *node,
-		       uint64_t start, uint64_t now, enum swz_event_kind how);
 
 #endif

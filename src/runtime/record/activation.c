@@ -1,0 +1,139 @@
+#include "runtime/record/activation.h"
+
+#include "runtime/record/file.h"
+#include "runtime/record/long_calls.h"
+#include "runtime/record/sampling.h"
+
+void swz_activation_count(struct swz_thread *thread, struct swz_node *node)
+{
+	node->calls++;
+	if (swz_tracing)
+		swz_events_add(thread, node, SWZ_EVENT_JUMP, swz_now(thread));
+	if (swz_sampling)
+		node->weight++;
+}
+
+/* As so many activations at once as is its weight. */
+static void open_sampled(struct swz_node *node, uint64_t start)
+{
+	uint64_t weight = swz_start_weight(start);
+
+	if (!swz_start_is_timed(start))
+		return;
+	node->ticks -= (int64_t)(weight * swz_start_time(start));
+	node->open += (uint32_t)weight << SWZ_NODE_OPEN_SHIFT;
+}
+
+static uint64_t open_node(struct swz_thread *thread, struct swz_node *node,
+			  uint64_t start)
+{
+	if (swz_sampling) {
+		open_sampled(node, start);
+	} else {
+		node->ticks -= (int64_t)start;
+		node->open += 1u << SWZ_NODE_OPEN_SHIFT;
+		if (thread->open[node->function]-- == 0)
+			node->outer_ticks -= (int64_t)start;
+	}
+	return (uint64_t)node->context << 32;
+}
+
+/* In the order of asm/x86_64/enter.S. */
+uint64_t swz_activation_enter(struct swz_thread *thread, struct swz_node *node,
+			      uint64_t start)
+{
+	node->calls++;
+	if (swz_sampling && swz_start_is_timed(start)) {
+		node->weight += swz_start_weight(start);
+		node->timed += node->timed < UINT32_MAX;
+	}
+	swz_events_add(thread, node, SWZ_EVENT_ENTER, start);
+	return open_node(thread, node, start);
+}
+
+uint64_t swz_activation_resume(struct swz_thread *thread, struct swz_node *node,
+			       uint64_t start)
+{
+	swz_events_add(thread, node, SWZ_EVENT_RESUME, start);
+	return open_node(thread, node, start);
+}
+
+/* One of the node's calls, of which so many are accounted there, is a long one.
+ */
+static bool move_to_long(struct swz_thread *thread, struct swz_node *node,
+			 uint64_t weight, uint64_t duration)
+{
+	struct swz_node *to = swz_long_calls_of(thread, node);
+
+	if (!to)
+		return false;
+	if (node->calls) { /* it is counted; not so where it has been resumed */
+		node->calls--;
+		to->calls++;
+	}
+	if (weight) {
+		node->weight -= weight;
+		node->timed--;
+		node->ticks -= (int64_t)(weight * duration);
+	}
+	to->weight++;
+	to->timed += to->timed < UINT32_MAX;
+	to->ticks += (int64_t)duration;
+	return true;
+}
+
+/* Of one that stands for others, what is above a bound counts for itself: among
+ * the long ones, if there is room. Returns what counts for all. */
+static uint64_t bounded(struct swz_thread *thread, struct swz_node *node,
+			uint64_t weight, uint64_t duration)
+{
+	uint64_t above = duration - SWZ_SAMPLE_MOST_TICKS;
+	struct swz_node *to;
+
+	if (weight <= 1 || duration <= SWZ_SAMPLE_MOST_TICKS)
+		return duration;
+	to = swz_long_calls_of(thread, node);
+	node->ticks -= (int64_t)(weight * above);
+	(to ? to : node)->ticks += (int64_t)above;
+	return SWZ_SAMPLE_MOST_TICKS;
+}
+
+static void leave_sampled(struct swz_thread *thread, struct swz_node *node,
+			  uint64_t start, uint64_t now)
+{
+	uint64_t weight = swz_start_is_timed(start) ? swz_start_weight(start)
+						    : 0;
+	uint64_t time = swz_start_time(start), duration;
+
+	now = swz_start_time(now);
+	duration = now > time ? now - time : 0;
+	node->ticks += (int64_t)(weight * now);
+	node->open -= (uint32_t)weight << SWZ_NODE_OPEN_SHIFT;
+	if ((swz_sampling_is_long(start, duration) ||
+	     swz_sampling_is_stray(node, weight, duration)) &&
+	    move_to_long(thread, node, weight, duration))
+		swz_sampling_ended(node, 1, duration);
+	else if (weight)
+		swz_sampling_ended(node, weight,
+				   bounded(thread, node, weight, duration));
+}
+
+void swz_activation_leave(struct swz_thread *thread, struct swz_node *node,
+			  uint64_t start, uint64_t now, enum swz_event_kind how)
+{
+	uint64_t duration = now - start;
+
+	if (swz_sampling) {
+		leave_sampled(thread, node, start, now);
+		return;
+	}
+	swz_events_add_end(thread, node, how, start, now);
+	node->ticks += (int64_t)now;
+	node->open -= 1u << SWZ_NODE_OPEN_SHIFT;
+	if (++thread->open[node->function] == 0)
+		node->outer_ticks += (int64_t)now;
+	if (duration > node->max_ticks)
+		node->max_ticks = duration;
+	if (duration <= node->min_ticks - 1)
+		node->min_ticks = duration;
+}
