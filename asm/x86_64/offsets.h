@@ -42,7 +42,7 @@
 
 /* An edge that shares its thunks may get its own each time it has been called so
  * many times again: a power of two (src/runtime/hooks/thread_thunks.c). */
-#define SWZ_HOT_CALLS 1024
+#define SWZ_HOT_CALLS 128
 
 /* struct swz_thunk (thunks/arena.h) */
 #define SWZ_THUNK_BODY 0

@@ -9,7 +9,7 @@
 
 #include "runtime/support/config.h"
 
-#define MOST_PROMOTED 8192u
+#define MOST_PROMOTED 65536u
 
 bool swz_thunks_are_shared(const struct swz_thread *thread)
 {

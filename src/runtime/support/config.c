@@ -10,7 +10,7 @@
 #define DEFAULT_MAX_MEMORY (256ull << 20)
 #define LEAST_MEMORY (1ull << 20)
 #define DEFAULT_MAX_SIZE (4ull << 30)
-#define OWN_THUNKS 65536u
+#define OWN_THUNKS 2048u
 #define MOST_TIME 1000000000000ull /* ns */
 
 struct swz_config swz_config;
