@@ -125,28 +125,28 @@ assert_complete() { # PROFILE
 	assert_not_contains "$TMP/info" 'damaged'
 }
 
-# Of all formats those that read the file most plainly, and three others in turn.
+# In `formats` those that read the file most plainly, and three others in turn.
 turn=0
-in_turn() {
-	local format others=()
+take_formats() {
+	local format others=() i
+	formats=()
 	for format in $FORMATS; do
 		case $format in
-		text | raw | info) echo "$format" ;;
+		text | raw | info) formats+=("$format") ;;
 		*) others+=("$format") ;;
 		esac
 	done
-	for ((format = 0; format < 3 && format < ${#others[@]}; format++)); do
-		echo "${others[(turn + format) % ${#others[@]}]}"
+	for ((i = 0; i < 3 && i < ${#others[@]}; i++)); do
+		formats+=("${others[turn++ % ${#others[@]}]}")
 	done
 }
 
 # It can be converted, whatever happened to its process.
 assert_readable() { # PROFILE
 	local format formats
-	formats=$(in_turn)
-	turn=$((turn + 3))
-	for format in $formats; do
-		"$DUMP" -f $format -o "$TMP/readable.$format" "$1" \
+	take_formats
+	for format in "${formats[@]}"; do
+		"$DUMP" -f "$format" -o "$TMP/readable.$format" "$1" \
 			2>"$TMP/dump.err" ||
 			fail "swizzle-dump -f $format $1: status $?"
 		assert_empty "$TMP/dump.err"
@@ -156,10 +156,9 @@ assert_readable() { # PROFILE
 # The same for a profile that rightly says that something is missing.
 assert_converts() { # PROFILE
 	local format formats
-	formats=$(in_turn)
-	turn=$((turn + 3))
-	for format in $formats; do
-		capture "$DUMP" -f $format -o "$TMP/converted.$format" "$1"
+	take_formats
+	for format in "${formats[@]}"; do
+		capture "$DUMP" -f "$format" -o "$TMP/converted.$format" "$1"
 		assert_status 0
 		[ ! -s err ] || ! grep -v '^swizzle: ' err || fail "strange message"
 		assert_not_contains err 'truncated'

@@ -322,4 +322,39 @@ for format in callgrind text tree folded speedscope pprof dot csv json info; do
 	assert_matches out "^$format +[a-z]"
 done
 
+it 'no line of a library that is not hooked calls from outside'
+cat >calling.c <<'END'
+#include <pthread.h>
+static void *begin(void *function)
+{
+	((void (*)(void))function)();
+	return NULL;
+}
+void call_in_thread(void (*function)(void))
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, begin, (void *)function);
+	pthread_join(thread, NULL);
+}
+END
+cat >called.c <<'END'
+void call_in_thread(void (*function)(void));
+static volatile long sum;
+void called(void) { for (long i = 0; i < 10; i++) sum += i; }
+int main(void) { call_in_thread(called); return 0; }
+END
+gcc -g -O1 -fno-optimize-sibling-calls -shared -fPIC -pthread -o libcalling.so calling.c &&
+	gcc -g -O1 -o called called.c -L. -lcalling -Wl,-rpath,"$TMP" ||
+	abort 'no program'
+# the line at which the first cost of the call is
+line_of_call() { # PROFILE
+	"$DUMP" -f callgrind -o - "$1" | awk '/^fn=/ { outside = /\[outside\]|^fn=\(1\)$/ }
+		outside && /^cfn=/ { called = / called$/ }
+		outside && called && /^calls=/ { getline; print $1; exit }'
+}
+"$RUN" -q -M called -o profile ./called
+assert_eq 0 "$(line_of_call profile)" 'line, library not hooked'
+"$RUN" -q -F called -o profile ./called
+assert_eq 4 "$(line_of_call profile)" 'line, library hooked'
+
 finish
