@@ -171,11 +171,8 @@ assert_calls profile go_back 100000 work 10001 setcontext 10000
 # they have taken the same thunk, or ended the same record of a tail call.
 it 'a timer switches stacks in the midst of hooks'
 for options in '' '--timing sampled' '-m trace' '-D 100'; do
-	case $options${TEST_MODE:-}${TEST_TIMING:-} in
-	*sampledtrace | *tracesampled) continue ;; # a trace has exact times
-	esac
-	# shellcheck disable=SC2206
-	RUN_OPTIONS=($options)
+	# shellcheck disable=SC2086
+	use_options $options || continue
 	rounds=5
 	# a frame that is its own caller by then: an endless walk, seldom
 	[ "$options" != '--timing sampled' ] || rounds=15
@@ -196,11 +193,8 @@ RUN_OPTIONS=()
 it 'stacks that are begun from anew'
 need_targets restarted
 for options in '' '--timing sampled' '-m trace'; do
-	case $options${TEST_MODE:-}${TEST_TIMING:-} in
-	*sampledtrace | *tracesampled) continue ;; # a trace has exact times
-	esac
-	# shellcheck disable=SC2206
-	RUN_OPTIONS=($options)
+	# shellcheck disable=SC2086
+	use_options $options || continue
 	assert_same_as_native "$TARGETS/restarted"
 	assert_complete profile
 	assert_time_is_sane profile

@@ -53,11 +53,8 @@ esac
 # libtheora's encoder gave another stream.
 it 'a jump with the address of something in the frame that was given up'
 for options in '' '--timing sampled' '-m trace'; do
-	case $options${TEST_MODE:-}${TEST_TIMING:-} in
-	*sampledtrace | *tracesampled) continue ;; # a trace has exact times
-	esac
-	# shellcheck disable=SC2206
-	RUN_OPTIONS=($options)
+	# shellcheck disable=SC2086
+	use_options $options || continue
 	assert_same_as_native "$TARGETS/given_up"
 	assert_complete profile
 	assert_calls profile gives_up 1000 gives_up_too 1000 keeps 1000 \
