@@ -188,7 +188,7 @@ static void note_in_patch(void *context, uint64_t to)
 }
 
 /* What is at a distance from the function's label that stands in a table which
- * the function refers to: see read_own_tables in scan_branches.c. */
+ * the function refers to: see swz_label_distances_read. */
 static void note_distant(const struct pointer_scan *s,
 			 const struct swz_function *f, uint64_t label)
 {

@@ -1,0 +1,95 @@
+#include "runtime/discovery/label_tables.h"
+
+#include <string.h>
+
+#include "runtime/discovery/cold_parts.h"
+#include "runtime/discovery/distance_table.h"
+#include "runtime/discovery/entry_stack.h"
+#include "runtime/discovery/text_maps.h"
+
+/* Whether the function may be the cold part of one that has a table: labels in
+ * its first bytes are at the height of a call, so it does not begin by taking
+ * room from the stack. */
+static bool may_have_labels(const struct swz_module *m,
+			    const struct swz_function *f)
+{
+	const uint8_t *code = swz_module_bytes(m, f->start);
+
+	if (!swz_may_be_cold_part(f) || (code[0] & 0xf8) == 0x50)
+		return false;
+	if (f->size < 3)
+		return true;
+	if (code[0] == 0x41)
+		return (code[1] & 0xf8) != 0x50;
+	return code[0] != 0x48 || (code[1] != 0x83 && code[1] != 0x81) ||
+	       code[2] != 0xec;
+}
+
+static bool is_behind_table(const struct swz_module *m, uint64_t pc,
+			    uint64_t first, uint64_t to)
+{
+	return swz_stack_differs(m, pc, to) && swz_stack_differs(m, first, to);
+}
+
+bool swz_label_table_read(const struct swz_module *m, uint64_t pc,
+			  uint64_t table, bool doubts,
+			  void (*found)(void *context, uint64_t to),
+			  void *context)
+{
+	uint64_t end = swz_distance_table_end(m, table), at, first = 0;
+	const struct swz_function *whole = NULL, *cold = NULL;
+
+	for (at = table; at + 4 <= end; at += 4) {
+		const struct swz_function *f;
+		int32_t offset;
+		uint64_t to;
+
+		memcpy(&offset, swz_module_bytes(m, at), sizeof(offset));
+		to = table + (uint64_t)(int64_t)offset;
+		if (!swz_module_is_text(m, to, 1))
+			break;
+		if (at == table) {
+			first = to;
+			whole = swz_function_at(m, pc);
+			if (whole && whole->is_piece)
+				whole = NULL; /* that of the first entry */
+		}
+		f = whole && swz_function_has(whole, to)
+			    ? whole
+			    : swz_function_at(m, to);
+		if (f && !whole && !f->is_piece)
+			whole = f;
+		if (f && f != whole && !cold && may_have_labels(m, f))
+			cold = f;
+		if (!f || (f != whole && f != cold && !f->is_piece))
+			break;
+		if (swz_text_is_marked(m, SWZ_TEXT_MARKS, to) &&
+		    !(doubts && is_behind_table(m, pc, first, to)))
+			found(context, to);
+	}
+	return at > table;
+}
+
+void swz_label_distances_read(const struct swz_module *m, uint64_t pc,
+			      uint64_t label,
+			      void (*found)(void *context, uint64_t to),
+			      void *context)
+{
+	const struct swz_function *f = swz_function_at(m, pc);
+
+	if (!f || label == f->start || !swz_function_has(f, label) ||
+	    f->size > SWZ_MOST_WITH_LABELS)
+		return;
+	for (uint64_t at = f->start; at + 7 <= f->start + f->size; at++) {
+		const uint8_t *code = swz_module_bytes(m, at);
+		uint64_t table;
+
+		if ((code[0] & 0xfb) != 0x48 || code[1] != 0x8d ||
+		    (code[2] & 0xc7) != 0x05)
+			continue;
+		table = swz_module_relative(m, at + 3);
+		if (table % 4 == 0 && !swz_module_is_text(m, table, 1))
+			swz_distance_table_read(m, f, label, table, found,
+						context);
+	}
+}
