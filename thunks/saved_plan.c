@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "swizzle/refusal.h"
 #include "thunks/relocate.h"
 #include "thunks/trampoline.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/syscall.h"
 #include "runtime/hooks/hook_choice.h"
-#include "runtime/hooks/hooks.h"
 #include "runtime/record/context.h"
 #include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"

@@ -11,7 +11,6 @@
 #include "runtime/calibrate.h"
 #include "runtime/compat/address_space.h"
 #include "runtime/discovery/filter.h"
-#include "runtime/hooks/hooks.h"
 #include "runtime/hooks/thread_access.h"
 #include "runtime/late.h"
 #include "runtime/plan/plan.h"
@@ -34,7 +33,6 @@
 #include "base/syscall.h"
 #include "runtime/hooks/thread_life.h"
 #include "runtime/record/function_ids.h"
-#include "thunks/arena.h"
 
 static enum swz_status record_command(void)
 {

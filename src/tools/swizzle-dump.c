@@ -11,7 +11,6 @@
 
 #include "profile/support/progress.h"
 #include "tools/dump/diff.h"
-#include "tools/dump/events.h"
 #include "tools/dump/input.h"
 #include "tools/dump/message.h"
 #include "tools/dump/options.h"

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 
-#include "profile/formats/formats.h"
 #include "profile/support/output.h"
 #include "profile/costs/trace.h"
 

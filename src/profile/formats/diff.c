@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/support/arith.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
 

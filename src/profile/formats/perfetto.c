@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "profile/support/map.h"
-#include "profile/support/memory.h"
 #include "profile/support/output.h"
 #include "profile/formats/protobuf.h"
 #include "profile/costs/trace.h"

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "profile/formats/formats.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"

@@ -17,7 +17,6 @@
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
 #include "runtime/support/scratch.h"
-#include "thunks/saved_plan.h"
 
 #define MOST_BYTES (UINT64_C(256) << 20) /* of all files together */
 #define KEPT_BYTES (UINT64_C(192) << 20) /* when there are more */

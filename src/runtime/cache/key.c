@@ -5,7 +5,6 @@
 
 #include "base/hash.h"
 #include "base/syscall.h"
-#include "runtime/cache/files.h"
 #include "runtime/support/config.h"
 #include "thunks/trampoline.h"
 

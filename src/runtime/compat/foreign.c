@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "runtime/hooks/unwind.h"
-#include "runtime/module/dynamic_symbol.h"
 #include "runtime/module/foreign_callers.h"
 #include "swizzle.h"
 

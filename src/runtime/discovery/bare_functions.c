@@ -27,7 +27,6 @@
 #include "runtime/discovery/bare_gaps.h"
 #include "runtime/discovery/code_flow.h"
 #include "runtime/discovery/references.h"
-#include "runtime/discovery/scan_data.h"
 #include "runtime/support/scratch.h"
 #include "runtime/support/team.h"
 #include "thunks/red_zone.h"

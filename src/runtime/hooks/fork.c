@@ -16,7 +16,6 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/hooks.h"
 #include "runtime/hooks/interrupted.h"
 #include "runtime/hooks/jumps.h"
 #include "runtime/hooks/thread_life.h"

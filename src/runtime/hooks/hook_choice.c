@@ -3,7 +3,6 @@
 #include "runtime/record/events.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/record/sampling.h"
-#include "thunks/arena.h"
 
 void swz_hook_enter(void);
 void swz_hook_enter_filtered(void);

@@ -4,13 +4,11 @@
 #include <stddef.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/hooks.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/hooks/suspend.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/context.h"
 #include "runtime/record/home_stack.h"
-#include "runtime/record/sampling.h"
 #include "runtime/record/slow_stack.h"
 
 void swz_set_key(struct swz_thread *thread, const struct swz_thunk *top)

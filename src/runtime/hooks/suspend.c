@@ -16,7 +16,6 @@
 #include <stddef.h>
 
 #include "runtime/hooks/jumps.h"
-#include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/activation.h"

@@ -9,12 +9,10 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/record/frames.h"
 #include "runtime/record/nodes.h"
 #include "runtime/record/shared_thunks.h"
-#include "runtime/support/config.h"
 
 #define STOCK_BLOCKS 256u
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */

@@ -12,7 +12,6 @@
 
 #include "runtime/discovery/text_maps.h"
 #include "runtime/support/config.h"
-#include "runtime/support/scratch.h"
 #include "thunks/encoding.h"
 
 #define REACH_BACK 128u

@@ -3,7 +3,6 @@
 #include "runtime/discovery/function.h"
 #include "runtime/plan/trampoline.h"
 #include "runtime/support/scratch.h"
-#include "thunks/trampoline.h"
 
 static bool has_load_sites(const struct swz_function *f)
 {

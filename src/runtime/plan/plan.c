@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 
-#include "base/syscall.h"
 #include "runtime/cache/cache.h"
 #include "runtime/compat/find_object.h"
 #include "runtime/compat/foreign.h"
@@ -24,7 +23,6 @@
 #include "runtime/support/message.h"
 #include "runtime/support/progress.h"
 #include "runtime/support/scratch.h"
-#include "thunks/trampoline.h"
 
 /* What is needed for a time only while a module is planned, by bytes of its
  * text: less, as a rule. */

@@ -1,6 +1,5 @@
 #include "runtime/record/activation.h"
 
-#include "runtime/record/file.h"
 #include "runtime/record/long_calls.h"
 #include "runtime/record/sampling.h"
 

@@ -9,7 +9,6 @@
 #include "base/syscall.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/event_chunks.h"
-#include "runtime/record/file.h"
 #include "runtime/support/config.h"
 
 #define FIRST_PAGES 4u
