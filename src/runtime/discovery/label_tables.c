@@ -5,7 +5,11 @@
 #include "runtime/discovery/cold_parts.h"
 #include "runtime/discovery/distance_table.h"
 #include "runtime/discovery/entry_stack.h"
+#include "runtime/discovery/switch_table.h"
 #include "runtime/discovery/text_maps.h"
+
+/* The tables of functions that are neighbours are neighbours. */
+#define NEAR_BYTES (64u << 10)
 
 /* Whether the function may be the cold part of one that has a table: labels in
  * its first bytes are at the height of a call, so it does not begin by taking
@@ -25,19 +29,60 @@ static bool may_have_labels(const struct swz_module *m,
 	       code[2] != 0xec;
 }
 
-static bool is_behind_table(const struct swz_module *m, uint64_t pc,
-			    uint64_t first, uint64_t to)
+/* lea disp32(%rip), of a 64-bit register. */
+static bool takes_address(const uint8_t *code)
 {
-	return swz_stack_differs(m, pc, to) && swz_stack_differs(m, first, to);
+	return (code[0] & 0xfb) == 0x48 && code[1] == 0x8d &&
+	       (code[2] & 0xc7) == 0x05;
 }
 
-bool swz_label_table_read(const struct swz_module *m, uint64_t pc,
-			  uint64_t table, bool doubts,
+static struct swz_range text_around(const struct swz_module *m, uint64_t pc)
+{
+	struct swz_range near = {pc, pc};
+
+	for (unsigned i = 0; i < m->text_count; i++) {
+		const struct swz_range *t = &m->text[i];
+
+		if (pc < t->start || pc >= t->end)
+			continue;
+		near.start = pc - t->start > NEAR_BYTES ? pc - NEAR_BYTES
+							: t->start;
+		near.end = t->end - pc > NEAR_BYTES ? pc + NEAR_BYTES : t->end;
+	}
+	return near;
+}
+
+/* Whether code in the neighbourhood has a switch by a table that begins behind
+ * this one's beginning, and not behind the entry. */
+static bool has_begun_another(const struct swz_module *m,
+			      struct swz_decoder *decoder, uint64_t pc,
+			      uint64_t table, uint64_t entry)
+{
+	struct swz_range near = text_around(m, pc);
+
+	if (entry == table)
+		return false;
+	for (uint64_t at = near.start; at + 7 <= near.end; at++) {
+		uint64_t other;
+
+		if (!takes_address(swz_module_bytes(m, at)))
+			continue;
+		other = swz_module_relative(m, at + 3);
+		if (other > table && other <= entry &&
+		    swz_switch_is_at(m, decoder, at, near.end, other))
+			return true;
+	}
+	return false;
+}
+
+bool swz_label_table_read(const struct swz_module *m,
+			  struct swz_decoder *decoder, uint64_t pc,
+			  uint64_t table,
 			  void (*found)(void *context, uint64_t to),
 			  void *context)
 {
 	uint64_t end = swz_distance_table_end(m, table), at, first = 0;
-	const struct swz_function *whole = NULL, *cold = NULL;
+	const struct swz_function *whole = NULL, *cold = NULL, *sure = NULL;
 
 	for (at = table; at + 4 <= end; at += 4) {
 		const struct swz_function *f;
@@ -63,9 +108,15 @@ bool swz_label_table_read(const struct swz_module *m, uint64_t pc,
 			cold = f;
 		if (!f || (f != whole && f != cold && !f->is_piece))
 			break;
-		if (swz_text_is_marked(m, SWZ_TEXT_MARKS, to) &&
-		    !(doubts && is_behind_table(m, pc, first, to)))
-			found(context, to);
+		if (!swz_text_is_marked(m, SWZ_TEXT_MARKS, to))
+			continue;
+		if (decoder && f != sure &&
+		    ((swz_stack_differs(m, pc, to) &&
+		      swz_stack_differs(m, first, to)) ||
+		     has_begun_another(m, decoder, pc, table, at)))
+			continue;
+		sure = f; /* it does not matter what else leads to it */
+		found(context, to);
 	}
 	return at > table;
 }
@@ -84,8 +135,7 @@ void swz_label_distances_read(const struct swz_module *m, uint64_t pc,
 		const uint8_t *code = swz_module_bytes(m, at);
 		uint64_t table;
 
-		if ((code[0] & 0xfb) != 0x48 || code[1] != 0x8d ||
-		    (code[2] & 0xc7) != 0x05)
+		if (!takes_address(code))
 			continue;
 		table = swz_module_relative(m, at + 3);
 		if (table % 4 == 0 && !swz_module_is_text(m, table, 1))

@@ -100,8 +100,9 @@ static bool look_at_load(void *context, uint64_t at)
 					 s->scan);
 	}
 	return (to % 4 == 0 &&
-		swz_label_table_read(s->module, pc, to, !s->scan->unmarks,
-				     refuse_label, s->scan)) ||
+		swz_label_table_read(s->module,
+				     s->scan->unmarks ? NULL : s->decoder, pc,
+				     to, refuse_label, s->scan)) ||
 	       is_label;
 }
 

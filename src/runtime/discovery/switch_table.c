@@ -8,6 +8,8 @@
 /* From the comparison to the jump. */
 #define MOST_SINCE 16u
 #define MOST_BOUND 1023u
+/* From where the table's address is taken to the jump. */
+#define MOST_INSTRUCTIONS 16u
 
 enum { AND = 4, CMP = 7 };
 
@@ -108,6 +110,30 @@ void swz_switch_follow(struct swz_switch *s, const struct swz_module *m,
 bool swz_switch_is_bounded(const struct swz_switch *s)
 {
 	return s->since && s->since <= MOST_SINCE && s->bound <= MOST_BOUND;
+}
+
+bool swz_switch_is_at(const struct swz_module *m, struct swz_decoder *decoder,
+		      uint64_t pc, uint64_t end, uint64_t table)
+{
+	struct swz_switch s = {.since = 0};
+
+	for (unsigned n = 0; n < MOST_INSTRUCTIONS && pc < end; n++) {
+		struct swz_bytes code = {swz_module_bytes(m, pc), end - pc};
+		struct swz_encoding e;
+		struct swz_insn insn;
+
+		if (swz_decode_encoding(decoder, code, pc, &insn, &e) != SWZ_OK)
+			return false;
+		if (insn.kind == SWZ_INSN_JUMP_INDIRECT)
+			return !swz_operand_is_memory(&e) && s.table == table &&
+			       s.base == table;
+		if (insn.kind != SWZ_INSN_PLAIN &&
+		    insn.kind != SWZ_INSN_JUMP_CC)
+			return false;
+		swz_switch_follow(&s, m, &e, code.data, pc + insn.length);
+		pc += insn.length;
+	}
+	return false;
 }
 
 bool swz_switch_read(const struct swz_switch *s, const struct swz_module *m,

@@ -5,6 +5,7 @@
  * so that the table's is not either: compilers compare the index before. */
 
 #include "runtime/module/module.h"
+#include "thunks/decoder.h"
 #include "thunks/encoding.h"
 
 /* What the instructions up to a jump say of its table. All zeros at first. */
@@ -24,6 +25,13 @@ void swz_switch_follow(struct swz_switch *s, const struct swz_module *module,
 
 /* Whether the jump behind these instructions has its index bounded. */
 bool swz_switch_is_bounded(const struct swz_switch *s);
+
+/* Whether the instructions from `pc` on, which is before `end`, take the
+ * address of the table and then, with nothing but conditional branches between,
+ * jump to what one of its entries is the distance to. */
+bool swz_switch_is_at(const struct swz_module *module,
+		      struct swz_decoder *decoder, uint64_t pc, uint64_t end,
+		      uint64_t table);
 
 /* Says of each place in the text to which the table leads; false if the table
  * is not known. */
