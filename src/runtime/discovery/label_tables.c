@@ -8,8 +8,10 @@
 #include "runtime/discovery/switch_table.h"
 #include "runtime/discovery/text_maps.h"
 
-/* The tables of functions that are neighbours are neighbours. */
-#define NEAR_BYTES (64u << 10)
+/* The tables of functions that are neighbours are neighbours: most are found
+ * within the first, nearly all within the second. */
+#define NEAR_BYTES (2u << 10)
+#define FAR_BYTES (64u << 10)
 
 /* Whether the function may be the cold part of one that has a table: labels in
  * its first bytes are at the height of a call, so it does not begin by taking
@@ -36,7 +38,8 @@ static bool takes_address(const uint8_t *code)
 	       (code[2] & 0xc7) == 0x05;
 }
 
-static struct swz_range text_around(const struct swz_module *m, uint64_t pc)
+static struct swz_range text_around(const struct swz_module *m, uint64_t pc,
+				    uint64_t bytes)
 {
 	struct swz_range near = {pc, pc};
 
@@ -45,34 +48,41 @@ static struct swz_range text_around(const struct swz_module *m, uint64_t pc)
 
 		if (pc < t->start || pc >= t->end)
 			continue;
-		near.start = pc - t->start > NEAR_BYTES ? pc - NEAR_BYTES
-							: t->start;
-		near.end = t->end - pc > NEAR_BYTES ? pc + NEAR_BYTES : t->end;
+		near.start = pc - t->start > bytes ? pc - bytes : t->start;
+		near.end = t->end - pc > bytes ? pc + bytes : t->end;
 	}
 	return near;
 }
 
-/* Whether code in the neighbourhood has a switch by a table that begins behind
- * this one's beginning, and not behind the entry. */
+/* Whether this code has a switch by a table that begins behind the address, and
+ * not behind the last. */
+static bool has_switch(const struct swz_module *m, struct swz_decoder *decoder,
+		       struct swz_range code, uint64_t behind, uint64_t last)
+{
+	for (uint64_t at = code.start; at + 7 <= code.end; at++) {
+		uint64_t table;
+
+		if (!takes_address(swz_module_bytes(m, at)))
+			continue;
+		table = swz_module_relative(m, at + 3);
+		if (table > behind && table <= last &&
+		    swz_switch_is_at(m, decoder, at, code.end, table))
+			return true;
+	}
+	return false;
+}
+
+/* Whether another table has begun between this one's beginning and the entry.
+ */
 static bool has_begun_another(const struct swz_module *m,
 			      struct swz_decoder *decoder, uint64_t pc,
 			      uint64_t table, uint64_t entry)
 {
-	struct swz_range near = text_around(m, pc);
-
-	if (entry == table)
-		return false;
-	for (uint64_t at = near.start; at + 7 <= near.end; at++) {
-		uint64_t other;
-
-		if (!takes_address(swz_module_bytes(m, at)))
-			continue;
-		other = swz_module_relative(m, at + 3);
-		if (other > table && other <= entry &&
-		    swz_switch_is_at(m, decoder, at, near.end, other))
-			return true;
-	}
-	return false;
+	return entry > table &&
+	       (has_switch(m, decoder, text_around(m, pc, NEAR_BYTES), table,
+			   entry) ||
+		has_switch(m, decoder, text_around(m, pc, FAR_BYTES), table,
+			   entry));
 }
 
 bool swz_label_table_read(const struct swz_module *m,
@@ -82,7 +92,7 @@ bool swz_label_table_read(const struct swz_module *m,
 			  void *context)
 {
 	uint64_t end = swz_distance_table_end(m, table), at, first = 0;
-	const struct swz_function *whole = NULL, *cold = NULL, *sure = NULL;
+	const struct swz_function *whole = NULL, *cold = NULL;
 
 	for (at = table; at + 4 <= end; at += 4) {
 		const struct swz_function *f;
@@ -110,12 +120,12 @@ bool swz_label_table_read(const struct swz_module *m,
 			break;
 		if (!swz_text_is_marked(m, SWZ_TEXT_MARKS, to))
 			continue;
-		if (decoder && f != sure &&
+		/* one that is entered by something else is refused as it is */
+		if (decoder && !f->is_entered &&
 		    ((swz_stack_differs(m, pc, to) &&
 		      swz_stack_differs(m, first, to)) ||
 		     has_begun_another(m, decoder, pc, table, at)))
 			continue;
-		sure = f; /* it does not matter what else leads to it */
 		found(context, to);
 	}
 	return at > table;
