@@ -642,8 +642,8 @@ START_TEST(vector_maps)
 	unsigned opcode;
 
 	set_up();
-	if (!all)
-		stride = 199;
+	if (!all) /* without AVX-512 all EVEX forms fault: more of the others */
+		stride = __builtin_cpu_supports("avx512f") ? 199 : 61;
 	for (opcode = 0; opcode < 256; opcode++) {
 		try_vex(1 + (unsigned)_i, opcode);
 		try_evex(1 + (unsigned)_i, opcode);
