@@ -22,7 +22,7 @@ uint64_t swz_saved_plan_head_bytes(const struct swz_saved_header *h)
 	       h->entries * (uint64_t)sizeof(struct swz_unwind_entry) +
 	       h->wrappers * (uint64_t)sizeof(struct swz_saved_wrapper) +
 	       4 * ((uint64_t)h->relative + h->absolute + h->islands) +
-	       h->loads * (uint64_t)sizeof(struct swz_saved_load);
+	       h->inners * (uint64_t)sizeof(struct swz_saved_inner);
 }
 
 uint64_t swz_saved_plan_bytes(const struct swz_saved_header *h)
@@ -56,7 +56,7 @@ void swz_saved_plan_parts(const struct swz_saved_header *h, const uint8_t *tail,
 	plan->relative = take(&at, h->relative * sizeof(*plan->relative));
 	plan->absolute = take(&at, h->absolute * sizeof(*plan->absolute));
 	plan->islands = take(&at, h->islands * sizeof(*plan->islands));
-	plan->loads = take(&at, h->loads * sizeof(*plan->loads));
+	plan->inners = take(&at, h->inners * sizeof(*plan->inners));
 	plan->trampolines = tail;
 	plan->frame = tail + h->trampoline_bytes;
 }
@@ -87,7 +87,7 @@ void swz_saved_plan_list(const struct swz_saved_plan *plan,
 		{plan->absolute,
 		 h->absolute * (uint64_t)sizeof(*plan->absolute)},
 		{plan->islands, h->islands * (uint64_t)sizeof(*plan->islands)},
-		{plan->loads, h->loads * (uint64_t)sizeof(*plan->loads)},
+		{plan->inners, h->inners * (uint64_t)sizeof(*plan->inners)},
 		{plan->trampolines, h->trampoline_bytes},
 		{plan->frame, h->frame_bytes},
 	};
@@ -244,8 +244,8 @@ static bool islands_fit(const struct swz_saved_plan *plan)
 }
 
 /* Whether a jump fits in there. */
-static bool load_fits(const struct swz_saved_header *h,
-		      const struct swz_saved_load *l)
+static bool inner_fits(const struct swz_saved_header *h,
+		       const struct swz_saved_inner *l)
 {
 	bool in_text = false;
 
@@ -254,15 +254,15 @@ static bool load_fits(const struct swz_saved_header *h,
 			   l->at < h->key.texts[i].end &&
 			   h->key.texts[i].end - l->at >= SWZ_JUMP_BYTES;
 	return in_text && l->copy >= sizeof(struct swz_hooks) &&
-	       l->copy < h->trampoline_bytes;
+	       l->copy < h->trampoline_bytes && l->keeps_opcode <= 1;
 }
 
-static bool loads_fit(const struct swz_saved_plan *plan)
+static bool inners_fit(const struct swz_saved_plan *plan)
 {
-	for (uint32_t i = 0; i < plan->header->loads; i++) {
-		const struct swz_saved_load *l = &plan->loads[i];
+	for (uint32_t i = 0; i < plan->header->inners; i++) {
+		const struct swz_saved_inner *l = &plan->inners[i];
 
-		if (!load_fits(plan->header, l) ||
+		if (!inner_fits(plan->header, l) ||
 		    (i &&
 		     (l->at < l[-1].at || l->at - l[-1].at < SWZ_JUMP_BYTES)))
 			return false;
@@ -281,7 +281,7 @@ static bool is_sound(const struct swz_saved_plan *plan)
 			   h->trampoline_bytes) &&
 	       offsets_fit(plan->absolute, h->absolute, 8,
 			   h->trampoline_bytes) &&
-	       islands_fit(plan) && loads_fit(plan);
+	       islands_fit(plan) && inners_fit(plan);
 }
 
 enum swz_status swz_saved_plan_check(const struct swz_saved_header *h,

@@ -14,7 +14,7 @@
 #include "thunks/unwind_table.h"
 
 #define SWZ_SAVED_MAGIC "SWZplan\n"
-#define SWZ_SAVED_VERSION 4u
+#define SWZ_SAVED_VERSION 5u
 #define SWZ_SAVED_MOST_TEXTS 64u
 /* More than any module has. */
 #define SWZ_SAVED_MOST_BYTES (1u << 30)
@@ -50,10 +50,12 @@ struct swz_saved_function {
 	uint8_t padding[2];
 };
 
-/* A load of a return address that a jump to its copy replaces. */
-struct swz_saved_load {
-	uint32_t at;   /* ELF virtual address; ascending */
-	uint32_t copy; /* in the region */
+/* Where 5 bytes change in a function behind its patch site. */
+struct swz_saved_inner {
+	uint32_t at;           /* ELF virtual address; ascending */
+	uint32_t copy;         /* where it leads, in the region */
+	uint32_t keeps_opcode; /* 1: of a branch, but for the first; 0: a jump,
+				* in place of a load of a return address */
 };
 
 /* A function that is led to a wrapper of ours. */
@@ -93,7 +95,7 @@ struct swz_saved_header {
 	/* How many there are, in the order in which they follow; then come
 	 * trampoline_bytes and frame_bytes: as they lie in the region. */
 	uint32_t functions, entries, wrappers, relative, absolute, islands;
-	uint32_t loads, padding;
+	uint32_t inners, padding;
 };
 
 struct swz_saved_plan {
@@ -104,7 +106,7 @@ struct swz_saved_plan {
 	const uint32_t *relative;
 	const uint32_t *absolute;
 	const int32_t *islands;
-	const struct swz_saved_load *loads;
+	const struct swz_saved_inner *inners;
 	const uint8_t *frame;
 	const uint8_t *trampolines;
 };

@@ -228,6 +228,48 @@ static void take(struct swz_trampolines *region, size_t bytes)
 	region->used = (region->used + bytes + 15) & ~(size_t)15;
 }
 
+/* Its code, but for what leads to the copies: as it is, or is to be, at `at`.
+ */
+static enum swz_status relocate(const struct swz_trampolines *region,
+				struct swz_decoder *decoder,
+				const struct swz_patch_site *site,
+				const uint8_t *at,
+				uint8_t out[SWZ_RELOCATED_MAX],
+				struct swz_relocation *relocation)
+{
+	struct swz_slot_loads loads = {
+		.count = site->load_count,
+		.arena = arena_bounds(region),
+	};
+
+	if (loads.count)
+		memcpy(loads.at, site->loads, loads.count);
+	return swz_relocate(decoder, site->code, site->address, site->wanted,
+			    (uintptr_t)at, out, SWZ_RELOCATED_MAX, &loads,
+			    relocation);
+}
+
+const uint8_t *swz_trampoline_copy_of(const struct swz_trampolines *region,
+				      struct swz_decoder *decoder,
+				      const struct swz_patch_site *site,
+				      const uint8_t *trampoline,
+				      unsigned offset)
+{
+	const uint8_t *copies = trampoline + HEAD_BYTES +
+				(site->wrapper ? WRAPPING : 0);
+	struct swz_relocation relocation = {0};
+	uint8_t again[SWZ_RELOCATED_MAX];
+
+	if (relocate(region, decoder, site, copies, again, &relocation) !=
+		    SWZ_OK ||
+	    relocation.refusal != SWZ_PATCHED)
+		return NULL;
+	for (unsigned i = 0; i < relocation.insn_count; i++)
+		if (relocation.insns[i].from == offset)
+			return copies + relocation.insns[i].to;
+	return NULL;
+}
+
 const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    struct swz_decoder *decoder,
 				    const struct swz_patch_site *site,
@@ -237,10 +279,6 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	unsigned prefix = site->wrapper ? WRAPPING : 0;
 	uint8_t *body = at + HEAD_BYTES, *copies = body + prefix;
 	struct swz_relocation relocation = {0};
-	struct swz_slot_loads loads = {
-		.count = site->load_count,
-		.arena = arena_bounds(region),
-	};
 	struct swz_moved_code code = {
 		.fde = site->fde,
 		.site = site->fde_address,
@@ -249,17 +287,11 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 		.prefix = prefix,
 		.relocation = &relocation,
 	};
-	enum swz_status status;
 
 	*refusal = SWZ_REFUSE_OUT_OF_REACH;
-	if (!has_room_for_one(region))
-		return NULL;
-	if (loads.count)
-		memcpy(loads.at, site->loads, loads.count);
-	status = swz_relocate(decoder, site->code, site->address, site->wanted,
-			      (uintptr_t)copies, copies, SWZ_RELOCATED_MAX,
-			      &loads, &relocation);
-	if (status != SWZ_OK)
+	if (!has_room_for_one(region) ||
+	    relocate(region, decoder, site, copies, copies, &relocation) !=
+		    SWZ_OK)
 		return NULL;
 	if (region->is_part && !may_move_down(region, copies, &relocation))
 		return NULL;
@@ -464,4 +496,9 @@ void swz_patch_write(uint8_t *site, int island, const uint8_t *trampoline)
 		return;
 	site[0] = 0xeb;
 	site[1] = (uint8_t)(island - SWZ_SHORT_JUMP_BYTES);
+}
+
+void swz_patch_lead(uint8_t *at, const uint8_t *target)
+{
+	put32(at + 1, target - (at + SWZ_JUMP_BYTES));
 }

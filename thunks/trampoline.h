@@ -100,6 +100,15 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    const struct swz_patch_site *site,
 				    uint8_t *moved, enum swz_refusal *refusal);
 
+/* Where in the trampoline, which was written for the site, the copy of the
+ * instruction at this offset from the site is; NULL: none begins there that was
+ * displaced. */
+const uint8_t *swz_trampoline_copy_of(const struct swz_trampolines *region,
+				      struct swz_decoder *decoder,
+				      const struct swz_patch_site *site,
+				      const uint8_t *trampoline,
+				      unsigned offset);
+
 /* Writes a copy of the instruction at the site, a load of the return address
  * (which `loads` need not name), and of what else a jump there takes, and a
  * jump to what is behind that. NULL, and the region as before: no room or no
@@ -163,5 +172,9 @@ void swz_trampolines_close(struct swz_trampolines *region);
  * that distance from it, and at the site a short jump there (all writable now).
  */
 void swz_patch_write(uint8_t *site, int island, const uint8_t *trampoline);
+
+/* Has a branch with a distance of 32 bits, of which the last byte before that
+ * is at `at` (writable now), go to the target. */
+void swz_patch_lead(uint8_t *at, const uint8_t *target);
 
 #endif

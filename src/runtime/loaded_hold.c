@@ -24,7 +24,8 @@
 struct swz_loaded_site {
 	uint32_t at;
 	uint32_t trampoline;
-	int32_t island;
+	int16_t island;
+	bool keeps_opcode;
 };
 
 static size_t sites_bytes(const struct swz_loaded *l)
@@ -94,7 +95,7 @@ static bool has_site(const struct swz_function *f)
 
 bool swz_loaded_keep_sites(struct swz_loaded *l, const struct swz_module *m)
 {
-	uint32_t count = m->load_site_count;
+	uint32_t count = m->inner_site_count;
 
 	l->trampolines = m->trampolines;
 	for (uint32_t i = 0; i < m->function_count; i++)
@@ -120,12 +121,26 @@ bool swz_loaded_keep_sites(struct swz_loaded *l, const struct swz_module *m)
 							m->trampolines.start);
 	}
 	while (count-- > 0) {
-		l->sites[count].at = (uint32_t)(m->load_bias +
-						m->load_sites[count].at -
+		const struct swz_inner_site *s = &m->inner_sites[count];
+
+		l->sites[count].at = (uint32_t)(m->load_bias + s->at -
 						m->start);
-		l->sites[count].trampoline = m->load_sites[count].copy;
+		l->sites[count].trampoline = s->copy;
+		l->sites[count].keeps_opcode = s->keeps_opcode;
 	}
 	return true;
+}
+
+static void write_site(const struct swz_loaded *l,
+		       const struct swz_loaded_site *s)
+{
+	uint8_t *at = (uint8_t *)(l->start + s->at);
+	const uint8_t *to = l->trampolines.start + s->trampoline;
+
+	if (s->keeps_opcode)
+		swz_patch_lead(at, to);
+	else
+		swz_patch_write(at, s->island, to);
 }
 
 void swz_loaded_patch_again(const struct swz_loaded *l,
@@ -137,10 +152,7 @@ void swz_loaded_patch_again(const struct swz_loaded *l,
 		n++;
 	if (n == m->text_count)
 		for (uint32_t i = 0; i < l->site_count; i++)
-			swz_patch_write((uint8_t *)(l->start + l->sites[i].at),
-					l->sites[i].island,
-					l->trampolines.start +
-						l->sites[i].trampoline);
+			write_site(l, &l->sites[i]);
 	while (n--)
 		swz_text_lock(m, &m->text[n]);
 }

@@ -49,4 +49,171 @@ dump_table profile -n 100000
 awk '$(NF - 1) ~ /^s[0-9]+$/ { print $(NF - 1), $1 }' table | sort >counted
 assert_same wanted counted
 
+# Loops that go back to what the jump takes, and are too long to be displaced as
+# a whole; nothing is in reach that an island could be.
+cat >loops.S <<'END'
+	.section .note.GNU-stack, "", @progbits
+	.macro	begin name
+	.globl	\name
+	.type	\name, @function
+\name:	.cfi_startproc
+	.endm
+	.macro	end name
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+	.macro	long_body
+	.rept	40
+	leaq	1(%rsi), %rsi
+	.endr
+	.endm
+	.text
+	begin	before_all
+	long_body
+	movl	%esi, %eax
+	ret
+	end	before_all
+	begin	by_jcc
+	xorl	%eax, %eax
+1:	addl	%edi, %eax
+	long_body
+	decl	%edi
+	jnz	1b
+	ret
+	end	by_jcc
+	begin	by_jmp
+	xorl	%eax, %eax
+1:	addl	counter(%rip), %eax
+	long_body
+	decl	%edi
+	jz	2f
+	jmp	1b
+2:	ret
+	end	by_jmp
+	begin	by_two
+	xorl	%eax, %eax
+1:	addl	%edi, %eax
+	nop
+2:	addl	$3, %eax
+	long_body
+	decl	%edi
+	jz	3f
+	testl	$1, %edi
+	jz	1b
+	jmp	2b
+3:	ret
+	end	by_two
+	begin	by_three
+	xorl	%eax, %eax
+1:	addl	%edi, %eax
+	long_body
+	decl	%edi
+	jz	3f
+	testl	$1, %edi
+	jz	1b
+	testl	$2, %edi
+	jz	1b
+	jmp	1b
+3:	ret
+	end	by_three
+	begin	to_call
+	movl	%edi, %edi
+1:	call	leaf
+	long_body
+	decl	%edi
+	jnz	1b
+	ret
+	end	to_call
+	begin	leaf
+	leal	7(%rdi), %eax
+	long_body
+	ret
+	end	leaf
+	begin	to_start
+	pushq	%rdi
+	.cfi_escape 0x16, 7, 2, 0x76, 0	/* found by %rbp */
+	addl	$1, %edx
+	long_body
+	decl	%edi
+	jnz	to_start
+	xorl	%eax, %eax
+2:	popq	%rcx
+	imull	$3, %eax
+	addl	%ecx, %eax
+	decl	%edx
+	jnz	2b
+	ret
+	end	to_start
+	begin	entered
+	xorl	%eax, %eax
+1:	addl	%edi, %eax
+	long_body
+	decl	%edi
+	jnz	1b
+	ret
+	end	entered
+	begin	enters
+	movl	$5, %eax
+	long_body
+	jmp	entered + 2
+	end	enters
+	.data
+counter: .long	11
+END
+cat >loops.c <<'END'
+#include <stdio.h>
+#ifdef LATE
+#include <dlfcn.h>
+#define EACH(name) (*(int (*)(int, long, int))dlsym(library, #name))
+#else
+int by_jcc(int, long, int), by_jmp(int, long, int), by_two(int, long, int),
+	by_three(int, long, int), to_call(int, long, int),
+	to_start(int, long, int), entered(int, long, int),
+	enters(int, long, int);
+#define EACH(name) name
+#endif
+int main(void)
+{
+	for (int i = 1; i <= 10; i++) {
+#ifdef LATE
+		void *library = dlopen("./loops.so", RTLD_NOW);
+#endif
+		printf("%d %d %d %d %d %d %d %d\n", EACH(by_jcc)(i, 0, 0),
+		       EACH(by_jmp)(i, 0, 0), EACH(by_two)(i, 0, 0),
+		       EACH(by_three)(i, 0, 0), EACH(to_call)(i, 0, 0),
+		       EACH(to_start)(i, 0, 0), EACH(entered)(i, 0, 0),
+		       EACH(enters)(i, 0, 0));
+#ifdef LATE
+		dlclose(library);
+#endif
+	}
+	return 0;
+}
+END
+gcc -O1 -o loops loops.c loops.S || abort 'loops is not built'
+gcc -shared -o loops.so loops.S || abort 'loops.so is not built'
+gcc -O1 -DLATE -o loops_late loops.c || abort 'loops_late is not built'
+
+check_loops() { # PROGRAM
+	assert_same_as_native "$1"
+	assert_complete profile
+	assert_calls profile by_jcc 10 by_jmp 10 by_two 10 to_call 10 leaf 55 \
+		to_start 10
+}
+
+it 'loops back into the site, of which the branch is led to the copies'
+for cached in no yes; do
+	check_loops ./loops
+	"$RUN" -v --list ./loops >list
+	for name in by_jcc by_jmp by_two to_call; do
+		assert_matches list " patched with its loop led on +$name\$"
+	done
+	for name in by_three entered; do
+		assert_matches list " branch into the patch site +$name\$"
+	done
+done
+
+it 'such loops in a library that is loaded again and again'
+check_loops ./loops_late
+
 finish

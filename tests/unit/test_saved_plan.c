@@ -37,7 +37,8 @@ static const struct swz_unwind_entry entries[ENTRIES] = {
 static const struct swz_saved_wrapper wrappers[1] = {{.function = 3}};
 static const uint32_t relative[2] = {40, 92}, absolute[1] = {120};
 static const int32_t islands[1] = {-0x2000};
-static const struct swz_saved_load loads[2] = {{0x1010, 96}, {0x1015, 100}};
+static const struct swz_saved_inner inners[2] = {{0x1010, 96, 0},
+						 {0x1015, 100, 1}};
 
 static void *part(const void *at)
 {
@@ -65,7 +66,7 @@ static void set_up(void)
 	h->relative = 2;
 	h->absolute = 1;
 	h->islands = 1;
-	h->loads = 2;
+	h->inners = 2;
 	h->frame_bytes = FRAME;
 	h->trampoline_bytes = TRAMPOLINES;
 	h->bytes = swz_saved_plan_bytes(h);
@@ -77,7 +78,7 @@ static void set_up(void)
 	memcpy(part(plan.relative), relative, sizeof(relative));
 	memcpy(part(plan.absolute), absolute, sizeof(absolute));
 	memcpy(part(plan.islands), islands, sizeof(islands));
-	memcpy(part(plan.loads), loads, sizeof(loads));
+	memcpy(part(plan.inners), inners, sizeof(inners));
 	swz_saved_plan_finish(h, &plan);
 }
 
@@ -212,9 +213,9 @@ START_TEST(jumps_are_written_within_the_text_only)
 }
 END_TEST
 
-START_TEST(jumps_in_place_of_loads_are_written_there_too)
+START_TEST(what_changes_behind_sites_is_written_there_too)
 {
-	struct swz_saved_load *l = part(plan.loads);
+	struct swz_saved_inner *l = part(plan.inners);
 
 	l[1].at = 0x107c; /* 5 bytes to be written, 4 there */
 	assert_refused();
@@ -233,6 +234,8 @@ START_TEST(jumps_in_place_of_loads_are_written_there_too)
 	l[1].copy = TRAMPOLINES;
 	assert_refused();
 	l[1].copy = UINT32_MAX;
+	assert_refused();
+	l[1].keeps_opcode = 2;
 	assert_refused();
 }
 END_TEST
@@ -303,7 +306,7 @@ START_TEST(counts_that_do_not_fit_in_are_refused)
 	struct swz_saved_header *h = &file.header;
 	uint32_t *counts[] = {&h->functions, &h->entries,  &h->wrappers,
 			      &h->relative,  &h->absolute, &h->islands,
-			      &h->loads};
+			      &h->inners};
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		uint64_t bytes = h->bytes;
@@ -337,7 +340,7 @@ int main(void)
 		       a_plan_for_another_key_is_told_from_a_damaged_one);
 	tcase_add_test(tcase, functions_lie_in_the_text_in_order);
 	tcase_add_test(tcase, jumps_are_written_within_the_text_only);
-	tcase_add_test(tcase, jumps_in_place_of_loads_are_written_there_too);
+	tcase_add_test(tcase, what_changes_behind_sites_is_written_there_too);
 	tcase_add_test(tcase,
 		       what_is_patched_has_a_trampoline_and_nothing_else_has);
 	tcase_add_test(tcase, what_is_written_to_lies_in_the_trampolines);

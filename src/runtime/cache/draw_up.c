@@ -12,7 +12,7 @@
 
 /* What is added there must be saved here, too, or be of no use once a module is
  * planned. */
-_Static_assert(sizeof(struct swz_function) == 80, "what a plan consists of");
+_Static_assert(sizeof(struct swz_function) == 88, "what a plan consists of");
 
 /* Decided by this process's memory, or by other modules of it. */
 static bool is_circumstantial(const struct swz_module *m)
@@ -89,7 +89,7 @@ static bool save_wrapper(const struct swz_module *m,
 }
 
 static bool find_load_fixups(const struct swz_module *m,
-			     const struct swz_load_site *load,
+			     const struct swz_inner_site *load,
 			     struct swz_fixups *fixups)
 {
 	struct swz_bytes region = {m->trampolines.start,
@@ -109,7 +109,7 @@ struct draft {
 	uint64_t text_hash;
 	struct swz_saved_function *functions;
 	struct swz_saved_wrapper wrappers[32];
-	struct swz_saved_load *loads;
+	struct swz_saved_inner *inners;
 	uint32_t function_count, wrapper_count;
 	struct swz_fixups fixups;
 };
@@ -149,19 +149,22 @@ static bool make_draft(struct draft *d)
 					       sizeof(*d->fixups.relative));
 	d->fixups.absolute = swz_scratch_alloc(d->fixups.absolute_room *
 					       sizeof(*d->fixups.absolute));
-	d->loads = swz_scratch_alloc((m->load_site_count + 1) *
-				     sizeof(*d->loads));
+	d->inners = swz_scratch_alloc((m->inner_site_count + 1) *
+				      sizeof(*d->inners));
 	if (!d->functions || !d->fixups.relative || !d->fixups.absolute ||
-	    !d->loads)
+	    !d->inners)
 		return false;
 	for (uint32_t i = 0; i < m->function_count; i++)
 		if (is_kept(m, &m->functions[i]) &&
 		    !draft_one(m, &m->functions[i], d))
 			return false;
-	for (uint32_t i = 0; i < m->load_site_count; i++) {
-		d->loads[i].at = m->load_sites[i].at;
-		d->loads[i].copy = m->load_sites[i].copy;
-		if (!find_load_fixups(m, &m->load_sites[i], &d->fixups))
+	for (uint32_t i = 0; i < m->inner_site_count; i++) {
+		const struct swz_inner_site *s = &m->inner_sites[i];
+
+		d->inners[i] = (struct swz_saved_inner){s->at, s->copy,
+							s->keeps_opcode};
+		/* a branch leads into a trampoline */
+		if (!s->keeps_opcode && !find_load_fixups(m, s, &d->fixups))
 			return false;
 	}
 	if (d->fixups.fixed && m->load_bias)
@@ -217,7 +220,7 @@ static void fill_header(struct swz_saved_header *h, const struct draft *d)
 		h->frame_bytes = r->unwind.used;
 		h->entries = r->unwind.count;
 		h->islands = r->island_count;
-		h->loads = m->load_site_count;
+		h->inners = m->inner_site_count;
 	}
 	h->bytes = swz_saved_plan_bytes(h);
 }
@@ -247,7 +250,7 @@ bool swz_cache_draw_up(const struct swz_module *m, struct swz_saved_plan *saved)
 		/* they lie at the end of a region that is sealed */
 		.islands = (const int32_t *)(const void *)(r->start + r->used) -
 			   h->islands,
-		.loads = d->loads,
+		.inners = d->inners,
 		.frame = r->unwind.frame,
 		.trampolines = r->start,
 	};

@@ -41,18 +41,20 @@ static void restore_functions(struct swz_module *m, struct swz_function *all,
 	}
 }
 
-static bool restore_loads(struct swz_module *m)
+static bool restore_inner_sites(struct swz_module *m)
 {
 	const struct swz_saved_plan *plan = m->saved;
-	uint32_t count = plan->header->loads;
+	uint32_t count = plan->header->inners;
 
-	m->load_sites = swz_scratch_alloc((count + 1) * sizeof(*m->load_sites));
-	for (uint32_t i = 0; m->load_sites && i < count; i++) {
-		m->load_sites[i].at = plan->loads[i].at;
-		m->load_sites[i].copy = plan->loads[i].copy;
+	m->inner_sites = swz_scratch_alloc((count + 1) *
+					   sizeof(*m->inner_sites));
+	for (uint32_t i = 0; m->inner_sites && i < count; i++) {
+		m->inner_sites[i].at = plan->inners[i].at;
+		m->inner_sites[i].copy = plan->inners[i].copy;
+		m->inner_sites[i].keeps_opcode = plan->inners[i].keeps_opcode;
 	}
-	m->load_site_count = count;
-	return m->load_sites;
+	m->inner_site_count = count;
+	return m->inner_sites;
 }
 
 static const struct swz_wrapper *restore_wrapper(
@@ -170,8 +172,8 @@ bool swz_cache_restore(struct swz_module *m, const struct swz_hooks *hooks,
 	restore_functions(m, all, region->start);
 	if (region->start &&
 	    (!fit_region(m, region, hooks) ||
-	     !restore_wrappers(m, all, region->start) || !restore_loads(m) ||
-	     swz_trampolines_seal(region) != SWZ_OK))
+	     !restore_wrappers(m, all, region->start) ||
+	     !restore_inner_sites(m) || swz_trampolines_seal(region) != SWZ_OK))
 		return false;
 	if (h->facts & SWZ_SAVED_OWN_UNWINDER && !swz_foreign_serve_unwinder(m))
 		return false;

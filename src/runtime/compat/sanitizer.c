@@ -26,12 +26,12 @@ static bool sees_through_thunks;
 
 void swz_sanitizer_patched(const struct swz_module *m)
 {
-	for (uint32_t i = 0; i < m->load_site_count; i++) {
-		uint64_t at = m->load_sites[i].at;
+	for (uint32_t i = 0; i < m->inner_site_count; i++) {
+		uint64_t at = m->inner_sites[i].at;
 		const struct swz_function *f = swz_function_at(m, at);
 
-		if (f && swz_is_frame_walker(f) &&
-		    *swz_module_bytes(m, at) == JMP)
+		if (!m->inner_sites[i].keeps_opcode && f &&
+		    swz_is_frame_walker(f) && *swz_module_bytes(m, at) == JMP)
 			sees_through_thunks = true;
 	}
 }

@@ -1,6 +1,7 @@
 #include "runtime/discovery/branch_scan.h"
 #include "runtime/discovery/entry_stack.h"
 #include "runtime/discovery/text_maps.h"
+#include "runtime/support/config.h"
 
 /* Whether this is an instruction that begins with prefixes (bnd, a hint of a
  * jump, what makes it longer) and has its opcode at `pc`; fills it if so. */
@@ -84,6 +85,17 @@ static void leads_to_reader(struct swz_branch_scan *s,
 	}
 }
 
+/* jmp or jcc with a distance of 32 bits, and without a prefix. */
+static bool distance_is_long(const struct swz_module *m,
+			     const struct swz_insn *insn)
+{
+	const uint8_t *code = swz_module_bytes(m, insn->address);
+
+	return (insn->length == 5 && code[0] == 0xe9) ||
+	       (insn->length == 6 && code[0] == 0x0f &&
+		(code[1] & 0xf0) == 0x80);
+}
+
 /* A jump back to the first byte of the site meets the patch. It is told from a
  * call by the thunk in its return slot, so that must be where a call has it. */
 static bool is_loop_to_site(const struct swz_part_scan *s,
@@ -129,25 +141,49 @@ static bool hits_reader(struct swz_branch_scan *s, struct swz_function *from,
 	return true;
 }
 
+/* The site may extend as far as this branch back into it. */
+static bool extends_site(struct swz_part_scan *part, struct swz_function *f,
+			 const struct swz_insn *insn)
+{
+	uint64_t bytes = insn->address + insn->length - f->start - f->site;
+
+	if (!part->scan->may_extend || f->load_site_count ||
+	    bytes > SWZ_MOST_DISPLACED_BYTES ||
+	    (swz_config.test_tactic == SWZ_TEST_BRANCHES &&
+	     distance_is_long(part->module, insn)))
+		return false;
+	if (bytes > f->displace)
+		f->displace = (uint8_t)bytes;
+	part->scan->extended = true;
+	return true;
+}
+
+/* The function may be patched all the same if that is all (led_branches.h). */
+static bool may_be_led(const struct swz_part_scan *part, struct swz_function *f,
+		       const struct swz_insn *insn)
+{
+	uint32_t at = (uint32_t)(insn->address + insn->length - f->start - 5);
+
+	if (f->load_site_count || !distance_is_long(part->module, insn))
+		return false;
+	for (unsigned i = 0; i < f->branch_count; i++)
+		if (f->branches[i] == at)
+			return true;
+	if (f->branch_count == SWZ_MOST_BRANCHES)
+		return false;
+	f->branches[f->branch_count++] = at;
+	return true;
+}
+
 /* Whether the branch, from the function itself into its site, is led right:
  * over a signature; by the relocator, between displaced instructions; since the
- * site may extend as far as the branch; or as a loop to the jump. */
+ * site may extend as far as the branch; as a loop to the jump; or may be led,
+ * once that is known. */
 static bool is_own_branch(struct swz_part_scan *part, struct swz_function *f,
 			  const struct swz_insn *insn)
 {
-	uint64_t site = f->start + f->site;
-	uint64_t end = insn->address + insn->length - site;
-
-	if (insn->address < swz_site_end(f))
-		return true;
-	if (part->scan->may_extend && !f->load_site_count &&
-	    end <= SWZ_MOST_DISPLACED_BYTES) {
-		if (end > f->displace)
-			f->displace = (uint8_t)end;
-		part->scan->extended = true;
-		return true;
-	}
-	return is_loop_to_site(part, f, insn);
+	return insn->address < swz_site_end(f) || extends_site(part, f, insn) ||
+	       is_loop_to_site(part, f, insn) || may_be_led(part, f, insn);
 }
 
 static void hit_site(struct swz_part_scan *part, struct swz_function *from,
@@ -218,6 +254,6 @@ void swz_branch_hit_start(struct swz_part_scan *s, uint64_t pc, uint64_t target)
 		return;
 	if (s->scan->unmarks)
 		swz_text_unmark(s->module, SWZ_TEXT_STARTS, target);
-	else
+	else if (!may_be_led(s, f, &insn))
 		f->is_entered = true;
 }

@@ -15,6 +15,7 @@
 #define SWZ_MOST_DISPLACED_BYTES 48u
 #define SWZ_MOST_PATCHED (8 + SWZ_MOST_DISPLACED_BYTES)
 #define SWZ_MOST_LOAD_SITES 2
+#define SWZ_MOST_BRANCHES 2
 
 struct swz_function {
 	uint64_t start; /* ELF virtual address */
@@ -58,6 +59,10 @@ struct swz_function {
 			       * address that is there then */
 	bool finds_below; /* what its caller has handed on lies below the stack
 			   * pointer (given_up_frames.h) */
+	uint8_t branch_count; /* of its own branches into the site that could
+			       * be led elsewhere (plan/led_branches.h) */
+	uint32_t branches[SWZ_MOST_BRANCHES]; /* from its start: the last bytes
+					       * before their distances */
 	const struct swz_wrapper *wrapper; /* what it is patched to go through
 					    * (compat/walkers.h, watched.h), or
 					    * NULL; calls are not recorded */

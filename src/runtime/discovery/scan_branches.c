@@ -261,7 +261,8 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 		status = scan_callers(&s);
 	/* last: other reasons are stronger, see islands.c */
 	for (uint32_t i = 0; i < module->function_count; i++)
-		if (module->functions[i].is_entered)
+		if (module->functions[i].is_entered ||
+		    module->functions[i].branch_count)
 			refuse_entered(&module->functions[i]);
 	return status;
 }

@@ -24,10 +24,14 @@ struct swz_range {
 #define SWZ_MAX_PLT_RANGES 6
 #define SWZ_MAX_LOOSE_RANGES 4
 
-/* A load of a return address that a jump to its copy replaces. */
-struct swz_load_site {
-	uint32_t at;   /* ELF virtual address */
-	uint32_t copy; /* from the beginning of the module's trampolines */
+/* A place behind a function's patch site where 5 bytes change, too: a load of
+ * the return address, which a jump to its copy replaces; or a branch back into
+ * the site, which goes to the copy of what was there. */
+struct swz_inner_site {
+	uint32_t at;       /* ELF virtual address; of a branch: its last byte
+			    * before the distance */
+	uint32_t copy;     /* from the beginning of the module's trampolines */
+	bool keeps_opcode; /* a branch */
 };
 
 struct swz_byte_scan;
@@ -83,10 +87,10 @@ struct swz_module {
 	uint32_t *labels; /* at a fixed address: where words of the data point
 			   * to in the text */
 	uint32_t label_count, label_room;
-	uint32_t function_count;          /* pieces included */
-	uint32_t hookable_count;          /* functions proper */
-	struct swz_load_site *load_sites; /* sorted by address */
-	uint32_t load_site_count;
+	uint32_t function_count;            /* pieces included */
+	uint32_t hookable_count;            /* functions proper */
+	struct swz_inner_site *inner_sites; /* sorted by address */
+	uint32_t inner_site_count, inner_site_room;
 	uint32_t first_id;
 	uint32_t counts[SWZ_REFUSAL_COUNT];
 	struct swz_trampolines trampolines;

@@ -124,6 +124,12 @@ static enum swz_text_map map_of_site(const struct swz_function *f)
 	return f->site ? SWZ_TEXT_MARKS : SWZ_TEXT_STARTS;
 }
 
+/* Where that of one of its branches that may be led lies. */
+static uint64_t distance_of(const struct swz_function *f, unsigned branch)
+{
+	return f->start + f->branches[branch] + 1;
+}
+
 /* Marks what may become a patch for the function's sake. */
 static void ask(const struct swz_module *m, struct swz_function *f)
 {
@@ -132,6 +138,9 @@ static void ask(const struct swz_module *m, struct swz_function *f)
 
 	swz_text_mark(m, map_of_site(f), site);
 	swz_text_mark(m, SWZ_TEXT_MARKS, site + 1);
+	for (unsigned i = 0; i < f->branch_count; i++)
+		mark_range(m, SWZ_TEXT_MARKS, distance_of(f, i),
+			   distance_of(f, i) + 4);
 	for (struct swz_function *g = first_neighbour(m, f);
 	     is_neighbour(m, g, f); g++) {
 		uint64_t end = g->start + g->size;
@@ -191,6 +200,17 @@ bool swz_island_may_serve(const struct swz_islands *islands,
 
 	return swz_text_is_marked(islands->module, map_of_site(f), site) &&
 	       is_free(islands, site + 1, site + SWZ_SHORT_JUMP_BYTES);
+}
+
+bool swz_branches_may_be_led(const struct swz_islands *islands,
+			     const struct swz_function *f)
+{
+	if (f->status != SWZ_REFUSE_BRANCH_INTO_SITE || f->is_entered)
+		return false;
+	for (unsigned i = 0; i < f->branch_count; i++)
+		if (!is_free(islands, distance_of(f, i), distance_of(f, i) + 4))
+			return false;
+	return true;
 }
 
 /* By the short jump, and in what is made writable together with it. */
@@ -277,7 +297,8 @@ static bool can_host(const struct swz_islands *islands,
 	uint64_t at = g->start + offset;
 
 	return g != f && !g->wrapper && !g->island && !g->load_site_count &&
-	       is_patched(g) && offset + SWZ_JUMP_BYTES <= g->size &&
+	       !g->branch_count && is_patched(g) &&
+	       offset + SWZ_JUMP_BYTES <= g->size &&
 	       hosted_bytes(g) + SWZ_JUMP_BYTES <= MOST_HOSTED &&
 	       in_reach(islands->module, f, at) &&
 	       is_free(islands, at, at + SWZ_JUMP_BYTES) &&
@@ -287,6 +308,9 @@ static bool can_host(const struct swz_islands *islands,
 /* What could have a long jump is to be given just what is tested. */
 static bool may_use(const struct swz_function *f, enum swz_test_tactic tactic)
 {
+	if (swz_config.test_tactic == SWZ_TEST_BRANCHES && f->branch_count &&
+	    !f->is_entered)
+		return false;
 	return f->status != SWZ_PATCHED || swz_config.test_tactic == tactic;
 }
 

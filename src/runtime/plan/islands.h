@@ -40,6 +40,12 @@ enum swz_status swz_islands_begin(
 bool swz_island_may_serve(const struct swz_islands *islands,
 			  const struct swz_function *f);
 
+/* Whether nothing leads into the distances of the function's own branches to
+ * its site, and all else that leads there is known not to: then these can be
+ * led elsewhere (led_branches.h). */
+bool swz_branches_may_be_led(const struct swz_islands *islands,
+			     const struct swz_function *f);
+
 /* The best island for the function that comes after the first `skip` ones;
  * false: there is none. */
 bool swz_island_find(const struct swz_islands *islands, struct swz_function *f,

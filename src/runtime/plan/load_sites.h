@@ -12,9 +12,8 @@
 /* How many copies there will be at most. */
 uint32_t swz_load_sites_wanted(const struct swz_module *module);
 
-/* Writes the copies of the functions that have a trampoline, and fills
- * module->load_sites, in scratch memory. A function for which that does not go
- * is refused. */
+/* Writes the copies of the functions that have a trampoline, and adds to the
+ * module's inner sites. A function for which that does not go is refused. */
 void swz_plan_load_sites(struct swz_module *module,
 			 const struct swz_decoders *decoders);
 

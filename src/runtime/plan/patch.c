@@ -61,16 +61,19 @@ static void patch_functions(void *context, uint32_t begin, uint32_t end,
 	}
 }
 
-static void patch_loads(const struct swz_module *m,
-			const struct swz_range *text)
+static void patch_inner_sites(const struct swz_module *m,
+			      const struct swz_range *text)
 {
-	for (uint32_t i = 0; i < m->load_site_count; i++) {
-		const struct swz_load_site *s = &m->load_sites[i];
+	for (uint32_t i = 0; i < m->inner_site_count; i++) {
+		const struct swz_inner_site *s = &m->inner_sites[i];
+		uint8_t *at = (uint8_t *)(uintptr_t)swz_module_bytes(m, s->at);
 
-		if (s->at >= text->start && s->at < text->end)
-			swz_patch_write((uint8_t *)(uintptr_t)swz_module_bytes(
-						m, s->at),
-					0, m->trampolines.start + s->copy);
+		if (s->at < text->start || s->at >= text->end)
+			continue;
+		if (s->keeps_opcode)
+			swz_patch_lead(at, m->trampolines.start + s->copy);
+		else
+			swz_patch_write(at, 0, m->trampolines.start + s->copy);
 	}
 }
 
@@ -90,7 +93,7 @@ static void patch_range(struct swz_module *m, const struct swz_range *text)
 		swz_team_run(patch_functions, &p, m->function_count, portion);
 	else
 		patch_functions(&p, 0, m->function_count, 0);
-	patch_loads(m, text);
+	patch_inner_sites(m, text);
 	if (!swz_text_lock(m, text))
 		refuse_range(m, text);
 }

@@ -7,9 +7,25 @@
 #include "runtime/support/message.h"
 #include "runtime/support/refusals.h"
 
+/* Whether branches of the function are led elsewhere; asked in order of
+ * address, from the inner site that was looked at last. */
+static bool has_led_branches(const struct swz_module *m,
+			     const struct swz_function *f, uint32_t *next)
+{
+	bool found = false;
+
+	for (; *next < m->inner_site_count &&
+	       m->inner_sites[*next].at < f->start + f->size;
+	     ++*next)
+		found |= m->inner_sites[*next].keeps_opcode &&
+			 m->inner_sites[*next].at >= f->start;
+	return found;
+}
+
 static void print_functions(const struct swz_module *m)
 {
 	struct swz_line line;
+	uint32_t inner = 0;
 
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		const struct swz_function *f = &m->functions[i];
@@ -25,6 +41,8 @@ static void print_functions(const struct swz_module *m)
 		swz_line_string(&line, swz_refusal_text(f->status));
 		if (f->island)
 			swz_line_string(&line, " by a short jump");
+		if (has_led_branches(m, f, &inner))
+			swz_line_string(&line, " with its loop led on");
 		if (f->name) {
 			swz_line_column(&line, 80);
 			swz_line_string(&line, f->name);

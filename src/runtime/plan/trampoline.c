@@ -98,6 +98,16 @@ enum swz_refusal swz_plan_trampoline(struct swz_module *m,
 	return refusal;
 }
 
+const uint8_t *swz_plan_copy_of(const struct swz_module *m,
+				struct swz_decoder *decoder,
+				const struct swz_function *f, unsigned offset)
+{
+	struct swz_patch_site site = patch_site(m, f, 0);
+
+	return swz_trampoline_copy_of(&m->trampolines, decoder, &site,
+				      f->trampoline, offset);
+}
+
 /* What is taken at most where a load is not as long as a jump. */
 #define MOST_BESIDE_LOAD (SWZ_JUMP_BYTES + SWZ_MAX_INSN)
 

@@ -13,9 +13,18 @@ enum swz_refusal swz_plan_trampoline(struct swz_module *module,
 				     struct swz_function *function,
 				     uint32_t id);
 
-/* The same for a load of the return address at this offset of a function that
- * has its trampoline: in the module's region, a copy of that instruction, and
- * of what else a jump takes, all before `end`. NULL if that does not go. */
+/* Where in the trampoline, which has just been written so, the copy of the
+ * instruction at this offset from the function's site is; NULL: none begins
+ * there that was displaced. */
+const uint8_t *swz_plan_copy_of(const struct swz_module *module,
+				struct swz_decoder *decoder,
+				const struct swz_function *function,
+				unsigned offset);
+
+/* What swz_plan_trampoline does for a load of the return address at this offset
+ * of a function that has its trampoline: in the module's region, a copy of that
+ * instruction, and of what else a jump takes, all before `end`. NULL if that
+ * does not go. */
 const uint8_t *swz_plan_load(struct swz_module *module,
 			     struct swz_decoder *decoder,
 			     const struct swz_function *function,

@@ -7,7 +7,9 @@
 #include "runtime/compat/watched.h"
 #include "runtime/discovery/function.h"
 #include "runtime/hooks/hook_choice.h"
+#include "runtime/plan/inner_sites.h"
 #include "runtime/plan/islands.h"
+#include "runtime/plan/led_branches.h"
 #include "runtime/plan/load_sites.h"
 #include "runtime/plan/trampoline.h"
 #include "runtime/plan/trampoline_parts.h"
@@ -64,8 +66,30 @@ static bool settle(struct swz_islands *islands, struct swz_function *f,
 	return false;
 }
 
+/* Tries the long jump, and leads the function's branches to the copies; all is
+ * as before if that is not possible. */
+static void write_and_lead(struct swz_islands *islands, struct swz_function *f,
+			   uint32_t id)
+{
+	struct swz_module *m = islands->module;
+	struct swz_trampolines region = m->trampolines;
+	struct swz_decoder *decoder = islands->decoders->of[0];
+	struct swz_function before = *f;
+
+	if (!swz_branches_may_be_led(islands, f))
+		return;
+	if (swz_plan_trampoline(m, &m->trampolines, decoder, f, id) ==
+		    SWZ_PATCHED &&
+	    swz_branches_lead(m, decoder, f)) {
+		f->status = SWZ_PATCHED;
+		return;
+	}
+	*f = before;
+	m->trampolines = region;
+}
+
 /* Tries a short jump; all is as before if that is not possible. */
-static void write_with_island(struct swz_islands *islands,
+static bool write_with_island(struct swz_islands *islands,
 			      struct swz_function *f, const uint32_t *ids)
 {
 	struct swz_module *m = islands->module;
@@ -81,9 +105,10 @@ static void write_with_island(struct swz_islands *islands,
 		for (unsigned i = 0; swz_island_find(islands, f, i, &island);
 		     i++)
 			if (settle(islands, f, &island, ids))
-				return;
+				return true;
 	*f = before;
 	m->trampolines = region;
+	return false;
 }
 
 static void write_with_islands(struct swz_module *m,
@@ -113,8 +138,9 @@ static void write_with_islands(struct swz_module *m,
 			struct swz_function *f = &m->functions[i];
 
 			if (swz_island_is_wanted(m, f) &&
-			    (f->status == SWZ_PATCHED) == tested && !f->island)
-				write_with_island(&islands, f, ids);
+			    (f->status == SWZ_PATCHED) == tested &&
+			    !f->island && !write_with_island(&islands, f, ids))
+				write_and_lead(&islands, f, ids[i]);
 		}
 }
 
@@ -176,6 +202,7 @@ void swz_plan_write_trampolines(struct swz_module *m,
 		swz_plan_trampoline_parts(m, decoders);
 	write_each(m, decoders->of[0], open);
 	if (open) {
+		swz_inner_sites_begin(m);
 		swz_plan_load_sites(m, decoders);
 		write_with_islands(m, decoders);
 	}

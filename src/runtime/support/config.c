@@ -204,6 +204,8 @@ static enum swz_test_tactic test_tactic(const char *name)
 		return SWZ_TEST_PADDING;
 	if (name && strcmp(name, "neighbour") == 0)
 		return SWZ_TEST_NEIGHBOUR;
+	if (name && strcmp(name, "branches") == 0)
+		return SWZ_TEST_BRANCHES;
 	return SWZ_TEST_NONE;
 }
 

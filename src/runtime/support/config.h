@@ -9,8 +9,9 @@
 /* For tests: what all functions get that can. */
 enum swz_test_tactic {
 	SWZ_TEST_NONE,
-	SWZ_TEST_PADDING,  /* short jumps into padding */
-	SWZ_TEST_NEIGHBOUR /* short jumps into bytes of a neighbour */
+	SWZ_TEST_PADDING,   /* short jumps into padding */
+	SWZ_TEST_NEIGHBOUR, /* short jumps into bytes of a neighbour */
+	SWZ_TEST_BRANCHES /* branches back to the beginning are led elsewhere */
 };
 
 struct swz_config {
