@@ -872,6 +872,93 @@ for flags in -pie '-no-pie -fno-pie'; do
 	! grep -E ' patched +amid$' list || fail 'amid has a plain jump'
 done
 
+it 'constants between functions that look like a branch, and code that is one'
+# The first two bytes of the last constant would be a jump to the third byte of
+# `reads`; `hidden`, which has neither a symbol nor an unwind entry, jumps to the
+# third byte of `shared` where that is asked for.
+cat >constants.S <<'END'
+#define LOADED 1
+#define POINTED 2
+#define IMMEDIATE 3
+	.section .note.GNU-stack, "", @progbits
+	.text
+	.balign	16
+	.globl	reads
+	.type	reads, @function
+constants:
+	.long	0, 0x06070203, 0x90909000, 0xd0d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7
+	.byte	0xeb, 8, 0, 0
+	.long	0
+	.if	. - constants != 72
+	.error	"a jump to the third byte is another one"
+	.endif
+reads:	.cfi_startproc
+	leaq	constants(%rip), %rdx
+	movl	(%rdx, %rdi, 4), %eax
+	ret
+	.cfi_endproc
+	.size	reads, . - reads
+
+	.balign	16
+	.globl	shared
+	.type	shared, @function
+hidden:	.long	0x90909090
+	movl	$1000, %eax
+	jmp	shared + 2
+	.balign	8, 0x90
+shared:	.cfi_startproc
+	xorl	%eax, %eax
+	leal	3(%rax, %rdi), %eax
+	ret
+	.cfi_endproc
+	.size	shared, . - shared
+	.balign	16
+	.globl	enters
+	.type	enters, @function
+enters:	.cfi_startproc
+#if HOW == LOADED
+	leaq	hidden(%rip), %rax
+#elif HOW == POINTED
+	movq	pointer(%rip), %rax
+#else
+	movl	$hidden, %eax
+#endif
+	jmp	*%rax
+	.cfi_endproc
+	.size	enters, . - enters
+#if HOW == POINTED
+	.data
+	.balign	8
+pointer: .quad	hidden
+#endif
+END
+cat >constants.c <<'END'
+#include <stdio.h>
+
+int reads(long which), shared(long n), enters(long n);
+
+int main(void)
+{
+	int sum = 0;
+
+	for (int i = 0; i < 16; i++)
+		sum += reads(i) + shared(i) + 3 * enters(i);
+	printf("%d\n", sum);
+	return 0;
+}
+END
+for flags in -DHOW=LOADED -DHOW=POINTED '-DHOW=IMMEDIATE -no-pie -fno-pie'; do
+	# shellcheck disable=SC2086
+	gcc -O1 $flags -o constants constants.c constants.S ||
+		abort 'constants is not built'
+	assert_same_as_native ./constants
+	assert_complete profile
+	assert_calls profile main 1 reads 16
+	"$RUN" -q --list -v ./constants >list
+	assert_matches list ' patched +reads$'
+	! grep -E ' patched +shared$' list || fail 'shared has a plain jump'
+done
+
 it 'arrays of more than 2 GiB'
 cat >arrays.c <<'END'
 #include <stdio.h>
