@@ -247,6 +247,67 @@ for work in calls jumps; do
 	assert_le "$median" 115 'self time, percent of what it was'
 done
 
+it 'frames that are open at a fork, several of a function'
+cat >forked.c <<'END'
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int lasts;
+
+__attribute__((noinline)) void work(void)
+{
+	struct timespec t = {0, 1000000};
+
+	nanosleep(&t, 0);
+}
+
+__attribute__((noinline)) pid_t back(int n);
+
+__attribute__((noinline)) pid_t forth(int n)
+{
+	pid_t child = n ? back(n - 1) : fork();
+
+	if (!n && lasts)
+		work();
+	__asm__ volatile("" ::: "memory");
+	return child;
+}
+
+__attribute__((noinline)) pid_t back(int n)
+{
+	pid_t child = forth(n);
+
+	for (volatile int i = 0; i < 1000; i++)
+		;
+	return child;
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	lasts = argc > 1;
+	if (forth(60))
+		wait(0);
+	return 0;
+}
+END
+gcc -O1 -o forked forked.c || abort 'forked is not built'
+for lasting in '' lasting; do
+	for timing in exact sampled; do
+		rm -rf forks
+		"$RUN" -q --timing $timing -o forks/ ./forked $lasting
+		assert_eq 2 "$(find forks -type f | wc -l)" 'profiles'
+		for profile in forks/*; do
+			assert_complete "$profile"
+			assert_not_contains "$TMP/info" repaired
+			dump_table "$profile"
+			assert_ge "$(awk '$(NF - 1) == "back" { print $2 }' table)" \
+				10000 'time of back itself'
+		done
+	done
+done
+
 it 'a long call ends where the memory for call edges is used up'
 for edges in {1..16}; do
 	capture "$RUN" --timing sampled -o profile "$TARGETS/heavy" calls "$edges"

@@ -118,6 +118,25 @@ static double variance_of(const struct swz_node *slot, double ticks)
 	return known > weight ? known : weight;
 }
 
+/* In a forked process, frames that were open at the fork count no call, and
+ * those that were resumed none here. */
+static bool inherits(const struct swz_tree_builder *builder,
+		     const struct swz_node *slot)
+{
+	return builder->profile->header.flags & SWZ_FILE_FORKED ||
+	       slot->open & SWZ_NODE_RESUMED;
+}
+
+/* Sampled: the most that so many activations can have lasted together. */
+static int64_t estimate_bound(const struct swz_tree_builder *builder,
+			      const struct swz_node *slot, uint64_t count)
+{
+	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
+
+	return inherits(builder, slot) ? INT64_MAX / 4
+				       : swz_scale(total, count, 1);
+}
+
 static void collect_estimate(struct swz_tree_builder *builder,
 			     const struct swz_node *slot, uint32_t unit,
 			     struct swz_tree_node *node)
@@ -125,8 +144,8 @@ static void collect_estimate(struct swz_tree_builder *builder,
 	int64_t total = builder->tree->nodes[SWZ_TREE_ROOT].ticks;
 	int64_t counted = (int32_t)slot->open >> SWZ_NODE_OPEN_SHIFT;
 	uint64_t open = counted > 0 ? (uint64_t)counted : 0;
-	int64_t bound = swz_scale(total, swz_add_count(slot->calls, open + 1),
-				  1);
+	int64_t bound = estimate_bound(builder, slot,
+				       swz_add_count(slot->calls, open + 1));
 	bool repaired = false;
 	int64_t ticks = repair(
 		close_ticks(slot->ticks, open, last_moment(builder), &repaired),
@@ -154,21 +173,17 @@ static void collect_costs(struct swz_tree_builder *builder,
 	int64_t counted = (int32_t)slot->open >> SWZ_NODE_OPEN_SHIFT;
 	uint64_t open = counted > 0 ? (uint64_t)counted : 0;
 	bool repaired = false, unclosed;
-
-	/* in a forked process, frames that were open at the fork count no
-	 * call, and those that were resumed none here */
-	bool inherits = builder->profile->header.flags & SWZ_FILE_FORKED ||
-			slot->open & SWZ_NODE_RESUMED;
+	bool inherited = inherits(builder, slot);
 
 	node->calls = slot->calls;
-	if (!inherits && open == slot->calls + 1)
+	if (!inherited && open == slot->calls + 1)
 		node->calls = open;
 	node->min_ticks = limit_ticks(slot->min_ticks, total);
 	node->max_ticks = limit_ticks(slot->max_ticks, total);
 	node->ticks = repair(
 		close_ticks(slot->ticks, open, last, &repaired),
-		inherits ? INT64_MAX / 4
-			 : ticks_bound(slot, open, node->max_ticks, total),
+		inherited ? INT64_MAX / 4
+			  : ticks_bound(slot, open, node->max_ticks, total),
 		&repaired);
 	node->outer_ticks = close_ticks(slot->outer_ticks, 0, last, &unclosed);
 	node->outer_ticks = repair(node->outer_ticks, total, &repaired);
@@ -249,9 +264,10 @@ static void add_long_calls(struct swz_tree_builder *builder, uint32_t unit)
 		return;
 	}
 	node = &tree->nodes[index];
-	ticks = repair(slot->ticks,
-		       swz_scale(total, swz_add_count(slot->calls, 1), 1),
-		       &repaired);
+	ticks = repair(
+		slot->ticks,
+		estimate_bound(builder, slot, swz_add_count(slot->calls, 1)),
+		&repaired);
 	node->calls = swz_add_count(node->calls, slot->calls);
 	node->timed = swz_add_count(node->timed, slot->timed);
 	if (node->timed > node->calls)
