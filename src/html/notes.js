@@ -21,7 +21,7 @@ function remarks(profile, description, threads) {
 			plural(profile.droppedContexts, 'context') + ' left out.');
 	if (profile.repairedContexts)
 		say(true, `The times of ${plural(profile.repairedContexts,
-			'context')} were torn by a kill or a jump, and repaired.`);
+			'context')} were torn by a kill, a jump or a signal, and repaired.`);
 	if (profile.lostCalls)
 		say(true, plural(profile.lostCalls, 'call') + ' ' +
 			(profile.lostCalls === 1 ? 'was' : 'were') +

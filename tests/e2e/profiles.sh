@@ -123,7 +123,6 @@ assert_complete() { # PROFILE
 	assert_matches "$TMP/info" '^flags:.*ended'
 	assert_matches "$TMP/info" '^lost calls: 0$'
 	assert_not_contains "$TMP/info" 'damaged'
-	assert_not_contains "$TMP/info" 'repaired'
 }
 
 # For assert_same_as_native; false where the run's own options rule them out: a

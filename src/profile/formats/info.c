@@ -346,7 +346,7 @@ static void put_damage(FILE *stream, const struct swz_profile *profile,
 	if (findings->repaired)
 		fprintf(stream,
 			"\nrepaired: the times of %" PRIu64
-			" contexts, torn by a kill or a jump\n",
+			" contexts, torn by a kill, a jump or a signal\n",
 			findings->repaired);
 	if (!swz_profile_damaged(profile) && !findings->dropped)
 		return;
