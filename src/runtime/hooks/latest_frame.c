@@ -237,6 +237,8 @@ void swz_make_latest(struct swz_thread *thread, struct swz_thunk *thunk)
 		return;
 	}
 	swz_close_skipped(thread, thunk->slot, thunk);
-	if (thread->top != thunk)
-		swz_slowly(thread, suspend_slowly, &skip);
+	if (thread->top == thunk)
+		return;
+	swz_slowly(thread, suspend_slowly, &skip);
+	swz_set_key(thread, thunk);
 }
