@@ -300,6 +300,20 @@ static void restore_signals(const uint64_t *before)
 	SWZ_SYSCALL(SYS_rt_sigprocmask, 2, before, NULL, 8);
 }
 
+/* A page that has no event yet begins no later than the first that it gets;
+ * with signals blocked. */
+static void begin_page(struct swz_thread *thread, uint64_t ticks)
+{
+	uint64_t event = load_event(thread);
+
+	if (event == SWZ_NO_EVENTS || at_page_end(event) ||
+	    ((event & SWZ_EVENT_PAGE_MASK) != 0 &&
+	     event != (uintptr_t)(thread->cold->events + 1)))
+		return;
+	if (*page_time(event) > ticks)
+		*page_time(event) = ticks;
+}
+
 void swz_events_add(struct swz_thread *thread, const struct swz_node *node,
 		    enum swz_event_kind kind, uint64_t now)
 {
@@ -309,8 +323,9 @@ void swz_events_add(struct swz_thread *thread, const struct swz_node *node,
 		return;
 	/* a handler at each of our instructions would go on for ever */
 	block_signals(&signals);
-	while (!try_to_add(thread, node, kind, now))
-		;
+	do
+		begin_page(thread, swz_ticks_of(thread, now));
+	while (!try_to_add(thread, node, kind, now));
 	restore_signals(&signals);
 }
 
