@@ -816,6 +816,30 @@ START_TEST(long_calls_count_for_themselves)
 }
 END_TEST
 
+/* Of a recursion that was resumed together with its stack, again and again,
+ * each activation has lasted as long as all that; none has begun here. */
+START_TEST(resumed_recursion_needs_no_repair)
+{
+	for (int resumed = 0; resumed < 2; resumed++) {
+		if (resumed) {
+			teardown();
+			setup();
+		}
+		builder_header(&builder)->flags |= SWZ_FILE_SAMPLED;
+		call(1, 0, 1, 1, 1, 900, 1);
+		node(1)->timed = 1;
+		call(2, 1, 2, 2, 0, 0, 0);
+		node(2)->open |= resumed ? SWZ_NODE_RESUMED : 0;
+		call(3, 1, 2, 2, 0, 3000, 0);
+		node(3)->timed = 30;
+		node(3)->call_site |= SWZ_CALL_SITE_LONG;
+		aggregate(false);
+		ck_assert_uint_eq(report.repaired_nodes, resumed ? 0 : 1);
+		ck_assert_int_le(sum_of_self(), 1000);
+	}
+}
+END_TEST
+
 /* Where a damaged file says of which edge they are, that is none. */
 START_TEST(long_calls_of_no_edge_are_dropped)
 {
@@ -881,6 +905,7 @@ int main(void)
 	tcase_add_test(tests, estimates_do_not_exceed_the_time);
 	tcase_add_test(tests, long_calls_count_for_themselves);
 	tcase_add_test(tests, long_calls_of_no_edge_are_dropped);
+	tcase_add_test(tests, resumed_recursion_needs_no_repair);
 	tcase_add_test(tests, rounding_keeps_the_sum);
 	tcase_add_test(tests, rounding_keeps_self_within_inclusive);
 	tcase_add_test(tests, merges_profiles_by_module_and_address);

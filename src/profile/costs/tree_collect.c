@@ -264,10 +264,13 @@ static void add_long_calls(struct swz_tree_builder *builder, uint32_t unit)
 		return;
 	}
 	node = &tree->nodes[index];
-	ticks = repair(
-		slot->ticks,
-		estimate_bound(builder, slot, swz_add_count(slot->calls, 1)),
-		&repaired);
+	/* the edge's other calls say whether it was resumed */
+	ticks = repair(slot->ticks,
+		       estimate_bound(builder,
+				      swz_profile_node(builder->profile,
+						       slot->context),
+				      swz_add_count(slot->calls, 1)),
+		       &repaired);
 	node->calls = swz_add_count(node->calls, slot->calls);
 	node->timed = swz_add_count(node->timed, slot->timed);
 	if (node->timed > node->calls)

@@ -70,10 +70,11 @@ static bool move_to_long(struct swz_thread *thread, struct swz_node *node,
 		node->calls--;
 		to->calls++;
 	}
-	if (weight) {
+	if (weight)
+		node->ticks -= (int64_t)(weight * duration);
+	if (weight && node->timed && node->weight >= weight) { /* likewise */
 		node->weight -= weight;
 		node->timed--;
-		node->ticks -= (int64_t)(weight * duration);
 	}
 	to->weight++;
 	to->timed += to->timed < UINT32_MAX;
