@@ -13,10 +13,12 @@
  * looked for: once for each label whose address it takes. */
 #define SWZ_MOST_WITH_LABELS (128u << 10)
 
-/* The end of what a table at this address may have at most: of what the file
- * has of its segment. 0: it may not be read. */
-uint64_t swz_distance_table_end(const struct swz_module *module,
-				uint64_t table);
+/* What a table at this address may have at most: what the file has from there
+ * on of its segment. As it is in the file: in memory, addresses that the
+ * dynamic linker has put there may look like distances, other ones in each
+ * process. Empty: it may not be read. */
+struct swz_bytes swz_distance_table_at(const struct swz_module *module,
+				       uint64_t table);
 
 /* Whether the address is the function's, and no other's within it. */
 static inline bool swz_function_has(const struct swz_function *function,

@@ -91,15 +91,16 @@ bool swz_label_table_read(const struct swz_module *m,
 			  void (*found)(void *context, uint64_t to),
 			  void *context)
 {
-	uint64_t end = swz_distance_table_end(m, table), at, first = 0;
+	struct swz_bytes words = swz_distance_table_at(m, table);
+	uint64_t at, first = 0;
 	const struct swz_function *whole = NULL, *cold = NULL;
 
-	for (at = table; at + 4 <= end; at += 4) {
+	for (at = table; at - table + 4 <= words.size; at += 4) {
 		const struct swz_function *f;
 		int32_t offset;
 		uint64_t to;
 
-		memcpy(&offset, swz_module_bytes(m, at), sizeof(offset));
+		memcpy(&offset, words.data + (at - table), sizeof(offset));
 		to = table + (uint64_t)(int64_t)offset;
 		if (!swz_module_is_text(m, to, 1))
 			break;

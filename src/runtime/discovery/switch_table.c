@@ -139,16 +139,16 @@ bool swz_switch_is_at(const struct swz_module *m, struct swz_decoder *decoder,
 bool swz_switch_read(const struct swz_switch *s, const struct swz_module *m,
 		     void (*found)(void *context, uint64_t to), void *context)
 {
-	uint64_t at = s->table, end;
+	struct swz_bytes words;
 
 	if (!s->table || !s->base)
 		return false;
-	end = swz_distance_table_end(m, at);
-	for (uint32_t i = 0; i <= s->bound && at + 4 <= end; i++, at += 4) {
+	words = swz_distance_table_at(m, s->table);
+	for (uint32_t i = 0; i <= s->bound && 4 * i + 4 <= words.size; i++) {
 		int32_t distance;
 		uint64_t to;
 
-		memcpy(&distance, swz_module_bytes(m, at), sizeof(distance));
+		memcpy(&distance, words.data + 4 * i, sizeof(distance));
 		to = s->base + (uint64_t)(int64_t)distance;
 		if (swz_module_is_text(m, to, 1))
 			found(context, to);
