@@ -10,7 +10,9 @@ static struct swz_bytes as_in_file(const struct swz_module *m,
 				  p->p_vaddr + p->p_filesz - at};
 	uint64_t offset = p->p_offset + (at - p->p_vaddr);
 
-	if (offset <= file.size && words.size <= file.size - offset)
+	/* what is not written to is the same, and in memory already */
+	if (p->p_flags & PF_W && offset <= file.size &&
+	    words.size <= file.size - offset)
 		words.data = file.data + offset;
 	return words;
 }
