@@ -199,12 +199,8 @@ static void hit_site(struct swz_part_scan *part, struct swz_function *from,
 		to->is_entered = true;
 	if (!to || !swz_site_has(to, target))
 		return;
-	if (from == to && is_own_branch(part, to, insn))
-		return;
-	if (!from && part->scan->doubts &&
-	    swz_doubt_note(part->scan->doubts, insn->address, to))
-		return;
-	to->is_entered = true;
+	if (from != to || !is_own_branch(part, to, insn))
+		to->is_entered = true;
 }
 
 void swz_branch_hit(struct swz_part_scan *part, uint64_t pc, uint64_t target)
@@ -224,8 +220,7 @@ void swz_branch_hit(struct swz_part_scan *part, uint64_t pc, uint64_t target)
 	if (insn.target != target || insn.kind == SWZ_INSN_PLAIN)
 		return;
 	if (s->unmarks) {
-		if (!s->doubts || !swz_doubts_share_gap(s->doubts, pc, target))
-			swz_text_unmark(s->module, SWZ_TEXT_MARKS, target);
+		swz_text_unmark(s->module, SWZ_TEXT_MARKS, target);
 		return;
 	}
 	to = swz_function_at(s->module, target);

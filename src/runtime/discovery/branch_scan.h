@@ -8,7 +8,6 @@
 #include <stdbool.h>
 
 #include "runtime/discovery/function.h"
-#include "runtime/discovery/gap_doubts.h"
 #include "runtime/discovery/readers.h"
 #include "runtime/discovery/scan_gaps.h"
 #include "runtime/support/decoders.h"
@@ -25,8 +24,7 @@ struct swz_branch_scan {
 	 * of return addresses; callers of functions that read return addresses
 	 * above their own */
 	enum { SWZ_OBSTACLES, SWZ_JUMPERS, SWZ_CALLERS } looks_for;
-	atomic_bool found;         /* one by which there may be more of those */
-	struct swz_doubts *doubts; /* NULL: there are none */
+	atomic_bool found; /* one by which there may be more of those */
 	bool unmarks; /* what leads to marked bytes takes back their marks, and
 		       * nothing else */
 };

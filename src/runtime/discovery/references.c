@@ -24,29 +24,13 @@ static void tell(const struct swz_references *r, uint64_t to,
 		r->found(r->context, to, how);
 }
 
-/* lea; jmp and call, which read a pointer there. */
-static bool leads_there(const struct swz_encoding *e)
-{
-	return e->map == SWZ_MAP_ONE_BYTE &&
-	       (e->opcode == 0x8d || e->opcode == 0xff);
-}
-
-/* Its memory operand is found by an address that is held, or counted from
- * %rip. */
+/* Its memory operand is found by an address that is held. */
 static void look_at_memory(const struct swz_references *r,
-			   const struct swz_encoding *e, uint64_t next,
+			   const struct swz_encoding *e,
 			   const struct held *held)
 {
 	unsigned base = swz_operand_base(e), index = swz_operand_index(e);
 
-	if (swz_encoding_rip_relative(e) && !leads_there(e)) {
-		uint64_t at = next - e->immediate_bytes;
-		uint64_t to = swz_module_relative(r->module, at - 4) +
-			      e->immediate_bytes;
-
-		if (r->is_asked(r->context, to))
-			tell(r, to, SWZ_REFERENCE_DATA);
-	}
 	if (base < SWZ_NO_REGISTER)
 		tell(r, held->in[base], SWZ_REFERENCE_DATA);
 	if (index < SWZ_NO_REGISTER)
@@ -200,7 +184,7 @@ static void look_at(const struct swz_references *r, uint64_t pc,
 									    : 0;
 	} else {
 		if (swz_operand_is_memory(e))
-			look_at_memory(r, e, next, held);
+			look_at_memory(r, e, held);
 		else if (is_to_vector(e))
 			tell(r, held->in[swz_encoding_rm(e)],
 			     SWZ_REFERENCE_STORE);

@@ -19,7 +19,6 @@
 #include "runtime/discovery/scan_bytes.h"
 #include "runtime/discovery/scan_pointers.h"
 #include "runtime/discovery/text_maps.h"
-#include "runtime/support/scratch.h"
 
 static void mark_function(struct swz_branch_scan *s,
 			  const struct swz_function *f)
@@ -95,10 +94,6 @@ static bool look_at_load(void *context, uint64_t at)
 
 	if (s->scan->looks_for != SWZ_OBSTACLES)
 		return false;
-	if (is_label && s->scan->unmarks && s->scan->doubts &&
-	    swz_text_is_marked(s->module, SWZ_TEXT_MARKS, to) &&
-	    swz_doubted_load_note(s->scan->doubts, pc, to))
-		return true;
 	if (is_label) {
 		refuse_label(s->scan, to);
 		swz_label_distances_read(s->module, pc, to, refuse_label,
@@ -236,24 +231,6 @@ static enum swz_status scan_callers(struct swz_branch_scan *s)
 	return status;
 }
 
-/* What lies between functions may be data. */
-static enum swz_status settle_doubts(struct swz_branch_scan *s)
-{
-	struct swz_branch_scan reached = {.module = s->module,
-					  .decoders = s->decoders,
-					  .doubts = s->doubts,
-					  .unmarks = true};
-
-	if (!s->doubts || !s->doubts->count)
-		return SWZ_OK;
-	if (swz_text_maps_clear(s->module) != SWZ_OK)
-		return SWZ_E_NOMEM;
-	if (swz_doubts_mark(s->doubts, s->module))
-		scan_all(&reached);
-	swz_doubts_settle(s->doubts, s->module, s->decoders->of[0]);
-	return SWZ_OK;
-}
-
 static void refuse_entered(struct swz_function *f)
 {
 	swz_function_refuse(f, f->load_count || f->load_site_count
@@ -268,7 +245,6 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 		.module = module, .decoders = decoders, .may_extend = true};
 	enum swz_status status;
 
-	s.doubts = swz_scratch_alloc(sizeof(*s.doubts));
 	swz_readers_find(&s.readers, module);
 	status = scan_texts(&s);
 	if (status == SWZ_OK && s.extended) {
@@ -283,8 +259,6 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 		status = scan_jumpers(&s);
 	if (status == SWZ_OK)
 		status = scan_callers(&s);
-	if (status == SWZ_OK)
-		status = settle_doubts(&s);
 	/* last: other reasons are stronger, see islands.c */
 	for (uint32_t i = 0; i < module->function_count; i++)
 		if (module->functions[i].is_entered ||

@@ -153,40 +153,15 @@ static bool is_in_string(const struct swz_gap *gap, const struct swz_module *m,
 	       *swz_module_bytes(m, end) == 0;
 }
 
-static struct swz_range range_around(const struct swz_module *m,
-				     const struct swz_range *text, uint64_t pc)
-{
-	struct swz_range gap = {begin_of(m, pc), end_of(m, text, pc)};
-
-	if (gap.start < text->start)
-		gap.start = text->start;
-	return gap;
-}
-
-struct swz_range swz_gap_around(const struct swz_module *m, uint64_t pc)
-{
-	for (unsigned i = 0; i < m->text_count; i++) {
-		const struct swz_range *text = &m->text[i];
-		struct swz_range gap;
-
-		if (pc < text->start || pc >= text->end)
-			continue;
-		gap = range_around(m, text, pc);
-		if (pc >= gap.start && pc < gap.end)
-			return gap;
-	}
-	return (struct swz_range){0, 0};
-}
-
 bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *m,
 		    struct swz_decoder *decoder, const struct swz_range *text,
 		    uint64_t pc)
 {
 	if (pc < gap->begin || pc >= gap->end) {
-		struct swz_range range = range_around(m, text, pc);
-
-		gap->begin = range.start;
-		gap->end = range.end;
+		gap->begin = begin_of(m, pc);
+		gap->end = end_of(m, text, pc);
+		if (gap->begin < text->start)
+			gap->begin = text->start;
 		gap->is_code = gap->begin <= pc && gap->end > pc &&
 			       gap->end - gap->begin <= SWZ_MOST_GAP_BYTES &&
 			       decode(gap, m, decoder);

@@ -17,10 +17,6 @@ struct swz_gap {
 	uint8_t starts[SWZ_MOST_GAP_BYTES / 8];
 };
 
-/* The gap that the address lies in, which is in no function; an empty range, if
- * it is not. */
-struct swz_range swz_gap_around(const struct swz_module *module, uint64_t pc);
-
 /* Whether surely no instruction starts at `pc`, which is in no function of the
  * module and in this text. */
 bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *module,
