@@ -66,12 +66,10 @@ TARGET_CFLAGS := -fPIC -ffreestanding -mgeneral-regs-only \
 		 -fasynchronous-unwind-tables \
 		 -mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign
 
-SWZ_MAP      := $(wildcard thunks/libswizzle.map)
 SWZ_LDSCRIPT := $(wildcard asm/x86_64/libswizzle.lds)
 SO_LDFLAGS := -shared -nostartfiles -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,now \
 	      -Wl,-z,relro -Wl,-z,initfirst -Wl,-z,noexecstack \
 	      -Wl,--no-undefined -Wl,--build-id -Wl,-soname,libswizzle.so \
-	      $(SWZ_MAP:%=-Wl,--version-script=%) \
 	      $(SWZ_LDSCRIPT:%=-Wl,-T,%)
 
 OFFLINE_LIBS = $(DW_LIBS) $(IBERTY_LIBS) $(ZSTD_LIBS) $(Z_LIBS) -lm
@@ -81,6 +79,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 # --- sources -----------------------------------------------------------------
 
 BASE_SRC    := $(wildcard src/base/*.c)
+IMAGE_SRC   := $(wildcard src/image/*.c)
 PROFILE_SRC := $(wildcard src/profile/*/*.c)
 RUNTIME_SRC := $(wildcard src/runtime/*.c src/runtime/*/*.c)
 LAUNCH_SRC  := $(wildcard src/launch/*.c)
@@ -106,7 +105,6 @@ RUNTIME_PURE := src/runtime/discovery/scan_bytes.c
 UNIT_SRC    := $(wildcard tests/unit/*.c)
 UNIT_TESTS  := $(filter tests/unit/test_%.c,$(UNIT_SRC))
 UNIT_HELP   := $(filter-out $(UNIT_TESTS),$(UNIT_SRC))
-TESTASM_SRC := $(wildcard tests/asm/*.S)
 FUZZ_SRC    := $(wildcard tests/fuzz/*.c)
 TARGET_SRC  := $(wildcard tests/targets/*.c tests/targets/*.cc \
 		 tests/targets/*.S)
@@ -147,7 +145,7 @@ $(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC) \
 	$(CC) $(LDFLAGS) -o $@ $^
 
 $(B)/lib/libswizzle.so: $(call target,$(ASM_SRC) $(THUNKS_SRC) \
-		$(RUNTIME_SRC) $(BASE_SRC)) $(SWZ_MAP) $(SWZ_LDSCRIPT)
+		$(RUNTIME_SRC) $(IMAGE_SRC) $(BASE_SRC)) $(SWZ_LDSCRIPT)
 	@mkdir -p $(@D)
 	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CAPSTONE_A)
 
@@ -206,8 +204,8 @@ $(B)/obj/offline/src/html/page.o $(B)/obj/asan/src/html/page.o: $(B)/html/tail
 # Each tests/unit/test_*.c is a program.  The rest comes from an archive, so
 # that a test holds only what it uses.
 
-UNIT_PARTS := $(UNIT_HELP) $(TESTASM_SRC) $(PROFILE_SRC) $(PAGE_SRC) \
-	      $(BASE_SRC) $(THUNKS_PURE) $(RUNTIME_PURE)
+UNIT_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
+	      $(IMAGE_SRC) $(THUNKS_PURE) $(RUNTIME_PURE)
 UNIT_LIBS = $(OFFLINE_LIBS) $(CAPSTONE_A) $(CHECK_LIBS)
 UNIT_BIN := $(patsubst tests/%.c,$(B)/test/%,$(UNIT_TESTS))
 ASAN_BIN := $(patsubst tests/%.c,$(B)/asan/test/%,$(UNIT_TESTS))
@@ -362,7 +360,7 @@ FUZZ_FLAGS = -std=gnu11 -g -O1 $(CPPFLAGS_ALL) \
 	     -fsanitize=fuzzer,address,undefined \
 	     -fno-sanitize-recover=undefined -DSWZ_FUZZ
 FUZZ_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
-	      $(THUNKS_PURE)
+	      $(IMAGE_SRC) $(THUNKS_PURE)
 
 $(FUZZ_BIN): $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) $(HEADERS) \
 		$(wildcard src/*/*.h src/*/*/*.h thunks/*.h tests/*/*.h) $(OBJ_DEPS) \
@@ -427,9 +425,10 @@ bench-dump: all $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a 
 
 # --- format and lint ---------------------------------------------------------
 
-C_FILES  := $(BASE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
+C_FILES  := $(BASE_SRC) $(IMAGE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
 	    $(LAUNCH_SRC) $(DUMP_SRC) $(THUNKS_SRC) $(UNIT_SRC) $(FUZZ_SRC)
-CC_FILES := $(C_FILES) $(filter %.c %.cc,$(TARGET_SRC))
+CC_FILES := $(C_FILES) $(wildcard tests/bench/*.c tests/e2e/*.c) \
+	    $(filter %.c %.cc,$(TARGET_SRC))
 H_FILES  := $(HEADERS) $(wildcard src/*/*.h src/*/*/*.h thunks/*.h \
 	    tests/*/*.h)
 
@@ -442,7 +441,7 @@ format-check:			## say what `make format` would change
 
 LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(DUMP_SRC) $(UNIT_SRC) \
 		$(FUZZ_SRC)
-LINT_TARGET  := $(BASE_SRC) $(THUNKS_SRC) $(RUNTIME_SRC)
+LINT_TARGET  := $(BASE_SRC) $(IMAGE_SRC) $(THUNKS_SRC) $(RUNTIME_SRC)
 # What clang does not know.
 CLANG_TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns \
 			 -mmemset-strategy=%,$(TARGET_CFLAGS))

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 #include "base/status.h"
 
 enum swz_opcode_map {

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 #include "base/status.h"
 
 struct swz_fixups {

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 
 /* Whether what the arithmetic flags (CF, PF, AF, ZF, SF, OF) hold before the
  * instruction at offset `at` of a text is read by nobody: others are set first,

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 
 /* Whether the function that consists of these bytes of a module is a leaf: all
  * that it does until it returns is its own. It makes no call and no system

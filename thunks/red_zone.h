@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 
 /* Whether code that begins at the height of a call, and stays there, uses what
  * lies below the stack pointer before it has put anything there. A function

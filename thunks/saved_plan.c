@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "image/hash.h"
 #include "thunks/relocate.h"
 #include "thunks/trampoline.h"
 

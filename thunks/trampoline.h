@@ -14,7 +14,7 @@
  * A region is written while it is read+write, then sealed read+execute. It ends
  * in unwind information for its trampolines. */
 
-#include "base/eh_frame.h"
+#include "image/eh_frame.h"
 #include "thunks/region.h"
 #include "thunks/relocate.h"
 #include "thunks/unwind_table.h"

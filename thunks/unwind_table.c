@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/cursor.h"
+#include "image/cursor.h"
 
 enum { ENTRY_MAX = SWZ_UNWIND_ENTRY_BYTES - sizeof(struct swz_unwind_entry) };
 

@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "base/eh_frame.h"
+#include "image/eh_frame.h"
 #include "thunks/relocate.h"
 
 /* What one entry takes at most, its place in the header included. A function

@@ -4,7 +4,7 @@
 /* The length of the instructions that most code is made of, without a
  * disassembler. */
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 
 /* The length of the instruction that `code` begins with, if it is one of those
  * for which swz_encoding_read and capstone always agree; otherwise, and if it

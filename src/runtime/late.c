@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#include "base/stack_request.h"
+#include "runtime/hooks/stack_request.h"
 #include "base/syscall.h"
 #include "runtime/compat/find_object.h"
 #include "runtime/compat/foreign.h"

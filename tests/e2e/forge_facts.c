@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/hash.h"
+#include "image/hash.h"
 #include "runtime/cache/facts.h"
 #include "runtime/cache/facts_file.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/inflate.h"
+#include "image/inflate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "base/cursor.h"
+#include "image/cursor.h"
 #include "tests/unit/run_suite.h"
 
 #define BYTES(text) \

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/eh_frame.h"
+#include "image/eh_frame.h"
 #include "tests/unit/run_suite.h"
 
 enum { SECTION_ADDRESS = 0x2000, CODE = 0x1000 };

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 #include "tests/unit/run_suite.h"
 
 /* A shared object with one loaded segment, a build-id and two symbols. */

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/eh_frame.h"
-#include "base/elf_view.h"
+#include "image/eh_frame.h"
+#include "image/elf_view.h"
 #include "relocate_cases.h"
 #include "tests/unit/run_suite.h"
 #include "thunks/fixups.h"

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/line_table.h"
+#include "image/line_table.h"
 #include "tests/unit/run_suite.h"
 
 /* ---- a table being made ---- */

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/eh_frame.h"
-#include "base/elf_view.h"
+#include "image/eh_frame.h"
+#include "image/elf_view.h"
 #include "relocation_check.h"
 #include "tests/unit/run_suite.h"
 #include "thunks/fixups.h"

@@ -23,8 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/eh_frame.h"
-#include "base/elf_view.h"
+#include "image/eh_frame.h"
+#include "image/elf_view.h"
 #include "execute.h"
 #include "tests/unit/run_suite.h"
 #include "thunks/decoder.h"

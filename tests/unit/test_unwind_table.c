@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/eh_frame.h"
-#include "base/lsda.h"
+#include "image/eh_frame.h"
+#include "image/lsda.h"
 #include "tests/unit/run_suite.h"
 #include "thunks/region.h"
 #include "thunks/unwind_table.h"

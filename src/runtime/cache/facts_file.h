@@ -3,7 +3,7 @@
 
 /* A file of facts, as it lies in the cache. */
 
-#include "base/hash.h"
+#include "image/hash.h"
 #include "runtime/cache/facts.h"
 #include "thunks/saved_plan.h"
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 
 /* Finds the directory and makes it if it is missing. To be called once, at the
  * start. */

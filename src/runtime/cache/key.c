@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/hash.h"
+#include "image/hash.h"
 #include "base/syscall.h"
 #include "runtime/support/config.h"
 #include "thunks/trampoline.h"

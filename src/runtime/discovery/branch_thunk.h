@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 
 /* Whether the code is an indirect branch, or a return, in the form that leaves
  * the processor nothing to foresee (a retpoline, __x86_indirect_thunk_rax).

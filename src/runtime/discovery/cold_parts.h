@@ -4,7 +4,7 @@
 /* Parts of functions without a frame, whose unwind tables look like those of
  * functions. */
 
-#include "base/eh_frame.h"
+#include "image/eh_frame.h"
 #include "runtime/discovery/function.h"
 
 /* A symbol says that it is a function (those of parts have said otherwise

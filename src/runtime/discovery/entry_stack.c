@@ -1,6 +1,6 @@
 #include "runtime/discovery/entry_stack.h"
 
-#include "base/eh_frame.h"
+#include "image/eh_frame.h"
 #include "thunks/encoding.h"
 
 struct stack_rows {

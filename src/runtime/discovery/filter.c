@@ -1,6 +1,6 @@
 #include "runtime/discovery/filter.h"
 
-#include "base/qualified_name.h"
+#include "image/qualified_name.h"
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/location.h"
 #include "runtime/record/function_ids.h"

@@ -3,7 +3,7 @@
 
 /* A module's functions, while it is being planned. */
 
-#include "base/eh_frame.h"
+#include "image/eh_frame.h"
 #include "runtime/module/module.h"
 #include "swizzle/format.h"
 #include "thunks/relocate.h"

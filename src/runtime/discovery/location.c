@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "base/inflate.h"
-#include "base/line_table.h"
+#include "image/inflate.h"
+#include "image/line_table.h"
 #include "base/syscall.h"
 #include "runtime/discovery/function.h"
 #include "runtime/support/config.h"

@@ -3,7 +3,7 @@
 
 /* Search for instructions in the rows of a function's unwind table. */
 
-#include "base/eh_frame.h"
+#include "image/eh_frame.h"
 #include "runtime/discovery/function.h"
 #include "thunks/decoder.h"
 

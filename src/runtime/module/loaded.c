@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/hash.h"
+#include "image/hash.h"
 #include "base/syscall.h"
 
 #define MOST_MODULES (1u << 16)

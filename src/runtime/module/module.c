@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/cursor.h"
-#include "base/hash.h"
+#include "image/cursor.h"
+#include "image/hash.h"
 #include "base/syscall.h"
 #include "runtime/module/bind.h"
 #include "runtime/support/aside.h"

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/eh_frame.h"
-#include "base/elf_view.h"
+#include "image/eh_frame.h"
+#include "image/elf_view.h"
 #include "base/status.h"
 #include "swizzle/refusal.h"
 #include "thunks/trampoline.h"

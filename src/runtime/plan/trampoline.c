@@ -2,7 +2,7 @@
 
 #include "runtime/plan/trampoline.h"
 
-#include "base/lsda.h"
+#include "image/lsda.h"
 #include "runtime/plan/islands.h"
 #include "runtime/record/sampling.h"
 #include "thunks/leaf.h"

@@ -1,4 +1,4 @@
-#include "base/eh_pointer.h"
+#include "image/eh_pointer.h"
 
 uint64_t swz_eh_read_value(struct swz_cursor *cursor, uint8_t encoding)
 {

@@ -1,5 +1,5 @@
-#ifndef SWZ_BASE_EH_FRAME_H
-#define SWZ_BASE_EH_FRAME_H
+#ifndef SWZ_IMAGE_EH_FRAME_H
+#define SWZ_IMAGE_EH_FRAME_H
 
 /* A reader of .eh_frame: which functions there are, and where the canonical
  * frame address (CFA) lies at each of their instructions. LSB 5.0 chapter 10.6;
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 #include "base/status.h"
 
 /* Where the section lies: address is the ELF virtual address (or run-time

@@ -1,5 +1,5 @@
-#ifndef SWZ_BASE_EH_POINTER_H
-#define SWZ_BASE_EH_POINTER_H
+#ifndef SWZ_IMAGE_EH_POINTER_H
+#define SWZ_IMAGE_EH_POINTER_H
 
 /* Encoded pointers of .eh_frame (DW_EH_PE_*; LSB 5.0 section 10.5.1). Both
  * functions fail as a cursor fails, also for an encoding that they do not
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/cursor.h"
+#include "image/cursor.h"
 
 enum {
 	SWZ_EH_PE_ABSPTR = 0x00,

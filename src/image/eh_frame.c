@@ -1,4 +1,4 @@
-#include "base/eh_frame.h"
+#include "image/eh_frame.h"
 
 /* The section is a chain of entries, each a length and a body: a CIE holds what
  * functions have in common, an FDE describes one function and names its CIE by
@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "base/cursor.h"
-#include "base/eh_pointer.h"
+#include "image/cursor.h"
+#include "image/eh_pointer.h"
 
 enum {
 	EXTENDED_LENGTH = 0xffffffffu, /* a 64-bit length follows */

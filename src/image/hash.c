@@ -1,4 +1,4 @@
-#include "base/hash.h"
+#include "image/hash.h"
 
 #include <string.h>
 

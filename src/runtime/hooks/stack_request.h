@@ -4,8 +4,8 @@
  * Of a thread that would be much, its descriptor for instance. A stack that it
  * was told about is another one. */
 
-#ifndef SWZ_BASE_STACK_REQUEST_H
-#define SWZ_BASE_STACK_REQUEST_H
+#ifndef SWZ_RUNTIME_HOOKS_STACK_REQUEST_H
+#define SWZ_RUNTIME_HOOKS_STACK_REQUEST_H
 
 #include <stdint.h>
 

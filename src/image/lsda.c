@@ -1,7 +1,7 @@
-#include "base/lsda.h"
+#include "image/lsda.h"
 
-#include "base/cursor.h"
-#include "base/eh_pointer.h"
+#include "image/cursor.h"
+#include "image/eh_pointer.h"
 
 bool swz_lsda_lands(struct swz_bytes lsda, uint64_t offset, uint64_t count)
 {

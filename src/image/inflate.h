@@ -1,5 +1,5 @@
-#ifndef SWZ_BASE_INFLATE_H
-#define SWZ_BASE_INFLATE_H
+#ifndef SWZ_IMAGE_INFLATE_H
+#define SWZ_IMAGE_INFLATE_H
 
 /* Decompresses a zlib stream (RFC 1950, RFC 1951) whose length is known, as
  * those of compressed ELF sections are. The bytes are hostile. Nothing is
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 #include "base/status.h"
 
 #define SWZ_INFLATE_CODE_BITS 15

@@ -1,5 +1,5 @@
-#ifndef SWZ_BASE_LSDA_H
-#define SWZ_BASE_LSDA_H
+#ifndef SWZ_IMAGE_LSDA_H
+#define SWZ_IMAGE_LSDA_H
 
 /* The language-specific data area of C++ and the languages that share its
  * tables (Itanium C++ ABI: Exception Handling Tables, 7.3; the bytes are
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 
 /* Whether an exception at one of the `count` bytes from `offset` on (from the
  * function's first byte) goes to a landing pad. True also if the table cannot

@@ -1,5 +1,5 @@
-#ifndef SWZ_BASE_LINE_TABLE_H
-#define SWZ_BASE_LINE_TABLE_H
+#ifndef SWZ_IMAGE_LINE_TABLE_H
+#define SWZ_IMAGE_LINE_TABLE_H
 
 /* A reader of .debug_line (DWARF 2 to 5, section 6.2): which source file the
  * code at an address comes from. Lines are not read. The bytes are hostile.
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 #include "base/status.h"
 
 struct swz_line_sections {

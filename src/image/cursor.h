@@ -1,5 +1,5 @@
-#ifndef SWZ_BASE_CURSOR_H
-#define SWZ_BASE_CURSOR_H
+#ifndef SWZ_IMAGE_CURSOR_H
+#define SWZ_IMAGE_CURSOR_H
 
 /* A reader over hostile bytes: little-endian integers and LEB128 (DWARF 5
  * section 7.6). A read that would run past the end, or a LEB128 value that does
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 
 struct swz_cursor {
 	const uint8_t *data;

@@ -1,4 +1,4 @@
-#include "base/cursor.h"
+#include "image/cursor.h"
 
 /* Every read goes through swz_cursor_reserve, the one place that compares with
  * the end. LEB128 padding (redundant final bytes) is valid and accepted; only

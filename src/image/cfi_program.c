@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#include "base/cursor.h"
-#include "base/eh_frame.h"
-#include "base/eh_pointer.h"
+#include "image/cursor.h"
+#include "image/eh_frame.h"
+#include "image/eh_pointer.h"
 
 enum {
 	CFA_NOP = 0x00,

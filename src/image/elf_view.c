@@ -1,4 +1,4 @@
-#include "base/elf_view.h"
+#include "image/elf_view.h"
 
 /* Tables (program headers, section headers, symbols) are checked once, when
  * they are opened: within the file, of the right entry size, and aligned, so
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/cursor.h"
+#include "image/cursor.h"
 
 static const struct swz_bytes no_bytes = {NULL, 0};
 

@@ -1,5 +1,5 @@
-#ifndef SWZ_BASE_ELF_VIEW_H
-#define SWZ_BASE_ELF_VIEW_H
+#ifndef SWZ_IMAGE_ELF_VIEW_H
+#define SWZ_IMAGE_ELF_VIEW_H
 
 /* Read-only views over an ELF64 x86-64 file, (pointer, length) in, (pointer,
  * length) out. The file is hostile: every offset is checked before use.

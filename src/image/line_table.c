@@ -1,4 +1,4 @@
-#include "base/line_table.h"
+#include "image/line_table.h"
 
 /* Names are read when they are asked for, from the header's bytes: a table of
  * them would need memory. Every entry of a header takes a byte at least, every
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/cursor.h"
+#include "image/cursor.h"
 
 enum { /* DWARF 5, 7.22 and 7.5.6 */
        LNS_COPY = 1,
