@@ -1,5 +1,5 @@
-/* What a hooked call costs: "calls COUNT [CASE...]" prints "CASE ns", the time of
- * one call and return (or, for "floor", of two rdtsc), for each case. Run
+/* What a hooked call costs: "calls COUNT [CASE...]" prints "CASE ns", the time
+ * of one call and return (or, for "floor", of two rdtsc), for each case. Run
  * natively and under profilers in turn by tests/bench/run; the difference is
  * what profiling adds. Times are the thread's processor time around many calls.
  *
@@ -49,7 +49,12 @@ NOINLINE void leaf(void)
  * displaced by the patch. */
 #define PROLOGUE __asm__ volatile("" : : : "rbx", "r12", "r13", "r14")
 #define NEST(name, next, prologue) \
-	NOINLINE void name(void) { prologue; next(); __asm__ volatile(""); }
+	NOINLINE void name(void) \
+	{ \
+		prologue; \
+		next(); \
+		__asm__ volatile(""); \
+	}
 NEST(nest9, leaf, PROLOGUE)
 NEST(nest8, nest9, PROLOGUE)
 NEST(nest7, nest8, PROLOGUE)
@@ -119,7 +124,10 @@ BARE static void run_fib(long calls)
 
 /* One call site, eight functions in an order that no predictor learns. */
 #define TARGET(n) \
-	NOINLINE void target##n(void) { NOTHING; }
+	NOINLINE void target##n(void) \
+	{ \
+		NOTHING; \
+	}
 TARGET(0)
 TARGET(1)
 TARGET(2)
@@ -159,9 +167,13 @@ BARE static void run_sites(long calls)
 		thousand();
 }
 
-/* A tree of 1,111,111 contexts: each function calls the next from ten places. */
+/* A tree of 1,111,111 contexts: each function calls the next from ten places.
+ */
 #define BRANCH(name, next) \
-	NOINLINE void name(void) { TEN(next();) __asm__ volatile(""); }
+	NOINLINE void name(void) \
+	{ \
+		TEN(next();) __asm__ volatile(""); \
+	}
 BRANCH(branch6, leaf)
 BRANCH(branch5, branch6)
 BRANCH(branch4, branch5)
@@ -214,8 +226,7 @@ BARE static void measure_threads(const char *name, int count, long calls)
 		sum += ns[i];
 	}
 	pthread_barrier_destroy(&together);
-	printf("%s %.3f\n", name,
-	       sum / count / 2 / (double)calls);
+	printf("%s %.3f\n", name, sum / count / 2 / (double)calls);
 }
 
 BARE static void measure(const char *name, void (*run)(long), long calls,
@@ -247,14 +258,10 @@ static const struct {
 	void (*run)(long);
 	long unit; /* calls are made in multiples of this */
 } cases[] = {
-	{"floor", run_floor, 1},
-	{"flat", run_flat, 1},
-	{"nested", run_nested, 9},
-	{"displaced", run_displaced, 9},
-	{"fib", run_fib, FIB_CALLS},
-	{"targets", run_targets, 1},
-	{"sites", run_sites, 1001},
-	{"contexts", run_contexts, TREE_CALLS},
+	{"floor", run_floor, 1},     {"flat", run_flat, 1},
+	{"nested", run_nested, 9},   {"displaced", run_displaced, 9},
+	{"fib", run_fib, FIB_CALLS}, {"targets", run_targets, 1},
+	{"sites", run_sites, 1001},  {"contexts", run_contexts, TREE_CALLS},
 };
 
 BARE static int wanted(const char *name, int argc, char **argv)

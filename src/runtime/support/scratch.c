@@ -43,9 +43,10 @@ static struct region *add_region(struct region **list, size_t bytes)
 }
 
 /* Asks for pages before they are touched: one page fault each would take the
- * kernel several times as long, in a virtual machine up to ten times. And for as
- * many again as there are, so that this is not asked for often; not in a large
- * region, where tables that are half empty would be touched as a whole. */
+ * kernel several times as long, in a virtual machine up to ten times. And for
+ * as many again as there are, so that this is not asked for often; not in a
+ * large region, where tables that are half empty would be touched as a whole.
+ */
 static void make_present(struct region *r)
 {
 	size_t end = r->bytes < HUGE_BYTES ? 2 * r->present : 0;
