@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "image/elf_view.h"
 #include "base/status.h"
+#include "image/elf_view.h"
 
 enum swz_opcode_map {
 	SWZ_MAP_ONE_BYTE,

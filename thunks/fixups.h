@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "image/elf_view.h"
 #include "base/status.h"
+#include "image/elf_view.h"
 
 struct swz_fixups {
 	/* Offsets in the region. */

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "image/elf_view.h"
 #include "base/status.h"
+#include "image/elf_view.h"
 #include "swizzle/refusal.h"
 
 #define SWZ_MAX_INSN 15

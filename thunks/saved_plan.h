@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "image/elf_view.h"
 #include "base/status.h"
+#include "image/elf_view.h"
 #include "thunks/unwind_table.h"
 
 #define SWZ_SAVED_MAGIC "SWZplan\n"

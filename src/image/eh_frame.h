@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "image/elf_view.h"
 #include "base/status.h"
+#include "image/elf_view.h"
 
 /* Where the section lies: address is the ELF virtual address (or run-time
  * address) of bytes.data[0]; pc-relative pointers are resolved against it.

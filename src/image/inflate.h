@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "image/elf_view.h"
 #include "base/status.h"
+#include "image/elf_view.h"
 
 #define SWZ_INFLATE_CODE_BITS 15
 

@@ -14,11 +14,11 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#include "runtime/hooks/stack_request.h"
 #include "base/syscall.h"
 #include "runtime/compat/find_object.h"
 #include "runtime/compat/foreign.h"
 #include "runtime/hooks/hooks.h"
+#include "runtime/hooks/stack_request.h"
 #include "runtime/hooks/unwind.h"
 #include "runtime/imports/imports.h"
 #include "runtime/loaded_hold.h"

@@ -23,9 +23,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "execute.h"
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
-#include "execute.h"
 #include "tests/unit/run_suite.h"
 #include "thunks/decoder.h"
 #include "thunks/relocate.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "image/hash.h"
 #include "base/syscall.h"
+#include "image/hash.h"
 #include "runtime/support/config.h"
 #include "thunks/trampoline.h"
 

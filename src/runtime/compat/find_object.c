@@ -31,30 +31,17 @@ struct found_object {
 };
 
 typedef int find_function(void *address, struct found_object *result);
-typedef int phdr_visitor(struct dl_phdr_info *info, size_t size, void *data);
-typedef int iterate_function(phdr_visitor *visit, void *data);
 
 /* by another name, for <dlfcn.h> may declare it with its own struct */
 PUBLIC int find_object(void *address,
 		       struct found_object *result) __asm__("_dl_find_object");
 
-/* The real one, which is looked up at the first use. */
-static void *real(_Atomic(void *) *known, const char *name)
-{
-	void *function = atomic_load_explicit(known, memory_order_relaxed);
-
-	if (!function) {
-		function = swz_next_symbol(name);
-		atomic_store_explicit(known, function, memory_order_relaxed);
-	}
-	return function;
-}
-
 int find_object(void *address, struct found_object *result)
 {
-	static _Atomic(void *) known;
+	static _Atomic(void *) known; /* the real one, once it is looked up */
 	find_function *find;
 	struct swz_region region;
+	void *function;
 
 	if (swz_region_at((uintptr_t)address, &region)) {
 		uint64_t end;
@@ -70,7 +57,12 @@ int find_object(void *address, struct found_object *result)
 		};
 		return 0;
 	}
-	*(void **)&find = real(&known, "_dl_find_object");
+	function = atomic_load_explicit(&known, memory_order_relaxed);
+	if (!function) {
+		function = swz_next_symbol("_dl_find_object");
+		atomic_store_explicit(&known, function, memory_order_relaxed);
+	}
+	*(void **)&find = function;
 	return find ? find(address, result) : -1;
 }
 
@@ -130,7 +122,7 @@ static bool is_unwinder(uint64_t caller)
 }
 
 struct visit {
-	phdr_visitor *visit;
+	swz_phdr_visitor *visit;
 	void *data;
 	size_t size; /* of the dl_phdr_info that this libc gives */
 	unsigned long long adds, subs;
@@ -172,22 +164,17 @@ static int show(const struct visit *v, const struct swz_region *region)
 	return v->visit(&info, v->size, v->data);
 }
 
-PUBLIC int dl_iterate_phdr(phdr_visitor *visit, void *data)
+PUBLIC int dl_iterate_phdr(swz_phdr_visitor *visit, void *data)
 {
-	static _Atomic(void *) known;
 	struct visit v = {.visit = visit, .data = data};
 	struct swz_region region;
-	iterate_function *iterate;
 	unsigned at = 0;
 	int result;
 
-	*(void **)&iterate = real(&known, "dl_iterate_phdr");
-	if (!iterate)
-		return 0;
 	if (!is_unwinder(swizzle_resolve_return_address(
 		    (uintptr_t)__builtin_return_address(0))))
-		return iterate(visit, data);
-	result = iterate(pass_on, &v);
+		return swz_next_iterate_phdr(visit, data);
+	result = swz_next_iterate_phdr(pass_on, &v);
 	while (result == 0 && v.size && swz_region_next(&at, &region))
 		result = show(&v, &region);
 	return result;

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
+#include "base/syscall.h"
 #include "image/inflate.h"
 #include "image/line_table.h"
-#include "base/syscall.h"
 #include "runtime/discovery/function.h"
 #include "runtime/support/config.h"
 #include "runtime/support/pattern.h"

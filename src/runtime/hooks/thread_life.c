@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "runtime/hooks/stack_request.h"
 #include "base/syscall.h"
+#include "runtime/hooks/stack_request.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/context.h"

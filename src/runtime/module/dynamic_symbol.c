@@ -1,6 +1,7 @@
 #include "runtime/module/dynamic_symbol.h"
 
 #include <elf.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "runtime/module/bind.h"
@@ -66,4 +67,19 @@ void *swz_next_symbol(const char *name)
 	while (m && (m = m->l_next) && !found)
 		found = swz_map_symbol(m, name);
 	return found;
+}
+
+int swz_next_iterate_phdr(swz_phdr_visitor *visit, void *data)
+{
+	static _Atomic(void *) known;
+	int (*iterate)(swz_phdr_visitor * visitor, void *context);
+	/* relaxed: whoever looks it up finds the same */
+	void *function = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (!function) {
+		function = swz_next_symbol("dl_iterate_phdr");
+		atomic_store_explicit(&known, function, memory_order_relaxed);
+	}
+	*(void **)&iterate = function;
+	return iterate ? iterate(visit, data) : 0;
 }

@@ -6,6 +6,7 @@
  * lock. Async-signal-safe. */
 
 #include <link.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The module that an address is in, and *end, behind which it is not any more;
@@ -19,5 +20,13 @@ void *swz_map_symbol(const struct link_map *map, const char *name);
 /* What the modules behind ours in the order of lookup define by this name: what
  * a symbol of ours stands before. */
 void *swz_next_symbol(const char *name);
+
+/* The C library's dl_iterate_phdr, looked up at the first call. By its plain
+ * name we would call our own (runtime/compat/find_object.c), which is for the
+ * program and calls this one. Takes the dynamic linker's lock. Returns 0 where
+ * the process has none. */
+typedef int swz_phdr_visitor(struct dl_phdr_info *info, size_t size,
+			     void *data);
+int swz_next_iterate_phdr(swz_phdr_visitor *visit, void *data);
 
 #endif

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "image/hash.h"
 #include "base/syscall.h"
+#include "image/hash.h"
 
 #define MOST_MODULES (1u << 16)
 

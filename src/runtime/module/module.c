@@ -5,10 +5,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "image/cursor.h"
-#include "image/hash.h"
 #include "base/syscall.h"
+#include "image/cursor.h"
 #include "runtime/module/bind.h"
+#include "runtime/module/dynamic_symbol.h"
 #include "runtime/support/aside.h"
 #include "runtime/support/config.h"
 #include "runtime/support/pattern.h"
@@ -230,11 +230,11 @@ enum swz_status swz_modules_list(struct swz_modules *modules)
 {
 	struct listing l = {0};
 
-	dl_iterate_phdr(count_one, &l.room);
+	swz_next_iterate_phdr(count_one, &l.room);
 	l.modules = swz_scratch_alloc(l.room * sizeof(*l.modules));
 	if (!l.modules)
 		return SWZ_E_NOMEM;
-	dl_iterate_phdr(list_one, &l);
+	swz_next_iterate_phdr(list_one, &l);
 	modules->of = l.modules;
 	modules->count = l.count;
 	return SWZ_OK;
@@ -531,14 +531,4 @@ bool swz_module_is_untouched(const struct swz_module *m)
 				      m->load_bias + m->text[i].end))
 			return false;
 	return true;
-}
-
-uint64_t swz_module_text_hash(const struct swz_module *m, uint64_t seed)
-{
-	for (unsigned i = 0; i < m->text_count; i++)
-		seed = swz_hash(seed,
-				(struct swz_bytes){
-					swz_module_bytes(m, m->text[i].start),
-					m->text[i].end - m->text[i].start});
-	return seed;
 }

@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
-#include "base/status.h"
 #include "swizzle/refusal.h"
 #include "thunks/trampoline.h"
 
