@@ -437,7 +437,7 @@ format:				## clang-format the tree
 	$(CLANG_FORMAT) -i $(CC_FILES) $(H_FILES)
 
 format-check:			## say what `make format` would change
-	$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
+	@$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
 
 LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(DUMP_SRC) $(UNIT_SRC) \
 		$(FUZZ_SRC)
@@ -449,8 +449,8 @@ LINT_GOALS := $(patsubst %,lint-cc/%,$(LINT_OFFLINE) $(LINT_TARGET)) \
 	      $(patsubst %,lint-h/%,$(H_FILES)) \
 	      $(patsubst %,lint-tidy/%,$(LINT_OFFLINE) $(LINT_TARGET))
 
-.PHONY: lint lint-cppcheck lint-sh lint-imports $(LINT_GOALS)
-lint: $(LINT_GOALS) lint-cppcheck lint-sh lint-imports	## every warning an error: gcc, clang, clang-tidy, cppcheck, shellcheck; imports run one way
+.PHONY: lint lint-cppcheck lint-sh lint-imports lint-names $(LINT_GOALS)
+lint: $(LINT_GOALS) lint-cppcheck lint-sh lint-imports lint-names format-check	## every warning an error: gcc, clang, clang-tidy, cppcheck, shellcheck; imports run one way; what comments name is there
 	@echo "lint: no findings"
 
 lint_flags = $(CFLAGS_ALL) -Werror \
@@ -486,6 +486,9 @@ lint-sh:
 
 lint-imports: all $(B)/obj/offline/unit.a
 	@scripts/check-imports
+
+lint-names:
+	@scripts/check-names
 
 # --- install -----------------------------------------------------------------
 

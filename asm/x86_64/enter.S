@@ -85,7 +85,7 @@ FUNC(swz_hook_enter)
 	movq	-8(%rsp), %rcx
 	jmp	.Lin_c
 
-	/* In the order of enter_by_jump() in src/runtime/hooks/hooks.c. */
+	/* In the order of swz_enter_by_jump() in src/runtime/hooks/tail_calls.c. */
 .Ljumped:
 	TAKE_RECORD none=.Lin_c_again
 	movq	%rdx, %r10			/* r10 = thread */
