@@ -1,4 +1,5 @@
 #include <check.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -467,6 +468,56 @@ START_TEST(rejects_an_absurd_clock)
 }
 END_TEST
 
+/* Nodes are named by 32 bits, in units: what lies behind 256 GiB has no name,
+ * and must not get that of another. The file is a hole, but for its ends. */
+START_TEST(nodes_beyond_the_last_unit_are_damage)
+{
+	const uint64_t last = UINT32_MAX;
+	struct swz_chunk hole = {
+		.magic = SWZ_CHUNK_MAGIC, .type = SWZ_CHUNK_PACKED, .owner = 7};
+	struct swz_chunk nodes = {.magic = SWZ_CHUNK_MAGIC,
+				  .type = SWZ_CHUNK_NODES,
+				  .count = 2,
+				  .bytes = UINT64_C(3) * SWZ_UNIT_BYTES};
+	uint64_t first = last - 3, used = (last + 3) * SWZ_UNIT_BYTES;
+	struct swz_node node = {.function = 1, .parent = root, .calls = 5};
+	struct swz_profile *profile;
+	struct swz_error error;
+	char *path = builder_save(&builder);
+	FILE *file = fopen(path, "r+");
+	int fd = fileno(file);
+
+	hole.bytes = first * SWZ_UNIT_BYTES - builder.size;
+	ck_assert_int_eq(ftruncate(fd, (off_t)used), 0);
+	ck_assert_int_eq(pwrite(fd, &used, sizeof(used),
+				offsetof(struct swz_file_header, used_bytes)),
+			 sizeof(used));
+	ck_assert_int_eq(pwrite(fd, &hole, sizeof(hole), (off_t)builder.size),
+			 sizeof(hole));
+	for (uint64_t i = 0; i < 2; i++) {
+		off_t at = (off_t)((first + 3 * i) * SWZ_UNIT_BYTES);
+
+		ck_assert_int_eq(pwrite(fd, &nodes, sizeof(nodes), at),
+				 sizeof(nodes));
+		at += SWZ_UNIT_BYTES;
+		ck_assert_int_eq(pwrite(fd, &node, sizeof(node), at),
+				 sizeof(node));
+	}
+	ck_assert_int_eq(swz_profile_read(path, &profile, &error), SWZ_OK);
+	/* two threads', and the one that ends where the units do */
+	ck_assert_uint_eq(profile->span_count, 3);
+	ck_assert_uint_eq(profile->spans[1].unit, first + 1);
+	ck_assert_uint_eq(profile->spans[1].count, 2);
+	ck_assert_uint_eq(
+		swz_profile_node(profile, profile->spans[1].unit)->calls, 5);
+	ck_assert_uint_eq(profile->damage.bad_chunks, 1);
+	swz_profile_free(profile);
+	fclose(file);
+	unlink(path);
+	free(path);
+}
+END_TEST
+
 START_TEST(finds_functions_by_id_and_address)
 {
 	struct swz_profile *profile = builder_read(&builder);
@@ -557,6 +608,7 @@ int main(void)
 		       takes_the_clock_of_the_start_if_the_time_was_set_on);
 	tcase_add_test(tests, forgives_a_sample_that_had_to_wait);
 	tcase_add_test(tests, rejects_an_absurd_clock);
+	tcase_add_test(tests, nodes_beyond_the_last_unit_are_damage);
 	tcase_add_test(tests, finds_functions_by_id_and_address);
 	tcase_add_test(tests, restores_the_high_half_of_addresses);
 	suite_add_tcase(suite, tests);

@@ -152,8 +152,10 @@ static void read_nodes(struct swz_scan *scan, const struct swz_chunk *chunk,
 
 	if (chunk->count > room)
 		profile->damage.bad_chunks++;
-	if (unit + room > UINT32_MAX)
+	if (unit + room > UINT32_MAX) {
+		profile->damage.bad_chunks++;
 		return;
+	}
 	swz_grow(&profile->spans, &scan->span_capacity, profile->span_count,
 		 sizeof(*span));
 	span = &profile->spans[profile->span_count++];
