@@ -99,8 +99,12 @@ THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 		 region.c unwind_table.c fixups.c saved_plan.c \
 		 encoding.c usual.c leaf.c flags.c red_zone.c code_writer.c \
 		 capstone_x86_only.c))
-# That of src/runtime/: likewise.
-RUNTIME_PURE := src/runtime/discovery/scan_bytes.c
+# Of src/runtime/ what does not need a process that is being profiled, and the
+# arena: likewise. What these refer to beyond that, the tests stand in for.
+RUNTIME_PURE := thunks/arena.c $(addprefix src/runtime/, \
+		  discovery/scan_bytes.c \
+		  hooks/jumps.c hooks/tail_calls.c hooks/thread_thunks.c \
+		  record/frames.c record/sampling.c record/shared_thunks.c)
 
 UNIT_SRC    := $(wildcard tests/unit/*.c)
 UNIT_TESTS  := $(filter tests/unit/test_%.c,$(UNIT_SRC))
