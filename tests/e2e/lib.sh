@@ -149,6 +149,23 @@ command_not_found_handle() {
 	return 127
 }
 
+# Debian's awk is mawk. It takes {2} for two braces, knows none of gawk's functions,
+# and prints what is beyond 2^31 with six digits: as with "%d", where it stops there.
+# (An awk that knows more would not tell on who wrote for it.)
+mawk_cannot='[^ ][{][0-9]+,?[0-9]*[}]|printf[^;]*%[0-9]*d'
+mawk_cannot+='|strtonum|gensub|systime|strftime|asorti?\(|PROCINFO|IGNORECASE'
+awk() {
+	local word
+	for word; do
+		if [[ $word =~ $mawk_cannot ]]; then
+			echo "mawk cannot: $word" >&2
+			kill $$
+			return 1
+		fi
+	done
+	command awk -v OFMT=%.15g -v CONVFMT=%.15g "$@"
+}
+
 # Runs a command; $status is its exit status, the files out and err in $TMP
 # hold what it printed. Standard input is the caller's.
 capture() {
@@ -203,6 +220,7 @@ $(excerpt "$1")"
 }
 
 assert_not_contains() { # FILE TEXT
+	assert_exists "$1"
 	if grep -a -q -F -e "$2" -- "$1"; then
 		fail "${1##*/} holds '$2':
 $(excerpt "$1")"
@@ -214,9 +232,19 @@ assert_matches() { # FILE EXTENDED-REGEXP
 $(excerpt "$1")"
 }
 
-assert_empty() { # FILE
+assert_empty() { # FILE: a file, that is. Of a pipe nobody could say so
+	[ -f "$1" ] || fail "$1 is no file"
 	[ ! -s "$1" ] || fail "${1##*/} should be empty:
 $(excerpt "$1")"
+}
+
+# Lines in the order that `sort OPTION...` makes; one alone, or none, would always be.
+assert_sorted() { # FILE [OPTION]...
+	local file=$1
+	shift
+	assert_ge "$(wc -l <"$file")" 2 "lines of $file"
+	sort -c "$@" "$file" 2>"$TMP/unsorted" || fail "${file##*/} is not sorted:
+$(excerpt "$TMP/unsorted")"
 }
 
 assert_exists() { # FILE

@@ -253,6 +253,7 @@ assert_locked_as_natively() { # COMMAND...: that runs the target
 	assert_same native.end ours.end
 	assert_same native.out out
 	assert_eq "$(wc -l <native.err)" "$(wc -l <err)" 'lines of stderr'
+	assert_ge "$(wc -l <err)" 1 'sizes of what is locked'
 	paste native.err err | awk '$2 < $1 || $2 > $1 + 512' >too_much
 	assert_empty too_much
 	assert_eq 100 "$(($("$DUMP" -q -f text anyone/profile |

@@ -56,7 +56,7 @@ siblings() { # MODE: places of all contexts, with their counts
 	assert_eq 69 \
 		"$(awk '/^  unit / {
 			for (i = 1; i < NF; i++) value[$i] = $(i + 1)
-			of = value["site"] ~ /^0x8.{15}$/ ? value["context"] : value["unit"]
+			of = length(value["site"]) == 18 && value["site"] ~ /^0x8/ ? value["context"] : value["unit"]
 			calls[of] += value["calls"]
 		}
 		END { for (of in calls) n += calls[of] == 2000; print n + 0 }' raw)" \

@@ -221,17 +221,21 @@ sizes() { # COLUMN: of the differences, without their sign
 }
 dump --diff first second
 rows=$(sizes 6 | wc -l)
-sizes 6 | sort -c -n -r || fail 'self: not sorted'
+sizes 6 >by_self
+assert_sorted by_self -n -r
 dump --diff first second -s incl
-sizes 10 | sort -c -n -r || fail 'incl: not sorted'
+sizes 10 >by_incl
+assert_sorted by_incl -n -r
 dump --diff first second -s calls
-sizes 3 | sort -c -n -r || fail 'calls: not sorted'
+sizes 3 >by_calls
+assert_sorted by_calls -n -r
 assert_eq "$rows" "$(sizes 3 | wc -l)" rows
 head -n 10 out >expected # with six lines of heading
 dump --diff first second -s calls -n 4
 assert_same expected out
 dump --diff first second -s name
-awk '!/^#/ && !/calls.old/ { print $12 }' out | sort -c || fail 'name: not sorted'
+awk '!/^#/ && !/calls.old/ { print $12 }' out >by_name
+assert_sorted by_name
 dump --diff first second -F 'shop::re*'
 assert_eq 'shop::recursive shop::removed' \
 	"$(awk '!/^#/ && !/calls.old/ { print $12 }' out | sort | xargs)"
