@@ -117,7 +117,7 @@ MAN_SRC     := $(wildcard man/*.1 man/*.7)
 man_path = $(foreach page,$(1),man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 COMPLETIONS := $(wildcard completions/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
-	       tests/run tests/run-unit tests/loaded tests/bench/run tests/bench/startup \
+	       tests/run tests/run-unit tests/busy tests/loaded tests/bench/run tests/bench/startup \
 	       tests/bench/dump tests/viewers/kcachegrind \
 	       $(wildcard tests/e2e/*.sh)
 
@@ -288,7 +288,8 @@ check-unit: unit		## run the unit tests only
 	tests/run-unit $(UNIT_BIN)
 
 check: all tests		## run the unit tests, then the shell tests
-	@status=0; \
+	@export TEST_CLOSING=$(abspath $(B))/test/closing; \
+	status=0; \
 	tests/run-unit $(UNIT_BIN) || status=1; \
 	tests/run || status=1; \
 	exit $$status
@@ -342,6 +343,10 @@ check-loaded: all tests		## the shell tests with little processor time, as root 
 	tests/loaded
 
 # Half an hour. Those two look at the hooks themselves, and at the environment.
+.PHONY: check-busy
+check-busy: all tests		## all tests on one processor, beside two busy loops (ROUNDS, 10)
+	tests/busy $(UNIT_BIN)
+
 .PHONY: check-sharing
 check-sharing: all tests	## the shell tests, where no call edge has return thunks of its own
 	TEST_SHARING=1 tests/run $(filter-out test_hook_path test_run_options, \

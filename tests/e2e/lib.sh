@@ -173,9 +173,17 @@ capture() {
 	status=$?
 }
 
-# Waits until a command succeeds: for a minute, however slow the machine is.
+# Limits of time are there to end what hangs: TEST_PATIENCE multiplies them.
+PATIENCE=${TEST_PATIENCE:-3}
+timeout() { # SECONDS COMMAND...
+	local seconds=$1
+	shift
+	command timeout -k 10 $((seconds * PATIENCE)) "$@"
+}
+
+# Waits until a command succeeds: for some minutes, however slow the machine is.
 wait_until() { # COMMAND...
-	local end=$((SECONDS + 60))
+	local end=$((SECONDS + 60 * PATIENCE))
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1
 		sleep 0.02

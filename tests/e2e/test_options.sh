@@ -72,10 +72,10 @@ cd ..
 it 'a directory that has %p in its name'
 mkdir '100%pure' && cd '100%pure' || exit 1
 capture "$RUN" -o profile "$TARGETS/shape"
-assert_empty err
+assert_empty "$TMP/err"
 assert_calls profile alpha 3
 capture "$RUN" -o 'a%p/' "$TARGETS/shape"
-assert_empty err
+assert_empty "$TMP/err"
 assert_eq 1 "$(compgen -G 'a%p/swizzle.out.[0-9]*' | wc -l)" files
 cd ..
 
