@@ -168,8 +168,12 @@ static int with_storage(long n)
 {
 	void *(*allocate)(void *);
 	const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
-			  CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS;
+			  CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
+			  CLONE_CHILD_CLEARTID;
+	_Atomic int *there = calloc((size_t)n, sizeof(*there));
 
+	if (!there)
+		return 1;
 	*(void **)&allocate = dlsym(RTLD_DEFAULT, "_dl_allocate_tls");
 	repeats = 5000;
 	for (long i = 0; i < n; i++) {
@@ -178,14 +182,17 @@ static int with_storage(long n)
 		tcb[0] = tcb[2] = tcb; /* self */
 		memcpy(&tcb[5], &((void **)pthread_self())[5],
 		       2 * sizeof(*tcb)); /* canary, pointer guard */
-		if (clone(cloned, new_stack(), flags, tcb, NULL, tcb) < 0)
+		there[i] = 1;             /* until the kernel has ended it */
+		if (clone(cloned, new_stack(), flags, tcb, NULL, tcb,
+			  &there[i]) < 0)
 			return 1;
 		for (int j = 0; j < 5000; j++)
 			nest(4, work);
 	}
-	while (atomic_load(&turns) < n)
-		usleep(100);
-	usleep(10000); /* they end yet */
+	for (long i = 0; i < n; i++)
+		while (atomic_load(&there[i]))
+			usleep(100);
+	free(there);
 	return 0;
 }
 
