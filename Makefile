@@ -102,9 +102,13 @@ THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 # Of src/runtime/ what does not need a process that is being profiled, and the
 # arena: likewise. What these refer to beyond that, the tests stand in for.
 RUNTIME_PURE := thunks/arena.c $(addprefix src/runtime/, \
-		  discovery/scan_bytes.c \
+		  cache/key.c \
+		  $(addprefix discovery/,branch_thunk.c distance_table.c \
+		    function.c kept_registers.c operand.c \
+		    scan_bytes.c scan_depth.c slot_loads.c switch_table.c) \
 		  hooks/jumps.c hooks/tail_calls.c hooks/thread_thunks.c \
-		  record/frames.c record/sampling.c record/shared_thunks.c)
+		  record/frames.c record/sampling.c record/shared_thunks.c \
+		  support/pattern.c)
 
 UNIT_SRC    := $(wildcard tests/unit/*.c)
 UNIT_TESTS  := $(filter tests/unit/test_%.c,$(UNIT_SRC))

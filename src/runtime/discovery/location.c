@@ -63,7 +63,7 @@ static bool is_wanted(const char *path)
 	do {
 		if (swz_patterns_exclude(list, path, NULL))
 			return false;
-		wanted |= swz_patterns_match(list, path, NULL);
+		wanted |= swz_patterns_include(list, path, NULL);
 		path = strchr(path, '/');
 	} while (path && path++);
 	return wanted;

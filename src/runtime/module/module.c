@@ -57,7 +57,7 @@ static bool in_scope(const char *path)
 	if (!swz_config.module)
 		return wanted;
 	asked = swz_patterns_any_positive(swz_config.module)
-			? swz_patterns_match(swz_config.module, name, path)
+			? swz_patterns_include(swz_config.module, name, path)
 			: wanted;
 	return asked && !swz_patterns_exclude(swz_config.module, name, path);
 }

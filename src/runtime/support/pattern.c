@@ -82,7 +82,7 @@ bool swz_patterns_any_positive(const char *list)
 	return any(list, false, NULL, NULL);
 }
 
-bool swz_patterns_match(const char *list, const char *a, const char *b)
+bool swz_patterns_include(const char *list, const char *a, const char *b)
 {
 	return any(list, false, a, b);
 }
@@ -97,7 +97,7 @@ bool swz_patterns_name(const char *list, const char *a, const char *b)
 	if (!list || swz_patterns_exclude(list, a, b))
 		return false;
 	return !swz_patterns_any_positive(list) ||
-	       swz_patterns_match(list, a, b);
+	       swz_patterns_include(list, a, b);
 }
 
 static bool is_valid(const char *p, const char *end)

@@ -16,7 +16,7 @@ bool swz_patterns_name(const char *list, const char *a, const char *b);
 
 bool swz_patterns_any_positive(const char *list);
 /* Whether a positive pattern matches one of the two texts (b may be NULL). */
-bool swz_patterns_match(const char *list, const char *a, const char *b);
+bool swz_patterns_include(const char *list, const char *a, const char *b);
 /* Whether a negative one does. */
 bool swz_patterns_exclude(const char *list, const char *a, const char *b);
 
