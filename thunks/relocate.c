@@ -38,7 +38,8 @@ struct site {
 	const struct swz_slot_loads *loads;
 	size_t count;
 	struct displaced insns[SWZ_MOST_DISPLACED];
-	uint16_t jump_back; /* out offset; 0: none */
+	uint16_t jump_back;                /* out offset; 0: none */
+	struct swz_relocation *relocation; /* for flag_steps */
 };
 
 /* Whether control never goes on behind the copy of this instruction. */
@@ -373,15 +374,16 @@ static void write_call_indirect(struct swz_code_writer *writer,
 	write_plain(writer, &jump);
 }
 
-static bool loads_return_address(const struct site *site,
-				 const struct displaced *displaced)
+/* Which load of the return address it is; -1: none. */
+static int load_number(const struct site *site,
+		       const struct displaced *displaced)
 {
 	uint64_t offset = displaced->insn.address - site->address;
 
-	for (unsigned i = 0; site->loads && i < site->loads->count; i++)
+	for (int i = 0; site->loads && i < site->loads->count; i++)
 		if (site->loads->at[i] == offset)
-			return true;
-	return false;
+			return i;
+	return -1;
 }
 
 /* Behind mov slot, %reg:
@@ -419,6 +421,36 @@ static void write_translation(struct swz_code_writer *writer,
 				      SWZ_THUNK_RETURN);
 }
 
+/* From here on rsp is so many bytes lower. */
+static void note_flag_step(const struct swz_code_writer *writer,
+			   struct swz_relocation *r, uint8_t below)
+{
+	r->flag_steps[r->flag_step_count].at = (uint16_t)writer->written;
+	r->flag_steps[r->flag_step_count++].below = below;
+}
+
+/* The same where the flags are read behind it. They are saved below what the
+ * function may use below rsp (SysV ABI 3.2.2). */
+static void write_translation_keeping_flags(struct swz_code_writer *writer,
+					    struct swz_relocation *relocation,
+					    const struct displaced *displaced,
+					    uint64_t arena)
+{
+	static const uint8_t skip_red_zone[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
+	static const uint8_t go_back[] = {0x48, 0x8d, 0xa4, 0x24,
+					  0x80, 0,    0,    0};
+
+	swz_write_bytes(writer, skip_red_zone, sizeof(skip_red_zone));
+	note_flag_step(writer, relocation, 128);
+	swz_write_u8(writer, 0x9c); /* pushf */
+	note_flag_step(writer, relocation, 136);
+	write_translation(writer, displaced, arena);
+	swz_write_u8(writer, 0x9d); /* popf */
+	note_flag_step(writer, relocation, 128);
+	swz_write_bytes(writer, go_back, sizeof(go_back));
+	note_flag_step(writer, relocation, 0);
+}
+
 static void write_call(struct swz_code_writer *writer,
 		       const struct swz_insn *insn, uint64_t target)
 {
@@ -431,6 +463,7 @@ static void write_copy(struct swz_code_writer *writer, struct site *site,
 {
 	const struct swz_insn *insn = &displaced->insn;
 	uint64_t target = moved_target(site, insn);
+	int load;
 
 	switch (insn->kind) {
 	case SWZ_INSN_JUMP:
@@ -451,7 +484,14 @@ static void write_copy(struct swz_code_writer *writer, struct site *site,
 		break;
 	default:
 		write_plain(writer, displaced);
-		if (loads_return_address(site, displaced))
+		load = load_number(site, displaced);
+		if (load < 0)
+			break;
+		if (site->loads->keep_flags >> load & 1)
+			write_translation_keeping_flags(
+				writer, site->relocation, displaced,
+				site->loads->arena);
+		else
 			write_translation(writer, displaced,
 					  site->loads->arena);
 		break;
@@ -462,6 +502,7 @@ static void write_site(struct swz_code_writer *writer, struct site *site)
 {
 	size_t i;
 
+	site->relocation->flag_step_count = 0;
 	for (i = 0; i < site->count; i++) {
 		site->insns[i].copy = swz_writer_address(writer);
 		write_copy(writer, site, &site->insns[i]);
@@ -517,6 +558,7 @@ enum swz_status swz_relocate(struct swz_decoder *decoder, struct swz_bytes code,
 	site.address = from;
 	site.wanted = wanted;
 	site.loads = loads;
+	site.relocation = relocation;
 	relocation->refusal = take_instructions(decoder, &site);
 	if (relocation->refusal != SWZ_PATCHED)
 		return SWZ_OK;

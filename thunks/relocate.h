@@ -86,6 +86,13 @@ struct swz_relocation {
 	/* Where a displaced call (always the last) moves rsp: from these out
 	 * offsets on it is 8 bytes lower, back, 8 bytes lower. 0: no call. */
 	uint16_t call_steps[3];
+	/* Where a load that keeps the flags moves rsp: from these out offsets
+	 * on it is so many bytes lower. */
+	uint8_t flag_step_count;
+	struct {
+		uint16_t at;
+		uint8_t below;
+	} flag_steps[4 * SWZ_MOST_LOADS];
 	/* Out offsets of the 32-bit displacements to what is not in out: they
 	 * change when the code is moved. */
 	uint8_t outward_count;
@@ -93,9 +100,10 @@ struct swz_relocation {
 };
 
 /* Loads of the function's own return address, which finds a thunk's address in
- * its place: mov of 64 bits to a register, behind which the flags are free. */
+ * its place: mov of 64 bits to a register. */
 struct swz_slot_loads {
 	uint8_t count;
+	uint8_t keep_flags;         /* bit N: of load N, as they are read */
 	uint8_t at[SWZ_MOST_LOADS]; /* from the site */
 	uint64_t arena; /* where the arena's bounds lie (two words), in reach of
 			 * the copy */

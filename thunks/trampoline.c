@@ -239,6 +239,7 @@ static enum swz_status relocate(const struct swz_trampolines *region,
 {
 	struct swz_slot_loads loads = {
 		.count = site->load_count,
+		.keep_flags = site->loads_keep_flags,
 		.arena = arena_bounds(region),
 	};
 
@@ -270,6 +271,12 @@ const uint8_t *swz_trampoline_copy_of(const struct swz_trampolines *region,
 	return NULL;
 }
 
+/* A displaced call pushes where a shadow stack does not see it. */
+static bool may_push(const struct swz_relocation *r)
+{
+	return !r->call_steps[0] || !swz_has_shadow_stack();
+}
+
 const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 				    struct swz_decoder *decoder,
 				    const struct swz_patch_site *site,
@@ -296,8 +303,7 @@ const uint8_t *swz_trampoline_write(struct swz_trampolines *region,
 	if (region->is_part && !may_move_down(region, copies, &relocation))
 		return NULL;
 	*refusal = relocation.refusal;
-	if (relocation.refusal == SWZ_PATCHED && relocation.call_steps[0] &&
-	    swz_has_shadow_stack())
+	if (relocation.refusal == SWZ_PATCHED && !may_push(&relocation))
 		*refusal = SWZ_REFUSE_UNRELOCATABLE;
 	if (*refusal != SWZ_PATCHED)
 		return NULL;
@@ -321,6 +327,7 @@ const uint8_t *swz_trampoline_write_load(struct swz_trampolines *region,
 {
 	const struct swz_slot_loads loads = {
 		.count = 1,
+		.keep_flags = site->loads_keep_flags,
 		.at = {0},
 		.arena = arena_bounds(region),
 	};
@@ -338,7 +345,7 @@ const uint8_t *swz_trampoline_write_load(struct swz_trampolines *region,
 	    swz_relocate(decoder, site->code, site->address, site->wanted,
 			 (uintptr_t)at, at, SWZ_RELOCATED_MAX, &loads,
 			 &relocation) != SWZ_OK ||
-	    relocation.refusal != SWZ_PATCHED || relocation.call_steps[0])
+	    relocation.refusal != SWZ_PATCHED || !may_push(&relocation))
 		return NULL;
 	code.bytes = relocation.written;
 	if (!swz_unwind_table_add(&region->unwind, &code)) {

@@ -63,6 +63,7 @@ struct swz_patch_site {
 	bool is_leaf;                      /* see thunks/leaf.h */
 	const uint8_t *loads;              /* of the return address: offsets */
 	uint8_t load_count;                /* of these */
+	uint8_t loads_keep_flags;          /* a bit for each */
 	const struct swz_fde *fde;         /* the function's, or NULL */
 	uint64_t fde_address;              /* of the site, as the fde counts */
 	const struct swz_wrapper *wrapper; /* or NULL */
@@ -112,8 +113,8 @@ const uint8_t *swz_trampoline_copy_of(const struct swz_trampolines *region,
 /* Writes a copy of the instruction at the site, a load of the return address
  * (which `loads` need not name), and of what else a jump there takes, and a
  * jump to what is behind that. NULL, and the region as before: no room or no
- * reach, it cannot be moved, a call is displaced, or there would be nothing
- * that tells unwinders. Not in a part. */
+ * reach, it cannot be moved, or there would be nothing that tells unwinders.
+ * Not in a part. */
 const uint8_t *swz_trampoline_write_load(struct swz_trampolines *region,
 					 struct swz_decoder *decoder,
 					 const struct swz_patch_site *site);

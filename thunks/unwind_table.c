@@ -113,6 +113,7 @@ struct copy {
 	struct swz_cursor from;
 	uint64_t location; /* in the fde's terms */
 	bool done;         /* behind what was displaced */
+	unsigned steps;    /* of the relocation's flag_steps: written */
 };
 
 /* Where the row that begins at this offset of the site begins in the copy. */
@@ -124,6 +125,55 @@ static uint32_t moved(const struct swz_moved_code *code, uint64_t offset)
 	for (unsigned i = r->insn_count; i-- && r->insns[i].from >= offset;)
 		to = r->insns[i].to;
 	return code->head + code->prefix + to;
+}
+
+/* The row in which a displaced instruction is. */
+static bool keep_last_before(void *context, const struct swz_cfi_row *row)
+{
+	struct swz_cfi_row *want = context;
+
+	if (row->start > want->start)
+		return false;
+	want->cfa_base = row->cfa_base;
+	want->cfa_offset = row->cfa_offset;
+	return true;
+}
+
+static struct swz_cfi_row row_of(struct writer *w,
+				 const struct swz_moved_code *code,
+				 unsigned insn)
+{
+	struct swz_cfi_row row = {.cfa_base = SWZ_CFA_OTHER};
+
+	row.start = code->site + code->relocation->insns[insn].from;
+	if (swz_cfi_rows(code->fde, keep_last_before, &row) != SWZ_OK)
+		w->failed = true;
+	return row;
+}
+
+/* A load that keeps the flags moves rsp in steps; where the CFA counts from
+ * that it must be told. Those up to here, where the next row begins. */
+static void write_flag_steps(struct copy *c, uint32_t to)
+{
+	const struct swz_relocation *r = c->code->relocation;
+	uint32_t copies = c->code->head + c->code->prefix;
+
+	for (; c->steps < r->flag_step_count; c->steps++) {
+		uint16_t at = r->flag_steps[c->steps].at;
+		unsigned insn = r->insn_count;
+		struct swz_cfi_row row;
+
+		if (copies + at > to)
+			return;
+		while (insn > 1 && r->insns[insn - 1].to >= at)
+			insn--;
+		row = row_of(c->to, c->code, insn - 1);
+		if (row.cfa_base != SWZ_CFA_RSP)
+			continue;
+		advance_to(c->to, copies + at);
+		set_cfa_offset(c->to,
+			       row.cfa_offset + r->flag_steps[c->steps].below);
+	}
 }
 
 static void copy_advance(struct copy *c, uint64_t delta)
@@ -141,6 +191,7 @@ static void copy_advance(struct copy *c, uint64_t delta)
 		c->done = true;
 		return;
 	}
+	write_flag_steps(c, moved(code, offset));
 	advance_to(c->to, moved(code, offset));
 }
 
@@ -230,31 +281,17 @@ static void copy_one(struct copy *c)
 	}
 }
 
-/* The row in which a displaced call is. */
-static bool keep_last_before(void *context, const struct swz_cfi_row *row)
-{
-	struct swz_cfi_row *want = context;
-
-	if (row->start > want->start)
-		return false;
-	want->cfa_base = row->cfa_base;
-	want->cfa_offset = row->cfa_offset;
-	return true;
-}
-
 /* A displaced call pushes by itself, in steps; where the CFA counts from rsp it
  * must be told. The call is the last displaced instruction. */
 static void write_call_steps(struct writer *w,
 			     const struct swz_moved_code *code)
 {
 	const struct swz_relocation *r = code->relocation;
-	struct swz_cfi_row row = {.cfa_base = SWZ_CFA_OTHER};
+	struct swz_cfi_row row;
 
 	if (!r->call_steps[0])
 		return;
-	row.start = code->site + r->insns[r->insn_count - 1].from;
-	if (swz_cfi_rows(code->fde, keep_last_before, &row) != SWZ_OK)
-		w->failed = true;
+	row = row_of(w, code, r->insn_count - 1u);
 	if (row.cfa_base != SWZ_CFA_RSP)
 		return;
 	for (unsigned i = 0; i < 3; i++) {
@@ -291,6 +328,7 @@ static bool write_body(struct writer *w, const struct swz_moved_code *code)
 	while (!w->failed && !c.done && !c.from.failed &&
 	       !swz_cursor_at_end(&c.from))
 		copy_one(&c);
+	write_flag_steps(&c, UINT32_MAX);
 	write_call_steps(w, code);
 	return !w->failed && !c.from.failed;
 }

@@ -344,7 +344,7 @@ call_from_here:
 2:	END_FAR
 	END	far_load_twice
 
-	FUNC	no_far_load_three_times
+	FUNC	far_load_three_times
 	BEGIN_FAR
 	movq	24(%rsp), %rax
 	movq	24(%rsp), %rcx
@@ -352,7 +352,7 @@ call_from_here:
 	addq	%rcx, %rax
 	subq	%rsi, %rax
 	END_FAR
-	END	no_far_load_three_times
+	END	far_load_three_times
 
 	FUNC	near_and_far_load
 	movq	(%rsp), %rax
@@ -428,7 +428,7 @@ call_from_here:
 	ret
 	END	no_branch_behind_a_far_load
 
-	FUNC	no_call_behind_a_far_load
+	FUNC	call_behind_a_far_load
 	PUSH	rbp
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register rbp
@@ -441,7 +441,7 @@ call_from_here:
 	.cfi_def_cfa rsp, 8
 	.cfi_restore rbp
 	ret
-	END	no_call_behind_a_far_load
+	END	call_behind_a_far_load
 
 	FUNC	far_load_in_a_loop
 	BEGIN_FAR
@@ -473,13 +473,13 @@ call_from_here:
 	END_FAR
 	END	no_far_load_and_a_loop
 
-	FUNC	no_flags_behind_a_far_load
+	FUNC	flags_behind_a_far_load
 	BEGIN_FAR
 	cmpq	$5, %rdi
 	movq	24(%rsp), %rax
 	sbbq	$0, %rax
 	END_FAR
-	END	no_flags_behind_a_far_load
+	END	flags_behind_a_far_load
 
 	/* to its second byte, where it is a load of 32 bits */
 	FUNC	no_branch_into_a_far_load
@@ -544,7 +544,7 @@ call_from_here:
 
 /* ------------------------------------------------------------- the flags */
 
-	FUNC	no_flags_are_read
+	FUNC	flags_are_read
 	cmpq	$5, %rdi
 	movq	(%rsp), %rax
 	leaq	anchor(%rip), %rdx
@@ -552,17 +552,17 @@ call_from_here:
 	leaq	8(%rax), %rax
 1:	subq	%rdx, %rax
 	ret
-	END	no_flags_are_read
+	END	flags_are_read
 
-	FUNC	no_carry_is_added
+	FUNC	carry_is_added
 	cmpq	$5, %rdi
 	movq	(%rsp), %rax
 	adcq	$0, %rax
 	DISTANCE
 	ret
-	END	no_carry_is_added
+	END	carry_is_added
 
-	FUNC	no_flags_behind_a_jump
+	FUNC	flags_behind_a_jump
 	cmpq	$5, %rdi
 	movq	(%rsp), %rax
 	leaq	anchor(%rip), %rdx
@@ -573,7 +573,7 @@ call_from_here:
 	movzbl	%cl, %ecx
 	addq	%rcx, %rax
 	ret
-	END	no_flags_behind_a_jump
+	END	flags_behind_a_jump
 
 	FUNC	flags_are_set
 	cmpq	$5, %rdi

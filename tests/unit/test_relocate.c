@@ -302,6 +302,52 @@ START_TEST(loads_an_address_out_of_reach_as_a_constant)
 }
 END_TEST
 
+START_TEST(a_load_that_keeps_the_flags_says_where_rsp_is)
+{
+	/* mov 8(%rsp), %rcx; setb %al */
+	static const uint8_t code[] = {0x48, 0x8b, 0x4c, 0x24,
+				       0x08, 0x0f, 0x92, 0xc0};
+	static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0x9c};
+	static const uint8_t up[] = {0x9d, 0x48, 0x8d, 0xa4, 0x24,
+				     0x80, 0,    0,    0};
+	struct swz_slot_loads loads = {
+		.count = 1, .keep_flags = 1, .arena = FROM + 0x2000};
+	struct swz_relocation relocation;
+	uint8_t out[SWZ_RELOCATED_MAX];
+	unsigned behind;
+
+	ck_assert_int_eq(swz_relocate(decoder,
+				      (struct swz_bytes){code, sizeof(code)},
+				      FROM, 8, FROM + 0x1000, out, sizeof(out),
+				      &loads, &relocation),
+			 SWZ_OK);
+	ck_assert_int_eq(relocation.refusal, SWZ_PATCHED);
+	ck_assert_mem_eq(out, code, 5);
+	ck_assert_mem_eq(out + 5, down, sizeof(down));
+	behind = relocation.insns[1].to;
+	ck_assert_mem_eq(out + behind - sizeof(up), up, sizeof(up));
+	ck_assert_mem_eq(out + behind, code + 5, 3);
+	ck_assert_uint_eq(relocation.flag_step_count, 4);
+	ck_assert_uint_eq(relocation.flag_steps[0].at, 10);
+	ck_assert_uint_eq(relocation.flag_steps[0].below, 128);
+	ck_assert_uint_eq(relocation.flag_steps[1].at, 11);
+	ck_assert_uint_eq(relocation.flag_steps[1].below, 136);
+	ck_assert_uint_eq(relocation.flag_steps[2].at, behind - 8);
+	ck_assert_uint_eq(relocation.flag_steps[2].below, 128);
+	ck_assert_uint_eq(relocation.flag_steps[3].at, behind);
+	ck_assert_uint_eq(relocation.flag_steps[3].below, 0);
+
+	loads.keep_flags = 0;
+	ck_assert_int_eq(swz_relocate(decoder,
+				      (struct swz_bytes){code, sizeof(code)},
+				      FROM, 8, FROM + 0x1000, out, sizeof(out),
+				      &loads, &relocation),
+			 SWZ_OK);
+	ck_assert_uint_eq(relocation.flag_step_count, 0);
+	ck_assert_uint_eq(relocation.insns[1].to, behind - 15);
+}
+END_TEST
+
 START_TEST(reports_a_target_out_of_reach)
 {
 	static const uint8_t load[] = {0x48, 0x8b, 0x05, 0x00,
@@ -574,6 +620,7 @@ int main(void)
 	tcase_add_loop_test(tcase, pushes_a_long_return_address_from_memory, 0,
 			    2);
 	tcase_add_test(tcase, loads_an_address_out_of_reach_as_a_constant);
+	tcase_add_test(tcase, a_load_that_keeps_the_flags_says_where_rsp_is);
 	tcase_add_test(tcase, a_doubtful_length_is_refused_or_right);
 	tcase_add_test(tcase, reports_a_target_out_of_reach);
 	tcase_add_test(tcase, writes_no_byte_beyond_the_room);

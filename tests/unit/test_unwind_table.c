@@ -203,6 +203,47 @@ START_TEST(a_displaced_call_moves_rsp_in_steps)
 }
 END_TEST
 
+START_TEST(a_load_that_keeps_the_flags_moves_rsp_in_steps)
+{
+	/* sub $24, %rsp; the load; sub $8, %rsp */
+	static const uint8_t deeper[] = {0x44, 0x0e, 32, 0x45, 0x44, 0x0e, 40};
+	struct seen seen;
+
+	function.program = (struct swz_bytes){deeper, sizeof(deeper)};
+	relocation = (struct swz_relocation){
+		.displaced_bytes = 13,
+		.insn_count = 3,
+		.insns = {{0, 0}, {4, 4}, {9, 70}},
+		.jump_back = 74,
+		.flag_step_count = 4,
+		.flag_steps = {{14, 128}, {15, 136}, {62, 128}, {70, 0}},
+		.written = 79,
+	};
+	code.bytes = HEAD + 79;
+	ck_assert(swz_unwind_table_add(&table, &code));
+	seen = rows_of(0);
+	ck_assert_uint_eq(seen.count, 9);
+	assert_row(&seen, 3, HEAD + 4, SWZ_CFA_RSP, 32);
+	assert_row(&seen, 4, HEAD + 14, SWZ_CFA_RSP, 160);
+	assert_row(&seen, 5, HEAD + 15, SWZ_CFA_RSP, 168);
+	assert_row(&seen, 6, HEAD + 62, SWZ_CFA_RSP, 160);
+	assert_row(&seen, 7, HEAD + 70, SWZ_CFA_RSP, 32);
+	assert_row(&seen, 8, HEAD + 74, SWZ_CFA_RSP, 40);
+	ck_assert_uint_eq(seen.rows[8].end, HEAD + 79);
+
+	/* by %rbp nothing moves */
+	function.program = (struct swz_bytes){framed, sizeof(framed)};
+	code.trampoline += 0x80;
+	ck_assert(swz_unwind_table_add(&table, &code));
+	seen = rows_of(1);
+	ck_assert_uint_gt(seen.count, 3);
+	for (unsigned n = 0; n < seen.count; n++)
+		if (seen.rows[n].start > HEAD + 4)
+			ck_assert_int_eq(seen.rows[n].cfa_offset, 16);
+	ck_assert_int_eq(seen.rows[seen.count - 1].cfa_base, SWZ_CFA_RBP);
+}
+END_TEST
+
 /* What is not understood is left out from the body on. */
 static const struct {
 	const char *what;
@@ -510,6 +551,7 @@ int main(void)
 	tcase_add_test(tcase, code_without_a_head_has_the_row_of_its_place);
 	tcase_add_test(tcase, endbr64_stays_at_home);
 	tcase_add_test(tcase, a_displaced_call_moves_rsp_in_steps);
+	tcase_add_test(tcase, a_load_that_keeps_the_flags_moves_rsp_in_steps);
 	tcase_add_loop_test(tcase, what_is_not_understood_has_no_rows, 0,
 			    (int)(sizeof(strange) / sizeof(*strange)));
 	tcase_add_test(tcase, the_header_is_sorted_and_points_at_entries);

@@ -12,7 +12,7 @@
 
 /* What is added there must be saved here, too, or be of no use once a module is
  * planned. */
-_Static_assert(sizeof(struct swz_function) == 88, "what a plan consists of");
+_Static_assert(sizeof(struct swz_function) == 96, "what a plan consists of");
 
 /* Decided by this process's memory, or by other modules of it. */
 static bool is_circumstantial(const struct swz_module *m)

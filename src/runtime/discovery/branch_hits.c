@@ -197,7 +197,7 @@ static void hit_site(struct swz_part_scan *part, struct swz_function *from,
 			to = swz_function_at(part->module, a);
 	if (to && swz_function_load_site_has(to, target))
 		to->is_entered = true;
-	if (!to || !swz_site_has(to, target))
+	if (!to || to->is_piece || !swz_site_has(to, target))
 		return;
 	if (from != to || !is_own_branch(part, to, insn))
 		to->is_entered = true;

@@ -76,9 +76,11 @@ static bool find_loads(const struct swz_module *m, const struct swz_function *f,
 void swz_frame_walker_note(const struct swz_module *m, struct swz_function *f,
 			   struct swz_decoder *decoder)
 {
+	struct swz_slot_loader loader = {0};
 	struct loads loads = {0};
 
 	if (!f->load_count && !f->load_site_count && swz_is_frame_walker(f) &&
 	    find_loads(m, f, decoder, &loads))
-		(void)swz_slot_load_note(m, f, loads.at, &loads.encoding);
+		(void)swz_slot_load_note(m, f, &loader, loads.at,
+					 &loads.encoding);
 }

@@ -14,7 +14,7 @@
  * behind a signature then). */
 #define SWZ_MOST_DISPLACED_BYTES 48u
 #define SWZ_MOST_PATCHED (8 + SWZ_MOST_DISPLACED_BYTES)
-#define SWZ_MOST_LOAD_SITES 2
+#define SWZ_MOST_LOAD_SITES UINT16_MAX
 #define SWZ_MOST_BRANCHES 2
 
 struct swz_function {
@@ -46,15 +46,15 @@ struct swz_function {
 				    * as long as the module is being planned */
 	const uint8_t *trampoline; /* set when it is written */
 	uint8_t moved; /* bytes from the site that run in the trampoline */
-	uint8_t load_site_count; /* of its own return address, too, that stay
-				  * where they are (plan/load_sites.h) */
+	uint16_t load_site_count; /* of its own return address, too, that stay
+				   * where they are (plan/load_sites.h) */
 	bool reads_own; /* it uses the memory of its own return address, whether
 			 * or not that keeps it from being patched */
 	bool reads_entry_word; /* a piece that begins as a function does, but
 				* for a word more that it finds on the stack: it
 				* uses the one on top, where who jumps to it has
 				* its return address (libgcc's __morestack) */
-	uint32_t load_sites[SWZ_MOST_LOAD_SITES]; /* from its start */
+	uint32_t *load_sites;  /* from its start, ascending; brief memory */
 	bool leads_to_reader; /* by jumps, to what uses the memory of the return
 			       * address that is there then */
 	bool finds_below; /* what its caller has handed on lies below the stack

@@ -5,6 +5,7 @@
 
 #include "image/eh_frame.h"
 #include "runtime/discovery/function.h"
+#include "runtime/discovery/slot_loads.h"
 #include "thunks/decoder.h"
 
 struct swz_row_scan {
@@ -14,6 +15,7 @@ struct swz_row_scan {
 	uint64_t readable_end; /* of the text that the function is in */
 	bool leaves;           /* for another frame */
 	bool moves_frame;      /* see frame_register.h */
+	struct swz_slot_loader loader;
 };
 
 /* Decodes on from *from, at first the row's start, and leaves there where the

@@ -25,6 +25,12 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 				  const struct swz_decoders *decoders)
 	SWZ_MUST_CHECK;
 
+/* Once more those that end in a jump, when pieces are found to read a return
+ * address after all (leads_to_reader). */
+enum swz_status swz_scan_jumpers(struct swz_module *module,
+				 const struct swz_decoders *decoders)
+	SWZ_MUST_CHECK;
+
 /* Takes back the marks (text_maps.h) of the bytes to which something in the
  * module leads (a branch, a table of labels); and of the first bytes of
  * functions in SWZ_TEXT_STARTS those to which their function jumps back with

@@ -55,12 +55,14 @@ static void mark_targets(struct swz_branch_scan *s)
 			mark_function(s, f);
 		if (f->reads_entry_word)
 			swz_text_mark(s->module, SWZ_TEXT_MARKS, f->start);
-		if (f->is_piece || f->status != SWZ_PATCHED)
+		if (f->status != SWZ_PATCHED)
+			continue;
+		for (unsigned n = 0; n < f->load_site_count; n++)
+			mark_load_site(s, f->start + f->load_sites[n]);
+		if (f->is_piece)
 			continue;
 		for (uint64_t a = swz_site_start(f); a < swz_site_end(f); a++)
 			swz_text_mark(s->module, SWZ_TEXT_MARKS, a);
-		for (unsigned n = 0; n < f->load_site_count; n++)
-			mark_load_site(s, f->start + f->load_sites[n]);
 		if (!f->site)
 			swz_text_mark(s->module, SWZ_TEXT_STARTS, f->start);
 	}
@@ -79,7 +81,8 @@ static void refuse_label(void *context, uint64_t to)
 		return;
 	}
 	f = swz_function_at(s->module, to);
-	if (f && (swz_site_has(f, to) || swz_function_load_site_has(f, to)))
+	if (f && ((!f->is_piece && swz_site_has(f, to)) ||
+		  swz_function_load_site_has(f, to)))
 		f->is_entered = true;
 }
 
@@ -231,11 +234,15 @@ static enum swz_status scan_callers(struct swz_branch_scan *s)
 	return status;
 }
 
-static void refuse_entered(struct swz_function *f)
+static void refuse_entered(struct swz_branch_scan *s, struct swz_function *f)
 {
 	swz_function_refuse(f, f->load_count || f->load_site_count
 				       ? SWZ_REFUSE_READS_RETURN_SLOT
 				       : SWZ_REFUSE_BRANCH_INTO_SITE);
+	if (f->is_piece && f->load_site_count) {
+		f->leads_to_reader = true;
+		s->found = true;
+	}
 }
 
 enum swz_status swz_scan_branches(struct swz_module *module,
@@ -263,8 +270,19 @@ enum swz_status swz_scan_branches(struct swz_module *module,
 	for (uint32_t i = 0; i < module->function_count; i++)
 		if (module->functions[i].is_entered ||
 		    module->functions[i].branch_count)
-			refuse_entered(&module->functions[i]);
+			refuse_entered(&s, &module->functions[i]);
+	if (status == SWZ_OK)
+		status = scan_jumpers(&s);
 	return status;
+}
+
+enum swz_status swz_scan_jumpers(struct swz_module *module,
+				 const struct swz_decoders *decoders)
+{
+	struct swz_branch_scan s = {
+		.module = module, .decoders = decoders, .found = true};
+
+	return scan_jumpers(&s);
 }
 
 void swz_scan_reached(struct swz_module *module,

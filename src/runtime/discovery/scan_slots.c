@@ -22,6 +22,7 @@
 #include "runtime/discovery/row_scan.h"
 #include "runtime/discovery/scan_depth.h"
 #include "runtime/discovery/slot_loads.h"
+#include "runtime/support/scratch.h"
 
 /* False where decoding has lost its way: what is there has no such operand. */
 static bool decode_at(const struct swz_row_scan *s, uint64_t pc,
@@ -36,6 +37,7 @@ static bool decode_at(const struct swz_row_scan *s, uint64_t pc,
 
 static bool hinders_hook(struct swz_row_scan *s, uint64_t pc)
 {
+	struct swz_function *f = s->function;
 	struct swz_encoding e;
 	struct swz_insn insn;
 
@@ -47,8 +49,13 @@ static bool hinders_hook(struct swz_row_scan *s, uint64_t pc)
 		s->moves_frame = true;
 		return false;
 	}
-	s->function->reads_own = true;
-	return !swz_slot_load_note(s->module, s->function, pc, &e);
+	if (!swz_slot_load_note(s->module, f, &s->loader, pc, &e)) {
+		f->reads_own = true;
+		return true;
+	}
+	/* what jumps to a piece is a function whose frame the piece has */
+	f->reads_own |= !f->is_piece && !f->is_cold_part;
+	return false;
 }
 
 static bool is_address(struct swz_row_scan *s, uint64_t pc)
@@ -320,14 +327,15 @@ static uint64_t end_of_text(const struct swz_module *m, uint64_t address)
 	return 0;
 }
 
-void swz_scan_return_slot(struct swz_module *module,
-			  struct swz_function *function,
-			  struct swz_decoder *decoder)
+static void scan_one(struct swz_module *module, struct swz_function *function,
+		     struct swz_decoder *decoder,
+		     const struct swz_profile_calls *calls)
 {
 	struct swz_row_scan s = {
 		.module = module,
 		.decoder = decoder,
 		.function = function,
+		.loader = {.calls = calls},
 		.readable_end = end_of_text(module, function->start),
 	};
 
@@ -350,12 +358,20 @@ void swz_scan_return_slot(struct swz_module *module,
 		swz_function_refuse(function, SWZ_REFUSE_NO_STANDARD_FRAME);
 }
 
+void swz_scan_return_slot(struct swz_module *module,
+			  struct swz_function *function,
+			  struct swz_decoder *decoder)
+{
+	scan_one(module, function, decoder, NULL);
+}
+
 /* Functions are looked at each for itself. */
 #define PORTION 512u
 
 struct slots_scan {
 	struct swz_module *module;
 	const struct swz_decoders *decoders;
+	struct swz_profile_calls calls;
 };
 
 static void scan_functions(void *context, uint32_t begin, uint32_t end,
@@ -364,17 +380,35 @@ static void scan_functions(void *context, uint32_t begin, uint32_t end,
 	const struct slots_scan *s = context;
 
 	for (uint32_t i = begin; i < end; i++) {
-		swz_scan_return_slot(s->module, &s->module->functions[i],
-				     s->decoders->of[member]);
+		scan_one(s->module, &s->module->functions[i],
+			 s->decoders->of[member], &s->calls);
 		swz_given_up_frame_find(s->module, &s->module->functions[i]);
 	}
+}
+
+/* Memory is not taken while several threads look: so those few that have such
+ * loads are looked at once more. */
+static void list_load_sites(const struct slots_scan *s, struct swz_function *f)
+{
+	uint32_t bytes = f->load_site_count * (uint32_t)sizeof(*f->load_sites);
+
+	f->load_sites = swz_scratch_alloc_brief(bytes);
+	if (!f->load_sites) {
+		f->load_site_count = 0;
+		swz_function_refuse_reader(f);
+		return;
+	}
+	f->load_site_count = 0;
+	f->load_count = 0;
+	scan_one(s->module, f, s->decoders->of[0], &s->calls);
 }
 
 void swz_scan_return_slots(struct swz_module *module,
 			   const struct swz_decoders *decoders)
 {
-	struct slots_scan s = {module, decoders};
+	struct slots_scan s = {.module = module, .decoders = decoders};
 
+	swz_profile_calls_find(&s.calls, module);
 	swz_team_run(scan_functions, &s, module->function_count,
 		     swz_team_portion(PORTION));
 	/* when all have been looked at: what tells is in others, too */
@@ -389,5 +423,9 @@ void swz_scan_return_slots(struct swz_module *module,
 			f->is_piece = true;
 			module->hookable_count--;
 		}
+		if (f->status != SWZ_PATCHED)
+			f->load_site_count = 0;
+		else if (f->load_site_count)
+			list_load_sites(&s, f);
 	}
 }

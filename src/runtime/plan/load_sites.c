@@ -1,12 +1,13 @@
 #include "runtime/plan/load_sites.h"
 
 #include "runtime/discovery/function.h"
+#include "runtime/discovery/scan.h"
 #include "runtime/plan/inner_sites.h"
 #include "runtime/plan/trampoline.h"
 
 static bool has_load_sites(const struct swz_function *f)
 {
-	return !f->is_piece && f->status == SWZ_PATCHED && f->load_site_count;
+	return f->status == SWZ_PATCHED && f->load_site_count;
 }
 
 uint32_t swz_load_sites_wanted(const struct swz_module *m)
@@ -22,7 +23,7 @@ uint32_t swz_load_sites_wanted(const struct swz_module *m)
 static bool write_copies(struct swz_module *m, const struct swz_function *f,
 			 struct swz_decoder *decoder)
 {
-	struct swz_inner_site sites[SWZ_MOST_LOAD_SITES];
+	uint32_t first = m->inner_site_count;
 
 	if (f->start + f->size > UINT32_MAX)
 		return false;
@@ -31,23 +32,25 @@ static bool write_copies(struct swz_module *m, const struct swz_function *f,
 							  : f->size;
 		const uint8_t *copy = swz_plan_load(m, decoder, f,
 						    f->load_sites[i], end);
+		struct swz_inner_site site = {.at = (uint32_t)f->start +
+						    f->load_sites[i]};
 
-		if (!copy)
+		if (copy)
+			site.copy = (uint32_t)(copy - m->trampolines.start);
+		/* it is the last of all, as they come in their order */
+		if (!copy || !swz_inner_sites_add(m, site)) {
+			m->inner_site_count = first;
 			return false;
-		sites[i] = (struct swz_inner_site){
-			.at = (uint32_t)f->start + f->load_sites[i],
-			.copy = (uint32_t)(copy - m->trampolines.start),
-		};
+		}
 	}
-	for (unsigned i = 0; i < f->load_site_count; i++)
-		if (!swz_inner_sites_add(m, sites[i]))
-			return false;
 	return true;
 }
 
 void swz_plan_load_sites(struct swz_module *m,
 			 const struct swz_decoders *decoders)
 {
+	bool pieces = false;
+
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
 
@@ -55,5 +58,15 @@ void swz_plan_load_sites(struct swz_module *m,
 			continue;
 		swz_function_refuse_reader(f);
 		f->trampoline = NULL;
+		f->leads_to_reader |= f->is_piece;
+		pieces |= f->is_piece;
 	}
+	if (!pieces)
+		return;
+	if (swz_scan_jumpers(m, decoders) != SWZ_OK)
+		swz_functions_refuse(m, SWZ_REFUSE_READS_RETURN_SLOT);
+	for (uint32_t i = 0; i < m->function_count; i++)
+		if (m->functions[i].status != SWZ_PATCHED &&
+		    !m->functions[i].wrapper)
+			m->functions[i].trampoline = NULL;
 }

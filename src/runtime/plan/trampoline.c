@@ -3,6 +3,8 @@
 #include "runtime/plan/trampoline.h"
 
 #include "image/lsda.h"
+#include "runtime/discovery/frame_walker.h"
+#include "runtime/discovery/slot_loads.h"
 #include "runtime/plan/islands.h"
 #include "runtime/record/sampling.h"
 #include "thunks/leaf.h"
@@ -43,6 +45,10 @@ static struct swz_patch_site patch_site(const struct swz_module *m,
 		.load_count = f->load_count,
 	};
 
+	for (unsigned i = 0; i < f->load_count; i++)
+		if (swz_slot_load_keeps_flags(m,
+					      f->start + f->site + f->loads[i]))
+			site.loads_keep_flags |= (uint8_t)(1u << i);
 	if (f->displace > site.wanted)
 		site.wanted = f->displace;
 	return site;
@@ -108,6 +114,32 @@ const uint8_t *swz_plan_copy_of(const struct swz_module *m,
 				      f->trampoline, offset);
 }
 
+/* Whether what a jump takes that lies on a load of the return address may throw
+ * where that is caught in this function. The load itself does not: a call has
+ * written there. Nor does a call, which pushes its own return address. */
+static bool throws_beside_load(const struct swz_module *m,
+			       const struct swz_function *f, uint32_t offset)
+{
+	uint32_t at = offset;
+
+	while (at < f->size && at < offset + SWZ_JUMP_BYTES) {
+		struct swz_bytes code = {swz_module_bytes(m, f->start + at),
+					 f->size - at};
+		bool own = at == offset && !swz_is_frame_walker(f);
+		struct swz_encoding e;
+		uint32_t length;
+
+		if (swz_encoding_read(code, &e) != SWZ_OK)
+			return true;
+		length = (uint32_t)e.operands_at + e.immediate_bytes;
+		if (!own && !swz_only_moves(&e) && code.data[0] != 0xe8 &&
+		    lands_if_it_throws(m, f, at, length))
+			return true;
+		at += length;
+	}
+	return false;
+}
+
 /* What is taken at most where a load is not as long as a jump. */
 #define MOST_BESIDE_LOAD (SWZ_JUMP_BYTES + SWZ_MAX_INSN)
 
@@ -125,8 +157,9 @@ const uint8_t *swz_plan_load(struct swz_module *m, struct swz_decoder *decoder,
 	};
 
 	if (offset < f->site + (uint32_t)f->moved ||
-	    lands_if_it_throws(m, f, offset, MOST_BESIDE_LOAD))
+	    throws_beside_load(m, f, offset))
 		return NULL;
+	site.loads_keep_flags = swz_slot_load_keeps_flags(m, at);
 	if (site.code.size > MOST_BESIDE_LOAD)
 		site.code.size = MOST_BESIDE_LOAD;
 	return swz_trampoline_write_load(&m->trampolines, decoder, &site);
