@@ -4,7 +4,12 @@
 /* What a program may ask of the profiler that it runs under. The functions are
  * in libswizzle.so, which a profiled program has loaded already: look them up
  * with dlsym(RTLD_DEFAULT, ...) so that the program needs no library of ours
- * otherwise. All are async-signal-safe and thread safe. */
+ * otherwise. Or link it with -lswizzle: it is profiled only under swizzle-run
+ * all the same. All are async-signal-safe and thread safe.
+ *
+ * The library has __cyg_profile_func_enter and __cyg_profile_func_exit, too,
+ * which do nothing, so that a program that was compiled with
+ * -finstrument-functions can be linked with -lswizzle alone. */
 
 #include <stdint.h>
 

@@ -13,6 +13,7 @@
 #include "runtime/discovery/filter.h"
 #include "runtime/hooks/thread_access.h"
 #include "runtime/late.h"
+#include "runtime/module/linked.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/print.h"
 #include "runtime/plan/record.h"
@@ -24,6 +25,7 @@
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
+#include "runtime/support/preload.h"
 #include "runtime/support/scratch.h"
 #include "runtime/support/team.h"
 
@@ -197,9 +199,14 @@ extern const char swz_image_start[];
 __attribute__((constructor)) static void start(int argc, char **argv,
 					       char **envp)
 {
-	const char *problem = swz_config_read(argc, argv, envp);
 	struct itimerval left[TIMER_COUNT];
+	const char *problem;
 
+	if (!swz_is_preloaded(envp) && swz_is_linked()) {
+		swz_config.linked = true;
+		return;
+	}
+	problem = swz_config_read(argc, argv, envp);
 	swz_message_begin();
 	swz_own_add((uintptr_t)swz_image_start,
 		    (uintptr_t)swz_arena_end - (uintptr_t)swz_image_start);

@@ -13,6 +13,7 @@
 #include "runtime/compat/sanitizer.h"
 
 #include "runtime/discovery/frame_walker.h"
+#include "runtime/support/config.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 #define FIRST "verify_asan_link_order=0"
@@ -38,10 +39,12 @@ void swz_sanitizer_patched(const struct swz_module *m)
 
 PUBLIC const char *__asan_default_options(void)
 {
+	if (swz_config.linked)
+		return "";
 	return sees_through_thunks ? FIRST : FIRST ":" BY_UNWIND_TABLES;
 }
 
 PUBLIC const char *__lsan_default_options(void)
 {
-	return sees_through_thunks ? "" : BY_UNWIND_TABLES;
+	return swz_config.linked || sees_through_thunks ? "" : BY_UNWIND_TABLES;
 }

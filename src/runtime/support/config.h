@@ -16,6 +16,8 @@ enum swz_test_tactic {
 
 struct swz_config {
 	char output[4096];  /* absolute, with %p still in it */
+	bool linked;        /* here for a program that was linked with us, which
+			     * is not profiled; nothing else is filled in */
 	bool fresh;         /* started by swizzle-run just now: an older
 			     * file of the same name may be replaced */
 	const char *filter; /* newline-separated patterns; NULL: none */

@@ -11,6 +11,16 @@ static size_t length_of_word(const char *word)
 	return length;
 }
 
+bool swz_is_preloaded(char **envp)
+{
+	static const char name[] = "LD_PRELOAD=";
+
+	for (; *envp; envp++)
+		if (strncmp(*envp, name, sizeof(name) - 1) == 0)
+			return strstr(*envp, "libswizzle.so");
+	return false;
+}
+
 void swz_preload_split(const char *list, char *others, char *ours)
 {
 	char *end = others, separator = '\0';
