@@ -20,6 +20,7 @@
 #define SWZ_FILE_VERSION 5u
 #define SWZ_FILE_BYTE_ORDER 0x01020304u
 #define SWZ_HEADER_BYTES 4096u
+#define SWZ_LEAST_FILE_BYTES 65536u /* that a writer must be allowed */
 #define SWZ_UNIT_BYTES 64u
 #define SWZ_CHUNK_MAGIC 0x4357535au
 
@@ -73,6 +74,22 @@ struct swz_file_header {
 	uint64_t min_ticks; /* shorter calls have no events; 0: all have */
 	/* SWZ_FILE_SAMPLED: as cost_untimed, of SWZ_FUNCTION_LEAF. */
 	uint64_t cost_leaf;
+	/* When the process began, as in /proc/PID/stat (clock ticks since the
+	 * system's start); with pid it names the writer. 0: not known. */
+	uint64_t process_start;
+	uint32_t full; /* enum swz_file_full */
+	uint32_t reserved;
+};
+
+/* Why the file did not grow to what its bound allows. */
+enum swz_file_full {
+	SWZ_FULL_NOT = 0,
+	SWZ_FULL_DISK = 1,  /* no room on the disk, or for the user on it */
+	SWZ_FULL_LIMIT = 2, /* the process may write no longer file (ulimit -f)
+			     */
+	SWZ_FULL_NAME = 3,  /* the process cannot get at the file any more: it
+			     * was removed, or belongs to another user now */
+	SWZ_FULL_MEMORY = 4 /* there was no memory */
 };
 
 enum swz_chunk_type {

@@ -22,11 +22,14 @@ function remarks(profile, description, threads) {
 	if (profile.repairedContexts)
 		say(true, `The times of ${plural(profile.repairedContexts,
 			'context')} were torn by a kill, a jump or a signal, and repaired.`);
+	if (profile.incomplete)
+		say(true, `The profile is incomplete: ${profile.incomplete}. ` +
+			'Calls of then and later may be missing.');
 	if (profile.lostCalls)
 		say(true, plural(profile.lostCalls, 'call') + ' ' +
 			(profile.lostCalls === 1 ? 'was' : 'were') +
-			' not recorded: no memory, or threads that share ' +
-			'their state.');
+			' not recorded' + (profile.incomplete ? '.' :
+			': no memory, or threads that share their state.'));
 	if (profile.foldedCalls)
 		say(true, plural(profile.foldedCalls, 'call') +
 			(profile.foldedCalls === 1 ? ' has' : ' have') +
@@ -104,6 +107,7 @@ class Notes {
 		return profiles.reduce((sum, p) => sum + (p.missingBytes > 0) +
 			(p.badChunks + p.droppedContexts > 0) +
 			(p.repairedContexts > 0) + (p.lostCalls > 0) +
+			(p.incomplete ? 1 : 0) +
 			(p.foldedCalls > 0) + !p.clockKnown + p.sampled + !p.ended +
 			p.filtered + p.ring, 0) + this.app.model.threads.some(
 			thread => thread.untraced || thread.shortCalls);

@@ -66,8 +66,8 @@ static const char usage[] =
 	"A PATTERN is one of the shell's (* ? [a-z]) for the whole name; !PATTERN: not\n"
 	"what matches. -F, -N, -H, -M and -L may be repeated. Each option has an\n"
 	"environment variable of the same name (SWIZZLE_OUTPUT, SWIZZLE_FILTER, ...).\n"
-	"Exit status: the program's own; 126 if it cannot be profiled or executed,\n"
-	"127 if it was not found, 2 for wrong usage.\n";
+	"Exit status: the program's own; 126 if it cannot be profiled or executed, or\n"
+	"the profile cannot be written, 127 if it was not found, 2 for wrong usage.\n";
 /* clang-format on */
 
 __attribute__((noreturn, format(printf, 1, 2))) static void bad_usage(

@@ -71,7 +71,7 @@ struct swz_module_record *swz_loaded_record(struct swz_loaded *l)
 		return l->recorded ? l->record : NULL;
 	l->pid = swz_file->pid;
 	l->record = NULL;
-	while (!l->record && at < swz_file->used_bytes) {
+	while (!l->record && at < swz_file_used()) {
 		struct swz_chunk *c = (struct swz_chunk *)((char *)swz_file +
 							   at);
 

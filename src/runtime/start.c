@@ -20,6 +20,7 @@
 #include "runtime/record/chunks.h"
 #include "runtime/record/events.h"
 #include "runtime/record/file.h"
+#include "runtime/record/file_name.h"
 #include "runtime/record/home_stack.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"

@@ -3,9 +3,11 @@
  * program sees the environment that it would see without us. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "launch/options.h"
 #include "launch/path.h"
 #include "launch/program.h"
+#include "swizzle/format.h"
 
 /* As mkdir -p. */
 static void make_directories(char *path)
@@ -35,6 +38,59 @@ static void make_directories(char *path)
 	}
 }
 
+/* A profile is mapped into memory, and its name is got again: a device, a pipe
+ * or what a link in /dev leads to will not do. */
+static void check_is_file(const char *given, const char *output,
+			  const char *directory)
+{
+	char *real = realpath(directory, NULL);
+	struct stat st;
+
+	if ((stat(output, &st) == 0 && !S_ISREG(st.st_mode)) ||
+	    (real && strcmp(real, "/dev") == 0))
+		swz_die(SWZ_CANNOT_RUN,
+			"%s: a profile can only be written to a regular file. "
+			"Give -o the name of one",
+			given);
+	free(real);
+}
+
+/* Tries it out: only the file system knows. */
+static void check_directory(const char *directory)
+{
+	static const char page[SWZ_HEADER_BYTES];
+	struct rlimit limit;
+	char *name = NULL;
+	int fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	int error = 0;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    limit.rlim_cur < SWZ_LEAST_FILE_BYTES)
+		swz_die(SWZ_CANNOT_RUN,
+			"cannot write a profile: files may have no more than "
+			"%llu bytes (ulimit -f), which is less than the %u "
+			"that it needs",
+			(unsigned long long)limit.rlim_cur,
+			SWZ_LEAST_FILE_BYTES);
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR ||
+		       errno == EINVAL || errno == ENOENT)) {
+		name = swz_text("%sswizzle.try.XXXXXX", directory);
+		fd = mkostemp(name, O_CLOEXEC);
+	}
+	if (fd < 0 || write(fd, page, sizeof(page)) != sizeof(page))
+		error = errno ? errno : ENOSPC;
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && name)
+		unlink(name);
+	free(name);
+	if (error)
+		swz_die(SWZ_CANNOT_RUN,
+			"cannot write a profile to %s: %s. Use -o to name "
+			"another place",
+			directory, strerror(error));
+}
+
 static void check_output(const char *given, char *output)
 {
 	const char *directory = swz_text("%s/", swz_path_directory(output));
@@ -44,6 +100,9 @@ static void check_output(const char *given, char *output)
 	else if (!swz_path_is_directory(directory))
 		swz_die(SWZ_CANNOT_RUN, "%s: there is no directory %s", given,
 			directory);
+	else
+		check_is_file(given, output, directory);
+	check_directory(directory);
 }
 
 /* Absolute, because the program and its children may change directory. */
@@ -56,13 +115,18 @@ static void set_output(void)
 
 	if (!*wanted)
 		wanted = "swizzle.out.%p";
+	if (strcmp(wanted, "-") == 0)
+		swz_die(SWZ_WRONG_USAGE,
+			"-o -: a profile cannot be written to standard output. "
+			"Give -o the name of a file (./- for one of that "
+			"name)");
 	output = here ? swz_text("%s/%s", strcmp(here, "/") ? here : "", wanted)
 		      : swz_text("%s", wanted);
 	if (output[strlen(output) - 1] != '/' && swz_path_is_directory(output))
 		output = swz_text("%s/", output);
-	if (given && !*swz_environment_get("SWIZZLE_LIST") &&
+	if (strcmp(swz_environment_get("SWIZZLE_LIST"), "1") != 0 &&
 	    strchr(output, '/'))
-		check_output(given, output);
+		check_output(wanted, output);
 	swz_environment_set("SWIZZLE_OUTPUT", output);
 	/* The run that the user started replaces an older file of the same
 	 * name; what this program executes does not (the library takes the

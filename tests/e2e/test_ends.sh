@@ -62,7 +62,8 @@ assert_eq $((64 << 20)) "$(stat -c %s profile)" 'size of the other file'
 assert_complete away
 rm -f profile away
 mkfifo profile
-capture "$RUN" -o profile perl -e 'exit(3)'
+capture env LD_PRELOAD="$LIBSWIZZLE" SWIZZLE_OUTPUT="$TMP/profile" SWIZZLE_FRESH=1 \
+	perl -e 'exit(3)'
 assert_status 3
 [ -p profile ] || fail 'the named pipe is gone'
 assert_complete profile.*

@@ -152,16 +152,21 @@ unprofiled 'not profiled' env SWIZZLE_OUTPUT=/nowhere/at/all \
 	LD_PRELOAD="$LIBSWIZZLE" "$TARGETS/shape"
 mkdir readonly
 chmod 555 readonly
-if [ "$(id -u)" -ne 0 ]; then
-	unprofiled 'not profiled' "$RUN" -o readonly/p "$TARGETS/shape"
-elif chmod 755 "$TMP" && nobody_executes "$TMP" "$TARGETS/shape" "$RUN"; then
-	unprofiled 'not profiled' setpriv --reuid 65534 --clear-groups \
-		"$RUN" -o "$TMP/readonly/p" "$TARGETS/shape"
+by_user=()
+[ "$(id -u)" -ne 0 ] || by_user=(setpriv --reuid 65534 --clear-groups)
+if [ "$(id -u)" -ne 0 ] || { chmod 755 "$TMP" &&
+	nobody_executes "$TMP" "$TARGETS/shape" "$RUN"; }; then
+	unprofiled 'not profiled' ${by_user[@]+"${by_user[@]}"} env \
+		LD_PRELOAD="$LIBSWIZZLE" SWIZZLE_OUTPUT="$TMP/readonly/p" \
+		"$TARGETS/shape"
+	capture ${by_user[@]+"${by_user[@]}"} "$RUN" -o "$TMP/readonly/p" \
+		"$TARGETS/shape"
+	assert_refused 126 'readonly/: Permission denied'
 fi
 
 it 'a limit on the size of files'
 unprofiled 'no room' bash -c 'ulimit -f 8; exec "$@"' - \
-	"$RUN" -o limited "$TARGETS/shape"
+	env LD_PRELOAD="$LIBSWIZZLE" SWIZZLE_OUTPUT="$TMP/limited" "$TARGETS/shape"
 assert_missing limited
 for limit in 64 100 200 500 1100; do
 	capture bash -c 'ulimit -f '$limit'; exec "$@"' - \
@@ -174,7 +179,8 @@ done
 
 it 'what stderr does not take of our lines is no signal to the program'
 "$TARGETS/shape" >native.out
-(ulimit -f 0 && exec "$RUN" -o limited "$TARGETS/shape" 2>full) | cat >out
+(ulimit -f 0 && exec env LD_PRELOAD="$LIBSWIZZLE" \
+	SWIZZLE_OUTPUT="$TMP/limited" "$TARGETS/shape" 2>full) | cat >out
 assert_eq 0 "${PIPESTATUS[0]}" 'status with a file that may not grow'
 assert_same native.out out
 mkfifo unread
@@ -248,7 +254,8 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=256k none small 2>/dev/null; t
 	dd if=/dev/zero of=small/full bs=4k count=64 2>/dev/null
 	rm -f small/profile
 	dd if=/dev/zero of=small/full bs=4k count=64 2>/dev/null
-	unprofiled 'no room|cannot create' "$RUN" -o small/profile "$TARGETS/shape"
+	unprofiled 'no room|cannot create' env LD_PRELOAD="$LIBSWIZZLE" \
+		SWIZZLE_OUTPUT="$TMP/small/profile" "$TARGETS/shape"
 	umount small
 else
 	echo 'not tested: a full disk, no such mount'

@@ -22,6 +22,7 @@
 #include "profile/support/memory.h"
 #include "profile/file/scan.h"
 #include "profile/file/ticks.h"
+#include "profile/file/writer.h"
 
 static enum swz_status fail(struct swz_error *error, enum swz_status status,
 			    const char *format, ...)
@@ -139,6 +140,7 @@ static enum swz_status read_open_file(int fd, const char *path,
 	struct swz_profile *profile;
 	uint64_t size;
 	ssize_t got;
+	bool written;
 
 	if (fstat(fd, &info) != 0)
 		return fail(error, SWZ_E_SYSTEM, "%s", strerror(errno));
@@ -152,6 +154,7 @@ static enum swz_status read_open_file(int fd, const char *path,
 	status = check_header(head, (size_t)got, &header, error);
 	if (status != SWZ_OK)
 		return status;
+	written = swz_has_writer(fd, &header);
 	size = (uint64_t)info.st_size;
 	if (header.used_bytes < size)
 		size = header.used_bytes;
@@ -166,6 +169,7 @@ static enum swz_status read_open_file(int fd, const char *path,
 		swz_use_large_pages(from.data, size);
 	profile = begin(path, from.data, size, (uint64_t)info.st_size, fd,
 			&header);
+	profile->written = written;
 	status = parse(profile, &from, error);
 	if (status != SWZ_OK) {
 		profile->fd = -1; /* the caller's to close */

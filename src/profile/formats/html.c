@@ -16,6 +16,7 @@
 
 #include "base/refusal_text.h"
 #include "profile/support/arith.h"
+#include "profile/file/writer.h"
 #include "profile/file/events.h"
 #include "profile/formats/html_events.h"
 #include "profile/support/map.h"
@@ -416,6 +417,8 @@ static void put_header(struct json *json, const struct swz_profile *profile)
 	put_flag(json, "ended", header->flags & SWZ_FILE_ENDED);
 	put_flag(json, "filtered", header->flags & SWZ_FILE_FILTERED);
 	put_flag(json, "sampled", header->flags & SWZ_FILE_SAMPLED);
+	if (swz_full_reason(header))
+		put_string(json, "incomplete", swz_full_reason(header));
 	put_integer(json, "lostCalls", header->lost_calls);
 	put_integer(json, "foldedCalls", profile->folded_calls);
 	put_flag(json, "traced", header->flags & SWZ_FILE_TRACED);

@@ -10,6 +10,7 @@
 #include "profile/support/arith.h"
 #include "profile/support/output.h"
 #include "profile/costs/tree.h"
+#include "profile/file/writer.h"
 
 double swz_hook_cost_ns(const struct swz_profile *profile)
 {
@@ -90,14 +91,30 @@ static void put_flags(FILE *stream, uint32_t flags)
 	bool any = false;
 	size_t i;
 
-	fputs("flags:", stream);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!(flags & names[i].flag))
 			continue;
-		fprintf(stream, " %s", names[i].text);
+		fprintf(stream, "%s %s", any ? "" : "flags:", names[i].text);
 		any = true;
 	}
-	fputs(any ? "\n" : " none\n", stream);
+	if (any)
+		putc('\n', stream);
+}
+
+static void put_end(FILE *stream, const struct swz_profile *profile)
+{
+	const struct swz_file_header *header = &profile->header;
+	const char *full = swz_full_reason(header);
+
+	if (header->flags & SWZ_FILE_ENDED)
+		fputs("end: in order\n", stream);
+	else if (profile->written)
+		fprintf(stream, "end: none yet, process %" PRId32 " runs\n",
+			header->pid);
+	else
+		fputs("end: by _exit, exec or a signal\n", stream);
+	if (full)
+		fprintf(stream, "incomplete: %s\n", full);
 }
 
 /* In the trees of all threads: contexts that could not be used, or only in
@@ -381,6 +398,7 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	fputs(" s\n", stream);
 	put_clock(stream, profile);
 	put_flags(stream, header->flags);
+	put_end(stream, profile);
 	fprintf(stream,
 		"lost calls: %" PRIu64 "\nfolded calls: %" PRIu64
 		"\nused: %" PRIu64 " of %" PRIu64 " bytes\n",

@@ -120,6 +120,8 @@ static void put_header(struct dump *dump)
 	put_number(stream, "event_limit_bytes", h.event_limit_bytes);
 	put_number(stream, "min_ticks", h.min_ticks);
 	put_number(stream, "cost_leaf", h.cost_leaf);
+	put_number(stream, "process_start", h.process_start);
+	put_number(stream, "full", h.full);
 }
 
 /* ---- records ---- */

@@ -12,6 +12,7 @@
 
 #include "base/syscall.h"
 #include "runtime/record/file.h"
+#include "runtime/record/file_extent.h"
 #include "runtime/record/thread.h"
 
 /* The arena; tables, trampolines, threads' states. */
@@ -182,11 +183,20 @@ static void lower_both(int what, struct rlimit *limit)
 	limit->rlim_max = lower(&latest[1], limit->rlim_max, share);
 }
 
+/* The profile's file is not to be bounded by what the program is allowed from
+ * now on. */
+static void let_file_grow(int what)
+{
+	if (what == RLIMIT_FSIZE && !swz_system_calls_end)
+		swz_extent_reach_all();
+}
+
 int swz_limit_set(int what, const struct rlimit *wanted, setter *real);
 int swz_limit_set(int what, const struct rlimit *wanted, setter *real)
 {
 	struct rlimit ours;
 
+	let_file_grow(what);
 	wanted = set_higher(what, wanted, &ours, real);
 	return wanted ? real(what, wanted) : 0;
 }
@@ -220,6 +230,7 @@ int swz_limit_change(int pid, int what, const struct rlimit *wanted,
 	struct rlimit old = {0}, ours;
 	int result;
 
+	let_file_grow(what);
 	if (!share_of(what) || swz_system_calls_end || !is_own(pid))
 		return real(pid, what, wanted, before);
 	SWZ_SYSCALL(SYS_prlimit64, 0, what, NULL, &old);

@@ -7,16 +7,21 @@
 
 #include "base/syscall.h"
 #include "runtime/hooks/hooks.h"
+#include "runtime/record/file_extent.h"
 
+#ifndef SYS_landlock_restrict_self /* Linux 5.13 */
+#define SYS_landlock_restrict_self 446
+#endif
 #ifndef PR_SET_SYSCALL_USER_DISPATCH /* Linux 5.11 */
 #define PR_SET_SYSCALL_USER_DISPATCH 59
 #define PR_SYS_DISPATCH_OFF 0
 #endif
 
 const enum swz_confining swz_by_prctl = SWZ_BY_PRCTL,
-			 swz_by_syscall = SWZ_BY_SYSCALL;
+			 swz_by_syscall = SWZ_BY_SYSCALL,
+			 swz_leaves_files = SWZ_LEAVES_FILES;
 
-enum change { NOTHING, FILTER, NO_SYSTEM_CALLS, NO_CLOCK };
+enum change { NOTHING, FILES, FILTER, NO_SYSTEM_CALLS, NO_CLOCK };
 
 /* What the kernel takes for 32 bits is so here, too: a register's upper half
  * may be anything then (SysV ABI 3.2.3).
@@ -94,6 +99,17 @@ static bool keep_filter(uintptr_t from)
 	return true;
 }
 
+/* The identity that files are opened with, what they are looked up in, and how
+ * long they may be. */
+static const int leaving[] = {
+	SYS_setuid,    SYS_setreuid,  SYS_setresuid,
+	SYS_setfsuid,  SYS_setgid,    SYS_setregid,
+	SYS_setresgid, SYS_setfsgid,  SYS_setgroups,
+	SYS_capset,    SYS_chroot,    SYS_pivot_root,
+	SYS_unshare,   SYS_setns,     SYS_landlock_restrict_self,
+	SYS_setrlimit, SYS_prlimit64,
+};
+
 static enum change by_system_call(int number, long first, long second,
 				  long third)
 {
@@ -101,7 +117,24 @@ static enum change by_system_call(int number, long first, long second,
 		return by_prctl((int)first, second, third);
 	if (number == SYS_seccomp)
 		return by_seccomp((int)first, (int)second, third);
+	for (unsigned i = 0; i < sizeof(leaving) / sizeof(*leaving); i++)
+		if (number == leaving[i])
+			return FILES;
 	return NOTHING;
+}
+
+static enum change change_of(enum swz_confining which, long first, long second,
+			     long third, long fourth)
+{
+	switch (which) {
+	case SWZ_BY_PRCTL:
+		return by_prctl((int)first, second, third);
+	case SWZ_BY_SYSCALL:
+		return by_system_call((int)first, second, third, fourth);
+	case SWZ_LEAVES_FILES:
+		break;
+	}
+	return FILES;
 }
 
 void swz_confine(long first, long second, long third, long fourth,
@@ -110,12 +143,12 @@ void swz_confine(long first, long second, long third, long fourth,
 		 const enum swz_confining *which)
 {
 	const long filter = *which == SWZ_BY_PRCTL ? third : fourth;
-	enum change change = *which == SWZ_BY_PRCTL
-				     ? by_prctl((int)first, second, third)
-				     : by_system_call((int)first, second, third,
-						      fourth);
+	enum change change = change_of(*which, first, second, third, fourth);
 
 	if (change == NOTHING || !swz_recording)
+		return;
+	swz_extent_reach_all();
+	if (change == FILES)
 		return;
 	if (change != FILTER || !keep_filter((uintptr_t)filter))
 		swz_sys_end_all();

@@ -11,6 +11,14 @@
 
 enum { PRCTL, SYSCALL };
 
+#define LEAVES(name) \
+	{ \
+		name, \
+		{ \
+			swz_wrap_confine, &swz_leaves_files \
+		} \
+	}
+
 static const struct {
 	const char *name;
 	struct swz_wrapper wrapper;
@@ -24,6 +32,22 @@ static const struct {
 	{"fexecve", {swz_wrap_execute_descriptor, NULL}},
 	{"execveat", {swz_wrap_execute_at, NULL}},
 	{"mlockall", {swz_wrap_lock_all, NULL}},
+	LEAVES("setuid"),
+	LEAVES("seteuid"),
+	LEAVES("setreuid"),
+	LEAVES("setresuid"),
+	LEAVES("setfsuid"),
+	LEAVES("setgid"),
+	LEAVES("setegid"),
+	LEAVES("setregid"),
+	LEAVES("setresgid"),
+	LEAVES("setfsgid"),
+	LEAVES("setgroups"),
+	LEAVES("initgroups"),
+	LEAVES("capset"),
+	LEAVES("chroot"),
+	LEAVES("unshare"),
+	LEAVES("setns"),
 };
 #define KNOWN (sizeof(known) / sizeof(*known))
 
@@ -33,11 +57,14 @@ static bool asked_for;
  * all from execv to posix_spawnp come to execve. What comes by dlopen may ask
  * for any. */
 static const char *const askers[] = {
-	"prctl",   "syscall",     "setrlimit", "setrlimit64", "execve",
-	"execv",   "execvp",      "execvpe",   "execl",       "execle",
-	"execlp",  "posix_spawn", "popen",     "system",      "posix_spawnp",
-	"dlopen",  "dlmopen",     "fexecve",   "execveat",    "mlockall",
-	"prlimit", "prlimit64",
+	"prctl",     "syscall",     "setrlimit", "setrlimit64", "execve",
+	"execv",     "execvp",      "execvpe",   "execl",       "execle",
+	"execlp",    "posix_spawn", "popen",     "system",      "posix_spawnp",
+	"dlopen",    "dlmopen",     "fexecve",   "execveat",    "mlockall",
+	"prlimit",   "prlimit64",   "setuid",    "seteuid",     "setreuid",
+	"setresuid", "setfsuid",    "setgid",    "setegid",     "setregid",
+	"setresgid", "setfsgid",    "setgroups", "initgroups",  "capset",
+	"chroot",    "unshare",     "setns",
 };
 
 static bool is_asked_for(const char *name)

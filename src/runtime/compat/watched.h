@@ -2,7 +2,8 @@
 #define SWZ_RUNTIME_COMPAT_WATCHED_H
 
 /* The functions of libc that go through wrappers where a program asks for one
- * of them: those by which it gives up system calls (confinement.h), limits
+ * of them: those by which it gives up system calls, or access to its files
+ * (confinement.h), limits
  * its address space (address_space.h), locks its memory (locked_memory.h) or
  * executes another program (execution.h). */
 

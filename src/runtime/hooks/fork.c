@@ -68,7 +68,7 @@ static bool has_later_ids(const struct swz_chunk *chunk)
 static enum swz_status copy_description(struct swz_file_header *to)
 {
 	uint64_t at = SWZ_HEADER_BYTES;
-	uint64_t end = __atomic_load_n(&swz_file->used_bytes, __ATOMIC_ACQUIRE);
+	uint64_t end = swz_file_used();
 
 	to->flags = SWZ_FILE_FORKED |
 		    (swz_file->flags & (SWZ_FILE_FILTERED | SWZ_FILE_SAMPLED |
@@ -367,9 +367,7 @@ static const char *replace_profile(struct swz_file_header **old, bool apart)
 	if (!beside)
 		return "cannot create its profile";
 	if (apart)
-		swz_chunks_pass_over(beside,
-				     __atomic_load_n(&swz_file->used_bytes,
-						     __ATOMIC_ACQUIRE));
+		swz_chunks_pass_over(beside, swz_file_used());
 	if (copy_description(beside) != SWZ_OK)
 		problem = "its profile has no room";
 	else if (swz_file_replace(beside, old) != SWZ_OK)

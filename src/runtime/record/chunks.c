@@ -1,4 +1,5 @@
-/* Space is taken by one atomic addition and made present; a chunk's magic
+/* Space is taken by one atomic addition, once the file is long enough, and made
+ * present; a chunk's magic
  * number is stored last, so a reader, of a live process too, knows what is
  * complete. */
 
@@ -11,6 +12,8 @@
 
 #include "base/syscall.h"
 #include "runtime/record/file.h"
+#include "runtime/record/file_extent.h"
+#include "runtime/record/file_full.h"
 #include "runtime/record/present.h"
 
 /* With less room than this, none is given up for huge pages. */
@@ -49,7 +52,9 @@ struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 	struct swz_chunk *chunk;
 
 	do {
-		if (bytes > room_at(file, at))
+		/* before it is taken: a file is no shorter than what is used */
+		if (bytes > room_at(file, at) ||
+		    !swz_extent_reach(file, at + bytes))
 			return NULL;
 	} while (!atomic_compare_exchange_weak_explicit(used, &at, at + bytes,
 							memory_order_relaxed,
@@ -59,7 +64,7 @@ struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 		/* The disk is full, and stays so for us. */
 		uint64_t end = at + bytes;
 
-		file->limit_bytes = at;
+		swz_file_is_full(file, SWZ_FULL_DISK, at);
 		atomic_compare_exchange_strong_explicit(used, &end, at,
 							memory_order_relaxed,
 							memory_order_relaxed);
@@ -92,6 +97,7 @@ void swz_chunks_pass_over(struct swz_file_header *file, uint64_t until)
 	uint64_t at = file->used_bytes;
 
 	if (until > at && room_at(file, until) >= room_at(file, at) / 2 &&
+	    swz_extent_reach(file, until) &&
 	    publish_padding(file, at, until - at))
 		file->used_bytes = until;
 }
@@ -106,7 +112,8 @@ void swz_chunks_begin_huge_pages(void)
 	/* until it is there, all of the second one is ours alone */
 	do {
 		if (tried_in == swz_file->start_ticks || at >= huge ||
-		    room_at(swz_file, at) < WORTH_HUGE_PAGES)
+		    room_at(swz_file, at) < WORTH_HUGE_PAGES ||
+		    !swz_extent_reach(swz_file, taken))
 			return;
 	} while (!atomic_compare_exchange_weak_explicit(
 		used, &at, taken, memory_order_relaxed, memory_order_relaxed));
@@ -142,7 +149,8 @@ struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,
 	do {
 		start = (at + SWZ_EVENT_PAGE - 1) & -(uint64_t)SWZ_EVENT_PAGE;
 		if (start > swz_file->limit_bytes ||
-		    bytes > swz_file->limit_bytes - start)
+		    bytes > swz_file->limit_bytes - start ||
+		    !swz_extent_reach(swz_file, start + bytes))
 			return NULL; /* full, also for events */
 	} while (!atomic_compare_exchange_weak_explicit(
 		used, &at, start + bytes, memory_order_relaxed,
@@ -153,6 +161,7 @@ struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,
 		/* The disk is full: the place stays a hole, which takes none
 		 * of it, and there will be no other. */
 		swz_file->event_limit_bytes = 0;
+		swz_file_is_full(swz_file, SWZ_FULL_DISK, start);
 		return NULL;
 	}
 	chunk->type = type;

@@ -9,26 +9,22 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "runtime/record/file_mapping.h"
 #include "swizzle/format.h"
-
-/* What one entry of the second level of page tables maps; a multiple of it lies
- * at a multiple of it. */
-#define SWZ_HUGE_PAGE (2u << 20)
-
-/* The mapping; NULL while there is none. Its address never changes, also in a
- * forked child's own file. */
-extern struct swz_file_header *swz_file;
 
 /* Creates the file that the output pattern names for this process and maps
  * it. On failure *problem says why, as the start of a sentence that ends in
- * swz_file_path(). */
+ * swz_file_path() (file_name.h). */
 enum swz_status swz_file_create(const char **problem) SWZ_MUST_CHECK;
 /* Of a start that failed: the mapping and the file are not there any more. */
 void swz_file_discard(void);
-const char *swz_file_path(void);
 
 /* Of address space. */
 uint64_t swz_file_mapped_bytes(void);
+
+/* How much of swz_file is used: in a forked child that still has its parent's,
+ * of what it can read. */
+uint64_t swz_file_used(void);
 
 /* For swz_thread.links: as many as the mapping has units, zero at first and
  * again in a forked child. */

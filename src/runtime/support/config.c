@@ -132,10 +132,13 @@ static bool secure_mode(char **envp)
 	return false;
 }
 
-/* output = the pattern made absolute, with a file name at its end. */
-static bool set_output(const char *pattern)
+/* output = the pattern made absolute, with a file name at its end. Returns what
+ * is wrong with it, or NULL. */
+static const char *set_output(const char *pattern)
 {
 	static const char name[] = "swizzle.out.%p";
+	static const char no_path[] = "SWIZZLE_OUTPUT: path too long, or no "
+				      "working directory";
 	char *out = swz_config.output;
 	size_t room = sizeof(swz_config.output) - 24, used = 0, length;
 
@@ -145,21 +148,23 @@ static bool set_output(const char *pattern)
 		long r = SWZ_SYSCALL(SYS_getcwd, out, room);
 
 		if (r <= 0 || out[0] != '/')
-			return false;
+			return no_path;
 		used = (size_t)r - 1;
 		if (used > 1)
 			out[used++] = '/';
 	}
 	length = strlen(pattern);
 	if (used + length + sizeof(name) > room)
-		return false;
+		return no_path;
 	memcpy(out + used, pattern, length + 1);
 	used += length;
+	if (strncmp(out, "/dev/", 5) == 0 && !strchr(out + 5, '/'))
+		return "SWIZZLE_OUTPUT: no profile is written to /dev";
 	if (out[used - 1] == '/') {
 		SWZ_SYSCALL(SYS_mkdir, out, 0777);
 		memcpy(out + used, name, sizeof(name));
 	}
-	return true;
+	return NULL;
 }
 
 /* For libraries that come later: by then the program may have written its title
@@ -277,8 +282,9 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	    c->max_memory < LEAST_MEMORY || c->max_memory > 64ull << 30)
 		return "SWIZZLE_MAX_MEMORY: not a size from 1M to 64G";
 	c->max_memory &= -(uint64_t)4096;
-	if (!set_output(text("SWIZZLE_OUTPUT")))
-		return "SWIZZLE_OUTPUT: path too long, or no working directory";
+	problem = set_output(text("SWIZZLE_OUTPUT"));
+	if (problem)
+		return problem;
 	fresh = variable("SWIZZLE_FRESH");
 	if (fresh && *fresh == '1') {
 		c->fresh = true;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "profile/file/events.h"
+#include "profile/file/writer.h"
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
 #include "tools/dump/message.h"
@@ -15,6 +16,7 @@
 static void warn_damage(const struct swz_profile *profile)
 {
 	const struct swz_damage *damage = &profile->damage;
+	const char *full = swz_full_reason(&profile->header);
 
 	if (damage->missing_bytes)
 		swz_dump_complain("%s: truncated, %" PRIu64
@@ -35,7 +37,14 @@ static void warn_damage(const struct swz_profile *profile)
 			"the time without the clock (the machine was "
 			"suspended?); times are the clock's",
 			profile->name);
-	if (profile->header.lost_calls)
+	if (full)
+		swz_dump_complain("%s: incomplete: %s; calls of then and later "
+				  "may be missing",
+				  profile->name, full);
+	if (profile->header.lost_calls && full)
+		swz_dump_complain("%s: %" PRIu64 " calls were not recorded",
+				  profile->name, profile->header.lost_calls);
+	else if (profile->header.lost_calls)
 		swz_dump_complain(
 			"%s: %" PRIu64
 			" calls were not recorded (no memory, system "

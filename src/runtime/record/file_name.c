@@ -1,0 +1,341 @@
+/* Who holds the lock of a file decides about it: its writer, and who removes an
+ * older one. Thus nobody removes a file that another has just created and not
+ * yet written to. */
+
+#include "runtime/record/file_name.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/process_start.h"
+#include "base/syscall.h"
+#include "runtime/record/file_mapping.h"
+#include "runtime/support/config.h"
+#include "runtime/support/message.h"
+
+static char path[4200];
+static uint64_t file_device, file_inode;
+
+/* path = the pattern with %p replaced in the file's name; a directory may have
+ * that in its own. Returns whether there was one. */
+static bool expand_pattern(int32_t pid)
+{
+	const char *from = swz_config.output;
+	const char *slash = strrchr(from, '/');
+	char *to = path;
+	bool found = false;
+
+	while (*from && to < path + sizeof(path) - 16) {
+		char digits[12];
+		unsigned n = 0;
+
+		if (from[0] != '%' || from[1] != 'p' || from < slash) {
+			*to++ = *from++;
+			continue;
+		}
+		for (uint32_t v = (uint32_t)pid; v; v /= 10)
+			digits[n++] = (char)('0' + v % 10);
+		while (n)
+			*to++ = digits[--n];
+		from += 2;
+		found = true;
+	}
+	*to = '\0';
+	return found;
+}
+
+static void append_number(char *end, uint32_t number)
+{
+	char digits[12];
+	unsigned n = 0;
+
+	*end++ = '.';
+	do {
+		digits[n++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	while (n)
+		*end++ = digits[--n];
+	*end = '\0';
+}
+
+static bool is_empty(int fd)
+{
+	struct stat st;
+
+	return SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 && st.st_size == 0;
+}
+
+static bool is_regular(int fd)
+{
+	struct stat st;
+
+	return SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* *HEADER is what is there of it, the rest zeros. */
+static bool is_profile(int fd, struct swz_file_header *header)
+{
+	const size_t magic = sizeof(header->magic);
+
+	memset(header, 0, sizeof(*header));
+	if (is_empty(fd))
+		return true; /* as mktemp makes it */
+	return SWZ_SYSCALL(SYS_pread64, fd, header, sizeof(*header), 0) >=
+		       (long)magic &&
+	       (memcmp(header->magic, SWZ_FILE_MAGIC, magic) == 0 ||
+		memcmp(header->magic, SWZ_ARCHIVE_MAGIC, magic) == 0);
+}
+
+static bool writer_lives(const struct swz_file_header *header)
+{
+	return memcmp(header->magic, SWZ_FILE_MAGIC, sizeof(header->magic)) ==
+		       0 &&
+	       !(header->flags & SWZ_FILE_ENDED) && header->process_start &&
+	       header->pid > 0 &&
+	       swz_process_start(header->pid) == header->process_start;
+}
+
+/* A reader that looks whether there is a writer (swizzle-dump) holds the lock
+ * for some microseconds. */
+#define LOCK_ATTEMPTS 4
+#define LOCK_PAUSE_NS 500000
+
+/* False: somebody else has the lock. Where there are no locks nobody has. */
+static bool lock(int fd)
+{
+	const struct timespec pause = {0, LOCK_PAUSE_NS};
+
+	for (int i = 0; i < LOCK_ATTEMPTS; i++) {
+		if (i)
+			SWZ_SYSCALL(SYS_nanosleep, &pause, NULL);
+		if (SWZ_SYSCALL(SYS_flock, fd, LOCK_EX | LOCK_NB) !=
+		    -EWOULDBLOCK)
+			return true;
+	}
+	return false;
+}
+
+static bool is_named(const char *name, uint64_t device, uint64_t inode)
+{
+	struct stat st;
+
+	return SWZ_SYSCALL(SYS_lstat, name, &st) == 0 && st.st_dev == device &&
+	       st.st_ino == inode;
+}
+
+static bool is_at_path(int fd)
+{
+	struct stat st;
+
+	return SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 &&
+	       is_named(path, st.st_dev, st.st_ino);
+}
+
+enum older {
+	OLDER_GONE,    /* or there was none */
+	OLDER_WRITTEN, /* by a process that runs */
+	OLDER_OTHER,   /* no profile */
+	OLDER_KEPT     /* not to be removed: of another user, for instance */
+};
+
+/* What is anything else may have been meant to be run, or read. */
+static enum older remove_open(int fd)
+{
+	struct swz_file_header header;
+
+	if (!is_regular(fd))
+		return OLDER_OTHER;
+	if (!lock(fd))
+		return OLDER_WRITTEN;
+	if (!is_profile(fd, &header))
+		return OLDER_OTHER;
+	if (writer_lives(&header))
+		return OLDER_WRITTEN;
+	/* another may have done it before we had the lock */
+	if (!is_at_path(fd))
+		return OLDER_GONE;
+	return SWZ_SYSCALL(SYS_unlink, path) == 0 ? OLDER_GONE : OLDER_KEPT;
+}
+
+/* An older profile of the very name that the user gave makes room. */
+static enum older remove_older(void)
+{
+	enum older older;
+	long fd = SWZ_SYSCALL(SYS_open, path,
+			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd == -ELOOP || fd == -ENXIO) /* a symbolic link, a socket */
+		return OLDER_OTHER;
+	if (fd < 0)
+		return fd == -ENOENT ? OLDER_GONE : OLDER_KEPT;
+	older = remove_open((int)fd);
+	SWZ_SYSCALL(SYS_close, fd);
+	return older;
+}
+
+/* -EEXIST also where another has taken the new file for an empty one that makes
+ * room, and removed it, before it was locked. */
+static long create_new(void)
+{
+	struct stat st;
+	long fd = SWZ_SYSCALL(
+		SYS_open, path,
+		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return fd;
+	if (!lock((int)fd) || SWZ_SYSCALL(SYS_fstat, fd, &st) != 0 ||
+	    !st.st_nlink) {
+		SWZ_SYSCALL(SYS_close, fd);
+		return -EEXIST;
+	}
+	return fd;
+}
+
+static void say_why_not(enum older older)
+{
+	/* gone, but there again: another start was quicker */
+	const char *why = " is being written by another process: writing ";
+
+	if (older == OLDER_OTHER)
+		why = " is no profile and is left alone: writing ";
+	else if (older == OLDER_KEPT)
+		why = " cannot be replaced: writing ";
+	swz_say(swz_config.output, why, path);
+}
+
+long swz_file_name_create(bool replace)
+{
+	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+	bool per_process = expand_pattern(pid);
+	enum older older = OLDER_GONE;
+	size_t length = strlen(path);
+	char *end = path + length;
+	long fd;
+
+	if (replace && !per_process)
+		older = remove_older();
+	fd = -EEXIST;
+	if (per_process || (replace && older == OLDER_GONE))
+		fd = create_new();
+	if (fd == -EEXIST && !per_process) {
+		append_number(end, (uint32_t)pid);
+		end = path + strlen(path);
+		fd = create_new();
+	}
+	for (uint32_t i = 1; fd == -EEXIST && i < 100000; i++) {
+		append_number(end, i);
+		fd = create_new();
+	}
+	if (fd >= 0 && replace && !per_process && end != path + length)
+		say_why_not(older);
+	return fd;
+}
+
+void swz_file_name_keep(uint64_t device, uint64_t inode)
+{
+	file_device = device;
+	file_inode = inode;
+}
+
+void swz_file_name_forget(void)
+{
+	path[0] = '\0';
+}
+
+const char *swz_file_path(void)
+{
+	return path;
+}
+
+/* ---------------------------------------------------------------- length */
+
+static char *put_hex(char *to, uint64_t number)
+{
+	char digits[16];
+	unsigned n = 0;
+
+	do {
+		digits[n++] = "0123456789abcdef"[number % 16];
+		number /= 16;
+	} while (number);
+	while (n)
+		*to++ = digits[--n];
+	return to;
+}
+
+/* The kernel knows the name that the file of a mapping has now. *NAME gets it.
+ */
+static bool name_of_mapping(uint64_t low, uint64_t high, char *name,
+			    size_t room)
+{
+	static const char folder[] = "/proc/self/map_files/";
+	char link[sizeof(folder) + 2 * 16 + 1], *to = link;
+	long n;
+
+	memcpy(to, folder, sizeof(folder) - 1);
+	to = put_hex(to + sizeof(folder) - 1, low);
+	*to++ = '-';
+	to = put_hex(to, high);
+	*to = '\0';
+	n = SWZ_SYSCALL(SYS_readlink, link, name, room - 1);
+	if (n <= 0)
+		return false;
+	name[n] = '\0';
+	return is_named(name, file_device, file_inode);
+}
+
+/* Whether `path` names the file, or where it was moved to meanwhile. */
+static bool find_name(const struct swz_file_header *file, uint64_t mapped)
+{
+	uint64_t low = (uintptr_t)file;
+	char name[sizeof(path)];
+
+	if (!path[0])
+		return false;
+	if (is_named(path, file_device, file_inode))
+		return true;
+	/* what has other advice is another mapping */
+	if (!name_of_mapping(low, low + mapped, name, sizeof(name)) &&
+	    (mapped <= SWZ_HUGE_PAGE ||
+	     !name_of_mapping(low, low + SWZ_HUGE_PAGE, name, sizeof(name))))
+		return false;
+	memcpy(path, name, strlen(name) + 1);
+	return true;
+}
+
+/* Past its limit the process would get a signal. */
+static bool is_allowed(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return SWZ_SYSCALL(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) != 0 ||
+	       bytes <= limit.rlim_cur;
+}
+
+enum swz_file_full swz_file_name_resize(const struct swz_file_header *file,
+					uint64_t mapped, uint64_t bytes)
+{
+	if (bytes > mapped && !is_allowed(bytes))
+		return SWZ_FULL_LIMIT;
+	if (!find_name(file, mapped))
+		return SWZ_FULL_NAME;
+	switch (SWZ_SYSCALL(SYS_truncate, path, bytes)) {
+	case 0:
+		return SWZ_FULL_NOT;
+	case -EFBIG:
+		return SWZ_FULL_LIMIT;
+	case -ENOSPC:
+	case -EDQUOT:
+	case -EIO:
+		return SWZ_FULL_DISK;
+	default:
+		return SWZ_FULL_NAME;
+	}
+}
