@@ -155,7 +155,8 @@ $(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC) \
 $(B)/lib/libswizzle.so: $(call target,$(ASM_SRC) $(THUNKS_SRC) \
 		$(RUNTIME_SRC) $(IMAGE_SRC) $(BASE_SRC)) $(SWZ_LDSCRIPT)
 	@mkdir -p $(@D)
-	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CAPSTONE_A)
+	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CAPSTONE_A) \
+		$(IBERTY_LIBS)
 
 $(INCLUDES): $(B)/include/%: include/%
 	@mkdir -p $(@D)

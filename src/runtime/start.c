@@ -80,6 +80,7 @@ static void list_and_exit(void)
 		SWZ_SYSCALL(SYS_exit_group, 1);
 	}
 	swz_plan_print(&modules);
+	swz_filter_tell(&modules);
 	if (swz_line_lost())
 		swz_say("standard output: cannot write the list", NULL, NULL);
 	SWZ_SYSCALL(SYS_exit_group, swz_line_lost());

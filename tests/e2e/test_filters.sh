@@ -60,9 +60,12 @@ told 1 -M nothing
 told 1 -Z 1G
 told 1 -H '*'
 told 0 -q -M nothing
-told 0 -F '!main'
+told 1 -F '!main' # sh has no symbols
 told 0 -F strlen --imports
-told 0 -H nothing_of_that_name
+told 1 -H nothing_of_that_name
+told 2 -H nothing_of_that_name -N '?' -N '*'
+told 1 -H nothing_of_that_name -Z 1G
+told 1 -M '!nothing'
 told 0 -N '*'
 told 0 -M 'libc.*'
 
@@ -355,13 +358,23 @@ reload 220 20 -q -L liblate.c
 reload 0 0 -q -L libother.c
 reload 0 0 -q -L '!liblate.c'
 
-it 'functions without a name match a * only'
+it 'functions without a symbol have the name that is shown for them'
 cp "$TARGETS/fib" stripped
 strip stripped
 capture "$RUN" --list -M stripped -H '*' ./stripped
 assert_matches out '/stripped  [0-9]+  0  0  [0-9]+$'
-capture "$RUN" --list -M stripped -H '?*' ./stripped
-assert_matches out '/stripped  [0-9]+  [1-9]'
+capture "$RUN" --list -M stripped -H 'sub_*' ./stripped
+assert_matches out '/stripped  [0-9]+  0  0  [0-9]+$'
+assert_not_contains err 'matches no function'
+fib=$(nm "$TARGETS/fib" | awk '$3 == "fib" { sub("^0*", "", $1); print $1 }')
+"$RUN" -o profile ./stripped >/dev/null
+assert_ge "$(calls_of profile "sub_$fib")" 1000 'calls of fib without a name'
+"$RUN" -o profile -H "sub_$fib" ./stripped >/dev/null
+assert_eq 0 "$(calls_of profile "sub_$fib")" 'the same, hidden'
+capture "$RUN" --list -M stripped -H fib ./stripped
+assert_matches out '/stripped  3  3  0$'
+assert_eq "swizzle: -H 'fib' matches no function (of what is loaded at the start)" \
+	"$(cat err)"
 
 it 'prctl and syscall say why they are watched, not that they walk the stack'
 capture "$RUN" --list -v -M 'libc.so*' "$TARGETS/confined"

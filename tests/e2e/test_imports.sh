@@ -227,7 +227,7 @@ dump_table profile -F 'wri[st]e*'
 assert_eq '4 100' "$(row table calls writer) $(row table calls write)" \
 	'calls of writer and write'
 assert_eq 2 "$(grep -vc -e '^#' -e ' function ' table)" 'rows'
-dump_table profile -F nobody --filter writer
+dump_table profile -q -F nobody --filter writer
 assert_eq 4 "$(row table calls writer)" 'calls of writer'
 assert_eq '' "$(row table calls write)" 'calls of write'
 capture "$DUMP" -f text -F '' profile

@@ -9,6 +9,28 @@
 #include "runtime/support/pattern.h"
 #include "tests/unit/run_suite.h"
 
+static unsigned found(const char *list, const char *a, const char *b)
+{
+	const char *texts[] = {a, b};
+
+	return swz_patterns_find(list, texts, b ? 2 : 1, NULL);
+}
+
+static bool includes(const char *list, const char *a, const char *b)
+{
+	return found(list, a, b) & SWZ_PATTERN_WANTS;
+}
+
+static bool excludes(const char *list, const char *a, const char *b)
+{
+	return found(list, a, b) & SWZ_PATTERN_EXCLUDES;
+}
+
+static bool names(const char *list, const char *a, const char *b)
+{
+	return swz_patterns_decide(list, found(list, a, b));
+}
+
 /* All patterns of up to five of these characters, on all texts of up to four:
  * as the C library has it. */
 static const char pattern_characters[] = "ab*?[]!-";
@@ -42,7 +64,7 @@ static void check_pattern(const char *pattern)
 	do {
 		bool expected = fnmatch(pattern, text, FNM_NOESCAPE) == 0;
 
-		if (swz_patterns_include(pattern, text, NULL) != expected)
+		if (includes(pattern, text, NULL) != expected)
 			ck_abort_msg("'%s' on '%s': not %d", pattern, text,
 				     expected);
 	} while (next_string(text, 3, text_characters));
@@ -65,14 +87,14 @@ END_TEST
 
 START_TEST(a_star_goes_back)
 {
-	ck_assert(swz_patterns_include("*abc*abd", "abcabcabd", NULL));
-	ck_assert(!swz_patterns_include("*abc*abd", "abcabcabdx", NULL));
-	ck_assert(swz_patterns_include("a*b*c", "a/b/c/b/c", NULL));
-	ck_assert(swz_patterns_include("[^a]*", "ba", NULL));
-	ck_assert(!swz_patterns_include("[^a]*", "ab", NULL));
-	ck_assert(swz_patterns_include("[]a]", "]", NULL));
-	ck_assert(swz_patterns_include("[a-]", "-", NULL));
-	ck_assert(swz_patterns_include("x[a-cx]", "xb", NULL));
+	ck_assert(includes("*abc*abd", "abcabcabd", NULL));
+	ck_assert(!includes("*abc*abd", "abcabcabdx", NULL));
+	ck_assert(includes("a*b*c", "a/b/c/b/c", NULL));
+	ck_assert(includes("[^a]*", "ba", NULL));
+	ck_assert(!includes("[^a]*", "ab", NULL));
+	ck_assert(includes("[]a]", "]", NULL));
+	ck_assert(includes("[a-]", "-", NULL));
+	ck_assert(includes("x[a-cx]", "xb", NULL));
 }
 END_TEST
 
@@ -115,7 +137,7 @@ START_TEST(a_list_names)
 		{"!a\n!b", "b", false},   {"!a\n!b", "c", true},
 	};
 
-	ck_assert_msg(swz_patterns_name(cases[_i].list, cases[_i].name, NULL) ==
+	ck_assert_msg(names(cases[_i].list, cases[_i].name, NULL) ==
 			      cases[_i].is_named,
 		      "%s on %s", cases[_i].list, cases[_i].name);
 }
@@ -123,13 +145,56 @@ END_TEST
 
 START_TEST(either_of_two_names_counts)
 {
-	ck_assert(swz_patterns_name("b", "a", "b"));
-	ck_assert(swz_patterns_name("a", "a", "b"));
-	ck_assert(!swz_patterns_name("c", "a", "b"));
-	ck_assert(!swz_patterns_name("*\n!b", "a", "b"));
-	ck_assert(swz_patterns_exclude("!b", "a", "b"));
-	ck_assert(!swz_patterns_exclude("b", "a", "b"));
-	ck_assert(!swz_patterns_include("!b", "a", "b"));
+	ck_assert(names("b", "a", "b"));
+	ck_assert(names("a", "a", "b"));
+	ck_assert(!names("c", "a", "b"));
+	ck_assert(!names("*\n!b", "a", "b"));
+	ck_assert(excludes("!b", "a", "b"));
+	ck_assert(!excludes("b", "a", "b"));
+	ck_assert(!includes("!b", "a", "b"));
+}
+END_TEST
+
+START_TEST(notes_which_patterns_match)
+{
+	const char *list = "x\n\na*\n!b\n[bc]\n!d", *texts[] = {"ab", "b"};
+	struct swz_pattern_hits hits = {{0}};
+	struct swz_pattern p;
+
+	ck_assert_uint_eq(swz_patterns_find(list, texts, 1, &hits),
+			  SWZ_PATTERN_WANTS);
+	ck_assert_uint_eq(hits.bits[0], 2);
+	ck_assert_uint_eq(swz_patterns_find(list, texts, 2, &hits),
+			  SWZ_PATTERN_WANTS | SWZ_PATTERN_EXCLUDES);
+	ck_assert_uint_eq(hits.bits[0], 2 | 4 | 8);
+	ck_assert(swz_patterns_next(&list, &p));
+	ck_assert(swz_patterns_next(&list, &p));
+	ck_assert(swz_patterns_next(&list, &p));
+	ck_assert(p.excludes);
+	ck_assert_uint_eq(p.length, 2);
+	ck_assert_str_eq(p.text, "!b\n[bc]\n!d");
+	ck_assert(swz_patterns_next(&list, &p));
+	ck_assert(swz_patterns_next(&list, &p));
+	ck_assert(!swz_patterns_next(&list, &p));
+}
+END_TEST
+
+START_TEST(notes_no_more_than_there_is_room_for)
+{
+	enum { COUNT = SWZ_PATTERNS_NOTED + 64 };
+	static char list[2 * COUNT + 1];
+	struct {
+		struct swz_pattern_hits hits;
+		uint64_t behind;
+	} noted = {{{0}}, 0};
+	const char *text = "a";
+
+	for (unsigned i = 0; i < COUNT; i++)
+		memcpy(list + 2 * i, "a\n", 3);
+	swz_patterns_find(list, &text, 1, &noted.hits);
+	ck_assert_uint_eq(noted.hits.bits[SWZ_PATTERNS_NOTED / 64 - 1],
+			  UINT64_MAX);
+	ck_assert_uint_eq(noted.behind, 0);
 }
 END_TEST
 
@@ -155,6 +220,8 @@ int main(void)
 	tcase_add_loop_test(t, sets_must_be_closed, 0, 24);
 	tcase_add_loop_test(t, a_list_names, 0, 16);
 	tcase_add_test(t, either_of_two_names_counts);
+	tcase_add_test(t, notes_which_patterns_match);
+	tcase_add_test(t, notes_no_more_than_there_is_room_for);
 	tcase_add_test(t, positive_ones_are_found);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);

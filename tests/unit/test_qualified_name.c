@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/qualified_name.h"
+#include "base/qualified_name.h"
 #include "tests/unit/run_suite.h"
 
 static const struct {

@@ -132,7 +132,7 @@ END_TEST
 static void demangles(const char *name, enum swz_demangle style,
 		      const char *expected)
 {
-	char *result = swz_demangle(name, style);
+	char *result = swz_demangle(name, 0, style);
 
 	ck_assert_str_eq(result, expected);
 	free(result);
@@ -162,7 +162,7 @@ static char *nested_name(unsigned int depth)
 START_TEST(what_would_be_too_long_stays_mangled)
 {
 	char *name = nested_name(10);
-	char *result = swz_demangle(name, SWZ_DEMANGLE_FULL);
+	char *result = swz_demangle(name, 0, SWZ_DEMANGLE_FULL);
 
 	ck_assert_int_eq(strncmp(result, "f(P<P<", 6), 0);
 	ck_assert_uint_gt(strlen(result), 2000);

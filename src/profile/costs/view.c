@@ -3,7 +3,6 @@
 
 #include "profile/costs/view.h"
 
-#include <fnmatch.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -19,29 +18,6 @@ struct filtering {
 	size_t verdict_count;
 	uint8_t *below; /* per context: what it and those above it are */
 };
-
-void swz_patterns_add(struct swz_patterns *patterns, const char *pattern)
-{
-	swz_grow(&patterns->items, &patterns->capacity, patterns->count,
-		 sizeof(*patterns->items));
-	patterns->items[patterns->count++] = pattern;
-}
-
-void swz_patterns_free(struct swz_patterns *patterns)
-{
-	free(patterns->items);
-	*patterns = (struct swz_patterns){0};
-}
-
-bool swz_patterns_match(const struct swz_patterns *patterns, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < patterns->count; i++)
-		if (fnmatch(patterns->items[i], name, 0) == 0)
-			return true;
-	return false;
-}
 
 bool swz_view_is_whole(const struct swz_view *view)
 {
@@ -73,15 +49,16 @@ void swz_view_prepare(struct swz_binding *binding,
 		}
 }
 
-static uint8_t judge(const struct swz_view *view, const char *name)
+static uint8_t judge(const struct swz_view *view,
+		     const struct swz_catalog *catalog, uint32_t function)
 {
 	uint8_t verdict = KNOWN;
 
-	if (swz_patterns_match(&view->only, name))
+	if (swz_patterns_match(&view->only, catalog, function, NULL))
 		verdict |= ONLY;
-	if (swz_patterns_match(&view->without, name))
+	if (swz_patterns_match(&view->without, catalog, function, NULL))
 		verdict |= WITHOUT;
-	if (swz_patterns_match(&view->hidden, name))
+	if (swz_patterns_match(&view->hidden, catalog, function, NULL))
 		verdict |= HIDDEN;
 	return verdict;
 }
@@ -100,8 +77,7 @@ static uint8_t verdict_of(struct filtering *f, uint32_t function)
 	if (f->verdicts[function] == UNKNOWN) {
 		if (!catalog->functions[function].name)
 			swz_catalog_resolve(catalog);
-		f->verdicts[function] = judge(
-			f->view, catalog->functions[function].name);
+		f->verdicts[function] = judge(f->view, catalog, function);
 	}
 	return f->verdicts[function];
 }

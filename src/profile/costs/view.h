@@ -9,24 +9,15 @@
 #include <stddef.h>
 
 #include "profile/names/catalog.h"
+#include "profile/names/patterns.h"
 #include "profile/file/events.h"
 #include "profile/costs/tree.h"
-
-struct swz_patterns {
-	const char **items; /* as fnmatch(3) takes them */
-	size_t count;
-	size_t capacity;
-};
 
 struct swz_view {
 	struct swz_patterns only;    /* these, and what they call */
 	struct swz_patterns without; /* not these, nor what they call */
 	struct swz_patterns hidden;  /* not these, but what they call */
 };
-
-void swz_patterns_add(struct swz_patterns *patterns, const char *pattern);
-void swz_patterns_free(struct swz_patterns *patterns);
-bool swz_patterns_match(const struct swz_patterns *patterns, const char *name);
 
 /* True if nothing is left out. */
 bool swz_view_is_whole(const struct swz_view *view);

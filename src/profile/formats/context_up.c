@@ -300,8 +300,6 @@ static void put_relatives_of(const struct swz_context_table *table,
 void swz_context_put_relatives(const struct swz_context_table *table)
 {
 	struct swz_context_table of = *table;
-	const struct swz_catalog_function *functions =
-		table->section->catalog->functions;
 	struct swz_children children;
 	struct origin *origins;
 	struct group *groups;
@@ -314,7 +312,8 @@ void swz_context_put_relatives(const struct swz_context_table *table)
 	swz_children_find(&children, of.contexts, NULL, NULL);
 	for (i = 0; i < count; i++) {
 		if (swz_patterns_match(&of.options->filters,
-				       functions[groups[i].function].name))
+				       of.section->catalog, groups[i].function,
+				       NULL))
 			put_relatives_of(&of, &groups[i], &children, origins);
 	}
 	swz_children_free(&children);

@@ -49,7 +49,7 @@ struct swz_table_options {
 	size_t rows;          /* 0: all */
 	double percent_limit; /* least share of the total, in percent; less
 			       * than 0: the format's own */
-	struct swz_patterns filters; /* of which a name has to match one, if
+	struct swz_patterns filters; /* of which one has to match, if
 				      * there are any */
 	bool bottom_up;
 };

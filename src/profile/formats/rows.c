@@ -85,11 +85,15 @@ static bool below_limit(const struct swz_section *section,
 	       options->percent_limit * (double)section->report->total_ns;
 }
 
-static bool is_wanted(const struct swz_table_options *options,
+static bool is_wanted(const struct swz_section *section,
+		      const struct swz_table_options *options,
 		      const struct swz_row *row)
 {
 	return !options->filters.count ||
-	       swz_patterns_match(&options->filters, row->function->name);
+	       swz_patterns_match(
+		       &options->filters, section->catalog,
+		       (uint32_t)(row->function - section->catalog->functions),
+		       NULL);
 }
 
 struct swz_row *swz_rows_select(const struct swz_section *section,
@@ -106,7 +110,7 @@ struct swz_row *swz_rows_select(const struct swz_section *section,
 		qsort_r(rows, all, sizeof(*rows), compare_rows, &order);
 	*count = 0;
 	for (i = 0; i < all; i++) {
-		if (!is_wanted(options, &rows[i]) ||
+		if (!is_wanted(section, options, &rows[i]) ||
 		    below_limit(section, options, &rows[i]))
 			continue;
 		if (options->rows && *count == options->rows)

@@ -13,6 +13,7 @@ struct row {
 	double variance_ns; /* of the difference of the self times */
 	const char *name;
 	const char *module;
+	uint32_t function;
 };
 
 static struct swz_costs costs_of(const struct swz_report_function *function)
@@ -61,7 +62,8 @@ static bool is_wanted(const struct swz_section *section,
 				: swz_diff_self(&row->costs);
 
 	if (options->filters.count &&
-	    !swz_patterns_match(&options->filters, row->name))
+	    !swz_patterns_match(&options->filters, section->catalog,
+				row->function, NULL))
 		return false;
 	return !((double)part * 100.0 <
 		 options->percent_limit * (double)swz_diff_total(section));
@@ -88,6 +90,7 @@ static struct row *select_rows(const struct swz_section *section,
 		*row = (struct row){
 			.costs = {.new = costs_of(x), .old = costs_of(y)},
 			.variance_ns = x->variance_ns + y->variance_ns,
+			.function = (uint32_t)i,
 			.name = section->catalog->functions[i].name,
 			.module = swz_module_name(section, (uint32_t)i)};
 		*count += is_wanted(section, options, row);

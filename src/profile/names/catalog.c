@@ -193,6 +193,7 @@ static uint32_t place_of(struct swz_catalog *catalog, uint32_t module,
 	inlined = swz_symbols_inline(symbols, address);
 	if (inlined.name) {
 		char *name = swz_demangle(inlined.name,
+					  swz_symbols_languages(symbols),
 					  catalog->options.demangle);
 
 		place.inlined = swz_intern(&catalog->strings, name);
@@ -266,17 +267,6 @@ uint32_t swz_binding_place(struct swz_binding *binding, uint64_t return_address,
 
 /* ---- names ---- */
 
-/* Symbol versions (name@@VERSION) are no part of the name. */
-static char *without_version(const char *name)
-{
-	char *copy = swz_duplicate(name);
-	char *at = strchr(copy, '@');
-
-	if (at && at != copy)
-		*at = '\0';
-	return copy;
-}
-
 static const char *made_up_name(struct swz_catalog *catalog,
 				const struct swz_catalog_function *function)
 {
@@ -307,8 +297,9 @@ static const char *name_in_style(struct swz_catalog *catalog,
 		symbol = swz_symbols_name(symbols, function->address, &offset);
 	if (!symbol)
 		return made_up_name(catalog, function);
-	plain = without_version(symbol);
-	demangled = swz_demangle(plain, style);
+	plain = swz_symbol_without_version(symbol);
+	demangled = swz_demangle(
+		plain, symbols ? swz_symbols_languages(symbols) : 0, style);
 	free(plain);
 	if (offset) {
 		char *longer = swz_print("%s+0x%" PRIx64, demangled, offset);

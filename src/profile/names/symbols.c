@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/shown_name.h"
 #include "profile/support/memory.h"
 
 struct symbol {
@@ -22,6 +23,7 @@ struct symbol {
 	const char *file; /* the source file's name, of a static function;
 			   * NULL: not known */
 	int rank;         /* the lower, the better a name */
+	uint32_t first;   /* where all names of this address begin */
 };
 
 struct swz_symbols {
@@ -29,6 +31,9 @@ struct swz_symbols {
 	Dwfl_Module *module;
 	struct symbol *symbols;
 	size_t count;
+	const char **names; /* of all symbols, by address */
+	size_t name_count;
+	unsigned languages;
 	uint32_t *by_name; /* of symbols; NULL: nobody has asked for it */
 	struct swz_debug_info *debug_info;
 };
@@ -163,6 +168,8 @@ static void load_symbols(struct swz_symbols *symbols)
 			symbols->module, at, &info, &address, NULL, NULL, NULL);
 		int type = name ? GELF_ST_TYPE(info.st_info) : STT_SECTION;
 
+		if (name)
+			symbols->languages |= swz_languages_of(name);
 		/* the local symbols of a source file come after it */
 		if (type == STT_FILE)
 			file = name[0] ? name : NULL;
@@ -183,9 +190,13 @@ static void load_symbols(struct swz_symbols *symbols)
 	if (symbols->count > 1)
 		qsort(symbols->symbols, symbols->count, sizeof(struct symbol),
 		      compare_symbols);
+	symbols->names = swz_allocate(symbols->count, sizeof(*symbols->names));
+	symbols->name_count = symbols->count;
 	for (i = 0; i < symbols->count; i++) {
 		struct symbol *last = kept ? &symbols->symbols[kept - 1] : NULL;
 
+		symbols->names[i] = symbols->symbols[i].name;
+		symbols->symbols[i].first = (uint32_t)i;
 		if (!last || last->address != symbols->symbols[i].address)
 			symbols->symbols[kept++] = symbols->symbols[i];
 		else if (last->size < symbols->symbols[i].size)
@@ -231,6 +242,7 @@ void swz_symbols_close(struct swz_symbols *symbols)
 	swz_debug_info_close(symbols->debug_info);
 	free(symbols->symbols);
 	free(symbols->by_name);
+	free(symbols->names);
 	end_dwfl(symbols);
 	free(symbols);
 }
@@ -264,6 +276,35 @@ const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
 	if (*offset && *offset >= symbol->size)
 		return NULL;
 	return symbol->name;
+}
+
+const char *const *swz_symbols_names(const struct swz_symbols *symbols,
+				     uint64_t address, size_t *count)
+{
+	const struct symbol *symbol = symbol_before(symbols, address);
+	const struct symbol *end = symbols->symbols + symbols->count;
+
+	*count = 0;
+	if (!symbol || symbol->address != address)
+		return NULL;
+	*count = (symbol + 1 < end ? symbol[1].first : symbols->name_count) -
+		 symbol->first;
+	return symbols->names + symbol->first;
+}
+
+unsigned swz_symbols_languages(const struct swz_symbols *symbols)
+{
+	return symbols->languages;
+}
+
+char *swz_symbol_without_version(const char *name)
+{
+	char *copy = swz_duplicate(name);
+	char *at = strchr(copy, '@');
+
+	if (at && at != copy)
+		*at = '\0';
+	return copy;
 }
 
 /* By name, source file and address. */

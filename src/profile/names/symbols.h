@@ -30,6 +30,17 @@ void swz_symbols_close(struct swz_symbols *symbols); /* NULL is fine */
 const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
 			     uint64_t *offset);
 
+/* All symbols at ADDRESS, as in the file; NULL if *count is 0. They live as
+ * long as symbols. */
+const char *const *swz_symbols_names(const struct swz_symbols *symbols,
+				     uint64_t address, size_t *count);
+
+/* What the module is written in: enum swz_languages. */
+unsigned swz_symbols_languages(const struct swz_symbols *symbols);
+
+/* A copy of NAME without a symbol version (name@@VERSION), to be freed. */
+char *swz_symbol_without_version(const char *name);
+
 /* What tells static functions of the same name apart: the name of the source
  * file (NULL: it is not static, or not known) and, if that is not enough, how
  * many there are of that file at lower addresses. ADDRESS is a symbol's. */

@@ -7,7 +7,6 @@
 #include "runtime/compat/watched.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/discovery/function.h"
-#include "runtime/support/config.h"
 #include "runtime/support/scratch.h"
 #include "thunks/fixups.h"
 
@@ -148,15 +147,6 @@ static bool fit_region(const struct swz_module *m,
 	return true;
 }
 
-static void filter(struct swz_module *m)
-{
-	if (!m->in_scope || !(swz_config.filter || swz_config.notrace))
-		return;
-	for (uint32_t i = 0; i < m->function_count; i++)
-		if (!m->functions[i].wrapper)
-			swz_filter_by_name(&m->functions[i]);
-}
-
 bool swz_cache_restore(struct swz_module *m, const struct swz_hooks *hooks,
 		       uint32_t ids)
 {
@@ -183,6 +173,5 @@ bool swz_cache_restore(struct swz_module *m, const struct swz_hooks *hooks,
 	m->resolver = h->resolver;
 	m->looks_at_callers = h->facts & SWZ_SAVED_LOOKS_AT_CALLERS;
 	m->tableless = h->facts & SWZ_SAVED_TABLELESS;
-	filter(m);
-	return true;
+	return !m->in_scope || swz_filter_by_name(m, false) == SWZ_OK;
 }

@@ -108,12 +108,6 @@ static bool is_name_of_piece(const char *name)
 	return dot && (strstr(dot, ".cold") || strstr(dot, ".__part."));
 }
 
-static bool is_function_symbol(const struct swz_elf_symbol *s)
-{
-	return (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) &&
-	       s->section != SHN_UNDEF && s->value;
-}
-
 /* A name from the symbol tables for each function that starts at a symbol;
  * global ones are preferred. */
 static void name_functions(struct swz_module *m, uint32_t type)
@@ -126,7 +120,7 @@ static void name_functions(struct swz_module *m, uint32_t type)
 	while (swz_elf_symbols_next(&it, &s)) {
 		struct swz_function *f;
 
-		if (!is_function_symbol(&s) && s.type != STT_NOTYPE)
+		if (!swz_is_function_symbol(&s) && s.type != STT_NOTYPE)
 			continue;
 		f = swz_function_at(m, s.value);
 		if (!f || f->start != s.value)
@@ -155,7 +149,7 @@ static uint32_t add_from_symbols(struct swz_module *m, uint32_t type,
 	if (swz_elf_symbols_open(&it, &m->file, type) != SWZ_OK)
 		return 0;
 	while (swz_elf_symbols_next(&it, &s)) {
-		if (!is_function_symbol(&s) || !s.size ||
+		if (!swz_is_function_symbol(&s) || !s.size ||
 		    !is_code(m, s.value, s.size) ||
 		    swz_ranges_have(m->plt, m->plt_count, s.value) ||
 		    swz_function_at(m, s.value) || s.value == start ||

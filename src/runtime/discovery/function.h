@@ -68,6 +68,13 @@ struct swz_function {
 					    * NULL; calls are not recorded */
 };
 
+/* Whether the symbol is of code that may be a function of the module's. */
+static inline bool swz_is_function_symbol(const struct swz_elf_symbol *s)
+{
+	return (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) &&
+	       s->section != SHN_UNDEF && s->value;
+}
+
 /* How many of the module's functions, which are sorted, begin below each page:
  * where swz_function_at begins to look. Without memory for it, it looks
  * everywhere. */

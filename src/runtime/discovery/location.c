@@ -29,6 +29,8 @@ struct search {
 	uint32_t next;        /* a guess: the function at or behind a range */
 };
 
+struct swz_pattern_hits swz_location_hits;
+
 static bool any_known;
 
 bool swz_location_any_known(void)
@@ -57,16 +59,14 @@ static bool append(char *path, const char *part)
  * ... */
 static bool is_wanted(const char *path)
 {
-	const char *list = swz_config.location;
-	bool wanted = !swz_patterns_any_positive(list);
+	unsigned found = 0;
 
 	do {
-		if (swz_patterns_exclude(list, path, NULL))
-			return false;
-		wanted |= swz_patterns_include(list, path, NULL);
+		found |= swz_patterns_find(swz_config.location, &path, 1,
+					   &swz_location_hits);
 		path = strchr(path, '/');
 	} while (path && path++);
-	return wanted;
+	return swz_patterns_decide(swz_config.location, found);
 }
 
 static enum verdict ask(const struct swz_line_unit *unit, uint64_t index)

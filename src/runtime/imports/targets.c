@@ -10,6 +10,8 @@
 #include "runtime/discovery/filter.h"
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/scan.h"
+#include "runtime/discovery/symbol_match.h"
+#include "runtime/record/function_ids.h"
 #include "runtime/support/scratch.h"
 
 /* ---------------------------------------------- what the targets look like */
@@ -209,11 +211,61 @@ static enum swz_status inspect(uint32_t party)
 /* What the user has named. */
 static void filter(struct swz_target *t)
 {
-	struct swz_function f = {.name = t->name, .size = t->size};
+	if (swz_symbol_match_decides(SWZ_HIDE, t->name_marks))
+		swz_import_refuse(&t->status, SWZ_REFUSE_FILTERED);
+	if (swz_symbol_match_decides(SWZ_ONLY, t->name_marks))
+		t->filter |= SWZ_FILTER_ONLY;
+	if (swz_symbol_match_decides(SWZ_NOTRACE, t->name_marks))
+		t->filter |= SWZ_FILTER_NOTRACE;
+}
 
-	swz_filter_by_name(&f);
-	t->filter = f.filter;
-	swz_import_refuse(&t->status, f.status);
+static void match(struct swz_target *t, const char *name, uint64_t address,
+		  unsigned languages)
+{
+	swz_name_marks found = swz_symbol_match(name, address, languages);
+
+	if (found)
+		swz_symbol_match_note();
+	t->name_marks |= found;
+}
+
+/* By the other names that the module has for what its functions begin with. */
+static void match_in_party(uint32_t party)
+{
+	const struct swz_module *m = swz_parties[party].module;
+	unsigned languages = swz_filter_languages(&m->file);
+	struct swz_elf_symbols it;
+	struct swz_elf_symbol s;
+
+	if (!m->file.file.size ||
+	    swz_elf_symbols_open(&it, &m->file, SHT_DYNSYM) != SWZ_OK)
+		return;
+	while (swz_elf_symbols_next(&it, &s)) {
+		if (!swz_is_function_symbol(&s) ||
+		    !swz_symbol_match(s.name, s.value, languages))
+			continue;
+		for (const struct swz_target_code *c = swz_target_codes; c;
+		     c = c->next)
+			if (c->party == party && c->address == s.value)
+				match(c->target, s.name, s.value, languages);
+	}
+}
+
+static enum swz_status filter_targets(void)
+{
+	if (!swz_symbol_match_is_wanted())
+		return SWZ_OK;
+	if (swz_symbol_match_begin() != SWZ_OK)
+		return SWZ_E_NOMEM;
+	for (struct swz_target *t = swz_targets; t; t = t->next)
+		match(t, t->name, t->address, 0);
+	for (uint32_t i = 0; i < swz_party_count; i++)
+		if (swz_parties[i].module)
+			match_in_party(i);
+	for (struct swz_target *t = swz_targets; t; t = t->next)
+		filter(t);
+	swz_symbol_match_end();
+	return SWZ_OK;
 }
 
 enum swz_status swz_imports_inspect(void)
@@ -234,9 +286,7 @@ enum swz_status swz_imports_inspect(void)
 						&c->target->status,
 						SWZ_REFUSE_UNKNOWN_TARGET);
 	}
-	for (struct swz_target *t = swz_targets; t; t = t->next)
-		filter(t);
-	return SWZ_OK;
+	return filter_targets();
 }
 
 /* ---------------------------------------------------- taken function pointers

@@ -46,20 +46,22 @@ static bool is_left_out_by_default(const char *name)
 	       starts_with(name, "libpthread-2.");
 }
 
+struct swz_pattern_hits swz_module_hits;
+
 static bool in_scope(const char *path)
 {
 	const char *name = base_name(path);
-	bool wanted, asked;
+	const char *names[] = {name, path};
+	bool wanted = !is_left_out_by_default(name);
+	unsigned found;
 
 	if (is_untouchable(name))
 		return false;
-	wanted = !is_left_out_by_default(name);
-	if (!swz_config.module)
-		return wanted;
-	asked = swz_patterns_any_positive(swz_config.module)
-			? swz_patterns_include(swz_config.module, name, path)
-			: wanted;
-	return asked && !swz_patterns_exclude(swz_config.module, name, path);
+	found = swz_patterns_find(swz_config.module, names, 2,
+				  &swz_module_hits);
+	if (swz_patterns_any_positive(swz_config.module))
+		wanted = found & SWZ_PATTERN_WANTS;
+	return wanted && !(found & SWZ_PATTERN_EXCLUDES);
 }
 
 struct listing {

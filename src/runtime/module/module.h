@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
+#include "runtime/support/pattern.h"
 #include "swizzle/refusal.h"
 #include "thunks/trampoline.h"
 
@@ -150,6 +151,9 @@ static inline bool swz_ranges_have(const struct swz_range *ranges,
 			return true;
 	return false;
 }
+
+/* Which patterns of -M matched a module that was described. */
+extern struct swz_pattern_hits swz_module_hits;
 
 /* Whether nobody has written to its texts: they are what the file has, as far
  * as the kernel tells. */

@@ -42,7 +42,7 @@ static bool has_text_relocations(const struct swz_module *m)
 	return false;
 }
 
-static void refuse_functions(struct swz_module *m)
+static enum swz_status refuse_functions(struct swz_module *m)
 {
 	if (m->late && has_text_relocations(m))
 		swz_functions_refuse(m, SWZ_REFUSE_TEXT_RELOCATIONS);
@@ -59,8 +59,7 @@ static void refuse_functions(struct swz_module *m)
 		if (!m->in_scope)
 			swz_function_refuse(f, SWZ_REFUSE_FILTERED);
 	}
-	if (m->in_scope)
-		swz_filter_module(m);
+	return m->in_scope ? swz_filter_module(m) : SWZ_OK;
 }
 
 /* Whether there is anything to do in the module: what filters leave out must
@@ -104,8 +103,8 @@ static enum swz_status plan_anew(struct swz_module *m,
 	swz_walkers_mark(m);
 	swz_watched_mark(m);
 	swz_foreign_inspect(m);
-	refuse_functions(m);
-	if (is_wanted(m))
+	status = refuse_functions(m);
+	if (status == SWZ_OK && is_wanted(m))
 		status = plan_wanted(m, decoders);
 	if (status == SWZ_OK)
 		swz_cache_store(m);

@@ -59,45 +59,69 @@ static bool matches(const char *pattern, unsigned length, const char *text)
 	}
 }
 
-static bool any(const char *list, bool negative, const char *a, const char *b)
+bool swz_patterns_next(const char **list, struct swz_pattern *pattern)
 {
-	while (list && *list) {
-		unsigned length = 0;
-		bool negated = *list == '!';
+	const char *at = *list;
 
-		while (list[length] && list[length] != '\n')
-			length++;
-		if (negated == negative && length > negated &&
-		    (!a || matches(list + negated, length - negated, a) ||
-		     (b && matches(list + negated, length - negated, b))))
+	while (at && *at == '\n')
+		at++;
+	if (!at || !*at)
+		return false;
+	pattern->excludes = *at == '!';
+	pattern->text = at;
+	while (*at && *at != '\n')
+		at++;
+	pattern->length = (unsigned)(at - pattern->text);
+	*list = at;
+	return true;
+}
+
+static bool matches_any(const struct swz_pattern *p, const char *const *texts,
+			unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (matches(p->text + p->excludes, p->length - p->excludes,
+			    texts[i]))
 			return true;
-		list += length;
-		list += *list == '\n';
-	}
 	return false;
+}
+
+static void note_hit(struct swz_pattern_hits *hits, unsigned pattern)
+{
+	if (hits && pattern < SWZ_PATTERNS_NOTED)
+		hits->bits[pattern / 64] |= UINT64_C(1) << pattern % 64;
+}
+
+unsigned swz_patterns_find(const char *list, const char *const *texts,
+			   unsigned count, struct swz_pattern_hits *hits)
+{
+	struct swz_pattern p;
+	unsigned found = 0;
+
+	for (unsigned i = 0; swz_patterns_next(&list, &p); i++) {
+		if (!matches_any(&p, texts, count))
+			continue;
+		found |= p.excludes ? SWZ_PATTERN_EXCLUDES : SWZ_PATTERN_WANTS;
+		note_hit(hits, i);
+	}
+	return found;
 }
 
 bool swz_patterns_any_positive(const char *list)
 {
-	return any(list, false, NULL, NULL);
+	struct swz_pattern p;
+
+	while (swz_patterns_next(&list, &p))
+		if (!p.excludes)
+			return true;
+	return false;
 }
 
-bool swz_patterns_include(const char *list, const char *a, const char *b)
+bool swz_patterns_decide(const char *list, unsigned found)
 {
-	return any(list, false, a, b);
-}
-
-bool swz_patterns_exclude(const char *list, const char *a, const char *b)
-{
-	return any(list, true, a, b);
-}
-
-bool swz_patterns_name(const char *list, const char *a, const char *b)
-{
-	if (!list || swz_patterns_exclude(list, a, b))
+	if (!list || found & SWZ_PATTERN_EXCLUDES)
 		return false;
-	return !swz_patterns_any_positive(list) ||
-	       swz_patterns_include(list, a, b);
+	return found & SWZ_PATTERN_WANTS || !swz_patterns_any_positive(list);
 }
 
 static bool is_valid(const char *p, const char *end)

@@ -2,6 +2,7 @@
 #define SWZ_RUNTIME_SUPPORT_PATTERN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Lists of shell patterns (* ? [a-z], no special '/'), one a line; a leading
  * '!' excludes. A list that only excludes stands for all else. Pure. */
@@ -10,14 +11,37 @@
  * Empty lines are no patterns. */
 bool swz_patterns_are_valid(const char *list);
 
-/* Whether the list names one of the two texts (b may be NULL). Of a list of
- * NULL: false. */
-bool swz_patterns_name(const char *list, const char *a, const char *b);
+struct swz_pattern {
+	const char *text; /* in the list, with its '!' */
+	unsigned length;
+	bool excludes;
+};
+
+/* The first pattern of the list, which begins behind it then. False: there is
+ * none (also of a list of NULL). */
+bool swz_patterns_next(const char **list, struct swz_pattern *pattern);
+
+/* Which patterns of a list have matched anything: a bit for each, in their
+ * order. Of more than so many nothing is known. */
+#define SWZ_PATTERNS_NOTED 512u
+struct swz_pattern_hits {
+	uint64_t bits[SWZ_PATTERNS_NOTED / 64];
+};
+
+enum swz_pattern_found {
+	SWZ_PATTERN_WANTS = 1,   /* one without a '!' matches */
+	SWZ_PATTERN_EXCLUDES = 2 /* one with a '!' */
+};
+
+/* What of the list matches any of the texts, the names of one thing: enum
+ * swz_pattern_found. Notes which patterns do, unless HITS is NULL. */
+unsigned swz_patterns_find(const char *list, const char *const *texts,
+			   unsigned count, struct swz_pattern_hits *hits);
 
 bool swz_patterns_any_positive(const char *list);
-/* Whether a positive pattern matches one of the two texts (b may be NULL). */
-bool swz_patterns_include(const char *list, const char *a, const char *b);
-/* Whether a negative one does. */
-bool swz_patterns_exclude(const char *list, const char *a, const char *b);
+
+/* Whether the list names a thing of whose names that was found. Of a list of
+ * NULL: false. */
+bool swz_patterns_decide(const char *list, unsigned found);
 
 #endif

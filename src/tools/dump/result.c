@@ -4,7 +4,9 @@
 #include "tools/dump/result.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "profile/support/memory.h"
 #include "profile/support/progress.h"
 #include "tools/dump/message.h"
 
@@ -112,22 +114,34 @@ void swz_dump_warn_result(const struct swz_dump_result *result,
 				  result->report.dropped_nodes);
 }
 
+static void warn_patterns(const struct swz_catalog *catalog, const char *option,
+			  const struct swz_patterns *patterns)
+{
+	bool *hits = swz_allocate(patterns->count, sizeof(*hits));
+	size_t i;
+
+	for (i = 0; patterns->count && i < catalog->function_count; i++)
+		if (catalog->functions[i].name)
+			swz_patterns_match(patterns, catalog, (uint32_t)i,
+					   hits);
+	for (i = 0; i < patterns->count; i++)
+		if (!hits[i])
+			swz_dump_complain("%s '%s' matches no function of "
+					  "those recorded",
+					  option, patterns->items[i]);
+	free(hits);
+}
+
 void swz_dump_warn_filter(const struct swz_catalog *catalog,
 			  const struct swz_dump_options *options)
 {
-	/* where rows are filtered, or else contexts */
-	const struct swz_patterns *patterns = options->table.filters.count
-						      ? &options->table.filters
-						      : &options->view.only;
-	size_t i;
-
-	if (!patterns->count || options->quiet)
+	if (options->quiet)
 		return;
-	for (i = 0; i < catalog->function_count; i++)
-		if (catalog->functions[i].name &&
-		    swz_patterns_match(patterns, catalog->functions[i].name))
-			return;
-	swz_dump_complain("no function has a name that -F asks for");
+	/* where rows are filtered, or else contexts */
+	warn_patterns(catalog, "-F", &options->table.filters);
+	warn_patterns(catalog, "-F", &options->view.only);
+	warn_patterns(catalog, "-N", &options->view.without);
+	warn_patterns(catalog, "-H", &options->view.hidden);
 }
 
 struct swz_section swz_dump_new_section(const struct swz_dump_input *input,

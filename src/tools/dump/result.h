@@ -36,7 +36,7 @@ void swz_dump_prepare_view(const struct swz_dump_input *input,
 
 void swz_dump_warn_result(const struct swz_dump_result *result,
 			  const struct swz_dump_options *options);
-/* Says it if -F was given and matches no function; names are resolved. */
+/* Says which patterns match no function; names are resolved. */
 void swz_dump_warn_filter(const struct swz_catalog *catalog,
 			  const struct swz_dump_options *options);
 

@@ -4,7 +4,7 @@
  * substitution is then just passed over; in a name itself only those of std
  * can stand. */
 
-#include "image/qualified_name.h"
+#include "base/qualified_name.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-#ifndef SWZ_IMAGE_QUALIFIED_NAME_H
-#define SWZ_IMAGE_QUALIFIED_NAME_H
+#ifndef SWZ_BASE_QUALIFIED_NAME_H
+#define SWZ_BASE_QUALIFIED_NAME_H
 
 #include <stdbool.h>
 

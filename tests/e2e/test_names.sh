@@ -1,0 +1,315 @@
+# shellcheck shell=bash
+# The name that is shown is the name that patterns take: aliases, what other
+# languages mangle, names with parameters, names made up.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need gcc g++ gfortran nm
+
+export XDG_CACHE_HOME=$TMP/cache
+mkdir "$XDG_CACHE_HOME"
+
+it 'a function has the names of all symbols at its address'
+cat >aliases.c <<'END'
+static volatile long n;
+__attribute__((noinline)) long second_name(long x) { n++; return x * 3; }
+long public_name(long) __attribute__((alias("second_name")));
+static long hidden_name(long) __attribute__((alias("second_name"), used));
+long (*volatile p)(long) = public_name;
+__attribute__((noinline)) long other(long x) { n++; return x * 5; }
+int main(void)
+{
+	for (int i = 0; i < 50; i++)
+		p(other(second_name(i)));
+	return n != 150;
+}
+END
+gcc -O1 -fno-ipa-icf -o aliases aliases.c || abort 'no program'
+for symbol in second_name public_name hidden_name; do
+	nm aliases | awk -v name=$symbol '$3 == name { print $1 }'
+done | sort -u >addresses
+assert_eq 1 "$(wc -l <addresses)" 'addresses of three names'
+
+# Calls of what the three names stand for, and of `other`.
+counts() { # PROFILE [OPTION...]
+	dump_table "$@"
+	awk '!/^#/ && $NF == "aliases" && $4 ~ /_name$/ { n += $1 }
+		!/^#/ && $4 == "other" { o += $1 } END { print n + 0, o + 0 }' \
+		table
+}
+"$RUN" -o whole ./aliases
+assert_eq '100 50' "$(counts whole)" 'calls'
+# the cache holds plans from the second round on
+for round in cold warm; do
+	for name in second_name public_name hidden_name 'h*_name' '[ps]ub*_name'; do
+		"$RUN" -o profile -H "$name" ./aliases 2>err
+		assert_eq '0 50' "$(counts profile)" "-H $name, $round"
+		assert_empty err
+		"$RUN" -o profile -N "$name" ./aliases 2>err
+		assert_eq '0 50' "$(counts profile)" "-N $name, $round"
+		assert_empty err
+		"$RUN" -o profile -F "$name" ./aliases 2>err
+		assert_eq '100 0' "$(counts profile)" "-F $name, $round"
+		assert_empty err
+		"$RUN" -o profile -H '*' -H "!$name" ./aliases 2>err
+		assert_eq '100 0' "$(counts profile)" "-H !$name, $round"
+		assert_empty err
+		assert_eq '100 0' "$(counts whole -F "$name")" "dump -F $name"
+		"$DUMP" -f folded -H "$name" whole >folded 2>err
+		assert_empty err
+		assert_contains folded other
+		assert_not_contains folded _name
+	done
+done
+
+it 'a pattern that matches nothing is named, with a cache too'
+for round in cold warm; do
+	for option in -F -N -H; do
+		capture "$RUN" -o profile $option nonesuch $option main ./aliases
+		assert_status 0
+		assert_eq "swizzle: $option 'nonesuch' matches no function (of what is loaded at the start)" \
+			"$(cat err)" "$option, $round"
+	done
+done
+capture "$RUN" -o profile -M 'nonesuch*' -M '*' ./aliases
+assert_eq "swizzle: -M 'nonesuch*' matches no module (of what is loaded at the start)" \
+	"$(cat err)"
+gcc -g -O1 -fno-ipa-icf -o with-lines aliases.c || abort 'no program'
+capture "$RUN" -o profile -L nonesuch.c -L aliases.c ./with-lines
+assert_eq "swizzle: -L 'nonesuch.c' matches no source file (of what is loaded at the start)" \
+	"$(cat err)"
+capture "$RUN" --list -H nonesuch ./aliases
+assert_contains err "-H 'nonesuch' matches no function"
+capture "$RUN" -q -o profile -H nonesuch ./aliases
+assert_empty err
+for option in -F -N -H; do
+	for format in folded callgrind text tree; do
+		capture "$DUMP" -f $format -o - $option nonesuch $option main whole
+		assert_status 0
+		assert_eq "swizzle: $option 'nonesuch' matches no function of those recorded" \
+			"$(cat err)" "$format $option"
+	done
+done
+
+it 'malloc is malloc, however libc calls it'
+cat >allocates.c <<'END'
+#include <stdlib.h>
+int main(void) { for (int i = 0; i < 20; i++) free(malloc(8)); return 0; }
+END
+gcc -O1 -fno-builtin -o allocates allocates.c || abort 'no program'
+"$RUN" -o profile -M '*' -F malloc ./allocates 2>err
+assert_empty err
+assert_ge "$(calls_of profile malloc)" 20 'calls of malloc'
+assert_eq 0 "$(calls_of profile main)" 'calls of main with -F malloc'
+"$RUN" -o profile -M '*' -H malloc ./allocates 2>err
+assert_empty err
+assert_eq '0 1' "$(calls_of profile malloc) $(calls_of profile main)" \
+	'calls of malloc and main with -H malloc'
+for name in malloc __libc_malloc; do
+	"$RUN" -o profile --imports -H $name ./allocates 2>err
+	assert_empty err
+	dump_table profile
+	assert_eq '20 0' \
+		"$(($(row table calls free) + 0)) $(($(row table calls malloc) + 0))" \
+		"imports without $name"
+done
+
+# Hides each function of PROGRAM by the name that is shown: nothing else is gone.
+hide_each() { # PROGRAM
+	local program=$1 name shown=0
+	"$RUN" -o whole "./$program" >/dev/null 2>err
+	assert_empty err
+	dump_table whole
+	awk -v program="$program" '!/^#/ && $NF == program && $4 != "[outside]" {
+		sub(/^ *[0-9]+ +[0-9]+ +[0-9]+  /, ""); sub(/  [^ ]*$/, ""); print
+	}' table | sort >names
+	while IFS= read -r name; do
+		shown=$((shown + 1))
+		# what shells read as sets is meant as it is
+		pattern=$(printf '%s\n' "$name" | sed 's/\[/[[]/g; s/\*/[*]/g')
+		# the first of several subprograms of gnat's has the name of all
+		[ "$name" != shapes.over ] || continue
+		for round in cold warm; do
+			"$RUN" -o profile -H "$pattern" "./$program" \
+				>/dev/null 2>err
+			assert_empty err
+			dump_table profile
+			assert_eq '' "$(row table calls "$name")" \
+				"$name, hidden, $round"
+			assert_eq $(($(wc -l <names) - 1)) \
+				"$(grep -c "  $program\$" table)" \
+				"functions without $name, $round"
+		done
+		"$DUMP" -f text -F "$pattern" whole >table 2>err
+		assert_empty err
+		assert_eq 1 "$(grep -c "  $program\$" table)" "rows with $name"
+	done <names
+	assert_ge $shown "$2" "names of $program"
+}
+
+it 'C++'
+cat >cxx.cc <<'END'
+#define KEEP __attribute__((noinline, noclone))
+static volatile int sum;
+namespace { struct inner { KEEP void work() { sum = sum + 1; } }; }
+namespace shop {
+	KEEP void over(int) { sum = sum + 1; }
+	KEEP void over(long) { sum = sum + 2; }
+	template <typename T> struct box {
+		KEEP box() { sum = sum + 1; }
+		KEEP ~box() { sum = sum + 2; }
+		KEEP T operator()(T x) { sum = sum + 3; return x; }
+		KEEP operator int() { sum = sum + 4; return 1; }
+		template <int n> KEEP void add() { sum = sum + n; }
+	};
+}
+KEEP void each(void (*f)(int)) { f(3); }
+int main()
+{
+	inner().work();
+	shop::over(1);
+	shop::over(2L);
+	shop::box<int> a;
+	shop::box<char *> b;
+	a(1);
+	b(0);
+	a.add<5>();
+	a.add<-7>();
+	each([](int n) { sum = sum + n; });
+	return (int)a - 1;
+}
+END
+g++ -O1 -o cxx cxx.cc || abort 'no program'
+hide_each cxx 14
+for name in 'shop::box<int>::add<5>' 'shop::over(int)' 'shop::over(long)'; do
+	assert_contains names "$name"
+done
+# one name of the program, without template arguments, is all of them
+"$RUN" -o profile -H 'shop::box::add' ./cxx
+dump_table profile
+assert_not_contains table 'add<'
+assert_contains table 'shop::box<int>::box'
+
+it 'static functions of one name, and functions without a symbol'
+cat >one.c <<'END'
+static volatile int sum;
+__attribute__((noinline)) static void work(int n) { sum += n; }
+void NAME(int n) { work(n); }
+END
+echo 'void a(int); void b(int); int main(void) { a(1); b(2); return 0; }' >main.c
+gcc -O1 -c -DNAME=a -o a.o one.c && gcc -O1 -c -DNAME=b -o b.o one.c &&
+	gcc -O1 -o statics main.c a.o b.o || abort 'no program'
+# (work is one function with two addresses)
+"$RUN" -o whole ./statics
+dump_table whole
+name=$(awk '$4 ~ /^work@/ { print $4 }' table)
+assert_eq 1 "$(grep -c '  work  ' table)" 'rows of work'
+assert_ne '' "$name" 'the other work'
+"$RUN" -o profile -H "$name" ./statics 2>err
+assert_empty err
+assert_calls profile work 1 a 1 b 1
+gcc -O1 -s -o stripped main.c a.o b.o || abort 'no program'
+hide_each stripped 4
+assert_matches names '^sub_'
+
+# Nothing but symbols tells which compiler made a function.
+it 'D, gfortran and gnat, by their symbols'
+cat >mangled.c <<'END'
+#define FUNCTION(name, symbol) \
+	__attribute__((noinline)) void name(void) __asm__(symbol); \
+	void name(void) { sum++; }
+static volatile int sum;
+FUNCTION(d_plain, "_D6shapes5round5plainFiZi")
+FUNCTION(d_int, "_D6shapes5round4overFiZi")
+FUNCTION(d_long, "_D6shapes5round4overFlZi")
+FUNCTION(d_template, "_D6shapes5round__T5twiceTiZQjFNaNbNiNfiZi")
+FUNCTION(f_module, "__geometry_MOD_area")
+FUNCTION(f_external, "dgemm_")
+FUNCTION(a_area, "shapes__area")
+FUNCTION(a_over, "shapes__over")
+FUNCTION(a_over_2, "shapes__over__2")
+FUNCTION(a_plus, "shapes__Oadd")
+#ifdef LANGUAGES
+FUNCTION(fortran, "_gfortran_set_args")
+FUNCTION(ada, "__gnat_initialize")
+#endif
+int main(void)
+{
+	d_plain(); d_int(); d_long(); d_template(); f_module(); f_external();
+	a_area(); a_over(); a_over_2(); a_plus();
+	return sum != 10;
+}
+END
+gcc -O1 -fno-ipa-icf -DLANGUAGES -o mangled mangled.c || abort 'no program'
+hide_each mangled 11
+sort >expected <<'END'
+D main
+shapes.round.plain
+shapes.round.over(int)
+shapes.round.over(long)
+shapes.round.twice!(int).twice
+geometry::area
+dgemm
+shapes.area
+shapes.over
+shapes.over#2
+shapes."+"
+main
+END
+sed -i '/^D main$/d' expected
+assert_same expected names
+"$RUN" -o profile -H shapes.over ./mangled
+dump_table profile
+assert_not_contains table shapes.over
+assert_contains table shapes.area
+# the symbols as they are, and patterns of what is shown
+for pattern in shapes__over__2 'shapes.*2' dgemm_ 'd?emm'; do
+	"$RUN" -o profile -H "$pattern" ./mangled 2>err
+	assert_empty err
+	assert_eq 1 "$(("$(grep -c . names)" - $("$DUMP" -f text profile |
+		grep -c '  mangled$')))" "functions hidden by $pattern"
+done
+# C may have such names, too
+gcc -O1 -fno-ipa-icf -o plain mangled.c || abort 'no program'
+hide_each plain 11
+for name in dgemm_ shapes__area shapes__over__2 shapes.round.plain \
+	geometry::area; do
+	assert_contains names "$name"
+done
+capture "$RUN" -o profile -H dgemm -H shapes.area ./plain
+assert_eq 2 "$(grep -c 'matches no function' err)" 'messages'
+
+it 'what gfortran makes'
+cat >geometry.f90 <<'END'
+module geometry
+contains
+  subroutine area(x)
+    integer, intent(inout) :: x
+    x = mod(x * 3, 1000)
+  end subroutine
+end module
+subroutine outside(x)
+  integer, intent(inout) :: x
+  x = x + 1
+end subroutine
+program main
+  use geometry
+  integer :: a = 1, i
+  do i = 1, 10
+    call area(a)
+    call outside(a)
+  end do
+  if (a < 0) print *, a
+end program
+END
+gfortran -O1 -fno-inline -o fortran geometry.f90 || abort 'no program'
+"$RUN" -o profile ./fortran
+assert_calls profile geometry::area 10 outside 10
+for name in 'geometry::*' outside outside_ __geometry_MOD_area; do
+	"$RUN" -o profile -F "$name" ./fortran 2>err
+	assert_empty err
+	dump_table profile
+	assert_eq 1 "$(grep -c '  fortran$' table)" "rows with -F $name"
+	assert_contains table '  10  '
+done
+
+finish
