@@ -216,4 +216,87 @@ done
 it 'such loops in a library that is loaded again and again'
 check_loops ./loops_late
 
+# Before it lies code that no symbol and no unwind table speaks of. Of the last
+# function of a section only that padding is left.
+it 'padding before a short function that comes last'
+cat >last.c <<'END'
+#include <stdio.h>
+
+int less(const void *a, const void *b);
+int unknown(int n);
+
+int main(void)
+{
+	int v[9] = {9, 8, 7, 6, 5, 4, 3, 2, 1}, s = 0;
+
+	for (int i = 0; i < 9; i++)
+		s += less(v + i, v);
+	printf("%d %d\n", s, unknown(s));
+}
+END
+for how in returns jumps calls enters ; do
+	cat >last.S <<END
+	.section .note.GNU-stack, "", @progbits
+	.section .text.z, "ax", @progbits
+	.set how_$how, 1
+	.balign 16
+	.globl unknown
+	.type unknown, @notype
+unknown:
+	leal	3(%rdi), %eax
+	.rept	40
+	nopl	0x11223344(%rax,%rax)
+	.endr
+.ifdef how_returns
+	ret
+.endif
+.ifdef how_jumps
+	jmp	2f
+	.balign 16
+2:	ret
+	jmp	unknown
+.endif
+.ifdef how_calls
+	.byte	0xe8	/* the next instruction: it comes to the padding */
+	.long	0
+	.globl	less
+.endif
+.ifdef how_enters
+	jmp	1f
+	nopl	0(%rax)
+.endif
+.ifdef how_enters
+1:	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
+	.byte	0x0f, 0x1f, 0x40, 0x00
+.else
+	.balign 16
+.endif
+	.balign 16
+	.globl	less
+	.type	less, @function
+less:	.cfi_startproc
+	movl	(%rdi), %eax
+	ret
+	.cfi_endproc
+	.size	less, . - less
+END
+	gcc -O1 -o last last.c last.S || abort 'last is not built'
+	"$RUN" --no-cache --list -v ./last >list
+	RUN_OPTIONS=(--no-cache)
+	case $how in
+	returns | jumps)
+		assert_matches list ' patched by a short jump +less$'
+		assert_same_as_native ./last
+		assert_complete profile
+		assert_calls profile less 9 main 1
+		strip -o last.stripped last
+		assert_same_as_native ./last.stripped
+		assert_matches <("$DUMP" -q -f text profile) '^ +9 .* sub_[0-9a-f]+ +last'
+		;;
+	*)
+		assert_matches list ' too short for a jump +less$'
+		;;
+	esac
+done
+
 finish

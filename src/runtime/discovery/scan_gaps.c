@@ -153,9 +153,9 @@ static bool is_in_string(const struct swz_gap *gap, const struct swz_module *m,
 	       *swz_module_bytes(m, end) == 0;
 }
 
-bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *m,
-		    struct swz_decoder *decoder, const struct swz_range *text,
-		    uint64_t pc)
+static void look(struct swz_gap *gap, const struct swz_module *m,
+		 struct swz_decoder *decoder, const struct swz_range *text,
+		 uint64_t pc)
 {
 	if (pc < gap->begin || pc >= gap->end) {
 		gap->begin = begin_of(m, pc);
@@ -166,6 +166,45 @@ bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *m,
 			       gap->end - gap->begin <= SWZ_MOST_GAP_BYTES &&
 			       decode(gap, m, decoder);
 	}
+}
+
+uint64_t swz_gap_padding(struct swz_gap *gap, const struct swz_module *m,
+			 struct swz_decoder *decoder,
+			 const struct swz_range *text, uint64_t end)
+{
+	uint64_t padding = end;
+	bool ended = false;
+
+	if (end <= text->start)
+		return end;
+	look(gap, m, decoder, text, end - 1);
+	if (!gap->is_code || gap->end != end)
+		return end;
+	for (uint64_t pc = gap->begin; pc < end;) {
+		struct swz_bytes code = {swz_module_bytes(m, pc), end - pc};
+		size_t length = swz_padding_length(code);
+		struct swz_insn insn;
+
+		if (length) {
+			if (ended && padding == end)
+				padding = pc;
+			pc += length;
+			continue;
+		}
+		padding = end;
+		if (swz_decode(decoder, code, pc, &insn) != SWZ_OK)
+			return end;
+		ended = ends_flow(&insn) && insn.kind != SWZ_INSN_TRAP;
+		pc += insn.length;
+	}
+	return padding;
+}
+
+bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *m,
+		    struct swz_decoder *decoder, const struct swz_range *text,
+		    uint64_t pc)
+{
+	look(gap, m, decoder, text, pc);
 	if (gap->is_code)
 		return !starts_at(gap, pc);
 	return gap->begin <= pc && is_in_string(gap, m, pc);

@@ -23,4 +23,12 @@ bool swz_gap_denies(struct swz_gap *gap, const struct swz_module *module,
 		    struct swz_decoder *decoder, const struct swz_range *text,
 		    uint64_t pc);
 
+/* Of the gap that ends at `end`, a function's first byte in this text: where
+ * the no-operations begin up to there. `end` if there are none, if the gap
+ * holds nothing else, if it is not code beyond doubt, or if what is before them
+ * may run on into them. */
+uint64_t swz_gap_padding(struct swz_gap *gap, const struct swz_module *module,
+			 struct swz_decoder *decoder,
+			 const struct swz_range *text, uint64_t end);
+
 #endif

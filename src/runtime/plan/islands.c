@@ -1,15 +1,18 @@
-/* Two kinds of islands. Padding between functions, which belongs to nobody; the
- * function before it must not run on into it. And bytes of a neighbour that is
- * patched itself: more of its first instructions are displaced than its own
- * jump needs, and what lies behind that jump is free then (E9Patch calls this
- * neighbour eviction). An unwinder that is asked for the island's address is
- * told the truth by the region of the trampolines (find_object.c).
+/* Three kinds of islands. Padding between functions, which belongs to nobody;
+ * the function before it must not run on into it. Padding before a function,
+ * behind code that none is known of, as the C library's start code. And bytes
+ * of a neighbour that is patched itself: more of its first instructions are
+ * displaced than its own jump needs, and what lies behind that jump is free
+ * then (E9Patch calls this neighbour eviction). An unwinder that is asked for
+ * the island's address is told the truth by the region of the trampolines
+ * (find_object.c).
  *
  * That nothing leads to an island, or to the second byte of a short jump, is
  * found out by one more scan, for which the bytes in question are marked. */
 
 #include "runtime/plan/islands.h"
 
+#include "runtime/discovery/scan_gaps.h"
 #include "runtime/discovery/text_maps.h"
 #include "runtime/support/config.h"
 #include "thunks/encoding.h"
@@ -130,11 +133,30 @@ static uint64_t distance_of(const struct swz_function *f, unsigned branch)
 	return f->start + f->branches[branch] + 1;
 }
 
-/* Marks what may become a patch for the function's sake. */
-static void ask(const struct swz_module *m, struct swz_function *f)
+/* Where the padding begins that is before the function, behind code of none. */
+static uint64_t padding_before(const struct swz_islands *islands,
+			       struct swz_gap *gap,
+			       const struct swz_function *g)
 {
+	const struct swz_module *m = islands->module;
+
+	if (g > m->functions &&
+	    g[-1].start + g[-1].size + SWZ_JUMP_BYTES > g->start)
+		return g->start;
+	for (unsigned i = 0; i < m->text_count; i++)
+		if (g->start >= m->text[i].start && g->start < m->text[i].end)
+			return swz_gap_padding(gap, m, islands->decoders->of[0],
+					       &m->text[i], g->start);
+	return g->start;
+}
+
+/* Marks what may become a patch for the function's sake. */
+static void ask(const struct swz_islands *islands, struct swz_function *f)
+{
+	const struct swz_module *m = islands->module;
 	uint64_t site = f->start + f->site;
 	unsigned runs = 0, hosts = 0;
+	struct swz_gap gap = {0};
 
 	swz_text_mark(m, map_of_site(f), site);
 	swz_text_mark(m, SWZ_TEXT_MARKS, site + 1);
@@ -147,7 +169,10 @@ static void ask(const struct swz_module *m, struct swz_function *f)
 		uint64_t host = g->start + g->site + hosted_bytes(g);
 		uint64_t last = g->start + g->site + MOST_HOSTED;
 		uint32_t padding = swz_padding_of(m, g);
+		uint64_t before = padding_before(islands, &gap, g);
 
+		if (before < g->start && runs++ < MOST_ASKED)
+			mark_range(m, SWZ_TEXT_MARKS, before, g->start);
 		if (padding >= (uint32_t)SWZ_JUMP_BYTES && runs++ < MOST_ASKED)
 			mark_range(m, SWZ_TEXT_MARKS, end, end + padding);
 		if (is_patched(g) && host + SWZ_JUMP_BYTES <= end &&
@@ -166,7 +191,7 @@ enum swz_status swz_islands_begin(struct swz_islands *islands,
 		return SWZ_E_NOMEM;
 	for (uint32_t i = 0; i < m->function_count; i++)
 		if (swz_island_is_wanted(m, &m->functions[i]))
-			ask(m, &m->functions[i]);
+			ask(islands, &m->functions[i]);
 	swz_scan_reached(m, decoders);
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		const struct swz_function *f = &m->functions[i];
@@ -245,14 +270,11 @@ static bool ends_itself(const struct swz_islands *islands,
 	       insn.kind == SWZ_INSN_JUMP_INDIRECT;
 }
 
-/* The first 5 bytes behind `g` that are free and in reach of `f`. */
-static bool find_in_padding(const struct swz_islands *islands,
-			    const struct swz_function *f,
-			    const struct swz_function *g, uint64_t *at)
+/* The first 5 bytes of the padding that are free and in reach of `f`. */
+static bool find_free(const struct swz_islands *islands,
+		      const struct swz_function *f, uint64_t begin,
+		      uint64_t end, uint64_t *at)
 {
-	uint64_t begin = g->start + g->size;
-	uint64_t end = begin + swz_padding_of(islands->module, g);
-
 	/* what is reached runs on to the end */
 	for (uint64_t a = begin; a < end; a++)
 		if (!swz_text_is_marked(islands->module, SWZ_TEXT_MARKS, a))
@@ -262,9 +284,30 @@ static bool find_in_padding(const struct swz_islands *islands,
 		    !is_free(islands, a, a + SWZ_JUMP_BYTES))
 			continue;
 		*at = a;
-		return ends_itself(islands, g);
+		return true;
 	}
 	return false;
+}
+
+/* Behind `g`. */
+static bool find_in_padding(const struct swz_islands *islands,
+			    const struct swz_function *f,
+			    const struct swz_function *g, uint64_t *at)
+{
+	uint64_t begin = g->start + g->size;
+
+	return find_free(islands, f, begin,
+			 begin + swz_padding_of(islands->module, g), at) &&
+	       ends_itself(islands, g);
+}
+
+/* Before `g`. */
+static bool find_before(const struct swz_islands *islands, struct swz_gap *gap,
+			const struct swz_function *f,
+			const struct swz_function *g, uint64_t *at)
+{
+	return find_free(islands, f, padding_before(islands, gap, g), g->start,
+			 at);
 }
 
 /* Whether all of these bytes from the site on are instructions that follow one
@@ -319,11 +362,14 @@ bool swz_island_find(const struct swz_islands *islands, struct swz_function *f,
 {
 	const struct swz_module *m = islands->module;
 	struct swz_function *first = first_neighbour(m, f), *g;
+	struct swz_gap gap = {0};
 
 	*island = (struct swz_island){0};
 	for (g = first; may_use(f, SWZ_TEST_PADDING) && is_neighbour(m, g, f);
 	     g++)
-		if (find_in_padding(islands, f, g, &island->at) && !skip--)
+		if ((find_in_padding(islands, f, g, &island->at) ||
+		     find_before(islands, &gap, f, g, &island->at)) &&
+		    !skip--)
 			return true;
 	for (g = first; may_use(f, SWZ_TEST_NEIGHBOUR) && is_neighbour(m, g, f);
 	     g++) {
