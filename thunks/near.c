@@ -1,9 +1,10 @@
-/* One pass over /proc/self/maps, which lists mappings in order of address:
- * each gap between two is a candidate, its best placement the one closest to
- * the range. A gap below a growing stack is left alone for some way. The gaps
- * are remembered, since a program has many modules, and reading the file for
- * each took longer than all else for the small ones. What has become of them
- * meanwhile is seen when one is asked for. */
+/* One pass over /proc/self/maps (where there is none, see below), which lists
+ * mappings in order of address: each gap between two is a candidate, its best
+ * placement the one closest to the range. A gap below a growing stack is left
+ * alone for some way. The gaps are remembered, since a program has many
+ * modules, and reading the file for each took longer than all else for the
+ * small ones. What has become of them meanwhile is seen when one is asked for.
+ */
 
 #include "thunks/near.h"
 
@@ -80,18 +81,26 @@ static void offer(struct search *s, uint64_t low, uint64_t high,
 	consider(s, low, high);
 }
 
-static bool find_hole(struct search *s)
+static uint64_t end_of_heap(void)
+{
+	uint64_t end = (uint64_t)SWZ_SYSCALL(SYS_brk, 0);
+
+	return (end + 4095) & ~(uint64_t)4095;
+}
+
+static bool find_hole(struct search *s, bool *listed)
 {
 	struct swz_maps maps;
 	struct swz_mapping line;
-	uint64_t low = LOWEST, heap_end;
+	uint64_t low = LOWEST, heap_end = end_of_heap();
 
 	s->best = 0;
 	gap_count = 0;
-	heap_end = (uint64_t)SWZ_SYSCALL(SYS_brk, 0);
-	heap_end = (heap_end + 4095) & ~(uint64_t)4095;
-	if (!swz_maps_open(&maps))
+	*listed = true;
+	if (!swz_maps_open(&maps)) {
+		*listed = false;
 		return false;
+	}
 	while (swz_maps_next(&maps, &line) && line.low < HIGHEST) {
 		uint64_t high = line.low;
 
@@ -143,6 +152,57 @@ static void *map_at(uint64_t start, uint64_t bytes)
 	return at;
 }
 
+/* ------------------------------------------------ without a list of mappings
+ */
+
+/* In a chroot without /proc what is free is tried out, in both directions: by
+ * small steps at first, as modules often have a hole between them. */
+#define SMALL_STEP (64ull << 10)
+#define SMALL_STEPS 64u
+#define LARGE_STEP (2ull << 20)
+
+/* Where the first stack was. It and the heap grow. */
+static uint64_t stack;
+
+static bool may_grow_to(uint64_t low, uint64_t high)
+{
+	uint64_t heap = end_of_heap();
+
+	return (low < stack + STACK_ROOM && high > stack - STACK_ROOM) ||
+	       (low < heap + HEAP_ROOM && high > heap);
+}
+
+static void *try_at(const struct search *s, uint64_t at)
+{
+	uint64_t first = at < s->start ? at : s->start;
+	uint64_t last = at + s->bytes > s->end ? at + s->bytes : s->end;
+
+	if (at < LOWEST || at + s->bytes > HIGHEST || last - first > REACH ||
+	    may_grow_to(at, at + s->bytes))
+		return NULL;
+	return map_at(at, s->bytes);
+}
+
+static void *try_around(const struct search *s)
+{
+	uint64_t above = (s->end + 4095) & ~(uint64_t)4095;
+	uint64_t below = (s->start & ~(uint64_t)4095) - s->bytes;
+	uint64_t distance = 0;
+
+	if (!stack)
+		stack = (uintptr_t)__builtin_frame_address(0);
+	for (unsigned i = 0; distance < REACH; i++) {
+		void *memory = try_at(s, above + distance);
+
+		if (!memory && below > distance)
+			memory = try_at(s, below - distance);
+		if (memory)
+			return memory;
+		distance += i < SMALL_STEPS ? SMALL_STEP : LARGE_STEP;
+	}
+	return NULL;
+}
+
 /* Another thread may take a hole before we do. */
 #define MOST_ATTEMPTS 16
 
@@ -153,10 +213,11 @@ void *swz_near_map(uint64_t start, uint64_t end, size_t bytes)
 			   .bytes = (bytes + 4095) & ~(uint64_t)4095};
 
 	void *at = find_remembered(&s) ? map_at(s.best, s.bytes) : NULL;
+	bool listed = true;
 
-	for (int i = 0; !at && i < MOST_ATTEMPTS && find_hole(&s); i++)
+	for (int i = 0; !at && i < MOST_ATTEMPTS && find_hole(&s, &listed); i++)
 		at = map_at(s.best, s.bytes);
-	return at;
+	return listed ? at : try_around(&s);
 }
 
 void swz_near_unmap(void *memory, size_t bytes)

@@ -14,6 +14,7 @@
 #include "runtime/hooks/thread_access.h"
 #include "runtime/late.h"
 #include "runtime/module/linked.h"
+#include "runtime/module/program_file.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/print.h"
 #include "runtime/plan/record.h"
@@ -48,9 +49,7 @@ static enum swz_status record_command(void)
 
 	if (!text)
 		return SWZ_E_NOMEM;
-	n = SWZ_SYSCALL(SYS_readlink, "/proc/self/exe", text, 4095);
-	to = text + (n > 0 ? n : 0);
-	*to++ = '\0';
+	to = text + swz_program_file(text, 4096) + 1;
 	n = SWZ_SYSCALL(SYS_getcwd, to, 4096);
 	to += n > 0 ? n : 1;
 	bytes = (uint64_t)(to - text);

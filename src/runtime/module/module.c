@@ -10,6 +10,7 @@
 #include "runtime/module/bind.h"
 #include "runtime/module/dynamic_symbol.h"
 #include "runtime/support/aside.h"
+#include "runtime/module/program_file.h"
 #include "runtime/support/config.h"
 #include "runtime/support/pattern.h"
 #include "runtime/support/scratch.h"
@@ -73,10 +74,8 @@ struct listing {
 static const char *program_path(void)
 {
 	char *path = swz_scratch_alloc(4096);
-	long n = path ? SWZ_SYSCALL(SYS_readlink, "/proc/self/exe", path, 4095)
-		      : -1;
 
-	return n > 0 ? path : "program";
+	return path && swz_program_file(path, 4096) ? path : "program";
 }
 
 static void add_text(struct swz_module *m, uint64_t start, uint64_t bytes)

@@ -2,7 +2,11 @@
 
 #include "runtime/record/home_stack.h"
 
+#include "base/syscall.h"
 #include "thunks/maps.h"
+
+#define PAGE UINT64_C(4096)
+#define USUAL_STACK_BYTES (UINT64_C(8) << 20)
 
 /* The kernel keeps this much free of other mappings below the main thread's
  * stack (mmap_base, arch/x86/mm/mmap.c: at least 128 MiB). */
@@ -37,6 +41,23 @@ static void end_home_at_tcb(struct swz_thread_cold *cold)
 		cold->home_high = tcb;
 }
 
+/* Without /proc: what can be read without a gap, up to glibc's usual size of a
+ * stack; the page below one cannot. */
+static void try_out(struct swz_thread_cold *cold)
+{
+	uint64_t page = cold->first_slot & -PAGE;
+
+	cold->home_high = page + PAGE;
+	for (uint64_t n = 0; n < USUAL_STACK_BYTES / PAGE; n++)
+		if (!swz_sys_is_readable(page - n * PAGE))
+			break;
+		else
+			cold->home_low = page - n * PAGE;
+	while (cold->home_high - page < USUAL_STACK_BYTES &&
+	       swz_sys_is_readable(cold->home_high))
+		cold->home_high += PAGE;
+}
+
 bool swz_thread_same_stack(struct swz_thread *thread, const uint64_t *a,
 			   const uint64_t *b)
 {
@@ -49,8 +70,9 @@ bool swz_thread_same_stack(struct swz_thread *thread, const uint64_t *a,
 			cold->home_low = main_stack_top - MAIN_STACK_BYTES;
 			cold->home_high = main_stack_top;
 		} else {
-			swz_mapping_of(cold->first_slot, &cold->home_low,
-				       &cold->home_high);
+			if (!swz_mapping_of(cold->first_slot, &cold->home_low,
+					    &cold->home_high))
+				try_out(cold);
 			end_home_at_tcb(cold);
 		}
 	}
