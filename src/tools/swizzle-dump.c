@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -59,10 +58,7 @@ int main(int argc, char **argv)
 		status = EXIT_INPUT;
 	} else if (options.old) {
 		status = swz_dump_diff(&input, &options);
-	} else if (options.one_thread &&
-		   !swz_dump_has_thread(&input, &options)) {
-		swz_dump_complain("no thread %" PRId32 " in this profile",
-				  options.tid);
+	} else if (!swz_dump_has_all_threads(&input, &options)) {
 		status = EXIT_INPUT;
 	} else if (swz_dump_has_range(&options) &&
 		   !swz_dump_find_range(&input, &options)) {

@@ -101,6 +101,27 @@ tid=$("$DUMP" -f info profile | awk '/worker-1/ { print $1 }')
 all_agree --tid "$tid"
 assert_eq 20 "$(row table calls shop::round)" 'calls in one thread'
 
+it '--tid: ids, names and patterns, of which each adds its threads'
+all_agree --tid worker-1
+assert_eq 20 "$(row table calls shop::round)" 'calls in one thread, by its name'
+all_agree --tid "$tid" --tid worker-0
+assert_eq 30 "$(row table calls shop::round)" 'calls in two threads'
+all_agree --tid 'worker-[01]' --tid 'worker-*'
+assert_eq 30 "$(row table calls shop::round)" 'calls in two threads, by a pattern'
+dump -f folded -s calls --thread-parts --tid "$tid" --tid worker-0
+assert_eq 'worker-0,worker-1' \
+	"$(awk -F/ '{ print $1 }' out | sort -u | paste -s -d ,)"
+for option in nobody "${tid}9" 'work?'; do
+	capture "$DUMP" -f text --tid worker-1 --tid "$option" profile
+	assert_status 1
+	assert_empty out
+	assert_contains err "swizzle: --tid '$option': there is no such thread; there are: "
+	assert_contains err "$tid 'worker-1'"
+	assert_contains err "'worker-0'"
+done
+capture "$DUMP" -f text --tid '' profile
+assert_status 2
+
 it 'folded: one thread each, by the name of the thread'
 dump -f folded -s calls --thread-parts
 tids=$(awk -F/ '{ print $1 }' out | sort -u)

@@ -85,6 +85,10 @@ tid=$("$DUMP" -f info profile | awk '/^ +tid +name/ { getline; getline; print $1
 all_formats profile --tid "$tid"
 for format in chrome speedscope perfetto; do
 	assert_eq 1 "$(sed 's/  .*//' $format.calls | grep -v '^ended' | sort -u | wc -l)" threads
+	"$DUMP" -f $format -o chosen --tid "$tid" --tid 'worker[s]' profile
+	read_events $format chosen >chosen.calls 2>err || fail "$format: $(tail -n 1 err)"
+	assert_eq 2 "$(sed 's/  .*//' chosen.calls | grep -v '^ended' | sort -u | wc -l)" \
+		'threads by an id and a pattern'
 	"$DUMP" -f $format -o part --from 40% --to 60% profile
 	read_events $format part >part.calls 2>err || fail "$format: $(tail -n 1 err)"
 	# those that begin there, and those that are open at its begin

@@ -7,7 +7,7 @@
 bool swz_trace_wants(const struct swz_trace *trace,
 		     const struct swz_profile_thread *thread)
 {
-	return !trace->one_thread || thread->record.tid == trace->tid;
+	return swz_thread_is_chosen(trace->threads, thread);
 }
 
 struct swz_events *swz_trace_open(struct swz_trace *trace,

@@ -10,6 +10,7 @@
 
 #include "profile/names/catalog.h"
 #include "profile/file/events.h"
+#include "profile/file/thread_choice.h"
 #include "profile/costs/tree.h"
 #include "profile/costs/view.h"
 
@@ -17,8 +18,7 @@ struct swz_trace {
 	const struct swz_catalog *catalog; /* resolved */
 	struct swz_binding *bindings;      /* one for each process */
 	size_t count;
-	bool one_thread;
-	int32_t tid;
+	const struct swz_thread_choice *threads;
 	struct swz_range range;
 	uint64_t origin; /* ticks at time 0: the first process's start */
 	const struct swz_view *view; /* what is left out; the thread's part of

@@ -181,6 +181,72 @@ bool swz_dump_has_thread(const struct swz_dump_input *input,
 	return false;
 }
 
+static bool has_named(const struct swz_dump_input *input, const char *item)
+{
+	size_t i, j;
+
+	for (i = 0; i < input->count; i++)
+		for (j = 0; j < input->profiles[i]->thread_count; j++)
+			if (swz_thread_is_named(&input->profiles[i]->threads[j],
+						item))
+				return true;
+	return false;
+}
+
+#define MOST_LISTED 16u
+
+/* To be freed. */
+static char *list_threads(const struct swz_dump_input *input)
+{
+	char *list = swz_duplicate("");
+	size_t count = 0, i, j;
+
+	for (i = 0; i < input->count; i++)
+		for (j = 0; j < input->profiles[i]->thread_count; j++) {
+			const struct swz_profile_thread *thread =
+				&input->profiles[i]->threads[j];
+			char *longer;
+
+			if (count++ >= MOST_LISTED)
+				continue;
+			longer = swz_print("%s%s%" PRId32 " '%s'", list,
+					   *list ? ", " : "",
+					   thread->record.tid, thread->name);
+			free(list);
+			list = longer;
+		}
+	if (count > MOST_LISTED) {
+		char *longer = swz_print("%s and %zu more (-f info has all)",
+					 list, count - MOST_LISTED);
+
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
+bool swz_dump_has_all_threads(const struct swz_dump_input *input,
+			      const struct swz_dump_options *options)
+{
+	bool all = true;
+	char *list;
+	size_t i;
+
+	for (i = 0; i < options->threads.count; i++) {
+		const char *item = options->threads.items[i];
+
+		if (has_named(input, item))
+			continue;
+		all = false;
+		list = list_threads(input);
+		swz_dump_complain("--tid '%s': there is no such thread; there "
+				  "are: %s",
+				  item, list);
+		free(list);
+	}
+	return all;
+}
+
 bool swz_dump_is_traced(const struct swz_dump_input *input)
 {
 	size_t i;

@@ -33,6 +33,12 @@ void swz_dump_free_input(struct swz_dump_input *input);
 bool swz_dump_has_thread(const struct swz_dump_input *input,
 			 const struct swz_dump_options *options);
 
+/* Whether each --tid names one; says which does not, and what threads there
+ * are.
+ */
+bool swz_dump_has_all_threads(const struct swz_dump_input *input,
+			      const struct swz_dump_options *options);
+
 /* Whether all are traces. */
 bool swz_dump_is_traced(const struct swz_dump_input *input);
 

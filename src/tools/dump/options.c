@@ -40,7 +40,9 @@ static const char usage_text[] =
 	"                         standard output\n"
 	"      --thread-parts     one part (table, tree, ...) per thread\n"
 	"      --separate-threads one file (or table) per thread\n"
-	"      --tid TID          only the thread with this id\n"
+	"      --tid THREAD       only the threads with this id, or a name "
+	"that\n"
+	"                         matches (* ? []); may be repeated\n"
 	"      --from TIME        of a trace, what happened from then on: "
 	"seconds\n"
 	"                         since the start (0.25), or percent (25%)\n"
@@ -343,9 +345,9 @@ static void take_option(struct swz_dump_options *options, int option,
 		options->to = parse_moment(value);
 		break;
 	case OPTION_TID:
-		options->one_thread = true;
-		options->tid = (int32_t)parse_count(value, "not a thread id",
-						    INT32_MAX);
+		if (!*value)
+			bad_usage("not a thread", value);
+		swz_thread_choice_add(&options->threads, value);
 		break;
 	default:
 		fputs("swizzle: try swizzle-dump --help\n", stderr);
@@ -372,7 +374,7 @@ static void check_diff(const struct swz_dump_options *options)
 				  "swizzle-dump --help");
 		exit(EXIT_USAGE);
 	}
-	if (options->one_thread) {
+	if (options->threads.count) {
 		swz_dump_complain("--diff has no use for --tid, as other "
 				  "threads have other ids; --thread-parts "
 				  "compares those with the same name");
@@ -467,12 +469,13 @@ void swz_dump_free_options(struct swz_dump_options *options)
 {
 	swz_patterns_free(&options->table.filters);
 	swz_view_free(&options->view);
+	swz_thread_choice_free(&options->threads);
 }
 
 bool swz_dump_wants(const struct swz_dump_options *options,
 		    const struct swz_profile_thread *thread)
 {
-	return !options->one_thread || thread->record.tid == options->tid;
+	return swz_thread_is_chosen(&options->threads, thread);
 }
 
 bool swz_dump_has_range(const struct swz_dump_options *options)

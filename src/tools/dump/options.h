@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "profile/file/thread_choice.h"
 #include "profile/formats/formats.h"
 
 enum swz_dump_status { EXIT_OK = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
@@ -25,8 +26,7 @@ struct swz_dump_options {
 	bool separate_threads;
 	bool compensate;
 	bool quiet;
-	bool one_thread;
-	int32_t tid;
+	struct swz_thread_choice threads;
 	enum swz_demangle demangle;
 	struct swz_table_options table;
 	struct swz_view view;
