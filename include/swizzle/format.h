@@ -248,7 +248,8 @@ enum {
 	/* Low half: bytes of the stream; upper half: the thread's pages of a
 	 * lower number are in packed chunks. In one word, as both become true
 	 * at once. */
-	SWZ_PACKED_STATE = 0
+	SWZ_PACKED_STATE = 0,
+	SWZ_PACKED_FIRST = 1 /* 1 + the number of its first page */
 };
 
 #define SWZ_FUNCTION_NONE 0u          /* an unused node slot */
@@ -261,6 +262,9 @@ enum {
  * calls of an edge, each with its own time. `context` is then the node of the
  * edge's other calls. (Not of folded nodes.) */
 #define SWZ_CALL_SITE_LONG 0x8000000000000000u
+
+/* In no file: a reader's, for the time of which a trace holds no events. */
+#define SWZ_FUNCTION_UNTRACED 0xfffffffdu
 
 /* A time that is added to or subtracted from swz_node.ticks and outer_ticks is
  *     rdtsc - epoch_ticks + SWZ_TICKS_BIAS.

@@ -268,6 +268,17 @@ class Chart {
 			context.fillText(format(at, step), x + 4, RULER / 2);
 		}
 	}
+
+	// Over the end of the ruler: which kind of time it is that it shows.
+	paintRulerNote(context, width, note) {
+		const {colours} = this.app;
+		const room = context.measureText(note).width + 12;
+
+		context.fillStyle = colours.raised;
+		context.fillRect(width - room, 0, room, RULER - 1);
+		context.fillStyle = colours.text;
+		context.fillText(note, width - room + 6, RULER / 2);
+	}
 }
 
 function niceStep(least) {

@@ -44,7 +44,7 @@ class Colours {
 		this.cache = new Array(this.model.catalog.count);
 		this.hottest = 0;
 		for (const fn of this.model.functions)
-			if (fn !== OUTSIDE)
+			if (!isNoCall(fn))
 				this.hottest = Math.max(this.hottest,
 					this.model.sums.self[fn]);
 	}

@@ -55,7 +55,7 @@ class Details {
 		const time = (name, ns, extra) => add(name, duration(ns) +
 			(extra ? ', ' + extra : ''), grouped(ns) + ' ns');
 
-		if (fn !== OUTSIDE)
+		if (!isNoCall(fn))
 			add('Calls', grouped(calls));
 		time('Self', sums.self[fn], percent(sums.self[fn], model.total));
 		if (model.sampled)

@@ -233,7 +233,7 @@ class FunctionTable {
 
 			switch (column.key) {
 			case 'calls':
-				cell.textContent = fn === OUTSIDE ? '' :
+				cell.textContent = isNoCall(fn) ? '' :
 					grouped(sums.calls[fn]);
 				break;
 			case 'share':
@@ -252,6 +252,11 @@ class FunctionTable {
 				cell.textContent = model.moduleName(fn);
 				cell.title = model.modulePath(fn);
 				cell.classList.add('dim');
+				break;
+			case 'mean': case 'max':
+				// 0: there is none
+				if (this.value(column.key, fn))
+					putTime(cell, this.value(column.key, fn));
 				break;
 			default:
 				putTime(cell, this.value(column.key, fn));
@@ -482,7 +487,7 @@ function bottomUpSource(app) {
 		roots() {
 			const {model} = app;
 
-			return model.functions.filter(fn => fn !== OUTSIDE &&
+			return model.functions.filter(fn => !isNoCall(fn) &&
 				(!model.matches || model.matches[fn]))
 				.sort((a, b) => model.sums.self[b] -
 					model.sums.self[a] || a - b)

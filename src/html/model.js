@@ -3,6 +3,10 @@
 
 const OUTSIDE = 0; // function: time outside of all hooked ones
 const UNKNOWN = 1; // function: a caller that is not known
+const UNTRACED = 2; // function: time of which the trace holds no events
+
+// Time that is no function's.
+const isNoCall = fn => fn === OUTSIDE || fn === UNTRACED;
 
 class Model {
 	constructor(data) {
@@ -18,6 +22,25 @@ class Model {
 		this.first = Math.min(...this.threads.map(thread => thread.start));
 		this.last = Math.max(...this.threads.map(thread => thread.end));
 		this.update();
+	}
+
+	// What the hooks of a profile's calls cost, ns; 0 if it is not subtracted.
+	costOf(profile) {
+		const {compensated} = this.description;
+
+		const ns = cost => compensated ? cost / 1024 *
+			profile.clockNs / profile.clockTicks : 0;
+
+		return {
+			compensated,
+			inside: ns(profile.costInside),
+			outside: ns(profile.costOutside),
+		};
+	}
+
+	// Those that count and were there in the range.
+	countedThreads() {
+		return this.shownThreads().filter(thread => !thread.part.absent);
 	}
 
 	shownThreads() {
@@ -74,16 +97,10 @@ class Model {
 
 		if (thread.part && thread.partKey === key)
 			return;
-		if (key && !thread.shown)
-			return;
-		const profile = this.profiles[thread.profile];
-		const compensated = this.description.compensated;
-
 		thread.partKey = key;
-		thread.part = key ? rangeOf(thread, ...this.range, {
-			inside: compensated ? profile.costInsidePs / 1000 : 0,
-			outside: compensated ? profile.costOutsidePs / 1000 : 0,
-		}) : thread;
+		// (a thread's totalNs and rawNs are those of all its time)
+		thread.part = key ? rangeOf(thread, ...this.range,
+			this.costOf(this.profiles[thread.profile])) : thread;
 	}
 
 	sumFunctions() {
@@ -101,6 +118,8 @@ class Model {
 
 		this.total = 0;
 		this.calls = 0;
+		this.raw = this.countedThreads().reduce((sum, {part}) =>
+			sum + part.rawNs, 0);
 		for (const {part: {rows}} of this.shownThreads())
 			for (let i = 0; i < rows.count; i++) {
 				const fn = rows.fn[i];
@@ -222,6 +241,9 @@ function mergeThread(tree, thread, model) {
 	}
 	tree.self[to[0]] += nodes.self[0];
 	for (let i = 1; i < nodes.count; i++) {
+		// there only for the timeline where everything is counted
+		if (nodes.fn[i] === UNTRACED && !nodes.self[i])
+			continue;
 		const parent = to[nodes.parent[i]];
 		const recursive = nodes.recursive[i];
 		const key = parent * kinds + 2 * nodes.fn[i] + recursive;

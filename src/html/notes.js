@@ -67,6 +67,10 @@ function remarks(profile, description, threads) {
 		'at the start and has been subtracted.' :
 		`What the hooks cost, ${cost.toFixed(2)} ns a call, is in the ` +
 		'times: it was not subtracted.');
+	if (profile.traced && description.compensated)
+		say(false, 'The ruler, the length of a range and where boxes ' +
+			'begin and end are as they were recorded, with what the ' +
+			'hooks took.');
 	say(false, 'Times are wall-clock time, waiting included. [outside] is ' +
 		'the time outside of all hooked functions.');
 	return list;
@@ -77,12 +81,16 @@ function traceRemarks(profile, threads, say) {
 	const untraced = sum('untraced'), left = sum('shortCalls');
 
 	if (profile.ring)
-		say(true, 'Of the trace only the newest events were kept: the ' +
-			'timeline begins late, all other figures are complete.');
+		say(true, 'Of the trace only the newest events were kept. In the ' +
+			'timeline and in ranges of time what came before is ' +
+			'“[not traced]”; without a range all figures are ' +
+			'complete.');
 	if (untraced)
 		say(true, `${plural(untraced, 'event')} had no room in the trace ` +
-			'and are missing in the timeline; all other figures are ' +
-			'complete.');
+			'and are missing. In the timeline and in ranges of time ' +
+			'calls that were open end at the last event that there ' +
+			'is, and the rest is “[not traced]”; without a range all ' +
+			'figures are complete.');
 	if (left)
 		say(true, `${plural(left, 'call')} shorter than ` +
 			`${duration(profile.minNs)} ${left === 1 ? 'is' : 'are'} ` +
@@ -132,7 +140,7 @@ class Notes {
 		add('Directory', profile.directory || '–');
 		add('Process', `${profile.pid}, child of ${profile.parent}`);
 		add('Started', new Date(profile.startedMs).toLocaleString());
-		add('Duration', duration(profile.durationNs));
+		add('Duration', duration(profile.durationNs) + ', with hooks');
 		add('Clock', profile.clockKnown ?
 			`${(profile.clockKHz / 1e6).toFixed(3)} GHz` : 'not known');
 		add('Threads', grouped(model.threads.filter(thread =>

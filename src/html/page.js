@@ -1,5 +1,7 @@
 // Puts the parts together: what is chosen, the keys, the search.
 
+const NOT_TRACED = -2; // in place of a module
+
 class Tip {
 	constructor() {
 		this.root = $('tip');
@@ -13,17 +15,20 @@ class Tip {
 		if (fn !== undefined && fn >= 0) {
 			const {sums} = model;
 
-			rows.push(['in all', ''],
-				['calls', grouped(sums.calls[fn])],
+			rows.push(['in all', '']);
+			if (!isNoCall(fn))
+				rows.push(['calls', grouped(sums.calls[fn])]);
+			rows.push(
 				['inclusive', `${duration(sums.incl[fn])}, ` +
 					percent(sums.incl[fn], model.total)],
 				['self', `${duration(sums.self[fn])}, ` +
 					percent(sums.self[fn], model.total) +
 					(model.sampled ? ' ± ' + duration(
 						Math.sqrt(sums.variance[fn])) :
-						'')],
-				['mean', sums.calls[fn] ? duration(sums.incl[fn] /
-					sums.calls[fn]) : '–']);
+						'')]);
+			if (sums.calls[fn])
+				rows.push(['mean', duration(sums.incl[fn] /
+					sums.calls[fn])]);
 		}
 		this.root.replaceChildren(
 			make('b', {}, about.title),
@@ -171,13 +176,21 @@ class App {
 
 	showTotals() {
 		const {model} = this;
-		const shown = model.shownThreads().length;
+		const counted = model.countedThreads().length;
+		const hooks = Math.max(0, model.raw - model.total);
 
 		$('total').textContent = duration(model.total) + ' in ' +
-			(shown === model.threads.length ?
-				plural(shown, 'thread') :
-				`${shown} of ${plural(model.threads.length, 'thread')}`);
-		$('total').title = grouped(model.total) + ' ns';
+			(counted === model.threads.length ?
+				plural(counted, 'thread') :
+				`${counted} of ${plural(model.threads.length,
+					'thread')}`) +
+			(model.description.compensated ?
+				`, after ${duration(hooks)} of hooks` :
+				', with hooks');
+		$('total').title = grouped(model.total) + ' ns' +
+			(model.description.compensated ?
+				`, without the ${grouped(hooks)} ns that the ` +
+				'hooks took' : ', with what the hooks took');
 		$('calls').textContent = plural(model.calls, 'call');
 	}
 
@@ -186,7 +199,7 @@ class App {
 	makeThreads() {
 		const {model} = this;
 		const longest = Math.max(...model.threads.map(thread =>
-			thread.totalNs), 1);
+			thread.part.totalNs), 1);
 
 		$('threads').replaceChildren(...model.threads.map(thread => {
 			const box = make('input', {type: 'checkbox',
@@ -198,13 +211,22 @@ class App {
 				thread.shown = box.checked;
 				this.threadsChanged();
 			});
-			bar.style.width = 100 * thread.totalNs / longest + '%';
-			return make('label', {class: 'thread', title:
-				`${this.threadName(thread)}: ` +
-				duration(thread.totalNs)}, box,
+			const {totalNs, rawNs, absent} = thread.part;
+
+			bar.style.width = 100 * totalNs / longest + '%';
+			return make('label', {class: 'thread' +
+				(absent ? ' absent' : ''), title:
+				`${this.threadName(thread)}: ` + (absent ?
+				'not there in this range' :
+				grouped(totalNs) + ' ns' +
+				(model.description.compensated ?
+					`, after ${grouped(Math.max(0, rawNs -
+						totalNs))} ns of hooks` :
+					', with hooks'))}, box,
 			make('span', {class: 'name'}, this.threadName(thread, true)),
 			make('span', {class: 'dim'}, thread.tid),
-			make('span', {class: 'dim time'}, duration(thread.totalNs)),
+			make('span', {class: 'dim time'}, absent ? '–' :
+				duration(totalNs)),
 			bar);
 		}));
 		$('threads-all').onclick = () => this.setThreads(true);
@@ -230,7 +252,8 @@ class App {
 		const self = new Map();
 
 		for (const fn of model.functions) {
-			const module = model.catalog.module[fn];
+			const module = fn === UNTRACED ? NOT_TRACED :
+				model.catalog.module[fn];
 
 			self.set(module, (self.get(module) || 0) +
 				model.sums.self[fn]);
@@ -245,10 +268,14 @@ class App {
 			return make('button', {
 				class: 'module',
 				title: about ? `${about.path}\nClick: search in it` :
-					'Outside of all hooked functions',
+					module === NOT_TRACED ?
+						'The trace holds no events of this time' :
+						'Outside of all hooked functions',
 				onclick: () => about && this.setQuery(about.name + ':'),
 			}, dot, make('span', {class: 'name'},
-				about ? about.name : '[outside]'),
+				about ? about.name :
+					model.catalog.name[module === NOT_TRACED ?
+						UNTRACED : OUTSIDE]),
 			make('span', {class: 'dim'}, percent(ns, model.total)));
 		}));
 	}
@@ -376,6 +403,7 @@ class App {
 		this.model.range = range && range[1] > range[0] ? range : null;
 		this.showRange(this.model.range);
 		this.threadsChanged();
+		this.makeThreads();
 		this.chart.drawNow();
 	}
 
@@ -387,8 +415,10 @@ class App {
 		const to = range[1] - this.model.first;
 
 		$('range').textContent = `${duration(from)} to ${duration(to)}: ` +
-			duration(to - from);
-		$('range').title = `${grouped(from)} to ${grouped(to)} ns`;
+			duration(to - from) + (this.model.description.compensated ?
+			' with hooks' : '');
+		$('range').title = `${grouped(from)} to ${grouped(to)} ns` +
+			', with what the hooks took';
 	}
 
 	foldLanes() {

@@ -70,6 +70,8 @@ class Timeline extends Chart {
 			top = bottom;
 		}
 		this.paintRuler(context, width, (at, step) => tick(at, step));
+		if (this.model.description.compensated)
+			this.paintRulerNote(context, width, 'time with hooks');
 		this.paintRange(context, width, height);
 	}
 
@@ -339,52 +341,87 @@ class Timeline extends Chart {
 	}
 
 	describe({thread, at}) {
+		const {compensated} = this.model.description;
+		const raw = compensated ? ' (with hooks)' : '';
+
 		if (at < 0)
 			return {
 				title: this.app.threadName(thread),
 				rows: [
-					['from', duration(thread.start -
+					['from' + raw, duration(thread.start -
 						this.model.first)],
-					['to', duration(thread.end -
+					['to' + raw, duration(thread.end -
 						this.model.first)],
-					['calls', grouped(thread.trace.count)],
+					['activations', grouped(
+						thread.trace.count)],
 				],
 			};
 		const {trace} = thread;
 		const fn = this.fnOf({thread, at});
-		const time = trace.end[at] - trace.start[at];
+		const length = trace.end[at] - trace.start[at];
+		const time = this.timeOf(thread, at);
 		const rows = [
-			['this call', ''],
+			[fn === UNTRACED ? 'no events' : 'this call', ''],
 			['thread', this.app.threadName(thread)],
-			['at', duration(trace.start[at] - this.model.first)],
+			['at' + raw, duration(trace.start[at] -
+				this.model.first)],
 			['time', duration(time)],
 		];
-		const self = this.selfOf(trace, at);
+		const self = fn === UNTRACED ? null : this.selfOf(thread, at);
 
+		if (compensated)
+			rows.push(['time with hooks', duration(length)]);
 		if (self !== null)
 			rows.push(['self', `${duration(self)}, ` +
 				percent(self, time)]);
 		if (trace.flags[at] & UNWOUND)
 			rows.push(['ended by', 'an exception']);
+		if (trace.flags[at] & CUT && fn !== UNTRACED)
+			rows.push(['not all of it', 'is in the trace']);
 		return {fn, title: this.model.catalog.name[fn], rows};
 	}
 
+	cost(thread) {
+		return this.model.costOf(this.model.profiles[thread.profile]);
+	}
+
+	// Without what the hooks took of it.
+	timeOf(thread, at) {
+		const {trace} = thread;
+		const cost = this.cost(thread);
+		const length = trace.end[at] - trace.start[at];
+		const own = trace.flags[at] & NO_CALL ? 0 : cost.inside;
+		const hooks = this.fnOf({thread, at}) === UNTRACED ?
+			untracedCost(thread, length, cost) :
+			own + callsWithin(trace, at) *
+				(cost.inside + cost.outside);
+
+		return Math.max(0, length - hooks);
+	}
+
 	// Less what it called; null where that would take long to add up.
-	selfOf(trace, at) {
+	selfOf(thread, at) {
+		const {trace} = thread;
+		const {inside, outside} = this.cost(thread);
 		const row = trace.depth[at] + 1;
 		let self = trace.end[at] - trace.start[at];
 
+		if (!(trace.flags[at] & NO_CALL))
+			self -= inside;
 		if (row >= trace.deepest)
-			return self;
+			return Math.max(0, self);
 		const low = firstEndingAfter(trace, row, trace.start[at]);
 		const high = firstStartingAt(trace, low, trace.rows[row + 1],
 			trace.end[at]);
 
 		if (high - low > 200000)
 			return null;
-		for (let i = low; i < high; i++)
-			self -= trace.end[trace.byDepth[i]] -
-				trace.start[trace.byDepth[i]];
+		for (let i = low; i < high; i++) {
+			const called = trace.byDepth[i];
+
+			self -= trace.end[called] - trace.start[called] +
+				(trace.flags[called] & NO_CALL ? 0 : outside);
+		}
 		return Math.max(0, self);
 	}
 

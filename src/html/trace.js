@@ -1,8 +1,9 @@
 // The events of a trace: how they are read, and what they say of a range of
 // time.
 
-const BEGIN = 0, UNWIND = 2, BEGIN_NO_CALL = 3;
-const NO_CALL = 1, UNWOUND = 2; // flags of an activation
+const END = 1, UNWIND = 2, BEGIN_NO_CALL = 3, BEGIN_CUT = 4, END_CUT = 5;
+// flags of an activation; CUT: it is longer than what is known of it
+const NO_CALL = 1, UNWOUND = 2, CUT = 4;
 
 // Reads the activations of a thread in the order of their beginning. Times are
 // ns since the page's origin; OFFSET and SCALE make them of ticks.
@@ -66,15 +67,17 @@ class TraceReader {
 					unit *= 128;
 				} while (byte > 127);
 			}
-			const what = value % 4;
+			const what = value % 8;
 
-			ticks += (value - what) / 4;
-			if (what !== BEGIN && what !== BEGIN_NO_CALL) {
+			ticks += (value - what) / 8;
+			if (what === END || what === UNWIND || what === END_CUT) {
 				const ended = stack[--open];
 
 				end[ended] = offset + ticks * scale;
 				if (what === UNWIND)
 					flags[ended] |= UNWOUND;
+				else if (what === END_CUT)
+					flags[ended] |= CUT;
 				context = open ? contextOf[node[stack[open - 1]]] : 0;
 				continue;
 			}
@@ -109,6 +112,8 @@ class TraceReader {
 			depth[count] = open;
 			if (what === BEGIN_NO_CALL)
 				flags[count] = NO_CALL;
+			else if (what === BEGIN_CUT)
+				flags[count] = NO_CALL | CUT;
 			stack[open++] = count++;
 			context = contextOf[index];
 		}
@@ -128,10 +133,14 @@ class TraceReader {
 			rows[row + 1] += rows[row];
 		const next = rows.slice();
 		const byDepth = new Uint32Array(count);
+		const noCall = [];
 
 		for (let i = 0; i < count; i++)
 			byDepth[next[depth[i]]++] = i;
-		return Object.assign(trace, {rows, byDepth});
+		for (let i = 0; i < count; i++)
+			if (trace.flags[i] & NO_CALL)
+				noCall.push(i);
+		return Object.assign(trace, {rows, byDepth, noCall});
 	}
 }
 
@@ -146,21 +155,47 @@ function firstStartingAt(trace, low, high, time) {
 		at => trace.start[trace.byDepth[at]] >= time);
 }
 
+// What hooks, and work of swizzle's, took of so much time without events.
+function untracedCost({untracedNs, untracedCalls, untracedOwnNs}, ns, cost) {
+	return untracedNs && cost.compensated ? ns / untracedNs *
+		(untracedCalls * (cost.inside + cost.outside) +
+		untracedOwnNs) : 0;
+}
+
+// How many calls were made in an activation, directly or not.
+function callsWithin(trace, at) {
+	const {count, start, end, depth, noCall} = trace;
+	let last = firstWhere(at + 1, count, i => start[i] >= end[at]);
+
+	// at the very end some may be in it and some come after it
+	while (last < count && depth[last] > depth[at] &&
+		start[last] === end[at])
+		last++;
+	while (last > at + 1 && depth[last - 1] <= depth[at])
+		last--;
+	const before = i => firstWhere(0, noCall.length, j => noCall[j] >= i);
+
+	return last - at - 1 - (before(last) - before(at + 1));
+}
+
 // ---- a range of time ----
 
 // What a thread did from FROM to TO, in the form that a whole thread has: rows,
-// edges and nodes. The hooks' COST is subtracted as swizzle-dump does.
+// edges and nodes; rawNs is the time without compensation. The hooks' COST is
+// subtracted as swizzle-dump does.
 function rangeOf(thread, from, to, cost) {
 	const sums = sumRange(thread, from, to);
 	const {nodes} = thread;
 	const self = new Float64Array(nodes.count);
 	const {raw, inside, outside} = sums;
-	let total = 0;
+	let total = 0, rawNs = 0;
 
 	for (let i = 0; i < nodes.count; i++) {
 		self[i] = Math.max(0, raw[i] - cost.inside * inside[i] -
-			cost.outside * outside[i]);
+			cost.outside * outside[i] - (nodes.fn[i] === UNTRACED ?
+			untracedCost(thread, raw[i], cost) : 0));
 		total += self[i];
+		rawNs += raw[i];
 	}
 	const incl = inclusiveTimes(nodes, sums, self);
 	const part = {
@@ -173,7 +208,18 @@ function rangeOf(thread, from, to, cost) {
 		rows: rangeRows(thread, sums, self, incl, total, cost),
 		edges: rangeEdges(nodes, sums, incl),
 		nodes: part,
+		totalNs: total,
+		rawNs,
+		absent: sums.absent,
 	};
+}
+
+// Whether it is below “[unknown caller]”: that itself, or a caller, or the call.
+function isFolded({fn, parent}, i) {
+	const up = parent[i];
+
+	return fn[i] === UNKNOWN || fn[up] === UNKNOWN ||
+		fn[parent[up]] === UNKNOWN;
 }
 
 function sumRange(thread, from, to) {
@@ -184,26 +230,33 @@ function sumRange(thread, from, to) {
 	const sums = {
 		calls: array(),   // of a node
 		outer: array(),   // time of its outermost activations
+		time: array(),    // of all
+		uncounted: array(), // activations that count no call
 		unwound: array(),
 		min: array(),
 		max: array(),
 		raw: array(),     // self time of a context
 		inside: array(),  // calls of which it is the context
 		outside: array(), // calls made from it
+		absent: false,    // the thread was not there
 	};
-	const {calls, outer, unwound, min, max, raw, inside, outside} = sums;
+	const {calls, outer, time: times, uncounted, unwound, min, max, raw, inside, outside} = sums;
 	const active = new Uint32Array(thread.functionCount);
 	const stack = new Uint32Array(trace.deepest + 1);
 	const left = Math.max(from, thread.start);
 	const right = Math.min(to, thread.end);
 	let open = 0;
 
-	if (right <= left)
+	if (right <= left) {
+		sums.absent = true;
 		return sums;
+	}
 	raw[0] = right - left;
 	const add = i => {
 		const at = node[i], context = contextOf[at];
-		const parent = open ? contextOf[node[stack[open - 1]]] : 0;
+		// of what is folded only the events know the caller's context
+		const parent = !isFolded(nodes, at) ? contextOf[nodes.parent[at]] :
+			open ? contextOf[node[stack[open - 1]]] : 0;
 		const ended = end[i] <= to;
 		const begun = start[i] >= from;
 		const time = Math.max(0, (ended ? end[i] : to) -
@@ -211,14 +264,17 @@ function sumRange(thread, from, to) {
 
 		raw[context] += time;
 		raw[parent] -= time;
+		times[at] += time;
 		if (active[fn[at]]++ === 0)
 			outer[at] += time;
 		if (begun && !(flags[i] & NO_CALL)) {
 			calls[at]++;
 			inside[context]++;
 			outside[parent]++;
+		} else {
+			uncounted[at]++;
 		}
-		if (begun && ended && time) {
+		if (begun && ended && time && !(flags[i] & CUT)) {
 			if (time > max[at])
 				max[at] = time;
 			if (!min[at] || time < min[at])
@@ -284,6 +340,7 @@ function rangeRows(thread, sums, self, incl, total, cost) {
 	const index = new Map();
 	const rows = {count: 0, fn: [], calls: [], self: [], incl: [], min: [],
 		max: [], unwound: [], variance: []};
+	const about = []; // of a function, for its shortest and longest call
 
 	for (let i = 0; i < nodes.count; i++) {
 		if (!self[i] && !sums.calls[i] && !incl[i] && (i || !total))
@@ -295,6 +352,7 @@ function rangeRows(thread, sums, self, incl, total, cost) {
 			at = rows.count++;
 			index.set(fn, at);
 			rows.fn[at] = fn;
+			about[at] = {raw: 0, uncounted: false, recursive: false};
 			for (const key of ['calls', 'self', 'incl', 'min', 'max',
 				'unwound', 'variance'])
 				rows[key][at] = 0;
@@ -303,16 +361,46 @@ function rangeRows(thread, sums, self, incl, total, cost) {
 		rows.self[at] += self[i];
 		rows.incl[at] += incl[i];
 		rows.unwound[at] += sums.unwound[i];
-		const min = Math.max(sums.min[i] - cost.inside, 0);
-
-		if (sums.min[i] && (!rows.min[at] || min < rows.min[at]))
-			rows.min[at] = min;
-		rows.max[at] = Math.max(rows.max[at], sums.max[i] - cost.inside);
+		about[at].raw += sums.outer[i];
+		about[at].uncounted ||= sums.uncounted[i] > 0;
+		about[at].recursive ||= nodes.recursive[i] > 0 ||
+			sums.outer[i] !== sums.time[i];
+		if (sums.min[i] && (!rows.min[at] || sums.min[i] < rows.min[at]))
+			rows.min[at] = sums.min[i];
+		rows.max[at] = Math.max(rows.max[at], sums.max[i]);
 	}
-	for (let at = 0; at < rows.count; at++)
+	for (let at = 0; at < rows.count; at++) {
+		const single = singleCall(rows, at, about[at], cost);
+
+		rows.min[at] = single(rows.min[at]);
+		rows.max[at] = single(rows.max[at]);
 		rows.incl[at] = Math.min(total, rows.fn[at] === OUTSIDE ? total :
 			Math.max(rows.incl[at], rows.self[at]));
+		boundExtremes(rows, at, about[at]);
+	}
 	return rows;
+}
+
+// Both as swizzle-dump does it (costs/aggregate.c): the time of a single call
+// without what hooks took of it, and bounds by what is known of all calls.
+function singleCall({calls, incl}, at, {raw, recursive}, {inside}) {
+	const own = recursive ? 0 : inside;
+	const all = raw - calls[at] * own;
+	const part = incl[at] < all ? incl[at] / all : 1;
+
+	return time => Math.max(0, (time - own) * part);
+}
+
+function boundExtremes({calls, incl, min, max}, at, {uncounted, recursive}) {
+	if (calls[at] && !uncounted) {
+		const mean = incl[at] / calls[at];
+
+		max[at] = Math.max(max[at], mean);
+		if (calls[at] === 1 || (min[at] > mean && !recursive))
+			min[at] = mean;
+	}
+	max[at] = Math.min(max[at], incl[at]);
+	min[at] = Math.min(min[at], max[at]);
 }
 
 function rangeEdges(nodes, sums, incl) {

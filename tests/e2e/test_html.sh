@@ -5,7 +5,7 @@
 . "$TOP/tests/e2e/profiles.sh"
 
 need python3 perl
-need_targets pages libnames.so contexts exceptions tailcalls fibers
+need_targets pages fib libnames.so contexts exceptions tailcalls fibers
 chromium=
 for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
 	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
@@ -41,17 +41,22 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record trace -m trace "${SCOPE[@]}" -- "$TARGETS/pages"
 	record exceptions -m trace -M exceptions -- "$TARGETS/exceptions" next
 	record jumps -m trace -M tailcalls -- "$TARGETS/tailcalls" mutual 1000
+	record full -m trace --max-size 1M -M fib -- "$TARGETS/fib"
+	record ring -m trace --max-size 1M --ring -M fib -- "$TARGETS/fib"
 	record fibers -m trace -M fibers -- "$TARGETS/fibers" switch asm 10 20
 	wanted+=(
 		: profile sorting lines chart threads down up notes themes
 		: profile --notrace=twice --hide=catcher table down
-		: trace table timeline threads search hostile
+		: trace table timeline threads search hostile range
 		: trace --notrace=twice --hide=catcher table whole
 		: trace --no-compensate table neighbours range
+		: trace header tips
 		: trace --from=25% --to=99.9% table
 		: exceptions whole
 		: jumps whole
 		: fibers whole
+		: full table untraced
+		: ring table untraced
 	)
 fi
 it 'shows what the other formats say'

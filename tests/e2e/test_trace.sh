@@ -196,6 +196,64 @@ assert_le "$bytes" 1048576 'bytes of events'
 assert_ge "$bytes" 900000 'bytes of events'
 assert_ge "$(traced 2)" $((bytes / 16)) 'calls, which are packed'
 
+# TABLE: its total in ns
+total_of() {
+	sed -n 's/^# total \([0-9]*\) ns.*/\1/p' "$1"
+}
+
+# The threads' time is that of the nodes: no more than 1 % off, by times that
+# compensation has made 0 in one and not in the other.
+assert_total() { # TABLE
+	local whole part
+	"$DUMP" -q -f text profile >whole.table
+	whole=$(total_of whole.table) part=$(total_of "$1")
+	assert_ge "$part" $((whole * 99 / 100)) total
+	assert_le "$part" $((whole * 101 / 100)) total
+}
+
+it 'what had no room is not charged to what was open'
+assert_same_as_native "$TARGETS/fib"
+capture "$DUMP" -f text --from 0 profile
+assert_status 0
+assert_contains err 'was full (--max-size) at '
+assert_contains err ' events are missing; the time after that is shown as [not traced]'
+assert_eq 1 "$(wc -l <err)" 'lines'
+assert_total out
+"$DUMP" -f info profile >info
+# the time from the start to the last event
+end=$(awk '/calls traced/ { getline; print int($NF * 1e9) }' info)
+assert_le "$(row out incl main)" "$end" 'time of main'
+assert_ge "$(row out self '[not traced]')" $(($(row whole.table incl main) / 2)) '[not traced]'
+"$DUMP" -q -f text --no-compensate --from 0 profile >raw.table
+assert_eq "$(total_of raw.table)" \
+	$((end + $(row raw.table self '[not traced]'))) 'raw: until then, and the rest'
+# a range behind it
+capture "$DUMP" -q -f csv --from 90% profile
+assert_empty err
+assert_eq '[not traced],[outside]' "$(sed 1d out | cut -d, -f7 | sort | paste -sd,)" 'rows'
+"$DUMP" -q -f text --to 0.00001 profile >table
+assert_eq '' "$(row table self '[not traced]')" 'before it'
+for format in chrome speedscope perfetto; do
+	capture "$DUMP" -f $format -o events profile
+	assert_contains err 'is shown as [not traced]'
+	python3 "$TOP/tests/e2e/read_events.py" $format events >events.calls ||
+		fail "$format: not as it should be"
+	assert_matches events.calls '  1  \[not traced\]$'
+	# (a speedscope file has no place for it)
+	[ $format = speedscope ] || assert_matches events.calls '^ended by trace full: [1-9]'
+	assert_contains events 'raw times, with what the hooks took'
+done
+for format in tree folded pprof json speedscope html; do
+	capture "$DUMP" -f $format --from 0 -o part profile
+	assert_status 0
+	assert_contains err 'is shown as [not traced]'
+	case $format in
+	pprof) gzip -dc <part 2>/dev/null >text || cp part text ;;
+	*) cp part text ;;
+	esac
+	[ $format = html ] || assert_contains text '[not traced]'
+done
+
 it 'or keeps the newest'
 RUN_OPTIONS=(--max-size 1M --ring)
 assert_same_as_native "$TARGETS/fib"
@@ -205,9 +263,26 @@ assert_eq "$(calls_of counted main)" "$(calls_of profile main)" 'calls of main'
 assert_matches info '^flags:.* ring'
 assert_not_contains info 'not traced'
 # main is the first to begin and the last to end: its end is there only
-"$DUMP" -f text --from 0 profile >table
+"$DUMP" -q -f text --from 0 profile >table
 assert_eq 0 "$(row table calls main)" 'begins of main'
 assert_ge "$(row table calls fib)" 10000 'calls of fib'
+
+it 'and what was overwritten is no time of main'
+capture "$DUMP" -f text --from 0 profile
+assert_status 0
+assert_contains err 'as the newest events were kept (--ring); the time before that is shown as [not traced]'
+assert_total out
+start=$(awk '/calls traced/ { getline; print int($(NF - 1) * 1e9) }' info)
+"$DUMP" -q -f text --no-compensate --from 0 profile >raw.table
+assert_eq "$start" "$(row raw.table self '[not traced]')" 'until the first event'
+"$DUMP" -f text --no-compensate profile >whole.table
+assert_eq "$(total_of whole.table)" "$(total_of raw.table)" 'raw total'
+# a ring that was not full has lost nothing
+RUN_OPTIONS=(--ring)
+assert_same_as_native "$TARGETS/calls" 1000
+capture "$DUMP" -f text --from 0 profile
+assert_empty err
+assert_eq '' "$(row out self '[not traced]')" 'not traced'
 RUN_OPTIONS=()
 
 it 'a kill at any moment loses nothing'

@@ -9,6 +9,7 @@ follows a colon is another page, in the same browser.
 Prints what is wrong; exits 1 then."""
 
 import collections
+import csv
 import os
 import re
 import subprocess
@@ -78,6 +79,20 @@ class Profile:
             rows[name, '' if module == '-' else module] = [
                 int(part) for part in parts[:3]]
         return rows
+
+    def total(self, *options):
+        """(ns, threads, ns of hooks or None) of the heading of -f text"""
+        text = self.run('-f', 'text', *options).decode('utf-8', 'replace')
+        found = re.search(r'^# total (\d+) ns in (\d+) threads?'
+                          r'(?:, after (\d+) ns of hooks)?;', text, re.M)
+        return tuple(part and int(part) for part in found.groups())
+
+    def extremes(self, *options):
+        """{(name, module): longest} of -f csv"""
+        rows = csv.reader(self.run('-f', 'csv', *options).decode(
+            'utf-8', 'replace').splitlines()[1:])
+        return {(row[6], '' if row[7] == '-' else row[7]): int(row[4])
+                for row in rows}
 
     def threads(self):
         """[(tid, name)] of -f info"""
@@ -160,6 +175,55 @@ def page_table(page):
                      number(row['title'][heads.index('self')]),
                      number(row['title'][heads.index('incl')])]
     return rows
+
+
+def page_extremes(page):
+    """As Profile.extremes(), from the table of functions."""
+    heads = page.eval("[...document.querySelectorAll('#functions .head .cell')]"
+                      ".map(cell => cell.dataset.key)")
+    return {(row['name'], row['text'][heads.index('module')]):
+            number(row['title'][heads.index('max')])
+            for row in page.eval(ROWS % '#functions')}
+
+
+def page_threads(page):
+    """{tid: (ns, ns of hooks)} of the list of threads; None: not there"""
+    threads = {}
+    for tid, title in page.eval("""
+            [...document.querySelectorAll('#threads .thread')].map(thread =>
+            [thread.querySelector('.dim').textContent, thread.title])"""):
+        figures = title[title.rindex(': '):]
+        found = re.match(r': ([\d\u202f]+) ns(?:, after ([\d\u202f]+) ns of'
+                         r' hooks|, with hooks)$', figures)
+        threads[tid] = found and (number(found[1]), number(found[2] or ''))
+        if not found and 'not there in this range' not in figures:
+            fail('thread %s: %r' % (tid, title))
+    return threads
+
+
+def check_header(page, profile, where=(), slack=0):
+    """the header and the threads have the totals of -f text"""
+    ns, count, hooks = profile.total(*where)
+    text = page.eval("document.querySelector('#total').textContent")
+    title = page.eval("document.querySelector('#total').title")
+    found = re.search(r' in (?:(\d+) of )?(\d+) threads?,', text)
+    equal(count, int(found[1] or found[2]), 'threads in ' + text)
+    figures = [number(part) for part in re.findall(r'[\d\u202f]+', title)]
+    close(ns, figures[0], slack, 'total')
+    if hooks is None:
+        equal(True, text.endswith(', with hooks'), 'told: with hooks')
+    else:
+        close(hooks, figures[1], slack + 1, 'ns of hooks')
+    there = page_threads(page)
+    equal({tid for tid, _ in profile.threads()}, set(there), 'threads')
+    for tid, shown in there.items():
+        ns, count, hooks = profile.total('--tid', tid, *where)
+        equal(count, int(shown is not None), 'whether %s is there' % tid)
+        if shown:
+            close(ns, shown[0], slack, 'time of thread ' + tid)
+            close(hooks or 0, shown[1], slack + 1, 'hooks of ' + tid)
+    close(figures[0], sum(shown[0] for shown in there.values() if shown),
+          len(there), 'sum of the threads')
 
 
 def listed(page, selector):
@@ -679,6 +743,8 @@ def check_range(page, profile):
     page.key('f')
     page.key('Escape')
     checked = 0
+    # rounding; and hooks of a call that begins at the border
+    slack = 8 if '--no-compensate' in profile.options else 60
     for low, high, shift in ((0.3, 0.5, False), (0.45, 0.9, True),
                              (0.02, 0.98, False)):
         page.drag(x + low * width, y + (60 if shift else 8),
@@ -703,8 +769,9 @@ def check_range(page, profile):
                     'calls of %s, %s' % (key[0], where))
             for i, what in ((1, 'self'), (2, 'inclusive')):
                 # rounding, by thread and function
-                close(one[i], other[i], 8, '%s time of %s, %s' % (
+                close(one[i], other[i], slack, '%s time of %s, %s' % (
                     what, key[0], where))
+        check_header(page, profile, where, slack * len(expected))
         # the beginning of left is in the first range
         equal(True, calls > 0 or shift, 'some calls in the range')
         # (a thread may have waited for a processor all the range long)
@@ -717,6 +784,7 @@ def check_range(page, profile):
     whole = profile.table()
     page.click_on('#range-clear')
     same_tables(whole, page_table(page), 'the whole trace again')
+    check_header(page, profile)
     # one thread of the range
     page.key('r')
     threads = [name for _, name in profile.threads()]
@@ -741,11 +809,73 @@ def check_whole(page, profile):
     """what the events add up to is what the profile says"""
     page.click_on('[data-chart=timeline]')
     page.key('r')
-    expected = {key: row[0] for key, row in profile.table().items()
-                if row[0]}
-    actual = {key: row[0] for key, row in page_table(page).items() if row[0]}
+    table, counted = profile.table(), page_table(page)
+    expected = {key: row[0] for key, row in table.items() if row[0]}
+    actual = {key: row[0] for key, row in counted.items() if row[0]}
     same_tables(expected, actual, 'calls by events')
+    # (what is left out has hooks that the page knows nothing of)
+    filtered = any(option.startswith(('--notrace', '--hide'))
+                   for option in profile.options)
+    longest, shown = profile.extremes(), page_extremes(page)
+    for key in () if filtered else expected:
+        # an estimate by the inclusive time, which below a recursive call is
+        # one by contexts, of which the page has merged some
+        if abs(table[key][2] - counted[key][2]) <= 8:
+            close(longest[key], shown.get(key, 0), 3 + longest[key] // 1000,
+                  'longest call of ' + key[0])
+        between(0, shown.get(key, 0), counted[key][2] + 1,
+                'longest call of ' + key[0])
     page.key('Escape')
+    equal(longest, page_extremes(page), 'longest calls')
+
+
+def check_tips(page, profile):
+    """a box tells its time with and without what the hooks took"""
+    page.click_on('[data-chart=timeline]')
+    for name in ('main', 'left'):
+        choose(page, name)
+        page.key('f')
+        box = boxes(page, name)[0]
+        page.move(box['x'] + box['width'] / 2, box['y'] + 4)
+        tip = page.eval("document.querySelector('#tip').innerText")
+        rows = dict(re.findall(r'^(.+)\n(.+)$', tip[tip.index('thread\n'):],
+                               re.M))
+        # one call: what the table has
+        for row, options in (('time', ()),
+                             ('time with hooks', ('--no-compensate',))):
+            ns = profile.table(*options)[name, 'pages'][2]
+            value, unit = rows[row].split('\u202f')
+            value = float(value) * {'s': 1e9, 'ms': 1e6, '\xb5s': 1e3,
+                                    'ns': 1}[unit]
+            close(ns, value, ns / 500, '%s of %s' % (row, name))
+        page.key('Escape')
+    page.key('0')
+
+
+def check_untraced(page, profile):
+    """time of which there are no events is no function's"""
+    page.click_on('[data-chart=timeline]')
+    equal(None, {name: row for (name, _), row in page_table(page).items()}
+          .get('[not traced]'), 'row where all is counted')
+    page.key('r')
+    expected, actual = profile.table('--from', '0'), page_table(page)
+    equal(set(expected), set(actual), 'rows')
+    for key, row in expected.items():
+        equal(row[0], actual.get(key, [0])[0], 'calls of ' + key[0])
+        for i, what in ((1, 'self'), (2, 'inclusive')):
+            close(row[i], actual.get(key, row)[i], 8, '%s time of %s' % (
+                what, key[0]))
+    equal(True, expected['[not traced]', ''][1] > 0, 'some time')
+    check_header(page, profile, ('--from', '0'), 8)
+    box = boxes(page, '[not traced]')
+    equal(1, len(box), 'boxes of it')
+    modules = page.eval("document.querySelector('#modules').innerText")
+    equal(True, '[not traced]' in modules, 'told beside the modules')
+    show(page, 'notes')
+    text = page.eval("document.querySelector('#notes').innerText")
+    equal(True, 'not traced' in text, 'told in the notes')
+    page.key('Escape')
+    show(page, 'functions')
 
 
 def check_merged(page, profile):

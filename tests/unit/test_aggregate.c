@@ -283,22 +283,76 @@ START_TEST(compensates_recursion_that_leads_out_of_recursion)
 }
 END_TEST
 
+/* 1 is called once and calls 2 ten times: of 500 ticks hooks took 10 and 140.
+ */
+START_TEST(a_single_call_is_the_longest_and_all)
+{
+	call(1, 0, 1, 1, 1, 500, 500);
+	call(2, 1, 2, 2, 10, 300, 300);
+	aggregate(true);
+	ck_assert_int_eq(costs(1).inclusive_ns, 350);
+	ck_assert_int_eq(costs(1).min_ns, 350);
+	ck_assert_int_eq(costs(1).max_ns, 350);
+	ck_assert_int_eq(costs(2).max_ns, 30 - 10);
+}
+END_TEST
+
+/* 1 is called twice, for 500 and 100 ticks, in which it calls 2 20 times. Of
+ * what remains of it without its own hooks, 580, its calls' took 280. */
+START_TEST(the_cost_of_nested_calls_is_in_proportion)
+{
+	call(1, 0, 1, 1, 2, 600, 600);
+	node(1)->min_ticks = 100;
+	node(1)->max_ticks = 500;
+	call(2, 1, 2, 2, 20, 400, 400);
+	node(2)->min_ticks = 15;
+	node(2)->max_ticks = 60;
+	aggregate(true);
+	ck_assert_int_eq(costs(1).inclusive_ns, 300);
+	ck_assert_int_eq(costs(1).min_ns, 90 * 300 / 580);
+	ck_assert_int_eq(costs(1).max_ns, 490 * 300 / 580);
+	/* they call nothing */
+	ck_assert_int_eq(costs(2).min_ns, 5);
+	ck_assert_int_eq(costs(2).max_ns, 50);
+}
+END_TEST
+
+#define OPEN(n) ((uint32_t)(n) << SWZ_NODE_OPEN_SHIFT)
+#define ENTRY(tick) (-(int64_t)((tick) + SWZ_TICKS_BIAS))
+
+/* Nothing but that one of three takes at least their mean. */
+START_TEST(calls_that_have_not_ended_bound_the_longest)
+{
+	call(1, 0, 1, 1, 3, 100 + ENTRY(1200), 100 + ENTRY(1200));
+	node(1)->open = OPEN(1);
+	node(1)->min_ticks = 40;
+	node(1)->max_ticks = 60;
+	call(2, 1, 2, 2, 1, ENTRY(1500), ENTRY(1500));
+	node(2)->open = OPEN(1);
+	node(2)->min_ticks = node(2)->max_ticks = 0;
+	aggregate(false);
+	ck_assert_int_eq(costs(1).inclusive_ns, 900);
+	ck_assert_int_eq(costs(1).min_ns, 40);
+	ck_assert_int_eq(costs(1).max_ns, 300);
+	ck_assert_int_eq(costs(2).inclusive_ns, 500);
+	ck_assert_int_eq(costs(2).min_ns, 500);
+	ck_assert_int_eq(costs(2).max_ns, 500);
+}
+END_TEST
+
 START_TEST(compensation_stops_at_zero)
 {
 	call(1, 0, 1, 1, 10, 50, 50);
 	aggregate(true);
 	ck_assert_int_eq(costs(1).self_ns, 0);
 	ck_assert_int_eq(costs(1).inclusive_ns, 0);
-	/* 0 would say that there is none */
-	ck_assert_int_eq(costs(1).min_ns, 1);
-	ck_assert_int_eq(costs(1).max_ns, 1);
+	/* no more than all together */
+	ck_assert_int_eq(costs(1).min_ns, 0);
+	ck_assert_int_eq(costs(1).max_ns, 0);
 	ck_assert_int_eq(costs(0).self_ns, 950 - 40);
 	ck_assert_int_eq(report.total_ns, 910);
 }
 END_TEST
-
-#define OPEN(n) ((uint32_t)(n) << SWZ_NODE_OPEN_SHIFT)
-#define ENTRY(tick) (-(int64_t)((tick) + SWZ_TICKS_BIAS))
 
 START_TEST(closes_open_frames)
 {
@@ -871,6 +925,9 @@ int main(void)
 	tcase_add_test(tests, compensates_mutual_recursion);
 	tcase_add_test(tests,
 		       compensates_recursion_that_leads_out_of_recursion);
+	tcase_add_test(tests, a_single_call_is_the_longest_and_all);
+	tcase_add_test(tests, the_cost_of_nested_calls_is_in_proportion);
+	tcase_add_test(tests, calls_that_have_not_ended_bound_the_longest);
 	tcase_add_test(tests, compensation_stops_at_zero);
 	tcase_add_test(tests, closes_open_frames);
 	tcase_add_test(tests, closes_deep_recursion_that_wrapped_around);

@@ -45,6 +45,7 @@ static uint64_t at(uint64_t ticks, enum swz_event_kind kind, unsigned node)
 
 /* What an iteration says, as text: B or E, node, time, and a letter for how it
  * ends (' returns, u unwinds, s skipped, p suspended), c where it is made up.
+ * The node of time without events is N; x: an end since the trace has stopped.
  */
 static char *said(uint64_t from, uint64_t to)
 {
@@ -54,22 +55,25 @@ static char *said(uint64_t from, uint64_t to)
 						    &profile->threads[0]);
 	struct swz_event event;
 	size_t used = 0;
+	char node[16];
 
 	text[0] = '\0';
 	if (to)
 		swz_events_limit(events, from, to);
 	while (swz_events_next(events, &event)) {
+		snprintf(node, sizeof(node), "%u",
+			 (unsigned)(event.node - root));
 		used += (size_t)snprintf(
-			text + used, sizeof(text) - used, "%s%c%u@%d%s%s",
+			text + used, sizeof(text) - used, "%s%c%s@%d%s%s%s",
 			used ? " " : "", event.begins ? 'B' : 'E',
-			(unsigned)(event.node - root), (int)event.ticks,
+			event.untraced ? "N" : node, (int)event.ticks,
 			event.how == SWZ_EVENT_UNWIND    ? "u"
 			: event.how == SWZ_EVENT_SKIP    ? "s"
 			: event.how == SWZ_EVENT_SUSPEND ? "p"
 			: event.how == SWZ_EVENT_RESUME  ? "r"
 			: event.how == SWZ_EVENT_JUMP    ? "j"
 							 : "",
-			event.cut ? "c" : "");
+			event.cut ? "c" : "", event.stopped ? "x" : "");
 		ck_assert(used < sizeof(text));
 	}
 	ck_assert(!swz_events_next(events, &event));
@@ -194,6 +198,59 @@ START_TEST(a_range_of_time)
 	ck_assert_str_eq(said(1700, 1800), "");
 	ck_assert_str_eq(said(0, 1100), "");
 	ck_assert_str_eq(said(0, 1101), "B1@1100 E1@1101pc");
+}
+END_TEST
+
+/* It stopped for want of room: what was open is known up to the last event. */
+START_TEST(what_had_no_room_is_not_traced)
+{
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2));
+	builder_thread_record(&builder, 0)->untraced = 5;
+	builder_thread_record(&builder, 0)->untraced_from = 1210;
+	ck_assert_str_eq(said(0, 0), "B1@1100 B2@1200 E2@1200pcx E1@1200pcx "
+				     "BN@1200rc EN@3000pc");
+	ck_assert_str_eq(said(1150, 2000),
+			 "B1@1150c B2@1200 E2@1200pcx E1@1200pcx "
+			 "BN@1200rc EN@2000pc");
+	ck_assert_str_eq(said(1100, 1200), "B1@1100 E1@1200pcx");
+	ck_assert_str_eq(said(2000, 2500), "BN@2000rc EN@2500pc");
+	/* events that would have had room were none */
+	builder_thread_record(&builder, 0)->untraced = 0;
+	ck_assert_str_eq(said(0, 0), "B1@1100 B2@1200 E2@3000pc E1@3000pc");
+}
+END_TEST
+
+START_TEST(a_thread_without_room_at_all)
+{
+	builder_thread_record(&builder, 0)->untraced = 5;
+	builder_thread_record(&builder, 0)->untraced_from = 1000;
+	ck_assert_str_eq(said(0, 0), "BN@1000rc EN@3000pc");
+}
+END_TEST
+
+/* Of a ring the first page says whether it is the first there ever was. */
+START_TEST(what_was_overwritten_is_not_traced)
+{
+	const uint64_t list[] = {at(1300, SWZ_EVENT_RETURN, 2),
+				 at(1400, SWZ_EVENT_RETURN, 1)};
+	size_t size;
+
+	builder_header(&builder)->flags |= SWZ_FILE_RING;
+	/* all of them */
+	ck_assert_str_eq(said(0, 0), "BN@1000rc EN@3000pc");
+	size = builder.size;
+	builder_events(&builder, 0, 1000, list, 2)->reserved[SWZ_EVENTS_FIRST] =
+		3;
+	ck_assert_str_eq(said(0, 0),
+			 "BN@1000rc EN@1300pc B1@1300c B2@1300c E2@1300 "
+			 "E1@1400");
+	ck_assert_str_eq(said(1100, 1350),
+			 "BN@1100rc EN@1300pc B1@1300c B2@1300c E2@1300 "
+			 "E1@1350pc");
+	ck_assert_str_eq(said(1100, 1200), "BN@1100rc EN@1200pc");
+	builder.size = size;
+	builder_events(&builder, 0, 1000, list, 2);
+	ck_assert_str_eq(said(0, 0), "B1@1300c B2@1300c E2@1300 E1@1400");
 }
 END_TEST
 
@@ -454,6 +511,22 @@ START_TEST(a_stream_as_described)
 }
 END_TEST
 
+START_TEST(a_ring_of_packed_events_says_where_it_begins)
+{
+	builder_header(&builder)->flags |= SWZ_FILE_RING;
+	spell(100, SWZ_EVENT_ENTER, 1);
+	spell(100, SWZ_EVENT_RETURN, 1);
+	add_packed(1000)->reserved[SWZ_PACKED_FIRST] = 1 + 0;
+	ck_assert_str_eq(said(0, 0), "B1@1100 E1@1200");
+	begin(3000);
+	builder_header(&builder)->flags |= SWZ_FILE_RING;
+	spell(100, SWZ_EVENT_ENTER, 1);
+	spell(100, SWZ_EVENT_RETURN, 1);
+	add_packed(1000)->reserved[SWZ_PACKED_FIRST] = 1 + 7;
+	ck_assert_str_eq(said(0, 0), "BN@1000rc EN@1100pc B1@1100 E1@1200");
+}
+END_TEST
+
 /* The writer may be killed between any two steps. */
 START_TEST(pages_that_are_packed_are_not_read_again)
 {
@@ -591,6 +664,69 @@ START_TEST(costs_of_a_range)
 }
 END_TEST
 
+/* Of 6 calls 2 have events: the others' hooks took 4 x 14 ticks of the time
+ * that has none. */
+START_TEST(costs_of_what_is_not_traced)
+{
+	struct swz_range range = {0, UINT64_MAX};
+	struct swz_profile *profile;
+	struct swz_tree tree;
+	const struct swz_tree_node *untraced;
+
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2));
+	builder_thread_record(&builder, 0)->untraced = 5;
+	builder_thread_record(&builder, 0)->untraced_from = 1210;
+	builder_header(&builder)->cost_inside = 10 * 1024;
+	builder_header(&builder)->cost_outside = 4 * 1024;
+	profile = builder_read(&builder);
+	swz_tree_build_range(&tree, profile, &profile->threads[0], true,
+			     &range);
+	untraced = &tree.nodes[tree.count - 1];
+	ck_assert_uint_eq(untraced->id, SWZ_FUNCTION_UNTRACED);
+	ck_assert_uint_eq(untraced->parent, SWZ_TREE_ROOT);
+	ck_assert_uint_eq(untraced->calls, 0);
+	ck_assert_int_eq(untraced->raw_self, 1800);
+	ck_assert_int_eq(untraced->self, 1800 - 4 * 14);
+	ck_assert_int_eq(tree.nodes[1].ticks, 100);
+	ck_assert_int_eq(tree.nodes[1].self, 100 - 10 - 4);
+	ck_assert_int_eq(tree.nodes[SWZ_TREE_ROOT].raw_self, 100);
+	ck_assert_int_eq(tree.total_ticks, 2000);
+	swz_tree_free(&tree);
+	/* 1000 of the 1800 ticks */
+	range = (struct swz_range){2000, 3000};
+	swz_tree_build_range(&tree, profile, &profile->threads[0], true,
+			     &range);
+	untraced = &tree.nodes[tree.count - 1];
+	ck_assert_int_eq(untraced->raw_self, 1000);
+	ck_assert_int_eq(untraced->self, 1000 - 2 * 14);
+	ck_assert_int_eq(tree.total_ticks, 1000);
+	swz_tree_free(&tree);
+	swz_profile_free(profile);
+}
+END_TEST
+
+/* How long what is cut by the range took in all is not known. */
+START_TEST(only_whole_calls_are_the_shortest_or_the_longest)
+{
+	const struct swz_range range = {1250, 1700};
+	struct swz_profile *profile;
+	struct swz_tree tree;
+
+	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2),
+	    at(1260, SWZ_EVENT_RETURN, 2), at(1400, SWZ_EVENT_ENTER, 2),
+	    at(1500, SWZ_EVENT_RETURN, 2), at(1600, SWZ_EVENT_ENTER, 2));
+	profile = builder_read(&builder);
+	swz_tree_build_range(&tree, profile, &profile->threads[0], false,
+			     &range);
+	ck_assert_int_eq(tree.nodes[2].ticks, 10 + 100 + 100);
+	ck_assert_int_eq(tree.nodes[2].min_ticks, 100);
+	ck_assert_int_eq(tree.nodes[2].max_ticks, 100);
+	ck_assert(tree.nodes[2].uncounted);
+	swz_tree_free(&tree);
+	swz_profile_free(profile);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("events");
@@ -608,6 +744,10 @@ int main(void)
 	tcase_add_test(tests, chunks_in_the_order_of_their_times);
 	tcase_add_test(tests, a_ring_has_lost_the_first_begins);
 	tcase_add_test(tests, a_range_of_time);
+	tcase_add_test(tests, what_had_no_room_is_not_traced);
+	tcase_add_test(tests, a_thread_without_room_at_all);
+	tcase_add_test(tests, what_was_overwritten_is_not_traced);
+	tcase_add_test(tests, a_ring_of_packed_events_says_where_it_begins);
 	tcase_add_test(tests, hidden_activations);
 	tcase_add_test(tests, a_page_without_a_time_is_empty);
 	tcase_add_test(tests, packed_events);
@@ -620,6 +760,8 @@ int main(void)
 	tcase_add_test(tests, packed_events_that_are_cut_off);
 	tcase_add_test(tests, a_long_stream);
 	tcase_add_test(tests, costs_of_a_range);
+	tcase_add_test(tests, costs_of_what_is_not_traced);
+	tcase_add_test(tests, only_whole_calls_are_the_shortest_or_the_longest);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -27,8 +27,11 @@ struct function_ticks {
 	int64_t self;
 	int64_t taken; /* by folded nodes, to be subtracted from self */
 	int64_t inclusive;
-	int64_t min;
+	int64_t raw; /* the same, not compensated */
+	int64_t min; /* not compensated */
 	int64_t max;
+	bool uncounted; /* see swz_tree_node */
+	bool recursive; /* in this thread */
 };
 
 struct edge_ticks {
@@ -192,13 +195,6 @@ static uint32_t take_folded(struct sums *sums, const struct swz_tree_node *node,
 	return caller;
 }
 
-static int64_t compensate_one(const struct swz_tree *tree, int64_t ticks)
-{
-	int64_t cost = swz_call_cost(1, tree->cost_inside);
-
-	return ticks > cost ? ticks - cost : ticks ? 1 : 0;
-}
-
 static void add_edge(struct sums *sums, const struct swz_tree_node *node,
 		     uint32_t caller, uint32_t callee, int64_t inclusive)
 {
@@ -218,21 +214,23 @@ static void add_call(struct sums *sums, const struct swz_tree_node *node,
 	uint32_t callee = catalog_function(sums, node);
 	int64_t inclusive = swz_tree_inclusive(tree, node);
 	struct function_ticks *sum = function_sum(sums, callee);
-	int64_t min = compensate_one(tree, node->min_ticks);
-	int64_t max = compensate_one(tree, node->max_ticks);
 
 	sum->calls = swz_add_count(sum->calls, node->calls);
 	sum->unwound = swz_add_count(sum->unwound, node->unwound);
 	sum->inclusive = swz_add(sum->inclusive, inclusive);
-	if (min && (!sum->min || min < sum->min))
-		sum->min = min;
-	if (max > sum->max)
-		sum->max = max;
+	sum->raw = swz_add(sum->raw, node->outer_ticks);
+	sum->uncounted |= node->uncounted;
+	if (node->min_ticks && (!sum->min || node->min_ticks < sum->min))
+		sum->min = node->min_ticks;
+	if (node->max_ticks > sum->max)
+		sum->max = node->max_ticks;
+	if (&tree->nodes[node->context] != node ||
+	    node->outer_ticks != node->ticks) {
+		sum->recursive = true;
+		mark_recursive(sums, callee);
+	}
 	if (sums->with_edges)
 		add_edge(sums, node, caller, callee, inclusive);
-	if (&tree->nodes[node->context] != node ||
-	    node->outer_ticks != node->ticks)
-		mark_recursive(sums, callee);
 }
 
 #define PROGRESS_EVERY 16384u
@@ -349,6 +347,58 @@ static int64_t thread_inclusive(const struct function_ticks *function,
 	return ticks > total ? total : ticks;
 }
 
+/* The ticks of a single call, compensated: without the cost of its own hooks,
+ * and of the rest what remains of it in all calls. How many calls it has made
+ * itself is not known, so they are taken to be in proportion to its time. That
+ * is exact of the only call, and where none are made. */
+static int64_t single_call(const struct sums *sums,
+			   const struct function_ticks *function, int64_t ticks)
+{
+	uint64_t cost = sums->tree->cost_inside;
+	int64_t all = function->raw, rest = ticks;
+
+	/* of a recursive one calls are within others */
+	if (!function->recursive) {
+		all = swz_sub(all, swz_call_cost(function->calls, cost));
+		rest = swz_sub(rest, swz_call_cost(1, cost));
+	}
+	if (function->inclusive < all)
+		rest = swz_scale(rest, (uint64_t)function->inclusive,
+				 (uint64_t)all);
+	return rest > 0 ? rest : 0;
+}
+
+/* The shortest and the longest call are estimates where calls have made others
+ * (single_call()), and calls that have not ended are not among them. Both are
+ * bounded by what is known: the longest takes no more than all, nor less
+ * than the mean; the shortest no more than the mean (but of a recursive
+ * function, of which inclusive has the outermost calls only). */
+static void add_extremes(struct swz_report_function *to,
+			 const struct function_ticks *from, int64_t min,
+			 int64_t max, int64_t inclusive)
+{
+	int64_t calls = from->calls < INT64_MAX ? (int64_t)from->calls
+						: INT64_MAX;
+
+	if (calls && !from->uncounted) {
+		int64_t mean = inclusive / calls;
+		int64_t least = mean + (inclusive % calls != 0);
+
+		if (max < least)
+			max = least;
+		if (calls == 1 || (min > mean && !from->recursive))
+			min = mean;
+	}
+	if (max > inclusive)
+		max = inclusive;
+	if (min > max)
+		min = max;
+	if (min && (!to->min_ns || min < to->min_ns))
+		to->min_ns = min;
+	if (max > to->max_ns)
+		to->max_ns = max;
+}
+
 static void flush_functions(struct swz_report *report, const struct sums *sums,
 			    int64_t total)
 {
@@ -362,8 +412,6 @@ static void flush_functions(struct swz_report *report, const struct sums *sums,
 		const struct function_ticks *from = &sums->functions[i];
 		struct swz_report_function *to = report_function(
 			report, from->function);
-		int64_t min = swz_profile_ns(profile, from->min);
-		int64_t max = swz_profile_ns(profile, from->max);
 		int64_t inclusive = swz_profile_ns(
 			profile, thread_inclusive(from, total));
 		int64_t ns, self;
@@ -376,12 +424,17 @@ static void flush_functions(struct swz_report *report, const struct sums *sums,
 		to->calls = swz_add_count(to->calls, from->calls);
 		to->unwound = swz_add_count(to->unwound, from->unwound);
 		to->variance_ns += from->variance * ns_per_tick * ns_per_tick;
-		to->inclusive_ns = swz_add(to->inclusive_ns,
-					   inclusive > self ? inclusive : self);
-		if (min && (!to->min_ns || min < to->min_ns))
-			to->min_ns = min;
-		if (max > to->max_ns)
-			to->max_ns = max;
+		if (inclusive < self)
+			inclusive = self;
+		to->inclusive_ns = swz_add(to->inclusive_ns, inclusive);
+		if (!sums->tree->sampled)
+			add_extremes(
+				to, from,
+				swz_profile_ns(profile, single_call(sums, from,
+								    from->min)),
+				swz_profile_ns(profile, single_call(sums, from,
+								    from->max)),
+				inclusive);
 	}
 	report->total_ns = swz_add(report->total_ns, done_ns);
 }
@@ -451,7 +504,7 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 		report->raw_ns,
 		swz_profile_ns(binding->profile, tree->total_ticks));
 	report->sampled |= tree->sampled;
-	report->thread_count++;
+	report->thread_count += !tree->absent;
 	report->dropped_nodes = swz_add_count(report->dropped_nodes,
 					      tree->dropped_nodes);
 	report->repaired_nodes = swz_add_count(report->repaired_nodes,

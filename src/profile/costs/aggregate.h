@@ -20,7 +20,11 @@ struct swz_report_function {
 	double variance_ns;   /* of self_ns, where only some calls were timed */
 	int64_t self_ns;      /* all of them add up to total_ns */
 	int64_t inclusive_ns; /* outermost activations; <= total_ns */
-	int64_t min_ns;       /* of the activations that ended; 0: none did */
+	/* The shortest and the longest call; 0: none ended, or not known. In a
+	 * thread min <= inclusive / calls <= max <= inclusive, all the same for
+	 * a single call (min not so of recursive functions, max >= mean not
+	 * where activations count no call: resumed ones, a range of time). */
+	int64_t min_ns;
 	int64_t max_ns;
 };
 
@@ -41,8 +45,8 @@ struct swz_report {
 	struct swz_map edge_index;
 	bool without_edges; /* to be set if nobody wants them; they take most of
 			     * the work */
-	size_t thread_count;
-	bool sampled; /* times are estimates, in some thread at least */
+	size_t thread_count; /* that were there in the range of time */
+	bool sampled;        /* times are estimates, in some thread at least */
 	int64_t total_ns;
 	int64_t raw_ns; /* the threads' time, with the hooks' cost */
 	uint64_t dropped_nodes;

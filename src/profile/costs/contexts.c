@@ -213,6 +213,13 @@ void swz_contexts_add(struct swz_contexts *contexts, struct swz_report *report,
 	free(before);
 }
 
+void swz_contexts_add_untraced(struct swz_contexts *contexts)
+{
+	*swz_map_at(&contexts->units, 0, 0) = swz_contexts_child(
+		contexts, SWZ_CONTEXT_ROOT, SWZ_CATALOG_UNTRACED,
+		SWZ_PLACE_UNKNOWN);
+}
+
 void swz_contexts_sum(struct swz_contexts *contexts)
 {
 	size_t i;

@@ -58,6 +58,10 @@ void swz_contexts_free(struct swz_contexts *contexts);
 void swz_contexts_add(struct swz_contexts *contexts, struct swz_report *report,
 		      struct swz_binding *binding, const struct swz_tree *tree);
 
+/* With by_unit: makes the context of what was not traced, of unit 0, without
+ * any time. */
+void swz_contexts_add_untraced(struct swz_contexts *contexts);
+
 /* The context of calls to a function from one, which is made if it is new. */
 uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
 			    uint32_t function, uint32_t place);

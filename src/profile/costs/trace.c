@@ -40,6 +40,8 @@ bool swz_trace_next(FILE *stream, struct swz_events *events,
 uint32_t swz_trace_function(struct swz_binding *binding,
 			    const struct swz_event *event)
 {
+	if (event->untraced)
+		return SWZ_CATALOG_UNTRACED;
 	return swz_binding_function(
 		binding, event->function,
 		swz_profile_node(binding->profile, event->node)->function);
@@ -85,8 +87,10 @@ const char *swz_trace_thread_name(const struct swz_profile_thread *thread,
 
 const char *swz_trace_ending(const struct swz_event *event)
 {
+	if (event->untraced)
+		return NULL;
 	if (event->cut)
-		return "still running";
+		return event->stopped ? "trace full" : "still running";
 	switch (event->how) {
 	case SWZ_EVENT_UNWIND:
 		return "exception";

@@ -14,6 +14,9 @@
 #include "profile/costs/tree.h"
 #include "profile/costs/view.h"
 
+/* What the writers say of their times. */
+#define SWZ_RAW_TIMES "raw times, with what the hooks took"
+
 struct swz_trace {
 	const struct swz_catalog *catalog; /* resolved */
 	struct swz_binding *bindings;      /* one for each process */
@@ -64,7 +67,7 @@ const char *swz_trace_thread_name(const struct swz_profile_thread *thread,
 				  char *buffer, size_t size);
 
 /* How an activation has ended, if not by a return: "exception", "longjmp",
- * "suspended", "still running"; or NULL. */
+ * "suspended", "trace full", "still running"; or NULL. */
 const char *swz_trace_ending(const struct swz_event *event);
 
 /* The writers. */

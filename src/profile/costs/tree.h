@@ -14,11 +14,12 @@
 #define SWZ_TREE_ROOT 0u /* index of the root, which always exists */
 
 struct swz_tree_node {
-	uint32_t id;            /* function id, or SWZ_FUNCTION_ROOT */
-	uint32_t function;      /* into profile->functions, or SWZ_INDEX_NONE */
-	uint32_t parent;        /* index; of itself for the root */
-	uint32_t context;       /* index: its own, or an ancestor's */
-	uint32_t flags;         /* enum swz_node_flags */
+	uint32_t id;       /* function id, or SWZ_FUNCTION_ROOT, _OURSELVES, or
+			    * _UNTRACED: a context below the root, without calls */
+	uint32_t function; /* into profile->functions, or SWZ_INDEX_NONE */
+	uint32_t parent;   /* index; of itself for the root */
+	uint32_t context;  /* index: its own, or an ancestor's */
+	uint32_t flags;    /* enum swz_node_flags */
 	uint32_t folded_caller; /* a folded node's caller, where it is known:
 				 * into profile->functions; else
 				 * SWZ_INDEX_NONE */
@@ -37,10 +38,13 @@ struct swz_tree_node {
 	int64_t raw_below;  /* sum of raw_self over the subtree */
 	int64_t self_below; /* sum of self over the subtree */
 	double self_variance;
-	bool is_leaf;  /* SWZ_FUNCTION_LEAF */
-	uint32_t unit; /* of its slot: file offset / 64 */
-	uint32_t top;  /* topmost context that recursion out of this subtree
-			* leads to; itself if there is none */
+	bool is_leaf;   /* SWZ_FUNCTION_LEAF */
+	bool uncounted; /* its ticks may be of activations that are no calls
+			 * here: resumed, or begun before the fork or the range
+			 */
+	uint32_t unit;  /* of its slot: file offset / 64 */
+	uint32_t top;   /* topmost context that recursion out of this subtree
+			 * leads to; itself if there is none */
 };
 
 struct swz_tree {
@@ -53,8 +57,13 @@ struct swz_tree {
 				* the raw_self of an unknown context */
 	uint64_t cost_outside; /* as in the header; 0: not compensated */
 	uint64_t cost_inside;
-	uint64_t cost_untimed; /* sampled: of a call that was not timed */
-	uint64_t cost_leaf;    /* the same, of a leaf */
+	uint64_t cost_untimed;   /* sampled: of a call that was not timed */
+	uint64_t cost_leaf;      /* the same, of a leaf */
+	int64_t untraced_ticks;  /* in the range: there are no events of it */
+	uint64_t untraced_calls; /* that were made then, as far as one can tell
+				  */
+	int64_t untraced_own;    /* of these ticks: work of ours */
+	bool absent;             /* the thread was not there in the range */
 	bool compensated;
 	bool sampled; /* only some calls were timed: times are estimates */
 	uint64_t dropped_nodes;  /* left out as inconsistent */

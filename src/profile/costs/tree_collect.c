@@ -16,7 +16,7 @@ static struct swz_tree_node *append(struct swz_tree_builder *builder)
 static void make_room(struct swz_tree_builder *builder)
 {
 	const struct swz_profile_thread *thread = builder->thread;
-	size_t count = 1, i;
+	size_t count = 2, i; /* with the root and what was not traced */
 
 	for (i = 0; i < thread->span_count; i++)
 		count += thread->spans[i].count;
@@ -189,6 +189,7 @@ static void collect_costs(struct swz_tree_builder *builder,
 	node->outer_ticks = repair(node->outer_ticks, total, &repaired);
 	if (node->outer_ticks > node->ticks)
 		node->outer_ticks = node->ticks;
+	node->uncounted = inherited;
 	if (repaired)
 		builder->tree->repaired_nodes++;
 }
@@ -216,8 +217,9 @@ static void collect_slot(struct swz_tree_builder *builder, uint32_t unit)
 	    has_long_calls(builder, slot))
 		return;
 	/* (what folded nodes hang below is a hidden root of its own) */
-	if (slot->function == SWZ_FUNCTION_ROOT &&
-	    !(slot->open & SWZ_NODE_HIDDEN)) {
+	if (slot->function == SWZ_FUNCTION_UNTRACED ||
+	    (slot->function == SWZ_FUNCTION_ROOT &&
+	     !(slot->open & SWZ_NODE_HIDDEN))) {
 		builder->tree->dropped_nodes++;
 		return;
 	}
@@ -329,6 +331,24 @@ static void resolve(struct swz_tree_builder *builder)
 		resolve_folded(tree, &tree->nodes[i]);
 }
 
+static void append_untraced(struct swz_tree_builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	uint32_t index = (uint32_t)tree->count;
+
+	if (!tree->untraced_ticks)
+		return;
+	*append(builder) = (struct swz_tree_node){
+		.id = SWZ_FUNCTION_UNTRACED,
+		.function = NONE,
+		.parent = SWZ_TREE_ROOT,
+		.context = index,
+		.folded_caller = NONE,
+		.ticks = tree->untraced_ticks,
+		.outer_ticks = tree->untraced_ticks,
+	};
+}
+
 void swz_tree_collect(struct swz_tree_builder *builder)
 {
 	const struct swz_profile_thread *thread = builder->thread;
@@ -350,4 +370,5 @@ void swz_tree_collect(struct swz_tree_builder *builder)
 		swz_tree_take_events(builder->tree, &builder->units,
 				     builder->profile, thread, builder->range);
 	resolve(builder);
+	append_untraced(builder);
 }

@@ -57,6 +57,14 @@ static void sum_recursive_nodes(struct swz_tree *tree, struct sums *sums)
 		struct sums *parent = &sums[node->parent];
 
 		context->cost = swz_add(context->cost, cost_inside(tree, node));
+		/* both parts of it: whoever made these calls was not traced */
+		if (node->id == SWZ_FUNCTION_UNTRACED && tree->compensated)
+			context->cost = swz_add(
+				tree->untraced_own,
+				swz_call_cost(
+					tree->untraced_calls,
+					swz_add_count(tree->cost_inside,
+						      tree->cost_outside)));
 		if (called_from_parent(node))
 			parent->cost = swz_add(
 				parent->cost,

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/costs/untraced.h"
 #include "profile/file/events.h"
+#include "profile/support/arith.h"
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
 
@@ -16,6 +18,8 @@
 struct activation {
 	uint32_t node; /* index; SWZ_INDEX_NONE: not in the tree */
 	bool outermost;
+	bool cut;      /* its begin is */
+	bool untraced; /* the time of which there are no events */
 	uint64_t start;
 };
 
@@ -42,6 +46,7 @@ static void clear(struct swz_tree *tree, uint64_t total)
 		node->ticks = node->outer_ticks = 0;
 		node->min_ticks = node->max_ticks = 0;
 		node->variance = 0;
+		node->uncounted = false;
 	}
 	tree->nodes[SWZ_TREE_ROOT].ticks = (int64_t)total;
 	tree->nodes[SWZ_TREE_ROOT].outer_ticks = (int64_t)total;
@@ -68,7 +73,10 @@ static void begin(struct taking *taking, const struct swz_event *event)
 		 sizeof(*taking->stack));
 	activation = &taking->stack[taking->depth++];
 	*activation = (struct activation){
-		.node = find(taking, event->node),
+		.node = event->untraced ? SWZ_INDEX_NONE
+					: find(taking, event->node),
+		.cut = event->cut,
+		.untraced = event->untraced,
 		.start = event->ticks,
 	};
 	if (activation->node == SWZ_INDEX_NONE)
@@ -76,6 +84,8 @@ static void begin(struct taking *taking, const struct swz_event *event)
 	node = &taking->tree->nodes[activation->node];
 	if (!event->cut && event->how != SWZ_EVENT_RESUME)
 		node->calls++;
+	else
+		node->uncounted = true;
 	/* (a function that is not known has no recursion, either) */
 	activation->outermost = node->function == SWZ_INDEX_NONE ||
 				taking->open[node->function]++ == 0;
@@ -90,23 +100,41 @@ static void end(struct taking *taking, const struct swz_event *event)
 	if (!taking->depth)
 		return;
 	activation = &taking->stack[--taking->depth];
+	ticks = (int64_t)(event->ticks - activation->start);
+	if (activation->untraced)
+		taking->tree->untraced_ticks = swz_add(
+			taking->tree->untraced_ticks, ticks);
 	if (activation->node == SWZ_INDEX_NONE)
 		return;
 	node = &taking->tree->nodes[activation->node];
 	if (node->function != SWZ_INDEX_NONE)
 		taking->open[node->function]--;
-	ticks = (int64_t)(event->ticks - activation->start);
 	node->ticks += ticks;
 	if (activation->outermost)
 		node->outer_ticks += ticks;
 	if (event->how == SWZ_EVENT_UNWIND)
 		node->unwound++;
-	if (event->cut)
+	/* how long it took in all is not known */
+	if (event->cut || activation->cut)
 		return;
 	if (ticks > node->max_ticks)
 		node->max_ticks = ticks;
 	if (!node->min_ticks || ticks < node->min_ticks)
 		node->min_ticks = ticks;
+}
+
+/* By the share of that time that is in the range. */
+static void cost_untraced(struct swz_tree *tree,
+			  const struct swz_profile *profile,
+			  const struct swz_profile_thread *thread)
+{
+	struct swz_untraced all = swz_untraced(profile, thread);
+
+	tree->untraced_calls = (uint64_t)swz_scale(
+		tree->untraced_ticks, all.calls, (uint64_t)all.ticks);
+	tree->untraced_own = swz_scale(tree->untraced_ticks,
+				       (uint64_t)all.own_ticks,
+				       (uint64_t)all.ticks);
 }
 
 void swz_tree_take_events(struct swz_tree *tree,
@@ -125,6 +153,7 @@ void swz_tree_take_events(struct swz_tree *tree,
 		from = range->from;
 	if (range->to < to)
 		to = range->to;
+	tree->absent = to <= from;
 	clear(tree, to > from ? to - from : 0);
 	taking->tree = tree;
 	taking->units = units;
@@ -144,6 +173,8 @@ void swz_tree_take_events(struct swz_tree *tree,
 	}
 	swz_progress_add(swz_events_size(thread) - shown);
 	swz_events_close(events);
+	if (tree->untraced_ticks)
+		cost_untraced(tree, profile, thread);
 	free(taking->open);
 	free(taking->stack);
 	free(taking);

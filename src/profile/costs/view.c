@@ -90,7 +90,9 @@ static uint8_t verdict_below(struct filtering *f,
 	uint8_t above = f->below[node->parent];
 	uint8_t own;
 
-	if (node->id == SWZ_FUNCTION_ROOT || node->id == SWZ_FUNCTION_OURSELVES)
+	if (node->id == SWZ_FUNCTION_ROOT ||
+	    node->id == SWZ_FUNCTION_OURSELVES ||
+	    node->id == SWZ_FUNCTION_UNTRACED)
 		return above;
 	own = verdict_of(
 		f, swz_binding_function(f->binding, node->function, node->id));
@@ -123,7 +125,9 @@ void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
 		uint8_t verdict = node->context == i ? f.below[i]
 						     : verdict_below(&f, node);
 
-		if (node->flags & SWZ_NODE_HIDDEN)
+		/* nobody knows whether what was not traced would match */
+		if (node->flags & SWZ_NODE_HIDDEN ||
+		    node->id == SWZ_FUNCTION_UNTRACED)
 			continue;
 		if (is_left_out(view, verdict))
 			node->flags |= SWZ_NODE_HIDDEN;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/file/event_extent.h"
 #include "profile/file/event_words.h"
 #include "profile/support/memory.h"
 
@@ -48,6 +49,12 @@ struct swz_events {
 	bool started, finished, in_range, show_hidden;
 	const struct swz_unit_set *shown; /* NULL: all */
 	uint64_t from, to;
+	struct swz_event_extent extent;
+	/* times without events, in the range: before and after all others */
+	struct gap {
+		uint64_t from, to;
+	} before, after;
+	struct gap *in; /* the one that has begun and not ended */
 	struct swz_events_damage damage;
 	struct node cache[CACHE_ENTRIES];
 };
@@ -61,7 +68,8 @@ struct swz_events *swz_events_open(const struct swz_profile *profile,
 	events->thread = thread;
 	events->words = swz_event_words_open(profile, thread);
 	events->ticks = thread->record.start_ticks;
-	events->to = UINT64_MAX;
+	events->extent = swz_event_extent(profile, thread);
+	swz_events_limit(events, 0, UINT64_MAX);
 	return events;
 }
 
@@ -85,10 +93,24 @@ void swz_events_show_only(struct swz_events *events,
 	events->shown = shown;
 }
 
+static struct gap limit(const struct swz_events *events, uint64_t from,
+			uint64_t to)
+{
+	if (from < events->from)
+		from = events->from;
+	if (to > events->to)
+		to = events->to;
+	return (struct gap){from, to > from ? to : from};
+}
+
 void swz_events_limit(struct swz_events *events, uint64_t from, uint64_t to)
 {
 	events->from = from;
 	events->to = to;
+	events->before = limit(events, events->thread->record.start_ticks,
+			       events->extent.from);
+	events->after = limit(events, events->extent.to,
+			      events->thread->last_ticks);
 }
 
 const struct swz_events_damage *swz_events_damage(
@@ -300,8 +322,8 @@ static void end_all(struct swz_events *events)
 	events->keep = 0;
 	events->ending = SWZ_EVENT_SUSPEND;
 	events->ending_cut = true;
-	if (events->ticks < events->thread->last_ticks)
-		events->ticks = events->thread->last_ticks;
+	if (events->ticks < events->extent.to)
+		events->ticks = events->extent.to;
 	events->now = events->to < events->ticks ? events->to : events->ticks;
 }
 
@@ -351,6 +373,9 @@ static bool hand_out(struct swz_events *events, struct swz_event *event)
 		/* what was torn off has no end of its own */
 		event->how = events->ending;
 		event->cut = events->ending_cut || events->depth > events->keep;
+		event->stopped = events->ending_cut &&
+				 events->now == events->extent.to &&
+				 events->now < events->thread->last_ticks;
 		return true;
 	}
 	return false;
@@ -371,7 +396,7 @@ static void enter_range(struct swz_events *events)
 		events->stack[i].cut = true;
 }
 
-bool swz_events_next(struct swz_events *events, struct swz_event *event)
+static bool next_activation(struct swz_events *events, struct swz_event *event)
 {
 	for (;;) {
 		if (hand_out(events, event))
@@ -391,7 +416,7 @@ bool swz_events_next(struct swz_events *events, struct swz_event *event)
 			events->has_raw = next_raw(events);
 			if (!events->has_raw && !events->in_range) {
 				/* all that is still open may be in it */
-				if (events->thread->last_ticks < events->from) {
+				if (events->extent.to < events->from) {
 					events->finished = true;
 					return false;
 				}
@@ -420,4 +445,33 @@ bool swz_events_next(struct swz_events *events, struct swz_event *event)
 		events->has_raw = false;
 		take_raw(events);
 	}
+}
+
+/* Begins or ends a time without events. */
+static bool turn_gap(struct swz_events *events, struct gap *gap,
+		     struct swz_event *event)
+{
+	bool begins = !events->in;
+
+	if (gap->from == gap->to)
+		return false;
+	*event = (struct swz_event){
+		.begins = begins,
+		.cut = true,
+		.untraced = true,
+		.how = begins ? SWZ_EVENT_RESUME : SWZ_EVENT_SUSPEND,
+		.function = SWZ_INDEX_NONE,
+		.ticks = begins ? gap->from : gap->to,
+	};
+	events->in = begins ? gap : NULL;
+	if (!begins)
+		gap->from = gap->to;
+	return true;
+}
+
+bool swz_events_next(struct swz_events *events, struct swz_event *event)
+{
+	return turn_gap(events, &events->before, event) ||
+	       next_activation(events, event) ||
+	       turn_gap(events, &events->after, event);
 }

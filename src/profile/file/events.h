@@ -11,7 +11,13 @@
  *  - no time is less than the one before, or past the thread's last moment.
  * What the file does not hold is made up and marked (`cut`): ends of what is
  * open at the end, begins of what was entered before the oldest event that was
- * kept, both at the limits of a range of time. */
+ * kept, both at the limits of a range of time.
+ *
+ * A trace may have stopped for want of room (--max-size), or its oldest events
+ * may have been overwritten (--ring). Nothing is said of what was open in that
+ * time: what is open ends at the last event there is, and begins at the first.
+ * The time without events is handed out as if it were an activation of its own
+ * outside of all others (`untraced`). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +26,11 @@
 #include "profile/file/reader.h"
 
 struct swz_event {
-	bool begins; /* an activation begins; else: the latest ends */
-	bool cut;    /* it is made up: the file has none here */
+	bool begins;   /* an activation begins; else: the latest ends */
+	bool cut;      /* it is made up: the file has none here */
+	bool untraced; /* no activation but the time of which there are no
+			* events: cut; it has no node and no function */
+	bool stopped;  /* an end that is cut since the trace has stopped */
 	uint8_t how; /* enum swz_event_kind. Begins: ENTER, a call; RESUME, what
 		      * was suspended goes on; JUMP, a call without a time of
 		      * its own. Ends: RETURN, UNWIND, SKIP, SUSPEND */
@@ -41,9 +50,10 @@ struct swz_events *swz_events_open(const struct swz_profile *profile,
 				   const struct swz_profile_thread *thread);
 void swz_events_close(struct swz_events *events); /* NULL is fine */
 
-/* Before the first swz_events_next: only what happens from FROM to TO (ticks).
- * What is open then begins at FROM, and ends at TO. What happens at TO is of
- * the time after it, so that ranges side by side share nothing. */
+/* Before the first swz_events_next, which then looks at it: only what happens
+ * from FROM to TO (ticks). What is open then begins at FROM, and ends at TO.
+ * What happens at TO is of the time after it, so that ranges side by side share
+ * nothing. */
 void swz_events_limit(struct swz_events *events, uint64_t from, uint64_t to);
 
 /* Before that, too: hidden activations as well. */

@@ -280,6 +280,7 @@ static void read_state(struct swz_profile *profile,
 {
 	const uint64_t body = events->offset + sizeof(struct swz_chunk);
 	uint64_t room = events->bytes - sizeof(struct swz_chunk), state = 0;
+	uint64_t first = 0;
 
 	swz_profile_bytes(profile,
 			  events->offset + offsetof(struct swz_chunk,
@@ -289,6 +290,11 @@ static void read_state(struct swz_profile *profile,
 		room = (uint32_t)state;
 	else if (room < (uint32_t)state)
 		profile->damage.bad_chunks += !profile->damage.missing_bytes;
+	swz_profile_bytes(profile,
+			  events->offset + offsetof(struct swz_chunk,
+						    reserved[SWZ_PACKED_FIRST]),
+			  &first, sizeof(first));
+	events->is_first = first == 1;
 	events->number = state >> 32;
 	events->bytes = 0;
 	if (room < sizeof(events->ticks))
@@ -308,6 +314,7 @@ static void trim(struct swz_profile *profile, struct swz_event_chunk *events,
 	if (pages > events->bytes / SWZ_EVENT_PAGE)
 		pages = events->bytes / SWZ_EVENT_PAGE;
 	events->number += pages;
+	events->is_first = !events->number;
 	events->offset += pages * SWZ_EVENT_PAGE;
 	events->bytes -= pages * SWZ_EVENT_PAGE;
 	if (pages)

@@ -64,6 +64,7 @@ struct swz_event_chunk {
 	uint64_t number;    /* of the first page; packed: of the first that is
 			     * not packed with it */
 	uint64_t kept;      /* pages: SWZ_EVENTS_KEPT */
+	bool is_first;      /* it holds the thread's first page, number 0 */
 };
 
 struct swz_profile_thread {

@@ -361,7 +361,7 @@ static struct swz_catalog_place shown_place(const struct writer *w,
 	if (!place.file) {
 		place.file = file;
 		place.line = 0;
-	} else if (caller <= SWZ_CATALOG_UNKNOWN) {
+	} else if (!SWZ_CATALOG_IS_REAL(caller)) {
 		place.file = file;
 	} else if (place.file != file && !fits(w, caller, place.file)) {
 		place.file = file;

@@ -91,7 +91,9 @@ void swz_write_chrome(FILE *stream, struct swz_trace *trace)
 	struct writing w = {.stream = stream, .trace = trace};
 	size_t i, j;
 
-	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", stream);
+	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"times\":"
+	      "\"" SWZ_RAW_TIMES "\"},\"traceEvents\":[\n",
+	      stream);
 	for (i = 0; i < trace->count; i++) {
 		struct swz_binding *binding = &trace->bindings[i];
 		struct swz_profile *profile = binding->profile;

@@ -413,6 +413,9 @@ static void put_header(struct json *json, const struct swz_profile *profile)
 			  1000);
 	put_milli(json, "costInsidePs", ticks_to_ns(profile, inside));
 	put_milli(json, "costOutsidePs", ticks_to_ns(profile, outside));
+	/* 1/1024 ticks: picoseconds would add up to something */
+	put_integer(json, "costInside", header->cost_inside);
+	put_integer(json, "costOutside", header->cost_outside);
 	put_flag(json, "forked", header->flags & SWZ_FILE_FORKED);
 	put_flag(json, "ended", header->flags & SWZ_FILE_ENDED);
 	put_flag(json, "filtered", header->flags & SWZ_FILE_FILTERED);
@@ -466,7 +469,9 @@ static void put_thread_note(struct json *json, const struct thread_note *thread)
 	put_integer(json, "deepest", thread->events.deepest);
 	put_integer(json, "untraced", thread->events.untraced);
 	put_integer(json, "shortCalls", thread->events.short_calls);
-	put_ns(json, "untracedFromNs", thread->events.untraced_from_ns);
+	put_integer(json, "untracedCalls", thread->events.untraced_calls);
+	put_ns(json, "untracedNs", thread->events.untraced_ns);
+	put_ns(json, "untracedOwnNs", thread->events.untraced_own_ns);
 	close_value(json, "}");
 }
 

@@ -1,4 +1,4 @@
-/* An event is the ticks since the one before, times four, plus what it is. The
+/* An event is the ticks since the one before, times eight, plus what it is. The
  * beginning of an activation is followed by its context: which child it is of
  * the one that is current, from 1, or 0 and the context's number where it is
  * none of its (fibers, folded contexts). What is hidden is left out.
@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "profile/costs/untraced.h"
 #include "profile/file/events.h"
 #include "profile/support/memory.h"
 #include "profile/formats/page_block.h"
@@ -18,7 +19,15 @@
 #define BLOCK_BYTES ((uint64_t)8 << 20)
 #define PROGRESS_BYTES ((uint64_t)1 << 20)
 
-enum what { BEGIN = 0, END = 1, UNWIND = 2, BEGIN_NO_CALL = 3 };
+enum what {
+	BEGIN = 0,
+	END = 1,
+	UNWIND = 2,
+	BEGIN_NO_CALL = 3,
+	/* not when it began or ended, but when what is known of it does */
+	BEGIN_CUT = 4,
+	END_CUT = 5
+};
 
 /* An open activation. */
 struct open {
@@ -91,7 +100,7 @@ static void put(struct writer *w, uint64_t ticks, enum what what)
 		w->block = swz_page_block_begin(w->stream, name, LEVEL);
 	}
 	swz_page_block_number(w->block,
-			      (ticks - w->ticks) << 2 | (uint64_t)what);
+			      (ticks - w->ticks) << 3 | (uint64_t)what);
 	w->ticks = ticks;
 	w->written->events++;
 }
@@ -111,8 +120,9 @@ static void begin(struct writer *w, const struct swz_event *event)
 	if (hidden)
 		return;
 	put(w, event->ticks,
-	    event->cut || event->how == SWZ_EVENT_RESUME ? BEGIN_NO_CALL
-							 : BEGIN);
+	    event->cut                       ? BEGIN_CUT
+	    : event->how == SWZ_EVENT_RESUME ? BEGIN_NO_CALL
+					     : BEGIN);
 	if (w->contexts->items[context].parent == at) {
 		swz_page_block_number(w->block, w->child[context]);
 	} else {
@@ -129,7 +139,9 @@ static void end(struct writer *w, const struct swz_event *event)
 	if (!w->depth || w->stack[--w->depth].hidden)
 		return;
 	put(w, event->ticks,
-	    event->how == SWZ_EVENT_UNWIND && !event->cut ? UNWIND : END);
+	    event->cut                       ? END_CUT
+	    : event->how == SWZ_EVENT_UNWIND ? UNWIND
+					     : END);
 	w->shown--;
 }
 
@@ -152,6 +164,17 @@ static void put_all(struct writer *w, struct swz_events *events, uint64_t total)
 	swz_progress_end();
 }
 
+static void describe_untraced(const struct swz_profile *profile,
+			      const struct swz_profile_thread *thread,
+			      struct swz_html_events *written)
+{
+	struct swz_untraced untraced = swz_untraced(profile, thread);
+
+	written->untraced_calls = untraced.calls;
+	written->untraced_ns = swz_profile_ns(profile, untraced.ticks);
+	written->untraced_own_ns = swz_profile_ns(profile, untraced.own_ticks);
+}
+
 void swz_html_put_events(FILE *stream, size_t number,
 			 const struct swz_section *section,
 			 struct swz_html_events *written)
@@ -171,9 +194,7 @@ void swz_html_put_events(FILE *stream, size_t number,
 		.untraced = thread->record.untraced,
 		.short_calls = thread->record.short_calls,
 	};
-	if (thread->record.untraced_from)
-		written->untraced_from_ns = swz_events_ns(
-			profile, thread->record.untraced_from);
+	describe_untraced(profile, thread, written);
 	if (section->range)
 		swz_events_limit(events, section->range->from,
 				 section->range->to);

@@ -13,10 +13,12 @@
 struct swz_html_events {
 	uint64_t events;
 	uint64_t activations;
-	uint64_t deepest;         /* activations that were open at once */
-	uint64_t untraced;        /* events that the trace had no room for */
-	uint64_t short_calls;     /* that it has left out */
-	int64_t untraced_from_ns; /* 0: never */
+	uint64_t deepest;        /* activations that were open at once */
+	uint64_t untraced;       /* events that the trace had no room for */
+	uint64_t short_calls;    /* that it has left out */
+	uint64_t untraced_calls; /* of which there are no events */
+	int64_t untraced_ns;     /* the time of which there are none */
+	int64_t untraced_own_ns; /* of this, work of ours */
 };
 
 /* Writes blocks "events NUMBER 0", "events NUMBER 1", ... with the events of

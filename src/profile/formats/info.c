@@ -155,7 +155,7 @@ static void put_threads(FILE *stream, struct swz_profile *profile,
 	size_t i;
 
 	fprintf(stream, "\n%10s  %-16s %16s %20s\n", "tid", "name", "calls",
-		"duration");
+		"duration, raw");
 	for (i = 0; i < profile->thread_count; i++) {
 		const struct swz_profile_thread *thread = &profile->threads[i];
 		uint64_t ticks = thread->last_ticks -
@@ -395,7 +395,7 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	put_start(stream, profile);
 	fputs("duration: ", stream);
 	put_seconds(stream, duration);
-	fputs(" s\n", stream);
+	fputs(" s, with what the hooks took\n", stream);
 	put_clock(stream, profile);
 	put_flags(stream, header->flags);
 	put_end(stream, profile);

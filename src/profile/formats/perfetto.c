@@ -47,7 +47,12 @@ enum track_field {
 	TRACK_PARENT = 5
 };
 
-enum { PROCESS_PID = 1, PROCESS_COMMAND = 2, PROCESS_NAME = 6 };
+enum {
+	PROCESS_PID = 1,
+	PROCESS_COMMAND = 2,
+	PROCESS_NAME = 6,
+	PROCESS_LABELS = 8
+};
 
 enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
 
@@ -82,6 +87,7 @@ static uint64_t put_process(struct writing *w,
 				 profile->arguments[i]);
 	swz_message_text(&w->piece, PROCESS_NAME,
 			 swz_base_name(profile->executable));
+	swz_message_text(&w->piece, PROCESS_LABELS, SWZ_RAW_TIMES);
 	swz_message_add(&w->part, TRACK_UUID, track);
 	swz_message_nest(&w->part, TRACK_PROCESS, &w->piece);
 	swz_message_nest(&w->packet, PACKET_TRACK, &w->part);

@@ -105,7 +105,7 @@ void swz_write_speedscope_events(FILE *stream, struct swz_trace *trace)
 
 	fputs("{\"$schema\":\"https://www.speedscope.app/"
 	      "file-format-schema.json\",\n\"exporter\":\"swizzle " SWZ_VERSION
-	      "\",\n\"profiles\":[",
+	      "\",\n\"name\":\"" SWZ_RAW_TIMES "\",\n\"profiles\":[",
 	      stream);
 	for (i = 0; i < trace->count; i++) {
 		struct swz_binding *binding = &trace->bindings[i];

@@ -48,6 +48,7 @@ void swz_catalog_begin(struct swz_catalog *catalog,
 	*catalog = (struct swz_catalog){.options = *options};
 	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_OUTSIDE */
 	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_UNKNOWN */
+	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_UNTRACED */
 	add_place(catalog, &(struct swz_catalog_place){NULL, 0, NULL, 0});
 }
 
@@ -147,6 +148,8 @@ uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
 	uint32_t module = SWZ_INDEX_NONE, found;
 	uint64_t address = id;
 
+	if (id == SWZ_FUNCTION_UNTRACED)
+		return SWZ_CATALOG_UNTRACED;
 	if (index == SWZ_INDEX_NONE)
 		return function_at(binding->catalog, module, address, NULL);
 	if (binding->functions[index] != SWZ_INDEX_NONE)
@@ -276,6 +279,8 @@ static const char *made_up_name(struct swz_catalog *catalog,
 		return swz_intern(&catalog->strings, SWZ_OUTSIDE_NAME);
 	if (function == &catalog->functions[SWZ_CATALOG_UNKNOWN])
 		return swz_intern(&catalog->strings, SWZ_UNKNOWN_NAME);
+	if (function == &catalog->functions[SWZ_CATALOG_UNTRACED])
+		return swz_intern(&catalog->strings, SWZ_UNTRACED_NAME);
 	snprintf(name, sizeof(name),
 		 function->module == SWZ_INDEX_NONE ? "function_%" PRIu64
 						    : "sub_%" PRIx64,
@@ -343,7 +348,7 @@ static bool name_in_full(struct swz_catalog *catalog, struct swz_map *names,
 	uint32_t index = (uint32_t)(function - catalog->functions);
 	uint32_t *holder;
 
-	if (index <= SWZ_CATALOG_UNKNOWN)
+	if (!SWZ_CATALOG_IS_REAL(index))
 		return true;
 	function->name = name_in_style(catalog, function, SWZ_DEMANGLE_FULL);
 	holder = by_name(names, function);

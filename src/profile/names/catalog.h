@@ -20,6 +20,10 @@
 #define SWZ_OUTSIDE_NAME "[outside]"
 #define SWZ_CATALOG_UNKNOWN 1u /* function: callers that were lost */
 #define SWZ_UNKNOWN_NAME "[unknown caller]"
+#define SWZ_CATALOG_UNTRACED \
+	2u /* function: time of which a trace holds no events */
+#define SWZ_UNTRACED_NAME "[not traced]"
+#define SWZ_CATALOG_IS_REAL(function) ((function) > SWZ_CATALOG_UNTRACED)
 #define SWZ_PLACE_UNKNOWN 0u
 
 struct swz_catalog_module {

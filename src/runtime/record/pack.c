@@ -76,7 +76,7 @@ static bool has_room(const struct swz_packer *packer)
 }
 
 static bool next_chunk(struct swz_packer *packer, uint32_t owner,
-		       uint64_t ticks)
+		       uint64_t number, uint64_t ticks)
 {
 	const struct swz_chunk *full = packer->chunk;
 
@@ -88,6 +88,7 @@ static bool next_chunk(struct swz_packer *packer, uint32_t owner,
 	swz_event_chunk_pass(full);
 	if (packer->pages < LAST_PAGES)
 		packer->pages *= 4;
+	packer->chunk->reserved[SWZ_PACKED_FIRST] = number + 1;
 	packer->at = (uint8_t *)(packer->chunk + 1);
 	memcpy(packer->at, &ticks, sizeof(ticks));
 	packer->at += sizeof(ticks);
@@ -239,7 +240,8 @@ enum swz_packing swz_pack(struct swz_packer *packer, struct swz_chunk *events,
 		const uint64_t *end = page + PAGE_WORDS - 1;
 		uint8_t *to;
 
-		if (!has_room(packer) && !next_chunk(packer, owner, *end))
+		if (!has_room(packer) &&
+		    !next_chunk(packer, owner, number, *end))
 			return SWZ_PACKING_FULL;
 		to = pack_page(packer, at, end);
 		if (!to) {

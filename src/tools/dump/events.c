@@ -2,10 +2,14 @@
 
 #include "tools/dump/events.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "profile/file/event_extent.h"
 #include "profile/file/events.h"
 #include "profile/support/progress.h"
+#include "tools/dump/message.h"
 #include "tools/dump/target.h"
 
 bool swz_dump_writes_events(const struct swz_dump_input *input,
@@ -16,6 +20,99 @@ bool swz_dump_writes_events(const struct swz_dump_input *input,
 		(swz_dump_is_traced(input) &&
 		 !(options->given & options->format->takes) &&
 		 !options->thread_parts && !options->separate_threads));
+}
+
+/* Threads of a profile whose traces are not whole at one of their ends. */
+struct untraced {
+	size_t count;
+	int32_t tid; /* of one of them */
+	uint64_t events;
+	uint64_t least, most; /* ticks: of the limits of what is there */
+};
+
+static void add_untraced(struct untraced *to,
+			 const struct swz_profile_thread *thread,
+			 uint64_t ticks)
+{
+	if (!to->count || ticks < to->least)
+		to->least = ticks;
+	if (!to->count || ticks > to->most)
+		to->most = ticks;
+	to->count++;
+	to->tid = thread->record.tid;
+	to->events += thread->record.untraced;
+}
+
+static void put_threads(char *text, size_t size,
+			const struct untraced *untraced, const char *one,
+			const char *several)
+{
+	if (untraced->count == 1)
+		snprintf(text, size, "the trace of thread %" PRId32 " %s",
+			 untraced->tid, one);
+	else
+		snprintf(text, size, "the traces of %zu threads %s",
+			 untraced->count, several);
+}
+
+static void warn_profile(const struct swz_profile *profile,
+			 const struct swz_dump_options *options)
+{
+	uint64_t from = swz_dump_has_range(options) ? options->range.from : 0;
+	uint64_t to = swz_dump_has_range(options) ? options->range.to
+						  : UINT64_MAX;
+	struct untraced begins = {0}, ends = {0};
+	char threads[64];
+	size_t i;
+
+	for (i = 0; i < profile->thread_count; i++) {
+		const struct swz_profile_thread *thread = &profile->threads[i];
+		struct swz_event_extent extent;
+
+		if (!swz_dump_wants(options, thread))
+			continue;
+		extent = swz_event_extent(profile, thread);
+		if (extent.from > thread->record.start_ticks &&
+		    extent.from > from && thread->record.start_ticks < to)
+			add_untraced(&begins, thread, extent.from);
+		if (extent.to < thread->last_ticks && extent.to < to &&
+		    thread->last_ticks > from)
+			add_untraced(&ends, thread, extent.to);
+	}
+	if (ends.count) {
+		put_threads(threads, sizeof(threads), &ends, "was", "were");
+		swz_dump_complain(
+			"%s: %s full (--max-size) %s %.6f s: %" PRIu64
+			" events are missing; the time after that is shown as "
+			"%s",
+			profile->name, threads, ends.count > 1 ? "from" : "at",
+			(double)swz_events_ns(profile, ends.least) / 1e9,
+			ends.events, SWZ_UNTRACED_NAME);
+	}
+	if (begins.count) {
+		put_threads(threads, sizeof(threads), &begins, "begins",
+			    "begin");
+		swz_dump_complain(
+			"%s: %s %s %.6f s, as the newest events were kept "
+			"(--ring); the time before that is shown as %s",
+			profile->name, threads, begins.count > 1 ? "by" : "at",
+			(double)swz_events_ns(profile, begins.most) / 1e9,
+			SWZ_UNTRACED_NAME);
+	}
+}
+
+void swz_dump_warn_untraced(const struct swz_dump_input *input,
+			    const struct swz_dump_options *options)
+{
+	size_t i;
+
+	if (options->quiet || !(swz_dump_has_range(options) ||
+				swz_dump_writes_events(input, options) ||
+				options->format->needs & SWZ_NEEDS_UNITS))
+		return;
+	for (i = 0; i < input->count; i++)
+		if (swz_profile_traced(input->profiles[i]))
+			warn_profile(input->profiles[i], options);
 }
 
 static uint64_t event_bytes(const struct swz_dump_input *input,

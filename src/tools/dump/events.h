@@ -12,6 +12,11 @@
 bool swz_dump_writes_events(const struct swz_dump_input *input,
 			    const struct swz_dump_options *options);
 
+/* Says of which times of the threads that are asked for there are no events,
+ * where that is of any importance for the output. */
+void swz_dump_warn_untraced(const struct swz_dump_input *input,
+			    const struct swz_dump_options *options);
+
 /* Writes them; the catalog is resolved. Returns an exit status. */
 int swz_dump_write_events(const struct swz_dump_input *input,
 			  const struct swz_catalog *catalog,

@@ -150,8 +150,10 @@ int swz_dump_reports(struct swz_dump_input *input,
 		status = dump_threads(input, options);
 	else
 		status = dump_merged(input, &catalog, options);
-	if (status == EXIT_OK)
+	if (status == EXIT_OK) {
+		swz_dump_warn_untraced(input, options);
 		swz_dump_warn_filter(&catalog, options);
+	}
 	swz_catalog_free(&catalog);
 	return status;
 }

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "profile/file/event_extent.h"
+#include "profile/file/events.h"
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
 #include "tools/dump/message.h"
@@ -51,6 +53,9 @@ void swz_dump_add_thread(struct swz_dump_result *result,
 				 &tree);
 	else
 		swz_report_add(&result->report, binding, &tree);
+	if (result->contexts.by_unit && swz_profile_traced(binding->profile) &&
+	    swz_event_extent_is_partial(binding->profile, thread))
+		swz_contexts_add_untraced(&result->contexts);
 	swz_tree_free(&tree);
 }
 
