@@ -99,14 +99,15 @@ THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 		 region.c unwind_table.c fixups.c saved_plan.c \
 		 encoding.c usual.c leaf.c flags.c red_zone.c code_writer.c \
 		 capstone_x86_only.c))
-# Of src/runtime/ what does not need a process that is being profiled, and the
-# arena: likewise. What these refer to beyond that, the tests stand in for.
-RUNTIME_PURE := thunks/arena.c $(addprefix src/runtime/, \
+# Of src/runtime/ what does not need a process that is being profiled, and what
+# maps memory: likewise. What these refer to beyond that, the tests stand in for.
+RUNTIME_PURE := thunks/arena.c thunks/near.c $(addprefix src/runtime/, \
 		  cache/key.c \
 		  $(addprefix discovery/,branch_thunk.c distance_table.c \
-		    function.c kept_registers.c operand.c \
+		    function.c given_up_frames.c kept_registers.c operand.c \
 		    scan_bytes.c scan_depth.c slot_loads.c switch_table.c) \
-		  hooks/jumps.c hooks/tail_calls.c hooks/thread_thunks.c \
+		  $(addprefix hooks/,interrupted.c jumps.c tail_calls.c \
+		    thread_thunks.c) \
 		  record/frames.c record/sampling.c record/shared_thunks.c \
 		  support/pattern.c)
 
@@ -361,6 +362,11 @@ check-sharing: all tests	## the shell tests, where no call edge has return thunk
 .PHONY: check-tactics
 check-tactics: all		## test suites of libraries, each kind of jump given to all functions (LIBRARIES="zlib pcre2 libjsoncpp")
 	scripts/check-tactics $(LIBRARIES)
+
+# An hour or so; goes on where it was interrupted (tests/mutations/run --help).
+.PHONY: check-mutations
+check-mutations: all tests	## which one-token faults in the sources the tests find: 100 of them (MUTATIONS_FLAGS)
+	tests/mutations/run $(MUTATIONS_FLAGS)
 
 SOAK_SECONDS ?= 1800
 soak: all			## servers under load for SOAK_SECONDS (1800) each (SERVERS="redis ...")

@@ -278,6 +278,37 @@ START_TEST(what_is_not_understood_has_no_rows)
 }
 END_TEST
 
+/* Programs of any length: those that fit are taken over, the others left out,
+ * and no entry is written beyond its room. */
+START_TEST(what_does_not_fit_has_no_rows)
+{
+	static uint8_t program[256];
+	const size_t room = SWZ_UNWIND_ENTRY_BYTES -
+			    sizeof(struct swz_unwind_entry);
+	size_t fitting = 0;
+
+	for (size_t i = 0; i < sizeof(program); i += 2)
+		program[i] = 0x2e; /* GNU_args_size, 0 */
+	for (size_t size = 0; size <= sizeof(program); size += 2) {
+		size_t used;
+
+		swz_unwind_table_begin(&table, scratch, 4);
+		used = table.used;
+		memset(table.frame + used, 0xee, room + 64);
+		function.program = (struct swz_bytes){program, size};
+		if (swz_unwind_table_add(&table, &code))
+			ck_assert_uint_eq(size, 2 * fitting++);
+		ck_assert_uint_le(table.used - used, room);
+		for (size_t i = room; i < room + 64; i++)
+			ck_assert_uint_eq(table.frame[used + i], 0xee);
+		ck_assert_uint_eq(rows_of(0).rows[1].start, 1);
+	}
+	/* length, CIE, start, size, augmentation; 3 bytes each for the head and
+	 * where the body begins; the last 4 stay free */
+	ck_assert_uint_eq(fitting - 1, (room - 4 - 17 - 6) / 2);
+}
+END_TEST
+
 START_TEST(the_header_is_sorted_and_points_at_entries)
 {
 	const uint8_t *header;
@@ -554,6 +585,7 @@ int main(void)
 	tcase_add_test(tcase, a_load_that_keeps_the_flags_moves_rsp_in_steps);
 	tcase_add_loop_test(tcase, what_is_not_understood_has_no_rows, 0,
 			    (int)(sizeof(strange) / sizeof(*strange)));
+	tcase_add_test(tcase, what_does_not_fit_has_no_rows);
 	tcase_add_test(tcase, the_header_is_sorted_and_points_at_entries);
 	tcase_add_test(tcase, parts_come_to_what_one_table_comes_to);
 	tcase_add_test(tcase, islands_are_like_the_first_byte_of_a_function);
