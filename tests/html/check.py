@@ -207,6 +207,9 @@ def check_header(page, profile, where=(), slack=0):
     text = page.eval("document.querySelector('#total').textContent")
     title = page.eval("document.querySelector('#total').title")
     found = re.search(r' in (?:(\d+) of )?(\d+) threads?,', text)
+    if not found:
+        fail('the header says %r' % text)
+        return
     equal(count, int(found[1] or found[2]), 'threads in ' + text)
     figures = [number(part) for part in re.findall(r'[\d\u202f]+', title)]
     close(ns, figures[0], slack, 'total')
