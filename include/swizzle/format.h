@@ -137,7 +137,9 @@ struct swz_module_record {
 	uint64_t load_ticks;   /* when it was first loaded; 0: at the start */
 	uint64_t unload_ticks; /* when it was last unloaded; 0: it is loaded */
 	uint32_t loads;        /* how often it was loaded at this place */
-	uint32_t reserved;
+	uint32_t overwritten;  /* of the functions that were patched, those
+				* whose code the program has replaced since:
+				* their later calls are missing */
 };
 
 struct swz_function_record {

@@ -117,4 +117,92 @@ for option in --timing=exact --imports; do
 	assert_matches modules '/unreadable/liblate.so +[1-9][0-9]* +[1-9]'
 done
 
+# The program maps its file over the page of its text, where the jumps are.
+it 'text that the program puts back while it runs is told of'
+cat >put_back.c <<'END'
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+extern char __executable_start;
+
+__attribute__((noinline, section(".text.moved"), aligned(4096))) int first(int n)
+{
+	__asm__ volatile("");
+	return n * 3;
+}
+
+__attribute__((noinline, section(".text.moved"))) int second(int n)
+{
+	return first(n) + 1;
+}
+
+__attribute__((noinline, section(".text.stays"), aligned(4096))) int third(int n)
+{
+	return second(n) + 1;
+}
+
+int main(int argc, char **argv)
+{
+	char *page = (char *)((uintptr_t)first & -(uintptr_t)4096);
+	int s = 0, fd = open("/proc/self/exe", O_RDONLY);
+
+	for (int i = 0; i < 1000; i++)
+		s += third(i);
+	if (argc > 1 &&
+	    mmap(page, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd,
+		 page - &__executable_start) != page)
+		return 1;
+	for (int i = 0; i < 1000; i++)
+		s += third(i);
+	printf("%d\n", s);
+	fflush(stdout);
+	if (argc > 2) {
+		usleep(3000000);
+		dlopen("libm.so.6", RTLD_NOW);
+		_exit(0);
+	}
+	return 0;
+}
+END
+gcc -O1 -o put_back put_back.c || abort 'put_back is not built'
+RUN_OPTIONS=()
+capture "$RUN" -o "$TMP/profile" -- ./put_back x
+assert_status 0
+assert_eq 3001000 "$(cat "$TMP/out")" 'output'
+assert_matches err '^swizzle: .*/profile: the program has overwritten 2 hooked functions; later calls of them are missing$'
+"$DUMP" -q -f info profile >info
+assert_matches info '^    patched, and overwritten by the program +2$'
+"$DUMP" -f text profile >table 2>warnings
+assert_matches table '^# the program has overwritten 2 hooked functions: '
+assert_contains warnings 'has overwritten 2 hooked functions'
+assert_eq '1000 1000 2000' "$(awk '$4 == "first" || $4 == "second" || $4 == "third" {
+	calls[$4] = $1 } END { print calls["first"], calls["second"], calls["third"] }' table)" \
+	'calls'
+"$DUMP" -q -f raw profile >raw
+assert_contains raw 'overwritten 2'
+
+it 'also if it never comes to its end'
+capture "$RUN" -q -o "$TMP/profile" -- ./put_back x y
+assert_status 0
+"$DUMP" -q -f info profile >info
+assert_matches info '^    patched, and overwritten by the program +2$'
+
+it 'text that stays is not'
+capture "$RUN" -o "$TMP/profile" -- ./put_back
+assert_eq '' "$(cat "$TMP/err")" 'errors'
+"$DUMP" -q -f info profile >info
+assert_eq 0 "$(grep -c overwritten info)" 'lines'
+for tactic in padding neighbour branches; do
+	SWIZZLE_TEST_TACTIC=$tactic capture "$RUN" -M '*' -o "$TMP/profile" -- \
+		/usr/bin/python3 -c 'import json; print(json.dumps([1]))'
+	assert_eq '[1]' "$(cat "$TMP/out")" "output ($tactic)"
+	"$DUMP" -q -f info profile >info
+	assert_eq 0 "$(grep -c overwritten info)" "overwritten ($tactic)"
+done
+
 finish

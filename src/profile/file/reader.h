@@ -141,6 +141,9 @@ void swz_profile_free(struct swz_profile *profile); /* NULL is fine */
 /* True if something was lost: the file holds less than its header claims. */
 bool swz_profile_damaged(const struct swz_profile *profile);
 
+/* How many hooked functions the program has put other code over. */
+uint64_t swz_profile_overwritten(const struct swz_profile *profile);
+
 /* The node slot at a unit (file offset / 64) that lies within a span. */
 const struct swz_node *swz_profile_node(const struct swz_profile *profile,
 					uint32_t unit);

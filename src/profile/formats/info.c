@@ -235,6 +235,10 @@ static void put_module(FILE *stream, const struct swz_profile_module *module,
 		if (counts[i] && i != SWZ_REFUSE_FILTERED)
 			fprintf(stream, "    %-*s %9" PRIu32 "\n", width + 16,
 				swz_refusal_text(i), counts[i]);
+	if (module->record.overwritten)
+		fprintf(stream, "    %-*s %9" PRIu32 "\n", width + 6,
+			"patched, and overwritten by the program",
+			module->record.overwritten);
 }
 
 static void put_left_out(FILE *stream, const struct swz_profile *profile)

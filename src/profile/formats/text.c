@@ -13,6 +13,7 @@
 void swz_put_heading(FILE *stream, const struct swz_section *section)
 {
 	const struct swz_report *report = section->report;
+	uint64_t overwritten;
 
 	if (section->thread) {
 		fprintf(stream, "# thread %" PRId32 " ",
@@ -38,6 +39,12 @@ void swz_put_heading(FILE *stream, const struct swz_section *section)
 				? report->raw_ns - report->total_ns
 				: 0);
 	fputs("; times in ns\n", stream);
+	overwritten = swz_profile_overwritten(section->profile);
+	if (overwritten)
+		fprintf(stream,
+			"# the program has overwritten %" PRIu64
+			" hooked functions: later calls of them are missing\n",
+			overwritten);
 }
 
 static bool shows_extremes(const struct swz_table_options *options)
