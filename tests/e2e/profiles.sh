@@ -25,8 +25,9 @@ dump_table() { # PROFILE [OPTION...]
 	assert_empty "$TMP/dump.err"
 }
 
-# One column of the row of FUNCTION; empty if there is none. Names may hold
-# spaces: columns of names are two spaces apart. Alike names add up.
+# One column of the row of FUNCTION; empty if there is none, but not where there
+# is no table. Names may hold spaces: columns of names are two spaces apart. Alike
+# names add up.
 row() { # TABLE COLUMN(calls|self|incl) FUNCTION
 	awk -v column="$2" -v name="$3" '
 		BEGIN { at = column == "calls" ? 1 : column == "self" ? 2 : 3 }
@@ -41,7 +42,7 @@ row() { # TABLE COLUMN(calls|self|incl) FUNCTION
 			sub(/  [^ ].*$/, "", rest)
 			if (rest == name) { sum += value; found = 1 }
 		}
-		END { if (found) printf "%.0f\n", sum }
+		END { if (!numbers) print "(no table)"; else if (found) printf "%.0f\n", sum }
 	' "$1"
 }
 
@@ -99,7 +100,7 @@ assert_rows_are_sane() { # PROFILE
 	assert_empty "$TMP/insane"
 }
 
-# Who is called by FUNCTION, sorted, by the callgrind file.
+# Who is called by FUNCTION, sorted, by the callgrind file, which must have calls.
 callees_of() { # PROFILE FUNCTION
 	"$DUMP" -q -o - "$1" | awk -v function_="$2" '
 		match($0, /^c?fn=\([0-9]+\)/) {
@@ -107,8 +108,10 @@ callees_of() { # PROFILE FUNCTION
 			if (length($0) > RLENGTH)
 				name[id] = substr($0, RLENGTH + 2)
 			if (/^fn/) caller = name[id]
-			else if (caller == function_) print name[id]
-		}' | sort -u | xargs
+			else called++
+			if (/^cfn/ && caller == function_) print name[id]
+		}
+		END { if (!called) print "(no calls)" }' | sort -u | xargs
 }
 
 info_value() { # PROFILE KEY: of a "key: value" line

@@ -9,11 +9,13 @@ sources="$TOP/tests/targets/patching.c $TOP/tests/targets/libpatching.S"
 
 # What is refused and what is counted, by the names (test_patching.sh).
 check() { # PROGRAM
-	local name calls expected
+	local name calls expected names
 	assert_same_as_native "$1"
 	assert_complete profile
 	dump_table profile
-	for name in $("$1" | sed 's/:.*//'); do
+	names=$("$1" | sed 's/:.*//')
+	assert_ge "$(echo "$names" | wc -l)" 50 'functions that it names'
+	for name in $names; do
 		expected=10
 		case $name in
 		no_*) expected=0 ;;

@@ -46,7 +46,9 @@ for options in --no-cache '' '' '--timing exact' '--timing sampled' '-m trace'; 
 	assert_same_as_native "$program"
 	assert_complete profile
 	dump_table profile
-	for name in $("$program" | sed 's/:.*//'); do
+	names=$("$program" | sed 's/:.*//')
+	assert_ge "$(echo "$names" | wc -l)" 15 'functions that it names'
+	for name in $names; do
 		case $name in
 		no_*) expected= ;;
 		recurses) expected=55 ;;
