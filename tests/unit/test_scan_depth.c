@@ -328,9 +328,8 @@ END_TEST
 START_TEST(nothing_leads_into_the_jump_at_a_load)
 {
 	uint32_t sites[] = {0x20, 0x30};
-	struct swz_function f = {.start = START,
-				 .load_site_count = 2,
-				 .load_sites = sites};
+	struct swz_function f = {
+		.start = START, .load_site_count = 2, .load_sites = sites};
 
 	ck_assert(!swz_function_load_site_has(&f, START + 0x20));
 	ck_assert(swz_function_load_site_has(&f, START + 0x21));
