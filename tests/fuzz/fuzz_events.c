@@ -60,6 +60,7 @@ static void write_all(struct swz_profile *profile, const struct swz_view *view,
 		      const struct swz_range *range)
 {
 	static const struct swz_catalog_options options = {.quiet = true};
+	static const struct swz_thread_choice all = {0};
 	const struct swz_format *format;
 	struct swz_catalog catalog;
 	struct swz_binding binding;
@@ -67,6 +68,7 @@ static void write_all(struct swz_profile *profile, const struct swz_view *view,
 				  .bindings = &binding,
 				  .count = 1,
 				  .view = view,
+				  .threads = &all,
 				  .range = *range,
 				  .origin = swz_profile_origin(profile)};
 	size_t at;
