@@ -103,9 +103,10 @@ THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 # maps memory: likewise. What these refer to beyond that, the tests stand in for.
 RUNTIME_PURE := thunks/arena.c thunks/near.c $(addprefix src/runtime/, \
 		  cache/key.c \
-		  $(addprefix discovery/,branch_thunk.c distance_table.c \
+		  $(addprefix discovery/,bare_gaps.c branch_thunk.c distance_table.c \
 		    function.c given_up_frames.c kept_registers.c operand.c \
-		    scan_bytes.c scan_depth.c slot_loads.c switch_table.c) \
+		    references.c scan_bytes.c scan_depth.c scan_pointers.c \
+		    slot_loads.c switch_table.c) \
 		  $(addprefix hooks/,interrupted.c jumps.c tail_calls.c \
 		    thread_thunks.c) \
 		  record/frames.c record/sampling.c record/shared_thunks.c \

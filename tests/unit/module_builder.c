@@ -3,15 +3,22 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "runtime/support/scratch.h"
 
-static _Alignas(4096) uint8_t memory[MODULE_END - MODULE_TEXT];
+static _Alignas(4096) uint8_t loaded[MODULE_END - MODULE_TEXT];
+static uint8_t *memory;
 static uint8_t file[MODULE_END - MODULE_TEXT];
 
 /* In place of src/runtime/support/scratch.c: a sanitizer sees what is read
  * behind the end. */
 void *swz_scratch_alloc(size_t bytes)
+{
+	return calloc(1, bytes ? bytes : 1);
+}
+
+void *swz_scratch_alloc_brief(size_t bytes)
 {
 	return calloc(1, bytes ? bytes : 1);
 }
@@ -32,7 +39,7 @@ static void add_segment(struct built_module *b, unsigned i, uint64_t start,
 				      .p_memsz = end - start};
 }
 
-void module_begin(struct built_module *b)
+static void begin(struct built_module *b)
 {
 	memset(b, 0, sizeof(*b));
 	memset(memory, 0xcc, MODULE_CONSTANTS - MODULE_TEXT);
@@ -46,7 +53,7 @@ void module_begin(struct built_module *b)
 	b->m.segment_count = 3;
 	b->m.load_bias = (uintptr_t)memory - MODULE_TEXT;
 	b->m.start = (uintptr_t)memory;
-	b->m.end = (uintptr_t)memory + sizeof(memory);
+	b->m.end = (uintptr_t)memory + sizeof(loaded);
 	b->m.text[0] = (struct swz_range){MODULE_TEXT, MODULE_CONSTANTS};
 	b->m.text_count = 1;
 	b->m.in_scope = true;
@@ -55,6 +62,26 @@ void module_begin(struct built_module *b)
 	b->m.functions = b->functions;
 	b->decoder = swz_decoder_new(zeroed);
 	ck_assert_ptr_nonnull(b->decoder);
+}
+
+void module_begin(struct built_module *b)
+{
+	memory = loaded;
+	begin(b);
+}
+
+void module_begin_fixed(struct built_module *b)
+{
+	static uint8_t *fixed;
+
+	if (!fixed)
+		fixed = mmap((void *)(uintptr_t)MODULE_TEXT, sizeof(loaded),
+			     PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			     -1, 0);
+	ck_assert_uint_eq((uintptr_t)fixed, MODULE_TEXT);
+	memory = fixed;
+	begin(b);
 }
 
 void module_put(uint64_t address, const void *bytes, size_t size)

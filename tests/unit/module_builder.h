@@ -12,10 +12,10 @@
 
 /* ELF virtual addresses. */
 enum {
-	MODULE_TEXT = 0x10000,
-	MODULE_CONSTANTS = 0x18000, /* readable */
-	MODULE_DATA = 0x1c000,      /* writable: the file has other bytes */
-	MODULE_END = 0x20000,
+	MODULE_TEXT = 0x21000000,
+	MODULE_CONSTANTS = MODULE_TEXT + 0x8000, /* readable */
+	MODULE_DATA = MODULE_TEXT + 0xc000, /* writable: the file has others */
+	MODULE_END = MODULE_TEXT + 0x10000,
 	MODULE_MOST_FUNCTIONS = 32
 };
 
@@ -28,6 +28,9 @@ struct built_module {
 
 /* Empties it: int3 in the text, zeros elsewhere. There is one at a time. */
 void module_begin(struct built_module *built);
+
+/* The same of a program at a fixed address. */
+void module_begin_fixed(struct built_module *built);
 
 /* Writes to memory and file alike. */
 void module_put(uint64_t address, const void *bytes, size_t size);

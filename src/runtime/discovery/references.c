@@ -49,6 +49,12 @@ static bool is_to_vector(const struct swz_encoding *e)
 		(e->map == SWZ_MAP_VECTOR && e->vector_map == 3));
 }
 
+static bool has_got_word(const struct swz_references *r, uint64_t where)
+{
+	return where >= r->got.start && where < r->got.end &&
+	       r->got_words[(where - r->got.start) / 8];
+}
+
 /* What the GOT's word leads to that the instruction before `next` refers to; 0:
  * nothing of the kind, or it refers to none. */
 static uint64_t got_word(const struct swz_references *r,
@@ -60,9 +66,8 @@ static uint64_t got_word(const struct swz_references *r,
 		return 0;
 	where = next - e->immediate_bytes;
 	where = swz_module_relative(r->module, where - 4) + e->immediate_bytes;
-	return where >= r->got.start && where < r->got.end
-		       ? r->got_words[(where - r->got.start) / 8]
-		       : 0;
+	return has_got_word(r, where) ? r->got_words[(where - r->got.start) / 8]
+				      : 0;
 }
 
 /* movq and movhps from memory, likewise. */
@@ -244,8 +249,8 @@ static bool may_refer(const struct swz_references *r,
 	to = swz_module_relative(r->module, f->start + i + 1);
 	if (code[i] == 0xe8 || (i && code[i - 1] == 0x8d))
 		return r->is_asked(r->context, to);
-	return r->got_words && to >= r->got.start && to < r->got.end &&
-	       r->got_words[(to - r->got.start) / 8];
+	/* pinsrq has a byte behind the operand */
+	return r->got_words && (has_got_word(r, to) || has_got_word(r, to + 1));
 }
 
 /* Most functions have no bytes that look like such an instruction, and need not
