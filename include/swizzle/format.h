@@ -137,9 +137,7 @@ struct swz_module_record {
 	uint64_t load_ticks;   /* when it was first loaded; 0: at the start */
 	uint64_t unload_ticks; /* when it was last unloaded; 0: it is loaded */
 	uint32_t loads;        /* how often it was loaded at this place */
-	uint32_t overwritten;  /* of the functions that were patched, those
-				* whose code the program has replaced since:
-				* their later calls are missing */
+	uint32_t reserved;
 };
 
 struct swz_function_record {
@@ -299,11 +297,11 @@ enum swz_node_flags {
 /* One call edge out of one context: the calls of `function` made from
  * `call_site` while context `parent` was current.
  *
- * If the function is not yet on the path from the root, the node is itself
- * the context of what it calls (context == its own offset / 64). If it is, the
- * call is recursive and context is the ancestor that stands for the function:
- * contexts stay as few as there are simple paths, while counts of calls and
- * edges stay exact.
+ * Mostly the node is itself the context of what it calls (context == its own
+ * offset / 64); a function may be on the path several times. Otherwise the call
+ * is recursive and was folded: context is an ancestor of the same function, in
+ * which it goes on. So contexts stay few, while counts of calls and edges stay
+ * exact.
  *
  * ticks is the sum over all activations of (exit time - entry time), in TSC
  * ticks; the entry's time is subtracted when it happens, so an open activation

@@ -142,7 +142,7 @@ function readThread(bytes) {
 }
 
 // Each node is the calls of a function from one place in one context. A
-// recursive call is one without a self time: what happens in it is in the
+// folded call is one without a self time: what happens in it is in the
 // function's context further up.
 function readNodes(reader) {
 	const count = reader.number();
@@ -153,7 +153,7 @@ function readNodes(reader) {
 		place: new Uint32Array(count),
 		calls: new Float64Array(count),
 		self: new Float64Array(count),
-		recursive: new Uint8Array(count),
+		folded: new Uint8Array(count),
 		context: new Uint32Array(count), // where a call's calls hang
 	};
 
@@ -165,10 +165,10 @@ function readNodes(reader) {
 		const self = reader.number();
 
 		nodes.self[i] = self ? self - 1 : 0;
-		nodes.recursive[i] = self || !i ? 0 : 1;
+		nodes.folded[i] = self || !i ? 0 : 1;
 		let context = i;
 
-		while (nodes.recursive[context]) {
+		while (nodes.folded[context]) {
 			do
 				context = nodes.parent[context];
 			while (context && nodes.fn[context] !== nodes.fn[i]);

@@ -389,10 +389,10 @@ class TreeList {
 			cell.append(make('b', {}, source.name(row.item)));
 		else
 			app.putFunction(cell, fn, true);
-		if (source.recursive && source.recursive(row.item))
+		if (source.folded && source.folded(row.item))
 			cell.append(make('span', {class: 'dim',
-				title: 'Its time is in the outer call'},
-			' ↻ recursive'));
+				title: 'Its time is in the call further up'},
+			' ↻ folded'));
 	}
 
 	key(event) {
@@ -455,7 +455,7 @@ function topDownSource(app) {
 		fn: node => tree().fn[node],
 		name: node => app.label(-1, tree().thread[node]),
 		weight: node => tree().total[node],
-		recursive: node => tree().recursive[node],
+		folded: node => tree().folded[node],
 		hasChildren: node => tree().first[node + 1] > tree().first[node],
 		children: node => Array.from(tree().children.subarray(
 			tree().first[node], tree().first[node + 1])),

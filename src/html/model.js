@@ -209,7 +209,7 @@ function mergeTrees(model) {
 		parent: new Uint32Array(capacity),
 		fn: new Int32Array(capacity),     // < 0: a thread, or all
 		thread: new Int32Array(capacity), // with fn < 0; -1: all
-		recursive: new Uint8Array(capacity),
+		folded: new Uint8Array(capacity),
 		calls: new Float64Array(capacity),
 		self: new Float64Array(capacity),
 		total: new Float64Array(capacity),
@@ -245,8 +245,8 @@ function mergeThread(tree, thread, model) {
 		if (nodes.fn[i] === UNTRACED && !nodes.self[i])
 			continue;
 		const parent = to[nodes.parent[i]];
-		const recursive = nodes.recursive[i];
-		const key = parent * kinds + 2 * nodes.fn[i] + recursive;
+		const folded = nodes.folded[i];
+		const key = parent * kinds + 2 * nodes.fn[i] + folded;
 		let at = keys.get(key);
 
 		if (at === undefined) {
@@ -254,7 +254,7 @@ function mergeThread(tree, thread, model) {
 			keys.set(key, at);
 			tree.parent[at] = parent;
 			tree.fn[at] = nodes.fn[i];
-			tree.recursive[at] = recursive;
+			tree.folded[at] = folded;
 		}
 		to[i] = at;
 		tree.calls[at] += nodes.calls[i];

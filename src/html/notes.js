@@ -36,6 +36,13 @@ function remarks(profile, description, threads) {
 			' no exact context, as the memory bound was reached. ' +
 			'In the trees they are below “[unknown caller]”, with ' +
 			'times that are also in their callers’.');
+	if (profile.foldedRecursion)
+		say(true, plural(profile.foldedRecursion, 'recursive call') +
+			(profile.foldedRecursion === 1 ? ' goes' : ' go') +
+			' on in a context further up (--recursion). In the trees ' +
+			'and flame graphs they have no time of their own, and ' +
+			'functions between them may have less inclusive time ' +
+			'than in the lists.');
 	if (!profile.clockKnown)
 		say(true, 'The clock was not calibrated: times are in ticks.');
 	if (profile.sampled)
@@ -116,7 +123,8 @@ class Notes {
 			(p.badChunks + p.droppedContexts > 0) +
 			(p.repairedContexts > 0) + (p.lostCalls > 0) +
 			(p.incomplete ? 1 : 0) +
-			(p.foldedCalls > 0) + !p.clockKnown + p.sampled + !p.ended +
+			(p.foldedCalls > 0) + (p.foldedRecursion > 0) +
+			!p.clockKnown + p.sampled + !p.ended +
 			p.filtered + p.ring, 0) + this.app.model.threads.some(
 			thread => thread.untraced || thread.shortCalls);
 	}

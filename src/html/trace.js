@@ -303,36 +303,63 @@ function sumRange(thread, from, to) {
 	return sums;
 }
 
-// The inclusive times of nodes: that of the outermost activations, of which the
-// hooks' cost is taken in the proportion that it has in the subtree. Where
-// recursion leads out of the subtree it is that of where it leads to
-// (docs/file-format.md).
+// The inclusive times of nodes (docs/file-format.md): what is below those that have
+// no other of their function above them. Where folding leads out of one of these,
+// its function's are as its outermost activations have measured it, less the hooks'
+// cost in the proportion that it has in the subtree.
 function inclusiveTimes(nodes, sums, self) {
-	const {count, parent, context, recursive} = nodes;
+	const {count, parent, context, folded, fn} = nodes;
 	const rawBelow = sums.raw.slice(), below = self.slice();
 	const top = new Uint32Array(count);
 	const incl = new Float64Array(count);
+	const functions = new Map(); // what is below, what was measured, split
+	let anyUnknown = false;
 
 	for (let i = 0; i < count; i++)
 		top[i] = i;
 	for (let i = 1; i < count; i++)
-		if (recursive[i])
+		if (folded[i])
 			top[parent[i]] = Math.min(top[parent[i]], context[i]);
 	for (let i = count - 1; i > 0; i--) {
 		rawBelow[parent[i]] += rawBelow[i];
 		below[parent[i]] += below[i];
-		if (!recursive[i])
+		if (!folded[i])
 			top[parent[i]] = Math.min(top[parent[i]], top[i]);
 	}
 	for (let i = 1; i < count; i++)
 		top[i] = top[top[i]];
 	for (let i = 1; i < count; i++) {
+		let of = functions.get(fn[i]);
+
+		if (!of)
+			functions.set(fn[i], of = {below: 0, measured: 0, split: false});
+		anyUnknown = anyUnknown || fn[i] === UNKNOWN && below[i] > 0;
 		const over = top[context[i]];
 
 		if (rawBelow[over] > 0)
-			incl[i] = sums.outer[i] * below[over] / rawBelow[over];
+			of.measured += sums.outer[i] * below[over] / rawBelow[over];
+		if (!folded[i] && isTopmost(nodes, i)) {
+			incl[i] = below[i];
+			of.below += below[i];
+			of.split = of.split || top[i] !== i;
+		}
+	}
+	for (let i = 1; i < count; i++) {
+		const of = functions.get(fn[i]);
+
+		if ((of.split || anyUnknown) && of.measured > of.below &&
+			of.below > 0)
+			incl[i] *= of.measured / of.below;
 	}
 	return incl;
+}
+
+function isTopmost({fn, parent}, i) {
+	let at = parent[i];
+
+	while (at && fn[at] !== fn[i])
+		at = parent[at];
+	return !at;
 }
 
 function rangeRows(thread, sums, self, incl, total, cost) {
@@ -363,7 +390,7 @@ function rangeRows(thread, sums, self, incl, total, cost) {
 		rows.unwound[at] += sums.unwound[i];
 		about[at].raw += sums.outer[i];
 		about[at].uncounted ||= sums.uncounted[i] > 0;
-		about[at].recursive ||= nodes.recursive[i] > 0 ||
+		about[at].recursive ||= nodes.folded[i] > 0 ||
 			sums.outer[i] !== sums.time[i];
 		if (sums.min[i] && (!rows.min[at] || sums.min[i] < rows.min[at]))
 			rows.min[at] = sums.min[i];

@@ -41,6 +41,8 @@ static const char usage[] =
 	"  -Z, --min-size BYTES   only functions of this size and above, but what they\n"
 	"                         call\n"
 	"  -D, --depth N          only the first N levels of calls\n"
+	"      --recursion N      a function stands at most N times in a stack;\n"
+	"                         deeper calls are folded [16]\n"
 	"      --timing KIND      exact: the time of each call; sampled: of some calls\n"
 	"                         of what is called often, which costs less; counts\n"
 	"                         are exact [exact]\n"
@@ -115,6 +117,7 @@ static const struct option options[] = {
 	{"location", "SWIZZLE_LOCATION", NULL, PATTERN, 'L', false},
 	{"min-size", "SWIZZLE_MIN_SIZE", NULL, BYTES, 'Z', false},
 	{"depth", "SWIZZLE_DEPTH", NULL, DEPTH, 'D', false},
+	{"recursion", "SWIZZLE_RECURSION", NULL, DEPTH, 0, false},
 	{"timing", "SWIZZLE_TIMING", NULL, TIMING, 0, false},
 	{"min-time", "SWIZZLE_MIN_TIME", NULL, TIME, 't', true},
 	{"max-size", "SWIZZLE_MAX_SIZE", NULL, MEMORY, 0, true},

@@ -31,7 +31,6 @@
 #include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"
 #include "runtime/record/file.h"
-#include "runtime/record/overwritten.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/slow_stack.h"
 #include "runtime/record/thread.h"
@@ -251,7 +250,6 @@ static void take_changes(void *argument)
 {
 	bool fresh = *(bool *)argument;
 
-	swz_overwritten_look();
 	event++;
 	swz_imports_forget();
 	mark_present();

@@ -23,7 +23,6 @@
 #include "runtime/record/file.h"
 #include "runtime/record/file_name.h"
 #include "runtime/record/home_stack.h"
-#include "runtime/record/overwritten.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
@@ -235,29 +234,6 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	continue_timers(left);
 }
 
-static void tell_overwritten(void)
-{
-	uint64_t all = ~(uint64_t)0, signals;
-	struct swz_line line;
-	uint32_t count;
-
-	SWZ_SYSCALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &signals, 8);
-	count = swz_overwritten_find();
-	SWZ_SYSCALL(SYS_rt_sigprocmask, 2, &signals, NULL, 8);
-	if (!count || swz_config.quiet)
-		return;
-	swz_line_start(&line);
-	swz_line_string(&line, "swizzle: ");
-	swz_line_string(&line, swz_file_path());
-	swz_line_string(&line, ": the program has overwritten ");
-	swz_line_number(&line, count);
-	swz_line_string(&line, count == 1 ? " hooked function; later calls of "
-					    "it are missing"
-					  : " hooked functions; later calls of "
-					    "them are missing");
-	swz_line_write(&line);
-}
-
 __attribute__((destructor)) static void end(void)
 {
 	struct swz_thread *thread = swz_thread_here();
@@ -266,6 +242,5 @@ __attribute__((destructor)) static void end(void)
 		return;
 	swz_thread_note_name(thread);
 	swz_thread_note_ended();
-	tell_overwritten();
 	swz_file_finish();
 }

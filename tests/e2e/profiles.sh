@@ -154,7 +154,8 @@ take_formats() {
 	done
 }
 
-# It can be converted, whatever happened to its process.
+# It can be converted, whatever happened to its process. (That recursion was folded
+# is said where the format cannot say it.)
 assert_readable() { # PROFILE
 	local format formats
 	take_formats
@@ -162,6 +163,7 @@ assert_readable() { # PROFILE
 		"$DUMP" -f "$format" -o "$TMP/readable.$format" "$1" \
 			2>"$TMP/dump.err" ||
 			fail "swizzle-dump -f $format $1: status $?"
+		sed -i '/^swizzle: calls were folded: /d' "$TMP/dump.err"
 		assert_empty "$TMP/dump.err"
 	done
 }

@@ -1,9 +1,12 @@
 """Reads what swizzle-dump has written, by nothing but the formats' own rules,
-and prints where functions have other calls or self times than in a text table.
+and prints where functions have other calls, self or inclusive times than in a
+text table. The inclusive time of a function is what a reader of the format can
+add up: of stacks those that it is in, once each; of a tree the rows that have no
+other of the function above them; of calls those that lead to it.
 
   read_format.py TABLE FORMAT,FILE[,OPTION]...
 
-Options: names: without modules; no-calls, no-self: without these;
+Options: names: without modules; no-calls, no-self, no-incl: without these;
 folded-names: with names as they are in folded stacks; plain-names: without what
 some formats cannot have in names.
 """
@@ -25,10 +28,16 @@ class Sums:
     def __init__(self):
         self.calls = defaultdict(int)
         self.self_ns = defaultdict(int)
+        self.incl_ns = defaultdict(int)  # empty: the format has none
+        self.rows = defaultdict(int)  # how many functions have these names
 
     def add(self, name, module, calls, self_ns):
         self.calls[name, module] += calls
         self.self_ns[name, module] += self_ns
+
+    def add_inclusive(self, functions, ns):
+        for function in set(functions):
+            self.incl_ns[function] += ns
 
 
 def fail(message):
@@ -49,9 +58,14 @@ def read_text(data, sums):
             continue
         if line.split()[0] == "calls":
             numbers = len(line.split()) - 2
+            seen = defaultdict(int)
             continue
         values, names, _ = split_row(line, numbers)
         sums.add(names[0], names[1], int(values[0]), int(values[1]))
+        sums.add_inclusive([tuple(names[:2])], int(values[2]))
+        seen[tuple(names[:2])] += 1
+        sums.rows[tuple(names[:2])] = max(sums.rows[tuple(names[:2])],
+                                          seen[tuple(names[:2])])
 
 
 def read_tree(data, sums):
@@ -62,7 +76,7 @@ def read_tree(data, sums):
 
     def close(depth):
         while path and path[-1][0] >= depth:
-            _, line, inclusive, below = path.pop()
+            _, line, inclusive, below, _ = path.pop()
             if inclusive != below:
                 fail("%s: below it %d" % (line, below))
             if path:
@@ -83,13 +97,16 @@ def read_tree(data, sums):
         close((at - base) // 2)
         if path and (at - base) // 2 != path[-1][0] + 1:
             fail("depth: " + line)
-        path.append([(at - base) // 2, line, int(values[2]), int(values[1])])
+        if tuple(names[:2]) not in [p[4] for p in path]:
+            sums.add_inclusive([tuple(names[:2])], int(values[2]))
+        path.append([(at - base) // 2, line, int(values[2]), int(values[1]),
+                     tuple(names[:2])])
         if abs(float(values[3]) - 100 * int(values[2]) / total) > 0.0051:
             fail("share: " + line)
-        if names[2:] not in ([], ["(recursive)"]):
+        if names[2:] not in ([], ["(folded)"]):
             fail("names: " + line)
         if names[2:] and int(values[2]):
-            fail("recursive time: " + line)
+            fail("time of a folded call: " + line)
         sums.add(names[0], names[1], int(values[0]), int(values[1]))
     close(0)
 
@@ -102,6 +119,9 @@ def read_folded(data, sums, of_calls=False):
         name = stack.split(";")[-1]
         calls, self_ns = (value, 0) if of_calls else (0, value)
         sums.add(name, "-", int(calls), int(self_ns))
+        if not of_calls:
+            sums.add_inclusive([(n, "-") for n in stack.split(";")] +
+                               [("[outside]", "-")], int(value))
 
 
 def folded_name(name):
@@ -146,8 +166,10 @@ def read_callgrind(data, sums):
         elif re.match("[0-9]+ -?[0-9]+$", line):
             if not inclusive:
                 sums.add(*own, 0, int(line.split()[1]))
+            elif re.match("[0-9]+ [0-9]+$", line):
+                sums.add_inclusive([called], int(line.split()[1]))
             inclusive = 0
-    for table in (sums.calls, sums.self_ns):
+    for table in (sums.calls, sums.self_ns, sums.incl_ns):
         for name, module in list(table):
             if module == "???":
                 table[name, "-"] += table.pop((name, module))
@@ -161,6 +183,8 @@ def read_csv(data, sums):
             fail("fields: %s" % row)
         sums.add(row["function"], row["module"], int(row["calls"]),
                  int(row["self_ns"]))
+        sums.add_inclusive([(row["function"], row["module"])],
+                           int(row["incl_ns"]))
 
 
 def read_json(data, sums):
@@ -168,7 +192,8 @@ def read_json(data, sums):
     for part in json.loads(data)["parts"]:
         functions = part["functions"]
         calls, self_ns = [0] * len(functions), [0] * len(functions)
-        edges = [0] * len(functions)
+        edges, edges_ns = [0] * len(functions), [0] * len(functions)
+        topmost = [0] * len(functions)
         inclusive = [c["self_ns"] for c in part["contexts"]]
         for context in part["contexts"]:
             calls[context["function"]] += context["calls"]
@@ -181,12 +206,28 @@ def read_json(data, sums):
             fail("total")
         for edge in part["edges"]:
             edges[edge["callee"]] += edge["calls"]
+            edges_ns[edge["callee"]] += edge["incl_ns"]
+        for context in part["contexts"]:
+            at = context
+            while "parent" in at:
+                at = part["contexts"][at["parent"]]
+                if at["function"] == context["function"]:
+                    break
+            else:
+                topmost[context["function"]] += context["incl_ns"]
         for i, function in enumerate(functions):
             if (calls[i] != function["calls"] or
                     self_ns[i] != function["self_ns"]):
                 fail("contexts of %s" % function)
             if edges[i] != calls[i] and function["module"]:
                 fail("edges to %s" % function)
+            if (edges_ns[i] != function["incl_ns"] and function["module"] or
+                    topmost[i] != function["incl_ns"]):
+                fail("%d ns of edges to %s, %d of contexts" %
+                     (edges_ns[i], function, topmost[i]))
+            sums.add_inclusive([(function["name"],
+                                 base_name(function["module"]))],
+                               function["incl_ns"])
             sums.add(function["name"], base_name(function["module"]), calls[i],
                      self_ns[i])
 
@@ -207,6 +248,9 @@ def read_speedscope(data, sums, of_calls=False):
             name = frames[stack[-1]]["name"]
             sums.add(name, "-", weight if of_calls else 0,
                      0 if of_calls else weight)
+            if not of_calls:
+                sums.add_inclusive([(frames[i]["name"], "-") for i in stack] +
+                                   [("[outside]", "-")], weight)
 
 
 def read_dot(data, sums):
@@ -301,15 +345,17 @@ def read_pprof(data, sums):
         fail("the first mapping is %s, not %s" % (first, program))
     for sample in samples:
         sample = dict(sample)
-        location = tables[4][next(numbers_of(sample[1]))]
-        for other in numbers_of(sample[1]):
-            tables[4][other]
-        line = dict(fields_of([v for f, v in location if f == 4][-1]))
-        function = dict(tables[5][line[1]])
-        mapping = dict(tables[3].get(dict(location).get(2), []))
+        stack = []
+        for number in numbers_of(sample[1]):
+            location = tables[4][number]
+            line = dict(fields_of([v for f, v in location if f == 4][-1]))
+            function = dict(tables[5][line[1]])
+            mapping = dict(tables[3].get(dict(location).get(2), []))
+            stack.append((strings[function.get(2, 0)],
+                          base_name(strings[mapping.get(5, 0)])))
         calls, self_ns = numbers_of(sample[2])
-        sums.add(strings[function.get(2, 0)],
-                 base_name(strings[mapping.get(5, 0)]), calls, self_ns)
+        sums.add(*stack[0], calls, self_ns)
+        sums.add_inclusive(stack + [("[outside]", "-")], self_ns)
 
 
 READERS = {
@@ -328,23 +374,39 @@ READERS = {
 
 
 def rows_of(sums, options):
-    rows = defaultdict(lambda: [0, 0])
-    for name, module in set(sums.calls) | set(sums.self_ns):
-        shown = name
-        if "folded-names" in options:
-            shown = folded_name(shown)
-        if "plain-names" in options:
-            shown = plain_name(shown)
-        key = shown, "-" if "names" in options else module
+    """Where several functions have the same names, a stack may have more than
+    one of them: their inclusive times are not compared."""
+    rows = defaultdict(lambda: [0, 0, 0])
+    for name, module in set(sums.calls) | set(sums.self_ns) | set(sums.incl_ns):
+        key = shown_as(name, module, options)
         rows[key][0] += sums.calls.get((name, module), 0)
         rows[key][1] += sums.self_ns.get((name, module), 0)
+        rows[key][2] += sums.incl_ns.get((name, module), 0)
     out = []
-    for (name, module), (calls, self_ns) in sorted(rows.items()):
+    for (name, module), (calls, self_ns, incl_ns) in sorted(rows.items()):
+        no_incl = "no-incl" in options or (name, module) in options
         values = ["-" if "no-calls" in options else str(calls),
-                  "-" if "no-self" in options else str(self_ns)]
+                  "-" if "no-self" in options else str(self_ns),
+                  "-" if no_incl else str(incl_ns)]
         if set(values) - {"-", "0"}:
             out.append("  ".join(values + [name, module]))
     return out
+
+
+def shown_as(name, module, options):
+    if "folded-names" in options:
+        name = folded_name(name)
+    if "plain-names" in options:
+        name = plain_name(name)
+    return name, "-" if "names" in options else module
+
+
+def ambiguous(table, options):
+    """The names that are shown for more than one function."""
+    count = defaultdict(int)
+    for function, rows in table.rows.items():
+        count[shown_as(*function, options)] += rows
+    return [shown for shown, rows in count.items() if rows > 1]
 
 
 def read(form, path):
@@ -360,8 +422,14 @@ def main():
         fail("no functions at all")
     for argument in sys.argv[2:]:
         form, path, *options = argument.split(",")
+        sums = read(form, path)
+        if not sums.incl_ns:
+            options.append("no-incl")
+        options += ambiguous(table, options)
+        if form == "callgrind":  # nothing calls them
+            options += [("[outside]", "-"), ("[unknown caller]", "-")]
         expected = rows_of(table, options)
-        found = rows_of(read(form, path), options)
+        found = rows_of(sums, options)
         for line in difflib.unified_diff(expected, found, "text", form,
                                          lineterm="", n=0):
             print(line.encode(errors="backslashreplace").decode())

@@ -141,8 +141,12 @@ assert_matches out '^ *100 +[0-9]+ +[0-9]+ +[0-9.]+      shop::round  workers$'
 assert_matches out '^ *100 +[0-9]+ +[0-9]+ +[0-9.]+        shop::basket::add  workers$'
 assert_matches out '^ *200 +[0-9]+ +[0-9]+ +[0-9.]+          shop::price\(int\)  workers$'
 assert_matches out '^ *100 +[0-9]+ +[0-9]+ +[0-9.]+        shop::price\(int\)  workers$'
-assert_matches out '^ *400 +0 +0 +0.00          shop::countdown  workers  \(recursive\)$'
-assert_matches out '^ *200 +0 +0 +0.00            shop::even  workers  \(recursive\)$'
+
+it 'tree: recursion as it was'
+assert_eq 5 "$(grep -c -E '^ *100 .*[0-9] {8}( {2}){0,4}shop::countdown  workers$' out)"
+assert_matches out '^ *100 +[0-9]+ +[0-9]+ +[0-9.]+                shop::countdown  workers$'
+assert_matches out '^ *100 +[0-9]+ +[0-9]+ +[0-9.]+                shop::even  workers$'
+assert_not_contains out '(folded)'
 
 names_of() { # the function names of `out`, with their indentation
 	grep -v '^#' out | grep -v '^ *calls' | grep . |
@@ -237,7 +241,15 @@ assert_not_contains part shop::round
 dump -f tree -F shop::countdown
 sed '1,/# callees/d' out >part
 assert_matches part '^ *500 .*  shop::countdown  workers$'
-assert_matches part '^ *400 +0 +0 +0.00    shop::countdown  workers  \(recursive\)$'
+assert_eq 5 "$(grep -c '  shop::countdown  workers$' part)"
+assert_eq '      100      100      100      100      500' "$(
+	awk '/shop::countdown/ { print $1 }' part | sort -n | xargs printf '%9s')"
+
+it 'tree --bottom-up: time that is below another call of the function counts once'
+dump -f text
+incl=$(row out incl shop::countdown)
+dump -f tree --bottom-up
+assert_eq "$incl" "$(awk '/[0-9]  shop::countdown  / { print $3 }' out)" inclusive
 
 it '-H: what it called has its caller'
 dump -f text

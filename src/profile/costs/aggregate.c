@@ -1,8 +1,13 @@
 /* One thread is summed in ticks, then converted to ns and added to the report.
  *
  * Rounding: the self times are converted as differences of rounded running
- * sums, so in ns they still add up to the thread's time. Inclusive times are
- * rounded down, so none exceeds it, but to no less than the self time.
+ * sums, so in ns they still add up to the thread's time. Those of a function's
+ * contexts are parts of the function's, made likewise. All inclusive times are
+ * sums of these (inclusive.h).
+ *
+ * Where contexts were folded, the time of some calls is not below all of their
+ * callers. Then a function's inclusive time is what its activations have
+ * measured, and the report says of how many functions that is so.
  *
  * Hidden contexts count for the nearest shown function above them. A folded
  * node's time was spent in a context that is not known but within the function
@@ -15,6 +20,7 @@
 
 #include <stdlib.h>
 
+#include "profile/costs/inclusive.h"
 #include "profile/support/arith.h"
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
@@ -25,13 +31,19 @@ struct function_ticks {
 	uint64_t unwound;
 	double variance; /* of self */
 	int64_t self;
-	int64_t taken; /* by folded nodes, to be subtracted from self */
-	int64_t inclusive;
-	int64_t raw; /* the same, not compensated */
-	int64_t min; /* not compensated */
+	int64_t taken;    /* by folded nodes, to be subtracted from self */
+	int64_t measured; /* inclusive, as its activations were timed */
+	int64_t raw;      /* the same, not compensated */
+	int64_t min;      /* not compensated */
 	int64_t max;
 	bool uncounted; /* see swz_tree_node */
 	bool recursive; /* in this thread */
+	int64_t self_ns;
+	int64_t inclusive_ns;
+	int64_t below_ns;      /* what lies below its topmost contexts */
+	bool split;            /* that is less */
+	int64_t edges_done_ns; /* of below_ns: of edges that had their part */
+	int64_t parts_done_ns; /* of inclusive_ns: these parts */
 };
 
 struct edge_ticks {
@@ -39,13 +51,12 @@ struct edge_ticks {
 	uint32_t callee;
 	uint32_t place;
 	uint64_t calls;
-	int64_t inclusive;
 };
 
 /* The sums of one thread. */
 struct sums {
 	struct swz_binding *binding;
-	const struct swz_tree *tree;
+	struct swz_tree *tree;
 	uint32_t *shown; /* per context: the catalog's function that it counts
 			  * for */
 	struct function_ticks *functions;
@@ -58,8 +69,13 @@ struct sums {
 	size_t edge_count;
 	size_t edge_capacity;
 	struct swz_map edge_index;
+	uint32_t *edge_of; /* per node: its edge, NO_EDGE: none */
 	bool with_edges;
+	uint64_t folded_calls; /* recursive ones that go on further up */
+	bool folded;           /* some callers' contexts are not known */
 };
+
+#define NO_EDGE UINT32_MAX
 
 /* Functions are added to the catalog while nodes are added. */
 static void extend_index(struct sums *sums)
@@ -192,11 +208,12 @@ static uint32_t take_folded(struct sums *sums, const struct swz_tree_node *node,
 		caller = SWZ_CATALOG_UNKNOWN;
 	}
 	mark_recursive(sums, caller);
+	sums->folded |= node->calls || node->ticks;
 	return caller;
 }
 
 static void add_edge(struct sums *sums, const struct swz_tree_node *node,
-		     uint32_t caller, uint32_t callee, int64_t inclusive)
+		     uint32_t caller, uint32_t callee)
 {
 	uint32_t place = swz_binding_place(sums->binding, node->call_site,
 					   caller);
@@ -204,7 +221,8 @@ static void add_edge(struct sums *sums, const struct swz_tree_node *node,
 
 	function_sum(sums, caller); /* that an edge leads from has a row */
 	edge->calls = swz_add_count(edge->calls, node->calls);
-	edge->inclusive = swz_add(edge->inclusive, inclusive);
+	sums->edge_of[node - sums->tree->nodes] = (uint32_t)(edge -
+							     sums->edges);
 }
 
 static void add_call(struct sums *sums, const struct swz_tree_node *node,
@@ -212,25 +230,29 @@ static void add_call(struct sums *sums, const struct swz_tree_node *node,
 {
 	const struct swz_tree *tree = sums->tree;
 	uint32_t callee = catalog_function(sums, node);
-	int64_t inclusive = swz_tree_inclusive(tree, node);
 	struct function_ticks *sum = function_sum(sums, callee);
 
 	sum->calls = swz_add_count(sum->calls, node->calls);
 	sum->unwound = swz_add_count(sum->unwound, node->unwound);
-	sum->inclusive = swz_add(sum->inclusive, inclusive);
+	/* (sampled: of all contexts, the topmost or not) */
+	if (!tree->sampled)
+		sum->measured = swz_add(sum->measured,
+					swz_tree_inclusive(tree, node));
 	sum->raw = swz_add(sum->raw, node->outer_ticks);
 	sum->uncounted |= node->uncounted;
 	if (node->min_ticks && (!sum->min || node->min_ticks < sum->min))
 		sum->min = node->min_ticks;
 	if (node->max_ticks > sum->max)
 		sum->max = node->max_ticks;
-	if (&tree->nodes[node->context] != node ||
-	    node->outer_ticks != node->ticks) {
+	if (sums->with_edges)
+		add_edge(sums, node, caller, callee);
+	sum->recursive |= node->outer_ticks != node->ticks;
+	if (&tree->nodes[node->context] != node) {
+		sums->folded_calls = swz_add_count(sums->folded_calls,
+						   node->calls);
 		sum->recursive = true;
 		mark_recursive(sums, callee);
 	}
-	if (sums->with_edges)
-		add_edge(sums, node, caller, callee, inclusive);
 }
 
 #define PROGRESS_EVERY 16384u
@@ -250,8 +272,6 @@ static void add_nodes(struct sums *sums)
 			caller = take_folded(sums, node, caller);
 		if (!is_hidden(node) && (node->calls || node->ticks))
 			add_call(sums, node, caller);
-		else if (&tree->nodes[node->context] != node)
-			mark_recursive(sums, sums->shown[node->context]);
 	}
 }
 
@@ -335,16 +355,22 @@ static struct swz_report_edge *report_edge(struct swz_report *report,
 	return &report->edges[*found];
 }
 
-static int64_t thread_inclusive(const struct function_ticks *function,
-				int64_t total)
+/* In ns, as differences of rounded running sums. */
+static void round_self(struct sums *sums)
 {
-	int64_t ticks = function->function == SWZ_CATALOG_OUTSIDE
-				? total
-				: function->inclusive;
+	const struct swz_profile *profile = sums->binding->profile;
+	int64_t ticks = 0, done_ns = 0;
+	size_t i;
 
-	if (ticks < function->self)
-		ticks = function->self;
-	return ticks > total ? total : ticks;
+	for (i = 0; i < sums->function_count; i++) {
+		struct function_ticks *function = &sums->functions[i];
+		int64_t ns;
+
+		ticks = swz_add(ticks, function->self);
+		ns = swz_profile_ns(profile, ticks);
+		function->self_ns = ns - done_ns;
+		done_ns = ns;
+	}
 }
 
 /* The ticks of a single call, compensated: without the cost of its own hooks,
@@ -362,8 +388,8 @@ static int64_t single_call(const struct sums *sums,
 		all = swz_sub(all, swz_call_cost(function->calls, cost));
 		rest = swz_sub(rest, swz_call_cost(1, cost));
 	}
-	if (function->inclusive < all)
-		rest = swz_scale(rest, (uint64_t)function->inclusive,
+	if (function->measured < all)
+		rest = swz_scale(rest, (uint64_t)function->measured,
 				 (uint64_t)all);
 	return rest > 0 ? rest : 0;
 }
@@ -399,34 +425,129 @@ static void add_extremes(struct swz_report_function *to,
 		to->max_ns = max;
 }
 
-static void flush_functions(struct swz_report *report, const struct sums *sums,
-			    int64_t total)
+/* A function's time, and how much of it has been given to its contexts. */
+struct share {
+	int64_t ticks;
+	int64_t done_ticks;
+	int64_t done_ns;
+};
+
+/* To each context its part of its function's self time: they add up to that, to
+ * the nanosecond. */
+static void distribute_self(struct sums *sums)
+{
+	struct swz_tree *tree = sums->tree;
+	struct share *shares = swz_allocate(sums->function_count,
+					    sizeof(*shares));
+	size_t i;
+
+	/* (contexts without self time may be of functions without a sum) */
+	for (i = 0; i < tree->context_count; i++) {
+		uint32_t index = tree->contexts[i];
+		int64_t self = tree->nodes[index].self;
+		struct share *share;
+
+		if (!self)
+			continue;
+		share = &shares[function_sum(sums, sums->shown[index]) -
+				sums->functions];
+		share->ticks = swz_add(share->ticks, self);
+	}
+	for (i = 0; i < tree->context_count; i++) {
+		uint32_t index = tree->contexts[i];
+		struct swz_tree_node *node = &tree->nodes[index];
+		const struct function_ticks *function;
+		struct share *share;
+		int64_t ns;
+
+		if (!node->self)
+			continue;
+		function = function_sum(sums, sums->shown[index]);
+		share = &shares[function - sums->functions];
+		share->done_ticks = swz_add(share->done_ticks, node->self);
+		ns = swz_scale(function->self_ns, (uint64_t)share->done_ticks,
+			       (uint64_t)share->ticks);
+		node->self_ns = ns - share->done_ns;
+		share->done_ns = ns;
+	}
+	free(shares);
+}
+
+/* What is shown for it where the sum over its contexts is too little. */
+static int64_t measured_ns(const struct sums *sums,
+			   const struct function_ticks *function,
+			   const struct swz_inclusive_sum *sum, int64_t total)
+{
+	int64_t ticks = sums->tree->sampled ? sum->topmost_ticks
+					    : function->measured;
+	int64_t ns;
+
+	if (ticks > total)
+		ticks = total;
+	ns = swz_profile_ns(sums->binding->profile, ticks);
+	return ns > sum->ns ? ns : sum->ns;
+}
+
+static void settle_inclusive(struct sums *sums,
+			     const struct swz_inclusive_sum *inclusive,
+			     int64_t total)
+{
+	size_t i;
+
+	for (i = 0; i < sums->function_count; i++) {
+		struct function_ticks *function = &sums->functions[i];
+		const struct swz_inclusive_sum *sum =
+			&inclusive[function->function];
+		int64_t ns = sum->ns;
+
+		if (function->function != SWZ_CATALOG_OUTSIDE &&
+		    (sum->split || sums->folded))
+			ns = measured_ns(sums, function, sum, total);
+		if (ns < function->self_ns)
+			ns = function->self_ns;
+		function->inclusive_ns = ns;
+		function->split = ns > sum->ns;
+		function->below_ns = sum->ns;
+		if (sum->recursive || sum->split)
+			mark_recursive(sums, function->function);
+	}
+}
+
+/* An edge's time; of a split function, its part of what that one has more. */
+static int64_t edge_part(struct function_ticks *function, int64_t ns)
+{
+	int64_t part;
+
+	if (!function->split)
+		return ns;
+	function->edges_done_ns = swz_add(function->edges_done_ns, ns);
+	part = swz_scale(function->inclusive_ns,
+			 (uint64_t)function->edges_done_ns,
+			 (uint64_t)function->below_ns);
+	ns = part - function->parts_done_ns;
+	function->parts_done_ns = part;
+	return ns;
+}
+
+static void flush_functions(struct swz_report *report, const struct sums *sums)
 {
 	const struct swz_profile *profile = sums->binding->profile;
 	double ns_per_tick = (double)swz_profile_ns(profile, 1 << 30) /
 			     (1 << 30);
-	int64_t ticks = 0, done_ns = 0;
 	size_t i;
 
 	for (i = 0; i < sums->function_count; i++) {
 		const struct function_ticks *from = &sums->functions[i];
 		struct swz_report_function *to = report_function(
 			report, from->function);
-		int64_t inclusive = swz_profile_ns(
-			profile, thread_inclusive(from, total));
-		int64_t ns, self;
 
-		ticks = swz_add(ticks, from->self);
-		ns = swz_profile_ns(profile, ticks);
-		self = ns - done_ns;
-		done_ns = ns;
-		to->self_ns = swz_add(to->self_ns, self);
+		to->self_ns = swz_add(to->self_ns, from->self_ns);
 		to->calls = swz_add_count(to->calls, from->calls);
 		to->unwound = swz_add_count(to->unwound, from->unwound);
 		to->variance_ns += from->variance * ns_per_tick * ns_per_tick;
-		if (inclusive < self)
-			inclusive = self;
-		to->inclusive_ns = swz_add(to->inclusive_ns, inclusive);
+		to->inclusive_ns = swz_add(to->inclusive_ns,
+					   from->inclusive_ns);
+		to->split |= from->split;
 		if (!sums->tree->sampled)
 			add_extremes(
 				to, from,
@@ -434,47 +555,16 @@ static void flush_functions(struct swz_report *report, const struct sums *sums,
 								    from->min)),
 				swz_profile_ns(profile, single_call(sums, from,
 								    from->max)),
-				inclusive);
-	}
-	report->total_ns = swz_add(report->total_ns, done_ns);
-}
-
-/* A function's incoming edges are its inclusive time, which must not exceed
- * the total; nor must what is called from outside of all functions. */
-static void limit_edges(struct sums *sums, int64_t total)
-{
-	int64_t outside = 0, limit;
-	size_t i;
-
-	for (i = 0; i < sums->edge_count; i++) {
-		struct edge_ticks *edge = &sums->edges[i];
-		int64_t all = function_sum(sums, edge->callee)->inclusive;
-
-		if (all > total)
-			edge->inclusive = swz_scale(edge->inclusive,
-						    (uint64_t)total,
-						    (uint64_t)all);
-		if (edge->caller == SWZ_CATALOG_OUTSIDE)
-			outside = swz_add(outside, edge->inclusive);
-	}
-	limit = total - function_sum(sums, SWZ_CATALOG_OUTSIDE)->self;
-	for (i = 0; i < sums->edge_count && outside > limit; i++) {
-		struct edge_ticks *edge = &sums->edges[i];
-
-		if (edge->caller == SWZ_CATALOG_OUTSIDE)
-			edge->inclusive = swz_scale(edge->inclusive,
-						    (uint64_t)limit,
-						    (uint64_t)outside);
+				from->inclusive_ns);
+		report->total_ns = swz_add(report->total_ns, from->self_ns);
 	}
 }
 
 static void flush_edges(struct swz_report *report, struct sums *sums,
-			int64_t total)
+			const int64_t *edge_ns)
 {
-	const struct swz_profile *profile = sums->binding->profile;
 	size_t i;
 
-	limit_edges(sums, total);
 	for (i = 0; i < sums->edge_count; i++) {
 		const struct edge_ticks *from = &sums->edges[i];
 		struct swz_report_edge *to = report_edge(report, from);
@@ -482,12 +572,44 @@ static void flush_edges(struct swz_report *report, struct sums *sums,
 		to->calls = swz_add_count(to->calls, from->calls);
 		to->inclusive_ns = swz_add(
 			to->inclusive_ns,
-			swz_profile_ns(profile, from->inclusive));
+			edge_part(function_sum(sums, from->callee),
+				  edge_ns[i]));
 	}
 }
 
+static void flush(struct swz_report *report, struct sums *sums, int64_t total)
+{
+	struct swz_inclusive inclusive = {
+		.tree = sums->tree,
+		.shown = sums->shown,
+		.edges = sums->with_edges ? sums->edge_of : NULL,
+		.function_count = sums->binding->catalog->function_count,
+	};
+
+	inclusive.functions = swz_allocate(inclusive.function_count,
+					   sizeof(*inclusive.functions));
+	inclusive.edge_ns = swz_allocate(sums->edge_count,
+					 sizeof(*inclusive.edge_ns));
+	swz_inclusive_derive(&inclusive);
+	settle_inclusive(sums, inclusive.functions, total);
+	flush_functions(report, sums);
+	flush_edges(report, sums, inclusive.edge_ns);
+	free(inclusive.functions);
+	free(inclusive.edge_ns);
+}
+
+static uint32_t *no_edges(size_t count)
+{
+	uint32_t *edges = swz_allocate(count, sizeof(*edges));
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		edges[i] = NO_EDGE;
+	return edges;
+}
+
 void swz_report_add(struct swz_report *report, struct swz_binding *binding,
-		    const struct swz_tree *tree)
+		    struct swz_tree *tree)
 {
 	struct sums sums = {.binding = binding,
 			    .tree = tree,
@@ -495,16 +617,21 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	int64_t total;
 
 	find_shown(&sums);
+	if (sums.with_edges)
+		sums.edge_of = no_edges(tree->count);
 	add_contexts(&sums);
 	add_nodes(&sums);
 	total = settle_folded(&sums);
-	flush_functions(report, &sums, total);
-	flush_edges(report, &sums, total);
+	round_self(&sums);
+	distribute_self(&sums);
+	flush(report, &sums, total);
 	report->raw_ns = swz_add(
 		report->raw_ns,
 		swz_profile_ns(binding->profile, tree->total_ticks));
 	report->sampled |= tree->sampled;
 	report->thread_count += !tree->absent;
+	report->folded_recursion = swz_add_count(report->folded_recursion,
+						 sums.folded_calls);
 	report->dropped_nodes = swz_add_count(report->dropped_nodes,
 					      tree->dropped_nodes);
 	report->repaired_nodes = swz_add_count(report->repaired_nodes,
@@ -512,6 +639,7 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	free(sums.shown);
 	free(sums.functions);
 	free(sums.edges);
+	free(sums.edge_of);
 	free(sums.function_index);
 	swz_map_free(&sums.edge_index);
 }
@@ -550,4 +678,13 @@ struct swz_report_function swz_report_function(const struct swz_report *report,
 	if (function >= report->function_capacity)
 		return (struct swz_report_function){0};
 	return report->functions[function];
+}
+
+size_t swz_report_split(const struct swz_report *report)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < report->function_capacity; i++)
+		count += report->functions[i].split;
+	return count;
 }

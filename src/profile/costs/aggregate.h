@@ -19,7 +19,10 @@ struct swz_report_function {
 	uint64_t unwound;     /* of these, ended by an exception */
 	double variance_ns;   /* of self_ns, where only some calls were timed */
 	int64_t self_ns;      /* all of them add up to total_ns */
-	int64_t inclusive_ns; /* outermost activations; <= total_ns */
+	int64_t inclusive_ns; /* <= total_ns */
+	/* Contexts were folded: inclusive_ns is more than what lies below the
+	 * function's contexts. */
+	bool split;
 	/* The shortest and the longest call; 0: none ended, or not known. In a
 	 * thread min <= inclusive / calls <= max <= inclusive, all the same for
 	 * a single call (min not so of recursive functions, max >= mean not
@@ -33,7 +36,7 @@ struct swz_report_edge {
 	uint32_t callee;
 	uint32_t place; /* of the catalog */
 	uint64_t calls;
-	int64_t inclusive_ns; /* of the callee's outermost activations */
+	int64_t inclusive_ns; /* see inclusive.h */
 };
 
 struct swz_report {
@@ -48,15 +51,21 @@ struct swz_report {
 	size_t thread_count; /* that were there in the range of time */
 	bool sampled;        /* times are estimates, in some thread at least */
 	int64_t total_ns;
-	int64_t raw_ns; /* the threads' time, with the hooks' cost */
+	int64_t raw_ns;            /* the threads' time, with the hooks' cost */
+	uint64_t folded_recursion; /* calls that go on in a context further up
+				    */
 	uint64_t dropped_nodes;
 	uint64_t repaired_nodes;
 };
 
-/* Adds a thread. REPORT is zero-initialised before the first; all threads of a
- * report belong to bindings of the same catalog. */
+/* Adds a thread, and sets the tree's self_ns and below_ns. REPORT is
+ * zero-initialised before the first; all threads of a report belong to bindings
+ * of the same catalog. */
 void swz_report_add(struct swz_report *report, struct swz_binding *binding,
-		    const struct swz_tree *tree);
+		    struct swz_tree *tree);
+
+/* Of how many functions the inclusive time is not the sum over contexts. */
+size_t swz_report_split(const struct swz_report *report);
 
 /* Sorts the edges by caller, callee and place. */
 void swz_report_sort(struct swz_report *report);

@@ -1,10 +1,9 @@
 /* Contexts are found by their parent, function and place, so those of several
  * threads become one.
  *
- * Times: the report rounds and settles times by function (see aggregate.c).
- * What it says of a function in a thread is distributed over the function's
- * contexts there by their share, as differences of rounded running sums, so the
- * contexts of a function add up to what the report says, to the nanosecond. */
+ * Times are those that the report has given to each context (aggregate.c):
+ * those of a function add up to what the report says of it, to the nanosecond.
+ */
 
 #include "profile/costs/contexts.h"
 
@@ -21,14 +20,6 @@ struct adding {
 	struct swz_binding *binding;
 	const struct swz_tree *tree;
 	uint32_t *found; /* per node that is a context: where it went */
-};
-
-/* A function's time in one thread. */
-struct share {
-	int64_t ticks; /* of all its contexts */
-	int64_t ns;    /* which is to be distributed over them */
-	int64_t done_ticks;
-	int64_t done_ns;
 };
 
 void swz_contexts_begin(struct swz_contexts *contexts, uint32_t function,
@@ -49,8 +40,12 @@ void swz_contexts_free(struct swz_contexts *contexts)
 	*contexts = (struct swz_contexts){0};
 }
 
+/* In the key of a folded call's context, which is apart from that of calls
+ * which have their time there. There are not as many places. */
+#define FOLDED 0x80000000u
+
 uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
-			    uint32_t function, uint32_t place)
+			    uint32_t function, uint32_t place, bool folded)
 {
 	uint32_t *found;
 
@@ -59,7 +54,8 @@ uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
 	if (!contexts->by_place)
 		place = SWZ_PLACE_UNKNOWN;
 	found = swz_map_at(&contexts->index, parent,
-			   (uint64_t)function << 32 | place);
+			   (uint64_t)function << 32 | place |
+				   (folded ? FOLDED : 0));
 	if (*found == SWZ_MAP_NONE) {
 		swz_grow(&contexts->items, &contexts->capacity, contexts->count,
 			 sizeof(*contexts->items));
@@ -68,6 +64,7 @@ uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
 			.function = function,
 			.parent = parent,
 			.place = place,
+			.folded = folded,
 			.depth = contexts->items[parent].depth + 1};
 	}
 	return *found;
@@ -75,7 +72,6 @@ uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
 
 void swz_context_merge(struct swz_context *to, const struct swz_context *from)
 {
-	to->recursive |= from->recursive;
 	to->calls = swz_add_count(to->calls, from->calls);
 	to->unwound = swz_add_count(to->unwound, from->unwound);
 	to->self_ns = swz_add(to->self_ns, from->self_ns);
@@ -87,14 +83,14 @@ static uint32_t folded_parent(const struct adding *adding,
 {
 	uint32_t parent = swz_contexts_child(adding->contexts, SWZ_CONTEXT_ROOT,
 					     SWZ_CATALOG_UNKNOWN,
-					     SWZ_PLACE_UNKNOWN);
+					     SWZ_PLACE_UNKNOWN, false);
 
 	if (node->folded_caller == NONE)
 		return parent;
 	return swz_contexts_child(
 		adding->contexts, parent,
 		swz_binding_function(adding->binding, node->folded_caller, 0),
-		SWZ_PLACE_UNKNOWN);
+		SWZ_PLACE_UNKNOWN, false);
 }
 
 static uint32_t find(const struct adding *adding,
@@ -113,29 +109,26 @@ static uint32_t find(const struct adding *adding,
 		place = swz_binding_place(
 			adding->binding, node->call_site,
 			adding->contexts->items[parent].function);
-	return swz_contexts_child(adding->contexts, parent, function, place);
+	return swz_contexts_child(adding->contexts, parent, function, place,
+				  &adding->tree->nodes[node->context] != node);
 }
 
 static void add_calls(const struct adding *adding, uint32_t index)
 {
 	const struct swz_tree_node *node = &adding->tree->nodes[index];
 	struct swz_context *context;
+	uint32_t at;
 
 	if (node->flags & SWZ_NODE_HIDDEN)
 		return;
-	if (node->context == index) {
-		context = &adding->contexts->items[adding->found[index]];
-	} else {
-		uint32_t at = find(adding, node);
-
-		context = &adding->contexts->items[at];
-		context->recursive = true;
-	}
+	at = node->context == index ? adding->found[index]
+				    : find(adding, node); /* may move them */
+	context = &adding->contexts->items[at];
 	context->calls = swz_add_count(context->calls, node->calls);
 	context->unwound = swz_add_count(context->unwound, node->unwound);
 }
 
-static void add_times(const struct adding *adding, struct share *shares)
+static void add_times(const struct adding *adding)
 {
 	const struct swz_tree *tree = adding->tree;
 	size_t i;
@@ -144,24 +137,9 @@ static void add_times(const struct adding *adding, struct share *shares)
 		uint32_t index = tree->contexts[i];
 		struct swz_context *context =
 			&adding->contexts->items[adding->found[index]];
-		struct share *share = &shares[context->function];
 
-		share->ticks = swz_add(share->ticks, tree->nodes[index].self);
-	}
-	for (i = 0; i < tree->context_count; i++) {
-		uint32_t index = tree->contexts[i];
-		struct swz_context *context =
-			&adding->contexts->items[adding->found[index]];
-		struct share *share = &shares[context->function];
-		int64_t ns;
-
-		share->done_ticks = swz_add(share->done_ticks,
-					    tree->nodes[index].self);
-		ns = swz_scale(share->ns, (uint64_t)share->done_ticks,
-			       (uint64_t)share->ticks);
 		context->self_ns = swz_add(context->self_ns,
-					   ns - share->done_ns);
-		share->done_ns = ns;
+					   tree->nodes[index].self_ns);
 	}
 }
 
@@ -182,47 +160,71 @@ static void note_units(const struct adding *adding)
 }
 
 void swz_contexts_add(struct swz_contexts *contexts, struct swz_report *report,
-		      struct swz_binding *binding, const struct swz_tree *tree)
+		      struct swz_binding *binding, struct swz_tree *tree)
 {
 	struct adding adding = {
 		.contexts = contexts, .binding = binding, .tree = tree};
-	size_t known = report->function_capacity;
-	struct share *shares;
-	int64_t *before;
 	size_t i;
 
-	before = swz_allocate(known, sizeof(*before));
-	for (i = 0; i < known; i++)
-		before[i] = report->functions[i].self_ns;
 	swz_report_add(report, binding, tree);
-	shares = swz_allocate(report->function_capacity, sizeof(*shares));
-	for (i = 0; i < report->function_capacity; i++)
-		shares[i].ns = swz_sub(report->functions[i].self_ns,
-				       i < known ? before[i] : 0);
 	adding.found = swz_allocate(tree->count, sizeof(*adding.found));
 	for (i = 1; i < tree->context_count; i++)
 		adding.found[tree->contexts[i]] = find(
 			&adding, &tree->nodes[tree->contexts[i]]);
 	for (i = 1; i < tree->count; i++)
 		add_calls(&adding, (uint32_t)i);
-	add_times(&adding, shares);
+	add_times(&adding);
 	if (contexts->by_unit)
 		note_units(&adding);
 	free(adding.found);
-	free(shares);
-	free(before);
+}
+
+/* Depth first, with how often each function is on the path. */
+static void find_topmost(struct swz_contexts *contexts)
+{
+	struct swz_context *items = contexts->items;
+	struct swz_children children;
+	uint32_t functions = 0, at = SWZ_CONTEXT_ROOT;
+	uint32_t *times, *next;
+	size_t i;
+
+	for (i = 0; i < contexts->count; i++)
+		if (items[i].function >= functions)
+			functions = items[i].function + 1;
+	times = swz_allocate(functions, sizeof(*times));
+	next = swz_allocate(contexts->count, sizeof(*next));
+	swz_children_find(&children, contexts, NULL, NULL);
+	items[at].topmost = times[items[at].function]++ == 0;
+	for (;;) {
+		if (next[at] < children.start[at + 1] - children.start[at]) {
+			at = children.items[children.start[at] + next[at]++];
+			items[at].topmost = times[items[at].function]++ == 0;
+			continue;
+		}
+		times[items[at].function]--;
+		if (at == SWZ_CONTEXT_ROOT)
+			break;
+		at = items[at].parent;
+	}
+	swz_children_free(&children);
+	free(times);
+	free(next);
 }
 
 void swz_contexts_add_untraced(struct swz_contexts *contexts)
 {
 	*swz_map_at(&contexts->units, 0, 0) = swz_contexts_child(
 		contexts, SWZ_CONTEXT_ROOT, SWZ_CATALOG_UNTRACED,
-		SWZ_PLACE_UNKNOWN);
+		SWZ_PLACE_UNKNOWN, false);
 }
 
 void swz_contexts_sum(struct swz_contexts *contexts)
 {
 	size_t i;
+
+	if (!contexts->count)
+		return;
+	find_topmost(contexts);
 
 	for (i = 0; i < contexts->count; i++)
 		contexts->items[i].inclusive_ns = contexts->items[i].self_ns;

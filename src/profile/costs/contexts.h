@@ -4,8 +4,8 @@
 /* The calling contexts of a report: paths of functions, with what was spent
  * and called at the end of each. Threads and profiles are added to it as they
  * are to the report, and in both each function has the same calls and the same
- * self time. A recursive call is a context of its own without time, which is
- * that of the function's context further up. */
+ * self time. A recursive call that was folded is a context of its own without
+ * time, which is that of the function's context further up. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,16 +17,17 @@
 #define SWZ_CONTEXT_ROOT 0u
 
 /* No path is longer: what lies deeper is shown as called from the last but
- * one. Functions occur once in a path, so hardly more than a forged file gets
- * there. */
-#define SWZ_CONTEXT_DEPTH 4096u
+ * one. A function occurs in a path --recursion times at most, so hardly more
+ * than a forged file gets there. */
+#define SWZ_CONTEXT_DEPTH 65536u
 
 struct swz_context {
 	uint32_t function; /* of the catalog; of the root SWZ_CATALOG_OUTSIDE */
 	uint32_t parent;   /* index, less than its own; of the root itself */
 	uint32_t place;    /* of the call, if contexts are told apart by it */
 	uint32_t depth;    /* of the root 0 */
-	bool recursive;
+	bool folded;  /* its calls go on in the function's context further up */
+	bool topmost; /* by swz_contexts_sum(): its function is not above it */
 	uint64_t calls;
 	uint64_t unwound; /* of these, ended by an exception */
 	int64_t self_ns;
@@ -56,20 +57,21 @@ void swz_contexts_free(struct swz_contexts *contexts);
 /* Adds a thread to the report (as swz_report_add() does) and to the contexts.
  */
 void swz_contexts_add(struct swz_contexts *contexts, struct swz_report *report,
-		      struct swz_binding *binding, const struct swz_tree *tree);
+		      struct swz_binding *binding, struct swz_tree *tree);
 
 /* With by_unit: makes the context of what was not traced, of unit 0, without
  * any time. */
 void swz_contexts_add_untraced(struct swz_contexts *contexts);
 
-/* The context of calls to a function from one, which is made if it is new. */
+/* The context of calls to a function from one, which is made if it is new.
+ * FOLDED: of those calls that go on further up. */
 uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
-			    uint32_t function, uint32_t place);
+			    uint32_t function, uint32_t place, bool folded);
 
 /* Adds what is spent and called in another context to this one. */
 void swz_context_merge(struct swz_context *to, const struct swz_context *from);
 
-/* Sets inclusive_ns everywhere. */
+/* Sets inclusive_ns and topmost everywhere. */
 void swz_contexts_sum(struct swz_contexts *contexts);
 
 /* The children of each context. */

@@ -210,6 +210,22 @@ static void count_stray(struct swz_profile *profile,
 			profile->damage.stray_nodes++;
 }
 
+/* Whether its calls are those of a context further up. Long calls are where
+ * their edge's others are. */
+static bool is_folded_recursion(const struct swz_profile *profile,
+				const struct swz_node *node, uint32_t unit)
+{
+	struct swz_node edge;
+
+	if (!(profile->header.flags & SWZ_FILE_SAMPLED) ||
+	    !(node->call_site & SWZ_CALL_SITE_LONG))
+		return node->context != unit;
+	return swz_profile_loaded(profile,
+				  (uint64_t)node->context * SWZ_UNIT_BYTES,
+				  &edge, sizeof(edge)) == sizeof(edge) &&
+	       edge.context != node->context;
+}
+
 static void count_folded(struct swz_profile *profile,
 			 const struct swz_node_span *span)
 {
@@ -219,10 +235,14 @@ static void count_folded(struct swz_profile *profile,
 		const struct swz_node *node = swz_profile_node(profile,
 							       span->unit + i);
 
-		if (node->function != SWZ_FUNCTION_NONE &&
-		    node->open & SWZ_NODE_FOLDED)
+		if (node->function == SWZ_FUNCTION_NONE)
+			continue;
+		if (node->open & SWZ_NODE_FOLDED)
 			profile->folded_calls = swz_add_count(
 				profile->folded_calls, node->calls);
+		else if (is_folded_recursion(profile, node, span->unit + i))
+			profile->folded_recursion = swz_add_count(
+				profile->folded_recursion, node->calls);
 	}
 }
 

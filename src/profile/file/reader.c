@@ -233,15 +233,6 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile);
 }
 
-uint64_t swz_profile_overwritten(const struct swz_profile *profile)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < profile->module_count; i++)
-		count += profile->modules[i].record.overwritten;
-	return count;
-}
-
 bool swz_profile_damaged(const struct swz_profile *profile)
 {
 	const struct swz_damage *damage = &profile->damage;

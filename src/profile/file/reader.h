@@ -116,7 +116,9 @@ struct swz_profile {
 	bool clock_uneven; /* they tell the rate at the start only: later the
 			    * TSC or CLOCK_MONOTONIC went on without the other
 			    */
-	uint64_t folded_calls; /* recorded in a folded context; saturates */
+	uint64_t folded_calls;     /* recorded in a folded context; saturates */
+	uint64_t folded_recursion; /* recursive calls that go on in a context
+				    * further up; saturates */
 	struct swz_damage damage;
 };
 
@@ -140,9 +142,6 @@ void swz_profile_free(struct swz_profile *profile); /* NULL is fine */
 
 /* True if something was lost: the file holds less than its header claims. */
 bool swz_profile_damaged(const struct swz_profile *profile);
-
-/* How many hooked functions the program has put other code over. */
-uint64_t swz_profile_overwritten(const struct swz_profile *profile);
 
 /* The node slot at a unit (file offset / 64) that lies within a span. */
 const struct swz_node *swz_profile_node(const struct swz_profile *profile,

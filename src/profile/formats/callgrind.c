@@ -174,6 +174,11 @@ static void put_description(const struct writer *w)
 	if (profile->folded_calls)
 		fprintf(stream, "desc: Calls in folded contexts: %" PRIu64 "\n",
 			profile->folded_calls);
+	if (report->folded_recursion)
+		fprintf(stream,
+			"desc: Folded recursion: %" PRIu64
+			" calls are in a context further up\n",
+			report->folded_recursion);
 	if (swz_profile_damaged(profile) || report->dropped_nodes)
 		fputs("desc: Incomplete: the profile is damaged\n", stream);
 }

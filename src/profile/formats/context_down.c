@@ -74,7 +74,7 @@ static void put_below(const struct swz_context_table *table,
 		struct swz_costs_diff costs = swz_context_costs(table, at);
 
 		swz_context_put_row(table, &costs, (uint32_t)depth,
-				    items[at].function, items[at].recursive);
+				    items[at].function, items[at].folded);
 		if (++shown == table->options->rows)
 			break;
 		next[depth] = children->start[at];

@@ -97,7 +97,7 @@ static void put_costs(const struct swz_context_table *table,
 
 void swz_context_put_row(const struct swz_context_table *table,
 			 const struct swz_costs_diff *costs, uint32_t depth,
-			 uint32_t function, bool recursive)
+			 uint32_t function, bool folded)
 {
 	put_costs(table, costs);
 	fprintf(table->stream, "  %*s",
@@ -108,8 +108,8 @@ void swz_context_put_row(const struct swz_context_table *table,
 		     table->section->catalog->functions[function].name);
 	fputs("  ", table->stream);
 	swz_put_text(table->stream, swz_module_name(table->section, function));
-	if (recursive)
-		fputs("  (recursive)", table->stream);
+	if (folded)
+		fputs("  (folded)", table->stream);
 	if (table->old)
 		fputs(swz_diff_remark(costs), table->stream);
 	putc('\n', table->stream);

@@ -43,7 +43,7 @@ int swz_context_compare_functions(const struct swz_section *section, uint32_t a,
 void swz_context_put_columns(const struct swz_context_table *table);
 void swz_context_put_row(const struct swz_context_table *table,
 			 const struct swz_costs_diff *costs, uint32_t depth,
-			 uint32_t function, bool recursive);
+			 uint32_t function, bool folded);
 
 /* The trees: from the root (context_down.c), from each function upwards
  * (context_up.c), and both for the functions that were asked for. */

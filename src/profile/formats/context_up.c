@@ -75,6 +75,9 @@ static void add_to_group(const struct swz_context_table *table,
 	const struct swz_section *section = table->section;
 	struct swz_costs_diff costs = swz_context_costs(table, index);
 
+	/* it is in that of the context above */
+	if (!table->contexts->items[index].topmost)
+		costs.new.inclusive_ns = costs.old.inclusive_ns = 0;
 	add_costs(&group->costs.new, &costs.new, section->report->total_ns);
 	if (table->old)
 		add_costs(&group->costs.old, &costs.old,
@@ -210,8 +213,7 @@ void swz_context_put_bottom_up(const struct swz_context_table *table)
 
 /* ---- callers and callees of single functions ---- */
 
-/* What is called from the contexts of one group, as one tree. Contexts of the
- * same function below others are theirs. */
+/* What is called from the contexts of one group, as one tree. */
 static void merge_below(const struct swz_contexts *contexts,
 			struct swz_contexts *merged,
 			const struct swz_children *children,
@@ -222,19 +224,10 @@ static void merge_below(const struct swz_contexts *contexts,
 	size_t depth = 0, i;
 
 	swz_contexts_begin(merged, group->function, false);
-	for (i = 0; i < contexts->count; i++)
-		to[i] = SWZ_INDEX_NONE;
-	for (i = group->start; i < group->end; i++)
-		to[origins[i].context] = SWZ_CONTEXT_ROOT;
 	for (i = group->start; i < group->end; i++) {
-		uint32_t above = contexts->items[origins[i].context].parent;
-
-		/* (the root is above itself) */
-		while (above != SWZ_CONTEXT_ROOT && to[above])
-			above = contexts->items[above].parent;
-		if (to[above] == SWZ_CONTEXT_ROOT &&
-		    above != origins[i].context)
-			continue;
+		if (!contexts->items[origins[i].context].topmost)
+			continue; /* it is below another one */
+		to[origins[i].context] = SWZ_CONTEXT_ROOT;
 		stack[depth++] = origins[i].context;
 		while (depth > 0) {
 			uint32_t at = stack[--depth], j;
@@ -243,7 +236,8 @@ static void merge_below(const struct swz_contexts *contexts,
 				to[at] = swz_contexts_child(
 					merged, to[contexts->items[at].parent],
 					contexts->items[at].function,
-					SWZ_PLACE_UNKNOWN);
+					SWZ_PLACE_UNKNOWN,
+					contexts->items[at].folded);
 			swz_context_merge(&merged->items[to[at]],
 					  &contexts->items[at]);
 			for (j = children->start[at];

@@ -201,20 +201,19 @@ void swz_diff_align_contexts(struct swz_contexts *new, struct swz_contexts *old)
 	swz_map_free(&old->index); /* it is large, and of no use any more */
 	/* parents come before children */
 	for (i = 1; i < old->count; i++)
-		to[i] = swz_contexts_child(new, to[old->items[i].parent],
-					   old->items[i].function,
-					   old->items[i].place);
+		to[i] = swz_contexts_child(
+			new, to[old->items[i].parent], old->items[i].function,
+			old->items[i].place, old->items[i].folded);
 	items = swz_allocate(new->count, sizeof(*items));
 	for (i = 0; i < new->count; i++)
 		items[i] = (struct swz_context){
 			.function = new->items[i].function,
 			.parent = new->items[i].parent,
 			.place = new->items[i].place,
+			.folded = new->items[i].folded,
 			.depth = new->items[i].depth};
-	for (i = 0; i < old->count; i++) {
+	for (i = 0; i < old->count; i++)
 		swz_context_merge(&items[to[i]], &old->items[i]);
-		new->items[to[i]].recursive |= old->items[i].recursive;
-	}
 	free(to);
 	swz_contexts_free(old);
 	old->items = items;

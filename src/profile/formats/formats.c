@@ -59,7 +59,7 @@ static const struct swz_format formats[] = {
 			       "callers and callees of a function",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
 			 SWZ_TAKES_BOTTOM_UP | SWZ_TAKES_DIFF |
-			 SWZ_FILTERS_ROWS,
+			 SWZ_FILTERS_ROWS | SWZ_TELLS_FOLDED,
 		.needs = SWZ_NEEDS_CONTEXTS,
 		.section = write_tree,
 	},
@@ -111,6 +111,7 @@ static const struct swz_format formats[] = {
 	{
 		.name = "json",
 		.description = "functions, calls and contexts for programs",
+		.takes = SWZ_TELLS_FOLDED,
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES,
 		.begin = swz_begin_json,
 		.section = swz_write_json,
@@ -119,6 +120,7 @@ static const struct swz_format formats[] = {
 	{
 		.name = "html",
 		.description = "a page for a browser, in one file",
+		.takes = SWZ_TELLS_FOLDED,
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_PLACES |
 			 SWZ_NEEDS_LINES | SWZ_NEEDS_THREADS | SWZ_NEEDS_UNITS |
 			 SWZ_NEEDS_EDGES,

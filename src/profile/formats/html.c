@@ -122,7 +122,7 @@ static void put_edges(struct swz_page_block *block,
 }
 
 /* The tree: of each context how far back its parent is, the function, the place
- * of the call, calls, and self time plus one; 0 stands for a recursive call, of
+ * of the call, calls, and self time plus one; 0 stands for a folded call, of
  * which the time is in an outer context of the function. */
 static void put_contexts(struct swz_page_block *block,
 			 const struct swz_contexts *contexts)
@@ -137,10 +137,9 @@ static void put_contexts(struct swz_page_block *block,
 		swz_page_block_number(block, context->function);
 		swz_page_block_number(block, context->place);
 		swz_page_block_number(block, context->calls);
-		swz_page_block_time(block,
-				    context->recursive && !context->self_ns
-					    ? 0
-					    : swz_add(context->self_ns, 1));
+		swz_page_block_time(
+			block,
+			context->folded ? 0 : swz_add(context->self_ns, 1));
 	}
 }
 
@@ -424,6 +423,7 @@ static void put_header(struct json *json, const struct swz_profile *profile)
 		put_string(json, "incomplete", swz_full_reason(header));
 	put_integer(json, "lostCalls", header->lost_calls);
 	put_integer(json, "foldedCalls", profile->folded_calls);
+	put_integer(json, "foldedRecursion", profile->folded_recursion);
 	put_flag(json, "traced", header->flags & SWZ_FILE_TRACED);
 	put_flag(json, "ring", header->flags & SWZ_FILE_RING);
 	put_ns(json, "minNs",

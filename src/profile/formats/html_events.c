@@ -51,13 +51,13 @@ struct writer {
 	struct swz_html_events *written;
 };
 
-/* A recursive call is in the context further up that has its function. */
+/* A folded call is in the context further up that has its function. */
 static uint32_t current_of(const struct swz_contexts *contexts, uint32_t index)
 {
 	uint32_t function = contexts->items[index].function;
 	uint32_t at = index;
 
-	while (contexts->items[at].recursive && at != SWZ_CONTEXT_ROOT) {
+	while (contexts->items[at].folded && at != SWZ_CONTEXT_ROOT) {
 		do
 			at = contexts->items[at].parent;
 		while (at != SWZ_CONTEXT_ROOT &&

@@ -235,10 +235,6 @@ static void put_module(FILE *stream, const struct swz_profile_module *module,
 		if (counts[i] && i != SWZ_REFUSE_FILTERED)
 			fprintf(stream, "    %-*s %9" PRIu32 "\n", width + 16,
 				swz_refusal_text(i), counts[i]);
-	if (module->record.overwritten)
-		fprintf(stream, "    %-*s %9" PRIu32 "\n", width + 6,
-			"patched, and overwritten by the program",
-			module->record.overwritten);
 }
 
 static void put_left_out(FILE *stream, const struct swz_profile *profile)
@@ -405,8 +401,10 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	put_end(stream, profile);
 	fprintf(stream,
 		"lost calls: %" PRIu64 "\nfolded calls: %" PRIu64
-		"\nused: %" PRIu64 " of %" PRIu64 " bytes\n",
-		header->lost_calls, profile->folded_calls, header->used_bytes,
+		"\nfolded recursion: %" PRIu64 " calls\nused: %" PRIu64
+		" of %" PRIu64 " bytes\n",
+		header->lost_calls, profile->folded_calls,
+		profile->folded_recursion, header->used_bytes,
 		header->limit_bytes);
 	put_threads(stream, profile, &findings);
 	fprintf(stream, "contexts: %" PRIu64 "\n", findings.contexts);

@@ -113,10 +113,10 @@ static void put_contexts(FILE *stream, const struct swz_section *section,
 		fprintf(stream,
 			"\"function\":%" PRIu32 ",\"calls\":%" PRIu64
 			",\"self_ns\":%" PRId64 ",\"incl_ns\":%" PRId64
-			",\"recursive\":%s}",
+			",\"folded\":%s}",
 			numbers[context->function], context->calls,
 			context->self_ns, context->inclusive_ns,
-			context->recursive ? "true" : "false");
+			context->folded ? "true" : "false");
 	}
 	fputs("]}", stream);
 }
@@ -144,13 +144,16 @@ static void put_process(FILE *stream, const struct swz_section *section)
 	}
 	fprintf(stream,
 		"\"threads\":%zu,\"total_ns\":%" PRId64 ",\"hooks_ns\":%" PRId64
-		",\"sampled\":%s,\n",
+		",\"sampled\":%s,\"folded_recursion\":%" PRIu64
+		",\"split_functions\":%zu,\n",
 		section->report->thread_count, section->report->total_ns,
 		section->compensated && section->report->raw_ns >
 						section->report->total_ns
 			? section->report->raw_ns - section->report->total_ns
 			: 0,
-		section->report->sampled ? "true" : "false");
+		section->report->sampled ? "true" : "false",
+		section->report->folded_recursion,
+		swz_report_split(section->report));
 }
 
 void swz_begin_json(struct swz_writer *writer)

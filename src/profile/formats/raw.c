@@ -156,8 +156,8 @@ static void put_module(struct dump *dump, uint64_t at, uint64_t size)
 		problem(dump, "more than there is room for");
 	fprintf(stream,
 		"\n  loaded             %" PRIu32 " times, load_ticks %" PRIu64
-		", unload_ticks %" PRIu64 ", overwritten %" PRIu32 "\n",
-		r.loads, r.load_ticks, r.unload_ticks, r.overwritten);
+		", unload_ticks %" PRIu64 "\n",
+		r.loads, r.load_ticks, r.unload_ticks);
 	for (i = 0; i < SWZ_REFUSAL_SLOTS; i++)
 		if (r.counts[i])
 			fprintf(stream, "  counts[%zu] %*s%" PRIu32 " %s\n", i,

@@ -10,10 +10,25 @@
 #include "profile/support/output.h"
 #include "profile/formats/rows.h"
 
+static void put_folded(FILE *stream, const struct swz_report *report)
+{
+	size_t split = swz_report_split(report);
+
+	if (report->folded_recursion)
+		fprintf(stream,
+			"# folded recursion: %" PRIu64
+			" calls are in a context further up\n",
+			report->folded_recursion);
+	if (split)
+		fprintf(stream,
+			"# incl of %zu function%s is more than the contexts "
+			"below add up to, as calls were folded\n",
+			split, split == 1 ? "" : "s");
+}
+
 void swz_put_heading(FILE *stream, const struct swz_section *section)
 {
 	const struct swz_report *report = section->report;
-	uint64_t overwritten;
 
 	if (section->thread) {
 		fprintf(stream, "# thread %" PRId32 " ",
@@ -39,12 +54,7 @@ void swz_put_heading(FILE *stream, const struct swz_section *section)
 				? report->raw_ns - report->total_ns
 				: 0);
 	fputs("; times in ns\n", stream);
-	overwritten = swz_profile_overwritten(section->profile);
-	if (overwritten)
-		fprintf(stream,
-			"# the program has overwritten %" PRIu64
-			" hooked functions: later calls of them are missing\n",
-			overwritten);
+	put_folded(stream, report);
 }
 
 static bool shows_extremes(const struct swz_table_options *options)

@@ -50,13 +50,14 @@ static uint64_t open_bytes(void)
 	       -(uint64_t)PAGE;
 }
 
-/* The slow stack, the open counts, and the first table and list of blocks of a
- * state, made at its first use: one mapping, of which a process with many
- * threads cannot have enough (vm.max_map_count). */
+/* The slow stack, the open counts and those of recursive contexts, and the
+ * first table and list of blocks of a state, made at its first use: one
+ * mapping, of which a process with many threads cannot have enough
+ * (vm.max_map_count). */
 static enum swz_status furnish(struct swz_thread_cold *cold)
 {
 	const size_t list = SWZ_FIRST_BLOCK_ROOM * sizeof(*cold->blocks);
-	size_t bytes = SWZ_SLOW_STACK_BYTES + open_bytes() +
+	size_t bytes = SWZ_SLOW_STACK_BYTES + 2 * open_bytes() +
 		       SWZ_FIRST_TABLE_ROOM + list;
 	char *memory;
 
@@ -73,6 +74,8 @@ static enum swz_status furnish(struct swz_thread_cold *cold)
 	memory += SWZ_SLOW_STACK_BYTES;
 	cold->slow_stack_top = memory;
 	cold->open = (uint32_t *)memory;
+	memory += open_bytes();
+	cold->recursive = (uint32_t *)memory;
 	memory += open_bytes();
 	cold->first_table = (uint32_t *)memory;
 	memory += SWZ_FIRST_TABLE_ROOM;
@@ -273,9 +276,9 @@ static enum swz_status begin_record(struct swz_thread *thread)
  * locked is not given back. */
 static void clear_open(const struct swz_thread_cold *cold)
 {
-	if (SWZ_SYSCALL(SYS_madvise, cold->open, open_bytes(), MADV_DONTNEED) !=
-	    0)
-		memset(cold->open, 0, open_bytes());
+	if (SWZ_SYSCALL(SYS_madvise, cold->open, 2 * open_bytes(),
+			MADV_DONTNEED) != 0)
+		memset(cold->open, 0, 2 * open_bytes());
 }
 
 static enum swz_status try_to_set_up(struct swz_thread *hot,

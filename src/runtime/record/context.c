@@ -8,25 +8,9 @@
 #include "runtime/record/edge_table.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/record/nodes.h"
-#include "runtime/record/sampling.h"
+#include "runtime/record/recursion.h"
 #include "runtime/record/shared_thunks.h"
 #include "runtime/support/config.h"
-
-/* The nearest context on the path that stands for the function, or 0. Above a
- * folded context nothing is known. */
-static uint32_t on_path(uint64_t key, uint32_t function)
-{
-	const struct swz_node *node = swz_context_node(key);
-
-	while (node->function != SWZ_FUNCTION_ROOT && node->parent) {
-		if (node->function == function)
-			return swz_unit_of(node);
-		if (node->open & SWZ_NODE_FOLDED)
-			break;
-		node = swz_unit_at(node->parent);
-	}
-	return 0;
-}
 
 static uint32_t filter_flags(uint32_t function, unsigned depth)
 {
@@ -48,25 +32,13 @@ static unsigned depth_of(uint64_t key)
 	return depth;
 }
 
-/* The same; most often it can be told at once that there is none, since no
- * activation of the function is live. (Sampled ones are not counted, nor those
- * of what is no function.) */
-static uint32_t ancestor_of(const struct swz_thread *thread, uint64_t key,
-			    uint32_t function)
-{
-	if (!swz_sampling && function < swz_ids_bound() &&
-	    !thread->open[function])
-		return 0;
-	return on_path(key, function);
-}
-
 /* Makes the slot the edge's node, not yet in the table. */
-static void fill(const struct swz_thread *thread, struct swz_node *node,
-		 uint64_t key, uint32_t function, uint64_t call_site)
+static void fill(struct swz_thread *thread, struct swz_node *node, uint64_t key,
+		 uint32_t function, uint64_t call_site)
 {
 	uint32_t ancestor = node->open & SWZ_NODE_FOLDED
 				    ? 0
-				    : ancestor_of(thread, key, function);
+				    : swz_recursion_fold(thread, key, function);
 
 	node->parent = (uint32_t)(key >> 32);
 	node->call_site = call_site;

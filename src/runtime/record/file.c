@@ -69,6 +69,7 @@ static void fill_header(struct swz_file_header *h, uint64_t bytes)
 	}
 	h->pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
 	h->parent_pid = (int32_t)SWZ_SYSCALL(SYS_getppid);
+	h->process_start = swz_process_start(0);
 	h->start_ticks = swz_ticks();
 	h->epoch_ticks = h->start_ticks;
 	SWZ_SYSCALL(SYS_clock_gettime, CLOCK_REALTIME, &now);
@@ -93,15 +94,11 @@ static void *far_below_us(uint64_t bytes)
 
 /* Before the file gets its length: a process that is killed then leaves one
  * that readers know, and that the next one of that name replaces. */
-static bool write_header(long fd, uint64_t bytes, bool forked)
+static bool write_header(long fd, uint64_t bytes)
 {
 	struct swz_file_header h = {.magic = {0}};
 
 	fill_header(&h, bytes);
-	/* To ask for it takes as long as to make a small file, and the name of
-	 * a forked child's is seldom asked for again. */
-	if (!forked || !swz_file_name_stays_locked((int)fd))
-		h.process_start = swz_process_start(0);
 	return SWZ_SYSCALL(SYS_pwrite64, fd, &h, sizeof(h), 0) == sizeof(h);
 }
 
@@ -117,8 +114,7 @@ static struct swz_file_header *create(bool replace, const char **problem)
 		return NULL;
 	*problem = "no room for the profile ";
 	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 &&
-	    bytes >= SWZ_LEAST_FILE_BYTES &&
-	    write_header(fd, bytes, swz_file != NULL) &&
+	    bytes >= SWZ_LEAST_FILE_BYTES && write_header(fd, bytes) &&
 	    swz_extent_begin((int)fd, bytes) == SWZ_OK)
 		h = swz_sys_mmap(far_below_us(bytes), bytes,
 				 PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd,
@@ -132,7 +128,8 @@ static struct swz_file_header *create(bool replace, const char **problem)
 	if (h && bytes > SWZ_HUGE_PAGE)
 		SWZ_SYSCALL(SYS_madvise, (char *)h + SWZ_HUGE_PAGE,
 			    bytes - SWZ_HUGE_PAGE, MADV_HUGEPAGE);
-	if (h && !swz_make_present((char *)h, SWZ_HEADER_BYTES)) {
+	if (h && (!swz_make_present((char *)h, SWZ_HEADER_BYTES) ||
+		  swz_extent_close_rest(h) != SWZ_OK)) {
 		swz_sys_munmap(h, bytes);
 		h = NULL;
 	}
@@ -181,7 +178,6 @@ enum swz_status swz_file_create(const char **problem)
 	if (!swz_file)
 		return SWZ_E_SYSTEM;
 	swz_extent_replace();
-	swz_extent_close_rest();
 	mapped_bytes = swz_file->limit_bytes;
 	*problem = "no memory for the profile ";
 	return map_links();
@@ -240,16 +236,20 @@ static bool failed(long result)
 	return result < 0 && result > -4096;
 }
 
-/* The kernel knows a profile as two mappings, since advice is not the same for
- * all of it, and moves one at a time (before Linux 6.17). */
+/* The kernel knows a profile as several mappings, since advice and protection
+ * are not the same for all of it, and moves one at a time (before Linux 6.17).
+ */
 static enum swz_status move(char *from, uint64_t bytes, char *to)
 {
+	const struct swz_file_header *file = (const void *)from;
 	uint64_t start = 0, end;
 
 	for (; start < bytes; start = end) {
-		end = bytes;
+		end = swz_extent_border(file, start);
 		if (start < SWZ_HUGE_PAGE && SWZ_HUGE_PAGE < end)
 			end = SWZ_HUGE_PAGE;
+		if (end > bytes)
+			end = bytes;
 		if (failed(SWZ_SYSCALL(
 			    SYS_mremap, from + start, end - start, end - start,
 			    MREMAP_MAYMOVE | MREMAP_FIXED, to + start)))
@@ -269,16 +269,13 @@ enum swz_status swz_file_replace(struct swz_file_header *beside,
 	if (!room)
 		return SWZ_E_NOMEM;
 	/* The place is filled at once, there is only this thread. */
-	/* (what lies behind the end of its file has no access, and is dropped)
-	 */
-	if (move((char *)swz_file, swz_extent(), room) != SWZ_OK)
+	if (move((char *)swz_file, mapped_bytes, room) != SWZ_OK)
 		return SWZ_E_SYSTEM;
 	*old = (struct swz_file_header *)(void *)room;
 	old_bytes = mapped_bytes;
 	if (move((char *)beside, bytes, (char *)swz_file) != SWZ_OK)
 		return SWZ_E_SYSTEM;
 	swz_extent_replace();
-	swz_extent_close_rest();
 	swz_own_remove((uintptr_t)beside, bytes); /* the program may get it */
 	if (bytes < mapped_bytes)
 		swz_sys_munmap((char *)swz_file + bytes, mapped_bytes - bytes);

@@ -21,6 +21,7 @@
 struct extent {
 	_Atomic uint64_t bytes; /* the file is at least as long, and all of it
 				 * may be accessed */
+	uint64_t next;          /* what `bytes` is about to be */
 	uint64_t most;
 };
 
@@ -58,20 +59,22 @@ enum swz_status swz_extent_begin(int fd, uint64_t most)
 	if (SWZ_SYSCALL(SYS_ftruncate, fd, bytes) != 0)
 		return SWZ_E_SYSTEM;
 	beside.most = most;
+	beside.next = bytes;
 	atomic_store_explicit(&beside.bytes, bytes, memory_order_relaxed);
 	/* of the parent's file */
 	atomic_store_explicit(&holder, 0, memory_order_relaxed);
 	return SWZ_OK;
 }
 
-/* If there is no memory for that, it is as if it had been reached. */
-void swz_extent_close_rest(void)
+enum swz_status swz_extent_close_rest(struct swz_file_header *file)
 {
-	uint64_t bytes = swz_extent();
+	uint64_t bytes = beside.next;
 
-	if (bytes < current.most)
-		(void)swz_sys_mprotect((char *)swz_file + bytes,
-				       current.most - bytes, PROT_NONE);
+	if (bytes < beside.most &&
+	    swz_sys_mprotect((char *)file + bytes, beside.most - bytes,
+			     PROT_NONE) != 0)
+		return SWZ_E_SYSTEM;
+	return SWZ_OK;
 }
 
 void swz_extent_replace(void)
@@ -80,12 +83,26 @@ void swz_extent_replace(void)
 					      memory_order_relaxed);
 
 	current.most = beside.most;
+	current.next = bytes;
 	atomic_store_explicit(&current.bytes, bytes, memory_order_relaxed);
 }
 
 uint64_t swz_extent(void)
 {
 	return atomic_load_explicit(&current.bytes, memory_order_relaxed);
+}
+
+uint64_t swz_extent_border(const struct swz_file_header *file, uint64_t at)
+{
+	const struct extent *e = extent_of(file);
+	uint64_t bytes = atomic_load_explicit(&e->bytes, memory_order_relaxed);
+	uint64_t border = UINT64_MAX;
+
+	if (e->next > at)
+		border = e->next;
+	if (bytes > at && bytes < border)
+		border = bytes;
+	return border;
 }
 
 /* Few threads ever wait, a file system's time. They sleep, since the holder
@@ -121,6 +138,7 @@ static enum swz_file_full extend(struct swz_file_header *file, struct extent *e,
 
 	if (why != SWZ_FULL_NOT)
 		return why;
+	e->next = bytes;
 	if (swz_sys_mprotect((char *)file + old, bytes - old,
 			     PROT_READ | PROT_WRITE) != 0)
 		return SWZ_FULL_MEMORY;
@@ -183,9 +201,11 @@ uint64_t swz_extent_lower(uint64_t bytes)
 {
 	uint64_t old = swz_extent();
 
-	if (bytes < old)
+	if (bytes < old) {
+		current.next = old;
 		atomic_store_explicit(&current.bytes, bytes,
 				      memory_order_relaxed);
+	}
 	return old;
 }
 

@@ -18,10 +18,10 @@
 #include "swizzle/format.h"
 
 /* Gives the new file behind FD its first length. MOST: what it is going to be
- * mapped with. */
+ * mapped with. Then, when it is mapped: takes the access to the rest away. */
 enum swz_status swz_extent_begin(int fd, uint64_t most) SWZ_MUST_CHECK;
-/* Takes the access to what lies behind the end of swz_file away. */
-void swz_extent_close_rest(void);
+enum swz_status swz_extent_close_rest(struct swz_file_header *file)
+	SWZ_MUST_CHECK;
 
 /* The new one is in the place of swz_file. */
 void swz_extent_replace(void);
@@ -29,6 +29,10 @@ void swz_extent_replace(void);
 /* The length of swz_file: in a forked child that still has its parent's, what
  * it was at the fork. */
 uint64_t swz_extent(void);
+
+/* The next place from AT on where the mapping of swz_file, or of the new one,
+ * may change its protection; UINT64_MAX: nowhere. */
+uint64_t swz_extent_border(const struct swz_file_header *file, uint64_t at);
 
 /* Makes FILE at least so long, no more than its limit. False: it cannot be, and
  * has been said to be full. */

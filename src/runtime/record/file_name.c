@@ -6,12 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 
 #include "base/process_start.h"
@@ -238,15 +236,6 @@ long swz_file_name_create(bool replace)
 	if (fd >= 0 && replace && !per_process && end != path + length)
 		say_why_not(older);
 	return fd;
-}
-
-bool swz_file_name_stays_locked(int fd)
-{
-	struct statfs of = {0};
-
-	return SWZ_SYSCALL(SYS_fstatfs, fd, &of) == 0 &&
-	       (of.f_type == EXT4_SUPER_MAGIC || of.f_type == TMPFS_MAGIC ||
-		of.f_type == XFS_SUPER_MAGIC || of.f_type == BTRFS_SUPER_MAGIC);
 }
 
 void swz_file_name_keep(uint64_t device, uint64_t inode)

@@ -23,10 +23,6 @@ long swz_file_name_create(bool replace);
 
 const char *swz_file_path(void);
 
-/* Whether the file system is known as one where the lock of the file behind FD
- * stays as long as its mapping. */
-bool swz_file_name_stays_locked(int fd);
-
 /* Remembers which file it is, to be known by name. */
 void swz_file_name_keep(uint64_t device, uint64_t inode);
 /* No file has a name any more. */

@@ -3,7 +3,6 @@
 #include "runtime/record/chunks.h"
 #include "runtime/record/edge_table.h"
 #include "runtime/record/file.h"
-#include "runtime/record/overwritten.h"
 
 /* Chunks of nodes, with their headers: 1 KiB for a thread's first, since there
  * may be ten thousand threads, then 4 KiB, then 16; 64 and 256 KiB for one that
@@ -65,7 +64,6 @@ static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
 	cold->latest_chunk = swz_unit_of(chunk);
 	swz_chunk_publish(chunk);
 	swz_file_sample_clock(2);
-	swz_overwritten_look();
 	return SWZ_OK;
 }
 

@@ -70,6 +70,7 @@ struct swz_thread_cold {
 	uint64_t home_high;
 	uint64_t first_slot; /* on it */
 	uint32_t *open;
+	uint32_t *recursive; /* by function id: see record/recursion.h */
 	/* thunks */
 	uint32_t *blocks;
 	uint32_t block_count;

@@ -10,6 +10,7 @@
 #define DEFAULT_MAX_MEMORY (256ull << 20)
 #define LEAST_MEMORY (1ull << 20)
 #define DEFAULT_MAX_SIZE (4ull << 30)
+#define DEFAULT_RECURSION 16u
 #define OWN_THUNKS 2048u
 #define MOST_TIME 1000000000000ull /* ns */
 
@@ -278,6 +279,10 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	if (!number("SWIZZLE_DEPTH", 0, &depth) || depth > 1u << 20)
 		return "SWIZZLE_DEPTH: not a number of calls";
 	c->depth = (uint32_t)depth;
+	if (!number("SWIZZLE_RECURSION", DEFAULT_RECURSION, &depth) || !depth ||
+	    depth > 1u << 20)
+		return "SWIZZLE_RECURSION: not a number of calls";
+	c->recursion = (uint32_t)depth;
 	if (!number("SWIZZLE_MAX_MEMORY", DEFAULT_MAX_MEMORY, &c->max_memory) ||
 	    c->max_memory < LEAST_MEMORY || c->max_memory > 64ull << 30)
 		return "SWIZZLE_MAX_MEMORY: not a size from 1M to 64G";

@@ -26,6 +26,7 @@ struct swz_config {
 	const char *module;
 	const char *location;
 	uint32_t depth;             /* 0: no limit */
+	uint32_t recursion;         /* how often a function is on a path */
 	uint32_t min_size;          /* bytes; 0: no limit */
 	uint64_t max_memory;        /* bytes */
 	bool sampled;               /* --timing sampled */

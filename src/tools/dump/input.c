@@ -52,12 +52,6 @@ static void warn_damage(const struct swz_profile *profile)
 			"that share their state, or stacks that are "
 			"no call stacks)",
 			profile->name, profile->header.lost_calls);
-	if (swz_profile_overwritten(profile))
-		swz_dump_complain("%s: the program has overwritten %" PRIu64
-				  " hooked functions; later calls of them are "
-				  "missing",
-				  profile->name,
-				  swz_profile_overwritten(profile));
 	if (profile->folded_calls)
 		swz_dump_complain("%s: %" PRIu64 " calls have no exact context "
 				  "(memory bound)%s",

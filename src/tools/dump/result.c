@@ -113,6 +113,15 @@ void swz_dump_prepare_view(const struct swz_dump_input *input,
 void swz_dump_warn_result(const struct swz_dump_result *result,
 			  const struct swz_dump_options *options)
 {
+	size_t split = swz_report_split(&result->report);
+
+	if (split && result->has_contexts && !options->quiet &&
+	    !(options->format->takes & SWZ_TELLS_FOLDED))
+		swz_dump_complain("calls were folded: %zu function%s more "
+				  "inclusive time than the stacks add up to; "
+				  "-f text has it. Record with a larger "
+				  "--recursion or --max-memory",
+				  split, split == 1 ? " has" : "s have");
 	if (result->report.dropped_nodes && !options->quiet)
 		swz_dump_complain("%" PRIu64
 				  " inconsistent contexts were left out",
