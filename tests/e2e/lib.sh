@@ -43,6 +43,7 @@ status=0
 keep_status=
 cd "$TMP" || exit 1
 TMP=$(pwd -P)
+failed=$TMP.failed # is there if something failed, be it in a subshell
 
 at_exit() {
 	local code=$?
@@ -53,9 +54,10 @@ at_exit() {
 		chmod -R u+rwX "$TMP" 2>/dev/null
 		rm -rf "$TMP"
 	fi
-	if [ -z "$keep_status" ] && [ "$code" -eq 0 ] && [ $failures -gt 0 ]; then
-		exit 1
+	if [ -z "$keep_status" ] && [ "$code" -eq 0 ] && ! all_well; then
+		code=1
 	fi
+	rm -f "$failed"
 	exit "$code"
 }
 trap at_exit EXIT
@@ -66,12 +68,17 @@ it() { # "what must hold": names the assertions that follow
 
 fail() { # MESSAGE: counts a failure; the test goes on
 	failures=$((failures + 1))
+	: >"$failed"
 	local frame=0
 	while [ "${BASH_SOURCE[$frame]##*/}" = lib.sh ]; do
 		frame=$((frame + 1))
 	done
 	echo "${BASH_SOURCE[$frame]##*/}:${BASH_LINENO[$((frame - 1))]}:" \
 		"${current:+$current: }$1"
+}
+
+all_well() {
+	[ $failures -eq 0 ] && [ ! -e "$failed" ]
 }
 
 abort() { # MESSAGE: the rest of the test makes no sense
@@ -81,13 +88,13 @@ abort() { # MESSAGE: the rest of the test makes no sense
 
 skip() { # REASON (what has failed before remains a failure)
 	echo "$1"
-	[ $failures -eq 0 ] || exit 1
+	all_well || exit 1
 	keep_status=yes
 	exit 77
 }
 
 finish() {
-	[ $failures -eq 0 ] || exit 1
+	all_well || exit 1
 	exit 0
 }
 
