@@ -107,8 +107,8 @@ RUNTIME_PURE := thunks/arena.c thunks/near.c $(addprefix src/runtime/, \
 		    function.c given_up_frames.c kept_registers.c operand.c \
 		    references.c scan_bytes.c scan_depth.c scan_pointers.c \
 		    slot_loads.c switch_table.c) \
-		  $(addprefix hooks/,interrupted.c jumps.c tail_calls.c \
-		    thread_thunks.c) \
+		  $(addprefix hooks/,interrupted.c jumps.c latest_frame.c tail_calls.c \
+		    thread_thunks.c unwound.c) \
 		  record/frames.c record/sampling.c record/shared_thunks.c \
 		  support/pattern.c)
 

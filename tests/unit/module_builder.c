@@ -11,16 +11,28 @@ static _Alignas(4096) uint8_t loaded[MODULE_END - MODULE_TEXT];
 static uint8_t *memory;
 static uint8_t file[MODULE_END - MODULE_TEXT];
 
+enum { MOST_TAKEN = 256 };
+
+static void *taken[MOST_TAKEN]; /* until the next module begins */
+static unsigned taken_count;
+
+static void *take(size_t bytes)
+{
+	ck_assert_uint_lt(taken_count, MOST_TAKEN);
+	taken[taken_count] = calloc(1, bytes ? bytes : 1);
+	return taken[taken_count++];
+}
+
 /* In place of src/runtime/support/scratch.c: a sanitizer sees what is read
  * behind the end. */
 void *swz_scratch_alloc(size_t bytes)
 {
-	return calloc(1, bytes ? bytes : 1);
+	return take(bytes);
 }
 
 void *swz_scratch_alloc_brief(size_t bytes)
 {
-	return calloc(1, bytes ? bytes : 1);
+	return take(bytes);
 }
 
 static void *zeroed(size_t bytes)
@@ -41,6 +53,10 @@ static void add_segment(struct built_module *b, unsigned i, uint64_t start,
 
 static void begin(struct built_module *b)
 {
+	static struct swz_decoder *decoder;
+
+	while (taken_count)
+		free(taken[--taken_count]);
 	memset(b, 0, sizeof(*b));
 	memset(memory, 0xcc, MODULE_CONSTANTS - MODULE_TEXT);
 	memset(memory + MODULE_CONSTANTS - MODULE_TEXT, 0,
@@ -60,8 +76,10 @@ static void begin(struct built_module *b)
 	b->m.path = "/lib/libbuilt.so";
 	b->m.file.file = (struct swz_bytes){file, sizeof(file)};
 	b->m.functions = b->functions;
-	b->decoder = swz_decoder_new(zeroed);
-	ck_assert_ptr_nonnull(b->decoder);
+	if (!decoder)
+		decoder = swz_decoder_new(zeroed);
+	ck_assert_ptr_nonnull(decoder);
+	b->decoder = decoder;
 }
 
 void module_begin(struct built_module *b)
