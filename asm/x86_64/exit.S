@@ -50,7 +50,7 @@ FUNC(swz_hook_exit)
 	 * %r9 and the thunk's start are in the red zone meanwhile. */
 .Lpending:
 	movq	SWZ_THUNK_PENDING(%rcx), %rdi	/* rdi = record */
-	cmpq	$SWZ_IS_CLOSED, %rdi
+	cmpq	$SWZ_IS_JUMPS, %rdi		/* SWZ_FIRST_FRAME, closed */
 	jbe	.Lin_c				/* or gone */
 	movq	%r9, -8(%rsp)
 	movl	SWZ_THUNK_PARENT(%rcx), %edx
@@ -74,14 +74,19 @@ FUNC(swz_hook_exit)
 	LEAVE_RECORD %rdi
 	movq	SWZ_THUNK_PENDING(%rcx), %rdi
 .Lmore_pending:
-	cmpq	$SWZ_IS_CLOSED, %rdi		/* or 0: none */
+	cmpq	$SWZ_IS_JUMPS, %rdi		/* or 0: none */
 	ja	.Lnext_pending
+	je	.Lfirst_frame
 	movq	-8(%rsp), %r9
 	movq	-16(%rsp), %r8
 	jmp	.Lown
 .Lrecord_gone:
 	movq	%r9, %rax
 	jmp	.Lmore_pending
+.Lfirst_frame:					/* as it was but for records */
+	movq	-8(%rsp), %r9
+	movq	-16(%rsp), %rdx
+	movq	%rdx, SWZ_THUNK_START(%rcx)
 
 .Lin_c:
 	SAVE	%r9

@@ -204,6 +204,8 @@ FUNC(swz_hook_exit_sampled)
 	je	.Lown
 	jmp	.Lpending
 .Ljumps:
+	cmpq	$SWZ_IS_JUMPS, %rdx		/* SWZ_FIRST_FRAME */
+	je	.Lin_c
 	movq	$0, SWZ_THUNK_PENDING(%rcx)
 	jmp	.Lown
 .Lin_c:

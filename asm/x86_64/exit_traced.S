@@ -112,6 +112,8 @@ FUNC(swz_hook_exit_traced)
 	/* What its function has gone on to by jumps ends first, each with an event
 	 * of its own. */
 .Lpending:
+	cmpq	$SWZ_IS_JUMPS, %rdx		/* SWZ_FIRST_FRAME */
+	je	.Lin_c
 	SAVE	%r10
 	movq	%rcx, %r10			/* r10 = thunk, rdx = record */
 .Lnext_pending:
@@ -121,11 +123,12 @@ FUNC(swz_hook_exit_traced)
 	LEAVE_RECORD %rcx
 	movq	SWZ_THUNK_PENDING(%r10), %rdx
 .Lmore_pending:
-	cmpq	$SWZ_IS_CLOSED, %rdx		/* or 0: none */
+	cmpq	$SWZ_IS_JUMPS, %rdx		/* or 0: none */
 	ja	.Lnext_pending
 	movq	%r10, %rcx
 	.cfi_remember_state
 	RESTORE	%r10
+	je	.Lin_c
 	jmp	.Lown
 	.cfi_restore_state
 	RETURN_EVENT_RARELY .Lrecord

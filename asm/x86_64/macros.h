@@ -388,8 +388,8 @@ name:                            \
 	cmpq	$SWZ_IS_CLOSED, \record
 	je	\yes
 	.rept	LOOKED_AT
-	testq	\record, \record
-	jz	.Lnot_yet\@
+	cmpq	$SWZ_IS_JUMPS, \record		/* SWZ_FIRST_FRAME, or none */
+	jbe	.Lnot_yet\@
 	.ifnb	\low
 	testb	$SWZ_IS_JUMPS, \low
 	jnz	\yes
@@ -400,8 +400,8 @@ name:                            \
 	je	\yes
 	movq	SWZ_THUNK_PENDING(\record), \record
 	.endr
-	testq	\record, \record
-	jnz	\yes
+	cmpq	$SWZ_IS_JUMPS, \record
+	ja	\yes
 .Lnot_yet\@:
 .endm
 

@@ -171,7 +171,12 @@ struct swz_thread_record {
 	uint64_t short_calls;   /* that min_ticks has left out */
 	uint64_t untraced;      /* events for which there was no room */
 	uint64_t untraced_from; /* since when; 0: never */
-	uint64_t reserved[7];
+	/* Processor time (CLOCK_THREAD_CPUTIME_ID): at start_ticks, and as it
+	 * was read last, at processor_ticks (rdtsc; 0: it is not known). */
+	uint64_t processor_start_ns;
+	uint64_t processor_ns;
+	uint64_t processor_ticks;
+	uint64_t reserved[4];
 };
 
 /* Events (SWZ_FILE_TRACED). A chunk of them begins at a multiple of

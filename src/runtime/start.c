@@ -23,6 +23,7 @@
 #include "runtime/record/file.h"
 #include "runtime/record/file_name.h"
 #include "runtime/record/home_stack.h"
+#include "runtime/record/processor_time.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
@@ -166,6 +167,7 @@ static const char *set_up(void)
 	/* the program's time begins now */
 	thread->record->start_ticks = swz_ticks();
 	thread->record->last_ticks = thread->record->start_ticks;
+	swz_processor_time_begin(thread->record);
 	return NULL;
 }
 

@@ -10,6 +10,7 @@
 #include "profile/support/arith.h"
 #include "profile/support/output.h"
 #include "profile/costs/tree.h"
+#include "profile/file/thread_times.h"
 #include "profile/file/writer.h"
 
 double swz_hook_cost_ns(const struct swz_profile *profile)
@@ -149,13 +150,29 @@ static uint64_t count_calls(struct swz_profile *profile,
 	return calls;
 }
 
+/* Where the thread went on for long after it was read last, it is at least so
+ * much. */
+static void put_processor(FILE *stream, const struct swz_profile *profile,
+			  const struct swz_profile_thread *thread)
+{
+	struct swz_thread_times times = swz_thread_times(profile, thread);
+
+	if (!times.known) {
+		fputs(" s    not known\n", stream);
+		return;
+	}
+	fputs(times.unknown_ns ? " s  >=  " : " s      ", stream);
+	put_seconds(stream, times.processor_ns);
+	fputs(" s\n", stream);
+}
+
 static void put_threads(FILE *stream, struct swz_profile *profile,
 			struct findings *findings)
 {
 	size_t i;
 
-	fprintf(stream, "\n%10s  %-16s %16s %20s\n", "tid", "name", "calls",
-		"duration, raw");
+	fprintf(stream, "\n%10s  %-16s %16s %20s   %18s\n", "tid", "name",
+		"calls", "duration, raw", "processor time");
 	for (i = 0; i < profile->thread_count; i++) {
 		const struct swz_profile_thread *thread = &profile->threads[i];
 		uint64_t ticks = thread->last_ticks -
@@ -169,7 +186,7 @@ static void put_threads(FILE *stream, struct swz_profile *profile,
 		fprintf(stream, "%*s %16" PRIu64 "         ", padding, "",
 			count_calls(profile, thread, findings));
 		put_seconds(stream, swz_profile_ns(profile, (int64_t)ticks));
-		fputs(" s\n", stream);
+		put_processor(stream, profile, thread);
 	}
 }
 

@@ -187,6 +187,12 @@ static void put_thread(struct dump *dump, uint64_t at, uint64_t size)
 			"  short_calls %" PRIu64 ", untraced %" PRIu64
 			" from %" PRIu64 "\n",
 			r.short_calls, r.untraced, r.untraced_from);
+	if (r.processor_ticks)
+		fprintf(dump->stream,
+			"  processor time     from %" PRIu64 " to %" PRIu64
+			" ns, read at %" PRIu64 "\n",
+			r.processor_start_ns, r.processor_ns,
+			r.processor_ticks);
 }
 
 static bool put_function(struct dump *dump, const void *bytes, uint64_t at)

@@ -488,8 +488,12 @@ struct swz_thread *swz_fork_begin_thread(void)
 
 	if (child == SWZ_CHILD_OTHER)
 		return NULL;
-	if (child == SWZ_CHILD_DONE)
-		return swz_thread_begin();
+	if (child == SWZ_CHILD_DONE) {
+		thread = swz_thread_begin();
+		if (thread)
+			thread->cold->first_to_come = true;
+		return thread;
+	}
 	thread = swz_config.follow ? bear_elsewhere() : give_up(NULL, NULL);
 	swz_thread_child_done();
 	return thread;

@@ -26,6 +26,7 @@
 #include "runtime/record/edge_table.h"
 #include "runtime/record/frames.h"
 #include "runtime/record/function_ids.h"
+#include "runtime/record/processor_time.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/shared_thunks.h"
 #include "runtime/record/slow_stack.h"
@@ -82,6 +83,7 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 			uint64_t *slot, enum swz_event_kind how)
 {
 	uint64_t now;
+	bool is_first;
 
 	/* one that is not live returns a second time: its stack was copied */
 	bool live = thunk->slot != NULL;
@@ -106,9 +108,15 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 	thread->expected = &thread->links[thunk->node].next;
 	if (!live)
 		return;
+	is_first = swz_is_first_frame(thunk);
 	swz_leave(thread, thunk, now, how);
 	thread->top = thunk->link ? thunk->link : &swz_bottom;
 	swz_thread_free_thunk(thread, thunk);
+	if (is_first)
+		swz_processor_time_note(thread->record);
+	else
+		swz_processor_time_note_sometimes(thread->record,
+						  thread->record->last_ticks);
 }
 
 void swz_exit(struct swz_thunk *thunk, uint64_t *slot)
@@ -224,6 +232,9 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	thunk->parent = (uint32_t)(key >> 32); /* folded: not the node's */
 	thunk->link = thread->top;
 	/* in the order of asm/x86_64/enter.S, against signals */
+	if (thread->cold->first_to_come && thunk->link == &swz_bottom)
+		thunk->pending = SWZ_FIRST_FRAME;
+	thread->cold->first_to_come = false;
 	thread->top = thunk;
 	thread->key = (uint64_t)node->context << 32;
 	atomic_signal_fence(memory_order_seq_cst);

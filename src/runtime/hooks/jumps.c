@@ -33,7 +33,7 @@ unsigned swz_jumps_of(const struct swz_file_header *file,
 	uint32_t unit, own;
 	unsigned count = 0;
 
-	if (!swz_is_jumps(jumps) || !frame->node)
+	if (!swz_is_jumps(jumps) || jumps == SWZ_FIRST_FRAME || !frame->node)
 		return 0;
 	own = node_of(file, frame->node)->context;
 	for (unit = swz_jumps_unit(jumps); unit != own;

@@ -15,6 +15,8 @@ static inline struct swz_node *swz_frame_node(const struct swz_thunk *thunk)
 {
 	const struct swz_thunk *pending = thunk->pending;
 
+	if (pending == SWZ_FIRST_FRAME)
+		return swz_unit_at(thunk->node);
 	if (swz_is_jumps(pending))
 		return swz_unit_at(swz_jumps_unit(pending));
 	return swz_unit_at(pending ? pending->node : thunk->node);

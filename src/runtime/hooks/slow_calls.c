@@ -11,6 +11,7 @@
 #include "runtime/record/edge_table.h"
 #include "runtime/record/home_stack.h"
 #include "runtime/record/nodes.h"
+#include "runtime/record/processor_time.h"
 #include "runtime/record/shared_thunks.h"
 #include "runtime/record/slow_stack.h"
 
@@ -141,6 +142,7 @@ struct swz_node *swz_take_edge(struct swz_thread *thread, uint64_t key,
 	if (thread->cold->no_room)
 		return NULL;
 	note_name(thread);
+	swz_processor_time_note_sometimes(thread->record, swz_ticks());
 	node = swz_context_make_at_once(thread, key, function, call_site);
 	if (node)
 		return node;

@@ -19,6 +19,7 @@
 #include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"
 #include "runtime/record/file.h"
+#include "runtime/record/processor_time.h"
 #include "runtime/record/slow_stack.h"
 
 #define PAGE ((size_t)4096)
@@ -265,6 +266,7 @@ static enum swz_status begin_record(struct swz_thread *thread)
 	thread->record->tid = own_tid();
 	thread->record->start_ticks = swz_ticks();
 	thread->record->last_ticks = thread->record->start_ticks;
+	swz_processor_time_begin(thread->record);
 	swz_thread_note_name(thread);
 	if (swz_context_begin(thread) != SWZ_OK)
 		return SWZ_E_NOMEM;
@@ -290,7 +292,7 @@ static enum swz_status try_to_set_up(struct swz_thread *hot,
 	cold->index = atomic_fetch_add_explicit(&next_index, 1,
 						memory_order_relaxed);
 	cold->unwound = 0;
-	cold->no_room = false;
+	cold->no_room = cold->first_to_come = false;
 	cold->nodes_made = cold->promoted = 0;
 	if (furnish(cold) != SWZ_OK)
 		return SWZ_E_NOMEM;
@@ -494,16 +496,38 @@ enum swz_status swz_thread_revive(struct swz_thread *hot)
 	return set_up(hot, own);
 }
 
+/* Whether a thread that began later has the same id: this one has ended. */
+static bool has_heir(const struct swz_thread_cold *cold, uint64_t owner)
+{
+	const struct swz_thread_cold *other;
+
+	for (other = swz_thread_first(); other; other = other->next)
+		if (other != cold &&
+		    atomic_load_explicit(&other->owner, memory_order_relaxed) ==
+			    owner &&
+		    other->index > cold->index)
+			return true;
+	return false;
+}
+
+/* Each is held against all others: this takes a millisecond. */
+#define MOST_HEIRS_SOUGHT 512u
+
 void swz_thread_note_ended(void)
 {
 	struct swz_thread_cold *cold;
+	unsigned alive = 0;
 
 	for (cold = swz_thread_first(); cold; cold = cold->next) {
 		uint64_t owner = atomic_load_explicit(&cold->owner,
 						      memory_order_relaxed);
+		struct swz_thread_record *record = cold->hot->record;
 
-		if (owner && cold->hot->record && has_ended(owner, 0))
-			cold->hot->record->end_ticks =
-				cold->hot->record->last_ticks;
+		if (!owner || owner >= IN_STOCK || !record)
+			continue;
+		if (has_ended(owner, 0))
+			record->end_ticks = record->last_ticks;
+		else if (alive++ < MOST_HEIRS_SOUGHT && !has_heir(cold, owner))
+			swz_processor_time_note(record);
 	}
 }

@@ -12,7 +12,8 @@
  */
 struct swz_thread *swz_thread_begin(void);
 
-/* Notes in the profile which threads have ended by now. */
+/* Notes in the profile which threads have ended by now, and the processor time
+ * of the others. */
 void swz_thread_note_ended(void);
 
 /* Puts the thread's current name into its record. */

@@ -19,6 +19,7 @@
 #include "runtime/record/event_chunks.h"
 #include "runtime/record/file.h"
 #include "runtime/record/pack.h"
+#include "runtime/record/processor_time.h"
 #include "runtime/record/slow_stack.h"
 #include "runtime/support/config.h"
 
@@ -119,6 +120,7 @@ static void next_chunk(void *argument)
 		fill_next(thread, empty);
 	else
 		stop(thread);
+	swz_processor_time_note_sometimes(thread->record, swz_ticks());
 }
 
 void swz_events_begin(void)

@@ -27,9 +27,23 @@ static inline uint32_t swz_jumps_unit(const struct swz_thunk *pending)
 	return (uint32_t)((uintptr_t)pending >> SWZ_JUMPS_SHIFT);
 }
 
+/* The same without a node: the first frame of a thread, whose end is mostly the
+ * thread's. Its exit goes to C, which reads the processor time then. */
+#define SWZ_FIRST_FRAME ((struct swz_thunk *)SWZ_IS_JUMPS)
+
 static inline bool swz_is_record(const struct swz_thunk *pending)
 {
 	return pending && pending != SWZ_CLOSED && !swz_is_jumps(pending);
+}
+
+/* Whether it is SWZ_FIRST_FRAME, behind its records. */
+static inline bool swz_is_first_frame(const struct swz_thunk *thunk)
+{
+	const struct swz_thunk *pending = thunk->pending;
+
+	while (swz_is_record(pending))
+		pending = pending->pending;
+	return pending == SWZ_FIRST_FRAME;
 }
 
 /* The slot of a thunk whose frame is gone, for the next sweep: no address. */

@@ -103,6 +103,7 @@ struct swz_thread_cold {
 	struct swz_node *last_node;
 	uint32_t latest_chunk; /* of nodes, in units; 0: none */
 	bool no_room;          /* in the file, for good */
+	bool first_to_come;    /* its first frame: SWZ_FIRST_FRAME */
 	uint32_t chunk_nodes;  /* of the next chunk */
 	uint32_t kept_nodes;   /* of the latest chunk, for folded contexts */
 	uint32_t nodes_made;
