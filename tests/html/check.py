@@ -821,10 +821,10 @@ def check_whole(page, profile):
                    for option in profile.options)
     longest, shown = profile.extremes(), page_extremes(page)
     for key in () if filtered else expected:
-        # an estimate by the inclusive time, which below a recursive call is
-        # one by contexts, of which the page has merged some
+        # an estimate by the inclusive time, which is off by as much; below a
+        # folded call it is one by contexts, of which the page has merged some
         if abs(table[key][2] - counted[key][2]) <= 8:
-            close(longest[key], shown.get(key, 0), 3 + longest[key] // 1000,
+            close(longest[key], shown.get(key, 0), 8 + longest[key] // 1000,
                   'longest call of ' + key[0])
         between(0, shown.get(key, 0), counted[key][2] + 1,
                 'longest call of ' + key[0])
