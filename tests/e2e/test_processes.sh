@@ -62,6 +62,10 @@ assert_contains info 'forked'
 assert_eq 0 "$(row table calls fork_below)" "the child's calls of fork_below"
 assert_eq 0 "$(row table calls main)" "the child's calls of main"
 assert_ge "$(row table incl main)" "$(row table incl many)" 'time in main'
+# and calls are made from there: the whole path stands above them
+"$DUMP" -q -f folded -s calls "$child" >folded
+assert_matches folded '^main;with_fork(;fork_below)+;many;child_work 500$'
+assert_matches folded '^main;with_fork;many;work 7$'
 
 it "fork in recursion: the child ends with its parent's frames open"
 run_both deep 30
