@@ -103,9 +103,11 @@ enum swz_chunk_type {
 	SWZ_CHUNK_PADDING = 16,  /* nothing */
 	SWZ_CHUNK_EVENTS = 17,   /* pages of events: see SWZ_EVENT_PAGE */
 	SWZ_CHUNK_PACKED = 18,   /* a stream of them: see SWZ_PACKED_STATE */
-	SWZ_CHUNK_NAMES = 7      /* uint32_t first id, then count strings, each
+	SWZ_CHUNK_NAMES = 7,     /* uint32_t first id, then count strings, each
 				  * with its NUL: by which names functions of
 				  * consecutive ids were asked for (imports) */
+	SWZ_CHUNK_SYMBOLS = 8,   /* count struct swz_symbol_record, then text */
+	SWZ_CHUNK_LINES = 9      /* count struct swz_line_record, then text */
 };
 
 struct swz_chunk {
@@ -114,7 +116,7 @@ struct swz_chunk {
 	uint64_t bytes; /* with this header; a multiple of 64 */
 	uint32_t count;
 	uint32_t owner; /* THREAD, NODES, UNWOUND: thread index; MODULE,
-			 * FUNCTIONS, NAMES: module index */
+			 * FUNCTIONS, NAMES, SYMBOLS, LINES: module index */
 	uint64_t reserved[5];
 };
 
@@ -373,6 +375,43 @@ struct swz_unwound_record {
 	uint64_t count;
 };
 
+/* Embedded names: what a module's file and debug information said, for readers
+ * that do not have them. A tool adds these chunks when the profile is complete
+ * (swizzle-dump --embed). Texts are strings, each with its NUL, behind the
+ * records; a record refers to one by its distance from the start of the chunk's
+ * body. 0: there is none. The body's last byte is 0. */
+
+/* A symbol that a function with calls lies in. Several may have one address:
+ * the first is the name that is shown. */
+struct swz_symbol_record {
+	uint64_t address; /* ELF virtual address */
+	uint64_t size;    /* bytes */
+	uint32_t name;    /* text: as in the file (mangled) */
+	uint32_t file;    /* text: the source file's name, of a static function
+			   */
+	uint32_t number;  /* of the symbols with this name and file, how many
+			   * have lower addresses */
+	uint32_t reserved;
+};
+
+/* The source of a function's first instruction, or of a call. */
+struct swz_line_record {
+	uint64_t address;    /* ELF virtual address: of the function, or of the
+			      * last byte of the call's instruction */
+	uint32_t file;       /* text: the source file's path */
+	uint32_t line;       /* 1 to INT32_MAX */
+	uint32_t inlined;    /* text: the innermost inlined function that holds
+			      * the call (mangled) */
+	uint32_t outer_line; /* where that was inlined into the function; 0: not
+			      * known */
+};
+
+/* swz_chunk.reserved of SWZ_CHUNK_SYMBOLS */
+enum {
+	SWZ_SYMBOLS_LANGUAGES = 0 /* of the module, where symbols do not say so
+				   * themselves: 1 Fortran, 2 Ada */
+};
+
 /* swz_chunk.reserved of SWZ_CHUNK_UNWOUND, for the writer */
 enum {
 	SWZ_UNWOUND_PREVIOUS =
@@ -382,6 +421,8 @@ enum {
 
 #ifndef __cplusplus
 _Static_assert(sizeof(struct swz_unwound_record) == 16, "unwound record");
+_Static_assert(sizeof(struct swz_symbol_record) == 32, "symbol record");
+_Static_assert(sizeof(struct swz_line_record) == 24, "line record");
 _Static_assert(sizeof(struct swz_chunk) == 64, "chunk header");
 _Static_assert(sizeof(struct swz_node) == 64, "node");
 _Static_assert(sizeof(struct swz_function_record) == 16, "function record");

@@ -10,6 +10,7 @@
 
 #include "profile/support/progress.h"
 #include "tools/dump/diff.h"
+#include "tools/dump/embed.h"
 #include "tools/dump/input.h"
 #include "tools/dump/message.h"
 #include "tools/dump/options.h"
@@ -56,6 +57,8 @@ int main(int argc, char **argv)
 	swz_dump_read_inputs(&input, &options, argv + optind, argc - optind);
 	if (!input.count) {
 		status = EXIT_INPUT;
+	} else if (options.in_place) {
+		status = swz_dump_embed(&input, &options);
 	} else if (options.old) {
 		status = swz_dump_diff(&input, &options);
 	} else if (!swz_dump_has_all_threads(&input, &options)) {

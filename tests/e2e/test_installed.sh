@@ -59,7 +59,7 @@ assert_eq 'text tree' "$(complete_line "$DUMP" --format t)"
 assert_eq 'text tree' "$(complete_line "$DUMP" --format = t)"
 assert_eq 'name' "$(complete_line "$DUMP" -f text -s na)"
 assert_eq 'full no simple' "$(complete_line "$DUMP" --demangle =)"
-assert_eq '--separate-threads --sort' "$(complete_line "$DUMP" --s)"
+assert_eq '--separate-threads --sort --symfs' "$(complete_line "$DUMP" --s)"
 assert_eq '--bottom-up' "$(complete_line "$DUMP" --bot)"
 : >swizzle.out.1
 : >swizzle.out.2

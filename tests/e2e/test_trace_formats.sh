@@ -211,7 +211,7 @@ assert_eq out "$(ls ended)" files
 it 'an archive is the profile again'
 for mode in trace profile; do
 	SWIZZLE_MODE=$mode assert_same_as_native "$TARGETS/workers"
-	capture "$DUMP" -f archive -o packed profile
+	capture "$DUMP" -f archive --no-embed -o packed profile
 	assert_status 0
 	assert_empty err
 	assert_le "$(stat -c %s packed)" "$(($(stat -c %s profile) / 3))" 'size'

@@ -1,5 +1,5 @@
 /* libFuzzer target: a profile file, through all that swizzle-dump does with it
- * except looking symbols up. Build with
+ * except looking symbols up in the files of modules. Build with
  *   clang -fsanitize=fuzzer,address,undefined
  * The sums that every report promises are checked. */
 
@@ -76,8 +76,11 @@ static void write_all(const struct swz_section *section)
 
 static void dump(struct swz_profile *profile, bool compensate)
 {
-	static const struct swz_catalog_options options = {.quiet = true,
-							   .lines = true};
+	static const struct swz_catalog_options options = {
+		.quiet = true,
+		.symbols = true,
+		.lines = true,
+		.only_embedded = true};
 	struct swz_report report = {0};
 	struct swz_contexts contexts;
 	struct swz_section section = {.report = &report,

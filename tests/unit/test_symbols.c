@@ -44,11 +44,22 @@ static uint64_t vaddr(const void *address)
 	return (uintptr_t)address - bias;
 }
 
+static enum swz_status open_at(const char *path, const uint8_t *build_id,
+			       size_t build_id_bytes,
+			       struct swz_symbols **opened)
+{
+	struct swz_symbols_source source = {.path = path,
+					    .build_id = build_id,
+					    .build_id_bytes = build_id_bytes,
+					    .files = &swz_debug_files_usual};
+
+	return swz_symbols_open(&source, opened);
+}
+
 static void setup(void)
 {
 	dl_iterate_phdr(first_bias, &bias);
-	ck_assert_int_eq(swz_symbols_open("/proc/self/exe", NULL, 0, &symbols),
-			 SWZ_OK);
+	ck_assert_int_eq(open_at("/proc/self/exe", NULL, 0, &symbols), SWZ_OK);
 }
 
 static void teardown(void)
@@ -109,9 +120,9 @@ START_TEST(refuses_another_build_id)
 	static const uint8_t other[20] = {1, 2, 3};
 	struct swz_symbols *opened;
 
-	ck_assert_int_eq(swz_symbols_open("/proc/self/exe", other,
-					  sizeof(other), &opened),
-			 SWZ_E_UNSUPPORTED);
+	ck_assert_int_eq(
+		open_at("/proc/self/exe", other, sizeof(other), &opened),
+		SWZ_E_UNSUPPORTED);
 	ck_assert_ptr_null(opened);
 }
 END_TEST
@@ -120,11 +131,11 @@ START_TEST(refuses_what_is_no_module)
 {
 	struct swz_symbols *opened;
 
-	ck_assert_int_eq(swz_symbols_open("/nonexistent", NULL, 0, &opened),
+	ck_assert_int_eq(open_at("/nonexistent", NULL, 0, &opened),
 			 SWZ_E_NOTFOUND);
-	ck_assert_int_eq(swz_symbols_open("/dev/zero", NULL, 0, &opened),
+	ck_assert_int_eq(open_at("/dev/zero", NULL, 0, &opened),
 			 SWZ_E_NOTFOUND);
-	ck_assert_int_eq(swz_symbols_open("/etc/passwd", NULL, 0, &opened),
+	ck_assert_int_eq(open_at("/etc/passwd", NULL, 0, &opened),
 			 SWZ_E_FORMAT);
 }
 END_TEST

@@ -76,18 +76,54 @@ static bool is_zero(const uint8_t *bytes, size_t size)
 	return !size || (!bytes[0] && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
+/* Where the chunks that are added begin. */
+static uint64_t added_at(const struct swz_profile *profile)
+{
+	return (profile->size + SWZ_UNIT_BYTES - 1) / SWZ_UNIT_BYTES *
+	       SWZ_UNIT_BYTES;
+}
+
+static uint64_t whole_size(const struct swz_profile *profile)
+{
+	return profile->added_bytes ? added_at(profile) + profile->added_bytes
+				    : profile->size;
+}
+
+/* What of those chunks is in a block of SIZE bytes. */
+static void copy_added(const struct swz_profile *profile, uint64_t offset,
+		       uint8_t *block, size_t size)
+{
+	uint64_t start = added_at(profile), skip = 0, from = 0;
+	uint64_t end = start + profile->added_bytes;
+
+	if (!profile->added_bytes || offset + size <= start || offset >= end)
+		return;
+	if (offset < start)
+		skip = start - offset;
+	else
+		from = offset - start;
+	memcpy(block + skip, profile->added + from,
+	       size - skip < profile->added_bytes - from
+		       ? size - skip
+		       : profile->added_bytes - from);
+}
+
 /* A block of the profile; of a live one, the header as it was read. */
 static size_t read_block(const struct swz_profile *profile, uint64_t offset,
 			 uint8_t *block)
 {
-	size_t size = BLOCK_BYTES, header = sizeof(profile->header);
+	struct swz_file_header header = profile->header;
+	size_t size = BLOCK_BYTES;
 
-	if (size > profile->size - offset)
-		size = (size_t)(profile->size - offset);
+	if (size > whole_size(profile) - offset)
+		size = (size_t)(whole_size(profile) - offset);
 	memset(block, 0, size);
 	swz_profile_bytes(profile, offset, block, size);
-	if (!offset && size >= header)
-		memcpy(block, &profile->header, header);
+	copy_added(profile, offset, block, size);
+	if (profile->added_bytes)
+		header.used_bytes = whole_size(profile);
+	if (!offset && size >= sizeof(header))
+		memcpy(block, &header, sizeof(header));
 	return size;
 }
 
@@ -95,7 +131,7 @@ void swz_write_archive(FILE *stream, struct swz_profile *profile)
 {
 	struct head head = {.version = VERSION,
 			    .block_bytes = BLOCK_BYTES,
-			    .bytes = profile->size};
+			    .bytes = whole_size(profile)};
 	size_t room = ZSTD_compressBound(BLOCK_BYTES);
 	uint8_t *block = swz_allocate(BLOCK_BYTES, 1);
 	uint8_t *columns = swz_allocate(BLOCK_BYTES, 1);
@@ -105,8 +141,8 @@ void swz_write_archive(FILE *stream, struct swz_profile *profile)
 
 	memcpy(head.magic, SWZ_ARCHIVE_MAGIC, sizeof(head.magic));
 	fwrite(&head, sizeof(head), 1, stream);
-	swz_progress_stage("compressing", profile->size);
-	for (offset = 0; offset < profile->size && !ferror(stream);
+	swz_progress_stage("compressing", head.bytes);
+	for (offset = 0; offset < head.bytes && !ferror(stream);
 	     offset += BLOCK_BYTES) {
 		size_t size = read_block(profile, offset, block), got;
 		struct block_head it = {.offset = offset,

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "profile/file/reader.h"
 
-/* Writes the profile, with its events. */
+/* Writes the profile, with its events and the chunks that are added to it. */
 void swz_write_archive(FILE *stream, struct swz_profile *profile);
 
 /* Whether the file begins as an archive does. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/file/embedded_chunks.h"
 #include "profile/support/arith.h"
 #include "profile/file/ticks.h"
 
@@ -114,18 +115,6 @@ static void count_duplicates(struct swz_profile *profile, size_t *count,
 	*count = kept;
 }
 
-static uint32_t find_module(const struct swz_profile *profile, uint32_t index)
-{
-	struct swz_profile_module key = {.index = index};
-	struct swz_profile_module *found;
-
-	if (!profile->module_count)
-		return SWZ_INDEX_NONE;
-	found = bsearch(&key, profile->modules, profile->module_count,
-			sizeof(key), compare_modules);
-	return found ? (uint32_t)(found - profile->modules) : SWZ_INDEX_NONE;
-}
-
 /* A record has the low half of an address; a module spans less than 4 GiB. */
 static uint64_t whole_address(const struct swz_module_record *module,
 			      uint64_t low)
@@ -153,7 +142,7 @@ static void index_functions(struct swz_profile *profile)
 
 		if (!known || owner != function->module) {
 			owner = function->module;
-			module = find_module(profile, owner);
+			module = swz_profile_module_by_index(profile, owner);
 			known = true;
 		}
 		function->module = module;
@@ -421,6 +410,7 @@ void swz_profile_index(struct swz_scan *scan)
 	order_events(profile);
 	index_functions(profile);
 	assign_names(scan);
+	swz_embedded_index(profile);
 	index_threads(profile);
 	index_unwound(profile);
 	index_events(profile);

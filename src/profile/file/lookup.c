@@ -15,6 +15,25 @@ const struct swz_node *swz_profile_node(const struct swz_profile *profile,
 							       SWZ_UNIT_BYTES);
 }
 
+uint32_t swz_profile_module_by_index(const struct swz_profile *profile,
+				     uint32_t index)
+{
+	size_t low = 0, high = profile->module_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (profile->modules[middle].index < index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < profile->module_count &&
+			       profile->modules[low].index == index
+		       ? (uint32_t)low
+		       : SWZ_INDEX_NONE;
+}
+
 uint32_t swz_profile_function_by_id(const struct swz_profile *profile,
 				    uint32_t id)
 {

@@ -189,6 +189,7 @@ enum swz_status swz_profile_read(const char *path, struct swz_profile **out,
 				 struct swz_error *error)
 {
 	enum swz_status status;
+	bool archived;
 	int fd;
 
 	*out = NULL;
@@ -196,7 +197,8 @@ enum swz_status swz_profile_read(const char *path, struct swz_profile **out,
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return fail(error, SWZ_E_SYSTEM, "%s", strerror(errno));
-	if (swz_archive_begins(fd)) {
+	archived = swz_archive_begins(fd);
+	if (archived) {
 		int archive = fd;
 
 		status = swz_archive_expand(archive, &fd, error);
@@ -207,6 +209,8 @@ enum swz_status swz_profile_read(const char *path, struct swz_profile **out,
 	status = read_open_file(fd, path, out, error);
 	if (status != SWZ_OK)
 		close(fd);
+	else
+		(*out)->archived = archived;
 	return status;
 }
 
@@ -230,6 +234,9 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->threads);
 	free(profile->spans);
 	free(profile->unwound);
+	free(profile->symbols);
+	free(profile->lines);
+	free(profile->added);
 	free(profile);
 }
 

@@ -39,6 +39,26 @@ struct swz_profile_function {
 	const char *name; /* as the program asked for it; NULL: not known */
 };
 
+/* Embedded names. Texts are in the file's bytes; NULL: there is none. */
+struct swz_profile_symbol {
+	uint32_t module; /* into modules */
+	uint32_t number; /* these as in struct swz_symbol_record */
+	uint64_t address;
+	uint64_t size;
+	const char *name; /* not NULL */
+	const char *file;
+	uint32_t languages;
+};
+
+struct swz_profile_line {
+	uint32_t module; /* into modules */
+	int line;        /* these as in struct swz_line_record */
+	uint64_t address;
+	const char *file; /* not NULL */
+	const char *inlined;
+	int outer_line;
+};
+
 /* A run of node slots, in the order of the file. */
 struct swz_node_span {
 	uint32_t owner;
@@ -108,6 +128,13 @@ struct swz_profile {
 	size_t unwound_count;
 	struct swz_event_chunk *event_chunks; /* sorted by owner, then ticks */
 	size_t event_chunk_count;
+	struct swz_profile_symbol *symbols; /* in the order of the file */
+	size_t symbol_count;
+	struct swz_profile_line *lines; /* in the order of the file */
+	size_t line_count;
+	bool archived;      /* it was in an archive */
+	uint8_t *added;     /* chunks that an archive of it gets, too */
+	size_t added_bytes; /* a multiple of 64 */
 	/* ns = ticks * clock_ns / clock_ticks. 1 to 1 where the file's clock
 	 * samples are of no use: clock_known is false then. */
 	uint64_t clock_ns;
@@ -154,6 +181,11 @@ size_t swz_profile_bytes(const struct swz_profile *profile, uint64_t offset,
 /* The same of what was there when it was read: all but packed events. */
 size_t swz_profile_loaded(const struct swz_profile *profile, uint64_t offset,
 			  void *to, size_t size);
+
+/* Where the module with that index in its chunks is; SWZ_INDEX_NONE if there is
+ * none. */
+uint32_t swz_profile_module_by_index(const struct swz_profile *profile,
+				     uint32_t index);
 
 /* Index of a function id, or SWZ_INDEX_NONE. */
 uint32_t swz_profile_function_by_id(const struct swz_profile *profile,

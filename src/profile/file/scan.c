@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "profile/file/embedded_chunks.h"
 #include "profile/support/memory.h"
 
 static void read_command(struct swz_profile *profile,
@@ -269,6 +270,12 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_NAMES:
 		read_names(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_SYMBOLS:
+		swz_scan_symbols(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_LINES:
+		swz_scan_lines(scan, chunk, body, room);
 		break;
 	}
 }

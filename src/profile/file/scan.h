@@ -19,6 +19,8 @@ struct swz_scan {
 	size_t span_capacity;
 	size_t unwound_capacity;
 	size_t event_chunk_capacity;
+	size_t symbol_capacity;
+	size_t line_capacity;
 	struct swz_scan_name {
 		uint32_t id;
 		const char *text;

@@ -149,9 +149,9 @@ static const struct swz_format formats[] = {
 	},
 	{
 		.name = "archive",
-		.description = "the profile itself, compressed; swizzle-dump "
-			       "reads it",
-		.takes = SWZ_TAKES_PLACE,
+		.description = "the profile itself, compressed, with the "
+			       "names that it needs",
+		.takes = SWZ_TAKES_PLACE | SWZ_TAKES_NAMES,
 		.prefix = "swizzle.",
 		.suffix = ".swz",
 		.profile = swz_write_archive,

@@ -70,6 +70,7 @@ enum swz_format_takes {
 	SWZ_TAKES_LIMIT = 4,     /* --percent-limit */
 	SWZ_TAKES_BOTTOM_UP = 8, /* --bottom-up */
 	SWZ_TAKES_DIFF = 32,     /* --diff */
+	SWZ_TAKES_NAMES = 256,   /* --embed */
 	SWZ_TAKES_PLACE = 64,    /* that of its profile (-o): all is in it */
 	SWZ_TELLS_FOLDED = 128,  /* it says itself what folding has changed */
 	SWZ_FILTERS_ROWS = 16    /* -F says which rows there are; otherwise

@@ -428,6 +428,9 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	if (findings.unwound)
 		fprintf(stream, "ended by an exception: %" PRIu64 " calls\n",
 			findings.unwound);
+	if (profile->symbol_count || profile->line_count)
+		fprintf(stream, "embedded: %zu names, %zu source lines\n",
+			profile->symbol_count, profile->line_count);
 	swz_put_events(stream, profile);
 	put_modules(stream, profile);
 	put_imports(stream, profile);

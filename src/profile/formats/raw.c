@@ -242,6 +242,35 @@ static bool put_unwound(struct dump *dump, const void *bytes, uint64_t at)
 	return true;
 }
 
+/* Texts by their place in the chunk: they come after all records. */
+static bool put_symbol(struct dump *dump, const void *bytes, uint64_t at)
+{
+	struct swz_symbol_record r;
+
+	(void)at;
+	memcpy(&r, bytes, sizeof(r));
+	fprintf(dump->stream,
+		"  address 0x%-8" PRIx64 " size %-6" PRIu64
+		" name at %-8" PRIu32 " file at %-8" PRIu32 " number %" PRIu32
+		"\n",
+		r.address, r.size, r.name, r.file, r.number);
+	return true;
+}
+
+static bool put_line(struct dump *dump, const void *bytes, uint64_t at)
+{
+	struct swz_line_record r;
+
+	(void)at;
+	memcpy(&r, bytes, sizeof(r));
+	fprintf(dump->stream,
+		"  address 0x%-8" PRIx64 " file at %-8" PRIu32
+		" line %-6" PRIu32 " inlined at %-8" PRIu32
+		" outer line %" PRIu32 "\n",
+		r.address, r.file, r.line, r.inlined, r.outer_line);
+	return true;
+}
+
 /* COUNT records of SIZE bytes, as far as the body of BYTES goes. What PUT does
  * not print is an unused slot. */
 static void put_records(struct dump *dump, uint64_t at, uint64_t bytes,
@@ -325,6 +354,10 @@ static const char *type_name(uint32_t type)
 		return "UNWOUND";
 	case SWZ_CHUNK_NAMES:
 		return "NAMES";
+	case SWZ_CHUNK_SYMBOLS:
+		return "SYMBOLS";
+	case SWZ_CHUNK_LINES:
+		return "LINES";
 	case SWZ_CHUNK_EVENTS:
 		return "EVENTS";
 	case SWZ_CHUNK_PACKED:
@@ -367,6 +400,14 @@ static void put_body(struct dump *dump, const struct swz_chunk *chunk,
 		get(dump, at, &first, sizeof(first));
 		fprintf(dump->stream, "  first id %" PRIu32 "\n", first);
 		put_strings(dump, at + sizeof(first), at + size, chunk->count);
+		break;
+	case SWZ_CHUNK_SYMBOLS:
+		put_records(dump, at, size, chunk->count,
+			    sizeof(struct swz_symbol_record), put_symbol);
+		break;
+	case SWZ_CHUNK_LINES:
+		put_records(dump, at, size, chunk->count,
+			    sizeof(struct swz_line_record), put_line);
 		break;
 	default:
 		break;

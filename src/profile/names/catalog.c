@@ -46,6 +46,8 @@ void swz_catalog_begin(struct swz_catalog *catalog,
 		       const struct swz_catalog_options *options)
 {
 	*catalog = (struct swz_catalog){.options = *options};
+	if (!catalog->options.files)
+		catalog->options.files = &swz_debug_files_usual;
 	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_OUTSIDE */
 	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_UNKNOWN */
 	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_UNTRACED */
@@ -56,8 +58,10 @@ void swz_catalog_free(struct swz_catalog *catalog)
 {
 	size_t i;
 
-	for (i = 0; i < catalog->module_count; i++)
+	for (i = 0; i < catalog->module_count; i++) {
 		swz_symbols_close(catalog->modules[i].symbols);
+		swz_embedded_free(&catalog->modules[i].embedded);
+	}
 	free(catalog->modules);
 	free(catalog->functions);
 	free(catalog->places);
@@ -97,6 +101,7 @@ void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
 			catalog, &profile->modules[i], end_ns);
 	for (i = 0; i < profile->function_count; i++)
 		binding->functions[i] = SWZ_INDEX_NONE;
+	swz_catalog_add_embedded(catalog, profile, binding->modules);
 }
 
 void swz_binding_free(struct swz_binding *binding)
@@ -289,7 +294,7 @@ static const char *made_up_name(struct swz_catalog *catalog,
 }
 
 static const char *name_in_style(struct swz_catalog *catalog,
-				 const struct swz_catalog_function *function,
+				 struct swz_catalog_function *function,
 				 enum swz_demangle style)
 {
 	struct swz_symbols *symbols = swz_catalog_symbols(catalog,
@@ -300,8 +305,10 @@ static const char *name_in_style(struct swz_catalog *catalog,
 
 	if (symbols && !symbol)
 		symbol = swz_symbols_name(symbols, function->address, &offset);
-	if (!symbol)
+	if (!symbol) {
+		function->nameless = function->module != SWZ_INDEX_NONE;
 		return made_up_name(catalog, function);
+	}
 	plain = swz_symbol_without_version(symbol);
 	demangled = swz_demangle(
 		plain, symbols ? swz_symbols_languages(symbols) : 0, style);

@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/names/debug_files.h"
 #include "profile/names/demangle.h"
+#include "profile/names/embedded.h"
 #include "profile/support/intern.h"
 #include "profile/support/map.h"
 #include "profile/file/reader.h"
@@ -33,7 +35,10 @@ struct swz_catalog_module {
 	uint32_t same_as; /* what it is a version of, by swz_catalog_match() */
 	uint64_t profiled_ns; /* since 1970, when the first of its profiles
 			       * ended */
-	struct swz_symbols *symbols; /* NULL: not opened or not available */
+	struct swz_symbols *symbols;  /* NULL: not opened or not available */
+	struct swz_embedded embedded; /* of its profiles */
+	bool doubtful; /* it has no build-id and has changed: what its file says
+			* may be wrong */
 	bool tried, lines_tried;
 };
 
@@ -45,6 +50,7 @@ struct swz_catalog_function {
 	int line;          /* 0: unknown */
 	bool namesake;     /* a function of an earlier module has the same name,
 			    * and neither has a known file */
+	bool nameless;     /* of a module; no symbol says what it is called */
 	bool recursive;    /* seen to be called while active */
 	const char *asked; /* its symbol, as the program names it; or NULL */
 };
@@ -63,6 +69,8 @@ struct swz_catalog_options {
 	bool lines;   /* look source lines up */
 	enum swz_demangle demangle;
 	bool quiet; /* no warnings about modules without symbols */
+	const struct swz_debug_files *files; /* NULL: the usual ones */
+	bool only_embedded; /* the files of modules are not opened */
 };
 
 struct swz_catalog {

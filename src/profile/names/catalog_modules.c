@@ -1,6 +1,7 @@
 #include "profile/names/catalog_modules.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -56,18 +57,27 @@ static void warn_no_symbols(const struct swz_catalog *catalog,
 
 /* Of a file without a build-id only its time says that it is another one. (It
  * says so, too, of one that was copied.) */
+static bool has_changed(const struct swz_catalog *catalog,
+			const struct swz_catalog_module *module)
+{
+	uint64_t changed_ns = 0;
+	struct stat info;
+	char *path;
+
+	if (module->build_id_bytes)
+		return false;
+	path = swz_debug_files_module(catalog->options.files, module->path);
+	if (stat(path, &info) == 0 && info.st_mtim.tv_sec >= 0)
+		changed_ns = (uint64_t)info.st_mtim.tv_sec * 1000000000 +
+			     (uint64_t)info.st_mtim.tv_nsec;
+	free(path);
+	return changed_ns > module->profiled_ns;
+}
+
 static void warn_changed(const struct swz_catalog *catalog,
 			 const struct swz_catalog_module *module)
 {
-	struct stat info;
-	uint64_t changed_ns;
-
-	if (catalog->options.quiet || module->build_id_bytes ||
-	    stat(module->path, &info) != 0 || info.st_mtim.tv_sec < 0)
-		return;
-	changed_ns = (uint64_t)info.st_mtim.tv_sec * 1000000000 +
-		     (uint64_t)info.st_mtim.tv_nsec;
-	if (changed_ns <= module->profiled_ns)
+	if (catalog->options.quiet)
 		return;
 	swz_progress_clear();
 	fprintf(stderr,
@@ -76,10 +86,33 @@ static void warn_changed(const struct swz_catalog *catalog,
 		module->path);
 }
 
+void swz_catalog_add_embedded(struct swz_catalog *catalog,
+			      const struct swz_profile *profile,
+			      const uint32_t *modules)
+{
+	size_t i;
+
+	for (i = 0; i < profile->symbol_count; i++) {
+		const struct swz_profile_symbol *symbol = &profile->symbols[i];
+
+		swz_embedded_add_symbol(
+			&catalog->modules[modules[symbol->module]].embedded,
+			symbol);
+	}
+	for (i = 0; i < profile->line_count; i++) {
+		const struct swz_profile_line *line = &profile->lines[i];
+
+		swz_embedded_add_line(
+			&catalog->modules[modules[line->module]].embedded,
+			line);
+	}
+}
+
 struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
 					uint32_t index)
 {
 	struct swz_catalog_module *module;
+	struct swz_symbols_source source;
 	enum swz_status status;
 
 	if (index == SWZ_INDEX_NONE || !catalog->options.symbols)
@@ -91,11 +124,22 @@ struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
 	/* the vdso has no file */
 	if (module->path[0] != '/')
 		return NULL;
-	status = swz_symbols_open(module->path, module->build_id,
-				  module->build_id_bytes, &module->symbols);
+	module->doubtful = !catalog->options.only_embedded &&
+			   has_changed(catalog, module);
+	source = (struct swz_symbols_source){
+		.path = module->path,
+		.build_id = module->build_id,
+		.build_id_bytes = module->build_id_bytes,
+		.files = catalog->options.files,
+		.embedded = &module->embedded,
+		.only_embedded = catalog->options.only_embedded ||
+				 (module->doubtful &&
+				  !swz_embedded_is_empty(&module->embedded)),
+	};
+	status = swz_symbols_open(&source, &module->symbols);
 	if (status != SWZ_OK)
 		warn_no_symbols(catalog, module, status);
-	else
+	else if (module->doubtful && !source.only_embedded)
 		warn_changed(catalog, module);
 	return module->symbols;
 }

@@ -14,6 +14,12 @@ uint32_t swz_catalog_add_module(struct swz_catalog *catalog,
 				const struct swz_profile_module *module,
 				uint64_t profiled_ns);
 
+/* Adds the embedded names of a profile, whose module i is MODULES[i] of the
+ * catalog; to be called before symbols are asked for. */
+void swz_catalog_add_embedded(struct swz_catalog *catalog,
+			      const struct swz_profile *profile,
+			      const uint32_t *modules);
+
 /* The symbols of a module, or NULL. */
 struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
 					uint32_t index);

@@ -7,10 +7,8 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/shown_name.h"
@@ -27,7 +25,11 @@ struct symbol {
 };
 
 struct swz_symbols {
-	Dwfl *dwfl;
+	struct swz_symbols_source source;
+	struct swz_embedded *embedded; /* NULL: none */
+	Dwfl_Callbacks callbacks;
+	char *usual; /* for them */
+	Dwfl *dwfl;  /* NULL: there is no file */
 	Dwfl_Module *module;
 	struct symbol *symbols;
 	size_t count;
@@ -40,35 +42,43 @@ struct swz_symbols {
 
 /* ---- opening ---- */
 
-static int open_regular(const char *path)
+/* As dwfl_standard_find_debuginfo(), but first where we were told to look. That
+ * comes last to the servers, which take their time. */
+static int find_debug_file(Dwfl_Module *module, void **userdata,
+			   const char *name, Dwarf_Addr base,
+			   const char *file_name, const char *debuglink_file,
+			   GElf_Word debuglink_crc, char **found)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat info;
+	const struct swz_symbols_source *source = *userdata;
+	int fd = swz_debug_files_find(source->files, source->path,
+				      source->build_id, source->build_id_bytes,
+				      found);
 
-	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
+	if (fd >= 0)
+		return fd;
+	return dwfl_standard_find_debuginfo(module, userdata, name, base,
+					    file_name, debuglink_file,
+					    debuglink_crc, found);
 }
 
+/* Takes FD over, which is open for PATH. */
 static enum swz_status report(struct swz_symbols *symbols, const char *path,
-			      const uint8_t *build_id, size_t build_id_bytes)
+			      int fd)
 {
-	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
-		.section_address = dwfl_offline_section_address,
-	};
-	int fd = open_regular(path);
+	const struct swz_symbols_source *source = &symbols->source;
 	const void *found;
+	void **userdata;
 	GElf_Addr bias;
 	ssize_t size;
 	Elf *elf;
 
-	if (fd < 0)
-		return SWZ_E_NOTFOUND;
-	symbols->dwfl = dwfl_begin(&callbacks);
+	symbols->callbacks = (Dwfl_Callbacks){
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = find_debug_file,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &symbols->usual,
+	};
+	symbols->dwfl = dwfl_begin(&symbols->callbacks);
 	if (!symbols->dwfl) {
 		close(fd);
 		return SWZ_E_NOMEM;
@@ -81,14 +91,17 @@ static enum swz_status report(struct swz_symbols *symbols, const char *path,
 		return SWZ_E_FORMAT;
 	}
 	dwfl_report_end(symbols->dwfl, NULL, NULL);
+	dwfl_module_info(symbols->module, &userdata, NULL, NULL, NULL, NULL,
+			 NULL, NULL);
+	*userdata = &symbols->source;
 	elf = dwfl_module_getelf(symbols->module, &bias);
 	if (!elf)
 		return SWZ_E_FORMAT;
-	if (!build_id_bytes)
+	if (!source->build_id_bytes)
 		return SWZ_OK;
 	size = dwelf_elf_gnu_build_id(elf, &found);
-	if (size < 0 || (size_t)size != build_id_bytes ||
-	    memcmp(found, build_id, build_id_bytes) != 0)
+	if (size < 0 || (size_t)size != source->build_id_bytes ||
+	    memcmp(found, source->build_id, source->build_id_bytes) != 0)
 		return SWZ_E_UNSUPPORTED;
 	return SWZ_OK;
 }
@@ -101,25 +114,68 @@ static void end_dwfl(struct swz_symbols *symbols)
 	symbols->module = NULL;
 }
 
-/* The module is gone or replaced: its debug file may still be there. */
-static enum swz_status report_debug_file(struct swz_symbols *symbols,
-					 const uint8_t *build_id,
-					 size_t build_id_bytes)
+static enum swz_status report_path(struct swz_symbols *symbols,
+				   const char *path)
 {
-	char path[128] = "/usr/lib/debug/.build-id/";
-	size_t length = strlen(path);
-	size_t i;
+	int fd = swz_debug_files_open(path);
+	enum swz_status status = fd < 0 ? SWZ_E_NOTFOUND
+					: report(symbols, path, fd);
 
-	if (build_id_bytes < 2 || build_id_bytes > 32)
+	if (status != SWZ_OK)
+		end_dwfl(symbols);
+	return status;
+}
+
+/* What is not below the root may be at its own path, if it is known to be the
+ * same file. */
+static enum swz_status report_module(struct swz_symbols *symbols)
+{
+	const struct swz_symbols_source *source = &symbols->source;
+	char *path = swz_debug_files_module(source->files, source->path);
+	enum swz_status status = report_path(symbols, path);
+
+	free(path);
+	if (status != SWZ_OK && source->files->root && source->build_id_bytes &&
+	    report_path(symbols, source->path) == SWZ_OK)
+		status = SWZ_OK;
+	return status;
+}
+
+/* The module is gone or replaced: its debug file may still be there. */
+static enum swz_status report_debug_file(struct swz_symbols *symbols)
+{
+	const struct swz_symbols_source *source = &symbols->source;
+	enum swz_status status;
+	char *path;
+	int fd = swz_debug_files_find(source->files, source->path,
+				      source->build_id, source->build_id_bytes,
+				      &path);
+
+	if (fd < 0)
+		fd = swz_debug_files_find_usual(source->build_id,
+						source->build_id_bytes, &path);
+	if (fd < 0)
 		return SWZ_E_NOTFOUND;
-	for (i = 0; i < build_id_bytes; i++) {
-		path[length++] = "0123456789abcdef"[build_id[i] >> 4];
-		path[length++] = "0123456789abcdef"[build_id[i] & 15];
-		if (i == 0)
-			path[length++] = '/';
-	}
-	memcpy(path + length, ".debug", sizeof(".debug"));
-	return report(symbols, path, build_id, build_id_bytes);
+	status = report(symbols, path, fd);
+	free(path);
+	return status;
+}
+
+static enum swz_status open_files(struct swz_symbols *symbols)
+{
+	enum swz_status status;
+
+	errno = 0;
+	status = report_module(symbols);
+	swz_check_memory();
+	if (status == SWZ_OK)
+		return status;
+	if (report_debug_file(symbols) == SWZ_OK)
+		status = SWZ_OK;
+	else
+		end_dwfl(symbols);
+	swz_check_memory();
+	return status;
 }
 
 /* ---- symbols ---- */
@@ -205,32 +261,30 @@ static void load_symbols(struct swz_symbols *symbols)
 	symbols->count = kept;
 }
 
-enum swz_status swz_symbols_open(const char *path, const uint8_t *build_id,
-				 size_t build_id_bytes,
+enum swz_status swz_symbols_open(const struct swz_symbols_source *source,
 				 struct swz_symbols **out)
 {
 	struct swz_symbols *symbols = swz_allocate(1, sizeof(*symbols));
-	enum swz_status status;
+	enum swz_status status = SWZ_E_NOTFOUND;
 
 	*out = NULL;
-	errno = 0;
-	status = report(symbols, path, build_id, build_id_bytes);
-	swz_check_memory();
-	if (status != SWZ_OK) {
-		end_dwfl(symbols);
-		if (report_debug_file(symbols, build_id, build_id_bytes) ==
-		    SWZ_OK)
-			status = SWZ_OK;
-		swz_check_memory();
-	}
-	if (status != SWZ_OK) {
+	symbols->source = *source;
+	symbols->usual = source->files->usual ? source->files->usual
+					      : swz_debug_files_usual.usual;
+	if (source->embedded && !swz_embedded_is_empty(source->embedded))
+		symbols->embedded = source->embedded;
+	if (!source->only_embedded)
+		status = open_files(symbols);
+	if (status != SWZ_OK && !symbols->embedded) {
 		swz_symbols_close(symbols);
 		return status;
 	}
-	errno = 0;
-	load_symbols(symbols);
-	swz_check_memory();
-	symbols->debug_info = swz_debug_info_open(symbols->module);
+	if (status == SWZ_OK) {
+		errno = 0;
+		load_symbols(symbols);
+		swz_check_memory();
+		symbols->debug_info = swz_debug_info_open(symbols->module);
+	}
 	*out = symbols;
 	return SWZ_OK;
 }
@@ -265,26 +319,61 @@ static const struct symbol *symbol_before(const struct swz_symbols *symbols,
 	return low ? &symbols->symbols[low - 1] : NULL;
 }
 
-const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
-			     uint64_t *offset)
+/* The symbol of the file that ADDRESS lies in, or NULL. */
+static const struct symbol *symbol_at(const struct swz_symbols *symbols,
+				      uint64_t address)
 {
 	const struct symbol *symbol = symbol_before(symbols, address);
 
-	if (!symbol)
+	if (symbol && address != symbol->address &&
+	    address - symbol->address >= symbol->size)
 		return NULL;
-	*offset = address - symbol->address;
-	if (*offset && *offset >= symbol->size)
+	return symbol;
+}
+
+static const struct swz_profile_symbol *embedded_at(
+	const struct swz_symbols *symbols, uint64_t address)
+{
+	return symbols->embedded
+		       ? swz_embedded_symbol(symbols->embedded, address)
+		       : NULL;
+}
+
+const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
+			     uint64_t *offset)
+{
+	const struct symbol *symbol = symbol_at(symbols, address);
+	const struct swz_profile_symbol *embedded;
+
+	if (symbol) {
+		*offset = address - symbol->address;
+		return symbol->name;
+	}
+	embedded = embedded_at(symbols, address);
+	if (!embedded)
 		return NULL;
-	return symbol->name;
+	*offset = address - embedded->address;
+	return embedded->name;
+}
+
+uint64_t swz_symbols_size(const struct swz_symbols *symbols, uint64_t address)
+{
+	const struct symbol *symbol = symbol_at(symbols, address);
+	const struct swz_profile_symbol *embedded =
+		symbol ? NULL : embedded_at(symbols, address);
+
+	return symbol ? symbol->size : embedded ? embedded->size : 0;
 }
 
 const char *const *swz_symbols_names(const struct swz_symbols *symbols,
 				     uint64_t address, size_t *count)
 {
-	const struct symbol *symbol = symbol_before(symbols, address);
+	const struct symbol *symbol = symbol_at(symbols, address);
 	const struct symbol *end = symbols->symbols + symbols->count;
 
 	*count = 0;
+	if (!symbol && symbols->embedded)
+		return swz_embedded_names(symbols->embedded, address, count);
 	if (!symbol || symbol->address != address)
 		return NULL;
 	*count = (symbol + 1 < end ? symbol[1].first : symbols->name_count) -
@@ -292,9 +381,24 @@ const char *const *swz_symbols_names(const struct swz_symbols *symbols,
 	return symbols->names + symbol->first;
 }
 
+bool swz_symbols_define(struct swz_symbols *symbols, const char *name)
+{
+	const struct swz_embedded *embedded = symbols->embedded;
+	size_t i;
+
+	for (i = 0; i < symbols->name_count; i++)
+		if (strcmp(symbols->names[i], name) == 0)
+			return true;
+	for (i = 0; embedded && i < embedded->symbol_count; i++)
+		if (strcmp(embedded->symbols[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 unsigned swz_symbols_languages(const struct swz_symbols *symbols)
 {
-	return symbols->languages;
+	return symbols->languages |
+	       (symbols->embedded ? symbols->embedded->languages : 0);
 }
 
 char *swz_symbol_without_version(const char *name)
@@ -343,13 +447,18 @@ static void sort_by_name(struct swz_symbols *symbols)
 uint32_t swz_symbols_number(struct swz_symbols *symbols, uint64_t address,
 			    const char **file)
 {
-	const struct symbol *symbol = symbol_before(symbols, address);
+	const struct symbol *symbol = symbol_at(symbols, address);
+	const struct swz_profile_symbol *embedded;
 	size_t low = 0, high = symbols->count;
 	uint32_t number = 0;
 
 	*file = NULL;
-	if (!symbol)
-		return 0;
+	if (!symbol) {
+		embedded = embedded_at(symbols, address);
+		if (embedded)
+			*file = embedded->file;
+		return embedded ? embedded->number : 0;
+	}
 	*file = symbol->file;
 	if (!symbols->by_name)
 		sort_by_name(symbols);
@@ -367,19 +476,46 @@ uint32_t swz_symbols_number(struct swz_symbols *symbols, uint64_t address,
 	return number;
 }
 
+static struct swz_source line_of_file(struct swz_symbols *symbols,
+				      uint64_t address)
+{
+	if (!symbols->debug_info)
+		return (struct swz_source){NULL, 0};
+	return swz_debug_info_line(symbols->debug_info, address);
+}
+
+static const struct swz_profile_line *embedded_line(
+	const struct swz_symbols *symbols, uint64_t address)
+{
+	return symbols->embedded ? swz_embedded_line(symbols->embedded, address)
+				 : NULL;
+}
+
 struct swz_source swz_symbols_line(struct swz_symbols *symbols,
 				   uint64_t address)
 {
-	return swz_debug_info_line(symbols->debug_info, address);
+	struct swz_source source = line_of_file(symbols, address);
+	const struct swz_profile_line *line =
+		source.file ? NULL : embedded_line(symbols, address);
+
+	return line ? (struct swz_source){line->file, line->line} : source;
 }
 
 struct swz_inline swz_symbols_inline(struct swz_symbols *symbols,
 				     uint64_t address)
 {
+	const struct swz_profile_line *line = embedded_line(symbols, address);
+
+	/* of one place both come from one source */
+	if (line && !line_of_file(symbols, address).file)
+		return (struct swz_inline){line->inlined, line->outer_line};
+	if (!symbols->debug_info)
+		return (struct swz_inline){NULL, 0};
 	return swz_debug_info_inline(symbols->debug_info, address);
 }
 
 bool swz_symbols_lack_sections(const struct swz_symbols *symbols)
 {
-	return swz_debug_info_lacks_sections(symbols->debug_info);
+	return symbols->debug_info &&
+	       swz_debug_info_lacks_sections(symbols->debug_info);
 }

@@ -3,25 +3,38 @@
 
 /* Names and source lines of one module, from its file and whatever separate
  * debug file belongs to it (.gnu_debugdata, .gnu_debuglink, build-id
- * directories; the servers in DEBUGINFOD_URLS, if that is set). Addresses are
- * ELF virtual addresses. */
+ * directories; the servers in DEBUGINFOD_URLS, if that is set); what these do
+ * not say, from the names that are embedded in profiles. Addresses are ELF
+ * virtual addresses. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
+#include "profile/names/debug_files.h"
 #include "profile/names/debug_info.h"
+#include "profile/names/embedded.h"
 
 struct swz_symbols;
 
-/* Opens the module at PATH, whose build-id must be the given one (where
+/* What is opened; all of it must live as long as the symbols. */
+struct swz_symbols_source {
+	const char *path;
+	const uint8_t *build_id;
+	size_t build_id_bytes;               /* 0: not known */
+	const struct swz_debug_files *files; /* where to look */
+	struct swz_embedded *embedded;       /* NULL or empty: none */
+	bool only_embedded;                  /* the file is not to be opened */
+};
+
+/* Opens the module at a path, whose build-id must be the given one (where
  * build_id_bytes is not 0). Returns SWZ_OK and *out, for swz_symbols_close();
  * otherwise *out is NULL and: SWZ_E_NOTFOUND if neither the file nor a debug
  * file for that build-id is there, SWZ_E_UNSUPPORTED if the file has another
- * build-id, SWZ_E_FORMAT if it is no ELF file. */
-enum swz_status swz_symbols_open(const char *path, const uint8_t *build_id,
-				 size_t build_id_bytes,
+ * build-id, SWZ_E_FORMAT if it is no ELF file. With embedded names it is always
+ * SWZ_OK. */
+enum swz_status swz_symbols_open(const struct swz_symbols_source *source,
 				 struct swz_symbols **out) SWZ_MUST_CHECK;
 void swz_symbols_close(struct swz_symbols *symbols); /* NULL is fine */
 
@@ -30,10 +43,16 @@ void swz_symbols_close(struct swz_symbols *symbols); /* NULL is fine */
 const char *swz_symbols_name(struct swz_symbols *symbols, uint64_t address,
 			     uint64_t *offset);
 
+/* How many bytes the symbol has that ADDRESS lies in; 0: not known. */
+uint64_t swz_symbols_size(const struct swz_symbols *symbols, uint64_t address);
+
 /* All symbols at ADDRESS, as in the file; NULL if *count is 0. They live as
  * long as symbols. */
 const char *const *swz_symbols_names(const struct swz_symbols *symbols,
 				     uint64_t address, size_t *count);
+
+/* Whether the module defines a symbol of that name. */
+bool swz_symbols_define(struct swz_symbols *symbols, const char *name);
 
 /* What the module is written in: enum swz_languages. */
 unsigned swz_symbols_languages(const struct swz_symbols *symbols);

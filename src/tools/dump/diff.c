@@ -187,6 +187,7 @@ static void bind(struct comparison *c)
 {
 	const struct swz_dump_options *options = &c->options[NEW];
 	struct swz_catalog_options catalog_options = {
+		.files = &options->files,
 		.symbols = true,
 		.lines = options->format->needs & SWZ_NEEDS_LINES,
 		.demangle = options->demangle,

@@ -64,6 +64,15 @@ static const char usage_text[] =
 	"      --diff OLD         compare with the profile OLD (a file or a\n"
 	"                         directory): text (the default then), tree,\n"
 	"                         folded, callgrind\n"
+	"      --embed            add the names and source lines that FILE "
+	"needs\n"
+	"                         to FILE, for other machines and later; an "
+	"archive\n"
+	"                         has them unless --no-embed is given\n"
+	"      --debug-dir DIR    look for separate debug files in DIR, too; "
+	"may\n"
+	"                         be repeated\n"
+	"      --symfs DIR        look for programs and libraries below DIR\n"
 	"      --no-debuginfod    do not ask the servers in DEBUGINFOD_URLS "
 	"for\n"
 	"                         debug information\n"
@@ -74,6 +83,12 @@ static const char usage_text[] =
 static _Noreturn void bad_usage(const char *what, const char *value)
 {
 	swz_dump_complain("%s '%s'; try swizzle-dump --help", what, value);
+	exit(EXIT_USAGE);
+}
+
+static _Noreturn void bad_directory(const char *option, const char *value)
+{
+	swz_dump_complain("%s '%s': %s", option, value, strerror(errno));
 	exit(EXIT_USAGE);
 }
 
@@ -185,7 +200,11 @@ enum long_option {
 	OPTION_FROM,
 	OPTION_TO,
 	OPTION_NO_DEBUGINFOD,
-	OPTION_DIFF
+	OPTION_DIFF,
+	OPTION_EMBED,
+	OPTION_NO_EMBED,
+	OPTION_DEBUG_DIR,
+	OPTION_SYMFS
 };
 
 static const struct option long_options[] = {
@@ -204,6 +223,10 @@ static const struct option long_options[] = {
 	{"from", required_argument, NULL, OPTION_FROM},
 	{"to", required_argument, NULL, OPTION_TO},
 	{"diff", required_argument, NULL, OPTION_DIFF},
+	{"embed", no_argument, NULL, OPTION_EMBED},
+	{"no-embed", no_argument, NULL, OPTION_NO_EMBED},
+	{"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
+	{"symfs", required_argument, NULL, OPTION_SYMFS},
 	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
 	{"sort", required_argument, NULL, 's'},
 	{"quiet", no_argument, NULL, 'q'},
@@ -225,7 +248,11 @@ enum {
 	GIVEN_THREAD_PARTS = 1 << 18,
 	GIVEN_SEPARATE_THREADS = 1 << 19,
 	GIVEN_NO_COMPENSATE = 1 << 20,
-	GIVEN_DEMANGLE = 1 << 21
+	GIVEN_DEMANGLE = 1 << 21,
+	GIVEN_EMBED = 1 << 22,
+	GIVEN_NO_EMBED = 1 << 23,
+	GIVEN_DEBUG_DIR = 1 << 24,
+	GIVEN_SYMFS = 1 << 25
 };
 
 /* Events are of all threads, and at the times that were measured; what is
@@ -238,7 +265,10 @@ static unsigned int takes(const struct swz_format *format)
 		with |= GIVEN_SEPARATE_THREADS | GIVEN_NO_COMPENSATE;
 	if (format->section || format->events)
 		with |= GIVEN_TID | GIVEN_RANGE | GIVEN_THREAD_PARTS |
-			GIVEN_DEMANGLE;
+			GIVEN_DEMANGLE | GIVEN_DEBUG_DIR | GIVEN_SYMFS;
+	if (format->takes & SWZ_TAKES_NAMES)
+		with |= GIVEN_EMBED | GIVEN_NO_EMBED | GIVEN_DEBUG_DIR |
+			GIVEN_SYMFS;
 	return with;
 }
 
@@ -267,6 +297,14 @@ static unsigned int format_option(int option)
 		return GIVEN_NO_COMPENSATE;
 	case OPTION_DEMANGLE:
 		return GIVEN_DEMANGLE;
+	case OPTION_EMBED:
+		return GIVEN_EMBED;
+	case OPTION_NO_EMBED:
+		return GIVEN_NO_EMBED;
+	case OPTION_DEBUG_DIR:
+		return GIVEN_DEBUG_DIR;
+	case OPTION_SYMFS:
+		return GIVEN_SYMFS;
 	default:
 		return 0;
 	}
@@ -321,6 +359,22 @@ static void take_option(struct swz_dump_options *options, int option,
 	case OPTION_NO_DEBUGINFOD:
 		/* libdw asks no server then */
 		unsetenv("DEBUGINFOD_URLS");
+		break;
+	case OPTION_EMBED:
+		options->embed = true;
+		break;
+	case OPTION_NO_EMBED:
+		options->embed = false;
+		break;
+	case OPTION_DEBUG_DIR:
+		if (swz_debug_files_add(&options->files, value) != 0)
+			bad_directory("--debug-dir", value);
+		break;
+	case OPTION_SYMFS:
+		if (options->files.root)
+			bad_usage("a second --symfs", value);
+		if (swz_debug_files_set_root(&options->files, value) != 0)
+			bad_directory("--symfs", value);
 		break;
 	case OPTION_DEMANGLE:
 		options->demangle = parse_demangle(value);
@@ -418,6 +472,10 @@ static void check_options(struct swz_dump_options *options)
 		{GIVEN_SEPARATE_THREADS, "--separate-threads"},
 		{GIVEN_NO_COMPENSATE, "--no-compensate"},
 		{GIVEN_DEMANGLE, "--demangle"},
+		{GIVEN_EMBED, "--embed"},
+		{GIVEN_NO_EMBED, "--no-embed"},
+		{GIVEN_DEBUG_DIR, "--debug-dir"},
+		{GIVEN_SYMFS, "--symfs"},
 	};
 	const struct swz_format *format = options->format;
 	size_t i;
@@ -450,6 +508,7 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 
 	*options = (struct swz_dump_options){
 		.compensate = true,
+		.embed = true,
 		.demangle = SWZ_DEMANGLE_SIMPLE,
 		.table = {.percent_limit = -1},
 	};
@@ -459,6 +518,16 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 		take_option(options, option, optarg);
 		options->given |= format_option(option);
 	}
+	/* without a format: the profile itself is what gets the names */
+	if (!options->format && !options->old && options->embed &&
+	    options->given & GIVEN_EMBED) {
+		options->in_place = true;
+		options->format = swz_format_find("archive");
+	}
+	if (options->in_place && options->output)
+		bad_usage("--embed without -f adds to the profile itself and "
+			  "has no use for -o",
+			  options->output);
 	if (!options->format)
 		options->format = swz_format_find(options->old ? "text"
 							       : "callgrind");
@@ -470,6 +539,7 @@ void swz_dump_free_options(struct swz_dump_options *options)
 	swz_patterns_free(&options->table.filters);
 	swz_view_free(&options->view);
 	swz_thread_choice_free(&options->threads);
+	swz_debug_files_free(&options->files);
 }
 
 bool swz_dump_wants(const struct swz_dump_options *options,

@@ -8,6 +8,7 @@
 
 #include "profile/file/thread_choice.h"
 #include "profile/formats/formats.h"
+#include "profile/names/debug_files.h"
 
 enum swz_dump_status { EXIT_OK = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
 
@@ -26,6 +27,9 @@ struct swz_dump_options {
 	bool separate_threads;
 	bool compensate;
 	bool quiet;
+	bool embed;    /* an archive gets the names that it needs */
+	bool in_place; /* so do the profiles themselves; nothing is written */
+	struct swz_debug_files files;
 	struct swz_thread_choice threads;
 	enum swz_demangle demangle;
 	struct swz_table_options table;

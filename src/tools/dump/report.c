@@ -130,6 +130,7 @@ int swz_dump_reports(struct swz_dump_input *input,
 		.lines = options->format->needs & SWZ_NEEDS_LINES,
 		.demangle = options->demangle,
 		.quiet = options->quiet,
+		.files = &options->files,
 	};
 	struct swz_catalog catalog;
 	int status;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "tools/dump/embed.h"
 #include "tools/dump/message.h"
 #include "tools/dump/target.h"
 
@@ -30,6 +31,8 @@ int swz_dump_profiles(struct swz_dump_input *input,
 	for (i = 0; i < input->count && !ferror(output.stream); i++) {
 		if (i)
 			putc('\n', output.stream);
+		if (options->format->takes & SWZ_TAKES_NAMES && options->embed)
+			swz_dump_add_names(input->profiles[i], options);
 		options->format->profile(output.stream, input->profiles[i]);
 	}
 	status = swz_dump_end_output(&output, path, options);
