@@ -12,7 +12,7 @@
 
 enum { TABLES = 16, NODES = 1500, FIRST = 1024 / 16 - 4 };
 
-static _Alignas(64) char room[4 << 20];
+static _Alignas(64) char room[8 << 20];
 static size_t used;
 
 static struct runtime_thread thread;
@@ -121,6 +121,16 @@ START_TEST(tables_become_larger)
 }
 END_TEST
 
+START_TEST(tables_become_no_larger_than_a_mebibyte)
+{
+	for (uint32_t node = 1; table_count < 13; node++)
+		note(node);
+	ck_assert_uint_eq(tables[9]->bytes, 512 << 10);
+	for (unsigned t = 10; t < 13; t++)
+		ck_assert_uint_eq(tables[t]->bytes, 1 << 20);
+}
+END_TEST
+
 START_TEST(without_room_what_is_known_goes_on)
 {
 	unsigned places;
@@ -166,6 +176,7 @@ int main(void)
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, every_count_is_in_one_place);
 	tcase_add_test(t, tables_become_larger);
+	tcase_add_test(t, tables_become_no_larger_than_a_mebibyte);
 	tcase_add_test(t, without_room_what_is_known_goes_on);
 	tcase_add_test(t, records_of_jumps_are_counted_too);
 	suite_add_tcase(suite, t);
