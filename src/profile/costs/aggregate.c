@@ -598,6 +598,29 @@ static void flush(struct swz_report *report, struct sums *sums, int64_t total)
 	free(inclusive.edge_ns);
 }
 
+/* What callees that wait have taken is their callers' waiting. */
+static void add_waiting(struct swz_report *report, struct sums *sums)
+{
+	const struct swz_tree *tree = sums->tree;
+	const struct swz_catalog *catalog = sums->binding->catalog;
+	size_t i;
+
+	report->knows_waiting |= sums->binding->has_imports;
+	if (!sums->binding->has_imports)
+		return;
+	for (i = 1; i < tree->context_count; i++) {
+		uint32_t index = tree->contexts[i];
+		const struct swz_tree_node *node = &tree->nodes[index];
+		struct swz_report_function *caller;
+
+		if (!node->self_ns || is_hidden(node) ||
+		    !catalog->functions[sums->shown[index]].waits)
+			continue;
+		caller = report_function(report, caller_of(sums, node));
+		caller->waiting_ns = swz_add(caller->waiting_ns, node->self_ns);
+	}
+}
+
 static uint32_t *no_edges(size_t count)
 {
 	uint32_t *edges = swz_allocate(count, sizeof(*edges));
@@ -625,6 +648,7 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	round_self(&sums);
 	distribute_self(&sums);
 	flush(report, &sums, total);
+	add_waiting(report, &sums);
 	report->raw_ns = swz_add(
 		report->raw_ns,
 		swz_profile_ns(binding->profile, tree->total_ticks));
@@ -642,6 +666,43 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	free(sums.edge_of);
 	free(sums.function_index);
 	swz_map_free(&sums.edge_index);
+}
+
+static void merge_function(struct swz_report_function *to,
+			   const struct swz_report_function *from)
+{
+	to->calls = swz_add_count(to->calls, from->calls);
+	to->unwound = swz_add_count(to->unwound, from->unwound);
+	to->variance_ns += from->variance_ns;
+	to->self_ns = swz_add(to->self_ns, from->self_ns);
+	to->inclusive_ns = swz_add(to->inclusive_ns, from->inclusive_ns);
+	to->split |= from->split;
+	if (from->min_ns && (!to->min_ns || from->min_ns < to->min_ns))
+		to->min_ns = from->min_ns;
+	if (from->max_ns > to->max_ns)
+		to->max_ns = from->max_ns;
+	to->waiting_ns = swz_add(to->waiting_ns, from->waiting_ns);
+}
+
+void swz_report_merge(struct swz_report *to, const struct swz_report *from)
+{
+	uint32_t i;
+
+	for (i = 0; i < from->function_capacity; i++)
+		if (from->functions[i].present)
+			merge_function(report_function(to, i),
+				       &from->functions[i]);
+	to->thread_count += from->thread_count;
+	to->knows_waiting |= from->knows_waiting;
+	to->sampled |= from->sampled;
+	to->total_ns = swz_add(to->total_ns, from->total_ns);
+	to->raw_ns = swz_add(to->raw_ns, from->raw_ns);
+	to->folded_recursion = swz_add_count(to->folded_recursion,
+					     from->folded_recursion);
+	to->dropped_nodes = swz_add_count(to->dropped_nodes,
+					  from->dropped_nodes);
+	to->repaired_nodes = swz_add_count(to->repaired_nodes,
+					   from->repaired_nodes);
 }
 
 static int compare_edges(const void *left, const void *right)

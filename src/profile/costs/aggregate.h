@@ -29,6 +29,9 @@ struct swz_report_function {
 	 * where activations count no call: resumed ones, a range of time). */
 	int64_t min_ns;
 	int64_t max_ns;
+	/* In functions that it called and that wait (imports, see
+	 * waiting_calls.h): of their self_ns. */
+	int64_t waiting_ns;
 };
 
 struct swz_report_edge {
@@ -49,6 +52,8 @@ struct swz_report {
 	bool without_edges; /* to be set if nobody wants them; they take most of
 			     * the work */
 	size_t thread_count; /* that were there in the range of time */
+	bool knows_waiting;  /* calls that wait were recorded, if any were made:
+			      * there are imports */
 	bool sampled;        /* times are estimates, in some thread at least */
 	int64_t total_ns;
 	int64_t raw_ns;            /* the threads' time, with the hooks' cost */
@@ -63,6 +68,9 @@ struct swz_report {
  * of the same catalog. */
 void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 		    struct swz_tree *tree);
+
+/* Adds a report without edges to another one, which has none either. */
+void swz_report_merge(struct swz_report *to, const struct swz_report *from);
 
 /* Of how many functions the inclusive time is not the sum over contexts. */
 size_t swz_report_split(const struct swz_report *report);

@@ -56,3 +56,19 @@ void swz_thread_times_add(struct swz_thread_times *sum,
 							   : other->wall_ns);
 	sum->known |= other->known;
 }
+
+int64_t swz_profile_wall_ns(const struct swz_profile *profile)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	size_t i;
+
+	for (i = 0; i < profile->thread_count; i++) {
+		const struct swz_profile_thread *thread = &profile->threads[i];
+
+		if (thread->record.start_ticks < first)
+			first = thread->record.start_ticks;
+		if (thread->last_ticks > last)
+			last = thread->last_ticks;
+	}
+	return ns_between(profile, first, last);
+}

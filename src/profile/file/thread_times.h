@@ -27,4 +27,7 @@ struct swz_thread_times swz_thread_times(
 void swz_thread_times_add(struct swz_thread_times *sum,
 			  const struct swz_thread_times *other);
 
+/* From the start of the process's first thread to the last moment of any. */
+int64_t swz_profile_wall_ns(const struct swz_profile *profile);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profile/file/archive.h"
+#include "profile/formats/by.h"
 #include "profile/formats/raw.h"
 
 static void write_callgrind(struct swz_writer *writer,
@@ -52,6 +53,7 @@ static const struct swz_format formats[] = {
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
 			 SWZ_TAKES_DIFF | SWZ_FILTERS_ROWS,
 		.section = write_text,
+		.by = swz_write_text_by,
 	},
 	{
 		.name = "tree",
@@ -107,6 +109,7 @@ static const struct swz_format formats[] = {
 			 SWZ_FILTERS_ROWS,
 		.needs = SWZ_NEEDS_LINES,
 		.section = swz_write_csv,
+		.by = swz_write_csv_by,
 	},
 	{
 		.name = "json",
@@ -116,6 +119,7 @@ static const struct swz_format formats[] = {
 		.begin = swz_begin_json,
 		.section = swz_write_json,
 		.end = swz_end_json,
+		.by = swz_write_json_by,
 	},
 	{
 		.name = "html",

@@ -15,6 +15,8 @@
 #include "profile/costs/trace.h"
 #include "profile/costs/view.h"
 
+struct swz_by_section; /* by.h */
+
 /* What a writer is to show: a report and where it comes from. */
 struct swz_section {
 	const struct swz_catalog *catalog;   /* resolved */
@@ -102,6 +104,9 @@ struct swz_format {
 	void (*section)(struct swz_writer *writer,
 			const struct swz_section *section);
 	void (*end)(struct swz_writer *writer);
+	/* With --by in place of these: the whole file. NULL: there is none. */
+	void (*by)(FILE *stream, const struct swz_by_section *by,
+		   const struct swz_table_options *options);
 	/* ... or, of traces: their events. */
 	void (*events)(FILE *stream, struct swz_trace *trace);
 	/* ... or: one profile as it is ... */

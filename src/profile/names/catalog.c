@@ -19,6 +19,7 @@
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
 #include "profile/names/symbols.h"
+#include "profile/names/waiting_calls.h"
 
 #define UNKNOWN_MODULE UINT64_MAX
 
@@ -99,8 +100,14 @@ void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
 	for (i = 0; i < profile->module_count; i++)
 		binding->modules[i] = swz_catalog_add_module(
 			catalog, &profile->modules[i], end_ns);
-	for (i = 0; i < profile->function_count; i++)
+	for (i = 0; i < profile->function_count; i++) {
+		const struct swz_profile_function *function =
+			&profile->functions[i];
+
 		binding->functions[i] = SWZ_INDEX_NONE;
+		binding->has_imports |= function->flags & SWZ_FUNCTION_IMPORT &&
+					function->status == SWZ_PATCHED;
+	}
 	swz_catalog_add_embedded(catalog, profile, binding->modules);
 }
 
@@ -169,6 +176,9 @@ uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
 	if (function->name)
 		binding->catalog->functions[found].asked = swz_intern(
 			&binding->catalog->strings, function->name);
+	if (function->flags & SWZ_FUNCTION_IMPORT && function->name &&
+	    swz_call_waits(function->name))
+		binding->catalog->functions[found].waits = true;
 	binding->functions[index] = found;
 	return found;
 }

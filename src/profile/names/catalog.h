@@ -52,6 +52,7 @@ struct swz_catalog_function {
 			    * and neither has a known file */
 	bool nameless;     /* of a module; no symbol says what it is called */
 	bool recursive;    /* seen to be called while active */
+	bool waits;        /* an import that waits: see waiting_calls.h */
 	const char *asked; /* its symbol, as the program names it; or NULL */
 };
 
@@ -99,6 +100,7 @@ struct swz_binding {
 	struct swz_profile *profile;
 	uint32_t *modules;     /* profile's index to the catalog's */
 	uint32_t *functions;   /* the same; SWZ_INDEX_NONE: not yet asked for */
+	bool has_imports;      /* calls of some are recorded */
 	struct swz_map places; /* (return address, caller): places */
 };
 

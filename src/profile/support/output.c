@@ -262,13 +262,8 @@ void swz_put_json(FILE *stream, const char *text)
 	putc('"', stream);
 }
 
-void swz_put_csv(FILE *stream, const char *text)
+void swz_put_csv_part(FILE *stream, const char *text)
 {
-	if (!strpbrk(text, "\",")) {
-		swz_put_text(stream, text);
-		return;
-	}
-	putc('"', stream);
 	for (; *text; text++) {
 		char c[2] = {*text, '\0'};
 
@@ -276,6 +271,16 @@ void swz_put_csv(FILE *stream, const char *text)
 			putc('"', stream);
 		swz_put_text(stream, c);
 	}
+}
+
+void swz_put_csv(FILE *stream, const char *text)
+{
+	if (!strpbrk(text, "\",")) {
+		swz_put_text(stream, text);
+		return;
+	}
+	putc('"', stream);
+	swz_put_csv_part(stream, text);
 	putc('"', stream);
 }
 

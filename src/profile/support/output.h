@@ -44,6 +44,9 @@ void swz_put_json(FILE *stream, const char *text);
  * become '?'. */
 void swz_put_csv(FILE *stream, const char *text);
 
+/* The same of a part of a field; the quotes are the caller's. */
+void swz_put_csv_part(FILE *stream, const char *text);
+
 /* The length of the UTF-8 character that TEXT begins with, 0 if it is none. */
 size_t swz_utf8_length(const char *text);
 

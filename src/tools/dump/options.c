@@ -38,6 +38,11 @@ static const char usage_text[] =
 	"  -o, --output FILE      `-': standard output. Default: callgrind\n"
 	"                         writes callgrind.out.PID, most others to\n"
 	"                         standard output\n"
+	"      --by KEY           text, csv, json: a row for each function "
+	"(default),\n"
+	"                         module, process, thread, file or line; "
+	"KEY,thread\n"
+	"                         or KEY,process: with their columns\n"
 	"      --thread-parts     one part (table, tree, ...) per thread\n"
 	"      --separate-threads one file (or table) per thread\n"
 	"      --tid THREAD       only the threads with this id, or a name "
@@ -189,6 +194,44 @@ static struct swz_dump_moment parse_moment(const char *text)
 	return moment;
 }
 
+static enum swz_group_key parse_key(const char *name, const char *value)
+{
+	enum swz_group_key key = swz_by_find(name);
+
+	if (key == SWZ_BY_NOTHING) {
+		swz_dump_complain("--by '%s': there is function, module, "
+				  "process, thread, file, line; and "
+				  "KEY,thread or KEY,process",
+				  value);
+		exit(EXIT_USAGE);
+	}
+	return key;
+}
+
+/* One key, for the rows, or two. */
+static void parse_by(struct swz_dump_options *options, const char *value)
+{
+	const char *comma = strchr(value, ',');
+	char first[16] = "";
+
+	if (!comma) {
+		options->by = parse_key(value, value);
+		options->columns_by = SWZ_BY_NOTHING;
+		return;
+	}
+	if ((size_t)(comma - value) < sizeof(first))
+		memcpy(first, value, (size_t)(comma - value));
+	options->by = parse_key(first, value);
+	options->columns_by = parse_key(comma + 1, value);
+	if (options->columns_by != SWZ_BY_THREAD &&
+	    options->columns_by != SWZ_BY_PROCESS)
+		bad_usage("columns are threads or processes, not", value);
+	if (options->by == SWZ_BY_THREAD || options->by == SWZ_BY_PROCESS)
+		bad_usage("rows are functions, modules, files or lines, where "
+			  "threads or processes are columns, not",
+			  value);
+}
+
 enum long_option {
 	OPTION_THREAD_PARTS = 256,
 	OPTION_SEPARATE_THREADS,
@@ -204,7 +247,8 @@ enum long_option {
 	OPTION_EMBED,
 	OPTION_NO_EMBED,
 	OPTION_DEBUG_DIR,
-	OPTION_SYMFS
+	OPTION_SYMFS,
+	OPTION_BY
 };
 
 static const struct option long_options[] = {
@@ -227,6 +271,7 @@ static const struct option long_options[] = {
 	{"no-embed", no_argument, NULL, OPTION_NO_EMBED},
 	{"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
 	{"symfs", required_argument, NULL, OPTION_SYMFS},
+	{"by", required_argument, NULL, OPTION_BY},
 	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
 	{"sort", required_argument, NULL, 's'},
 	{"quiet", no_argument, NULL, 'q'},
@@ -252,7 +297,8 @@ enum {
 	GIVEN_EMBED = 1 << 22,
 	GIVEN_NO_EMBED = 1 << 23,
 	GIVEN_DEBUG_DIR = 1 << 24,
-	GIVEN_SYMFS = 1 << 25
+	GIVEN_SYMFS = 1 << 25,
+	GIVEN_BY = 1 << 26
 };
 
 /* Events are of all threads, and at the times that were measured; what is
@@ -269,6 +315,8 @@ static unsigned int takes(const struct swz_format *format)
 	if (format->takes & SWZ_TAKES_NAMES)
 		with |= GIVEN_EMBED | GIVEN_NO_EMBED | GIVEN_DEBUG_DIR |
 			GIVEN_SYMFS;
+	if (format->by)
+		with |= GIVEN_BY;
 	return with;
 }
 
@@ -305,6 +353,8 @@ static unsigned int format_option(int option)
 		return GIVEN_DEBUG_DIR;
 	case OPTION_SYMFS:
 		return GIVEN_SYMFS;
+	case OPTION_BY:
+		return GIVEN_BY;
 	default:
 		return 0;
 	}
@@ -392,6 +442,9 @@ static void take_option(struct swz_dump_options *options, int option,
 			bad_usage("a second --diff", value);
 		options->old = value;
 		break;
+	case OPTION_BY:
+		parse_by(options, value);
+		break;
 	case OPTION_FROM:
 		options->from = parse_moment(value);
 		break;
@@ -456,6 +509,26 @@ static void check_sort(const struct swz_dump_options *options)
 	exit(EXIT_USAGE);
 }
 
+/* Shortest and longest calls are those of functions. */
+static void check_by(struct swz_dump_options *options)
+{
+	const char *problem = NULL;
+
+	if (options->old)
+		problem = "--diff";
+	else if (options->thread_parts || options->separate_threads)
+		problem = "--thread-parts and --separate-threads; --by "
+			  "thread has a row for each";
+	else if (options->table.sort == SWZ_SORT_MIN ||
+		 options->table.sort == SWZ_SORT_MAX)
+		problem = "this sort key";
+	if (!problem)
+		return;
+	swz_dump_complain("--by %s has no use for %s", swz_by_name(options->by),
+			  problem);
+	exit(EXIT_USAGE);
+}
+
 static void check_options(struct swz_dump_options *options)
 {
 	static const struct {
@@ -476,6 +549,7 @@ static void check_options(struct swz_dump_options *options)
 		{GIVEN_NO_EMBED, "--no-embed"},
 		{GIVEN_DEBUG_DIR, "--debug-dir"},
 		{GIVEN_SYMFS, "--symfs"},
+		{GIVEN_BY, "--by"},
 	};
 	const struct swz_format *format = options->format;
 	size_t i;
@@ -485,12 +559,15 @@ static void check_options(struct swz_dump_options *options)
 			not_taken(options, names[i].option);
 	if (options->given & SWZ_TAKES_SORT)
 		check_sort(options);
+	if (options->given & GIVEN_BY)
+		check_by(options);
 	if (options->old)
 		check_diff(options);
 	if (!format->section && !format->events &&
 	    !swz_view_is_whole(&options->view))
 		not_taken(options, "-F, -N and -H");
-	if (format->takes & SWZ_FILTERS_ROWS) {
+	/* (--by has rows, whatever the format's own are) */
+	if (format->takes & SWZ_FILTERS_ROWS || options->by) {
 		options->table.filters = options->view.only;
 		options->view.only = (struct swz_patterns){0};
 	}
@@ -529,8 +606,10 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 			  "has no use for -o",
 			  options->output);
 	if (!options->format)
-		options->format = swz_format_find(options->old ? "text"
-							       : "callgrind");
+		options->format = swz_format_find(
+			options->old || options->given & GIVEN_BY
+				? "text"
+				: "callgrind");
 	check_options(options);
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "profile/file/thread_choice.h"
+#include "profile/formats/by.h"
 #include "profile/formats/formats.h"
 #include "profile/names/debug_files.h"
 
@@ -22,7 +23,9 @@ struct swz_dump_options {
 	struct swz_dump_moment from, to; /* of a trace */
 	struct swz_range range;          /* the same in ticks */
 	const char *output;              /* NULL: the format's default */
-	const char *old; /* what is compared with; NULL: nothing */
+	const char *old;       /* what is compared with; NULL: nothing */
+	enum swz_group_key by; /* --by; SWZ_BY_NOTHING: functions */
+	enum swz_group_key columns_by; /* its second key, or SWZ_BY_NOTHING */
 	bool thread_parts;
 	bool separate_threads;
 	bool compensate;

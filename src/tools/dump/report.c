@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profile/support/memory.h"
+#include "tools/dump/by.h"
 #include "tools/dump/events.h"
 #include "tools/dump/result.h"
 #include "tools/dump/target.h"
@@ -127,7 +128,9 @@ int swz_dump_reports(struct swz_dump_input *input,
 {
 	struct swz_catalog_options catalog_options = {
 		.symbols = true,
-		.lines = options->format->needs & SWZ_NEEDS_LINES,
+		.lines = options->format->needs & SWZ_NEEDS_LINES ||
+			 options->by == SWZ_BY_FILE ||
+			 options->by == SWZ_BY_LINE,
 		.demangle = options->demangle,
 		.quiet = options->quiet,
 		.files = &options->files,
@@ -144,7 +147,9 @@ int swz_dump_reports(struct swz_dump_input *input,
 	if (!swz_view_is_whole(&options->view) ||
 	    swz_dump_writes_events(input, options))
 		swz_dump_prepare_view(input, options);
-	if (swz_dump_writes_events(input, options))
+	if (options->by != SWZ_BY_NOTHING)
+		status = swz_dump_by(input, &catalog, options);
+	else if (swz_dump_writes_events(input, options))
 		status = swz_dump_write_events(input, &catalog, options);
 	else if (options->thread_parts || options->separate_threads ||
 		 options->format->needs & SWZ_NEEDS_THREADS)

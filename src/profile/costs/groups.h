@@ -1,0 +1,111 @@
+#ifndef SWZ_PROFILE_COSTS_GROUPS_H
+#define SWZ_PROFILE_COSTS_GROUPS_H
+
+/* The costs of a report by something else than functions: modules, source files
+ * or lines, threads, processes. Each thread's costs of each function are kept,
+ * and every row is a sum of them: so the rows of every key add up to the same
+ * total, to the nanosecond. */
+
+#include "profile/costs/contexts.h"
+#include "profile/file/thread_times.h"
+#include "profile/names/patterns.h"
+
+enum swz_group_key {
+	SWZ_BY_NOTHING,
+	SWZ_BY_FUNCTION,
+	SWZ_BY_MODULE,
+	SWZ_BY_PROCESS,
+	SWZ_BY_THREAD,
+	SWZ_BY_FILE,
+	SWZ_BY_LINE
+};
+
+/* A thread, and what was recorded in it. */
+struct swz_group_thread {
+	const struct swz_profile *profile;
+	const struct swz_profile_thread *thread;
+	uint32_t process; /* into swz_groups.processes */
+	struct swz_thread_times times;
+};
+
+struct swz_group_process {
+	const struct swz_profile *profile;
+	uint32_t parent; /* SWZ_INDEX_NONE: it is none of these. The process
+			  * that it was before exec is its parent, too */
+	uint32_t children;
+	uint32_t depth;
+	struct swz_thread_times times; /* wall_ns: from the start of its first
+					* thread to its end; the rest: sums */
+};
+
+/* What a thread has spent in a function. */
+struct swz_group_part {
+	uint32_t thread;
+	uint32_t function; /* of the catalog */
+	uint64_t calls;
+	int64_t self_ns;
+	int64_t waiting_ns;
+};
+
+struct swz_groups {
+	struct swz_group_thread *threads;
+	size_t thread_count, thread_capacity;
+	struct swz_group_process *processes; /* each before its children */
+	size_t process_count, process_capacity;
+	struct swz_group_part *parts;
+	size_t part_count, part_capacity;
+	enum swz_group_key rows;
+	enum swz_group_key columns; /* SWZ_BY_NOTHING, _THREAD or _PROCESS */
+};
+
+/* A row. What has no meaning for the key is NULL or 0. */
+struct swz_group_row {
+	const char *name;   /* the function's, file's or thread's */
+	const char *module; /* its path; NULL: unknown */
+	int line;           /* 0: none */
+	const struct swz_group_thread *thread;
+	const struct swz_group_process *process;
+	uint64_t calls;
+	int64_t self_ns;
+	int64_t inclusive_ns; /* of a process: with its descendants; a thread's
+			       * is its self_ns */
+	int64_t waiting_ns;   /* of functions, modules, files and lines: in
+			       * calls that wait (imports) */
+	int64_t *cells;       /* self_ns by column */
+	uint32_t level;       /* in the tree of processes */
+};
+
+struct swz_group_table {
+	struct swz_group_row *rows; /* of processes: parents before children */
+	size_t count;
+	size_t columns;     /* threads or processes */
+	int64_t *column_ns; /* what of them is in the rows */
+	struct swz_intern strings;
+};
+
+/* Adds a process, of which there may be no thread; its threads come next. */
+void swz_groups_add_process(struct swz_groups *groups,
+			    const struct swz_profile *profile);
+
+/* Adds a thread and its costs; REPORT is of it alone. */
+void swz_groups_add(struct swz_groups *groups,
+		    const struct swz_profile *profile,
+		    const struct swz_profile_thread *thread,
+		    const struct swz_report *report);
+
+/* All threads are there: finds which process is whose child. */
+void swz_groups_end(struct swz_groups *groups);
+void swz_groups_free(struct swz_groups *groups);
+
+/* The rows, in no order but that of processes. Names are resolved, CONTEXTS are
+ * summed and REPORT is of all threads. Of functions that FILTERS leave out (if
+ * there are any) nothing is in them. */
+void swz_group_table_make(struct swz_group_table *table,
+			  const struct swz_groups *groups,
+			  const struct swz_catalog *catalog,
+			  const struct swz_report *report,
+			  const struct swz_contexts *contexts,
+			  const struct swz_patterns *filters);
+void swz_group_table_free(struct swz_group_table *table);
+
+#endif

@@ -1,0 +1,243 @@
+/* As the table of functions: plain digits, times in ns, names last. */
+
+#include "profile/formats/by_rows.h"
+
+#include <inttypes.h>
+
+#include "profile/support/output.h"
+
+/* So many threads or processes have columns of their own; a line of more is
+ * hard to read. csv has all. */
+#define MOST_COLUMNS 8u
+
+static void put_command(FILE *stream, const struct swz_group_process *process)
+{
+	swz_put_command(stream, process->profile);
+}
+
+static void put_ns(FILE *stream, bool known, int64_t ns)
+{
+	if (known)
+		fprintf(stream, " %15" PRId64, ns);
+	else
+		fprintf(stream, " %15s", "-");
+}
+
+static void put_times_heading(FILE *stream)
+{
+	fputs("# wall, processor, waiting: with what the hooks took; ?: not "
+	      "known which of the two, after the last reading\n",
+	      stream);
+}
+
+static bool any_unknown(const struct swz_by_rows *rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows->count; i++)
+		if (swz_by_times(rows, &rows->table.rows[rows->order[i]])
+			    ->unknown_ns)
+			return true;
+	return false;
+}
+
+static void put_times(FILE *stream, const struct swz_by_rows *rows,
+		      const struct swz_group_row *row, bool unknown)
+{
+	const struct swz_thread_times *times = swz_by_times(rows, row);
+
+	put_ns(stream, true, times->wall_ns);
+	put_ns(stream, times->known, times->processor_ns);
+	put_ns(stream, times->known, times->waiting_ns);
+	if (unknown)
+		put_ns(stream, true,
+		       times->known ? times->unknown_ns : times->wall_ns);
+}
+
+static void put_thread(FILE *stream, const struct swz_group_row *row)
+{
+	fprintf(stream, " %10" PRId32 " %10" PRId32 "  ",
+		row->thread->thread->record.tid,
+		row->process->profile->header.pid);
+	swz_put_text(stream, row->name[0] ? row->name : "-");
+}
+
+static void put_process(FILE *stream, const struct swz_group_row *row)
+{
+	fprintf(stream, " %8" PRIu32 " %10" PRId32 "  %*s",
+		row->process->children, row->process->profile->header.pid,
+		(int)(2 * (row->level < 64 ? row->level : 64)), "");
+	put_command(stream, row->process);
+}
+
+/* Names of functions may hold spaces; the module comes behind two of them. */
+static void put_source(FILE *stream, enum swz_group_key key,
+		       const struct swz_group_row *row)
+{
+	fputs("  ", stream);
+	if (key == SWZ_BY_MODULE)
+		swz_put_text(stream, row->module ? swz_base_name(row->name)
+						 : row->name);
+	else
+		swz_put_text(stream, row->name);
+	if (row->line)
+		fprintf(stream, ":%d", row->line);
+	if (key == SWZ_BY_MODULE || (key != SWZ_BY_FUNCTION && !row->module))
+		return;
+	fputs("  ", stream);
+	swz_put_text(stream, swz_base_name(row->module));
+}
+
+static void put_label(FILE *stream, enum swz_group_key key,
+		      const struct swz_group_row *row)
+{
+	if (key == SWZ_BY_THREAD)
+		put_thread(stream, row);
+	else if (key == SWZ_BY_PROCESS)
+		put_process(stream, row);
+	else
+		put_source(stream, key, row);
+	putc('\n', stream);
+}
+
+static void put_label_heading(FILE *stream, enum swz_group_key key)
+{
+	if (key == SWZ_BY_THREAD)
+		fprintf(stream, " %10s %10s  thread\n", "tid", "pid");
+	else if (key == SWZ_BY_PROCESS)
+		fprintf(stream, " %8s %10s  command\n", "children", "pid");
+	else if (key == SWZ_BY_FUNCTION)
+		fputs("  function  module\n", stream);
+	else
+		fprintf(stream, "  %s\n", swz_by_name(key));
+}
+
+static void put_columns_heading(FILE *stream, const struct swz_by_section *by,
+				const struct swz_by_rows *rows, size_t own)
+{
+	const struct swz_groups *groups = by->groups;
+	size_t i;
+
+	for (i = 0; i < own; i++) {
+		uint32_t at = rows->columns[i];
+		const struct swz_group_thread *thread = &groups->threads[at];
+		const struct swz_group_process *process =
+			&groups->processes[at];
+
+		if (groups->columns == SWZ_BY_THREAD) {
+			fprintf(stream, "# %" PRId32 ": thread ",
+				thread->thread->record.tid);
+			swz_put_text(stream, thread->thread->name);
+			fprintf(stream, " of process %" PRId32,
+				thread->profile->header.pid);
+		} else {
+			fprintf(stream, "# %" PRId32 ": ",
+				process->profile->header.pid);
+			put_command(stream, process);
+		}
+		putc('\n', stream);
+	}
+	if (own < rows->table.columns)
+		fprintf(stream, "# others: %zu %s that have less time\n",
+			rows->table.columns - own,
+			groups->columns == SWZ_BY_THREAD ? "threads"
+							 : "processes");
+}
+
+static int32_t column_id(const struct swz_groups *groups, uint32_t at)
+{
+	return groups->columns == SWZ_BY_THREAD
+		       ? groups->threads[at].thread->record.tid
+		       : groups->processes[at].profile->header.pid;
+}
+
+/* The self time of each row in each thread or process. */
+static void write_matrix(FILE *stream, const struct swz_by_section *by,
+			 const struct swz_by_rows *rows)
+{
+	size_t own = rows->table.columns, i, j;
+
+	if (own > MOST_COLUMNS)
+		own = MOST_COLUMNS - 1;
+	put_columns_heading(stream, by, rows, own);
+	fprintf(stream, "%15s", "self");
+	for (i = 0; i < own; i++)
+		fprintf(stream, " %13" PRId32,
+			column_id(by->groups, rows->columns[i]));
+	if (own < rows->table.columns)
+		fprintf(stream, " %13s", "others");
+	put_label_heading(stream, by->groups->rows);
+	for (i = 0; i < rows->count; i++) {
+		const struct swz_group_row *row =
+			&rows->table.rows[rows->order[i]];
+		int64_t rest = row->self_ns;
+
+		fprintf(stream, "%15" PRId64, row->self_ns);
+		for (j = 0; j < own; j++) {
+			int64_t ns = row->cells[rows->columns[j]];
+
+			rest -= ns;
+			fprintf(stream, " %13" PRId64, ns);
+		}
+		if (own < rows->table.columns)
+			fprintf(stream, " %13" PRId64, rest);
+		put_label(stream, by->groups->rows, row);
+	}
+}
+
+static void write_rows(FILE *stream, const struct swz_by_section *by,
+		       const struct swz_by_rows *rows)
+{
+	enum swz_group_key key = by->groups->rows;
+	bool has_inclusive = key != SWZ_BY_THREAD;
+	bool unknown = rows->has_times && any_unknown(rows);
+	size_t i;
+
+	if (rows->has_times)
+		put_times_heading(stream);
+	if (rows->shows_waiting)
+		fputs("# waiting: in calls that wait, made from here; self of "
+		      "these\n",
+		      stream);
+	fprintf(stream, "%12s %15s", "calls", "self");
+	if (has_inclusive)
+		fprintf(stream, " %15s", "incl");
+	if (rows->has_times)
+		fprintf(stream, " %15s %15s", "wall", "processor");
+	if (rows->has_times || rows->shows_waiting)
+		fprintf(stream, " %15s", "waiting");
+	if (unknown)
+		fprintf(stream, " %15s", "?");
+	put_label_heading(stream, key);
+	for (i = 0; i < rows->count; i++) {
+		const struct swz_group_row *row =
+			&rows->table.rows[rows->order[i]];
+
+		fprintf(stream, "%12" PRIu64 " %15" PRId64, row->calls,
+			row->self_ns);
+		if (has_inclusive)
+			put_ns(stream, true, row->inclusive_ns);
+		if (rows->has_times)
+			put_times(stream, rows, row, unknown);
+		else if (rows->shows_waiting)
+			put_ns(stream, true, row->waiting_ns);
+		put_label(stream, key, row);
+	}
+}
+
+void swz_write_text_by(FILE *stream, const struct swz_by_section *by,
+		       const struct swz_table_options *options)
+{
+	struct swz_by_rows rows;
+
+	swz_by_rows_make(&rows, by, options);
+	swz_put_heading(stream, by->section);
+	if (by->section->report->sampled)
+		fputs("# sampled: counts are exact, times are estimates\n",
+		      stream);
+	if (rows.table.columns)
+		write_matrix(stream, by, &rows);
+	else
+		write_rows(stream, by, &rows);
+	swz_by_rows_free(&rows);
+}

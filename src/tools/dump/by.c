@@ -1,0 +1,90 @@
+/* Each thread has a report of its own, of which the parts are kept; the report
+ * of all is their sum. */
+
+#include "tools/dump/by.h"
+
+#include <stdlib.h>
+
+#include "profile/formats/by.h"
+#include "profile/support/arith.h"
+#include "tools/dump/result.h"
+#include "tools/dump/target.h"
+
+struct adding {
+	struct swz_dump_result all; /* the contexts of all threads */
+	struct swz_groups groups;
+};
+
+static void add_thread(struct adding *adding, struct swz_binding *binding,
+		       const struct swz_profile_thread *thread,
+		       const struct swz_dump_options *options)
+{
+	struct swz_report whole = adding->all.report, own = {0};
+
+	own.without_edges = true;
+	adding->all.report = own;
+	swz_dump_add_thread(&adding->all, binding, thread, options);
+	swz_groups_add(&adding->groups, binding->profile, thread,
+		       &adding->all.report);
+	own = adding->all.report;
+	adding->all.report = whole;
+	swz_report_merge(&adding->all.report, &own);
+	swz_report_free(&own);
+}
+
+static void add_all(struct adding *adding, struct swz_dump_input *input,
+		    const struct swz_dump_options *options)
+{
+	size_t i, j;
+
+	for (i = 0; i < input->count; i++) {
+		struct swz_profile *profile = input->profiles[i];
+
+		if (!options->threads.count)
+			swz_groups_add_process(&adding->groups, profile);
+		for (j = 0; j < profile->thread_count; j++)
+			if (swz_dump_wants(options, &profile->threads[j]))
+				add_thread(adding, &input->bindings[i],
+					   &profile->threads[j], options);
+	}
+	swz_groups_end(&adding->groups);
+}
+
+static void write_by(FILE *stream, const struct swz_by_section *by,
+		     const struct swz_dump_options *options)
+{
+	options->format->by(stream, by, &options->table);
+}
+
+int swz_dump_by(struct swz_dump_input *input, struct swz_catalog *catalog,
+		const struct swz_dump_options *options)
+{
+	struct adding adding = {.groups = {.rows = options->by,
+					   .columns = options->columns_by}};
+	struct swz_output output;
+	struct swz_section section;
+	struct swz_by_section by = {&section, &adding.groups};
+	char *path = swz_dump_output_path(options,
+					  input->profiles[0]->header.pid);
+	int status;
+
+	swz_dump_begin_adding(input, options, NULL);
+	adding.all.has_contexts = true;
+	swz_contexts_begin(&adding.all.contexts, SWZ_CATALOG_OUTSIDE, false);
+	add_all(&adding, input, options);
+	swz_dump_warn_result(&adding.all, options);
+	swz_dump_end_result(&adding.all);
+	swz_dump_resolve(catalog);
+	section = swz_dump_new_section(input, 0, &adding.all, options);
+	section.profile_count = input->count;
+	if (swz_output_open(&output, path) != SWZ_OK) {
+		status = swz_dump_write_failed(path);
+	} else {
+		write_by(output.stream, &by, options);
+		status = swz_dump_end_output(&output, path, options);
+	}
+	swz_dump_free_result(&adding.all);
+	swz_groups_free(&adding.groups);
+	free(path);
+	return status;
+}
