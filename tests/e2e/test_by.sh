@@ -90,6 +90,12 @@ capture python3 check.py tree.csv
 assert_status 0
 assert_empty err
 
+it 'what a short process did before it became another one is not known'
+"$RUN" -q -o short/ env true
+"$DUMP" -f csv --by process short | awk -F, '$12 == "\"env true\"" {
+	print $4 == $5 + $6 + $7, ($7 >= $4 / 2) }' >found
+assert_eq '1 1' "$(cat found)" 'unknown'
+
 it 'waiting is that of the calls that wait'
 "$DUMP" -q -f csv --by function profiles >by.csv
 waited=$(awk -F, 'NR > 1 { s += $4 } END { printf "%.0f", s }' by.csv)

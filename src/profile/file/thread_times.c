@@ -4,7 +4,7 @@
 
 /* Of the wall time; a thread's end comes some moments after its last hook. */
 #define UNKNOWN_SHARE 100
-#define UNKNOWN_LEAST_NS 1000000
+#define UNKNOWN_LEAST_NS 20000
 
 static int64_t ns_between(const struct swz_profile *profile, uint64_t from,
 			  uint64_t to)
