@@ -18,6 +18,8 @@
 #include "base/program.h"
 #include "base/syscall.h"
 #include "runtime/support/preload.h"
+#include "runtime/record/processor_time.h"
+#include "runtime/record/thread.h"
 
 #define PAGE UINT64_C(4096)
 #define VARIABLE "LD_PRELOAD="
@@ -238,6 +240,16 @@ static void *map(size_t bytes)
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
+/* The last moment at which what it ran can be asked. (In a vforked child the
+ * state is the parent's, and the kernel refuses to tell.) */
+static void note_processor_time(void)
+{
+	struct swz_thread *thread = swz_thread_here();
+
+	if (swz_recording && thread && thread->cold)
+		swz_processor_time_note(thread->record);
+}
+
 static int execute(const struct execution *x, strings environment)
 {
 	struct environment e;
@@ -245,6 +257,7 @@ static int execute(const struct execution *x, strings environment)
 	size_t bytes;
 	int result;
 
+	note_processor_time();
 	if (swz_system_calls_end || !environment ||
 	    !find_preload(&e, environment))
 		return x->run(x, environment);
