@@ -36,6 +36,17 @@ assert_eq 'jump_at_once leaf' "$(callees_of profile just_above)" \
 	'called by just_above'
 assert_eq '' "$(callees_of profile jump_at_once)" 'called by jump_at_once'
 
+it 'lands at another depth each time, without asking the kernel each time'
+assert_same_as_native "$TARGETS/longjmp" depths
+assert_complete profile
+assert_calls profile land 82000 dive 12000 leaf 4000
+if command -v strace >/dev/null; then
+	strace -f -e trace=sigaltstack,rt_sigprocmask -o calls "$RUN" -q -o profile \
+		"$TARGETS/longjmp" depths >/dev/null || fail 'under strace'
+	assert_ge "$(grep -c . calls)" 1 'lines of strace'
+	assert_le "$(grep -c -E 'sigaltstack|rt_sigprocmask' calls)" 1000 'system calls'
+fi
+
 # Each thread finds its own stack, though it has what a dead one has left.
 it 'the same in threads, one after the other'
 assert_same_as_native "$TARGETS/longjmp" threads

@@ -1,6 +1,8 @@
 /* build: -O2 -pthread -fno-optimize-sibling-calls -fno-inline -fno-ipa-cp */
 /* longjmp out of hooked frames:
- * longjmp frames|reenter|signal|altstack|above|mask|next|threads|elsewhere */
+ * longjmp
+ * frames|reenter|signal|altstack|above|mask|next|threads|elsewhere|depths
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -253,6 +255,25 @@ static __attribute__((noipa)) int jump_back(void)
 	return 0;
 }
 
+/* Landings at another depth than the last: one of 40 in turn. */
+long land(long depth)
+{
+	volatile char room[48];
+
+	room[0] = 0;
+	if (depth)
+		return land(depth - 1) + room[0];
+	if (!setjmp(back))
+		return dive(2);
+	return leaf(1);
+}
+
+static void at_depths(void)
+{
+	for (long i = 0; i < 4000; i++)
+		land(i % 40);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "frames";
@@ -260,6 +281,11 @@ int main(int argc, char **argv)
 
 	if (!strcmp(mode, "frames"))
 		return frames();
+	if (!strcmp(mode, "depths")) {
+		at_depths();
+		printf("%ld\n", sink);
+		return 0;
+	}
 	if (!strcmp(mode, "altstack"))
 		return altstack();
 	if (!strcmp(mode, "above"))

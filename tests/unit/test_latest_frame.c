@@ -23,6 +23,7 @@ static struct swz_thunk frames[FRAMES], elsewhere;
 static struct swz_node *nodes[FRAMES];
 /* Home; another one; the signal stack, which lies above. */
 static uint64_t stacks[3][WORDS];
+static const uint64_t *settled[SWZ_SETTLED_SLOTS];
 static unsigned slowly, left, freed, suspended;
 static bool can_suspend;
 
@@ -123,6 +124,8 @@ static void set_up(void)
 			      slot_of(i));
 	}
 	/* as soon as it was asked for */
+	memset(settled, 0, sizeof(settled));
+	thread.cold.settled = settled;
 	thread.cold.home_high = 1;
 }
 
@@ -186,12 +189,22 @@ START_TEST(a_frame_is_settled_once_it_was_asked_about)
 	swz_close_skipped(&thread.hot, slot_of(4), NULL);
 	ck_assert_uint_eq(left, 2);
 	ck_assert_uint_eq(slowly, 1);
-	ck_assert_ptr_eq(thread.cold.settled, &frames[3]);
-	runtime_enter(&thread, &frames[4], nodes[4], 3000, slot_of(4));
-	swz_close_skipped(&thread.hot, slot_of(4), NULL);
-	ck_assert_uint_eq(left, 3);
-	ck_assert_uint_eq(slowly, 1);
-	ck_assert_ptr_eq(thread.hot.top, &frames[3]);
+	/* and so it is in each other depth that is landed at */
+	swz_close_skipped(&thread.hot, slot_of(2), NULL);
+	ck_assert_uint_eq(left, 4);
+	ck_assert_uint_eq(slowly, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		runtime_enter(&thread, &frames[2], nodes[2], 3000, slot_of(2));
+		runtime_enter(&thread, &frames[3], nodes[3], 3001, slot_of(3));
+		runtime_enter(&thread, &frames[4], nodes[4], 3002, slot_of(4));
+		swz_close_skipped(&thread.hot, slot_of(4), NULL);
+		ck_assert_uint_eq(left, 5 + 3 * i);
+		ck_assert_ptr_eq(thread.hot.top, &frames[3]);
+		swz_close_skipped(&thread.hot, slot_of(2), NULL);
+		ck_assert_uint_eq(left, 7 + 3 * i);
+		ck_assert_uint_eq(slowly, 2);
+		ck_assert_ptr_eq(thread.hot.top, &frames[1]);
+	}
 }
 END_TEST
 

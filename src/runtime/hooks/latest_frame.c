@@ -26,11 +26,22 @@ struct skip {
 	const uint64_t *slot;
 };
 
+/* To ask the kernel takes longer than a longjmp. So its answer is kept for as
+ * many slots as there is room for: a program that lands at many depths in turn
+ * asks once for each. */
+static const uint64_t **settled_place(const struct swz_thread *thread,
+				      const uint64_t *slot)
+{
+	uintptr_t address = (uintptr_t)slot;
+
+	return &thread->cold->settled[(address / 16 ^ address / 16384) %
+				      SWZ_SETTLED_SLOTS];
+}
+
 static bool is_settled(const struct swz_thread *thread,
 		       const struct swz_thunk *frame)
 {
-	return frame == thread->cold->settled &&
-	       frame->slot == thread->cold->settled_slot;
+	return *settled_place(thread, frame->slot) == frame->slot;
 }
 
 /* Whether the frame must have been left when one with this slot runs: it lies
@@ -56,8 +67,7 @@ static bool is_left(struct swz_thread *thread, const struct swz_thunk *frame,
 	if ((size_t)((const char *)frame->slot - signal_stack.start) < bytes)
 		return (size_t)((const char *)slot - signal_stack.start) >=
 		       bytes;
-	thread->cold->settled = frame;
-	thread->cold->settled_slot = frame->slot;
+	*settled_place(thread, frame->slot) = frame->slot;
 	return false;
 }
 

@@ -51,14 +51,20 @@ static uint64_t open_bytes(void)
 	       -(uint64_t)PAGE;
 }
 
-/* The slow stack, the open counts and those of recursive contexts, and the
- * first table and list of blocks of a state, made at its first use: one
- * mapping, of which a process with many threads cannot have enough
- * (vm.max_map_count). */
+/* What a state has by function, and by slot: the open counts, those of
+ * recursive contexts, and settled slots. */
+static uint64_t cleared_bytes(void)
+{
+	return 2 * open_bytes() + SWZ_SETTLED_SLOTS * sizeof(uint64_t *);
+}
+
+/* The slow stack, what is cleared, and the first table and list of blocks of a
+ * state, made at its first use: one mapping, of which a process with many
+ * threads cannot have enough (vm.max_map_count). */
 static enum swz_status furnish(struct swz_thread_cold *cold)
 {
 	const size_t list = SWZ_FIRST_BLOCK_ROOM * sizeof(*cold->blocks);
-	size_t bytes = SWZ_SLOW_STACK_BYTES + 2 * open_bytes() +
+	size_t bytes = SWZ_SLOW_STACK_BYTES + cleared_bytes() +
 		       SWZ_FIRST_TABLE_ROOM + list;
 	char *memory;
 
@@ -78,6 +84,8 @@ static enum swz_status furnish(struct swz_thread_cold *cold)
 	memory += open_bytes();
 	cold->recursive = (uint32_t *)memory;
 	memory += open_bytes();
+	cold->settled = (const uint64_t **)(void *)memory;
+	memory += SWZ_SETTLED_SLOTS * sizeof(*cold->settled);
 	cold->first_table = (uint32_t *)memory;
 	memory += SWZ_FIRST_TABLE_ROOM;
 	cold->blocks = (uint32_t *)memory;
@@ -276,11 +284,11 @@ static enum swz_status begin_record(struct swz_thread *thread)
 
 /* Those of the parent, or of the dead thread. Memory that the program has
  * locked is not given back. */
-static void clear_open(const struct swz_thread_cold *cold)
+static void clear_state(const struct swz_thread_cold *cold)
 {
-	if (SWZ_SYSCALL(SYS_madvise, cold->open, 2 * open_bytes(),
+	if (SWZ_SYSCALL(SYS_madvise, cold->open, cleared_bytes(),
 			MADV_DONTNEED) != 0)
-		memset(cold->open, 0, 2 * open_bytes());
+		memset(cold->open, 0, cleared_bytes());
 }
 
 static enum swz_status try_to_set_up(struct swz_thread *hot,
@@ -296,7 +304,7 @@ static enum swz_status try_to_set_up(struct swz_thread *hot,
 	cold->nodes_made = cold->promoted = 0;
 	if (furnish(cold) != SWZ_OK)
 		return SWZ_E_NOMEM;
-	clear_open(cold);
+	clear_state(cold);
 	hot->open = cold->open;
 	hot->file = swz_file;
 	hot->links = swz_file_links();
@@ -414,7 +422,7 @@ struct swz_thread *swz_thread_begin(void)
 	cold->retry_at = 0;
 	cold->home_low = cold->home_high = 0;
 	cold->random ^= swz_ticks();
-	cold->apart_top = cold->settled = NULL;
+	cold->apart_top = NULL;
 	cold->first_slot = (uintptr_t)__builtin_frame_address(0);
 	swz_thread_self = cold->hot;
 	return cold->hot;

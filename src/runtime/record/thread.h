@@ -88,10 +88,9 @@ struct swz_thread_cold {
 	 * of the slot that was below it */
 	const struct swz_thunk *apart_top;
 	uintptr_t apart_page;
-	/* the latest frame of which the kernel said that it is not on the
-	 * signal stack: its thunk and its slot */
-	const struct swz_thunk *settled;
-	const uint64_t *settled_slot;
+	/* slots of which the kernel has said that they are not on the signal
+	 * stack: see hooks/latest_frame.c */
+	const uint64_t **settled;
 	/* contexts */
 	uint32_t *first_table; /* room for one */
 	uint32_t *table;
@@ -117,6 +116,9 @@ struct swz_thread_cold {
 	struct swz_packer *packer;        /* or NULL, until it is needed */
 	struct swz_thread_cold *next;
 };
+
+/* How many there may be in swz_thread_cold.settled, a power of two. */
+#define SWZ_SETTLED_SLOTS 512u
 
 /* States are made in groups: a page of hot parts, then their cold parts. */
 #define SWZ_THREAD_PAGE ((size_t)4096)
