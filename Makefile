@@ -109,7 +109,8 @@ RUNTIME_PURE := thunks/arena.c thunks/near.c $(addprefix src/runtime/, \
 		    slot_loads.c switch_table.c) \
 		  $(addprefix hooks/,interrupted.c jumps.c latest_frame.c tail_calls.c \
 		    thread_thunks.c unwound.c) \
-		  record/frames.c record/sampling.c record/shared_thunks.c \
+		  $(addprefix record/,chunks.c edge_table.c frames.c nodes.c \
+		    present.c recursion.c sampling.c shared_thunks.c) \
 		  support/pattern.c)
 
 UNIT_SRC    := $(wildcard tests/unit/*.c)

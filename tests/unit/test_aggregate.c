@@ -871,6 +871,21 @@ START_TEST(estimates_of_recursion)
 }
 END_TEST
 
+/* Those that are not outermost, however many, add nothing. */
+START_TEST(estimates_of_recursion_have_its_outermost_time)
+{
+	builder_header(&builder)->flags |= SWZ_FILE_SAMPLED;
+	call(1, 0, 1, 1, 100, 150, 50);
+	call(2, 1, 1, 1, 10, 15, 5);
+	call(3, 1, 1, 1, 10, 15, 5);
+	node(1)->timed = 20;
+	node(2)->timed = node(3)->timed = 2;
+	aggregate(false);
+	ck_assert_uint_eq(costs(1).calls, 120);
+	ck_assert_int_eq(costs(1).inclusive_ns, 300);
+}
+END_TEST
+
 /* The calls of a leaf that are not timed cost less. */
 START_TEST(estimates_the_cost_of_leaves)
 {
@@ -1025,6 +1040,7 @@ int main(void)
 	tcase_add_test(tests, adds_up_threads);
 	tcase_add_test(tests, estimates_from_timed_calls);
 	tcase_add_test(tests, estimates_of_recursion);
+	tcase_add_test(tests, estimates_of_recursion_have_its_outermost_time);
 	tcase_add_test(tests, estimates_the_cost_of_leaves);
 	tcase_add_test(tests, estimates_do_not_exceed_the_time);
 	tcase_add_test(tests, long_calls_count_for_themselves);
