@@ -83,7 +83,8 @@ IMAGE_SRC   := $(wildcard src/image/*.c)
 PROFILE_SRC := $(wildcard src/profile/*/*.c)
 RUNTIME_SRC := $(wildcard src/runtime/*.c src/runtime/*/*.c)
 LAUNCH_SRC  := $(wildcard src/launch/*.c)
-LAUNCH_BASE := src/base/program.c src/base/syscall.c src/base/call_filter.c
+LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
+		 own_memory.c process_start.c run_summary.c)
 # Each src/tools/*.c is a program; src/tools/dump/ holds the parts of
 # swizzle-dump.
 TOOLS_SRC   := $(wildcard src/tools/*.c)

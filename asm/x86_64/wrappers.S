@@ -25,8 +25,8 @@ WRAP	swz_wrap_step, swz_walk_step
 WRAP	swz_wrap_addresses, swz_walk_addresses
 
 /* The same where the real one is their last argument: of what executes programs
- * (src/runtime/compat/execution.c), limits it (address_space.c there), or locks its
- * memory (locked_memory.c). */
+ * (src/runtime/compat/execution.c), limits it (address_space.c there), locks its
+ * memory (locked_memory.c), or ends (ending.c). */
 .macro WRAP_ALONE name, function, last
 FUNC(\name)
 	SAVE_SEVEN
@@ -44,6 +44,7 @@ WRAP_ALONE	swz_wrap_limit_set, swz_limit_set, %rdx
 WRAP_ALONE	swz_wrap_limit_get, swz_limit_get, %rdx
 WRAP_ALONE	swz_wrap_limit_change, swz_limit_change, %r8
 WRAP_ALONE	swz_wrap_lock_all, swz_lock_all, %rsi
+WRAP_ALONE	swz_wrap_end, swz_ending, %rsi
 
 /* Wrapper of prctl and syscall (src/runtime/compat/confinement.c): lets swz_confine see
  * the arguments, and goes on to the real function as its caller did. */

@@ -31,7 +31,8 @@ enum swz_file_flags {
 	SWZ_FILE_FILTERED = 8, /* -F, -N or -D was in force */
 	SWZ_FILE_SAMPLED = 16, /* --timing sampled: see struct swz_node */
 	SWZ_FILE_TRACED = 256, /* -m trace: there are chunks of events */
-	SWZ_FILE_RING = 512    /* of the events, the newest only */
+	SWZ_FILE_RING = 512,   /* of the events, the newest only */
+	SWZ_FILE_TOLD = 1024   /* the process has printed the run's summary */
 };
 
 struct swz_clock_sample {
@@ -78,7 +79,10 @@ struct swz_file_header {
 	 * system's start); with pid it names the writer. 0: not known. */
 	uint64_t process_start;
 	uint32_t full; /* enum swz_file_full */
-	uint32_t reserved;
+	/* The process that swizzle-run became, and when it began, as above: the
+	 * same in all profiles of one run. 0: not known. */
+	int32_t root_pid;
+	uint64_t root_start;
 };
 
 /* Why the file did not grow to what its bound allows. */

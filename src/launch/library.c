@@ -71,13 +71,13 @@ static bool is_listed(const char *list, const char *word)
 	return false;
 }
 
-void swz_library_preload(const char *library)
+bool swz_library_preload(const char *library)
 {
 	const char *list = swz_environment_get("LD_PRELOAD");
 
-	if (!*list)
-		swz_environment_set("LD_PRELOAD", library);
-	else if (!is_listed(list, library))
-		swz_environment_set("LD_PRELOAD",
-				    swz_text("%s:%s", library, list));
+	if (is_listed(list, library))
+		return true;
+	swz_environment_set("LD_PRELOAD",
+			    *list ? swz_text("%s:%s", library, list) : library);
+	return false;
 }

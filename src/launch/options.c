@@ -59,6 +59,8 @@ static const char usage[] =
 	"      --cache            keep what is found out about modules for the next\n"
 	"                         start, in ~/.cache/swizzle [default]\n"
 	"      --no-cache         do not, nor use what was kept\n"
+	"      --summary          end with a line that says what was recorded [default]\n"
+	"      --no-summary       do not\n"
 	"      --list             print what would be patched and what not, and exit\n"
 	"  -v, --verbose          say what is done\n"
 	"  -q, --quiet            say nothing\n"
@@ -128,6 +130,8 @@ static const struct option options[] = {
 	{"no-follow", "SWIZZLE_FOLLOW", "0", FLAG, 0, false},
 	{"cache", "SWIZZLE_CACHE", "1", FLAG, 0, false},
 	{"no-cache", "SWIZZLE_CACHE", "0", FLAG, 0, false},
+	{"summary", "SWIZZLE_SUMMARY", "1", FLAG, 0, false},
+	{"no-summary", "SWIZZLE_SUMMARY", "0", FLAG, 0, false},
 	{"list", "SWIZZLE_LIST", "1", FLAG, 0, false},
 	{"verbose", "SWIZZLE_VERBOSE", "1", FLAG, 'v', false},
 	{"quiet", "SWIZZLE_QUIET", "1", FLAG, 'q', false},

@@ -10,6 +10,7 @@
 #include "runtime/cache/facts.h"
 #include "runtime/calibrate.h"
 #include "runtime/compat/address_space.h"
+#include "runtime/compat/watched.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/hooks/thread_access.h"
 #include "runtime/late.h"
@@ -25,6 +26,7 @@
 #include "runtime/record/home_stack.h"
 #include "runtime/record/processor_time.h"
 #include "runtime/record/sampling.h"
+#include "runtime/record/tell_end.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
@@ -245,4 +247,8 @@ __attribute__((destructor)) static void end(void)
 	swz_thread_note_name(thread);
 	swz_thread_note_ended();
 	swz_file_finish();
+	/* other libraries' destructors may come yet; _exit comes after them, if
+	 * it has its wrapper */
+	if (!swz_watched_is_expected())
+		swz_tell_end();
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/process_start.h"
 #include "launch/environment.h"
 #include "launch/library.h"
 #include "launch/options.h"
 #include "launch/path.h"
 #include "launch/program.h"
+#include "launch/watcher.h"
 #include "swizzle/format.h"
 
 /* As mkdir -p. */
@@ -105,8 +108,37 @@ static void check_output(const char *given, char *output)
 	check_directory(directory);
 }
 
+/* The run begins with this process. */
+static void set_tree(struct swz_run *run, char *output, size_t shown)
+{
+	const char *end = strrchr(output, '/');
+
+	run->end_ticks = 0;
+	run->output = end[1] ? output : swz_text("%sswizzle.out.%%p", output);
+	run->root_pid = getpid();
+	run->root_start = swz_process_start(0);
+	run->shown = (uint32_t)shown;
+	swz_environment_set("SWIZZLE_TREE",
+			    swz_text("%d %llu %zu", (int)run->root_pid,
+				     (unsigned long long)run->root_start,
+				     shown));
+}
+
+static bool is_set(const char *variable)
+{
+	const char *value = swz_environment_get(variable);
+
+	return *value && strcmp(value, "0") != 0;
+}
+
+static bool wants_summary(void)
+{
+	return !is_set("SWIZZLE_QUIET") && !is_set("SWIZZLE_LIST") &&
+	       strcmp(swz_environment_get("SWIZZLE_SUMMARY"), "0") != 0;
+}
+
 /* Absolute, because the program and its children may change directory. */
-static void set_output(void)
+static void set_output(struct swz_run *tree)
 {
 	const char *given = swz_options_output();
 	const char *wanted = given ? given
@@ -128,6 +160,8 @@ static void set_output(void)
 	    strchr(output, '/'))
 		check_output(wanted, output);
 	swz_environment_set("SWIZZLE_OUTPUT", output);
+	set_tree(tree, output,
+		 here ? strlen(strcmp(here, "/") ? here : "") + 1 : 0);
 	/* The run that the user started replaces an older file of the same
 	 * name; what this program executes does not (the library takes the
 	 * mark back). */
@@ -161,6 +195,8 @@ _Noreturn static void run(char *path, char **argv)
 int main(int argc, char **argv)
 {
 	char **program, *path;
+	struct swz_run tree;
+	bool nested; /* profiled ourselves */
 
 	if (argc < 1)
 		return SWZ_WRONG_USAGE;
@@ -169,7 +205,9 @@ int main(int argc, char **argv)
 		swz_die(SWZ_NOT_FOUND, "'': not found");
 	path = swz_program_find(*program, *program);
 	swz_program_check(path, *program);
-	swz_library_preload(swz_library_find(argv[0]));
-	set_output();
+	nested = swz_library_preload(swz_library_find(argv[0]));
+	set_output(&tree);
+	if (wants_summary() && !nested)
+		swz_watcher_start(&tree, argv);
 	run(path, program);
 }

@@ -41,7 +41,7 @@ it 'help names every option'
 "$RUN" --help >"$TMP/help"
 for option in -o --output -m --mode -F --filter -N --notrace -H --hide -M \
 	--module -L --location -Z --min-size -D --depth --timing --max-memory \
-	--follow --no-follow --cache --no-cache --list -v -q \
+	--follow --no-follow --summary --no-summary --cache --no-cache --list -v -q \
 	-V -h; do
 	assert_contains "$TMP/help" "$option"
 done
@@ -58,8 +58,8 @@ assert_eq "$LIBRARY:libm.so.6" "$(LD_PRELOAD=libm.so.6 "$RUN" /bin/sh -c 'echo "
 assert_eq "$LIBRARY" "$("$RUN" "$RUN" /bin/sh -c 'echo "$LD_PRELOAD"')"
 
 it 'passes no setting that was not asked for'
-assert_eq 'SWIZZLE_FRESH SWIZZLE_OUTPUT' \
-	"$("$RUN" env | grep -a '^SWIZZLE' | cut -d= -f1 | sort | xargs)"
+assert_eq 'SWIZZLE_FRESH SWIZZLE_OUTPUT SWIZZLE_TREE' \
+	"$(env -u SWIZZLE_SUMMARY "$RUN" env | grep -a '^SWIZZLE' | cut -d= -f1 | sort | xargs)"
 
 it 'makes the output absolute'
 assert_eq "+$HERE/swizzle.out.%p" "$(value_of SWIZZLE_OUTPUT)"
@@ -103,6 +103,8 @@ assert_eq +0 "$(value_of SWIZZLE_FOLLOW --no-follow)"
 assert_eq +0 "$(value_of SWIZZLE_CACHE --no-cache)"
 assert_eq +1 "$(SWIZZLE_CACHE=0 value_of SWIZZLE_CACHE --cache)"
 assert_eq +1 "$(value_of SWIZZLE_LIST --list)"
+assert_eq +1 "$(value_of SWIZZLE_SUMMARY --summary)"
+assert_eq +0 "$(SWIZZLE_SUMMARY=1 value_of SWIZZLE_SUMMARY --no-summary)"
 assert_eq +1 "$(value_of SWIZZLE_VERBOSE -v)"
 assert_eq +1 "$(value_of SWIZZLE_QUIET -q)"
 assert_eq +1 "$(value_of SWIZZLE_QUIET -vq)"

@@ -4,6 +4,7 @@
 
 #include "runtime/compat/address_space.h"
 #include "runtime/compat/confinement.h"
+#include "runtime/compat/ending.h"
 #include "runtime/compat/execution.h"
 #include "runtime/compat/locked_memory.h"
 #include "runtime/discovery/function.h"
@@ -32,6 +33,7 @@ static const struct {
 	{"fexecve", {swz_wrap_execute_descriptor, NULL}},
 	{"execveat", {swz_wrap_execute_at, NULL}},
 	{"mlockall", {swz_wrap_lock_all, NULL}},
+	{"_exit", {swz_wrap_end, NULL}},
 	LEAVES("setuid"),
 	LEAVES("seteuid"),
 	LEAVES("setreuid"),
@@ -53,9 +55,10 @@ static const struct {
 
 static bool asked_for;
 
-/* Who only reads its limits has no use for them. setrlimit64 is setrlimit, and
- * all from execv to posix_spawnp come to execve. What comes by dlopen may ask
- * for any. */
+/* Who only reads its limits, or ends by _exit, has no use for them
+ * (swizzle-run's watcher sees an end, too). setrlimit64 is setrlimit, and all
+ * from execv to posix_spawnp come to execve. What comes by dlopen may ask for
+ * any. */
 static const char *const askers[] = {
 	"prctl",     "syscall",     "setrlimit", "setrlimit64", "execve",
 	"execv",     "execvp",      "execvpe",   "execl",       "execle",

@@ -5,7 +5,8 @@
  * of them: those by which it gives up system calls, or access to its files
  * (confinement.h), limits
  * its address space (address_space.h), locks its memory (locked_memory.h) or
- * executes another program (execution.h). */
+ * executes another program (execution.h). Where there are wrappers, _exit has
+ * one, too (ending.h). */
 
 #include <stdbool.h>
 

@@ -70,6 +70,8 @@ static void fill_header(struct swz_file_header *h, uint64_t bytes)
 	h->pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
 	h->parent_pid = (int32_t)SWZ_SYSCALL(SYS_getppid);
 	h->process_start = swz_process_start(0);
+	h->root_pid = swz_config.run.root_pid;
+	h->root_start = swz_config.run.root_start;
 	h->start_ticks = swz_ticks();
 	h->epoch_ticks = h->start_ticks;
 	SWZ_SYSCALL(SYS_clock_gettime, CLOCK_REALTIME, &now);

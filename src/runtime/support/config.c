@@ -233,6 +233,26 @@ static void read_of_tests(struct swz_config *c)
 	c->own_thunks = (uint32_t)own;
 }
 
+/* "PID START SHOWN", as swizzle-run writes it. */
+static void read_run(struct swz_run *run)
+{
+	const char *s = text("SWIZZLE_TREE");
+	uint64_t numbers[3] = {0};
+
+	run->output = swz_config.output;
+	for (unsigned i = 0; s && i < 3; i++, s += *s == ' ')
+		for (; *s >= '0' && *s <= '9'; s++)
+			numbers[i] = numbers[i] * 10 + (uint64_t)(*s - '0');
+	if (!s || *s || numbers[0] > INT32_MAX)
+		return;
+	run->root_pid = (int32_t)numbers[0];
+	run->root_start = numbers[1];
+	/* within the folder's name */
+	if (numbers[2] <=
+	    (uint64_t)(strrchr(swz_config.output, '/') + 1 - swz_config.output))
+		run->shown = (uint32_t)numbers[2];
+}
+
 const char *swz_config_read(int argc, char **argv, char **envp)
 {
 	struct swz_config *c = &swz_config;
@@ -290,6 +310,8 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	problem = set_output(text("SWIZZLE_OUTPUT"));
 	if (problem)
 		return problem;
+	read_run(&c->run);
+	c->summary = flag("SWIZZLE_SUMMARY", true) && !c->quiet;
 	fresh = variable("SWIZZLE_FRESH");
 	if (fresh && *fresh == '1') {
 		c->fresh = true;

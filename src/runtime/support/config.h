@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/run_summary.h"
+
 /* For tests: what all functions get that can. */
 enum swz_test_tactic {
 	SWZ_TEST_NONE,
@@ -20,6 +22,8 @@ struct swz_config {
 			     * is not profiled; nothing else is filled in */
 	bool fresh;         /* started by swizzle-run just now: an older
 			     * file of the same name may be replaced */
+	struct swz_run run; /* to which this process belongs */
+	bool summary;       /* say at its end what was recorded */
 	const char *filter; /* newline-separated patterns; NULL: none */
 	const char *notrace;
 	const char *hide;

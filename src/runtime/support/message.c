@@ -1,5 +1,7 @@
 #include "runtime/support/message.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +16,7 @@ static struct {
 	bool open;
 	dev_t device;
 	ino_t number;
+	char name[256]; /* of a terminal or a file */
 } at_start;
 
 static bool lost;
@@ -27,13 +30,17 @@ void swz_message_begin(void)
 	at_start.open = true;
 	at_start.device = now.st_dev;
 	at_start.number = now.st_ino;
+	if (swz_config.summary &&
+	    (S_ISCHR(now.st_mode) || S_ISREG(now.st_mode)))
+		(void)SWZ_SYSCALL(SYS_readlink, "/proc/self/fd/2",
+				  at_start.name, sizeof(at_start.name) - 1);
 }
 
-static bool is_as_at_start(void)
+static bool is_what_it_was(int fd)
 {
 	struct stat now;
 
-	return at_start.open && SWZ_SYSCALL(SYS_fstat, 2, &now) == 0 &&
+	return at_start.open && SWZ_SYSCALL(SYS_fstat, fd, &now) == 0 &&
 	       now.st_dev == at_start.device && now.st_ino == at_start.number;
 }
 
@@ -43,19 +50,24 @@ void swz_line_start(struct swz_line *line)
 	line->listed = false;
 }
 
-static bool write_all(const struct swz_line *line, int fd)
+static bool write_text(const char *text, size_t length, int fd)
 {
-	unsigned written = 0;
+	size_t written = 0;
 
-	while (written < line->length) {
-		long r = SWZ_SYSCALL(SYS_write, fd, line->text + written,
-				     line->length - written);
+	while (written < length) {
+		long r = SWZ_SYSCALL(SYS_write, fd, text + written,
+				     length - written);
 
 		if (r <= 0)
 			return false;
-		written += (unsigned)r;
+		written += (size_t)r;
 	}
 	return true;
+}
+
+static bool write_all(const struct swz_line *line, int fd)
+{
+	return write_text(line->text, line->length, fd);
 }
 
 void swz_line_start_listed(struct swz_line *line)
@@ -114,26 +126,47 @@ void swz_line_column(struct swz_line *line, unsigned column)
  * grow, gets a signal, which is the end of a program that may never write
  * there; and one that stops it, who writes to a terminal (stty tostop) from the
  * background. So they are blocked, and the first two taken back. */
-static void write_to_stderr(const struct swz_line *line)
+static bool write_message(const char *text, size_t length, int fd)
 {
 	const struct timespec no_time = {0, 0};
 	uint64_t all = BIT_OF(SIGPIPE) | BIT_OF(SIGXFSZ) | BIT_OF(SIGTTOU);
 	uint64_t ours = all & ~BIT_OF(SIGTTOU), before, theirs = 0;
+	bool written;
 
-	if (!is_as_at_start() ||
+	if (!is_what_it_was(fd) ||
 	    SWZ_SYSCALL(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, 8) != 0)
-		return;
+		return false;
 	SWZ_SYSCALL(SYS_rt_sigpending, &theirs, 8);
 	ours &= ~theirs;
-	if (!write_all(line, 2))
+	written = write_text(text, length, fd);
+	if (!written)
 		SWZ_SYSCALL(SYS_rt_sigtimedwait, &ours, NULL, &no_time, 8);
 	SWZ_SYSCALL(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, 8);
+	return written;
+}
+
+/* A terminal or a file can be opened again by name. */
+bool swz_message_put_last(const char *text, size_t length)
+{
+	bool written;
+	long fd = 2;
+
+	if (SWZ_SYSCALL(SYS_fcntl, 2, F_GETFD) == -EBADF)
+		fd = at_start.name[0] == '/'
+			     ? SWZ_SYSCALL(SYS_open, at_start.name,
+					   O_WRONLY | O_APPEND | O_NOCTTY |
+						   O_NONBLOCK | O_CLOEXEC)
+			     : -1;
+	written = fd >= 0 && write_message(text, length, (int)fd);
+	if (fd >= 0 && fd != 2)
+		SWZ_SYSCALL(SYS_close, fd);
+	return written;
 }
 
 void swz_line_write(struct swz_line *line)
 {
 	line->text[line->length++] = '\n';
-	write_to_stderr(line);
+	(void)write_message(line->text, line->length, 2);
 }
 
 void swz_line_list(struct swz_line *line)

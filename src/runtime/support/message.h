@@ -2,6 +2,7 @@
 #define SWZ_RUNTIME_SUPPORT_MESSAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A line being put together without libc. */
@@ -29,6 +30,11 @@ void swz_line_write(struct swz_line *line);
 void swz_line_list(struct swz_line *line);
 /* Whether a part of those could not be written. */
 bool swz_line_lost(void);
+
+/* A line with its newline to stderr, also where the program has closed that at
+ * its end (as many do, to see whether all was written). False: it is not what
+ * it was at the start, or does not take it. */
+bool swz_message_put_last(const char *text, size_t length);
 
 /* "swizzle: <a><b><c>\n" on stderr unless --quiet. NULL parts are skipped. */
 void swz_say(const char *a, const char *b, const char *c);

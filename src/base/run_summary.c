@@ -1,0 +1,506 @@
+/* A profile says in its header to which run it belongs, so the folder is all
+ * that has to be looked at: nothing is shared by the processes of a run. Files
+ * are read, not mapped: another process may be cutting one, and to touch what
+ * is gone would be a SIGBUS for the program.
+ *
+ * Figures are those of swizzle-dump -f info, but that it does not know when a
+ * process was killed. */
+
+#include "base/run_summary.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/process_start.h"
+#include "base/syscall.h"
+#include "swizzle/format.h"
+
+#define PATH_BYTES 4352u
+#define BLOCK_BYTES 65536u
+#define MOST_TICKS (UINT64_C(1) << 62)
+
+struct entry { /* as getdents64 has it */
+	uint64_t inode;
+	int64_t offset;
+	uint16_t bytes;
+	uint8_t type;
+	char name[];
+};
+
+struct totals {
+	uint64_t calls, lost, folded, untraced;
+	uint32_t files, threads, full, running, others;
+	int32_t pids[64]; /* of processes that run: one may have several files
+			   */
+	bool told, overwritten;
+	/* of the root process */
+	uint64_t start_ticks, last_ticks;
+	struct swz_clock_sample clock[3];
+	char first[256]; /* its first file's name */
+};
+
+struct work {
+	const struct swz_run *run;
+	const char *name; /* the pattern's last part */
+	struct totals totals;
+	struct swz_file_header header;
+	char path[PATH_BYTES];
+	uint64_t entries[BLOCK_BYTES / 8];
+	uint64_t block[BLOCK_BYTES / 8];
+};
+
+/* ------------------------------------------------------------- the files */
+
+/* The pattern's name up to %p, or all of it. */
+static bool begins_as_wanted(const char *pattern, const char *name)
+{
+	while (*pattern && !(pattern[0] == '%' && pattern[1] == 'p'))
+		if (*pattern++ != *name++)
+			return false;
+	return true;
+}
+
+static void add_nodes(struct totals *t, const struct swz_node *node,
+		      size_t count)
+{
+	for (; count--; node++) {
+		if (node->function == SWZ_FUNCTION_NONE)
+			continue;
+		t->calls += node->calls;
+		if (node->open & SWZ_NODE_FOLDED)
+			t->folded += node->calls;
+	}
+}
+
+static long read_at(int fd, void *to, size_t bytes, uint64_t offset)
+{
+	return SWZ_SYSCALL(SYS_pread64, fd, to, bytes, offset);
+}
+
+static void add_chunk_of_nodes(struct work *w, int fd, uint64_t at,
+			       uint64_t end)
+{
+	while (at < end) {
+		uint64_t want = end - at < BLOCK_BYTES ? end - at : BLOCK_BYTES;
+		long n = read_at(fd, w->block, want, at);
+
+		if (n < (long)sizeof(struct swz_node))
+			return;
+		n &= -(long)sizeof(struct swz_node);
+		add_nodes(&w->totals, (const struct swz_node *)w->block,
+			  (size_t)n / sizeof(struct swz_node));
+		at += (uint64_t)n;
+	}
+}
+
+static uint64_t end_of(const struct swz_file_header *h,
+		       const struct swz_thread_record *thread)
+{
+	uint64_t last = thread->last_ticks;
+
+	if (thread->end_ticks > last)
+		last = thread->end_ticks;
+	else if (!thread->end_ticks && h->flags & SWZ_FILE_ENDED &&
+		 h->end_ticks > last)
+		last = h->end_ticks;
+	return last;
+}
+
+static bool is_root(const struct work *w)
+{
+	return w->header.pid == w->run->root_pid &&
+	       w->header.process_start == w->run->root_start;
+}
+
+static void add_thread(struct work *w, int fd, uint64_t at)
+{
+	struct swz_thread_record record;
+
+	if (read_at(fd, &record, sizeof(record), at) != sizeof(record))
+		return;
+	w->totals.threads++;
+	w->totals.untraced += record.untraced;
+	if (is_root(w) && end_of(&w->header, &record) > w->totals.last_ticks)
+		w->totals.last_ticks = end_of(&w->header, &record);
+}
+
+/* A ring's oldest events are gone if no chunk has the first page. */
+static void add_chunks(struct work *w, int fd)
+{
+	uint64_t at = SWZ_HEADER_BYTES, end = w->header.used_bytes;
+	bool has_events = false, has_first = false;
+	uint64_t before = w->totals.calls;
+	struct swz_chunk chunk;
+
+	while (at < end &&
+	       read_at(fd, &chunk, sizeof(chunk), at) == sizeof(chunk)) {
+		uint64_t bytes = chunk.bytes;
+
+		if (chunk.magic != SWZ_CHUNK_MAGIC || bytes < sizeof(chunk) ||
+		    bytes % SWZ_UNIT_BYTES || bytes > end - at) {
+			at += SWZ_UNIT_BYTES; /* being made */
+			continue;
+		}
+		if (chunk.type == SWZ_CHUNK_NODES)
+			add_chunk_of_nodes(w, fd, at + sizeof(chunk),
+					   at + bytes);
+		else if (chunk.type == SWZ_CHUNK_THREAD)
+			add_thread(w, fd, at + sizeof(chunk));
+		has_events |= chunk.type == SWZ_CHUNK_EVENTS ||
+			      chunk.type == SWZ_CHUNK_PACKED;
+		has_first |= (chunk.type == SWZ_CHUNK_EVENTS &&
+			      !chunk.reserved[SWZ_EVENTS_FIRST]) ||
+			     (chunk.type == SWZ_CHUNK_PACKED &&
+			      chunk.reserved[SWZ_PACKED_FIRST] == 1);
+		at += bytes;
+	}
+	if (w->header.flags & SWZ_FILE_RING && !has_first &&
+	    (has_events || w->totals.calls > before))
+		w->totals.overwritten = true;
+}
+
+static void add_root(struct work *w, const char *name)
+{
+	struct totals *t = &w->totals;
+	size_t length = strlen(name);
+
+	t->told |= (w->header.flags & SWZ_FILE_TOLD) != 0;
+	if (w->header.flags & SWZ_FILE_ENDED &&
+	    w->header.end_ticks > t->last_ticks)
+		t->last_ticks = w->header.end_ticks;
+	/* what was executed later in the same process comes after it */
+	if (t->start_ticks && w->header.start_ticks > t->start_ticks)
+		return;
+	t->start_ticks = w->header.start_ticks;
+	memcpy(t->clock, w->header.clock, sizeof(t->clock));
+	if (length < sizeof(t->first))
+		memcpy(t->first, name, length + 1);
+}
+
+static bool writer_lives(const struct swz_file_header *h)
+{
+	return !(h->flags & SWZ_FILE_ENDED) && h->process_start && h->pid > 0 &&
+	       swz_process_start(h->pid) == h->process_start;
+}
+
+/* Past so many they are not told apart. */
+static void add_running(struct totals *t, int32_t pid)
+{
+	const uint32_t most = sizeof(t->pids) / sizeof(t->pids[0]);
+
+	for (uint32_t i = 0; i < t->running && i < most; i++)
+		if (t->pids[i] == pid)
+			return;
+	if (t->running < most)
+		t->pids[t->running] = pid;
+	t->running++;
+}
+
+static void add_open(struct work *w, int fd, const char *name)
+{
+	struct swz_file_header *h = &w->header;
+	struct totals *t = &w->totals;
+
+	if (read_at(fd, h, sizeof(*h), 0) != sizeof(*h) ||
+	    memcmp(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic)) != 0 ||
+	    h->version != SWZ_FILE_VERSION)
+		return;
+	if (h->root_pid != w->run->root_pid ||
+	    h->root_start != w->run->root_start) {
+		t->others++;
+		return;
+	}
+	t->files++;
+	t->lost += h->lost_calls;
+	if (h->full)
+		t->full = h->full;
+	if (is_root(w))
+		add_root(w, name);
+	else if (writer_lives(h))
+		add_running(t, h->pid);
+	add_chunks(w, fd);
+}
+
+/* No link is followed, and nothing waited for. */
+static void add_file(struct work *w, int folder, const char *name)
+{
+	struct stat st;
+	long fd = SWZ_SYSCALL(SYS_openat, folder, name,
+			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+				      O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode))
+		add_open(w, (int)fd, name);
+	SWZ_SYSCALL(SYS_close, fd);
+}
+
+static bool add_folder(struct work *w)
+{
+	const char *slash = strrchr(w->run->output, '/');
+	size_t length = slash ? (size_t)(slash - w->run->output) + 1 : 0;
+	long folder, n;
+
+	if (!slash || length >= sizeof(w->path))
+		return false;
+	w->name = slash + 1;
+	memcpy(w->path, w->run->output, length);
+	w->path[length] = '\0';
+	folder = SWZ_SYSCALL(SYS_open, w->path,
+			     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return false;
+	while ((n = SWZ_SYSCALL(SYS_getdents64, folder, w->entries,
+				sizeof(w->entries))) > 0)
+		for (long at = 0; at < n;) {
+			const struct entry *e =
+				(const void *)((char *)w->entries + at);
+
+			if (begins_as_wanted(w->name, e->name))
+				add_file(w, (int)folder, e->name);
+			at += e->bytes;
+		}
+	SWZ_SYSCALL(SYS_close, folder);
+	return w->totals.files != 0;
+}
+
+/* -------------------------------------------------------------- the clock */
+
+/* value * by / per, to six digits, for what 64 bits may hold. */
+static uint64_t scale(uint64_t value, uint64_t by, uint64_t per)
+{
+	unsigned shift = 0;
+
+	while (by >> 20 || per >> 20) {
+		by >>= 1;
+		per >>= 1;
+	}
+	while (by && value >> shift > UINT64_MAX / by)
+		shift++;
+	return per ? ((value >> shift) * by / per) << shift : 0;
+}
+
+/* The rate is that between the samples that are farthest apart: the end's, or
+ * where the machine was suspended in between (so that they say something else
+ * than those of the start, by more than a hundredth), the start's. */
+static uint64_t nanoseconds(const struct totals *t)
+{
+	const struct swz_clock_sample *c = t->clock;
+	uint64_t ticks = t->last_ticks - t->start_ticks;
+	uint64_t start_ticks = c[1].ticks - c[0].ticks;
+	uint64_t start_ns = c[1].monotonic_ns - c[0].monotonic_ns;
+	uint64_t all_ticks = c[2].ticks - c[0].ticks;
+	uint64_t all_ns = c[2].monotonic_ns - c[0].monotonic_ns;
+	uint64_t expected, off;
+
+	if (t->last_ticks < t->start_ticks || ticks > MOST_TICKS)
+		return 0;
+	if (!c[2].ticks || all_ticks > MOST_TICKS)
+		return scale(ticks, start_ns, start_ticks);
+	expected = scale(all_ticks, start_ns, start_ticks);
+	off = expected > all_ns ? expected - all_ns : all_ns - expected;
+	if (off > expected / 100 + 20000 + scale(20000, expected, start_ns))
+		return scale(ticks, start_ns, start_ticks);
+	return scale(ticks, all_ns, all_ticks);
+}
+
+/* --------------------------------------------------------------- the line */
+
+struct line {
+	char *text;
+	size_t length;
+};
+
+static void put(struct line *l, const char *s)
+{
+	/* one for the newline */
+	while (*s && l->length < SWZ_SUMMARY_BYTES - 1)
+		l->text[l->length++] = *s++;
+}
+
+/* WIDTH digits at least; GROUPED: 1,234,567. */
+static void put_digits(struct line *l, uint64_t number, unsigned width,
+		       bool grouped)
+{
+	char digits[40];
+	unsigned at = sizeof(digits) - 1;
+
+	digits[at] = '\0';
+	for (unsigned n = 0; number || n < width; n++, number /= 10) {
+		if (grouped && n && n % 3 == 0)
+			digits[--at] = ',';
+		digits[--at] = (char)('0' + number % 10);
+	}
+	put(l, digits + at);
+}
+
+static void put_count(struct line *l, uint64_t number, const char *what)
+{
+	put_digits(l, number, 1, true);
+	put(l, what);
+	if (number != 1)
+		put(l, "s");
+}
+
+static void put_time(struct line *l, uint64_t ns)
+{
+	const bool short_one = ns < 1000000000;
+	const uint64_t unit = short_one ? 1000000 : 1000000000;
+	uint64_t hundredths = (ns + unit / 200) / (unit / 100);
+
+	put_digits(l, hundredths / 100, 1, true);
+	put(l, ".");
+	put_digits(l, hundredths % 100, 2, false);
+	put(l, short_one ? " ms" : " s");
+}
+
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || (c && strchr("._/+:=@%,-", c)) ||
+	       (unsigned char)c >= 0x80;
+}
+
+/* As a shell reads it; what would control the terminal is shown as ?. STAR: at
+ * the end, left for the shell to expand. */
+static void put_word(struct line *l, const char *word, size_t length, bool star)
+{
+	bool quoted = false;
+
+	for (size_t i = 0; i < length; i++)
+		quoted |= !is_plain(word[i]);
+	put(l, quoted ? "'" : "");
+	for (size_t i = 0; i < length; i++) {
+		const char one[2] = {word[i], '\0'};
+
+		if (word[i] == '\'')
+			put(l, "'\\''");
+		else
+			put(l, (unsigned char)word[i] < ' ' || word[i] == 127
+				       ? "?"
+				       : one);
+	}
+	put(l, quoted ? "'" : "");
+	put(l, star ? "*" : "");
+}
+
+/* The user's own name for the folder, and the first file or, with a *, all. */
+static void put_files(struct line *l, struct work *w, bool all)
+{
+	const char *from = w->run->output + w->run->shown;
+	size_t folder = from < w->name ? (size_t)(w->name - from) : 0;
+	const char *name = all ? w->name : w->totals.first;
+	const char *end = all ? strstr(name, "%p") : NULL;
+	size_t length = end ? (size_t)(end - name) : strlen(name);
+
+	if (folder + length >= sizeof(w->path))
+		return;
+	memcpy(w->path, w->name - folder, folder);
+	memcpy(w->path + folder, name, length);
+	put_word(l, w->path, folder + length, all);
+	if (end)
+		put_word(l, end + 2, strlen(end + 2), false);
+}
+
+static const char *why_lost(uint32_t full)
+{
+	switch (full) {
+	case SWZ_FULL_NOT:
+		return "";
+	case SWZ_FULL_DISK:
+		return " (disk full)";
+	case SWZ_FULL_LIMIT:
+		return " (ulimit -f)";
+	case SWZ_FULL_NAME:
+		return " (file removed or not to be opened)";
+	default:
+		return " (no memory)";
+	}
+}
+
+static void put_missing(struct line *l, const struct totals *t)
+{
+	if (t->lost || t->full) {
+		put(l, "; ");
+		put_count(l, t->lost, " call");
+		put(l, " lost");
+		put(l, why_lost(t->full));
+	}
+	if (t->folded) {
+		put(l, "; ");
+		put_count(l, t->folded, " call");
+		put(l, " folded into other contexts (--max-memory)");
+	}
+	if (t->untraced) {
+		put(l, "; ");
+		put_count(l, t->untraced, " event");
+		put(l, " not traced (--max-size)");
+	}
+	if (t->overwritten)
+		put(l, "; oldest events overwritten (--ring)");
+	if (t->running) {
+		put(l, "; ");
+		put_digits(l, t->running, 1, true);
+		put(l, t->running == 1 ? " process still runs"
+				       : " processes still run");
+	}
+}
+
+static bool is_default(const struct work *w)
+{
+	static const char name[] = "swizzle.out.%p";
+
+	return w->run->output + w->run->shown == w->name &&
+	       strcmp(w->name, name) == 0;
+}
+
+static void put_line(struct line *l, struct work *w)
+{
+	const struct totals *t = &w->totals;
+	const bool tree = t->files > 1, all = tree && !t->others;
+
+	put(l, "swizzle: ");
+	put_count(l, t->calls, " call");
+	put(l, " in ");
+	put_time(l, nanoseconds(t));
+	put(l, ", ");
+	put_count(l, tree ? t->files : t->threads,
+		  tree ? " profile" : " thread");
+	put(l, " -> ");
+	put_files(l, w, all);
+	if (tree && !all) {
+		put(l, " and ");
+		put_digits(l, t->files - 1, 1, true);
+		put(l, " more (-o DIR/ keeps those of a run together)");
+	}
+	put_missing(l, t);
+	put(l, ". Next: swizzle-dump");
+	if (tree || !is_default(w)) {
+		put(l, " ");
+		put_files(l, w, all);
+	}
+	l->text[l->length++] = '\n';
+}
+
+size_t swz_run_summarize(const struct swz_run *run, char *text)
+{
+	struct line line = {.text = text};
+	struct work *w;
+
+	if (!run->root_pid)
+		return 0;
+	w = swz_sys_mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!w)
+		return 0;
+	w->run = run;
+	if (add_folder(w) && run->end_ticks)
+		w->totals.last_ticks = run->end_ticks;
+	if (w->totals.first[0] && !w->totals.told)
+		put_line(&line, w);
+	swz_sys_munmap(w, sizeof(*w));
+	return line.length;
+}

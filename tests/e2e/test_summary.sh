@@ -1,0 +1,152 @@
+# shellcheck shell=bash
+# A run ends with one line on standard error: what was recorded, where, what is
+# missing, and the next command. Nothing else of the program changes.
+. "${BASH_SOURCE%/*}/lib.sh"
+need_built "$RUN" "$DUMP" "$TARGETS/fib"
+unset SWIZZLE_SUMMARY SWIZZLE_MODE SWIZZLE_TIMING
+
+# The calls of all threads, as -f info has them.
+info_calls() { # FILE...
+	local file
+	for file; do
+		"$DUMP" -q -f info "$file"
+	done | awk '/^ *tid  name/ { on = 1; next } /^contexts:/ { on = 0 }
+		on { n += $(NF - 2) } END { print n + 0 }'
+}
+
+line_calls() { # FILE: what its line says
+	sed -n 's/^swizzle: \([0-9,]*\) calls\{0,1\} in .*/\1/p' "$1" | tr -d ,
+}
+
+assert_one_line() { # FILE
+	assert_eq 1 "$(grep -c '^swizzle: ' "$1")" "lines of ours in $1"
+	assert_ge "$(line_calls "$1")" 1 'calls'
+}
+
+it 'one process: the calls, the file, the next command; its output and status are its own'
+"$TARGETS/fib" >native
+capture "$RUN" "$TARGETS/fib"
+assert_status 0
+assert_same native "$TMP/out"
+assert_one_line "$TMP/err"
+file=$(echo swizzle.out.*)
+assert_matches "$TMP/err" \
+	"^swizzle: [0-9,]+ calls in [0-9.]+ m?s, 1 thread -> $file\. Next: swizzle-dump\$"
+assert_eq "$(info_calls "$file")" "$(line_calls "$TMP/err")" 'calls'
+assert_matches "$TMP/err" '[0-9],[0-9][0-9][0-9] calls'
+took=$("$DUMP" -f info "$file" | awk '/^duration:/ { print $2 * 1000 }')
+said=$(sed 's/.* in \([0-9.]*\) \(m*s\),.*/\1 \2/' "$TMP/err" |
+	awk '{ print $2 == "s" ? $1 * 1000 : $1 }')
+assert_eq yes "$(echo "$took $said" | awk '{ d = $1 - $2; if (d < 0) d = -d
+	print(d <= 0.01 + $1 / 100 ? "yes" : "no") }')" "$took ms is $said ms"
+rm swizzle.out.*
+
+it 'not where it is not wanted'
+for option in -q --quiet --no-summary; do
+	capture "$RUN" $option "$TARGETS/fib"
+	assert_status 0
+	assert_empty "$TMP/err"
+done
+SWIZZLE_SUMMARY=0 capture "$RUN" "$TARGETS/fib"
+assert_empty "$TMP/err"
+capture "$RUN" --list "$TARGETS/fib"
+assert_empty "$TMP/err"
+SWIZZLE_SUMMARY=0 capture "$RUN" --summary "$TARGETS/fib"
+assert_one_line "$TMP/err"
+rm -f swizzle.out.*
+
+it 'the name as the user gave it, ready for a shell'
+capture "$RUN" -o 'a b' "$TARGETS/fib"
+assert_contains "$TMP/err" "-> 'a b'. Next: swizzle-dump 'a b'"
+mkdir sub
+capture "$RUN" -o sub/x "$TARGETS/fib"
+assert_contains "$TMP/err" '-> sub/x. Next: swizzle-dump sub/x'
+capture "$RUN" -o "$TMP/sub/y" "$TARGETS/fib"
+assert_contains "$TMP/err" "-> $TMP/sub/y. Next: swizzle-dump $TMP/sub/y"
+
+it 'a tree of processes: one line, of all'
+capture "$RUN" -o tree/ sh -c 'ls >/dev/null; (ls >/dev/null; exit 3); exec ls'
+assert_status 0
+assert_one_line "$TMP/err"
+count=$(ls tree | wc -l)
+assert_ge "$count" 4 'profiles'
+assert_contains "$TMP/err" "$count profiles -> tree/swizzle.out.*. Next: swizzle-dump tree/swizzle.out.*"
+assert_eq "$(info_calls tree/*)" "$(line_calls "$TMP/err")" 'calls of all'
+it 'those of another run are not counted'
+capture "$RUN" -o tree/ sh -c 'ls >/dev/null; exit 4'
+assert_status 4
+assert_one_line "$TMP/err"
+assert_eq 2 "$(sed -n 's/.* \([0-9]*\) profiles -> tree.*/\1/p' "$TMP/err")" 'profiles'
+assert_matches "$TMP/err" '-> tree/swizzle.out.[0-9]+ and 1 more .*Next: swizzle-dump tree/swizzle.out.[0-9]+$'
+
+it 'what still runs'
+# shellcheck disable=SC2016
+capture "$RUN" -o running/ sh -c 'sleep 20 >/dev/null 2>&1 </dev/null & echo $!
+	until [ -e running/swizzle.out.$!.1 ]; do :; done; exit 0'
+assert_contains "$TMP/err" '1 process still runs'
+kill "$(cat "$TMP/out")"
+
+it 'what is missing'
+capture "$RUN" -m trace --ring --max-size 1M -o ring "$TARGETS/fib"
+assert_contains "$TMP/err" '; oldest events overwritten (--ring).'
+capture "$RUN" -m trace --max-size 1M -o small "$TARGETS/fib"
+assert_matches "$TMP/err" '; [0-9,]+ events not traced \(--max-size\)\.'
+
+it 'ends by _exit, into a pipe'
+[ "$(readlink -f /bin/sh)" = /usr/bin/dash ] &&
+	shell=dash || shell=
+if [ -n "$shell" ]; then
+	"$RUN" -o by-exit dash -c 'x=1' 2>&1 | cat >"$TMP/piped"
+	assert_one_line "$TMP/piped"
+fi
+
+it 'a program that closes standard error at its end'
+capture "$RUN" -o closes sleep 0.01
+assert_one_line "$TMP/err"
+
+it 'a program that is killed: its watcher says it'
+# shellcheck disable=SC2016
+capture "$RUN" -o killed sh -c 'sleep 0.3; kill -9 $$'
+assert_status 137
+wait_until grep -q ' calls in ' "$TMP/err"
+assert_one_line "$TMP/err"
+assert_eq yes "$(sed 's/.* in \([0-9.]*\) \(m*s\),.*/\1 \2/' "$TMP/err" |
+	awk '{ ms = $2 == "s" ? $1 * 1000 : $1; print(ms >= 299 ? "yes" : ms) }')" 'it ran 0.3 s'
+it 'and once, though the process has printed it'
+capture "$RUN" -o twice sh -c 'exit 0'
+sleep 0.5
+assert_one_line "$TMP/err"
+
+it 'the watcher is nothing that the program could notice'
+# state of children, descriptors, what is done with SIGCHLD, processes of the session
+# shellcheck disable=SC2016
+look='read -r line </proc/$$/stat; set -- ${line##*) }; echo $9 ${11} ${14} ${15}
+	read -r child </proc/$$/task/$$/children; echo "children: $child"
+	ls /proc/$$/fd | xargs; grep SigIgn /proc/$$/status'
+sh -c "$look" >native 2>native.err
+capture "$RUN" -o looks sh -c "$look"
+assert_same native "$TMP/out"
+assert_contains native 'SigIgn'
+(
+	trap '' CHLD
+	exec sh -c "$look" >native 2>native.err
+)
+(
+	trap '' CHLD
+	exec "$RUN" -o looks sh -c "$look" >ignoring 2>err
+)
+assert_same native ignoring
+
+it 'a pipe is left as soon as the program leaves it'
+mkfifo fifo
+(cat >got && touch left) <fifo &
+reader=$!
+"$RUN" -o leaves sh -c 'echo here >&2; exec 2>/dev/null; exec sleep 100' 2>fifo >/dev/null &
+program=$!
+wait_until test -e left || fail 'the reader waits for somebody else'
+kill -0 $program || fail 'the program has ended'
+kill $program
+wait $program $reader 2>/dev/null
+assert_eq here "$(cat got)"
+
+finish
