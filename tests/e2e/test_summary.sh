@@ -10,8 +10,10 @@ info_calls() { # FILE...
 	local file
 	for file; do
 		"$DUMP" -q -f info "$file"
-	done | awk '/^ *tid  name/ { on = 1; next } /^contexts:/ { on = 0 }
-		on { n += $(NF - 2) } END { print n + 0 }'
+	done | awk '/^ *tid  name/ { end = index($0, "calls") + 4; next }
+		/^contexts:/ { end = 0 }
+		end { part = substr($0, 1, end); sub(/.* /, "", part); n += part }
+		END { print n + 0 }'
 }
 
 line_calls() { # FILE: what its line says
