@@ -17,7 +17,7 @@ B := build
 # --- configuration ---------------------------------------------------------
 # config.mk makes itself: from configure, which is made from configure.ac.
 
-NO_CONFIG := clean distclean help uninstall check-fresh install-deps
+NO_CONFIG := clean distclean help uninstall check-fresh check-deb install-deps
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 include config.mk
 endif
@@ -46,6 +46,13 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 COMPDIR    ?= $(PREFIX)/share/bash-completion/completions
 PCDIR      ?= $(LIBDIR)/pkgconfig
+DOCDIR     ?= $(PREFIX)/share/doc/swizzle
+
+# swizzle-run finds its library in these (src/launch/library.c); any other LIBDIR
+# is compiled in, so name it to `make`, too.
+USUAL_LIBDIRS = $(addprefix $(patsubst %/,%,$(dir $(BINDIR)))/, \
+		  lib lib/x86_64-linux-gnu lib64)
+OTHER_LIBDIR  = $(filter-out $(USUAL_LIBDIRS),$(LIBDIR))
 
 # --- flags -------------------------------------------------------------------
 
@@ -124,6 +131,8 @@ HEADERS     := $(wildcard include/*.h include/*/*.h)
 MAN_SRC     := $(wildcard man/*.1 man/*.7)
 man_path = $(foreach page,$(1),man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 COMPLETIONS := $(wildcard completions/*)
+# As they lie in the tree, so that their links work where they are installed.
+DOCS        := $(wildcard *.md docs/*.md docs/*/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
 	       tests/run tests/run-unit tests/busy tests/loaded tests/bench/run tests/bench/startup \
 	       tests/bench/dump tests/viewers/kcachegrind \
@@ -149,6 +158,13 @@ $(B)/bin/swizzle-dump: $(call offline,src/tools/swizzle-dump.c \
 		$(DUMP_SRC) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
+
+$(call offline,src/launch/library.c): $(B)/obj/libdir
+$(call offline,src/launch/library.c): CPPFLAGS_ALL += -DSWZ_LIBDIR='"$(OTHER_LIBDIR)"'
+.PHONY: FORCE
+$(B)/obj/libdir: FORCE
+	@mkdir -p $(@D)
+	@echo '$(OTHER_LIBDIR)' | cmp -s - $@ || echo '$(OTHER_LIBDIR)' >$@
 
 # Needs libc alone: the less there is to load, the sooner the program begins.
 $(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC) \
@@ -319,7 +335,7 @@ check-html: all tests		## the page of swizzle-dump -f html, in headless Chromium
 	tests/run test_html
 
 .PHONY: check-fresh
-check-fresh:			## demo and check in a minimal Debian root (as root)
+check-fresh:			## demo, check and package in minimal Debian roots (as root)
 	scripts/check-fresh
 
 .PHONY: check-kernel
@@ -473,7 +489,7 @@ LINT_GOALS := $(patsubst %,lint-cc/%,$(LINT_OFFLINE) $(LINT_TARGET)) \
 	      $(patsubst %,lint-tidy/%,$(LINT_OFFLINE) $(LINT_TARGET))
 
 .PHONY: lint lint-cppcheck lint-sh lint-imports lint-names $(LINT_GOALS)
-lint: $(LINT_GOALS) lint-cppcheck lint-sh lint-imports lint-names format-check	## every warning an error: gcc, clang, clang-tidy, cppcheck, shellcheck; imports run one way; what comments name is there
+lint: $(LINT_GOALS) lint-cppcheck lint-sh lint-imports lint-names format-check	## every warning an error: gcc, clang, clang-tidy, cppcheck, shellcheck; imports run one way; what comments name and links lead to is there
 	@echo "lint: no findings"
 
 lint_flags = $(CFLAGS_ALL) -Werror \
@@ -512,6 +528,7 @@ lint-imports: all $(B)/obj/offline/unit.a
 
 lint-names:
 	@scripts/check-names
+	@scripts/check-links
 
 # --- install -----------------------------------------------------------------
 
@@ -519,12 +536,9 @@ lint-names:
 install: all			## install under PREFIX (/usr/local), DESTDIR before it
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR) \
 		$(INCLUDEDIR)/swizzle $(MANDIR)/man1 $(MANDIR)/man7 \
-		$(COMPDIR) $(PCDIR))
-	install -m 755 $(B)/bin/swizzle-dump $(DESTDIR)$(BINDIR)
-	$(CC) $(CFLAGS_ALL) -DSWZ_LIBDIR='"$(LIBDIR)"' $(LDFLAGS) \
-		-o $(DESTDIR)$(BINDIR)/swizzle-run \
-		src/tools/swizzle-run.c $(LAUNCH_SRC) $(LAUNCH_BASE)
-	install -m 755 $(LIB) $(DESTDIR)$(LIBDIR)
+		$(COMPDIR) $(PCDIR) $(addprefix $(DOCDIR)/,$(sort $(dir $(DOCS)))))
+	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
+	install -m 644 $(LIB) $(DESTDIR)$(LIBDIR)
 	for header in $(HEADERS:include/%=%); do \
 		install -m 644 include/$$header \
 			$(DESTDIR)$(INCLUDEDIR)/$$header || exit 1; done
@@ -534,6 +548,8 @@ install: all			## install under PREFIX (/usr/local), DESTDIR before it
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 		include/swizzle.pc.in >$(DESTDIR)$(PCDIR)/swizzle.pc
+	for file in $(DOCS); do \
+		install -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file || exit 1; done
 
 uninstall:			## remove what install installed
 	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(TOOLS)) \
@@ -541,8 +557,12 @@ uninstall:			## remove what install installed
 		$(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(HEADERS)) \
 		$(addprefix $(DESTDIR)$(MANDIR)/,$(call man_path,$(MAN_SRC))) \
 		$(patsubst completions/%,$(DESTDIR)$(COMPDIR)/%,$(COMPLETIONS)) \
-		$(DESTDIR)$(PCDIR)/swizzle.pc
-	-rmdir $(DESTDIR)$(INCLUDEDIR)/swizzle 2>/dev/null
+		$(DESTDIR)$(PCDIR)/swizzle.pc \
+		$(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCS))
+	-rmdir $(DESTDIR)$(INCLUDEDIR)/swizzle \
+		$(addprefix $(DESTDIR)$(DOCDIR),/docs/images /docs/internals /docs) \
+		$(DESTDIR)$(DOCDIR) \
+		2>/dev/null
 
 # --- package -----------------------------------------------------------------
 
@@ -550,11 +570,8 @@ uninstall:			## remove what install installed
 deb: all			## make a Debian package in build/
 	scripts/make-deb $(VERSION) $(B)
 
-check-deb: deb			## install that package in a minimal Debian root and try it (as root)
-	FRESH_FILE=$(B)/swizzle_$(VERSION)_amd64.deb scripts/check-fresh \
-		'apt-get -q update' \
-		'apt-get -q -y --no-install-recommends install /root/swizzle_*.deb' \
-		scripts/check-installed
+check-deb:			## make that package in a minimal Debian root, try it in another (as root)
+	scripts/check-fresh --package
 
 # --- the rest ----------------------------------------------------------------
 

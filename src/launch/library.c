@@ -8,7 +8,7 @@
 #include "launch/path.h"
 #include "launch/program.h"
 
-/* Where the library is that was installed elsewhere than beside our folder. */
+/* The library's folder, if `make install` had a LIBDIR that is not one of usual[]. */
 #ifndef SWZ_LIBDIR
 #define SWZ_LIBDIR ""
 #endif
@@ -35,11 +35,15 @@ static char *library_in(const char *directory)
 	return swz_path_is_regular(path) ? path : NULL;
 }
 
+/* Beside bin/, as a distribution installs libraries. */
+static const char *const usual[] = {"lib", "lib/x86_64-linux-gnu", "lib64"};
+
 const char *swz_library_find(const char *argument)
 {
-	const char *top = home(argument);
-	const char *library = library_in(swz_text("%s/lib", top));
+	const char *top = home(argument), *library = NULL;
 
+	for (size_t i = 0; !library && i < sizeof(usual) / sizeof(*usual); i++)
+		library = library_in(swz_text("%s/%s", top, usual[i]));
 	if (!library && *SWZ_LIBDIR)
 		library = library_in(SWZ_LIBDIR);
 	if (!library)

@@ -6,9 +6,31 @@ need_built "$RUN" "$DUMP" "$LIBSWIZZLE"
 need make
 
 unset MAKEFLAGS MAKELEVEL
-capture make -s -C "$TOP" install DESTDIR="$TMP/root" PREFIX="$TMP/prefix"
+it 'nothing is compiled when what was built is installed'
+capture make -s -C "$TOP" install DESTDIR="$TMP/root" PREFIX="$TMP/prefix" \
+	CC=false CXX=false
 assert_status 0
 prefix=$TMP/root$TMP/prefix
+
+it 'an installed swizzle-run finds its library where distributions put it'
+for libdir in lib lib64 lib/x86_64-linux-gnu; do
+	capture make -s -C "$TOP" install DESTDIR="$TMP/$libdir.root" PREFIX=/usr \
+		LIBDIR=/usr/$libdir CC=false CXX=false
+	assert_status 0
+	capture "$TMP/$libdir.root/usr/bin/swizzle-run" -q -o "$libdir.profile" true
+	assert_status 0
+	assert_exists "$libdir.profile"
+done
+
+it 'the documents that the manual names are installed, and links lead to files'
+documents=$prefix/share/doc/swizzle
+for page in $(sed 's/\\-/-/g' "$TOP"/man/* | grep -o 'docs/[a-z/-]*\.md' | sort -u); do
+	assert_exists "$documents/$page"
+	found_page=yes
+done
+assert_eq yes "${found_page:-}" 'documents that the manual names'
+capture "$TOP/scripts/check-links" "$documents"
+assert_status 0
 
 if have 'swizzle.pc' pkg-config; then
 	query() {

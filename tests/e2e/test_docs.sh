@@ -1,0 +1,106 @@
+# shellcheck shell=bash
+# What the documents say can be typed: the options of their commands are there, their
+# links lead somewhere, and the README's example is what it says.
+. "${BASH_SOURCE%/*}/lib.sh"
+need_built "$RUN" "$DUMP" "$LIBSWIZZLE"
+
+documents=$(cd "$TOP" && find README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md docs \
+	-name '*.md')
+
+it 'links lead to files and headings'
+capture "$TOP/scripts/check-links"
+assert_status 0
+
+it 'the README is short'
+assert_le "$(wc -l <"$TOP/README.md")" 200
+
+"$RUN" --help >run.options
+"$DUMP" --help >dump.options
+# The options that take an argument of their own: "-o, --output FILE".
+sed -n 's/^ *\(-[^ ]*\), \(--[^ =[]*\) [A-Z].*/\1 \2/p
+	s/^ *\(--\{0,1\}[A-Za-z-]*\) [A-Z].*/\1/p' run.options | tr ' ' '\n' >run.taking
+
+is_option() { # TOOL OPTION: in its help
+	local name=${2%%=*}
+	case $name in
+	--*) grep -q -E -e "(^|[ ,])$name([][ =]|\$)" "$1.options" ;;
+	*) grep -q -E -e "^ *$name[, ]" "$1.options" ;;
+	esac
+}
+
+is_known() { # TOOL OPTION: also -n5, and the two together
+	is_option "$1" "$2" || { [ "${2#--}" = "$2" ] && is_option "$1" "${2:0:2}"; }
+}
+
+# TOOL WORD...: the options among the words, up to the program that is run.
+check_command() {
+	local tool=$1 word value=
+	shift
+	for word; do
+		if [ -n "$value" ]; then
+			value=
+			continue
+		fi
+		case $word in
+		--) return ;;
+		-?*)
+			is_known "$tool" "$word" ||
+				fail "$file: swizzle-$tool has no option $word"
+			checked=$((checked + 1))
+			if [ "$tool" = run ] && grep -q -x -e "$word" run.taking; then
+				value=yes
+			fi
+			;;
+		*) [ "$tool" != run ] || return ;;
+		esac
+	done
+}
+
+# Commands stand on lines of their own, or in `...`.
+it 'commands have options that the programs have'
+set -f
+commands=0
+checked=0
+for file in $documents; do
+	while read -r tool words; do
+		commands=$((commands + 1))
+		# shellcheck disable=SC2086 # words are wanted
+		check_command "$tool" $words
+	done < <(
+		{
+			grep -E '^    +(\$ )?([A-Z_]*=[^ ]* )?([a-z/]*/)?swizzle-(run|dump) ' \
+				"$TOP/$file"
+			grep -o -E '`([a-z/]*/)?swizzle-(run|dump) [^`]*`' "$TOP/$file"
+		} | sed -e 's/ #.*//' -e 's/[|>;&].*//' -e "s/[\`']//g" -e 's/\\$//' |
+			sed -n 's/.*swizzle-\(run\|dump\) \(.*\)/\1 \2/p'
+	)
+done
+assert_ge "$commands" 30 'commands in the documents'
+assert_ge "$checked" 30 'options of commands'
+
+it 'options that the README names alone are some of these'
+found=0
+for word in $(grep -o -E '`--[a-z][a-z-]*' "$TOP/README.md" | tr -d '`' | sort -u); do
+	found=$((found + 1))
+	is_option run "$word" || is_option dump "$word" ||
+		fail "README.md: neither program has an option $word"
+done
+assert_ge "$found" 5 'options in the README'
+set +f
+
+it 'the example of the README'
+if have 'the example' gcc seq; then
+	capture gcc -Wall -Wextra -Werror -g -O2 -pthread -o words \
+		"$TOP/docs/example/words.c"
+	assert_status 0
+	seq 20000 >a
+	seq 10000 30000 >b
+	capture "$RUN" -q -o slow ./words a b
+	assert_status 0
+	assert_matches out '^30000 words, most often: [0-9]+ \(2\)$'
+	"$DUMP" -f csv slow >table
+	assert_eq 40001 "$(awk -F , '$0 ~ /find_word/ {
+		for (i = 1; i <= NF; i++) if ($i == 40001) print $i }' table)"
+fi
+
+finish
