@@ -175,17 +175,14 @@ class Chart {
 	}
 
 	text(context, label, x, y, room) {
-		const width = this.textWidth(context, label);
-		let shown = label;
+		const shown = this.textWidth(context, label) <= room ? label :
+			fitName(label, form =>
+				this.textWidth(context, form) <= room,
+			form => Math.ceil(1.2 * form.length * room /
+				this.textWidth(context, form)));
 
-		if (width > room) {
-			const keep = Math.floor(label.length * room / width) - 1;
-
-			if (keep < 2)
-				return;
-			shown = label.slice(0, keep) + '…';
-		}
-		context.fillText(shown, x, y);
+		if (shown)
+			context.fillText(shown, x, y);
 	}
 
 	textWidth(context, label) {

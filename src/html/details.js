@@ -1,5 +1,7 @@
 // One function: its figures, who calls it and what it calls.
 
+const PLACE_LETTER = 6.5; // about as wide as one of a place is
+
 class Details {
 	constructor(app) {
 		this.app = app;
@@ -99,29 +101,34 @@ class Details {
 			putTime(cells[1], entry.incl);
 			cells[2].textContent = percent(entry.incl, whole);
 			putBar(cells[2], entry.incl, whole, 'var(--bar2)');
-			app.putFunction(cells[3], entry.fn, true);
-			this.putPlaces(cells[3], entry.places);
+			const place = this.placeOf(entry.places);
+
+			app.putFunction(cells[3], entry.fn, list.nameRoom -
+				(place ? place.textContent.length *
+					PLACE_LETTER + 10 : 0), true);
+			if (place)
+				cells[3].append(place);
 		}, {click: entry => app.select(entry.fn)});
 
 		list.set(entries);
 		return root;
 	}
 
-	// The source lines of the calls.
-	putPlaces(cell, places) {
+	// The source lines of the calls, or null.
+	placeOf(places) {
 		const {model} = this.app;
 		const known = [...places].filter(([place]) =>
 			model.placeText(place));
 
 		if (!known.length)
-			return;
+			return null;
 		known.sort((a, b) => b[1] - a[1]);
-		cell.append(make('span', {
+		return make('span', {
 			class: 'place',
 			title: known.map(([place, calls]) =>
 				`${model.placeText(place, true)}: ` +
 				plural(calls, 'call')).join('\n'),
 		}, model.placeText(known[0][0]) + (known.length > 1 ?
-			` +${known.length - 1}` : '')));
+			` +${known.length - 1}` : ''));
 	}
 }

@@ -63,6 +63,8 @@ class List {
 
 	updateNow() {
 		const {scrollTop, clientHeight} = this.body;
+
+		this.measure();
 		const from = Math.max(0, Math.floor(scrollTop / LINE) - 4);
 		const to = Math.min(this.rows.length,
 			Math.ceil((scrollTop + clientHeight) / LINE) + 4);
@@ -75,6 +77,19 @@ class List {
 		for (let index = from; index < to; index++)
 			if (!this.shown.has(index))
 				this.shown.set(index, this.makeRow(index));
+	}
+
+	// The room for names; where it has changed all rows are drawn anew.
+	measure() {
+		const room = this.head.lastChild ? this.head.querySelector(
+			'[data-key=name]').clientWidth - 10 : 0;
+
+		if (room === this.nameRoom)
+			return;
+		this.nameRoom = room;
+		for (const element of this.shown.values())
+			element.remove();
+		this.shown.clear();
 	}
 
 	makeRow(index) {
@@ -246,7 +261,7 @@ class FunctionTable {
 					'var(--bar2)');
 				break;
 			case 'name':
-				app.putFunction(cell, fn);
+				app.putFunction(cell, fn, this.list.nameRoom);
 				break;
 			case 'module':
 				cell.textContent = model.moduleName(fn);
@@ -388,7 +403,8 @@ class TreeList {
 		if (fn < 0)
 			cell.append(make('b', {}, source.name(row.item)));
 		else
-			app.putFunction(cell, fn, true);
+			app.putFunction(cell, fn, this.list.nameRoom - 18 -
+				Math.min(row.level, 60) * 14, true);
 		if (source.folded && source.folded(row.item))
 			cell.append(make('span', {class: 'dim',
 				title: 'Its time is in the call further up'},
@@ -509,13 +525,13 @@ function bottomUpSource(app) {
 		figures(item, cells) {
 			const {model} = app;
 			const from = item.root === undefined ? item : {
-				self: model.sums.self[item.root],
+				time: model.sums.self[item.root],
 				calls: model.sums.calls[item.root],
 			};
 
-			putTime(cells[0], from.self);
-			cells[1].textContent = percent(from.self, model.total);
-			putBar(cells[1], from.self, model.total, 'var(--bar)');
+			putTime(cells[0], from.time);
+			cells[1].textContent = percent(from.time, model.total);
+			putBar(cells[1], from.time, model.total, 'var(--bar)');
 			cells[2].textContent = grouped(from.calls);
 		},
 	};

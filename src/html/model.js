@@ -302,6 +302,7 @@ function arrange(tree) {
 
 // Who calls FN, level by level: an item stands for a chain of callers, and
 // holds for each node of FN (origin) the ancestor that the chain has come to.
+// Its time is the origins' self time, or where it has `by` what that names.
 function upRoot(model, fn) {
 	const {tree} = model;
 
@@ -321,11 +322,13 @@ function upRoot(model, fn) {
 	const origins = model.ups.get(fn) || [];
 
 	return {fn, thread: -1, origins, at: origins,
-		calls: model.sums.calls[fn], self: model.sums.self[fn]};
+		calls: model.sums.calls[fn], time: model.sums.self[fn]};
 }
 
 function upCallers(model, item) {
 	const {tree} = model;
+	const {by} = item;
+	const times = tree[by || 'self'];
 	const groups = new Map();
 
 	for (let i = 0; i < item.origins.length; i++) {
@@ -339,18 +342,97 @@ function upCallers(model, item) {
 
 		if (!group) {
 			group = {fn: tree.fn[up], thread: tree.thread[up],
-				origins: [], at: [], calls: 0, self: 0};
+				origins: [], at: [], calls: 0, time: 0, by};
 			groups.set(key, group);
 		}
 		group.origins.push(origin);
 		group.at.push(up);
 		group.calls += tree.calls[origin];
-		group.self += tree.self[origin];
+		group.time += times[origin];
 	}
-	return [...groups.values()].sort((a, b) => b.self - a.self ||
+	return [...groups.values()].sort((a, b) => b.time - a.time ||
 		b.calls - a.calls);
 }
 
 function upHasCallers(model, item) {
 	return item.at.some(at => at !== 0 && model.tree.fn[at] >= 0);
+}
+
+// All functions with their self time, the outermost time too: what the inverted
+// graph begins with.
+function upFunctions(model) {
+	const {tree, sums} = model;
+	const outside = [];
+
+	for (let i = 0; i < tree.count; i++)
+		if (tree.fn[i] < 0 && tree.self[i])
+			outside.push(i);
+	const items = model.functions.filter(fn => fn !== OUTSIDE)
+		.map(fn => upRoot(model, fn));
+
+	items.push({fn: OUTSIDE, thread: -1, origins: outside, at: outside,
+		calls: 0, time: 0});
+	// as the tree has it, so that the boxes fill their row
+	for (const item of items) {
+		item.time = item.origins.reduce((sum, node) =>
+			sum + tree.self[node], 0);
+		item.calls = item.fn === OUTSIDE ? 0 : sums.calls[item.fn];
+	}
+	return items.sort((a, b) => b.time - a.time || a.fn - b.fn);
+}
+
+// ---- one function: what is above and below it ----
+
+// The nodes of FN that have no other of it above them.
+function outermostNodes(model, fn) {
+	const {tree} = model;
+	const {origins} = upRoot(model, fn);
+
+	return origins.filter(node => {
+		let at = tree.parent[node];
+
+		while (at && tree.fn[at] !== fn)
+			at = tree.parent[at];
+		return !at;
+	});
+}
+
+// What is called by the nodes of an item, by function.
+function downCallees({tree}, item) {
+	const groups = new Map();
+
+	for (const node of item.nodes)
+		for (let c = tree.first[node]; c < tree.first[node + 1]; c++) {
+			const child = tree.children[c];
+			let group = groups.get(tree.fn[child]);
+
+			if (!group) {
+				group = {fn: tree.fn[child], thread: -1, nodes: [],
+					calls: 0, time: 0};
+				groups.set(tree.fn[child], group);
+			}
+			group.nodes.push(child);
+			group.calls += tree.calls[child];
+			group.time += tree.total[child];
+		}
+	return [...groups.values()].sort((a, b) => b.time - a.time ||
+		b.calls - a.calls);
+}
+
+// How many levels there are below some nodes at most.
+function heightBelow(tree, nodes) {
+	if (!tree.below) {
+		tree.below = new Uint16Array(tree.count);
+		for (let i = tree.count - 1; i > 0; i--)
+			tree.below[tree.parent[i]] = Math.max(
+				tree.below[tree.parent[i]],
+				Math.min(tree.below[i] + 1, 65535));
+	}
+	return nodes.reduce((most, node) => Math.max(most, tree.below[node]), 0);
+}
+
+function threadOfNode(tree, node) {
+	while (tree.fn[node] >= 0)
+		node = tree.parent[node];
+	return tree.thread[node];
 }

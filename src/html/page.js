@@ -1,5 +1,7 @@
 // Puts the parts together: what is chosen, the keys, the search.
 
+const DOT = 16;          // pixels of the dot before a name
+const MODULE_LETTER = 7; // about as wide as one of a module's name is
 const NOT_TRACED = -2; // in place of a module
 
 class Tip {
@@ -80,10 +82,15 @@ class App {
 		this.model = new Model(data);
 		this.version = 0; // of what is shown, for the overview
 		this.withModule = false;
+		this.letter = this.letterWidth();
 		this.colours = new Colours(this.model);
 		this.tip = new Tip();
 		this.flame = new Flame(this);
-		this.charts = {flame: this.flame};
+		this.charts = {
+			flame: this.flame,
+			inverted: new Inverted(this),
+			sandwich: new Sandwich(this),
+		};
 		if (this.model.traced)
 			this.charts.timeline = new Timeline(this);
 		this.details = new Details(this);
@@ -103,6 +110,10 @@ class App {
 	}
 
 	// ---- names ----
+
+	shortName(name, letters) {
+		return shortName(name, letters);
+	}
 
 	label(fn, thread) {
 		const {model} = this;
@@ -128,22 +139,40 @@ class App {
 	}
 
 	// A coloured dot, the name, and (in lists without that column) the module.
-	putFunction(cell, fn, withModule) {
+	// What it can be read by in ROOM pixels is shown, all of it on hover.
+	putFunction(cell, fn, room, withModule) {
 		const {model} = this;
+		const module = withModule && !this.withModule ?
+			model.moduleName(fn) : '';
+		const label = this.label(fn);
+		const letters = Math.floor((room - DOT -
+			(module ? (1 + module.length) * MODULE_LETTER : 0)) /
+			this.letter);
 		const dot = make('i', {class: 'swatch'});
 		const name = make('span', {
 			class: 'name' + (model.matches && model.matches[fn] ?
 				' found' : ''),
-		}, this.label(fn));
+		}, shortName(label, Math.max(letters, 12)));
 		const source = model.source(fn, true);
 
 		dot.style.background = this.colours.ofFunction(fn);
 		name.title = [model.catalog.name[fn], model.modulePath(fn), source]
 			.filter(Boolean).join('\n');
 		cell.append(dot, name);
-		if (withModule && !this.withModule)
-			cell.append(make('span', {class: 'dim'},
-				' ' + model.moduleName(fn)));
+		if (module)
+			cell.append(make('span', {class: 'dim'}, ' ' + module));
+	}
+
+	// Of the names in lists, in which all are as wide.
+	letterWidth() {
+		const probe = make('span', {class: 'name'}, 'm'.repeat(100));
+
+		probe.style.position = 'absolute';
+		document.body.append(probe);
+		const width = probe.offsetWidth / 100;
+
+		probe.remove();
+		return width;
 	}
 
 	showHeader() {
@@ -367,6 +396,7 @@ class App {
 		this.table.select();
 		this.down.select();
 		this.up.select();
+		this.chart.mapKey = null; // of the function that is chosen
 		this.chart.draw();
 	}
 

@@ -139,7 +139,9 @@ ROWS = '''
 		for (const row of body.querySelectorAll('.row')) {
 			const name = row.querySelector('.name, b');
 			rows.set(Number(row.dataset.index), {
-				name: name.textContent,
+				// whole, where what is shown is cut
+				name: (name.title || name.textContent)
+					.split('\\n')[0],
 				level: Number(row.dataset.level || 0),
 				leaf: !row.querySelector('.fold:not(.leaf)'),
 				text: [...row.querySelectorAll('.cell')]
@@ -260,7 +262,7 @@ def choose(page, name):
     search_for(page, name)
     at = page.eval('''(() => {
         for (const row of document.querySelectorAll('#functions .row'))
-            if (row.querySelector('.name').textContent === %r) {
+            if (row.querySelector('.name').title.split('\\n')[0] === %r) {
                 const r = row.getBoundingClientRect();
                 return [r.x + 300, r.y + r.height / 2];
             }
@@ -546,6 +548,123 @@ def check_up(page, profile):
         equal({caller: to[name][0] for caller, to in edges.items()
                if name in to}, callers, 'callers of ' + name)
         page.key('Escape')
+
+
+def drawn(page):
+    """[(row from the top, function, ns)] of the boxes of an inverted graph or a
+    sandwich."""
+    return [(row, name, ns) for row, name, ns in page.eval('''
+        swizzle.chart.boxes.filter(box => box.fn >= 0).map(box => [
+            swizzle.chart.row(box.item), swizzle.model.catalog.name[box.fn],
+            box.item.time])''')]
+
+
+def check_inverted(page, profile):
+    """the inverted graph divides all self time among functions and callers"""
+    page.click_on('[data-chart=inverted]')
+    page.key('0')
+    rows = profile.table()
+    total = sum(row[1] for row in rows.values())
+    equal(total, window(page)[1], 'extent')
+    # a box of each function that is wide enough, right below the root
+    self = {name: row[1] for (name, _), row in rows.items()}
+    shown = {name: ns for row, name, ns in drawn(page) if row == 1}
+    wide = {name for name, ns in self.items() if ns > total / 200}
+    equal(set(), wide - set(shown), 'functions without a box')
+    equal(True, len(wide) > 3, 'some are wide')
+    for name, ns in shown.items():
+        close(self[name], ns, 50, 'time of ' + name)
+    # a double click on leaf: its callers alone, in the parts of its time
+    choose(page, 'leaf')
+    page.key('f')
+    x, y = inside(page, 'leaf')
+    page.click(x, y, 2)
+    start, end = window(page)
+    leaf = self['leaf']
+    close(leaf, end - start, 50, 'window of leaf')
+    callers = {name for row, name, _ in drawn(page) if row == 2}
+    expected = {caller for caller, to in profile.edges().items()
+                if 'leaf' in to}
+    equal(set(), callers - expected, 'boxes of what does not call leaf')
+    equal(True, 'twice' in callers, 'a box of twice, which calls leaf')
+    time = sum(ns for row, _, ns in drawn(page) if row == 2)
+    close(leaf, time, leaf / 50, 'time of the callers')
+    x, y = inside(page, 'twice')
+    page.move(x, y)
+    tip = page.eval("document.querySelector('#tip').innerText")
+    equal(True, 'of leaf, called from here' in tip, 'told in the tip')
+    page.key('Escape')
+    page.key('0')
+    page.click_on('[data-chart=flame]')
+
+
+def check_sandwich(page, profile):
+    """the sandwich has the chosen function's callers above it, callees below"""
+    if page.eval('swizzle.model.selected >= 0'):
+        page.key('Escape')
+    page.click_on('[data-chart=sandwich]')
+    equal(0, page.eval('swizzle.chart.boxes.length'), 'boxes before a choice')
+    edges = profile.edges()
+    table = {name: row for (name, _), row in profile.table().items()}
+    for name, above, below in (('twice', {'main', 'left'}, 'leaf'),
+                               ('catcher', {'right'}, 'thrower')):
+        choose(page, name)
+        page.settle()
+        found = drawn(page)
+        # (the middle is a box of either half)
+        middle = {row for row, other, _ in found if other == name}
+        equal(1, len(middle), 'rows of ' + name)
+        middle = middle.pop()
+        close(table[name][2], window(page)[1], 50, 'inclusive time of ' + name)
+        callers = {other: ns for row, other, ns in found if row == middle - 1}
+        callees = {other for row, other, _ in found if row == middle + 1}
+        equal(True, callers.keys() <= above and len(callers) > 0,
+              'callers %s of %s' % (set(callers), name))
+        equal(True, callees <= set(edges[name]) and below in callees,
+              'callees %s of %s' % (callees, name))
+        for caller, ns in callers.items():
+            close(edges[caller][name][1], ns, 50, '%s in %s' % (name, caller))
+    # a click on a caller puts that in the middle, one beside the boxes nothing
+    box = boxes(page, 'right')[0]
+    page.click(box['x'] + box['width'] / 2, box['y'] + 9)
+    equal('right', page.eval("document.querySelector('#details h3')"
+                             ".textContent"), 'in the middle')
+    close(table['right'][2], window(page)[1], 50, 'inclusive time of right')
+    chart = page.eval("(() => { const r = swizzle.chart.canvas"
+                      ".getBoundingClientRect(); return [r.x, r.bottom] })()")
+    page.click(chart[0] + 20, chart[1] - 4)
+    equal('right', page.eval("document.querySelector('#details h3')"
+                             ".textContent"), 'still in the middle')
+    page.key('Escape')
+    equal(0, page.eval('swizzle.chart.boxes.length'), 'boxes after Escape')
+    page.click_on('[data-chart=flame]')
+
+
+def check_names(page, profile):
+    """names are cut from the inside and whole on hover"""
+    for name, letters, expected in (
+            ('std::vector<std::map<int, char>, std::allocator<int> >::at(int)',
+             53, 'std::vector<std::map<\u2026>, std::allocator<\u2026> >::at(int)'),
+            ('std::vector<std::map<int, char>, std::allocator<int> >::at(int)',
+             30, 'std::vector<\u2026>::at(int)'),
+            ('std::vector<std::map<int, char>, std::allocator<int> >::at(int)',
+             20, '\u2026::vector<\u2026>::at(\u2026)'),
+            ('operator<< <char>(int)', 20, 'operator<< <\u2026>(int)'),
+            ('Foo::operator()(int) const', 24, 'Foo::operator()(\u2026) const'),
+            ('a_long_name_in_c', 10, 'a_long\u2026n_c'),
+            ('short', 5, 'short')):
+        equal(expected, page.eval('swizzle.shortName(%r, %d)' % (
+            name, letters)), 'name in %d letters' % letters)
+    shown = page.eval('''(() => {
+        const cell = document.createElement('span');
+        swizzle.putFunction(cell, %d, 120);
+        const name = cell.querySelector('.name');
+        return [name.textContent, name.title.split('\\n')[0]]; })()''' %
+                      page.eval('swizzle.model.catalog.name.indexOf('
+                                "'</script><script>hacked=1</script>')"))
+    equal('</script><script>hacked=1</script>', shown[1], 'name on hover')
+    equal(True, '\u2026' in shown[0] and len(shown[0]) < 20,
+          'cut to %r' % shown[0])
 
 
 def check_notes(page, profile):
