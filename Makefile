@@ -112,8 +112,9 @@ THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 RUNTIME_PURE := thunks/arena.c thunks/near.c $(addprefix src/runtime/, \
 		  cache/key.c \
 		  $(addprefix discovery/,bare_gaps.c branch_thunk.c distance_table.c \
-		    function.c given_up_frames.c kept_registers.c operand.c \
-		    references.c scan_bytes.c scan_depth.c scan_pointers.c \
+		    frame_chain.c frame_register.c function.c given_up_frames.c \
+		    kept_registers.c operand.c references.c row_operands.c \
+		    scan_bytes.c scan_depth.c scan_pointers.c scan_slots.c \
 		    slot_loads.c switch_table.c) \
 		  $(addprefix hooks/,interrupted.c jumps.c latest_frame.c tail_calls.c \
 		    thread_thunks.c unwound.c) \
