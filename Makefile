@@ -118,7 +118,7 @@ RUNTIME_PURE := thunks/arena.c thunks/near.c $(addprefix src/runtime/, \
 		    slot_loads.c switch_table.c) \
 		  $(addprefix hooks/,interrupted.c jumps.c latest_frame.c tail_calls.c \
 		    thread_thunks.c unwound.c) \
-		  $(addprefix record/,chunks.c edge_table.c frames.c nodes.c \
+		  $(addprefix record/,chunks.c edge_table.c events.c frames.c nodes.c \
 		    present.c recursion.c sampling.c shared_thunks.c) \
 		  support/pattern.c)
 
