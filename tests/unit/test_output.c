@@ -247,7 +247,7 @@ START_TEST(info_adds_refusals_up)
 	check_written("command: prog a b\n");
 	check_written("clock: 2.000000 GHz\n");
 	check_written("         7  main             "
-		      "               0         0.000001000 s\n");
+		      "               0         0.000001000 s    not known\n");
 	check_written("module                   functions   patched   "
 		      "refused\n"
 		      "/bin/prog                        7         4         3\n"
