@@ -77,8 +77,8 @@ complete_line() { # WORD...
 it 'completion of swizzle-dump'
 assert_eq "$("$DUMP" -f help | awk '{ print $1 }' | sort | xargs)" \
 	"$(complete_line "$DUMP" -f '')"
-assert_eq 'text tree' "$(complete_line "$DUMP" --format t)"
-assert_eq 'text tree' "$(complete_line "$DUMP" --format = t)"
+assert_eq 'table text tree' "$(complete_line "$DUMP" --format t)"
+assert_eq 'table text tree' "$(complete_line "$DUMP" --format = t)"
 assert_eq 'name' "$(complete_line "$DUMP" -f text -s na)"
 assert_eq 'full no simple' "$(complete_line "$DUMP" --demangle =)"
 assert_eq '--separate-threads --sort --symfs' "$(complete_line "$DUMP" --s)"

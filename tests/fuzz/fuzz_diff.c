@@ -139,6 +139,7 @@ static void compare(struct side *sides, bool compensate)
 			.report = &sides[i].report,
 			.contexts = &sides[i].contexts,
 			.profile = sides[i].profile,
+			.profiles = &sides[i].profile,
 			.profile_count = 1,
 			.part = 1,
 		};

@@ -86,6 +86,7 @@ static void dump(struct swz_profile *profile, bool compensate)
 	struct swz_section section = {.report = &report,
 				      .contexts = &contexts,
 				      .profile = profile,
+				      .profiles = &profile,
 				      .profile_count = 1,
 				      .part = 1,
 				      .compensated = compensate};

@@ -60,8 +60,27 @@ struct swz_costs_diff swz_context_costs(const struct swz_context_table *table,
 	return costs;
 }
 
+static void put_titles(const struct swz_context_table *table)
+{
+	struct swz_cells *cells = table->cells;
+
+	if (table->old) {
+		swz_put_change_titles(cells);
+	} else {
+		swz_put_share_title(cells, table->of_self ? "self%" : "incl%");
+		swz_put_time_title(cells, table->of_self ? "self" : "incl");
+		swz_put_time_title(cells, table->of_self ? "incl" : "self");
+		swz_put_count_title(cells, "calls");
+	}
+	swz_put_name_titles(cells);
+}
+
 void swz_context_put_columns(const struct swz_context_table *table)
 {
+	if (table->cells) {
+		put_titles(table);
+		return;
+	}
 	if (table->old) {
 		swz_diff_put_columns(table->stream, &table->widths, false);
 		return;
@@ -95,10 +114,36 @@ static void put_costs(const struct swz_context_table *table,
 			costs->new.inclusive_ns, share);
 }
 
+static void put_cells(const struct swz_context_table *table,
+		      const struct swz_costs_diff *costs)
+{
+	struct swz_cells *cells = table->cells;
+	int64_t self = costs->new.self_ns, inclusive = costs->new.inclusive_ns;
+
+	if (table->old) {
+		swz_put_changes(cells, costs);
+		return;
+	}
+	swz_put_share(cells, table->of_self ? self : inclusive);
+	swz_put_time(cells, SWZ_COLOUR_NONE, table->of_self ? self : inclusive);
+	swz_put_time(cells, SWZ_COLOUR_NONE, table->of_self ? inclusive : self);
+	swz_put_count(cells, costs->new.calls);
+}
+
 void swz_context_put_row(const struct swz_context_table *table,
 			 const struct swz_costs_diff *costs, uint32_t depth,
 			 uint32_t function, bool folded)
 {
+	if (table->cells) {
+		put_cells(table, costs);
+		swz_put_names(table->cells, depth,
+			      table->section->catalog->functions[function].name,
+			      swz_module_name(table->section, function),
+			      folded       ? "  (folded)"
+			      : table->old ? swz_diff_remark(costs)
+					   : "");
+		return;
+	}
 	put_costs(table, costs);
 	fprintf(table->stream, "  %*s",
 		(int)(2 * (depth < MAX_INDENT ? depth : MAX_INDENT)), "");

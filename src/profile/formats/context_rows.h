@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "profile/formats/cells.h"
 #include "profile/formats/diff.h"
 #include "profile/formats/formats.h"
 
@@ -17,6 +18,7 @@ struct swz_context_table {
 	const struct swz_contexts *contexts;
 	const struct swz_contexts *old; /* in a comparison; otherwise NULL */
 	struct swz_diff_widths widths;  /* the same */
+	struct swz_cells *cells;        /* for people; otherwise NULL */
 	enum swz_sort sort;
 	int64_t total;
 	uint64_t least; /* what has less is left out */

@@ -28,9 +28,21 @@ static void compare(struct swz_context_table *table)
 		}
 }
 
+static uint64_t most_calls(const struct swz_section *section)
+{
+	uint64_t most = section->old ? most_calls(section->old) : 0;
+	size_t i;
+
+	for (i = 0; i < section->report->function_capacity; i++)
+		if (section->report->functions[i].calls > most)
+			most = section->report->functions[i].calls;
+	return most;
+}
+
 void swz_write_tree(FILE *stream, const struct swz_section *section,
 		    const struct swz_table_options *options)
 {
+	struct swz_cells cells;
 	struct swz_context_table table = {
 		.stream = stream,
 		.section = section,
@@ -45,7 +57,12 @@ void swz_write_tree(FILE *stream, const struct swz_section *section,
 	if (options->percent_limit > 0)
 		table.least = (uint64_t)(options->percent_limit / 100.0 *
 					 (double)table.total);
-	if (section->old)
+	if (options->style) {
+		swz_cells_begin(&cells, stream, options->style, table.total,
+				most_calls(section));
+		table.cells = &cells;
+		swz_put_summary(stream, options->style, section);
+	} else if (section->old)
 		swz_diff_put_heading(stream, section);
 	else
 		swz_put_heading(stream, section);

@@ -253,9 +253,15 @@ static void merge_below(const struct swz_contexts *contexts,
 static void put_of(const struct swz_context_table *table, const char *what,
 		   const struct group *group)
 {
+	const char *name =
+		table->section->catalog->functions[group->function].name;
+
+	if (table->cells) {
+		swz_put_heading_of(table->cells, what, name);
+		return;
+	}
 	fprintf(table->stream, "\n# %s of ", what);
-	swz_put_text(table->stream,
-		     table->section->catalog->functions[group->function].name);
+	swz_put_text(table->stream, name);
 	putc('\n', table->stream);
 }
 

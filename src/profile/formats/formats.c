@@ -22,6 +22,14 @@ static void write_text(struct swz_writer *writer,
 	swz_write_text(writer->stream, section, writer->options);
 }
 
+static void write_table(struct swz_writer *writer,
+			const struct swz_section *section)
+{
+	if (writer->sections)
+		putc('\n', writer->stream);
+	swz_write_table(writer->stream, section, writer->options);
+}
+
 static void write_tree(struct swz_writer *writer,
 		       const struct swz_section *section)
 {
@@ -40,7 +48,8 @@ static const struct swz_format formats[] = {
 	{
 		.name = "callgrind",
 		.description =
-			"for KCachegrind and callgrind_annotate (default)",
+			"for KCachegrind and callgrind_annotate (default "
+			"elsewhere)",
 		.takes = SWZ_TAKES_DIFF,
 		.needs = SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES,
 		.prefix = "callgrind.out.",
@@ -48,8 +57,17 @@ static const struct swz_format formats[] = {
 		.section = write_callgrind,
 	},
 	{
+		.name = "table",
+		.description = "a table of functions for people (default on a "
+			       "terminal)",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
+			 SWZ_TAKES_DIFF | SWZ_FILTERS_ROWS | SWZ_FOR_PEOPLE,
+		.rows = 25,
+		.section = write_table,
+	},
+	{
 		.name = "text",
-		.description = "a table of functions",
+		.description = "a table of functions for scripts, times in ns",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
 			 SWZ_TAKES_DIFF | SWZ_FILTERS_ROWS,
 		.section = write_text,
@@ -61,7 +79,8 @@ static const struct swz_format formats[] = {
 			       "callers and callees of a function",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
 			 SWZ_TAKES_BOTTOM_UP | SWZ_TAKES_DIFF |
-			 SWZ_FILTERS_ROWS | SWZ_TELLS_FOLDED,
+			 SWZ_FILTERS_ROWS | SWZ_TELLS_FOLDED |
+			 SWZ_FOR_TERMINALS,
 		.needs = SWZ_NEEDS_CONTEXTS,
 		.section = write_tree,
 	},

@@ -14,6 +14,7 @@
 #include "profile/file/reader.h"
 #include "profile/costs/trace.h"
 #include "profile/costs/view.h"
+#include "profile/support/style.h"
 
 struct swz_by_section; /* by.h */
 
@@ -25,6 +26,7 @@ struct swz_section {
 					      * needs them */
 	const struct swz_profile *profile;   /* the first of those merged */
 	size_t profile_count;
+	struct swz_profile *const *profiles;     /* all of them */
 	const struct swz_profile_thread *thread; /* NULL: several */
 	unsigned int part;                       /* from 1 */
 	unsigned int thread_number; /* from 1, if there is a thread */
@@ -54,6 +56,10 @@ struct swz_table_options {
 	struct swz_patterns filters; /* of which one has to match, if
 				      * there are any */
 	bool bottom_up;
+	const struct swz_style *style; /* of tables for people; NULL: tables
+					* are for programs */
+	const char *inputs; /* for commands that are proposed: the files, each
+			     * with a space before it; NULL: propose none */
 };
 
 /* One file that is written: some sections one after the other. */
@@ -74,6 +80,8 @@ enum swz_format_takes {
 	SWZ_TAKES_DIFF = 32,     /* --diff */
 	SWZ_TAKES_NAMES = 256,   /* --embed */
 	SWZ_TAKES_PLACE = 64,    /* that of its profile (-o): all is in it */
+	SWZ_FOR_PEOPLE = 256,    /* it is drawn in a style, always ... */
+	SWZ_FOR_TERMINALS = 512, /* ... or on a terminal */
 	SWZ_TELLS_FOLDED = 128,  /* it says itself what folding has changed */
 	SWZ_FILTERS_ROWS = 16    /* -F says which rows there are; otherwise
 				  * which functions, with what they call */
@@ -94,6 +102,7 @@ struct swz_format {
 	const char *description;
 	unsigned int takes; /* enum swz_format_takes */
 	unsigned int needs; /* enum swz_format_needs */
+	size_t rows;        /* that are shown without -n; 0: all */
 	/* The file that is written by default is PREFIX, the pid, SUFFIX; NULL:
 	 * standard output. */
 	const char *prefix;
@@ -132,7 +141,12 @@ void swz_write_callgrind(FILE *stream, const struct swz_section *section);
 void swz_write_text(FILE *stream, const struct swz_section *section,
 		    const struct swz_table_options *options);
 
-/* The same of two profiles. */
+/* The same for people: figures with units, shares, the summary of what was
+ * recorded and lost. */
+void swz_write_table(FILE *stream, const struct swz_section *section,
+		     const struct swz_table_options *options);
+
+/* Either of two profiles. */
 void swz_write_text_diff(FILE *stream, const struct swz_section *section,
 			 const struct swz_table_options *options);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/formats/cells.h"
 #include "profile/formats/diff.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
@@ -116,6 +117,49 @@ static void put_row(FILE *stream, const struct swz_diff_widths *widths,
 	putc('\n', stream);
 }
 
+static void put_table(FILE *stream, const struct swz_section *section,
+		      const struct swz_table_options *options, bool sampled)
+{
+	struct swz_table_options every = *options;
+	unsigned int name = 0, module = 0;
+	struct swz_cells cells;
+	uint64_t most = 0;
+	size_t all, count, i;
+	struct row *rows;
+
+	every.rows = 0;
+	rows = select_rows(section, &every, &all);
+	count = options->rows && options->rows < all ? options->rows : all;
+	for (i = 0; i < count; i++) {
+		const struct swz_costs_diff *costs = &rows[i].costs;
+
+		most = costs->new.calls > most ? costs->new.calls : most;
+		most = costs->old.calls > most ? costs->old.calls : most;
+		swz_cells_widen(&name, options->style, rows[i].name, "");
+		swz_cells_widen(&module, options->style, rows[i].module,
+				swz_diff_remark(costs));
+	}
+	swz_put_summary(stream, options->style, section);
+	swz_cells_begin(&cells, stream, options->style, swz_diff_total(section),
+			most);
+	swz_put_change_titles(&cells);
+	if (sampled)
+		swz_put_time_title(&cells, "+/-");
+	swz_cells_fit(&cells, name, module);
+	swz_put_name_titles(&cells);
+	for (i = 0; i < count; i++) {
+		swz_put_changes(&cells, &rows[i].costs);
+		if (sampled)
+			swz_put_time(&cells, SWZ_COLOUR_DIM,
+				     (int64_t)sqrt(rows[i].variance_ns));
+		swz_put_names(&cells, 0, rows[i].name, rows[i].module,
+			      swz_diff_remark(&rows[i].costs));
+	}
+	swz_put_shown(stream, count, all);
+	fputs(".\n", stream);
+	free(rows);
+}
+
 void swz_write_text_diff(FILE *stream, const struct swz_section *section,
 			 const struct swz_table_options *options)
 {
@@ -123,7 +167,13 @@ void swz_write_text_diff(FILE *stream, const struct swz_section *section,
 		       section->old->report->sampled;
 	struct swz_diff_widths widths = {0};
 	size_t count, i;
-	struct row *rows = select_rows(section, options, &count);
+	struct row *rows;
+
+	if (options->style) {
+		put_table(stream, section, options, sampled);
+		return;
+	}
+	rows = select_rows(section, options, &count);
 
 	for (i = 0; i < count; i++) {
 		swz_diff_widen(&widths, &rows[i].costs.new);

@@ -154,7 +154,7 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 		if (swz_profile_origin(input->profiles[i]) < trace.origin)
 			trace.origin = swz_profile_origin(input->profiles[i]);
 	path = swz_dump_output_path(options, input->profiles[0]->header.pid);
-	if (swz_output_open(&output, path) != SWZ_OK) {
+	if (swz_dump_open_output(&output, path, options) != SWZ_OK) {
 		status = swz_dump_write_failed(path);
 	} else {
 		swz_progress_stage("writing events",

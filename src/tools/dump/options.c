@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/support/memory.h"
 #include "tools/dump/message.h"
+#include "tools/dump/target.h"
 
 #ifndef SWZ_VERSION
 #define SWZ_VERSION "unknown"
@@ -32,9 +34,10 @@ static const char usage_text[] =
 	"Convert swizzle profiles; several are merged. Default: the newest\n"
 	"swizzle.out.* in the working directory.\n"
 	"\n"
-	"  -f, --format FORMAT    callgrind (default), text, tree, ...; "
-	"`help'\n"
-	"                         lists them\n"
+	"  -f, --format FORMAT    table (default on a terminal), callgrind "
+	"(default\n"
+	"                         elsewhere), tree, html, ...; `help' lists "
+	"them\n"
 	"  -o, --output FILE      `-': standard output. Default: callgrind\n"
 	"                         writes callgrind.out.PID, most others to\n"
 	"                         standard output\n"
@@ -61,7 +64,9 @@ static const char usage_text[] =
 	"  -N, --notrace PATTERN  not the functions that match, nor what they\n"
 	"                         call\n"
 	"  -H, --hide PATTERN     not the functions that match\n"
-	"  -n N                   tables, tree: at most N rows\n"
+	"  -n N                   tables, tree: at most N rows (0: all; "
+	"table:\n"
+	"                         25)\n"
 	"  -s, --sort KEY         tables, tree: sort by self, incl, calls,\n"
 	"                         name, min or max\n"
 	"      --percent-limit P  leave out what is below P percent\n"
@@ -78,6 +83,12 @@ static const char usage_text[] =
 	"may\n"
 	"                         be repeated\n"
 	"      --symfs DIR        look for programs and libraries below DIR\n"
+	"      --color=WHEN       auto (default: on a terminal, unless "
+	"NO_COLOR "
+	"is\n"
+	"                         set), always or never\n"
+	"      --no-pager         print long tables as they are, not through\n"
+	"                         SWIZZLE_PAGER, PAGER or less\n"
 	"      --no-debuginfod    do not ask the servers in DEBUGINFOD_URLS "
 	"for\n"
 	"                         debug information\n"
@@ -139,6 +150,17 @@ static enum swz_demangle parse_demangle(const char *name)
 	if (strcmp(name, "full") == 0)
 		return SWZ_DEMANGLE_FULL;
 	bad_usage("unknown way to demangle", name);
+}
+
+static enum swz_colour_when parse_colour(const char *when)
+{
+	if (strcmp(when, "auto") == 0)
+		return SWZ_COLOUR_AUTO;
+	if (strcmp(when, "always") == 0)
+		return SWZ_COLOUR_ALWAYS;
+	if (strcmp(when, "never") == 0)
+		return SWZ_COLOUR_NEVER;
+	bad_usage("--color is auto, always or never, not", when);
 }
 
 static unsigned long parse_count(const char *text, const char *what,
@@ -248,7 +270,9 @@ enum long_option {
 	OPTION_NO_EMBED,
 	OPTION_DEBUG_DIR,
 	OPTION_SYMFS,
-	OPTION_BY
+	OPTION_BY,
+	OPTION_COLOUR,
+	OPTION_NO_PAGER
 };
 
 static const struct option long_options[] = {
@@ -273,6 +297,8 @@ static const struct option long_options[] = {
 	{"symfs", required_argument, NULL, OPTION_SYMFS},
 	{"by", required_argument, NULL, OPTION_BY},
 	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
+	{"color", optional_argument, NULL, OPTION_COLOUR},
+	{"no-pager", no_argument, NULL, OPTION_NO_PAGER},
 	{"sort", required_argument, NULL, 's'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"version", no_argument, NULL, 'V'},
@@ -445,6 +471,13 @@ static void take_option(struct swz_dump_options *options, int option,
 	case OPTION_BY:
 		parse_by(options, value);
 		break;
+	case OPTION_COLOUR:
+		options->colour = value ? parse_colour(value)
+					: SWZ_COLOUR_ALWAYS;
+		break;
+	case OPTION_NO_PAGER:
+		options->pager = false;
+		break;
 	case OPTION_FROM:
 		options->from = parse_moment(value);
 		break;
@@ -577,6 +610,64 @@ static void check_options(struct swz_dump_options *options)
 			  options->output);
 }
 
+/* Who looks at a terminal wants to see something; scripts get what they ever
+ * got. */
+static const struct swz_format *default_format(
+	const struct swz_dump_options *options)
+{
+	if (!options->output && !(options->given & GIVEN_BY) &&
+	    swz_terminal_is_output())
+		return swz_format_find("table");
+	return swz_format_find(options->old || options->given & GIVEN_BY
+				       ? "text"
+				       : "callgrind");
+}
+
+/* Words that a shell takes as they are, each with a space before it. */
+static char *join_inputs(char **arguments, int count)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_./+,:@%=-";
+	char *joined = swz_duplicate("");
+	int i;
+
+	for (i = 0; i < count; i++) {
+		const char *word = arguments[i];
+		char *longer;
+
+		if (!word[0] || word[strspn(word, plain)] ||
+		    strlen(joined) + strlen(word) > 30)
+			word = "...";
+		longer = swz_print("%s %s", joined, word);
+		free(joined);
+		joined = longer;
+		if (strcmp(word, "...") == 0)
+			break;
+	}
+	return joined;
+}
+
+static void set_style(struct swz_dump_options *options, char **arguments,
+		      int count)
+{
+	unsigned int takes = options->format->takes;
+	bool terminal = !options->output && swz_terminal_is_output();
+
+	if (!(options->given & SWZ_TAKES_ROWS))
+		options->table.rows = options->format->rows;
+	if (!(takes & SWZ_FOR_PEOPLE) &&
+	    !(takes & SWZ_FOR_TERMINALS &&
+	      (terminal || (swz_dump_to_standard_output(options) &&
+			    options->colour == SWZ_COLOUR_ALWAYS))))
+		return;
+	options->style = swz_terminal_style(options->colour, terminal);
+	options->table.style = &options->style;
+	if (!options->quiet && !options->old)
+		options->table.inputs = options->inputs = join_inputs(arguments,
+								      count);
+}
+
 void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 			    char **argv)
 {
@@ -587,6 +678,7 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 		.compensate = true,
 		.embed = true,
 		.demangle = SWZ_DEMANGLE_SIMPLE,
+		.pager = true,
 		.table = {.percent_limit = -1},
 	};
 	argv[0] = program; /* the prefix of getopt's own messages */
@@ -606,15 +698,14 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 			  "has no use for -o",
 			  options->output);
 	if (!options->format)
-		options->format = swz_format_find(
-			options->old || options->given & GIVEN_BY
-				? "text"
-				: "callgrind");
+		options->format = default_format(options);
 	check_options(options);
+	set_style(options, argv + optind, argc - optind);
 }
 
 void swz_dump_free_options(struct swz_dump_options *options)
 {
+	free(options->inputs);
 	swz_patterns_free(&options->table.filters);
 	swz_view_free(&options->view);
 	swz_thread_choice_free(&options->threads);

@@ -10,6 +10,7 @@
 #include "profile/formats/by.h"
 #include "profile/formats/formats.h"
 #include "profile/names/debug_files.h"
+#include "tools/dump/terminal.h"
 
 enum swz_dump_status { EXIT_OK = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
 
@@ -33,6 +34,10 @@ struct swz_dump_options {
 	bool embed;    /* an archive gets the names that it needs */
 	bool in_place; /* so do the profiles themselves; nothing is written */
 	struct swz_debug_files files;
+	bool pager; /* where standard output is a terminal */
+	enum swz_colour_when colour;
+	struct swz_style style; /* that the table's options may point to */
+	char *inputs;           /* see struct swz_table_options */
 	struct swz_thread_choice threads;
 	enum swz_demangle demangle;
 	struct swz_table_options table;

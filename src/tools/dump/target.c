@@ -9,6 +9,7 @@
 
 #include "profile/support/memory.h"
 #include "tools/dump/message.h"
+#include "tools/dump/pager.h"
 
 int swz_dump_write_failed(const char *path)
 {
@@ -44,11 +45,20 @@ char *swz_dump_output_path(const struct swz_dump_options *options, int32_t pid)
 	return path_of(options, pid, "");
 }
 
+enum swz_status swz_dump_open_output(struct swz_output *output,
+				     const char *path,
+				     const struct swz_dump_options *options)
+{
+	if (!options->output && strcmp(path, "-") == 0 && options->pager)
+		swz_pager_start();
+	return swz_output_open(output, path);
+}
+
 int swz_dump_open_target(struct swz_dump_target *target,
 			 const struct swz_dump_options *options, char *path)
 {
 	target->path = path;
-	if (swz_output_open(&target->output, path) != SWZ_OK)
+	if (swz_dump_open_output(&target->output, path, options) != SWZ_OK)
 		return swz_dump_write_failed(path);
 	target->writer = (struct swz_writer){.stream = target->output.stream,
 					     .options = &options->table};

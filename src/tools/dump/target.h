@@ -19,6 +19,12 @@ struct swz_dump_target {
 /* Where the output goes if it is that of a process; to be freed. */
 char *swz_dump_output_path(const struct swz_dump_options *options, int32_t pid);
 
+/* As swz_output_open(); what is for a terminal goes through the pager from
+ * then on. */
+enum swz_status swz_dump_open_output(
+	struct swz_output *output, const char *path,
+	const struct swz_dump_options *options) SWZ_MUST_CHECK;
+
 /* Begins a file in the options' format, at PATH, which it takes over. Returns
  * an exit status, as all of these do. */
 int swz_dump_open_target(struct swz_dump_target *target,

@@ -23,7 +23,7 @@ int swz_dump_profiles(struct swz_dump_input *input,
 		return EXIT_USAGE;
 	}
 	path = swz_dump_output_path(options, input->profiles[0]->header.pid);
-	if (swz_output_open(&output, path) != SWZ_OK) {
+	if (swz_dump_open_output(&output, path, options) != SWZ_OK) {
 		status = swz_dump_write_failed(path);
 		free(path);
 		return status;
@@ -69,7 +69,7 @@ int swz_dump_files(const struct swz_dump_options *options, char **arguments,
 	size_t i;
 
 	swz_dump_find_inputs(&inputs, options, arguments, count);
-	if (swz_output_open(&output, path) != SWZ_OK) {
+	if (swz_dump_open_output(&output, path, options) != SWZ_OK) {
 		swz_inputs_free(&inputs);
 		return swz_dump_write_failed(path);
 	}

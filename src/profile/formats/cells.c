@@ -1,0 +1,335 @@
+#include "profile/formats/cells.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/names/short_name.h"
+#include "profile/support/figures.h"
+#include "profile/support/memory.h"
+
+#define SHARE_WIDTH 5 /* "<0.1%" */
+#define LEAST_NAME 16u
+#define LEAST_MODULE 8u
+#define LEAST_CUT 5u       /* less says nothing */
+#define WIDEST_ALIGNED 60u /* where lines are not cut */
+
+static int at_least(int width, const char *figure)
+{
+	int needed = (int)swz_text_width(figure);
+
+	return needed > width ? needed : width;
+}
+
+void swz_cells_begin(struct swz_cells *cells, FILE *stream,
+		     const struct swz_style *style, int64_t total,
+		     uint64_t count)
+{
+	char figure[SWZ_FIGURE_BYTES];
+
+	*cells = (struct swz_cells){
+		.stream = stream, .style = style, .total = total};
+	cells->time = at_least((int)strlen("1.23 ms"),
+			       swz_figure_time(figure, total, false));
+	cells->count = at_least((int)strlen("calls"),
+				swz_figure_count(figure, count));
+}
+
+static void put(struct swz_cells *cells, enum swz_colour colour,
+		const char *text, int width)
+{
+	swz_put_cell(cells->stream, cells->style, colour, text, width);
+	cells->used += (unsigned int)at_least(abs(width), text);
+}
+
+/* Two spaces are between a function's shares. */
+static int share_width(const struct swz_cells *cells)
+{
+	return cells->used ? SHARE_WIDTH + 2 : SHARE_WIDTH;
+}
+
+void swz_put_share(struct swz_cells *cells, int64_t part)
+{
+	char figure[SWZ_FIGURE_BYTES];
+
+	put(cells, swz_colour_of_share(part, cells->total),
+	    swz_figure_share(figure, part, cells->total), share_width(cells));
+}
+
+void swz_put_time(struct swz_cells *cells, enum swz_colour colour, int64_t ns)
+{
+	char figure[SWZ_FIGURE_BYTES];
+
+	put(cells, SWZ_COLOUR_NONE, "", 1);
+	put(cells, colour, swz_figure_time(figure, ns, cells->style->utf8),
+	    cells->time);
+}
+
+void swz_put_count(struct swz_cells *cells, uint64_t count)
+{
+	char figure[SWZ_FIGURE_BYTES];
+
+	put(cells, SWZ_COLOUR_NONE, swz_figure_count(figure, count),
+	    cells->count + 2);
+}
+
+void swz_put_share_title(struct swz_cells *cells, const char *title)
+{
+	put(cells, SWZ_COLOUR_BOLD, title, share_width(cells));
+}
+
+void swz_put_time_title(struct swz_cells *cells, const char *title)
+{
+	put(cells, SWZ_COLOUR_BOLD, title, cells->time + 1);
+}
+
+void swz_put_count_title(struct swz_cells *cells, const char *title)
+{
+	put(cells, SWZ_COLOUR_BOLD, title, cells->count + 2);
+}
+
+static unsigned int smaller(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
+/* The columns from the cursor to the terminal's edge, without TAKEN. */
+static unsigned int room(const struct swz_cells *cells, unsigned int taken)
+{
+	taken += cells->used;
+	return cells->style->width > taken ? cells->style->width - taken : 0;
+}
+
+void swz_cells_widen(unsigned int *width, const struct swz_style *style,
+		     const char *name, const char *remark)
+{
+	char *shown = swz_printable(name, style->utf8);
+	unsigned int needed = swz_text_width(shown) + swz_text_width(remark);
+
+	free(shown);
+	if (needed > *width)
+		*width = needed;
+}
+
+/* Two spaces are before each of them. Modules have a third of the room, and
+ * more where the names leave it. */
+void swz_cells_fit(struct swz_cells *cells, unsigned int widest_name,
+		   unsigned int widest_module)
+{
+	unsigned int all = room(cells, 4);
+
+	if (widest_name < strlen("function"))
+		widest_name = (unsigned int)strlen("function");
+	if (widest_module < strlen("module"))
+		widest_module = (unsigned int)strlen("module");
+	if (!cells->style->width) {
+		cells->module = 0;
+		cells->name = smaller(widest_name, WIDEST_ALIGNED);
+		return;
+	}
+	cells->module = smaller(widest_module, all / 3);
+	if (all > widest_name + cells->module)
+		cells->module = smaller(widest_module, all - widest_name);
+	if (cells->module < LEAST_MODULE)
+		cells->module = smaller(widest_module, LEAST_MODULE);
+	cells->name = all > cells->module ? all - cells->module : 0;
+	if (cells->name < LEAST_NAME)
+		cells->name = LEAST_NAME;
+	cells->name = smaller(cells->name, widest_name);
+}
+
+/* The beginning of TEXT, at most WIDTH columns; "" if there is no room. */
+static char *cut_end(const char *whole, unsigned int width, bool utf8)
+{
+	const char *mark = utf8 ? "\xe2\x80\xa6" : "...";
+	char *text = swz_printable(whole, utf8);
+	char *cut;
+
+	if (swz_text_width(text) <= width)
+		return text;
+	if (width < LEAST_CUT) {
+		text[0] = '\0';
+		return text;
+	}
+	while (swz_text_width(text) > width - swz_text_width(mark)) {
+		size_t end = strlen(text) - 1;
+
+		while (end && ((unsigned char)text[end] & 0xc0) == 0x80)
+			end--;
+		text[end] = '\0';
+	}
+	cut = swz_print("%s%s", text, mark);
+	free(text);
+	return cut;
+}
+
+void swz_put_line(FILE *stream, const struct swz_style *style, const char *text,
+		  unsigned int used)
+{
+	unsigned int width = style->width > used ? style->width - used : 0;
+	char *line = style->width ? cut_end(text, width, style->utf8)
+				  : swz_printable(text, style->utf8);
+
+	swz_put_cell(stream, style, SWZ_COLOUR_BOLD, line, 0);
+	free(line);
+}
+
+void swz_put_heading_of(struct swz_cells *cells, const char *what,
+			const char *function)
+{
+	const struct swz_style *style = cells->style;
+	unsigned int taken = (unsigned int)strlen(what) + 4;
+	char *name = swz_printable(function, style->utf8), *text;
+
+	if (cells->begun)
+		putc('\n', cells->stream);
+	text = swz_short_name(name,
+			      style->width > taken ? style->width - taken : 0,
+			      style->utf8);
+	fprintf(cells->stream, "%s of ", what);
+	swz_put_cell(cells->stream, style, SWZ_COLOUR_BOLD, text, 0);
+	putc('\n', cells->stream);
+	free(text);
+	free(name);
+}
+
+/* So deep as leaves room for a name; what is deeper says how deep it is. */
+static void put_indent(struct swz_cells *cells, uint32_t indent)
+{
+	unsigned int half = room(cells, 0) / 2;
+	uint32_t most = cells->style->width ? half / 2 : 100;
+	char depth[24];
+
+	put(cells, SWZ_COLOUR_NONE, "",
+	    (int)(2 * (indent < most ? indent : most)));
+	if (indent <= most)
+		return;
+	snprintf(depth, sizeof(depth), "(%" PRIu32 ") ", indent);
+	put(cells, SWZ_COLOUR_DIM, depth, 0);
+}
+
+/* The columns that a name may take: its own, or what is left of the row. */
+static unsigned int name_room(const struct swz_cells *cells, const char *module,
+			      const char *remark)
+{
+	unsigned int taken = 2 + smaller(swz_text_width(module), 12) +
+			     swz_text_width(remark);
+
+	if (!cells->style->width)
+		return 0;
+	if (cells->name)
+		return cells->name;
+	return room(cells, taken) > LEAST_NAME ? room(cells, taken)
+					       : LEAST_NAME;
+}
+
+void swz_put_names(struct swz_cells *cells, uint32_t indent,
+		   const char *function, const char *module, const char *remark)
+{
+	const struct swz_style *style = cells->style;
+	char *whole = swz_printable(function, style->utf8), *text;
+
+	put(cells, SWZ_COLOUR_NONE, "", 2);
+	put_indent(cells, indent);
+	text = swz_short_name(whole, name_room(cells, module, remark),
+			      style->utf8);
+	put(cells, SWZ_COLOUR_NONE, text, -(int)cells->name);
+	free(text);
+	free(whole);
+	text = style->width ? cut_end(module,
+				      room(cells, 2 + swz_text_width(remark)),
+				      style->utf8)
+			    : swz_printable(module, style->utf8);
+	if (*text) {
+		put(cells, SWZ_COLOUR_NONE, "", 2);
+		put(cells, SWZ_COLOUR_DIM, text, 0);
+	}
+	free(text);
+	put(cells, SWZ_COLOUR_DIM, remark, 0);
+	putc('\n', cells->stream);
+	cells->used = 0;
+}
+
+void swz_put_name_titles(struct swz_cells *cells)
+{
+	put(cells, SWZ_COLOUR_NONE, "", 2);
+	put(cells, SWZ_COLOUR_BOLD, "function", -(int)cells->name);
+	put(cells, SWZ_COLOUR_NONE, "", 2);
+	put(cells, SWZ_COLOUR_BOLD, "module", 0);
+	putc('\n', cells->stream);
+	cells->used = 0;
+	cells->begun = true;
+}
+
+void swz_put_shown(FILE *stream, size_t shown, size_t all)
+{
+	char figure[SWZ_FIGURE_BYTES];
+
+	fprintf(stream, "\n%s of", swz_figure_count(figure, shown));
+	fprintf(stream, " %s function%s", swz_figure_count(figure, all),
+		all == 1 ? "" : "s");
+	if (shown < all)
+		fputs("; -n 0 shows all", stream);
+}
+
+/* ---------------------------------------------------------- comparisons */
+
+#define PERCENT_WIDTH 8 /* "-100.0%" */
+#define WIDE 100        /* a terminal with room for all columns */
+
+static bool is_narrow(const struct swz_cells *cells)
+{
+	return cells->style->width && cells->style->width < WIDE;
+}
+
+void swz_put_change_titles(struct swz_cells *cells)
+{
+	cells->count = at_least(cells->count, "s diff");
+	swz_put_time_title(cells, "self");
+	swz_put_time_title(cells, "was");
+	put(cells, SWZ_COLOUR_BOLD, "diff", cells->time + 3);
+	put(cells, SWZ_COLOUR_BOLD, "%", PERCENT_WIDTH);
+	if (!is_narrow(cells))
+		put(cells, SWZ_COLOUR_BOLD, "incl diff", cells->time + 4);
+	put(cells, SWZ_COLOUR_BOLD, "calls diff", cells->count + 4);
+}
+
+/* Less is good; what is little of the total is neither. */
+static enum swz_colour colour_of(const struct swz_cells *cells, int64_t old,
+				 int64_t new)
+{
+	double share = cells->total ? ((double)new - (double)old) /
+					      (double)cells->total
+				    : 0;
+
+	return share >= 0.01    ? SWZ_COLOUR_HOT
+	       : share <= -0.01 ? SWZ_COLOUR_GOOD
+				: SWZ_COLOUR_NONE;
+}
+
+void swz_put_changes(struct swz_cells *cells,
+		     const struct swz_costs_diff *costs)
+{
+	const struct swz_costs *old = &costs->old, *new = &costs->new;
+	enum swz_colour colour = colour_of(cells, old->self_ns, new->self_ns);
+	bool utf8 = cells->style->utf8;
+	char figure[SWZ_FIGURE_BYTES];
+
+	swz_put_time(cells, SWZ_COLOUR_NONE, new->self_ns);
+	swz_put_time(cells, SWZ_COLOUR_NONE, old->self_ns);
+	put(cells, colour,
+	    swz_figure_time_change(figure, old->self_ns, new->self_ns, utf8),
+	    cells->time + 3);
+	put(cells, colour,
+	    swz_figure_percent_change(figure, old->self_ns, new->self_ns),
+	    PERCENT_WIDTH);
+	if (!is_narrow(cells))
+		put(cells,
+		    colour_of(cells, old->inclusive_ns, new->inclusive_ns),
+		    swz_figure_time_change(figure, old->inclusive_ns,
+					   new->inclusive_ns, utf8),
+		    cells->time + 4);
+	put(cells, SWZ_COLOUR_NONE,
+	    swz_figure_count_change(figure, old->calls, new->calls),
+	    cells->count + 4);
+}

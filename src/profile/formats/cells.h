@@ -1,0 +1,74 @@
+#ifndef SWZ_PROFILE_FORMATS_CELLS_H
+#define SWZ_PROFILE_FORMATS_CELLS_H
+
+/* The rows of a table for people: cells of figures, side by side, then names
+ * that are cut to what is left of the terminal's width. */
+
+#include "profile/formats/diff.h"
+#include "profile/formats/formats.h"
+#include "profile/support/style.h"
+
+struct swz_cells {
+	FILE *stream;
+	const struct swz_style *style;
+	int64_t total;       /* what shares are of */
+	int time;            /* columns of a time */
+	int count;           /* columns of a number */
+	unsigned int used;   /* columns of the row so far */
+	unsigned int name;   /* columns for functions where modules line up; 0:
+			      * each module follows its function */
+	unsigned int module; /* columns for modules */
+	bool begun;          /* a table with titles is above */
+};
+
+/* No time in the table is longer than TOTAL, no count more than COUNT. */
+void swz_cells_begin(struct swz_cells *cells, FILE *stream,
+		     const struct swz_style *style, int64_t total,
+		     uint64_t count);
+
+/* The cells of one row, from left to right, and their titles. */
+void swz_put_share(struct swz_cells *cells, int64_t part);
+void swz_put_time(struct swz_cells *cells, enum swz_colour colour, int64_t ns);
+void swz_put_count(struct swz_cells *cells, uint64_t count);
+void swz_put_share_title(struct swz_cells *cells, const char *title);
+void swz_put_time_title(struct swz_cells *cells, const char *title);
+void swz_put_count_title(struct swz_cells *cells, const char *title);
+
+/* Makes *WIDTH as wide as a name with its remark is, at least. */
+void swz_cells_widen(unsigned int *width, const struct swz_style *style,
+		     const char *name, const char *remark);
+
+/* The widest name and module of the table, by swz_cells_widen(), so that the
+ * columns are no wider than they need be. The titles left of them have been
+ * put. */
+void swz_cells_fit(struct swz_cells *cells, unsigned int widest_name,
+		   unsigned int widest_module);
+
+/* The row's end: INDENT levels deep the function, its module, and a remark. */
+void swz_put_names(struct swz_cells *cells, uint32_t indent,
+		   const char *function, const char *module,
+		   const char *remark);
+void swz_put_name_titles(struct swz_cells *cells);
+
+/* The line below: how many rows are shown of ALL. */
+void swz_put_shown(FILE *stream, size_t shown, size_t all);
+
+/* A comparison: what is new, what it was, and by how much it differs. */
+void swz_put_change_titles(struct swz_cells *cells);
+void swz_put_changes(struct swz_cells *cells,
+		     const struct swz_costs_diff *costs);
+
+/* The line above one of several tables: "callers of FUNCTION". */
+void swz_put_heading_of(struct swz_cells *cells, const char *what,
+			const char *function);
+
+/* Writes TEXT, cut to the terminal's width, in bold and without a newline; USED
+ * columns of the line are not free. */
+void swz_put_line(FILE *stream, const struct swz_style *style, const char *text,
+		  unsigned int used);
+
+/* What the table is of, and what is missing in it. */
+void swz_put_summary(FILE *stream, const struct swz_style *style,
+		     const struct swz_section *section);
+
+#endif

@@ -1,0 +1,242 @@
+/* The lines above a table for people: the command, how much was recorded, what
+ * was lost. Of a directory all is added up. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/file/writer.h"
+#include "profile/formats/cells.h"
+#include "profile/support/arith.h"
+#include "profile/support/figures.h"
+#include "profile/support/memory.h"
+
+struct losses {
+	uint64_t lost_calls;   /* not recorded */
+	uint64_t folded_calls; /* without a context */
+	uint64_t untraced;     /* events */
+	size_t incomplete;     /* profiles, as all that follow */
+	size_t damaged;
+	size_t overwritten;
+	size_t running;
+};
+
+/* LABEL, the command, and how many there are besides, on one line. */
+static void put_command(FILE *stream, const struct swz_style *style,
+			const char *label, const struct swz_section *section)
+{
+	char more[SWZ_FIGURE_BYTES + 16] = "", figure[SWZ_FIGURE_BYTES];
+	char *command = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&command, &size);
+
+	if (!memory)
+		swz_out_of_memory();
+	swz_put_command(memory, section->profile);
+	if (fclose(memory) != 0)
+		swz_out_of_memory();
+	if (section->profile_count > 1)
+		snprintf(more, sizeof(more), " and %s more",
+			 swz_figure_count(figure, section->profile_count - 1));
+	fputs(label, stream);
+	swz_put_line(stream, style, command,
+		     (unsigned int)(strlen(label) + strlen(more)));
+	fprintf(stream, "%s\n", more);
+	free(command);
+}
+
+/* From the first process's start to the end of the last. */
+static int64_t wall_ns(const struct swz_section *section)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	size_t i;
+
+	for (i = 0; i < section->profile_count; i++) {
+		const struct swz_profile *profile = section->profiles[i];
+		uint64_t start = profile->header.start_realtime_ns, end;
+
+		end = swz_add_count(
+			start,
+			(uint64_t)swz_profile_ns(
+				profile,
+				(int64_t)swz_profile_duration_ticks(profile)));
+		first = start < first ? start : first;
+		last = end > last ? end : last;
+	}
+	return last - first > INT64_MAX ? INT64_MAX : (int64_t)(last - first);
+}
+
+static uint64_t calls_of(const struct swz_report *report)
+{
+	uint64_t calls = 0;
+	size_t i;
+
+	for (i = 0; i < report->function_capacity; i++)
+		calls = swz_add_count(calls, report->functions[i].calls);
+	return calls;
+}
+
+static void put_many(FILE *stream, size_t count, const char *what,
+		     const char *plural)
+{
+	char figure[SWZ_FIGURE_BYTES];
+
+	fprintf(stream, "%s %s", swz_figure_count(figure, count),
+		count == 1 ? what : plural);
+}
+
+static int compare_pids(const void *left, const void *right)
+{
+	const int32_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* A process that executes another program has a profile for each. */
+static void put_processes(FILE *stream, const struct swz_section *section)
+{
+	size_t count = section->profile_count, processes = 0, i;
+	int32_t *pids = swz_allocate(count, sizeof(*pids));
+
+	for (i = 0; i < count; i++)
+		pids[i] = section->profiles[i]->header.pid;
+	qsort(pids, count, sizeof(*pids), compare_pids);
+	for (i = 0; i < count; i++)
+		processes += !i || pids[i] != pids[i - 1];
+	free(pids);
+	if (processes != count) {
+		put_many(stream, count, "profile", "profiles");
+		fputs(" of ", stream);
+	}
+	put_many(stream, processes, "process", "processes");
+}
+
+static void put_amounts(FILE *stream, const struct swz_style *style,
+			const struct swz_section *section)
+{
+	const struct swz_report *report = section->report;
+	char figure[SWZ_FIGURE_BYTES];
+
+	if (section->profile_count > 1)
+		put_processes(stream, section);
+	else
+		fprintf(stream, "process %" PRId32,
+			section->profile->header.pid);
+	fputs(", ", stream);
+	if (section->thread) {
+		char *name = swz_printable(section->thread->name, style->utf8);
+
+		fprintf(stream, "thread %" PRId32 " %s",
+			section->thread->record.tid, name);
+		free(name);
+	} else {
+		put_many(stream, report->thread_count, "thread", "threads");
+	}
+	if (section->thread_name) {
+		char *name = swz_printable(section->thread_name, style->utf8);
+
+		fprintf(stream, " called %s", name);
+		free(name);
+	}
+	fprintf(stream, ", %s wall-clock time",
+		swz_figure_time(figure, wall_ns(section), style->utf8));
+	fprintf(stream, ", %s calls\n",
+		swz_figure_count(figure, calls_of(report)));
+	fprintf(stream, "100%% is %s",
+		swz_figure_time(figure, report->total_ns, style->utf8));
+	if (report->thread_count > 1)
+		fputs(", the time of all threads", stream);
+	if (section->compensated && report->raw_ns > report->total_ns)
+		fprintf(stream, ", without %s that profiling cost",
+			swz_figure_time(figure,
+					report->raw_ns - report->total_ns,
+					style->utf8));
+	putc('\n', stream);
+}
+
+static struct losses find_losses(const struct swz_section *section)
+{
+	struct losses losses = {0};
+	size_t i, j;
+
+	for (i = 0; i < section->profile_count; i++) {
+		const struct swz_profile *profile = section->profiles[i];
+
+		losses.lost_calls = swz_add_count(losses.lost_calls,
+						  profile->header.lost_calls);
+		losses.folded_calls = swz_add_count(losses.folded_calls,
+						    profile->folded_calls);
+		losses.incomplete += swz_full_reason(&profile->header) != NULL;
+		losses.damaged += swz_profile_damaged(profile);
+		losses.running += profile->written;
+		losses.overwritten += (profile->header.flags & SWZ_FILE_RING) !=
+				      0;
+		for (j = 0; j < profile->thread_count; j++)
+			losses.untraced = swz_add_count(
+				losses.untraced,
+				profile->threads[j].record.untraced);
+	}
+	return losses;
+}
+
+static void put_loss(FILE *stream, uint64_t count, const char *one,
+		     const char *many, const char *what)
+{
+	char figure[SWZ_FIGURE_BYTES];
+
+	if (count)
+		fprintf(stream, "Note: %s %s %s.\n",
+			swz_figure_count(figure, count),
+			count == 1 ? one : many, what);
+}
+
+/* A line for each: none is there as a rule. */
+static void put_losses(FILE *stream, const struct swz_section *section)
+{
+	const struct swz_report *report = section->report;
+	struct losses losses = find_losses(section);
+
+	put_loss(stream, losses.lost_calls, "call was", "calls were",
+		 "not recorded");
+	put_loss(stream, losses.folded_calls, "call has", "calls have",
+		 "no exact caller (--max-memory)");
+	put_loss(stream, report->folded_recursion, "recursive call is",
+		 "recursive calls are",
+		 "folded into earlier ones (--recursion)");
+	put_loss(stream, swz_report_split(report), "function has",
+		 "functions have",
+		 "more inclusive time than in trees, therefore");
+	put_loss(stream, losses.untraced, "event", "events",
+		 "had no room in the trace (--max-size)");
+	put_loss(stream, losses.overwritten, "trace holds", "traces hold",
+		 "the newest events only (--ring)");
+	put_loss(stream, report->dropped_nodes, "inconsistent context was",
+		 "inconsistent contexts were", "left out");
+	put_loss(stream, losses.damaged, "profile is", "profiles are",
+		 "damaged or cut off");
+	put_loss(stream, losses.incomplete, "profile is", "profiles are",
+		 "incomplete: the file could not grow");
+	put_loss(stream, losses.running, "process", "processes",
+		 losses.running == 1 ? "still runs" : "still run");
+	if (report->sampled)
+		fputs("Note: sampled. Counts are exact, times are estimates; "
+		      "+/- is their standard error.\n",
+		      stream);
+}
+
+static void put_side(FILE *stream, const struct swz_style *style,
+		     const char *label, const struct swz_section *section)
+{
+	put_command(stream, style, label, section);
+	put_amounts(stream, style, section);
+	put_losses(stream, section);
+}
+
+void swz_put_summary(FILE *stream, const struct swz_style *style,
+		     const struct swz_section *section)
+{
+	if (section->old)
+		put_side(stream, style, "old: ", section->old);
+	put_side(stream, style, section->old ? "new: " : "", section);
+	putc('\n', stream);
+}

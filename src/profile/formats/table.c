@@ -1,0 +1,194 @@
+/* The table of functions for people. What is in it may change; the formats for
+ * programs (csv, text) do not. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/formats/cells.h"
+#include "profile/formats/rows.h"
+#include "profile/support/arith.h"
+#include "profile/support/figures.h"
+
+struct table {
+	struct swz_cells cells;
+	bool sampled;
+	bool extremes;
+};
+
+static void put_titles(struct table *table)
+{
+	struct swz_cells *cells = &table->cells;
+
+	swz_put_share_title(cells, "self%");
+	swz_put_time_title(cells, "self");
+	if (table->sampled)
+		swz_put_time_title(cells, "+/-");
+	swz_put_share_title(cells, "incl%");
+	swz_put_time_title(cells, "incl");
+	if (table->extremes) {
+		swz_put_time_title(cells, "min");
+		swz_put_time_title(cells, "max");
+	}
+	swz_put_count_title(cells, "calls");
+}
+
+static void put_row(struct table *table, const struct swz_row *row)
+{
+	const struct swz_report_function *costs = row->costs;
+	struct swz_cells *cells = &table->cells;
+
+	swz_put_share(cells, costs->self_ns);
+	swz_put_time(cells, SWZ_COLOUR_NONE, costs->self_ns);
+	if (table->sampled)
+		swz_put_time(cells, SWZ_COLOUR_DIM,
+			     (int64_t)sqrt(costs->variance_ns));
+	swz_put_share(cells, costs->inclusive_ns);
+	swz_put_time(cells, SWZ_COLOUR_NONE, costs->inclusive_ns);
+	if (table->extremes) {
+		swz_put_time(cells, SWZ_COLOUR_NONE, costs->min_ns);
+		swz_put_time(cells, SWZ_COLOUR_NONE, costs->max_ns);
+	}
+	swz_put_count(cells, costs->calls);
+	swz_put_names(cells, 0, row->function->name, row->module, "");
+}
+
+static void fit(struct table *table, const struct swz_row *rows, size_t count)
+{
+	const struct swz_style *style = table->cells.style;
+	unsigned int name = 0, module = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		swz_cells_widen(&name, style, rows[i].function->name, "");
+		swz_cells_widen(&module, style, rows[i].module, "");
+	}
+	swz_cells_fit(&table->cells, name, module);
+}
+
+static void put_rows(struct table *table, const struct swz_row *rows,
+		     size_t count)
+{
+	uint64_t most = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (rows[i].costs->calls > most)
+			most = rows[i].costs->calls;
+	swz_cells_begin(&table->cells, table->cells.stream, table->cells.style,
+			table->cells.total, most);
+	put_titles(table);
+	fit(table, rows, count);
+	swz_put_name_titles(&table->cells);
+	for (i = 0; i < count; i++)
+		put_row(table, &rows[i]);
+}
+
+/* How many functions there are, and which part of the time is shown. */
+static void put_rest(FILE *stream, const struct swz_section *section,
+		     const struct swz_row *rows, size_t count, size_t all)
+{
+	char figure[SWZ_FIGURE_BYTES];
+	int64_t self = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		self = swz_add(self, rows[i].costs->self_ns);
+	swz_put_shown(stream, count, all);
+	fprintf(stream, ". These have %s of the time.\n",
+		swz_figure_share(figure, self, section->report->total_ns));
+}
+
+static void put_unwound(FILE *stream, const struct swz_style *style,
+			const struct swz_row *rows, size_t count)
+{
+	char figure[SWZ_FIGURE_BYTES];
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		char *name;
+
+		if (!rows[i].costs->unwound)
+			continue;
+		name = swz_printable(rows[i].function->name, style->utf8);
+		fprintf(stream, "%s%s of %s",
+			any ? ", " : "Calls that an exception ended: ",
+			swz_figure_count(figure, rows[i].costs->unwound), name);
+		free(name);
+		any = true;
+	}
+	if (any)
+		fputs(".\n", stream);
+}
+
+/* A name that can be typed as it is. */
+static bool is_plain(const char *name)
+{
+	return strlen(name) <= 40 &&
+	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:")];
+}
+
+static const char *example(const struct swz_row *rows, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (rows[i].costs->calls && is_plain(rows[i].function->name))
+			return rows[i].function->name;
+	return "NAME";
+}
+
+static void put_hint(FILE *stream, const struct swz_section *section,
+		     const struct swz_table_options *options,
+		     const struct swz_row *rows, size_t count)
+{
+	if (!options->inputs || section->thread)
+		return;
+	fprintf(stream,
+		"Who calls it, what it calls: swizzle-dump -f tree -F %s%s\n"
+		"All of it in a browser:      swizzle-dump -f html%s\n",
+		example(rows, count), options->inputs, options->inputs);
+}
+
+static void write_table(FILE *stream, const struct swz_section *section,
+			const struct swz_table_options *options)
+{
+	const struct swz_style *style = options->style;
+	struct swz_table_options all = *options;
+	struct table table = {
+		.cells = {.stream = stream,
+			  .style = style,
+			  .total = section->report->total_ns},
+		.sampled = section->report->sampled,
+		.extremes = options->sort == SWZ_SORT_MIN ||
+			    options->sort == SWZ_SORT_MAX,
+	};
+	size_t count, shown;
+	struct swz_row *rows;
+
+	all.rows = 0;
+	rows = swz_rows_select(section, &all, &count);
+	shown = options->rows && options->rows < count ? options->rows : count;
+	swz_put_summary(stream, style, section);
+	put_rows(&table, rows, shown);
+	put_rest(stream, section, rows, shown, count);
+	put_unwound(stream, style, rows, shown);
+	put_hint(stream, section, options, rows, shown);
+	free(rows);
+}
+
+void swz_write_table(FILE *stream, const struct swz_section *section,
+		     const struct swz_table_options *options)
+{
+	static const struct swz_style plain;
+	struct swz_table_options styled = *options;
+
+	if (!styled.style)
+		styled.style = &plain;
+	if (section->old)
+		swz_write_text_diff(stream, section, &styled);
+	else
+		write_table(stream, section, &styled);
+}

@@ -1,0 +1,107 @@
+# shellcheck shell=bash
+# The table for people: what swizzle-dump shows on a terminal, and -f table.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3
+need_targets workers
+
+on_terminal() { # WIDTH HEIGHT COMMAND...: its output goes to `screen`, without \r
+	python3 - "$@" >screen <<'END'
+import fcntl, os, pty, struct, sys, termios
+width, height = int(sys.argv[1]), int(sys.argv[2])
+pid, end = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[3], sys.argv[3:])
+fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+data = b""
+while True:
+    try:
+        part = os.read(end, 65536)
+    except OSError:
+        break
+    if not part:
+        break
+    data += part
+sys.stdout.buffer.write(data.replace(b"\r", b""))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+}
+
+# Waits until the terminal has its size.
+sized() { # COMMAND
+	printf 'while [ "$(stty size)" != "%s" ]; do sleep 0.05; done; exec %s' "$1" "$2"
+}
+
+"$RUN" -q -o profile "$TARGETS/workers" >/dev/null || abort 'no profile'
+"$DUMP" -f csv -o csv profile
+
+it '-f table: the figures are those of csv, in units'
+capture "$DUMP" -f table -n 0 profile
+assert_status 0
+assert_empty err
+python3 - csv out <<'END' >wrong || fail 'cannot read the table'
+import csv, re, sys
+rows = {r["function"]: r for r in csv.DictReader(open(sys.argv[1]))}
+total = sum(int(r["self_ns"]) for r in rows.values())
+units = {"ns": 1, "µs": 1e3, "us": 1e3, "ms": 1e6, "s": 1e9}
+seen = 0
+for line in open(sys.argv[2], encoding="utf-8", errors="replace"):
+    m = re.match(r" *<?([0-9.]+)% +([0-9.]+) (\S+) +<?([0-9.]+)% +([0-9.]+) (\S+) +"
+                 r"([0-9,]+)  (shop::[a-z]+)  ", line)
+    if not m or m.group(8) not in rows:
+        continue
+    seen += 1
+    row = rows[m.group(8)]
+    self_ns = float(m.group(2)) * units[m.group(3)]
+    incl_ns = float(m.group(5)) * units[m.group(6)]
+    if (int(m.group(7).replace(",", "")) != int(row["calls"]) or
+            abs(self_ns - int(row["self_ns"])) > 0.006 * self_ns + 1 or
+            abs(incl_ns - int(row["incl_ns"])) > 0.006 * incl_ns + 1):
+        print(line, row)
+print("" if seen >= 3 else "only %d rows of shop::" % seen)
+END
+assert_eq '' "$(cat wrong)" 'other figures'
+
+it 'on a terminal it is what swizzle-dump shows; elsewhere nothing changes'
+on_terminal 100 60 sh -c "$(sized '60 100' "$DUMP --no-pager profile")"
+sed 's/\x1b\[[0-9;]*m//g' screen >plain
+assert_matches plain 'self% .*incl% .*calls  function'
+assert_contains screen 'shop::'
+assert_eq '' "$(find . -name 'callgrind.out.*')" 'a callgrind file'
+assert_le "$(sed 's/\x1b\[[0-9;]*m//g' screen | LC_ALL=C.UTF-8 awk '
+	length($0) > n { n = length($0) } END { print n + 0 }')" 100 'width'
+capture "$DUMP" -o out.callgrind profile
+assert_matches out.callgrind '^# callgrind format$'
+
+it 'colour: on a terminal, not with NO_COLOR, not in a file'
+on_terminal 100 60 sh -c "$(sized '60 100' "$DUMP --no-pager profile")"
+assert_ge "$(grep -c "$(printf '\033')" screen)" 1 'lines with colour'
+on_terminal 100 60 sh -c "NO_COLOR=1; export NO_COLOR; $(sized '60 100' "$DUMP --no-pager profile")"
+assert_eq 0 "$(grep -c "$(printf '\033')" screen)" 'lines with colour'
+assert_contains screen 'shop::'
+"$DUMP" -f table profile >out
+assert_eq 0 "$(grep -c "$(printf '\033')" out)" 'lines with colour'
+"$DUMP" -f table --color=always profile >out
+assert_ge "$(grep -c "$(printf '\033')" out)" 1 'lines with colour'
+capture "$DUMP" --color=pink -f table profile
+assert_status 2
+
+it 'rows: 25, or as many as are wanted'
+all=$("$DUMP" -f table -n 0 profile | grep -c '^ *<*[0-9.]*% *[0-9][0-9.]* [^ ]*s ')
+assert_ge "$all" 30 'functions of workers'
+assert_eq 25 "$("$DUMP" -f table profile | grep -c '^ *<*[0-9.]*% *[0-9][0-9.]* [^ ]*s ')" rows
+assert_eq 5 "$("$DUMP" -f table -n 5 profile | grep -c '^ *<*[0-9.]*% *[0-9][0-9.]* [^ ]*s ')" rows
+assert_eq "$(($(wc -l <csv) - 1))" "$all" 'all rows'
+
+it 'a pager, where the table is longer than the screen'
+cat >pager <<'END'
+#!/bin/sh
+echo "PAGER GOT"
+cat >paged
+END
+chmod +x pager
+on_terminal 100 20 sh -c "SWIZZLE_PAGER='$PWD/pager'; export SWIZZLE_PAGER; $(sized '20 100' "$DUMP -f tree profile")"
+assert_contains screen 'PAGER GOT'
+assert_contains paged 'shop::round'
+
+finish
