@@ -872,6 +872,8 @@ def check_range(page, profile):
         page.drag(x + low * width, y + (60 if shift else 8),
                   x + high * width, y + (60 if shift else 8), shift)
         title = page.eval("document.querySelector('#range').title")
+        equal(width, page.eval('swizzle.chart.view().width'),
+              'width of the chart')
         start, end = [number(part) for part in title.split(' to ')]
         span = window(page)[1] - window(page)[0]
         close((high - low) * span, end - start, 0.01 * span, 'length')
