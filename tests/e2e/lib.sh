@@ -28,6 +28,8 @@ for name in $(compgen -e SWIZZLE_); do
 	unset "$name"
 done
 unset LD_PRELOAD
+# No pager waits for a key that nobody presses.
+export PAGER=cat
 # The line that ends a run is for test_summary, which takes this back.
 export SWIZZLE_SUMMARY=0
 # Nor does anything get into the user's plan cache.

@@ -4,6 +4,7 @@
 . "$TOP/tests/e2e/profiles.sh"
 need python3
 need_targets workers
+export TERM=xterm # it has colours
 
 on_terminal() { # WIDTH HEIGHT COMMAND...: its output goes to `screen`, without \r
 	python3 - "$@" >screen <<'END'
@@ -103,5 +104,40 @@ chmod +x pager
 on_terminal 100 20 sh -c "SWIZZLE_PAGER='$PWD/pager'; export SWIZZLE_PAGER; $(sized '20 100' "$DUMP -f tree profile")"
 assert_contains screen 'PAGER GOT'
 assert_contains paged 'shop::round'
+
+it 'what fits on the screen does not wait in less'
+if command -v less >/dev/null; then
+	on_terminal 100 60 sh -c "PAGER=less; export PAGER; $(sized '60 100' "timeout 20 $DUMP -n 5 profile")"
+	assert_eq 0 $? status
+	assert_contains screen 'function'
+fi
+
+it 'a pager that ends early is no failure'
+on_terminal 100 20 sh -c "SWIZZLE_PAGER=true; export SWIZZLE_PAGER; $(sized '20 100' "$DUMP -n 0 profile")"
+assert_eq 0 $? status
+
+it 'a pager that is not there is not waited for'
+on_terminal 100 20 sh -c "SWIZZLE_PAGER=no-such-pager; export SWIZZLE_PAGER; $(sized '20 100' "$DUMP -n 5 profile")"
+assert_contains screen 'function'
+assert_not_contains screen 'no-such-pager'
+
+it '-f text is for scripts, on a terminal, too'
+on_terminal 100 60 sh -c "$(sized '60 100' "$DUMP --no-pager -f text profile")"
+"$DUMP" -f text profile >out
+assert_same out screen
+
+it 'UTF-8 only where the locale has it'
+LC_ALL=C "$DUMP" -f table -n 0 profile >ascii
+LC_ALL=C.UTF-8 "$DUMP" -f table -n 0 profile >utf8
+assert_eq 0 "$(LC_ALL=C grep -c -P '[\x80-\xff]' ascii)" 'lines that are not ASCII'
+assert_ge "$(grep -c "$(printf '\302\265s')" utf8)" 1 'lines with a micro sign'
+sed "s/$(printf '\302\265')s/us/g" utf8 >plain
+assert_same ascii plain
+
+it 'a tree in a pipe is for scripts, unless colours are asked for'
+"$DUMP" -f tree profile >out
+assert_matches out '^# process '
+"$DUMP" -f tree --color=always profile >out
+assert_matches out 'wall-clock time'
 
 finish
