@@ -8,7 +8,8 @@
 #include "launch/path.h"
 #include "launch/program.h"
 
-/* The library's folder, if `make install` had a LIBDIR that is not one of usual[]. */
+/* The library's folder, if `make install` had a LIBDIR that is not one of
+ * usual[]. */
 #ifndef SWZ_LIBDIR
 #define SWZ_LIBDIR ""
 #endif
