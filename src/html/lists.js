@@ -213,8 +213,18 @@ class FunctionTable {
 	sortBy(column) {
 		const byName = column.key === 'name' || column.key === 'module';
 
-		this.ascending = this.sort === column.key ? !this.ascending : byName;
-		this.sort = column.key;
+		this.setSort(column.key, this.sort === column.key ?
+			!this.ascending : byName);
+		this.app.remember();
+	}
+
+	setSort(key, ascending) {
+		const column = this.list.columns.find(each => each.key === key);
+
+		if (!column || !column.sort)
+			return;
+		this.ascending = ascending;
+		this.sort = key;
 		this.update();
 	}
 
@@ -300,7 +310,7 @@ class FunctionTable {
 		const index = clamp(rows.indexOf(this.app.model.selected) + step, 0,
 			rows.length - 1);
 
-		this.app.select(rows[index]);
+		this.app.select(rows[index], true);
 		this.list.reveal(index);
 		return true;
 	}
@@ -442,7 +452,7 @@ class TreeList {
 		}
 		this.at = clamp(index, 0, rows.length - 1);
 		if (rows[this.at]) {
-			this.app.select(this.source.fn(rows[this.at].item));
+			this.app.select(this.source.fn(rows[this.at].item), true);
 			this.list.reveal(this.at);
 		}
 		return true;

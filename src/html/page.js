@@ -77,6 +77,8 @@ const KEYS = [
 	['?', 'this help'],
 ];
 
+const LISTS = ['functions', 'down', 'up', 'notes']; // in the order of their keys
+
 class App {
 	constructor(data) {
 		this.model = new Model(data);
@@ -107,6 +109,13 @@ class App {
 		this.showChart(this.model.traced ? 'timeline' : 'flame');
 		this.showList('functions');
 		this.details.update();
+		this.state = new State(this);
+	}
+
+	// To be called when what is shown has changed: see State.
+	remember(replaces) {
+		if (this.state)
+			this.state.remember(replaces);
 	}
 
 	// ---- names ----
@@ -239,6 +248,7 @@ class App {
 			box.addEventListener('change', () => {
 				thread.shown = box.checked;
 				this.threadsChanged();
+				this.remember();
 			});
 			const {totalNs, rawNs, absent} = thread.part;
 
@@ -274,6 +284,7 @@ class App {
 		for (const box of $('threads').querySelectorAll('input'))
 			box.checked = shown;
 		this.threadsChanged();
+		this.remember();
 	}
 
 	makeModules() {
@@ -353,6 +364,7 @@ class App {
 	// ---- what is shown ----
 
 	showChart(name) {
+		this.chartName = name;
 		this.chart = this.charts[name];
 		for (const tab of $('chart-tabs').querySelectorAll('[data-chart]')) {
 			tab.setAttribute('aria-selected', tab.dataset.chart === name);
@@ -369,6 +381,7 @@ class App {
 		$('range-view').hidden = $('fold-all').hidden = name !== 'timeline';
 		this.chart.mapKey = null;
 		this.chart.drawNow();
+		this.remember();
 	}
 
 	showList(name) {
@@ -384,9 +397,11 @@ class App {
 		if (!this.stale)
 			this.stale = {down: true, up: true};
 		this.fillList();
+		this.remember();
 	}
 
-	select(fn) {
+	// BY_KEYS: on the way to another one, perhaps.
+	select(fn, byKeys) {
 		if (fn === undefined || fn < 0)
 			fn = -1;
 		if (this.model.selected === fn)
@@ -398,6 +413,7 @@ class App {
 		this.up.select();
 		this.chart.mapKey = null; // of the function that is chosen
 		this.chart.draw();
+		this.remember(byKeys);
 	}
 
 	// Chosen in the chart: shown in the table, too.
@@ -435,6 +451,7 @@ class App {
 		this.threadsChanged();
 		this.makeThreads();
 		this.chart.drawNow();
+		this.remember();
 	}
 
 	showRange(range) {
@@ -476,6 +493,7 @@ class App {
 		this.fillList();
 		this.showFound();
 		this.chart.draw();
+		this.remember(true);
 	}
 
 	showFound() {
@@ -582,8 +600,7 @@ class App {
 			$('query').select();
 			break;
 		case '1': case '2': case '3': case '4':
-			this.showList(['functions', 'down', 'up',
-				'notes'][event.key - 1]);
+			this.showList(LISTS[event.key - 1]);
 			break;
 		case 't': case 'T':
 			this.toggleTheme();
@@ -599,8 +616,26 @@ class App {
 
 	toggleTheme() {
 		this.colours.refresh(); // what the system says now
-		document.documentElement.dataset.theme = this.colours.dark ?
-			'light' : 'dark';
+		this.setTheme(this.colours.dark ? 'light' : 'dark');
+		this.remember(true);
+	}
+
+	// "dark", "light", or "" for what the system says
+	setTheme(theme) {
+		if (theme === 'dark' || theme === 'light')
+			document.documentElement.dataset.theme = theme;
+		else
+			delete document.documentElement.dataset.theme;
+		this.themeChanged();
+	}
+
+	setColours(mode) {
+		const select = $('colour-mode');
+
+		select.value = mode;
+		if (select.selectedIndex < 0)
+			select.value = 'module';
+		this.colours.mode = select.value;
 		this.themeChanged();
 	}
 
@@ -635,9 +670,9 @@ class App {
 		$('range-clear').onclick = () => this.setRange(null);
 		$('zoom-reset').onclick = () => this.chart.showAll();
 		$('colour-mode').onchange = event => {
-			this.colours.mode = event.target.value;
+			this.setColours(event.target.value);
 			event.target.blur();
-			this.themeChanged();
+			this.remember(true);
 		};
 		$('with-module').onchange = event => {
 			this.withModule = event.target.checked;

@@ -51,6 +51,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: trace --notrace=twice --hide=catcher table whole
 		: trace --no-compensate table neighbours range
 		: trace header tips
+		: trace state
 		: trace --from=25% --to=99.9% table
 		: exceptions whole
 		: jumps whole
