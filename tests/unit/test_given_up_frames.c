@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "runtime/discovery/given_up_frames.h"
-#include "runtime/discovery/profile_calls.h"
-#include "runtime/discovery/readers.h"
 #include "tests/unit/module_builder.h"
 #include "tests/unit/run_suite.h"
 
@@ -18,23 +16,6 @@ enum { FROM = MODULE_TEXT + 0x100, TO = FROM + 0x80 };
 #define READS_RDI "\x48\x8b\x07\xc3"
 
 static struct built_module built;
-
-bool swz_is_reader_name(const char *name)
-{
-	(void)name;
-	return false;
-}
-
-bool swz_profile_calls_has(const struct swz_profile_calls *calls,
-			   const struct swz_module *m, uint64_t pc,
-			   uint64_t end)
-{
-	(void)calls;
-	(void)m;
-	(void)pc;
-	(void)end;
-	return false;
-}
 
 static bool finds_below(const char *from, size_t from_size, const char *to,
 			size_t to_size)

@@ -4,8 +4,6 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/discovery/profile_calls.h"
-#include "runtime/discovery/readers.h"
 #include "runtime/discovery/scan_depth.h"
 #include "tests/unit/module_builder.h"
 #include "tests/unit/run_suite.h"
@@ -21,23 +19,6 @@ enum {
 };
 
 static struct built_module built;
-
-bool swz_is_reader_name(const char *name)
-{
-	(void)name;
-	return false;
-}
-
-bool swz_profile_calls_has(const struct swz_profile_calls *calls,
-			   const struct swz_module *m, uint64_t pc,
-			   uint64_t end)
-{
-	(void)calls;
-	(void)m;
-	(void)pc;
-	(void)end;
-	return false;
-}
 
 static void set_up(void)
 {

@@ -7,7 +7,6 @@
 #include "runtime/discovery/cold_parts.h"
 #include "runtime/discovery/frame_walker.h"
 #include "runtime/discovery/profile_calls.h"
-#include "runtime/discovery/readers.h"
 #include "runtime/discovery/scan.h"
 #include "runtime/support/team.h"
 #include "tests/unit/module_builder.h"
@@ -25,23 +24,6 @@ enum {
 static struct built_module built;
 
 /* ------------------------------------------------- what it is surrounded by */
-
-bool swz_is_reader_name(const char *name)
-{
-	(void)name;
-	return false;
-}
-
-bool swz_profile_calls_has(const struct swz_profile_calls *calls,
-			   const struct swz_module *m, uint64_t pc,
-			   uint64_t end)
-{
-	(void)calls;
-	(void)m;
-	(void)pc;
-	(void)end;
-	return false;
-}
 
 void swz_profile_calls_find(struct swz_profile_calls *calls,
 			    const struct swz_module *module)
