@@ -3,7 +3,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3
-need_targets workers
+need_targets workers recursion
 export TERM=xterm # it has colours
 
 on_terminal() { # WIDTH HEIGHT COMMAND...: its output goes to `screen`, without \r
@@ -30,10 +30,11 @@ END
 
 # Waits until the terminal has its size.
 sized() { # COMMAND
+	# shellcheck disable=SC2016 # the other shell's
 	printf 'while [ "$(stty size)" != "%s" ]; do sleep 0.05; done; exec %s' "$1" "$2"
 }
 
-"$RUN" -q -o profile "$TARGETS/workers" >/dev/null || abort 'no profile'
+"$RUN" -q --timing exact -o profile "$TARGETS/workers" >/dev/null || abort 'no profile'
 "$DUMP" -f csv -o csv profile
 
 it '-f table: the figures are those of csv, in units'
@@ -139,5 +140,54 @@ it 'a tree in a pipe is for scripts, unless colours are asked for'
 assert_matches out '^# process '
 "$DUMP" -f tree --color=always profile >out
 assert_matches out 'wall-clock time'
+
+it 'the shortest and the longest call, where they are asked for'
+"$DUMP" -f table profile >out
+assert_eq 0 "$(grep -c -E '^self% .* (min|max) ' out)" 'columns of extremes'
+"$DUMP" -f table -s max profile >out
+assert_matches out '^self% .* min +max +calls  function '
+
+it 'what to do next is said below all of it, not below each part'
+assert_matches out '^Who calls it, what it calls: swizzle-dump -f tree -F [^ ]+ profile$'
+assert_matches out '^All of it in a browser: +swizzle-dump -f html profile$'
+"$DUMP" -f table --thread-parts profile >out
+assert_ge "$(grep -c ', thread [0-9]' out)" 5 parts
+assert_not_contains out 'Who calls it'
+
+it 'what is missing stands above the rows, and only that'
+"$DUMP" -f table profile >out
+assert_not_contains out Note:
+with_lost() { # COUNT FILE: the profile, as if so many calls had been lost
+	python3 - "$1" "$2" <<'END'
+import struct, sys
+data = bytearray(open("profile", "rb").read())
+data[136:144] = struct.pack("<Q", int(sys.argv[1]))  # swz_file_header.lost_calls
+open(sys.argv[2], "wb").write(data)
+END
+	assert_eq "$1" "$(info_value "$2" 'lost calls')" 'lost calls'
+}
+with_lost 1 one
+"$DUMP" -q -f table one >out
+assert_eq 'Note: 1 call was not recorded.' "$(grep Note: out)"
+with_lost 4321 many
+"$DUMP" -q -f table one many >out
+assert_eq 'Note: 4,322 calls were not recorded.' "$(grep Note: out)"
+assert_matches out '^2 profiles of 1 process, 10 threads, '
+"$RUN" -q --timing exact -o deep "$TARGETS/recursion" deep 90 >/dev/null
+"$DUMP" -f table deep >out
+assert_eq 'Note: 75 recursive calls are folded into earlier ones (--recursion).' \
+	"$(grep Note: out)"
+head -c $(($(wc -c <profile) / 2)) profile >half
+"$DUMP" -q -f table half >out
+assert_contains out 'Note: 1 profile is damaged or cut off.'
+"$RUN" -q -m trace --timing exact --max-size 1M -o full "$TARGETS/recursion" tree 22 >/dev/null
+"$DUMP" -q -f table full >out
+assert_matches out '^Note: [0-9,]+ events had no room in the trace \(--max-size\)\.$'
+"$RUN" -q -m trace --timing exact --ring -o ring "$TARGETS/recursion" deep 3 >/dev/null
+"$DUMP" -q -f table ring >out
+assert_contains out 'Note: 1 trace holds the newest events only (--ring).'
+"$RUN" -q -m profile --timing sampled -o sampled "$TARGETS/recursion" deep 3 >/dev/null
+"$DUMP" -q -f table sampled >out
+assert_contains out 'Note: sampled. Counts are exact, times are estimates'
 
 finish

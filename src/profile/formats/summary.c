@@ -205,7 +205,7 @@ static void put_losses(FILE *stream, const struct swz_section *section)
 		 "folded into earlier ones (--recursion)");
 	put_loss(stream, swz_report_split(report), "function has",
 		 "functions have",
-		 "more inclusive time than in trees, therefore");
+		 "more inclusive time here than in trees, because of folding");
 	put_loss(stream, losses.untraced, "event", "events",
 		 "had no room in the trace (--max-size)");
 	put_loss(stream, losses.overwritten, "trace holds", "traces hold",
