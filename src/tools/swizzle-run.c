@@ -58,8 +58,16 @@ static void check_is_file(const char *given, const char *output,
 	free(real);
 }
 
+/* The new profile has the room of an older one of that name. */
+static bool has_room(const char *output)
+{
+	struct stat st;
+
+	return stat(output, &st) == 0 && st.st_size >= SWZ_LEAST_FILE_BYTES;
+}
+
 /* Tries it out: only the file system knows. */
-static void check_directory(const char *directory)
+static void check_directory(const char *directory, const char *output)
 {
 	static const char page[SWZ_HEADER_BYTES];
 	struct rlimit limit;
@@ -87,6 +95,8 @@ static void check_directory(const char *directory)
 	if (fd >= 0 && name)
 		unlink(name);
 	free(name);
+	if (error == ENOSPC && has_room(output))
+		return;
 	if (error)
 		swz_die(SWZ_CANNOT_RUN,
 			"cannot write a profile to %s: %s. Use -o to name "
@@ -105,7 +115,7 @@ static void check_output(const char *given, char *output)
 			directory);
 	else
 		check_is_file(given, output, directory);
-	check_directory(directory);
+	check_directory(directory, output);
 }
 
 /* The run begins with this process. */

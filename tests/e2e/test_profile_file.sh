@@ -267,8 +267,17 @@ assert_matches info '^incomplete: the disk was full$'
 assert_contains dump.err 'small/profile: incomplete: the disk was full'
 assert_not_contains dump.err 'no memory'
 assert_ge "$(info_value small/profile 'lost calls')" 1 'lost calls'
+
+it 'a profile is replaced on a disk that is full'
+dd if=/dev/zero of=small/rest bs=4096 2>/dev/null
 capture "$RUN" -q -o small/profile "$TARGETS/growing" 4
+assert_status 0
 assert_empty err
+assert_same <("$TARGETS/growing" 4) out
+dd if=/dev/zero of=small/more bs=4096 2>/dev/null
+capture "$RUN" -o small/another "$TARGETS/growing" 4
+assert_refused 126 'cannot write a profile to '
+assert_contains err 'No space left on device'
 it 'so with a trace'
 rm -f small/*
 capture "$RUN" -m trace -o small/profile "$TARGETS/growing" 1
