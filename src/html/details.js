@@ -26,8 +26,8 @@ class Details {
 			this.part('Callees', 'callees', callees, fn));
 
 		// no more than half of it for the callers
-		both.style.gridTemplateRows = `minmax(0, min(50%, ` +
-			`${(callers.length + 1) * LINE + 6}px)) minmax(0, 1fr)`;
+		both.style.setProperty('--callers', `min(50%, ` +
+			`${(callers.length + 1) * LINE + 6}px)`);
 		this.root.replaceChildren(this.heading(fn), this.figures(fn), both);
 	}
 
@@ -81,15 +81,16 @@ class Details {
 		const whole = model.sums.incl[fn];
 		const root = make('div', {class: 'list', id});
 		const list = new List(root, [
-			{key: 'calls', title: 'Calls', width: '70px',
+			{key: 'calls', title: 'Calls', width: '62px',
 				align: 'right'},
-			{key: 'incl', title: 'Inclusive', width: '70px',
+			{key: 'incl', title: 'Inclusive', width: '67px',
 				align: 'right', hint: id === 'callers' ?
 					`Time of ${model.catalog.name[fn]} when ` +
 					'called from there' :
 					'Time of the function when called from ' +
 					'here'},
-			{key: 'share', title: '%', width: '54px', align: 'right',
+			{key: 'share', title: '%', width: '53px', align: 'right',
+				room: 370,
 				hint: `Share of the inclusive time of ` +
 					model.catalog.name[fn]},
 			{key: 'name', title: plural(entries.length,
@@ -100,7 +101,7 @@ class Details {
 			cells[0].textContent = grouped(entry.calls);
 			putTime(cells[1], entry.incl);
 			cells[2].textContent = percent(entry.incl, whole);
-			putBar(cells[2], entry.incl, whole, 'var(--bar2)');
+			putBar(cells[1], entry.incl, whole, 'var(--bar2)');
 			const place = this.placeOf(entry.places);
 
 			app.putFunction(cells[3], entry.fn, list.nameRoom -

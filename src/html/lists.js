@@ -3,7 +3,8 @@
 const LINE = 24;
 
 class List {
-	// COLUMNS: {key, title, hint, width, align, sort}. ROWS is an array of
+	// COLUMNS: {key, title, hint, width, align, sort, room}; one is shown where
+	// the list is as wide as its `room`. ROWS is an array of
 	// anything; RENDER(row, cells, element) fills the cells of one.
 	constructor(root, columns, render, events) {
 		this.root = root;
@@ -25,9 +26,6 @@ class List {
 	}
 
 	makeHead() {
-		const widths = this.columns.map(column => column.width).join(' ');
-
-		this.root.style.setProperty('--columns', widths);
 		this.head.replaceChildren(...this.columns.map(column => {
 			const cell = make('button', {
 				class: 'cell ' + (column.align || ''),
@@ -64,6 +62,7 @@ class List {
 	updateNow() {
 		const {scrollTop, clientHeight} = this.body;
 
+		this.fitColumns();
 		this.measure();
 		const from = Math.max(0, Math.floor(scrollTop / LINE) - 4);
 		const to = Math.min(this.rows.length,
@@ -77,6 +76,23 @@ class List {
 		for (let index = from; index < to; index++)
 			if (!this.shown.has(index))
 				this.shown.set(index, this.makeRow(index));
+	}
+
+	// Those that have room; the others stay there, hidden.
+	fitColumns() {
+		const width = this.body.clientWidth;
+		const shown = this.columns.map(({room}) => !(room > width));
+
+		if (!width || this.columnsShown === shown.join())
+			return;
+		this.columnsShown = shown.join();
+		this.hiddenColumns = shown.map(each => !each);
+		this.root.style.setProperty('--columns', this.columns.filter(
+			(_, i) => shown[i]).map(column => column.width).join(' '));
+		[...this.head.children].forEach((cell, i) => {
+			cell.hidden = !shown[i];
+		});
+		this.nameRoom = null; // draws all rows anew
 	}
 
 	// The room for names; where it has changed all rows are drawn anew.
@@ -100,6 +116,10 @@ class List {
 			'data-index': index}, ...cells);
 
 		element.style.top = index * LINE + 'px';
+		cells.forEach((cell, i) => {
+			cell.hidden = Boolean(this.hiddenColumns &&
+				this.hiddenColumns[i]);
+		});
 		this.render(row, cells, element);
 		element.addEventListener('click', event =>
 			this.events.click && this.events.click(row, index, event));
@@ -147,6 +167,9 @@ function putTime(cell, ns) {
 
 // ---- the table of functions ----
 
+// How wide it is that modules have a column of their own.
+const MODULE_ROOM = 860;
+
 class FunctionTable {
 	constructor(app) {
 		this.app = app;
@@ -165,17 +188,17 @@ class FunctionTable {
 		const columns = [
 			{key: 'calls', title: 'Calls', width: '71px', align: 'right',
 				sort: true},
-			{key: 'self', title: 'Self', width: '71px', align: 'right',
+			{key: 'self', title: 'Self', width: '67px', align: 'right',
 				hint: 'Time in the function itself', sort: true},
-			{key: 'share', title: '%', width: '55px', align: 'right',
+			{key: 'share', title: '%', width: '53px', align: 'right',
 				hint: 'Share of all time'},
-			{key: 'incl', title: 'Inclusive', width: '71px',
+			{key: 'incl', title: 'Inclusive', width: '69px',
 				align: 'right', sort: true,
 				hint: 'Time with everything it called'},
-			{key: 'inclShare', title: '%', width: '55px',
+			{key: 'inclShare', title: '%', width: '53px', room: 430,
 				align: 'right', hint: 'Share of all time'},
-			{key: 'mean', title: 'Mean', width: '69px', align: 'right',
-				sort: true, hint: 'Inclusive time of a call'},
+			{key: 'mean', title: 'Mean', width: '67px', align: 'right',
+				sort: true, room: 500, hint: 'Inclusive time of a call'},
 		];
 
 		if (this.app.model.sampled)
@@ -183,12 +206,12 @@ class FunctionTable {
 				width: '78px', align: 'right', sort: true,
 				hint: 'Standard error of the self time'});
 		else
-			columns.push({key: 'max', title: 'Max', width: '69px',
-				align: 'right', sort: true,
+			columns.push({key: 'max', title: 'Max', width: '67px',
+				align: 'right', sort: true, room: 570,
 				hint: 'The longest call'});
 		columns.push({key: 'name', title: 'Function',
 			width: 'minmax(90px, 3fr)', sort: true});
-		columns.push({key: 'module', title: 'Module',
+		columns.push({key: 'module', title: 'Module', room: MODULE_ROOM,
 			width: 'minmax(72px, 1fr)', sort: true});
 		return columns;
 	}
@@ -271,7 +294,8 @@ class FunctionTable {
 					'var(--bar2)');
 				break;
 			case 'name':
-				app.putFunction(cell, fn, this.list.nameRoom);
+				app.putFunction(cell, fn, this.list.nameRoom,
+					this.list.body.clientWidth < MODULE_ROOM);
 				break;
 			case 'module':
 				cell.textContent = model.moduleName(fn);
@@ -469,7 +493,7 @@ const TREE_COLUMNS = [
 	{key: 'share', title: '%', width: '55px', align: 'right'},
 	{key: 'self', title: 'Self', width: '71px', align: 'right'},
 	{key: 'calls', title: 'Calls', width: '78px', align: 'right'},
-	{key: 'mean', title: 'Mean', width: '78px', align: 'right',
+	{key: 'mean', title: 'Mean', width: '78px', align: 'right', room: 640,
 		hint: 'Inclusive time of a call from here'},
 ];
 

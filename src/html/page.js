@@ -73,11 +73,12 @@ const KEYS = [
 	['/', 'search; Enter and Shift+Enter go through what was found'],
 	['Esc', 'end the search, then the choice, the range, the zoom'],
 	['1, 2, 3, 4', 'functions, top-down, bottom-up, what it could not see'],
+	['5, M', 'in a narrow window: callers and callees; threads, colours, modules'],
 	['T', 'dark or light'],
 	['?', 'this help'],
 ];
 
-const LISTS = ['functions', 'down', 'up', 'notes']; // in the order of their keys
+const LISTS = ['functions', 'down', 'up', 'notes', 'details']; // in the order of their keys
 
 class App {
 	constructor(data) {
@@ -102,6 +103,7 @@ class App {
 			topDownSource(this));
 		this.up = new TreeList(this, $('up'), UP_COLUMNS,
 			bottomUpSource(this));
+		this.layout = new Layout(this);
 		this.showHeader();
 		this.makeThreads();
 		this.makeModules();
@@ -147,16 +149,17 @@ class App {
 				thread.profile]).split(' ')[0])})` : '');
 	}
 
-	// A coloured dot, the name, and (in lists without that column) the module.
-	// What it can be read by in ROOM pixels is shown, all of it on hover.
+	// A coloured dot, the name, and (in lists without that column) the module
+	// where both have room. What it can be read by in ROOM pixels is shown, all
+	// of it on hover.
 	putFunction(cell, fn, room, withModule) {
 		const {model} = this;
 		const module = withModule && !this.withModule ?
 			model.moduleName(fn) : '';
 		const label = this.label(fn);
-		const letters = Math.floor((room - DOT -
-			(module ? (1 + module.length) * MODULE_LETTER : 0)) /
-			this.letter);
+		const letters = Math.floor((room - DOT) / this.letter);
+		const beside = module && label.length * this.letter + DOT +
+			(1 + module.length) * MODULE_LETTER <= room;
 		const dot = make('i', {class: 'swatch'});
 		const name = make('span', {
 			class: 'name' + (model.matches && model.matches[fn] ?
@@ -168,7 +171,7 @@ class App {
 		name.title = [model.catalog.name[fn], model.modulePath(fn), source]
 			.filter(Boolean).join('\n');
 		cell.append(dot, name);
-		if (module)
+		if (beside)
 			cell.append(make('span', {class: 'dim'}, ' ' + module));
 	}
 
@@ -385,10 +388,13 @@ class App {
 	}
 
 	showList(name) {
+		if (!this.layout.has(name))
+			name = 'functions';
 		this.listName = name;
 		for (const tab of $('list-tabs').querySelectorAll('[data-list]')) {
 			tab.setAttribute('aria-selected', tab.dataset.list === name);
-			$(tab.dataset.list).hidden = tab.dataset.list !== name;
+			$(tab.dataset.list).hidden = tab.dataset.list !== name &&
+				this.layout.has(tab.dataset.list);
 		}
 		if (name === 'notes')
 			this.notes.show();
@@ -532,6 +538,8 @@ class App {
 	escape() {
 		if (!$('help').hidden)
 			$('help').hidden = true;
+		else if (this.layout.sideShown)
+			this.layout.toggleSide();
 		else if (this.model.matches || $('query').value)
 			this.setQuery('');
 		else if (this.model.selected >= 0)
@@ -599,8 +607,11 @@ class App {
 			$('query').focus();
 			$('query').select();
 			break;
-		case '1': case '2': case '3': case '4':
+		case '1': case '2': case '3': case '4': case '5':
 			this.showList(LISTS[event.key - 1]);
+			break;
+		case 'm': case 'M':
+			this.layout.toggleSide();
 			break;
 		case 't': case 'T':
 			this.toggleTheme();
@@ -685,23 +696,6 @@ class App {
 		matchMedia('(prefers-color-scheme: dark)').addEventListener(
 			'change', () => this.themeChanged());
 		new ResizeObserver(() => this.chart.drawNow()).observe($('stage'));
-		this.wireSplitter();
-	}
-
-	wireSplitter() {
-		const splitter = $('splitter');
-
-		splitter.addEventListener('pointerdown', event =>
-			splitter.setPointerCapture(event.pointerId));
-		splitter.addEventListener('pointermove', event => {
-			if (!splitter.hasPointerCapture(event.pointerId))
-				return;
-			const bounds = $('main').getBoundingClientRect();
-			const share = clamp((event.clientY - bounds.top) /
-				bounds.height, 0.15, 0.85);
-
-			$('main').style.setProperty('--upper', share * 100 + '%');
-		});
 	}
 }
 

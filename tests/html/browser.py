@@ -50,8 +50,8 @@ class Browser:
                                  targetId=target['targetId'])['sessionId']
         for domain in ('Page', 'Runtime', 'Network', 'Log', 'Performance'):
             self.call(domain + '.enable')
-        self.call('Emulation.setDeviceMetricsOverride', width=width,
-                  height=height, deviceScaleFactor=scale, mobile=False)
+        self.scale = scale
+        self.resize(width, height)
         self.dark(dark)
 
     def start(self, width, height, scale):
@@ -174,6 +174,10 @@ class Browser:
             {'name': 'prefers-color-scheme',
              'value': 'dark' if dark else 'light'},
             {'name': 'prefers-reduced-motion', 'value': 'reduce'}])
+
+    def resize(self, width, height):
+        self.call('Emulation.setDeviceMetricsOverride', width=width,
+                  height=height, deviceScaleFactor=self.scale, mobile=False)
 
     def open(self, path, ready='window.swizzle'):
         self.call('Page.navigate', url='file://' + os.path.abspath(path))

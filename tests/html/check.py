@@ -1086,6 +1086,59 @@ def check_merged(page, profile):
     equal(True, right <= room, 'the header fits')
 
 
+def in_window(page, selector):
+    """Whether an element can be seen and lies in the window."""
+    return page.eval('''(() => {
+        const r = document.querySelector(%r).getBoundingClientRect();
+        return r.width > 0 && r.left >= 0 && r.right <= innerWidth &&
+            r.top >= 0 && r.bottom <= innerHeight; })()''' % selector)
+
+
+def name_room(page, selector):
+    """How many letters of a name a list has room for."""
+    return page.eval("document.querySelector('%s [data-key=name]')"
+                     ".clientWidth / swizzle.letter" % selector)
+
+
+def check_widths(page, profile):
+    """names have room, and everything can be reached, in a narrow window, too"""
+    show(page, 'functions')
+    choose(page, 'leaf')
+    equal(True, name_room(page, '#functions') >= 28, 'room for names')
+    equal(True, name_room(page, '#callers') >= 18, 'room for callers')
+    page.drag(*page.center('#splitter-details'), 500, 600)
+    equal(True, name_room(page, '#callers') >= 40, 'room after a drag')
+    page.resize(800, 600)
+    page.settle()
+    equal(800, page.eval('document.documentElement.scrollWidth'), 'width')
+    equal(True, name_room(page, '#functions') >= 28, 'room in 800 pixels')
+    for selector in ('#total', '#calls', '#warnings', '#query', '#help-open',
+                     '[data-list=notes]', '[data-list=details]'):
+        equal(True, in_window(page, selector), selector + ' is in the window')
+    edges = profile.edges()
+    page.click_on('[data-list=details]')
+    equal({caller: to['leaf'] for caller, to in edges.items() if 'leaf' in to},
+          listed(page, '#callers'), 'callers in a narrow window')
+    equal(False, in_window(page, '#functions'), 'the table lies below it')
+    equal(False, in_window(page, '#threads'), 'threads before the click')
+    page.click_on('#side-open')
+    equal(True, in_window(page, '#threads'), 'threads after it')
+    calls = sum(row[0] for row in page_table(page).values())
+    page.click_on('[data-thread="1"]')
+    show(page, 'functions')
+    equal(True, sum(row[0] for row in page_table(page).values()) < calls,
+          'without a thread')
+    page.click_on('[data-thread="1"]')
+    page.key('Escape')
+    equal(False, in_window(page, '#threads'), 'threads after Esc')
+    page.click_on('[data-list=details]')
+    page.resize(1280, 800)
+    page.settle()
+    equal(True, in_window(page, '#functions'), 'the table, wide again')
+    equal(True, in_window(page, '#callers'), 'callers beside it')
+    same_tables(profile.table(), page_table(page), 'table, wide again')
+
+
 def check_page(page, directory, dump, path, words):
     """one page"""
     global current
