@@ -1,7 +1,7 @@
 # swizzle: one non-recursive Makefile.  Everything built lies in build/, laid
 # out as `make install` lays it out; objects are in build/obj, test programs in
 # build/test.  Source lists are wildcards over the folders: a folder says in
-# which process its code runs (docs/mechanism.md).
+# which process its code runs (docs/internals/README.md).
 #
 #   build/obj/offline  the tools' and tests' objects
 #   build/obj/target   the same sources as libswizzle.so needs them
@@ -561,7 +561,7 @@ uninstall:			## remove what install installed
 		$(DESTDIR)$(PCDIR)/swizzle.pc \
 		$(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCS))
 	-rmdir $(DESTDIR)$(INCLUDEDIR)/swizzle \
-		$(addprefix $(DESTDIR)$(DOCDIR),/docs/images /docs/internals /docs) \
+		$(addprefix $(DESTDIR)$(DOCDIR),/docs/example /docs/images /docs/internals /docs) \
 		$(DESTDIR)$(DOCDIR) \
 		2>/dev/null
 

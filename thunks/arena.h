@@ -13,7 +13,8 @@
  * for.
  *
  * Blocks of 64 thunks (a page of code, a page of data) are handed out to
- * threads; returned blocks wait in a lock-free stack. */
+ * threads; returned blocks wait in a lock-free stack.
+ * See docs/internals/thunks.md. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,8 @@
 #define SWZ_THUNKS_RELOCATE_H
 
 /* Copies displaced instructions to another address so that they do there what
- * they did at home. Built on capstone for decoding; encodes by itself. */
+ * they did at home. Built on capstone for decoding; encodes by itself.
+ * See docs/internals/relocation.md. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -12,7 +12,8 @@
  *     displaced instructions, relocated, and a jump to the rest
  *
  * A region is written while it is read+write, then sealed read+execute. It ends
- * in unwind information for its trampolines. */
+ * in unwind information for its trampolines.
+ * See docs/internals/relocation.md. */
 
 #include "image/eh_frame.h"
 #include "thunks/region.h"

@@ -16,7 +16,8 @@
  *
  * Below the slot S:  S-8 rax  S-16 rcx  S-24 rdx  S-32 rsi  S-40 rdi  S-48 r8
  * S-56 r9  S-64 r10  S-72 flags  S-80 where to go on (under %rsp: the ABI's red
- * zone keeps it from signal handlers; SysV ABI 3.2.2). */
+ * zone keeps it from signal handlers; SysV ABI 3.2.2).
+ * See docs/internals/one-call.md. */
 
 #include "gate.h"
 #include "macros.h"

@@ -1,7 +1,8 @@
 #ifndef SWZ_RUNTIME_LATE_H
 #define SWZ_RUNTIME_LATE_H
 
-/* Libraries that are loaded, and unloaded, while the program runs. */
+/* Libraries that are loaded, and unloaded, while the program runs.
+ * See docs/internals/late-libraries.md. */
 
 #include "runtime/module/linker.h"
 #include "runtime/module/module.h"

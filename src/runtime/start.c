@@ -4,7 +4,8 @@
  * its constructor before every other one, the program's preinit array
  * included, when all libraries of the start are mapped and relocated and one
  * thread runs. So everything that comes later runs hooked, and nothing can be
- * executing what is patched. */
+ * executing what is patched.
+ * See docs/internals/start.md. */
 
 #include "runtime/cache/cache.h"
 #include "runtime/cache/facts.h"

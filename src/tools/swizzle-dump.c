@@ -1,7 +1,8 @@
 /* swizzle-dump: turns profiles into what people and viewers read.
  *
  * Three steps: read all files, add their threads to reports (one for all, or
- * one per thread), hand each report to the writer of the format. */
+ * one per thread), hand each report to the writer of the format.
+ * See docs/internals/offline.md. */
 
 #include <fcntl.h>
 #include <getopt.h>

@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 /* Notes that the module [start, end) holds an unwinder that exports nothing;
- * that it does not any more. One thread at a time. */
+ * that it does not any more. One thread at a time.
+ * See docs/internals/unwinding.md. */
 void swz_note_unwinder(uint64_t start, uint64_t end);
 void swz_forget_unwinder(uint64_t start);
 

@@ -4,7 +4,8 @@
 /* Language runtimes that walk their own stack and look return addresses up in
  * tables of theirs. A thunk's address is in no table, so such code must not be
  * hooked, or the runtime must be told how to see through a thunk. They are
- * recognised by symbols and sections that their code generators leave. */
+ * recognised by symbols and sections that their code generators leave.
+ * See docs/internals/checks.md. */
 
 #include "runtime/module/module.h"
 

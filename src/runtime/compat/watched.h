@@ -6,7 +6,8 @@
  * (confinement.h), limits
  * its address space (address_space.h), locks its memory (locked_memory.h) or
  * executes another program (execution.h). Where there are wrappers, _exit has
- * one, too (ending.h). */
+ * one, too (ending.h).
+ * See docs/internals/compat.md. */
 
 #include <stdbool.h>
 

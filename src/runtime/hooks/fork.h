@@ -10,7 +10,8 @@
  * frame that the hook is for, or NULL. Returns the thread's state; NULL if
  * another thread is just making the profile, so that this call goes unrecorded;
  * if the child runs unrecorded, swz_recording is false. Signals must be
- * blocked. */
+ * blocked.
+ * See docs/internals/threads.md. */
 struct swz_thread *swz_fork_child(struct swz_thread *hot,
 				  struct swz_thunk *exiting,
 				  const uint64_t *here);

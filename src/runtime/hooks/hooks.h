@@ -3,7 +3,8 @@
 
 /* The C side of the hooks in asm/x86_64: all but the usual case. It runs on the
  * program's stack and is async-signal-safe; what needs more room, or must not
- * be interrupted, goes to the thread's slow stack with signals blocked. */
+ * be interrupted, goes to the thread's slow stack with signals blocked.
+ * See docs/internals/hooks.md. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 #ifndef SWZ_RUNTIME_HOOKS_SUSPEND_H
 #define SWZ_RUNTIME_HOOKS_SUSPEND_H
 
-/* Frames that are suspended with their stack (fibers, coroutines). */
+/* Frames that are suspended with their stack (fibers, coroutines).
+ * See docs/internals/frames.md. */
 
 #include <stdbool.h>
 #include <stdint.h>

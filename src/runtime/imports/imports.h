@@ -2,7 +2,8 @@
 #define SWZ_RUNTIME_IMPORTS_IMPORTS_H
 
 /* Calls that modules in scope make through their GOT into modules that are not
- * (--imports). All of it by the one thread that plans. */
+ * (--imports). All of it by the one thread that plans.
+ * See docs/internals/imports.md. */
 
 #include <link.h>
 

@@ -2,7 +2,8 @@
 #define SWZ_RUNTIME_PLAN_PLAN_H
 
 /* What is to be hooked, decided for every function before the first byte
- * changes; then done, while nothing executes it. */
+ * changes; then done, while nothing executes it.
+ * See docs/internals/plan.md. */
 
 #include <stdbool.h>
 #include <stdint.h>

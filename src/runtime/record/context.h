@@ -6,7 +6,7 @@
  * Recursion is folded as in Ammons, Ball and Larus, "Exploiting hardware
  * performance counters with flow and context sensitive profiling" (PLDI 1997):
  * a function that is on the path already continues in its ancestor's context.
- */
+ * See docs/internals/record.md. */
 
 #include <stdint.h>
 

@@ -11,7 +11,8 @@
  * has a place of its own, whatever interrupts. The last eight bytes of a page
  * (its time) never hold an event: who comes to them turns the page
  * (swz_events_turn_in_hook). A page whose time is too long ago for the bits of
- * an event is turned, too. */
+ * an event is turned, too.
+ * See docs/internals/record.md. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,8 @@
 
 /* The profile file: created, mapped shared, closed; no descriptor is kept, so
  * that the program's own descriptors are numbered as ever.
- * runtime/record/chunks.h takes space from it. */
+ * runtime/record/chunks.h takes space from it.
+ * See docs/internals/file.md. */
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -6,7 +6,8 @@
  * The hot part lies on pages that the kernel wipes in a forked child
  * (MADV_WIPEONFORK, Linux 4.14): whatever way a process forks, the child's
  * first hook finds no `links` or a foreign `top` and leaves the assembly's fast
- * path, and `cold` being NULL tells why. */
+ * path, and `cold` being NULL tells why.
+ * See docs/internals/threads.md. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
