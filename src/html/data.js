@@ -116,6 +116,32 @@ function readCatalog(bytes, strings) {
 	};
 }
 
+// {path: {state, changed, lines, parts: [{first, lines}]}}
+function readSources(bytes) {
+	const decoder = new TextDecoder();
+	const reader = new Reader(bytes);
+	const line = () => {
+		const end = bytes.indexOf(0, reader.at);
+		const text = decoder.decode(bytes.subarray(reader.at, end));
+
+		reader.at = end + 1;
+		return text;
+	};
+	const sources = new Map();
+
+	for (let count = reader.number(); count; count--) {
+		const path = line();
+		const file = {state: reader.number(), changed: reader.number(),
+			lines: reader.number(), parts: []};
+
+		for (let parts = reader.number(); parts; parts--)
+			file.parts.push({first: reader.number(), lines:
+				Array.from({length: reader.number()}, line)});
+		sources.set(path, file);
+	}
+	return sources;
+}
+
 function readThread(bytes) {
 	const reader = new Reader(bytes);
 	const rowCount = reader.number();
@@ -186,6 +212,7 @@ async function readData(progress) {
 			value.replace(/[\0-\x1f\x7f]/g, '?') : value);
 	const strings = readStrings(await blocks.take('strings'));
 	const catalog = readCatalog(await blocks.take('catalog'), strings);
+	const sources = readSources(await blocks.take('sources'));
 	const threads = [];
 
 	for (const [index, about] of description.threads.entries()) {
@@ -200,7 +227,7 @@ async function readData(progress) {
 		else if (index % 16 === 15)
 			await pause();
 	}
-	return {description, catalog, threads};
+	return {description, catalog, sources, threads};
 }
 
 // Times of all processes count from the beginning of the first.

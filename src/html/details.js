@@ -39,9 +39,14 @@ class Details {
 		swatch.style.background = colours.ofFunction(fn);
 		return make('header', {},
 			make('h3', {}, swatch, model.catalog.name[fn]),
-			make('p', {class: 'dim', title: model.modulePath(fn)},
-				[model.moduleName(fn), source].filter(Boolean)
-					.join(' · ')));
+			make('p', {class: 'dim', title: [model.modulePath(fn), source]
+				.filter(Boolean).join('\n')},
+			make('span', {}, model.moduleName(fn) +
+				(source ? ' · ' : '')),
+			source ? make('button', {class: 'to-source',
+				title: `Show the source: ${source}`,
+				onclick: () => this.app.showList('source')},
+			model.source(fn)) : null));
 	}
 
 	figures(fn) {

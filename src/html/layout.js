@@ -64,6 +64,8 @@ class Layout {
 		const tab = $('list-tabs').querySelector('[data-list=details]');
 
 		tab.hidden = !narrow;
+		$('list-tabs').querySelector('[data-list=source]').hidden =
+			!this.app.source.any;
 		(narrow ? $('lists') : $('below')).append($('details'));
 		this.showSide(false);
 		if (!this.app.listName)
@@ -75,7 +77,8 @@ class Layout {
 
 	// Whether a list can be shown as things are.
 	has(list) {
-		return list !== 'details' || this.narrow.matches;
+		return list === 'details' ? this.narrow.matches :
+			list !== 'source' || this.app.source.any;
 	}
 
 	get sideShown() {

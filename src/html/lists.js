@@ -11,6 +11,7 @@ class List {
 		this.columns = columns;
 		this.render = render;
 		this.events = events || {};
+		this.line = this.events.height || LINE;
 		this.rows = [];
 		this.head = make('div', {class: 'head', role: 'row'});
 		this.body = make('div', {class: 'body', tabindex: '0'});
@@ -52,7 +53,7 @@ class List {
 
 	set(rows) {
 		this.rows = rows;
-		this.space.style.height = rows.length * LINE + 'px';
+		this.space.style.height = rows.length * this.line + 'px';
 		for (const element of this.shown.values())
 			element.remove();
 		this.shown.clear();
@@ -64,9 +65,9 @@ class List {
 
 		this.fitColumns();
 		this.measure();
-		const from = Math.max(0, Math.floor(scrollTop / LINE) - 4);
+		const from = Math.max(0, Math.floor(scrollTop / this.line) - 4);
 		const to = Math.min(this.rows.length,
-			Math.ceil((scrollTop + clientHeight) / LINE) + 4);
+			Math.ceil((scrollTop + clientHeight) / this.line) + 4);
 
 		for (const [index, element] of this.shown)
 			if (index < from || index >= to) {
@@ -115,7 +116,7 @@ class List {
 		const element = make('div', {class: 'row', role: 'row',
 			'data-index': index}, ...cells);
 
-		element.style.top = index * LINE + 'px';
+		element.style.top = index * this.line + 'px';
 		cells.forEach((cell, i) => {
 			cell.hidden = Boolean(this.hiddenColumns &&
 				this.hiddenColumns[i]);
@@ -138,10 +139,10 @@ class List {
 	}
 
 	reveal(index) {
-		const top = index * LINE;
+		const top = index * this.line;
 
 		if (top < this.body.scrollTop ||
-			top > this.body.scrollTop + this.body.clientHeight - LINE)
+			top > this.body.scrollTop + this.body.clientHeight - this.line)
 			this.body.scrollTop = top - this.body.clientHeight / 2;
 		this.update();
 	}

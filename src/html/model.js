@@ -145,6 +145,17 @@ class Model {
 				this.functions.push(fn);
 	}
 
+	// What a function calls, by callee and place.
+	*calledFrom(fn) {
+		for (const {part: {edges}} of this.shownThreads())
+			for (let i = 0; i < edges.count; i++)
+				if (edges.caller[i] === fn)
+					yield {callee: edges.callee[i],
+						place: edges.place[i],
+						calls: edges.calls[i],
+						incl: edges.incl[i]};
+	}
+
 	// The callers (or callees) of a function, most time first.
 	neighbours(fn, ofCallees) {
 		const found = new Map();

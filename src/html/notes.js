@@ -105,6 +105,22 @@ function traceRemarks(profile, threads, say) {
 			'figures are complete.');
 }
 
+// How many source files the page has, and why not the others.
+function sourceRemark(sources) {
+	const all = [...sources.values()];
+	const count = (...states) => all.filter(({state}) =>
+		states.includes(state)).length;
+	const why = [[count(2), 'not found'], [count(3), 'no text'],
+		[count(4), 'no room (1 MiB for all)'],
+		[count(5), 'left out (--no-source)']];
+
+	return `${count(SOURCE_WHOLE)} of ` +
+		`${plural(all.length, 'file')} whole, ` +
+		`${count(SOURCE_PARTS)} in part` +
+		why.filter(([n]) => n).map(([n, text]) =>
+			`, ${grouped(n)} ${text}`).join('') + '.';
+}
+
 function isLeftOut(module) {
 	return !module.inScope && !module.patched && !module.filtered &&
 		!module.refused.length;
@@ -155,6 +171,9 @@ class Notes {
 			thread.profile === index).length));
 		add('File', profile.file);
 		add('Made by', model.description.creator);
+		if (model.sources.size && !index)
+			facts.append(make('div', {}, make('dt', {}, 'Source'),
+				make('dd', {}, sourceRemark(model.sources))));
 		return make('article', {},
 			make('ul', {class: 'remarks'},
 				...remarks(profile, model.description,

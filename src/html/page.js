@@ -73,12 +73,14 @@ const KEYS = [
 	['/', 'search; Enter and Shift+Enter go through what was found'],
 	['Esc', 'end the search, then the choice, the range, the zoom'],
 	['1, 2, 3, 4', 'functions, top-down, bottom-up, what it could not see'],
-	['5, M', 'in a narrow window: callers and callees; threads, colours, modules'],
+	['5', 'the source of the chosen function'],
+	['6, M', 'in a narrow window: callers and callees; threads, colours, modules'],
 	['T', 'dark or light'],
 	['?', 'this help'],
 ];
 
-const LISTS = ['functions', 'down', 'up', 'notes', 'details']; // in the order of their keys
+const LISTS = ['functions', 'down', 'up', 'notes', 'source',
+	'details']; // in the order of their keys
 
 class App {
 	constructor(data) {
@@ -98,6 +100,7 @@ class App {
 			this.charts.timeline = new Timeline(this);
 		this.details = new Details(this);
 		this.notes = new Notes(this);
+		this.source = new SourceView(this);
 		this.table = new FunctionTable(this);
 		this.down = new TreeList(this, $('down'), TREE_COLUMNS,
 			topDownSource(this));
@@ -352,7 +355,7 @@ class App {
 
 	// The trees are made when they are looked at.
 	fillTree() {
-		this.stale = {down: true, up: true};
+		this.stale = {down: true, up: true, source: true};
 		if (this.stale[this.listName])
 			this.fillList();
 	}
@@ -401,7 +404,7 @@ class App {
 		else if (name === 'functions' && !this.table.list.rows.length)
 			this.table.update();
 		if (!this.stale)
-			this.stale = {down: true, up: true};
+			this.stale = {down: true, up: true, source: true};
 		this.fillList();
 		this.remember();
 	}
@@ -417,6 +420,8 @@ class App {
 		this.table.select();
 		this.down.select();
 		this.up.select();
+		this.stale.source = true;
+		this.fillList();
 		this.chart.mapKey = null; // of the function that is chosen
 		this.chart.draw();
 		this.remember(byKeys);
@@ -495,7 +500,7 @@ class App {
 		this.model.search(query);
 		this.foundAt = -1;
 		this.table.update();
-		this.stale = {down: true, up: true};
+		Object.assign(this.stale, {down: true, up: true});
 		this.fillList();
 		this.showFound();
 		this.chart.draw();
@@ -608,6 +613,7 @@ class App {
 			$('query').select();
 			break;
 		case '1': case '2': case '3': case '4': case '5':
+		case '6':
 			this.showList(LISTS[event.key - 1]);
 			break;
 		case 'm': case 'M':

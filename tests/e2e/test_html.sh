@@ -31,7 +31,20 @@ record folded --max-memory 1M -M contexts -- "$TARGETS/contexts"
 mkdir "$TMP/both"
 record both/ -M dash -M bash -M pages -- sh -c '"$0"; exit 0 "$1"' "$TARGETS/pages" \
 	"$(printf 'long %.0s' {1..100})"
+# Sources below another root: as they were, gone, no text, long and newer.
+source=$(readlink -f "$TOP/tests/targets/pages.cc")
+for root in same gone binary long; do
+	mkdir -p "$TMP/$root$TARGETS" "$TMP/$root${source%/*}"
+	cp "$TARGETS/pages" "$TMP/$root$TARGETS"
+done
+printf 'a\0b\n' >"$TMP/binary$source"
+{ cat "$source" && awk 'BEGIN { while (i++ < 4000) print "// more" }'; } \
+	>"$TMP/long$source"
+touch -d '+1 hour' "$TMP/long$source"
 wanted=(
+	profile --no-source nosource :
+	profile "--symfs=$TMP/binary" binarysource :
+	profile "--symfs=$TMP/long" longsource :
 	profile table neighbours search hostile :
 	sampled table sampled :
 	folded folded :
@@ -45,7 +58,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record ring -m trace --max-size 1M --ring -M fib -- "$TARGETS/fib"
 	record fibers -m trace -M fibers -- "$TARGETS/fibers" switch asm 10 20
 	wanted+=(
-		: profile sorting lines chart inverted sandwich names threads down up notes themes widths
+		: profile sorting lines source chart inverted sandwich names threads down up notes themes widths
 		: profile --notrace=twice --hide=catcher table down
 		: trace table timeline threads search hostile range
 		: trace --notrace=twice --hide=catcher table whole

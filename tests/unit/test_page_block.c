@@ -5,18 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "profile/formats/page_block.h"
+#include "tests/unit/page_bytes.h"
 #include "tests/unit/run_suite.h"
 
 static char *page; /* what was written */
 static size_t page_size;
 static FILE *stream;
-
-static const char head[] = "<script type=\"application/x-swizzle\" "
-			   "data-name=\"some data\">";
-static const char tail[] = "</script>\n";
 
 static struct swz_page_block *begin(void)
 {
@@ -25,65 +21,20 @@ static struct swz_page_block *begin(void)
 	return swz_page_block_begin(stream, "some data", 6);
 }
 
-static unsigned digit_of(char c)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = memchr(digits, c, sizeof(digits) - 1);
-
-	if (!at) /* an assertion for each takes too long */
-		ck_abort_msg("no digit: %c", c);
-	return (unsigned)(at - digits);
-}
-
-/* As strict as RFC 4648 allows: whole groups, and no bits left over. */
-static size_t decode(const char *text, size_t size, uint8_t *out)
-{
-	uint8_t *to = out;
-
-	ck_assert_uint_eq(size % 4, 0);
-	for (size_t i = 0; i < size; i += 4) {
-		unsigned missing = text[i + 3] != '='   ? 0
-				   : text[i + 2] != '=' ? 1
-							: 2;
-		uint32_t group = 0;
-
-		if (missing && i + 4 != size)
-			ck_abort_msg("'=' in the midst");
-		for (unsigned k = 0; k < 4 - missing; k++)
-			group |= digit_of(text[i + k]) << (18 - 6 * k);
-		if (group & ((1u << 8 * missing) - 1))
-			ck_abort_msg("bits are left over");
-		for (unsigned k = 0; k < 3 - missing; k++)
-			*to++ = (uint8_t)(group >> (16 - 8 * k));
-	}
-	return (size_t)(to - out);
-}
-
 /* Ends the block; what it holds must be this. */
 static void check_block(struct swz_page_block *block, const void *expected,
 			size_t size)
 {
-	size_t coded, deflated;
-	uLongf inflated = (uLongf)size + 1;
-	uint8_t *bytes, *out;
+	size_t bytes;
+	uint8_t *out;
 
 	ck_assert_uint_eq(swz_page_block_size(block), size);
 	swz_page_block_end(block);
 	fclose(stream);
-	ck_assert_uint_ge(page_size, sizeof(head) + sizeof(tail) - 2);
-	ck_assert_mem_eq(page, head, sizeof(head) - 1);
-	ck_assert_mem_eq(page + page_size - (sizeof(tail) - 1), tail,
-			 sizeof(tail) - 1);
-	coded = page_size - (sizeof(head) - 1) - (sizeof(tail) - 1);
-	bytes = malloc(coded);
-	out = malloc(inflated);
-	deflated = decode(page + sizeof(head) - 1, coded, bytes);
-	ck_assert_int_eq(uncompress(out, &inflated, bytes, deflated), Z_OK);
-	ck_assert_uint_eq(inflated, size);
+	out = page_bytes(page, page_size, "some data", &bytes);
+	ck_assert_uint_eq(bytes, size);
 	if (size)
 		ck_assert_mem_eq(out, expected, size);
-	free(bytes);
 	free(out);
 	free(page);
 }
@@ -148,6 +99,18 @@ START_TEST(texts_have_no_control_characters)
 }
 END_TEST
 
+START_TEST(lines_keep_their_tabs)
+{
+	static const char expected[] = "\ta\tb?c \0\0?";
+	struct swz_page_block *block = begin();
+
+	swz_page_block_line(block, "\ta\tb\rc\rd", 7);
+	swz_page_block_line(block, "x", 0);
+	swz_page_block_line(block, "\x01", 1);
+	check_block(block, expected, sizeof(expected));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("page_block");
@@ -156,6 +119,7 @@ int main(void)
 	tcase_add_test(t, bytes_come_back);
 	tcase_add_test(t, numbers_are_leb128);
 	tcase_add_test(t, texts_have_no_control_characters);
+	tcase_add_test(t, lines_keep_their_tabs);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }

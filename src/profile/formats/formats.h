@@ -56,6 +56,7 @@ struct swz_table_options {
 	struct swz_patterns filters; /* of which one has to match, if
 				      * there are any */
 	bool bottom_up;
+	bool without_source;           /* a page has no source text */
 	const struct swz_style *style; /* of tables for people; NULL: tables
 					* are for programs */
 	const char *inputs; /* for commands that are proposed: the files, each
@@ -78,7 +79,8 @@ enum swz_format_takes {
 	SWZ_TAKES_LIMIT = 4,     /* --percent-limit */
 	SWZ_TAKES_BOTTOM_UP = 8, /* --bottom-up */
 	SWZ_TAKES_DIFF = 32,     /* --diff */
-	SWZ_TAKES_NAMES = 256,   /* --embed */
+	SWZ_TAKES_NAMES = 1024,  /* --embed */
+	SWZ_TAKES_SOURCE = 2048, /* --no-source */
 	SWZ_TAKES_PLACE = 64,    /* that of its profile (-o): all is in it */
 	SWZ_FOR_PEOPLE = 256,    /* it is drawn in a style, always ... */
 	SWZ_FOR_TERMINALS = 512, /* ... or on a terminal */

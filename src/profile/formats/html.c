@@ -19,6 +19,7 @@
 #include "profile/file/writer.h"
 #include "profile/file/events.h"
 #include "profile/formats/html_events.h"
+#include "profile/formats/html_sources.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
@@ -63,6 +64,7 @@ struct page {
 	struct profile_note *profiles;
 	size_t profile_count;
 	size_t profile_capacity;
+	struct swz_html_sources *sources;
 };
 
 /* ---- one thread ---- */
@@ -200,6 +202,7 @@ void swz_html_section(struct swz_writer *writer,
 	put_edges(block, section->report);
 	put_contexts(block, section->contexts);
 	swz_page_block_end(block);
+	swz_html_sources_add(page->sources, section);
 	page->catalog = section->catalog;
 	page->compensated = section->compensated;
 	note = note_thread(page, section);
@@ -519,6 +522,7 @@ void swz_html_begin(struct swz_writer *writer)
 	struct page *page = swz_allocate(1, sizeof(*page));
 
 	page->stream = writer->stream;
+	page->sources = swz_html_sources_begin();
 	writer->state = page;
 	put_frame(page->stream, swz_page_head, swz_page_head_end);
 }
@@ -529,6 +533,9 @@ void swz_html_end(struct swz_writer *writer)
 	static const struct swz_catalog nothing;
 
 	put_catalog(page->stream, page->catalog ? page->catalog : &nothing);
+	swz_html_sources_end(page->sources, page->stream,
+			     page->catalog ? page->catalog : &nothing,
+			     !writer->options->without_source);
 	put_description(page);
 	put_frame(page->stream, swz_page_tail, swz_page_tail_end);
 	free(page->threads);

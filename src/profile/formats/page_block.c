@@ -119,6 +119,21 @@ void swz_page_block_time(struct swz_page_block *block, int64_t value)
 	swz_page_block_number(block, value < 0 ? 0 : (uint64_t)value);
 }
 
+void swz_page_block_line(struct swz_page_block *block, const char *text,
+			 size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++) {
+		uint8_t c = (uint8_t)text[i];
+
+		if ((c < 0x20 && c != '\t') || c == 0x7f)
+			c = c == '\r' && i + 1 == size ? ' ' : '?';
+		swz_page_block_bytes(block, &c, 1);
+	}
+	swz_page_block_bytes(block, "", 1);
+}
+
 void swz_page_block_text(struct swz_page_block *block, const char *text)
 {
 	for (; *text; text++) {

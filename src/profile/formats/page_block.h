@@ -30,6 +30,11 @@ void swz_page_block_time(struct swz_page_block *block, int64_t value);
 /* TEXT and its NUL; control characters become '?'. */
 void swz_page_block_text(struct swz_page_block *block, const char *text);
 
+/* A line of SIZE bytes and a NUL; control characters but for tabs become '?'.
+ */
+void swz_page_block_line(struct swz_page_block *block, const char *text,
+			 size_t size);
+
 /* Writes what is left, and frees the block. */
 void swz_page_block_end(struct swz_page_block *block);
 

@@ -83,6 +83,7 @@ static const char usage_text[] =
 	"may\n"
 	"                         be repeated\n"
 	"      --symfs DIR        look for programs and libraries below DIR\n"
+	"      --no-source        html: leave the text of source files out\n"
 	"      --color=WHEN       auto (default: on a terminal, unless "
 	"NO_COLOR "
 	"is\n"
@@ -272,7 +273,8 @@ enum long_option {
 	OPTION_SYMFS,
 	OPTION_BY,
 	OPTION_COLOUR,
-	OPTION_NO_PAGER
+	OPTION_NO_PAGER,
+	OPTION_NO_SOURCE
 };
 
 static const struct option long_options[] = {
@@ -299,6 +301,7 @@ static const struct option long_options[] = {
 	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
 	{"color", optional_argument, NULL, OPTION_COLOUR},
 	{"no-pager", no_argument, NULL, OPTION_NO_PAGER},
+	{"no-source", no_argument, NULL, OPTION_NO_SOURCE},
 	{"sort", required_argument, NULL, 's'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"version", no_argument, NULL, 'V'},
@@ -358,6 +361,8 @@ static unsigned int format_option(int option)
 		return SWZ_TAKES_LIMIT;
 	case OPTION_BOTTOM_UP:
 		return SWZ_TAKES_BOTTOM_UP;
+	case OPTION_NO_SOURCE:
+		return SWZ_TAKES_SOURCE;
 	case OPTION_TID:
 		return GIVEN_TID;
 	case OPTION_FROM:
@@ -475,6 +480,9 @@ static void take_option(struct swz_dump_options *options, int option,
 		options->colour = value ? parse_colour(value)
 					: SWZ_COLOUR_ALWAYS;
 		break;
+	case OPTION_NO_SOURCE:
+		options->table.without_source = true;
+		break;
 	case OPTION_NO_PAGER:
 		options->pager = false;
 		break;
@@ -572,6 +580,7 @@ static void check_options(struct swz_dump_options *options)
 		{SWZ_TAKES_SORT, "-s"},
 		{SWZ_TAKES_LIMIT, "--percent-limit"},
 		{SWZ_TAKES_BOTTOM_UP, "--bottom-up"},
+		{SWZ_TAKES_SOURCE, "--no-source"},
 		{GIVEN_TID, "--tid"},
 		{GIVEN_RANGE, "--from or --to"},
 		{GIVEN_THREAD_PARTS, "--thread-parts"},
