@@ -148,8 +148,18 @@ class Notes {
 	show() {
 		const {model} = this.app;
 
-		$('notes').replaceChildren(...model.profiles.map(profile =>
-			this.profile(profile)));
+		$('notes').replaceChildren(...this.advice(),
+			...model.profiles.map(profile =>
+				this.profile(profile)));
+	}
+
+	// What would give the report more names.
+	advice() {
+		const {advice} = this.app.model.description;
+
+		return advice.length ? [make('article', {},
+			make('ul', {class: 'remarks'}, ...advice.map(sentence =>
+				make('li', {}, sentence + '.'))))] : [];
 	}
 
 	profile(profile) {

@@ -32,6 +32,8 @@ unset LD_PRELOAD
 export PAGER=cat
 # The line that ends a run is for test_summary, which takes this back.
 export SWIZZLE_SUMMARY=0
+# Those of swizzle-dump about names are for test_advice.
+export SWIZZLE_ADVICE=0
 # Nor does anything get into the user's plan cache.
 export XDG_CACHE_HOME=$BUILD/test/cache
 mkdir -p "$XDG_CACHE_HOME"

@@ -67,8 +67,11 @@ struct swz_table_options {
 struct swz_writer {
 	FILE *stream;
 	const struct swz_table_options *options;
-	size_t sections; /* that were written */
-	void *state;     /* the format's own, from begin to end */
+	size_t sections;           /* that were written */
+	const char *const *advice; /* before the end: sentences on how the
+				    * report could say more, NULL-terminated;
+				    * NULL: none */
+	void *state;               /* the format's own, from begin to end */
 };
 
 /* What a format does with options; without the bit the option is wrong usage.

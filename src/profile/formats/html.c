@@ -478,7 +478,7 @@ static void put_thread_note(struct json *json, const struct thread_note *thread)
 	close_value(json, "}");
 }
 
-static void put_description(struct page *page)
+static void put_description(struct page *page, const char *const *advice)
 {
 	struct swz_page_block *block;
 	struct json json = {0};
@@ -492,6 +492,10 @@ static void put_description(struct page *page)
 	put_integer(&json, "version", 1);
 	put_string(&json, "creator", "swizzle " SWZ_VERSION);
 	put_flag(&json, "compensated", page->compensated);
+	open_value(&json, "advice", "[");
+	for (i = 0; advice && advice[i]; i++)
+		put_string(&json, NULL, advice[i]);
+	close_value(&json, "]");
 	open_value(&json, "profiles", "[");
 	for (i = 0; i < page->profile_count; i++)
 		put_profile(&json, &page->profiles[i]);
@@ -536,7 +540,7 @@ void swz_html_end(struct swz_writer *writer)
 	swz_html_sources_end(page->sources, page->stream,
 			     page->catalog ? page->catalog : &nothing,
 			     !writer->options->without_source);
-	put_description(page);
+	put_description(page, writer->advice);
 	put_frame(page->stream, swz_page_tail, swz_page_tail_end);
 	free(page->threads);
 	free(page->profiles);

@@ -36,6 +36,7 @@ struct swz_symbols {
 	const char **names; /* of all symbols, by address */
 	size_t name_count;
 	unsigned languages;
+	bool has_locals;   /* functions that only a symbol table names */
 	uint32_t *by_name; /* of symbols; NULL: nobody has asked for it */
 	struct swz_debug_info *debug_info;
 };
@@ -241,6 +242,7 @@ static void load_symbols(struct swz_symbols *symbols)
 			.file = GELF_ST_BIND(info.st_info) == STB_LOCAL ? file
 									: NULL,
 			.rank = rank(&info, name)};
+		symbols->has_locals |= GELF_ST_BIND(info.st_info) == STB_LOCAL;
 		symbols->count++;
 	}
 	if (symbols->count > 1)
@@ -393,6 +395,11 @@ bool swz_symbols_define(struct swz_symbols *symbols, const char *name)
 		if (strcmp(embedded->symbols[i].name, name) == 0)
 			return true;
 	return false;
+}
+
+bool swz_symbols_are_stripped(const struct swz_symbols *symbols)
+{
+	return !symbols->has_locals;
 }
 
 unsigned swz_symbols_languages(const struct swz_symbols *symbols)

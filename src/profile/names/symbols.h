@@ -54,6 +54,10 @@ const char *const *swz_symbols_names(const struct swz_symbols *symbols,
 /* Whether the module defines a symbol of that name. */
 bool swz_symbols_define(struct swz_symbols *symbols, const char *name);
 
+/* Whether no symbol table was found, neither in the module nor in a debug file
+ * of it: only what it exports has names, and what was embedded. */
+bool swz_symbols_are_stripped(const struct swz_symbols *symbols);
+
 /* What the module is written in: enum swz_languages. */
 unsigned swz_symbols_languages(const struct swz_symbols *symbols);
 

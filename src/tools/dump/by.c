@@ -7,6 +7,7 @@
 
 #include "profile/formats/by.h"
 #include "profile/support/arith.h"
+#include "tools/dump/advice.h"
 #include "tools/dump/result.h"
 #include "tools/dump/target.h"
 
@@ -56,6 +57,20 @@ static void write_by(FILE *stream, const struct swz_by_section *by,
 	options->format->by(stream, by, &options->table);
 }
 
+/* Other tables have no names of functions. */
+static void advise(const struct swz_report *report, struct swz_catalog *catalog,
+		   const struct swz_dump_options *options)
+{
+	struct swz_debug_packages packages = {0};
+	struct swz_dump_advice advice = swz_dump_advice_begin(&packages);
+
+	swz_dump_advice_add(&advice, report);
+	swz_dump_advice_find(&advice, catalog, options, NULL);
+	swz_dump_advice_say(&advice);
+	swz_dump_advice_free(&advice);
+	swz_debug_packages_free(&packages);
+}
+
 int swz_dump_by(struct swz_dump_input *input, struct swz_catalog *catalog,
 		const struct swz_dump_options *options)
 {
@@ -82,6 +97,8 @@ int swz_dump_by(struct swz_dump_input *input, struct swz_catalog *catalog,
 	} else {
 		write_by(output.stream, &by, options);
 		status = swz_dump_end_output(&output, path, options);
+		if (status == EXIT_OK && options->by == SWZ_BY_FUNCTION)
+			advise(&adding.all.report, catalog, options);
 	}
 	swz_dump_free_result(&adding.all);
 	swz_groups_free(&adding.groups);

@@ -13,6 +13,7 @@
 
 #include "profile/formats/diff.h"
 #include "profile/support/memory.h"
+#include "tools/dump/advice.h"
 #include "tools/dump/message.h"
 #include "tools/dump/range.h"
 #include "tools/dump/result.h"
@@ -30,6 +31,8 @@ struct comparison {
 	struct swz_dump_input *inputs[SIDES];
 	struct swz_dump_options options[SIDES]; /* alike but for the range */
 	struct swz_catalog catalog;
+	struct swz_debug_packages packages;
+	struct swz_dump_advice advice;
 	struct group *groups;
 	size_t group_count;
 	size_t group_capacity;
@@ -145,6 +148,8 @@ static int write_part(struct comparison *c, const struct group *group,
 	section.thread_number = number;
 	section.old = &old;
 	status = swz_dump_write_section(to, &section, options);
+	swz_dump_advice_add(&c->advice, &results[NEW].report);
+	swz_dump_advice_add(&c->advice, &results[OLD].report);
 	swz_dump_free_result(&results[NEW]);
 	swz_dump_free_result(&results[OLD]);
 	if (options->separate_threads && status == EXIT_OK)
@@ -165,8 +170,12 @@ static int write_parts(struct comparison *c)
 		status = write_part(c, NULL, &to);
 	for (i = 0; i < c->group_count && status == EXIT_OK; i++)
 		status = write_part(c, &c->groups[i], &to);
+	swz_dump_advice_find(&c->advice, &c->catalog, options, &to.writer);
 	last = swz_dump_close_target(&to, options);
-	return status != EXIT_OK ? status : last;
+	status = status != EXIT_OK ? status : last;
+	if (status == EXIT_OK)
+		swz_dump_advice_say(&c->advice);
+	return status;
 }
 
 /* All bindings next to each other, the new ones first. */
@@ -218,6 +227,7 @@ static int compare(struct comparison *c)
 		    !swz_dump_find_range(c->inputs[side], &c->options[side]))
 			return EXIT_USAGE;
 	bind(c);
+	c->advice = swz_dump_advice_begin(&c->packages);
 	if (!swz_view_is_whole(&c->options[NEW].view))
 		for (side = 0; side < SIDES; side++)
 			swz_dump_prepare_view(c->inputs[side],
@@ -225,6 +235,8 @@ static int compare(struct comparison *c)
 	status = write_parts(c);
 	if (status == EXIT_OK)
 		swz_dump_warn_filter(&c->catalog, &c->options[NEW]);
+	swz_dump_advice_free(&c->advice);
+	swz_debug_packages_free(&c->packages);
 	swz_catalog_free(&c->catalog);
 	free(c->groups);
 	return status;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profile/support/memory.h"
+#include "tools/dump/advice.h"
 #include "tools/dump/by.h"
 #include "tools/dump/events.h"
 #include "tools/dump/result.h"
@@ -18,6 +19,8 @@ static int dump_merged(struct swz_dump_input *input,
 {
 	struct swz_dump_target target = {0};
 	struct swz_dump_result result = {0};
+	struct swz_debug_packages packages = {0};
+	struct swz_dump_advice advice = swz_dump_advice_begin(&packages);
 	struct swz_section section;
 	int status;
 	size_t i, j;
@@ -42,11 +45,17 @@ static int dump_merged(struct swz_dump_input *input,
 		swz_dump_output_path(options, input->profiles[0]->header.pid));
 	if (status == EXIT_OK) {
 		(void)swz_dump_write_section(&target, &section, options);
+		swz_dump_advice_add(&advice, &result.report);
+		swz_dump_advice_find(&advice, catalog, options, &target.writer);
 		status = swz_dump_close_target(&target, options);
+		if (status == EXIT_OK)
+			swz_dump_advice_say(&advice);
 	} else {
 		free(target.path);
 	}
 	swz_dump_free_result(&result);
+	swz_dump_advice_free(&advice);
+	swz_debug_packages_free(&packages);
 	return status;
 }
 
@@ -64,8 +73,26 @@ static unsigned int threads_before(const struct swz_dump_input *input,
 	return count;
 }
 
+/* A file of one thread has the advice that is about it. */
+static int close_file_of(struct swz_dump_target *to,
+			 const struct swz_dump_result *result,
+			 struct swz_catalog *catalog,
+			 struct swz_debug_packages *packages,
+			 const struct swz_dump_options *options)
+{
+	struct swz_dump_advice advice = swz_dump_advice_begin(packages);
+	int status;
+
+	swz_dump_advice_add(&advice, &result->report);
+	swz_dump_advice_find(&advice, catalog, options, &to->writer);
+	status = swz_dump_close_target(to, options);
+	swz_dump_advice_free(&advice);
+	return status;
+}
+
 static int dump_thread(struct swz_dump_input *input, size_t index,
 		       size_t thread_index, struct swz_dump_target *to,
+		       struct swz_dump_advice *advice,
 		       const struct swz_dump_options *options)
 {
 	const struct swz_profile *profile = input->profiles[index];
@@ -95,16 +122,21 @@ static int dump_thread(struct swz_dump_input *input, size_t index,
 	swz_dump_resolve(binding->catalog);
 	section.contexts = result.has_contexts ? &result.contexts : NULL;
 	status = swz_dump_write_section(to, &section, options);
-	swz_dump_free_result(&result);
+	swz_dump_advice_add(advice, &result.report);
 	if (options->separate_threads && status == EXIT_OK)
-		status = swz_dump_close_target(to, options);
+		status = close_file_of(to, &result, binding->catalog,
+				       advice->packages, options);
+	swz_dump_free_result(&result);
 	return status;
 }
 
 static int dump_threads(struct swz_dump_input *input,
+			struct swz_catalog *catalog,
 			const struct swz_dump_options *options)
 {
 	struct swz_dump_target to = {0};
+	struct swz_debug_packages packages = {0};
+	struct swz_dump_advice advice = swz_dump_advice_begin(&packages);
 	int status = EXIT_OK, last;
 	size_t i, j;
 
@@ -118,9 +150,16 @@ static int dump_threads(struct swz_dump_input *input,
 		     j++)
 			if (swz_dump_wants(options,
 					   &input->profiles[i]->threads[j]))
-				status = dump_thread(input, i, j, &to, options);
+				status = dump_thread(input, i, j, &to, &advice,
+						     options);
+	swz_dump_advice_find(&advice, catalog, options, &to.writer);
 	last = swz_dump_close_target(&to, options);
-	return status != EXIT_OK ? status : last;
+	status = status != EXIT_OK ? status : last;
+	if (status == EXIT_OK)
+		swz_dump_advice_say(&advice);
+	swz_dump_advice_free(&advice);
+	swz_debug_packages_free(&packages);
+	return status;
 }
 
 int swz_dump_reports(struct swz_dump_input *input,
@@ -153,7 +192,7 @@ int swz_dump_reports(struct swz_dump_input *input,
 		status = swz_dump_write_events(input, &catalog, options);
 	else if (options->thread_parts || options->separate_threads ||
 		 options->format->needs & SWZ_NEEDS_THREADS)
-		status = dump_threads(input, options);
+		status = dump_threads(input, &catalog, options);
 	else
 		status = dump_merged(input, &catalog, options);
 	if (status == EXIT_OK) {
