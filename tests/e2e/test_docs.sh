@@ -103,4 +103,20 @@ if have 'the example' gcc seq; then
 		for (i = 1; i <= NF; i++) if ($i == 40001) print $i }' table)"
 fi
 
+it 'the demo shows functions by name, the lock, and what a change has brought'
+if have 'the demo' gcc seq; then
+	capture "$TOP/scripts/demo"
+	assert_status 0
+	assert_matches out ' 40,001  find_word  .* words$'
+	assert_matches out ' 40,001  pthread_mutex_lock  .* libc'
+	assert_matches out '^ +40001 +40001 +0 .*  find_word  words-new$'
+	assert_exists "$TOP/build/demo/words.html"
+fi
+
+it 'the demo of another program says its exit status'
+capture "$TOP/scripts/demo" "$BASH" -c 'exit 3'
+assert_status 0
+assert_matches out "^\(the program's exit status: 3\)$"
+assert_matches out ' functions?[;.]'
+
 finish
