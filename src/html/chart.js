@@ -4,6 +4,7 @@
 
 const ROW = 19;
 const RULER = 22;
+const LOWEST_LABEL = 9; // height of a box that is too low for a label
 
 class Chart {
 	constructor(app) {
@@ -128,6 +129,11 @@ class Chart {
 		return this.from + x / this.view().width * this.span();
 	}
 
+	font(pixels) {
+		this.family ||= getComputedStyle(document.body).fontFamily;
+		return `${pixels.toFixed(1)}px ${this.family}`;
+	}
+
 	drawNow() {
 		const {width, height} = this.view();
 
@@ -137,7 +143,7 @@ class Chart {
 			Math.max(0, this.height() - height + 4));
 		const context = this.prepare(this.canvas, width, height);
 
-		context.font = '12px ' + getComputedStyle(document.body).fontFamily;
+		context.font = this.font(12);
 		context.textBaseline = 'middle';
 		this.boxes = [];
 		this.paint(context, width, height);
@@ -165,11 +171,15 @@ class Chart {
 				Math.max(shown - 2, 1), Math.max(height - 2.5, 1));
 		}
 		context.globalAlpha = 1;
-		if (shown > 26 && height >= 14) {
+		if (shown > 26 && height >= LOWEST_LABEL) {
+			if (height < 14)
+				context.font = this.font(height - 1);
 			context.fillStyle = matches && !isFound ? colours.dim :
 				fn < 0 ? colours.text : colours.label;
 			this.text(context, label, left + 4, y + height / 2,
 				shown - 8);
+			if (height < 14)
+				context.font = this.font(12);
 		}
 		this.boxes.push({item, fn, x: left, y, width: shown, height});
 	}
@@ -191,10 +201,11 @@ class Chart {
 		if (width === undefined) {
 			if (this.widths.size > 50000)
 				this.widths.clear();
-			width = context.measureText(label).width;
+			width = context.measureText(label).width /
+				parseFloat(context.font);
 			this.widths.set(label, width);
 		}
-		return width;
+		return width * parseFloat(context.font);
 	}
 
 	// ---- the overview ----

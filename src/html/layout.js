@@ -72,13 +72,19 @@ class Layout {
 			return;
 		if (!narrow && this.app.listName === 'details')
 			this.app.showList('functions');
-		$('details').hidden = narrow && this.app.listName !== 'details';
+		$('details').hidden = !this.isBeside('details') &&
+			this.app.listName !== 'details';
 	}
 
 	// Whether a list can be shown as things are.
 	has(list) {
 		return list === 'details' ? this.narrow.matches :
 			list !== 'source' || this.app.source.any;
+	}
+
+	// Whether it lies beside the lists, where it can always be seen.
+	isBeside(list) {
+		return list === 'details' && !this.narrow.matches;
 	}
 
 	get sideShown() {

@@ -397,7 +397,7 @@ class App {
 		for (const tab of $('list-tabs').querySelectorAll('[data-list]')) {
 			tab.setAttribute('aria-selected', tab.dataset.list === name);
 			$(tab.dataset.list).hidden = tab.dataset.list !== name &&
-				this.layout.has(tab.dataset.list);
+				!this.layout.isBeside(tab.dataset.list);
 		}
 		if (name === 'notes')
 			this.notes.show();

@@ -9,6 +9,7 @@ class Timeline extends Chart {
 		this.chooses = true; // a range of time, by a drag
 		this.folded = new Set(); // threads, of which the rows are low
 		this.pending = null;
+		this.rowCache = new Map(); // of folded lanes
 	}
 
 	// At first, where there is no room for all: an overview.
@@ -33,18 +34,58 @@ class Timeline extends Chart {
 	}
 
 	// Folded lanes share the room there is.
-	rowHeight(thread) {
-		if (!this.folded.has(thread.index))
-			return ROW;
-		const room = Math.max(2 * ROW, (this.view().height - RULER) /
-			this.lanes().length - ROW - LANE_GAP);
+	roomOf(thread) {
+		const {deepest} = thread.trace;
 
-		return clamp(room / Math.max(thread.trace.deepest, 1), 0.4, ROW);
+		if (!this.folded.has(thread.index))
+			return ROW * deepest;
+		return clamp((this.view().height - RULER) / this.lanes().length -
+			ROW - LANE_GAP, 2 * ROW, ROW * Math.max(deepest, 1));
+	}
+
+	// Which rows a lane has, {first, last} (without that), and how high they
+	// are. In a folded lane these are the ones in which something happens in
+	// the window, and at least the call around that: zoomed in there is room for names.
+	rowsOf(thread) {
+		const {deepest} = thread.trace;
+
+		if (!this.folded.has(thread.index))
+			return {first: 0, last: deepest, high: ROW};
+		const key = `${this.from} ${this.to} ${this.view().height}`;
+		let rows = this.rowCache.get(thread);
+
+		if (!rows || rows.key !== key) {
+			rows = this.rowsInView(thread);
+			rows.key = key;
+			rows.high = clamp(this.roomOf(thread) /
+				Math.max(rows.last - rows.first, 1), 0.4, ROW);
+			this.rowCache.set(thread, rows);
+		}
+		return rows;
+	}
+
+	rowsInView(thread) {
+		const {trace} = thread;
+		const {byDepth, start, end} = trace;
+		const left = this.time(this.from), right = this.time(this.to);
+		let around = 0, last = 0;
+
+		for (; last < trace.deepest; last++) {
+			const at = firstEndingAfter(trace, last, left);
+			const i = byDepth[at];
+
+			if (at >= trace.rows[last + 1] || start[i] >= right)
+				break;
+			if (around === last && start[i] <= left && end[i] >= right)
+				around++;
+		}
+		// (as many of those around as there is room for)
+		return {first: clamp(last - Math.floor(this.roomOf(thread) / ROW),
+			0, Math.max(0, around - 1)), last};
 	}
 
 	laneHeight(thread) {
-		return ROW + this.rowHeight(thread) * thread.trace.deepest +
-			LANE_GAP;
+		return ROW + this.roomOf(thread) + LANE_GAP;
 	}
 
 	height() {
@@ -77,8 +118,8 @@ class Timeline extends Chart {
 
 	paintLane(context, thread, top, width, height) {
 		const {colours} = this.app;
-		const {trace} = thread;
 		const folded = this.folded.has(thread.index);
+		const {first, last, high} = this.rowsOf(thread);
 		const x0 = this.x(thread.start), x1 = this.x(thread.end);
 
 		context.fillStyle = colours.raised;
@@ -87,11 +128,12 @@ class Timeline extends Chart {
 		context.fillRect(x0, top + ROW - 4, Math.max(x1 - x0, 1), 2);
 		context.fillStyle = colours.text;
 		context.fillText(`${folded ? '▸' : '▾'} ` +
-			this.app.threadName(thread), 6, top + ROW / 2 - 1);
-		const high = this.rowHeight(thread);
+			this.app.threadName(thread) +
+			(first ? ` · in ${plural(first, 'call')}` : ''),
+		6, top + ROW / 2 - 1);
 
-		for (let row = 0; row < trace.deepest; row++) {
-			const y = top + ROW + row * high;
+		for (let row = first; row < last; row++) {
+			const y = top + ROW + (row - first) * high;
 
 			if (y > height)
 				break;
@@ -245,9 +287,14 @@ class Timeline extends Chart {
 		for (const thread of this.lanes()) {
 			const bottom = top + this.laneHeight(thread);
 
-			if (y < bottom)
-				return {thread, row: Math.floor((y - top - ROW) /
-					this.rowHeight(thread))};
+			if (y < bottom) {
+				const {first, last, high} = this.rowsOf(thread);
+				const row = Math.floor((y - top - ROW) / high);
+
+				return {thread, row: row < 0 ? -1 :
+					row + first < last ? row + first :
+						thread.trace.deepest};
+			}
 			top = bottom;
 		}
 		return null;

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 
-need python3 perl
+need python3 perl strip
 need_targets pages fib libnames.so contexts exceptions tailcalls fibers
 chromium=
 for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
@@ -52,6 +52,8 @@ wanted=(
 )
 if [ -z "${TEST_TIMING:-}" ]; then
 	record trace -m trace "${SCOPE[@]}" -- "$TARGETS/pages"
+	strip -g -o "$TMP/bare-fib" "$TARGETS/fib" || abort 'strip fails'
+	record bare -M bare-fib -- "$TMP/bare-fib" 10
 	record exceptions -m trace -M exceptions -- "$TARGETS/exceptions" next
 	record jumps -m trace -M tailcalls -- "$TARGETS/tailcalls" mutual 1000
 	record full -m trace --max-size 1M -M fib -- "$TARGETS/fib"
@@ -64,7 +66,8 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: trace --notrace=twice --hide=catcher table whole
 		: trace --no-compensate table neighbours range
 		: trace header tips
-		: trace state
+		: trace state low
+		: bare table
 		: trace --from=25% --to=99.9% table
 		: exceptions whole
 		: jumps whole

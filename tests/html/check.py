@@ -1252,6 +1252,63 @@ def check_widths(page, profile):
     same_tables(profile.table(), page_table(page), 'table, wide again')
 
 
+def check_one_list(page):
+    """of the lists one can be seen"""
+    names = ('functions', 'down', 'up', 'source', 'notes')
+    shown = [name for name in names
+             if page.eval("document.querySelector('#%s').offsetHeight > 0"
+                          % name)]
+    equal([page.eval('swizzle.listName')], shown, 'lists that can be seen')
+
+
+def check_low(page, profile):
+    """a folded lane has names where its window has few rows"""
+    page.click_on('[data-chart=timeline]')
+    tids = {name: tid for tid, name in profile.threads()}
+    for tid in tids.values():
+        fold(page, tid, True)
+    lane = ("swizzle.chart.lanes().find(thread => thread.tid === %s)"
+            % tids['<b>right'])
+    page.eval("""(() => {
+        const {chart} = swizzle, {trace} = %s;
+        // within a call of the deepest row
+        const at = trace.byDepth[trace.rows[trace.deepest - 1]];
+        const from = trace.start[at] - swizzle.model.first;
+        const span = trace.end[at] - trace.start[at];
+        chart.setWindow(from + span / 4, from + span * 3 / 4);
+        })()""" % lane)
+    page.settle()
+    rows = page.eval('swizzle.chart.rowsOf(%s)' % lane)
+    deepest = page.eval('%s.trace.deepest' % lane)
+    equal(deepest, rows['last'], 'rows to the deepest one')
+    equal(True, rows['first'] > 0, 'some calls are around all of it')
+    equal(19, rows['high'], 'height of a row')
+    # the last row is drawn where it lies, with its name, and is found there
+    name = page.eval("""(() => {
+        const {trace, nodes} = %s;
+        const at = trace.byDepth[trace.rows[trace.deepest - 1]];
+        return swizzle.model.catalog.name[nodes.fn[trace.node[at]]];
+        })()""" % lane)
+    box = max(boxes(page, name), key=lambda box: box['y'])
+    x, y = box['x'] + box['width'] / 2, box['y'] + 9
+    page.click(x, y)
+    equal(name, page.eval("document.querySelector('#details h3')"
+                          ".textContent"), 'the box that was clicked')
+    item = page.eval("""(() => {
+        const r = swizzle.chart.canvas.getBoundingClientRect();
+        const {thread, at} = swizzle.chart.at(%f - r.x, %f - r.y);
+        return thread.trace.depth[at]; })()""" % (x, y))
+    equal(deepest - 1, item, 'depth of the box that was clicked')
+    page.key('Escape')
+    page.key('0')
+    # all is in view: all rows, which are low
+    whole = page.eval('swizzle.chart.rowsOf(%s)' % lane)
+    equal([0, deepest], [whole['first'], whole['last']], 'rows of all')
+    equal(True, whole['high'] < 19, 'they are low')
+    for tid in tids.values():
+        fold(page, tid, False)
+
+
 def check_page(page, directory, dump, path, words):
     """one page"""
     global current
@@ -1269,6 +1326,8 @@ def check_page(page, directory, dump, path, words):
             check(page, profile)
         except (browser.Error, IndexError, KeyError) as error:
             fail('%s: %s' % (type(error).__name__, error))
+    current = '%s, %s' % (os.path.basename(path), check_one_list.__doc__)
+    check_one_list(page)
     current = check_quiet.__doc__
     check_quiet(page, html)
 
