@@ -141,6 +141,12 @@ assert_matches out '^# process '
 "$DUMP" -f tree --color=always profile >out
 assert_matches out 'wall-clock time'
 
+it 'one call is no "1 calls"'
+capture "$RUN" -q -F main -D 1 -o one "$TARGETS/recursion"
+assert_status 0
+"$DUMP" -f table one >out
+assert_matches out '^process .* wall-clock time, 1 call$'
+
 it 'the shortest and the longest call, where they are asked for'
 "$DUMP" -f table profile >out
 assert_eq 0 "$(grep -c -E '^self% .* (min|max) ' out)" 'columns of extremes'

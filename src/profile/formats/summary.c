@@ -76,7 +76,7 @@ static uint64_t calls_of(const struct swz_report *report)
 	return calls;
 }
 
-static void put_many(FILE *stream, size_t count, const char *what,
+static void put_many(FILE *stream, uint64_t count, const char *what,
 		     const char *plural)
 {
 	char figure[SWZ_FIGURE_BYTES];
@@ -138,10 +138,10 @@ static void put_amounts(FILE *stream, const struct swz_style *style,
 		fprintf(stream, " called %s", name);
 		free(name);
 	}
-	fprintf(stream, ", %s wall-clock time",
+	fprintf(stream, ", %s wall-clock time, ",
 		swz_figure_time(figure, wall_ns(section), style->utf8));
-	fprintf(stream, ", %s calls\n",
-		swz_figure_count(figure, calls_of(report)));
+	put_many(stream, calls_of(report), "call", "calls");
+	putc('\n', stream);
 	fprintf(stream, "100%% is %s",
 		swz_figure_time(figure, report->total_ns, style->utf8));
 	if (report->thread_count > 1)
