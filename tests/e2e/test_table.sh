@@ -142,7 +142,7 @@ assert_matches out '^# process '
 assert_matches out 'wall-clock time'
 
 it 'one call is no "1 calls"'
-capture "$RUN" -q -F main -D 1 -o one "$TARGETS/recursion"
+capture "$RUN" -q -F main -D 1 -o one "$TARGETS/workers"
 assert_status 0
 "$DUMP" -f table one >out
 assert_matches out '^process .* wall-clock time, 1 call$'
