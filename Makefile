@@ -92,6 +92,8 @@ RUNTIME_SRC := $(wildcard src/runtime/*.c src/runtime/*/*.c)
 LAUNCH_SRC  := $(wildcard src/launch/*.c)
 LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
 		 own_memory.c process_start.c run_summary.c)
+# The sampler's process: src/watch/unwind/ walks stacks of others.
+UNWIND_SRC  := $(wildcard src/watch/unwind/*.c)
 # Each src/tools/*.c is a program; src/tools/dump/ holds the parts of
 # swizzle-dump.
 TOOLS_SRC   := $(wildcard src/tools/*.c)
@@ -235,7 +237,7 @@ $(B)/obj/offline/src/html/page.o $(B)/obj/asan/src/html/page.o: $(B)/html/tail
 # that a test holds only what it uses.
 
 UNIT_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
-	      $(IMAGE_SRC) $(THUNKS_PURE) $(RUNTIME_PURE)
+	      $(IMAGE_SRC) $(UNWIND_SRC) $(THUNKS_PURE) $(RUNTIME_PURE)
 UNIT_LIBS = $(OFFLINE_LIBS) $(CAPSTONE_A) $(CHECK_LIBS)
 UNIT_BIN := $(patsubst tests/%.c,$(B)/test/%,$(UNIT_TESTS))
 ASAN_BIN := $(patsubst tests/%.c,$(B)/asan/test/%,$(UNIT_TESTS))
@@ -400,7 +402,7 @@ FUZZ_FLAGS = -std=gnu11 -g -O1 $(CPPFLAGS_ALL) \
 	     -fsanitize=fuzzer,address,undefined \
 	     -fno-sanitize-recover=undefined -DSWZ_FUZZ
 FUZZ_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
-	      $(IMAGE_SRC) $(THUNKS_PURE)
+	      $(IMAGE_SRC) $(UNWIND_SRC) $(THUNKS_PURE)
 
 $(FUZZ_BIN): $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) $(HEADERS) \
 		$(wildcard src/*/*.h src/*/*/*.h thunks/*.h tests/*/*.h) $(OBJ_DEPS) \
@@ -466,7 +468,8 @@ bench-dump: all $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a 
 # --- format and lint ---------------------------------------------------------
 
 C_FILES  := $(BASE_SRC) $(IMAGE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
-	    $(LAUNCH_SRC) $(DUMP_SRC) $(THUNKS_SRC) $(UNIT_SRC) $(FUZZ_SRC)
+	    $(LAUNCH_SRC) $(UNWIND_SRC) $(DUMP_SRC) $(THUNKS_SRC) \
+	    $(UNIT_SRC) $(FUZZ_SRC)
 CC_FILES := $(C_FILES) $(wildcard tests/bench/*.c tests/e2e/*.c) \
 	    $(filter %.c %.cc,$(TARGET_SRC))
 H_FILES  := $(HEADERS) $(wildcard src/*/*.h src/*/*/*.h thunks/*.h \
@@ -479,8 +482,8 @@ format:				## clang-format the tree
 format-check:			## say what `make format` would change
 	@$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
 
-LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(DUMP_SRC) $(UNIT_SRC) \
-		$(FUZZ_SRC)
+LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(UNWIND_SRC) \
+		$(DUMP_SRC) $(UNIT_SRC) $(FUZZ_SRC)
 LINT_TARGET  := $(BASE_SRC) $(IMAGE_SRC) $(THUNKS_SRC) $(RUNTIME_SRC)
 # What clang does not know.
 CLANG_TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns \

@@ -1,7 +1,8 @@
-/* The interpreter of call frame programs, as far as a profiler needs one: the
- * rule for the CFA and the rule for the return address; all other registers'
- * rules are read and forgotten. The state is a small value, so remember and
- * restore are copies. A row is reported when the location moves on.
+/* The interpreter of call frame programs. In the profiled program the rule for
+ * the CFA and the rule for the return address are all that is needed: other
+ * registers' rules are read and forgotten, and kept only for who asks for them.
+ * The state is a small value, so remember and restore are copies. A row is
+ * reported when the location moves on.
  *
  * remember/restore cover the CFA too, as GCC's unwinder does and GAS expects;
  * the text of DWARF speaks of register rules alone. */
@@ -55,6 +56,13 @@ struct rules {
 	bool return_at_cfa_minus_8;
 };
 
+/* The rules for registers, where they are asked for. */
+struct tracked {
+	struct swz_cfi_registers now;
+	struct swz_cfi_registers initial;
+	struct swz_cfi_registers remembered[REMEMBERED_STATES];
+};
+
 struct machine {
 	const struct swz_fde *fde;
 	struct swz_cursor cursor;
@@ -64,7 +72,8 @@ struct machine {
 	struct rules remembered[REMEMBERED_STATES];
 	unsigned depth;
 	bool in_cie;
-	bool stopped; /* by visit */
+	bool stopped;            /* by visit */
+	struct tracked *tracked; /* or NULL */
 	bool (*visit)(void *context, const struct swz_cfi_row *row);
 	void *context;
 };
@@ -114,6 +123,15 @@ static enum swz_status set_loc(struct machine *m)
 
 	return move_to(m, swz_eh_read_pointer(&m->cursor,
 					      m->fde->pointer_encoding, base));
+}
+
+static void set_rule(struct machine *m, uint64_t column,
+		     enum swz_register_rule rule, int64_t value)
+{
+	if (!m->tracked || column >= SWZ_CFI_COLUMNS)
+		return;
+	m->tracked->now.rule[column] = (uint8_t)rule;
+	m->tracked->now.value[column] = value;
 }
 
 static enum swz_status define_cfa(struct machine *m, uint64_t column,
@@ -170,14 +188,18 @@ static enum swz_status save_at(struct machine *m, uint64_t column,
 		return SWZ_E_FORMAT;
 	if (column == m->fde->return_column)
 		m->now.return_at_cfa_minus_8 = offset == -8;
+	set_rule(m, column, SWZ_RULE_AT_CFA, offset);
 	return SWZ_OK;
 }
 
 /* Column has some rule that is not "saved at an offset". */
-static enum swz_status set_other_rule(struct machine *m, uint64_t column)
+static enum swz_status set_other_rule(struct machine *m, uint64_t column,
+				      enum swz_register_rule rule,
+				      int64_t value)
 {
 	if (column == m->fde->return_column)
 		m->now.return_at_cfa_minus_8 = false;
+	set_rule(m, column, rule, value);
 	return SWZ_OK;
 }
 
@@ -187,6 +209,9 @@ static enum swz_status restore(struct machine *m, uint64_t column)
 		return SWZ_E_FORMAT;
 	if (column == m->fde->return_column)
 		m->now.return_at_cfa_minus_8 = m->initial.return_at_cfa_minus_8;
+	if (m->tracked && column < SWZ_CFI_COLUMNS)
+		set_rule(m, column, m->tracked->initial.rule[column],
+			 m->tracked->initial.value[column]);
 	return SWZ_OK;
 }
 
@@ -194,6 +219,8 @@ static enum swz_status remember(struct machine *m)
 {
 	if (m->depth == REMEMBERED_STATES)
 		return SWZ_E_FORMAT;
+	if (m->tracked)
+		m->tracked->remembered[m->depth] = m->tracked->now;
 	m->remembered[m->depth++] = m->now;
 	return SWZ_OK;
 }
@@ -203,13 +230,37 @@ static enum swz_status recall(struct machine *m)
 	if (!m->depth)
 		return SWZ_E_FORMAT;
 	m->now = m->remembered[--m->depth];
+	if (m->tracked)
+		m->tracked->now = m->tracked->remembered[m->depth];
 	return SWZ_OK;
+}
+
+/* Where the section has the cursor's next byte. */
+static uint64_t place(const struct machine *m)
+{
+	return (uint64_t)(m->cursor.data - m->fde->section.bytes.data) +
+	       m->cursor.at;
 }
 
 static enum swz_status skip_block(struct machine *m)
 {
 	swz_cursor_skip(&m->cursor, swz_cursor_uleb(&m->cursor));
 	return SWZ_OK;
+}
+
+static enum swz_status set_rule_by_block(struct machine *m, uint64_t column,
+					 enum swz_register_rule rule)
+{
+	set_other_rule(m, column, rule, (int64_t)place(m));
+	return skip_block(m);
+}
+
+static enum swz_status set_rule_scaled(struct machine *m, uint64_t column,
+				       int64_t offset)
+{
+	if (__builtin_mul_overflow(offset, m->fde->data_align, &offset))
+		return SWZ_E_FORMAT;
+	return set_other_rule(m, column, SWZ_RULE_CFA, offset);
 }
 
 static enum swz_status run_extended(struct machine *m, uint8_t opcode)
@@ -239,6 +290,8 @@ static enum swz_status run_extended(struct machine *m, uint8_t opcode)
 	case CFA_DEF_CFA_EXPRESSION:
 		m->now.cfa_base = SWZ_CFA_OTHER;
 		m->now.cfa_column = SWZ_NO_COLUMN;
+		if (m->tracked)
+			m->tracked->now.cfa_expression = place(m);
 		return skip_block(m);
 	case CFA_GNU_ARGS_SIZE:
 		swz_cursor_uleb(cursor);
@@ -261,19 +314,20 @@ static enum swz_status run_extended(struct machine *m, uint8_t opcode)
 	case CFA_RESTORE_EXTENDED:
 		return restore(m, column);
 	case CFA_UNDEFINED:
+		return set_other_rule(m, column, SWZ_RULE_UNDEFINED, 0);
 	case CFA_SAME_VALUE:
-		return set_other_rule(m, column);
+		return set_other_rule(m, column, SWZ_RULE_SAME, 0);
 	case CFA_REGISTER:
+		return set_other_rule(m, column, SWZ_RULE_REGISTER,
+				      read_offset(m));
 	case CFA_VAL_OFFSET:
-		swz_cursor_uleb(cursor);
-		return set_other_rule(m, column);
+		return set_rule_scaled(m, column, read_offset(m));
 	case CFA_VAL_OFFSET_SF:
-		swz_cursor_sleb(cursor);
-		return set_other_rule(m, column);
+		return set_rule_scaled(m, column, swz_cursor_sleb(cursor));
 	case CFA_EXPRESSION:
+		return set_rule_by_block(m, column, SWZ_RULE_AT_ADDRESS);
 	case CFA_VAL_EXPRESSION:
-		set_other_rule(m, column);
-		return skip_block(m);
+		return set_rule_by_block(m, column, SWZ_RULE_EXPRESSION);
 	default:
 		return SWZ_E_UNSUPPORTED;
 	}
@@ -309,10 +363,10 @@ static enum swz_status run(struct machine *m, struct swz_bytes program)
 	return status;
 }
 
-enum swz_status swz_cfi_rows(const struct swz_fde *fde,
-			     bool (*visit)(void *context,
-					   const struct swz_cfi_row *row),
-			     void *context)
+static enum swz_status run_rows(const struct swz_fde *fde,
+				bool (*visit)(void *context,
+					      const struct swz_cfi_row *row),
+				void *context, struct tracked *tracked)
 {
 	struct machine m; /* `remembered` is written before it is read */
 	enum swz_status status;
@@ -326,6 +380,7 @@ enum swz_status swz_cfi_rows(const struct swz_fde *fde,
 	m.location = fde->start;
 	m.now.cfa_base = SWZ_CFA_OTHER;
 	m.now.cfa_column = SWZ_NO_COLUMN;
+	m.tracked = tracked;
 	m.visit = visit;
 	m.context = context;
 	m.in_cie = true;
@@ -334,15 +389,28 @@ enum swz_status swz_cfi_rows(const struct swz_fde *fde,
 		return status;
 	m.in_cie = false;
 	m.initial = m.now;
+	if (tracked)
+		tracked->initial = tracked->now;
 	status = run(&m, fde->program);
 	if (status == SWZ_OK && !m.stopped)
 		end_row(&m, fde->start + fde->size);
 	return status;
 }
 
+enum swz_status swz_cfi_rows(const struct swz_fde *fde,
+			     bool (*visit)(void *context,
+					   const struct swz_cfi_row *row),
+			     void *context)
+{
+	return run_rows(fde, visit, context, NULL);
+}
+
 struct wanted_row {
 	uint64_t address;
 	struct swz_cfi_row *row;
+	const struct swz_cfi_registers
+		*now; /* the machine's, and a place for */
+	struct swz_cfi_registers *registers; /* them; or both NULL */
 	bool found;
 };
 
@@ -354,6 +422,8 @@ static bool keep_row_at(void *context, const struct swz_cfi_row *row)
 		return true;
 	if (wanted->address >= row->start) {
 		*wanted->row = *row;
+		if (wanted->registers)
+			*wanted->registers = *wanted->now;
 		wanted->found = true;
 	}
 	return false;
@@ -362,9 +432,22 @@ static bool keep_row_at(void *context, const struct swz_cfi_row *row)
 bool swz_cfi_row_at(const struct swz_fde *fde, uint64_t address,
 		    struct swz_cfi_row *row)
 {
-	struct wanted_row wanted = {address, row, false};
+	struct wanted_row wanted = {address, row, NULL, NULL, false};
 
 	return swz_cfi_rows(fde, keep_row_at, &wanted) == SWZ_OK &&
+	       wanted.found;
+}
+
+bool swz_cfi_registers_at(const struct swz_fde *fde, uint64_t address,
+			  struct swz_cfi_row *row,
+			  struct swz_cfi_registers *registers)
+{
+	struct tracked tracked; /* `remembered` is written before it is read */
+	struct wanted_row wanted = {address, row, &tracked.now, registers,
+				    false};
+
+	memset(&tracked.now, 0, sizeof(tracked.now));
+	return run_rows(fde, keep_row_at, &wanted, &tracked) == SWZ_OK &&
 	       wanted.found;
 }
 

@@ -281,6 +281,13 @@ static bool open_table(const struct swz_eh_frame_header *header,
 	       table->count <= (bytes.size - HEADER_BYTES) / PAIR_BYTES;
 }
 
+bool swz_eh_frame_header_lists(const struct swz_eh_frame_header *header)
+{
+	struct table table;
+
+	return open_table(header, &table);
+}
+
 static uint64_t function_in(const struct table *table, size_t i)
 {
 	return table->base +

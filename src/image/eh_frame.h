@@ -74,6 +74,9 @@ struct swz_eh_frame_header {
 	uint64_t address; /* of bytes.data[0], in the section's space */
 };
 
+/* It has a table of the form that linkers write. */
+bool swz_eh_frame_header_lists(const struct swz_eh_frame_header *header);
+
 /* The FDE that covers the address. By the header's table, if it has one of the
  * form that linkers write, in logarithmic time; else all are looked at. False:
  * there is none. */
@@ -113,6 +116,34 @@ enum swz_status swz_cfi_rows(const struct swz_fde *fde,
  * read. */
 bool swz_cfi_row_at(const struct swz_fde *fde, uint64_t address,
 		    struct swz_cfi_row *row) SWZ_MUST_CHECK;
+
+/* How a register's value in the caller is found. */
+enum swz_register_rule {
+	SWZ_RULE_SAME,       /* it is the same; also where nothing is said */
+	SWZ_RULE_UNDEFINED,  /* it is lost; of the return address: outermost */
+	SWZ_RULE_AT_CFA,     /* saved at CFA + value */
+	SWZ_RULE_CFA,        /* CFA + value */
+	SWZ_RULE_REGISTER,   /* that of the register `value` here */
+	SWZ_RULE_AT_ADDRESS, /* saved where an expression says */
+	SWZ_RULE_EXPRESSION  /* what an expression says */
+};
+
+/* x86-64's general registers by DWARF's numbers, and the return address. */
+#define SWZ_CFI_COLUMNS 17
+#define SWZ_RETURN_COLUMN 16
+
+/* The rules for registers that belong to a row. An expression's value is where
+ * its block, length and all, begins in the section. */
+struct swz_cfi_registers {
+	uint8_t rule[SWZ_CFI_COLUMNS]; /* enum swz_register_rule */
+	int64_t value[SWZ_CFI_COLUMNS];
+	uint64_t cfa_expression; /* of SWZ_NO_COLUMN; 0: there is none */
+};
+
+/* As swz_cfi_row_at, and what it says about registers. */
+bool swz_cfi_registers_at(const struct swz_fde *fde, uint64_t address,
+			  struct swz_cfi_row *row,
+			  struct swz_cfi_registers *registers) SWZ_MUST_CHECK;
 
 /* The CFA test: true if at the function's first byte CFA = rsp + 8, the return
  * address is saved at CFA - 8, it is no signal frame and the program of CIE and
