@@ -147,6 +147,7 @@ class Chart {
 		context.textBaseline = 'middle';
 		this.boxes = [];
 		this.paint(context, width, height);
+		this.drawCursor(context);
 		this.drawMap();
 		this.frames = (this.frames || 0) + 1;
 	}
@@ -206,6 +207,101 @@ class Chart {
 			this.widths.set(label, width);
 		}
 		return width * parseFloat(context.font);
+	}
+
+	// ---- the box of the keyboard ----
+
+	// The one that lies next in the direction of an arrow, told of as the
+	// mouse's tooltip is. Boxes are known by where they are in the chart.
+	moveCursor(key) {
+		const from = this.cursorBox();
+		const next = from ? this.nextBox(from, key) : this.boxes.reduce(
+			(widest, box) => !widest || box.width > widest.width ?
+				box : widest, null);
+
+		if (next) {
+			this.cursor = next.item;
+			this.keepInView(next);
+			this.tell(next.item);
+			this.draw();
+		}
+		return true;
+	}
+
+	cursorBox() {
+		return this.cursor === undefined ? null : this.boxes.find(box =>
+			this.sameItem(box.item, this.cursor)) || null;
+	}
+
+	sameItem(a, b) {
+		return a === b;
+	}
+
+	// Of those in the next row the one that is under or over FROM, of those in
+	// its own row the one beside it.
+	nextBox(from, key) {
+		const sign = key === 'ArrowUp' || key === 'ArrowLeft' ? -1 : 1;
+		const upright = key === 'ArrowUp' || key === 'ArrowDown';
+		let best = null, least = Infinity;
+
+		for (const box of this.boxes) {
+			const rows = sign * (box.y - from.y);
+			const middle = box.x + box.width / 2 - from.x;
+			const away = clamp(middle, 0, from.width) - middle;
+			let distance;
+
+			if (upright)
+				distance = rows > 0.5 ? rows * 1e6 +
+					Math.abs(away) + Math.abs(middle) / 1e6 :
+					Infinity;
+			else
+				distance = Math.abs(rows) < 0.5 && box !== from &&
+					sign * (box.x - from.x) > 0 ?
+					sign * (box.x - from.x) : Infinity;
+			if (distance < least) {
+				least = distance;
+				best = box;
+			}
+		}
+		return best;
+	}
+
+	keepInView(box) {
+		const {height} = this.view();
+
+		if (box.y < RULER || box.y > height - 2 * ROW)
+			this.scrollTo(this.scroll + box.y - height / 2);
+	}
+
+	// To who hears the page.
+	tell(item) {
+		const {title, rows} = this.describe(item);
+
+		$('live').textContent = [title, ...rows.map(([name, value]) =>
+			`${name} ${value}`)].join(', ');
+	}
+
+	enterCursor() {
+		const box = this.cursorBox();
+
+		if (!box)
+			return false;
+		this.app.clicked(box.item);
+		return true;
+	}
+
+	drawCursor(context) {
+		const box = document.activeElement === this.canvas &&
+			this.cursorBox();
+
+		if (!box)
+			return;
+		context.strokeStyle = this.app.colours.text;
+		context.lineWidth = 2;
+		context.setLineDash([4, 3]);
+		context.strokeRect(box.x + 1, box.y + 1, Math.max(box.width - 2, 2),
+			Math.max(box.height - 3, 2));
+		context.setLineDash([]);
 	}
 
 	// ---- the overview ----
@@ -314,6 +410,8 @@ class Mouse {
 		canvas.addEventListener('dblclick', event => this.twice(event));
 		canvas.addEventListener('wheel', event => this.wheel(event),
 			{passive: false});
+		canvas.addEventListener('focus', () => app.chart.draw());
+		canvas.addEventListener('blur', () => app.chart.draw());
 		map.addEventListener('pointerdown', event => this.mapDown(event));
 		map.addEventListener('pointermove', event => this.mapMove(event));
 		map.addEventListener('pointerup', event => this.mapUp(event));

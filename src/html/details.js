@@ -114,7 +114,7 @@ class Details {
 					PLACE_LETTER + 10 : 0), true);
 			if (place)
 				cells[3].append(place);
-		}, {click: entry => app.select(entry.fn)});
+		}, {click: entry => app.select(entry.fn), label: title});
 
 		list.set(entries);
 		return root;

@@ -13,6 +13,8 @@ class Splitter {
 		this.property = property;
 		this.of = of;
 		this.upright = bar.getAttribute('aria-orientation') === 'vertical';
+		bar.setAttribute('aria-valuemin', 15);
+		bar.setAttribute('aria-valuemax', 85);
 		this.put(first);
 		bar.addEventListener('pointerdown', event =>
 			bar.setPointerCapture(event.pointerId));

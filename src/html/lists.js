@@ -5,7 +5,10 @@ const LINE = 24;
 class List {
 	// COLUMNS: {key, title, hint, width, align, sort, room}; one is shown where
 	// the list is as wide as its `room`. ROWS is an array of
-	// anything; RENDER(row, cells, element) fills the cells of one.
+	// anything; RENDER(row, cells, element) fills the cells of one. EVENTS:
+	// click, open (also by Enter), moved (by arrows) get a row and its index;
+	// sort a column; key may handle a key and says whether it did. `label` is
+	// what the list is called, `tree` whether its rows are.
 	constructor(root, columns, render, events) {
 		this.root = root;
 		this.columns = columns;
@@ -13,38 +16,49 @@ class List {
 		this.events = events || {};
 		this.line = this.events.height || LINE;
 		this.rows = [];
+		this.active = -1; // row of the keyboard
 		this.head = make('div', {class: 'head', role: 'row'});
-		this.body = make('div', {class: 'body', tabindex: '0'});
-		this.space = make('div', {class: 'space'});
+		this.body = make('div', {class: 'body', role: 'rowgroup',
+			tabindex: '-1'});
+		this.space = make('div', {class: 'space', role: 'presentation'});
 		this.body.append(this.space);
-		root.replaceChildren(this.head, this.body);
+		this.grid = make('div', {class: 'grid', tabindex: '0',
+			role: this.events.tree ? 'treegrid' : 'grid',
+			'aria-label': this.events.label}, this.head, this.body);
+		root.replaceChildren(this.grid);
 		this.shown = new Map();
 		this.update = onceAFrame(() => this.updateNow());
 		this.body.addEventListener('scroll', this.update);
-		this.body.addEventListener('keydown', event => this.key(event));
+		this.body.addEventListener('focus', () =>
+			this.grid.focus({preventScroll: true}));
+		this.grid.addEventListener('keydown', event => this.key(event));
 		new ResizeObserver(this.update).observe(this.body);
 		this.makeHead();
 	}
 
 	makeHead() {
 		this.head.replaceChildren(...this.columns.map(column => {
-			const cell = make('button', {
+			const cell = make('div', {
 				class: 'cell ' + (column.align || ''),
+				role: 'columnheader',
+				'aria-label': column.label || column.title,
 				title: column.hint || column.title,
 				'data-key': column.key,
-			}, column.title);
+			}, column.sort ? make('button', {
+				onclick: () => this.events.sort(column),
+			}, column.title) : column.title);
 
-			if (column.sort)
-				cell.addEventListener('click', () =>
-					this.events.sort(column));
-			else
-				cell.disabled = true;
 			return cell;
 		}));
 	}
 
 	markSorted(key, ascending) {
 		for (const cell of this.head.children) {
+			if (cell.dataset.key === key)
+				cell.setAttribute('aria-sort', ascending ?
+					'ascending' : 'descending');
+			else
+				cell.removeAttribute('aria-sort');
 			cell.classList.toggle('sorted', cell.dataset.key === key);
 			cell.classList.toggle('up', cell.dataset.key === key &&
 				ascending);
@@ -53,6 +67,7 @@ class List {
 
 	set(rows) {
 		this.rows = rows;
+		this.grid.setAttribute('aria-rowcount', rows.length + 1);
 		this.space.style.height = rows.length * this.line + 'px';
 		for (const element of this.shown.values())
 			element.remove();
@@ -77,6 +92,7 @@ class List {
 		for (let index = from; index < to; index++)
 			if (!this.shown.has(index))
 				this.shown.set(index, this.makeRow(index));
+		this.markActive();
 	}
 
 	// Those that have room; the others stay there, hidden.
@@ -112,9 +128,11 @@ class List {
 	makeRow(index) {
 		const row = this.rows[index];
 		const cells = this.columns.map(column =>
-			make('span', {class: 'cell ' + (column.align || '')}));
+			make('span', {class: 'cell ' + (column.align || ''),
+				role: 'gridcell'}));
 		const element = make('div', {class: 'row', role: 'row',
-			'data-index': index}, ...cells);
+			id: `${this.root.id}-row-${index}`,
+			'aria-rowindex': index + 2, 'data-index': index}, ...cells);
 
 		element.style.top = index * this.line + 'px';
 		cells.forEach((cell, i) => {
@@ -122,8 +140,14 @@ class List {
 				this.hiddenColumns[i]);
 		});
 		this.render(row, cells, element);
-		element.addEventListener('click', event =>
-			this.events.click && this.events.click(row, index, event));
+		element.setAttribute('aria-selected',
+			element.classList.contains('selected'));
+		element.addEventListener('click', event => {
+			this.active = index;
+			this.markActive();
+			if (this.events.click)
+				this.events.click(row, index, event);
+		});
 		element.addEventListener('dblclick', () =>
 			this.events.open && this.events.open(row, index));
 		this.space.append(element);
@@ -138,6 +162,23 @@ class List {
 		this.updateNow();
 	}
 
+	// The row that keys go from, which is shown.
+	activate(index) {
+		this.active = index;
+		this.reveal(index);
+		this.updateNow();
+	}
+
+	markActive() {
+		for (const [index, element] of this.shown)
+			element.classList.toggle('active', index === this.active);
+		if (this.shown.has(this.active))
+			this.grid.setAttribute('aria-activedescendant',
+				this.shown.get(this.active).id);
+		else
+			this.grid.removeAttribute('aria-activedescendant');
+	}
+
 	reveal(index) {
 		const top = index * this.line;
 
@@ -148,8 +189,40 @@ class List {
 	}
 
 	key(event) {
-		if (this.events.key && this.events.key(event))
-			event.preventDefault();
+		if (event.ctrlKey || event.metaKey || event.altKey)
+			return;
+		if (!this.events.key || !this.events.key(event))
+			if (!this.move(event.key) && !this.enter(event))
+				return;
+		event.preventDefault();
+		event.stopPropagation();
+	}
+
+	move(key) {
+		const page = Math.max(1, Math.floor(this.body.clientHeight /
+			this.line) - 1);
+		const steps = {ArrowDown: 1, ArrowUp: -1, PageDown: page,
+			PageUp: -page, Home: -Infinity, End: Infinity};
+
+		if (!(key in steps) || !this.rows.length)
+			return false;
+		this.activate(clamp(this.active + steps[key], 0,
+			this.rows.length - 1));
+		if (this.events.moved)
+			this.events.moved(this.rows[this.active], this.active);
+		return true;
+	}
+
+	// (on the button of a heading it is that button's)
+	enter(event) {
+		const row = this.rows[this.active];
+		const act = this.events.open || this.events.click;
+
+		if (event.key !== 'Enter' || event.target !== this.grid || !row &&
+			row !== 0 || !act)
+			return false;
+		act(row, this.active, event);
+		return true;
 	}
 }
 
@@ -181,7 +254,8 @@ class FunctionTable {
 				sort: column => this.sortBy(column),
 				click: fn => app.select(fn),
 				open: fn => app.reveal(fn, true),
-				key: event => this.key(event),
+				moved: fn => app.select(fn, true),
+				label: 'Functions',
 			});
 	}
 
@@ -192,12 +266,14 @@ class FunctionTable {
 			{key: 'self', title: 'Self', width: '67px', align: 'right',
 				hint: 'Time in the function itself', sort: true},
 			{key: 'share', title: '%', width: '53px', align: 'right',
+				label: 'Share of self time',
 				hint: 'Share of all time'},
 			{key: 'incl', title: 'Inclusive', width: '69px',
 				align: 'right', sort: true,
 				hint: 'Time with everything it called'},
 			{key: 'inclShare', title: '%', width: '53px', room: 430,
-				align: 'right', hint: 'Share of all time'},
+				align: 'right', label: 'Share of inclusive time',
+				hint: 'Share of all time'},
 			{key: 'mean', title: 'Mean', width: '67px', align: 'right',
 				sort: true, room: 500, hint: 'Inclusive time of a call'},
 		];
@@ -322,22 +398,7 @@ class FunctionTable {
 		const index = this.list.rows.indexOf(this.app.model.selected);
 
 		if (index >= 0)
-			this.list.reveal(index);
-	}
-
-	key(event) {
-		const {rows} = this.list;
-		const step = event.key === 'ArrowDown' ? 1 :
-			event.key === 'ArrowUp' ? -1 : 0;
-
-		if (!step || !rows.length)
-			return false;
-		const index = clamp(rows.indexOf(this.app.model.selected) + step, 0,
-			rows.length - 1);
-
-		this.app.select(rows[index], true);
-		this.list.reveal(index);
-		return true;
+			this.list.activate(index);
 	}
 }
 
@@ -346,7 +407,7 @@ class FunctionTable {
 // A tree whose items are made as they are unfolded. A row is an item with its
 // level; `open` says whether its children follow it.
 class TreeList {
-	constructor(app, root, columns, source) {
+	constructor(app, root, columns, source, label) {
 		this.app = app;
 		this.source = source;
 		this.list = new List(root, [...columns, {key: 'name',
@@ -354,7 +415,13 @@ class TreeList {
 		(row, cells, element) => this.render(row, cells, element), {
 			click: (row, index, event) => this.click(row, index, event),
 			open: (row, index) => this.toggle(index),
+			moved: (row, index) => {
+				this.at = index;
+				this.app.select(this.source.fn(row.item), true);
+			},
 			key: event => this.key(event),
+			tree: true,
+			label,
 		});
 	}
 
@@ -427,6 +494,9 @@ class TreeList {
 
 		element.dataset.fn = fn;
 		element.dataset.level = row.level;
+		element.setAttribute('aria-level', row.level + 1);
+		if (foldable)
+			element.setAttribute('aria-expanded', row.open);
 		element.classList.toggle('selected', fn >= 0 &&
 			fn === app.model.selected);
 		source.figures(row.item, cells);
@@ -451,12 +521,6 @@ class TreeList {
 		let index = this.at;
 
 		switch (event.key) {
-		case 'ArrowDown':
-			index++;
-			break;
-		case 'ArrowUp':
-			index--;
-			break;
 		case 'ArrowRight':
 			if (rows[index] && !rows[index].open)
 				this.unfold(index);
@@ -478,7 +542,7 @@ class TreeList {
 		this.at = clamp(index, 0, rows.length - 1);
 		if (rows[this.at]) {
 			this.app.select(this.source.fn(rows[this.at].item), true);
-			this.list.reveal(this.at);
+			this.list.activate(this.at);
 		}
 		return true;
 	}
@@ -491,7 +555,8 @@ class TreeList {
 const TREE_COLUMNS = [
 	{key: 'total', title: 'Inclusive', width: '71px', align: 'right',
 		hint: 'Time in this context and below'},
-	{key: 'share', title: '%', width: '55px', align: 'right'},
+	{key: 'share', title: '%', width: '55px', align: 'right',
+		label: 'Share of all time'},
 	{key: 'self', title: 'Self', width: '71px', align: 'right'},
 	{key: 'calls', title: 'Calls', width: '78px', align: 'right'},
 	{key: 'mean', title: 'Mean', width: '78px', align: 'right', room: 640,
@@ -529,7 +594,8 @@ function topDownSource(app) {
 const UP_COLUMNS = [
 	{key: 'self', title: 'Self', width: '71px', align: 'right',
 		hint: 'Self time of the function at the top of this chain'},
-	{key: 'share', title: '%', width: '55px', align: 'right'},
+	{key: 'share', title: '%', width: '55px', align: 'right',
+		label: 'Share of all time'},
 	{key: 'calls', title: 'Calls', width: '78px', align: 'right'},
 ];
 

@@ -61,6 +61,7 @@ const KEYS = [
 	['A, D', 'go left, right (also Shift and the wheel, or drag)'],
 	['↑, ↓', 'scroll the chart, or move in the list that has the focus'],
 	['→, ←', 'unfold, fold in a tree'],
+	['Tab, then arrows', 'in the chart: from box to box; Enter chooses, F zooms'],
 	['click', 'choose a function'],
 	['double click', 'zoom to a box'],
 	['F', 'zoom to the chosen function'],
@@ -81,6 +82,36 @@ const KEYS = [
 
 const LISTS = ['functions', 'down', 'up', 'notes', 'source',
 	'details']; // in the order of their keys
+
+// One of its list is chosen; only that one is reached by Tab.
+function markTab(tab, chosen, panel) {
+	tab.id = 'tab-' + (tab.dataset.chart || tab.dataset.list);
+	tab.setAttribute('aria-selected', chosen);
+	tab.setAttribute('aria-controls', panel);
+	tab.tabIndex = chosen ? 0 : -1;
+	if (chosen && tab.dataset.list)
+		$(panel).setAttribute('aria-labelledby', tab.id);
+}
+
+// Arrows go from tab to tab.
+function wireTabs(root) {
+	root.addEventListener('keydown', event => {
+		const tabs = [...root.querySelectorAll('[role=tab]')].filter(tab =>
+			!tab.hidden);
+		const at = tabs.indexOf(event.target);
+		const to = {ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0,
+			End: tabs.length - 1}[event.key];
+
+		if (at < 0 || to === undefined)
+			return;
+		const tab = tabs[(to + tabs.length) % tabs.length];
+
+		tab.click();
+		tab.focus();
+		event.preventDefault();
+		event.stopPropagation();
+	});
+}
 
 class App {
 	constructor(data) {
@@ -103,9 +134,9 @@ class App {
 		this.source = new SourceView(this);
 		this.table = new FunctionTable(this);
 		this.down = new TreeList(this, $('down'), TREE_COLUMNS,
-			topDownSource(this));
+			topDownSource(this), 'Top-down');
 		this.up = new TreeList(this, $('up'), UP_COLUMNS,
-			bottomUpSource(this));
+			bottomUpSource(this), 'Bottom-up');
 		this.layout = new Layout(this);
 		this.showHeader();
 		this.makeThreads();
@@ -373,7 +404,7 @@ class App {
 		this.chartName = name;
 		this.chart = this.charts[name];
 		for (const tab of $('chart-tabs').querySelectorAll('[data-chart]')) {
-			tab.setAttribute('aria-selected', tab.dataset.chart === name);
+			markTab(tab, tab.dataset.chart === name, 'stage');
 			tab.hidden = !this.charts[tab.dataset.chart];
 		}
 		if (!this.chart.visited) {
@@ -386,6 +417,8 @@ class App {
 		this.oldExtent = this.chart.extent();
 		$('range-view').hidden = $('fold-all').hidden = name !== 'timeline';
 		this.chart.mapKey = null;
+		$('stage').setAttribute('aria-labelledby', `tab-${name}`);
+		$('chart').setAttribute('aria-labelledby', `tab-${name}`);
 		this.chart.drawNow();
 		this.remember();
 	}
@@ -395,7 +428,7 @@ class App {
 			name = 'functions';
 		this.listName = name;
 		for (const tab of $('list-tabs').querySelectorAll('[data-list]')) {
-			tab.setAttribute('aria-selected', tab.dataset.list === name);
+			markTab(tab, tab.dataset.list === name, tab.dataset.list);
 			$(tab.dataset.list).hidden = tab.dataset.list !== name &&
 				!this.layout.isBeside(tab.dataset.list);
 		}
@@ -542,7 +575,7 @@ class App {
 
 	escape() {
 		if (!$('help').hidden)
-			$('help').hidden = true;
+			this.showHelp(false);
 		else if (this.layout.sideShown)
 			this.layout.toggleSide();
 		else if (this.model.matches || $('query').value)
@@ -575,7 +608,11 @@ class App {
 
 	command(event) {
 		const {chart} = this;
-		const inList = event.target.closest('.body, select');
+		const {target} = event;
+
+		// letters there choose an option
+		if (target.closest('select'))
+			return false;
 
 		switch (event.key) {
 		case 'w': case 'W': case '+':
@@ -591,11 +628,16 @@ class App {
 			chart.pan(0.2);
 			break;
 		case 'ArrowUp': case 'ArrowDown':
-			if (inList)
-				return false;
+			if (target === chart.canvas)
+				return chart.moveCursor(event.key);
 			chart.scrollTo(chart.scroll +
 				(event.key === 'ArrowUp' ? -3 : 3) * ROW);
 			break;
+		case 'ArrowLeft': case 'ArrowRight':
+			return target === chart.canvas &&
+				chart.moveCursor(event.key);
+		case 'Enter':
+			return target === chart.canvas && chart.enterCursor();
 		case 'f': case 'F':
 			this.reveal(this.model.selected, true);
 			break;
@@ -623,12 +665,23 @@ class App {
 			this.toggleTheme();
 			break;
 		case '?':
-			$('help').hidden = !$('help').hidden;
+			this.showHelp($('help').hidden);
 			break;
 		default:
 			return false;
 		}
 		return true;
+	}
+
+	// A dialog: the focus is in it, and then where it was.
+	showHelp(shown) {
+		if (shown)
+			this.focusBefore = document.activeElement;
+		$('help').hidden = !shown;
+		if (shown)
+			$('help').focus();
+		else if (this.focusBefore)
+			this.focusBefore.focus();
 	}
 
 	toggleTheme() {
@@ -673,15 +726,11 @@ class App {
 		$('query').addEventListener('input', () =>
 			this.setQuery($('query').value));
 		$('theme').onclick = () => this.toggleTheme();
-		$('help-open').onclick = () => {
-			$('help').hidden = !$('help').hidden;
-		};
+		$('help-open').onclick = () => this.showHelp(true);
 		$('help').replaceChildren(make('div', {}, make('h2', {}, 'Keys'),
 			make('dl', {}, ...KEYS.map(([keys, what]) => make('div', {},
 				make('dt', {}, keys), make('dd', {}, what))))));
-		$('help').onclick = () => {
-			$('help').hidden = true;
-		};
+		$('help').onclick = () => this.showHelp(false);
 		$('fold-all').onclick = () => this.foldLanes();
 		$('range-view').onclick = () => this.countView();
 		$('range-clear').onclick = () => this.setRange(null);
@@ -699,6 +748,8 @@ class App {
 			tab.onclick = () => this.showChart(tab.dataset.chart);
 		for (const tab of $('list-tabs').querySelectorAll('[data-list]'))
 			tab.onclick = () => this.showList(tab.dataset.list);
+		wireTabs($('chart-tabs'));
+		wireTabs($('list-tabs'));
 		matchMedia('(prefers-color-scheme: dark)').addEventListener(
 			'change', () => this.themeChanged());
 		new ResizeObserver(() => this.chart.drawNow()).observe($('stage'));

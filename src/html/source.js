@@ -32,8 +32,8 @@ class SourceView {
 			{key: 'name', title: 'Source', width: 'minmax(90px, 1fr)'},
 		], (row, cells, element) => this.render(row, cells, element), {
 			click: row => this.clicked(row),
-			key: event => this.key(event),
 			height: CODE_LINE,
+			label: 'Source',
 		});
 	}
 
@@ -171,10 +171,5 @@ class SourceView {
 		if (index >= 0)
 			this.list.body.scrollTop = Math.max(0, index - 3) * CODE_LINE;
 		this.list.updateNow();
-	}
-
-	// (the browser scrolls)
-	key() {
-		return false;
 	}
 }

@@ -127,6 +127,8 @@ class Timeline extends Chart {
 		context.fillStyle = colours.faint;
 		context.fillRect(x0, top + ROW - 4, Math.max(x1 - x0, 1), 2);
 		context.fillStyle = colours.text;
+		this.boxes.push({item: {thread, at: -1}, fn: -1, x: 0, y: top, width,
+			height: ROW});
 		context.fillText(`${folded ? '▸' : '▾'} ` +
 			this.app.threadName(thread) +
 			(first ? ` · in ${plural(first, 'call')}` : ''),
@@ -326,6 +328,10 @@ class Timeline extends Chart {
 			trace.start[trace.byDepth[at]] <= time + slack)
 			return {thread, at: trace.byDepth[at]};
 		return null;
+	}
+
+	sameItem(a, b) {
+		return a.thread === b.thread && a.at === b.at;
 	}
 
 	fnOf({thread, at}) {

@@ -60,7 +60,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record ring -m trace --max-size 1M --ring -M fib -- "$TARGETS/fib"
 	record fibers -m trace -M fibers -- "$TARGETS/fibers" switch asm 10 20
 	wanted+=(
-		: profile sorting lines source chart inverted sandwich names threads down up notes themes widths
+		: profile sorting lines source chart inverted sandwich names threads down up notes themes widths roles keyboard
 		: profile --notrace=twice --hide=catcher table down
 		: trace table timeline threads search hostile range
 		: trace --notrace=twice --hide=catcher table whole

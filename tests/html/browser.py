@@ -24,6 +24,11 @@ def find():
     return None
 
 
+# of keys that the browser itself acts on
+CODES = {'Tab': 9, 'Enter': 13, 'ArrowLeft': 37, 'ArrowUp': 38,
+         'ArrowRight': 39, 'ArrowDown': 40}
+
+
 class Error(Exception):
     pass
 
@@ -235,8 +240,14 @@ class Browser:
         self.mouse('mouseWheel', x, y, deltaX=0, deltaY=by)
         self.settle()
 
-    def key(self, key, text=None):
+    def key(self, key, text=None, shift=False):
         more = {'text': text} if text else {}
+        if key in CODES:
+            more['windowsVirtualKeyCode'] = CODES[key]
+        if key == 'Enter':
+            more['text'] = '\r'
+        if shift:
+            more['modifiers'] = 8
         self.call('Input.dispatchKeyEvent', type='keyDown', key=key, **more)
         self.call('Input.dispatchKeyEvent', type='keyUp', key=key)
         self.settle()
@@ -261,6 +272,14 @@ class Browser:
 
     def click_on(self, selector, count=1):
         self.click(*self.center(selector), count)
+
+    def accessible(self):
+        """What a screen reader is told: [(role, name, properties)]"""
+        nodes = self.call('Accessibility.getFullAXTree')['nodes']
+        return [(node['role']['value'], node.get('name', {}).get('value', ''),
+                 {each['name']: each['value'].get('value')
+                  for each in node.get('properties', ())})
+                for node in nodes if not node.get('ignored')]
 
     def screenshot(self, path):
         self.settle()
