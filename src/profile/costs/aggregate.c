@@ -71,6 +71,7 @@ struct sums {
 	struct swz_map edge_index;
 	uint32_t *edge_of; /* per node: its edge, NO_EDGE: none */
 	bool with_edges;
+	int64_t unit_ns;       /* of the report; 1 or more */
 	uint64_t folded_calls; /* recursive ones that go on further up */
 	bool folded;           /* some callers' contexts are not known */
 };
@@ -355,10 +356,27 @@ static struct swz_report_edge *report_edge(struct swz_report *report,
 	return &report->edges[*found];
 }
 
+/* Ticks in ns, to the nearest multiple of the unit. */
+static int64_t ns_of(const struct sums *sums, int64_t ticks)
+{
+	int64_t ns = swz_profile_ns(sums->binding->profile, ticks);
+	int64_t unit = sums->unit_ns;
+
+	return swz_add(ns, unit / 2) / unit * unit;
+}
+
+/* The part of a multiple of the unit that is one, too; rounded down. */
+static int64_t part_of(const struct sums *sums, int64_t ns, int64_t numerator,
+		       int64_t denominator)
+{
+	return swz_scale(ns / sums->unit_ns, (uint64_t)numerator,
+			 (uint64_t)denominator) *
+	       sums->unit_ns;
+}
+
 /* In ns, as differences of rounded running sums. */
 static void round_self(struct sums *sums)
 {
-	const struct swz_profile *profile = sums->binding->profile;
 	int64_t ticks = 0, done_ns = 0;
 	size_t i;
 
@@ -367,7 +385,7 @@ static void round_self(struct sums *sums)
 		int64_t ns;
 
 		ticks = swz_add(ticks, function->self);
-		ns = swz_profile_ns(profile, ticks);
+		ns = ns_of(sums, ticks);
 		function->self_ns = ns - done_ns;
 		done_ns = ns;
 	}
@@ -465,8 +483,8 @@ static void distribute_self(struct sums *sums)
 		function = function_sum(sums, sums->shown[index]);
 		share = &shares[function - sums->functions];
 		share->done_ticks = swz_add(share->done_ticks, node->self);
-		ns = swz_scale(function->self_ns, (uint64_t)share->done_ticks,
-			       (uint64_t)share->ticks);
+		ns = part_of(sums, function->self_ns, share->done_ticks,
+			     share->ticks);
 		node->self_ns = ns - share->done_ns;
 		share->done_ns = ns;
 	}
@@ -484,7 +502,7 @@ static int64_t measured_ns(const struct sums *sums,
 
 	if (ticks > total)
 		ticks = total;
-	ns = swz_profile_ns(sums->binding->profile, ticks);
+	ns = ns_of(sums, ticks);
 	return ns > sum->ns ? ns : sum->ns;
 }
 
@@ -514,16 +532,16 @@ static void settle_inclusive(struct sums *sums,
 }
 
 /* An edge's time; of a split function, its part of what that one has more. */
-static int64_t edge_part(struct function_ticks *function, int64_t ns)
+static int64_t edge_part(struct sums *sums, uint32_t callee, int64_t ns)
 {
+	struct function_ticks *function = function_sum(sums, callee);
 	int64_t part;
 
 	if (!function->split)
 		return ns;
 	function->edges_done_ns = swz_add(function->edges_done_ns, ns);
-	part = swz_scale(function->inclusive_ns,
-			 (uint64_t)function->edges_done_ns,
-			 (uint64_t)function->below_ns);
+	part = part_of(sums, function->inclusive_ns, function->edges_done_ns,
+		       function->below_ns);
 	ns = part - function->parts_done_ns;
 	function->parts_done_ns = part;
 	return ns;
@@ -572,8 +590,7 @@ static void flush_edges(struct swz_report *report, struct sums *sums,
 		to->calls = swz_add_count(to->calls, from->calls);
 		to->inclusive_ns = swz_add(
 			to->inclusive_ns,
-			edge_part(function_sum(sums, from->callee),
-				  edge_ns[i]));
+			edge_part(sums, from->callee, edge_ns[i]));
 	}
 }
 
@@ -636,7 +653,9 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 {
 	struct sums sums = {.binding = binding,
 			    .tree = tree,
-			    .with_edges = !report->without_edges};
+			    .with_edges = !report->without_edges,
+			    .unit_ns = report->unit_ns > 1 ? report->unit_ns
+							   : 1};
 	int64_t total;
 
 	find_shown(&sums);
@@ -649,9 +668,8 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	distribute_self(&sums);
 	flush(report, &sums, total);
 	add_waiting(report, &sums);
-	report->raw_ns = swz_add(
-		report->raw_ns,
-		swz_profile_ns(binding->profile, tree->total_ticks));
+	report->raw_ns = swz_add(report->raw_ns,
+				 ns_of(&sums, tree->total_ticks));
 	report->sampled |= tree->sampled;
 	report->thread_count += !tree->absent;
 	report->folded_recursion = swz_add_count(report->folded_recursion,

@@ -55,6 +55,9 @@ struct swz_report {
 	bool knows_waiting;  /* calls that wait were recorded, if any were made:
 			      * there are imports */
 	bool sampled;        /* times are estimates, in some thread at least */
+	/* Before the first thread: times are multiples of so many ns, which
+	 * takes nothing from what is said of their sums; 0: of one. */
+	int64_t unit_ns;
 	int64_t total_ns;
 	int64_t raw_ns;            /* the threads' time, with the hooks' cost */
 	uint64_t folded_recursion; /* calls that go on in a context further up

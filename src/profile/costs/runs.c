@@ -1,0 +1,190 @@
+/* What a run has added is the difference of the report's sums before and after
+ * it. */
+
+#include "profile/costs/runs.h"
+
+#include <stdlib.h>
+
+#include "profile/support/arith.h"
+#include "profile/support/memory.h"
+
+/* ---- what each has added ---- */
+
+static struct swz_run_costs costs_of(const struct swz_run *run, size_t function)
+{
+	if (function >= run->function_count)
+		return (struct swz_run_costs){0};
+	return run->functions[function];
+}
+
+void swz_runs_note(struct swz_runs *runs, const struct swz_report *report)
+{
+	struct swz_run run = {
+		.function_count = report->function_capacity,
+		.total_ns = report->total_ns,
+		.thread_count = report->thread_count,
+	};
+	size_t i, j;
+
+	run.functions = swz_allocate(run.function_count,
+				     sizeof(*run.functions));
+	for (i = 0; i < run.function_count; i++) {
+		const struct swz_report_function *all = &report->functions[i];
+		struct swz_run_costs *costs = &run.functions[i];
+
+		*costs = (struct swz_run_costs){all->calls, all->self_ns,
+						all->inclusive_ns};
+		for (j = 0; j < runs->count; j++) {
+			struct swz_run_costs one = costs_of(&runs->items[j], i);
+
+			costs->calls -= one.calls;
+			costs->self_ns = swz_sub(costs->self_ns, one.self_ns);
+			costs->inclusive_ns = swz_sub(costs->inclusive_ns,
+						      one.inclusive_ns);
+		}
+	}
+	for (j = 0; j < runs->count; j++) {
+		run.total_ns = swz_sub(run.total_ns, runs->items[j].total_ns);
+		run.thread_count -= runs->items[j].thread_count;
+	}
+	swz_grow(&runs->items, &runs->capacity, runs->count,
+		 sizeof(*runs->items));
+	runs->items[runs->count++] = run;
+}
+
+void swz_runs_free(struct swz_runs *runs)
+{
+	size_t i;
+
+	for (i = 0; i < runs->count; i++)
+		free(runs->items[i].functions);
+	free(runs->items);
+	*runs = (struct swz_runs){0};
+}
+
+struct swz_function_spread swz_runs_function(const struct swz_runs *runs,
+					     uint32_t function)
+{
+	double *values = swz_allocate(3 * runs->count, sizeof(*values));
+	double *self = values + runs->count, *inclusive = self + runs->count;
+	struct swz_function_spread spread;
+	size_t i;
+
+	for (i = 0; i < runs->count; i++) {
+		struct swz_run_costs costs = costs_of(&runs->items[i],
+						      function);
+
+		values[i] = (double)costs.calls;
+		self[i] = (double)costs.self_ns;
+		inclusive[i] = (double)costs.inclusive_ns;
+	}
+	spread.calls = swz_spread_of(values, runs->count);
+	spread.self_ns = swz_spread_of(self, runs->count);
+	spread.inclusive_ns = swz_spread_of(inclusive, runs->count);
+	free(values);
+	return spread;
+}
+
+struct swz_spread swz_runs_total(const struct swz_runs *runs)
+{
+	double *values = swz_allocate(runs->count, sizeof(*values));
+	struct swz_spread spread;
+	size_t i;
+
+	for (i = 0; i < runs->count; i++)
+		values[i] = (double)runs->items[i].total_ns;
+	spread = swz_spread_of(values, runs->count);
+	free(values);
+	return spread;
+}
+
+/* ---- means ---- */
+
+/* A function's counts so far: what is added, and what was given out. */
+struct counts {
+	uint64_t calls, calls_done;
+	uint64_t unwound, unwound_done;
+};
+
+static uint64_t mean_count(uint64_t sum, size_t count)
+{
+	return sum / count + (sum % count >= (count + 1) / 2);
+}
+
+/* As differences of rounded running sums: what is the same in all runs stays
+ * what it is. */
+static uint64_t mean_part(uint64_t *sum, uint64_t *done, uint64_t part,
+			  size_t count)
+{
+	uint64_t mean, before = *done;
+
+	*sum = swz_add_count(*sum, part);
+	mean = mean_count(*sum, count);
+	*done = mean;
+	return mean - before;
+}
+
+static void average_edges(struct swz_report *report, size_t count)
+{
+	struct counts *counts = swz_allocate(report->function_capacity,
+					     sizeof(*counts));
+	size_t i;
+
+	for (i = 0; i < report->edge_count; i++) {
+		struct swz_report_edge *edge = &report->edges[i];
+		struct counts *to = &counts[edge->callee];
+
+		edge->calls = mean_part(&to->calls, &to->calls_done,
+					edge->calls, count);
+		edge->inclusive_ns /= (int64_t)count;
+	}
+	free(counts);
+}
+
+void swz_report_average(struct swz_report *report, size_t count)
+{
+	size_t i;
+
+	if (count < 2)
+		return;
+	for (i = 0; i < report->function_capacity; i++) {
+		struct swz_report_function *function = &report->functions[i];
+
+		function->calls = mean_count(function->calls, count);
+		function->unwound = mean_count(function->unwound, count);
+		function->self_ns /= (int64_t)count;
+		function->inclusive_ns /= (int64_t)count;
+		function->variance_ns /= (double)count * (double)count;
+	}
+	average_edges(report, count);
+	report->thread_count = mean_count(report->thread_count, count);
+	report->total_ns /= (int64_t)count;
+	report->raw_ns /= (int64_t)count;
+	report->folded_recursion = mean_count(report->folded_recursion, count);
+}
+
+void swz_contexts_average(struct swz_contexts *contexts, size_t count)
+{
+	struct counts *counts;
+	uint32_t functions = 0;
+	size_t i;
+
+	if (count < 2)
+		return;
+	for (i = 0; i < contexts->count; i++)
+		if (contexts->items[i].function >= functions)
+			functions = contexts->items[i].function + 1;
+	counts = swz_allocate(functions, sizeof(*counts));
+	for (i = 0; i < contexts->count; i++) {
+		struct swz_context *context = &contexts->items[i];
+		struct counts *to = &counts[context->function];
+
+		context->calls = mean_part(&to->calls, &to->calls_done,
+					   context->calls, count);
+		context->unwound = mean_part(&to->unwound, &to->unwound_done,
+					     context->unwound, count);
+		context->self_ns /= (int64_t)count;
+	}
+	free(counts);
+	swz_contexts_sum(contexts);
+}

@@ -1,0 +1,59 @@
+#ifndef SWZ_PROFILE_COSTS_RUNS_H
+#define SWZ_PROFILE_COSTS_RUNS_H
+
+/* Several runs of one program in one report: what each of them has added, and
+ * their mean.
+ *
+ * Each time of a run is made a multiple of the number of runs when it is
+ * converted to ns (report.unit_ns). So all sums of times can be divided without
+ * a remainder, and the means add up as the times do. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/costs/aggregate.h"
+#include "profile/costs/contexts.h"
+#include "profile/costs/spread.h"
+
+/* What one run, or all so far, say of a function. */
+struct swz_run_costs {
+	uint64_t calls;
+	int64_t self_ns;
+	int64_t inclusive_ns;
+};
+
+struct swz_run {
+	struct swz_run_costs *functions; /* by the catalog's index */
+	size_t function_count;
+	int64_t total_ns;
+	size_t thread_count;
+};
+
+/* Zero-initialised before the first run. */
+struct swz_runs {
+	struct swz_run *items;
+	size_t count;
+	size_t capacity;
+};
+
+struct swz_function_spread {
+	struct swz_spread calls, self_ns, inclusive_ns;
+};
+
+/* To be called when all threads of a run were added to REPORT: notes what is
+ * there now and was not after the run before. */
+void swz_runs_note(struct swz_runs *runs, const struct swz_report *report);
+void swz_runs_free(struct swz_runs *runs);
+
+struct swz_function_spread swz_runs_function(const struct swz_runs *runs,
+					     uint32_t function);
+struct swz_spread swz_runs_total(const struct swz_runs *runs);
+
+/* Make the sums over COUNT runs means. Of the counts that differ from run to
+ * run the means are rounded, so that those of a function's contexts, or of the
+ * edges that lead to it, still add up to the function's. The shortest and the
+ * longest call stay what they are: those of all runs. */
+void swz_report_average(struct swz_report *report, size_t count);
+void swz_contexts_average(struct swz_contexts *contexts, size_t count);
+
+#endif
