@@ -51,17 +51,21 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	swz_progress_allow(!options.quiet);
 	if (options.format->file) {
-		status = swz_dump_files(&options, argv + optind, argc - optind);
+		status = swz_dump_files(&options);
 		swz_dump_free_options(&options);
 		return status;
 	}
-	swz_dump_read_inputs(&input, &options, argv + optind, argc - optind);
+	if (options.old) {
+		status = swz_dump_diff(&options);
+		swz_dump_free_options(&options);
+		return status;
+	}
+	swz_dump_read_inputs(&input, &options, options.arguments,
+			     options.argument_count);
 	if (!input.count) {
 		status = EXIT_INPUT;
 	} else if (options.in_place) {
 		status = swz_dump_embed(&input, &options);
-	} else if (options.old) {
-		status = swz_dump_diff(&input, &options);
 	} else if (!swz_dump_has_all_threads(&input, &options)) {
 		status = EXIT_INPUT;
 	} else if (swz_dump_has_range(&options) &&

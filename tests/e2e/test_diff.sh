@@ -48,17 +48,18 @@ all_agree() { # OLD NEW [OPTION...]
 diff_row() { # TABLE COLUMN FUNCTION
 	perl -e '
 		my ($table, $column, $name) = @ARGV;
-		my ($at, $sum);
+		my ($at, $names, $sum);
 		open(my $file, "<", $table);
 		while (<$file>) {
 			next if /^#/;
 			if (/calls\.old/) {
 				my @columns = split;
+				$names = $#columns - 1;
 				($at) = grep { $columns[$_] eq $column } 0 .. $#columns;
 				next;
 			}
-			my @fields = split(" ", $_, 12);
-			my ($found) = split(/  /, $fields[11]);
+			my @fields = split(" ", $_, $names + 1);
+			my ($found) = split(/  /, $fields[$names]);
 			$sum += $fields[$at] if $found eq $name;
 		}
 		print $sum if defined $sum;' "$1" "$2" "$3"
@@ -230,7 +231,7 @@ dump --diff first second -s calls
 sizes 3 >by_calls
 assert_sorted by_calls -n -r
 assert_eq "$rows" "$(sizes 3 | wc -l)" rows
-head -n 10 out >expected # with six lines of heading
+head -n 11 out >expected # with seven lines of heading
 dump --diff first second -s calls -n 4
 assert_same expected out
 dump --diff first second -s name
@@ -309,14 +310,137 @@ dump -f folded -s calls --thread-parts --diff second renamed
 awk '$(NF - 1) != $NF' out >changed
 assert_empty changed
 
-it 'several profiles on each side'
+it 'a directory is one run; of several runs there are means'
 mkdir both
 "$RUN" -o both/swizzle.out.1 old/prog
 "$RUN" -o both/swizzle.out.2 old/prog
 dump --diff both second
 calls shop::work '240 120 -120'
+assert_matches out '^# old: 2 profiles merged$'
+assert_matches out '^# total: .*; the noise is unknown'
 dump --diff first both first
-calls shop::work '120 360 240'
+calls shop::work '120 180 60'
+assert_matches out '^# total: .*; the noise is unknown'
+
+it 'changes and noise of several runs'
+for run in 1 2 3; do
+	"$RUN" -o "first.$run" old/prog
+	"$RUN" -o "second.$run" new/prog
+done
+olds=(first.1 first.2 first.3)
+news=(second.1 second.2 second.3)
+# what each run says by itself, and what all formats say of all
+runs_agree() { # OPTION... -- OLD... -- NEW...
+	local options=() format
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	for format in text csv json folded tree callgrind; do
+		dump -f $format -o "runs.$format" "${options[@]}" --diff "$@"
+	done
+	for run in "$@"; do
+		[ "$run" = -- ] || "$DUMP" -q -f text -o "$run.text" "${options[@]}" "$run"
+	done
+	python3 "$TOP/tests/e2e/read_runs.py" runs "$@" >wrong 2>&1 ||
+		fail "$(head -n 20 wrong)"
+}
+runs_agree --demangle=full -- "${olds[@]}" -- "${news[@]}"
+runs_agree --demangle=full -- "${olds[@]}" -- "${olds[@]}" first
+runs_agree --demangle=full --no-compensate -- first.1 first.2 -- "${news[@]}"
+dump --diff "${olds[@]}" -- "${news[@]}"
+calls shop::work '120 120 0'
+calls shop::recursive '120 160 40'
+calls shop::removed '30 0 -30'
+# counts that are the same in all runs are exact: a change is no noise
+assert_eq '0 0 0' "$(for name in shop::work shop::recursive shop::removed; do
+	echo "$(diff_row out calls.noise $name)"; done | xargs)" 'noise of calls'
+remark shop::removed '(gone)'
+remark 'shop::price(double)' '(new)'
+assert_not_contains out 'shop::recursive  prog  (noise)'
+dump --diff "${olds[@]}" -- "${olds[@]}"
+# the same runs on both sides: nothing but noise
+assert_matches out '^# total: [+]0 ns \([+]0.00%\), noise [1-9][0-9]* ns: no change beyond the noise$'
+assert_matches out '^# functions: 0 slower .*, 0 faster .*, 0 changed otherwise, [1-9]'
+awk '!/^#/ && !/calls.old/ && !/  \(noise\)$/' out >changed
+assert_empty changed
+dump --diff first second
+assert_not_contains out noise.
+
+it 'a child process is no run of its own'
+mkdir tree
+"$RUN" -o tree/ sh -c '"$0"; exit' old/prog || abort 'no profiles'
+assert_eq 2 "$(find tree -type f | wc -l)" profiles
+capture "$DUMP" --diff tree/* -- first.1 first.2
+assert_status 0
+assert_eq 1 "$(wc -l <err)" 'one line'
+assert_matches err '^swizzle: tree/[^ ]* is of a child process of tree/[^ ]*, and no run of its own: give a directory for each run$'
+dump --diff tree tree -- tree tree
+dump --diff first.1 first.2 -- first.3 first.1
+
+it '--fail-above: status 1 and one line for what became slower'
+g++ -O1 -o slow "$TOP/tests/e2e/slower.cc" || abort 'no program'
+"$RUN" -o once ./slow || abort 'no profile'
+# one run whose clock ran at so many speeds: all times are multiples of its own
+python3 - <<'END' || abort 'no profiles'
+import struct
+data = bytearray(open("once", "rb").read())
+clock = [list(struct.unpack_from("<QQ", data, 72 + 16 * i)) for i in range(3)]
+for name, speeds in (("before", (0.98, 1.00, 1.02)), ("after", (1.98, 2.00, 2.02))):
+    for number, speed in enumerate(speeds):
+        for i, (ticks, ns) in enumerate(clock):
+            if ns:
+                ns = clock[0][1] + round((ns - clock[0][1]) * speed)
+            struct.pack_into("<QQ", data, 72 + 16 * i, ticks, ns)
+        open("%s.%d" % (name, number + 1), "wb").write(data)
+END
+fails_above() { # STATUS OPTION...
+	local code=$1
+	shift
+	capture "$DUMP" "$@"
+	assert_status "$code"
+}
+# twice as much: the noise is 4.604 * 0.02 * sqrt(2 / 3) = 7.5% of the old time
+fails_above 1 --fail-above 90% --diff before.* -- after.*
+assert_eq 1 "$(wc -l <err)" 'one line'
+# the first row is the largest change (which of them is, a busy machine decides)
+most=$(awk '/^ *[0-9]/ { print $(NF - 1); exit }' out)
+assert_matches out "^ *[0-9].*  $most  slow\$"
+assert_matches err '^swizzle: slower by more than 90%: total [+]100.0% \([+][1-9][0-9]* ns, noise [1-9][0-9]* ns\); '"$most"' \(slow\): self [+]100.0% \([+][1-9][0-9]* ns, noise [1-9][0-9]* ns\); and other functions$'
+awk '$2 == "old:" && $3 == "total" { old = $4 }
+	$2 == "total:" {
+		split($0, part, "noise ")
+		share = part[2] / old
+		if (share > 0.0751 && share < 0.0753)
+			print "right"
+		else
+			print share
+	}' out >noise
+assert_eq right "$(cat noise)" 'noise of the total'
+# the table is written all the same
+assert_matches out '  heavy  slow$'
+fails_above 1 -f folded --fail-above 90 --diff before.* -- after.*
+assert_matches out ';heavy [1-9]'
+fails_above 0 --fail-above 110% --diff before.* -- after.*
+assert_empty err
+fails_above 0 --fail-above 0 --diff after.* -- before.*
+assert_empty err
+# 5% is not beyond 7.5%
+fails_above 0 --fail-above 1% --diff before.1 before.2 before.2 -- before.3 before.3 before.2
+assert_empty err
+# what is filtered out is not judged, nor is the total then
+fails_above 1 --fail-above 90% -F steady --diff before.* -- after.*
+assert_matches err '^swizzle: slower by more than 90%: steady \(slow\): self [+]100'
+fails_above 0 --fail-above 90% -F nothing --diff before.* -- after.*
+# of a single run the noise is not known
+fails_above 1 --fail-above 90% --diff before.1 after.1
+assert_contains err 'noise unknown'
+fails_above 1 --fail-above 90% --thread-parts --diff before.* -- after.*
+assert_contains err 'in threads called'
+# what was not there was not checked
+fails_above 1 --fail-above 90% --diff before.1 before.2 -- before.3 nothing
+assert_matches err '^swizzle: nothing: No such file'
 
 it 'traces, and parts of their time'
 "$RUN" -m trace -o trace.first old/prog
@@ -352,10 +476,14 @@ refuses() { # STATUS TEXT OPTION...
 	capture timeout 120 "$DUMP" "$@"
 	assert_refused "$code" "$text"
 }
-for format in speedscope pprof dot csv json html info raw perfetto chrome \
-	archive; do
+for format in speedscope pprof dot html info raw perfetto chrome archive; do
 	refuses 2 "$format has no use for --diff" -f $format --diff first second
 done
+refuses 2 'needs two sides' --diff first
+refuses 2 'needs two sides' --diff first --
+refuses 2 'needs two sides' --diff first second --
+refuses 2 'is for comparisons' -f text --fail-above 10% first
+refuses 2 'not a percentage' --fail-above much --diff first second
 refuses 2 'no use for --tid' --tid 1 --diff first second
 refuses 2 'sorted by min' -s min --diff first second
 refuses 2 'a second --diff' --diff first --diff first second

@@ -14,11 +14,14 @@
 
 enum { NEW, OLD, SIDES };
 
+#define RUNS 2
+
 struct side {
 	struct swz_profile *profile;
 	struct swz_binding binding;
 	struct swz_report report;
 	struct swz_contexts contexts;
+	struct swz_runs runs;
 	struct swz_section section;
 	int64_t total_ns;
 	uint64_t edge_calls;
@@ -43,11 +46,10 @@ static uint64_t edge_calls(const struct swz_report *report)
 	return sum;
 }
 
-static void add_up(struct side *side, bool compensate)
+static void add_run(struct side *side, bool compensate)
 {
 	size_t i;
 
-	swz_contexts_begin(&side->contexts, SWZ_CATALOG_OUTSIDE, false);
 	for (i = 0; i < side->profile->thread_count; i++) {
 		struct swz_tree tree;
 
@@ -57,8 +59,20 @@ static void add_up(struct side *side, bool compensate)
 				 &tree);
 		swz_tree_free(&tree);
 	}
+	swz_runs_note(&side->runs, &side->report);
+}
+
+/* As two runs. */
+static void add_up(struct side *side, bool compensate)
+{
+	swz_contexts_begin(&side->contexts, SWZ_CATALOG_OUTSIDE, false);
+	side->report.unit_ns = RUNS;
+	add_run(side, compensate);
+	add_run(side, compensate);
 	swz_report_sort(&side->report);
 	swz_contexts_sum(&side->contexts);
+	swz_report_average(&side->report, RUNS);
+	swz_contexts_average(&side->contexts, RUNS);
 	side->edge_calls = edge_calls(&side->report);
 	side->context_ns = side->contexts.items[SWZ_CONTEXT_ROOT].inclusive_ns;
 }
@@ -107,8 +121,13 @@ static void write_all(const struct swz_section *section)
 			struct swz_writer writer = {.stream = sink,
 						    .options = &tables[i]};
 
-			if (format->takes & SWZ_TAKES_DIFF)
-				format->section(&writer, section);
+			if (!(format->takes & SWZ_TAKES_DIFF))
+				continue;
+			if (format->begin)
+				format->begin(&writer);
+			format->section(&writer, section);
+			if (format->end)
+				format->end(&writer);
 		}
 }
 
@@ -138,6 +157,7 @@ static void compare(struct side *sides, bool compensate)
 			.catalog = &catalog,
 			.report = &sides[i].report,
 			.contexts = &sides[i].contexts,
+			.runs = &sides[i].runs,
 			.profile = sides[i].profile,
 			.profiles = &sides[i].profile,
 			.profile_count = 1,
@@ -148,6 +168,7 @@ static void compare(struct side *sides, bool compensate)
 	for (i = 0; i < SIDES; i++) {
 		swz_contexts_free(&sides[i].contexts);
 		swz_report_free(&sides[i].report);
+		swz_runs_free(&sides[i].runs);
 		swz_binding_free(&sides[i].binding);
 	}
 	swz_catalog_free(&catalog);

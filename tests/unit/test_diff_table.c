@@ -39,11 +39,13 @@ START_TEST(rows_are_as_wide_as_their_columns)
 
 			swz_diff_widen(&widths, &new);
 			swz_diff_widen(&widths, &costs.old);
-			swz_diff_put_columns(stream, &widths, false);
+			swz_diff_put_columns(stream, &widths, false, true);
 			fflush(stream);
 			columns = (size_t)(strstr(text, "  function") - text);
 			row = size;
 			swz_diff_put_costs(stream, &widths, &costs);
+			swz_diff_put_noise(stream, &widths,
+					   &(struct swz_diff_noise){0});
 			fclose(stream);
 			if (size - row != columns)
 				ck_abort_msg("%d, %d digits: columns end at "

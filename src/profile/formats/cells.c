@@ -38,7 +38,8 @@ void swz_cells_begin(struct swz_cells *cells, FILE *stream,
 static void put(struct swz_cells *cells, enum swz_colour colour,
 		const char *text, int width)
 {
-	swz_put_cell(cells->stream, cells->style, colour, text, width);
+	swz_put_cell(cells->stream, cells->style,
+		     cells->faint ? SWZ_COLOUR_DIM : colour, text, width);
 	cells->used += (unsigned int)at_least(abs(width), text);
 }
 

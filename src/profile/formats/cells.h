@@ -18,6 +18,7 @@ struct swz_cells {
 	unsigned int name;   /* columns for functions where modules line up; 0:
 			      * each module follows its function */
 	unsigned int module; /* columns for modules */
+	bool faint;          /* the row is drawn so, whatever its cells are */
 	bool begun;          /* a table with titles is above */
 };
 

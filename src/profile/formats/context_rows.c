@@ -82,7 +82,8 @@ void swz_context_put_columns(const struct swz_context_table *table)
 		return;
 	}
 	if (table->old) {
-		swz_diff_put_columns(table->stream, &table->widths, false);
+		swz_diff_put_columns(table->stream, &table->widths, false,
+				     false);
 		return;
 	}
 	fprintf(table->stream, "%12s %15s %15s %7s  function  module\n",

@@ -271,42 +271,6 @@ void swz_diff_widen(struct swz_diff_widths *widths,
 	widen(&widths->ns, (uint64_t)costs->inclusive_ns);
 }
 
-int64_t swz_diff_total(const struct swz_section *section)
-{
-	int64_t new = section->report->total_ns;
-	int64_t old = section->old->report->total_ns;
-
-	return new > old ? new : old;
-}
-
-static void put_side(FILE *stream, const char *side,
-		     const struct swz_section *section)
-{
-	fprintf(stream, "# %s: process %" PRId32 ": ", side,
-		section->profile->header.pid);
-	swz_put_command(stream, section->profile);
-	putc('\n', stream);
-	if (section->profile_count > 1)
-		fprintf(stream, "# %s: %zu profiles merged\n", side,
-			section->profile_count);
-	fprintf(stream, "# %s: total %" PRId64 " ns in %zu thread%s", side,
-		section->report->total_ns, section->report->thread_count,
-		section->report->thread_count == 1 ? "" : "s");
-	if (section->thread_name) {
-		fputs(" called ", stream);
-		swz_put_text(stream, section->thread_name);
-	}
-	putc('\n', stream);
-}
-
-void swz_diff_put_heading(FILE *stream, const struct swz_section *section)
-{
-	put_side(stream, "old", section->old);
-	put_side(stream, "new", section);
-	fprintf(stream, "# times in ns%s\n",
-		section->compensated ? ", without those of the hooks" : "");
-}
-
 /* How wide the widest column of that kind is: there is a sign, and its name. */
 static int wide(int width)
 {
@@ -314,7 +278,7 @@ static int wide(int width)
 }
 
 void swz_diff_put_columns(FILE *stream, const struct swz_diff_widths *widths,
-			  bool sampled)
+			  bool sampled, bool noise)
 {
 	int calls = wide(widths->calls), ns = wide(widths->ns);
 
@@ -324,7 +288,20 @@ void swz_diff_put_columns(FILE *stream, const struct swz_diff_widths *widths,
 		"incl.old", ns, "incl.new", ns, "incl.diff", "incl.%");
 	if (sampled)
 		fprintf(stream, " %13s", "+/-");
+	if (noise)
+		fprintf(stream, " %*s %*s %*s", calls < 11 ? 11 : calls,
+			"calls.noise", ns, "self.noise", ns, "incl.noise");
 	fputs("  function  module\n", stream);
+}
+
+void swz_diff_put_noise(FILE *stream, const struct swz_diff_widths *widths,
+			const struct swz_diff_noise *noise)
+{
+	int calls = wide(widths->calls), ns = wide(widths->ns);
+
+	fprintf(stream, " %*" PRIu64 " %*" PRIu64 " %*" PRIu64,
+		calls < 11 ? 11 : calls, noise->calls, ns, noise->self_ns, ns,
+		noise->inclusive_ns);
 }
 
 static void put_difference(FILE *stream, int width, uint64_t old, uint64_t new)
@@ -370,18 +347,4 @@ void swz_diff_put_costs(FILE *stream, const struct swz_diff_widths *widths,
 	put_triple(stream, ns, (uint64_t)old->inclusive_ns,
 		   (uint64_t) new->inclusive_ns);
 	put_percent(stream, old->inclusive_ns, new->inclusive_ns);
-}
-
-static bool is_nothing(const struct swz_costs *costs)
-{
-	return !costs->calls && !costs->self_ns && !costs->inclusive_ns;
-}
-
-const char *swz_diff_remark(const struct swz_costs_diff *costs)
-{
-	if (is_nothing(&costs->old) && !is_nothing(&costs->new))
-		return "  (new)";
-	if (is_nothing(&costs->new) && !is_nothing(&costs->old))
-		return "  (gone)";
-	return "";
 }

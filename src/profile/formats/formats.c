@@ -125,7 +125,7 @@ static const struct swz_format formats[] = {
 		.name = "csv",
 		.description = "the table of functions for spreadsheets",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
-			 SWZ_FILTERS_ROWS,
+			 SWZ_TAKES_DIFF | SWZ_FILTERS_ROWS,
 		.needs = SWZ_NEEDS_LINES,
 		.section = swz_write_csv,
 		.by = swz_write_csv_by,
@@ -133,7 +133,7 @@ static const struct swz_format formats[] = {
 	{
 		.name = "json",
 		.description = "functions, calls and contexts for programs",
-		.takes = SWZ_TELLS_FOLDED,
+		.takes = SWZ_TAKES_DIFF | SWZ_TELLS_FOLDED,
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES,
 		.begin = swz_begin_json,
 		.section = swz_write_json,

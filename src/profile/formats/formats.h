@@ -13,6 +13,7 @@
 #include "profile/costs/contexts.h"
 #include "profile/file/reader.h"
 #include "profile/costs/trace.h"
+#include "profile/costs/runs.h"
 #include "profile/costs/view.h"
 #include "profile/support/style.h"
 
@@ -35,6 +36,8 @@ struct swz_section {
 	/* What this is compared with, aligned (see diff.h); NULL: nothing. In a
 	 * comparison by threads all that are called thread_name are shown. */
 	const struct swz_section *old;
+	const struct swz_runs *runs; /* that the report is the mean of; NULL
+				      * where nothing is compared */
 	const char *thread_name;
 };
 

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "profile/formats/diff.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
 
@@ -22,6 +23,34 @@ static void put_string(FILE *stream, const char *key, const char *text)
 		swz_put_json(stream, text);
 	else
 		fputs("null", stream);
+}
+
+/* What is compared: null stands for what is not known. */
+static void put_change(FILE *stream, const struct swz_section *section,
+		       uint32_t index)
+{
+	struct swz_diff_function diff = swz_diff_function(section, index);
+	const struct swz_costs *old = &diff.costs.old;
+
+	fprintf(stream,
+		",\"old\":{\"calls\":%" PRIu64 ",\"self_ns\":%" PRId64
+		",\"incl_ns\":%" PRId64 "}",
+		old->calls, old->self_ns, old->inclusive_ns);
+	put_string(stream, "change", swz_diff_kind_name(&diff));
+	if (!diff.noise.known) {
+		fputs(",\"noise\":null", stream);
+		return;
+	}
+	fprintf(stream,
+		",\"noise\":{\"calls\":%" PRIu64 ",\"self_ns\":%" PRIu64
+		",\"incl_ns\":%" PRIu64 "},\"self_sd_ns\":%.0f"
+		",\"incl_sd_ns\":%.0f,\"old_self_sd_ns\":%.0f"
+		",\"old_incl_sd_ns\":%.0f",
+		diff.noise.calls, diff.noise.self_ns, diff.noise.inclusive_ns,
+		swz_spread_deviation(&diff.new_runs.self_ns),
+		swz_spread_deviation(&diff.new_runs.inclusive_ns),
+		swz_spread_deviation(&diff.old_runs.self_ns),
+		swz_spread_deviation(&diff.old_runs.inclusive_ns));
 }
 
 static void put_function(FILE *stream, const struct swz_section *section,
@@ -40,10 +69,13 @@ static void put_function(FILE *stream, const struct swz_section *section,
 	fprintf(stream,
 		",\"line\":%d,\"calls\":%" PRIu64 ",\"self_ns\":%" PRId64
 		",\"incl_ns\":%" PRId64 ",\"min_ns\":%" PRId64
-		",\"max_ns\":%" PRId64 ",\"unwound\":%" PRIu64 "}",
+		",\"max_ns\":%" PRId64 ",\"unwound\":%" PRIu64,
 		function->line, costs->calls, costs->self_ns,
 		costs->inclusive_ns, costs->min_ns, costs->max_ns,
 		costs->unwound);
+	if (section->old)
+		put_change(stream, section, index);
+	putc('}', stream);
 }
 
 /* Writes those that appear; returns the index of each function there. */
@@ -60,7 +92,9 @@ static uint32_t *put_functions(FILE *stream, const struct swz_section *section)
 		used[section->contexts->items[i].function] = true;
 	fputs("\"functions\":[", stream);
 	for (i = 0; i < report->function_capacity; i++) {
-		if (!report->functions[i].present && !used[i])
+		if (!report->functions[i].present && !used[i] &&
+		    !(section->old &&
+		      section->old->report->functions[i].present))
 			continue;
 		if (count)
 			putc(',', stream);
@@ -91,6 +125,13 @@ static void put_edges(FILE *stream, const struct swz_section *section,
 		put_string(stream, "file", place->file);
 		fprintf(stream, ",\"line\":%d", place->line);
 		put_string(stream, "inlined", place->inlined);
+		if (section->old) {
+			edge = &section->old->report->edges[i];
+			fprintf(stream,
+				",\"old_calls\":%" PRIu64
+				",\"old_incl_ns\":%" PRId64,
+				edge->calls, edge->inclusive_ns);
+		}
 		putc('}', stream);
 	}
 	fputs("],\n", stream);
@@ -113,10 +154,20 @@ static void put_contexts(FILE *stream, const struct swz_section *section,
 		fprintf(stream,
 			"\"function\":%" PRIu32 ",\"calls\":%" PRIu64
 			",\"self_ns\":%" PRId64 ",\"incl_ns\":%" PRId64
-			",\"folded\":%s}",
+			",\"folded\":%s",
 			numbers[context->function], context->calls,
 			context->self_ns, context->inclusive_ns,
 			context->folded ? "true" : "false");
+		if (section->old) {
+			context = &section->old->contexts->items[i];
+			fprintf(stream,
+				",\"old_calls\":%" PRIu64
+				",\"old_self_ns\":%" PRId64
+				",\"old_incl_ns\":%" PRId64,
+				context->calls, context->self_ns,
+				context->inclusive_ns);
+		}
+		putc('}', stream);
 	}
 	fputs("]}", stream);
 }
@@ -127,7 +178,7 @@ static void put_process(FILE *stream, const struct swz_section *section)
 	size_t i;
 
 	fprintf(stream,
-		"{\"pid\":%" PRId32 ",\"executable\":", profile->header.pid);
+		"\"pid\":%" PRId32 ",\"executable\":", profile->header.pid);
 	swz_put_json(stream, profile->executable);
 	fputs(",\"command\":[", stream);
 	for (i = 0; i < profile->argument_count; i++) {
@@ -156,6 +207,41 @@ static void put_process(FILE *stream, const struct swz_section *section)
 		swz_report_split(section->report));
 }
 
+/* How far the totals of the runs lie apart. */
+static void put_spread(FILE *stream, const struct swz_section *section)
+{
+	struct swz_spread total = swz_runs_total(section->runs);
+
+	fprintf(stream, "\"runs\":%zu,\"total_sd_ns\":", total.runs);
+	if (total.runs > 1)
+		fprintf(stream, "%.0f", swz_spread_deviation(&total));
+	else
+		fputs("null", stream);
+}
+
+/* What it is compared with, and how the whole has changed. */
+static void put_comparison(FILE *stream, const struct swz_section *section)
+{
+	struct swz_diff_function total = swz_diff_of_total(section);
+
+	if (section->thread_name) {
+		fputs("\"thread\":", stream);
+		swz_put_json(stream, section->thread_name);
+		fputs(",\n", stream);
+	}
+	put_spread(stream, section);
+	fputs(",\n\"old\":{", stream);
+	put_process(stream, section->old);
+	put_spread(stream, section->old);
+	fputs("},\n\"noise_ns\":", stream);
+	if (total.noise.known)
+		fprintf(stream, "%" PRIu64, total.noise.self_ns);
+	else
+		fputs("null", stream);
+	put_string(stream, "change", swz_diff_kind_name(&total));
+	fputs(",\n", stream);
+}
+
 void swz_begin_json(struct swz_writer *writer)
 {
 	fputs("{\"creator\":\"swizzle-" SWZ_VERSION "\",\"parts\":[",
@@ -168,7 +254,10 @@ void swz_write_json(struct swz_writer *writer,
 	uint32_t *numbers;
 
 	fputs(writer->sections ? ",\n" : "\n", writer->stream);
+	putc('{', writer->stream);
 	put_process(writer->stream, section);
+	if (section->old)
+		put_comparison(writer->stream, section);
 	numbers = put_functions(writer->stream, section);
 	put_edges(writer->stream, section, numbers);
 	put_contexts(writer->stream, section, numbers);

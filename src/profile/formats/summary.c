@@ -115,9 +115,12 @@ static void put_amounts(FILE *stream, const struct swz_style *style,
 			const struct swz_section *section)
 {
 	const struct swz_report *report = section->report;
+	bool several = section->runs && section->runs->count > 1;
 	char figure[SWZ_FIGURE_BYTES];
 
-	if (section->profile_count > 1)
+	if (several)
+		put_many(stream, section->runs->count, "run", "runs");
+	else if (section->profile_count > 1)
 		put_processes(stream, section);
 	else
 		fprintf(stream, "process %" PRId32,
@@ -138,8 +141,11 @@ static void put_amounts(FILE *stream, const struct swz_style *style,
 		fprintf(stream, " called %s", name);
 		free(name);
 	}
-	fprintf(stream, ", %s wall-clock time, ",
-		swz_figure_time(figure, wall_ns(section), style->utf8));
+	if (several)
+		fputs(", of which these are the means, ", stream);
+	else
+		fprintf(stream, ", %s wall-clock time, ",
+			swz_figure_time(figure, wall_ns(section), style->utf8));
 	put_many(stream, calls_of(report), "call", "calls");
 	putc('\n', stream);
 	fprintf(stream, "100%% is %s",
@@ -232,11 +238,56 @@ static void put_side(FILE *stream, const struct swz_style *style,
 	put_losses(stream, section);
 }
 
+static void put_noise(FILE *stream, const struct swz_style *style,
+		      const struct swz_section *section)
+{
+	struct swz_diff_counts counts = swz_diff_count(section);
+	char figure[SWZ_FIGURE_BYTES];
+
+	fprintf(stream, "%s functions slower",
+		swz_figure_count(figure, counts.functions[SWZ_DIFF_SLOWER]));
+	fprintf(stream, ", %s faster",
+		swz_figure_count(figure, counts.functions[SWZ_DIFF_FASTER]));
+	fprintf(stream, ", %s changed otherwise",
+		swz_figure_count(figure, counts.functions[SWZ_DIFF_OTHER]));
+	fprintf(stream, ", %s within the noise%s\n",
+		swz_figure_count(figure, counts.functions[SWZ_DIFF_NOISE]),
+		style->colour ? " (grey)" : "");
+}
+
+/* The answer: whether it has become slower. */
+static void put_change(FILE *stream, const struct swz_style *style,
+		       const struct swz_section *section)
+{
+	struct swz_diff_function total = swz_diff_of_total(section);
+	int64_t old = total.costs.old.self_ns, new = total.costs.new.self_ns;
+	uint64_t noise = total.noise.self_ns;
+	char figure[SWZ_FIGURE_BYTES];
+
+	fprintf(stream, "\nchange: %s",
+		swz_figure_time_change(figure, old, new, style->utf8));
+	fprintf(stream, " (%s)", swz_figure_percent_change(figure, old, new));
+	if (!total.noise.known) {
+		fputs("; noise unknown: compare several runs of each, --diff "
+		      "OLD... -- NEW...\n",
+		      stream);
+		return;
+	}
+	fprintf(stream, ", noise %s: %s\n",
+		swz_figure_time(figure,
+				noise < INT64_MAX ? (int64_t)noise : INT64_MAX,
+				style->utf8),
+		swz_diff_verdict(&total));
+	put_noise(stream, style, section);
+}
+
 void swz_put_summary(FILE *stream, const struct swz_style *style,
 		     const struct swz_section *section)
 {
 	if (section->old)
 		put_side(stream, style, "old: ", section->old);
 	put_side(stream, style, section->old ? "new: " : "", section);
+	if (section->old)
+		put_change(stream, style, section);
 	putc('\n', stream);
 }

@@ -1,5 +1,6 @@
 /* Both sides are added up with one catalog, in which a function of two versions
- * of a program is one, and then aligned (see profile/formats/diff.h).
+ * of a program is one, and then aligned (see profile/formats/diff.h). Of
+ * several runs of a side the report is their mean (see profile/costs/runs.h).
  *
  * Threads have other ids in each run; what they can be known by are their
  * names. Those with the same name are compared as one. A thread that was given
@@ -17,6 +18,7 @@
 #include "tools/dump/message.h"
 #include "tools/dump/range.h"
 #include "tools/dump/result.h"
+#include "tools/dump/slower.h"
 #include "tools/dump/target.h"
 
 enum { NEW, OLD, SIDES };
@@ -27,15 +29,29 @@ struct group {
 	const char *name; /* in the new profile, if it is there */
 };
 
+/* What one argument stands for: a file, or all that are in a directory. */
+struct run {
+	struct swz_dump_input input;
+	struct swz_range range;
+};
+
+struct side {
+	struct run *runs;
+	size_t count;
+	struct swz_profile **profiles; /* of all runs */
+	size_t profile_count;
+};
+
 struct comparison {
-	struct swz_dump_input *inputs[SIDES];
-	struct swz_dump_options options[SIDES]; /* alike but for the range */
+	struct side sides[SIDES];
+	struct swz_dump_options options;
 	struct swz_catalog catalog;
 	struct swz_debug_packages packages;
 	struct swz_dump_advice advice;
 	struct group *groups;
 	size_t group_count;
 	size_t group_capacity;
+	bool failed; /* --fail-above */
 };
 
 static bool is_unnamed(const struct swz_profile *profile,
@@ -74,28 +90,32 @@ static void find_group(struct comparison *c, const struct swz_profile *profile,
 
 static void find_groups(struct comparison *c)
 {
-	size_t side, i, j;
+	size_t side, run, i, j;
 
 	for (side = 0; side < SIDES; side++)
-		for (i = 0; i < c->inputs[side]->count; i++) {
-			const struct swz_profile *profile =
-				c->inputs[side]->profiles[i];
+		for (run = 0; run < c->sides[side].count; run++) {
+			const struct swz_dump_input *input =
+				&c->sides[side].runs[run].input;
 
-			for (j = 0; j < profile->thread_count; j++)
-				find_group(c, profile, &profile->threads[j]);
+			for (i = 0; i < input->count; i++)
+				for (j = 0;
+				     j < input->profiles[i]->thread_count; j++)
+					find_group(c, input->profiles[i],
+						   &input->profiles[i]
+							    ->threads[j]);
 		}
 }
 
 /* GROUP may be NULL: all. */
-static void add_up(struct comparison *c, size_t side, const struct group *group,
-		   struct swz_dump_result *result)
+static void add_run(const struct comparison *c, const struct run *run,
+		    const struct group *group, struct swz_dump_result *result)
 {
-	struct swz_dump_input *input = c->inputs[side];
-	const struct swz_dump_options *options = &c->options[side];
+	const struct swz_dump_input *input = &run->input;
+	struct swz_dump_options options = c->options;
 	size_t i, j;
 
-	swz_dump_begin_adding(input, options, NULL);
-	swz_dump_begin_result(result, options);
+	options.range = run->range;
+	swz_dump_begin_adding(input, &options, NULL);
 	for (i = 0; i < input->count; i++)
 		for (j = 0; j < input->profiles[i]->thread_count; j++) {
 			const struct swz_profile_thread *thread =
@@ -103,55 +123,86 @@ static void add_up(struct comparison *c, size_t side, const struct group *group,
 
 			if (!group || is_of(group, input->profiles[i], thread))
 				swz_dump_add_thread(result, &input->bindings[i],
-						    thread, options);
+						    thread, &options);
 		}
-	swz_dump_warn_result(result, options);
+}
+
+static void add_up(const struct comparison *c, size_t side,
+		   const struct group *group, struct swz_dump_result *result,
+		   struct swz_runs *runs)
+{
+	size_t count = c->sides[side].count, i;
+
+	*runs = (struct swz_runs){0};
+	swz_dump_begin_result(result, &c->options);
+	result->report.unit_ns = (int64_t)count;
+	for (i = 0; i < count; i++) {
+		add_run(c, &c->sides[side].runs[i], group, result);
+		swz_runs_note(runs, &result->report);
+	}
+	swz_dump_warn_result(result, &c->options);
 	swz_dump_end_result(result);
+	swz_report_average(&result->report, count);
+	swz_contexts_average(&result->contexts, count);
 }
 
 static struct swz_section section_of(const struct comparison *c, size_t side,
 				     const struct group *group,
-				     const struct swz_dump_result *result)
+				     const struct swz_dump_result *result,
+				     const struct swz_runs *runs)
 {
 	struct swz_section section = swz_dump_new_section(
-		c->inputs[side], 0, result, &c->options[side]);
+		&c->sides[side].runs[0].input, 0, result, &c->options);
 
-	section.profile_count = c->inputs[side]->count;
+	section.profiles = c->sides[side].profiles;
+	section.profile_count = c->sides[side].profile_count;
+	section.runs = runs;
 	section.thread_name = group ? group->name : NULL;
+	if (section.range)
+		section.range = &c->sides[side].runs[0].range;
 	return section;
+}
+
+static int32_t new_pid(const struct comparison *c)
+{
+	return c->sides[NEW].runs[0].input.profiles[0]->header.pid;
 }
 
 static int write_part(struct comparison *c, const struct group *group,
 		      struct swz_dump_target *to)
 {
-	const struct swz_dump_options *options = &c->options[NEW];
+	const struct swz_dump_options *options = &c->options;
 	struct swz_dump_result results[SIDES];
+	struct swz_runs runs[SIDES];
 	struct swz_section section, old;
 	unsigned int number = group ? (unsigned int)(group - c->groups) + 1 : 0;
 	int status;
 
-	status = swz_dump_begin_part(
-		to, options, c->inputs[NEW]->profiles[0]->header.pid, number);
+	status = swz_dump_begin_part(to, options, new_pid(c), number);
 	if (status != EXIT_OK)
 		return status;
-	add_up(c, NEW, group, &results[NEW]);
-	add_up(c, OLD, group, &results[OLD]);
+	add_up(c, NEW, group, &results[NEW], &runs[NEW]);
+	add_up(c, OLD, group, &results[OLD], &runs[OLD]);
 	swz_dump_resolve(&c->catalog);
 	swz_diff_align_reports(&c->catalog, &results[NEW].report,
 			       &results[OLD].report);
 	if (results[NEW].has_contexts)
 		swz_diff_align_contexts(&results[NEW].contexts,
 					&results[OLD].contexts);
-	section = section_of(c, NEW, group, &results[NEW]);
-	old = section_of(c, OLD, group, &results[OLD]);
+	section = section_of(c, NEW, group, &results[NEW], &runs[NEW]);
+	old = section_of(c, OLD, group, &results[OLD], &runs[OLD]);
 	section.part = (unsigned int)to->writer.sections + 1;
 	section.thread_number = number;
 	section.old = &old;
 	status = swz_dump_write_section(to, &section, options);
 	swz_dump_advice_add(&c->advice, &results[NEW].report);
 	swz_dump_advice_add(&c->advice, &results[OLD].report);
+	if (options->fail_above >= 0)
+		c->failed |= swz_dump_is_slower(&section, options);
 	swz_dump_free_result(&results[NEW]);
 	swz_dump_free_result(&results[OLD]);
+	swz_runs_free(&runs[NEW]);
+	swz_runs_free(&runs[OLD]);
 	if (options->separate_threads && status == EXIT_OK)
 		status = swz_dump_close_target(to, options);
 	return status;
@@ -159,7 +210,7 @@ static int write_part(struct comparison *c, const struct group *group,
 
 static int write_parts(struct comparison *c)
 {
-	const struct swz_dump_options *options = &c->options[NEW];
+	const struct swz_dump_options *options = &c->options;
 	struct swz_dump_target to = {0};
 	int status = EXIT_OK, last;
 	size_t i;
@@ -178,23 +229,41 @@ static int write_parts(struct comparison *c)
 	return status;
 }
 
+static void bind_input(struct swz_dump_input *input,
+		       struct swz_catalog *catalog)
+{
+	size_t i;
+
+	input->bindings = swz_allocate(input->count, sizeof(*input->bindings));
+	for (i = 0; i < input->count; i++)
+		swz_catalog_bind(&input->bindings[i], catalog,
+				 input->profiles[i]);
+}
+
 /* All bindings next to each other, the new ones first. */
 static void match(struct comparison *c)
 {
-	size_t new_count = c->inputs[NEW]->count;
-	size_t count = new_count + c->inputs[OLD]->count;
+	size_t new_count = c->sides[NEW].profile_count;
+	size_t count = new_count + c->sides[OLD].profile_count, done = 0;
 	struct swz_binding *all = swz_allocate(count, sizeof(*all));
+	size_t side, i;
 
-	memcpy(all, c->inputs[NEW]->bindings, new_count * sizeof(*all));
-	memcpy(all + new_count, c->inputs[OLD]->bindings,
-	       (count - new_count) * sizeof(*all));
+	for (side = 0; side < SIDES; side++)
+		for (i = 0; i < c->sides[side].count; i++) {
+			const struct swz_dump_input *input =
+				&c->sides[side].runs[i].input;
+
+			memcpy(all + done, input->bindings,
+			       input->count * sizeof(*all));
+			done += input->count;
+		}
 	swz_catalog_match(&c->catalog, all, new_count, count);
 	free(all);
 }
 
 static void bind(struct comparison *c)
 {
-	const struct swz_dump_options *options = &c->options[NEW];
+	const struct swz_dump_options *options = &c->options;
 	struct swz_catalog_options catalog_options = {
 		.files = &options->files,
 		.symbols = true,
@@ -205,36 +274,45 @@ static void bind(struct comparison *c)
 	size_t side, i;
 
 	swz_catalog_begin(&c->catalog, &catalog_options);
-	for (side = 0; side < SIDES; side++) {
-		struct swz_dump_input *input = c->inputs[side];
-
-		input->bindings = swz_allocate(input->count,
-					       sizeof(*input->bindings));
-		for (i = 0; i < input->count; i++)
-			swz_catalog_bind(&input->bindings[i], &c->catalog,
-					 input->profiles[i]);
-	}
+	for (side = 0; side < SIDES; side++)
+		for (i = 0; i < c->sides[side].count; i++)
+			bind_input(&c->sides[side].runs[i].input, &c->catalog);
 	match(c);
+}
+
+/* Whether the time that is asked for is there. */
+static bool find_range(const struct comparison *c, struct run *run)
+{
+	struct swz_dump_options options = c->options;
+
+	if (!swz_dump_has_range(&options))
+		return true;
+	if (!swz_dump_find_range(&run->input, &options))
+		return false;
+	run->range = options.range;
+	return true;
 }
 
 static int compare(struct comparison *c)
 {
-	size_t side;
+	size_t side, i;
 	int status;
 
 	for (side = 0; side < SIDES; side++)
-		if (swz_dump_has_range(&c->options[side]) &&
-		    !swz_dump_find_range(c->inputs[side], &c->options[side]))
-			return EXIT_USAGE;
+		for (i = 0; i < c->sides[side].count; i++)
+			if (!find_range(c, &c->sides[side].runs[i]))
+				return EXIT_USAGE;
 	bind(c);
 	c->advice = swz_dump_advice_begin(&c->packages);
-	if (!swz_view_is_whole(&c->options[NEW].view))
+	if (!swz_view_is_whole(&c->options.view))
 		for (side = 0; side < SIDES; side++)
-			swz_dump_prepare_view(c->inputs[side],
-					      &c->options[side]);
+			for (i = 0; i < c->sides[side].count; i++)
+				swz_dump_prepare_view(
+					&c->sides[side].runs[i].input,
+					&c->options);
 	status = write_parts(c);
 	if (status == EXIT_OK)
-		swz_dump_warn_filter(&c->catalog, &c->options[NEW]);
+		swz_dump_warn_filter(&c->catalog, &c->options);
 	swz_dump_advice_free(&c->advice);
 	swz_debug_packages_free(&c->packages);
 	swz_catalog_free(&c->catalog);
@@ -242,23 +320,126 @@ static int compare(struct comparison *c)
 	return status;
 }
 
-int swz_dump_diff(struct swz_dump_input *input,
-		  const struct swz_dump_options *options)
+static void list_profiles(struct side *side)
 {
-	char *path = swz_duplicate(options->old);
-	struct swz_dump_input old = {0};
-	struct comparison c = {
-		.inputs = {[NEW] = input, [OLD] = &old},
-		.options = {[NEW] = *options, [OLD] = *options},
-	};
+	size_t done = 0, i;
+
+	side->profiles = swz_allocate(side->profile_count,
+				      sizeof(*side->profiles));
+	for (i = 0; i < side->count; i++) {
+		const struct swz_dump_input *input = &side->runs[i].input;
+
+		memcpy(side->profiles + done, input->profiles,
+		       input->count * sizeof(*side->profiles));
+		done += input->count;
+	}
+}
+
+/* What cannot be read is no run: it would seem to take no time. */
+static void read_side(struct side *side, const struct swz_dump_options *options,
+		      char **arguments, size_t count)
+{
+	size_t i;
+
+	side->runs = swz_allocate(count, sizeof(*side->runs));
+	for (i = 0; i < count; i++) {
+		struct swz_dump_input *input = &side->runs[side->count].input;
+
+		swz_dump_read_inputs(input, options, &arguments[i], 1);
+		if (!input->count)
+			continue;
+		side->count++;
+		side->profile_count += input->count;
+	}
+	list_profiles(side);
+}
+
+static bool has_process(const struct run *run, int32_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < run->input.count; i++)
+		if (run->input.profiles[i]->header.pid == pid)
+			return true;
+	return false;
+}
+
+/* The run that a process is of, if it is another one than that at INDEX, or
+ * NULL. (In a container runs may have the same ids.) */
+static const struct run *other_run_of(const struct side *side, size_t index,
+				      int32_t pid)
+{
+	size_t i;
+
+	if (has_process(&side->runs[index], pid))
+		return NULL;
+	for (i = 0; i < side->count; i++)
+		if (has_process(&side->runs[i], pid))
+			return &side->runs[i];
+	return NULL;
+}
+
+/* "old.*" is soon written, and means the files of child processes, too. */
+static void warn_children(const struct side *side)
+{
+	size_t i, j;
+
+	for (i = 0; i < side->count; i++)
+		for (j = 0; j < side->runs[i].input.count; j++) {
+			const struct swz_profile *child =
+				side->runs[i].input.profiles[j];
+			const struct run *parent = other_run_of(
+				side, i, child->header.parent_pid);
+
+			if (!parent)
+				continue;
+			swz_dump_complain(
+				"%s is of a child process of %s, and no run of "
+				"its own: give a directory for each run",
+				child->name, parent->input.profiles[0]->name);
+			return;
+		}
+}
+
+static void free_side(struct side *side)
+{
+	size_t i;
+
+	for (i = 0; i < side->count; i++)
+		swz_dump_free_input(&side->runs[i].input);
+	free(side->profiles);
+	free(side->runs);
+}
+
+/* Whether all is there that was asked for. A check that has not seen all must
+ * not pass. */
+static bool is_complete(const struct comparison *c)
+{
+	return c->sides[NEW].count == c->options.argument_count &&
+	       c->sides[OLD].count == c->options.old_count;
+}
+
+int swz_dump_diff(const struct swz_dump_options *options)
+{
+	struct comparison c = {.options = *options};
 	int status = EXIT_INPUT;
 
-	swz_dump_read_inputs(&old, options, &path, 1);
-	if (old.count)
-		status = compare(&c);
+	read_side(&c.sides[OLD], options, options->old, options->old_count);
+	read_side(&c.sides[NEW], options, options->arguments,
+		  options->argument_count);
+	if (!c.sides[OLD].count || !c.sides[NEW].count)
+		swz_dump_complain("nothing to compare%s",
+				  c.sides[NEW].count ? " with" : "");
 	else
-		swz_dump_complain("nothing to compare with");
-	swz_dump_free_input(&old);
-	free(path);
+		status = compare(&c);
+	if (!options->quiet) {
+		warn_children(&c.sides[OLD]);
+		warn_children(&c.sides[NEW]);
+	}
+	if (status == EXIT_OK &&
+	    (c.failed || (options->fail_above >= 0 && !is_complete(&c))))
+		status = EXIT_SLOWER;
+	free_side(&c.sides[OLD]);
+	free_side(&c.sides[NEW]);
 	return status;
 }

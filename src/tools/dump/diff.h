@@ -3,11 +3,9 @@
 
 /* Comparisons. */
 
-#include "tools/dump/input.h"
+#include "tools/dump/options.h"
 
-/* Reads what the input is to be compared with, adds both up and writes. Returns
- * an exit status. */
-int swz_dump_diff(struct swz_dump_input *input,
-		  const struct swz_dump_options *options);
+/* Reads both sides, adds them up and writes. Returns an exit status. */
+int swz_dump_diff(const struct swz_dump_options *options);
 
 #endif

@@ -111,11 +111,10 @@ static void check_output(const struct swz_dump_options *options,
 
 void swz_dump_find_inputs(struct swz_inputs *inputs,
 			  const struct swz_dump_options *options,
-			  char **arguments, int count)
+			  char **arguments, size_t count)
 {
 	struct swz_error error;
-	size_t i;
-	int at;
+	size_t i, at;
 
 	for (at = 0; at < count; at++)
 		if (swz_inputs_add(inputs, arguments[at], &error) != SWZ_OK)
@@ -139,7 +138,7 @@ static void allow_open_files(void)
 
 void swz_dump_read_inputs(struct swz_dump_input *input,
 			  const struct swz_dump_options *options,
-			  char **arguments, int count)
+			  char **arguments, size_t count)
 {
 	struct swz_inputs inputs = {0};
 	size_t i;

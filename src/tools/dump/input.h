@@ -21,12 +21,12 @@ struct swz_dump_input {
  * Ends the program if one would be replaced by what is made of it. */
 void swz_dump_find_inputs(struct swz_inputs *inputs,
 			  const struct swz_dump_options *options,
-			  char **arguments, int count);
+			  char **arguments, size_t count);
 
 /* Reads them; complains of what is wrong with them. */
 void swz_dump_read_inputs(struct swz_dump_input *input,
 			  const struct swz_dump_options *options,
-			  char **arguments, int count);
+			  char **arguments, size_t count);
 void swz_dump_free_input(struct swz_dump_input *input);
 
 /* Whether there is a thread that is asked for. */

@@ -71,9 +71,6 @@ static const char usage_text[] =
 	"                         name, min or max\n"
 	"      --percent-limit P  leave out what is below P percent\n"
 	"      --bottom-up        tree: each function with its callers\n"
-	"      --diff OLD         compare with the profile OLD (a file or a\n"
-	"                         directory): text (the default then), tree,\n"
-	"                         folded, callgrind\n"
 	"      --embed            add the names and source lines that FILE "
 	"needs\n"
 	"                         to FILE, for other machines and later; an "
@@ -90,6 +87,15 @@ static const char usage_text[] =
 	"                         set), always or never\n"
 	"      --no-pager         print long tables as they are, not through\n"
 	"                         SWIZZLE_PAGER, PAGER or less\n"
+	"      --diff OLD NEW     compare two profiles (files or directories)\n"
+	"      --diff OLD... -- NEW...\n"
+	"                         compare several runs of each, and tell\n"
+	"                         changes from noise: text (the default "
+	"then),\n"
+	"                         table, tree, csv, json, folded, callgrind\n"
+	"      --fail-above P     with --diff: status 1 if the total or a\n"
+	"                         function has become slower by more than P\n"
+	"                         percent, beyond the noise\n"
 	"      --no-debuginfod    do not ask the servers in DEBUGINFOD_URLS "
 	"for\n"
 	"                         debug information\n"
@@ -274,7 +280,8 @@ enum long_option {
 	OPTION_BY,
 	OPTION_COLOUR,
 	OPTION_NO_PAGER,
-	OPTION_NO_SOURCE
+	OPTION_NO_SOURCE,
+	OPTION_FAIL_ABOVE
 };
 
 static const struct option long_options[] = {
@@ -298,6 +305,7 @@ static const struct option long_options[] = {
 	{"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
 	{"symfs", required_argument, NULL, OPTION_SYMFS},
 	{"by", required_argument, NULL, OPTION_BY},
+	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
 	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
 	{"color", optional_argument, NULL, OPTION_COLOUR},
 	{"no-pager", no_argument, NULL, OPTION_NO_PAGER},
@@ -313,6 +321,15 @@ static void add_pattern(struct swz_patterns *patterns, const char *pattern)
 	if (!*pattern)
 		bad_usage("not a pattern", pattern);
 	swz_patterns_add(patterns, pattern);
+}
+
+/* What getopt_long() returns for an argument that is no option. */
+#define IN_ORDER 1
+
+static void add_argument(char ***list, size_t *count, const char *argument)
+{
+	*list = swz_reallocate(*list, *count + 1, sizeof(**list));
+	(*list)[(*count)++] = (char *)(uintptr_t)argument;
 }
 
 /* Options besides those of enum swz_format_takes that not all formats take. */
@@ -471,7 +488,14 @@ static void take_option(struct swz_dump_options *options, int option,
 			bad_usage("not a file name", value);
 		if (options->old)
 			bad_usage("a second --diff", value);
-		options->old = value;
+		add_argument(&options->old, &options->old_count, value);
+		break;
+	case OPTION_FAIL_ABOVE:
+		options->fail_above = parse_percent(value);
+		break;
+	case IN_ORDER:
+		add_argument(&options->arguments, &options->argument_count,
+			     value);
 		break;
 	case OPTION_BY:
 		parse_by(options, value);
@@ -512,10 +536,27 @@ static _Noreturn void not_taken(const struct swz_dump_options *options,
 	exit(EXIT_USAGE);
 }
 
+/* Of "--diff OLD... -- NEW..." those before the "--" are old ones. */
+static void part_sides(struct swz_dump_options *options)
+{
+	size_t i;
+
+	for (i = 0; i < options->argument_count; i++)
+		add_argument(&options->old, &options->old_count,
+			     options->arguments[i]);
+	options->argument_count = 0;
+}
+
 static void check_diff(const struct swz_dump_options *options)
 {
 	if (!(options->format->takes & SWZ_TAKES_DIFF))
 		not_taken(options, "--diff");
+	if (!options->argument_count) {
+		swz_dump_complain("--diff needs two sides: --diff OLD NEW, or "
+				  "several runs of each, --diff OLD... -- "
+				  "NEW...");
+		exit(EXIT_USAGE);
+	}
 	if (options->table.sort == SWZ_SORT_MIN ||
 	    options->table.sort == SWZ_SORT_MAX) {
 		swz_dump_complain("--diff is not sorted by min or max; try "
@@ -605,6 +646,11 @@ static void check_options(struct swz_dump_options *options)
 		check_by(options);
 	if (options->old)
 		check_diff(options);
+	else if (options->fail_above >= 0) {
+		swz_dump_complain("--fail-above is for comparisons: --diff "
+				  "OLD... -- NEW...");
+		exit(EXIT_USAGE);
+	}
 	if (!format->section && !format->events &&
 	    !swz_view_is_whole(&options->view))
 		not_taken(options, "-F, -N and -H");
@@ -633,13 +679,13 @@ static const struct swz_format *default_format(
 }
 
 /* Words that a shell takes as they are, each with a space before it. */
-static char *join_inputs(char **arguments, int count)
+static char *join_inputs(char **arguments, size_t count)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_./+,:@%=-";
 	char *joined = swz_duplicate("");
-	int i;
+	size_t i;
 
 	for (i = 0; i < count; i++) {
 		const char *word = arguments[i];
@@ -657,8 +703,7 @@ static char *join_inputs(char **arguments, int count)
 	return joined;
 }
 
-static void set_style(struct swz_dump_options *options, char **arguments,
-		      int count)
+static void set_style(struct swz_dump_options *options)
 {
 	unsigned int takes = options->format->takes;
 	bool terminal = !options->output && swz_terminal_is_output();
@@ -673,28 +718,32 @@ static void set_style(struct swz_dump_options *options, char **arguments,
 	options->style = swz_terminal_style(options->colour, terminal);
 	options->table.style = &options->style;
 	if (!options->quiet && !options->old)
-		options->table.inputs = options->inputs = join_inputs(arguments,
-								      count);
+		options->table.inputs = options->inputs = join_inputs(
+			options->arguments, options->argument_count);
 }
 
 void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 			    char **argv)
 {
 	static char program[] = "swizzle";
-	int option;
+	int option, at = optind;
 
 	*options = (struct swz_dump_options){
 		.compensate = true,
 		.embed = true,
+		.fail_above = -1,
 		.demangle = SWZ_DEMANGLE_SIMPLE,
 		.pager = true,
 		.table = {.percent_limit = -1},
 	};
 	argv[0] = program; /* the prefix of getopt's own messages */
-	while ((option = getopt_long(argc, argv, "f:o:F:N:H:n:s:qVh",
+	/* '-': arguments come in their order, so that it is known which of
+	 * them were before the "--" */
+	while ((option = getopt_long(argc, argv, "-f:o:F:N:H:n:s:qVh",
 				     long_options, NULL)) != -1) {
 		take_option(options, option, optarg);
 		options->given |= format_option(option);
+		at = optind;
 	}
 	/* without a format: the profile itself is what gets the names */
 	if (!options->format && !options->old && options->embed &&
@@ -706,15 +755,22 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 		bad_usage("--embed without -f adds to the profile itself and "
 			  "has no use for -o",
 			  options->output);
+	if (options->old && at < argc && strcmp(argv[at], "--") == 0)
+		part_sides(options);
+	for (; optind < argc; optind++)
+		add_argument(&options->arguments, &options->argument_count,
+			     argv[optind]);
 	if (!options->format)
 		options->format = default_format(options);
 	check_options(options);
-	set_style(options, argv + optind, argc - optind);
+	set_style(options);
 }
 
 void swz_dump_free_options(struct swz_dump_options *options)
 {
 	free(options->inputs);
+	free(options->arguments);
+	free(options->old);
 	swz_patterns_free(&options->table.filters);
 	swz_view_free(&options->view);
 	swz_thread_choice_free(&options->threads);

@@ -12,7 +12,12 @@
 #include "profile/names/debug_files.h"
 #include "tools/dump/terminal.h"
 
-enum swz_dump_status { EXIT_OK = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
+enum swz_dump_status {
+	EXIT_OK = 0,
+	EXIT_INPUT = 1,
+	EXIT_SLOWER = 1, /* --fail-above */
+	EXIT_USAGE = 2
+};
 
 struct swz_dump_moment {
 	bool given, percent;
@@ -24,9 +29,14 @@ struct swz_dump_options {
 	struct swz_dump_moment from, to; /* of a trace */
 	struct swz_range range;          /* the same in ticks */
 	const char *output;              /* NULL: the format's default */
-	const char *old;       /* what is compared with; NULL: nothing */
-	enum swz_group_key by; /* --by; SWZ_BY_NOTHING: functions */
-	enum swz_group_key columns_by; /* its second key, or SWZ_BY_NOTHING */
+	enum swz_group_key by;           /* --by; SWZ_BY_NOTHING: functions */
+	enum swz_group_key columns_by;   /* its second key, or SWZ_BY_NOTHING */
+	char **arguments;                /* files and directories */
+	size_t argument_count;
+	char **old; /* the same of what they are compared with; NULL: nothing */
+	size_t old_count;
+	double fail_above; /* percent; less than 0: whatever has changed is no
+			    * failure */
 	bool thread_parts;
 	bool separate_threads;
 	bool compensate;
@@ -46,9 +56,8 @@ struct swz_dump_options {
 			     * those that options.c knows besides */
 };
 
-/* Reads the command line into *options, which is whole after that; optind is
- * the first file's place. Ends the program where the command line is wrong or
- * asks for nothing but a text. */
+/* Reads the command line into *options, which is whole after that. Ends the
+ * program where the command line is wrong or asks for nothing but a text. */
 void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 			    char **argv);
 void swz_dump_free_options(struct swz_dump_options *options);

@@ -59,8 +59,7 @@ static bool write_file(FILE *stream, const char *path,
 	return true;
 }
 
-int swz_dump_files(const struct swz_dump_options *options, char **arguments,
-		   int count)
+int swz_dump_files(const struct swz_dump_options *options)
 {
 	const char *path = options->output ? options->output : "-";
 	struct swz_inputs inputs = {0};
@@ -68,7 +67,8 @@ int swz_dump_files(const struct swz_dump_options *options, char **arguments,
 	int status = EXIT_INPUT;
 	size_t i;
 
-	swz_dump_find_inputs(&inputs, options, arguments, count);
+	swz_dump_find_inputs(&inputs, options, options->arguments,
+			     options->argument_count);
 	if (swz_dump_open_output(&output, path, options) != SWZ_OK) {
 		swz_inputs_free(&inputs);
 		return swz_dump_write_failed(path);

@@ -9,9 +9,9 @@
 int swz_dump_profiles(struct swz_dump_input *input,
 		      const struct swz_dump_options *options);
 
-/* What is in files, whether they are profiles or not. Returns an exit status.
+/* What is in the files, whether they are profiles or not. Returns an exit
+ * status.
  */
-int swz_dump_files(const struct swz_dump_options *options, char **arguments,
-		   int count);
+int swz_dump_files(const struct swz_dump_options *options);
 
 #endif
