@@ -276,7 +276,7 @@ gcc $FLAGS -g -DOTHER -Wl,--build-id=0x0123456789 -o other src/*located.c
 objcopy --only-keep-debug other separate.debug
 capture "$RUN" --list -L located.c ./by-file
 assert_status 0
-assert_contains err 'the source files of no function are known'
+assert_contains err "-L: no function's source file is known"
 assert_matches out '/by-file  [0-9]+  0  0  [0-9]+$'
 
 it 'source files by a file named after the build-id'
@@ -299,7 +299,7 @@ it 'without debug information -L names nothing, and this is said'
 capture "$RUN" -o profile -L shape.c "$TARGETS/shape"
 assert_status 0
 assert_eq "$("$TARGETS/shape")" "$(cat out)"
-assert_eq 'swizzle: the source files of no function are known (no debug information)' \
+assert_eq "swizzle: -L: no function's source file is known (no debug information)" \
 	"$(cat err)"
 assert_shape profile '0 0 0 0 0 0 0'
 capture "$RUN" -q -o profile -L '!shape.c' "$TARGETS/shape"

@@ -316,10 +316,10 @@ ln -s profile link
 cp profile kept
 for format in text raw; do
 	capture "$DUMP" -f $format -o link second profile
-	assert_refused 2 'would be replaced'
+	assert_refused 2 '-o would replace this profile'
 done
 capture "$DUMP" --diff profile -o profile second
-assert_refused 2 'would be replaced'
+assert_refused 2 '-o would replace this profile'
 assert_same kept profile
 capture "$DUMP" -f archive -o kept kept
 assert_status 0

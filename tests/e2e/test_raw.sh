@@ -66,7 +66,7 @@ assert_matches out '^  \.\.\. [0-9]+ more$'
 it 'cut off'
 head -c 20000 profile >part
 raw part
-assert_contains err 'places are not as they should be'
+assert_contains err ' faults, which are marked by '
 assert_contains out '! more than the file has: it was truncated'
 assert_contains out 'COMMAND'
 

@@ -76,7 +76,7 @@ assert_calls profile a 2000 b 1000 c 1000
 assert_matches table '^# folded recursion: 1000 calls are in a context further up$'
 assert_matches table '^# incl of 1 function is more than the contexts below add up to'
 capture "$DUMP" -f folded profile
-assert_matches err '^swizzle: calls were folded: 1 function has more inclusive time '
+assert_matches err '^swizzle: 1 function has less inclusive time here than in -f text, as calls were folded\. '
 capture "$DUMP" -f tree profile
 assert_empty err
 assert_matches out '^ *1000 +0 +0 +0.00 +a  recursion  \(folded\)$'

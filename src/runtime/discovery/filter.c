@@ -218,11 +218,13 @@ void swz_filter_tell(const struct swz_modules *modules)
 		return;
 	if (!any_is_hooked && (swz_config.module || swz_config.hide ||
 			       swz_config.min_size || swz_config.location))
-		swz_say("the options leave no function to hook (of what is "
-			"loaded at the start)",
+		swz_say("no function is hooked: the options leave out all that "
+			"is "
+			"loaded at the start",
 			NULL, NULL);
 	else if (swz_config.filter && !any_is_recorded())
-		swz_say("no function that -F asks for is hooked (of what is "
-			"loaded at the start)",
+		swz_say("no function is recorded: -F matches none that is "
+			"hooked (of "
+			"what is loaded at the start)",
 			NULL, NULL);
 }

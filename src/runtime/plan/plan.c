@@ -239,7 +239,7 @@ enum swz_status swz_plan_make(struct swz_modules *modules)
 	swz_progress_end();
 	swz_cache_end();
 	if (swz_config.location && !swz_location_any_known())
-		swz_say("the source files of no function are known (no debug "
+		swz_say("-L: no function's source file is known (no debug "
 			"information)",
 			NULL, NULL);
 	swz_ids_end_start();

@@ -138,13 +138,13 @@ static int embed(struct swz_profile *profile,
 	int status = EXIT_OK;
 
 	if (profile->written) {
-		swz_dump_complain("%s: its process still writes it; try again "
-				  "when that has ended",
+		swz_dump_complain("%s: its process is still writing it. Try "
+				  "again when that has ended",
 				  profile->name);
 		return EXIT_INPUT;
 	}
 	if (swz_profile_damaged(profile)) {
-		swz_dump_complain("%s: damaged; it is left as it is",
+		swz_dump_complain("%s: damaged, so no names were added",
 				  profile->name);
 		return EXIT_INPUT;
 	}

@@ -33,13 +33,13 @@ static void warn_damage(const struct swz_profile *profile)
 			profile->name);
 	if (profile->clock_uneven)
 		swz_dump_complain(
-			"%s: the clock went on without the system's time, or "
-			"the time without the clock (the machine was "
-			"suspended?); times are the clock's",
+			"%s: the processor's clock and the system's disagree "
+			"(was the machine suspended?); times are the "
+			"processor's",
 			profile->name);
 	if (full)
-		swz_dump_complain("%s: incomplete: %s; calls of then and later "
-				  "may be missing",
+		swz_dump_complain("%s: incomplete: %s; calls from then on may "
+				  "be missing",
 				  profile->name, full);
 	if (profile->header.lost_calls && full)
 		swz_dump_complain("%s: %" PRIu64 " calls were not recorded",
@@ -47,14 +47,13 @@ static void warn_damage(const struct swz_profile *profile)
 	else if (profile->header.lost_calls)
 		swz_dump_complain(
 			"%s: %" PRIu64
-			" calls were not recorded (no memory, system "
-			"calls that the program has given up, threads "
-			"that share their state, or stacks that are "
-			"no call stacks)",
+			" calls were not recorded: there was no memory, the "
+			"program gave up system calls, threads share their "
+			"state, or its stack is not an ordinary one",
 			profile->name, profile->header.lost_calls);
 	if (profile->folded_calls)
-		swz_dump_complain("%s: %" PRIu64 " calls have no exact context "
-				  "(memory bound)%s",
+		swz_dump_complain("%s: %" PRIu64 " calls have no exact context,"
+				  " as --max-memory was reached%s",
 				  profile->name, profile->folded_calls,
 				  profile->header.lost_calls ||
 						  swz_profile_damaged(profile)
@@ -104,7 +103,7 @@ static void check_output(const struct swz_dump_options *options,
 	if (!options->output || options->format->takes & SWZ_TAKES_PLACE ||
 	    !is_same_file(options->output, path))
 		return;
-	swz_dump_complain("%s: is to be read, and would be replaced by -o",
+	swz_dump_complain("%s: -o would replace this profile, which is read",
 			  path);
 	exit(EXIT_USAGE);
 }

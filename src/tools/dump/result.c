@@ -117,10 +117,10 @@ void swz_dump_warn_result(const struct swz_dump_result *result,
 
 	if (split && result->has_contexts && !options->quiet &&
 	    !(options->format->takes & SWZ_TELLS_FOLDED))
-		swz_dump_complain("calls were folded: %zu function%s more "
-				  "inclusive time than the stacks add up to; "
-				  "-f text has it. Record with a larger "
-				  "--recursion or --max-memory",
+		swz_dump_complain("%zu function%s less inclusive time here "
+				  "than in -f text, as calls were folded. "
+				  "Record with a larger --recursion or "
+				  "--max-memory",
 				  split, split == 1 ? " has" : "s have");
 	if (result->report.dropped_nodes && !options->quiet)
 		swz_dump_complain("%" PRIu64

@@ -53,8 +53,7 @@ static bool write_file(FILE *stream, const char *path,
 	}
 	if (problems && !options->quiet)
 		swz_dump_complain("%s: %" PRIu64
-				  " places are not as they should be; they "
-				  "are marked by '!'",
+				  " faults, which are marked by '!'",
 				  path, problems);
 	return true;
 }
