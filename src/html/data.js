@@ -93,7 +93,8 @@ function readStrings(bytes) {
 
 function readCatalog(bytes, strings) {
 	const reader = new Reader(bytes);
-	const [paths] = reader.table(reader.number(), Uint32Array);
+	const [paths, modules] = reader.table(reader.number(), Uint32Array,
+		Uint32Array);
 	const functions = reader.number();
 	const [module, name, file, line] = reader.table(functions, Int32Array,
 		Uint32Array, Uint32Array, Uint32Array);
@@ -103,9 +104,9 @@ function readCatalog(bytes, strings) {
 
 	return {
 		strings,
-		modules: Array.from(paths, path => ({
+		modules: Array.from(paths, (path, index) => ({
 			path: strings[path],
-			name: baseName(strings[path]),
+			name: strings[modules[index]],
 		})),
 		count: functions,
 		module: module.map(index => index - 1),

@@ -234,7 +234,9 @@ static uint32_t make_row_of(struct making *making, uint32_t function)
 	struct swz_intern *strings = &making->table->strings;
 	const char *module = swz_intern(
 		strings, swz_catalog_module_path(making->catalog, f));
-	struct swz_group_row row = {.module = module};
+	struct swz_group_row row = {
+		.module = module,
+		.module_name = swz_catalog_module_name(making->catalog, f)};
 
 	switch (making->groups->rows) {
 	case SWZ_BY_FUNCTION:

@@ -60,9 +60,10 @@ struct swz_groups {
 
 /* A row. What has no meaning for the key is NULL or 0. */
 struct swz_group_row {
-	const char *name;   /* the function's, file's or thread's */
-	const char *module; /* its path; NULL: unknown */
-	int line;           /* 0: none */
+	const char *name;        /* the function's, file's or thread's */
+	const char *module;      /* its path; NULL: unknown */
+	const char *module_name; /* as tables show it, or "-" */
+	int line;                /* 0: none */
 	const struct swz_group_thread *thread;
 	const struct swz_group_process *process;
 	uint64_t calls;

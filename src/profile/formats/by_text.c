@@ -76,8 +76,8 @@ static void put_source(FILE *stream, enum swz_group_key key,
 {
 	fputs("  ", stream);
 	if (key == SWZ_BY_MODULE)
-		swz_put_text(stream, row->module ? swz_base_name(row->name)
-						 : row->name);
+		swz_put_text(stream,
+			     row->module ? row->module_name : row->name);
 	else
 		swz_put_text(stream, row->name);
 	if (row->line)
@@ -85,7 +85,7 @@ static void put_source(FILE *stream, enum swz_group_key key,
 	if (key == SWZ_BY_MODULE || (key != SWZ_BY_FUNCTION && !row->module))
 		return;
 	fputs("  ", stream);
-	swz_put_text(stream, swz_base_name(row->module));
+	swz_put_text(stream, row->module_name);
 }
 
 static void put_label(FILE *stream, enum swz_group_key key,

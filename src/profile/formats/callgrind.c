@@ -278,8 +278,8 @@ static void put_file(struct writer *w, const char *key, const char *file,
 		if (namesake) {
 			fputs(" (", w->stream);
 			swz_put_text(w->stream,
-				     swz_base_name(swz_catalog_module_path(
-					     w->section->catalog, namesake)));
+				     swz_catalog_module_name(
+					     w->section->catalog, namesake));
 			putc(')', w->stream);
 		}
 	}

@@ -63,8 +63,8 @@ static void put_event(struct writing *w, struct swz_binding *binding,
 		fputs(",\"name\":", w->stream);
 		swz_put_json(w->stream, function->name);
 		fputs(",\"cat\":", w->stream);
-		swz_put_json(w->stream, swz_base_name(swz_catalog_module_path(
-						w->trace->catalog, function)));
+		swz_put_json(w->stream, swz_catalog_module_name(
+						w->trace->catalog, function));
 	} else if ((ending = swz_trace_ending(event))) {
 		fprintf(w->stream, ",\"args\":{\"ended by\":\"%s\"}", ending);
 	}

@@ -243,8 +243,10 @@ static void put_catalog(FILE *stream, const struct swz_catalog *catalog)
 	size_t i;
 
 	strings.block = swz_page_block_begin(stream, "strings", LEVEL);
-	for (i = 0; i < catalog->module_count; i++)
+	for (i = 0; i < catalog->module_count; i++) {
 		string_number(&strings, catalog->modules[i].path);
+		string_number(&strings, catalog->modules[i].name);
+	}
 	for (i = 0; i < catalog->function_count; i++) {
 		string_number(&strings, catalog->functions[i].name);
 		string_number(&strings, catalog->functions[i].file);
@@ -257,10 +259,14 @@ static void put_catalog(FILE *stream, const struct swz_catalog *catalog)
 
 	block = swz_page_block_begin(stream, "catalog", LEVEL);
 	swz_page_block_number(block, catalog->module_count);
-	for (i = 0; i < catalog->module_count; i++)
+	for (i = 0; i < catalog->module_count; i++) {
 		swz_page_block_number(
 			block,
 			string_number(&strings, catalog->modules[i].path));
+		swz_page_block_number(
+			block,
+			string_number(&strings, catalog->modules[i].name));
+	}
 	swz_page_block_number(block, catalog->function_count);
 	for (i = 0; i < catalog->function_count; i++) {
 		const struct swz_catalog_function *f = &catalog->functions[i];

@@ -148,11 +148,10 @@ static void describe(struct writing *w, struct swz_binding *binding,
 	swz_message_add(
 		&w->part, EVENT_NAME,
 		intern(w, &w->names, INTERNED_NAMES, index, function->name));
-	swz_message_add(
-		&w->part, EVENT_CATEGORY,
-		intern(w, &w->categories, INTERNED_CATEGORIES, function->module,
-		       swz_base_name(
-			       swz_catalog_module_path(catalog, function))));
+	swz_message_add(&w->part, EVENT_CATEGORY,
+			intern(w, &w->categories, INTERNED_CATEGORIES,
+			       function->module,
+			       swz_catalog_module_name(catalog, function)));
 }
 
 static void annotate(struct writing *w, const char *name, const char *value)

@@ -350,6 +350,16 @@ static char *command_of(const struct swz_profile *profile)
 	swz_out_of_memory();
 }
 
+static bool was_at(const struct swz_catalog_module *module, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < module->path_count; i++)
+		if (strcmp(module->paths[i], path) == 0)
+			return true;
+	return false;
+}
+
 /* By convention the first mapping is the program, which the profile is called
  * after; what is seen first may be a constructor in a library. */
 static void put_program(struct encoder *e, const struct swz_section *section)
@@ -358,8 +368,8 @@ static void put_program(struct encoder *e, const struct swz_section *section)
 	uint32_t i;
 
 	for (i = 0; i < catalog->module_count; i++)
-		if (strcmp(catalog->modules[i].path,
-			   section->profile->executable) == 0) {
+		if (was_at(&catalog->modules[i],
+			   section->profile->executable)) {
 			mapping_id(e, catalog, i);
 			return;
 		}

@@ -49,8 +49,8 @@ static int compare_rows(const void *left, const void *right, void *context)
 const char *swz_module_name(const struct swz_section *section,
 			    uint32_t function)
 {
-	return swz_base_name(swz_catalog_module_path(
-		section->catalog, &section->catalog->functions[function]));
+	return swz_catalog_module_name(section->catalog,
+				       &section->catalog->functions[function]);
 }
 
 static size_t collect_rows(const struct swz_section *section,

@@ -1,4 +1,4 @@
-/* Modules are the same if path and build-id are; functions, if module and
+/* Modules are the same if their build-ids are; functions, if module and
  * address are. A file holds at most as many functions as fit into it, so
  * indices of 32 bits suffice.
  *
@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "profile/names/catalog_modules.h"
+#include "profile/names/module_names.h"
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
 #include "profile/names/symbols.h"
@@ -62,6 +63,7 @@ void swz_catalog_free(struct swz_catalog *catalog)
 	for (i = 0; i < catalog->module_count; i++) {
 		swz_symbols_close(catalog->modules[i].symbols);
 		swz_embedded_free(&catalog->modules[i].embedded);
+		free(catalog->modules[i].paths);
 	}
 	free(catalog->modules);
 	free(catalog->functions);
@@ -119,13 +121,6 @@ void swz_binding_free(struct swz_binding *binding)
 	*binding = (struct swz_binding){0};
 }
 
-static bool is_same_file(const struct swz_catalog_module *a,
-			 const struct swz_catalog_module *b)
-{
-	return a->build_id_bytes && a->build_id_bytes == b->build_id_bytes &&
-	       memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
-}
-
 static uint32_t function_at(struct swz_catalog *catalog, uint32_t module,
 			    uint64_t address, const char *asked)
 {
@@ -136,12 +131,6 @@ static uint32_t function_at(struct swz_catalog *catalog, uint32_t module,
 	if (*found != SWZ_MAP_NONE)
 		return *found;
 	if (catalog->matches && module != SWZ_INDEX_NONE) {
-		uint32_t same = catalog->modules[module].same_as;
-
-		/* (a copy of it at another path) */
-		if (same != module && is_same_file(&catalog->modules[same],
-						   &catalog->modules[module]))
-			module = same;
 		shared = swz_catalog_shared(catalog, module, address, asked);
 	}
 	index = shared && *shared != SWZ_MAP_NONE
@@ -408,6 +397,7 @@ void swz_catalog_resolve(struct swz_catalog *catalog)
 	struct swz_map names = {0};
 	size_t i;
 
+	swz_catalog_name_modules(catalog);
 	for (i = 0; i < catalog->resolved; i++)
 		*by_name(&names, &catalog->functions[i]) = (uint32_t)i;
 	swz_progress_stage("finding names",
@@ -419,12 +409,4 @@ void swz_catalog_resolve(struct swz_catalog *catalog)
 	}
 	catalog->resolved = catalog->function_count;
 	swz_map_free(&names);
-}
-
-const char *swz_catalog_module_path(const struct swz_catalog *catalog,
-				    const struct swz_catalog_function *function)
-{
-	if (function->module == SWZ_INDEX_NONE)
-		return NULL;
-	return catalog->modules[function->module].path;
 }

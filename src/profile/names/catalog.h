@@ -29,7 +29,16 @@
 #define SWZ_PLACE_UNKNOWN 0u
 
 struct swz_catalog_module {
-	const char *path;
+	const char *path;   /* the first of them */
+	const char **paths; /* all that the same file was loaded from;
+			     * interned */
+	size_t path_count, path_capacity;
+	/* By swz_catalog_resolve(), interned. What tables show: the path's last
+	 * part, or all of it where another module has the same. */
+	const char *name;
+	const char *whole; /* the path, with something of the build-id where
+			    * another module has the same path */
+	uint64_t mapped_bytes;
 	uint8_t build_id[32];
 	size_t build_id_bytes;
 	uint32_t same_as; /* what it is a version of, by swz_catalog_match() */
@@ -139,8 +148,13 @@ uint32_t swz_binding_place(struct swz_binding *binding, uint64_t return_address,
  * there and before names are read; again after more were added. */
 void swz_catalog_resolve(struct swz_catalog *catalog);
 
-/* Path of a function's module, or NULL. */
+/* Path of a function's module, no other module's, or NULL. */
 const char *swz_catalog_module_path(
+	const struct swz_catalog *catalog,
+	const struct swz_catalog_function *function);
+
+/* The same as tables show it, or "-". */
+const char *swz_catalog_module_name(
 	const struct swz_catalog *catalog,
 	const struct swz_catalog_function *function);
 

@@ -38,7 +38,20 @@ static bool is_old_only(const struct matching *m, size_t module)
 	return !(m->sides[module] & NEW);
 }
 
-/* The first module of that side with the same path. (Paths are interned.) */
+/* (Paths are interned.) */
+static bool share_path(const struct swz_catalog_module *a,
+		       const struct swz_catalog_module *b)
+{
+	size_t i, j;
+
+	for (i = 0; i < a->path_count; i++)
+		for (j = 0; j < b->path_count; j++)
+			if (a->paths[i] == b->paths[j])
+				return true;
+	return false;
+}
+
+/* The first module of that side that was at the same path. */
 static uint32_t first_of_path(const struct matching *m, size_t module,
 			      enum side side)
 {
@@ -46,8 +59,8 @@ static uint32_t first_of_path(const struct matching *m, size_t module,
 	uint32_t i;
 
 	for (i = 0; i < m->catalog->module_count; i++)
-		if (modules[i].path == modules[module].path &&
-		    m->sides[i] & side)
+		if (m->sides[i] & side &&
+		    share_path(&modules[i], &modules[module]))
 			return i;
 	return (uint32_t)module;
 }
@@ -65,7 +78,7 @@ static void take(struct matching *m, size_t old, uint32_t new)
 
 	m->sides[new] |= TAKEN;
 	for (i = 0; i < m->catalog->module_count; i++)
-		if (is_old_only(m, i) && modules[i].path == modules[old].path)
+		if (is_old_only(m, i) && share_path(&modules[i], &modules[old]))
 			modules[i].same_as = new;
 }
 

@@ -1,3 +1,8 @@
+/* A module is known by its build-id: the same file may be at several paths, on
+ * several machines or in several containers. That of another size is another
+ * file, as programs can be linked with a build-id that somebody made up. What
+ * has no build-id is known by its path. */
+
 #include "profile/names/catalog_modules.h"
 
 #include <stdio.h>
@@ -7,6 +12,42 @@
 
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
+
+/* One of a file's copies may have been stripped, but not so many of them are
+ * looked at: each may be a question to servers. */
+enum { MOST_TRIED = 8 };
+
+static bool has_path(const struct swz_catalog_module *module, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < module->path_count; i++)
+		if (module->paths[i] == path)
+			return true;
+	return false;
+}
+
+static bool is_module(const struct swz_catalog_module *known,
+		      const struct swz_profile_module *module, const char *path)
+{
+	const struct swz_module_record *record = &module->record;
+
+	if (known->build_id_bytes != record->build_id_bytes ||
+	    memcmp(known->build_id, record->build_id, record->build_id_bytes))
+		return false;
+	return has_path(known, path) ||
+	       (record->build_id_bytes &&
+		known->mapped_bytes == record->end - record->start);
+}
+
+static void add_path(struct swz_catalog_module *module, const char *path)
+{
+	if (has_path(module, path))
+		return;
+	swz_grow(&module->paths, &module->path_capacity, module->path_count,
+		 sizeof(*module->paths));
+	module->paths[module->path_count++] = path;
+}
 
 uint32_t swz_catalog_add_module(struct swz_catalog *catalog,
 				const struct swz_profile_module *module,
@@ -19,9 +60,8 @@ uint32_t swz_catalog_add_module(struct swz_catalog *catalog,
 
 	for (i = 0; i < catalog->module_count; i++) {
 		found = &catalog->modules[i];
-		if (found->path == path && found->build_id_bytes == size &&
-		    memcmp(found->build_id, module->record.build_id, size) ==
-			    0) {
+		if (is_module(found, module, path)) {
+			add_path(found, path);
 			if (profiled_ns < found->profiled_ns)
 				found->profiled_ns = profiled_ns;
 			return (uint32_t)i;
@@ -30,11 +70,16 @@ uint32_t swz_catalog_add_module(struct swz_catalog *catalog,
 	swz_grow(&catalog->modules, &catalog->module_capacity,
 		 catalog->module_count, sizeof(*catalog->modules));
 	found = &catalog->modules[catalog->module_count];
-	*found = (struct swz_catalog_module){.path = path,
-					     .build_id_bytes = size,
-					     .same_as = (uint32_t)i,
-					     .profiled_ns = profiled_ns};
+	*found = (struct swz_catalog_module){
+		.path = path,
+		.name = path,
+		.whole = path,
+		.mapped_bytes = module->record.end - module->record.start,
+		.build_id_bytes = size,
+		.same_as = (uint32_t)i,
+		.profiled_ns = profiled_ns};
 	memcpy(found->build_id, module->record.build_id, size);
+	add_path(found, path);
 	return (uint32_t)catalog->module_count++;
 }
 
@@ -108,6 +153,37 @@ void swz_catalog_add_embedded(struct swz_catalog *catalog,
 	}
 }
 
+/* From the first of the paths where the file is, or rather the first where it
+ * has a symbol table. Returns what is wrong with the first one, if none is of
+ * use. */
+static enum swz_status open_symbols(struct swz_catalog_module *module,
+				    struct swz_symbols_source *source)
+{
+	enum swz_status first = SWZ_E_NOTFOUND;
+	size_t i;
+
+	for (i = 0; i < module->path_count && i < MOST_TRIED; i++) {
+		struct swz_symbols *symbols;
+		enum swz_status status;
+
+		source->path = module->paths[i];
+		status = swz_symbols_open(source, &symbols);
+		if (i == 0)
+			first = status;
+		if (status != SWZ_OK)
+			continue;
+		if (module->symbols && swz_symbols_are_stripped(symbols)) {
+			swz_symbols_close(symbols);
+			continue;
+		}
+		swz_symbols_close(module->symbols);
+		module->symbols = symbols;
+		if (!swz_symbols_are_stripped(symbols))
+			break;
+	}
+	return module->symbols ? SWZ_OK : first;
+}
+
 struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
 					uint32_t index)
 {
@@ -127,7 +203,6 @@ struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
 	module->doubtful = !catalog->options.only_embedded &&
 			   has_changed(catalog, module);
 	source = (struct swz_symbols_source){
-		.path = module->path,
 		.build_id = module->build_id,
 		.build_id_bytes = module->build_id_bytes,
 		.files = catalog->options.files,
@@ -136,7 +211,7 @@ struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
 				 (module->doubtful &&
 				  !swz_embedded_is_empty(&module->embedded)),
 	};
-	status = swz_symbols_open(&source, &module->symbols);
+	status = open_symbols(module, &source);
 	if (status != SWZ_OK)
 		warn_no_symbols(catalog, module, status);
 	else if (module->doubtful && !source.only_embedded)
