@@ -164,6 +164,25 @@ assert_eq "$(sed 's/^swizzle: //' err)" "$(cat notes)" 'notes'
 advised -q -f html -o quiet.html profile
 assert_eq '' "$(python3 description.py quiet.html)" 'notes with -q'
 
+if have 'the page shows them' chromium; then
+	timeout 300 python3 - "$TOP/tests/html" out.html quiet.html <<-'END' >shown ||
+		import sys
+		sys.path.insert(0, sys.argv[1])
+		import browser
+		with browser.Browser() as page:
+		    for path in sys.argv[2:]:
+		        page.open(path)
+		        page.click_on('[data-list=notes]')
+		        print(page.eval("document.querySelector('#notes').innerText"))
+		        print('(end)', *page.complaints)
+	END
+		fail 'the page cannot be looked at'
+	assert_eq 1 "$(sed '/^(end)/q' shown | grep -c -x -F "$(cat notes).")" \
+		"in the notes: $(head -n 5 shown)"
+	assert_eq 0 "$(sed '1,/^(end)/d' shown | grep -c 'no name')" 'in those with -q'
+	assert_eq '(end) (end)' "$(grep '^(end)' shown | xargs)" 'complaints'
+fi
+
 it 'the file that is now there is another one: its package is not ours'
 rm -f dpkg.asked
 cp "$program" kept
