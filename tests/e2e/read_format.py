@@ -1,6 +1,6 @@
 """Reads what swizzle-dump has written, by nothing but the formats' own rules,
-and prints where functions have other calls, self or inclusive times than in a
-text table. The inclusive time of a function is what a reader of the format can
+and prints where functions have other calls, self or inclusive times, or other
+parts of these in which they waited, than in a text table. The inclusive time of a function is what a reader of the format can
 add up: of stacks those that it is in, once each; of a tree the rows that have no
 other of the function above them; of calls those that lead to it.
 
@@ -30,10 +30,17 @@ class Sums:
         self.self_ns = defaultdict(int)
         self.incl_ns = defaultdict(int)  # empty: the format has none
         self.rows = defaultdict(int)  # how many functions have these names
+        self.waiting = None  # of self_ns and incl_ns; None: not known
 
     def add(self, name, module, calls, self_ns):
         self.calls[name, module] += calls
         self.self_ns[name, module] += self_ns
+
+    def add_waiting(self, name, module, self_ns, incl_ns):
+        if self.waiting is None:
+            self.waiting = defaultdict(lambda: [0, 0])
+        self.waiting[name, module][0] += self_ns
+        self.waiting[name, module][1] += incl_ns
 
     def add_inclusive(self, functions, ns):
         for function in set(functions):
@@ -58,11 +65,16 @@ def read_text(data, sums):
             continue
         if line.split()[0] == "calls":
             numbers = len(line.split()) - 2
+            wait = (line.split().index("self-wait")
+                    if "self-wait" in line.split() else None)
             seen = defaultdict(int)
             continue
         values, names, _ = split_row(line, numbers)
         sums.add(names[0], names[1], int(values[0]), int(values[1]))
         sums.add_inclusive([tuple(names[:2])], int(values[2]))
+        if wait:
+            sums.add_waiting(*names[:2], int(values[wait]),
+                             int(values[wait + 1]))
         seen[tuple(names[:2])] += 1
         sums.rows[tuple(names[:2])] = max(sums.rows[tuple(names[:2])],
                                           seen[tuple(names[:2])])
@@ -138,7 +150,7 @@ def base_name(path):
 
 
 def read_callgrind(data, sums):
-    names, own, called = {}, None, None
+    names, events, own, called = {}, [], None, None
     inclusive = 0  # lines that are of the calls before them
 
     def name_of(kind, text):
@@ -151,6 +163,10 @@ def read_callgrind(data, sums):
         key, equals, value = line.partition("=")
         if line.startswith("part:"):
             names = {}
+        if line.startswith("events:"):
+            events = line.split()[1:]
+            if events not in (["ns"], ["ns", "Wait"]):
+                fail(line)
         if equals and key == "ob":
             module = callee_module = base_name(name_of("ob", value))
         elif equals and key == "cob":
@@ -163,13 +179,20 @@ def read_callgrind(data, sums):
         elif equals and key == "calls":
             sums.add(*called, int(value.split()[0]), 0)
             inclusive = 1
-        elif re.match("[0-9]+ -?[0-9]+$", line):
+        elif re.match("[0-9]+( -?[0-9]+){%d}$" % len(events), line):
+            costs = [int(word) for word in line.split()[1:]]
+            if len(costs) == 2:
+                sums.add_waiting(*(called if inclusive else own),
+                                 0 if inclusive else costs[1],
+                                 costs[1] if inclusive else 0)
+                if not 0 <= costs[1] <= costs[0]:
+                    fail("waiting: " + line)
             if not inclusive:
-                sums.add(*own, 0, int(line.split()[1]))
-            elif re.match("[0-9]+ [0-9]+$", line):
-                sums.add_inclusive([called], int(line.split()[1]))
+                sums.add(*own, 0, costs[0])
+            elif costs[0] >= 0:
+                sums.add_inclusive([called], costs[0])
             inclusive = 0
-    for table in (sums.calls, sums.self_ns, sums.incl_ns):
+    for table in (sums.calls, sums.self_ns, sums.incl_ns, sums.waiting or {}):
         for name, module in list(table):
             if module == "???":
                 table[name, "-"] += table.pop((name, module))
@@ -185,6 +208,43 @@ def read_csv(data, sums):
                  int(row["self_ns"]))
         sums.add_inclusive([(row["function"], row["module"])],
                            int(row["incl_ns"]))
+        if row["self_waiting_ns"]:
+            sums.add_waiting(row["function"], row["module"],
+                             int(row["self_waiting_ns"]),
+                             int(row["incl_waiting_ns"]))
+
+
+def check_waiting(part):
+    """What the functions of a part of JSON wait is what their contexts and the
+    calls to them wait."""
+    functions, contexts = part["functions"], part["contexts"]
+    own, topmost, edges = [[0] * len(functions) for _ in range(3)]
+    below = [c["self_waiting_ns"] for c in contexts]
+    for i in range(len(below) - 1, 0, -1):
+        below[contexts[i]["parent"]] += below[i]
+    if below != [c["incl_waiting_ns"] for c in contexts]:
+        fail("waiting in contexts")
+    for edge in part["edges"]:
+        edges[edge["callee"]] += edge["incl_waiting_ns"]
+        if edge["incl_waiting_ns"] > edge["incl_ns"]:
+            fail("waiting of %s" % edge)
+    for context in contexts:
+        if not 0 <= context["self_waiting_ns"] <= context["self_ns"]:
+            fail("waiting of %s" % context)
+        own[context["function"]] += context["self_waiting_ns"]
+        above = context
+        while "parent" in above:
+            above = contexts[above["parent"]]
+            if above["function"] == context["function"]:
+                break
+        else:
+            topmost[context["function"]] += context["incl_waiting_ns"]
+    for i, function in enumerate(functions):
+        if (own[i] != function["self_waiting_ns"] or
+                topmost[i] != function["incl_waiting_ns"] or
+                function["module"] and edges[i] != topmost[i]):
+            fail("waiting of %s: %d, %d, %d" % (function, own[i], topmost[i],
+                                                edges[i]))
 
 
 def read_json(data, sums):
@@ -204,6 +264,13 @@ def read_json(data, sums):
             fail("inclusive times")
         if inclusive[0] != part["total_ns"]:
             fail("total")
+        if "self_waiting_ns" in functions[0]:
+            check_waiting(part)
+            for function in functions:
+                sums.add_waiting(function["name"],
+                                 base_name(function["module"]),
+                                 function["self_waiting_ns"],
+                                 function["incl_waiting_ns"])
         for edge in part["edges"]:
             edges[edge["callee"]] += edge["calls"]
             edges_ns[edge["callee"]] += edge["incl_ns"]
@@ -376,18 +443,24 @@ READERS = {
 def rows_of(sums, options):
     """Where several functions have the same names, a stack may have more than
     one of them: their inclusive times are not compared."""
-    rows = defaultdict(lambda: [0, 0, 0])
+    rows = defaultdict(lambda: [0, 0, 0, 0, 0])
     for name, module in set(sums.calls) | set(sums.self_ns) | set(sums.incl_ns):
         key = shown_as(name, module, options)
         rows[key][0] += sums.calls.get((name, module), 0)
         rows[key][1] += sums.self_ns.get((name, module), 0)
         rows[key][2] += sums.incl_ns.get((name, module), 0)
+        if sums.waiting:
+            rows[key][3] += sums.waiting[name, module][0]
+            rows[key][4] += sums.waiting[name, module][1]
     out = []
-    for (name, module), (calls, self_ns, incl_ns) in sorted(rows.items()):
+    for (name, module), (calls, self_ns, incl_ns, *wait) in sorted(
+            rows.items()):
         no_incl = "no-incl" in options or (name, module) in options
         values = ["-" if "no-calls" in options else str(calls),
                   "-" if "no-self" in options else str(self_ns),
                   "-" if no_incl else str(incl_ns)]
+        if "no-wait" not in options:
+            values += [str(wait[0]), "-" if no_incl else str(wait[1])]
         if set(values) - {"-", "0"}:
             out.append("  ".join(values + [name, module]))
     return out
@@ -425,6 +498,10 @@ def main():
         sums = read(form, path)
         if not sums.incl_ns:
             options.append("no-incl")
+        if form not in ("csv", "json", "callgrind"):
+            options.append("no-wait")
+        elif (sums.waiting is None) != (table.waiting is None):
+            fail("one of %s and the table has no waiting" % form)
         options += ambiguous(table, options)
         if form == "callgrind":  # nothing calls them
             options += [("[outside]", "-"), ("[unknown caller]", "-")]

@@ -4,7 +4,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3
-need_targets workers names fib
+need_targets workers names fib running
 
 dump() { # OPTION...: of the file profile, into `out`; silently
 	capture "$DUMP" "$@" -o - profile
@@ -423,5 +423,18 @@ line_of_call() { # PROFILE
 assert_eq 0 "$(line_of_call profile)" 'line, library not hooked'
 "$RUN" -q -F called -o profile ./called
 assert_eq 4 "$(line_of_call profile)" 'line, library hooked'
+
+"$RUN" --imports -o profile "$TARGETS/running" >/dev/null || abort 'no profile'
+it 'waiting in calls that wait'
+dump -f text
+assert_ge "$(table_value out rest incl-wait)" 500000000 'rest(), which calls nanosleep()'
+assert_eq 0 "$(table_value out rest self-wait)" 'rest() itself'
+assert_eq "$(table_value out nanosleep self)" "$(table_value out nanosleep self-wait)" \
+	'nanosleep()'
+assert_eq 0 "$(table_value out run incl-wait)" 'run()'
+all_agree
+all_agree --no-compensate
+all_agree -H nanosleep
+assert_ge "$(table_value table rest self-wait)" 500000000 'without a row of nanosleep()'
 
 finish

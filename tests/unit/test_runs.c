@@ -77,7 +77,7 @@ static void add_edge(uint32_t place, uint64_t calls, int64_t ns)
 	swz_grow(&report.edges, &report.edge_capacity, report.edge_count,
 		 sizeof(*report.edges));
 	report.edges[report.edge_count++] = (struct swz_report_edge){
-		OUTSIDE, WORK, place, calls, ns};
+		OUTSIDE, WORK, place, calls, ns, 0};
 }
 
 START_TEST(reports_become_means)

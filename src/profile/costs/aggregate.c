@@ -39,11 +39,15 @@ struct function_ticks {
 	bool uncounted; /* see swz_tree_node */
 	bool recursive; /* in this thread */
 	int64_t self_ns;
-	int64_t inclusive_ns;
-	int64_t below_ns;      /* what lies below its topmost contexts */
-	bool split;            /* that is less */
-	int64_t edges_done_ns; /* of below_ns: of edges that had their part */
-	int64_t parts_done_ns; /* of inclusive_ns: these parts */
+	int64_t self_waiting_ns;
+	bool split; /* less lies below its topmost contexts than is shown */
+	struct shown_sum {
+		int64_t ns;            /* as it is shown */
+		int64_t below_ns;      /* what lies below these contexts */
+		int64_t edges_done_ns; /* of below_ns: of edges that had their
+					* part */
+		int64_t parts_done_ns; /* of ns: these parts */
+	} inclusive, waiting;
 };
 
 struct edge_ticks {
@@ -491,6 +495,31 @@ static void distribute_self(struct sums *sums)
 	free(shares);
 }
 
+/* Also where a function that waits is hidden: its caller waits, then. */
+static void find_waiting(struct swz_report *report, struct sums *sums)
+{
+	struct swz_tree *tree = sums->tree;
+	const struct swz_catalog *catalog = sums->binding->catalog;
+	size_t i;
+
+	report->knows_waiting |= sums->binding->has_imports;
+	if (!sums->binding->has_imports)
+		return;
+	for (i = 1; i < tree->context_count; i++) {
+		uint32_t index = tree->contexts[i];
+		struct swz_tree_node *node = &tree->nodes[index];
+		struct function_ticks *function;
+
+		if (!node->self_ns ||
+		    !catalog->functions[catalog_function(sums, node)].waits)
+			continue;
+		node->self_waiting_ns = node->self_ns;
+		function = function_sum(sums, sums->shown[index]);
+		function->self_waiting_ns = swz_add(function->self_waiting_ns,
+						    node->self_ns);
+	}
+}
+
 /* What is shown for it where the sum over its contexts is too little. */
 static int64_t measured_ns(const struct sums *sums,
 			   const struct function_ticks *function,
@@ -523,27 +552,32 @@ static void settle_inclusive(struct sums *sums,
 			ns = measured_ns(sums, function, sum, total);
 		if (ns < function->self_ns)
 			ns = function->self_ns;
-		function->inclusive_ns = ns;
 		function->split = ns > sum->ns;
-		function->below_ns = sum->ns;
+		function->inclusive = (struct shown_sum){.ns = ns,
+							 .below_ns = sum->ns};
+		function->waiting = (struct shown_sum){
+			.ns = sum->ns ? part_of(sums, ns, sum->waiting_ns,
+						sum->ns)
+				      : 0,
+			.below_ns = sum->waiting_ns};
 		if (sum->recursive || sum->split)
 			mark_recursive(sums, function->function);
 	}
 }
 
-/* An edge's time; of a split function, its part of what that one has more. */
-static int64_t edge_part(struct sums *sums, uint32_t callee, int64_t ns)
+/* An edge's part of its callee's SUM: of a split function also of what that has
+ * more than lies below the contexts. */
+static int64_t edge_part(const struct sums *sums, struct shown_sum *sum,
+			 int64_t ns)
 {
-	struct function_ticks *function = function_sum(sums, callee);
 	int64_t part;
 
-	if (!function->split)
+	if (sum->ns == sum->below_ns)
 		return ns;
-	function->edges_done_ns = swz_add(function->edges_done_ns, ns);
-	part = part_of(sums, function->inclusive_ns, function->edges_done_ns,
-		       function->below_ns);
-	ns = part - function->parts_done_ns;
-	function->parts_done_ns = part;
+	sum->edges_done_ns = swz_add(sum->edges_done_ns, ns);
+	part = part_of(sums, sum->ns, sum->edges_done_ns, sum->below_ns);
+	ns = part - sum->parts_done_ns;
+	sum->parts_done_ns = part;
 	return ns;
 }
 
@@ -564,7 +598,11 @@ static void flush_functions(struct swz_report *report, const struct sums *sums)
 		to->unwound = swz_add_count(to->unwound, from->unwound);
 		to->variance_ns += from->variance * ns_per_tick * ns_per_tick;
 		to->inclusive_ns = swz_add(to->inclusive_ns,
-					   from->inclusive_ns);
+					   from->inclusive.ns);
+		to->self_waiting_ns = swz_add(to->self_waiting_ns,
+					      from->self_waiting_ns);
+		to->inclusive_waiting_ns = swz_add(to->inclusive_waiting_ns,
+						   from->waiting.ns);
 		to->split |= from->split;
 		if (!sums->tree->sampled)
 			add_extremes(
@@ -573,24 +611,29 @@ static void flush_functions(struct swz_report *report, const struct sums *sums)
 								    from->min)),
 				swz_profile_ns(profile, single_call(sums, from,
 								    from->max)),
-				from->inclusive_ns);
+				from->inclusive.ns);
 		report->total_ns = swz_add(report->total_ns, from->self_ns);
 	}
 }
 
 static void flush_edges(struct swz_report *report, struct sums *sums,
-			const int64_t *edge_ns)
+			const struct swz_inclusive_edge *edge_sums)
 {
 	size_t i;
 
 	for (i = 0; i < sums->edge_count; i++) {
 		const struct edge_ticks *from = &sums->edges[i];
 		struct swz_report_edge *to = report_edge(report, from);
+		struct function_ticks *callee = function_sum(sums,
+							     from->callee);
 
 		to->calls = swz_add_count(to->calls, from->calls);
 		to->inclusive_ns = swz_add(
 			to->inclusive_ns,
-			edge_part(sums, from->callee, edge_ns[i]));
+			edge_part(sums, &callee->inclusive, edge_sums[i].ns));
+		to->waiting_ns = swz_add(to->waiting_ns,
+					 edge_part(sums, &callee->waiting,
+						   edge_sums[i].waiting_ns));
 	}
 }
 
@@ -605,37 +648,14 @@ static void flush(struct swz_report *report, struct sums *sums, int64_t total)
 
 	inclusive.functions = swz_allocate(inclusive.function_count,
 					   sizeof(*inclusive.functions));
-	inclusive.edge_ns = swz_allocate(sums->edge_count,
-					 sizeof(*inclusive.edge_ns));
+	inclusive.edge_sums = swz_allocate(sums->edge_count,
+					   sizeof(*inclusive.edge_sums));
 	swz_inclusive_derive(&inclusive);
 	settle_inclusive(sums, inclusive.functions, total);
 	flush_functions(report, sums);
-	flush_edges(report, sums, inclusive.edge_ns);
+	flush_edges(report, sums, inclusive.edge_sums);
 	free(inclusive.functions);
-	free(inclusive.edge_ns);
-}
-
-/* What callees that wait have taken is their callers' waiting. */
-static void add_waiting(struct swz_report *report, struct sums *sums)
-{
-	const struct swz_tree *tree = sums->tree;
-	const struct swz_catalog *catalog = sums->binding->catalog;
-	size_t i;
-
-	report->knows_waiting |= sums->binding->has_imports;
-	if (!sums->binding->has_imports)
-		return;
-	for (i = 1; i < tree->context_count; i++) {
-		uint32_t index = tree->contexts[i];
-		const struct swz_tree_node *node = &tree->nodes[index];
-		struct swz_report_function *caller;
-
-		if (!node->self_ns || is_hidden(node) ||
-		    !catalog->functions[sums->shown[index]].waits)
-			continue;
-		caller = report_function(report, caller_of(sums, node));
-		caller->waiting_ns = swz_add(caller->waiting_ns, node->self_ns);
-	}
+	free(inclusive.edge_sums);
 }
 
 static uint32_t *no_edges(size_t count)
@@ -666,8 +686,8 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	total = settle_folded(&sums);
 	round_self(&sums);
 	distribute_self(&sums);
+	find_waiting(report, &sums);
 	flush(report, &sums, total);
-	add_waiting(report, &sums);
 	report->raw_ns = swz_add(report->raw_ns,
 				 ns_of(&sums, tree->total_ticks));
 	report->sampled |= tree->sampled;
@@ -699,7 +719,10 @@ static void merge_function(struct swz_report_function *to,
 		to->min_ns = from->min_ns;
 	if (from->max_ns > to->max_ns)
 		to->max_ns = from->max_ns;
-	to->waiting_ns = swz_add(to->waiting_ns, from->waiting_ns);
+	to->self_waiting_ns = swz_add(to->self_waiting_ns,
+				      from->self_waiting_ns);
+	to->inclusive_waiting_ns = swz_add(to->inclusive_waiting_ns,
+					   from->inclusive_waiting_ns);
 }
 
 void swz_report_merge(struct swz_report *to, const struct swz_report *from)

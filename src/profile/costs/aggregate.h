@@ -29,9 +29,10 @@ struct swz_report_function {
 	 * where activations count no call: resumed ones, a range of time). */
 	int64_t min_ns;
 	int64_t max_ns;
-	/* In functions that it called and that wait (imports, see
-	 * waiting_calls.h): of their self_ns. */
-	int64_t waiting_ns;
+	/* Of these times: what it did not run, as far as known; see
+	 * knows_waiting. */
+	int64_t self_waiting_ns;
+	int64_t inclusive_waiting_ns;
 };
 
 struct swz_report_edge {
@@ -40,6 +41,7 @@ struct swz_report_edge {
 	uint32_t place; /* of the catalog */
 	uint64_t calls;
 	int64_t inclusive_ns; /* see inclusive.h */
+	int64_t waiting_ns;   /* of that */
 };
 
 struct swz_report {
@@ -52,8 +54,8 @@ struct swz_report {
 	bool without_edges; /* to be set if nobody wants them; they take most of
 			     * the work */
 	size_t thread_count; /* that were there in the range of time */
-	bool knows_waiting;  /* calls that wait were recorded, if any were made:
-			      * there are imports */
+	bool knows_waiting;  /* calls that wait (waiting_calls.h) were recorded,
+			      * if any were made: there are imports */
 	bool sampled;        /* times are estimates, in some thread at least */
 	/* Before the first thread: times are multiples of so many ns, which
 	 * takes nothing from what is said of their sums; 0: of one. */

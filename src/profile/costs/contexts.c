@@ -75,6 +75,8 @@ void swz_context_merge(struct swz_context *to, const struct swz_context *from)
 	to->calls = swz_add_count(to->calls, from->calls);
 	to->unwound = swz_add_count(to->unwound, from->unwound);
 	to->self_ns = swz_add(to->self_ns, from->self_ns);
+	to->self_waiting_ns = swz_add(to->self_waiting_ns,
+				      from->self_waiting_ns);
 }
 
 /* Of a node whose true context was lost only the caller is known, if that. */
@@ -140,6 +142,9 @@ static void add_times(const struct adding *adding)
 
 		context->self_ns = swz_add(context->self_ns,
 					   tree->nodes[index].self_ns);
+		context->self_waiting_ns = swz_add(
+			context->self_waiting_ns,
+			tree->nodes[index].self_waiting_ns);
 	}
 }
 
@@ -226,14 +231,21 @@ void swz_contexts_sum(struct swz_contexts *contexts)
 		return;
 	find_topmost(contexts);
 
-	for (i = 0; i < contexts->count; i++)
-		contexts->items[i].inclusive_ns = contexts->items[i].self_ns;
+	for (i = 0; i < contexts->count; i++) {
+		struct swz_context *context = &contexts->items[i];
+
+		context->inclusive_ns = context->self_ns;
+		context->inclusive_waiting_ns = context->self_waiting_ns;
+	}
 	for (i = contexts->count; i-- > 1;) {
 		const struct swz_context *context = &contexts->items[i];
 		struct swz_context *parent = &contexts->items[context->parent];
 
 		parent->inclusive_ns = swz_add(parent->inclusive_ns,
 					       context->inclusive_ns);
+		parent->inclusive_waiting_ns = swz_add(
+			parent->inclusive_waiting_ns,
+			context->inclusive_waiting_ns);
 	}
 }
 

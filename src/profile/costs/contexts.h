@@ -33,6 +33,8 @@ struct swz_context {
 	int64_t self_ns;
 	int64_t inclusive_ns; /* by swz_contexts_sum(): of all beneath it, too
 			       */
+	int64_t self_waiting_ns; /* of these times: it did not run */
+	int64_t inclusive_waiting_ns;
 };
 
 struct swz_contexts {

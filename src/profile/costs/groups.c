@@ -63,7 +63,7 @@ void swz_groups_add(struct swz_groups *groups,
 			.function = i,
 			.calls = costs->calls,
 			.self_ns = costs->self_ns,
-			.waiting_ns = costs->waiting_ns};
+			.self_waiting_ns = costs->self_waiting_ns};
 	}
 }
 
@@ -333,7 +333,8 @@ static void add_parts(struct making *making, const struct swz_patterns *filters)
 		row = &table->rows[at];
 		row->calls = swz_add_count(row->calls, part->calls);
 		row->self_ns = swz_add(row->self_ns, part->self_ns);
-		row->waiting_ns = swz_add(row->waiting_ns, part->waiting_ns);
+		row->self_waiting_ns = swz_add(row->self_waiting_ns,
+					       part->self_waiting_ns);
 		if (!table->columns)
 			continue;
 		column = groups->columns == SWZ_BY_THREAD
@@ -343,6 +344,15 @@ static void add_parts(struct making *making, const struct swz_patterns *filters)
 		table->column_ns[column] = swz_add(table->column_ns[column],
 						   part->self_ns);
 	}
+}
+
+static void have_no_less(struct swz_group_row *row,
+			 const struct swz_report_function *function)
+{
+	if (row->inclusive_ns < function->inclusive_ns)
+		row->inclusive_ns = function->inclusive_ns;
+	if (row->inclusive_waiting_ns < function->inclusive_waiting_ns)
+		row->inclusive_waiting_ns = function->inclusive_waiting_ns;
 }
 
 /* Where calls were folded a function has more than its contexts: its group has
@@ -367,17 +377,23 @@ static void find_inclusive(struct making *making,
 				: none;
 	}
 	swz_contexts_sum(&copy);
-	for (i = 0; i < copy.count; i++)
-		if (copy.items[i].topmost && copy.items[i].function != none)
-			rows[copy.items[i].function].inclusive_ns = swz_add(
-				rows[copy.items[i].function].inclusive_ns,
-				copy.items[i].inclusive_ns);
+	for (i = 0; i < copy.count; i++) {
+		const struct swz_context *context = &copy.items[i];
+		struct swz_group_row *row;
+
+		if (!context->topmost || context->function == none)
+			continue;
+		row = &rows[context->function];
+		row->inclusive_ns = swz_add(row->inclusive_ns,
+					    context->inclusive_ns);
+		row->inclusive_waiting_ns = swz_add(
+			row->inclusive_waiting_ns,
+			context->inclusive_waiting_ns);
+	}
 	for (i = 0; i < report->function_capacity; i++)
-		if (report->functions[i].present && making->row_of[i] != NONE &&
-		    rows[making->row_of[i]].inclusive_ns <
-			    report->functions[i].inclusive_ns)
-			rows[making->row_of[i]].inclusive_ns =
-				report->functions[i].inclusive_ns;
+		if (report->functions[i].present && making->row_of[i] != NONE)
+			have_no_less(&rows[making->row_of[i]],
+				     &report->functions[i]);
 	free(copy.items);
 }
 

@@ -44,7 +44,7 @@ struct swz_group_part {
 	uint32_t function; /* of the catalog */
 	uint64_t calls;
 	int64_t self_ns;
-	int64_t waiting_ns;
+	int64_t self_waiting_ns;
 };
 
 struct swz_groups {
@@ -70,10 +70,11 @@ struct swz_group_row {
 	int64_t self_ns;
 	int64_t inclusive_ns; /* of a process: with its descendants; a thread's
 			       * is its self_ns */
-	int64_t waiting_ns;   /* of functions, modules, files and lines: in
-			       * calls that wait (imports) */
-	int64_t *cells;       /* self_ns by column */
-	uint32_t level;       /* in the tree of processes */
+	int64_t self_waiting_ns; /* of these times: it did not run. Of
+				  * functions, modules, files and lines */
+	int64_t inclusive_waiting_ns;
+	int64_t *cells; /* self_ns by column */
+	uint32_t level; /* in the tree of processes */
 };
 
 struct swz_group_table {

@@ -27,12 +27,15 @@ static void sum_below(struct swz_tree *tree)
 		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
 
 		node->below_ns = node->self_ns;
+		node->below_waiting_ns = node->self_waiting_ns;
 	}
 	for (i = tree->context_count; i-- > 1;) {
 		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
 		struct swz_tree_node *parent = &tree->nodes[node->parent];
 
 		parent->below_ns = swz_add(parent->below_ns, node->below_ns);
+		parent->below_waiting_ns = swz_add(parent->below_waiting_ns,
+						   node->below_waiting_ns);
 	}
 }
 
@@ -63,11 +66,17 @@ static void visit(struct walk *walk, uint32_t index)
 		return;
 	}
 	sum->ns = swz_add(sum->ns, node->below_ns);
+	sum->waiting_ns = swz_add(sum->waiting_ns, node->below_waiting_ns);
 	sum->topmost_ticks = swz_add(sum->topmost_ticks,
 				     swz_tree_inclusive(in->tree, node));
 	sum->split |= node->top != index;
-	if (edge != NO_EDGE)
-		in->edge_ns[edge] = swz_add(in->edge_ns[edge], node->below_ns);
+	if (edge != NO_EDGE) {
+		struct swz_inclusive_edge *of = &in->edge_sums[edge];
+
+		of->ns = swz_add(of->ns, node->below_ns);
+		of->waiting_ns = swz_add(of->waiting_ns,
+					 node->below_waiting_ns);
+	}
 }
 
 void swz_inclusive_derive(const struct swz_inclusive *inclusive)

@@ -20,6 +20,7 @@
 /* Of one function. */
 struct swz_inclusive_sum {
 	int64_t ns;
+	int64_t waiting_ns;    /* of that */
 	int64_t topmost_ticks; /* its topmost contexts' swz_tree_inclusive() */
 	/* Recursion was folded: what some of its calls have called lies in
 	 * contexts further up, and is not in `ns`. */
@@ -28,7 +29,7 @@ struct swz_inclusive_sum {
 };
 
 struct swz_inclusive {
-	struct swz_tree *tree; /* with self_ns; below_ns is set */
+	struct swz_tree *tree; /* with self_ns and self_waiting_ns */
 	/* Per node that is a context: the function that it is shown as. A
 	 * hidden one has its parent's. */
 	const uint32_t *shown;
@@ -36,14 +37,17 @@ struct swz_inclusive {
 	 * edges are wanted. */
 	const uint32_t *edges;
 	size_t function_count; /* of the catalog */
-	/* All zero before: per function, and per edge in ns. */
+	/* All zero before: per function, and per edge. */
 	struct swz_inclusive_sum *functions;
-	int64_t *edge_ns;
+	struct swz_inclusive_edge {
+		int64_t ns;
+		int64_t waiting_ns; /* of that */
+	} * edge_sums;
 };
 
-/* Sets the tree's below_ns, the functions' sums, and edge_ns. What lies below a
- * folded context counts for the function of that one and those below only: who
- * is above is not known. */
+/* Sets the tree's below_ns and below_waiting_ns, and these sums. What lies
+ * below a folded context counts for the function of that one and those below
+ * only: who is above is not known. */
 void swz_inclusive_derive(const struct swz_inclusive *inclusive);
 
 #endif

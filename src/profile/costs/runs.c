@@ -137,6 +137,7 @@ static void average_edges(struct swz_report *report, size_t count)
 		edge->calls = mean_part(&to->calls, &to->calls_done,
 					edge->calls, count);
 		edge->inclusive_ns /= (int64_t)count;
+		edge->waiting_ns /= (int64_t)count;
 	}
 	free(counts);
 }
@@ -154,6 +155,8 @@ void swz_report_average(struct swz_report *report, size_t count)
 		function->unwound = mean_count(function->unwound, count);
 		function->self_ns /= (int64_t)count;
 		function->inclusive_ns /= (int64_t)count;
+		function->self_waiting_ns /= (int64_t)count;
+		function->inclusive_waiting_ns /= (int64_t)count;
 		function->variance_ns /= (double)count * (double)count;
 	}
 	average_edges(report, count);
@@ -184,6 +187,7 @@ void swz_contexts_average(struct swz_contexts *contexts, size_t count)
 		context->unwound = mean_part(&to->unwound, &to->unwound_done,
 					     context->unwound, count);
 		context->self_ns /= (int64_t)count;
+		context->self_waiting_ns /= (int64_t)count;
 	}
 	free(counts);
 	swz_contexts_sum(contexts);

@@ -41,13 +41,15 @@ struct swz_tree_node {
 	/* by swz_report_add(), of what is shown: */
 	int64_t self_ns;  /* the context's part of its function's self time */
 	int64_t below_ns; /* sum of self_ns over the subtree */
-	bool is_leaf;     /* SWZ_FUNCTION_LEAF */
-	bool uncounted;   /* its ticks may be of activations that are no calls
-			   * here: resumed, or begun before the fork or the
-			   * range */
-	uint32_t unit;    /* of its slot: file offset / 64 */
-	uint32_t top;     /* topmost context that recursion out of this subtree
-			   * leads to; itself if there is none */
+	int64_t self_waiting_ns; /* of self_ns: it did not run */
+	int64_t below_waiting_ns;
+	bool is_leaf;   /* SWZ_FUNCTION_LEAF */
+	bool uncounted; /* its ticks may be of activations that are no calls
+			 * here: resumed, or begun before the fork or the
+			 * range */
+	uint32_t unit;  /* of its slot: file offset / 64 */
+	uint32_t top;   /* topmost context that recursion out of this subtree
+			 * leads to; itself if there is none */
 };
 
 struct swz_tree {

@@ -96,7 +96,7 @@ static void put_heading(FILE *stream, const struct swz_by_section *by,
 
 	if (!rows->table.columns) {
 		fprintf(stream, "calls,self_ns,incl_ns,%s,%s\n",
-			rows->has_source ? "waiting_ns"
+			rows->has_source ? "self_waiting_ns,incl_waiting_ns"
 					 : "wall_ns,processor_ns,waiting_ns,"
 					   "unknown_ns",
 			label_heading(by->groups->rows));
@@ -141,11 +141,14 @@ void swz_write_csv_by(FILE *stream, const struct swz_by_section *by,
 		} else {
 			fprintf(stream, "%" PRIu64 ",%" PRId64 ",%" PRId64,
 				row->calls, row->self_ns, row->inclusive_ns);
-			if (rows.has_source)
+			if (rows.has_source) {
 				put_known(stream, rows.shows_waiting,
-					  row->waiting_ns);
-			else
+					  row->self_waiting_ns);
+				put_known(stream, rows.shows_waiting,
+					  row->inclusive_waiting_ns);
+			} else {
 				put_times(stream, &rows, row);
+			}
 		}
 		putc(',', stream);
 		put_label(stream, by->groups->rows, row);

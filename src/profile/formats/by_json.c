@@ -86,8 +86,10 @@ static void put_costs(FILE *stream, const struct swz_by_rows *rows,
 	fprintf(stream, ",\"calls\":%" PRIu64 ",\"incl_ns\":%" PRId64,
 		row->calls, row->inclusive_ns);
 	if (rows->has_source) {
-		put_ns(stream, "waiting_ns", rows->shows_waiting,
-		       row->waiting_ns);
+		put_ns(stream, "self_waiting_ns", rows->shows_waiting,
+		       row->self_waiting_ns);
+		put_ns(stream, "incl_waiting_ns", rows->shows_waiting,
+		       row->inclusive_waiting_ns);
 		return;
 	}
 	times = swz_by_times(rows, row);

@@ -196,16 +196,16 @@ static void write_rows(FILE *stream, const struct swz_by_section *by,
 	if (rows->has_times)
 		put_times_heading(stream);
 	if (rows->shows_waiting)
-		fputs("# waiting: in calls that wait, made from here; self of "
-		      "these\n",
-		      stream);
+		swz_put_waiting_note(stream, by->section->report);
 	fprintf(stream, "%12s %15s", "calls", "self");
 	if (has_inclusive)
 		fprintf(stream, " %15s", "incl");
 	if (rows->has_times)
 		fprintf(stream, " %15s %15s", "wall", "processor");
-	if (rows->has_times || rows->shows_waiting)
+	if (rows->has_times)
 		fprintf(stream, " %15s", "waiting");
+	if (rows->shows_waiting)
+		fprintf(stream, " %15s %15s", "self-wait", "incl-wait");
 	if (unknown)
 		fprintf(stream, " %15s", "?");
 	put_label_heading(stream, key);
@@ -219,8 +219,10 @@ static void write_rows(FILE *stream, const struct swz_by_section *by,
 			put_ns(stream, true, row->inclusive_ns);
 		if (rows->has_times)
 			put_times(stream, rows, row, unknown);
-		else if (rows->shows_waiting)
-			put_ns(stream, true, row->waiting_ns);
+		if (rows->shows_waiting) {
+			put_ns(stream, true, row->self_waiting_ns);
+			put_ns(stream, true, row->inclusive_waiting_ns);
+		}
 		put_label(stream, key, row);
 	}
 }

@@ -10,6 +10,9 @@
  * Where calls in inlined code of a recursive function come to more than its own
  * inclusive time, they are shown at the line where that code was inlined.
  *
+ * Where waiting is known it is an event of its own, and what is left of the
+ * time is one that viewers derive.
+ *
  * A comparison has four events. Costs are never negative, and KCachegrind's sum
  * of a formula with a minus isn't either, so what has become more and what has
  * become less are two. Of each line and call they are its own difference, but
@@ -33,6 +36,12 @@
 #ifndef SWZ_VERSION
 #define SWZ_VERSION "unknown"
 #endif
+
+/* A line's costs. */
+struct cost {
+	int64_t ns;
+	int64_t waiting; /* of that */
+};
 
 struct writer {
 	FILE *stream;
@@ -66,13 +75,27 @@ static void put_events(const struct writer *w, int64_t more, int64_t less,
 		more, less, old, new);
 }
 
-static void put_cost(const struct writer *w, int64_t new, int64_t old)
+static void put_cost(const struct writer *w, struct cost new, int64_t old)
 {
 	if (w->section->old)
-		put_events(w, new > old ? new - old : 0,
-			   old > new ? old - new : 0, old, new);
+		put_events(w, new.ns > old ? new.ns - old : 0,
+			   old > new.ns ? old - new.ns : 0, old, new.ns);
+	else if (w->section->report->knows_waiting)
+		fprintf(w->stream, "%" PRId64 " %" PRId64 "\n", new.ns,
+			new.waiting);
 	else
-		fprintf(w->stream, "%" PRId64 "\n", new);
+		fprintf(w->stream, "%" PRId64 "\n", new.ns);
+}
+
+static struct cost total_of(const struct swz_report *report)
+{
+	struct cost total = {.ns = report->total_ns};
+	size_t i;
+
+	for (i = 0; i < report->function_capacity; i++)
+		total.waiting = swz_add(total.waiting,
+					report->functions[i].self_waiting_ns);
+	return total;
 }
 
 /* The sums of all functions' self times and of their differences. */
@@ -84,7 +107,7 @@ static void put_totals(const struct writer *w, const char *key)
 
 	fprintf(w->stream, "%s: ", key);
 	if (!w->section->old) {
-		put_cost(w, new->total_ns, 0);
+		put_cost(w, total_of(new), 0);
 		return;
 	}
 	old = w->section->old->report;
@@ -225,6 +248,12 @@ static void put_header(const struct writer *w)
 		      "event: old : Old time (ns)\n"
 		      "event: new : New time (ns)\n"
 		      "events: more less old new\n",
+		      stream);
+	else if (section->report->knows_waiting)
+		fputs("event: ns : Time (ns)\n"
+		      "event: Wait : Waiting (ns)\n"
+		      "event: Run = ns - Wait : Running (ns)\n"
+		      "events: ns Wait\n",
 		      stream);
 	else
 		fputs("event: ns : Time (ns)\n"
@@ -430,7 +459,7 @@ static int64_t part_of(int64_t difference, int64_t ns, int64_t sum,
 }
 
 static void put_call_cost(const struct writer *w, struct pair *pair,
-			  int64_t new, int64_t old)
+			  struct cost new, int64_t old)
 {
 	int64_t difference;
 
@@ -439,10 +468,10 @@ static void put_call_cost(const struct writer *w, struct pair *pair,
 		return;
 	}
 	difference = swz_sub(pair->new, pair->old);
-	put_events(w, part_of(difference, new, pair->new, &pair->new_done),
+	put_events(w, part_of(difference, new.ns, pair->new, &pair->new_done),
 		   part_of(swz_sub(0, difference), old, pair->old,
 			   &pair->old_done),
-		   old, new);
+		   old, new.ns);
 }
 
 /* In a comparison OLD is the same edge of the other report, and PAIR is not
@@ -469,7 +498,7 @@ static void put_call(struct writer *w, const struct swz_report_edge *edge,
 			 * more than callgrind_annotate --auto expects */
 			put_file(w, "fi", place.file, NULL);
 			fprintf(w->stream, "%d ", place.line);
-			put_cost(w, 0, 0);
+			put_cost(w, (struct cost){0}, 0);
 		}
 		*file = place.file;
 	}
@@ -482,7 +511,9 @@ static void put_call(struct writer *w, const struct swz_report_edge *edge,
 		calls = old->calls;
 	fprintf(w->stream, "calls=%" PRIu64 " %d\n%d ", calls, callee->line,
 		place.line);
-	put_call_cost(w, pair, edge->inclusive_ns, old_ns);
+	put_call_cost(w, pair,
+		      (struct cost){edge->inclusive_ns, edge->waiting_ns},
+		      old_ns);
 }
 
 /* Writes one function; *edge is its first edge, if any, and moves on. */
@@ -492,6 +523,7 @@ static void put_costs(struct writer *w, uint32_t index, size_t *edge)
 	const struct swz_report *old = w->section->old ? w->section->old->report
 						       : NULL;
 	const struct swz_catalog_function *function = function_of(w, index);
+	struct swz_report_function costs = swz_report_function(report, index);
 	const char *file = function->file;
 	uint32_t callee = SWZ_INDEX_NONE;
 	struct pair pair;
@@ -501,7 +533,7 @@ static void put_costs(struct writer *w, uint32_t index, size_t *edge)
 	put_file_of(w, "fl", function);
 	put_function(w, "fn", index);
 	fprintf(w->stream, "%d ", function->line);
-	put_cost(w, swz_report_function(report, index).self_ns,
+	put_cost(w, (struct cost){costs.self_ns, costs.self_waiting_ns},
 		 old ? swz_report_function(old, index).self_ns : 0);
 	sum_files(w, index, *edge);
 	for (;

@@ -40,6 +40,11 @@ static void put_row(FILE *stream, const struct swz_section *section,
 		fprintf(stream, ",%" PRId32 ",", section->thread->record.tid);
 		swz_put_csv(stream, section->thread->name);
 	}
+	if (section->report->knows_waiting)
+		fprintf(stream, ",%" PRId64 ",%" PRId64, costs->self_waiting_ns,
+			costs->inclusive_waiting_ns);
+	else
+		fputs(",,", stream);
 	putc('\n', stream);
 }
 
@@ -134,7 +139,8 @@ void swz_write_csv(struct swz_writer *writer, const struct swz_section *section)
 	if (!writer->sections)
 		fprintf(writer->stream,
 			"calls,self_ns,incl_ns,min_ns,max_ns,unwound,function,"
-			"module,file,line%s\n",
+			"module,file,line%s,self_waiting_ns,"
+			"incl_waiting_ns\n",
 			section->thread ? ",tid,thread" : "");
 	for (i = 0; i < count; i++)
 		put_row(writer->stream, section, &rows[i]);

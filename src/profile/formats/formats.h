@@ -212,6 +212,9 @@ void swz_put_command(FILE *stream, const struct swz_profile *profile);
 /* The lines, beginning with '#', that say what a table is of. */
 void swz_put_heading(FILE *stream, const struct swz_section *section);
 
+/* The line about the columns of waiting, if the report knows of any. */
+void swz_put_waiting_note(FILE *stream, const struct swz_report *report);
+
 /* The name of a function's module without its directory. */
 const char *swz_module_name(const struct swz_section *section,
 			    uint32_t function);

@@ -53,6 +53,17 @@ static void put_change(FILE *stream, const struct swz_section *section,
 		swz_spread_deviation(&diff.old_runs.inclusive_ns));
 }
 
+/* Members that are there only where it is known. */
+static void put_waiting(FILE *stream, const struct swz_section *section,
+			int64_t self_ns, int64_t inclusive_ns)
+{
+	if (section->report->knows_waiting)
+		fprintf(stream,
+			",\"self_waiting_ns\":%" PRId64
+			",\"incl_waiting_ns\":%" PRId64,
+			self_ns, inclusive_ns);
+}
+
 static void put_function(FILE *stream, const struct swz_section *section,
 			 uint32_t index)
 {
@@ -75,6 +86,8 @@ static void put_function(FILE *stream, const struct swz_section *section,
 		costs->unwound);
 	if (section->old)
 		put_change(stream, section, index);
+	put_waiting(stream, section, costs->self_waiting_ns,
+		    costs->inclusive_waiting_ns);
 	putc('}', stream);
 }
 
@@ -122,6 +135,9 @@ static void put_edges(FILE *stream, const struct swz_section *section,
 			",\"calls\":%" PRIu64 ",\"incl_ns\":%" PRId64,
 			i ? "," : "", numbers[edge->caller],
 			numbers[edge->callee], edge->calls, edge->inclusive_ns);
+		if (section->report->knows_waiting)
+			fprintf(stream, ",\"incl_waiting_ns\":%" PRId64,
+				edge->waiting_ns);
 		put_string(stream, "file", place->file);
 		fprintf(stream, ",\"line\":%d", place->line);
 		put_string(stream, "inlined", place->inlined);
@@ -158,6 +174,8 @@ static void put_contexts(FILE *stream, const struct swz_section *section,
 			numbers[context->function], context->calls,
 			context->self_ns, context->inclusive_ns,
 			context->folded ? "true" : "false");
+		put_waiting(stream, section, context->self_waiting_ns,
+			    context->inclusive_waiting_ns);
 		if (section->old) {
 			context = &section->old->contexts->items[i];
 			fprintf(stream,

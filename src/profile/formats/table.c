@@ -13,6 +13,7 @@
 struct table {
 	struct swz_cells cells;
 	bool sampled;
+	bool waiting;
 	bool extremes;
 };
 
@@ -26,6 +27,8 @@ static void put_titles(struct table *table)
 		swz_put_time_title(cells, "+/-");
 	swz_put_share_title(cells, "incl%");
 	swz_put_time_title(cells, "incl");
+	if (table->waiting)
+		swz_put_time_title(cells, "waiting");
 	if (table->extremes) {
 		swz_put_time_title(cells, "min");
 		swz_put_time_title(cells, "max");
@@ -45,6 +48,9 @@ static void put_row(struct table *table, const struct swz_row *row)
 			     (int64_t)sqrt(costs->variance_ns));
 	swz_put_share(cells, costs->inclusive_ns);
 	swz_put_time(cells, SWZ_COLOUR_NONE, costs->inclusive_ns);
+	if (table->waiting)
+		swz_put_time(cells, SWZ_COLOUR_DIM,
+			     costs->inclusive_waiting_ns);
 	if (table->extremes) {
 		swz_put_time(cells, SWZ_COLOUR_NONE, costs->min_ns);
 		swz_put_time(cells, SWZ_COLOUR_NONE, costs->max_ns);
@@ -162,6 +168,7 @@ static void write_table(FILE *stream, const struct swz_section *section,
 			  .style = style,
 			  .total = section->report->total_ns},
 		.sampled = section->report->sampled,
+		.waiting = section->report->knows_waiting,
 		.extremes = options->sort == SWZ_SORT_MIN ||
 			    options->sort == SWZ_SORT_MAX,
 	};
@@ -174,6 +181,9 @@ static void write_table(FILE *stream, const struct swz_section *section,
 	swz_put_summary(stream, style, section);
 	put_rows(&table, rows, shown);
 	put_rest(stream, section, rows, shown, count);
+	if (table.waiting)
+		fputs("Waiting: what of incl was in calls that wait.\n",
+		      stream);
 	put_unwound(stream, style, rows, shown);
 	put_hint(stream, section, options, rows, shown);
 	free(rows);

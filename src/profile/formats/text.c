@@ -62,14 +62,17 @@ static bool shows_extremes(const struct swz_table_options *options)
 	return options->sort == SWZ_SORT_MIN || options->sort == SWZ_SORT_MAX;
 }
 
-static void put_row(FILE *stream, const struct swz_row *row, bool sampled,
-		    bool extremes)
+static void put_row(FILE *stream, const struct swz_row *row,
+		    const struct swz_report *report, bool extremes)
 {
 	const struct swz_report_function *costs = row->costs;
 
 	fprintf(stream, "%12" PRIu64 " %15" PRId64 " %15" PRId64, costs->calls,
 		costs->self_ns, costs->inclusive_ns);
-	if (sampled)
+	if (report->knows_waiting)
+		fprintf(stream, " %15" PRId64 " %15" PRId64,
+			costs->self_waiting_ns, costs->inclusive_waiting_ns);
+	if (report->sampled)
 		fprintf(stream, " %13.0f", sqrt(costs->variance_ns));
 	if (extremes)
 		fprintf(stream, " %15" PRId64 " %15" PRId64, costs->min_ns,
@@ -102,6 +105,14 @@ static void put_unwound(FILE *stream, const struct swz_row *rows, size_t count)
 	}
 }
 
+void swz_put_waiting_note(FILE *stream, const struct swz_report *report)
+{
+	if (report->knows_waiting)
+		fputs("# self-wait, incl-wait: what of self and incl was in "
+		      "calls that wait\n",
+		      stream);
+}
+
 void swz_write_text(FILE *stream, const struct swz_section *section,
 		    const struct swz_table_options *options)
 {
@@ -120,14 +131,17 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 		      "is "
 		      "the standard error of self\n",
 		      stream);
+	swz_put_waiting_note(stream, section->report);
 	fprintf(stream, "%12s %15s %15s", "calls", "self", "incl");
+	if (section->report->knows_waiting)
+		fprintf(stream, " %15s %15s", "self-wait", "incl-wait");
 	if (section->report->sampled)
 		fprintf(stream, " %13s", "+/-");
 	if (extremes)
 		fprintf(stream, " %15s %15s", "min", "max");
 	fputs("  function  module\n", stream);
 	for (i = 0; i < count; i++)
-		put_row(stream, &rows[i], section->report->sampled, extremes);
+		put_row(stream, &rows[i], section->report, extremes);
 	put_unwound(stream, rows, count);
 	free(rows);
 }
