@@ -17,6 +17,16 @@ assert_status 0
 for name in $SHAPE_NAMES; do
 	assert_matches out "patched +$name\$"
 done
+# Each heading begins where its column does.
+assert_eq 1 "$(grep -c '^    address ' out)" 'headings of functions'
+assert_eq 2 "$(grep -n '^    address ' out | cut -d: -f1)" 'line of the heading'
+awk '/^    address/ { size = index($0, "size"); result = index($0, "result")
+		name = index($0, "name"); next }
+	/^    [0-9a-f]+ +[0-9]+ +patched +alpha$/ {
+		if (substr($0, size) ~ /^[0-9]/ && substr($0, result) ~ /^patched/ &&
+				substr($0, name) == "alpha")
+			found++
+	} END { exit found != 1 }' out || fail 'columns are not below their headings'
 long=$(head -c 3000 /dev/zero | tr '\0' n)
 echo "void $long(void) {} int main(void) { $long(); }" | gcc -o long -x c - ||
 	abort 'not built'

@@ -22,6 +22,26 @@ static bool has_led_branches(const struct swz_module *m,
 	return found;
 }
 
+#define SIZE_COLUMN 16
+#define STATUS_COLUMN 24
+#define NAME_COLUMN 80
+
+/* Of the lines that print_functions prints. */
+static void print_heading(void)
+{
+	struct swz_line line;
+
+	swz_line_start_listed(&line);
+	swz_line_string(&line, "    address");
+	swz_line_column(&line, SIZE_COLUMN);
+	swz_line_string(&line, "size");
+	swz_line_column(&line, STATUS_COLUMN);
+	swz_line_string(&line, "result");
+	swz_line_column(&line, NAME_COLUMN);
+	swz_line_string(&line, "name");
+	swz_line_list(&line);
+}
+
 static void print_functions(const struct swz_module *m)
 {
 	struct swz_line line;
@@ -35,16 +55,16 @@ static void print_functions(const struct swz_module *m)
 		swz_line_start_listed(&line);
 		swz_line_string(&line, "    ");
 		swz_line_hex(&line, f->start);
-		swz_line_column(&line, 16);
+		swz_line_column(&line, SIZE_COLUMN);
 		swz_line_number(&line, f->size);
-		swz_line_column(&line, 24);
+		swz_line_column(&line, STATUS_COLUMN);
 		swz_line_string(&line, swz_refusal_text(f->status));
 		if (f->island)
 			swz_line_string(&line, " by a short jump");
 		if (has_led_branches(m, f, &inner))
 			swz_line_string(&line, " with its loop led on");
 		if (f->name) {
-			swz_line_column(&line, 80);
+			swz_line_column(&line, NAME_COLUMN);
 			swz_line_string(&line, f->name);
 		}
 		swz_line_list(&line);
@@ -88,6 +108,8 @@ void swz_plan_print(const struct swz_modules *modules)
 	if (filtered)
 		swz_line_string(&line, "  filtered");
 	swz_line_list(&line);
+	if (swz_config.verbose)
+		print_heading();
 	for (unsigned i = 0; i < modules->count; i++)
 		if (modules->of[i].in_scope)
 			print_module(&modules->of[i], filtered);
