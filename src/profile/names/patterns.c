@@ -1,6 +1,7 @@
 #include "profile/names/patterns.h"
 
 #include <fnmatch.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ void swz_patterns_add(struct swz_patterns *patterns, const char *pattern)
 		 sizeof(*patterns->items));
 	patterns->items[patterns->count++] = pattern;
 	patterns->with_parameters |= strchr(pattern, '(') != NULL;
+	patterns->excluding += *pattern == '!';
 }
 
 void swz_patterns_free(struct swz_patterns *patterns)
@@ -23,50 +25,74 @@ void swz_patterns_free(struct swz_patterns *patterns)
 	*patterns = (struct swz_patterns){0};
 }
 
-static bool match_name(const struct swz_patterns *patterns, const char *name,
-		       bool *hits)
+/* What the names that a function has match so far. */
+struct found {
+	const struct swz_patterns *patterns;
+	bool *hits; /* NULL: it is enough to know */
+	bool wanted, excluded;
+};
+
+/* Whether more names could change what is known. */
+static bool is_open(const struct found *found)
 {
-	bool any = false;
+	return found->hits || (!found->excluded &&
+			       (!found->wanted || found->patterns->excluding));
+}
+
+static void match_name(struct found *found, const char *name)
+{
+	const struct swz_patterns *patterns = found->patterns;
 	size_t i;
 
-	for (i = 0; i < patterns->count; i++) {
-		if (fnmatch(patterns->items[i], name, 0) != 0)
+	for (i = 0; i < patterns->count && is_open(found); i++) {
+		const char *pattern = patterns->items[i];
+		const bool excludes = *pattern == '!';
+
+		if (fnmatch(pattern + excludes, name, 0) != 0)
 			continue;
-		any = true;
-		if (!hits)
-			break;
-		hits[i] = true;
+		if (excludes)
+			found->excluded = true;
+		else
+			found->wanted = true;
+		if (found->hits)
+			found->hits[i] = true;
 	}
-	return any;
 }
 
-static bool match_in_style(const struct swz_patterns *patterns,
-			   const char *symbol, unsigned languages,
-			   enum swz_demangle style, bool *hits)
+static void match_in_style(struct found *found, const char *symbol,
+			   unsigned languages, enum swz_demangle style)
 {
 	char *name = swz_demangle(symbol, languages, style);
-	bool any = match_name(patterns, name, hits);
 
+	match_name(found, name);
 	free(name);
-	return any;
 }
 
-static bool match_symbol(const struct swz_patterns *patterns,
-			 const char *symbol, unsigned languages, bool *hits)
+static void match_symbol(struct found *found, const char *symbol,
+			 unsigned languages)
 {
 	char *plain = swz_symbol_without_version(symbol);
 	char qualified[512];
-	bool any = match_name(patterns, plain, hits);
 
-	any |= match_in_style(patterns, plain, languages, SWZ_DEMANGLE_SIMPLE,
-			      hits);
-	if (patterns->with_parameters || languages & SWZ_ADA)
-		any |= match_in_style(patterns, plain, languages,
-				      SWZ_DEMANGLE_FULL, hits);
+	match_name(found, plain);
+	match_in_style(found, plain, languages, SWZ_DEMANGLE_SIMPLE);
+	if (found->patterns->with_parameters || languages & SWZ_ADA)
+		match_in_style(found, plain, languages, SWZ_DEMANGLE_FULL);
 	if (swz_qualified_name(plain, qualified, sizeof(qualified)))
-		any |= match_name(patterns, qualified, hits);
+		match_name(found, qualified);
 	free(plain);
-	return any;
+}
+
+/* As libswizzle.so decides: patterns that all exclude take away from
+ * everything.
+ */
+static bool decide(const struct found *found)
+{
+	const struct swz_patterns *patterns = found->patterns;
+
+	return !found->excluded &&
+	       (found->wanted ||
+		(patterns->count && patterns->excluding == patterns->count));
 }
 
 bool swz_patterns_match(const struct swz_patterns *patterns,
@@ -74,22 +100,23 @@ bool swz_patterns_match(const struct swz_patterns *patterns,
 			bool *hits)
 {
 	const struct swz_catalog_function *f = &catalog->functions[function];
-	bool any = match_name(patterns, f->name, hits);
+	struct found found = {.patterns = patterns, .hits = hits};
 	const char *const *names = NULL;
 	const struct swz_symbols *symbols;
 	unsigned languages = 0;
 	size_t count = 0, i;
 
+	match_name(&found, f->name);
 	if (f->module == SWZ_INDEX_NONE)
-		return any;
+		return decide(&found);
 	symbols = catalog->modules[f->module].symbols;
 	if (symbols) {
 		languages = swz_symbols_languages(symbols);
 		names = swz_symbols_names(symbols, f->address, &count);
 	}
-	if (f->asked && (!any || hits))
-		any |= match_symbol(patterns, f->asked, languages, hits);
-	for (i = 0; i < count && (!any || hits); i++)
-		any |= match_symbol(patterns, names[i], languages, hits);
-	return any;
+	if (f->asked && is_open(&found))
+		match_symbol(&found, f->asked, languages);
+	for (i = 0; i < count && is_open(&found); i++)
+		match_symbol(&found, names[i], languages);
+	return decide(&found);
 }

@@ -13,8 +13,10 @@
 #include "profile/names/catalog.h"
 
 struct swz_patterns {
-	const char **items; /* as fnmatch(3) takes them */
+	const char **items; /* as fnmatch(3) takes them, or ! and such a one:
+			     * not what matches */
 	size_t count;
+	size_t excluding; /* of these: with a ! */
 	size_t capacity;
 	bool with_parameters; /* one has a parenthesis */
 };
@@ -23,9 +25,9 @@ struct swz_patterns {
 void swz_patterns_add(struct swz_patterns *patterns, const char *pattern);
 void swz_patterns_free(struct swz_patterns *patterns);
 
-/* Whether any of them matches a function of the catalog, which has its name. If
- * HITS is not NULL, it has room for one per pattern, and those that match are
- * set. */
+/* Whether they choose a function of the catalog, which has its name: one
+ * matches (or all have a !), and none with a ! does. If HITS is not NULL, it
+ * has room for one per pattern, and those that match are set. */
 bool swz_patterns_match(const struct swz_patterns *patterns,
 			const struct swz_catalog *catalog, uint32_t function,
 			bool *hits);

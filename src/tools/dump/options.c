@@ -64,6 +64,7 @@ static const char usage_text[] =
 	"  -N, --notrace PATTERN  not the functions that match, nor what they\n"
 	"                         call\n"
 	"  -H, --hide PATTERN     not the functions that match\n"
+	"                         (!PATTERN in these three: not what matches)\n"
 	"  -n N                   tables, tree: at most N rows (0: all; "
 	"table:\n"
 	"                         25)\n"
