@@ -90,6 +90,7 @@ IMAGE_SRC   := $(wildcard src/image/*.c)
 PROFILE_SRC := $(wildcard src/profile/*/*.c)
 RUNTIME_SRC := $(wildcard src/runtime/*.c src/runtime/*/*.c)
 LAUNCH_SRC  := $(wildcard src/launch/*.c)
+OPTIONS_SRC := $(wildcard src/options/*.c)
 LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
 		 own_memory.c process_start.c run_summary.c)
 # The sampler's process: src/watch/unwind/ walks stacks of others.
@@ -158,7 +159,7 @@ tools: $(TOOLS)			## build only the tools
 lib: $(LIB)			## build only libswizzle.so
 
 $(B)/bin/swizzle-dump: $(call offline,src/tools/swizzle-dump.c \
-		$(DUMP_SRC) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
+		$(OPTIONS_SRC) $(DUMP_SRC) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
@@ -171,7 +172,7 @@ $(B)/obj/libdir: FORCE
 
 # Needs libc alone: the less there is to load, the sooner the program begins.
 $(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC) \
-		$(LAUNCH_BASE))
+		$(OPTIONS_SRC) $(LAUNCH_BASE))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^
 
@@ -237,7 +238,7 @@ $(B)/obj/offline/src/html/page.o $(B)/obj/asan/src/html/page.o: $(B)/html/tail
 # that a test holds only what it uses.
 
 UNIT_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
-	      $(IMAGE_SRC) $(UNWIND_SRC) $(THUNKS_PURE) $(RUNTIME_PURE)
+	      $(OPTIONS_SRC) $(IMAGE_SRC) $(UNWIND_SRC) $(THUNKS_PURE) $(RUNTIME_PURE)
 UNIT_LIBS = $(OFFLINE_LIBS) $(CAPSTONE_A) $(CHECK_LIBS)
 UNIT_BIN := $(patsubst tests/%.c,$(B)/test/%,$(UNIT_TESTS))
 ASAN_BIN := $(patsubst tests/%.c,$(B)/asan/test/%,$(UNIT_TESTS))
@@ -270,7 +271,8 @@ $(ASAN_BIN): $(B)/asan/test/%: $(B)/obj/asan/tests/%.o $(B)/obj/asan/unit.a
 
 ASAN_TOOLS := $(patsubst src/tools/%.c,$(B)/asan/bin/%,$(TOOLS_SRC))
 $(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \
-		$(call asan,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) $(LAUNCH_SRC))
+		$(call asan,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) $(LAUNCH_SRC) \
+		  $(OPTIONS_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
@@ -468,7 +470,7 @@ bench-dump: all $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a 
 # --- format and lint ---------------------------------------------------------
 
 C_FILES  := $(BASE_SRC) $(IMAGE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
-	    $(LAUNCH_SRC) $(UNWIND_SRC) $(DUMP_SRC) $(THUNKS_SRC) \
+	    $(LAUNCH_SRC) $(OPTIONS_SRC) $(UNWIND_SRC) $(DUMP_SRC) $(THUNKS_SRC) \
 	    $(UNIT_SRC) $(FUZZ_SRC)
 CC_FILES := $(C_FILES) $(wildcard tests/bench/*.c tests/e2e/*.c) \
 	    $(filter %.c %.cc,$(TARGET_SRC))
@@ -482,7 +484,7 @@ format:				## clang-format the tree
 format-check:			## say what `make format` would change
 	@$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
 
-LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(UNWIND_SRC) \
+LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(OPTIONS_SRC) $(UNWIND_SRC) \
 		$(DUMP_SRC) $(UNIT_SRC) $(FUZZ_SRC)
 LINT_TARGET  := $(BASE_SRC) $(IMAGE_SRC) $(THUNKS_SRC) $(RUNTIME_SRC)
 # What clang does not know.

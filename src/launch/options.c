@@ -10,6 +10,8 @@
 
 #include "launch/environment.h"
 #include "launch/program.h"
+#include "options/variables.h"
+#include "options/words.h"
 
 #ifndef SWZ_VERSION
 #define SWZ_VERSION "unknown"
@@ -264,6 +266,30 @@ static bool is_time(const char *s)
 	return n <= most;
 }
 
+/* Words that options take, in the order in which they are shown. */
+#define WORDS(function, ...) \
+	static const char *function(size_t index) \
+	{ \
+		static const char *const words[] = {__VA_ARGS__}; \
+\
+		return index < sizeof(words) / sizeof(words[0]) ? words[index] \
+								: NULL; \
+	}
+
+WORDS(mode_at, "profile", "trace")
+WORDS(timing_at, "exact", "sampled")
+WORDS(imports_at, "dlsym")
+
+static void check_word(swz_word_at *at, const char *what, const char *value)
+{
+	char advice[SWZ_ADVICE_BYTES];
+
+	if (swz_word_is(at, value, strlen(value)) != SWZ_WORD_UNKNOWN)
+		return;
+	swz_word_advice(at, value, advice);
+	bad_usage("unknown %s '%s'%s", what, value, advice);
+}
+
 /* The option `as` was given. */
 static void set_option(const struct option *o, const char *as,
 		       const char *value)
@@ -275,8 +301,8 @@ static void set_option(const struct option *o, const char *as,
 		value = o->value;
 		break;
 	case IMPORTS:
-		if (value && strcmp(value, "dlsym") != 0)
-			bad_usage("--imports: '%s' is not dlsym", value);
+		if (value)
+			check_word(imports_at, "value of --imports", value);
 		value = value ? value : o->value;
 		break;
 	case OUTPUT:
@@ -285,17 +311,10 @@ static void set_option(const struct option *o, const char *as,
 		given_output = value;
 		return;
 	case MODE:
-		if (strcmp(value, "profile") != 0 &&
-		    strcmp(value, "trace") != 0)
-			bad_usage("unknown mode '%s' (there are: profile, "
-				  "trace)",
-				  value);
+		check_word(mode_at, "mode", value);
 		break;
 	case TIMING:
-		if (strcmp(value, "exact") != 0 &&
-		    strcmp(value, "sampled") != 0)
-			bad_usage("--timing: '%s' is neither exact nor sampled",
-				  value);
+		check_word(timing_at, "kind of timing", value);
 		break;
 	case PATTERN:
 		append_pattern(o, as, value);
@@ -344,13 +363,9 @@ static const struct option *by_letter(char letter)
 	return NULL;
 }
 
-static const struct option *by_name(const char *name, size_t length)
+static const char *option_at(size_t index)
 {
-	for (size_t i = 0; i < OPTION_COUNT; i++)
-		if (strncmp(options[i].name, name, length) == 0 &&
-		    !options[i].name[length])
-			return &options[i];
-	return NULL;
+	return index < OPTION_COUNT ? options[index].name : NULL;
 }
 
 /* The value that is the next argument. */
@@ -364,12 +379,19 @@ static const char *next_value(const char *as, char ***next)
 static void read_long(const char *argument, char ***next)
 {
 	const char *end = strchrnul(argument, '=');
-	const struct option *o = by_name(argument + 2,
-					 (size_t)(end - argument - 2));
-	const char *as = swz_text("%.*s", (int)(end - argument), argument);
+	int found = swz_word_find(option_at, argument + 2,
+				  (size_t)(end - argument - 2));
+	const struct option *o;
+	const char *as;
 
-	if (!o)
-		bad_usage("unknown option %s", argument);
+	if (found < 0) {
+		char complaint[SWZ_ADVICE_BYTES];
+
+		swz_option_complaint(option_at, argument, complaint);
+		bad_usage("%s", complaint);
+	}
+	o = &options[found];
+	as = swz_text("--%s", o->name);
 	if (o->kind == FLAG && *end)
 		bad_usage("option %s takes no value", as);
 	if (o->kind == FLAG)
@@ -390,14 +412,33 @@ static void read_short(const char *argument, char ***next)
 		const char *as = swz_text("-%c", *s);
 
 		if (!o)
-			bad_usage("unknown option %s",
-				  *s == '-' ? argument : swz_text("-%s", s));
+			bad_usage("unknown option %s", as);
 		if (o->kind != FLAG) {
 			set_option(o, as, s[1] ? s + 1 : next_value(as, next));
 			return;
 		}
 		set_flag(o, as);
 	}
+}
+
+/* The variables of options, those that the tools set for each other, and those
+ * of swizzle-dump. */
+static const char *variable_at(size_t index)
+{
+	static const char *const others[] = {"SWIZZLE_FRESH", "SWIZZLE_TREE"};
+	const size_t other_count = sizeof(others) / sizeof(others[0]);
+
+	if (index < OPTION_COUNT)
+		return options[index].variable ? options[index].variable : "";
+	index -= OPTION_COUNT;
+	return index < other_count ? others[index]
+				   : swz_variables_of_dump(index - other_count);
+}
+
+void swz_options_check_environment(void)
+{
+	if (strcmp(swz_environment_get("SWIZZLE_QUIET"), "1") != 0)
+		swz_variables_check(variable_at, false);
 }
 
 char **swz_options_read(char **next)

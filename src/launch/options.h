@@ -12,6 +12,9 @@ enum { SWZ_WRONG_USAGE = 2 };
  * and --version. */
 char **swz_options_read(char **arguments);
 
+/* Says which variables SWIZZLE_... are no settings, unless SWIZZLE_QUIET=1. */
+void swz_options_check_environment(void);
+
 /* What -o said, or NULL. */
 const char *swz_options_output(void);
 

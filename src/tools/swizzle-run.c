@@ -213,6 +213,7 @@ int main(int argc, char **argv)
 	program = swz_options_read(argv + 1);
 	if (!**program)
 		swz_die(SWZ_NOT_FOUND, "'': not found");
+	swz_options_check_environment();
 	path = swz_program_find(*program, *program);
 	swz_program_check(path, *program);
 	nested = swz_library_preload(swz_library_find(argv[0]));

@@ -352,7 +352,7 @@ refuses() { # TEXT OPTION...
 	capture "$DUMP" "$@" profile
 	assert_refused 2 "$text"
 }
-refuses 'callgrind has no use for -n' -n 3
+refuses 'callgrind has no use for -n' -f callgrind -n 3
 refuses 'folded has no use for -n' -f folded -n 3
 refuses 'folded has no use for --percent-limit' -f folded --percent-limit 3
 refuses 'text has no use for --bottom-up' -f text --bottom-up
@@ -375,7 +375,7 @@ refuses 'info has no use for --from or --to' -f info --to 1
 refuses 'tree has no use for this sort key' -f tree -s min
 refuses 'folded has no use for this sort key' -f folded -s name
 refuses 'speedscope has no use for this sort key' -f speedscope -s incl
-refuses 'not a pattern' -f folded -H ''
+refuses 'option -H needs a pattern that is not empty' -f folded -H ''
 for percent in % -1 ' 1' 0x10 nan 1%% 1x ''; do
 	refuses 'not a percentage' -f text --percent-limit "$percent"
 done
@@ -383,11 +383,92 @@ for moment in % -1 ' 1' 0x10 inf 1%% 1x 101% /1 ''; do
 	refuses 'not a time in seconds or percent' -f text --from "$moment"
 done
 refuses 'unknown format' -f nonsense
+refuses "unknown format 'callgrnd'; did you mean 'callgrind'? There are: callgrind, " -f callgrnd
+refuses "unknown sort key 'slef'; did you mean 'self'? There are: self, incl, calls, name, min, max" -f text -s slef
+refuses "unknown way to demangle 'nope'. There are: no, simple, full" --demangle nope
+refuses "unknown value of --color 'nevr'; did you mean 'never'? There are: auto, always, never" \
+	--color=nevr
+refuses "unknown key of --by 'pocess'; did you mean 'process'? There are: function, module, process, thread, file, line" \
+	--by pocess
+refuses "unknown key of --by 'thred'; did you mean 'thread'? There are: " --by line,thred
+refuses 'unknown option --fliter; did you mean --filter?' --fliter x
+refuses 'option --no could be several: --no-compensate, --notrace' --no
+refuses 'option --quiet takes no value' --quiet=3
+refuses 'option --quiet takes no value' --qui=3
+refuses 'unknown option --sortt; did you mean --sort?' --sortt=calls
+refuses 'unknown option -k' -k
+refuses 'unknown option -k' -qkV
+refuses 'unknown option -k' --no-pager -kq
+for option in --sort --sor -s -qs; do
+	capture "$DUMP" profile $option
+	case $option in
+	--*) assert_refused 2 'option --sort needs a value' ;;
+	*) assert_refused 2 'option -s needs a value' ;;
+	esac
+done
+refuses "Try 'swizzle-dump --help'." --nonsense
+
+it 'a misspelt variable'
+SWIZZLE_PGAER=cat capture "$DUMP" -f text profile
+assert_status 0
+assert_eq 'swizzle: SWIZZLE_PGAER in the environment is no setting; did you mean SWIZZLE_PAGER?' \
+	"$(cat err)"
+SWIZZLE_PGAER=cat capture "$DUMP" -q -f text profile
+assert_empty err
+# swizzle-run's, which it says itself
+SWIZZLE_FITLER=x SWIZZLE_FILTER=x SWIZZLE_PAGER=cat capture "$DUMP" -f text profile
+assert_empty err
+
+it 'the list of formats'
 capture "$DUMP" -f help
 assert_status 0
 for format in callgrind text tree folded speedscope pprof dot csv json info; do
 	assert_matches out "^$format +[a-z]"
 done
+
+it 'rows that are asked for without a format are those of the text table'
+"$DUMP" -f text -n 5 profile >given
+assert_eq 5 "$(grep -c '^ *[0-9]' given)" 'rows'
+capture "$DUMP" -n 5 profile
+assert_status 0
+assert_same given out
+capture "$DUMP" -s calls --percent-limit 0 profile
+"$DUMP" -f text -s calls --percent-limit 0 profile >given
+assert_same given out
+capture "$DUMP" --bottom-up profile
+"$DUMP" -f tree --bottom-up profile >given
+assert_same given out
+
+it 'abbreviated options, and ! before a pattern'
+"$DUMP" -f text profile >whole
+capture "$DUMP" --form text --fil main profile
+"$DUMP" -f text -F main profile >given
+assert_same given out
+assert_ge "$(grep -c '^ *[0-9]' out)" 1 'rows'
+# all but main, which is there
+grep -q '  main  ' whole || fail 'main is not there'
+grep -v '  main  ' whole >given
+capture "$DUMP" -f text -F '!main' profile
+assert_same given out
+# of what the first chooses, not what the other one does
+"$DUMP" -f text -F '*a*' profile | grep -v '  main  ' >given
+capture "$DUMP" -f text -F '*a*' -F '!m?in' profile
+assert_same given out
+assert_ge "$(grep -c '^ *[0-9]' out)" 1 'rows'
+for option in -N -H; do
+	# only of main, by its name and by all others
+	"$DUMP" -q -f text $option main profile >given
+	assert_not_contains given '  main  '
+	capture "$DUMP" -q -f text $option '*' $option '!main' profile
+	grep -q '  main  ' out || fail "$option takes main away"
+	assert_eq 1 "$(grep '^ *[0-9]' out | grep -cv '  \[outside\]  ')" "rows with $option"
+	capture "$DUMP" -q -f text $option '!main' profile
+	grep -q '  main  ' out || fail "$option takes main away"
+	assert_eq 1 "$(grep '^ *[0-9]' out | grep -cv '  \[outside\]  ')" "rows with $option"
+done
+capture "$DUMP" -f text -F '!no_such_function' profile
+assert_matches err "'!no_such_function' matches no function"
+refuses 'option -F needs a pattern that is not empty' -F '!'
 
 it 'no line of a library that is not hooked calls from outside'
 cat >calling.c <<'END'

@@ -236,7 +236,7 @@ assert_status 2
 it 'the option'\''s value'
 capture "$RUN" --imports=write true
 assert_status 2
-assert_contains err "'write' is not dlsym"
+assert_contains err "unknown value of --imports 'write'. There are: dlsym"
 capture "$RUN" --imports= true
 assert_status 2
 SWIZZLE_IMPORTS=dlsm capture "$RUN" true

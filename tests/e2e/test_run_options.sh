@@ -2,7 +2,7 @@
 # swizzle-run: options, what they put into the environment, and what reaches
 # the program. The program here is sh or env, which show it.
 . "${BASH_SOURCE%/*}/lib.sh"
-need_built "$RUN"
+need_built "$RUN" "$DUMP"
 
 # A library that does nothing stands in for libswizzle.so: this is about the
 # wrapper. It lies beside a copy, as in an installation.
@@ -129,6 +129,69 @@ done
 for pattern in '[' 'a[b' '[]' '[!]' '[^]' '[a]x[b' '![' '!'; do
 	capture "$RUN" --location="$pattern" /bin/true
 	assert_refused 2 'option --location'
+done
+
+it 'abbreviated options, as in swizzle-dump'
+assert_eq +trace "$(value_of SWIZZLE_MODE --mode trace)"
+assert_eq +trace "$(value_of SWIZZLE_MODE --mode=trace)"
+assert_eq +a "$(value_of SWIZZLE_FILTER --fi a)"
+assert_eq +1 "$(value_of SWIZZLE_VERBOSE --verb)"
+
+it 'says what was meant'
+says() { # TEXT OPTION...
+	local text=$1
+	shift
+	capture "$RUN" "$@" /bin/true
+	assert_refused 2 "$text"
+}
+says 'unknown option --mdoe; did you mean --mode?' --mdoe=trace
+says 'unknown option --zzzzz' --zzzzz
+assert_not_contains "$TMP/err" 'did you mean'
+says 'option --no could be several: --notrace, --no-follow, --no-cache, --no-summary' --no
+says "unknown mode 'trce'; did you mean 'trace'? There are: profile, trace" -m trce
+says "unknown kind of timing 'often'. There are: exact, sampled" --timing often
+says "unknown value of --imports 'dlsmy'; did you mean 'dlsym'? There are: dlsym" --imports=dlsmy
+says 'option --quiet takes no value' --qui=3
+says 'unknown option -k' -qkv
+says "Try 'swizzle-run --help'." --nonsense
+capture "$RUN" --mode
+assert_refused 2 'option --mode needs a value'
+capture "$RUN" -qm
+assert_refused 2 'option -m needs a value'
+
+it 'both tools say the same of wrong options'
+for wrong in --ouptut=x --no --quiet=1 --hid= -k -qkV -F; do
+	capture "$RUN" "$wrong"
+	assert_status 2
+	mv "$TMP/err" run.err
+	capture "$DUMP" "$wrong"
+	assert_status 2
+	# (--no is different options)
+	sed -e 's/swizzle-run/swizzle-dump/' -e 's/--hide/-H/' -e 's/several: .*/several/' run.err >expected
+	sed -e 's/several: .*/several/' "$TMP/err" >said
+	assert_same expected said
+	assert_ge "$(wc -l <said)" 2 'lines'
+done
+
+it 'a variable that is no setting is said once'
+SWIZZLE_FITLER=x SWIZZLE_TEST_TEAM=1 capture "$RUN" /bin/sh -c '/bin/true'
+assert_status 0
+assert_eq 'swizzle: SWIZZLE_FITLER in the environment is no setting; did you mean SWIZZLE_FILTER?' \
+	"$(cat "$TMP/err")"
+SWIZZLE_FITLER=x capture "$RUN" -q /bin/true
+assert_empty "$TMP/err"
+SWIZZLE_FITLER=x SWIZZLE_QUIET=1 capture "$RUN" /bin/true
+assert_empty "$TMP/err"
+SWIZZLE_SOMETHING=x capture "$RUN" /bin/true
+assert_eq 'swizzle: SWIZZLE_SOMETHING in the environment is no setting' "$(cat "$TMP/err")"
+SWIZZLE_PAGER=cat SWIZZLE_CACHE=1 SWIZZLES=1 capture "$RUN" /bin/true
+assert_empty "$TMP/err"
+# those of the manuals are right
+variables=$(grep -ohE 'SWIZZLE_[A-Z_]+[A-Z]' "$TOP"/man/*.1 | sort -u)
+assert_ge "$(wc -w <<<"$variables")" 20 'variables in the manual'
+for variable in $variables; do
+	capture env "$variable=" "$RUN" --no-summary /bin/true
+	assert_not_contains "$TMP/err" 'is no setting'
 done
 
 it 'refuses wrong usage with status 2'

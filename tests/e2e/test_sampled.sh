@@ -183,7 +183,7 @@ fi
 it 'a name that is not known is wrong usage'
 capture "$RUN" --timing often true
 assert_status 2
-assert_contains err "'often' is neither exact nor sampled"
+assert_contains err "unknown kind of timing 'often'. There are: exact, sampled"
 SWIZZLE_TIMING=often capture "$RUN" -o profile true
 assert_contains err "SWIZZLE_TIMING: neither 'exact' nor 'sampled'"
 

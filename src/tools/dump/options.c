@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options/variables.h"
+#include "options/words.h"
 #include "profile/support/memory.h"
 #include "tools/dump/message.h"
 #include "tools/dump/target.h"
@@ -104,9 +106,21 @@ static const char usage_text[] =
 	"  -V, --version\n"
 	"  -h, --help\n";
 
+#define TRY_HELP "Try 'swizzle-dump --help'."
+
 static _Noreturn void bad_usage(const char *what, const char *value)
 {
-	swz_dump_complain("%s '%s'; try swizzle-dump --help", what, value);
+	swz_dump_complain("%s '%s'\n" TRY_HELP, what, value);
+	exit(EXIT_USAGE);
+}
+
+static _Noreturn void unknown_word(const char *what, const char *value,
+				   swz_word_at *at)
+{
+	char advice[SWZ_ADVICE_BYTES];
+
+	swz_word_advice(at, value, advice);
+	swz_dump_complain("unknown %s '%s'%s\n" TRY_HELP, what, value, advice);
 	exit(EXIT_USAGE);
 }
 
@@ -126,6 +140,13 @@ static _Noreturn void finish_printing(void)
 	exit(EXIT_OK);
 }
 
+static const char *format_at(size_t index)
+{
+	const struct swz_format *format = swz_format_at(index);
+
+	return format ? format->name : NULL;
+}
+
 static const struct swz_format *parse_format(const char *name)
 {
 	const struct swz_format *format = swz_format_find(name);
@@ -135,8 +156,13 @@ static const struct swz_format *parse_format(const char *name)
 		finish_printing();
 	}
 	if (!format)
-		bad_usage("unknown format", name);
+		unknown_word("format", name, format_at);
 	return format;
+}
+
+static const char *sort_key_at(size_t index)
+{
+	return index < COUNT(sort_keys) ? sort_keys[index].name : NULL;
 }
 
 static enum swz_sort parse_sort(const char *name)
@@ -146,29 +172,49 @@ static enum swz_sort parse_sort(const char *name)
 	for (i = 0; i < COUNT(sort_keys); i++)
 		if (strcmp(name, sort_keys[i].name) == 0)
 			return sort_keys[i].sort;
-	bad_usage("unknown sort key", name);
+	unknown_word("sort key", name, sort_key_at);
+}
+
+/* In the order of enum swz_demangle. */
+static const char *demangle_at(size_t index)
+{
+	static const char *const ways[] = {
+		[SWZ_DEMANGLE_NO] = "no",
+		[SWZ_DEMANGLE_SIMPLE] = "simple",
+		[SWZ_DEMANGLE_FULL] = "full",
+	};
+
+	return index < COUNT(ways) ? ways[index] : NULL;
 }
 
 static enum swz_demangle parse_demangle(const char *name)
 {
-	if (strcmp(name, "no") == 0)
-		return SWZ_DEMANGLE_NO;
-	if (strcmp(name, "simple") == 0)
-		return SWZ_DEMANGLE_SIMPLE;
-	if (strcmp(name, "full") == 0)
-		return SWZ_DEMANGLE_FULL;
-	bad_usage("unknown way to demangle", name);
+	int way = swz_word_is(demangle_at, name, strlen(name));
+
+	if (way < 0)
+		unknown_word("way to demangle", name, demangle_at);
+	return (enum swz_demangle)way;
+}
+
+/* In the order of enum swz_colour_when. */
+static const char *colour_at(size_t index)
+{
+	static const char *const times[] = {
+		[SWZ_COLOUR_AUTO] = "auto",
+		[SWZ_COLOUR_ALWAYS] = "always",
+		[SWZ_COLOUR_NEVER] = "never",
+	};
+
+	return index < COUNT(times) ? times[index] : NULL;
 }
 
 static enum swz_colour_when parse_colour(const char *when)
 {
-	if (strcmp(when, "auto") == 0)
-		return SWZ_COLOUR_AUTO;
-	if (strcmp(when, "always") == 0)
-		return SWZ_COLOUR_ALWAYS;
-	if (strcmp(when, "never") == 0)
-		return SWZ_COLOUR_NEVER;
-	bad_usage("--color is auto, always or never, not", when);
+	int found = swz_word_is(colour_at, when, strlen(when));
+
+	if (found < 0)
+		unknown_word("value of --color", when, colour_at);
+	return (enum swz_colour_when)found;
 }
 
 static unsigned long parse_count(const char *text, const char *what,
@@ -224,17 +270,19 @@ static struct swz_dump_moment parse_moment(const char *text)
 	return moment;
 }
 
-static enum swz_group_key parse_key(const char *name, const char *value)
+static const char *key_at(size_t index)
+{
+	return index <= SWZ_BY_LINE - SWZ_BY_FUNCTION
+		       ? swz_by_name(SWZ_BY_FUNCTION + (unsigned int)index)
+		       : NULL;
+}
+
+static enum swz_group_key parse_key(const char *name)
 {
 	enum swz_group_key key = swz_by_find(name);
 
-	if (key == SWZ_BY_NOTHING) {
-		swz_dump_complain("--by '%s': there is function, module, "
-				  "process, thread, file, line; and "
-				  "KEY,thread or KEY,process",
-				  value);
-		exit(EXIT_USAGE);
-	}
+	if (key == SWZ_BY_NOTHING)
+		unknown_word("key of --by", name, key_at);
 	return key;
 }
 
@@ -242,17 +290,17 @@ static enum swz_group_key parse_key(const char *name, const char *value)
 static void parse_by(struct swz_dump_options *options, const char *value)
 {
 	const char *comma = strchr(value, ',');
-	char first[16] = "";
+	char *first;
 
 	if (!comma) {
-		options->by = parse_key(value, value);
+		options->by = parse_key(value);
 		options->columns_by = SWZ_BY_NOTHING;
 		return;
 	}
-	if ((size_t)(comma - value) < sizeof(first))
-		memcpy(first, value, (size_t)(comma - value));
-	options->by = parse_key(first, value);
-	options->columns_by = parse_key(comma + 1, value);
+	first = swz_print("%.*s", (int)(comma - value), value);
+	options->by = parse_key(first);
+	free(first);
+	options->columns_by = parse_key(comma + 1);
 	if (options->columns_by != SWZ_BY_THREAD &&
 	    options->columns_by != SWZ_BY_PROCESS)
 		bad_usage("columns are threads or processes, not", value);
@@ -317,10 +365,15 @@ static const struct option long_options[] = {
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0}};
 
-static void add_pattern(struct swz_patterns *patterns, const char *pattern)
+static void add_pattern(struct swz_patterns *patterns, int option,
+			const char *pattern)
 {
-	if (!*pattern)
-		bad_usage("not a pattern", pattern);
+	if (!*pattern || strcmp(pattern, "!") == 0) {
+		swz_dump_complain("option -%c needs a pattern that is not "
+				  "empty\n" TRY_HELP,
+				  option);
+		exit(EXIT_USAGE);
+	}
 	swz_patterns_add(patterns, pattern);
 }
 
@@ -331,6 +384,47 @@ static void add_argument(char ***list, size_t *count, const char *argument)
 {
 	*list = swz_reallocate(*list, *count + 1, sizeof(**list));
 	(*list)[(*count)++] = (char *)(uintptr_t)argument;
+}
+
+static const char *option_at(size_t index)
+{
+	return index < COUNT(long_options) ? long_options[index].name : NULL;
+}
+
+/* Whether getopt_long means a long option by VALUE; letters that are unknown
+ * are none's. */
+static bool is_of_long_option(int value)
+{
+	size_t i;
+
+	for (i = 0; long_options[i].name; i++)
+		if (long_options[i].val == value)
+			return true;
+	return false;
+}
+
+/* What getopt_long has found to be wrong. ARGUMENT is what it has read, unless
+ * an unknown letter stands among others. */
+static _Noreturn void bad_option(int found, const char *argument)
+{
+	const char *problem = found == ':' ? "needs a value" : "takes no value";
+	char text[SWZ_ADVICE_BYTES];
+	int option;
+
+	if (found == '?' && optopt && !is_of_long_option(optopt)) {
+		snprintf(text, sizeof(text), "unknown option -%c", optopt);
+	} else if (!optopt) {
+		swz_option_complaint(option_at, argument, text);
+	} else if (strncmp(argument, "--", 2) == 0) {
+		option = swz_word_find(option_at, argument + 2,
+				       strcspn(argument + 2, "="));
+		snprintf(text, sizeof(text), "option --%s %s",
+			 long_options[option].name, problem);
+	} else {
+		snprintf(text, sizeof(text), "option -%c %s", optopt, problem);
+	}
+	swz_dump_complain("%s\n" TRY_HELP, text);
+	exit(EXIT_USAGE);
 }
 
 /* Options besides those of enum swz_format_takes that not all formats take. */
@@ -422,13 +516,13 @@ static void take_option(struct swz_dump_options *options, int option,
 		options->output = value;
 		break;
 	case 'F':
-		add_pattern(&options->view.only, value);
+		add_pattern(&options->view.only, option, value);
 		break;
 	case 'N':
-		add_pattern(&options->view.without, value);
+		add_pattern(&options->view.without, option, value);
 		break;
 	case 'H':
-		add_pattern(&options->view.hidden, value);
+		add_pattern(&options->view.hidden, option, value);
 		break;
 	case 'n':
 		options->table.rows = parse_count(value, "not a number of rows",
@@ -523,17 +617,15 @@ static void take_option(struct swz_dump_options *options, int option,
 		swz_thread_choice_add(&options->threads, value);
 		break;
 	default:
-		fputs("swizzle: try swizzle-dump --help\n", stderr);
-		exit(EXIT_USAGE);
+		break;
 	}
 }
 
 static _Noreturn void not_taken(const struct swz_dump_options *options,
 				const char *option)
 {
-	swz_dump_complain(
-		"the format %s has no use for %s; try swizzle-dump --help",
-		options->format->name, option);
+	swz_dump_complain("the format %s has no use for %s\n" TRY_HELP,
+			  options->format->name, option);
 	exit(EXIT_USAGE);
 }
 
@@ -560,8 +652,8 @@ static void check_diff(const struct swz_dump_options *options)
 	}
 	if (options->table.sort == SWZ_SORT_MIN ||
 	    options->table.sort == SWZ_SORT_MAX) {
-		swz_dump_complain("--diff is not sorted by min or max; try "
-				  "swizzle-dump --help");
+		swz_dump_complain(
+			"--diff is not sorted by min or max\n" TRY_HELP);
 		exit(EXIT_USAGE);
 	}
 	if (options->threads.count) {
@@ -586,9 +678,9 @@ static void check_sort(const struct swz_dump_options *options)
 		fits = sort == SWZ_SORT_SELF || sort == SWZ_SORT_CALLS;
 	if (fits)
 		return;
-	swz_dump_complain("the format %s has no use for this sort key; try "
-			  "swizzle-dump --help",
-			  options->format->name);
+	swz_dump_complain(
+		"the format %s has no use for this sort key\n" TRY_HELP,
+		options->format->name);
 	exit(EXIT_USAGE);
 }
 
@@ -671,10 +763,15 @@ static void check_options(struct swz_dump_options *options)
 static const struct swz_format *default_format(
 	const struct swz_dump_options *options)
 {
+	const unsigned rows = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT;
+
+	if (options->given & SWZ_TAKES_BOTTOM_UP)
+		return swz_format_find("tree");
 	if (!options->output && !(options->given & GIVEN_BY) &&
 	    swz_terminal_is_output())
 		return swz_format_find("table");
-	return swz_format_find(options->old || options->given & GIVEN_BY
+	return swz_format_find(options->old || options->given &
+						       (GIVEN_BY | rows)
 				       ? "text"
 				       : "callgrind");
 }
@@ -726,7 +823,6 @@ static void set_style(struct swz_dump_options *options)
 void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 			    char **argv)
 {
-	static char program[] = "swizzle";
 	int option, at = optind;
 
 	*options = (struct swz_dump_options){
@@ -737,15 +833,20 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 		.pager = true,
 		.table = {.percent_limit = -1},
 	};
-	argv[0] = program; /* the prefix of getopt's own messages */
+	opterr = 0; /* bad_option says it */
 	/* '-': arguments come in their order, so that it is known which of
-	 * them were before the "--" */
-	while ((option = getopt_long(argc, argv, "-f:o:F:N:H:n:s:qVh",
+	 * them were before the "--"; ':': a value that is missing is told from
+	 * what is unknown */
+	while ((option = getopt_long(argc, argv, "-:f:o:F:N:H:n:s:qVh",
 				     long_options, NULL)) != -1) {
+		if (option == '?' || option == ':')
+			bad_option(option, argv[optind - 1]);
 		take_option(options, option, optarg);
 		options->given |= format_option(option);
 		at = optind;
 	}
+	if (!options->quiet)
+		swz_variables_check(swz_variables_of_dump, true);
 	/* without a format: the profile itself is what gets the names */
 	if (!options->format && !options->old && options->embed &&
 	    options->given & GIVEN_EMBED) {
