@@ -45,6 +45,8 @@ LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 COMPDIR    ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR     ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR    ?= $(PREFIX)/share/fish/vendor_completions.d
 PCDIR      ?= $(LIBDIR)/pkgconfig
 DOCDIR     ?= $(PREFIX)/share/doc/swizzle
 
@@ -134,7 +136,9 @@ TARGET_SRC  := $(wildcard tests/targets/*.c tests/targets/*.cc \
 HEADERS     := $(wildcard include/*.h include/*/*.h)
 MAN_SRC     := $(wildcard man/*.1 man/*.7)
 man_path = $(foreach page,$(1),man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
-COMPLETIONS := $(wildcard completions/*)
+COMPLETIONS := $(wildcard completions/bash/*)
+ZSH_COMPLETIONS  := $(wildcard completions/zsh/*)
+FISH_COMPLETIONS := $(wildcard completions/fish/*)
 # As they lie in the tree, so that their links work where they are installed.
 DOCS        := $(wildcard *.md docs/*.md docs/*/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
@@ -542,7 +546,8 @@ lint-names:
 install: all			## install under PREFIX (/usr/local), DESTDIR before it
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR) \
 		$(INCLUDEDIR)/swizzle $(MANDIR)/man1 $(MANDIR)/man7 \
-		$(COMPDIR) $(PCDIR) $(addprefix $(DOCDIR)/,$(sort $(dir $(DOCS)))))
+		$(COMPDIR) $(ZSHDIR) $(FISHDIR) $(PCDIR) \
+		$(addprefix $(DOCDIR)/,$(sort $(dir $(DOCS)))))
 	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
 	install -m 644 $(LIB) $(DESTDIR)$(LIBDIR)
 	for header in $(HEADERS:include/%=%); do \
@@ -551,6 +556,8 @@ install: all			## install under PREFIX (/usr/local), DESTDIR before it
 	install -m 644 $(filter %.1,$(MAN_SRC)) $(DESTDIR)$(MANDIR)/man1
 	install -m 644 $(filter %.7,$(MAN_SRC)) $(DESTDIR)$(MANDIR)/man7
 	install -m 644 $(COMPLETIONS) $(DESTDIR)$(COMPDIR)
+	install -m 644 $(ZSH_COMPLETIONS) $(DESTDIR)$(ZSHDIR)
+	install -m 644 $(FISH_COMPLETIONS) $(DESTDIR)$(FISHDIR)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 		include/swizzle.pc.in >$(DESTDIR)$(PCDIR)/swizzle.pc
@@ -562,7 +569,9 @@ uninstall:			## remove what install installed
 		$(DESTDIR)$(LIBDIR)/libswizzle.so \
 		$(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(HEADERS)) \
 		$(addprefix $(DESTDIR)$(MANDIR)/,$(call man_path,$(MAN_SRC))) \
-		$(patsubst completions/%,$(DESTDIR)$(COMPDIR)/%,$(COMPLETIONS)) \
+		$(addprefix $(DESTDIR)$(COMPDIR)/,$(notdir $(COMPLETIONS))) \
+		$(addprefix $(DESTDIR)$(ZSHDIR)/,$(notdir $(ZSH_COMPLETIONS))) \
+		$(addprefix $(DESTDIR)$(FISHDIR)/,$(notdir $(FISH_COMPLETIONS))) \
 		$(DESTDIR)$(PCDIR)/swizzle.pc \
 		$(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCS))
 	-rmdir $(DESTDIR)$(INCLUDEDIR)/swizzle \

@@ -60,45 +60,13 @@ for format in $("$DUMP" -f help | sed 's/ .*//'); do
 	assert_matches "$prefix/share/man/man1/swizzle-dump.1" "^\.B $format\$"
 done
 
-# What bash offers for a command line; the last word is being typed.
-complete_line() { # WORD...
-	"$BASH" -c '
-		. "$1"
-		shift
-		COMP_WORDS=("$@")
-		COMP_CWORD=$(($# - 1))
-		function=$(complete -p "${1##*/}" | sed "s/.*-F \([^ ]*\) .*/\1/")
-		$function 2>/dev/null
-		printf "%s\n" "${COMPREPLY[@]}"
-	' bash "$prefix/share/bash-completion/completions/${1##*/}" "$@" |
-		sort | xargs
-}
-
-it 'completion of swizzle-dump'
-assert_eq "$("$DUMP" -f help | awk '{ print $1 }' | sort | xargs)" \
-	"$(complete_line "$DUMP" -f '')"
-assert_eq 'table text tree' "$(complete_line "$DUMP" --format t)"
-assert_eq 'table text tree' "$(complete_line "$DUMP" --format = t)"
-assert_eq 'name' "$(complete_line "$DUMP" -f text -s na)"
-assert_eq 'full no simple' "$(complete_line "$DUMP" --demangle =)"
-assert_eq '--separate-threads --sort --symfs' "$(complete_line "$DUMP" --s)"
-assert_eq '--bottom-up' "$(complete_line "$DUMP" --bot)"
-: >swizzle.out.1
-: >swizzle.out.2
-assert_eq 'swizzle.out.1 swizzle.out.2' "$(complete_line "$DUMP" -f text swizzle.o)"
-
-it 'completion of swizzle-run'
-assert_eq '--mode --module' "$(complete_line "$RUN" --mo)"
-assert_eq 'exact sampled' "$(complete_line "$RUN" --timing '')"
-assert_eq "profile trace" "$(complete_line "$RUN" -m "")"
-assert_eq 'swizzle.out.1' "$(complete_line "$RUN" -o x cat swizzle.out.1)"
-assert_eq 'swizzle.out.1' "$(complete_line "$RUN" --imports cat -n swizzle.out.1)"
-assert_eq 'dlsym' "$(complete_line "$RUN" --imports =)"
-assert_eq 'dlsym' "$(complete_line "$RUN" --imports = d)"
-assert_eq 'swizzle.out.1' "$(complete_line "$RUN" --imports = dlsym cat swizzle.out.1)"
-assert_matches <(complete_line "$RUN" --imports ca | tr ' ' '\n') '^cat$'
-assert_eq 'exact sampled' "$(complete_line "$RUN" --timing =)"
-assert_matches <(complete_line "$RUN" -o x ca | tr ' ' '\n') '^cat$'
+it 'completions for bash, zsh and fish'
+for tool in swizzle-run swizzle-dump; do
+	cmp "$prefix/share/bash-completion/completions/$tool" "$TOP/completions/bash/$tool"
+	cmp "$prefix/share/zsh/site-functions/_$tool" "$TOP/completions/zsh/_$tool"
+	cmp "$prefix/share/fish/vendor_completions.d/$tool.fish" "$TOP/completions/fish/$tool.fish"
+done >differences 2>&1
+assert_empty differences
 
 it 'uninstall'
 capture make -s -C "$TOP" uninstall DESTDIR="$TMP/root" PREFIX="$TMP/prefix"

@@ -1,0 +1,48 @@
+# fish completion for swizzle-dump(1): options, values, formats as -f help has them,
+# the threads of the profile, and files.
+
+function __swizzle_dump_formats
+    swizzle-dump -f help 2>/dev/null | string replace -r ' +' \t
+end
+
+# Of the profiles in the command line, or of the newest profile.
+function __swizzle_dump_threads
+    set -l files
+    for word in (commandline -opc)[2..-1]
+        string match -q -- '-*' $word; or not test -f $word; or set -a files $word
+    end
+    swizzle-dump -q -f info $files 2>/dev/null | awk '
+        /^ +tid +name/ { on = 1; next } /^contexts:/ || !NF { on = 0 }
+        on { print $1 "\t" $2 }'
+end
+
+complete -c swizzle-dump -s f -l format -x -a '(__swizzle_dump_formats)' -d 'What to write'
+complete -c swizzle-dump -s o -l output -r -F -d 'Write to FILE'
+complete -c swizzle-dump -l by -x -a 'function module process thread file line {function,module,file,line},{thread,process}' -d 'What rows are'
+complete -c swizzle-dump -l thread-parts -d 'One part per thread'
+complete -c swizzle-dump -l separate-threads -d 'One file per thread'
+complete -c swizzle-dump -l tid -x -a '(__swizzle_dump_threads)' -d 'Only this thread'
+complete -c swizzle-dump -l from -x -d 'Of a trace, from then on'
+complete -c swizzle-dump -l to -x -d 'Of a trace, up to then'
+complete -c swizzle-dump -l no-compensate -d 'Do not subtract the cost of the hooks'
+complete -c swizzle-dump -l demangle -x -a 'no simple full' -d 'How to show names'
+complete -c swizzle-dump -s F -l filter -x -d 'Only functions that match'
+complete -c swizzle-dump -s N -l notrace -x -d 'Not functions that match nor what they call'
+complete -c swizzle-dump -s H -l hide -x -d 'Not functions that match'
+complete -c swizzle-dump -s n -x -d 'At most so many rows'
+complete -c swizzle-dump -s s -l sort -x -a 'self incl calls name min max' -d 'Sort by'
+complete -c swizzle-dump -l percent-limit -x -d 'Leave out what is below'
+complete -c swizzle-dump -l bottom-up -d 'Tree: each function with its callers'
+complete -c swizzle-dump -l diff -r -F -d 'Compare with an older profile'
+complete -c swizzle-dump -l embed -d 'Add names and lines to the profile'
+complete -c swizzle-dump -l no-embed -d 'An archive without them'
+complete -c swizzle-dump -l debug-dir -x -a '(__fish_complete_directories)' -d 'Look for debug files in DIR, too'
+complete -c swizzle-dump -l symfs -x -a '(__fish_complete_directories)' -d 'Look for programs below DIR'
+complete -c swizzle-dump -l color -x -a 'auto always never' -d 'Colours'
+complete -c swizzle-dump -l no-source -d 'Html: leave the source out'
+complete -c swizzle-dump -l fail-above -x -d 'With --diff: fail if something is so much slower'
+complete -c swizzle-dump -l no-pager -d 'Print long tables as they are'
+complete -c swizzle-dump -l no-debuginfod -d 'Ask no server'
+complete -c swizzle-dump -s q -l quiet -d 'No warnings'
+complete -c swizzle-dump -s V -l version -d 'Print the version'
+complete -c swizzle-dump -s h -l help -d 'Print help'

@@ -1,0 +1,253 @@
+# shellcheck shell=bash
+# What bash, zsh and fish offer when a command line is completed: options, their
+# values, threads of a profile, and what belongs to the profiled program. The
+# shells really run; what is right is what the tools say themselves.
+. "${BASH_SOURCE%/*}/lib.sh"
+need_built "$RUN" "$DUMP" "$LIBSWIZZLE"
+need zsh fish awk script
+more=/usr/share/bash-completion/bash_completion
+[ -e $more ] || skip "needs $more, which is not there"
+
+# The completions of zsh and fish ask the tools by their names.
+export PATH=$BUILD/bin:$PATH HOME=$TMP TERM=dumb
+
+# --- the shells: the last word is being typed, the offers come sorted ------------
+
+bash_offers() { # WORD...
+	"$BASH" -c '
+		. "$1"
+		shift
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		function=$(complete -p "${1##*/}" | sed "s/.*-F \([^ ]*\) .*/\1/")
+		$function 2>/dev/null
+		printf "%s\n" "${COMPREPLY[@]}"
+	' bash "$TOP/completions/bash/${1##*/}" "$@" | sort
+}
+
+# With the package bash-completion, which knows the programs' own completions.
+bash_offers_more() { # WORD...
+	"$BASH" -c '
+		. "$1" >/dev/null 2>&1
+		[ ! -e "$2/$3" ] || . "$2/$3"
+		shift 2
+		complete -p "$1" >/dev/null 2>&1 || _completion_loader "$1"
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		COMP_LINE=${COMP_WORDS[*]}
+		COMP_POINT=${#COMP_LINE}
+		COMP_TYPE=9
+		function=$(complete -p "$1" | sed "s/.*-F \([^ ]*\) .*/\1/")
+		$function "$1" "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}" 2>/dev/null
+		printf "%s\n" "${COMPREPLY[@]}"
+	' bash "$more" "$TOP/completions/bash" \
+		"$@" | sort
+}
+
+# zsh completes where it edits a line, on a terminal: its first line is LINE, and
+# what is given to compadd goes to a file.
+mkdir zsh
+cat >zsh/.zshrc <<'END'
+fpath=($COMPLETIONS $fpath)
+autoload -U compinit
+compinit -u -D
+function compadd {
+	local -a hits
+	if [[ " $* " == *" -"[OAD]" "* ]]; then
+		builtin compadd "$@"
+		return
+	fi
+	builtin compadd -A hits "$@"
+	print -rl -- $hits >>$OFFERS
+	builtin compadd "$@"
+}
+function zle-line-init {
+	BUFFER=$LINE CURSOR=$#LINE
+	zle complete-word
+	print end >>$OFFERS
+	exit
+}
+zle -N zle-line-init
+END
+zsh_offers() { # LINE
+	rm -f offers
+	COMPLETIONS=$TOP/completions/zsh ZDOTDIR=$TMP/zsh OFFERS=$TMP/offers LINE=$1 \
+		script -qec 'zsh -d -i' /dev/null </dev/null >terminal 2>&1
+	grep -qx end offers || fail "zsh did not complete '$1': $(cat terminal)"
+	grep -vx -e end -e '' offers | sort -u
+}
+
+fish_offers() { # LINE
+	LINE=$1 fish -c "
+		source $TOP/completions/fish/swizzle-run.fish
+		source $TOP/completions/fish/swizzle-dump.fish
+		complete -C \$LINE" | cut -f1 | sort
+}
+
+# --- what is to be offered --------------------------------------------------------
+
+long_options() { # TOOL
+	"$1" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -e '--[a-z-]+'
+	[ "${1##*/}" = swizzle-run ] || echo --no-embed # stands within a sentence
+}
+
+allowed() { # OPTION TOOL: as the tool says when it is given another value
+	"$2" "$1=no-such-word" true 2>&1 | sed -n 's/.*There are: //p' | sed 's/, /\n/g' | sort
+}
+
+# Options whose value is one of some words, and both tools' words.
+words_of="$RUN --mode
+$RUN --timing
+$RUN --imports
+$DUMP --format
+$DUMP --sort
+$DUMP --demangle
+$DUMP --color"
+
+for tool in "$RUN" "$DUMP"; do
+	name=${tool##*/}
+	long_options "$tool" | sort -u >"options.$name"
+	assert_ge "$(wc -l <"options.$name")" 20 "options of $name"
+
+	it "bash: options of $name"
+	bash_offers "$tool" -- | sort -u >offered
+	assert_same "options.$name" offered
+
+	it "zsh: options of $name"
+	zsh_offers "$name --" | sed 's/=-*$//' | sort -u >offered
+	assert_same "options.$name" offered
+
+	it "fish: options of $name"
+	fish_offers "$name --" | sed 's/=$//' | sort -u >offered
+	assert_same "options.$name" offered
+done
+
+while read -r tool option; do
+	name=${tool##*/}
+	it "values of $option"
+	allowed "$option" "$tool" >words
+	assert_ge "$(wc -l <words)" 1 "words for $option"
+	bash_offers "$tool" "$option" = '' >offered
+	assert_same words offered
+	bash_offers "$tool" "$option" = >offered
+	assert_same words offered
+	zsh_offers "$name $option=" >offered
+	assert_same words offered
+	[ "$option" = --imports ] && continue # its value is optional
+	fish_offers "$name $option=" | sed 's/.*=//' >offered
+	assert_same words offered
+done <<<"$words_of"
+
+it 'keys of --by, and columns'
+{
+	allowed --by "$DUMP"
+	echo {function,module,file,line},{thread,process} | tr ' ' '\n'
+} | sort >words
+bash_offers "$DUMP" --by '' >offered
+assert_same words offered
+zsh_offers 'swizzle-dump --by ' >offered
+assert_same words offered
+fish_offers 'swizzle-dump --by ' >offered
+assert_same words offered
+
+it 'words are completed'
+assert_eq 'table text tree' "$(bash_offers "$DUMP" --format t | xargs)"
+assert_eq 'table text tree' "$(bash_offers "$DUMP" --format = t | xargs)"
+assert_eq 'table text tree' "$(zsh_offers 'swizzle-dump -f t' | xargs)"
+assert_eq 'table text tree' "$(fish_offers 'swizzle-dump -f t' | xargs)"
+assert_eq '--mode --module' "$(bash_offers "$RUN" --mo | xargs)"
+assert_eq '--mode --module' "$(zsh_offers 'swizzle-run --mo' | xargs)"
+assert_eq '--mode --module' "$(fish_offers 'swizzle-run --mo' | xargs)"
+
+it 'threads of the profile in the command line, or of the newest one'
+"$RUN" -q -o named "$TARGETS/threads" names >/dev/null
+"$RUN" -q -o swizzle.out.77 "$TARGETS/fib" >/dev/null
+ids() { # FILE
+	"$DUMP" -q -f info "$1" | awk '/^ +tid +name/ { on = 1; next }
+		/^contexts/ { on = 0 } on && NF { print $1 }' | sort
+}
+ids named >ids.named
+ids swizzle.out.77 >ids.newest
+assert_eq 5 "$(wc -l <ids.named)" 'threads'
+assert_eq 1 "$(wc -l <ids.newest)" 'threads of the newest'
+bash_offers "$DUMP" named --tid '' >offered
+grep -x '[0-9]*' offered >numbers
+assert_same ids.named numbers
+assert_eq 'threads worker-0 worker-1 worker-2 worker-3' "$(grep -vx '[0-9]*' offered | xargs)"
+bash_offers "$DUMP" --tid '' | grep -x '[0-9]*' >numbers
+assert_same ids.newest numbers
+zsh_offers 'swizzle-dump named --tid ' >offered
+assert_same ids.named offered
+zsh_offers 'swizzle-dump --tid ' >offered
+assert_same ids.newest offered
+fish_offers 'swizzle-dump named --tid ' >offered
+assert_same ids.named offered
+fish_offers 'swizzle-dump --tid ' >offered
+assert_same ids.newest offered
+
+it 'files'
+: >swizzle.out.78
+assert_eq 'swizzle.out.77 swizzle.out.78' "$(bash_offers "$DUMP" -f text swizzle.o | xargs)"
+assert_eq 'swizzle.out.77 swizzle.out.78' "$(zsh_offers 'swizzle-dump -f text swizzle.o' | xargs)"
+assert_eq 'swizzle.out.77 swizzle.out.78' "$(fish_offers 'swizzle-dump -f text swizzle.o' | xargs)"
+mkdir -p directory/below
+assert_eq directory "$(bash_offers "$DUMP" --symfs dir | xargs)"
+assert_eq directory "$(zsh_offers 'swizzle-dump --symfs dir' | xargs)"
+assert_eq directory/ "$(fish_offers 'swizzle-dump --symfs dir' | xargs)"
+
+# An option's value is not taken for the program.
+"$RUN" --help | sed -nE 's/^ +(-[a-zA-Z], )?(--[a-z-]+) [A-Z].*/\2/p' >valued
+"$RUN" --help | sed -nE 's/^ +(-[a-zA-Z]), --[a-z-]+ [A-Z].*/\1/p' >>valued
+assert_ge "$(wc -l <valued)" 20 'options with a value'
+assert_contains valued --max-memory
+assert_contains valued -D
+it "the program's name"
+while read -r option; do
+	assert_matches <(bash_offers "$RUN" "$option" x ca) '^cat$'
+	assert_contains <(fish_offers "swizzle-run $option x ca") cat
+done <valued
+for line in 'ca' '-v ca' '--imports ca' '--imports=dlsym ca' '--mode=trace ca' '-m trace -- ca'; do
+	assert_matches <(zsh_offers "swizzle-run $line") '^cat$'
+	assert_matches <(fish_offers "swizzle-run $line") '^cat$'
+done
+while read -r option; do
+	assert_matches <(zsh_offers "swizzle-run $option x ca") '^cat$'
+done <<<'-m
+--max-memory
+-F'
+assert_matches <(bash_offers "$RUN" --imports ca) '^cat$'
+assert_matches <(bash_offers "$RUN" --imports = dlsym ca) '^cat$'
+
+it "the program's arguments are completed as without swizzle-run"
+cat >Makefile <<'END'
+first: second
+	true
+second third-one third-two:
+	true
+END
+for line in 'make thi' 'make --dir' 'ls --colo' 'git check' 'sort --rev' 'make -C '; do
+	read -ra words <<<"$line"
+	[[ $line != *' ' ]] || words+=('')
+	bash_offers_more "${words[@]}" >without
+	assert_ge "$(grep -c . without)" 1 "offers for '$line'"
+	bash_offers_more swizzle-run "${words[@]}" >with
+	assert_same without with
+	bash_offers_more swizzle-run -m trace -v -- "${words[@]}" >with
+	assert_same without with
+
+	zsh_offers "$line" >without
+	assert_ge "$(grep -c . without)" 1 "zsh offers for '$line'"
+	zsh_offers "swizzle-run -m trace -v $line" >with
+	assert_same without with
+
+	fish_offers "$line" >without
+	assert_ge "$(grep -c . without)" 1 "fish offers for '$line'"
+	fish_offers "swizzle-run -m trace -v -- $line" >with
+	assert_same without with
+done
+
+it 'files, where bash knows no completions of programs'
+assert_eq 'swizzle.out.77 swizzle.out.78' "$(bash_offers "$RUN" -o x cat swizzle.out | xargs)"
+assert_eq 'swizzle.out.77 swizzle.out.78' "$(bash_offers "$RUN" --imports = dlsym cat swizzle.out | xargs)"
+
+finish
