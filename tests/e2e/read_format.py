@@ -512,4 +512,5 @@ def main():
             print(line.encode(errors="backslashreplace").decode())
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -9,11 +9,14 @@ Addresses in names are left out, as in read_diff.py.
 """
 
 import csv
+import gzip
 import json
 import math
 import re
 import sys
 from collections import defaultdict
+
+from read_format import fields_of, numbers_of
 
 FACTORS = {1: 63.657, 2: 9.925, 3: 5.841, 4: 4.604, 5: 4.032, 6: 3.707,
            7: 3.499, 8: 3.355}
@@ -234,4 +237,85 @@ for values, names in rows(prefix + ".tree", 11):
         if [int(values[7]), int(values[8])] != total:
             say("tree: %s" % values)
         break
+
+# pprof: as it shows "-diff_base OLD NEW", whose old samples it negates and labels
+proto = defaultdict(list)
+for field, value in fields_of(gzip.decompress(open(prefix + ".pprof", "rb").read())):
+    proto[field].append(value)
+texts = [value.decode(errors="surrogateescape") for value in proto[6]]
+ids = {field: {dict(fields_of(v))[1]: list(fields_of(v)) for v in proto[field]}
+       for field in (4, 5)}
+sums = defaultdict(lambda: [0, 0, 0, 0])
+kinds = defaultdict(set)
+for sample in proto[2]:
+    sample = list(fields_of(sample))
+    labels = [dict(fields_of(v)) for f, v in sample if f == 3]
+    labels = {texts[v[1]]: texts[v.get(2, 0)] for v in labels}
+    line = [v for f, v in ids[4][next(numbers_of(dict(sample)[1]))] if f == 4][-1]
+    name = plain(texts[dict(ids[5][dict(fields_of(line))[1]])[2]])
+    values = [v - 2 ** 64 if v >= 2 ** 63 else v for v in numbers_of(dict(sample)[2])]
+    old = labels.get("pprof::base") == "true"
+    if any(v > 0 if old else v < 0 for v in values):
+        say("pprof: %s of %s" % (values, name))
+    for at, value in enumerate(values):
+        sums[name][2 * at + old] += value
+    kinds[name].add(labels.get("change"))
+by_name = defaultdict(lambda: [0, 0, 0, 0])
+for (name, _), list_ in table.items():
+    for row in list_:
+        by_name[name][0] += int(row["calls.new"])
+        by_name[name][1] -= int(row["calls.old"])
+        by_name[name][2] += int(row["self.new"])
+        by_name[name][3] -= int(row["self.old"])
+for name in by_name:
+    if sums[name] != by_name[name]:
+        say("pprof: %s: %s, not %s" % (name, sums[name], by_name[name]))
+with open(prefix + ".csv", newline="") as file:
+    expected = defaultdict(set)
+    for row in csv.DictReader(file):
+        expected[plain(row["function"])].add(row["change"])
+for name in kinds:
+    if not kinds[name] <= expected[name]:
+        say("pprof: %s is %s, not %s" % (name, kinds[name], expected[name]))
+if len(kinds) < 4:
+    say("pprof: %d functions" % len(kinds))
+
+# dot: the differences, and the colours of what they are
+FILLS = {"noise": "#eeeeee", "slower": "0.02 ", "faster": "0.33 "}
+with open(prefix + ".dot") as file:
+    graph = file.read()
+boxes = re.findall(r'^\tf\d+ \[label="(.*)\\n(.*)\\nself ([+-]\d+) ns.*?\\nincl '
+                   r'([+-]\d+) ns.*?\\n(\d+)(?: to (\d+))? calls \((\w+)\)", '
+                   r'fillcolor="(.*?)"', graph, re.M)
+for name, module, self, incl, old, new, kind, fill in boxes:
+    list_ = table[plain(name), module]
+    if [int(self), int(incl), int(old), int(new or old)] not in [
+            [int(row["self.new"]) - int(row["self.old"]),
+             int(row["incl.new"]) - int(row["incl.old"]),
+             int(row["calls.old"]), int(row["calls.new"])] for row in list_]:
+        say("dot: %s %s %s %s: %s" % (name, self, incl, new, list_))
+    if kind not in expected[plain(name)]:
+        say("dot: %s is %s" % (name, kind))
+    if (kind == "noise") != (fill == FILLS["noise"]) or \
+            not fill.startswith(FILLS.get(kind, "")):
+        say("dot: %s: %s: %s" % (name, kind, fill))
+if sorted((plain(box[0]), box[1]) for box in boxes) != sorted(
+        key for key, list_ in table.items() for row in list_):
+    say("dot: %d boxes of %d" % (len(boxes), len(table)))
+arrows = re.findall(r'^\tf\d+ -> f(\d+) \[label="([+-]\d+) ns.*?\\n(\d+)'
+                    r'(?: to (\d+))?", color="(.*?)"', graph, re.M)
+into = defaultdict(lambda: [0, 0, 0])
+numbers = {number: plain(name) for number, name in re.findall(
+    r'^\tf(\d+) \[label="(.*?)\\n', graph, re.M)}
+for callee, incl, old, new, colour in arrows:
+    for at, value in enumerate((incl, old, new or old)):
+        into[callee][at] += int(value)
+for callee in into:
+    if into[callee] not in [
+            [int(row["incl.new"]) - int(row["incl.old"]), int(row["calls.old"]),
+             int(row["calls.new"])] for (name, _), list_ in table.items()
+            for row in list_ if name == numbers[callee]]:
+        say("dot: arrows to %s: %s" % (numbers[callee], into[callee]))
+if len(arrows) < 4:
+    say("dot: %d arrows" % len(arrows))
 sys.exit(1 if wrong else 0)

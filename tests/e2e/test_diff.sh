@@ -340,6 +340,8 @@ runs_agree() { # OPTION... -- OLD... -- NEW...
 	for format in text csv json folded tree callgrind; do
 		dump -f $format -o "runs.$format" "${options[@]}" --diff "$@"
 	done
+	dump -q -f pprof -o runs.pprof "${options[@]}" --diff "$@"
+	dump -f dot --percent-limit 0 -o runs.dot "${options[@]}" --diff "$@"
 	for run in "$@"; do
 		[ "$run" = -- ] || "$DUMP" -q -f text -o "$run.text" "${options[@]}" "$run"
 	done
@@ -367,6 +369,16 @@ awk '!/^#/ && !/calls.old/ && !/  \(noise\)$/' out >changed
 assert_empty changed
 dump --diff first second
 assert_not_contains out noise.
+dump -f dot --percent-limit 0 --diff first second
+assert_contains out 'The noise is unknown'
+assert_not_contains out '#eeeeee' # nor is anything grey
+dump -f dot -n 2 --percent-limit 0 --diff first second
+assert_eq 2 "$(grep -c '^	f[0-9]* \[' out)" boxes
+if have 'graphviz draws it' dot; then
+	dot -Tsvg runs.dot >picture 2>err || fail "$(head -c 200 err)"
+	assert_empty err
+	assert_contains picture 'no change beyond the noise'
+fi
 
 it 'a child process is no run of its own'
 mkdir tree
@@ -476,8 +488,9 @@ refuses() { # STATUS TEXT OPTION...
 	capture timeout 120 "$DUMP" "$@"
 	assert_refused "$code" "$text"
 }
-for format in speedscope pprof dot html info raw perfetto chrome archive; do
-	refuses 2 "$format has no use for --diff" -f $format --diff first second
+for format in speedscope html info raw perfetto chrome archive; do
+	refuses 2 "the format $format has no use for --diff; those that compare are: callgrind, table, text, tree, folded, pprof, dot, csv, json" \
+		-f $format --diff first second
 done
 refuses 2 'needs two sides' --diff first
 refuses 2 'needs two sides' --diff first --

@@ -1,7 +1,11 @@
 /* The call graph in the language of graphviz: a box per function, the redder
  * the more time of its own it has, and an arrow per pair of caller and callee,
  * as thick as what is called takes time. What takes little is left out: a graph
- * of thousands is of no use, and cannot be drawn. */
+ * of thousands is of no use, and cannot be drawn.
+ *
+ * In a comparison red is slower, green faster and grey noise. Boxes are filled
+ * by self times and bordered by inclusive ones. The noise of single edges is
+ * not known; an edge is noise within that of the function that it leads to. */
 
 #include "profile/formats/formats.h"
 
@@ -10,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/formats/diff.h"
 #include "profile/support/arith.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
@@ -53,9 +58,15 @@ static void put_escaped(FILE *stream, const char *text)
 	}
 }
 
+static int64_t total_of(const struct graph *graph)
+{
+	return graph->section->old ? swz_diff_total(graph->section)
+				   : graph->section->report->total_ns;
+}
+
 static double share(const struct graph *graph, int64_t ns)
 {
-	int64_t total = graph->section->report->total_ns;
+	int64_t total = total_of(graph);
 
 	return total ? (double)ns / (double)total : 0;
 }
@@ -67,17 +78,50 @@ static int descending(const void *left, const void *right)
 	return *a > *b ? -1 : *a < *b;
 }
 
-/* What a function must take to be among those with most time. */
-static int64_t least_of(const struct swz_report *report, size_t rows)
+/* What a function takes: in a comparison on the side where it is more. */
+static int64_t inclusive_of(const struct graph *graph, size_t index)
 {
-	int64_t *times = swz_allocate(report->function_capacity,
-				      sizeof(*times));
+	const struct swz_section *section = graph->section;
+	int64_t new = section->report->functions[index].inclusive_ns;
+	int64_t old =
+		section->old
+			? section->old->report->functions[index].inclusive_ns
+			: 0;
+
+	return new > old ? new : old;
+}
+
+/* By what functions are chosen with a limit of their number: in a comparison by
+ * the change. */
+static int64_t weight_of(const struct graph *graph, size_t index)
+{
+	struct swz_diff_function function;
+
+	if (!graph->section->old)
+		return inclusive_of(graph, index);
+	function = swz_diff_function(graph->section, (uint32_t)index);
+	return (int64_t)swz_diff_inclusive(&function.costs);
+}
+
+static bool is_present(const struct graph *graph, size_t index)
+{
+	const struct swz_section *section = graph->section;
+
+	return section->report->functions[index].present ||
+	       (section->old && section->old->report->functions[index].present);
+}
+
+/* What a function must take to be among those with most time. */
+static int64_t least_of(const struct graph *graph, size_t rows)
+{
+	size_t capacity = graph->section->report->function_capacity;
+	int64_t *times = swz_allocate(capacity, sizeof(*times));
 	size_t count = 0, i;
 	int64_t least = 0;
 
-	for (i = 0; i < report->function_capacity; i++)
-		if (report->functions[i].present)
-			times[count++] = report->functions[i].inclusive_ns;
+	for (i = 0; i < capacity; i++)
+		if (is_present(graph, i))
+			times[count++] = weight_of(graph, i);
 	qsort(times, count, sizeof(*times), descending);
 	if (rows && rows < count)
 		least = times[rows - 1];
@@ -90,22 +134,134 @@ static void choose(struct graph *graph, const struct swz_table_options *options)
 	const struct swz_report *report = graph->section->report;
 	double percent = options->percent_limit < 0 ? DEFAULT_LIMIT
 						    : options->percent_limit;
-	int64_t least = least_of(report, options->rows);
+	int64_t least = least_of(graph, options->rows);
 	size_t i, shown = 0;
 
-	graph->least = (int64_t)(percent / 100 * (double)report->total_ns);
+	graph->least = (int64_t)(percent / 100 * (double)total_of(graph));
 	graph->shown = swz_allocate(report->function_capacity,
 				    sizeof(*graph->shown));
 	for (i = 0; i < report->function_capacity; i++) {
-		int64_t inclusive = report->functions[i].inclusive_ns;
-
-		graph->shown[i] = report->functions[i].present &&
-				  inclusive >= graph->least &&
-				  inclusive >= least &&
+		graph->shown[i] = is_present(graph, i) &&
+				  inclusive_of(graph, i) >= graph->least &&
+				  weight_of(graph, i) >= least &&
 				  (!options->rows || shown < options->rows);
 		shown += graph->shown[i];
 	}
 }
+
+/* ---- comparisons ---- */
+
+#define GREY "#a0a0a0"
+
+/* "+12 ns (+3.40%)" */
+static void put_change(FILE *stream, int64_t old, int64_t new)
+{
+	fprintf(stream, "%+" PRId64 " ns", new - old);
+	if (old)
+		fprintf(stream, " (%+.2f%%)",
+			100 * ((double)new - (double)old) / (double)old);
+}
+
+/* Red, green or, without a difference, SAME. */
+static const char *colour_of(int64_t old, int64_t new, const char *same)
+{
+	return new > old ? "#c02020" : new < old ? "#208020" : same;
+}
+
+static void put_changed_node(const struct graph *graph, uint32_t index)
+{
+	struct swz_diff_function function = swz_diff_function(graph->section,
+							      index);
+	const struct swz_costs *old = &function.costs.old;
+	const struct swz_costs *new = &function.costs.new;
+	bool noise = function.kind == SWZ_DIFF_NOISE;
+	bool more = new->self_ns > old->self_ns;
+	const char *kind = swz_diff_kind_name(&function);
+	double part = share(graph, (int64_t)swz_diff_self(&function.costs));
+	FILE *stream = graph->stream;
+
+	fputs("\\nself ", stream);
+	put_change(stream, old->self_ns, new->self_ns);
+	fputs("\\nincl ", stream);
+	put_change(stream, old->inclusive_ns, new->inclusive_ns);
+	fprintf(stream, "\\n%" PRIu64, old->calls);
+	if (new->calls != old->calls)
+		fprintf(stream, " to %" PRIu64, new->calls);
+	fprintf(stream, " calls%s%s%s\", ", kind ? " (" : "", kind ? kind : "",
+		kind ? ")" : "");
+	if (noise) {
+		fprintf(stream, "fillcolor=\"#eeeeee\", color=\"" GREY
+				"\", fontcolor=\"#707070\"];\n");
+		return;
+	}
+	/* (a self time within the noise has no colour) */
+	if (function.kind == SWZ_DIFF_OTHER || new->self_ns == old->self_ns)
+		part = 0;
+	fprintf(stream, "fillcolor=\"%s %.3f 1.000\", color=\"%s\"];\n",
+		more ? "0.02" : "0.33",
+		part > 0 ? 0.08 + 0.67 * sqrt(part < 1 ? part : 1) : 0,
+		function.noise.known && swz_diff_inclusive(&function.costs) <=
+						function.noise.inclusive_ns
+			? GREY
+			: colour_of(old->inclusive_ns, new->inclusive_ns,
+				    "#404040"));
+}
+
+static void put_changed_edge(const struct graph *graph,
+			     const struct swz_report_edge *new,
+			     const struct swz_report_edge *old)
+{
+	struct swz_diff_function callee = swz_diff_function(graph->section,
+							    new->callee);
+	struct swz_costs_diff costs = {
+		.new = {new->calls, 0, new->inclusive_ns},
+		.old = {old->calls, 0, old->inclusive_ns},
+	};
+	double part = share(graph, (int64_t)swz_diff_inclusive(&costs));
+	bool noise = callee.noise.known &&
+		     swz_diff_inclusive(&costs) <= callee.noise.inclusive_ns;
+
+	fputs("label=\"", graph->stream);
+	put_change(graph->stream, old->inclusive_ns, new->inclusive_ns);
+	fprintf(graph->stream, "\\n%" PRIu64, old->calls);
+	if (new->calls != old->calls)
+		fprintf(graph->stream, " to %" PRIu64, new->calls);
+	fprintf(graph->stream, "\", color=\"%s\", penwidth=%.2f",
+		noise ? GREY
+		      : colour_of(old->inclusive_ns, new->inclusive_ns,
+				  "#404040"),
+		0.5 + 5 * (noise || part < 0 ? 0
+			   : part < 1        ? part
+					     : 1));
+	part = share(graph, new->inclusive_ns > old->inclusive_ns
+				    ? new->inclusive_ns
+				    : old->inclusive_ns);
+	fprintf(graph->stream, ", weight=%d];\n",
+		1 + (int)(20 * (part < 1 ? part : 1)));
+}
+
+/* Beneath the graph: what is compared and what the colours say. */
+static void put_legend(const struct graph *graph)
+{
+	const struct swz_section *section = graph->section;
+	struct swz_diff_function total = swz_diff_of_total(section);
+	FILE *stream = graph->stream;
+
+	fputs("\tlabel=\"total ", stream);
+	put_change(stream, total.costs.old.self_ns, total.costs.new.self_ns);
+	if (total.noise.known)
+		fprintf(stream, ", noise %" PRIu64 " ns: %s",
+			total.noise.self_ns, swz_diff_verdict(&total));
+	fprintf(stream,
+		"\\nbox: self time, border and arrow: inclusive time; red: "
+		"slower, green: faster%s\";\n"
+		"\tfontname=\"sans-serif\";\n\tfontsize=10;\n",
+		total.noise.known
+			? ", grey: within the noise"
+			: ". The noise is unknown: give several runs of each");
+}
+
+/* ---- the graph ---- */
 
 static void put_node(const struct graph *graph, uint32_t index)
 {
@@ -118,6 +274,10 @@ static void put_node(const struct graph *graph, uint32_t index)
 		    graph->section->catalog->functions[index].name);
 	fputs("\\n", graph->stream);
 	put_escaped(graph->stream, swz_module_name(graph->section, index));
+	if (graph->section->old) {
+		put_changed_node(graph, index);
+		return;
+	}
 	fprintf(graph->stream,
 		"\\n%.2f%% (self %.2f%%)\\n%" PRIu64
 		" calls\", fillcolor=\"0.02 %.3f 1.000\"];\n",
@@ -125,34 +285,48 @@ static void put_node(const struct graph *graph, uint32_t index)
 		costs->calls, 0.04 + 0.71 * sqrt(self < 1 ? self : 1));
 }
 
-/* All calls from one function to another; the edges are sorted so that they
- * follow each other. */
+/* All calls from one function to another, from *AT on; the edges are sorted so
+ * that they follow each other. Those of two reports are at the same indices. */
+static struct swz_report_edge sum_edges(const struct swz_report *report,
+					size_t *at)
+{
+	struct swz_report_edge sum = report->edges[*at];
+
+	while (++*at < report->edge_count &&
+	       report->edges[*at].caller == sum.caller &&
+	       report->edges[*at].callee == sum.callee) {
+		sum.calls = swz_add_count(sum.calls, report->edges[*at].calls);
+		sum.inclusive_ns = swz_add(sum.inclusive_ns,
+					   report->edges[*at].inclusive_ns);
+	}
+	return sum;
+}
+
 static void put_edge(const struct graph *graph, size_t *at)
 {
-	const struct swz_report *report = graph->section->report;
-	const struct swz_report_edge first = report->edges[*at];
-	uint64_t calls = 0;
-	int64_t inclusive = 0;
+	size_t from = *at;
+	struct swz_report_edge edge = sum_edges(graph->section->report, at);
+	struct swz_report_edge old = {0};
 	double part;
 
-	for (; *at < report->edge_count &&
-	       report->edges[*at].caller == first.caller &&
-	       report->edges[*at].callee == first.callee;
-	     (*at)++) {
-		calls = swz_add_count(calls, report->edges[*at].calls);
-		inclusive = swz_add(inclusive, report->edges[*at].inclusive_ns);
-	}
-	if (!graph->shown[first.caller] || !graph->shown[first.callee])
+	if (graph->section->old)
+		old = sum_edges(graph->section->old->report, &from);
+	if (!graph->shown[edge.caller] || !graph->shown[edge.callee])
 		return;
 	/* recursive calls have no time of their own */
-	if (inclusive < graph->least && first.caller != first.callee)
+	if (edge.inclusive_ns < graph->least &&
+	    old.inclusive_ns < graph->least && edge.caller != edge.callee)
 		return;
-	part = share(graph, inclusive);
+	fprintf(graph->stream, "\tf%" PRIu32 " -> f%" PRIu32 " [", edge.caller,
+		edge.callee);
+	if (graph->section->old) {
+		put_changed_edge(graph, &edge, &old);
+		return;
+	}
+	part = share(graph, edge.inclusive_ns);
 	fprintf(graph->stream,
-		"\tf%" PRIu32 " -> f%" PRIu32 " [label=\"%.2f%%\\n%" PRIu64
-		"\", penwidth=%.2f, weight=%d];\n",
-		first.caller, first.callee, 100 * part, calls,
-		0.5 + 5 * (part < 1 ? part : 1),
+		"label=\"%.2f%%\\n%" PRIu64 "\", penwidth=%.2f, weight=%d];\n",
+		100 * part, edge.calls, 0.5 + 5 * (part < 1 ? part : 1),
 		1 + (int)(20 * (part < 1 ? part : 1)));
 }
 
@@ -166,8 +340,9 @@ void swz_write_dot(struct swz_writer *writer, const struct swz_section *section)
 	choose(&graph, writer->options);
 	fputs("digraph \"", graph.stream);
 	put_escaped(graph.stream,
-		    section->thread
-			    ? section->thread->name
+		    section->thread ? section->thread->name
+		    : section->thread_name
+			    ? section->thread_name
 			    : swz_base_name(section->profile->executable));
 	fputs("\" {\n"
 	      "\tnode [shape=box, style=\"filled,rounded\", "
@@ -175,6 +350,8 @@ void swz_write_dot(struct swz_writer *writer, const struct swz_section *section)
 	      "\tedge [fontname=\"sans-serif\", fontsize=8, "
 	      "color=\"#404040\"];\n",
 	      graph.stream);
+	if (section->old)
+		put_legend(&graph);
 	for (i = 0; i < report->function_capacity; i++)
 		if (graph.shown[i])
 			put_node(&graph, i);

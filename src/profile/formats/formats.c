@@ -106,6 +106,7 @@ static const struct swz_format formats[] = {
 	{
 		.name = "pprof",
 		.description = "for pprof (profile.proto, compressed)",
+		.takes = SWZ_TAKES_DIFF,
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES |
 			 SWZ_NEEDS_PLACES,
 		.prefix = "pprof.",
@@ -116,8 +117,9 @@ static const struct swz_format formats[] = {
 	},
 	{
 		.name = "dot",
-		.description = "the call graph for graphviz, coloured by cost",
-		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_LIMIT,
+		.description = "the call graph for graphviz, coloured by cost "
+			       "or change",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_LIMIT | SWZ_TAKES_DIFF,
 		.needs = SWZ_NEEDS_EDGES,
 		.section = swz_write_dot,
 	},

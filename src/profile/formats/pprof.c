@@ -3,6 +3,10 @@
  * it: of a caller that of the call (with what was inlined there as lines of its
  * own, as the format has it), of the innermost function that where it begins.
  *
+ * A comparison is what "pprof -diff_base OLD NEW" makes of two profiles: the
+ * old samples with negative values and the label pprof::base, of which the
+ * total is that percentages are of.
+ *
  * Samples go out as they are made; the tables that they refer to are written at
  * the end, which the format does not mind. */
 
@@ -14,6 +18,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "profile/formats/diff.h"
 #include "profile/support/intern.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
@@ -80,6 +85,7 @@ struct encoder {
 	const char **texts;        /* by number */
 	size_t text_count;
 	size_t text_capacity;
+	const char **changes; /* by function, of a comparison; NULL: unknown */
 };
 
 /* ---- the compressed stream ---- */
@@ -282,30 +288,49 @@ static uint32_t location_id(struct encoder *e,
 
 /* ---- samples ---- */
 
-static void put_labels(struct encoder *e, struct swz_message *sample,
-		       const struct swz_profile_thread *thread)
+static void put_text_label(struct encoder *e, struct swz_message *sample,
+			   const char *key, const char *value)
 {
 	struct swz_message label = {0};
 
-	if (!thread)
-		return;
-	swz_message_add(&label, LABEL_KEY, number(e, "thread"));
-	swz_message_add(&label, LABEL_STR, number(e, thread->name));
-	swz_message_nest(sample, SAMPLE_LABEL, &label);
-	swz_message_add(&label, LABEL_KEY, number(e, "tid"));
-	swz_message_add(&label, LABEL_NUM, (uint64_t)thread->record.tid);
+	swz_message_add(&label, LABEL_KEY, number(e, key));
+	swz_message_add(&label, LABEL_STR, number(e, value));
 	swz_message_nest(sample, SAMPLE_LABEL, &label);
 	swz_message_free(&label);
 }
 
+static void put_labels(struct encoder *e, struct swz_message *sample,
+		       const struct swz_section *section, uint32_t function)
+{
+	struct swz_message label = {0};
+
+	if (section->thread) {
+		put_text_label(e, sample, "thread", section->thread->name);
+		swz_message_add(&label, LABEL_KEY, number(e, "tid"));
+		swz_message_add(&label, LABEL_NUM,
+				(uint64_t)section->thread->record.tid);
+		swz_message_nest(sample, SAMPLE_LABEL, &label);
+		swz_message_free(&label);
+	}
+	if (section->thread_name)
+		put_text_label(e, sample, "thread", section->thread_name);
+	if (section->old && e->changes[function])
+		put_text_label(e, sample, "change", e->changes[function]);
+}
+
+/* With OLD the values are those of the old side, negated. */
 static void put_sample(struct encoder *e, const struct swz_section *section,
-		       uint32_t index, struct swz_message *sample,
+		       uint32_t index, bool old, struct swz_message *sample,
 		       struct swz_message *list)
 {
 	const struct swz_context *items = section->contexts->items;
-	const struct swz_context *context = &items[index];
+	const struct swz_context *context =
+		old ? &section->old->contexts->items[index] : &items[index];
+	uint64_t sign = old ? UINT64_MAX : 1; /* -1, as the format has it */
 	uint32_t place = SWZ_PLACE_UNKNOWN;
 
+	if (!context->calls && !context->self_ns)
+		return;
 	do {
 		swz_message_item(list,
 				 location_id(e, section->catalog,
@@ -314,13 +339,31 @@ static void put_sample(struct encoder *e, const struct swz_section *section,
 		index = items[index].parent;
 	} while (index != SWZ_CONTEXT_ROOT);
 	swz_message_nest(sample, SAMPLE_LOCATION_ID, list);
-	swz_message_item(list, context->calls);
-	swz_message_item(list, (uint64_t)context->self_ns);
+	swz_message_item(list, sign * context->calls);
+	swz_message_item(list, sign * (uint64_t)context->self_ns);
 	swz_message_nest(sample, SAMPLE_VALUE, list);
-	put_labels(e, sample, section->thread);
+	put_labels(e, sample, section, context->function);
+	if (old)
+		put_text_label(e, sample, "pprof::base", "true");
 	swz_message_nest(&e->out, PROFILE_SAMPLE, sample);
 	if (e->out.size > PIECE_BYTES)
 		flush_out(e, &e->out);
+}
+
+/* What has become of each function, for labels. */
+static void find_changes(struct encoder *e, const struct swz_section *section)
+{
+	uint32_t i;
+
+	free(e->changes);
+	e->changes = swz_allocate(section->catalog->function_count,
+				  sizeof(*e->changes));
+	for (i = 0; i < section->catalog->function_count; i++) {
+		struct swz_diff_function function = swz_diff_function(section,
+								      i);
+
+		e->changes[i] = swz_diff_kind_name(&function);
+	}
 }
 
 static void put_value_type(struct encoder *e, const char *type,
@@ -335,14 +378,14 @@ static void put_value_type(struct encoder *e, const char *type,
 }
 
 /* To be freed. */
-static char *command_of(const struct swz_profile *profile)
+static char *command_of(const char *what, const struct swz_profile *profile)
 {
 	char *command = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&command, &size);
 
 	if (stream) {
-		fputs("command: ", stream);
+		fprintf(stream, "%s: ", what);
 		swz_put_command(stream, profile);
 		if (fclose(stream) == 0)
 			return command;
@@ -358,6 +401,15 @@ static bool was_at(const struct swz_catalog_module *module, const char *path)
 		if (strcmp(module->paths[i], path) == 0)
 			return true;
 	return false;
+}
+
+static void put_command(struct encoder *e, const char *what,
+			const struct swz_profile *profile)
+{
+	char *command = command_of(what, profile);
+
+	swz_message_add(&e->out, PROFILE_COMMENT, number(e, command));
+	free(command);
 }
 
 /* By convention the first mapping is the program, which the profile is called
@@ -378,7 +430,6 @@ static void put_program(struct encoder *e, const struct swz_section *section)
 static void put_heading(struct encoder *e, const struct swz_section *section)
 {
 	const struct swz_profile *profile = section->profile;
-	char *command = command_of(profile);
 
 	put_value_type(e, "calls", "count");
 	put_value_type(e, "time", "nanoseconds");
@@ -390,8 +441,9 @@ static void put_heading(struct encoder *e, const struct swz_section *section)
 		&e->out, PROFILE_DURATION_NANOS,
 		(uint64_t)swz_profile_ns(
 			profile, (int64_t)swz_profile_duration_ticks(profile)));
-	swz_message_add(&e->out, PROFILE_COMMENT, number(e, command));
-	free(command);
+	put_command(e, "command", profile);
+	if (section->old)
+		put_command(e, "compared with", section->old->profile);
 	swz_message_add(&e->out, PROFILE_COMMENT,
 			number(e, "made by swizzle-" SWZ_VERSION));
 	put_program(e, section);
@@ -418,10 +470,13 @@ void swz_write_pprof(struct swz_writer *writer,
 
 	if (!writer->sections)
 		put_heading(e, section);
-	for (i = 0; i < section->contexts->count; i++)
-		if (section->contexts->items[i].calls ||
-		    section->contexts->items[i].self_ns)
-			put_sample(e, section, i, &sample, &list);
+	if (section->old)
+		find_changes(e, section);
+	for (i = 0; i < section->contexts->count; i++) {
+		put_sample(e, section, i, false, &sample, &list);
+		if (section->old)
+			put_sample(e, section, i, true, &sample, &list);
+	}
 	swz_message_free(&sample);
 	swz_message_free(&list);
 }
@@ -450,6 +505,7 @@ void swz_end_pprof(struct swz_writer *writer)
 	swz_map_free(&e->mappings);
 	swz_intern_free(&e->strings);
 	free(e->texts);
+	free(e->changes);
 	free(e);
 	writer->state = NULL;
 }

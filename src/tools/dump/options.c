@@ -640,10 +640,27 @@ static void part_sides(struct swz_dump_options *options)
 	options->argument_count = 0;
 }
 
+static _Noreturn void cannot_compare(const char *format)
+{
+	const struct swz_format *other;
+	char names[256] = "";
+	size_t used = 0, i;
+
+	for (i = 0; (other = swz_format_at(i)) != NULL; i++)
+		if (other->takes & SWZ_TAKES_DIFF && used < sizeof(names))
+			used += (size_t)snprintf(names + used,
+						 sizeof(names) - used, "%s%s",
+						 used ? ", " : "", other->name);
+	swz_dump_complain("the format %s has no use for --diff; those that "
+			  "compare are: %s",
+			  format, names);
+	exit(EXIT_USAGE);
+}
+
 static void check_diff(const struct swz_dump_options *options)
 {
 	if (!(options->format->takes & SWZ_TAKES_DIFF))
-		not_taken(options, "--diff");
+		cannot_compare(options->format->name);
 	if (!options->argument_count) {
 		swz_dump_complain("--diff needs two sides: --diff OLD NEW, or "
 				  "several runs of each, --diff OLD... -- "
