@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Takes the pictures of the README: screenshots.py TRACE-PAGE PROFILE-PAGE
+"""Takes the pictures of the documentation: screenshots.py TRACE-PAGE PROFILE-PAGE
 DIRECTORY. The trace is one of python3 with four threads beside the first, the
-profile one of sqlite3."""
+profile one of swizzle-dump."""
 
 import os
 import sys
@@ -41,7 +41,7 @@ def timeline(page):
 def flame(page):
     """A function that was found, with its callers and callees."""
     page.eval("swizzle.select(swizzle.model.catalog.name.indexOf("
-              "'sqlite3VdbeExec'))")
+              "'swz_html_put_events'))")
 
 
 def main():
