@@ -11,6 +11,30 @@ it 'links lead to files and headings'
 capture "$TOP/scripts/check-links"
 assert_status 0
 
+it 'each folder of the sources, and each page about them, is listed'
+internals=$TOP/docs/internals
+folders=0
+for folder in "$TOP"/src/*/ "$TOP"/src/runtime/*/; do
+	case $folder in
+	*/src/runtime/*/) name=$(basename "$folder")/ ;;
+	*) name=src/$(basename "$folder")/ ;;
+	esac
+	assert_matches "$internals/README.md" "^ +$name "
+	folders=$((folders + 1))
+done
+assert_ge "$folders" 15 'folders'
+pages=0
+for page in "$internals"/*.md; do
+	page=$(basename "$page")
+	[ "$page" = README.md ] || assert_contains "$internals/README.md" "($page)"
+	pages=$((pages + 1))
+done
+assert_ge "$pages" 20 'pages about the parts'
+for page in "$TOP"/docs/*.md; do
+	page=$(basename "$page")
+	[ "$page" = README.md ] || assert_contains "$TOP/docs/README.md" "($page)"
+done
+
 it 'the README is short'
 assert_le "$(wc -l <"$TOP/README.md")" 200
 
