@@ -585,7 +585,7 @@ uninstall:			## remove what install installed
 deb: all			## make a Debian package in build/
 	scripts/make-deb $(VERSION) $(B)
 
-check-deb:			## make that package in a minimal Debian root, try it in another (as root)
+check-deb:			## make that package in a minimal Debian root, have lintian look at it, try it in another (as root)
 	scripts/check-fresh --package
 
 # --- the rest ----------------------------------------------------------------
