@@ -33,18 +33,23 @@ class Blocks {
 		return this.elements.has(name);
 	}
 
-	// The bytes of a block, which is then removed.
-	async take(name) {
+	// The bytes of a block.
+	peek(name) {
 		const element = this.elements.get(name);
 
 		if (!element)
 			throw new Error(`the page is incomplete: no ${name}`);
-		const bytes = fromBase64(element.textContent);
+		return inflate(fromBase64(element.textContent));
+	}
 
-		element.remove();
+	// The same of one that is then removed.
+	take(name) {
+		const bytes = this.peek(name);
+
+		this.elements.get(name).remove();
 		this.elements.delete(name);
 		this.done++;
-		return inflate(bytes);
+		return bytes;
 	}
 }
 
@@ -215,6 +220,10 @@ async function readData(progress) {
 	const catalog = readCatalog(await blocks.take('catalog'), strings);
 	const sources = readSources(await blocks.take('sources'));
 	const threads = [];
+	const all = description.threads.reduce((sum, {activations}) =>
+		sum + activations, 0);
+	// (a test reads less at once)
+	const eager = all <= (window.swizzleEager ?? EAGER);
 
 	for (const [index, about] of description.threads.entries()) {
 		const thread = readThread(await blocks.take(`thread ${index}`));
@@ -223,7 +232,11 @@ async function readData(progress) {
 			functionCount: catalog.count}));
 		placeInTime(thread, description);
 		progress(blocks.done / blocks.count);
-		if (about.events)
+		if (about.events && !eager && blocks.has(`levels ${index}`))
+			thread.trace = new LargeTrace(thread, blocks,
+				await blocks.take(`index ${index}`),
+				await blocks.take(`levels ${index}`));
+		else if (about.events)
 			await readTrace(blocks, thread, progress);
 		else if (index % 16 === 15)
 			await pause();
@@ -246,7 +259,8 @@ function placeInTime(thread, {profiles}) {
 }
 
 async function readTrace(blocks, thread, progress) {
-	const reader = new TraceReader(thread, thread.offset, thread.nsPerTick);
+	const reader = new TraceReader(thread, thread.offset, thread.nsPerTick,
+		thread.activations);
 
 	for (let part = 0; blocks.has(`events ${thread.index} ${part}`); part++) {
 		reader.read(await blocks.take(`events ${thread.index} ${part}`));

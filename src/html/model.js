@@ -91,11 +91,40 @@ class Model {
 		this.ups = null;
 	}
 
+	// Large traces are counted before update(): this takes time, of which SAY
+	// is told the part that is done. False: another range was chosen meanwhile.
+	async countLarge(say) {
+		const {range} = this;
+		const large = range ? this.threads.filter(({trace}) =>
+			trace && trace.large) : [];
+		const wanted = () => this.range === range;
+
+		for (const [i, thread] of large.entries()) {
+			const part = await rangeOfLarge(thread, ...range,
+				this.costOf(this.profiles[thread.profile]), wanted,
+				done => say((i + clamp(done, 0, 1)) / large.length));
+
+			if (!part || !wanted())
+				return false;
+			thread.part = part;
+			thread.partKey = range.join();
+		}
+		return true;
+	}
+
+	// Whether the events of a range are there.
+	canCount(range) {
+		return this.threads.every(({trace}) => !trace || !trace.large ||
+			trace.has(trace.blockAt(range[0]), trace.blockAt(range[1])));
+	}
+
 	// thread.part: what counts of a thread.
 	findPart(thread) {
 		const key = this.range && thread.trace ? this.range.join() : '';
 
-		if (thread.part && thread.partKey === key)
+		// (what is not counted yet comes later)
+		if (thread.part && (thread.partKey === key || key &&
+			thread.trace.large))
 			return;
 		thread.partKey = key;
 		// (a thread's totalNs and rawNs are those of all its time)

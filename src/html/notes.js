@@ -98,6 +98,16 @@ function traceRemarks(profile, threads, say) {
 			'calls that were open end at the last event that there ' +
 			'is, and the rest is “[not traced]”; without a range all ' +
 			'figures are complete.');
+	const blocks = threads.flatMap(({trace}) =>
+		trace && trace.large ? trace.blocks : []);
+	const absent = blocks.filter(({there}) => !there);
+
+	if (absent.length)
+		say(true, 'The trace has more events than this page may hold: the ' +
+			`last ${percent(absent.length, blocks.length)} are not in ` +
+			'it. There the timeline is as coarse as from afar, and ' +
+			'ranges of time are not counted. For them: swizzle-dump -f ' +
+			'html --from TIME --to TIME.');
 	if (left)
 		say(true, `${plural(left, 'call')} shorter than ` +
 			`${duration(profile.minNs)} ${left === 1 ? 'is' : 'are'} ` +
@@ -142,7 +152,8 @@ class Notes {
 			(p.foldedCalls > 0) + (p.foldedRecursion > 0) +
 			!p.clockKnown + p.sampled + !p.ended +
 			p.filtered + p.ring, 0) + this.app.model.threads.some(
-			thread => thread.untraced || thread.shortCalls);
+			thread => thread.untraced || thread.shortCalls ||
+				thread.trace && thread.trace.missing);
 	}
 
 	show() {

@@ -490,12 +490,44 @@ class App {
 
 	// What is counted from now on; null: everything.
 	setRange(range) {
-		this.model.range = range && range[1] > range[0] ? range : null;
-		this.showRange(this.model.range);
+		const {model} = this;
+
+		model.range = range && range[1] > range[0] ? range : null;
+		if (model.range && !model.canCount(model.range)) {
+			model.range = null;
+			this.rangeChanged();
+			this.showRange(range);
+			$('range').textContent += ': not counted, its events are ' +
+				'not in this page';
+			return Promise.resolve();
+		}
+		this.showRange(model.range);
+		if (model.range && model.threads.some(({trace}) => trace && trace.large))
+			return this.countLarge();
+		this.rangeChanged();
+		return Promise.resolve();
+	}
+
+	rangeChanged() {
+		document.body.classList.remove('counting');
 		this.threadsChanged();
 		this.makeThreads();
 		this.chart.drawNow();
 		this.remember();
+	}
+
+	async countLarge() {
+		const text = $('range').textContent;
+
+		this.chart.draw();
+		document.body.classList.add('counting');
+		if (!await this.model.countLarge(part => {
+			$('range').textContent = `${text}: counting, ` +
+				`${Math.round(100 * part)}\u202f%`;
+		}))
+			return;
+		$('range').textContent = text;
+		this.rangeChanged();
 	}
 
 	showRange(range) {

@@ -10,6 +10,35 @@ class Timeline extends Chart {
 		this.folded = new Set(); // threads, of which the rows are low
 		this.pending = null;
 		this.rowCache = new Map(); // of folded lanes
+		for (const {trace} of app.model.threads)
+			if (trace && trace.large)
+				trace.changed = () => this.redraw();
+	}
+
+	redraw() {
+		this.rowCache.clear();
+		this.draw();
+	}
+
+	// What a lane is drawn by: a trace, or what stands for a part of it.
+	viewOf({trace}) {
+		return trace.large ? trace.view(this.time(this.from),
+			this.time(this.to), this.span() / this.view().width,
+			Math.max(MOST_IN_VIEW / this.lanesInView,
+				LEAST_IN_VIEW)) : trace;
+	}
+
+	// How many lanes can be seen.
+	get lanesInView() {
+		let top = RULER - this.scroll, count = 0;
+
+		for (const thread of this.lanes()) {
+			const bottom = top + this.laneHeight(thread);
+
+			count += bottom > RULER && top < this.view().height;
+			top = bottom;
+		}
+		return Math.max(count, 1);
 	}
 
 	// At first, where there is no room for all: an overview.
@@ -65,7 +94,7 @@ class Timeline extends Chart {
 	}
 
 	rowsInView(thread) {
-		const {trace} = thread;
+		const trace = this.viewOf(thread);
 		const {byDepth, start, end} = trace;
 		const left = this.time(this.from), right = this.time(this.to);
 		let around = 0, last = 0;
@@ -103,6 +132,7 @@ class Timeline extends Chart {
 
 		this.left = this.time(this.from);
 		this.scale = width / this.span();
+		this.coarse = false;
 		for (const thread of this.lanes()) {
 			const bottom = top + this.laneHeight(thread);
 
@@ -114,12 +144,29 @@ class Timeline extends Chart {
 		if (this.model.description.compensated)
 			this.paintRulerNote(context, width, 'time with hooks');
 		this.paintRange(context, width, height);
+		if (this.coarse)
+			this.paintCoarse(context, width, height);
+	}
+
+	// Closer than this the page has nothing to show.
+	paintCoarse(context, width, height) {
+		const {colours} = this.app;
+		const seconds = value => (value / 1e9).toFixed(9);
+		const note = 'No finer detail in this page: swizzle-dump -f html ' +
+			`--from ${seconds(this.from)} --to ${seconds(this.to)}`;
+		const room = context.measureText(note).width + 16;
+
+		context.fillStyle = colours.raised;
+		context.fillRect(width - room, height - ROW - 4, room, ROW + 4);
+		context.fillStyle = colours.text;
+		context.fillText(note, width - room + 8, height - ROW / 2 - 2);
 	}
 
 	paintLane(context, thread, top, width, height) {
 		const {colours} = this.app;
 		const folded = this.folded.has(thread.index);
 		const {first, last, high} = this.rowsOf(thread);
+		const trace = this.viewOf(thread);
 		const x0 = this.x(thread.start), x1 = this.x(thread.end);
 
 		context.fillStyle = colours.raised;
@@ -134,13 +181,15 @@ class Timeline extends Chart {
 			(first ? ` · in ${plural(first, 'call')}` : ''),
 		6, top + ROW / 2 - 1);
 
-		for (let row = first; row < last; row++) {
+		this.coarse ||= trace.level && trace.pixel > 1.5 / this.scale &&
+			thread.trace.missing;
+		for (let row = first; row < Math.min(last, trace.deepest); row++) {
 			const y = top + ROW + (row - first) * high;
 
 			if (y > height)
 				break;
 			if (y > RULER - high)
-				this.paintRow(context, thread, row, y, high);
+				this.paintRow(context, thread, trace, row, y, high);
 		}
 	}
 
@@ -148,8 +197,8 @@ class Timeline extends Chart {
 		return (time - this.left) * this.scale;
 	}
 
-	paintRow(context, thread, row, y, high) {
-		const {trace, nodes} = thread;
+	paintRow(context, thread, trace, row, y, high) {
+		const {nodes} = thread;
 		const {byDepth, start, end, node} = trace;
 		const last = trace.rows[row + 1];
 		const right = this.left + this.span();
@@ -178,8 +227,9 @@ class Timeline extends Chart {
 
 				flush();
 				this.box(context, from, y, to - from, fn,
-					this.app.label(fn), this.colour(thread, fn),
-					{thread, at: i}, high);
+					this.labelOf(trace, i, fn),
+					this.colour(thread, fn),
+					{thread, of: trace, at: i}, high);
 				at++;
 				continue;
 			}
@@ -194,10 +244,17 @@ class Timeline extends Chart {
 			const end1 = Math.max(cell + 1, Math.ceil(
 				(end[byDepth[next - 1]] - this.left) * this.scale));
 
-			run = this.extend(run, flush, thread, at, next, cell, end1);
+			run = this.extend(run, flush, thread, trace, at, next, cell,
+				end1);
 			at = next;
 		}
 		flush();
+	}
+
+	// Of several calls in one box the names would be those of one.
+	labelOf({level, flags, calls}, at, fn) {
+		return level && flags[at] & RUN ? plural(calls[at], 'call') :
+			this.app.label(fn);
 	}
 
 	// The first activation from AT on that begins at TIME or later.
@@ -212,9 +269,9 @@ class Timeline extends Chart {
 	}
 
 	// One pixel more, with the activations AT to NEXT.
-	extend(run, flush, thread, at, next, from, to) {
+	extend(run, flush, thread, trace, at, next, from, to) {
 		const {matches} = this.model;
-		const {trace, nodes} = thread;
+		const {nodes} = thread;
 		let fn = nodes.fn[trace.node[trace.byDepth[at]]];
 		let isFound = false;
 
@@ -302,7 +359,8 @@ class Timeline extends Chart {
 		return null;
 	}
 
-	// {thread, at}: an activation, or at -1 for the head of a lane; or null.
+	// {thread, of, at}: an activation of a trace or what stands for it, or at -1
+	// for the head of a lane; or null.
 	at(x, y) {
 		const lane = y < RULER ? null : this.laneAt(y);
 
@@ -312,9 +370,11 @@ class Timeline extends Chart {
 
 		if (row < 0)
 			return {thread, at: -1};
-		const {trace} = thread;
+		const trace = this.viewOf(thread);
 		const time = this.time(this.toValue(x));
 		const slack = 1.5 * this.span() / this.view().width;
+		if (row >= trace.deepest)
+			return null;
 		const at = firstEndingAfter(trace, row, time - slack);
 
 		// the first of those within a pixel or two, or what is there
@@ -322,20 +382,20 @@ class Timeline extends Chart {
 			const found = trace.byDepth[i];
 
 			if (trace.start[found] <= time && trace.end[found] >= time)
-				return {thread, at: found};
+				return {thread, of: trace, at: found};
 		}
 		if (at < trace.rows[row + 1] &&
 			trace.start[trace.byDepth[at]] <= time + slack)
-			return {thread, at: trace.byDepth[at]};
+			return {thread, of: trace, at: trace.byDepth[at]};
 		return null;
 	}
 
 	sameItem(a, b) {
-		return a.thread === b.thread && a.at === b.at;
+		return a.thread === b.thread && a.of === b.of && a.at === b.at;
 	}
 
-	fnOf({thread, at}) {
-		return at < 0 ? -1 : thread.nodes.fn[thread.trace.node[at]];
+	fnOf({thread, of, at}) {
+		return at < 0 ? -1 : thread.nodes.fn[of.node[at]];
 	}
 
 	// A click on the head of a lane folds it.
@@ -350,13 +410,13 @@ class Timeline extends Chart {
 		return true;
 	}
 
-	zoomTo({thread, at}) {
+	zoomTo({thread, of, at}) {
 		if (at < 0)
 			this.glide(thread.start - this.model.first,
 				thread.end - this.model.first);
 		else
-			this.glide(thread.trace.start[at] - this.model.first,
-				thread.trace.end[at] - this.model.first);
+			this.glide(of.start[at] - this.model.first,
+				of.end[at] - this.model.first);
 	}
 
 	// The longest activation of a function.
@@ -364,20 +424,22 @@ class Timeline extends Chart {
 		let best = null, longest = -1;
 
 		for (const thread of this.lanes()) {
-			const {trace, nodes} = thread;
+			const {nodes} = thread;
+			const [finest] = thread.trace.levels || [thread.trace];
+			const {node, start, end} = finest;
 
-			for (let i = 0; i < trace.count; i++)
-				if (nodes.fn[trace.node[i]] === fn &&
-					trace.end[i] - trace.start[i] > longest) {
-					best = {thread, at: i};
-					longest = trace.end[i] - trace.start[i];
+			for (let i = 0; i < finest.count; i++)
+				if (nodes.fn[node[i]] === fn &&
+					end[i] - start[i] > longest) {
+					best = {thread, of: finest, at: i};
+					longest = end[i] - start[i];
 				}
 		}
 		if (!best)
 			return;
-		const {thread, at} = best;
-		const {start, end, depth} = thread.trace;
-		let y = RULER + (1 + depth[at]) * ROW;
+		const {thread, of, at} = best;
+		const {start, end} = of;
+		let y = RULER + (1 + rowOf(of, at)) * ROW;
 
 		this.folded.delete(thread.index);
 		for (const lane of this.lanes()) {
@@ -393,7 +455,7 @@ class Timeline extends Chart {
 			end[at] - this.model.first + 2 * longest);
 	}
 
-	describe({thread, at}) {
+	describe({thread, of, at}) {
 		const {compensated} = this.model.description;
 		const raw = compensated ? ' (with hooks)' : '';
 
@@ -409,10 +471,21 @@ class Timeline extends Chart {
 						thread.trace.count)],
 				],
 			};
-		const {trace} = thread;
-		const fn = this.fnOf({thread, at});
+		const trace = of;
+		const fn = this.fnOf({thread, of, at});
 		const length = trace.end[at] - trace.start[at];
-		const time = this.timeOf(thread, at);
+
+		if (trace.level && trace.flags[at] & RUN)
+			return {fn, title: this.app.label(fn), rows: [
+				[plural(trace.calls[at], 'call') + ' in this pixel', ''],
+				['thread', this.app.threadName(thread)],
+				['at' + raw, duration(trace.start[at] -
+					this.model.first)],
+				['to' + raw, duration(trace.end[at] -
+					this.model.first)],
+				['the first is', 'the one named here'],
+			]};
+		const time = this.timeOf(thread, trace, at);
 		const rows = [
 			[fn === UNTRACED ? 'no events' : 'this call', ''],
 			['thread', this.app.threadName(thread)],
@@ -420,7 +493,9 @@ class Timeline extends Chart {
 				this.model.first)],
 			['time', duration(time)],
 		];
-		const self = fn === UNTRACED ? null : this.selfOf(thread, at);
+		const self = fn === UNTRACED || trace.level || trace.within &&
+			trace.within.has(at) ? null :
+			this.selfOf(thread, trace, at);
 
 		if (compensated)
 			rows.push(['time with hooks', duration(length)]);
@@ -439,12 +514,11 @@ class Timeline extends Chart {
 	}
 
 	// Without what the hooks took of it.
-	timeOf(thread, at) {
-		const {trace} = thread;
+	timeOf(thread, trace, at) {
 		const cost = this.cost(thread);
 		const length = trace.end[at] - trace.start[at];
 		const own = trace.flags[at] & NO_CALL ? 0 : cost.inside;
-		const hooks = this.fnOf({thread, at}) === UNTRACED ?
+		const hooks = this.fnOf({thread, of: trace, at}) === UNTRACED ?
 			untracedCost(thread, length, cost) :
 			own + callsWithin(trace, at) *
 				(cost.inside + cost.outside);
@@ -453,8 +527,7 @@ class Timeline extends Chart {
 	}
 
 	// Less what it called; null where that would take long to add up.
-	selfOf(thread, at) {
-		const {trace} = thread;
+	selfOf(thread, trace, at) {
 		const {inside, outside} = this.cost(thread);
 		const row = trace.depth[at] + 1;
 		let self = trace.end[at] - trace.start[at];
@@ -486,7 +559,8 @@ class Timeline extends Chart {
 
 		context.fillStyle = this.app.colours.accent;
 		lanes.forEach((thread, index) => {
-			const {trace} = thread;
+			const trace = thread.trace.large ?
+				thread.trace.levelFor(1 / scale) : thread.trace;
 			const rows = Math.min(trace.deepest, 64);
 			const top = 2 + index * each;
 
@@ -527,6 +601,12 @@ class Timeline extends Chart {
 	changed() {
 		this.draw();
 	}
+}
+
+// How many calls are around an activation.
+function rowOf(trace, at) {
+	return trace.depth ? trace.depth[at] :
+		firstWhere(0, trace.deepest, row => trace.rows[row + 1] > at);
 }
 
 // A time on the ruler, as exact as the steps are.

@@ -5,11 +5,31 @@ const END = 1, UNWIND = 2, BEGIN_NO_CALL = 3, BEGIN_CUT = 4, END_CUT = 5;
 // flags of an activation; CUT: it is longer than what is known of it
 const NO_CALL = 1, UNWOUND = 2, CUT = 4;
 
+// The children of each context in the order of their numbers.
+function childrenOf(nodes) {
+	if (nodes.first)
+		return nodes;
+	const {count, parent} = nodes;
+	const first = new Uint32Array(count + 1);
+	const children = new Uint32Array(count);
+
+	for (let i = 1; i < count; i++)
+		first[parent[i] + 1]++;
+	for (let i = 0; i < count; i++)
+		first[i + 1] += first[i];
+	const next = first.slice();
+
+	for (let i = 1; i < count; i++)
+		children[next[parent[i]]++] = i;
+	return Object.assign(nodes, {first, children});
+}
+
 // Reads the activations of a thread in the order of their beginning. Times are
-// ns since the page's origin; OFFSET and SCALE make them of ticks.
+// ns since the page's origin; OFFSET and SCALE make them of ticks. There are no
+// more than COUNT.
 class TraceReader {
-	constructor(thread, offset, scale) {
-		const {activations, deepest, nodes} = thread;
+	constructor(thread, offset, scale, count) {
+		const {deepest, nodes} = thread;
 
 		this.offset = offset;
 		this.scale = scale;
@@ -17,34 +37,38 @@ class TraceReader {
 		this.trace = {
 			count: 0,
 			deepest,
-			start: new Float64Array(activations),
-			end: new Float64Array(activations),
-			node: new Uint32Array(activations),
-			depth: deepest > 65535 ? new Uint32Array(activations) :
-				new Uint16Array(activations),
-			flags: new Uint8Array(activations),
+			start: new Float64Array(count),
+			end: new Float64Array(count),
+			node: new Uint32Array(count),
+			depth: deepest > 65535 ? new Uint32Array(count) :
+				new Uint16Array(count),
+			flags: new Uint8Array(count),
 		};
 		this.stack = new Uint32Array(deepest + 1);
 		this.open = 0;
 		this.ticks = 0;
 		this.context = 0;
-		this.findChildren();
+		const {first, children} = childrenOf(nodes);
+
+		Object.assign(this, {first, children});
 	}
 
-	// The children of each context in the order of their numbers.
-	findChildren() {
-		const {count, parent} = this.nodes;
+	// Some are open already, the outermost first.
+	begin(ticks, opened) {
+		const {trace} = this;
 
-		this.first = new Uint32Array(count + 1);
-		for (let i = 1; i < count; i++)
-			this.first[parent[i] + 1]++;
-		for (let i = 0; i < count; i++)
-			this.first[i + 1] += this.first[i];
-		const next = this.first.slice();
+		this.ticks = ticks;
+		for (const {start, end, node, flags} of opened) {
+			const i = trace.count++;
 
-		this.children = new Uint32Array(count);
-		for (let i = 1; i < count; i++)
-			this.children[next[parent[i]]++] = i;
+			trace.start[i] = start;
+			trace.end[i] = end;
+			trace.node[i] = node;
+			trace.depth[i] = this.open;
+			trace.flags[i] = flags;
+			this.stack[this.open++] = i;
+			this.context = this.nodes.context[node];
+		}
 	}
 
 	read(bytes) {
@@ -164,6 +188,10 @@ function untracedCost({untracedNs, untracedCalls, untracedOwnNs}, ns, cost) {
 
 // How many calls were made in an activation, directly or not.
 function callsWithin(trace, at) {
+	if (trace.calls)
+		return trace.calls[at];
+	if (trace.within && trace.within.has(at))
+		return trace.within.get(at);
 	const {count, start, end, depth, noCall} = trace;
 	let last = firstWhere(at + 1, count, i => start[i] >= end[at]);
 
@@ -184,7 +212,34 @@ function callsWithin(trace, at) {
 // edges and nodes; rawNs is the time without compensation. The hooks' COST is
 // subtracted as swizzle-dump does.
 function rangeOf(thread, from, to, cost) {
-	const sums = sumRange(thread, from, to);
+	const {trace} = thread;
+	const sums = new RangeSums(thread, from, to);
+
+	if (!sums.absent)
+		sums.addPart(trace, 0, firstWhere(0, trace.count, at =>
+			trace.start[at] >= from));
+	return rangePart(thread, sums, cost);
+}
+
+// The same of a large trace; null where that is no longer WANTED(). SAY is
+// called with how much of the time is done.
+async function rangeOfLarge(thread, from, to, cost, wanted, say) {
+	const sums = new RangeSums(thread, from, to);
+	let first = true;
+
+	if (!sums.absent && !await thread.trace.eachPart(from, to, (part, known) => {
+		const begin = firstWhere(0, part.count, at =>
+			part.start[at] >= from);
+
+		sums.addPart(part, first ? 0 : known, begin);
+		first = false;
+		say((part.start[part.count - 1] - from) / (to - from));
+	}, wanted))
+		return null;
+	return rangePart(thread, sums, cost);
+}
+
+function rangePart(thread, sums, cost) {
 	const {nodes} = thread;
 	const self = new Float64Array(nodes.count);
 	const {raw, inside, outside} = sums;
@@ -222,85 +277,88 @@ function isFolded({fn, parent}, i) {
 		fn[parent[up]] === UNKNOWN;
 }
 
-function sumRange(thread, from, to) {
-	const {trace, nodes} = thread;
-	const {count, start, end, node, depth, flags} = trace;
-	const {context: contextOf, fn} = nodes;
-	const array = () => new Float64Array(nodes.count);
-	const sums = {
-		calls: array(),   // of a node
-		outer: array(),   // time of its outermost activations
-		time: array(),    // of all
-		uncounted: array(), // activations that count no call
-		unwound: array(),
-		min: array(),
-		max: array(),
-		raw: array(),     // self time of a context
-		inside: array(),  // calls of which it is the context
-		outside: array(), // calls made from it
-		absent: false,    // the thread was not there
-	};
-	const {calls, outer, time: times, uncounted, unwound, min, max, raw, inside, outside} = sums;
-	const active = new Uint32Array(thread.functionCount);
-	const stack = new Uint32Array(trace.deepest + 1);
-	const left = Math.max(from, thread.start);
-	const right = Math.min(to, thread.end);
-	let open = 0;
+// The sums of a range, part after part of its activations.
+class RangeSums {
+	constructor(thread, from, to) {
+		const {nodes, trace} = thread;
+		const array = () => new Float64Array(nodes.count);
 
-	if (right <= left) {
-		sums.absent = true;
-		return sums;
+		Object.assign(this, {
+			nodes, from, to,
+			calls: array(),   // of a node
+			outer: array(),   // time of its outermost activations
+			time: array(),    // of all
+			uncounted: array(), // activations that count no call
+			unwound: array(),
+			min: array(),
+			max: array(),
+			raw: array(),     // self time of a context
+			inside: array(),  // calls of which it is the context
+			outside: array(), // calls made from it
+			active: new Uint32Array(thread.functionCount),
+			stack: new Uint32Array(trace.deepest + 1), // nodes
+			open: 0,
+		});
+		const left = Math.max(from, thread.start);
+		const right = Math.min(to, thread.end);
+
+		this.absent = right <= left; // the thread was not there
+		if (!this.absent)
+			this.raw[0] = right - left;
 	}
-	raw[0] = right - left;
-	const add = i => {
+
+	// The activations of a part from KNOWN on. Those before BEGIN have begun
+	// before the range; the ones that are open still come first.
+	addPart(part, known, begin) {
+		const {count, start, end, depth} = part;
+		const {from, to} = this;
+
+		for (let i = known; i < begin; i++)
+			if (end[i] > from && start[i] < to)
+				this.add(part, i);
+		for (let i = Math.max(known, begin); i < count && start[i] < to;
+			i++) {
+			while (this.open > depth[i])
+				this.active[this.nodes.fn[
+					this.stack[--this.open]]]--;
+			this.add(part, i);
+		}
+	}
+
+	add({start, end, node, flags}, i) {
+		const {nodes, from, to, active, stack} = this;
+		const {context: contextOf, fn} = nodes;
 		const at = node[i], context = contextOf[at];
 		// of what is folded only the events know the caller's context
 		const parent = !isFolded(nodes, at) ? contextOf[nodes.parent[at]] :
-			open ? contextOf[node[stack[open - 1]]] : 0;
+			this.open ? contextOf[stack[this.open - 1]] : 0;
 		const ended = end[i] <= to;
 		const begun = start[i] >= from;
 		const time = Math.max(0, (ended ? end[i] : to) -
 			(begun ? start[i] : from));
 
-		raw[context] += time;
-		raw[parent] -= time;
-		times[at] += time;
+		this.raw[context] += time;
+		this.raw[parent] -= time;
+		this.time[at] += time;
 		if (active[fn[at]]++ === 0)
-			outer[at] += time;
+			this.outer[at] += time;
 		if (begun && !(flags[i] & NO_CALL)) {
-			calls[at]++;
-			inside[context]++;
-			outside[parent]++;
+			this.calls[at]++;
+			this.inside[context]++;
+			this.outside[parent]++;
 		} else {
-			uncounted[at]++;
+			this.uncounted[at]++;
 		}
 		if (begun && ended && time && !(flags[i] & CUT)) {
-			if (time > max[at])
-				max[at] = time;
-			if (!min[at] || time < min[at])
-				min[at] = time;
+			if (time > this.max[at])
+				this.max[at] = time;
+			if (!this.min[at] || time < this.min[at])
+				this.min[at] = time;
 		}
 		if (ended && flags[i] & UNWOUND)
-			unwound[at]++;
-		stack[open++] = i;
-	};
-
-	// what is open at the beginning, from the outside in
-	for (let row = 0; row < trace.deepest; row++) {
-		const at = firstStartingAt(trace, trace.rows[row],
-			trace.rows[row + 1], from) - 1;
-
-		if (at < trace.rows[row] || end[trace.byDepth[at]] <= from)
-			break;
-		add(trace.byDepth[at]);
+			this.unwound[at]++;
+		stack[this.open++] = at;
 	}
-	for (let i = firstWhere(0, count, at => start[at] >= from);
-		i < count && start[i] < to; i++) {
-		while (open > depth[i])
-			active[fn[node[stack[--open]]]]--;
-		add(i);
-	}
-	return sums;
 }
 
 // The inclusive times of nodes (docs/file-format.md): what is below those that have

@@ -58,6 +58,8 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record jumps -m trace -M tailcalls -- "$TARGETS/tailcalls" mutual 1000
 	record full -m trace --max-size 1M -M fib -- "$TARGETS/fib"
 	record ring -m trace --max-size 1M --ring -M fib -- "$TARGETS/fib"
+	record many -m trace "${SCOPE[@]}" -- "$TARGETS/pages" 30000
+	record fib -m trace -M fib -- "$TARGETS/fib"
 	record fibers -m trace -M fibers -- "$TARGETS/fibers" switch asm 10 20
 	wanted+=(
 		: profile sorting lines source chart inverted sandwich names threads down up notes themes widths roles keyboard
@@ -68,6 +70,8 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: trace header tips
 		: trace state low
 		: bare table
+		: fib large parts absent
+		: many large whole table range tips timeline low
 		: trace --from=25% --to=99.9% table
 		: exceptions whole
 		: jumps whole

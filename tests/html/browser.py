@@ -188,6 +188,16 @@ class Browser:
         self.call('Page.navigate', url='file://' + os.path.abspath(path))
         self.wait(ready)
 
+    def before(self, script):
+        """Runs that in each page before its own scripts; returns what
+        takes it back."""
+        return self.call('Page.addScriptToEvaluateOnNewDocument',
+                         source=script)['identifier']
+
+    def take_back(self, identifier):
+        self.call('Page.removeScriptToEvaluateOnNewDocument',
+                  identifier=identifier)
+
     def eval(self, expression):
         answer = self.call('Runtime.evaluate', expression=expression,
                            returnByValue=True, awaitPromise=True)
@@ -207,8 +217,16 @@ class Browser:
 
     def settle(self):
         """Until what was asked for has been drawn."""
-        self.eval('new Promise(done => requestAnimationFrame(() =>'
+        frames = ('new Promise(done => requestAnimationFrame(() =>'
                   ' requestAnimationFrame(() => setTimeout(done, 0))))')
+        self.eval(frames)
+        # a large trace is read in parts
+        busy = ("window.swizzle && (document.body.classList.contains("
+                "'counting') || swizzle.model.threads.some(({trace}) =>"
+                " trace && trace.reading))")
+        if self.eval('Boolean(%s)' % busy):
+            self.wait('!(%s)' % busy)
+            self.eval(frames)
 
     def mouse(self, kind, x, y, **more):
         self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y, **more)

@@ -65,6 +65,7 @@ struct page {
 	size_t profile_count;
 	size_t profile_capacity;
 	struct swz_html_sources *sources;
+	uint64_t event_room; /* bytes of events that there may be still */
 };
 
 /* ---- one thread ---- */
@@ -208,7 +209,7 @@ void swz_html_section(struct swz_writer *writer,
 	note = note_thread(page, section);
 	if (section->thread && swz_profile_traced(section->profile))
 		swz_html_put_events(page->stream, page->thread_count - 1,
-				    section, &note->events);
+				    &page->event_room, section, &note->events);
 }
 
 /* ---- the catalog ---- */
@@ -533,6 +534,7 @@ void swz_html_begin(struct swz_writer *writer)
 
 	page->stream = writer->stream;
 	page->sources = swz_html_sources_begin();
+	page->event_room = SWZ_HTML_EVENT_BYTES;
 	writer->state = page;
 	put_frame(page->stream, swz_page_head, swz_page_head_end);
 }

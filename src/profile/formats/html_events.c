@@ -3,7 +3,8 @@
  * the one that is current, from 1, or 0 and the context's number where it is
  * none of its (fibers, folded contexts). What is hidden is left out.
  *
- * Blocks are of a size that a browser can inflate at once. */
+ * Blocks are of a size that a browser can inflate while a frame is drawn. With
+ * the index (html_index.h) each can be read without those before it. */
 
 #include "profile/formats/html_events.h"
 
@@ -11,12 +12,16 @@
 
 #include "profile/costs/untraced.h"
 #include "profile/file/events.h"
-#include "profile/support/memory.h"
+#include "profile/formats/html_index.h"
+#include "profile/formats/html_levels.h"
 #include "profile/formats/page_block.h"
+#include "profile/support/memory.h"
 #include "profile/support/progress.h"
 
 #define LEVEL 4 /* of compression: there may be much */
-#define BLOCK_BYTES ((uint64_t)8 << 20)
+#define BLOCK_BYTES ((uint64_t)128 << 10)
+/* A page reads all events of a thread that has fewer. */
+#define FEW 20000u
 #define PROGRESS_BYTES ((uint64_t)1 << 20)
 
 enum what {
@@ -33,13 +38,23 @@ enum what {
 struct open {
 	bool hidden;
 	uint32_t current; /* the context that calls are made in meanwhile */
+	struct swz_html_activation activation; /* without its end */
+	uint64_t number;                       /* of activations before it */
+	uint64_t no_calls;                     /* of these and itself */
+	uint32_t in_index; /* its number there, or SWZ_MAP_NONE */
 };
 
 struct writer {
 	FILE *stream;
 	size_t number; /* the thread's */
 	size_t blocks;
-	struct swz_page_block *block;
+	struct swz_page_block *block; /* NULL: none, or it is left out */
+	uint64_t block_bytes;         /* before compression, of this one */
+	uint64_t *room;
+	struct swz_html_levels *levels;
+	struct swz_html_index *index;
+	uint64_t no_calls; /* activations that are none */
+	uint64_t kept;     /* shown ones, open since the block began */
 	const struct swz_contexts *contexts;
 	uint32_t *child;   /* per context: which of its parent's it is */
 	uint32_t *current; /* per context: in which one it is during a call */
@@ -86,21 +101,51 @@ static uint32_t current(const struct writer *w)
 	return w->depth ? w->stack[w->depth - 1].current : SWZ_CONTEXT_ROOT;
 }
 
+static void end_block(struct writer *w)
+{
+	uint64_t bytes = w->block ? swz_page_block_end(w->block) : 0;
+
+	*w->room -= bytes < *w->room ? bytes : *w->room;
+	w->block = NULL;
+}
+
+static void begin_block(struct writer *w)
+{
+	char name[64];
+	size_t i;
+
+	if (w->blocks)
+		end_block(w);
+	snprintf(name, sizeof(name), "events %zu %zu", w->number, w->blocks++);
+	/* (of each thread there is something) */
+	if (*w->room || w->blocks == 1)
+		w->block = swz_page_block_begin(w->stream, name, LEVEL);
+	w->block_bytes = 0;
+	swz_html_index_block(w->index, w->ticks, w->written->activations,
+			     w->kept);
+	for (i = 0; i < w->depth; i++)
+		if (!w->stack[i].hidden && w->stack[i].in_index == SWZ_MAP_NONE)
+			w->stack[i].in_index = swz_html_index_open(w->index);
+	w->kept = w->shown;
+}
+
+static void put_number(struct writer *w, uint64_t value)
+{
+	uint64_t left = value;
+
+	if (w->block)
+		swz_page_block_number(w->block, value);
+	do {
+		w->block_bytes++;
+		left >>= 7;
+	} while (left);
+}
+
 static void put(struct writer *w, uint64_t ticks, enum what what)
 {
-	if (w->block && swz_page_block_size(w->block) >= BLOCK_BYTES) {
-		swz_page_block_end(w->block);
-		w->block = NULL;
-	}
-	if (!w->block) {
-		char name[64];
-
-		snprintf(name, sizeof(name), "events %zu %zu", w->number,
-			 w->blocks++);
-		w->block = swz_page_block_begin(w->stream, name, LEVEL);
-	}
-	swz_page_block_number(w->block,
-			      (ticks - w->ticks) << 3 | (uint64_t)what);
+	if (!w->blocks || w->block_bytes >= BLOCK_BYTES)
+		begin_block(w);
+	put_number(w, (ticks - w->ticks) << 3 | (uint64_t)what);
 	w->ticks = ticks;
 	w->written->events++;
 }
@@ -109,40 +154,73 @@ static void begin(struct writer *w, const struct swz_event *event)
 {
 	uint32_t context = swz_map_get(&w->contexts->units, event->node, 0);
 	uint32_t at = current(w);
-
 	bool hidden = context == SWZ_MAP_NONE || context == SWZ_CONTEXT_ROOT;
+	bool no_call = event->cut || event->how == SWZ_EVENT_RESUME;
 
+	if (!hidden) {
+		put(w, event->ticks,
+		    event->cut ? BEGIN_CUT
+		    : no_call  ? BEGIN_NO_CALL
+			       : BEGIN);
+		w->no_calls += no_call;
+	}
 	swz_grow(&w->stack, &w->capacity, w->depth, sizeof(*w->stack));
 	w->stack[w->depth++] = (struct open){
 		.hidden = hidden,
 		.current = hidden ? at : w->current[context],
+		.activation = {.start = event->ticks,
+			       .context = context,
+			       .flags = (no_call ? SWZ_HTML_NO_CALL : 0u) |
+					(event->cut ? SWZ_HTML_CUT : 0u)},
+		.number = w->written->activations,
+		.no_calls = w->no_calls,
+		.in_index = SWZ_MAP_NONE,
 	};
 	if (hidden)
 		return;
-	put(w, event->ticks,
-	    event->cut                       ? BEGIN_CUT
-	    : event->how == SWZ_EVENT_RESUME ? BEGIN_NO_CALL
-					     : BEGIN);
 	if (w->contexts->items[context].parent == at) {
-		swz_page_block_number(w->block, w->child[context]);
+		put_number(w, w->child[context]);
 	} else {
-		swz_page_block_number(w->block, 0);
-		swz_page_block_number(w->block, context);
+		put_number(w, 0);
+		put_number(w, context);
 	}
 	w->written->activations++;
 	if (++w->shown > w->written->deepest)
 		w->written->deepest = w->shown;
 }
 
+/* An activation is whole. */
+static void note_whole(struct writer *w, const struct open *open,
+		       const struct swz_event *event)
+{
+	struct swz_html_activation whole = open->activation;
+
+	whole.end = event->ticks;
+	whole.flags |= event->cut                       ? SWZ_HTML_CUT
+		       : event->how == SWZ_EVENT_UNWIND ? SWZ_HTML_UNWOUND
+							: 0u;
+	whole.calls = w->written->activations - open->number - 1 -
+		      (w->no_calls - open->no_calls);
+	if (open->in_index != SWZ_MAP_NONE)
+		swz_html_index_close(w->index, open->in_index, &whole);
+	swz_html_levels_add(w->levels, w->shown, &whole);
+}
+
 static void end(struct writer *w, const struct swz_event *event)
 {
-	if (!w->depth || w->stack[--w->depth].hidden)
+	if (!w->depth || w->stack[w->depth - 1].hidden) {
+		w->depth -= w->depth > 0;
 		return;
+	}
+	/* (before it leaves the stack: a block may begin with it) */
 	put(w, event->ticks,
 	    event->cut                       ? END_CUT
 	    : event->how == SWZ_EVENT_UNWIND ? UNWIND
 					     : END);
 	w->shown--;
+	if (w->shown < w->kept)
+		w->kept = w->shown;
+	note_whole(w, &w->stack[--w->depth], event);
 }
 
 static void put_all(struct writer *w, struct swz_events *events, uint64_t total)
@@ -175,17 +253,35 @@ static void describe_untraced(const struct swz_profile *profile,
 	written->untraced_own_ns = swz_profile_ns(profile, untraced.own_ticks);
 }
 
-void swz_html_put_events(FILE *stream, size_t number,
+/* What is needed to read only a part of it. */
+static void put_parts(struct writer *w, uint64_t origin)
+{
+	bool many = w->written->activations > FEW;
+	char name[64];
+
+	snprintf(name, sizeof(name), "levels %zu", w->number);
+	swz_html_levels_end(w->levels, many ? w->stream : NULL, name, origin);
+	snprintf(name, sizeof(name), "index %zu", w->number);
+	swz_html_index_end(w->index, many ? w->stream : NULL, name, origin,
+			   w->written->activations);
+}
+
+void swz_html_put_events(FILE *stream, size_t number, uint64_t *room,
 			 const struct swz_section *section,
 			 struct swz_html_events *written)
 {
 	const struct swz_profile_thread *thread = section->thread;
 	const struct swz_profile *profile = section->profile;
+	uint64_t origin = swz_profile_origin(profile);
+	uint64_t start = thread->record.start_ticks;
+	uint64_t last = thread->last_ticks;
 	struct writer w = {
 		.stream = stream,
 		.number = number,
 		.contexts = section->contexts,
-		.ticks = swz_profile_origin(profile),
+		.ticks = origin,
+		.room = room,
+		.index = swz_html_index_begin(),
 		.written = written,
 	};
 	struct swz_events *events = swz_events_open(profile, thread);
@@ -195,14 +291,20 @@ void swz_html_put_events(FILE *stream, size_t number,
 		.short_calls = thread->record.short_calls,
 	};
 	describe_untraced(profile, thread, written);
-	if (section->range)
+	if (section->range) {
 		swz_events_limit(events, section->range->from,
 				 section->range->to);
+		if (section->range->from > start)
+			start = section->range->from;
+		if (section->range->to < last)
+			last = section->range->to;
+	}
+	w.levels = swz_html_levels_begin(start > origin ? start : origin, last);
 	number_contexts(&w);
 	put_all(&w, events, swz_events_size(thread));
 	swz_events_close(events);
-	if (w.block)
-		swz_page_block_end(w.block);
+	end_block(&w);
+	put_parts(&w, origin);
 	free(w.child);
 	free(w.current);
 	free(w.stack);

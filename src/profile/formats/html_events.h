@@ -21,9 +21,14 @@ struct swz_html_events {
 	int64_t untraced_own_ns; /* of this, work of ours */
 };
 
+/* Bytes of a page that events may have. */
+#define SWZ_HTML_EVENT_BYTES ((uint64_t)256 << 20)
+
 /* Writes blocks "events NUMBER 0", "events NUMBER 1", ... with the events of
- * the section's thread, whose contexts are by unit. */
-void swz_html_put_events(FILE *stream, size_t number,
+ * the section's thread, whose contexts are by unit; and if there are more than
+ * a few of them "levels NUMBER" and "index NUMBER". Bytes of events are taken
+ * from *ROOM; when that is used up the other blocks of events are left out. */
+void swz_html_put_events(FILE *stream, size_t number, uint64_t *room,
 			 const struct swz_section *section,
 			 struct swz_html_events *written);
 

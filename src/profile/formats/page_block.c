@@ -146,10 +146,14 @@ void swz_page_block_text(struct swz_page_block *block, const char *text)
 	swz_page_block_bytes(block, "", 1);
 }
 
-void swz_page_block_end(struct swz_page_block *block)
+uint64_t swz_page_block_end(struct swz_page_block *block)
 {
+	uint64_t bytes;
+
 	pump(block, true);
+	bytes = (block->deflate.total_out + 2) / 3 * 4;
 	deflateEnd(&block->deflate);
 	fputs("</script>\n", block->stream);
 	free(block);
+	return bytes;
 }

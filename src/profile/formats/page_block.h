@@ -35,7 +35,7 @@ void swz_page_block_text(struct swz_page_block *block, const char *text);
 void swz_page_block_line(struct swz_page_block *block, const char *text,
 			 size_t size);
 
-/* Writes what is left, and frees the block. */
-void swz_page_block_end(struct swz_page_block *block);
+/* Writes what is left, and frees the block. Returns the bytes of base64. */
+uint64_t swz_page_block_end(struct swz_page_block *block);
 
 #endif
