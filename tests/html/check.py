@@ -686,7 +686,8 @@ def check_inverted(page, profile):
     shown = {name: ns for row, name, ns in drawn(page) if row == 1}
     wide = {name for name, ns in self.items() if ns > total / 200}
     equal(set(), wide - set(shown), 'functions without a box')
-    equal(True, len(wide) > 3, 'some are wide')
+    # (one that waited for a processor may leave no other)
+    equal(True, len(wide) > 0, 'some are wide')
     for name, ns in shown.items():
         close(self[name], ns, 50, 'time of ' + name)
     # a double click on leaf: its callers alone, in the parts of its time
