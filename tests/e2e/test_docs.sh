@@ -127,6 +127,30 @@ if have 'the example' gcc seq; then
 		for (i = 1; i <= NF; i++) if ($i == 40001) print $i }' table)"
 fi
 
+it 'the recipes of the README run as they stand'
+if have 'the recipes' gcc make seq; then
+	cp "$TOP/docs/example/words.c" .
+	cp words app
+	printf 'all: one two\none two:\n\tseq 1000 >$@\n' >Makefile
+	# Not the server's: nobody waits for half a minute here.
+	awk '/^## /{ on = /^## Recipes/ } on && /^    /' "$TOP/README.md" |
+		sed -e 's/^ *//' -e 's/  *#.*//' |
+		grep -v -e '\./server' -e '--from' >recipes
+	assert_ge "$(grep -c '^swizzle-' recipes)" 18 'commands in recipes'
+	while read -r recipe <&3; do
+		capture env PATH="${DUMP%/*}:$PATH" bash -c "$recipe"
+		assert_status 0
+		case $recipe in
+		'swizzle-dump -f tree'*) assert_matches out '  [a-z_]*_(word|lock)  ' ;;
+		esac
+	done 3<recipes
+	# What two of them show on a terminal:
+	capture "$DUMP" -f table slow
+	assert_matches out ' 40,001  find_word '
+	capture "$DUMP" -f text --by process profiles
+	assert_ge "$(grep -c ' seq 1000$' out)" 2 'processes of make'
+fi
+
 it 'the demo shows functions by name, the lock, and what a change has brought'
 if have 'the demo' gcc seq; then
 	capture "$TOP/scripts/demo"
