@@ -95,25 +95,32 @@ static void check_privileges(int fd, const char *whose)
 	if (fstat(fd, &st) != 0)
 		return;
 	if (st.st_mode & S_ISUID && st.st_uid != geteuid())
-		swz_die(SWZ_CANNOT_RUN, "%s: cannot be profiled: setuid",
+		swz_die(SWZ_CANNOT_RUN,
+			"%s: cannot be profiled: setuid. Run swizzle as its "
+			"owner, or profile a copy without that bit",
 			whose);
 	if (st.st_mode & S_ISGID && st.st_gid != getegid())
-		swz_die(SWZ_CANNOT_RUN, "%s: cannot be profiled: setgid",
+		swz_die(SWZ_CANNOT_RUN,
+			"%s: cannot be profiled: setgid. Run swizzle with its "
+			"group, or profile a copy without that bit",
 			whose);
 	if (geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
 		swz_die(SWZ_CANNOT_RUN,
-			"%s: cannot be profiled: it has file capabilities",
+			"%s: cannot be profiled: it has file capabilities. Run "
+			"swizzle as root, or profile a copy without them",
 			whose);
 }
 
 static const char *const unfit[] = {
 	[SWZ_PROGRAM_IS_SHORT] = "not a program (too short)",
-	[SWZ_PROGRAM_IS_32_BIT] = "cannot be profiled: a 32-bit program",
+	[SWZ_PROGRAM_IS_32_BIT] = "cannot be profiled: a 32-bit program. "
+				  "Compile it for x86-64",
 	[SWZ_PROGRAM_IS_FOREIGN] = "cannot be profiled: built for another "
 				   "architecture than x86-64",
 	[SWZ_PROGRAM_IS_NONE] = "not a program (an object or core file)",
-	[SWZ_PROGRAM_IS_STATIC] = "cannot be profiled: statically linked",
-	[SWZ_PROGRAM_IS_MUSL] = "cannot be profiled: linked with musl, not "
+	[SWZ_PROGRAM_IS_STATIC] = "cannot be profiled: statically linked. "
+				  "Link it dynamically",
+	[SWZ_PROGRAM_IS_MUSL] = "cannot be profiled: linked with musl. Link it "
 				"with the GNU C library",
 };
 

@@ -33,8 +33,8 @@ static void make_directories(char *path)
 		error = mkdir(path, 0777) == 0 ? 0 : errno;
 		if (error && !swz_path_is_directory(path))
 			swz_die(SWZ_CANNOT_RUN,
-				"cannot make the output directory: cannot "
-				"create directory '%s': %s",
+				"cannot make the directory %s: %s. Use -o to "
+				"name another",
 				path,
 				strerror(error == EEXIST ? ENOTDIR : error));
 		*s = '/';

@@ -37,7 +37,8 @@ assert_status 0
 assert_exists started
 
 it 'static programs'
-cc -static -o static marker.c && refuses 126 'statically linked' ./static
+cc -static -o static marker.c && refuses 126 \
+	'./static: cannot be profiled: statically linked. Link it dynamically' ./static
 cc -static-pie -o static-pie marker.c && refuses 126 'statically linked' ./static-pie
 
 # A 64-byte file header: class, data, type, machine, with no program headers.
@@ -173,7 +174,7 @@ assert_not_contains "$TMP/err" 'static'
 if [ "$(id -u)" = 0 ] && cp marker setuid && cp marker setgid &&
 	chown 65534 setuid && chmod u+s setuid &&
 	chgrp 65534 setgid && chmod g+s setgid; then
-	refuses 126 'setuid' ./setuid
+	refuses 126 './setuid: cannot be profiled: setuid. Run swizzle as its owner' ./setuid
 	refuses 126 'setgid' ./setgid
 	cp marker own
 	chmod u+s own
