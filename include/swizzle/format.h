@@ -32,7 +32,9 @@ enum swz_file_flags {
 	SWZ_FILE_SAMPLED = 16, /* --timing sampled: see struct swz_node */
 	SWZ_FILE_TRACED = 256, /* -m trace: there are chunks of events */
 	SWZ_FILE_RING = 512,   /* of the events, the newest only */
-	SWZ_FILE_TOLD = 1024   /* the process has printed the run's summary */
+	SWZ_FILE_TOLD = 1024,  /* the process has printed the run's summary */
+	SWZ_FILE_SWITCHES = 2048 /* --switches: the threads of which they were
+				  * recorded have switches_from */
 };
 
 struct swz_clock_sample {
@@ -111,7 +113,8 @@ enum swz_chunk_type {
 				  * with its NUL: by which names functions of
 				  * consecutive ids were asked for (imports) */
 	SWZ_CHUNK_SYMBOLS = 8,   /* count struct swz_symbol_record, then text */
-	SWZ_CHUNK_LINES = 9      /* count struct swz_line_record, then text */
+	SWZ_CHUNK_LINES = 9,     /* count struct swz_line_record, then text */
+	SWZ_CHUNK_SWITCHES = 19  /* count struct swz_switch_record */
 };
 
 struct swz_chunk {
@@ -119,8 +122,9 @@ struct swz_chunk {
 	uint32_t type;  /* enum swz_chunk_type; skip what is unknown */
 	uint64_t bytes; /* with this header; a multiple of 64 */
 	uint32_t count;
-	uint32_t owner; /* THREAD, NODES, UNWOUND: thread index; MODULE,
-			 * FUNCTIONS, NAMES, SYMBOLS, LINES: module index */
+	uint32_t owner; /* THREAD, NODES, UNWOUND, EVENTS, PACKED, SWITCHES:
+			 * thread index; MODULE, FUNCTIONS, NAMES, SYMBOLS,
+			 * LINES: module index */
 	uint64_t reserved[5];
 };
 
@@ -182,8 +186,23 @@ struct swz_thread_record {
 	uint64_t processor_start_ns;
 	uint64_t processor_ns;
 	uint64_t processor_ticks;
-	uint64_t reserved[4];
+	/* Context switches (SWZ_FILE_SWITCHES): known from .. until (rdtsc; 0:
+	 * of this thread none were recorded), but for those that were lost. */
+	uint64_t switches_from;
+	uint64_t switches_until;
+	uint64_t switches_lost; /* records: two of them are a switch. Where the
+				 * ring was full at the end: at least */
+	uint64_t reserved[1];
 };
+
+/* A time in which the thread did not run; in the order of time. */
+struct swz_switch_record {
+	uint64_t off_ticks; /* and SWZ_SWITCH_PREEMPTED */
+	uint64_t on_ticks;  /* 0: it is not known to have run again */
+};
+
+/* It could have run: another one had the processor. Otherwise it waited. */
+#define SWZ_SWITCH_PREEMPTED (UINT64_C(1) << 63)
 
 /* Events (SWZ_FILE_TRACED). A chunk of them begins at a multiple of
  * SWZ_EVENT_PAGE and is some such pages long; its header lies in the first. The
@@ -425,6 +444,7 @@ enum {
 
 #ifndef __cplusplus
 _Static_assert(sizeof(struct swz_unwound_record) == 16, "unwound record");
+_Static_assert(sizeof(struct swz_switch_record) == 16, "switch record");
 _Static_assert(sizeof(struct swz_symbol_record) == 32, "symbol record");
 _Static_assert(sizeof(struct swz_line_record) == 24, "line record");
 _Static_assert(sizeof(struct swz_chunk) == 64, "chunk header");

@@ -52,6 +52,8 @@ static const char usage[] =
 	"                         1ms, 1s); they are counted\n"
 	"      --max-size SIZE    trace: stop at so many bytes: 1M to 64G [4G]\n"
 	"      --ring             trace: do not stop, but keep the newest\n"
+	"      --switches         trace: record when threads wait, too (the kernel's\n"
+	"                         context switches)\n"
 	"      --imports[=dlsym]  time calls into other libraries, too, where they\n"
 	"                         go through the caller's GOT (read, malloc, ...);\n"
 	"                         dlsym: also through pointers that it returns\n"
@@ -127,6 +129,7 @@ static const struct option options[] = {
 	{"max-size", "SWIZZLE_MAX_SIZE", NULL, MEMORY, 0, true},
 	{"max-memory", "SWIZZLE_MAX_MEMORY", NULL, MEMORY, 0, false},
 	{"ring", "SWIZZLE_RING", "1", FLAG, 0, true},
+	{"switches", "SWIZZLE_SWITCHES", "1", FLAG, 0, true},
 	{"imports", "SWIZZLE_IMPORTS", "1", IMPORTS, 0, false},
 	{"follow", "SWIZZLE_FOLLOW", "1", FLAG, 0, false},
 	{"no-follow", "SWIZZLE_FOLLOW", "0", FLAG, 0, false},

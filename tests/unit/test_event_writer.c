@@ -10,6 +10,7 @@
 #include "runtime/record/events.h"
 #include "runtime/record/pack.h"
 #include "runtime/record/processor_time.h"
+#include "runtime/record/switches.h"
 #include "runtime/record/slow_stack.h"
 #include "runtime/support/config.h"
 #include "tests/unit/run_suite.h"
@@ -96,6 +97,21 @@ enum swz_packing swz_pack(struct swz_packer *packer, struct swz_chunk *events,
 	ck_assert_uint_eq(owner, events->owner);
 	packed++;
 	return can_pack ? SWZ_PACKING_DONE : SWZ_PACKING_FULL;
+}
+
+void swz_switches_begin_thread(struct swz_thread *thread)
+{
+	(void)thread;
+}
+
+void swz_switches_forget(struct swz_thread_cold *cold)
+{
+	(void)cold;
+}
+
+void swz_switches_take(void *argument)
+{
+	(void)argument;
 }
 
 void swz_processor_time_note(struct swz_thread_record *record)

@@ -495,28 +495,46 @@ static void distribute_self(struct sums *sums)
 	free(shares);
 }
 
-/* Also where a function that waits is hidden: its caller waits, then. */
+/* By context switches where there are any. Otherwise all that a function takes
+ * that is known to wait; where that is hidden, its caller waits. */
+static int64_t waiting_of(struct sums *sums, const struct swz_tree_node *node,
+			  bool by_name)
+{
+	const struct swz_catalog *catalog = sums->binding->catalog;
+	int64_t waiting = node->waiting;
+
+	if (sums->tree->knows_waiting) {
+		if (waiting >= node->self)
+			return node->self_ns;
+		return part_of(sums, node->self_ns, waiting, node->self);
+	}
+	return by_name && catalog->functions[catalog_function(sums, node)].waits
+		       ? node->self_ns
+		       : 0;
+}
+
 static void find_waiting(struct swz_report *report, struct sums *sums)
 {
 	struct swz_tree *tree = sums->tree;
-	const struct swz_catalog *catalog = sums->binding->catalog;
+	bool by_name = sums->binding->has_imports;
 	size_t i;
 
-	report->knows_waiting |= sums->binding->has_imports;
-	if (!sums->binding->has_imports)
+	report->knows_waiting |= by_name || tree->knows_waiting;
+	report->knows_switches |= tree->knows_waiting;
+	if (!by_name && !tree->knows_waiting)
 		return;
-	for (i = 1; i < tree->context_count; i++) {
+	for (i = 0; i < tree->context_count; i++) {
 		uint32_t index = tree->contexts[i];
 		struct swz_tree_node *node = &tree->nodes[index];
 		struct function_ticks *function;
 
-		if (!node->self_ns ||
-		    !catalog->functions[catalog_function(sums, node)].waits)
+		if (!node->self_ns)
 			continue;
-		node->self_waiting_ns = node->self_ns;
+		node->self_waiting_ns = waiting_of(
+			sums, node, by_name && index != SWZ_TREE_ROOT);
 		function = function_sum(sums, sums->shown[index]);
 		function->self_waiting_ns = swz_add(function->self_waiting_ns,
-						    node->self_ns);
+						    node->self_waiting_ns);
 	}
 }
 
@@ -735,6 +753,7 @@ void swz_report_merge(struct swz_report *to, const struct swz_report *from)
 				       &from->functions[i]);
 	to->thread_count += from->thread_count;
 	to->knows_waiting |= from->knows_waiting;
+	to->knows_switches |= from->knows_switches;
 	to->sampled |= from->sampled;
 	to->total_ns = swz_add(to->total_ns, from->total_ns);
 	to->raw_ns = swz_add(to->raw_ns, from->raw_ns);

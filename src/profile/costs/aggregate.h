@@ -54,8 +54,10 @@ struct swz_report {
 	bool without_edges; /* to be set if nobody wants them; they take most of
 			     * the work */
 	size_t thread_count; /* that were there in the range of time */
-	bool knows_waiting;  /* calls that wait (waiting_calls.h) were recorded,
-			      * if any were made: there are imports */
+	bool knows_waiting;  /* of a thread at least: by context switches, or
+			      * since calls that wait (waiting_calls.h) were
+			      * recorded, if any were made: there are imports */
+	bool knows_switches; /* of a thread at least by the former */
 	bool sampled;        /* times are estimates, in some thread at least */
 	/* Before the first thread: times are multiples of so many ns, which
 	 * takes nothing from what is said of their sums; 0: of one. */

@@ -37,6 +37,7 @@ struct swz_tree_node {
 	int64_t self;       /* without the hooks' cost; >= 0 */
 	int64_t raw_below;  /* sum of raw_self over the subtree */
 	int64_t self_below; /* sum of self over the subtree */
+	int64_t waiting; /* of raw_self: it did not run, where knows_waiting */
 	double self_variance;
 	/* by swz_report_add(), of what is shown: */
 	int64_t self_ns;  /* the context's part of its function's self time */
@@ -70,6 +71,7 @@ struct swz_tree {
 	int64_t untraced_own;    /* of these ticks: work of ours */
 	bool absent;             /* the thread was not there in the range */
 	bool compensated;
+	bool knows_waiting; /* by context switches */
 	bool sampled; /* only some calls were timed: times are estimates */
 	uint64_t dropped_nodes;  /* left out as inconsistent */
 	uint64_t repaired_nodes; /* torn or absurd times */

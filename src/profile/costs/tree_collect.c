@@ -4,6 +4,7 @@
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
 #include "profile/costs/tree_events.h"
+#include "profile/costs/tree_switches.h"
 
 #define NONE SWZ_INDEX_NONE
 
@@ -371,4 +372,6 @@ void swz_tree_collect(struct swz_tree_builder *builder)
 				     builder->profile, thread, builder->range);
 	resolve(builder);
 	append_untraced(builder);
+	swz_tree_take_switches(builder->tree, &builder->units, builder->profile,
+			       thread, builder->range);
 }

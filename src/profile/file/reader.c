@@ -234,6 +234,7 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->threads);
 	free(profile->spans);
 	free(profile->unwound);
+	free(profile->switches);
 	free(profile->symbols);
 	free(profile->lines);
 	free(profile->added);

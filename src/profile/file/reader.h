@@ -73,6 +73,14 @@ struct swz_profile_unwound {
 	uint64_t count;
 };
 
+/* A time in which a thread did not run. */
+struct swz_profile_switch {
+	uint32_t owner;     /* the thread's index */
+	bool preempted;     /* SWZ_SWITCH_PREEMPTED */
+	uint64_t off_ticks; /* less than on_ticks in what a thread has */
+	uint64_t on_ticks;
+};
+
 /* What is valid of a chunk of events, and lies within the file. */
 struct swz_event_chunk {
 	uint32_t owner;
@@ -99,6 +107,8 @@ struct swz_profile_thread {
 	size_t unwound_count;
 	const struct swz_event_chunk *event_chunks; /* in the order of time */
 	size_t event_chunk_count;
+	const struct swz_profile_switch *switches; /* in the order of time */
+	size_t switch_count;
 };
 
 struct swz_profile {
@@ -128,6 +138,8 @@ struct swz_profile {
 	size_t unwound_count;
 	struct swz_event_chunk *event_chunks; /* sorted by owner, then ticks */
 	size_t event_chunk_count;
+	struct swz_profile_switch *switches; /* sorted by owner, then time */
+	size_t switch_count;
 	struct swz_profile_symbol *symbols; /* in the order of the file */
 	size_t symbol_count;
 	struct swz_profile_line *lines; /* in the order of the file */

@@ -189,6 +189,33 @@ static void read_unwound(struct swz_scan *scan, const struct swz_chunk *chunk,
 	}
 }
 
+/* (The writer counts a record when it is whole.) */
+static void read_switches(struct swz_scan *scan, const struct swz_chunk *chunk,
+			  const uint8_t *body, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	size_t room = size / sizeof(struct swz_switch_record);
+	size_t i;
+
+	if (chunk->count > room)
+		profile->damage.bad_chunks++;
+	for (i = 0; i < room && i < chunk->count; i++) {
+		struct swz_switch_record record;
+
+		memcpy(&record, body + i * sizeof(record), sizeof(record));
+		swz_grow(&profile->switches, &scan->switch_capacity,
+			 profile->switch_count, sizeof(*profile->switches));
+		profile->switches[profile->switch_count++] =
+			(struct swz_profile_switch){
+				.owner = chunk->owner,
+				.preempted = record.off_ticks &
+					     SWZ_SWITCH_PREEMPTED,
+				.off_ticks = record.off_ticks &
+					     ~SWZ_SWITCH_PREEMPTED,
+				.on_ticks = record.on_ticks};
+	}
+}
+
 static void add_events(struct swz_scan *scan,
 		       const struct swz_event_chunk *events)
 {
@@ -261,6 +288,9 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_UNWOUND:
 		read_unwound(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_SWITCHES:
+		read_switches(scan, chunk, body, room);
 		break;
 	case SWZ_CHUNK_EVENTS:
 		read_events(scan, chunk, offset, size);

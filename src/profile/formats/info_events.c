@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "profile/file/events.h"
+#include "profile/file/switches.h"
 #include "profile/formats/formats.h"
 
 struct totals {
@@ -60,6 +61,39 @@ static void put_time(FILE *stream, const struct swz_profile *profile,
 		ns % 1000000000);
 }
 
+/* How often each thread lost the processor, and for how long. */
+static void put_switches(FILE *stream, const struct swz_profile *profile)
+{
+	size_t unknown = 0, i;
+
+	if (!(profile->header.flags & SWZ_FILE_SWITCHES))
+		return;
+	fputs("\ncontext switches (--switches), durations as they were:\n",
+	      stream);
+	fprintf(stream, "%10s %16s %16s %16s %16s\n", "tid", "switches",
+		"lost records", "off, ns", "preempted, ns");
+	for (i = 0; i < profile->thread_count; i++) {
+		const struct swz_profile_thread *thread = &profile->threads[i];
+		uint64_t preempted, off = swz_switches_sum(thread, &preempted);
+
+		if (!thread->record.switches_from) {
+			unknown++;
+			continue;
+		}
+		fprintf(stream,
+			"%10" PRId32 " %16zu %16" PRIu64 " %16" PRId64
+			" %16" PRId64 "\n",
+			thread->record.tid, thread->switch_count,
+			thread->record.switches_lost,
+			swz_profile_ns(profile, (int64_t)off),
+			swz_profile_ns(profile, (int64_t)preempted));
+	}
+	if (unknown)
+		fprintf(stream,
+			"not recorded, as the kernel refused: %zu thread%s\n",
+			unknown, unknown == 1 ? "" : "s");
+}
+
 void swz_put_events(FILE *stream, const struct swz_profile *profile)
 {
 	const struct swz_file_header *header = &profile->header;
@@ -113,4 +147,5 @@ void swz_put_events(FILE *stream, const struct swz_profile *profile)
 			" pages unreadable\n",
 			damage.foreign, damage.stray, damage.torn,
 			damage.lost_pages);
+	put_switches(stream, profile);
 }

@@ -193,6 +193,11 @@ static void put_thread(struct dump *dump, uint64_t at, uint64_t size)
 			" ns, read at %" PRIu64 "\n",
 			r.processor_start_ns, r.processor_ns,
 			r.processor_ticks);
+	if (r.switches_from)
+		fprintf(dump->stream,
+			"  switches           from %" PRIu64 " until %" PRIu64
+			", lost %" PRIu64 "\n",
+			r.switches_from, r.switches_until, r.switches_lost);
 }
 
 static bool put_function(struct dump *dump, const void *bytes, uint64_t at)
@@ -239,6 +244,18 @@ static bool put_unwound(struct dump *dump, const void *bytes, uint64_t at)
 		return false;
 	fprintf(dump->stream, "  node 0x%-8" PRIx32 " count %" PRIu64 "\n",
 		r.node, r.count);
+	return true;
+}
+
+static bool put_switch(struct dump *dump, const void *bytes, uint64_t at)
+{
+	struct swz_switch_record r;
+
+	(void)at;
+	memcpy(&r, bytes, sizeof(r));
+	fprintf(dump->stream, "  off %" PRIu64 ", on %" PRIu64 "%s\n",
+		r.off_ticks & ~SWZ_SWITCH_PREEMPTED, r.on_ticks,
+		r.off_ticks & SWZ_SWITCH_PREEMPTED ? ", preempted" : "");
 	return true;
 }
 
@@ -352,6 +369,8 @@ static const char *type_name(uint32_t type)
 		return "NODES";
 	case SWZ_CHUNK_UNWOUND:
 		return "UNWOUND";
+	case SWZ_CHUNK_SWITCHES:
+		return "SWITCHES";
 	case SWZ_CHUNK_NAMES:
 		return "NAMES";
 	case SWZ_CHUNK_SYMBOLS:
@@ -395,6 +414,10 @@ static void put_body(struct dump *dump, const struct swz_chunk *chunk,
 	case SWZ_CHUNK_UNWOUND:
 		put_records(dump, at, size, chunk->count,
 			    sizeof(struct swz_unwound_record), put_unwound);
+		break;
+	case SWZ_CHUNK_SWITCHES:
+		put_records(dump, at, size, chunk->count,
+			    sizeof(struct swz_switch_record), put_switch);
 		break;
 	case SWZ_CHUNK_NAMES:
 		get(dump, at, &first, sizeof(first));

@@ -15,6 +15,8 @@ struct losses {
 	uint64_t lost_calls;   /* not recorded */
 	uint64_t folded_calls; /* without a context */
 	uint64_t untraced;     /* events */
+	uint64_t switches;     /* the kernel's records */
+	size_t without;        /* threads without them, in such profiles */
 	size_t incomplete;     /* profiles, as all that follow */
 	size_t damaged;
 	size_t overwritten;
@@ -177,10 +179,18 @@ static struct losses find_losses(const struct swz_section *section)
 		losses.running += profile->written;
 		losses.overwritten += (profile->header.flags & SWZ_FILE_RING) !=
 				      0;
-		for (j = 0; j < profile->thread_count; j++)
-			losses.untraced = swz_add_count(
-				losses.untraced,
-				profile->threads[j].record.untraced);
+		for (j = 0; j < profile->thread_count; j++) {
+			const struct swz_thread_record *record =
+				&profile->threads[j].record;
+
+			losses.untraced = swz_add_count(losses.untraced,
+							record->untraced);
+			losses.switches = swz_add_count(losses.switches,
+							record->switches_lost);
+			losses.without += profile->header.flags &
+						  SWZ_FILE_SWITCHES &&
+					  !record->switches_from;
+		}
 	}
 	return losses;
 }
@@ -214,6 +224,11 @@ static void put_losses(FILE *stream, const struct swz_section *section)
 		 "more inclusive time here than in trees, because of folding");
 	put_loss(stream, losses.untraced, "event", "events",
 		 "had no room in the trace (--max-size)");
+	put_loss(stream, losses.switches, "record of a context switch",
+		 "records of context switches",
+		 "had no room: more was waiting");
+	put_loss(stream, losses.without, "thread has", "threads have",
+		 "no context switches: the kernel refused (--switches)");
 	put_loss(stream, losses.overwritten, "trace holds", "traces hold",
 		 "the newest events only (--ring)");
 	put_loss(stream, report->dropped_nodes, "inconsistent context was",

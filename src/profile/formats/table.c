@@ -182,8 +182,10 @@ static void write_table(FILE *stream, const struct swz_section *section,
 	put_rows(&table, rows, shown);
 	put_rest(stream, section, rows, shown, count);
 	if (table.waiting)
-		fputs("Waiting: what of incl was in calls that wait.\n",
-		      stream);
+		fprintf(stream, "Waiting: what of incl %s.\n",
+			section->report->knows_switches
+				? "the thread did not run"
+				: "was in calls that wait");
 	put_unwound(stream, style, rows, shown);
 	put_hint(stream, section, options, rows, shown);
 	free(rows);

@@ -108,9 +108,10 @@ static void put_unwound(FILE *stream, const struct swz_row *rows, size_t count)
 void swz_put_waiting_note(FILE *stream, const struct swz_report *report)
 {
 	if (report->knows_waiting)
-		fputs("# self-wait, incl-wait: what of self and incl was in "
-		      "calls that wait\n",
-		      stream);
+		fprintf(stream,
+			"# self-wait, incl-wait: what of self and incl %s\n",
+			report->knows_switches ? "the thread did not run"
+					       : "was in calls that wait");
 }
 
 void swz_write_text(FILE *stream, const struct swz_section *section,

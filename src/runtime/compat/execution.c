@@ -19,6 +19,7 @@
 #include "base/syscall.h"
 #include "runtime/support/preload.h"
 #include "runtime/record/processor_time.h"
+#include "runtime/record/switches.h"
 #include "runtime/record/thread.h"
 
 #define PAGE UINT64_C(4096)
@@ -246,8 +247,10 @@ static void note_processor_time(void)
 {
 	struct swz_thread *thread = swz_thread_here();
 
-	if (swz_recording && thread && thread->cold)
+	if (swz_recording && thread && thread->cold) {
 		swz_processor_time_note(thread->record);
+		swz_switches_take_now(thread);
+	}
 }
 
 static int execute(const struct execution *x, strings environment)

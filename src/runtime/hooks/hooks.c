@@ -27,6 +27,7 @@
 #include "runtime/record/frames.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/record/processor_time.h"
+#include "runtime/record/switches.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/shared_thunks.h"
 #include "runtime/record/slow_stack.h"
@@ -112,11 +113,13 @@ static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 	swz_leave(thread, thunk, now, how);
 	thread->top = thunk->link ? thunk->link : &swz_bottom;
 	swz_thread_free_thunk(thread, thunk);
-	if (is_first)
+	if (is_first) {
 		swz_processor_time_note(thread->record);
-	else
+		swz_switches_take_now(thread);
+	} else {
 		swz_processor_time_note_sometimes(thread->record,
 						  thread->record->last_ticks);
+	}
 }
 
 void swz_exit(struct swz_thunk *thunk, uint64_t *slot)

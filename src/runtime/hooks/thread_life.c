@@ -21,6 +21,7 @@
 #include "runtime/record/file.h"
 #include "runtime/record/processor_time.h"
 #include "runtime/record/slow_stack.h"
+#include "runtime/record/switches.h"
 
 #define PAGE ((size_t)4096)
 
@@ -397,8 +398,10 @@ static void take_over(void *argument)
 {
 	struct swz_thread_cold *cold = argument;
 
-	if (cold->hot->record) /* the dead thread's */
+	if (cold->hot->record) { /* the dead thread's */
 		cold->hot->record->end_ticks = cold->hot->record->last_ticks;
+		swz_switches_end(cold->hot);
+	}
 	if (set_up(cold->hot, cold) == SWZ_OK)
 		swz_thread_begin_thunks(cold);
 }
@@ -533,6 +536,7 @@ void swz_thread_note_ended(void)
 
 		if (!owner || owner >= IN_STOCK || !record)
 			continue;
+		swz_switches_end(cold->hot);
 		if (has_ended(owner, 0))
 			record->end_ticks = record->last_ticks;
 		else if (alive++ < MOST_HEIRS_SOUGHT && !has_heir(cold, owner))

@@ -99,7 +99,8 @@ static struct swz_chunk *take_left(enum swz_chunk_type type, uint32_t least,
 	chunk->type = SWZ_CHUNK_PADDING;
 	atomic_signal_fence(memory_order_seq_cst);
 	memset(chunk->reserved, 0, sizeof(chunk->reserved));
-	if (type == SWZ_CHUNK_EVENTS)
+	chunk->count = 0;
+	if (type != SWZ_CHUNK_PACKED)
 		memset(chunk + 1, 0, chunk->bytes - sizeof(*chunk));
 	chunk->owner = owner;
 	atomic_signal_fence(memory_order_seq_cst);

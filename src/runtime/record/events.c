@@ -21,6 +21,7 @@
 #include "runtime/record/pack.h"
 #include "runtime/record/processor_time.h"
 #include "runtime/record/slow_stack.h"
+#include "runtime/record/switches.h"
 #include "runtime/support/config.h"
 
 #define FIRST_PAGES 1u
@@ -121,6 +122,7 @@ static void next_chunk(void *argument)
 	else
 		stop(thread);
 	swz_processor_time_note_sometimes(thread->record, swz_ticks());
+	swz_switches_take(thread);
 }
 
 void swz_events_begin(void)
@@ -134,6 +136,7 @@ void swz_events_forget(struct swz_thread_cold *cold)
 {
 	cold->events = cold->earlier_events = NULL;
 	swz_packer_forget(cold->packer);
+	swz_switches_forget(cold);
 }
 
 /* Those of a thread that has ended. */
@@ -169,6 +172,7 @@ void swz_events_begin_thread(struct swz_thread *thread)
 		fill_next(thread, chunk);
 	else
 		stop(thread);
+	swz_switches_begin_thread(thread);
 }
 
 void swz_events_restart(struct swz_thread *thread)
@@ -211,6 +215,14 @@ static uint64_t load_event(const struct swz_thread *thread)
 	return __atomic_load_n(&thread->event, __ATOMIC_RELAXED);
 }
 
+static void take_switches(struct swz_thread *thread)
+{
+	if (swz_on_slow_stack(thread))
+		swz_switches_take(thread);
+	else
+		swz_slowly(thread, swz_switches_take, thread);
+}
+
 /* The thread's next event has no place in the page. False: there is none for it
  * at all. */
 static bool turn(struct swz_thread *thread)
@@ -244,6 +256,8 @@ static bool turn(struct swz_thread *thread)
 	__atomic_compare_exchange_n(page_time(event + 8), &none, swz_ticks(),
 				    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	move(thread, event, event + 8);
+	if (swz_switches_are_due(thread))
+		take_switches(thread);
 	return true;
 }
 
@@ -255,7 +269,8 @@ enum swz_turn swz_events_turn_in_hook(struct swz_thread *thread)
 	 * the meantime: but for the next page, which is what there mostly is
 	 * to do. */
 	if (event != SWZ_NO_EVENTS &&
-	    (!at_page_end(event) || event + 8 == end_of(thread->cold->events)))
+	    (!at_page_end(event) || event + 8 == end_of(thread->cold->events) ||
+	     swz_switches_are_due(thread)))
 		return SWZ_TURN_SLOWLY;
 	return turn(thread) ? SWZ_TURN_AGAIN : SWZ_TURN_NONE;
 }

@@ -21,6 +21,7 @@
 #include "thunks/arena.h"
 
 struct swz_packer;
+struct swz_switches;
 struct swz_thread_cold;
 
 /* In each of swz_links.children: there are more than those. */
@@ -115,6 +116,7 @@ struct swz_thread_cold {
 	struct swz_chunk *earlier_events; /* the one before, or NULL */
 	uint64_t event_pages;             /* number of the next page */
 	struct swz_packer *packer;        /* or NULL, until it is needed */
+	struct swz_switches *switches;    /* or NULL, until it is needed */
 	struct swz_thread_cold *next;
 };
 

@@ -116,6 +116,7 @@ static const char *read_trace(struct swz_config *c)
 	if (!time_span("SWIZZLE_MIN_TIME", &c->min_time))
 		return "SWIZZLE_MIN_TIME: not a time up to 1000s";
 	c->ring = flag("SWIZZLE_RING", false);
+	c->switches = flag("SWIZZLE_SWITCHES", false);
 	if (c->sampled)
 		return "SWIZZLE_TIMING: a trace has exact times";
 	return NULL;

@@ -1,5 +1,4 @@
-/* Threads are made by clone alone, and share the thread-local storage of the
- * one that they help: nothing that plans uses any. A thread that wakes up late
+/* Nothing that plans uses thread-local storage. A thread that wakes up late
  * finds that there is nothing left to do; nobody waits for it. */
 
 #include "runtime/support/team.h"
@@ -14,6 +13,7 @@
 
 #include "base/syscall.h"
 #include "runtime/support/aside.h"
+#include "runtime/support/bare_thread.h"
 #include "runtime/support/config.h"
 
 /* For each so many bytes one more thread: to start it costs as much as planning
@@ -24,8 +24,7 @@
 
 struct helper {
 	char *stack;
-	long thread;
-	_Atomic uint32_t alive; /* its number: the kernel makes it zero */
+	struct swz_bare_thread thread;
 };
 
 static struct {
@@ -67,8 +66,9 @@ static void take_portions(unsigned member)
 	}
 }
 
-static void help(unsigned member)
+static void help(void *argument)
 {
+	unsigned member = (unsigned)(uintptr_t)argument;
 	uint32_t done = 0;
 
 	while (!atomic_load(&team.ending)) {
@@ -90,36 +90,6 @@ static void help(unsigned member)
 }
 
 /* --------------------------------------------------------------- beginning */
-
-/* The number behind `name` in the process's status; -1 if that is not to be
- * found out. */
-static int status_of(const char *status, const char *name)
-{
-	const char *at = strstr(status, name);
-
-	if (!at)
-		return -1;
-	at += strlen(name);
-	while (*at == '\t' || *at == ' ')
-		at++;
-	return *at >= '0' && *at <= '9' ? *at - '0' : -1;
-}
-
-static bool may_have_threads(void)
-{
-	char status[4096];
-	long fd = SWZ_SYSCALL(SYS_open, "/proc/self/status",
-			      O_RDONLY | O_CLOEXEC);
-	long n;
-
-	if (fd < 0)
-		return false;
-	n = SWZ_SYSCALL(SYS_read, fd, status, sizeof(status) - 1);
-	SWZ_SYSCALL(SYS_close, fd);
-	status[n > 0 ? n : 0] = '\0';
-	return status_of(status, "\nTracerPid:") == 0 &&
-	       status_of(status, "\nSeccomp:") == 0;
-}
 
 static unsigned processors(void)
 {
@@ -144,49 +114,20 @@ static unsigned how_many(uint64_t text_bytes)
 	return wanted < SWZ_MOST_MEMBERS ? (unsigned)wanted : SWZ_MOST_MEMBERS;
 }
 
-/* Returns in the caller only. */
-static long start_thread(char *stack, _Atomic uint32_t *alive, unsigned member)
-{
-	long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
-		     CLONE_THREAD | CLONE_SYSVSEM | CLONE_PARENT_SETTID |
-		     CLONE_CHILD_CLEARTID;
-	register long r10 __asm__("r10") = (long)alive;
-	register long r8 __asm__("r8") = 0;
-	long result;
-
-	__asm__ volatile("syscall\n\t"
-			 "test %%rax, %%rax\n\t"
-			 "jnz 1f\n\t"
-			 "mov %[member], %%edi\n\t"
-			 "call *%[help]\n\t"
-			 "xor %%edi, %%edi\n\t"
-			 "mov %[exit], %%eax\n\t"
-			 "syscall\n"
-			 "1:"
-			 : "=a"(result)
-			 : "a"(SYS_clone), "D"(flags), "S"(stack), "d"(alive),
-			   "r"(r10), "r"(r8), [member] "r"(member),
-			   [help] "r"(help), [exit] "i"(SYS_exit)
-			 : "rcx", "r11", "memory");
-	return result;
-}
-
 static bool add_helper(void)
 {
 	struct helper *h = &team.helpers[team.helper_count];
-	unsigned member = team.helper_count + 1;
+	uintptr_t member = team.helper_count + 1;
 
 	h->stack = swz_map_aside(STACK_BYTES, PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 				 -1);
 	if (!h->stack)
 		return false;
-	h->thread = swz_sys_mprotect(h->stack, PAGE, PROT_NONE);
-	if (h->thread == 0)
-		/* valgrind looks whether there is memory where it points to */
-		h->thread = start_thread(h->stack + STACK_BYTES - 16, &h->alive,
-					 member);
-	if (h->thread < 0) {
+	/* valgrind looks whether there is memory where the top points to */
+	if (swz_sys_mprotect(h->stack, PAGE, PROT_NONE) != 0 ||
+	    !swz_bare_thread_start(&h->thread, h->stack + STACK_BYTES - 16,
+				   help, (void *)member)) {
 		swz_sys_munmap(h->stack, STACK_BYTES);
 		return false;
 	}
@@ -199,7 +140,7 @@ void swz_team_begin(uint64_t text_bytes)
 	uint64_t all = ~UINT64_C(0), before;
 	unsigned wanted = how_many(text_bytes);
 
-	if (wanted < 2 || !may_have_threads())
+	if (wanted < 2 || !swz_bare_threads_may_be())
 		return;
 	atomic_store(&team.ending, false);
 	/* they never take one that is for the program */
@@ -250,29 +191,14 @@ void swz_team_run(swz_team_work *work, void *context, uint32_t count,
 
 /* ------------------------------------------------------------------ ending */
 
-/* Until it is no thread of the process any more: to some calls a process must
- * have one only. What a tracer has come to hold meanwhile is not waited for. */
-static void wait_for_end(struct helper *h)
-{
-	long process = SWZ_SYSCALL(SYS_getpid);
-	uint32_t alive;
-
-	while ((alive = atomic_load(&h->alive)) != 0)
-		wait_while(&h->alive, alive);
-	for (unsigned i = 0; i < 10000; i++) {
-		if (SWZ_SYSCALL(SYS_tgkill, process, h->thread, 0) == -ESRCH)
-			break;
-		SWZ_SYSCALL(SYS_sched_yield);
-	}
-	swz_sys_munmap(h->stack, STACK_BYTES);
-}
-
 void swz_team_end(void)
 {
 	atomic_store(&team.ending, true);
 	atomic_fetch_add(&team.round, 2);
 	wake(&team.round);
-	for (unsigned i = 0; i < team.helper_count; i++)
-		wait_for_end(&team.helpers[i]);
+	for (unsigned i = 0; i < team.helper_count; i++) {
+		swz_bare_thread_wait(&team.helpers[i].thread);
+		swz_sys_munmap(team.helpers[i].stack, STACK_BYTES);
+	}
 	team.helper_count = 0;
 }

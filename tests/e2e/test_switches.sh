@@ -1,0 +1,184 @@
+# shellcheck shell=bash
+# --switches: when each thread of a trace did not run, by the kernel's records.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3
+need_targets running threads processes
+
+columns() { # FORMAT-FILE COLUMN...: of a csv file, a line a row
+	python3 -c '
+import csv, sys
+for r in csv.DictReader(open(sys.argv[1], errors="replace")):
+    print(*[r[k] for k in sys.argv[2:]])' "$@"
+}
+
+off_times() { # PROFILE: tid, ns off the processor
+	"$DUMP" -f info "$1" 2>/dev/null | awk '/^context switches/ { on = 1 }
+		on && $1 + 0 { print $1, $4 }
+		on && /^$/ { exit }'
+}
+
+capture timeout 240 "$RUN" -q -m trace --switches -o profile "$TARGETS/running"
+assert_status 0
+assert_empty err
+if ! "$DUMP" -f raw profile | grep -q '^chunk at .*: SWITCHES'; then
+	skip 'context switches are not recorded here (perf_event_open)'
+fi
+
+it 'what a thread did not run is what its processor time leaves'
+off_times profile >off
+"$DUMP" -f csv --by thread -o by profile
+assert_eq 5 "$(wc -l <off)" threads
+columns by tid wall_ns waiting_ns unknown_ns | while read -r tid wall waiting unknown; do
+	off=$(awk -v tid="$tid" '$1 == tid { print $2 }' off)
+	# what the host took of the processor is in neither
+	awk -v off="$off" -v waiting="$waiting" -v unknown="$unknown" -v wall="$wall" '
+		BEGIN { exit !(off <= waiting + unknown + 2000000 &&
+			off >= waiting - 0.1 * wall - 20000000) }' ||
+		echo "$tid: off $off, waiting $waiting, wall $wall"
+done >wrong
+assert_empty wrong
+
+it 'waiting and running of all functions are the thread'"'"'s time'
+for tid in $(awk '{ print $1 }' off); do
+	"$DUMP" -f csv --no-compensate --tid "$tid" -o csv profile
+	sum=$(columns csv self_waiting_ns | awk '{ s += $1 } END { printf "%.0f", s }')
+	off=$(awk -v tid="$tid" '$1 == tid { print $2 }' off)
+	awk -v sum="$sum" -v off="$off" 'BEGIN {
+		exit !(sum <= off && sum >= off - 0.01 * off - 1000000) }' ||
+		echo "$tid: $sum of $off"
+	columns csv self_ns self_waiting_ns incl_ns incl_waiting_ns |
+		awk '$2 > $1 || $4 > $3 || $2 > $4'
+done >wrong
+assert_empty wrong
+
+it 'it is in the functions that waited'
+"$DUMP" -f csv -o csv profile
+rest=$(columns csv function self_ns self_waiting_ns | awk '$1 == "rest"')
+# shellcheck disable=SC2086
+set -- $rest
+assert_ge "$3" 540000000 'rest() sleeps'
+assert_ge "$3" $(($2 * 95 / 100)) 'and does nothing else'
+# they compute: what they did not wait is what they ran
+ran=$(columns csv function self_ns self_waiting_ns |
+	awk '$1 == "run" || $1 == "run_ns" { s += $2 - $3 } END { printf "%.0f", s }')
+awk -v ran="$ran" 'BEGIN { exit !(ran > 200e6 && ran < 330e6) }' ||
+	fail "run() and run_ns() have run $ran ns of 270 ms"
+
+it 'all formats say the same'
+"$DUMP" -f text -o table profile
+for format in csv json callgrind; do
+	"$DUMP" -f $format -o "all.$format" profile
+done
+capture python3 "$TOP/tests/e2e/read_format.py" table csv,all.csv json,all.json \
+	callgrind,all.callgrind
+assert_status 0
+assert_empty out
+"$DUMP" -f archive -o archive profile
+"$DUMP" -f text -o again archive
+assert_same table again
+
+it 'the parts of the time have the whole'
+"$DUMP" -f csv --no-compensate -o all profile
+"$DUMP" -f csv --no-compensate --to 50% -o first profile
+"$DUMP" -f csv --no-compensate --from 50% -o second profile
+for file in all first second; do
+	columns $file self_waiting_ns | awk '{ s += $1 } END { printf "%.0f\n", s }'
+done >sums
+awk '{ s[NR] = $1 } END {
+	exit !(s[2] > 0 && s[3] > 0 && s[1] - s[2] - s[3] < 1e6 &&
+		s[2] + s[3] - s[1] < 1e6) }' sums || fail "$(xargs <sums)"
+
+it 'the program does not see it: descriptors, threads, children'
+cat >looks.py <<'END'
+import os, threading
+def fds():
+    return sorted(int(f) for f in os.listdir("/proc/self/fd"))
+def look(out):
+    fd = os.open("/dev/null", os.O_RDONLY)
+    out.append((fd, len(os.listdir("/proc/self/task"))))
+    os.close(fd)
+print(fds(), os.listdir("/proc/self/task").__len__())
+for i in range(20):
+    out = []
+    t = threading.Thread(target=look, args=(out,))
+    t.start()
+    t.join()
+    print(out[0], fds())
+pid = os.fork()
+if pid == 0:
+    look(out)
+    print(out, fds(), flush=True)
+    os._exit(0)
+print(os.waitpid(-1, 0)[1])
+try:
+    os.waitpid(-1, 0x40000000)  # __WALL
+except ChildProcessError as e:
+    print(e)
+END
+RUN_OPTIONS=(-m trace --switches)
+assert_same_as_native /usr/bin/python3 looks.py
+assert_same_as_native "$TARGETS/threads" short 200
+assert_same_as_native "$TARGETS/processes" fork
+
+it 'a forked child has its own'
+"$RUN" -q -m trace --switches -o children/ /usr/bin/python3 -c '
+import os, time
+def nap():
+    time.sleep(0.2)
+if os.fork() == 0:
+    nap()
+    raise SystemExit
+os.wait()'
+assert_eq 2 "$(find children -type f | wc -l)" profiles
+for file in children/*; do
+	off_times "$file" | awk '{ s += $2 } END { print (s > 150000000) }'
+done >slept
+assert_eq '1 1' "$(xargs <slept)" 'both slept or waited'
+
+it 'what the ring has no room for is counted'
+cat >naps.c <<'END'
+#include <time.h>
+int main(void)
+{
+	for (int i = 0; i < 3000; i++)
+		nanosleep(&(struct timespec){0, 1000}, 0);
+	return 0;
+}
+END
+gcc -O1 -o naps naps.c || abort 'no program'
+"$RUN" -q -m trace --switches -o naps.profile ./naps
+lost=$("$DUMP" -f info naps.profile | awk '/^context switches/ { on = 1 }
+	on && $1 + 0 { print $2, $3 }')
+# shellcheck disable=SC2086
+set -- $lost
+assert_ge "$1" 400 'switches that there was room for'
+assert_ge "$2" 1 'lost records'
+
+it 'it needs a trace'
+capture "$RUN" --switches -o profile2 true
+assert_status 2
+assert_contains err '--switches'
+assert_missing profile2
+
+it 'where the kernel is not to be asked, one line says so and the program runs'
+cat >filtered.py <<'END'
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+code = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
+program = struct.pack("HxxxxxxP", 1, ctypes.addressof(code))
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, ctypes.c_char_p(program), 0, 0) == 0
+os.execvp(sys.argv[1], sys.argv[1:])
+END
+capture python3 filtered.py "$RUN" -m trace --switches --no-summary -o refused \
+	"$TARGETS/processes" fork
+assert_status 0
+assert_eq 1 "$(grep -c -e '--switches: waiting is not recorded' err)" lines
+assert_contains err 'seccomp'
+capture "$DUMP" -f info refused
+assert_contains out 'not recorded, as the kernel refused: 1 thread'
+"$DUMP" -f csv refused | columns /dev/stdin self_waiting_ns | grep . >known
+assert_empty known
+
+finish
