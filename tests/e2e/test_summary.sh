@@ -2,7 +2,9 @@
 # A run ends with one line on standard error: what was recorded, where, what is
 # missing, and the next command. Nothing else of the program changes.
 . "${BASH_SOURCE%/*}/lib.sh"
-need_built "$RUN" "$DUMP" "$TARGETS/fib"
+. "$TOP/tests/e2e/profiles.sh"
+need prlimit
+need_targets fib contexts clones
 unset SWIZZLE_SUMMARY SWIZZLE_MODE SWIZZLE_TIMING
 
 # The calls of all threads, as -f info has them.
@@ -94,6 +96,86 @@ assert_contains "$TMP/err" '; oldest events overwritten (--ring).'
 capture "$RUN" -m trace --max-size 1M -o small "$TARGETS/fib"
 assert_matches "$TMP/err" '; [0-9,]+ events not traced \(--max-size\)\.'
 
+grouped() { # NUMBER: with commas
+	echo "$1" | sed -e ':a' -e 's/\([0-9]\)\([0-9]\{3\}\)\($\|,\)/\1,\2\3/' -e 'ta'
+}
+
+# The figure of -f info, which is not 0, in these words.
+assert_missing_said() { # FILE WHAT WORDS
+	local count
+	count=$(info_value "$1" "$2")
+	assert_ge "$count" 2 "$2 of $1"
+	assert_contains "$TMP/err" "; $(grouped "$count") $3. Next: "
+}
+
+it 'contexts that were folded'
+capture "$RUN" --max-memory 1M -o folded "$TARGETS/contexts"
+assert_missing_said folded 'folded calls' 'calls folded into other contexts (--max-memory)'
+
+it 'calls that were lost, of no file that is full'
+capture "$RUN" --no-follow -o bare "$TARGETS/clones" bare-tls 5
+assert_missing_said bare 'lost calls' 'calls lost'
+
+it 'a full disk'
+mkdir disk
+on_small_disk() { # COMMAND...
+	local options=(--mount)
+	[ "$(id -u)" -eq 0 ] || options+=(--map-root-user)
+	# shellcheck disable=SC2016 # for that shell
+	unshare "${options[@]}" sh -c 'mount -t tmpfs -o size=256k none disk && {
+		"$@"; status=$?; cp disk/profile copy; exit $status; }' - "$@"
+}
+if on_small_disk touch disk/profile 2>/dev/null; then
+	capture on_small_disk "$RUN" -o disk/profile "$TARGETS/contexts"
+	assert_status 0
+	assert_missing_said copy 'lost calls' 'calls lost (disk full)'
+	assert_eq 1 "$(grep -c ': the disk is full; calls from now on may be lost' "$TMP/err")"
+else
+	echo 'not tested: a full disk, without mount name spaces'
+fi
+
+it 'a file that may not grow'
+# shellcheck disable=SC2016
+capture "$RUN" --no-follow -o limited /usr/bin/python3 -c '
+import os
+os.system("prlimit --pid %d --fsize=2000000:2000000" % os.getpid())
+import json, http.server, asyncio, email, unittest, xml.dom.minidom'
+assert_status 0
+assert_missing_said limited 'lost calls' 'calls lost (ulimit -f)'
+
+# The file's header is what the line is made of: each reason, and one call.
+it 'each reason, one call'
+cat >lose.c <<'END'
+#include <stddef.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "swizzle/format.h"
+int main(int argc, char **argv)
+{
+	uint64_t lost = strtoull(argv[2], NULL, 10);
+	uint32_t full = (uint32_t)strtoul(argv[3], NULL, 10);
+	int fd = argc == 4 ? open(argv[1], O_WRONLY) : -1;
+
+	return pwrite(fd, &lost, sizeof(lost), offsetof(struct swz_file_header,
+			      lost_calls)) != sizeof(lost) ||
+	       pwrite(fd, &full, sizeof(full), offsetof(struct swz_file_header,
+			      full)) != sizeof(full);
+}
+END
+cc -I "$TOP/include" -o lose lose.c || abort 'not built'
+while read -r lost full words; do
+	capture "$RUN" --no-follow -o forged sh -c "./lose forged $lost $full"
+	assert_status 0
+	assert_contains "$TMP/err" "thread -> forged; $words. Next: "
+done <<'END'
+1 0 1 call lost
+1 1 1 call lost (disk full)
+1234567 2 1,234,567 calls lost (ulimit -f)
+2 3 2 calls lost (file removed or not to be opened)
+0 4 0 calls lost (no memory)
+END
+
 it 'ends by _exit, into a pipe'
 [ "$(readlink -f /bin/sh)" = /usr/bin/dash ] &&
 	shell=dash || shell=
@@ -150,5 +232,15 @@ kill -0 $program || fail 'the program has ended'
 kill $program
 wait $program $reader 2>/dev/null
 assert_eq here "$(cat got)"
+
+it 'a pipe has no line of a program that is killed, or that has closed standard error'
+# shellcheck disable=SC2016
+"$RUN" -o unsaid sh -c 'kill -9 $$' 2>&1 | cat >piped
+assert_empty piped
+assert_matches <("$DUMP" -f info unsaid) '^end: by _exit, exec or a signal$'
+"$RUN" -o unsaid sort /dev/null 2>&1 | cat >piped
+assert_empty piped
+assert_matches <("$DUMP" -f info unsaid) '^flags: ended'
+assert_ge "$(info_calls unsaid)" 1 'calls'
 
 finish
