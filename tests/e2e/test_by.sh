@@ -133,6 +133,162 @@ assert_eq 0 "$(awk -F, 'NR > 1 && $4 != "" { n++ } END { print n + 0 }' by.csv)"
 "$DUMP" --by module plain >by
 assert_not_contains by -wait
 
+it '-f table: the figures are those of csv, in units'
+cat >compare.py <<'EOF'
+import csv, re, sys
+key, table = sys.argv[1], sys.argv[2]
+rows = list(csv.DictReader(open("by.csv")))
+units = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+total = sum(int(r["self_ns"]) for r in rows)
+lines = open(table).read().split("\n")
+start = next(i for i, l in enumerate(lines) if re.match("(self|incl)%", l))
+titles = lines[start].split()
+times = {"self": "self_ns", "incl": "incl_ns", "wall": "wall_ns", "cpu": "processor_ns",
+         "waiting": "waiting_ns" if key in ("thread", "process") else "incl_waiting_ns",
+         "?": "unknown_ns"}
+body = lines[start + 1:]
+body = body[:body.index("")]
+assert len(body) == len(rows), (len(body), len(rows))
+seen = set()
+for row, line in zip(rows, body):
+    rest = line
+    for title in titles:
+        if title in ("self%", "incl%"):
+            m = re.match(r" *(<?)([0-9.]+)%", rest)
+            share = 100 * int(row[title[:-1] + "_ns"]) / total
+            assert m, line
+            assert share < 0.1 if m[1] else abs(share - float(m[2])) < 0.51, (line, share)
+        elif title in times:
+            m = re.match(r" *([0-9.]+) (ns|us|ms|s)\b| *-", rest)
+            assert m, (title, line)
+            if m[1]:
+                ns, is_ns = float(m[1]) * units[m[2]], int(row[times[title]])
+                assert abs(ns - is_ns) <= 0.006 * ns + 1, (title, line, row)
+            else:
+                assert row[times[title]] == "", (title, line, row)
+        elif title in ("calls", "tid", "pid"):
+            m = re.match(r" *([0-9,]+)", rest)
+            assert m[1].replace(",", "") == row[title], (title, line, row)
+            assert title == "calls" or "," not in m[1], line
+        else:
+            break
+        seen.add(title)
+        rest = rest[m.end():]
+    label = {"function": "function", "module": "module", "process": "command",
+             "thread": "thread", "file": "file", "line": "file"}[key]
+    name = row[label] or "-"
+    assert name.split("/")[-1] in rest, (line, row)
+    if key == "process":
+        assert rest.startswith("  " + "  " * int(row["level"]) + name), (line, row)
+    if key == "line" and row["line"] not in ("", "0"):
+        assert ":" + row["line"] in rest, (line, row)
+wanted = {"calls"} | ({"wall", "cpu", "waiting"} if key in ("thread", "process") else
+                      {"self%", "self", "incl%", "incl", "waiting"})
+assert wanted <= seen, seen
+EOF
+for key in function module process thread file line; do
+	"$DUMP" -q -f csv --by $key profiles >by.csv
+	capture "$DUMP" -q -f table -n 0 --by $key profiles
+	assert_status 0
+	mv out table
+	capture python3 compare.py $key table
+	assert_eq '' "$(cat err)" "the table by $key"
+done
+
+it 'a matrix adds up, and says what its columns are'
+capture "$DUMP" -q -f table -n 0 --by module,thread profiles
+awk '/^[0-9]+: thread / { legend[$1] = 1; n++ }
+	/^self%/ { for (i = 3; i <= NF && $i ~ /^[0-9]+$/; i++) {
+			columns++
+			if (!legend[$i ":"]) bad = 1 } }
+	END { exit bad || columns < 2 || n != columns }' out || fail "$(cat out)"
+"$DUMP" -q -f json --by module,thread profiles >by.json
+mv out table
+capture python3 - table by.json <<'EOF'
+import json, re, sys
+units = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+table = json.load(open(sys.argv[2]))
+lines = open(sys.argv[1]).read().split("\n")
+start = next(i for i, l in enumerate(lines) if l.startswith("self%"))
+ids = [int(t) for t in lines[start].split() if t.isdigit()]
+assert ids == [c["tid"] for c in table["columns"]][:len(ids)], ids
+for row, line in zip(table["rows"], lines[start + 1:]):
+    found = [float(a) * units[b] for a, b in re.findall(r"([0-9.]+) (ns|us|ms|s)\b", line)]
+    cells = row["cells_ns"]
+    wanted = [row["self_ns"]] + cells[:len(ids)]
+    if len(ids) < len(cells):
+        wanted.append(row["self_ns"] - sum(cells[:len(ids)]))
+    assert len(found) >= len(wanted) >= 3, line
+    for is_ns, ns in zip(wanted, found):
+        assert abs(ns - is_ns) <= 0.006 * ns + 1, (line, wanted)
+EOF
+assert_eq '' "$(cat err)" 'the matrix'
+
+it 'on a terminal --by prints that table, within the width'
+on_terminal() { # WIDTH COMMAND...
+	python3 - "$@" >screen <<'EOF'
+import fcntl, os, pty, struct, sys, termios, time
+pid, end = pty.fork()
+if pid == 0:
+    while os.get_terminal_size(0).columns != int(sys.argv[1]):
+        time.sleep(0.01)
+    os.execvp(sys.argv[2], sys.argv[2:])
+fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 50, int(sys.argv[1]), 0, 0))
+data = b""
+while True:
+    try:
+        part = os.read(end, 65536)
+    except OSError:
+        break
+    if not part:
+        break
+    data += part
+sys.stdout.buffer.write(data.replace(b"\r", b""))
+EOF
+}
+for key in function module process thread file line function,thread file,process; do
+	for width in 80 140; do
+		TERM=xterm on_terminal $width "$DUMP" -q --no-pager --by $key profiles
+		grep -q $'\033\\[1m' screen || fail "no colours by $key"
+		sed 's/\x1b\[[0-9;]*m//g' screen >plain
+		assert_ge "$(grep -c . plain)" 5 "lines by $key"
+		assert_eq '' "$(awk -v width=$width 'length($0) > width' plain)" \
+			"lines of more than $width columns by $key"
+		grep -qE '^(self|incl)% .*[0-9a-z?] ' plain || fail "no titles by $key"
+	done
+done
+"$DUMP" -q --by module profiles | head -n 1 | grep -q '^# process' ||
+	fail 'elsewhere it is not the plain table'
+
+it 'json takes -n and -s with --by'
+for format in table text csv json; do
+	capture "$DUMP" -q -f $format --by module -n 1 -s calls profiles
+	assert_status 0
+done
+capture "$DUMP" -q -f json --by module -n 2 -s calls profiles
+"$DUMP" -q -f csv --by module -s calls profiles >by.csv
+mv out limited
+python3 - limited by.csv <<'EOF' 2>err || fail "$(cat err)"
+import csv, json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+wanted = [int(r["calls"]) for r in csv.DictReader(open(sys.argv[2]))]
+assert len(wanted) > 2 and wanted == sorted(wanted, reverse=True), wanted
+assert [r["calls"] for r in rows] == wanted[:2], rows
+EOF
+"$DUMP" -q -f json --by function --percent-limit 1 -F 'r*' profiles >limited
+"$DUMP" -q -f json --by function -F 'r*' profiles >all
+python3 - <<'EOF' 2>err || fail "$(cat err)"
+import json
+limited, every = json.load(open("limited")), json.load(open("all"))
+wanted = [r for r in every["rows"] if r["self_ns"] * 100 >= every["total_ns"]]
+assert 0 < len(wanted) < len(every["rows"]), every
+assert limited["rows"] == wanted, limited
+names = [r["function"] for r in every["rows"]]
+assert "run" in names and "rest" in names and "main" not in names, names
+EOF
+capture "$DUMP" -f json -n 1 profiles
+assert_status 2
+
 it 'says which keys there are'
 for key in modul '' thread,function function,module process,thread; do
 	capture "$DUMP" --by "$key" plain

@@ -14,6 +14,8 @@ struct swz_by_section {
 
 void swz_write_text_by(FILE *stream, const struct swz_by_section *by,
 		       const struct swz_table_options *options);
+void swz_write_table_by(FILE *stream, const struct swz_by_section *by,
+			const struct swz_table_options *options);
 void swz_write_csv_by(FILE *stream, const struct swz_by_section *by,
 		      const struct swz_table_options *options);
 void swz_write_json_by(FILE *stream, const struct swz_by_section *by,

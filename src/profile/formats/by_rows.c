@@ -3,6 +3,7 @@
 
 #include "profile/formats/by_rows.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,4 +188,40 @@ const struct swz_thread_times *swz_by_times(const struct swz_by_rows *rows,
 {
 	(void)rows;
 	return row->thread ? &row->thread->times : &row->process->times;
+}
+
+bool swz_by_any_unknown(const struct swz_by_rows *rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows->count; i++)
+		if (swz_by_times(rows, &rows->table.rows[rows->order[i]])
+			    ->unknown_ns)
+			return true;
+	return false;
+}
+
+int32_t swz_by_column_id(const struct swz_by_section *by,
+			 const struct swz_by_rows *rows, size_t column)
+{
+	const struct swz_groups *groups = by->groups;
+	uint32_t at = rows->columns[column];
+
+	return groups->columns == SWZ_BY_THREAD
+		       ? groups->threads[at].thread->record.tid
+		       : groups->processes[at].profile->header.pid;
+}
+
+char *swz_by_column_name(const struct swz_by_section *by,
+			 const struct swz_by_rows *rows, size_t column)
+{
+	const struct swz_groups *groups = by->groups;
+	uint32_t at = rows->columns[column];
+	const struct swz_group_thread *thread;
+
+	if (groups->columns != SWZ_BY_THREAD)
+		return swz_command_text(groups->processes[at].profile);
+	thread = &groups->threads[at];
+	return swz_print("thread %s of process %" PRId32, thread->thread->name,
+			 thread->profile->header.pid);
 }

@@ -23,4 +23,15 @@ void swz_by_rows_free(struct swz_by_rows *rows);
 const struct swz_thread_times *swz_by_times(const struct swz_by_rows *rows,
 					    const struct swz_group_row *row);
 
+/* Of a row that is shown some time is known to be neither running nor
+ * waiting. */
+bool swz_by_any_unknown(const struct swz_by_rows *rows);
+
+/* The number of a column's thread or process, and what it is: "thread NAME of
+ * process PID", or the command; to be freed. */
+int32_t swz_by_column_id(const struct swz_by_section *by,
+			 const struct swz_by_rows *rows, size_t column);
+char *swz_by_column_name(const struct swz_by_section *by,
+			 const struct swz_by_rows *rows, size_t column);
+
 #endif

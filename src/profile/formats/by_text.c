@@ -3,6 +3,7 @@
 #include "profile/formats/by_rows.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "profile/support/output.h"
 
@@ -28,17 +29,6 @@ static void put_times_heading(FILE *stream)
 	fputs("# wall, processor, waiting: with what the hooks took; ?: not "
 	      "known which of the two, after the last reading\n",
 	      stream);
-}
-
-static bool any_unknown(const struct swz_by_rows *rows)
-{
-	size_t i;
-
-	for (i = 0; i < rows->count; i++)
-		if (swz_by_times(rows, &rows->table.rows[rows->order[i]])
-			    ->unknown_ns)
-			return true;
-	return false;
 }
 
 static void put_times(FILE *stream, const struct swz_by_rows *rows,
@@ -115,40 +105,22 @@ static void put_label_heading(FILE *stream, enum swz_group_key key)
 static void put_columns_heading(FILE *stream, const struct swz_by_section *by,
 				const struct swz_by_rows *rows, size_t own)
 {
-	const struct swz_groups *groups = by->groups;
 	size_t i;
 
 	for (i = 0; i < own; i++) {
-		uint32_t at = rows->columns[i];
-		const struct swz_group_thread *thread = &groups->threads[at];
-		const struct swz_group_process *process =
-			&groups->processes[at];
+		char *name = swz_by_column_name(by, rows, i);
 
-		if (groups->columns == SWZ_BY_THREAD) {
-			fprintf(stream, "# %" PRId32 ": thread ",
-				thread->thread->record.tid);
-			swz_put_text(stream, thread->thread->name);
-			fprintf(stream, " of process %" PRId32,
-				thread->profile->header.pid);
-		} else {
-			fprintf(stream, "# %" PRId32 ": ",
-				process->profile->header.pid);
-			put_command(stream, process);
-		}
+		fprintf(stream, "# %" PRId32 ": ",
+			swz_by_column_id(by, rows, i));
+		swz_put_text(stream, name);
 		putc('\n', stream);
+		free(name);
 	}
 	if (own < rows->table.columns)
 		fprintf(stream, "# others: %zu %s that have less time\n",
 			rows->table.columns - own,
-			groups->columns == SWZ_BY_THREAD ? "threads"
-							 : "processes");
-}
-
-static int32_t column_id(const struct swz_groups *groups, uint32_t at)
-{
-	return groups->columns == SWZ_BY_THREAD
-		       ? groups->threads[at].thread->record.tid
-		       : groups->processes[at].profile->header.pid;
+			by->groups->columns == SWZ_BY_THREAD ? "threads"
+							     : "processes");
 }
 
 /* The self time of each row in each thread or process. */
@@ -162,8 +134,7 @@ static void write_matrix(FILE *stream, const struct swz_by_section *by,
 	put_columns_heading(stream, by, rows, own);
 	fprintf(stream, "%15s", "self");
 	for (i = 0; i < own; i++)
-		fprintf(stream, " %13" PRId32,
-			column_id(by->groups, rows->columns[i]));
+		fprintf(stream, " %13" PRId32, swz_by_column_id(by, rows, i));
 	if (own < rows->table.columns)
 		fprintf(stream, " %13s", "others");
 	put_label_heading(stream, by->groups->rows);
@@ -190,7 +161,7 @@ static void write_rows(FILE *stream, const struct swz_by_section *by,
 {
 	enum swz_group_key key = by->groups->rows;
 	bool has_inclusive = key != SWZ_BY_THREAD;
-	bool unknown = rows->has_times && any_unknown(rows);
+	bool unknown = rows->has_times && swz_by_any_unknown(rows);
 	size_t i;
 
 	if (rows->has_times)

@@ -43,6 +43,12 @@ static void put(struct swz_cells *cells, enum swz_colour colour,
 	cells->used += (unsigned int)at_least(abs(width), text);
 }
 
+void swz_put_text_cell(struct swz_cells *cells, enum swz_colour colour,
+		       const char *text, int width)
+{
+	put(cells, colour, text, width);
+}
+
 /* Two spaces are between a function's shares. */
 static int share_width(const struct swz_cells *cells)
 {
@@ -101,6 +107,11 @@ static unsigned int room(const struct swz_cells *cells, unsigned int taken)
 	return cells->style->width > taken ? cells->style->width - taken : 0;
 }
 
+unsigned int swz_cells_room(const struct swz_cells *cells, unsigned int taken)
+{
+	return room(cells, taken);
+}
+
 void swz_cells_widen(unsigned int *width, const struct swz_style *style,
 		     const char *name, const char *remark)
 {
@@ -139,10 +150,11 @@ void swz_cells_fit(struct swz_cells *cells, unsigned int widest_name,
 	cells->name = smaller(cells->name, widest_name);
 }
 
-/* The beginning of TEXT, at most WIDTH columns; "" if there is no room. */
-static char *cut_end(const char *whole, unsigned int width, bool utf8)
+#define MARK(utf8) ((utf8) ? "\xe2\x80\xa6" : "...")
+
+char *swz_cut_end(const char *whole, unsigned int width, bool utf8)
 {
-	const char *mark = utf8 ? "\xe2\x80\xa6" : "...";
+	const char *mark = MARK(utf8);
 	char *text = swz_printable(whole, utf8);
 	char *cut;
 
@@ -164,11 +176,33 @@ static char *cut_end(const char *whole, unsigned int width, bool utf8)
 	return cut;
 }
 
+char *swz_cut_beginning(const char *whole, unsigned int width, bool utf8)
+{
+	const char *mark = MARK(utf8), *rest;
+	char *text = swz_printable(whole, utf8), *cut;
+
+	if (swz_text_width(text) <= width)
+		return text;
+	if (width < LEAST_CUT) {
+		text[0] = '\0';
+		return text;
+	}
+	rest = text;
+	while (swz_text_width(rest) > width - swz_text_width(mark)) {
+		rest++;
+		while (((unsigned char)*rest & 0xc0) == 0x80)
+			rest++;
+	}
+	cut = swz_print("%s%s", mark, rest);
+	free(text);
+	return cut;
+}
+
 void swz_put_line(FILE *stream, const struct swz_style *style, const char *text,
 		  unsigned int used)
 {
 	unsigned int width = style->width > used ? style->width - used : 0;
-	char *line = style->width ? cut_end(text, width, style->utf8)
+	char *line = style->width ? swz_cut_end(text, width, style->utf8)
 				  : swz_printable(text, style->utf8);
 
 	swz_put_cell(stream, style, SWZ_COLOUR_BOLD, line, 0);
@@ -237,10 +271,11 @@ void swz_put_names(struct swz_cells *cells, uint32_t indent,
 	put(cells, SWZ_COLOUR_NONE, text, -(int)cells->name);
 	free(text);
 	free(whole);
-	text = style->width ? cut_end(module,
-				      room(cells, 2 + swz_text_width(remark)),
-				      style->utf8)
-			    : swz_printable(module, style->utf8);
+	text = style->width
+		       ? swz_cut_end(module,
+				     room(cells, 2 + swz_text_width(remark)),
+				     style->utf8)
+		       : swz_printable(module, style->utf8);
 	if (*text) {
 		put(cells, SWZ_COLOUR_NONE, "", 2);
 		put(cells, SWZ_COLOUR_DIM, text, 0);
@@ -251,24 +286,28 @@ void swz_put_names(struct swz_cells *cells, uint32_t indent,
 	cells->used = 0;
 }
 
-void swz_put_name_titles(struct swz_cells *cells)
+void swz_put_name_titles(struct swz_cells *cells, const char *name,
+			 const char *module)
 {
 	put(cells, SWZ_COLOUR_NONE, "", 2);
-	put(cells, SWZ_COLOUR_BOLD, "function", -(int)cells->name);
-	put(cells, SWZ_COLOUR_NONE, "", 2);
-	put(cells, SWZ_COLOUR_BOLD, "module", 0);
+	put(cells, SWZ_COLOUR_BOLD, name, module ? -(int)cells->name : 0);
+	if (module) {
+		put(cells, SWZ_COLOUR_NONE, "", 2);
+		put(cells, SWZ_COLOUR_BOLD, module, 0);
+	}
 	putc('\n', cells->stream);
 	cells->used = 0;
 	cells->begun = true;
 }
 
-void swz_put_shown(FILE *stream, size_t shown, size_t all)
+void swz_put_shown(FILE *stream, size_t shown, size_t all, const char *one,
+		   const char *many)
 {
 	char figure[SWZ_FIGURE_BYTES];
 
 	fprintf(stream, "\n%s of", swz_figure_count(figure, shown));
-	fprintf(stream, " %s function%s", swz_figure_count(figure, all),
-		all == 1 ? "" : "s");
+	fprintf(stream, " %s %s", swz_figure_count(figure, all),
+		all == 1 ? one : many);
 	if (shown < all)
 		fputs("; -n 0 shows all", stream);
 }

@@ -31,6 +31,9 @@ void swz_cells_begin(struct swz_cells *cells, FILE *stream,
 void swz_put_share(struct swz_cells *cells, int64_t part);
 void swz_put_time(struct swz_cells *cells, enum swz_colour colour, int64_t ns);
 void swz_put_count(struct swz_cells *cells, uint64_t count);
+/* Of any text, at the right of WIDTH columns. */
+void swz_put_text_cell(struct swz_cells *cells, enum swz_colour colour,
+		       const char *text, int width);
 void swz_put_share_title(struct swz_cells *cells, const char *title);
 void swz_put_time_title(struct swz_cells *cells, const char *title);
 void swz_put_count_title(struct swz_cells *cells, const char *title);
@@ -49,10 +52,14 @@ void swz_cells_fit(struct swz_cells *cells, unsigned int widest_name,
 void swz_put_names(struct swz_cells *cells, uint32_t indent,
 		   const char *function, const char *module,
 		   const char *remark);
-void swz_put_name_titles(struct swz_cells *cells);
+/* "function" and "module", or others; MODULE may be NULL. */
+void swz_put_name_titles(struct swz_cells *cells, const char *name,
+			 const char *module);
 
-/* The line below: how many rows are shown of ALL. */
-void swz_put_shown(FILE *stream, size_t shown, size_t all);
+/* The line below: how many rows are shown of ALL, which are called ONE or
+ * MANY. */
+void swz_put_shown(FILE *stream, size_t shown, size_t all, const char *one,
+		   const char *many);
 
 /* A comparison: what is new, what it was, and by how much it differs. */
 void swz_put_change_titles(struct swz_cells *cells);
@@ -62,6 +69,15 @@ void swz_put_changes(struct swz_cells *cells,
 /* The line above one of several tables: "callers of FUNCTION". */
 void swz_put_heading_of(struct swz_cells *cells, const char *what,
 			const char *function);
+
+/* The columns that are left of the line, without TAKEN; of a line that is not
+ * cut 0. */
+unsigned int swz_cells_room(const struct swz_cells *cells, unsigned int taken);
+
+/* The beginning of TEXT, or its end, in at most WIDTH columns, with a mark
+ * where it is cut; "" if there is no room for that. To be freed. */
+char *swz_cut_end(const char *text, unsigned int width, bool utf8);
+char *swz_cut_beginning(const char *text, unsigned int width, bool utf8);
 
 /* Writes TEXT, cut to the terminal's width, in bold and without a newline; USED
  * columns of the line are not free. */

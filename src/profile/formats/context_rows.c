@@ -72,7 +72,7 @@ static void put_titles(const struct swz_context_table *table)
 		swz_put_time_title(cells, table->of_self ? "incl" : "self");
 		swz_put_count_title(cells, "calls");
 	}
-	swz_put_name_titles(cells);
+	swz_put_name_titles(cells, "function", "module");
 }
 
 void swz_context_put_columns(const struct swz_context_table *table)

@@ -64,6 +64,7 @@ static const struct swz_format formats[] = {
 			 SWZ_TAKES_DIFF | SWZ_FILTERS_ROWS | SWZ_FOR_PEOPLE,
 		.rows = 25,
 		.section = write_table,
+		.by = swz_write_table_by,
 	},
 	{
 		.name = "text",

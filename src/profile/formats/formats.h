@@ -208,6 +208,8 @@ void swz_put_events(FILE *stream, const struct swz_profile *profile);
 
 /* Writes the profiled command, its words separated by spaces. */
 void swz_put_command(FILE *stream, const struct swz_profile *profile);
+/* The same as a text; to be freed. */
+char *swz_command_text(const struct swz_profile *profile);
 
 /* The lines, beginning with '#', that say what a table is of. */
 void swz_put_heading(FILE *stream, const struct swz_section *section);

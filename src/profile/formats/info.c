@@ -8,6 +8,7 @@
 
 #include "base/refusal_text.h"
 #include "profile/support/arith.h"
+#include "profile/support/memory.h"
 #include "profile/support/output.h"
 #include "profile/costs/tree.h"
 #include "profile/file/thread_times.h"
@@ -33,6 +34,20 @@ void swz_put_command(FILE *stream, const struct swz_profile *profile)
 			putc(' ', stream);
 		swz_put_text(stream, profile->arguments[i]);
 	}
+}
+
+char *swz_command_text(const struct swz_profile *profile)
+{
+	char *command = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&command, &size);
+
+	if (!memory)
+		swz_out_of_memory();
+	swz_put_command(memory, profile);
+	if (fclose(memory) != 0)
+		swz_out_of_memory();
+	return command;
 }
 
 static void put_start(FILE *stream, const struct swz_profile *profile)

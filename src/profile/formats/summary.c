@@ -28,15 +28,8 @@ static void put_command(FILE *stream, const struct swz_style *style,
 			const char *label, const struct swz_section *section)
 {
 	char more[SWZ_FIGURE_BYTES + 16] = "", figure[SWZ_FIGURE_BYTES];
-	char *command = NULL;
-	size_t size;
-	FILE *memory = open_memstream(&command, &size);
+	char *command = swz_command_text(section->profile);
 
-	if (!memory)
-		swz_out_of_memory();
-	swz_put_command(memory, section->profile);
-	if (fclose(memory) != 0)
-		swz_out_of_memory();
 	if (section->profile_count > 1)
 		snprintf(more, sizeof(more), " and %s more",
 			 swz_figure_count(figure, section->profile_count - 1));

@@ -85,7 +85,7 @@ static void put_rows(struct table *table, const struct swz_row *rows,
 			table->cells.total, most);
 	put_titles(table);
 	fit(table, rows, count);
-	swz_put_name_titles(&table->cells);
+	swz_put_name_titles(&table->cells, "function", "module");
 	for (i = 0; i < count; i++)
 		put_row(table, &rows[i]);
 }
@@ -100,7 +100,7 @@ static void put_rest(FILE *stream, const struct swz_section *section,
 
 	for (i = 0; i < count; i++)
 		self = swz_add(self, rows[i].costs->self_ns);
-	swz_put_shown(stream, count, all);
+	swz_put_shown(stream, count, all, "function", "functions");
 	fprintf(stream, ". These have %s of the time.\n",
 		swz_figure_share(figure, self, section->report->total_ns));
 }

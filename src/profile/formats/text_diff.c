@@ -66,7 +66,7 @@ static void put_table(FILE *stream, const struct swz_section *section,
 	if (sampled)
 		swz_put_time_title(&cells, "+/-");
 	swz_cells_fit(&cells, name, module);
-	swz_put_name_titles(&cells);
+	swz_put_name_titles(&cells, "function", "module");
 	for (i = 0; i < count; i++) {
 		cells.faint = rows[i].diff.kind == SWZ_DIFF_NOISE;
 		remark = remark_of(&rows[i]);
@@ -77,7 +77,7 @@ static void put_table(FILE *stream, const struct swz_section *section,
 		swz_put_names(&cells, 0, rows[i].name, rows[i].module, remark);
 		free(remark);
 	}
-	swz_put_shown(stream, count, all);
+	swz_put_shown(stream, count, all, "function", "functions");
 	fputs(".\n", stream);
 	free(rows);
 }

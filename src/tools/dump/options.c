@@ -43,8 +43,8 @@ static const char usage_text[] =
 	"  -o, --output FILE      `-': standard output. Default: callgrind\n"
 	"                         writes callgrind.out.PID, most others to\n"
 	"                         standard output\n"
-	"      --by KEY           text, csv, json: a row for each function "
-	"(default),\n"
+	"      --by KEY           table, text, csv, json: a row for each "
+	"function,\n"
 	"                         module, process, thread, file or line; "
 	"KEY,thread\n"
 	"                         or KEY,process: with their columns\n"
@@ -444,8 +444,9 @@ enum {
 
 /* Events are of all threads, and at the times that were measured; what is
  * neither them nor sums shows a file as it is. */
-static unsigned int takes(const struct swz_format *format)
+static unsigned int takes(const struct swz_dump_options *options)
 {
+	const struct swz_format *format = options->format;
 	unsigned int with = format->takes;
 
 	if (format->section)
@@ -458,6 +459,10 @@ static unsigned int takes(const struct swz_format *format)
 			GIVEN_SYMFS;
 	if (format->by)
 		with |= GIVEN_BY;
+	/* which has rows, whatever the format's own are */
+	if (format->by && options->by)
+		with |= SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
+			SWZ_FILTERS_ROWS;
 	return with;
 }
 
@@ -685,7 +690,7 @@ static void check_diff(const struct swz_dump_options *options)
  * longest calls, and where they are not sorted the key says what counts. */
 static void check_sort(const struct swz_dump_options *options)
 {
-	unsigned int with = options->format->takes;
+	unsigned int with = takes(options);
 	enum swz_sort sort = options->table.sort;
 	bool fits = true;
 
@@ -748,7 +753,7 @@ static void check_options(struct swz_dump_options *options)
 	size_t i;
 
 	for (i = 0; i < COUNT(names); i++)
-		if (options->given & ~takes(format) & names[i].bit)
+		if (options->given & ~takes(options) & names[i].bit)
 			not_taken(options, names[i].option);
 	if (options->given & SWZ_TAKES_SORT)
 		check_sort(options);
@@ -764,8 +769,7 @@ static void check_options(struct swz_dump_options *options)
 	if (!format->section && !format->events &&
 	    !swz_view_is_whole(&options->view))
 		not_taken(options, "-F, -N and -H");
-	/* (--by has rows, whatever the format's own are) */
-	if (format->takes & SWZ_FILTERS_ROWS || options->by) {
+	if (takes(options) & SWZ_FILTERS_ROWS) {
 		options->table.filters = options->view.only;
 		options->view.only = (struct swz_patterns){0};
 	}
@@ -784,8 +788,7 @@ static const struct swz_format *default_format(
 
 	if (options->given & SWZ_TAKES_BOTTOM_UP)
 		return swz_format_find("tree");
-	if (!options->output && !(options->given & GIVEN_BY) &&
-	    swz_terminal_is_output())
+	if (!options->output && swz_terminal_is_output())
 		return swz_format_find("table");
 	return swz_format_find(options->old || options->given &
 						       (GIVEN_BY | rows)
