@@ -1,6 +1,7 @@
 // One function: its figures, who calls it and what it calls.
 
 const PLACE_LETTER = 6.5; // about as wide as one of a place is
+const LEAST_LETTERS = 14; // of a name beside a place
 
 class Details {
 	constructor(app) {
@@ -109,11 +110,19 @@ class Details {
 			putBar(cells[1], entry.incl, whole, 'var(--bar2)');
 			const place = this.placeOf(entry.places);
 
+			const beside = place ? place.textContent.length *
+				PLACE_LETTER + 10 : 0;
+			const fits = list.nameRoom - beside >=
+				DOT + LEAST_LETTERS * app.letter;
+
 			app.putFunction(cells[3], entry.fn, list.nameRoom -
-				(place ? place.textContent.length *
-					PLACE_LETTER + 10 : 0), true);
-			if (place)
-				cells[3].append(place);
+				(fits ? beside : 0), true);
+			if (!place)
+				return;
+			// where it has no room it is told on hover
+			place.hidden = !fits;
+			element.title = fits ? '' : place.title;
+			cells[3].append(place);
 		}, {click: entry => app.select(entry.fn), label: title});
 
 		list.set(entries);

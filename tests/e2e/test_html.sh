@@ -77,6 +77,9 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: jumps whole
 		: fibers whole
 		: full table untraced
+		: full large table untraced
+		: ring large untraced
+		: fib --from=10% --to=30% large table
 		: ring table untraced
 	)
 fi
