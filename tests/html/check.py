@@ -1290,6 +1290,8 @@ def check_roles(page, profile):
     equal({'Height of the chart', 'Width of the lists'},
           {name for name, _ in by_role['separator']}, 'bars')
     show(page, 'down')
+    unfold_all(page, 'down')
+    page.eval('swizzle.down.fold(1)')
     tree = page.accessible()
     equal(['Top-down'], [name for role, name, _ in tree
                          if role == 'treegrid'], 'tree')
