@@ -341,7 +341,7 @@ check-relocator: $(B)/test/unit/test_relocate_forms	## run every form of instruc
 
 .PHONY: check-html
 check-html: all tests		## the page of swizzle-dump -f html, in headless Chromium
-	tests/run test_html
+	tests/run test_html test_html_diff
 
 .PHONY: check-fresh
 check-fresh:			## demo, check and package in minimal Debian roots (as root)

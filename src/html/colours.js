@@ -7,7 +7,7 @@ const HUES = [212, 28, 152, 278, 350, 186, 48, 318, 96, 240, 8, 128];
 class Colours {
 	constructor(model) {
 		this.model = model;
-		this.mode = 'module';
+		this.mode = model.comparison ? 'change' : 'module';
 		this.rankModules();
 		this.refresh();
 	}
@@ -73,6 +73,8 @@ class Colours {
 		const hash = scatter(fn);
 		const shift = hash % 13 - 6;
 
+		if (this.mode === 'change')
+			return this.model.comparison.ofFunction(this, fn);
 		if (this.mode === 'function')
 			return this.hsl(hash % 360, this.dark ? 48 : 66,
 				(this.dark ? 60 : 76) + shift / 2);

@@ -228,6 +228,8 @@ async function readData(progress) {
 	for (const [index, about] of description.threads.entries()) {
 		const thread = readThread(await blocks.take(`thread ${index}`));
 
+		if (blocks.has(`old ${index}`))
+			readOld(await blocks.take(`old ${index}`), thread);
 		threads.push(Object.assign(thread, about, {index, shown: true,
 			functionCount: catalog.count}));
 		placeInTime(thread, description);

@@ -78,6 +78,10 @@ class Details {
 			time('Longest', sums.max[fn]);
 		if (sums.unwound[fn])
 			add('Ended by an exception', grouped(sums.unwound[fn]));
+		if (model.comparison)
+			for (const [name, value] of model.comparison.rows(fn))
+				add(name + (value.includes('→') ? ': old → new' : ''),
+					value);
 		return list;
 	}
 
@@ -106,6 +110,9 @@ class Details {
 			element.dataset.fn = entry.fn;
 			cells[0].textContent = grouped(entry.calls);
 			putTime(cells[1], entry.incl);
+			if (model.comparison)
+				cells[1].title = beforeAndAfter(entry.oldIncl,
+					entry.incl, ns => grouped(ns) + ' ns');
 			cells[2].textContent = percent(entry.incl, whole);
 			putBar(cells[1], entry.incl, whole, 'var(--bar2)');
 			const place = this.placeOf(entry.places);

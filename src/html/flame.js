@@ -69,6 +69,8 @@ class Flame extends Chart {
 			return tree.thread[node] < 0 ? colours.faint :
 				colours.ofThread(tree.thread[node]);
 		}
+		if (colours.mode === 'change')
+			return this.model.comparison.ofNode(colours, node);
 		return colours.ofFunction(tree.fn[node]);
 	}
 
@@ -169,6 +171,14 @@ class Flame extends Chart {
 	}
 
 	describe(node) {
+		const about = this.describeNew(node);
+
+		if (this.model.comparison)
+			about.rows = this.model.comparison.nodeRows(node);
+		return about;
+	}
+
+	describeNew(node) {
 		const {tree, model} = {tree: this.model.tree, model: this.model};
 		const fn = tree.fn[node], total = tree.total[0];
 

@@ -247,7 +247,7 @@ const MODULE_ROOM = 860;
 class FunctionTable {
 	constructor(app) {
 		this.app = app;
-		this.sort = 'self';
+		this.sort = app.model.comparison ? 'change' : 'self';
 		this.ascending = false;
 		this.list = new List($('functions'), this.columns(),
 			(fn, cells, element) => this.render(fn, cells, element), {
@@ -290,6 +290,8 @@ class FunctionTable {
 			width: 'minmax(90px, 3fr)', sort: true});
 		columns.push({key: 'module', title: 'Module', room: MODULE_ROOM,
 			width: 'minmax(72px, 1fr)', sort: true});
+		if (this.app.model.comparison)
+			this.app.model.comparison.addColumns(columns);
 		return columns;
 	}
 
@@ -388,6 +390,9 @@ class FunctionTable {
 				putTime(cell, this.value(column.key, fn));
 			}
 		});
+		if (model.comparison)
+			model.comparison.renderRow(fn, this.list.columns, cells,
+				element);
 	}
 
 	select() {

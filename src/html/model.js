@@ -14,6 +14,8 @@ class Model {
 		this.profiles = this.description.profiles;
 		this.sampled = this.profiles.some(profile => profile.sampled);
 		this.byThread = this.threads.length > 1;
+		this.comparison = this.description.comparison ?
+			new Comparison(this) : null;
 		this.matches = null; // by function: found by the search
 		this.selected = -1;  // function
 		this.range = null;   // [from, to] of a trace: what is counted
@@ -89,6 +91,8 @@ class Model {
 		this.sumFunctions();
 		this.tree = mergeTrees(this);
 		this.ups = null;
+		if (this.comparison)
+			this.comparison.update();
 	}
 
 	// Large traces are counted before update(): this takes time, of which SAY
@@ -200,11 +204,14 @@ class Model {
 
 				if (!entry) {
 					entry = {fn: other, calls: 0, incl: 0,
+						oldIncl: 0,
 						places: new Map()};
 					found.set(other, entry);
 				}
 				entry.calls += edges.calls[i];
 				entry.incl += edges.incl[i];
+				if (edges.oldIncl)
+					entry.oldIncl += edges.oldIncl[i];
 				entry.places.set(edges.place[i],
 					(entry.places.get(edges.place[i]) || 0) +
 					edges.calls[i]);
@@ -264,6 +271,8 @@ function mergeTrees(model) {
 		if (i)
 			tree.total[tree.parent[i]] += tree.total[i];
 	}
+	if (tree.oldSelf)
+		sumOld(tree);
 	arrange(tree);
 	return tree;
 }
@@ -300,6 +309,8 @@ function mergeThread(tree, thread, model) {
 		tree.calls[at] += nodes.calls[i];
 		tree.self[at] += nodes.self[i];
 	}
+	if (nodes.oldSelf)
+		mergeOld(tree, nodes, to);
 }
 
 // Children of each node, most time first, and where their boxes begin.

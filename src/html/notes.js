@@ -188,8 +188,12 @@ class Notes {
 		add('Duration', duration(profile.durationNs) + ', with hooks');
 		add('Clock', profile.clockKnown ?
 			`${(profile.clockKHz / 1e6).toFixed(3)} GHz` : 'not known');
-		add('Threads', grouped(model.threads.filter(thread =>
-			thread.profile === index).length));
+		if (model.comparison)
+			add('Compared', index < model.comparison.firstOld ? 'new' :
+				'old');
+		else
+			add('Threads', grouped(model.threads.filter(thread =>
+				thread.profile === index).length));
 		add('File', profile.file);
 		add('Made by', model.description.creator);
 		if (model.sources.size && !index)

@@ -14,7 +14,10 @@ class Tip {
 		const rows = [...about.rows];
 		const fn = about.fn;
 
-		if (fn !== undefined && fn >= 0) {
+		if (fn !== undefined && fn >= 0 && model.comparison) {
+			rows.push(['in all, old → new', ''],
+				...model.comparison.rows(fn));
+		} else if (fn !== undefined && fn >= 0) {
 			const {sums} = model;
 
 			rows.push(['in all', '']);
@@ -116,6 +119,8 @@ function wireTabs(root) {
 class App {
 	constructor(data) {
 		this.model = new Model(data);
+		if (this.model.comparison)
+			this.model.comparison.begin();
 		this.version = 0; // of what is shown, for the overview
 		this.withModule = false;
 		this.letter = this.letterWidth();
@@ -133,10 +138,14 @@ class App {
 		this.notes = new Notes(this);
 		this.source = new SourceView(this);
 		this.table = new FunctionTable(this);
-		this.down = new TreeList(this, $('down'), TREE_COLUMNS,
-			topDownSource(this), 'Top-down');
-		this.up = new TreeList(this, $('up'), UP_COLUMNS,
-			bottomUpSource(this), 'Bottom-up');
+		const {comparison} = this.model;
+		const down = [TREE_COLUMNS, topDownSource(this)];
+		const up = [UP_COLUMNS, bottomUpSource(this)];
+
+		this.down = new TreeList(this, $('down'), ...(comparison ?
+			comparison.downList(...down) : down), 'Top-down');
+		this.up = new TreeList(this, $('up'), ...(comparison ?
+			comparison.upList(...up) : up), 'Bottom-up');
 		this.layout = new Layout(this);
 		this.showHeader();
 		this.makeThreads();
@@ -175,10 +184,11 @@ class App {
 	threadName(thread, withoutTid) {
 		if (!thread)
 			return 'all threads';
-		const several = this.model.profiles.length > 1;
+		const several = this.model.profiles.length > 1 &&
+			!this.model.comparison;
 
 		return (thread.name || 'thread') +
-			(withoutTid ? '' : ` ${thread.tid}`) + (several ?
+			(withoutTid || !thread.tid ? '' : ` ${thread.tid}`) + (several ?
 			` (${baseName(commandOf(this.model.profiles[
 				thread.profile]).split(' ')[0])})` : '');
 	}
@@ -228,12 +238,17 @@ class App {
 		const chips = [];
 
 		document.title = command ? `${command} – swizzle` : 'swizzle';
-		$('command').textContent = command + (model.profiles.length > 1 ?
+		$('command').textContent = command + (model.comparison ?
+			` compared with ${commandOf(model.profiles[
+				model.comparison.firstOld])}` :
+			model.profiles.length > 1 ?
 			` and ${plural(model.profiles.length - 1, 'other process')
 				.replace('processs', 'processes')}` : '');
-		$('command').title = command;
+		$('command').title = $('command').textContent;
 		chips.push(make('span', {class: 'chip', id: 'total'}));
 		chips.push(make('span', {class: 'chip', id: 'calls'}));
+		if (model.comparison)
+			chips.push(model.comparison.chip());
 		if (model.sampled)
 			chips.push(make('span', {class: 'chip warn',
 				title: 'Only some calls were timed: times are ' +
@@ -254,11 +269,12 @@ class App {
 		const counted = model.countedThreads().length;
 		const hooks = Math.max(0, model.raw - model.total);
 
-		$('total').textContent = duration(model.total) + ' in ' +
-			(counted === model.threads.length ?
-				plural(counted, 'thread') :
-				`${counted} of ${plural(model.threads.length,
-					'thread')}`) +
+		$('total').textContent = duration(model.total) +
+			(model.comparison ? model.comparison.runsText() :
+				' in ' + (counted === model.threads.length ?
+					plural(counted, 'thread') :
+					`${counted} of ${plural(
+						model.threads.length, 'thread')}`)) +
 			(model.description.compensated ?
 				`, after ${duration(hooks)} of hooks` :
 				', with hooks');
@@ -300,7 +316,7 @@ class App {
 						totalNs))} ns of hooks` :
 					', with hooks'))}, box,
 			make('span', {class: 'name'}, this.threadName(thread, true)),
-			make('span', {class: 'dim'}, thread.tid),
+			make('span', {class: 'dim'}, thread.tid || ''),
 			make('span', {class: 'dim time'}, absent ? '–' :
 				duration(totalNs)),
 			bar);
@@ -327,6 +343,9 @@ class App {
 	makeModules() {
 		const {model, colours} = this;
 		const self = new Map();
+
+		if (model.comparison)
+			model.comparison.showLegend(colours);
 
 		for (const fn of model.functions) {
 			const module = fn === UNTRACED ? NOT_TRACED :

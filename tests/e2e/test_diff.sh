@@ -488,8 +488,8 @@ refuses() { # STATUS TEXT OPTION...
 	capture timeout 120 "$DUMP" "$@"
 	assert_refused "$code" "$text"
 }
-for format in speedscope html info raw perfetto chrome archive; do
-	refuses 2 "the format $format has no use for --diff; those that compare are: callgrind, table, text, tree, folded, pprof, dot, csv, json" \
+for format in speedscope info raw perfetto chrome archive; do
+	refuses 2 "the format $format has no use for --diff; those that compare are: callgrind, table, text, tree, folded, pprof, dot, csv, json, html" \
 		-f $format --diff first second
 done
 refuses 2 'needs two sides' --diff first

@@ -146,7 +146,7 @@ static const struct swz_format formats[] = {
 	{
 		.name = "html",
 		.description = "a page for a browser, in one file",
-		.takes = SWZ_TELLS_FOLDED | SWZ_TAKES_SOURCE,
+		.takes = SWZ_TELLS_FOLDED | SWZ_TAKES_SOURCE | SWZ_TAKES_DIFF,
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_PLACES |
 			 SWZ_NEEDS_LINES | SWZ_NEEDS_THREADS | SWZ_NEEDS_UNITS |
 			 SWZ_NEEDS_EDGES,

@@ -18,6 +18,8 @@
 #include "profile/support/arith.h"
 #include "profile/file/writer.h"
 #include "profile/file/events.h"
+#include "profile/formats/diff.h"
+#include "profile/formats/html_diff.h"
 #include "profile/formats/html_events.h"
 #include "profile/formats/html_sources.h"
 #include "profile/support/map.h"
@@ -54,6 +56,13 @@ struct profile_note {
 	uint64_t repaired; /* torn times */
 };
 
+/* And of a comparison. */
+struct comparison_note {
+	size_t first_old; /* of the profiles; 0: nothing is compared */
+	size_t new_runs, old_runs;
+	struct swz_diff_function total;
+};
+
 struct page {
 	FILE *stream;
 	const struct swz_catalog *catalog;
@@ -66,30 +75,32 @@ struct page {
 	size_t profile_capacity;
 	struct swz_html_sources *sources;
 	uint64_t event_room; /* bytes of events that there may be still */
+	struct comparison_note comparison;
 };
 
 /* ---- one thread ---- */
 
-static uint32_t count_present(const struct swz_report *report)
+static uint32_t count_rows(const struct swz_section *section)
 {
 	uint32_t count = 0;
 	size_t i;
 
-	for (i = 0; i < report->function_capacity; i++)
-		count += report->functions[i].present;
+	for (i = 0; i < section->report->function_capacity; i++)
+		count += swz_html_has_row(section, i);
 	return count;
 }
 
 static void put_functions_of(struct swz_page_block *block,
-			     const struct swz_report *report)
+			     const struct swz_section *section)
 {
+	const struct swz_report *report = section->report;
 	size_t i, last = 0;
 
-	swz_page_block_number(block, count_present(report));
+	swz_page_block_number(block, count_rows(section));
 	for (i = 0; i < report->function_capacity; i++) {
 		const struct swz_report_function *f = &report->functions[i];
 
-		if (!f->present)
+		if (!swz_html_has_row(section, i))
 			continue;
 		swz_page_block_number(block, i - last);
 		last = i;
@@ -147,16 +158,16 @@ static void put_contexts(struct swz_page_block *block,
 }
 
 static struct profile_note *note_profile(struct page *page,
-					 const struct swz_section *section)
+					 const struct swz_profile *profile)
 {
 	size_t i;
 
 	for (i = 0; i < page->profile_count; i++)
-		if (page->profiles[i].profile == section->profile)
+		if (page->profiles[i].profile == profile)
 			return &page->profiles[i];
 	swz_grow(&page->profiles, &page->profile_capacity, page->profile_count,
 		 sizeof(*page->profiles));
-	page->profiles[i] = (struct profile_note){.profile = section->profile};
+	page->profiles[i] = (struct profile_note){.profile = profile};
 	page->profile_count++;
 	return &page->profiles[i];
 }
@@ -166,7 +177,7 @@ static struct thread_note *note_thread(struct page *page,
 {
 	const struct swz_profile *profile = section->profile;
 	const struct swz_profile_thread *thread = section->thread;
-	struct profile_note *note = note_profile(page, section);
+	struct profile_note *note = note_profile(page, profile);
 
 	note->dropped = swz_add_count(note->dropped,
 				      section->report->dropped_nodes);
@@ -177,7 +188,9 @@ static struct thread_note *note_thread(struct page *page,
 	page->threads[page->thread_count++] = (struct thread_note){
 		.profile = (size_t)(note - page->profiles),
 		.tid = thread ? thread->record.tid : 0,
-		.name = thread ? thread->name : "all threads",
+		.name = thread                 ? thread->name
+			: section->thread_name ? section->thread_name
+					       : "all threads",
 		.start_ns = thread ? swz_events_ns(profile,
 						   thread->record.start_ticks)
 				   : 0,
@@ -187,6 +200,30 @@ static struct thread_note *note_thread(struct page *page,
 		.raw_ns = section->report->raw_ns,
 	};
 	return &page->threads[page->thread_count - 1];
+}
+
+/* The figures of the old side, and what the description says of the comparison:
+ * which of the profiles are old ones, and what has become of the total. */
+static void note_comparison(struct page *page,
+			    const struct swz_section *section)
+{
+	struct comparison_note *note = &page->comparison;
+	struct swz_page_block *block;
+	char name[32];
+	size_t i;
+
+	snprintf(name, sizeof(name), "old %zu", page->thread_count);
+	block = swz_page_block_begin(page->stream, name, LEVEL);
+	swz_html_put_old(block, section);
+	swz_page_block_end(block);
+	for (i = 0; i < section->profile_count; i++)
+		note_profile(page, section->profiles[i]);
+	note->first_old = page->profile_count;
+	for (i = 0; i < section->old->profile_count; i++)
+		note_profile(page, section->old->profiles[i]);
+	note->total = swz_diff_of_total(section);
+	note->new_runs = section->runs ? section->runs->count : 1;
+	note->old_runs = section->old->runs ? section->old->runs->count : 1;
 }
 
 void swz_html_section(struct swz_writer *writer,
@@ -199,10 +236,12 @@ void swz_html_section(struct swz_writer *writer,
 
 	snprintf(name, sizeof(name), "thread %zu", page->thread_count);
 	block = swz_page_block_begin(page->stream, name, LEVEL);
-	put_functions_of(block, section->report);
+	put_functions_of(block, section);
 	put_edges(block, section->report);
 	put_contexts(block, section->contexts);
 	swz_page_block_end(block);
+	if (section->old)
+		note_comparison(page, section);
 	swz_html_sources_add(page->sources, section);
 	page->catalog = section->catalog;
 	page->compensated = section->compensated;
@@ -485,6 +524,23 @@ static void put_thread_note(struct json *json, const struct thread_note *thread)
 	close_value(json, "}");
 }
 
+static void put_comparison(struct json *json,
+			   const struct comparison_note *note)
+{
+	const struct swz_diff_function *total = &note->total;
+
+	open_value(json, "comparison", "{");
+	put_integer(json, "firstOld", note->first_old);
+	put_integer(json, "newRuns", note->new_runs);
+	put_integer(json, "oldRuns", note->old_runs);
+	put_ns(json, "oldNs", total->costs.old.self_ns);
+	put_flag(json, "noiseKnown", total->noise.known);
+	put_integer(json, "noiseNs", total->noise.self_ns);
+	put_string(json, "verdict",
+		   total->noise.known ? swz_diff_verdict(total) : "");
+	close_value(json, "}");
+}
+
 static void put_description(struct page *page, const char *const *advice)
 {
 	struct swz_page_block *block;
@@ -503,6 +559,8 @@ static void put_description(struct page *page, const char *const *advice)
 	for (i = 0; advice && advice[i]; i++)
 		put_string(&json, NULL, advice[i]);
 	close_value(&json, "]");
+	if (page->comparison.first_old)
+		put_comparison(&json, &page->comparison);
 	open_value(&json, "profiles", "[");
 	for (i = 0; i < page->profile_count; i++)
 		put_profile(&json, &page->profiles[i]);

@@ -666,6 +666,14 @@ static void check_diff(const struct swz_dump_options *options)
 {
 	if (!(options->format->takes & SWZ_TAKES_DIFF))
 		cannot_compare(options->format->name);
+	if (options->format->needs & SWZ_NEEDS_THREADS &&
+	    options->thread_parts) {
+		swz_dump_complain("--diff in the format %s adds all threads "
+				  "up; --separate-threads makes a file for "
+				  "each name of threads",
+				  options->format->name);
+		exit(EXIT_USAGE);
+	}
 	if (!options->argument_count) {
 		swz_dump_complain("--diff needs two sides: --diff OLD NEW, or "
 				  "several runs of each, --diff OLD... -- "
