@@ -80,6 +80,10 @@ assert_matches err '^swizzle: 1 function has less inclusive time here than in -f
 capture "$DUMP" -f tree profile
 assert_empty err
 assert_matches out '^ *1000 +0 +0 +0.00 +a  recursion  \(folded\)$'
+for key in function module process; do
+	capture "$DUMP" -f csv --by $key profile
+	assert_empty err # it has the time of the table
+done
 "$DUMP" -q -f json profile >json
 assert_contains json '"folded_recursion":1000,"split_functions":1'
 

@@ -115,7 +115,9 @@ void swz_dump_warn_result(const struct swz_dump_result *result,
 {
 	size_t split = swz_report_split(&result->report);
 
+	/* groups (--by) have the time of a table */
 	if (split && result->has_contexts && !options->quiet &&
+	    options->by == SWZ_BY_NOTHING &&
 	    !(options->format->takes & SWZ_TELLS_FOLDED))
 		swz_dump_complain("%zu function%s less inclusive time here "
 				  "than in -f text, as calls were folded. "
