@@ -282,6 +282,16 @@ $(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \
 
 $(B)/asan/bin/swizzle-dump: $(call asan,$(DUMP_SRC))
 
+# --- stack walks --------------------------------------------------------------
+# Stacks of running programs, walked by swizzle and by libunwind.
+
+STACKS_SRC := $(wildcard tests/stacks/*.c)
+STACKS_BIN := $(if $(UNWIND_LIBS),$(B)/test/stacks/compare)
+
+$(B)/test/stacks/compare: $(call offline,$(STACKS_SRC)) $(B)/obj/offline/unit.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(UNWIND_LIBS)
+
 # --- test targets ------------------------------------------------------------
 # Small programs to be profiled, one behaviour each, and lib*.{c,cc,S}: shared
 # libraries for them.  A comment in the first line may add to the flags:
@@ -315,7 +325,7 @@ $(TARGETS_DIR)/liblate_other.so: tests/targets/liblate.c
 # --- check -------------------------------------------------------------------
 
 .PHONY: tests unit check-unit check check-asan
-tests: unit $(TARGET_BIN) $(TARGET_LIBS)	## build all test programs
+tests: unit $(TARGET_BIN) $(TARGET_LIBS) $(STACKS_BIN)	## build all test programs
 unit: $(UNIT_BIN)
 
 check-unit: unit		## run the unit tests only
@@ -338,6 +348,10 @@ check-relocator: $(B)/test/unit/test_relocate_forms	## run every form of instruc
 	find -L /usr/lib/x86_64-linux-gnu /usr/bin -type f \
 		'(' -name '*.so*' -o -perm -111 ')' -print0 2>/dev/null | \
 		xargs -0 -n 10000 $<
+
+.PHONY: check-stacks
+check-stacks: all tests		## 10,000 stacks of real programs, walked by swizzle and by libunwind (STACKS)
+	CHECK_STACKS=$(or $(STACKS),10000) VERBOSE=1 tests/run test_stack_walks
 
 .PHONY: check-html
 check-html: all tests		## the page of swizzle-dump -f html, in headless Chromium
@@ -476,7 +490,7 @@ bench-dump: all $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a 
 C_FILES  := $(BASE_SRC) $(IMAGE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
 	    $(LAUNCH_SRC) $(OPTIONS_SRC) $(UNWIND_SRC) $(DUMP_SRC) $(THUNKS_SRC) \
 	    $(UNIT_SRC) $(FUZZ_SRC)
-CC_FILES := $(C_FILES) $(wildcard tests/bench/*.c tests/e2e/*.c) \
+CC_FILES := $(C_FILES) $(wildcard tests/bench/*.c tests/e2e/*.c) $(STACKS_SRC) \
 	    $(filter %.c %.cc,$(TARGET_SRC))
 H_FILES  := $(HEADERS) $(wildcard src/*/*.h src/*/*/*.h thunks/*.h \
 	    tests/*/*.h)

@@ -295,6 +295,67 @@ START_TEST(finds_the_row_of_an_address)
 }
 END_TEST
 
+static void check_rule(const struct swz_cfi_registers *registers,
+		       unsigned column, enum swz_register_rule rule,
+		       int64_t value)
+{
+	ck_assert_int_eq(registers->rule[column], rule);
+	if (rule == SWZ_RULE_AT_ADDRESS || rule == SWZ_RULE_EXPRESSION)
+		ck_assert_mem_eq(bytes + registers->value[column], "\x02\x76",
+				 2);
+	else
+		ck_assert_int_eq(registers->value[column], value);
+}
+
+START_TEST(keeps_the_rules_of_registers_for_who_asks)
+{
+	struct swz_cfi_registers now;
+	struct swz_cfi_row row;
+	struct swz_fde fde;
+
+	/* CIE: rbx undefined besides. Then rbp at CFA-16; remembered; rbx same
+	 * value, rsp CFA-8 (val_offset), r12 in r11, r13 at an expression, r14
+	 * by an expression, r15 at CFA+24 (sf); column 17 is none of them */
+	put_fde(put_cie("zR", "\x1b", 1, PROGRAM(USUAL "\x07\x03")), 0x20,
+		PROGRAM("\x41\x86\x02"
+			"\x41\x0a\x08\x03\x14\x07\x01\x09\x0c\x0b"
+			"\x10\x0d\x02\x76\x00\x16\x0e\x02\x76\x08"
+			"\x11\x0f\x7d\x05\x11\x04"
+			"\x41\xc3\x0f\x02\x76\x10"
+			"\x41\x0b\x07\x10"));
+	fde = only_fde();
+	ck_assert(swz_cfi_registers_at(&fde, CODE, &row, &now));
+	check_rule(&now, 3, SWZ_RULE_UNDEFINED, 0);
+	check_rule(&now, 6, SWZ_RULE_SAME, 0);
+	check_rule(&now, 16, SWZ_RULE_AT_CFA, -8);
+	ck_assert(swz_cfi_registers_at(&fde, CODE + 1, &row, &now));
+	check_rule(&now, 6, SWZ_RULE_AT_CFA, -16);
+	ck_assert(swz_cfi_registers_at(&fde, CODE + 2, &row, &now));
+	check_row(&row, 2, 3, SWZ_CFA_RSP, 8);
+	check_rule(&now, 3, SWZ_RULE_SAME, 0);
+	check_rule(&now, 7, SWZ_RULE_CFA, -8);
+	check_rule(&now, 12, SWZ_RULE_REGISTER, 11);
+	check_rule(&now, 13, SWZ_RULE_AT_ADDRESS, 0);
+	check_rule(&now, 14, SWZ_RULE_EXPRESSION, 0);
+	check_rule(&now, 15, SWZ_RULE_AT_CFA, 24);
+	ck_assert_uint_eq(now.cfa_expression, 0);
+	/* restored: the CIE's; and the CFA by an expression */
+	ck_assert(swz_cfi_registers_at(&fde, CODE + 3, &row, &now));
+	check_rule(&now, 3, SWZ_RULE_UNDEFINED, 0);
+	check_rule(&now, 7, SWZ_RULE_CFA, -8);
+	ck_assert_uint_eq(row.cfa_column, SWZ_NO_COLUMN);
+	ck_assert_mem_eq(bytes + now.cfa_expression, "\x02\x76\x10", 3);
+	/* as remembered; the return address is lost */
+	ck_assert(swz_cfi_registers_at(&fde, CODE + 4, &row, &now));
+	ck_assert_int_eq(row.cfa_base, SWZ_CFA_RSP);
+	check_rule(&now, 6, SWZ_RULE_AT_CFA, -16);
+	check_rule(&now, 7, SWZ_RULE_SAME, 0);
+	check_rule(&now, 12, SWZ_RULE_SAME, 0);
+	check_rule(&now, 16, SWZ_RULE_UNDEFINED, 0);
+	ck_assert(!swz_cfi_registers_at(&fde, CODE + 0x20, &row, &now));
+}
+END_TEST
+
 /* What is damaged before the row leaves none; behind it, it stands. */
 START_TEST(finds_no_row_behind_damage)
 {
@@ -649,6 +710,7 @@ int main(void)
 	tcase_add_test(tcase, stops_when_told);
 	tcase_add_test(tcase, expressions_and_other_registers_are_other);
 	tcase_add_test(tcase, finds_the_row_of_an_address);
+	tcase_add_test(tcase, keeps_the_rules_of_registers_for_who_asks);
 	tcase_add_test(tcase, finds_no_row_behind_damage);
 	tcase_add_loop_test(tcase, tells_functions_by_their_first_row, 0,
 			    (int)(sizeof(starts) / sizeof(*starts)));

@@ -5,12 +5,12 @@
 
 #include "watch/unwind/stack_read.h"
 
-/* The instruction at PC, or the one that begins behind it, as a return address
- * leads there, belongs to the code that a signal handler returns to: a call of
- * rt_sigreturn. READ reads code as swz_stack.read does. */
-bool swz_is_signal_return(bool (*read)(void *context, uint64_t address,
-				       void *into, size_t size),
-			  void *context, uint64_t pc);
+/* So much code is looked at before an instruction, and as much behind. */
+#define SWZ_CODE_BEFORE 9
+
+/* The instruction at CODE belongs to what a signal handler returns to: a call
+ * of rt_sigreturn. */
+bool swz_is_signal_return(const uint8_t *code);
 
 /* Steps from there to what the signal interrupted: its registers are on the
  * stack. */

@@ -17,6 +17,7 @@
 #include "image/cursor.h"
 #include "image/eh_pointer.h"
 #include "profile/support/memory.h"
+#include "watch/unwind/code_step.h"
 #include "watch/unwind/signal_frame.h"
 
 enum { HEADER_BYTES = 12, PAIR_BYTES = 8, VDSO_MOST = 1 << 16 };
@@ -387,20 +388,34 @@ bool swz_unwind_file_code(const struct swz_unwind_file *file, uint64_t address,
 	return got == (ssize_t)size;
 }
 
-static bool read_code(void *context, uint64_t address, void *into, size_t size)
+/* Of code that no entry describes. */
+static struct swz_unwind_row row_by_code(const struct swz_unwind_file *file,
+					 uint64_t pc, bool called)
 {
-	return swz_unwind_file_code(context, address, into, size);
+	uint8_t bytes[SWZ_CODE_BEFORE + SWZ_CODE_BYTES];
+	uint64_t address = pc + called - SWZ_CODE_BEFORE;
+	struct swz_unwind_row row = {.kind = SWZ_ROW_NONE};
+
+	/* what ends with its segment is looked at as far as it goes */
+	memset(bytes, 0, sizeof(bytes));
+	if (!swz_unwind_file_code(file, address, bytes, sizeof(bytes)) &&
+	    !swz_unwind_file_code(file, address, bytes, SWZ_CODE_BEFORE + 16))
+		return row;
+	if (swz_is_signal_return(bytes + SWZ_CODE_BEFORE))
+		row.kind = SWZ_ROW_SIGNAL;
+	else
+		row = swz_code_row(bytes + SWZ_CODE_BEFORE, SWZ_CODE_BYTES,
+				   called);
+	return row;
 }
 
 const struct swz_unwind_row *swz_unwind_file_new_row(
-	struct swz_unwind_file *file, uint64_t pc)
+	struct swz_unwind_file *file, uint64_t pc, bool called)
 {
-	struct swz_unwind_row row = {.kind = SWZ_ROW_NONE};
 	struct swz_fde fde;
 
-	if (swz_unwind_file_fde(file, pc, &fde))
-		row = swz_unwind_row_of(&fde, pc);
-	else if (swz_is_signal_return(read_code, file, pc))
-		row.kind = SWZ_ROW_SIGNAL;
-	return swz_unwind_row_add(&file->rows, pc, row);
+	return swz_unwind_row_add(&file->rows, pc,
+				  swz_unwind_file_fde(file, pc, &fde)
+					  ? swz_unwind_row_of(&fde, pc)
+					  : row_by_code(file, pc, called));
 }

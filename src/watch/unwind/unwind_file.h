@@ -41,15 +41,18 @@ bool swz_unwind_file_address(const struct swz_unwind_file *file,
 
 /* As swz_unwind_file_row, of a pc that has none yet. */
 const struct swz_unwind_row *swz_unwind_file_new_row(
-	struct swz_unwind_file *file, uint64_t pc);
+	struct swz_unwind_file *file, uint64_t pc, bool called);
 
-/* The row of a pc, an ELF address. Valid until the next call. */
+/* The row of a pc, an ELF address. CALLED: it is a return address less 1. Valid
+ * until the next call. */
 static inline const struct swz_unwind_row *swz_unwind_file_row(
-	struct swz_unwind_file *file, uint64_t pc)
+	struct swz_unwind_file *file, uint64_t pc, bool called)
 {
+	/* What is no return address begins an instruction, so it is no other
+	 * one less 1: one row will do for both. */
 	const struct swz_unwind_row *row = swz_unwind_row_find(&file->rows, pc);
 
-	return row ? row : swz_unwind_file_new_row(file, pc);
+	return row ? row : swz_unwind_file_new_row(file, pc, called);
 }
 
 /* The FDE that covers a pc. */

@@ -18,6 +18,8 @@ enum swz_unwind_row_kind {
 	SWZ_ROW_ROOT,  /* the outermost frame */
 	SWZ_ROW_OTHER, /* all rules of the unwind entry have to be looked at */
 	SWZ_ROW_SIGNAL, /* no entry; it is a signal's return trampoline */
+	SWZ_ROW_BRANCH, /* no entry; a branch by rax comes, behind which there
+			 * may be one */
 	SWZ_ROW_NONE    /* no entry */
 };
 
