@@ -89,6 +89,40 @@ awk '{ s[NR] = $1 } END {
 	exit !(s[2] > 0 && s[3] > 0 && s[1] - s[2] - s[3] < 1e6 &&
 		s[2] + s[3] - s[1] < 1e6) }' sums || fail "$(xargs <sums)"
 
+it 'chrome, perfetto: slices within the functions, as long as the thread was off'
+for format in chrome perfetto; do
+	"$DUMP" -f $format -o events.$format profile
+	python3 "$TOP/tests/e2e/read_events.py" $format events.$format >$format.calls ||
+		fail "$format"
+	for kind in waiting preempted; do
+		grep -F "[$kind]" $format.calls || echo "no $kind in $format"
+	done | grep -v '^[^ ]*  *[1-9]' >none
+	assert_empty none
+done
+assert_same chrome.calls perfetto.calls
+python3 - events.chrome <<'END' | sort >slices
+import json, sys, collections
+off, inside = collections.Counter(), collections.Counter()
+stacks = collections.defaultdict(list)
+for e in json.load(open(sys.argv[1]))["traceEvents"]:
+    stack = stacks[e["tid"]]
+    if e["ph"] == "B":
+        stack.append(e)
+    elif e["ph"] == "E":
+        begin = stack.pop()
+        if begin["name"] in ("[waiting]", "[preempted]"):
+            ns = round((e["ts"] - begin["ts"]) * 1000)
+            off[e["tid"]] += ns
+            inside[stack[-1]["name"] if stack else ""] += ns
+for tid, ns in off.items():
+    print(tid, ns)
+assert inside["rest"] > 540e6, inside
+END
+sort off | join - slices | awk '{ d = $2 - $3; if (d < 0) d = -d }
+	{ n++ } d > 100000 { print }
+	END { if (n != 5) print n, "threads" }' >wrong
+assert_empty wrong
+
 it 'the program does not see it: descriptors, threads, children'
 cat >looks.py <<'END'
 import os, threading

@@ -99,9 +99,9 @@ enum swz_packing swz_pack(struct swz_packer *packer, struct swz_chunk *events,
 	return can_pack ? SWZ_PACKING_DONE : SWZ_PACKING_FULL;
 }
 
-void swz_switches_begin_thread(struct swz_thread *thread)
+void swz_switches_begin_thread(struct swz_thread *t)
 {
-	(void)thread;
+	(void)t;
 }
 
 void swz_switches_forget(struct swz_thread_cold *cold)

@@ -37,6 +37,36 @@ bool swz_trace_next(FILE *stream, struct swz_events *events,
 	return !ferror_unlocked(stream) && swz_events_next(events, event);
 }
 
+void swz_trace_off_begin(struct swz_trace_off *off,
+			 const struct swz_trace *trace,
+			 const struct swz_profile_thread *thread)
+{
+	*off = (struct swz_trace_off){.now = thread->record.start_ticks,
+				      .end = thread->last_ticks};
+	if (trace->range.from > off->now)
+		off->now = trace->range.from;
+	if (trace->range.to < off->end)
+		off->end = trace->range.to;
+	swz_switches_open(&off->switches, thread);
+}
+
+bool swz_trace_off_next(struct swz_trace_off *off, uint64_t until,
+			struct swz_off_time *time)
+{
+	if (until > off->end)
+		until = off->end;
+	if (swz_switches_next(&off->switches, off->now, until, time))
+		return true;
+	if (until > off->now)
+		off->now = until;
+	return false;
+}
+
+const char *swz_trace_off_name(const struct swz_off_time *time)
+{
+	return time->preempted ? "[preempted]" : "[waiting]";
+}
+
 uint32_t swz_trace_function(struct swz_binding *binding,
 			    const struct swz_event *event)
 {

@@ -10,6 +10,7 @@
 
 #include "profile/names/catalog.h"
 #include "profile/file/events.h"
+#include "profile/file/switches.h"
 #include "profile/file/thread_choice.h"
 #include "profile/costs/tree.h"
 #include "profile/costs/view.h"
@@ -45,6 +46,25 @@ void swz_trace_close(struct swz_trace *trace, struct swz_events *events,
  * more, on a full disk. */
 bool swz_trace_next(FILE *stream, struct swz_events *events,
 		    struct swz_event *event);
+
+/* A thread's times off the processor, as they come between its events. */
+struct swz_trace_off {
+	struct swz_switch_reader switches;
+	uint64_t now;
+	uint64_t end; /* ticks: of what is written of the thread */
+};
+void swz_trace_off_begin(struct swz_trace_off *off,
+			 const struct swz_trace *trace,
+			 const struct swz_profile_thread *thread);
+
+/* The next one before UNTIL, the time of the thread's next event (after the
+ * last: off->end), which then lies within what is open. False: there is none.
+ */
+bool swz_trace_off_next(struct swz_trace_off *off, uint64_t until,
+			struct swz_off_time *time);
+
+/* As what it is shown. */
+const char *swz_trace_off_name(const struct swz_off_time *time);
 
 /* The catalog's function for an event. */
 uint32_t swz_trace_function(struct swz_binding *binding,

@@ -71,18 +71,40 @@ static void put_event(struct writing *w, struct swz_binding *binding,
 	putc('}', w->stream);
 }
 
+static void put_off(struct writing *w, struct swz_binding *binding, int32_t tid,
+		    struct swz_trace_off *off, uint64_t until)
+{
+	int32_t pid = binding->profile->header.pid;
+	struct swz_off_time time;
+
+	while (swz_trace_off_next(off, until, &time)) {
+		begin_object(w, 'B', pid, tid);
+		put_time(w->stream, swz_trace_ns(w->trace, binding, time.from));
+		fprintf(w->stream, ",\"name\":\"%s\",\"cat\":\"kernel\"}",
+			swz_trace_off_name(&time));
+		begin_object(w, 'E', pid, tid);
+		put_time(w->stream, swz_trace_ns(w->trace, binding, time.to));
+		putc('}', w->stream);
+	}
+}
+
 static void put_thread(struct writing *w, struct swz_binding *binding,
 		       const struct swz_profile_thread *thread)
 {
 	struct swz_events *events = swz_trace_open(w->trace, binding, thread);
+	struct swz_trace_off off;
 	struct swz_event event;
 	char buffer[32];
 
 	put_name(w, "thread_name", binding->profile->header.pid,
 		 thread->record.tid,
 		 swz_trace_thread_name(thread, buffer, sizeof(buffer)));
-	while (swz_trace_next(w->stream, events, &event))
+	swz_trace_off_begin(&off, w->trace, thread);
+	while (swz_trace_next(w->stream, events, &event)) {
+		put_off(w, binding, thread->record.tid, &off, event.ticks);
 		put_event(w, binding, thread->record.tid, &event);
+	}
+	put_off(w, binding, thread->record.tid, &off, off.end);
 	swz_trace_close(w->trace, events, thread);
 }
 

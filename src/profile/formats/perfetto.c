@@ -161,25 +161,62 @@ static void annotate(struct writing *w, const char *name, const char *value)
 	swz_message_nest(&w->part, EVENT_ANNOTATION, &w->piece);
 }
 
-static void put_event(struct writing *w, struct swz_binding *binding,
-		      const struct swz_event *event)
+static void begin_event(struct writing *w, struct swz_binding *binding,
+			uint64_t ticks, bool begins)
 {
-	int64_t ns = swz_trace_ns(w->trace, binding, event->ticks);
-	const char *ending;
+	int64_t ns = swz_trace_ns(w->trace, binding, ticks);
 
 	swz_message_put(&w->packet, PACKET_TIMESTAMP, (uint64_t)ns);
 	swz_message_add(&w->packet, PACKET_SEQUENCE, w->sequences);
 	swz_message_add(&w->packet, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
 	swz_message_add(&w->part, EVENT_TYPE,
-			event->begins ? TYPE_SLICE_BEGIN : TYPE_SLICE_END);
-	if (event->begins)
-		describe(w, binding, event);
-	else if ((ending = swz_trace_ending(event)))
-		annotate(w, "ended by", ending);
+			begins ? TYPE_SLICE_BEGIN : TYPE_SLICE_END);
+}
+
+static void end_event(struct writing *w)
+{
 	if (w->interned.size)
 		swz_message_nest(&w->packet, PACKET_INTERNED, &w->interned);
 	swz_message_nest(&w->packet, PACKET_EVENT, &w->part);
 	put_packet(w);
+}
+
+static void put_event(struct writing *w, struct swz_binding *binding,
+		      const struct swz_event *event)
+{
+	const char *ending;
+
+	begin_event(w, binding, event->ticks, event->begins);
+	if (event->begins)
+		describe(w, binding, event);
+	else if ((ending = swz_trace_ending(event)))
+		annotate(w, "ended by", ending);
+	end_event(w);
+}
+
+/* Keys of names and categories, which no function and no module has. */
+#define PREEMPTED (SWZ_INDEX_NONE - 1)
+#define WAITING (SWZ_INDEX_NONE - 2)
+#define KERNEL (SWZ_INDEX_NONE - 1)
+
+static void put_off(struct writing *w, struct swz_binding *binding,
+		    struct swz_trace_off *off, uint64_t until)
+{
+	struct swz_off_time time;
+
+	while (swz_trace_off_next(off, until, &time)) {
+		begin_event(w, binding, time.from, true);
+		swz_message_add(&w->part, EVENT_NAME,
+				intern(w, &w->names, INTERNED_NAMES,
+				       time.preempted ? PREEMPTED : WAITING,
+				       swz_trace_off_name(&time)));
+		swz_message_add(&w->part, EVENT_CATEGORY,
+				intern(w, &w->categories, INTERNED_CATEGORIES,
+				       KERNEL, "kernel"));
+		end_event(w);
+		begin_event(w, binding, time.to, false);
+		end_event(w);
+	}
 }
 
 static void put_thread(struct writing *w, struct swz_binding *binding,
@@ -187,11 +224,16 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 		       uint64_t process)
 {
 	struct swz_events *events = swz_trace_open(w->trace, binding, thread);
+	struct swz_trace_off off;
 	struct swz_event event;
 
 	begin_thread(w, binding->profile, thread, process);
-	while (swz_trace_next(w->stream, events, &event))
+	swz_trace_off_begin(&off, w->trace, thread);
+	while (swz_trace_next(w->stream, events, &event)) {
+		put_off(w, binding, &off, event.ticks);
 		put_event(w, binding, &event);
+	}
+	put_off(w, binding, &off, off.end);
 	swz_trace_close(w->trace, events, thread);
 }
 
