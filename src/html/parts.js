@@ -250,7 +250,7 @@ class LargeTrace {
 	}
 
 	// Calls USE with part after part of the trace from FROM to TO, each with how
-	// many of its activations were in the one before; WHILE() says whether to go
+	// many of its activations were in the one before; wanted() says whether to go
 	// on.
 	async eachPart(from, to, use, wanted) {
 		const last = this.blockAt(to);
