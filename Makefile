@@ -93,6 +93,10 @@ PROFILE_SRC := $(wildcard src/profile/*/*.c)
 RUNTIME_SRC := $(wildcard src/runtime/*.c src/runtime/*/*.c)
 LAUNCH_SRC  := $(wildcard src/launch/*.c)
 OPTIONS_SRC := $(wildcard src/options/*.c)
+# The sampler: of the profile's parts it uses those that know no file.
+WATCH_SRC   := $(wildcard src/watch/*.c)
+WATCH_PARTS := $(IMAGE_SRC) $(addprefix src/profile/support/, \
+		 map.c memory.c)
 LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
 		 own_memory.c process_start.c run_summary.c)
 # The sampler's process: src/watch/unwind/ walks stacks of others.
@@ -176,7 +180,8 @@ $(B)/obj/libdir: FORCE
 
 # Needs libc alone: the less there is to load, the sooner the program begins.
 $(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC) \
-		$(OPTIONS_SRC) $(LAUNCH_BASE))
+		$(WATCH_SRC) $(UNWIND_SRC) $(WATCH_PARTS) $(OPTIONS_SRC) \
+		$(LAUNCH_BASE))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^
 
@@ -275,8 +280,8 @@ $(ASAN_BIN): $(B)/asan/test/%: $(B)/obj/asan/tests/%.o $(B)/obj/asan/unit.a
 
 ASAN_TOOLS := $(patsubst src/tools/%.c,$(B)/asan/bin/%,$(TOOLS_SRC))
 $(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \
-		$(call asan,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) $(LAUNCH_SRC) \
-		  $(OPTIONS_SRC))
+		$(call asan,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) $(IMAGE_SRC) \
+		  $(LAUNCH_SRC) $(OPTIONS_SRC) $(WATCH_SRC) $(UNWIND_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
@@ -488,7 +493,8 @@ bench-dump: all $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a 
 # --- format and lint ---------------------------------------------------------
 
 C_FILES  := $(BASE_SRC) $(IMAGE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
-	    $(LAUNCH_SRC) $(OPTIONS_SRC) $(UNWIND_SRC) $(DUMP_SRC) $(THUNKS_SRC) \
+	    $(LAUNCH_SRC) $(OPTIONS_SRC) $(WATCH_SRC) $(UNWIND_SRC) $(DUMP_SRC) \
+	    $(THUNKS_SRC) \
 	    $(UNIT_SRC) $(FUZZ_SRC)
 CC_FILES := $(C_FILES) $(wildcard tests/bench/*.c tests/e2e/*.c) $(STACKS_SRC) \
 	    $(filter %.c %.cc,$(TARGET_SRC))
@@ -502,8 +508,8 @@ format:				## clang-format the tree
 format-check:			## say what `make format` would change
 	@$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
 
-LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(OPTIONS_SRC) $(UNWIND_SRC) \
-		$(DUMP_SRC) $(UNIT_SRC) $(FUZZ_SRC)
+LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(OPTIONS_SRC) \
+		$(WATCH_SRC) $(UNWIND_SRC) $(DUMP_SRC) $(UNIT_SRC) $(FUZZ_SRC)
 LINT_TARGET  := $(BASE_SRC) $(IMAGE_SRC) $(THUNKS_SRC) $(RUNTIME_SRC)
 # What clang does not know.
 CLANG_TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns \

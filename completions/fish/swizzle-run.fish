@@ -14,7 +14,8 @@ function __swizzle_run_rest
                 set -e words[1]
             case -o --output -m --mode -F --filter -N --notrace -H --hide -M --module \
                     -L --location -Z --min-size -D --depth --recursion --timing -t \
-                    --min-time --max-size --max-memory
+                    --min-time --max-size --max-memory -r --rate --engine --event \
+                    --stack-bytes -p --pid --for
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -36,7 +37,14 @@ end
 complete -c swizzle-run -f -n 'not __swizzle_run_rest >/dev/null' -a '(__fish_complete_command)'
 complete -c swizzle-run -f -n '__swizzle_run_rest >/dev/null' -a '(__swizzle_run_complete)'
 complete -c swizzle-run -s o -l output -r -F -d 'Write the profile to FILE'
-complete -c swizzle-run -s m -l mode -x -a 'profile trace' -d 'What to record'
+complete -c swizzle-run -s m -l mode -x -a 'profile trace sample' -d 'What to record'
+complete -c swizzle-run -s r -l rate -x -d 'Sample: so many a second'
+complete -c swizzle-run -l engine -x -a 'perf pause' -d 'Sample: who takes samples'
+complete -c swizzle-run -l event -x -a 'cpu-clock task-clock cycles' -d 'Sample: what is counted'
+complete -c swizzle-run -l wall -d 'Sample: threads that wait, too'
+complete -c swizzle-run -l stack-bytes -x -d 'Sample: how much of the stack is copied'
+complete -c swizzle-run -s p -l pid -x -a '(__fish_complete_pids)' -d 'Sample: a process that runs'
+complete -c swizzle-run -l for -x -d 'With -p: for this time'
 complete -c swizzle-run -s F -l filter -x -d 'Only functions that match and what they call'
 complete -c swizzle-run -s N -l notrace -x -d 'Not functions that match nor what they call'
 complete -c swizzle-run -s H -l hide -x -d 'Not functions that match'

@@ -33,8 +33,9 @@ enum swz_file_flags {
 	SWZ_FILE_TRACED = 256, /* -m trace: there are chunks of events */
 	SWZ_FILE_RING = 512,   /* of the events, the newest only */
 	SWZ_FILE_TOLD = 1024,  /* the process has printed the run's summary */
-	SWZ_FILE_SWITCHES = 2048 /* --switches: the threads of which they were
-				  * recorded have switches_from */
+	SWZ_FILE_SWITCHES = 2048, /* --switches: the threads of which they were
+				   * recorded have switches_from */
+	SWZ_FILE_SAMPLES = 4096   /* -m sample: nodes hold samples, not calls */
 };
 
 struct swz_clock_sample {
@@ -85,6 +86,27 @@ struct swz_file_header {
 	 * same in all profiles of one run. 0: not known. */
 	int32_t root_pid;
 	uint64_t root_start;
+	/* SWZ_FILE_SAMPLES: how they were taken. */
+	uint64_t sample_period_ns; /* of processor time; --event cycles: 0 */
+	uint32_t sample_engine;    /* enum swz_sample_engine */
+	uint32_t sample_flags;     /* enum swz_sample_flags */
+	uint64_t samples;          /* that nodes have */
+	uint64_t lost_samples;     /* taken, but there was no room for them */
+	uint64_t missed_samples;   /* that were due and not taken */
+	uint64_t cut_stacks;       /* of the samples: the copy of the stack
+				    * ended before its outermost frame */
+	uint64_t broken_stacks;    /* the same: a frame that nothing explains */
+	uint64_t stack_bytes;      /* that were copied at most */
+};
+
+enum swz_sample_engine {
+	SWZ_ENGINE_PERF = 1, /* perf_event_open(2) */
+	SWZ_ENGINE_PAUSE = 2 /* ptrace(2) */
+};
+
+enum swz_sample_flags {
+	SWZ_SAMPLES_OF_KERNEL = 1, /* samples were taken in the kernel, too */
+	SWZ_SAMPLES_OF_WAITING = 2 /* --wall: of threads that wait, too */
 };
 
 /* Why the file did not grow to what its bound allows. */
@@ -293,6 +315,12 @@ enum {
  * edge's other calls. (Not of folded nodes.) */
 #define SWZ_CALL_SITE_LONG 0x8000000000000000u
 
+/* SWZ_FILE_SAMPLES: the kernel; time that no sample stands for; the callers of
+ * what a walk did not get beyond. */
+#define SWZ_FUNCTION_KERNEL 0xfffffffcu
+#define SWZ_FUNCTION_UNSAMPLED 0xfffffffbu
+#define SWZ_FUNCTION_CALLERS 0xfffffffau
+
 /* In no file: a reader's, for the time of which a trace holds no events. */
 #define SWZ_FUNCTION_UNTRACED 0xfffffffdu
 
@@ -347,6 +375,12 @@ enum swz_node_flags {
  * the estimate for all calls; nothing is known of the outermost ones, the
  * shortest or the longest.
  *
+ * In a file with SWZ_FILE_SAMPLES a node is a context of its own, and `calls`
+ * counts the samples that hit it itself. `ticks` is the time that these and
+ * those below it stand for; `waiting_ticks` is the part of it in which the
+ * thread waited. The root's time is that of the nodes below it: none is
+ * outside.
+ *
  * A thread has two nodes of the function SWZ_FUNCTION_ROOT. Its root is the one
  * that swz_thread_record.root names (parent and context are itself). The other
  * is the fold root, with the flags FOLDED and HIDDEN, whose parent is the root.
@@ -361,11 +395,13 @@ struct swz_node {
 	uint32_t function; /* id, or one of SWZ_FUNCTION_* */
 	uint32_t parent;
 	uint64_t call_site; /* return address, or SWZ_CALL_SITE_TAIL */
-	uint64_t calls;     /* entries */
+	uint64_t calls;     /* entries; SWZ_FILE_SAMPLES: samples that hit it
+			     * itself */
 	int64_t ticks;
 	union {
 		int64_t outer_ticks;
-		uint64_t weight; /* sampled: of the timed calls */
+		uint64_t weight;       /* sampled: of the timed calls */
+		int64_t waiting_ticks; /* SWZ_FILE_SAMPLES */
 	};
 	union {
 		uint64_t min_ticks; /* 0 if no activation has ended */

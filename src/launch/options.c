@@ -10,6 +10,7 @@
 
 #include "launch/environment.h"
 #include "launch/program.h"
+#include "launch/sampling.h"
 #include "options/variables.h"
 #include "options/words.h"
 
@@ -25,14 +26,27 @@
 /* clang-format off */
 static const char usage[] =
 	"Usage: swizzle-run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+	"       swizzle-run -m sample [OPTION]... -p PID\n"
 	"Runs PROGRAM with every function entry and exit hooked, and writes a profile\n"
-	"that swizzle-dump reads.\n"
+	"that swizzle-dump reads. With -m sample: takes samples of PROGRAM, or of a\n"
+	"process that runs already, and changes nothing in it.\n"
 	"\n"
 	"  -o, --output FILE      write the profile to FILE; %p stands for the pid,\n"
 	"                         DIR/ for the default name in DIR [swizzle.out.%p]\n"
 	"  -m, --mode MODE        what to record: profile, a calling context tree per\n"
 	"                         thread; trace, every entry and exit with its time,\n"
-	"                         too [profile]\n"
+	"                         too; sample, where the time goes, without hooks\n"
+	"                         [profile]\n"
+	"  -r, --rate HZ          sample: so many samples a second of processor time\n"
+	"                         [1000; --engine pause: 100]\n"
+	"      --engine ENGINE    sample: perf, the kernel takes samples; pause, the\n"
+	"                         threads are stopped for each [perf, if permitted]\n"
+	"      --event EVENT      sample: cpu-clock, task-clock or cycles [cpu-clock]\n"
+	"      --wall             sample: threads that wait, too\n"
+	"      --stack-bytes N    sample: copy so much of the stack: 512 to 65528\n"
+	"                         [16384]\n"
+	"  -p, --pid PID          sample: a process that runs, until it ends or ^C\n"
+	"      --for TIME         -p: for this time (500ms, 10s)\n"
 	"  -F, --filter PATTERN   only the functions that match and what they call\n"
 	"  -N, --notrace PATTERN  not the functions that match nor what they call\n"
 	"  -H, --hide PATTERN     not the functions that match, but what they call\n"
@@ -101,47 +115,58 @@ enum kind {
 	DEPTH,
 	TIME,
 	BYTES,
-	MEMORY
+	MEMORY,
+	VALUE /* read later: see sampling.h */
 };
+
+/* For which modes an option is, if not for all of them. */
+enum modes { ALL_MODES, OF_TRACE, OF_HOOKS, OF_SAMPLES };
 
 struct option {
 	const char *name;
 	const char *variable;
 	const char *value; /* of the variable: of a FLAG */
 	enum kind kind;
-	char letter;   /* or 0 */
-	bool of_trace; /* for --mode trace only */
+	char letter; /* or 0 */
+	enum modes modes;
 };
 
 static const struct option options[] = {
-	{"output", "SWIZZLE_OUTPUT", NULL, OUTPUT, 'o', false},
-	{"mode", "SWIZZLE_MODE", NULL, MODE, 'm', false},
-	{"filter", "SWIZZLE_FILTER", NULL, PATTERN, 'F', false},
-	{"notrace", "SWIZZLE_NOTRACE", NULL, PATTERN, 'N', false},
-	{"hide", "SWIZZLE_HIDE", NULL, PATTERN, 'H', false},
-	{"module", "SWIZZLE_MODULE", NULL, PATTERN, 'M', false},
-	{"location", "SWIZZLE_LOCATION", NULL, PATTERN, 'L', false},
-	{"min-size", "SWIZZLE_MIN_SIZE", NULL, BYTES, 'Z', false},
-	{"depth", "SWIZZLE_DEPTH", NULL, DEPTH, 'D', false},
-	{"recursion", "SWIZZLE_RECURSION", NULL, DEPTH, 0, false},
-	{"timing", "SWIZZLE_TIMING", NULL, TIMING, 0, false},
-	{"min-time", "SWIZZLE_MIN_TIME", NULL, TIME, 't', true},
-	{"max-size", "SWIZZLE_MAX_SIZE", NULL, MEMORY, 0, true},
-	{"max-memory", "SWIZZLE_MAX_MEMORY", NULL, MEMORY, 0, false},
-	{"ring", "SWIZZLE_RING", "1", FLAG, 0, true},
-	{"switches", "SWIZZLE_SWITCHES", "1", FLAG, 0, true},
-	{"imports", "SWIZZLE_IMPORTS", "1", IMPORTS, 0, false},
-	{"follow", "SWIZZLE_FOLLOW", "1", FLAG, 0, false},
-	{"no-follow", "SWIZZLE_FOLLOW", "0", FLAG, 0, false},
-	{"cache", "SWIZZLE_CACHE", "1", FLAG, 0, false},
-	{"no-cache", "SWIZZLE_CACHE", "0", FLAG, 0, false},
-	{"summary", "SWIZZLE_SUMMARY", "1", FLAG, 0, false},
-	{"no-summary", "SWIZZLE_SUMMARY", "0", FLAG, 0, false},
-	{"list", "SWIZZLE_LIST", "1", FLAG, 0, false},
-	{"verbose", "SWIZZLE_VERBOSE", "1", FLAG, 'v', false},
-	{"quiet", "SWIZZLE_QUIET", "1", FLAG, 'q', false},
-	{"version", NULL, NULL, FLAG, 'V', false},
-	{"help", NULL, NULL, FLAG, 'h', false},
+	{"output", "SWIZZLE_OUTPUT", NULL, OUTPUT, 'o', ALL_MODES},
+	{"mode", "SWIZZLE_MODE", NULL, MODE, 'm', ALL_MODES},
+	{"filter", "SWIZZLE_FILTER", NULL, PATTERN, 'F', OF_HOOKS},
+	{"notrace", "SWIZZLE_NOTRACE", NULL, PATTERN, 'N', OF_HOOKS},
+	{"hide", "SWIZZLE_HIDE", NULL, PATTERN, 'H', OF_HOOKS},
+	{"module", "SWIZZLE_MODULE", NULL, PATTERN, 'M', OF_HOOKS},
+	{"location", "SWIZZLE_LOCATION", NULL, PATTERN, 'L', OF_HOOKS},
+	{"min-size", "SWIZZLE_MIN_SIZE", NULL, BYTES, 'Z', OF_HOOKS},
+	{"depth", "SWIZZLE_DEPTH", NULL, DEPTH, 'D', OF_HOOKS},
+	{"recursion", "SWIZZLE_RECURSION", NULL, DEPTH, 0, OF_HOOKS},
+	{"timing", "SWIZZLE_TIMING", NULL, TIMING, 0, OF_HOOKS},
+	{"min-time", "SWIZZLE_MIN_TIME", NULL, TIME, 't', OF_TRACE},
+	{"max-size", "SWIZZLE_MAX_SIZE", NULL, MEMORY, 0, OF_TRACE},
+	{"max-memory", "SWIZZLE_MAX_MEMORY", NULL, MEMORY, 0, OF_HOOKS},
+	{"ring", "SWIZZLE_RING", "1", FLAG, 0, OF_TRACE},
+	{"switches", "SWIZZLE_SWITCHES", "1", FLAG, 0, OF_TRACE},
+	{"imports", "SWIZZLE_IMPORTS", "1", IMPORTS, 0, OF_HOOKS},
+	{"follow", "SWIZZLE_FOLLOW", "1", FLAG, 0, ALL_MODES},
+	{"no-follow", "SWIZZLE_FOLLOW", "0", FLAG, 0, ALL_MODES},
+	{"cache", "SWIZZLE_CACHE", "1", FLAG, 0, OF_HOOKS},
+	{"no-cache", "SWIZZLE_CACHE", "0", FLAG, 0, OF_HOOKS},
+	{"summary", "SWIZZLE_SUMMARY", "1", FLAG, 0, ALL_MODES},
+	{"no-summary", "SWIZZLE_SUMMARY", "0", FLAG, 0, ALL_MODES},
+	{"list", "SWIZZLE_LIST", "1", FLAG, 0, OF_HOOKS},
+	{"verbose", "SWIZZLE_VERBOSE", "1", FLAG, 'v', ALL_MODES},
+	{"quiet", "SWIZZLE_QUIET", "1", FLAG, 'q', ALL_MODES},
+	{"rate", "SWIZZLE_RATE", NULL, VALUE, 'r', OF_SAMPLES},
+	{"engine", "SWIZZLE_ENGINE", NULL, VALUE, 0, OF_SAMPLES},
+	{"event", "SWIZZLE_EVENT", NULL, VALUE, 0, OF_SAMPLES},
+	{"wall", "SWIZZLE_WALL", "1", FLAG, 0, OF_SAMPLES},
+	{"stack-bytes", "SWIZZLE_STACK_BYTES", NULL, VALUE, 0, OF_SAMPLES},
+	{"pid", "SWIZZLE_PID", NULL, VALUE, 'p', OF_SAMPLES},
+	{"for", "SWIZZLE_FOR", NULL, VALUE, 0, OF_SAMPLES},
+	{"version", NULL, NULL, FLAG, 'V', ALL_MODES},
+	{"help", NULL, NULL, FLAG, 'h', ALL_MODES},
 };
 
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
@@ -149,7 +174,7 @@ static const struct option options[] = {
 /* What options said that is no setting yet. */
 static char *lists[OPTION_COUNT]; /* patterns, one a line */
 static const char *given_output;
-static const char *given_of_trace; /* an option for --mode trace */
+static const char *given_of[OF_SAMPLES + 1]; /* an option for such modes */
 
 /* Each [ needs a ], as the library reads it: the first character of a set may
  * be a ], behind a ! or ^ too. */
@@ -279,7 +304,7 @@ static bool is_time(const char *s)
 								: NULL; \
 	}
 
-WORDS(mode_at, "profile", "trace")
+WORDS(mode_at, "profile", "trace", "sample")
 WORDS(timing_at, "exact", "sampled")
 WORDS(imports_at, "dlsym")
 
@@ -297,8 +322,7 @@ static void check_word(swz_word_at *at, const char *what, const char *value)
 static void set_option(const struct option *o, const char *as,
 		       const char *value)
 {
-	if (o->of_trace)
-		given_of_trace = as;
+	given_of[o->modes] = as;
 	switch (o->kind) {
 	case FLAG:
 		value = o->value;
@@ -338,6 +362,10 @@ static void set_option(const struct option *o, const char *as,
 	case MEMORY:
 		set_size(o, as, value);
 		return;
+	case VALUE:
+		if (!*value)
+			bad_usage("option %s needs a value", as);
+		break;
 	}
 	swz_environment_set(o->variable, value);
 }
@@ -444,6 +472,24 @@ void swz_options_check_environment(void)
 		swz_variables_check(variable_at, false);
 }
 
+static void check_modes(bool has_program)
+{
+	bool has_process = *swz_environment_get("SWIZZLE_PID") != '\0';
+
+	if (swz_sampling_wanted()) {
+		if (given_of[OF_HOOKS])
+			bad_usage("option %s is not for --mode sample",
+				  given_of[OF_HOOKS]);
+	} else if (given_of[OF_SAMPLES]) {
+		bad_usage("option %s is for --mode sample only",
+			  given_of[OF_SAMPLES]);
+	}
+	if (!has_program && !has_process)
+		bad_usage("no program given");
+	if (has_program && has_process)
+		bad_usage("option -p: either a process or a program, not both");
+}
+
 char **swz_options_read(char **next)
 {
 	while (*next) {
@@ -459,15 +505,15 @@ char **swz_options_read(char **next)
 		else
 			read_short(argument, &next);
 	}
-	if (!*next)
-		bad_usage("no program given");
+	check_modes(*next != NULL);
 	if (strcmp(swz_environment_get("SWIZZLE_MODE"), "trace") == 0) {
 		if (strcmp(swz_environment_get("SWIZZLE_TIMING"), "sampled") ==
 		    0)
 			bad_usage("a trace has exact times: no --timing "
 				  "sampled");
-	} else if (given_of_trace) {
-		bad_usage("option %s is for --mode trace only", given_of_trace);
+	} else if (given_of[OF_TRACE]) {
+		bad_usage("option %s is for --mode trace only",
+			  given_of[OF_TRACE]);
 	}
 	return next;
 }

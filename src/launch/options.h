@@ -8,8 +8,8 @@
 enum { SWZ_WRONG_USAGE = 2 };
 
 /* Reads the arguments up to the program and sets the variables; returns the
- * program and what follows. Says what is wrong and exits, as it does for --help
- * and --version. */
+ * program and what follows (nothing with -p). Says what is wrong and exits, as
+ * it does for --help and --version. */
 char **swz_options_read(char **arguments);
 
 /* Says which variables SWIZZLE_... are no settings, unless SWIZZLE_QUIET=1. */

@@ -87,7 +87,8 @@ char *swz_program_find(const char *name, const char *whose)
 	swz_die(SWZ_NOT_FOUND, "%s: not found", whose);
 }
 
-/* A program that gains privileges ignores LD_PRELOAD. */
+/* A program that gains privileges ignores LD_PRELOAD, and may not be sampled
+ * either. */
 static void check_privileges(int fd, const char *whose)
 {
 	struct stat st;
@@ -124,9 +125,19 @@ static const char *const unfit[] = {
 				"with the GNU C library",
 };
 
+static bool only_sampled;
+
+static bool is_fit(enum swz_program kind)
+{
+	if (only_sampled &&
+	    (kind == SWZ_PROGRAM_IS_STATIC || kind == SWZ_PROGRAM_IS_MUSL))
+		return true;
+	return kind == SWZ_PROGRAM_FITS;
+}
+
 static void check_elf(int fd, enum swz_program kind, const char *whose)
 {
-	if (kind != SWZ_PROGRAM_FITS)
+	if (!is_fit(kind))
 		swz_die(SWZ_CANNOT_RUN, "%s: %s", whose, unfit[kind]);
 	check_privileges(fd, whose);
 }
@@ -216,7 +227,8 @@ static void check_file(const char *file, const char *whose, int level)
 	close(fd);
 }
 
-void swz_program_check(const char *file, const char *whose)
+void swz_program_check(const char *file, const char *whose, bool sampled)
 {
+	only_sampled = sampled;
 	check_file(file, whose, 0);
 }

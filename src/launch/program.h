@@ -4,6 +4,8 @@
 #ifndef SWZ_LAUNCH_PROGRAM_H
 #define SWZ_LAUNCH_PROGRAM_H
 
+#include <stdbool.h>
+
 /* Exit statuses of swizzle-run. */
 enum { SWZ_CANNOT_RUN = 126, SWZ_NOT_FOUND = 127 };
 
@@ -22,7 +24,8 @@ char *swz_program_find(const char *name, const char *whose);
 
 /* Dies if the library cannot be loaded into what executing the file leads to,
  * through #! lines as the kernel follows them. A file that cannot be read is
- * taken to be right. */
-void swz_program_check(const char *file, const char *whose);
+ * taken to be right. SAMPLED: nothing is to be loaded, so a program may be
+ * linked in any way. */
+void swz_program_check(const char *file, const char *whose, bool sampled);
 
 #endif

@@ -18,8 +18,10 @@
 #include "launch/options.h"
 #include "launch/path.h"
 #include "launch/program.h"
+#include "launch/sampling.h"
 #include "launch/watcher.h"
 #include "swizzle/format.h"
+#include "watch/sampler.h"
 
 /* As mkdir -p. */
 static void make_directories(char *path)
@@ -202,20 +204,60 @@ _Noreturn static void run(char *path, char **argv)
 		argv[0], strerror(errno));
 }
 
+static char **copy_environment(void)
+{
+	size_t count = 0;
+	char **copy;
+
+	while (environ[count])
+		count++;
+	copy = calloc(count + 1, sizeof(*copy));
+	if (!copy)
+		swz_die(SWZ_CANNOT_RUN, "no memory");
+	memcpy(copy, environ, count * sizeof(*copy));
+	return copy;
+}
+
+/* --mode sample: the program gets the environment as it was GIVEN. */
+static int sample(char **program, char **given, char **argv)
+{
+	const struct swz_sampling settings = swz_sampling_read();
+	struct swz_run tree;
+	char *path;
+
+	swz_options_check_environment();
+	if (settings.pid) {
+		set_output(&tree);
+		tree.root_pid = settings.pid;
+		tree.root_start = swz_process_start(settings.pid);
+		return swz_sampler_attach(&tree, &settings);
+	}
+	if (!**program)
+		swz_die(SWZ_NOT_FOUND, "'': not found");
+	path = swz_program_find(*program, *program);
+	swz_program_check(path, *program, true);
+	set_output(&tree);
+	swz_sampler_start(&tree, &settings, argv);
+	environ = given;
+	run(path, program);
+}
+
 int main(int argc, char **argv)
 {
-	char **program, *path;
+	char **program, *path, **given = copy_environment();
 	struct swz_run tree;
 	bool nested; /* profiled ourselves */
 
 	if (argc < 1)
 		return SWZ_WRONG_USAGE;
 	program = swz_options_read(argv + 1);
+	if (swz_sampling_wanted())
+		return sample(program, given, argv);
 	if (!**program)
 		swz_die(SWZ_NOT_FOUND, "'': not found");
 	swz_options_check_environment();
 	path = swz_program_find(*program, *program);
-	swz_program_check(path, *program);
+	swz_program_check(path, *program, false);
 	nested = swz_library_preload(swz_library_find(argv[0]));
 	set_output(&tree);
 	if (wants_summary() && !nested)

@@ -24,6 +24,12 @@ import sys
 from collections import defaultdict
 
 
+# What is counted: "calls", or "samples" of the functions themselves. Calls
+# between functions, arrows and edges then have those of what they lead to.
+counted = "calls"
+ALL = ["[outside]", "[all]"]
+
+
 class Sums:
     def __init__(self):
         self.calls = defaultdict(int)
@@ -59,11 +65,13 @@ def split_row(line, numbers):
 
 
 def read_text(data, sums):
+    global counted
     numbers = None
     for line in data.decode(errors="surrogateescape").split("\n"):
         if not line or line.startswith("#"):
             continue
-        if line.split()[0] == "calls":
+        if line.split()[0] in ("calls", "samples"):
+            counted = line.split()[0]
             numbers = len(line.split()) - 2
             wait = (line.split().index("self-wait")
                     if "self-wait" in line.split() else None)
@@ -97,7 +105,7 @@ def read_tree(data, sums):
     for line in data.decode(errors="surrogateescape").split("\n"):
         if not line or line.startswith("#"):
             continue
-        if line.split()[0] == "calls":
+        if line.split()[0] == counted:
             close(0)
             base, total = None, None
             continue
@@ -123,6 +131,10 @@ def read_tree(data, sums):
     close(0)
 
 
+def root():
+    return ALL[counted == "samples"]
+
+
 def read_folded(data, sums, of_calls=False):
     for line in data.decode(errors="surrogateescape").split("\n"):
         if not line:
@@ -133,7 +145,7 @@ def read_folded(data, sums, of_calls=False):
         sums.add(name, "-", int(calls), int(self_ns))
         if not of_calls:
             sums.add_inclusive([(n, "-") for n in stack.split(";")] +
-                               [("[outside]", "-")], int(value))
+                               [(root(), "-")], int(value))
 
 
 def folded_name(name):
@@ -165,7 +177,8 @@ def read_callgrind(data, sums):
             names = {}
         if line.startswith("events:"):
             events = line.split()[1:]
-            if events not in (["ns"], ["ns", "Wait"]):
+            if [e for e in events if e != "samples"] not in (
+                    ["ns"], ["ns", "Wait"]):
                 fail(line)
         if equals and key == "ob":
             module = callee_module = base_name(name_of("ob", value))
@@ -177,10 +190,18 @@ def read_callgrind(data, sums):
             called = (name_of("fn", value), callee_module)
             callee_module = module
         elif equals and key == "calls":
-            sums.add(*called, int(value.split()[0]), 0)
+            if counted == "calls":
+                sums.add(*called, int(value.split()[0]), 0)
+            through = int(value.split()[0])
             inclusive = 1
         elif re.match("[0-9]+( -?[0-9]+){%d}$" % len(events), line):
             costs = [int(word) for word in line.split()[1:]]
+            if counted == "samples":
+                samples = costs.pop()
+                if inclusive and samples != through:
+                    fail("samples: " + line)
+                if not inclusive:
+                    sums.add(*own, samples, 0)
             if len(costs) == 2:
                 sums.add_waiting(*(called if inclusive else own),
                                  0 if inclusive else costs[1],
@@ -204,7 +225,7 @@ def read_csv(data, sums):
     for row in rows:
         if None in row or None in row.values():
             fail("fields: %s" % row)
-        sums.add(row["function"], row["module"], int(row["calls"]),
+        sums.add(row["function"], row["module"], int(row[counted]),
                  int(row["self_ns"]))
         sums.add_inclusive([(row["function"], row["module"])],
                            int(row["incl_ns"]))
@@ -253,13 +274,17 @@ def read_json(data, sums):
         functions = part["functions"]
         calls, self_ns = [0] * len(functions), [0] * len(functions)
         edges, edges_ns = [0] * len(functions), [0] * len(functions)
-        topmost = [0] * len(functions)
+        topmost, topmost_samples = [0] * len(functions), [0] * len(functions)
+        if counted not in functions[0]:
+            fail("no " + counted)
         inclusive = [c["self_ns"] for c in part["contexts"]]
+        samples = [c[counted] for c in part["contexts"]]
         for context in part["contexts"]:
-            calls[context["function"]] += context["calls"]
+            calls[context["function"]] += context[counted]
             self_ns[context["function"]] += context["self_ns"]
         for i in range(len(inclusive) - 1, 0, -1):
             inclusive[part["contexts"][i]["parent"]] += inclusive[i]
+            samples[part["contexts"][i]["parent"]] += samples[i]
         if inclusive != [c["incl_ns"] for c in part["contexts"]]:
             fail("inclusive times")
         if inclusive[0] != part["total_ns"]:
@@ -272,9 +297,9 @@ def read_json(data, sums):
                                  function["self_waiting_ns"],
                                  function["incl_waiting_ns"])
         for edge in part["edges"]:
-            edges[edge["callee"]] += edge["calls"]
+            edges[edge["callee"]] += edge[counted]
             edges_ns[edge["callee"]] += edge["incl_ns"]
-        for context in part["contexts"]:
+        for number, context in enumerate(part["contexts"]):
             at = context
             while "parent" in at:
                 at = part["contexts"][at["parent"]]
@@ -282,11 +307,13 @@ def read_json(data, sums):
                     break
             else:
                 topmost[context["function"]] += context["incl_ns"]
+                topmost_samples[context["function"]] += samples[number]
         for i, function in enumerate(functions):
-            if (calls[i] != function["calls"] or
+            if (calls[i] != function[counted] or
                     self_ns[i] != function["self_ns"]):
                 fail("contexts of %s" % function)
-            if edges[i] != calls[i] and function["module"]:
+            led_to = calls[i] if counted == "calls" else topmost_samples[i]
+            if edges[i] != led_to and function["module"]:
                 fail("edges to %s" % function)
             if (edges_ns[i] != function["incl_ns"] and function["module"] or
                     topmost[i] != function["incl_ns"]):
@@ -317,7 +344,7 @@ def read_speedscope(data, sums, of_calls=False):
                      0 if of_calls else weight)
             if not of_calls:
                 sums.add_inclusive([(frames[i]["name"], "-") for i in stack] +
-                                   [("[outside]", "-")], weight)
+                                   [(root(), "-")], weight)
 
 
 def read_dot(data, sums):
@@ -326,8 +353,8 @@ def read_dot(data, sums):
     calls, into = {}, defaultdict(int)
     for line in data.decode().split("\n"):
         match = re.match(r'\tf([0-9]+) \[label="' + text + r"\\n" + text +
-                         r"\\n[0-9.]+% \(self [0-9.]+%\)\\n([0-9]+) calls\"",
-                         line)
+                         r"\\n[0-9.]+% \(self [0-9.]+%\)\\n([0-9]+) " +
+                         counted + r"\"", line)
         if match:
             name, module = [html.unescape(re.sub(r"\\(.)", r"\1", t))
                             for t in match.group(2, 3)]
@@ -338,7 +365,8 @@ def read_dot(data, sums):
         if match:
             into[match.group(2)] += int(match.group(3))
     for number, count in calls.items():
-        if into[number] != count:
+        if (into[number] != count if counted == "calls" else
+                number in into and into[number] < count):
             fail("%d calls of f%s by arrows, %d" % (into[number], number,
                                                     count))
 
@@ -401,7 +429,8 @@ def read_pprof(data, sums):
     if strings[0] != "":
         fail("the first string")
     if [(strings[t[1]], strings[t[2]]) for t in types] != [
-            ("calls", "count"), ("time", "nanoseconds")]:
+            (counted, "count"),
+            ("time" if counted == "calls" else "cpu", "nanoseconds")]:
         fail("types of samples")
     # "mapping[0] will be the main binary": pprof calls the profile after it
     command = next(strings[at] for at in comments
@@ -422,7 +451,7 @@ def read_pprof(data, sums):
                           base_name(strings[mapping.get(5, 0)])))
         calls, self_ns = numbers_of(sample[2])
         sums.add(*stack[0], calls, self_ns)
-        sums.add_inclusive(stack + [("[outside]", "-")], self_ns)
+        sums.add_inclusive(stack + [(root(), "-")], self_ns)
 
 
 READERS = {
@@ -505,6 +534,10 @@ def main():
         options += ambiguous(table, options)
         if form == "callgrind":  # nothing calls them
             options += [("[outside]", "-"), ("[unknown caller]", "-")]
+        if counted == "samples":  # is no row of a table
+            for sums_of in (sums.calls, sums.self_ns, sums.incl_ns):
+                sums_of.pop(("[all]", "-"), None)
+                sums_of.pop(("[unknown caller]", "-"), None)
         expected = rows_of(table, options)
         found = rows_of(sums, options)
         for line in difflib.unified_diff(expected, found, "text", form,

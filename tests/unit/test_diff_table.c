@@ -39,7 +39,8 @@ START_TEST(rows_are_as_wide_as_their_columns)
 
 			swz_diff_widen(&widths, &new);
 			swz_diff_widen(&widths, &costs.old);
-			swz_diff_put_columns(stream, &widths, false, true);
+			swz_diff_put_columns(stream, &widths, "calls", false,
+					     true);
 			fflush(stream);
 			columns = (size_t)(strstr(text, "  function") - text);
 			row = size;

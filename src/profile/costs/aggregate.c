@@ -622,7 +622,7 @@ static void flush_functions(struct swz_report *report, const struct sums *sums)
 		to->inclusive_waiting_ns = swz_add(to->inclusive_waiting_ns,
 						   from->waiting.ns);
 		to->split |= from->split;
-		if (!sums->tree->sampled)
+		if (!sums->tree->sampled && !sums->tree->samples)
 			add_extremes(
 				to, from,
 				swz_profile_ns(profile, single_call(sums, from,
@@ -645,7 +645,9 @@ static void flush_edges(struct swz_report *report, struct sums *sums,
 		struct function_ticks *callee = function_sum(sums,
 							     from->callee);
 
-		to->calls = swz_add_count(to->calls, from->calls);
+		to->calls = swz_add_count(
+			to->calls, sums->tree->samples ? edge_sums[i].samples
+						       : from->calls);
 		to->inclusive_ns = swz_add(
 			to->inclusive_ns,
 			edge_part(sums, &callee->inclusive, edge_sums[i].ns));
@@ -709,6 +711,7 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	report->raw_ns = swz_add(report->raw_ns,
 				 ns_of(&sums, tree->total_ticks));
 	report->sampled |= tree->sampled;
+	report->samples |= tree->samples;
 	report->thread_count += !tree->absent;
 	report->folded_recursion = swz_add_count(report->folded_recursion,
 						 sums.folded_calls);
@@ -755,6 +758,7 @@ void swz_report_merge(struct swz_report *to, const struct swz_report *from)
 	to->knows_waiting |= from->knows_waiting;
 	to->knows_switches |= from->knows_switches;
 	to->sampled |= from->sampled;
+	to->samples |= from->samples;
 	to->total_ns = swz_add(to->total_ns, from->total_ns);
 	to->raw_ns = swz_add(to->raw_ns, from->raw_ns);
 	to->folded_recursion = swz_add_count(to->folded_recursion,

@@ -14,8 +14,8 @@
 #include "profile/costs/tree.h"
 
 struct swz_report_function {
-	bool present; /* appears in this report, if only as a caller */
-	uint64_t calls;
+	bool present;         /* appears in this report, if only as a caller */
+	uint64_t calls;       /* samples: that hit the function itself */
 	uint64_t unwound;     /* of these, ended by an exception */
 	double variance_ns;   /* of self_ns, where only some calls were timed */
 	int64_t self_ns;      /* all of them add up to total_ns */
@@ -38,8 +38,8 @@ struct swz_report_function {
 struct swz_report_edge {
 	uint32_t caller; /* functions of the catalog */
 	uint32_t callee;
-	uint32_t place; /* of the catalog */
-	uint64_t calls;
+	uint32_t place;       /* of the catalog */
+	uint64_t calls;       /* samples: of it and of what lies below */
 	int64_t inclusive_ns; /* see inclusive.h */
 	int64_t waiting_ns;   /* of that */
 };
@@ -62,6 +62,7 @@ struct swz_report {
 	/* Before the first thread: times are multiples of so many ns, which
 	 * takes nothing from what is said of their sums; 0: of one. */
 	int64_t unit_ns;
+	bool samples; /* what is called calls here are samples */
 	int64_t total_ns;
 	int64_t raw_ns;            /* the threads' time, with the hooks' cost */
 	uint64_t folded_recursion; /* calls that go on in a context further up

@@ -28,6 +28,7 @@ static void sum_below(struct swz_tree *tree)
 
 		node->below_ns = node->self_ns;
 		node->below_waiting_ns = node->self_waiting_ns;
+		node->below_calls = node->calls;
 	}
 	for (i = tree->context_count; i-- > 1;) {
 		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
@@ -36,6 +37,8 @@ static void sum_below(struct swz_tree *tree)
 		parent->below_ns = swz_add(parent->below_ns, node->below_ns);
 		parent->below_waiting_ns = swz_add(parent->below_waiting_ns,
 						   node->below_waiting_ns);
+		parent->below_calls = swz_add_count(parent->below_calls,
+						    node->below_calls);
 	}
 }
 
@@ -76,6 +79,7 @@ static void visit(struct walk *walk, uint32_t index)
 		of->ns = swz_add(of->ns, node->below_ns);
 		of->waiting_ns = swz_add(of->waiting_ns,
 					 node->below_waiting_ns);
+		of->samples = swz_add_count(of->samples, node->below_calls);
 	}
 }
 

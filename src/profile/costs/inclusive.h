@@ -42,6 +42,7 @@ struct swz_inclusive {
 	struct swz_inclusive_edge {
 		int64_t ns;
 		int64_t waiting_ns; /* of that */
+		uint64_t samples;   /* of samples: the same */
 	} * edge_sums;
 };
 

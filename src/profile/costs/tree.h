@@ -44,7 +44,8 @@ struct swz_tree_node {
 	int64_t below_ns; /* sum of self_ns over the subtree */
 	int64_t self_waiting_ns; /* of self_ns: it did not run */
 	int64_t below_waiting_ns;
-	bool is_leaf;   /* SWZ_FUNCTION_LEAF */
+	uint64_t below_calls; /* samples: sum of calls over the subtree */
+	bool is_leaf;         /* SWZ_FUNCTION_LEAF */
 	bool uncounted; /* its ticks may be of activations that are no calls
 			 * here: resumed, or begun before the fork or the
 			 * range */
@@ -71,8 +72,9 @@ struct swz_tree {
 	int64_t untraced_own;    /* of these ticks: work of ours */
 	bool absent;             /* the thread was not there in the range */
 	bool compensated;
-	bool knows_waiting; /* by context switches */
+	bool knows_waiting; /* by context switches, or --wall */
 	bool sampled; /* only some calls were timed: times are estimates */
+	bool samples; /* `calls` are samples that hit the context itself */
 	uint64_t dropped_nodes;  /* left out as inconsistent */
 	uint64_t repaired_nodes; /* torn or absurd times */
 };

@@ -1,5 +1,7 @@
 #include "profile/costs/tree_builder.h"
 
+#include <stdlib.h>
+
 #include "profile/support/arith.h"
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
@@ -195,6 +197,22 @@ static void collect_costs(struct swz_tree_builder *builder,
 		builder->tree->repaired_nodes++;
 }
 
+/* What samples say is not torn: the file is written when all is known. */
+static void collect_samples(struct swz_tree_builder *builder,
+			    const struct swz_node *slot,
+			    struct swz_tree_node *node)
+{
+	bool repaired = false;
+
+	node->calls = slot->calls;
+	node->ticks = repair(slot->ticks, INT64_MAX / 4, &repaired);
+	node->outer_ticks = node->ticks;
+	/* with what lies below, until sum_samples() */
+	node->waiting = repair(slot->waiting_ticks, node->ticks, &repaired);
+	if (repaired)
+		builder->tree->repaired_nodes++;
+}
+
 static bool is_leaf(const struct swz_profile *profile, uint32_t function)
 {
 	return function != NONE &&
@@ -242,7 +260,9 @@ static void collect_slot(struct swz_tree_builder *builder, uint32_t unit)
 		node->folded_caller = swz_profile_function_at(
 			builder->profile, node->call_site - 1);
 	node->is_leaf = is_leaf(builder->profile, node->function);
-	if (builder->tree->sampled)
+	if (builder->tree->samples)
+		collect_samples(builder, slot, node);
+	else if (builder->tree->sampled)
 		collect_estimate(builder, slot, unit, node);
 	else
 		collect_costs(builder, slot, node);
@@ -332,6 +352,37 @@ static void resolve(struct swz_tree_builder *builder)
 		resolve_folded(tree, &tree->nodes[i]);
 }
 
+/* Of a sampled thread no time is outside of what was sampled. A
+ * context's own waiting is what that of its children leaves of it. */
+static void sum_samples(struct swz_tree_builder *builder)
+{
+	struct swz_tree *tree = builder->tree;
+	struct swz_tree_node *root = &tree->nodes[SWZ_TREE_ROOT];
+	int64_t *below = swz_allocate(tree->count, sizeof(*below));
+	size_t i;
+
+	root->ticks = 0;
+	for (i = 1; i < tree->count; i++) {
+		const struct swz_tree_node *node = &tree->nodes[i];
+
+		if (node->parent == SWZ_TREE_ROOT)
+			root->ticks = swz_add(root->ticks, node->ticks);
+		if (node->parent != NONE)
+			below[node->parent] = swz_add(below[node->parent],
+						      node->waiting);
+	}
+	root->outer_ticks = root->ticks;
+	for (i = 1; i < tree->count; i++) {
+		struct swz_tree_node *node = &tree->nodes[i];
+
+		node->waiting = clamp(swz_sub(node->waiting, below[i]),
+				      node->ticks);
+	}
+	free(below);
+	tree->knows_waiting = builder->profile->header.sample_flags &
+			      SWZ_SAMPLES_OF_WAITING;
+}
+
 static void append_untraced(struct swz_tree_builder *builder)
 {
 	struct swz_tree *tree = builder->tree;
@@ -371,6 +422,8 @@ void swz_tree_collect(struct swz_tree_builder *builder)
 		swz_tree_take_events(builder->tree, &builder->units,
 				     builder->profile, thread, builder->range);
 	resolve(builder);
+	if (builder->tree->samples)
+		sum_samples(builder);
 	append_untraced(builder);
 	swz_tree_take_switches(builder->tree, &builder->units, builder->profile,
 			       thread, builder->range);

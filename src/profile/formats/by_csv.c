@@ -95,7 +95,8 @@ static void put_heading(FILE *stream, const struct swz_by_section *by,
 	size_t i;
 
 	if (!rows->table.columns) {
-		fprintf(stream, "calls,self_ns,incl_ns,%s,%s\n",
+		fprintf(stream, "%s,self_ns,incl_ns,%s,%s\n",
+			swz_counted(by->section),
 			rows->has_source ? "self_waiting_ns,incl_waiting_ns"
 					 : "wall_ns,processor_ns,waiting_ns,"
 					   "unknown_ns",

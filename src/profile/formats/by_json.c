@@ -78,13 +78,14 @@ static void put_label(FILE *stream, enum swz_group_key key,
 	}
 }
 
-static void put_costs(FILE *stream, const struct swz_by_rows *rows,
+static void put_costs(FILE *stream, const struct swz_by_section *by,
+		      const struct swz_by_rows *rows,
 		      const struct swz_group_row *row)
 {
 	const struct swz_thread_times *times;
 
-	fprintf(stream, ",\"calls\":%" PRIu64 ",\"incl_ns\":%" PRId64,
-		row->calls, row->inclusive_ns);
+	fprintf(stream, ",\"%s\":%" PRIu64 ",\"incl_ns\":%" PRId64,
+		swz_counted(by->section), row->calls, row->inclusive_ns);
 	if (rows->has_source) {
 		put_ns(stream, "self_waiting_ns", rows->shows_waiting,
 		       row->self_waiting_ns);
@@ -146,7 +147,7 @@ void swz_write_json_by(FILE *stream, const struct swz_by_section *by,
 		fprintf(stream, "%s\n{\"self_ns\":%" PRId64, i ? "," : "",
 			row->self_ns);
 		if (!rows.table.columns)
-			put_costs(stream, &rows, row);
+			put_costs(stream, by, &rows, row);
 		put_label(stream, by->groups->rows, row);
 		if (rows.table.columns) {
 			fputs(",\"cells_ns\":[", stream);

@@ -168,7 +168,7 @@ static void write_rows(FILE *stream, const struct swz_by_section *by,
 		put_times_heading(stream);
 	if (rows->shows_waiting)
 		swz_put_waiting_note(stream, by->section->report);
-	fprintf(stream, "%12s %15s", "calls", "self");
+	fprintf(stream, "%12s %15s", swz_counted(by->section), "self");
 	if (has_inclusive)
 		fprintf(stream, " %15s", "incl");
 	if (rows->has_times)

@@ -41,6 +41,7 @@
 struct cost {
 	int64_t ns;
 	int64_t waiting; /* of that */
+	uint64_t samples;
 };
 
 struct writer {
@@ -77,14 +78,19 @@ static void put_events(const struct writer *w, int64_t more, int64_t less,
 
 static void put_cost(const struct writer *w, struct cost new, int64_t old)
 {
-	if (w->section->old)
+	const struct swz_report *report = w->section->report;
+
+	if (w->section->old) {
 		put_events(w, new.ns > old ? new.ns - old : 0,
 			   old > new.ns ? old - new.ns : 0, old, new.ns);
-	else if (w->section->report->knows_waiting)
-		fprintf(w->stream, "%" PRId64 " %" PRId64 "\n", new.ns,
-			new.waiting);
-	else
-		fprintf(w->stream, "%" PRId64 "\n", new.ns);
+		return;
+	}
+	fprintf(w->stream, "%" PRId64, new.ns);
+	if (report->knows_waiting)
+		fprintf(w->stream, " %" PRId64, new.waiting);
+	if (report->samples)
+		fprintf(w->stream, " %" PRIu64, new.samples);
+	putc('\n', w->stream);
 }
 
 static struct cost total_of(const struct swz_report *report)
@@ -92,9 +98,12 @@ static struct cost total_of(const struct swz_report *report)
 	struct cost total = {.ns = report->total_ns};
 	size_t i;
 
-	for (i = 0; i < report->function_capacity; i++)
+	for (i = 0; i < report->function_capacity; i++) {
 		total.waiting = swz_add(total.waiting,
 					report->functions[i].self_waiting_ns);
+		total.samples = swz_add_count(total.samples,
+					      report->functions[i].calls);
+	}
 	return total;
 }
 
@@ -152,6 +161,17 @@ static void put_refusals(FILE *stream, const struct swz_profile *profile)
 	putc('\n', stream);
 }
 
+static void put_samples(FILE *stream, const struct swz_file_header *header)
+{
+	fprintf(stream,
+		"desc: Samples: %" PRIu64 ", lost %" PRIu64 ", missed %" PRIu64
+		", of these stacks cut %" PRIu64 "\n"
+		"desc: calls= and the second figure of each line are samples, "
+		"not calls\n",
+		header->samples, header->lost_samples, header->missed_samples,
+		swz_add_count(header->cut_stacks, header->broken_stacks));
+}
+
 static void put_description(const struct writer *w)
 {
 	const struct swz_section *section = w->section;
@@ -174,7 +194,9 @@ static void put_description(const struct writer *w)
 	if (section->profile_count > 1)
 		fprintf(stream, "desc: Profiles: %zu, merged\n",
 			section->profile_count);
-	if (profile->clock_known)
+	if (report->samples)
+		fputs("desc: Clock: processor time, sampled\n", stream);
+	else if (profile->clock_known)
 		fprintf(stream,
 			"desc: Clock: TSC at %.6f GHz, wall-clock time\n",
 			(double)profile->clock_ticks /
@@ -182,7 +204,9 @@ static void put_description(const struct writer *w)
 	else
 		fputs("desc: Clock: not calibrated, 1 ns stands for a tick\n",
 		      stream);
-	if (section->compensated)
+	if (report->samples)
+		put_samples(stream, &profile->header);
+	else if (section->compensated)
 		fprintf(stream,
 			"desc: Compensation: %" PRId64
 			" ns of hooks subtracted, %.2f ns per call\n",
@@ -190,7 +214,8 @@ static void put_description(const struct writer *w)
 			swz_hook_cost_ns(profile));
 	else
 		fputs("desc: Compensation: none\n", stream);
-	put_refusals(stream, profile);
+	if (!report->samples)
+		put_refusals(stream, profile);
 	if (profile->header.lost_calls)
 		fprintf(stream, "desc: Lost calls: %" PRIu64 "\n",
 			profile->header.lost_calls);
@@ -249,12 +274,18 @@ static void put_header(const struct writer *w)
 		      "event: new : New time (ns)\n"
 		      "events: more less old new\n",
 		      stream);
-	else if (section->report->knows_waiting)
-		fputs("event: ns : Time (ns)\n"
-		      "event: Wait : Waiting (ns)\n"
-		      "event: Run = ns - Wait : Running (ns)\n"
-		      "events: ns Wait\n",
-		      stream);
+	else if (section->report->knows_waiting || section->report->samples)
+		fprintf(stream,
+			"event: ns : Time (ns)\n"
+			"%s%sevents: ns%s%s\n",
+			section->report->knows_waiting
+				? "event: Wait : Waiting (ns)\n"
+				  "event: Run = ns - Wait : Running (ns)\n"
+				: "",
+			section->report->samples ? "event: samples : Samples\n"
+						 : "",
+			section->report->knows_waiting ? " Wait" : "",
+			section->report->samples ? " samples" : "");
 	else
 		fputs("event: ns : Time (ns)\n"
 		      "events: ns\n",
@@ -512,7 +543,8 @@ static void put_call(struct writer *w, const struct swz_report_edge *edge,
 	fprintf(w->stream, "calls=%" PRIu64 " %d\n%d ", calls, callee->line,
 		place.line);
 	put_call_cost(w, pair,
-		      (struct cost){edge->inclusive_ns, edge->waiting_ns},
+		      (struct cost){edge->inclusive_ns, edge->waiting_ns,
+				    edge->calls},
 		      old_ns);
 }
 
@@ -533,7 +565,9 @@ static void put_costs(struct writer *w, uint32_t index, size_t *edge)
 	put_file_of(w, "fl", function);
 	put_function(w, "fn", index);
 	fprintf(w->stream, "%d ", function->line);
-	put_cost(w, (struct cost){costs.self_ns, costs.self_waiting_ns},
+	put_cost(w,
+		 (struct cost){costs.self_ns, costs.self_waiting_ns,
+			       costs.calls},
 		 old ? swz_report_function(old, index).self_ns : 0);
 	sum_files(w, index, *edge);
 	for (;

@@ -23,15 +23,17 @@ static int at_least(int width, const char *figure)
 
 void swz_cells_begin(struct swz_cells *cells, FILE *stream,
 		     const struct swz_style *style, int64_t total,
-		     uint64_t count)
+		     uint64_t count, const char *counted)
 {
 	char figure[SWZ_FIGURE_BYTES];
 
-	*cells = (struct swz_cells){
-		.stream = stream, .style = style, .total = total};
+	*cells = (struct swz_cells){.stream = stream,
+				    .style = style,
+				    .total = total,
+				    .counted = counted};
 	cells->time = at_least((int)strlen("1.23 ms"),
 			       swz_figure_time(figure, total, false));
-	cells->count = at_least((int)strlen("calls"),
+	cells->count = at_least((int)strlen(counted),
 				swz_figure_count(figure, count));
 }
 
@@ -324,6 +326,9 @@ static bool is_narrow(const struct swz_cells *cells)
 
 void swz_put_change_titles(struct swz_cells *cells)
 {
+	char title[24];
+
+	snprintf(title, sizeof(title), "%s diff", cells->counted);
 	cells->count = at_least(cells->count, "s diff");
 	swz_put_time_title(cells, "self");
 	swz_put_time_title(cells, "was");
@@ -331,7 +336,7 @@ void swz_put_change_titles(struct swz_cells *cells)
 	put(cells, SWZ_COLOUR_BOLD, "%", PERCENT_WIDTH);
 	if (!is_narrow(cells))
 		put(cells, SWZ_COLOUR_BOLD, "incl diff", cells->time + 4);
-	put(cells, SWZ_COLOUR_BOLD, "calls diff", cells->count + 4);
+	put(cells, SWZ_COLOUR_BOLD, title, cells->count + 4);
 }
 
 /* Less is good; what is little of the total is neither. */

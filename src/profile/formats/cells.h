@@ -20,12 +20,14 @@ struct swz_cells {
 	unsigned int module; /* columns for modules */
 	bool faint;          /* the row is drawn so, whatever its cells are */
 	bool begun;          /* a table with titles is above */
+	const char *counted; /* calls or samples */
 };
 
-/* No time in the table is longer than TOTAL, no count more than COUNT. */
+/* No time in the table is longer than TOTAL, no count more than COUNT. COUNTED
+ * is what is counted. */
 void swz_cells_begin(struct swz_cells *cells, FILE *stream,
 		     const struct swz_style *style, int64_t total,
-		     uint64_t count);
+		     uint64_t count, const char *counted);
 
 /* The cells of one row, from left to right, and their titles. */
 void swz_put_share(struct swz_cells *cells, int64_t part);

@@ -70,7 +70,7 @@ static void put_titles(const struct swz_context_table *table)
 		swz_put_share_title(cells, table->of_self ? "self%" : "incl%");
 		swz_put_time_title(cells, table->of_self ? "self" : "incl");
 		swz_put_time_title(cells, table->of_self ? "incl" : "self");
-		swz_put_count_title(cells, "calls");
+		swz_put_count_title(cells, cells->counted);
 	}
 	swz_put_name_titles(cells, "function", "module");
 }
@@ -82,12 +82,13 @@ void swz_context_put_columns(const struct swz_context_table *table)
 		return;
 	}
 	if (table->old) {
-		swz_diff_put_columns(table->stream, &table->widths, false,
-				     false);
+		swz_diff_put_columns(table->stream, &table->widths,
+				     swz_counted(table->section), false, false);
 		return;
 	}
 	fprintf(table->stream, "%12s %15s %15s %7s  function  module\n",
-		"calls", "self", "incl", table->of_self ? "self%" : "incl%");
+		swz_counted(table->section), "self", "incl",
+		table->of_self ? "self%" : "incl%");
 }
 
 uint64_t swz_context_weight(const struct swz_context_table *table,

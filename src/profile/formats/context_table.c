@@ -59,7 +59,7 @@ void swz_write_tree(FILE *stream, const struct swz_section *section,
 					 (double)table.total);
 	if (options->style) {
 		swz_cells_begin(&cells, stream, options->style, table.total,
-				most_calls(section));
+				most_calls(section), swz_counted(section));
 		table.cells = &cells;
 		swz_put_summary(stream, options->style, section);
 	} else if (section->old)

@@ -138,9 +138,10 @@ void swz_write_csv(struct swz_writer *writer, const struct swz_section *section)
 	rows = swz_rows_select(section, writer->options, &count);
 	if (!writer->sections)
 		fprintf(writer->stream,
-			"calls,self_ns,incl_ns,min_ns,max_ns,unwound,function,"
+			"%s,self_ns,incl_ns,min_ns,max_ns,unwound,function,"
 			"module,file,line%s,self_waiting_ns,"
 			"incl_waiting_ns\n",
+			swz_counted(section),
 			section->thread ? ",tid,thread" : "");
 	for (i = 0; i < count; i++)
 		put_row(writer->stream, section, &rows[i]);

@@ -278,14 +278,19 @@ static int wide(int width)
 }
 
 void swz_diff_put_columns(FILE *stream, const struct swz_diff_widths *widths,
-			  bool sampled, bool noise)
+			  const char *counted, bool sampled, bool noise)
 {
 	int calls = wide(widths->calls), ns = wide(widths->ns);
+	static const char *const sides[] = {"old", "new", "diff"};
+	size_t i;
 
-	fprintf(stream, "%*s %*s %*s %*s %*s %*s %9s %*s %*s %*s %9s", calls,
-		"calls.old", calls, "calls.new", calls, "calls.diff", ns,
-		"self.old", ns, "self.new", ns, "self.diff", "self.%", ns,
-		"incl.old", ns, "incl.new", ns, "incl.diff", "incl.%");
+	for (i = 0; i < 3; i++)
+		fprintf(stream, "%s%*s.%s", i ? " " : "",
+			calls - (int)strlen(sides[i]) - 1, counted, sides[i]);
+
+	fprintf(stream, " %*s %*s %*s %9s %*s %*s %*s %9s", ns, "self.old", ns,
+		"self.new", ns, "self.diff", "self.%", ns, "incl.old", ns,
+		"incl.new", ns, "incl.diff", "incl.%");
 	if (sampled)
 		fprintf(stream, " %13s", "+/-");
 	if (noise)

@@ -110,7 +110,7 @@ void swz_diff_put_heading(FILE *stream, const struct swz_section *section);
  * column for the standard error, 13 wide; with NOISE those of
  * swz_diff_put_noise(). */
 void swz_diff_put_columns(FILE *stream, const struct swz_diff_widths *widths,
-			  bool sampled, bool noise);
+			  const char *counted, bool sampled, bool noise);
 void swz_diff_put_noise(FILE *stream, const struct swz_diff_widths *widths,
 			const struct swz_diff_noise *noise);
 void swz_diff_put_costs(FILE *stream, const struct swz_diff_widths *widths,

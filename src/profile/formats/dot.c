@@ -280,9 +280,10 @@ static void put_node(const struct graph *graph, uint32_t index)
 	}
 	fprintf(graph->stream,
 		"\\n%.2f%% (self %.2f%%)\\n%" PRIu64
-		" calls\", fillcolor=\"0.02 %.3f 1.000\"];\n",
+		" %s\", fillcolor=\"0.02 %.3f 1.000\"];\n",
 		100 * share(graph, costs->inclusive_ns), 100 * self,
-		costs->calls, 0.04 + 0.71 * sqrt(self < 1 ? self : 1));
+		costs->calls, swz_counted(graph->section),
+		0.04 + 0.71 * sqrt(self < 1 ? self : 1));
 }
 
 /* All calls from one function to another, from *AT on; the edges are sorted so

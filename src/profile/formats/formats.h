@@ -221,6 +221,12 @@ void swz_put_waiting_note(FILE *stream, const struct swz_report *report);
 const char *swz_module_name(const struct swz_section *section,
 			    uint32_t function);
 
+/* What the figures that are called calls are: "calls" or "samples". */
+static inline const char *swz_counted(const struct swz_section *section)
+{
+	return section->report->samples ? "samples" : "calls";
+}
+
 /* ns that a recorded call costs inside and outside of what it records. */
 double swz_hook_cost_ns(const struct swz_profile *profile);
 

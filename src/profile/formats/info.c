@@ -93,6 +93,35 @@ static void put_clock(FILE *stream, const struct swz_profile *profile)
 			(double)header->cost_leaf * scale);
 }
 
+/* How samples were taken, and how many. */
+static void put_sampling(FILE *stream, const struct swz_file_header *header)
+{
+	fprintf(stream, "engine: %s\n",
+		header->sample_engine == SWZ_ENGINE_PAUSE ? "pause" : "perf");
+	if (header->sample_period_ns)
+		fprintf(stream, "rate: %.0f samples a second of %s time\n",
+			1e9 / (double)header->sample_period_ns,
+			header->sample_engine == SWZ_ENGINE_PAUSE
+				? "wall-clock"
+				: "processor");
+	fprintf(stream,
+		"samples: %" PRIu64 "%s%s\nlost samples: %" PRIu64
+		"\nmissed samples: %" PRIu64 "\n",
+		header->samples,
+		header->sample_flags & SWZ_SAMPLES_OF_KERNEL
+			? ", those in the kernel, too"
+			: ", none in the kernel",
+		header->sample_flags & SWZ_SAMPLES_OF_WAITING
+			? ", those of threads that wait, too"
+			: "",
+		header->lost_samples, header->missed_samples);
+	fprintf(stream,
+		"cut stacks: %" PRIu64 " (of %" PRIu64 " bytes), %" PRIu64
+		" by frames that nothing explains\n",
+		swz_add_count(header->cut_stacks, header->broken_stacks),
+		header->stack_bytes, header->broken_stacks);
+}
+
 static void put_flags(FILE *stream, uint32_t flags)
 {
 	static const struct {
@@ -102,7 +131,7 @@ static void put_flags(FILE *stream, uint32_t flags)
 		{SWZ_FILE_FORKED, "forked"},   {SWZ_FILE_ENDED, "ended"},
 		{SWZ_FILE_FOLDED, "folded"},   {SWZ_FILE_FILTERED, "filtered"},
 		{SWZ_FILE_SAMPLED, "sampled"}, {SWZ_FILE_TRACED, "traced"},
-		{SWZ_FILE_RING, "ring"},
+		{SWZ_FILE_RING, "ring"},       {SWZ_FILE_SAMPLES, "samples"},
 	};
 	bool any = false;
 	size_t i;
@@ -181,13 +210,19 @@ static void put_processor(FILE *stream, const struct swz_profile *profile,
 	fputs(" s\n", stream);
 }
 
+static bool is_sampled(const struct swz_profile *profile)
+{
+	return profile->header.flags & SWZ_FILE_SAMPLES;
+}
+
 static void put_threads(FILE *stream, struct swz_profile *profile,
 			struct findings *findings)
 {
 	size_t i;
 
 	fprintf(stream, "\n%10s  %-16s %16s %20s   %18s\n", "tid", "name",
-		"calls", "duration, raw", "processor time");
+		is_sampled(profile) ? "samples" : "calls", "duration, raw",
+		"processor time");
 	for (i = 0; i < profile->thread_count; i++) {
 		const struct swz_profile_thread *thread = &profile->threads[i];
 		uint64_t ticks = thread->last_ticks -
@@ -324,12 +359,36 @@ static void put_late(FILE *stream, const struct swz_profile *profile)
 		putc('\n', stream);
 }
 
+/* Those that samples hit. */
+static void put_sampled_modules(FILE *stream, const struct swz_profile *profile,
+				int width)
+{
+	size_t i;
+
+	fprintf(stream, "\n%-*s %9s\n", width, "module", "functions");
+	for (i = 0; i < profile->module_count; i++) {
+		const struct swz_profile_module *module = &profile->modules[i];
+		int padding = width - (int)strlen(module->path);
+
+		if (!module->record.function_count ||
+		    swz_profile_repeats_module(profile, i))
+			continue;
+		swz_put_text(stream, module->path);
+		fprintf(stream, "%*s %9" PRIu32 "\n", padding > 0 ? padding : 0,
+			"", module->record.function_count);
+	}
+}
+
 static void put_modules(FILE *stream, const struct swz_profile *profile)
 {
 	bool filtered = any_filtered(profile);
 	int width = (int)path_width(profile);
 	size_t i;
 
+	if (is_sampled(profile)) {
+		put_sampled_modules(stream, profile, width);
+		return;
+	}
 	fprintf(stream, "\n%-*s %9s %9s %9s%s\n", width, "module", "functions",
 		"patched", "refused", filtered ? "  filtered" : "");
 	for (i = 0; i < profile->module_count; i++)
@@ -406,6 +465,19 @@ static void put_damage(FILE *stream, const struct swz_profile *profile,
 		swz_add_count(damage->stray_nodes, findings->dropped));
 }
 
+static void put_losses(FILE *stream, const struct swz_profile *profile)
+{
+	const struct swz_file_header *header = &profile->header;
+
+	fprintf(stream,
+		"lost calls: %" PRIu64 "\nfolded calls: %" PRIu64
+		"\nfolded recursion: %" PRIu64 " calls\nused: %" PRIu64
+		" of %" PRIu64 " bytes\n",
+		header->lost_calls, profile->folded_calls,
+		profile->folded_recursion, header->used_bytes,
+		header->limit_bytes);
+}
+
 void swz_write_info(FILE *stream, struct swz_profile *profile)
 {
 	const struct swz_file_header *header = &profile->header;
@@ -427,17 +499,19 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	put_start(stream, profile);
 	fputs("duration: ", stream);
 	put_seconds(stream, duration);
-	fputs(" s, with what the hooks took\n", stream);
-	put_clock(stream, profile);
+	fputs(is_sampled(profile) ? " s\n" : " s, with what the hooks took\n",
+	      stream);
+	if (is_sampled(profile))
+		put_sampling(stream, header);
+	else
+		put_clock(stream, profile);
 	put_flags(stream, header->flags);
 	put_end(stream, profile);
-	fprintf(stream,
-		"lost calls: %" PRIu64 "\nfolded calls: %" PRIu64
-		"\nfolded recursion: %" PRIu64 " calls\nused: %" PRIu64
-		" of %" PRIu64 " bytes\n",
-		header->lost_calls, profile->folded_calls,
-		profile->folded_recursion, header->used_bytes,
-		header->limit_bytes);
+	if (is_sampled(profile))
+		fprintf(stream, "used: %" PRIu64 " bytes\n",
+			header->used_bytes);
+	else
+		put_losses(stream, profile);
 	put_threads(stream, profile, &findings);
 	fprintf(stream, "contexts: %" PRIu64 "\n", findings.contexts);
 	if (findings.unwound)

@@ -78,12 +78,12 @@ static void put_function(FILE *stream, const struct swz_section *section,
 		   swz_catalog_module_path(section->catalog, function));
 	put_string(stream, "file", function->file);
 	fprintf(stream,
-		",\"line\":%d,\"calls\":%" PRIu64 ",\"self_ns\":%" PRId64
+		",\"line\":%d,\"%s\":%" PRIu64 ",\"self_ns\":%" PRId64
 		",\"incl_ns\":%" PRId64 ",\"min_ns\":%" PRId64
 		",\"max_ns\":%" PRId64 ",\"unwound\":%" PRIu64,
-		function->line, costs->calls, costs->self_ns,
-		costs->inclusive_ns, costs->min_ns, costs->max_ns,
-		costs->unwound);
+		function->line, swz_counted(section), costs->calls,
+		costs->self_ns, costs->inclusive_ns, costs->min_ns,
+		costs->max_ns, costs->unwound);
 	if (section->old)
 		put_change(stream, section, index);
 	put_waiting(stream, section, costs->self_waiting_ns,
@@ -132,9 +132,10 @@ static void put_edges(FILE *stream, const struct swz_section *section,
 
 		fprintf(stream,
 			"%s\n{\"caller\":%" PRIu32 ",\"callee\":%" PRIu32
-			",\"calls\":%" PRIu64 ",\"incl_ns\":%" PRId64,
+			",\"%s\":%" PRIu64 ",\"incl_ns\":%" PRId64,
 			i ? "," : "", numbers[edge->caller],
-			numbers[edge->callee], edge->calls, edge->inclusive_ns);
+			numbers[edge->callee], swz_counted(section),
+			edge->calls, edge->inclusive_ns);
 		if (section->report->knows_waiting)
 			fprintf(stream, ",\"incl_waiting_ns\":%" PRId64,
 				edge->waiting_ns);
@@ -168,11 +169,11 @@ static void put_contexts(FILE *stream, const struct swz_section *section,
 			fprintf(stream, "\"parent\":%" PRIu32 ",",
 				context->parent);
 		fprintf(stream,
-			"\"function\":%" PRIu32 ",\"calls\":%" PRIu64
+			"\"function\":%" PRIu32 ",\"%s\":%" PRIu64
 			",\"self_ns\":%" PRId64 ",\"incl_ns\":%" PRId64
 			",\"folded\":%s",
-			numbers[context->function], context->calls,
-			context->self_ns, context->inclusive_ns,
+			numbers[context->function], swz_counted(section),
+			context->calls, context->self_ns, context->inclusive_ns,
 			context->folded ? "true" : "false");
 		put_waiting(stream, section, context->self_waiting_ns,
 			    context->inclusive_waiting_ns);
@@ -213,15 +214,15 @@ static void put_process(FILE *stream, const struct swz_section *section)
 	}
 	fprintf(stream,
 		"\"threads\":%zu,\"total_ns\":%" PRId64 ",\"hooks_ns\":%" PRId64
-		",\"sampled\":%s,\"folded_recursion\":%" PRIu64
-		",\"split_functions\":%zu,\n",
+		",\"sampled\":%s,\"counts\":\"%s\",\"folded_recursion\":"
+		"%" PRIu64 ",\"split_functions\":%zu,\n",
 		section->report->thread_count, section->report->total_ns,
 		section->compensated && section->report->raw_ns >
 						section->report->total_ns
 			? section->report->raw_ns - section->report->total_ns
 			: 0,
 		section->report->sampled ? "true" : "false",
-		section->report->folded_recursion,
+		swz_counted(section), section->report->folded_recursion,
 		swz_report_split(section->report));
 }
 

@@ -430,11 +430,11 @@ static void put_program(struct encoder *e, const struct swz_section *section)
 static void put_heading(struct encoder *e, const struct swz_section *section)
 {
 	const struct swz_profile *profile = section->profile;
+	const char *time = section->report->samples ? "cpu" : "time";
 
-	put_value_type(e, "calls", "count");
-	put_value_type(e, "time", "nanoseconds");
-	swz_message_add(&e->out, PROFILE_DEFAULT_SAMPLE_TYPE,
-			number(e, "time"));
+	put_value_type(e, swz_counted(section), "count");
+	put_value_type(e, time, "nanoseconds");
+	swz_message_add(&e->out, PROFILE_DEFAULT_SAMPLE_TYPE, number(e, time));
 	swz_message_add(&e->out, PROFILE_TIME_NANOS,
 			profile->header.start_realtime_ns);
 	swz_message_add(

@@ -122,6 +122,17 @@ static void put_header(struct dump *dump)
 	put_number(stream, "cost_leaf", h.cost_leaf);
 	put_number(stream, "process_start", h.process_start);
 	put_number(stream, "full", h.full);
+	if (!(h.flags & SWZ_FILE_SAMPLES))
+		return;
+	put_number(stream, "sample_period_ns", h.sample_period_ns);
+	put_number(stream, "sample_engine", h.sample_engine);
+	put_number(stream, "sample_flags", h.sample_flags);
+	put_number(stream, "samples", h.samples);
+	put_number(stream, "lost_samples", h.lost_samples);
+	put_number(stream, "missed_samples", h.missed_samples);
+	put_number(stream, "cut_stacks", h.cut_stacks);
+	put_number(stream, "broken_stacks", h.broken_stacks);
+	put_number(stream, "stack_bytes", h.stack_bytes);
 }
 
 /* ---- records ---- */

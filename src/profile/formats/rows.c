@@ -63,7 +63,8 @@ static size_t collect_rows(const struct swz_section *section,
 	for (i = 0; i < report->function_capacity; i++) {
 		struct swz_row *row = &rows[count];
 
-		if (!report->functions[i].present || i == SWZ_CATALOG_UNKNOWN)
+		if (!report->functions[i].present || i == SWZ_CATALOG_UNKNOWN ||
+		    (report->samples && i == SWZ_CATALOG_OUTSIDE))
 			continue;
 		row->costs = &report->functions[i];
 		row->function = &section->catalog->functions[i];

@@ -106,6 +106,24 @@ static void put_processes(FILE *stream, const struct swz_section *section)
 	put_many(stream, processes, "process", "processes");
 }
 
+/* What the total is of. */
+static void put_kind_of_time(FILE *stream, const struct swz_section *section)
+{
+	const struct swz_report *report = section->report;
+	bool waiting = section->profile->header.sample_flags &
+		       SWZ_SAMPLES_OF_WAITING;
+
+	if (!report->samples) {
+		if (report->thread_count > 1)
+			fputs(", the time of all threads", stream);
+		return;
+	}
+	fprintf(stream, ", the %s%s", waiting ? "time" : "processor time",
+		report->thread_count > 1 ? " of all threads" : "");
+	if (waiting)
+		fputs(", running or waiting", stream);
+}
+
 static void put_amounts(FILE *stream, const struct swz_style *style,
 			const struct swz_section *section)
 {
@@ -141,12 +159,12 @@ static void put_amounts(FILE *stream, const struct swz_style *style,
 	else
 		fprintf(stream, ", %s wall-clock time, ",
 			swz_figure_time(figure, wall_ns(section), style->utf8));
-	put_many(stream, calls_of(report), "call", "calls");
+	put_many(stream, calls_of(report), report->samples ? "sample" : "call",
+		 swz_counted(section));
 	putc('\n', stream);
 	fprintf(stream, "100%% is %s",
 		swz_figure_time(figure, report->total_ns, style->utf8));
-	if (report->thread_count > 1)
-		fputs(", the time of all threads", stream);
+	put_kind_of_time(stream, section);
 	if (section->compensated && report->raw_ns > report->total_ns)
 		fprintf(stream, ", without %s that profiling cost",
 			swz_figure_time(figure,

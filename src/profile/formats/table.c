@@ -15,6 +15,7 @@ struct table {
 	bool sampled;
 	bool waiting;
 	bool extremes;
+	const char *counted;
 };
 
 static void put_titles(struct table *table)
@@ -33,7 +34,7 @@ static void put_titles(struct table *table)
 		swz_put_time_title(cells, "min");
 		swz_put_time_title(cells, "max");
 	}
-	swz_put_count_title(cells, "calls");
+	swz_put_count_title(cells, table->counted);
 }
 
 static void put_row(struct table *table, const struct swz_row *row)
@@ -82,7 +83,7 @@ static void put_rows(struct table *table, const struct swz_row *rows,
 		if (rows[i].costs->calls > most)
 			most = rows[i].costs->calls;
 	swz_cells_begin(&table->cells, table->cells.stream, table->cells.style,
-			table->cells.total, most);
+			table->cells.total, most, table->counted);
 	put_titles(table);
 	fit(table, rows, count);
 	swz_put_name_titles(&table->cells, "function", "module");
@@ -169,6 +170,7 @@ static void write_table(FILE *stream, const struct swz_section *section,
 			  .total = section->report->total_ns},
 		.sampled = section->report->sampled,
 		.waiting = section->report->knows_waiting,
+		.counted = swz_counted(section),
 		.extremes = options->sort == SWZ_SORT_MIN ||
 			    options->sort == SWZ_SORT_MAX,
 	};

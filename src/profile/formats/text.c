@@ -48,7 +48,7 @@ void swz_put_heading(FILE *stream, const struct swz_section *section)
 	fprintf(stream, "# total %" PRId64 " ns in %zu thread%s",
 		report->total_ns, report->thread_count,
 		report->thread_count == 1 ? "" : "s");
-	if (section->compensated)
+	if (section->compensated && !report->samples)
 		fprintf(stream, ", after %" PRId64 " ns of hooks",
 			report->raw_ns > report->total_ns
 				? report->raw_ns - report->total_ns
@@ -133,7 +133,7 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 		      "the standard error of self\n",
 		      stream);
 	swz_put_waiting_note(stream, section->report);
-	fprintf(stream, "%12s %15s %15s", "calls", "self", "incl");
+	fprintf(stream, "%12s %15s %15s", swz_counted(section), "self", "incl");
 	if (section->report->knows_waiting)
 		fprintf(stream, " %15s %15s", "self-wait", "incl-wait");
 	if (section->report->sampled)

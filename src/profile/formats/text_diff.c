@@ -61,7 +61,7 @@ static void put_table(FILE *stream, const struct swz_section *section,
 	}
 	swz_put_summary(stream, options->style, section);
 	swz_cells_begin(&cells, stream, options->style, swz_diff_total(section),
-			most);
+			most, swz_counted(section));
 	swz_put_change_titles(&cells);
 	if (sampled)
 		swz_put_time_title(&cells, "+/-");
@@ -108,7 +108,8 @@ void swz_write_text_diff(FILE *stream, const struct swz_section *section,
 		fputs("# sampled: counts are exact, times are estimates; +/- "
 		      "is the standard error of self.diff\n",
 		      stream);
-	swz_diff_put_columns(stream, &widths, sampled, noise);
+	swz_diff_put_columns(stream, &widths, swz_counted(section), sampled,
+			     noise);
 	for (i = 0; i < count; i++)
 		put_row(stream, &widths, &rows[i], sampled, noise);
 	free(rows);

@@ -53,6 +53,8 @@ void swz_catalog_begin(struct swz_catalog *catalog,
 	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_OUTSIDE */
 	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_UNKNOWN */
 	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_UNTRACED */
+	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_KERNEL */
+	add_function(catalog, SWZ_INDEX_NONE, 0); /* SWZ_CATALOG_UNSAMPLED */
 	add_place(catalog, &(struct swz_catalog_place){NULL, 0, NULL, 0});
 }
 
@@ -95,6 +97,7 @@ void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
 	size_t i;
 
 	*binding = (struct swz_binding){.catalog = catalog, .profile = profile};
+	catalog->samples |= (profile->header.flags & SWZ_FILE_SAMPLES) != 0;
 	binding->modules = swz_allocate(profile->module_count,
 					sizeof(uint32_t));
 	binding->functions = swz_allocate(profile->function_count,
@@ -151,6 +154,14 @@ uint32_t swz_binding_function(struct swz_binding *binding, uint32_t index,
 
 	if (id == SWZ_FUNCTION_UNTRACED)
 		return SWZ_CATALOG_UNTRACED;
+	if (binding->profile->header.flags & SWZ_FILE_SAMPLES) {
+		if (id == SWZ_FUNCTION_KERNEL)
+			return SWZ_CATALOG_KERNEL;
+		if (id == SWZ_FUNCTION_UNSAMPLED)
+			return SWZ_CATALOG_UNSAMPLED;
+		if (id == SWZ_FUNCTION_CALLERS)
+			return SWZ_CATALOG_UNKNOWN;
+	}
 	if (index == SWZ_INDEX_NONE)
 		return function_at(binding->catalog, module, address, NULL);
 	if (binding->functions[index] != SWZ_INDEX_NONE)
@@ -280,11 +291,17 @@ static const char *made_up_name(struct swz_catalog *catalog,
 	char name[40];
 
 	if (function == &catalog->functions[SWZ_CATALOG_OUTSIDE])
-		return swz_intern(&catalog->strings, SWZ_OUTSIDE_NAME);
+		return swz_intern(&catalog->strings,
+				  catalog->samples ? SWZ_ALL_NAME
+						   : SWZ_OUTSIDE_NAME);
 	if (function == &catalog->functions[SWZ_CATALOG_UNKNOWN])
 		return swz_intern(&catalog->strings, SWZ_UNKNOWN_NAME);
 	if (function == &catalog->functions[SWZ_CATALOG_UNTRACED])
 		return swz_intern(&catalog->strings, SWZ_UNTRACED_NAME);
+	if (function == &catalog->functions[SWZ_CATALOG_KERNEL])
+		return swz_intern(&catalog->strings, SWZ_KERNEL_NAME);
+	if (function == &catalog->functions[SWZ_CATALOG_UNSAMPLED])
+		return swz_intern(&catalog->strings, SWZ_UNSAMPLED_NAME);
 	snprintf(name, sizeof(name),
 		 function->module == SWZ_INDEX_NONE ? "function_%" PRIu64
 						    : "sub_%" PRIx64,

@@ -20,12 +20,17 @@
 	0u /* function: a thread's time outside of all \
 	    * hooked functions */
 #define SWZ_OUTSIDE_NAME "[outside]"
+#define SWZ_ALL_NAME "[all]"   /* the same of samples: outside is nothing */
 #define SWZ_CATALOG_UNKNOWN 1u /* function: callers that were lost */
 #define SWZ_UNKNOWN_NAME "[unknown caller]"
 #define SWZ_CATALOG_UNTRACED \
 	2u /* function: time of which a trace holds no events */
 #define SWZ_UNTRACED_NAME "[not traced]"
-#define SWZ_CATALOG_IS_REAL(function) ((function) > SWZ_CATALOG_UNTRACED)
+#define SWZ_CATALOG_KERNEL 3u /* function: of samples, the kernel */
+#define SWZ_KERNEL_NAME "[kernel]"
+#define SWZ_CATALOG_UNSAMPLED 4u /* function: time without samples */
+#define SWZ_UNSAMPLED_NAME "[not sampled]"
+#define SWZ_CATALOG_IS_REAL(function) ((function) > SWZ_CATALOG_UNSAMPLED)
 #define SWZ_PLACE_UNKNOWN 0u
 
 struct swz_catalog_module {
@@ -101,6 +106,7 @@ struct swz_catalog {
 	struct swz_map by_location; /* (file, line...): places */
 	bool matches;               /* see swz_catalog_match() */
 	struct swz_map by_symbol;   /* (module and number, name): functions */
+	bool samples;               /* of profiles that hold samples */
 };
 
 /* One profile's part in a catalog. */

@@ -190,6 +190,7 @@ struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
 	struct swz_catalog_module *module;
 	struct swz_symbols_source source;
 	enum swz_status status;
+	bool has_file;
 
 	if (index == SWZ_INDEX_NONE || !catalog->options.symbols)
 		return NULL;
@@ -197,17 +198,18 @@ struct swz_symbols *swz_catalog_symbols(struct swz_catalog *catalog,
 	if (module->tried)
 		return module->symbols;
 	module->tried = true;
-	/* the vdso has no file */
-	if (module->path[0] != '/')
+	/* the vdso has no file, nor has code that was made at run time */
+	has_file = module->path[0] == '/';
+	if (!has_file && swz_embedded_is_empty(&module->embedded))
 		return NULL;
-	module->doubtful = !catalog->options.only_embedded &&
+	module->doubtful = has_file && !catalog->options.only_embedded &&
 			   has_changed(catalog, module);
 	source = (struct swz_symbols_source){
 		.build_id = module->build_id,
 		.build_id_bytes = module->build_id_bytes,
 		.files = catalog->options.files,
 		.embedded = &module->embedded,
-		.only_embedded = catalog->options.only_embedded ||
+		.only_embedded = !has_file || catalog->options.only_embedded ||
 				 (module->doubtful &&
 				  !swz_embedded_is_empty(&module->embedded)),
 	};

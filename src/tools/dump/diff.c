@@ -420,6 +420,23 @@ static bool is_complete(const struct comparison *c)
 	       c->sides[OLD].count == c->options.old_count;
 }
 
+static void check_kinds(const struct comparison *c)
+{
+	const struct swz_profile *first = NULL;
+	size_t i, j;
+
+	for (i = 0; i < SIDES; i++)
+		for (j = 0; j < c->sides[i].count; j++) {
+			const struct swz_dump_input *input =
+				&c->sides[i].runs[j].input;
+
+			if (!first && input->count)
+				first = input->profiles[0];
+			if (first)
+				swz_dump_check_kinds(input, first);
+		}
+}
+
 int swz_dump_diff(const struct swz_dump_options *options)
 {
 	struct comparison c = {.options = *options};
@@ -428,6 +445,7 @@ int swz_dump_diff(const struct swz_dump_options *options)
 	read_side(&c.sides[OLD], options, options->old, options->old_count);
 	read_side(&c.sides[NEW], options, options->arguments,
 		  options->argument_count);
+	check_kinds(&c);
 	if (!c.sides[OLD].count || !c.sides[NEW].count)
 		swz_dump_complain("nothing to compare%s",
 				  c.sides[NEW].count ? " with" : "");

@@ -108,18 +108,42 @@ static void check_output(const struct swz_dump_options *options,
 	exit(EXIT_USAGE);
 }
 
-void swz_dump_find_inputs(struct swz_inputs *inputs,
-			  const struct swz_dump_options *options,
-			  char **arguments, size_t count)
+static void find_inputs(struct swz_inputs *inputs, char **arguments,
+			size_t count)
 {
 	struct swz_error error;
-	size_t i, at;
+	size_t at;
 
 	for (at = 0; at < count; at++)
 		if (swz_inputs_add(inputs, arguments[at], &error) != SWZ_OK)
 			swz_dump_complain("%s: %s", arguments[at], error.text);
 	if (!count && swz_inputs_add_newest(inputs) != SWZ_OK)
 		swz_dump_complain("no swizzle.out.* in this directory");
+}
+
+static bool wait_for_samplers(const struct swz_inputs *inputs)
+{
+	bool waited = false;
+	size_t i;
+
+	for (i = 0; i < inputs->count; i++)
+		waited |= swz_wait_for_sampler(inputs->paths[i]);
+	return waited;
+}
+
+void swz_dump_find_inputs(struct swz_inputs *inputs,
+			  const struct swz_dump_options *options,
+			  char **arguments, size_t count)
+{
+	size_t i;
+
+	find_inputs(inputs, arguments, count);
+	/* others of the run may be there by then */
+	if (wait_for_samplers(inputs)) {
+		swz_inputs_free(inputs);
+		find_inputs(inputs, arguments, count);
+		(void)wait_for_samplers(inputs);
+	}
 	for (i = 0; i < inputs->count; i++)
 		check_output(options, inputs->paths[i]);
 }
@@ -133,6 +157,28 @@ static void allow_open_files(void)
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void swz_dump_check_kinds(const struct swz_dump_input *input,
+			  const struct swz_profile *first)
+{
+	size_t i;
+
+	for (i = 0; i < input->count; i++) {
+		const struct swz_profile *other = input->profiles[i];
+
+		if (!((first->header.flags ^ other->header.flags) &
+		      SWZ_FILE_SAMPLES))
+			continue;
+		swz_dump_complain(
+			"%s has samples, %s has calls: they cannot "
+			"be shown together",
+			first->header.flags & SWZ_FILE_SAMPLES ? first->name
+							       : other->name,
+			first->header.flags & SWZ_FILE_SAMPLES ? other->name
+							       : first->name);
+		exit(EXIT_USAGE);
+	}
 }
 
 void swz_dump_read_inputs(struct swz_dump_input *input,
@@ -151,6 +197,8 @@ void swz_dump_read_inputs(struct swz_dump_input *input,
 	}
 	swz_progress_end();
 	swz_inputs_free(&inputs);
+	if (input->count)
+		swz_dump_check_kinds(input, input->profiles[0]);
 }
 
 void swz_dump_free_input(struct swz_dump_input *input)

@@ -23,6 +23,11 @@ void swz_dump_find_inputs(struct swz_inputs *inputs,
 			  const struct swz_dump_options *options,
 			  char **arguments, size_t count);
 
+/* Samples and calls do not add up, nor can they be compared: says so and exits
+ * if one of the profiles is of the other kind than FIRST. */
+void swz_dump_check_kinds(const struct swz_dump_input *input,
+			  const struct swz_profile *first);
+
 /* Reads them; complains of what is wrong with them. */
 void swz_dump_read_inputs(struct swz_dump_input *input,
 			  const struct swz_dump_options *options,

@@ -1,0 +1,30 @@
+#ifndef SWZ_LAUNCH_SAMPLING_H
+#define SWZ_LAUNCH_SAMPLING_H
+
+/* The settings of `--mode sample`. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "swizzle/format.h"
+
+struct swz_sampling {
+	uint64_t rate;                 /* a second; 0: the engine's own */
+	enum swz_sample_engine engine; /* 0: perf, or where that is refused
+					* pause */
+	const char *event;             /* of perf */
+	uint32_t stack_bytes;          /* a multiple of 8 */
+	bool wall;                     /* threads that wait, too */
+	bool follow;                   /* child processes, too */
+	bool quiet, summary;
+	int32_t pid;     /* the process that runs already; 0: none */
+	uint64_t for_ns; /* of it: for so long; 0: until it ends */
+};
+
+/* Whether that mode is set. */
+bool swz_sampling_wanted(void);
+
+/* What is set in the environment. Says what is wrong with it, and exits. */
+struct swz_sampling swz_sampling_read(void);
+
+#endif

@@ -1,0 +1,9 @@
+#ifndef SWZ_WATCH_CLOCK_H
+#define SWZ_WATCH_CLOCK_H
+
+#include <stdint.h>
+
+/* CLOCK_MONOTONIC in ns, by which all times are. */
+uint64_t swz_watch_now(void);
+
+#endif

@@ -1,0 +1,422 @@
+/* Functions of a file are one sorted array without overlaps, made at the first
+ * question: symbols first, then FDEs where no symbol is. A part that the
+ * compiler has moved away (NAME.cold) counts for NAME. What is between two
+ * functions is one more without a name: a program without symbols and unwind
+ * tables has such only. */
+
+#include "watch/code_file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "image/eh_frame.h"
+#include "image/elf_view.h"
+#include "profile/support/memory.h"
+
+struct range {
+	uint64_t start, end;
+	uint64_t function; /* the start of the one that it belongs to */
+	bool from_symbol;
+	uint8_t rank; /* of two at one place the lower one is taken */
+};
+
+struct swz_code_private {
+	struct swz_elf elf;
+	void *bytes;
+	size_t size;
+	bool indexed;
+	struct range *ranges;
+	size_t count, capacity;
+};
+
+static struct swz_code_file **files;
+static size_t file_count, file_capacity;
+
+/* ------------------------------------------------------------- opening */
+
+static int open_as(int32_t pid, const char *path, uint64_t inode)
+{
+	char *names[2] = {swz_print("/proc/%d/root%s", (int)pid, path),
+			  swz_duplicate(path)};
+	int fd = -1;
+
+	for (int i = 0; i < 2; i++) {
+		struct stat st;
+
+		if (fd < 0 && path[0] == '/')
+			fd = open(names[i],
+				  O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+		if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+				(inode && st.st_ino != inode))) {
+			close(fd);
+			fd = -1;
+		}
+		free(names[i]);
+	}
+	return fd;
+}
+
+static void read_segments(struct swz_code_file *file)
+{
+	const struct swz_elf *elf = &file->own->elf;
+
+	file->first = UINT64_MAX;
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const Elf64_Phdr *s = &elf->segments[i];
+
+		if (s->p_type != PT_LOAD)
+			continue;
+		if (s->p_vaddr < file->first)
+			file->first = s->p_vaddr;
+		if (s->p_vaddr + s->p_memsz > file->past)
+			file->past = s->p_vaddr + s->p_memsz;
+	}
+	if (file->first == UINT64_MAX)
+		file->first = 0;
+}
+
+static void read_file(struct swz_code_file *file, int fd)
+{
+	struct swz_code_private *own = file->own;
+	struct swz_bytes id;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || st.st_size <= 0)
+		return;
+	own->size = (size_t)st.st_size;
+	own->bytes = mmap(NULL, own->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (own->bytes == MAP_FAILED) {
+		own->bytes = NULL;
+		return;
+	}
+	if (swz_elf_open(&own->elf,
+			 (struct swz_bytes){own->bytes, own->size}) != SWZ_OK)
+		return;
+	file->readable = true;
+	read_segments(file);
+	id = swz_elf_build_id(&own->elf);
+	if (id.size && id.size <= sizeof(file->build_id)) {
+		memcpy(file->build_id, id.data, id.size);
+		file->build_id_bytes = (uint32_t)id.size;
+	}
+}
+
+/* That of all processes is the same as our own. */
+static void read_vdso(struct swz_code_file *file)
+{
+	const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct swz_bytes bytes = {(const void *)header, 0};
+
+	if (!header)
+		return;
+	bytes.size = header->e_shoff +
+		     (size_t)header->e_shnum * header->e_shentsize;
+	if (swz_elf_open(&file->own->elf, bytes) != SWZ_OK)
+		return;
+	file->readable = true;
+	read_segments(file);
+}
+
+struct swz_code_file *swz_code_file_of(int32_t pid, const char *path,
+				       uint64_t inode)
+{
+	struct swz_code_file *file;
+	int fd;
+
+	for (size_t i = 0; i < file_count; i++)
+		if (files[i]->inode == inode &&
+		    strcmp(files[i]->path, path) == 0)
+			return files[i];
+	file = swz_allocate(1, sizeof(*file));
+	file->own = swz_allocate(1, sizeof(*file->own));
+	file->path = swz_duplicate(path);
+	file->inode = inode;
+	file->in_memory = strcmp(path, SWZ_VDSO) == 0;
+	fd = file->in_memory ? -1 : open_as(pid, path, inode);
+	if (file->in_memory)
+		read_vdso(file);
+	if (fd >= 0) {
+		read_file(file, fd);
+		close(fd);
+	}
+	swz_grow(&files, &file_capacity, file_count,
+		 sizeof(struct swz_code_file *));
+	files[file_count++] = file;
+	return file;
+}
+
+void swz_code_files_close(void)
+{
+	for (size_t i = 0; i < file_count; i++) {
+		struct swz_code_private *own = files[i]->own;
+
+		if (own->bytes)
+			munmap(own->bytes, own->size);
+		free(own->ranges);
+		free(own);
+		free(files[i]->path);
+		free(files[i]);
+	}
+	free(files);
+	files = NULL;
+	file_count = file_capacity = 0;
+}
+
+bool swz_code_file_address(const struct swz_code_file *file, uint64_t offset,
+			   uint64_t *address)
+{
+	const struct swz_elf *elf = &file->own->elf;
+	const uint64_t page = 4096;
+
+	for (int executable = 1; executable >= 0; executable--)
+		for (size_t i = 0; i < elf->segment_count; i++) {
+			const Elf64_Phdr *s = &elf->segments[i];
+			uint64_t from = s->p_offset & -page;
+
+			if (s->p_type != PT_LOAD ||
+			    (executable && !(s->p_flags & PF_X)) ||
+			    offset < from ||
+			    offset >= s->p_offset + s->p_filesz)
+				continue;
+			*address = s->p_vaddr - s->p_offset + offset;
+			return true;
+		}
+	return false;
+}
+
+/* ----------------------------------------------------------- functions */
+
+static void add(struct swz_code_private *own, const struct range *range)
+{
+	swz_grow(&own->ranges, &own->capacity, own->count,
+		 sizeof(*own->ranges));
+	own->ranges[own->count++] = *range;
+}
+
+/* Among those that have a size the first name of a place is as good as any. */
+static void add_symbols(struct swz_code_private *own, uint32_t table)
+{
+	struct swz_elf_symbols it;
+	struct swz_elf_symbol symbol;
+
+	if (swz_elf_symbols_open(&it, &own->elf, table) != SWZ_OK)
+		return;
+	while (swz_elf_symbols_next(&it, &symbol))
+		if ((symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC) &&
+		    symbol.section != SHN_UNDEF && symbol.value &&
+		    symbol.value + symbol.size >= symbol.value)
+			add(own, &(struct range){symbol.value,
+						 symbol.value + symbol.size,
+						 symbol.value, true,
+						 symbol.size ? 0 : 2});
+}
+
+static void add_fdes(struct swz_code_private *own)
+{
+	const Elf64_Shdr *section = swz_elf_section(&own->elf, ".eh_frame");
+	struct swz_fde_iterator it;
+	struct swz_eh_frame frames;
+	struct swz_fde fde;
+
+	if (!section)
+		return;
+	frames.bytes = swz_elf_section_bytes(&own->elf, section);
+	frames.address = section->sh_addr;
+	swz_fde_begin(&it, &frames);
+	while (swz_fde_next(&it, &fde))
+		if (fde.start + fde.size > fde.start)
+			add(own,
+			    &(struct range){fde.start, fde.start + fde.size,
+					    fde.start, false, 1});
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct range *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank - b->rank;
+	return a->end < b->end ? 1 : a->end > b->end ? -1 : 0;
+}
+
+/* Leaves of what overlaps the part that comes first; a symbol without a size
+ * reaches to the next one. */
+static void part_overlaps(struct swz_code_private *own)
+{
+	struct range *r = own->ranges;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < own->count; i++) {
+		struct range *last = kept ? &r[kept - 1] : NULL;
+
+		if (last && last->end == last->start &&
+		    r[i].start > last->start && last->rank == 2)
+			last->end = r[i].start;
+		if (last && r[i].start == last->start) {
+			/* an FDE gives a symbol without a size its end */
+			if (last->end == last->start)
+				last->end = r[i].end;
+			continue;
+		}
+		if (last && r[i].start < last->end) {
+			/* within a symbol: an FDE of a part of it, or a symbol
+			 * of its own, which begins there */
+			if (!r[i].from_symbol)
+				continue;
+			last->end = r[i].start;
+		}
+		r[kept++] = r[i];
+	}
+	own->count = kept;
+}
+
+static struct range *range_at(struct swz_code_private *own, uint64_t address,
+			      size_t *after)
+{
+	size_t low = 0, high = own->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (own->ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*after = low;
+	if (!low || address >= own->ranges[low - 1].end)
+		return NULL;
+	return &own->ranges[low - 1];
+}
+
+struct named {
+	const char *name;
+	uint64_t value;
+};
+
+static int by_name(const void *left, const void *right)
+{
+	const struct named *a = left, *b = right;
+
+	return strcmp(a->name, b->name);
+}
+
+const char *swz_code_file_name(const struct swz_code_file *file,
+			       uint64_t address)
+{
+	const char *found = NULL;
+	struct swz_elf_symbols it;
+	struct swz_elf_symbol symbol;
+
+	if (!file->in_memory || !file->readable ||
+	    swz_elf_symbols_open(&it, &file->own->elf, SHT_DYNSYM) != SWZ_OK)
+		return NULL;
+	/* (its other name is that of libc's function) */
+	while (swz_elf_symbols_next(&it, &symbol))
+		if (symbol.type == STT_FUNC && symbol.value == address &&
+		    (!found || symbol.binding == STB_GLOBAL))
+			found = symbol.name;
+	return found;
+}
+
+static bool is_cold(const char *name, size_t *length)
+{
+	const char *cold = strstr(name, ".cold");
+
+	if (!cold || cold == name ||
+	    cold[5 + strspn(cold + 5, ".0123456789")] != '\0')
+		return false;
+	*length = (size_t)(cold - name);
+	return true;
+}
+
+/* Static functions of one name: the nearest below. */
+static void join_cold(struct swz_code_private *own)
+{
+	struct named *all = NULL;
+	size_t count = 0, capacity = 0, length, after;
+	struct swz_elf_symbols it;
+	struct swz_elf_symbol symbol;
+
+	if (swz_elf_symbols_open(&it, &own->elf, SHT_SYMTAB) != SWZ_OK)
+		return;
+	while (swz_elf_symbols_next(&it, &symbol))
+		if (symbol.type == STT_FUNC && symbol.value) {
+			swz_grow(&all, &capacity, count, sizeof(*all));
+			all[count++] = (struct named){symbol.name,
+						      symbol.value};
+		}
+	qsort(all, count, sizeof(*all), by_name);
+	for (size_t i = 0; i < count; i++) {
+		struct named key, *found;
+		struct range *part;
+		char *whole;
+
+		if (!is_cold(all[i].name, &length))
+			continue;
+		whole = swz_print("%.*s", (int)length, all[i].name);
+		key.name = whole;
+		found = bsearch(&key, all, count, sizeof(*all), by_name);
+		part = range_at(own, all[i].value, &after);
+		/* (of several with that name nobody knows whose it is) */
+		if (found && part && part->start == all[i].value &&
+		    !(found > all && by_name(found - 1, found) == 0) &&
+		    !(found + 1 < all + count &&
+		      by_name(found, found + 1) == 0))
+			part->function = found->value;
+		free(whole);
+	}
+	free(all);
+}
+
+static void index_file(struct swz_code_file *file)
+{
+	struct swz_code_private *own = file->own;
+
+	own->indexed = true;
+	if (!file->readable)
+		return;
+	add_symbols(own, SHT_SYMTAB);
+	add_symbols(own, SHT_DYNSYM);
+	add_fdes(own);
+	qsort(own->ranges, own->count, sizeof(*own->ranges), by_place);
+	part_overlaps(own);
+	join_cold(own);
+}
+
+struct swz_code_function swz_code_file_function(struct swz_code_file *file,
+						uint64_t address)
+{
+	struct swz_code_private *own = file->own;
+	struct swz_code_function function = {0};
+	const struct range *range;
+	size_t after;
+
+	if (!own->indexed)
+		index_file(file);
+	range = range_at(own, address, &after);
+	if (range && range->function != range->start) {
+		address = range->function;
+		range = range_at(own, address, &after);
+	}
+	if (range) {
+		function.start = range->start;
+		function.size = range->end - range->start;
+		function.from_symbol = range->from_symbol;
+		return function;
+	}
+	function.start = after ? own->ranges[after - 1].end : file->first;
+	if (function.start > address)
+		function.start = address;
+	if (after < own->count)
+		function.size = own->ranges[after].start - function.start;
+	return function;
+}

@@ -1,0 +1,57 @@
+#ifndef SWZ_WATCH_CODE_FILE_H
+#define SWZ_WATCH_CODE_FILE_H
+
+/* An ELF file that a watched process runs code of: which function an address
+ * lies in. Shared by all processes that map it. Not thread safe. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "swizzle/format.h"
+
+#define SWZ_VDSO "[vdso]"
+
+struct swz_code_function {
+	uint64_t start; /* ELF virtual address */
+	uint64_t size;  /* bytes; 0: not known */
+	bool from_symbol;
+};
+
+struct swz_code_file {
+	char *path; /* as the process names it */
+	uint64_t inode;
+	bool readable;  /* it was opened, and is an ELF file for x86-64 */
+	bool in_memory; /* the vdso */
+	uint64_t first; /* the lowest ELF virtual address of its segments */
+	uint64_t past;  /* the end of the highest */
+	uint8_t build_id[32];
+	uint32_t build_id_bytes;
+	struct swz_code_private *own;
+};
+
+/* The file at PATH as process PID sees it (its root may be another one); INODE
+ * 0: not known. Opened at the first call for it and kept. Never NULL: of what
+ * cannot be read `readable` is false. */
+struct swz_code_file *swz_code_file_of(int32_t pid, const char *path,
+				       uint64_t inode);
+
+/* Where the file's byte at OFFSET, which is mapped to be executed, has its
+ * place in the ELF address space. False: in no segment. */
+bool swz_code_file_address(const struct swz_code_file *file, uint64_t offset,
+			   uint64_t *address);
+
+/* The function that holds an ELF virtual address: a symbol's, else an FDE's,
+ * else the stretch between those that are known. */
+struct swz_code_function swz_code_file_function(struct swz_code_file *file,
+						uint64_t address);
+
+/* The vdso is in no file, so its names have to be taken along: that of the
+ * function at an ELF virtual address, or NULL. */
+const char *swz_code_file_name(const struct swz_code_file *file,
+			       uint64_t address);
+
+/* Gives all files back. */
+void swz_code_files_close(void);
+
+#endif

@@ -1,0 +1,512 @@
+/* A function is found once per pc: by_pc answers from then on, until a mapping
+ * changes. */
+
+#include "watch/image.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/process_start.h"
+#include "profile/support/memory.h"
+#include "swizzle/format.h"
+
+#define MOST_FRAMES 1024
+#define UNNAMED "[code made at run time]"
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+struct swz_image *swz_image_create(int32_t pid, uint64_t now_ns)
+{
+	struct swz_image *image = swz_allocate(1, sizeof(*image));
+	uint64_t monotonic = clock_ns(CLOCK_MONOTONIC);
+
+	image->pid = pid;
+	image->fd = -1;
+	image->start_ns = now_ns;
+	image->start_realtime_ns = clock_ns(CLOCK_REALTIME);
+	if (monotonic > now_ns)
+		image->start_realtime_ns -= monotonic - now_ns;
+	image->process_start = swz_process_start(pid);
+	image->unwinder = swz_unwinder_create();
+	return image;
+}
+
+static char *copy(const char *string)
+{
+	return string ? swz_duplicate(string) : NULL;
+}
+
+struct swz_image *swz_image_fork(const struct swz_image *parent, int32_t pid,
+				 uint64_t now_ns)
+{
+	struct swz_image *image = swz_image_create(pid, now_ns);
+
+	image->by_fork = true;
+	image->parent_pid = parent->pid;
+	image->executable = copy(parent->executable);
+	image->directory = copy(parent->directory);
+	image->argument_count = parent->argument_count;
+	image->argument_bytes = parent->argument_bytes;
+	image->arguments = swz_allocate(parent->argument_bytes + 1, 1);
+	if (parent->arguments)
+		memcpy(image->arguments, parent->arguments,
+		       parent->argument_bytes);
+	for (size_t i = 0; i < parent->mapping_count; i++) {
+		swz_grow(&image->mappings, &image->mapping_capacity,
+			 image->mapping_count, sizeof(*image->mappings));
+		image->mappings[image->mapping_count++] = parent->mappings[i];
+	}
+	for (size_t i = 0; i < parent->module_count; i++) {
+		swz_grow(&image->modules, &image->module_capacity,
+			 image->module_count, sizeof(*image->modules));
+		image->modules[image->module_count++] = parent->modules[i];
+	}
+	swz_unwinder_destroy(image->unwinder);
+	image->unwinder = swz_unwinder_fork(parent->unwinder);
+	return image;
+}
+
+static void free_thread(struct swz_image_thread *thread)
+{
+	free(thread->nodes);
+	swz_map_free(&thread->children);
+	free(thread);
+}
+
+void swz_image_free(struct swz_image *image)
+{
+	if (!image)
+		return;
+	for (size_t i = 0; i < image->thread_count; i++)
+		free_thread(image->threads[i]);
+	for (size_t i = 0; i < image->function_count; i++)
+		free(image->functions[i].name);
+	if (image->names)
+		image->names->close(image->names);
+	swz_unwinder_destroy(image->unwinder);
+	swz_map_free(&image->by_address);
+	swz_map_free(&image->by_pc);
+	free(image->threads);
+	free(image->functions);
+	free(image->modules);
+	free(image->mappings);
+	free(image->executable);
+	free(image->directory);
+	free(image->arguments);
+	free(image->path);
+	if (image->fd >= 0)
+		close(image->fd);
+	free(image);
+}
+
+/* ------------------------------------------------------------- /proc */
+
+static FILE *open_proc(int32_t pid, const char *name)
+{
+	char *path = swz_print("/proc/%d/%s", (int)pid, name);
+	FILE *file = fopen(path, "re");
+
+	free(path);
+	return file;
+}
+
+static void read_link(int32_t pid, const char *name, char **to)
+{
+	char *path = swz_print("/proc/%d/%s", (int)pid, name), text[4096];
+	ssize_t n = readlink(path, text, sizeof(text) - 1);
+
+	free(path);
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	free(*to);
+	*to = swz_duplicate(text);
+}
+
+static void read_parent(struct swz_image *image)
+{
+	FILE *file = open_proc(image->pid, "stat");
+	char text[512], *end;
+
+	if (!file)
+		return;
+	if (fgets(text, sizeof(text), file) && (end = strrchr(text, ')')))
+		(void)sscanf(end + 1, " %*c %" SCNd32, &image->parent_pid);
+	fclose(file);
+}
+
+void swz_image_describe(struct swz_image *image)
+{
+	FILE *file = open_proc(image->pid, "cmdline");
+	size_t capacity = 0;
+	int c;
+
+	read_link(image->pid, "exe", &image->executable);
+	read_link(image->pid, "cwd", &image->directory);
+	read_parent(image);
+	if (!file)
+		return;
+	image->argument_count = image->argument_bytes = 0;
+	while ((c = getc(file)) != EOF) {
+		swz_grow(&image->arguments, &capacity,
+			 image->argument_bytes + 1, 1);
+		image->arguments[image->argument_bytes++] = (char)c;
+		image->argument_count += !c;
+	}
+	if (image->argument_bytes &&
+	    image->arguments[image->argument_bytes - 1]) {
+		image->arguments[image->argument_bytes++] = '\0';
+		image->argument_count++;
+	}
+	fclose(file);
+}
+
+/* ---------------------------------------------------------- mappings */
+
+static uint32_t add_module(struct swz_image *image, struct swz_code_file *file,
+			   const struct swz_image_module *wanted)
+{
+	for (size_t i = 0; i < image->module_count; i++)
+		if (image->modules[i].file == file &&
+		    image->modules[i].load_bias == wanted->load_bias) {
+			struct swz_image_module *m = &image->modules[i];
+
+			if (wanted->start < m->start)
+				m->start = wanted->start;
+			if (wanted->end > m->end)
+				m->end = wanted->end;
+			return (uint32_t)i;
+		}
+	swz_grow(&image->modules, &image->module_capacity, image->module_count,
+		 sizeof(*image->modules));
+	image->modules[image->module_count] = *wanted;
+	return (uint32_t)image->module_count++;
+}
+
+static uint32_t module_of(struct swz_image *image, uint64_t start, uint64_t end,
+			  uint64_t offset, const char *path, uint64_t inode)
+{
+	struct swz_image_module module = {.start = start, .end = end};
+	uint64_t address;
+
+	if (path[0] != '/' && strcmp(path, SWZ_VDSO) != 0)
+		return SWZ_NO_MODULE;
+	if (strncmp(path, "/dev/zero", 9) == 0 ||
+	    strncmp(path, "/SYSV", 5) == 0 || strncmp(path, "/memfd:", 7) == 0)
+		return SWZ_NO_MODULE;
+	module.file = swz_code_file_of(image->pid, path, inode);
+	if (!module.file->readable ||
+	    !swz_code_file_address(module.file, offset, &address)) {
+		module.load_bias = start - offset;
+		return add_module(image, module.file, &module);
+	}
+	module.load_bias = start - address;
+	module.start = (module.load_bias + module.file->first) & -4096ull;
+	module.end = module.load_bias + module.file->past;
+	if (end > module.end)
+		module.end = end;
+	return add_module(image, module.file, &module);
+}
+
+static void insert(struct swz_image *image, size_t at,
+		   const struct swz_image_mapping *mapping)
+{
+	swz_grow(&image->mappings, &image->mapping_capacity,
+		 image->mapping_count, sizeof(*mapping));
+	memmove(&image->mappings[at + 1], &image->mappings[at],
+		(image->mapping_count - at) * sizeof(*mapping));
+	image->mappings[at] = *mapping;
+	image->mapping_count++;
+}
+
+/* What lies there now takes the place of what was there. */
+static void replace(struct swz_image *image,
+		    const struct swz_image_mapping *mapping)
+{
+	size_t at = 0;
+
+	while (at < image->mapping_count) {
+		struct swz_image_mapping *m = &image->mappings[at];
+		struct swz_image_mapping rest = *m;
+
+		if (m->end <= mapping->start) {
+			at++;
+			continue;
+		}
+		if (m->start >= mapping->end)
+			break;
+		if (m->start < mapping->start) {
+			m->end = mapping->start;
+			at++;
+			if (rest.end > mapping->end) {
+				rest.start = mapping->end;
+				insert(image, at, &rest);
+				break;
+			}
+		} else if (m->end > mapping->end) {
+			m->start = mapping->end;
+			break;
+		} else {
+			memmove(m, m + 1,
+				(--image->mapping_count - at) * sizeof(*m));
+		}
+	}
+	insert(image, at, mapping);
+}
+
+static const struct swz_image_mapping *mapping_at(const struct swz_image *image,
+						  uint64_t address)
+{
+	size_t low = 0, high = image->mapping_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (image->mappings[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == image->mapping_count || image->mappings[low].start > address)
+		return NULL;
+	return &image->mappings[low];
+}
+
+static bool is_there(const struct swz_image *image,
+		     const struct swz_image_mapping *wanted)
+{
+	const struct swz_image_mapping *there = mapping_at(image,
+							   wanted->start);
+
+	return there && there->start == wanted->start &&
+	       there->end == wanted->end && there->module == wanted->module;
+}
+
+void swz_image_map(struct swz_image *image, uint64_t start, uint64_t end,
+		   uint64_t offset, const char *path, uint64_t inode)
+{
+	struct swz_image_mapping mapping = {.start = start, .end = end};
+
+	if (end <= start)
+		return;
+	mapping.module = module_of(image, start, end, offset, path, inode);
+	if (is_there(image, &mapping))
+		return;
+	replace(image, &mapping);
+	swz_map_free(&image->by_pc);
+	swz_unwinder_map(image->unwinder, &(struct swz_unwinder_mapping){
+						  .pid = image->pid,
+						  .start = start,
+						  .end = end,
+						  .offset = offset,
+						  .path = path,
+						  .inode = inode,
+					  });
+}
+
+bool swz_image_read_maps(struct swz_image *image)
+{
+	FILE *file = open_proc(image->pid, "maps");
+	char *line = NULL;
+	size_t room = 0;
+	bool any = false;
+
+	if (!file)
+		return false;
+	while (getline(&line, &room, file) > 0) {
+		uint64_t start, end, offset, inode;
+		char rights[8];
+		int path = 0;
+
+		if (sscanf(line,
+			   "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64
+			   " %*s %" SCNu64 " %n",
+			   &start, &end, rights, &offset, &inode, &path) < 5 ||
+		    !path)
+			continue;
+		any = true;
+		line[strcspn(line, "\n")] = '\0';
+		if (rights[2] == 'x')
+			swz_image_map(image, start, end, offset, line + path,
+				      inode);
+	}
+	free(line);
+	fclose(file);
+	return any;
+}
+
+/* ---------------------------------------------------------- functions */
+
+static uint32_t add_function(struct swz_image *image,
+			     const struct swz_image_function *function)
+{
+	swz_grow(&image->functions, &image->function_capacity,
+		 image->function_count, sizeof(*image->functions));
+	image->functions[image->function_count] = *function;
+	return (uint32_t)image->function_count++;
+}
+
+bool swz_image_knows(const struct swz_image *image, uint64_t address)
+{
+	return mapping_at(image, address) != NULL;
+}
+
+/* Of one name there is one function. */
+static uint32_t named_function(struct swz_image *image, uint64_t pc,
+			       uint64_t time_ns)
+{
+	struct swz_code_name name = {UNNAMED};
+
+	if (!image->names ||
+	    !image->names->find(image->names, pc, time_ns, &name))
+		name.name = UNNAMED;
+	for (size_t i = 0; i < image->function_count; i++)
+		if (image->functions[i].name &&
+		    strcmp(image->functions[i].name, name.name) == 0)
+			return (uint32_t)i;
+	return add_function(image, &(struct swz_image_function){
+					   .module = SWZ_NO_MODULE,
+					   .name = swz_duplicate(name.name)});
+}
+
+static uint32_t find_function(struct swz_image *image, uint64_t pc)
+{
+	const struct swz_image_mapping *mapping = mapping_at(image, pc);
+	struct swz_image_function function = {0};
+	struct swz_code_function found;
+	uint32_t *index;
+
+	function.module = mapping->module;
+	found = swz_code_file_function(
+		image->modules[mapping->module].file,
+		pc - image->modules[mapping->module].load_bias);
+	function.address = found.start;
+	function.size = found.size;
+	function.from_symbol = found.from_symbol;
+	index = swz_map_at(&image->by_address, function.module, found.start);
+	if (*index == SWZ_MAP_NONE)
+		*index = add_function(image, &function);
+	return *index;
+}
+
+static uint32_t function_at(struct swz_image *image, uint64_t pc,
+			    uint64_t time_ns)
+{
+	uint32_t known = swz_map_get(&image->by_pc, pc, 0);
+	const struct swz_image_mapping *mapping;
+
+	if (known != SWZ_MAP_NONE)
+		return known;
+	mapping = mapping_at(image, pc);
+	/* (what is made at run time may be another function the next time) */
+	if (!mapping || mapping->module == SWZ_NO_MODULE)
+		return named_function(image, pc, time_ns);
+	known = find_function(image, pc);
+	*swz_map_at(&image->by_pc, pc, 0) = known;
+	return known;
+}
+
+/* ------------------------------------------------------------ threads */
+
+struct swz_image_thread *swz_image_add_thread(struct swz_image *image,
+					      int32_t tid, uint64_t now_ns)
+{
+	struct swz_image_thread *thread = swz_allocate(1, sizeof(*thread));
+
+	thread->tid = tid;
+	thread->start_ns = now_ns;
+	swz_grow(&thread->nodes, &thread->node_capacity, 0,
+		 sizeof(*thread->nodes));
+	thread->nodes[0] = (struct swz_stack_node){
+		.function = SWZ_FUNCTION_ROOT};
+	thread->node_count = 1;
+	swz_grow(&image->threads, &image->thread_capacity, image->thread_count,
+		 sizeof(struct swz_image_thread *));
+	image->threads[image->thread_count++] = thread;
+	return thread;
+}
+
+uint32_t swz_stack_child(struct swz_image_thread *thread, uint32_t parent,
+			 uint32_t function, uint64_t call_site)
+{
+	uint32_t *found = swz_map_at(&thread->children,
+				     (uint64_t)parent << 32 | function,
+				     call_site);
+
+	if (*found != SWZ_MAP_NONE)
+		return *found;
+	*found = (uint32_t)thread->node_count;
+	swz_grow(&thread->nodes, &thread->node_capacity, thread->node_count,
+		 sizeof(*thread->nodes));
+	thread->nodes[thread->node_count] = (struct swz_stack_node){
+		.parent = parent,
+		.function = function,
+		.call_site = call_site,
+	};
+	return (uint32_t)thread->node_count++;
+}
+
+/* ------------------------------------------------------------ samples */
+
+static uint32_t add_frames(struct swz_image *image,
+			   struct swz_image_thread *thread,
+			   const struct swz_registers *registers,
+			   const struct swz_stack *stack, uint64_t time_ns)
+{
+	static uint64_t pcs[MOST_FRAMES];
+	enum swz_walk_end end = SWZ_WALK_LOST;
+	size_t count = swz_unwinder_walk(image->unwinder, registers, stack, pcs,
+					 MOST_FRAMES, &end);
+	uint32_t node = 0;
+
+	if (end == SWZ_WALK_LOST)
+		image->broken_stacks++;
+	else if (end != SWZ_WALK_ROOT)
+		image->cut_stacks++;
+	if (end != SWZ_WALK_ROOT)
+		node = swz_stack_child(thread, node, SWZ_FUNCTION_CALLERS, 0);
+	for (size_t i = count; i-- > 0;) {
+		/* a return address may be the first of the next function */
+		uint64_t pc = i ? pcs[i] - 1 : pcs[i];
+
+		node = swz_stack_child(thread, node,
+				       function_at(image, pc, time_ns),
+				       i + 1 < count ? pcs[i + 1] : 0);
+	}
+	return node;
+}
+
+void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
+		   const struct swz_registers *registers,
+		   const struct swz_stack *stack, const struct swz_hit *hit)
+{
+	uint32_t node = 0;
+
+	if (registers)
+		node = add_frames(image, thread, registers, stack,
+				  hit->time_ns);
+	if (hit->in_kernel || !node)
+		node = swz_stack_child(thread, node, SWZ_FUNCTION_KERNEL, 0);
+	if (hit->waiting) {
+		thread->nodes[node].waits++;
+		thread->waits++;
+	} else {
+		thread->nodes[node].samples++;
+		thread->nodes[node].weight += hit->weight;
+		thread->samples++;
+		thread->weight += hit->weight;
+		thread->kernel_samples += hit->in_kernel || !registers;
+	}
+	image->samples++;
+}

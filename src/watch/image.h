@@ -1,0 +1,136 @@
+#ifndef SWZ_WATCH_IMAGE_H
+#define SWZ_WATCH_IMAGE_H
+
+/* What was sampled of one process while it ran one program: its code, its
+ * threads, and a tree of the stacks of each. An exec begins another one. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "profile/support/map.h"
+#include "watch/code_file.h"
+#include "watch/code_names.h"
+#include "watch/unwind/unwinder.h"
+
+#define SWZ_NO_MODULE UINT32_MAX
+
+struct swz_image_mapping {
+	uint64_t start, end;
+	uint32_t module; /* SWZ_NO_MODULE: memory without a file */
+};
+
+struct swz_image_module {
+	struct swz_code_file *file;
+	uint64_t load_bias;
+	uint64_t start, end; /* run-time addresses */
+};
+
+struct swz_image_function {
+	uint32_t module;  /* SWZ_NO_MODULE: made at run time */
+	uint64_t address; /* ELF virtual address */
+	uint64_t size;
+	bool from_symbol;
+	char *name; /* of what was made at run time */
+};
+
+struct swz_stack_node {
+	uint32_t parent;   /* index of its thread's nodes; [0] is the root */
+	uint32_t function; /* index of the image's, or SWZ_FUNCTION_* */
+	uint64_t call_site;
+	uint64_t samples; /* of the thread while it ran */
+	uint64_t weight;  /* of these: what each stands for, together */
+	uint64_t waits;   /* the same while it waited */
+};
+
+struct swz_image_thread {
+	int32_t tid;
+	char name[16];
+	uint64_t start_ns;     /* CLOCK_MONOTONIC */
+	uint64_t end_ns;       /* 0: it runs */
+	uint64_t processor_ns; /* that it has used */
+	bool processor_known;
+	uint64_t kernel_samples, samples, waits;
+	uint64_t weight; /* of all samples */
+	uint64_t lost;   /* samples, as far as it is known whose they were */
+	struct swz_stack_node *nodes;
+	size_t node_count, node_capacity;
+	struct swz_map children; /* (parent and function, call site) */
+};
+
+struct swz_image {
+	int32_t pid, parent_pid;
+	uint64_t process_start; /* as swz_process_start() */
+	uint64_t start_ns;
+	uint64_t start_realtime_ns;
+	bool by_fork;       /* not by exec: it runs what its parent ran */
+	bool ended;         /* its last thread has, at end_ns */
+	bool by_exec_ended; /* the process runs another program since end_ns */
+	uint64_t end_ns;    /* 0: it runs */
+	size_t live_threads;
+	char *executable, *directory;
+	char *arguments; /* each with its NUL */
+	size_t argument_count, argument_bytes;
+	struct swz_image_mapping *mappings; /* sorted, apart */
+	size_t mapping_count, mapping_capacity;
+	struct swz_image_module *modules;
+	size_t module_count, module_capacity;
+	struct swz_image_function *functions;
+	size_t function_count, function_capacity;
+	struct swz_map by_address; /* (module, address): functions */
+	struct swz_map by_pc;      /* (pc, 0): functions, as maps are now */
+	struct swz_image_thread **threads;
+	size_t thread_count, thread_capacity;
+	struct swz_unwinder *unwinder;
+	struct swz_code_names *names;
+	uint64_t samples, cut_stacks, broken_stacks, lost, missed;
+	/* the file, once it was made; see profile_file.h */
+	int fd;
+	char *path;
+};
+
+struct swz_image *swz_image_create(int32_t pid, uint64_t now_ns);
+
+/* The image of a child that was forked: it has its parent's code. */
+struct swz_image *swz_image_fork(const struct swz_image *parent, int32_t pid,
+				 uint64_t now_ns);
+void swz_image_free(struct swz_image *image);
+
+/* Reads executable, directory and arguments from /proc, as far as they are
+ * there. */
+void swz_image_describe(struct swz_image *image);
+
+/* Code was mapped. PATH as the process names it. */
+void swz_image_map(struct swz_image *image, uint64_t start, uint64_t end,
+		   uint64_t offset, const char *path, uint64_t inode);
+
+/* Reads /proc/PID/maps. False: it cannot be read. */
+bool swz_image_read_maps(struct swz_image *image);
+
+/* Whether an address lies in memory that was seen to be mapped. */
+bool swz_image_knows(const struct swz_image *image, uint64_t address);
+
+/* Adds a thread; it lives as long as the image. */
+struct swz_image_thread *swz_image_add_thread(struct swz_image *image,
+					      int32_t tid, uint64_t now_ns);
+
+/* What a sample hit, besides the stack. */
+struct swz_hit {
+	bool in_kernel;
+	bool waiting;
+	uint64_t weight; /* of a thread that runs, beside its other samples */
+	uint64_t time_ns;
+};
+
+/* Adds one sample: walks the stack, and counts it. REGISTERS NULL: the thread
+ * has no user code any more. */
+void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
+		   const struct swz_registers *registers,
+		   const struct swz_stack *stack, const struct swz_hit *hit);
+
+/* The node below one, which is added if it is new. */
+uint32_t swz_stack_child(struct swz_image_thread *thread, uint32_t parent,
+			 uint32_t function, uint64_t call_site);
+
+#endif

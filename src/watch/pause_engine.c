@@ -1,0 +1,364 @@
+/* A thread is seized for a sample and let go at once, so a program may be
+ * debugged, or debug others, meanwhile. What waits is never stopped: that would
+ * end some system calls with EINTR. A thread that begins to wait just when it
+ * is stopped may still get it: its system call is then made again. */
+
+#include "watch/engine.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "watch/clock.h"
+#include "watch/proc_task.h"
+#include "watch/waiting.h"
+
+#define USUAL_RATE 100u
+/* Rounds between looks at what changes seldom. */
+#define SELDOM 10u
+#define SYSCALL_BYTES 2u
+/* An exec takes less. */
+#define EXEC_NS 50000000u
+
+#ifndef PTRACE_EVENT_STOP
+#define PTRACE_EVENT_STOP 128
+#endif
+
+static uint8_t copy[65536];
+static uint64_t period_ns, next_waiting;
+
+/* ---------------------------------------------------------------- one stop */
+
+/* A signal that is on its way must interrupt it. */
+static bool has_signal(int32_t pid, int32_t tid)
+{
+	unsigned long long pending = 0, shared = 0, blocked = 0, set;
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid,
+		 (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "SigPnd: %llx", &set) == 1)
+			pending = set;
+		else if (sscanf(line, "ShdPnd: %llx", &set) == 1)
+			shared = set;
+		else if (sscanf(line, "SigBlk: %llx", &set) == 1)
+			blocked = set;
+	}
+	fclose(file);
+	return ((pending | shared) & ~blocked) != 0;
+}
+
+/* What our stop has interrupted begins anew. */
+static void restart(int32_t pid, int32_t tid, struct user_regs_struct *r)
+{
+	if ((int64_t)r->orig_rax < 0 || (int64_t)r->rax != -EINTR ||
+	    has_signal(pid, tid))
+		return;
+	r->rax = r->orig_rax;
+	r->rip -= SYSCALL_BYTES;
+	(void)ptrace(PTRACE_SETREGS, tid, NULL, r);
+}
+
+static void fill_registers(struct swz_registers *to,
+			   const struct user_regs_struct *from)
+{
+	to->ip = from->rip;
+	to->ax = from->rax;
+	to->bx = from->rbx;
+	to->cx = from->rcx;
+	to->dx = from->rdx;
+	to->si = from->rsi;
+	to->di = from->rdi;
+	to->bp = from->rbp;
+	to->sp = from->rsp;
+	to->r8 = from->r8;
+	to->r9 = from->r9;
+	to->r10 = from->r10;
+	to->r11 = from->r11;
+	to->r12 = from->r12;
+	to->r13 = from->r13;
+	to->r14 = from->r14;
+	to->r15 = from->r15;
+}
+
+struct stop {
+	struct swz_registers registers;
+	size_t stack_bytes;
+	bool in_kernel;
+};
+
+/* Waits for the stop; *signal is what the thread is to get when it goes on.
+ * False: it has ended. */
+static bool wait_for_stop(int32_t tid, int *signal)
+{
+	int status;
+
+	while (waitpid(tid, &status, __WALL) != tid)
+		if (errno != EINTR)
+			return false;
+	if (!WIFSTOPPED(status))
+		return false;
+	*signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+	return true;
+}
+
+static bool stop_thread(const struct swz_watch *watch, int32_t pid, int32_t tid,
+			struct stop *stop)
+{
+	struct user_regs_struct r;
+	int signal;
+	bool good;
+
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
+		return false;
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 ||
+	    !wait_for_stop(tid, &signal)) {
+		(void)ptrace(PTRACE_DETACH, tid, NULL, NULL);
+		return false;
+	}
+	good = ptrace(PTRACE_GETREGS, tid, NULL, &r) == 0;
+	if (good) {
+		stop->in_kernel = (int64_t)r.orig_rax >= 0;
+		fill_registers(&stop->registers, &r);
+		stop->stack_bytes = swz_proc_memory(
+			pid, r.rsp, copy, watch->options->stack_bytes);
+		if (!signal)
+			restart(pid, tid, &r);
+	}
+	(void)ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)signal);
+	return good;
+}
+
+static void sample(struct swz_watch *watch, struct swz_task *task, uint64_t now)
+{
+	/* a thread that waits for a processor is stopped, too: what counts is
+	 * how much it has run since it was stopped before */
+	struct swz_hit hit = {.time_ns = now,
+			      .weight = task->known_ns - task->weighed_ns};
+	struct swz_stack stack = {.bytes = copy};
+	struct stop stop;
+
+	if (!stop_thread(watch, task->image->pid, task->tid, &stop)) {
+		task->image->missed++;
+		return;
+	}
+	task->weighed_ns = task->known_ns;
+	hit.in_kernel = stop.in_kernel;
+	stack.start = stop.registers.sp;
+	stack.size = stop.stack_bytes;
+	if (!swz_image_knows(task->image, stop.registers.ip))
+		swz_image_read_maps(task->image);
+	swz_image_add(task->image, task->thread, &stop.registers, &stack, &hit);
+}
+
+/* ---------------------------------------------------------------- a round */
+
+struct round {
+	struct swz_watch *watch;
+	uint64_t now;
+	int32_t pid;
+};
+
+static void look_at_thread(void *context, int32_t tid)
+{
+	const struct round *round = context;
+	struct swz_tasks *tasks = &round->watch->tasks;
+	struct swz_task *task = swz_task_find(tasks, tid);
+
+	if (!task)
+		(void)swz_task_adopt(tasks, round->pid, tid, round->now);
+}
+
+static void look_at_child(void *context, int32_t child)
+{
+	struct round *round = context;
+
+	if (!swz_task_find(&round->watch->tasks, child))
+		(void)swz_task_adopt(&round->watch->tasks, child, child,
+				     round->now);
+}
+
+/* Finds threads and processes that are new. */
+static void look_for_tasks(struct swz_watch *watch, uint64_t now, bool all)
+{
+	struct swz_tasks *tasks = &watch->tasks;
+	size_t count = tasks->count;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct swz_task *task = &tasks->items[i];
+		struct round round = {watch, now, 0};
+		int32_t tid = task->tid;
+		char path[64];
+
+		if (!task->live)
+			continue;
+		round.pid = task->image->pid;
+		if (all && watch->options->follow)
+			swz_proc_children(round.pid, tid, look_at_child,
+					  &round);
+		if (tid != round.pid)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)round.pid);
+		swz_proc_numbers(path, look_at_thread, &round);
+	}
+}
+
+/* It runs another program now? */
+static void look_for_exec(struct swz_watch *watch, struct swz_task *task,
+			  const struct swz_proc_task *proc, uint64_t now)
+{
+	if (task->tid != task->image->pid || !proc->start_stack)
+		return;
+	if (task->start_stack && task->start_stack != proc->start_stack) {
+		if (!watch->launched && now - task->image->start_ns < EXEC_NS) {
+			/* the same exec, seen when it was not yet done */
+			swz_image_describe(task->image);
+			swz_image_read_maps(task->image);
+			swz_task_reads_name(task);
+			task->start_stack = proc->start_stack;
+			return;
+		}
+		swz_task_executed(&watch->tasks, task->tid, now);
+		swz_image_read_maps(task->image);
+		swz_task_reads_name(task);
+		watch->launched = false;
+	}
+	task->start_stack = proc->start_stack;
+}
+
+static void look_at_task(struct swz_watch *watch, size_t index, uint64_t now,
+			 bool all)
+{
+	struct swz_task *task = &watch->tasks.items[index];
+	struct swz_proc_task proc;
+
+	if (!swz_proc_task_read(task->image->pid, task->tid, &proc) ||
+	    proc.state == 'Z' || proc.state == 'X') {
+		if (proc.state == 'Z')
+			swz_task_known(&watch->tasks, task, proc.processor_ns);
+		/* the first thread may end before the others */
+		if (task->tid != task->image->pid ||
+		    task->image->live_threads == 1)
+			swz_task_exited(&watch->tasks, task->tid, now);
+		return;
+	}
+	look_for_exec(watch, task, &proc, now);
+	if (watch->launched)
+		return;
+	swz_task_known(&watch->tasks, task, proc.processor_ns);
+	if (all)
+		swz_image_read_maps(task->image);
+	if (proc.state == 'R')
+		sample(watch, task, now);
+}
+
+static void take_round(struct swz_watch *watch, bool all)
+{
+	uint64_t now = swz_watch_now();
+
+	look_for_tasks(watch, now, all);
+	for (size_t i = 0; i < watch->tasks.count; i++)
+		if (watch->tasks.items[i].live)
+			look_at_task(watch, i, now, all);
+	if (watch->options->wall && !watch->launched && now >= next_waiting)
+		next_waiting = swz_waiting_sample(watch);
+}
+
+/* ---------------------------------------------------------------- all rounds
+ */
+
+/* Reading memory takes the same rights; a process that waits must not be
+ * stopped to find out. */
+static bool is_permitted(int32_t pid)
+{
+	char byte;
+	struct iovec local = {&byte, 1}, remote = {NULL, 1};
+
+	return process_vm_readv(pid, &local, 1, &remote, 1, 0) >= 0 ||
+	       errno == EFAULT;
+}
+
+bool swz_pause_engine_open(struct swz_watch *watch, const char **problem)
+{
+	uint64_t rate = watch->options->rate ? watch->options->rate
+					     : USUAL_RATE;
+	struct swz_proc_task proc;
+
+	if (!is_permitted(watch->pid)) {
+		*problem = errno == EPERM
+				   ? "ptrace is not permitted "
+				     "(kernel.yama.ptrace_scope, or a "
+				     "container's filter; or a debugger has "
+				     "the process)"
+				   : strerror(errno);
+		return false;
+	}
+	period_ns = 1000000000u / (rate > 1000 ? 1000 : rate);
+	watch->run.engine = SWZ_ENGINE_PAUSE;
+	watch->run.period_ns = period_ns;
+	watch->run.stack_bytes = watch->options->stack_bytes;
+	watch->run.flags |= SWZ_SAMPLES_OF_KERNEL;
+	look_at_thread(&(struct round){watch, swz_watch_now(), watch->pid},
+		       watch->pid);
+	look_for_tasks(watch, swz_watch_now(), false);
+	for (size_t i = 0; i < watch->tasks.count; i++) {
+		struct swz_task *task = &watch->tasks.items[i];
+
+		if (!swz_proc_task_read(watch->pid, task->tid, &proc))
+			continue;
+		task->start_stack = proc.start_stack;
+		task->spent_ns = task->weighed_ns = proc.processor_ns;
+	}
+	return true;
+}
+
+static bool any_live(const struct swz_watch *watch)
+{
+	for (size_t i = 0; i < watch->tasks.count; i++)
+		if (watch->tasks.items[i].live)
+			return true;
+	return false;
+}
+
+/* Between half and one and a half period, so that a program with a rhythm of
+ * its own is hit everywhere. */
+static void wait_for_next(struct swz_watch *watch, bool *stopped)
+{
+	uint64_t ns = period_ns / 2 + (uint64_t)random() % period_ns;
+	struct timespec time = {(time_t)(ns / 1000000000u),
+				(long)(ns % 1000000000u)};
+	struct pollfd fds[] = {{watch->stop, POLLIN, 0}};
+
+	*stopped = ppoll(fds, 1, &time, NULL) > 0;
+}
+
+void swz_pause_engine_run(struct swz_watch *watch)
+{
+	bool stopped = false;
+
+	for (unsigned round = 0;
+	     any_live(watch) && !stopped && swz_watch_now() < watch->end_ns;
+	     round++) {
+		wait_for_next(watch, &stopped);
+		take_round(watch, round % SELDOM == 0);
+		swz_tasks_finish(&watch->tasks, UINT64_MAX);
+		if (watch->tasks.root_ended && !watch->told) {
+			watch->told = true;
+			watch->root_ended(watch);
+		}
+	}
+	swz_tasks_finish(&watch->tasks, UINT64_MAX);
+	swz_tasks_stop(&watch->tasks, swz_watch_now());
+}

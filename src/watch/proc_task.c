@@ -1,0 +1,146 @@
+#include "watch/proc_task.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+#define MOST_PAGES 18
+
+static bool read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, text, size - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return true;
+}
+
+static bool read_task_file(int32_t pid, int32_t tid, const char *name,
+			   char *text, size_t size)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid,
+		 name);
+	return read_text(path, text, size);
+}
+
+bool swz_proc_task_time(int32_t pid, int32_t tid, uint64_t *ns)
+{
+	char text[128];
+
+	return read_task_file(pid, tid, "schedstat", text, sizeof(text)) &&
+	       sscanf(text, "%" SCNu64, ns) == 1;
+}
+
+bool swz_proc_task_read(int32_t pid, int32_t tid, struct swz_proc_task *task)
+{
+	uint64_t user = 0, system = 0;
+	char text[1024], *at;
+
+	*task = (struct swz_proc_task){0};
+	if (!read_task_file(pid, tid, "stat", text, sizeof(text)))
+		return false;
+	at = strrchr(text, ')');
+	if (!at || sscanf(at + 1,
+			  " %c %" SCNd32 " %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+			  " %" SCNu64 " %" SCNu64
+			  " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+			  " %" SCNu64,
+			  &task->state, &task->parent_pid, &user, &system,
+			  &task->start_stack) < 4)
+		return false;
+	if (!swz_proc_task_time(pid, tid, &task->processor_ns))
+		task->processor_ns = (user + system) *
+				     (1000000000u /
+				      (uint64_t)sysconf(_SC_CLK_TCK));
+	return true;
+}
+
+/* "running", or the system call's number (-1: none), perhaps its arguments, the
+ * stack pointer and the instruction pointer. */
+bool swz_proc_task_waits(int32_t pid, int32_t tid, uint64_t *ip, uint64_t *sp)
+{
+	char text[512], *last, *before;
+
+	if (!read_task_file(pid, tid, "syscall", text, sizeof(text)) ||
+	    strncmp(text, "running", 7) == 0)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	last = strrchr(text, ' ');
+	if (!last)
+		return false;
+	*last = '\0';
+	before = strrchr(text, ' ');
+	*ip = strtoull(last + 1, NULL, 16);
+	*sp = before ? strtoull(before + 1, NULL, 16) : 0;
+	return *ip && *sp;
+}
+
+void swz_proc_numbers(const char *directory,
+		      void (*visit)(void *context, int32_t number),
+		      void *context)
+{
+	DIR *entries = opendir(directory);
+	const struct dirent *entry;
+
+	if (!entries)
+		return;
+	while ((entry = readdir(entries)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			visit(context, (int32_t)atoi(entry->d_name));
+	closedir(entries);
+}
+
+void swz_proc_children(int32_t pid, int32_t tid,
+		       void (*visit)(void *context, int32_t child),
+		       void *context)
+{
+	char text[8192], *at = text, *end;
+
+	if (!read_task_file(pid, tid, "children", text, sizeof(text)))
+		return;
+	for (;;) {
+		long child = strtol(at, &end, 10);
+
+		/* (what was cut off is found the next time) */
+		if (end == at || *end == '\0')
+			return;
+		visit(context, (int32_t)child);
+		at = end;
+	}
+}
+
+/* A page after the other: what follows one that is not there is not read. */
+size_t swz_proc_memory(int32_t pid, uint64_t address, void *to, size_t size)
+{
+	struct iovec local = {to, size}, remote[MOST_PAGES];
+	unsigned long count = 0;
+	ssize_t n;
+
+	while (size && count < MOST_PAGES) {
+		size_t part = PAGE - (size_t)(address % PAGE);
+
+		if (part > size)
+			part = size;
+		remote[count].iov_base = (void *)(uintptr_t)address;
+		remote[count++].iov_len = part;
+		address += part;
+		size -= part;
+	}
+	n = process_vm_readv(pid, &local, 1, remote, count, 0);
+	return n > 0 ? (size_t)n : 0;
+}

@@ -1,0 +1,22 @@
+#ifndef SWZ_WATCH_SAMPLER_H
+#define SWZ_WATCH_SAMPLER_H
+
+/* The process that samples the program, or one that runs already. It is no
+ * child of the program and in a session of its own; no signal is sent to
+ * anybody. */
+
+#include "base/run_summary.h"
+#include "launch/sampling.h"
+
+/* Starts it for the caller's process, which is about to execute the program,
+ * and returns when it is ready. Dies if it cannot be had. ARGV is written over,
+ * in the sampler. */
+void swz_sampler_start(const struct swz_run *run,
+		       const struct swz_sampling *options, char **argv);
+
+/* Samples process options->pid until it ends, the time is over, or the caller
+ * gets SIGINT, SIGTERM or SIGHUP. Returns the exit status. */
+int swz_sampler_attach(const struct swz_run *run,
+		       const struct swz_sampling *options);
+
+#endif

@@ -1,0 +1,101 @@
+#ifndef SWZ_WATCH_TASKS_H
+#define SWZ_WATCH_TASKS_H
+
+/* The processes and threads that are watched, as they come, execute programs
+ * and end. Either engine tells what happens; profiles are written here. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/support/map.h"
+#include "watch/image.h"
+#include "watch/profile_file.h"
+
+struct swz_task {
+	int32_t tid;
+	bool live;
+	struct swz_image *image;
+	struct swz_image_thread *thread;
+	uint64_t counted_ns; /* processor time, as far as it was told */
+	bool counted;
+	uint64_t spent_ns;    /* of it: on programs that were run before */
+	uint64_t known_ns;    /* as it was read last from /proc */
+	uint64_t start_stack; /* of the pause engine */
+	uint64_t weighed_ns;  /* the same: of known_ns, what samples have */
+	bool was_known;
+	int time_fd;  /* counts its processor time from the start; -1 */
+	int apart_fd; /* from later on, and sets it apart; -1 */
+	/* As both clocks were read last: see swz_tasks_compare_clocks(). */
+	uint64_t event_ns, exact_ns;
+	bool compared;
+};
+
+/* What a run comes to. */
+struct swz_sample_totals {
+	uint64_t samples, lost, missed, cut, broken;
+	size_t files, threads, processes;
+	uint64_t processor_ns;
+	char *first_path; /* of the file of the run's first process */
+};
+
+struct swz_tasks {
+	struct swz_sample_run *run;
+	struct swz_task *items;
+	size_t count, capacity;
+	struct swz_map by_tid;
+	struct swz_image **images; /* that are not written yet */
+	size_t image_count, image_capacity;
+	struct swz_sample_totals totals; /* of those that were written */
+	bool root_ended;
+	uint64_t event_ns, exact_ns; /* the same time by both clocks */
+	void (*on_process)(void *context, struct swz_task *task);
+	void *context; /* of that; it is called for each new process */
+};
+
+/* The task of that number; NULL: not known. */
+struct swz_task *swz_task_find(struct swz_tasks *tasks, int32_t tid);
+
+/* A process or thread that was there already, of which no start was told. */
+struct swz_task *swz_task_adopt(struct swz_tasks *tasks, int32_t pid,
+				int32_t tid, uint64_t now_ns);
+
+void swz_task_forked(struct swz_tasks *tasks, int32_t pid, int32_t tid,
+		     int32_t parent_tid, int32_t parent_pid, uint64_t now_ns);
+void swz_task_executed(struct swz_tasks *tasks, int32_t pid, uint64_t now_ns);
+void swz_task_named(struct swz_tasks *tasks, int32_t pid, int32_t tid,
+		    const char *name, uint64_t now_ns);
+/* All its processor time, as /proc has it. */
+void swz_task_known(const struct swz_tasks *tasks, struct swz_task *task,
+		    uint64_t ns);
+/* Takes its name from /proc. */
+void swz_task_reads_name(struct swz_task *task);
+/* More processor time of a task, which may have ended just now. */
+void swz_task_counted(struct swz_tasks *tasks, int32_t tid, uint64_t ns);
+void swz_task_exited(struct swz_tasks *tasks, int32_t tid, uint64_t now_ns);
+
+/* Events count time in which a virtual machine or an interrupt had the
+ * processor; a thread's processor time does not have it. Reads both clocks of
+ * tasks that run, so that the one may be told from the other. */
+void swz_tasks_compare_clocks(struct swz_tasks *tasks,
+			      int (*open_clock)(int32_t tid, bool on_exec));
+
+/* Reads from /proc what processor time the tasks of an image have used. */
+void swz_tasks_read_times(struct swz_tasks *tasks,
+			  const struct swz_image *image);
+
+/* Writes and forgets what has ended before that moment. */
+void swz_tasks_finish(struct swz_tasks *tasks, uint64_t before_ns);
+
+/* Writes all; what runs is written as it is and not forgotten. */
+void swz_tasks_write(struct swz_tasks *tasks);
+
+/* The end of sampling: all that runs still is taken to end now, and written. */
+void swz_tasks_stop(struct swz_tasks *tasks, uint64_t now_ns);
+
+/* The sums of all, of those that run, too. */
+struct swz_sample_totals swz_tasks_totals(const struct swz_tasks *tasks);
+
+void swz_tasks_free(struct swz_tasks *tasks);
+
+#endif

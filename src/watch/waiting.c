@@ -1,0 +1,48 @@
+/* The kernel tells where a thread waits: its stack pointer and the instruction
+ * behind the system call. The other registers are not known: a frame that needs
+ * %rbp cannot be left, and such stacks count as cut. */
+
+#include "watch/waiting.h"
+
+#include <stdlib.h>
+
+#include "watch/clock.h"
+#include "watch/proc_task.h"
+
+#define EVERY_NS 10000000u
+/* Of thousands of threads: rests so many times as long as it took. */
+#define MOST_LOAD 4u
+
+static uint8_t copy[65536];
+
+static void sample_task(struct swz_watch *watch, const struct swz_task *task,
+			uint64_t now)
+{
+	struct swz_registers registers = {0};
+	struct swz_hit hit = {.waiting = true, .time_ns = now};
+	struct swz_stack stack = {.bytes = copy};
+	int32_t pid = task->image->pid;
+
+	if (!swz_proc_task_waits(pid, task->tid, &registers.ip, &registers.sp))
+		return;
+	stack.start = registers.sp;
+	stack.size = swz_proc_memory(pid, registers.sp, copy,
+				     watch->options->stack_bytes);
+	swz_image_add(task->image, task->thread, &registers, &stack, &hit);
+}
+
+uint64_t swz_waiting_sample(struct swz_watch *watch)
+{
+	uint64_t now = swz_watch_now(), took;
+
+	for (size_t i = 0; i < watch->tasks.count; i++) {
+		const struct swz_task *task = &watch->tasks.items[i];
+
+		if (task->live && !task->image->end_ns)
+			sample_task(watch, task, now);
+	}
+	took = swz_watch_now() - now;
+	/* half to one and a half of that, so that nobody keeps in step */
+	return now + EVERY_NS / 2 + (uint64_t)random() % EVERY_NS +
+	       MOST_LOAD * took;
+}

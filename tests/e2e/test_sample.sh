@@ -1,0 +1,243 @@
+# shellcheck shell=bash
+# -m sample: shares and totals are those of the program's own clock, all formats
+# say the same, the program notices nothing, and what cannot be sampled is
+# refused.
+# run: alone
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3
+need_targets shares patient
+unset SWIZZLE_MODE
+
+# Where the kernel lets nobody take samples, pauses are all there is.
+ENGINES=(pause)
+if "$RUN" -q -m sample --engine perf -o try true 2>/dev/null; then
+	ENGINES=(perf pause)
+else
+	echo 'not tested: --engine perf, which is not permitted here'
+fi
+
+# So many ns of self time are within PERMILLE of the total from MS.
+assert_near() { # WHAT NS MS PERMILLE TOTAL_MS
+	awk -v ns="$2" -v ms="$3" -v permille="$4" -v total="$5" 'BEGIN {
+		off = ns / 1e6 - ms
+		if (off < 0) off = -off
+		exit !(off <= total * permille / 1000) }' </dev/null ||
+		fail "$1: $2 ns, not about $3 ms of $5"
+}
+
+column() { # PROFILE FUNCTION COLUMN: of the table as csv
+	"$DUMP" -q -f csv -o - "$1" |
+		awk -F , -v name="$2" -v column="$3" '$7 == name { print $column }'
+}
+
+own() { # NAME: what the program says of itself, ms
+	awk -v name="$1" '$1 == name { print $2 }' "$TMP/printed"
+}
+
+total_ns() { # PROFILE
+	"$DUMP" -q -f csv -o - "$1" | awk -F , 'NR > 1 { sum += $2 } END { print sum }'
+}
+
+# Pauses are few: a thousandth of samples is off by more.
+permille() { # ENGINE OF_PERF OF_PAUSES
+	if [ "$1" = perf ]; then echo "$2"; else echo "$3"; fi
+}
+
+for engine in "${ENGINES[@]}"; do
+	it "$engine: shares and the total"
+	"$RUN" -m sample --engine "$engine" -o profile "$TARGETS/shares" >printed 2>err ||
+		fail "exit status $?"
+	assert_empty err
+	process=$(own process)
+	for function in a b c; do
+		assert_near "$function" "$(column profile $function 3)" \
+			"$(own $function)" "$(permille $engine 30 120)" "$process"
+	done
+	assert_near total "$(total_ns profile)" "$process" \
+		"$(permille $engine 10 20)" "$process"
+	assert_ge "$(column profile main 3)" "$(($(total_ns profile) * 95 / 100))" \
+		'time below main'
+	"$DUMP" -f info profile >info
+	assert_matches info "^engine: $engine$"
+	assert_matches info '^flags: ended samples$'
+
+	it "$engine: three threads of equal work"
+	"$RUN" -q -m sample --engine "$engine" -o profile "$TARGETS/shares" threads >printed
+	for function in a b c; do
+		assert_near "$function" "$(column profile $function 3)" \
+			"$(own $function)" "$(permille $engine 40 150)" "$(own process)"
+	done
+	assert_near total "$(total_ns profile)" "$(own process)" \
+		"$(permille $engine 10 40)" "$(own process)"
+	"$DUMP" -q --by thread -f csv -o - profile >threads
+	assert_eq 5 "$(wc -l <threads)" 'lines of four threads and a heading'
+
+	it "$engine: nothing is interrupted"
+	"$RUN" -q -m sample --engine "$engine" -r 1000 --wall -o profile \
+		"$TARGETS/patient" 1500 >printed 2>err
+	assert_empty err
+	assert_matches printed '^waits [0-9]{2,} interrupted 0 early 0$'
+	assert_ge "$(column profile work 1)" 20 'samples of the thread that works'
+
+	it "$engine: exit status, a signal, and what the program finds"
+	for status in 0 7; do
+		"$RUN" -q -m sample --engine "$engine" -o profile "$TARGETS/shares" exit $status >/dev/null
+		assert_eq $status $? 'exit status'
+	done
+	("$RUN" -q -m sample --engine "$engine" -o profile sh -c 'kill -TERM $$') 2>/dev/null
+	assert_eq 143 $? 'exit status of a program that was killed'
+	env -i PATH="$PATH" env >native
+	env -i PATH="$PATH" "$RUN" -q -m sample --engine "$engine" -o profile env >found
+	assert_same native found
+	sh -c 'ls /proc/self/fd | wc -l' >native
+	"$RUN" -q -m sample --engine "$engine" -o profile sh -c 'ls /proc/self/fd | wc -l' >found
+	assert_same native found
+	"$RUN" -q -m sample --engine "$engine" -o profile python3 -c '
+import os
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    print("no child")' >found
+	assert_eq 'no child' "$(cat found)" 'children'
+
+	it "$engine: children have profiles of their own"
+	rm -rf tree
+	"$RUN" -q -m sample --engine "$engine" -o tree/ sh -c \
+		"'$TARGETS/shares' >one; '$TARGETS/shares' threads >two; exec '$TARGETS/shares' >three"
+	"$DUMP" -q --by process -f csv -o - tree >processes
+	assert_eq 3 "$(grep -v 'sh -c' processes | grep -c 'test/targets/shares')" \
+		'profiles of shares'
+	cat one two three >printed
+	sum=$(awk '$1 == "process" { sum += $2 } END { print sum }' printed)
+	assert_near 'total of the tree' "$(total_ns tree)" "$sum" \
+		"$(permille $engine 20 60)" "$sum"
+
+	it "$engine: a process that runs already"
+	"$TARGETS/shares" threads >printed &
+	pid=$!
+	"$RUN" -q -m sample --engine "$engine" -p $pid -o profile
+	assert_eq 0 $? 'exit status'
+	wait $pid
+	assert_ge "$(column profile b 1)" 5 'samples'
+	sleep 100 &
+	pid=$!
+	"$RUN" -q -m sample --engine "$engine" -p $pid --for 100ms -o profile
+	assert_eq 0 $? 'exit status'
+	kill -0 $pid || fail 'the process has ended'
+	kill $pid
+	wait $pid 2>/dev/null
+	assert_matches <("$DUMP" -f info profile) '^end: in order$'
+done
+
+it 'many short threads take nothing away from the one that starts them'
+if [ "${ENGINES[0]}" = perf ]; then
+	"$RUN" -q -m sample -o profile "$TARGETS/shares" short 100 >printed
+	assert_near a "$(column profile a 3)" "$(own a)" 60 "$(own process)"
+	# (the end of a thread is not all in what the kernel counts)
+	assert_near total "$(total_ns profile)" "$(own process)" 25 "$(own process)"
+fi
+
+it 'all formats say the same'
+"$RUN" -q -m sample -o profile "$TARGETS/shares" threads >/dev/null
+for format in text tree csv callgrind json pprof folded speedscope; do
+	"$DUMP" -q -f $format -o all.$format profile || fail "$format"
+done
+"$DUMP" -q -f dot --percent-limit 0 -o all.dot profile
+"$DUMP" -q -f folded -s calls -o all.folded-calls profile
+assert_matches all.text '^ *samples +self +incl +function  module$'
+assert_not_contains all.csv calls
+assert_matches all.callgrind '^events: ns samples$'
+capture python3 "$TOP/tests/e2e/read_format.py" all.text tree,all.tree csv,all.csv \
+	callgrind,all.callgrind json,all.json pprof,all.pprof \
+	dot,all.dot,no-self folded,all.folded,names,no-calls \
+	folded-calls,all.folded-calls,names,no-self \
+	speedscope,all.speedscope,names,no-calls
+assert_status 0
+assert_empty out
+"$DUMP" -q --by module -f csv -o - profile >modules
+assert_matches modules '^samples,self_ns,'
+
+it 'programs that cannot have a library loaded'
+echo 'int main(void) { for (volatile long i = 0; i < 200000000; i++); return 4; }' >static.c
+if gcc -O1 -static -o static static.c 2>/dev/null; then
+	"$RUN" -q -m sample -o profile ./static
+	assert_eq 4 $? 'exit status of a static program'
+	assert_ge "$(column profile main 1)" 5 'samples of main'
+	strip static
+	"$RUN" -q -m sample -o profile ./static
+	assert_eq 4 $? 'exit status of a stripped program'
+	assert_ge "$("$DUMP" -q -f csv -o - profile | awk -F , 'NR > 1 { n += $1 } END { print n }')" \
+		5 'samples of a stripped program'
+fi
+if have 'musl' musl-gcc; then
+	musl-gcc -O1 -o musl static.c
+	"$RUN" -q -m sample -o profile ./musl
+	assert_eq 4 $? 'exit status with musl'
+	assert_ge "$(column profile main 1)" 5 'samples of main'
+fi
+
+it 'an ordinary user'
+if [ "$(id -u)" -eq 0 ] && nobody_executes "$RUN" "$TARGETS/shares" && [ "${ENGINES[0]}" = perf ]; then
+	chmod 777 .
+	for engine in "${ENGINES[@]}"; do
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$RUN" -q -m sample \
+			--engine $engine -o by_nobody.$engine "$TARGETS/shares" >printed
+		assert_near a "$(column by_nobody.$engine a 3)" "$(own a)" \
+			"$(permille $engine 40 120)" "$(own process)"
+		assert_near total "$(total_ns by_nobody.$engine)" "$(own process)" \
+			"$(permille $engine 10 20)" "$(own process)"
+	done
+	sleep 100 &
+	pid=$!
+	capture setpriv --reuid 65534 --regid 65534 --clear-groups "$RUN" -m sample -p $pid
+	assert_status 2
+	assert_contains err "swizzle: -p $pid: the process belongs to another user"
+	kill $pid
+	wait $pid 2>/dev/null
+else
+	echo 'not tested: another user'
+fi
+
+refuses() { # STATUS TEXT ARGUMENT...
+	local status=$1 text=$2
+	shift 2
+	rm -f started
+	capture "$RUN" "$@"
+	assert_refused "$status" "$text"
+	assert_missing started
+}
+
+it 'wrong usage'
+for rate in 0 20001 1e9 -1 x 99999999999999; do
+	refuses 2 'is not a number from 1 to 20000' -m sample -r "$rate" touch started
+done
+refuses 2 'unknown engine' -m sample --engine fast touch started
+refuses 2 'unknown event' -m sample --event branches touch started
+refuses 2 'is not a number from 512 to 65528' -m sample --stack-bytes 5 touch started
+refuses 2 'option -F is not for --mode sample' -m sample -F main touch started
+refuses 2 'option -r is for --mode sample only' -r 5 touch started
+refuses 2 'option --for is for -p only' -m sample --for 1s touch started
+refuses 2 'is not a time' -m sample -p $$ --for soon
+refuses 2 'either a process or a program' -m sample -p $$ touch started
+refuses 2 'there is no such process' -m sample -p 4194303
+refuses 2 'no program given' -m sample
+cp "$TARGETS/shares" ./i386
+printf '\001' | dd of=i386 bs=1 seek=4 conv=notrunc 2>/dev/null
+refuses 126 '32-bit' -m sample ./i386
+refuses 127 'not found' -m sample ./nothing
+
+it 'samples and calls are not mixed'
+"$RUN" -q -o calls "$TARGETS/shares" >/dev/null
+capture "$DUMP" -f text profile calls
+assert_status 2
+assert_contains err 'they cannot be shown together'
+capture "$DUMP" -f text --diff calls profile
+assert_status 2
+assert_contains err 'they cannot be shown together'
+
+it 'the line that ends the run'
+SWIZZLE_SUMMARY=1 "$RUN" -m sample -o profile "$TARGETS/shares" >/dev/null 2>err
+wait_until test -s err
+assert_matches err '^swizzle: [0-9,]+ samples of [0-9.]+ m?s processor time, 1 thread -> profile(;.*)?\. Next: swizzle-dump profile$'
+finish
