@@ -119,7 +119,7 @@ static void put_titles(struct table *table)
 		swz_put_time_title(cells, "waiting");
 	if (table->unknown)
 		swz_put_time_title(cells, "?");
-	swz_put_count_title(cells, "calls");
+	swz_put_count_title(cells, cells->counted);
 	if (table->key == SWZ_BY_THREAD)
 		put_number(table, SWZ_COLOUR_BOLD, "tid", table->id + 2);
 	if (!table->rows.has_source)
@@ -333,7 +333,8 @@ static void measure(struct table *table, FILE *stream,
 			width = width_of_id(row->thread->thread->record.tid);
 		table->id = width > table->id ? width : table->id;
 	}
-	swz_cells_begin(&table->cells, stream, style, longest, calls);
+	swz_cells_begin(&table->cells, stream, style, longest, calls,
+			swz_counted(table->by->section));
 	table->cells.total = total;
 }
 
