@@ -70,6 +70,9 @@ class Details {
 			time('± of self', Math.sqrt(sums.variance[fn]));
 		time('Inclusive', sums.incl[fn],
 			percent(sums.incl[fn], model.total));
+		if (model.knowsWaiting)
+			time('Waiting', sums.waiting[fn],
+				percent(sums.waiting[fn], sums.incl[fn]));
 		if (calls)
 			time('Mean', sums.incl[fn] / calls);
 		if (sums.min[fn])

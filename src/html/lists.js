@@ -286,6 +286,12 @@ class FunctionTable {
 			columns.push({key: 'max', title: 'Max', width: '67px',
 				align: 'right', sort: true, room: 570,
 				hint: 'The longest call'});
+		if (this.app.model.knowsWaiting)
+			columns.splice(columns.findIndex(({key}) =>
+				key === 'inclShare') + 1, 0, {key: 'waiting',
+				title: 'Waiting', width: '69px', align: 'right',
+				sort: true, hint: 'What of the inclusive time the ' +
+					'thread did not run'});
 		columns.push({key: 'name', title: 'Function',
 			width: 'minmax(90px, 3fr)', sort: true});
 		columns.push({key: 'module', title: 'Module', room: MODULE_ROOM,
@@ -380,6 +386,10 @@ class FunctionTable {
 				cell.textContent = model.moduleName(fn);
 				cell.title = model.modulePath(fn);
 				cell.classList.add('dim');
+				break;
+			case 'waiting':
+				if (model.knowsWaiting)
+					putTime(cell, sums.waiting[fn]);
 				break;
 			case 'mean': case 'max':
 				// 0: there is none

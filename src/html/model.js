@@ -147,8 +147,12 @@ class Model {
 			max: new Float64Array(count),
 			unwound: new Float64Array(count),
 			variance: new Float64Array(count),
+			waiting: new Float64Array(count),
 		};
 
+		// (of a range it is not known)
+		this.knowsWaiting = this.shownThreads().some(({part}) =>
+			part.rows.waiting);
 		this.total = 0;
 		this.calls = 0;
 		this.raw = this.countedThreads().reduce((sum, {part}) =>
@@ -163,6 +167,8 @@ class Model {
 				sums.incl[fn] += rows.incl[i];
 				sums.unwound[fn] += rows.unwound[i];
 				sums.variance[fn] += rows.variance[i];
+				if (rows.waiting)
+					sums.waiting[fn] += rows.waiting[i];
 				if (rows.min[i] && (!sums.min[fn] ||
 					rows.min[i] < sums.min[fn]))
 					sums.min[fn] = rows.min[i];

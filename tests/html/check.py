@@ -1160,6 +1160,52 @@ def check_tips(page, profile):
     page.key('0')
 
 
+def check_waiting(page, profile):
+    """the table has the waiting of csv"""
+    show(page, 'functions')
+    heads = page.eval("[...document.querySelectorAll('#functions .head .cell')]"
+                      ".map(cell => cell.dataset.key)")
+    if 'waiting' not in heads:
+        fail('no column')
+        return
+    shown = {row['name']: number(row['title'][heads.index('waiting')])
+             for row in page.eval(ROWS % '#functions')}
+    rows = csv.DictReader(profile.run('-f', 'csv').decode().splitlines())
+    wanted = {row['function']: int(row['incl_waiting_ns']) for row in rows}
+    if not wanted.get('rest', 0) > 5e8:
+        fail('rest() does not wait: %s' % wanted)
+    equal(wanted, shown, 'waiting')
+
+
+def check_off(page, profile):
+    """when threads did not run is hatched, and told under the mouse"""
+    info = profile.info()
+    block = info[info.index('context switches'):].split('\n\n')[0]
+    wanted = {line.split()[0]: int(line.split()[3])
+              for line in block.splitlines()[2:]}
+    shown = dict(page.eval("swizzle.model.threads.map(({tid, off}) =>"
+                           " [String(tid), off.before[off.count]])"))
+    equal(sorted(wanted), sorted(shown), 'threads')
+    for tid, ns in wanted.items():
+        close(ns, shown.get(tid, 0), 1000, 'time off of %s' % tid)
+    page.click_on('[data-chart=timeline]')
+    choose(page, 'rest')
+    page.key('f')
+    box = boxes(page, 'rest')[0]
+    y = box['y'] + box['height'] / 2
+    colours = {tuple(pixel(page, box['x'] + box['width'] * 0.6 + x, y))
+               for x in range(12)}
+    if len(colours) < 2:
+        fail('rest() is not hatched: %s' % colours)
+    page.move(box['x'] + box['width'] / 2, y)
+    tip = page.eval("document.querySelector('#tip').innerText")
+    found = re.search(r'did not run\n.*, ([0-9.]+)', tip)
+    if not found or not 95 <= float(found[1]) <= 100:
+        fail('rest() did not run: %r' % tip)
+    page.key('Escape')
+    page.key('0')
+
+
 def check_untraced(page, profile):
     """time of which there are no events is no function's"""
     page.click_on('[data-chart=timeline]')

@@ -22,6 +22,7 @@
 #include "profile/formats/html_diff.h"
 #include "profile/formats/html_events.h"
 #include "profile/formats/html_sources.h"
+#include "profile/formats/html_waiting.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
@@ -240,6 +241,7 @@ void swz_html_section(struct swz_writer *writer,
 	put_edges(block, section->report);
 	put_contexts(block, section->contexts);
 	swz_page_block_end(block);
+	swz_html_put_waiting(page->stream, page->thread_count, section);
 	if (section->old)
 		note_comparison(page, section);
 	swz_html_sources_add(page->sources, section);
