@@ -13,6 +13,11 @@ class Model {
 		Object.assign(this, data);
 		this.profiles = this.description.profiles;
 		this.sampled = this.profiles.some(profile => profile.sampled);
+		// what is counted: calls, or samples (-m sample), which are not mixed
+		this.holdsSamples = this.profiles.some(profile =>
+			profile.holdsSamples);
+		this.one = this.holdsSamples ? 'sample' : 'call';
+		this.many = this.holdsSamples ? 'Samples' : 'Calls';
 		this.byThread = this.threads.length > 1;
 		this.comparison = this.description.comparison ?
 			new Comparison(this) : null;
@@ -180,7 +185,8 @@ class Model {
 		this.sums = sums;
 		this.functions = [];
 		for (let fn = 0; fn < count; fn++)
-			if (sums.present[fn] && fn !== UNKNOWN)
+			if (sums.present[fn] && fn !== UNKNOWN &&
+				!(this.holdsSamples && fn === OUTSIDE))
 				this.functions.push(fn);
 	}
 

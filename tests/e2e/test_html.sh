@@ -5,7 +5,7 @@
 . "$TOP/tests/e2e/profiles.sh"
 
 need python3 perl strip
-need_targets pages fib libnames.so contexts exceptions tailcalls fibers running
+need_targets pages shares fib libnames.so contexts exceptions tailcalls fibers running
 chromium=
 for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
 	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
@@ -56,6 +56,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record trace -m trace "${SCOPE[@]}" -- "$TARGETS/pages"
 	strip -g -o "$TMP/bare-fib" "$TARGETS/fib" || abort 'strip fails'
 	record bare -M bare-fib -- "$TMP/bare-fib" 10
+	record samples -m sample -- "$TARGETS/shares"
 	record exceptions -m trace -M exceptions -- "$TARGETS/exceptions" next
 	record jumps -m trace -M tailcalls -- "$TARGETS/tailcalls" mutual 1000
 	record full -m trace --max-size 1M -M fib -- "$TARGETS/fib"
@@ -76,6 +77,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: fib large parts absent
 		: many large whole table range tips timeline low
 		: trace --from=25% --to=99.9% table
+		: samples samples
 		: exceptions whole
 		: jumps whole
 		: fibers whole

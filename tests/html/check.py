@@ -71,7 +71,7 @@ class Profile:
                 'utf-8', 'replace').splitlines():
             if line.startswith('#'):
                 continue
-            if re.match(r' *calls .*function  module$', line):
+            if re.match(r' *(calls|samples) .*function  module$', line):
                 names = len(line.split()) - 2
                 continue
             parts = line.split(None, names)
@@ -927,6 +927,38 @@ def check_sampled(page, profile):
     text = page.eval("document.querySelector('#notes').innerText")
     if 'estimates' not in text:
         fail('not told that times are estimates')
+
+
+def check_samples(page, profile):
+    """samples are not called calls, and have no mean"""
+    check_table(page, profile)
+    heads = page.eval("[...document.querySelectorAll('#functions .head .cell')]"
+                      ".map(cell => cell.textContent)")
+    equal(['Samples', 'Self', '%', 'Inclusive', '%'], heads[:5], 'columns')
+    ns, count, _ = profile.total()
+    taken = int(re.search(r'^samples: (\d+)', profile.info(), re.M)[1])
+    equal(True, taken > 20, '%d samples' % taken)
+    equal(taken, number(page.eval(
+        "document.querySelector('#calls').textContent")), 'samples')
+    equal(ns, number(page.eval("document.querySelector('#total').title")),
+          'total')
+    for selector in ('#top', '#lists', '#side'):
+        text = page.eval("document.querySelector('%s').innerText" % selector)
+        if re.search(r'\bcalls?\b|hooks|Mean', text):
+            fail('calls, hooks or means in %s: %r' % (selector, text))
+    # all samples lie in some context
+    show(page, 'down')
+    unfold_all(page, 'down')
+    rows = page.eval(ROWS % '#down')
+    equal(taken, sum(number(row['text'][3]) for row in rows),
+          'samples in the tree')
+    show(page, 'notes')
+    text = page.eval("document.querySelector('#notes').innerText")
+    equal(True, re.search(r'%d samples, not calls' % taken,
+                          text.replace('\u202f', '')) is not None,
+          'told in the notes')
+    equal(False, 'hook' in text.lower(), 'hooks told of')
+    show(page, 'functions')
 
 
 def check_folded(page, profile):

@@ -441,6 +441,21 @@ static double ticks_to_ns(const struct swz_profile *profile, double ticks)
 	return ticks * (double)profile->clock_ns / (double)profile->clock_ticks;
 }
 
+/* Of a profile that holds samples, not calls. */
+static void put_samples(struct json *json, const struct swz_file_header *header)
+{
+	if (!(header->flags & SWZ_FILE_SAMPLES))
+		return;
+	put_flag(json, "holdsSamples", true);
+	put_integer(json, "samples", header->samples);
+	put_integer(json, "lostSamples", header->lost_samples);
+	put_integer(json, "missedSamples", header->missed_samples);
+	put_integer(json, "cutStacks", header->cut_stacks);
+	put_integer(json, "brokenStacks", header->broken_stacks);
+	put_flag(json, "ofWaiting",
+		 header->sample_flags & SWZ_SAMPLES_OF_WAITING);
+}
+
 static void put_header(struct json *json, const struct swz_profile *profile)
 {
 	const struct swz_file_header *header = &profile->header;
@@ -470,6 +485,7 @@ static void put_header(struct json *json, const struct swz_profile *profile)
 	put_flag(json, "ended", header->flags & SWZ_FILE_ENDED);
 	put_flag(json, "filtered", header->flags & SWZ_FILE_FILTERED);
 	put_flag(json, "sampled", header->flags & SWZ_FILE_SAMPLED);
+	put_samples(json, header);
 	if (swz_full_reason(header))
 		put_string(json, "incomplete", swz_full_reason(header));
 	put_integer(json, "lostCalls", header->lost_calls);
