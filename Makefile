@@ -478,7 +478,7 @@ bench-stacks: $(B)/test/stacks/bench	## what the sampler's walk of a stack costs
 	tests/bench/stacks
 
 .PHONY: bench-html
-bench-html: all			## how long the page of a trace takes to open, and its memory
+bench-html: all			## how the page of a large trace opens and scrolls, and its memory (EVENTS=200000000)
 	tests/bench/html $(EVENTS)
 
 .PHONY: screenshots
