@@ -523,8 +523,9 @@ class App {
 			model.range = null;
 			this.rangeChanged();
 			this.showRange(range);
-			$('range').textContent += ': not counted, its events are ' +
-				'not in this page';
+			// (the end of a long text has no room)
+			$('range').textContent = 'Not counted, its events are not ' +
+				'in this page: ' + $('range').textContent;
 			return Promise.resolve();
 		}
 		this.showRange(model.range);
