@@ -101,6 +101,8 @@ LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
 		 own_memory.c process_start.c run_summary.c)
 # The sampler's process: src/watch/unwind/ walks stacks of others.
 UNWIND_SRC  := $(wildcard src/watch/unwind/*.c)
+# Names of code that no file has: src/watch/names/.
+NAMES_SRC   := $(wildcard src/watch/names/*.c)
 # Each src/tools/*.c is a program; src/tools/dump/ holds the parts of
 # swizzle-dump.
 TOOLS_SRC   := $(wildcard src/tools/*.c)
@@ -147,7 +149,7 @@ FISH_COMPLETIONS := $(wildcard completions/fish/*)
 DOCS        := $(wildcard *.md docs/*.md docs/*/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
 	       tests/run tests/run-unit tests/busy tests/loaded tests/bench/run tests/bench/startup \
-	       tests/bench/dump tests/bench/stacks tests/viewers/kcachegrind \
+	       tests/bench/dump tests/viewers/kcachegrind \
 	       $(wildcard tests/e2e/*.sh)
 
 offline = $(patsubst %,$(B)/obj/offline/%.o,$(basename $(1)))
@@ -180,7 +182,8 @@ $(B)/obj/libdir: FORCE
 
 # Needs libc alone: the less there is to load, the sooner the program begins.
 $(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC) \
-		$(WATCH_SRC) $(UNWIND_SRC) $(WATCH_PARTS) $(OPTIONS_SRC) \
+		$(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(WATCH_PARTS) \
+		$(OPTIONS_SRC) \
 		$(LAUNCH_BASE))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^
@@ -247,7 +250,7 @@ $(B)/obj/offline/src/html/page.o $(B)/obj/asan/src/html/page.o: $(B)/html/tail
 # that a test holds only what it uses.
 
 UNIT_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
-	      $(OPTIONS_SRC) $(IMAGE_SRC) $(UNWIND_SRC) $(THUNKS_PURE) $(RUNTIME_PURE)
+	      $(OPTIONS_SRC) $(IMAGE_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(THUNKS_PURE) $(RUNTIME_PURE)
 UNIT_LIBS = $(OFFLINE_LIBS) $(CAPSTONE_A) $(CHECK_LIBS)
 UNIT_BIN := $(patsubst tests/%.c,$(B)/test/%,$(UNIT_TESTS))
 ASAN_BIN := $(patsubst tests/%.c,$(B)/asan/test/%,$(UNIT_TESTS))
@@ -281,7 +284,7 @@ $(ASAN_BIN): $(B)/asan/test/%: $(B)/obj/asan/tests/%.o $(B)/obj/asan/unit.a
 ASAN_TOOLS := $(patsubst src/tools/%.c,$(B)/asan/bin/%,$(TOOLS_SRC))
 $(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \
 		$(call asan,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) $(IMAGE_SRC) \
-		  $(LAUNCH_SRC) $(OPTIONS_SRC) $(WATCH_SRC) $(UNWIND_SRC))
+		  $(LAUNCH_SRC) $(OPTIONS_SRC) $(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
@@ -290,13 +293,10 @@ $(B)/asan/bin/swizzle-dump: $(call asan,$(DUMP_SRC))
 # --- stack walks --------------------------------------------------------------
 # Stacks of running programs, walked by swizzle and by libunwind.
 
-STACKS_SRC   := $(wildcard tests/stacks/*.c)
-STACKS_MAINS := tests/stacks/compare.c tests/stacks/bench.c
-STACKS_BIN   := $(if $(UNWIND_LIBS),$(B)/test/stacks/compare)
+STACKS_SRC := $(wildcard tests/stacks/*.c)
+STACKS_BIN := $(if $(UNWIND_LIBS),$(B)/test/stacks/compare)
 
-$(patsubst tests/%.c,$(B)/test/%,$(STACKS_MAINS)): $(B)/test/stacks/%: \
-		$(B)/obj/offline/tests/stacks/%.o $(call offline,$(filter-out \
-		$(STACKS_MAINS),$(STACKS_SRC))) $(B)/obj/offline/unit.a
+$(B)/test/stacks/compare: $(call offline,$(STACKS_SRC)) $(B)/obj/offline/unit.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(UNWIND_LIBS)
 
@@ -430,7 +430,7 @@ FUZZ_FLAGS = -std=gnu11 -g -O1 $(CPPFLAGS_ALL) \
 	     -fsanitize=fuzzer,address,undefined \
 	     -fno-sanitize-recover=undefined -DSWZ_FUZZ
 FUZZ_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
-	      $(IMAGE_SRC) $(UNWIND_SRC) $(THUNKS_PURE)
+	      $(IMAGE_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(THUNKS_PURE)
 
 $(FUZZ_BIN): $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) $(HEADERS) \
 		$(wildcard src/*/*.h src/*/*/*.h thunks/*.h tests/*/*.h) $(OBJ_DEPS) \
@@ -473,12 +473,8 @@ $(B)/test/bench/functions: $(B)/obj/offline/tests/bench/functions.o \
 bench-accuracy: all $(B)/test/bench/functions	## how true the times are, against perf (BENCH_PROGRAMS="lua ...")
 	tests/bench/accuracy $(BENCH_PROGRAMS)
 
-.PHONY: bench-stacks
-bench-stacks: $(B)/test/stacks/bench	## what the sampler's walk of a stack costs, and libunwind's
-	tests/bench/stacks
-
 .PHONY: bench-html
-bench-html: all			## how the page of a large trace opens and scrolls, and its memory (EVENTS=200000000)
+bench-html: all			## how long the page of a trace takes to open, and its memory
 	tests/bench/html $(EVENTS)
 
 .PHONY: screenshots
@@ -500,7 +496,7 @@ bench-dump: all $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a 
 # --- format and lint ---------------------------------------------------------
 
 C_FILES  := $(BASE_SRC) $(IMAGE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
-	    $(LAUNCH_SRC) $(OPTIONS_SRC) $(WATCH_SRC) $(UNWIND_SRC) $(DUMP_SRC) \
+	    $(LAUNCH_SRC) $(OPTIONS_SRC) $(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(DUMP_SRC) \
 	    $(THUNKS_SRC) \
 	    $(UNIT_SRC) $(FUZZ_SRC)
 CC_FILES := $(C_FILES) $(wildcard tests/bench/*.c tests/e2e/*.c) $(STACKS_SRC) \
@@ -516,7 +512,7 @@ format-check:			## say what `make format` would change
 	@$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
 
 LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(OPTIONS_SRC) \
-		$(WATCH_SRC) $(UNWIND_SRC) $(DUMP_SRC) $(UNIT_SRC) $(FUZZ_SRC)
+		$(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(DUMP_SRC) $(UNIT_SRC) $(FUZZ_SRC)
 LINT_TARGET  := $(BASE_SRC) $(IMAGE_SRC) $(THUNKS_SRC) $(RUNTIME_SRC)
 # What clang does not know.
 CLANG_TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns \

@@ -188,9 +188,8 @@ class Flame extends Chart {
 				rows: [
 					['time', `${duration(tree.total[node])}, ` +
 						percent(tree.total[node], total)],
-					...model.holdsSamples ? [] : [[
-						'outside of hooked functions',
-						duration(tree.self[node])]],
+					['outside of hooked functions',
+						duration(tree.self[node])],
 				],
 			};
 		return {
@@ -198,14 +197,14 @@ class Flame extends Chart {
 			title: model.catalog.name[fn],
 			rows: [
 				['here', ''],
-				[model.one + 's', grouped(tree.calls[node])],
+				['calls', grouped(tree.calls[node])],
 				['inclusive', `${duration(tree.total[node])}, ` +
 					percent(tree.total[node], total)],
 				['self', `${duration(tree.self[node])}, ` +
 					percent(tree.self[node], total)],
-				...model.holdsSamples ? [] : [['mean', tree.calls[node] ?
+				['mean', tree.calls[node] ?
 					duration(tree.total[node] /
-						tree.calls[node]) : '–']],
+						tree.calls[node]) : '–'],
 			],
 		};
 	}

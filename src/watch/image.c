@@ -14,9 +14,9 @@
 #include "base/process_start.h"
 #include "profile/support/memory.h"
 #include "swizzle/format.h"
+#include "watch/jit_functions.h"
 
 #define MOST_FRAMES 1024
-#define UNNAMED "[code made at run time]"
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -74,6 +74,9 @@ struct swz_image *swz_image_fork(const struct swz_image *parent, int32_t pid,
 	}
 	swz_unwinder_destroy(image->unwinder);
 	image->unwinder = swz_unwinder_fork(parent->unwinder);
+	if (parent->names)
+		image->names = swz_code_names_fork(parent->names, pid,
+						   image->process_start);
 	return image;
 }
 
@@ -92,8 +95,12 @@ void swz_image_free(struct swz_image *image)
 		free_thread(image->threads[i]);
 	for (size_t i = 0; i < image->function_count; i++)
 		free(image->functions[i].name);
-	if (image->names)
-		image->names->close(image->names);
+	for (size_t i = 0; i < image->script_count; i++)
+		free(image->scripts[i]);
+	free(image->scripts);
+	swz_code_names_close(image->names);
+	swz_map_free(&image->by_name);
+	swz_map_free(&image->by_unnamed_pc);
 	swz_unwinder_destroy(image->unwinder);
 	swz_map_free(&image->by_address);
 	swz_map_free(&image->by_pc);
@@ -194,27 +201,17 @@ static uint32_t add_module(struct swz_image *image, struct swz_code_file *file,
 	return (uint32_t)image->module_count++;
 }
 
-/* The kernel's names of memory that looks like a file, but is in none. */
-static bool has_code_file(const char *path)
-{
-	static const char *const others[] = {"//", "/dev/zero", "/SYSV",
-					     "/memfd:", "/anon_hugepage"};
-
-	if (strcmp(path, SWZ_VDSO) == 0)
-		return true;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (strncmp(path, others[i], strlen(others[i])) == 0)
-			return false;
-	return path[0] == '/';
-}
-
 static uint32_t module_of(struct swz_image *image, uint64_t start, uint64_t end,
 			  uint64_t offset, const char *path, uint64_t inode)
 {
 	struct swz_image_module module = {.start = start, .end = end};
 	uint64_t address;
 
-	if (!has_code_file(path))
+	if (path[0] != '/' && strcmp(path, SWZ_VDSO) != 0)
+		return SWZ_NO_MODULE;
+	/* ("//anon": as perf_event_open calls memory without a file) */
+	if (strncmp(path, "//", 2) == 0 || strncmp(path, "/dev/zero", 9) == 0 ||
+	    strncmp(path, "/SYSV", 5) == 0 || strncmp(path, "/memfd:", 7) == 0)
 		return SWZ_NO_MODULE;
 	module.file = swz_code_file_of(image->pid, path, inode);
 	if (!module.file->readable ||
@@ -304,6 +301,16 @@ static bool is_there(const struct swz_image *image,
 	       there->end == wanted->end && there->module == wanted->module;
 }
 
+static void look_for_jitdump(struct swz_image *image, const char *path)
+{
+	if (!strstr(path, "/jit-"))
+		return;
+	if (!image->names)
+		image->names = swz_code_names_open(image->pid,
+						   image->process_start);
+	swz_code_names_mapped(image->names, path);
+}
+
 void swz_image_map(struct swz_image *image, uint64_t start, uint64_t end,
 		   uint64_t offset, const char *path, uint64_t inode)
 {
@@ -312,12 +319,10 @@ void swz_image_map(struct swz_image *image, uint64_t start, uint64_t end,
 	if (end <= start)
 		return;
 	mapping.module = module_of(image, start, end, offset, path, inode);
-	/* the program itself comes first; it has ended before /proc was read */
-	if (!image->executable && mapping.module != SWZ_NO_MODULE)
-		image->executable = swz_duplicate(path);
 	if (is_there(image, &mapping))
 		return;
 	replace(image, &mapping);
+	look_for_jitdump(image, path);
 	swz_map_free(&image->by_pc);
 	swz_unwinder_map(image->unwinder, &(struct swz_unwinder_mapping){
 						  .pid = image->pid,
@@ -362,36 +367,9 @@ bool swz_image_read_maps(struct swz_image *image)
 
 /* ---------------------------------------------------------- functions */
 
-static uint32_t add_function(struct swz_image *image,
-			     const struct swz_image_function *function)
-{
-	swz_grow(&image->functions, &image->function_capacity,
-		 image->function_count, sizeof(*image->functions));
-	image->functions[image->function_count] = *function;
-	return (uint32_t)image->function_count++;
-}
-
 bool swz_image_knows(const struct swz_image *image, uint64_t address)
 {
 	return mapping_at(image, address) != NULL;
-}
-
-/* Of one name there is one function. */
-static uint32_t named_function(struct swz_image *image, uint64_t pc,
-			       uint64_t time_ns)
-{
-	struct swz_code_name name = {UNNAMED};
-
-	if (!image->names ||
-	    !image->names->find(image->names, pc, time_ns, &name))
-		name.name = UNNAMED;
-	for (size_t i = 0; i < image->function_count; i++)
-		if (image->functions[i].name &&
-		    strcmp(image->functions[i].name, name.name) == 0)
-			return (uint32_t)i;
-	return add_function(image, &(struct swz_image_function){
-					   .module = SWZ_NO_MODULE,
-					   .name = swz_duplicate(name.name)});
 }
 
 static uint32_t find_function(struct swz_image *image, uint64_t pc)
@@ -410,7 +388,7 @@ static uint32_t find_function(struct swz_image *image, uint64_t pc)
 	function.from_symbol = found.from_symbol;
 	index = swz_map_at(&image->by_address, function.module, found.start);
 	if (*index == SWZ_MAP_NONE)
-		*index = add_function(image, &function);
+		*index = swz_image_add_function(image, &function);
 	return *index;
 }
 
@@ -425,50 +403,10 @@ static uint32_t function_at(struct swz_image *image, uint64_t pc,
 	mapping = mapping_at(image, pc);
 	/* (what is made at run time may be another function the next time) */
 	if (!mapping || mapping->module == SWZ_NO_MODULE)
-		return named_function(image, pc, time_ns);
+		return swz_jit_function(image, pc, time_ns);
 	known = find_function(image, pc);
 	*swz_map_at(&image->by_pc, pc, 0) = known;
 	return known;
-}
-
-/* ------------------------------------------------------------ threads */
-
-struct swz_image_thread *swz_image_add_thread(struct swz_image *image,
-					      int32_t tid, uint64_t now_ns)
-{
-	struct swz_image_thread *thread = swz_allocate(1, sizeof(*thread));
-
-	thread->tid = tid;
-	thread->start_ns = now_ns;
-	swz_grow(&thread->nodes, &thread->node_capacity, 0,
-		 sizeof(*thread->nodes));
-	thread->nodes[0] = (struct swz_stack_node){
-		.function = SWZ_FUNCTION_ROOT};
-	thread->node_count = 1;
-	swz_grow(&image->threads, &image->thread_capacity, image->thread_count,
-		 sizeof(struct swz_image_thread *));
-	image->threads[image->thread_count++] = thread;
-	return thread;
-}
-
-uint32_t swz_stack_child(struct swz_image_thread *thread, uint32_t parent,
-			 uint32_t function, uint64_t call_site)
-{
-	uint32_t *found = swz_map_at(&thread->children,
-				     (uint64_t)parent << 32 | function,
-				     call_site);
-
-	if (*found != SWZ_MAP_NONE)
-		return *found;
-	*found = (uint32_t)thread->node_count;
-	swz_grow(&thread->nodes, &thread->node_capacity, thread->node_count,
-		 sizeof(*thread->nodes));
-	thread->nodes[thread->node_count] = (struct swz_stack_node){
-		.parent = parent,
-		.function = function,
-		.call_site = call_site,
-	};
-	return (uint32_t)thread->node_count++;
 }
 
 /* ------------------------------------------------------------ samples */

@@ -11,7 +11,7 @@
 
 #include "profile/support/map.h"
 #include "watch/code_file.h"
-#include "watch/code_names.h"
+#include "watch/names/code_names.h"
 #include "watch/unwind/unwinder.h"
 
 #define SWZ_NO_MODULE UINT32_MAX
@@ -32,7 +32,13 @@ struct swz_image_function {
 	uint64_t address; /* ELF virtual address */
 	uint64_t size;
 	bool from_symbol;
-	char *name; /* of what was made at run time */
+	/* of what is in no file that says so itself */
+	char *name;
+	uint32_t script;  /* index of the image's; the first is none */
+	uint32_t line;    /* of it; 0: not known */
+	uint64_t seen_ns; /* the first sample of what has no name so far */
+	bool pending;     /* it has no name so far */
+	bool unused;      /* others took its place when they had names */
 };
 
 struct swz_stack_node {
@@ -82,8 +88,14 @@ struct swz_image {
 	struct swz_map by_pc;      /* (pc, 0): functions, as maps are now */
 	struct swz_image_thread **threads;
 	size_t thread_count, thread_capacity;
+	struct swz_map by_name;       /* (hash, which of those): functions */
+	struct swz_map by_unnamed_pc; /* (pc, names that are known) */
+	size_t pending_count;
+	char **scripts; /* paths; the first is NULL */
+	size_t script_count, script_capacity;
 	struct swz_unwinder *unwinder;
-	struct swz_code_names *names;
+	struct swz_code_names *names; /* NULL: nobody has asked */
+	uint64_t names_ns;            /* when it looked for new ones */
 	uint64_t samples, cut_stacks, broken_stacks, lost, missed;
 	/* the file, once it was made; see profile_file.h */
 	int fd;
@@ -114,6 +126,9 @@ bool swz_image_knows(const struct swz_image *image, uint64_t address);
 /* Adds a thread; it lives as long as the image. */
 struct swz_image_thread *swz_image_add_thread(struct swz_image *image,
 					      int32_t tid, uint64_t now_ns);
+
+uint32_t swz_image_add_function(struct swz_image *image,
+				const struct swz_image_function *function);
 
 /* What a sample hit, besides the stack. */
 struct swz_hit {

@@ -244,6 +244,8 @@ static int by_module(const void *left, const void *right)
 
 	if (a->module != b->module)
 		return a->module < b->module ? -1 : 1;
+	if (a->script != b->script)
+		return a->script < b->script ? -1 : 1;
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
 	return *i < *j ? -1 : *i > *j;
@@ -256,7 +258,8 @@ static struct numbering number_functions(const struct swz_image *image)
 	n.ids = swz_allocate(image->function_count, sizeof(*n.ids));
 	n.order = swz_allocate(image->function_count, sizeof(*n.order));
 	for (size_t i = 0; i < image->function_count; i++)
-		n.order[n.count++] = (uint32_t)i;
+		if (!image->functions[i].unused)
+			n.order[n.count++] = (uint32_t)i;
 	sorted_image = image;
 	qsort(n.order, n.count, sizeof(*n.order), by_module);
 	for (size_t i = 0; i < n.count; i++)
@@ -344,16 +347,74 @@ static void add_names(struct content *c, const struct swz_image *image,
 	}
 }
 
+static void add_lines(struct content *c, const struct swz_image *image,
+		      const struct numbering *n, uint32_t module, size_t first,
+		      size_t count)
+{
+	const struct swz_image_function *f = &image->functions[n->order[first]];
+	const char *path = image->scripts[f->script];
+	size_t records = count * sizeof(struct swz_line_record);
+	char *body = add_chunk(c, SWZ_CHUNK_LINES, count, module,
+			       records + strlen(path) + 1);
+	struct swz_line_record *lines = (struct swz_line_record *)(void *)body;
+
+	for (size_t i = 0; i < count; i++) {
+		f = &image->functions[n->order[first + i]];
+		lines[i] = (struct swz_line_record){
+			.address = i * JIT_STEP,
+			.file = (uint32_t)records,
+			.line = f->line ? f->line : 1,
+		};
+	}
+	memcpy(body + records, path, strlen(path) + 1);
+}
+
 static size_t count_of_module(const struct swz_image *image,
 			      const struct numbering *n, size_t first)
 {
-	uint32_t module = image->functions[n->order[first]].module;
+	const struct swz_image_function *head =
+		&image->functions[n->order[first]];
 	size_t count = 0;
 
 	while (first + count < n->count &&
-	       image->functions[n->order[first + count]].module == module)
+	       image->functions[n->order[first + count]].module ==
+		       head->module &&
+	       image->functions[n->order[first + count]].script == head->script)
 		count++;
 	return count;
+}
+
+/* Functions of no file that says so: each script is a module, and so is all
+ * that has none. Behind each other, as places that do not exist, they lie
+ * apart. */
+static void add_scripts(struct content *c, const struct swz_image *image,
+			const struct numbering *n, size_t first)
+{
+	uint32_t module = (uint32_t)image->module_count;
+	uint64_t start = JIT_START;
+
+	for (size_t count; first < n->count; first += count, module++) {
+		uint32_t script = image->functions[n->order[first]].script;
+		struct swz_module_record record = {
+			.load_bias = start,
+			.start = start,
+			.in_scope = 1,
+			.first_function = (uint32_t)first + 1,
+			.loads = 1,
+		};
+
+		count = count_of_module(image, n, first);
+		start += count * JIT_STEP;
+		record.end = start;
+		record.function_count = record.counts[0] = (uint32_t)count;
+		add_module(c, module,
+			   script ? image->scripts[script] : JIT_MODULE,
+			   &record);
+		add_functions(c, image, n, module, first, count);
+		add_names(c, image, n, module, first, count);
+		if (script)
+			add_lines(c, image, n, module, first, count);
+	}
 }
 
 static void add_code(struct content *c, const struct swz_image *image,
@@ -387,24 +448,7 @@ static void add_code(struct content *c, const struct swz_image *image,
 			add_names(c, image, n, i, first, count);
 		first += count;
 	}
-	if (first < n->count) {
-		uint32_t module = (uint32_t)image->module_count;
-		size_t count = n->count - first;
-		struct swz_module_record record = {
-			.load_bias = JIT_START,
-			.start = JIT_START,
-			.end = JIT_START + count * JIT_STEP,
-			.in_scope = 1,
-			.first_function = (uint32_t)first + 1,
-			.function_count = (uint32_t)count,
-			.loads = 1,
-		};
-
-		record.counts[0] = (uint32_t)count;
-		add_module(c, module, JIT_MODULE, &record);
-		add_functions(c, image, n, module, first, count);
-		add_names(c, image, n, module, first, count);
-	}
+	add_scripts(c, image, n, first);
 }
 
 static void add_nodes(struct content *c, const struct swz_image_thread *thread,
@@ -425,7 +469,7 @@ static void add_nodes(struct content *c, const struct swz_image_thread *thread,
 		const struct swz_stack_node *node = &time->nodes[i];
 
 		slots[i] = (struct swz_node){
-			.function = node->function < n->count
+			.function = node->function < SWZ_FUNCTION_CALLERS
 					    ? n->ids[node->function]
 					    : node->function,
 			.parent = unit + node->parent,

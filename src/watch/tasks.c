@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "profile/support/memory.h"
+#include "watch/jit_functions.h"
 #include "watch/proc_task.h"
 
 struct swz_task *swz_task_find(struct swz_tasks *tasks, int32_t tid)
@@ -366,6 +367,7 @@ static void write_image(struct swz_tasks *tasks, struct swz_image *image)
 		swz_profile_file_drop(image);
 		return;
 	}
+	swz_jit_functions_settle(image);
 	swz_profile_file_make(tasks->run, image);
 	note_path(tasks, image);
 	swz_profile_file_write(tasks->run, image);

@@ -18,15 +18,16 @@
 
 typedef int fuzzer(const uint8_t *data, size_t size);
 
-fuzzer fuzz_diff, fuzz_eh_frame, fuzz_elf_view, fuzz_events, fuzz_inflate,
-	fuzz_line_table, fuzz_reader, fuzz_relocate, fuzz_saved_plan,
-	fuzz_unwinder;
+fuzzer fuzz_code_names, fuzz_diff, fuzz_eh_frame, fuzz_elf_view, fuzz_events,
+	fuzz_inflate, fuzz_line_table, fuzz_reader, fuzz_relocate,
+	fuzz_saved_plan;
 
 static const struct {
 	const char *name;
 	fuzzer *run;
 	unsigned seeds; /* there are at least so many */
 } fuzzers[] = {
+	{"fuzz_code_names", fuzz_code_names, 2},
 	{"fuzz_diff", fuzz_diff, 1},
 	{"fuzz_eh_frame", fuzz_eh_frame, 0},
 	{"fuzz_elf_view", fuzz_elf_view, 0},
@@ -36,7 +37,6 @@ static const struct {
 	{"fuzz_reader", fuzz_reader, 5},
 	{"fuzz_relocate", fuzz_relocate, 0},
 	{"fuzz_saved_plan", fuzz_saved_plan, 0},
-	{"fuzz_unwinder", fuzz_unwinder, 4},
 };
 
 static uint64_t state = 1;

@@ -323,9 +323,7 @@ void swz_dump_advice_find(struct swz_dump_advice *advice,
 	if (is_wanted(options)) {
 		shares = shares_of(advice, catalog, options);
 		find_nameless(advice, catalog, shares, options);
-		/* of samples the script's functions are there */
-		if (!catalog->samples)
-			find_interpreter(advice, catalog, shares);
+		find_interpreter(advice, catalog, shares);
 		free(shares);
 	}
 	if (writer)

@@ -1,0 +1,142 @@
+#include "watch/jit_functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/support/memory.h"
+#include "watch/clock.h"
+
+/* FNV-1a */
+static uint64_t hash_of(const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+	return hash;
+}
+
+uint32_t swz_named_function(struct swz_image *image, const char *name)
+{
+	uint64_t hash = hash_of(name);
+
+	for (uint64_t i = 0;; i++) {
+		uint32_t *index = swz_map_at(&image->by_name, hash, i);
+
+		if (*index == SWZ_MAP_NONE)
+			return *index = swz_image_add_function(
+				       image,
+				       &(struct swz_image_function){
+					       .module = SWZ_NO_MODULE,
+					       .name = swz_duplicate(name)});
+		if (strcmp(image->functions[*index].name, name) == 0)
+			return *index;
+	}
+}
+
+static void refresh(struct swz_image *image, uint64_t time_ns)
+{
+	if (!image->names)
+		image->names = swz_code_names_open(image->pid,
+						   image->process_start);
+	if (time_ns < image->names_ns)
+		return; /* it was in the file when that was read, or is not yet
+			 */
+	image->names_ns = swz_watch_now();
+	swz_code_names_refresh(image->names, image->names_ns);
+}
+
+static uint32_t pending_function(struct swz_image *image, uint64_t pc,
+				 uint64_t time_ns)
+{
+	/* what is hit when more is known may be something else */
+	uint32_t *index = swz_map_at(&image->by_unnamed_pc, pc,
+				     swz_code_names_count(image->names));
+
+	if (*index == SWZ_MAP_NONE) {
+		*index = swz_image_add_function(
+			image,
+			&(struct swz_image_function){.module = SWZ_NO_MODULE,
+						     .address = pc,
+						     .seen_ns = time_ns,
+						     .pending = true});
+		image->pending_count++;
+	}
+	return *index;
+}
+
+uint32_t swz_jit_function(struct swz_image *image, uint64_t pc,
+			  uint64_t time_ns)
+{
+	const char *name;
+
+	refresh(image, time_ns);
+	name = swz_code_names_find(image->names, pc, time_ns);
+	return name ? swz_named_function(image, name)
+		    : pending_function(image, pc, time_ns);
+}
+
+/* ------------------------------------------------------------- settling */
+
+static void rebuild(struct swz_image_thread *thread, const uint32_t *settled)
+{
+	struct swz_stack_node *old = thread->nodes;
+	size_t count = thread->node_count;
+	uint32_t *places = swz_allocate(count, sizeof(*places));
+
+	thread->nodes = NULL;
+	thread->node_capacity = 0;
+	swz_map_free(&thread->children);
+	swz_grow(&thread->nodes, &thread->node_capacity, 0, sizeof(*old));
+	thread->nodes[0] = old[0];
+	thread->node_count = 1;
+	/* parents come before their children */
+	for (size_t i = 1; i < count; i++) {
+		uint32_t function = old[i].function;
+		struct swz_stack_node *node;
+
+		if (function < SWZ_FUNCTION_CALLERS)
+			function = settled[function];
+		places[i] = swz_stack_child(thread, places[old[i].parent],
+					    function, old[i].call_site);
+		node = &thread->nodes[places[i]];
+		node->samples += old[i].samples;
+		node->weight += old[i].weight;
+		node->waits += old[i].waits;
+	}
+	free(places);
+	free(old);
+}
+
+void swz_jit_functions_settle(struct swz_image *image)
+{
+	size_t count = image->function_count;
+	uint32_t *settled;
+
+	if (!image->pending_count)
+		return;
+	swz_code_names_refresh(image->names, swz_watch_now());
+	settled = swz_allocate(count, sizeof(*settled));
+	for (size_t i = 0; i < count; i++) {
+		const struct swz_image_function f = image->functions[i];
+		const char *name;
+
+		settled[i] = (uint32_t)i;
+		if (!f.pending)
+			continue;
+		name = swz_code_names_find(image->names, f.address, f.seen_ns);
+		settled[i] = swz_named_function(image,
+						name ? name : SWZ_UNNAMED_CODE);
+	}
+	for (size_t i = 0; i < image->thread_count; i++)
+		rebuild(image->threads[i], settled);
+	free(settled);
+	/* their places stay, unused */
+	swz_map_free(&image->by_unnamed_pc);
+	image->pending_count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (image->functions[i].pending)
+			image->functions[i].unused = true;
+	for (size_t i = 0; i < count; i++)
+		image->functions[i].pending = false;
+}

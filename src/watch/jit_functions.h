@@ -1,0 +1,22 @@
+#ifndef SWZ_WATCH_JIT_FUNCTIONS_H
+#define SWZ_WATCH_JIT_FUNCTIONS_H
+
+/* The functions of an image that lie in no file. */
+
+#include "watch/image.h"
+
+#define SWZ_UNNAMED_CODE "[code made at run time]"
+
+/* The function of that name: of one name there is one. */
+uint32_t swz_named_function(struct swz_image *image, const char *name);
+
+/* The function that an address in no file lay in at that time. Who makes code
+ * may tell its name much later: until then each address is a function. */
+uint32_t swz_jit_function(struct swz_image *image, uint64_t pc,
+			  uint64_t time_ns);
+
+/* Gives all functions the names that are known now; those without become one.
+ * Nodes that are the same by that become one, too. */
+void swz_jit_functions_settle(struct swz_image *image);
+
+#endif

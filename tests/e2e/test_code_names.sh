@@ -1,0 +1,101 @@
+# shellcheck shell=bash
+# -m sample: code made at run time is shown by the names that its maker writes
+# for profilers: perf maps and jitdump files.
+# run: alone
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets made
+unset SWIZZLE_MODE
+trap 'rm -f "${MAPS[@]}"' EXIT
+MAPS=()
+
+ENGINES=(pause)
+if "$RUN" -q -m sample --engine perf -o try true 2>/dev/null; then
+	ENGINES=(perf pause)
+else
+	echo 'not tested: --engine perf, which is not permitted here'
+fi
+
+# The map that the profile's process has left is removed at the end.
+forget_map() { # PROFILE
+	MAPS+=("/tmp/perf-$("$DUMP" -f info "$1" | awk '/^pid:/ { print $2 }').map")
+}
+
+self_ns() { # PROFILE FUNCTION
+	"$DUMP" -q -f csv -o - "$1" |
+		awk -F , -v name="$2" '$7 == name { sum += $3; rows++ }
+			END { if (rows > 1) print rows, "rows"; else print sum + 0 }'
+}
+
+own() { # NAME: ms
+	awk -v name="$1" '$1 == name { sum += $2 } END { print sum }' printed
+}
+
+assert_share() { # FUNCTION NAME TOLERANCE_MS
+	local ns ms
+	ns=$(self_ns profile "$1")
+	ms=$(own "$2")
+	awk -v ns="$ns" -v ms="$ms" -v most="$3" 'BEGIN {
+		off = ns / 1e6 - ms
+		exit !(ms > 0 && off <= most && off >= -most) }' </dev/null ||
+		fail "$1: $ns ns, not about $ms ms"
+}
+
+for engine in "${ENGINES[@]}"; do
+	most=60
+	test "$engine" = perf || most=120
+	for how in map late dump; do
+		it "$engine: made $how"
+		rm -f profile
+		"$RUN" -q -m sample --engine "$engine" -o profile "$TARGETS/made" $how >printed 2>err ||
+			fail "exit status $?"
+		assert_empty err
+		forget_map profile
+		assert_share 'first one' first $most
+		assert_share 'second one' second $most
+		test $how != dump || assert_share 'third one' third $most
+		# (what a sample hit before the name was known has it too)
+		assert_eq 0 "$(self_ns profile '[code made at run time]')" 'code without a name'
+		"$DUMP" -q -f csv -o - profile >rows
+		assert_eq 0 "$(grep -c 'JS:' rows)" 'rows by the name of a tier'
+		"$DUMP" -q -f csv -o - profile | grep -q '^.*,first one,\[jit\],' ||
+			fail 'not in the module [jit]'
+	done
+done
+
+it 'a map that another user could have written is not read'
+"$RUN" -q -m sample -o profile sh -c "
+	touch /tmp/perf-\$\$.map && chown 65534 /tmp/perf-\$\$.map &&
+	exec '$TARGETS/made' map" >printed 2>err && status=0 || status=$?
+forget_map profile
+if [ $status = 0 ] && [ "$(stat -c %u "${MAPS[${#MAPS[@]} - 1]}")" = 65534 ]; then
+	assert_eq 0 "$(self_ns profile 'first one')" 'time by its name'
+	assert_ge "$(self_ns profile '[code made at run time]')" 300000000 'without a name'
+else
+	echo 'not tested: files of another user cannot be had here'
+fi
+
+if have 'the functions of JavaScript' node; then
+	cat >fib.js <<'END'
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) }
+function loop(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i) % 3; return s }
+let ms = { fib: 0, loop: 0 }, r = 0
+function timed(name, f, n) { const t = performance.now(); r += f(n); ms[name] += performance.now() - t }
+const start = performance.now()
+while (performance.now() - start < 1500) { timed('fib', fib, 25); timed('loop', loop, 100000) }
+console.log('fib', ms.fib); console.log('loop', ms.loop)
+END
+	for engine in "${ENGINES[@]}"; do
+		it "$engine: node's functions"
+		"$RUN" -q -m sample --engine "$engine" -o profile node --perf-basic-prof \
+			--interpreted-frames-native-stack "$PWD/fib.js" >printed || fail "exit status $?"
+		forget_map profile
+		fib=$(self_ns profile "fib $PWD/fib.js:1:13")
+		loop=$(self_ns profile "loop $PWD/fib.js:2:14")
+		# (wall-clock time is its clock: shares, not times)
+		awk -v a="$fib" -v b="$loop" -v x="$(own fib)" -v y="$(own loop)" 'BEGIN {
+			off = a / (a + b) - x / (x + y)
+			exit !(a > 0 && b > 0 && off < 0.1 && off > -0.1) }' </dev/null ||
+			fail "fib $fib, loop $loop; node says: $(cat printed)"
+	done
+fi
