@@ -6,7 +6,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3
-need_targets shares patient
+need_targets shares patient refused
 unset SWIZZLE_MODE
 
 # Where the kernel lets nobody take samples, pauses are all there is.
@@ -226,6 +226,33 @@ cp "$TARGETS/shares" ./i386
 printf '\001' | dd of=i386 bs=1 seek=4 conv=notrunc 2>/dev/null
 refuses 126 '32-bit' -m sample ./i386
 refuses 127 'not found' -m sample ./nothing
+
+it 'where perf is refused there are pauses, and a line says why'
+"$TARGETS/refused" perf "$RUN" -m sample -o profile "$TARGETS/shares" >printed 2>err
+status=$?
+if [ $status -eq 77 ]; then
+	echo 'not tested: a refusal, without seccomp'
+else
+	assert_eq 0 $status 'exit status'
+	assert_eq 1 "$(wc -l <err)" 'lines'
+	assert_matches err '^swizzle: sampling by pauses \(--engine pause\): perf_event_open is not permitted '
+	assert_matches <("$DUMP" -f info profile) '^engine: pause$'
+	assert_near total "$(total_ns profile)" "$(own process)" 20 "$(own process)"
+	refused=("$TARGETS/refused" perf)
+	capture "${refused[@]}" "$RUN" -m sample --engine perf touch started
+	assert_refused 126 'perf_event_open is not permitted'
+	assert_missing started
+	capture "$TARGETS/refused" both "$RUN" -m sample touch started
+	assert_status 126
+	assert_contains err 'cannot sample: --engine pause: ptrace is not permitted'
+	assert_missing started
+fi
+
+it 'a process that outlives the program is sampled to its end'
+"$RUN" -q -m sample -o outlives/ sh -c "'$TARGETS/shares' >printed & exit 3"
+assert_eq 3 $? 'exit status'
+wait_until sh -c "'$DUMP' -q -f info outlives/* | grep -c '^end: in order' | grep -q 2"
+assert_near total "$(total_ns outlives)" "$(own process)" 25 "$(own process)"
 
 it 'samples and calls are not mixed'
 "$RUN" -q -o calls "$TARGETS/shares" >/dev/null
