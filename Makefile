@@ -101,6 +101,8 @@ LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
 		 own_memory.c process_start.c run_summary.c)
 # The sampler's process: src/watch/unwind/ walks stacks of others.
 UNWIND_SRC  := $(wildcard src/watch/unwind/*.c)
+# What needs no other process: unit tests link it.
+WATCH_PURE  := $(addprefix src/watch/,code_file.c thread_time.c)
 # Names of code that no file has: src/watch/names/.
 NAMES_SRC   := $(wildcard src/watch/names/*.c)
 # Each src/tools/*.c is a program; src/tools/dump/ holds the parts of
@@ -250,7 +252,8 @@ $(B)/obj/offline/src/html/page.o $(B)/obj/asan/src/html/page.o: $(B)/html/tail
 # that a test holds only what it uses.
 
 UNIT_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
-	      $(OPTIONS_SRC) $(IMAGE_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(THUNKS_PURE) $(RUNTIME_PURE)
+	      $(OPTIONS_SRC) $(IMAGE_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(WATCH_PURE) \
+	      $(THUNKS_PURE) $(RUNTIME_PURE)
 UNIT_LIBS = $(OFFLINE_LIBS) $(CAPSTONE_A) $(CHECK_LIBS)
 UNIT_BIN := $(patsubst tests/%.c,$(B)/test/%,$(UNIT_TESTS))
 ASAN_BIN := $(patsubst tests/%.c,$(B)/asan/test/%,$(UNIT_TESTS))

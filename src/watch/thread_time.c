@@ -41,8 +41,11 @@ static void divide_processor(struct division *d,
 			d->running_ns = processor_ns;
 		else
 			d->unsampled_ns = processor_ns;
-	} else if (!t->samples && processor_ns < FEW_PERIODS * run->period_ns) {
-		d->unsampled_ns = processor_ns;
+	} else if (!t->samples) {
+		if (processor_ns < FEW_PERIODS * run->period_ns)
+			d->unsampled_ns = processor_ns;
+		else
+			d->kernel_ns = processor_ns;
 	} else if (processor_ns >= sampled_ns + run->period_ns) {
 		d->kernel_ns = processor_ns - sampled_ns - run->period_ns / 2;
 		d->running_ns = processor_ns - d->kernel_ns;

@@ -1,0 +1,148 @@
+/* Which function an address of a file is in: symbols, unwind entries, what is
+ * between them, and parts that the compiler has moved away. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/run_suite.h"
+#include "watch/code_file.h"
+
+/* Made by the assembler at the beginning: no code of it ever runs. */
+static const char source[] = "	.text\n"
+			     "	.globl whole, sized, twice_a, twice_b\n"
+			     "	.type whole, @function\n"
+			     "whole:	.cfi_startproc\n"
+			     "	.skip 32, 0x90\n"
+			     "	.cfi_endproc\n"
+			     "	.size whole, 32\n"
+			     "	.skip 16, 0x90\n" /* nobody's */
+			     "	.cfi_startproc\n" /* no symbol: 48 */
+			     "	.skip 16, 0x90\n"
+			     "	.cfi_endproc\n"
+			     "	.type sized, @function\n" /* 64 */
+			     "sized:	.skip 16, 0x90\n"
+			     "	.size sized, 16\n"
+			     "	.type bare, @function\n" /* 80: no size */
+			     "bare:	.skip 16, 0x90\n"
+			     "	.type whole.cold, @function\n" /* 96 */
+			     "whole.cold: .cfi_startproc\n"
+			     "	.skip 16, 0x90\n"
+			     "	.cfi_endproc\n"
+			     "	.size whole.cold, 16\n"
+			     "	.type twice_a, @function\n" /* 112: two names */
+			     "	.type twice_b, @function\n"
+			     "twice_a: twice_b: .skip 16, 0x90\n"
+			     "	.size twice_a, 16\n"
+			     "	.size twice_b, 16\n";
+
+static char directory[] = "/tmp/swizzle-test.XXXXXX";
+static char library[64];
+
+static void build(void)
+{
+	char command[512];
+	FILE *to;
+
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(library, sizeof(library), "%s/code.so", directory);
+	snprintf(command, sizeof(command),
+		 "cc -shared -nostdlib -o %s -x assembler -", library);
+	to = popen(command, "w");
+	ck_assert_ptr_nonnull(to);
+	fputs(source, to);
+	ck_assert_int_eq(pclose(to), 0);
+}
+
+static void clean(void)
+{
+	swz_code_files_close();
+	unlink(library);
+	rmdir(directory);
+}
+
+static struct swz_code_file *open_it(uint64_t *text)
+{
+	struct swz_code_file *file;
+	struct stat st;
+
+	ck_assert_int_eq(stat(library, &st), 0);
+	file = swz_code_file_of(getpid(), library, st.st_ino);
+	ck_assert(file->readable);
+	/* code begins at a page of its own */
+	ck_assert(swz_code_file_address(file, 4096, text));
+	return file;
+}
+
+static const struct {
+	uint64_t at, start, size;
+} places[] = {
+	{0, 0, 32},     {31, 0, 32},  {32, 32, 16}, {47, 32, 16},
+	{48, 48, 16},   {63, 48, 16}, {64, 64, 16}, {80, 80, 16},
+	{95, 80, 16},   {96, 0, 32},  {111, 0, 32}, {112, 112, 16},
+	{127, 112, 16},
+};
+
+START_TEST(finds_the_function_of_an_address)
+{
+	uint64_t text;
+	struct swz_code_file *file = open_it(&text);
+	struct swz_code_function found = swz_code_file_function(
+		file, text + places[_i].at);
+
+	ck_assert_uint_eq(found.start - text, places[_i].start);
+	ck_assert_uint_eq(found.size, places[_i].size);
+}
+END_TEST
+
+START_TEST(a_file_is_opened_once)
+{
+	uint64_t text;
+
+	ck_assert_ptr_eq(open_it(&text), open_it(&text));
+}
+END_TEST
+
+START_TEST(another_file_of_that_name_is_not_it)
+{
+	struct swz_code_file *file = swz_code_file_of(getpid(), library, 1);
+
+	ck_assert(!file->readable);
+	ck_assert_uint_eq(swz_code_file_function(file, 5).start, 0);
+	ck_assert(!swz_code_file_of(getpid(), "/nowhere/at/all", 0)->readable);
+	ck_assert(!swz_code_file_of(getpid(), __FILE__, 0)->readable);
+}
+END_TEST
+
+START_TEST(the_vdso_has_names)
+{
+	struct swz_code_file *file = swz_code_file_of(getpid(), SWZ_VDSO, 0);
+	bool any = false;
+
+	if (!file->readable)
+		return; /* there is none */
+	for (uint64_t at = file->first; at < file->past; at += 16) {
+		const char *name = swz_code_file_name(file, at);
+
+		any |= name && strncmp(name, "__vdso_", 7) == 0;
+	}
+	ck_assert(any);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("code_file");
+	TCase *tcase = tcase_create("code_file");
+
+	tcase_add_unchecked_fixture(tcase, build, clean);
+	tcase_add_loop_test(tcase, finds_the_function_of_an_address, 0,
+			    sizeof(places) / sizeof(places[0]));
+	tcase_add_test(tcase, a_file_is_opened_once);
+	tcase_add_test(tcase, another_file_of_that_name_is_not_it);
+	tcase_add_test(tcase, the_vdso_has_names);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
