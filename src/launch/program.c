@@ -120,9 +120,9 @@ static const char *const unfit[] = {
 				   "architecture than x86-64",
 	[SWZ_PROGRAM_IS_NONE] = "not a program (an object or core file)",
 	[SWZ_PROGRAM_IS_STATIC] = "cannot be profiled: statically linked. "
-				  "Link it dynamically",
+				  "Link it dynamically, or use -m sample",
 	[SWZ_PROGRAM_IS_MUSL] = "cannot be profiled: linked with musl. Link it "
-				"with the GNU C library",
+				"with the GNU C library, or use -m sample",
 };
 
 static bool only_sampled;
