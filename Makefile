@@ -151,7 +151,7 @@ FISH_COMPLETIONS := $(wildcard completions/fish/*)
 DOCS        := $(wildcard *.md docs/*.md docs/*/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
 	       tests/run tests/run-unit tests/busy tests/loaded tests/bench/run tests/bench/startup \
-	       tests/bench/dump tests/viewers/kcachegrind \
+	       tests/bench/dump tests/bench/stacks tests/viewers/kcachegrind \
 	       $(wildcard tests/e2e/*.sh)
 
 offline = $(patsubst %,$(B)/obj/offline/%.o,$(basename $(1)))
@@ -296,10 +296,13 @@ $(B)/asan/bin/swizzle-dump: $(call asan,$(DUMP_SRC))
 # --- stack walks --------------------------------------------------------------
 # Stacks of running programs, walked by swizzle and by libunwind.
 
-STACKS_SRC := $(wildcard tests/stacks/*.c)
-STACKS_BIN := $(if $(UNWIND_LIBS),$(B)/test/stacks/compare)
+STACKS_SRC   := $(wildcard tests/stacks/*.c)
+STACKS_MAINS := tests/stacks/compare.c tests/stacks/bench.c
+STACKS_BIN   := $(if $(UNWIND_LIBS),$(B)/test/stacks/compare)
 
-$(B)/test/stacks/compare: $(call offline,$(STACKS_SRC)) $(B)/obj/offline/unit.a
+$(patsubst tests/%.c,$(B)/test/%,$(STACKS_MAINS)): $(B)/test/stacks/%: \
+		$(B)/obj/offline/tests/stacks/%.o $(call offline,$(filter-out \
+		$(STACKS_MAINS),$(STACKS_SRC))) $(B)/obj/offline/unit.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(UNWIND_LIBS)
 
@@ -476,8 +479,12 @@ $(B)/test/bench/functions: $(B)/obj/offline/tests/bench/functions.o \
 bench-accuracy: all $(B)/test/bench/functions	## how true the times are, against perf (BENCH_PROGRAMS="lua ...")
 	tests/bench/accuracy $(BENCH_PROGRAMS)
 
+.PHONY: bench-stacks
+bench-stacks: $(B)/test/stacks/bench	## what the sampler's walk of a stack costs, and libunwind's
+	tests/bench/stacks
+
 .PHONY: bench-html
-bench-html: all			## how long the page of a trace takes to open, and its memory
+bench-html: all			## how the page of a large trace opens and scrolls, and its memory (EVENTS=200000000)
 	tests/bench/html $(EVENTS)
 
 .PHONY: screenshots

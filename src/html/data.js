@@ -210,6 +210,53 @@ function readNodes(reader) {
 	return nodes;
 }
 
+// What of the times of functions was waiting.
+function readWaiting(bytes, {rows}) {
+	const [self, incl] = new Reader(bytes).table(rows.count, Float64Array,
+		Float64Array);
+
+	rows.waitingSelf = self;
+	rows.waiting = incl;
+}
+
+// The times in which a thread did not run: they do not overlap.
+function readOff(bytes, {offset, nsPerTick}) {
+	const reader = new Reader(bytes);
+	const count = reader.number();
+	const off = {
+		count,
+		start: new Float64Array(count),
+		end: new Float64Array(count),
+		preempted: new Uint8Array(count),
+		before: new Float64Array(count + 1), // ns, of those before it
+	};
+	let ticks = 0;
+
+	for (let i = 0; i < count; i++) {
+		const gap = reader.number();
+
+		off.preempted[i] = gap % 2;
+		ticks += Math.floor(gap / 2);
+		off.start[i] = offset + ticks * nsPerTick;
+		ticks += reader.number();
+		off.end[i] = offset + ticks * nsPerTick;
+		off.before[i + 1] = off.before[i] + off.end[i] - off.start[i];
+	}
+	return off;
+}
+
+// How long a thread did not run from FROM to TO.
+function offWithin(off, from, to) {
+	const until = time => {
+		const at = firstWhere(0, off.count, i => off.end[i] > time);
+
+		return off.before[at] + (at < off.count ?
+			Math.max(0, time - off.start[at]) : 0);
+	};
+
+	return Math.max(0, until(to) - until(from));
+}
+
 // Everything the page holds. PROGRESS is called with what was done, 0 to 1.
 async function readData(progress) {
 	const blocks = new Blocks();
@@ -230,9 +277,14 @@ async function readData(progress) {
 
 		if (blocks.has(`old ${index}`))
 			readOld(await blocks.take(`old ${index}`), thread);
+		if (blocks.has(`waiting ${index}`))
+			readWaiting(await blocks.take(`waiting ${index}`), thread);
 		threads.push(Object.assign(thread, about, {index, shown: true,
 			functionCount: catalog.count}));
 		placeInTime(thread, description);
+		if (blocks.has(`off ${index}`))
+			thread.off = readOff(await blocks.take(`off ${index}`),
+				thread);
 		progress(blocks.done / blocks.count);
 		if (about.events && !eager && blocks.has(`levels ${index}`))
 			thread.trace = new LargeTrace(thread, blocks,

@@ -64,13 +64,16 @@ class Details {
 			(extra ? ', ' + extra : ''), grouped(ns) + ' ns');
 
 		if (!isNoCall(fn))
-			add('Calls', grouped(calls));
+			add(model.many, grouped(calls));
 		time('Self', sums.self[fn], percent(sums.self[fn], model.total));
 		if (model.sampled)
 			time('± of self', Math.sqrt(sums.variance[fn]));
 		time('Inclusive', sums.incl[fn],
 			percent(sums.incl[fn], model.total));
-		if (calls)
+		if (model.knowsWaiting)
+			time('Waiting', sums.waiting[fn],
+				percent(sums.waiting[fn], sums.incl[fn]));
+		if (calls && !model.holdsSamples)
 			time('Mean', sums.incl[fn] / calls);
 		if (sums.min[fn])
 			time('Shortest', sums.min[fn]);
@@ -91,7 +94,7 @@ class Details {
 		const whole = model.sums.incl[fn];
 		const root = make('div', {class: 'list', id});
 		const list = new List(root, [
-			{key: 'calls', title: 'Calls', width: '62px',
+			{key: 'calls', title: model.many, width: '62px',
 				align: 'right'},
 			{key: 'incl', title: 'Inclusive', width: '67px',
 				align: 'right', hint: id === 'callers' ?
@@ -149,7 +152,7 @@ class Details {
 			class: 'place',
 			title: known.map(([place, calls]) =>
 				`${model.placeText(place, true)}: ` +
-				plural(calls, 'call')).join('\n'),
+				plural(calls, model.one)).join('\n'),
 		}, model.placeText(known[0][0]) + (known.length > 1 ?
 			` +${known.length - 1}` : ''));
 	}

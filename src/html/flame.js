@@ -188,8 +188,9 @@ class Flame extends Chart {
 				rows: [
 					['time', `${duration(tree.total[node])}, ` +
 						percent(tree.total[node], total)],
-					['outside of hooked functions',
-						duration(tree.self[node])],
+					...model.holdsSamples ? [] : [[
+						'outside of hooked functions',
+						duration(tree.self[node])]],
 				],
 			};
 		return {
@@ -197,14 +198,14 @@ class Flame extends Chart {
 			title: model.catalog.name[fn],
 			rows: [
 				['here', ''],
-				['calls', grouped(tree.calls[node])],
+				[model.one + 's', grouped(tree.calls[node])],
 				['inclusive', `${duration(tree.total[node])}, ` +
 					percent(tree.total[node], total)],
 				['self', `${duration(tree.self[node])}, ` +
 					percent(tree.self[node], total)],
-				['mean', tree.calls[node] ?
+				...model.holdsSamples ? [] : [['mean', tree.calls[node] ?
 					duration(tree.total[node] /
-						tree.calls[node]) : '–'],
+						tree.calls[node]) : '–']],
 			],
 		};
 	}

@@ -263,7 +263,7 @@ class Inverted extends ItemChart {
 			[`of ${name}, called from here`, ''],
 			['its self time', share],
 			['share of its self time', percent(item.time, leaf.time)],
-			['its calls', grouped(item.calls)],
+			[`its ${model.one}s`, grouped(item.calls)],
 		]};
 	}
 }
@@ -386,7 +386,7 @@ class Sandwich extends ItemChart {
 				`below ${name}`, ''],
 			['inclusive', share],
 			['share of the middle', percent(item.time, root.time)],
-			['calls', grouped(item.calls)],
+			[model.one + 's', grouped(item.calls)],
 		]};
 	}
 }

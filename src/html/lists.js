@@ -261,8 +261,8 @@ class FunctionTable {
 
 	columns() {
 		const columns = [
-			{key: 'calls', title: 'Calls', width: '71px', align: 'right',
-				sort: true},
+			{key: 'calls', title: this.app.model.many, width: '71px',
+				align: 'right', sort: true},
 			{key: 'self', title: 'Self', width: '67px', align: 'right',
 				hint: 'Time in the function itself', sort: true},
 			{key: 'share', title: '%', width: '53px', align: 'right',
@@ -274,18 +274,27 @@ class FunctionTable {
 			{key: 'inclShare', title: '%', width: '53px', room: 430,
 				align: 'right', label: 'Share of inclusive time',
 				hint: 'Share of all time'},
-			{key: 'mean', title: 'Mean', width: '67px', align: 'right',
-				sort: true, room: 500, hint: 'Inclusive time of a call'},
 		];
 
+		// samples have no times of calls
+		if (!this.app.model.holdsSamples)
+			columns.push({key: 'mean', title: 'Mean', width: '67px',
+				align: 'right', sort: true, room: 500,
+				hint: 'Inclusive time of a call'});
 		if (this.app.model.sampled)
 			columns.splice(2, 0, {key: 'error', title: '±',
 				width: '78px', align: 'right', sort: true,
 				hint: 'Standard error of the self time'});
-		else
+		else if (!this.app.model.holdsSamples)
 			columns.push({key: 'max', title: 'Max', width: '67px',
 				align: 'right', sort: true, room: 570,
 				hint: 'The longest call'});
+		if (this.app.model.knowsWaiting)
+			columns.splice(columns.findIndex(({key}) =>
+				key === 'inclShare') + 1, 0, {key: 'waiting',
+				title: 'Waiting', width: '69px', align: 'right',
+				sort: true, hint: 'What of the inclusive time the ' +
+					'thread did not run'});
 		columns.push({key: 'name', title: 'Function',
 			width: 'minmax(90px, 3fr)', sort: true});
 		columns.push({key: 'module', title: 'Module', room: MODULE_ROOM,
@@ -381,6 +390,10 @@ class FunctionTable {
 				cell.title = model.modulePath(fn);
 				cell.classList.add('dim');
 				break;
+			case 'waiting':
+				if (model.knowsWaiting)
+					putTime(cell, sums.waiting[fn]);
+				break;
 			case 'mean': case 'max':
 				// 0: there is none
 				if (this.value(column.key, fn))
@@ -415,7 +428,10 @@ class TreeList {
 	constructor(app, root, columns, source, label) {
 		this.app = app;
 		this.source = source;
-		this.list = new List(root, [...columns, {key: 'name',
+		this.list = new List(root, [...columns.filter(({key}) =>
+			!(app.model.holdsSamples && key === 'mean')).map(column =>
+			column.key === 'calls' ? {...column,
+				title: app.model.many} : column), {key: 'name',
 			title: 'Function', width: 'minmax(260px, 1fr)'}],
 		(row, cells, element) => this.render(row, cells, element), {
 			click: (row, index, event) => this.click(row, index, event),
@@ -590,8 +606,9 @@ function topDownSource(app) {
 			if (fn[node] < 0)
 				return;
 			cells[3].textContent = grouped(calls[node]);
-			putTime(cells[4], calls[node] ?
-				total[node] / calls[node] : 0);
+			if (!app.model.holdsSamples)
+				putTime(cells[4], calls[node] ?
+					total[node] / calls[node] : 0);
 		},
 	};
 }

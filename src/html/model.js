@@ -13,6 +13,11 @@ class Model {
 		Object.assign(this, data);
 		this.profiles = this.description.profiles;
 		this.sampled = this.profiles.some(profile => profile.sampled);
+		// what is counted: calls, or samples (-m sample), which are not mixed
+		this.holdsSamples = this.profiles.some(profile =>
+			profile.holdsSamples);
+		this.one = this.holdsSamples ? 'sample' : 'call';
+		this.many = this.holdsSamples ? 'Samples' : 'Calls';
 		this.byThread = this.threads.length > 1;
 		this.comparison = this.description.comparison ?
 			new Comparison(this) : null;
@@ -147,8 +152,12 @@ class Model {
 			max: new Float64Array(count),
 			unwound: new Float64Array(count),
 			variance: new Float64Array(count),
+			waiting: new Float64Array(count),
 		};
 
+		// (of a range it is not known)
+		this.knowsWaiting = this.shownThreads().some(({part}) =>
+			part.rows.waiting);
 		this.total = 0;
 		this.calls = 0;
 		this.raw = this.countedThreads().reduce((sum, {part}) =>
@@ -163,6 +172,8 @@ class Model {
 				sums.incl[fn] += rows.incl[i];
 				sums.unwound[fn] += rows.unwound[i];
 				sums.variance[fn] += rows.variance[i];
+				if (rows.waiting)
+					sums.waiting[fn] += rows.waiting[i];
 				if (rows.min[i] && (!sums.min[fn] ||
 					rows.min[i] < sums.min[fn]))
 					sums.min[fn] = rows.min[i];
@@ -174,7 +185,8 @@ class Model {
 		this.sums = sums;
 		this.functions = [];
 		for (let fn = 0; fn < count; fn++)
-			if (sums.present[fn] && fn !== UNKNOWN)
+			if (sums.present[fn] && fn !== UNKNOWN &&
+				!(this.holdsSamples && fn === OUTSIDE))
 				this.functions.push(fn);
 	}
 

@@ -65,6 +65,8 @@ function remarks(profile, description, threads) {
 		say(true, `${grouped(refused)} of ${grouped(refused + patched)} ` +
 			'functions were not hooked, for the reasons below. Their ' +
 			'time is in their callers’ self time.');
+	if (profile.holdsSamples)
+		return list.concat(sampleRemarks(profile));
 	if (left.length)
 		say(false, 'Not in scope: ' + left.map(module =>
 			baseName(module.path)).join(', ') + '. The time in them ' +
@@ -80,6 +82,28 @@ function remarks(profile, description, threads) {
 			'hooks took.');
 	say(false, 'Times are wall-clock time, waiting included. [outside] is ' +
 		'the time outside of all hooked functions.');
+	return list;
+}
+
+function sampleRemarks(profile) {
+	const list = [];
+	const say = (bad, sentence) => list.push({bad, sentence});
+	const {samples, lostSamples, missedSamples, cutStacks, brokenStacks} =
+		profile;
+
+	if (lostSamples + missedSamples)
+		say(true, [[lostSamples, 'lost'], [missedSamples, 'not taken']]
+			.filter(([count]) => count).map(([count, how]) =>
+				`${plural(count, 'sample')} ${how}`).join(', ') +
+			'.');
+	if (cutStacks + brokenStacks)
+		say(true, `The stacks of ${plural(cutStacks + brokenStacks,
+			'sample')} are not whole: they begin below ` +
+			'“[unknown caller]”.');
+	say(false, `${plural(samples, 'sample')}, not calls: nothing was ` +
+		'patched. A share of n samples is right to about √n of them.');
+	say(false, profile.ofWaiting ? 'Times are those in which threads ran or ' +
+		'waited.' : 'Times are processor time: who waits is not sampled.');
 	return list;
 }
 
@@ -150,6 +174,8 @@ class Notes {
 			(p.repairedContexts > 0) + (p.lostCalls > 0) +
 			(p.incomplete ? 1 : 0) +
 			(p.foldedCalls > 0) + (p.foldedRecursion > 0) +
+			(p.lostSamples + p.missedSamples > 0) +
+			(p.cutStacks + p.brokenStacks > 0) +
 			!p.clockKnown + p.sampled + !p.ended +
 			p.filtered + p.ring, 0) + this.app.model.threads.some(
 			thread => thread.untraced || thread.shortCalls ||
@@ -185,7 +211,8 @@ class Notes {
 		add('Directory', profile.directory || '–');
 		add('Process', `${profile.pid}, child of ${profile.parent}`);
 		add('Started', new Date(profile.startedMs).toLocaleString());
-		add('Duration', duration(profile.durationNs) + ', with hooks');
+		add('Duration', duration(profile.durationNs) +
+			(profile.holdsSamples ? '' : ', with hooks'));
 		add('Clock', profile.clockKnown ?
 			`${(profile.clockKHz / 1e6).toFixed(3)} GHz` : 'not known');
 		if (model.comparison)
@@ -211,6 +238,9 @@ class Notes {
 
 	modules(profile) {
 		const body = make('tbody', {});
+		// (samples patch nothing)
+		const titles = profile.holdsSamples ? ['Functions'] :
+			['Functions', 'Hooked', 'Refused', 'Filtered'];
 		const figures = (...values) => values.map(value =>
 			make('td', {class: 'right'}, value));
 
@@ -223,10 +253,11 @@ class Notes {
 			body.append(make('tr', {},
 				make('td', {}, module.path + (module.late ?
 					' (loaded later)' : '')),
-				...figures(grouped(module.patched + refused +
+				...figures(...[grouped(module.patched + refused +
 					module.filtered), grouped(module.patched),
 				grouped(refused), module.filtered ?
-					grouped(module.filtered) : '')));
+					grouped(module.filtered) : '']
+					.slice(0, titles.length))));
 			for (const [reason, count] of module.refused)
 				body.append(make('tr', {class: 'reason'},
 					make('td', {}, reason),
@@ -235,8 +266,7 @@ class Notes {
 		return make('table', {},
 			make('thead', {}, make('tr', {},
 				make('th', {}, 'Module'),
-				...['Functions', 'Hooked', 'Refused', 'Filtered']
-					.map(title => make('th', {class: 'right'},
+				...titles.map(title => make('th', {class: 'right'},
 						title)))),
 			body);
 	}

@@ -22,7 +22,7 @@ class Tip {
 
 			rows.push(['in all', '']);
 			if (!isNoCall(fn))
-				rows.push(['calls', grouped(sums.calls[fn])]);
+				rows.push([model.one + 's', grouped(sums.calls[fn])]);
 			rows.push(
 				['inclusive', `${duration(sums.incl[fn])}, ` +
 					percent(sums.incl[fn], model.total)],
@@ -31,7 +31,7 @@ class Tip {
 					(model.sampled ? ' ± ' + duration(
 						Math.sqrt(sums.variance[fn])) :
 						'')]);
-			if (sums.calls[fn])
+			if (sums.calls[fn] && !model.holdsSamples)
 				rows.push(['mean', duration(sums.incl[fn] /
 					sums.calls[fn])]);
 		}
@@ -268,21 +268,25 @@ class App {
 		const {model} = this;
 		const counted = model.countedThreads().length;
 		const hooks = Math.max(0, model.raw - model.total);
+		const known = model.holdsSamples ? ['', ''] :
+			model.description.compensated ?
+				[`, after ${duration(hooks)} of hooks`,
+					`, without the ${grouped(hooks)} ns that the ` +
+					'hooks took'] :
+				[', with hooks', ', with what the hooks took'];
 
 		$('total').textContent = duration(model.total) +
+			(!model.holdsSamples ? '' : model.profiles.some(profile =>
+				profile.ofWaiting) ? ' of time, running or waiting,' :
+				' of processor time') +
 			(model.comparison ? model.comparison.runsText() :
 				' in ' + (counted === model.threads.length ?
 					plural(counted, 'thread') :
 					`${counted} of ${plural(
 						model.threads.length, 'thread')}`)) +
-			(model.description.compensated ?
-				`, after ${duration(hooks)} of hooks` :
-				', with hooks');
-		$('total').title = grouped(model.total) + ' ns' +
-			(model.description.compensated ?
-				`, without the ${grouped(hooks)} ns that the ` +
-				'hooks took' : ', with what the hooks took');
-		$('calls').textContent = plural(model.calls, 'call');
+			known[0];
+		$('total').title = grouped(model.total) + ' ns' + known[1];
+		$('calls').textContent = plural(model.calls, model.one);
 	}
 
 	// ---- the side ----
@@ -310,8 +314,8 @@ class App {
 				(absent ? ' absent' : ''), title:
 				`${this.threadName(thread)}: ` + (absent ?
 				'not there in this range' :
-				grouped(totalNs) + ' ns' +
-				(model.description.compensated ?
+				grouped(totalNs) + ' ns' + (model.holdsSamples ? '' :
+				model.description.compensated ?
 					`, after ${grouped(Math.max(0, rawNs -
 						totalNs))} ns of hooks` :
 					', with hooks'))}, box,
@@ -366,10 +370,13 @@ class App {
 				title: about ? `${about.path}\nClick: search in it` :
 					module === NOT_TRACED ?
 						'The trace holds no events of this time' :
+						model.holdsSamples ? 'The kernel, and stacks ' +
+							'that are not whole' :
 						'Outside of all hooked functions',
 				onclick: () => about && this.setQuery(about.name + ':'),
 			}, dot, make('span', {class: 'name'},
 				about ? about.name :
+					model.holdsSamples ? '[no module]' :
 					model.catalog.name[module === NOT_TRACED ?
 						UNTRACED : OUTSIDE]),
 			make('span', {class: 'dim'}, percent(ns, model.total)));

@@ -22,8 +22,10 @@ class SourceView {
 		this.root.replaceChildren(this.about, list);
 		this.list = new List(list, [
 			{key: 'line', title: 'Line', width: '54px', align: 'right'},
-			{key: 'calls', title: 'Calls', width: '67px', align: 'right',
-				hint: 'Calls that this line makes'},
+			{key: 'calls', title: app.model.many, width: '67px',
+				align: 'right', hint: app.model.holdsSamples ?
+					'Samples that hit what this line calls' :
+					'Calls that this line makes'},
 			{key: 'incl', title: 'Inclusive', width: '69px',
 				align: 'right', hint: 'Time of what it calls'},
 			{key: 'share', title: '%', width: '53px', align: 'right',
@@ -54,17 +56,22 @@ class SourceView {
 			this.say(fn < 0 ? 'Choose a function: here you see its source.' :
 				`${model.catalog.name[fn]}: no source line is ` +
 				'known. Compile with -g, or see --debug-dir.');
-			this.list.set([]);
+			this.setRows([]);
 			return;
 		}
 		this.file = file;
 		this.costs = this.lineCosts(fn);
 		const rows = this.rowsOf(file);
 
-		this.list.set(rows);
+		this.setRows(rows);
 		this.here = model.catalog.line[fn];
 		this.say(model.source(fn, true), this.remark(file));
 		this.reveal(this.here);
+	}
+
+	setRows(rows) {
+		this.list.root.hidden = !rows.length;
+		this.list.set(rows);
 	}
 
 	say(what, remark) {
@@ -145,7 +152,7 @@ class SourceView {
 
 		element.classList.add('calls');
 		element.title = callees.map(([fn, {calls, incl}]) =>
-			`${model.catalog.name[fn]}: ${plural(calls, 'call')}, ` +
+			`${model.catalog.name[fn]}: ${plural(calls, model.one)}, ` +
 			duration(incl)).join('\n');
 		cells[1].textContent = grouped(cost.calls);
 		putTime(cells[2], cost.incl);

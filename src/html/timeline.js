@@ -171,8 +171,10 @@ class Timeline extends Chart {
 
 		context.fillStyle = colours.raised;
 		context.fillRect(0, top, width, ROW - 1);
-		context.fillStyle = colours.faint;
+		context.fillStyle = thread.off ? colours.accent : colours.faint;
 		context.fillRect(x0, top + ROW - 4, Math.max(x1 - x0, 1), 2);
+		if (thread.off)
+			this.paintRunning(context, thread.off, top + ROW - 4, width);
 		context.fillStyle = colours.text;
 		this.boxes.push({item: {thread, at: -1}, fn: -1, x: 0, y: top, width,
 			height: ROW});
@@ -191,6 +193,69 @@ class Timeline extends Chart {
 			if (y > RULER - high)
 				this.paintRow(context, thread, trace, row, y, high);
 		}
+		if (thread.off)
+			this.paintWaiting(context, thread.off, Math.max(top + ROW,
+				RULER), Math.min(top + this.laneHeight(thread) -
+				LANE_GAP, height), width);
+	}
+
+	// The line under a thread's name is pale as far as the thread did not run.
+	paintRunning(context, off, y, width) {
+		const pixel = 1 / this.scale;
+		const first = firstWhere(0, off.count, i => off.end[i] > this.left);
+
+		if (first === off.count)
+			return;
+		for (let x = Math.max(0, Math.floor(this.x(off.start[first])));
+			x < width; x++) {
+			const time = this.left + x * pixel;
+			const part = offWithin(off, time, time + pixel) / pixel;
+
+			if (part <= 0)
+				continue;
+			context.globalAlpha = Math.min(part, 1);
+			context.fillStyle = this.app.colours.raised;
+			context.fillRect(x, y, 1, 2);
+			context.fillStyle = this.app.colours.faint;
+			context.fillRect(x, y, 1, 2);
+		}
+		context.globalAlpha = 1;
+	}
+
+	// Over the boxes of the calls: hatched.
+	paintWaiting(context, off, top, bottom, width) {
+		const right = this.left + this.span();
+		let at = firstWhere(0, off.count, i => off.end[i] > this.left);
+
+		if (bottom <= top)
+			return;
+		context.save();
+		context.beginPath();
+		for (; at < off.count && off.start[at] < right; at++) {
+			const from = Math.max(this.x(off.start[at]), 0);
+			const to = Math.min(this.x(off.end[at]), width);
+
+			if (to - from >= 3) {
+				context.rect(from, top, to - from, bottom - top);
+				continue;
+			}
+			// narrow ones are in the line above only
+			const next = to + 3;
+
+			at = firstWhere(at + 1, off.count, i =>
+				this.x(off.end[i]) > next) - 1;
+		}
+		context.clip();
+		context.strokeStyle = this.app.colours.back;
+		context.globalAlpha = 0.55;
+		context.lineWidth = 2;
+		context.beginPath();
+		for (let x = top - bottom; x < width; x += 6) {
+			context.moveTo(x, bottom);
+			context.lineTo(x + bottom - top, top);
+		}
+		context.stroke();
+		context.restore();
 	}
 
 	x(time) {
@@ -469,6 +534,9 @@ class Timeline extends Chart {
 						this.model.first)],
 					['activations', grouped(
 						thread.trace.count)],
+					...(thread.off ? [['did not run', duration(
+						offWithin(thread.off, thread.start,
+							thread.end))]] : []),
 				],
 			};
 		const trace = of;
@@ -502,6 +570,13 @@ class Timeline extends Chart {
 		if (self !== null)
 			rows.push(['self', `${duration(self)}, ` +
 				percent(self, time)]);
+		if (thread.off && fn !== UNTRACED) {
+			const off = offWithin(thread.off, trace.start[at],
+				trace.end[at]);
+
+			rows.push(['did not run', `${duration(off)}, ` +
+				percent(off, length)]);
+		}
 		if (trace.flags[at] & UNWOUND)
 			rows.push(['ended by', 'an exception']);
 		if (trace.flags[at] & CUT && fn !== UNTRACED)

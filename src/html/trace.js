@@ -310,54 +310,57 @@ class RangeSums {
 	// The activations of a part from KNOWN on. Those before BEGIN have begun
 	// before the range; the ones that are open still come first.
 	addPart(part, known, begin) {
-		const {count, start, end, depth} = part;
-		const {from, to} = this;
+		const {count, start, end, node, depth, flags} = part;
+		const {from, to, nodes, active, stack, raw, outer, calls, inside,
+			outside, uncounted, min, max, unwound} = this;
+		const {context: contextOf, fn, parent: parentOf} = nodes;
+		const times = this.time;
+		let {open} = this;
+		// (names of the loop's own: it is what all of the time goes to)
+		const add = i => {
+			const at = node[i], context = contextOf[at];
+			// of what is folded only the events know the caller's context
+			const parent = !isFolded(nodes, at) ?
+				contextOf[parentOf[at]] :
+				open ? contextOf[stack[open - 1]] : 0;
+			const ended = end[i] <= to;
+			const begun = start[i] >= from;
+			const time = Math.max(0, (ended ? end[i] : to) -
+				(begun ? start[i] : from));
+
+			raw[context] += time;
+			raw[parent] -= time;
+			times[at] += time;
+			if (active[fn[at]]++ === 0)
+				outer[at] += time;
+			if (begun && !(flags[i] & NO_CALL)) {
+				calls[at]++;
+				inside[context]++;
+				outside[parent]++;
+			} else {
+				uncounted[at]++;
+			}
+			if (begun && ended && time && !(flags[i] & CUT)) {
+				if (time > max[at])
+					max[at] = time;
+				if (!min[at] || time < min[at])
+					min[at] = time;
+			}
+			if (ended && flags[i] & UNWOUND)
+				unwound[at]++;
+			stack[open++] = at;
+		};
 
 		for (let i = known; i < begin; i++)
 			if (end[i] > from && start[i] < to)
-				this.add(part, i);
+				add(i);
 		for (let i = Math.max(known, begin); i < count && start[i] < to;
 			i++) {
-			while (this.open > depth[i])
-				this.active[this.nodes.fn[
-					this.stack[--this.open]]]--;
-			this.add(part, i);
+			while (open > depth[i])
+				active[fn[stack[--open]]]--;
+			add(i);
 		}
-	}
-
-	add({start, end, node, flags}, i) {
-		const {nodes, from, to, active, stack} = this;
-		const {context: contextOf, fn} = nodes;
-		const at = node[i], context = contextOf[at];
-		// of what is folded only the events know the caller's context
-		const parent = !isFolded(nodes, at) ? contextOf[nodes.parent[at]] :
-			this.open ? contextOf[stack[this.open - 1]] : 0;
-		const ended = end[i] <= to;
-		const begun = start[i] >= from;
-		const time = Math.max(0, (ended ? end[i] : to) -
-			(begun ? start[i] : from));
-
-		this.raw[context] += time;
-		this.raw[parent] -= time;
-		this.time[at] += time;
-		if (active[fn[at]]++ === 0)
-			this.outer[at] += time;
-		if (begun && !(flags[i] & NO_CALL)) {
-			this.calls[at]++;
-			this.inside[context]++;
-			this.outside[parent]++;
-		} else {
-			this.uncounted[at]++;
-		}
-		if (begun && ended && time && !(flags[i] & CUT)) {
-			if (time > this.max[at])
-				this.max[at] = time;
-			if (!this.min[at] || time < this.min[at])
-				this.min[at] = time;
-		}
-		if (ended && flags[i] & UNWOUND)
-			this.unwound[at]++;
-		stack[this.open++] = at;
+		this.open = open;
 	}
 }
 

@@ -22,6 +22,7 @@
 struct range {
 	uint64_t start, end;
 	uint64_t function; /* the start of the one that it belongs to */
+	const char *cold;  /* its name, if it is a part that was moved away */
 	bool from_symbol;
 	uint8_t rank; /* of two at one place the lower one is taken */
 };
@@ -199,11 +200,23 @@ static void add(struct swz_code_private *own, const struct range *range)
 	own->ranges[own->count++] = *range;
 }
 
+static bool is_cold(const char *name, size_t *length)
+{
+	const char *cold = strstr(name, ".cold");
+
+	if (!cold || cold == name ||
+	    cold[5 + strspn(cold + 5, ".0123456789")] != '\0')
+		return false;
+	*length = (size_t)(cold - name);
+	return true;
+}
+
 /* Among those that have a size the first name of a place is as good as any. */
 static void add_symbols(struct swz_code_private *own, uint32_t table)
 {
 	struct swz_elf_symbols it;
 	struct swz_elf_symbol symbol;
+	size_t length;
 
 	if (swz_elf_symbols_open(&it, &own->elf, table) != SWZ_OK)
 		return;
@@ -211,10 +224,15 @@ static void add_symbols(struct swz_code_private *own, uint32_t table)
 		if ((symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC) &&
 		    symbol.section != SHN_UNDEF && symbol.value &&
 		    symbol.value + symbol.size >= symbol.value)
-			add(own, &(struct range){symbol.value,
-						 symbol.value + symbol.size,
-						 symbol.value, true,
-						 symbol.size ? 0 : 2});
+			add(own, &(struct range){
+					 .start = symbol.value,
+					 .end = symbol.value + symbol.size,
+					 .function = symbol.value,
+					 .cold = is_cold(symbol.name, &length)
+							 ? symbol.name
+							 : NULL,
+					 .from_symbol = true,
+					 .rank = symbol.size ? 0 : 2});
 }
 
 static void add_fdes(struct swz_code_private *own)
@@ -231,9 +249,10 @@ static void add_fdes(struct swz_code_private *own)
 	swz_fde_begin(&it, &frames);
 	while (swz_fde_next(&it, &fde))
 		if (fde.start + fde.size > fde.start)
-			add(own,
-			    &(struct range){fde.start, fde.start + fde.size,
-					    fde.start, false, 1});
+			add(own, &(struct range){.start = fde.start,
+						 .end = fde.start + fde.size,
+						 .function = fde.start,
+						 .rank = 1});
 }
 
 static int by_place(const void *left, const void *right)
@@ -297,18 +316,6 @@ static struct range *range_at(struct swz_code_private *own, uint64_t address,
 	return &own->ranges[low - 1];
 }
 
-struct named {
-	const char *name;
-	uint64_t value;
-};
-
-static int by_name(const void *left, const void *right)
-{
-	const struct named *a = left, *b = right;
-
-	return strcmp(a->name, b->name);
-}
-
 const char *swz_code_file_name(const struct swz_code_file *file,
 			       uint64_t address)
 {
@@ -327,54 +334,30 @@ const char *swz_code_file_name(const struct swz_code_file *file,
 	return found;
 }
 
-static bool is_cold(const char *name, size_t *length)
+/* The function that a cold part is of: the only one that is called so. */
+static void join_cold(struct swz_code_private *own, struct range *part)
 {
-	const char *cold = strstr(name, ".cold");
-
-	if (!cold || cold == name ||
-	    cold[5 + strspn(cold + 5, ".0123456789")] != '\0')
-		return false;
-	*length = (size_t)(cold - name);
-	return true;
-}
-
-/* Static functions of one name: the nearest below. */
-static void join_cold(struct swz_code_private *own)
-{
-	struct named *all = NULL;
-	size_t count = 0, capacity = 0, length, after;
 	struct swz_elf_symbols it;
 	struct swz_elf_symbol symbol;
+	const char *name = part->cold;
+	uint64_t found = 0;
+	size_t length;
 
-	if (swz_elf_symbols_open(&it, &own->elf, SHT_SYMTAB) != SWZ_OK)
+	part->cold = NULL;
+	if (!is_cold(name, &length) ||
+	    swz_elf_symbols_open(&it, &own->elf, SHT_SYMTAB) != SWZ_OK)
 		return;
-	while (swz_elf_symbols_next(&it, &symbol))
-		if (symbol.type == STT_FUNC && symbol.value) {
-			swz_grow(&all, &capacity, count, sizeof(*all));
-			all[count++] = (struct named){symbol.name,
-						      symbol.value};
-		}
-	qsort(all, count, sizeof(*all), by_name);
-	for (size_t i = 0; i < count; i++) {
-		struct named key, *found;
-		struct range *part;
-		char *whole;
-
-		if (!is_cold(all[i].name, &length))
+	while (swz_elf_symbols_next(&it, &symbol)) {
+		if (symbol.type != STT_FUNC || !symbol.value ||
+		    strncmp(symbol.name, name, length) != 0 ||
+		    symbol.name[length])
 			continue;
-		whole = swz_print("%.*s", (int)length, all[i].name);
-		key.name = whole;
-		found = bsearch(&key, all, count, sizeof(*all), by_name);
-		part = range_at(own, all[i].value, &after);
-		/* (of several with that name nobody knows whose it is) */
-		if (found && part && part->start == all[i].value &&
-		    !(found > all && by_name(found - 1, found) == 0) &&
-		    !(found + 1 < all + count &&
-		      by_name(found, found + 1) == 0))
-			part->function = found->value;
-		free(whole);
+		if (found && found != symbol.value)
+			return; /* static functions of one name */
+		found = symbol.value;
 	}
-	free(all);
+	if (found)
+		part->function = found;
 }
 
 static void index_file(struct swz_code_file *file)
@@ -389,7 +372,6 @@ static void index_file(struct swz_code_file *file)
 	add_fdes(own);
 	qsort(own->ranges, own->count, sizeof(*own->ranges), by_place);
 	part_overlaps(own);
-	join_cold(own);
 }
 
 struct swz_code_function swz_code_file_function(struct swz_code_file *file,
@@ -397,12 +379,14 @@ struct swz_code_function swz_code_file_function(struct swz_code_file *file,
 {
 	struct swz_code_private *own = file->own;
 	struct swz_code_function function = {0};
-	const struct range *range;
+	struct range *range;
 	size_t after;
 
 	if (!own->indexed)
 		index_file(file);
 	range = range_at(own, address, &after);
+	if (range && range->cold)
+		join_cold(own, range);
 	if (range && range->function != range->start) {
 		address = range->function;
 		range = range_at(own, address, &after);

@@ -201,17 +201,27 @@ static uint32_t add_module(struct swz_image *image, struct swz_code_file *file,
 	return (uint32_t)image->module_count++;
 }
 
+/* The kernel's names of memory that looks like a file, but is in none. */
+static bool has_code_file(const char *path)
+{
+	static const char *const others[] = {"//", "/dev/zero", "/SYSV",
+					     "/memfd:", "/anon_hugepage"};
+
+	if (strcmp(path, SWZ_VDSO) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strncmp(path, others[i], strlen(others[i])) == 0)
+			return false;
+	return path[0] == '/';
+}
+
 static uint32_t module_of(struct swz_image *image, uint64_t start, uint64_t end,
 			  uint64_t offset, const char *path, uint64_t inode)
 {
 	struct swz_image_module module = {.start = start, .end = end};
 	uint64_t address;
 
-	if (path[0] != '/' && strcmp(path, SWZ_VDSO) != 0)
-		return SWZ_NO_MODULE;
-	/* ("//anon": as perf_event_open calls memory without a file) */
-	if (strncmp(path, "//", 2) == 0 || strncmp(path, "/dev/zero", 9) == 0 ||
-	    strncmp(path, "/SYSV", 5) == 0 || strncmp(path, "/memfd:", 7) == 0)
+	if (!has_code_file(path))
 		return SWZ_NO_MODULE;
 	module.file = swz_code_file_of(image->pid, path, inode);
 	if (!module.file->readable ||
@@ -319,6 +329,9 @@ void swz_image_map(struct swz_image *image, uint64_t start, uint64_t end,
 	if (end <= start)
 		return;
 	mapping.module = module_of(image, start, end, offset, path, inode);
+	/* the program itself comes first; it has ended before /proc was read */
+	if (!image->executable && mapping.module != SWZ_NO_MODULE)
+		image->executable = swz_duplicate(path);
 	if (is_there(image, &mapping))
 		return;
 	replace(image, &mapping);

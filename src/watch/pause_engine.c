@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,8 @@
 #define SYSCALL_BYTES 2u
 /* An exec takes less. */
 #define EXEC_NS 50000000u
+/* For so long a round waits for threads to stop. */
+#define STOP_NS 20000000u
 
 #ifndef PTRACE_EVENT_STOP
 #define PTRACE_EVENT_STOP 128
@@ -33,6 +36,7 @@
 
 static uint8_t copy[65536];
 static uint64_t period_ns, next_waiting;
+static size_t stopping; /* threads that were asked to */
 
 /* ---------------------------------------------------------------- one stop */
 
@@ -93,74 +97,88 @@ static void fill_registers(struct swz_registers *to,
 	to->r15 = from->r15;
 }
 
-struct stop {
-	struct swz_registers registers;
-	size_t stack_bytes;
-	bool in_kernel;
-};
-
-/* Waits for the stop; *signal is what the thread is to get when it goes on.
- * False: it has ended. */
-static bool wait_for_stop(int32_t tid, int *signal)
+/* Asks a thread to stop, which it does when it gets a processor. */
+static void ask_to_stop(struct swz_task *task)
 {
-	int status;
-
-	while (waitpid(tid, &status, __WALL) != tid)
-		if (errno != EINTR)
-			return false;
-	if (!WIFSTOPPED(status))
-		return false;
-	*signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
-	return true;
+	if (ptrace(PTRACE_SEIZE, task->tid, NULL, NULL) != 0)
+		return; /* a debugger has it */
+	/* (one that has ended tells so when it is waited for) */
+	(void)ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);
+	task->stopping = true;
+	stopping++;
 }
 
-static bool stop_thread(const struct swz_watch *watch, int32_t pid, int32_t tid,
-			struct stop *stop)
-{
-	struct user_regs_struct r;
-	int signal;
-	bool good;
-
-	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0)
-		return false;
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 ||
-	    !wait_for_stop(tid, &signal)) {
-		(void)ptrace(PTRACE_DETACH, tid, NULL, NULL);
-		return false;
-	}
-	good = ptrace(PTRACE_GETREGS, tid, NULL, &r) == 0;
-	if (good) {
-		stop->in_kernel = (int64_t)r.orig_rax >= 0;
-		fill_registers(&stop->registers, &r);
-		stop->stack_bytes = swz_proc_memory(
-			pid, r.rsp, copy, watch->options->stack_bytes);
-		if (!signal)
-			restart(pid, tid, &r);
-	}
-	(void)ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)signal);
-	return good;
-}
-
-static void sample(struct swz_watch *watch, struct swz_task *task, uint64_t now)
+/* It has stopped: copies what is needed, and lets it go. */
+static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 {
 	/* a thread that waits for a processor is stopped, too: what counts is
 	 * how much it has run since it was stopped before */
-	struct swz_hit hit = {.time_ns = now,
+	struct swz_hit hit = {.time_ns = swz_watch_now(),
 			      .weight = task->known_ns - task->weighed_ns};
 	struct swz_stack stack = {.bytes = copy};
-	struct stop stop;
+	struct swz_registers registers;
+	struct user_regs_struct r;
+	bool good = ptrace(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
 
-	if (!stop_thread(watch, task->image->pid, task->tid, &stop)) {
-		task->image->missed++;
-		return;
+	if (good) {
+		hit.in_kernel = (int64_t)r.orig_rax >= 0;
+		fill_registers(&registers, &r);
+		stack.start = r.rsp;
+		stack.size = swz_proc_memory(task->image->pid, r.rsp, copy,
+					     watch->options->stack_bytes);
+		if (!signal)
+			restart(task->image->pid, task->tid, &r);
 	}
+	(void)ptrace(PTRACE_DETACH, task->tid, NULL, (void *)(intptr_t)signal);
+	if (!good)
+		return;
 	task->weighed_ns = task->known_ns;
-	hit.in_kernel = stop.in_kernel;
-	stack.start = stop.registers.sp;
-	stack.size = stop.stack_bytes;
-	if (!swz_image_knows(task->image, stop.registers.ip))
+	if (!swz_image_knows(task->image, registers.ip))
 		swz_image_read_maps(task->image);
-	swz_image_add(task->image, task->thread, &stop.registers, &stack, &hit);
+	swz_image_add(task->image, task->thread, &registers, &stack, &hit);
+}
+
+/* Takes those that have stopped by now. */
+static void take_stopped(struct swz_watch *watch)
+{
+	struct swz_task *task;
+	int status;
+	pid_t tid;
+
+	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+		task = swz_task_find(&watch->tasks, tid);
+		if (!task || !task->stopping) {
+			if (WIFSTOPPED(status))
+				(void)ptrace(PTRACE_DETACH, tid, NULL, NULL);
+			stopping -= stopping > 0;
+			continue;
+		}
+		task->stopping = false;
+		stopping--;
+		if (WIFSTOPPED(status))
+			sample(watch, task,
+			       status >> 16 == PTRACE_EVENT_STOP
+				       ? 0
+				       : WSTOPSIG(status));
+	}
+	if (tid < 0 && errno == ECHILD)
+		stopping = 0;
+}
+
+/* One that does not stop, in the midst of some system call, may do so later. */
+static void wait_for_stops(struct swz_watch *watch)
+{
+	const uint64_t end = swz_watch_now() + STOP_NS;
+	const struct timespec most = {0, STOP_NS / 4};
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	take_stopped(watch);
+	while (stopping && swz_watch_now() < end) {
+		(void)sigtimedwait(&child, NULL, &most);
+		take_stopped(watch);
+	}
 }
 
 /* ---------------------------------------------------------------- a round */
@@ -190,6 +208,45 @@ static void look_at_child(void *context, int32_t child)
 				     round->now);
 }
 
+/* It runs another program now? */
+static void look_for_exec(struct swz_watch *watch, struct swz_task *task,
+			  const struct swz_proc_task *proc, uint64_t now)
+{
+	if (!proc->start_stack)
+		return;
+	if (task->start_stack && task->start_stack != proc->start_stack) {
+		if (!watch->launched && now - task->image->start_ns < EXEC_NS) {
+			/* the same exec, seen when it was not yet done */
+			swz_image_describe(task->image);
+			swz_image_read_maps(task->image);
+			swz_task_reads_name(task);
+			task->start_stack = proc->start_stack;
+			return;
+		}
+		swz_task_executed(&watch->tasks, task->tid, now);
+		swz_image_read_maps(task->image);
+		swz_task_reads_name(task);
+		watch->launched = false;
+	}
+	task->start_stack = proc->start_stack;
+}
+
+/* Before its threads are looked at, which are of the program that it runs now.
+ */
+static void look_for_execs(struct swz_watch *watch, uint64_t now)
+{
+	size_t count = watch->tasks.count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct swz_task *task = &watch->tasks.items[i];
+		struct swz_proc_task proc;
+
+		if (task->live && task->tid == task->image->pid &&
+		    swz_proc_task_read(task->tid, task->tid, &proc))
+			look_for_exec(watch, task, &proc, now);
+	}
+}
+
 /* Finds threads and processes that are new. */
 static void look_for_tasks(struct swz_watch *watch, uint64_t now, bool all)
 {
@@ -215,29 +272,6 @@ static void look_for_tasks(struct swz_watch *watch, uint64_t now, bool all)
 	}
 }
 
-/* It runs another program now? */
-static void look_for_exec(struct swz_watch *watch, struct swz_task *task,
-			  const struct swz_proc_task *proc, uint64_t now)
-{
-	if (task->tid != task->image->pid || !proc->start_stack)
-		return;
-	if (task->start_stack && task->start_stack != proc->start_stack) {
-		if (!watch->launched && now - task->image->start_ns < EXEC_NS) {
-			/* the same exec, seen when it was not yet done */
-			swz_image_describe(task->image);
-			swz_image_read_maps(task->image);
-			swz_task_reads_name(task);
-			task->start_stack = proc->start_stack;
-			return;
-		}
-		swz_task_executed(&watch->tasks, task->tid, now);
-		swz_image_read_maps(task->image);
-		swz_task_reads_name(task);
-		watch->launched = false;
-	}
-	task->start_stack = proc->start_stack;
-}
-
 static void look_at_task(struct swz_watch *watch, size_t index, uint64_t now,
 			 bool all)
 {
@@ -254,24 +288,26 @@ static void look_at_task(struct swz_watch *watch, size_t index, uint64_t now,
 			swz_task_exited(&watch->tasks, task->tid, now);
 		return;
 	}
-	look_for_exec(watch, task, &proc, now);
 	if (watch->launched)
 		return;
 	swz_task_known(&watch->tasks, task, proc.processor_ns);
 	if (all)
 		swz_image_read_maps(task->image);
-	if (proc.state == 'R')
-		sample(watch, task, now);
+	if (proc.state == 'R' && !task->stopping &&
+	    task->known_ns > task->weighed_ns)
+		ask_to_stop(task);
 }
 
 static void take_round(struct swz_watch *watch, bool all)
 {
 	uint64_t now = swz_watch_now();
 
+	look_for_execs(watch, now);
 	look_for_tasks(watch, now, all);
 	for (size_t i = 0; i < watch->tasks.count; i++)
 		if (watch->tasks.items[i].live)
 			look_at_task(watch, i, now, all);
+	wait_for_stops(watch);
 	if (watch->options->wall && !watch->launched && now >= next_waiting)
 		next_waiting = swz_waiting_sample(watch);
 }

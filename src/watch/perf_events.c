@@ -23,7 +23,8 @@
 
 #include "profile/support/memory.h"
 
-#define RING_BYTES (1u << 20)
+#define RING_BYTES (1u << 22) /* where it is permitted */
+#define WAKE_BYTES (1u << 18)
 #define LEAST_RING (1u << 16)
 #define MOST_RECORD (1u << 16)
 
@@ -82,26 +83,20 @@ static void describe(struct perf_event_attr *attr,
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
-	attr->wakeup_watermark = RING_BYTES / 4;
+	attr->wakeup_watermark = WAKE_BYTES;
 	attr->exclude_hv = 1;
 }
 
-/* As much as the system allows. */
-static bool map_ring(struct swz_perf_cpu *cpu)
+static bool map_ring(struct swz_perf_cpu *cpu, size_t bytes)
 {
-	const size_t page = 4096;
+	void *at = mmap(NULL, 4096 + bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			cpu->fd, 0);
 
-	for (size_t bytes = RING_BYTES; bytes >= LEAST_RING; bytes /= 2) {
-		void *at = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE,
-				MAP_SHARED, cpu->fd, 0);
-
-		if (at != MAP_FAILED) {
-			cpu->page = at;
-			cpu->ring_bytes = bytes;
-			return true;
-		}
-	}
-	return false;
+	if (at == MAP_FAILED)
+		return false;
+	cpu->page = at;
+	cpu->ring_bytes = bytes;
+	return true;
 }
 
 static int open_time(const struct swz_perf_options *options, int32_t pid,
@@ -149,9 +144,10 @@ static bool open_cpu(struct swz_perf *perf, int32_t pid, int number,
 	if (cpu.time_fd < 0 ||
 	    ioctl(cpu.time_fd, PERF_EVENT_IOC_ID, &cpu.time_id) != 0 ||
 	    (share ? ioctl(cpu.fd, PERF_EVENT_IOC_SET_OUTPUT, share->fd) != 0
-		   : !map_ring(&cpu))) {
+		   : !map_ring(&cpu, perf->ring_bytes))) {
 		int error = errno;
 
+		perf->mapping_failed = !share && cpu.time_fd >= 0;
 		if (cpu.time_fd >= 0 && cpu.time_fd != cpu.fd)
 			close(cpu.time_fd);
 		close(cpu.fd);
@@ -200,30 +196,38 @@ static const char *why_not(int error)
 	}
 }
 
-bool swz_perf_open(struct swz_perf *perf, int32_t pid,
-		   const struct swz_perf_options *options, const char **problem)
+static bool open_all(struct swz_perf *perf, int32_t pid,
+		     const struct swz_perf_options *options)
 {
 	int processors = get_nprocs_conf();
 
+	for (int i = 0; i < processors; i++)
+		if (!open_cpu(perf, pid, i, options, NULL) &&
+		    /* (it is off) */
+		    (errno != ENODEV || !perf->period_ns))
+			return false;
+	errno = ENODEV;
+	return perf->count != 0;
+}
+
+bool swz_perf_open(struct swz_perf *perf, int32_t pid,
+		   const struct swz_perf_options *options, const char **problem)
+{
 	*perf = (struct swz_perf){.of_kernel = true};
 	perf->period_ns = strcmp(options->event, "cycles") == 0
 				  ? 0
 				  : 1000000000u / options->rate;
-	for (int i = 0; i < processors; i++)
-		if (!open_cpu(perf, pid, i, options, NULL)) {
-			int error = errno;
+	/* memory that may be locked is divided among the processors */
+	for (perf->ring_bytes = RING_BYTES; !open_all(perf, pid, options);
+	     perf->ring_bytes /= 2) {
+		int error = errno;
 
-			if (error == ENODEV && strcmp(options->event, "cycles"))
-				continue; /* it is off */
-			*problem = why_not(error);
-			swz_perf_close(perf);
-			errno = error;
+		*problem = why_not(error);
+		swz_perf_close(perf);
+		errno = error;
+		if (!perf->mapping_failed || perf->ring_bytes <= LEAST_RING)
 			return false;
-		}
-	if (!perf->count) {
-		*problem = why_not(ENODEV);
-		errno = ENODEV;
-		return false;
+		perf->mapping_failed = false;
 	}
 	perf->rings = perf->count;
 	perf->unwrapped = swz_allocate(MOST_RECORD, 1);
@@ -256,7 +260,8 @@ void swz_perf_close(struct swz_perf *perf)
 	free(perf->cpus);
 	free(perf->unwrapped);
 	perf->cpus = NULL;
-	perf->count = 0;
+	perf->unwrapped = NULL;
+	perf->count = perf->capacity = perf->rings = 0;
 }
 
 /* ------------------------------------------------------------- records */

@@ -33,6 +33,8 @@ struct swz_perf {
 	struct swz_perf_cpu *cpus;
 	size_t count, capacity;
 	size_t rings; /* the first so many have one; the others share these */
+	size_t ring_bytes; /* of each */
+	bool mapping_failed;
 	bool of_kernel;
 	uint64_t period_ns; /* 0: not by time */
 	uint8_t *unwrapped; /* a record that goes over a ring's end */

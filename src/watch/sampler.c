@@ -99,16 +99,18 @@ static void fill(struct swz_watch *watch, const struct swz_run *run,
 	watch->run.root_start = run->root_start;
 	if (options->wall)
 		watch->run.flags |= SWZ_SAMPLES_OF_WAITING;
+	signal(SIGCHLD, SIG_DFL);
 	watch->tasks.run = &watch->run;
 	watch->tasks.context = watch;
 	watch->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* Many processes, many descriptors. */
+/* Many processes, many descriptors; and what comes too late is lost. */
 static void raise_limits(void)
 {
 	struct rlimit limit;
 
+	(void)setpriority(PRIO_PROCESS, 0, -10);
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
 		limit.rlim_cur = limit.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
@@ -306,7 +308,7 @@ int swz_sampler_attach(const struct swz_run *run,
 	struct swz_watch *watch = &watch_state;
 	int32_t pid = options->pid;
 	const char *problem;
-	sigset_t ending;
+	sigset_t ending, blocked;
 
 	if (!check_process(pid))
 		return 2;
@@ -314,7 +316,9 @@ int swz_sampler_attach(const struct swz_run *run,
 	sigaddset(&ending, SIGINT);
 	sigaddset(&ending, SIGTERM);
 	sigaddset(&ending, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ending, NULL);
+	blocked = ending;
+	sigaddset(&blocked, SIGCHLD); /* of threads that stop */
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
 	raise_limits();
 	fill(watch, run, options, pid);
 	watch->stop = signalfd(-1, &ending, SFD_CLOEXEC);

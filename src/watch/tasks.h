@@ -22,6 +22,7 @@ struct swz_task {
 	uint64_t spent_ns;    /* of it: on programs that were run before */
 	uint64_t known_ns;    /* as it was read last from /proc */
 	uint64_t start_stack; /* of the pause engine */
+	bool stopping;        /* the same: it was asked to */
 	uint64_t weighed_ns;  /* the same: of known_ns, what samples have */
 	bool was_known;
 	int time_fd;  /* counts its processor time from the start; -1 */

@@ -315,6 +315,17 @@ php_execute_script PHP
 ruby_run_node Ruby
 _ZN4node5StartEiPPc JavaScript
 END
+
+it 'not where that mode was used'
+if "$RUN" -q -m sample -o sampled ./uses_Py_BytesMain 2>err; then
+	advised -f text sampled
+	assert_matches out ' Py_BytesMain  libof_Py_BytesMain\.so$'
+	assert_empty err
+else
+	echo "not tested: samples: $(head -n 1 err)"
+fi
+
+it 'of others it is said that no mode does'
 interpreter perl_run
 advised -f text profile.perl_run
 assert_contains err "interprets Perl: its rows are the interpreter's C functions. The script's own are not recorded"

@@ -86,19 +86,33 @@ fish_offers() { # LINE
 
 # --- what is to be offered --------------------------------------------------------
 
+# Of the lines in FILE those for which fish does not offer NAME.
+fish_lacks() { # FILE NAME
+	FILE=$1 NAME=$2 fish -c "
+		source $TOP/completions/fish/swizzle-run.fish
+		while read -l line
+			complete -C \$line | string match -q -r \"^\$NAME(\\t|\\$)\"
+			or echo \$line
+		end <\$FILE"
+}
+
 long_options() { # TOOL
 	"$1" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -e '--[a-z-]+'
 	[ "${1##*/}" = swizzle-run ] || echo --no-embed # stands within a sentence
 }
 
 allowed() { # OPTION TOOL: as the tool says when it is given another value
-	"$2" "$1=no-such-word" true 2>&1 | sed -n 's/.*There are: //p' | sed 's/, /\n/g' | sort
+	local mode=()
+	case $1 in --engine | --event) mode=(--mode sample) ;; esac
+	"$2" ${mode[@]+"${mode[@]}"} "$1=no-such-word" true 2>&1 | sed -n 's/.*There are: //p' | sed 's/, /\n/g' | sort
 }
 
 # Options whose value is one of some words, and both tools' words.
 words_of="$RUN --mode
 $RUN --timing
 $RUN --imports
+$RUN --engine
+$RUN --event
 $DUMP --format
 $DUMP --sort
 $DUMP --demangle
@@ -204,12 +218,17 @@ assert_contains valued -D
 it "the program's name"
 while read -r option; do
 	assert_matches <(bash_offers "$RUN" "$option" x ca) '^cat$'
-	assert_contains <(fish_offers "swizzle-run $option x ca") cat
 done <valued
-for line in 'ca' '-v ca' '--imports ca' '--imports=dlsym ca' '--mode=trace ca' '-m trace -- ca'; do
-	assert_matches <(zsh_offers "swizzle-run $line") '^cat$'
-	assert_matches <(fish_offers "swizzle-run $line") '^cat$'
-done
+printf 'swizzle-run %s\n' ca '-v ca' '--imports ca' '--imports=dlsym ca' '--mode=trace ca' \
+	'-m trace -- ca' >lines
+while read -r line; do
+	assert_matches <(zsh_offers "$line") '^cat$'
+done <lines
+sed 's/.*/swizzle-run & x ca/' valued >>lines
+fish_lacks lines cat >lacking
+assert_empty lacking
+echo 'swizzle-run -o ca' >one # a file's name
+assert_eq "$(cat one)" "$(fish_lacks one cat)" 'lines without a command'
 while read -r option; do
 	assert_matches <(zsh_offers "swizzle-run $option x ca") '^cat$'
 done <<<'-m

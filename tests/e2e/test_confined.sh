@@ -421,7 +421,7 @@ assert_eq 4 "$(row table calls nest)" 'calls of nest'
 assert_ge "$(info_value "$first" 'lost calls')" $((511 + 11 + 511 + 6)) \
 	'lost calls'
 "$DUMP" -f text "$first" 2>dump.err >table
-assert_contains dump.err 'system calls that the program has given up'
+assert_contains dump.err 'the program gave up system calls'
 
 for above in 0 1 2; do # something in the upper half; by syscall
 	it "strict mode: no clock either, so what comes is only counted ($above)"

@@ -409,11 +409,11 @@ done
 refuses "Try 'swizzle-dump --help'." --nonsense
 
 it 'a misspelt variable'
-SWIZZLE_PGAER=cat capture "$DUMP" -f text profile
+SWIZZLE_PGAER="cat" capture "$DUMP" -f text profile
 assert_status 0
 assert_eq 'swizzle: SWIZZLE_PGAER in the environment is no setting; did you mean SWIZZLE_PAGER?' \
 	"$(cat err)"
-SWIZZLE_PGAER=cat capture "$DUMP" -q -f text profile
+SWIZZLE_PGAER="cat" capture "$DUMP" -q -f text profile
 assert_empty err
 # swizzle-run's, which it says itself
 SWIZZLE_FITLER=x SWIZZLE_FILTER=x SWIZZLE_PAGER=cat capture "$DUMP" -f text profile

@@ -5,7 +5,7 @@
 . "$TOP/tests/e2e/profiles.sh"
 
 need python3 perl strip
-need_targets pages fib libnames.so contexts exceptions tailcalls fibers
+need_targets pages shares fib libnames.so contexts exceptions tailcalls fibers running
 chromium=
 for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
 	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
@@ -27,6 +27,7 @@ SCOPE=(-M pages -M libnames.so -M 'libgcc_s*')
 record profile "${SCOPE[@]}" -- "$TARGETS/pages"
 record sampled --timing sampled -M pages -- "$TARGETS/pages" 300000
 record folded --max-memory 1M -M contexts -- "$TARGETS/contexts"
+record imports --imports -M running -- "$TARGETS/running"
 # two processes, of which the first has a long command
 mkdir "$TMP/both"
 record both/ -M dash -M bash -M pages -- sh -c '"$0"; exit 0 "$1"' "$TARGETS/pages" \
@@ -48,17 +49,20 @@ wanted=(
 	profile table neighbours search hostile :
 	sampled table sampled :
 	folded folded :
-	both merged
+	both merged :
+	imports waiting
 )
 if [ -z "${TEST_TIMING:-}" ]; then
 	record trace -m trace "${SCOPE[@]}" -- "$TARGETS/pages"
 	strip -g -o "$TMP/bare-fib" "$TARGETS/fib" || abort 'strip fails'
 	record bare -M bare-fib -- "$TMP/bare-fib" 10
+	record samples -m sample -- "$TARGETS/shares"
 	record exceptions -m trace -M exceptions -- "$TARGETS/exceptions" next
 	record jumps -m trace -M tailcalls -- "$TARGETS/tailcalls" mutual 1000
 	record full -m trace --max-size 1M -M fib -- "$TARGETS/fib"
 	record ring -m trace --max-size 1M --ring -M fib -- "$TARGETS/fib"
 	record many -m trace "${SCOPE[@]}" -- "$TARGETS/pages" 30000
+	record switches -m trace --switches -M running -- "$TARGETS/running"
 	record fib -m trace -M fib -- "$TARGETS/fib"
 	record fibers -m trace -M fibers -- "$TARGETS/fibers" switch asm 10 20
 	wanted+=(
@@ -73,6 +77,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: fib large parts absent
 		: many large whole table range tips timeline low
 		: trace --from=25% --to=99.9% table
+		: samples samples
 		: exceptions whole
 		: jumps whole
 		: fibers whole
@@ -82,6 +87,9 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: fib --from=10% --to=30% large table
 		: ring table untraced
 	)
+	if "$DUMP" -f raw "$TMP/switches" | grep -q '^chunk at .*: SWITCHES'; then
+		wanted+=(: switches table waiting off : switches large waiting off)
+	fi
 fi
 it 'shows what the other formats say'
 timeout 500 python3 "$TOP/tests/html/check.py" "$DUMP" "${wanted[@]}" \

@@ -30,7 +30,7 @@ compare() { # STACKS PROGRAM ARG...
 # knows no way; on a loaded machine most of the time.
 least=500
 if [ -n "${CHECK_STACKS:-}" ]; then
-	least=995
+	least=990
 	each=$(((CHECK_STACKS + 3) / 4))
 	cat >load.py <<-'END'
 	import json, re, hashlib
@@ -89,7 +89,8 @@ if [ -n "${CHECK_STACKS:-}" ]; then
 		compare "$each" /usr/bin/python3 load.py
 	fi
 	if have 'the stacks of gdb' gdb; then
-		compare "$each" "${GDB[@]}" -ex 'info types' -ex 'info functions' \
+		compare "$each" "${GDB[@]}" -ex 'maint expand-symtabs' \
+			-ex 'info types' -ex 'info functions' \
 			-ex 'info variables' -ex 'info scope main' "$DUMP"
 	fi
 	if have 'the stacks of a C++ program' g++; then

@@ -71,7 +71,7 @@ class Profile:
                 'utf-8', 'replace').splitlines():
             if line.startswith('#'):
                 continue
-            if re.match(r' *calls .*function  module$', line):
+            if re.match(r' *(calls|samples) .*function  module$', line):
                 names = len(line.split()) - 2
                 continue
             parts = line.split(None, names)
@@ -929,6 +929,38 @@ def check_sampled(page, profile):
         fail('not told that times are estimates')
 
 
+def check_samples(page, profile):
+    """samples are not called calls, and have no mean"""
+    check_table(page, profile)
+    heads = page.eval("[...document.querySelectorAll('#functions .head .cell')]"
+                      ".map(cell => cell.textContent)")
+    equal(['Samples', 'Self', '%', 'Inclusive', '%'], heads[:5], 'columns')
+    ns, count, _ = profile.total()
+    taken = int(re.search(r'^samples: (\d+)', profile.info(), re.M)[1])
+    equal(True, taken > 20, '%d samples' % taken)
+    equal(taken, number(page.eval(
+        "document.querySelector('#calls').textContent")), 'samples')
+    equal(ns, number(page.eval("document.querySelector('#total').title")),
+          'total')
+    for selector in ('#top', '#lists', '#side'):
+        text = page.eval("document.querySelector('%s').innerText" % selector)
+        if re.search(r'\bcalls?\b|hooks|Mean', text):
+            fail('calls, hooks or means in %s: %r' % (selector, text))
+    # all samples lie in some context
+    show(page, 'down')
+    unfold_all(page, 'down')
+    rows = page.eval(ROWS % '#down')
+    equal(taken, sum(number(row['text'][3]) for row in rows),
+          'samples in the tree')
+    show(page, 'notes')
+    text = page.eval("document.querySelector('#notes').innerText")
+    equal(True, re.search(r'%d samples, not calls' % taken,
+                          text.replace('\u202f', '')) is not None,
+          'told in the notes')
+    equal(False, 'hook' in text.lower(), 'hooks told of')
+    show(page, 'functions')
+
+
 def check_folded(page, profile):
     """contexts that were folded are told of, and counted"""
     check_table(page, profile)
@@ -1157,6 +1189,52 @@ def check_tips(page, profile):
                                     'ns': 1}[unit]
             close(ns, value, ns / 500, '%s of %s' % (row, name))
         page.key('Escape')
+    page.key('0')
+
+
+def check_waiting(page, profile):
+    """the table has the waiting of csv"""
+    show(page, 'functions')
+    heads = page.eval("[...document.querySelectorAll('#functions .head .cell')]"
+                      ".map(cell => cell.dataset.key)")
+    if 'waiting' not in heads:
+        fail('no column')
+        return
+    shown = {row['name']: number(row['title'][heads.index('waiting')])
+             for row in page.eval(ROWS % '#functions')}
+    rows = csv.DictReader(profile.run('-f', 'csv').decode().splitlines())
+    wanted = {row['function']: int(row['incl_waiting_ns']) for row in rows}
+    if not wanted.get('rest', 0) > 5e8:
+        fail('rest() does not wait: %s' % wanted)
+    equal(wanted, shown, 'waiting')
+
+
+def check_off(page, profile):
+    """when threads did not run is hatched, and told under the mouse"""
+    info = profile.info()
+    block = info[info.index('context switches'):].split('\n\n')[0]
+    wanted = {line.split()[0]: int(line.split()[3])
+              for line in block.splitlines()[2:]}
+    shown = dict(page.eval("swizzle.model.threads.map(({tid, off}) =>"
+                           " [String(tid), off.before[off.count]])"))
+    equal(sorted(wanted), sorted(shown), 'threads')
+    for tid, ns in wanted.items():
+        close(ns, shown.get(tid, 0), 1000, 'time off of %s' % tid)
+    page.click_on('[data-chart=timeline]')
+    choose(page, 'rest')
+    page.key('f')
+    box = boxes(page, 'rest')[0]
+    y = box['y'] + box['height'] / 2
+    colours = {tuple(pixel(page, box['x'] + box['width'] * 0.6 + x, y))
+               for x in range(12)}
+    if len(colours) < 2:
+        fail('rest() is not hatched: %s' % colours)
+    page.move(box['x'] + box['width'] / 2, y)
+    tip = page.eval("document.querySelector('#tip').innerText")
+    found = re.search(r'did not run\n.*, ([0-9.]+)', tip)
+    if not found or not 95 <= float(found[1]) <= 100:
+        fail('rest() did not run: %r' % tip)
+    page.key('Escape')
     page.key('0')
 
 

@@ -20,7 +20,7 @@ typedef int fuzzer(const uint8_t *data, size_t size);
 
 fuzzer fuzz_code_names, fuzz_diff, fuzz_eh_frame, fuzz_elf_view, fuzz_events,
 	fuzz_inflate, fuzz_line_table, fuzz_reader, fuzz_relocate,
-	fuzz_saved_plan;
+	fuzz_saved_plan, fuzz_unwinder;
 
 static const struct {
 	const char *name;
@@ -37,6 +37,7 @@ static const struct {
 	{"fuzz_reader", fuzz_reader, 5},
 	{"fuzz_relocate", fuzz_relocate, 0},
 	{"fuzz_saved_plan", fuzz_saved_plan, 0},
+	{"fuzz_unwinder", fuzz_unwinder, 4},
 };
 
 static uint64_t state = 1;

@@ -6,7 +6,8 @@
 #include "tests/unit/run_suite.h"
 #include "watch/unwind/mappings.h"
 
-enum { PAGES = 200, PAGE = 4096, ROUNDS = 20000 };
+enum { PAGES = 200, ROUNDS = 20000 };
+#define PAGE UINT64_C(4096)
 
 static struct swz_mappings mappings;
 
@@ -63,7 +64,7 @@ START_TEST(is_what_the_last_changes_left)
 
 	for (round = 0; round < ROUNDS; round++) {
 		uint64_t first = draw(PAGES), end = first + draw(12);
-		uint64_t offset = draw(100) * UINT64_C(4096);
+		uint64_t offset = draw(100) * PAGE;
 		bool map = draw(3) != 0;
 
 		if (end > PAGES)

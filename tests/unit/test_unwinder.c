@@ -4,6 +4,7 @@
 #include <check.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,24 +94,11 @@ __asm__(".text\n"
 	"t_clone_at: test %rax, %rax\n	jl t_root\n	je t_root\n	ret\n"
 	"	.skip 16, 0x90\n");
 
-#define LABEL(name) extern const char name[]
-LABEL(t_by_rsp_at);
-LABEL(t_by_rbp_at);
-LABEL(t_aligned_at);
-LABEL(t_by_rbx_at);
-LABEL(t_plt_at);
-LABEL(t_plt_pushed);
-LABEL(t_in_rdi_at);
-LABEL(t_signal_at);
-LABEL(t_bare_signal_at);
-LABEL(t_root_at);
-LABEL(t_bare_begin);
-LABEL(t_bare_pushed);
-LABEL(t_bare_at);
-LABEL(t_bare_called);
-LABEL(t_bare_end);
-LABEL(t_bare_end_called);
-LABEL(t_clone_at);
+extern const char t_by_rsp_at[], t_by_rbp_at[], t_aligned_at[], t_by_rbx_at[],
+	t_plt_at[], t_plt_pushed[], t_in_rdi_at[], t_signal_at[],
+	t_bare_signal_at[], t_root_at[], t_bare_begin[], t_bare_pushed[],
+	t_bare_at[], t_bare_called[], t_bare_end[], t_bare_end_called[],
+	t_clone_at[];
 
 #define AT(label) ((uint64_t)(uintptr_t)(label))
 
@@ -124,33 +112,38 @@ static struct swz_registers registers;
 static uint64_t pcs[MOST];
 static enum swz_walk_end end;
 
-/* This program's code, as the kernel has mapped it. */
-static void map_own(struct swz_unwinder *into)
+/* This program's code, as it is mapped. */
+static int map_own(struct dl_phdr_info *info, size_t size, void *context)
 {
-	FILE *maps = fopen("/proc/self/maps", "r");
-	char line[4352], mode[8], path[4096];
-	bool any = false;
+	struct stat st;
+	size_t i;
 
-	ck_assert_ptr_nonnull(maps);
-	while (fgets(line, sizeof(line), maps)) {
-		struct swz_unwinder_mapping m = {.path = path};
+	(void)size;
+	ck_assert_int_eq(stat("/proc/self/exe", &st), 0);
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uint64_t before = segment->p_vaddr & 4095;
+		uint64_t start = info->dlpi_addr + segment->p_vaddr;
 
-		path[0] = 0;
-		if (sscanf(line, "%lx-%lx %7s %lx %*s %lu %4095s", &m.start,
-			   &m.end, mode, &m.offset, &m.inode, path) < 5 ||
-		    mode[2] != 'x')
-			continue;
-		swz_unwinder_map(into, &m);
-		any = true;
+		if (segment->p_type == PT_LOAD && segment->p_flags & PF_X)
+			swz_unwinder_map(
+				context,
+				&(struct swz_unwinder_mapping){
+					.start = start - before,
+					.end = (start + segment->p_memsz +
+						4095) &
+					       ~UINT64_C(4095),
+					.offset = segment->p_offset - before,
+					.path = "/proc/self/exe",
+					.inode = st.st_ino});
 	}
-	fclose(maps);
-	ck_assert(any);
+	return 1; /* the program comes first */
 }
 
 static void set_up(void)
 {
 	unwinder = swz_unwinder_create();
-	map_own(unwinder);
+	ck_assert_int_eq(dl_iterate_phdr(map_own, unwinder), 1);
 	memset(words, 0x5a, sizeof(words));
 	memset(&registers, 0, sizeof(registers));
 	registers.sp = STACK;
@@ -618,7 +611,8 @@ END_TEST
 /* ------------------------------------------------ copies of this very program
  */
 
-static char copy_name[] = "/tmp/swizzle-unwinder-XXXXXX";
+static const char copy_pattern[] = "/tmp/swizzle-unwinder-XXXXXX";
+static char copy_name[sizeof(copy_pattern)];
 static uint8_t *copy;
 static size_t copy_size;
 
@@ -628,7 +622,7 @@ static void open_copy(void)
 	struct stat st;
 
 	set_up();
-	strcpy(copy_name + sizeof(copy_name) - 7, "XXXXXX");
+	memcpy(copy_name, copy_pattern, sizeof(copy_pattern));
 	to = mkstemp(copy_name);
 	ck_assert_int_ge(from, 0);
 	ck_assert_int_ge(to, 0);

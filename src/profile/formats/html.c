@@ -22,6 +22,7 @@
 #include "profile/formats/html_diff.h"
 #include "profile/formats/html_events.h"
 #include "profile/formats/html_sources.h"
+#include "profile/formats/html_waiting.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
@@ -240,6 +241,7 @@ void swz_html_section(struct swz_writer *writer,
 	put_edges(block, section->report);
 	put_contexts(block, section->contexts);
 	swz_page_block_end(block);
+	swz_html_put_waiting(page->stream, page->thread_count, section);
 	if (section->old)
 		note_comparison(page, section);
 	swz_html_sources_add(page->sources, section);
@@ -439,6 +441,21 @@ static double ticks_to_ns(const struct swz_profile *profile, double ticks)
 	return ticks * (double)profile->clock_ns / (double)profile->clock_ticks;
 }
 
+/* Of a profile that holds samples, not calls. */
+static void put_samples(struct json *json, const struct swz_file_header *header)
+{
+	if (!(header->flags & SWZ_FILE_SAMPLES))
+		return;
+	put_flag(json, "holdsSamples", true);
+	put_integer(json, "samples", header->samples);
+	put_integer(json, "lostSamples", header->lost_samples);
+	put_integer(json, "missedSamples", header->missed_samples);
+	put_integer(json, "cutStacks", header->cut_stacks);
+	put_integer(json, "brokenStacks", header->broken_stacks);
+	put_flag(json, "ofWaiting",
+		 header->sample_flags & SWZ_SAMPLES_OF_WAITING);
+}
+
 static void put_header(struct json *json, const struct swz_profile *profile)
 {
 	const struct swz_file_header *header = &profile->header;
@@ -468,6 +485,7 @@ static void put_header(struct json *json, const struct swz_profile *profile)
 	put_flag(json, "ended", header->flags & SWZ_FILE_ENDED);
 	put_flag(json, "filtered", header->flags & SWZ_FILE_FILTERED);
 	put_flag(json, "sampled", header->flags & SWZ_FILE_SAMPLED);
+	put_samples(json, header);
 	if (swz_full_reason(header))
 		put_string(json, "incomplete", swz_full_reason(header));
 	put_integer(json, "lostCalls", header->lost_calls);

@@ -323,7 +323,9 @@ void swz_dump_advice_find(struct swz_dump_advice *advice,
 	if (is_wanted(options)) {
 		shares = shares_of(advice, catalog, options);
 		find_nameless(advice, catalog, shares, options);
-		find_interpreter(advice, catalog, shares);
+		/* of samples the script's functions are there */
+		if (!catalog->samples)
+			find_interpreter(advice, catalog, shares);
 		free(shares);
 	}
 	if (writer)

@@ -43,6 +43,12 @@ static bool take_byte(struct code *code, uint8_t *byte)
 	return true;
 }
 
+/* A byte as a signed number. */
+static int32_t signed_byte(uint8_t byte)
+{
+	return byte < 0x80 ? byte : byte - 0x100;
+}
+
 static struct swz_unwind_row row_by_rsp(int32_t cfa_offset)
 {
 	struct swz_unwind_row row = {.kind = SWZ_ROW_RSP,
@@ -84,7 +90,7 @@ static bool take_addition(struct code *code, int32_t *bytes)
 	uint8_t short_one;
 
 	if (TAKE(code, add_rsp_8) && take_byte(code, &short_one)) {
-		*bytes = (int8_t)short_one;
+		*bytes = signed_byte(short_one);
 		return true;
 	}
 	if (!TAKE(code, add_rsp_32) || code->size < sizeof(*bytes))
@@ -156,7 +162,7 @@ static bool take_jump(struct code *code, int64_t rax, int64_t *to, bool *taken)
 	if (is_long)
 		memcpy(&distance, code->at + 2, sizeof(distance));
 	else
-		distance = (int8_t)code->at[1];
+		distance = signed_byte(code->at[1]);
 	switch (condition & 0xf) {
 	case 0x4: /* je */
 		*taken = rax == 0;
