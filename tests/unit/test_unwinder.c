@@ -57,6 +57,23 @@ __asm__(".text\n"
 	"t_in_rdi: .cfi_startproc\n"
 	"	.cfi_def_cfa_offset 0\n	.cfi_register %rip, %rdi\n"
 	"	.globl t_in_rdi_at\nt_in_rdi_at: nop\n	ret\n.cfi_endproc\n"
+	/* likewise, but rbp is saved at rbp + 8 */
+	"t_aligned_8: .cfi_startproc\n"
+	"	.cfi_escape 0x0f, 0x03, 0x76, 0x78, 0x06\n"
+	"	.cfi_escape 0x10, 0x06, 0x02, 0x76, 0x08\n"
+	"	.globl t_aligned_8_at\nt_aligned_8_at: nop\n	"
+	"ret\n.cfi_endproc\n"
+	/* the return address in a register that is none: xmm0 */
+	"t_in_xmm: .cfi_startproc\n"
+	"	.cfi_escape 0x09, 0x10, 0x11\n"
+	"	.globl t_in_xmm_at\nt_in_xmm_at: nop\n	ret\n.cfi_endproc\n"
+	/* CFA by rax, where rbp and r12 were saved above it, far away */
+	"t_far: .cfi_startproc\n	.cfi_def_cfa %rax, 8\n"
+	"	.cfi_offset %r12, 0x10000\n"
+	"	.globl t_far_at\nt_far_at: nop\n"
+	"	.cfi_offset %rbp, 0x10000\n"
+	"	.globl t_far_rbp_at\nt_far_rbp_at: nop\n	"
+	"ret\n.cfi_endproc\n"
 	/* a signal's trampoline as glibc describes it, as far as needed */
 	"t_signal: .cfi_startproc\n	.cfi_signal_frame\n"
 	"	.cfi_escape 0x0f, 0x04, 0x77, 0xa0, 0x01, 0x06\n"
@@ -69,7 +86,12 @@ __asm__(".text\n"
 	/* one without an entry */
 	"	.p2align 4\n	.skip 16, 0x90\n"
 	"	.globl t_bare_signal_at\n"
-	"t_bare_signal_at: mov $15, %rax\n	syscall\n"
+	"t_bare_signal_at: mov $15, %rax\n"
+	"	.globl t_bare_signal_call\nt_bare_signal_call: syscall\n"
+	"	.skip 16, 0x90\n"
+	"	.globl t_short_signal_at\n"
+	"t_short_signal_at: mov $15, %eax\n"
+	"	.globl t_short_signal_call\nt_short_signal_call: syscall\n"
 	"	.skip 16, 0x90\n"
 	/* the outermost */
 	"t_root: .cfi_startproc\n	.cfi_undefined %rip\n"
@@ -94,6 +116,8 @@ __asm__(".text\n"
 	"t_clone_at: test %rax, %rax\n	jl t_root\n	je t_root\n	ret\n"
 	"	.skip 16, 0x90\n");
 
+extern const char t_aligned_8_at[], t_in_xmm_at[], t_far_at[], t_far_rbp_at[],
+	t_bare_signal_call[], t_short_signal_at[], t_short_signal_call[];
 extern const char t_by_rsp_at[], t_by_rbp_at[], t_aligned_at[], t_by_rbx_at[],
 	t_plt_at[], t_plt_pushed[], t_in_rdi_at[], t_signal_at[],
 	t_bare_signal_at[], t_root_at[], t_bare_begin[], t_bare_pushed[],
@@ -203,6 +227,79 @@ START_TEST(an_aligned_stack)
 }
 END_TEST
 
+START_TEST(an_aligned_stack_of_another_form)
+{
+	registers.bp = address_of(20);
+	words[19] = address_of(40);
+	words[20] = 1;
+	words[21] = address_of(50); /* rbp of the caller */
+	words[39] = AT(t_by_rbp_at) + 1;
+	words[51] = AT(t_root_at);
+	ck_assert_uint_eq(walk(t_aligned_8_at), 3);
+	ck_assert_uint_eq(pcs[2], AT(t_root_at));
+	ck_assert_int_eq(end, SWZ_WALK_ROOT);
+}
+END_TEST
+
+START_TEST(a_register_that_cannot_be_known_ends_the_walk_if_it_is_needed)
+{
+	ck_assert_uint_eq(walk(t_in_xmm_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+	registers.ax = address_of(4);
+	words[4] = AT(t_root_at);
+	ck_assert_uint_eq(walk(t_far_at), 2);
+	ck_assert_int_eq(end, SWZ_WALK_ROOT);
+	ck_assert_uint_eq(walk(t_far_rbp_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_CUT);
+}
+END_TEST
+
+/* Which frames need no more than a row. */
+START_TEST(rows_are_of_the_cheapest_kind)
+{
+	static const struct {
+		const char *at;
+		enum swz_unwind_row_kind kind;
+		enum swz_unwind_row_rbp rbp;
+		int cfa, rbp_offset;
+	} rows[] = {
+		{t_by_rsp_at, SWZ_ROW_RSP, SWZ_ROW_RBP_AT_CFA, 24, -16},
+		{t_by_rbp_at, SWZ_ROW_RBP, SWZ_ROW_RBP_AT_CFA, 16, -16},
+		{t_aligned_at, SWZ_ROW_SAVED, SWZ_ROW_RBP_AT_RBP, -8, 0},
+		{t_aligned_8_at, SWZ_ROW_OTHER, 0, 0, 0},
+		{t_by_rbx_at, SWZ_ROW_OTHER, 0, 0, 0},
+		{t_plt_at, SWZ_ROW_OTHER, 0, 0, 0},
+		{t_in_rdi_at, SWZ_ROW_OTHER, 0, 0, 0},
+		{t_signal_at, SWZ_ROW_OTHER, 0, 0, 0},
+		{t_root_at, SWZ_ROW_ROOT, 0, 0, 0},
+		{t_bare_signal_at, SWZ_ROW_SIGNAL, 0, 0, 0},
+		{t_bare_begin, SWZ_ROW_RSP, SWZ_ROW_RBP_SAME, 8, 0},
+		{t_bare_pushed, SWZ_ROW_RSP, SWZ_ROW_RBP_AT_CFA, 16, -16},
+		{t_bare_at, SWZ_ROW_NONE, 0, 0, 0},
+		{t_clone_at, SWZ_ROW_BRANCH, 0, 0, 0},
+	};
+	extern const char __executable_start[];
+	struct swz_unwind_file *file = swz_unwind_file_of(0, "/proc/self/exe",
+							  0);
+	size_t i;
+
+	ck_assert_ptr_nonnull(file);
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct swz_unwind_row *row = swz_unwind_file_row(
+			file, AT(rows[i].at) - AT(__executable_start), false);
+
+		ck_assert_msg(row->kind == rows[i].kind, "row %zu: kind %u", i,
+			      row->kind);
+		if (row->kind > SWZ_ROW_SAVED)
+			continue;
+		ck_assert_int_eq(row->cfa_offset, rows[i].cfa);
+		ck_assert_int_eq(row->rbp, rows[i].rbp);
+		ck_assert_int_eq(row->rbp_offset, rows[i].rbp_offset);
+	}
+	swz_unwind_file_release(file);
+}
+END_TEST
+
 /* rbx is what t_by_rsp saved, though rows know nothing of it */
 START_TEST(a_frame_by_a_register_that_callees_saved)
 {
@@ -279,6 +376,27 @@ END_TEST
 START_TEST(a_signal_frame_without_an_entry)
 {
 	walk_through_a_signal(t_bare_signal_at);
+	walk_through_a_signal(t_short_signal_at);
+}
+END_TEST
+
+/* The handler has returned. */
+START_TEST(a_signal_frame_that_is_the_innermost)
+{
+	static const char *const places[] = {
+		t_bare_signal_at, t_bare_signal_call, t_short_signal_at,
+		t_short_signal_call, t_signal_at};
+	size_t i;
+
+	for (i = 0; i < 5; i++) {
+		put_context(0, t_by_rbx_at, address_of(150), 0,
+			    address_of(160));
+		words[161] = AT(t_root_at);
+		ck_assert_uint_eq(walk(places[i]), 3);
+		ck_assert_uint_eq(pcs[1], AT(t_by_rbx_at) + 1);
+		ck_assert_uint_eq(pcs[2], AT(t_root_at));
+		ck_assert_int_eq(end, SWZ_WALK_ROOT);
+	}
 }
 END_TEST
 
@@ -379,6 +497,31 @@ START_TEST(code_that_begins_or_ends_a_frame_tells_where_it_is)
 	words[4] = AT(t_root_at);
 	ck_assert_uint_eq(walk(t_by_rsp_at), 3);
 	ck_assert_uint_eq(pcs[2], AT(t_root_at));
+}
+END_TEST
+
+/* All registers are needed behind frames that have no entry. */
+START_TEST(registers_are_followed_through_frames_without_an_entry)
+{
+	registers.bx = address_of(40);
+	/* 24 bytes, r12, rbp of t_bare_called's frame */
+	words[4] = address_of(8);
+	words[5] = AT(t_bare_called);
+	words[8] = 0;
+	words[9] = AT(t_by_rbx_at) + 1;
+	words[41] = AT(t_root_at);
+	ck_assert_uint_eq(walk(t_bare_end), 4);
+	ck_assert_uint_eq(pcs[1], AT(t_bare_called));
+	ck_assert_uint_eq(pcs[2], AT(t_by_rbx_at) + 1);
+	ck_assert_uint_eq(pcs[3], AT(t_root_at));
+	ck_assert_int_eq(end, SWZ_WALK_ROOT);
+	/* and behind what clone() returns to */
+	registers.ax = 1;
+	registers.bp = address_of(8);
+	words[0] = AT(t_bare_called);
+	ck_assert_uint_eq(walk(t_clone_at), 4);
+	ck_assert_uint_eq(pcs[3], AT(t_root_at));
+	ck_assert_int_eq(end, SWZ_WALK_ROOT);
 }
 END_TEST
 
@@ -531,6 +674,27 @@ START_TEST(a_return_address_that_stands_for_another)
 	resolved = 0x30000;
 	ck_assert_uint_eq(walk(t_by_rsp_at), 1);
 	ck_assert_int_eq(end, SWZ_WALK_LOST);
+}
+END_TEST
+
+static uint64_t resolve_to_rbx(void *context, uint64_t return_address)
+{
+	(void)context;
+	return return_address == 0x10010 ? AT(t_by_rbx_at) + 1 : 0;
+}
+
+START_TEST(one_that_stands_for_another_where_all_registers_are_needed)
+{
+	map_anonymous();
+	swz_unwinder_resolve(unwinder, resolve_to_rbx, NULL);
+	words[0] = address_of(30); /* rbx */
+	words[1] = 0;
+	words[2] = 0x10010;
+	words[31] = AT(t_root_at);
+	ck_assert_uint_eq(walk(t_by_rsp_at), 3);
+	ck_assert_uint_eq(pcs[1], AT(t_by_rbx_at) + 1);
+	ck_assert_uint_eq(pcs[2], AT(t_root_at));
+	ck_assert_int_eq(end, SWZ_WALK_ROOT);
 }
 END_TEST
 
@@ -751,6 +915,28 @@ END_TEST
 /* ------------------------------------------------------------------ the vdso
  */
 
+START_TEST(a_stack_that_ends_in_the_vdso)
+{
+	struct swz_unwind_file *vdso = swz_unwind_vdso();
+	struct swz_fde_iterator it;
+	struct swz_fde fde;
+
+	ck_assert_ptr_nonnull(vdso);
+	swz_fde_begin(&it, &vdso->section);
+	do
+		ck_assert(swz_fde_next(&it, &fde));
+	while (!swz_fde_is_function(&fde));
+	swz_unwinder_map(unwinder,
+			 &(struct swz_unwinder_mapping){.start = 0x7000000,
+							.end = 0x7002000,
+							.path = "[vdso]"});
+	words[0] = AT(t_root_at);
+	ck_assert_uint_eq(walk((const char *)0x7000000 + fde.start), 2);
+	ck_assert_int_eq(end, SWZ_WALK_ROOT);
+	swz_unwind_file_release(vdso);
+}
+END_TEST
+
 START_TEST(the_vdso_has_entries)
 {
 	struct swz_unwind_file *vdso = swz_unwind_vdso();
@@ -781,17 +967,25 @@ int main(void)
 	tcase_add_test(tcase, a_frame_by_rsp_and_the_root);
 	tcase_add_test(tcase, rbp_comes_from_where_it_was_saved);
 	tcase_add_test(tcase, an_aligned_stack);
+	tcase_add_test(tcase, an_aligned_stack_of_another_form);
 	tcase_add_test(tcase, a_frame_by_a_register_that_callees_saved);
 	tcase_add_test(tcase, a_plt_entry_before_and_behind_its_push);
 	tcase_add_test(tcase, a_return_address_in_a_register);
+	tcase_add_test(
+		tcase,
+		a_register_that_cannot_be_known_ends_the_walk_if_it_is_needed);
 	tcase_add_test(tcase, a_signal_frame);
 	tcase_add_test(tcase, a_signal_frame_without_an_entry);
+	tcase_add_test(tcase, a_signal_frame_that_is_the_innermost);
 	tcase_add_test(tcase, a_handler_on_a_stack_of_its_own);
+	tcase_add_test(tcase, rows_are_of_the_cheapest_kind);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("without entry");
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, code_without_an_entry_is_walked_by_rbp);
 	tcase_add_test(tcase, an_rbp_of_zero_is_the_outermost_frames);
+	tcase_add_test(tcase,
+		       registers_are_followed_through_frames_without_an_entry);
 	tcase_add_test(tcase, an_rbp_that_leads_nowhere_is_refused);
 	tcase_add_test(tcase,
 		       code_that_begins_or_ends_a_frame_tells_where_it_is);
@@ -808,11 +1002,15 @@ int main(void)
 	tcase = tcase_create("mappings");
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, a_return_address_that_stands_for_another);
+	tcase_add_test(
+		tcase,
+		one_that_stands_for_another_where_all_registers_are_needed);
 	tcase_add_test(tcase, a_child_has_its_parents_mappings_and_its_own);
 	tcase_add_test(tcase, what_is_unmapped_is_no_code);
 	tcase_add_test(tcase, a_file_that_is_another_has_no_rows);
 	tcase_add_test(tcase, files_that_cannot_be_read);
 	tcase_add_test(tcase, the_vdso_has_entries);
+	tcase_add_test(tcase, a_stack_that_ends_in_the_vdso);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("files");
 	tcase_add_checked_fixture(tcase, open_copy, close_copy);

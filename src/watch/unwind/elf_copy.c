@@ -38,8 +38,8 @@ static bool read_table(struct swz_elf_copy *copy, int fd, uint64_t offset,
 	       swz_elf_copy_read(copy, fd, offset, bytes);
 }
 
-/* The table of sections and their names. A program runs without them. */
-static void read_sections(struct swz_elf_copy *copy, int fd)
+/* The table of sections and their names. */
+static bool read_sections(struct swz_elf_copy *copy, int fd)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)(void *)copy->bytes;
 	uint64_t at = header->e_shoff, count = header->e_shnum;
@@ -48,19 +48,17 @@ static void read_sections(struct swz_elf_copy *copy, int fd)
 
 	if (!at || header->e_shentsize != sizeof(section) ||
 	    !read_table(copy, fd, at, 1, sizeof(section)))
-		return;
+		return false;
 	memcpy(&section, copy->bytes + at, sizeof(section));
 	if (!count)
 		count = section.sh_size;
 	if (names == SHN_XINDEX)
 		names = section.sh_link;
 	if (!read_table(copy, fd, at, count, sizeof(section)) || names >= count)
-		return;
+		return false;
 	memcpy(&section, copy->bytes + at + names * sizeof(section),
 	       sizeof(section));
-	/* without them no section is found by name */
-	if (!swz_elf_copy_read(copy, fd, section.sh_offset, section.sh_size))
-		return;
+	return swz_elf_copy_read(copy, fd, section.sh_offset, section.sh_size);
 }
 
 bool swz_elf_copy_open(struct swz_elf_copy *copy, int fd)
@@ -83,7 +81,8 @@ bool swz_elf_copy_open(struct swz_elf_copy *copy, int fd)
 	if (swz_elf_copy_read(copy, fd, 0, sizeof(*header)) &&
 	    read_table(copy, fd, header->e_phoff, header->e_phnum,
 		       sizeof(Elf64_Phdr))) {
-		read_sections(copy, fd);
+		/* a program runs without them */
+		(void)read_sections(copy, fd);
 		if (swz_elf_open(&copy->elf,
 				 (struct swz_bytes){copy->bytes, copy->size}) ==
 		    SWZ_OK)

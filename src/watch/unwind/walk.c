@@ -136,20 +136,20 @@ static enum swz_step step_without_row(const struct walk *w, struct swz_frame *f)
 	return step_by_rbp(w, f);
 }
 
-/* As behind the branch, as that changes neither registers nor stack. */
+/* As behind the branch, as that changes neither registers nor stack. RAX may be
+ * NULL: not known. */
 static enum swz_step step_behind_branch(const struct walk *w,
-					struct swz_frame *f)
+					struct swz_frame *f,
+					const uint64_t *rax)
 {
 	uint8_t code[SWZ_CODE_BYTES];
 	const struct swz_unwind_row *row;
+	uint64_t to;
 
-	/* rax must be known */
-	if (f->exact && w->full_depth == w->depth &&
-	    read_code(w, f->ip, code, sizeof(code))) {
-		row = row_at(w->unwinder,
-			     f->ip + (uint64_t)swz_code_branch(
-					     code, sizeof(code), w->full.ax),
-			     true);
+	if (f->exact && rax && read_code(w, f->ip, code, sizeof(code))) {
+		to = f->ip +
+		     (uint64_t)swz_code_branch(code, sizeof(code), *rax);
+		row = row_at(w->unwinder, to, true);
 		if (row->kind == SWZ_ROW_ROOT)
 			return SWZ_STEP_ROOT;
 		if (row->kind == SWZ_ROW_RSP || row->kind == SWZ_ROW_RBP)
@@ -172,7 +172,7 @@ static enum swz_step step_plainly(const struct walk *w,
 	if (row->kind == SWZ_ROW_NONE)
 		done = step_without_row(w, &f);
 	else if (row->kind == SWZ_ROW_BRANCH)
-		done = step_behind_branch(w, &f);
+		done = step_behind_branch(w, &f, &registers->ax);
 	else
 		done = step_by_row(w, &f, row);
 	registers->ip = f.ip;
@@ -246,7 +246,9 @@ static enum swz_step step(struct walk *w)
 	case SWZ_ROW_NONE:
 		return step_without_row(w, &w->at);
 	case SWZ_ROW_BRANCH:
-		return step_behind_branch(w, &w->at);
+		return step_behind_branch(
+			w, &w->at,
+			w->full_depth == w->depth ? &w->full.ax : NULL);
 	default:
 		return step_all(w);
 	}
