@@ -212,9 +212,10 @@ struct swz_thread_record {
 	 * of this thread none were recorded), but for those that were lost. */
 	uint64_t switches_from;
 	uint64_t switches_until;
-	uint64_t switches_lost; /* records: two of them are a switch. Where the
-				 * ring was full at the end: at least */
-	uint64_t reserved[1];
+	uint64_t switches_lost; /* records of the kernel: two of them are a
+				 * switch. Where its ring was full at the end:
+				 * at least */
+	uint64_t switches;      /* struct swz_switch_record that were written */
 };
 
 /* A time in which the thread did not run; in the order of time. */

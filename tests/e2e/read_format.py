@@ -213,10 +213,13 @@ def read_callgrind(data, sums):
             elif costs[0] >= 0:
                 sums.add_inclusive([called], costs[0])
             inclusive = 0
-    for table in (sums.calls, sums.self_ns, sums.incl_ns, sums.waiting or {}):
+    for table in (sums.calls, sums.self_ns, sums.incl_ns):
         for name, module in list(table):
             if module == "???":
                 table[name, "-"] += table.pop((name, module))
+    for name, module in list(sums.waiting or {}):
+        if module == "???":
+            sums.add_waiting(name, "-", *sums.waiting.pop((name, module)))
 
 
 def read_csv(data, sums):

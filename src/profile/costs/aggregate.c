@@ -521,6 +521,8 @@ static void find_waiting(struct swz_report *report, struct sums *sums)
 
 	report->knows_waiting |= by_name || tree->knows_waiting;
 	report->knows_switches |= tree->knows_waiting;
+	report->missing_switches = swz_add_count(report->missing_switches,
+						 tree->missing_switches);
 	if (!by_name && !tree->knows_waiting)
 		return;
 	for (i = 0; i < tree->context_count; i++) {
@@ -757,6 +759,8 @@ void swz_report_merge(struct swz_report *to, const struct swz_report *from)
 	to->thread_count += from->thread_count;
 	to->knows_waiting |= from->knows_waiting;
 	to->knows_switches |= from->knows_switches;
+	to->missing_switches = swz_add_count(to->missing_switches,
+					     from->missing_switches);
 	to->sampled |= from->sampled;
 	to->samples |= from->samples;
 	to->total_ns = swz_add(to->total_ns, from->total_ns);

@@ -58,7 +58,8 @@ struct swz_report {
 			      * since calls that wait (waiting_calls.h) were
 			      * recorded, if any were made: there are imports */
 	bool knows_switches; /* of a thread at least by the former */
-	bool sampled;        /* times are estimates, in some thread at least */
+	uint64_t missing_switches; /* there was more waiting than is known */
+	bool sampled; /* times are estimates, in some thread at least */
 	/* Before the first thread: times are multiples of so many ns, which
 	 * takes nothing from what is said of their sums; 0: of one. */
 	int64_t unit_ns;

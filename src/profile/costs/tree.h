@@ -72,7 +72,9 @@ struct swz_tree {
 	int64_t untraced_own;    /* of these ticks: work of ours */
 	bool absent;             /* the thread was not there in the range */
 	bool compensated;
-	bool knows_waiting; /* by context switches, or --wall */
+	bool knows_waiting;        /* by context switches, or --wall */
+	uint64_t missing_switches; /* lost or overwritten: there was more
+				    * waiting, in all of its time */
 	bool sampled; /* only some calls were timed: times are estimates */
 	bool samples; /* `calls` are samples that hit the context itself */
 	uint64_t dropped_nodes;  /* left out as inconsistent */

@@ -79,6 +79,7 @@ void swz_tree_take_switches(struct swz_tree *tree,
 	if (!thread->record.switches_from)
 		return;
 	tree->knows_waiting = true;
+	tree->missing_switches = swz_switches_missing(thread);
 	if (range && range->from > from)
 		from = range->from;
 	if (range && range->to < to)

@@ -109,6 +109,7 @@ struct swz_profile_thread {
 	size_t event_chunk_count;
 	const struct swz_profile_switch *switches; /* in the order of time */
 	size_t switch_count;
+	uint64_t switches_overwritten; /* --ring */
 };
 
 struct swz_profile {

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "profile/support/arith.h"
+
 void swz_switches_open(struct swz_switch_reader *reader,
 		       const struct swz_profile_thread *thread)
 {
@@ -47,6 +49,13 @@ uint64_t swz_switches_sum(const struct swz_profile_thread *thread,
 		*preempted += at->preempted ? ticks : 0;
 	}
 	return sum;
+}
+
+uint64_t swz_switches_missing(const struct swz_profile_thread *thread)
+{
+	uint64_t lost = thread->record.switches_lost;
+
+	return swz_add_count(thread->switches_overwritten, lost / 2 + lost % 2);
 }
 
 /* ---- for the index ---- */
@@ -104,6 +113,11 @@ void swz_switches_index(struct swz_profile *profile)
 		first = at;
 		while (at < count && all[at].owner == thread->index)
 			at++;
+		/* (of others the file may be read while it is written) */
+		if (profile->header.flags & SWZ_FILE_RING &&
+		    thread->record.switches > at - first)
+			thread->switches_overwritten = thread->record.switches -
+						       (at - first);
 		if (at > first && thread->record.switches_from)
 			cut(thread, &all[first], at - first);
 	}

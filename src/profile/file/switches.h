@@ -33,6 +33,9 @@ bool swz_switches_next(struct swz_switch_reader *reader, uint64_t from,
 uint64_t swz_switches_sum(const struct swz_profile_thread *thread,
 			  uint64_t *preempted);
 
+/* How many are not in the file, at least: lost, or overwritten. */
+uint64_t swz_switches_missing(const struct swz_profile_thread *thread);
+
 /* Sorts the switches that were read and gives each thread its own, cut to its
  * life: none of them overlap. For swz_profile_index(). */
 void swz_switches_index(struct swz_profile *profile);

@@ -227,6 +227,11 @@ static void put_description(const struct writer *w)
 			"desc: Folded recursion: %" PRIu64
 			" calls are in a context further up\n",
 			report->folded_recursion);
+	if (report->missing_switches)
+		fprintf(stream,
+			"desc: Missing context switches: %" PRIu64
+			" or more, so there is too little waiting\n",
+			report->missing_switches);
 	if (swz_profile_damaged(profile) || report->dropped_nodes)
 		fputs("desc: Incomplete: the profile is damaged\n", stream);
 }

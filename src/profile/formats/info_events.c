@@ -71,7 +71,7 @@ static void put_switches(FILE *stream, const struct swz_profile *profile)
 	fputs("\ncontext switches (--switches), durations as they were:\n",
 	      stream);
 	fprintf(stream, "%10s %16s %16s %16s %16s\n", "tid", "switches",
-		"lost records", "off, ns", "preempted, ns");
+		"missing", "off, ns", "preempted, ns");
 	for (i = 0; i < profile->thread_count; i++) {
 		const struct swz_profile_thread *thread = &profile->threads[i];
 		uint64_t preempted, off = swz_switches_sum(thread, &preempted);
@@ -84,7 +84,7 @@ static void put_switches(FILE *stream, const struct swz_profile *profile)
 			"%10" PRId32 " %16zu %16" PRIu64 " %16" PRId64
 			" %16" PRId64 "\n",
 			thread->record.tid, thread->switch_count,
-			thread->record.switches_lost,
+			swz_switches_missing(thread),
 			swz_profile_ns(profile, (int64_t)off),
 			swz_profile_ns(profile, (int64_t)preempted));
 	}

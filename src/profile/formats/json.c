@@ -215,7 +215,7 @@ static void put_process(FILE *stream, const struct swz_section *section)
 	fprintf(stream,
 		"\"threads\":%zu,\"total_ns\":%" PRId64 ",\"hooks_ns\":%" PRId64
 		",\"sampled\":%s,\"counts\":\"%s\",\"folded_recursion\":"
-		"%" PRIu64 ",\"split_functions\":%zu,\n",
+		"%" PRIu64 ",\"split_functions\":%zu",
 		section->report->thread_count, section->report->total_ns,
 		section->compensated && section->report->raw_ns >
 						section->report->total_ns
@@ -224,6 +224,10 @@ static void put_process(FILE *stream, const struct swz_section *section)
 		section->report->sampled ? "true" : "false",
 		swz_counted(section), section->report->folded_recursion,
 		swz_report_split(section->report));
+	if (section->report->knows_switches)
+		fprintf(stream, ",\"missing_switches\":%" PRIu64,
+			section->report->missing_switches);
+	fputs(",\n", stream);
 }
 
 /* How far the totals of the runs lie apart. */

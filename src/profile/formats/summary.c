@@ -15,7 +15,6 @@ struct losses {
 	uint64_t lost_calls;   /* not recorded */
 	uint64_t folded_calls; /* without a context */
 	uint64_t untraced;     /* events */
-	uint64_t switches;     /* the kernel's records */
 	size_t without;        /* threads without them, in such profiles */
 	size_t incomplete;     /* profiles, as all that follow */
 	size_t damaged;
@@ -196,8 +195,6 @@ static struct losses find_losses(const struct swz_section *section)
 
 			losses.untraced = swz_add_count(losses.untraced,
 							record->untraced);
-			losses.switches = swz_add_count(losses.switches,
-							record->switches_lost);
 			losses.without += profile->header.flags &
 						  SWZ_FILE_SWITCHES &&
 					  !record->switches_from;
@@ -235,9 +232,8 @@ static void put_losses(FILE *stream, const struct swz_section *section)
 		 "more inclusive time here than in trees, because of folding");
 	put_loss(stream, losses.untraced, "event", "events",
 		 "had no room in the trace (--max-size)");
-	put_loss(stream, losses.switches, "record of a context switch",
-		 "records of context switches",
-		 "had no room: more was waiting");
+	put_loss(stream, report->missing_switches, "context switch is",
+		 "context switches are", "missing: more was waiting");
 	put_loss(stream, losses.without, "thread has", "threads have",
 		 "no context switches: the kernel refused (--switches)");
 	put_loss(stream, losses.overwritten, "trace holds", "traces hold",

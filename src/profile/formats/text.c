@@ -112,6 +112,11 @@ void swz_put_waiting_note(FILE *stream, const struct swz_report *report)
 			"# self-wait, incl-wait: what of self and incl %s\n",
 			report->knows_switches ? "the thread did not run"
 					       : "was in calls that wait");
+	if (report->missing_switches)
+		fprintf(stream,
+			"# that is too little: %" PRIu64
+			" context switches or more are missing\n",
+			report->missing_switches);
 }
 
 void swz_write_text(FILE *stream, const struct swz_section *section,

@@ -277,6 +277,7 @@ static void add(struct swz_thread *thread, struct swz_switches *s, uint64_t off,
 	records[chunk->count].on_ticks = on;
 	/* release: who sees the count sees the record */
 	__atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE);
+	thread->record->switches++;
 }
 
 static void take_record(struct swz_thread *thread, struct swz_switches *s,
