@@ -53,7 +53,9 @@ static enum swz_step step_by_row(const struct walk *w, struct swz_frame *f,
 		at = row->rbp == SWZ_ROW_RBP_AT_RBP
 			     ? bp
 			     : cfa + (uint64_t)(int64_t)row->rbp_offset;
-		step = swz_stack_load(w->stack, at, &bp);
+		/* what is below the stack was popped: rbp has it again */
+		if (at >= f->sp)
+			step = swz_stack_load(w->stack, at, &bp);
 	}
 	if (step == SWZ_STEP_DONE)
 		step = swz_stack_load(w->stack, cfa - 8, &ip);
