@@ -117,6 +117,22 @@ static void raise_limits(void)
 	}
 }
 
+static void say_how(const struct swz_watch *watch)
+{
+	const struct swz_sample_run *run = &watch->run;
+
+	if (!watch->options->verbose || watch->options->quiet)
+		return;
+	say("swizzle: sampling process %d: engine %s, %s%llu bytes of stack, "
+	    "%s the kernel\n",
+	    (int)watch->pid, run->engine == SWZ_ENGINE_PERF ? "perf" : "pause",
+	    run->period_ns ? swz_print("%llu a second, ",
+				       1000000000ull / run->period_ns)
+			   : "",
+	    (unsigned long long)run->stack_bytes,
+	    run->flags & SWZ_SAMPLES_OF_KERNEL ? "also in" : "not in");
+}
+
 /* False: *problem says why. */
 static bool open_engine(struct swz_watch *watch, const char **problem)
 {
@@ -127,8 +143,10 @@ static bool open_engine(struct swz_watch *watch, const char **problem)
 		bool asked = wanted == SWZ_ENGINE_PERF ||
 			     strcmp(watch->options->event, "cpu-clock") != 0;
 
-		if (swz_perf_engine_open(watch, &refused))
+		if (swz_perf_engine_open(watch, &refused)) {
+			say_how(watch);
 			return true;
+		}
 		if (asked) {
 			*problem = swz_print("--engine perf --event %s: %s",
 					     watch->options->event, refused);
@@ -139,8 +157,10 @@ static bool open_engine(struct swz_watch *watch, const char **problem)
 			    "%s\n",
 			    refused);
 	}
-	if (swz_pause_engine_open(watch, problem))
+	if (swz_pause_engine_open(watch, problem)) {
+		say_how(watch);
 		return true;
+	}
 	*problem = swz_print("--engine pause: %s", *problem);
 	return false;
 }
@@ -166,6 +186,8 @@ static void rename_to(char **argv, int32_t root)
 		last = argv[i] + strlen(argv[i]) + 1;
 	room = (size_t)(last - argv[0]);
 	snprintf(text, sizeof(text), "swizzle-run: samples %d", (int)root);
+	if (!room)
+		return;
 	memset(argv[0], 0, room);
 	memcpy(argv[0], text, strlen(text) < room ? strlen(text) : room - 1);
 	prctl(PR_SET_NAME, "swizzle-sampler");
