@@ -523,6 +523,35 @@ START_TEST(code_that_begins_or_ends_a_frame_tells_where_it_is)
 }
 END_TEST
 
+START_TEST(a_program_at_its_first_instruction)
+{
+	words[0] = 2; /* argc */
+	words[1] = address_of(100);
+	words[2] = address_of(101);
+	words[3] = 0;
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_ROOT);
+	registers.bp = address_of(8);
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+	registers.bp = 0;
+	words[3] = 1; /* not the end of the arguments */
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+	words[3] = 0;
+	words[1] = 5; /* no argument */
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+	words[1] = address_of(100);
+	words[0] = 0;
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+	words[0] = UINT64_MAX;
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+}
+END_TEST
+
 /* All registers are needed behind frames that have no entry. */
 START_TEST(registers_are_followed_through_frames_without_an_entry)
 {
@@ -1007,6 +1036,7 @@ int main(void)
 	tcase = tcase_create("without entry");
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, code_without_an_entry_is_walked_by_rbp);
+	tcase_add_test(tcase, a_program_at_its_first_instruction);
 	tcase_add_test(tcase, an_rbp_of_zero_is_the_outermost_frames);
 	tcase_add_test(tcase,
 		       registers_are_followed_through_frames_without_an_entry);
