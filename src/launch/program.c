@@ -232,3 +232,26 @@ void swz_program_check(const char *file, const char *whose, bool sampled)
 	only_sampled = sampled;
 	check_file(file, whose, 0);
 }
+
+void swz_program_execute(char *path, char **argv)
+{
+	static char shell[] = "/bin/sh";
+
+	execv(path, argv);
+	if (errno == ENOEXEC) {
+		size_t count = 0;
+		char **line;
+
+		while (argv[count])
+			count++;
+		line = calloc(count + 2, sizeof(*line));
+		if (!line)
+			swz_die(SWZ_CANNOT_RUN, "no memory");
+		line[0] = shell;
+		line[1] = path;
+		memcpy(line + 2, argv + 1, count * sizeof(*line));
+		execv(shell, line);
+	}
+	swz_die(errno == ENOENT ? SWZ_NOT_FOUND : SWZ_CANNOT_RUN, "%s: %s",
+		argv[0], strerror(errno));
+}

@@ -28,4 +28,8 @@ char *swz_program_find(const char *name, const char *whose);
  * linked in any way. */
 void swz_program_check(const char *file, const char *whose, bool sampled);
 
+/* Executes it as execvp(3) does, which takes a text for a script of /bin/sh;
+ * dies where it cannot. */
+__attribute__((noreturn)) void swz_program_execute(char *path, char **argv);
+
 #endif

@@ -180,30 +180,6 @@ static void set_output(struct swz_run *tree)
 	swz_environment_set("SWIZZLE_FRESH", "1");
 }
 
-/* As execvp(3), which takes a text for a script of /bin/sh. */
-_Noreturn static void run(char *path, char **argv)
-{
-	static char shell[] = "/bin/sh";
-
-	execv(path, argv);
-	if (errno == ENOEXEC) {
-		size_t count = 0;
-		char **line;
-
-		while (argv[count])
-			count++;
-		line = calloc(count + 2, sizeof(*line));
-		if (!line)
-			swz_die(SWZ_CANNOT_RUN, "no memory");
-		line[0] = shell;
-		line[1] = path;
-		memcpy(line + 2, argv + 1, count * sizeof(*line));
-		execv(shell, line);
-	}
-	swz_die(errno == ENOENT ? SWZ_NOT_FOUND : SWZ_CANNOT_RUN, "%s: %s",
-		argv[0], strerror(errno));
-}
-
 static char **copy_environment(void)
 {
 	size_t count = 0;
@@ -239,7 +215,7 @@ static int sample(char **program, char **given, char **argv)
 	set_output(&tree);
 	swz_sampler_start(&tree, &settings, argv);
 	environ = given;
-	run(path, program);
+	swz_program_execute(path, program);
 }
 
 int main(int argc, char **argv)
@@ -262,5 +238,5 @@ int main(int argc, char **argv)
 	set_output(&tree);
 	if (wants_summary() && !nested)
 		swz_watcher_start(&tree, argv);
-	run(path, program);
+	swz_program_execute(path, program);
 }

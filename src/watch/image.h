@@ -130,6 +130,9 @@ struct swz_image_thread *swz_image_add_thread(struct swz_image *image,
 uint32_t swz_image_add_function(struct swz_image *image,
 				const struct swz_image_function *function);
 
+/* Forgets the thread's samples and its processor time. */
+void swz_image_restart_thread(struct swz_image_thread *thread, uint64_t now_ns);
+
 /* What a sample hit, besides the stack. */
 struct swz_hit {
 	bool in_kernel;

@@ -31,6 +31,18 @@ struct swz_image_thread *swz_image_add_thread(struct swz_image *image,
 	return thread;
 }
 
+void swz_image_restart_thread(struct swz_image_thread *thread, uint64_t now_ns)
+{
+	swz_map_free(&thread->children);
+	thread->node_count = 1;
+	thread->nodes[0] = (struct swz_stack_node){
+		.function = SWZ_FUNCTION_ROOT};
+	thread->kernel_samples = thread->samples = thread->waits = 0;
+	thread->weight = thread->lost = 0;
+	thread->processor_ns = 0;
+	thread->start_ns = now_ns;
+}
+
 uint32_t swz_stack_child(struct swz_image_thread *thread, uint32_t parent,
 			 uint32_t function, uint64_t call_site)
 {

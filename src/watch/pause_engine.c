@@ -19,7 +19,6 @@
 
 #include "watch/clock.h"
 #include "watch/proc_task.h"
-#include "watch/scan.h"
 #include "watch/waiting.h"
 
 #define USUAL_RATE 100u
@@ -44,8 +43,7 @@ static size_t stopping; /* threads that were asked to */
 /* A signal that is on its way must interrupt it. */
 static bool has_signal(int32_t pid, int32_t tid)
 {
-	static const char *const keys[] = {"SigPnd:", "ShdPnd:", "SigBlk:"};
-	uint64_t sets[3] = {0};
+	unsigned long long pending = 0, shared = 0, blocked = 0, set;
 	char path[64], line[256];
 	FILE *file;
 
@@ -54,15 +52,16 @@ static bool has_signal(int32_t pid, int32_t tid)
 	file = fopen(path, "re");
 	if (!file)
 		return true;
-	while (fgets(line, sizeof(line), file))
-		for (int i = 0; i < 3; i++) {
-			const char *at = line + strlen(keys[i]);
-
-			if (strncmp(line, keys[i], strlen(keys[i])) == 0)
-				(void)swz_scan(&at, 16, &sets[i]);
-		}
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "SigPnd: %llx", &set) == 1)
+			pending = set;
+		else if (sscanf(line, "ShdPnd: %llx", &set) == 1)
+			shared = set;
+		else if (sscanf(line, "SigBlk: %llx", &set) == 1)
+			blocked = set;
+	}
 	fclose(file);
-	return ((sets[0] | sets[1]) & ~sets[2]) != 0;
+	return ((pending | shared) & ~blocked) != 0;
 }
 
 /* What our stop has interrupted begins anew. */
@@ -395,6 +394,8 @@ void swz_pause_engine_run(struct swz_watch *watch)
 			watch->told = true;
 			watch->root_ended(watch);
 		}
+		if (watch->between)
+			watch->between(watch);
 	}
 	swz_tasks_finish(&watch->tasks, UINT64_MAX);
 	swz_tasks_stop(&watch->tasks, swz_watch_now());

@@ -245,6 +245,8 @@ void swz_perf_engine_run(struct swz_watch *watch)
 			watch->told = true;
 			watch->root_ended(watch);
 		}
+		if (watch->between)
+			watch->between(watch);
 	}
 	swz_tasks_stop(&watch->tasks, swz_watch_now());
 	swz_perf_close(&perf);

@@ -108,7 +108,7 @@ char *swz_run_line(const struct swz_sample_run *sampled,
 		return NULL;
 	to = open_memstream(&text, &size);
 	if (!to)
-		return NULL;
+		swz_out_of_memory();
 	fputs("swizzle: ", to);
 	put_count(to, totals->samples, " sample");
 	fputs(" of ", to);

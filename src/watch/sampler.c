@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,7 +19,6 @@
 #include <unistd.h>
 
 #include "launch/program.h"
-#include "profile/support/memory.h"
 #include "watch/clock.h"
 #include "watch/engine.h"
 #include "watch/run_line.h"
@@ -105,72 +103,17 @@ static void fill(struct swz_watch *watch, const struct swz_run *run,
 	watch->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* Many processes, many descriptors; and what comes too late is lost. */
-static void raise_limits(void)
-{
-	struct rlimit limit;
-
-	(void)setpriority(PRIO_PROCESS, 0, -10);
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
-static void say_how(const struct swz_watch *watch)
-{
-	const struct swz_sample_run *run = &watch->run;
-
-	if (!watch->options->verbose || watch->options->quiet)
-		return;
-	say("swizzle: sampling process %d: engine %s, %s%llu bytes of stack, "
-	    "%s the kernel\n",
-	    (int)watch->pid, run->engine == SWZ_ENGINE_PERF ? "perf" : "pause",
-	    run->period_ns ? swz_print("%llu a second, ",
-				       1000000000ull / run->period_ns)
-			   : "",
-	    (unsigned long long)run->stack_bytes,
-	    run->flags & SWZ_SAMPLES_OF_KERNEL ? "also in" : "not in");
-}
-
 /* False: *problem says why. */
 static bool open_engine(struct swz_watch *watch, const char **problem)
 {
-	enum swz_sample_engine wanted = watch->options->engine;
-	const char *refused;
+	const char *why_pause;
 
-	if (wanted != SWZ_ENGINE_PAUSE) {
-		bool asked = wanted == SWZ_ENGINE_PERF ||
-			     strcmp(watch->options->event, "cpu-clock") != 0;
-
-		if (swz_perf_engine_open(watch, &refused)) {
-			say_how(watch);
-			return true;
-		}
-		if (asked) {
-			*problem = swz_print("--engine perf --event %s: %s",
-					     watch->options->event, refused);
-			return false;
-		}
-		if (!watch->options->quiet)
-			say("swizzle: sampling by pauses (--engine pause): "
-			    "%s\n",
-			    refused);
-	}
-	if (swz_pause_engine_open(watch, problem)) {
-		say_how(watch);
-		return true;
-	}
-	*problem = swz_print("--engine pause: %s", *problem);
-	return false;
-}
-
-static void run_engine(struct swz_watch *watch)
-{
-	if (watch->run.engine == SWZ_ENGINE_PERF)
-		swz_perf_engine_run(watch);
-	else
-		swz_pause_engine_run(watch);
+	if (!swz_engine_open(watch, &why_pause, problem))
+		return false;
+	if (why_pause && !watch->options->quiet)
+		say("swizzle: sampling by pauses (--engine pause): %s\n",
+		    why_pause);
+	return true;
 }
 
 /* -------------------------------------------------------------- launched */
@@ -186,8 +129,6 @@ static void rename_to(char **argv, int32_t root)
 		last = argv[i] + strlen(argv[i]) + 1;
 	room = (size_t)(last - argv[0]);
 	snprintf(text, sizeof(text), "swizzle-run: samples %d", (int)root);
-	if (!room)
-		return;
 	memset(argv[0], 0, room);
 	memcpy(argv[0], text, strlen(text) < room ? strlen(text) : room - 1);
 	prctl(PR_SET_NAME, "swizzle-sampler");
@@ -223,7 +164,6 @@ _Noreturn static void sample(const struct swz_run *run,
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_DUMPABLE, 0);
 	rename_to(argv, run->root_pid);
-	raise_limits();
 	if (chdir("/") != 0 || !keep_descriptors(&ready))
 		goto fail;
 	fill(watch, run, options, run->root_pid);
@@ -237,7 +177,7 @@ _Noreturn static void sample(const struct swz_run *run,
 	if (write(ready, "", 1) != 1)
 		_exit(1); /* it has gone */
 	close(ready);
-	run_engine(watch);
+	swz_engine_run(watch);
 	if (!watch->told)
 		root_ended(watch);
 	_exit(0);
@@ -341,7 +281,6 @@ int swz_sampler_attach(const struct swz_run *run,
 	blocked = ending;
 	sigaddset(&blocked, SIGCHLD); /* of threads that stop */
 	sigprocmask(SIG_BLOCK, &blocked, NULL);
-	raise_limits();
 	fill(watch, run, options, pid);
 	watch->stop = signalfd(-1, &ending, SFD_CLOEXEC);
 	if (options->for_ns)
@@ -351,7 +290,7 @@ int swz_sampler_attach(const struct swz_run *run,
 		    problem);
 		return SWZ_CANNOT_RUN;
 	}
-	run_engine(watch);
+	swz_engine_run(watch);
 	if (!watch->told)
 		root_ended(watch);
 	return watch->run.problem ? 1 : 0;

@@ -408,6 +408,64 @@ void swz_tasks_write(struct swz_tasks *tasks)
 	}
 }
 
+/* The kernel tells a thread's time after its end. */
+#define SETTLED_NS 50000000u
+
+static void forget_thread(struct swz_image *image, size_t index)
+{
+	struct swz_image_thread *thread = image->threads[index];
+
+	free(thread->nodes);
+	swz_map_free(&thread->children);
+	free(thread);
+	image->threads[index] = image->threads[--image->thread_count];
+}
+
+static void restart_image(struct swz_image *image, uint64_t now_ns)
+{
+	image->samples = image->lost = image->missed = 0;
+	image->cut_stacks = image->broken_stacks = 0;
+	for (size_t i = image->thread_count; i-- > 0;) {
+		struct swz_image_thread *t = image->threads[i];
+
+		if (t->end_ns && t->end_ns + SETTLED_NS < now_ns)
+			forget_thread(image, i);
+		else
+			swz_image_restart_thread(t, now_ns);
+	}
+}
+
+static void restart_tasks(struct swz_tasks *tasks, uint64_t now_ns)
+{
+	for (size_t i = 0; i < tasks->count; i++) {
+		struct swz_task *task = &tasks->items[i];
+
+		if (!task->thread)
+			continue;
+		if (task->thread->processor_known)
+			task->spent_ns += task->thread->processor_ns;
+		if (task->thread->end_ns &&
+		    task->thread->end_ns + SETTLED_NS < now_ns)
+			task->thread = NULL;
+	}
+}
+
+void swz_tasks_hand_over(struct swz_tasks *tasks, uint64_t now_ns)
+{
+	swz_tasks_write(tasks);
+	restart_tasks(tasks, now_ns);
+	for (size_t i = 0; i < tasks->image_count; i++) {
+		struct swz_image *image = tasks->images[i];
+
+		if (image->fd >= 0)
+			close(image->fd);
+		image->fd = -1;
+		free(image->path);
+		image->path = NULL;
+		restart_image(image, now_ns);
+	}
+}
+
 void swz_tasks_stop(struct swz_tasks *tasks, uint64_t now_ns)
 {
 	for (size_t i = 0; i < tasks->image_count; i++) {

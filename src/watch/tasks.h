@@ -91,6 +91,11 @@ void swz_tasks_finish(struct swz_tasks *tasks, uint64_t before_ns);
 /* Writes all; what runs is written as it is and not forgotten. */
 void swz_tasks_write(struct swz_tasks *tasks);
 
+/* Writes all, and leaves the files, without a lock, to who reads them. What was
+ * sampled is then forgotten, and threads that have ended are: the next files
+ * say what comes from now on. */
+void swz_tasks_hand_over(struct swz_tasks *tasks, uint64_t now_ns);
+
 /* The end of sampling: all that runs still is taken to end now, and written. */
 void swz_tasks_stop(struct swz_tasks *tasks, uint64_t now_ns);
 

@@ -3,7 +3,8 @@
 # values, threads of a profile, and what belongs to the profiled program. The
 # shells really run; what is right is what the tools say themselves.
 . "${BASH_SOURCE%/*}/lib.sh"
-need_built "$RUN" "$DUMP" "$LIBSWIZZLE"
+SWTOP=$BUILD/bin/swizzle-top
+need_built "$RUN" "$DUMP" "$SWTOP" "$LIBSWIZZLE"
 need zsh fish awk script
 more=/usr/share/bash-completion/bash_completion
 [ -e $more ] || skip "needs $more, which is not there"
@@ -81,6 +82,7 @@ fish_offers() { # LINE
 	LINE=$1 fish -c "
 		source $TOP/completions/fish/swizzle-run.fish
 		source $TOP/completions/fish/swizzle-dump.fish
+		source $TOP/completions/fish/swizzle-top.fish
 		complete -C \$LINE" | cut -f1 | sort
 }
 
@@ -98,12 +100,12 @@ fish_lacks() { # FILE NAME
 
 long_options() { # TOOL
 	"$1" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -e '--[a-z-]+'
-	[ "${1##*/}" = swizzle-run ] || echo --no-embed # stands within a sentence
+	[ "${1##*/}" != swizzle-dump ] || echo --no-embed # stands within a sentence
 }
 
 allowed() { # OPTION TOOL: as the tool says when it is given another value
 	local mode=()
-	case $1 in --engine | --event) mode=(--mode sample) ;; esac
+	case ${2##*/}$1 in swizzle-run--engine | *--event) mode=(--mode sample) ;; esac
 	"$2" ${mode[@]+"${mode[@]}"} "$1=no-such-word" true 2>&1 | sed -n 's/.*There are: //p' | sed 's/, /\n/g' | sort
 }
 
@@ -113,15 +115,16 @@ $RUN --timing
 $RUN --imports
 $RUN --engine
 $RUN --event
+$SWTOP --engine
 $DUMP --format
 $DUMP --sort
 $DUMP --demangle
 $DUMP --color"
 
-for tool in "$RUN" "$DUMP"; do
+for tool in "$RUN" "$DUMP" "$SWTOP"; do
 	name=${tool##*/}
 	long_options "$tool" | sort -u >"options.$name"
-	assert_ge "$(wc -l <"options.$name")" 20 "options of $name"
+	assert_ge "$(wc -l <"options.$name")" 13 "options of $name"
 
 	it "bash: options of $name"
 	bash_offers "$tool" -- | sort -u >offered

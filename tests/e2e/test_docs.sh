@@ -40,9 +40,12 @@ assert_le "$(wc -l <"$TOP/README.md")" 200
 
 "$RUN" --help >run.options
 "$DUMP" --help >dump.options
+"$BUILD/bin/swizzle-top" --help >top.options
 # The options that take an argument of their own: "-o, --output FILE".
 sed -n 's/^ *\(-[^ ]*\), \(--[^ =[]*\) [A-Z].*/\1 \2/p
 	s/^ *\(--\{0,1\}[A-Za-z-]*\) [A-Z].*/\1/p' run.options | tr ' ' '\n' >run.taking
+sed -n 's/^ *\(-[^ ]*\), \(--[^ =[]*\) [A-Z].*/\1 \2/p
+	s/^ *\(--\{0,1\}[A-Za-z-]*\) [A-Z].*/\1/p' top.options | tr ' ' '\n' >top.taking
 
 is_option() { # TOOL OPTION: in its help
 	local name=${2%%=*}
@@ -71,11 +74,11 @@ check_command() {
 			is_known "$tool" "$word" ||
 				fail "$file: swizzle-$tool has no option $word"
 			checked=$((checked + 1))
-			if [ "$tool" = run ] && grep -q -x -e "$word" run.taking; then
+			if [ "$tool" != dump ] && grep -q -x -e "$word" "$tool.taking"; then
 				value=yes
 			fi
 			;;
-		*) [ "$tool" != run ] || return ;;
+		*) [ "$tool" = dump ] || return ;;
 		esac
 	done
 }
@@ -92,11 +95,11 @@ for file in $documents; do
 		check_command "$tool" $words
 	done < <(
 		{
-			grep -E '^    +(\$ )?([A-Z_]*=[^ ]* )?([a-z/]*/)?swizzle-(run|dump) ' \
+			grep -E '^    +(\$ )?([A-Z_]*=[^ ]* )?([a-z/]*/)?swizzle-(run|dump|top) ' \
 				"$TOP/$file"
-			grep -o -E '`([a-z/]*/)?swizzle-(run|dump) [^`]*`' "$TOP/$file"
+			grep -o -E '`([a-z/]*/)?swizzle-(run|dump|top) [^`]*`' "$TOP/$file"
 		} | sed -e 's/ #.*//' -e 's/[|>;&].*//' -e "s/[\`']//g" -e 's/\\$//' |
-			sed -n 's/.*swizzle-\(run\|dump\) \(.*\)/\1 \2/p'
+			sed -n 's/.*swizzle-\(run\|dump\|top\) \(.*\)/\1 \2/p'
 	)
 done
 assert_ge "$commands" 30 'commands in the documents'

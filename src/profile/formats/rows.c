@@ -64,8 +64,7 @@ static size_t collect_rows(const struct swz_section *section,
 		struct swz_row *row = &rows[count];
 
 		if (!report->functions[i].present || i == SWZ_CATALOG_UNKNOWN ||
-		    ((report->samples || report->joined) &&
-		     i == SWZ_CATALOG_OUTSIDE && !report->functions[i].self_ns))
+		    (report->samples && i == SWZ_CATALOG_OUTSIDE))
 			continue;
 		row->costs = &report->functions[i];
 		row->function = &section->catalog->functions[i];

@@ -1,0 +1,94 @@
+#ifndef SWZ_TOP_LIVE_H
+#define SWZ_TOP_LIVE_H
+
+/* What swizzle-top knows of the processes that it watches: figures of the last
+ * round, and of all rounds. They come from profiles: of samples, each of which
+ * says what came after the one before; or those of libswizzle.so, which say
+ * all since the process began and are read again and again. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/costs/contexts.h"
+#include "profile/names/catalog.h"
+#include "profile/support/map.h"
+
+struct swz_live_function {
+	uint64_t calls; /* samples: that hit the function itself */
+	int64_t self_ns;
+	int64_t inclusive_ns;
+};
+
+struct swz_live_figures {
+	struct swz_live_function *functions; /* by the catalog's index */
+	size_t function_count;
+	struct swz_contexts contexts; /* inclusive_ns is set */
+	int64_t total_ns;             /* of all self times */
+	uint64_t calls;               /* or samples */
+	/* of samples */
+	uint64_t lost, missed;
+	uint64_t cut; /* stacks that were not walked to their end */
+	uint64_t wall_ns;
+};
+
+struct swz_live_thread {
+	int32_t pid, tid;
+	char name[17];
+	uint64_t seen;    /* in which round */
+	uint64_t calls;   /* in it; or samples */
+	uint64_t used_ns; /* processor time in it */
+	uint64_t total_calls, total_used_ns;
+	uint64_t known_calls, known_used_ns; /* exact: as they were read last */
+	bool known;
+};
+
+struct swz_live {
+	struct swz_catalog catalog;
+	bool samples; /* else exact counts */
+	struct swz_live_figures recent, total;
+	struct swz_live_thread *threads;
+	size_t thread_count, thread_capacity;
+	struct swz_map by_tid; /* (pid, tid): threads */
+	uint64_t round;        /* counts them, from 1 */
+	uint64_t round_ns;     /* CLOCK_MONOTONIC: the end of the last */
+	size_t processes, live_threads; /* in this round */
+	char *damaged; /* a profile that could not be read, and why; NULL */
+	struct swz_intern names; /* of functions in no file */
+	struct swz_map name_numbers;
+};
+
+/* Of a process: what its profile said when it was read last. */
+struct swz_live_source {
+	int32_t pid;
+	uint64_t process_start;
+	char *path;
+	bool known;
+	struct swz_live_function *functions; /* by the catalog's index */
+	size_t function_count;
+	struct swz_contexts contexts;
+};
+
+void swz_live_begin(struct swz_live *live, bool samples, uint64_t now_ns);
+void swz_live_free(struct swz_live *live);
+
+/* A round begins: nothing is recent any more. */
+void swz_live_begin_round(struct swz_live *live);
+
+/* Adds a profile of samples. */
+void swz_live_add_samples(struct swz_live *live, const char *path);
+
+/* Reads a process's profile again, and adds what is new in it. EARLIER: it
+ * began before swizzle-top did, so what is there at first is not recent. */
+void swz_live_add_exact(struct swz_live *live, struct swz_live_source *source,
+			bool earlier);
+void swz_live_source_free(struct swz_live_source *source);
+
+/* All of the round was added: sums are made, and names looked up. */
+void swz_live_end_round(struct swz_live *live, uint64_t now_ns);
+
+/* The name of a function, and its module's or "-". */
+const char *swz_live_name(const struct swz_live *live, uint32_t function);
+const char *swz_live_module(const struct swz_live *live, uint32_t function);
+
+#endif

@@ -1,0 +1,318 @@
+#include "top/options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch/program.h"
+#include "options/words.h"
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+#define WRONG_USAGE 2
+#define USUAL_STACK 16384u
+#define MOST_RATE 20000u
+#define MOST_PAUSES 1000u
+#define MOST_PID 4194304u
+#define MOST_DELAY_MS 86400000u
+#define LEAST_DELAY_MS 100u
+#define MOST_ROUNDS 1000000000u
+
+/* clang-format off */
+static const char usage[] =
+	"Usage: swizzle-top [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+	"       swizzle-top [OPTION]... -p PID\n"
+	"Shows where a program spends its time while it runs. It takes samples; of a\n"
+	"program that runs under swizzle-run it shows exact counts and times.\n"
+	"\n"
+	"  -p, --pid PID            watch a process that runs already\n"
+	"  -b, --batch              print the most frequent back traces, without a screen\n"
+	"  -d, --delay SECONDS      renew so often, 0.1 to 86400 [1; -b: 5]\n"
+	"  -n, --rounds N           end after N times [when the program ends]\n"
+	"      --min-percent N      -b: functions with at least N % of the hits [10]\n"
+	"      --backtrace-percent N\n"
+	"                           -b: back traces with at least N % of their\n"
+	"                           function's hits [15]\n"
+	"  -r, --rate HZ            samples a second of processor time, 1 to 20000\n"
+	"                           [1000; --engine pause: 100]\n"
+	"      --engine ENGINE      perf, the kernel takes samples; pause, the threads\n"
+	"                           are stopped for each [perf, if permitted]\n"
+	"      --samples            take samples, also of what runs under swizzle-run\n"
+	"      --follow             child processes, too [default]\n"
+	"      --no-follow          not child processes\n"
+	"  -V, --version            print the version and exit\n"
+	"  -h, --help               print this help and exit\n"
+	"\n"
+	"Keys: ? lists them. q leaves; a process that was there before goes on.\n"
+	"Exit status: 0, or the program's own if it has ended; 126 if it cannot be\n"
+	"watched or executed, 127 if it was not found, 2 for wrong usage.\n";
+/* clang-format on */
+
+enum option {
+	PID,
+	BATCH,
+	DELAY,
+	ROUNDS,
+	MIN_PERCENT,
+	BACK_PERCENT,
+	RATE,
+	ENGINE,
+	SAMPLES,
+	FOLLOW,
+	NO_FOLLOW,
+	VERSION,
+	HELP
+};
+
+static const struct {
+	const char *name;
+	char letter;
+	bool flag;
+} known[] = {
+	[PID] = {"pid", 'p', false},
+	[BATCH] = {"batch", 'b', true},
+	[DELAY] = {"delay", 'd', false},
+	[ROUNDS] = {"rounds", 'n', false},
+	[MIN_PERCENT] = {"min-percent", 0, false},
+	[BACK_PERCENT] = {"backtrace-percent", 0, false},
+	[RATE] = {"rate", 'r', false},
+	[ENGINE] = {"engine", 0, false},
+	[SAMPLES] = {"samples", 0, true},
+	[FOLLOW] = {"follow", 0, true},
+	[NO_FOLLOW] = {"no-follow", 0, true},
+	[VERSION] = {"version", 'V', true},
+	[HELP] = {"help", 'h', true},
+};
+
+#define KNOWN (sizeof(known) / sizeof(known[0]))
+
+_Noreturn __attribute__((format(printf, 1, 2))) static void bad_usage(
+	const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("swizzle: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputs("\nTry 'swizzle-top --help'.\n", stderr);
+	exit(WRONG_USAGE);
+}
+
+static _Noreturn void print(const char *text)
+{
+	if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+		swz_die(EXIT_FAILURE, "standard output: %s", strerror(errno));
+	exit(EXIT_SUCCESS);
+}
+
+static uint64_t number(const char *as, const char *text, uint64_t least,
+		       uint64_t most, const char *of)
+{
+	size_t digits = strspn(text, "0123456789");
+	uint64_t value = 0;
+
+	if (digits && digits < 12)
+		value = strtoull(text, NULL, 10);
+	if (!digits || text[digits] || value < least || value > most)
+		bad_usage("option %s: '%s' is not a number from %llu to "
+			  "%llu%s",
+			  as, text, (unsigned long long)least,
+			  (unsigned long long)most, of);
+	return value;
+}
+
+/* "2", "0.5", ".25" */
+static uint64_t delay(const char *as, const char *text)
+{
+	const char *dot = strchrnul(text, '.');
+	size_t digits = strspn(text, "0123456789");
+	uint64_t ms = 0, scale = 100;
+
+	if (digits < 6 && text + digits == dot)
+		ms = 1000 * strtoull(text, NULL, 10);
+	else
+		dot = "";
+	for (const char *s = dot + (*dot == '.'); *s; s++, scale /= 10) {
+		if (*s < '0' || *s > '9') {
+			ms = 0;
+			break;
+		}
+		ms += scale * (uint64_t)(*s - '0');
+	}
+	if (ms < LEAST_DELAY_MS || ms > MOST_DELAY_MS)
+		bad_usage("option %s: '%s' is not a time from 0.1 to 86400 "
+			  "seconds",
+			  as, text);
+	return ms * 1000000;
+}
+
+static const char *engine_at(size_t index)
+{
+	static const char *const words[] = {"perf", "pause"};
+
+	return index < 2 ? words[index] : NULL;
+}
+
+static enum swz_sample_engine engine(const char *text)
+{
+	int found = swz_word_is(engine_at, text, strlen(text));
+	char advice[SWZ_ADVICE_BYTES];
+
+	if (found >= 0)
+		return found == 0 ? SWZ_ENGINE_PERF : SWZ_ENGINE_PAUSE;
+	swz_word_advice(engine_at, text, advice);
+	bad_usage("unknown engine '%s'%s", text, advice);
+}
+
+static void set(struct swz_top_options *o, enum option option, const char *as,
+		const char *value)
+{
+	switch (option) {
+	case PID:
+		o->sampling.pid = (int32_t)number(as, value, 1, MOST_PID,
+						  " (a process)");
+		break;
+	case BATCH:
+		o->batch = true;
+		break;
+	case DELAY:
+		o->delay_ns = delay(as, value);
+		break;
+	case ROUNDS:
+		o->rounds = number(as, value, 1, MOST_ROUNDS, "");
+		break;
+	case MIN_PERCENT:
+		o->min_percent = (unsigned int)number(as, value, 0, 100, "");
+		break;
+	case BACK_PERCENT:
+		o->back_percent = (unsigned int)number(as, value, 0, 100, "");
+		break;
+	case RATE:
+		o->sampling.rate = number(as, value, 1, MOST_RATE,
+					  " (samples a second)");
+		break;
+	case ENGINE:
+		o->sampling.engine = engine(value);
+		break;
+	case SAMPLES:
+		o->only_samples = true;
+		break;
+	case FOLLOW:
+	case NO_FOLLOW:
+		o->sampling.follow = option == FOLLOW;
+		break;
+	case VERSION:
+		print("swizzle-top " SWZ_VERSION "\n");
+	case HELP:
+		print(usage);
+	}
+}
+
+static const char *name_at(size_t index)
+{
+	return index < KNOWN ? known[index].name : NULL;
+}
+
+static const char *next_value(const char *as, char ***next)
+{
+	if (!**next)
+		bad_usage("option %s needs a value", as);
+	return *(*next)++;
+}
+
+static void read_long(struct swz_top_options *o, const char *argument,
+		      char ***next)
+{
+	const char *end = strchrnul(argument, '=');
+	int found = swz_word_find(name_at, argument + 2,
+				  (size_t)(end - argument - 2));
+	const char *as;
+
+	if (found < 0) {
+		char complaint[SWZ_ADVICE_BYTES];
+
+		swz_option_complaint(name_at, argument, complaint);
+		bad_usage("%s", complaint);
+	}
+	as = swz_text("--%s", known[found].name);
+	if (known[found].flag && *end)
+		bad_usage("option %s takes no value", as);
+	if (known[found].flag)
+		set(o, (enum option)found, as, NULL);
+	else
+		set(o, (enum option)found, as,
+		    *end ? end + 1 : next_value(as, next));
+}
+
+static void read_short(struct swz_top_options *o, const char *argument,
+		       char ***next)
+{
+	for (const char *s = argument + 1; *s; s++) {
+		const char *as = swz_text("-%c", *s);
+		size_t found = 0;
+
+		while (found < KNOWN && known[found].letter != *s)
+			found++;
+		if (found == KNOWN)
+			bad_usage("unknown option %s", as);
+		if (!known[found].flag) {
+			set(o, (enum option)found, as,
+			    s[1] ? s + 1 : next_value(as, next));
+			return;
+		}
+		set(o, (enum option)found, as, NULL);
+	}
+}
+
+static void check(const struct swz_top_options *o, bool percents)
+{
+	if (!*o->program && !o->sampling.pid)
+		bad_usage("no program given, and no process (-p)");
+	if (*o->program && o->sampling.pid)
+		bad_usage("option -p: either a process or a program, not both");
+	if (percents && !o->batch)
+		bad_usage("options --min-percent and --backtrace-percent are "
+			  "for -b only");
+	if (o->sampling.engine == SWZ_ENGINE_PAUSE &&
+	    o->sampling.rate > MOST_PAUSES)
+		bad_usage("option -r: '%llu' is not a number from 1 to %u "
+			  "(samples a second) with --engine pause",
+			  (unsigned long long)o->sampling.rate, MOST_PAUSES);
+}
+
+struct swz_top_options swz_top_options_read(char **next)
+{
+	enum { NOT_GIVEN = 101 };
+	struct swz_top_options o = {
+		.min_percent = NOT_GIVEN,
+		.back_percent = NOT_GIVEN,
+		.sampling = {.event = "cpu-clock",
+			     .stack_bytes = USUAL_STACK,
+			     .follow = true},
+	};
+
+	while (*next && (*next)[0] == '-' && (*next)[1]) {
+		const char *argument = *next++;
+
+		if (strcmp(argument, "--") == 0)
+			break;
+		if (argument[1] == '-')
+			read_long(&o, argument, &next);
+		else
+			read_short(&o, argument, &next);
+	}
+	o.program = next;
+	check(&o, o.min_percent != NOT_GIVEN || o.back_percent != NOT_GIVEN);
+	if (o.min_percent == NOT_GIVEN)
+		o.min_percent = 10;
+	if (o.back_percent == NOT_GIVEN)
+		o.back_percent = 15;
+	if (!o.delay_ns)
+		o.delay_ns = o.batch ? 5000000000u : 1000000000u;
+	return o;
+}

@@ -1,0 +1,188 @@
+/* A profile is mapped, shared, while it is written: /proc/PID/maps names it.
+ * Its header says that it is one. */
+
+#include "top/processes.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile/support/memory.h"
+#include "swizzle/format.h"
+#include "watch/proc_task.h"
+
+/* Of a regular file; *inode is set. */
+static bool read_header(const char *path, struct swz_file_header *header,
+			uint64_t *inode)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	bool is;
+
+	if (fd < 0)
+		return false;
+	is = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	     pread(fd, header, sizeof(*header), 0) == sizeof(*header) &&
+	     memcmp(header->magic, SWZ_FILE_MAGIC, sizeof(header->magic)) ==
+		     0 &&
+	     !(header->flags & SWZ_FILE_SAMPLES);
+	close(fd);
+	*inode = is ? st.st_ino : 0;
+	return is;
+}
+
+bool swz_top_profile_header(const char *path, struct swz_file_header *header)
+{
+	uint64_t inode;
+
+	return read_header(path, header, &inode);
+}
+
+static bool is_profile(const char *path, uint64_t inode)
+{
+	struct swz_file_header header;
+	uint64_t found;
+
+	return read_header(path, &header, &found) && found == inode;
+}
+
+void swz_top_profiles_beside(const char *profile,
+			     void (*visit)(void *context, const char *path),
+			     void *context)
+{
+	const char *slash = strrchr(profile, '/');
+	char *folder = slash ? strndup(profile, (size_t)(slash - profile) + 1)
+			     : NULL;
+	DIR *directory = folder ? opendir(folder) : NULL;
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		char *path;
+
+		if (entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN)
+			continue;
+		path = swz_print("%s%s", folder, entry->d_name);
+		visit(context, path);
+		free(path);
+	}
+	if (directory)
+		closedir(directory);
+	free(folder);
+}
+
+/* The process may have another root. */
+static char *find_profile(int32_t pid, const char *path, uint64_t inode)
+{
+	char *inside;
+
+	if (is_profile(path, inode))
+		return swz_duplicate(path);
+	inside = swz_print("/proc/%d/root%s", (int)pid, path);
+	if (is_profile(inside, inode))
+		return inside;
+	free(inside);
+	return NULL;
+}
+
+char *swz_top_profile_of(int32_t pid)
+{
+	char *name = swz_print("/proc/%d/maps", (int)pid), *line = NULL;
+	FILE *file = fopen(name, "re");
+	char *found = NULL;
+	size_t room = 0;
+
+	free(name);
+	if (!file)
+		return NULL;
+	while (!found && getline(&line, &room, file) > 0) {
+		uint64_t inode;
+		char rights[8];
+		int path = 0;
+
+		if (sscanf(line, "%*x-%*x %7s %*x %*s %" SCNu64 " %n", rights,
+			   &inode, &path) < 2 ||
+		    !path || rights[3] != 's' || line[path] != '/')
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		found = find_profile(pid, line + path, inode);
+	}
+	free(line);
+	fclose(file);
+	return found;
+}
+
+char *swz_top_process_refused(int32_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)pid);
+	if (stat(path, &st) != 0)
+		return swz_print("-p %d: there is no such process", (int)pid);
+	if (geteuid() != 0 && st.st_uid != geteuid())
+		return swz_print("-p %d: the process belongs to another user. "
+				 "Run swizzle-top as that user, or as root",
+				 (int)pid);
+	if (!swz_top_process_runs(pid))
+		return swz_print("-p %d: the process has ended", (int)pid);
+	return NULL;
+}
+
+static void count_task(void *context, int32_t tid)
+{
+	(void)tid;
+	++*(size_t *)context;
+}
+
+bool swz_top_process_runs(int32_t pid)
+{
+	struct swz_proc_task task;
+	char path[64];
+	size_t count = 0;
+
+	if (!swz_proc_task_read(pid, pid, &task) || task.state == 'X')
+		return false;
+	if (task.state != 'Z')
+		return true;
+	/* the first thread may end before the others */
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	swz_proc_numbers(path, count_task, &count);
+	return count > 1;
+}
+
+static char *read_file(int32_t pid, const char *name, size_t *size)
+{
+	char *path = swz_print("/proc/%d/%s", (int)pid, name), *text;
+	FILE *file = fopen(path, "re");
+
+	free(path);
+	*size = 0;
+	if (!file)
+		return NULL;
+	text = swz_allocate(4096, 1);
+	*size = fread(text, 1, 4095, file);
+	fclose(file);
+	return text;
+}
+
+char *swz_top_process_command(int32_t pid)
+{
+	size_t size;
+	char *text = read_file(pid, "cmdline", &size);
+
+	if (text && !size) {
+		free(text);
+		text = read_file(pid, "comm", &size);
+	}
+	if (!text)
+		return swz_duplicate("");
+	for (size_t i = 0; i < size; i++)
+		if (!text[i] || text[i] == '\n')
+			text[i] = i + 1 < size ? ' ' : '\0';
+	return text;
+}

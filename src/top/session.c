@@ -1,0 +1,205 @@
+/* Exact counts are shown if the first process has a profile: then only the
+ * profiles of its run count, since samples and calls do not add up. A program
+ * that is started gets its profile a moment after its start (swizzle-top
+ * swizzle-run PROGRAM), so it is looked for again and again. */
+
+#include "top/session.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/process_start.h"
+#include "launch/program.h"
+#include "profile/support/memory.h"
+#include "top/processes.h"
+#include "watch/clock.h"
+
+static void use_samples(struct swz_top_session *s)
+{
+	s->options.sampling.pid = s->pid;
+	if (swz_top_sampler_start(&s->sampler, &s->options.sampling,
+				  s->started.pid != 0))
+		return;
+	if (s->started.pid)
+		swz_top_give_up(&s->started);
+	else if (!swz_top_process_runs(s->pid))
+		swz_die(2, "-p %d: the process has ended", (int)s->pid);
+	swz_die(SWZ_CANNOT_RUN, "cannot sample process %d: %s", (int)s->pid,
+		s->sampler.problem);
+}
+
+static bool find_profile(struct swz_top_session *s)
+{
+	if (s->options.only_samples)
+		return false;
+	s->profile = swz_top_profile_of(s->pid);
+	if (s->profile && swz_top_profile_header(s->profile, &s->run))
+		return true;
+	free(s->profile);
+	s->profile = NULL;
+	return false;
+}
+
+void swz_top_session_begin(struct swz_top_session *s,
+			   const struct swz_top_options *options, bool screen)
+{
+	bool exact;
+
+	*s = (struct swz_top_session){.options = *options,
+				      .pid = options->sampling.pid};
+	s->sampler.ask = s->sampler.answer = -1;
+	if (!s->pid) {
+		swz_top_start(&s->started, options->program, screen);
+		s->pid = s->started.pid;
+	} else {
+		char *refused = swz_top_process_refused(s->pid);
+
+		if (refused)
+			swz_die(2, "%s", refused);
+	}
+	exact = !s->started.pid && find_profile(s);
+	swz_live_begin(&s->live, !exact, swz_watch_now());
+	if (!exact)
+		use_samples(s);
+	if (s->started.pid)
+		swz_top_go(&s->started);
+	s->command = s->started.pid ? swz_duplicate(*options->program)
+				    : swz_top_process_command(s->pid);
+}
+
+/* ------------------------------------------------------------- exact counts */
+
+static void add_source(struct swz_top_session *s, const char *path,
+		       const struct swz_file_header *header)
+{
+	swz_grow(&s->sources, &s->source_capacity, s->source_count,
+		 sizeof(*s->sources));
+	s->sources[s->source_count++] = (struct swz_live_source){
+		.pid = (int32_t)header->pid,
+		.path = swz_duplicate(path),
+		.process_start = header->process_start};
+}
+
+/* Profiles of one run lie in one folder, also those of processes that were too
+ * short to be seen. */
+static void look_at(void *context, const char *path)
+{
+	struct swz_top_session *s = context;
+	const char *kept = swz_intern(&s->paths, path);
+	uint32_t *seen = swz_map_at(&s->seen, (uintptr_t)kept, 0);
+	struct swz_file_header header = {.magic = {0}};
+	bool is_one;
+
+	if (*seen != SWZ_MAP_NONE)
+		return;
+	is_one = swz_top_profile_header(path, &header);
+	if (header.magic[0]) /* else it may become one */
+		*seen = 0;
+	if (!is_one)
+		return;
+	if (s->options.sampling.follow
+		    ? header.root_pid == s->run.root_pid &&
+			      header.root_start == s->run.root_start
+		    : header.pid == s->run.pid)
+		add_source(s, path, &header);
+}
+
+static bool goes_on(const struct swz_live_source *source)
+{
+	return swz_process_start(source->pid) == source->process_start &&
+	       swz_top_process_runs(source->pid);
+}
+
+static void read_profiles(struct swz_top_session *s)
+{
+	bool earlier = s->live.round == 1 && !s->started.pid;
+	size_t kept = 0;
+
+	swz_top_profiles_beside(s->profile, look_at, s);
+	for (size_t i = 0; i < s->source_count; i++) {
+		/* what it wrote until its end is read after its end */
+		bool ended = !goes_on(&s->sources[i]);
+
+		swz_live_add_exact(&s->live, &s->sources[i], earlier);
+		if (ended)
+			swz_live_source_free(&s->sources[i]);
+		else
+			s->sources[kept++] = s->sources[i];
+	}
+	s->source_count = kept;
+	s->ended = !kept && !swz_top_process_runs(s->pid);
+}
+
+static void switch_to_exact(struct swz_top_session *s)
+{
+	uint64_t began_ns = s->live.round_ns;
+
+	swz_top_sampler_end(&s->sampler);
+	swz_live_free(&s->live);
+	swz_live_begin(&s->live, false, began_ns);
+}
+
+void swz_top_session_look(struct swz_top_session *s)
+{
+	if (s->live.samples && s->started.pid && find_profile(s))
+		switch_to_exact(s);
+	swz_top_look(&s->started);
+}
+
+/* ------------------------------------------------------------- rounds */
+
+static void take(void *context, const char *path)
+{
+	swz_live_add_samples(context, path);
+}
+
+int swz_top_session_ask(struct swz_top_session *s)
+{
+	swz_top_session_look(s);
+	if (!s->live.samples)
+		return -1;
+	swz_top_sampler_ask(&s->sampler);
+	return s->sampler.ended ? -1 : s->sampler.answer;
+}
+
+void swz_top_session_take(struct swz_top_session *s)
+{
+	swz_live_begin_round(&s->live);
+	if (s->live.samples) {
+		swz_top_sampler_wait(&s->sampler);
+		swz_top_sampler_take(&s->sampler, take, &s->live);
+		s->ended = s->sampler.ended;
+	} else {
+		read_profiles(s);
+	}
+	swz_live_end_round(&s->live, swz_watch_now());
+	swz_top_look(&s->started);
+}
+
+bool swz_top_session_has_ended(const struct swz_top_session *s)
+{
+	struct pollfd fd = {s->sampler.answer, POLLIN, 0};
+
+	if (s->live.samples)
+		return s->sampler.ended ||
+		       (poll(&fd, 1, 0) > 0 && fd.revents & POLLHUP);
+	for (size_t i = 0; i < s->source_count; i++)
+		if (goes_on(&s->sources[i]))
+			return false;
+	return !swz_top_process_runs(s->pid);
+}
+
+void swz_top_session_end(struct swz_top_session *s)
+{
+	if (s->live.samples)
+		swz_top_sampler_end(&s->sampler);
+	for (size_t i = 0; i < s->source_count; i++)
+		swz_live_source_free(&s->sources[i]);
+	free(s->sources);
+	free(s->profile);
+	swz_map_free(&s->seen);
+	swz_intern_free(&s->paths);
+	free(s->command);
+	swz_live_free(&s->live);
+}

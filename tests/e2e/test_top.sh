@@ -1,0 +1,180 @@
+# shellcheck shell=bash
+# swizzle-top: shares are those of the program's own clock, exact counts are
+# those of the profile, the program notices nothing, and what cannot be watched
+# is refused.
+# run: alone
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+SWTOP=$BUILD/bin/swizzle-top
+need_built "$RUN" "$DUMP" "$SWTOP" "$LIBSWIZZLE"
+need python3
+need_targets shares patient fib
+unset SWIZZLE_MODE
+
+# Where the kernel lets nobody take samples, pauses are all there is.
+ENGINES=(pause)
+if "$RUN" -q -m sample --engine perf -o try true 2>/dev/null; then
+	ENGINES=(perf pause)
+else
+	echo 'not tested: --engine perf, which is not permitted here'
+fi
+
+own() { # NAME: what the program says of itself, ms
+	awk -v name="$1" '$1 == name { print $2 }' "$TMP/own"
+}
+
+# All rounds together: "hits function", of functions, and "hits" of headings.
+sums() { # FILE
+	awk '/ (hits?|calls?), / && !/^20/ {
+			gsub(",", "", $2); sum[$6] += $2 }
+		END { for (name in sum) print sum[name], name }' "$1"
+}
+
+# COUNT is within PERMILLE of TOTAL from the share that PART has of ALL.
+assert_share() { # WHAT COUNT TOTAL PART ALL PERMILLE
+	awk -v n="$2" -v total="$3" -v part="$4" -v all="$5" -v permille="$6" 'BEGIN {
+		off = n / total - part / all
+		if (off < 0) off = -off
+		exit !(total > 0 && off * 1000 <= permille) }' </dev/null ||
+		fail "$1: $2 of $3, not about $4 of $5"
+}
+
+for engine in "${ENGINES[@]}"; do
+	permille=40
+	[ "$engine" = perf ] || permille=120
+
+	it "-b, $engine: shares of a program, with all its hits"
+	"$SWTOP" -b -d 0.4 --min-percent 0 --engine "$engine" sh -c \
+		"'$TARGETS/shares' >own" >out 2>err
+	assert_eq 0 $? 'exit status'
+	assert_empty err
+	assert_ge "$(grep -c '^20[0-9-]* [0-9:]*  [0-9.]* s: [0-9,]* ticks, [0-9,]* hits, [0-9,]* missed back traces$' out)" \
+		2 'headings'
+	sums out >hits
+	total=$(awk '{ sum += $1 } END { print sum }' hits)
+	assert_ge "$total" 20 'hits'
+	assert_eq "$total" "$(awk '/^20/ { gsub(",", ""); for (i = 1; i < NF; i++)
+		if ($(i + 1) == "hits") sum += $i } END { print sum }' out)" \
+		'hits in the headings'
+	# (each looks at the clock, which is in the kernel where the machine is slow)
+	total=$(awk '$2 ~ /^[abc]$/ { sum += $1 } END { print sum }' hits)
+	for function in a b c; do
+		assert_share "$function" "$(awk -v f=$function '$2 == f { print $1 }' hits)" \
+			"$total" "$(own $function)" 1000 $permille
+	done
+	it "-b, $engine: back traces lead to the root"
+	awk '/^ +[0-9.]+% .* b  shares/ { on = 1; next } /^20|hits, / { on = 0 }
+		on && /^            / { print $1 }' out >frames
+	assert_eq 'b main' "$(head -n 2 frames | xargs)"
+	assert_contains frames _start
+
+	it "-b, $engine: a process that runs already is not interrupted"
+	"$TARGETS/patient" 2500 >printed &
+	pid=$!
+	"$SWTOP" -b -d 0.5 -n 2 --engine "$engine" -p $pid >out 2>err
+	assert_eq 0 $? 'exit status'
+	assert_empty err
+	kill -0 $pid || fail 'it has ended'
+	wait $pid
+	assert_eq 0 $? "the process's exit status"
+	assert_eq 2 "$(grep -c '^20.* hits' out)" rounds
+	assert_matches out ' work  patient$'
+	assert_matches printed '^waits [0-9]{2,} interrupted 0 early 0$'
+done
+
+it '-b: the two thresholds'
+"$SWTOP" -b -d 60 --min-percent 20 "$TARGETS/shares" >out
+sums out | cut -d ' ' -f 2 | sort >names # c has 10 %
+assert_eq 'a b' "$(xargs <names)"
+"$SWTOP" -b -d 60 --min-percent 0 --backtrace-percent 100 "$TARGETS/shares" short 20 >out
+assert_matches out '^ +[0-9.]+% +[0-9]+ other back traces$'
+"$SWTOP" -b -d 60 --min-percent 0 --backtrace-percent 0 "$TARGETS/shares" short 20 >out
+assert_not_contains out 'other back trace'
+
+it '-b: exact calls, all of them, where the program runs under swizzle-run'
+"$SWTOP" -b -d 0.2 --min-percent 0 "$RUN" -q -o profile "$TARGETS/fib" >out
+assert_ge "$(grep -c '^20.* calls, ' out)" 1 'rounds of calls'
+calls=$("$DUMP" -q -f csv -o - profile | awk -F , '$7 == "fib" { print $1 }')
+assert_ge "$calls" 1000000 'calls of fib'
+assert_eq "$calls fib" "$(sums out | grep ' fib$')"
+
+it '-b: samples of such a program, if they are wanted'
+"$SWTOP" -b --samples "$RUN" -q -o profile "$TARGETS/fib" >out
+assert_matches out '^20.* hits, '
+
+it '-b: the program has its exit status, its environment and its descriptors'
+for status in 0 7; do
+	"$SWTOP" -b "$TARGETS/shares" exit $status >/dev/null
+	assert_eq $status $? 'exit status'
+done
+env -i PATH="$PATH" env >native
+env -i PATH="$PATH" "$SWTOP" -b env | sed '/^20/,$d' >found
+assert_same native found
+sh -c 'ls /proc/self/fd | wc -l' >native
+"$SWTOP" -b sh -c 'ls /proc/self/fd | wc -l' | grep -x '[0-9][0-9]*' >found
+assert_same native found
+
+it 'a process that ends meanwhile'
+sleep 0.7 &
+pid=$!
+capture "$SWTOP" -b -d 60 -p $pid
+assert_status 0
+assert_empty err
+assert_eq 1 "$(grep -c '^20' out)" rounds
+
+it 'what cannot be watched is refused'
+sleep 0.01 &
+gone=$!
+wait $gone
+refuse() { # STATUS MESSAGE ARGUMENT...
+	local status=$1 message=$2
+	shift 2
+	capture "$SWTOP" -b "$@"
+	assert_status "$status"
+	assert_matches err "^swizzle: $message"
+	assert_empty out
+}
+refuse 2 "-p $gone: there is no such process" -p $gone
+refuse 2 "option -p: '0' is not a number" -p 0
+refuse 2 "option -p: either a process or a program" -p $$ true
+refuse 2 'no program given' -n 2
+refuse 2 "option -d: '0' is not a time" -d 0 true
+refuse 2 "option -d: '1.x' is not a time" -d 1.x true
+refuse 2 "option -n: '0' is not a number" -n 0 true
+refuse 2 "option --min-percent: '101' is not" --min-percent 101 true
+refuse 2 "option -r: '0' is not a number" -r 0 true
+refuse 2 'unknown option --bacth; did you mean --batch' --bacth true
+refuse 2 "unknown engine 'pref'; did you mean 'perf'" --engine pref true
+refuse 127 'no-such-program: not found' no-such-program
+if [ "$(id -u)" = 0 ] && have "another user's process" setpriv; then
+	sleep 60 &
+	pid=$!
+	chmod 755 "$TMP"
+	capture setpriv --reuid=65534 --clear-groups "$SWTOP" -b -p $pid
+	assert_status 2
+	assert_matches err "^swizzle: -p $pid: the process belongs to another user"
+	kill $pid
+fi
+
+it 'no folder is left'
+sleep 60 &
+pid=$!
+"$SWTOP" -b -p $pid >out &
+top=$!
+for ((i = 0; i < 100; i++)); do
+	folder=$(echo /dev/shm/swizzle-top.*)
+	[ ! -d "$folder" ] || break
+	sleep 0.05
+done
+assert_exists "$folder"
+kill -KILL $top
+wait $top 2>/dev/null
+for ((i = 0; i < 100; i++)); do
+	[ -d "$folder" ] || break
+	sleep 0.05
+done
+[ ! -d "$folder" ] || fail "$folder is there"
+kill -0 $pid || fail 'the process has ended'
+kill $pid
+
+finish
