@@ -211,13 +211,13 @@ assert_refused 2 'has no use for -o'
 
 it 'a damaged profile is not added to'
 used=$("$DUMP" -f info plain | sed -n 's/^used: \([0-9]*\) .*/\1/p')
-head -c $((used - 256)) plain >cut
-cp cut kept
-capture "$DUMP" -q --embed cut
+head -c $((used - 256)) plain >torn
+cp torn kept
+capture "$DUMP" -q --embed torn
 assert_status 1
-assert_contains err 'cut: damaged, so no names were added'
-assert_same cut kept
-capture "$DUMP" -f archive -o archive cut
+assert_contains err 'torn: damaged, so no names were added'
+assert_same torn kept
+capture "$DUMP" -f archive -o archive torn
 assert_contains err 'the archive gets no names'
 
 finish

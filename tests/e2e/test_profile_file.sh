@@ -107,6 +107,7 @@ let_go() {
 	echo >&3
 	exec 3>&-
 	wait $process
+	# shellcheck disable=SC2034 # assert_status asks
 	status=$?
 }
 

@@ -13,7 +13,7 @@ static const double factors[] = {
 	2.831,  2.819, 2.807, 2.797, 2.787, 2.779, 2.771, 2.763, 2.756, 2.750,
 };
 
-#define FACTORS (sizeof(factors) / sizeof(factors[0]))
+enum { FACTORS = sizeof(factors) / sizeof(factors[0]) };
 
 struct swz_spread swz_spread_of(const double *values, size_t count)
 {
