@@ -209,7 +209,7 @@ enum swz_status swz_profile_read(const char *path, struct swz_profile **out,
 	status = read_open_file(fd, path, out, error);
 	if (status != SWZ_OK)
 		close(fd);
-	else
+	else if (*out)
 		(*out)->archived = archived;
 	return status;
 }
