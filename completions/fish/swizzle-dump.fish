@@ -34,6 +34,7 @@ complete -c swizzle-dump -s s -l sort -x -a 'self incl calls name min max' -d 'S
 complete -c swizzle-dump -l percent-limit -x -d 'Leave out what is below'
 complete -c swizzle-dump -l bottom-up -d 'Tree: each function with its callers'
 complete -c swizzle-dump -l diff -r -F -d 'Compare with an older profile'
+complete -c swizzle-dump -l times -r -F -d 'Take the times from a sampled run'
 complete -c swizzle-dump -l embed -d 'Add names and lines to the profile'
 complete -c swizzle-dump -l no-embed -d 'An archive without them'
 complete -c swizzle-dump -l debug-dir -x -a '(__fish_complete_directories)' -d 'Look for debug files in DIR, too'

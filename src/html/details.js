@@ -60,11 +60,11 @@ class Details {
 				make('dt', {}, name),
 				make('dd', {title: title || ''}, value)));
 		};
-		const time = (name, ns, extra) => add(name, duration(ns) +
+		const time = (name, ns, extra) => add(name, durationOrBound(ns) +
 			(extra ? ', ' + extra : ''), grouped(ns) + ' ns');
 
 		if (!isNoCall(fn))
-			add(model.many, grouped(calls));
+			add(model.many, model.callsText(fn, calls));
 		time('Self', sums.self[fn], percent(sums.self[fn], model.total));
 		if (model.sampled)
 			time('± of self', Math.sqrt(sums.variance[fn]));
@@ -111,7 +111,8 @@ class Details {
 			width: 'minmax(120px, 1fr)'},
 		], (entry, cells, element) => {
 			element.dataset.fn = entry.fn;
-			cells[0].textContent = grouped(entry.calls);
+			cells[0].textContent = model.callsText(id === 'callers' ?
+				fn : entry.fn, entry.calls);
 			putTime(cells[1], entry.incl);
 			if (model.comparison)
 				cells[1].title = beforeAndAfter(entry.oldIncl,

@@ -198,10 +198,10 @@ class Flame extends Chart {
 			title: model.catalog.name[fn],
 			rows: [
 				['here', ''],
-				[model.one + 's', grouped(tree.calls[node])],
+				[model.one + 's', model.callsText(fn, tree.calls[node])],
 				['inclusive', `${duration(tree.total[node])}, ` +
 					percent(tree.total[node], total)],
-				['self', `${duration(tree.self[node])}, ` +
+				['self', `${durationOrBound(tree.self[node])}, ` +
 					percent(tree.self[node], total)],
 				...model.holdsSamples ? [] : [['mean', tree.calls[node] ?
 					duration(tree.total[node] /

@@ -235,8 +235,8 @@ function putBar(cell, part, whole, colour) {
 }
 
 function putTime(cell, ns) {
-	cell.textContent = duration(ns);
-	cell.title = grouped(ns) + ' ns';
+	cell.textContent = durationOrBound(ns);
+	cell.title = ns || !leastTime ? grouped(ns) + ' ns' : 'no sample hit it';
 }
 
 // ---- the table of functions ----
@@ -370,7 +370,7 @@ class FunctionTable {
 			switch (column.key) {
 			case 'calls':
 				cell.textContent = isNoCall(fn) ? '' :
-					grouped(sums.calls[fn]);
+					model.callsText(fn, sums.calls[fn]);
 				break;
 			case 'share':
 				cell.textContent = percent(sums.self[fn], model.total);
@@ -605,10 +605,14 @@ function topDownSource(app) {
 			putTime(cells[2], self[node]);
 			if (fn[node] < 0)
 				return;
-			cells[3].textContent = grouped(calls[node]);
-			if (!app.model.holdsSamples)
+			cells[3].textContent = app.model.callsText(fn[node], calls[node]);
+			if (app.model.holdsSamples)
+				return;
+			if (total[node] || !leastTime)
 				putTime(cells[4], calls[node] ?
 					total[node] / calls[node] : 0);
+			else
+				cells[4].textContent = '–';
 		},
 	};
 }
@@ -655,7 +659,9 @@ function bottomUpSource(app) {
 			putTime(cells[0], from.time);
 			cells[1].textContent = percent(from.time, model.total);
 			putBar(cells[1], from.time, model.total, 'var(--bar)');
-			cells[2].textContent = grouped(from.calls);
+			cells[2].textContent = model.callsText(
+				item.root === undefined ? from.fn : item.root,
+				from.calls);
 		},
 	};
 }

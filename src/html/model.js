@@ -18,6 +18,9 @@ class Model {
 			profile.holdsSamples);
 		this.one = this.holdsSamples ? 'sample' : 'call';
 		this.many = this.holdsSamples ? 'Samples' : 'Calls';
+		setLeastTime(this.description.boundNs || 0);
+		// functions whose calls were not recorded
+		this.uncounted = new Set(this.description.uncounted);
 		this.byThread = this.threads.length > 1;
 		this.comparison = this.description.comparison ?
 			new Comparison(this) : null;
@@ -29,6 +32,11 @@ class Model {
 		this.first = Math.min(...this.threads.map(thread => thread.start));
 		this.last = Math.max(...this.threads.map(thread => thread.end));
 		this.update();
+	}
+
+	// The number of calls, as it is shown.
+	callsText(fn, calls) {
+		return this.uncounted.has(fn) ? '–' : grouped(calls);
 	}
 
 	// What the hooks of a profile's calls cost, ns; 0 if it is not subtracted.
@@ -186,7 +194,7 @@ class Model {
 		this.functions = [];
 		for (let fn = 0; fn < count; fn++)
 			if (sums.present[fn] && fn !== UNKNOWN &&
-				!(this.holdsSamples && fn === OUTSIDE))
+				!((this.holdsSamples || leastTime) && fn === OUTSIDE))
 				this.functions.push(fn);
 	}
 

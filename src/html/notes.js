@@ -63,14 +63,24 @@ function remarks(profile, description, threads) {
 			'request.');
 	if (refused)
 		say(true, `${grouped(refused)} of ${grouped(refused + patched)} ` +
-			'functions were not hooked, for the reasons below. Their ' +
-			'time is in their callers’ self time.');
+			'functions were not hooked, for the reasons below. ' +
+			(description.boundNs ? '' : 'Their time is in their ' +
+			'callers’ self time.'));
 	if (profile.holdsSamples)
 		return list.concat(sampleRemarks(profile));
-	if (left.length)
+	if (left.length && !description.boundNs)
 		say(false, 'Not in scope: ' + left.map(module =>
 			baseName(module.path)).join(', ') + '. The time in them ' +
 			'is in their callers’ self time.');
+	if (description.boundNs) {
+		say(false, 'Counts are those of this run. Times are the ' +
+			'processor time of another run of the command, by ' +
+			plural(description.samples, 'sample') + '. What no ' +
+			'sample hit took less than ' +
+			duration(description.boundNs) + '. “–”: calls that were ' +
+			'not counted.');
+		return list;
+	}
 	say(false, description.compensated ?
 		`What the hooks cost, ${cost.toFixed(2)} ns a call, was measured ` +
 		'at the start and has been subtracted.' :

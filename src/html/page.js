@@ -22,11 +22,12 @@ class Tip {
 
 			rows.push(['in all', '']);
 			if (!isNoCall(fn))
-				rows.push([model.one + 's', grouped(sums.calls[fn])]);
+				rows.push([model.one + 's', model.callsText(fn,
+					sums.calls[fn])]);
 			rows.push(
-				['inclusive', `${duration(sums.incl[fn])}, ` +
+				['inclusive', `${durationOrBound(sums.incl[fn])}, ` +
 					percent(sums.incl[fn], model.total)],
-				['self', `${duration(sums.self[fn])}, ` +
+				['self', `${durationOrBound(sums.self[fn])}, ` +
 					percent(sums.self[fn], model.total) +
 					(model.sampled ? ' ± ' + duration(
 						Math.sqrt(sums.variance[fn])) :
@@ -269,6 +270,7 @@ class App {
 		const counted = model.countedThreads().length;
 		const hooks = Math.max(0, model.raw - model.total);
 		const known = model.holdsSamples ? ['', ''] :
+			model.description.boundNs ? [', sampled', ''] :
 			model.description.compensated ?
 				[`, after ${duration(hooks)} of hooks`,
 					`, without the ${grouped(hooks)} ns that the ` +
@@ -314,7 +316,8 @@ class App {
 				(absent ? ' absent' : ''), title:
 				`${this.threadName(thread)}: ` + (absent ?
 				'not there in this range' :
-				grouped(totalNs) + ' ns' + (model.holdsSamples ? '' :
+				grouped(totalNs) + ' ns' + (model.holdsSamples ||
+				model.description.boundNs ? '' :
 				model.description.compensated ?
 					`, after ${grouped(Math.max(0, rawNs -
 						totalNs))} ns of hooks` :

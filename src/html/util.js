@@ -44,6 +44,19 @@ function duration(ns) {
 	return '0';
 }
 
+// Of two runs that were joined: what one sample stands for. Functions that none
+// hit have taken less than that.
+let leastTime = 0;
+
+function setLeastTime(ns) {
+	leastTime = ns;
+}
+
+function durationOrBound(ns) {
+	return !ns && leastTime ?
+		'<' + duration(Number(leastTime.toPrecision(2))) : duration(ns);
+}
+
 function percent(part, whole) {
 	if (!whole)
 		return '–';

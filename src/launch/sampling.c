@@ -123,6 +123,7 @@ struct swz_sampling swz_sampling_read(void)
 		.follow = strcmp(swz_environment_get("SWIZZLE_FOLLOW"), "0") !=
 			  0,
 		.quiet = is_set("SWIZZLE_QUIET"),
+		.verbose = is_set("SWIZZLE_VERBOSE"),
 		.summary = strcmp(swz_environment_get("SWIZZLE_SUMMARY"),
 				  "0") != 0,
 		.for_ns = duration(),

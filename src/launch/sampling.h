@@ -16,7 +16,7 @@ struct swz_sampling {
 	uint32_t stack_bytes;          /* a multiple of 8 */
 	bool wall;                     /* threads that wait, too */
 	bool follow;                   /* child processes, too */
-	bool quiet, summary;
+	bool quiet, verbose, summary;
 	int32_t pid;     /* the process that runs already; 0: none */
 	uint64_t for_ns; /* of it: for so long; 0: until it ends */
 };

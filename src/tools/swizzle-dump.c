@@ -18,6 +18,7 @@
 #include "tools/dump/range.h"
 #include "tools/dump/report.h"
 #include "tools/dump/target.h"
+#include "tools/dump/times.h"
 #include "tools/dump/whole.h"
 
 /* Where standard input, output or error is closed, no file of ours may take its
@@ -57,6 +58,11 @@ int main(int argc, char **argv)
 	}
 	if (options.old) {
 		status = swz_dump_diff(&options);
+		swz_dump_free_options(&options);
+		return status;
+	}
+	if (options.times) {
+		status = swz_dump_times(&options);
 		swz_dump_free_options(&options);
 		return status;
 	}

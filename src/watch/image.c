@@ -15,6 +15,7 @@
 #include "profile/support/memory.h"
 #include "swizzle/format.h"
 #include "watch/jit_functions.h"
+#include "watch/scan.h"
 
 #define MOST_FRAMES 1024
 
@@ -144,12 +145,18 @@ static void read_link(int32_t pid, const char *name, char **to)
 static void read_parent(struct swz_image *image)
 {
 	FILE *file = open_proc(image->pid, "stat");
-	char text[512], *end;
+	char text[512];
+	const char *at;
+	uint64_t pid;
 
 	if (!file)
 		return;
-	if (fgets(text, sizeof(text), file) && (end = strrchr(text, ')')))
-		(void)sscanf(end + 1, " %*c %" SCNd32, &image->parent_pid);
+	/* behind the name: the state, the parent */
+	if (fgets(text, sizeof(text), file) && (at = strrchr(text, ')'))) {
+		swz_scan_past(&at, 2);
+		if (swz_scan(&at, 10, &pid))
+			image->parent_pid = (int32_t)pid;
+	}
 	fclose(file);
 }
 
@@ -347,6 +354,28 @@ void swz_image_map(struct swz_image *image, uint64_t start, uint64_t end,
 					  });
 }
 
+/* "START-END RIGHTS OFFSET DEVICE INODE PATH" */
+static bool read_mapping(struct swz_image *image, const char *line)
+{
+	uint64_t start, end, offset, inode;
+	const char *at = line, *rights;
+
+	if (!swz_scan(&at, 16, &start) || *at++ != '-' ||
+	    !swz_scan(&at, 16, &end) || *at++ != ' ')
+		return false;
+	rights = at;
+	swz_scan_past(&at, 1);
+	if (!swz_scan(&at, 16, &offset))
+		return false;
+	swz_scan_past(&at, 1);
+	if (!swz_scan(&at, 10, &inode))
+		return false;
+	at += strspn(at, " ");
+	if (memchr(rights, 'x', 4))
+		swz_image_map(image, start, end, offset, at, inode);
+	return true;
+}
+
 bool swz_image_read_maps(struct swz_image *image)
 {
 	FILE *file = open_proc(image->pid, "maps");
@@ -357,21 +386,8 @@ bool swz_image_read_maps(struct swz_image *image)
 	if (!file)
 		return false;
 	while (getline(&line, &room, file) > 0) {
-		uint64_t start, end, offset, inode;
-		char rights[8];
-		int path = 0;
-
-		if (sscanf(line,
-			   "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64
-			   " %*s %" SCNu64 " %n",
-			   &start, &end, rights, &offset, &inode, &path) < 5 ||
-		    !path)
-			continue;
-		any = true;
 		line[strcspn(line, "\n")] = '\0';
-		if (rights[2] == 'x')
-			swz_image_map(image, start, end, offset, line + path,
-				      inode);
+		any |= read_mapping(image, line);
 	}
 	free(line);
 	fclose(file);

@@ -19,6 +19,7 @@
 
 #include "watch/clock.h"
 #include "watch/proc_task.h"
+#include "watch/scan.h"
 #include "watch/waiting.h"
 
 #define USUAL_RATE 100u
@@ -43,7 +44,8 @@ static size_t stopping; /* threads that were asked to */
 /* A signal that is on its way must interrupt it. */
 static bool has_signal(int32_t pid, int32_t tid)
 {
-	unsigned long long pending = 0, shared = 0, blocked = 0, set;
+	static const char *const keys[] = {"SigPnd:", "ShdPnd:", "SigBlk:"};
+	uint64_t sets[3] = {0};
 	char path[64], line[256];
 	FILE *file;
 
@@ -52,16 +54,15 @@ static bool has_signal(int32_t pid, int32_t tid)
 	file = fopen(path, "re");
 	if (!file)
 		return true;
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "SigPnd: %llx", &set) == 1)
-			pending = set;
-		else if (sscanf(line, "ShdPnd: %llx", &set) == 1)
-			shared = set;
-		else if (sscanf(line, "SigBlk: %llx", &set) == 1)
-			blocked = set;
-	}
+	while (fgets(line, sizeof(line), file))
+		for (int i = 0; i < 3; i++) {
+			const char *at = line + strlen(keys[i]);
+
+			if (strncmp(line, keys[i], strlen(keys[i])) == 0)
+				(void)swz_scan(&at, 16, &sets[i]);
+		}
 	fclose(file);
-	return ((pending | shared) & ~blocked) != 0;
+	return ((sets[0] | sets[1]) & ~sets[2]) != 0;
 }
 
 /* What our stop has interrupted begins anew. */

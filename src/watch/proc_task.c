@@ -3,14 +3,18 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "watch/scan.h"
+
 #define PAGE 4096u
+
+enum { FIELD_PARENT = 4, FIELD_USER_TIME = 14, FIELD_START_STACK = 28 };
+
 #define MOST_PAGES 18
 
 static bool read_text(const char *path, char *text, size_t size)
@@ -41,28 +45,35 @@ static bool read_task_file(int32_t pid, int32_t tid, const char *name,
 bool swz_proc_task_time(int32_t pid, int32_t tid, uint64_t *ns)
 {
 	char text[128];
+	const char *at = text;
 
 	return read_task_file(pid, tid, "schedstat", text, sizeof(text)) &&
-	       sscanf(text, "%" SCNu64, ns) == 1;
+	       swz_scan(&at, 10, ns);
 }
 
 bool swz_proc_task_read(int32_t pid, int32_t tid, struct swz_proc_task *task)
 {
-	uint64_t user = 0, system = 0;
-	char text[1024], *at;
+	uint64_t parent, user, system;
+	char text[1024];
+	const char *at;
 
 	*task = (struct swz_proc_task){0};
 	if (!read_task_file(pid, tid, "stat", text, sizeof(text)))
 		return false;
 	at = strrchr(text, ')');
-	if (!at || sscanf(at + 1,
-			  " %c %" SCNd32 " %*s %*s %*s %*s %*s %*s %*s %*s %*s"
-			  " %" SCNu64 " %" SCNu64
-			  " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
-			  " %" SCNu64,
-			  &task->state, &task->parent_pid, &user, &system,
-			  &task->start_stack) < 4)
+	if (!at || at[1] != ' ')
 		return false;
+	/* behind the name; proc(5) has the numbers of the fields */
+	task->state = at[2];
+	swz_scan_past(&at, 2);
+	if (!swz_scan(&at, 10, &parent))
+		return false;
+	task->parent_pid = (int32_t)parent;
+	swz_scan_past(&at, FIELD_USER_TIME - FIELD_PARENT - 1);
+	if (!swz_scan(&at, 10, &user) || !swz_scan(&at, 10, &system))
+		return false;
+	swz_scan_past(&at, FIELD_START_STACK - FIELD_USER_TIME - 2);
+	(void)swz_scan(&at, 10, &task->start_stack);
 	if (!swz_proc_task_time(pid, tid, &task->processor_ns))
 		task->processor_ns = (user + system) *
 				     (1000000000u /
@@ -101,7 +112,8 @@ void swz_proc_numbers(const char *directory,
 		return;
 	while ((entry = readdir(entries)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			visit(context, (int32_t)atoi(entry->d_name));
+			visit(context,
+			      (int32_t)strtol(entry->d_name, NULL, 10));
 	closedir(entries);
 }
 

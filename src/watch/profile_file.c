@@ -191,7 +191,8 @@ static void *reserve(struct content *c, size_t size)
 		c->bytes = swz_reallocate(c->bytes, c->capacity, 1);
 	}
 	at = c->bytes + c->size;
-	memset(at, 0, size);
+	if (size)
+		memset(at, 0, size);
 	c->size += size;
 	return at;
 }

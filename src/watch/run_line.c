@@ -108,7 +108,7 @@ char *swz_run_line(const struct swz_sample_run *sampled,
 		return NULL;
 	to = open_memstream(&text, &size);
 	if (!to)
-		swz_out_of_memory();
+		return NULL;
 	fputs("swizzle: ", to);
 	put_count(to, totals->samples, " sample");
 	fputs(" of ", to);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "launch/program.h"
+#include "profile/support/memory.h"
 #include "watch/clock.h"
 #include "watch/engine.h"
 #include "watch/run_line.h"
@@ -103,6 +104,22 @@ static void fill(struct swz_watch *watch, const struct swz_run *run,
 	watch->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
+static void say_how(const struct swz_watch *watch)
+{
+	const struct swz_sample_run *run = &watch->run;
+
+	if (!watch->options->verbose || watch->options->quiet)
+		return;
+	say("swizzle: sampling process %d: engine %s, %s%llu bytes of stack, "
+	    "%s the kernel\n",
+	    (int)watch->pid, run->engine == SWZ_ENGINE_PERF ? "perf" : "pause",
+	    run->period_ns ? swz_print("%llu a second, ",
+				       1000000000ull / run->period_ns)
+			   : "",
+	    (unsigned long long)run->stack_bytes,
+	    run->flags & SWZ_SAMPLES_OF_KERNEL ? "also in" : "not in");
+}
+
 /* False: *problem says why. */
 static bool open_engine(struct swz_watch *watch, const char **problem)
 {
@@ -113,6 +130,7 @@ static bool open_engine(struct swz_watch *watch, const char **problem)
 	if (why_pause && !watch->options->quiet)
 		say("swizzle: sampling by pauses (--engine pause): %s\n",
 		    why_pause);
+	say_how(watch);
 	return true;
 }
 
@@ -129,6 +147,8 @@ static void rename_to(char **argv, int32_t root)
 		last = argv[i] + strlen(argv[i]) + 1;
 	room = (size_t)(last - argv[0]);
 	snprintf(text, sizeof(text), "swizzle-run: samples %d", (int)root);
+	if (!room)
+		return;
 	memset(argv[0], 0, room);
 	memcpy(argv[0], text, strlen(text) < room ? strlen(text) : room - 1);
 	prctl(PR_SET_NAME, "swizzle-sampler");

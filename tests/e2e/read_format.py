@@ -27,6 +27,7 @@ from collections import defaultdict
 # What is counted: "calls", or "samples" of the functions themselves. Calls
 # between functions, arrows and edges then have those of what they lead to.
 counted = "calls"
+joined = False  # calls and times are of two runs
 ALL = ["[outside]", "[all]"]
 
 
@@ -64,10 +65,33 @@ def split_row(line, numbers):
     return fields[:numbers], line[at:].strip("\n").split("  "), at
 
 
+def figure(text):
+    """Of joined runs: what was not counted, and what no sample hit, is 0."""
+    if joined and (text == "-" or re.match("<[1-9][0-9]*$", text)):
+        return 0
+    return int(text)
+
+
+def count_of(row):
+    """None stands for what was not counted."""
+    if joined and row[counted] in (None, ""):
+        return 0
+    return int(row[counted])
+
+
+def check_bound(row):
+    """A time of 0 comes with its bound, and no other time."""
+    if joined and bool(int(row["self_ns"])) == bool(row.get("bound_ns")):
+        if row.get("function", row.get("name")) not in ALL:
+            fail("bound: %s" % row)
+
+
 def read_text(data, sums):
-    global counted
+    global counted, joined
     numbers = None
     for line in data.decode(errors="surrogateescape").split("\n"):
+        if line.startswith("# joined: "):
+            joined = True
         if not line or line.startswith("#"):
             continue
         if line.split()[0] in ("calls", "samples"):
@@ -78,8 +102,8 @@ def read_text(data, sums):
             seen = defaultdict(int)
             continue
         values, names, _ = split_row(line, numbers)
-        sums.add(names[0], names[1], int(values[0]), int(values[1]))
-        sums.add_inclusive([tuple(names[:2])], int(values[2]))
+        sums.add(names[0], names[1], figure(values[0]), figure(values[1]))
+        sums.add_inclusive([tuple(names[:2])], figure(values[2]))
         if wait:
             sums.add_waiting(*names[:2], int(values[wait]),
                              int(values[wait + 1]))
@@ -111,28 +135,28 @@ def read_tree(data, sums):
             continue
         values, names, at = split_row(line, 4)
         if base is None:
-            base, total = at, int(values[2])
+            base, total = at, figure(values[2])
         if (at - base) % 2:
             fail("indentation: " + line)
         close((at - base) // 2)
         if path and (at - base) // 2 != path[-1][0] + 1:
             fail("depth: " + line)
         if tuple(names[:2]) not in [p[4] for p in path]:
-            sums.add_inclusive([tuple(names[:2])], int(values[2]))
-        path.append([(at - base) // 2, line, int(values[2]), int(values[1]),
+            sums.add_inclusive([tuple(names[:2])], figure(values[2]))
+        path.append([(at - base) // 2, line, figure(values[2]), figure(values[1]),
                      tuple(names[:2])])
-        if abs(float(values[3]) - 100 * int(values[2]) / total) > 0.0051:
+        if abs(float(values[3]) - 100 * figure(values[2]) / total) > 0.0051:
             fail("share: " + line)
         if names[2:] not in ([], ["(folded)"]):
             fail("names: " + line)
-        if names[2:] and int(values[2]):
+        if names[2:] and figure(values[2]):
             fail("time of a folded call: " + line)
-        sums.add(names[0], names[1], int(values[0]), int(values[1]))
+        sums.add(names[0], names[1], figure(values[0]), figure(values[1]))
     close(0)
 
 
 def root():
-    return ALL[counted == "samples"]
+    return ALL[joined or counted == "samples"]
 
 
 def read_folded(data, sums, of_calls=False):
@@ -228,7 +252,8 @@ def read_csv(data, sums):
     for row in rows:
         if None in row or None in row.values():
             fail("fields: %s" % row)
-        sums.add(row["function"], row["module"], int(row[counted]),
+        check_bound(row)
+        sums.add(row["function"], row["module"], count_of(row),
                  int(row["self_ns"]))
         sums.add_inclusive([(row["function"], row["module"])],
                            int(row["incl_ns"]))
@@ -281,9 +306,9 @@ def read_json(data, sums):
         if counted not in functions[0]:
             fail("no " + counted)
         inclusive = [c["self_ns"] for c in part["contexts"]]
-        samples = [c[counted] for c in part["contexts"]]
+        samples = [count_of(c) for c in part["contexts"]]
         for context in part["contexts"]:
-            calls[context["function"]] += context[counted]
+            calls[context["function"]] += count_of(context)
             self_ns[context["function"]] += context["self_ns"]
         for i in range(len(inclusive) - 1, 0, -1):
             inclusive[part["contexts"][i]["parent"]] += inclusive[i]
@@ -300,7 +325,7 @@ def read_json(data, sums):
                                  function["self_waiting_ns"],
                                  function["incl_waiting_ns"])
         for edge in part["edges"]:
-            edges[edge["callee"]] += edge[counted]
+            edges[edge["callee"]] += count_of(edge)
             edges_ns[edge["callee"]] += edge["incl_ns"]
         for number, context in enumerate(part["contexts"]):
             at = context
@@ -312,7 +337,8 @@ def read_json(data, sums):
                 topmost[context["function"]] += context["incl_ns"]
                 topmost_samples[context["function"]] += samples[number]
         for i, function in enumerate(functions):
-            if (calls[i] != function[counted] or
+            check_bound(function)
+            if (calls[i] != count_of(function) or
                     self_ns[i] != function["self_ns"]):
                 fail("contexts of %s" % function)
             led_to = calls[i] if counted == "calls" else topmost_samples[i]
@@ -356,17 +382,17 @@ def read_dot(data, sums):
     calls, into = {}, defaultdict(int)
     for line in data.decode().split("\n"):
         match = re.match(r'\tf([0-9]+) \[label="' + text + r"\\n" + text +
-                         r"\\n[0-9.]+% \(self [0-9.]+%\)\\n([0-9]+) " +
+                         r"\\n[0-9.]+% \(self [0-9.]+%\)\\n([0-9]+|-) " +
                          counted + r"\"", line)
         if match:
             name, module = [html.unescape(re.sub(r"\\(.)", r"\1", t))
                             for t in match.group(2, 3)]
-            calls[match.group(1)] = int(match.group(4))
-            sums.add(name, module, int(match.group(4)), 0)
+            calls[match.group(1)] = figure(match.group(4))
+            sums.add(name, module, figure(match.group(4)), 0)
         match = re.match(r'\tf([0-9]+) -> f([0-9]+) \[label="[0-9.]+%\\n'
-                         r'([0-9]+)"', line)
+                         r'([0-9]+|-)"', line)
         if match:
-            into[match.group(2)] += int(match.group(3))
+            into[match.group(2)] += figure(match.group(3))
     for number, count in calls.items():
         if (into[number] != count if counted == "calls" else
                 number in into and into[number] < count):
@@ -537,7 +563,7 @@ def main():
         options += ambiguous(table, options)
         if form == "callgrind":  # nothing calls them
             options += [("[outside]", "-"), ("[unknown caller]", "-")]
-        if counted == "samples":  # is no row of a table
+        if joined or counted == "samples":  # is no row of a table
             for sums_of in (sums.calls, sums.self_ns, sums.incl_ns):
                 sums_of.pop(("[all]", "-"), None)
                 sums_of.pop(("[unknown caller]", "-"), None)

@@ -45,7 +45,7 @@ for tid in $(awk '{ print $1 }' off); do
 	sum=$(columns csv self_waiting_ns | awk '{ s += $1 } END { printf "%.0f", s }')
 	off=$(awk -v tid="$tid" '$1 == tid { print $2 }' off)
 	awk -v sum="$sum" -v off="$off" 'BEGIN {
-		exit !(sum <= off && sum >= off - 0.01 * off - 1000000) }' ||
+		exit !(sum <= off + 100 && sum >= off - 0.01 * off - 1000000) }' ||
 		echo "$tid: $sum of $off"
 	columns csv self_ns self_waiting_ns incl_ns incl_waiting_ns |
 		awk '$2 > $1 || $4 > $3 || $2 > $4'

@@ -133,10 +133,22 @@ static bool is_astray(const struct captured *c, const uint64_t *pcs,
 	return false;
 }
 
+/* A program that goes on, as most samplers let it, has nothing but its code as
+ * it was: ours may read no more. */
+static bool read_code(void *context, uint64_t address, void *into, size_t size)
+{
+	const struct captured *c = context;
+	const struct truth_mapping *m = mapping_of(c, address);
+
+	return m && c->executable[m - c->mappings] &&
+	       c->stack.read(c->stack.context, address, into, size);
+}
+
 static void take(void *context, const struct captured *c)
 {
 	static uint64_t ours[MOST_FRAMES], theirs[MOST_FRAMES];
 	struct comparison *compare = context;
+	struct swz_stack our_stack = c->stack;
 	size_t our_count, their_count, same = 0;
 	enum swz_walk_end end;
 	char name[160];
@@ -144,8 +156,10 @@ static void take(void *context, const struct captured *c)
 
 	if (c->maps_changed)
 		map(compare, c);
+	our_stack.read = read_code;
+	our_stack.context = (void *)(uintptr_t)c;
 	our_count = swz_unwinder_walk(compare->unwinder, &c->registers,
-				      &c->stack, ours, MOST_FRAMES, &end);
+				      &our_stack, ours, MOST_FRAMES, &end);
 	their_count = truth_walk(compare->truth, &c->registers, &c->stack,
 				 theirs, MOST_FRAMES, &status);
 	while (same < our_count && same < their_count &&

@@ -27,6 +27,10 @@ __asm__(".text\n"
 	"	push %rbx\n	.cfi_def_cfa_offset 24\n	.cfi_offset "
 	"%rbx, -24\n"
 	"	.globl t_by_rsp_at\nt_by_rsp_at: nop\n	ret\n.cfi_endproc\n"
+	/* the same, at its end */
+	"t_popped: .cfi_startproc\n"
+	"	.cfi_offset %rbp, -16\n	.cfi_offset %rbx, -24\n"
+	"	.globl t_popped_at\nt_popped_at: ret\n.cfi_endproc\n"
 	/* a frame with rbp */
 	"t_by_rbp: .cfi_startproc\n"
 	"	push %rbp\n	.cfi_def_cfa_offset 16\n	.cfi_offset "
@@ -116,8 +120,9 @@ __asm__(".text\n"
 	"t_clone_at: test %rax, %rax\n	jl t_root\n	je t_root\n	ret\n"
 	"	.skip 16, 0x90\n");
 
-extern const char t_aligned_8_at[], t_in_xmm_at[], t_far_at[], t_far_rbp_at[],
-	t_bare_signal_call[], t_short_signal_at[], t_short_signal_call[];
+extern const char t_popped_at[], t_aligned_8_at[], t_in_xmm_at[], t_far_at[],
+	t_far_rbp_at[], t_bare_signal_call[], t_short_signal_at[],
+	t_short_signal_call[];
 extern const char t_by_rsp_at[], t_by_rbp_at[], t_aligned_at[], t_by_rbx_at[],
 	t_plt_at[], t_plt_pushed[], t_in_rdi_at[], t_signal_at[],
 	t_bare_signal_at[], t_root_at[], t_bare_begin[], t_bare_pushed[],
@@ -210,6 +215,24 @@ START_TEST(rbp_comes_from_where_it_was_saved)
 	ck_assert_uint_eq(walk(t_by_rsp_at), 3);
 	ck_assert_uint_eq(pcs[1], AT(t_by_rbp_at) + 1);
 	ck_assert_uint_eq(pcs[2], AT(t_root_at));
+	ck_assert_int_eq(end, SWZ_WALK_ROOT);
+}
+END_TEST
+
+/* In an epilogue the entry still says where registers were saved, though they
+ * were popped: what was below the stack is in no copy. */
+START_TEST(what_was_popped_is_in_the_register)
+{
+	registers.bp = address_of(10);
+	registers.bx = address_of(30);
+	words[0] = AT(t_by_rbp_at) + 1;
+	words[10] = 0;
+	words[11] = AT(t_by_rbx_at) + 1;
+	words[31] = AT(t_root_at);
+	ck_assert_uint_eq(walk(t_popped_at), 4);
+	ck_assert_uint_eq(pcs[1], AT(t_by_rbp_at) + 1);
+	ck_assert_uint_eq(pcs[2], AT(t_by_rbx_at) + 1);
+	ck_assert_uint_eq(pcs[3], AT(t_root_at));
 	ck_assert_int_eq(end, SWZ_WALK_ROOT);
 }
 END_TEST
@@ -497,6 +520,35 @@ START_TEST(code_that_begins_or_ends_a_frame_tells_where_it_is)
 	words[4] = AT(t_root_at);
 	ck_assert_uint_eq(walk(t_by_rsp_at), 3);
 	ck_assert_uint_eq(pcs[2], AT(t_root_at));
+}
+END_TEST
+
+START_TEST(a_program_at_its_first_instruction)
+{
+	words[0] = 2; /* argc */
+	words[1] = address_of(100);
+	words[2] = address_of(101);
+	words[3] = 0;
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_ROOT);
+	registers.bp = address_of(8);
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+	registers.bp = 0;
+	words[3] = 1; /* not the end of the arguments */
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+	words[3] = 0;
+	words[1] = 5; /* no argument */
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+	words[1] = address_of(100);
+	words[0] = 0;
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+	words[0] = UINT64_MAX;
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
 }
 END_TEST
 
@@ -966,6 +1018,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, a_frame_by_rsp_and_the_root);
 	tcase_add_test(tcase, rbp_comes_from_where_it_was_saved);
+	tcase_add_test(tcase, what_was_popped_is_in_the_register);
 	tcase_add_test(tcase, an_aligned_stack);
 	tcase_add_test(tcase, an_aligned_stack_of_another_form);
 	tcase_add_test(tcase, a_frame_by_a_register_that_callees_saved);
@@ -983,6 +1036,7 @@ int main(void)
 	tcase = tcase_create("without entry");
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, code_without_an_entry_is_walked_by_rbp);
+	tcase_add_test(tcase, a_program_at_its_first_instruction);
 	tcase_add_test(tcase, an_rbp_of_zero_is_the_outermost_frames);
 	tcase_add_test(tcase,
 		       registers_are_followed_through_frames_without_an_entry);

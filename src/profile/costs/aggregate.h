@@ -15,6 +15,7 @@
 
 struct swz_report_function {
 	bool present;         /* appears in this report, if only as a caller */
+	bool uncounted;       /* joined: its calls were not recorded */
 	uint64_t calls;       /* samples: that hit the function itself */
 	uint64_t unwound;     /* of these, ended by an exception */
 	double variance_ns;   /* of self_ns, where only some calls were timed */
@@ -64,6 +65,10 @@ struct swz_report {
 	 * takes nothing from what is said of their sums; 0: of one. */
 	int64_t unit_ns;
 	bool samples; /* what is called calls here are samples */
+	/* Calls are of one run, times of another, which was sampled: see
+	 * joined.h. A time of 0 then means less than bound_ns. */
+	bool joined;
+	int64_t bound_ns;
 	int64_t total_ns;
 	int64_t raw_ns;            /* the threads' time, with the hooks' cost */
 	uint64_t folded_recursion; /* calls that go on in a context further up

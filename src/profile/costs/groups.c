@@ -312,7 +312,8 @@ static uint32_t row_of_part(struct making *making,
 	}
 }
 
-static void add_parts(struct making *making, const struct swz_patterns *filters)
+static void add_parts(struct making *making, const struct swz_report *report,
+		      const struct swz_patterns *filters)
 {
 	const struct swz_groups *groups = making->groups;
 	struct swz_group_table *table = making->table;
@@ -325,12 +326,16 @@ static void add_parts(struct making *making, const struct swz_patterns *filters)
 
 		/* (nothing is spent there, as its callers are not known) */
 		if (part->function == SWZ_CATALOG_UNKNOWN ||
+		    (part->function == SWZ_CATALOG_OUTSIDE && report->joined &&
+		     !part->self_ns) ||
 		    (filters->count &&
 		     !swz_patterns_match(filters, making->catalog,
 					 part->function, NULL)))
 			continue;
 		at = row_of_part(making, part); /* may move them */
 		row = &table->rows[at];
+		row->counted |= part->function >= report->function_capacity ||
+				!report->functions[part->function].uncounted;
 		row->calls = swz_add_count(row->calls, part->calls);
 		row->self_ns = swz_add(row->self_ns, part->self_ns);
 		row->self_waiting_ns = swz_add(row->self_waiting_ns,
@@ -440,7 +445,7 @@ void swz_group_table_make(struct swz_group_table *table,
 		make_thread_rows(&making);
 	else if (groups->rows == SWZ_BY_PROCESS)
 		make_process_rows(&making);
-	add_parts(&making, filters);
+	add_parts(&making, report, filters);
 	if (groups->rows == SWZ_BY_PROCESS)
 		add_descendants(table);
 	else if (groups->rows == SWZ_BY_THREAD)

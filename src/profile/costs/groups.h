@@ -66,6 +66,7 @@ struct swz_group_row {
 	int line;                /* 0: none */
 	const struct swz_group_thread *thread;
 	const struct swz_group_process *process;
+	bool counted; /* some function's calls were */
 	uint64_t calls;
 	int64_t self_ns;
 	int64_t inclusive_ns; /* of a process: with its descendants; a thread's

@@ -95,11 +95,12 @@ static void put_heading(FILE *stream, const struct swz_by_section *by,
 	size_t i;
 
 	if (!rows->table.columns) {
-		fprintf(stream, "%s,self_ns,incl_ns,%s,%s\n",
+		fprintf(stream, "%s,self_ns,incl_ns,%s,%s%s\n",
 			swz_counted(by->section),
 			rows->has_source ? "self_waiting_ns,incl_waiting_ns"
 					 : "wall_ns,processor_ns,waiting_ns,"
 					   "unknown_ns",
+			by->section->report->joined ? "bound_ns," : "",
 			label_heading(by->groups->rows));
 		return;
 	}
@@ -125,6 +126,7 @@ static void put_heading(FILE *stream, const struct swz_by_section *by,
 void swz_write_csv_by(FILE *stream, const struct swz_by_section *by,
 		      const struct swz_table_options *options)
 {
+	bool joined = by->section->report->joined;
 	struct swz_by_rows rows;
 	size_t i, j;
 
@@ -140,8 +142,10 @@ void swz_write_csv_by(FILE *stream, const struct swz_by_section *by,
 				put_known(stream, true,
 					  row->cells[rows.columns[j]]);
 		} else {
-			fprintf(stream, "%" PRIu64 ",%" PRId64 ",%" PRId64,
-				row->calls, row->self_ns, row->inclusive_ns);
+			if (row->counted || !joined)
+				fprintf(stream, "%" PRIu64, row->calls);
+			fprintf(stream, ",%" PRId64 ",%" PRId64, row->self_ns,
+				row->inclusive_ns);
 			if (rows.has_source) {
 				put_known(stream, rows.shows_waiting,
 					  row->self_waiting_ns);
@@ -150,6 +154,9 @@ void swz_write_csv_by(FILE *stream, const struct swz_by_section *by,
 			} else {
 				put_times(stream, &rows, row);
 			}
+			if (joined)
+				put_known(stream, !row->self_ns,
+					  by->section->report->bound_ns);
 		}
 		putc(',', stream);
 		put_label(stream, by->groups->rows, row);

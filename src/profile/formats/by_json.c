@@ -84,8 +84,14 @@ static void put_costs(FILE *stream, const struct swz_by_section *by,
 {
 	const struct swz_thread_times *times;
 
-	fprintf(stream, ",\"%s\":%" PRIu64 ",\"incl_ns\":%" PRId64,
-		swz_counted(by->section), row->calls, row->inclusive_ns);
+	fprintf(stream, ",\"%s\":", swz_counted(by->section));
+	if (row->counted || !by->section->report->joined)
+		fprintf(stream, "%" PRIu64, row->calls);
+	else
+		fputs("null", stream);
+	put_ns(stream, "incl_ns", true, row->inclusive_ns);
+	if (by->section->report->joined && !row->self_ns)
+		put_ns(stream, "bound_ns", true, by->section->report->bound_ns);
 	if (rows->has_source) {
 		put_ns(stream, "self_waiting_ns", rows->shows_waiting,
 		       row->self_waiting_ns);

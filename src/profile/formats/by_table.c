@@ -26,8 +26,9 @@ struct table {
 	size_t own; /* columns of a matrix that are a thread or a process */
 	size_t all; /* rows that there are */
 	bool narrow;
-	bool unknown; /* a column for time that neither ran nor waited */
-	int id;       /* the width of a tid or pid */
+	bool unknown;     /* a column for time that neither ran nor waited */
+	int id;           /* the width of a tid or pid */
+	int64_t bound_ns; /* which 0 is less than; or 0 */
 };
 
 static const struct swz_group_row *row_at(const struct table *table, size_t i)
@@ -128,9 +129,12 @@ static void put_titles(struct table *table)
 
 static void put_costs(struct table *table, int64_t ns)
 {
-	swz_put_share(&table->cells, ns);
+	int64_t bound_ns = ns ? 0 : table->bound_ns;
+
+	swz_put_share_below(&table->cells, ns, bound_ns);
 	if (has_cost_times(table))
-		swz_put_time(&table->cells, SWZ_COLOUR_NONE, ns);
+		swz_put_time_below(&table->cells, SWZ_COLOUR_NONE, ns,
+				   bound_ns);
 }
 
 /* A time that may not be known. */
@@ -187,7 +191,8 @@ static void put_figures(struct table *table, const struct swz_group_row *row)
 	else if (table->rows.shows_waiting)
 		swz_put_time(&table->cells, SWZ_COLOUR_DIM,
 			     row->inclusive_waiting_ns);
-	swz_put_count(&table->cells, row->calls);
+	swz_put_count_or_none(&table->cells, row->calls,
+			      row->counted || !table->bound_ns);
 	if (table->key == SWZ_BY_THREAD)
 		put_id(table, SWZ_COLOUR_NONE, row->thread->thread->record.tid,
 		       table->id + 2);
@@ -407,7 +412,9 @@ void swz_write_table_by(FILE *stream, const struct swz_by_section *by,
 	static const struct swz_style plain;
 	const struct swz_style *style = options->style ? options->style
 						       : &plain;
-	struct table table = {.by = by, .key = by->groups->rows};
+	struct table table = {.by = by,
+			      .key = by->groups->rows,
+			      .bound_ns = by->section->report->bound_ns};
 	size_t i;
 
 	swz_by_rows_make(&table.rows, by, options);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "profile/formats/joined_figures.h"
 #include "profile/support/output.h"
 
 /* So many threads or processes have columns of their own; a line of more is
@@ -156,6 +157,21 @@ static void write_matrix(FILE *stream, const struct swz_by_section *by,
 	}
 }
 
+static void put_costs(FILE *stream, const struct swz_report *report,
+		      const struct swz_group_row *row, bool has_inclusive)
+{
+	swz_put_plain_count(stream, 12, row->calls,
+			    row->counted || !report->joined);
+	putc(' ', stream);
+	swz_put_plain_time(stream, 15, row->self_ns,
+			   row->self_ns ? 0 : report->bound_ns);
+	if (!has_inclusive)
+		return;
+	putc(' ', stream);
+	swz_put_plain_time(stream, 15, row->inclusive_ns,
+			   row->inclusive_ns ? 0 : report->bound_ns);
+}
+
 static void write_rows(FILE *stream, const struct swz_by_section *by,
 		       const struct swz_by_rows *rows)
 {
@@ -184,10 +200,7 @@ static void write_rows(FILE *stream, const struct swz_by_section *by,
 		const struct swz_group_row *row =
 			&rows->table.rows[rows->order[i]];
 
-		fprintf(stream, "%12" PRIu64 " %15" PRId64, row->calls,
-			row->self_ns);
-		if (has_inclusive)
-			put_ns(stream, true, row->inclusive_ns);
+		put_costs(stream, by->section->report, row, has_inclusive);
 		if (rows->has_times)
 			put_times(stream, rows, row, unknown);
 		if (rows->shows_waiting) {

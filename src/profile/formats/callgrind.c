@@ -26,6 +26,7 @@
 #include <stdlib.h>
 
 #include "base/refusal_text.h"
+#include "profile/formats/joined_figures.h"
 #include "profile/support/arith.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
@@ -172,6 +173,16 @@ static void put_samples(FILE *stream, const struct swz_file_header *header)
 		swz_add_count(header->cut_stacks, header->broken_stacks));
 }
 
+static void put_joined(FILE *stream, const struct swz_section *section)
+{
+	fputs("desc: Joined: ", stream);
+	swz_put_joined_note(stream, section);
+	fprintf(stream,
+		"\ndesc: A time of 0 is less than %" PRId64
+		" ns; calls=0: not counted\n",
+		section->report->bound_ns);
+}
+
 static void put_description(const struct writer *w)
 {
 	const struct swz_section *section = w->section;
@@ -194,7 +205,7 @@ static void put_description(const struct writer *w)
 	if (section->profile_count > 1)
 		fprintf(stream, "desc: Profiles: %zu, merged\n",
 			section->profile_count);
-	if (report->samples)
+	if (report->samples || report->joined)
 		fputs("desc: Clock: processor time, sampled\n", stream);
 	else if (profile->clock_known)
 		fprintf(stream,
@@ -204,7 +215,9 @@ static void put_description(const struct writer *w)
 	else
 		fputs("desc: Clock: not calibrated, 1 ns stands for a tick\n",
 		      stream);
-	if (report->samples)
+	if (report->joined)
+		put_joined(stream, section);
+	else if (report->samples)
 		put_samples(stream, &profile->header);
 	else if (section->compensated)
 		fprintf(stream,

@@ -37,6 +37,17 @@ void swz_cells_begin(struct swz_cells *cells, FILE *stream,
 				swz_figure_count(figure, count));
 }
 
+void swz_cells_have_bound(struct swz_cells *cells, int64_t bound_ns)
+{
+	char figure[SWZ_FIGURE_BYTES];
+
+	if (bound_ns)
+		cells->time = at_least(cells->time - 1,
+				       swz_figure_time(figure, bound_ns,
+						       false)) +
+			      1;
+}
+
 static void put(struct swz_cells *cells, enum swz_colour colour,
 		const char *text, int width)
 {
@@ -80,6 +91,44 @@ void swz_put_count(struct swz_cells *cells, uint64_t count)
 
 	put(cells, SWZ_COLOUR_NONE, swz_figure_count(figure, count),
 	    cells->count + 2);
+}
+
+void swz_put_share_below(struct swz_cells *cells, int64_t part,
+			 int64_t bound_ns)
+{
+	char figure[SWZ_FIGURE_BYTES], below[SWZ_FIGURE_BYTES + 1];
+
+	if (!bound_ns) {
+		swz_put_share(cells, part);
+		return;
+	}
+	swz_figure_share(figure, bound_ns, cells->total);
+	snprintf(below, sizeof(below), "%s%s", *figure == '<' ? "" : "<",
+		 figure);
+	put(cells, SWZ_COLOUR_DIM, below, share_width(cells));
+}
+
+void swz_put_time_below(struct swz_cells *cells, enum swz_colour colour,
+			int64_t ns, int64_t bound_ns)
+{
+	char figure[SWZ_FIGURE_BYTES], below[SWZ_FIGURE_BYTES + 1];
+
+	if (!bound_ns) {
+		swz_put_time(cells, colour, ns);
+		return;
+	}
+	snprintf(below, sizeof(below), "<%s",
+		 swz_figure_time(figure, bound_ns, cells->style->utf8));
+	put(cells, SWZ_COLOUR_DIM, below, cells->time + 1);
+}
+
+void swz_put_count_or_none(struct swz_cells *cells, uint64_t count,
+			   bool counted)
+{
+	if (counted)
+		swz_put_count(cells, count);
+	else
+		put(cells, SWZ_COLOUR_DIM, "-", cells->count + 2);
 }
 
 void swz_put_share_title(struct swz_cells *cells, const char *title)

@@ -29,10 +29,21 @@ void swz_cells_begin(struct swz_cells *cells, FILE *stream,
 		     const struct swz_style *style, int64_t total,
 		     uint64_t count, const char *counted);
 
+/* There will be bounds, all the same, as below; 0: none. */
+void swz_cells_have_bound(struct swz_cells *cells, int64_t bound_ns);
+
 /* The cells of one row, from left to right, and their titles. */
 void swz_put_share(struct swz_cells *cells, int64_t part);
 void swz_put_time(struct swz_cells *cells, enum swz_colour colour, int64_t ns);
 void swz_put_count(struct swz_cells *cells, uint64_t count);
+/* The same; with BOUND_NS not 0 what it is less than: "<1.00 ms". */
+void swz_put_share_below(struct swz_cells *cells, int64_t part,
+			 int64_t bound_ns);
+void swz_put_time_below(struct swz_cells *cells, enum swz_colour colour,
+			int64_t ns, int64_t bound_ns);
+/* The same; "-" for what was not counted. */
+void swz_put_count_or_none(struct swz_cells *cells, uint64_t count,
+			   bool counted);
 /* Of any text, at the right of WIDTH columns. */
 void swz_put_text_cell(struct swz_cells *cells, enum swz_colour colour,
 		       const char *text, int width);

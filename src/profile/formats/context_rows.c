@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "profile/formats/joined_figures.h"
 #include "profile/support/output.h"
 
 #define MAX_INDENT 100u /* levels; a longer path says how long it is */
@@ -99,37 +100,53 @@ uint64_t swz_context_weight(const struct swz_context_table *table,
 }
 
 static void put_costs(const struct swz_context_table *table,
-		      const struct swz_costs_diff *costs)
+		      const struct swz_costs_diff *costs, uint32_t function)
 {
+	const struct swz_report *report = table->section->report;
 	double share = table->total ? 100.0 *
 					      (double)swz_context_weight(
 						      table, costs) /
 					      (double)table->total
 				    : 0;
 
-	if (table->old)
+	if (table->old) {
 		swz_diff_put_costs(table->stream, &table->widths, costs);
-	else
-		fprintf(table->stream,
-			"%12" PRIu64 " %15" PRId64 " %15" PRId64 " %7.2f",
-			costs->new.calls, costs->new.self_ns,
-			costs->new.inclusive_ns, share);
+		return;
+	}
+	swz_put_plain_count(table->stream, 12, costs->new.calls,
+			    swz_is_counted(report, function));
+	putc(' ', table->stream);
+	swz_put_plain_time(table->stream, 15, costs->new.self_ns,
+			   swz_bound_of(report, function, costs->new.self_ns));
+	putc(' ', table->stream);
+	swz_put_plain_time(
+		table->stream, 15, costs->new.inclusive_ns,
+		swz_bound_of(report, function, costs->new.inclusive_ns));
+	fprintf(table->stream, " %7.2f", share);
 }
 
 static void put_cells(const struct swz_context_table *table,
-		      const struct swz_costs_diff *costs)
+		      const struct swz_costs_diff *costs, uint32_t function)
 {
+	const struct swz_report *report = table->section->report;
 	struct swz_cells *cells = table->cells;
+	int64_t first, second;
 	int64_t self = costs->new.self_ns, inclusive = costs->new.inclusive_ns;
 
 	if (table->old) {
 		swz_put_changes(cells, costs);
 		return;
 	}
-	swz_put_share(cells, table->of_self ? self : inclusive);
-	swz_put_time(cells, SWZ_COLOUR_NONE, table->of_self ? self : inclusive);
-	swz_put_time(cells, SWZ_COLOUR_NONE, table->of_self ? inclusive : self);
-	swz_put_count(cells, costs->new.calls);
+	first = table->of_self ? self : inclusive;
+	second = table->of_self ? inclusive : self;
+	swz_put_share_below(cells, first,
+			    swz_bound_of(report, function, first));
+	swz_put_time_below(cells, SWZ_COLOUR_NONE, first,
+			   swz_bound_of(report, function, first));
+	swz_put_time_below(cells, SWZ_COLOUR_NONE, second,
+			   swz_bound_of(report, function, second));
+	swz_put_count_or_none(cells, costs->new.calls,
+			      swz_is_counted(report, function));
 }
 
 void swz_context_put_row(const struct swz_context_table *table,
@@ -137,7 +154,7 @@ void swz_context_put_row(const struct swz_context_table *table,
 			 uint32_t function, bool folded)
 {
 	if (table->cells) {
-		put_cells(table, costs);
+		put_cells(table, costs, function);
 		swz_put_names(table->cells, depth,
 			      table->section->catalog->functions[function].name,
 			      swz_module_name(table->section, function),
@@ -146,7 +163,7 @@ void swz_context_put_row(const struct swz_context_table *table,
 					   : "");
 		return;
 	}
-	put_costs(table, costs);
+	put_costs(table, costs, function);
 	fprintf(table->stream, "  %*s",
 		(int)(2 * (depth < MAX_INDENT ? depth : MAX_INDENT)), "");
 	if (depth > MAX_INDENT)

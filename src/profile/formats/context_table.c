@@ -60,6 +60,7 @@ void swz_write_tree(FILE *stream, const struct swz_section *section,
 	if (options->style) {
 		swz_cells_begin(&cells, stream, options->style, table.total,
 				most_calls(section), swz_counted(section));
+		swz_cells_have_bound(&cells, section->report->bound_ns);
 		table.cells = &cells;
 		swz_put_summary(stream, options->style, section);
 	} else if (section->old)

@@ -30,11 +30,12 @@ static void put_row(FILE *stream, const struct swz_section *section,
 {
 	const struct swz_report_function *costs = row->costs;
 
+	if (!costs->uncounted)
+		fprintf(stream, "%" PRIu64, costs->calls);
 	fprintf(stream,
-		"%" PRIu64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-		",%" PRIu64 ",",
-		costs->calls, costs->self_ns, costs->inclusive_ns,
-		costs->min_ns, costs->max_ns, costs->unwound);
+		",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu64 ",",
+		costs->self_ns, costs->inclusive_ns, costs->min_ns,
+		costs->max_ns, costs->unwound);
 	put_names(stream, row->function, row->module);
 	if (section->thread) {
 		fprintf(stream, ",%" PRId32 ",", section->thread->record.tid);
@@ -45,6 +46,11 @@ static void put_row(FILE *stream, const struct swz_section *section,
 			costs->inclusive_waiting_ns);
 	else
 		fputs(",,", stream);
+	/* which a time of 0 is less than */
+	if (section->report->joined && costs->self_ns)
+		putc(',', stream);
+	else if (section->report->joined)
+		fprintf(stream, ",%" PRId64, section->report->bound_ns);
 	putc('\n', stream);
 }
 
@@ -140,9 +146,10 @@ void swz_write_csv(struct swz_writer *writer, const struct swz_section *section)
 		fprintf(writer->stream,
 			"%s,self_ns,incl_ns,min_ns,max_ns,unwound,function,"
 			"module,file,line%s,self_waiting_ns,"
-			"incl_waiting_ns\n",
+			"incl_waiting_ns%s\n",
 			swz_counted(section),
-			section->thread ? ",tid,thread" : "");
+			section->thread ? ",tid,thread" : "",
+			section->report->joined ? ",bound_ns" : "");
 	for (i = 0; i < count; i++)
 		put_row(writer->stream, section, &rows[i]);
 	free(rows);

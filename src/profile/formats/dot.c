@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "profile/formats/diff.h"
+#include "profile/formats/joined_figures.h"
 #include "profile/support/arith.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
@@ -278,11 +279,11 @@ static void put_node(const struct graph *graph, uint32_t index)
 		put_changed_node(graph, index);
 		return;
 	}
-	fprintf(graph->stream,
-		"\\n%.2f%% (self %.2f%%)\\n%" PRIu64
-		" %s\", fillcolor=\"0.02 %.3f 1.000\"];\n",
-		100 * share(graph, costs->inclusive_ns), 100 * self,
-		costs->calls, swz_counted(graph->section),
+	fprintf(graph->stream, "\\n%.2f%% (self %.2f%%)\\n",
+		100 * share(graph, costs->inclusive_ns), 100 * self);
+	swz_put_plain_count(graph->stream, 0, costs->calls, !costs->uncounted);
+	fprintf(graph->stream, " %s\", fillcolor=\"0.02 %.3f 1.000\"];\n",
+		swz_counted(graph->section),
 		0.04 + 0.71 * sqrt(self < 1 ? self : 1));
 }
 
@@ -325,9 +326,12 @@ static void put_edge(const struct graph *graph, size_t *at)
 		return;
 	}
 	part = share(graph, edge.inclusive_ns);
-	fprintf(graph->stream,
-		"label=\"%.2f%%\\n%" PRIu64 "\", penwidth=%.2f, weight=%d];\n",
-		100 * part, edge.calls, 0.5 + 5 * (part < 1 ? part : 1),
+	fprintf(graph->stream, "label=\"%.2f%%\\n", 100 * part);
+	swz_put_plain_count(
+		graph->stream, 0, edge.calls,
+		swz_is_counted(graph->section->report, edge.callee));
+	fprintf(graph->stream, "\", penwidth=%.2f, weight=%d];\n",
+		0.5 + 5 * (part < 1 ? part : 1),
 		1 + (int)(20 * (part < 1 ? part : 1)));
 }
 

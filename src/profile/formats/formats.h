@@ -11,6 +11,7 @@
 #include "profile/costs/aggregate.h"
 #include "profile/names/catalog.h"
 #include "profile/costs/contexts.h"
+#include "profile/costs/joined.h"
 #include "profile/file/reader.h"
 #include "profile/costs/trace.h"
 #include "profile/costs/runs.h"
@@ -39,6 +40,8 @@ struct swz_section {
 	const struct swz_runs *runs; /* that the report is the mean of; NULL
 				      * where nothing is compared */
 	const char *thread_name;
+	/* Times are of another run (--times); NULL: of the same. */
+	const struct swz_joined *joined;
 };
 
 enum swz_sort {

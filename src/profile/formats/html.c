@@ -68,6 +68,8 @@ struct page {
 	FILE *stream;
 	const struct swz_catalog *catalog;
 	bool compensated;
+	const struct swz_section *joined; /* times are of another run; NULL:
+					   * none is. Until the end */
 	struct thread_note *threads;
 	size_t thread_count;
 	size_t thread_capacity;
@@ -247,6 +249,8 @@ void swz_html_section(struct swz_writer *writer,
 	swz_html_sources_add(page->sources, section);
 	page->catalog = section->catalog;
 	page->compensated = section->compensated;
+	if (section->joined)
+		page->joined = section;
 	note = note_thread(page, section);
 	if (section->thread && swz_profile_traced(section->profile))
 		swz_html_put_events(page->stream, page->thread_count - 1,
@@ -500,6 +504,20 @@ static void put_header(struct json *json, const struct swz_profile *profile)
 	put_integer(json, "clockTicks", profile->clock_ticks);
 }
 
+/* What one sample stands for, and which functions' calls were not counted. */
+static void put_joined(struct json *json, const struct swz_section *section)
+{
+	size_t i;
+
+	put_ns(json, "boundNs", section->joined->bound_ns);
+	put_integer(json, "samples", section->joined->samples);
+	open_value(json, "uncounted", "[");
+	for (i = 0; i < section->report->function_capacity; i++)
+		if (section->report->functions[i].uncounted)
+			put_integer(json, NULL, i);
+	close_value(json, "]");
+}
+
 static void put_profile(struct json *json, const struct profile_note *note)
 {
 	const struct swz_profile *profile = note->profile;
@@ -573,6 +591,8 @@ static void put_description(struct page *page, const char *const *advice)
 	put_integer(&json, "version", 1);
 	put_string(&json, "creator", "swizzle " SWZ_VERSION);
 	put_flag(&json, "compensated", page->compensated);
+	if (page->joined)
+		put_joined(&json, page->joined);
 	open_value(&json, "advice", "[");
 	for (i = 0; advice && advice[i]; i++)
 		put_string(&json, NULL, advice[i]);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "profile/formats/diff.h"
+#include "profile/formats/joined_figures.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
 
@@ -64,6 +65,27 @@ static void put_waiting(FILE *stream, const struct swz_section *section,
 			self_ns, inclusive_ns);
 }
 
+/* What was not counted is not known; what no sample hit took less than it says.
+ */
+static void put_count(FILE *stream, const struct swz_section *section,
+		      uint32_t function, uint64_t count)
+{
+	fprintf(stream, ",\"%s\":", swz_counted(section));
+	if (swz_is_counted(section->report, function))
+		fprintf(stream, "%" PRIu64, count);
+	else
+		fputs("null", stream);
+}
+
+static void put_bound(FILE *stream, const struct swz_section *section,
+		      uint32_t function, int64_t ns)
+{
+	int64_t bound_ns = swz_bound_of(section->report, function, ns);
+
+	if (bound_ns)
+		fprintf(stream, ",\"bound_ns\":%" PRId64, bound_ns);
+}
+
 static void put_function(FILE *stream, const struct swz_section *section,
 			 uint32_t index)
 {
@@ -77,13 +99,15 @@ static void put_function(FILE *stream, const struct swz_section *section,
 	put_string(stream, "module",
 		   swz_catalog_module_path(section->catalog, function));
 	put_string(stream, "file", function->file);
+	fprintf(stream, ",\"line\":%d", function->line);
+	put_count(stream, section, index, costs->calls);
 	fprintf(stream,
-		",\"line\":%d,\"%s\":%" PRIu64 ",\"self_ns\":%" PRId64
-		",\"incl_ns\":%" PRId64 ",\"min_ns\":%" PRId64
-		",\"max_ns\":%" PRId64 ",\"unwound\":%" PRIu64,
-		function->line, swz_counted(section), costs->calls,
+		",\"self_ns\":%" PRId64 ",\"incl_ns\":%" PRId64
+		",\"min_ns\":%" PRId64 ",\"max_ns\":%" PRId64
+		",\"unwound\":%" PRIu64,
 		costs->self_ns, costs->inclusive_ns, costs->min_ns,
 		costs->max_ns, costs->unwound);
+	put_bound(stream, section, index, costs->self_ns);
 	if (section->old)
 		put_change(stream, section, index);
 	put_waiting(stream, section, costs->self_waiting_ns,
@@ -131,11 +155,11 @@ static void put_edges(FILE *stream, const struct swz_section *section,
 			&section->catalog->places[edge->place];
 
 		fprintf(stream,
-			"%s\n{\"caller\":%" PRIu32 ",\"callee\":%" PRIu32
-			",\"%s\":%" PRIu64 ",\"incl_ns\":%" PRId64,
+			"%s\n{\"caller\":%" PRIu32 ",\"callee\":%" PRIu32,
 			i ? "," : "", numbers[edge->caller],
-			numbers[edge->callee], swz_counted(section),
-			edge->calls, edge->inclusive_ns);
+			numbers[edge->callee]);
+		put_count(stream, section, edge->callee, edge->calls);
+		fprintf(stream, ",\"incl_ns\":%" PRId64, edge->inclusive_ns);
 		if (section->report->knows_waiting)
 			fprintf(stream, ",\"incl_waiting_ns\":%" PRId64,
 				edge->waiting_ns);
@@ -168,12 +192,13 @@ static void put_contexts(FILE *stream, const struct swz_section *section,
 		if (i)
 			fprintf(stream, "\"parent\":%" PRIu32 ",",
 				context->parent);
+		fprintf(stream, "\"function\":%" PRIu32,
+			numbers[context->function]);
+		put_count(stream, section, context->function, context->calls);
 		fprintf(stream,
-			"\"function\":%" PRIu32 ",\"%s\":%" PRIu64
 			",\"self_ns\":%" PRId64 ",\"incl_ns\":%" PRId64
 			",\"folded\":%s",
-			numbers[context->function], swz_counted(section),
-			context->calls, context->self_ns, context->inclusive_ns,
+			context->self_ns, context->inclusive_ns,
 			context->folded ? "true" : "false");
 		put_waiting(stream, section, context->self_waiting_ns,
 			    context->inclusive_waiting_ns);
@@ -230,6 +255,15 @@ static void put_process(FILE *stream, const struct swz_section *section)
 	fputs(",\n", stream);
 }
 
+static void put_joined(FILE *stream, const struct swz_joined *joined)
+{
+	fprintf(stream,
+		"\"joined\":{\"samples\":%" PRIu64 ",\"bound_ns\":%" PRId64
+		",\"by_stacks\":%zu,\"by_proportion\":%zu,\"without\":%zu},\n",
+		joined->samples, joined->bound_ns, joined->by_stacks,
+		joined->by_proportion, joined->without);
+}
+
 /* How far the totals of the runs lie apart. */
 static void put_spread(FILE *stream, const struct swz_section *section)
 {
@@ -279,6 +313,8 @@ void swz_write_json(struct swz_writer *writer,
 	fputs(writer->sections ? ",\n" : "\n", writer->stream);
 	putc('{', writer->stream);
 	put_process(writer->stream, section);
+	if (section->joined)
+		put_joined(writer->stream, section->joined);
 	if (section->old)
 		put_comparison(writer->stream, section);
 	numbers = put_functions(writer->stream, section);

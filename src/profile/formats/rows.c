@@ -64,7 +64,8 @@ static size_t collect_rows(const struct swz_section *section,
 		struct swz_row *row = &rows[count];
 
 		if (!report->functions[i].present || i == SWZ_CATALOG_UNKNOWN ||
-		    (report->samples && i == SWZ_CATALOG_OUTSIDE))
+		    ((report->samples || report->joined) &&
+		     i == SWZ_CATALOG_OUTSIDE && !report->functions[i].self_ns))
 			continue;
 		row->costs = &report->functions[i];
 		row->function = &section->catalog->functions[i];

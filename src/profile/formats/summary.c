@@ -7,6 +7,7 @@
 
 #include "profile/file/writer.h"
 #include "profile/formats/cells.h"
+#include "profile/formats/joined_figures.h"
 #include "profile/support/arith.h"
 #include "profile/support/figures.h"
 #include "profile/support/memory.h"
@@ -112,6 +113,10 @@ static void put_kind_of_time(FILE *stream, const struct swz_section *section)
 	bool waiting = section->profile->header.sample_flags &
 		       SWZ_SAMPLES_OF_WAITING;
 
+	if (report->joined) {
+		fputs(", the processor time of the sampled run", stream);
+		return;
+	}
 	if (!report->samples) {
 		if (report->thread_count > 1)
 			fputs(", the time of all threads", stream);
@@ -214,8 +219,22 @@ static void put_loss(FILE *stream, uint64_t count, const char *one,
 			count == 1 ? one : many, what);
 }
 
+/* What the figures of two runs mean. */
+static void put_joined(FILE *stream, const struct swz_style *style,
+		       const struct swz_section *section)
+{
+	char figure[SWZ_FIGURE_BYTES];
+
+	fputs("Note: ", stream);
+	swz_put_joined_note(stream, section);
+	fprintf(stream, ".\nNote: <%s: no sample hit it. -: not counted.\n",
+		swz_figure_time(figure, section->joined->bound_ns,
+				style->utf8));
+}
+
 /* A line for each: none is there as a rule. */
-static void put_losses(FILE *stream, const struct swz_section *section)
+static void put_losses(FILE *stream, const struct swz_style *style,
+		       const struct swz_section *section)
 {
 	const struct swz_report *report = section->report;
 	struct losses losses = find_losses(section);
@@ -246,6 +265,8 @@ static void put_losses(FILE *stream, const struct swz_section *section)
 		 "incomplete: the file could not grow");
 	put_loss(stream, losses.running, "process", "processes",
 		 losses.running == 1 ? "still runs" : "still run");
+	if (section->joined)
+		put_joined(stream, style, section);
 	if (report->sampled)
 		fputs("Note: sampled. Counts are exact, times are estimates; "
 		      "+/- is their standard error.\n",
@@ -257,7 +278,7 @@ static void put_side(FILE *stream, const struct swz_style *style,
 {
 	put_command(stream, style, label, section);
 	put_amounts(stream, style, section);
-	put_losses(stream, section);
+	put_losses(stream, style, section);
 }
 
 static void put_noise(FILE *stream, const struct swz_style *style,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profile/formats/cells.h"
+#include "profile/formats/joined_figures.h"
 #include "profile/formats/rows.h"
 #include "profile/support/arith.h"
 #include "profile/support/figures.h"
@@ -16,6 +17,7 @@ struct table {
 	bool waiting;
 	bool extremes;
 	const char *counted;
+	const struct swz_report *report;
 };
 
 static void put_titles(struct table *table)
@@ -41,14 +43,20 @@ static void put_row(struct table *table, const struct swz_row *row)
 {
 	const struct swz_report_function *costs = row->costs;
 	struct swz_cells *cells = &table->cells;
+	uint32_t function = (uint32_t)(costs - table->report->functions);
+	int64_t self_bound = swz_bound_of(table->report, function,
+					  costs->self_ns);
+	int64_t inclusive_bound = swz_bound_of(table->report, function,
+					       costs->inclusive_ns);
 
-	swz_put_share(cells, costs->self_ns);
-	swz_put_time(cells, SWZ_COLOUR_NONE, costs->self_ns);
+	swz_put_share_below(cells, costs->self_ns, self_bound);
+	swz_put_time_below(cells, SWZ_COLOUR_NONE, costs->self_ns, self_bound);
 	if (table->sampled)
 		swz_put_time(cells, SWZ_COLOUR_DIM,
 			     (int64_t)sqrt(costs->variance_ns));
-	swz_put_share(cells, costs->inclusive_ns);
-	swz_put_time(cells, SWZ_COLOUR_NONE, costs->inclusive_ns);
+	swz_put_share_below(cells, costs->inclusive_ns, inclusive_bound);
+	swz_put_time_below(cells, SWZ_COLOUR_NONE, costs->inclusive_ns,
+			   inclusive_bound);
 	if (table->waiting)
 		swz_put_time(cells, SWZ_COLOUR_DIM,
 			     costs->inclusive_waiting_ns);
@@ -56,7 +64,7 @@ static void put_row(struct table *table, const struct swz_row *row)
 		swz_put_time(cells, SWZ_COLOUR_NONE, costs->min_ns);
 		swz_put_time(cells, SWZ_COLOUR_NONE, costs->max_ns);
 	}
-	swz_put_count(cells, costs->calls);
+	swz_put_count_or_none(cells, costs->calls, !costs->uncounted);
 	swz_put_names(cells, 0, row->function->name, row->module, "");
 }
 
@@ -84,6 +92,7 @@ static void put_rows(struct table *table, const struct swz_row *rows,
 			most = rows[i].costs->calls;
 	swz_cells_begin(&table->cells, table->cells.stream, table->cells.style,
 			table->cells.total, most, table->counted);
+	swz_cells_have_bound(&table->cells, table->report->bound_ns);
 	put_titles(table);
 	fit(table, rows, count);
 	swz_put_name_titles(&table->cells, "function", "module");
@@ -171,6 +180,7 @@ static void write_table(FILE *stream, const struct swz_section *section,
 		.sampled = section->report->sampled,
 		.waiting = section->report->knows_waiting,
 		.counted = swz_counted(section),
+		.report = section->report,
 		.extremes = options->sort == SWZ_SORT_MIN ||
 			    options->sort == SWZ_SORT_MAX,
 	};

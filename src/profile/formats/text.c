@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "profile/formats/joined_figures.h"
 #include "profile/support/output.h"
 #include "profile/formats/rows.h"
 
@@ -48,12 +49,21 @@ void swz_put_heading(FILE *stream, const struct swz_section *section)
 	fprintf(stream, "# total %" PRId64 " ns in %zu thread%s",
 		report->total_ns, report->thread_count,
 		report->thread_count == 1 ? "" : "s");
-	if (section->compensated && !report->samples)
+	if (report->joined)
+		fputs(" of processor time", stream);
+	else if (section->compensated && !report->samples)
 		fprintf(stream, ", after %" PRId64 " ns of hooks",
 			report->raw_ns > report->total_ns
 				? report->raw_ns - report->total_ns
 				: 0);
 	fputs("; times in ns\n", stream);
+	if (report->joined) {
+		fputs("# joined: ", stream);
+		swz_put_joined_note(stream, section);
+		fprintf(stream,
+			"; <%" PRId64 ": no sample hit it; -: not counted\n",
+			report->bound_ns);
+	}
 	put_folded(stream, report);
 }
 
@@ -66,9 +76,15 @@ static void put_row(FILE *stream, const struct swz_row *row,
 		    const struct swz_report *report, bool extremes)
 {
 	const struct swz_report_function *costs = row->costs;
+	uint32_t function = (uint32_t)(costs - report->functions);
 
-	fprintf(stream, "%12" PRIu64 " %15" PRId64 " %15" PRId64, costs->calls,
-		costs->self_ns, costs->inclusive_ns);
+	swz_put_plain_count(stream, 12, costs->calls, !costs->uncounted);
+	putc(' ', stream);
+	swz_put_plain_time(stream, 15, costs->self_ns,
+			   swz_bound_of(report, function, costs->self_ns));
+	putc(' ', stream);
+	swz_put_plain_time(stream, 15, costs->inclusive_ns,
+			   swz_bound_of(report, function, costs->inclusive_ns));
 	if (report->knows_waiting)
 		fprintf(stream, " %15" PRId64 " %15" PRId64,
 			costs->self_waiting_ns, costs->inclusive_waiting_ns);

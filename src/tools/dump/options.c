@@ -99,6 +99,12 @@ static const char usage_text[] =
 	"      --fail-above P     with --diff: status 1 if the total or a\n"
 	"                         function has become slower by more than P\n"
 	"                         percent, beyond the noise\n"
+	"      --times SAMPLES    take the times from SAMPLES, a profile of "
+	"the "
+	"same\n"
+	"                         command by swizzle-run -m sample; counts "
+	"are\n"
+	"                         those of FILE\n"
 	"      --no-debuginfod    do not ask the servers in DEBUGINFOD_URLS "
 	"for\n"
 	"                         debug information\n"
@@ -330,7 +336,8 @@ enum long_option {
 	OPTION_COLOUR,
 	OPTION_NO_PAGER,
 	OPTION_NO_SOURCE,
-	OPTION_FAIL_ABOVE
+	OPTION_FAIL_ABOVE,
+	OPTION_TIMES
 };
 
 static const struct option long_options[] = {
@@ -354,6 +361,7 @@ static const struct option long_options[] = {
 	{"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
 	{"symfs", required_argument, NULL, OPTION_SYMFS},
 	{"by", required_argument, NULL, OPTION_BY},
+	{"times", required_argument, NULL, OPTION_TIMES},
 	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
 	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
 	{"color", optional_argument, NULL, OPTION_COLOUR},
@@ -590,6 +598,13 @@ static void take_option(struct swz_dump_options *options, int option,
 			bad_usage("a second --diff", value);
 		add_argument(&options->old, &options->old_count, value);
 		break;
+	case OPTION_TIMES:
+		if (!*value)
+			bad_usage("not a file name", value);
+		if (options->times)
+			bad_usage("a second --times", value);
+		options->times = (char *)value;
+		break;
 	case OPTION_FAIL_ABOVE:
 		options->fail_above = parse_percent(value);
 		break;
@@ -734,6 +749,42 @@ static void check_by(struct swz_dump_options *options)
 	exit(EXIT_USAGE);
 }
 
+const char *swz_dump_not_of_times(const struct swz_dump_options *options)
+{
+	const struct swz_format *format = options->format;
+
+	if (options->old)
+		return "--diff";
+	if (options->thread_parts || options->separate_threads)
+		return "--thread-parts and --separate-threads";
+	if (options->threads.count)
+		return "--tid";
+	if (swz_dump_has_range(options))
+		return "--from and --to";
+	if (options->by == SWZ_BY_THREAD || options->by == SWZ_BY_PROCESS ||
+	    options->columns_by != SWZ_BY_NOTHING)
+		return "--by thread and --by process";
+	if (options->table.sort == SWZ_SORT_MIN ||
+	    options->table.sort == SWZ_SORT_MAX)
+		return "the shortest and longest calls";
+	return format->section ? NULL : format->name;
+}
+
+static void check_times(const struct swz_dump_options *options)
+{
+	const char *what = swz_dump_not_of_times(options);
+
+	if (!what)
+		return;
+	if (!options->format->section && what == options->format->name)
+		swz_dump_complain("the format %s has no use for --times", what);
+	else
+		swz_dump_complain("--times has no use for %s: only sums over "
+				  "all threads are known of both runs",
+				  what);
+	exit(EXIT_USAGE);
+}
+
 static void check_options(struct swz_dump_options *options)
 {
 	static const struct {
@@ -767,6 +818,8 @@ static void check_options(struct swz_dump_options *options)
 		check_sort(options);
 	if (options->given & GIVEN_BY)
 		check_by(options);
+	if (options->times)
+		check_times(options);
 	if (options->old)
 		check_diff(options);
 	else if (options->fail_above >= 0) {

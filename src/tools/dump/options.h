@@ -35,6 +35,7 @@ struct swz_dump_options {
 	size_t argument_count;
 	char **old; /* the same of what they are compared with; NULL: nothing */
 	size_t old_count;
+	char *times; /* where the times are from (--times); NULL: the same */
 	double fail_above; /* percent; less than 0: whatever has changed is no
 			    * failure */
 	bool thread_parts;
@@ -65,6 +66,9 @@ void swz_dump_free_options(struct swz_dump_options *options);
 /* Whether a thread is one of those that are asked for. */
 bool swz_dump_wants(const struct swz_dump_options *options,
 		    const struct swz_profile_thread *thread);
+
+/* What of the options cannot be had of joined times (--times), or NULL. */
+const char *swz_dump_not_of_times(const struct swz_dump_options *options);
 
 /* Whether a part of the time is asked for. */
 bool swz_dump_has_range(const struct swz_dump_options *options);

@@ -54,11 +54,17 @@ static enum swz_step find_value(const struct frame *f, unsigned column,
 {
 	int64_t operand = rules->value[column];
 	enum swz_step step;
+	uint64_t at;
 
 	switch (rules->rule[column]) {
 	case SWZ_RULE_AT_CFA:
-		return swz_stack_load(f->stack, f->cfa + (uint64_t)operand,
-				      value);
+		at = f->cfa + (uint64_t)operand;
+		/* what is below the stack was popped: the register has it */
+		if (at < f->registers->sp && column < SWZ_REGISTERS) {
+			*value = f->registers->general[column];
+			return SWZ_STEP_DONE;
+		}
+		return swz_stack_load(f->stack, at, value);
 	case SWZ_RULE_CFA:
 		*value = f->cfa + (uint64_t)operand;
 		return SWZ_STEP_DONE;

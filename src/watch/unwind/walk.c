@@ -10,6 +10,10 @@
 #include "watch/unwind/full_step.h"
 #include "watch/unwind/signal_frame.h"
 
+/* What execve() takes at most (the kernel's MAX_ARG_STRINGS), as far as there
+ * is room on a stack. */
+#define MOST_ARGUMENTS ((uint64_t)1 << 24)
+
 /* A walk on its way. */
 struct walk {
 	struct swz_unwinder *unwinder;
@@ -53,7 +57,9 @@ static enum swz_step step_by_row(const struct walk *w, struct swz_frame *f,
 		at = row->rbp == SWZ_ROW_RBP_AT_RBP
 			     ? bp
 			     : cfa + (uint64_t)(int64_t)row->rbp_offset;
-		step = swz_stack_load(w->stack, at, &bp);
+		/* what is below the stack was popped: rbp has it again */
+		if (at >= f->sp)
+			step = swz_stack_load(w->stack, at, &bp);
 	}
 	if (step == SWZ_STEP_DONE)
 		step = swz_stack_load(w->stack, cfa - 8, &ip);
@@ -118,6 +124,22 @@ static enum swz_step step_by_code(const struct walk *w, struct swz_frame *f)
 				       : SWZ_STEP_LOST;
 }
 
+/* The stack is as a new program finds it: argc, argv, NULL (SysV ABI, 3.4.1).
+ */
+static bool is_begin_of_program(const struct walk *w, const struct swz_frame *f)
+{
+	uint64_t argc, first, last;
+
+	return f->exact && !w->depth && !f->bp && f->sp % 16 == 0 &&
+	       swz_stack_load(w->stack, f->sp, &argc) == SWZ_STEP_DONE &&
+	       argc && argc <= MOST_ARGUMENTS &&
+	       swz_stack_load(w->stack, f->sp + 8, &first) == SWZ_STEP_DONE &&
+	       first > f->sp &&
+	       swz_stack_load(w->stack, f->sp + 8 + argc * 8, &last) ==
+		       SWZ_STEP_DONE &&
+	       !last;
+}
+
 /* Where nothing describes the code: it was made at run time, or is of a file
  * without an entry for it, whose row is by the code already. */
 static enum swz_step step_without_row(const struct walk *w, struct swz_frame *f)
@@ -126,6 +148,8 @@ static enum swz_step step_without_row(const struct walk *w, struct swz_frame *f)
 	const struct swz_mapping *mapping = swz_unwinder_mapping_at(w->unwinder,
 								    f->ip);
 
+	if (is_begin_of_program(w, f))
+		return SWZ_STEP_ROOT;
 	/* a function that has called another one has its frame */
 	if (f->exact && !(mapping && mapping->file) &&
 	    step_by_code(w, &try) == SWZ_STEP_DONE &&

@@ -1,0 +1,560 @@
+/* The sampled contexts are walked along the recorded ones, from the root on. A
+ * sampled frame leads to
+ *
+ * - the recorded call of the function from there, from the same place if there
+ *   is one;
+ * - the function's own context on the path, where recursion was folded;
+ * - the function further below, where the recorded run has calls in between of
+ *   which the stack knows nothing: a tail call leaves no frame behind.
+ *
+ * A frame of a function without recorded calls leads nowhere: the walk goes on
+ * from where it is. Where a frame cannot be found its path is lost, until a
+ * function comes that has one context only. A sample that ends on a lost path
+ * still is one of its function; the function's other samples say where it
+ * belongs. */
+
+#include "profile/costs/joined.h"
+
+#include <stdlib.h>
+
+#include "profile/names/catalog.h"
+#include "profile/support/arith.h"
+#include "profile/support/memory.h"
+
+#define NONE UINT32_MAX
+#define MOST_TRIED \
+	64u /* contexts of a function, to be looked for further \
+	     * below */
+
+/* Of one function. */
+struct shared {
+	uint64_t samples;
+	uint64_t placed_samples; /* of which the context is known */
+	int64_t ns;
+	int64_t placed_ns;
+	int64_t recorded_ns; /* of the contexts, as they were recorded */
+	uint64_t calls;
+	uint64_t own_calls; /* of contexts that are not folded */
+	int64_t done; /* of the weight of its contexts, and of ns, while it */
+	int64_t done_ns;    /* is divided */
+	bool split;         /* what it calls is not all below it */
+	int64_t below_ns;   /* what is below its contexts, if split */
+	int64_t edges_done; /* of that: of edges that had their part */
+	int64_t parts_done; /* of what is shown: these parts */
+	uint32_t first; /* of its contexts, or NONE; next: see contexts_of */
+	uint32_t count;
+};
+
+/* Of one sampled context. */
+struct way {
+	uint32_t anchor; /* the recorded context that it is in; NONE: lost */
+	uint32_t at;     /* the same, or a context that was added below it */
+	bool recorded;   /* the function has recorded calls */
+	bool needed;     /* of other functions: it has a sample, or such below
+			  */
+};
+
+struct joining {
+	struct swz_report *report;
+	struct swz_contexts *contexts;
+	struct swz_contexts *sampled;
+	struct shared *functions;
+	size_t function_count;
+	size_t recorded_count; /* contexts, before any were added */
+	uint32_t *next;        /* per recorded context: the function's next */
+	/* (parent, function): the child with the most calls, folded or not */
+	struct swz_map children;
+	int64_t *recorded_ns; /* per recorded context */
+	int64_t *placed_ns;   /* the same: of samples */
+	struct way *ways;     /* per sampled context */
+	struct swz_joined result;
+};
+
+static bool has_calls(const struct joining *j, uint32_t function)
+{
+	const struct shared *of = &j->functions[function];
+
+	return SWZ_CATALOG_IS_REAL(function) && of->calls && of->first != NONE;
+}
+
+static void begin(struct joining *j)
+{
+	struct swz_context *items = j->contexts->items;
+	size_t count = j->contexts->count, i;
+
+	j->recorded_count = count;
+	for (i = 0; i < count; i++)
+		if (items[i].function >= j->function_count)
+			j->function_count = items[i].function + 1;
+	for (i = 0; i < j->sampled->count; i++)
+		if (j->sampled->items[i].function >= j->function_count)
+			j->function_count = j->sampled->items[i].function + 1;
+	j->functions = swz_allocate(j->function_count, sizeof(*j->functions));
+	for (i = 0; i < j->function_count; i++)
+		j->functions[i].first = NONE;
+	j->next = swz_allocate(count, sizeof(*j->next));
+	j->recorded_ns = swz_allocate(count, sizeof(*j->recorded_ns));
+	j->placed_ns = swz_allocate(count, sizeof(*j->placed_ns));
+	j->ways = swz_allocate(j->sampled->count, sizeof(*j->ways));
+}
+
+/* Lists the recorded contexts by function and by parent, and takes their times
+ * from them. */
+static void list_recorded(struct joining *j)
+{
+	struct swz_context *items = j->contexts->items;
+	uint32_t i;
+
+	for (i = (uint32_t)j->recorded_count; i-- > 0;) {
+		struct shared *of = &j->functions[items[i].function];
+		uint32_t *child;
+
+		j->recorded_ns[i] = items[i].self_ns;
+		items[i].self_ns = items[i].self_waiting_ns = 0;
+		of->calls = swz_add_count(of->calls, items[i].calls);
+		if (i == SWZ_CONTEXT_ROOT)
+			continue;
+		child = swz_map_at(&j->children, items[i].parent,
+				   items[i].function);
+		if (*child == SWZ_MAP_NONE ||
+		    items[*child].calls <= items[i].calls)
+			*child = i;
+		if (items[i].folded)
+			continue;
+		of->recorded_ns = swz_add(of->recorded_ns, j->recorded_ns[i]);
+		of->own_calls = swz_add_count(of->own_calls, items[i].calls);
+		j->next[i] = of->first;
+		of->first = i;
+		of->count++;
+	}
+}
+
+/* The context of FUNCTION that is on the path to AT, or NONE. */
+static uint32_t on_path(const struct joining *j, uint32_t at, uint32_t function)
+{
+	const struct swz_context *items = j->contexts->items;
+
+	while (at != SWZ_CONTEXT_ROOT) {
+		if (items[at].function == function && !items[at].folded)
+			return at;
+		at = items[at].parent;
+	}
+	return NONE;
+}
+
+static bool is_below(const struct joining *j, uint32_t at, uint32_t above)
+{
+	const struct swz_context *items = j->contexts->items;
+
+	/* parents come first */
+	while (at > above)
+		at = items[at].parent;
+	return at == above;
+}
+
+/* The nearest context of FUNCTION further below, or NONE. */
+static uint32_t further_below(const struct joining *j, uint32_t above,
+			      uint32_t function)
+{
+	const struct swz_context *items = j->contexts->items;
+	const struct shared *of = &j->functions[function];
+	uint32_t best = NONE, at;
+
+	if (of->count > MOST_TRIED)
+		return NONE;
+	for (at = of->first; at != NONE; at = j->next[at])
+		if (is_below(j, at, above) &&
+		    (best == NONE || items[at].depth < items[best].depth ||
+		     (items[at].depth == items[best].depth &&
+		      items[at].calls > items[best].calls)))
+			best = at;
+	return best;
+}
+
+static uint32_t key_of_child(const struct joining *j, uint32_t parent,
+			     uint32_t function, uint32_t place)
+{
+	uint32_t at = swz_map_get(&j->contexts->index, parent,
+				  (uint64_t)function << 32 | place);
+
+	if (at != SWZ_MAP_NONE && at < j->recorded_count)
+		return at;
+	return swz_map_get(&j->children, parent, function);
+}
+
+static uint32_t find(const struct joining *j, uint32_t from,
+		     const struct swz_context *sampled)
+{
+	const struct shared *of = &j->functions[sampled->function];
+	uint32_t at;
+
+	if (from == NONE)
+		return of->count == 1 ? of->first : NONE;
+	at = key_of_child(j, from, sampled->function, sampled->place);
+	if (at != SWZ_MAP_NONE && !j->contexts->items[at].folded)
+		return at;
+	at = on_path(j, from, sampled->function);
+	if (at == NONE)
+		at = further_below(j, from, sampled->function);
+	return at != NONE ? at : of->count == 1 ? of->first : NONE;
+}
+
+/* A context of another function is made only where samples are: those of
+ * callers alone would be rows without any time of their own. */
+static void find_needed(struct joining *j)
+{
+	const struct swz_context *items = j->sampled->items;
+	uint32_t i;
+
+	for (i = (uint32_t)j->sampled->count; i-- > 1;) {
+		struct way *way = &j->ways[i];
+
+		way->recorded = has_calls(j, items[i].function);
+		way->needed |= items[i].calls || items[i].self_ns;
+		if (!way->recorded && way->needed)
+			j->ways[items[i].parent].needed = true;
+	}
+}
+
+/* Where the callers are not known. */
+static uint32_t lost(struct joining *j)
+{
+	return swz_contexts_child(j->contexts, SWZ_CONTEXT_ROOT,
+				  SWZ_CATALOG_UNKNOWN, SWZ_PLACE_UNKNOWN,
+				  false);
+}
+
+/* The walk goes on in a context further up, ABOVE: the functions in between
+ * have called what is there. */
+static void note_split(struct joining *j, uint32_t from, uint32_t above)
+{
+	const struct swz_context *items = j->sampled->items;
+
+	while (from != SWZ_CONTEXT_ROOT && j->ways[from].anchor != above) {
+		if (j->ways[from].recorded)
+			j->functions[items[from].function].split = true;
+		from = items[from].parent;
+	}
+}
+
+static void find_way(struct joining *j, uint32_t index)
+{
+	const struct swz_context *sampled = &j->sampled->items[index];
+	const struct way *parent = &j->ways[sampled->parent];
+	struct way *way = &j->ways[index];
+
+	if (way->recorded) {
+		way->at = way->anchor = find(j, parent->anchor, sampled);
+		if (way->anchor != NONE && parent->anchor != NONE &&
+		    !is_below(j, way->anchor, parent->anchor))
+			note_split(j, sampled->parent, way->anchor);
+		return;
+	}
+	way->anchor = sampled->function == SWZ_CATALOG_UNKNOWN ? NONE
+							       : parent->anchor;
+	way->at = parent->at;
+	if (!way->needed)
+		return;
+	way->at = way->at == NONE ? lost(j) : way->at;
+	if (sampled->function != SWZ_CATALOG_UNKNOWN ||
+	    j->contexts->items[way->at].function != SWZ_CATALOG_UNKNOWN)
+		way->at = swz_contexts_child(j->contexts, way->at,
+					     sampled->function, sampled->place,
+					     false);
+}
+
+/* What a sampled context has itself: to its function, to its context if that
+ * was recorded and is known, or to the one that was added for it. */
+static void take_time(struct joining *j, uint32_t index)
+{
+	const struct swz_context *sampled = &j->sampled->items[index];
+	const struct way *way = &j->ways[index];
+	struct shared *of = &j->functions[sampled->function];
+	int64_t ns = swz_sub(sampled->self_ns, sampled->self_waiting_ns);
+
+	if (index == SWZ_CONTEXT_ROOT || !way->recorded) {
+		struct swz_context *to = &j->contexts->items[way->at];
+
+		if (ns || sampled->calls)
+			to->self_ns = swz_add(to->self_ns, ns);
+		of->samples += sampled->calls;
+		return;
+	}
+	of->samples = swz_add_count(of->samples, sampled->calls);
+	of->ns = swz_add(of->ns, ns);
+	if (way->anchor == NONE)
+		return;
+	of->placed_samples = swz_add_count(of->placed_samples, sampled->calls);
+	of->placed_ns = swz_add(of->placed_ns, ns);
+	j->placed_ns[way->anchor] = swz_add(j->placed_ns[way->anchor], ns);
+}
+
+static bool goes_by_stacks(const struct shared *of)
+{
+	return of->placed_ns && of->placed_samples >= SWZ_JOINED_ENOUGH;
+}
+
+/* How much of its function's time a context gets: see share(). */
+static uint64_t weight_of(const struct joining *j, uint32_t index,
+			  uint64_t *whole)
+{
+	const struct swz_context *context = &j->contexts->items[index];
+	const struct shared *of = &j->functions[context->function];
+
+	if (goes_by_stacks(of)) {
+		*whole = (uint64_t)of->placed_ns;
+		return (uint64_t)j->placed_ns[index];
+	}
+	if (of->recorded_ns) {
+		*whole = (uint64_t)of->recorded_ns;
+		return (uint64_t)j->recorded_ns[index];
+	}
+	*whole = of->own_calls;
+	return context->calls;
+}
+
+/* Each function's time to its contexts: they add up to it, to the nanosecond.
+ */
+static void divide(struct joining *j)
+{
+	size_t i;
+
+	for (i = 1; i < j->recorded_count; i++) {
+		struct swz_context *context = &j->contexts->items[i];
+		struct shared *of = &j->functions[context->function];
+		uint64_t whole;
+		int64_t ns;
+
+		if (context->folded || !has_calls(j, context->function))
+			continue;
+		of->done = swz_add(of->done,
+				   (int64_t)weight_of(j, (uint32_t)i, &whole));
+		ns = --of->count ? swz_scale(of->ns, (uint64_t)of->done, whole)
+				 : of->ns;
+		context->self_ns = ns - of->done_ns;
+		of->done_ns = ns;
+	}
+}
+
+static void count_functions(struct joining *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->function_count; i++) {
+		const struct shared *of = &j->functions[i];
+
+		j->result.samples = swz_add_count(j->result.samples,
+						  of->samples);
+		if (!has_calls(j, (uint32_t)i))
+			continue;
+		j->result.without += !of->ns;
+		if (of->ns && of->count > 1 && goes_by_stacks(of))
+			j->result.by_stacks++;
+		else if (of->ns && of->count > 1)
+			j->result.by_proportion++;
+	}
+}
+
+/* ---- the report ---- */
+
+static struct swz_report_function *function_of(struct swz_report *report,
+					       uint32_t index)
+{
+	if (index >= report->function_capacity) {
+		size_t old = report->function_capacity;
+		size_t count = (size_t)index + index / 2 + 64;
+
+		report->functions = swz_reallocate(report->functions, count,
+						   sizeof(*report->functions));
+		for (; old < count; old++)
+			report->functions[old] = (struct swz_report_function){
+				0};
+		report->function_capacity = count;
+	}
+	return &report->functions[index];
+}
+
+static struct swz_report_edge *edge_of(struct swz_report *report,
+				       const struct swz_context *context,
+				       uint32_t caller)
+{
+	uint32_t *found = swz_map_at(&report->edge_index,
+				     (uint64_t)caller << 32 | context->function,
+				     context->place);
+
+	if (*found == SWZ_MAP_NONE) {
+		swz_grow(&report->edges, &report->edge_capacity,
+			 report->edge_count, sizeof(*report->edges));
+		*found = (uint32_t)report->edge_count++;
+		report->edges[*found] = (struct swz_report_edge){
+			.caller = caller,
+			.callee = context->function,
+			.place = context->place};
+	}
+	return &report->edges[*found];
+}
+
+/* The counts stay; times, and what is known of single calls, go. */
+static void forget_times(struct swz_report *report)
+{
+	size_t i;
+
+	for (i = 0; i < report->function_capacity; i++) {
+		struct swz_report_function *function = &report->functions[i];
+
+		*function = (struct swz_report_function){
+			.present = function->present,
+			.calls = function->calls,
+			.unwound = function->unwound};
+	}
+	for (i = 0; i < report->edge_count; i++)
+		report->edges[i].inclusive_ns = report->edges[i].waiting_ns = 0;
+	report->knows_waiting = report->knows_switches = false;
+	report->sampled = false;
+	report->total_ns = 0;
+}
+
+/* Of a split function what its stacks say, if that is more. */
+static void sum_split(struct joining *j)
+{
+	struct swz_report *report = j->report;
+	int64_t *stacks = swz_allocate(j->function_count, sizeof(*stacks));
+	size_t i;
+
+	swz_contexts_sum(j->sampled);
+	for (i = 0; i < j->sampled->count; i++) {
+		const struct swz_context *context = &j->sampled->items[i];
+
+		if (context->topmost)
+			stacks[context->function] = swz_add(
+				stacks[context->function],
+				swz_sub(context->inclusive_ns,
+					context->inclusive_waiting_ns));
+	}
+	for (i = 0; i < j->function_count; i++) {
+		struct swz_report_function *function;
+
+		if (!j->functions[i].split)
+			continue;
+		function = function_of(report, (uint32_t)i);
+		j->functions[i].below_ns = function->inclusive_ns;
+		function->split = stacks[i] > function->inclusive_ns;
+		if (function->split)
+			function->inclusive_ns = stacks[i];
+	}
+	free(stacks);
+}
+
+/* The edges to a function have its inclusive time. */
+static void scale_edges(struct joining *j)
+{
+	struct swz_report *report = j->report;
+	size_t i;
+
+	for (i = 0; i < report->edge_count; i++) {
+		struct swz_report_edge *edge = &report->edges[i];
+		struct shared *of = &j->functions[edge->callee];
+		int64_t part;
+
+		if (!report->functions[edge->callee].split)
+			continue;
+		of->edges_done = swz_add(of->edges_done, edge->inclusive_ns);
+		part = swz_scale(report->functions[edge->callee].inclusive_ns,
+				 (uint64_t)of->edges_done,
+				 (uint64_t)of->below_ns);
+		edge->inclusive_ns = part - of->parts_done;
+		of->parts_done = part;
+	}
+}
+
+static void sum_up(struct joining *j)
+{
+	struct swz_report *report = j->report;
+	size_t i;
+
+	forget_times(report);
+	for (i = 0; i < j->contexts->count; i++) {
+		const struct swz_context *context = &j->contexts->items[i];
+		struct swz_report_function *function = function_of(
+			report, context->function);
+
+		function->present = true;
+		function->self_ns = swz_add(function->self_ns,
+					    context->self_ns);
+		report->total_ns = swz_add(report->total_ns, context->self_ns);
+		if (context->topmost)
+			function->inclusive_ns = swz_add(function->inclusive_ns,
+							 context->inclusive_ns);
+		if (i && !report->without_edges) {
+			struct swz_report_edge *edge = edge_of(
+				report, context,
+				j->contexts->items[context->parent].function);
+
+			if (context->topmost)
+				edge->inclusive_ns = swz_add(
+					edge->inclusive_ns,
+					context->inclusive_ns);
+		}
+	}
+	sum_split(j);
+	scale_edges(j);
+	report->raw_ns = report->total_ns;
+	report->joined = true;
+}
+
+struct swz_joined swz_join_times(struct swz_report *counts,
+				 struct swz_contexts *counted,
+				 struct swz_contexts *sampled)
+{
+	struct joining j = {
+		.report = counts, .contexts = counted, .sampled = sampled};
+	uint32_t i;
+
+	begin(&j);
+	list_recorded(&j);
+	find_needed(&j);
+	for (i = 1; i < sampled->count; i++)
+		find_way(&j, i);
+	for (i = 0; i < sampled->count; i++)
+		take_time(&j, i);
+	count_functions(&j);
+	divide(&j);
+	swz_contexts_sum(counted);
+	sum_up(&j);
+	if (j.result.samples)
+		j.result.bound_ns = counts->total_ns /
+				    (int64_t)j.result.samples;
+	if (j.result.bound_ns < 1)
+		j.result.bound_ns = 1;
+	counts->bound_ns = j.result.bound_ns;
+	swz_report_sort(counts);
+	swz_map_free(&j.children);
+	free(j.functions);
+	free(j.next);
+	free(j.recorded_ns);
+	free(j.placed_ns);
+	free(j.ways);
+	return j.result;
+}
+
+void swz_contexts_forget_places(struct swz_contexts *contexts)
+{
+	struct swz_contexts merged;
+	uint32_t *to = swz_allocate(contexts->count, sizeof(*to));
+	size_t i;
+
+	swz_contexts_begin(&merged, contexts->items[0].function, false);
+	swz_context_merge(&merged.items[0], &contexts->items[0]);
+	for (i = 1; i < contexts->count; i++) {
+		const struct swz_context *context = &contexts->items[i];
+
+		to[i] = swz_contexts_child(&merged, to[context->parent],
+					   context->function, SWZ_PLACE_UNKNOWN,
+					   context->folded);
+		swz_context_merge(&merged.items[to[i]], context);
+	}
+	free(to);
+	swz_contexts_free(contexts);
+	*contexts = merged;
+	swz_contexts_sum(contexts);
+}

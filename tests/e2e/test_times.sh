@@ -1,0 +1,141 @@
+# shellcheck shell=bash
+# --times: counts are those of the run whose calls were recorded, times those of
+# the one that was sampled; together they are its processor time; what is not
+# known of either is shown as such; all formats say the same.
+# run: alone
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3
+need_targets joined shares
+unset SWIZZLE_MODE SWIZZLE_TIMING
+
+"$RUN" -q -m sample -o samples "$TARGETS/joined" >printed || abort 'no samples'
+"$RUN" -q -o calls "$TARGETS/joined" >/dev/null || abort 'no calls'
+
+column() { # FUNCTION COLUMN: of the joined table as csv
+	awk -F , -v name="$1" -v column="$2" '$7 == name { print $column }' joined.csv
+}
+
+own() { # NAME: what the sampled program says of itself, ms
+	awk -v name="$1" '$1 == name { print $2 }' printed
+}
+
+# So many ns are within PERMILLE of the total from MS.
+assert_near() { # WHAT NS MS PERMILLE
+	awk -v ns="$2" -v ms="$3" -v permille="$4" -v total="$(own process)" 'BEGIN {
+		off = ns / 1e6 - ms
+		if (off < 0) off = -off
+		exit !(ns != "" && off <= total * permille / 1000) }' </dev/null ||
+		fail "$1: $2 ns, not about $3 ms of $(own process)"
+}
+
+sum_of() { # COLUMN FILE: of csv
+	awk -F , -v column="$1" 'NR > 1 { sum += $column } END { printf "%.0f\n", sum }' "$2"
+}
+
+it 'counts of one run, times of the other'
+capture "$DUMP" -q --times samples -f csv -o joined.csv calls
+assert_status 0
+assert_empty err
+"$DUMP" -q -f csv -o samples.csv samples
+assert_eq "$(sum_of 2 samples.csv)" "$(sum_of 2 joined.csv)" 'all of the time'
+assert_eq 2000 "$(column work 1)" 'calls of work'
+assert_eq 3 "$(column rare 1)" 'calls of rare'
+assert_eq 101 "$(column even 1)" 'calls of even'
+for function in light heavy sort deep; do
+	assert_near $function "$(column $function 3)" "$(own $function)" 60
+	assert_eq 1 "$(column $function 1)" "calls of $function"
+done
+assert_near main "$(column main 3)" "$(own process)" 30
+
+it 'what is not known of either run'
+assert_eq "" "$(column '[kernel]' 1)$(column qsort 1)" 'calls of what was not hooked'
+assert_eq 0 "$(column rare 2)" 'time of rare'
+bound=$(column rare 13)
+assert_ge "$bound" 500000 'ns that a sample stands for'
+assert_le "$bound" 2000000 'ns that a sample stands for'
+assert_eq '' "$(column work 13)" 'bound of what has a time'
+"$DUMP" -q --times samples -f text -o joined.text calls
+assert_matches joined.text "^ +3 +<$bound +<$bound  rare  joined$"
+assert_matches joined.text '^# joined: counts are of the recorded run, times of the sampled one'
+"$DUMP" -q --times samples -f table -n 0 -o joined.table calls
+assert_matches joined.table '<[0-9.]+ (ms|us) .* 3  rare  '
+assert_not_contains joined.table 'profiling cost'
+
+it 'what a library calls back is below the one who called the library'
+"$DUMP" -q --times samples -f folded -o joined.folded calls
+assert_matches joined.folded '^main;measure;sort;compare [1-9]'
+assert_not_contains joined.folded 'qsort;compare'
+calls=$("$DUMP" -q -f csv -o - calls | awk -F , '$7 == "compare" { print $1 }')
+assert_eq "$calls" "$(column compare 1)" 'calls of compare'
+
+it 'folded recursion: the inclusive time is that of the stacks'
+assert_matches joined.text '^# folded recursion: [1-9]'
+assert_near odd "$(column odd 3)" "$(own deep)" 60
+
+it 'a function has its time where its samples were'
+awk '/;light;work / { light = $2 } /;heavy;work / { heavy = $2 }
+	END { exit !(heavy > 2 * light && heavy < 4.5 * light) }' joined.folded ||
+	fail "$(cat joined.folded)"
+
+it 'all formats say the same'
+"$RUN" -q -m sample -o flat.samples "$TARGETS/shares" >/dev/null
+"$RUN" -q -o flat "$TARGETS/shares" >/dev/null
+for format in text tree csv callgrind json pprof folded speedscope; do
+	"$DUMP" -q --times flat.samples -f $format -o all.$format flat || fail "$format"
+done
+"$DUMP" -q --times flat.samples -f dot --percent-limit 0 -o all.dot flat
+"$DUMP" -q --times flat.samples -f folded -s calls -o all.folded-calls flat
+assert_matches all.text '^ +- .*  \[kernel\]  -$'
+capture python3 "$TOP/tests/e2e/read_format.py" all.text tree,all.tree csv,all.csv \
+	callgrind,all.callgrind json,all.json pprof,all.pprof \
+	dot,all.dot,no-self folded,all.folded,names,no-calls \
+	folded-calls,all.folded-calls,names,no-self \
+	speedscope,all.speedscope,names,no-calls
+assert_status 0
+assert_empty out
+assert_empty err
+for key in function module file line; do
+	"$DUMP" -q --times flat.samples --by $key -f text -o by.$key flat
+	assert_eq "$(sum_of 2 all.csv)" \
+		"$(awk '!/^#/ && $2 ~ /^[0-9]/ { sum += $2 } END { printf "%.0f\n", sum }' by.$key)" \
+		"the total by $key"
+	assert_matches by.$key '^ +- .*\[kernel\]'
+done
+python3 - "$("$DUMP" -q --times flat.samples --by module -f json -o - flat)" <<'END' || fail 'json by module'
+import json, sys
+rows = {row["module"]: row for row in json.loads(sys.argv[1])["rows"]}
+assert rows["[kernel]"]["calls"] is None, rows
+END
+
+it 'with filters as ever'
+"$DUMP" -q --times samples -H work -f csv -o joined.csv calls
+assert_eq '' "$(column work 1)" 'a row that is hidden'
+assert_near heavy "$(column heavy 2)" "$(own heavy)" 60
+assert_eq "$(sum_of 2 samples.csv)" "$(sum_of 2 joined.csv)" 'all of the time'
+
+it 'what cannot be joined'
+capture "$DUMP" --times calls samples
+assert_status 1
+assert_contains err 'swizzle: --times calls: this profile has no samples (swizzle-run -m sample)'
+capture "$DUMP" --times samples samples
+assert_status 1
+assert_contains err 'swizzle: samples: this profile has samples, and no calls that --times could add'
+capture "$DUMP" --times flat.samples calls
+assert_status 1
+assert_contains err 'flat.samples and calls are of different programs'
+capture "$DUMP" --times missing calls
+assert_status 1
+assert_contains err 'swizzle: missing: '
+for option in --thread-parts --separate-threads '--tid 1' '--from 1' '--by thread' \
+	'--by module,process' '-s max' '--diff calls'; do
+	# shellcheck disable=SC2086
+	capture "$DUMP" -f text --times samples $option calls
+	assert_refused 2 '--times has no use for '
+done
+for format in chrome info raw archive; do
+	capture "$DUMP" --times samples -f $format calls
+	assert_refused 2 "the format $format has no use for --times"
+done
+
+finish
