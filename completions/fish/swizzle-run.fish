@@ -37,7 +37,7 @@ end
 complete -c swizzle-run -f -n 'not __swizzle_run_rest >/dev/null' -a '(__fish_complete_command)'
 complete -c swizzle-run -f -n '__swizzle_run_rest >/dev/null' -a '(__swizzle_run_complete)'
 complete -c swizzle-run -s o -l output -r -F -d 'Write the profile to FILE'
-complete -c swizzle-run -s m -l mode -x -a 'profile trace sample' -d 'What to record'
+complete -c swizzle-run -s m -l mode -x -a 'profile trace sample both' -d 'What to record'
 complete -c swizzle-run -s r -l rate -x -d 'Sample: so many a second'
 complete -c swizzle-run -l engine -x -a 'perf pause' -d 'Sample: who takes samples'
 complete -c swizzle-run -l event -x -a 'cpu-clock task-clock cycles' -d 'Sample: what is counted'

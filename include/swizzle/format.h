@@ -97,6 +97,11 @@ struct swz_file_header {
 				    * ended before its outermost frame */
 	uint64_t broken_stacks;    /* the same: a frame that nothing explains */
 	uint64_t stack_bytes;      /* that were copied at most */
+	/* -m both: the run of the same command whose calls were recorded: its
+	 * root_pid and root_start. 0: there is none. */
+	uint64_t counts_start;
+	int32_t counts_pid;
+	int32_t reserved;
 };
 
 enum swz_sample_engine {

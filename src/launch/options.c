@@ -35,8 +35,9 @@ static const char usage[] =
 	"                         DIR/ for the default name in DIR [swizzle.out.%p]\n"
 	"  -m, --mode MODE        what to record: profile, a calling context tree per\n"
 	"                         thread; trace, every entry and exit with its time,\n"
-	"                         too; sample, where the time goes, without hooks\n"
-	"                         [profile]\n"
+	"                         too; sample, where the time goes, without hooks;\n"
+	"                         both: runs PROGRAM twice, sample and then profile,\n"
+	"                         for exact counts with true times [profile]\n"
 	"  -r, --rate HZ          sample: so many samples a second of processor time\n"
 	"                         [1000; --engine pause: 100]\n"
 	"      --engine ENGINE    sample: perf, the kernel takes samples; pause, the\n"
@@ -304,7 +305,7 @@ static bool is_time(const char *s)
 								: NULL; \
 	}
 
-WORDS(mode_at, "profile", "trace", "sample")
+WORDS(mode_at, "profile", "trace", "sample", "both")
 WORDS(timing_at, "exact", "sampled")
 WORDS(imports_at, "dlsym")
 
@@ -476,12 +477,18 @@ static void check_modes(bool has_program)
 {
 	bool has_process = *swz_environment_get("SWIZZLE_PID") != '\0';
 
-	if (swz_sampling_wanted()) {
+	if (swz_both_wanted()) {
+		if (has_process)
+			bad_usage("option -p is not for --mode both: a process "
+				  "cannot be run twice");
+		if (strcmp(swz_environment_get("SWIZZLE_LIST"), "1") == 0)
+			bad_usage("option --list is not for --mode both");
+	} else if (swz_sampling_wanted()) {
 		if (given_of[OF_HOOKS])
 			bad_usage("option %s is not for --mode sample",
 				  given_of[OF_HOOKS]);
 	} else if (given_of[OF_SAMPLES]) {
-		bad_usage("option %s is for --mode sample only",
+		bad_usage("option %s is for --mode sample and both only",
 			  given_of[OF_SAMPLES]);
 	}
 	if (!has_program && !has_process)

@@ -20,6 +20,11 @@ bool swz_sampling_wanted(void)
 	return strcmp(swz_environment_get("SWIZZLE_MODE"), "sample") == 0;
 }
 
+bool swz_both_wanted(void)
+{
+	return strcmp(swz_environment_get("SWIZZLE_MODE"), "both") == 0;
+}
+
 static bool is_set(const char *variable)
 {
 	const char *value = swz_environment_get(variable);

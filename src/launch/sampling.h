@@ -17,12 +17,15 @@ struct swz_sampling {
 	bool wall;                     /* threads that wait, too */
 	bool follow;                   /* child processes, too */
 	bool quiet, verbose, summary;
-	int32_t pid;     /* the process that runs already; 0: none */
+	int32_t pid;        /* the process that runs already; 0: none */
+	int32_t counts_pid; /* -m both: what swz_file_header has of it */
+	uint64_t counts_start;
 	uint64_t for_ns; /* of it: for so long; 0: until it ends */
 };
 
-/* Whether that mode is set. */
+/* Whether that mode is set, or both. */
 bool swz_sampling_wanted(void);
+bool swz_both_wanted(void);
 
 /* What is set in the environment. Says what is wrong with it, and exits. */
 struct swz_sampling swz_sampling_read(void);

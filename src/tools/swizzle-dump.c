@@ -15,6 +15,7 @@
 #include "tools/dump/input.h"
 #include "tools/dump/message.h"
 #include "tools/dump/options.h"
+#include "tools/dump/pairs.h"
 #include "tools/dump/range.h"
 #include "tools/dump/report.h"
 #include "tools/dump/target.h"
@@ -68,8 +69,13 @@ int main(int argc, char **argv)
 	}
 	swz_dump_read_inputs(&input, &options, options.arguments,
 			     options.argument_count);
+	if (!options.format->profile)
+		swz_dump_find_pairs(&input, &options);
 	if (!input.count) {
 		status = EXIT_INPUT;
+	} else if (input.sample_count && !options.own_times &&
+		   !swz_dump_not_of_times(&options)) {
+		status = swz_dump_pair(&input, &options);
 	} else if (options.in_place) {
 		status = swz_dump_embed(&input, &options);
 	} else if (!swz_dump_has_all_threads(&input, &options)) {

@@ -14,6 +14,7 @@
 
 #include "base/process_start.h"
 #include "launch/environment.h"
+#include "launch/first_run.h"
 #include "launch/library.h"
 #include "launch/options.h"
 #include "launch/path.h"
@@ -218,6 +219,55 @@ static int sample(char **program, char **given, char **argv)
 	swz_program_execute(path, program);
 }
 
+/* --mode both: all that the first run needs. */
+struct first {
+	const struct swz_sampling *settings;
+	struct swz_run tree;
+	char *path, **program, **given, **argv;
+};
+
+static void sample_first(void *argument)
+{
+	struct first *f = argument;
+
+	f->tree.root_pid = getpid();
+	f->tree.root_start = swz_process_start(0);
+	swz_sampler_start(&f->tree, f->settings, f->argv);
+	environ = f->given;
+	swz_first_run_executes();
+	swz_program_execute(f->path, f->program);
+}
+
+/* "swizzle.out.%p" to "swizzle.out.4067.samples": all files of the first run
+ * are beside that of the second run's first process. */
+static char *samples_beside(const char *output)
+{
+	const char *mark = strstr(output, "%p");
+
+	if (!mark)
+		return swz_text("%s.samples", output);
+	return swz_text("%.*s%d%s.samples", (int)(mark - output), output,
+			(int)getpid(), mark + 2);
+}
+
+static void run_first(char *path, char **program, char **given, char **argv,
+		      const struct swz_run *tree)
+{
+	struct swz_sampling settings = swz_sampling_read();
+	struct first f = {.settings = &settings,
+			  .tree = *tree,
+			  .path = path,
+			  .program = program,
+			  .given = given,
+			  .argv = argv};
+
+	settings.summary = false; /* the second run's tells what is next */
+	settings.counts_pid = tree->root_pid;
+	settings.counts_start = tree->root_start;
+	f.tree.output = samples_beside(tree->output);
+	swz_first_run(sample_first, &f);
+}
+
 int main(int argc, char **argv)
 {
 	char **program, *path, **given = copy_environment();
@@ -235,7 +285,13 @@ int main(int argc, char **argv)
 	path = swz_program_find(*program, *program);
 	swz_program_check(path, *program, false);
 	nested = swz_library_preload(swz_library_find(argv[0]));
+	if (swz_both_wanted())
+		swz_first_run_check_input();
 	set_output(&tree);
+	if (swz_both_wanted()) {
+		swz_environment_set("SWIZZLE_MODE", "profile");
+		run_first(path, program, given, argv, &tree);
+	}
 	if (wants_summary() && !nested)
 		swz_watcher_start(&tree, argv);
 	swz_program_execute(path, program);

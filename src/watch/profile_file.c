@@ -86,6 +86,8 @@ static void fill_header(struct swz_file_header *h,
 	h->process_start = image->process_start;
 	h->root_pid = run->root_pid;
 	h->root_start = run->root_start;
+	h->counts_pid = run->counts_pid;
+	h->counts_start = run->counts_start;
 	h->start_ticks = h->epoch_ticks = image->start_ns;
 	h->start_realtime_ns = image->start_realtime_ns;
 	h->clock[0] = (struct swz_clock_sample){image->start_ns,

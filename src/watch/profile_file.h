@@ -16,6 +16,8 @@ struct swz_sample_run {
 	const char *output; /* the files' names: absolute, may hold %p */
 	int32_t root_pid;
 	uint64_t root_start;
+	int32_t counts_pid; /* as in the header */
+	uint64_t counts_start;
 	uint64_t period_ns; /* 0: not by time */
 	enum swz_sample_engine engine;
 	uint32_t flags; /* enum swz_sample_flags */

@@ -96,6 +96,8 @@ static void fill(struct swz_watch *watch, const struct swz_run *run,
 	watch->run.output = run->output;
 	watch->run.root_pid = run->root_pid;
 	watch->run.root_start = run->root_start;
+	watch->run.counts_pid = options->counts_pid;
+	watch->run.counts_start = options->counts_start;
 	if (options->wall)
 		watch->run.flags |= SWZ_SAMPLES_OF_WAITING;
 	signal(SIGCHLD, SIG_DFL);

@@ -68,6 +68,7 @@ struct joining {
 	int64_t *placed_ns;   /* the same: of samples */
 	struct way *ways;     /* per sampled context */
 	struct swz_joined result;
+	int64_t sampled_ns; /* that samples stand for */
 };
 
 static bool has_calls(const struct joining *j, uint32_t function)
@@ -272,6 +273,8 @@ static void take_time(struct joining *j, uint32_t index)
 	struct shared *of = &j->functions[sampled->function];
 	int64_t ns = swz_sub(sampled->self_ns, sampled->self_waiting_ns);
 
+	if (sampled->calls)
+		j->sampled_ns = swz_add(j->sampled_ns, ns);
 	if (index == SWZ_CONTEXT_ROOT || !way->recorded) {
 		struct swz_context *to = &j->contexts->items[way->at];
 
@@ -504,7 +507,8 @@ static void sum_up(struct joining *j)
 
 struct swz_joined swz_join_times(struct swz_report *counts,
 				 struct swz_contexts *counted,
-				 struct swz_contexts *sampled)
+				 struct swz_contexts *sampled,
+				 int64_t period_ns)
 {
 	struct joining j = {
 		.report = counts, .contexts = counted, .sampled = sampled};
@@ -521,9 +525,9 @@ struct swz_joined swz_join_times(struct swz_report *counts,
 	divide(&j);
 	swz_contexts_sum(counted);
 	sum_up(&j);
-	if (j.result.samples)
-		j.result.bound_ns = counts->total_ns /
-				    (int64_t)j.result.samples;
+	j.result.bound_ns = j.result.samples
+				    ? j.sampled_ns / (int64_t)j.result.samples
+				    : period_ns;
 	if (j.result.bound_ns < 1)
 		j.result.bound_ns = 1;
 	counts->bound_ns = j.result.bound_ns;

@@ -42,10 +42,12 @@ struct swz_joined {
 /* COUNTS and COUNTED, a report and its contexts, get the times of SAMPLED, the
  * contexts of another run. All are of one catalog, not yet sorted and summed,
  * with contexts told apart by place. Afterwards the contexts are summed, and
- * COUNTS is sorted. Time in which sampled threads waited is left out. */
+ * COUNTS is sorted. PERIOD_NS is from one sample to the next, if there is none.
+ * Time in which sampled threads waited is left out. */
 struct swz_joined swz_join_times(struct swz_report *counts,
 				 struct swz_contexts *counted,
-				 struct swz_contexts *sampled);
+				 struct swz_contexts *sampled,
+				 int64_t period_ns);
 
 /* Makes contexts of different places one, as swz_contexts_begin() says it of
  * contexts that are not told apart by place. Summed. */

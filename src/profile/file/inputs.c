@@ -104,6 +104,19 @@ static bool is_newer(const struct stat *a, const struct stat *b)
 	return a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
 }
 
+/* "swizzle.out.4067.samples": what belongs to "swizzle.out.4067", if that is
+ * there. */
+static bool is_half(const char *name)
+{
+	const char *end = strstr(name, ".samples");
+	char *other = end ? swz_print("%.*s", (int)(end - name), name) : NULL;
+	struct stat info;
+	bool half = other && is_regular(other, &info);
+
+	free(other);
+	return half;
+}
+
 enum swz_status swz_inputs_add_newest(struct swz_inputs *inputs)
 {
 	struct stat info, newest_info = {0};
@@ -115,6 +128,7 @@ enum swz_status swz_inputs_add_newest(struct swz_inputs *inputs)
 		return SWZ_E_NOTFOUND;
 	while ((entry = readdir(directory))) {
 		if (!has_default_name(entry->d_name) ||
+		    is_half(entry->d_name) ||
 		    !is_regular(entry->d_name, &info) ||
 		    (newest && !is_newer(&info, &newest_info)))
 			continue;

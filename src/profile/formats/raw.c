@@ -127,6 +127,8 @@ static void put_header(struct dump *dump)
 	put_number(stream, "sample_period_ns", h.sample_period_ns);
 	put_number(stream, "sample_engine", h.sample_engine);
 	put_number(stream, "sample_flags", h.sample_flags);
+	put_number(stream, "counts_start", h.counts_start);
+	put_number(stream, "counts_pid", (uint64_t)h.counts_pid);
 	put_number(stream, "samples", h.samples);
 	put_number(stream, "lost_samples", h.lost_samples);
 	put_number(stream, "missed_samples", h.missed_samples);

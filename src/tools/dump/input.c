@@ -12,6 +12,7 @@
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
 #include "tools/dump/message.h"
+#include "tools/dump/pairs.h"
 
 static void warn_damage(const struct swz_profile *profile)
 {
@@ -197,6 +198,10 @@ void swz_dump_read_inputs(struct swz_dump_input *input,
 	}
 	swz_progress_end();
 	swz_inputs_free(&inputs);
+	/* what shows each file by itself shows files of any kind */
+	if (options->format->profile)
+		return;
+	swz_dump_take_pairs(input);
 	if (input->count)
 		swz_dump_check_kinds(input, input->profiles[0]);
 }
@@ -210,8 +215,11 @@ void swz_dump_free_input(struct swz_dump_input *input)
 			swz_binding_free(&input->bindings[i]);
 		swz_profile_free(input->profiles[i]);
 	}
+	for (i = 0; i < input->sample_count; i++)
+		swz_profile_free(input->samples[i]);
 	free(input->bindings);
 	free(input->profiles);
+	free(input->samples);
 }
 
 bool swz_dump_has_thread(const struct swz_dump_input *input,

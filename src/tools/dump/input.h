@@ -15,6 +15,9 @@ struct swz_dump_input {
 	struct swz_binding *bindings; /* NULL until reports are made */
 	size_t count;
 	size_t capacity;
+	/* -m both: the profiles that have the times of these; see pairs.h */
+	struct swz_profile **samples;
+	size_t sample_count, sample_capacity;
 };
 
 /* The files that the arguments mean; complains of those that are not there.

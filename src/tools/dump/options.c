@@ -105,6 +105,9 @@ static const char usage_text[] =
 	"                         command by swizzle-run -m sample; counts "
 	"are\n"
 	"                         those of FILE\n"
+	"      --no-times         of a run with -m both: the times that were "
+	"recorded\n"
+	"                         with the counts\n"
 	"      --no-debuginfod    do not ask the servers in DEBUGINFOD_URLS "
 	"for\n"
 	"                         debug information\n"
@@ -337,7 +340,8 @@ enum long_option {
 	OPTION_NO_PAGER,
 	OPTION_NO_SOURCE,
 	OPTION_FAIL_ABOVE,
-	OPTION_TIMES
+	OPTION_TIMES,
+	OPTION_NO_TIMES
 };
 
 static const struct option long_options[] = {
@@ -362,6 +366,7 @@ static const struct option long_options[] = {
 	{"symfs", required_argument, NULL, OPTION_SYMFS},
 	{"by", required_argument, NULL, OPTION_BY},
 	{"times", required_argument, NULL, OPTION_TIMES},
+	{"no-times", no_argument, NULL, OPTION_NO_TIMES},
 	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
 	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
 	{"color", optional_argument, NULL, OPTION_COLOUR},
@@ -604,6 +609,9 @@ static void take_option(struct swz_dump_options *options, int option,
 		if (options->times)
 			bad_usage("a second --times", value);
 		options->times = (char *)value;
+		break;
+	case OPTION_NO_TIMES:
+		options->own_times = true;
 		break;
 	case OPTION_FAIL_ABOVE:
 		options->fail_above = parse_percent(value);

@@ -150,6 +150,14 @@ static int write_by(struct swz_dump_input *input,
 	return status;
 }
 
+static int64_t period_of(const struct swz_dump_input *samples)
+{
+	const struct swz_file_header *header = &samples->profiles[0]->header;
+
+	return header->sample_period_ns ? (int64_t)header->sample_period_ns
+					: 1000000;
+}
+
 static int write_joined(struct swz_dump_input *input,
 			struct swz_dump_input *samples,
 			struct swz_catalog *catalog,
@@ -163,7 +171,7 @@ static int write_joined(struct swz_dump_input *input,
 	add_all(input, &counts, options);
 	add_all(samples, &times, options);
 	joined = swz_join_times(&counts.report, &counts.contexts,
-				&times.contexts);
+				&times.contexts, period_of(samples));
 	mark_uncounted(&counts.report, catalog, input);
 	if (!(options->format->needs & SWZ_NEEDS_PLACES) ||
 	    options->by != SWZ_BY_NOTHING)
@@ -249,6 +257,21 @@ int swz_dump_times(const struct swz_dump_options *options)
 	else
 		status = join(&input, &samples, options);
 	swz_dump_free_input(&input);
+	swz_dump_free_input(&samples);
+	return status;
+}
+
+int swz_dump_pair(struct swz_dump_input *input,
+		  const struct swz_dump_options *options)
+{
+	struct swz_dump_input samples = {.profiles = input->samples,
+					 .count = input->sample_count};
+	int status;
+
+	/* these own the profiles from now on */
+	input->samples = NULL;
+	input->sample_count = input->sample_capacity = 0;
+	status = join(input, &samples, options);
 	swz_dump_free_input(&samples);
 	return status;
 }

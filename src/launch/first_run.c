@@ -1,0 +1,203 @@
+/* The process in between waits for the first run and tells how it has ended.
+ * The kernel reaps it (SA_NOCLDWAIT), so what it has used is nobody's. */
+
+#include "launch/first_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch/environment.h"
+#include "launch/program.h"
+
+/* What is sent by kill(1); the terminal's go to all processes anyway. */
+static const int passed_on[] = {SIGHUP,  SIGTERM, SIGUSR1,
+				SIGUSR2, SIGINT,  SIGQUIT};
+#define PASSED_COUNT (sizeof(passed_on) / sizeof(passed_on[0]))
+
+static volatile pid_t first;
+static volatile char *executes; /* shared with the first run */
+static off_t input_at = -1;     /* where standard input was; -1: no file */
+
+void swz_first_run_check_input(void)
+{
+	struct stat st;
+
+	if (fstat(STDIN_FILENO, &st) != 0 || isatty(STDIN_FILENO))
+		return;
+	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))
+		return; /* /dev/null */
+	if (S_ISREG(st.st_mode))
+		input_at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	if (input_at < 0)
+		swz_die(SWZ_CANNOT_RUN,
+			"-m both runs the program twice, but standard input "
+			"can be read once only. Take it from a file (< FILE), "
+			"or run it twice yourself: swizzle-run -m sample -o "
+			"SAMPLES ..., swizzle-run -o PROFILE ..., and "
+			"swizzle-dump --times SAMPLES PROFILE");
+}
+
+void swz_first_run_executes(void)
+{
+	*executes = 1;
+}
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	int error = errno;
+
+	(void)context;
+	if (info->si_code <= 0)
+		kill(first, number);
+	errno = error;
+}
+
+/* OLD: of passed_on, to be put back. */
+static void watch_signals(struct sigaction *old)
+{
+	struct sigaction ours = {.sa_sigaction = pass_on,
+				 .sa_flags = SA_SIGINFO | SA_RESTART};
+	size_t i;
+
+	for (i = 0; i < PASSED_COUNT; i++) {
+		sigaction(passed_on[i], NULL, &old[i]);
+		/* (what nohup has set is the first run's, too) */
+		if (old[i].sa_handler != SIG_IGN)
+			sigaction(passed_on[i], &ours, NULL);
+	}
+}
+
+static void forget_signals(const struct sigaction *old)
+{
+	size_t i;
+
+	for (i = 0; i < PASSED_COUNT; i++)
+		sigaction(passed_on[i], &old[i], NULL);
+}
+
+static bool get(int from, void *to, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(from, to, size);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)size;
+}
+
+/* Waits for CHILD and writes its status to TO. */
+_Noreturn static void wait_between(pid_t child, int to)
+{
+	int status = 0;
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	_exit(write(to, &status, sizeof(status)) != sizeof(status));
+}
+
+_Noreturn static void between(int to, void (*start)(void *), void *argument)
+{
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+	pid_t child;
+
+	sigaction(SIGCHLD, &usual, NULL);
+	child = fork();
+	if (child == 0) {
+		close(to);
+		start(argument);
+		_exit(SWZ_CANNOT_RUN);
+	}
+	if (write(to, &child, sizeof(child)) != sizeof(child) || child < 0)
+		_exit(1);
+	wait_between(child, to);
+}
+
+/* As the first run has ended. */
+_Noreturn static void end_as(int status)
+{
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+	struct rlimit none = {0, 0};
+	int number = WTERMSIG(status);
+
+	if (WIFEXITED(status))
+		exit(WEXITSTATUS(status));
+	sigaction(number, &usual, NULL);
+	setrlimit(RLIMIT_CORE, &none); /* the first run has left one */
+	raise(number);
+	exit(128 + number);
+}
+
+static bool is_users(int number)
+{
+	return number == SIGINT || number == SIGQUIT || number == SIGTERM ||
+	       number == SIGHUP;
+}
+
+static void tell(int status)
+{
+	bool quiet = strcmp(swz_environment_get("SWIZZLE_QUIET"), "1") == 0;
+
+	if (quiet)
+		return;
+	if (WIFSIGNALED(status))
+		fprintf(stderr,
+			"swizzle: the first run, which was sampled, was killed "
+			"by signal %d (%s)\n",
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status))
+		fprintf(stderr,
+			"swizzle: the first run, which was sampled, ended with "
+			"exit status %d\n",
+			WEXITSTATUS(status));
+}
+
+void swz_first_run(void (*start)(void *), void *argument)
+{
+	struct sigaction none = {.sa_handler = SIG_DFL,
+				 .sa_flags = SA_NOCLDWAIT};
+	struct sigaction before, old[PASSED_COUNT];
+	int ends[2], status = 0;
+	pid_t child = -1, helper;
+
+	executes = mmap(NULL, 1, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (executes == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0)
+		swz_die(SWZ_CANNOT_RUN, "cannot start the first run: %s",
+			strerror(errno));
+	sigaction(SIGCHLD, &none, &before);
+	helper = fork();
+	if (helper == 0)
+		between(ends[1], start, argument);
+	close(ends[1]);
+	if (helper < 0 || !get(ends[0], &child, sizeof(child)) || child < 0)
+		swz_die(SWZ_CANNOT_RUN, "cannot start the first run");
+	first = child;
+	watch_signals(old);
+	if (!get(ends[0], &status, sizeof(status)))
+		swz_die(SWZ_CANNOT_RUN, "the first run was lost");
+	forget_signals(old);
+	(void)waitpid(helper, NULL, 0);
+	sigaction(SIGCHLD, &before, NULL);
+	close(ends[0]);
+	if (!*executes)
+		end_as(status);
+	tell(status);
+	if (WIFSIGNALED(status) && is_users(WTERMSIG(status)))
+		end_as(status);
+	if (input_at >= 0)
+		(void)lseek(STDIN_FILENO, input_at, SEEK_SET);
+}
