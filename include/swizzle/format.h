@@ -102,6 +102,8 @@ struct swz_file_header {
 	uint64_t counts_start;
 	int32_t counts_pid;
 	int32_t reserved;
+	uint64_t unread_scripts; /* of the samples in an interpreter: the
+				  * script's functions could not be read */
 };
 
 enum swz_sample_engine {

@@ -126,6 +126,7 @@ static const char *const unfit[] = {
 };
 
 static bool only_sampled;
+static const char *elf_file; /* the last that was looked at */
 
 static bool is_fit(enum swz_program kind)
 {
@@ -212,6 +213,7 @@ static void check_file(const char *file, const char *whose, int level)
 	head[n] = '\0';
 	if (kind != SWZ_PROGRAM_IS_NO_ELF) {
 		check_elf(fd, kind, whose);
+		elf_file = realpath(file, NULL);
 	} else if (level >= MOST_LEVELS) {
 		swz_die(SWZ_CANNOT_RUN, "%s: too many levels of interpreters",
 			whose);
@@ -227,10 +229,11 @@ static void check_file(const char *file, const char *whose, int level)
 	close(fd);
 }
 
-void swz_program_check(const char *file, const char *whose, bool sampled)
+const char *swz_program_check(const char *file, const char *whose, bool sampled)
 {
 	only_sampled = sampled;
 	check_file(file, whose, 0);
+	return elf_file;
 }
 
 void swz_program_execute(char *path, char **argv)

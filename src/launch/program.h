@@ -25,8 +25,10 @@ char *swz_program_find(const char *name, const char *whose);
 /* Dies if the library cannot be loaded into what executing the file leads to,
  * through #! lines as the kernel follows them. A file that cannot be read is
  * taken to be right. SAMPLED: nothing is to be loaded, so a program may be
- * linked in any way. */
-void swz_program_check(const char *file, const char *whose, bool sampled);
+ * linked in any way. Returns the ELF file that is executed in the end, as far
+ * as that can be told; else NULL. */
+const char *swz_program_check(const char *file, const char *whose,
+			      bool sampled);
 
 /* Executes it as execvp(3) does, which takes a text for a script of /bin/sh;
  * dies where it cannot. */

@@ -20,7 +20,8 @@ struct swz_sampling {
 	int32_t pid;        /* the process that runs already; 0: none */
 	int32_t counts_pid; /* -m both: what swz_file_header has of it */
 	uint64_t counts_start;
-	uint64_t for_ns; /* of it: for so long; 0: until it ends */
+	uint64_t for_ns;     /* of it: for so long; 0: until it ends */
+	const char *program; /* the ELF file that is run; NULL: not known */
 };
 
 /* Whether that mode is set, or both. */

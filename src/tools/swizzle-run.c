@@ -198,7 +198,7 @@ static char **copy_environment(void)
 /* --mode sample: the program gets the environment as it was GIVEN. */
 static int sample(char **program, char **given, char **argv)
 {
-	const struct swz_sampling settings = swz_sampling_read();
+	struct swz_sampling settings = swz_sampling_read();
 	struct swz_run tree;
 	char *path;
 
@@ -212,7 +212,7 @@ static int sample(char **program, char **given, char **argv)
 	if (!**program)
 		swz_die(SWZ_NOT_FOUND, "'': not found");
 	path = swz_program_find(*program, *program);
-	swz_program_check(path, *program, true);
+	settings.program = swz_program_check(path, *program, true);
 	set_output(&tree);
 	swz_sampler_start(&tree, &settings, argv);
 	environ = given;
@@ -283,7 +283,7 @@ int main(int argc, char **argv)
 		swz_die(SWZ_NOT_FOUND, "'': not found");
 	swz_options_check_environment();
 	path = swz_program_find(*program, *program);
-	swz_program_check(path, *program, false);
+	(void)swz_program_check(path, *program, false);
 	nested = swz_library_preload(swz_library_find(argv[0]));
 	if (swz_both_wanted())
 		swz_first_run_check_input();

@@ -360,6 +360,68 @@ static void join_cold(struct swz_code_private *own, struct range *part)
 		part->function = found;
 }
 
+static bool symbol_in(const struct swz_code_private *own, uint32_t table,
+		      const char *name, uint64_t *address)
+{
+	struct swz_elf_symbols it;
+	struct swz_elf_symbol symbol;
+
+	if (swz_elf_symbols_open(&it, &own->elf, table) != SWZ_OK)
+		return false;
+	while (swz_elf_symbols_next(&it, &symbol))
+		if (symbol.section != SHN_UNDEF &&
+		    strcmp(symbol.name, name) == 0) {
+			*address = symbol.value;
+			return true;
+		}
+	return false;
+}
+
+bool swz_code_file_symbol(const struct swz_code_file *file, const char *name,
+			  uint64_t *address)
+{
+	return file->readable &&
+	       (symbol_in(file->own, SHT_DYNSYM, name, address) ||
+		symbol_in(file->own, SHT_SYMTAB, name, address));
+}
+
+bool swz_code_file_bytes(const struct swz_code_file *file, uint64_t address,
+			 void *into, size_t size)
+{
+	struct swz_bytes bytes = {0};
+
+	if (file->readable)
+		bytes = swz_elf_bytes_at(&file->own->elf, address, size);
+	if (bytes.size != size)
+		return false;
+	memcpy(into, bytes.data, size);
+	return true;
+}
+
+bool swz_code_file_needs(const struct swz_code_file *file, const char *library)
+{
+	const struct swz_elf *elf = &file->own->elf;
+	struct swz_bytes table, names;
+	const Elf64_Shdr *dynamic;
+	Elf64_Dyn entry;
+
+	dynamic = file->readable ? swz_elf_section(elf, ".dynamic") : NULL;
+	if (!dynamic || dynamic->sh_link >= elf->section_count)
+		return false;
+	table = swz_elf_section_bytes(elf, dynamic);
+	names = swz_elf_section_bytes(elf, &elf->sections[dynamic->sh_link]);
+	for (size_t at = 0; table.size - at >= sizeof(entry);
+	     at += sizeof(entry)) {
+		memcpy(&entry, table.data + at, sizeof(entry));
+		if (entry.d_tag == DT_NEEDED && entry.d_un.d_val < names.size &&
+		    names.size - entry.d_un.d_val > strlen(library) &&
+		    memcmp(names.data + entry.d_un.d_val, library,
+			   strlen(library)) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void index_file(struct swz_code_file *file)
 {
 	struct swz_code_private *own = file->own;

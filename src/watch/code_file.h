@@ -46,6 +46,17 @@ bool swz_code_file_address(const struct swz_code_file *file, uint64_t offset,
 struct swz_code_function swz_code_file_function(struct swz_code_file *file,
 						uint64_t address);
 
+/* Where the file defines a symbol. False: it does not. */
+bool swz_code_file_symbol(const struct swz_code_file *file, const char *name,
+			  uint64_t *address);
+
+/* Copies what the file has for an ELF virtual address. False: it has less. */
+bool swz_code_file_bytes(const struct swz_code_file *file, uint64_t address,
+			 void *into, size_t size);
+
+/* Whether the file needs a library whose name begins so (DT_NEEDED). */
+bool swz_code_file_needs(const struct swz_code_file *file, const char *library);
+
 /* The vdso is in no file, so its names have to be taken along: that of the
  * function at an ELF virtual address, or NULL. */
 const char *swz_code_file_name(const struct swz_code_file *file,

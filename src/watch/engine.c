@@ -1,9 +1,15 @@
 #include "watch/engine.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "profile/support/memory.h"
+#include "watch/script_frames.h"
+
+/* A second; more are not to be had. */
+#define MOST_PAUSES 1000u
 
 /* Many processes, many descriptors; and what comes too late is lost. */
 static void raise_limits(void)
@@ -17,6 +23,27 @@ static void raise_limits(void)
 	}
 }
 
+/* The program is known to be an interpreter whose memory tells the script's
+ * functions: it has to stand still for that. */
+static bool wants_pauses(const struct swz_watch *watch)
+{
+	char path[64], target[4096];
+	ssize_t n;
+
+	if (watch->options->engine || watch->options->rate > MOST_PAUSES ||
+	    strcmp(watch->options->event, "cpu-clock") != 0)
+		return false;
+	if (watch->launched)
+		return watch->options->program &&
+		       swz_script_frames_known(watch->options->program);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)watch->pid);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	return swz_script_frames_known(target);
+}
+
 bool swz_engine_open(struct swz_watch *watch, const char **why_pause,
 		     const char **problem)
 {
@@ -25,6 +52,10 @@ bool swz_engine_open(struct swz_watch *watch, const char **why_pause,
 
 	*why_pause = NULL;
 	raise_limits();
+	if (wants_pauses(watch) && swz_pause_engine_open(watch, &refused)) {
+		*why_pause = "they show the script's functions";
+		return true;
+	}
 	if (wanted != SWZ_ENGINE_PAUSE) {
 		if (swz_perf_engine_open(watch, &refused))
 			return true;

@@ -16,8 +16,7 @@
 #include "swizzle/format.h"
 #include "watch/jit_functions.h"
 #include "watch/scan.h"
-
-#define MOST_FRAMES 1024
+#include "watch/script_frames.h"
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -100,7 +99,9 @@ void swz_image_free(struct swz_image *image)
 		free(image->scripts[i]);
 	free(image->scripts);
 	swz_code_names_close(image->names);
+	swz_python_close(image->python);
 	swz_map_free(&image->by_name);
+	swz_map_free(&image->by_place);
 	swz_map_free(&image->by_unnamed_pc);
 	swz_unwinder_destroy(image->unwinder);
 	swz_map_free(&image->by_address);
@@ -440,15 +441,27 @@ static uint32_t function_at(struct swz_image *image, uint64_t pc,
 
 /* ------------------------------------------------------------ samples */
 
+static uint32_t add_rows(struct swz_image_thread *thread, uint32_t node,
+			 const struct swz_stack_row *rows, size_t count)
+{
+	for (size_t i = count; i-- > 0;)
+		node = swz_stack_child(thread, node, rows[i].function,
+				       rows[i].call_site);
+	return node;
+}
+
 static uint32_t add_frames(struct swz_image *image,
 			   struct swz_image_thread *thread,
 			   const struct swz_registers *registers,
-			   const struct swz_stack *stack, uint64_t time_ns)
+			   const struct swz_stack *stack,
+			   const struct swz_hit *hit)
 {
-	static uint64_t pcs[MOST_FRAMES];
+	static uint64_t pcs[SWZ_MOST_FRAMES];
+	static struct swz_stack_row rows[SWZ_MOST_FRAMES];
+	static struct swz_stack_row with_script[2 * SWZ_MOST_FRAMES];
 	enum swz_walk_end end = SWZ_WALK_LOST;
 	size_t count = swz_unwinder_walk(image->unwinder, registers, stack, pcs,
-					 MOST_FRAMES, &end);
+					 SWZ_MOST_FRAMES, &end);
 	uint32_t node = 0;
 
 	if (end == SWZ_WALK_LOST)
@@ -457,15 +470,19 @@ static uint32_t add_frames(struct swz_image *image,
 		image->cut_stacks++;
 	if (end != SWZ_WALK_ROOT)
 		node = swz_stack_child(thread, node, SWZ_FUNCTION_CALLERS, 0);
-	for (size_t i = count; i-- > 0;) {
+	for (size_t i = 0; i < count; i++) {
 		/* a return address may be the first of the next function */
 		uint64_t pc = i ? pcs[i] - 1 : pcs[i];
 
-		node = swz_stack_child(thread, node,
-				       function_at(image, pc, time_ns),
-				       i + 1 < count ? pcs[i + 1] : 0);
+		rows[i].function = function_at(image, pc, hit->time_ns);
+		rows[i].call_site = i + 1 < count ? pcs[i + 1] : 0;
 	}
-	return node;
+	if (!hit->script)
+		return add_rows(thread, node, rows, count);
+	count = swz_script_frames_put(image, hit->script, rows, count,
+				      end == SWZ_WALK_ROOT, with_script,
+				      2 * SWZ_MOST_FRAMES);
+	return add_rows(thread, node, with_script, count);
 }
 
 void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
@@ -475,8 +492,7 @@ void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 	uint32_t node = 0;
 
 	if (registers)
-		node = add_frames(image, thread, registers, stack,
-				  hit->time_ns);
+		node = add_frames(image, thread, registers, stack, hit);
 	if (hit->in_kernel || !node)
 		node = swz_stack_child(thread, node, SWZ_FUNCTION_KERNEL, 0);
 	if (hit->waiting) {

@@ -12,6 +12,7 @@
 #include "profile/support/map.h"
 #include "watch/code_file.h"
 #include "watch/names/code_names.h"
+#include "watch/names/python_frames.h"
 #include "watch/unwind/unwinder.h"
 
 #define SWZ_NO_MODULE UINT32_MAX
@@ -89,10 +90,17 @@ struct swz_image {
 	struct swz_image_thread **threads;
 	size_t thread_count, thread_capacity;
 	struct swz_map by_name;       /* (hash, which of those): functions */
+	struct swz_map by_place;      /* (address, script): is taken */
 	struct swz_map by_unnamed_pc; /* (pc, names that are known) */
 	size_t pending_count;
 	char **scripts; /* paths; the first is NULL */
 	size_t script_count, script_capacity;
+	/* see script_frames.h */
+	struct swz_python *python; /* NULL: there is none, or not asked for */
+	size_t modules_seen;       /* so many have been looked into for it */
+	uint32_t loop_module;
+	uint64_t loop_address;   /* ELF virtual address */
+	uint64_t unread_scripts; /* samples of it that have C functions only */
 	struct swz_unwinder *unwinder;
 	struct swz_code_names *names; /* NULL: nobody has asked */
 	uint64_t names_ns;            /* when it looked for new ones */
@@ -133,12 +141,15 @@ uint32_t swz_image_add_function(struct swz_image *image,
 /* Forgets the thread's samples and its processor time. */
 void swz_image_restart_thread(struct swz_image_thread *thread, uint64_t now_ns);
 
+struct swz_script_stack;
+
 /* What a sample hit, besides the stack. */
 struct swz_hit {
 	bool in_kernel;
 	bool waiting;
 	uint64_t weight; /* of a thread that runs, beside its other samples */
 	uint64_t time_ns;
+	const struct swz_script_stack *script; /* NULL: there is none */
 };
 
 /* Adds one sample: walks the stack, and counts it. REGISTERS NULL: the thread

@@ -16,22 +16,79 @@ static uint64_t hash_of(const char *name)
 	return hash;
 }
 
-uint32_t swz_named_function(struct swz_image *image, const char *name)
+/* A reader takes functions of two profiles that lie at one address of a module
+ * for the same, so a name has the same address everywhere. Two that would have
+ * one, which is rare, are told apart in this image. */
+static uint32_t place_for(struct swz_image *image, uint64_t hash,
+			  uint32_t script, uint32_t line)
+{
+	uint32_t place = (uint32_t)(hash ^ hash >> 32) +
+			 line * 0x9e3779b1u; /* 2^32 / golden ratio */
+
+	for (;; place++) {
+		uint32_t *taken = swz_map_at(&image->by_place, place, script);
+
+		if (*taken == SWZ_MAP_NONE) {
+			*taken = 1;
+			return place;
+		}
+	}
+}
+
+/* Of one name, script and line there is one. */
+static uint32_t function_of(struct swz_image *image, const char *name,
+			    uint32_t script, uint32_t line)
 {
 	uint64_t hash = hash_of(name);
 
 	for (uint64_t i = 0;; i++) {
-		uint32_t *index = swz_map_at(&image->by_name, hash, i);
+		uint32_t *index = swz_map_at(&image->by_name, hash,
+					     i ^ (uint64_t)script << 48 ^
+						     (uint64_t)line << 16);
+		const struct swz_image_function *found;
 
 		if (*index == SWZ_MAP_NONE)
 			return *index = swz_image_add_function(
 				       image,
 				       &(struct swz_image_function){
 					       .module = SWZ_NO_MODULE,
+					       .address = place_for(image, hash,
+								    script,
+								    line),
+					       .script = script,
+					       .line = line,
 					       .name = swz_duplicate(name)});
-		if (strcmp(image->functions[*index].name, name) == 0)
+		found = &image->functions[*index];
+		if (found->script == script && found->line == line &&
+		    strcmp(found->name, name) == 0)
 			return *index;
 	}
+}
+
+uint32_t swz_named_function(struct swz_image *image, const char *name)
+{
+	return function_of(image, name, 0, 0);
+}
+
+static uint32_t script_of(struct swz_image *image, const char *path)
+{
+	/* the one that was asked for before, mostly */
+	for (size_t i = image->script_count; i-- > 1;)
+		if (strcmp(image->scripts[i], path) == 0)
+			return (uint32_t)i;
+	if (!image->script_count)
+		image->script_count = 1; /* no script */
+	swz_grow(&image->scripts, &image->script_capacity, image->script_count,
+		 sizeof(*image->scripts));
+	image->scripts[0] = NULL;
+	image->scripts[image->script_count] = swz_duplicate(path);
+	return (uint32_t)image->script_count++;
+}
+
+uint32_t swz_script_function(struct swz_image *image, const char *name,
+			     const char *script, uint32_t line)
+{
+	return function_of(image, name, script_of(image, script), line);
 }
 
 static void refresh(struct swz_image *image, uint64_t time_ns)

@@ -10,6 +10,10 @@
 /* The function of that name: of one name there is one. */
 uint32_t swz_named_function(struct swz_image *image, const char *name);
 
+/* That of a script, a file's path, which begins on that line. */
+uint32_t swz_script_function(struct swz_image *image, const char *name,
+			     const char *script, uint32_t line);
+
 /* The function that an address in no file lay in at that time. Who makes code
  * may tell its name much later: until then each address is a function. */
 uint32_t swz_jit_function(struct swz_image *image, uint64_t pc,

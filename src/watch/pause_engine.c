@@ -20,6 +20,7 @@
 #include "watch/clock.h"
 #include "watch/proc_task.h"
 #include "watch/scan.h"
+#include "watch/script_frames.h"
 #include "watch/waiting.h"
 
 #define USUAL_RATE 100u
@@ -109,13 +110,23 @@ static void ask_to_stop(struct swz_task *task)
 	stopping++;
 }
 
+/* Of what runs the kernel tells the time of its last tick, or of when it asked
+ * for that itself; of what stands the true one. */
+static void know_time(const struct swz_watch *watch, struct swz_task *task)
+{
+	uint64_t ns;
+
+	if (swz_proc_task_time(task->image->pid, task->tid, &ns) &&
+	    ns > task->known_ns)
+		swz_task_known(&watch->tasks, task, ns);
+}
+
 /* It has stopped: copies what is needed, and lets it go. */
 static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 {
 	/* a thread that waits for a processor is stopped, too: what counts is
 	 * how much it has run since it was stopped before */
-	struct swz_hit hit = {.time_ns = swz_watch_now(),
-			      .weight = task->known_ns - task->weighed_ns};
+	struct swz_hit hit = {.time_ns = swz_watch_now()};
 	struct swz_stack stack = {.bytes = copy};
 	struct swz_registers registers;
 	struct user_regs_struct r;
@@ -123,16 +134,20 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 
 	if (good) {
 		hit.in_kernel = (int64_t)r.orig_rax >= 0;
+		know_time(watch, task);
 		fill_registers(&registers, &r);
 		stack.start = r.rsp;
 		stack.size = swz_proc_memory(task->image->pid, r.rsp, copy,
 					     watch->options->stack_bytes);
+		hit.script = swz_script_frames_read(task->image, r.fs_base,
+						    r.rsp);
 		if (!signal)
 			restart(task->image->pid, task->tid, &r);
 	}
 	(void)ptrace(PTRACE_DETACH, task->tid, NULL, (void *)(intptr_t)signal);
 	if (!good)
 		return;
+	hit.weight = task->known_ns - task->weighed_ns;
 	task->weighed_ns = task->known_ns;
 	if (!swz_image_knows(task->image, registers.ip))
 		swz_image_read_maps(task->image);

@@ -21,7 +21,8 @@
 #define JIT_MODULE "[jit]"
 /* Where no code is: the upper half of the address space. */
 #define JIT_START 0xffffc00000000000ull
-#define JIT_STEP 16u
+/* A module's functions may lie anywhere in so much, a byte each. */
+#define JIT_BYTES (1ull << 32)
 
 /* ---------------------------------------------------------------- name */
 
@@ -291,11 +292,10 @@ static void add_functions(struct content *c, const struct swz_image *image,
 	for (size_t i = 0; i < count; i++) {
 		const struct swz_image_function *f =
 			&image->functions[n->order[first + i]];
-		uint64_t address = f->name ? i * JIT_STEP : f->address;
 
 		body[i] = (struct swz_function_record){
-			.address = (uint32_t)address,
-			.size = f->name                ? JIT_STEP
+			.address = (uint32_t)f->address,
+			.size = f->name                ? 1
 				: f->size > UINT32_MAX ? 0
 						       : (uint32_t)f->size,
 			.flags = f->from_symbol ? SWZ_FUNCTION_FROM_SYMBOL : 0,
@@ -341,8 +341,8 @@ static void add_names(struct content *c, const struct swz_image *image,
 		if (!name)
 			continue;
 		*symbols++ = (struct swz_symbol_record){
-			.address = f->name ? i * JIT_STEP : f->address,
-			.size = f->name ? JIT_STEP : f->size,
+			.address = f->address,
+			.size = f->name ? 1 : f->size,
 			.name = (uint32_t)at,
 		};
 		memcpy(body + at, name, strlen(name) + 1);
@@ -364,7 +364,7 @@ static void add_lines(struct content *c, const struct swz_image *image,
 	for (size_t i = 0; i < count; i++) {
 		f = &image->functions[n->order[first + i]];
 		lines[i] = (struct swz_line_record){
-			.address = i * JIT_STEP,
+			.address = f->address,
 			.file = (uint32_t)records,
 			.line = f->line ? f->line : 1,
 		};
@@ -407,7 +407,7 @@ static void add_scripts(struct content *c, const struct swz_image *image,
 		};
 
 		count = count_of_module(image, n, first);
-		start += count * JIT_STEP;
+		start += JIT_BYTES;
 		record.end = start;
 		record.function_count = record.counts[0] = (uint32_t)count;
 		add_module(c, module,
@@ -544,6 +544,7 @@ bool swz_profile_file_write(struct swz_sample_run *run, struct swz_image *image)
 	header.missed_samples = image->missed;
 	header.cut_stacks = image->cut_stacks;
 	header.broken_stacks = image->broken_stacks;
+	header.unread_scripts = image->unread_scripts;
 	header.used_bytes = header.limit_bytes = SWZ_HEADER_BYTES + c.size;
 	good = write_all(image->fd, c.bytes, c.size, SWZ_HEADER_BYTES) &&
 	       write_all(image->fd, &header, sizeof(header), 0);

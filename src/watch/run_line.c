@@ -90,6 +90,11 @@ static void put_missing(FILE *to, const struct swz_sample_totals *totals)
 		put_count(to, totals->cut + totals->broken, " stack");
 		fputs(" cut", to);
 	}
+	if (totals->unread) {
+		fputs("; ", to);
+		put_count(to, totals->unread, " stack");
+		fputs(" without the script's functions", to);
+	}
 	if (totals->processes)
 		fprintf(to, "; %zu process%s still run%s", totals->processes,
 			totals->processes == 1 ? "" : "es",

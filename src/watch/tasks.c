@@ -340,6 +340,7 @@ static void add_totals(struct swz_sample_totals *totals,
 	totals->missed += image->missed;
 	totals->cut += image->cut_stacks;
 	totals->broken += image->broken_stacks;
+	totals->unread += image->unread_scripts;
 	totals->files++;
 	totals->threads += image->thread_count;
 	for (size_t i = 0; i < image->thread_count; i++)

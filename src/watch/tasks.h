@@ -34,7 +34,7 @@ struct swz_task {
 
 /* What a run comes to. */
 struct swz_sample_totals {
-	uint64_t samples, lost, missed, cut, broken;
+	uint64_t samples, lost, missed, cut, broken, unread;
 	size_t files, threads, processes;
 	uint64_t processor_ns;
 	char *first_path; /* of the file of the run's first process */

@@ -99,3 +99,15 @@ END
 			fail "fib $fib, loop $loop; node says: $(cat printed)"
 	done
 fi
+
+it 'functions of several processes'
+rm -rf tree
+"$RUN" -q -m sample -o tree/ sh -c "'$TARGETS/made' alone; '$TARGETS/made' late; exec '$TARGETS/made' dump" >printed
+for profile in tree/*; do
+	forget_map "$profile"
+done
+for name in first second third; do
+	ns=$("$DUMP" -q -f csv -o - tree | awk -F , -v name="$name one" '$7 == name { sum += $3 } END { print sum + 0 }')
+	awk -v ns="$ns" -v ms="$(own $name)" 'BEGIN { off = ns / 1e6 - ms; exit !(off < 150 && off > -150) }' </dev/null ||
+		fail "$name one: $ns ns, not about $(own $name) ms"
+done

@@ -3,6 +3,7 @@
  *
  *   made map    /tmp/perf-PID.map, a line before each function runs
  *   made late   the same, all lines at the end
+ *   made alone  the same, `second one` alone, for 200 ms
  *   made dump   jit-PID.dump in the current directory, all records at the end
  *
  * `first one` works for 200 ms, `second one` for 400 ms: at the same address,
@@ -179,10 +180,14 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	map = create("/tmp/perf-%d.map");
-	if (strcmp(how, "late") == 0)
+	if (strcmp(how, "alone") == 0) {
+		write_line(make(DISTANCE), "second one");
+		work("second", pages + DISTANCE, 200);
+	} else if (strcmp(how, "late") == 0) {
 		with_late_map();
-	else
+	} else {
 		with_map();
+	}
 	fclose(map);
 	return 0;
 }

@@ -120,6 +120,9 @@ static void put_sampling(FILE *stream, const struct swz_file_header *header)
 		" by frames that nothing explains\n",
 		swz_add_count(header->cut_stacks, header->broken_stacks),
 		header->stack_bytes, header->broken_stacks);
+	if (header->unread_scripts)
+		fprintf(stream, "without the script's functions: %" PRIu64 "\n",
+			header->unread_scripts);
 }
 
 static void put_flags(FILE *stream, uint32_t flags)

@@ -135,6 +135,7 @@ static void put_header(struct dump *dump)
 	put_number(stream, "cut_stacks", h.cut_stacks);
 	put_number(stream, "broken_stacks", h.broken_stacks);
 	put_number(stream, "stack_bytes", h.stack_bytes);
+	put_number(stream, "unread_scripts", h.unread_scripts);
 }
 
 /* ---- records ---- */
