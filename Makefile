@@ -96,7 +96,7 @@ OPTIONS_SRC := $(wildcard src/options/*.c)
 # The sampler: of the profile's parts it uses those that know no file.
 WATCH_SRC   := $(wildcard src/watch/*.c)
 WATCH_PARTS := $(IMAGE_SRC) $(addprefix src/profile/support/, \
-		 map.c memory.c)
+		 interpreters.c map.c memory.c)
 LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
 		 own_memory.c process_start.c run_summary.c)
 # The sampler's process: src/watch/unwind/ walks stacks of others.

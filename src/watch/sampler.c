@@ -65,6 +65,8 @@ static void tell(struct swz_watch *watch, const struct swz_run *run)
 	if (line)
 		say("%s", line);
 	free(line);
+	if (totals.advice)
+		say("swizzle: %s\n", totals.advice);
 }
 
 static const struct swz_run *run_of_watch;

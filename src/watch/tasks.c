@@ -13,6 +13,7 @@
 #include "profile/support/memory.h"
 #include "watch/jit_functions.h"
 #include "watch/proc_task.h"
+#include "watch/script_advice.h"
 
 struct swz_task *swz_task_find(struct swz_tasks *tasks, int32_t tid)
 {
@@ -371,6 +372,8 @@ static void write_image(struct swz_tasks *tasks, struct swz_image *image)
 	swz_jit_functions_settle(image);
 	swz_profile_file_make(tasks->run, image);
 	note_path(tasks, image);
+	if (!tasks->totals.advice)
+		tasks->totals.advice = swz_script_advice(image);
 	swz_profile_file_write(tasks->run, image);
 }
 
@@ -502,6 +505,7 @@ void swz_tasks_free(struct swz_tasks *tasks)
 	free(tasks->images);
 	free(tasks->items);
 	free(tasks->totals.first_path);
+	free(tasks->totals.advice);
 	swz_map_free(&tasks->by_tid);
 	*tasks = (struct swz_tasks){0};
 }

@@ -37,6 +37,7 @@ struct swz_sample_totals {
 	uint64_t samples, lost, missed, cut, broken, unread;
 	size_t files, threads, processes;
 	uint64_t processor_ns;
+	char *advice;     /* about code without names; NULL */
 	char *first_path; /* of the file of the run's first process */
 };
 

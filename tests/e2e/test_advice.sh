@@ -310,9 +310,7 @@ while read -r symbol language; do
 done <<'END'
 Py_BytesMain Python
 JNI_CreateJavaVM Java
-luaJIT_setmode Lua
 php_execute_script PHP
-ruby_run_node Ruby
 _ZN4node5StartEiPPc JavaScript
 END
 
@@ -326,9 +324,11 @@ else
 fi
 
 it 'of others it is said that no mode does'
-interpreter perl_run
-advised -f text profile.perl_run
-assert_contains err "interprets Perl: its rows are the interpreter's C functions. The script's own are not recorded"
+for interpreter in perl_run:Perl luaJIT_setmode:Lua ruby_run_node:Ruby; do
+	interpreter "${interpreter%:*}"
+	advised -f text "profile.${interpreter%:*}"
+	assert_contains err "interprets ${interpreter#*:}: its rows are the interpreter's C functions. The script's own are not recorded"
+done
 
 it 'not by its name; nor one in which next to no time was spent'
 cp whole python3.11

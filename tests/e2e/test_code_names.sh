@@ -85,10 +85,16 @@ const start = performance.now()
 while (performance.now() - start < 1500) { timed('fib', fib, 25); timed('loop', loop, 100000) }
 console.log('fib', ms.fib); console.log('loop', ms.loop)
 END
+	it 'node without its options: a line says which'
+	"$RUN" -m sample -o profile node "$PWD/fib.js" >printed 2>err || fail "exit status $?"
+	assert_ge "$(self_ns profile '[code made at run time]')" 500000000 'ns without a name'
+	assert_matches err '^swizzle: [0-9]+% of the samples .* JavaScript functions add to its command: --perf-basic-prof --interpreted-frames-native-stack$'
+	assert_eq 2 "$(grep -c '^swizzle: ' err)" 'lines'
 	for engine in "${ENGINES[@]}"; do
 		it "$engine: node's functions"
 		"$RUN" -q -m sample --engine "$engine" -o profile node --perf-basic-prof \
-			--interpreted-frames-native-stack "$PWD/fib.js" >printed || fail "exit status $?"
+			--interpreted-frames-native-stack "$PWD/fib.js" >printed 2>err || fail "exit status $?"
+		assert_empty err
 		forget_map profile
 		fib=$(self_ns profile "fib $PWD/fib.js:1:13")
 		loop=$(self_ns profile "loop $PWD/fib.js:2:14")

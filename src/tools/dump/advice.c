@@ -10,6 +10,7 @@
 #include "profile/names/catalog_modules.h"
 #include "profile/names/symbols.h"
 #include "profile/support/arith.h"
+#include "profile/support/interpreters.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
 #include "tools/dump/message.h"
@@ -236,35 +237,9 @@ static void find_nameless(struct swz_dump_advice *advice,
 
 /* ---- interpreters ---- */
 
-/* Known by what they export, whatever they are called and whichever program
- * they are a part of. */
-static const struct interpreter {
-	const char *symbol;
-	const char *language;
-	bool sampled; /* the sampling mode names the functions of scripts */
-} interpreters[] = {
-	{"Py_BytesMain", "Python", true},
-	{"Py_Main", "Python", true}, /* before 3.8 */
-	{"_ZN4node5StartEiPPc", "JavaScript", true},
-	{"JNI_CreateJavaVM", "Java", true},
-	{"luaJIT_setmode", "Lua", true},
-	{"php_execute_script", "PHP", true},
-	{"ruby_run_node", "Ruby", true},
-	{"lua_pcallk", "Lua", false}, /* 5.2 and later */
-	{"lua_pcall", "Lua", false},
-	{"perl_run", "Perl", false},
-	{"Tcl_EvalObjv", "Tcl", false},
-	{"parse_and_execute", "shell scripts", false}, /* bash */
-};
-
-static const struct interpreter *interpreter_in(struct swz_symbols *symbols)
+static bool defines(void *context, const char *symbol)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(interpreters) / sizeof(*interpreters); i++)
-		if (swz_symbols_define(symbols, interpreters[i].symbol))
-			return &interpreters[i];
-	return NULL;
+	return swz_symbols_define(context, symbol);
 }
 
 /* The one in which most time was spent. */
@@ -272,18 +247,18 @@ static void find_interpreter(struct swz_dump_advice *advice,
 			     struct swz_catalog *catalog,
 			     const struct share *shares)
 {
-	const struct interpreter *interpreter = NULL;
+	const struct swz_interpreter *interpreter = NULL;
 	uint32_t i, most = 0;
 
 	for (i = 0; i < catalog->module_count; i++) {
-		const struct interpreter *found;
+		const struct swz_interpreter *found;
 		struct swz_symbols *symbols;
 
 		if (percent(advice, shares[i].self_ns) < LEAST_SHARE ||
 		    (interpreter && shares[i].self_ns <= shares[most].self_ns))
 			continue;
 		symbols = swz_catalog_symbols(catalog, i);
-		found = symbols ? interpreter_in(symbols) : NULL;
+		found = symbols ? swz_interpreter_in(defines, symbols) : NULL;
 		if (!found)
 			continue;
 		interpreter = found;

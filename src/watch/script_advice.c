@@ -1,0 +1,61 @@
+#include "watch/script_advice.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "profile/support/interpreters.h"
+#include "profile/support/memory.h"
+#include "watch/jit_functions.h"
+
+/* Less is not worth a line: one in so many samples. */
+#define LEAST_SHARE 20u
+
+static bool is_unnamed(const struct swz_image *image, uint32_t function)
+{
+	const char *name = function < image->function_count
+				   ? image->functions[function].name
+				   : NULL;
+
+	return name && strcmp(name, SWZ_UNNAMED_CODE) == 0;
+}
+
+static uint64_t count_unnamed(const struct swz_image *image)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < image->thread_count; i++) {
+		const struct swz_image_thread *t = image->threads[i];
+
+		for (size_t j = 0; j < t->node_count; j++)
+			if (is_unnamed(image, t->nodes[j].function))
+				samples += t->nodes[j].samples;
+	}
+	return samples;
+}
+
+static bool defines(void *context, const char *symbol)
+{
+	uint64_t address;
+
+	return swz_code_file_symbol(context, symbol, &address);
+}
+
+char *swz_script_advice(const struct swz_image *image)
+{
+	uint64_t unnamed = count_unnamed(image);
+	const struct swz_interpreter *found = NULL;
+	size_t i;
+
+	if (!unnamed || unnamed * LEAST_SHARE < image->samples)
+		return NULL;
+	for (i = 0; !found && i < image->module_count; i++)
+		found = swz_interpreter_in(defines, image->modules[i].file);
+	if (!found || !found->options)
+		return NULL;
+	return swz_print("%" PRIu64 "%% of the samples are in code that %s "
+			 "made at run time, without names. For the names of "
+			 "%s functions add to its command: %s",
+			 100 * unnamed / image->samples,
+			 image->modules[i - 1].file->path, found->language,
+			 found->options);
+}
