@@ -246,6 +246,9 @@ static void find_way(struct joining *j, uint32_t index)
 
 	if (way->recorded) {
 		way->at = way->anchor = find(j, parent->anchor, sampled);
+		/* what it calls unrecorded is below one of its own, at least */
+		if (way->at == NONE)
+			way->at = j->functions[sampled->function].first;
 		if (way->anchor != NONE && parent->anchor != NONE &&
 		    !is_below(j, way->anchor, parent->anchor))
 			note_split(j, sampled->parent, way->anchor);
