@@ -29,6 +29,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "swizzle: %s\n", session.sampler.problem);
 		status = EXIT_FAILURE;
 	}
+	/* it may be about to end, where the sampler knows that first */
+	if (!status && session.ended)
+		swz_top_await(&session.started);
 	if (!status && session.started.ended)
 		status = session.started.status;
 	swz_top_session_end(&session);

@@ -14,7 +14,6 @@
 
 #include "profile/support/memory.h"
 #include "swizzle/format.h"
-#include "watch/proc_task.h"
 
 /* Of a regular file; *inode is set. */
 static bool read_header(const char *path, struct swz_file_header *header,
@@ -114,45 +113,6 @@ char *swz_top_profile_of(int32_t pid)
 	free(line);
 	fclose(file);
 	return found;
-}
-
-char *swz_top_process_refused(int32_t pid)
-{
-	char path[64];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)pid);
-	if (stat(path, &st) != 0)
-		return swz_print("-p %d: there is no such process", (int)pid);
-	if (geteuid() != 0 && st.st_uid != geteuid())
-		return swz_print("-p %d: the process belongs to another user. "
-				 "Run swizzle-top as that user, or as root",
-				 (int)pid);
-	if (!swz_top_process_runs(pid))
-		return swz_print("-p %d: the process has ended", (int)pid);
-	return NULL;
-}
-
-static void count_task(void *context, int32_t tid)
-{
-	(void)tid;
-	++*(size_t *)context;
-}
-
-bool swz_top_process_runs(int32_t pid)
-{
-	struct swz_proc_task task;
-	char path[64];
-	size_t count = 0;
-
-	if (!swz_proc_task_read(pid, pid, &task) || task.state == 'X')
-		return false;
-	if (task.state != 'Z')
-		return true;
-	/* the first thread may end before the others */
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	swz_proc_numbers(path, count_task, &count);
-	return count > 1;
 }
 
 static char *read_file(int32_t pid, const char *name, size_t *size)

@@ -20,13 +20,6 @@ void swz_top_profiles_beside(const char *profile,
 			     void (*visit)(void *context, const char *path),
 			     void *context);
 
-/* NULL: the process is there and may be watched, as far as its owner tells.
- * Otherwise why not; to be freed. */
-char *swz_top_process_refused(int32_t pid);
-
-/* Whether it is there and has not ended (a zombie has). */
-bool swz_top_process_runs(int32_t pid);
-
 /* The command line of a process, with blanks between its words; its name where
  * there is none. To be freed. */
 char *swz_top_process_command(int32_t pid);

@@ -14,6 +14,7 @@
 #include "profile/support/memory.h"
 #include "top/processes.h"
 #include "watch/clock.h"
+#include "watch/process_check.h"
 
 static void use_samples(struct swz_top_session *s)
 {
@@ -23,7 +24,7 @@ static void use_samples(struct swz_top_session *s)
 		return;
 	if (s->started.pid)
 		swz_top_give_up(&s->started);
-	else if (!swz_top_process_runs(s->pid))
+	else if (!swz_process_runs(s->pid))
 		swz_die(2, "-p %d: the process has ended", (int)s->pid);
 	swz_die(SWZ_CANNOT_RUN, "cannot sample process %d: %s", (int)s->pid,
 		s->sampler.problem);
@@ -53,7 +54,7 @@ void swz_top_session_begin(struct swz_top_session *s,
 		swz_top_start(&s->started, options->program, screen);
 		s->pid = s->started.pid;
 	} else {
-		char *refused = swz_top_process_refused(s->pid);
+		char *refused = swz_process_refused(s->pid, "swizzle-top");
 
 		if (refused)
 			swz_die(2, "%s", refused);
@@ -108,7 +109,7 @@ static void look_at(void *context, const char *path)
 static bool goes_on(const struct swz_live_source *source)
 {
 	return swz_process_start(source->pid) == source->process_start &&
-	       swz_top_process_runs(source->pid);
+	       swz_process_runs(source->pid);
 }
 
 static void read_profiles(struct swz_top_session *s)
@@ -128,7 +129,7 @@ static void read_profiles(struct swz_top_session *s)
 			s->sources[kept++] = s->sources[i];
 	}
 	s->source_count = kept;
-	s->ended = !kept && !swz_top_process_runs(s->pid);
+	s->ended = !kept && !swz_process_runs(s->pid);
 }
 
 static void switch_to_exact(struct swz_top_session *s)
@@ -187,7 +188,7 @@ bool swz_top_session_has_ended(const struct swz_top_session *s)
 	for (size_t i = 0; i < s->source_count; i++)
 		if (goes_on(&s->sources[i]))
 			return false;
-	return !swz_top_process_runs(s->pid);
+	return !swz_process_runs(s->pid);
 }
 
 void swz_top_session_end(struct swz_top_session *s)

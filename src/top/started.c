@@ -96,17 +96,35 @@ void swz_top_look(struct swz_top_started *started)
 		note(started, status);
 }
 
-void swz_top_finish(struct swz_top_started *started)
+static void wait_for_end(struct swz_top_started *started)
 {
 	int status;
 
-	swz_top_look(started);
-	if (!started->pid || started->ended || kill(started->pid, SIGTERM) != 0)
-		return;
 	while (waitpid(started->pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return;
 	note(started, status);
+}
+
+void swz_top_await(struct swz_top_started *started)
+{
+	sigset_t ending;
+
+	if (!started->pid || started->ended)
+		return;
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGHUP);
+	sigaddset(&ending, SIGINT);
+	sigaddset(&ending, SIGTERM);
+	sigprocmask(SIG_UNBLOCK, &ending, NULL);
+	wait_for_end(started);
+}
+
+void swz_top_finish(struct swz_top_started *started)
+{
+	swz_top_look(started);
+	if (started->pid && !started->ended && kill(started->pid, SIGTERM) == 0)
+		wait_for_end(started);
 }
 
 void swz_top_give_up(struct swz_top_started *started)

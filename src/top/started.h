@@ -28,6 +28,10 @@ void swz_top_go(struct swz_top_started *started);
 /* Notes its end, if it has ended. */
 void swz_top_look(struct swz_top_started *started);
 
+/* Waits until it has ended. SIGHUP, SIGINT and SIGTERM end swizzle-top
+ * meanwhile. */
+void swz_top_await(struct swz_top_started *started);
+
 /* Asks it to end (SIGTERM), since the user wants that. */
 void swz_top_finish(struct swz_top_started *started);
 

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 #include "profile/support/memory.h"
 #include "watch/clock.h"
 #include "watch/engine.h"
+#include "watch/process_check.h"
 #include "watch/run_line.h"
 
 #ifndef SYS_pidfd_open /* Linux 5.3 */
@@ -269,35 +269,20 @@ void swz_sampler_start(const struct swz_run *run,
 
 /* -------------------------------------------------------------- attached */
 
-static bool check_process(int32_t pid)
-{
-	char path[64];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)pid);
-	if (stat(path, &st) != 0) {
-		say("swizzle: -p %d: there is no such process\n", (int)pid);
-		return false;
-	}
-	if (geteuid() != 0 && st.st_uid != geteuid()) {
-		say("swizzle: -p %d: the process belongs to another user. "
-		    "Run swizzle-run as that user, or as root\n",
-		    (int)pid);
-		return false;
-	}
-	return true;
-}
-
 int swz_sampler_attach(const struct swz_run *run,
 		       const struct swz_sampling *options)
 {
 	struct swz_watch *watch = &watch_state;
 	int32_t pid = options->pid;
 	const char *problem;
+	char *refused = swz_process_refused(pid, "swizzle-run");
 	sigset_t ending, blocked;
 
-	if (!check_process(pid))
+	if (refused) {
+		say("swizzle: %s\n", refused);
+		free(refused);
 		return 2;
+	}
 	sigemptyset(&ending);
 	sigaddset(&ending, SIGINT);
 	sigaddset(&ending, SIGTERM);

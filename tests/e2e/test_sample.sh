@@ -221,6 +221,14 @@ refuses 2 'option --for is for -p only' -m sample --for 1s touch started
 refuses 2 'is not a time' -m sample -p $$ --for soon
 refuses 2 'either a process or a program' -m sample -p $$ touch started
 refuses 2 'there is no such process' -m sample -p 4194303
+sh -c 'sleep 0 & echo $! >zombie; exec sleep 100' &
+pid=$!
+for ((i = 0; i < 400; i++)); do
+	! grep -qs '^State:.Z' "/proc/$(cat zombie)/status" || break
+	sleep 0.02
+done
+refuses 2 'the process has ended' -m sample -p "$(cat zombie)"
+kill $pid
 refuses 2 'no program given' -m sample
 cp "$TARGETS/shares" ./i386
 printf '\001' | dd of=i386 bs=1 seek=4 conv=notrunc 2>/dev/null

@@ -8,7 +8,7 @@
 SWTOP=$BUILD/bin/swizzle-top
 need_built "$RUN" "$DUMP" "$SWTOP" "$LIBSWIZZLE"
 need python3
-need_targets shares patient fib
+need_targets shares callers patient fib
 unset SWIZZLE_MODE
 
 # Where the kernel lets nobody take samples, pauses are all there is.
@@ -86,10 +86,17 @@ it '-b: the two thresholds'
 "$SWTOP" -b -d 60 --min-percent 20 "$TARGETS/shares" >out
 sums out | cut -d ' ' -f 2 | sort >names # c has 10 %
 assert_eq 'a b' "$(xargs <names)"
-"$SWTOP" -b -d 60 --min-percent 0 --backtrace-percent 100 "$TARGETS/shares" short 20 >out
-assert_matches out '^ +[0-9.]+% +[0-9]+ other back traces$'
-"$SWTOP" -b -d 60 --min-percent 0 --backtrace-percent 0 "$TARGETS/shares" short 20 >out
+"$SWTOP" -b -d 60 --backtrace-percent 25 sh -c "'$TARGETS/callers' >own" >out
+awk '/ work  callers$/ { on = 1; next } /^20|hits, / { on = 0 } on' out >traces
+# left and middle are shown, right is not, and rarely a stack that was cut
+assert_eq 'left middle' "$(grep -A 2 -E '^ +[0-9.]+% +[0-9,]+ hits?$' traces |
+	grep -xE ' +(left|middle|right)' | xargs)"
+assert_matches traces '^ +[0-9.]+% +[0-9]+ other back traces?$'
+rest=$(awk '/ other back trace/ { print 10 * $1 }' traces)
+assert_share 'right, of the others' "$rest" 1000 "$(own right)" 1000 60
+"$SWTOP" -b -d 60 --backtrace-percent 0 "$TARGETS/callers" >out
 assert_not_contains out 'other back trace'
+assert_matches out ' right$'
 
 it '-b: exact calls, all of them, where the program runs under swizzle-run'
 "$SWTOP" -b -d 0.2 --min-percent 0 "$RUN" -q -o profile "$TARGETS/fib" >out
@@ -106,6 +113,10 @@ it '-b: the program has its exit status, its environment and its descriptors'
 for status in 0 7; do
 	"$SWTOP" -b "$TARGETS/shares" exit $status >/dev/null
 	assert_eq $status $? 'exit status'
+done
+for ((i = 0; i < 30; i++)); do # the sampler sees the end first, or swizzle-top
+	"$SWTOP" -b sh -c 'exit 7' >/dev/null
+	assert_eq 7 $? 'exit status of a short program'
 done
 env -i PATH="$PATH" env >native
 env -i PATH="$PATH" "$SWTOP" -b env | sed '/^20/,$d' >found

@@ -1,0 +1,46 @@
+#include "watch/process_check.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile/support/memory.h"
+#include "watch/proc_task.h"
+
+static void count_task(void *context, int32_t tid)
+{
+	(void)tid;
+	++*(size_t *)context;
+}
+
+bool swz_process_runs(int32_t pid)
+{
+	struct swz_proc_task task;
+	char path[64];
+	size_t count = 0;
+
+	if (!swz_proc_task_read(pid, pid, &task) || task.state == 'X')
+		return false;
+	if (task.state != 'Z')
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	swz_proc_numbers(path, count_task, &count);
+	return count > 1;
+}
+
+char *swz_process_refused(int32_t pid, const char *tool)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)pid);
+	if (stat(path, &st) != 0)
+		return swz_print("-p %d: there is no such process", (int)pid);
+	if (geteuid() != 0 && st.st_uid != geteuid())
+		return swz_print("-p %d: the process belongs to another user. "
+				 "Run %s as that user, or as root",
+				 (int)pid, tool);
+	if (!swz_process_runs(pid))
+		return swz_print("-p %d: the process has ended", (int)pid);
+	return NULL;
+}
