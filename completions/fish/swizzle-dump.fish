@@ -29,6 +29,7 @@ complete -c swizzle-dump -l demangle -x -a 'no simple full' -d 'How to show name
 complete -c swizzle-dump -s F -l filter -x -d 'Only functions that match'
 complete -c swizzle-dump -s N -l notrace -x -d 'Not functions that match nor what they call'
 complete -c swizzle-dump -s H -l hide -x -d 'Not functions that match'
+complete -c swizzle-dump -l script -d 'Only functions of scripts'
 complete -c swizzle-dump -s n -x -d 'At most so many rows'
 complete -c swizzle-dump -s s -l sort -x -a 'self incl calls name min max' -d 'Sort by'
 complete -c swizzle-dump -l percent-limit -x -d 'Leave out what is below'

@@ -19,8 +19,6 @@
 #include "watch/thread_time.h"
 
 #define JIT_MODULE "[jit]"
-/* Where no code is: the upper half of the address space. */
-#define JIT_START 0xffffc00000000000ull
 /* A module's functions may lie anywhere in so much, a byte each. */
 #define JIT_BYTES (1ull << 32)
 
@@ -394,7 +392,7 @@ static void add_scripts(struct content *c, const struct swz_image *image,
 			const struct numbering *n, size_t first)
 {
 	uint32_t module = (uint32_t)image->module_count;
-	uint64_t start = JIT_START;
+	uint64_t start = SWZ_NO_FILE_START;
 
 	for (size_t count; first < n->count; first += count, module++) {
 		uint32_t script = image->functions[n->order[first]].script;

@@ -127,6 +127,8 @@ char *swz_run_line(const struct swz_sample_run *sampled,
 	put_files(to, run, totals);
 	put_missing(to, totals);
 	fputs(". Next: swizzle-dump", to);
+	if (totals->scripts)
+		fputs(" --script", to);
 	if (totals->files > 1 || !is_default(run)) {
 		putc(' ', to);
 		put_files(to, run, totals);

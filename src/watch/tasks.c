@@ -342,6 +342,7 @@ static void add_totals(struct swz_sample_totals *totals,
 	totals->cut += image->cut_stacks;
 	totals->broken += image->broken_stacks;
 	totals->unread += image->unread_scripts;
+	totals->scripts |= image->script_count != 0;
 	totals->files++;
 	totals->threads += image->thread_count;
 	for (size_t i = 0; i < image->thread_count; i++)

@@ -35,6 +35,7 @@ struct swz_task {
 /* What a run comes to. */
 struct swz_sample_totals {
 	uint64_t samples, lost, missed, cut, broken, unread;
+	bool scripts; /* some are in functions of a script */
 	size_t files, threads, processes;
 	uint64_t processor_ns;
 	char *advice;     /* about code without names; NULL */

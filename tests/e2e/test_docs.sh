@@ -134,6 +134,7 @@ it 'the recipes of the README run as they stand'
 if have 'the recipes' gcc make seq; then
 	cp "$TOP/docs/example/words.c" .
 	cp words app
+	echo 'print(sum(i * i for i in range(100000)))' >script.py
 	printf 'all: one two\none two:\n\tseq 1000 >$@\n' >Makefile
 	# Not the server's: nobody waits for half a minute here.
 	awk '/^## /{ on = /^## Recipes/ } on && /^    /' "$TOP/README.md" |

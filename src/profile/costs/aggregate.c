@@ -177,6 +177,8 @@ static void add_contexts(struct sums *sums)
 		sum = function_sum(sums, sums->shown[index]);
 		sum->self = swz_add(sum->self, node->self);
 		sum->variance += node->self_variance;
+		if (tree->samples && index == SWZ_TREE_ROOT)
+			sum->calls = swz_add_count(sum->calls, node->calls);
 	}
 }
 

@@ -176,7 +176,8 @@ void swz_contexts_add(struct swz_contexts *contexts, struct swz_report *report,
 	for (i = 1; i < tree->context_count; i++)
 		adding.found[tree->contexts[i]] = find(
 			&adding, &tree->nodes[tree->contexts[i]]);
-	for (i = 1; i < tree->count; i++)
+	/* the root has samples, too, of what is not shown; but no calls */
+	for (i = tree->samples ? 0 : 1; i < tree->count; i++)
 		add_calls(&adding, (uint32_t)i);
 	add_times(&adding);
 	if (contexts->by_unit)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "profile/support/arith.h"
 #include "profile/support/memory.h"
 
 enum verdict { UNKNOWN = 0, KNOWN = 1, ONLY = 2, WITHOUT = 4, HIDDEN = 8 };
@@ -21,7 +22,8 @@ struct filtering {
 
 bool swz_view_is_whole(const struct swz_view *view)
 {
-	return !view->only.count && !view->without.count && !view->hidden.count;
+	return !view->only.count && !view->without.count &&
+	       !view->hidden.count && !view->script;
 }
 
 void swz_view_prepare(struct swz_binding *binding,
@@ -49,6 +51,16 @@ void swz_view_prepare(struct swz_binding *binding,
 		}
 }
 
+/* Time without a sample is nobody's. */
+static bool is_of_script(const struct swz_catalog *catalog, uint32_t function)
+{
+	uint32_t module = catalog->functions[function].module;
+
+	return function == SWZ_CATALOG_UNSAMPLED ||
+	       (module != SWZ_INDEX_NONE &&
+		catalog->modules[module].lies_in_no_file);
+}
+
 static uint8_t judge(const struct swz_view *view,
 		     const struct swz_catalog *catalog, uint32_t function)
 {
@@ -58,7 +70,8 @@ static uint8_t judge(const struct swz_view *view,
 		verdict |= ONLY;
 	if (swz_patterns_match(&view->without, catalog, function, NULL))
 		verdict |= WITHOUT;
-	if (swz_patterns_match(&view->hidden, catalog, function, NULL))
+	if (swz_patterns_match(&view->hidden, catalog, function, NULL) ||
+	    (view->script && !is_of_script(catalog, function)))
 		verdict |= HIDDEN;
 	return verdict;
 }
@@ -110,6 +123,20 @@ static bool is_left_out(const struct swz_view *view, uint8_t verdict)
 	       (view->only.count && !(verdict & ONLY));
 }
 
+/* Samples go with the time that they stand for: to the caller that is shown. */
+static void move_samples(struct swz_tree *tree)
+{
+	for (size_t i = tree->context_count; i-- > 1;) {
+		struct swz_tree_node *node = &tree->nodes[tree->contexts[i]];
+		struct swz_tree_node *parent = &tree->nodes[node->parent];
+
+		if (!(node->flags & SWZ_NODE_HIDDEN))
+			continue;
+		parent->calls = swz_add_count(parent->calls, node->calls);
+		node->calls = 0;
+	}
+}
+
 void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
 		    struct swz_tree *tree)
 {
@@ -132,6 +159,8 @@ void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
 		if (is_left_out(view, verdict))
 			node->flags |= SWZ_NODE_HIDDEN;
 	}
+	if (tree->samples)
+		move_samples(tree);
 	free(f.below);
 	free(f.verdicts);
 }

@@ -17,6 +17,8 @@ struct swz_view {
 	struct swz_patterns only;    /* these, and what they call */
 	struct swz_patterns without; /* not these, nor what they call */
 	struct swz_patterns hidden;  /* not these, but what they call */
+	bool script; /* of those: only functions of scripts and code made at
+		      * run time */
 };
 
 /* True if nothing is left out. */

@@ -51,6 +51,7 @@ struct swz_catalog_module {
 			       * ended */
 	struct swz_symbols *symbols;  /* NULL: not opened or not available */
 	struct swz_embedded embedded; /* of its profiles */
+	bool lies_in_no_file;         /* a script, or code made at run time */
 	bool doubtful; /* it has no build-id and has changed: what its file says
 			* may be wrong */
 	bool tried, lines_tried;

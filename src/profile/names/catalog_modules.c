@@ -75,6 +75,7 @@ uint32_t swz_catalog_add_module(struct swz_catalog *catalog,
 		.name = path,
 		.whole = path,
 		.mapped_bytes = module->record.end - module->record.start,
+		.lies_in_no_file = module->record.start >= SWZ_NO_FILE_START,
 		.build_id_bytes = size,
 		.same_as = (uint32_t)i,
 		.profiled_ns = profiled_ns};

@@ -67,6 +67,9 @@ static const char usage_text[] =
 	"                         call\n"
 	"  -H, --hide PATTERN     not the functions that match\n"
 	"                         (!PATTERN in these three: not what matches)\n"
+	"      --script           only functions of scripts: the interpreter's "
+	"own\n"
+	"                         count for those that call them\n"
 	"  -n N                   tables, tree: at most N rows (0: all; "
 	"table:\n"
 	"                         25)\n"
@@ -341,7 +344,8 @@ enum long_option {
 	OPTION_NO_SOURCE,
 	OPTION_FAIL_ABOVE,
 	OPTION_TIMES,
-	OPTION_NO_TIMES
+	OPTION_NO_TIMES,
+	OPTION_SCRIPT
 };
 
 static const struct option long_options[] = {
@@ -367,6 +371,7 @@ static const struct option long_options[] = {
 	{"by", required_argument, NULL, OPTION_BY},
 	{"times", required_argument, NULL, OPTION_TIMES},
 	{"no-times", no_argument, NULL, OPTION_NO_TIMES},
+	{"script", no_argument, NULL, OPTION_SCRIPT},
 	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
 	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
 	{"color", optional_argument, NULL, OPTION_COLOUR},
@@ -610,6 +615,9 @@ static void take_option(struct swz_dump_options *options, int option,
 			bad_usage("a second --times", value);
 		options->times = (char *)value;
 		break;
+	case OPTION_SCRIPT:
+		options->view.script = true;
+		break;
 	case OPTION_NO_TIMES:
 		options->own_times = true;
 		break;
@@ -837,7 +845,7 @@ static void check_options(struct swz_dump_options *options)
 	}
 	if (!format->section && !format->events &&
 	    !swz_view_is_whole(&options->view))
-		not_taken(options, "-F, -N and -H");
+		not_taken(options, "-F, -N, -H and --script");
 	if (takes(options) & SWZ_FILTERS_ROWS) {
 		options->table.filters = options->view.only;
 		options->view.only = (struct swz_patterns){0};

@@ -148,6 +148,14 @@ static void warn_patterns(const struct swz_catalog *catalog, const char *option,
 	free(hits);
 }
 
+static bool has_script(const struct swz_catalog *catalog)
+{
+	for (size_t i = 0; i < catalog->module_count; i++)
+		if (catalog->modules[i].lies_in_no_file)
+			return true;
+	return false;
+}
+
 void swz_dump_warn_filter(const struct swz_catalog *catalog,
 			  const struct swz_dump_options *options)
 {
@@ -158,6 +166,12 @@ void swz_dump_warn_filter(const struct swz_catalog *catalog,
 	warn_patterns(catalog, "-F", &options->view.only);
 	warn_patterns(catalog, "-N", &options->view.without);
 	warn_patterns(catalog, "-H", &options->view.hidden);
+	if (options->view.script && !has_script(catalog))
+		swz_dump_complain(
+			"--script: no function of a script was "
+			"recorded. Record with swizzle-run -m sample; "
+			"docs/interpreters.md says what each "
+			"interpreter needs");
 }
 
 struct swz_section swz_dump_new_section(const struct swz_dump_input *input,
