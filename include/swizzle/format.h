@@ -157,16 +157,16 @@ struct swz_chunk {
 	uint64_t reserved[5];
 };
 
+/* A module that starts here or above lies in no file: it is a script, or code
+ * that was made at run time. */
+#define SWZ_NO_FILE_START 0xffffc00000000000ull
+
 /* A library that is unloaded and loaded again at the same place has one record;
  * at another place it gets another one, with functions of their own.
  *
  * All functions of a module lie less than 4 GiB above load_bias + the ELF
  * address of its first segment, which is what lets a function record do with
  * the low half of an address. */
-/* A module that starts here or above lies in no file: it is a script, or code
- * that was made at run time. */
-#define SWZ_NO_FILE_START 0xffffc00000000000ull
-
 struct swz_module_record {
 	uint64_t load_bias; /* address = load_bias + ELF virtual address */
 	uint64_t start;     /* mapped range [start, end) */
