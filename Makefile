@@ -98,7 +98,8 @@ WATCH_SRC   := $(wildcard src/watch/*.c)
 WATCH_PARTS := $(IMAGE_SRC) $(addprefix src/profile/support/, \
 		 interpreters.c map.c memory.c)
 LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
-		 own_memory.c process_start.c run_summary.c)
+		 own_memory.c process_start.c run_summary.c labels.c \
+		 output_name.c)
 # The sampler's process: src/watch/unwind/ walks stacks of others.
 UNWIND_SRC  := $(wildcard src/watch/unwind/*.c)
 # What needs no other process: unit tests link it.

@@ -143,6 +143,9 @@ enum swz_chunk_type {
 				  * consecutive ids were asked for (imports) */
 	SWZ_CHUNK_SYMBOLS = 8,   /* count struct swz_symbol_record, then text */
 	SWZ_CHUNK_LINES = 9,     /* count struct swz_line_record, then text */
+	SWZ_CHUNK_LABELS = 12,   /* count strings, each with its NUL: a label's
+				  * name, its value, and so on ("host", "rank",
+				  * "ranks", "job"...) */
 	SWZ_CHUNK_SWITCHES = 19  /* count struct swz_switch_record */
 };
 

@@ -38,6 +38,7 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "base/labels.h"
 #include "base/syscall.h"
 #include "runtime/hooks/thread_life.h"
 #include "runtime/record/function_ids.h"
@@ -72,6 +73,25 @@ static enum swz_status record_command(void)
 	}
 	swz_chunk_publish(chunk);
 	return SWZ_OK;
+}
+
+/* Where there is no room for them the profile does without. */
+static void record_labels(void)
+{
+	struct swz_labels *labels = swz_scratch_alloc(sizeof(*labels));
+	struct swz_chunk *chunk;
+
+	if (!labels)
+		return;
+	swz_labels_read(labels, swz_config.envp);
+	chunk = labels->strings
+			? swz_chunk_take(swz_file, SWZ_CHUNK_LABELS,
+					 labels->bytes, labels->strings, 0)
+			: NULL;
+	if (!chunk)
+		return;
+	memcpy(chunk + 1, labels->text, labels->bytes);
+	swz_chunk_publish(chunk);
 }
 
 static void list_and_exit(void)
@@ -143,6 +163,7 @@ static const char *set_up(void)
 	if (!swz_thread_forks_show())
 		return "forked children cannot be known here, no profile ";
 	thread = record_command() == SWZ_OK ? swz_thread_begin() : NULL;
+	record_labels();
 	if (!thread)
 		return "no room in the profile ";
 	swz_facts_find(&modules, &facts);

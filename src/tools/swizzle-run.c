@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/output_name.h"
 #include "base/process_start.h"
 #include "launch/environment.h"
 #include "launch/first_run.h"
@@ -150,16 +151,50 @@ static bool wants_summary(void)
 	       strcmp(swz_environment_get("SWIZZLE_SUMMARY"), "0") != 0;
 }
 
+/* WANTED with %h and %q{VARIABLE} replaced. A launcher of parallel programs
+ * sets its variables for what it starts, not for itself. */
+static char *expand_output(const char *wanted)
+{
+	struct swz_output_name_problem what = {NULL, 0};
+	static char output[4096];
+
+	switch (swz_output_name_expand(wanted, environ, output, sizeof(output),
+				       &what)) {
+	case SWZ_OUTPUT_NAME_FINE:
+		return output;
+	case SWZ_OUTPUT_NAME_UNSET:
+		swz_die(SWZ_WRONG_USAGE,
+			"-o %s: the variable %.*s is not set. A variable of "
+			"mpirun or srun is set behind it only: mpirun "
+			"swizzle-run -o ... PROGRAM",
+			wanted, (int)what.length, what.variable);
+	case SWZ_OUTPUT_NAME_EMPTY:
+		swz_die(SWZ_WRONG_USAGE, "-o %s: the variable %.*s is empty",
+			wanted, (int)what.length, what.variable);
+	case SWZ_OUTPUT_NAME_UNCLOSED:
+		swz_die(SWZ_WRONG_USAGE,
+			"-o %s: %%q must be followed by the name of a variable "
+			"in braces: %%q{PMIX_RANK}",
+			wanted);
+	case SWZ_OUTPUT_NAME_HOST:
+		swz_die(SWZ_CANNOT_RUN, "-o %s: %%h: this host has no name",
+			wanted);
+	default:
+		swz_die(SWZ_CANNOT_RUN, "-o %s: the name is too long", wanted);
+	}
+}
+
 /* Absolute, because the program and its children may change directory. */
 static void set_output(struct swz_run *tree)
 {
 	const char *given = swz_options_output();
 	const char *wanted = given ? given
 				   : swz_environment_get("SWIZZLE_OUTPUT");
-	char *here = *wanted == '/' ? NULL : getcwd(NULL, 0), *output;
+	const char *pattern = *wanted ? wanted : "swizzle.out.%p";
+	char *here, *output;
 
-	if (!*wanted)
-		wanted = "swizzle.out.%p";
+	wanted = expand_output(pattern);
+	here = *wanted == '/' ? NULL : getcwd(NULL, 0);
 	if (strcmp(wanted, "-") == 0)
 		swz_die(SWZ_WRONG_USAGE,
 			"-o -: a profile cannot be written to standard output. "
@@ -169,6 +204,9 @@ static void set_output(struct swz_run *tree)
 		      : swz_text("%s", wanted);
 	if (output[strlen(output) - 1] != '/' && swz_path_is_directory(output))
 		output = swz_text("%s/", output);
+	/* nobody can make it beforehand */
+	if (strcmp(pattern, wanted) != 0)
+		make_directories(output);
 	if (strcmp(swz_environment_get("SWIZZLE_LIST"), "1") != 0 &&
 	    strchr(output, '/'))
 		check_output(wanted, output);

@@ -15,6 +15,7 @@
 #include "profile/support/memory.h"
 #include "swizzle/format.h"
 #include "watch/jit_functions.h"
+#include "watch/process_labels.h"
 #include "watch/scan.h"
 #include "watch/script_frames.h"
 
@@ -56,6 +57,7 @@ struct swz_image *swz_image_fork(const struct swz_image *parent, int32_t pid,
 	image->parent_pid = parent->pid;
 	image->executable = copy(parent->executable);
 	image->directory = copy(parent->directory);
+	image->labels = parent->labels;
 	image->argument_count = parent->argument_count;
 	image->argument_bytes = parent->argument_bytes;
 	image->arguments = swz_allocate(parent->argument_bytes + 1, 1);
@@ -170,6 +172,7 @@ void swz_image_describe(struct swz_image *image)
 	read_link(image->pid, "exe", &image->executable);
 	read_link(image->pid, "cwd", &image->directory);
 	read_parent(image);
+	swz_process_labels(image->pid, &image->labels);
 	if (!file)
 		return;
 	image->argument_count = image->argument_bytes = 0;

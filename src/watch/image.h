@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/labels.h"
 #include "profile/support/map.h"
 #include "watch/code_file.h"
 #include "watch/names/code_names.h"
@@ -78,6 +79,7 @@ struct swz_image {
 	size_t live_threads;
 	char *executable, *directory;
 	char *arguments; /* each with its NUL */
+	struct swz_labels labels;
 	size_t argument_count, argument_bytes;
 	struct swz_image_mapping *mappings; /* sorted, apart */
 	size_t mapping_count, mapping_capacity;

@@ -229,6 +229,14 @@ static void add_command(struct content *c, const struct swz_image *image)
 		       image->argument_bytes);
 }
 
+static void add_labels(struct content *c, const struct swz_labels *labels)
+{
+	if (labels->strings)
+		memcpy(add_chunk(c, SWZ_CHUNK_LABELS, labels->strings, 0,
+				 labels->bytes),
+		       labels->text, labels->bytes);
+}
+
 /* Functions are written by module, so that their numbers follow each other. */
 struct numbering {
 	uint32_t *ids;   /* by the image's functions; 0: has no node */
@@ -528,6 +536,7 @@ bool swz_profile_file_write(struct swz_sample_run *run, struct swz_image *image)
 	}
 	n = number_functions(image);
 	add_command(&c, image);
+	add_labels(&c, &image->labels);
 	add_code(&c, image, &n);
 	for (size_t i = 0; i < image->thread_count; i++)
 		add_thread(&c, run, image, (uint32_t)i, &n, end_ns);

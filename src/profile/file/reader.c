@@ -228,6 +228,7 @@ void swz_profile_free(struct swz_profile *profile)
 		close(profile->fd);
 	free(profile->event_chunks);
 	free(profile->arguments);
+	free(profile->labels);
 	free(profile->modules);
 	free(profile->functions);
 	free(profile->by_address);

@@ -125,6 +125,8 @@ struct swz_profile {
 	const char *cwd;
 	const char **arguments;
 	size_t argument_count;
+	const char **labels; /* name, value, name, value, ... */
+	size_t label_count;  /* of such pairs; each name is there once */
 	struct swz_profile_module *modules; /* sorted by index */
 	size_t module_count;
 	struct swz_profile_function *functions; /* sorted by id, unique */
@@ -194,6 +196,14 @@ size_t swz_profile_bytes(const struct swz_profile *profile, uint64_t offset,
 /* The same of what was there when it was read: all but packed events. */
 size_t swz_profile_loaded(const struct swz_profile *profile, uint64_t offset,
 			  void *to, size_t size);
+
+/* The value of a label (SWZ_CHUNK_LABELS), or NULL. */
+const char *swz_profile_label(const struct swz_profile *profile,
+			      const char *name);
+
+/* The process's rank among those of a parallel program; SWZ_INDEX_NONE if it
+ * has none. */
+uint32_t swz_profile_rank(const struct swz_profile *profile);
 
 /* Where the module with that index in its chunks is; SWZ_INDEX_NONE if there is
  * none. */

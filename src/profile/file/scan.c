@@ -43,6 +43,74 @@ static void read_command(struct swz_profile *profile,
 		profile->damage.bad_chunks++;
 }
 
+static const char *const *find_label(const struct swz_profile *profile,
+				     const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < profile->label_count; i++)
+		if (strcmp(profile->labels[2 * i], name) == 0)
+			return &profile->labels[2 * i];
+	return NULL;
+}
+
+const char *swz_profile_label(const struct swz_profile *profile,
+			      const char *name)
+{
+	const char *const *label = find_label(profile, name);
+
+	return label ? label[1] : NULL;
+}
+
+uint32_t swz_profile_rank(const struct swz_profile *profile)
+{
+	const char *text = swz_profile_label(profile, "rank");
+	uint32_t rank = 0;
+
+	if (!text || !*text || strlen(text) > 9)
+		return SWZ_INDEX_NONE;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9')
+			return SWZ_INDEX_NONE;
+		rank = rank * 10 + (uint32_t)(*text - '0');
+	}
+	return rank;
+}
+
+/* A second chunk of them, or a second label of one name, is damage. */
+static void read_labels(struct swz_profile *profile,
+			const struct swz_chunk *chunk, const uint8_t *body,
+			size_t size)
+{
+	size_t position = 0, room = chunk->count < size ? chunk->count : size;
+	const char *name = NULL;
+
+	if (profile->labels || chunk->count % 2) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	profile->labels = swz_allocate(room + 1, sizeof(char *));
+	for (size_t i = 0; i < room && position < size; i++) {
+		const char *string = (const char *)body + position;
+		size_t length = strnlen(string, size - position);
+
+		if (length == size - position)
+			break;
+		position += length + 1;
+		if (i % 2 == 0) {
+			name = string;
+			continue;
+		}
+		if (find_label(profile, name))
+			continue;
+		profile->labels[2 * profile->label_count] = name;
+		profile->labels[2 * profile->label_count + 1] = string;
+		profile->label_count++;
+	}
+	if (2 * profile->label_count < chunk->count)
+		profile->damage.bad_chunks++;
+}
+
 static void read_module(struct swz_scan *scan, const struct swz_chunk *chunk,
 			const uint8_t *body, size_t size)
 {
@@ -273,6 +341,9 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 	switch (chunk->type) {
 	case SWZ_CHUNK_COMMAND:
 		read_command(scan->profile, chunk, body, room);
+		break;
+	case SWZ_CHUNK_LABELS:
+		read_labels(scan->profile, chunk, body, room);
 		break;
 	case SWZ_CHUNK_MODULE:
 		read_module(scan, chunk, body, room);

@@ -63,6 +63,29 @@ static void put_start(FILE *stream, const struct swz_profile *profile)
 			(unsigned int)(ns % 1000000000u));
 }
 
+static void put_labels(FILE *stream, const struct swz_profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->label_count; i++) {
+		const char *name = profile->labels[2 * i];
+
+		if (strcmp(name, "ranks") == 0 &&
+		    swz_profile_label(profile, "rank"))
+			continue;
+		swz_put_text(stream, name);
+		fputs(": ", stream);
+		swz_put_text(stream, profile->labels[2 * i + 1]);
+		if (strcmp(name, "rank") == 0 &&
+		    swz_profile_label(profile, "ranks")) {
+			fputs(" of ", stream);
+			swz_put_text(stream,
+				     swz_profile_label(profile, "ranks"));
+		}
+		putc('\n', stream);
+	}
+}
+
 static void put_seconds(FILE *stream, int64_t ns)
 {
 	fprintf(stream, "%" PRId64 ".%09u", ns / 1000000000,
@@ -499,6 +522,7 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	fputs("\ndirectory: ", stream);
 	swz_put_text(stream, profile->cwd);
 	putc('\n', stream);
+	put_labels(stream, profile);
 	put_start(stream, profile);
 	fputs("duration: ", stream);
 	put_seconds(stream, duration);

@@ -100,6 +100,7 @@ static enum swz_status copy_description(struct swz_file_header *to)
 		    from->type == SWZ_CHUNK_PACKED ||
 		    from->type == SWZ_CHUNK_PADDING || has_later_ids(from) ||
 		    (from->type != SWZ_CHUNK_COMMAND &&
+		     from->type != SWZ_CHUNK_LABELS &&
 		     from->owner >= swz_loaded_recorded))
 			continue;
 		copy = swz_chunk_take(to, from->type,

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/output_name.h"
 #include "base/syscall.h"
 #include "runtime/support/pattern.h"
 #include "runtime/support/preload.h"
@@ -134,6 +135,52 @@ static bool secure_mode(char **envp)
 	return false;
 }
 
+static const char *without_value(const struct swz_output_name_problem *what,
+				 bool is_unset)
+{
+	static const char head[] = "SWIZZLE_OUTPUT: %q{";
+	const char *tail = is_unset ? "}: the variable is not set"
+				    : "}: the variable is empty";
+	static char message[160];
+	size_t length = what->length < 80 ? what->length : 80;
+	char *to = message + sizeof(head) - 1;
+
+	memcpy(message, head, sizeof(head) - 1);
+	memcpy(to, what->variable, length);
+	memcpy(to + length, tail, strlen(tail) + 1);
+	return message;
+}
+
+/* Without swizzle-run, which does it for all processes of a run: *TO gets
+ * PATTERN with %h and %q{VARIABLE} replaced. Returns what is wrong, or NULL. */
+static const char *expand_output(const char *pattern, char *to, size_t room)
+{
+	struct swz_output_name_problem what;
+	enum swz_output_name_status status;
+
+	if (text("SWIZZLE_TREE")) {
+		if (strlen(pattern) >= room)
+			return "SWIZZLE_OUTPUT: path too long";
+		memcpy(to, pattern, strlen(pattern) + 1);
+		return NULL;
+	}
+	status = swz_output_name_expand(pattern, swz_config.envp, to, room,
+					&what);
+	switch (status) {
+	case SWZ_OUTPUT_NAME_FINE:
+		return NULL;
+	case SWZ_OUTPUT_NAME_UNSET:
+	case SWZ_OUTPUT_NAME_EMPTY:
+		return without_value(&what, status == SWZ_OUTPUT_NAME_UNSET);
+	case SWZ_OUTPUT_NAME_UNCLOSED:
+		return "SWIZZLE_OUTPUT: %q is not followed by {VARIABLE}";
+	case SWZ_OUTPUT_NAME_HOST:
+		return "SWIZZLE_OUTPUT: %h: this host has no name";
+	default:
+		return "SWIZZLE_OUTPUT: path too long";
+	}
+}
+
 /* output = the pattern made absolute, with a file name at its end. Returns what
  * is wrong with it, or NULL. */
 static const char *set_output(const char *pattern)
@@ -143,9 +190,13 @@ static const char *set_output(const char *pattern)
 				      "working directory";
 	char *out = swz_config.output;
 	size_t room = sizeof(swz_config.output) - 24, used = 0, length;
+	char expanded[sizeof(swz_config.output)];
+	const char *problem = expand_output(pattern ? pattern : name, expanded,
+					    sizeof(expanded));
 
-	if (!pattern)
-		pattern = name;
+	if (problem)
+		return problem;
+	pattern = expanded;
 	if (pattern[0] != '/') {
 		long r = SWZ_SYSCALL(SYS_getcwd, out, room);
 
