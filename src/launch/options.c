@@ -47,7 +47,7 @@ static const char usage[] =
 	"      --event EVENT      sample: cpu-clock, task-clock or cycles [cpu-clock]\n"
 	"      --wall             sample: threads that wait, too\n"
 	"      --stack-bytes N    sample: copy so much of the stack: 512 to 65528\n"
-	"                         [16384]\n"
+	"                         [as much as there is room for]\n"
 	"  -p, --pid PID          sample: a process that runs, until it ends or ^C\n"
 	"      --for TIME         -p: for this time (500ms, 10s)\n"
 	"  -F, --filter PATTERN   only the functions that match and what they call\n"

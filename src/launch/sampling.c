@@ -11,8 +11,6 @@
 #define MOST_RATE 20000u
 #define MOST_PAUSES 1000u /* --engine pause: each stops all threads */
 #define LEAST_STACK 512u
-#define MOST_STACK 65528u /* a record has no more than 64 KB */
-#define USUAL_STACK 16384u
 #define MOST_PID 4194304u
 
 bool swz_sampling_wanted(void)
@@ -138,10 +136,9 @@ struct swz_sampling swz_sampling_read(void)
 			s.engine == SWZ_ENGINE_PAUSE ? MOST_PAUSES : MOST_RATE,
 			" (samples a second)");
 	s.stack_bytes = (uint32_t)number("SWIZZLE_STACK_BYTES", "--stack-bytes",
-					 LEAST_STACK, MOST_STACK, "") &
+					 LEAST_STACK, SWZ_MOST_STACK_BYTES,
+					 "") &
 			~7u;
-	if (!s.stack_bytes)
-		s.stack_bytes = USUAL_STACK;
 	s.pid = (int32_t)number("SWIZZLE_PID", "-p", 1, MOST_PID,
 				" (a process)");
 	if (s.for_ns && !s.pid)

@@ -8,12 +8,16 @@
 
 #include "swizzle/format.h"
 
+/* A record of the kernel has no more than 64 KB. */
+#define SWZ_MOST_STACK_BYTES 65528u
+
 struct swz_sampling {
 	uint64_t rate;                 /* a second; 0: the engine's own */
 	enum swz_sample_engine engine; /* 0: perf, or where that is refused
 					* pause */
 	const char *event;             /* of perf */
-	uint32_t stack_bytes;          /* a multiple of 8 */
+	uint32_t stack_bytes;          /* a multiple of 8; 0: as many as the
+					* engine has room for */
 	bool wall;                     /* threads that wait, too */
 	bool follow;                   /* child processes, too */
 	bool quiet, verbose, summary;

@@ -14,7 +14,6 @@
 #endif
 
 #define WRONG_USAGE 2
-#define USUAL_STACK 16384u
 #define MOST_RATE 20000u
 #define MOST_PAUSES 1000u
 #define MOST_PID 4194304u
@@ -291,9 +290,7 @@ struct swz_top_options swz_top_options_read(char **next)
 	struct swz_top_options o = {
 		.min_percent = NOT_GIVEN,
 		.back_percent = NOT_GIVEN,
-		.sampling = {.event = "cpu-clock",
-			     .stack_bytes = USUAL_STACK,
-			     .follow = true},
+		.sampling = {.event = "cpu-clock", .follow = true},
 	};
 
 	while (*next && (*next)[0] == '-' && (*next)[1]) {

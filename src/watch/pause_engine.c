@@ -138,7 +138,7 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 		fill_registers(&registers, &r);
 		stack.start = r.rsp;
 		stack.size = swz_proc_memory(task->image->pid, r.rsp, copy,
-					     watch->options->stack_bytes);
+					     watch->run.stack_bytes);
 		hit.script = swz_script_frames_read(task->image, r.fs_base,
 						    r.rsp);
 		if (!signal)
@@ -360,7 +360,9 @@ bool swz_pause_engine_open(struct swz_watch *watch, const char **problem)
 	period_ns = 1000000000u / (rate > 1000 ? 1000 : rate);
 	watch->run.engine = SWZ_ENGINE_PAUSE;
 	watch->run.period_ns = period_ns;
-	watch->run.stack_bytes = watch->options->stack_bytes;
+	watch->run.stack_bytes = watch->options->stack_bytes
+					 ? watch->options->stack_bytes
+					 : SWZ_MOST_STACK_BYTES;
 	watch->run.flags |= SWZ_SAMPLES_OF_KERNEL;
 	look_at_thread(&(struct round){watch, swz_watch_now(), watch->pid},
 		       watch->pid);

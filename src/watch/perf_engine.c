@@ -12,8 +12,7 @@
 #include "watch/proc_task.h"
 #include "watch/waiting.h"
 
-/* A ring of 1 MB holds 62 samples with 16 KB of stack, of 62 ms at 1 kHz. */
-#define ROUND_MS 20
+#define ROUND_MS 20 /* or when a quarter of a ring is full */
 #define WAITING_MS 10 /* --wall */
 /* Nothing is written to a ring for longer. */
 #define SETTLED_NS 500000u
@@ -179,7 +178,7 @@ bool swz_perf_engine_open(struct swz_watch *watch, const char **problem)
 		return false;
 	watch->run.engine = SWZ_ENGINE_PERF;
 	watch->run.period_ns = perf.period_ns;
-	watch->run.stack_bytes = options.stack_bytes;
+	watch->run.stack_bytes = perf.stack_bytes;
 	if (perf.of_kernel)
 		watch->run.flags |= SWZ_SAMPLES_OF_KERNEL;
 	adopt(watch, watch->pid);

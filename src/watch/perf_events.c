@@ -21,12 +21,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launch/sampling.h"
 #include "profile/support/memory.h"
 
 #define RING_BYTES (1u << 22) /* where it is permitted */
-#define WAKE_BYTES (1u << 18)
+#define MOST_WAKE_BYTES (1u << 18)
 #define LEAST_RING (1u << 16)
 #define MOST_RECORD (1u << 16)
+#define LEAST_STACK 16384u /* unless the user wants less */
+#define BESIDE_STACK 512u  /* what else is in a record */
+/* A ring has room for the samples of so long, or there are smaller ones. */
+#define ROOM_MS 15u
 
 /* All general registers, in the order of their numbers. */
 #define REGISTERS \
@@ -62,14 +67,14 @@ static bool choose_event(struct perf_event_attr *attr,
 	return true;
 }
 
-static void describe(struct perf_event_attr *attr,
+static void describe(struct perf_event_attr *attr, const struct swz_perf *perf,
 		     const struct swz_perf_options *options)
 {
 	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			    PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER |
 			    PERF_SAMPLE_STACK_USER;
 	attr->sample_regs_user = REGISTERS;
-	attr->sample_stack_user = options->stack_bytes;
+	attr->sample_stack_user = perf->stack_bytes;
 	attr->sample_id_all = 1;
 	attr->read_format = PERF_FORMAT_ID;
 	attr->inherit = 1;
@@ -83,7 +88,9 @@ static void describe(struct perf_event_attr *attr,
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
-	attr->wakeup_watermark = WAKE_BYTES;
+	attr->wakeup_watermark = (uint32_t)(perf->ring_bytes / 4);
+	if (attr->wakeup_watermark > MOST_WAKE_BYTES)
+		attr->wakeup_watermark = MOST_WAKE_BYTES;
 	attr->exclude_hv = 1;
 }
 
@@ -99,14 +106,15 @@ static bool map_ring(struct swz_perf_cpu *cpu, size_t bytes)
 	return true;
 }
 
-static int open_time(const struct swz_perf_options *options, int32_t pid,
+static int open_time(const struct swz_perf *perf,
+		     const struct swz_perf_options *options, int32_t pid,
 		     int cpu, int sampling)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 				       .config = PERF_COUNT_SW_CPU_CLOCK};
 	int fd;
 
-	describe(&attr, options);
+	describe(&attr, perf, options);
 	attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER |
 					PERF_SAMPLE_STACK_USER);
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 0;
@@ -128,7 +136,7 @@ static bool open_cpu(struct swz_perf *perf, int32_t pid, int number,
 	bool by_time;
 
 	by_time = choose_event(&attr, options);
-	describe(&attr, options);
+	describe(&attr, perf, options);
 	attr.exclude_kernel = !perf->of_kernel;
 	cpu.fd = open_event(&attr, pid, number);
 	if (cpu.fd < 0 && attr.exclude_kernel == 0 &&
@@ -140,7 +148,7 @@ static bool open_cpu(struct swz_perf *perf, int32_t pid, int number,
 	if (cpu.fd < 0)
 		return false;
 	cpu.time_fd = by_time ? cpu.fd
-			      : open_time(options, pid, number, cpu.fd);
+			      : open_time(perf, options, pid, number, cpu.fd);
 	if (cpu.time_fd < 0 ||
 	    ioctl(cpu.time_fd, PERF_EVENT_IOC_ID, &cpu.time_id) != 0 ||
 	    (share ? ioctl(cpu.fd, PERF_EVENT_IOC_SET_OUTPUT, share->fd) != 0
@@ -210,16 +218,13 @@ static bool open_all(struct swz_perf *perf, int32_t pid,
 	return perf->count != 0;
 }
 
-bool swz_perf_open(struct swz_perf *perf, int32_t pid,
-		   const struct swz_perf_options *options, const char **problem)
+/* Memory that may be locked is divided among the processors: the rings become
+ * as large as they may be. */
+static bool open_rings(struct swz_perf *perf, int32_t pid,
+		       const struct swz_perf_options *options,
+		       const char **problem)
 {
-	*perf = (struct swz_perf){.of_kernel = true};
-	perf->period_ns = strcmp(options->event, "cycles") == 0
-				  ? 0
-				  : 1000000000u / options->rate;
-	/* memory that may be locked is divided among the processors */
-	for (perf->ring_bytes = RING_BYTES; !open_all(perf, pid, options);
-	     perf->ring_bytes /= 2) {
+	for (; !open_all(perf, pid, options); perf->ring_bytes /= 2) {
 		int error = errno;
 
 		*problem = why_not(error);
@@ -228,6 +233,44 @@ bool swz_perf_open(struct swz_perf *perf, int32_t pid,
 		if (!perf->mapping_failed || perf->ring_bytes <= LEAST_RING)
 			return false;
 		perf->mapping_failed = false;
+	}
+	return true;
+}
+
+/* So much of the stack that the ring's room lasts. */
+static uint32_t affordable_stack(const struct swz_perf *perf,
+				 const struct swz_perf_options *options)
+{
+	uint64_t samples = options->rate * ROOM_MS / 1000 + 1;
+	uint64_t bytes = perf->ring_bytes / samples;
+
+	bytes = bytes > LEAST_STACK + BESIDE_STACK ? bytes - BESIDE_STACK
+						   : LEAST_STACK;
+	return bytes < SWZ_MOST_STACK_BYTES ? (uint32_t)bytes & ~7u
+					    : SWZ_MOST_STACK_BYTES;
+}
+
+bool swz_perf_open(struct swz_perf *perf, int32_t pid,
+		   const struct swz_perf_options *options, const char **problem)
+{
+	uint32_t affordable;
+
+	*perf = (struct swz_perf){
+		.of_kernel = true,
+		.ring_bytes = RING_BYTES,
+		.stack_bytes = options->stack_bytes ? options->stack_bytes
+						    : SWZ_MOST_STACK_BYTES};
+	perf->period_ns = strcmp(options->event, "cycles") == 0
+				  ? 0
+				  : 1000000000u / options->rate;
+	if (!open_rings(perf, pid, options, problem))
+		return false;
+	affordable = affordable_stack(perf, options);
+	if (!options->stack_bytes && affordable < perf->stack_bytes) {
+		swz_perf_close(perf);
+		perf->stack_bytes = affordable;
+		if (!open_rings(perf, pid, options, problem))
+			return false;
 	}
 	perf->rings = perf->count;
 	perf->unwrapped = swz_allocate(MOST_RECORD, 1);

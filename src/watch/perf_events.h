@@ -14,9 +14,10 @@
 struct swz_perf_options {
 	uint64_t rate; /* a second */
 	const char *event;
-	uint32_t stack_bytes;
-	bool on_exec; /* begin when the process executes a program */
-	bool follow;  /* child processes, too */
+	uint32_t stack_bytes; /* a multiple of 8; 0: as many as there is room
+			       * for */
+	bool on_exec;         /* begin when the process executes a program */
+	bool follow;          /* child processes, too */
 };
 
 struct swz_perf_cpu {
@@ -33,7 +34,8 @@ struct swz_perf {
 	struct swz_perf_cpu *cpus;
 	size_t count, capacity;
 	size_t rings; /* the first so many have one; the others share these */
-	size_t ring_bytes; /* of each */
+	size_t ring_bytes;    /* of each */
+	uint32_t stack_bytes; /* of a sample */
 	bool mapping_failed;
 	bool of_kernel;
 	uint64_t period_ns; /* 0: not by time */

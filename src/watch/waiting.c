@@ -32,7 +32,7 @@ static void sample_task(struct swz_watch *watch, const struct swz_task *task,
 		hit.script = swz_script_frames_read(task->image, 0,
 						    registers.sp);
 	stack.size = swz_proc_memory(pid, registers.sp, copy,
-				     watch->options->stack_bytes);
+				     watch->run.stack_bytes);
 	/* it has gone on meanwhile: what was read is not of one moment */
 	if (hit.script &&
 	    (!swz_proc_task_waits(pid, task->tid, &again.ip, &again.sp) ||

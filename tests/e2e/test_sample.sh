@@ -138,6 +138,53 @@ if [ "${ENGINES[0]}" = perf ]; then
 	assert_near total "$(total_ns profile)" "$(own process)" 25 "$(own process)"
 fi
 
+it 'deep stacks have a root'
+if [ "${ENGINES[0]}" = perf ]; then
+	cat >deep.c <<-'END'
+		#include <time.h>
+		__attribute__((noipa)) long work(void)
+		{
+			struct timespec t;
+			do
+				clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+			while (t.tv_nsec < 300000000 && !t.tv_sec);
+			return t.tv_nsec;
+		}
+		__attribute__((noipa)) long nest(int n)
+		{
+			volatile char room[1000];
+			room[0] = 1;
+			return n ? nest(n - 1) + room[0] : work();
+		}
+		int main(void) { return nest(40) == 0; }
+	END
+	gcc -O1 -o deep deep.c
+	cut_stacks() { # PROFILE
+		"$DUMP" -f info "$1" | sed -n 's/^cut stacks: \([0-9]*\) .*/\1/p'
+	}
+	"$RUN" -q -m sample -o profile ./deep
+	assert_ge "$(column profile work 3)" 200000000 'ns below work'
+	assert_ge 10 "$(cut_stacks profile)" 'stacks that are cut'
+	"$RUN" -q -m sample --stack-bytes 16384 -o profile ./deep
+	assert_ge "$(cut_stacks profile)" 100 'stacks that are cut at 16 KB'
+	# smaller copies where less memory may be locked, or more samples are taken
+	"$RUN" -q -m sample -r 20000 -o profile ./deep
+	bytes=$("$DUMP" -f info profile | sed -n 's/^cut stacks: .*(of \([0-9]*\) .*/\1/p')
+	assert_ge "$bytes" 16384 'bytes of stack at 20 kHz'
+	assert_ge 65527 "$bytes" 'bytes of stack at 20 kHz'
+fi
+
+it 'nothing is said of hooks'
+"$RUN" -q -m sample -o profile "$TARGETS/shares" threads >/dev/null
+for key in thread process; do
+	for format in text csv json; do
+		"$DUMP" -q --by $key -f $format -o - profile >out
+		assert_not_contains out hooks
+	done
+done
+"$DUMP" -f info profile >out
+assert_not_contains out hooks
+
 it 'all formats say the same'
 "$RUN" -q -m sample -o profile "$TARGETS/shares" threads >/dev/null
 for format in text tree csv callgrind json pprof folded speedscope; do

@@ -395,7 +395,7 @@ static void put_rest(struct table *table)
 		swz_figure_share(figure, self, table->cells.total));
 	if (has_columns(table))
 		return;
-	if (table->rows.has_times)
+	if (table->rows.has_times && !table->by->section->report->samples)
 		fputs("Wall, cpu and waiting are with what the hooks took.\n",
 		      stream);
 	else if (table->rows.shows_waiting)

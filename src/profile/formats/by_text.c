@@ -25,8 +25,10 @@ static void put_ns(FILE *stream, bool known, int64_t ns)
 		fprintf(stream, " %15s", "-");
 }
 
-static void put_times_heading(FILE *stream)
+static void put_times_heading(FILE *stream, bool samples)
 {
+	if (samples)
+		return;
 	fputs("# wall, processor, waiting: with what the hooks took; ?: not "
 	      "known which of the two, after the last reading\n",
 	      stream);
@@ -181,7 +183,7 @@ static void write_rows(FILE *stream, const struct swz_by_section *by,
 	size_t i;
 
 	if (rows->has_times)
-		put_times_heading(stream);
+		put_times_heading(stream, by->section->report->samples);
 	if (rows->shows_waiting)
 		swz_put_waiting_note(stream, by->section->report);
 	fprintf(stream, "%12s %15s", swz_counted(by->section), "self");
