@@ -103,7 +103,7 @@ LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
 # The sampler's process: src/watch/unwind/ walks stacks of others.
 UNWIND_SRC  := $(wildcard src/watch/unwind/*.c)
 # What needs no other process: unit tests link it.
-WATCH_PURE  := $(addprefix src/watch/,code_file.c thread_time.c)
+WATCH_PURE  := $(addprefix src/watch/,code_file.c elf_tables.c thread_time.c)
 # Names of code that no file has: src/watch/names/.
 NAMES_SRC   := $(wildcard src/watch/names/*.c)
 # Each src/tools/*.c is a program; src/tools/dump/ holds the parts of

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "image/eh_frame.h"
 #include "image/elf_view.h"
 #include "profile/support/memory.h"
+#include "watch/elf_tables.h"
 
 struct range {
 	uint64_t start, end;
@@ -28,9 +28,7 @@ struct range {
 };
 
 struct swz_code_private {
-	struct swz_elf elf;
-	void *bytes;
-	size_t size;
+	struct swz_elf_tables tables;
 	bool indexed;
 	struct range *ranges;
 	size_t count, capacity;
@@ -65,7 +63,7 @@ static int open_as(int32_t pid, const char *path, uint64_t inode)
 
 static void read_segments(struct swz_code_file *file)
 {
-	const struct swz_elf *elf = &file->own->elf;
+	const struct swz_elf *elf = &file->own->tables.elf;
 
 	file->first = UINT64_MAX;
 	for (size_t i = 0; i < elf->segment_count; i++) {
@@ -86,22 +84,12 @@ static void read_file(struct swz_code_file *file, int fd)
 {
 	struct swz_code_private *own = file->own;
 	struct swz_bytes id;
-	struct stat st;
 
-	if (fstat(fd, &st) != 0 || st.st_size <= 0)
-		return;
-	own->size = (size_t)st.st_size;
-	own->bytes = mmap(NULL, own->size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (own->bytes == MAP_FAILED) {
-		own->bytes = NULL;
-		return;
-	}
-	if (swz_elf_open(&own->elf,
-			 (struct swz_bytes){own->bytes, own->size}) != SWZ_OK)
+	if (!swz_elf_tables_open(&own->tables, fd))
 		return;
 	file->readable = true;
 	read_segments(file);
-	id = swz_elf_build_id(&own->elf);
+	id = swz_elf_build_id(&own->tables.elf);
 	if (id.size && id.size <= sizeof(file->build_id)) {
 		memcpy(file->build_id, id.data, id.size);
 		file->build_id_bytes = (uint32_t)id.size;
@@ -118,7 +106,7 @@ static void read_vdso(struct swz_code_file *file)
 		return;
 	bytes.size = header->e_shoff +
 		     (size_t)header->e_shnum * header->e_shentsize;
-	if (swz_elf_open(&file->own->elf, bytes) != SWZ_OK)
+	if (swz_elf_open(&file->own->tables.elf, bytes) != SWZ_OK)
 		return;
 	file->readable = true;
 	read_segments(file);
@@ -139,13 +127,12 @@ struct swz_code_file *swz_code_file_of(int32_t pid, const char *path,
 	file->path = swz_duplicate(path);
 	file->inode = inode;
 	file->in_memory = strcmp(path, SWZ_VDSO) == 0;
+	file->own->tables.fd = -1;
 	fd = file->in_memory ? -1 : open_as(pid, path, inode);
 	if (file->in_memory)
 		read_vdso(file);
-	if (fd >= 0) {
+	else if (fd >= 0)
 		read_file(file, fd);
-		close(fd);
-	}
 	swz_grow(&files, &file_capacity, file_count,
 		 sizeof(struct swz_code_file *));
 	files[file_count++] = file;
@@ -157,8 +144,7 @@ void swz_code_files_close(void)
 	for (size_t i = 0; i < file_count; i++) {
 		struct swz_code_private *own = files[i]->own;
 
-		if (own->bytes)
-			munmap(own->bytes, own->size);
+		swz_elf_tables_close(&own->tables);
 		free(own->ranges);
 		free(own);
 		free(files[i]->path);
@@ -172,7 +158,7 @@ void swz_code_files_close(void)
 bool swz_code_file_address(const struct swz_code_file *file, uint64_t offset,
 			   uint64_t *address)
 {
-	const struct swz_elf *elf = &file->own->elf;
+	const struct swz_elf *elf = &file->own->tables.elf;
 	const uint64_t page = 4096;
 
 	for (int executable = 1; executable >= 0; executable--)
@@ -218,7 +204,7 @@ static void add_symbols(struct swz_code_private *own, uint32_t table)
 	struct swz_elf_symbol symbol;
 	size_t length;
 
-	if (swz_elf_symbols_open(&it, &own->elf, table) != SWZ_OK)
+	if (swz_elf_symbols_open(&it, &own->tables.elf, table) != SWZ_OK)
 		return;
 	while (swz_elf_symbols_next(&it, &symbol))
 		if ((symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC) &&
@@ -237,14 +223,15 @@ static void add_symbols(struct swz_code_private *own, uint32_t table)
 
 static void add_fdes(struct swz_code_private *own)
 {
-	const Elf64_Shdr *section = swz_elf_section(&own->elf, ".eh_frame");
+	const Elf64_Shdr *section = swz_elf_section(&own->tables.elf,
+						    ".eh_frame");
 	struct swz_fde_iterator it;
 	struct swz_eh_frame frames;
 	struct swz_fde fde;
 
 	if (!section)
 		return;
-	frames.bytes = swz_elf_section_bytes(&own->elf, section);
+	frames.bytes = swz_elf_section_bytes(&own->tables.elf, section);
 	frames.address = section->sh_addr;
 	swz_fde_begin(&it, &frames);
 	while (swz_fde_next(&it, &fde))
@@ -324,7 +311,8 @@ const char *swz_code_file_name(const struct swz_code_file *file,
 	struct swz_elf_symbol symbol;
 
 	if (!file->in_memory || !file->readable ||
-	    swz_elf_symbols_open(&it, &file->own->elf, SHT_DYNSYM) != SWZ_OK)
+	    swz_elf_symbols_open(&it, &file->own->tables.elf, SHT_DYNSYM) !=
+		    SWZ_OK)
 		return NULL;
 	/* (its other name is that of libc's function) */
 	while (swz_elf_symbols_next(&it, &symbol))
@@ -345,7 +333,7 @@ static void join_cold(struct swz_code_private *own, struct range *part)
 
 	part->cold = NULL;
 	if (!is_cold(name, &length) ||
-	    swz_elf_symbols_open(&it, &own->elf, SHT_SYMTAB) != SWZ_OK)
+	    swz_elf_symbols_open(&it, &own->tables.elf, SHT_SYMTAB) != SWZ_OK)
 		return;
 	while (swz_elf_symbols_next(&it, &symbol)) {
 		if (symbol.type != STT_FUNC || !symbol.value ||
@@ -366,7 +354,7 @@ static bool symbol_in(const struct swz_code_private *own, uint32_t table,
 	struct swz_elf_symbols it;
 	struct swz_elf_symbol symbol;
 
-	if (swz_elf_symbols_open(&it, &own->elf, table) != SWZ_OK)
+	if (swz_elf_symbols_open(&it, &own->tables.elf, table) != SWZ_OK)
 		return false;
 	while (swz_elf_symbols_next(&it, &symbol))
 		if (symbol.section != SHN_UNDEF &&
@@ -380,32 +368,45 @@ static bool symbol_in(const struct swz_code_private *own, uint32_t table,
 bool swz_code_file_symbol(const struct swz_code_file *file, const char *name,
 			  uint64_t *address)
 {
-	return file->readable &&
-	       (symbol_in(file->own, SHT_DYNSYM, name, address) ||
-		symbol_in(file->own, SHT_SYMTAB, name, address));
+	if (!file->readable)
+		return false;
+	swz_elf_tables_copy(&file->own->tables);
+	return symbol_in(file->own, SHT_DYNSYM, name, address) ||
+	       symbol_in(file->own, SHT_SYMTAB, name, address);
 }
 
 bool swz_code_file_bytes(const struct swz_code_file *file, uint64_t address,
 			 void *into, size_t size)
 {
 	struct swz_bytes bytes = {0};
+	bool good = false;
+	int fd;
 
-	if (file->readable)
-		bytes = swz_elf_bytes_at(&file->own->elf, address, size);
-	if (bytes.size != size)
+	if (file->readable && !file->in_memory)
+		bytes = swz_elf_bytes_at(&file->own->tables.elf, address, size);
+	if (!size || bytes.size != size)
 		return false;
-	memcpy(into, bytes.data, size);
-	return true;
+	fd = open_as(0, file->path, file->inode);
+	if (fd >= 0) {
+		good = pread(fd, into, size,
+			     bytes.data - file->own->tables.elf.file.data) ==
+		       (ssize_t)size;
+		close(fd);
+	}
+	return good;
 }
 
 bool swz_code_file_needs(const struct swz_code_file *file, const char *library)
 {
-	const struct swz_elf *elf = &file->own->elf;
+	const struct swz_elf *elf = &file->own->tables.elf;
 	struct swz_bytes table, names;
 	const Elf64_Shdr *dynamic;
 	Elf64_Dyn entry;
 
-	dynamic = file->readable ? swz_elf_section(elf, ".dynamic") : NULL;
+	if (!file->readable)
+		return false;
+	swz_elf_tables_copy(&file->own->tables);
+	dynamic = swz_elf_section(elf, ".dynamic");
 	if (!dynamic || dynamic->sh_link >= elf->section_count)
 		return false;
 	table = swz_elf_section_bytes(elf, dynamic);
@@ -429,6 +430,7 @@ static void index_file(struct swz_code_file *file)
 	own->indexed = true;
 	if (!file->readable)
 		return;
+	swz_elf_tables_copy(&own->tables);
 	add_symbols(own, SHT_SYMTAB);
 	add_symbols(own, SHT_DYNSYM);
 	add_fdes(own);

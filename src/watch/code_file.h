@@ -50,7 +50,8 @@ struct swz_code_function swz_code_file_function(struct swz_code_file *file,
 bool swz_code_file_symbol(const struct swz_code_file *file, const char *name,
 			  uint64_t *address);
 
-/* Copies what the file has for an ELF virtual address. False: it has less. */
+/* Reads what the file has for an ELF virtual address, by its path as this
+ * process names it. False: it has less, or the path leads elsewhere. */
 bool swz_code_file_bytes(const struct swz_code_file *file, uint64_t address,
 			 void *into, size_t size);
 

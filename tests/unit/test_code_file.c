@@ -38,7 +38,7 @@ static const char source[] = "	.text\n"
 			     "	.size twice_a, 16\n"
 			     "	.size twice_b, 16\n";
 
-static char directory[] = "/tmp/swizzle-test.XXXXXX";
+static char directory[32];
 static char library[64];
 
 static void build(void)
@@ -46,6 +46,7 @@ static void build(void)
 	char command[512];
 	FILE *to;
 
+	strcpy(directory, "/tmp/swizzle-test.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	snprintf(library, sizeof(library), "%s/code.so", directory);
 	snprintf(command, sizeof(command),
@@ -116,6 +117,36 @@ START_TEST(another_file_of_that_name_is_not_it)
 }
 END_TEST
 
+/* Whoever looked at a mapping of it would get SIGBUS. */
+START_TEST(a_file_that_is_cut_off_tells_less)
+{
+	uint64_t text, address;
+	struct swz_code_file *file = open_it(&text);
+	struct swz_code_function found;
+	char word[8];
+
+	ck_assert_int_eq(truncate(library, 4096), 0);
+	found = swz_code_file_function(file, text + 5);
+	ck_assert_uint_le(found.start, text + 5);
+	ck_assert(!swz_code_file_symbol(file, "bare", &address));
+	ck_assert(!swz_code_file_needs(file, "libc"));
+	ck_assert(!swz_code_file_bytes(file, text, word, sizeof(word)));
+}
+END_TEST
+
+START_TEST(a_file_that_is_cut_off_later_is_known)
+{
+	uint64_t text, address;
+	struct swz_code_file *file = open_it(&text);
+
+	ck_assert(swz_code_file_symbol(file, "sized", &address));
+	ck_assert_uint_eq(address, text + 64);
+	ck_assert_int_eq(truncate(library, 64), 0);
+	ck_assert_uint_eq(swz_code_file_function(file, text + 70).start,
+			  text + 64);
+}
+END_TEST
+
 START_TEST(the_vdso_has_names)
 {
 	struct swz_code_file *file = swz_code_file_of(getpid(), SWZ_VDSO, 0);
@@ -143,6 +174,11 @@ int main(void)
 	tcase_add_test(tcase, a_file_is_opened_once);
 	tcase_add_test(tcase, another_file_of_that_name_is_not_it);
 	tcase_add_test(tcase, the_vdso_has_names);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("cut");
+	tcase_add_checked_fixture(tcase, build, clean);
+	tcase_add_test(tcase, a_file_that_is_cut_off_tells_less);
+	tcase_add_test(tcase, a_file_that_is_cut_off_later_is_known);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
