@@ -68,6 +68,12 @@ class Colours {
 		return this.cache[fn] || (this.cache[fn] = this.compute(fn));
 	}
 
+	// SHARE is 0 to 1.
+	ofHeat(share) {
+		return this.hsl(50 - 45 * share, 40 + 45 * share,
+			this.dark ? 66 - 10 * share : 86 - 24 * share);
+	}
+
 	compute(fn) {
 		const module = this.model.catalog.module[fn];
 		const hash = scatter(fn);
@@ -79,12 +85,8 @@ class Colours {
 			return this.hsl(hash % 360, this.dark ? 48 : 66,
 				(this.dark ? 60 : 76) + shift / 2);
 		if (this.mode === 'heat') {
-			const share = Math.sqrt(this.model.sums.self[fn] /
-				(this.hottest || 1));
-
-			return this.hsl(50 - 45 * share, 40 + 45 * share,
-				this.dark ? 66 - 10 * share :
-					86 - 24 * share);
+			return this.ofHeat(Math.sqrt(this.model.sums.self[fn] /
+				(this.hottest || 1)));
 		}
 		if (module < 0)
 			return this.hsl(215, 8, (this.dark ? 52 : 80) + shift);

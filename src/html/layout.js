@@ -68,6 +68,8 @@ class Layout {
 		tab.hidden = !narrow;
 		$('list-tabs').querySelector('[data-list=source]').hidden =
 			!this.app.source.any;
+		$('list-tabs').querySelector('[data-list=ranks]').hidden =
+			!this.app.ranks.any;
 		(narrow ? $('lists') : $('below')).append($('details'));
 		this.showSide(false);
 		if (!this.app.listName)
@@ -81,7 +83,8 @@ class Layout {
 	// Whether a list can be shown as things are.
 	has(list) {
 		return list === 'details' ? this.narrow.matches :
-			list !== 'source' || this.app.source.any;
+			list === 'ranks' ? this.app.ranks.any :
+				list !== 'source' || this.app.source.any;
 	}
 
 	// Whether it lies beside the lists, where it can always be seen.

@@ -80,12 +80,13 @@ const KEYS = [
 	['1, 2, 3, 4', 'functions, top-down, bottom-up, what it could not see'],
 	['5', 'the source of the chosen function'],
 	['6, M', 'in a narrow window: callers and callees; threads, colours, modules'],
+	['7', 'functions by rank'],
 	['T', 'dark or light'],
 	['?', 'this help'],
 ];
 
 const LISTS = ['functions', 'down', 'up', 'notes', 'source',
-	'details']; // in the order of their keys
+	'details', 'ranks']; // in the order of their keys
 
 // One of its list is chosen; only that one is reached by Tab.
 function markTab(tab, chosen, panel) {
@@ -147,6 +148,7 @@ class App {
 			comparison.downList(...down) : down), 'Top-down');
 		this.up = new TreeList(this, $('up'), ...(comparison ?
 			comparison.upList(...up) : up), 'Bottom-up');
+		this.ranks = new Ranks(this);
 		this.layout = new Layout(this);
 		this.showHeader();
 		this.makeThreads();
@@ -187,8 +189,9 @@ class App {
 			return 'all threads';
 		const several = this.model.profiles.length > 1 &&
 			!this.model.comparison;
+		const {rank} = this.model.profiles[thread.profile];
 
-		return (thread.name || 'thread') +
+		return (rank === undefined ? '' : `rank ${rank}: `) + (thread.name || 'thread') +
 			(withoutTid || !thread.tid ? '' : ` ${thread.tid}`) + (several ?
 			` (${baseName(commandOf(this.model.profiles[
 				thread.profile]).split(' ')[0])})` : '');
@@ -415,7 +418,7 @@ class App {
 
 	// The trees are made when they are looked at.
 	fillTree() {
-		this.stale = {down: true, up: true, source: true};
+		this.stale = {down: true, up: true, source: true, ranks: true};
 		if (this.stale[this.listName])
 			this.fillList();
 	}
@@ -466,7 +469,8 @@ class App {
 		else if (name === 'functions' && !this.table.list.rows.length)
 			this.table.update();
 		if (!this.stale)
-			this.stale = {down: true, up: true, source: true};
+			this.stale = {down: true, up: true, source: true,
+				ranks: true};
 		this.fillList();
 		this.remember();
 	}
@@ -482,6 +486,7 @@ class App {
 		this.table.select();
 		this.down.select();
 		this.up.select();
+		this.ranks.select();
 		this.stale.source = true;
 		this.fillList();
 		this.chart.mapKey = null; // of the function that is chosen
@@ -595,7 +600,7 @@ class App {
 		this.model.search(query);
 		this.foundAt = -1;
 		this.table.update();
-		Object.assign(this.stale, {down: true, up: true});
+		Object.assign(this.stale, {down: true, up: true, ranks: true});
 		this.fillList();
 		this.showFound();
 		this.chart.draw();
@@ -717,7 +722,7 @@ class App {
 			$('query').select();
 			break;
 		case '1': case '2': case '3': case '4': case '5':
-		case '6':
+		case '6': case '7':
 			this.showList(LISTS[event.key - 1]);
 			break;
 		case 'm': case 'M':
@@ -777,6 +782,7 @@ class App {
 		this.table.select();
 		this.down.select();
 		this.up.select();
+		this.ranks.select();
 		this.details.update();
 		this.makeModules();
 		this.chart.drawNow();

@@ -63,6 +63,7 @@ void swz_groups_add(struct swz_groups *groups,
 			.function = i,
 			.calls = costs->calls,
 			.self_ns = costs->self_ns,
+			.inclusive_ns = costs->inclusive_ns,
 			.self_waiting_ns = costs->self_waiting_ns};
 	}
 }
@@ -170,6 +171,58 @@ static void order_processes(struct swz_groups *groups, const uint32_t *order)
 	free(next);
 }
 
+static int compare_ranks(const void *left, const void *right)
+{
+	const struct swz_group_rank *a = left, *b = right;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->profile->header.pid < b->profile->header.pid ? -1 : 1;
+}
+
+static uint32_t rank_at(const struct swz_groups *groups, uint32_t rank)
+{
+	size_t from = 0, to = groups->rank_count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (groups->ranks[middle].rank < rank)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < groups->rank_count && groups->ranks[from].rank == rank
+		       ? (uint32_t)from
+		       : NONE;
+}
+
+static void find_ranks(struct swz_groups *groups)
+{
+	size_t count = 0, i;
+
+	groups->ranks = swz_allocate(groups->process_count,
+				     sizeof(*groups->ranks));
+	for (i = 0; i < groups->process_count; i++) {
+		const struct swz_profile *profile =
+			groups->processes[i].profile;
+		uint32_t rank = swz_profile_rank(profile);
+
+		if (rank != NONE)
+			groups->ranks[count++] = (struct swz_group_rank){
+				rank, profile};
+	}
+	qsort(groups->ranks, count, sizeof(*groups->ranks), compare_ranks);
+	for (i = 0; i < count; i++)
+		if (!groups->rank_count ||
+		    groups->ranks[groups->rank_count - 1].rank !=
+			    groups->ranks[i].rank)
+			groups->ranks[groups->rank_count++] = groups->ranks[i];
+	for (i = 0; i < groups->thread_count; i++)
+		groups->threads[i].rank = rank_at(
+			groups, swz_profile_rank(groups->threads[i].profile));
+}
+
 void swz_groups_end(struct swz_groups *groups)
 {
 	size_t count = groups->process_count, i;
@@ -186,6 +239,7 @@ void swz_groups_end(struct swz_groups *groups)
 	find_parents(groups, order);
 	order_processes(groups, order);
 	free(order);
+	find_ranks(groups);
 }
 
 void swz_groups_free(struct swz_groups *groups)
@@ -193,6 +247,7 @@ void swz_groups_free(struct swz_groups *groups)
 	free(groups->threads);
 	free(groups->processes);
 	free(groups->parts);
+	free(groups->ranks);
 	*groups = (struct swz_groups){0};
 }
 
@@ -220,6 +275,10 @@ static uint32_t row_at(struct making *making, uint64_t a, uint64_t b,
 		table->rows[table->count] = *row;
 		table->rows[table->count++].cells =
 			table->columns
+				? swz_allocate(table->columns, sizeof(int64_t))
+				: NULL;
+		table->rows[*found].inclusive_cells =
+			making->groups->imbalance
 				? swz_allocate(table->columns, sizeof(int64_t))
 				: NULL;
 	}
@@ -312,6 +371,18 @@ static uint32_t row_of_part(struct making *making,
 	}
 }
 
+static uint32_t column_of(const struct swz_groups *groups, uint32_t thread)
+{
+	switch (groups->columns) {
+	case SWZ_BY_THREAD:
+		return thread;
+	case SWZ_BY_RANK:
+		return groups->threads[thread].rank;
+	default:
+		return groups->threads[thread].process;
+	}
+}
+
 static void add_parts(struct making *making, const struct swz_report *report,
 		      const struct swz_patterns *filters)
 {
@@ -342,9 +413,13 @@ static void add_parts(struct making *making, const struct swz_report *report,
 					       part->self_waiting_ns);
 		if (!table->columns)
 			continue;
-		column = groups->columns == SWZ_BY_THREAD
-				 ? part->thread
-				 : groups->threads[part->thread].process;
+		column = column_of(groups, part->thread);
+		if (column == NONE)
+			continue;
+		if (row->inclusive_cells)
+			row->inclusive_cells[column] = swz_add(
+				row->inclusive_cells[column],
+				part->inclusive_ns);
 		row->cells[column] = swz_add(row->cells[column], part->self_ns);
 		table->column_ns[column] = swz_add(table->column_ns[column],
 						   part->self_ns);
@@ -435,6 +510,8 @@ void swz_group_table_make(struct swz_group_table *table,
 	if (groups->columns != SWZ_BY_NOTHING)
 		table->columns = groups->columns == SWZ_BY_THREAD
 					 ? groups->thread_count
+				 : groups->columns == SWZ_BY_RANK
+					 ? groups->rank_count
 					 : groups->process_count;
 	table->column_ns = swz_allocate(table->columns, sizeof(int64_t));
 	making.row_of = swz_allocate(catalog->function_count,
@@ -461,8 +538,10 @@ void swz_group_table_free(struct swz_group_table *table)
 {
 	size_t i;
 
-	for (i = 0; i < table->count; i++)
+	for (i = 0; i < table->count; i++) {
 		free(table->rows[i].cells);
+		free(table->rows[i].inclusive_cells);
+	}
 	free(table->rows);
 	free(table->column_ns);
 	swz_intern_free(&table->strings);

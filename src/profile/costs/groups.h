@@ -17,7 +17,8 @@ enum swz_group_key {
 	SWZ_BY_PROCESS,
 	SWZ_BY_THREAD,
 	SWZ_BY_FILE,
-	SWZ_BY_LINE
+	SWZ_BY_LINE,
+	SWZ_BY_RANK /* columns only */
 };
 
 /* A thread, and what was recorded in it. */
@@ -25,6 +26,7 @@ struct swz_group_thread {
 	const struct swz_profile *profile;
 	const struct swz_profile_thread *thread;
 	uint32_t process; /* into swz_groups.processes */
+	uint32_t rank;    /* into swz_groups.ranks; NONE: it has none */
 	struct swz_thread_times times;
 };
 
@@ -44,7 +46,14 @@ struct swz_group_part {
 	uint32_t function; /* of the catalog */
 	uint64_t calls;
 	int64_t self_ns;
+	int64_t inclusive_ns;
 	int64_t self_waiting_ns;
+};
+
+/* The processes of a parallel program that have one number. */
+struct swz_group_rank {
+	uint32_t rank;
+	const struct swz_profile *profile; /* of the first of them */
 };
 
 struct swz_groups {
@@ -54,8 +63,12 @@ struct swz_groups {
 	size_t process_count, process_capacity;
 	struct swz_group_part *parts;
 	size_t part_count, part_capacity;
+	struct swz_group_rank *ranks; /* in their order */
+	size_t rank_count;
 	enum swz_group_key rows;
-	enum swz_group_key columns; /* SWZ_BY_NOTHING, _THREAD or _PROCESS */
+	enum swz_group_key columns; /* SWZ_BY_NOTHING, _THREAD, _PROCESS or
+				     * _RANK */
+	bool imbalance; /* of functions by ranks: how these differ */
 };
 
 /* A row. What has no meaning for the key is NULL or 0. */
@@ -74,14 +87,16 @@ struct swz_group_row {
 	int64_t self_waiting_ns; /* of these times: it did not run. Of
 				  * functions, modules, files and lines */
 	int64_t inclusive_waiting_ns;
-	int64_t *cells; /* self_ns by column */
-	uint32_t level; /* in the tree of processes */
+	int64_t *cells;           /* self_ns by column */
+	int64_t *inclusive_cells; /* the same of inclusive_ns; swz_groups.
+				   * imbalance only */
+	uint32_t level;           /* in the tree of processes */
 };
 
 struct swz_group_table {
 	struct swz_group_row *rows; /* of processes: parents before children */
 	size_t count;
-	size_t columns;     /* threads or processes */
+	size_t columns;     /* threads, processes or ranks */
 	int64_t *column_ns; /* what of them is in the rows */
 	struct swz_intern strings;
 };

@@ -1,6 +1,6 @@
 /* One row a line, all columns of a matrix. What is not known is empty. */
 
-#include "profile/formats/by_rows.h"
+#include "profile/formats/by_rank.h"
 
 #include <inttypes.h>
 
@@ -107,10 +107,13 @@ static void put_heading(FILE *stream, const struct swz_by_section *by,
 	fputs("self_ns,", stream);
 	for (i = 0; i < rows->table.columns; i++) {
 		uint32_t at = rows->columns[i];
-		const struct swz_group_thread *thread =
-			&by->groups->threads[at];
+		const struct swz_group_thread *thread;
 
-		if (by->groups->columns == SWZ_BY_THREAD) {
+		if (by->groups->columns == SWZ_BY_RANK) {
+			fprintf(stream, "rank %" PRIu32 ",",
+				by->groups->ranks[at].rank);
+		} else if (by->groups->columns == SWZ_BY_THREAD) {
+			thread = &by->groups->threads[at];
 			fprintf(stream, "\"%" PRId32 " ",
 				thread->thread->record.tid);
 			swz_put_csv_part(stream, thread->thread->name);
@@ -131,6 +134,11 @@ void swz_write_csv_by(FILE *stream, const struct swz_by_section *by,
 	size_t i, j;
 
 	swz_by_rows_make(&rows, by, options);
+	if (by->groups->imbalance) {
+		swz_put_imbalance_csv(stream, by, &rows);
+		swz_by_rows_free(&rows);
+		return;
+	}
 	put_heading(stream, by, &rows);
 	for (i = 0; i < rows.count; i++) {
 		const struct swz_group_row *row =

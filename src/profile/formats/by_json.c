@@ -1,7 +1,7 @@
 /* An object with the key, the total and an array of rows. What is not known is
  * null. */
 
-#include "profile/formats/by_rows.h"
+#include "profile/formats/by_rank.h"
 
 #include <inttypes.h>
 
@@ -55,6 +55,12 @@ static void put_process(FILE *stream, const struct swz_group_process *process)
 		process->profile->header.pid,
 		process->profile->header.parent_pid);
 	put_command(stream, process->profile);
+}
+
+static void put_rank(FILE *stream, const struct swz_group_rank *rank)
+{
+	fprintf(stream, ",\"rank\":%" PRIu32, rank->rank);
+	put_string(stream, "host", swz_profile_label(rank->profile, "host"));
 }
 
 static void put_label(FILE *stream, enum swz_group_key key,
@@ -121,7 +127,9 @@ static void put_columns(FILE *stream, const struct swz_by_section *by,
 
 		fprintf(stream, "%s\n{\"self_ns\":%" PRId64, i ? "," : "",
 			rows->table.column_ns[at]);
-		if (by->groups->columns == SWZ_BY_THREAD)
+		if (by->groups->columns == SWZ_BY_RANK)
+			put_rank(stream, &by->groups->ranks[at]);
+		else if (by->groups->columns == SWZ_BY_THREAD)
 			put_thread(stream, &by->groups->threads[at]);
 		else
 			put_process(stream, &by->groups->processes[at]);
@@ -154,6 +162,8 @@ void swz_write_json_by(FILE *stream, const struct swz_by_section *by,
 			row->self_ns);
 		if (!rows.table.columns)
 			put_costs(stream, by, &rows, row);
+		if (by->groups->imbalance)
+			swz_put_imbalance_json(stream, by, row);
 		put_label(stream, by->groups->rows, row);
 		if (rows.table.columns) {
 			fputs(",\"cells_ns\":[", stream);

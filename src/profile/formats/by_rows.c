@@ -14,7 +14,7 @@ static const char *const key_names[] = {
 	[SWZ_BY_NOTHING] = "nothing", [SWZ_BY_FUNCTION] = "function",
 	[SWZ_BY_MODULE] = "module",   [SWZ_BY_PROCESS] = "process",
 	[SWZ_BY_THREAD] = "thread",   [SWZ_BY_FILE] = "file",
-	[SWZ_BY_LINE] = "line",
+	[SWZ_BY_LINE] = "line",       [SWZ_BY_RANK] = "rank",
 };
 
 const char *swz_by_name(enum swz_group_key key)
@@ -165,7 +165,8 @@ void swz_by_rows_make(struct swz_by_rows *rows, const struct swz_by_section *by,
 				     sizeof(*rows->columns));
 	for (i = 0; i < rows->table.columns; i++)
 		rows->columns[i] = (uint32_t)i;
-	if (rows->table.columns > 1)
+	/* (ranks stay in their order) */
+	if (rows->table.columns > 1 && by->groups->columns != SWZ_BY_RANK)
 		qsort_r(rows->columns, rows->table.columns,
 			sizeof(*rows->columns), compare_columns,
 			rows->table.column_ns);
@@ -207,6 +208,8 @@ int32_t swz_by_column_id(const struct swz_by_section *by,
 	const struct swz_groups *groups = by->groups;
 	uint32_t at = rows->columns[column];
 
+	if (groups->columns == SWZ_BY_RANK)
+		return (int32_t)groups->ranks[at].rank;
 	return groups->columns == SWZ_BY_THREAD
 		       ? groups->threads[at].thread->record.tid
 		       : groups->processes[at].profile->header.pid;
@@ -219,6 +222,13 @@ char *swz_by_column_name(const struct swz_by_section *by,
 	uint32_t at = rows->columns[column];
 	const struct swz_group_thread *thread;
 
+	if (groups->columns == SWZ_BY_RANK) {
+		const char *host = swz_profile_label(groups->ranks[at].profile,
+						     "host");
+
+		return swz_print("rank %" PRIu32 "%s%s", groups->ranks[at].rank,
+				 host ? " on " : "", host ? host : "");
+	}
 	if (groups->columns != SWZ_BY_THREAD)
 		return swz_command_text(groups->processes[at].profile);
 	thread = &groups->threads[at];

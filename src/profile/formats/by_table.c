@@ -2,7 +2,7 @@
  * colours, cut to the width of the terminal. Where that has no room for all
  * columns, the shares stand for the times that they are of. */
 
-#include "profile/formats/by_rows.h"
+#include "profile/formats/by_rank.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,6 +29,7 @@ struct table {
 	bool unknown;     /* a column for time that neither ran nor waited */
 	int id;           /* the width of a tid or pid */
 	int64_t bound_ns; /* which 0 is less than; or 0 */
+	enum swz_sort sort;
 };
 
 static const struct swz_group_row *row_at(const struct table *table, size_t i)
@@ -102,6 +103,10 @@ static void put_titles(struct table *table)
 {
 	struct swz_cells *cells = &table->cells;
 
+	if (table->by->groups->imbalance) {
+		swz_put_imbalance_titles(cells, table->sort);
+		return;
+	}
 	if (table->key == SWZ_BY_PROCESS && has_inclusive(table))
 		put_cost_titles(table, "incl%", "incl");
 	if (has_self(table))
@@ -176,6 +181,11 @@ static void put_columns(struct table *table, const struct swz_group_row *row)
 
 static void put_figures(struct table *table, const struct swz_group_row *row)
 {
+	if (table->by->groups->imbalance) {
+		swz_put_imbalance_cells(&table->cells, table->by, row,
+					table->sort);
+		return;
+	}
 	if (table->key == SWZ_BY_PROCESS && has_inclusive(table))
 		put_costs(table, row->inclusive_ns);
 	if (has_self(table))
@@ -306,6 +316,8 @@ static void choose_columns(struct table *table)
 					     : most;
 	}
 	table->own = columns > most ? most - 1 : columns;
+	if (table->by->groups->imbalance)
+		table->own = 0;
 }
 
 static int width_of_id(int32_t id)
@@ -348,7 +360,7 @@ static void put_legend(struct table *table)
 	const struct swz_style *style = table->cells.style;
 	FILE *stream = table->cells.stream;
 	char figure[SWZ_FIGURE_BYTES], label[32];
-	bool threads = table->by->groups->columns == SWZ_BY_THREAD;
+	enum swz_group_key columns = table->by->groups->columns;
 	size_t i;
 
 	for (i = 0; i < table->own; i++) {
@@ -365,8 +377,11 @@ static void put_legend(struct table *table)
 		size_t rest = table->rows.table.columns - table->own;
 
 		fprintf(stream, "others: %s ", swz_figure_count(figure, rest));
-		fputs(threads     ? rest == 1 ? "thread that has less time\n"
-					      : "threads that have less time\n"
+		fputs(columns == SWZ_BY_RANK
+			      ? rest == 1 ? "further rank\n" : "further ranks\n"
+		      : columns == SWZ_BY_THREAD
+			      ? rest == 1 ? "thread that has less time\n"
+					  : "threads that have less time\n"
 		      : rest == 1 ? "process that has less time\n"
 				  : "processes that have less time\n",
 		      stream);
@@ -380,7 +395,7 @@ static void put_rest(struct table *table)
 		[SWZ_BY_NOTHING] = "",       [SWZ_BY_FUNCTION] = "functions",
 		[SWZ_BY_MODULE] = "modules", [SWZ_BY_PROCESS] = "processes",
 		[SWZ_BY_THREAD] = "threads", [SWZ_BY_FILE] = "files",
-		[SWZ_BY_LINE] = "lines",
+		[SWZ_BY_LINE] = "lines",     [SWZ_BY_RANK] = "ranks",
 	};
 	FILE *stream = table->cells.stream;
 	char figure[SWZ_FIGURE_BYTES];
@@ -393,6 +408,8 @@ static void put_rest(struct table *table)
 		      swz_by_name(table->key), many[table->key]);
 	fprintf(stream, ". These have %s of the time.\n",
 		swz_figure_share(figure, self, table->cells.total));
+	if (table->by->groups->imbalance)
+		swz_put_imbalance_note(stream, table->by, table->sort);
 	if (has_columns(table))
 		return;
 	if (table->rows.has_times && !table->by->section->report->samples)
@@ -414,6 +431,7 @@ void swz_write_table_by(FILE *stream, const struct swz_by_section *by,
 						       : &plain;
 	struct table table = {.by = by,
 			      .key = by->groups->rows,
+			      .sort = options->sort,
 			      .bound_ns = by->section->report->bound_ns};
 	size_t i;
 
@@ -425,7 +443,7 @@ void swz_write_table_by(FILE *stream, const struct swz_by_section *by,
 	measure(&table, stream, style);
 	choose_columns(&table);
 	swz_put_summary(stream, style, by->section);
-	if (has_columns(&table))
+	if (has_columns(&table) && !by->groups->imbalance)
 		put_legend(&table);
 	put_titles(&table);
 	fit(&table);

@@ -1,6 +1,6 @@
 /* As the table of functions: plain digits, times in ns, names last. */
 
-#include "profile/formats/by_rows.h"
+#include "profile/formats/by_rank.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -120,10 +120,11 @@ static void put_columns_heading(FILE *stream, const struct swz_by_section *by,
 		free(name);
 	}
 	if (own < rows->table.columns)
-		fprintf(stream, "# others: %zu %s that have less time\n",
-			rows->table.columns - own,
-			by->groups->columns == SWZ_BY_THREAD ? "threads"
-							     : "processes");
+		fprintf(stream, "# others: %zu %s\n", rows->table.columns - own,
+			by->groups->columns == SWZ_BY_RANK ? "further ranks"
+			: by->groups->columns == SWZ_BY_THREAD
+				? "threads that have less time"
+				: "processes that have less time");
 }
 
 /* The self time of each row in each thread or process. */
@@ -223,7 +224,9 @@ void swz_write_text_by(FILE *stream, const struct swz_by_section *by,
 	if (by->section->report->sampled)
 		fputs("# sampled: counts are exact, times are estimates\n",
 		      stream);
-	if (rows.table.columns)
+	if (by->groups->imbalance)
+		swz_put_imbalance_text(stream, by, &rows, options->sort);
+	else if (rows.table.columns)
 		write_matrix(stream, by, &rows);
 	else
 		write_rows(stream, by, &rows);

@@ -469,6 +469,10 @@ static void put_header(struct json *json, const struct swz_profile *profile)
 	put_string(json, "file", profile->name);
 	put_integer(json, "pid", (uint32_t)header->pid);
 	put_integer(json, "parent", (uint32_t)header->parent_pid);
+	if (swz_profile_rank(profile) != SWZ_INDEX_NONE)
+		put_integer(json, "rank", swz_profile_rank(profile));
+	if (swz_profile_label(profile, "host"))
+		put_string(json, "host", swz_profile_label(profile, "host"));
 	put_string(json, "executable", profile->executable);
 	put_arguments(json, profile);
 	put_string(json, "directory", profile->cwd);

@@ -8,6 +8,7 @@
 #include "profile/formats/by.h"
 #include "profile/support/arith.h"
 #include "tools/dump/advice.h"
+#include "tools/dump/message.h"
 #include "tools/dump/result.h"
 #include "tools/dump/target.h"
 
@@ -41,6 +42,9 @@ static void add_all(struct adding *adding, struct swz_dump_input *input,
 	for (i = 0; i < input->count; i++) {
 		struct swz_profile *profile = input->profiles[i];
 
+		if (options->columns_by == SWZ_BY_RANK &&
+		    swz_profile_rank(profile) == SWZ_INDEX_NONE)
+			continue;
 		if (!options->threads.count)
 			swz_groups_add_process(&adding->groups, profile);
 		for (j = 0; j < profile->thread_count; j++)
@@ -71,17 +75,44 @@ static void advise(const struct swz_report *report, struct swz_catalog *catalog,
 	swz_debug_packages_free(&packages);
 }
 
+/* Launchers, for instance, have none. */
+static bool check_ranks(const struct swz_dump_input *input,
+			const struct swz_dump_options *options)
+{
+	size_t without = 0, i;
+
+	for (i = 0; i < input->count; i++)
+		without += swz_profile_rank(input->profiles[i]) ==
+			   SWZ_INDEX_NONE;
+	if (without == input->count)
+		swz_dump_complain(
+			"no process here has a rank. It is what "
+			"OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK or "
+			"SLURM_PROCID says when the process starts: mpirun "
+			"swizzle-run -o DIR/ PROGRAM");
+	else if (without && !options->quiet)
+		swz_dump_complain("%zu %s no rank and %s left out", without,
+				  without == 1 ? "process has"
+					       : "processes have",
+				  without == 1 ? "is" : "are");
+	return without < input->count;
+}
+
 int swz_dump_by(struct swz_dump_input *input, struct swz_catalog *catalog,
 		const struct swz_dump_options *options)
 {
 	struct adding adding = {.groups = {.rows = options->by,
-					   .columns = options->columns_by}};
+					   .columns = options->columns_by,
+					   .imbalance = options->imbalance}};
 	struct swz_output output;
 	struct swz_section section;
 	struct swz_by_section by = {&section, &adding.groups};
-	char *path = swz_dump_output_path(options,
-					  input->profiles[0]->header.pid);
+	char *path;
 	int status;
+
+	if (options->columns_by == SWZ_BY_RANK && !check_ranks(input, options))
+		return EXIT_FAILURE;
+	path = swz_dump_output_path(options, input->profiles[0]->header.pid);
 
 	swz_dump_begin_adding(input, options, NULL);
 	adding.all.has_contexts = true;

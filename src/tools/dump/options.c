@@ -47,7 +47,11 @@ static const char usage_text[] =
 	"function,\n"
 	"                         module, process, thread, file or line; "
 	"KEY,thread\n"
-	"                         or KEY,process: with their columns\n"
+	"                         KEY,process or KEY,rank: with their "
+	"columns; rank:\n"
+	"                         how functions differ between the ranks of "
+	"a\n"
+	"                         parallel program\n"
 	"      --thread-parts     one part (table, tree, ...) per thread\n"
 	"      --separate-threads one file (or table) per thread\n"
 	"      --tid THREAD       only the threads with this id, or a name "
@@ -284,7 +288,7 @@ static struct swz_dump_moment parse_moment(const char *text)
 
 static const char *key_at(size_t index)
 {
-	return index <= SWZ_BY_LINE - SWZ_BY_FUNCTION
+	return index <= SWZ_BY_RANK - SWZ_BY_FUNCTION
 		       ? swz_by_name(SWZ_BY_FUNCTION + (unsigned int)index)
 		       : NULL;
 }
@@ -304,9 +308,15 @@ static void parse_by(struct swz_dump_options *options, const char *value)
 	const char *comma = strchr(value, ',');
 	char *first;
 
+	options->imbalance = false;
 	if (!comma) {
 		options->by = parse_key(value);
 		options->columns_by = SWZ_BY_NOTHING;
+		if (options->by != SWZ_BY_RANK)
+			return;
+		options->by = SWZ_BY_FUNCTION;
+		options->columns_by = SWZ_BY_RANK;
+		options->imbalance = true;
 		return;
 	}
 	first = swz_print("%.*s", (int)(comma - value), value);
@@ -314,11 +324,14 @@ static void parse_by(struct swz_dump_options *options, const char *value)
 	free(first);
 	options->columns_by = parse_key(comma + 1);
 	if (options->columns_by != SWZ_BY_THREAD &&
-	    options->columns_by != SWZ_BY_PROCESS)
-		bad_usage("columns are threads or processes, not", value);
-	if (options->by == SWZ_BY_THREAD || options->by == SWZ_BY_PROCESS)
+	    options->columns_by != SWZ_BY_PROCESS &&
+	    options->columns_by != SWZ_BY_RANK)
+		bad_usage("columns are threads, processes or ranks, not",
+			  value);
+	if (options->by == SWZ_BY_THREAD || options->by == SWZ_BY_PROCESS ||
+	    options->by == SWZ_BY_RANK)
 		bad_usage("rows are functions, modules, files or lines, where "
-			  "threads or processes are columns, not",
+			  "threads, processes or ranks are columns, not",
 			  value);
 }
 
@@ -779,7 +792,7 @@ const char *swz_dump_not_of_times(const struct swz_dump_options *options)
 		return "--from and --to";
 	if (options->by == SWZ_BY_THREAD || options->by == SWZ_BY_PROCESS ||
 	    options->columns_by != SWZ_BY_NOTHING)
-		return "--by thread and --by process";
+		return "--by thread, --by process and --by rank";
 	if (options->table.sort == SWZ_SORT_MIN ||
 	    options->table.sort == SWZ_SORT_MAX)
 		return "the shortest and longest calls";

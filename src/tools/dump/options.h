@@ -31,6 +31,7 @@ struct swz_dump_options {
 	const char *output;              /* NULL: the format's default */
 	enum swz_group_key by;           /* --by; SWZ_BY_NOTHING: functions */
 	enum swz_group_key columns_by;   /* its second key, or SWZ_BY_NOTHING */
+	bool imbalance;                  /* --by rank */
 	char **arguments;                /* files and directories */
 	size_t argument_count;
 	char **old; /* the same of what they are compared with; NULL: nothing */
