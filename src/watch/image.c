@@ -14,6 +14,7 @@
 #include "base/process_start.h"
 #include "profile/support/memory.h"
 #include "swizzle/format.h"
+#include "watch/hooked_frames.h"
 #include "watch/jit_functions.h"
 #include "watch/process_labels.h"
 #include "watch/scan.h"
@@ -76,6 +77,7 @@ struct swz_image *swz_image_fork(const struct swz_image *parent, int32_t pid,
 	}
 	swz_unwinder_destroy(image->unwinder);
 	image->unwinder = swz_unwinder_fork(parent->unwinder);
+	swz_hooked_frames_fork(image, parent);
 	if (parent->names)
 		image->names = swz_code_names_fork(parent->names, pid,
 						   image->process_start);
@@ -106,6 +108,7 @@ void swz_image_free(struct swz_image *image)
 	swz_map_free(&image->by_place);
 	swz_map_free(&image->by_unnamed_pc);
 	swz_unwinder_destroy(image->unwinder);
+	swz_hooked_frames_free(image);
 	swz_map_free(&image->by_address);
 	swz_map_free(&image->by_pc);
 	free(image->threads);
@@ -209,6 +212,7 @@ static uint32_t add_module(struct swz_image *image, struct swz_code_file *file,
 	swz_grow(&image->modules, &image->module_capacity, image->module_count,
 		 sizeof(*image->modules));
 	image->modules[image->module_count] = *wanted;
+	swz_hooked_frames_look_for(image, wanted);
 	return (uint32_t)image->module_count++;
 }
 

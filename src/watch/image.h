@@ -67,6 +67,14 @@ struct swz_image_thread {
 	struct swz_map children; /* (parent and function, call site) */
 };
 
+/* See hooked_frames.h. */
+struct swz_hooked_frames {
+	uint64_t start, end;     /* where thunks are; 0: nowhere */
+	struct swz_map by_thunk; /* return addresses that were read */
+	uint64_t *returns;
+	size_t count, capacity;
+};
+
 struct swz_image {
 	int32_t pid, parent_pid;
 	uint64_t process_start; /* as swz_process_start() */
@@ -104,6 +112,7 @@ struct swz_image {
 	uint64_t loop_address;   /* ELF virtual address */
 	uint64_t unread_scripts; /* samples of it that have C functions only */
 	struct swz_unwinder *unwinder;
+	struct swz_hooked_frames hooked;
 	struct swz_code_names *names; /* NULL: nobody has asked */
 	uint64_t names_ns;            /* when it looked for new ones */
 	uint64_t samples, cut_stacks, broken_stacks, lost, missed;

@@ -174,6 +174,21 @@ if [ "${ENGINES[0]}" = perf ]; then
 	assert_ge 65527 "$bytes" 'bytes of stack at 20 kHz'
 fi
 
+for engine in "${ENGINES[@]}"; do
+	it "$engine: stacks of a program that is hooked meanwhile have a root"
+	rm -rf hooked
+	"$RUN" -q -m sample --engine "$engine" -o hooked/ \
+		"$RUN" -q -o calls "$TARGETS/shares" threads >printed
+	assert_eq 3 "$(column calls run 1)" 'calls of run'
+	total=$(total_ns hooked)
+	assert_ge "$(column hooked run 3)" $((total * 8 / 10)) 'ns below run'
+	assert_ge "$(column hooked start_thread 3)" $((total * 8 / 10)) 'ns below start_thread'
+	"$DUMP" -f info hooked >info
+	assert_ge "$(sed -n 's/^samples: \([0-9]*\).*/\1/p' info | awk '{ n += $1 } END { print int(n / 10) }')" \
+		"$(sed -n 's/^cut stacks: .*, \([0-9]*\) by .*/\1/p' info | awk '{ n += $1 } END { print n }')" \
+		'stacks that nothing explains'
+done
+
 it 'nothing is said of hooks'
 "$RUN" -q -m sample -o profile "$TARGETS/shares" threads >/dev/null
 for key in thread process; do
