@@ -31,10 +31,11 @@ FUNC(swz_hook_enter)
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
 .Lsaved:
+	CHECK_CONTROL paused=.Lmay_pass
 	NEED_THREAD %rdx, .Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a new thread, and in a */
 	testq	%r8, %r8			/* forked child, where the     */
-	jz	.Lin_c				/* kernel wiped the page       */
+	jz	.Lmay_pass			/* kernel wiped the page       */
 	FIND_EXPECTED else=.Lunexpected
 .Lfound:
 	TAKE_THUNK none=.Lin_c_again, shared=.Lshared, taken=.Ltaken
@@ -144,6 +145,9 @@ FUNC(swz_hook_enter)
 	subq	$SWZ_UNIT_CODE_BYTES, %rax
 	movq	%rax, -8(%rsp)			/* S-80 */
 	jmp	.Lto_thunk
+.Lmay_pass:
+	PASS_IF_PAUSED %rdx, %r8, pass=.Lpass
+	jmp	.Lin_c
 .Lpass:						/* unhooked: to the body */
 	movq	%rcx, -8(%rsp)
 .Lto_body:

@@ -21,10 +21,11 @@ FUNC(swz_hook_enter_leaf)
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
 .Lsaved:
+	CHECK_CONTROL paused=.Lmay_pass
 	NEED_THREAD %rdx, .Lelse
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* as in enter_sampled.S */
 	testq	%rdi, %rdi
-	jz	.Lelse
+	jz	.Lmay_pass
 	movl	(%rdi), %esi			/* rsi = unit */
 	movq	48(%rsp), %rdi			/* rdi = return address */
 	orq	SWZ_THREAD_KEY(%rdx), %rcx	/* rcx = the edge's key */
@@ -61,6 +62,16 @@ FUNC(swz_hook_enter_leaf)
 	FIND_LATER %rsi, %rdi, %rcx, %ecx, found=.Lthere, none=.Lelse, \
 		later=.Llater, no_child=.Lno_child
 
+.Lmay_pass:
+	PASS_IF_PAUSED %rdx, %rdi, pass=.Lpass
+	jmp	.Lelse
+.Lpass:
+	.cfi_remember_state
+	RESTORE_FLAGS
+	RESTORE_FOUR
+	RESTORE	%rax
+	jmpq	*-56(%rsp)			/* S-56 */
+	.cfi_restore_state
 .Ltimed:
 	movb	$0, SWZ_NODE_SKIP(%rax)
 .Lelse:

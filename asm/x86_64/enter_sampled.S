@@ -22,10 +22,11 @@ FUNC(swz_hook_enter_sampled)
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
 .Lsaved:
+	CHECK_CONTROL paused=.Lmay_pass
 	NEED_THREAD %rdx, .Lin_c
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* what came here last time; 0 */
 	testq	%rdi, %rdi			/* in a new thread, and in a   */
-	jz	.Lin_c				/* forked child (see enter.S)  */
+	jz	.Lmay_pass			/* forked child (see enter.S)  */
 	movl	(%rdi), %r8d			/* r8 = unit */
 	movq	56(%rsp), %rsi			/* rsi = return address */
 	orq	SWZ_THREAD_KEY(%rdx), %rcx	/* rcx = the edge's key */
@@ -285,12 +286,23 @@ FUNC(swz_hook_enter_sampled)
 	jmp	.Ljump_found
 	FIND_LATER %rsi, $0, %rcx, %ecx, found=.Ljump_there, none=.Lin_c, \
 		later=.Ljump_later, no_child=.Ljump_no_child
+.Lmay_pass:
+	.cfi_restore_state
+	.cfi_remember_state
+	PASS_IF_PAUSED %rdx, %r8, pass=.Lpass
 .Lin_c:
 	.cfi_restore_state
+	.cfi_remember_state
 	RESTORE_FLAGS
 	RESTORE_FIVE
 	movq	-56(%rsp), %rax			/* S-64: body */
 	jmp	swz_hook_enter_checked
+.Lpass:
+	.cfi_restore_state
+	RESTORE_FLAGS
+	RESTORE_FIVE
+	RESTORE	%rax
+	jmpq	*-64(%rsp)			/* S-64: body */
 END(swz_hook_enter_sampled)
 
 /* With filters. */

@@ -89,10 +89,11 @@ FUNC(swz_hook_enter_traced)
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
 .Lsaved:
+	CHECK_CONTROL paused=.Lmay_pass
 	NEED_THREAD %rdx, .Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* as in enter.S */
 	testq	%r8, %r8
-	jz	.Lin_c
+	jz	.Lmay_pass
 	FIND_EXPECTED else=.Lunexpected
 .Lfound:
 	TAKE_THUNK none=.Lin_c_again, shared=.Lshared, taken=.Ltaken
@@ -151,12 +152,22 @@ FUNC(swz_hook_enter_traced)
 	FIND_UNEXPECTED found=.Lfound, jumped=.Ljumped
 .Lin_c_again:
 	movq	-8(%rsp), %rcx
+.Lmay_pass:
+	PASS_IF_PAUSED %rdx, %r8, pass=.Lpass
 .Lin_c:
 	movq	%rcx, -8(%rsp)			/* S-80: body */
+	.cfi_remember_state
 	RESTORE_FLAGS
 	RESTORE_SEVEN
 	movq	-72(%rsp), %rax			/* S-80 */
 	jmp	swz_hook_enter_checked
+.Lpass:
+	.cfi_restore_state
+	movq	%rcx, -8(%rsp)
+	RESTORE_FLAGS
+	RESTORE_SEVEN
+	RESTORE	%rax
+	jmpq	*-80(%rsp)
 END(swz_hook_enter_traced)
 
 /* With filters. */

@@ -16,6 +16,26 @@
 #include "macros.h"
 #include "offsets.h"
 
+/* Whether the process is to be paused (src/runtime/record/control.h). */
+.macro CHECK_CONTROL paused
+	cmpl	$0, swz_control_page + SWZ_CONTROL_PAUSED(%rip)
+	jne	\paused
+.endm
+
+/* A hook has found nothing in the state \thread, or the process is paused: does the
+ * thread know of its pause? Then its calls pass until that is over. */
+.macro PASS_IF_PAUSED thread, spare, pass
+	leaq	swz_paused_thread(%rip), \spare
+	cmpq	\spare, \thread
+	je	\pass
+	leaq	swz_paused_process(%rip), \spare
+	cmpq	\spare, \thread
+	jne	.Lnot_paused\@
+	cmpl	$0, swz_control_page + SWZ_CONTROL_PAUSED(%rip)
+	jne	\pass
+.Lnot_paused\@:
+.endm
+
 .macro LEAVE_GATE
 	addb	$0x7f, %al			/* see RESTORE_FLAGS */
 	sahf

@@ -106,6 +106,9 @@
 /* struct swz_thread_record (include/swizzle/format.h) */
 #define SWZ_RECORD_LAST 16
 
+/* struct swz_control in the header's page */
+#define SWZ_CONTROL_PAUSED 2052
+
 #define SWZ_NODE_OPEN_ONE 256
 #define SWZ_NODE_OPEN_PASS 1
 #define SWZ_NODE_IS_ROOT -1 /* its function */

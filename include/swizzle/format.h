@@ -104,6 +104,19 @@ struct swz_file_header {
 	int32_t reserved;
 	uint64_t unread_scripts; /* of the samples in an interpreter: the
 				  * script's functions could not be read */
+	uint64_t lost_marks;     /* and spans: there was no room for them */
+};
+
+/* At SWZ_CONTROL_OFFSET of the file: what the hooks are asked to do. They look
+ * at it at each call, so any process that may write the file can stop and start
+ * recording while the program runs. */
+#define SWZ_CONTROL_OFFSET 2048u
+#define SWZ_CONTROL_VERSION 1u
+struct swz_control {
+	uint32_t version;       /* SWZ_CONTROL_VERSION */
+	uint32_t paused;        /* 1: calls pass unrecorded. 0: they do not */
+	uint64_t changed_ticks; /* rdtsc, when that was changed last; 0: never.
+				 * Stored before `paused` */
 };
 
 enum swz_sample_engine {
@@ -146,7 +159,8 @@ enum swz_chunk_type {
 	SWZ_CHUNK_LABELS = 12,   /* count strings, each with its NUL: a label's
 				  * name, its value, and so on ("host", "rank",
 				  * "ranks", "job"...) */
-	SWZ_CHUNK_SWITCHES = 19  /* count struct swz_switch_record */
+	SWZ_CHUNK_SWITCHES = 19, /* count struct swz_switch_record */
+	SWZ_CHUNK_MARKS = 20     /* swz_mark_record, see SWZ_MARKS_USED */
 };
 
 struct swz_chunk {
@@ -154,9 +168,9 @@ struct swz_chunk {
 	uint32_t type;  /* enum swz_chunk_type; skip what is unknown */
 	uint64_t bytes; /* with this header; a multiple of 64 */
 	uint32_t count;
-	uint32_t owner; /* THREAD, NODES, UNWOUND, EVENTS, PACKED, SWITCHES:
-			 * thread index; MODULE, FUNCTIONS, NAMES, SYMBOLS,
-			 * LINES: module index */
+	uint32_t owner; /* THREAD, NODES, UNWOUND, EVENTS, PACKED, SWITCHES,
+			 * MARKS: thread index; MODULE, FUNCTIONS, NAMES,
+			 * SYMBOLS, LINES: module index */
 	uint64_t reserved[5];
 };
 
@@ -240,6 +254,40 @@ struct swz_switch_record {
 
 /* It could have run: another one had the processor. Otherwise it waited. */
 #define SWZ_SWITCH_PREEMPTED (UINT64_C(1) << 63)
+
+/* A moment that the program has named, or in which recording was stopped or
+ * started. A text follows, of text_bytes without a NUL; then up to 7 bytes
+ * until the next record, at a multiple of 8. */
+struct swz_mark_record {
+	uint64_t ticks; /* rdtsc; stored last: 0 is not complete yet */
+	uint32_t node;  /* the context that was current, file offset / 64 */
+	uint16_t kind;  /* enum swz_mark_kind */
+	uint16_t text_bytes;
+};
+
+enum swz_mark_kind {
+	SWZ_MARK_TEXT = 1,           /* swizzle_mark() */
+	SWZ_MARK_PAUSED = 2,         /* the thread: swizzle_pause() */
+	SWZ_MARK_RESUMED = 3,        /* the thread: swizzle_resume() */
+	SWZ_MARK_PROCESS_PAUSED = 4, /* the process */
+	SWZ_MARK_PROCESS_RESUMED = 5
+};
+
+/* Longer texts are cut, and SWZ_MARK_CUT is set in `kind`. */
+#define SWZ_MARK_MOST_BYTES 1024u
+#define SWZ_MARK_CUT 0x8000u
+
+/* swz_chunk.reserved of SWZ_CHUNK_MARKS */
+enum {
+	SWZ_MARKS_USED = 0 /* bytes of the body that are given out to records */
+};
+
+/* Spans that the program has named are functions of a module of their own: its
+ * index, and what stands in place of a path. */
+#define SWZ_SPAN_MODULE 0xfffffff0u
+#define SWZ_SPAN_MODULE_NAME "[span]"
+/* The span of a time in which recording was paused. */
+#define SWZ_SPAN_PAUSED "[paused]"
 
 /* Events (SWZ_FILE_TRACED). A chunk of them begins at a multiple of
  * SWZ_EVENT_PAGE and is some such pages long; its header lies in the first. The
@@ -502,7 +550,11 @@ _Static_assert(sizeof(struct swz_chunk) == 64, "chunk header");
 _Static_assert(sizeof(struct swz_node) == 64, "node");
 _Static_assert(sizeof(struct swz_function_record) == 16, "function record");
 _Static_assert(sizeof(struct swz_thread_record) == 128, "thread record");
-_Static_assert(sizeof(struct swz_file_header) <= SWZ_HEADER_BYTES, "header");
+_Static_assert(sizeof(struct swz_mark_record) == 16, "mark record");
+_Static_assert(sizeof(struct swz_file_header) <= SWZ_CONTROL_OFFSET, "header");
+_Static_assert(SWZ_CONTROL_OFFSET + sizeof(struct swz_control) <=
+		       SWZ_HEADER_BYTES,
+	       "control");
 #endif
 
 #endif

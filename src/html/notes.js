@@ -30,6 +30,9 @@ function remarks(profile, description, threads) {
 			(profile.lostCalls === 1 ? 'was' : 'were') +
 			' not recorded' + (profile.incomplete ? '.' :
 			': no memory, or threads that share their state.'));
+	if (profile.lostMarks)
+		say(true, plural(profile.lostMarks, 'mark') + ' or spans had no ' +
+			'room in the profile.');
 	if (profile.foldedCalls)
 		say(true, plural(profile.foldedCalls, 'call') +
 			(profile.foldedCalls === 1 ? ' has' : ' have') +
@@ -243,7 +246,21 @@ class Notes {
 						thread.profile === index)).map(remark =>
 					make('li', {class: remark.bad ? 'bad' : ''},
 						remark.sentence))),
-			facts, this.modules(profile));
+			facts, ...this.marks(profile), this.modules(profile));
+	}
+
+	// The moments that the program has named.
+	marks({marks, markCount}) {
+		const list = make('ol', {class: 'marks'});
+
+		for (const [ns, tid, text] of marks)
+			list.append(make('li', {}, `${duration(ns)}, ` +
+				`${tid ? `thread ${tid}` : 'all threads'}: ${text}`));
+		if (markCount > marks.length)
+			list.append(make('li', {},
+				`… ${grouped(markCount - marks.length)} more`));
+		return marks.length ? [make('details', {},
+			make('summary', {}, plural(markCount, 'mark')), list)] : [];
 	}
 
 	modules(profile) {

@@ -178,11 +178,12 @@ class Timeline extends Chart {
 		context.fillStyle = colours.text;
 		this.boxes.push({item: {thread, at: -1}, fn: -1, x: 0, y: top, width,
 			height: ROW});
-		context.fillText(`${folded ? '▸' : '▾'} ` +
-			this.app.threadName(thread) +
-			(first ? ` · in ${plural(first, 'call')}` : ''),
-		6, top + ROW / 2 - 1);
+		const name = `${folded ? '▸' : '▾'} ` + this.app.threadName(thread) +
+			(first ? ` · in ${plural(first, 'call')}` : '');
 
+		context.fillText(name, 6, top + ROW / 2 - 1);
+		this.paintMarks(context, thread, top, 10 +
+			context.measureText(name).width, width);
 		this.coarse ||= trace.level && trace.pixel > 1.5 / this.scale &&
 			thread.trace.missing;
 		for (let row = first; row < Math.min(last, trace.deepest); row++) {
@@ -197,6 +198,32 @@ class Timeline extends Chart {
 			this.paintWaiting(context, thread.off, Math.max(top + ROW,
 				RULER), Math.min(top + this.laneHeight(thread) -
 				LANE_GAP, height), width);
+	}
+
+	// The marks of a thread and of its process: flags in the head of its lane,
+	// with their texts as far as the next one, if these are not over its name.
+	paintMarks(context, thread, top, named, width) {
+		const {colours} = this.app;
+		const {marks} = this.model.profiles[thread.profile];
+
+		for (let i = marks.length - 1, right = width; i >= 0; i--) {
+			const [ns, tid, text] = marks[i];
+			const x = this.x(thread.offset + ns);
+
+			if ((tid && tid !== thread.tid) || x < 0 || x > right)
+				continue;
+			context.fillStyle = colours.accent;
+			context.fillRect(Math.floor(x), top, 2, ROW - 1);
+			if (right - x > 40 && x > named) {
+				context.save();
+				context.beginPath();
+				context.rect(x, top, right - x - 4, ROW);
+				context.clip();
+				context.fillText(text, x + 5, top + ROW / 2 - 1);
+				context.restore();
+			}
+			right = Math.floor(x);
+		}
 	}
 
 	// The line under a thread's name is pale as far as the thread did not run.

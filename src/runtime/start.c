@@ -27,6 +27,7 @@
 #include "runtime/record/home_stack.h"
 #include "runtime/record/processor_time.h"
 #include "runtime/record/sampling.h"
+#include "runtime/record/span_names.h"
 #include "runtime/record/tell_end.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
@@ -158,6 +159,8 @@ static const char *set_up(void)
 		return "no memory to plan for ";
 	if (swz_ids_filtered)
 		swz_file->flags |= SWZ_FILE_FILTERED;
+	if (swz_span_names_begin() != SWZ_OK)
+		return "too many functions for ";
 	swz_thread_set_main_stack(swz_config.envp);
 	swz_thread_set_functions(swz_ids_bound());
 	if (!swz_thread_forks_show())

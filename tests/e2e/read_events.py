@@ -1,7 +1,8 @@
 # Reads what swizzle-dump writes of a trace's events and prints, for each thread
 # and function, how many calls there are:
 #     THREAD  CALLS  FUNCTION
-# and at the end "ended by REASON: COUNT". Whatever is not as the format demands
+# and at the end "ended by REASON: COUNT" and "mark THREAD: TEXT" (of a process:
+# "mark *: TEXT"). Whatever is not as the format demands
 # (nesting, order of times, numbers without a name) is an error.
 #     read_events.py chrome|speedscope|perfetto FILE
 import collections
@@ -38,6 +39,7 @@ class Thread:
 
 
 endings = collections.Counter()
+marks = []
 
 
 def chrome(path):
@@ -61,6 +63,11 @@ def chrome(path):
         if event['ph'] == 'B':
             assert event['cat']
             threads[key].begin(time, event['name'])
+        elif event['ph'] == 'i':
+            assert event['cat'] == 'mark' and event['s'] in 'tp'
+            threads[key].at(time)
+            marks.append((threads[key].name if event['s'] == 't' else '*',
+                          event['name']))
         else:
             assert event['ph'] == 'E'
             threads[key].end(time)
@@ -182,8 +189,14 @@ def perfetto(path):
                 threads[track[1]] = Thread(thread[5].decode())
         if 11 in packet:  # track_event
             event = dict(fields(packet[11]))
-            thread = threads[event.get(11, sequence.track)]
             time = packet[8]
+            if event[9] == 3:  # TYPE_INSTANT: categories = 22, name = 23
+                assert event[22] == b'mark'
+                track = event.get(11, sequence.track)
+                marks.append(('*' if track in processes else
+                              threads[track].name, event[23].decode()))
+                continue
+            thread = threads[event.get(11, sequence.track)]
             if event[9] == 1:  # TYPE_SLICE_BEGIN
                 assert sequence.categories[event[3]]
                 thread.begin(time, sequence.names[event[10]])
@@ -208,6 +221,8 @@ def main():
     print(*sorted(lines), sep='\n')
     for reason, count in sorted(endings.items()):
         print(f'ended by {reason}: {count}')
+    for thread, text in marks:
+        print(f'mark {thread}: {text}')
 
 
 main()

@@ -62,6 +62,43 @@ bool swz_trace_off_next(struct swz_trace_off *off, uint64_t until,
 	return false;
 }
 
+void swz_trace_marks_begin(struct swz_trace_marks *marks,
+			   const struct swz_trace *trace,
+			   const struct swz_profile *profile,
+			   const struct swz_profile_thread *thread)
+{
+	*marks = (struct swz_trace_marks){.profile = profile,
+					  .thread = thread,
+					  .from = thread->record.start_ticks,
+					  .to = thread->last_ticks};
+	if (trace->range.from > marks->from)
+		marks->from = trace->range.from;
+	if (trace->range.to < marks->to)
+		marks->to = trace->range.to;
+}
+
+const struct swz_profile_mark *swz_trace_marks_next(
+	struct swz_trace_marks *marks, uint64_t until)
+{
+	const struct swz_profile *profile = marks->profile;
+
+	if (until > marks->to)
+		until = marks->to;
+	for (; marks->next < profile->mark_count; marks->next++) {
+		const struct swz_profile_mark *mark =
+			&profile->marks[marks->next];
+
+		if (mark->ticks > until)
+			return NULL;
+		if (mark->owner == marks->thread->index &&
+		    mark->ticks >= marks->from) {
+			marks->next++;
+			return mark;
+		}
+	}
+	return NULL;
+}
+
 const char *swz_trace_off_name(const struct swz_off_time *time)
 {
 	return time->preempted ? "[preempted]" : "[waiting]";

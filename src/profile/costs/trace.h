@@ -63,6 +63,23 @@ void swz_trace_off_begin(struct swz_trace_off *off,
 bool swz_trace_off_next(struct swz_trace_off *off, uint64_t until,
 			struct swz_off_time *time);
 
+/* A thread's marks, as they come between its events. */
+struct swz_trace_marks {
+	const struct swz_profile *profile;
+	const struct swz_profile_thread *thread;
+	size_t next;
+	uint64_t from, to;
+};
+void swz_trace_marks_begin(struct swz_trace_marks *marks,
+			   const struct swz_trace *trace,
+			   const struct swz_profile *profile,
+			   const struct swz_profile_thread *thread);
+
+/* The next one up to UNTIL, the time of the thread's next event (after the
+ * last: marks->to); NULL: there is none. */
+const struct swz_profile_mark *swz_trace_marks_next(
+	struct swz_trace_marks *marks, uint64_t until);
+
 /* As what it is shown. */
 const char *swz_trace_off_name(const struct swz_off_time *time);
 

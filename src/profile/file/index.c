@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profile/file/embedded_chunks.h"
+#include "profile/file/marks.h"
 #include "profile/file/switches.h"
 #include "profile/support/arith.h"
 #include "profile/file/ticks.h"
@@ -415,5 +416,6 @@ void swz_profile_index(struct swz_scan *scan)
 	index_threads(profile);
 	index_unwound(profile);
 	swz_switches_index(profile);
+	swz_marks_index(profile);
 	index_events(profile);
 }

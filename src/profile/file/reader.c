@@ -236,6 +236,7 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->spans);
 	free(profile->unwound);
 	free(profile->switches);
+	free(profile->marks);
 	free(profile->symbols);
 	free(profile->lines);
 	free(profile->added);

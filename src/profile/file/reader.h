@@ -81,6 +81,17 @@ struct swz_profile_switch {
 	uint64_t on_ticks;
 };
 
+/* A moment that has a name: see profile/file/marks.h. */
+struct swz_profile_mark {
+	uint32_t owner;   /* the thread's index */
+	uint32_t node;    /* file offset / 64; may be none of the file's */
+	uint32_t kind;    /* enum swz_mark_kind, or one that is not known */
+	bool cut;         /* the text was longer */
+	uint64_t ticks;   /* rdtsc */
+	const char *text; /* in the file's bytes, without a NUL */
+	size_t text_bytes;
+};
+
 /* What is valid of a chunk of events, and lies within the file. */
 struct swz_event_chunk {
 	uint32_t owner;
@@ -143,6 +154,8 @@ struct swz_profile {
 	size_t event_chunk_count;
 	struct swz_profile_switch *switches; /* sorted by owner, then time */
 	size_t switch_count;
+	struct swz_profile_mark *marks; /* sorted by time */
+	size_t mark_count;
 	struct swz_profile_symbol *symbols; /* in the order of the file */
 	size_t symbol_count;
 	struct swz_profile_line *lines; /* in the order of the file */
@@ -223,6 +236,13 @@ uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address);
  * is none, or where different ones had that address one after the other. */
 uint32_t swz_profile_module_at(const struct swz_profile *profile,
 			       uint64_t address);
+
+/* Whether it is no module but stands for the spans that the program has named.
+ */
+static inline bool swz_module_is_spans(const struct swz_profile_module *module)
+{
+	return module->index == SWZ_SPAN_MODULE;
+}
 
 /* Whether a module's range holds a run-time address. */
 bool swz_profile_module_holds(const struct swz_profile *profile, uint32_t index,

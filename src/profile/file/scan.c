@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profile/file/embedded_chunks.h"
+#include "profile/file/marks.h"
 #include "profile/support/memory.h"
 
 static void read_command(struct swz_profile *profile,
@@ -362,6 +363,9 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_SWITCHES:
 		read_switches(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_MARKS:
+		swz_scan_marks(scan, chunk, body, room);
 		break;
 	case SWZ_CHUNK_EVENTS:
 		read_events(scan, chunk, offset, size);

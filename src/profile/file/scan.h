@@ -20,6 +20,7 @@ struct swz_scan {
 	size_t unwound_capacity;
 	size_t event_chunk_capacity;
 	size_t switch_capacity;
+	size_t mark_capacity;
 	size_t symbol_capacity;
 	size_t line_capacity;
 	struct swz_scan_name {

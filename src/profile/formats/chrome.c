@@ -1,10 +1,12 @@
 /* The JSON that chrome://tracing made known and many viewers read: "Trace Event
  * Format", an object with an array of events. B and E are the begin and the end
- * of an activation, nested in each thread; M names processes and threads. Times
- * are in microseconds. */
+ * of an activation, nested in each thread; i is a mark; M names processes and
+ * threads. Times are in microseconds. */
 
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "profile/file/marks.h"
 #include "profile/support/output.h"
 #include "profile/costs/trace.h"
 
@@ -88,10 +90,32 @@ static void put_off(struct writing *w, struct swz_binding *binding, int32_t tid,
 	}
 }
 
+/* Of the thread, or of the whole process. */
+static void put_marks(struct writing *w, struct swz_binding *binding,
+		      int32_t tid, struct swz_trace_marks *marks,
+		      uint64_t until)
+{
+	const struct swz_profile_mark *mark;
+
+	while ((mark = swz_trace_marks_next(marks, until))) {
+		char *text = swz_mark_text(mark);
+
+		begin_object(w, 'i', binding->profile->header.pid, tid);
+		put_time(w->stream,
+			 swz_trace_ns(w->trace, binding, mark->ticks));
+		fputs(",\"name\":", w->stream);
+		swz_put_json(w->stream, text);
+		fprintf(w->stream, ",\"cat\":\"mark\",\"s\":\"%c\"}",
+			swz_mark_is_of_process(mark) ? 'p' : 't');
+		free(text);
+	}
+}
+
 static void put_thread(struct writing *w, struct swz_binding *binding,
 		       const struct swz_profile_thread *thread)
 {
 	struct swz_events *events = swz_trace_open(w->trace, binding, thread);
+	struct swz_trace_marks marks;
 	struct swz_trace_off off;
 	struct swz_event event;
 	char buffer[32];
@@ -100,11 +124,14 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 		 thread->record.tid,
 		 swz_trace_thread_name(thread, buffer, sizeof(buffer)));
 	swz_trace_off_begin(&off, w->trace, thread);
+	swz_trace_marks_begin(&marks, w->trace, binding->profile, thread);
 	while (swz_trace_next(w->stream, events, &event)) {
 		put_off(w, binding, thread->record.tid, &off, event.ticks);
+		put_marks(w, binding, thread->record.tid, &marks, event.ticks);
 		put_event(w, binding, thread->record.tid, &event);
 	}
 	put_off(w, binding, thread->record.tid, &off, off.end);
+	put_marks(w, binding, thread->record.tid, &marks, marks.to);
 	swz_trace_close(w->trace, events, thread);
 }
 

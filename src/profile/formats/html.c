@@ -18,6 +18,7 @@
 #include "profile/support/arith.h"
 #include "profile/file/writer.h"
 #include "profile/file/events.h"
+#include "profile/file/marks.h"
 #include "profile/formats/diff.h"
 #include "profile/formats/html_diff.h"
 #include "profile/formats/html_events.h"
@@ -32,7 +33,8 @@
 #define SWZ_VERSION "unknown"
 #endif
 
-#define LEVEL 6 /* of compression */
+#define LEVEL 6           /* of compression */
+#define MOST_MARKS 10000u /* of a profile */
 
 /* src/html/page.S */
 extern const char swz_page_head[], swz_page_head_end[];
@@ -522,6 +524,33 @@ static void put_joined(struct json *json, const struct swz_section *section)
 	close_value(json, "]");
 }
 
+/* Each: ns since the profile's origin, the thread (0: all), the text. */
+static void put_marks(struct json *json, const struct swz_profile *profile)
+{
+	size_t i;
+
+	put_integer(json, "markCount", profile->mark_count);
+	put_integer(json, "lostMarks", profile->header.lost_marks);
+	open_value(json, "marks", "[");
+	for (i = 0; i < profile->mark_count && i < MOST_MARKS; i++) {
+		const struct swz_profile_mark *mark = &profile->marks[i];
+		const struct swz_profile_thread *thread = swz_mark_thread(
+			profile, mark);
+		char *text = swz_mark_text(mark);
+
+		open_value(json, NULL, "[");
+		put_ns(json, NULL, swz_events_ns(profile, mark->ticks));
+		put_integer(json, NULL,
+			    thread && !swz_mark_is_of_process(mark)
+				    ? (uint32_t)thread->record.tid
+				    : 0);
+		put_string(json, NULL, text);
+		close_value(json, "]");
+		free(text);
+	}
+	close_value(json, "]");
+}
+
 static void put_profile(struct json *json, const struct profile_note *note)
 {
 	const struct swz_profile *profile = note->profile;
@@ -535,9 +564,11 @@ static void put_profile(struct json *json, const struct profile_note *note)
 	put_integer(json, "droppedContexts",
 		    swz_add_count(damage->stray_nodes, note->dropped));
 	put_integer(json, "repairedContexts", note->repaired);
+	put_marks(json, profile);
 	open_value(json, "modules", "[");
 	for (i = 0; i < profile->module_count; i++)
-		if (!swz_profile_repeats_module(profile, i))
+		if (!swz_profile_repeats_module(profile, i) &&
+		    !swz_module_is_spans(&profile->modules[i]))
 			put_module(json, &profile->modules[i]);
 	close_value(json, "]");
 	close_value(json, "}");

@@ -1,5 +1,6 @@
 /* What a profile file holds, without a look at the modules themselves. */
 
+#include "profile/formats/mark_lines.h"
 #include "profile/formats/formats.h"
 
 #include <inttypes.h>
@@ -337,7 +338,8 @@ static void put_left_out(FILE *stream, const struct swz_profile *profile)
 
 	for (i = 0; i < profile->module_count; i++) {
 		if (!is_left_out(&profile->modules[i]) ||
-		    swz_profile_repeats_module(profile, i))
+		    swz_profile_repeats_module(profile, i) ||
+		    swz_module_is_spans(&profile->modules[i]))
 			continue;
 		fputs(separator, stream);
 		swz_put_text(stream, swz_base_name(profile->modules[i].path));
@@ -548,6 +550,7 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 		fprintf(stream, "embedded: %zu names, %zu source lines\n",
 			profile->symbol_count, profile->line_count);
 	swz_put_events(stream, profile);
+	swz_put_marks_of(stream, profile);
 	put_modules(stream, profile);
 	put_imports(stream, profile);
 	put_damage(stream, profile, &findings);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "profile/file/marks.h"
 #include "profile/support/map.h"
 #include "profile/support/output.h"
 #include "profile/formats/protobuf.h"
@@ -29,10 +30,12 @@ enum event_field {
 	EVENT_ANNOTATION = 4,
 	EVENT_TYPE = 9,
 	EVENT_NAME = 10, /* interned */
-	EVENT_TRACK = 11
+	EVENT_TRACK = 11,
+	EVENT_CATEGORY_TEXT = 22,
+	EVENT_NAME_TEXT = 23
 };
 
-enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END = 2 };
+enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END = 2, TYPE_INSTANT = 3 };
 
 enum { ANNOTATION_STRING = 6, ANNOTATION_NAME = 10 };
 
@@ -162,15 +165,14 @@ static void annotate(struct writing *w, const char *name, const char *value)
 }
 
 static void begin_event(struct writing *w, struct swz_binding *binding,
-			uint64_t ticks, bool begins)
+			uint64_t ticks, uint64_t type)
 {
 	int64_t ns = swz_trace_ns(w->trace, binding, ticks);
 
 	swz_message_put(&w->packet, PACKET_TIMESTAMP, (uint64_t)ns);
 	swz_message_add(&w->packet, PACKET_SEQUENCE, w->sequences);
 	swz_message_add(&w->packet, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
-	swz_message_add(&w->part, EVENT_TYPE,
-			begins ? TYPE_SLICE_BEGIN : TYPE_SLICE_END);
+	swz_message_add(&w->part, EVENT_TYPE, type);
 }
 
 static void end_event(struct writing *w)
@@ -186,7 +188,8 @@ static void put_event(struct writing *w, struct swz_binding *binding,
 {
 	const char *ending;
 
-	begin_event(w, binding, event->ticks, event->begins);
+	begin_event(w, binding, event->ticks,
+		    event->begins ? TYPE_SLICE_BEGIN : TYPE_SLICE_END);
 	if (event->begins)
 		describe(w, binding, event);
 	else if ((ending = swz_trace_ending(event)))
@@ -205,7 +208,7 @@ static void put_off(struct writing *w, struct swz_binding *binding,
 	struct swz_off_time time;
 
 	while (swz_trace_off_next(off, until, &time)) {
-		begin_event(w, binding, time.from, true);
+		begin_event(w, binding, time.from, TYPE_SLICE_BEGIN);
 		swz_message_add(&w->part, EVENT_NAME,
 				intern(w, &w->names, INTERNED_NAMES,
 				       time.preempted ? PREEMPTED : WAITING,
@@ -214,8 +217,28 @@ static void put_off(struct writing *w, struct swz_binding *binding,
 				intern(w, &w->categories, INTERNED_CATEGORIES,
 				       KERNEL, "kernel"));
 		end_event(w);
-		begin_event(w, binding, time.to, false);
+		begin_event(w, binding, time.to, TYPE_SLICE_END);
 		end_event(w);
+	}
+}
+
+/* Of the thread, or on the track of the process. */
+static void put_marks(struct writing *w, struct swz_binding *binding,
+		      struct swz_trace_marks *marks, uint64_t until,
+		      uint64_t process)
+{
+	const struct swz_profile_mark *mark;
+
+	while ((mark = swz_trace_marks_next(marks, until))) {
+		char *text = swz_mark_text(mark);
+
+		begin_event(w, binding, mark->ticks, TYPE_INSTANT);
+		swz_message_text(&w->part, EVENT_CATEGORY_TEXT, "mark");
+		swz_message_text(&w->part, EVENT_NAME_TEXT, text);
+		if (swz_mark_is_of_process(mark))
+			swz_message_add(&w->part, EVENT_TRACK, process);
+		end_event(w);
+		free(text);
 	}
 }
 
@@ -224,16 +247,20 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 		       uint64_t process)
 {
 	struct swz_events *events = swz_trace_open(w->trace, binding, thread);
+	struct swz_trace_marks marks;
 	struct swz_trace_off off;
 	struct swz_event event;
 
 	begin_thread(w, binding->profile, thread, process);
 	swz_trace_off_begin(&off, w->trace, thread);
+	swz_trace_marks_begin(&marks, w->trace, binding->profile, thread);
 	while (swz_trace_next(w->stream, events, &event)) {
 		put_off(w, binding, &off, event.ticks);
+		put_marks(w, binding, &marks, event.ticks, process);
 		put_event(w, binding, &event);
 	}
 	put_off(w, binding, &off, off.end);
+	put_marks(w, binding, &marks, marks.to, process);
 	swz_trace_close(w->trace, events, thread);
 }
 

@@ -122,6 +122,7 @@ static void put_header(struct dump *dump)
 	put_number(stream, "cost_leaf", h.cost_leaf);
 	put_number(stream, "process_start", h.process_start);
 	put_number(stream, "full", h.full);
+	put_number(stream, "lost_marks", h.lost_marks);
 	if (!(h.flags & SWZ_FILE_SAMPLES))
 		return;
 	put_number(stream, "sample_period_ns", h.sample_period_ns);
@@ -366,6 +367,37 @@ static void put_strings(struct dump *dump, uint64_t at, uint64_t end,
 	}
 }
 
+static void put_marks(struct dump *dump, uint64_t at, uint64_t size,
+		      uint64_t used)
+{
+	uint64_t end = at + (used < size ? used : size), bytes, shown = 0;
+	char text[SWZ_MARK_MOST_BYTES + 1];
+	struct swz_mark_record r;
+
+	if (used > size)
+		problem(dump, "more than the chunk has room for");
+	for (; end - at >= sizeof(r); at += (bytes + 7) & ~(uint64_t)7) {
+		if (get(dump, at, &r, sizeof(r)) < sizeof(r))
+			return;
+		bytes = sizeof(r) + r.text_bytes;
+		if (r.text_bytes > SWZ_MARK_MOST_BYTES || bytes > end - at) {
+			problem(dump, "a text does not end");
+			return;
+		}
+		if (dump->rows && shown++ >= dump->rows) {
+			fputs("  ... more\n", dump->stream);
+			return;
+		}
+		memset(text, 0, sizeof(text));
+		get(dump, at + sizeof(r), text, r.text_bytes);
+		fprintf(dump->stream,
+			"  %" PRIu64 " kind %u node 0x%" PRIx32 " ", r.ticks,
+			(unsigned int)r.kind, r.node);
+		swz_put_text(dump->stream, text);
+		putc('\n', dump->stream);
+	}
+}
+
 /* ---- chunks ---- */
 
 static const char *type_name(uint32_t type)
@@ -387,6 +419,8 @@ static const char *type_name(uint32_t type)
 		return "UNWOUND";
 	case SWZ_CHUNK_SWITCHES:
 		return "SWITCHES";
+	case SWZ_CHUNK_MARKS:
+		return "MARKS";
 	case SWZ_CHUNK_NAMES:
 		return "NAMES";
 	case SWZ_CHUNK_SYMBOLS:
@@ -435,6 +469,9 @@ static void put_body(struct dump *dump, const struct swz_chunk *chunk,
 	case SWZ_CHUNK_SWITCHES:
 		put_records(dump, at, size, chunk->count,
 			    sizeof(struct swz_switch_record), put_switch);
+		break;
+	case SWZ_CHUNK_MARKS:
+		put_marks(dump, at, size, chunk->reserved[SWZ_MARKS_USED]);
 		break;
 	case SWZ_CHUNK_NAMES:
 		get(dump, at, &first, sizeof(first));

@@ -13,6 +13,7 @@
 #include "profile/support/memory.h"
 
 struct losses {
+	uint64_t marks;
 	uint64_t lost_calls;   /* not recorded */
 	uint64_t folded_calls; /* without a context */
 	uint64_t untraced;     /* events */
@@ -190,6 +191,8 @@ static struct losses find_losses(const struct swz_section *section)
 		losses.folded_calls = swz_add_count(losses.folded_calls,
 						    profile->folded_calls);
 		losses.incomplete += swz_full_reason(&profile->header) != NULL;
+		losses.marks = swz_add_count(losses.marks,
+					     profile->header.lost_marks);
 		losses.damaged += swz_profile_damaged(profile);
 		losses.running += profile->written;
 		losses.overwritten += (profile->header.flags & SWZ_FILE_RING) !=
@@ -249,6 +252,8 @@ static void put_losses(FILE *stream, const struct swz_style *style,
 	put_loss(stream, swz_report_split(report), "function has",
 		 "functions have",
 		 "more inclusive time here than in trees, because of folding");
+	put_loss(stream, losses.marks, "mark or span", "marks and spans",
+		 "had no room in the profile (--max-memory)");
 	put_loss(stream, losses.untraced, "event", "events",
 		 "had no room in the trace (--max-size)");
 	put_loss(stream, report->missing_switches, "context switch is",

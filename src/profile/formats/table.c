@@ -7,9 +7,12 @@
 
 #include "profile/formats/cells.h"
 #include "profile/formats/joined_figures.h"
+#include "profile/formats/mark_lines.h"
 #include "profile/formats/rows.h"
 #include "profile/support/arith.h"
 #include "profile/support/figures.h"
+
+enum { MOST_MARKS = 20 };
 
 struct table {
 	struct swz_cells cells;
@@ -199,6 +202,7 @@ static void write_table(FILE *stream, const struct swz_section *section,
 				? "the thread did not run"
 				: "was in calls that wait");
 	put_unwound(stream, style, rows, shown);
+	swz_put_marks(stream, section, "", MOST_MARKS);
 	put_hint(stream, section, options, rows, shown);
 	free(rows);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "profile/formats/joined_figures.h"
+#include "profile/formats/mark_lines.h"
 #include "profile/support/output.h"
 #include "profile/formats/rows.h"
 
@@ -165,5 +166,6 @@ void swz_write_text(FILE *stream, const struct swz_section *section,
 	for (i = 0; i < count; i++)
 		put_row(stream, &rows[i], section->report, extremes);
 	put_unwound(stream, rows, count);
+	swz_put_marks(stream, section, "# ", 0);
 	free(rows);
 }

@@ -1,8 +1,34 @@
-#include "swizzle.h"
+/* What swizzle.h offers, as the library exports it. */
 
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "runtime/hooks/pause.h"
+#include "runtime/hooks/slow_calls.h"
+#include "runtime/hooks/spans.h"
+#include "runtime/record/control.h"
+#include "runtime/record/marks.h"
+#include "runtime/record/span_names.h"
 #include "thunks/arena.h"
 
 #define PUBLIC __attribute__((visibility("default")))
+
+/* Without swizzle.h: in C and C++ that has inline functions of most of these
+ * names, which look these up. */
+PUBLIC uintptr_t swizzle_resolve_return_address(uintptr_t address);
+PUBLIC uintptr_t swizzle_resolve_return_location(uintptr_t location);
+PUBLIC void swizzle_mark(const char *text);
+PUBLIC void swizzle_begin(const char *name);
+PUBLIC void swizzle_end(void);
+PUBLIC void swizzle_pause(void);
+PUBLIC void swizzle_resume(void);
+PUBLIC void swizzle_pause_process(void);
+PUBLIC void swizzle_resume_process(void);
+
+/* The return slot of the function that this stands in. */
+#define OWN_SLOT \
+	swz_slot_below((const uint64_t *)__builtin_frame_address(0) + 1)
 
 PUBLIC uintptr_t swizzle_resolve_return_address(uintptr_t address)
 {
@@ -18,4 +44,94 @@ PUBLIC uintptr_t swizzle_resolve_return_location(uintptr_t location)
 	return swz_arena_contains(address)
 		       ? (uintptr_t)&swz_arena_thunk_at(address)->return_address
 		       : location;
+}
+
+/* A pause is a span of its own kind, that goes on within others. */
+static bool stop_pause(struct swz_thread *thread, const uint64_t *slot)
+{
+	return swz_thread_is_paused() &&
+	       swz_span_end(thread, slot, swz_span_id(thread, SWZ_SPAN_PAUSED),
+			    swz_ticks());
+}
+
+PUBLIC void swizzle_mark(const char *text)
+{
+	struct swz_thread *thread = swz_this_thread(NULL, OWN_SLOT);
+
+	if (thread && text)
+		swz_marks_add(thread, SWZ_MARK_TEXT, text, strlen(text),
+			      swz_ticks());
+}
+
+PUBLIC void swizzle_begin(const char *name)
+{
+	const uint64_t *slot = OWN_SLOT;
+	uint64_t site = (uintptr_t)__builtin_return_address(0);
+	struct swz_thread *thread = swz_this_thread(NULL, slot);
+
+	if (!thread || !name)
+		return;
+	stop_pause(thread, slot);
+	if (swz_arena_contains(site))
+		site = SWZ_CALL_SITE_TAIL;
+	swz_span_begin(thread, slot, swz_span_id(thread, name), site,
+		       swz_ticks());
+	if (swz_thread_is_paused())
+		swz_pause_goes_on(thread, slot);
+}
+
+PUBLIC void swizzle_end(void)
+{
+	const uint64_t *slot = OWN_SLOT;
+	struct swz_thread *thread = swz_this_thread(NULL, slot);
+
+	if (!thread)
+		return;
+	stop_pause(thread, slot);
+	swz_span_end(thread, slot, 0, swz_ticks());
+	if (swz_thread_is_paused())
+		swz_pause_goes_on(thread, slot);
+}
+
+PUBLIC void swizzle_pause(void)
+{
+	const uint64_t *slot = OWN_SLOT;
+	struct swz_thread *thread = swz_this_thread(NULL, slot);
+
+	if (thread)
+		swz_pause_thread(thread, slot);
+}
+
+PUBLIC void swizzle_resume(void)
+{
+	const uint64_t *slot = OWN_SLOT;
+	struct swz_thread *thread = swz_this_thread(NULL, slot);
+
+	if (thread)
+		swz_resume_thread(thread, slot);
+}
+
+/* The other threads learn it at their next call. */
+static void change_process(bool paused, const uint64_t *slot)
+{
+	struct swz_thread *thread = swz_this_thread(NULL, slot);
+	uint64_t ticks = swz_ticks();
+
+	if (!thread || !swz_control_set(paused, ticks))
+		return;
+	swz_marks_add(thread,
+		      paused ? SWZ_MARK_PROCESS_PAUSED
+			     : SWZ_MARK_PROCESS_RESUMED,
+		      "", 0, ticks);
+	(void)swz_pause_passes(slot);
+}
+
+PUBLIC void swizzle_pause_process(void)
+{
+	change_process(true, OWN_SLOT);
+}
+
+PUBLIC void swizzle_resume_process(void)
+{
+	change_process(false, OWN_SLOT);
 }

@@ -14,6 +14,7 @@
 #include "base/syscall.h"
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave.h"
+#include "runtime/hooks/pause.h"
 #include "runtime/hooks/slow_calls.h"
 #include "runtime/hooks/tail_calls.h"
 #include "runtime/hooks/thread_thunks.h"
@@ -126,8 +127,11 @@ void swz_exit(struct swz_thunk *thunk, uint64_t *slot)
 {
 	struct swz_thread *thread = swz_this_thread(thunk, thunk->slot);
 
-	if (thread)
-		leave_frame(thread, thunk, slot, SWZ_EVENT_RETURN);
+	if (!thread)
+		return;
+	leave_frame(thread, thunk, slot, SWZ_EVENT_RETURN);
+	if (swz_thread_is_paused())
+		swz_pause_goes_on(thread, slot);
 }
 
 struct unwinding {
@@ -145,11 +149,14 @@ static void note_unwound(void *argument)
 void *swz_unwound(struct swz_thunk *thunk)
 {
 	struct unwinding u = {swz_this_thread(thunk, thunk->slot), thunk};
+	uint64_t *slot = thunk->slot;
 
 	if (u.thread) {
-		if (swz_thread_owns(u.thread, thunk) && thunk->slot)
+		if (swz_thread_owns(u.thread, thunk) && slot)
 			swz_slowly(u.thread, note_unwound, &u);
-		leave_frame(u.thread, thunk, thunk->slot, SWZ_EVENT_UNWIND);
+		leave_frame(u.thread, thunk, slot, SWZ_EVENT_UNWIND);
+		if (swz_thread_is_paused() && slot)
+			swz_pause_goes_on(u.thread, slot);
 	}
 	return landing_unwinder->resume;
 }
@@ -261,6 +268,8 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
 			swz_lose_call();
 		return NULL;
 	}
+	if (swz_pause_concerns() && swz_pause_passes(slot))
+		return NULL;
 	thread = swz_this_thread(NULL, slot);
 	if (!thread) {
 		if (swz_recording)

@@ -5,6 +5,7 @@
 
 #include "base/syscall.h"
 #include "runtime/hooks/leave.h"
+#include "runtime/hooks/spans.h"
 #include "runtime/hooks/suspend.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/context.h"
@@ -14,7 +15,7 @@
 void swz_set_key(struct swz_thread *thread, const struct swz_thunk *top)
 {
 	if (top == &swz_bottom)
-		thread->key = (uint64_t)thread->cold->root << 32;
+		thread->key = (uint64_t)swz_span_root(thread->cold) << 32;
 	else if (top->pending != SWZ_CLOSED && top->node)
 		thread->key = (uint64_t)swz_frame_node(top)->context << 32;
 	swz_context_mend_key(thread);

@@ -303,6 +303,8 @@ static enum swz_status try_to_set_up(struct swz_thread *hot,
 	cold->unwound = 0;
 	cold->no_room = cold->first_to_come = false;
 	cold->nodes_made = cold->promoted = 0;
+	cold->span_count = 0;
+	cold->marks = NULL;
 	if (furnish(cold) != SWZ_OK)
 		return SWZ_E_NOMEM;
 	clear_state(cold);
@@ -423,6 +425,7 @@ struct swz_thread *swz_thread_begin(void)
 	}
 	atomic_flag_clear(&cold->busy);
 	cold->retry_at = 0;
+	cold->pauses = false;
 	cold->home_low = cold->home_high = 0;
 	cold->random ^= swz_ticks();
 	cold->apart_top = NULL;

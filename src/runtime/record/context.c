@@ -10,6 +10,7 @@
 #include "runtime/record/nodes.h"
 #include "runtime/record/recursion.h"
 #include "runtime/record/shared_thunks.h"
+#include "runtime/record/span_names.h"
 #include "runtime/support/config.h"
 
 static uint32_t filter_flags(uint32_t function, unsigned depth)
@@ -43,7 +44,7 @@ static void fill(struct swz_thread *thread, struct swz_node *node, uint64_t key,
 	node->parent = (uint32_t)(key >> 32);
 	node->call_site = call_site;
 	node->context = ancestor ? ancestor : swz_unit_of(node);
-	if (swz_ids_filtered)
+	if (swz_ids_filtered && !swz_is_span(function))
 		node->open |= filter_flags(function, depth_of(key) + 1);
 	swz_node_publish(node, function);
 }

@@ -14,6 +14,7 @@
 
 #include "base/process_start.h"
 #include "base/syscall.h"
+#include "runtime/record/control.h"
 #include "runtime/record/file_extent.h"
 #include "runtime/record/file_name.h"
 #include "runtime/record/present.h"
@@ -121,6 +122,10 @@ static struct swz_file_header *create(bool replace, const char **problem)
 		h = swz_sys_mmap(far_below_us(bytes), bytes,
 				 PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd,
 				 0);
+	if (h && swz_control_map((int)fd) != SWZ_OK) {
+		swz_sys_munmap(h, bytes);
+		h = NULL;
+	}
 	SWZ_SYSCALL(SYS_close, fd);
 	/* There is nothing to read ahead: it would make pages of zeros,
 	 * megabytes of them, some milliseconds long. (Events will be written to
@@ -140,6 +145,7 @@ static struct swz_file_header *create(bool replace, const char **problem)
 		return NULL;
 	}
 	swz_file_name_keep(st.st_dev, st.st_ino);
+	swz_control()->version = SWZ_CONTROL_VERSION;
 	return h;
 }
 
@@ -192,6 +198,7 @@ void swz_file_discard(void)
 	if (link_bytes)
 		swz_sys_munmap(link_room, link_bytes);
 	swz_sys_munmap(swz_file, mapped_bytes);
+	swz_control_map(-1);
 	swz_file = NULL;
 	links = NULL;
 	SWZ_SYSCALL(SYS_unlink, swz_file_path());
@@ -298,6 +305,7 @@ void swz_file_detach(void)
 
 	if (plain)
 		plain->used_bytes = CLOSED; /* full, as its limit is 0 */
+	swz_control_map(-1);
 	swz_file_name_forget();
 }
 

@@ -12,7 +12,8 @@ _Static_assert(SWZ_THREAD_GROUP * sizeof(struct swz_thread_cold) <=
 	       "group");
 
 bool swz_recording;
-const struct swz_thread swz_nobody;
+const struct swz_thread swz_nobody, swz_paused_thread, swz_paused_process;
+__thread struct swz_thread *swz_thread_aside;
 __thread struct swz_thread *swz_thread_self = (struct swz_thread *)&swz_nobody;
 /* Its start is earlier than any time, and such that no start derived from it,
  * of an outermost frame that is not timed, says that the frame is suspended. */

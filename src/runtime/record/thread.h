@@ -58,6 +58,12 @@ struct swz_thread {
 	uint64_t spare[2];
 };
 
+#define SWZ_MOST_ROOT_SPANS 8u
+struct swz_root_span {
+	uint32_t node; /* units */
+	uint64_t start;
+};
+
 /* Survives a fork. A thread that has died leaves all of it to the next new
  * thread, blocks and tables included. */
 struct swz_thread_cold {
@@ -111,6 +117,11 @@ struct swz_thread_cold {
 	uint32_t root; /* units */
 	uint32_t fold_root;
 	uint32_t unwound; /* units: see runtime/hooks/unwound.h; 0: none yet */
+	/* spans that no frame holds, the outermost first: hooks/spans.h */
+	struct swz_root_span spans[SWZ_MOST_ROOT_SPANS];
+	uint32_t span_count;
+	bool pauses;             /* swizzle_pause(): hooks/pause.h */
+	struct swz_chunk *marks; /* that is filled, or NULL: record/marks.h */
 	/* events */
 	struct swz_chunk *events; /* the chunk that is filled, or NULL */
 	struct swz_chunk *earlier_events; /* the one before, or NULL */
@@ -126,7 +137,7 @@ struct swz_thread_cold {
 /* States are made in groups: a page of hot parts, then their cold parts. */
 #define SWZ_THREAD_PAGE ((size_t)4096)
 #define SWZ_THREAD_GROUP (SWZ_THREAD_PAGE / sizeof(struct swz_thread))
-#define SWZ_COLD_PAGES 3u
+#define SWZ_COLD_PAGES 4u
 
 /* Entries pass unrecorded while this is false. */
 extern bool swz_recording;
@@ -142,9 +153,24 @@ extern __thread struct swz_thread *swz_thread_self
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 extern const struct swz_thread swz_nobody;
 
+/* While a thread is paused it has the state of one of these, too: nothing in
+ * it, so that calls leave the hooks' fast path. Its own is kept aside. */
+extern const struct swz_thread swz_paused_thread;  /* swizzle_pause() */
+extern const struct swz_thread swz_paused_process; /* swz_control.paused */
+extern __thread struct swz_thread *swz_thread_aside
+	__attribute__((tls_model("initial-exec")));
+
+static inline bool swz_thread_is_paused(void)
+{
+	return swz_thread_self == &swz_paused_thread ||
+	       swz_thread_self == &swz_paused_process;
+}
+
 /* NULL: it has none yet. */
 static inline struct swz_thread *swz_thread_here(void)
 {
+	if (swz_thread_is_paused())
+		return swz_thread_aside;
 	return swz_thread_self == &swz_nobody ? NULL : swz_thread_self;
 }
 
