@@ -31,7 +31,7 @@ FUNC(swz_hook_enter)
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
 .Lsaved:
-	CHECK_CONTROL paused=.Lmay_pass
+	CHECK_REQUEST paused=.Lmay_pass
 	NEED_THREAD %rdx, .Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* 0 in a new thread, and in a */
 	testq	%r8, %r8			/* forked child, where the     */

@@ -21,7 +21,7 @@ FUNC(swz_hook_enter_leaf)
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
 .Lsaved:
-	CHECK_CONTROL paused=.Lmay_pass
+	CHECK_REQUEST paused=.Lmay_pass
 	NEED_THREAD %rdx, .Lelse
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* as in enter_sampled.S */
 	testq	%rdi, %rdi

@@ -22,7 +22,7 @@ FUNC(swz_hook_enter_sampled)
 	movl	-4(%rax), %ecx			/* rcx = function id */
 	SAVE_FLAGS
 .Lsaved:
-	CHECK_CONTROL paused=.Lmay_pass
+	CHECK_REQUEST paused=.Lmay_pass
 	NEED_THREAD %rdx, .Lin_c
 	movq	SWZ_THREAD_EXPECTED(%rdx), %rdi	/* what came here last time; 0 */
 	testq	%rdi, %rdi			/* in a new thread, and in a   */

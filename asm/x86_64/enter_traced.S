@@ -89,7 +89,7 @@ FUNC(swz_hook_enter_traced)
 	movq	%rax, %rcx			/* rcx = body */
 	SAVE_FLAGS
 .Lsaved:
-	CHECK_CONTROL paused=.Lmay_pass
+	CHECK_REQUEST paused=.Lmay_pass
 	NEED_THREAD %rdx, .Lin_c
 	movq	SWZ_THREAD_LINKS(%rdx), %r8	/* as in enter.S */
 	testq	%r8, %r8

@@ -16,9 +16,9 @@
 #include "macros.h"
 #include "offsets.h"
 
-/* Whether the process is to be paused (src/runtime/record/control.h). */
-.macro CHECK_CONTROL paused
-	cmpl	$0, swz_control_page + SWZ_CONTROL_PAUSED(%rip)
+/* Whether the process is to be paused (src/runtime/record/request.h). */
+.macro CHECK_REQUEST paused
+	cmpl	$0, swz_request_page + SWZ_REQUEST_PAUSED(%rip)
 	jne	\paused
 .endm
 
@@ -31,7 +31,7 @@
 	leaq	swz_paused_process(%rip), \spare
 	cmpq	\spare, \thread
 	jne	.Lnot_paused\@
-	cmpl	$0, swz_control_page + SWZ_CONTROL_PAUSED(%rip)
+	cmpl	$0, swz_request_page + SWZ_REQUEST_PAUSED(%rip)
 	jne	\pass
 .Lnot_paused\@:
 .endm

@@ -106,8 +106,8 @@
 /* struct swz_thread_record (include/swizzle/format.h) */
 #define SWZ_RECORD_LAST 16
 
-/* struct swz_control in the header's page */
-#define SWZ_CONTROL_PAUSED 2052
+/* struct swz_request in the header's page */
+#define SWZ_REQUEST_PAUSED 2052
 
 #define SWZ_NODE_OPEN_ONE 256
 #define SWZ_NODE_OPEN_PASS 1

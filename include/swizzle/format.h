@@ -107,13 +107,13 @@ struct swz_file_header {
 	uint64_t lost_marks;     /* and spans: there was no room for them */
 };
 
-/* At SWZ_CONTROL_OFFSET of the file: what the hooks are asked to do. They look
+/* At SWZ_REQUEST_OFFSET of the file: what the hooks are asked to do. They look
  * at it at each call, so any process that may write the file can stop and start
  * recording while the program runs. */
-#define SWZ_CONTROL_OFFSET 2048u
-#define SWZ_CONTROL_VERSION 1u
-struct swz_control {
-	uint32_t version;       /* SWZ_CONTROL_VERSION */
+#define SWZ_REQUEST_OFFSET 2048u
+#define SWZ_REQUEST_VERSION 1u
+struct swz_request {
+	uint32_t version;       /* SWZ_REQUEST_VERSION */
 	uint32_t paused;        /* 1: calls pass unrecorded. 0: they do not */
 	uint64_t changed_ticks; /* rdtsc, when that was changed last; 0: never.
 				 * Stored before `paused` */
@@ -551,10 +551,10 @@ _Static_assert(sizeof(struct swz_node) == 64, "node");
 _Static_assert(sizeof(struct swz_function_record) == 16, "function record");
 _Static_assert(sizeof(struct swz_thread_record) == 128, "thread record");
 _Static_assert(sizeof(struct swz_mark_record) == 16, "mark record");
-_Static_assert(sizeof(struct swz_file_header) <= SWZ_CONTROL_OFFSET, "header");
-_Static_assert(SWZ_CONTROL_OFFSET + sizeof(struct swz_control) <=
+_Static_assert(sizeof(struct swz_file_header) <= SWZ_REQUEST_OFFSET, "header");
+_Static_assert(SWZ_REQUEST_OFFSET + sizeof(struct swz_request) <=
 		       SWZ_HEADER_BYTES,
-	       "control");
+	       "request");
 #endif
 
 #endif

@@ -79,7 +79,8 @@ _Static_assert(SWZ_EVENT_MOST_TICKS == (1 << SWZ_EVENT_TICKS_BITS) - 1,
 _Static_assert(SWZ_FILTER_IS_ONLY == SWZ_FILTER_ONLY, "filters");
 _Static_assert((uint32_t)SWZ_NODE_IS_ROOT == SWZ_FUNCTION_ROOT, "root");
 
-_Static_assert(SWZ_CONTROL_PAUSED ==
-		       SWZ_CONTROL_OFFSET + offsetof(struct swz_control, paused),
-	       "control");
+_Static_assert(SWZ_REQUEST_PAUSED ==
+		       SWZ_REQUEST_OFFSET +
+			       offsetof(struct swz_request, paused),
+	       "request");
 SAME(SWZ_RECORD_LAST, swz_thread_record, last_ticks);

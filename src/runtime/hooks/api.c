@@ -7,7 +7,7 @@
 #include "runtime/hooks/pause.h"
 #include "runtime/hooks/slow_calls.h"
 #include "runtime/hooks/spans.h"
-#include "runtime/record/control.h"
+#include "runtime/record/request.h"
 #include "runtime/record/marks.h"
 #include "runtime/record/span_names.h"
 #include "thunks/arena.h"
@@ -117,7 +117,7 @@ static void change_process(bool paused, const uint64_t *slot)
 	struct swz_thread *thread = swz_this_thread(NULL, slot);
 	uint64_t ticks = swz_ticks();
 
-	if (!thread || !swz_control_set(paused, ticks))
+	if (!thread || !swz_request_set(paused, ticks))
 		return;
 	swz_marks_add(thread,
 		      paused ? SWZ_MARK_PROCESS_PAUSED

@@ -27,7 +27,7 @@
 #include "runtime/record/file.h"
 #include "runtime/record/frames.h"
 #include "runtime/record/function_ids.h"
-#include "runtime/record/control.h"
+#include "runtime/record/request.h"
 #include "runtime/record/home_stack.h"
 #include "runtime/record/sampling.h"
 #include "runtime/support/config.h"
@@ -70,11 +70,11 @@ static enum swz_status copy_description(struct swz_file_header *to)
 {
 	uint64_t at = SWZ_HEADER_BYTES;
 	uint64_t end = swz_file_used();
-	const struct swz_control *parents = (const void *)((char *)swz_file +
-							   SWZ_CONTROL_OFFSET);
+	const struct swz_request *parents = (const void *)((char *)swz_file +
+							   SWZ_REQUEST_OFFSET);
 
 	/* (the new file's: it is mapped there by now) */
-	(void)swz_control_set(parents->paused != 0, parents->changed_ticks);
+	(void)swz_request_set(parents->paused != 0, parents->changed_ticks);
 	to->flags = SWZ_FILE_FORKED |
 		    (swz_file->flags & (SWZ_FILE_FILTERED | SWZ_FILE_SAMPLED |
 					SWZ_FILE_TRACED | SWZ_FILE_RING));

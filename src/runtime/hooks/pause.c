@@ -31,7 +31,7 @@ static uint32_t paused_id(struct swz_thread *thread)
  * that it has recorded is later. */
 static uint64_t change_ticks(const struct swz_thread *thread)
 {
-	uint64_t ticks = __atomic_load_n(&swz_control()->changed_ticks,
+	uint64_t ticks = __atomic_load_n(&swz_request()->changed_ticks,
 					 __ATOMIC_RELAXED);
 	uint64_t now = swz_ticks();
 
@@ -76,7 +76,7 @@ void swz_resume_thread(struct swz_thread *thread, const uint64_t *slot)
 	if (!thread->cold->pauses)
 		return;
 	thread->cold->pauses = false;
-	if (swz_control_is_paused())
+	if (swz_request_is_paused())
 		put_aside(thread, &swz_paused_process);
 	else
 		end(thread, slot, ticks);
@@ -87,7 +87,7 @@ bool swz_pause_passes(const uint64_t *slot)
 {
 	struct swz_thread *thread = swz_thread_here();
 
-	if (swz_control_is_paused()) {
+	if (swz_request_is_paused()) {
 		/* one that has no state yet, or its parent's, gets none */
 		if (!swz_thread_is_paused() && thread && thread->cold)
 			begin(thread, swz_slot_below(slot), &swz_paused_process,
@@ -106,7 +106,7 @@ void swz_pause_goes_on(struct swz_thread *thread, const uint64_t *slot)
 {
 	uint32_t id = paused_id(thread);
 
-	if (!thread->cold->pauses && !swz_control_is_paused()) {
+	if (!thread->cold->pauses && !swz_request_is_paused()) {
 		end(thread, slot, change_ticks(thread));
 		return;
 	}

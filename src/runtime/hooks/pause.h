@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/record/control.h"
+#include "runtime/record/request.h"
 #include "runtime/record/thread.h"
 
 /* Pauses, or resumes, the calling thread. SLOT: see swz_span_begin. */
@@ -29,7 +29,7 @@ void swz_pause_goes_on(struct swz_thread *thread, const uint64_t *slot);
 
 static inline bool swz_pause_concerns(void)
 {
-	return swz_thread_is_paused() || swz_control_is_paused();
+	return swz_thread_is_paused() || swz_request_is_paused();
 }
 
 #endif

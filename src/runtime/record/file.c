@@ -14,7 +14,7 @@
 
 #include "base/process_start.h"
 #include "base/syscall.h"
-#include "runtime/record/control.h"
+#include "runtime/record/request.h"
 #include "runtime/record/file_extent.h"
 #include "runtime/record/file_name.h"
 #include "runtime/record/present.h"
@@ -122,7 +122,7 @@ static struct swz_file_header *create(bool replace, const char **problem)
 		h = swz_sys_mmap(far_below_us(bytes), bytes,
 				 PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd,
 				 0);
-	if (h && swz_control_map((int)fd) != SWZ_OK) {
+	if (h && swz_request_map((int)fd) != SWZ_OK) {
 		swz_sys_munmap(h, bytes);
 		h = NULL;
 	}
@@ -145,7 +145,7 @@ static struct swz_file_header *create(bool replace, const char **problem)
 		return NULL;
 	}
 	swz_file_name_keep(st.st_dev, st.st_ino);
-	swz_control()->version = SWZ_CONTROL_VERSION;
+	swz_request()->version = SWZ_REQUEST_VERSION;
 	return h;
 }
 
@@ -198,7 +198,7 @@ void swz_file_discard(void)
 	if (link_bytes)
 		swz_sys_munmap(link_room, link_bytes);
 	swz_sys_munmap(swz_file, mapped_bytes);
-	swz_control_map(-1);
+	swz_request_map(-1);
 	swz_file = NULL;
 	links = NULL;
 	SWZ_SYSCALL(SYS_unlink, swz_file_path());
@@ -305,7 +305,7 @@ void swz_file_detach(void)
 
 	if (plain)
 		plain->used_bytes = CLOSED; /* full, as its limit is 0 */
-	swz_control_map(-1);
+	swz_request_map(-1);
 	swz_file_name_forget();
 }
 

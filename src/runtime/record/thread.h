@@ -156,7 +156,7 @@ extern const struct swz_thread swz_nobody;
 /* While a thread is paused it has the state of one of these, too: nothing in
  * it, so that calls leave the hooks' fast path. Its own is kept aside. */
 extern const struct swz_thread swz_paused_thread;  /* swizzle_pause() */
-extern const struct swz_thread swz_paused_process; /* swz_control.paused */
+extern const struct swz_thread swz_paused_process; /* swz_request.paused */
 extern __thread struct swz_thread *swz_thread_aside
 	__attribute__((tls_model("initial-exec")));
 
