@@ -8,7 +8,6 @@
 #include "launch/program.h"
 #include "options/words.h"
 
-#define MOST_RATE 20000u
 #define MOST_PAUSES 1000u /* --engine pause: each stops all threads */
 #define LEAST_STACK 512u
 #define MOST_PID 4194304u
@@ -133,7 +132,8 @@ struct swz_sampling swz_sampling_read(void)
 	};
 
 	s.rate = number("SWIZZLE_RATE", "-r", 1,
-			s.engine == SWZ_ENGINE_PAUSE ? MOST_PAUSES : MOST_RATE,
+			s.engine == SWZ_ENGINE_PAUSE ? MOST_PAUSES
+						     : SWZ_MOST_RATE,
 			" (samples a second)");
 	s.stack_bytes = (uint32_t)number("SWIZZLE_STACK_BYTES", "--stack-bytes",
 					 LEAST_STACK, SWZ_MOST_STACK_BYTES,

@@ -8,6 +8,7 @@
 
 #include "swizzle/format.h"
 
+#define SWZ_MOST_RATE 20000u /* samples a second */
 /* A record of the kernel has no more than 64 KB. */
 #define SWZ_MOST_STACK_BYTES 65528u
 

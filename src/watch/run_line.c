@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launch/sampling.h"
 #include "profile/support/memory.h"
 
 static void put_count(FILE *to, uint64_t number, const char *what)
@@ -138,4 +139,34 @@ char *swz_run_line(const struct swz_sample_run *sampled,
 		swz_out_of_memory();
 	(void)sampled;
 	return text;
+}
+
+#define MUCH 10u /* one in so many ns */
+#define HITS 4u  /* of a thread of average length */
+
+/* In thousands. */
+static uint64_t rate_for(uint64_t thread_ns)
+{
+	uint64_t rate = thread_ns ? HITS * 1000000000u / thread_ns : UINT64_MAX;
+
+	if (rate > SWZ_MOST_RATE)
+		return SWZ_MOST_RATE;
+	return (rate + 999) / 1000 * 1000;
+}
+
+char *swz_rate_advice(const struct swz_sample_run *sampled,
+		      const struct swz_sample_totals *totals)
+{
+	uint64_t ns = totals->unsampled_ns, rate;
+
+	if (sampled->engine != SWZ_ENGINE_PERF || !sampled->period_ns ||
+	    !totals->processor_ns || ns * MUCH < totals->processor_ns)
+		return NULL;
+	rate = rate_for(ns / totals->unsampled_threads);
+	if (rate <= 1000000000u / sampled->period_ns)
+		return NULL;
+	return swz_print("%" PRIu64 "%% of the time is in threads that ended "
+			 "before their first sample. To see into them: -r "
+			 "%" PRIu64,
+			 100 * ns / totals->processor_ns, rate);
 }

@@ -13,4 +13,10 @@ char *swz_run_line(const struct swz_sample_run *sampled,
 		   const struct swz_run *run,
 		   const struct swz_sample_totals *totals);
 
+/* What to do where much of the time is that of threads which ended before their
+ * first sample: take more. A line without its newline, to be freed; NULL: it is
+ * less than a tenth, or there are no more to be had. */
+char *swz_rate_advice(const struct swz_sample_run *sampled,
+		      const struct swz_sample_totals *totals);
+
 #endif

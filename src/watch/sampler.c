@@ -67,6 +67,10 @@ static void tell(struct swz_watch *watch, const struct swz_run *run)
 	free(line);
 	if (totals.advice)
 		say("swizzle: %s\n", totals.advice);
+	line = swz_rate_advice(&watch->run, &totals);
+	if (line)
+		say("swizzle: %s\n", line);
+	free(line);
 }
 
 static const struct swz_run *run_of_watch;

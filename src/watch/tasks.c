@@ -345,8 +345,13 @@ static void add_totals(struct swz_sample_totals *totals,
 	totals->scripts |= image->script_count != 0;
 	totals->files++;
 	totals->threads += image->thread_count;
-	for (size_t i = 0; i < image->thread_count; i++)
-		totals->processor_ns += image->threads[i]->processor_ns;
+	for (size_t i = 0; i < image->thread_count; i++) {
+		const struct swz_image_thread *t = image->threads[i];
+
+		totals->processor_ns += t->processor_ns;
+		totals->unsampled_ns += t->samples ? 0 : t->processor_ns;
+		totals->unsampled_threads += !t->samples;
+	}
 }
 
 static void note_path(struct swz_tasks *tasks, const struct swz_image *image)

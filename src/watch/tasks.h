@@ -38,6 +38,8 @@ struct swz_sample_totals {
 	bool scripts; /* some are in functions of a script */
 	size_t files, threads, processes;
 	uint64_t processor_ns;
+	uint64_t unsampled_ns; /* of it: of threads that no sample hit */
+	size_t unsampled_threads;
 	char *advice;     /* about code without names; NULL */
 	char *first_path; /* of the file of the run's first process */
 };

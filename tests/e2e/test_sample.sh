@@ -138,6 +138,53 @@ if [ "${ENGINES[0]}" = perf ]; then
 	assert_near total "$(total_ns profile)" "$(own process)" 25 "$(own process)"
 fi
 
+it 'thousands of threads that are shorter than a period'
+if [ "${ENGINES[0]}" = perf ]; then
+	cat >brief.c <<-'END'
+		#define _GNU_SOURCE
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <time.h>
+		static long used;
+		static long now(void)
+		{
+			struct timespec t;
+			clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+			return t.tv_sec * 1000000000 + t.tv_nsec;
+		}
+		__attribute__((noipa)) void work(long end)
+		{
+			while (now() < end)
+				;
+		}
+		static void *run(void *p)
+		{
+			work(300000);
+			used += now();
+			return p;
+		}
+		int main(void)
+		{
+			for (int i = 0; i < 3000; i++) {
+				pthread_t t;
+				pthread_create(&t, NULL, run, NULL);
+				pthread_join(t, NULL);
+			}
+			printf("threads %ld.%06ld\n", (used + now()) / 1000000, (used + now()) % 1000000);
+			return 0;
+		}
+	END
+	gcc -O1 -pthread -o brief brief.c
+	SWIZZLE_SUMMARY=1 "$RUN" -m sample -o profile ./brief >printed 2>err
+	wait_until grep -q 'ended before' err
+	assert_matches err '^swizzle: [0-9]+% of the time is in threads that ended before their first sample\. To see into them: -r 1[0-9]000$'
+	# (what the kernel takes to start and end a thread is only in part its time)
+	assert_near 'all threads' "$(total_ns profile)" "$(own threads)" 30 "$(own threads)"
+	assert_near '[not sampled]' "$(column profile '[not sampled]' 3)" 900 100 "$(own threads)"
+	"$RUN" -q -m sample -r 14000 -o profile ./brief >printed
+	assert_ge "$(column profile work 3)" 500000000 'ns below work at 14 kHz'
+fi
+
 it 'deep stacks have a root'
 if [ "${ENGINES[0]}" = perf ]; then
 	cat >deep.c <<-'END'
