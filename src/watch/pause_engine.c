@@ -32,12 +32,15 @@
 /* For so long a round waits for threads to stop. */
 #define STOP_NS 20000000u
 
+/* Between a thread's end of a turn and the sampler's own first look. */
+#define SWITCH_NS 100000u
+
 #ifndef PTRACE_EVENT_STOP
 #define PTRACE_EVENT_STOP 128
 #endif
 
 static uint8_t copy[65536];
-static uint64_t period_ns, next_waiting;
+static uint64_t period_ns, next_waiting, round_start;
 static size_t stopping; /* threads that were asked to */
 
 /* ---------------------------------------------------------------- one stop */
@@ -100,41 +103,75 @@ static void fill_registers(struct swz_registers *to,
 }
 
 /* Asks a thread to stop, which it does when it gets a processor. */
-static void ask_to_stop(struct swz_task *task)
+static void ask_to_stop(struct swz_task *task,
+			const struct swz_proc_turns *turns)
 {
 	if (ptrace(PTRACE_SEIZE, task->tid, NULL, NULL) != 0)
 		return; /* a debugger has it */
 	/* (one that has ended tells so when it is waited for) */
 	(void)ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL);
 	task->stopping = true;
+	task->turns = *turns;
 	stopping++;
 }
 
-/* Of what runs the kernel tells the time of its last tick, or of when it asked
- * for that itself; of what stands the true one. */
-static void know_time(const struct swz_watch *watch, struct swz_task *task)
+/* Whether it has waited for something since it was stopped before. (A stop
+ * counts as one, too.) */
+static bool has_waited(struct swz_task *task)
 {
-	uint64_t ns;
+	uint64_t before = task->waits;
 
-	if (swz_proc_task_time(task->image->pid, task->tid, &ns) &&
-	    ns > task->known_ns)
-		swz_task_known(&watch->tasks, task, ns);
+	return swz_proc_task_waits_made(task->image->pid, task->tid,
+					&task->waits) &&
+	       task->waits > before + 1;
+}
+
+/* Whether it ran when this round began. What was ready to run, but waited for a
+ * processor, had spent its time elsewhere: on a machine with much to do it
+ * would be found most of the time where it had been woken, or where a turn
+ * ends. What the sampler itself has taken the processor from did run. */
+static bool ran_at_start(struct swz_task *task,
+			 const struct swz_proc_turns *turns, uint64_t now,
+			 bool in_system_call)
+{
+	uint64_t queued_ns = turns->queued_ns - task->turns.queued_ns;
+	bool waited = has_waited(task);
+
+	if (turns->turns == task->turns.turns)
+		return true;
+	return now - queued_ns + SWITCH_NS >= round_start &&
+	       !(in_system_call && waited);
+}
+
+/* Of what runs the kernel tells the time of its last tick, or of when it asked
+ * for that itself; of what stands the true one. Returns whether the thread
+ * stands where it ran. */
+static bool know_time(const struct swz_watch *watch, struct swz_task *task,
+		      uint64_t now, bool in_system_call)
+{
+	struct swz_proc_turns turns = {0};
+
+	if (!swz_proc_task_turns(task->image->pid, task->tid, &turns))
+		return true;
+	if (turns.processor_ns > task->known_ns)
+		swz_task_known(&watch->tasks, task, turns.processor_ns);
+	return ran_at_start(task, &turns, now, in_system_call);
 }
 
 /* It has stopped: copies what is needed, and lets it go. */
 static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 {
-	/* a thread that waits for a processor is stopped, too: what counts is
-	 * how much it has run since it was stopped before */
+	/* what counts is how much it has run since its last sample */
 	struct swz_hit hit = {.time_ns = swz_watch_now()};
 	struct swz_stack stack = {.bytes = copy};
 	struct swz_registers registers;
 	struct user_regs_struct r;
 	bool good = ptrace(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
+	bool counts = false;
 
 	if (good) {
 		hit.in_kernel = (int64_t)r.orig_rax >= 0;
-		know_time(watch, task);
+		counts = know_time(watch, task, hit.time_ns, hit.in_kernel);
 		fill_registers(&registers, &r);
 		stack.start = r.rsp;
 		stack.size = swz_proc_memory(task->image->pid, r.rsp, copy,
@@ -145,8 +182,8 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 			restart(task->image->pid, task->tid, &r);
 	}
 	(void)ptrace(PTRACE_DETACH, task->tid, NULL, (void *)(intptr_t)signal);
-	if (!good)
-		return;
+	if (!counts)
+		return; /* its time goes with the next sample */
 	hit.weight = task->known_ns - task->weighed_ns;
 	task->weighed_ns = task->known_ns;
 	if (!swz_image_knows(task->image, registers.ip))
@@ -297,7 +334,8 @@ static void look_at_task(struct swz_watch *watch, size_t index, uint64_t now,
 	if (!swz_proc_task_read(task->image->pid, task->tid, &proc) ||
 	    proc.state == 'Z' || proc.state == 'X') {
 		if (proc.state == 'Z')
-			swz_task_known(&watch->tasks, task, proc.processor_ns);
+			swz_task_known(&watch->tasks, task,
+				       proc.turns.processor_ns);
 		/* the first thread may end before the others */
 		if (task->tid != task->image->pid ||
 		    task->image->live_threads == 1)
@@ -306,17 +344,17 @@ static void look_at_task(struct swz_watch *watch, size_t index, uint64_t now,
 	}
 	if (watch->launched)
 		return;
-	swz_task_known(&watch->tasks, task, proc.processor_ns);
+	swz_task_known(&watch->tasks, task, proc.turns.processor_ns);
 	if (all)
 		swz_image_read_maps(task->image);
 	if (proc.state == 'R' && !task->stopping &&
 	    task->known_ns > task->weighed_ns)
-		ask_to_stop(task);
+		ask_to_stop(task, &proc.turns);
 }
 
 static void take_round(struct swz_watch *watch, bool all)
 {
-	uint64_t now = swz_watch_now();
+	uint64_t now = round_start = swz_watch_now();
 
 	look_for_execs(watch, now);
 	look_for_tasks(watch, now, all);
@@ -373,7 +411,7 @@ bool swz_pause_engine_open(struct swz_watch *watch, const char **problem)
 		if (!swz_proc_task_read(watch->pid, task->tid, &proc))
 			continue;
 		task->start_stack = proc.start_stack;
-		task->spent_ns = task->weighed_ns = proc.processor_ns;
+		task->spent_ns = task->weighed_ns = proc.turns.processor_ns;
 	}
 	return true;
 }

@@ -42,13 +42,41 @@ static bool read_task_file(int32_t pid, int32_t tid, const char *name,
 	return read_text(path, text, size);
 }
 
-bool swz_proc_task_time(int32_t pid, int32_t tid, uint64_t *ns)
+bool swz_proc_task_turns(int32_t pid, int32_t tid, struct swz_proc_turns *turns)
 {
 	char text[128];
 	const char *at = text;
 
-	return read_task_file(pid, tid, "schedstat", text, sizeof(text)) &&
-	       swz_scan(&at, 10, ns);
+	if (!read_task_file(pid, tid, "schedstat", text, sizeof(text)) ||
+	    !swz_scan(&at, 10, &turns->processor_ns))
+		return false;
+	(void)swz_scan(&at, 10, &turns->queued_ns);
+	(void)swz_scan(&at, 10, &turns->turns);
+	return true;
+}
+
+bool swz_proc_task_time(int32_t pid, int32_t tid, uint64_t *ns)
+{
+	struct swz_proc_turns turns;
+	bool known = swz_proc_task_turns(pid, tid, &turns);
+
+	*ns = known ? turns.processor_ns : 0;
+	return known;
+}
+
+bool swz_proc_task_waits_made(int32_t pid, int32_t tid, uint64_t *count)
+{
+	static const char key[] = "\nvoluntary_ctxt_switches:";
+	char text[4096];
+	const char *at;
+
+	if (!read_task_file(pid, tid, "status", text, sizeof(text)))
+		return false;
+	at = strstr(text, key);
+	if (!at)
+		return false;
+	at += sizeof(key) - 1;
+	return swz_scan(&at, 10, count);
 }
 
 bool swz_proc_task_read(int32_t pid, int32_t tid, struct swz_proc_task *task)
@@ -74,10 +102,10 @@ bool swz_proc_task_read(int32_t pid, int32_t tid, struct swz_proc_task *task)
 		return false;
 	swz_scan_past(&at, FIELD_START_STACK - FIELD_USER_TIME - 2);
 	(void)swz_scan(&at, 10, &task->start_stack);
-	if (!swz_proc_task_time(pid, tid, &task->processor_ns))
-		task->processor_ns = (user + system) *
-				     (1000000000u /
-				      (uint64_t)sysconf(_SC_CLK_TCK));
+	if (!swz_proc_task_turns(pid, tid, &task->turns))
+		task->turns.processor_ns = (user + system) *
+					   (1000000000u /
+					    (uint64_t)sysconf(_SC_CLK_TCK));
 	return true;
 }
 

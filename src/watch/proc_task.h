@@ -7,18 +7,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the scheduler says of a thread. The kernel may say nothing of the last
+ * two, which are 0 then. */
+struct swz_proc_turns {
+	uint64_t processor_ns;
+	uint64_t queued_ns; /* ready to run, without a processor: up to when it
+			     * got one last */
+	uint64_t turns;     /* how often it got one */
+};
+
 struct swz_proc_task {
 	char state; /* as in /proc/PID/stat: R, S, D, T, Z, ... */
 	int32_t parent_pid;
 	uint64_t start_stack; /* another one after an exec; 0: not told */
-	uint64_t processor_ns;
+	struct swz_proc_turns turns;
 };
 
 /* False: there is no such thread any more. */
 bool swz_proc_task_read(int32_t pid, int32_t tid, struct swz_proc_task *task);
 
+bool swz_proc_task_turns(int32_t pid, int32_t tid,
+			 struct swz_proc_turns *turns);
+
 /* Its processor time alone. */
 bool swz_proc_task_time(int32_t pid, int32_t tid, uint64_t *ns);
+
+/* How often it gave its processor up, to wait for something. */
+bool swz_proc_task_waits_made(int32_t pid, int32_t tid, uint64_t *count);
 
 /* Where a thread waits: its instruction and stack pointers. False: it runs, or
  * it cannot be read. */

@@ -10,6 +10,7 @@
 
 #include "profile/support/map.h"
 #include "watch/image.h"
+#include "watch/proc_task.h"
 #include "watch/profile_file.h"
 
 struct swz_task {
@@ -24,6 +25,8 @@ struct swz_task {
 	uint64_t start_stack; /* of the pause engine */
 	bool stopping;        /* the same: it was asked to */
 	uint64_t weighed_ns;  /* the same: of known_ns, what samples have */
+	struct swz_proc_turns turns; /* the same: when it was asked to stop */
+	uint64_t waits;              /* the same: made up to its last stop */
 	bool was_known;
 	int time_fd;  /* counts its processor time from the start; -1 */
 	int apart_fd; /* from later on, and sets it apart; -1 */

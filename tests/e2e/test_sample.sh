@@ -73,6 +73,21 @@ for engine in "${ENGINES[@]}"; do
 	"$DUMP" -q --by thread -f csv -o - profile >threads
 	assert_eq 5 "$(wc -l <threads)" 'lines of four threads and a heading'
 
+	it "$engine: what waits most of the time, on a machine with much to do"
+	burners=()
+	for ((i = 0; i < 2 * $(nproc); i++)); do
+		sh -c 'while :; do :; done' &
+		burners+=($!)
+	done
+	"$RUN" -q -m sample --engine "$engine" -o profile "$TARGETS/shares" waits 100 >printed
+	kill "${burners[@]}"
+	wait "${burners[@]}" 2>/dev/null
+	process=$(own process)
+	assert_near 'a and b' "$(($(column profile a 3) + $(column profile b 3)))" \
+		"$process" 200 "$process"
+	assert_le "$(($(column profile rest 3) + 0))" "$(($(total_ns profile) / 5))" \
+		'time where it only waits'
+
 	it "$engine: nothing is interrupted"
 	"$RUN" -q -m sample --engine "$engine" -r 1000 --wall -o profile \
 		"$TARGETS/patient" 1500 >printed 2>err

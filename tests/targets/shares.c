@@ -3,8 +3,10 @@
  * "shares": 3 parts of a, 6 of b, 1 of c, one after the other. "shares
  * threads": one, two and three in a thread each, the same time. "shares short
  * N": N times the same thing in short threads, which main starts, and in main.
+ * "shares waits N": N times a little of a, half as much of b, and a wait.
  * Prints the processor time of each in ms, and of the process. */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -80,12 +82,31 @@ static void in_short_threads(int count)
 	printf("a %.3f\n", used);
 }
 
+__attribute__((noinline)) static void rest(void)
+{
+	(void)poll(NULL, 0, 5);
+}
+
+static void between_waits(int count)
+{
+	double of_a = 0, of_b = 0;
+
+	for (int i = 0; i < count; i++) {
+		of_a += a(1);
+		of_b += b(0.5);
+		rest();
+	}
+	printf("a %.3f\nb %.3f\n", of_a, of_b);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "threads") == 0)
 		in_threads(300);
 	else if (argc > 2 && strcmp(argv[1], "short") == 0)
 		in_short_threads(atoi(argv[2]));
+	else if (argc > 2 && strcmp(argv[1], "waits") == 0)
+		between_waits(atoi(argv[2]));
 	else
 		printf("a %.3f\nb %.3f\nc %.3f\n", a(300), b(600), c(100));
 	printf("process %.3f\n", now(CLOCK_PROCESS_CPUTIME_ID));
