@@ -91,8 +91,8 @@ static void put_function(FILE *stream, const struct swz_section *section,
 {
 	const struct swz_catalog_function *function =
 		&section->catalog->functions[index];
-	const struct swz_report_function *costs =
-		&section->report->functions[index];
+	struct swz_report_function costs = swz_report_function(section->report,
+							       index);
 
 	fputs("\n{\"name\":", stream);
 	swz_put_json(stream, function->name);
@@ -100,18 +100,18 @@ static void put_function(FILE *stream, const struct swz_section *section,
 		   swz_catalog_module_path(section->catalog, function));
 	put_string(stream, "file", function->file);
 	fprintf(stream, ",\"line\":%d", function->line);
-	put_count(stream, section, index, costs->calls);
+	put_count(stream, section, index, costs.calls);
 	fprintf(stream,
 		",\"self_ns\":%" PRId64 ",\"incl_ns\":%" PRId64
 		",\"min_ns\":%" PRId64 ",\"max_ns\":%" PRId64
 		",\"unwound\":%" PRIu64,
-		costs->self_ns, costs->inclusive_ns, costs->min_ns,
-		costs->max_ns, costs->unwound);
-	put_bound(stream, section, index, costs->self_ns);
+		costs.self_ns, costs.inclusive_ns, costs.min_ns, costs.max_ns,
+		costs.unwound);
+	put_bound(stream, section, index, costs.self_ns);
 	if (section->old)
 		put_change(stream, section, index);
-	put_waiting(stream, section, costs->self_waiting_ns,
-		    costs->inclusive_waiting_ns);
+	put_waiting(stream, section, costs.self_waiting_ns,
+		    costs.inclusive_waiting_ns);
 	putc('}', stream);
 }
 
@@ -119,19 +119,20 @@ static void put_function(FILE *stream, const struct swz_section *section,
 static uint32_t *put_functions(FILE *stream, const struct swz_section *section)
 {
 	const struct swz_report *report = section->report;
-	uint32_t *numbers = swz_allocate(report->function_capacity,
-					 sizeof(*numbers));
-	bool *used = swz_allocate(report->function_capacity, sizeof(*used));
+	size_t all = section->catalog->function_count;
+	uint32_t *numbers = swz_allocate(all, sizeof(*numbers));
+	bool *used = swz_allocate(all, sizeof(*used));
 	uint32_t count = 0, i;
 
-	/* in the context of a lost caller there may be no time and no call */
+	/* in the context of a lost caller, and outside of a range of time,
+	 * there may be no time and no call: the report has no such function */
 	for (i = 0; i < section->contexts->count; i++)
 		used[section->contexts->items[i].function] = true;
 	fputs("\"functions\":[", stream);
-	for (i = 0; i < report->function_capacity; i++) {
-		if (!report->functions[i].present && !used[i] &&
+	for (i = 0; i < all; i++) {
+		if (!swz_report_function(report, i).present && !used[i] &&
 		    !(section->old &&
-		      section->old->report->functions[i].present))
+		      swz_report_function(section->old->report, i).present))
 			continue;
 		if (count)
 			putc(',', stream);
