@@ -144,6 +144,20 @@ static const struct swz_format formats[] = {
 		.by = swz_write_json_by,
 	},
 	{
+		.name = "sqlite",
+		.description = "a database for questions in SQL; of a trace, "
+			       "with each call",
+		.takes = SWZ_TELLS_FOLDED | SWZ_WRITES_FILE,
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_PLACES |
+			 SWZ_NEEDS_LINES | SWZ_NEEDS_THREADS | SWZ_NEEDS_UNITS |
+			 SWZ_NEEDS_EDGES,
+		.prefix = "swizzle.",
+		.suffix = ".sqlite",
+		.begin = swz_sqlite_begin,
+		.section = swz_sqlite_section,
+		.end = swz_sqlite_end,
+	},
+	{
 		.name = "html",
 		.description = "a page for a browser, in one file",
 		.takes = SWZ_TELLS_FOLDED | SWZ_TAKES_SOURCE | SWZ_TAKES_DIFF,

@@ -32,6 +32,8 @@ struct swz_section {
 	const struct swz_profile_thread *thread; /* NULL: several */
 	unsigned int part;                       /* from 1 */
 	unsigned int thread_number; /* from 1, if there is a thread */
+	uint64_t origin; /* ticks at time 0 where several processes are shown:
+			  * the first one's start */
 	bool compensated;
 	const struct swz_range *range; /* of time; NULL: all */
 	/* What this is compared with, aligned (see diff.h); NULL: nothing. In a
@@ -77,7 +79,12 @@ struct swz_writer {
 	const char *const *advice; /* before the end: sentences on how the
 				    * report could say more, NULL-terminated;
 				    * NULL: none */
-	void *state;               /* the format's own, from begin to end */
+	const char *path; /* of the file, until it is in its place; NULL: it
+			   * has none. Formats with SWZ_WRITES_FILE write to
+			   * that, and nothing to the stream */
+	char *failure;    /* set by the format at the end: why the file is worth
+			   * nothing; to be freed. NULL: nothing is known */
+	void *state;      /* the format's own, from begin to end */
 };
 
 /* What a format does with options; without the bit the option is wrong usage.
@@ -90,6 +97,7 @@ enum swz_format_takes {
 	SWZ_TAKES_DIFF = 32,     /* --diff */
 	SWZ_TAKES_NAMES = 1024,  /* --embed */
 	SWZ_TAKES_SOURCE = 2048, /* --no-source */
+	SWZ_WRITES_FILE = 4096,  /* in any order: not to a pipe */
 	SWZ_TAKES_PLACE = 64,    /* that of its profile (-o): all is in it */
 	SWZ_FOR_PEOPLE = 256,    /* it is drawn in a style, always ... */
 	SWZ_FOR_TERMINALS = 512, /* ... or on a terminal */
@@ -203,6 +211,12 @@ void swz_html_begin(struct swz_writer *writer);
 void swz_html_section(struct swz_writer *writer,
 		      const struct swz_section *section);
 void swz_html_end(struct swz_writer *writer);
+
+/* A SQLite database. */
+void swz_sqlite_begin(struct swz_writer *writer);
+void swz_sqlite_section(struct swz_writer *writer,
+			const struct swz_section *section);
+void swz_sqlite_end(struct swz_writer *writer);
 
 /* What a profile file holds. */
 void swz_write_info(FILE *stream, struct swz_profile *profile);

@@ -174,6 +174,17 @@ void swz_dump_warn_filter(const struct swz_catalog *catalog,
 			"interpreter needs");
 }
 
+static uint64_t first_origin(const struct swz_dump_input *input)
+{
+	uint64_t first = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < input->count; i++)
+		if (swz_profile_origin(input->profiles[i]) < first)
+			first = swz_profile_origin(input->profiles[i]);
+	return first;
+}
+
 struct swz_section swz_dump_new_section(const struct swz_dump_input *input,
 					size_t index,
 					const struct swz_dump_result *result,
@@ -187,6 +198,7 @@ struct swz_section swz_dump_new_section(const struct swz_dump_input *input,
 		.profiles = &input->profiles[index],
 		.profile_count = 1,
 		.part = 1,
+		.origin = first_origin(input),
 		.compensated = options->compensate,
 		.range = swz_dump_has_range(options) ? &options->range : NULL,
 	};

@@ -60,7 +60,18 @@ int swz_dump_open_target(struct swz_dump_target *target,
 	target->path = path;
 	if (swz_dump_open_output(&target->output, path, options) != SWZ_OK)
 		return swz_dump_write_failed(path);
+	if (options->format->takes & SWZ_WRITES_FILE &&
+	    !target->output.temporary) {
+		swz_dump_complain("cannot write %s to %s: it is not written "
+				  "from its beginning to its end. Name a file "
+				  "with -o",
+				  options->format->name, path);
+		swz_output_discard(&target->output);
+		target->output.stream = NULL;
+		return EXIT_USAGE;
+	}
 	target->writer = (struct swz_writer){.stream = target->output.stream,
+					     .path = target->output.temporary,
 					     .options = &options->table};
 	if (options->format->begin)
 		options->format->begin(&target->writer);
@@ -100,6 +111,16 @@ int swz_dump_end_output(struct swz_output *output, const char *path,
 	return EXIT_OK;
 }
 
+/* What the format has written is of no use. */
+static int give_up(struct swz_dump_target *target)
+{
+	swz_dump_complain("cannot write %s: %s", target->path,
+			  target->writer.failure);
+	free(target->writer.failure);
+	swz_output_discard(&target->output);
+	return EXIT_INPUT;
+}
+
 int swz_dump_close_target(struct swz_dump_target *target,
 			  const struct swz_dump_options *options)
 {
@@ -108,8 +129,10 @@ int swz_dump_close_target(struct swz_dump_target *target,
 	if (target->path && target->output.stream) {
 		if (options->format->end)
 			options->format->end(&target->writer);
-		status = swz_dump_end_output(&target->output, target->path,
-					     options);
+		status = target->writer.failure
+				 ? give_up(target)
+				 : swz_dump_end_output(&target->output,
+						       target->path, options);
 	}
 	free(target->path);
 	*target = (struct swz_dump_target){0};

@@ -1,0 +1,514 @@
+/* A database for questions in SQL. Each thread has its own rows; sums over all
+ * threads, names and what else is known only when all were seen follow. The
+ * numbers of functions, modules and places are those of the catalog. */
+
+#include "profile/formats/formats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/file/events.h"
+#include "profile/file/thread_times.h"
+#include "profile/formats/joined_figures.h"
+#include "profile/formats/sqlite.h"
+#include "profile/support/memory.h"
+#include "profile/support/progress.h"
+
+#ifndef SWZ_VERSION
+#define SWZ_VERSION "unknown"
+#endif
+
+/* In the database's header: what file(1) and others know it by, and of which
+ * version its tables are. */
+#define APPLICATION_ID "0x53575a4c" /* "SWZL" */
+#define SCHEMA_VERSION "1"
+
+struct base {
+	struct swz_database *database;
+	struct swz_statement *thread_function, *edge, *thread_edge, *context,
+		*wait;
+	struct swz_sqlite_events *events;
+	const struct swz_catalog *catalog;
+	struct swz_report totals; /* of all threads; without edges */
+	bool *used; /* by the catalog's index: functions that contexts have */
+	size_t used_count;
+	const struct swz_profile **processes;
+	size_t process_count, process_capacity;
+	size_t untraced_count;     /* processes that are no traces */
+	int64_t threads, contexts; /* rows that were written */
+	bool compensated, joined, waits;
+};
+
+/* ---- figures ---- */
+
+/* Of a function: calls and samples, of which one is known at most. */
+static void put_counts(struct swz_statement *row,
+		       const struct swz_report *report, uint32_t function,
+		       uint64_t count)
+{
+	bool counted = swz_is_counted(report, function);
+
+	if (counted && !report->samples)
+		swz_statement_count(row, count);
+	else
+		swz_statement_null(row);
+	if (counted && report->samples)
+		swz_statement_count(row, count);
+	else
+		swz_statement_null(row);
+}
+
+static void put_waiting(struct swz_statement *row,
+			const struct swz_report *report, int64_t ns)
+{
+	if (report->knows_waiting)
+		swz_statement_integer(row, ns);
+	else
+		swz_statement_null(row);
+}
+
+static void put_function_costs(struct swz_statement *row,
+			       const struct swz_report *report, uint32_t index)
+{
+	struct swz_report_function costs = swz_report_function(report, index);
+
+	put_counts(row, report, index, costs.calls);
+	swz_statement_integer(row, costs.self_ns);
+	swz_statement_integer(row, costs.inclusive_ns);
+	swz_statement_integer(row, costs.min_ns);
+	swz_statement_integer(row, costs.max_ns);
+	swz_statement_count(row, costs.unwound);
+	put_waiting(row, report, costs.self_waiting_ns);
+	put_waiting(row, report, costs.inclusive_waiting_ns);
+}
+
+/* ---- a thread ---- */
+
+static void put_thread_functions(struct base *base,
+				 const struct swz_report *report)
+{
+	struct swz_statement *row = base->thread_function;
+	uint32_t i;
+
+	for (i = 0; i < report->function_capacity; i++) {
+		if (!report->functions[i].present)
+			continue;
+		swz_statement_integer(row, base->threads);
+		swz_statement_integer(row, i);
+		put_function_costs(row, report, i);
+		swz_statement_run(row);
+	}
+}
+
+static void put_edges(struct base *base, const struct swz_report *report,
+		      bool of_thread)
+{
+	struct swz_statement *row = of_thread ? base->thread_edge : base->edge;
+	size_t i;
+
+	for (i = 0; i < report->edge_count; i++) {
+		const struct swz_report_edge *edge = &report->edges[i];
+
+		if (of_thread)
+			swz_statement_integer(row, base->threads);
+		swz_statement_integer(row, edge->caller);
+		swz_statement_integer(row, edge->callee);
+		swz_statement_integer(row, edge->place);
+		put_counts(row, report, edge->callee, edge->calls);
+		swz_statement_integer(row, edge->inclusive_ns);
+		put_waiting(row, report, edge->waiting_ns);
+		swz_statement_run(row);
+	}
+}
+
+static void mark_used(struct base *base, uint32_t function)
+{
+	size_t count = base->used_count;
+
+	if (function >= count) {
+		base->used_count = function + count / 2 + 64;
+		base->used = swz_reallocate(base->used, base->used_count,
+					    sizeof(*base->used));
+		memset(base->used + count, 0,
+		       (base->used_count - count) * sizeof(*base->used));
+	}
+	base->used[function] = true;
+}
+
+static void put_contexts(struct base *base, const struct swz_section *section)
+{
+	const struct swz_contexts *contexts = section->contexts;
+	struct swz_statement *row = base->context;
+	size_t i;
+
+	for (i = 0; i < contexts->count; i++) {
+		const struct swz_context *context = &contexts->items[i];
+
+		swz_statement_integer(row, base->contexts + (int64_t)i);
+		if (section->thread)
+			swz_statement_integer(row, base->threads);
+		else
+			swz_statement_null(row);
+		if (i)
+			swz_statement_integer(row,
+					      base->contexts + context->parent);
+		else
+			swz_statement_null(row);
+		swz_statement_integer(row, context->function);
+		swz_statement_integer(row, context->place);
+		swz_statement_integer(row, context->depth);
+		put_counts(row, section->report, context->function,
+			   context->calls);
+		swz_statement_integer(row, context->self_ns);
+		swz_statement_integer(row, context->inclusive_ns);
+		put_waiting(row, section->report, context->self_waiting_ns);
+		put_waiting(row, section->report,
+			    context->inclusive_waiting_ns);
+		swz_statement_count(row, context->unwound);
+		swz_statement_integer(row, context->folded);
+		swz_statement_integer(row, context->topmost);
+		swz_statement_run(row);
+		mark_used(base, context->function);
+	}
+}
+
+static void put_process(struct base *base, const struct swz_section *section)
+{
+	const struct swz_profile *profile = section->profile;
+	const struct swz_file_header *header = &profile->header;
+	char *command = swz_command_text(profile);
+	struct swz_statement *row = swz_statement_prepare(
+		base->database, "INSERT INTO processes VALUES "
+				"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+
+	swz_statement_count(row, base->process_count);
+	swz_statement_integer(row, header->pid);
+	swz_statement_integer(row, header->parent_pid);
+	swz_statement_text(row, profile->executable);
+	swz_statement_text(row, command);
+	swz_statement_text(row, profile->cwd);
+	swz_statement_text(row, profile->name);
+	swz_statement_word(row, header->flags & SWZ_FILE_SAMPLES  ? "sample"
+				: header->flags & SWZ_FILE_TRACED ? "trace"
+								  : "profile");
+	swz_statement_count(row, header->start_realtime_ns);
+	swz_statement_integer(
+		row, swz_sqlite_ns(section, swz_profile_origin(profile)));
+	swz_statement_integer(
+		row,
+		swz_profile_ns(profile,
+			       (int64_t)swz_profile_duration_ticks(profile)));
+	swz_statement_count(row, header->lost_calls);
+	swz_statement_run(row);
+	swz_statement_free(row);
+	free(command);
+}
+
+/* The number of the section's process, which is written if it is new. */
+static int64_t process_of(struct base *base, const struct swz_section *section)
+{
+	size_t i;
+
+	for (i = 0; i < base->process_count; i++)
+		if (base->processes[i] == section->profile)
+			return (int64_t)i + 1;
+	swz_grow(&base->processes, &base->process_capacity, i,
+		 sizeof(struct swz_profile *));
+	base->processes[base->process_count++] = section->profile;
+	base->untraced_count += !swz_profile_traced(section->profile);
+	put_process(base, section);
+	return (int64_t)base->process_count;
+}
+
+static void put_thread(struct base *base, const struct swz_section *section)
+{
+	const struct swz_profile *profile = section->profile;
+	const struct swz_profile_thread *thread = section->thread;
+	struct swz_thread_times times = swz_thread_times(profile, thread);
+	int64_t process = process_of(base, section);
+	struct swz_statement *row = swz_statement_prepare(
+		base->database, "INSERT INTO threads VALUES "
+				"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+
+	swz_statement_integer(row, ++base->threads);
+	swz_statement_integer(row, process);
+	swz_statement_integer(row, thread->record.tid);
+	swz_statement_text(row, thread->name);
+	swz_statement_integer(
+		row, swz_sqlite_ns(section, thread->record.start_ticks));
+	swz_statement_integer(row, swz_sqlite_ns(section, thread->last_ticks));
+	swz_statement_integer(row, section->report->total_ns);
+	if (times.known)
+		swz_statement_integer(row, times.processor_ns);
+	else
+		swz_statement_null(row);
+	swz_statement_count(row, thread->record.untraced);
+	swz_statement_count(row, thread->record.short_calls);
+	swz_statement_run(row);
+	swz_statement_free(row);
+	base->waits |= thread->record.switches_from != 0;
+}
+
+void swz_sqlite_section(struct swz_writer *writer,
+			const struct swz_section *section)
+{
+	struct base *base = writer->state;
+	const struct swz_report *report = section->report;
+
+	base->catalog = section->catalog;
+	base->compensated = section->compensated;
+	base->joined |= section->joined != NULL;
+	swz_report_merge(&base->totals, report);
+	base->totals.joined = report->joined;
+	base->totals.bound_ns = report->bound_ns;
+	if (section->thread) {
+		put_thread(base, section);
+		put_thread_functions(base, report);
+	} else {
+		uint32_t i;
+
+		process_of(base, section);
+		for (i = 0; i < report->function_capacity; i++)
+			base->totals.functions[i].uncounted =
+				report->functions[i].uncounted;
+	}
+	put_edges(base, report, section->thread);
+	put_contexts(base, section);
+	if (section->thread && swz_profile_traced(section->profile))
+		swz_sqlite_events_add(base->events, section, base->threads,
+				      base->contexts);
+	if (section->thread)
+		swz_sqlite_put_waits(base->wait, section, base->threads);
+	base->contexts += (int64_t)section->contexts->count;
+}
+
+/* ---- what all threads have in common ---- */
+
+static void put_build_id(struct swz_statement *row,
+			 const struct swz_catalog_module *module)
+{
+	char digits[2 * sizeof(module->build_id) + 1];
+	size_t i;
+
+	for (i = 0; i < module->build_id_bytes; i++)
+		snprintf(digits + 2 * i, 3, "%02x", module->build_id[i]);
+	swz_statement_text(row, i ? digits : NULL);
+}
+
+static void put_modules(struct base *base)
+{
+	struct swz_statement *row = swz_statement_prepare(
+		base->database, "INSERT INTO modules VALUES (?, ?, ?, ?)");
+	size_t i;
+
+	for (i = 0; i < base->catalog->module_count; i++) {
+		const struct swz_catalog_module *module =
+			&base->catalog->modules[i];
+
+		swz_statement_count(row, i + 1);
+		swz_statement_text(row, module->name);
+		swz_statement_text(row, module->path);
+		put_build_id(row, module);
+		swz_statement_run(row);
+	}
+	swz_statement_free(row);
+}
+
+static void put_file(struct swz_statement *row, const char *file, int line)
+{
+	swz_statement_text(row, file);
+	if (file && line > 0)
+		swz_statement_integer(row, line);
+	else
+		swz_statement_null(row);
+}
+
+static void put_functions(struct base *base)
+{
+	const struct swz_report *totals = &base->totals;
+	const struct swz_catalog *catalog = base->catalog;
+	struct swz_statement *row = swz_statement_prepare(
+		base->database, "INSERT INTO functions VALUES "
+				"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+				"?)");
+	uint32_t i;
+
+	for (i = 0; i < catalog->function_count; i++) {
+		const struct swz_catalog_function *function =
+			&catalog->functions[i];
+		int64_t self_ns = swz_report_function(totals, i).self_ns;
+		int64_t bound_ns = swz_bound_of(totals, i, self_ns);
+
+		if (!swz_report_function(totals, i).present &&
+		    !(i < base->used_count && base->used[i]))
+			continue;
+		swz_statement_integer(row, i);
+		swz_statement_text(row, function->name);
+		if (function->module < catalog->module_count)
+			swz_statement_integer(row,
+					      (int64_t)function->module + 1);
+		else
+			swz_statement_null(row);
+		put_file(row, function->file, function->line);
+		if (bound_ns)
+			swz_statement_integer(row, bound_ns);
+		else
+			swz_statement_null(row);
+		put_function_costs(row, totals, i);
+		swz_statement_run(row);
+	}
+	swz_statement_free(row);
+}
+
+static void put_places(struct base *base)
+{
+	struct swz_statement *row = swz_statement_prepare(
+		base->database, "INSERT INTO places VALUES (?, ?, ?, ?, ?)");
+	size_t i;
+
+	for (i = 0; i < base->catalog->place_count; i++) {
+		const struct swz_catalog_place *place =
+			&base->catalog->places[i];
+
+		swz_statement_count(row, i);
+		put_file(row, place->file, place->line);
+		swz_statement_text(row, place->inlined);
+		if (place->inlined && place->outer_line > 0)
+			swz_statement_integer(row, place->outer_line);
+		else
+			swz_statement_null(row);
+		swz_statement_run(row);
+	}
+	swz_statement_free(row);
+}
+
+static void put_note(struct swz_statement *about, const char *key,
+		     const char *value)
+{
+	swz_statement_word(about, key);
+	swz_statement_text(about, value);
+	swz_statement_run(about);
+}
+
+static void put_figure(struct swz_statement *about, const char *key,
+		       uint64_t value)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	put_note(about, key, digits);
+}
+
+static const char *about_events(const struct base *base)
+{
+	if (base->joined)
+		return "none: counts and times are of two runs (--times)";
+	if (!base->process_count)
+		return "none: no thread was recorded";
+	if (!base->untraced_count)
+		return "all calls";
+	return base->untraced_count == base->process_count
+		       ? "none: not recorded (swizzle-run -m trace records "
+			 "them)"
+		       : "of some processes only: see processes.mode";
+}
+
+static void put_about(struct base *base)
+{
+	const struct swz_report *totals = &base->totals;
+	struct swz_statement *about = swz_statement_prepare(
+		base->database, "INSERT INTO about VALUES (?, ?)");
+
+	put_note(about, "schema", SCHEMA_VERSION);
+	put_note(about, "creator", "swizzle " SWZ_VERSION);
+	put_note(about, "counts", totals->samples ? "samples" : "calls");
+	put_note(about, "times",
+		 base->joined || totals->samples ? "by samples"
+		 : !base->compensated ? "wall clock, with what the hooks took"
+				      : "wall clock, without the hooks");
+	put_note(about, "timed",
+		 totals->sampled ? "some calls: times are estimates"
+				 : "all calls");
+	put_note(about, "events", about_events(base));
+	put_note(about, "event_times", "wall clock, with what the hooks took");
+	put_note(about, "waits",
+		 base->waits ? "recorded"
+			     : "none: not recorded (swizzle-run -m trace "
+			       "--switches records them)");
+	put_figure(about, "total_ns", (uint64_t)totals->total_ns);
+	put_figure(about, "threads", totals->thread_count);
+	put_figure(about, "folded_recursion", totals->folded_recursion);
+	put_figure(about, "split_functions", swz_report_split(totals));
+	put_figure(about, "missing_switches", totals->missing_switches);
+	put_figure(about, "dropped_contexts", totals->dropped_nodes);
+	put_figure(about, "repaired_contexts", totals->repaired_nodes);
+	swz_statement_free(about);
+}
+
+/* ---- the file ---- */
+
+void swz_sqlite_begin(struct swz_writer *writer)
+{
+	struct base *base = swz_allocate(1, sizeof(*base));
+	struct swz_database *database = swz_database_begin(writer->path);
+
+	writer->state = base;
+	base->database = database;
+	base->contexts = 1;
+	swz_database_run(database, "PRAGMA application_id = " APPLICATION_ID ";"
+				   "PRAGMA user_version = " SCHEMA_VERSION ";");
+	swz_database_run(database, swz_sqlite_tables);
+	base->thread_function = swz_statement_prepare(
+		database, "INSERT INTO thread_functions VALUES "
+			  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	base->edge = swz_statement_prepare(
+		database, "INSERT INTO edges VALUES (?, ?, ?, ?, ?, ?, ?)");
+	base->thread_edge = swz_statement_prepare(
+		database,
+		"INSERT INTO thread_edges VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+	base->context = swz_statement_prepare(
+		database, "INSERT INTO contexts VALUES "
+			  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	base->wait = swz_statement_prepare(
+		database, "INSERT INTO waits (thread, start_ns, duration_ns, "
+			  "kind) VALUES (?, ?, ?, ?)");
+	base->events = swz_sqlite_events_begin(database);
+}
+
+static void finish(struct base *base)
+{
+	if (base->catalog) {
+		put_modules(base);
+		put_functions(base);
+		put_places(base);
+	}
+	put_about(base);
+	swz_database_run(base->database,
+			 "INSERT INTO edges SELECT caller, callee, place, "
+			 "sum(calls), sum(samples), sum(incl_ns), "
+			 "sum(incl_waiting_ns) FROM thread_edges "
+			 "GROUP BY caller, callee, place");
+	swz_progress_stage("making indexes", 1);
+	swz_database_run(base->database, swz_sqlite_indexes);
+	swz_progress_end();
+}
+
+void swz_sqlite_end(struct swz_writer *writer)
+{
+	struct base *base = writer->state;
+
+	finish(base);
+	swz_statement_free(base->thread_function);
+	swz_statement_free(base->edge);
+	swz_statement_free(base->thread_edge);
+	swz_statement_free(base->context);
+	swz_statement_free(base->wait);
+	swz_sqlite_events_free(base->events);
+	writer->failure = swz_database_end(base->database);
+	swz_report_free(&base->totals);
+	free(base->processes);
+	free(base->used);
+	free(base);
+	writer->state = NULL;
+}

@@ -1,0 +1,34 @@
+#ifndef SWZ_PROFILE_FORMATS_SQLITE_H
+#define SWZ_PROFILE_FORMATS_SQLITE_H
+
+/* The parts of the writer of SQLite databases. docs/sqlite.md explains the
+ * tables. */
+
+#include "profile/formats/database.h"
+#include "profile/formats/formats.h"
+
+/* Before any row: the tables; after all of them: indexes, and views that show
+ * names in the place of numbers. */
+extern const char swz_sqlite_tables[];
+extern const char swz_sqlite_indexes[];
+
+/* The events of traces, one thread after the other. */
+struct swz_sqlite_events;
+struct swz_sqlite_events *swz_sqlite_events_begin(
+	struct swz_database *database);
+void swz_sqlite_events_free(struct swz_sqlite_events *events);
+
+/* Writes those of the section's thread, whose number is THREAD; its contexts
+ * have the numbers from FIRST_CONTEXT on. */
+void swz_sqlite_events_add(struct swz_sqlite_events *events,
+			   const struct swz_section *section, int64_t thread,
+			   int64_t first_context);
+
+/* Writes when the section's thread did not run, as far as that was recorded. */
+void swz_sqlite_put_waits(struct swz_statement *waits,
+			  const struct swz_section *section, int64_t thread);
+
+/* A time as the database has it: ns since the first process's start. */
+int64_t swz_sqlite_ns(const struct swz_section *section, uint64_t ticks);
+
+#endif

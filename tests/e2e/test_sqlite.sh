@@ -1,0 +1,219 @@
+# shellcheck shell=bash
+# swizzle-dump -f sqlite: the figures of csv and json, the calls of chrome, and the
+# questions of docs/sqlite.md. sqlite3 and Python's own sqlite3 read it back.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3 sqlite3 gcc
+need_targets workers names fib processes
+
+base() { # BASE OPTION...: silently, without errors
+	local base=$1
+	shift
+	capture "$DUMP" -f sqlite -o "$base" "$@"
+	assert_status 0
+	assert_empty err
+	assert_empty out
+	assert_eq ok "$(sqlite3 "$base" 'PRAGMA integrity_check')" 'the base'
+	assert_eq '' "$(sqlite3 "$base" 'PRAGMA foreign_key_check')" 'references'
+}
+
+sql() { # BASE QUERY
+	sqlite3 -batch "$1" "$2" 2>&1
+}
+
+same() { # WHAT BASE FILE
+	python3 "$TOP/tests/e2e/read_sqlite.py" "$@" >wrong 2>&1 ||
+		fail "$1: $(head -n 20 wrong)"
+}
+
+agree() { # OPTION... PROFILE...: all figures are those of csv and json
+	base base "$@"
+	"$DUMP" -q -f csv -o all.csv "$@"
+	"$DUMP" -q -f csv --thread-parts -o threads.csv "$@"
+	"$DUMP" -q -f json -o all.json "$@"
+	same functions base all.csv
+	same threads base threads.csv
+	same graph base all.json
+}
+
+it 'a profile: the figures of csv and json'
+"$RUN" -m profile -o profile "$TARGETS/workers" >/dev/null || abort 'no profile'
+agree profile
+assert_eq 100 "$(sql base "SELECT calls FROM functions WHERE name = 'shop::round'")" calls
+assert_eq 'none: not recorded (swizzle-run -m trace records them)' \
+	"$(sql base "SELECT value FROM about WHERE key = 'events'")" about
+assert_eq 0 "$(sql base 'SELECT count(*) FROM events')" events
+assert_eq 'profile 5' "$(sql base "SELECT mode || ' ' || count(*) FROM threads t
+	JOIN processes p ON p.id = t.process")" threads
+agree --no-compensate profile
+agree --demangle=full -H 'shop::*' profile
+
+it 'a trace: its calls are those of chrome'
+"$RUN" -m trace --switches -o traced "$TARGETS/workers" >/dev/null || abort 'no trace'
+agree traced
+"$DUMP" -q -f chrome -o traced.json traced
+same events base traced.json
+assert_eq '' "$(sql base "SELECT f.name, f.calls, count(e.id) FROM functions f LEFT JOIN
+	events e ON e.function = f.id AND e.began IS NULL GROUP BY f.id
+	HAVING f.calls <> count(e.id)")" 'calls that are no events'
+assert_eq 100 "$(sql base "SELECT count(*) FROM named_events
+	WHERE name = 'shop::refuse' AND ended = 'exception'")" 'calls ended by exceptions'
+base base -F 'shop::*' traced
+"$DUMP" -q -f json -F 'shop::*' -o all.json traced
+same graph base all.json
+"$DUMP" -q -f chrome -F 'shop::*' -o part.json traced
+same events base part.json
+agree -N 'shop::round' traced
+# a range in which something happens
+base base traced
+range=$(sql base "SELECT printf('--from %.9f --to %.9f', min(start_ns) / 1e9,
+	(max(start_ns) + min(start_ns)) / 2e9) FROM named_events WHERE name LIKE 'shop::%'")
+# shellcheck disable=SC2086 # two options
+{
+	agree $range traced
+	"$DUMP" -q -f chrome $range -o part.json traced
+}
+same events base part.json
+assert_ge "$(sql base "SELECT count(*) FROM events WHERE began = 'earlier'")" 1 \
+	'calls from before'
+
+it 'a range in which no function is called: contexts, without calls and time'
+cat >still.c <<-'END'
+	#include <unistd.h>
+	int n;
+	__attribute__((noinline, noclone)) void f(void) { n++; }
+	int main(void) { f(); usleep(200000); f(); }
+END
+gcc -O1 -o still still.c || abort 'no program'
+"$RUN" -m trace -o still.trace ./still || abort 'no trace'
+base base still.trace
+still=$(sql base "SELECT printf('--from %.9f --to %.9f', min(start_ns) / 1e9 + 0.05,
+	min(start_ns) / 1e9 + 0.15) FROM named_events WHERE name = 'f'")
+# shellcheck disable=SC2086 # two options
+for format in sqlite json html folded tree pprof speedscope; do
+	capture "$DUMP" -f $format -o still.$format $still still.trace
+	assert_status 0
+	assert_empty err
+done
+assert_eq '1 0' "$(python3 -c 'import json; part = json.load(open("still.json"))["parts"][0]
+names = [f["name"] for f in part["functions"]]
+print(names.count("main"), part["functions"][names.index("f")]["calls"])')" 'functions of json'
+assert_eq 'main earlier' "$(sql still.sqlite 'SELECT name, began FROM named_events' |
+	tr '|' ' ')" 'events of sqlite'
+
+it 'calls that last longer than any number of others'
+cat >many.c <<-'END'
+	__attribute__((noinline, noclone)) int inner(int n) { __asm__ volatile(""); return n + 1; }
+	__attribute__((noinline, noclone)) int outer(int n)
+	{
+		for (int i = 0; i < 600000; i++)
+			n = inner(n);
+		return n + 1;
+	}
+	int main(void) { return outer(1) == 0; }
+END
+gcc -O1 -o many many.c || abort 'no program'
+"$RUN" -m trace -o many.trace ./many || abort 'no trace'
+base base many.trace
+assert_eq '600000 0 1' "$(sql base "SELECT count(*), sum(duration_ns IS NULL), min(parent =
+	(SELECT id FROM named_events WHERE name = 'outer')) FROM named_events
+	WHERE name = 'inner'" | tr '|' ' ')" 'calls of inner'
+assert_eq 1 "$(sql base "SELECT o.duration_ns >= sum(i.duration_ns) AND o.ended IS NULL
+	FROM named_events o JOIN events i ON i.parent = o.id WHERE o.name = 'outer'")" outer
+assert_eq 'main|outer|inner' "$(sql base "WITH RECURSIVE stack(id, parent, name) AS (
+	SELECT id, parent, name FROM named_events WHERE id = (SELECT max(id) FROM named_events
+	WHERE name = 'inner') UNION ALL SELECT e.id, e.parent, e.name FROM named_events e
+	JOIN stack s ON e.id = s.parent) SELECT name FROM stack ORDER BY id" | paste -s -d '|')" \
+	'a stack'
+
+it 'names with whatever is in them'
+"$RUN" -o named "$TARGETS/names" >/dev/null || abort 'no profile'
+base base named
+assert_eq '8 7 6' "$(sql base "SELECT group_concat(calls, ' ') FROM (SELECT calls FROM functions
+	WHERE name IN ('café', 'latin' || char(65533), 'tab' || char(9) || 'here')
+	ORDER BY name DESC)")" 'calls of odd names'
+agree named
+
+it 'several processes have one clock'
+mkdir several
+"$RUN" -m trace -o several/ "$TARGETS/processes" >/dev/null 2>&1
+agree several
+"$DUMP" -q -f chrome -o several.json several
+same events base several.json
+assert_ge "$(sql base 'SELECT count(*) FROM processes')" 2 processes
+assert_eq 1 "$(sql base 'SELECT min(start_ns) = 0 AND count(DISTINCT start_ns) > 1
+	FROM processes')" 'starts of processes'
+
+it 'samples are no calls'
+cat >busy.c <<-'END'
+	__attribute__((noinline)) void spin(void)
+	{
+		for (volatile long i = 0; i < 200000000; i++)
+			;
+	}
+	int main(void) { spin(); }
+END
+gcc -O1 -o busy busy.c || abort 'no program'
+"$RUN" -m sample -o sampled ./busy 2>/dev/null || abort 'no samples'
+base base sampled
+"$DUMP" -q -f csv -o all.csv sampled
+same functions base all.csv
+assert_eq 'samples' "$(sql base "SELECT value FROM about WHERE key = 'counts'")" about
+assert_eq 1 "$(sql base 'SELECT count(calls) = 0 AND sum(samples) > 0 FROM functions')" calls
+"$RUN" -o counted ./busy || abort 'no profile'
+capture "$DUMP" -f sqlite -o base --times sampled counted
+assert_status 0
+"$DUMP" -q -f csv --times sampled -o all.csv counted
+same functions base all.csv
+assert_eq 0 "$(sql base 'SELECT count(*) FROM threads')" 'threads of two runs'
+assert_ge "$(sql base 'SELECT count(*) FROM edges')" 1 edges
+
+it 'a whole file or none'
+echo before >kept
+(ulimit -f 200 && "$DUMP" -f sqlite -o kept many.trace) >out 2>err
+assert_eq 1 $? status
+assert_matches err '^swizzle: cannot write kept: '
+assert_eq before "$(cat kept)" 'the file that was there'
+capture "$DUMP" -f sqlite -o - profile
+assert_refused 2 'Name a file with -o'
+capture "$DUMP" -f sqlite -o /dev/null profile
+assert_refused 2 'cannot write sqlite to /dev/null'
+capture "$DUMP" -f sqlite -o missing/base profile
+assert_refused 1 'cannot write missing/base: No such file'
+"$DUMP" -f sqlite -o kept many.trace &
+dump=$!
+sleep 0.3
+kill -TERM $dump 2>/dev/null
+wait $dump 2>/dev/null
+case $(head -c 6 kept) in
+before | SQLite) ;;
+*) fail 'half a file' ;;
+esac
+assert_eq '' "$(find . -name 'kept.tmp*')" 'what is left behind'
+(cd several && "$DUMP" -f sqlite ../profile) 2>err
+assert_matches err '^swizzle: wrote swizzle\.[0-9]*\.sqlite$'
+if [ -c /dev/full ]; then
+	SQLITE_TMPDIR=/nowhere TMPDIR=/nowhere capture "$DUMP" -f sqlite -o base profile
+	assert_status 0
+fi
+
+it 'the questions of docs/sqlite.md have answers'
+gcc -g -O1 -pthread -o words "$TOP/docs/example/words.c" || abort 'no program'
+for file in 1 2 3; do
+	seq $((1000 * file)) $((1000 * file + 2000)) >text.$file
+done
+"$RUN" -m trace --switches -o words.trace ./words text.* >/dev/null || abort 'no trace'
+base words.sqlite words.trace
+awk -v number=0 '/^```sql$/ { on = 1; number++; next } /^```$/ { on = 0 }
+	on { print >("question." number) }' "$TOP/docs/sqlite.md"
+questions=0
+for question in question.*; do
+	sqlite3 -batch -bail -header words.sqlite <"$question" >answer 2>&1 ||
+		fail "$question: $(cat answer)"
+	questions=$((questions + 1))
+	# (waits are of a machine that happens to have any)
+	grep -q waits "$question" || assert_ge "$(wc -l <answer)" 2 "$question: rows"
+done
+assert_ge $questions 10 'questions'
+
+finish
