@@ -155,7 +155,7 @@ FISH_COMPLETIONS := $(wildcard completions/fish/*)
 DOCS        := $(wildcard *.md docs/*.md docs/*/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
 	       tests/run tests/run-unit tests/busy tests/loaded tests/bench/run tests/bench/startup \
-	       tests/bench/dump tests/bench/stacks tests/viewers/kcachegrind \
+	       tests/bench/dump tests/bench/merge tests/bench/stacks tests/viewers/kcachegrind \
 	       $(wildcard tests/e2e/*.sh)
 
 offline = $(patsubst %,$(B)/obj/offline/%.o,$(basename $(1)))
@@ -510,6 +510,10 @@ bench-startup: all		## measure what the start of a program costs
 $(B)/test/bench/large_profile: $(B)/obj/offline/tests/bench/large_profile.o
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^
+
+.PHONY: bench-merge
+bench-merge: all $(B)/test/bench/large_profile	## how long swizzle-dump --merge-into takes for 10,000 profiles of 1 MB (BENCH_PROFILES)
+	tests/bench/merge
 
 .PHONY: bench-dump
 bench-dump: all $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a profile of a million contexts and a trace of 1 GB

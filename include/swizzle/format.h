@@ -35,7 +35,8 @@ enum swz_file_flags {
 	SWZ_FILE_TOLD = 1024,  /* the process has printed the run's summary */
 	SWZ_FILE_SWITCHES = 2048, /* --switches: the threads of which they were
 				   * recorded have switches_from */
-	SWZ_FILE_SAMPLES = 4096   /* -m sample: nodes hold samples, not calls */
+	SWZ_FILE_SAMPLES = 4096,  /* -m sample: nodes hold samples, not calls */
+	SWZ_FILE_MERGED = 1 << 20 /* a sum of profiles: see struct swz_node */
 };
 
 struct swz_clock_sample {
@@ -105,6 +106,9 @@ struct swz_file_header {
 	uint64_t unread_scripts; /* of the samples in an interpreter: the
 				  * script's functions could not be read */
 	uint64_t lost_marks;     /* and spans: there was no room for them */
+	/* SWZ_FILE_MERGED: of so many, and of their threads. */
+	uint64_t merged_profiles;
+	uint64_t merged_threads;
 };
 
 /* At SWZ_REQUEST_OFFSET of the file: what the hooks are asked to do. They look
@@ -159,6 +163,7 @@ enum swz_chunk_type {
 	SWZ_CHUNK_LABELS = 12,   /* count strings, each with its NUL: a label's
 				  * name, its value, and so on ("host", "rank",
 				  * "ranks", "job"...) */
+	SWZ_CHUNK_MERGED = 13,   /* count struct swz_merged_record */
 	SWZ_CHUNK_SWITCHES = 19, /* count struct swz_switch_record */
 	SWZ_CHUNK_MARKS = 20     /* swz_mark_record, see SWZ_MARKS_USED */
 };
@@ -444,6 +449,12 @@ enum swz_node_flags {
  * thread waited. The root's time is that of the nodes below it: none is
  * outside.
  *
+ * In a file with SWZ_FILE_MERGED a tick is a nanosecond, and what hooks took is
+ * subtracted. `ticks` of a node that is a context of its own (the root is one)
+ * is the time in that context itself, without what lies below; of another node
+ * it is all. waiting_ticks is the part of that in which the thread waited.
+ * Nothing is open, folded, or of the other root.
+ *
  * A thread has two nodes of the function SWZ_FUNCTION_ROOT. Its root is the one
  * that swz_thread_record.root names (parent and context are itself). The other
  * is the fold root, with the flags FOLDED and HIDDEN, whose parent is the root.
@@ -497,6 +508,14 @@ struct swz_unwound_record {
 	uint64_t count;
 };
 
+/* A profile that is in a sum. */
+struct swz_merged_record {
+	uint64_t host; /* FNV-1a of the label "host" */
+	uint64_t process_start, start_realtime_ns; /* as in its header */
+	uint32_t pid;
+	uint32_t reserved;
+};
+
 /* Embedded names: what a module's file and debug information said, for readers
  * that do not have them. A tool adds these chunks when the profile is complete
  * (swizzle-dump --embed). Texts are strings, each with its NUL, behind the
@@ -544,6 +563,7 @@ enum {
 #ifndef __cplusplus
 _Static_assert(sizeof(struct swz_unwound_record) == 16, "unwound record");
 _Static_assert(sizeof(struct swz_switch_record) == 16, "switch record");
+_Static_assert(sizeof(struct swz_merged_record) == 32, "merged record");
 _Static_assert(sizeof(struct swz_symbol_record) == 32, "symbol record");
 _Static_assert(sizeof(struct swz_line_record) == 24, "line record");
 _Static_assert(sizeof(struct swz_chunk) == 64, "chunk header");

@@ -13,6 +13,7 @@
 #include "tools/dump/diff.h"
 #include "tools/dump/embed.h"
 #include "tools/dump/input.h"
+#include "tools/dump/merge.h"
 #include "tools/dump/message.h"
 #include "tools/dump/options.h"
 #include "tools/dump/pairs.h"
@@ -52,6 +53,11 @@ int main(int argc, char **argv)
 	 * is. */
 	signal(SIGXFSZ, SIG_IGN);
 	swz_progress_allow(!options.quiet);
+	if (options.merge_into) {
+		status = swz_dump_merge_into(&options);
+		swz_dump_free_options(&options);
+		return status;
+	}
 	if (options.format->file) {
 		status = swz_dump_files(&options);
 		swz_dump_free_options(&options);

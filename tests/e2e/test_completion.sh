@@ -158,7 +158,7 @@ done <<<"$words_of"
 it 'keys of --by, and columns'
 {
 	allowed --by "$DUMP"
-	echo {function,module,file,line},{thread,process} | tr ' ' '\n'
+	echo {function,module,file,line},{thread,process,rank} | tr ' ' '\n'
 } | sort >words
 bash_offers "$DUMP" --by '' >offered
 assert_same words offered

@@ -150,6 +150,7 @@ void swz_tree_build_range(struct swz_tree *tree, struct swz_profile *profile,
 	*tree = (struct swz_tree){.compensated = compensate};
 	tree->sampled = profile->header.flags & SWZ_FILE_SAMPLED;
 	tree->samples = profile->header.flags & SWZ_FILE_SAMPLES;
+	tree->merged = profile->header.flags & SWZ_FILE_MERGED;
 	if (compensate) {
 		tree->cost_untimed = profile->header.cost_untimed;
 		tree->cost_leaf = profile->header.cost_leaf;

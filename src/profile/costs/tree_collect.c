@@ -213,6 +213,48 @@ static void collect_samples(struct swz_tree_builder *builder,
 		builder->tree->repaired_nodes++;
 }
 
+static int64_t bounded(int64_t ticks)
+{
+	return clamp(ticks, INT64_MAX / 4);
+}
+
+/* Times are whole, and waiting is the context's own. */
+static void collect_merged(struct swz_tree_builder *builder,
+			   const struct swz_node *slot,
+			   struct swz_tree_node *node)
+{
+	bool samples = builder->tree->samples;
+
+	node->calls = slot->calls;
+	node->ticks = bounded(slot->ticks);
+	node->uncounted = slot->open & SWZ_NODE_RESUMED;
+	if (samples) {
+		node->waiting = clamp(slot->waiting_ticks, node->ticks);
+		return;
+	}
+	node->outer_ticks = bounded(slot->outer_ticks);
+	node->min_ticks = limit_ticks(slot->min_ticks, INT64_MAX / 4);
+	node->max_ticks = limit_ticks(slot->max_ticks, INT64_MAX / 4);
+}
+
+static void collect_merged_root(struct swz_tree_builder *builder)
+{
+	const struct swz_profile *profile = builder->profile;
+	struct swz_tree_node *root = &builder->tree->nodes[SWZ_TREE_ROOT];
+	uint64_t at = (uint64_t)builder->thread->record.root * SWZ_UNIT_BYTES;
+	struct swz_node slot;
+
+	root->ticks = 0;
+	if (swz_profile_loaded(profile, at, &slot, sizeof(slot)) ==
+	    sizeof(slot)) {
+		root->ticks = bounded(slot.ticks);
+		root->calls = builder->tree->samples ? slot.calls : 0;
+	}
+	builder->tree->knows_waiting = builder->tree->samples &&
+				       profile->header.sample_flags &
+					       SWZ_SAMPLES_OF_WAITING;
+}
+
 static bool is_leaf(const struct swz_profile *profile, uint32_t function)
 {
 	return function != NONE &&
@@ -260,7 +302,9 @@ static void collect_slot(struct swz_tree_builder *builder, uint32_t unit)
 		node->folded_caller = swz_profile_function_at(
 			builder->profile, node->call_site - 1);
 	node->is_leaf = is_leaf(builder->profile, node->function);
-	if (builder->tree->samples)
+	if (builder->tree->merged)
+		collect_merged(builder, slot, node);
+	else if (builder->tree->samples)
 		collect_samples(builder, slot, node);
 	else if (builder->tree->sampled)
 		collect_estimate(builder, slot, unit, node);
@@ -422,7 +466,9 @@ void swz_tree_collect(struct swz_tree_builder *builder)
 		swz_tree_take_events(builder->tree, &builder->units,
 				     builder->profile, thread, builder->range);
 	resolve(builder);
-	if (builder->tree->samples)
+	if (builder->tree->merged)
+		collect_merged_root(builder);
+	else if (builder->tree->samples)
 		sum_samples(builder);
 	append_untraced(builder);
 	swz_tree_take_switches(builder->tree, &builder->units, builder->profile,

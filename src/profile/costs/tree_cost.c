@@ -196,6 +196,34 @@ static void find_tops(const struct swz_tree_builder *builder)
 	}
 }
 
+/* Of a sum of profiles self times are given; what is below is added to them. */
+static void derive_inclusive(struct swz_tree *tree)
+{
+	int64_t *below = swz_allocate(tree->count, sizeof(*below));
+	size_t i;
+
+	for (i = tree->context_count; i-- > 0;) {
+		uint32_t index = tree->contexts[i];
+		struct swz_tree_node *node = &tree->nodes[index];
+
+		node->raw_self = node->self = node->ticks;
+		node->ticks = swz_add(node->ticks, below[index]);
+		if (index != SWZ_TREE_ROOT)
+			below[node->parent] = swz_add(below[node->parent],
+						      node->ticks);
+	}
+	free(below);
+	/* recursion may have led out of the subtree, and back */
+	for (i = 0; i < tree->count; i++) {
+		struct swz_tree_node *node = &tree->nodes[i];
+
+		if (tree->samples || i == SWZ_TREE_ROOT)
+			node->outer_ticks = node->ticks;
+		else if (node->ticks < node->outer_ticks)
+			node->ticks = node->outer_ticks;
+	}
+}
+
 static void derive_total(struct swz_tree *tree)
 {
 	size_t i;
@@ -216,8 +244,18 @@ static void derive_total(struct swz_tree *tree)
 void swz_tree_cost(const struct swz_tree_builder *builder)
 {
 	struct swz_tree *tree = builder->tree;
-	struct sums *sums = swz_allocate(tree->count, sizeof(*sums));
+	struct sums *sums;
 
+	if (tree->merged) {
+		derive_inclusive(tree);
+		sum_subtrees(tree);
+		find_tops(builder);
+		tree->total_ticks =
+			(int64_t)(builder->thread->last_ticks -
+				  builder->thread->record.start_ticks);
+		return;
+	}
+	sums = swz_allocate(tree->count, sizeof(*sums));
 	sum_recursive_nodes(tree, sums);
 	derive_self(tree, sums);
 	free(sums);

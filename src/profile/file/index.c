@@ -66,10 +66,16 @@ static int compare_event_chunks(const void *left, const void *right)
 	return order ? order : compare(a->offset, b->offset);
 }
 
+/* Mostly they are in order already. */
 static void sort(void *array, size_t count, size_t size,
 		 int (*order)(const void *, const void *))
 {
-	if (count > 1)
+	const char *at = array;
+	size_t i = 1;
+
+	while (i < count && order(at + (i - 1) * size, at + i * size) <= 0)
+		i++;
+	if (i < count)
 		qsort(array, count, size, order);
 }
 

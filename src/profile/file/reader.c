@@ -229,6 +229,7 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->event_chunks);
 	free(profile->arguments);
 	free(profile->labels);
+	free(profile->sources);
 	free(profile->modules);
 	free(profile->functions);
 	free(profile->by_address);

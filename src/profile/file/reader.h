@@ -160,6 +160,8 @@ struct swz_profile {
 	size_t symbol_count;
 	struct swz_profile_line *lines; /* in the order of the file */
 	size_t line_count;
+	struct swz_merged_record *sources; /* SWZ_FILE_MERGED: what it is of */
+	size_t source_count;
 	bool archived;      /* it was in an archive */
 	uint8_t *added;     /* chunks that an archive of it gets, too */
 	size_t added_bytes; /* a multiple of 64 */

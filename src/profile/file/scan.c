@@ -112,6 +112,23 @@ static void read_labels(struct swz_profile *profile,
 		profile->damage.bad_chunks++;
 }
 
+static void read_merged(struct swz_profile *profile,
+			const struct swz_chunk *chunk, const uint8_t *body,
+			size_t size)
+{
+	size_t room = size / sizeof(*profile->sources);
+
+	if (chunk->count > room || profile->sources) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	profile->source_count = chunk->count;
+	profile->sources = swz_allocate(chunk->count,
+					sizeof(*profile->sources));
+	memcpy(profile->sources, body,
+	       chunk->count * sizeof(*profile->sources));
+}
+
 static void read_module(struct swz_scan *scan, const struct swz_chunk *chunk,
 			const uint8_t *body, size_t size)
 {
@@ -342,6 +359,9 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 	switch (chunk->type) {
 	case SWZ_CHUNK_COMMAND:
 		read_command(scan->profile, chunk, body, room);
+		break;
+	case SWZ_CHUNK_MERGED:
+		read_merged(scan->profile, chunk, body, room);
 		break;
 	case SWZ_CHUNK_LABELS:
 		read_labels(scan->profile, chunk, body, room);

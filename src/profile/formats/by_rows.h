@@ -27,8 +27,8 @@ const struct swz_thread_times *swz_by_times(const struct swz_by_rows *rows,
  * waiting. */
 bool swz_by_any_unknown(const struct swz_by_rows *rows);
 
-/* The number of a column's thread, process or rank, and what it is: "thread NAME
- * of process PID", the command, or "rank N on HOST"; to be freed. */
+/* The number of a column's thread, process or rank, and what it is: "thread
+ * NAME of process PID", the command, or "rank N on HOST"; to be freed. */
 int32_t swz_by_column_id(const struct swz_by_section *by,
 			 const struct swz_by_rows *rows, size_t column);
 char *swz_by_column_name(const struct swz_by_section *by,

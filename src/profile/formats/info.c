@@ -159,6 +159,7 @@ static void put_flags(FILE *stream, uint32_t flags)
 		{SWZ_FILE_FOLDED, "folded"},   {SWZ_FILE_FILTERED, "filtered"},
 		{SWZ_FILE_SAMPLED, "sampled"}, {SWZ_FILE_TRACED, "traced"},
 		{SWZ_FILE_RING, "ring"},       {SWZ_FILE_SAMPLES, "samples"},
+		{SWZ_FILE_MERGED, "merged"},
 	};
 	bool any = false;
 	size_t i;
@@ -526,13 +527,17 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	putc('\n', stream);
 	put_labels(stream, profile);
 	put_start(stream, profile);
+	if (header->flags & SWZ_FILE_MERGED)
+		fprintf(stream,
+			"merged: %" PRIu64 " profiles, %" PRIu64 " threads\n",
+			header->merged_profiles, header->merged_threads);
 	fputs("duration: ", stream);
 	put_seconds(stream, duration);
 	fputs(is_sampled(profile) ? " s\n" : " s, with what the hooks took\n",
 	      stream);
 	if (is_sampled(profile))
 		put_sampling(stream, header);
-	else
+	else if (!(header->flags & SWZ_FILE_MERGED))
 		put_clock(stream, profile);
 	put_flags(stream, header->flags);
 	put_end(stream, profile);

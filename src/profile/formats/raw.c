@@ -407,6 +407,8 @@ static const char *type_name(uint32_t type)
 		return "COMMAND";
 	case SWZ_CHUNK_LABELS:
 		return "LABELS";
+	case SWZ_CHUNK_MERGED:
+		return "MERGED";
 	case SWZ_CHUNK_MODULE:
 		return "MODULE";
 	case SWZ_CHUNK_FUNCTIONS:

@@ -107,6 +107,36 @@ static void put_processes(FILE *stream, const struct swz_section *section)
 	put_many(stream, processes, "process", "processes");
 }
 
+/* A sum of profiles stands for all of them. */
+static bool put_merged(FILE *stream, const struct swz_section *section)
+{
+	uint64_t profiles = 0, threads = 0;
+	bool any = false;
+	size_t i;
+
+	if (section->thread || section->old)
+		return false;
+	for (i = 0; i < section->profile_count; i++) {
+		const struct swz_profile *profile = section->profiles[i];
+		bool merged = profile->header.flags & SWZ_FILE_MERGED;
+
+		profiles = swz_add_count(
+			profiles,
+			merged ? profile->header.merged_profiles : 1);
+		threads = swz_add_count(threads,
+					merged ? profile->header.merged_threads
+					       : profile->thread_count);
+		any |= merged;
+	}
+	if (!any)
+		return false;
+	put_many(stream, profiles, "profile", "profiles");
+	fputs(" merged, ", stream);
+	put_many(stream, threads, "thread", "threads");
+	fputs(", ", stream);
+	return true;
+}
+
 /* What the total is of. */
 static void put_kind_of_time(FILE *stream, const struct swz_section *section)
 {
@@ -129,8 +159,9 @@ static void put_kind_of_time(FILE *stream, const struct swz_section *section)
 		fputs(", running or waiting", stream);
 }
 
-static void put_amounts(FILE *stream, const struct swz_style *style,
-			const struct swz_section *section)
+/* Who ran, and for how long. */
+static void put_who(FILE *stream, const struct swz_style *style,
+		    const struct swz_section *section)
 {
 	const struct swz_report *report = section->report;
 	bool several = section->runs && section->runs->count > 1;
@@ -164,6 +195,16 @@ static void put_amounts(FILE *stream, const struct swz_style *style,
 	else
 		fprintf(stream, ", %s wall-clock time, ",
 			swz_figure_time(figure, wall_ns(section), style->utf8));
+}
+
+static void put_amounts(FILE *stream, const struct swz_style *style,
+			const struct swz_section *section)
+{
+	const struct swz_report *report = section->report;
+	char figure[SWZ_FIGURE_BYTES];
+
+	if (!put_merged(stream, section))
+		put_who(stream, style, section);
 	put_many(stream, calls_of(report), report->samples ? "sample" : "call",
 		 swz_counted(section));
 	putc('\n', stream);

@@ -52,6 +52,9 @@ static const char usage_text[] =
 	"                         how functions differ between the ranks of "
 	"a\n"
 	"                         parallel program\n"
+	"      --merge-into FILE  add the profiles to FILE, which becomes the "
+	"sum of all\n"
+	"                         that were ever added; each is added once\n"
 	"      --thread-parts     one part (table, tree, ...) per thread\n"
 	"      --separate-threads one file (or table) per thread\n"
 	"      --tid THREAD       only the threads with this id, or a name "
@@ -358,7 +361,8 @@ enum long_option {
 	OPTION_FAIL_ABOVE,
 	OPTION_TIMES,
 	OPTION_NO_TIMES,
-	OPTION_SCRIPT
+	OPTION_SCRIPT,
+	OPTION_MERGE_INTO
 };
 
 static const struct option long_options[] = {
@@ -382,6 +386,7 @@ static const struct option long_options[] = {
 	{"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
 	{"symfs", required_argument, NULL, OPTION_SYMFS},
 	{"by", required_argument, NULL, OPTION_BY},
+	{"merge-into", required_argument, NULL, OPTION_MERGE_INTO},
 	{"times", required_argument, NULL, OPTION_TIMES},
 	{"no-times", no_argument, NULL, OPTION_NO_TIMES},
 	{"script", no_argument, NULL, OPTION_SCRIPT},
@@ -644,6 +649,11 @@ static void take_option(struct swz_dump_options *options, int option,
 	case OPTION_BY:
 		parse_by(options, value);
 		break;
+	case OPTION_MERGE_INTO:
+		if (!*value)
+			bad_usage("not a file name", value);
+		options->merge_into = value;
+		break;
 	case OPTION_COLOUR:
 		options->colour = value ? parse_colour(value)
 					: SWZ_COLOUR_ALWAYS;
@@ -886,6 +896,26 @@ static const struct swz_format *default_format(
 				       : "callgrind");
 }
 
+/* The sum is of all that is in the profiles. */
+static void check_merge(const struct swz_dump_options *options)
+{
+	if (options->format || options->output || options->old ||
+	    options->times || options->given ||
+	    !swz_view_is_whole(&options->view)) {
+		swz_dump_complain("--merge-into has no use for options that "
+				  "choose, sort or write: use them when you "
+				  "read %s\n" TRY_HELP,
+				  options->merge_into);
+		exit(EXIT_USAGE);
+	}
+	if (!options->argument_count) {
+		swz_dump_complain("--merge-into %s: no profiles are given "
+				  "that are to be added to it\n" TRY_HELP,
+				  options->merge_into);
+		exit(EXIT_USAGE);
+	}
+}
+
 /* Words that a shell takes as they are, each with a space before it. */
 static char *join_inputs(char **arguments, size_t count)
 {
@@ -972,6 +1002,8 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 	for (; optind < argc; optind++)
 		add_argument(&options->arguments, &options->argument_count,
 			     argv[optind]);
+	if (options->merge_into)
+		check_merge(options);
 	if (!options->format)
 		options->format = default_format(options);
 	check_options(options);

@@ -36,6 +36,7 @@ struct swz_dump_options {
 	size_t argument_count;
 	char **old; /* the same of what they are compared with; NULL: nothing */
 	size_t old_count;
+	const char *merge_into; /* --merge-into; or NULL */
 	char *times;    /* where the times are from (--times); NULL: the same */
 	bool own_times; /* those of -m both are not looked for */
 	double fail_above; /* percent; less than 0: whatever has changed is no

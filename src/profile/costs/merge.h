@@ -1,0 +1,108 @@
+#ifndef SWZ_PROFILE_COSTS_MERGE_H
+#define SWZ_PROFILE_COSTS_MERGE_H
+
+/* The sum of any number of profiles, which is a profile itself
+ * (SWZ_FILE_MERGED): one tree for all threads of a name. It needs the memory of
+ * its own contexts and of one profile at a time. The order in which profiles
+ * are added makes no difference to what is in it, nor does it whether they are
+ * sums themselves. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/file/reader.h"
+#include "profile/support/intern.h"
+#include "profile/support/map.h"
+
+/* A node's function is an index of swz_merge.functions, or one of these: its
+ * number in a profile (SWZ_FUNCTION_KERNEL and the like). */
+#define SWZ_MERGE_SPECIAL 0xfffffff0u
+
+struct swz_merge_module {
+	const char *path;
+	struct swz_module_record record; /* as in the first profile */
+	bool by_name; /* its code is in no file: functions are known by name */
+	uint64_t next_address; /* of the next one of them */
+};
+
+struct swz_merge_function {
+	uint32_t module; /* SWZ_INDEX_NONE: unknown */
+	uint64_t address;
+	const char *asked; /* swz_profile_function.name; may be NULL */
+	uint32_t size;
+	uint16_t status, flags;
+};
+
+struct swz_merge_symbol {
+	uint32_t module, number, languages;
+	uint64_t address, size;
+	const char *name, *file;
+};
+
+struct swz_merge_line {
+	uint32_t module;
+	int line, outer_line;
+	uint64_t address;
+	const char *file, *inlined;
+};
+
+struct swz_merge_node {
+	uint32_t function, parent, context, flags;
+	uint32_t site_module; /* SWZ_INDEX_NONE: `site` is 0 or unknown */
+	uint64_t site;        /* ELF virtual address, or SWZ_CALL_SITE_TAIL */
+	uint64_t calls, unwound;
+	int64_t ns; /* a context's own; of another node all */
+	int64_t outer_ns, min_ns, max_ns, waiting_ns;
+};
+
+struct swz_merge_thread {
+	const char *name;
+	struct swz_merge_node *nodes; /* [0] is the root */
+	size_t count, capacity;
+	struct swz_map index; /* of nodes */
+	uint32_t last;        /* node that was found */
+	int64_t raw_ns;       /* with what the hooks took */
+	int64_t processor_ns;
+	bool processor_known;
+};
+
+struct swz_merge {
+	struct swz_intern strings;
+	struct swz_file_header header; /* what it takes of the profiles' */
+	const char *executable, *cwd;
+	const char **arguments;
+	size_t argument_count;
+	const char **labels; /* as in struct swz_profile */
+	size_t label_count;
+	struct swz_merge_module *modules;
+	size_t module_count, module_capacity;
+	struct swz_merge_function *functions;
+	size_t function_count, function_capacity;
+	struct swz_merge_symbol *symbols;
+	size_t symbol_count, symbol_capacity;
+	struct swz_merge_line *lines;
+	size_t line_count, line_capacity;
+	struct swz_merge_thread *threads;
+	size_t thread_count, thread_capacity;
+	struct swz_merged_record *sources;
+	size_t source_count, source_capacity;
+	struct swz_map by_address, by_name; /* functions */
+	struct swz_map by_symbol, by_line;  /* symbols, lines */
+	struct swz_map by_source;
+};
+
+enum swz_merge_status {
+	SWZ_MERGE_ADDED,
+	SWZ_MERGE_KNOWN,  /* it is in the sum already */
+	SWZ_MERGE_PARTLY, /* the same of some of those that it is the sum of */
+	SWZ_MERGE_KIND,   /* one has samples, the other calls */
+	SWZ_MERGE_SAMPLED /* --timing sampled: estimates are not added */
+};
+
+/* Zero-initialise it before the first. PROFILE is not needed any more then. */
+enum swz_merge_status swz_merge_add(struct swz_merge *merge,
+				    struct swz_profile *profile) SWZ_MUST_CHECK;
+void swz_merge_free(struct swz_merge *merge);
+
+#endif
