@@ -103,6 +103,8 @@ LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
 		 output_name.c)
 # The sampler's process: src/watch/unwind/ walks stacks of others.
 UNWIND_SRC  := $(wildcard src/watch/unwind/*.c)
+# What stops and changes another process.
+CONTROL_SRC := $(wildcard src/control/*.c src/control/*.S)
 # What needs no other process: unit tests link it.
 WATCH_PURE  := $(addprefix src/watch/,code_file.c elf_tables.c thread_time.c)
 # Names of code that no file has: src/watch/names/.
@@ -188,8 +190,8 @@ $(B)/obj/libdir: FORCE
 
 # Needs libc alone: the less there is to load, the sooner the program begins.
 $(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC) \
-		$(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(WATCH_PARTS) \
-		$(OPTIONS_SRC) \
+		$(CONTROL_SRC) $(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC) \
+		$(WATCH_PARTS) $(OPTIONS_SRC) \
 		$(LAUNCH_BASE))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^

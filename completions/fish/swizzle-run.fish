@@ -43,7 +43,7 @@ complete -c swizzle-run -l engine -x -a 'perf pause' -d 'Sample: who takes sampl
 complete -c swizzle-run -l event -x -a 'cpu-clock task-clock cycles' -d 'Sample: what is counted'
 complete -c swizzle-run -l wall -d 'Sample: threads that wait, too'
 complete -c swizzle-run -l stack-bytes -x -d 'Sample: how much of the stack is copied'
-complete -c swizzle-run -s p -l pid -x -a '(__fish_complete_pids)' -d 'Sample: a process that runs'
+complete -c swizzle-run -s p -l pid -x -a '(__fish_complete_pids)' -d 'A process that runs'
 complete -c swizzle-run -l for -x -d 'With -p: for this time'
 complete -c swizzle-run -s F -l filter -x -d 'Only functions that match and what they call'
 complete -c swizzle-run -s N -l notrace -x -d 'Not functions that match nor what they call'

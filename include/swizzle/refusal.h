@@ -28,7 +28,8 @@
 	X(SWZ_REFUSE_ADDRESS_TAKEN, "import whose address is taken") \
 	X(SWZ_REFUSE_UNKNOWN_TARGET, "import that leads to something unknown") \
 	X(SWZ_REFUSE_WATCHED, \
-	  "limits or replaces the process (patched, not recorded)")
+	  "limits or replaces the process (patched, not recorded)") \
+	X(SWZ_REFUSE_LIVE, "cannot be changed at once while it may run")
 
 enum swz_refusal {
 #define X(symbol, text) symbol,

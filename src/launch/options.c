@@ -26,10 +26,10 @@
 /* clang-format off */
 static const char usage[] =
 	"Usage: swizzle-run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-	"       swizzle-run -m sample [OPTION]... -p PID\n"
+	"       swizzle-run [OPTION]... -p PID\n"
 	"Runs PROGRAM with every function entry and exit hooked, and writes a profile\n"
-	"that swizzle-dump reads. With -m sample: takes samples of PROGRAM, or of a\n"
-	"process that runs already, and changes nothing in it.\n"
+	"that swizzle-dump reads; or does so with a process that runs already, for a\n"
+	"time. With -m sample: takes samples, and changes nothing in the program.\n"
 	"\n"
 	"  -o, --output FILE      write the profile to FILE; %p stands for the pid,\n"
 	"                         %h for the host, %q{VARIABLE} for a variable of\n"
@@ -48,7 +48,7 @@ static const char usage[] =
 	"      --wall             sample: threads that wait, too\n"
 	"      --stack-bytes N    sample: copy so much of the stack: 512 to 65528\n"
 	"                         [as much as there is room for]\n"
-	"  -p, --pid PID          sample: a process that runs, until it ends or ^C\n"
+	"  -p, --pid PID          a process that runs, until it ends or ^C\n"
 	"      --for TIME         -p: for this time (500ms, 10s)\n"
 	"  -F, --filter PATTERN   only the functions that match and what they call\n"
 	"  -N, --notrace PATTERN  not the functions that match nor what they call\n"
@@ -166,8 +166,8 @@ static const struct option options[] = {
 	{"event", "SWIZZLE_EVENT", NULL, VALUE, 0, OF_SAMPLES},
 	{"wall", "SWIZZLE_WALL", "1", FLAG, 0, OF_SAMPLES},
 	{"stack-bytes", "SWIZZLE_STACK_BYTES", NULL, VALUE, 0, OF_SAMPLES},
-	{"pid", "SWIZZLE_PID", NULL, VALUE, 'p', OF_SAMPLES},
-	{"for", "SWIZZLE_FOR", NULL, VALUE, 0, OF_SAMPLES},
+	{"pid", "SWIZZLE_PID", NULL, VALUE, 'p', ALL_MODES},
+	{"for", "SWIZZLE_FOR", NULL, VALUE, 0, ALL_MODES},
 	{"version", NULL, NULL, FLAG, 'V', ALL_MODES},
 	{"help", NULL, NULL, FLAG, 'h', ALL_MODES},
 };
@@ -492,6 +492,14 @@ static void check_modes(bool has_program)
 	} else if (given_of[OF_SAMPLES]) {
 		bad_usage("option %s is for --mode sample and both only",
 			  given_of[OF_SAMPLES]);
+	} else if (has_process) {
+		if (*swz_environment_get("SWIZZLE_IMPORTS"))
+			bad_usage("option --imports is not for -p: calls "
+				  "through the GOT are timed from a program's "
+				  "start");
+		if (strcmp(swz_environment_get("SWIZZLE_LIST"), "1") == 0)
+			bad_usage("option --list is not for -p: give the "
+				  "program instead");
 	}
 	if (!has_program && !has_process)
 		bad_usage("no program given");

@@ -25,6 +25,7 @@
 #include "runtime/module/foreign_callers.h"
 #include "runtime/module/linker.h"
 #include "runtime/module/loaded.h"
+#include "runtime/plan/live.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/record.h"
 #include "runtime/record/context.h"
@@ -35,6 +36,7 @@
 #include "runtime/record/slow_stack.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
+#include "runtime/support/live_sites.h"
 #include "runtime/support/message.h"
 #include "runtime/support/scratch.h"
 #include "thunks/trampoline.h"
@@ -94,6 +96,8 @@ static void leave(struct swz_loaded *l)
 
 	if (record)
 		record->unload_ticks = swz_ticks();
+	if (swz_config.attached)
+		swz_live_sites_gone(l->start, l->end, true);
 	swz_unwinders_forget(l->start, l->end);
 	swz_trampolines_show(&l->trampolines, false);
 	if (l->own_unwinder)
@@ -138,8 +142,11 @@ static void revive(struct swz_loaded *l, const struct link_map *map,
 		record->loads++;
 		record->unload_ticks = 0;
 	}
-	if (is_served(l, m) && l->site_count)
+	if (is_served(l, m) && l->site_count) {
+		if (swz_config.attached)
+			swz_live_sites_gone(l->start, l->end, false);
 		swz_loaded_patch_again(l, m);
+	}
 	if (l->recorded)
 		swz_imports_return(map, m, l->index);
 	swz_trampolines_show(&l->trampolines, true);
@@ -174,8 +181,11 @@ static void hook(struct swz_loaded *l, struct swz_module *m)
 		swz_trampolines_close(&m->trampolines);
 		return;
 	}
-	if (m->trampolines.start && swz_loaded_keep_sites(l, m))
+	if (m->trampolines.start && swz_loaded_keep_sites(l, m)) {
+		if (swz_config.attached)
+			swz_plan_list_sites(m, SWZ_SITE_WRITTEN);
 		swz_plan_patch(m);
+	}
 	m->late = true;
 	swz_plan_fill(m, &place);
 	l->recorded = true;
@@ -352,7 +362,9 @@ void swz_linker_event(void)
 		}
 		missed = false;
 		busy = pid;
+		swizzle_control.late_busy = 1;
 		swz_call_on_stack(take_changes, &fresh, stack_top);
+		swizzle_control.late_busy = 0;
 		busy = 0;
 		if (thread)
 			note_time(thread, before);
@@ -413,8 +425,15 @@ static bool begin(const struct swz_modules *modules,
 	swz_stack_announce(stack, stack_top);
 	swz_linker_state = (void (*)(void))(uintptr_t)debug->r_brk;
 	note_auditors();
-	note_present(modules);
+	if (!swz_config.attached)
+		note_present(modules);
 	return swz_linker_redirect(modules, debug, swz_linker_stub, calls);
+}
+
+void swz_late_commit(const struct swz_modules *modules)
+{
+	if (!swz_loaded_out_of_date)
+		note_present(modules);
 }
 
 void swz_late_begin(const struct swz_modules *modules,

@@ -7,6 +7,8 @@
  * executing what is patched.
  * See docs/internals/start.md. */
 
+#include "runtime/start.h"
+
 #include "runtime/cache/cache.h"
 #include "runtime/cache/facts.h"
 #include "runtime/calibrate.h"
@@ -136,10 +138,9 @@ static void report(const struct swz_modules *modules, uint64_t began_ns)
 	swz_cache_report();
 }
 
-static const char *set_up(void)
+const char *swz_start_recording(struct swz_modules *modules)
 {
 	uint64_t began_ns = swz_config.verbose ? swz_sys_monotonic_ns() : 0;
-	struct swz_modules modules = {0};
 	struct swz_thread *thread;
 	struct swz_facts facts;
 	const char *problem;
@@ -155,13 +156,14 @@ static const char *set_up(void)
 		swz_sampling_begin();
 	if (swz_config.trace)
 		swz_events_begin();
-	if (swz_plan_make(&modules) != SWZ_OK)
+	if (swz_plan_make(modules) != SWZ_OK)
 		return "no memory to plan for ";
 	if (swz_ids_filtered)
 		swz_file->flags |= SWZ_FILE_FILTERED;
 	if (swz_span_names_begin() != SWZ_OK)
 		return "too many functions for ";
-	swz_thread_set_main_stack(swz_config.envp);
+	if (!swz_config.attached)
+		swz_thread_set_main_stack(swz_config.envp);
 	swz_thread_set_functions(swz_ids_bound());
 	if (!swz_thread_forks_show())
 		return "forked children cannot be known here, no profile ";
@@ -169,26 +171,26 @@ static const char *set_up(void)
 	record_labels();
 	if (!thread)
 		return "no room in the profile ";
-	swz_facts_find(&modules, &facts);
+	swz_facts_find(modules, &facts);
 	swz_recording = true;
 	swz_calibrate(&facts.costs);
-	swz_plan_apply(&modules);
-	if (swz_plan_obstacle(&modules))
-		swz_say("no function is hooked: ", swz_plan_obstacle(&modules),
+	swz_plan_apply(modules);
+	if (swz_plan_obstacle(modules))
+		swz_say("no function is hooked: ", swz_plan_obstacle(modules),
 			NULL);
-	if (swz_plan_record(&modules) != SWZ_OK)
+	if (swz_plan_record(modules) != SWZ_OK)
 		return "no room in the profile ";
-	if (swz_config.fresh && !swz_plan_obstacle(&modules))
-		swz_filter_tell(&modules);
+	if (swz_config.fresh && !swz_plan_obstacle(modules))
+		swz_filter_tell(modules);
 	swz_file_sample_clock(1);
 	if (swz_config.trace)
 		swz_events_set_min_time(thread);
 	if (swz_config.verbose)
-		report(&modules, began_ns);
-	swz_late_begin(&modules, &facts.calls);
+		report(modules, began_ns);
+	swz_late_begin(modules, &facts.calls);
 	swz_facts_keep(&facts);
-	for (unsigned i = 0; i < modules.count; i++)
-		swz_module_close(&modules.of[i]);
+	for (unsigned i = 0; i < modules->count; i++)
+		swz_module_close(&modules->of[i]);
 	if (swz_config.trace)
 		swz_events_restart(thread);
 	/* the program's time begins now */
@@ -230,9 +232,10 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 					       char **envp)
 {
 	struct itimerval left[TIMER_COUNT];
+	struct swz_modules modules = {0};
 	const char *problem;
 
-	if (!swz_is_preloaded(envp) && swz_is_linked()) {
+	if (swz_came_late() || (!swz_is_preloaded(envp) && swz_is_linked())) {
 		swz_config.linked = true;
 		return;
 	}
@@ -247,7 +250,7 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	if (swz_config.list)
 		list_and_exit();
 	stop_timers(left);
-	problem = set_up();
+	problem = swz_start_recording(&modules);
 	swz_team_end();
 	swz_scratch_free_all();
 	if (!swz_config.follow)
@@ -263,13 +266,18 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	continue_timers(left);
 }
 
+/* (A thread that ends the process it may have come to no hook, if we came when
+ * it ran already.) */
 __attribute__((destructor)) static void end(void)
 {
 	struct swz_thread *thread = swz_thread_here();
 
-	if (!swz_recording || !thread || !thread->cold)
+	if (!swz_recording)
 		return;
-	swz_thread_note_name(thread);
+	if (thread && thread->cold)
+		swz_thread_note_name(thread);
+	else if (!swz_config.attached)
+		return;
 	swz_thread_note_ended();
 	swz_file_finish();
 	/* other libraries' destructors may come yet; _exit comes after them, if

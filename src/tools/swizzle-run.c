@@ -14,6 +14,7 @@
 
 #include "base/output_name.h"
 #include "base/process_start.h"
+#include "control/run.h"
 #include "launch/environment.h"
 #include "launch/first_run.h"
 #include "launch/library.h"
@@ -257,6 +258,41 @@ static int sample(char **program, char **given, char **argv)
 	swz_program_execute(path, program);
 }
 
+/* The settings, for a library that comes into a process that runs. */
+static char **settings_of_environment(void)
+{
+	static const char *const names[] = {"SWIZZLE_",
+					    "HOME=", "XDG_CACHE_HOME="};
+	char **chosen = copy_environment();
+	size_t count = 0;
+
+	for (size_t i = 0; chosen[i]; i++)
+		for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+			if (strncmp(chosen[i], names[n], strlen(names[n])) == 0)
+				chosen[count++] = chosen[i];
+	chosen[count] = NULL;
+	return chosen;
+}
+
+/* -p PID, but with --mode sample. */
+static int attach(const char *self)
+{
+	struct swz_sampling settings = swz_sampling_read();
+	struct swz_run tree;
+
+	swz_options_check_environment();
+	set_output(&tree);
+	tree.root_pid = settings.pid;
+	tree.root_start = swz_process_start(settings.pid);
+	swz_environment_set("SWIZZLE_TREE",
+			    swz_text("%d %llu %u", (int)tree.root_pid,
+				     (unsigned long long)tree.root_start,
+				     tree.shown));
+	swz_environment_set("SWIZZLE_SUMMARY", "0");
+	return swz_attach_run(&tree, &settings, swz_library_find(self),
+			      settings_of_environment());
+}
+
 /* --mode both: all that the first run needs. */
 struct first {
 	const struct swz_sampling *settings;
@@ -317,6 +353,8 @@ int main(int argc, char **argv)
 	program = swz_options_read(argv + 1);
 	if (swz_sampling_wanted())
 		return sample(program, given, argv);
+	if (*swz_environment_get("SWIZZLE_PID"))
+		return attach(argv[0]);
 	if (!**program)
 		swz_die(SWZ_NOT_FOUND, "'': not found");
 	swz_options_check_environment();

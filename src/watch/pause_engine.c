@@ -45,35 +45,11 @@ static size_t stopping; /* threads that were asked to */
 
 /* ---------------------------------------------------------------- one stop */
 
-/* A signal that is on its way must interrupt it. */
-static bool has_signal(int32_t pid, int32_t tid)
-{
-	static const char *const keys[] = {"SigPnd:", "ShdPnd:", "SigBlk:"};
-	uint64_t sets[3] = {0};
-	char path[64], line[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid,
-		 (int)tid);
-	file = fopen(path, "re");
-	if (!file)
-		return true;
-	while (fgets(line, sizeof(line), file))
-		for (int i = 0; i < 3; i++) {
-			const char *at = line + strlen(keys[i]);
-
-			if (strncmp(line, keys[i], strlen(keys[i])) == 0)
-				(void)swz_scan(&at, 16, &sets[i]);
-		}
-	fclose(file);
-	return ((sets[0] | sets[1]) & ~sets[2]) != 0;
-}
-
 /* What our stop has interrupted begins anew. */
 static void restart(int32_t pid, int32_t tid, struct user_regs_struct *r)
 {
 	if ((int64_t)r->orig_rax < 0 || (int64_t)r->rax != -EINTR ||
-	    has_signal(pid, tid))
+	    swz_proc_task_has_signal(pid, tid))
 		return;
 	r->rax = r->orig_rax;
 	r->rip -= SYSCALL_BYTES;

@@ -184,3 +184,26 @@ size_t swz_proc_memory(int32_t pid, uint64_t address, void *to, size_t size)
 	n = process_vm_readv(pid, &local, 1, remote, count, 0);
 	return n > 0 ? (size_t)n : 0;
 }
+
+bool swz_proc_task_has_signal(int32_t pid, int32_t tid)
+{
+	static const char *const keys[] = {"SigPnd:", "ShdPnd:", "SigBlk:"};
+	uint64_t sets[3] = {0};
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid,
+		 (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	while (fgets(line, sizeof(line), file))
+		for (int i = 0; i < 3; i++) {
+			const char *at = line + strlen(keys[i]);
+
+			if (strncmp(line, keys[i], strlen(keys[i])) == 0)
+				(void)swz_scan(&at, 16, &sets[i]);
+		}
+	fclose(file);
+	return ((sets[0] | sets[1]) & ~sets[2]) != 0;
+}

@@ -39,6 +39,10 @@ bool swz_proc_task_waits_made(int32_t pid, int32_t tid, uint64_t *count);
  * it cannot be read. */
 bool swz_proc_task_waits(int32_t pid, int32_t tid, uint64_t *ip, uint64_t *sp);
 
+/* Whether a signal is on its way that must interrupt what it waits for; true
+ * where that is not told. */
+bool swz_proc_task_has_signal(int32_t pid, int32_t tid);
+
 /* Calls VISIT for each number that is the name of an entry of a directory. */
 void swz_proc_numbers(const char *directory,
 		      void (*visit)(void *context, int32_t number),

@@ -50,7 +50,7 @@ void swz_cache_key_make(struct swz_saved_key *key, const struct swz_module *m)
 	key->ctime_ns = m->identity.ctime_ns;
 	key->options = m->in_scope ? hash_of_options() : 0;
 	key->flags = (m->in_scope ? SWZ_SAVED_IN_SCOPE : 0) |
-		     (m->late ? SWZ_SAVED_LATE : 0) |
+		     (m->late || swz_config.attached ? SWZ_SAVED_LATE : 0) |
 		     (swz_has_shadow_stack() ? SWZ_SAVED_SHADOW_STACK : 0);
 	_Static_assert(SWZ_MAX_TEXT_RANGES <= SWZ_SAVED_MOST_TEXTS,
 		       "the texts of any module fit into a key");

@@ -14,6 +14,7 @@
 
 #include "runtime/hooks/unwind.h"
 #include "runtime/module/foreign_callers.h"
+#include "runtime/support/config.h"
 #include "swizzle.h"
 
 #define V8_SET_RESOLVER "_ZN2v82V832SetReturnAddressLocationResolverEPFmmE"
@@ -174,8 +175,8 @@ void swz_foreign_inspect(struct swz_module *m)
 	if (!swz_module_symbol(m, V8_SET_RESOLVER, &symbol))
 		return;
 	m->resolver = symbol.value;
-	/* it cannot be answered before it is relocated */
-	if (m->late)
+	/* it cannot be answered before it is relocated, nor when V8 runs */
+	if (m->late || swz_config.attached)
 		m->foreign_runtime = true;
 }
 

@@ -434,6 +434,17 @@ struct swz_thread *swz_thread_begin(void)
 	return cold->hot;
 }
 
+void swz_thread_give_back_own(void)
+{
+	struct swz_thread *thread = swz_thread_here();
+
+	if (!thread)
+		return;
+	swz_thread_self = (struct swz_thread *)(uintptr_t)&swz_nobody;
+	/* release: matches the acquire in take */
+	atomic_store_explicit(&thread->cold->owner, 0, memory_order_release);
+}
+
 bool swz_thread_in_new_child(void)
 {
 	return child && atomic_load(child) != SWZ_CHILD_DONE;

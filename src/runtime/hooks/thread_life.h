@@ -16,6 +16,9 @@ struct swz_thread *swz_thread_begin(void);
  * of the others. */
 void swz_thread_note_ended(void);
 
+/* The calling thread is about to end: its state is the next new thread's. */
+void swz_thread_give_back_own(void);
+
 /* Puts the thread's current name into its record. */
 void swz_thread_note_name(struct swz_thread *thread);
 

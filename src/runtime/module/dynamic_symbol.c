@@ -6,6 +6,7 @@
 
 #include "runtime/module/bind.h"
 #include "runtime/module/loaded.h"
+#include "runtime/support/config.h"
 
 /* The GNU hash table: buckets of chains of hashes, a chain's last odd. */
 void *swz_map_symbol(const struct link_map *map, const char *name)
@@ -62,10 +63,12 @@ void *swz_next_symbol(const char *name)
 	const struct link_map *m = _r_debug.r_map;
 	void *found = NULL;
 
-	while (m && m->l_ld != _DYNAMIC)
+	/* in a process that ran already, all were there before us */
+	while (m && m->l_ld != _DYNAMIC && !swz_config.attached)
 		m = m->l_next;
-	while (m && (m = m->l_next) && !found)
-		found = swz_map_symbol(m, name);
+	for (; m && !found; m = m->l_next)
+		if (m->l_ld != _DYNAMIC)
+			found = swz_map_symbol(m, name);
 	return found;
 }
 

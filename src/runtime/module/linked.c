@@ -5,6 +5,22 @@
 
 #include "runtime/module/bind.h"
 
+extern const char swz_image_start[];
+
+/* The linker puts itself behind all that it loads at the start. */
+bool swz_came_late(void)
+{
+	bool linker_seen = false;
+
+	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
+		if (m->l_addr == (uintptr_t)swz_image_start)
+			return linker_seen;
+		if (m->l_addr == _r_debug.r_ldbase)
+			linker_seen = true;
+	}
+	return false;
+}
+
 bool swz_is_linked(void)
 {
 	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {

@@ -7,4 +7,7 @@
  * here without having been preloaded. For the constructor. */
 bool swz_is_linked(void);
 
+/* Whether we were loaded when the program ran already. For the constructor. */
+bool swz_came_late(void);
+
 #endif

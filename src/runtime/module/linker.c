@@ -9,6 +9,8 @@
 
 #include "base/syscall.h"
 #include "runtime/module/text.h"
+#include "runtime/support/config.h"
+#include "runtime/support/live_sites.h"
 #include "runtime/support/scratch.h"
 #include "thunks/decoder.h"
 #include "thunks/near.h"
@@ -119,12 +121,38 @@ static const uint8_t *make_bridge(const struct swz_module *m,
 	return NULL;
 }
 
+/* For the controller to write: all of them, or none. */
+static bool list(const struct swz_module *m,
+		 const struct swz_linker_calls *calls, const uint8_t *bridge)
+{
+	uint32_t number = swz_live_sites_functions(1);
+
+	for (unsigned i = 0; i < calls->count; i++)
+		if (!swz_live_site_is_whole(m->load_bias + calls->at[i], 4))
+			return false;
+	swz_live_sites_code(bridge, 4096);
+	for (unsigned i = 0; i < calls->count; i++) {
+		uint64_t at = m->load_bias + calls->at[i];
+		int32_t distance = (int32_t)((uintptr_t)bridge - (at + 4));
+		uint8_t bytes[sizeof(distance)];
+
+		memcpy(bytes, &distance, sizeof(distance));
+		if (!swz_live_sites_add(at, bytes, sizeof(bytes),
+					SWZ_PHASE_INNER, number, SWZ_NO_HOST,
+					0))
+			return false;
+	}
+	return true;
+}
+
 static bool redirect(const struct swz_module *m,
 		     const struct swz_linker_calls *calls,
 		     const uint8_t *bridge)
 {
 	bool done = false;
 
+	if (swz_config.attached)
+		return list(m, calls, bridge);
 	for (unsigned t = 0; t < m->text_count; t++) {
 		const struct swz_range *text = &m->text[t];
 

@@ -7,6 +7,8 @@
 #include "runtime/discovery/function.h"
 #include "runtime/imports/imports.h"
 #include "runtime/module/text.h"
+#include "runtime/plan/live.h"
+#include "runtime/support/config.h"
 #include "runtime/support/team.h"
 #include "thunks/trampoline.h"
 
@@ -113,6 +115,10 @@ void swz_plan_apply(struct swz_modules *modules)
 
 		if (!m->functions)
 			continue;
+		if (swz_config.attached) {
+			swz_plan_list_sites(m, 0);
+			continue;
+		}
 		if (m->in_scope)
 			swz_foreign_answer(m);
 		swz_plan_patch(m);

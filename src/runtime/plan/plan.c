@@ -16,6 +16,7 @@
 #include "runtime/module/foreign_callers.h"
 #include "runtime/discovery/location.h"
 #include "runtime/plan/code_parts.h"
+#include "runtime/plan/live.h"
 #include "runtime/plan/trampolines.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/support/config.h"
@@ -44,7 +45,7 @@ static bool has_text_relocations(const struct swz_module *m)
 
 static enum swz_status refuse_functions(struct swz_module *m)
 {
-	if (m->late && has_text_relocations(m))
+	if ((m->late || swz_config.attached) && has_text_relocations(m))
 		swz_functions_refuse(m, SWZ_REFUSE_TEXT_RELOCATIONS);
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
@@ -128,6 +129,8 @@ static enum swz_status plan_module(struct swz_module *m,
 		return status;
 	if (m->own_unwinder)
 		swz_note_unwinder(m->start, m->end);
+	if (swz_config.attached)
+		swz_plan_refuse_unsafe(m);
 	swz_functions_count(m);
 	if (m->in_scope) {
 		swz_ids_take(m->hookable_count);
@@ -195,7 +198,7 @@ enum swz_status swz_plan_make(struct swz_modules *modules)
 
 	swz_ids_filtered = swz_config.filter || swz_config.notrace ||
 			   swz_config.depth;
-	status = swz_modules_list(modules);
+	status = modules->count ? SWZ_OK : swz_modules_list(modules);
 	if (status != SWZ_OK)
 		return status;
 	swz_cache_begin(modules->of, modules->count);

@@ -18,8 +18,11 @@ enum swz_test_tactic {
 
 struct swz_config {
 	char output[4096];  /* absolute, with %p still in it */
-	bool linked;        /* here for a program that was linked with us, which
-			     * is not profiled; nothing else is filled in */
+	bool attached;      /* into a process that ran already: its code is
+			     * changed by the controller (base/control.h) */
+	bool linked;        /* here for a program that was linked with us, or
+			     * loaded into one that ran already: it is not
+			     * profiled; nothing else is filled in */
 	bool fresh;         /* started by swizzle-run just now: an older
 			     * file of the same name may be replaced */
 	struct swz_run run; /* to which this process belongs */

@@ -9,6 +9,7 @@
 
 #include "base/syscall.h"
 #include "runtime/support/config.h"
+#include "runtime/support/live_sites.h"
 
 /* What was stderr at the start. A server's child that serves a connection often
  * has that in its place, and a line of ours would be part of the answer. */
@@ -163,9 +164,25 @@ bool swz_message_put_last(const char *text, size_t length)
 	return written;
 }
 
+/* What is said in a process that ran already is for who has attached: the
+ * program's stderr is not ours. */
+static void tell_controller(const struct swz_line *line)
+{
+	struct swz_control *c = &swizzle_control;
+
+	if (line->length > sizeof(c->message) - c->message_bytes)
+		return;
+	memcpy(c->message + c->message_bytes, line->text, line->length);
+	c->message_bytes += line->length;
+}
+
 void swz_line_write(struct swz_line *line)
 {
 	line->text[line->length++] = '\n';
+	if (swz_config.attached) {
+		tell_controller(line);
+		return;
+	}
 	(void)write_message(line->text, line->length, 2);
 }
 

@@ -1,0 +1,390 @@
+/* The first calls, for memory, are made by a few instructions in a gap: zeros
+ * at the end of some code's last page, which nothing executes. All later ones
+ * by instructions in that memory. */
+
+#include "control/borrow.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <time.h>
+
+#include "control/stop.h"
+#include "watch/clock.h"
+#include "watch/proc_task.h"
+
+extern const uint8_t swz_stub_call[], swz_stub_call_end[];
+extern const uint8_t swz_stub_function[], swz_stub_function_end[];
+
+#define PAGE UINT64_C(4096)
+#define RED_ZONE 128u
+#define DATA_AT PAGE
+#define CHOOSE_NS UINT64_C(10000000000)
+#define RETURN_NS UINT64_C(30000000000)
+#define CALL_NS UINT64_C(2000000000)
+#define LOOK_NS 30000
+
+_Static_assert(offsetof(struct swz_stub_data, back) == 88, "stub.S");
+_Static_assert(offsetof(struct swz_stub_data, state) == 128, "stub.S");
+_Static_assert(DATA_AT + sizeof(struct swz_stub_data) <= SWZ_REGION_TEXTS,
+	       "the region");
+
+/* As the stubs take them back. */
+struct place {
+	uint64_t r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8;
+	uint64_t rax, rcx, rdx, rsi, rdi, flags, rip;
+};
+
+static void rest(uint64_t ns)
+{
+	struct timespec time = {0, (long)ns};
+
+	nanosleep(&time, NULL);
+}
+
+/* -------------------------------------------------------------- the gap */
+
+/* Zeros at the end of the code's last page. */
+static uint64_t gap_in(const struct swz_target *t,
+		       const struct swz_target_mapping *m, size_t bytes)
+{
+	uint8_t last[256];
+
+	if (!m->executable || m->writable || m->path[0] != '/' ||
+	    !swz_target_read(t, m->end - sizeof(last), last, sizeof(last)))
+		return 0;
+	for (size_t i = sizeof(last) - bytes; i < sizeof(last); i++)
+		if (last[i])
+			return 0;
+	return m->end - bytes;
+}
+
+static bool find_gap(struct swz_borrower *b)
+{
+	const struct swz_target *t = b->target;
+	size_t bytes = (size_t)(swz_stub_call_end - swz_stub_call);
+
+	for (size_t i = 0; i < t->mapping_count && !b->gap; i++)
+		b->gap = gap_in(t, &t->mappings[i], bytes);
+	return b->gap && swz_target_read(t, b->gap, b->gap_before, bytes);
+}
+
+void swz_borrow_close_gap(const struct swz_borrower *b)
+{
+	if (b->gap)
+		(void)swz_target_write(
+			b->target, b->gap, b->gap_before,
+			(size_t)(swz_stub_call_end - swz_stub_call));
+}
+
+/* --------------------------------------------------------- one borrowing */
+
+static struct place place_of(const struct user_regs_struct *r)
+{
+	struct user_regs_struct again = *r;
+
+	(void)swz_stop_makes_again(r, &again);
+	return (struct place){.r15 = again.r15,
+			      .r14 = again.r14,
+			      .r13 = again.r13,
+			      .r12 = again.r12,
+			      .rbp = again.rbp,
+			      .rbx = again.rbx,
+			      .r11 = again.r11,
+			      .r10 = again.r10,
+			      .r9 = again.r9,
+			      .r8 = again.r8,
+			      .rax = again.rax,
+			      .rcx = again.rcx,
+			      .rdx = again.rdx,
+			      .rsi = again.rsi,
+			      .rdi = again.rdi,
+			      .flags = again.eflags,
+			      .rip = again.rip};
+}
+
+/* What to do with a thread that was chosen. */
+struct job {
+	struct swz_borrower *borrower;
+	bool safe;
+	/* by the gap */
+	long number;
+	const uint64_t *arguments;
+	/* or by the region */
+	uint64_t function;
+	uint64_t done_at;
+};
+
+static bool lead_to_call(struct job *job, struct swz_stopped *t)
+{
+	struct swz_borrower *b = job->borrower;
+	struct place place = place_of(&t->registers);
+	struct user_regs_struct *r = &t->registers;
+	uint64_t at = r->rsp - RED_ZONE - sizeof(place);
+
+	if (!swz_target_write(b->target, b->gap, swz_stub_call,
+			      (size_t)(swz_stub_call_end - swz_stub_call)) ||
+	    !swz_target_write(b->target, at, &place, sizeof(place)))
+		return false;
+	r->rip = b->gap;
+	r->rsp = at;
+	r->rax = (uint64_t)job->number;
+	r->orig_rax = UINT64_MAX;
+	r->rdi = job->arguments[0];
+	r->rsi = job->arguments[1];
+	r->rdx = job->arguments[2];
+	r->r10 = job->arguments[3];
+	r->r8 = job->arguments[4];
+	r->r9 = job->arguments[5];
+	r->eflags &= ~UINT64_C(0x400); /* DF */
+	return true;
+}
+
+static bool lead_to_function(struct job *job, struct swz_stopped *t)
+{
+	struct swz_borrower *b = job->borrower;
+	struct place place = place_of(&t->registers);
+	struct user_regs_struct *r = &t->registers;
+	struct swz_stub_data data = {
+		.function = job->function,
+		.errno_place = b->errno_place,
+		.all_signals = UINT64_MAX,
+		.back = r->rsp - RED_ZONE - sizeof(place),
+	};
+
+	memcpy(data.arguments, job->arguments, sizeof(data.arguments));
+	if (!swz_target_write(b->target, data.back, &place, sizeof(place)) ||
+	    !swz_target_write(b->target, b->region + DATA_AT, &data,
+			      sizeof(data)))
+		return false;
+	job->done_at = b->region + DATA_AT +
+		       offsetof(struct swz_stub_data, result);
+	r->rip = b->region;
+	r->rbx = b->region + DATA_AT;
+	r->rsp = b->region + SWZ_REGION_BYTES - 64;
+	r->orig_rax = UINT64_MAX;
+	r->eflags &= ~UINT64_C(0x400);
+	return true;
+}
+
+/* Stops a thread and, if it is where it may be, leads it away. */
+static bool try(struct job *job, int32_t tid, enum swz_stop_result *result)
+{
+	struct swz_borrower *b = job->borrower;
+	struct swz_stop stop = {0};
+	struct swz_stopped *t;
+	bool done = false;
+	uint64_t ns;
+
+	*result = swz_stop_one(&stop, b->target->pid, tid);
+	if (*result != SWZ_STOP_DONE) {
+		swz_stop_free(&stop);
+		return false;
+	}
+	t = stop.threads;
+	if (!t->signal && !swz_proc_task_has_signal(b->target->pid, tid) &&
+	    (!job->safe || swz_place_is_safe(b->places, &t->registers)))
+		done = job->function ? lead_to_function(job, t)
+				     : lead_to_call(job, t);
+	t->changed = done;
+	ns = swz_stop_end(&stop);
+	if (ns > b->stopped_ns)
+		b->stopped_ns = ns;
+	swz_stop_free(&stop);
+	return done;
+}
+
+struct choice {
+	struct job *job;
+	char state; /* that they must be in */
+	bool done, any;
+	enum swz_stop_result result;
+};
+
+static void choose(void *context, int32_t tid)
+{
+	struct choice *c = context;
+	int32_t pid = c->job->borrower->target->pid;
+	struct swz_proc_task task;
+
+	c->any = true;
+	if (c->done || !swz_proc_task_read(pid, tid, &task))
+		return;
+	if ((task.state == 'S') != (c->state == 'S') || task.state == 'Z' ||
+	    task.state == 'X' || task.state == 'T' || task.state == 'D')
+		return;
+	c->done = try(c->job, tid, &c->result);
+}
+
+/* Threads that wait first. */
+static bool lead_some_thread(struct job *job)
+{
+	struct swz_borrower *b = job->borrower;
+	uint64_t end = swz_watch_now() + CHOOSE_NS, pause = 1000000;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)b->target->pid);
+	for (;;) {
+		struct choice c = {.job = job, .state = 'S'};
+
+		swz_proc_numbers(path, choose, &c);
+		c.state = 'R';
+		if (!c.done)
+			swz_proc_numbers(path, choose, &c);
+		if (c.done)
+			return true;
+		swz_stop_reap();
+		b->problem = NULL;
+		if (!c.any || c.result == SWZ_STOP_ENDED)
+			b->problem = "the process has ended";
+		else if (c.result == SWZ_STOP_TRACED)
+			b->problem = "a debugger has it";
+		else if (c.result == SWZ_STOP_DENIED)
+			b->problem = "ptrace is not permitted";
+		else if (swz_watch_now() > end)
+			b->problem = "none of its threads comes to a place "
+				     "where a library may be loaded";
+		if (b->problem && (!c.any || c.result != SWZ_STOP_ENDED))
+			return false;
+		rest(pause);
+		if (pause < 20000000)
+			pause += pause / 2;
+	}
+}
+
+/* Until the thread has done it: result, mark. */
+static bool wait_for(struct job *job, uint64_t *result)
+{
+	struct swz_borrower *b = job->borrower;
+	uint64_t end = swz_watch_now() + RETURN_NS, words[2];
+
+	do {
+		if (!swz_target_read(b->target, job->done_at, words,
+				     sizeof(words))) {
+			b->problem = "the process has ended";
+			return false;
+		}
+		if (words[1]) {
+			*result = words[0];
+			return true;
+		}
+		swz_stop_reap();
+		rest(LOOK_NS);
+	} while (swz_watch_now() < end);
+	b->problem =
+		"a borrowed thread does not come back: it waits for a lock "
+		"of the program's";
+	return false;
+}
+
+/* What it does must show. */
+static bool call_system(struct swz_borrower *b, long number,
+			const uint64_t arguments[6],
+			bool (*is_done)(struct swz_borrower *))
+{
+	struct job job = {
+		.borrower = b, .number = number, .arguments = arguments};
+	uint64_t end = swz_watch_now() + CALL_NS;
+
+	if (!lead_some_thread(&job))
+		return false;
+	while (!is_done(b) && swz_watch_now() < end)
+		rest(LOOK_NS);
+	return is_done(b);
+}
+
+bool swz_borrow_call(struct swz_borrower *b, uint64_t function,
+		     const uint64_t arguments[4], bool safe, uint64_t *result)
+{
+	struct job job = {.borrower = b,
+			  .safe = safe,
+			  .function = function,
+			  .arguments = arguments};
+
+	return lead_some_thread(&job) && wait_for(&job, result);
+}
+
+/* ------------------------------------------------------------- beginning */
+
+static bool is_mapped(struct swz_borrower *b)
+{
+	uint8_t byte;
+
+	return swz_target_read(b->target, b->region, &byte, 1);
+}
+
+static bool is_executable(struct swz_borrower *b)
+{
+	const struct swz_target_mapping *m;
+
+	if (!swz_target_read_mappings(b->target))
+		return false;
+	m = swz_target_mapping_at(b->target, b->region);
+	return m && m->executable;
+}
+
+/* Below something that is mapped high up, as the kernel chooses places. */
+static uint64_t find_room(const struct swz_target *t)
+{
+	for (size_t i = t->mapping_count; i-- > 1;) {
+		uint64_t end = t->mappings[i].start;
+		uint64_t start = t->mappings[i - 1].end;
+
+		if (end < UINT64_C(1) << 47 && end > start &&
+		    end - start > 4 * SWZ_REGION_BYTES &&
+		    strcmp(t->mappings[i].path, "[stack]") != 0)
+			return end - 2 * SWZ_REGION_BYTES;
+	}
+	return 0;
+}
+
+static bool map_region(struct swz_borrower *b)
+{
+	const uint64_t at = find_room(b->target);
+	const uint64_t map[6] = {at,
+				 SWZ_REGION_BYTES,
+				 PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS |
+					 MAP_FIXED_NOREPLACE,
+				 UINT64_MAX,
+				 0};
+	const uint64_t protect[6] = {at, PAGE, PROT_READ | PROT_EXEC};
+
+	b->problem = NULL;
+	b->region = at;
+	if (at && call_system(b, SYS_mmap, map, is_mapped) &&
+	    call_system(b, SYS_mprotect, protect, is_executable))
+		return true;
+	if (!b->problem)
+		b->problem = "it has no memory left, or none that may become "
+			     "executable";
+	return false;
+}
+
+bool swz_borrow_begin(struct swz_borrower *b, uint64_t region)
+{
+	b->region = region;
+	b->errno_place = swz_target_symbol(b->target, "__errno_location");
+	if (!b->errno_place) {
+		b->problem = "it has no libc that is known (glibc)";
+		return false;
+	}
+	if (!region && !find_gap(b)) {
+		b->problem = "there is no gap in its code";
+		return false;
+	}
+	if (!region && !map_region(b))
+		return false;
+	if (!swz_target_write(
+		    b->target, b->region, swz_stub_function,
+		    (size_t)(swz_stub_function_end - swz_stub_function))) {
+		b->problem = "its memory cannot be written";
+		return false;
+	}
+	return true;
+}

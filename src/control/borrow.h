@@ -1,0 +1,59 @@
+#ifndef SWZ_CONTROL_BORROW_H
+#define SWZ_CONTROL_BORROW_H
+
+/* Calls in the target, on one of its own threads that is borrowed for a moment.
+ * The thread finds its way back by itself: once it has been let go, whether the
+ * controller lives makes no difference to it. What it waited for it waits for
+ * again, and sees no EINTR. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "control/safe_place.h"
+#include "control/target.h"
+
+/* At swz_stub_function's %rbx (stub.S). */
+struct swz_stub_data {
+	uint64_t function;
+	uint64_t arguments[4];
+	uint64_t result;
+	uint64_t done;
+	uint64_t errno_place; /* __errno_location */
+	uint64_t error;
+	uint64_t all_signals;
+	uint64_t signals;
+	uint64_t back; /* the thread's registers */
+	uint64_t spare[4];
+	uint8_t state[16384]; /* of xsave */
+};
+
+struct swz_borrower {
+	struct swz_target *target;
+	struct swz_safe_places *places;
+	uint64_t gap; /* in some code, where nothing is: swz_stub_call */
+	uint8_t gap_before[128];
+	uint64_t region; /* memory of ours in the target */
+	uint64_t errno_place;
+	uint64_t stopped_ns; /* the longest stop of a thread */
+	const char *problem; /* of the latest call that failed */
+};
+
+#define SWZ_REGION_BYTES (UINT64_C(768) << 10)
+/* Free for the caller, in the region. */
+#define SWZ_REGION_TEXTS (UINT64_C(32) << 10)
+#define SWZ_REGION_TEXTS_END (UINT64_C(256) << 10)
+
+/* Finds places and maps the region; with REGION not 0: that of an earlier
+ * attach. False: *problem says why. */
+bool swz_borrow_begin(struct swz_borrower *borrower, uint64_t region);
+
+/* Calls a function with up to four arguments. SAFE: on a thread that is nowhere
+ * near the dynamic linker, malloc or a signal handler. False: there was none,
+ * or it has not come back; *problem says so. */
+bool swz_borrow_call(struct swz_borrower *borrower, uint64_t function,
+		     const uint64_t arguments[4], bool safe, uint64_t *result);
+
+/* While all threads are stopped: takes back what was written into the gap. */
+void swz_borrow_close_gap(const struct swz_borrower *borrower);
+
+#endif

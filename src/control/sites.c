@@ -1,0 +1,268 @@
+#include "control/sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/support/memory.h"
+
+#define PAGE UINT64_C(4096)
+/* Of each stack that is searched. */
+#define MOST_STACK_BYTES (UINT64_C(1) << 20)
+
+/* ------------------------------------------------------------- the table */
+
+struct sorted {
+	struct swz_control_site site;
+	uint32_t place;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct sorted *x = a, *y = b;
+
+	return (x->site.address > y->site.address) -
+	       (x->site.address < y->site.address);
+}
+
+static bool is_sound(const struct swz_control_site *s)
+{
+	return s->length && s->length <= sizeof(s->after) &&
+	       s->phase < SWZ_PHASES && s->address % PAGE + s->length <= PAGE &&
+	       !(s->flags & SWZ_SITE_GONE);
+}
+
+bool swz_sites_read(struct swz_sites *sites, const struct swz_target *t,
+		    const struct swz_control *c)
+{
+	size_t count = c->site_count, kept = 0;
+	struct swz_control_site *table;
+	struct sorted *all;
+
+	*sites = (struct swz_sites){.target = t, .table = c->sites};
+	if (count > SWZ_CONTROL_MOST_SITES)
+		return false;
+	table = swz_allocate(count + 1, sizeof(*table));
+	if (!swz_target_read(t, c->sites, table, count * sizeof(*table))) {
+		free(table);
+		return false;
+	}
+	all = swz_allocate(count + 1, sizeof(*all));
+	for (size_t i = 0; i < count; i++)
+		if (is_sound(&table[i]))
+			all[kept++] = (struct sorted){table[i], (uint32_t)i};
+	qsort(all, kept, sizeof(*all), compare);
+	sites->list = table;
+	sites->places = swz_allocate(count + 1, sizeof(*sites->places));
+	for (size_t i = 0; i < kept; i++) {
+		sites->list[i] = all[i].site;
+		sites->places[i] = all[i].place;
+	}
+	sites->count = kept;
+	free(all);
+	return true;
+}
+
+void swz_sites_free(struct swz_sites *sites)
+{
+	free(sites->list);
+	free(sites->places);
+	*sites = (struct swz_sites){0};
+}
+
+/* ------------------------------------------------------------- the pages */
+
+void swz_sites_copy_pages(const struct swz_sites *sites)
+{
+	uint64_t done = 0;
+
+	for (size_t i = 0; i < sites->count; i++) {
+		uint64_t page = sites->list[i].address & -PAGE;
+		uint8_t byte;
+
+		if (page == done)
+			continue;
+		done = page;
+		if (swz_target_read(sites->target, page, &byte, 1))
+			(void)swz_target_write(sites->target, page, &byte, 1);
+	}
+}
+
+/* The site, of a page that was read. False: somebody else has written there. */
+static bool put(const struct swz_control_site *s, uint8_t *page, bool patch)
+{
+	uint8_t *at = page + s->address % PAGE;
+	const uint8_t *from = patch ? s->before : s->after;
+	const uint8_t *to = patch ? s->after : s->before;
+
+	if (memcmp(at, from, s->length) != 0)
+		return false;
+	memcpy(at, to, s->length);
+	return true;
+}
+
+static bool write_phase(const struct swz_sites *sites, unsigned phase,
+			bool patch)
+{
+	uint8_t bytes[PAGE];
+	size_t i = 0;
+
+	while (i < sites->count) {
+		uint64_t page = sites->list[i].address & -PAGE;
+		bool read = false, changed = false;
+
+		for (; i < sites->count &&
+		       (sites->list[i].address & -PAGE) == page;
+		     i++) {
+			const struct swz_control_site *s = &sites->list[i];
+
+			if (s->phase != phase || s->flags & SWZ_SITE_SKIPPED)
+				continue;
+			/* (a page that is unmapped has nothing to restore) */
+			if (!read && !swz_target_read(sites->target, page,
+						      bytes, sizeof(bytes)))
+				break;
+			read = true;
+			changed = put(s, bytes, patch) || changed;
+		}
+		while (i < sites->count &&
+		       (sites->list[i].address & -PAGE) == page)
+			i++;
+		if (changed && !swz_target_write(sites->target, page, bytes,
+						 sizeof(bytes)))
+			return false;
+	}
+	return true;
+}
+
+bool swz_sites_write(const struct swz_sites *sites, bool patch)
+{
+	for (unsigned n = 0; n < SWZ_PHASES; n++)
+		if (!write_phase(sites, patch ? n : SWZ_PHASES - 1 - n, patch))
+			return false;
+	return true;
+}
+
+/* ----------------------------------------------------------- the threads */
+
+/* The site within which an address lies, where no thread may be when it is
+ * written: behind its beginning, or at that, too, if other code leads there. */
+static size_t site_around(const struct swz_sites *sites, uint64_t address)
+{
+	size_t low = 0, high = sites->count;
+	const struct swz_control_site *s;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sites->list[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return SIZE_MAX;
+	s = &sites->list[low - 1];
+	if (address - s->address >= s->length ||
+	    (address == s->address && s->phase != SWZ_PHASE_ISLAND))
+		return SIZE_MAX;
+	return low - 1;
+}
+
+static void skip_function(struct swz_sites *sites, uint32_t function)
+{
+	for (size_t i = 0; i < sites->count; i++) {
+		struct swz_control_site *s = &sites->list[i];
+
+		if (s->flags & SWZ_SITE_SKIPPED ||
+		    (s->function != function && s->host != function))
+			continue;
+		s->flags |= SWZ_SITE_SKIPPED;
+		(void)swz_target_write(sites->target,
+				       sites->table +
+					       sites->places[i] * sizeof(*s),
+				       s, sizeof(*s));
+		if (s->function != function)
+			skip_function(sites, s->function);
+	}
+}
+
+struct search {
+	struct swz_sites *sites;
+	bool skip, free;
+};
+
+static void look_at(struct search *search, uint64_t address)
+{
+	struct swz_sites *sites = search->sites;
+	size_t i;
+
+	if (address < sites->list[0].address ||
+	    address > sites->list[sites->count - 1].address + 8)
+		return;
+	i = site_around(sites, address);
+	if (i == SIZE_MAX || sites->list[i].flags & SWZ_SITE_SKIPPED)
+		return;
+	if (!search->skip) {
+		search->free = false;
+		return;
+	}
+	sites->skipped++;
+	skip_function(sites, sites->list[i].function);
+}
+
+/* All words of the stack: among them is what a signal has interrupted. */
+static void look_at_stack(struct search *search, uint64_t from)
+{
+	static uint64_t words[8192];
+	const struct swz_target *t = search->sites->target;
+	const struct swz_target_mapping *m = swz_target_mapping_at(t, from);
+	uint64_t at = from & -8ull, end = from + MOST_STACK_BYTES;
+
+	if (!m)
+		return;
+	if (m->end < end)
+		end = m->end;
+	while (at < end && search->free) {
+		size_t bytes = end - at < sizeof(words) ? end - at
+							: sizeof(words);
+
+		if (!swz_target_read(t, at, words, bytes))
+			return;
+		for (size_t i = 0; i < bytes / 8; i++)
+			look_at(search, words[i]);
+		at += bytes;
+	}
+}
+
+bool swz_sites_are_free(struct swz_sites *sites, const struct swz_stop *stop,
+			bool skip)
+{
+	struct search search = {sites, skip, true};
+
+	for (size_t i = 0; sites->count && i < stop->count && search.free;
+	     i++) {
+		look_at(&search, stop->threads[i].registers.rip);
+		look_at_stack(&search, stop->threads[i].registers.rsp);
+	}
+	return search.free;
+}
+
+void swz_sites_leave_islands(const struct swz_sites *sites,
+			     struct swz_stop *stop)
+{
+	for (size_t i = 0; sites->count && i < stop->count; i++) {
+		struct swz_stopped *t = &stop->threads[i];
+		size_t at = site_around(sites, t->registers.rip);
+		const struct swz_control_site *s;
+		int32_t distance;
+
+		if (at == SIZE_MAX)
+			continue;
+		s = &sites->list[at];
+		if (t->registers.rip != s->address)
+			continue;
+		memcpy(&distance, s->after + 1, sizeof(distance));
+		t->registers.rip = s->address + 5 + (uint64_t)(int64_t)distance;
+		t->changed = true;
+	}
+}

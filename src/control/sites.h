@@ -1,0 +1,58 @@
+#ifndef SWZ_CONTROL_SITES_H
+#define SWZ_CONTROL_SITES_H
+
+/* Patching and unpatching code of a process of which all threads are stopped.
+ *
+ *	swz_sites_read(&sites, &target, &control);
+ *	swz_sites_copy_pages(&sites);		while it runs
+ *	swz_stop_all(&stop, ...);
+ *	swz_sites_make_way(&sites, &stop);
+ *	swz_sites_write(&sites, true);
+ *	swz_stop_end(&stop);
+ *
+ * Each page is written at once, in the order of the sites' phases, so that who
+ * is killed in between leaves a process that runs right: with some functions
+ * patched. Doing the same again, or undoing it, makes it whole. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/control.h"
+#include "control/stop.h"
+#include "control/target.h"
+
+struct swz_sites {
+	const struct swz_target *target;
+	struct swz_control_site *list; /* sorted by address */
+	uint32_t *places;              /* where in the target's table each is */
+	size_t count;
+	uint64_t table; /* the target's */
+	size_t skipped; /* functions in which a thread stood */
+};
+
+/* False: there is no memory of the target where they should be. */
+bool swz_sites_read(struct swz_sites *sites, const struct swz_target *target,
+		    const struct swz_control *control);
+void swz_sites_free(struct swz_sites *sites);
+
+/* Writes the bytes that are there: the kernel makes the process's own copies of
+ * the pages, which takes most of the time of patching. */
+void swz_sites_copy_pages(const struct swz_sites *sites);
+
+/* Whether no thread stands within a site, or will come back there from a
+ * signal's handler. With SKIP, functions of which that is not true are left out
+ * and it returns true. */
+bool swz_sites_are_free(struct swz_sites *sites, const struct swz_stop *stop,
+			bool skip);
+
+/* Before sites are restored: leads threads that stand at the beginning of an
+ * island on to where it leads. */
+void swz_sites_leave_islands(const struct swz_sites *sites,
+			     struct swz_stop *stop);
+
+/* Writes what is to be there (PATCH), or what was there before, where nobody
+ * else has written. False: memory could not be written. */
+bool swz_sites_write(const struct swz_sites *sites, bool patch);
+
+#endif

@@ -1,0 +1,306 @@
+/* A thread that is seized and asked to stop reports one PTRACE_EVENT_STOP. It
+ * may report other things before: signals, which it gets when it goes on, and
+ * which are kept until then; or its end. */
+
+#include "control/stop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "profile/support/memory.h"
+#include "watch/clock.h"
+#include "watch/proc_task.h"
+
+#ifndef PTRACE_EVENT_STOP
+#define PTRACE_EVENT_STOP 128
+#endif
+
+#define MOST_NS 500000000u
+#define SYSCALL_BYTES 2u
+
+/* The kernel's own, which a stopped thread's registers show. */
+enum {
+	ERESTARTSYS_ = 512,
+	ERESTARTNOINTR_ = 513,
+	ERESTARTNOHAND_ = 514,
+	ERESTART_RESTARTBLOCK_ = 516,
+	SYS_RESTART = 219
+};
+
+static uint64_t now_ns(void)
+{
+	return swz_watch_now();
+}
+
+bool swz_stop_makes_again(const struct user_regs_struct *r,
+			  struct user_regs_struct *again)
+{
+	if ((int64_t)r->orig_rax < 0)
+		return false;
+	*again = *r;
+	switch (-(int64_t)r->rax) {
+	case ERESTARTSYS_:
+	case ERESTARTNOINTR_:
+	case ERESTARTNOHAND_:
+	case EINTR: /* epoll_wait and others: a stop is no signal */
+		again->rax = r->orig_rax;
+		break;
+	case ERESTART_RESTARTBLOCK_:
+		again->rax = SYS_RESTART;
+		break;
+	default:
+		return false;
+	}
+	again->rip -= SYSCALL_BYTES;
+	again->orig_rax = UINT64_MAX;
+	return true;
+}
+
+static struct swz_stopped *find(struct swz_stop *s, int32_t tid)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->threads[i].tid == tid)
+			return &s->threads[i];
+	return NULL;
+}
+
+static void forget(struct swz_stop *s, struct swz_stopped *t)
+{
+	*t = s->threads[--s->count];
+}
+
+static enum swz_stop_result why_not_seized(int32_t pid, int32_t tid)
+{
+	char path[64], line[256];
+	FILE *file;
+	int tracer = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid,
+		 (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return SWZ_STOP_ENDED;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
+			break;
+	fclose(file);
+	return tracer ? SWZ_STOP_TRACED : SWZ_STOP_DENIED;
+}
+
+static enum swz_stop_result seize(struct swz_stop *s, int32_t tid)
+{
+	struct swz_proc_task task;
+
+	if (find(s, tid))
+		return SWZ_STOP_DONE;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0) {
+		if (errno == ESRCH)
+			return SWZ_STOP_DONE;
+		/* it may be a zombie, or have ended just now */
+		if (!swz_proc_task_read(s->pid, tid, &task) ||
+		    task.state == 'Z' || task.state == 'X')
+			return SWZ_STOP_DONE;
+		return why_not_seized(s->pid, tid);
+	}
+	(void)ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	swz_grow(&s->threads, &s->capacity, s->count, sizeof(*s->threads));
+	s->threads[s->count++] = (struct swz_stopped){.tid = tid};
+	return SWZ_STOP_DONE;
+}
+
+/* A report of one. */
+static enum swz_stop_result take(struct swz_stop *s, struct swz_stopped *t,
+				 int status)
+{
+	int signal = WSTOPSIG(status);
+
+	if (!WIFSTOPPED(status)) {
+		forget(s, t);
+		return SWZ_STOP_DONE;
+	}
+	t->stopped = true;
+	if (status >> 16 != PTRACE_EVENT_STOP) {
+		/* Delivered when it goes on. The stop that was asked for is
+		 * still to come then; PTRACE_DETACH takes it back. */
+		t->signal = status >> 16 ? 0 : signal;
+	} else if (signal != SIGTRAP) {
+		return SWZ_STOP_HELD;
+	}
+	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &t->registers) != 0)
+		forget(s, t);
+	return SWZ_STOP_DONE;
+}
+
+static enum swz_stop_result wait_for_all(struct swz_stop *s, uint64_t end)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		int32_t tid = s->threads[i].tid;
+		enum swz_stop_result result;
+		int status;
+		pid_t got = 0;
+
+		if (s->threads[i].stopped)
+			continue;
+		while ((got = waitpid(tid, &status, __WALL | WNOHANG)) == 0) {
+			struct timespec pause = {0, 20000};
+
+			if (now_ns() > end)
+				return SWZ_STOP_LATE;
+			nanosleep(&pause, NULL);
+		}
+		if (got < 0) {
+			forget(s, &s->threads[i--]);
+			continue;
+		}
+		result = take(s, &s->threads[i], status);
+		if (result != SWZ_STOP_DONE)
+			return result;
+		if (i < s->count && s->threads[i].tid != tid)
+			i--;
+	}
+	return SWZ_STOP_DONE;
+}
+
+struct listing {
+	struct swz_stop *stop;
+	int32_t except;
+	enum swz_stop_result result;
+	size_t seen;
+};
+
+static void add(void *context, int32_t tid)
+{
+	struct listing *l = context;
+
+	l->seen++;
+	if (tid != l->except && l->result == SWZ_STOP_DONE)
+		l->result = seize(l->stop, tid);
+}
+
+static enum swz_stop_result stop_all(struct swz_stop *s, int32_t except,
+				     uint64_t end)
+{
+	char path[64];
+	size_t before;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)s->pid);
+	do {
+		struct listing l = {s, except, SWZ_STOP_DONE, 0};
+		enum swz_stop_result result;
+
+		before = s->count;
+		swz_proc_numbers(path, add, &l);
+		if (!l.seen)
+			return SWZ_STOP_ENDED;
+		if (l.result != SWZ_STOP_DONE)
+			return l.result;
+		if (s->count == before)
+			break;
+		result = wait_for_all(s, end);
+		if (result != SWZ_STOP_DONE)
+			return result;
+	} while (true);
+	return s->count ? SWZ_STOP_DONE : SWZ_STOP_ENDED;
+}
+
+enum swz_stop_result swz_stop_all(struct swz_stop *s, int32_t pid,
+				  int32_t except)
+{
+	enum swz_stop_result result;
+
+	s->pid = pid;
+	s->count = 0;
+	s->began_ns = now_ns();
+	result = stop_all(s, except, s->began_ns + MOST_NS);
+	if (result != SWZ_STOP_DONE)
+		(void)swz_stop_end(s);
+	return result;
+}
+
+enum swz_stop_result swz_stop_one(struct swz_stop *s, int32_t pid, int32_t tid)
+{
+	enum swz_stop_result result;
+
+	s->pid = pid;
+	s->count = 0;
+	s->began_ns = now_ns();
+	result = seize(s, tid);
+	if (result == SWZ_STOP_DONE)
+		result = s->count ? wait_for_all(s, s->began_ns + MOST_NS)
+				  : SWZ_STOP_ENDED;
+	if (result == SWZ_STOP_DONE && !s->count)
+		result = SWZ_STOP_ENDED;
+	if (result != SWZ_STOP_DONE)
+		(void)swz_stop_end(s);
+	return result;
+}
+
+/* Those that have not stopped yet, in the midst of some system call: they
+ * cannot be let go before they do. */
+#define MOST_LINGERING 4096u
+static int32_t lingering[MOST_LINGERING];
+static size_t lingering_count;
+
+void swz_stop_reap(void)
+{
+	for (size_t i = 0; i < lingering_count;) {
+		int status, signal = 0;
+		pid_t got = waitpid(lingering[i], &status, __WALL | WNOHANG);
+
+		if (got == 0) {
+			i++;
+			continue;
+		}
+		if (got > 0 && WIFSTOPPED(status)) {
+			if (status >> 16 == 0)
+				signal = WSTOPSIG(status);
+			(void)ptrace(PTRACE_DETACH, lingering[i], NULL,
+				     (void *)(intptr_t)signal);
+		}
+		lingering[i] = lingering[--lingering_count];
+	}
+}
+
+static void let_go(int32_t pid, struct swz_stopped *t)
+{
+	struct user_regs_struct again;
+	int status;
+
+	if (!t->stopped) {
+		if (waitpid(t->tid, &status, __WALL | WNOHANG) != t->tid) {
+			if (lingering_count < MOST_LINGERING)
+				lingering[lingering_count++] = t->tid;
+			return;
+		}
+		if (!WIFSTOPPED(status))
+			return;
+		if (status >> 16 == 0)
+			t->signal = WSTOPSIG(status);
+	} else if (t->changed) {
+		(void)ptrace(PTRACE_SETREGS, t->tid, NULL, &t->registers);
+	} else if (!t->signal && (int64_t)t->registers.rax == -EINTR &&
+		   !swz_proc_task_has_signal(pid, t->tid) &&
+		   swz_stop_makes_again(&t->registers, &again)) {
+		(void)ptrace(PTRACE_SETREGS, t->tid, NULL, &again);
+	}
+	(void)ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal);
+}
+
+uint64_t swz_stop_end(struct swz_stop *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		let_go(s->pid, &s->threads[i]);
+	s->count = 0;
+	return now_ns() - s->began_ns;
+}
+
+void swz_stop_free(struct swz_stop *s)
+{
+	free(s->threads);
+	*s = (struct swz_stop){0};
+}

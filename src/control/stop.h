@@ -1,0 +1,58 @@
+#ifndef SWZ_CONTROL_STOP_H
+#define SWZ_CONTROL_STOP_H
+
+/* Threads of another process, stopped and let go. They are seized for that
+ * (ptrace), and should this process be killed the kernel lets them go. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/user.h>
+
+struct swz_stopped {
+	int32_t tid;
+	int32_t signal; /* to be delivered when it goes on; 0: none */
+	bool stopped;
+	struct user_regs_struct registers;
+	bool changed; /* registers are to be written back */
+};
+
+struct swz_stop {
+	int32_t pid;
+	struct swz_stopped *threads;
+	size_t count, capacity;
+	uint64_t began_ns; /* when the first was asked to stop */
+};
+
+enum swz_stop_result {
+	SWZ_STOP_DONE,
+	SWZ_STOP_ENDED,  /* there is no such process any more */
+	SWZ_STOP_TRACED, /* a debugger has a thread of it */
+	SWZ_STOP_DENIED, /* ptrace is not permitted */
+	SWZ_STOP_HELD,   /* stopped by job control (SIGSTOP) */
+	SWZ_STOP_LATE    /* a thread did not stop in time */
+};
+
+/* Stops all threads but EXCEPT (0: none), those that are created meanwhile
+ * too. Unless it is done, all have been let go. */
+enum swz_stop_result swz_stop_all(struct swz_stop *stop, int32_t pid,
+				  int32_t except);
+/* Stops one. */
+enum swz_stop_result swz_stop_one(struct swz_stop *stop, int32_t pid,
+				  int32_t tid);
+
+/* Writes registers back that were changed, and lets all go. What a stop has
+ * interrupted begins anew. Returns how long they were stopped, in ns. */
+uint64_t swz_stop_end(struct swz_stop *stop);
+
+/* Whether a system call was interrupted by the stop: then *again are the
+ * registers with which it is made again. */
+bool swz_stop_makes_again(const struct user_regs_struct *registers,
+			  struct user_regs_struct *again);
+
+/* Lets threads go that have stopped too late: to be called now and then. */
+void swz_stop_reap(void);
+
+void swz_stop_free(struct swz_stop *stop);
+
+#endif

@@ -1,0 +1,62 @@
+#ifndef SWZ_CONTROL_TARGET_H
+#define SWZ_CONTROL_TARGET_H
+
+/* The process that is changed: its memory, what is mapped there, and where
+ * functions of its libraries are. Nothing of it is trusted. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct swz_target_mapping {
+	uint64_t start, end, offset, inode;
+	bool readable, writable, executable;
+	char *path; /* as the process names it; "" where there is none */
+};
+
+struct swz_target {
+	int32_t pid;
+	int memory;                          /* of /proc/PID/mem */
+	struct swz_target_mapping *mappings; /* sorted */
+	size_t mapping_count, mapping_capacity;
+};
+
+/* False: it cannot be opened; errno says why. */
+bool swz_target_open(struct swz_target *target, int32_t pid);
+void swz_target_close(struct swz_target *target);
+
+/* Reads /proc/PID/maps. False: it cannot be read. */
+bool swz_target_read_mappings(struct swz_target *target);
+
+/* The mapping that holds the address, or NULL. */
+const struct swz_target_mapping *swz_target_mapping_at(
+	const struct swz_target *target, uint64_t address);
+
+/* All bytes, or false. */
+bool swz_target_read(const struct swz_target *target, uint64_t address,
+		     void *to, size_t bytes);
+/* Also where the process may not write itself (of a thread that is traced).
+ * What lies in one page is written at once. */
+bool swz_target_write(const struct swz_target *target, uint64_t address,
+		      const void *from, size_t bytes);
+
+/* Calls VISIT for each function and variable that the ELF file defines which is
+ * mapped there, by its dynamic symbols. */
+typedef void swz_symbol_visitor(void *context, const char *name,
+				uint64_t address, uint64_t size);
+void swz_target_symbols(const struct swz_target *target,
+			const struct swz_target_mapping *mapping,
+			swz_symbol_visitor *visit, void *context);
+
+/* The address of a function or variable that the ELF file defines which is
+ * mapped there, by its dynamic symbols; 0: it does not. */
+uint64_t swz_target_symbol_in(const struct swz_target *target,
+			      const struct swz_target_mapping *mapping,
+			      const char *name);
+/* Likewise, in libc and what belongs to it. */
+uint64_t swz_target_symbol(const struct swz_target *target, const char *name);
+
+/* A path of the process's, as this one can open it; to be freed. */
+char *swz_target_path(const struct swz_target *target, const char *path);
+
+#endif

@@ -1,0 +1,98 @@
+/* The table is read by another process at any time, so what is added is there
+ * before it is counted. One thread adds: the one that plans, and later the one
+ * that the dynamic linker has loading something. */
+
+#include "runtime/support/live_sites.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+
+struct swz_control swizzle_control __attribute__((visibility("default"))) = {
+	.magic = SWZ_CONTROL_MAGIC,
+	.version = SWZ_CONTROL_VERSION,
+	.bytes = sizeof(struct swz_control),
+};
+
+static uint32_t functions;
+
+static void *map(uint64_t bytes)
+{
+	return swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+bool swz_live_sites_begin(void)
+{
+	struct swz_control *c = &swizzle_control;
+
+	functions = 0;
+	c->site_count = c->code_count = 0;
+	c->sites = (uintptr_t)map(SWZ_CONTROL_MOST_SITES *
+				  sizeof(struct swz_control_site));
+	c->code = (uintptr_t)map(SWZ_CONTROL_MOST_CODE *
+				 sizeof(struct swz_control_code));
+	return c->sites && c->code;
+}
+
+uint32_t swz_live_sites_functions(uint32_t count)
+{
+	functions += count;
+	return functions - count;
+}
+
+bool swz_live_sites_add(uint64_t address, const uint8_t *bytes, unsigned length,
+			enum swz_control_phase phase, uint32_t function,
+			uint32_t host, unsigned flags)
+{
+	struct swz_control *c = &swizzle_control;
+	struct swz_control_site *s;
+
+	if (c->site_count == SWZ_CONTROL_MOST_SITES ||
+	    !swz_live_site_is_whole(address, length))
+		return false;
+	s = (struct swz_control_site *)(uintptr_t)c->sites + c->site_count;
+	*s = (struct swz_control_site){
+		.address = address,
+		.function = function,
+		.host = host,
+		.length = (uint8_t)length,
+		.phase = (uint8_t)phase,
+		.flags = (uint8_t)flags,
+	};
+	memcpy(s->before, (const void *)(uintptr_t)address, length);
+	memcpy(s->after, bytes, length);
+	/* release: matches the reading of the count by the controller */
+	__atomic_store_n(&c->site_count, c->site_count + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+void swz_live_sites_code(const void *start, uint64_t bytes)
+{
+	struct swz_control *c = &swizzle_control;
+	struct swz_control_code *code;
+
+	if (c->code_count == SWZ_CONTROL_MOST_CODE)
+		return;
+	code = (struct swz_control_code *)(uintptr_t)c->code + c->code_count;
+	code->start = (uintptr_t)start;
+	code->end = (uintptr_t)start + bytes;
+	__atomic_store_n(&c->code_count, c->code_count + 1, __ATOMIC_RELEASE);
+}
+
+void swz_live_sites_gone(uint64_t start, uint64_t end, bool gone)
+{
+	struct swz_control *c = &swizzle_control;
+	struct swz_control_site *s =
+		(struct swz_control_site *)(uintptr_t)c->sites;
+
+	for (uint32_t i = 0; i < c->site_count; i++) {
+		if (s[i].address < start || s[i].address >= end)
+			continue;
+		if (gone)
+			s[i].flags |= SWZ_SITE_GONE;
+		else
+			s[i].flags &= (uint8_t)~SWZ_SITE_GONE;
+	}
+}

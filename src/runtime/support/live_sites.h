@@ -1,0 +1,41 @@
+#ifndef SWZ_RUNTIME_SUPPORT_LIVE_SITES_H
+#define SWZ_RUNTIME_SUPPORT_LIVE_SITES_H
+
+/* What is to be written into code that threads may be executing: not by us, but
+ * by the controller, which has stopped them (base/control.h). */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/control.h"
+
+extern struct swz_control swizzle_control;
+
+/* No function's number. */
+#define SWZ_NO_HOST UINT32_MAX
+
+/* Room for all of them. False: there is no memory. */
+bool swz_live_sites_begin(void);
+
+/* Whether so many bytes lie in one page. Others are not written at once. */
+static inline bool swz_live_site_is_whole(uint64_t address, unsigned bytes)
+{
+	return address / 4096 == (address + bytes - 1) / 4096;
+}
+
+/* Adds bytes that are to be at the address, where others are now. False: there
+ * is no room, or they are not whole. */
+bool swz_live_sites_add(uint64_t address, const uint8_t *bytes, unsigned length,
+			enum swz_control_phase phase, uint32_t function,
+			uint32_t host, unsigned flags);
+
+/* Numbers for so many functions: the first. */
+uint32_t swz_live_sites_functions(uint32_t count);
+
+/* Adds code of ours outside the library. */
+void swz_live_sites_code(const void *start, uint64_t bytes);
+
+/* Those at addresses from start to end: their module has gone, or is back. */
+void swz_live_sites_gone(uint64_t start, uint64_t end, bool gone);
+
+#endif

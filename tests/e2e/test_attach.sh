@@ -1,0 +1,261 @@
+# shellcheck shell=bash
+# swizzle-run -p PID: what runs is hooked for a time, and notices nothing; counts
+# are those of the calls that were made meanwhile; afterwards its code is what it
+# was.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3
+need_targets attached
+LIBPART=$TARGETS/libpart.so
+
+# ------------------------------------------------------- the program, told lines
+
+start_program() { # PROGRAM ARGUMENT...: $program is its process
+	rm -f to from
+	mkfifo to from
+	"$@" <to >from 2>program.err &
+	program=$!
+	exec 8>to 9<from
+	expect ready
+}
+
+expect() { # ANSWER
+	local answer=
+	read -r -t $((60 * PATIENCE)) answer <&9
+	assert_eq "$1" "$answer" 'the answer'
+}
+
+tell() { # LINE ANSWER
+	echo "$1" >&8
+	expect "$2"
+}
+
+end_program() {
+	echo leave >&8
+	expect left
+	exec 8>&- 9<&-
+	wait $program
+	assert_eq 3 $? "the program's exit status"
+	assert_empty program.err
+}
+
+is_attached() {
+	grep -q '^swizzle: attached: ' attach.err || ! kill -0 "$controller" 2>/dev/null
+}
+
+attach() { # OPTION...: to $program; returns when it is patched
+	: >attach.err
+	"$RUN" -v -o profile "$@" -p $program 2>attach.err >attach.out &
+	controller=$!
+	wait_until is_attached
+	assert_contains attach.err 'swizzle: attached: '
+}
+
+detach() {
+	kill -INT $controller
+	wait $controller
+	assert_eq 0 $? "swizzle-run's exit status"
+	assert_contains attach.err 'swizzle: detached'
+	assert_empty attach.out
+	assert_code_restored
+}
+
+# No byte of what is executed differs from the file that it came from.
+assert_code_restored() {
+	python3 "$TOP/tests/e2e/compare_code.py" $program >code 2>&1 ||
+		fail "code was not restored: $(cat code)"
+	assert_matches code '^[1-9][0-9]* texts compared$'
+}
+
+calls() { # FUNCTION [PROFILE]
+	"$DUMP" -q -f csv -o - "${2:-profile}" |
+		awk -F , -v name="$1" '$7 == name { sum += $1 } END { print sum + 0 }'
+}
+
+# ------------------------------------------------------------------- it works
+
+it 'a program that waits in read: counts, and the code as it was'
+start_program "$TARGETS/attached"
+tell 'run 500' 'ran 500'
+attach
+tell 'run 1000' 'ran 1000'
+tell 'run 2345' 'ran 2345'
+tell 'nest 99' 'nested 100'
+detach
+tell 'run 700' 'ran 700'
+assert_eq 3345 "$(calls step)" 'calls of step'
+assert_eq 100 "$(calls nested)" 'calls of nested'
+"$DUMP" -f info profile >info
+assert_matches info '^flags: .*ended'
+
+it 'exceptions, threads, before and after'
+tell 'throw 1000' 'wrong 0'
+tell 'threads 1000' 'ran 4000'
+end_program
+
+it 'exceptions and threads while it is attached'
+start_program "$TARGETS/attached"
+attach -F 'step'
+tell 'throw 1000' 'wrong 0'
+tell 'threads 1000' 'ran 4000'
+detach
+assert_eq 4000 "$(calls step)" 'calls of step in threads'
+end_program
+
+it 'a trace'
+start_program "$TARGETS/attached"
+attach -m trace
+tell 'run 10' 'ran 10'
+detach
+assert_eq 10 "$(calls step)" 'calls of step'
+"$DUMP" -f info profile >info
+assert_matches info '^flags: .*traced'
+end_program
+
+it 'eight threads that throw while it comes and goes'
+start_program "$TARGETS/attached"
+echo 'throwing 4' >&8
+sleep 0.5
+attach
+sleep 1
+detach
+expect 'wrong 0'
+assert_ge "$(calls throw_from)" 0
+end_program
+
+for how in sleep poll select epoll; do
+	it "what waits ($how) sees no EINTR"
+	start_program "$TARGETS/attached"
+	echo "waits 20 $how" >&8
+	sleep 0.2
+	attach
+	sleep 0.5
+	detach
+	expect 'wrong 0'
+	end_program
+done
+
+it 'children that are forked meanwhile'
+start_program "$TARGETS/attached"
+attach -o 'profile.%p'
+tell 'fork 1000' 'child 7'
+detach
+tell 'fork 10' 'child 7'
+children=0
+for profile in profile.*; do
+	[ "$profile" = "profile.$program" ] || {
+		children=$((children + 1))
+		assert_eq 1000 "$(calls step "$profile")" 'calls of step in the child'
+	}
+done
+assert_eq 1 $children 'profiles of children'
+end_program
+
+it 'a library that is loaded meanwhile, and unloaded'
+start_program "$TARGETS/attached"
+attach
+tell "load 100 $LIBPART" 'loaded 5150'
+tell "load 50 $LIBPART" 'loaded 1325'
+detach
+assert_eq 150 "$(calls part_work)" 'calls into the library'
+tell "load 10 $LIBPART" 'loaded 65'
+end_program
+
+it 'an exec meanwhile'
+start_program "$TARGETS/attached"
+attach
+tell 'run 100' 'ran 100'
+echo exec >&8
+expect ready
+wait $controller
+assert_eq 0 $? "swizzle-run's exit status"
+assert_contains attach.err 'swizzle: the process executes another program now'
+assert_eq 100 "$(calls step)" 'calls of step before'
+end_program
+
+it 'the program ends meanwhile'
+start_program "$TARGETS/attached"
+attach
+tell 'run 100' 'ran 100'
+end_program
+wait $controller
+assert_eq 0 $? "swizzle-run's exit status"
+assert_eq 100 "$(calls step)" 'calls of step'
+
+it 'the program is killed meanwhile'
+start_program "$TARGETS/attached"
+attach
+tell 'run 100' 'ran 100'
+kill -KILL $program
+wait $program 2>/dev/null
+wait $controller
+assert_eq 0 $? "swizzle-run's exit status"
+assert_eq 100 "$(calls step)" 'calls of step'
+exec 8>&- 9<&-
+
+it '--for'
+start_program "$TARGETS/attached"
+SWIZZLE_SUMMARY=1 capture "$RUN" -p $program --for 300ms -o profile
+assert_status 0
+assert_matches err '^swizzle: .* calls in [0-9.]+ m?s'
+end_program
+
+# ------------------------------------------------------------------- refusals
+
+refused() { # PID TEXT
+	capture "$RUN" -p "$1" --for 100ms -o profile.refused
+	assert_status 126
+	assert_contains err "$2"
+	assert_missing profile.refused
+}
+
+it 'what cannot be attached to'
+refused 4194304 'there is no such process'
+sleep 0 &
+refused $! 'process'
+start_program "$TARGETS/attached"
+attach
+refused $program 'it is being profiled by swizzle already'
+detach
+end_program
+
+it 'a process that swizzle-run has started'
+"$RUN" -q -o profile.own sleep 20 &
+own=$!
+wait_until test -s profile.own
+refused $own 'it is being profiled by swizzle already'
+kill $own
+wait $own 2>/dev/null
+
+it 'a stopped process'
+sleep 20 &
+own=$!
+kill -STOP $own
+wait_until grep -q '^State:.T' /proc/$own/status
+refused $own 'is stopped. Continue it'
+kill -KILL $own
+wait $own 2>/dev/null
+
+if have 'a process with a debugger' strace; then
+	sleep 20 &
+	own=$!
+	strace -q -p $own -o trace.log 2>/dev/null &
+	tracer=$!
+	if wait_until grep -q '^TracerPid:.[1-9]' /proc/$own/status; then
+		refused $own 'traces it already'
+	fi
+	kill $own
+	wait $own $tracer 2>/dev/null
+fi
+
+it 'options that are not for it'
+for options in '--list' '--imports' '-m both'; do
+	# shellcheck disable=SC2086 # words are wanted
+	capture "$RUN" $options -p $$
+	assert_status 2
+done
+capture "$RUN" -p $$ true
+assert_status 2
+assert_contains err 'either a process or a program'
+
+finish

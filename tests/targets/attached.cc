@@ -1,0 +1,206 @@
+/* Does what it is told, a line at a time, and answers with a line: for tests that
+ * attach to it while it waits, or works. */
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdexcept>
+#include <string>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/wait.h>
+#include <thread>
+#include <time.h>
+#include <unistd.h>
+#include <vector>
+
+extern "C" {
+__attribute__((noinline)) long step(long n)
+{
+	__asm__ volatile("" ::: "memory");
+	return n + 1;
+}
+
+__attribute__((noinline)) long nested(long depth)
+{
+	long below = depth ? nested(depth - 1) : 0;
+
+	__asm__ volatile("" ::: "memory");
+	return below + 1;
+}
+}
+
+struct Counted {
+	long *count;
+	~Counted() { ++*count; }
+};
+
+__attribute__((noinline)) static long throw_from(long depth, long *count)
+{
+	Counted here{count};
+
+	if (depth == 0)
+		throw std::runtime_error("thrown");
+	return throw_from(depth - 1, count) + 1;
+}
+
+/* How often something else than the right thing has happened. */
+static long throw_often(long times)
+{
+	long wrong = 0;
+
+	for (long i = 0; i < times; i++) {
+		long count = 0;
+
+		try {
+			throw_from(i % 20, &count);
+			wrong++;
+		} catch (const std::runtime_error &) {
+			wrong += count != i % 20 + 1;
+		}
+	}
+	return wrong;
+}
+
+static void run(long times)
+{
+	for (long i = 0; i < times; i++)
+		step(i);
+}
+
+static void in_threads(long times)
+{
+	std::vector<std::thread> threads;
+
+	for (int i = 0; i < 4; i++)
+		threads.emplace_back(run, times);
+	for (auto &t : threads)
+		t.join();
+}
+
+static int in_child(long times)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		run(times);
+		_exit(7);
+	}
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Throws in so many threads until the time is over. */
+static long throwing(long seconds)
+{
+	std::atomic<bool> stop{false};
+	std::atomic<long> wrong{0};
+	std::vector<std::thread> threads;
+
+	for (int i = 0; i < 8; i++)
+		threads.emplace_back([&] {
+			while (!stop)
+				wrong += throw_often(100);
+		});
+	sleep((unsigned)seconds);
+	stop = true;
+	for (auto &t : threads)
+		t.join();
+	return wrong;
+}
+
+/* Waits for half a second in a system call: 0, or what it returned with errno.
+ */
+static int wait_by(const std::string &how)
+{
+	struct timespec half = {0, 500000000};
+	struct timeval also_half = {0, 500000};
+	struct pollfd nothing = {-1, POLLIN, 0};
+	struct epoll_event event;
+	int result = -1;
+
+	errno = 0;
+	if (how == "sleep")
+		result = nanosleep(&half, NULL);
+	else if (how == "poll")
+		result = poll(&nothing, 1, 500);
+	else if (how == "select")
+		result = select(0, NULL, NULL, NULL, &also_half);
+	else if (how == "epoll")
+		result = epoll_wait(epoll_create1(0), &event, 1, 500);
+	return result ? errno : 0;
+}
+
+/* Until so many tenths of a second have passed: how often a wait did not end as it
+ * should. */
+static long waits(const std::string &how, long tenths)
+{
+	time_t end = time(NULL) + tenths / 10;
+	long wrong = 0;
+
+	while (time(NULL) < end)
+		wrong += wait_by(how) != 0;
+	return wrong;
+}
+
+static long load(const char *path, long times)
+{
+	void *library = dlopen(path, RTLD_NOW);
+	long (*function)(long);
+	long sum = 0;
+
+	if (!library)
+		return -1;
+	*(void **)&function = dlsym(library, "part_work");
+	for (long i = 0; function && i < times; i++)
+		sum += function(i);
+	dlclose(library);
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	char line[4096], word[64], text[2048];
+	long number;
+
+	(void)argc;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("ready\n");
+	while (fgets(line, sizeof(line), stdin)) {
+		text[0] = '\0';
+		number = 0;
+		if (sscanf(line, "%63s %ld %2047s", word, &number, text) < 1)
+			continue;
+		std::string what = word;
+		if (what == "run") {
+			run(number);
+			printf("ran %ld\n", number);
+		} else if (what == "nest") {
+			printf("nested %ld\n", nested(number));
+		} else if (what == "throw") {
+			printf("wrong %ld\n", throw_often(number));
+		} else if (what == "throwing") {
+			printf("wrong %ld\n", throwing(number));
+		} else if (what == "threads") {
+			in_threads(number);
+			printf("ran %ld\n", 4 * number);
+		} else if (what == "fork") {
+			printf("child %d\n", in_child(number));
+		} else if (what == "waits") {
+			printf("wrong %ld\n", waits(text, number));
+		} else if (what == "load") {
+			printf("loaded %ld\n", load(text, number));
+		} else if (what == "exec") {
+			execl("/proc/self/exe", argv[0], (char *)NULL);
+		} else if (what == "leave") {
+			break;
+		}
+	}
+	printf("left\n");
+	return 3;
+}
