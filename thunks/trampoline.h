@@ -147,6 +147,10 @@ bool swz_has_shadow_stack(void);
  * for NULL. */
 const void *swz_unhooked(const void *function);
 
+/* What a function that leads to this wrapper does behind it; NULL: it does not
+ * lead there. */
+const void *swz_unwrapped(const void *function, void (*entry)(void));
+
 /* The 5-byte jump to one of the trampolines will lie at `at`, not in a function
  * of its own: makes unwinders know. `scratch` is the caller's, for `room`
  * islands in all. False: there is no room. */

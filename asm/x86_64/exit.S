@@ -108,7 +108,16 @@ FUNC(swz_hook_exit)
 	RESTORE	%r11
 	RESTORE	%r10
 	RESTORE	%r9
-	jmp	.Lback
+	testq	%rax, %rax
+	jz	.Lback
+	movq	%rax, %r11			/* an unwinder has come to it: */
+	.cfi_undefined %r11
+	RESTORE_FLAGS				/* on to its landing pad */
+	RESTORE_FIVE
+	RESTORE	%rax
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jmpq	*%r11
 END(swz_hook_exit)
 
 /* The same where swz_exit() has to decide (exit_sampled.S). */

@@ -23,6 +23,7 @@ END(\name)
 WRAP	swz_wrap_backtrace, swz_walk_backtrace
 WRAP	swz_wrap_step, swz_walk_step
 WRAP	swz_wrap_addresses, swz_walk_addresses
+WRAP	swz_wrap_set_ip, swz_walk_set_ip
 
 /* The same where the real one is their last argument: of what executes programs
  * (src/runtime/compat/execution.c), limits it (address_space.c there), locks its

@@ -60,6 +60,20 @@ for name in jump_on jump_to_thrower middle; do
 done
 assert_eq 130000 "$(unwound table thrower)" 'unwound thrower'
 
+it 'lets the unwinder go the way that it goes where the program has no hooks'
+unwinders_calls() { # of profile: those of functions in the unwinder's module
+	dump_table profile
+	awk '!/^#/ && $NF ~ /^(libgcc_s|libstdc\+\+)/ { print $(NF - 1), $1 }' \
+		table | sort
+}
+unwinders_calls >with_hooks
+assert_ge "$(wc -l <with_hooks)" 20 'functions of the unwinder'
+RUN_OPTIONS=(-M '!exceptions')
+assert_same_as_native "$TARGETS/exceptions" next
+RUN_OPTIONS=()
+unwinders_calls >without_hooks
+assert_same without_hooks with_hooks
+
 it 'rethrows, and throws in a destructor of an unwound frame'
 assert_same_as_native "$TARGETS/exceptions" rethrow
 assert_complete profile

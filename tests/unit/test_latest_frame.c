@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/syscall.h"
+#include "runtime/hooks/bared_frames.h"
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/hooks/suspend.h"
@@ -64,6 +65,12 @@ void swz_thread_free_thunk(struct swz_thread *t, struct swz_thunk *thunk)
 	(void)t;
 	thunk->slot = NULL;
 	freed++;
+}
+
+void swz_frames_cover(struct swz_thread *t, const uint64_t *least)
+{
+	(void)t;
+	(void)least;
 }
 
 void swz_slowly(const struct swz_thread *t, void (*function)(void *),

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "runtime/hooks/landing.h"
 #include "runtime/module/dynamic_symbol.h"
 #include "swizzle.h"
 #include "thunks/region.h"
@@ -43,6 +44,7 @@ int find_object(void *address, struct found_object *result)
 	struct swz_region region;
 	void *function;
 
+	swz_landing_begin((uintptr_t)address);
 	if (swz_region_at((uintptr_t)address, &region)) {
 		uint64_t end;
 

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "runtime/hooks/landing.h"
+#include "runtime/hooks/unwind.h"
 #include "swizzle.h"
 #include "thunks/arena.h"
 #include "thunks/trampoline.h"
@@ -69,8 +71,12 @@ int swz_walk_backtrace(visitor *visit, void *argument, const struct walker *w,
 		       int (*real)(visitor *visit, void *argument))
 {
 	struct shown shown = {visit, argument, w};
+	int result;
 
-	return real(show, &shown);
+	swz_landing_walk(__builtin_frame_address(0));
+	result = real(show, &shown);
+	swz_landing_walk(NULL);
+	return result;
 }
 
 int swz_walk_step(void *cursor, uint64_t unused, const struct walker *w,
@@ -119,6 +125,24 @@ int swz_walk_addresses(void **addresses, int room, const struct walker *w,
 	return count < 0 ? count : kept;
 }
 
+/* A personality routine tells the unwinder where to land. */
+void swz_walk_set_ip(void *context, uint64_t ip, const struct walker *w,
+		     void (*real)(void *context, uint64_t ip));
+void swz_walk_set_ip(void *context, uint64_t ip, const struct walker *w,
+		     void (*real)(void *context, uint64_t ip))
+{
+	const struct swz_unwinder *unwinder = swz_unwinder_of(w->start);
+	get_ip *cfa_of;
+	int is_before = 0;
+
+	*(const void **)&cfa_of = swz_unhooked(w->helper);
+	if (unwinder)
+		ip = swz_landing_prepare(
+			(const uint64_t *)(uintptr_t)cfa_of(context),
+			unwinder->get_ip(context, &is_before), ip);
+	real(context, ip);
+}
+
 /* ----------------------------------------------------------- at planning */
 
 /* Trampolines hold its address. Of a library that is loaded again and again
@@ -150,6 +174,7 @@ static const struct {
 	{"_Ux86_64_step", "_Ux86_64_get_reg", swz_wrap_step, 16},
 	{"unw_backtrace", "_ULx86_64_get_reg", swz_wrap_addresses, 16},
 	{"unw_step", "unw_get_reg", swz_wrap_step, -1},
+	{"_Unwind_SetIP", "_Unwind_GetCFA", swz_wrap_set_ip, 0},
 };
 #define KNOWN (sizeof(known) / sizeof(*known))
 

@@ -12,14 +12,13 @@
 #include <stddef.h>
 
 #include "base/syscall.h"
+#include "runtime/hooks/landing.h"
 #include "runtime/hooks/latest_frame.h"
-#include "runtime/hooks/leave.h"
+#include "runtime/hooks/leave_frame.h"
 #include "runtime/hooks/pause.h"
 #include "runtime/hooks/slow_calls.h"
 #include "runtime/hooks/tail_calls.h"
 #include "runtime/hooks/thread_thunks.h"
-#include "runtime/hooks/unwind.h"
-#include "runtime/hooks/unwound.h"
 #include "runtime/module/foreign_callers.h"
 #include "runtime/module/known_code.h"
 #include "runtime/record/activation.h"
@@ -32,10 +31,6 @@
 #include "runtime/record/sampling.h"
 #include "runtime/record/shared_thunks.h"
 #include "runtime/record/slow_stack.h"
-
-/* Of the landing to come, between the personality routine and the landing. */
-static __thread const struct swz_unwinder *landing_unwinder
-	__attribute__((tls_model("initial-exec")));
 
 struct swz_thread *swz_current_thread(void)
 {
@@ -66,104 +61,19 @@ void swz_hooks_stop(void)
 	thread->top = &swz_bottom;
 }
 
-/* --------------------------------------------------------------- leaving */
-
-/* Whether the thunk, which is not live, is free for the edge that it names: in
- * a forked child that may have been an edge of the parent's. */
-static bool is_free(const struct swz_thread *thread,
-		    const struct swz_thunk *thunk)
+uint64_t swz_exit(struct swz_thunk *thunk, uint64_t *slot)
 {
-	const struct swz_thunk *t = *swz_free_thunks(thread,
-						     swz_unit_at(thunk->node));
+	struct swz_thread *thread;
 
-	for (unsigned i = 0; t && t != thunk && i < SWZ_ARENA_BLOCKS; i++)
-		t = t->next_free;
-	return t == thunk;
-}
-
-static void leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
-			uint64_t *slot, enum swz_event_kind how)
-{
-	uint64_t now;
-	bool is_first;
-
-	/* one that is not live returns a second time: its stack was copied */
-	bool live = thunk->slot != NULL;
-
-	if (!swz_thread_owns(thread, thunk) || !thunk->node ||
-	    (!live && !is_free(thread, thunk))) {
-		/* its stack was resumed on this thread, or in a forked child:
-		 * the accounts are those of another one */
-		if (thread->top == thunk) {
-			thread->top = thunk->link;
-			swz_set_key(thread, thread->top);
-		}
-		if (live)
-			swz_thread_give_up_thunk(thunk, slot);
-		return;
-	}
-	if (live && thread->top != thunk)
-		swz_make_latest(thread, thunk);
-	now = swz_now(thread);
-	thread->record->last_ticks = swz_ticks_of(thread, now);
-	thread->key = (uint64_t)thunk->parent << 32;
-	thread->expected = &thread->links[thunk->node].next;
-	if (!live)
-		return;
-	is_first = swz_is_first_frame(thunk);
-	swz_leave(thread, thunk, now, how);
-	thread->top = thunk->link ? thunk->link : &swz_bottom;
-	swz_thread_free_thunk(thread, thunk);
-	if (is_first) {
-		swz_processor_time_note(thread->record);
-		swz_switches_take_now(thread);
-	} else {
-		swz_processor_time_note_sometimes(thread->record,
-						  thread->record->last_ticks);
-	}
-}
-
-void swz_exit(struct swz_thunk *thunk, uint64_t *slot)
-{
-	struct swz_thread *thread = swz_this_thread(thunk, thunk->slot);
-
+	if (swz_is_landing(thunk))
+		return swz_landing_arrive(thunk, slot);
+	thread = swz_this_thread(thunk, thunk->slot);
 	if (!thread)
-		return;
-	leave_frame(thread, thunk, slot, SWZ_EVENT_RETURN);
+		return 0;
+	swz_leave_frame(thread, thunk, slot, SWZ_EVENT_RETURN);
 	if (swz_thread_is_paused())
 		swz_pause_goes_on(thread, slot);
-}
-
-struct unwinding {
-	struct swz_thread *thread;
-	struct swz_thunk *thunk;
-};
-
-static void note_unwound(void *argument)
-{
-	const struct unwinding *u = argument;
-
-	swz_unwound_note(u->thread, u->thunk);
-}
-
-void *swz_unwound(struct swz_thunk *thunk)
-{
-	struct unwinding u = {swz_this_thread(thunk, thunk->slot), thunk};
-	uint64_t *slot = thunk->slot;
-
-	if (u.thread) {
-		if (swz_thread_owns(u.thread, thunk) && slot)
-			swz_slowly(u.thread, note_unwound, &u);
-		leave_frame(u.thread, thunk, slot, SWZ_EVENT_UNWIND);
-		if (swz_thread_is_paused() && slot)
-			swz_pause_goes_on(u.thread, slot);
-	}
-	return landing_unwinder->resume;
-}
-
-void swz_unwind_begin(const struct swz_unwinder *unwinder)
-{
-	landing_unwinder = unwinder;
+	return 0;
 }
 
 /* -------------------------------------------------------------- entering */

@@ -16,8 +16,9 @@
  * thunk to go through, or NULL: go to the body as things are. */
 struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot);
 
-/* The exit hook: a frame of the thunk's has returned from this slot. */
-void swz_exit(struct swz_thunk *thunk, uint64_t *slot);
+/* The exit hook: a frame of the thunk's has returned from this slot. Returns 0,
+ * or where to go on instead of the address there, with the slot popped. */
+uint64_t swz_exit(struct swz_thunk *thunk, uint64_t *slot);
 
 /* The calling thread's state, or NULL if it has none. The first such call in a
  * forked child gives it a profile of its own. */

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/syscall.h"
+#include "runtime/hooks/bared_frames.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/hooks/spans.h"
 #include "runtime/hooks/suspend.h"
@@ -191,6 +192,7 @@ void swz_close_skipped(struct swz_thread *thread, const uint64_t *slot,
 	struct skip skip = {thread, until, slot};
 	const struct swz_thunk *top = thread->top;
 
+	swz_frames_cover(thread, slot); /* a signal handler left an unwinder */
 	if (!top->slot) /* returned, and not in order: of another stack */
 		thread->top = &swz_bottom;
 	else if (top == until || top->slot > slot)

@@ -1,10 +1,11 @@
 /* The personality routine of the thunk arena (the FDE in asm/x86_64/arena.S).
  *
- * While an exception, a forced unwind or a cancellation cleans up, each thunk
- * frame installs our landing pad (asm/x86_64/landing.S). That accounts the exit
- * at the moment it happens and frees the thunk; and it keeps libgcc from
- * mistaking the thunk's frame for its handler's, which has the same CFA when
- * the handler is in the very next frame.
+ * While an exception, a forced unwind or a cancellation cleans up, a thunk's
+ * frame that cannot be passed (src/runtime/hooks/landing.c) installs our
+ * landing pad (asm/x86_64/landing.S). That accounts the exit at the moment it
+ * happens and frees the thunk; and it keeps libgcc from mistaking the thunk's
+ * frame for its handler's, which has the same CFA when the handler is in the
+ * very next frame.
  *
  * An unwinder that was linked into the program statically exports nothing to do
  * that with; its functions are found by the file's symbol table, but not in a
@@ -33,10 +34,16 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "runtime/hooks/landing.h"
 #include "thunks/arena.h"
 
 enum { URC_INSTALL_CONTEXT = 7, URC_CONTINUE_UNWIND = 8 };
-enum { UA_SEARCH_PHASE = 1, UA_CLEANUP_PHASE = 2, UA_HANDLER_FRAME = 4 };
+enum {
+	UA_SEARCH_PHASE = 1,
+	UA_CLEANUP_PHASE = 2,
+	UA_HANDLER_FRAME = 4,
+	UA_FORCE_UNWIND = 8
+};
 
 void swz_landing(void);
 void swz_landing_return_pushed(void);
@@ -64,6 +71,23 @@ static bool is_on_another_stack(const struct swz_thunk *thunk)
 int swz_personality(int version, int actions, uint64_t exception_class,
 		    void *exception, void *context);
 
+/* Whether the unwinder may go on past the thunk without landing. */
+static bool may_pass(const struct swz_unwinder *unwinder, int actions,
+		     uint64_t pc)
+{
+	struct swz_thunk *thunk = swz_arena_thunk_at(pc);
+
+	if (actions & UA_FORCE_UNWIND)
+		swz_landing_forced();
+	if (actions & UA_HANDLER_FRAME)
+		return false;
+	if (is_on_another_stack(thunk))
+		return true;
+	return swz_unwinder_tells_landing(unwinder) &&
+	       !(actions & UA_FORCE_UNWIND) && pc == swz_thunk_address(thunk) &&
+	       swz_landing_pass(thunk);
+}
+
 int swz_personality(int version, int actions, uint64_t exception_class,
 		    void *exception, void *context)
 {
@@ -72,16 +96,21 @@ int swz_personality(int version, int actions, uint64_t exception_class,
 	uint64_t pc, at;
 
 	(void)exception_class;
-	if (version != 1 || !(actions & UA_CLEANUP_PHASE))
-		return URC_CONTINUE_UNWIND;
-	unwinder = swz_unwinder_of(
-		(uint64_t)(uintptr_t)__builtin_return_address(0));
+	unwinder = version == 1 ? swz_unwinder_of(
+					  (uint64_t)(uintptr_t)
+						  __builtin_return_address(0))
+				: NULL;
 	if (!unwinder)
 		return URC_CONTINUE_UNWIND;
 	pc = unwinder->get_ip(context, &is_before);
-	if (!swz_arena_contains(pc) ||
-	    (!(actions & UA_HANDLER_FRAME) &&
-	     is_on_another_stack(swz_arena_thunk_at(pc))))
+	if (!swz_arena_contains(pc))
+		return URC_CONTINUE_UNWIND;
+	if (!(actions & UA_CLEANUP_PHASE)) {
+		if (swz_unwinder_tells_landing(unwinder))
+			swz_landing_search(swz_arena_thunk_at(pc));
+		return URC_CONTINUE_UNWIND;
+	}
+	if (may_pass(unwinder, actions, pc))
 		return URC_CONTINUE_UNWIND;
 	swz_unwind_begin(unwinder);
 	unwinder->set_gr(context, 0, (uintptr_t)exception);
@@ -144,6 +173,7 @@ enum swz_status swz_unwind_apart(void)
 	memcpy(at_cie, mute, sizeof(mute));
 	at_cfa[3] = 1;
 	swz_sys_mprotect((void *)pages, bytes, PROT_READ);
+	swz_unwinders_tell_nothing();
 	done = true;
 	return SWZ_OK;
 }

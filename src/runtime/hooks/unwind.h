@@ -18,6 +18,13 @@ struct swz_unwinder {
 	void (*set_gr)(void *context, int index, uint64_t value);
 	void (*set_ip)(void *context, uint64_t value);
 	void *resume; /* _Unwind_Resume */
+	/* where _Unwind_RaiseException and _Unwind_Resume are, which begin an
+	 * unwinding; 0: not known, or hooked */
+	struct swz_unwinder_begins {
+		uint64_t start;
+		uint64_t bytes;
+	} raise, go_on;
+	bool wraps_set_ip; /* its _Unwind_SetIP goes through our wrapper */
 };
 
 /* Provided by the runtime (src/runtime/hooks/unwinders.c). The unwinder whose
@@ -32,6 +39,21 @@ void swz_unwinders_forget(uint64_t start, uint64_t end);
  * addresses are copied. False if one of its functions is missing (0), or the
  * table is full. To be called while no other thread unwinds. */
 bool swz_unwinder_note(const struct swz_unwinder *unwinder) SWZ_MUST_CHECK;
+
+/* Whether it will tell where it lands: never once frames are told apart by
+ * their CFAs (swz_unwind_apart), by which it finds its handler again. */
+bool swz_unwinder_tells_landing(const struct swz_unwinder *unwinder);
+void swz_unwinders_tell_nothing(void);
+
+/* Looks at an address that an unwinder asks about: whether it is of one that
+ * tells where it will land, and begins an unwinding. */
+enum swz_unwinding {
+	SWZ_UNWINDING_NOT,
+	SWZ_UNWINDING_RAISES,
+	SWZ_UNWINDING_GOES_ON
+};
+enum swz_unwinding swz_unwinder_begins(uint64_t address, uint64_t *module_start,
+				       uint64_t *module_end);
 
 /* Notes for the calling thread that its next landing belongs to this one. */
 void swz_unwind_begin(const struct swz_unwinder *unwinder);

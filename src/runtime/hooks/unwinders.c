@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "runtime/hooks/landing.h"
 #include "runtime/hooks/unwind.h"
 #include "runtime/module/dynamic_symbol.h"
 #include "thunks/trampoline.h"
@@ -93,6 +94,18 @@ static bool look_up_noted(uint64_t address, struct swz_unwinder *u)
 	return false;
 }
 
+static struct swz_unwinder_begins begins(const struct link_map *map,
+					 const char *name)
+{
+	struct swz_unwinder_begins b = {0};
+	void *function = swz_map_symbol_sized(map, name, &b.bytes);
+
+	/* its own slot must hold the real return address */
+	if (function == past_hook(function))
+		b.start = (uintptr_t)function;
+	return b;
+}
+
 static bool look_up(uint64_t address, struct swz_unwinder *u)
 {
 	const struct link_map *map = swz_map_at(address, &u->end);
@@ -105,6 +118,8 @@ static bool look_up(uint64_t address, struct swz_unwinder *u)
 	*(void **)&u->set_gr = swz_map_symbol(map, "_Unwind_SetGR");
 	*(void **)&u->set_ip = swz_map_symbol(map, "_Unwind_SetIP");
 	u->resume = swz_map_symbol(map, "_Unwind_Resume");
+	u->raise = begins(map, "_Unwind_RaiseException");
+	u->go_on = begins(map, "_Unwind_Resume");
 	u->start = map->l_addr;
 	return is_complete(u);
 }
@@ -112,6 +127,7 @@ static bool look_up(uint64_t address, struct swz_unwinder *u)
 const struct swz_unwinder *swz_unwinder_of(uint64_t address)
 {
 	struct swz_unwinder found;
+	const void *past_wrapper;
 
 	for (unsigned i = 0; i < MOST_UNWINDERS; i++)
 		if (is_of(&known[i], address))
@@ -122,7 +138,11 @@ const struct swz_unwinder *swz_unwinder_of(uint64_t address)
 	 * pad was, and that frame's thunk would land there again */
 	*(void **)&found.get_ip = past_hook(*(void **)&found.get_ip);
 	*(void **)&found.set_gr = past_hook(*(void **)&found.set_gr);
-	*(void **)&found.set_ip = past_hook(*(void **)&found.set_ip);
+	past_wrapper = swz_unwrapped(*(void **)&found.set_ip, swz_wrap_set_ip);
+	found.wraps_set_ip = past_wrapper != NULL;
+	*(void **)&found.set_ip = past_wrapper
+					  ? (void *)(uintptr_t)past_wrapper
+					  : past_hook(*(void **)&found.set_ip);
 	found.resume = past_hook(found.resume);
 	for (unsigned i = 0; i < MOST_UNWINDERS; i++) {
 		if (atomic_exchange_explicit(&taken[i], true,
@@ -136,6 +156,43 @@ const struct swz_unwinder *swz_unwinder_of(uint64_t address)
 	}
 	unkept = found;
 	return &unkept;
+}
+
+static _Atomic bool tell_nothing;
+
+void swz_unwinders_tell_nothing(void)
+{
+	tell_nothing = true;
+}
+
+bool swz_unwinder_tells_landing(const struct swz_unwinder *unwinder)
+{
+	return unwinder->wraps_set_ip &&
+	       !atomic_load_explicit(&tell_nothing, memory_order_relaxed);
+}
+
+static bool is_in(uint64_t address, const struct swz_unwinder_begins *b)
+{
+	return b->start && address - b->start < b->bytes;
+}
+
+enum swz_unwinding swz_unwinder_begins(uint64_t address, uint64_t *module_start,
+				       uint64_t *module_end)
+{
+	for (unsigned i = 0; i < MOST_UNWINDERS && end_of(&known[i]); i++) {
+		const struct swz_unwinder *u = &known[i];
+
+		if (!is_of(u, address))
+			continue;
+		*module_start = u->start;
+		*module_end = end_of(u);
+		if (!swz_unwinder_tells_landing(u))
+			return SWZ_UNWINDING_NOT;
+		return is_in(address, &u->raise)   ? SWZ_UNWINDING_RAISES
+		       : is_in(address, &u->go_on) ? SWZ_UNWINDING_GOES_ON
+						   : SWZ_UNWINDING_NOT;
+	}
+	return SWZ_UNWINDING_NOT;
 }
 
 void swz_unwinders_forget(uint64_t start, uint64_t end)

@@ -59,17 +59,34 @@ static struct swz_chunk *new_table(struct swz_thread_cold *cold,
 	return table;
 }
 
+static struct swz_unwound_record *find(const struct swz_thread_cold *cold,
+				       uint32_t node)
+{
+	struct swz_chunk *t = table_at(cold->unwound);
+
+	for (; t; t = table_at(t->reserved[SWZ_UNWOUND_PREVIOUS])) {
+		struct swz_unwound_record *r = place(t, node);
+
+		if (r && r->node)
+			return r;
+	}
+	return NULL;
+}
+
+/* A signal handler may come between, and count too. */
+static void count_again(struct swz_unwound_record *record)
+{
+	__asm__("incq %0" : "+m"(record->count) : : "cc");
+}
+
 static void count(struct swz_thread_cold *cold, uint32_t node)
 {
-	struct swz_chunk *newest = table_at(cold->unwound), *t;
-	struct swz_unwound_record *r = NULL;
+	struct swz_chunk *newest = table_at(cold->unwound);
+	struct swz_unwound_record *r = find(cold, node);
 
-	for (t = newest; t; t = table_at(t->reserved[SWZ_UNWOUND_PREVIOUS])) {
-		r = place(t, node);
-		if (r && r->node) {
-			r->count++;
-			return;
-		}
+	if (r) {
+		count_again(r);
+		return;
 	}
 	if (!newest || 4 * newest->reserved[SWZ_UNWOUND_USED] >=
 			       3 * (uint64_t)newest->count)
@@ -97,4 +114,17 @@ void swz_unwound_note(struct swz_thread *thread, const struct swz_thunk *thunk)
 	while (n--)
 		count(thread->cold, jumps[n]);
 	count(thread->cold, thunk->node);
+}
+
+bool swz_unwound_note_again(const struct swz_thread *thread,
+			    const struct swz_thunk *thunk)
+{
+	struct swz_unwound_record *r;
+
+	if (!thunk->node || thunk->pending)
+		return false;
+	r = find(thread->cold, thunk->node);
+	if (r)
+		count_again(r);
+	return r;
 }

@@ -9,7 +9,8 @@
 #include "runtime/support/config.h"
 
 /* The GNU hash table: buckets of chains of hashes, a chain's last odd. */
-void *swz_map_symbol(const struct link_map *map, const char *name)
+void *swz_map_symbol_sized(const struct link_map *map, const char *name,
+			   uint64_t *bytes)
 {
 	struct swz_dynamic d;
 	uint32_t hash = 5381, buckets, offset, i;
@@ -32,11 +33,20 @@ void *swz_map_symbol(const struct link_map *map, const char *name)
 		const Elf64_Sym *s = &d.symbols[i];
 
 		if ((h | 1) == (hash | 1) && s->st_shndx != SHN_UNDEF &&
-		    strcmp(d.strings + s->st_name, name) == 0)
+		    strcmp(d.strings + s->st_name, name) == 0) {
+			*bytes = s->st_size;
 			return (void *)(map->l_addr + s->st_value);
+		}
 		if (h & 1)
 			return NULL;
 	}
+}
+
+void *swz_map_symbol(const struct link_map *map, const char *name)
+{
+	uint64_t bytes;
+
+	return swz_map_symbol_sized(map, name, &bytes);
 }
 
 const struct link_map *swz_map_at(uint64_t address, uint64_t *end)

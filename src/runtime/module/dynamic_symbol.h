@@ -17,6 +17,10 @@ const struct link_map *swz_map_at(uint64_t address, uint64_t *end);
 /* What the module defines by this name, or NULL. */
 void *swz_map_symbol(const struct link_map *map, const char *name);
 
+/* The same, and how long it is. */
+void *swz_map_symbol_sized(const struct link_map *map, const char *name,
+			   uint64_t *bytes);
+
 /* What the modules behind ours in the order of lookup define by this name: what
  * a symbol of ours stands before. */
 void *swz_next_symbol(const char *name);

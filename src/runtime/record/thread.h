@@ -85,6 +85,8 @@ struct swz_thread_cold {
 	uint32_t block_room;
 	struct swz_thunk *fresh; /* never used, or by a dead thread */
 	bool born_amid_hook;     /* forked in one, to which it may return */
+	bool unwind_is_forced;   /* see hooks/landing.h */
+	uint16_t bare_next;      /* see bared_high */
 	uint64_t swept_at;       /* ticks at the end of the last sweep */
 	uint64_t sweep_ticks;    /* that it took */
 	uint32_t sweep_shift;    /* log2 of the time until the next, in these */
@@ -99,6 +101,13 @@ struct swz_thread_cold {
 	/* slots of which the kernel has said that they are not on the signal
 	 * stack: see hooks/latest_frame.c */
 	const uint64_t **settled;
+	/* the lowest and the highest slot of those that are bared, if any
+	 * (high: not NULL), bare_next the next time (hooks/bared_frames.h); and
+	 * the first that an unwinder has passed, or NULL (hooks/landing.h) */
+	const uint64_t *bared_low;
+	const uint64_t *bared_high;
+	const uint64_t *unwound_from;
+	const void *walk_frame; /* of our walker, if it is running */
 	/* contexts */
 	uint32_t *first_table; /* room for one */
 	uint32_t *table;
@@ -137,7 +146,7 @@ struct swz_thread_cold {
 /* States are made in groups: a page of hot parts, then their cold parts. */
 #define SWZ_THREAD_PAGE ((size_t)4096)
 #define SWZ_THREAD_GROUP (SWZ_THREAD_PAGE / sizeof(struct swz_thread))
-#define SWZ_COLD_PAGES 4u
+#define SWZ_COLD_PAGES 5u
 
 /* Entries pass unrecorded while this is false. */
 extern bool swz_recording;

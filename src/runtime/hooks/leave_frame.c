@@ -1,0 +1,67 @@
+#include "runtime/hooks/leave_frame.h"
+
+#include <stddef.h>
+
+#include "runtime/hooks/latest_frame.h"
+#include "runtime/hooks/leave.h"
+#include "runtime/hooks/thread_thunks.h"
+#include "runtime/record/file.h"
+#include "runtime/record/frames.h"
+#include "runtime/record/processor_time.h"
+#include "runtime/record/shared_thunks.h"
+#include "runtime/record/switches.h"
+
+/* Whether the thunk, which is not live, is free for the edge that it names: in
+ * a forked child that may have been an edge of the parent's. */
+static bool is_free(const struct swz_thread *thread,
+		    const struct swz_thunk *thunk)
+{
+	const struct swz_thunk *t = *swz_free_thunks(thread,
+						     swz_unit_at(thunk->node));
+
+	for (unsigned i = 0; t && t != thunk && i < SWZ_ARENA_BLOCKS; i++)
+		t = t->next_free;
+	return t == thunk;
+}
+
+void swz_leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
+		     uint64_t *slot, enum swz_event_kind how)
+{
+	uint64_t now;
+	bool is_first;
+
+	/* one that is not live returns a second time: its stack was copied */
+	bool live = thunk->slot != NULL;
+
+	if (!swz_thread_owns(thread, thunk) || !thunk->node ||
+	    (!live && !is_free(thread, thunk))) {
+		/* its stack was resumed on this thread, or in a forked child:
+		 * the accounts are those of another one */
+		if (thread->top == thunk) {
+			thread->top = thunk->link;
+			swz_set_key(thread, thread->top);
+		}
+		if (live)
+			swz_thread_give_up_thunk(thunk, slot);
+		return;
+	}
+	if (live && thread->top != thunk)
+		swz_make_latest(thread, thunk);
+	now = swz_now(thread);
+	thread->record->last_ticks = swz_ticks_of(thread, now);
+	thread->key = (uint64_t)thunk->parent << 32;
+	thread->expected = &thread->links[thunk->node].next;
+	if (!live)
+		return;
+	is_first = swz_is_first_frame(thunk);
+	swz_leave(thread, thunk, now, how);
+	thread->top = thunk->link ? thunk->link : &swz_bottom;
+	swz_thread_free_thunk(thread, thunk);
+	if (is_first) {
+		swz_processor_time_note(thread->record);
+		swz_switches_take_now(thread);
+	} else {
+		swz_processor_time_note_sometimes(thread->record,
+						  thread->record->last_ticks);
+	}
+}
