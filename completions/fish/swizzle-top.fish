@@ -12,7 +12,7 @@ function __swizzle_top_rest
                 break
             case '--*=*'
                 set -e words[1]
-            case -p --pid -d --delay -n --rounds --min-percent --backtrace-percent \
+            case -p --pid -d --delay -o --output -n --rounds --min-percent --backtrace-percent \
                     -r --rate --engine
                 set -e words[1]
                 set -e words[1]
@@ -37,6 +37,7 @@ complete -c swizzle-top -f -n '__swizzle_top_rest >/dev/null' -a '(__swizzle_top
 complete -c swizzle-top -s p -l pid -x -a '(__fish_complete_pids)' -d 'Watch a process that runs already'
 complete -c swizzle-top -s b -l batch -f -d 'Print back traces, without a screen'
 complete -c swizzle-top -s d -l delay -x -d 'Renew so often (seconds)'
+complete -c swizzle-top -s o -l output -r -F -d "The program's output goes to a file"
 complete -c swizzle-top -s n -l rounds -x -d 'End after so many times'
 complete -c swizzle-top -l min-percent -x -d '-b: functions with at least so much of the hits'
 complete -c swizzle-top -l backtrace-percent -x -d '-b: back traces with at least so much of their function'

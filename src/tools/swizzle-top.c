@@ -8,23 +8,53 @@
 #include "launch/program.h"
 #include "top/batch.h"
 #include "top/options.h"
+#include "top/screen.h"
 #include "top/session.h"
+#include "top/terminal.h"
+
+/* The terminal may not be ours if the program runs on. */
+static void say_what_stays(struct swz_top_session *session)
+{
+	struct swz_top_started *started = &session->started;
+
+	if (started->pid && !started->ended)
+		fprintf(stderr,
+			"swizzle: %s runs on as process %d (to end it: "
+			"kill %d)\n",
+			session->command, (int)started->pid, (int)started->pid);
+	swz_program_output_show(&started->output, started->ended);
+}
+
+static bool print(struct swz_top_session *session)
+{
+	if (swz_top_batch(session))
+		return true;
+	fprintf(stderr, "swizzle: standard output: %s\n", strerror(errno));
+	return false;
+}
 
 int main(int argc, char **argv)
 {
 	struct swz_top_options options;
 	struct swz_top_session session;
+	struct swz_terminal terminal;
+	const char *problem = NULL;
 	int status = EXIT_SUCCESS;
 
 	if (argc < 1)
 		return 2;
 	options = swz_top_options_read(argv + 1);
+	if (!options.batch)
+		problem = swz_terminal_open(&terminal, !options.sampling.pid);
+	if (problem)
+		swz_die(2,
+			"no screen: %s. To print without one: swizzle-top -b",
+			problem);
 	swz_top_session_begin(&session, &options, !options.batch);
-	if (!swz_top_batch(&session)) {
-		fprintf(stderr, "swizzle: standard output: %s\n",
-			strerror(errno));
+	if (!options.batch)
+		swz_top_screen(&session, &terminal);
+	else if (!print(&session))
 		status = EXIT_FAILURE;
-	}
 	if (session.sampler.problem[0]) {
 		fprintf(stderr, "swizzle: %s\n", session.sampler.problem);
 		status = EXIT_FAILURE;
@@ -32,6 +62,8 @@ int main(int argc, char **argv)
 	/* it may be about to end, where the sampler knows that first */
 	if (!status && session.ended)
 		swz_top_await(&session.started);
+	if (!options.batch)
+		say_what_stays(&session);
 	if (!status && session.started.ended)
 		status = session.started.status;
 	swz_top_session_end(&session);

@@ -51,6 +51,7 @@ void swz_live_free(struct swz_live *live)
 	free_figures(&live->total);
 	swz_catalog_free(&live->catalog);
 	swz_map_free(&live->by_tid);
+	swz_map_free(&live->process_rounds);
 	swz_map_free(&live->name_numbers);
 	swz_intern_free(&live->names);
 	free(live->threads);
@@ -171,6 +172,16 @@ static struct swz_live_thread *thread_of(struct swz_live *live, int32_t pid,
 	return &live->threads[*index];
 }
 
+static void count_thread(struct swz_live *live, int32_t pid)
+{
+	uint32_t *seen = swz_map_at(&live->process_rounds, (uint32_t)pid, 0);
+
+	live->live_threads++;
+	if (*seen != (uint32_t)live->round)
+		live->processes++;
+	*seen = (uint32_t)live->round;
+}
+
 static void see_thread(struct swz_live *live, struct swz_live_thread *thread,
 		       const struct swz_profile_thread *record)
 {
@@ -179,7 +190,7 @@ static void see_thread(struct swz_live *live, struct swz_live_thread *thread,
 		thread->calls = 0;
 		thread->used_ns = 0;
 		if (!record->record.end_ticks)
-			live->live_threads++;
+			count_thread(live, thread->pid);
 	}
 	memcpy(thread->name, record->name, sizeof(thread->name));
 }
@@ -292,7 +303,6 @@ static struct swz_profile *open_profile(struct swz_live *live, const char *path)
 		return NULL;
 	}
 	use_names(live, profile);
-	live->processes += !(profile->header.flags & SWZ_FILE_ENDED);
 	return profile;
 }
 

@@ -53,6 +53,7 @@ struct swz_live {
 	uint64_t round;        /* counts them, from 1 */
 	uint64_t round_ns;     /* CLOCK_MONOTONIC: the end of the last */
 	size_t processes, live_threads; /* in this round */
+	struct swz_map process_rounds;  /* (pid, 0): when it was seen last */
 	char *damaged; /* a profile that could not be read, and why; NULL */
 	struct swz_intern names; /* of functions in no file */
 	struct swz_map name_numbers;

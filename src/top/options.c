@@ -31,6 +31,8 @@ static const char usage[] =
 	"  -p, --pid PID            watch a process that runs already\n"
 	"  -b, --batch              print the most frequent back traces, without a screen\n"
 	"  -d, --delay SECONDS      renew so often, 0.1 to 86400 [1; -b: 5]\n"
+	"  -o, --output FILE        the program's output goes to FILE [a temporary file\n"
+	"                           that is shown at the end]\n"
 	"  -n, --rounds N           end after N times [when the program ends]\n"
 	"      --min-percent N      -b: functions with at least N % of the hits [10]\n"
 	"      --backtrace-percent N\n"
@@ -46,7 +48,7 @@ static const char usage[] =
 	"  -V, --version            print the version and exit\n"
 	"  -h, --help               print this help and exit\n"
 	"\n"
-	"Keys: ? lists them. q leaves; a process that was there before goes on.\n"
+	"Keys: ? lists them. q leaves; what is watched goes on.\n"
 	"Exit status: 0, or the program's own if it has ended; 126 if it cannot be\n"
 	"watched or executed, 127 if it was not found, 2 for wrong usage.\n";
 /* clang-format on */
@@ -55,6 +57,7 @@ enum option {
 	PID,
 	BATCH,
 	DELAY,
+	OUTPUT,
 	ROUNDS,
 	MIN_PERCENT,
 	BACK_PERCENT,
@@ -75,6 +78,7 @@ static const struct {
 	[PID] = {"pid", 'p', false},
 	[BATCH] = {"batch", 'b', true},
 	[DELAY] = {"delay", 'd', false},
+	[OUTPUT] = {"output", 'o', false},
 	[ROUNDS] = {"rounds", 'n', false},
 	[MIN_PERCENT] = {"min-percent", 0, false},
 	[BACK_PERCENT] = {"backtrace-percent", 0, false},
@@ -125,29 +129,33 @@ static uint64_t number(const char *as, const char *text, uint64_t least,
 	return value;
 }
 
-/* "2", "0.5", ".25" */
-static uint64_t delay(const char *as, const char *text)
+bool swz_top_delay(const char *text, uint64_t *ns)
 {
 	const char *dot = strchrnul(text, '.');
 	size_t digits = strspn(text, "0123456789");
 	uint64_t ms = 0, scale = 100;
 
-	if (digits < 6 && text + digits == dot)
-		ms = 1000 * strtoull(text, NULL, 10);
-	else
-		dot = "";
+	if (digits >= 6 || text + digits != dot)
+		return false;
+	ms = 1000 * strtoull(text, NULL, 10);
 	for (const char *s = dot + (*dot == '.'); *s; s++, scale /= 10) {
-		if (*s < '0' || *s > '9') {
-			ms = 0;
-			break;
-		}
+		if (*s < '0' || *s > '9')
+			return false;
 		ms += scale * (uint64_t)(*s - '0');
 	}
-	if (ms < LEAST_DELAY_MS || ms > MOST_DELAY_MS)
+	*ns = ms * 1000000;
+	return ms >= LEAST_DELAY_MS && ms <= MOST_DELAY_MS;
+}
+
+static uint64_t delay(const char *as, const char *text)
+{
+	uint64_t ns;
+
+	if (!swz_top_delay(text, &ns))
 		bad_usage("option %s: '%s' is not a time from 0.1 to 86400 "
 			  "seconds",
 			  as, text);
-	return ms * 1000000;
+	return ns;
 }
 
 static const char *engine_at(size_t index)
@@ -181,6 +189,11 @@ static void set(struct swz_top_options *o, enum option option, const char *as,
 		break;
 	case DELAY:
 		o->delay_ns = delay(as, value);
+		break;
+	case OUTPUT:
+		if (!*value)
+			bad_usage("option %s: a file has to be named", as);
+		o->output = value;
 		break;
 	case ROUNDS:
 		o->rounds = number(as, value, 1, MOST_ROUNDS, "");
@@ -277,6 +290,9 @@ static void check(const struct swz_top_options *o, bool percents)
 	if (percents && !o->batch)
 		bad_usage("options --min-percent and --backtrace-percent are "
 			  "for -b only");
+	if (o->output && (o->batch || !*o->program))
+		bad_usage("option -o is for a program that is started, "
+			  "without -b");
 	if (o->sampling.engine == SWZ_ENGINE_PAUSE &&
 	    o->sampling.rate > MOST_PAUSES)
 		bad_usage("option -r: '%llu' is not a number from 1 to %u "

@@ -51,7 +51,8 @@ void swz_top_session_begin(struct swz_top_session *s,
 				      .pid = options->sampling.pid};
 	s->sampler.ask = s->sampler.answer = -1;
 	if (!s->pid) {
-		swz_top_start(&s->started, options->program, screen);
+		swz_top_start(&s->started, options->program, screen,
+			      options->output);
 		s->pid = s->started.pid;
 	} else {
 		char *refused = swz_process_refused(s->pid, "swizzle-top");
@@ -164,8 +165,25 @@ int swz_top_session_ask(struct swz_top_session *s)
 	return s->sampler.ended ? -1 : s->sampler.answer;
 }
 
+/* A program that was started may have executed another one. */
+static void read_command(struct swz_top_session *s)
+{
+	char *command;
+
+	if (!s->started.pid || !swz_process_runs(s->pid))
+		return;
+	command = swz_top_process_command(s->pid);
+	if (*command) {
+		free(s->command);
+		s->command = command;
+	} else {
+		free(command);
+	}
+}
+
 void swz_top_session_take(struct swz_top_session *s)
 {
+	read_command(s);
 	swz_live_begin_round(&s->live);
 	if (s->live.samples) {
 		swz_top_sampler_wait(&s->sampler);

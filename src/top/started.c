@@ -10,26 +10,6 @@
 
 #include "launch/program.h"
 
-/* Where the terminal is not to be written on. */
-static int open_output(struct swz_top_started *started)
-{
-	int fd;
-
-	if (!isatty(STDOUT_FILENO) && !isatty(STDERR_FILENO))
-		return -1;
-	started->output = swz_text("swizzle-top.out.%d", (int)getpid());
-	fd = open(started->output,
-		  O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW |
-			  O_CLOEXEC,
-		  0600);
-	if (fd < 0)
-		swz_die(SWZ_CANNOT_RUN,
-			"cannot make %s for the program's output: %s. Send it "
-			"elsewhere: swizzle-top PROGRAM >FILE 2>&1",
-			started->output, strerror(errno));
-	return fd;
-}
-
 static void leave_terminal(int output)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -43,7 +23,8 @@ static void leave_terminal(int output)
 			(void)dup2(output, fd);
 }
 
-void swz_top_start(struct swz_top_started *started, char **program, bool hidden)
+void swz_top_start(struct swz_top_started *started, char **program, bool hidden,
+		   const char *output_path)
 {
 	int gate[2], output = -1;
 	char *path, byte;
@@ -54,7 +35,7 @@ void swz_top_start(struct swz_top_started *started, char **program, bool hidden)
 	path = swz_program_find(*program, *program);
 	swz_program_check(path, *program, true);
 	if (hidden)
-		output = open_output(started);
+		output = swz_program_output_open(&started->output, output_path);
 	if (pipe2(gate, O_CLOEXEC) != 0 || (started->pid = fork()) < 0)
 		swz_die(SWZ_CANNOT_RUN, "cannot start %s: %s", *program,
 			strerror(errno));
@@ -96,19 +77,10 @@ void swz_top_look(struct swz_top_started *started)
 		note(started, status);
 }
 
-static void wait_for_end(struct swz_top_started *started)
-{
-	int status;
-
-	while (waitpid(started->pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return;
-	note(started, status);
-}
-
 void swz_top_await(struct swz_top_started *started)
 {
 	sigset_t ending;
+	int status;
 
 	if (!started->pid || started->ended)
 		return;
@@ -117,14 +89,10 @@ void swz_top_await(struct swz_top_started *started)
 	sigaddset(&ending, SIGINT);
 	sigaddset(&ending, SIGTERM);
 	sigprocmask(SIG_UNBLOCK, &ending, NULL);
-	wait_for_end(started);
-}
-
-void swz_top_finish(struct swz_top_started *started)
-{
-	swz_top_look(started);
-	if (started->pid && !started->ended && kill(started->pid, SIGTERM) == 0)
-		wait_for_end(started);
+	while (waitpid(started->pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return;
+	note(started, status);
 }
 
 void swz_top_give_up(struct swz_top_started *started)
@@ -132,8 +100,7 @@ void swz_top_give_up(struct swz_top_started *started)
 	if (started->go >= 0)
 		close(started->go);
 	started->go = -1;
-	if (started->output)
-		(void)unlink(started->output);
+	swz_program_output_drop(&started->output);
 	if (started->pid)
 		(void)waitpid(started->pid, NULL, 0);
 }

@@ -6,21 +6,22 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "top/program_output.h"
+
 struct swz_top_started {
-	pid_t pid;    /* 0: none was started */
-	int go;       /* closed: the program may begin; -1 */
-	char *output; /* what it writes goes to this file instead of the
-		       * terminal; NULL: to where it went before */
+	pid_t pid; /* 0: none was started */
+	int go;    /* closed: the program may begin; -1 */
+	struct swz_program_output output;
 	bool ended;
 	int status; /* as exit statuses are: 128 and the signal */
 };
 
 /* Starts a process that waits before it executes PROGRAM. With HIDDEN the
- * screen has the terminal: where the program's output is the terminal it goes
- * to a file, and the terminal is not its input. Dies where the program cannot
- * be had. */
-void swz_top_start(struct swz_top_started *started, char **program,
-		   bool hidden);
+ * screen has the terminal: what the program would write there goes to the file
+ * OUTPUT (NULL: a temporary one), and the terminal is not its input. Dies
+ * where the program cannot be had. */
+void swz_top_start(struct swz_top_started *started, char **program, bool hidden,
+		   const char *output);
 
 /* Lets it execute the program. */
 void swz_top_go(struct swz_top_started *started);
@@ -31,9 +32,6 @@ void swz_top_look(struct swz_top_started *started);
 /* Waits until it has ended. SIGHUP, SIGINT and SIGTERM end swizzle-top
  * meanwhile. */
 void swz_top_await(struct swz_top_started *started);
-
-/* Asks it to end (SIGTERM), since the user wants that. */
-void swz_top_finish(struct swz_top_started *started);
 
 /* It never executed the program. */
 void swz_top_give_up(struct swz_top_started *started);

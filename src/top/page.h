@@ -1,0 +1,105 @@
+#ifndef SWZ_TOP_PAGE_H
+#define SWZ_TOP_PAGE_H
+
+/* What swizzle-top's screen shows: a page is a list of rows, of which one is
+ * selected. Nothing here knows a terminal. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "top/live.h"
+
+enum swz_page_kind {
+	SWZ_PAGE_FUNCTIONS,
+	SWZ_PAGE_THREADS,
+	SWZ_PAGE_MODULES,
+	SWZ_PAGE_NEIGHBOURS, /* callers and callees of a function */
+	SWZ_PAGE_OUTPUT,     /* of the program */
+	SWZ_PAGE_HELP,
+	SWZ_PAGE_KINDS
+};
+
+enum swz_column_id {
+	SWZ_COLUMN_SELF,
+	SWZ_COLUMN_TOTAL,
+	SWZ_COLUMN_COUNT, /* samples, or calls */
+	SWZ_COLUMN_MEAN,  /* of a call */
+	SWZ_COLUMN_CPU,
+	SWZ_COLUMN_TIME,
+	SWZ_COLUMN_PID,
+	SWZ_COLUMN_TID,
+	SWZ_COLUMN_FUNCTIONS,
+	SWZ_COLUMN_NAME,
+	SWZ_COLUMN_MODULE
+};
+
+/* Of a tree: */
+enum swz_row_fold { SWZ_ROW_LEAF, SWZ_ROW_CLOSED, SWZ_ROW_OPEN };
+
+struct swz_row {
+	uint64_t key;   /* the same row has it in the next round */
+	uint32_t index; /* function, thread; of a text its line */
+	uint32_t depth; /* in a tree */
+	enum swz_row_fold fold;
+	bool heading; /* name alone */
+	int64_t self_ns, inclusive_ns;
+	uint64_t calls;
+	uint32_t functions; /* of a module, that are shown */
+	const char *name, *module;
+};
+
+#define SWZ_FILTER_BYTES 64
+#define SWZ_PAGE_DEPTH 32
+
+struct swz_page {
+	enum swz_page_kind kind;
+	bool whole; /* since the beginning; else the last round */
+	char filter[SWZ_FILTER_BYTES];
+	const char *module; /* functions of it alone; NULL: of all */
+	/* SWZ_PAGE_NEIGHBOURS: the function, behind those that were looked at
+	 * before */
+	uint32_t functions[SWZ_PAGE_DEPTH];
+	size_t function_count;
+	struct swz_map folds; /* (key, 0): rows that were opened or closed */
+	enum swz_column_id sort[SWZ_PAGE_KINDS];
+	bool reversed[SWZ_PAGE_KINDS];
+	struct swz_row *rows;
+	size_t row_count, row_capacity, hidden; /* by the filter */
+	size_t cursor;
+	bool follows; /* the cursor stays on its row, wherever that goes */
+	uint64_t key; /* of that row */
+};
+
+void swz_page_begin(struct swz_page *page);
+void swz_page_free(struct swz_page *page);
+
+/* Makes the rows of the page, from the figures as they are now. LINES: of the
+ * pages that are a text; ended by NULL. They and `live` must outlive the rows.
+ */
+void swz_page_fill(struct swz_page *page, const struct swz_live *live,
+		   const char *const *lines);
+
+/* The figures that are shown. */
+const struct swz_live_figures *swz_page_figures(const struct swz_page *page,
+						const struct swz_live *live);
+
+/* The whole that shares are of. */
+int64_t swz_page_total(const struct swz_page *page,
+		       const struct swz_live *live);
+
+/* Moves the cursor by so many rows, as far as there are rows. */
+void swz_page_move(struct swz_page *page, int64_t by);
+
+/* Each goes to another page; swz_page_fill() is due then. */
+void swz_page_show(struct swz_page *page, enum swz_page_kind kind);
+/* Of the selected row: a function's neighbours, a module's functions. False:
+ * there is nothing behind it. */
+bool swz_page_enter(struct swz_page *page);
+/* Takes back the filter, or goes back to where the page came from. */
+void swz_page_back(struct swz_page *page);
+
+/* Opens or closes the selected row of a tree. */
+void swz_page_fold(struct swz_page *page, bool open);
+
+#endif
