@@ -414,6 +414,9 @@ enum swz_node_flags {
 			      * bound): see below */
 	SWZ_NODE_LEVEL = 0x30, /* sampled: log4 of the weight of the next call
 				* that is timed, in units of 0x10 */
+	SWZ_NODE_HIT = 64,     /* SWZ_FILE_SAMPLES, with HIDDEN: the samples of
+				* the parent that hit the instruction at
+				* call_site; among the parent's, too */
 	SWZ_NODE_RESUMED = 8   /* activations came to it that had begun in
 				* another context and were suspended with their
 				* stack: it may count fewer calls than it has

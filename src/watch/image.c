@@ -492,6 +492,14 @@ static uint32_t add_frames(struct swz_image *image,
 	return add_rows(thread, node, with_script, count);
 }
 
+/* Where in the function it was hit may be asked for. */
+static bool has_source(const struct swz_image *image,
+		       const struct swz_stack_node *node)
+{
+	return node->function < image->function_count &&
+	       image->functions[node->function].module != SWZ_NO_MODULE;
+}
+
 void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		   const struct swz_registers *registers,
 		   const struct swz_stack *stack, const struct swz_hit *hit)
@@ -501,7 +509,10 @@ void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 	if (registers)
 		node = add_frames(image, thread, registers, stack, hit);
 	if (hit->in_kernel || !node)
-		node = swz_stack_child(thread, node, SWZ_FUNCTION_KERNEL, 0);
+		node = swz_stack_child(thread, node, SWZ_FUNCTION_KERNEL,
+				       registers ? registers->ip : 0);
+	else if (has_source(image, &thread->nodes[node]))
+		node = swz_stack_hit(thread, node, registers->ip);
 	if (hit->waiting) {
 		thread->nodes[node].waits++;
 		thread->waits++;

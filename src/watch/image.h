@@ -47,6 +47,8 @@ struct swz_stack_node {
 	uint32_t parent;   /* index of its thread's nodes; [0] is the root */
 	uint32_t function; /* index of the image's, or SWZ_FUNCTION_* */
 	uint64_t call_site;
+	bool is_hit; /* no call: the instruction of the parent's function, at
+		      * call_site, that the samples hit */
 	uint64_t samples; /* of the thread while it ran */
 	uint64_t weight;  /* of these: what each stands for, together */
 	uint64_t waits;   /* the same while it waited */
@@ -168,6 +170,10 @@ struct swz_hit {
 void swz_image_add(struct swz_image *image, struct swz_image_thread *thread,
 		   const struct swz_registers *registers,
 		   const struct swz_stack *stack, const struct swz_hit *hit);
+
+/* The node below one for what hits an instruction of its function. */
+uint32_t swz_stack_hit(struct swz_image_thread *thread, uint32_t parent,
+		       uint64_t pc);
 
 /* The node below one, which is added if it is new. */
 uint32_t swz_stack_child(struct swz_image_thread *thread, uint32_t parent,

@@ -43,22 +43,42 @@ void swz_image_restart_thread(struct swz_image_thread *thread, uint64_t now_ns)
 	thread->start_ns = now_ns;
 }
 
-uint32_t swz_stack_child(struct swz_image_thread *thread, uint32_t parent,
-			 uint32_t function, uint64_t call_site)
+/* In the key of a hit, which is apart from a call that returns to there. There
+ * are not as many functions. */
+#define HIT 0x80000000u
+
+static uint32_t child(struct swz_image_thread *thread,
+		      const struct swz_stack_node *node)
 {
 	uint32_t *found = swz_map_at(&thread->children,
-				     (uint64_t)parent << 32 | function,
-				     call_site);
+				     (uint64_t)node->parent << 32 |
+					     node->function |
+					     (node->is_hit ? HIT : 0),
+				     node->call_site);
 
 	if (*found != SWZ_MAP_NONE)
 		return *found;
 	*found = (uint32_t)thread->node_count;
 	swz_grow(&thread->nodes, &thread->node_capacity, thread->node_count,
 		 sizeof(*thread->nodes));
-	thread->nodes[thread->node_count] = (struct swz_stack_node){
-		.parent = parent,
-		.function = function,
-		.call_site = call_site,
-	};
+	thread->nodes[thread->node_count] = *node;
 	return (uint32_t)thread->node_count++;
+}
+
+uint32_t swz_stack_child(struct swz_image_thread *thread, uint32_t parent,
+			 uint32_t function, uint64_t call_site)
+{
+	return child(thread, &(struct swz_stack_node){.parent = parent,
+						      .function = function,
+						      .call_site = call_site});
+}
+
+uint32_t swz_stack_hit(struct swz_image_thread *thread, uint32_t parent,
+		       uint64_t pc)
+{
+	return child(thread, &(struct swz_stack_node){
+				     .parent = parent,
+				     .function = thread->nodes[parent].function,
+				     .call_site = pc,
+				     .is_hit = true});
 }

@@ -154,8 +154,12 @@ static void rebuild(struct swz_image_thread *thread, const uint32_t *settled)
 
 		if (function < SWZ_FUNCTION_CALLERS)
 			function = settled[function];
-		places[i] = swz_stack_child(thread, places[old[i].parent],
-					    function, old[i].call_site);
+		places[i] =
+			old[i].is_hit
+				? swz_stack_hit(thread, places[old[i].parent],
+						old[i].call_site)
+				: swz_stack_child(thread, places[old[i].parent],
+						  function, old[i].call_site);
 		node = &thread->nodes[places[i]];
 		node->samples += old[i].samples;
 		node->weight += old[i].weight;

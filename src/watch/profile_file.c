@@ -484,11 +484,16 @@ static void add_nodes(struct content *c, const struct swz_image_thread *thread,
 			.parent = unit + node->parent,
 			.call_site = node->call_site,
 			.calls = node->samples + node->waits,
+			.open = node->is_hit ? SWZ_NODE_HIDDEN | SWZ_NODE_HIT
+					     : 0,
 			.ticks = (int64_t)time->total_ns[i],
 			.waiting_ticks = (int64_t)time->waiting_ns[i],
 			.context = unit + (uint32_t)i,
 		};
 	}
+	for (size_t i = 1; i < count; i++)
+		if (time->nodes[i].is_hit)
+			slots[time->nodes[i].parent].calls += slots[i].calls;
 	record->root = unit;
 	(void)thread;
 }

@@ -282,6 +282,71 @@ assert_empty out
 "$DUMP" -q --by module -f csv -o - profile >modules
 assert_matches modules '^samples,self_ns,'
 
+it 'lines: what was hit in them, and the stacks that they are in'
+cat >lines.c <<-'END'
+	static volatile unsigned long sink;
+	static inline __attribute__((always_inline)) void spin(long n)
+	{
+		for (long i = 0; i < n; i++) sink += 1;
+	}
+	__attribute__((noipa)) void work(void)
+	{
+		for (long i = 0; i < 400000; i++) sink += 1;
+		spin(800000);
+		for (long i = 0; i < 1200000; i++) sink += 1;
+	}
+	__attribute__((noipa)) int nest(int n)
+	{
+		if (!n)
+			work();
+		return n && nest(n - 1);
+	}
+	int main(void)
+	{
+		for (int i = 0; i < 60; i++) {
+			work();
+			nest(3);
+			nest(5);
+		}
+		return 0;
+	}
+END
+gcc -g -O1 -o lines lines.c
+"$RUN" -q -m sample -o profile ./lines
+line() { # COLUMN LINE
+	awk -F , -v column="$1" -v line="$2" '$6 ~ /lines.c$/ && $7 == line {
+		print $column }' by_line.csv
+}
+"$DUMP" -q --by line -f csv -o by_line.csv profile
+assert_matches by_line.csv '^samples,self_ns,incl_ns,.*,file,line'
+total=$(total_ns profile)
+ms=$((total / 1000000))
+own=$((ms * 95 / 100)) # (the rest is the kernel's)
+assert_near 'self of line 8' "$(line 2 8)" $((own / 6)) 40 $ms
+assert_near 'self of line 4, inlined' "$(line 2 4)" $((own / 3)) 40 $ms
+assert_near 'self of line 10' "$(line 2 10)" $((own / 2)) 40 $ms
+assert_near 'below line 21' "$(line 3 21)" $((ms / 3)) 40 $ms
+assert_near 'below line 22' "$(line 3 22)" $((ms / 3)) 40 $ms
+assert_near 'below line 16, recursive' "$(line 3 16)" $((ms * 2 / 3)) 40 $ms
+assert_near 'below line 15' "$(line 3 15)" $((ms * 2 / 3)) 40 $ms
+assert_eq "$total" "$(awk -F , 'NR > 1 { sum += $2 } END { print sum }' by_line.csv)" 'sum of lines'
+"$DUMP" -q --by file -f csv -o - profile >by_file.csv
+assert_eq "$total" "$(awk -F , 'NR > 1 { sum += $2 } END { print sum }' by_file.csv)" 'sum of files'
+assert_ge "$(awk -F , '$6 ~ /lines.c$/ { print $3 }' by_file.csv)" $((total * 9 / 10)) 'below the file'
+# callgrind has an inlined line where it was inlined
+"$DUMP" -q -o callgrind.out profile
+assert_contains callgrind.out '# in spin, inlined at line 9'
+for at in 8 10; do
+	assert_matches callgrind.out "^$at $(line 2 $at) $(line 1 $at)$"
+done
+cp profile embedded
+"$DUMP" -q --embed embedded
+"$DUMP" -q --by line -f csv -o with_file.csv embedded
+assert_same with_file.csv by_line.csv
+mv lines elsewhere
+"$DUMP" -q --by line -f csv -o by_line.csv embedded
+assert_same with_file.csv by_line.csv
+
 it 'programs that cannot have a library loaded'
 echo 'int main(void) { for (volatile long i = 0; i < 200000000; i++); return 4; }' >static.c
 if gcc -O1 -static -o static static.c 2>/dev/null; then

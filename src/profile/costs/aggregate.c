@@ -712,6 +712,7 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	distribute_self(&sums);
 	find_waiting(report, &sums);
 	flush(report, &sums, total);
+	swz_hits_add(&report->hits, binding, tree);
 	report->raw_ns = swz_add(report->raw_ns,
 				 ns_of(&sums, tree->total_ticks));
 	report->sampled |= tree->sampled;
@@ -793,6 +794,7 @@ void swz_report_sort(struct swz_report *report)
 		      compare_edges);
 	/* the index is of the old order */
 	swz_map_free(&report->edge_index);
+	swz_hits_sort(&report->hits);
 }
 
 void swz_report_free(struct swz_report *report)
@@ -800,6 +802,7 @@ void swz_report_free(struct swz_report *report)
 	free(report->functions);
 	free(report->edges);
 	swz_map_free(&report->edge_index);
+	swz_hits_free(&report->hits);
 	*report = (struct swz_report){0};
 }
 

@@ -11,6 +11,7 @@
 
 #include "profile/names/catalog.h"
 #include "profile/support/map.h"
+#include "profile/costs/hits.h"
 #include "profile/costs/tree.h"
 
 struct swz_report_function {
@@ -64,7 +65,8 @@ struct swz_report {
 	/* Before the first thread: times are multiples of so many ns, which
 	 * takes nothing from what is said of their sums; 0: of one. */
 	int64_t unit_ns;
-	bool samples; /* what is called calls here are samples */
+	bool samples;         /* what is called calls here are samples */
+	struct swz_hits hits; /* of samples, if they are wanted */
 	/* Calls are of one run, times of another, which was sampled: see
 	 * joined.h. A time of 0 then means less than bound_ns. */
 	bool joined;
@@ -89,7 +91,7 @@ void swz_report_merge(struct swz_report *to, const struct swz_report *from);
 /* Of how many functions the inclusive time is not the sum over contexts. */
 size_t swz_report_split(const struct swz_report *report);
 
-/* Sorts the edges by caller, callee and place. */
+/* Sorts the edges by caller, callee and place, and the hits. */
 void swz_report_sort(struct swz_report *report);
 
 void swz_report_free(struct swz_report *report);

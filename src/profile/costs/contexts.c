@@ -43,9 +43,10 @@ void swz_contexts_free(struct swz_contexts *contexts)
 /* In the key of a folded call's context, which is apart from that of calls
  * which have their time there. There are not as many places. */
 #define FOLDED 0x80000000u
+#define HIT 0x40000000u /* in the same way */
 
-uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
-			    uint32_t function, uint32_t place, bool folded)
+static uint32_t child(struct swz_contexts *contexts, uint32_t parent,
+		      uint32_t function, uint32_t place, uint32_t kind)
 {
 	uint32_t *found;
 
@@ -54,8 +55,7 @@ uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
 	if (!contexts->by_place)
 		place = SWZ_PLACE_UNKNOWN;
 	found = swz_map_at(&contexts->index, parent,
-			   (uint64_t)function << 32 | place |
-				   (folded ? FOLDED : 0));
+			   (uint64_t)function << 32 | place | kind);
 	if (*found == SWZ_MAP_NONE) {
 		swz_grow(&contexts->items, &contexts->capacity, contexts->count,
 			 sizeof(*contexts->items));
@@ -64,10 +64,17 @@ uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
 			.function = function,
 			.parent = parent,
 			.place = place,
-			.folded = folded,
+			.folded = kind == FOLDED,
+			.is_hit = kind == HIT,
 			.depth = contexts->items[parent].depth + 1};
 	}
 	return *found;
+}
+
+uint32_t swz_contexts_child(struct swz_contexts *contexts, uint32_t parent,
+			    uint32_t function, uint32_t place, bool folded)
+{
+	return child(contexts, parent, function, place, folded ? FOLDED : 0);
 }
 
 void swz_context_merge(struct swz_context *to, const struct swz_context *from)
@@ -101,6 +108,10 @@ static uint32_t find(const struct adding *adding,
 	uint32_t parent = adding->found[node->parent];
 	uint32_t place = SWZ_PLACE_UNKNOWN, function;
 
+	if (adding->contexts->by_hit && swz_hits_are_of(adding->tree, node))
+		return child(adding->contexts, parent,
+			     adding->contexts->items[parent].function,
+			     swz_hits_place(adding->binding, node), HIT);
 	if (node->flags & SWZ_NODE_HIDDEN)
 		return parent;
 	function = swz_binding_function(adding->binding, node->function,

@@ -27,6 +27,8 @@ struct swz_context {
 	uint32_t place;    /* of the call, if contexts are told apart by it */
 	uint32_t depth;    /* of the root 0 */
 	bool folded;  /* its calls go on in the function's context further up */
+	bool is_hit;  /* no call: what samples hit at this place of the parent's
+		       * function */
 	bool topmost; /* by swz_contexts_sum(): its function is not above it */
 	uint64_t calls;
 	uint64_t unwound; /* of these, ended by an exception */
@@ -43,6 +45,10 @@ struct swz_contexts {
 	size_t capacity;
 	struct swz_map index; /* (parent, function and place) */
 	bool by_place;
+	/* To be set before the first thread is added, with by_place: samples
+	 * are told apart by the place that they hit, in contexts of their own.
+	 */
+	bool by_hit;
 	/* With by_unit set before the first thread is added: (a node's unit, 0)
 	 * to the context that its calls went to, SWZ_CONTEXT_ROOT if they are
 	 * hidden. Units are those of one file. */

@@ -37,12 +37,46 @@ void swz_groups_add_process(struct swz_groups *groups,
 	(void)process_of(groups, profile);
 }
 
+static struct swz_group_part *add_part(struct swz_groups *groups)
+{
+	swz_grow(&groups->parts, &groups->part_capacity, groups->part_count,
+		 sizeof(*groups->parts));
+	return &groups->parts[groups->part_count++];
+}
+
+/* What has hit a known place is a part of its own. */
+static void add_hits(struct swz_groups *groups, uint32_t thread,
+		     const struct swz_hits *hits, const size_t *part_of)
+{
+	size_t i;
+
+	for (i = 0; i < hits->count; i++) {
+		const struct swz_hit *hit = &hits->items[i];
+		struct swz_group_part *rest;
+
+		*add_part(groups) = (struct swz_group_part){
+			.thread = thread,
+			.function = hit->function,
+			.place = hit->place,
+			.calls = hit->samples,
+			.self_ns = hit->self_ns,
+			.self_waiting_ns = hit->self_waiting_ns};
+		rest = &groups->parts[part_of[hit->function]];
+		rest->calls -= hit->samples < rest->calls ? hit->samples
+							  : rest->calls;
+		rest->self_ns -= hit->self_ns;
+		rest->self_waiting_ns -= hit->self_waiting_ns;
+	}
+}
+
 void swz_groups_add(struct swz_groups *groups,
 		    const struct swz_profile *profile,
 		    const struct swz_profile_thread *thread,
 		    const struct swz_report *report)
 {
 	uint32_t index = (uint32_t)groups->thread_count, i;
+	size_t *part_of = swz_allocate(report->function_capacity,
+				       sizeof(*part_of));
 
 	swz_grow(&groups->threads, &groups->thread_capacity, index,
 		 sizeof(*groups->threads));
@@ -56,16 +90,16 @@ void swz_groups_add(struct swz_groups *groups,
 
 		if (!costs->present)
 			continue;
-		swz_grow(&groups->parts, &groups->part_capacity,
-			 groups->part_count, sizeof(*groups->parts));
-		groups->parts[groups->part_count++] = (struct swz_group_part){
+		part_of[i] = groups->part_count;
+		*add_part(groups) = (struct swz_group_part){
 			.thread = index,
 			.function = i,
 			.calls = costs->calls,
 			.self_ns = costs->self_ns,
-			.inclusive_ns = costs->inclusive_ns,
 			.self_waiting_ns = costs->self_waiting_ns};
 	}
+	add_hits(groups, index, &report->hits, part_of);
+	free(part_of);
 }
 
 /* By when they began, so parents come first. */
@@ -257,6 +291,7 @@ struct making {
 	struct swz_group_table *table;
 	const struct swz_groups *groups;
 	const struct swz_catalog *catalog;
+	bool by_hit; /* rows are lines or files, which samples hit */
 	size_t capacity;
 	struct swz_map index; /* of rows, by what they are of */
 	uint32_t *row_of; /* per function, where that tells; NONE: not yet */
@@ -320,6 +355,21 @@ static uint32_t make_row_of(struct making *making, uint32_t function)
 		      f->file ? (uintptr_t)row.line : (uintptr_t)module, &row);
 }
 
+/* The line, or its file, that holds a place; NONE: it is not known. */
+static uint32_t row_of_place(struct making *making, uint32_t index)
+{
+	const struct swz_catalog_place *place = &making->catalog->places[index];
+	struct swz_group_row row = {0};
+
+	if (index == SWZ_PLACE_UNKNOWN || !place->file)
+		return NONE;
+	row.name = swz_intern(&making->table->strings, place->file);
+	row.module_name = "-";
+	if (making->groups->rows == SWZ_BY_LINE)
+		row.line = place->line;
+	return row_at(making, (uintptr_t)row.name, (uintptr_t)row.line, &row);
+}
+
 static uint32_t row_of(struct making *making, uint32_t function)
 {
 	if (making->row_of[function] == NONE)
@@ -366,9 +416,21 @@ static uint32_t row_of_part(struct making *making,
 		return part->thread;
 	case SWZ_BY_PROCESS:
 		return making->groups->threads[part->thread].process;
+	case SWZ_BY_FILE:
+	case SWZ_BY_LINE:
+		if (part->place != SWZ_PLACE_UNKNOWN)
+			return row_of_place(making, part->place);
+		return row_of(making, part->function);
 	default:
 		return row_of(making, part->function);
 	}
+}
+
+/* Of a function nothing may be left but the places that samples hit. */
+static bool has_nothing(const struct making *making,
+			const struct swz_group_part *part)
+{
+	return making->by_hit && !part->calls && !part->self_ns;
 }
 
 static uint32_t column_of(const struct swz_groups *groups, uint32_t thread)
@@ -397,6 +459,7 @@ static void add_parts(struct making *making, const struct swz_report *report,
 
 		/* (nothing is spent there, as its callers are not known) */
 		if (part->function == SWZ_CATALOG_UNKNOWN ||
+		    has_nothing(making, part) ||
 		    (part->function == SWZ_CATALOG_OUTSIDE && report->joined &&
 		     !part->self_ns) ||
 		    (filters->count &&
@@ -426,39 +489,20 @@ static void add_parts(struct making *making, const struct swz_report *report,
 	}
 }
 
-static void have_no_less(struct swz_group_row *row,
-			 const struct swz_report_function *function)
-{
-	if (row->inclusive_ns < function->inclusive_ns)
-		row->inclusive_ns = function->inclusive_ns;
-	if (row->inclusive_waiting_ns < function->inclusive_waiting_ns)
-		row->inclusive_waiting_ns = function->inclusive_waiting_ns;
-}
-
-/* Where calls were folded a function has more than its contexts: its group has
- * no less. */
-static void find_inclusive(struct making *making,
-			   const struct swz_contexts *contexts,
-			   const struct swz_report *report)
+/* Adds to each row what lies below its topmost contexts. The function of a
+ * context is the row that it counts for; NONE: for no row. */
+static void sum_rows(struct making *making, struct swz_contexts *copy)
 {
 	struct swz_group_row *rows = making->table->rows;
-	struct swz_contexts copy = {.count = contexts->count};
-	uint32_t none = (uint32_t)making->table->count, i;
+	uint32_t none = (uint32_t)making->table->count;
+	size_t i;
 
-	copy.items = swz_allocate(copy.count, sizeof(*copy.items));
-	for (i = 0; i < copy.count; i++) {
-		uint32_t function = contexts->items[i].function;
-
-		copy.items[i] = contexts->items[i];
-		copy.items[i].function =
-			function < report->function_capacity &&
-					making->row_of[function] != NONE
-				? making->row_of[function]
-				: none;
-	}
-	swz_contexts_sum(&copy);
-	for (i = 0; i < copy.count; i++) {
-		const struct swz_context *context = &copy.items[i];
+	for (i = 0; i < copy->count; i++)
+		if (copy->items[i].function == NONE)
+			copy->items[i].function = none;
+	swz_contexts_sum(copy);
+	for (i = 0; i < copy->count; i++) {
+		const struct swz_context *context = &copy->items[i];
 		struct swz_group_row *row;
 
 		if (!context->topmost || context->function == none)
@@ -470,9 +514,88 @@ static void find_inclusive(struct making *making,
 			row->inclusive_waiting_ns,
 			context->inclusive_waiting_ns);
 	}
+}
+
+static void have_no_less(struct swz_group_row *row,
+			 const struct swz_report_function *function)
+{
+	if (row->inclusive_ns < function->inclusive_ns)
+		row->inclusive_ns = function->inclusive_ns;
+	if (row->inclusive_waiting_ns < function->inclusive_waiting_ns)
+		row->inclusive_waiting_ns = function->inclusive_waiting_ns;
+}
+
+static bool is_shown(const struct making *making,
+		     const struct swz_patterns *filters, uint32_t function)
+{
+	return !filters->count ||
+	       swz_patterns_match(filters, making->catalog, function, NULL);
+}
+
+/* A context becomes the line that has made its call; below it is what was hit
+ * in it. (A hit's caller is its own function.) */
+static void find_inclusive_lines(struct making *making,
+				 const struct swz_contexts *contexts,
+				 const struct swz_patterns *filters)
+{
+	struct swz_contexts copy = {.count = 2 * contexts->count};
+	uint32_t i;
+	size_t own = contexts->count;
+
+	copy.items = swz_allocate(copy.count, sizeof(*copy.items));
+	for (i = 0; i < contexts->count; i++) {
+		const struct swz_context *from = &contexts->items[i];
+		struct swz_context *to = &copy.items[i];
+		uint32_t caller = contexts->items[from->parent].function;
+		uint32_t row = NONE;
+
+		if (i != SWZ_CONTEXT_ROOT && is_shown(making, filters, caller))
+			row = row_of_place(making, from->place);
+		if (row == NONE && SWZ_CATALOG_IS_REAL(caller) &&
+		    is_shown(making, filters, caller))
+			row = row_of(making, caller);
+		*to = (struct swz_context){.function = row,
+					   .parent = from->parent};
+		copy.items[own + i] = (struct swz_context){.function = NONE,
+							   .parent = i};
+		if (from->is_hit) {
+			to->self_ns = from->self_ns;
+			to->self_waiting_ns = from->self_waiting_ns;
+		} else if (from->self_ns &&
+			   is_shown(making, filters, from->function)) {
+			copy.items[own + i].function = row_of(making,
+							      from->function);
+			copy.items[own + i].self_ns = from->self_ns;
+			copy.items[own + i].self_waiting_ns =
+				from->self_waiting_ns;
+		}
+	}
+	sum_rows(making, &copy);
+	free(copy.items);
+}
+
+/* Where calls were folded a function has more than its contexts: its group has
+ * no less. */
+static void find_inclusive(struct making *making,
+			   const struct swz_contexts *contexts,
+			   const struct swz_report *report)
+{
+	struct swz_contexts copy = {.count = contexts->count};
+	uint32_t i;
+
+	copy.items = swz_allocate(copy.count, sizeof(*copy.items));
+	for (i = 0; i < copy.count; i++) {
+		uint32_t function = contexts->items[i].function;
+
+		copy.items[i] = contexts->items[i];
+		copy.items[i].function = function < report->function_capacity
+						 ? making->row_of[function]
+						 : NONE;
+	}
+	sum_rows(making, &copy);
 	for (i = 0; i < report->function_capacity; i++)
 		if (report->functions[i].present && making->row_of[i] != NONE)
-			have_no_less(&rows[making->row_of[i]],
+			have_no_less(&making->table->rows[making->row_of[i]],
 				     &report->functions[i]);
 	free(copy.items);
 }
@@ -502,8 +625,10 @@ void swz_group_table_make(struct swz_group_table *table,
 			  const struct swz_contexts *contexts,
 			  const struct swz_patterns *filters)
 {
-	struct making making = {
-		.table = table, .groups = groups, .catalog = catalog};
+	struct making making = {.table = table,
+				.groups = groups,
+				.catalog = catalog,
+				.by_hit = contexts->by_hit};
 	size_t i;
 
 	*table = (struct swz_group_table){0};
@@ -528,6 +653,8 @@ void swz_group_table_make(struct swz_group_table *table,
 	else if (groups->rows == SWZ_BY_THREAD)
 		for (i = 0; i < table->count; i++)
 			table->rows[i].inclusive_ns = table->rows[i].self_ns;
+	else if (contexts->by_hit)
+		find_inclusive_lines(&making, contexts, filters);
 	else
 		find_inclusive(&making, contexts, report);
 	free(making.row_of);

@@ -44,6 +44,7 @@ struct swz_group_process {
 struct swz_group_part {
 	uint32_t thread;
 	uint32_t function; /* of the catalog */
+	uint32_t place;    /* of it, which samples hit; or SWZ_PLACE_UNKNOWN */
 	uint64_t calls;
 	int64_t self_ns;
 	int64_t inclusive_ns;
@@ -115,7 +116,10 @@ void swz_groups_add(struct swz_groups *groups,
 void swz_groups_end(struct swz_groups *groups);
 void swz_groups_free(struct swz_groups *groups);
 
-/* The rows, in no order but that of processes. Names are resolved, CONTEXTS are
+/* With CONTEXTS that are by_hit a line's inclusive time is that of all stacks
+ * that the line is in: it was hit, or it has called something.
+ *
+ * The rows, in no order but that of processes. Names are resolved, CONTEXTS are
  * summed and REPORT is of all threads. Of functions that FILTERS leave out (if
  * there are any) nothing is in them. */
 void swz_group_table_make(struct swz_group_table *table,

@@ -25,6 +25,7 @@ struct swz_tree_node {
 				 * SWZ_INDEX_NONE */
 	uint64_t call_site;
 	uint64_t calls;
+	uint64_t hits; /* SWZ_NODE_HIT: of the parent's samples; calls is 0 */
 	uint64_t unwound;    /* calls that an exception has ended */
 	int64_t ticks;       /* closed, repaired; never negative */
 	int64_t outer_ticks; /* the same; <= ticks and <= total_ticks */

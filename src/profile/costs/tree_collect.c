@@ -204,7 +204,10 @@ static void collect_samples(struct swz_tree_builder *builder,
 {
 	bool repaired = false;
 
-	node->calls = slot->calls;
+	if (node->flags & SWZ_NODE_HIT)
+		node->hits = slot->calls;
+	else
+		node->calls = slot->calls;
 	node->ticks = repair(slot->ticks, INT64_MAX / 4, &repaired);
 	node->outer_ticks = node->ticks;
 	/* with what lies below, until sum_samples() */

@@ -566,14 +566,66 @@ static void put_call(struct writer *w, const struct swz_report_edge *edge,
 		      old_ns);
 }
 
-/* Writes one function; *edge is its first edge, if any, and moves on. */
-static void put_costs(struct writer *w, uint32_t index, size_t *edge)
+static bool more_hits(const struct swz_report *report, uint32_t function,
+		      size_t hit)
+{
+	return hit < report->hits.count &&
+	       report->hits.items[hit].function == function;
+}
+
+/* The lines that samples hit; *hit is the function's first one, if any, and
+ * moves on. What lies in another file was inlined: it is shown at the line
+ * where that was, since viewers take a function's costs in another file for
+ * those of another function. */
+static void put_hits(struct writer *w, uint32_t index, size_t *hit)
+{
+	const struct swz_report *report = w->section->report;
+	const char *file = function_of(w, index)->file;
+
+	for (; more_hits(report, index, *hit); (*hit)++) {
+		const struct swz_hit *of = &report->hits.items[*hit];
+		const struct swz_catalog_place *place =
+			&w->section->catalog->places[of->place];
+
+		put_inlined(w, place);
+		fprintf(w->stream, "%d ",
+			place->file == file ? place->line
+			: file              ? place->outer_line
+					    : 0);
+		put_cost(w,
+			 (struct cost){of->self_ns, of->self_waiting_ns,
+				       of->samples},
+			 0);
+	}
+}
+
+/* What a function has taken but for the lines that are known. */
+static struct cost cost_elsewhere(const struct writer *w, uint32_t index,
+				  size_t hit)
+{
+	const struct swz_report *report = w->section->report;
+	struct swz_report_function costs = swz_report_function(report, index);
+	struct cost cost = {costs.self_ns, costs.self_waiting_ns, costs.calls};
+
+	for (; more_hits(report, index, hit); hit++) {
+		cost.ns -= report->hits.items[hit].self_ns;
+		cost.waiting -= report->hits.items[hit].self_waiting_ns;
+		cost.samples -= cost.samples < report->hits.items[hit].samples
+					? cost.samples
+					: report->hits.items[hit].samples;
+	}
+	return cost;
+}
+
+/* Writes one function; *edge is its first edge, if any, and moves on, as *hit
+ * does. */
+static void put_costs(struct writer *w, uint32_t index, size_t *edge,
+		      size_t *hit)
 {
 	const struct swz_report *report = w->section->report;
 	const struct swz_report *old = w->section->old ? w->section->old->report
 						       : NULL;
 	const struct swz_catalog_function *function = function_of(w, index);
-	struct swz_report_function costs = swz_report_function(report, index);
 	const char *file = function->file;
 	uint32_t callee = SWZ_INDEX_NONE;
 	struct pair pair;
@@ -583,10 +635,9 @@ static void put_costs(struct writer *w, uint32_t index, size_t *edge)
 	put_file_of(w, "fl", function);
 	put_function(w, "fn", index);
 	fprintf(w->stream, "%d ", function->line);
-	put_cost(w,
-		 (struct cost){costs.self_ns, costs.self_waiting_ns,
-			       costs.calls},
+	put_cost(w, cost_elsewhere(w, index, *hit),
 		 old ? swz_report_function(old, index).self_ns : 0);
+	put_hits(w, index, hit);
 	sum_files(w, index, *edge);
 	for (;
 	     *edge < report->edge_count && report->edges[*edge].caller == index;
@@ -603,7 +654,7 @@ static void put_costs(struct writer *w, uint32_t index, size_t *edge)
 void swz_write_callgrind(FILE *stream, const struct swz_section *section)
 {
 	struct writer w = {.stream = stream, .section = section};
-	size_t edge = 0;
+	size_t edge = 0, hit = 0;
 	uint32_t i;
 
 	put_header(&w);
@@ -611,7 +662,7 @@ void swz_write_callgrind(FILE *stream, const struct swz_section *section)
 		if (section->report->functions[i].present ||
 		    (section->old &&
 		     section->old->report->functions[i].present))
-			put_costs(&w, i, &edge);
+			put_costs(&w, i, &edge, &hit);
 	putc('\n', stream);
 	put_totals(&w, "totals");
 	swz_map_free(&w.objects);

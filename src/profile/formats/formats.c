@@ -51,7 +51,7 @@ static const struct swz_format formats[] = {
 			"for KCachegrind and callgrind_annotate (default "
 			"elsewhere)",
 		.takes = SWZ_TAKES_DIFF,
-		.needs = SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES,
+		.needs = SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES | SWZ_NEEDS_HITS,
 		.prefix = "callgrind.out.",
 		.suffix = "",
 		.section = write_callgrind,

@@ -105,6 +105,8 @@ static void note_node(struct embedding *e, const struct swz_node *node)
 		e->called[index] = true;
 	if (profile->header.flags & SWZ_FILE_SAMPLED)
 		site &= ~SWZ_CALL_SITE_LONG;
+	if (node->open & SWZ_NODE_HIT)
+		site++; /* as if it were behind a call */
 	if (site != SWZ_CALL_SITE_TAIL)
 		note_site(e, site, is_from_outside(profile, node));
 }

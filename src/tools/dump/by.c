@@ -24,6 +24,7 @@ static void add_thread(struct adding *adding, struct swz_binding *binding,
 	struct swz_report whole = adding->all.report, own = {0};
 
 	own.without_edges = true;
+	own.hits.wanted = adding->all.contexts.by_hit;
 	adding->all.report = own;
 	swz_dump_add_thread(&adding->all, binding, thread, options);
 	swz_groups_add(&adding->groups, binding->profile, thread,
@@ -98,6 +99,14 @@ static bool check_ranks(const struct swz_dump_input *input,
 	return without < input->count;
 }
 
+/* Samples say which lines they hit; calls only which functions there are. */
+static bool lines_of_samples(const struct swz_dump_input *input,
+			     const struct swz_dump_options *options)
+{
+	return (options->by == SWZ_BY_FILE || options->by == SWZ_BY_LINE) &&
+	       input->profiles[0]->header.flags & SWZ_FILE_SAMPLES;
+}
+
 int swz_dump_by(struct swz_dump_input *input, struct swz_catalog *catalog,
 		const struct swz_dump_options *options)
 {
@@ -116,7 +125,9 @@ int swz_dump_by(struct swz_dump_input *input, struct swz_catalog *catalog,
 
 	swz_dump_begin_adding(input, options, NULL);
 	adding.all.has_contexts = true;
-	swz_contexts_begin(&adding.all.contexts, SWZ_CATALOG_OUTSIDE, false);
+	swz_contexts_begin(&adding.all.contexts, SWZ_CATALOG_OUTSIDE,
+			   lines_of_samples(input, options));
+	adding.all.contexts.by_hit = adding.all.contexts.by_place;
 	add_all(&adding, input, options);
 	swz_dump_warn_result(&adding.all, options);
 	swz_dump_end_result(&adding.all);

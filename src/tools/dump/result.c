@@ -30,6 +30,7 @@ void swz_dump_begin_result(struct swz_dump_result *result,
 	*result = (struct swz_dump_result){.has_contexts = needs &
 							   SWZ_NEEDS_CONTEXTS};
 	result->report.without_edges = !(needs & SWZ_NEEDS_EDGES);
+	result->report.hits.wanted = needs & SWZ_NEEDS_HITS;
 	if (result->has_contexts)
 		swz_contexts_begin(&result->contexts, SWZ_CATALOG_OUTSIDE,
 				   needs & SWZ_NEEDS_PLACES);
