@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "swizzle/thunk.h"
 
 #define UNIT_BYTES ((size_t)2 * SWZ_UNIT_CODE_BYTES)
 #define BLOCK_BYTES ((size_t)SWZ_BLOCK_THUNKS * SWZ_THUNK_BYTES)
@@ -20,6 +21,11 @@
 #define FIRST_BLOCKS 4u
 
 _Static_assert(sizeof(struct swz_thunk) == SWZ_THUNK_BYTES, "thunk data");
+_Static_assert(SWZ_THUNK_CODE_BYTES == SWZ_THUNK_BYTES &&
+		       SWZ_THUNK_T == SWZ_THUNK_AFTER_CALL &&
+		       SWZ_THUNK_DATA_DISTANCE == SWZ_UNIT_CODE_BYTES &&
+		       SWZ_THUNK_REAL_RETURN == SWZ_THUNK_RETURN,
+	       "as others know it");
 
 void swz_hook_exit(void);
 

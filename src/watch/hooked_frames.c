@@ -9,20 +9,18 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "asm/x86_64/offsets.h"
 #include "profile/support/memory.h"
+#include "swizzle/thunk.h"
 
 #define LIBRARY "/libswizzle.so"
-/* T, within the thunk: behind its call. */
-#define PLACE_OF_T 6u
-
 /* call *body(%rip); push return_address(%rip); push %rax; lea data(%rip), %rax
  */
 static const uint8_t thunk_code[] = {
 	0xff, 0x15, 0xfa, 0xff, 0x0f, 0x00, /* data - 6 */
 	0xff, 0x35, 0xfc, 0xff, 0x0f, 0x00, /* data + 8 - 12 */
 	0x50, 0x48, 0x8d, 0x05, 0xec, 0xff, 0x0f, 0x00};
-_Static_assert(SWZ_UNIT_CODE_BYTES == 0x100000 && SWZ_THUNK_RETURN == 8,
+_Static_assert(SWZ_THUNK_DATA_DISTANCE == 0x100000 &&
+		       SWZ_THUNK_REAL_RETURN == 8,
 	       "thunk code");
 
 static uint64_t read_thunk(int32_t pid, uint64_t thunk)
@@ -32,8 +30,8 @@ static uint64_t read_thunk(int32_t pid, uint64_t thunk)
 	struct iovec local[] = {{code, sizeof(code)}, {&real, sizeof(real)}};
 	struct iovec remote[] = {
 		{(void *)(uintptr_t)thunk, sizeof(code)},
-		{(void *)(uintptr_t)(thunk + SWZ_UNIT_CODE_BYTES +
-				     SWZ_THUNK_RETURN),
+		{(void *)(uintptr_t)(thunk + SWZ_THUNK_DATA_DISTANCE +
+				     SWZ_THUNK_REAL_RETURN),
 		 sizeof(real)},
 	};
 
@@ -52,9 +50,9 @@ static uint64_t resolve(void *context, uint64_t return_address)
 	uint64_t real;
 
 	if (return_address < hooked->start || return_address >= hooked->end ||
-	    return_address % SWZ_THUNK_BYTES != PLACE_OF_T)
+	    return_address % SWZ_THUNK_CODE_BYTES != SWZ_THUNK_T)
 		return 0;
-	real = read_thunk(image->pid, return_address - PLACE_OF_T);
+	real = read_thunk(image->pid, return_address - SWZ_THUNK_T);
 	if (!real) {
 		uint32_t before = swz_map_get(&hooked->by_thunk, return_address,
 					      0);
