@@ -4,7 +4,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3 sqlite3 gcc
-need_targets workers names fib processes
+need_targets workers names processes marks
 
 base() { # BASE OPTION...: silently, without errors
 	local base=$1
@@ -143,6 +143,16 @@ same events base several.json
 assert_ge "$(sql base 'SELECT count(*) FROM processes')" 2 processes
 assert_eq 1 "$(sql base 'SELECT min(start_ns) = 0 AND count(DISTINCT start_ns) > 1
 	FROM processes')" 'starts of processes'
+
+it 'marks'
+"$RUN" -q -m trace -o marked "$TARGETS/marks" || abort 'no trace'
+base base marked
+printf '%s\n' begin '[paused: this thread]' '[resumed: this thread]' \
+	'[paused: this thread]' 'while paused' '[resumed: this thread]' signal end >expected
+sql base 'SELECT text FROM marks ORDER BY at_ns' >texts
+assert_same expected texts
+assert_eq 1 "$(sql base "SELECT count(*) FROM marks m JOIN named_events e ON e.name = 'main'
+	AND m.at_ns BETWEEN e.start_ns AND e.end_ns WHERE m.text = 'begin'")" 'a mark in main'
 
 it 'samples are no calls'
 cat >busy.c <<-'END'

@@ -27,7 +27,7 @@
 struct base {
 	struct swz_database *database;
 	struct swz_statement *thread_function, *edge, *thread_edge, *context,
-		*wait;
+		*wait, *mark;
 	struct swz_sqlite_events *events;
 	const struct swz_catalog *catalog;
 	struct swz_report totals; /* of all threads; without edges */
@@ -218,6 +218,8 @@ static int64_t process_of(struct base *base, const struct swz_section *section)
 	base->processes[base->process_count++] = section->profile;
 	base->untraced_count += !swz_profile_traced(section->profile);
 	put_process(base, section);
+	swz_sqlite_put_marks(base->mark, section, (int64_t)base->process_count,
+			     0, true);
 	return (int64_t)base->process_count;
 }
 
@@ -248,6 +250,8 @@ static void put_thread(struct base *base, const struct swz_section *section)
 	swz_statement_run(row);
 	swz_statement_free(row);
 	base->waits |= thread->record.switches_from != 0;
+	swz_sqlite_put_marks(base->mark, section, process, base->threads,
+			     false);
 }
 
 void swz_sqlite_section(struct swz_writer *writer,
@@ -473,6 +477,9 @@ void swz_sqlite_begin(struct swz_writer *writer)
 	base->wait = swz_statement_prepare(
 		database, "INSERT INTO waits (thread, start_ns, duration_ns, "
 			  "kind) VALUES (?, ?, ?, ?)");
+	base->mark = swz_statement_prepare(
+		database, "INSERT INTO marks (process, thread, at_ns, text) "
+			  "VALUES (?, ?, ?, ?)");
 	base->events = swz_sqlite_events_begin(database);
 }
 
@@ -504,6 +511,7 @@ void swz_sqlite_end(struct swz_writer *writer)
 	swz_statement_free(base->thread_edge);
 	swz_statement_free(base->context);
 	swz_statement_free(base->wait);
+	swz_statement_free(base->mark);
 	swz_sqlite_events_free(base->events);
 	writer->failure = swz_database_end(base->database);
 	swz_report_free(&base->totals);

@@ -28,6 +28,11 @@ void swz_sqlite_events_add(struct swz_sqlite_events *events,
 void swz_sqlite_put_waits(struct swz_statement *waits,
 			  const struct swz_section *section, int64_t thread);
 
+/* Writes the marks of the section's thread, or those of its whole process. */
+void swz_sqlite_put_marks(struct swz_statement *marks,
+			  const struct swz_section *section, int64_t process,
+			  int64_t thread, bool of_process);
+
 /* A time as the database has it: ns since the first process's start. */
 int64_t swz_sqlite_ns(const struct swz_section *section, uint64_t ticks);
 

@@ -10,6 +10,7 @@
 
 #include "profile/costs/trace.h"
 #include "profile/file/events.h"
+#include "profile/file/marks.h"
 #include "profile/file/switches.h"
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
@@ -249,5 +250,36 @@ void swz_sqlite_put_waits(struct swz_statement *waits,
 				   off.preempted ? "preempted" : "waiting");
 		swz_statement_run(waits);
 		at = off.to;
+	}
+}
+
+void swz_sqlite_put_marks(struct swz_statement *marks,
+			  const struct swz_section *section, int64_t process,
+			  int64_t thread, bool of_process)
+{
+	const struct swz_profile *profile = section->profile;
+	const struct swz_range *range = section->range;
+	size_t i;
+
+	for (i = 0; i < profile->mark_count; i++) {
+		const struct swz_profile_mark *mark = &profile->marks[i];
+		char *text;
+
+		if (swz_mark_is_of_process(mark) != of_process ||
+		    (!of_process && mark->owner != section->thread->index) ||
+		    (range &&
+		     (mark->ticks < range->from || mark->ticks >= range->to)))
+			continue;
+		text = swz_mark_text(mark);
+		swz_statement_integer(marks, process);
+		if (of_process)
+			swz_statement_null(marks);
+		else
+			swz_statement_integer(marks, thread);
+		swz_statement_integer(marks,
+				      swz_sqlite_ns(section, mark->ticks));
+		swz_statement_text(marks, text);
+		swz_statement_run(marks);
+		free(text);
 	}
 }

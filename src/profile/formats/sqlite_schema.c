@@ -142,6 +142,14 @@ const char swz_sqlite_tables[] =
 	"  start_ns INTEGER NOT NULL,   -- since the first process's start\n"
 	"  duration_ns INTEGER NOT NULL,\n"
 	"  kind TEXT NOT NULL           -- waiting or preempted\n"
+	");\n"
+
+	"CREATE TABLE marks (           -- swizzle_mark() and the like\n"
+	"  id INTEGER PRIMARY KEY,\n"
+	"  process INTEGER NOT NULL REFERENCES processes,\n"
+	"  thread INTEGER REFERENCES threads, -- NULL: of the whole process\n"
+	"  at_ns INTEGER NOT NULL,      -- since the first process's start\n"
+	"  text TEXT NOT NULL\n"
 	");\n";
 
 const char swz_sqlite_indexes[] =
@@ -152,6 +160,7 @@ const char swz_sqlite_indexes[] =
 	"CREATE INDEX contexts_parent ON contexts (parent);\n"
 	"CREATE INDEX contexts_function ON contexts (function);\n"
 	"CREATE INDEX waits_time ON waits (thread, start_ns);\n"
+	"CREATE INDEX marks_time ON marks (process, at_ns);\n"
 	"CREATE INDEX events_parent ON events (parent);\n"
 	"CREATE INDEX events_time ON events (thread, start_ns);\n"
 	"CREATE INDEX events_function ON events (function, duration_ns);\n"
