@@ -115,7 +115,7 @@ TOOLS_SRC   := $(wildcard src/tools/*.c)
 DUMP_SRC    := $(wildcard src/tools/dump/*.c)
 # The page that `swizzle-dump -f html` fills: its parts, and the object that
 # holds it in two pieces, before and after the data.
-PAGE_PARTS  := src/html/index.html $(wildcard src/html/*.css src/html/*.js)
+PAGE_PARTS  := $(wildcard src/html/*.html) $(wildcard src/html/*.css src/html/*.js)
 PAGE_SRC    := src/html/page.S
 # swizzle-top: its own process, and the sampler that it starts.
 TOP_SRC     := $(wildcard src/top/*.c)

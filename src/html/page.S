@@ -1,4 +1,4 @@
-/* The frame of the page (src/html/assemble), as bytes of swizzle-dump. */
+/* The frames of the pages (src/html/assemble), as bytes of swizzle-dump. */
 
 	.section .rodata
 	.globl	swz_page_head, swz_page_head_end
@@ -10,5 +10,15 @@ swz_page_head_end:
 swz_page_tail:
 	.incbin	"build/html/tail"
 swz_page_tail_end:
+	.byte	0
+	.globl	swz_graph_head, swz_graph_head_end
+	.globl	swz_graph_tail, swz_graph_tail_end
+swz_graph_head:
+	.incbin	"build/html/graph-head"
+swz_graph_head_end:
+	.byte	0
+swz_graph_tail:
+	.incbin	"build/html/graph-tail"
+swz_graph_tail_end:
 	.byte	0
 	.section .note.GNU-stack, "", @progbits

@@ -61,10 +61,8 @@ class SourceView {
 		}
 		this.file = file;
 		this.costs = this.lineCosts(fn);
-		const rows = this.rowsOf(file);
-
-		this.setRows(rows);
 		this.here = model.catalog.line[fn];
+		this.setRows(this.rowsOf(file));
 		this.say(model.source(fn, true), this.remark(file));
 		this.reveal(this.here);
 	}

@@ -1,7 +1,6 @@
 /* The call graph in the language of graphviz: a box per function, the redder
  * the more time of its own it has, and an arrow per pair of caller and callee,
- * as thick as what is called takes time. What takes little is left out: a graph
- * of thousands is of no use, and cannot be drawn.
+ * as thick as what is called takes time. What takes little is left out.
  *
  * In a comparison red is slower, green faster and grey noise. Boxes are filled
  * by self times and bordered by inclusive ones. The noise of single edges is
@@ -11,16 +10,14 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "profile/formats/diff.h"
+#include "profile/formats/graph_choice.h"
 #include "profile/formats/joined_figures.h"
 #include "profile/support/arith.h"
-#include "profile/support/memory.h"
 #include "profile/support/output.h"
 
-#define DEFAULT_LIMIT 0.5 /* percent */
 /* Of a name as it is written. Graphviz has strings of 16,384 bytes at most, and
  * draws nothing of a graph with a longer one. */
 #define MOST_BYTES 8000
@@ -28,8 +25,7 @@
 struct graph {
 	FILE *stream;
 	const struct swz_section *section;
-	int64_t least; /* ns that a function has to take */
-	bool *shown;   /* per function */
+	struct swz_graph_choice choice;
 };
 
 /* A part of a label: a backslash would begin an escape, an ampersand may begin
@@ -59,95 +55,11 @@ static void put_escaped(FILE *stream, const char *text)
 	}
 }
 
-static int64_t total_of(const struct graph *graph)
-{
-	return graph->section->old ? swz_diff_total(graph->section)
-				   : graph->section->report->total_ns;
-}
-
 static double share(const struct graph *graph, int64_t ns)
 {
-	int64_t total = total_of(graph);
+	int64_t total = graph->choice.total_ns;
 
 	return total ? (double)ns / (double)total : 0;
-}
-
-static int descending(const void *left, const void *right)
-{
-	const int64_t *a = left, *b = right;
-
-	return *a > *b ? -1 : *a < *b;
-}
-
-/* What a function takes: in a comparison on the side where it is more. */
-static int64_t inclusive_of(const struct graph *graph, size_t index)
-{
-	const struct swz_section *section = graph->section;
-	int64_t new = section->report->functions[index].inclusive_ns;
-	int64_t old =
-		section->old
-			? section->old->report->functions[index].inclusive_ns
-			: 0;
-
-	return new > old ? new : old;
-}
-
-/* By what functions are chosen with a limit of their number: in a comparison by
- * the change. */
-static int64_t weight_of(const struct graph *graph, size_t index)
-{
-	struct swz_diff_function function;
-
-	if (!graph->section->old)
-		return inclusive_of(graph, index);
-	function = swz_diff_function(graph->section, (uint32_t)index);
-	return (int64_t)swz_diff_inclusive(&function.costs);
-}
-
-static bool is_present(const struct graph *graph, size_t index)
-{
-	const struct swz_section *section = graph->section;
-
-	return section->report->functions[index].present ||
-	       (section->old && section->old->report->functions[index].present);
-}
-
-/* What a function must take to be among those with most time. */
-static int64_t least_of(const struct graph *graph, size_t rows)
-{
-	size_t capacity = graph->section->report->function_capacity;
-	int64_t *times = swz_allocate(capacity, sizeof(*times));
-	size_t count = 0, i;
-	int64_t least = 0;
-
-	for (i = 0; i < capacity; i++)
-		if (is_present(graph, i))
-			times[count++] = weight_of(graph, i);
-	qsort(times, count, sizeof(*times), descending);
-	if (rows && rows < count)
-		least = times[rows - 1];
-	free(times);
-	return least;
-}
-
-static void choose(struct graph *graph, const struct swz_table_options *options)
-{
-	const struct swz_report *report = graph->section->report;
-	double percent = options->percent_limit < 0 ? DEFAULT_LIMIT
-						    : options->percent_limit;
-	int64_t least = least_of(graph, options->rows);
-	size_t i, shown = 0;
-
-	graph->least = (int64_t)(percent / 100 * (double)total_of(graph));
-	graph->shown = swz_allocate(report->function_capacity,
-				    sizeof(*graph->shown));
-	for (i = 0; i < report->function_capacity; i++) {
-		graph->shown[i] = is_present(graph, i) &&
-				  inclusive_of(graph, i) >= graph->least &&
-				  weight_of(graph, i) >= least &&
-				  (!options->rows || shown < options->rows);
-		shown += graph->shown[i];
-	}
 }
 
 /* ---- comparisons ---- */
@@ -287,37 +199,17 @@ static void put_node(const struct graph *graph, uint32_t index)
 		0.04 + 0.71 * sqrt(self < 1 ? self : 1));
 }
 
-/* All calls from one function to another, from *AT on; the edges are sorted so
- * that they follow each other. Those of two reports are at the same indices. */
-static struct swz_report_edge sum_edges(const struct swz_report *report,
-					size_t *at)
-{
-	struct swz_report_edge sum = report->edges[*at];
-
-	while (++*at < report->edge_count &&
-	       report->edges[*at].caller == sum.caller &&
-	       report->edges[*at].callee == sum.callee) {
-		sum.calls = swz_add_count(sum.calls, report->edges[*at].calls);
-		sum.inclusive_ns = swz_add(sum.inclusive_ns,
-					   report->edges[*at].inclusive_ns);
-	}
-	return sum;
-}
-
 static void put_edge(const struct graph *graph, size_t *at)
 {
 	size_t from = *at;
-	struct swz_report_edge edge = sum_edges(graph->section->report, at);
+	struct swz_report_edge edge = swz_graph_sum_edges(
+		graph->section->report, at);
 	struct swz_report_edge old = {0};
 	double part;
 
 	if (graph->section->old)
-		old = sum_edges(graph->section->old->report, &from);
-	if (!graph->shown[edge.caller] || !graph->shown[edge.callee])
-		return;
-	/* recursive calls have no time of their own */
-	if (edge.inclusive_ns < graph->least &&
-	    old.inclusive_ns < graph->least && edge.caller != edge.callee)
+		old = swz_graph_sum_edges(graph->section->old->report, &from);
+	if (!swz_graph_shows(&graph->choice, &edge, &old))
 		return;
 	fprintf(graph->stream, "\tf%" PRIu32 " -> f%" PRIu32 " [", edge.caller,
 		edge.callee);
@@ -342,7 +234,7 @@ void swz_write_dot(struct swz_writer *writer, const struct swz_section *section)
 	size_t at = 0;
 	uint32_t i;
 
-	choose(&graph, writer->options);
+	graph.choice = swz_graph_choose(section, writer->options);
 	fputs("digraph \"", graph.stream);
 	put_escaped(graph.stream,
 		    section->thread ? section->thread->name
@@ -358,10 +250,10 @@ void swz_write_dot(struct swz_writer *writer, const struct swz_section *section)
 	if (section->old)
 		put_legend(&graph);
 	for (i = 0; i < report->function_capacity; i++)
-		if (graph.shown[i])
+		if (graph.choice.shown[i])
 			put_node(&graph, i);
 	while (at < report->edge_count)
 		put_edge(&graph, &at);
 	fputs("}\n", graph.stream);
-	free(graph.shown);
+	swz_graph_choice_free(&graph.choice);
 }

@@ -125,6 +125,20 @@ static const struct swz_format formats[] = {
 		.section = swz_write_dot,
 	},
 	{
+		.name = "graph",
+		.description = "the call graph as a page for a browser, to be "
+			       "moved and searched",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_LIMIT | SWZ_TAKES_SOURCE |
+			 SWZ_TAKES_NO_PARTS,
+		.needs = SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES,
+		.rows = 300,
+		.prefix = "swizzle.",
+		.suffix = ".graph.html",
+		.begin = swz_graph_begin,
+		.section = swz_graph_section,
+		.end = swz_graph_end,
+	},
+	{
 		.name = "csv",
 		.description = "the table of functions for spreadsheets",
 		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |

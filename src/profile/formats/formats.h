@@ -97,6 +97,7 @@ enum swz_format_takes {
 	SWZ_TAKES_DIFF = 32,     /* --diff */
 	SWZ_TAKES_NAMES = 1024,  /* --embed */
 	SWZ_TAKES_SOURCE = 2048, /* --no-source */
+	SWZ_TAKES_NO_PARTS = 8192, /* no --thread-parts */
 	SWZ_WRITES_FILE = 4096,  /* in any order: not to a pipe */
 	SWZ_TAKES_PLACE = 64,    /* that of its profile (-o): all is in it */
 	SWZ_FOR_PEOPLE = 256,    /* it is drawn in a style, always ... */
@@ -212,6 +213,12 @@ void swz_html_begin(struct swz_writer *writer);
 void swz_html_section(struct swz_writer *writer,
 		      const struct swz_section *section);
 void swz_html_end(struct swz_writer *writer);
+
+/* The call graph as a page that lays itself out. */
+void swz_graph_begin(struct swz_writer *writer);
+void swz_graph_section(struct swz_writer *writer,
+		       const struct swz_section *section);
+void swz_graph_end(struct swz_writer *writer);
 
 /* A SQLite database. */
 void swz_sqlite_begin(struct swz_writer *writer);

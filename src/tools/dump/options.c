@@ -490,6 +490,8 @@ static unsigned int takes(const struct swz_dump_options *options)
 	if (format->section || format->events)
 		with |= GIVEN_TID | GIVEN_RANGE | GIVEN_THREAD_PARTS |
 			GIVEN_DEMANGLE | GIVEN_DEBUG_DIR | GIVEN_SYMFS;
+	if (format->takes & SWZ_TAKES_NO_PARTS)
+		with &= ~(unsigned int)GIVEN_THREAD_PARTS;
 	if (format->takes & SWZ_TAKES_NAMES)
 		with |= GIVEN_EMBED | GIVEN_NO_EMBED | GIVEN_DEBUG_DIR |
 			GIVEN_SYMFS;
