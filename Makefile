@@ -493,6 +493,14 @@ $(B)/test/bench/functions: $(B)/obj/offline/tests/bench/functions.o \
 bench-accuracy: all $(B)/test/bench/functions	## how true the times are, against perf (BENCH_PROGRAMS="lua ...")
 	tests/bench/accuracy $(BENCH_PROGRAMS)
 
+$(B)/test/bench/return_stack: $(B)/obj/offline/tests/bench/return_stack.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^
+
+.PHONY: bench-return-stack
+bench-return-stack: $(B)/test/bench/return_stack	## what one thunk for all frames of a recursion could gain
+	$(B)/test/bench/return_stack
+
 .PHONY: bench-stacks
 bench-stacks: $(B)/test/stacks/bench	## what the sampler's walk of a stack costs, and libunwind's
 	tests/bench/stacks

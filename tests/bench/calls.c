@@ -6,6 +6,7 @@
  * With -finstrument-functions and the like nothing but the functions that are
  * called is to be instrumented, hence BARE. */
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,6 +189,77 @@ BARE static void run_contexts(long calls)
 		branch1();
 }
 
+/* A recursion that goes so deep and comes back. */
+NOINLINE long down(long n)
+{
+	long below = 0;
+
+	NOTHING;
+	if (n > 1)
+		below = down(n - 1);
+	__asm__ volatile("" : "+r"(below));
+	return below + n;
+}
+
+#define DEEP(depth) \
+	BARE static void run_deep##depth(long calls) \
+	{ \
+		for (long left = calls; left > 0; left -= depth) \
+			down(depth); \
+	}
+DEEP(8)
+DEEP(32)
+DEEP(128)
+DEEP(1000)
+DEEP(100000)
+
+/* A setjmp and a longjmp over two frames, from two depths of the stack in turn:
+ * four or five calls each, counted as one. */
+static jmp_buf *handler;
+static volatile long failures;
+
+NOINLINE void fail(void)
+{
+	NOTHING;
+	longjmp(*handler, 1);
+}
+
+NOINLINE void between(void)
+{
+	NOTHING;
+	fail();
+	__asm__ volatile("");
+}
+
+NOINLINE void attempt(void)
+{
+	jmp_buf buffer;
+
+	handler = &buffer;
+	if (_setjmp(buffer))
+		failures++;
+	else
+		between();
+}
+
+NOINLINE void deeper(void)
+{
+	volatile char room[200];
+
+	room[failures % 200] = 1;
+	attempt();
+	__asm__ volatile("");
+}
+
+BARE static void run_longjmp(long calls)
+{
+	for (long i = 0; i < calls; i++)
+		if (i & 1)
+			deeper();
+		else
+			attempt();
+}
+
 static inline __attribute__((always_inline)) long whole(long calls, long unit)
 {
 	return (calls + unit - 1) / unit * unit;
@@ -258,10 +330,20 @@ static const struct {
 	void (*run)(long);
 	long unit; /* calls are made in multiples of this */
 } cases[] = {
-	{"floor", run_floor, 1},     {"flat", run_flat, 1},
-	{"nested", run_nested, 9},   {"displaced", run_displaced, 9},
-	{"fib", run_fib, FIB_CALLS}, {"targets", run_targets, 1},
-	{"sites", run_sites, 1001},  {"contexts", run_contexts, TREE_CALLS},
+	{"floor", run_floor, 1},
+	{"flat", run_flat, 1},
+	{"nested", run_nested, 9},
+	{"displaced", run_displaced, 9},
+	{"fib", run_fib, FIB_CALLS},
+	{"targets", run_targets, 1},
+	{"sites", run_sites, 1001},
+	{"contexts", run_contexts, TREE_CALLS},
+	{"deep8", run_deep8, 8},
+	{"deep32", run_deep32, 32},
+	{"deep128", run_deep128, 128},
+	{"deep1000", run_deep1000, 1000},
+	{"deep100000", run_deep100000, 100000},
+	{"longjmp", run_longjmp, 1},
 };
 
 BARE static int wanted(const char *name, int argc, char **argv)
