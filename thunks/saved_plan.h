@@ -14,7 +14,7 @@
 #include "thunks/unwind_table.h"
 
 #define SWZ_SAVED_MAGIC "SWZplan\n"
-#define SWZ_SAVED_VERSION 5u
+#define SWZ_SAVED_VERSION 6u
 #define SWZ_SAVED_MOST_TEXTS 64u
 /* More than any module has. */
 #define SWZ_SAVED_MOST_BYTES (1u << 30)

@@ -147,6 +147,16 @@ static void write_head(const struct swz_trampolines *region, uint8_t *at,
 	memcpy(at + 14, &function_id, sizeof(function_id));
 }
 
+void swz_trampoline_capture(uint8_t *trampoline)
+{
+	const uint8_t *any = trampoline + HOOK_AT + 4, *hook;
+	int32_t distance;
+
+	memcpy(&distance, trampoline + HOOK_AT, sizeof(distance));
+	hook = any + distance + offsetof(struct swz_hooks, captured);
+	put32(trampoline + HOOK_AT, hook - any);
+}
+
 /* What comes behind the trampolines. */
 static size_t tables_bytes(const struct swz_trampolines *region)
 {

@@ -25,6 +25,9 @@ struct swz_hooks {
 	void (*any)(void);
 	void (*leaf)(void);   /* those of functions that call nothing */
 	const char *arena[2]; /* of return thunks: where it begins and ends */
+	void (*captured)(void); /* those of functions whose arguments are
+				 * recorded: see swz_trampoline_capture */
+	uint64_t reserved;
 };
 
 struct swz_trampolines {
@@ -142,6 +145,10 @@ void swz_trampoline_wrap(uint8_t *body, const struct swz_wrapper *wrapper);
 /* Whether the processor keeps a second stack of return addresses (CET) for this
  * thread, to which displaced calls do not conform. */
 bool swz_has_shadow_stack(void);
+
+/* The trampoline, which may be written to now, goes to hooks->captured instead.
+ */
+void swz_trampoline_capture(uint8_t *trampoline);
 
 /* The way past a function's hook, if it has one: its relocated prologue. NULL
  * for NULL. */

@@ -117,6 +117,8 @@ FUNC(swz_hook_exit_traced)
 	SAVE	%r10
 	movq	%rcx, %r10			/* r10 = thunk, rdx = record */
 .Lnext_pending:
+	cmpq	$0, SWZ_THUNK_RETURN(%rdx)	/* SWZ_RECORD_CAPTURED */
+	jne	.Lcaptured
 	POP_RECORD %rdx, %r10, di, gone=.Lmore_pending
 	movq	%rdx, %rcx			/* rcx = record */
 	RETURN_EVENT .Lrecord
@@ -135,6 +137,11 @@ FUNC(swz_hook_exit_traced)
 	.cfi_adjust_cfa_offset -8
 	.cfi_restore %r10
 
+.Lcaptured:
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %r10, 0
+	movq	%r10, %rcx
+	RESTORE	%r10
 .Lin_c:
 	RESTORE_FLAGS
 	movq	%rcx, %rax

@@ -14,7 +14,7 @@ function __swizzle_run_rest
                 set -e words[1]
             case -o --output -m --mode -F --filter -N --notrace -H --hide -M --module \
                     -L --location -Z --min-size -D --depth --recursion --timing -t \
-                    --min-time --max-size --max-memory -r --rate --engine --event \
+                    --argument -A --string-bytes --min-time --max-size --max-memory -r --rate --engine --event \
                     --stack-bytes -p --pid --for
                 set -e words[1]
                 set -e words[1]
@@ -51,6 +51,8 @@ complete -c swizzle-run -s H -l hide -x -d 'Not functions that match'
 complete -c swizzle-run -s M -l module -x -d 'Only these modules'
 complete -c swizzle-run -s L -l location -x -d 'Only functions of these source files'
 complete -c swizzle-run -s Z -l min-size -x -d 'Only functions of this size and above'
+complete -c swizzle-run -s A -l argument -x -d 'Trace: record arguments and results'
+complete -c swizzle-run -l string-bytes -x -d 'Trace: how much of a string'
 complete -c swizzle-run -s D -l depth -x -d 'Only the first levels of calls'
 complete -c swizzle-run -l recursion -x -d 'How often a function may stand in a stack'
 complete -c swizzle-run -l timing -x -a 'exact sampled' -d 'Which calls are timed'

@@ -109,6 +109,8 @@ struct swz_file_header {
 	/* SWZ_FILE_MERGED: of so many, and of their threads. */
 	uint64_t merged_profiles;
 	uint64_t merged_threads;
+	uint64_t lost_values;    /* -A, --args: records for which there was no
+				  * room */
 };
 
 /* At SWZ_REQUEST_OFFSET of the file: what the hooks are asked to do. They look
@@ -165,7 +167,10 @@ enum swz_chunk_type {
 				  * "ranks", "job"...) */
 	SWZ_CHUNK_MERGED = 13,   /* count struct swz_merged_record */
 	SWZ_CHUNK_SWITCHES = 19, /* count struct swz_switch_record */
-	SWZ_CHUNK_MARKS = 20     /* swz_mark_record, see SWZ_MARKS_USED */
+	SWZ_CHUNK_MARKS = 20,    /* swz_mark_record, see SWZ_MARKS_USED */
+	/* arguments and results: see swizzle/values.h */
+	SWZ_CHUNK_SIGNATURES = 21, /* what is recorded of which function */
+	SWZ_CHUNK_VALUES = 22      /* records of values */
 };
 
 struct swz_chunk {
@@ -174,8 +179,8 @@ struct swz_chunk {
 	uint64_t bytes; /* with this header; a multiple of 64 */
 	uint32_t count;
 	uint32_t owner; /* THREAD, NODES, UNWOUND, EVENTS, PACKED, SWITCHES,
-			 * MARKS: thread index; MODULE, FUNCTIONS, NAMES,
-			 * SYMBOLS, LINES: module index */
+			 * MARKS, VALUES: thread index; MODULE, FUNCTIONS, NAMES,
+			 * SYMBOLS, LINES, SIGNATURES: module index */
 	uint64_t reserved[5];
 };
 

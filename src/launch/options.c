@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/value_text.h"
 #include "launch/environment.h"
 #include "launch/program.h"
 #include "launch/sampling.h"
@@ -59,6 +60,11 @@ static const char usage[] =
 	"                         debug information), but what they call\n"
 	"  -Z, --min-size BYTES   only functions of this size and above, but what they\n"
 	"                         call\n"
+	"  -A, --argument FUNCTION@SPEC,...\n"
+	"                         trace: record arguments and results; SPEC: argN/FORMAT,\n"
+	"                         fpargN/FORMAT, retval/FORMAT; FORMAT: d i u x o c b s S\n"
+	"                         p f and bits, as in 'open*@arg1/s,arg2/x32,retval/i32'\n"
+	"      --string-bytes N   trace: so much of a string, up to 2048 [64]\n"
 	"  -D, --depth N          only the first N levels of calls\n"
 	"      --recursion N      a function stands at most N times in a stack;\n"
 	"                         deeper calls are folded [16]\n"
@@ -115,6 +121,8 @@ enum kind {
 	MODE,
 	TIMING,
 	PATTERN,
+	ARGUMENT,
+	STRING,
 	DEPTH,
 	TIME,
 	BYTES,
@@ -142,6 +150,8 @@ static const struct option options[] = {
 	{"hide", "SWIZZLE_HIDE", NULL, PATTERN, 'H', OF_HOOKS},
 	{"module", "SWIZZLE_MODULE", NULL, PATTERN, 'M', OF_HOOKS},
 	{"location", "SWIZZLE_LOCATION", NULL, PATTERN, 'L', OF_HOOKS},
+	{"argument", "SWIZZLE_ARGUMENTS", NULL, ARGUMENT, 'A', OF_TRACE},
+	{"string-bytes", "SWIZZLE_STRING_BYTES", NULL, STRING, 0, OF_TRACE},
 	{"min-size", "SWIZZLE_MIN_SIZE", NULL, BYTES, 'Z', OF_HOOKS},
 	{"depth", "SWIZZLE_DEPTH", NULL, DEPTH, 'D', OF_HOOKS},
 	{"recursion", "SWIZZLE_RECURSION", NULL, DEPTH, 0, OF_HOOKS},
@@ -212,6 +222,46 @@ static void append_pattern(const struct option *o, const char *as,
 	swz_environment_set(o->variable, *list);
 }
 
+/* "FUNCTION@SPEC,SPEC;FUNCTION@..." */
+static void append_arguments(const struct option *o, const char *as,
+			     const char *value)
+{
+	char **list = &lists[o - options];
+
+	for (const char *item = value, *end; item;
+	     item = *end ? end + 1 : NULL) {
+		char *one;
+		const char *specs, *last;
+
+		end = strchrnul(item, ';');
+		one = swz_text("%.*s", (int)(end - item), item);
+		specs = swz_value_specs(one, (unsigned)strlen(one));
+		last = one + strlen(one);
+		if (!specs)
+			bad_usage("option %s: '%s' is not FUNCTION@SPEC,... as "
+				  "in 'main@arg1/i32,retval/i32'",
+				  as, one);
+		if (*one == '!' || strchr(one, '\n') || !sets_are_closed(one))
+			bad_usage("option %s: '%s' begins with what is no "
+				  "pattern of functions",
+				  as, one);
+		while (specs < last) {
+			struct swz_value_spec spec;
+
+			if (!swz_value_spec_read(&specs, last, &spec))
+				bad_usage(
+					"option %s: '%s' is no argument: argN, "
+					"fpargN or retval, then /FORMAT, a "
+					"letter of d i u x o c b s S p f and "
+					"8, 16, 32 or 64 bits (f: 32, 64, 80)",
+					as, specs);
+		}
+		*list = *list ? swz_text("%s\n%s", *list, one)
+			      : swz_text("%s", one);
+	}
+	swz_environment_set(o->variable, *list);
+}
+
 /* Digits, 12 at most, at the start of s: sets *end behind them. */
 static bool read_number(const char *s, uint64_t *value, const char **end)
 {
@@ -267,6 +317,16 @@ static void set_size(const struct option *o, const char *as, const char *value)
 			  value);
 	swz_environment_set(o->variable,
 			    swz_text("%llu", (unsigned long long)bytes));
+}
+
+static void set_string_bytes(const char *as, const char *value)
+{
+	const char *end;
+	uint64_t n;
+
+	if (!read_number(value, &n, &end) || *end || n > SWZ_MOST_STRING_BYTES)
+		bad_usage("option %s: '%s' is not a number of bytes up to %u",
+			  as, value, SWZ_MOST_STRING_BYTES);
 }
 
 static bool is_depth(const char *s)
@@ -349,6 +409,12 @@ static void set_option(const struct option *o, const char *as,
 	case PATTERN:
 		append_pattern(o, as, value);
 		return;
+	case ARGUMENT:
+		append_arguments(o, as, value);
+		return;
+	case STRING:
+		set_string_bytes(as, value);
+		break;
 	case DEPTH:
 		if (!is_depth(value))
 			bad_usage("option %s: '%s' is not a number from 1 to "

@@ -26,6 +26,7 @@
 #include "runtime/module/linker.h"
 #include "runtime/module/loaded.h"
 #include "runtime/plan/live.h"
+#include "runtime/plan/capture.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/record.h"
 #include "runtime/record/context.h"
@@ -177,7 +178,8 @@ static void hook(struct swz_loaded *l, struct swz_module *m)
 		m->in_scope = false;
 		m->function_count = m->hookable_count = 0;
 	}
-	if (swz_plan_reserve(m, swz_loaded_recorded, &place) != SWZ_OK) {
+	if (swz_plan_reserve(m, swz_loaded_recorded, &place) != SWZ_OK ||
+	    swz_capture_record(m, swz_loaded_recorded) != SWZ_OK) {
 		swz_trampolines_close(&m->trampolines);
 		return;
 	}

@@ -30,6 +30,7 @@
 #include "runtime/record/processor_time.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/span_names.h"
+#include "runtime/record/signatures.h"
 #include "runtime/record/tell_end.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
@@ -156,7 +157,11 @@ const char *swz_start_recording(struct swz_modules *modules)
 		swz_sampling_begin();
 	if (swz_config.trace)
 		swz_events_begin();
-	if (swz_plan_make(modules) != SWZ_OK)
+	problem = swz_signatures_read();
+	if (problem)
+		return problem;
+	if (swz_plan_make(modules) != SWZ_OK ||
+	    swz_signatures_begin() != SWZ_OK)
 		return "no memory to plan for ";
 	if (swz_ids_filtered)
 		swz_file->flags |= SWZ_FILE_FILTERED;

@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 		status = swz_dump_embed(&input, &options);
 	} else if (!swz_dump_has_all_threads(&input, &options)) {
 		status = EXIT_INPUT;
-	} else if (swz_dump_has_range(&options) &&
+	} else if ((swz_dump_has_range(&options) || options.at.given) &&
 		   !swz_dump_find_range(&input, &options)) {
 		status = EXIT_USAGE;
 	} else if (options.format->events && !options.format->section &&

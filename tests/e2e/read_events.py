@@ -203,10 +203,12 @@ def perfetto(path):
             else:
                 assert event[9] == 2  # TYPE_SLICE_END
                 thread.end(time)
-                if 4 in event:  # debug_annotations: name = 10, string = 6
-                    note = message(event[4])
-                    assert note[10] == b'ended by'
-                    endings[note[6].decode()] += 1
+                # debug_annotations: name = 10, string = 6
+                for field, value in fields(packet[11]):
+                    note = message(value) if field == 4 else {}
+                    assert not note or (note[10] and 6 in note)
+                    if note.get(10) == b'ended by':
+                        endings[note[6].decode()] += 1
     return threads.values()
 
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profile/file/events.h"
+#include "profile/formats/calls.h"
 #include "profile/formats/formats.h"
 #include "profile/costs/view.h"
 #include "tests/unit/profile_builder.h"
@@ -61,12 +62,14 @@ static void write_all(struct swz_profile *profile, const struct swz_view *view,
 {
 	static const struct swz_catalog_options options = {.quiet = true};
 	static const struct swz_thread_choice all = {0};
+	struct swz_calls_options calls = {.at_ticks = 2000, .rows = 3};
 	const struct swz_format *format;
 	struct swz_catalog catalog;
 	struct swz_binding binding;
 	struct swz_trace trace = {.catalog = &catalog,
 				  .bindings = &binding,
 				  .count = 1,
+				  .calls = &calls,
 				  .view = view,
 				  .threads = &all,
 				  .range = *range,
@@ -80,8 +83,96 @@ static void write_all(struct swz_profile *profile, const struct swz_view *view,
 	for (at = 0; (format = swz_format_at(at)); at++)
 		if (format->events)
 			format->events(sink, &trace);
+	calls.at = true;
+	swz_write_calls(sink, &trace);
+	calls.at = false;
+	swz_patterns_add(&calls.of, "*");
+	swz_write_calls(sink, &trace);
+	swz_patterns_free(&calls.of);
 	swz_binding_free(&binding);
 	swz_catalog_free(&catalog);
+}
+
+static struct swz_chunk *add_chunk(struct profile_builder *builder,
+				   uint32_t type, const void *body, size_t size)
+{
+	size_t offset = builder_chunk(builder, type, NODES, 0, size);
+	struct swz_chunk *chunk = (void *)(builder->data + offset);
+
+	if (size)
+		memcpy(chunk + 1, body, size);
+	return chunk;
+}
+
+#define PARTS 8u
+#define TYPES 8u
+#define MEMBERS 8u
+#define TEXT 16u
+
+/* What is recorded of all functions, whatever the bytes say of it; and values
+ * of the events. */
+static void add_values(struct profile_builder *builder, const uint8_t *data,
+		       size_t size, const uint64_t *events, size_t count)
+{
+	struct {
+		struct swz_signature signatures[NODES];
+		struct swz_value_part parts[PARTS];
+		struct swz_value_type types[TYPES];
+		struct swz_value_member members[MEMBERS];
+		char text[TEXT];
+	} said = {0};
+	struct {
+		struct swz_value_record record;
+		uint8_t bytes[48];
+	} values[MOST] = {0};
+	struct swz_chunk *chunk;
+	size_t i;
+
+	memcpy(said.parts, data,
+	       size < sizeof(said) - sizeof(said.signatures)
+		       ? size
+		       : sizeof(said) - sizeof(said.signatures));
+	said.text[0] = said.text[TEXT - 1] = 0;
+	for (i = 0; i < NODES; i++)
+		said.signatures[i] = (struct swz_signature){
+			(uint32_t)i, 0, PARTS / 2, PARTS / 2, 0};
+	for (i = 0; i < PARTS; i++) {
+		said.parts[i].kind %= SWZ_PART_KEEP + 1;
+		said.parts[i].type %= TYPES;
+		said.parts[i].bytes %= 40;
+	}
+	for (i = 0; i < TYPES; i++) {
+		said.types[i].kind %= SWZ_TYPE_OPAQUE + 2;
+		said.types[i].of %= TYPES + 1;
+		said.types[i].first %= MEMBERS;
+		said.types[i].members %= (uint16_t)(MEMBERS + 1 -
+						    said.types[i].first);
+	}
+	for (i = 0; i < MEMBERS; i++)
+		said.members[i].type %= TYPES;
+	chunk = add_chunk(builder, SWZ_CHUNK_SIGNATURES, &said, sizeof(said));
+	chunk->reserved[SWZ_SIGNATURES_PARTS] = PARTS;
+	chunk->reserved[SWZ_SIGNATURES_TYPES] = TYPES;
+	chunk->reserved[SWZ_SIGNATURES_MEMBERS] = MEMBERS;
+	chunk->reserved[SWZ_SIGNATURES_TEXT] = TEXT;
+	for (i = 0; i < MOST && i < count; i++) {
+		size_t from = i < size ? i : size;
+		size_t bytes = size - from < 48 ? size - from : 48;
+
+		values[i].record = (struct swz_value_record){
+			.node = (uint32_t)(events[i] >> SWZ_EVENT_NODE_SHIFT),
+			.bytes = sizeof(values[i]),
+			.kind = events[i] & SWZ_EVENT_KIND_MASK ? 2 : 1,
+			.whole = 1,
+			.ticks = 1000 +
+				 ((uint32_t)events[i] >> SWZ_EVENT_TICKS_SHIFT),
+		};
+		memcpy(values[i].bytes, data + from, bytes);
+	}
+	add_chunk(builder, SWZ_CHUNK_VALUES, values, sizeof(values));
+	/* and what may be anything */
+	add_chunk(builder, SWZ_CHUNK_VALUES, data, size);
+	add_chunk(builder, SWZ_CHUNK_SIGNATURES, data, size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -134,6 +225,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	builder_events(&builder, 0, 1000, events, count < MOST ? count : MOST);
 	if (count > MOST)
 		builder_events(&builder, 0, 2000, events + MOST, count - MOST);
+	add_values(&builder, stream, length, events, count);
 	/* and as a packed stream, whatever it says then */
 	if (length > MOST)
 		length = MOST;

@@ -11,6 +11,7 @@
 #include "runtime/record/pack.h"
 #include "runtime/record/processor_time.h"
 #include "runtime/record/switches.h"
+#include "runtime/record/values.h"
 #include "runtime/record/slow_stack.h"
 #include "runtime/support/config.h"
 #include "tests/unit/run_suite.h"
@@ -102,6 +103,16 @@ enum swz_packing swz_pack(struct swz_packer *packer, struct swz_chunk *events,
 void swz_switches_begin_thread(struct swz_thread *t)
 {
 	(void)t;
+}
+
+void swz_values_begin_thread(struct swz_thread_cold *cold)
+{
+	(void)cold;
+}
+
+void swz_values_forget(struct swz_thread_cold *cold)
+{
+	(void)cold;
 }
 
 void swz_switches_forget(struct swz_thread_cold *cold)

@@ -24,7 +24,7 @@ static struct swz_saved_plan plan;
 /* One patched function, one with an island, one that is refused, one that is
  * wrapped. */
 static const struct swz_saved_function functions[FUNCTIONS] = {
-	{.start = 0x1000, .size = 32, .trampoline = 32, .name = 5},
+	{.start = 0x1000, .size = 32, .trampoline = 48, .name = 5},
 	{.start = 0x1040, .size = 3, .trampoline = 64, .island = 10},
 	{.start = 0x1050, .size = 16, .status = SWZ_REFUSE_OVERLAPS, .site = 4},
 	{.start = 0x1070,
@@ -33,9 +33,9 @@ static const struct swz_saved_function functions[FUNCTIONS] = {
 	 .trampoline = 112 + SWZ_TRAMPOLINE_BODY},
 };
 static const struct swz_unwind_entry entries[ENTRIES] = {
-	{32, 24}, {64, 48}, {112, 72}};
+	{48, 12}, {64, 48}, {112, 72}};
 static const struct swz_saved_wrapper wrappers[1] = {{.function = 3}};
-static const uint32_t relative[2] = {40, 92}, absolute[1] = {120};
+static const uint32_t relative[2] = {52, 92}, absolute[1] = {120};
 static const int32_t islands[1] = {-0x2000};
 static const struct swz_saved_inner inners[2] = {{0x1010, 96, 0},
 						 {0x1015, 100, 1}};

@@ -18,6 +18,8 @@
 /* What the writers say of their times. */
 #define SWZ_RAW_TIMES "raw times, with what the hooks took"
 
+struct swz_calls_options;
+
 struct swz_trace {
 	const struct swz_catalog *catalog; /* resolved */
 	struct swz_binding *bindings;      /* one for each process */
@@ -25,6 +27,7 @@ struct swz_trace {
 	const struct swz_thread_choice *threads;
 	struct swz_range range;
 	uint64_t origin; /* ticks at time 0: the first process's start */
+	const struct swz_calls_options *calls; /* of -f calls */
 	const struct swz_view *view; /* what is left out; the thread's part of
 				      * it is in shown while it is written */
 	struct swz_unit_set shown;

@@ -9,6 +9,7 @@
 
 #include "profile/file/embedded_chunks.h"
 #include "profile/file/marks.h"
+#include "profile/file/signatures.h"
 #include "profile/file/switches.h"
 #include "profile/support/arith.h"
 #include "profile/file/ticks.h"
@@ -395,6 +396,39 @@ static void index_events(struct swz_profile *profile)
 	}
 }
 
+static int compare_value_chunks(const void *left, const void *right)
+{
+	const struct swz_value_chunk *a = left, *b = right;
+	int order = compare(a->owner, b->owner);
+
+	if (!order)
+		order = compare(a->number, b->number);
+	return order ? order : compare(a->offset, b->offset);
+}
+
+static void index_values(struct swz_profile *profile)
+{
+	size_t at = 0;
+	size_t i;
+
+	sort(profile->value_chunks, profile->value_chunk_count,
+	     sizeof(*profile->value_chunks), compare_value_chunks);
+	for (i = 0; i < profile->thread_count; i++) {
+		struct swz_profile_thread *thread = &profile->threads[i];
+
+		while (at < profile->value_chunk_count &&
+		       profile->value_chunks[at].owner < thread->index)
+			at++;
+		if (at < profile->value_chunk_count)
+			thread->value_chunks = &profile->value_chunks[at];
+		while (at < profile->value_chunk_count &&
+		       profile->value_chunks[at].owner == thread->index) {
+			thread->value_chunk_count++;
+			at++;
+		}
+	}
+}
+
 void swz_profile_index(struct swz_scan *scan)
 {
 	struct swz_profile *profile = scan->profile;
@@ -424,4 +458,6 @@ void swz_profile_index(struct swz_scan *scan)
 	swz_switches_index(profile);
 	swz_marks_index(profile);
 	index_events(profile);
+	index_values(profile);
+	swz_signatures_index(profile);
 }

@@ -21,6 +21,7 @@
 #include "profile/file/load.h"
 #include "profile/support/memory.h"
 #include "profile/file/scan.h"
+#include "profile/file/signatures.h"
 #include "profile/file/ticks.h"
 #include "profile/file/writer.h"
 
@@ -238,6 +239,8 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->unwound);
 	free(profile->switches);
 	free(profile->marks);
+	free(profile->value_chunks);
+	swz_signatures_free(profile);
 	free(profile->symbols);
 	free(profile->lines);
 	free(profile->added);

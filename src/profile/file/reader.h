@@ -15,6 +15,9 @@
 
 #define SWZ_INDEX_NONE UINT32_MAX
 
+struct swz_profile_signature;
+struct swz_signature_set;
+
 /* What was wrong with a file that could be read nevertheless. */
 struct swz_damage {
 	uint64_t missing_bytes; /* said to be used, but past the file's end */
@@ -106,6 +109,14 @@ struct swz_event_chunk {
 	bool is_first;      /* it holds the thread's first page, number 0 */
 };
 
+/* A chunk of values (see values.h). */
+struct swz_value_chunk {
+	uint32_t owner;  /* the thread's index */
+	uint64_t number; /* in the order of the thread's */
+	uint64_t offset; /* in the file: of its first record */
+	uint64_t bytes;
+};
+
 struct swz_profile_thread {
 	uint32_t index; /* swz_chunk.owner */
 	struct swz_thread_record record;
@@ -121,6 +132,8 @@ struct swz_profile_thread {
 	const struct swz_profile_switch *switches; /* in the order of time */
 	size_t switch_count;
 	uint64_t switches_overwritten; /* --ring */
+	const struct swz_value_chunk *value_chunks; /* in their order */
+	size_t value_chunk_count;
 };
 
 struct swz_profile {
@@ -156,6 +169,12 @@ struct swz_profile {
 	size_t switch_count;
 	struct swz_profile_mark *marks; /* sorted by time */
 	size_t mark_count;
+	struct swz_value_chunk *value_chunks; /* sorted by owner, then number */
+	size_t value_chunk_count;
+	struct swz_profile_signature *signatures; /* sorted by function */
+	size_t signature_count;
+	struct swz_signature_set **signature_sets; /* which those are of */
+	size_t signature_set_count;
 	struct swz_profile_symbol *symbols; /* in the order of the file */
 	size_t symbol_count;
 	struct swz_profile_line *lines; /* in the order of the file */

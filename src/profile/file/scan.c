@@ -8,6 +8,7 @@
 
 #include "profile/file/embedded_chunks.h"
 #include "profile/file/marks.h"
+#include "profile/file/signatures.h"
 #include "profile/support/memory.h"
 
 static void read_command(struct swz_profile *profile,
@@ -342,6 +343,21 @@ static void read_packed(struct swz_scan *scan, const struct swz_chunk *chunk,
 						   .bytes = size});
 }
 
+static void read_values(struct swz_scan *scan, const struct swz_chunk *chunk,
+			size_t offset, size_t size)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_value_chunk *values;
+
+	swz_grow(&profile->value_chunks, &scan->value_chunk_capacity,
+		 profile->value_chunk_count, sizeof(*values));
+	values = &profile->value_chunks[profile->value_chunk_count++];
+	values->owner = chunk->owner;
+	values->number = chunk->reserved[0];
+	values->offset = offset;
+	values->bytes = size;
+}
+
 static bool plausible_chunk(const struct swz_chunk *chunk)
 {
 	return chunk->magic == SWZ_CHUNK_MAGIC &&
@@ -393,6 +409,12 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 	case SWZ_CHUNK_PACKED:
 		read_packed(scan, chunk, offset, size);
 		break;
+	case SWZ_CHUNK_VALUES:
+		read_values(scan, chunk, start, room);
+		break;
+	case SWZ_CHUNK_SIGNATURES:
+		swz_scan_signatures(scan, chunk, body, room);
+		break;
 	case SWZ_CHUNK_NAMES:
 		read_names(scan, chunk, body, room);
 		break;
@@ -428,7 +450,8 @@ static size_t take_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 			 size_t offset)
 {
 	struct swz_profile *profile = scan->profile;
-	bool packed = chunk->type == SWZ_CHUNK_PACKED;
+	bool packed = chunk->type == SWZ_CHUNK_PACKED ||
+		      chunk->type == SWZ_CHUNK_VALUES; /* read when wanted */
 	size_t size = profile->size - offset;
 
 	if (chunk->bytes < size)

@@ -21,6 +21,9 @@ struct swz_scan {
 	size_t event_chunk_capacity;
 	size_t switch_capacity;
 	size_t mark_capacity;
+	size_t value_chunk_capacity;
+	size_t signature_capacity;
+	size_t signature_set_capacity;
 	size_t symbol_capacity;
 	size_t line_capacity;
 	struct swz_scan_name {

@@ -7,9 +7,9 @@
 void swz_switches_open(struct swz_switch_reader *reader,
 		       const struct swz_profile_thread *thread)
 {
-	*reader = (struct swz_switch_reader){.next = thread->switches,
-					     .end = thread->switches +
-						    thread->switch_count};
+	*reader = (struct swz_switch_reader){.next = thread->switches};
+	if (thread->switch_count)
+		reader->end = thread->switches + thread->switch_count;
 }
 
 /* What was handed out of the next one is not handed out again. */

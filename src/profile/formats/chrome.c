@@ -9,10 +9,13 @@
 #include "profile/file/marks.h"
 #include "profile/support/output.h"
 #include "profile/costs/trace.h"
+#include "profile/names/value_print.h"
 
 struct writing {
 	FILE *stream;
 	struct swz_trace *trace;
+	struct swz_value_reader *values;
+	struct swz_text text;
 	bool any;
 };
 
@@ -48,11 +51,57 @@ static void put_time(FILE *stream, int64_t ns)
 	fputs_unlocked(decimals, stream);
 }
 
+/* "name":"text" of each value. */
+static void put_values(struct writing *w, struct swz_binding *binding,
+		       const struct swz_call_values *values)
+{
+	size_t i;
+
+	for (i = 0; i < values->count; i++) {
+		const struct swz_value *value = &values->values[i];
+
+		swz_text_clear(&w->text);
+		swz_text_put(&w->text, "%s%s", value->pointed ? "*" : "",
+			     value->name);
+		fputs(i ? "," : "", w->stream);
+		swz_put_json(w->stream, w->text.text);
+		putc(':', w->stream);
+		swz_text_clear(&w->text);
+		swz_value_print(&w->text, binding, value);
+		swz_put_json(w->stream, w->text.text);
+	}
+}
+
+static void put_arguments(struct writing *w, struct swz_binding *binding,
+			  const struct swz_event *event)
+{
+	struct swz_call_values values;
+	const char *ending = event->begins ? NULL : swz_trace_ending(event);
+
+	if (!swz_values_of(w->values, event, &values)) {
+		if (ending)
+			fprintf(w->stream, ",\"args\":{\"ended by\":\"%s\"}",
+				ending);
+		return;
+	}
+	fputs(",\"args\":{", w->stream);
+	if (ending)
+		fprintf(w->stream, "\"ended by\":\"%s\"%s", ending,
+			values.count || values.exception ? "," : "");
+	if (values.exception) {
+		swz_text_clear(&w->text);
+		swz_exception_print(&w->text, values.exception);
+		fputs("\"exception\":", w->stream);
+		swz_put_json(w->stream, w->text.text);
+	}
+	put_values(w, binding, &values);
+	putc('}', w->stream);
+}
+
 static void put_event(struct writing *w, struct swz_binding *binding,
 		      int32_t tid, const struct swz_event *event)
 {
 	int64_t ns = swz_trace_ns(w->trace, binding, event->ticks);
-	const char *ending;
 
 	begin_object(w, event->begins ? 'B' : 'E', binding->profile->header.pid,
 		     tid);
@@ -67,9 +116,8 @@ static void put_event(struct writing *w, struct swz_binding *binding,
 		fputs(",\"cat\":", w->stream);
 		swz_put_json(w->stream, swz_catalog_module_name(
 						w->trace->catalog, function));
-	} else if ((ending = swz_trace_ending(event))) {
-		fprintf(w->stream, ",\"args\":{\"ended by\":\"%s\"}", ending);
 	}
+	put_arguments(w, binding, event);
 	putc('}', w->stream);
 }
 
@@ -123,6 +171,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	put_name(w, "thread_name", binding->profile->header.pid,
 		 thread->record.tid,
 		 swz_trace_thread_name(thread, buffer, sizeof(buffer)));
+	w->values = swz_values_open(binding->profile, thread);
 	swz_trace_off_begin(&off, w->trace, thread);
 	swz_trace_marks_begin(&marks, w->trace, binding->profile, thread);
 	while (swz_trace_next(w->stream, events, &event)) {
@@ -132,6 +181,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	}
 	put_off(w, binding, thread->record.tid, &off, off.end);
 	put_marks(w, binding, thread->record.tid, &marks, marks.to);
+	swz_values_close(w->values);
 	swz_trace_close(w->trace, events, thread);
 }
 
@@ -155,4 +205,5 @@ void swz_write_chrome(FILE *stream, struct swz_trace *trace)
 				put_thread(&w, binding, &profile->threads[j]);
 	}
 	fputs("\n]}\n", stream);
+	swz_text_free(&w.text);
 }

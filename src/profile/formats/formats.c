@@ -6,6 +6,7 @@
 
 #include "profile/file/archive.h"
 #include "profile/formats/by.h"
+#include "profile/formats/calls.h"
 #include "profile/formats/raw.h"
 
 static void write_callgrind(struct swz_writer *writer,
@@ -183,6 +184,14 @@ static const struct swz_format formats[] = {
 		.begin = swz_html_begin,
 		.section = swz_html_section,
 		.end = swz_html_end,
+	},
+	{
+		.name = "calls",
+		.description = "a trace's events, call by call, with arguments "
+			       "and results",
+		.takes = SWZ_FOR_TERMINALS | SWZ_TAKES_CALLS,
+		.rows = 25,
+		.events = swz_write_calls,
 	},
 	{
 		.name = "perfetto",

@@ -53,7 +53,8 @@ enum swz_sort {
 	SWZ_SORT_CALLS,
 	SWZ_SORT_NAME,
 	SWZ_SORT_MIN,
-	SWZ_SORT_MAX
+	SWZ_SORT_MAX,
+	SWZ_SORT_START /* of single calls */
 };
 
 struct swz_table_options {
@@ -99,6 +100,7 @@ enum swz_format_takes {
 	SWZ_TAKES_SOURCE = 2048, /* --no-source */
 	SWZ_TAKES_NO_PARTS = 8192, /* no --thread-parts */
 	SWZ_WRITES_FILE = 4096,  /* in any order: not to a pipe */
+	SWZ_TAKES_CALLS = 8192, /* -D, --at, --calls-of, and with it -n and -s */
 	SWZ_TAKES_PLACE = 64,    /* that of its profile (-o): all is in it */
 	SWZ_FOR_PEOPLE = 256,    /* it is drawn in a style, always ... */
 	SWZ_FOR_TERMINALS = 512, /* ... or on a terminal */

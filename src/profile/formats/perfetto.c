@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "profile/file/marks.h"
+#include "profile/names/value_print.h"
 #include "profile/support/map.h"
+#include "profile/support/memory.h"
 #include "profile/support/output.h"
 #include "profile/formats/protobuf.h"
 #include "profile/costs/trace.h"
@@ -66,6 +68,8 @@ struct writing {
 	struct swz_trace *trace;
 	struct swz_message packet, part, piece, interned;
 	struct swz_message out;
+	struct swz_value_reader *values;
+	struct swz_text text;
 	uint64_t sequences, tracks; /* so far */
 	/* of the sequence: what has been interned; functions and modules */
 	struct swz_map names, categories;
@@ -183,6 +187,31 @@ static void end_event(struct writing *w)
 	put_packet(w);
 }
 
+static void annotate_values(struct writing *w, struct swz_binding *binding,
+			    const struct swz_event *event)
+{
+	struct swz_call_values values;
+	size_t i;
+
+	if (!swz_values_of(w->values, event, &values))
+		return;
+	if (values.exception) {
+		swz_text_clear(&w->text);
+		swz_exception_print(&w->text, values.exception);
+		annotate(w, "exception", w->text.text);
+	}
+	for (i = 0; i < values.count; i++) {
+		const struct swz_value *value = &values.values[i];
+		char *name = swz_print("%s%s", value->pointed ? "*" : "",
+				       value->name);
+
+		swz_text_clear(&w->text);
+		swz_value_print(&w->text, binding, value);
+		annotate(w, name, w->text.text);
+		free(name);
+	}
+}
+
 static void put_event(struct writing *w, struct swz_binding *binding,
 		      const struct swz_event *event)
 {
@@ -194,6 +223,7 @@ static void put_event(struct writing *w, struct swz_binding *binding,
 		describe(w, binding, event);
 	else if ((ending = swz_trace_ending(event)))
 		annotate(w, "ended by", ending);
+	annotate_values(w, binding, event);
 	end_event(w);
 }
 
@@ -252,6 +282,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	struct swz_event event;
 
 	begin_thread(w, binding->profile, thread, process);
+	w->values = swz_values_open(binding->profile, thread);
 	swz_trace_off_begin(&off, w->trace, thread);
 	swz_trace_marks_begin(&marks, w->trace, binding->profile, thread);
 	while (swz_trace_next(w->stream, events, &event)) {
@@ -261,6 +292,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	}
 	put_off(w, binding, &off, off.end);
 	put_marks(w, binding, &marks, marks.to, process);
+	swz_values_close(w->values);
 	swz_trace_close(w->trace, events, thread);
 }
 
@@ -279,6 +311,7 @@ void swz_write_perfetto(FILE *stream, struct swz_trace *trace)
 				put_thread(&w, binding, &profile->threads[j],
 					   process);
 	}
+	swz_text_free(&w.text);
 	swz_message_free(&w.packet);
 	swz_message_free(&w.part);
 	swz_message_free(&w.piece);

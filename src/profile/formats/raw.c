@@ -14,6 +14,7 @@
 #include "base/refusal_text.h"
 #include "profile/support/output.h"
 #include "swizzle/format.h"
+#include "swizzle/values.h"
 
 #define WINDOW_BYTES 65536u
 
@@ -433,10 +434,53 @@ static const char *type_name(uint32_t type)
 		return "EVENTS";
 	case SWZ_CHUNK_PACKED:
 		return "PACKED";
+	case SWZ_CHUNK_SIGNATURES:
+		return "SIGNATURES";
+	case SWZ_CHUNK_VALUES:
+		return "VALUES";
 	case SWZ_CHUNK_PADDING:
 		return "PADDING";
 	default:
 		return "of an unknown type";
+	}
+}
+
+static bool put_signature(struct dump *dump, const void *bytes, uint64_t offset)
+{
+	struct swz_signature s;
+
+	(void)offset;
+	memcpy(&s, bytes, sizeof(s));
+	fprintf(dump->stream,
+		"  function %" PRIu32 ": %u parts at entry, %u at return\n",
+		s.function, s.entry_parts, s.return_parts);
+	return true;
+}
+
+/* Records of values, as far as they follow each other. */
+static void put_values(struct dump *dump, uint64_t at, uint64_t size)
+{
+	static const char *const moments[] = {"?", "entry", "return",
+					      "exception"};
+	uint64_t end = at + size, shown = 0;
+	struct swz_value_record record;
+
+	while (at + sizeof(record) <= end && !ferror(dump->stream) &&
+	       get(dump, at, &record, sizeof(record)) == sizeof(record)) {
+		if (record.bytes < sizeof(record) || record.bytes % 8) {
+			at += 8;
+			continue;
+		}
+		if (dump->rows && shown++ >= dump->rows) {
+			fputs("  ...\n", dump->stream);
+			return;
+		}
+		fprintf(dump->stream,
+			"  values at %" PRIu64 " %s of node 0x%" PRIx32
+			", %u bytes%s\n",
+			record.ticks, moments[record.kind & 3], record.node,
+			record.bytes, record.whole ? "" : ", not whole");
+		at += record.bytes;
 	}
 }
 
@@ -474,6 +518,13 @@ static void put_body(struct dump *dump, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_MARKS:
 		put_marks(dump, at, size, chunk->reserved[SWZ_MARKS_USED]);
+		break;
+	case SWZ_CHUNK_VALUES:
+		put_values(dump, at, size);
+		break;
+	case SWZ_CHUNK_SIGNATURES:
+		put_records(dump, at, size, chunk->count,
+			    sizeof(struct swz_signature), put_signature);
 		break;
 	case SWZ_CHUNK_NAMES:
 		get(dump, at, &first, sizeof(first));

@@ -22,6 +22,7 @@ static int compare_rows(const void *left, const void *right, void *context)
 
 	switch (options->sort) {
 	case SWZ_SORT_DEFAULT:
+	case SWZ_SORT_START: /* of no functions */
 	case SWZ_SORT_SELF:
 		order = descending((uint64_t)x->self_ns, (uint64_t)y->self_ns);
 		break;

@@ -6,6 +6,7 @@
 #include "runtime/discovery/location.h"
 #include "runtime/discovery/symbol_match.h"
 #include "runtime/record/function_ids.h"
+#include "runtime/record/signatures.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
 #include "runtime/support/scratch.h"
@@ -31,6 +32,17 @@ unsigned swz_filter_languages(const struct swz_elf *file)
 	return languages;
 }
 
+/* Of the name that was asked for last: the first item of -A counts. */
+static void note_captured(struct swz_function *f)
+{
+	int number = swz_signature_patterns
+			     ? swz_symbol_match_first(SWZ_CAPTURE)
+			     : -1;
+
+	if (number >= 0 && number < UINT16_MAX && !f->captured)
+		f->captured = (uint16_t)(number + 1);
+}
+
 /* The marks of each function, from all symbols at its beginning. */
 static void match_symbols(const struct swz_module *m, uint32_t table,
 			  unsigned languages, swz_name_marks *marks)
@@ -52,6 +64,7 @@ static void match_symbols(const struct swz_module *m, uint32_t table,
 			continue;
 		marks[f - m->functions] |= found;
 		swz_symbol_match_note();
+		note_captured(&m->functions[f - m->functions]);
 	}
 }
 
@@ -70,15 +83,17 @@ static void make_up_name(char *name, uint64_t address)
 	name[4 + digits] = '\0';
 }
 
-static swz_name_marks match_nameless(const struct swz_function *f)
+static swz_name_marks match_nameless(struct swz_function *f)
 {
 	swz_name_marks found;
 	char name[24];
 
 	make_up_name(name, f->start);
 	found = swz_name_match(name);
-	if (found)
+	if (found) {
 		swz_symbol_match_note();
+		note_captured(f);
+	}
 	return found;
 }
 
@@ -177,7 +192,8 @@ static unsigned tell_patterns(const char *option, const char *list,
 static unsigned tell_names(void)
 {
 	static const char *const names[SWZ_NAME_OPTIONS] = {
-		[SWZ_HIDE] = "-H", [SWZ_ONLY] = "-F", [SWZ_NOTRACE] = "-N"};
+		[SWZ_HIDE] = "-H", [SWZ_ONLY] = "-F", [SWZ_NOTRACE] = "-N",
+		[SWZ_CAPTURE] = "-A"};
 	unsigned told = 0;
 
 	for (unsigned o = 0; o < SWZ_NAME_OPTIONS; o++) {

@@ -9,6 +9,7 @@
 
 #include "base/qualified_name.h"
 #include "base/shown_name.h"
+#include "runtime/record/signatures.h"
 #include "runtime/support/config.h"
 #include "runtime/discovery/demangler.h"
 
@@ -45,6 +46,7 @@ static const char **const lists[SWZ_NAME_OPTIONS] = {
 	[SWZ_HIDE] = &swz_config.hide,
 	[SWZ_ONLY] = &swz_config.filter,
 	[SWZ_NOTRACE] = &swz_config.notrace,
+	[SWZ_CAPTURE] = &swz_signature_patterns,
 };
 
 static struct swz_pattern_hits all_hits[SWZ_NAME_OPTIONS];
@@ -60,7 +62,8 @@ static char with_address[MOST_FORMS / 2][512];
 
 bool swz_symbol_match_is_wanted(void)
 {
-	return swz_config.hide || swz_config.filter || swz_config.notrace;
+	return swz_config.hide || swz_config.filter || swz_config.notrace ||
+	       swz_signature_patterns;
 }
 
 /* ------------------------------------------------------------------ hints */
@@ -255,6 +258,17 @@ swz_name_marks swz_name_match(const char *name)
 void swz_symbol_match_note(void)
 {
 	match_forms(true);
+}
+
+int swz_symbol_match_first(enum swz_name_option option)
+{
+	const char *list = *lists[option];
+	struct swz_pattern p;
+
+	for (int i = 0; swz_patterns_next(&list, &p); i++)
+		if (swz_pattern_matches(&p, forms, form_count))
+			return i;
+	return -1;
 }
 
 bool swz_symbol_match_decides(enum swz_name_option option, swz_name_marks marks)

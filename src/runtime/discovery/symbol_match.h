@@ -1,7 +1,7 @@
 #ifndef SWZ_RUNTIME_DISCOVERY_SYMBOL_MATCH_H
 #define SWZ_RUNTIME_DISCOVERY_SYMBOL_MATCH_H
 
-/* What -F, -N and -H say of a symbol: it is compared as it is in the file, and
+/* What -F, -N, -H and -A say of a symbol: it is compared as it is in the file, and
  * as it is shown. While something is planned; one thread at a time. */
 
 #include <stdbool.h>
@@ -10,7 +10,13 @@
 #include "base/status.h"
 #include "runtime/support/pattern.h"
 
-enum swz_name_option { SWZ_HIDE, SWZ_ONLY, SWZ_NOTRACE, SWZ_NAME_OPTIONS };
+enum swz_name_option {
+	SWZ_HIDE,
+	SWZ_ONLY,
+	SWZ_NOTRACE,
+	SWZ_CAPTURE, /* -A */
+	SWZ_NAME_OPTIONS
+};
 
 /* What is found for a name, or for several of one thing (OR them): enum
  * swz_pattern_found, two bits for each option. */
@@ -36,6 +42,10 @@ void swz_symbol_match_note(void);
 /* Whether the option names a thing with these marks. */
 bool swz_symbol_match_decides(enum swz_name_option option,
 			      swz_name_marks marks);
+
+/* Which pattern of the option, from 0, is the first that matches the name that
+ * was asked for last; -1: none does. */
+int swz_symbol_match_first(enum swz_name_option option);
 
 /* The patterns of an option, and those that matched something. */
 const char *swz_name_patterns(enum swz_name_option option,

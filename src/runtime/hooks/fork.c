@@ -59,7 +59,8 @@ static bool has_later_ids(const struct swz_chunk *chunk)
 
 	if (chunk->type == SWZ_CHUNK_FUNCTIONS)
 		id = first->id;
-	else if (chunk->type == SWZ_CHUNK_NAMES)
+	else if (chunk->type == SWZ_CHUNK_NAMES ||
+		 chunk->type == SWZ_CHUNK_SIGNATURES)
 		id = *(const uint32_t *)(const void *)(chunk + 1);
 	return id >= swz_ids_next();
 }
@@ -105,6 +106,7 @@ static enum swz_status copy_description(struct swz_file_header *to)
 		    from->type == SWZ_CHUNK_PACKED ||
 		    from->type == SWZ_CHUNK_SWITCHES ||
 		    from->type == SWZ_CHUNK_MARKS ||
+		    from->type == SWZ_CHUNK_VALUES ||
 		    from->type == SWZ_CHUNK_PADDING || has_later_ids(from) ||
 		    (from->type != SWZ_CHUNK_COMMAND &&
 		     from->type != SWZ_CHUNK_LABELS &&
@@ -116,6 +118,7 @@ static enum swz_status copy_description(struct swz_file_header *to)
 				      from->owner);
 		if (!copy)
 			return SWZ_E_NOMEM;
+		memcpy(copy->reserved, from->reserved, sizeof(copy->reserved));
 		memcpy(copy + 1, from + 1, from->bytes - sizeof(*from));
 		swz_chunk_publish(copy);
 	}

@@ -152,8 +152,10 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	thunk->parent = (uint32_t)(key >> 32); /* folded: not the node's */
 	thunk->link = thread->top;
 	/* in the order of asm/x86_64/enter.S, against signals */
-	if (thread->cold->first_to_come && thunk->link == &swz_bottom)
+	if (thread->cold->first_to_come && thunk->link == &swz_bottom) {
 		thunk->pending = SWZ_FIRST_FRAME;
+		thread->cold->first_frame = thunk;
+	}
 	thread->cold->first_to_come = false;
 	thread->top = thunk;
 	thread->key = (uint64_t)node->context << 32;

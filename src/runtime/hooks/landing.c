@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "runtime/hooks/bared_frames.h"
+#include "runtime/hooks/captured.h"
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave_frame.h"
 #include "runtime/hooks/pause.h"
@@ -23,6 +24,7 @@
 #include "runtime/hooks/unwind.h"
 #include "runtime/hooks/unwound.h"
 #include "runtime/record/frames.h"
+#include "runtime/record/signatures.h"
 #include "runtime/record/slow_stack.h"
 
 /* In thunk->pending, of a thunk that has no node: no record, and no frame's. */
@@ -31,6 +33,15 @@
 /* Of the landing to come, between the personality routine and the landing. */
 static __thread const struct swz_unwinder *landing_unwinder
 	__attribute__((tls_model("initial-exec")));
+
+/* The exception that was on its way last. */
+static __thread const void *landing_exception
+	__attribute__((tls_model("initial-exec")));
+
+void swz_landing_exception(const void *exception)
+{
+	landing_exception = exception;
+}
 
 static struct swz_thread *recorded_thread(void)
 {
@@ -159,11 +170,15 @@ static void end_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 		      enum swz_event_kind how)
 {
 	struct unwinding u = {thread, thunk};
+	bool is_own = how == SWZ_EVENT_UNWIND &&
+		      swz_thread_owns(thread, thunk) && thunk->slot;
+	uint32_t node = thunk->node;
 
-	if (how == SWZ_EVENT_UNWIND && swz_thread_owns(thread, thunk) &&
-	    thunk->slot && !swz_unwound_note_again(thread, thunk))
+	if (is_own && !swz_unwound_note_again(thread, thunk))
 		swz_slowly(thread, note_unwound, &u);
 	swz_leave_frame(thread, thunk, thunk->slot, how);
+	if (is_own && swz_capturing && node)
+		swz_captured_exception(thread, node, landing_exception);
 }
 
 /* The unwinder's own frames are the latest, then come those that it has passed:

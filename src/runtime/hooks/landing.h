@@ -27,6 +27,10 @@ void swz_landing_forced(void);
 void swz_landing_search(struct swz_thunk *thunk);
 bool swz_landing_pass(struct swz_thunk *thunk);
 
+/* This exception (as a personality routine is told of it) is on its way to the
+ * calling thread's next landing. */
+void swz_landing_exception(const void *exception);
+
 /* The unwinder will land in the frame whose %rsp was `cfa` when it made the
  * call from before `call_site`, at `pad`. Returns where it is to go instead: a
  * thunk that accounts the frames passed, or `pad`. */

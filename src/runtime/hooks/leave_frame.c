@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "runtime/hooks/captured.h"
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/hooks/thread_thunks.h"
@@ -9,6 +10,7 @@
 #include "runtime/record/frames.h"
 #include "runtime/record/processor_time.h"
 #include "runtime/record/shared_thunks.h"
+#include "runtime/record/signatures.h"
 #include "runtime/record/switches.h"
 
 /* Whether the thunk, which is not live, is free for the edge that it names: in
@@ -53,8 +55,13 @@ void swz_leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 	thread->expected = &thread->links[thunk->node].next;
 	if (!live)
 		return;
-	is_first = swz_is_first_frame(thunk);
+	is_first = thread->cold->first_frame == thunk &&
+		   swz_is_first_frame(thunk);
+	if (is_first)
+		thread->cold->first_frame = NULL;
 	swz_leave(thread, thunk, now, how);
+	if (swz_capturing && how == SWZ_EVENT_RETURN)
+		swz_captured_return(thread, thunk, now, slot);
 	thread->top = thunk->link ? thunk->link : &swz_bottom;
 	swz_thread_free_thunk(thread, thunk);
 	if (is_first) {

@@ -302,6 +302,7 @@ static enum swz_status try_to_set_up(struct swz_thread *hot,
 						memory_order_relaxed);
 	cold->unwound = 0;
 	cold->no_room = cold->first_to_come = false;
+	cold->first_frame = NULL;
 	cold->nodes_made = cold->promoted = 0;
 	cold->span_count = 0;
 	cold->marks = NULL;

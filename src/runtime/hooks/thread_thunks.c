@@ -72,6 +72,7 @@ static void push(struct swz_thunk **list, struct swz_thunk *thunk)
 
 void swz_thread_free_record(struct swz_thread *thread, struct swz_thunk *record)
 {
+	record->return_address = 0; /* SWZ_RECORD_CAPTURED */
 	push(&thread->cold->records, record);
 }
 
@@ -81,8 +82,10 @@ struct swz_thunk *swz_thread_pop_record(struct swz_thread *thread)
 
 	if (!record)
 		record = pop(&thread->cold->fresh);
-	if (record)
+	if (record) {
 		record->slot = NULL;
+		record->return_address = 0;
+	}
 	return record;
 }
 
@@ -366,8 +369,10 @@ struct swz_thunk *swz_thread_make_record(struct swz_thread *thread)
 {
 	struct swz_thunk *record = take_fresh(thread->cold);
 
-	if (record)
+	if (record) {
 		record->slot = NULL;
+		record->return_address = 0;
+	}
 	return record;
 }
 

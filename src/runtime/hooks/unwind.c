@@ -112,6 +112,7 @@ int swz_personality(int version, int actions, uint64_t exception_class,
 	}
 	if (may_pass(unwinder, actions, pc))
 		return URC_CONTINUE_UNWIND;
+	swz_landing_exception(exception);
 	swz_unwind_begin(unwinder);
 	unwinder->set_gr(context, 0, (uintptr_t)exception);
 	unwinder->set_gr(context, 1, (uintptr_t)swz_arena_thunk_at(pc));

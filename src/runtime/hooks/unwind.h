@@ -17,6 +17,7 @@ struct swz_unwinder {
 	uint64_t (*get_ip)(void *context, int *is_before);
 	void (*set_gr)(void *context, int index, uint64_t value);
 	void (*set_ip)(void *context, uint64_t value);
+	uint64_t (*get_gr)(void *context, int index); /* or NULL */
 	void *resume; /* _Unwind_Resume */
 	/* where _Unwind_RaiseException and _Unwind_Resume are, which begin an
 	 * unwinding; 0: not known, or hooked */

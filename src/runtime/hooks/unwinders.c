@@ -117,6 +117,7 @@ static bool look_up(uint64_t address, struct swz_unwinder *u)
 		*(void **)&u->get_ip = swz_map_symbol(map, "_Unwind_GetIPInfo");
 	*(void **)&u->set_gr = swz_map_symbol(map, "_Unwind_SetGR");
 	*(void **)&u->set_ip = swz_map_symbol(map, "_Unwind_SetIP");
+	*(void **)&u->get_gr = swz_map_symbol(map, "_Unwind_GetGR");
 	u->resume = swz_map_symbol(map, "_Unwind_Resume");
 	u->raise = begins(map, "_Unwind_RaiseException");
 	u->go_on = begins(map, "_Unwind_Resume");
@@ -138,6 +139,7 @@ const struct swz_unwinder *swz_unwinder_of(uint64_t address)
 	 * pad was, and that frame's thunk would land there again */
 	*(void **)&found.get_ip = past_hook(*(void **)&found.get_ip);
 	*(void **)&found.set_gr = past_hook(*(void **)&found.set_gr);
+	*(void **)&found.get_gr = past_hook(*(void **)&found.get_gr);
 	past_wrapper = swz_unwrapped(*(void **)&found.set_ip, swz_wrap_set_ip);
 	found.wraps_set_ip = past_wrapper != NULL;
 	*(void **)&found.set_ip = past_wrapper

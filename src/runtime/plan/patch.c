@@ -9,6 +9,7 @@
 #include "runtime/module/text.h"
 #include "runtime/plan/live.h"
 #include "runtime/support/config.h"
+#include "runtime/plan/capture.h"
 #include "runtime/support/team.h"
 #include "thunks/trampoline.h"
 
@@ -102,6 +103,7 @@ static void patch_range(struct swz_module *m, const struct swz_range *text)
 
 void swz_plan_patch(struct swz_module *m)
 {
+	swz_capture_module(m);
 	for (unsigned t = 0; t < m->text_count; t++)
 		patch_range(m, &m->text[t]);
 	swz_sanitizer_patched(m);

@@ -4,6 +4,7 @@
 
 #include "runtime/discovery/function.h"
 #include "runtime/imports/imports.h"
+#include "runtime/plan/capture.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/file.h"
 #include "runtime/record/thread.h"
@@ -82,6 +83,8 @@ enum swz_status swz_plan_record(const struct swz_modules *modules)
 		if (swz_plan_reserve(&modules->of[i], i, &place) != SWZ_OK)
 			return SWZ_E_NOMEM;
 		swz_plan_fill(&modules->of[i], &place);
+		if (swz_capture_record(&modules->of[i], i) != SWZ_OK)
+			return SWZ_E_NOMEM;
 	}
 	status = swz_imports_record();
 	swz_imports_forget();

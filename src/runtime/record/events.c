@@ -22,6 +22,7 @@
 #include "runtime/record/processor_time.h"
 #include "runtime/record/slow_stack.h"
 #include "runtime/record/switches.h"
+#include "runtime/record/values.h"
 #include "runtime/support/config.h"
 
 #define FIRST_PAGES 1u
@@ -137,6 +138,7 @@ void swz_events_forget(struct swz_thread_cold *cold)
 	cold->events = cold->earlier_events = NULL;
 	swz_packer_forget(cold->packer);
 	swz_switches_forget(cold);
+	swz_values_forget(cold);
 }
 
 /* Those of a thread that has ended. */
@@ -164,6 +166,7 @@ void swz_events_begin_thread(struct swz_thread *thread)
 	swz_packer_restart(cold->packer);
 	cold->events = cold->earlier_events = NULL;
 	cold->event_pages = 0;
+	swz_values_begin_thread(cold);
 	/* the main thread's, before all: room for what the calibration does */
 	chunk = swz_event_chunk_take(SWZ_CHUNK_EVENTS,
 				     swz_recording ? FIRST_PAGES : PAGES,

@@ -31,6 +31,10 @@ static inline uint32_t swz_jumps_unit(const struct swz_thunk *pending)
  * thread's. Its exit goes to C, which reads the processor time then. */
 #define SWZ_FIRST_FRAME ((struct swz_thunk *)SWZ_IS_JUMPS)
 
+/* In the return_address of a record, which has none: the values of its call are
+ * captured, so that its end is to be done in C. Otherwise 0. */
+#define SWZ_RECORD_CAPTURED UINT64_C(1)
+
 static inline bool swz_is_record(const struct swz_thunk *pending)
 {
 	return pending && pending != SWZ_CLOSED && !swz_is_jumps(pending);

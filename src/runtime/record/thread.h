@@ -20,6 +20,7 @@
 #include "swizzle/format.h"
 #include "thunks/arena.h"
 
+struct swz_kept_values;
 struct swz_packer;
 struct swz_switches;
 struct swz_thread_cold;
@@ -137,6 +138,14 @@ struct swz_thread_cold {
 	uint64_t event_pages;             /* number of the next page */
 	struct swz_packer *packer;        /* or NULL, until it is needed */
 	struct swz_switches *switches;    /* or NULL, until it is needed */
+	/* arguments and results: see values.h */
+	struct swz_chunk *values; /* the chunk that is filled, or NULL */
+	uint64_t value_at;        /* where the next record goes; 0: nowhere */
+	uint64_t value_chunks;
+	bool values_full; /* there is no more room */
+	struct swz_kept_values *kept; /* or NULL, until it is needed */
+	const struct swz_thunk *first_frame; /* what had SWZ_FIRST_FRAME since
+					      * it is the first */
 	struct swz_thread_cold *next;
 };
 

@@ -7,6 +7,7 @@
 #include "base/syscall.h"
 #include "runtime/support/pattern.h"
 #include "runtime/support/preload.h"
+#include "swizzle/values.h"
 
 #define DEFAULT_MAX_MEMORY (256ull << 20)
 #define LEAST_MEMORY (1ull << 20)
@@ -108,8 +109,21 @@ static bool time_span(const char *name, uint64_t *result)
 	return false;
 }
 
+/* For libraries that come later: by then the program may have written its title
+ * over its environment. */
+static const char *kept(const char *string)
+{
+	size_t bytes = strlen(string) + 1;
+	char *copy = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return copy ? memcpy(copy, string, bytes) : string;
+}
+
 static const char *read_trace(struct swz_config *c)
 {
+	uint64_t bytes;
+
 	if (!number("SWIZZLE_MAX_SIZE", DEFAULT_MAX_SIZE, &c->max_size) ||
 	    c->max_size < LEAST_MEMORY || c->max_size > 64ull << 30)
 		return "SWIZZLE_MAX_SIZE: not a size from 1M to 64G";
@@ -120,6 +134,13 @@ static const char *read_trace(struct swz_config *c)
 	c->switches = flag("SWIZZLE_SWITCHES", false);
 	if (c->sampled)
 		return "SWIZZLE_TIMING: a trace has exact times";
+	if (!number("SWIZZLE_STRING_BYTES", SWZ_USUAL_STRING_BYTES, &bytes) ||
+	    bytes > SWZ_MOST_STRING_BYTES)
+		return "SWIZZLE_STRING_BYTES: not a number up to 2048";
+	c->string_bytes = (uint32_t)bytes;
+	c->arguments = text("SWIZZLE_ARGUMENTS");
+	if (c->arguments)
+		c->arguments = kept(c->arguments);
 	return NULL;
 }
 
@@ -218,17 +239,6 @@ static const char *set_output(const char *pattern)
 		memcpy(out + used, name, sizeof(name));
 	}
 	return NULL;
-}
-
-/* For libraries that come later: by then the program may have written its title
- * over its environment. */
-static const char *kept(const char *string)
-{
-	size_t bytes = strlen(string) + 1;
-	char *copy = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return copy ? memcpy(copy, string, bytes) : string;
 }
 
 static bool patterns(const char *name, const char **list)

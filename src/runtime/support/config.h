@@ -32,6 +32,8 @@ struct swz_config {
 	const char *hide;
 	const char *module;
 	const char *location;
+	const char *arguments; /* -A, one a line; NULL: none */
+	uint32_t string_bytes; /* that are recorded of a text at most */
 	uint32_t depth;             /* 0: no limit */
 	uint32_t recursion;         /* how often a function is on a path */
 	uint32_t min_size;          /* bytes; 0: no limit */

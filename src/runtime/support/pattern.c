@@ -76,8 +76,8 @@ bool swz_patterns_next(const char **list, struct swz_pattern *pattern)
 	return true;
 }
 
-static bool matches_any(const struct swz_pattern *p, const char *const *texts,
-			unsigned count)
+bool swz_pattern_matches(const struct swz_pattern *p, const char *const *texts,
+			 unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
 		if (matches(p->text + p->excludes, p->length - p->excludes,
@@ -99,7 +99,7 @@ unsigned swz_patterns_find(const char *list, const char *const *texts,
 	unsigned found = 0;
 
 	for (unsigned i = 0; swz_patterns_next(&list, &p); i++) {
-		if (!matches_any(&p, texts, count))
+		if (!swz_pattern_matches(&p, texts, count))
 			continue;
 		found |= p.excludes ? SWZ_PATTERN_EXCLUDES : SWZ_PATTERN_WANTS;
 		note_hit(hits, i);

@@ -28,6 +28,10 @@ struct swz_pattern_hits {
 	uint64_t bits[SWZ_PATTERNS_NOTED / 64];
 };
 
+/* Whether it matches any of the texts, whatever it says of them. */
+bool swz_pattern_matches(const struct swz_pattern *pattern,
+			 const char *const *texts, unsigned count);
+
 enum swz_pattern_found {
 	SWZ_PATTERN_WANTS = 1,   /* one without a '!' matches */
 	SWZ_PATTERN_EXCLUDES = 2 /* one with a '!' */

@@ -142,6 +142,7 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 		.range = {0, UINT64_MAX},
 		.origin = UINT64_MAX,
 		.view = &options->view,
+		.calls = &options->calls,
 	};
 	struct swz_output output;
 	int status = EXIT_OK;

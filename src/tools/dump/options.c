@@ -27,6 +27,7 @@ static const struct {
 	{"self", SWZ_SORT_SELF},   {"incl", SWZ_SORT_INCLUSIVE},
 	{"calls", SWZ_SORT_CALLS}, {"name", SWZ_SORT_NAME},
 	{"min", SWZ_SORT_MIN},     {"max", SWZ_SORT_MAX},
+	{"start", SWZ_SORT_START},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -77,11 +78,19 @@ static const char usage_text[] =
 	"      --script           only functions of scripts: the interpreter's "
 	"own\n"
 	"                         count for those that call them\n"
+	"  -D, --depth N          calls: only the first N levels\n"
+	"      --at TIME          calls: the stacks at this moment (as "
+	"--from)\n"
+	"      --calls-of PATTERN calls: the single calls of these functions, "
+	"the\n"
+	"                         longest first (-s start: the earliest), and "
+	"how\n"
+	"                         their times are spread\n"
 	"  -n N                   tables, tree: at most N rows (0: all; "
 	"table:\n"
-	"                         25)\n"
+	"                         25; calls --calls-of: 25)\n"
 	"  -s, --sort KEY         tables, tree: sort by self, incl, calls,\n"
-	"                         name, min or max\n"
+	"                         name, min or max (calls: incl or start)\n"
 	"      --percent-limit P  leave out what is below P percent\n"
 	"      --bottom-up        tree: each function with its callers\n"
 	"      --embed            add the names and source lines that FILE "
@@ -362,7 +371,9 @@ enum long_option {
 	OPTION_TIMES,
 	OPTION_NO_TIMES,
 	OPTION_SCRIPT,
-	OPTION_MERGE_INTO
+	OPTION_MERGE_INTO,
+	OPTION_AT,
+	OPTION_CALLS_OF
 };
 
 static const struct option long_options[] = {
@@ -380,6 +391,9 @@ static const struct option long_options[] = {
 	{"tid", required_argument, NULL, OPTION_TID},
 	{"from", required_argument, NULL, OPTION_FROM},
 	{"to", required_argument, NULL, OPTION_TO},
+	{"depth", required_argument, NULL, 'D'},
+	{"at", required_argument, NULL, OPTION_AT},
+	{"calls-of", required_argument, NULL, OPTION_CALLS_OF},
 	{"diff", required_argument, NULL, OPTION_DIFF},
 	{"embed", no_argument, NULL, OPTION_EMBED},
 	{"no-embed", no_argument, NULL, OPTION_NO_EMBED},
@@ -405,9 +419,13 @@ static void add_pattern(struct swz_patterns *patterns, int option,
 			const char *pattern)
 {
 	if (!*pattern || strcmp(pattern, "!") == 0) {
-		swz_dump_complain("option -%c needs a pattern that is not "
-				  "empty\n" TRY_HELP,
-				  option);
+		if (option == OPTION_CALLS_OF)
+			swz_dump_complain("option --calls-of needs a pattern "
+					  "that is not empty\n" TRY_HELP);
+		else
+			swz_dump_complain("option -%c needs a pattern that is "
+					  "not empty\n" TRY_HELP,
+					  option);
 		exit(EXIT_USAGE);
 	}
 	swz_patterns_add(patterns, pattern);
@@ -475,7 +493,8 @@ enum {
 	GIVEN_NO_EMBED = 1 << 23,
 	GIVEN_DEBUG_DIR = 1 << 24,
 	GIVEN_SYMFS = 1 << 25,
-	GIVEN_BY = 1 << 26
+	GIVEN_BY = 1 << 26,
+	GIVEN_CALLS_OF = 1 << 27
 };
 
 /* Events are of all threads, and at the times that were measured; what is
@@ -497,6 +516,10 @@ static unsigned int takes(const struct swz_dump_options *options)
 			GIVEN_SYMFS;
 	if (format->by)
 		with |= GIVEN_BY;
+	if (format->takes & SWZ_TAKES_CALLS)
+		with |= GIVEN_CALLS_OF;
+	if (options->given & with & GIVEN_CALLS_OF)
+		with |= SWZ_TAKES_ROWS | SWZ_TAKES_SORT;
 	/* which has rows, whatever the format's own are */
 	if (format->by && options->by)
 		with |= SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
@@ -541,6 +564,11 @@ static unsigned int format_option(int option)
 		return GIVEN_SYMFS;
 	case OPTION_BY:
 		return GIVEN_BY;
+	case 'D':
+	case OPTION_AT:
+		return SWZ_TAKES_CALLS;
+	case OPTION_CALLS_OF:
+		return GIVEN_CALLS_OF;
 	default:
 		return 0;
 	}
@@ -672,6 +700,16 @@ static void take_option(struct swz_dump_options *options, int option,
 	case OPTION_TO:
 		options->to = parse_moment(value);
 		break;
+	case 'D':
+		options->calls.depth = (uint32_t)parse_count(
+			value, "not a number of levels", INT32_MAX);
+		break;
+	case OPTION_AT:
+		options->at = parse_moment(value);
+		break;
+	case OPTION_CALLS_OF:
+		add_pattern(&options->calls.of, option, value);
+		break;
 	case OPTION_TID:
 		if (!*value)
 			bad_usage("not a thread", value);
@@ -758,7 +796,11 @@ static void check_sort(const struct swz_dump_options *options)
 	enum swz_sort sort = options->table.sort;
 	bool fits = true;
 
-	if (with & SWZ_TAKES_BOTTOM_UP)
+	if (with & GIVEN_CALLS_OF)
+		fits = sort == SWZ_SORT_START || sort == SWZ_SORT_INCLUSIVE;
+	else if (sort == SWZ_SORT_START)
+		fits = false;
+	else if (with & SWZ_TAKES_BOTTOM_UP)
 		fits = sort != SWZ_SORT_MIN && sort != SWZ_SORT_MAX;
 	else if (!(with & SWZ_TAKES_ROWS))
 		fits = sort == SWZ_SORT_SELF || sort == SWZ_SORT_CALLS;
@@ -848,6 +890,8 @@ static void check_options(struct swz_dump_options *options)
 		{GIVEN_DEBUG_DIR, "--debug-dir"},
 		{GIVEN_SYMFS, "--symfs"},
 		{GIVEN_BY, "--by"},
+		{SWZ_TAKES_CALLS, "-D and --at"},
+		{GIVEN_CALLS_OF, "--calls-of"},
 	};
 	const struct swz_format *format = options->format;
 	size_t i;
@@ -890,6 +934,8 @@ static const struct swz_format *default_format(
 
 	if (options->given & SWZ_TAKES_BOTTOM_UP)
 		return swz_format_find("tree");
+	if (options->given & (SWZ_TAKES_CALLS | GIVEN_CALLS_OF))
+		return swz_format_find("calls");
 	if (!options->output && swz_terminal_is_output())
 		return swz_format_find("table");
 	return swz_format_find(options->old || options->given &
@@ -950,6 +996,9 @@ static void set_style(struct swz_dump_options *options)
 
 	if (!(options->given & SWZ_TAKES_ROWS))
 		options->table.rows = options->format->rows;
+	options->calls.rows = options->table.rows;
+	options->calls.by_start = options->table.sort == SWZ_SORT_START;
+	options->calls.at = options->at.given;
 	if (!(takes & SWZ_FOR_PEOPLE) &&
 	    !(takes & SWZ_FOR_TERMINALS &&
 	      (terminal || (swz_dump_to_standard_output(options) &&
@@ -957,6 +1006,7 @@ static void set_style(struct swz_dump_options *options)
 		return;
 	options->style = swz_terminal_style(options->colour, terminal);
 	options->table.style = &options->style;
+	options->calls.style = &options->style;
 	if (!options->quiet && !options->old)
 		options->table.inputs = options->inputs = join_inputs(
 			options->arguments, options->argument_count);
@@ -979,7 +1029,7 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 	/* '-': arguments come in their order, so that it is known which of
 	 * them were before the "--"; ':': a value that is missing is told from
 	 * what is unknown */
-	while ((option = getopt_long(argc, argv, "-:f:o:F:N:H:n:s:qVh",
+	while ((option = getopt_long(argc, argv, "-:f:o:F:N:H:D:n:s:qVh",
 				     long_options, NULL)) != -1) {
 		if (option == '?' || option == ':')
 			bad_option(option, argv[optind - 1]);
@@ -1019,6 +1069,7 @@ void swz_dump_free_options(struct swz_dump_options *options)
 	free(options->old);
 	swz_patterns_free(&options->table.filters);
 	swz_view_free(&options->view);
+	swz_patterns_free(&options->calls.of);
 	swz_thread_choice_free(&options->threads);
 	swz_debug_files_free(&options->files);
 }

@@ -8,6 +8,7 @@
 
 #include "profile/file/thread_choice.h"
 #include "profile/formats/by.h"
+#include "profile/formats/calls.h"
 #include "profile/formats/formats.h"
 #include "profile/names/debug_files.h"
 #include "tools/dump/terminal.h"
@@ -28,6 +29,8 @@ struct swz_dump_options {
 	const struct swz_format *format;
 	struct swz_dump_moment from, to; /* of a trace */
 	struct swz_range range;          /* the same in ticks */
+	struct swz_dump_moment at;       /* -f calls */
+	struct swz_calls_options calls;  /* of those; style, rows, ticks later */
 	const char *output;              /* NULL: the format's default */
 	enum swz_group_key by;           /* --by; SWZ_BY_NOTHING: functions */
 	enum swz_group_key columns_by;   /* its second key, or SWZ_BY_NOTHING */

@@ -47,6 +47,9 @@ bool swz_dump_find_range(const struct swz_dump_input *input,
 	if (last < first)
 		last = first;
 	options->range = (struct swz_range){first, UINT64_MAX};
+	if (options->at.given)
+		options->calls.at_ticks = ticks_of(
+			&options->at, input->profiles[0], first, last);
 	if (options->from.given)
 		options->range.from = ticks_of(&options->from,
 					       input->profiles[0], first, last);

@@ -1,0 +1,157 @@
+#ifndef SWIZZLE_VALUES_H
+#define SWIZZLE_VALUES_H
+
+/* Arguments and results of calls (options -A and --args), as a trace has them.
+ *
+ * A *signature* says what is recorded of a function: a list of *parts*, first
+ * those of its entry, then those of its return. A part is a register, a word of
+ * the stack, or memory that one of these points at. One argument may have
+ * several parts: a struct in two registers, a pointer and what it points at.
+ * Types tell how to show them.
+ *
+ * A signature's chunk (SWZ_CHUNK_SIGNATURES) holds `count` struct
+ * swz_signature, then struct swz_value_part, struct swz_value_type and struct
+ * swz_value_member as often as `reserved` says, then text that names refer to
+ * by their distance from its beginning. The text begins and ends with a 0, so 0
+ * is no name.
+ *
+ * A chunk of values (SWZ_CHUNK_VALUES) of a thread holds records, each a
+ * multiple of 8 bytes: struct swz_value_record, then what its parts are, one
+ * after the other, not aligned. A word of 0 where a record would begin is to be
+ * skipped.
+ * docs/file-format.md has more. */
+
+#include <stdint.h>
+
+struct swz_signature {
+	uint32_t function;    /* id */
+	uint32_t first;       /* into the chunk's parts */
+	uint16_t entry_parts; /* from there on; then */
+	uint16_t return_parts;
+	uint32_t owner; /* type of `this`, + 1; 0: none */
+};
+
+/* swz_chunk.reserved of SWZ_CHUNK_SIGNATURES */
+enum {
+	SWZ_SIGNATURES_PARTS = 0, /* how many there are */
+	SWZ_SIGNATURES_TYPES = 1,
+	SWZ_SIGNATURES_MEMBERS = 2,
+	SWZ_SIGNATURES_TEXT = 3 /* bytes */
+};
+
+enum swz_part_kind {
+	SWZ_PART_PLAIN = 0, /* `bytes` of the place itself */
+	/* What the place points at, at `offset`: a byte, 1 if it could be read,
+	 * then `bytes`. */
+	SWZ_PART_MEMORY = 1,
+	/* Text: two bytes, its length that follows (SWZ_TEXT_*), then the
+	 * bytes. The place points at text that ends with a 0. */
+	SWZ_PART_STRING = 2,
+	/* The place points at an object that has a pointer to the text at
+	 * `offset` and its length at `other`. */
+	SWZ_PART_COUNTED = 3,
+	/* The same, and the length lies before the text, by 24 bytes. */
+	SWZ_PART_OLD_STRING = 4,
+	/* The place `other` has the length, this one points at the text. */
+	SWZ_PART_SPAN = 5,
+	/* The place is kept for the parts of the return; nothing is recorded.
+	 */
+	SWZ_PART_KEEP = 6
+};
+
+/* The two bytes before a text: its length, and what is true of it. */
+#define SWZ_TEXT_LENGTH 0x3fffu
+#define SWZ_TEXT_CUT 0x4000u /* there is more of it */
+#define SWZ_TEXT_BAD \
+	0x8000u /* it cannot be read (the length is 0), or, with a \
+		 * length, not all of it; with SWZ_TEXT_CUT: the \
+		 * pointer is NULL */
+
+enum swz_place {
+	SWZ_PLACE_INTEGER = 0, /* + 0..5: rdi rsi rdx rcx r8 r9 */
+	SWZ_PLACE_RAX = 6,
+	SWZ_PLACE_RDX = 7,
+	SWZ_PLACE_VECTOR = 8, /* + 0..7: xmm0 to xmm7 */
+	SWZ_PLACE_STACK = 16, /* at entry: `offset` bytes behind the return
+			       * address */
+	SWZ_PLACE_X87 = 17,   /* + 0..1: st(0), st(1) */
+	SWZ_PLACE_KEPT = 20,  /* + 0..3: what SWZ_PART_KEEP has kept */
+	SWZ_PLACES = 24
+};
+
+#define SWZ_MOST_KEPT 4u
+
+struct swz_value_part {
+	uint8_t kind;     /* enum swz_part_kind */
+	uint8_t place;    /* enum swz_place */
+	uint16_t bytes;   /* of the place, or of the memory */
+	int32_t offset;   /* see kind and place */
+	uint16_t other;   /* see kind */
+	uint16_t at;      /* PLAIN, MEMORY: where in the value this is */
+	uint16_t value;   /* parts of one value have the same number */
+	uint16_t pointed; /* 1: of what the value points at */
+	uint32_t name;    /* of the argument; 0: none */
+	uint32_t type;    /* of the value; into the chunk's types */
+};
+
+enum swz_type_kind {
+	SWZ_TYPE_SIGNED = 0,
+	SWZ_TYPE_UNSIGNED = 1,
+	SWZ_TYPE_HEX = 2,
+	SWZ_TYPE_OCTAL = 3,
+	SWZ_TYPE_BOOL = 4,
+	SWZ_TYPE_CHAR = 5,
+	SWZ_TYPE_FLOAT = 6, /* of 4, 8 or 16 bytes: an x87 one */
+	SWZ_TYPE_ENUM = 7,  /* its members are the names of values */
+	SWZ_TYPE_POINTER = 8,
+	SWZ_TYPE_STRING = 9, /* a text is recorded */
+	SWZ_TYPE_STRUCT = 10,
+	SWZ_TYPE_ARRAY = 11,  /* of `of`, `bytes` in all */
+	SWZ_TYPE_VECTOR = 12, /* three pointers; `of`: what it has many of */
+	SWZ_TYPE_SMART = 13,  /* a pointer first; `of`: what it points at */
+	SWZ_TYPE_FUNCTION = 14,
+	SWZ_TYPE_REFERENCE = 15,
+	SWZ_TYPE_OPAQUE = 16 /* bytes, shown as they are */
+};
+
+struct swz_value_type {
+	uint8_t kind;  /* enum swz_type_kind */
+	uint8_t flags; /* SWZ_TYPE_* below */
+	uint16_t members;
+	uint32_t bytes;
+	uint32_t name;  /* 0: none */
+	uint32_t first; /* into the chunk's members */
+	uint32_t of;    /* a type, + 1; 0: none */
+};
+
+#define SWZ_TYPE_IS_ERROR 1u /* an enum with a value that means success: 0 */
+
+/* Of a struct: a field; of an enum: a value. */
+struct swz_value_member {
+	uint32_t name;
+	uint32_t type;  /* of a field */
+	int64_t offset; /* of a field, bytes; of an enum: the value */
+	uint8_t bit;    /* of a bit-field: its first bit, from the offset on */
+	uint8_t bits;   /* 0: no bit-field */
+	uint8_t padding[6];
+};
+
+struct swz_value_record {
+	uint32_t node;  /* file offset / 64: as in the event */
+	uint16_t bytes; /* of the record; a multiple of 8 */
+	uint8_t kind;   /* enum swz_value_moment */
+	uint8_t whole;  /* 1, stored last */
+	uint64_t ticks; /* rdtsc: of the event that it belongs to */
+};
+
+enum swz_value_moment {
+	SWZ_VALUES_ENTRY = 1,
+	SWZ_VALUES_RETURN = 2,
+	SWZ_VALUES_EXCEPTION = 3 /* the type's name follows, as a text */
+};
+
+#define SWZ_MOST_VALUE_BYTES 4096u /* of a record */
+#define SWZ_MOST_STRING_BYTES 2048u
+#define SWZ_USUAL_STRING_BYTES 64u
+
+#endif

@@ -1,0 +1,60 @@
+#ifndef SWZ_PROFILE_FILE_VALUES_H
+#define SWZ_PROFILE_FILE_VALUES_H
+
+/* The values that a trace holds of a thread's calls, read beside its events
+ * (events.h): in bounded memory, whatever the file says. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/file/events.h"
+#include "profile/file/signatures.h"
+
+/* Memory, or text, that belongs to a value. */
+struct swz_value_bytes {
+	const uint8_t *bytes; /* NULL: there are none */
+	size_t size;
+	bool bad; /* it could not be read; of a text: or not all of it */
+	bool cut; /* of a text: there is more of it */
+};
+
+/* One argument, or the result, as it was recorded. What it points to are
+ * bytes of the reader, valid until its next call is asked for. */
+struct swz_value {
+	const char *name;
+	const struct swz_value_type *type;
+	const struct swz_signature_set *set; /* which the type is of */
+	bool pointed; /* of what the argument points at: an out-parameter */
+	bool memory;  /* `plain` is of memory that could not be read: bad */
+	struct swz_value_bytes plain; /* of the value itself */
+	struct swz_value_bytes text;  /* of a string */
+};
+
+#define SWZ_MOST_VALUES 64u /* of one moment of a call */
+
+struct swz_call_values {
+	enum swz_value_moment moment;
+	size_t count;
+	struct swz_value values[SWZ_MOST_VALUES];
+	const char *exception; /* EXCEPTION: the type's name, as the ABI mangles
+				* it; otherwise NULL */
+};
+
+struct swz_value_reader;
+
+/* For the events of a thread in their order; NULL: the trace has no values of
+ * it, so that all answers are no. Both must outlive it. */
+struct swz_value_reader *swz_values_open(
+	const struct swz_profile *profile,
+	const struct swz_profile_thread *thread);
+void swz_values_close(struct swz_value_reader *reader); /* NULL is fine */
+
+/* The values of an event that swz_events_next() has just handed out: the
+ * arguments at a begin, the result or the exception at an end. False: there are
+ * none. */
+bool swz_values_of(struct swz_value_reader *reader,
+		   const struct swz_event *event,
+		   struct swz_call_values *values);
+
+#endif

@@ -1,0 +1,100 @@
+/* What the views of calls have in common: how a call, and how its end, reads.
+ */
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "profile/formats/calls.h"
+#include "profile/support/memory.h"
+#include "profile/support/output.h"
+
+void swz_call_begin_print(struct swz_text *text, struct swz_trace *trace,
+			  struct swz_binding *binding,
+			  struct swz_value_reader *values,
+			  const struct swz_event *event)
+{
+	uint32_t function = swz_trace_function(binding, event);
+	const char *name = trace->catalog->functions[function].name;
+	struct swz_call_values of;
+
+	swz_text_clear(text);
+	swz_text_put(text, "%s", name);
+	if (event->how == SWZ_EVENT_RESUME)
+		swz_text_put(text, " [resumed]");
+	if (!swz_values_of(values, event, &of))
+		return;
+	swz_text_put(text, "(");
+	swz_arguments_print(text, binding, &of);
+	swz_text_put(text, ")");
+}
+
+void swz_call_end_read(struct swz_call_end *end, struct swz_binding *binding,
+		       struct swz_value_reader *values,
+		       const struct swz_event *event)
+{
+	const char *ending = swz_trace_ending(event);
+	const struct swz_value *result;
+	struct swz_call_values of;
+
+	swz_text_clear(&end->text);
+	swz_text_clear(&end->out);
+	end->exceptional = event->how == SWZ_EVENT_UNWIND && !event->cut;
+	end->has_number = false;
+	if (swz_values_of(values, event, &of) && of.exception) {
+		swz_text_put(&end->text, "! ");
+		swz_exception_print(&end->text, of.exception);
+		return;
+	}
+	if (end->exceptional) {
+		swz_text_put(&end->text, "! exception");
+		return;
+	}
+	if (ending) {
+		swz_text_put(&end->text, "[%s]", ending);
+		return;
+	}
+	result = swz_value_result(&of);
+	if (result) {
+		swz_text_put(&end->text, "= ");
+		swz_value_print(&end->text, binding, result);
+		end->exceptional = swz_value_is_exceptional(result);
+		end->has_number = swz_value_number(result, &end->number);
+	}
+	swz_arguments_print(&end->out, binding, &of);
+}
+
+void swz_call_end_free(struct swz_call_end *end)
+{
+	swz_text_free(&end->text);
+	swz_text_free(&end->out);
+}
+
+void swz_calls_put(FILE *stream, const struct swz_trace *trace,
+		   enum swz_colour colour, const char *text)
+{
+	static const struct swz_style plain = {.utf8 = true};
+	const struct swz_style *style = trace->calls->style;
+	char *shown;
+
+	if (!style)
+		style = &plain;
+	shown = swz_printable(text, style->utf8);
+	swz_put_cell(stream, style, colour, shown, 0);
+	free(shown);
+}
+
+void swz_calls_put_thread(FILE *stream, const struct swz_trace *trace,
+			  const struct swz_binding *binding,
+			  const struct swz_profile_thread *thread)
+{
+	char buffer[32];
+	char *line = swz_print(
+		"# %s, process %" PRId32 ", thread %" PRId32 " (%s)",
+		swz_base_name(binding->profile->executable),
+		binding->profile->header.pid, thread->record.tid,
+		swz_trace_thread_name(thread, buffer, sizeof(buffer)));
+
+	swz_calls_put(stream, trace, SWZ_COLOUR_DIM, line);
+	putc('\n', stream);
+	free(line);
+}

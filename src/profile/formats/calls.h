@@ -1,0 +1,63 @@
+#ifndef SWZ_PROFILE_FORMATS_CALLS_H
+#define SWZ_PROFILE_FORMATS_CALLS_H
+
+/* -f calls: the calls of a trace, one by one, with what is known of their
+ * arguments and results. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "profile/costs/trace.h"
+#include "profile/names/patterns.h"
+#include "profile/names/value_print.h"
+#include "profile/support/style.h"
+
+struct swz_calls_options {
+	const struct swz_style *style; /* NULL: no colours, any width */
+	uint32_t depth;                /* levels that are shown; 0: all */
+	bool at;                       /* --at: the stacks at this moment */
+	uint64_t at_ticks;
+	struct swz_patterns of; /* --calls-of: these functions' calls */
+	size_t rows;            /* of those; 0: all */
+	bool by_start; /* in the order of time, not the longest first */
+};
+
+void swz_write_calls(FILE *stream, struct swz_trace *trace);
+
+/* The parts: the stacks at a moment, and the calls of some functions. */
+void swz_write_calls_at(FILE *stream, struct swz_trace *trace);
+void swz_write_calls_of(FILE *stream, struct swz_trace *trace);
+
+/* An end of an activation, as it is shown behind its call. */
+struct swz_call_end {
+	struct swz_text text; /* "= 5", "! std::bad_alloc", "" */
+	struct swz_text out;  /* "*n = 3"; "" */
+	bool exceptional;
+	bool has_number; /* an exceptional result's */
+	int64_t number;
+};
+
+/* What an event that ends an activation says; begins with zeros, is filled
+ * anew each time. */
+void swz_call_end_read(struct swz_call_end *end, struct swz_binding *binding,
+		       struct swz_value_reader *values,
+		       const struct swz_event *event);
+void swz_call_end_free(struct swz_call_end *end);
+
+/* "name(arguments)" of an event that begins one; without values "name". */
+void swz_call_begin_print(struct swz_text *text, struct swz_trace *trace,
+			  struct swz_binding *binding,
+			  struct swz_value_reader *values,
+			  const struct swz_event *event);
+
+/* Begins a thread's part: a line that says whose it is. */
+void swz_calls_put_thread(FILE *stream, const struct swz_trace *trace,
+			  const struct swz_binding *binding,
+			  const struct swz_profile_thread *thread);
+
+/* Text in a colour, printable. */
+void swz_calls_put(FILE *stream, const struct swz_trace *trace,
+		   enum swz_colour colour, const char *text);
+
+#endif

@@ -1,0 +1,621 @@
+#include "profile/names/value_print.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/names/demangle.h"
+#include "profile/support/memory.h"
+#include "profile/support/output.h"
+
+#define MOST_DEPTH 2u    /* of structs in structs that are shown */
+#define MOST_ELEMENTS 8u /* of an array */
+
+/* ------------------------------------------------------------------- text */
+
+static void make_room(struct swz_text *text, size_t size)
+{
+	size_t need = text->size + size + 1;
+
+	if (need <= text->capacity)
+		return;
+	if (need < 2 * text->capacity)
+		need = 2 * text->capacity;
+	text->text = swz_reallocate(text->text, need, 1);
+	text->capacity = need;
+}
+
+void swz_text_clear(struct swz_text *text)
+{
+	make_room(text, 0);
+	text->size = 0;
+	text->text[0] = '\0';
+}
+
+void swz_text_add(struct swz_text *text, const char *bytes, size_t size)
+{
+	make_room(text, size);
+	memcpy(text->text + text->size, bytes, size);
+	text->size += size;
+	text->text[text->size] = '\0';
+}
+
+void swz_text_put(struct swz_text *text, const char *format, ...)
+{
+	va_list arguments;
+	int size;
+
+	va_start(arguments, format);
+	size = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (size < 0)
+		return;
+	make_room(text, (size_t)size);
+	va_start(arguments, format);
+	vsnprintf(text->text + text->size, (size_t)size + 1, format, arguments);
+	va_end(arguments);
+	text->size += (size_t)size;
+}
+
+void swz_text_free(struct swz_text *text)
+{
+	free(text->text);
+	*text = (struct swz_text){0};
+}
+
+static void put(struct swz_text *text, const char *s)
+{
+	swz_text_add(text, s, strlen(s));
+}
+
+/* ---------------------------------------------------------------- numbers */
+
+/* Up to 8 bytes, the sign extended if it has one. */
+static int64_t read_number(const uint8_t *bytes, size_t size, bool is_signed)
+{
+	uint64_t value = 0;
+	unsigned unused;
+
+	if (size > sizeof(value))
+		size = sizeof(value);
+	memcpy(&value, bytes, size);
+	unused = 64 - 8 * (unsigned)size;
+	if (!size)
+		return 0;
+	return is_signed ? (int64_t)(value << unused) >> unused
+			 : (int64_t)value;
+}
+
+static void put_wide(struct swz_text *text, const uint8_t *bytes,
+		     bool is_signed)
+{
+	unsigned __int128 value;
+	char digits[48], *at = digits + sizeof(digits);
+	bool negative;
+
+	memcpy(&value, bytes, sizeof(value));
+	negative = is_signed && (__int128)value < 0;
+	if (negative)
+		value = -value;
+	do
+		*--at = (char)('0' + (int)(value % 10));
+	while (value /= 10);
+	if (negative)
+		*--at = '-';
+	swz_text_add(text, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+static void put_float(struct swz_text *text, const uint8_t *bytes, size_t size)
+{
+	char number[64];
+	int digits;
+
+	if (size == sizeof(float)) {
+		float value;
+
+		memcpy(&value, bytes, sizeof(value));
+		for (digits = FLT_DIG; digits <= 9; digits++) {
+			snprintf(number, sizeof(number), "%.*g", digits,
+				 (double)value);
+			if (strtof(number, NULL) == value)
+				break;
+		}
+	} else if (size == sizeof(double)) {
+		double value;
+
+		memcpy(&value, bytes, sizeof(value));
+		for (digits = 6; digits <= 17; digits++) {
+			snprintf(number, sizeof(number), "%.*g", digits, value);
+			if (strtod(number, NULL) == value)
+				break;
+		}
+	} else {
+		long double value = 0;
+
+		memcpy(&value, bytes, size < 10 ? size : 10);
+		for (digits = 6; digits <= 21; digits++) {
+			snprintf(number, sizeof(number), "%.*Lg", digits,
+				 value);
+			if (strtold(number, NULL) == value)
+				break;
+		}
+	}
+	put(text, number);
+}
+
+static void put_escaped(struct swz_text *text, const uint8_t *bytes,
+			size_t size, char quote)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++) {
+		char buffer[8] = "";
+		uint8_t c = bytes[i];
+		size_t length;
+
+		if (c == (uint8_t)quote || c == '\\') {
+			swz_text_put(text, "\\%c", c);
+			continue;
+		}
+		if (c == '\n' || c == '\t' || c == '\r') {
+			put(text, c == '\n'   ? "\\n"
+				  : c == '\t' ? "\\t"
+					      : "\\r");
+			continue;
+		}
+		memcpy(buffer, bytes + i, size - i < 4 ? size - i : 4);
+		length = c < 0x80 ? 1 : swz_utf8_length(buffer);
+		if (c < ' ' || c == 0x7f || !length) {
+			swz_text_put(text, "\\x%02x", c);
+			continue;
+		}
+		swz_text_add(text, (const char *)bytes + i, length);
+		i += length - 1;
+	}
+}
+
+static void put_string(struct swz_text *text, const struct swz_value_bytes *s)
+{
+	if (s->bad && s->cut) {
+		put(text, "NULL");
+		return;
+	}
+	if (s->bad && !s->size) {
+		put(text, "?");
+		return;
+	}
+	put(text, "\"");
+	put_escaped(text, s->bytes, s->size, '"');
+	put(text, s->bad ? "\"?" : s->cut ? "\"..." : "\"");
+}
+
+/* ------------------------------------------------------------------ types */
+
+/* What lies there: a function's name, or a place in a module. */
+static void put_address(struct swz_text *text, struct swz_binding *binding,
+			uint64_t address)
+{
+	struct swz_profile *profile = binding->profile;
+	uint32_t index, module;
+
+	if (!address) {
+		put(text, "NULL");
+		return;
+	}
+	index = swz_profile_function_at(profile, address);
+	if (index != SWZ_INDEX_NONE) {
+		uint32_t function = swz_binding_function(
+			binding, index, profile->functions[index].id);
+		module = profile->functions[index].module;
+		if (function >= binding->catalog->resolved)
+			swz_catalog_resolve(binding->catalog);
+		put(text, binding->catalog->functions[function].name);
+		if (module != SWZ_INDEX_NONE) {
+			const struct swz_module_record *record =
+				&profile->modules[module].record;
+			uint64_t start = record->load_bias +
+					 profile->functions[index].address;
+
+			if (address > start)
+				swz_text_put(text, "+0x%" PRIx64,
+					     address - start);
+		}
+		return;
+	}
+	swz_text_put(text, "0x%" PRIx64, address);
+	module = swz_profile_module_at(profile, address);
+	if (module != SWZ_INDEX_NONE)
+		swz_text_put(text, " (%s+0x%" PRIx64 ")",
+			     swz_base_name(profile->modules[module].path),
+			     address -
+				     profile->modules[module].record.load_bias);
+}
+
+static const char *member_name(const struct swz_value *value,
+			       const struct swz_value_type *type,
+			       int64_t number)
+{
+	uint32_t i;
+
+	for (i = 0; i < type->members; i++) {
+		const struct swz_value_member *member =
+			&value->set->members[type->first + i];
+
+		if (member->offset == number)
+			return swz_signature_text(value->set, member->name);
+	}
+	return NULL;
+}
+
+static void put_enum(struct swz_text *text, const struct swz_value *value,
+		     const struct swz_value_type *type, int64_t number)
+{
+	const char *name = member_name(value, type, number);
+	int64_t left = number;
+	bool any = false;
+	uint32_t i;
+
+	if (name) {
+		put(text, name);
+		return;
+	}
+	/* several flags of one bit each */
+	for (i = 0; i < type->members && number > 0; i++) {
+		int64_t bit = value->set->members[type->first + i].offset;
+
+		if (bit > 0 && !(bit & (bit - 1)))
+			left &= ~bit;
+	}
+	if (number <= 0 || left) {
+		swz_text_put(text, "%" PRId64, number);
+		return;
+	}
+	for (i = 0; i < type->members; i++) {
+		const struct swz_value_member *member =
+			&value->set->members[type->first + i];
+
+		if (member->offset <= 0 ||
+		    member->offset & (member->offset - 1) ||
+		    !(number & member->offset))
+			continue;
+		swz_text_put(text, "%s%s", any ? "|" : "",
+			     swz_signature_text(value->set, member->name));
+		any = true;
+	}
+}
+
+static void put_typed(struct swz_text *text, struct swz_binding *binding,
+		      const struct swz_value *value,
+		      const struct swz_value_type *type, const uint8_t *bytes,
+		      size_t size, unsigned depth);
+
+static const struct swz_value_type *type_of(const struct swz_value *value,
+					    const struct swz_value_type *type)
+{
+	return type->of ? &value->set->types[type->of - 1] : NULL;
+}
+
+static void put_bit_field(struct swz_text *text, const struct swz_value *value,
+			  const struct swz_value_type *type,
+			  const struct swz_value_member *m,
+			  const uint8_t *bytes, size_t size)
+{
+	bool is_signed = type->kind == SWZ_TYPE_SIGNED;
+	uint64_t number = (uint64_t)read_number(bytes, size, false) >> m->bit;
+	unsigned unused = 64u - (m->bits & 63u);
+
+	if (m->bits < 64)
+		number = is_signed ? (uint64_t)((int64_t)(number << unused) >>
+						unused)
+				   : number << unused >> unused;
+	if (type->kind == SWZ_TYPE_ENUM)
+		put_enum(text, value, type, (int64_t)number);
+	else if (type->kind == SWZ_TYPE_BOOL)
+		put(text, number ? "true" : "false");
+	else
+		swz_text_put(text, "%" PRId64, (int64_t)number);
+}
+
+static void put_struct(struct swz_text *text, struct swz_binding *binding,
+		       const struct swz_value *value,
+		       const struct swz_value_type *type, const uint8_t *bytes,
+		       size_t size, unsigned depth)
+{
+	uint32_t i;
+
+	if (depth >= MOST_DEPTH) {
+		put(text, "{...}");
+		return;
+	}
+	put(text, "{");
+	for (i = 0; i < type->members; i++) {
+		const struct swz_value_member *m =
+			&value->set->members[type->first + i];
+		const struct swz_value_type *of =
+			m->type < value->set->type_count
+				? &value->set->types[m->type]
+				: NULL;
+		const char *name = swz_signature_text(value->set, m->name);
+		size_t left;
+
+		if (!of || m->offset < 0 || (uint64_t)m->offset > size)
+			continue;
+		left = size - (size_t)m->offset;
+		put(text, i ? ", " : "");
+		if (*name)
+			swz_text_put(text, "%s = ", name);
+		if (!left && of->bytes)
+			put(text, "...");
+		else if (m->bits)
+			put_bit_field(text, value, of, m, bytes + m->offset,
+				      left);
+		else
+			put_typed(text, binding, value, of, bytes + m->offset,
+				  left < of->bytes ? left : of->bytes,
+				  depth + 1);
+	}
+	put(text, "}");
+}
+
+static void put_array(struct swz_text *text, struct swz_binding *binding,
+		      const struct swz_value *value,
+		      const struct swz_value_type *type, const uint8_t *bytes,
+		      size_t size, unsigned depth)
+{
+	const struct swz_value_type *of = type_of(value, type);
+	size_t i, count;
+
+	if (!of || !of->bytes)
+		return;
+	if (of->kind == SWZ_TYPE_CHAR && size) {
+		size_t length = strnlen((const char *)bytes, size);
+
+		put(text, "\"");
+		put_escaped(text, bytes, length, '"');
+		put(text,
+		    length == size && size < type->bytes ? "\"..." : "\"");
+		return;
+	}
+	count = size / of->bytes;
+	put(text, "[");
+	for (i = 0; i < count && i < MOST_ELEMENTS; i++) {
+		put(text, i ? ", " : "");
+		put_typed(text, binding, value, of, bytes + i * of->bytes,
+			  of->bytes, depth + 1);
+	}
+	put(text, i < type->bytes / of->bytes ? ", ...]" : "]");
+}
+
+static void put_vector(struct swz_text *text, const struct swz_value *value,
+		       const struct swz_value_type *type, const uint8_t *bytes,
+		       size_t size)
+{
+	const struct swz_value_type *of = type_of(value, type);
+	uint64_t words[2] = {0, 0};
+
+	memcpy(words, bytes, size < sizeof(words) ? size : sizeof(words));
+	if (of && of->bytes && words[1] >= words[0])
+		swz_text_put(text, "{size = %" PRIu64 "}",
+			     (words[1] - words[0]) / of->bytes);
+	else
+		put(text, "{...}");
+}
+
+static void put_opaque(struct swz_text *text, const uint8_t *bytes, size_t size)
+{
+	size_t i;
+
+	put(text, "0x");
+	for (i = size; i; i--)
+		swz_text_put(text, "%02x", bytes[i - 1]);
+}
+
+static void put_typed(struct swz_text *text, struct swz_binding *binding,
+		      const struct swz_value *value,
+		      const struct swz_value_type *type, const uint8_t *bytes,
+		      size_t size, unsigned depth)
+{
+	int64_t number = read_number(bytes, size,
+				     type->kind != SWZ_TYPE_UNSIGNED);
+
+	if (size < type->bytes && type->kind != SWZ_TYPE_ARRAY &&
+	    type->kind != SWZ_TYPE_STRUCT && type->kind != SWZ_TYPE_OPAQUE &&
+	    type->kind != SWZ_TYPE_STRING) {
+		put(text, "...");
+		return;
+	}
+	switch (type->kind) {
+	case SWZ_TYPE_SIGNED:
+		if (size == 16)
+			put_wide(text, bytes, true);
+		else
+			swz_text_put(text, "%" PRId64, number);
+		break;
+	case SWZ_TYPE_UNSIGNED:
+		if (size == 16)
+			put_wide(text, bytes, false);
+		else
+			swz_text_put(text, "%" PRIu64, (uint64_t)number);
+		break;
+	case SWZ_TYPE_HEX:
+		swz_text_put(text, "0x%" PRIx64,
+			     (uint64_t)read_number(bytes, size, false));
+		break;
+	case SWZ_TYPE_OCTAL:
+		swz_text_put(text, "0%" PRIo64,
+			     (uint64_t)read_number(bytes, size, false));
+		break;
+	case SWZ_TYPE_BOOL:
+		put(text, size && bytes[0] ? "true" : "false");
+		break;
+	case SWZ_TYPE_CHAR:
+		put(text, "'");
+		if (size == 1)
+			put_escaped(text, bytes, 1, '\'');
+		else
+			swz_text_put(text, number < 0x80 ? "%c" : "\\u%04x",
+				     (unsigned int)number);
+		put(text, "'");
+		break;
+	case SWZ_TYPE_FLOAT:
+		put_float(text, bytes, size);
+		break;
+	case SWZ_TYPE_ENUM:
+		put_enum(text, value, type, number);
+		break;
+	case SWZ_TYPE_POINTER:
+	case SWZ_TYPE_FUNCTION:
+	case SWZ_TYPE_REFERENCE:
+	case SWZ_TYPE_SMART:
+		put_address(text, binding,
+			    (uint64_t)read_number(bytes, size, false));
+		break;
+	case SWZ_TYPE_STRUCT:
+		put_struct(text, binding, value, type, bytes, size, depth);
+		break;
+	case SWZ_TYPE_ARRAY:
+		put_array(text, binding, value, type, bytes, size, depth);
+		break;
+	case SWZ_TYPE_VECTOR:
+		put_vector(text, value, type, bytes, size);
+		break;
+	case SWZ_TYPE_STRING: /* whose text is not recorded: in a struct */
+		if (size == 8)
+			put_address(text, binding,
+				    (uint64_t)read_number(bytes, size, false));
+		else
+			put(text, "{...}");
+		break;
+	default:
+		put_opaque(text, bytes, size);
+		break;
+	}
+}
+
+/* ------------------------------------------------------------------ values */
+
+void swz_value_print(struct swz_text *text, struct swz_binding *binding,
+		     const struct swz_value *value)
+{
+	if (value->text.bytes) {
+		put_string(text, &value->text);
+		return;
+	}
+	if (!value->plain.bytes || value->plain.bad) {
+		put(text, "?");
+		return;
+	}
+	put_typed(text, binding, value, value->type, value->plain.bytes,
+		  value->plain.size, 0);
+}
+
+void swz_arguments_print(struct swz_text *text, struct swz_binding *binding,
+			 const struct swz_call_values *values)
+{
+	bool returns = values->moment == SWZ_VALUES_RETURN, any = false;
+	size_t i;
+
+	for (i = 0; i < values->count; i++) {
+		const struct swz_value *value = &values->values[i];
+
+		if (returns && !value->pointed)
+			continue;
+		swz_text_put(text, "%s%s%s = ", any ? ", " : "",
+			     value->pointed ? "*" : "", value->name);
+		swz_value_print(text, binding, value);
+		any = true;
+	}
+}
+
+const struct swz_value *swz_value_result(const struct swz_call_values *values)
+{
+	size_t i;
+
+	for (i = 0; i < values->count; i++)
+		if (!values->values[i].pointed)
+			return &values->values[i];
+	return NULL;
+}
+
+bool swz_value_number(const struct swz_value *value, int64_t *number)
+{
+	switch (value->type->kind) {
+	case SWZ_TYPE_FLOAT:
+	case SWZ_TYPE_STRUCT:
+	case SWZ_TYPE_ARRAY:
+	case SWZ_TYPE_VECTOR:
+	case SWZ_TYPE_OPAQUE:
+	case SWZ_TYPE_STRING:
+		return false;
+	default:
+		break;
+	}
+	if (!value->plain.bytes || value->plain.bad ||
+	    value->plain.size > sizeof(*number))
+		return false;
+	*number = read_number(value->plain.bytes, value->plain.size,
+			      value->type->kind != SWZ_TYPE_UNSIGNED &&
+				      value->type->kind != SWZ_TYPE_BOOL);
+	return true;
+}
+
+/* Names like EINVAL_ERROR, kFailed, STATUS_INVALID. */
+static bool sounds_wrong(const char *name)
+{
+	static const char *const words[] = {"err", "fail", "invalid", "bad"};
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return false;
+}
+
+bool swz_value_is_exceptional(const struct swz_value *result)
+{
+	const struct swz_value_bytes *text = &result->text;
+	const char *name;
+	int64_t number;
+
+	if (text->bytes)
+		return text->bad && text->cut;
+	if (!swz_value_number(result, &number))
+		return false;
+	switch (result->type->kind) {
+	case SWZ_TYPE_SIGNED:
+		return number < 0;
+	case SWZ_TYPE_UNSIGNED:
+		number = read_number(result->plain.bytes, result->plain.size,
+				     true);
+		return number == -1;
+	case SWZ_TYPE_HEX:
+	case SWZ_TYPE_OCTAL:
+		return number == -1;
+	case SWZ_TYPE_BOOL:
+	case SWZ_TYPE_POINTER:
+	case SWZ_TYPE_FUNCTION:
+	case SWZ_TYPE_SMART:
+		return number == 0;
+	case SWZ_TYPE_ENUM:
+		if (result->type->flags & SWZ_TYPE_IS_ERROR)
+			return number != 0;
+		name = member_name(result, result->type, number);
+		return number < 0 || (name && sounds_wrong(name));
+	default:
+		return false;
+	}
+}
+
+void swz_exception_print(struct swz_text *text, const char *mangled)
+{
+	static const char prefix[] = "typeinfo for ";
+	char *symbol = swz_print("_ZTI%s", mangled);
+	char *shown = swz_demangle(symbol, 0, SWZ_DEMANGLE_SIMPLE);
+	bool known = strncmp(shown, prefix, strlen(prefix)) == 0;
+
+	put(text, known ? shown + strlen(prefix) : mangled);
+	free(shown);
+	free(symbol);
+}

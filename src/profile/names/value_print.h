@@ -1,0 +1,46 @@
+#ifndef SWZ_PROFILE_NAMES_VALUE_PRINT_H
+#define SWZ_PROFILE_NAMES_VALUE_PRINT_H
+
+/* Arguments and results as text: the same in all formats. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profile/file/values.h"
+#include "profile/names/catalog.h"
+
+/* Text that grows; begins with zeros. */
+struct swz_text {
+	char *text; /* with a NUL, once there is any */
+	size_t size, capacity;
+};
+void swz_text_clear(struct swz_text *text);
+void swz_text_add(struct swz_text *text, const char *bytes, size_t size);
+void swz_text_put(struct swz_text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void swz_text_free(struct swz_text *text);
+
+/* Adds the value. The binding's catalog names functions that pointers lead
+ * to; it may get more of them. */
+void swz_value_print(struct swz_text *text, struct swz_binding *binding,
+		     const struct swz_value *value);
+
+/* Adds "name = value, name = value": all arguments, and what they point at as
+ * "*name"; of a return these alone. */
+void swz_arguments_print(struct swz_text *text, struct swz_binding *binding,
+			 const struct swz_call_values *values);
+
+/* The result among the values of a return; NULL: there is none. */
+const struct swz_value *swz_value_result(const struct swz_call_values *values);
+
+/* Whether a result says that something went wrong, as far as its type tells:
+ * a negative number, -1, NULL, false, an error of an enum. */
+bool swz_value_is_exceptional(const struct swz_value *result);
+
+/* A whole number that the value is or stands for. False: it is none. */
+bool swz_value_number(const struct swz_value *value, int64_t *number);
+
+/* The exception's type, for people. */
+void swz_exception_print(struct swz_text *text, const char *mangled);
+
+#endif

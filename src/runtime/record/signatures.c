@@ -1,0 +1,210 @@
+/* Each item of -A has a list of parts, those of the entry first. What the file
+ * gets are copies: a chunk for each module that has such functions. */
+
+#include "runtime/record/signatures.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+#include "base/value_text.h"
+#include "runtime/record/chunks.h"
+#include "runtime/record/file.h"
+#include "runtime/record/function_ids.h"
+#include "runtime/support/config.h"
+
+/* A part of -A, with what the file says of it besides. */
+struct named_part {
+	const char *name;
+	uint32_t name_length;
+	uint8_t type;
+};
+
+const char *swz_signature_patterns;
+bool swz_capturing;
+
+static struct swz_captured *captured; /* by number */
+static uint32_t captured_count;
+static struct swz_value_part *parts; /* of all, in their order */
+static struct named_part *named;     /* of each of them */
+static uint32_t part_count;
+static const struct swz_captured **by_id;
+
+static void *map(size_t bytes, int flags)
+{
+	return swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+}
+
+static const char *line_end(const char *text)
+{
+	while (*text && *text != '\n')
+		text++;
+	return text;
+}
+
+/* The parts of one moment; false: it cannot be read. */
+static bool add_parts(const char *specs, const char *end, bool at_return)
+{
+	struct swz_value_spec spec;
+	uint32_t value = part_count;
+
+	while (specs < end) {
+		if (!swz_value_spec_read(&specs, end, &spec))
+			return false;
+		if (spec.at_return != at_return)
+			continue;
+		spec.part.value = (uint16_t)value++;
+		parts[part_count] = spec.part;
+		named[part_count++] = (struct named_part){
+			spec.name, spec.name_length, spec.type};
+	}
+	return true;
+}
+
+static bool add_item(const char *item, const char *end, char **pattern)
+{
+	struct swz_captured *c = &captured[captured_count];
+	const char *specs = swz_value_specs(item, (unsigned)(end - item));
+	uint32_t first = part_count;
+
+	if (!specs)
+		return false;
+	memcpy(*pattern, item, (size_t)(specs - 1 - item));
+	*pattern += specs - 1 - item;
+	*(*pattern)++ = '\n';
+	c->parts = &parts[first];
+	c->number = captured_count++;
+	if (!add_parts(specs, end, false))
+		return false;
+	c->entry_parts = (uint16_t)(part_count - first);
+	if (!add_parts(specs, end, true))
+		return false;
+	c->return_parts = (uint16_t)(part_count - first - c->entry_parts);
+	for (uint32_t i = first; i < part_count; i++) {
+		bool returned = i >= first + c->entry_parts;
+		uint8_t place = parts[i].place;
+		bool vector = place >= SWZ_PLACE_VECTOR &&
+			      place < SWZ_PLACE_STACK;
+
+		c->entry_vectors |= vector && !returned;
+		c->return_vectors |= vector && returned;
+		c->return_x87 |= place == SWZ_PLACE_X87;
+	}
+	return true;
+}
+
+const char *swz_signatures_read(void)
+{
+	const char *text = swz_config.arguments, *end;
+	size_t lines = 1, specs = 1, length;
+	char *pattern;
+
+	if (!text)
+		return NULL;
+	length = strlen(text);
+	for (const char *s = text; *s; s++) {
+		lines += *s == '\n';
+		specs += *s == ',' || *s == '\n';
+	}
+	captured = map(lines * sizeof(*captured), 0);
+	parts = map(specs * sizeof(*parts), 0);
+	named = map(specs * sizeof(*named), 0);
+	pattern = map(length + 2, 0);
+	if (!captured || !parts || !named || !pattern)
+		return "no memory for -A";
+	swz_signature_patterns = pattern;
+	for (; *text; text = end + (*end == '\n')) {
+		end = line_end(text);
+		if (end > text && !add_item(text, end, &pattern))
+			return "SWIZZLE_ARGUMENTS: not FUNCTION@SPEC,...";
+	}
+	*pattern = '\0';
+	return NULL;
+}
+
+enum swz_status swz_signatures_begin(void)
+{
+	if (!captured_count)
+		return SWZ_OK;
+	by_id = map(swz_ids_bound() * sizeof(*by_id), MAP_NORESERVE);
+	return by_id ? SWZ_OK : SWZ_E_NOMEM;
+}
+
+bool swz_signatures_set(uint32_t function, uint32_t number)
+{
+	if (!by_id || function >= swz_ids_bound() || number >= captured_count)
+		return false;
+	by_id[function] = &captured[number];
+	swz_capturing = true;
+	return true;
+}
+
+const struct swz_captured *swz_signature_of(uint32_t function)
+{
+	return by_id && function < swz_ids_bound() ? by_id[function] : NULL;
+}
+
+/* ------------------------------------------------------------- in the file */
+
+static uint64_t text_bytes(void)
+{
+	uint64_t bytes = 2;
+
+	for (uint32_t i = 0; i < part_count; i++)
+		bytes += named[i].name_length + 1;
+	return bytes;
+}
+
+/* One type for each part; its name behind the others. */
+static void fill(struct swz_chunk *chunk, const uint32_t (*pairs)[2])
+{
+	struct swz_signature *signatures = (void *)(chunk + 1);
+	struct swz_value_part *to = (void *)(signatures + chunk->count);
+	struct swz_value_type *types = (void *)(to + part_count);
+	char *text = (char *)(types + part_count);
+	uint32_t at = 1;
+
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		const struct swz_captured *c = &captured[pairs[i][1]];
+
+		signatures[i] = (struct swz_signature){
+			.function = pairs[i][0],
+			.first = (uint32_t)(c->parts - parts),
+			.entry_parts = c->entry_parts,
+			.return_parts = c->return_parts,
+		};
+	}
+	for (uint32_t i = 0; i < part_count; i++) {
+		to[i] = parts[i];
+		to[i].name = at;
+		to[i].type = i;
+		types[i].kind = named[i].type;
+		types[i].bytes = parts[i].bytes;
+		memcpy(text + at, named[i].name, named[i].name_length);
+		at += named[i].name_length + 1;
+	}
+}
+
+enum swz_status swz_signatures_record(const uint32_t (*pairs)[2],
+				      uint32_t count, uint32_t module)
+{
+	struct swz_chunk *chunk;
+
+	chunk = swz_chunk_take(swz_file, SWZ_CHUNK_SIGNATURES,
+			       count * sizeof(struct swz_signature) +
+				       part_count *
+					       (sizeof(struct swz_value_part) +
+						sizeof(struct swz_value_type)) +
+				       text_bytes(),
+			       count, module);
+	if (!chunk)
+		return SWZ_E_NOMEM;
+	chunk->reserved[SWZ_SIGNATURES_PARTS] = part_count;
+	chunk->reserved[SWZ_SIGNATURES_TYPES] = part_count;
+	chunk->reserved[SWZ_SIGNATURES_TEXT] = text_bytes();
+	fill(chunk, pairs);
+	swz_chunk_publish(chunk);
+	return SWZ_OK;
+}

@@ -1,0 +1,51 @@
+#ifndef SWZ_RUNTIME_RECORD_SIGNATURES_H
+#define SWZ_RUNTIME_RECORD_SIGNATURES_H
+
+/* What is recorded of which function's arguments and result: read from the
+ * options at start, then looked up by function id at each of its calls. Nothing
+ * here changes while the hooks use it, but that ids of later libraries are
+ * added. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "swizzle/format.h"
+#include "swizzle/values.h"
+
+struct swz_captured {
+	const struct swz_value_part *parts;
+	uint16_t entry_parts, return_parts; /* those of the return behind */
+	bool entry_vectors, return_vectors; /* some are in vector registers */
+	bool return_x87;
+	uint32_t number; /* from 0, in the order of the options */
+};
+
+/* The patterns of -A, one a line, or NULL: number N of them belongs to
+ * swz_captured number N. */
+extern const char *swz_signature_patterns;
+
+/* Reads the options. Before modules are planned. Returns NULL, or what is wrong
+ * (a sentence for the user). */
+const char *swz_signatures_read(void);
+
+/* Makes the table of ids: once those of the start are known. */
+enum swz_status swz_signatures_begin(void) SWZ_MUST_CHECK;
+
+/* From now on the function's calls are looked up as those of this number.
+ * Returns false where there is no room for its id. */
+bool swz_signatures_set(uint32_t function, uint32_t number);
+
+/* Whether anything is. */
+extern bool swz_capturing;
+
+/* NULL: nothing is recorded of the function. Async-signal-safe. */
+const struct swz_captured *swz_signature_of(uint32_t function);
+
+/* Writes the signatures of functions: COUNT pairs of an id and a number.
+ * SWZ_E_NOMEM: the profile is full. */
+enum swz_status swz_signatures_record(const uint32_t (*pairs)[2],
+				      uint32_t count,
+				      uint32_t module) SWZ_MUST_CHECK;
+
+#endif

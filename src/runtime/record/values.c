@@ -1,0 +1,459 @@
+/* A record is put together on the stack, as its length is known only then; it
+ * goes to the thread's chunk of values in one piece.
+ *
+ * What a return's parts need of the entry (where an out-parameter lies) is kept
+ * in a ring of the thread's own, in the order of calls: the latest that has the
+ * activation's owner is the one. A call that was deeper than the ring is long
+ * has nothing kept, which the record says. */
+
+#include "runtime/record/values.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+
+#include "base/syscall.h"
+#include "runtime/record/chunks.h"
+#include "runtime/record/event_chunks.h"
+#include "runtime/record/file.h"
+#include "runtime/record/slow_stack.h"
+#include "runtime/support/config.h"
+
+#define FIRST_PAGES 2u
+#define PAGES 16u
+#define PAGE UINT64_C(4096)
+#define MOST_TRIES 8u
+#define KEPT_CALLS 512u /* a power of two */
+#define NEAR_CALLS 64u  /* of these the latest are looked at */
+
+void swz_store_vectors(uint8_t out[128]);
+void swz_store_x87(uint8_t out[512]);
+
+/* Of the thread's calls, what SWZ_PART_KEEP says. */
+struct swz_kept_values {
+	uint32_t next;
+	struct kept {
+		const void *owner;
+		uint64_t of[SWZ_MOST_KEPT];
+	} calls[KEPT_CALLS];
+};
+
+/* ------------------------------------------------------------------- room */
+
+static uint64_t end_of(const struct swz_chunk *chunk)
+{
+	return (uintptr_t)chunk + chunk->bytes;
+}
+
+static void next_chunk(void *argument)
+{
+	struct swz_thread *thread = argument;
+	struct swz_thread_cold *cold = thread->cold;
+	struct swz_chunk *chunk = cold->values;
+
+	/* a signal handler may have been here */
+	if (chunk && end_of(chunk) - cold->value_at >= SWZ_MOST_VALUE_BYTES)
+		return;
+	swz_event_chunk_leave(chunk);
+	swz_event_chunk_pass(chunk);
+	chunk = swz_event_chunk_take(SWZ_CHUNK_VALUES,
+				     chunk ? PAGES : FIRST_PAGES, FIRST_PAGES,
+				     cold->index);
+	cold->values = chunk;
+	cold->value_at = chunk ? (uintptr_t)(chunk + 1) : 0;
+	cold->values_full = !chunk;
+	if (!chunk)
+		return;
+	chunk->reserved[0] = cold->value_chunks++;
+	swz_chunk_publish(chunk);
+}
+
+/* Room for so many bytes, a multiple of 8; NULL: there is none. */
+static void *take(struct swz_thread *thread, uint64_t bytes)
+{
+	struct swz_thread_cold *cold = thread->cold;
+
+	for (unsigned i = 0; i < MOST_TRIES && !cold->values_full; i++) {
+		uint64_t at = __atomic_load_n(&cold->value_at,
+					      __ATOMIC_RELAXED);
+
+		if (!at || at + bytes > end_of(cold->values)) {
+			swz_slowly(thread, next_chunk, thread);
+			continue;
+		}
+		if (__atomic_compare_exchange_n(
+			    &cold->value_at, &at, at + bytes, false,
+			    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return (void *)(uintptr_t)at;
+	}
+	__atomic_fetch_add(&swz_file->lost_values, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+void swz_values_begin_thread(struct swz_thread_cold *cold)
+{
+	swz_event_chunk_leave(cold->values);
+	swz_values_forget(cold);
+}
+
+void swz_values_forget(struct swz_thread_cold *cold)
+{
+	cold->values = NULL;
+	cold->value_at = 0;
+	cold->value_chunks = 0;
+	cold->values_full = false;
+	if (cold->kept)
+		cold->kept->next = 0;
+}
+
+/* ----------------------------------------------------------------- memory */
+
+/* How many bytes from FROM on can be read, up to SIZE; they are copied. A page
+ * that cannot be read ends it. */
+static size_t read_memory(uint64_t from, void *to, size_t size)
+{
+	size_t first = PAGE - from % PAGE;
+	struct iovec local = {to, size};
+	struct iovec remote[2] = {{(void *)(uintptr_t)from, size}};
+	unsigned pieces = 1;
+	long got;
+
+	if (from < PAGE || from >> 47)
+		return 0;
+	if (first < size) {
+		remote[0].iov_len = first;
+		remote[1].iov_base = (void *)(uintptr_t)(from + first);
+		remote[1].iov_len = size - first;
+		pieces = 2;
+	}
+	got = SWZ_SYSCALL(SYS_process_vm_readv, swz_file->pid, &local, 1,
+			  remote, pieces, 0);
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* ------------------------------------------------------------------ parts */
+
+struct recording {
+	const uint64_t *slot;
+	const uint64_t *kept; /* or NULL */
+	uint64_t *keep;
+	uint8_t *vectors, *x87; /* or NULL */
+	size_t used;
+	_Alignas(8) uint8_t bytes[SWZ_MOST_VALUE_BYTES];
+};
+
+static const void *address_of(const struct recording *r, unsigned place,
+			      int32_t offset)
+{
+	static const uint8_t below[] = {5, 4, 3, 2, 6, 7, 1, 3};
+	static const uint64_t none;
+
+	if (place < SWZ_PLACE_VECTOR)
+		return r->slot - below[place];
+	if (place < SWZ_PLACE_STACK)
+		return r->vectors ? r->vectors + 16 * (place - SWZ_PLACE_VECTOR)
+				  : NULL;
+	if (place == SWZ_PLACE_STACK)
+		return (const uint8_t *)(r->slot + 1) + offset;
+	if (place < SWZ_PLACE_KEPT)
+		return r->x87 ? r->x87 + 32 + 16 * (place - SWZ_PLACE_X87)
+			      : NULL;
+	return r->kept ? &r->kept[place - SWZ_PLACE_KEPT] : &none;
+}
+
+static uint64_t word_at(const struct recording *r, unsigned place,
+			int32_t offset)
+{
+	const void *from = address_of(r, place, offset);
+	uint64_t word = 0;
+
+	if (from)
+		memcpy(&word, from, sizeof(word));
+	return word;
+}
+
+static bool has_room(const struct recording *r, size_t bytes)
+{
+	return sizeof(r->bytes) - r->used >= bytes;
+}
+
+static void add_text(struct recording *r, uint64_t from, uint64_t length,
+		     bool ends)
+{
+	size_t most = swz_config.string_bytes, got;
+	uint8_t *to = r->bytes + r->used + 2;
+	uint16_t head;
+
+	if (!has_room(r, 2))
+		return;
+	if (!has_room(r, 2 + most))
+		most = sizeof(r->bytes) - r->used - 2;
+	if (!ends && length < most)
+		most = (size_t)length;
+	got = most ? read_memory(from, to, most) : 0;
+	head = (uint16_t)(got < most ? SWZ_TEXT_BAD : 0);
+	if (!ends && length > got && !head)
+		head = SWZ_TEXT_CUT;
+	for (size_t i = 0; ends && i < got; i++)
+		if (!to[i]) {
+			got = i;
+			head = 0;
+			ends = false;
+		}
+	if (ends && !head)
+		head = SWZ_TEXT_CUT;
+	if (ends && !from)
+		head = SWZ_TEXT_BAD | SWZ_TEXT_CUT;
+	head |= (uint16_t)got;
+	memcpy(to - 2, &head, 2);
+	r->used += 2 + got;
+}
+
+static void add_bad_text(struct recording *r)
+{
+	uint16_t head = SWZ_TEXT_BAD;
+
+	if (!has_room(r, 2))
+		return;
+	memcpy(r->bytes + r->used, &head, 2);
+	r->used += 2;
+}
+
+static void add_counted(struct recording *r, const struct swz_value_part *p,
+			uint64_t object)
+{
+	uint64_t words[2];
+
+	if (read_memory(object + (uint64_t)(int64_t)p->offset, &words[0], 8) !=
+	    8)
+		add_bad_text(r);
+	else if (read_memory(p->kind == SWZ_PART_OLD_STRING ? words[0] - 24
+							    : object + p->other,
+			     &words[1], 8) != 8)
+		add_bad_text(r);
+	else
+		add_text(r, words[0], words[1], false);
+}
+
+static void add_memory(struct recording *r, const struct swz_value_part *p,
+		       uint64_t object)
+{
+	uint8_t *to = r->bytes + r->used;
+	bool whole;
+
+	if (!has_room(r, 1u + p->bytes))
+		return;
+	whole = read_memory(object + (uint64_t)(int64_t)p->offset, to + 1,
+			    p->bytes) == p->bytes;
+	*to = whole;
+	r->used += whole ? 1u + p->bytes : 1;
+}
+
+static void add_plain(struct recording *r, const struct swz_value_part *p)
+{
+	const void *from = address_of(r, p->place, p->offset);
+
+	if (!has_room(r, p->bytes))
+		return;
+	if (p->place >= SWZ_PLACE_KEPT || !from)
+		memset(r->bytes + r->used, 0, p->bytes);
+	if (from && p->bytes <= (p->place == SWZ_PLACE_STACK ? UINT16_MAX : 16))
+		memcpy(r->bytes + r->used, from, p->bytes);
+	r->used += p->bytes;
+}
+
+/* At the place of the stack the offset is that of the place. */
+static uint64_t pointer_of(const struct recording *r,
+			   const struct swz_value_part *p)
+{
+	return word_at(r, p->place,
+		       p->place == SWZ_PLACE_STACK ? p->offset : 0);
+}
+
+static void add_parts(struct recording *r, const struct swz_value_part *parts,
+		      unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct swz_value_part p = parts[i];
+		uint64_t pointer = p.kind ? pointer_of(r, &p) : 0;
+
+		if (p.place == SWZ_PLACE_STACK && p.kind != SWZ_PART_PLAIN)
+			p.offset = 0;
+		switch (p.kind) {
+		case SWZ_PART_PLAIN:
+			add_plain(r, &p);
+			break;
+		case SWZ_PART_MEMORY:
+			add_memory(r, &p, pointer);
+			break;
+		case SWZ_PART_STRING:
+			add_text(r, pointer, 0, true);
+			break;
+		case SWZ_PART_COUNTED:
+		case SWZ_PART_OLD_STRING:
+			add_counted(r, &p, pointer);
+			break;
+		case SWZ_PART_SPAN:
+			add_text(r, pointer, word_at(r, p.other, 0), false);
+			break;
+		case SWZ_PART_KEEP:
+			if (r->keep && p.other < SWZ_MOST_KEPT)
+				r->keep[p.other] = pointer;
+			break;
+		}
+	}
+}
+
+/* ---------------------------------------------------------------- records */
+
+static void write_record(struct swz_thread *thread, struct recording *r,
+			 uint32_t node, uint64_t ticks,
+			 enum swz_value_moment moment)
+{
+	struct swz_value_record *record;
+	size_t body, bytes;
+
+	if (r->used > SWZ_MOST_VALUE_BYTES - sizeof(*record))
+		r->used = SWZ_MOST_VALUE_BYTES - sizeof(*record);
+	body = (r->used + 7) & ~(size_t)7;
+	bytes = sizeof(*record) + body;
+	record = take(thread, bytes);
+	if (!record)
+		return;
+	record->node = node;
+	record->bytes = (uint16_t)bytes;
+	record->kind = (uint8_t)moment;
+	record->ticks = ticks;
+	memcpy(record + 1, r->bytes, r->used);
+	__atomic_store_n(&record->whole, 1, __ATOMIC_RELEASE);
+}
+
+static void make_kept(void *argument)
+{
+	struct swz_thread *thread = argument;
+
+	if (!thread->cold->kept)
+		thread->cold->kept = swz_sys_mmap(
+			NULL, sizeof(*thread->cold->kept),
+			PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+}
+
+static uint64_t *keep_for(struct swz_thread *thread, const void *owner)
+{
+	struct swz_kept_values *kept = thread->cold->kept;
+	struct kept *call;
+
+	if (!kept) {
+		swz_slowly(thread, make_kept, thread);
+		kept = thread->cold->kept;
+	}
+	if (!kept)
+		return NULL;
+	call = &kept->calls[kept->next++ % KEPT_CALLS];
+	call->owner = owner;
+	return call->of;
+}
+
+/* What was kept for a call that ends; it is no longer. */
+static const uint64_t *kept_of(const struct swz_thread *thread,
+			       const void *owner)
+{
+	struct swz_kept_values *kept = thread->cold->kept;
+
+	for (uint32_t i = 1; kept && i <= NEAR_CALLS && i <= kept->next; i++) {
+		struct kept *call = &kept->calls[(kept->next - i) % KEPT_CALLS];
+
+		if (call->owner != owner)
+			continue;
+		call->owner = NULL;
+		kept->next -= i;
+		return call->of;
+	}
+	return NULL;
+}
+
+static bool keeps(const struct swz_captured *c)
+{
+	for (unsigned i = c->entry_parts; i && i--;)
+		if (c->parts[i].kind == SWZ_PART_KEEP)
+			return true;
+	return false;
+}
+
+void swz_values_enter(struct swz_thread *thread, const struct swz_captured *c,
+		      uint32_t node, uint64_t ticks, const void *owner,
+		      const uint64_t *slot)
+{
+	_Alignas(16) uint8_t vectors[128];
+	struct recording r;
+
+	if (!c->entry_parts)
+		return;
+	r.slot = slot;
+	r.kept = NULL;
+	r.keep = keeps(c) ? keep_for(thread, owner) : NULL;
+	r.vectors = r.x87 = NULL;
+	r.used = 0;
+	if (c->entry_vectors) {
+		swz_store_vectors(vectors);
+		r.vectors = vectors;
+	}
+	add_parts(&r, c->parts, c->entry_parts);
+	write_record(thread, &r, node, ticks, SWZ_VALUES_ENTRY);
+}
+
+void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
+		       uint32_t node, uint64_t ticks, const void *owner,
+		       const uint64_t *slot)
+{
+	_Alignas(16) uint8_t vectors[128], x87[512];
+	struct recording r;
+
+	if (!c->return_parts)
+		return;
+	r.slot = slot;
+	r.kept = keeps(c) ? kept_of(thread, owner) : NULL;
+	r.keep = NULL;
+	r.vectors = r.x87 = NULL;
+	r.used = 0;
+	if (c->return_vectors) {
+		swz_store_vectors(vectors);
+		r.vectors = vectors;
+	}
+	if (c->return_x87) {
+		swz_store_x87(x87);
+		r.x87 = x87;
+	}
+	add_parts(&r, c->parts + c->entry_parts, c->return_parts);
+	write_record(thread, &r, node, ticks, SWZ_VALUES_RETURN);
+}
+
+/* Of the Itanium C++ ABI: the header of the language lies before that of the
+ * unwinder, and begins with the type, or, of one that was rethrown from another
+ * thread, with the address of the object. The type has its name at 8. */
+#define TYPE_BEFORE_HEADER 80u
+#define TYPE_BEFORE_OBJECT 112u
+#define CXX_LANGUAGE UINT64_C(0x432b2b00) /* "C++\0" */
+
+void swz_values_exception(struct swz_thread *thread, uint32_t node,
+			  uint64_t ticks, const void *exception)
+{
+	uint64_t at = (uintptr_t)exception, type = 0, name = 0, language;
+	struct recording r;
+
+	r.used = 0;
+	if (read_memory(at, &language, 8) == 8 &&
+	    (language & UINT64_C(0xffffff00)) == CXX_LANGUAGE &&
+	    read_memory(at - TYPE_BEFORE_HEADER, &type, 8) == 8) {
+		if (language & 1 &&
+		    read_memory(type - TYPE_BEFORE_OBJECT, &type, 8) != 8)
+			type = 0;
+		if (type && read_memory(type + 8, &name, 8) == 8)
+			add_text(&r, name, 0, true);
+	}
+	if (r.used > 2)
+		write_record(thread, &r, node, ticks, SWZ_VALUES_EXCEPTION);
+}

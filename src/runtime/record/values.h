@@ -1,0 +1,41 @@
+#ifndef SWZ_RUNTIME_RECORD_VALUES_H
+#define SWZ_RUNTIME_RECORD_VALUES_H
+
+/* Arguments and results, as records beside the events of their calls (see
+ * swizzle/values.h). Room is taken by a compare-and-exchange, as with events;
+ * a record is marked whole when it is. Memory of the program is read by way of
+ * the kernel: a bad pointer is a byte in the record, and nothing else.
+ * Async-signal-safe. */
+
+#include <stdint.h>
+
+#include "runtime/record/signatures.h"
+#include "runtime/record/thread.h"
+
+/* What a hook has in registers: SLOT holds the return address, rax, rcx, rdx,
+ * rsi, rdi, r8 and r9 lie below it in this order; vector and x87 registers are
+ * as in the program. */
+
+/* A call of the node has begun at TICKS (rdtsc). OWNER tells the activation:
+ * its end has the same. */
+void swz_values_enter(struct swz_thread *thread, const struct swz_captured *c,
+		      uint32_t node, uint64_t ticks, const void *owner,
+		      const uint64_t *slot);
+
+/* It has returned. */
+void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
+		       uint32_t node, uint64_t ticks, const void *owner,
+		       const uint64_t *slot);
+
+/* An exception has ended it: with its header there, if it is one of C++. */
+void swz_values_exception(struct swz_thread *thread, uint32_t node,
+			  uint64_t ticks, const void *exception);
+
+/* A thread's state begins anew, also in a forked child: what it had is not
+ * its own. */
+void swz_values_forget(struct swz_thread_cold *cold);
+
+/* The thread's record is a new one's; its chunk is full as it is. */
+void swz_values_begin_thread(struct swz_thread_cold *cold);
+
+#endif
