@@ -34,11 +34,12 @@ struct totals {
 	uint32_t files, threads, full, running, others;
 	int32_t pids[64]; /* of processes that run: one may have several files
 			   */
-	bool told, overwritten;
+	bool told, overwritten, marks;
 	/* of the root process */
 	uint64_t start_ticks, last_ticks;
 	struct swz_clock_sample clock[3];
 	char first[256]; /* its first file's name */
+	char other[256]; /* that of another process */
 };
 
 struct work {
@@ -148,6 +149,7 @@ static void add_chunks(struct work *w, int fd)
 					   at + bytes);
 		else if (chunk.type == SWZ_CHUNK_THREAD)
 			add_thread(w, fd, at + sizeof(chunk));
+		w->totals.marks |= chunk.type == SWZ_CHUNK_MARKS;
 		has_events |= chunk.type == SWZ_CHUNK_EVENTS ||
 			      chunk.type == SWZ_CHUNK_PACKED;
 		has_first |= (chunk.type == SWZ_CHUNK_EVENTS &&
@@ -220,25 +222,72 @@ static void add_open(struct work *w, int fd, const char *name)
 		add_root(w, name);
 	else if (writer_lives(h))
 		add_running(t, h->pid);
+	if (!is_root(w) && strlen(name) < sizeof(t->other))
+		memcpy(t->other, name, strlen(name) + 1);
 	add_chunks(w, fd);
 }
 
-/* No link is followed, and nothing waited for. */
-static void add_file(struct work *w, int folder, const char *name)
+/* No link is followed, and nothing waited for. Less than 0: it is no file. */
+static int open_file(int folder, const char *name)
 {
 	struct stat st;
 	long fd = SWZ_SYSCALL(SYS_openat, folder, name,
 			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
 				      O_CLOEXEC);
 
+	if (fd < 0 ||
+	    (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode)))
+		return (int)fd;
+	SWZ_SYSCALL(SYS_close, fd);
+	return -1;
+}
+
+static void add_file(struct work *w, int folder, const char *name)
+{
+	int fd = open_file(folder, name);
+
 	if (fd < 0)
 		return;
-	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode))
-		add_open(w, (int)fd, name);
+	add_open(w, fd, name);
 	SWZ_SYSCALL(SYS_close, fd);
 }
 
-static bool add_folder(struct work *w)
+/* Nothing was recorded, nor lost. Changes the totals. */
+static bool is_unused(struct work *w, int fd)
+{
+	const struct swz_file_header *h = &w->header;
+
+	if (read_at(fd, &w->header, sizeof(*h), 0) != sizeof(*h) ||
+	    memcmp(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic)) != 0 ||
+	    h->version != SWZ_FILE_VERSION || h->lost_calls || h->full)
+		return false;
+	w->totals.calls = 0;
+	w->totals.marks = false;
+	add_chunks(w, fd);
+	return !w->totals.calls && !w->totals.marks;
+}
+
+/* What a process that runs has not recorded it may record yet; but the root
+ * ends. */
+static void remove_unused(struct work *w, int folder, const char *name)
+{
+	int fd = open_file(folder, name);
+	bool unused;
+
+	if (fd < 0)
+		return;
+	unused = is_unused(w, fd) && w->header.root_pid == w->run->root_pid &&
+		 w->header.root_start == w->run->root_start &&
+		 (is_root(w) || !writer_lives(&w->header));
+	SWZ_SYSCALL(SYS_close, fd);
+	if (unused)
+		SWZ_SYSCALL(SYS_unlinkat, folder, name, 0);
+}
+
+/* Calls VISIT for each file that may be the run's. */
+static bool visit_folder(struct work *w,
+			 void (*visit)(struct work *w, int folder,
+				       const char *name))
 {
 	const char *slash = strrchr(w->run->output, '/');
 	size_t length = slash ? (size_t)(slash - w->run->output) + 1 : 0;
@@ -260,11 +309,33 @@ static bool add_folder(struct work *w)
 				(const void *)((char *)w->entries + at);
 
 			if (begins_as_wanted(w->name, e->name))
-				add_file(w, (int)folder, e->name);
+				visit(w, (int)folder, e->name);
 			at += e->bytes;
 		}
 	SWZ_SYSCALL(SYS_close, folder);
-	return w->totals.files != 0;
+	return true;
+}
+
+static bool add_folder(struct work *w)
+{
+	return visit_folder(w, add_file) && w->totals.files != 0;
+}
+
+/* The root's times stay known though its profile may go. */
+static void leave_used(struct work *w)
+{
+	struct totals before = w->totals;
+
+	(void)visit_folder(w, remove_unused);
+	w->totals = (struct totals){.told = before.told};
+	(void)add_folder(w);
+	/* (where it was gone before, it has said so when it went) */
+	if (w->totals.first[0] || !before.first[0])
+		return;
+	w->totals.start_ticks = before.start_ticks;
+	w->totals.last_ticks = before.last_ticks;
+	memcpy(w->totals.clock, before.clock, sizeof(before.clock));
+	memcpy(w->totals.first, w->totals.other, sizeof(w->totals.first));
 }
 
 /* -------------------------------------------------------------- the clock */
@@ -499,8 +570,29 @@ size_t swz_run_summarize(const struct swz_run *run, char *text)
 	w->run = run;
 	if (add_folder(w) && run->end_ticks)
 		w->totals.last_ticks = run->end_ticks;
+	if (run->only_used && w->totals.calls)
+		leave_used(w);
 	if (w->totals.first[0] && !w->totals.told)
 		put_line(&line, w);
 	swz_sys_munmap(w, sizeof(*w));
 	return line.length;
+}
+
+bool swz_run_is_unused(const char *path)
+{
+	struct work *w;
+	bool unused = false;
+	int fd = open_file(AT_FDCWD, path);
+
+	if (fd < 0)
+		return false;
+	w = swz_sys_mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (w) {
+		w->run = &(const struct swz_run){.root_pid = 0};
+		unused = is_unused(w, fd);
+		swz_sys_munmap(w, sizeof(*w));
+	}
+	SWZ_SYSCALL(SYS_close, fd);
+	return unused;
 }

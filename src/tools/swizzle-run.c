@@ -129,6 +129,7 @@ static void set_tree(struct swz_run *run, char *output, size_t shown)
 	const char *end = strrchr(output, '/');
 
 	run->end_ticks = 0;
+	run->only_used = *swz_environment_get("SWIZZLE_MODULE") != '\0';
 	run->output = end[1] ? output : swz_text("%sswizzle.out.%%p", output);
 	run->root_pid = getpid();
 	run->root_start = swz_process_start(0);

@@ -373,6 +373,7 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	if (problem)
 		return problem;
 	read_run(&c->run);
+	c->run.only_used = c->module != NULL;
 	c->summary = flag("SWIZZLE_SUMMARY", true) && !c->quiet;
 	fresh = variable("SWIZZLE_FRESH");
 	if (fresh && *fresh == '1') {

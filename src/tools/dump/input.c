@@ -4,12 +4,15 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "profile/file/events.h"
+#include "profile/file/process_choice.h"
 #include "profile/file/writer.h"
 #include "profile/support/memory.h"
+#include "profile/support/output.h"
 #include "profile/support/progress.h"
 #include "tools/dump/message.h"
 #include "tools/dump/pairs.h"
@@ -62,6 +65,41 @@ static void warn_damage(const struct swz_profile *profile)
 					  : "; counts are exact");
 }
 
+/* Names that --process might have meant. */
+static void note_other(struct swz_dump_input *input,
+		       const struct swz_profile *profile)
+{
+	const char *name = swz_base_name(profile->executable);
+	const char *others = input->others ? input->others : "";
+	char *longer;
+
+	if (!*name || strstr(others, name) || strlen(others) > 200)
+		return;
+	longer = swz_print("%s%s%s", others, *others ? ", " : "", name);
+	free(input->others);
+	input->others = longer;
+}
+
+/* Only those that match something are wanted: none is an error. */
+static void check_processes(const struct swz_dump_input *input,
+			    const struct swz_dump_options *options)
+{
+	size_t i, j;
+
+	for (i = 0; i < options->process_count; i++) {
+		for (j = 0; j < input->count; j++)
+			if (swz_process_is_named(input->profiles[j],
+						 options->processes[i]))
+				break;
+		if (j == input->count)
+			swz_dump_complain("--process '%s': there is no such "
+					  "process%s%s",
+					  options->processes[i],
+					  input->others ? "; others are: " : "",
+					  input->others ? input->others : "");
+	}
+}
+
 static void read_input(struct swz_dump_input *input,
 		       const struct swz_dump_options *options, const char *path)
 {
@@ -70,6 +108,11 @@ static void read_input(struct swz_dump_input *input,
 
 	if (swz_profile_read(path, &profile, &error) != SWZ_OK) {
 		swz_dump_complain("%s: %s", path, error.text);
+		return;
+	}
+	if (!swz_dump_wants_process(options, profile)) {
+		note_other(input, profile);
+		swz_profile_free(profile);
 		return;
 	}
 	if (!options->quiet)
@@ -198,6 +241,7 @@ void swz_dump_read_inputs(struct swz_dump_input *input,
 	}
 	swz_progress_end();
 	swz_inputs_free(&inputs);
+	check_processes(input, options);
 	/* what shows each file by itself shows files of any kind */
 	if (options->format->profile)
 		return;
@@ -220,6 +264,7 @@ void swz_dump_free_input(struct swz_dump_input *input)
 	free(input->bindings);
 	free(input->profiles);
 	free(input->samples);
+	free(input->others);
 }
 
 bool swz_dump_has_thread(const struct swz_dump_input *input,

@@ -18,6 +18,7 @@ struct swz_dump_input {
 	/* -m both: the profiles that have the times of these; see pairs.h */
 	struct swz_profile **samples;
 	size_t sample_count, sample_capacity;
+	char *others; /* names of processes that were not asked for, or NULL */
 };
 
 /* The files that the arguments mean; complains of those that are not there.

@@ -139,7 +139,8 @@ static void add_file(struct merging *m, const char *path)
 		m->failed++;
 		return;
 	}
-	add_profile(m, path, profile);
+	if (swz_dump_wants_process(m->options, profile))
+		add_profile(m, path, profile);
 	swz_profile_free(profile);
 }
 

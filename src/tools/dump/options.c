@@ -12,6 +12,7 @@
 
 #include "options/variables.h"
 #include "options/words.h"
+#include "profile/file/process_choice.h"
 #include "profile/support/memory.h"
 #include "tools/dump/message.h"
 #include "tools/dump/target.h"
@@ -58,6 +59,10 @@ static const char usage_text[] =
 	"                         that were ever added; each is added once\n"
 	"      --thread-parts     one part (table, tree, ...) per thread\n"
 	"      --separate-threads one file (or table) per thread\n"
+	"      --process PROCESS  only the profiles of processes with this "
+	"name "
+	"(* ? []),\n"
+	"                         path or number; may be repeated\n"
 	"      --tid THREAD       only the threads with this id, or a name "
 	"that\n"
 	"                         matches (* ? []); may be repeated\n"
@@ -373,7 +378,8 @@ enum long_option {
 	OPTION_SCRIPT,
 	OPTION_MERGE_INTO,
 	OPTION_AT,
-	OPTION_CALLS_OF
+	OPTION_CALLS_OF,
+	OPTION_PROCESS
 };
 
 static const struct option long_options[] = {
@@ -401,6 +407,7 @@ static const struct option long_options[] = {
 	{"symfs", required_argument, NULL, OPTION_SYMFS},
 	{"by", required_argument, NULL, OPTION_BY},
 	{"merge-into", required_argument, NULL, OPTION_MERGE_INTO},
+	{"process", required_argument, NULL, OPTION_PROCESS},
 	{"times", required_argument, NULL, OPTION_TIMES},
 	{"no-times", no_argument, NULL, OPTION_NO_TIMES},
 	{"script", no_argument, NULL, OPTION_SCRIPT},
@@ -679,6 +686,12 @@ static void take_option(struct swz_dump_options *options, int option,
 	case OPTION_BY:
 		parse_by(options, value);
 		break;
+	case OPTION_PROCESS:
+		if (!*value)
+			bad_usage("not a process", value);
+		add_argument(&options->processes, &options->process_count,
+			     value);
+		break;
 	case OPTION_MERGE_INTO:
 		if (!*value)
 			bad_usage("not a file name", value);
@@ -912,6 +925,8 @@ static void check_options(struct swz_dump_options *options)
 				  "OLD... -- NEW...");
 		exit(EXIT_USAGE);
 	}
+	if (format->file && options->process_count)
+		not_taken(options, "--process");
 	if (!format->section && !format->events &&
 	    !swz_view_is_whole(&options->view))
 		not_taken(options, "-F, -N, -H and --script");
@@ -1067,6 +1082,7 @@ void swz_dump_free_options(struct swz_dump_options *options)
 	free(options->inputs);
 	free(options->arguments);
 	free(options->old);
+	free(options->processes);
 	swz_patterns_free(&options->table.filters);
 	swz_view_free(&options->view);
 	swz_patterns_free(&options->calls.of);
@@ -1078,6 +1094,17 @@ bool swz_dump_wants(const struct swz_dump_options *options,
 		    const struct swz_profile_thread *thread)
 {
 	return swz_thread_is_chosen(&options->threads, thread);
+}
+
+bool swz_dump_wants_process(const struct swz_dump_options *options,
+			    const struct swz_profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < options->process_count; i++)
+		if (swz_process_is_named(profile, options->processes[i]))
+			return true;
+	return !options->process_count;
 }
 
 bool swz_dump_has_range(const struct swz_dump_options *options)

@@ -39,6 +39,8 @@ struct swz_dump_options {
 	size_t argument_count;
 	char **old; /* the same of what they are compared with; NULL: nothing */
 	size_t old_count;
+	char **processes; /* --process: numbers and patterns; none: all */
+	size_t process_count;
 	const char *merge_into; /* --merge-into; or NULL */
 	char *times;    /* where the times are from (--times); NULL: the same */
 	bool own_times; /* those of -m both are not looked for */
@@ -72,6 +74,10 @@ void swz_dump_free_options(struct swz_dump_options *options);
 /* Whether a thread is one of those that are asked for. */
 bool swz_dump_wants(const struct swz_dump_options *options,
 		    const struct swz_profile_thread *thread);
+
+/* The same of the process that a profile is of. */
+bool swz_dump_wants_process(const struct swz_dump_options *options,
+			    const struct swz_profile *profile);
 
 /* What of the options cannot be had of joined times (--times), or NULL. */
 const char *swz_dump_not_of_times(const struct swz_dump_options *options);
