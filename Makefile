@@ -119,6 +119,8 @@ PAGE_PARTS  := $(wildcard src/html/*.html) $(wildcard src/html/*.css src/html/*.
 PAGE_SRC    := src/html/page.S
 # swizzle-top: its own process, and the sampler that it starts.
 TOP_SRC     := $(wildcard src/top/*.c)
+# swizzle-ctl: of swizzle-top's parts it uses those that know processes.
+CTL_SRC     := $(wildcard src/ctl/*.c)
 THUNKS_SRC  := $(wildcard thunks/*.c)
 ASM_SRC     := $(wildcard asm/x86_64/*.S)
 # The part of thunks/ that is pure computation: unit tests link it.
@@ -202,6 +204,13 @@ $(B)/bin/swizzle-top: $(call offline,src/tools/swizzle-top.c $(TOP_SRC) \
 		$(UNWIND_SRC) $(NAMES_SRC) $(IMAGE_SRC) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS) $(CURSES_LIBS)
+
+$(B)/bin/swizzle-ctl: $(call offline,src/tools/swizzle-ctl.c $(CTL_SRC) \
+		src/top/processes.c src/launch/program.c src/launch/path.c \
+		$(OPTIONS_SRC) $(addprefix src/profile/support/,memory.c output.c \
+		  progress.c) $(LAUNCH_BASE))
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^
 
 $(B)/lib/libswizzle.so: $(call target,$(ASM_SRC) $(THUNKS_SRC) \
 		$(RUNTIME_SRC) $(IMAGE_SRC) $(BASE_SRC)) $(SWZ_LDSCRIPT)
@@ -306,6 +315,7 @@ $(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \
 
 $(B)/asan/bin/swizzle-dump: $(call asan,$(DUMP_SRC))
 $(B)/asan/bin/swizzle-top: $(call asan,$(TOP_SRC))
+$(B)/asan/bin/swizzle-ctl: $(call asan,$(CTL_SRC) src/top/processes.c)
 
 # --- stack walks --------------------------------------------------------------
 # Stacks of running programs, walked by swizzle and by libunwind.
@@ -533,7 +543,7 @@ bench-dump: all $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a 
 
 C_FILES  := $(BASE_SRC) $(IMAGE_SRC) $(PROFILE_SRC) $(RUNTIME_SRC) $(TOOLS_SRC) \
 	    $(LAUNCH_SRC) $(OPTIONS_SRC) $(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(DUMP_SRC) \
-	    $(TOP_SRC) $(THUNKS_SRC) \
+	    $(TOP_SRC) $(CTL_SRC) $(THUNKS_SRC) \
 	    $(UNIT_SRC) $(FUZZ_SRC)
 CC_FILES := $(C_FILES) $(wildcard tests/bench/*.c tests/e2e/*.c) $(STACKS_SRC) \
 	    $(filter %.c %.cc,$(TARGET_SRC))
@@ -548,7 +558,7 @@ format-check:			## say what `make format` would change
 	@$(CLANG_FORMAT) --dry-run -Werror $(CC_FILES) $(H_FILES)
 
 LINT_OFFLINE := $(PROFILE_SRC) $(TOOLS_SRC) $(LAUNCH_SRC) $(OPTIONS_SRC) \
-		$(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(DUMP_SRC) $(TOP_SRC) $(UNIT_SRC) $(FUZZ_SRC)
+		$(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(DUMP_SRC) $(TOP_SRC) $(CTL_SRC) $(UNIT_SRC) $(FUZZ_SRC)
 LINT_TARGET  := $(BASE_SRC) $(IMAGE_SRC) $(THUNKS_SRC) $(RUNTIME_SRC)
 # What clang does not know.
 CLANG_TARGET_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns \

@@ -59,6 +59,7 @@ complete -c swizzle-run -l timing -x -a 'exact sampled' -d 'Which calls are time
 complete -c swizzle-run -s t -l min-time -x -d 'Trace: leave shorter calls out'
 complete -c swizzle-run -l max-size -x -d 'Trace: stop at so many bytes'
 complete -c swizzle-run -l ring -f -d 'Trace: keep the newest'
+complete -c swizzle-run -l off -f -d 'Begin with recording stopped'
 complete -c swizzle-run -l switches -f -d 'Trace: record when threads wait'
 complete -c swizzle-run -l imports -f -d 'Time calls into other libraries'
 complete -c swizzle-run -l max-memory -x -d 'Bound the memory for records'

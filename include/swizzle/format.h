@@ -111,6 +111,14 @@ struct swz_file_header {
 	uint64_t merged_threads;
 	uint64_t lost_values;    /* -A, --args: records for which there was no
 				  * room */
+	/* Of a copy that was made while the process ran: rdtsc then. */
+	uint64_t snapshot_ticks;
+};
+
+enum swz_request_state {
+	SWZ_REQUEST_RECORD = 0,
+	SWZ_REQUEST_PAUSE = 1, /* calls pass unrecorded */
+	SWZ_REQUEST_DETACH = 2 /* the same for good: the profile is complete */
 };
 
 /* At SWZ_REQUEST_OFFSET of the file: what the hooks are asked to do. They look
@@ -120,7 +128,7 @@ struct swz_file_header {
 #define SWZ_REQUEST_VERSION 1u
 struct swz_request {
 	uint32_t version;       /* SWZ_REQUEST_VERSION */
-	uint32_t paused;        /* 1: calls pass unrecorded. 0: they do not */
+	uint32_t paused;        /* enum swz_request_state */
 	uint64_t changed_ticks; /* rdtsc, when that was changed last; 0: never.
 				 * Stored before `paused` */
 };
@@ -280,8 +288,14 @@ enum swz_mark_kind {
 	SWZ_MARK_PAUSED = 2,         /* the thread: swizzle_pause() */
 	SWZ_MARK_RESUMED = 3,        /* the thread: swizzle_resume() */
 	SWZ_MARK_PROCESS_PAUSED = 4, /* the process */
-	SWZ_MARK_PROCESS_RESUMED = 5
+	SWZ_MARK_PROCESS_RESUMED = 5,
+	SWZ_MARK_SNAPSHOT = 6, /* the text is the file's name */
+	SWZ_MARK_DETACHED = 7
 };
+
+/* swz_chunk.owner of marks that other processes have made: swizzle-ctl. The
+ * profile has such a chunk from the start. */
+#define SWZ_MARKS_OUTSIDE UINT32_MAX
 
 /* Longer texts are cut, and SWZ_MARK_CUT is set in `kind`. */
 #define SWZ_MARK_MOST_BYTES 1024u

@@ -207,7 +207,7 @@ static void add_open(struct work *w, int fd, const char *name)
 
 	if (read_at(fd, h, sizeof(*h), 0) != sizeof(*h) ||
 	    memcmp(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic)) != 0 ||
-	    h->version != SWZ_FILE_VERSION)
+	    h->version != SWZ_FILE_VERSION || h->snapshot_ticks)
 		return;
 	if (h->root_pid != w->run->root_pid ||
 	    h->root_start != w->run->root_start) {

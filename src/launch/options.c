@@ -81,6 +81,8 @@ static const char usage[] =
 	"                         go through the caller's GOT (read, malloc, ...);\n"
 	"                         dlsym: also through pointers that it returns\n"
 	"      --max-memory SIZE  bound the memory for records: 1M to 64G [256M]\n"
+	"      --off              begin with recording stopped: swizzle-ctl start or\n"
+	"                         the program itself (swizzle.h) starts it\n"
 	"      --follow           profile child processes, too [default]\n"
 	"      --no-follow        do not profile child processes\n"
 	"      --cache            keep what is found out about modules for the next\n"
@@ -160,6 +162,7 @@ static const struct option options[] = {
 	{"max-size", "SWIZZLE_MAX_SIZE", NULL, MEMORY, 0, OF_TRACE},
 	{"max-memory", "SWIZZLE_MAX_MEMORY", NULL, MEMORY, 0, OF_HOOKS},
 	{"ring", "SWIZZLE_RING", "1", FLAG, 0, OF_TRACE},
+	{"off", "SWIZZLE_OFF", "1", FLAG, 0, OF_HOOKS},
 	{"switches", "SWIZZLE_SWITCHES", "1", FLAG, 0, OF_TRACE},
 	{"imports", "SWIZZLE_IMPORTS", "1", IMPORTS, 0, OF_HOOKS},
 	{"follow", "SWIZZLE_FOLLOW", "1", FLAG, 0, ALL_MODES},

@@ -27,7 +27,9 @@
 #include "runtime/record/file.h"
 #include "runtime/record/file_name.h"
 #include "runtime/record/home_stack.h"
+#include "runtime/record/marks.h"
 #include "runtime/record/processor_time.h"
+#include "runtime/record/request.h"
 #include "runtime/record/sampling.h"
 #include "runtime/record/span_names.h"
 #include "runtime/record/signatures.h"
@@ -139,6 +141,15 @@ static void report(const struct swz_modules *modules, uint64_t began_ns)
 	swz_cache_report();
 }
 
+/* The first calls find it out. */
+static void begin_paused(struct swz_thread *thread)
+{
+	uint64_t ticks = thread->record->start_ticks;
+
+	if (swz_request_set(SWZ_REQUEST_PAUSE, ticks))
+		swz_marks_add(thread, SWZ_MARK_PROCESS_PAUSED, "", 0, ticks);
+}
+
 const char *swz_start_recording(struct swz_modules *modules)
 {
 	uint64_t began_ns = swz_config.verbose ? swz_sys_monotonic_ns() : 0;
@@ -172,6 +183,7 @@ const char *swz_start_recording(struct swz_modules *modules)
 	swz_thread_set_functions(swz_ids_bound());
 	if (!swz_thread_forks_show())
 		return "forked children cannot be known here, no profile ";
+	swz_marks_begin(swz_file);
 	thread = record_command() == SWZ_OK ? swz_thread_begin() : NULL;
 	record_labels();
 	if (!thread)
@@ -202,6 +214,8 @@ const char *swz_start_recording(struct swz_modules *modules)
 	thread->record->start_ticks = swz_ticks();
 	thread->record->last_ticks = thread->record->start_ticks;
 	swz_processor_time_begin(thread->record);
+	if (swz_config.off)
+		begin_paused(thread);
 	return NULL;
 }
 
@@ -282,6 +296,9 @@ __attribute__((destructor)) static void end(void)
 	if (thread && thread->cold)
 		swz_thread_note_name(thread);
 	else if (!swz_config.attached)
+		return;
+	/* who has detached it has completed it */
+	if (swz_request_is_detached())
 		return;
 	swz_thread_note_ended();
 	swz_file_finish();

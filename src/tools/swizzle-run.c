@@ -202,6 +202,11 @@ static void set_output(struct swz_run *tree)
 			"-o -: a profile cannot be written to standard output. "
 			"Give -o the name of a file (./- for one of that "
 			"name)");
+	if (!here && wanted[0] != '/')
+		swz_die(SWZ_CANNOT_RUN,
+			"%s: the working directory is not there any more. "
+			"Give -o a path that begins with /",
+			wanted);
 	output = here ? swz_text("%s/%s", strcmp(here, "/") ? here : "", wanted)
 		      : swz_text("%s", wanted);
 	if (output[strlen(output) - 1] != '/' && swz_path_is_directory(output))

@@ -4,6 +4,7 @@
 # shells really run; what is right is what the tools say themselves.
 . "${BASH_SOURCE%/*}/lib.sh"
 SWTOP=$BUILD/bin/swizzle-top
+SWCTL=$BUILD/bin/swizzle-ctl
 need_built "$RUN" "$DUMP" "$SWTOP" "$LIBSWIZZLE"
 need zsh fish awk script
 more=/usr/share/bash-completion/bash_completion
@@ -83,6 +84,7 @@ fish_offers() { # LINE
 		source $TOP/completions/fish/swizzle-run.fish
 		source $TOP/completions/fish/swizzle-dump.fish
 		source $TOP/completions/fish/swizzle-top.fish
+		source $TOP/completions/fish/swizzle-ctl.fish
 		complete -C \$LINE" | cut -f1 | sort
 }
 
@@ -121,10 +123,10 @@ $DUMP --sort
 $DUMP --demangle
 $DUMP --color"
 
-for tool in "$RUN" "$DUMP" "$SWTOP"; do
+for tool in "$RUN" "$DUMP" "$SWTOP" "$SWCTL"; do
 	name=${tool##*/}
 	long_options "$tool" | sort -u >"options.$name"
-	assert_ge "$(wc -l <"options.$name")" 13 "options of $name"
+	assert_ge "$(wc -l <"options.$name")" 8 "options of $name"
 
 	it "bash: options of $name"
 	bash_offers "$tool" -- | sort -u >offered
@@ -154,6 +156,15 @@ while read -r tool option; do
 	fish_offers "$name $option=" | sed 's/.*=//' >offered
 	assert_same words offered
 done <<<"$words_of"
+
+it 'commands of swizzle-ctl'
+echo detach list mark snapshot start status stop | tr ' ' '\n' >words
+bash_offers "$SWCTL" '' >offered
+assert_same words offered
+zsh_offers 'swizzle-ctl ' >offered
+assert_same words offered
+fish_offers 'swizzle-ctl ' >offered
+assert_same words offered
 
 it 'keys of --by, and columns'
 {

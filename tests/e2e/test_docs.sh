@@ -41,6 +41,7 @@ assert_le "$(wc -l <"$TOP/README.md")" 200
 "$RUN" --help >run.options
 "$DUMP" --help >dump.options
 "$BUILD/bin/swizzle-top" --help >top.options
+"$BUILD/bin/swizzle-ctl" --help >ctl.options
 # The options that take an argument of their own: "-o, --output FILE".
 sed -n 's/^ *\(-[^ ]*\), \(--[^ =[]*\) [A-Z].*/\1 \2/p
 	s/^ *\(--\{0,1\}[A-Za-z-]*\) [A-Z].*/\1/p' run.options | tr ' ' '\n' >run.taking
@@ -95,11 +96,11 @@ for file in $documents; do
 		check_command "$tool" $words
 	done < <(
 		{
-			grep -E '^    +(\$ )?([A-Z_]*=[^ ]* )?([a-z/]*/)?swizzle-(run|dump|top) ' \
+			grep -E '^    +(\$ )?([A-Z_]*=[^ ]* )?([a-z/]*/)?swizzle-(run|dump|top|ctl) ' \
 				"$TOP/$file"
-			grep -o -E '`([a-z/]*/)?swizzle-(run|dump|top) [^`]*`' "$TOP/$file"
+			grep -o -E '`([a-z/]*/)?swizzle-(run|dump|top|ctl) [^`]*`' "$TOP/$file"
 		} | sed -e 's/ #.*//' -e 's/[|>;&].*//' -e "s/[\`']//g" -e 's/\\$//' |
-			sed -n 's/.*swizzle-\(run\|dump\|top\) \(.*\)/\1 \2/p'
+			sed -n 's/.*swizzle-\(run\|dump\|top\|ctl\) \(.*\)/\1 \2/p'
 	)
 done
 assert_ge "$commands" 30 'commands in the documents'

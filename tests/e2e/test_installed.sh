@@ -51,7 +51,7 @@ for language in c c++; do
 done
 
 it 'manual pages, with all formats'
-for page in man1/swizzle-run.1 man1/swizzle-dump.1 man1/swizzle-top.1 man7/swizzle-formats.7; do
+for page in man1/swizzle-run.1 man1/swizzle-dump.1 man1/swizzle-top.1 man1/swizzle-ctl.1 man7/swizzle-formats.7; do
 	assert_exists "$prefix/share/man/$page"
 done
 for format in $("$DUMP" -f help | sed 's/ .*//'); do
@@ -61,7 +61,7 @@ for format in $("$DUMP" -f help | sed 's/ .*//'); do
 done
 
 it 'completions for bash, zsh and fish'
-for tool in swizzle-run swizzle-dump swizzle-top; do
+for tool in swizzle-run swizzle-dump swizzle-top swizzle-ctl; do
 	cmp "$prefix/share/bash-completion/completions/$tool" "$TOP/completions/bash/$tool"
 	cmp "$prefix/share/zsh/site-functions/_$tool" "$TOP/completions/zsh/_$tool"
 	cmp "$prefix/share/fish/vendor_completions.d/$tool.fish" "$TOP/completions/fish/$tool.fish"

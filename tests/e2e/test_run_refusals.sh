@@ -191,4 +191,14 @@ if [ "$(id -u)" = 0 ] && cp marker setuid && cp marker setgid &&
 	fi
 fi
 
+it 'a working directory that is gone'
+mkdir gone
+(
+	cd gone && rmdir "$TMP/gone" || exit
+	"$RUN" -o profile true >"$TMP/out" 2>"$TMP/err"
+	echo $? >"$TMP/gone.status"
+)
+assert_eq 126 "$(cat gone.status)"
+assert_contains err 'the working directory is not there any more'
+
 finish

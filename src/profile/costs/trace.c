@@ -71,6 +71,11 @@ void swz_trace_marks_begin(struct swz_trace_marks *marks,
 					  .thread = thread,
 					  .from = thread->record.start_ticks,
 					  .to = thread->last_ticks};
+	for (size_t i = 0; i < profile->thread_count; i++)
+		if (swz_trace_wants(trace, &profile->threads[i])) {
+			marks->is_first = &profile->threads[i] == thread;
+			break;
+		}
 	if (trace->range.from > marks->from)
 		marks->from = trace->range.from;
 	if (trace->range.to < marks->to)
@@ -90,7 +95,8 @@ const struct swz_profile_mark *swz_trace_marks_next(
 
 		if (mark->ticks > until)
 			return NULL;
-		if (mark->owner == marks->thread->index &&
+		if ((mark->owner == marks->thread->index ||
+		     (mark->owner == SWZ_MARKS_OUTSIDE && marks->is_first)) &&
 		    mark->ticks >= marks->from) {
 			marks->next++;
 			return mark;

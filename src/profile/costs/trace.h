@@ -71,6 +71,7 @@ struct swz_trace_marks {
 	const struct swz_profile *profile;
 	const struct swz_profile_thread *thread;
 	size_t next;
+	bool is_first; /* and those of other processes */
 	uint64_t from, to;
 };
 void swz_trace_marks_begin(struct swz_trace_marks *marks,

@@ -72,6 +72,11 @@ char *swz_mark_text(const struct swz_profile_mark *mark)
 		return swz_duplicate("[paused]");
 	case SWZ_MARK_PROCESS_RESUMED:
 		return swz_duplicate("[resumed]");
+	case SWZ_MARK_SNAPSHOT:
+		return swz_print("[snapshot: %.*s]", (int)mark->text_bytes,
+				 mark->text);
+	case SWZ_MARK_DETACHED:
+		return swz_duplicate("[detached]");
 	default:
 		return swz_print("%.*s%s", (int)mark->text_bytes, mark->text,
 				 mark->cut ? "..." : "");

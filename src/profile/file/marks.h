@@ -25,7 +25,8 @@ char *swz_mark_text(const struct swz_profile_mark *mark);
 /* Whether it is of the whole process. */
 static inline bool swz_mark_is_of_process(const struct swz_profile_mark *mark)
 {
-	return mark->kind == SWZ_MARK_PROCESS_PAUSED ||
+	return mark->owner == SWZ_MARKS_OUTSIDE ||
+	       mark->kind == SWZ_MARK_PROCESS_PAUSED ||
 	       mark->kind == SWZ_MARK_PROCESS_RESUMED;
 }
 

@@ -170,7 +170,7 @@ static enum swz_status read_open_file(int fd, const char *path,
 		swz_use_large_pages(from.data, size);
 	profile = begin(path, from.data, size, (uint64_t)info.st_size, fd,
 			&header);
-	profile->written = written;
+	profile->written = written && !profile->header.snapshot_ticks;
 	status = parse(profile, &from, error);
 	if (status != SWZ_OK) {
 		profile->fd = -1; /* the caller's to close */

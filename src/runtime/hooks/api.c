@@ -112,26 +112,26 @@ PUBLIC void swizzle_resume(void)
 }
 
 /* The other threads learn it at their next call. */
-static void change_process(bool paused, const uint64_t *slot)
+static void change_process(enum swz_request_state state, const uint64_t *slot)
 {
 	struct swz_thread *thread = swz_this_thread(NULL, slot);
 	uint64_t ticks = swz_ticks();
 
-	if (!thread || !swz_request_set(paused, ticks))
+	if (!thread || !swz_request_set(state, ticks))
 		return;
 	swz_marks_add(thread,
-		      paused ? SWZ_MARK_PROCESS_PAUSED
-			     : SWZ_MARK_PROCESS_RESUMED,
+		      state == SWZ_REQUEST_PAUSE ? SWZ_MARK_PROCESS_PAUSED
+						 : SWZ_MARK_PROCESS_RESUMED,
 		      "", 0, ticks);
 	(void)swz_pause_passes(slot);
 }
 
 PUBLIC void swizzle_pause_process(void)
 {
-	change_process(true, OWN_SLOT);
+	change_process(SWZ_REQUEST_PAUSE, OWN_SLOT);
 }
 
 PUBLIC void swizzle_resume_process(void)
 {
-	change_process(false, OWN_SLOT);
+	change_process(SWZ_REQUEST_RECORD, OWN_SLOT);
 }

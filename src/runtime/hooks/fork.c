@@ -29,6 +29,7 @@
 #include "runtime/record/function_ids.h"
 #include "runtime/record/request.h"
 #include "runtime/record/home_stack.h"
+#include "runtime/record/marks.h"
 #include "runtime/record/sampling.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
@@ -75,7 +76,9 @@ static enum swz_status copy_description(struct swz_file_header *to)
 							   SWZ_REQUEST_OFFSET);
 
 	/* (the new file's: it is mapped there by now) */
-	(void)swz_request_set(parents->paused != 0, parents->changed_ticks);
+	(void)swz_request_set((enum swz_request_state)parents->paused,
+			      parents->changed_ticks);
+	swz_marks_begin(to);
 	to->flags = SWZ_FILE_FORKED |
 		    (swz_file->flags & (SWZ_FILE_FILTERED | SWZ_FILE_SAMPLED |
 					SWZ_FILE_TRACED | SWZ_FILE_RING));

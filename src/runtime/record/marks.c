@@ -13,6 +13,7 @@
 
 #define FIRST_BYTES 960u /* of a body; with its header 1 KiB */
 #define BYTES 8128u
+#define OUTSIDE_BYTES 960u
 
 struct adding {
 	struct swz_thread *thread;
@@ -60,6 +61,16 @@ static size_t cut(const char *text, size_t bytes)
 	while (bytes && ((uint8_t)text[bytes] & 0xc0) == 0x80)
 		bytes--;
 	return bytes;
+}
+
+/* (Without it none can be made: nothing that this process needs.) */
+void swz_marks_begin(struct swz_file_header *file)
+{
+	struct swz_chunk *chunk = swz_chunk_take(
+		file, SWZ_CHUNK_MARKS, OUTSIDE_BYTES, 0, SWZ_MARKS_OUTSIDE);
+
+	if (chunk)
+		swz_chunk_publish(chunk);
 }
 
 void swz_marks_lose(void)

@@ -14,6 +14,9 @@
 void swz_marks_add(struct swz_thread *thread, enum swz_mark_kind kind,
 		   const char *text, size_t bytes, uint64_t ticks);
 
+/* Room for marks that other processes make. In a new file. */
+void swz_marks_begin(struct swz_file_header *file);
+
 /* A mark or a span for which there was no room. */
 void swz_marks_lose(void);
 

@@ -18,14 +18,16 @@ enum swz_status swz_request_map(int fd)
 		       : SWZ_E_SYSTEM;
 }
 
-bool swz_request_set(bool paused, uint64_t ticks)
+bool swz_request_set(enum swz_request_state state, uint64_t ticks)
 {
 	struct swz_request *request = swz_request();
 
-	if (swz_request_is_paused() == paused)
+	uint32_t old = __atomic_load_n(&request->paused, __ATOMIC_RELAXED);
+
+	if (old == (uint32_t)state || old == SWZ_REQUEST_DETACH)
 		return false;
 	__atomic_store_n(&request->changed_ticks, ticks, __ATOMIC_RELAXED);
 	/* release: the time, for swz_request_is_paused() */
-	__atomic_store_n(&request->paused, (uint32_t)paused, __ATOMIC_RELEASE);
+	__atomic_store_n(&request->paused, (uint32_t)state, __ATOMIC_RELEASE);
 	return true;
 }

@@ -31,7 +31,14 @@ static inline bool swz_request_is_paused(void)
 /* Maps it: of the file behind the descriptor, or (-1) plain memory. */
 enum swz_status swz_request_map(int fd);
 
-/* Says it to all threads. Returns whether that is a change. */
-bool swz_request_set(bool paused, uint64_t ticks);
+static inline bool swz_request_is_detached(void)
+{
+	return __atomic_load_n(&swz_request()->paused, __ATOMIC_RELAXED) ==
+	       SWZ_REQUEST_DETACH;
+}
+
+/* Says it to all threads. Returns whether that is a change. What is detached
+ * stays so. */
+bool swz_request_set(enum swz_request_state state, uint64_t ticks);
 
 #endif

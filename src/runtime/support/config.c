@@ -335,6 +335,7 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	c->imports_dlsym = imports && strcmp(imports, "dlsym") == 0;
 	if (c->imports && !c->imports_dlsym && strcmp(imports, "1") != 0)
 		return "SWIZZLE_IMPORTS: neither '1' nor 'dlsym'";
+	c->off = flag("SWIZZLE_OFF", false);
 	c->follow = flag("SWIZZLE_FOLLOW", true);
 	c->cache = flag("SWIZZLE_CACHE", true);
 	c->cache_home = text("XDG_CACHE_HOME");

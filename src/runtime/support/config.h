@@ -49,6 +49,7 @@ struct swz_config {
 	bool follow;
 	bool imports;       /* time calls through the GOT, too */
 	bool imports_dlsym; /* and through what dlsym returns */
+	bool off;           /* begin paused */
 	bool list;
 	bool verbose;
 	bool quiet;

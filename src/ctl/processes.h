@@ -1,0 +1,31 @@
+#ifndef SWZ_CTL_PROCESSES_H
+#define SWZ_CTL_PROCESSES_H
+
+/* Which profiled processes are meant. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ctl/options.h"
+
+struct swz_ctl_process {
+	int32_t pid, parent;
+	char name[16];
+	char *profile; /* its path; NULL: it is not profiled */
+};
+
+struct swz_ctl_processes {
+	struct swz_ctl_process *list; /* profiled ones, by pid */
+	size_t count, capacity;
+	bool missing; /* some that were asked for are not there, or not
+		       * profiled: that was said */
+};
+
+/* Those that the options name: of the user's, or for root of all. To be freed.
+ */
+void swz_ctl_processes_find(struct swz_ctl_processes *found,
+			    const struct swz_ctl_options *options);
+void swz_ctl_processes_free(struct swz_ctl_processes *found);
+
+#endif

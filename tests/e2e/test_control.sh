@@ -1,0 +1,255 @@
+# shellcheck shell=bash
+# swizzle-ctl, and swizzle-run --off: recording is stopped and started while the
+# program runs.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+CTL=$BUILD/bin/swizzle-ctl
+need python3
+need_built "$CTL"
+need_targets served marks
+
+MODES=('' '--timing sampled' '-m trace')
+
+# Starts `served` with three threads, and waits until it works; its pid is in $pid.
+serve() { # [OPTION...]
+	rm -f stop ready
+	"$RUN" -q -o profile "$@" "$TARGETS/served" "$TMP/stop" 3 >served.out 2>served.err &
+	pid=$!
+	wait_until grep -q ready served.out
+	wait_until grep -q "$pid" /proc/$pid/stat
+}
+
+end() { # what it has worked must be right
+	: >stop
+	wait $pid
+	assert_eq 0 $? "status of served"
+	assert_empty served.err
+	steps=$(sed -n 's/^steps //p' served.out)
+}
+
+calls() { # so far
+	"$CTL" --json list "$pid" | python3 -c 'import json, sys
+print(json.load(sys.stdin)[0]["calls"])'
+}
+
+state() {
+	"$CTL" --json list "$pid" | python3 -c 'import json, sys
+print(json.load(sys.stdin)[0]["state"])'
+}
+
+# Calls go on; or no more of them are recorded, once each thread has noticed it.
+recorded_more() {
+	local before
+	before=$(calls)
+	sleep 0.1
+	[ "$(calls)" -gt "$before" ]
+}
+recorded_none() {
+	local before
+	before=$(calls)
+	sleep 0.1
+	# (a pause that goes on above a frame is no call; one that begins is one)
+	[ "$(calls)" -eq "$before" ]
+}
+
+# Of each call of step there are ten of leaf, of each of serve a hundred of step:
+# but for those calls in which recording was stopped or started.
+assert_whole() { # TIMES that it was
+	local step leaf serve most=$((3 * $1))
+	step=$(row table calls step)
+	leaf=$(row table calls leaf)
+	serve=$(row table calls serve)
+	assert_ge "$leaf" $((10 * (step - most))) leaf
+	assert_le "$leaf" $((10 * (step + most))) leaf
+	assert_ge "$step" $((100 * (serve - most))) step
+	assert_le "$step" $((100 * (serve + most))) step
+}
+
+for mode in "${MODES[@]}"; do
+	it "stop and start ${mode:+with $mode}"
+	# shellcheck disable=SC2086
+	serve $mode
+	wait_until recorded_more
+	assert_eq recording "$(state)"
+	capture "$CTL" stop "$pid"
+	assert_status 0
+	assert_empty out
+	assert_empty err
+	assert_eq stopped "$(state)"
+	wait_until recorded_none
+	capture "$CTL" start served
+	assert_status 0
+	assert_eq recording "$(state)"
+	wait_until recorded_more
+	end
+	dump_table profile
+	assert_ge "$(row table calls leaf)" 1000
+	assert_le "$(row table calls step)" "$steps"
+	assert_whole 2
+	assert_ge "$(row table calls '[paused]')" 3
+	assert_matches table '^# [0-9.]+  all  \[paused\]$'
+	assert_matches table '^# [0-9.]+  all  \[resumed\]$'
+
+	it "--off: nothing is recorded until it is started ${mode:+with $mode}"
+	# shellcheck disable=SC2086
+	serve --off $mode
+	wait_until recorded_none
+	assert_eq stopped "$(state)"
+	capture "$CTL" start --tree $$
+	assert_status 0
+	wait_until recorded_more
+	end
+	dump_table profile
+	assert_ge "$(row table calls leaf)" 1000
+	assert_whole 1
+done
+
+it '--off and never started'
+serve --off
+end
+dump_table profile
+assert_eq '' "$(row table calls leaf)"
+"$TARGETS/marks" >native
+capture "$RUN" -q --off -o profile "$TARGETS/marks"
+assert_status 0
+assert_empty err
+assert_same native out
+dump_table profile
+# the program's own spans and marks are there
+assert_eq 2 "$(row table calls load)"
+assert_eq '' "$(row table calls leaf)"
+
+it 'a thousand times, two at once: all calls between are whole, memory stays'
+serve
+wait_until recorded_more
+before=$(awk '/^VmRSS/ { print $2 }' /proc/$pid/status)
+for who in 1 2; do
+	python3 - "$CTL" "$pid" <<'END' &
+import subprocess, sys
+for _ in range(250):
+    for what in 'stop', 'start':
+        subprocess.run([sys.argv[1], what, sys.argv[2]], check=True)
+END
+done
+wait %2 %3 || fail 'a controller'
+after=$(awk '/^VmRSS/ { print $2 }' /proc/$pid/status)
+assert_le "$after" $((before + 4096)) 'KiB of memory'
+end
+dump_table profile
+assert_whole 1000
+assert_eq 0 "$("$DUMP" -f info profile 2>/dev/null | sed -n 's/^lost calls: //p')"
+"$DUMP" -f info profile >info
+assert_not_contains info damaged
+
+it 'a snapshot is a profile, and the process goes on'
+serve -m trace --max-size 4M
+wait_until recorded_more
+capture "$CTL" snapshot snap.%p "$pid"
+assert_status 0
+capture "$DUMP" -f text "snap.$pid"
+assert_status 0
+assert_empty err
+cp out table
+first=$(row table calls leaf)
+assert_ge "$first" 1
+assert_whole 1
+assert_eq 600 "$(stat -c %a "snap.$pid")"
+capture "$DUMP" -f chrome -o events "snap.$pid"
+assert_status 0
+capture "$CTL" mark 'half way' "$pid"
+assert_status 0
+wait_until recorded_more
+end
+dump_table profile
+assert_ge "$(row table calls leaf)" "$first"
+assert_contains table "[snapshot: snap.$pid]"
+assert_contains table 'all  half way'
+"$DUMP" -q -f chrome -o chrome profile
+python3 "$TOP/tests/e2e/read_events.py" chrome chrome >events 2>err ||
+	fail "chrome: $(tail -n 1 err)"
+assert_contains events 'mark *: half way'
+
+it 'start --for'
+serve --off
+capture "$CTL" start --for 300ms "$pid"
+assert_status 0
+assert_eq stopped "$(state)"
+wait_until recorded_none
+end
+dump_table profile
+assert_ge "$(row table calls leaf)" 10
+assert_whole 2
+
+it 'start --for --every, until it is interrupted'
+serve --off
+"$CTL" start --for 100ms --every 300ms "$pid" &
+periods=$!
+sleep 1
+kill -INT $periods
+wait $periods
+assert_eq 0 $? status
+assert_eq stopped "$(state)"
+end
+dump_table profile
+assert_ge "$(grep -c '\[resumed\]' table)" 2
+
+it 'detach: the profile is complete while the program goes on'
+serve
+wait_until recorded_more
+capture "$CTL" detach "$pid"
+assert_status 0
+assert_eq detached "$(state)"
+wait_until recorded_none
+capture "$CTL" start "$pid"
+assert_status 1
+assert_contains err 'was detached'
+"$DUMP" -f text profile >before 2>err
+assert_empty err
+end
+"$DUMP" -q -f text profile >after
+assert_eq "$(row before calls leaf)" "$(row after calls leaf)"
+assert_contains after '[detached]'
+
+it 'many marks: those without room are counted'
+serve
+long=$(printf '%0900d' 0)
+for i in {1..60}; do
+	"$CTL" mark "$i $long" "$pid" 2>>refused || true
+done
+end
+refused=$(grep -c 'no room' refused)
+dump_table profile
+assert_eq 60 "$((refused + $(grep -c ' 0\{900\}$' table)))" 'there or refused'
+assert_ge "$(grep -c ' 0\{900\}$' table)" 1
+
+it 'bad input'
+for words in '' frob 'start' 'stop 0' 'stop 99999999' 'stop --tree x 1' 'mark' \
+	'snapshot' 'start --for 0 1' 'start --for 1x 1' 'start --every 1s 1' \
+	'start --for 2s --every 1s 1' 'stop --for 1s 1' 'stop --json 1' '--frob' \
+	'stop -n' 'list --json=1'; do
+	# shellcheck disable=SC2086
+	capture "$CTL" $words
+	assert_refused 2 'swizzle: '
+done
+capture "$CTL" stat 1 # an abbreviation of several
+assert_status 1
+capture "$CTL" stpo 1
+assert_refused 2 "did you mean 'stop'?"
+capture "$CTL" stop nobody-is-called-so
+assert_refused 1 "no profiled process is called 'nobody-is-called-so'"
+capture "$CTL" stop $$
+assert_refused 1 'it does not run under swizzle-run'
+capture "$CTL" stop --tree 4194304
+assert_refused 1 'there is no such process'
+capture "$CTL" list --json -n nobody-is-called-so
+assert_status 1
+serve
+capture "$CTL" snapshot no/such/directory "$pid"
+assert_status 1
+assert_contains err 'no/such/directory'
+capture "$CTL" snapshot /dev/null "$pid"
+assert_status 1
+assert_contains err 'a snapshot needs a regular file'
+end
+
+finish
