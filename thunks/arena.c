@@ -31,9 +31,13 @@ void swz_hook_exit(void);
 
 static void (*exit_hook)(void) = swz_hook_exit;
 
-static _Atomic uint32_t next_block;
-static _Atomic uint64_t returned; /* tag << 32 | block + 1; 0 = empty */
-static _Atomic uint32_t next_returned[SWZ_ARENA_BLOCKS];
+/* These outlive a reset (src/runtime/support/reset.h). */
+#define KEPT __attribute__((section(".bss.kept")))
+
+static _Atomic uint32_t next_block KEPT;
+static _Atomic uint64_t returned KEPT; /* tag << 32 | block + 1; 0 = empty */
+static _Atomic uint32_t next_returned[SWZ_ARENA_BLOCKS] KEPT;
+static void (*prepared_for)(void) KEPT; /* what their code jumps to */
 
 static char *unit_code(uint32_t unit)
 {
@@ -67,6 +71,9 @@ static void write_thunk(uint8_t *code)
 void swz_arena_set_exit(void (*hook)(void))
 {
 	exit_hook = hook;
+	if (prepared_for && prepared_for != hook)
+		atomic_store(&returned, 0);
+	prepared_for = hook;
 }
 
 static bool make_writable(char *start, size_t bytes)

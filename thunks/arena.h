@@ -46,7 +46,8 @@ struct swz_thunk {
 	(SWZ_ARENA_BYTES / (2 * SWZ_BLOCK_THUNKS * SWZ_THUNK_BYTES))
 
 /* Where thunks go when their function has returned, if not to swz_hook_exit: to
- * be said before the first block is taken. */
+ * be said before the first block is taken. Blocks that were prepared for
+ * another one are not handed out any more. */
 void swz_arena_set_exit(void (*hook)(void));
 
 /* Takes a block of thunks, all fields zero but the code. Returns its number or

@@ -20,7 +20,7 @@
 /* long (struct swz_attach_request *), on a borrowed thread: 0, or a negated
  * error */
 #define SWZ_ATTACH_SYMBOL "swizzle_attach"
-#define SWZ_CONTROL_PATIENCE_NS UINT64_C(10000000000)
+#define SWZ_CONTROL_PATIENCE_NS UINT64_C(5000000000)
 
 enum swz_control_state {
 	SWZ_CONTROL_IDLE,      /* loaded; no thread knows it */
@@ -35,7 +35,8 @@ enum swz_control_state {
 				* profile; all others are stopped */
 	SWZ_CONTROL_ENDED,     /* the profile is closed, `frames_left` says
 				* whether anything still leads to the library */
-	SWZ_CONTROL_FAILED     /* `message` says why; nothing is patched */
+	SWZ_CONTROL_FAILED,    /* `message` says why; nothing is patched */
+	SWZ_CONTROL_ABANDONED  /* controller: what was planned is not wanted */
 };
 
 /* When a site is written: those of a higher phase rely on those below. They are
@@ -87,7 +88,7 @@ struct swz_control {
 	uint64_t release; /* (void), as swizzle_attach: modules may be
 			   * unloaded again */
 	uint32_t state;   /* enum swz_control_state */
-	uint32_t commits;
+	uint32_t spare;
 	/* of the controller, as the controller's own /proc has it */
 	int32_t controller_pid;
 	int32_t agent_tid; /* the library's own thread, while there is one */
@@ -109,7 +110,7 @@ struct swz_control {
 	uint32_t frames_left; /* that will yet return by way of the library */
 	uint32_t late_busy;   /* a thread is hooking what it has just loaded */
 	uint32_t message_bytes;
-	uint32_t spare;
+	uint32_t preloaded;   /* not by an attach: it profiles from the start */
 	char path[SWZ_CONTROL_PATH_BYTES]; /* of the profile */
 	char message[SWZ_CONTROL_MESSAGE_BYTES];
 };

@@ -2,7 +2,9 @@
 
 #include <stdatomic.h>
 
-#define PLACES 256u
+#define PLACES 16384u
+
+uint64_t swz_own_least = UINT64_C(64) << 10;
 
 static struct {
 	_Atomic uint64_t start; /* 0: free */

@@ -2,7 +2,7 @@
 #define SWZ_BASE_OWN_MEMORY_H
 
 /* Where in the target what is mapped is ours. What is small is not noted, nor
- * what comes when a table of some hundred places is full. Lock free, async-
+ * what comes when a table of some thousand places is full. Lock free, async-
  * signal-safe, thread safe: a range that is being added or removed meanwhile
  * may be found or not. */
 
@@ -11,7 +11,7 @@
 
 /* By swz_sys_mmap and swz_sys_munmap, if it is worth it. What is unmapped of
  * one that was added is its whole, its beginning or its end. */
-#define SWZ_OWN_LEAST (UINT64_C(64) << 10)
+extern uint64_t swz_own_least;
 void swz_own_add(uint64_t start, uint64_t bytes);
 void swz_own_remove(uint64_t start, uint64_t bytes);
 

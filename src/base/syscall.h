@@ -93,7 +93,7 @@ static inline void *swz_sys_mmap(void *hint, size_t bytes, int protection,
 
 	if (r < 0 && r > -4096)
 		return NULL;
-	if (bytes >= SWZ_OWN_LEAST) {
+	if (bytes >= swz_own_least) {
 		swz_own_add((uint64_t)r, bytes);
 		if (swz_memory_is_locked)
 			SWZ_SYSCALL(SYS_munlock, r, bytes);

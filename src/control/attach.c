@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process_start.h"
 #include "control/request.h"
 #include "control/safe_place.h"
+#include "control/interrupted.h"
 #include "control/stop.h"
 #include "watch/clock.h"
 
@@ -145,6 +149,25 @@ static bool call(struct swz_attached *a, uint64_t function, uint64_t first,
 	return done || fail(a, "%s", a->borrower.problem);
 }
 
+/* Until no thread of the library's own is there, from an earlier call. */
+static bool call_when_free(struct swz_attached *a, uint64_t function,
+			   uint64_t argument, bool safe)
+{
+	uint64_t end = swz_watch_now() + 2 * SWZ_CONTROL_PATIENCE_NS;
+	uint64_t result;
+
+	for (;;) {
+		if (!call(a, function, argument, 0, safe, &result))
+			return false;
+		if (!result)
+			return true;
+		if ((int64_t)result != -EBUSY || swz_watch_now() > end)
+			return fail(a, "the library refuses: %s",
+				    strerror(-(int)result));
+		rest(1000000);
+	}
+}
+
 /* What the dynamic linker has to say. */
 static bool fail_to_load(struct swz_attached *a)
 {
@@ -157,12 +180,23 @@ static bool fail_to_load(struct swz_attached *a)
 	return fail(a, "its dynamic linker cannot load the library: %s", why);
 }
 
+/* One that an earlier attach has loaded is there to stay. */
+static bool load_library(struct swz_attached *a, uint64_t open, uint64_t path,
+			 uint64_t *handle)
+{
+	*handle = a->control_at ? a->control.handle : 0;
+	if (*handle)
+		return true;
+	return call(a, open, path, RTLD_NOW, true, handle) &&
+	       (*handle || fail_to_load(a));
+}
+
 static bool load(struct swz_attached *a, const char *library,
 		 char **environment)
 {
 	uint64_t open = swz_target_symbol(&a->target, "dlopen");
 	uint64_t close = swz_target_symbol(&a->target, "dlclose");
-	uint64_t path, request, handle, refused;
+	uint64_t path, request, handle, begin;
 	struct swz_attach_request r;
 
 	if (!open || !close)
@@ -170,12 +204,13 @@ static bool load(struct swz_attached *a, const char *library,
 	if (!swz_request_write(&a->borrower, library, environment, &path,
 			       &request))
 		return fail(a, "the settings are too long");
-	if (!call(a, open, path, RTLD_NOW, true, &handle))
+	if (!load_library(a, open, path, &handle))
 		return false;
-	if (!handle)
-		return fail_to_load(a);
 	if (!find_control(a))
-		return fail(a, "%s is of another version", library);
+		return fail(a,
+			    "the library that is loaded is of another version "
+			    "than %s",
+			    library);
 	if (!swz_target_read(&a->target, request, &r, sizeof(r)))
 		return fail(a, "the process has ended");
 	r.dlopen = open;
@@ -183,16 +218,22 @@ static bool load(struct swz_attached *a, const char *library,
 	r.handle = handle;
 	if (!swz_target_write(&a->target, request, &r, sizeof(r)))
 		return fail(a, "the process has ended");
-	if (!call(a,
-		  swz_target_symbol_in(&a->target, library_in(&a->target),
-				       SWZ_ATTACH_SYMBOL),
-		  request, 0, true, &refused))
-		return false;
-	return !refused || fail(a, "it has been attached to before (%s)",
-				strerror(-(int)refused));
+	begin = swz_target_symbol_in(&a->target, library_in(&a->target),
+				     SWZ_ATTACH_SYMBOL);
+	return call_when_free(a, begin, request, true);
 }
 
-/* ----------------------------------------------------------------- patching */
+/* By the dynamic linker, at the program's start: then it profiles from
+ * there on.
+ */
+static bool was_preloaded(struct swz_attached *a)
+{
+	return library_in(&a->target) && find_control(a) &&
+	       a->control.preloaded;
+}
+
+/* -----------------------------------------------------------------
+ * patching */
 
 static const char *stop_problem(enum swz_stop_result result)
 {
@@ -204,9 +245,11 @@ static const char *stop_problem(enum swz_stop_result result)
 	case SWZ_STOP_DENIED:
 		return "ptrace is not permitted";
 	case SWZ_STOP_HELD:
-		return "it is stopped. Continue it (kill -CONT), and try again";
+		return "it is stopped. Continue it (kill -CONT), and "
+		       "try again";
 	case SWZ_STOP_LATE:
-		return "one of its threads does not stop: it waits in the "
+		return "one of its threads does not stop: it waits in "
+		       "the "
 		       "kernel (state D)";
 	case SWZ_STOP_DONE:
 		break;
@@ -247,15 +290,37 @@ static struct swz_control_code *read_code(const struct swz_attached *a)
 	return NULL;
 }
 
+struct look {
+	const struct swz_control_code *code;
+	uint32_t count;
+	bool found;
+};
+
+static bool look_at(void *context, uint64_t word)
+{
+	struct look *look = context;
+
+	for (uint32_t i = 0; i < look->count; i++)
+		if (word >= look->code[i].start && word < look->code[i].end)
+			look->found = true;
+	return !look->found;
+}
+
+/* Nor will it be again, when it returns from a signal's handler. */
 static bool nobody_is_in_us(const struct swz_attached *a,
 			    const struct swz_control_code *code,
 			    const struct swz_stop *stop)
 {
-	for (size_t i = 0; i < stop->count; i++)
-		if (is_ours(a, code, a->control.code_count,
-			    stop->threads[i].registers.rip))
+	struct look look = {code, a->control.code_count, false};
+
+	for (size_t i = 0; i < stop->count && !look.found; i++) {
+		const struct user_regs_struct *r = &stop->threads[i].registers;
+
+		if (is_ours(a, code, a->control.code_count, r->rip))
 			return false;
-	return true;
+		swz_interrupted_each(&a->target, r->rsp, look_at, &look);
+	}
+	return !look.found;
 }
 
 static void note_stop(struct swz_attached *a, uint64_t ns)
@@ -365,7 +430,59 @@ bool swz_attach_patch(struct swz_attached *a, bool wanted)
 	return wanted ? patch(a) : unpatch(a);
 }
 
-/* ---------------------------------------------------------------- beginning */
+/* ----------------------------------------------------------------
+ * beginning */
+
+/* One controller at a time: the name is free again when its process
+ * ends. */
+static bool lock(struct swz_attached *a)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int length = snprintf(
+		name.sun_path + 1, sizeof(name.sun_path) - 1,
+		"swizzle-attach-%d-%llu", (int)a->target.pid,
+		(unsigned long long)swz_process_start(a->target.pid));
+
+	a->lock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (a->lock < 0)
+		return true; /* there are no sockets here */
+	return bind(a->lock, (struct sockaddr *)&name,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+				(size_t)length)) == 0 ||
+	       fail(a, "it is being profiled by swizzle already: by "
+		       "another "
+		       "swizzle-run -p");
+}
+
+/* The library is there: of an attach that is over, or of one whose
+ * controller was killed, which is brought to its end. */
+static bool take_over(struct swz_attached *a)
+{
+	uint32_t state;
+
+	if (!find_control(a) || !a->control.region)
+		return true; /* nothing has begun */
+	if (!swz_borrow_begin(&a->borrower, a->control.region))
+		return fail(a, "%s", a->borrower.problem);
+	/* its thread finds that nobody is there, or has been told to go
+	 * on */
+	for (uint64_t end = swz_watch_now() + 2 * SWZ_CONTROL_PATIENCE_NS;
+	     (state = state_of(a)) == SWZ_CONTROL_PLANNING ||
+	     state == SWZ_CONTROL_PLANNED || state == SWZ_CONTROL_COMMIT ||
+	     state == SWZ_CONTROL_ABANDONED || state == SWZ_CONTROL_FINISHING;
+	     rest(LOOK_NS)) {
+		if (state == SWZ_CONTROL_PLANNED)
+			(void)set_state(a, SWZ_CONTROL_ABANDONED);
+		if (swz_watch_now() > end)
+			return fail(a, "an earlier attach is not over");
+	}
+	if (state == SWZ_CONTROL_COMMITTED || state == SWZ_CONTROL_RECORDING ||
+	    state == SWZ_CONTROL_ENDING) {
+		a->taken_over = true;
+		return swz_attach_end(a);
+	}
+	return true;
+}
 
 static bool has_begun(struct swz_attached *a,
 		      const struct swz_attach_settings *settings)
@@ -378,19 +495,23 @@ static bool has_begun(struct swz_attached *a,
 	if (a->control.state != SWZ_CONTROL_PLANNED)
 		return fail(a, "%.*s", (int)a->control.message_bytes,
 			    a->control.message);
-	/* A module that is unloaded from now on has nothing to be patched. */
+	/* A module that is unloaded from now on has nothing to be
+	 * patched. */
 	return call(a, a->control.release, 0, 0, true, &result) && patch(a);
 }
 
 bool swz_attach_begin(struct swz_attached *a,
 		      const struct swz_attach_settings *settings)
 {
-	if (!open_target(a, settings->pid))
+	if (!open_target(a, settings->pid) || !lock(a))
 		return false;
-	if (library_in(&a->target))
+	if (was_preloaded(a))
 		return fail(a, "it is being profiled by swizzle already");
-	if (!swz_borrow_begin(&a->borrower, 0))
+	if (library_in(&a->target) && !take_over(a))
+		return false;
+	if (!a->borrower.region && !swz_borrow_begin(&a->borrower, 0))
 		return fail(a, "%s", a->borrower.problem);
+	a->longest_stop_ns = a->borrower.stopped_ns = 0;
 	return has_begun(a, settings);
 }
 
@@ -409,7 +530,8 @@ bool swz_attach_open(struct swz_attached *a, int32_t pid)
 	       fail(a, "%s", a->borrower.problem);
 }
 
-/* ------------------------------------------------------------------- ending */
+/* -------------------------------------------------------------------
+ * ending */
 
 static void forget_threads(const struct swz_attached *a,
 			   const struct swz_stop *stop)
@@ -430,12 +552,25 @@ static void forget_threads(const struct swz_attached *a,
 /* With all threads stopped, and none in code of ours. */
 static bool close_profile(struct swz_attached *a, const struct swz_stop *stop)
 {
+	forget_threads(a, stop);
 	if (!set_state(a, SWZ_CONTROL_FINISHING) ||
 	    !wait_while(a, SWZ_CONTROL_FINISHING, ANSWER_NS) ||
 	    a->control.state != SWZ_CONTROL_ENDED)
 		return fail(a, "the library does not answer");
-	forget_threads(a, stop);
 	return true;
+}
+
+/* That of an earlier controller, which was killed. */
+static bool closer_waits(struct swz_attached *a)
+{
+	char path[64];
+
+	if (!a->taken_over || state_of(a) != SWZ_CONTROL_ENDING || !beat(a))
+		return false;
+	rest(5000000); /* until it has seen that */
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)a->target.pid,
+		 (int)a->control.agent_tid);
+	return access(path, F_OK) == 0;
 }
 
 static bool finish(struct swz_attached *a)
@@ -443,13 +578,8 @@ static bool finish(struct swz_attached *a)
 	struct swz_control_code *code;
 	struct swz_stop stop = {0};
 	bool done = false, good = true;
-	uint64_t result = 0;
-
-	if (!call(a, a->control.finish, 0, 0, false, &result))
+	if (!closer_waits(a) && !call_when_free(a, a->control.finish, 0, false))
 		return false;
-	if (result)
-		return fail(a, "no thread can be started: %s",
-			    strerror(-(int)result));
 	if (!read_control(a))
 		return fail(a, "the process has ended");
 	code = read_code(a);

@@ -27,7 +27,9 @@ struct swz_attached {
 	struct swz_control control; /* as it was read last */
 	uint64_t control_at;        /* in the target */
 	uint64_t patch_stop_ns, longest_stop_ns;
-	size_t skipped; /* functions */
+	size_t skipped;  /* functions */
+	bool taken_over; /* an earlier attach's controller was killed: its
+			  * profile was closed */
 	int lock;
 	char problem[1024]; /* of the latest call that failed */
 };

@@ -58,9 +58,11 @@ static uint64_t gap_in(const struct swz_target *t,
 	if (!m->executable || m->writable || m->path[0] != '/' ||
 	    !swz_target_read(t, m->end - sizeof(last), last, sizeof(last)))
 		return 0;
-	for (size_t i = sizeof(last) - bytes; i < sizeof(last); i++)
-		if (last[i])
-			return 0;
+	/* (an earlier controller may have left its own there) */
+	if (memcmp(last + sizeof(last) - bytes, swz_stub_call, bytes) != 0)
+		for (size_t i = sizeof(last) - bytes; i < sizeof(last); i++)
+			if (last[i])
+				return 0;
 	return m->end - bytes;
 }
 
@@ -71,15 +73,18 @@ static bool find_gap(struct swz_borrower *b)
 
 	for (size_t i = 0; i < t->mapping_count && !b->gap; i++)
 		b->gap = gap_in(t, &t->mappings[i], bytes);
-	return b->gap && swz_target_read(t, b->gap, b->gap_before, bytes);
+	return b->gap != 0;
 }
 
 void swz_borrow_close_gap(const struct swz_borrower *b)
 {
-	if (b->gap)
-		(void)swz_target_write(
-			b->target, b->gap, b->gap_before,
-			(size_t)(swz_stub_call_end - swz_stub_call));
+	const size_t bytes = (size_t)(swz_stub_call_end - swz_stub_call);
+	static const uint8_t zeros[128];
+	uint8_t there[128];
+
+	if (b->gap && swz_target_read(b->target, b->gap, there, bytes) &&
+	    memcmp(there, swz_stub_call, bytes) == 0)
+		(void)swz_target_write(b->target, b->gap, zeros, bytes);
 }
 
 /* --------------------------------------------------------- one borrowing */
@@ -366,6 +371,26 @@ static bool map_region(struct swz_borrower *b)
 	return false;
 }
 
+/* An earlier controller may have been killed while a thread was borrowed. */
+static bool is_free(struct swz_borrower *b)
+{
+	uint64_t end = swz_watch_now() + RETURN_NS;
+	struct swz_stub_data data;
+
+	do {
+		if (!swz_target_read(b->target, b->region + DATA_AT, &data,
+				     offsetof(struct swz_stub_data, state))) {
+			b->problem = "the process has ended";
+			return false;
+		}
+		if (!data.function || data.done)
+			return true;
+		rest(LOOK_NS);
+	} while (swz_watch_now() < end);
+	b->problem = "a thread that was borrowed does not come back";
+	return false;
+}
+
 bool swz_borrow_begin(struct swz_borrower *b, uint64_t region)
 {
 	b->region = region;
@@ -374,11 +399,11 @@ bool swz_borrow_begin(struct swz_borrower *b, uint64_t region)
 		b->problem = "it has no libc that is known (glibc)";
 		return false;
 	}
-	if (!region && !find_gap(b)) {
+	if (!find_gap(b) && !region) {
 		b->problem = "there is no gap in its code";
 		return false;
 	}
-	if (!region && !map_region(b))
+	if (region ? !is_free(b) : !map_region(b))
 		return false;
 	if (!swz_target_write(
 		    b->target, b->region, swz_stub_function,

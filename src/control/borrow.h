@@ -30,8 +30,7 @@ struct swz_stub_data {
 struct swz_borrower {
 	struct swz_target *target;
 	struct swz_safe_places *places;
-	uint64_t gap; /* in some code, where nothing is: swz_stub_call */
-	uint8_t gap_before[128];
+	uint64_t gap;    /* in some code, where nothing is: swz_stub_call */
 	uint64_t region; /* memory of ours in the target */
 	uint64_t errno_place;
 	uint64_t stopped_ns; /* the longest stop of a thread */

@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/interrupted.h"
 #include "profile/support/memory.h"
 
 #define PAGE UINT64_C(4096)
-/* Of each stack that is searched. */
-#define MOST_STACK_BYTES (UINT64_C(1) << 20)
 
 /* ------------------------------------------------------------- the table */
 
@@ -191,47 +190,26 @@ struct search {
 	bool skip, free;
 };
 
-static void look_at(struct search *search, uint64_t address)
+/* False: enough was seen. */
+static bool look_at(void *context, uint64_t address)
 {
+	struct search *search = context;
 	struct swz_sites *sites = search->sites;
 	size_t i;
 
 	if (address < sites->list[0].address ||
 	    address > sites->list[sites->count - 1].address + 8)
-		return;
+		return true;
 	i = site_around(sites, address);
 	if (i == SIZE_MAX || sites->list[i].flags & SWZ_SITE_SKIPPED)
-		return;
+		return true;
 	if (!search->skip) {
 		search->free = false;
-		return;
+		return false;
 	}
 	sites->skipped++;
 	skip_function(sites, sites->list[i].function);
-}
-
-/* All words of the stack: among them is what a signal has interrupted. */
-static void look_at_stack(struct search *search, uint64_t from)
-{
-	static uint64_t words[8192];
-	const struct swz_target *t = search->sites->target;
-	const struct swz_target_mapping *m = swz_target_mapping_at(t, from);
-	uint64_t at = from & -8ull, end = from + MOST_STACK_BYTES;
-
-	if (!m)
-		return;
-	if (m->end < end)
-		end = m->end;
-	while (at < end && search->free) {
-		size_t bytes = end - at < sizeof(words) ? end - at
-							: sizeof(words);
-
-		if (!swz_target_read(t, at, words, bytes))
-			return;
-		for (size_t i = 0; i < bytes / 8; i++)
-			look_at(search, words[i]);
-		at += bytes;
-	}
+	return true;
 }
 
 bool swz_sites_are_free(struct swz_sites *sites, const struct swz_stop *stop,
@@ -241,8 +219,10 @@ bool swz_sites_are_free(struct swz_sites *sites, const struct swz_stop *stop,
 
 	for (size_t i = 0; sites->count && i < stop->count && search.free;
 	     i++) {
-		look_at(&search, stop->threads[i].registers.rip);
-		look_at_stack(&search, stop->threads[i].registers.rsp);
+		if (look_at(&search, stop->threads[i].registers.rip))
+			swz_interrupted_each(sites->target,
+					     stop->threads[i].registers.rsp,
+					     look_at, &search);
 	}
 	return search.free;
 }

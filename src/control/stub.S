@@ -80,8 +80,8 @@ swz_stub_function:
 	xorl	%edx, %edx
 	movl	$8, %r10d
 	syscall
-	movq	$1, DONE(%rbx)
 	movq	BACK(%rbx), %rsp
+	movq	$1, DONE(%rbx)			/* what %rbx leads to is free now */
 	popq	%r15
 	popq	%r14
 	popq	%r13

@@ -20,20 +20,27 @@
 #include "runtime/record/file.h"
 #include "runtime/record/file_name.h"
 #include "runtime/record/home_stack.h"
+#include "runtime/record/request.h"
 #include "runtime/start.h"
 #include "runtime/support/config.h"
 #include "runtime/support/live_sites.h"
 #include "runtime/support/message.h"
 #include "runtime/support/own_thread.h"
+#include "runtime/support/reset.h"
 #include "runtime/support/scratch.h"
 #include "runtime/support/team.h"
 
 #define LOOK_NS 200000
 
-extern const char swz_image_start[];
+/* asm/x86_64/landing.S: three of 64 bytes, the last one somewhat longer */
+void swz_landing_rax_pushed(void);
+#define LANDING_BYTES 256
+
+extern const char swz_image_start[], swz_hooks_start[], swz_hooks_end[];
 
 static struct swz_modules modules;
-static struct swz_own_thread planner, closer;
+/* Ours: there is one at a time. */
+static struct swz_own_thread worker SWZ_KEPT;
 
 typedef void *open_library(const char *name, int flags);
 typedef int close_library(void *handle);
@@ -65,12 +72,24 @@ static bool wait_for(enum swz_control_state state)
 		if (latest != beat) {
 			beat = latest;
 			since = now;
-		} else if (now - since > SWZ_CONTROL_PATIENCE_NS) {
+		} else if (now - since > SWZ_CONTROL_PATIENCE_NS ||
+			   get_state() == SWZ_CONTROL_ABANDONED) {
 			return false;
 		}
 		SWZ_SYSCALL(SYS_nanosleep, &look, NULL);
 	}
 	return true;
+}
+
+static long start_worker(void (*function)(void))
+{
+	long error;
+
+	swz_own_thread_free(&worker);
+	error = swz_own_thread_start(&worker, function);
+	if (!error)
+		swizzle_control.agent_tid = worker.tid;
+	return error;
 }
 
 /* -------------------------------------------------------- modules, held */
@@ -140,11 +159,22 @@ static uint32_t total(bool patched)
 	return sum;
 }
 
+static void give_all_back(void)
+{
+	struct swz_control *c = &swizzle_control;
+
+	c->site_count = c->code_count = 0;
+	(void)swz_request_map(-1); /* in our own image: not the file's page */
+	swz_reset(worker.memory);
+}
+
 static void fail(const char *problem)
 {
 	swz_say(problem, swz_file_path(), NULL);
 	swz_recording = false;
 	swz_file_discard();
+	give_all_back();
+	set_state(SWZ_CONTROL_FAILED);
 }
 
 /* The time until now was ours. */
@@ -166,13 +196,17 @@ static void plan(void)
 
 	SWZ_SYSCALL(SYS_prctl, PR_SET_NAME, "swizzle");
 	swz_thread_self = (struct swz_thread *)(uintptr_t)&swz_nobody;
-	if (swz_live_sites_begin())
+	if (swz_live_sites_begin()) {
+		swz_live_sites_code(swz_hooks_start,
+				    (uintptr_t)swz_hooks_end -
+					    (uintptr_t)swz_hooks_start);
+		swz_live_sites_code((const void *)&swz_landing_rax_pushed,
+				    LANDING_BYTES);
 		problem = swz_start_recording(&modules);
+	}
 	swz_team_end();
 	if (problem) {
 		fail(problem);
-		swz_scratch_free_all();
-		set_state(SWZ_CONTROL_FAILED);
 		return;
 	}
 	memcpy(c->path, swz_file_path(), strlen(swz_file_path()) + 1);
@@ -182,7 +216,6 @@ static void plan(void)
 	set_state(SWZ_CONTROL_PLANNED);
 	if (!wait_for(SWZ_CONTROL_COMMIT)) {
 		fail("nobody has waited for ");
-		set_state(SWZ_CONTROL_FAILED);
 		return;
 	}
 	swz_late_commit(&modules);
@@ -199,11 +232,19 @@ __attribute__((visibility("default"))) long swizzle_attach(
 	const char *problem;
 	long error;
 
-	if (get_state() != SWZ_CONTROL_IDLE)
+	if (get_state() != SWZ_CONTROL_IDLE &&
+	    get_state() != SWZ_CONTROL_FAILED &&
+	    get_state() != SWZ_CONTROL_ENDED)
 		return -EALREADY;
+	if (swz_own_thread_lives(&worker))
+		return -EBUSY;
+	if (!swz_reset_note())
+		return -ENOMEM;
+	swz_own_least = 1; /* all of it is given back at the end */
 	c->finish = (uintptr_t)&swz_attach_finish;
 	c->release = (uintptr_t)&swz_attach_release;
 	c->message_bytes = 0;
+	c->frames_left = 0;
 	c->controller_pid = request->controller_pid;
 	c->controller_start = request->controller_start;
 	c->handle = request->handle;
@@ -228,13 +269,12 @@ __attribute__((visibility("default"))) long swizzle_attach(
 	swz_thread_set_main_stack((const void *)(uintptr_t)request->main_stack);
 	error = swz_modules_list(&modules) == SWZ_OK &&
 				hold_modules(request) == SWZ_OK
-			? swz_own_thread_start(&planner, plan)
+			? start_worker(plan)
 			: -ENOMEM;
 	if (error) {
 		swz_say("no thread can be started", NULL, NULL);
 		set_state(SWZ_CONTROL_FAILED);
 	}
-	c->agent_tid = planner.tid;
 	return 0;
 }
 
@@ -253,16 +293,12 @@ static void finish(void)
 		swz_thread_note_ended();
 		swz_recording = false;
 		swz_file_finish();
-		swz_file_detach();
 	}
+	give_all_back();
 	set_state(SWZ_CONTROL_ENDED);
 }
 
 long swz_attach_finish(void)
 {
-	long error = swz_own_thread_start(&closer, finish);
-
-	if (!error)
-		swizzle_control.agent_tid = closer.tid;
-	return error;
+	return swz_own_thread_lives(&worker) ? -EBUSY : start_worker(finish);
 }

@@ -36,6 +36,7 @@
 #include "runtime/record/tell_end.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/config.h"
+#include "runtime/support/live_sites.h"
 #include "runtime/support/message.h"
 #include "runtime/support/preload.h"
 #include "runtime/support/scratch.h"
@@ -262,6 +263,7 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	swz_message_begin();
 	swz_own_add((uintptr_t)swz_image_start,
 		    (uintptr_t)swz_arena_end - (uintptr_t)swz_image_start);
+	swizzle_control.preloaded = 1;
 	if (problem) {
 		swz_say(problem, ": not profiled", NULL);
 		return;

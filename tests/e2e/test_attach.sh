@@ -200,6 +200,51 @@ assert_status 0
 assert_matches err '^swizzle: .* calls in [0-9.]+ m?s'
 end_program
 
+it 'attached to again and again, in different modes: memory stays the same'
+start_program "$TARGETS/attached"
+resident=
+for round in 1 2 3 4 5 6; do
+	mode=profile
+	[ $((round % 3)) -ne 0 ] || mode=trace
+	attach -m $mode -o "profile.$round"
+	tell 'run 1234' 'ran 1234'
+	tell 'throw 100' 'wrong 0'
+	detach
+	[ $round -ne 4 ] || resident=$(awk '/^VmRSS/ { print $2 }' /proc/$program/status)
+done
+assert_le "$(awk '/^VmRSS/ { print $2 }' /proc/$program/status)" $((resident + 1000)) \
+	'resident KB after two more rounds'
+for round in 1 2 3 4 5 6; do
+	assert_eq 1234 "$(calls step "profile.$round")" "calls in round $round"
+done
+end_program
+
+it 'the controller is killed at any moment: the next one finds all as it should be'
+start_program "$TARGETS/attached"
+echo 'throwing 20' >&8
+for round in $(seq 30); do
+	"$RUN" -q -o "killed.$round" -p $program 2>>killed.err &
+	controller=$!
+	sleep "0.$(printf %03d $((round * 37 % 400)))"
+	kill -KILL $controller
+	wait $controller 2>/dev/null
+done
+kill -0 $program || fail 'the program has ended'
+attach
+detach
+expect 'wrong 0'
+tell 'run 10' 'ran 10'
+end_program
+
+it 'two at once: one of them is refused'
+start_program "$TARGETS/attached"
+attach
+capture "$RUN" -p $program -o profile.second
+assert_status 126
+assert_contains err 'by another swizzle-run -p'
+detach
+end_program
+
 # ------------------------------------------------------------------- refusals
 
 refused() { # PID TEXT

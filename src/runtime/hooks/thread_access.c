@@ -22,6 +22,7 @@
 
 #define PAGE ((size_t)4096)
 #define ACCESS_BYTES 11
+#define FS_PREFIX 0x64
 
 /* From the linker script: the hooks have pages of their own. */
 extern char __ehdr_start[], swz_hooks_start[], swz_hooks_end[];
@@ -39,8 +40,9 @@ static void shorten(uint8_t *access, int32_t distance)
 {
 	uint8_t reg = (access[2] >> 3) & 7;
 	uint8_t code[ACCESS_BYTES] = {
-		0x64, 0x48, 0x8b, (uint8_t)(0x04 | reg << 3), 0x25, 0, 0, 0,
-		0,    0x66, 0x90,
+		FS_PREFIX, 0x48, 0x8b, (uint8_t)(0x04 | reg << 3),
+		0x25,      0,    0,    0,
+		0,         0x66, 0x90,
 	};
 
 	memcpy(code + 5, &distance, sizeof(distance));
@@ -61,6 +63,10 @@ bool swz_thread_access_shorten(void)
 	 * bits, for which the assembler (binutils 2.47) knows no relocation */
 	__asm__("" : "+r"(self));
 	distance = (int32_t)(self - pointer);
+	/* done before a reset: somebody may be executing it */
+	if (count && ((const uint8_t *)swz_thread_accesses_start +
+		      swz_thread_accesses_start[0])[0] == FS_PREFIX)
+		return true;
 	if (!swz_page_may_be_executed(__ehdr_start) ||
 	    swz_sys_mprotect(swz_hooks_start, bytes, PROT_READ | PROT_WRITE))
 		return true;

@@ -9,10 +9,12 @@
 
 #include "base/syscall.h"
 
-struct swz_control swizzle_control __attribute__((visibility("default"))) = {
-	.magic = SWZ_CONTROL_MAGIC,
-	.version = SWZ_CONTROL_VERSION,
-	.bytes = sizeof(struct swz_control),
+/* It outlives a reset. */
+struct swz_control swizzle_control
+	__attribute__((visibility("default"), section(".data.kept"))) = {
+		.magic = SWZ_CONTROL_MAGIC,
+		.version = SWZ_CONTROL_VERSION,
+		.bytes = sizeof(struct swz_control),
 };
 
 static uint32_t functions;

@@ -86,3 +86,16 @@ long swz_own_thread_start(struct swz_own_thread *thread, void (*function)(void))
 	thread->tid = (int32_t)tid;
 	return 0;
 }
+
+bool swz_own_thread_lives(const struct swz_own_thread *thread)
+{
+	/* acquire: the kernel clears it when the thread is off its stack */
+	return __atomic_load_n(&thread->alive, __ATOMIC_ACQUIRE) != 0;
+}
+
+void swz_own_thread_free(struct swz_own_thread *thread)
+{
+	if (thread->memory)
+		swz_sys_munmap(thread->memory, SWZ_OWN_THREAD_BYTES);
+	thread->memory = NULL;
+}

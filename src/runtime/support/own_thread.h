@@ -5,6 +5,7 @@
  * call nothing of libc, and has thread-local storage of its own. All signals
  * must be blocked when it is started. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct swz_own_thread {
@@ -19,5 +20,10 @@ struct swz_own_thread {
 /* 0, or a negated error. The thread ends when FUNCTION returns. */
 long swz_own_thread_start(struct swz_own_thread *thread,
 			  void (*function)(void));
+
+bool swz_own_thread_lives(const struct swz_own_thread *thread);
+
+/* Of one that has ended, or was never started: its memory is given back. */
+void swz_own_thread_free(struct swz_own_thread *thread);
 
 #endif

@@ -34,8 +34,8 @@ static bool is_in_front(void)
 void swz_progress_begin(uint64_t bytes)
 {
 	memset(&progress, 0, sizeof(progress));
-	progress.shown = bytes && !swz_config.quiet &&
-			 !swz_config.attached && is_in_front();
+	progress.shown = bytes && !swz_config.quiet && !swz_config.attached &&
+			 is_in_front();
 	progress.total = bytes;
 	if (progress.shown)
 		progress.next_ns = swz_sys_monotonic_ns() +

@@ -1,0 +1,111 @@
+/* The kernel's frame begins with the address that the handler returns to,
+ * libc's `mov $15, %rax; syscall`. Then comes the ucontext_t (rt_sigframe in
+ * arch/x86/include/asm/sigframe.h). Other words of the stack prove nothing:
+ * what hooks have left there lies in frames that came later, too. */
+
+#include "control/interrupted.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "profile/support/memory.h"
+
+#define MOST_BYTES (UINT64_C(1) << 20)
+#define MOST_RETURNS 8u
+
+static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+
+/* Where libc has that. */
+static struct {
+	int32_t pid;
+	uint64_t libc; /* where that is mapped */
+	uint64_t at[MOST_RETURNS];
+	size_t count;
+} returns;
+
+static void find_in(const struct swz_target *t,
+		    const struct swz_target_mapping *m)
+{
+	size_t bytes = m->end - m->start;
+	uint8_t *text = swz_allocate(1, bytes), *at = text;
+
+	if (swz_target_read(t, m->start, text, bytes))
+		while (returns.count < MOST_RETURNS &&
+		       (at = memmem(at, (size_t)(text + bytes - at), code,
+				    sizeof(code))) != NULL) {
+			returns.at[returns.count++] = m->start +
+						      (uint64_t)(at - text);
+			at++;
+		}
+	free(text);
+}
+
+static void find_returns(const struct swz_target *t)
+{
+	for (size_t i = 0; i < t->mapping_count; i++) {
+		const struct swz_target_mapping *m = &t->mappings[i];
+		const char *base = strrchr(m->path, '/');
+
+		if (!m->executable || !base ||
+		    (strncmp(base, "/libc.so", 8) &&
+		     strncmp(base, "/libc-", 6) &&
+		     strncmp(base, "/libpthread", 11)))
+			continue;
+		if (returns.pid == t->pid && returns.libc == m->start)
+			return;
+		if (returns.pid != t->pid)
+			returns.count = 0;
+		returns.pid = t->pid;
+		returns.libc = m->start;
+		find_in(t, m);
+		return;
+	}
+}
+
+static bool is_return(uint64_t word)
+{
+	for (size_t i = 0; i < returns.count; i++)
+		if (returns.at[i] == word)
+			return true;
+	return false;
+}
+
+void swz_interrupted_each(const struct swz_target *t, uint64_t stack,
+			  bool (*visit)(void *context, uint64_t address),
+			  void *context)
+{
+	static uint64_t words[8192];
+	const struct swz_target_mapping *m = swz_target_mapping_at(t, stack);
+	uint64_t at = stack & -8ull, end = stack + MOST_BYTES;
+
+	find_returns(t);
+	if (!m || !returns.count)
+		return;
+	if (m->end < end)
+		end = m->end;
+	for (; at < end; at += sizeof(words)) {
+		size_t bytes = end - at < sizeof(words) ? end - at
+							: sizeof(words);
+
+		if (!swz_target_read(t, at, words, bytes))
+			return;
+		for (size_t i = 0; i < bytes / 8; i++) {
+			const uint64_t frame = at + 8 * i + 8;
+			uint64_t address;
+
+			if (!is_return(words[i]) ||
+			    !swz_target_read(
+				    t,
+				    frame +
+					    offsetof(ucontext_t,
+						     uc_mcontext.gregs) +
+					    REG_RIP * sizeof(greg_t),
+				    &address, sizeof(address)))
+				continue;
+			if (!visit(context, address))
+				return;
+		}
+	}
+}
