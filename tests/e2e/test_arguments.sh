@@ -132,6 +132,17 @@ assert_status 0
 "$DUMP" -q -f calls profile >calls || fail 'calls of a ring'
 assert_le "$(stat -c %s profile)" 4000000
 
+it 'says what had no room'
+capture "$RUN" -q -A '*@arg1/x64,retval/x64' --max-size 1M -o profile \
+	"$TARGETS/workers"
+assert_status 0
+capture "$DUMP" -f calls -o calls profile
+assert_status 0
+assert_matches err 'profile: [0-9]+ times arguments or results had no room'
+lost=$(sed -n 's/.*profile: \([0-9]*\) times.*/\1/p' err)
+"$DUMP" -f raw -n 1 profile >raw
+assert_matches raw "lost_values +$lost "
+
 it 'says what is wrong'
 capture "$RUN" -m trace -A add "$TARGETS/values"
 assert_refused 2 "is not FUNCTION@SPEC"

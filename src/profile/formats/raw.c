@@ -124,6 +124,7 @@ static void put_header(struct dump *dump)
 	put_number(stream, "process_start", h.process_start);
 	put_number(stream, "full", h.full);
 	put_number(stream, "lost_marks", h.lost_marks);
+	put_number(stream, "lost_values", h.lost_values);
 	if (!(h.flags & SWZ_FILE_SAMPLES))
 		return;
 	put_number(stream, "sample_period_ns", h.sample_period_ns);

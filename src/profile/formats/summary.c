@@ -14,6 +14,7 @@
 
 struct losses {
 	uint64_t marks;
+	uint64_t values;       /* records of arguments or results */
 	uint64_t lost_calls;   /* not recorded */
 	uint64_t folded_calls; /* without a context */
 	uint64_t untraced;     /* events */
@@ -234,6 +235,8 @@ static struct losses find_losses(const struct swz_section *section)
 		losses.incomplete += swz_full_reason(&profile->header) != NULL;
 		losses.marks = swz_add_count(losses.marks,
 					     profile->header.lost_marks);
+		losses.values = swz_add_count(losses.values,
+					      profile->header.lost_values);
 		losses.damaged += swz_profile_damaged(profile);
 		losses.running += profile->written;
 		losses.overwritten += (profile->header.flags & SWZ_FILE_RING) !=
@@ -295,6 +298,9 @@ static void put_losses(FILE *stream, const struct swz_style *style,
 		 "more inclusive time here than in trees, because of folding");
 	put_loss(stream, losses.marks, "mark or span", "marks and spans",
 		 "had no room in the profile (--max-memory)");
+	put_loss(stream, losses.values, "call has its arguments or its result",
+		 "times arguments or results have",
+		 "no room in the trace (--max-size)");
 	put_loss(stream, losses.untraced, "event", "events",
 		 "had no room in the trace (--max-size)");
 	put_loss(stream, report->missing_switches, "context switch is",

@@ -32,13 +32,14 @@ struct swz_thunk *swz_enter_captured(const uint8_t *body, uint64_t *slot)
 	if (!thread || !thread->cold)
 		return thunk;
 	if (thunk) {
-		if (!thunk->pending)
+		if (!thunk->pending && c->return_parts)
 			thunk->pending = SWZ_FIRST_FRAME;
 		enter(thread, c, thunk, slot);
 	} else if (frame && frame->slot == slot && frame->pending != before &&
 		   swz_is_record(frame->pending)) {
 		/* it was jumped to */
-		frame->pending->return_address = SWZ_RECORD_CAPTURED;
+		if (c->return_parts)
+			frame->pending->return_address = SWZ_RECORD_CAPTURED;
 		enter(thread, c, frame->pending, slot);
 	}
 	return thunk;

@@ -55,6 +55,17 @@ static void put_threads(char *text, size_t size,
 			 untraced->count, several);
 }
 
+/* Of what the formats that have values show. */
+static void warn_values(const struct swz_profile *profile,
+			const struct swz_dump_options *options)
+{
+	if (profile->header.lost_values && options->format->events)
+		swz_dump_complain("%s: %" PRIu64
+				  " times arguments or results had no room "
+				  "(--max-size)",
+				  profile->name, profile->header.lost_values);
+}
+
 static void warn_profile(const struct swz_profile *profile,
 			 const struct swz_dump_options *options)
 {
@@ -111,8 +122,10 @@ void swz_dump_warn_untraced(const struct swz_dump_input *input,
 				options->format->needs & SWZ_NEEDS_UNITS))
 		return;
 	for (i = 0; i < input->count; i++)
-		if (swz_profile_traced(input->profiles[i]))
+		if (swz_profile_traced(input->profiles[i])) {
 			warn_profile(input->profiles[i], options);
+			warn_values(input->profiles[i], options);
+		}
 }
 
 static uint64_t event_bytes(const struct swz_dump_input *input,
