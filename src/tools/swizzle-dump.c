@@ -18,6 +18,7 @@
 #include "tools/dump/options.h"
 #include "tools/dump/pairs.h"
 #include "tools/dump/range.h"
+#include "tools/dump/since.h"
 #include "tools/dump/report.h"
 #include "tools/dump/target.h"
 #include "tools/dump/times.h"
@@ -78,6 +79,8 @@ int main(int argc, char **argv)
 	if (!options.format->profile)
 		swz_dump_find_pairs(&input, &options);
 	if (!input.count) {
+		status = EXIT_INPUT;
+	} else if (options.since && !swz_dump_take_since(&input, &options)) {
 		status = EXIT_INPUT;
 	} else if (input.sample_count && !options.own_times &&
 		   !swz_dump_not_of_times(&options)) {

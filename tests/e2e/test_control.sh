@@ -169,6 +169,57 @@ python3 "$TOP/tests/e2e/read_events.py" chrome chrome >events 2>err ||
 	fail "chrome: $(tail -n 1 err)"
 assert_contains events 'mark *: half way'
 
+for mode in '' '--timing sampled' '-m trace --max-size 256M'; do
+	it "--since: what came after a snapshot ${mode:+with $mode}"
+	# shellcheck disable=SC2086
+	serve --off $mode
+	"$CTL" start "$pid"
+	wait_until recorded_more
+	"$CTL" stop "$pid"
+	wait_until recorded_none
+	rm -f first
+	"$CTL" snapshot first "$pid"
+	"$CTL" start "$pid"
+	wait_until recorded_more
+	"$CTL" mark later "$pid"
+	end
+	"$DUMP" -q -f text first >before
+	"$DUMP" -q -f text profile >after
+	capture "$DUMP" -q --since first -f text profile
+	assert_status 0
+	assert_empty err
+	cp out table
+	for function in leaf step serve; do
+		assert_eq $(($(row after calls $function) - $(row before calls $function))) \
+			"$(row table calls $function)" "calls of $function"
+	done
+	assert_contains table later
+	assert_not_contains table 'all  [paused]'
+	assert_le "$(row table self leaf)" "$(row after self leaf)"
+	for format in callgrind tree folded csv json info pprof html speedscope; do
+		capture "$DUMP" -q --since first -f $format -o "of.$format" profile
+		case $mode in
+		*trace*) [ $format != info ] || continue ;;
+		esac
+		assert_status 0
+		assert_empty err
+	done
+	capture "$DUMP" -q --since first -f text first
+	assert_status 0
+	assert_eq '' "$(row out calls leaf)" 'calls in no time'
+done
+capture "$DUMP" --since profile profile
+assert_status 1
+assert_contains err 'not a snapshot'
+capture "$DUMP" --since /dev/null profile
+assert_status 1
+capture "$DUMP" --since first -f raw profile
+assert_status 2
+"$RUN" -q -o other "$TARGETS/marks" >native
+capture "$DUMP" --since first other
+assert_status 1
+assert_contains err 'a snapshot of another process'
+
 it 'start --for'
 serve --off
 capture "$CTL" start --for 300ms "$pid"

@@ -24,6 +24,11 @@ struct swz_tree_builder {
  * and contexts are indices, SWZ_INDEX_NONE where there is no such node. */
 void swz_tree_collect(struct swz_tree_builder *builder);
 
+/* A sum of a node with so many activations that are open, as if they had ended
+ * at EXIT (as nodes have it). *repaired is set if the number was wrong. */
+int64_t swz_close_ticks(int64_t ticks, uint64_t open, uint64_t exit,
+			bool *repaired);
+
 /* The last step: self times, sums over subtrees, the total. */
 void swz_tree_cost(const struct swz_tree_builder *builder);
 

@@ -58,8 +58,8 @@ static void collect_root(struct swz_tree_builder *builder)
  * was killed, or a hook abandoned, between two instructions: what is left of
  * the bias tells by how many. The sum is modulo 2^64, as it was when the file
  * was written. */
-static int64_t close_ticks(int64_t ticks, uint64_t open, uint64_t exit,
-			   bool *repaired)
+int64_t swz_close_ticks(int64_t ticks, uint64_t open, uint64_t exit,
+			bool *repaired)
 {
 	uint64_t sum = (uint64_t)ticks + open * exit;
 	int64_t excess = (int64_t)(sum + SWZ_TICKS_BIAS / 2) >> 56;
@@ -150,9 +150,9 @@ static void collect_estimate(struct swz_tree_builder *builder,
 	int64_t bound = estimate_bound(builder, slot,
 				       swz_add_count(slot->calls, open + 1));
 	bool repaired = false;
-	int64_t ticks = repair(
-		close_ticks(slot->ticks, open, last_moment(builder), &repaired),
-		INT64_MAX / 4, &repaired);
+	int64_t ticks = repair(swz_close_ticks(slot->ticks, open,
+					       last_moment(builder), &repaired),
+			       INT64_MAX / 4, &repaired);
 
 	if (slot->calls && slot->weight)
 		ticks = swz_scale(ticks, slot->calls, slot->weight);
@@ -184,11 +184,12 @@ static void collect_costs(struct swz_tree_builder *builder,
 	node->min_ticks = limit_ticks(slot->min_ticks, total);
 	node->max_ticks = limit_ticks(slot->max_ticks, total);
 	node->ticks = repair(
-		close_ticks(slot->ticks, open, last, &repaired),
+		swz_close_ticks(slot->ticks, open, last, &repaired),
 		inherited ? INT64_MAX / 4
 			  : ticks_bound(slot, open, node->max_ticks, total),
 		&repaired);
-	node->outer_ticks = close_ticks(slot->outer_ticks, 0, last, &unclosed);
+	node->outer_ticks = swz_close_ticks(slot->outer_ticks, 0, last,
+					    &unclosed);
 	node->outer_ticks = repair(node->outer_ticks, total, &repaired);
 	if (node->outer_ticks > node->ticks)
 		node->outer_ticks = node->ticks;

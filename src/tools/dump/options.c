@@ -70,6 +70,8 @@ static const char usage_text[] =
 	"seconds\n"
 	"                         since the start (0.25), or percent (25%)\n"
 	"      --to TIME          the same, up to then\n"
+	"      --since SNAPSHOT   what happened after that (swizzle-ctl "
+	"snapshot)\n"
 	"      --no-compensate    do not subtract the cost of the hooks\n"
 	"      --demangle=HOW     no, simple (default; without parameters) or\n"
 	"                         full\n"
@@ -361,6 +363,7 @@ enum long_option {
 	OPTION_BOTTOM_UP,
 	OPTION_TID,
 	OPTION_FROM,
+	OPTION_SINCE,
 	OPTION_TO,
 	OPTION_NO_DEBUGINFOD,
 	OPTION_DIFF,
@@ -396,6 +399,7 @@ static const struct option long_options[] = {
 	{"bottom-up", no_argument, NULL, OPTION_BOTTOM_UP},
 	{"tid", required_argument, NULL, OPTION_TID},
 	{"from", required_argument, NULL, OPTION_FROM},
+	{"since", required_argument, NULL, OPTION_SINCE},
 	{"to", required_argument, NULL, OPTION_TO},
 	{"depth", required_argument, NULL, 'D'},
 	{"at", required_argument, NULL, OPTION_AT},
@@ -707,6 +711,9 @@ static void take_option(struct swz_dump_options *options, int option,
 	case OPTION_NO_PAGER:
 		options->pager = false;
 		break;
+	case OPTION_SINCE:
+		options->since = value;
+		break;
 	case OPTION_FROM:
 		options->from = parse_moment(value);
 		break;
@@ -857,6 +864,8 @@ const char *swz_dump_not_of_times(const struct swz_dump_options *options)
 		return "--tid";
 	if (swz_dump_has_range(options))
 		return "--from and --to";
+	if (options->since)
+		return "--since";
 	if (options->by == SWZ_BY_THREAD || options->by == SWZ_BY_PROCESS ||
 	    options->columns_by != SWZ_BY_NOTHING)
 		return "--by thread, --by process and --by rank";
@@ -864,6 +873,20 @@ const char *swz_dump_not_of_times(const struct swz_dump_options *options)
 	    options->table.sort == SWZ_SORT_MAX)
 		return "the shortest and longest calls";
 	return format->section ? NULL : format->name;
+}
+
+/* (Of a file that is shown as it is nothing is taken away.) */
+static void check_since(const struct swz_dump_options *options)
+{
+	if (options->format->file)
+		not_taken(options, "--since");
+	if (options->old || options->from.given || options->in_place) {
+		swz_dump_complain("--since has no use for %s\n" TRY_HELP,
+				  options->old        ? "--diff"
+				  : options->in_place ? "--embed"
+						      : "--from");
+		exit(EXIT_USAGE);
+	}
 }
 
 static void check_times(const struct swz_dump_options *options)
@@ -916,6 +939,8 @@ static void check_options(struct swz_dump_options *options)
 		check_sort(options);
 	if (options->given & GIVEN_BY)
 		check_by(options);
+	if (options->since)
+		check_since(options);
 	if (options->times)
 		check_times(options);
 	if (options->old)
@@ -963,7 +988,7 @@ static const struct swz_format *default_format(
 static void check_merge(const struct swz_dump_options *options)
 {
 	if (options->format || options->output || options->old ||
-	    options->times || options->given ||
+	    options->times || options->given || options->since ||
 	    !swz_view_is_whole(&options->view)) {
 		swz_dump_complain("--merge-into has no use for options that "
 				  "choose, sort or write: use them when you "

@@ -29,6 +29,8 @@ struct swz_dump_options {
 	const struct swz_format *format;
 	struct swz_dump_moment from, to; /* of a trace */
 	struct swz_range range;          /* the same in ticks */
+	const char *since;               /* a snapshot; NULL: none is given */
+	uint64_t since_ticks;            /* of a trace; 0: see from */
 	struct swz_dump_moment at;       /* -f calls */
 	struct swz_calls_options calls;  /* of those; style, rows, ticks later */
 	const char *output;              /* NULL: the format's default */

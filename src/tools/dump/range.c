@@ -50,7 +50,9 @@ bool swz_dump_find_range(const struct swz_dump_input *input,
 	if (options->at.given)
 		options->calls.at_ticks = ticks_of(
 			&options->at, input->profiles[0], first, last);
-	if (options->from.given)
+	if (options->since_ticks)
+		options->range.from = options->since_ticks;
+	else if (options->from.given)
 		options->range.from = ticks_of(&options->from,
 					       input->profiles[0], first, last);
 	if (options->to.given)
