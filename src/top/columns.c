@@ -135,7 +135,7 @@ size_t swz_columns(const struct swz_page *page, const struct swz_live *live,
 void swz_columns_sort_next(struct swz_page *page, const struct swz_live *live,
 			   int step)
 {
-	struct swz_column columns[SWZ_MOST_COLUMNS];
+	struct swz_column columns[SWZ_MOST_COLUMNS] = {{0}};
 	int count = (int)find_columns(page, live, 0, UINT32_MAX, columns);
 
 	if (page->kind > SWZ_PAGE_MODULES)
@@ -262,10 +262,11 @@ char *swz_cell(const struct swz_page *page, const struct swz_live *live,
 		return swz_figure_count(text,
 					shown_count(page, live, row->calls));
 	case SWZ_COLUMN_MEAN:
-		if (!row->calls)
-			return strcpy(text, "-");
-		return swz_figure_time(text, (int64_t)(mean_ns(row) + 0.5),
-				       utf8);
+		if (row->calls)
+			return swz_figure_time(
+				text, (int64_t)(mean_ns(row) + 0.5), utf8);
+		text[0] = '-';
+		return text;
 	case SWZ_COLUMN_TIME:
 		part = page->kind == SWZ_PAGE_NEIGHBOURS ? row->inclusive_ns
 							 : row->self_ns;

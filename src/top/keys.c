@@ -67,8 +67,7 @@ const char *const *swz_key_help(void)
 		"Up Down     select a row; the selection follows it",
 		"PgUp PgDn   a screen of rows",
 		"Home End    first, last row",
-		"Enter       function: callers and callees; module: its "
-		"functions",
+		"Enter       callers and callees; of a module its functions",
 		"Right Left  open, close the selected part of a tree",
 		"Esc         back",
 		"f t m       functions, threads, modules",

@@ -40,21 +40,23 @@ size_t swz_paint_rows(void)
 
 /* --------------------------------------------------------------- texts */
 
-static int attribute(const struct swz_painting *p, enum swz_colour colour)
+static attr_t attribute(const struct swz_painting *p, enum swz_colour colour)
 {
 	switch (colour) {
 	case SWZ_COLOUR_BOLD:
-		return (int)A_BOLD;
+		return A_BOLD;
 	case SWZ_COLOUR_DIM:
-		return (int)A_DIM;
+		return A_DIM;
 	case SWZ_COLOUR_HOT:
-		return (int)A_BOLD |
-		       (p->terminal->colour ? COLOR_PAIR(SWZ_COLOUR_HOT) : 0);
+		return A_BOLD |
+		       (p->terminal->colour ? (attr_t)COLOR_PAIR(SWZ_COLOUR_HOT)
+					    : 0);
 	case SWZ_COLOUR_WARM:
 	case SWZ_COLOUR_GOOD:
-		return p->terminal->colour ? COLOR_PAIR((int)colour) : 0;
+		return p->terminal->colour ? (attr_t)COLOR_PAIR((int)colour)
+					   : 0;
 	default:
-		return (int)A_NORMAL;
+		return A_NORMAL;
 	}
 }
 
@@ -242,7 +244,7 @@ static void put_row(const struct swz_painting *p, int line,
 		char *text = swz_cell(p->page, &p->session->live, row,
 				      &columns[i], p->terminal->utf8, &colour);
 
-		attrset(selected ? (int)A_REVERSE : attribute(p, colour));
+		attrset((int)(selected ? A_REVERSE : attribute(p, colour)));
 		put_cell(text, &columns[i], x, line);
 		x += (int)columns[i].width + 1;
 		free(text);

@@ -156,7 +156,9 @@ static void begin_round(struct screen *s)
 static void begin_prompt(struct screen *s, enum swz_command prompt)
 {
 	s->prompt = prompt;
-	strcpy(s->input, prompt == SWZ_KEY_FILTER ? s->page.filter : "");
+	s->input[0] = '\0';
+	if (prompt == SWZ_KEY_FILTER)
+		memcpy(s->input, s->page.filter, sizeof(s->input));
 }
 
 static void end_prompt(struct screen *s)
@@ -205,7 +207,7 @@ static void type(struct screen *s, int key)
 	else if (key >= ' ' && key < 256 && length + 1 < sizeof(s->input))
 		s->input[length] = (char)key, s->input[length + 1] = '\0';
 	if (s->prompt == SWZ_KEY_FILTER)
-		strcpy(s->page.filter, s->input);
+		memcpy(s->page.filter, s->input, sizeof(s->page.filter));
 }
 
 /* ------------------------------------------------------------------- keys */
