@@ -273,8 +273,11 @@ $(B)/obj/offline/src/html/page.o $(B)/obj/asan/src/html/page.o: $(B)/html/tail
 # Each tests/unit/test_*.c is a program.  The rest comes from an archive, so
 # that a test holds only what it uses.
 
+# The pages of swizzle-top's screen, without a terminal.
+TOP_PURE := $(addprefix src/top/,columns.c live.c neighbour_rows.c neighbours.c \
+		page.c page_figures.c page_rows.c) src/watch/proc_task.c
 UNIT_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
-	      $(OPTIONS_SRC) $(IMAGE_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(WATCH_PURE) \
+	      $(OPTIONS_SRC) $(IMAGE_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(WATCH_PURE) $(TOP_PURE) \
 	      $(THUNKS_PURE) $(RUNTIME_PURE)
 UNIT_LIBS = $(OFFLINE_LIBS) $(CAPSTONE_A) $(CHECK_LIBS)
 UNIT_BIN := $(patsubst tests/%.c,$(B)/test/%,$(UNIT_TESTS))

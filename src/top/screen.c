@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "profile/support/memory.h"
 #include "top/columns.h"
@@ -23,7 +24,7 @@
 /* So often a program that was just started is looked at: whether it has a
  * profile now, and whether it has ended. */
 #define LOOK_NS 100000000u
-/* Reading may take this part of the time: rounds become longer else. */
+/* Reading may take this part of a processor: rounds become longer else. */
 #define MOST_READING 4
 
 struct screen {
@@ -116,17 +117,26 @@ static void tell_end(struct screen *s)
 			 (int)s->session->pid);
 }
 
+static uint64_t processor_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void take(struct screen *s)
 {
-	uint64_t began = swz_watch_now(), now;
+	uint64_t began = swz_watch_now(), used = processor_ns(), least;
 
 	s->asked = false;
 	swz_top_session_take(s->session);
-	now = swz_watch_now();
+	used = processor_ns() - used;
 	s->rounds++;
 	s->next_ns = began + round_ns(s);
-	if (s->next_ns < now + (now - began) * (MOST_READING - 1))
-		s->next_ns = now + (now - began) * (MOST_READING - 1);
+	least = swz_watch_now() + used * (MOST_READING - 1);
+	if (s->next_ns < least)
+		s->next_ns = least;
 	if (s->session->ended)
 		tell_end(s);
 	fill(s);

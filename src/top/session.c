@@ -6,19 +6,47 @@
 #include "top/session.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/process_start.h"
 #include "launch/program.h"
+#include "profile/support/figures.h"
 #include "profile/support/memory.h"
 #include "top/processes.h"
 #include "watch/clock.h"
+#include "watch/proc_task.h"
 #include "watch/process_check.h"
+
+/* Each has counters of its own, which the kernel makes one by one. */
+#define MANY_THREADS 1000u
+
+static void count(void *context, int32_t tid)
+{
+	(void)tid;
+	++*(size_t *)context;
+}
+
+static void warn_of_threads(const struct swz_top_session *s)
+{
+	char path[64], threads[SWZ_FIGURE_BYTES];
+	size_t found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)s->pid);
+	swz_proc_numbers(path, count, &found);
+	if (found > MANY_THREADS)
+		fprintf(stderr,
+			"swizzle: process %d has %s threads: it takes a while "
+			"until all are sampled\n",
+			(int)s->pid, swz_figure_count(threads, found));
+}
 
 static void use_samples(struct swz_top_session *s)
 {
 	s->options.sampling.pid = s->pid;
+	if (!s->started.pid)
+		warn_of_threads(s);
 	if (swz_top_sampler_start(&s->sampler, &s->options.sampling,
 				  s->started.pid != 0))
 		return;

@@ -125,6 +125,20 @@ sh -c 'ls /proc/self/fd | wc -l' >native
 "$SWTOP" -b sh -c 'ls /proc/self/fd | wc -l' | grep -x '[0-9][0-9]*' >found
 assert_same native found
 
+it 'a process with many threads'
+python3 -c 'import threading, time
+for i in range(1200):
+	threading.Thread(target=time.sleep, args=(120,), daemon=True).start()
+print("there", flush=True)
+time.sleep(120)' >many &
+pid=$!
+wait_until grep -q there many
+capture "$SWTOP" -b -d 0.5 -n 1 -p $pid
+kill $pid
+assert_status 0
+assert_contains err "swizzle: process $pid has 1,201 threads: it takes a while until all are sampled"
+assert_eq 1 "$(grep -c '^20' out)" rounds
+
 it 'a process that ends meanwhile'
 sleep 0.7 &
 pid=$!
