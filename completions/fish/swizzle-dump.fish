@@ -19,6 +19,7 @@ end
 complete -c swizzle-dump -s f -l format -x -a '(__swizzle_dump_formats)' -d 'What to write'
 complete -c swizzle-dump -s o -l output -r -F -d 'Write to FILE'
 complete -c swizzle-dump -l by -x -a 'function module process thread file line rank {function,module,file,line},{thread,process,rank}' -d 'What rows are'
+complete -c swizzle-dump -l push -x -d 'Send the profiles to a server'
 complete -c swizzle-dump -l process -x -d 'Only these processes'
 complete -c swizzle-dump -l merge-into -r -d 'Add the profiles to FILE'
 complete -c swizzle-dump -l thread-parts -d 'One part per thread'

@@ -13,6 +13,8 @@ const char *swz_variables_of_dump(size_t index)
 		OURS "PAGER",
 		OURS "ADVICE",
 		OURS "PROGRESS_AFTER",
+		OURS "PUSH_TOKEN",
+		OURS "PUSH_TOKEN_FILE",
 	};
 
 	return index < sizeof(names) / sizeof(names[0]) ? names[index] : NULL;

@@ -17,6 +17,7 @@
 #include "tools/dump/message.h"
 #include "tools/dump/options.h"
 #include "tools/dump/pairs.h"
+#include "tools/dump/push.h"
 #include "tools/dump/range.h"
 #include "tools/dump/since.h"
 #include "tools/dump/report.h"
@@ -41,6 +42,7 @@ int main(int argc, char **argv)
 {
 	struct swz_dump_options options;
 	struct swz_dump_input input = {0};
+	char *pushed = NULL;
 	int status;
 
 	keep_standard_descriptors();
@@ -74,6 +76,8 @@ int main(int argc, char **argv)
 		swz_dump_free_options(&options);
 		return status;
 	}
+	if (options.push)
+		pushed = swz_push_begin(&options);
 	swz_dump_read_inputs(&input, &options, options.arguments,
 			     options.argument_count);
 	if (!options.format->profile)
@@ -102,6 +106,9 @@ int main(int argc, char **argv)
 	} else {
 		status = swz_dump_reports(&input, &options);
 	}
+	if (pushed && status == EXIT_OK)
+		status = swz_push(&options, pushed, input.profiles[0]);
+	swz_push_end(pushed);
 	swz_dump_free_input(&input);
 	swz_dump_free_options(&options);
 	return status;

@@ -118,6 +118,18 @@ static const struct swz_format formats[] = {
 		.end = swz_end_pprof,
 	},
 	{
+		.name = "otlp",
+		.description = "profiles of OpenTelemetry (protobuf, "
+			       "v1development as of 1.9.0)",
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES |
+			 SWZ_NEEDS_PLACES | SWZ_NEEDS_THREADS,
+		.prefix = "otlp.",
+		.suffix = ".pb",
+		.begin = swz_begin_otlp,
+		.section = swz_write_otlp,
+		.end = swz_end_otlp,
+	},
+	{
 		.name = "dot",
 		.description = "the call graph for graphviz, coloured by cost "
 			       "or change",

@@ -204,6 +204,12 @@ void swz_end_speedscope(struct swz_writer *writer);
 void swz_write_dot(struct swz_writer *writer,
 		   const struct swz_section *section);
 
+/* Profiles of OpenTelemetry (OTLP), protobuf. */
+void swz_begin_otlp(struct swz_writer *writer);
+void swz_write_otlp(struct swz_writer *writer,
+		    const struct swz_section *section);
+void swz_end_otlp(struct swz_writer *writer);
+
 /* profile.proto of pprof, compressed by gzip. */
 void swz_begin_pprof(struct swz_writer *writer);
 void swz_write_pprof(struct swz_writer *writer,

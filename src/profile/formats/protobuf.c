@@ -8,7 +8,7 @@
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
 
-enum wire_type { WIRE_VARINT = 0, WIRE_BYTES = 2 };
+enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
 static uint8_t *reserve(struct swz_message *message, size_t size)
 {
@@ -49,6 +49,25 @@ void swz_message_add(struct swz_message *message, uint32_t field,
 {
 	if (value)
 		swz_message_put(message, field, value);
+}
+
+void swz_message_fixed64(struct swz_message *message, uint32_t field,
+			 uint64_t value)
+{
+	uint8_t *at;
+	int i;
+
+	put_key(message, field, WIRE_FIXED64);
+	at = reserve(message, sizeof(value));
+	for (i = 0; i < 8; i++)
+		at[i] = (uint8_t)(value >> 8 * i);
+}
+
+void swz_message_append(struct swz_message *message, const void *fields,
+			size_t size)
+{
+	if (size)
+		memcpy(reserve(message, size), fields, size);
 }
 
 void swz_message_bytes(struct swz_message *message, uint32_t field,

@@ -22,6 +22,12 @@ void swz_message_add(struct swz_message *message, uint32_t field,
 /* The same where 0 has to be written: one of a kind, or in a list. */
 void swz_message_put(struct swz_message *message, uint32_t field,
 		     uint64_t value);
+/* A number in eight bytes, whatever it is. */
+void swz_message_fixed64(struct swz_message *message, uint32_t field,
+			 uint64_t value);
+/* Fields that were encoded already. */
+void swz_message_append(struct swz_message *message, const void *fields,
+			size_t size);
 /* A string, which has to be UTF-8, or bytes. */
 void swz_message_bytes(struct swz_message *message, uint32_t field,
 		       const void *bytes, size_t size);

@@ -15,6 +15,7 @@
 #include "profile/file/process_choice.h"
 #include "profile/support/memory.h"
 #include "tools/dump/message.h"
+#include "tools/dump/push.h"
 #include "tools/dump/target.h"
 
 #ifndef SWZ_VERSION
@@ -59,6 +60,10 @@ static const char usage_text[] =
 	"                         that were ever added; each is added once\n"
 	"      --thread-parts     one part (table, tree, ...) per thread\n"
 	"      --separate-threads one file (or table) per thread\n"
+	"      --push URL         send the profiles to a server: "
+	".../v1development/profiles\n"
+	"                         (OTLP), .../ingest (Pyroscope) or "
+	".../writeraw (Parca)\n"
 	"      --process PROCESS  only the profiles of processes with this "
 	"name "
 	"(* ? []),\n"
@@ -382,7 +387,8 @@ enum long_option {
 	OPTION_MERGE_INTO,
 	OPTION_AT,
 	OPTION_CALLS_OF,
-	OPTION_PROCESS
+	OPTION_PROCESS,
+	OPTION_PUSH
 };
 
 static const struct option long_options[] = {
@@ -412,6 +418,7 @@ static const struct option long_options[] = {
 	{"by", required_argument, NULL, OPTION_BY},
 	{"merge-into", required_argument, NULL, OPTION_MERGE_INTO},
 	{"process", required_argument, NULL, OPTION_PROCESS},
+	{"push", required_argument, NULL, OPTION_PUSH},
 	{"times", required_argument, NULL, OPTION_TIMES},
 	{"no-times", no_argument, NULL, OPTION_NO_TIMES},
 	{"script", no_argument, NULL, OPTION_SCRIPT},
@@ -689,6 +696,11 @@ static void take_option(struct swz_dump_options *options, int option,
 		break;
 	case OPTION_BY:
 		parse_by(options, value);
+		break;
+	case OPTION_PUSH:
+		if (swz_push_problem(value))
+			bad_usage(swz_push_problem(value), value);
+		options->push = value;
 		break;
 	case OPTION_PROCESS:
 		if (!*value)
@@ -984,6 +996,22 @@ static const struct swz_format *default_format(
 				       : "callgrind");
 }
 
+/* The server says which format. */
+static void choose_pushed(struct swz_dump_options *options)
+{
+	const char *name = swz_push_format(options->push);
+
+	if (options->output || options->old || options->merge_into ||
+	    (options->format && strcmp(options->format->name, name) != 0)) {
+		swz_dump_complain("--push to this URL sends the format %s, and "
+				  "has no use for -o, --diff, --merge-into and "
+				  "other formats\n" TRY_HELP,
+				  name);
+		exit(EXIT_USAGE);
+	}
+	options->format = swz_format_find(name);
+}
+
 /* The sum is of all that is in the profiles. */
 static void check_merge(const struct swz_dump_options *options)
 {
@@ -1096,6 +1124,8 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 			     argv[optind]);
 	if (options->merge_into)
 		check_merge(options);
+	if (options->push)
+		choose_pushed(options);
 	if (!options->format)
 		options->format = default_format(options);
 	check_options(options);

@@ -32,17 +32,18 @@ struct swz_dump_options {
 	const char *since;               /* a snapshot; NULL: none is given */
 	uint64_t since_ticks;            /* of a trace; 0: see from */
 	struct swz_dump_moment at;       /* -f calls */
-	struct swz_calls_options calls;  /* of those; style, rows, ticks later */
-	const char *output;              /* NULL: the format's default */
-	enum swz_group_key by;           /* --by; SWZ_BY_NOTHING: functions */
-	enum swz_group_key columns_by;   /* its second key, or SWZ_BY_NOTHING */
-	bool imbalance;                  /* --by rank */
-	char **arguments;                /* files and directories */
+	struct swz_calls_options calls; /* of those; style, rows, ticks later */
+	const char *output;             /* NULL: the format's default */
+	enum swz_group_key by;          /* --by; SWZ_BY_NOTHING: functions */
+	enum swz_group_key columns_by;  /* its second key, or SWZ_BY_NOTHING */
+	bool imbalance;                 /* --by rank */
+	char **arguments;               /* files and directories */
 	size_t argument_count;
 	char **old; /* the same of what they are compared with; NULL: nothing */
 	size_t old_count;
 	char **processes; /* --process: numbers and patterns; none: all */
 	size_t process_count;
+	const char *push;       /* --push: the URL; or NULL */
 	const char *merge_into; /* --merge-into; or NULL */
 	char *times;    /* where the times are from (--times); NULL: the same */
 	bool own_times; /* those of -m both are not looked for */

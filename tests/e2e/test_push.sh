@@ -1,0 +1,149 @@
+# shellcheck shell=bash
+# -f otlp, and --push to servers: what arrives there is read by programs that were
+# made from the public schemas.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need protoc readelf
+need_targets workers
+python=$(PATH=/usr/bin:$PATH command -v python3)
+"$python" -c 'import google.protobuf' 2>/dev/null || skip 'needs python3-protobuf'
+unset SWIZZLE_PUSH_TOKEN SWIZZLE_PUSH_TOKEN_FILE
+unset http_proxy HTTP_PROXY
+protoc --python_out=. -I "$TOP/tests/e2e" otlp.proto || abort 'protoc fails'
+OTEL_SERVICE_NAME='my service' "$RUN" -q -o calls "$TARGETS/workers" >/dev/null
+"$RUN" -q -m sample -o samples perl -e 'for (1..3000000) { $x += $_ }'
+
+read_otlp() { # FILE
+	PYTHONPATH=$TMP "$python" "$TOP/tests/e2e/read_otlp.py" "$1"
+}
+
+it '-f otlp has the calls and self times of the table'
+"$DUMP" -q -f otlp -o calls.pb calls
+capture read_otlp calls.pb
+assert_status 0
+assert_empty err
+sed -n 's/^F //p' out | sort >actual
+"$DUMP" -q -n 0 -f csv calls | "$python" -c '
+import csv, sys
+for r in csv.DictReader(sys.stdin):
+    if int(r["calls"]) or int(r["self_ns"]):
+        print(r["calls"], r["self_ns"], r["function"])' | sort >expected
+[ "$(wc -l <expected)" -gt 3 ] || fail 'few functions'
+assert_same expected actual
+grep -qx 'K wall calls' out || fail "kinds: $(grep ^K out)"
+assert_eq "T $("$DUMP" -q -f csv --by thread calls | awk 'END { print NR - 1 }')" \
+	"$(grep ^T out)" threads
+for wanted in 'service.name my service' "host.name $(uname -n)" \
+	'process.executable.name workers' \
+	"process.pid $("$DUMP" -f info calls | sed -n 's/^pid: //p')"; do
+	grep -qxF "R $wanted" out || fail "resource: no $wanted in $(grep ^R out)"
+done
+id=$(readelf -n "$TARGETS/workers" | sed -n 's/.*Build ID: //p')
+grep -qx "M $id $TARGETS/workers" out || fail "no build-id $id: $(grep ^M out)"
+it 'no field has a number that the schema does not have'
+protoc --decode=otlp.Request -I "$TOP/tests/e2e" otlp.proto <calls.pb >decoded
+assert_eq 0 "$(grep -cE '^ *[0-9]+: ' decoded)" 'unknown fields'
+
+it '-f otlp of samples'
+"$DUMP" -q -f otlp -o samples.pb samples
+capture read_otlp samples.pb
+assert_status 0
+grep -qx 'K cpu samples' out || fail "kinds: $(grep ^K out)"
+grep -qx 'R service.name unknown_service:perl' out || fail 'name of the service'
+
+serve() { # STATUS...: starts a server, that notes in $got
+	got=$(mktemp -d got.XXXXXX)
+	"$python" "$TOP/tests/e2e/receive_profiles.py" "$got" "$@" >port &
+	server=$!
+	wait_until test -s port
+	url=http://127.0.0.1:$(cat port)
+}
+stop() {
+	kill $server
+	wait $server 2>/dev/null
+	rm -f port
+}
+told() { # KEY: of the last request
+	"$python" -c '
+import json, sys
+note = json.load(open(sys.argv[1]))
+for key in sys.argv[2].split("."):
+    note = note and note.get(key)
+print(note)' "$(find "$got" -name '*.json' | sort | tail -n 1)" "$1"
+}
+
+it 'OTLP over HTTP: compressed, at the usual path'
+"$DUMP" -V >/dev/null
+serve
+capture "$DUMP" --push "$url" calls
+if grep -q 'needs libcurl' err; then
+	stop
+	skip 'needs libcurl'
+fi
+assert_status 0
+assert_contains err "bytes sent to $url"
+assert_eq '/v1development/profiles application/x-protobuf gzip None' \
+	"$(told path) $(told type) $(told encoding) $(told authorization)" request
+cmp -s calls.pb "$got/0.pb" || fail 'other bytes than those of -f otlp'
+assert_eq 0 "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'swizzle-push.*' \
+	-newer port | wc -l)" 'left over'
+
+it 'Pyroscope: name, labels, time and both kinds of values'
+capture "$DUMP" -q --push "$url/ingest" calls
+assert_status 0
+assert_empty err
+assert_eq "my service{process=workers,host=$(uname -n)}" "$(told query.name)" name
+assert_eq 'pprof nanoseconds count' "$(told query.format) $(told \
+	config.time.units) $(told config.calls.units)" kinds
+[ "$(told query.from)" -gt 1000000000 ] || fail 'no time'
+"$DUMP" -q -f pprof -o calls.pprof calls
+cmp -s calls.pprof "$got/1.pprof" || fail 'other bytes than those of -f pprof'
+
+it 'Parca: labels and the profile'
+capture "$DUMP" -q --push "$url/api/profiles/writeraw" calls
+assert_status 0
+assert_eq 'application/json workers my service' \
+	"$(told type) $(told labels.process) $(told labels.service_name)" request
+cmp -s calls.pprof "$got/2.pprof" || fail 'other bytes than those of -f pprof'
+
+it 'the token comes from the environment or a file, not from the command line'
+SWIZZLE_PUSH_TOKEN=secret capture "$DUMP" -q --push "$url" calls
+assert_eq 'Bearer secret' "$(told authorization)" environment
+echo hidden >token
+SWIZZLE_PUSH_TOKEN_FILE=token capture "$DUMP" -q --push "$url" calls
+assert_eq 'Bearer hidden' "$(told authorization)" file
+SWIZZLE_PUSH_TOKEN_FILE=missing capture "$DUMP" -q --push "$url" calls
+assert_status 1
+assert_contains err 'SWIZZLE_PUSH_TOKEN_FILE: missing'
+capture "$DUMP" --push 'http://me:secret@localhost/' calls
+assert_status 2
+assert_contains err SWIZZLE_PUSH_TOKEN
+stop
+
+it 'a server that is busy is asked again, one that refuses is not'
+serve 503 429
+capture "$DUMP" -q --push "$url" calls
+assert_status 0
+assert_eq 3 "$(find "$got" -name '*.json' | wc -l)" requests
+stop
+serve 401
+capture "$DUMP" -q --push "$url" calls
+assert_status 1
+assert_contains err 'status 401: no room (SWIZZLE_PUSH_TOKEN'
+assert_eq 1 "$(find "$got" -name '*.json' | wc -l)" requests
+stop
+it 'no server is an error that says so'
+capture "$DUMP" -q --push "$url" calls
+assert_status 1
+assert_contains err "$url: "
+
+it 'wrong usage'
+for wrong in ftp://host/ host 'http:///x'; do
+	capture "$DUMP" --push "$wrong" calls
+	assert_status 2
+done
+capture "$DUMP" --push http://host/ -f html calls
+assert_status 2
+capture "$DUMP" --push http://host/ -o file calls
+assert_status 2
+finish
