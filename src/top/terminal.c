@@ -81,6 +81,26 @@ static void block_signals(struct swz_terminal *t)
 	t->signals = signalfd(-1, &set, SFD_CLOEXEC);
 }
 
+/* endwin() is not meant for signal handlers; what it may do wrong is less than
+ * a terminal without echo. */
+static void die_of(int signal)
+{
+	swz_terminal_end();
+	(void)raise(signal);
+}
+
+static void catch_faults(void)
+{
+	static const int faults[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,
+				     SIGABRT, SIGALRM, SIGUSR1, SIGUSR2,
+				     SIGPIPE, SIGXCPU, SIGXFSZ};
+	struct sigaction action = {.sa_handler = die_of,
+				   .sa_flags = (int)SA_RESETHAND};
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigaction(faults[i], &action, NULL);
+}
+
 /* Where white stands on black or the other way round is the user's choice. */
 static void set_colours(struct swz_terminal *t)
 {
@@ -105,6 +125,7 @@ void swz_terminal_begin(struct swz_terminal *t)
 			strerror(errno));
 	is_screen = true;
 	atexit(swz_terminal_end);
+	catch_faults();
 	set_colours(t);
 	cbreak();
 	noecho();

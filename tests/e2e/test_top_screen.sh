@@ -167,7 +167,7 @@ assert_exists "$file"
 kill "$pid"
 rm -f "$file"
 
-it 'Ctrl-C, Ctrl-\ and SIGTERM leave, Ctrl-Z stops'
+it 'Ctrl-C, Ctrl-\ and SIGTERM leave, Ctrl-Z stops, a crash restores'
 "$TARGETS/steady" counter &
 steady=$!
 start 80 24 "$SWTOP -p $steady"
@@ -180,6 +180,12 @@ start 80 24 "$SWTOP -p $steady"
 expect ' fib +steady$'
 kill "$(pgrep -o -f "^$SWTOP -p $steady")"
 leaves 0
+for signal in SEGV:139 USR1:138; do
+	start 80 24 "$SWTOP -p $steady"
+	expect ' fib +steady$'
+	kill -"${signal%:*}" "$(pgrep -o -f "^$SWTOP -p $steady")"
+	leaves "${signal#*:}"
+done
 start 80 24 "set -m; $SWTOP -p $steady"
 expect ' fib +steady$'
 type_keys C-z
