@@ -26,7 +26,9 @@ enum swz_control_state {
 	SWZ_CONTROL_IDLE,      /* loaded; no thread knows it */
 	SWZ_CONTROL_PLANNING,  /* a thread of the library's own is at work */
 	SWZ_CONTROL_PLANNED,   /* sites, texts are there; nothing is patched */
-	SWZ_CONTROL_COMMIT,    /* controller: all other threads are stopped */
+	SWZ_CONTROL_COMMIT,    /* controller: all other threads are stopped.
+				* PLANNED is the answer where one of them is
+				* about to load or unload something */
 	SWZ_CONTROL_COMMITTED, /* library: patch now; its thread has ended, or
 				* is about to */
 	SWZ_CONTROL_RECORDING, /* controller: patched, all run */
@@ -110,7 +112,7 @@ struct swz_control {
 	uint32_t frames_left; /* that will yet return by way of the library */
 	uint32_t late_busy;   /* a thread is hooking what it has just loaded */
 	uint32_t message_bytes;
-	uint32_t preloaded;   /* not by an attach: it profiles from the start */
+	uint32_t preloaded; /* not by an attach: it profiles from the start */
 	char path[SWZ_CONTROL_PATH_BYTES]; /* of the profile */
 	char message[SWZ_CONTROL_MESSAGE_BYTES];
 };

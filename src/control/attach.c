@@ -329,19 +329,25 @@ static void note_stop(struct swz_attached *a, uint64_t ns)
 		a->longest_stop_ns = ns;
 }
 
-/* In the stop: the library's part, then the sites. */
-static bool commit(struct swz_attached *a, const struct swz_sites *sites)
+/* In the stop: the library's part, then the sites. *DONE: that was possible. */
+static bool commit(struct swz_attached *a, const struct swz_sites *sites,
+		   bool *done)
 {
-	if (state_of(a) == SWZ_CONTROL_PLANNED &&
-	    (!set_state(a, SWZ_CONTROL_COMMIT) ||
-	     !wait_while(a, SWZ_CONTROL_COMMIT, ANSWER_NS) ||
-	     a->control.state != SWZ_CONTROL_COMMITTED))
-		return fail(a, "the library does not answer");
+	*done = false;
+	if (state_of(a) == SWZ_CONTROL_PLANNED) {
+		if (!set_state(a, SWZ_CONTROL_COMMIT) ||
+		    !wait_while(a, SWZ_CONTROL_COMMIT, ANSWER_NS))
+			return fail(a, "the library does not answer");
+		if (a->control.state == SWZ_CONTROL_PLANNED)
+			return true; /* a list is about to change */
+		if (a->control.state != SWZ_CONTROL_COMMITTED)
+			return fail(a, "the library has given up");
+	}
+	*done = true;
 	if (!swz_sites_write(sites, true))
 		return fail(a, "its code cannot be written");
-	if (!set_state(a, SWZ_CONTROL_RECORDING))
-		return fail(a, "the process has ended");
-	return true;
+	return set_state(a, SWZ_CONTROL_RECORDING) ||
+	       fail(a, "the process has ended");
 }
 
 static bool try_patch(struct swz_attached *a, struct swz_sites *sites,
@@ -357,8 +363,7 @@ static bool try_patch(struct swz_attached *a, struct swz_sites *sites,
 	if (result != SWZ_STOP_DONE)
 		return fail(a, "%s", stop_problem(result));
 	if (swz_sites_are_free(sites, stop, attempt > TRIES_TO_SKIP)) {
-		*done = true;
-		good = commit(a, sites);
+		good = commit(a, sites, done);
 		swz_borrow_close_gap(&a->borrower);
 	}
 	a->patch_stop_ns = swz_stop_end(stop);
@@ -375,7 +380,6 @@ static bool patch(struct swz_attached *a)
 	if (!swz_target_read_mappings(&a->target) ||
 	    !swz_sites_read(&sites, &a->target, &a->control))
 		return fail(a, "its memory cannot be read");
-	swz_sites_copy_pages(&sites);
 	for (unsigned i = 0; good && !done && i <= TRIES; i++) {
 		(void)beat(a);
 		good = try_patch(a, &sites, &stop, i, &done);
@@ -487,6 +491,7 @@ static bool take_over(struct swz_attached *a)
 static bool has_begun(struct swz_attached *a,
 		      const struct swz_attach_settings *settings)
 {
+	struct swz_sites sites;
 	uint64_t result;
 
 	if (!load(a, settings->library, settings->environment) ||
@@ -495,8 +500,13 @@ static bool has_begun(struct swz_attached *a,
 	if (a->control.state != SWZ_CONTROL_PLANNED)
 		return fail(a, "%.*s", (int)a->control.message_bytes,
 			    a->control.message);
-	/* A module that is unloaded from now on has nothing to be
-	 * patched. */
+	/* while no module can be unloaded, and its place be somebody's */
+	if (!swz_target_read_mappings(&a->target) ||
+	    !swz_sites_read(&sites, &a->target, &a->control))
+		return fail(a, "its memory cannot be read");
+	swz_sites_copy_pages(&sites);
+	swz_sites_free(&sites);
+	/* One that is unloaded from now on has nothing to be patched. */
 	return call(a, a->control.release, 0, 0, true, &result) && patch(a);
 }
 
@@ -549,9 +559,28 @@ static void forget_threads(const struct swz_attached *a,
 	}
 }
 
-/* With all threads stopped, and none in code of ours. */
-static bool close_profile(struct swz_attached *a, const struct swz_stop *stop)
+/* A thread may have been about to hook what it had loaded. */
+static bool restore_late_sites(struct swz_attached *a, uint32_t restored)
 {
+	struct swz_sites sites;
+	bool done;
+
+	if (!read_control(a))
+		return fail(a, "the process has ended");
+	if (a->control.site_count == restored)
+		return true;
+	done = swz_sites_read(&sites, &a->target, &a->control) &&
+	       swz_sites_write(&sites, false);
+	swz_sites_free(&sites);
+	return done || fail(a, "its code cannot be written");
+}
+
+/* With all threads stopped, and none in code of ours. */
+static bool close_profile(struct swz_attached *a, const struct swz_stop *stop,
+			  uint32_t restored)
+{
+	if (!restore_late_sites(a, restored))
+		return false;
 	forget_threads(a, stop);
 	if (!set_state(a, SWZ_CONTROL_FINISHING) ||
 	    !wait_while(a, SWZ_CONTROL_FINISHING, ANSWER_NS) ||
@@ -575,9 +604,11 @@ static bool closer_waits(struct swz_attached *a)
 
 static bool finish(struct swz_attached *a)
 {
+	const uint32_t restored = a->control.site_count;
 	struct swz_control_code *code;
 	struct swz_stop stop = {0};
 	bool done = false, good = true;
+
 	if (!closer_waits(a) && !call_when_free(a, a->control.finish, 0, false))
 		return false;
 	if (!read_control(a))
@@ -599,7 +630,7 @@ static bool finish(struct swz_attached *a)
 		}
 		if (stopped == SWZ_STOP_DONE &&
 		    nobody_is_in_us(a, code, &stop)) {
-			good = close_profile(a, &stop);
+			good = close_profile(a, &stop, restored);
 			done = true;
 		}
 		if (stopped == SWZ_STOP_DONE)

@@ -223,12 +223,26 @@ static bool is_signal_return(const struct swz_target *t, uint64_t pc)
 
 static bool is_unsafe(const struct swz_safe_places *p, uint64_t pc)
 {
-	if (is_in(&p->linker, pc) || is_signal_return(p->target, pc + 1))
+	if (is_in(&p->linker, pc))
 		return true;
 	for (size_t i = 0; i < p->unsafe_count; i++)
 		if (is_in(&p->unsafe[i], pc))
 			return true;
 	return false;
+}
+
+/* A signal has interrupted it there: in libc that may only be a system call, as
+ * of the program's own thread. (postgres 15 starts its processes in a handler,
+ * which they never leave.) */
+static bool is_unsafe_interrupted(const struct swz_safe_places *p, uint64_t ip)
+{
+	static const uint8_t call[] = {0x0f, 0x05};
+	uint8_t before[sizeof(call)];
+
+	return is_in(&p->libc, ip) &&
+	       (!swz_target_read(p->target, ip - sizeof(call), before,
+				 sizeof(before)) ||
+		memcmp(before, call, sizeof(call)) != 0);
 }
 
 static bool waits_in_kernel(const struct user_regs_struct *r)
@@ -262,8 +276,12 @@ bool swz_place_is_safe(struct swz_safe_places *p,
 		return false;
 	if (is_unsafe(p, r->rip))
 		return false;
-	for (size_t i = 1; i < count; i++)
-		if (is_unsafe(p, pcs[i] - 1))
+	for (size_t i = 1; i < count; i++) {
+		/* what is interrupted is given increased by 1 */
+		if (is_unsafe(p, pcs[i] - 1) ||
+		    (is_signal_return(p->target, pcs[i - 1]) &&
+		     is_unsafe_interrupted(p, pcs[i] - 1)))
 			return false;
+	}
 	return true;
 }

@@ -2,8 +2,8 @@
 #define SWZ_CONTROL_SAFE_PLACE_H
 
 /* Where a thread may be borrowed to load a library: its stack leads neither
- * through the dynamic linker nor malloc nor a signal handler, nor does it hold
- * a lock of libc's. */
+ * through the dynamic linker nor malloc, nor does it hold a lock of libc's; nor
+ * has a signal interrupted it there. */
 
 #include <stdbool.h>
 #include <sys/user.h>

@@ -99,7 +99,8 @@ static void **held;
 static uint32_t held_count;
 static close_library *close_held;
 
-static void hold(struct swz_module *m, open_library *open)
+/* False: it has gone, or is not to be held. */
+static bool hold(const struct swz_module *m, open_library *open)
 {
 	void *handle = m->path[0] == '/'
 			       ? open(m->path, RTLD_LAZY | RTLD_NOLOAD)
@@ -108,33 +109,34 @@ static void hold(struct swz_module *m, open_library *open)
 	/* the first member of struct link_map */
 	if (handle && *(const uint64_t *)handle == m->load_bias) {
 		held[held_count++] = handle;
-		return;
+		return true;
 	}
 	if (handle)
 		close_held(handle);
-	m->text_count = 0; /* it has gone, or is not to be held */
-	m->in_scope = false;
+	return false;
 }
 
 static enum swz_status hold_modules(const struct swz_attach_request *request)
 {
-	open_library *open;
+	const unsigned count = modules.count;
 	bool linker_seen = false;
+	open_library *open;
 
 	memcpy(&open, &request->dlopen, sizeof(open));
 	memcpy(&close_held, &request->dlclose, sizeof(close_held));
-	held_count = 0;
-	held = swz_sys_mmap(NULL, modules.count * sizeof(*held) + 1,
+	modules.count = held_count = 0;
+	held = swz_sys_mmap(NULL, count * sizeof(*held) + 1,
 			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			    -1, 0);
 	if (!held)
 		return SWZ_E_NOMEM;
-	for (unsigned i = 0; i < modules.count; i++) {
-		if (linker_seen &&
-		    modules.of[i].load_bias != (uintptr_t)swz_image_start)
-			hold(&modules.of[i], open);
-		if (modules.of[i].load_bias ==
-		    swz_linker_debug(&modules)->r_ldbase)
+	for (unsigned i = 0; i < count; i++) {
+		const struct swz_module *m = &modules.of[i];
+		const bool is_us = m->load_bias == (uintptr_t)swz_image_start;
+
+		if (!linker_seen || is_us || hold(m, open))
+			modules.of[modules.count++] = *m;
+		if (m->load_bias == swz_linker_debug(&modules)->r_ldbase)
 			linker_seen = true;
 	}
 	return SWZ_OK;
@@ -213,12 +215,13 @@ static void plan(void)
 	c->functions = total(false);
 	c->hooked = total(true);
 	c->planning_ns = swz_sys_monotonic_ns() - began;
-	set_state(SWZ_CONTROL_PLANNED);
-	if (!wait_for(SWZ_CONTROL_COMMIT)) {
-		fail("nobody has waited for ");
-		return;
-	}
-	swz_late_commit(&modules);
+	do {
+		set_state(SWZ_CONTROL_PLANNED);
+		if (!wait_for(SWZ_CONTROL_COMMIT)) {
+			fail("nobody has waited for ");
+			return;
+		}
+	} while (!swz_late_commit(&modules));
 	swz_scratch_free_all();
 	begin_now();
 	swz_thread_give_back_own();

@@ -432,10 +432,16 @@ static bool begin(const struct swz_modules *modules,
 	return swz_linker_redirect(modules, debug, swz_linker_stub, calls);
 }
 
-void swz_late_commit(const struct swz_modules *modules)
+bool swz_late_commit(const struct swz_modules *modules)
 {
-	if (!swz_loaded_out_of_date)
-		note_present(modules);
+	if (swz_loaded_out_of_date)
+		return true;
+	if (!is_consistent()) {
+		adding = false;
+		return false;
+	}
+	note_present(modules);
+	return true;
 }
 
 void swz_late_begin(const struct swz_modules *modules,

@@ -15,7 +15,8 @@ void swz_late_begin(const struct swz_modules *modules,
 		    struct swz_linker_calls *calls);
 
 /* In a process that ran already, after that, when all its threads are stopped:
- * which modules are there now. Those that are not of the plan are left alone. */
-void swz_late_commit(const struct swz_modules *modules);
+ * which modules are there now. Those that are not of the plan are left alone.
+ * False: one of the threads is about to change the list. */
+bool swz_late_commit(const struct swz_modules *modules);
 
 #endif

@@ -5,7 +5,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3
-need_targets attached
+need_targets attached restless
 LIBPART=$TARGETS/libpart.so
 
 # ------------------------------------------------------- the program, told lines
@@ -235,6 +235,22 @@ detach
 expect 'wrong 0'
 tell 'run 10' 'ran 10'
 end_program
+
+it 'a restless program: threads, children, signals, libraries that come and go'
+"$TARGETS/restless" 20 "$LIBPART" >printed 2>program.err &
+program=$!
+rounds=0
+end=$((SECONDS + 14))
+while [ $SECONDS -lt $end ]; do
+	capture "$RUN" -p $program --no-follow --for 100ms -o "restless.$rounds"
+	assert_status 0
+	rounds=$((rounds + 1))
+done
+assert_code_restored
+wait $program
+assert_eq 0 $? "the program's exit status: $(cat printed)"
+assert_empty program.err
+assert_ge $rounds 2 'rounds'
 
 it 'two at once: one of them is refused'
 start_program "$TARGETS/attached"
