@@ -78,6 +78,7 @@ static int64_t write_profile(bool compensate, unsigned int parts)
 	struct swz_report report = {0};
 	struct swz_section section = {.report = &report,
 				      .profile = profile,
+				      .profiles = &profile,
 				      .profile_count = 1,
 				      .compensated = compensate};
 	struct swz_catalog catalog;

@@ -204,6 +204,7 @@ START_TEST(text_is_a_sorted_table)
 	section.catalog = &catalog;
 	section.report = &report;
 	section.profile = profile;
+	section.profiles = &profile;
 	stream = open_memstream(&written, &size);
 	swz_write_text(stream, &section, &table);
 	fclose(stream);
