@@ -96,7 +96,9 @@ int main(int argc, char **argv)
 	} else if ((swz_dump_has_range(&options) || options.at.given) &&
 		   !swz_dump_find_range(&input, &options)) {
 		status = EXIT_USAGE;
-	} else if (options.format->events && !options.format->section &&
+	} else if (options.format->events &&
+		   (!options.format->section ||
+		    swz_event_limits_any(&options.limits)) &&
 		   !swz_dump_is_traced(&input)) {
 		swz_dump_complain("%s: not a trace (swizzle-run --mode trace)",
 				  input.profiles[0]->name);

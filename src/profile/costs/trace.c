@@ -20,6 +20,7 @@ struct swz_events *swz_trace_open(struct swz_trace *trace,
 	trace->shown = swz_view_units(trace->view, binding, thread);
 	if (trace->shown.bits)
 		swz_events_show_only(events, &trace->shown);
+	swz_event_choice_begin(&trace->choice, binding->profile);
 	return events;
 }
 
@@ -31,10 +32,11 @@ void swz_trace_close(struct swz_trace *trace, struct swz_events *events,
 	swz_unit_set_free(&trace->shown);
 }
 
-bool swz_trace_next(FILE *stream, struct swz_events *events,
-		    struct swz_event *event)
+bool swz_trace_next(FILE *stream, struct swz_trace *trace,
+		    struct swz_events *events, struct swz_event *event)
 {
-	return !ferror_unlocked(stream) && swz_events_next(events, event);
+	return !ferror_unlocked(stream) &&
+	       swz_event_choice_next(&trace->choice, events, event);
 }
 
 void swz_trace_off_begin(struct swz_trace_off *off,

@@ -12,6 +12,7 @@
 #include "profile/file/events.h"
 #include "profile/file/switches.h"
 #include "profile/file/thread_choice.h"
+#include "profile/costs/event_choice.h"
 #include "profile/costs/tree.h"
 #include "profile/costs/view.h"
 
@@ -31,6 +32,8 @@ struct swz_trace {
 	const struct swz_view *view; /* what is left out; the thread's part of
 				      * it is in shown while it is written */
 	struct swz_unit_set shown;
+	struct swz_event_choice choice; /* its limits are the caller's; what it
+					 * counts is of all threads */
 };
 
 /* Whether a thread is to be written. */
@@ -47,8 +50,8 @@ void swz_trace_close(struct swz_trace *trace, struct swz_events *events,
 
 /* The next event; false also where what is written to STREAM goes nowhere any
  * more, on a full disk. */
-bool swz_trace_next(FILE *stream, struct swz_events *events,
-		    struct swz_event *event);
+bool swz_trace_next(FILE *stream, struct swz_trace *trace,
+		    struct swz_events *events, struct swz_event *event);
 
 /* A thread's times off the processor, as they come between its events. */
 struct swz_trace_off {

@@ -196,7 +196,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	w->binding = binding;
 	w->values = swz_values_open(binding->profile, thread);
 	w->count = 0;
-	while (swz_trace_next(w->stream, events, &event)) {
+	while (swz_trace_next(w->stream, w->trace, events, &event)) {
 		if (!any)
 			swz_calls_put_thread(w->stream, w->trace, binding,
 					     thread);

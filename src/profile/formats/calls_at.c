@@ -71,7 +71,8 @@ static void put_thread(FILE *stream, struct swz_trace *trace,
 	struct swz_event event;
 
 	stack->depth = 0;
-	while (swz_trace_next(stream, events, &event) && event.ticks <= at) {
+	while (swz_trace_next(stream, trace, events, &event) &&
+	       event.ticks <= at) {
 		if (event.begins)
 			push(stack, trace, binding, values, &event);
 		else if (stack->depth && !event.cut)

@@ -199,7 +199,7 @@ static void add_thread(FILE *stream, struct collecting *c,
 	struct swz_event event;
 
 	c->depth = 0;
-	while (swz_trace_next(stream, events, &event)) {
+	while (swz_trace_next(stream, c->trace, events, &event)) {
 		struct frame *frame;
 
 		if (event.begins) {

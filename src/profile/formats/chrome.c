@@ -174,7 +174,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	w->values = swz_values_open(binding->profile, thread);
 	swz_trace_off_begin(&off, w->trace, thread);
 	swz_trace_marks_begin(&marks, w->trace, binding->profile, thread);
-	while (swz_trace_next(w->stream, events, &event)) {
+	while (swz_trace_next(w->stream, w->trace, events, &event)) {
 		put_off(w, binding, thread->record.tid, &off, event.ticks);
 		put_marks(w, binding, thread->record.tid, &marks, event.ticks);
 		put_event(w, binding, thread->record.tid, &event);
@@ -204,6 +204,10 @@ void swz_write_chrome(FILE *stream, struct swz_trace *trace)
 			if (swz_trace_wants(trace, &profile->threads[j]))
 				put_thread(&w, binding, &profile->threads[j]);
 	}
-	fputs("\n]}\n", stream);
+	fputs("\n]", stream);
+	if (trace->choice.left_out)
+		fprintf(stream, ",\"callsLeftOut\":%" PRIu64,
+			trace->choice.left_out);
+	fputs("}\n", stream);
 	swz_text_free(&w.text);
 }

@@ -103,12 +103,13 @@ static const struct swz_format formats[] = {
 		.begin = swz_begin_speedscope,
 		.section = swz_write_speedscope,
 		.end = swz_end_speedscope,
+		.event_bytes = 45,
 		.events = swz_write_speedscope_events,
 	},
 	{
 		.name = "pprof",
 		.description = "for pprof (profile.proto, compressed)",
-		.takes = SWZ_TAKES_DIFF,
+		.takes = SWZ_COMPRESSES | SWZ_TAKES_DIFF,
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES |
 			 SWZ_NEEDS_PLACES,
 		.prefix = "pprof.",
@@ -174,7 +175,7 @@ static const struct swz_format formats[] = {
 		.name = "sqlite",
 		.description = "a database for questions in SQL; of a trace, "
 			       "with each call",
-		.takes = SWZ_TELLS_FOLDED | SWZ_WRITES_FILE,
+		.takes = SWZ_TELLS_FOLDED | SWZ_WRITES_FILE | SWZ_COMPRESSES,
 		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_PLACES |
 			 SWZ_NEEDS_LINES | SWZ_NEEDS_THREADS | SWZ_NEEDS_UNITS |
 			 SWZ_NEEDS_EDGES,
@@ -211,6 +212,7 @@ static const struct swz_format formats[] = {
 			       "(protobuf)",
 		.prefix = "swizzle.",
 		.suffix = ".perfetto-trace",
+		.event_bytes = 20,
 		.events = swz_write_perfetto,
 	},
 	{
@@ -220,13 +222,14 @@ static const struct swz_format formats[] = {
 			"read them (JSON)",
 		.prefix = "swizzle.",
 		.suffix = ".trace.json",
+		.event_bytes = 80,
 		.events = swz_write_chrome,
 	},
 	{
 		.name = "archive",
 		.description = "the profile itself, compressed, with the "
 			       "names that it needs",
-		.takes = SWZ_TAKES_PLACE | SWZ_TAKES_NAMES,
+		.takes = SWZ_COMPRESSES | SWZ_TAKES_PLACE | SWZ_TAKES_NAMES,
 		.prefix = "swizzle.",
 		.suffix = ".swz",
 		.profile = swz_write_archive,

@@ -98,7 +98,8 @@ enum swz_format_takes {
 	SWZ_TAKES_DIFF = 32,     /* --diff */
 	SWZ_TAKES_NAMES = 1024,  /* --embed */
 	SWZ_TAKES_SOURCE = 2048, /* --no-source */
-	SWZ_TAKES_NO_PARTS = 8192, /* no --thread-parts */
+	SWZ_COMPRESSES = 32768,    /* its file is compressed as it is */
+	SWZ_TAKES_NO_PARTS = 16384, /* no --thread-parts */
 	SWZ_WRITES_FILE = 4096,  /* in any order: not to a pipe */
 	SWZ_TAKES_CALLS = 8192, /* -D, --at, --calls-of, and with it -n and -s */
 	SWZ_TAKES_PLACE = 64,    /* that of its profile (-o): all is in it */
@@ -139,7 +140,9 @@ struct swz_format {
 	/* With --by in place of these: the whole file. NULL: there is none. */
 	void (*by)(FILE *stream, const struct swz_by_section *by,
 		   const struct swz_table_options *options);
-	/* ... or, of traces: their events. */
+	/* ... or, of traces: their events, of which each takes about so many
+	 * bytes. */
+	unsigned int event_bytes;
 	void (*events)(FILE *stream, struct swz_trace *trace);
 	/* ... or: one profile as it is ... */
 	void (*profile)(FILE *stream, struct swz_profile *profile);

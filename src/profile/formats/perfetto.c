@@ -285,7 +285,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	w->values = swz_values_open(binding->profile, thread);
 	swz_trace_off_begin(&off, w->trace, thread);
 	swz_trace_marks_begin(&marks, w->trace, binding->profile, thread);
-	while (swz_trace_next(w->stream, events, &event)) {
+	while (swz_trace_next(w->stream, w->trace, events, &event)) {
 		put_off(w, binding, &off, event.ticks);
 		put_marks(w, binding, &marks, event.ticks, process);
 		put_event(w, binding, &event);

@@ -55,7 +55,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 		",\"unit\":\"nanoseconds\",\"startValue\":%" PRId64
 		",\"endValue\":%" PRId64 ",\"events\":[",
 		begin, end > begin ? end : begin);
-	while (swz_trace_next(w->stream, events, &event)) {
+	while (swz_trace_next(w->stream, w->trace, events, &event)) {
 		fputs_unlocked(any ? ",\n{\"type\":\"" : "\n{\"type\":\"",
 			       w->stream);
 		putc_unlocked(event.begins ? 'O' : 'C', w->stream);

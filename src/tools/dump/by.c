@@ -134,7 +134,7 @@ int swz_dump_by(struct swz_dump_input *input, struct swz_catalog *catalog,
 	swz_dump_resolve(catalog);
 	section = swz_dump_new_section(input, 0, &adding.all, options);
 	section.profile_count = input->count;
-	if (swz_output_open(&output, path) != SWZ_OK) {
+	if (swz_dump_open_output(&output, path, options) != SWZ_OK) {
 		status = swz_dump_write_failed(path);
 	} else {
 		write_by(output.stream, &by, options);

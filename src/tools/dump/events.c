@@ -12,6 +12,9 @@
 #include "tools/dump/message.h"
 #include "tools/dump/target.h"
 
+/* More than this is said before it is written. */
+#define MUCH_BYTES 1e9
+
 bool swz_dump_writes_events(const struct swz_dump_input *input,
 			    const struct swz_dump_options *options)
 {
@@ -143,6 +146,83 @@ static uint64_t event_bytes(const struct swz_dump_input *input,
 	return bytes;
 }
 
+/* Of the time that is asked for: by how much of the whole it is. */
+static double share_of_time(const struct swz_profile_thread *thread,
+			    const struct swz_dump_options *options)
+{
+	uint64_t start = thread->record.start_ticks;
+	uint64_t end = thread->last_ticks, from = start, to = end;
+
+	if (!swz_dump_has_range(options) || end <= start)
+		return 1;
+	if (options->range.from > from)
+		from = options->range.from;
+	if (options->range.to < to)
+		to = options->range.to;
+	return to > from ? (double)(to - from) / (double)(end - start) : 0;
+}
+
+/* By the calls in the contexts; the ring and --max-size leave less. */
+static double expected_events(const struct swz_dump_input *input,
+			      const struct swz_dump_options *options)
+{
+	double events = 0;
+	size_t i, j, k;
+	uint32_t n;
+
+	for (i = 0; i < input->count; i++)
+		for (j = 0; j < input->profiles[i]->thread_count; j++) {
+			const struct swz_profile *profile = input->profiles[i];
+			const struct swz_profile_thread *thread =
+				&profile->threads[j];
+			double calls = 0;
+
+			if (!swz_dump_wants(options, thread))
+				continue;
+			for (k = 0; k < thread->span_count; k++)
+				for (n = 0; n < thread->spans[k].count; n++)
+					calls += (double)swz_profile_node(
+							 profile,
+							 thread->spans[k].unit +
+								 n)
+							 ->calls;
+			calls -= (double)thread->record.short_calls;
+			calls -= (double)thread->record.untraced / 2;
+			events += 2 * (calls > 0 ? calls : 0) *
+				  share_of_time(thread, options);
+		}
+	return events;
+}
+
+static void warn_size(const struct swz_dump_input *input,
+		      const struct swz_dump_options *options)
+{
+	double events, bytes;
+
+	if (options->quiet || !options->format->event_bytes)
+		return;
+	events = expected_events(input, options);
+	bytes = events * options->format->event_bytes;
+	if (bytes < MUCH_BYTES)
+		return;
+	swz_dump_complain(
+		"the trace has about %.0f million events, %s%.1f GB as %s. "
+		"--from, --to, --tid, --min-time, --max-depth and "
+		"--sample-events make it less; -o FILE.zst compresses it",
+		events / 1e6,
+		swz_event_limits_any(&options->limits) ? "up to " : "",
+		bytes / 1e9, options->format->name);
+}
+
+static void tell_left_out(const struct swz_event_choice *choice)
+{
+	if (choice->left_out)
+		swz_dump_complain("%" PRIu64 " of %" PRIu64
+				  " calls were left out (--min-time, "
+				  "--max-depth, --sample-events)",
+				  choice->left_out, choice->calls);
+}
+
 int swz_dump_write_events(const struct swz_dump_input *input,
 			  const struct swz_catalog *catalog,
 			  const struct swz_dump_options *options)
@@ -162,6 +242,9 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 	char *path;
 	size_t i;
 
+	/* (a depth is for -f calls to see to) */
+	if (options->format->event_bytes)
+		trace.choice.limits = options->limits;
 	if (swz_dump_has_range(options))
 		trace.range = options->range;
 	for (i = 0; i < input->count; i++)
@@ -171,12 +254,16 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 	if (swz_dump_open_output(&output, path, options) != SWZ_OK) {
 		status = swz_dump_write_failed(path);
 	} else {
+		warn_size(input, options);
 		swz_progress_stage("writing events",
 				   event_bytes(input, options));
 		options->format->events(output.stream, &trace);
 		swz_progress_end();
 		status = swz_dump_end_output(&output, path, options);
+		if (status == EXIT_OK && !options->quiet)
+			tell_left_out(&trace.choice);
 	}
+	swz_event_choice_free(&trace.choice);
 	free(path);
 	return status;
 }

@@ -90,7 +90,15 @@ static const char usage_text[] =
 	"      --script           only functions of scripts: the interpreter's "
 	"own\n"
 	"                         count for those that call them\n"
-	"  -D, --depth N          calls: only the first N levels\n"
+	"  -t, --min-time TIME    events of a trace: no calls shorter than "
+	"TIME\n"
+	"                         (10us, 2ms), nor what they call\n"
+	"  -D, --depth N          events of a trace, calls: only the first N "
+	"levels\n"
+	"      --max-depth N      the same\n"
+	"      --sample-events N  events of a trace: one call of N, with the "
+	"calls\n"
+	"                         around it\n"
 	"      --at TIME          calls: the stacks at this moment (as "
 	"--from)\n"
 	"      --calls-of PATTERN calls: the single calls of these functions, "
@@ -310,6 +318,24 @@ static struct swz_dump_moment parse_moment(const char *text)
 	return moment;
 }
 
+/* "10us"; without a unit ns. */
+static int64_t parse_duration(const char *text)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"ns", 1}, {"", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	char *end;
+	double value = parse_decimal(text, &end);
+	size_t i;
+
+	for (i = 0; end != text && i < COUNT(units); i++)
+		if (strcmp(end, units[i].unit) == 0 &&
+		    value * units[i].ns <= 1e18)
+			return (int64_t)(value * units[i].ns);
+	bad_usage("not a time (10us, 2ms)", text);
+}
+
 static const char *key_at(size_t index)
 {
 	return index <= SWZ_BY_RANK - SWZ_BY_FUNCTION
@@ -388,7 +414,8 @@ enum long_option {
 	OPTION_AT,
 	OPTION_CALLS_OF,
 	OPTION_PROCESS,
-	OPTION_PUSH
+	OPTION_PUSH,
+	OPTION_SAMPLE_EVENTS
 };
 
 static const struct option long_options[] = {
@@ -407,7 +434,10 @@ static const struct option long_options[] = {
 	{"from", required_argument, NULL, OPTION_FROM},
 	{"since", required_argument, NULL, OPTION_SINCE},
 	{"to", required_argument, NULL, OPTION_TO},
+	{"min-time", required_argument, NULL, 't'},
 	{"depth", required_argument, NULL, 'D'},
+	{"max-depth", required_argument, NULL, 'D'},
+	{"sample-events", required_argument, NULL, OPTION_SAMPLE_EVENTS},
 	{"at", required_argument, NULL, OPTION_AT},
 	{"calls-of", required_argument, NULL, OPTION_CALLS_OF},
 	{"diff", required_argument, NULL, OPTION_DIFF},
@@ -512,7 +542,9 @@ enum {
 	GIVEN_DEBUG_DIR = 1 << 24,
 	GIVEN_SYMFS = 1 << 25,
 	GIVEN_BY = 1 << 26,
-	GIVEN_CALLS_OF = 1 << 27
+	GIVEN_CALLS_OF = 1 << 27,
+	GIVEN_DEPTH = 1 << 28,
+	GIVEN_LIMITS = 1 << 29
 };
 
 /* Events are of all threads, and at the times that were measured; what is
@@ -534,6 +566,11 @@ static unsigned int takes(const struct swz_dump_options *options)
 			GIVEN_SYMFS;
 	if (format->by)
 		with |= GIVEN_BY;
+	if (format->events)
+		with |= GIVEN_DEPTH;
+	/* (what a trace takes of a page, its bytes say) */
+	if (format->event_bytes)
+		with |= GIVEN_LIMITS;
 	if (format->takes & SWZ_TAKES_CALLS)
 		with |= GIVEN_CALLS_OF;
 	if (options->given & with & GIVEN_CALLS_OF)
@@ -583,6 +620,10 @@ static unsigned int format_option(int option)
 	case OPTION_BY:
 		return GIVEN_BY;
 	case 'D':
+		return GIVEN_DEPTH;
+	case 't':
+	case OPTION_SAMPLE_EVENTS:
+		return GIVEN_LIMITS;
 	case OPTION_AT:
 		return SWZ_TAKES_CALLS;
 	case OPTION_CALLS_OF:
@@ -733,8 +774,15 @@ static void take_option(struct swz_dump_options *options, int option,
 		options->to = parse_moment(value);
 		break;
 	case 'D':
-		options->calls.depth = (uint32_t)parse_count(
-			value, "not a number of levels", INT32_MAX);
+		options->limits.max_depth = options->calls.depth = (uint32_t)
+			parse_count(value, "not a number of levels", INT32_MAX);
+		break;
+	case 't':
+		options->limits.min_ns = parse_duration(value);
+		break;
+	case OPTION_SAMPLE_EVENTS:
+		options->limits.every = parse_count(
+			value, "not a number of calls", INT64_MAX);
 		break;
 	case OPTION_AT:
 		options->at = parse_moment(value);
@@ -938,7 +986,9 @@ static void check_options(struct swz_dump_options *options)
 		{GIVEN_DEBUG_DIR, "--debug-dir"},
 		{GIVEN_SYMFS, "--symfs"},
 		{GIVEN_BY, "--by"},
-		{SWZ_TAKES_CALLS, "-D and --at"},
+		{SWZ_TAKES_CALLS, "--at"},
+		{GIVEN_DEPTH, "-D, --depth and --max-depth"},
+		{GIVEN_LIMITS, "-t, --min-time and --sample-events"},
 		{GIVEN_CALLS_OF, "--calls-of"},
 	};
 	const struct swz_format *format = options->format;
@@ -1097,7 +1147,7 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 	/* '-': arguments come in their order, so that it is known which of
 	 * them were before the "--"; ':': a value that is missing is told from
 	 * what is unknown */
-	while ((option = getopt_long(argc, argv, "-:f:o:F:N:H:D:n:s:qVh",
+	while ((option = getopt_long(argc, argv, "-:f:o:F:N:H:D:t:n:s:qVh",
 				     long_options, NULL)) != -1) {
 		if (option == '?' || option == ':')
 			bad_option(option, argv[optind - 1]);

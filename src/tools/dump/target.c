@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/support/compressed.h"
 #include "profile/support/memory.h"
 #include "tools/dump/message.h"
 #include "tools/dump/pager.h"
@@ -49,9 +50,18 @@ enum swz_status swz_dump_open_output(struct swz_output *output,
 				     const char *path,
 				     const struct swz_dump_options *options)
 {
+	enum swz_compression compression = swz_compression_of(path);
+	enum swz_status status;
+
 	if (!options->output && strcmp(path, "-") == 0 && options->pager)
 		swz_pager_start();
-	return swz_output_open(output, path);
+	status = swz_output_open(output, path);
+	/* of standard output there is no name */
+	if (status == SWZ_OK && options->output && strcmp(path, "-") != 0 &&
+	    compression != SWZ_PLAIN &&
+	    !(options->format->takes & SWZ_COMPRESSES))
+		status = swz_output_compress(output, compression);
+	return status;
 }
 
 int swz_dump_open_target(struct swz_dump_target *target,

@@ -139,7 +139,7 @@ static int write_by(struct swz_dump_input *input,
 	swz_groups_add(&groups, input->profiles[0],
 		       &input->profiles[0]->threads[0], section->report);
 	swz_groups_end(&groups);
-	if (swz_output_open(&output, path) != SWZ_OK) {
+	if (swz_dump_open_output(&output, path, options) != SWZ_OK) {
 		status = swz_dump_write_failed(path);
 	} else {
 		options->format->by(output.stream, &by, &options->table);
