@@ -366,6 +366,61 @@ if have 'musl' musl-gcc; then
 	assert_ge "$(column profile main 1)" 5 'samples of main'
 fi
 
+if have 'Go' go; then
+	cat >recursive.go <<-'END'
+		package main
+
+		import "os"
+
+		//go:noinline
+		func fib(n int) int {
+			if n < 2 {
+				return n
+			}
+			return fib(n-1) + fib(n-2)
+		}
+
+		func main() {
+			c := make(chan int)
+			for i := 0; i < 3; i++ {
+				go func() { c <- fib(36) }()
+			}
+			os.Exit((<-c + <-c + <-c) % 7)
+		}
+	END
+	GOCACHE=$PWD/cache GO111MODULE=off go build -o recursive recursive.go
+	./recursive
+	status=$?
+	"$RUN" -q -m sample -o profile ./recursive
+	assert_eq $status $? 'exit status of a Go program'
+	assert_ge "$(column profile main.fib 3)" $(("$(total_ns profile)" * 8 / 10)) 'ns below fib'
+	strip recursive
+	"$RUN" -q -m sample -o profile ./recursive
+	assert_eq $status $? 'exit status of a stripped Go program'
+fi
+
+it 'an event that the machine does not have'
+# (whether it has it, perf_event_open says, also in virtual machines)
+capture "$RUN" -q -m sample --event cycles -o profile "$TARGETS/shares"
+if [ "$status" -eq 126 ]; then
+	assert_contains err 'swizzle: cannot sample: --engine perf --event cycles: '
+	assert_empty out
+else
+	assert_status 0
+	assert_ge "$(total_ns profile)" 500000000 'ns by cycles'
+fi
+
+it 'a program that gains privileges'
+if [ "$(id -u)" -eq 0 ] && nobody_executes "$RUN" "$TARGETS/shares"; then
+	chmod 777 .
+	cp "$TARGETS/shares" gains
+	chmod 4755 gains
+	capture setpriv --reuid 65534 --regid 65534 --clear-groups "$RUN" -m sample ./gains
+	assert_refused 126 'setuid'
+else
+	echo 'not tested: setuid'
+fi
+
 it 'an ordinary user'
 if [ "$(id -u)" -eq 0 ] && nobody_executes "$RUN" "$TARGETS/shares" && [ "${ENGINES[0]}" = perf ]; then
 	chmod 777 .
