@@ -257,6 +257,13 @@ bool swz_edge_table_is_full(const struct swz_thread_cold *cold, uint32_t edges)
 	return 4 * (cold->table_used + edges) * ENTRY_BYTES > cold->table_bytes;
 }
 
+static void prefetch_place(uint32_t *table, uint64_t mask, uint32_t child)
+{
+	if (child && child != SWZ_CHILDREN_IN_TABLE)
+		__builtin_prefetch(
+			(char *)table + place_of(swz_unit_at(child), mask), 1);
+}
+
 /* All the children's places are taken: they go into the table together, a
  * signal handler's (which does the same) among them, and then the node. Twice
  * is no harm.
@@ -275,6 +282,9 @@ static struct swz_node *move_amid_signals(struct swz_thread *thread,
 		atomic_signal_fence(memory_order_seq_cst);
 		if (__atomic_load_n(&thread->table, __ATOMIC_RELAXED) != to)
 			continue;
+		/* they go to places anywhere: together */
+		for (unsigned i = 0; children && i < SWZ_CHILDREN; i++)
+			prefetch_place(to, mask, children[i]);
 		for (unsigned i = 0; children && i < SWZ_CHILDREN; i++) {
 			uint32_t unit = __atomic_load_n(&children[i],
 							__ATOMIC_RELAXED);
