@@ -15,7 +15,7 @@ static struct place {
 	_Atomic(const int32_t *) islands;
 	_Atomic uint32_t island_count;
 	_Atomic unsigned version;
-} places[MOST_REGIONS];
+} places[MOST_REGIONS] __attribute__((section(".bss.large")));
 static _Atomic unsigned count; /* all behind are free */
 
 #define SET(what, value) \

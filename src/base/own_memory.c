@@ -9,7 +9,7 @@ uint64_t swz_own_least = UINT64_C(64) << 10;
 static struct {
 	_Atomic uint64_t start; /* 0: free */
 	_Atomic uint64_t end;   /* 0: not yet known */
-} ranges[PLACES];
+} ranges[PLACES] __attribute__((section(".bss.large")));
 
 static _Atomic uint32_t used; /* places beyond are free */
 

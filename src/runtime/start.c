@@ -247,6 +247,16 @@ static void continue_timers(const struct itimerval *left)
 }
 
 extern const char swz_image_start[];
+extern char swz_used_bss_start[], swz_used_bss_end[];
+
+/* Most of these pages will be used, one after the other: by one call into the
+ * kernel, not by a fault each, or two. */
+static void make_bss_present(void)
+{
+	SWZ_SYSCALL(SYS_madvise, swz_used_bss_start,
+		    (size_t)(swz_used_bss_end - swz_used_bss_start),
+		    MADV_POPULATE_WRITE);
+}
 
 __attribute__((constructor)) static void start(int argc, char **argv,
 					       char **envp)
@@ -259,6 +269,7 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 		swz_config.linked = true;
 		return;
 	}
+	make_bss_present();
 	problem = swz_config_read(argc, argv, envp);
 	swz_message_begin();
 	swz_own_add((uintptr_t)swz_image_start,

@@ -122,7 +122,8 @@ static struct swz_thread_cold *new_group(uint64_t owner, uint64_t rest)
 {
 	char *page = swz_sys_mmap(NULL, (1 + SWZ_COLD_PAGES) * SWZ_THREAD_PAGE,
 				  PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+				  -1, 0);
 	struct swz_thread_cold *group, *head;
 
 	if (!page)

@@ -17,7 +17,8 @@
 #define STOCK_BLOCKS 256u
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */
 
-static struct swz_thread_cold *owners[SWZ_ARENA_BLOCKS];
+static struct swz_thread_cold *owners[SWZ_ARENA_BLOCKS]
+	__attribute__((section(".bss.large")));
 
 bool swz_thread_owns(const struct swz_thread *thread,
 		     const struct swz_thunk *thunk)

@@ -41,6 +41,37 @@ uint64_t swz_chunks_room(void)
 						 __ATOMIC_RELAXED));
 }
 
+/* Up to where in the file of that start all is present, as its first chunks are
+ * small: those in a page that is there need not ask for it again. */
+static _Atomic uint64_t present_in, present_end;
+
+static bool make_present(const struct swz_file_header *file, uint64_t at,
+			 uint64_t bytes)
+{
+	uint64_t end = 0;
+
+	/* acquire: matches the release below */
+	if (atomic_load_explicit(&present_in, memory_order_acquire) ==
+	    file->start_ticks)
+		end = atomic_load_explicit(&present_end, memory_order_relaxed);
+	if (at + bytes <= end)
+		return true;
+	if (!swz_make_present((char *)file + at, bytes))
+		return false;
+	/* what lies between is another thread's, or not of this file yet */
+	if (at > (end ? end : SWZ_HEADER_BYTES))
+		return true;
+	/* that of a thread that was faster may be larger: then some ask again
+	 */
+	atomic_store_explicit(&present_end,
+			      (at + bytes + 4095) & -(uint64_t)4096,
+			      memory_order_relaxed);
+	/* release: with the end */
+	atomic_store_explicit(&present_in, file->start_ticks,
+			      memory_order_release);
+	return true;
+}
+
 struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 				 uint64_t payload_bytes, uint32_t count,
 				 uint32_t owner)
@@ -60,7 +91,7 @@ struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 							memory_order_relaxed,
 							memory_order_relaxed));
 	chunk = (struct swz_chunk *)((char *)file + at);
-	if (!swz_make_present((char *)chunk, bytes)) {
+	if (!make_present(file, at, bytes)) {
 		/* The disk is full, and stays so for us. */
 		uint64_t end = at + bytes;
 
