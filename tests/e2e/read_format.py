@@ -459,7 +459,8 @@ def read_pprof(data, sums):
         fail("the first string")
     if [(strings[t[1]], strings[t[2]]) for t in types] != [
             (counted, "count"),
-            ("time" if counted == "calls" else "cpu", "nanoseconds")]:
+            ("time" if counted == "calls" else "cpu", "nanoseconds"),
+            ("waiting", "nanoseconds")][:len(types)] or len(types) < 2:
         fail("types of samples")
     # "mapping[0] will be the main binary": pprof calls the profile after it
     command = next(strings[at] for at in comments
@@ -478,7 +479,9 @@ def read_pprof(data, sums):
             mapping = dict(tables[3].get(dict(location).get(2), []))
             stack.append((strings[function.get(2, 0)],
                           base_name(strings[mapping.get(5, 0)])))
-        calls, self_ns = numbers_of(sample[2])
+        calls, self_ns, *waiting_ns = numbers_of(sample[2])
+        if len(waiting_ns) != len(types) - 2 or sum(waiting_ns) > self_ns:
+            fail("values of a sample")
         sums.add(*stack[0], calls, self_ns)
         sums.add_inclusive(stack + [(root(), "-")], self_ns)
 

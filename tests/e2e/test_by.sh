@@ -124,6 +124,12 @@ import csv
 print(max(int(r["incl_waiting_ns"]) for r in csv.DictReader(open("by.csv"))))')" \
 		"incl by $key"
 done
+"$DUMP" -q -f pprof -o waits.pb.gz profiles
+assert_eq "$waited" "$(PYTHONPATH=$TOP/tests/e2e python3 -c '
+import gzip
+from read_format import fields_of, numbers_of
+print(sum(list(numbers_of(dict(fields_of(value))[2]))[2]
+    for field, value in fields_of(gzip.open("waits.pb.gz").read()) if field == 2))')" pprof
 
 it 'without imports it is not known'
 "$RUN" -q -o plain "$TARGETS/running" >/dev/null

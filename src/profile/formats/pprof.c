@@ -86,6 +86,7 @@ struct encoder {
 	size_t text_count;
 	size_t text_capacity;
 	const char **changes; /* by function, of a comparison; NULL: unknown */
+	bool with_waiting;    /* samples have a third value */
 };
 
 /* ---- the compressed stream ---- */
@@ -341,6 +342,8 @@ static void put_sample(struct encoder *e, const struct swz_section *section,
 	swz_message_nest(sample, SAMPLE_LOCATION_ID, list);
 	swz_message_item(list, sign * context->calls);
 	swz_message_item(list, sign * (uint64_t)context->self_ns);
+	if (e->with_waiting)
+		swz_message_item(list, (uint64_t)context->self_waiting_ns);
 	swz_message_nest(sample, SAMPLE_VALUE, list);
 	put_labels(e, sample, section, context->function);
 	if (old)
@@ -434,6 +437,12 @@ static void put_heading(struct encoder *e, const struct swz_section *section)
 
 	put_value_type(e, swz_counted(section), "count");
 	put_value_type(e, time, "nanoseconds");
+	/* (of threads apart some may know, and the first one not) */
+	e->with_waiting = !section->old &&
+			  (section->report->knows_waiting ||
+			   profile->header.flags & SWZ_FILE_SWITCHES);
+	if (e->with_waiting)
+		put_value_type(e, "waiting", "nanoseconds");
 	swz_message_add(&e->out, PROFILE_DEFAULT_SAMPLE_TYPE, number(e, time));
 	swz_message_add(&e->out, PROFILE_TIME_NANOS,
 			profile->header.start_realtime_ns);
