@@ -23,8 +23,8 @@
 /* What trampolines refer to. */
 struct swz_hooks {
 	void (*any)(void);
-	void (*leaf)(void);   /* those of functions that call nothing */
-	const char *arena[2]; /* of return thunks: where it begins and ends */
+	void (*leaf)(void);     /* those of functions that call nothing */
+	const char *arena[2];   /* of return thunks: where it begins and ends */
 	void (*captured)(void); /* those of functions whose arguments are
 				 * recorded: see swz_trampoline_capture */
 	uint64_t reserved;

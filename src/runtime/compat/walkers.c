@@ -139,8 +139,8 @@ void swz_walk_set_ip(void *context, uint64_t ip, const struct walker *w,
 	*(const void **)&cfa_of = swz_unhooked(w->helper);
 	/* it has put it there before (Itanium C++ ABI 2.5.3) */
 	if (swz_capturing && unwinder && unwinder->get_gr)
-		swz_landing_exception((const void *)(uintptr_t)unwinder->get_gr(
-			context, 0));
+		swz_landing_exception(
+			(const void *)(uintptr_t)unwinder->get_gr(context, 0));
 	if (unwinder)
 		ip = swz_landing_prepare(
 			(const uint64_t *)(uintptr_t)cfa_of(context),
