@@ -1,6 +1,7 @@
 // The timeline: a lane for each thread, in it a row for each depth of calls, a
 // box for each activation. Those narrower than a pixel are drawn as one.
 
+const HATCH = 6; // of a row with a name: what waiting is hatched in
 const LANE_GAP = 6;
 
 class Timeline extends Chart {
@@ -197,7 +198,7 @@ class Timeline extends Chart {
 		if (thread.off)
 			this.paintWaiting(context, thread.off, Math.max(top + ROW,
 				RULER), Math.min(top + this.laneHeight(thread) -
-				LANE_GAP, height), width);
+				LANE_GAP, height), width, top + ROW, high);
 	}
 
 	// The marks of a thread and of its process: flags in the head of its lane,
@@ -249,9 +250,11 @@ class Timeline extends Chart {
 		context.globalAlpha = 1;
 	}
 
-	// Over the boxes of the calls: hatched.
-	paintWaiting(context, off, top, bottom, width) {
+	// Over the boxes of the calls: hatched; of rows with names the lower part,
+	// so that these can be read.
+	paintWaiting(context, off, top, bottom, width, rows, high) {
 		const right = this.left + this.span();
+		const strip = Math.min(HATCH, Math.ceil(high / 3));
 		let at = firstWhere(0, off.count, i => off.end[i] > this.left);
 
 		if (bottom <= top)
@@ -263,7 +266,13 @@ class Timeline extends Chart {
 			const to = Math.min(this.x(off.end[at]), width);
 
 			if (to - from >= 3) {
-				context.rect(from, top, to - from, bottom - top);
+				if (high < LOWEST_LABEL) {
+					context.rect(from, top, to - from, bottom - top);
+					continue;
+				}
+				for (let y = rows + high - strip; y < bottom; y += high)
+					if (y >= top)
+						context.rect(from, y, to - from, strip - 1);
 				continue;
 			}
 			// narrow ones are in the line above only

@@ -1225,10 +1225,12 @@ def check_off(page, profile):
     page.key('f')
     box = boxes(page, 'rest')[0]
     y = box['y'] + box['height'] / 2
-    colours = {tuple(pixel(page, box['x'] + box['width'] * 0.6 + x, y))
-               for x in range(12)}
-    if len(colours) < 2:
-        fail('rest() is not hatched: %s' % colours)
+    below, names = ({tuple(pixel(page, box['x'] + box['width'] * 0.6 + x, at))
+                     for x in range(12)} for at in (y + box['height'] / 2 - 4, y))
+    if len(below) < 2:
+        fail('rest() is not hatched: %s' % below)
+    if len(names) > 1:
+        fail('names in rest() are hatched: %s' % names)
     page.move(box['x'] + box['width'] / 2, y)
     tip = page.eval("document.querySelector('#tip').innerText")
     found = re.search(r'did not run\n.*, ([0-9.]+)', tip)
