@@ -514,6 +514,10 @@ $(B)/test/bench/return_stack: $(B)/obj/offline/tests/bench/return_stack.o
 bench-return-stack: $(B)/test/bench/return_stack	## what one thunk for all frames of a recursion could gain
 	$(B)/test/bench/return_stack
 
+.PHONY: bench-sampling
+bench-sampling: all	## what sampling costs and sees, beside perf, gprofng and callgrind (BENCH_PROGRAMS="lua ...")
+	tests/bench/sampling $(BENCH_PROGRAMS)
+
 .PHONY: bench-stacks
 bench-stacks: $(B)/test/stacks/bench	## what the sampler's walk of a stack costs, and libunwind's
 	tests/bench/stacks
