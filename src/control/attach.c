@@ -488,6 +488,42 @@ static bool take_over(struct swz_attached *a)
 	return true;
 }
 
+/* What the library says of why it cannot: a line of its own. */
+static bool pass_on(struct swz_attached *a)
+{
+	static const char prefix[] = "swizzle: ";
+	const char *text = a->control.message;
+	int length = (int)a->control.message_bytes;
+
+	if (length > (int)sizeof(a->control.message))
+		length = 0;
+	if (length > (int)sizeof(prefix) &&
+	    strncmp(text, prefix, sizeof(prefix) - 1) == 0) {
+		text += sizeof(prefix) - 1;
+		length -= (int)sizeof(prefix) - 1;
+	}
+	while (length && text[length - 1] == '\n')
+		length--;
+	return fail(a,
+		    "%.*s (the process writes it itself, with the rights of "
+		    "its user)",
+		    length, text);
+}
+
+/* Nothing of ours stays in its code. */
+static bool give_up(struct swz_attached *a)
+{
+	struct swz_stop stop = {0};
+
+	if (swz_stop_all(&stop, a->target.pid, a->control.agent_tid) ==
+	    SWZ_STOP_DONE) {
+		swz_borrow_close_gap(&a->borrower);
+		(void)swz_stop_end(&stop);
+	}
+	swz_stop_free(&stop);
+	return false;
+}
+
 static bool has_begun(struct swz_attached *a,
 		      const struct swz_attach_settings *settings)
 {
@@ -498,8 +534,7 @@ static bool has_begun(struct swz_attached *a,
 	    !wait_while(a, SWZ_CONTROL_PLANNING, UINT64_MAX / 4))
 		return a->problem[0] ? false : fail(a, "the process has ended");
 	if (a->control.state != SWZ_CONTROL_PLANNED)
-		return fail(a, "%.*s", (int)a->control.message_bytes,
-			    a->control.message);
+		return pass_on(a);
 	/* while no module can be unloaded, and its place be somebody's */
 	if (!swz_target_read_mappings(&a->target) ||
 	    !swz_sites_read(&sites, &a->target, &a->control))
@@ -519,10 +554,12 @@ bool swz_attach_begin(struct swz_attached *a,
 		return fail(a, "it is being profiled by swizzle already");
 	if (library_in(&a->target) && !take_over(a))
 		return false;
-	if (!a->borrower.region && !swz_borrow_begin(&a->borrower, 0))
-		return fail(a, "%s", a->borrower.problem);
+	if (!a->borrower.region && !swz_borrow_begin(&a->borrower, 0)) {
+		(void)fail(a, "%s", a->borrower.problem);
+		return give_up(a);
+	}
 	a->longest_stop_ns = a->borrower.stopped_ns = 0;
-	return has_begun(a, settings);
+	return has_begun(a, settings) || give_up(a);
 }
 
 bool swz_attach_goes_on(struct swz_attached *a)

@@ -11,6 +11,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "profile/support/memory.h"
 #include "watch/clock.h"
@@ -89,6 +90,8 @@ static enum swz_stop_result why_not_seized(int32_t pid, int32_t tid)
 		if (sscanf(line, "TracerPid: %d", &tracer) == 1)
 			break;
 	fclose(file);
+	if (tracer == getpid())
+		return SWZ_STOP_LATE; /* it has not been let go yet */
 	return tracer ? SWZ_STOP_TRACED : SWZ_STOP_DENIED;
 }
 

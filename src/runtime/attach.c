@@ -204,6 +204,10 @@ static void plan(void)
 					    (uintptr_t)swz_hooks_start);
 		swz_live_sites_code((const void *)&swz_landing_rax_pushed,
 				    LANDING_BYTES);
+		/* a thunk that is about to call goes to a trampoline */
+		swz_live_sites_code(swz_arena_start,
+				    (uintptr_t)swz_arena_end -
+					    (uintptr_t)swz_arena_start);
 		problem = swz_start_recording(&modules);
 	}
 	swz_team_end();

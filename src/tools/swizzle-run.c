@@ -269,12 +269,16 @@ static char **settings_of_environment(void)
 {
 	static const char *const names[] = {"SWIZZLE_",
 					    "HOME=", "XDG_CACHE_HOME="};
+	/* what the library says comes to us, who know whether to pass it on */
+	static const char quiet[] = "SWIZZLE_QUIET=";
 	char **chosen = copy_environment();
 	size_t count = 0;
 
 	for (size_t i = 0; chosen[i]; i++)
 		for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
-			if (strncmp(chosen[i], names[n], strlen(names[n])) == 0)
+			if (strncmp(chosen[i], names[n], strlen(names[n])) ==
+				    0 &&
+			    strncmp(chosen[i], quiet, strlen(quiet)) != 0)
 				chosen[count++] = chosen[i];
 	chosen[count] = NULL;
 	return chosen;

@@ -280,6 +280,15 @@ refused $program 'it is being profiled by swizzle already'
 detach
 end_program
 
+it 'a profile that cannot be written: nothing of it stays'
+start_program "$TARGETS/attached"
+"$RUN" -q -p $program --for 100ms -o "$TMP/$(printf 'x%.0s' $(seq 300))" 2>err
+assert_eq 126 $? 'exit status'
+assert_contains err 'cannot create the profile'
+assert_code_restored
+tell 'run 10' 'ran 10'
+end_program
+
 it 'a process that swizzle-run has started'
 "$RUN" -q -o profile.own sleep 20 &
 own=$!
