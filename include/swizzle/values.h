@@ -150,6 +150,18 @@ enum swz_value_moment {
 	SWZ_VALUES_EXCEPTION = 3 /* the type's name follows, as a text */
 };
 
+/* What `swizzle-dump --signatures` writes for `swizzle-run --args`: this, then
+ * as in a chunk of signatures, with the functions' ELF virtual addresses (low
+ * half) in place of ids, ascending. */
+#define SWZ_SIGNATURES_MAGIC "SWZsign1"
+struct swz_signature_file {
+	char magic[8];
+	uint32_t count;
+	uint32_t parts, types, members, text;
+	uint32_t build_id_bytes; /* of the module */
+	uint8_t build_id[32];
+};
+
 #define SWZ_MOST_VALUE_BYTES 4096u /* of a record */
 #define SWZ_MOST_STRING_BYTES 2048u
 #define SWZ_USUAL_STRING_BYTES 64u

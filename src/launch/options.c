@@ -64,6 +64,8 @@ static const char usage[] =
 	"                         trace: record arguments and results; SPEC: argN/FORMAT,\n"
 	"                         fpargN/FORMAT, retval/FORMAT; FORMAT: d i u x o c b s S\n"
 	"                         p f and bits, as in 'open*@arg1/s,arg2/x32,retval/i32'\n"
+	"      --args[=PATTERN]   trace: the same for the functions of PROGRAM that match\n"
+	"                         [all], by its debug information; may be repeated\n"
 	"      --string-bytes N   trace: so much of a string, up to 2048 [64]\n"
 	"  -D, --depth N          only the first N levels of calls\n"
 	"      --recursion N      a function stands at most N times in a stack;\n"
@@ -124,6 +126,7 @@ enum kind {
 	TIMING,
 	PATTERN,
 	ARGUMENT,
+	ARGS,
 	STRING,
 	DEPTH,
 	TIME,
@@ -153,6 +156,7 @@ static const struct option options[] = {
 	{"module", "SWIZZLE_MODULE", NULL, PATTERN, 'M', OF_HOOKS},
 	{"location", "SWIZZLE_LOCATION", NULL, PATTERN, 'L', OF_HOOKS},
 	{"argument", "SWIZZLE_ARGUMENTS", NULL, ARGUMENT, 'A', OF_TRACE},
+	{"args", "SWIZZLE_ARGS", NULL, ARGS, 0, OF_TRACE},
 	{"string-bytes", "SWIZZLE_STRING_BYTES", NULL, STRING, 0, OF_TRACE},
 	{"min-size", "SWIZZLE_MIN_SIZE", NULL, BYTES, 'Z', OF_HOOKS},
 	{"depth", "SWIZZLE_DEPTH", NULL, DEPTH, 'D', OF_HOOKS},
@@ -415,6 +419,9 @@ static void set_option(const struct option *o, const char *as,
 	case ARGUMENT:
 		append_arguments(o, as, value);
 		return;
+	case ARGS:
+		append_pattern(o, as, value ? value : "*");
+		return;
 	case STRING:
 		set_string_bytes(as, value);
 		break;
@@ -503,7 +510,9 @@ static void read_long(const char *argument, char ***next)
 		set_option(o, as, end + 1);
 	else
 		set_option(o, as,
-			   o->kind == IMPORTS ? NULL : next_value(as, next));
+			   o->kind == IMPORTS || o->kind == ARGS
+				   ? NULL
+				   : next_value(as, next));
 }
 
 /* -vq is -v -q; the last one may have a value, in the same argument or in the
@@ -528,7 +537,8 @@ static void read_short(const char *argument, char ***next)
  * of swizzle-dump. */
 static const char *variable_at(size_t index)
 {
-	static const char *const others[] = {"SWIZZLE_FRESH", "SWIZZLE_TREE"};
+	static const char *const others[] = {"SWIZZLE_FRESH", "SWIZZLE_TREE",
+					     "SWIZZLE_SIGNATURES"};
 	const size_t other_count = sizeof(others) / sizeof(others[0]);
 
 	if (index < OPTION_COUNT)
@@ -570,6 +580,9 @@ static void check_modes(bool has_program)
 			bad_usage("option --list is not for -p: give the "
 				  "program instead");
 	}
+	if (has_process && *swz_environment_get("SWIZZLE_ARGS"))
+		bad_usage("option --args is not for -p. Name arguments with "
+			  "-A");
 	if (!has_program && !has_process)
 		bad_usage("no program given");
 	if (has_program && has_process)

@@ -22,6 +22,7 @@
 #include "launch/path.h"
 #include "launch/program.h"
 #include "launch/sampling.h"
+#include "launch/signatures.h"
 #include "launch/watcher.h"
 #include "swizzle/format.h"
 #include "watch/sampler.h"
@@ -370,6 +371,7 @@ int main(int argc, char **argv)
 	swz_options_check_environment();
 	path = swz_program_find(*program, *program);
 	(void)swz_program_check(path, *program, false);
+	swz_signatures_prepare(path, argv[0]);
 	nested = swz_library_preload(swz_library_find(argv[0]));
 	if (swz_both_wanted())
 		swz_first_run_check_input();

@@ -39,8 +39,8 @@ static void note_captured(struct swz_function *f)
 			     ? swz_symbol_match_first(SWZ_CAPTURE)
 			     : -1;
 
-	if (number >= 0 && number < UINT16_MAX && !f->captured)
-		f->captured = (uint16_t)(number + 1);
+	if (number >= 0 && !f->captured)
+		f->captured = (uint32_t)number + 1;
 }
 
 /* The marks of each function, from all symbols at its beginning. */

@@ -63,7 +63,7 @@ struct swz_function {
 			       * be led elsewhere (plan/led_branches.h) */
 	uint32_t branches[SWZ_MOST_BRANCHES]; /* from its start: the last bytes
 					       * before their distances */
-	uint16_t captured; /* 1 + the number of what is recorded of its
+	uint32_t captured; /* 1 + the number of what is recorded of its
 			    * arguments (record/signatures.h); 0: nothing */
 	const struct swz_wrapper *wrapper; /* what it is patched to go through
 					    * (compat/walkers.h, watched.h), or

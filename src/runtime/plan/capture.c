@@ -14,12 +14,24 @@ static bool is_captured(const struct swz_function *f)
 	return f->captured && f->trampoline && !f->is_piece && !f->wrapper;
 }
 
-static uint32_t count_captured(const struct swz_module *m)
+/* What -A has not named may be of --args. Returns how many there are. */
+static uint32_t find_captured(const struct swz_module *m)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < m->function_count; i++)
-		count += is_captured(&m->functions[i]);
+	if (!swz_signatures_are_wanted() || !m->in_scope)
+		return 0;
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		struct swz_function *f = &m->functions[i];
+
+		if (!f->captured)
+			f->captured = (uint32_t)(swz_signature_at(
+							 m->build_id.data,
+							 m->build_id.size,
+							 f->start) +
+						 1);
+		count += is_captured(f);
+	}
 	return count;
 }
 
@@ -28,7 +40,7 @@ void swz_capture_module(struct swz_module *m)
 	struct swz_trampolines *region = &m->trampolines;
 	uint32_t id = m->first_id;
 
-	if (!swz_signature_patterns || !m->in_scope || !count_captured(m))
+	if (!find_captured(m))
 		return;
 	/* writable for a moment, as when it was written */
 	if (swz_sys_mprotect(region->start, region->bytes,
@@ -49,22 +61,30 @@ void swz_capture_module(struct swz_module *m)
 
 enum swz_status swz_capture_record(const struct swz_module *m, uint32_t index)
 {
-	uint32_t count = count_captured(m), id = m->first_id, done = 0;
+	uint32_t count = find_captured(m), done = 0, items = 0;
 	uint32_t(*pairs)[2];
 
-	if (!swz_signature_patterns || !m->in_scope || !count)
+	if (!count)
 		return SWZ_OK;
 	pairs = swz_scratch_alloc(count * sizeof(*pairs));
 	if (!pairs)
 		return SWZ_E_NOMEM;
-	for (uint32_t i = 0; i < m->function_count; i++) {
-		const struct swz_function *f = &m->functions[i];
+	for (int of_items = 1; of_items >= 0; of_items--) {
+		uint32_t id = m->first_id;
 
-		if (is_captured(f)) {
-			pairs[done][0] = id;
-			pairs[done++][1] = f->captured - 1u;
+		for (uint32_t i = 0; i < m->function_count; i++) {
+			const struct swz_function *f = &m->functions[i];
+
+			if (is_captured(f) &&
+			    swz_signature_is_item(f->captured - 1u) ==
+				    of_items) {
+				pairs[done][0] = id;
+				pairs[done++][1] = f->captured - 1u;
+			}
+			id += !f->is_piece;
 		}
-		id += !f->is_piece;
+		if (of_items)
+			items = done;
 	}
-	return swz_signatures_record(pairs, done, index);
+	return swz_signatures_record(pairs, items, done, index);
 }

@@ -31,6 +31,11 @@ static struct named_part *named;     /* of each of them */
 static uint32_t part_count;
 static const struct swz_captured **by_id;
 
+/* --args: what swizzle-dump has written, and the first number of its. */
+static const struct swz_signature_file *file;
+static const struct swz_signature *file_signatures;
+static uint32_t file_first;
+
 static void *map(size_t bytes, int flags)
 {
 	return swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -63,6 +68,22 @@ static bool add_parts(const char *specs, const char *end, bool at_return)
 	return true;
 }
 
+/* Of parts: which registers they need. */
+static void note_places(struct swz_captured *c)
+{
+	for (uint32_t i = 0; i < (uint32_t)c->entry_parts + c->return_parts;
+	     i++) {
+		bool returned = i >= c->entry_parts;
+		uint8_t place = c->parts[i].place;
+		bool vector = place >= SWZ_PLACE_VECTOR &&
+			      place < SWZ_PLACE_STACK;
+
+		c->entry_vectors |= vector && !returned;
+		c->return_vectors |= vector && returned;
+		c->return_x87 |= place == SWZ_PLACE_X87;
+	}
+}
+
 static bool add_item(const char *item, const char *end, char **pattern)
 {
 	struct swz_captured *c = &captured[captured_count];
@@ -82,20 +103,92 @@ static bool add_item(const char *item, const char *end, char **pattern)
 	if (!add_parts(specs, end, true))
 		return false;
 	c->return_parts = (uint16_t)(part_count - first - c->entry_parts);
-	for (uint32_t i = first; i < part_count; i++) {
-		bool returned = i >= first + c->entry_parts;
-		uint8_t place = parts[i].place;
-		bool vector = place >= SWZ_PLACE_VECTOR &&
-			      place < SWZ_PLACE_STACK;
-
-		c->entry_vectors |= vector && !returned;
-		c->return_vectors |= vector && returned;
-		c->return_x87 |= place == SWZ_PLACE_X87;
-	}
+	note_places(c);
 	return true;
 }
 
-const char *swz_signatures_read(void)
+static uint64_t file_body_bytes(const struct swz_signature_file *f)
+{
+	return f->parts * sizeof(struct swz_value_part) +
+	       f->types * sizeof(struct swz_value_type) +
+	       f->members * sizeof(struct swz_value_member) + f->text;
+}
+
+static bool map_file(int descriptor)
+{
+	uint64_t bytes = (uint64_t)SWZ_SYSCALL(SYS_lseek, descriptor, 0, 2);
+	const struct swz_signature_file *f = NULL;
+
+	if (bytes >= sizeof(*f) && bytes < UINT32_MAX)
+		f = swz_sys_mmap(NULL, bytes, PROT_READ, MAP_PRIVATE,
+				 descriptor, 0);
+	SWZ_SYSCALL(SYS_close, descriptor);
+	if (!f || memcmp(f->magic, SWZ_SIGNATURES_MAGIC, 8) != 0 ||
+	    bytes != sizeof(*f) + f->count * sizeof(struct swz_signature) +
+			     file_body_bytes(f))
+		return false;
+	file = f;
+	file_signatures = (const void *)(f + 1);
+	return true;
+}
+
+/* Behind those of -A. */
+static const char *read_file(void)
+{
+	const struct swz_value_part *all;
+	struct swz_captured *more;
+
+	if (!map_file(swz_config.signatures))
+		return "SWIZZLE_SIGNATURES: not what --args has written";
+	more = map((captured_count + file->count + 1) * sizeof(*more), 0);
+	if (!more)
+		return "no memory for --args";
+	if (captured_count)
+		memcpy(more, captured, captured_count * sizeof(*more));
+	captured = more;
+	file_first = captured_count;
+	all = (const void *)(file_signatures + file->count);
+	for (uint32_t i = 0; i < file->count; i++) {
+		const struct swz_signature *s = &file_signatures[i];
+		struct swz_captured *c = &captured[captured_count];
+
+		c->parts = all + s->first;
+		c->entry_parts = s->entry_parts;
+		c->return_parts = s->return_parts;
+		c->number = captured_count++;
+		note_places(c);
+	}
+	return NULL;
+}
+
+bool swz_signatures_are_wanted(void)
+{
+	return captured_count != 0;
+}
+
+int64_t swz_signature_at(const uint8_t *build_id, uint64_t bytes,
+			 uint64_t address)
+{
+	uint32_t low = 0, high = file ? file->count : 0;
+
+	if (!file || bytes != file->build_id_bytes ||
+	    memcmp(build_id, file->build_id, bytes) != 0)
+		return -1;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (file_signatures[middle].function < (uint32_t)address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == file->count ||
+	    file_signatures[low].function != (uint32_t)address)
+		return -1;
+	return file_first + low;
+}
+
+static const char *read_items(void)
 {
 	const char *text = swz_config.arguments, *end;
 	size_t lines = 1, specs = 1, length;
@@ -122,6 +215,15 @@ const char *swz_signatures_read(void)
 	}
 	*pattern = '\0';
 	return NULL;
+}
+
+const char *swz_signatures_read(void)
+{
+	const char *problem = read_items();
+
+	if (!problem && swz_config.signatures >= 0)
+		problem = read_file();
+	return problem;
 }
 
 enum swz_status swz_signatures_begin(void)
@@ -187,8 +289,8 @@ static void fill(struct swz_chunk *chunk, const uint32_t (*pairs)[2])
 	}
 }
 
-enum swz_status swz_signatures_record(const uint32_t (*pairs)[2],
-				      uint32_t count, uint32_t module)
+static enum swz_status record_items(const uint32_t (*pairs)[2], uint32_t count,
+				    uint32_t module)
 {
 	struct swz_chunk *chunk;
 
@@ -207,4 +309,48 @@ enum swz_status swz_signatures_record(const uint32_t (*pairs)[2],
 	fill(chunk, pairs);
 	swz_chunk_publish(chunk);
 	return SWZ_OK;
+}
+
+static enum swz_status record_file(const uint32_t (*pairs)[2], uint32_t count,
+				   uint32_t module)
+{
+	uint64_t head = count * sizeof(struct swz_signature);
+	struct swz_signature *to;
+	struct swz_chunk *chunk;
+
+	chunk = swz_chunk_take(swz_file, SWZ_CHUNK_SIGNATURES,
+			       head + file_body_bytes(file), count, module);
+	if (!chunk)
+		return SWZ_E_NOMEM;
+	to = (void *)(chunk + 1);
+	for (uint32_t i = 0; i < count; i++) {
+		to[i] = file_signatures[pairs[i][1] - file_first];
+		to[i].function = pairs[i][0];
+	}
+	memcpy(to + count, file_signatures + file->count,
+	       file_body_bytes(file));
+	chunk->reserved[SWZ_SIGNATURES_PARTS] = file->parts;
+	chunk->reserved[SWZ_SIGNATURES_TYPES] = file->types;
+	chunk->reserved[SWZ_SIGNATURES_MEMBERS] = file->members;
+	chunk->reserved[SWZ_SIGNATURES_TEXT] = file->text;
+	swz_chunk_publish(chunk);
+	return SWZ_OK;
+}
+
+enum swz_status swz_signatures_record(const uint32_t (*pairs)[2],
+				      uint32_t items, uint32_t count,
+				      uint32_t module)
+{
+	enum swz_status status = SWZ_OK;
+
+	if (items)
+		status = record_items(pairs, items, module);
+	if (status == SWZ_OK && count > items)
+		status = record_file(pairs + items, count - items, module);
+	return status;
+}
+
+bool swz_signature_is_item(uint32_t number)
+{
+	return !file || number < file_first;
 }

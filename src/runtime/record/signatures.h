@@ -25,6 +25,14 @@ struct swz_captured {
  * swz_captured number N. */
 extern const char *swz_signature_patterns;
 
+/* What --args records of the function at an ELF address of the module with this
+ * build-id: its number, or -1. */
+int64_t swz_signature_at(const uint8_t *build_id, uint64_t bytes,
+			 uint64_t address);
+
+/* Whether anything is to be recorded of any function. */
+bool swz_signatures_are_wanted(void);
+
 /* Reads the options. Before modules are planned. Returns NULL, or what is wrong
  * (a sentence for the user). */
 const char *swz_signatures_read(void);
@@ -42,10 +50,13 @@ extern bool swz_capturing;
 /* NULL: nothing is recorded of the function. Async-signal-safe. */
 const struct swz_captured *swz_signature_of(uint32_t function);
 
-/* Writes the signatures of functions: COUNT pairs of an id and a number.
- * SWZ_E_NOMEM: the profile is full. */
+/* Whether it is one of -A. */
+bool swz_signature_is_item(uint32_t number);
+
+/* Writes the signatures of functions: COUNT pairs of an id and a number, of
+ * which the first ITEMS are of -A. SWZ_E_NOMEM: the profile is full. */
 enum swz_status swz_signatures_record(const uint32_t (*pairs)[2],
-				      uint32_t count,
+				      uint32_t items, uint32_t count,
 				      uint32_t module) SWZ_MUST_CHECK;
 
 #endif

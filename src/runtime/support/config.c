@@ -120,6 +120,20 @@ static const char *kept(const char *string)
 	return copy ? memcpy(copy, string, bytes) : string;
 }
 
+/* A descriptor that swizzle-run has left open for us, once: a program that
+ * this one executes has others of that number. */
+static int take_descriptor(const char *name)
+{
+	char *value = variable(name);
+	int number = 0;
+
+	if (!value || *value < '1' || *value > '9')
+		return -1;
+	for (char *s = value; *s >= '0' && *s <= '9'; *s++ = '0')
+		number = number * 10 + (*s - '0');
+	return number;
+}
+
 static const char *read_trace(struct swz_config *c)
 {
 	uint64_t bytes;
@@ -139,6 +153,7 @@ static const char *read_trace(struct swz_config *c)
 		return "SWIZZLE_STRING_BYTES: not a number up to 2048";
 	c->string_bytes = (uint32_t)bytes;
 	c->arguments = text("SWIZZLE_ARGUMENTS");
+	c->signatures = take_descriptor("SWIZZLE_SIGNATURES");
 	if (c->arguments)
 		c->arguments = kept(c->arguments);
 	return NULL;
@@ -327,6 +342,7 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	c->envp = envp;
 	if (secure_mode(envp))
 		return "privileged program: not profiled";
+	c->signatures = -1;
 	c->quiet = flag("SWIZZLE_QUIET", false);
 	c->verbose = flag("SWIZZLE_VERBOSE", false);
 	c->list = flag("SWIZZLE_LIST", false);
