@@ -112,9 +112,7 @@ char *swz_run_line(const struct swz_sample_run *sampled,
 
 	if (!totals->files || !totals->first_path)
 		return NULL;
-	to = open_memstream(&text, &size);
-	if (!to)
-		return NULL;
+	to = swz_text_stream(&text, &size);
 	fputs("swizzle: ", to);
 	put_count(to, totals->samples, " sample");
 	fputs(" of ", to);
@@ -135,8 +133,7 @@ char *swz_run_line(const struct swz_sample_run *sampled,
 		put_files(to, run, totals);
 	}
 	putc('\n', to);
-	if (fclose(to) != 0)
-		swz_out_of_memory();
+	swz_text_stream_end(to);
 	(void)sampled;
 	return text;
 }

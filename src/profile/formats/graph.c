@@ -185,14 +185,10 @@ void swz_graph_section(struct swz_writer *writer,
 	struct graph_page *page = writer->state;
 	char *text = NULL;
 	size_t size = 0;
-	FILE *json = open_memstream(&text, &size);
+	FILE *json = swz_text_stream(&text, &size);
 
-	if (!json)
-		swz_out_of_memory();
 	put_graph(json, section, writer->options);
-	if (fflush(json) != 0 || ferror(json))
-		swz_out_of_memory();
-	fclose(json);
+	swz_text_stream_end(json);
 	put_block(writer->stream, text, size);
 	free(text);
 	page->catalog = section->catalog;

@@ -619,9 +619,7 @@ static void put_description(struct page *page, const char *const *advice)
 	char *text = NULL;
 	size_t size = 0, i;
 
-	json.stream = open_memstream(&text, &size);
-	if (!json.stream)
-		swz_out_of_memory();
+	json.stream = swz_text_stream(&text, &size);
 	open_value(&json, NULL, "{");
 	put_integer(&json, "version", 1);
 	put_string(&json, "creator", "swizzle " SWZ_VERSION);
@@ -643,9 +641,7 @@ static void put_description(struct page *page, const char *const *advice)
 		put_thread_note(&json, &page->threads[i]);
 	close_value(&json, "]");
 	close_value(&json, "}");
-	if (fflush(json.stream) != 0 || ferror(json.stream))
-		swz_out_of_memory();
-	fclose(json.stream);
+	swz_text_stream_end(json.stream);
 	block = swz_page_block_begin(page->stream, "description", LEVEL);
 	swz_page_block_bytes(block, text, size);
 	swz_page_block_end(block);

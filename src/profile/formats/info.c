@@ -41,13 +41,10 @@ char *swz_command_text(const struct swz_profile *profile)
 {
 	char *command = NULL;
 	size_t size;
-	FILE *memory = open_memstream(&command, &size);
+	FILE *memory = swz_text_stream(&command, &size);
 
-	if (!memory)
-		swz_out_of_memory();
 	swz_put_command(memory, profile);
-	if (fclose(memory) != 0)
-		swz_out_of_memory();
+	swz_text_stream_end(memory);
 	return command;
 }
 

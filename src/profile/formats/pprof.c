@@ -385,15 +385,12 @@ static char *command_of(const char *what, const struct swz_profile *profile)
 {
 	char *command = NULL;
 	size_t size = 0;
-	FILE *stream = open_memstream(&command, &size);
+	FILE *stream = swz_text_stream(&command, &size);
 
-	if (stream) {
-		fprintf(stream, "%s: ", what);
-		swz_put_command(stream, profile);
-		if (fclose(stream) == 0)
-			return command;
-	}
-	swz_out_of_memory();
+	fprintf(stream, "%s: ", what);
+	swz_put_command(stream, profile);
+	swz_text_stream_end(stream);
+	return command;
 }
 
 static bool was_at(const struct swz_catalog_module *module, const char *path)

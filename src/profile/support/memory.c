@@ -3,6 +3,7 @@
 #include "profile/support/memory.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -77,6 +78,24 @@ char *swz_print(const char *format, ...)
 	if (length < 0)
 		swz_out_of_memory();
 	return text;
+}
+
+FILE *swz_text_stream(char **text, size_t *size)
+{
+	FILE *stream = open_memstream(text, size);
+
+	if (!stream)
+		swz_out_of_memory();
+	return stream;
+}
+
+/* fclose(3) alone may succeed though a write before had no memory. */
+void swz_text_stream_end(FILE *stream)
+{
+	bool whole = fflush(stream) == 0 && !ferror(stream);
+
+	if (fclose(stream) != 0 || !whole)
+		swz_out_of_memory();
 }
 
 void swz_grow(void *array, size_t *capacity, size_t count, size_t size)

@@ -7,6 +7,7 @@
  * size of its input. Free with free(). */
 
 #include <stddef.h>
+#include <stdio.h>
 
 _Noreturn void swz_out_of_memory(void);
 
@@ -20,6 +21,11 @@ void swz_use_large_pages(void *memory, size_t bytes);
 
 char *swz_duplicate(const char *string);
 char *swz_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A stream into a text in memory, which is *text, and *size bytes, when the
+ * stream has been ended; to be freed. As open_memstream(3), but whole. */
+FILE *swz_text_stream(char **text, size_t *size);
+void swz_text_stream_end(FILE *stream);
 
 /* Makes room in *array (of *capacity elements of SIZE bytes) for one element
  * more than COUNT; grows by half. */

@@ -292,9 +292,7 @@ static void make_pyroscope(struct request *request, const struct curl *curl,
 			   end_s(profile));
 	free(request->url);
 	request->url = longer;
-	form = open_memstream(&body, &size);
-	if (!form)
-		swz_out_of_memory();
+	form = swz_text_stream(&body, &size);
 	fprintf(form,
 		"--%s\r\nContent-Disposition: form-data; name=\"profile\"; "
 		"filename=\"profile.pb.gz\"\r\nContent-Type: "
@@ -312,8 +310,7 @@ static void make_pyroscope(struct request *request, const struct curl *curl,
 		boundary, time, time,
 		profile->header.flags & SWZ_FILE_SAMPLES ? "samples" : "calls",
 		boundary);
-	if (fclose(form) != 0)
-		swz_out_of_memory();
+	swz_text_stream_end(form);
 	free(request->body);
 	request->body = (uint8_t *)body;
 	request->size = size;
@@ -349,10 +346,8 @@ static void make_parca(struct request *request,
 	struct label labels[MOST_LABELS];
 	size_t count = labels_of(profile, labels), i, size;
 	char *body;
-	FILE *json = open_memstream(&body, &size);
+	FILE *json = swz_text_stream(&body, &size);
 
-	if (!json)
-		swz_out_of_memory();
 	fputs("{\"series\":[{\"labels\":{\"labels\":["
 	      "{\"name\":\"__name__\",\"value\":\"swizzle\"},"
 	      "{\"name\":\"service_name\",\"value\":",
@@ -367,8 +362,7 @@ static void make_parca(struct request *request,
 	fputs("]},\"samples\":[{\"rawProfile\":\"", json);
 	put_base64(json, request->body, request->size);
 	fputs("\"}]}],\"normalized\":true}", json);
-	if (fclose(json) != 0)
-		swz_out_of_memory();
+	swz_text_stream_end(json);
 	free(request->body);
 	request->body = (uint8_t *)body;
 	request->size = size;
