@@ -3,7 +3,6 @@
 #include "profile/support/memory.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -80,21 +79,54 @@ char *swz_print(const char *format, ...)
 	return text;
 }
 
+struct text {
+	char **text;
+	size_t *size;
+	size_t capacity;
+	char buffer[4096]; /* of the stream */
+};
+
+static ssize_t add_text(void *cookie, const char *bytes, size_t count)
+{
+	struct text *to = cookie;
+
+	if (count >= to->capacity - *to->size) {
+		to->capacity += to->capacity / 2 + count;
+		*to->text = swz_reallocate(*to->text, to->capacity, 1);
+	}
+	memcpy(*to->text + *to->size, bytes, count);
+	*to->size += count;
+	(*to->text)[*to->size] = '\0';
+	return (ssize_t)count;
+}
+
+static int end_text(void *cookie)
+{
+	free(cookie);
+	return 0;
+}
+
 FILE *swz_text_stream(char **text, size_t *size)
 {
-	FILE *stream = open_memstream(text, size);
+	struct text *to = swz_allocate(1, sizeof(*to));
+	FILE *stream = fopencookie(
+		to, "w",
+		(cookie_io_functions_t){.write = add_text, .close = end_text});
 
 	if (!stream)
 		swz_out_of_memory();
+	to->text = text;
+	to->size = size;
+	to->capacity = 128;
+	*text = swz_allocate(to->capacity, 1);
+	*size = 0;
+	(void)setvbuf(stream, to->buffer, _IOFBF, sizeof(to->buffer));
 	return stream;
 }
 
-/* fclose(3) alone may succeed though a write before had no memory. */
 void swz_text_stream_end(FILE *stream)
 {
-	bool whole = fflush(stream) == 0 && !ferror(stream);
-
-	if (fclose(stream) != 0 || !whole)
+	if (fclose(stream) != 0)
 		swz_out_of_memory();
 }
 

@@ -23,7 +23,8 @@ char *swz_duplicate(const char *string);
 char *swz_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A stream into a text in memory, which is *text, and *size bytes, when the
- * stream has been ended; to be freed. As open_memstream(3), but whole. */
+ * stream has been ended; to be freed. open_memstream(3) tells nobody that it
+ * had no memory for a part. */
 FILE *swz_text_stream(char **text, size_t *size);
 void swz_text_stream_end(FILE *stream);
 
