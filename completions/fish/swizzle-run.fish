@@ -13,7 +13,7 @@ function __swizzle_run_rest
             case '--*=*'
                 set -e words[1]
             case -o --output -m --mode -F --filter -N --notrace -H --hide -M --module \
-                    -L --location -Z --min-size -D --depth --recursion --timing -t \
+                    -L --location -Z --min-size -D --depth --start-at --stop-at --recursion --timing -t \
                     --argument -A --string-bytes --min-time --max-size --max-memory -r --rate --engine --event \
                     --stack-bytes -p --pid --for
                 set -e words[1]
@@ -60,6 +60,8 @@ complete -c swizzle-run -l timing -x -a 'exact sampled' -d 'Which calls are time
 complete -c swizzle-run -s t -l min-time -x -d 'Trace: leave shorter calls out'
 complete -c swizzle-run -l max-size -x -d 'Trace: stop at so many bytes'
 complete -c swizzle-run -l ring -f -d 'Trace: keep the newest'
+complete -c swizzle-run -l start-at -x -d 'Start recording at a call'
+complete -c swizzle-run -l stop-at -x -d 'Stop recording at a call'
 complete -c swizzle-run -l off -f -d 'Begin with recording stopped'
 complete -c swizzle-run -l switches -f -d 'Trace: record when threads wait'
 complete -c swizzle-run -l imports -f -d 'Time calls into other libraries'

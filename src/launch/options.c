@@ -85,6 +85,11 @@ static const char usage[] =
 	"      --max-memory SIZE  bound the memory for records: 1M to 64G [256M]\n"
 	"      --off              begin with recording stopped: swizzle-ctl start or\n"
 	"                         the program itself (swizzle.h) starts it\n"
+	"      --start-at FUNCTION[#N]\n"
+	"                         begin with recording stopped, start it when this\n"
+	"                         function is called (for the Nth time)\n"
+	"      --stop-at FUNCTION[#N]\n"
+	"                         stop it when this one is\n"
 	"      --follow           profile child processes, too [default]\n"
 	"      --no-follow        do not profile child processes\n"
 	"      --cache            keep what is found out about modules for the next\n"
@@ -129,6 +134,7 @@ enum kind {
 	ARGS,
 	STRING,
 	DEPTH,
+	TRIGGER,
 	TIME,
 	BYTES,
 	MEMORY,
@@ -167,6 +173,8 @@ static const struct option options[] = {
 	{"max-memory", "SWIZZLE_MAX_MEMORY", NULL, MEMORY, 0, OF_HOOKS},
 	{"ring", "SWIZZLE_RING", "1", FLAG, 0, OF_TRACE},
 	{"off", "SWIZZLE_OFF", "1", FLAG, 0, OF_HOOKS},
+	{"start-at", "SWIZZLE_START_AT", NULL, TRIGGER, 0, OF_HOOKS},
+	{"stop-at", "SWIZZLE_STOP_AT", NULL, TRIGGER, 0, OF_HOOKS},
 	{"switches", "SWIZZLE_SWITCHES", "1", FLAG, 0, OF_TRACE},
 	{"imports", "SWIZZLE_IMPORTS", "1", IMPORTS, 0, OF_HOOKS},
 	{"follow", "SWIZZLE_FOLLOW", "1", FLAG, 0, ALL_MODES},
@@ -364,6 +372,22 @@ static bool is_time(const char *s)
 	return n <= most;
 }
 
+/* A pattern, and behind a # a number. */
+static bool is_trigger(const char *value)
+{
+	size_t length = strlen(value), digits = 0;
+
+	while (digits < length && value[length - digits - 1] >= '0' &&
+	       value[length - digits - 1] <= '9')
+		digits++;
+	if (!length || length > 500 || value[0] == '#')
+		return false;
+	if (value[length - 1] == '#')
+		return false;
+	return !digits || value[length - digits - 1] != '#' ||
+	       (digits < 19 && strtoull(value + length - digits, NULL, 10));
+}
+
 /* Words that options take, in the order in which they are shown. */
 #define WORDS(function, ...) \
 	static const char *function(size_t index) \
@@ -424,6 +448,12 @@ static void set_option(const struct option *o, const char *as,
 		return;
 	case STRING:
 		set_string_bytes(as, value);
+		break;
+	case TRIGGER:
+		if (!is_trigger(value))
+			bad_usage("option %s: '%s' is neither FUNCTION nor "
+				  "FUNCTION#N, N from 1",
+				  as, value);
 		break;
 	case DEPTH:
 		if (!is_depth(value))

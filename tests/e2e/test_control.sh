@@ -104,6 +104,38 @@ for mode in "${MODES[@]}"; do
 	assert_whole 1
 done
 
+for mode in "${MODES[@]}"; do
+	it "--start-at and --stop-at ${mode:+with $mode}"
+	expect() { # LEAF WORK PHASE, of which the rest is left out, OPTION...
+		local leaf=$1 work=$2 phase=$3
+		shift 3
+		# shellcheck disable=SC2086
+		capture "$RUN" -q $mode "$@" -o profile "$TARGETS/marks"
+		assert_status 0
+		assert_empty err
+		dump_table profile
+		assert_eq "$leaf" "$(row table calls leaf)" "leaf with $*"
+		assert_eq "$work" "$(row table calls work)" "work with $*"
+		assert_eq "$phase" "$(row table calls phase)" "phase with $*"
+	}
+	# 100 + 200 + 50 in phase, 3, 11 after a pause, 5 + 6 in nested
+	expect 375 7 3 --start-at phase
+	expect 275 6 2 --start-at 'phase#2'
+	expect 364 5 3 --stop-at nested
+	expect 264 4 2 --start-at 'phase#2' --stop-at nested
+	assert_eq 2 "$(grep -c 'all  \[paused\]' table)"
+	assert_eq 1 "$(grep -c 'all  \[resumed\]' table)"
+	expect '' '' '' --start-at 'phase#99'
+	expect 275 6 '' --start-at 'phase#2' -F work
+done
+capture "$RUN" --start-at no_such_function -o profile "$TARGETS/marks"
+assert_status 0
+assert_contains err "--start-at 'no_such_function' matches no function"
+for words in '#3' 'x#' 'x#0' ''; do
+	capture "$RUN" --start-at "$words" true
+	assert_refused 2 'option --start-at'
+done
+
 it '--off and never started'
 serve --off
 end
@@ -123,7 +155,7 @@ it 'a thousand times, two at once: all calls between are whole, memory stays'
 serve
 wait_until recorded_more
 before=$(awk '/^VmRSS/ { print $2 }' /proc/$pid/status)
-for who in 1 2; do
+for _ in 1 2; do
 	python3 - "$CTL" "$pid" <<'END' &
 import subprocess, sys
 for _ in range(250):

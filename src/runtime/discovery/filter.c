@@ -105,6 +105,12 @@ static void apply(struct swz_function *f, swz_name_marks marks, bool refuses)
 		f->filter |= SWZ_FILTER_ONLY;
 	if (swz_symbol_match_decides(SWZ_NOTRACE, marks))
 		f->filter |= SWZ_FILTER_NOTRACE;
+	if (swz_config.start_at.pattern &&
+	    swz_symbol_match_decides(SWZ_START_AT, marks))
+		f->filter |= SWZ_FILTER_START;
+	if (swz_config.stop_at.pattern &&
+	    swz_symbol_match_decides(SWZ_STOP_AT, marks))
+		f->filter |= SWZ_FILTER_STOP;
 }
 
 enum swz_status swz_filter_by_name(struct swz_module *m, bool refuses)
@@ -192,8 +198,12 @@ static unsigned tell_patterns(const char *option, const char *list,
 static unsigned tell_names(void)
 {
 	static const char *const names[SWZ_NAME_OPTIONS] = {
-		[SWZ_HIDE] = "-H", [SWZ_ONLY] = "-F", [SWZ_NOTRACE] = "-N",
-		[SWZ_CAPTURE] = "-A"};
+		[SWZ_HIDE] = "-H",
+		[SWZ_ONLY] = "-F",
+		[SWZ_NOTRACE] = "-N",
+		[SWZ_CAPTURE] = "-A",
+		[SWZ_START_AT] = "--start-at",
+		[SWZ_STOP_AT] = "--stop-at"};
 	unsigned told = 0;
 
 	for (unsigned o = 0; o < SWZ_NAME_OPTIONS; o++) {

@@ -47,6 +47,8 @@ static const char **const lists[SWZ_NAME_OPTIONS] = {
 	[SWZ_ONLY] = &swz_config.filter,
 	[SWZ_NOTRACE] = &swz_config.notrace,
 	[SWZ_CAPTURE] = &swz_signature_patterns,
+	[SWZ_START_AT] = &swz_config.start_at.pattern,
+	[SWZ_STOP_AT] = &swz_config.stop_at.pattern,
 };
 
 static struct swz_pattern_hits all_hits[SWZ_NAME_OPTIONS];
@@ -63,7 +65,7 @@ static char with_address[MOST_FORMS / 2][512];
 bool swz_symbol_match_is_wanted(void)
 {
 	return swz_config.hide || swz_config.filter || swz_config.notrace ||
-	       swz_signature_patterns;
+	       swz_signature_patterns || swz_config_has_triggers();
 }
 
 /* ------------------------------------------------------------------ hints */

@@ -1,8 +1,8 @@
 #ifndef SWZ_RUNTIME_DISCOVERY_SYMBOL_MATCH_H
 #define SWZ_RUNTIME_DISCOVERY_SYMBOL_MATCH_H
 
-/* What -F, -N, -H and -A say of a symbol: it is compared as it is in the file, and
- * as it is shown. While something is planned; one thread at a time. */
+/* What -F, -N, -H and -A say of a symbol: it is compared as it is in the file,
+ * and as it is shown. While something is planned; one thread at a time. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,13 +14,15 @@ enum swz_name_option {
 	SWZ_HIDE,
 	SWZ_ONLY,
 	SWZ_NOTRACE,
-	SWZ_CAPTURE, /* -A */
+	SWZ_CAPTURE,  /* -A */
+	SWZ_START_AT, /* --start-at */
+	SWZ_STOP_AT,  /* --stop-at */
 	SWZ_NAME_OPTIONS
 };
 
 /* What is found for a name, or for several of one thing (OR them): enum
  * swz_pattern_found, two bits for each option. */
-typedef uint8_t swz_name_marks;
+typedef uint16_t swz_name_marks;
 
 /* Whether any of these options is given. */
 bool swz_symbol_match_is_wanted(void);

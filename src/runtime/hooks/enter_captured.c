@@ -1,13 +1,16 @@
 /* The entry of a call whose arguments are recorded: as any other, and its
- * arguments behind it, before the function has done anything. */
+ * arguments behind it, before the function has done anything. Functions at
+ * which recording starts or stops come here, too. */
 
 #include "runtime/hooks/captured.h"
 
 #include <stddef.h>
 
 #include "runtime/hooks/hooks.h"
+#include "runtime/hooks/triggers.h"
 #include "runtime/record/frames.h"
 #include "runtime/record/values.h"
+#include "runtime/support/config.h"
 
 static void enter(struct swz_thread *thread, const struct swz_captured *c,
 		  const struct swz_thunk *thunk, const uint64_t *slot)
@@ -27,6 +30,8 @@ struct swz_thunk *swz_enter_captured(const uint8_t *body, uint64_t *slot)
 		frame = swz_arena_thunk_at(*slot);
 		before = frame->pending;
 	}
+	if (swz_config_has_triggers())
+		swz_triggers_pull(function, slot);
 	thunk = swz_enter(body, slot);
 	thread = c ? swz_thread_here() : NULL;
 	if (!thread || !thread->cold)

@@ -80,7 +80,7 @@ struct swz_target {
 	const char *name;
 	uint16_t status;
 	uint8_t filter;
-	uint8_t name_marks; /* while planning: swz_name_marks */
+	uint16_t name_marks; /* while planning: swz_name_marks */
 	bool is_ifunc;
 	bool any_timed;
 	bool is_taken;        /* a module has its address as data */

@@ -4,10 +4,18 @@
 
 #include "base/syscall.h"
 #include "runtime/discovery/function.h"
+#include "runtime/record/function_ids.h"
 #include "runtime/record/signatures.h"
 #include "runtime/support/config.h"
 #include "runtime/support/scratch.h"
 #include "thunks/trampoline.h"
+
+/* Its hook looks whether recording is to start or stop there. */
+static bool is_trigger(const struct swz_function *f)
+{
+	return f->filter & (SWZ_FILTER_START | SWZ_FILTER_STOP) &&
+	       f->trampoline && !f->is_piece && !f->wrapper;
+}
 
 static bool is_captured(const struct swz_function *f)
 {
@@ -35,12 +43,22 @@ static uint32_t find_captured(const struct swz_module *m)
 	return count;
 }
 
+static uint32_t count_triggers(const struct swz_module *m)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; swz_config_has_triggers() && i < m->function_count;
+	     i++)
+		count += is_trigger(&m->functions[i]);
+	return count;
+}
+
 void swz_capture_module(struct swz_module *m)
 {
 	struct swz_trampolines *region = &m->trampolines;
 	uint32_t id = m->first_id;
 
-	if (!find_captured(m))
+	if (!m->in_scope || (!find_captured(m) && !count_triggers(m)))
 		return;
 	/* writable for a moment, as when it was written */
 	if (swz_sys_mprotect(region->start, region->bytes,
@@ -49,7 +67,10 @@ void swz_capture_module(struct swz_module *m)
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		const struct swz_function *f = &m->functions[i];
 
-		if (is_captured(f) && swz_signatures_set(id, f->captured - 1u))
+		bool captured = is_captured(f) &&
+				swz_signatures_set(id, f->captured - 1u);
+
+		if (captured || is_trigger(f))
 			swz_trampoline_capture(
 				(uint8_t *)(uintptr_t)f->trampoline);
 		id += !f->is_piece;

@@ -147,7 +147,7 @@ static void collect_filter(const struct swz_module *m)
 {
 	uint32_t id = m->first_id;
 
-	if (!swz_ids_filtered || !m->in_scope)
+	if (!m->in_scope || !(swz_ids_filtered || swz_config_has_triggers()))
 		return;
 	for (uint32_t i = 0; i < m->function_count; i++)
 		if (!m->functions[i].is_piece)
@@ -246,7 +246,9 @@ enum swz_status swz_plan_make(struct swz_modules *modules)
 			"information)",
 			NULL, NULL);
 	swz_ids_end_start();
-	return swz_ids_filtered ? collect_filters(modules) : SWZ_OK;
+	return swz_ids_filtered || swz_config_has_triggers()
+		       ? collect_filters(modules)
+		       : SWZ_OK;
 }
 
 enum swz_status swz_plan_late(struct swz_module *m)

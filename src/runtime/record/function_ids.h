@@ -12,8 +12,10 @@
 #include "base/status.h"
 
 enum swz_filter_flags {
-	SWZ_FILTER_ONLY = 1,   /* matches -F */
-	SWZ_FILTER_NOTRACE = 2 /* matches -N */
+	SWZ_FILTER_ONLY = 1,    /* matches -F */
+	SWZ_FILTER_NOTRACE = 2, /* matches -N */
+	SWZ_FILTER_START = 4,   /* --start-at */
+	SWZ_FILTER_STOP = 8     /* --stop-at */
 };
 
 /* Takes consecutive ids; 0: there are not as many left. */

@@ -134,6 +134,37 @@ static int take_descriptor(const char *name)
 	return number;
 }
 
+/* FUNCTION#NUMBER: the number is cut off, where the environment has it no more
+ * than here: programs that are executed read it anew. */
+static bool trigger(const char *name, struct swz_trigger *trigger)
+{
+	static char copies[2][512];
+	char *copy = trigger == &swz_config.start_at ? copies[0] : copies[1];
+	const char *value = text(name);
+	size_t length, digits = 0;
+
+	*trigger = (struct swz_trigger){.number = 1};
+	if (!value)
+		return true;
+	length = strlen(value);
+	if (length >= sizeof(copies[0]))
+		return false;
+	memcpy(copy, value, length + 1);
+	while (digits < length && copy[length - digits - 1] >= '0' &&
+	       copy[length - digits - 1] <= '9')
+		digits++;
+	if (digits && digits < 19 && digits < length &&
+	    copy[length - digits - 1] == '#') {
+		trigger->number = 0;
+		for (size_t i = length - digits; i < length; i++)
+			trigger->number = trigger->number * 10 +
+					  (uint64_t)(copy[i] - '0');
+		copy[length - digits - 1] = '\0';
+	}
+	trigger->pattern = copy;
+	return *copy && trigger->number && swz_patterns_are_valid(copy);
+}
+
 static const char *read_trace(struct swz_config *c)
 {
 	uint64_t bytes;
@@ -352,6 +383,11 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	if (c->imports && !c->imports_dlsym && strcmp(imports, "1") != 0)
 		return "SWIZZLE_IMPORTS: neither '1' nor 'dlsym'";
 	c->off = flag("SWIZZLE_OFF", false);
+	if (!trigger("SWIZZLE_START_AT", &c->start_at))
+		return "SWIZZLE_START_AT: not FUNCTION or FUNCTION#NUMBER";
+	if (!trigger("SWIZZLE_STOP_AT", &c->stop_at))
+		return "SWIZZLE_STOP_AT: not FUNCTION or FUNCTION#NUMBER";
+	c->off |= c->start_at.pattern != NULL;
 	c->follow = flag("SWIZZLE_FOLLOW", true);
 	c->cache = flag("SWIZZLE_CACHE", true);
 	c->cache_home = text("XDG_CACHE_HOME");

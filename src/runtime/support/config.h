@@ -16,6 +16,12 @@ enum swz_test_tactic {
 	SWZ_TEST_BRANCHES /* branches back to the beginning are led elsewhere */
 };
 
+/* At which call of which function something is to happen. */
+struct swz_trigger {
+	const char *pattern; /* NULL: none is given */
+	uint64_t number;     /* from 1 */
+};
+
 struct swz_config {
 	char output[4096];  /* absolute, with %p still in it */
 	bool attached;      /* into a process that ran already: its code is
@@ -51,6 +57,7 @@ struct swz_config {
 	bool imports;       /* time calls through the GOT, too */
 	bool imports_dlsym; /* and through what dlsym returns */
 	bool off;           /* begin paused */
+	struct swz_trigger start_at, stop_at;
 	bool list;
 	bool verbose;
 	bool quiet;
@@ -67,6 +74,11 @@ struct swz_config {
 };
 
 extern struct swz_config swz_config;
+
+static inline bool swz_config_has_triggers(void)
+{
+	return swz_config.start_at.pattern || swz_config.stop_at.pattern;
+}
 
 /* Returns NULL, or what is wrong (a sentence for the user). With AT_SECURE set
  * in the auxiliary vector: a sentence too, and nothing must be done. */
