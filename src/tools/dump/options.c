@@ -150,10 +150,6 @@ static const char usage_text[] =
 	"      --no-debuginfod    do not ask the servers in DEBUGINFOD_URLS "
 	"for\n"
 	"                         debug information\n"
-	"      --signatures OUT PROGRAM [PATTERN...]\n"
-	"                         as the first option: write to OUT where the\n"
-	"                         arguments of PROGRAM's functions lie, for\n"
-	"                         swizzle-run --args\n"
 	"  -q, --quiet            no warnings\n"
 	"  -V, --version\n"
 	"  -h, --help\n";
