@@ -344,7 +344,7 @@ static bool commit(struct swz_attached *a, const struct swz_sites *sites,
 			return fail(a, "the library has given up");
 	}
 	*done = true;
-	if (!swz_sites_write(sites, true))
+	if (!swz_sites_write(sites))
 		return fail(a, "its code cannot be written");
 	return set_state(a, SWZ_CONTROL_RECORDING) ||
 	       fail(a, "the process has ended");
@@ -415,7 +415,7 @@ static bool unpatch(struct swz_attached *a)
 			good = fail(a, "its memory cannot be read");
 		} else if (!a->control.late_busy) {
 			swz_sites_leave_islands(&sites, &stop);
-			good = swz_sites_write(&sites, false) ||
+			good = swz_sites_restore(&sites, SWZ_PHASE_JUMP) ||
 			       fail(a, "its code cannot be written");
 			(void)set_state(a, SWZ_CONTROL_ENDING);
 			done = true;
@@ -596,27 +596,25 @@ static void forget_threads(const struct swz_attached *a,
 	}
 }
 
-/* A thread may have been about to hook what it had loaded. */
-static bool restore_late_sites(struct swz_attached *a, uint32_t restored)
+/* What is left of the sites: the inner ones, and those of a thread that was
+ * about to hook what it had loaded. */
+static bool restore_all_sites(struct swz_attached *a)
 {
 	struct swz_sites sites;
 	bool done;
 
 	if (!read_control(a))
 		return fail(a, "the process has ended");
-	if (a->control.site_count == restored)
-		return true;
 	done = swz_sites_read(&sites, &a->target, &a->control) &&
-	       swz_sites_write(&sites, false);
+	       swz_sites_restore(&sites, SWZ_PHASE_INNER);
 	swz_sites_free(&sites);
 	return done || fail(a, "its code cannot be written");
 }
 
 /* With all threads stopped, and none in code of ours. */
-static bool close_profile(struct swz_attached *a, const struct swz_stop *stop,
-			  uint32_t restored)
+static bool close_profile(struct swz_attached *a, const struct swz_stop *stop)
 {
-	if (!restore_late_sites(a, restored))
+	if (!restore_all_sites(a))
 		return false;
 	forget_threads(a, stop);
 	if (!set_state(a, SWZ_CONTROL_FINISHING) ||
@@ -641,7 +639,6 @@ static bool closer_waits(struct swz_attached *a)
 
 static bool finish(struct swz_attached *a)
 {
-	const uint32_t restored = a->control.site_count;
 	struct swz_control_code *code;
 	struct swz_stop stop = {0};
 	bool done = false, good = true;
@@ -667,7 +664,7 @@ static bool finish(struct swz_attached *a)
 		}
 		if (stopped == SWZ_STOP_DONE &&
 		    nobody_is_in_us(a, code, &stop)) {
-			good = close_profile(a, &stop, restored);
+			good = close_profile(a, &stop);
 			done = true;
 		}
 		if (stopped == SWZ_STOP_DONE)

@@ -133,10 +133,19 @@ static bool write_phase(const struct swz_sites *sites, unsigned phase,
 	return true;
 }
 
-bool swz_sites_write(const struct swz_sites *sites, bool patch)
+bool swz_sites_write(const struct swz_sites *sites)
 {
-	for (unsigned n = 0; n < SWZ_PHASES; n++)
-		if (!write_phase(sites, patch ? n : SWZ_PHASES - 1 - n, patch))
+	for (unsigned phase = 0; phase < SWZ_PHASES; phase++)
+		if (!write_phase(sites, phase, true))
+			return false;
+	return true;
+}
+
+bool swz_sites_restore(const struct swz_sites *sites,
+		       enum swz_control_phase last)
+{
+	for (unsigned phase = SWZ_PHASES; phase-- > last;)
+		if (!write_phase(sites, phase, false))
 			return false;
 	return true;
 }

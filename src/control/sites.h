@@ -7,7 +7,7 @@
  *	swz_sites_copy_pages(&sites);		while it runs
  *	swz_stop_all(&stop, ...);
  *	swz_sites_make_way(&sites, &stop);
- *	swz_sites_write(&sites, true);
+ *	swz_sites_write(&sites);
  *	swz_stop_end(&stop);
  *
  * Each page is written at once, in the order of the sites' phases, so that who
@@ -51,8 +51,14 @@ bool swz_sites_are_free(struct swz_sites *sites, const struct swz_stop *stop,
 void swz_sites_leave_islands(const struct swz_sites *sites,
 			     struct swz_stop *stop);
 
-/* Writes what is to be there (PATCH), or what was there before, where nobody
- * else has written. False: memory could not be written. */
-bool swz_sites_write(const struct swz_sites *sites, bool patch);
+/* Writes what is to be there. False: memory could not be written. */
+bool swz_sites_write(const struct swz_sites *sites);
+
+/* Writes what was there before, where nobody else has written, of the phases
+ * from LAST to the highest. Threads run on with the others as long as a frame
+ * may be hooked: what a function reads of its own return address, inner sites
+ * have made right. */
+bool swz_sites_restore(const struct swz_sites *sites,
+		       enum swz_control_phase last);
 
 #endif
