@@ -149,7 +149,9 @@ static void add_chunks(struct work *w, int fd)
 					   at + bytes);
 		else if (chunk.type == SWZ_CHUNK_THREAD)
 			add_thread(w, fd, at + sizeof(chunk));
-		w->totals.marks |= chunk.type == SWZ_CHUNK_MARKS;
+		/* (each profile has room for marks from outside) */
+		w->totals.marks |= chunk.type == SWZ_CHUNK_MARKS &&
+				   chunk.reserved[SWZ_MARKS_USED];
 		has_events |= chunk.type == SWZ_CHUNK_EVENTS ||
 			      chunk.type == SWZ_CHUNK_PACKED;
 		has_first |= (chunk.type == SWZ_CHUNK_EVENTS &&

@@ -96,6 +96,7 @@ void swz_groups_add(struct swz_groups *groups,
 			.function = i,
 			.calls = costs->calls,
 			.self_ns = costs->self_ns,
+			.inclusive_ns = costs->inclusive_ns,
 			.self_waiting_ns = costs->self_waiting_ns};
 	}
 	add_hits(groups, index, &report->hits, part_of);
