@@ -12,11 +12,11 @@ MODES=('' '--timing sampled' '-m trace')
 
 # Starts `served` with three threads, and waits until it works; its pid is in $pid.
 serve() { # [OPTION...]
-	rm -f stop ready
+	# (the one before it was ready, too, and & may be late to empty its output)
+	rm -f stop served.out
 	"$RUN" -q -o profile "$@" "$TARGETS/served" "$TMP/stop" 3 >served.out 2>served.err &
 	pid=$!
-	wait_until grep -q ready served.out
-	wait_until grep -q "$pid" /proc/$pid/stat
+	wait_until grep -qs ready served.out
 }
 
 end() { # what it has worked must be right
@@ -36,6 +36,8 @@ state() {
 	"$CTL" --json list "$pid" | python3 -c 'import json, sys
 print(json.load(sys.stdin)[0]["state"])'
 }
+
+is() { [ "$(state)" = "$1" ]; }
 
 # Calls go on; or no more of them are recorded, once each thread has noticed it.
 recorded_more() {
@@ -267,7 +269,9 @@ it 'start --for --every, until it is interrupted'
 serve --off
 "$CTL" start --for 100ms --every 300ms "$pid" &
 periods=$!
-sleep 1
+wait_until is recording
+wait_until is stopped
+wait_until is recording
 kill -INT $periods
 wait $periods
 assert_eq 0 $? status
