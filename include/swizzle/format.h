@@ -109,8 +109,8 @@ struct swz_file_header {
 	/* SWZ_FILE_MERGED: of so many, and of their threads. */
 	uint64_t merged_profiles;
 	uint64_t merged_threads;
-	uint64_t lost_values;    /* -A, --args: records for which there was no
-				  * room */
+	uint64_t lost_values; /* -A, --args: records for which there was no
+			       * room */
 	/* Of a copy that was made while the process ran: rdtsc then. */
 	uint64_t snapshot_ticks;
 };
@@ -187,8 +187,8 @@ struct swz_chunk {
 	uint64_t bytes; /* with this header; a multiple of 64 */
 	uint32_t count;
 	uint32_t owner; /* THREAD, NODES, UNWOUND, EVENTS, PACKED, SWITCHES,
-			 * MARKS, VALUES: thread index; MODULE, FUNCTIONS, NAMES,
-			 * SYMBOLS, LINES, SIGNATURES: module index */
+			 * MARKS, VALUES: thread index; MODULE, FUNCTIONS,
+			 * NAMES, SYMBOLS, LINES, SIGNATURES: module index */
 	uint64_t reserved[5];
 };
 

@@ -6,7 +6,7 @@
  *	swz_sites_read(&sites, &target, &control);
  *	swz_sites_copy_pages(&sites);		while it runs
  *	swz_stop_all(&stop, ...);
- *	swz_sites_make_way(&sites, &stop);
+ *	swz_sites_are_free(&sites, &stop, false);
  *	swz_sites_write(&sites);
  *	swz_stop_end(&stop);
  *

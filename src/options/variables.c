@@ -10,10 +10,8 @@
 const char *swz_variables_of_dump(size_t index)
 {
 	static const char *const names[] = {
-		OURS "PAGER",
-		OURS "ADVICE",
-		OURS "PROGRESS_AFTER",
-		OURS "PUSH_TOKEN",
+		OURS "PAGER",           OURS "ADVICE",
+		OURS "PROGRESS_AFTER",  OURS "PUSH_TOKEN",
 		OURS "PUSH_TOKEN_FILE",
 	};
 

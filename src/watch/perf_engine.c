@@ -12,7 +12,7 @@
 #include "watch/proc_task.h"
 #include "watch/waiting.h"
 
-#define ROUND_MS 20 /* or when a quarter of a ring is full */
+#define ROUND_MS 20   /* or when a quarter of a ring is full */
 #define WAITING_MS 10 /* --wall */
 /* Nothing is written to a ring for longer. */
 #define SETTLED_NS 500000u

@@ -1,5 +1,5 @@
-/* Does what it is told, a line at a time, and answers with a line: for tests that
- * attach to it while it waits, or works. */
+/* Does what it is told, a line at a time, and answers with a line: for tests
+ * that attach to it while it waits, or works. */
 
 #include <atomic>
 #include <cerrno>
@@ -36,7 +36,10 @@ __attribute__((noinline)) long nested(long depth)
 
 struct Counted {
 	long *count;
-	~Counted() { ++*count; }
+	~Counted()
+	{
+		++*count;
+	}
 };
 
 __attribute__((noinline)) static long throw_from(long depth, long *count)
@@ -136,8 +139,8 @@ static int wait_by(const std::string &how)
 	return result ? errno : 0;
 }
 
-/* Until so many tenths of a second have passed: how often a wait did not end as it
- * should. */
+/* Until so many tenths of a second have passed: how often a wait did not end as
+ * it should. */
 static long waits(const std::string &how, long tenths)
 {
 	time_t end = time(NULL) + tenths / 10;

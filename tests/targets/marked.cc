@@ -66,5 +66,6 @@ int main()
 		});
 	for (auto &thread : threads)
 		thread.join();
-	std::printf("%d %d %d %d\n", caught[0], caught[1], caught[2], caught[3]);
+	std::printf("%d %d %d %d\n", caught[0], caught[1], caught[2],
+		    caught[3]);
 }

@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define REFUSE(number)                                             \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),          \
+#define REFUSE(number) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 
 int main(int argc, char **argv)

@@ -131,7 +131,7 @@ struct swz_profile_thread {
 	size_t event_chunk_count;
 	const struct swz_profile_switch *switches; /* in the order of time */
 	size_t switch_count;
-	uint64_t switches_overwritten; /* --ring */
+	uint64_t switches_overwritten;              /* --ring */
 	const struct swz_value_chunk *value_chunks; /* in their order */
 	size_t value_chunk_count;
 };

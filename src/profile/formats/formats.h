@@ -91,19 +91,20 @@ struct swz_writer {
 /* What a format does with options; without the bit the option is wrong usage.
  */
 enum swz_format_takes {
-	SWZ_TAKES_ROWS = 1,      /* -n */
-	SWZ_TAKES_SORT = 2,      /* -s */
-	SWZ_TAKES_LIMIT = 4,     /* --percent-limit */
-	SWZ_TAKES_BOTTOM_UP = 8, /* --bottom-up */
-	SWZ_TAKES_DIFF = 32,     /* --diff */
-	SWZ_TAKES_NAMES = 1024,  /* --embed */
-	SWZ_TAKES_SOURCE = 2048, /* --no-source */
-	SWZ_COMPRESSES = 32768,    /* its file is compressed as it is */
+	SWZ_TAKES_ROWS = 1,         /* -n */
+	SWZ_TAKES_SORT = 2,         /* -s */
+	SWZ_TAKES_LIMIT = 4,        /* --percent-limit */
+	SWZ_TAKES_BOTTOM_UP = 8,    /* --bottom-up */
+	SWZ_TAKES_DIFF = 32,        /* --diff */
+	SWZ_TAKES_NAMES = 1024,     /* --embed */
+	SWZ_TAKES_SOURCE = 2048,    /* --no-source */
+	SWZ_COMPRESSES = 32768,     /* its file is compressed as it is */
 	SWZ_TAKES_NO_PARTS = 16384, /* no --thread-parts */
-	SWZ_WRITES_FILE = 4096,  /* in any order: not to a pipe */
-	SWZ_TAKES_CALLS = 8192, /* -D, --at, --calls-of, and with it -n and -s */
-	SWZ_TAKES_PLACE = 64,    /* that of its profile (-o): all is in it */
-	SWZ_FOR_PEOPLE = 256,    /* it is drawn in a style, always ... */
+	SWZ_WRITES_FILE = 4096,     /* in any order: not to a pipe */
+	SWZ_TAKES_CALLS =
+		8192,         /* -D, --at, --calls-of, and with it -n and -s */
+	SWZ_TAKES_PLACE = 64, /* that of its profile (-o): all is in it */
+	SWZ_FOR_PEOPLE = 256, /* it is drawn in a style, always ... */
 	SWZ_FOR_TERMINALS = 512, /* ... or on a terminal */
 	SWZ_TELLS_FOLDED = 128,  /* it says itself what folding has changed */
 	SWZ_FILTERS_ROWS = 16    /* -F says which rows there are; otherwise

@@ -122,8 +122,7 @@ static bool put_merged(FILE *stream, const struct swz_section *section)
 		bool merged = profile->header.flags & SWZ_FILE_MERGED;
 
 		profiles = swz_add_count(
-			profiles,
-			merged ? profile->header.merged_profiles : 1);
+			profiles, merged ? profile->header.merged_profiles : 1);
 		threads = swz_add_count(threads,
 					merged ? profile->header.merged_threads
 					       : profile->thread_count);

@@ -16,11 +16,7 @@ void swz_hook_enter_captured(void);
 
 const struct swz_hooks *swz_hooks_choose(void)
 {
-#define ARENA \
-	{ \
-		swz_arena_start, swz_arena_end \
-	}, \
-		swz_hook_enter_captured, 0
+#define ARENA {swz_arena_start, swz_arena_end}, swz_hook_enter_captured, 0
 	static const struct swz_hooks exact[] = {
 		{swz_hook_enter, swz_hook_enter, ARENA},
 		{swz_hook_enter_filtered, swz_hook_enter_filtered, ARENA},

@@ -16,8 +16,8 @@
 enum swz_status swz_plan_make(struct swz_modules *modules) SWZ_MUST_CHECK;
 
 /* Leads every planned function to its trampoline. A module whose text cannot be
- * made writable is refused as a whole. In a process that ran already: lists what
- * the controller is to write (live.h). */
+ * made writable is refused as a whole. In a process that ran already: lists
+ * what the controller is to write (live.h). */
 void swz_plan_apply(struct swz_modules *modules);
 
 /* Why no function at all could be patched, if the system would not have it;

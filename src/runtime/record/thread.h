@@ -142,8 +142,8 @@ struct swz_thread_cold {
 	struct swz_chunk *values; /* the chunk that is filled, or NULL */
 	uint64_t value_at;        /* where the next record goes; 0: nowhere */
 	uint64_t value_chunks;
-	bool values_full; /* there is no more room */
-	struct swz_kept_values *kept; /* or NULL, until it is needed */
+	bool values_full;                    /* there is no more room */
+	struct swz_kept_values *kept;        /* or NULL, until it is needed */
 	const struct swz_thunk *first_frame; /* what had SWZ_FIRST_FRAME since
 					      * it is the first */
 	struct swz_thread_cold *next;

@@ -136,7 +136,7 @@ static void add_up(const struct comparison *c, size_t side,
 	*runs = (struct swz_runs){0};
 	swz_dump_begin_result(result, &c->options);
 	result->report.hits.wanted = false; /* lines of two programs differ */
-	result->contexts.by_unit = false; /* the units of one file */
+	result->contexts.by_unit = false;   /* the units of one file */
 	result->report.unit_ns = (int64_t)count;
 	for (i = 0; i < count; i++) {
 		add_run(c, &c->sides[side].runs[i], group, result);

@@ -33,12 +33,12 @@ struct swz_dump_options {
 	uint64_t since_ticks;            /* of a trace; 0: see from */
 	struct swz_dump_moment at;       /* -f calls */
 	struct swz_event_limits limits;  /* of what is written of a trace */
-	struct swz_calls_options calls;  /* of those; style, rows, ticks later */
-	const char *output;              /* NULL: the format's default */
-	enum swz_group_key by;           /* --by; SWZ_BY_NOTHING: functions */
-	enum swz_group_key columns_by;   /* its second key, or SWZ_BY_NOTHING */
-	bool imbalance;                  /* --by rank */
-	char **arguments;                /* files and directories */
+	struct swz_calls_options calls; /* of those; style, rows, ticks later */
+	const char *output;             /* NULL: the format's default */
+	enum swz_group_key by;          /* --by; SWZ_BY_NOTHING: functions */
+	enum swz_group_key columns_by;  /* its second key, or SWZ_BY_NOTHING */
+	bool imbalance;                 /* --by rank */
+	char **arguments;               /* files and directories */
 	size_t argument_count;
 	char **old; /* the same of what they are compared with; NULL: nothing */
 	size_t old_count;
