@@ -35,6 +35,8 @@ struct totals {
 	int32_t pids[64]; /* of processes that run: one may have several files
 			   */
 	bool told, overwritten, marks;
+	bool contexts; /* of functions: a forked child may have spent its time
+			* in such, without a call */
 	/* of the root process */
 	uint64_t start_ticks, last_ticks;
 	struct swz_clock_sample clock[3];
@@ -70,6 +72,8 @@ static void add_nodes(struct totals *t, const struct swz_node *node,
 		if (node->function == SWZ_FUNCTION_NONE)
 			continue;
 		t->calls += node->calls;
+		t->contexts |= node->function != SWZ_FUNCTION_ROOT &&
+			       node->function != SWZ_FUNCTION_OURSELVES;
 		if (node->open & SWZ_NODE_FOLDED)
 			t->folded += node->calls;
 	}
@@ -264,9 +268,9 @@ static bool is_unused(struct work *w, int fd)
 	    h->version != SWZ_FILE_VERSION || h->lost_calls || h->full)
 		return false;
 	w->totals.calls = 0;
-	w->totals.marks = false;
+	w->totals.marks = w->totals.contexts = false;
 	add_chunks(w, fd);
-	return !w->totals.calls && !w->totals.marks;
+	return !w->totals.calls && !w->totals.contexts && !w->totals.marks;
 }
 
 /* What a process that runs has not recorded it may record yet; but the root
