@@ -28,6 +28,11 @@ extern const uint8_t swz_stub_function[], swz_stub_function_end[];
 #define RETURN_NS UINT64_C(30000000000)
 #define CALL_NS UINT64_C(2000000000)
 #define LOOK_NS 30000
+#define BEGIN_NS 50000000u
+
+/* The stub's first act is to keep the thread's signal mask, in which SIGKILL
+ * never is. */
+#define NOT_BEGUN UINT64_MAX
 
 _Static_assert(offsetof(struct swz_stub_data, back) == 88, "stub.S");
 _Static_assert(offsetof(struct swz_stub_data, state) == 128, "stub.S");
@@ -159,6 +164,7 @@ static bool lead_to_function(struct job *job, struct swz_stopped *t)
 		.function = job->function,
 		.errno_place = b->errno_place,
 		.all_signals = UINT64_MAX,
+		.signals = NOT_BEGUN,
 		.back = r->rsp - RED_ZONE - sizeof(place),
 	};
 
@@ -371,10 +377,33 @@ static bool map_region(struct swz_borrower *b)
 	return false;
 }
 
-/* An earlier controller may have been killed while a thread was borrowed. */
+/* Whether no thread is about to begin. (One that began meanwhile shows then.)
+ */
+static bool nobody_begins(const struct swz_borrower *b)
+{
+	struct swz_stop stop = {0};
+	struct swz_stub_data data;
+	bool nobody = swz_stop_all(&stop, b->target->pid, 0) == SWZ_STOP_DONE;
+	bool done = nobody;
+
+	for (size_t i = 0; nobody && i < stop.count; i++)
+		nobody = stop.threads[i].registers.rip - b->region >=
+			 SWZ_REGION_BYTES;
+	nobody = nobody &&
+		 swz_target_read(b->target, b->region + DATA_AT, &data,
+				 offsetof(struct swz_stub_data, state)) &&
+		 data.signals == NOT_BEGUN;
+	if (done)
+		(void)swz_stop_end(&stop);
+	swz_stop_free(&stop);
+	return nobody;
+}
+
+/* An earlier controller may have been killed while a thread was borrowed, or
+ * just before it was led away. */
 static bool is_free(struct swz_borrower *b)
 {
-	uint64_t end = swz_watch_now() + RETURN_NS;
+	uint64_t start = swz_watch_now(), end = start + RETURN_NS;
 	struct swz_stub_data data;
 
 	do {
@@ -384,6 +413,9 @@ static bool is_free(struct swz_borrower *b)
 			return false;
 		}
 		if (!data.function || data.done)
+			return true;
+		if (data.signals == NOT_BEGUN &&
+		    swz_watch_now() - start > BEGIN_NS && nobody_begins(b))
 			return true;
 		rest(LOOK_NS);
 	} while (swz_watch_now() < end);

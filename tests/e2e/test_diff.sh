@@ -70,7 +70,7 @@ for target in workers "fib 20"; do
 	# shellcheck disable=SC2086 # with its arguments
 	for run in one two; do
 		# (what an unwinder does depends on where a thread was cancelled)
-		"$RUN" -M '!libgcc*' -o $run "$TARGETS/"$target >/dev/null
+		"$RUN" -q -M '!libgcc*' -o $run "$TARGETS/"$target >/dev/null
 	done
 	all_agree one two
 	for file in text tree; do
@@ -472,8 +472,8 @@ capture "$DUMP" --from 10% --diff trace.first second
 assert_refused 2 'second: not a trace'
 
 it 'sampled timing'
-"$RUN" --timing sampled -o sampled "$TARGETS/workers" >/dev/null
-"$RUN" -o exact "$TARGETS/workers" >/dev/null
+"$RUN" -q -M '!libgcc*' --timing sampled -o sampled "$TARGETS/workers" >/dev/null
+"$RUN" -q -M '!libgcc*' -o exact "$TARGETS/workers" >/dev/null
 dump --diff exact sampled
 assert_contains out 'standard error of self.diff'
 assert_matches out 'incl.% +\+/-  function  module$'
