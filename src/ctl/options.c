@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "launch/program.h"
+#include "options/duration.h"
 #include "options/words.h"
 #include "profile/support/memory.h"
 
@@ -16,7 +17,6 @@
 
 #define WRONG_USAGE 2
 #define MOST_PID 4194304
-#define MOST_SECONDS 31536000u
 
 /* clang-format off */
 static const char usage[] =
@@ -133,26 +133,15 @@ static void add_name(struct reading *r, const char *name)
 	r->options.names[r->name_count] = NULL;
 }
 
-/* "10s", "10": seconds; "500ms", "2m", "1h". */
 static uint64_t read_time(const char *as, const char *text)
 {
-	static const struct {
-		const char *unit;
-		uint64_t ns;
-	} units[] = {
-		{"s", 1000000000},  {"", 1000000000},     {"ms", 1000000},
-		{"m", 60000000000}, {"h", 3600000000000},
-	};
-	size_t digits = strspn(text, "0123456789");
-	uint64_t value = 0;
+	uint64_t ns = swz_duration(text);
 
-	if (digits && digits < 10)
-		value = strtoull(text, NULL, 10);
-	for (size_t i = 0; value && i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(text + digits, units[i].unit) == 0 &&
-		    value <= MOST_SECONDS * UINT64_C(1000000000) / units[i].ns)
-			return value * units[i].ns;
-	bad_usage("option %s: '%s' is not a time (500ms, 10s, 2m)", as, text);
+	if (!ns)
+		bad_usage("option %s: '%s' is not a time "
+			  "(" SWZ_DURATION_EXAMPLES ")",
+			  as, text);
+	return ns;
 }
 
 /* --------------------------------------------------------------- options */

@@ -50,7 +50,7 @@ static const char usage[] =
 	"      --stack-bytes N    sample: copy so much of the stack: 512 to 65528\n"
 	"                         [as much as there is room for]\n"
 	"  -p, --pid PID          a process that runs, until it ends or ^C\n"
-	"      --for TIME         -p: for this time (500ms, 10s)\n"
+	"      --for TIME         -p: for this time (500ms, 10s, 2m)\n"
 	"  -F, --filter PATTERN   only the functions that match and what they call\n"
 	"  -N, --notrace PATTERN  not the functions that match nor what they call\n"
 	"  -H, --hide PATTERN     not the functions that match, but what they call\n"

@@ -6,6 +6,7 @@
 #include "launch/environment.h"
 #include "launch/options.h"
 #include "launch/program.h"
+#include "options/duration.h"
 #include "options/words.h"
 
 #define MOST_PAUSES 1000u /* --engine pause: each stops all threads */
@@ -94,26 +95,17 @@ static const char *event(void)
 	return event_at(found < 0 ? 0 : (size_t)found);
 }
 
-/* As --min-time has it: "5s", "100ms". */
 static uint64_t duration(void)
 {
-	static const struct {
-		const char *unit;
-		uint64_t ns;
-	} units[] = {{"s", 1000000000}, {"", 1000000000}, {"ms", 1000000}};
 	const char *text = swz_environment_get("SWIZZLE_FOR");
-	size_t digits = strspn(text, "0123456789");
-	uint64_t value = 0;
+	uint64_t ns = swz_duration(text);
 
-	if (!*text)
-		return 0;
-	if (digits && digits < 10)
-		value = strtoull(text, NULL, 10);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (value && strcmp(text + digits, units[i].unit) == 0)
-			return value * units[i].ns;
-	swz_die(SWZ_WRONG_USAGE,
-		"option --for: '%s' is not a time (500ms, 10s)", text);
+	if (*text && !ns)
+		swz_die(SWZ_WRONG_USAGE,
+			"option --for: '%s' is not a time "
+			"(" SWZ_DURATION_EXAMPLES ")",
+			text);
+	return ns;
 }
 
 struct swz_sampling swz_sampling_read(void)

@@ -462,7 +462,9 @@ refuses 2 'is not a number from 512 to 65528' -m sample --stack-bytes 5 touch st
 refuses 2 'option -F is not for --mode sample' -m sample -F main touch started
 refuses 2 'option -r is for --mode sample and both only' -r 5 touch started
 refuses 2 'option --for is for -p only' -m sample --for 1s touch started
-refuses 2 'is not a time' -m sample -p $$ --for soon
+for wrong in soon 0 1.2.3s . 5x -1s 2y 40000h; do
+	refuses 2 'is not a time' -m sample -p $$ --for=$wrong
+done
 refuses 2 'either a process or a program' -m sample -p $$ touch started
 refuses 2 'there is no such process' -m sample -p 4194303
 sh -c 'sleep 0 & echo $! >zombie; exec sleep 100' &
