@@ -159,7 +159,7 @@ expect '^ +SELF +TOTAL +SAMPLES FUNCTION +MODULE$'
 it 'the program goes on when swizzle-top leaves'
 pid=$(look && awk 'NR == 1 { print $1 }' screen)
 leaves 0 q
-look -S -
+look -J -S - # lines whole that are longer than the screen is wide
 assert_matches screen "runs on as process $pid"
 assert_matches "/proc/$pid/comm" '^callers$'
 file=$(grep -oE '/[^ ]*swizzle-top\.out\.[A-Za-z0-9]+' screen | head -n 1)
