@@ -100,7 +100,7 @@ WATCH_PARTS := $(IMAGE_SRC) $(addprefix src/profile/support/, \
 		 interpreters.c map.c memory.c)
 LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
 		 own_memory.c process_start.c run_summary.c labels.c \
-		 output_name.c value_text.c)
+		 output_name.c value_text.c signature_exchange.c)
 # The sampler's process: src/watch/unwind/ walks stacks of others.
 UNWIND_SRC  := $(wildcard src/watch/unwind/*.c)
 # What stops and changes another process.

@@ -150,16 +150,16 @@ enum swz_value_moment {
 	SWZ_VALUES_EXCEPTION = 3 /* the type's name follows, as a text */
 };
 
-/* What `swizzle-dump --signatures` writes for `swizzle-run --args`: this, then
- * as in a chunk of signatures, with the functions' ELF virtual addresses (low
- * half) in place of ids, ascending. */
-#define SWZ_SIGNATURES_MAGIC "SWZsign1"
+/* What swizzle-dump makes of a module's debug information for `swizzle-run
+ * --args` (signature_exchange.h): this, then as in a chunk of signatures, with
+ * the functions' ELF virtual addresses (low half) in place of ids, ascending.
+ */
+#define SWZ_SIGNATURES_MAGIC "SWZsign2"
 struct swz_signature_file {
 	char magic[8];
 	uint32_t count;
 	uint32_t parts, types, members, text;
-	uint32_t build_id_bytes; /* of the module */
-	uint8_t build_id[32];
+	uint32_t unused;
 };
 
 #define SWZ_MOST_VALUE_BYTES 4096u /* of a record */

@@ -64,7 +64,8 @@ static const char usage[] =
 	"                         trace: record arguments and results; SPEC: argN/FORMAT,\n"
 	"                         fpargN/FORMAT, retval/FORMAT; FORMAT: d i u x o c b s S\n"
 	"                         p f and bits, as in 'open*@arg1/s,arg2/x32,retval/i32'\n"
-	"      --args[=PATTERN]   trace: the same for the functions of PROGRAM that match\n"
+	"      --args[=PATTERN]   trace: the same for the functions that match, of PROGRAM\n"
+	"                         and its libraries\n"
 	"                         [all], by its debug information; may be repeated\n"
 	"      --string-bytes N   trace: so much of a string, up to 2048 [64]\n"
 	"  -D, --depth N          only the first N levels of calls\n"
@@ -610,9 +611,6 @@ static void check_modes(bool has_program)
 			bad_usage("option --list is not for -p: give the "
 				  "program instead");
 	}
-	if (has_process && *swz_environment_get("SWIZZLE_ARGS"))
-		bad_usage("option --args is not for -p. Name arguments with "
-			  "-A");
 	if (!has_program && !has_process)
 		bad_usage("no program given");
 	if (has_program && has_process)

@@ -22,7 +22,7 @@
 #include "tools/dump/range.h"
 #include "tools/dump/since.h"
 #include "tools/dump/report.h"
-#include "tools/dump/signatures.h"
+#include "tools/dump/signature_server.h"
 #include "tools/dump/target.h"
 #include "tools/dump/times.h"
 #include "tools/dump/whole.h"
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 
 	keep_standard_descriptors();
 	if (argc > 1 && strcmp(argv[1], "--signatures") == 0)
-		return swz_dump_signatures(argc - 2, argv + 2);
+		return swz_dump_serve_signatures(argc - 2, argv + 2);
 	swz_dump_parse_options(&options, argc, argv);
 	/* Whoever reads standard output and has seen enough (head, a pager)
 	 * does not wait for gigabytes more. A file is finished though nobody

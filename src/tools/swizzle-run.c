@@ -300,6 +300,7 @@ static int attach(const char *self)
 				     (unsigned long long)tree.root_start,
 				     tree.shown));
 	swz_environment_set("SWIZZLE_SUMMARY", "0");
+	swz_signatures_prepare("", self, settings.pid);
 	return swz_attach_run(&tree, &settings, swz_library_find(self),
 			      settings_of_environment());
 }
@@ -356,6 +357,7 @@ static void run_first(char *path, char **program, char **given, char **argv,
 int main(int argc, char **argv)
 {
 	char **program, *path, **given = copy_environment();
+	const char *elf;
 	struct swz_run tree;
 	bool nested; /* profiled ourselves */
 
@@ -370,8 +372,8 @@ int main(int argc, char **argv)
 		swz_die(SWZ_NOT_FOUND, "'': not found");
 	swz_options_check_environment();
 	path = swz_program_find(*program, *program);
-	(void)swz_program_check(path, *program, false);
-	swz_signatures_prepare(path, argv[0]);
+	elf = swz_program_check(path, *program, false);
+	swz_signatures_prepare(elf ? elf : path, argv[0], getpid());
 	nested = swz_library_preload(swz_library_find(argv[0]));
 	if (swz_both_wanted())
 		swz_first_run_check_input();

@@ -90,15 +90,147 @@ for level in -O0 -O2; do
 	done
 done
 
+it 'records functions of libraries, those of dlopen too'
+cat >lib.c <<'END'
+#include <string.h>
+struct pair { int a; double b; };
+enum mode { READ = 1, WRITE = 2 };
+#define F __attribute__((noipa))
+F int NAME(open)(const char *name, enum mode m, struct pair p)
+{ return (int)strlen(name) + (int)m + p.a + (int)p.b; }
+F int NAME(next)(int n, long *out)
+{ *out = 17; return n < 0 ? -1 : NAME(open)("next", READ, (struct pair){n, 2.5}); }
+END
+cat >loads.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int lib_next(int n, long *out);
+__attribute__((noipa)) int own(int x) { return x * 2; }
+static void load(const char *path)
+{
+	void *plug = dlopen(path, RTLD_NOW);
+	int (*next)(int, long *) = (int (*)(int, long *))dlsym(plug, "plug_next");
+	long out = 1;
+
+	printf("%d %ld\n", next(-4, &out), out);
+	fflush(stdout);
+	dlclose(plug);
+}
+int main(int argc, char **argv)
+{
+	long out = 0;
+
+	printf("%d %ld\n", lib_next(4, &out), out);
+	own(3);
+	if (argc > 1)
+		load(argv[1]);
+	if (argc > 1 && fork() == 0) {
+		load(argv[1]);
+		execl(argv[0], argv[0], (char *)0);
+	}
+	wait(0);
+	return 0;
+}
+END
+gcc -g -O2 -shared -fPIC -D'NAME(x)=lib_##x' -o liblib.so lib.c
+gcc -g -O2 -shared -fPIC -Wl,--build-id=none -D'NAME(x)=plug_##x' -o plug.so lib.c
+# shellcheck disable=SC2016 # of the linker
+gcc -w -O2 -o loads loads.c -L. -llib -Wl,-rpath,'$ORIGIN' -ldl
+./loads ./plug.so >expected
+capture "$RUN" -q --args -o profile ./loads ./plug.so
+assert_status 0
+assert_same expected out
+"$DUMP" -f calls profile >calls
+assert_matches calls 'lib_next\(n = 4, out = 0x[0-9a-f]+, \*out = 0\) \{'
+assert_contains calls 'lib_open(name = "next", m = READ, p = {a = 4, b = 2.5}) = 11'
+assert_contains calls '} lib_next = 11  *out = 17'
+assert_matches calls 'plug_next\(n = -4, out = 0x[0-9a-f]+, \*out = 1\) = -1  \*out = 17'
+assert_not_contains calls 'own(' # without -g
+for file in profile.*; do # of the fork, and of what it executed
+	"$DUMP" -f calls "$file" >>others
+done
+assert_matches others 'plug_next\(n = -4, .* = -1  \*out = 17'
+assert_contains others 'lib_open(name = "next", m = READ, p = {a = 4, b = 2.5}) = 11'
+rm -f profile*
+
+it 'takes debug information of libraries from other files'
+objcopy --only-keep-debug liblib.so liblib.debug
+strip liblib.so
+objcopy --add-gnu-debuglink=liblib.debug liblib.so
+capture "$RUN" -q --args='*open' -o profile ./loads ./plug.so
+assert_status 0
+"$DUMP" -f calls profile >calls
+assert_contains calls 'lib_open(name = "next", m = READ, p = {a = 4, b = 2.5}) = 11'
+assert_not_contains calls 'lib_next('
+capture "$RUN" -q --args -M '*plug.so' -o profile ./loads ./plug.so
+assert_status 0
+"$DUMP" -f calls profile >calls
+assert_matches calls 'plug_next\(n = -4'
+assert_not_contains calls 'lib_'
+
+it 'has no child where orphans come to the program'
+cat >subreaper.py <<'END'
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+os.execvp(sys.argv[1], sys.argv[1:])
+END
+cat >waits.c <<'END'
+#include <sys/wait.h>
+__attribute__((noipa)) int own(int x) { return x * 2; }
+int main(void)
+{
+	own(3);
+	return wait(0) >= 0;
+}
+END
+gcc -g -O2 -o waits waits.c
+for start in '' 'python3 subreaper.py'; do
+	# shellcheck disable=SC2086 # words
+	capture $start "$RUN" -q --args -o profile ./waits
+	assert_status 0
+	"$DUMP" -f calls profile >calls
+	assert_contains calls 'own(x = 3) = 6'
+done
+
+it 'is for processes that run already'
+cat >runs.c <<'END'
+#include <unistd.h>
+__attribute__((noipa)) int step(int n, const char *name) { return n + *name; }
+int main(void)
+{
+	for (int i = 0; i < 3000; i++) {
+		step(i, "A name");
+		usleep(10000);
+	}
+	return 0;
+}
+END
+gcc -g -O2 -o runs runs.c
+./runs &
+running=$!
+is_executed() { test /proc/$running/exe -ef runs; }
+wait_until is_executed
+capture "$RUN" -q --args -p $running --for 300ms -o profile
+assert_status 0
+"$DUMP" --calls-of step profile >calls
+assert_matches calls 'step\(n = [0-9]+, name = "A name"\) = [0-9]+  from'
+capture "$RUN" -q -A 'step@arg1/i32,arg2/s' -p $running --for 300ms -o profile
+kill $running
+assert_status 0
+"$DUMP" --calls-of step profile >calls
+assert_matches calls 'step\(arg1 = [0-9]+, arg2 = "A name"\)  from'
+
 it 'says what is missing'
 gcc -w -s -o stripped program.c 2>/dev/null || g++ -x c++ -w -s -o stripped program.c
-capture "$RUN" --args ./stripped
-assert_refused 126 'has no debug information'
-capture "$RUN" --args=nothing ./program
-assert_refused 126 'no function of'
+capture "$RUN" --args -o profile ./stripped
+assert_status 0
+assert_contains err '--args: nothing of what is loaded at the start has debug information'
+capture "$RUN" --args=nothing -o profile ./program
+assert_status 0
+assert_contains err '--args: no function of what is loaded at the start matches'
 capture "$RUN" -m profile --args ./program
 assert_refused 2 'for --mode trace only'
-capture "$RUN" --args -p $$
-assert_refused 2 'not for -p'
 
 finish

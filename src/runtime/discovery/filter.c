@@ -240,6 +240,8 @@ void swz_filter_tell(const struct swz_modules *modules)
 		return; /* this has been said */
 	told += tell_patterns("-L", swz_config.location, &swz_location_hits,
 			      "source file");
+	if (swz_signatures_lack() && !swz_config.list)
+		swz_say("--args: ", swz_signatures_lack(), NULL);
 	if (told)
 		return;
 	if (!any_is_hooked && (swz_config.module || swz_config.hide ||

@@ -182,6 +182,7 @@ static int list_one(struct dl_phdr_info *info, size_t size, void *context)
 	describe(&l->modules[l->count], info->dlpi_addr, info->dlpi_phdr,
 		 info->dlpi_phnum,
 		 l->count == 0 ? program_path() : info->dlpi_name);
+	l->modules[l->count].is_program = l->count == 0;
 	l->count++;
 	return 0;
 }

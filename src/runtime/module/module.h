@@ -38,6 +38,7 @@ struct swz_inner_site {
 struct swz_byte_scan;
 struct swz_function;
 struct swz_saved_plan;
+struct swz_signature_module;
 
 /* By which a file is told from others, and from itself after a change. */
 struct swz_file_identity {
@@ -53,6 +54,7 @@ struct swz_module {
 				* large, its text */
 	const ElfW(Phdr) * segments;
 	unsigned segment_count;
+	bool is_program; /* what was executed */
 	bool in_scope;
 	bool foreign_runtime; /* walks its own stack
 				 (src/runtime/compat/foreign.h) */
@@ -80,6 +82,9 @@ struct swz_module {
 	struct swz_file_identity identity; /* of the file, if there is one */
 	uint64_t resolver; /* how V8 is told about thunks; 0: it is not there */
 	const struct swz_saved_plan *saved; /* by an earlier process, or NULL */
+	/* --args: see runtime/record/signatures.h */
+	const struct swz_signature_module *signatures;
+	bool asked_for_signatures;
 	/* the plan */
 	struct swz_function *functions; /* sorted by start */
 	uint32_t *page_index;           /* for swz_function_at */

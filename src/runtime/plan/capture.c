@@ -22,21 +22,37 @@ static bool is_captured(const struct swz_function *f)
 	return f->captured && f->trampoline && !f->is_piece && !f->wrapper;
 }
 
+/* By debug information, which is asked for once. */
+static void ask_for_signatures(struct swz_module *m)
+{
+	const struct swz_exchange_module question = {
+		.path = m->path,
+		.build_id = m->build_id.data,
+		.build_id_bytes = (uint32_t)m->build_id.size,
+		.is_program = m->is_program,
+		.pid = (int32_t)SWZ_SYSCALL(SYS_getpid),
+	};
+
+	if (m->asked_for_signatures || m->path[0] != '/')
+		return;
+	m->asked_for_signatures = true;
+	m->signatures = swz_signatures_ask(&question);
+}
+
 /* What -A has not named may be of --args. Returns how many there are. */
-static uint32_t find_captured(const struct swz_module *m)
+static uint32_t find_captured(struct swz_module *m)
 {
 	uint32_t count = 0;
 
-	if (!swz_signatures_are_wanted() || !m->in_scope)
+	if (!swz_signatures_are_wanted() || !m->in_scope || !m->function_count)
 		return 0;
+	ask_for_signatures(m);
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		struct swz_function *f = &m->functions[i];
 
 		if (!f->captured)
-			f->captured = (uint32_t)(swz_signature_at(
-							 m->build_id.data,
-							 m->build_id.size,
-							 f->start) +
+			f->captured = (uint32_t)(swz_signature_at(m->signatures,
+								  f->start) +
 						 1);
 		count += is_captured(f);
 	}
@@ -68,7 +84,8 @@ void swz_capture_module(struct swz_module *m)
 		const struct swz_function *f = &m->functions[i];
 
 		bool captured = is_captured(f) &&
-				swz_signatures_set(id, f->captured - 1u);
+				swz_signatures_set(id, f->captured - 1u,
+						   m->signatures);
 
 		if (captured || is_trigger(f))
 			swz_trampoline_capture(
@@ -80,7 +97,7 @@ void swz_capture_module(struct swz_module *m)
 		swz_functions_refuse(m, SWZ_REFUSE_UNWRITABLE);
 }
 
-enum swz_status swz_capture_record(const struct swz_module *m, uint32_t index)
+enum swz_status swz_capture_record(struct swz_module *m, uint32_t index)
 {
 	uint32_t count = find_captured(m), done = 0, items = 0;
 	uint32_t(*pairs)[2];
@@ -107,5 +124,5 @@ enum swz_status swz_capture_record(const struct swz_module *m, uint32_t index)
 		if (of_items)
 			items = done;
 	}
-	return swz_signatures_record(pairs, items, done, index);
+	return swz_signatures_record(pairs, items, done, m->signatures, index);
 }

@@ -14,7 +14,7 @@ void swz_capture_module(struct swz_module *module);
 
 /* Says in the profile what is recorded of the functions; as module INDEX of the
  * profile. */
-enum swz_status swz_capture_record(const struct swz_module *module,
+enum swz_status swz_capture_record(struct swz_module *module,
 				   uint32_t index) SWZ_MUST_CHECK;
 
 #endif

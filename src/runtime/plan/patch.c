@@ -118,6 +118,7 @@ void swz_plan_apply(struct swz_modules *modules)
 		if (!m->functions)
 			continue;
 		if (swz_config.attached) {
+			swz_capture_module(m);
 			swz_plan_list_sites(m, 0);
 			continue;
 		}

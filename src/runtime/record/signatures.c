@@ -7,12 +7,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/signature_exchange.h"
 #include "base/syscall.h"
 #include "base/value_text.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/file.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/support/config.h"
+#include "runtime/support/message.h"
 
 /* A part of -A, with what the file says of it besides. */
 struct named_part {
@@ -31,10 +33,16 @@ static struct named_part *named;     /* of each of them */
 static uint32_t part_count;
 static const struct swz_captured **by_id;
 
-/* --args: what swizzle-dump has written, and the first number of its. */
-static const struct swz_signature_file *file;
-static const struct swz_signature *file_signatures;
-static uint32_t file_first;
+/* --args: of a module, what swizzle-dump makes of its debug information. */
+struct swz_signature_module {
+	const struct swz_signature_file *file;
+	const struct swz_signature *signatures; /* ascending */
+	struct swz_captured captured[];         /* of each of them */
+};
+
+static struct swz_exchange_place exchange;
+static bool saw_debug_information;
+static uint32_t found_count; /* functions, of all modules */
 
 static void *map(size_t bytes, int flags)
 {
@@ -107,85 +115,87 @@ static bool add_item(const char *item, const char *end, char **pattern)
 	return true;
 }
 
-static uint64_t file_body_bytes(const struct swz_signature_file *f)
+static const struct swz_signature_module *new_module(
+	const struct swz_signature_file *file)
 {
-	return f->parts * sizeof(struct swz_value_part) +
-	       f->types * sizeof(struct swz_value_type) +
-	       f->members * sizeof(struct swz_value_member) + f->text;
-}
+	const struct swz_signature *signatures = (const void *)(file + 1);
+	const struct swz_value_part *all = (const void *)(signatures +
+							  file->count);
+	struct swz_signature_module *of = map(
+		sizeof(*of) + file->count * sizeof(of->captured[0]), 0);
 
-static bool map_file(int descriptor)
-{
-	uint64_t bytes = (uint64_t)SWZ_SYSCALL(SYS_lseek, descriptor, 0, 2);
-	const struct swz_signature_file *f = NULL;
-
-	if (bytes >= sizeof(*f) && bytes < UINT32_MAX)
-		f = swz_sys_mmap(NULL, bytes, PROT_READ, MAP_PRIVATE,
-				 descriptor, 0);
-	SWZ_SYSCALL(SYS_close, descriptor);
-	if (!f || memcmp(f->magic, SWZ_SIGNATURES_MAGIC, 8) != 0 ||
-	    bytes != sizeof(*f) + f->count * sizeof(struct swz_signature) +
-			     file_body_bytes(f))
-		return false;
-	file = f;
-	file_signatures = (const void *)(f + 1);
-	return true;
-}
-
-/* Behind those of -A. */
-static const char *read_file(void)
-{
-	const struct swz_value_part *all;
-	struct swz_captured *more;
-
-	if (!map_file(swz_config.signatures))
-		return "SWIZZLE_SIGNATURES: not what --args has written";
-	more = map((captured_count + file->count + 1) * sizeof(*more), 0);
-	if (!more)
-		return "no memory for --args";
-	if (captured_count)
-		memcpy(more, captured, captured_count * sizeof(*more));
-	captured = more;
-	file_first = captured_count;
-	all = (const void *)(file_signatures + file->count);
+	if (!of)
+		return NULL;
+	of->file = file;
+	of->signatures = signatures;
 	for (uint32_t i = 0; i < file->count; i++) {
-		const struct swz_signature *s = &file_signatures[i];
-		struct swz_captured *c = &captured[captured_count];
+		const struct swz_signature *s = &signatures[i];
+		struct swz_captured *c = &of->captured[i];
 
 		c->parts = all + s->first;
 		c->entry_parts = s->entry_parts;
 		c->return_parts = s->return_parts;
-		c->number = captured_count++;
+		c->number = captured_count + i;
 		note_places(c);
 	}
-	return NULL;
+	return of;
+}
+
+const struct swz_signature_module *swz_signatures_ask(
+	const struct swz_exchange_module *module)
+{
+	const struct swz_signature_module *of;
+	const struct swz_signature_file *file;
+	const struct swz_question *q;
+
+	if (!exchange.table)
+		return NULL;
+	q = swz_exchange_ask(&exchange, module);
+	if (!q)
+		return NULL;
+	if (q->answer == SWZ_ANSWER_NO_MATCH)
+		saw_debug_information = true;
+	file = swz_exchange_map(&exchange, q);
+	of = file ? new_module(file) : NULL;
+	if (of) {
+		saw_debug_information = true;
+		found_count += file->count;
+	}
+	return of;
+}
+
+const char *swz_signatures_lack(void)
+{
+	if (!swz_config.signatures || found_count)
+		return NULL;
+	return saw_debug_information
+		       ? "no function of what is loaded at the start matches"
+		       : "nothing of what is loaded at the start has debug "
+			 "information (-g). -A names arguments by hand";
 }
 
 bool swz_signatures_are_wanted(void)
 {
-	return captured_count != 0;
+	return captured_count != 0 || exchange.table;
 }
 
-int64_t swz_signature_at(const uint8_t *build_id, uint64_t bytes,
+int64_t swz_signature_at(const struct swz_signature_module *of,
 			 uint64_t address)
 {
-	uint32_t low = 0, high = file ? file->count : 0;
+	uint32_t low = 0, high = of ? of->file->count : 0;
 
-	if (!file || bytes != file->build_id_bytes ||
-	    memcmp(build_id, file->build_id, bytes) != 0)
-		return -1;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (file_signatures[middle].function < (uint32_t)address)
+		if (of->signatures[middle].function < (uint32_t)address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == file->count ||
-	    file_signatures[low].function != (uint32_t)address)
+	if (!of || low == of->file->count ||
+	    of->signatures[low].function != (uint32_t)address)
 		return -1;
-	return file_first + low;
+	return captured_count + low;
 }
 
 static const char *read_items(void)
@@ -221,24 +231,32 @@ const char *swz_signatures_read(void)
 {
 	const char *problem = read_items();
 
-	if (!problem && swz_config.signatures >= 0)
-		problem = read_file();
+	if (!problem && swz_config.signatures &&
+	    !swz_exchange_open(swz_config.signatures, &exchange))
+		swz_say("--args: what reads debug information cannot be "
+			"reached from here",
+			NULL, NULL);
 	return problem;
 }
 
 enum swz_status swz_signatures_begin(void)
 {
-	if (!captured_count)
+	if (!swz_signatures_are_wanted())
 		return SWZ_OK;
 	by_id = map(swz_ids_bound() * sizeof(*by_id), MAP_NORESERVE);
 	return by_id ? SWZ_OK : SWZ_E_NOMEM;
 }
 
-bool swz_signatures_set(uint32_t function, uint32_t number)
+bool swz_signatures_set(uint32_t function, uint32_t number,
+			const struct swz_signature_module *of)
 {
-	if (!by_id || function >= swz_ids_bound() || number >= captured_count)
+	bool is_item = number < captured_count;
+
+	if (!by_id || function >= swz_ids_bound() ||
+	    (!is_item && (!of || number - captured_count >= of->file->count)))
 		return false;
-	by_id[function] = &captured[number];
+	by_id[function] = is_item ? &captured[number]
+				  : &of->captured[number - captured_count];
 	swz_capturing = true;
 	return true;
 }
@@ -311,24 +329,27 @@ static enum swz_status record_items(const uint32_t (*pairs)[2], uint32_t count,
 	return SWZ_OK;
 }
 
-static enum swz_status record_file(const uint32_t (*pairs)[2], uint32_t count,
-				   uint32_t module)
+static enum swz_status record_module(const uint32_t (*pairs)[2], uint32_t count,
+				     const struct swz_signature_module *of,
+				     uint32_t module)
 {
+	const struct swz_signature_file *file = of->file;
 	uint64_t head = count * sizeof(struct swz_signature);
 	struct swz_signature *to;
 	struct swz_chunk *chunk;
 
 	chunk = swz_chunk_take(swz_file, SWZ_CHUNK_SIGNATURES,
-			       head + file_body_bytes(file), count, module);
+			       head + swz_signature_file_body(file), count,
+			       module);
 	if (!chunk)
 		return SWZ_E_NOMEM;
 	to = (void *)(chunk + 1);
 	for (uint32_t i = 0; i < count; i++) {
-		to[i] = file_signatures[pairs[i][1] - file_first];
+		to[i] = of->signatures[pairs[i][1] - captured_count];
 		to[i].function = pairs[i][0];
 	}
-	memcpy(to + count, file_signatures + file->count,
-	       file_body_bytes(file));
+	memcpy(to + count, of->signatures + file->count,
+	       swz_signature_file_body(file));
 	chunk->reserved[SWZ_SIGNATURES_PARTS] = file->parts;
 	chunk->reserved[SWZ_SIGNATURES_TYPES] = file->types;
 	chunk->reserved[SWZ_SIGNATURES_MEMBERS] = file->members;
@@ -339,18 +360,20 @@ static enum swz_status record_file(const uint32_t (*pairs)[2], uint32_t count,
 
 enum swz_status swz_signatures_record(const uint32_t (*pairs)[2],
 				      uint32_t items, uint32_t count,
+				      const struct swz_signature_module *of,
 				      uint32_t module)
 {
 	enum swz_status status = SWZ_OK;
 
 	if (items)
 		status = record_items(pairs, items, module);
-	if (status == SWZ_OK && count > items)
-		status = record_file(pairs + items, count - items, module);
+	if (status == SWZ_OK && count > items && of)
+		status = record_module(pairs + items, count - items, of,
+				       module);
 	return status;
 }
 
 bool swz_signature_is_item(uint32_t number)
 {
-	return !file || number < file_first;
+	return number < captured_count;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/signature_exchange.h"
 #include "base/status.h"
 #include "swizzle/format.h"
 #include "swizzle/values.h"
@@ -25,10 +26,22 @@ struct swz_captured {
  * swz_captured number N. */
 extern const char *swz_signature_patterns;
 
-/* What --args records of the function at an ELF address of the module with this
- * build-id: its number, or -1. */
-int64_t swz_signature_at(const uint8_t *build_id, uint64_t bytes,
+/* --args: what is recorded of a module's functions. */
+struct swz_signature_module;
+
+/* Asks the server for a module's; waits for the answer. NULL: nothing is to be
+ * recorded of it by --args. What is returned stays. */
+const struct swz_signature_module *swz_signatures_ask(
+	const struct swz_exchange_module *module);
+
+/* What is recorded of the function at an ELF address of the module, which may
+ * be NULL: a number, or -1. */
+int64_t swz_signature_at(const struct swz_signature_module *module,
 			 uint64_t address);
+
+/* Why --args has found nothing in any module until now; NULL: it has, or is
+ * not wanted. */
+const char *swz_signatures_lack(void);
 
 /* Whether anything is to be recorded of any function. */
 bool swz_signatures_are_wanted(void);
@@ -40,9 +53,11 @@ const char *swz_signatures_read(void);
 /* Makes the table of ids: once those of the start are known. */
 enum swz_status swz_signatures_begin(void) SWZ_MUST_CHECK;
 
-/* From now on the function's calls are looked up as those of this number.
+/* From now on the function's calls are looked up as those of this number of
+ * -A, or of its module.
  * Returns false where there is no room for its id. */
-bool swz_signatures_set(uint32_t function, uint32_t number);
+bool swz_signatures_set(uint32_t function, uint32_t number,
+			const struct swz_signature_module *module);
 
 /* Whether anything is. */
 extern bool swz_capturing;
@@ -53,10 +68,12 @@ const struct swz_captured *swz_signature_of(uint32_t function);
 /* Whether it is one of -A. */
 bool swz_signature_is_item(uint32_t number);
 
-/* Writes the signatures of functions: COUNT pairs of an id and a number, of
- * which the first ITEMS are of -A. SWZ_E_NOMEM: the profile is full. */
+/* Writes the signatures of a module's functions: COUNT pairs of an id and a
+ * number, of which the first ITEMS are of -A. SWZ_E_NOMEM: the profile is full.
+ */
 enum swz_status swz_signatures_record(const uint32_t (*pairs)[2],
 				      uint32_t items, uint32_t count,
+				      const struct swz_signature_module *of,
 				      uint32_t module) SWZ_MUST_CHECK;
 
 #endif

@@ -120,18 +120,19 @@ static const char *kept(const char *string)
 	return copy ? memcpy(copy, string, bytes) : string;
 }
 
-/* A descriptor that swizzle-run has left open for us, once: a program that
- * this one executes has others of that number. */
-static int take_descriptor(const char *name)
+/* Where signatures are. A descriptor of our own is so once: a program that this
+ * one executes has others of that number. */
+static const char *take_place(const char *name)
 {
+	static char copy[64];
 	char *value = variable(name);
-	int number = 0;
 
-	if (!value || *value < '1' || *value > '9')
-		return -1;
-	for (char *s = value; *s >= '0' && *s <= '9'; *s++ = '0')
-		number = number * 10 + (*s - '0');
-	return number;
+	if (!value || !*value || strlen(value) >= sizeof(copy))
+		return NULL;
+	memcpy(copy, value, strlen(value) + 1);
+	if (value[0] == '0' && value[1] == ' ')
+		*value = '\0';
+	return copy;
 }
 
 /* FUNCTION#NUMBER: the number is cut off, where the environment has it no more
@@ -184,7 +185,7 @@ static const char *read_trace(struct swz_config *c)
 		return "SWIZZLE_STRING_BYTES: not a number up to 2048";
 	c->string_bytes = (uint32_t)bytes;
 	c->arguments = text("SWIZZLE_ARGUMENTS");
-	c->signatures = take_descriptor("SWIZZLE_SIGNATURES");
+	c->signatures = take_place("SWIZZLE_SIGNATURES");
 	if (c->arguments)
 		c->arguments = kept(c->arguments);
 	return NULL;
@@ -373,7 +374,6 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	c->envp = envp;
 	if (secure_mode(envp))
 		return "privileged program: not profiled";
-	c->signatures = -1;
 	c->quiet = flag("SWIZZLE_QUIET", false);
 	c->verbose = flag("SWIZZLE_VERBOSE", false);
 	c->list = flag("SWIZZLE_LIST", false);

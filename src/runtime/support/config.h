@@ -39,7 +39,7 @@ struct swz_config {
 	const char *module;
 	const char *location;
 	const char *arguments; /* -A, one a line; NULL: none */
-	int signatures; /* --args: a descriptor to read, to be closed; -1 */
+	const char *signatures; /* --args: base/signature_exchange.h; NULL */
 	uint32_t string_bytes;      /* that are recorded of a text at most */
 	uint32_t depth;             /* 0: no limit */
 	uint32_t recursion;         /* how often a function is on a path */

@@ -3,7 +3,6 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -13,8 +12,6 @@
 #include "profile/names/value_types.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
-#include "tools/dump/message.h"
-#include "tools/dump/options.h"
 
 #define MOST_DEPTH 32 /* of namespaces and classes */
 
@@ -134,7 +131,7 @@ static void put(FILE *stream, const void *items, size_t count, size_t size)
 		fwrite(items, size, count, stream);
 }
 
-static bool write_file(const char *path, struct finding *f, Dwfl_Module *module)
+static void write_file(FILE *stream, struct finding *f)
 {
 	struct swz_signature_builder *b = &f->builder;
 	struct swz_signature_file head = {
@@ -145,18 +142,7 @@ static bool write_file(const char *path, struct finding *f, Dwfl_Module *module)
 		.members = (uint32_t)b->member_count,
 		.text = (uint32_t)b->text_bytes + 1,
 	};
-	const unsigned char *id;
-	FILE *stream = fopen(path, "w");
-	GElf_Addr at;
-	int bytes = dwfl_module_build_id(module, &id, &at);
-	bool failed;
 
-	if (!stream)
-		return false;
-	if (bytes > 0 && (size_t)bytes <= sizeof(head.build_id)) {
-		head.build_id_bytes = (uint32_t)bytes;
-		memcpy(head.build_id, id, (size_t)bytes);
-	}
 	qsort(b->signatures, b->count, sizeof(*b->signatures), by_address);
 	put(stream, &head, 1, sizeof(head));
 	put(stream, b->signatures, b->count, sizeof(*b->signatures));
@@ -165,11 +151,21 @@ static bool write_file(const char *path, struct finding *f, Dwfl_Module *module)
 	put(stream, b->members, b->member_count, sizeof(*b->members));
 	put(stream, b->text ? b->text : "", b->text_bytes, 1);
 	putc(0, stream);
-	failed = ferror(stream);
-	return fclose(stream) == 0 && !failed;
 }
 
-int swz_dump_signatures(int count, char **arguments)
+static bool is_build(Dwfl_Module *module, const uint8_t *build_id, size_t bytes)
+{
+	const unsigned char *id;
+	GElf_Addr at;
+	int size = dwfl_module_build_id(module, &id, &at);
+
+	return !bytes || (size > 0 && (size_t)size == bytes &&
+			  memcmp(id, build_id, bytes) == 0);
+}
+
+enum swz_answer swz_dump_find_signatures(FILE *stream, const char *path,
+					 const uint8_t *build_id, size_t bytes,
+					 int count, char **patterns)
 {
 	static char *debug_path;
 	static const Dwfl_Callbacks callbacks = {
@@ -178,48 +174,27 @@ int swz_dump_signatures(int count, char **arguments)
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &debug_path,
 	};
-	struct finding f = {0};
+	struct finding f = {.patterns = patterns, .pattern_count = count};
+	enum swz_answer answer = SWZ_ANSWER_NO_FILE;
+	Dwfl *dwfl = dwfl_begin(&callbacks);
 	Dwfl_Module *module;
 	Dwarf_Die *unit = NULL;
 	Dwarf_Addr bias;
-	Dwfl *dwfl;
-	int status = EXIT_OK;
 
-	if (count < 2) {
-		swz_dump_complain("--signatures needs a file to write and a "
-				  "program");
-		return EXIT_USAGE;
+	module = dwfl ? dwfl_report_offline(dwfl, "", path, -1) : NULL;
+	if (module && is_build(module, build_id, bytes)) {
+		dwfl_report_end(dwfl, NULL, NULL);
+		find_clones(&f, module);
+		while ((unit = dwfl_module_nextcu(module, unit, &bias)) != NULL)
+			walk(&f, unit, 0);
+		answer = !f.functions       ? SWZ_ANSWER_NO_DEBUG
+			 : !f.builder.count ? SWZ_ANSWER_NO_MATCH
+					    : SWZ_ANSWER_SIGNATURES;
 	}
-	f.patterns = arguments + 2;
-	f.pattern_count = count - 2;
-	dwfl = dwfl_begin(&callbacks);
-	module = dwfl ? dwfl_report_offline(dwfl, "", arguments[1], -1) : NULL;
-	if (!module) {
-		swz_dump_complain("%s: %s", arguments[1], dwfl_errmsg(-1));
-		dwfl_end(dwfl);
-		return EXIT_INPUT;
-	}
-	dwfl_report_end(dwfl, NULL, NULL);
-	find_clones(&f, module);
-	while ((unit = dwfl_module_nextcu(module, unit, &bias)) != NULL)
-		walk(&f, unit, 0);
-	if (!f.functions) {
-		swz_dump_complain("--args: %s has no debug information (-g), "
-				  "and none was found for it. -A names "
-				  "arguments by hand",
-				  arguments[1]);
-		status = EXIT_INPUT;
-	} else if (!f.builder.count) {
-		swz_dump_complain("--args: no function of %s matches",
-				  arguments[1]);
-		status = EXIT_INPUT;
-	} else if (!write_file(arguments[0], &f, module)) {
-		swz_dump_complain("cannot write %s: %s", arguments[0],
-				  strerror(errno));
-		status = EXIT_INPUT;
-	}
+	if (answer == SWZ_ANSWER_SIGNATURES)
+		write_file(stream, &f);
 	swz_signature_builder_free(&f.builder);
 	swz_map_free(&f.changed);
 	dwfl_end(dwfl);
-	return status;
+	return answer;
 }
