@@ -45,13 +45,6 @@ struct place {
 	uint64_t rax, rcx, rdx, rsi, rdi, flags, rip;
 };
 
-static void rest(uint64_t ns)
-{
-	struct timespec time = {0, (long)ns};
-
-	nanosleep(&time, NULL);
-}
-
 /* -------------------------------------------------------------- the gap */
 
 /* Zeros at the end of the code's last page. */
@@ -262,7 +255,7 @@ static bool lead_some_thread(struct job *job)
 				     "where a library may be loaded";
 		if (b->problem && (!c.any || c.result != SWZ_STOP_ENDED))
 			return false;
-		rest(pause);
+		swz_watch_rest(pause);
 		if (pause < 20000000)
 			pause += pause / 2;
 	}
@@ -285,7 +278,7 @@ static bool wait_for(struct job *job, uint64_t *result)
 			return true;
 		}
 		swz_stop_reap();
-		rest(LOOK_NS);
+		swz_watch_rest(LOOK_NS);
 	} while (swz_watch_now() < end);
 	b->problem =
 		"a borrowed thread does not come back: it waits for a lock "
@@ -305,7 +298,7 @@ static bool call_system(struct swz_borrower *b, long number,
 	if (!lead_some_thread(&job))
 		return false;
 	while (!is_done(b) && swz_watch_now() < end)
-		rest(LOOK_NS);
+		swz_watch_rest(LOOK_NS);
 	return is_done(b);
 }
 
@@ -417,7 +410,7 @@ static bool is_free(struct swz_borrower *b)
 		if (data.signals == NOT_BEGUN &&
 		    swz_watch_now() - start > BEGIN_NS && nobody_begins(b))
 			return true;
-		rest(LOOK_NS);
+		swz_watch_rest(LOOK_NS);
 	} while (swz_watch_now() < end);
 	b->problem = "a thread that was borrowed does not come back";
 	return false;

@@ -302,6 +302,27 @@ uint64_t swz_stop_end(struct swz_stop *s)
 	return now_ns() - s->began_ns;
 }
 
+const char *swz_stop_problem(enum swz_stop_result result)
+{
+	switch (result) {
+	case SWZ_STOP_ENDED:
+		return "the process has ended";
+	case SWZ_STOP_TRACED:
+		return "a debugger has it";
+	case SWZ_STOP_DENIED:
+		return "ptrace is not permitted";
+	case SWZ_STOP_HELD:
+		return "it is stopped. Continue it (kill -CONT), and try "
+		       "again";
+	case SWZ_STOP_LATE:
+		return "one of its threads does not stop: it waits in the "
+		       "kernel (state D)";
+	case SWZ_STOP_DONE:
+		break;
+	}
+	return "";
+}
+
 void swz_stop_free(struct swz_stop *s)
 {
 	free(s->threads);

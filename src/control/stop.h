@@ -53,6 +53,9 @@ bool swz_stop_makes_again(const struct user_regs_struct *registers,
 /* Lets threads go that have stopped too late: to be called now and then. */
 void swz_stop_reap(void);
 
+/* Why it is not done, for people. */
+const char *swz_stop_problem(enum swz_stop_result result);
+
 void swz_stop_free(struct swz_stop *stop);
 
 #endif

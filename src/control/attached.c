@@ -1,0 +1,103 @@
+#include "control/attached.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/stop.h"
+#include "watch/clock.h"
+
+bool swz_attached_fail(struct swz_attached *a, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(a->problem, sizeof(a->problem), format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+void swz_attached_note_stop(struct swz_attached *a, uint64_t ns)
+{
+	if (ns > a->longest_stop_ns)
+		a->longest_stop_ns = ns;
+}
+
+bool swz_attached_open(struct swz_attached *a, int32_t pid)
+{
+	*a = (struct swz_attached){.target = {.memory = -1}, .lock = -1};
+	if (!swz_target_open(&a->target, pid))
+		return swz_attached_fail(a, "its memory cannot be opened: %s",
+					 strerror(errno));
+	if (!swz_target_read_mappings(&a->target))
+		return swz_attached_fail(a, "/proc/%d/maps cannot be read: %s",
+					 (int)pid, strerror(errno));
+	a->places = swz_safe_places_of(&a->target);
+	a->borrower.target = &a->target;
+	a->borrower.places = a->places;
+	return true;
+}
+
+void swz_attached_close(struct swz_attached *a)
+{
+	swz_safe_places_free(a->places);
+	swz_target_close(&a->target);
+	if (a->lock >= 0)
+		close(a->lock);
+	a->lock = -1;
+}
+
+/* ---------------------------------------------------------- taking turns */
+
+bool swz_attached_read(struct swz_attached *a)
+{
+	return swz_target_read(&a->target, a->control_at, &a->control,
+			       sizeof(a->control)) &&
+	       a->control.magic == SWZ_CONTROL_MAGIC &&
+	       a->control.version == SWZ_CONTROL_VERSION &&
+	       a->control.bytes == sizeof(a->control);
+}
+
+bool swz_attached_set_state(const struct swz_attached *a, uint32_t state)
+{
+	return swz_target_write(
+		&a->target, a->control_at + offsetof(struct swz_control, state),
+		&state, sizeof(state));
+}
+
+uint32_t swz_attached_state(const struct swz_attached *a)
+{
+	uint32_t state = SWZ_CONTROL_FAILED;
+
+	(void)swz_target_read(
+		&a->target, a->control_at + offsetof(struct swz_control, state),
+		&state, sizeof(state));
+	return state;
+}
+
+bool swz_attached_beat(const struct swz_attached *a)
+{
+	uint64_t now = swz_watch_now();
+
+	return swz_target_write(&a->target,
+				a->control_at +
+					offsetof(struct swz_control, heartbeat),
+				&now, sizeof(now));
+}
+
+bool swz_attached_wait_while(struct swz_attached *a, uint32_t state,
+			     uint64_t ns)
+{
+	uint64_t end = swz_watch_now() + ns;
+
+	while (swz_attached_state(a) == state) {
+		if (!swz_attached_beat(a) || swz_watch_now() > end)
+			return false;
+		swz_stop_reap();
+		swz_watch_rest(SWZ_ATTACH_LOOK_NS);
+	}
+	return swz_attached_read(a);
+}

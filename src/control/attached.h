@@ -1,0 +1,64 @@
+#ifndef SWZ_CONTROL_ATTACHED_H
+#define SWZ_CONTROL_ATTACHED_H
+
+/* A process that is attached to, and how its library and this process take
+ * turns (base/control.h). */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/control.h"
+#include "control/borrow.h"
+#include "control/safe_place.h"
+#include "control/target.h"
+
+/* Of a stop in which no thread is where it must not be. */
+#define SWZ_ATTACH_TRIES 400u
+/* Between two looks at what the library does. */
+#define SWZ_ATTACH_LOOK_NS 200000
+/* How long the library's thread may take for its part of a stop. */
+#define SWZ_ATTACH_ANSWER_NS UINT64_C(10000000000)
+
+struct swz_attached {
+	struct swz_target target;
+	struct swz_safe_places *places;
+	struct swz_borrower borrower;
+	struct swz_control control; /* as it was read last */
+	uint64_t control_at;        /* in the target */
+	uint64_t patch_stop_ns, longest_stop_ns;
+	size_t skipped;  /* functions */
+	bool taken_over; /* an earlier attach's controller was killed: its
+			  * profile was closed */
+	int lock;
+	char problem[1024]; /* of the latest call that failed */
+};
+
+/* Opens the process's memory. False: ->problem says why. To be closed in any
+ * case. */
+bool swz_attached_open(struct swz_attached *attached, int32_t pid);
+void swz_attached_close(struct swz_attached *attached);
+
+/* Sets ->problem. Returns false. */
+bool swz_attached_fail(struct swz_attached *attached, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void swz_attached_note_stop(struct swz_attached *attached, uint64_t ns);
+
+/* Renews ->control. False: the library is not there any more. */
+bool swz_attached_read(struct swz_attached *attached);
+
+/* enum swz_control_state; FAILED where it cannot be read. */
+uint32_t swz_attached_state(const struct swz_attached *attached);
+bool swz_attached_set_state(const struct swz_attached *attached,
+			    uint32_t state);
+
+/* Tells the library's thread that we are there. */
+bool swz_attached_beat(const struct swz_attached *attached);
+
+/* Until the library has left a state, for NS at most. False: it has not, or
+ * the process is gone. Renews ->control. */
+bool swz_attached_wait_while(struct swz_attached *attached, uint32_t state,
+			     uint64_t ns);
+
+#endif

@@ -1,0 +1,181 @@
+#include "control/finish.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/interrupted.h"
+#include "control/injected.h"
+#include "control/sites.h"
+#include "control/stop.h"
+#include "watch/clock.h"
+
+/* Whether a thread executes code of ours. */
+static bool is_ours(const struct swz_attached *a,
+		    const struct swz_control_code *code, uint32_t count,
+		    uint64_t address)
+{
+	const struct swz_target_mapping *m = swz_target_mapping_at(&a->target,
+								   address);
+	const char *base = m ? strrchr(m->path, '/') : NULL;
+
+	if (base && strncmp(base, "/libswizzle.so", 14) == 0)
+		return true;
+	for (uint32_t i = 0; i < count; i++)
+		if (address >= code[i].start && address < code[i].end)
+			return true;
+	return false;
+}
+
+/* The code that the library has made, to be freed. */
+static struct swz_control_code *read_code(const struct swz_attached *a)
+{
+	uint32_t count = a->control.code_count;
+	struct swz_control_code *code;
+
+	if (count > SWZ_CONTROL_MOST_CODE)
+		return NULL;
+	code = calloc(count + 1, sizeof(*code));
+	if (code && swz_target_read(&a->target, a->control.code, code,
+				    count * sizeof(*code)))
+		return code;
+	free(code);
+	return NULL;
+}
+
+struct look {
+	const struct swz_control_code *code;
+	uint32_t count;
+	bool found;
+};
+
+static bool look_at(void *context, uint64_t word)
+{
+	struct look *look = context;
+
+	for (uint32_t i = 0; i < look->count; i++)
+		if (word >= look->code[i].start && word < look->code[i].end)
+			look->found = true;
+	return !look->found;
+}
+
+/* Nor will it be again, when it returns from a signal's handler. */
+static bool nobody_is_in_us(const struct swz_attached *a,
+			    const struct swz_control_code *code,
+			    const struct swz_stop *stop)
+{
+	struct look look = {code, a->control.code_count, false};
+
+	for (size_t i = 0; i < stop->count && !look.found; i++) {
+		const struct user_regs_struct *r = &stop->threads[i].registers;
+
+		if (is_ours(a, code, a->control.code_count, r->rip))
+			return false;
+		swz_interrupted_each(&a->target, r->rsp, look_at, &look);
+	}
+	return !look.found;
+}
+
+static void forget_threads(const struct swz_attached *a,
+			   const struct swz_stop *stop)
+{
+	for (size_t i = 0; i < stop->count; i++) {
+		uint64_t at = stop->threads[i].registers.fs_base +
+			      (uint64_t)a->control.thread_slot;
+		uint64_t there;
+
+		if (swz_target_read(&a->target, at, &there, sizeof(there)) &&
+		    there)
+			(void)swz_target_write(&a->target, at,
+					       &a->control.nobody,
+					       sizeof(a->control.nobody));
+	}
+}
+
+/* What is left of the sites: the inner ones, and those of a thread that was
+ * about to hook what it had loaded. */
+static bool restore_all_sites(struct swz_attached *a)
+{
+	struct swz_sites sites;
+	bool done;
+
+	if (!swz_attached_read(a))
+		return swz_attached_fail(a, "the process has ended");
+	done = swz_sites_read(&sites, &a->target, &a->control) &&
+	       swz_sites_restore(&sites, SWZ_PHASE_INNER);
+	swz_sites_free(&sites);
+	return done || swz_attached_fail(a, "its code cannot be written");
+}
+
+/* With all threads stopped, and none in code of ours. */
+static bool close_profile(struct swz_attached *a, const struct swz_stop *stop)
+{
+	if (!restore_all_sites(a))
+		return false;
+	forget_threads(a, stop);
+	if (!swz_attached_set_state(a, SWZ_CONTROL_FINISHING) ||
+	    !swz_attached_wait_while(a, SWZ_CONTROL_FINISHING,
+				     SWZ_ATTACH_ANSWER_NS) ||
+	    a->control.state != SWZ_CONTROL_ENDED)
+		return swz_attached_fail(a, "the library does not answer");
+	return true;
+}
+
+/* That of an earlier controller, which was killed. */
+static bool closer_waits(struct swz_attached *a)
+{
+	char path[64];
+
+	if (!a->taken_over || swz_attached_state(a) != SWZ_CONTROL_ENDING ||
+	    !swz_attached_beat(a))
+		return false;
+	swz_watch_rest(5000000); /* until it has seen that */
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)a->target.pid,
+		 (int)a->control.agent_tid);
+	return access(path, F_OK) == 0;
+}
+
+bool swz_attach_finish(struct swz_attached *a)
+{
+	struct swz_control_code *code;
+	struct swz_stop stop = {0};
+	bool done = false, good = true;
+
+	if (!closer_waits(a) &&
+	    !swz_injected_call_when_free(a, a->control.finish, 0, false))
+		return false;
+	if (!swz_attached_read(a))
+		return swz_attached_fail(a, "the process has ended");
+	code = read_code(a);
+	if (!code || !swz_target_read_mappings(&a->target)) {
+		free(code);
+		return swz_attached_fail(a, "its memory cannot be read");
+	}
+	for (unsigned i = 0; good && !done && i <= SWZ_ATTACH_TRIES; i++) {
+		enum swz_stop_result stopped;
+
+		(void)swz_attached_beat(a);
+		stopped = swz_stop_all(&stop, a->target.pid,
+				       a->control.agent_tid);
+		if (stopped != SWZ_STOP_DONE && stopped != SWZ_STOP_LATE) {
+			good = swz_attached_fail(a, "%s",
+						 swz_stop_problem(stopped));
+			break;
+		}
+		if (stopped == SWZ_STOP_DONE &&
+		    nobody_is_in_us(a, code, &stop)) {
+			good = close_profile(a, &stop);
+			done = true;
+		}
+		if (stopped == SWZ_STOP_DONE)
+			swz_attached_note_stop(a, swz_stop_end(&stop));
+		if (!done)
+			swz_watch_rest(500000);
+	}
+	free(code);
+	swz_stop_free(&stop);
+	return good &&
+	       (done ||
+		swz_attached_fail(a, "a thread of it does not leave a hook"));
+}
