@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define SWZ_CONTROL_MAGIC UINT64_C(0x6c6f72746e6f6373) /* "scontrol" */
-#define SWZ_CONTROL_VERSION 1u
+#define SWZ_CONTROL_VERSION 2u
 #define SWZ_CONTROL_SYMBOL "swizzle_control"
 /* long (struct swz_attach_request *), on a borrowed thread: 0, or a negated
  * error */
@@ -44,6 +44,8 @@ enum swz_control_state {
 /* When a site is written: those of a higher phase rely on those below. They are
  * restored the other way round. */
 enum swz_control_phase {
+	SWZ_PHASE_LINKER, /* calls by which the dynamic linker tells of changes:
+			   * in the stop in which the library commits */
 	SWZ_PHASE_INNER,  /* behind a function's beginning */
 	SWZ_PHASE_JUMP,   /* a jump at a function's beginning */
 	SWZ_PHASE_ISLAND, /* a jump that a short one leads to */
@@ -106,7 +108,8 @@ struct swz_control {
 	uint64_t sites; /* struct swz_control_site[] */
 	uint32_t site_count;
 	uint32_t code_count;
-	uint64_t code; /* struct swz_control_code[] */
+	uint64_t code;         /* struct swz_control_code[] */
+	uint64_t site_changes; /* of the table, counted by the library */
 	uint32_t functions, hooked;
 	uint64_t planning_ns;
 	uint32_t frames_left; /* that will yet return by way of the library */

@@ -140,7 +140,8 @@ bool swz_attach_begin(struct swz_attached *a,
 		(void)swz_attached_fail(a, "%s", a->borrower.problem);
 		return give_up(a);
 	}
-	a->longest_stop_ns = a->borrower.stopped_ns = 0;
+	a->stops = (struct swz_stop_times){0};
+	a->borrower.stopped_ns = 0;
 	return has_begun(a, settings) || give_up(a);
 }
 
@@ -162,6 +163,8 @@ bool swz_attach_open(struct swz_attached *a, int32_t pid)
 
 bool swz_attach_end(struct swz_attached *a)
 {
+	a->stops = (struct swz_stop_times){0};
+	a->borrower.stopped_ns = 0;
 	return swz_attached_read(a) && swz_attach_patch(a, false) &&
 	       swz_attach_finish(a);
 }

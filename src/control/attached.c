@@ -20,10 +20,16 @@ bool swz_attached_fail(struct swz_attached *a, const char *format, ...)
 	return false;
 }
 
-void swz_attached_note_stop(struct swz_attached *a, uint64_t ns)
+void swz_attached_end_stop(struct swz_attached *a, struct swz_stop *stop)
 {
-	if (ns > a->longest_stop_ns)
-		a->longest_stop_ns = ns;
+	uint64_t gathering_ns = stop->stopped_ns - stop->began_ns;
+	uint64_t ns = swz_stop_end(stop);
+
+	a->stops.count++;
+	a->stops.sum_ns += ns;
+	a->stops.gathering_ns += gathering_ns;
+	if (ns > a->stops.longest_ns)
+		a->stops.longest_ns = ns;
 }
 
 bool swz_attached_open(struct swz_attached *a, int32_t pid)

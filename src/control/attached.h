@@ -11,6 +11,7 @@
 #include "base/control.h"
 #include "control/borrow.h"
 #include "control/safe_place.h"
+#include "control/stop.h"
 #include "control/target.h"
 
 /* Of a stop in which no thread is where it must not be. */
@@ -20,14 +21,21 @@
 /* How long the library's thread may take for its part of a stop. */
 #define SWZ_ATTACH_ANSWER_NS UINT64_C(10000000000)
 
+/* Stops of all threads. */
+struct swz_stop_times {
+	uint32_t count;
+	uint64_t longest_ns, sum_ns;
+	uint64_t gathering_ns; /* of that sum, until the last thread stood */
+};
+
 struct swz_attached {
 	struct swz_target target;
 	struct swz_safe_places *places;
 	struct swz_borrower borrower;
-	struct swz_control control; /* as it was read last */
-	uint64_t control_at;        /* in the target */
-	uint64_t patch_stop_ns, longest_stop_ns;
-	size_t skipped;  /* functions */
+	struct swz_control control;  /* as it was read last */
+	uint64_t control_at;         /* in the target */
+	struct swz_stop_times stops; /* since it began to attach, or detach */
+	size_t skipped;              /* functions */
 	bool taken_over; /* an earlier attach's controller was killed: its
 			  * profile was closed */
 	int lock;
@@ -43,7 +51,9 @@ void swz_attached_close(struct swz_attached *attached);
 bool swz_attached_fail(struct swz_attached *attached, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-void swz_attached_note_stop(struct swz_attached *attached, uint64_t ns);
+/* Lets all threads go, and notes how long they were stopped. */
+void swz_attached_end_stop(struct swz_attached *attached,
+			   struct swz_stop *stop);
 
 /* Renews ->control. False: the library is not there any more. */
 bool swz_attached_read(struct swz_attached *attached);

@@ -95,24 +95,28 @@ static void forget_threads(const struct swz_attached *a,
 
 /* What is left of the sites: the inner ones, and those of a thread that was
  * about to hook what it had loaded. */
-static bool restore_all_sites(struct swz_attached *a)
+static bool read_rest(struct swz_attached *a, struct swz_sites *sites)
 {
-	struct swz_sites sites;
-	bool done;
+	if (!swz_attached_read(a) ||
+	    !swz_sites_read(sites, &a->target, &a->control))
+		return swz_attached_fail(a, "its memory cannot be read");
+	swz_sites_keep_written(sites);
+	return true;
+}
 
-	if (!swz_attached_read(a))
-		return swz_attached_fail(a, "the process has ended");
-	done = swz_sites_read(&sites, &a->target, &a->control) &&
-	       swz_sites_restore(&sites, SWZ_PHASE_INNER);
-	swz_sites_free(&sites);
-	return done || swz_attached_fail(a, "its code cannot be written");
+/* In the stop: whether nothing has come to the sites since they were read. */
+static bool is_current(struct swz_attached *a, const struct swz_sites *sites)
+{
+	return swz_attached_read(a) &&
+	       sites->changes == a->control.site_changes;
 }
 
 /* With all threads stopped, and none in code of ours. */
-static bool close_profile(struct swz_attached *a, const struct swz_stop *stop)
+static bool close_profile(struct swz_attached *a, const struct swz_stop *stop,
+			  const struct swz_sites *rest)
 {
-	if (!restore_all_sites(a))
-		return false;
+	if (!swz_sites_restore_rest(rest))
+		return swz_attached_fail(a, "its code cannot be written");
 	forget_threads(a, stop);
 	if (!swz_attached_set_state(a, SWZ_CONTROL_FINISHING) ||
 	    !swz_attached_wait_while(a, SWZ_CONTROL_FINISHING,
@@ -136,6 +140,34 @@ static bool closer_waits(struct swz_attached *a)
 	return access(path, F_OK) == 0;
 }
 
+/* One stop. *DONE: it was the last. */
+static bool try_to_close(struct swz_attached *a,
+			 const struct swz_control_code *code,
+			 struct swz_stop *stop, bool *done)
+{
+	struct swz_sites rest = {0};
+	enum swz_stop_result result;
+	bool good = true;
+
+	*done = false;
+	(void)swz_attached_beat(a);
+	if (!read_rest(a, &rest)) {
+		swz_sites_free(&rest);
+		return false;
+	}
+	result = swz_stop_all(stop, a->target.pid, a->control.agent_tid);
+	if (result == SWZ_STOP_DONE) {
+		*done = is_current(a, &rest) && nobody_is_in_us(a, code, stop);
+		if (*done)
+			good = close_profile(a, stop, &rest);
+		swz_attached_end_stop(a, stop);
+	} else if (result != SWZ_STOP_LATE) {
+		good = swz_attached_fail(a, "%s", swz_stop_problem(result));
+	}
+	swz_sites_free(&rest);
+	return good;
+}
+
 bool swz_attach_finish(struct swz_attached *a)
 {
 	struct swz_control_code *code;
@@ -153,23 +185,7 @@ bool swz_attach_finish(struct swz_attached *a)
 		return swz_attached_fail(a, "its memory cannot be read");
 	}
 	for (unsigned i = 0; good && !done && i <= SWZ_ATTACH_TRIES; i++) {
-		enum swz_stop_result stopped;
-
-		(void)swz_attached_beat(a);
-		stopped = swz_stop_all(&stop, a->target.pid,
-				       a->control.agent_tid);
-		if (stopped != SWZ_STOP_DONE && stopped != SWZ_STOP_LATE) {
-			good = swz_attached_fail(a, "%s",
-						 swz_stop_problem(stopped));
-			break;
-		}
-		if (stopped == SWZ_STOP_DONE &&
-		    nobody_is_in_us(a, code, &stop)) {
-			good = close_profile(a, &stop);
-			done = true;
-		}
-		if (stopped == SWZ_STOP_DONE)
-			swz_attached_note_stop(a, swz_stop_end(&stop));
+		good = try_to_close(a, code, &stop, &done);
 		if (!done)
 			swz_watch_rest(500000);
 	}

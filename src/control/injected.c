@@ -41,8 +41,6 @@ bool swz_injected_call(struct swz_attached *a, uint64_t function,
 	bool done = swz_borrow_call(&a->borrower, function, arguments, safe,
 				    result);
 
-	if (a->borrower.stopped_ns > a->longest_stop_ns)
-		a->longest_stop_ns = a->borrower.stopped_ns;
 	return done || swz_attached_fail(a, "%s", a->borrower.problem);
 }
 

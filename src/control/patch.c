@@ -1,119 +1,165 @@
-#include "control/patch.h"
+/* All threads are stopped again and again, each time for the sites of some
+ * pages, and run on in between: with half of its functions hooked, a program
+ * runs as right as with all of them. */
 
-#include <stddef.h>
+#include "control/patch.h"
 
 #include "control/sites.h"
 #include "control/stop.h"
 #include "watch/clock.h"
 
 #define TRIES_TO_SKIP 100u /* after so many, functions are left out */
+/* What is written in one stop; and how long they run until the next one. */
+#define PART_NS 2000000u
+#define PAUSE_NS 2000000u
+#define AGAIN_NS 1000000u
 
-/* In the stop: the library's part, then the sites. *DONE: that was possible. */
-static bool commit(struct swz_attached *a, const struct swz_sites *sites,
-		   bool *done)
+struct patching {
+	struct swz_attached *attached;
+	struct swz_sites sites;
+	struct swz_sites_place place;
+	struct swz_stop stop;
+	unsigned tries; /* in which nothing could be done */
+};
+
+/* Stops all threads. False: *GOOD says whether to try again. */
+static bool stop_all(struct patching *p, bool *good)
 {
-	*done = false;
-	if (swz_attached_state(a) == SWZ_CONTROL_PLANNED) {
-		if (!swz_attached_set_state(a, SWZ_CONTROL_COMMIT) ||
-		    !swz_attached_wait_while(a, SWZ_CONTROL_COMMIT,
-					     SWZ_ATTACH_ANSWER_NS))
-			return swz_attached_fail(a,
-						 "the library does not answer");
-		if (a->control.state == SWZ_CONTROL_PLANNED)
-			return true; /* a list is about to change */
-		if (a->control.state != SWZ_CONTROL_COMMITTED)
-			return swz_attached_fail(a, "the library has given up");
-	}
-	*done = true;
-	if (!swz_sites_write(sites))
-		return swz_attached_fail(a, "its code cannot be written");
-	return swz_attached_set_state(a, SWZ_CONTROL_RECORDING) ||
-	       swz_attached_fail(a, "the process has ended");
+	struct swz_attached *a = p->attached;
+	enum swz_stop_result result = swz_stop_all(&p->stop, a->target.pid,
+						   a->control.agent_tid);
+
+	*good = result == SWZ_STOP_DONE ||
+		(result == SWZ_STOP_LATE && p->tries < SWZ_ATTACH_TRIES) ||
+		swz_attached_fail(a, "%s", swz_stop_problem(result));
+	return result == SWZ_STOP_DONE;
 }
 
-static bool try_patch(struct swz_attached *a, struct swz_sites *sites,
-		      struct swz_stop *stop, unsigned attempt, bool *done)
+static uint64_t time_for_part(const struct patching *p)
 {
-	enum swz_stop_result result = swz_stop_all(stop, a->target.pid,
-						   a->control.agent_tid);
-	bool good = true;
+	return p->stop.stopped_ns + PART_NS;
+}
+
+static void rest(struct patching *p, bool done)
+{
+	p->tries = done ? 0 : p->tries + 1;
+	swz_watch_rest(done ? PAUSE_NS : AGAIN_NS);
+}
+
+static void end(struct patching *p)
+{
+	swz_sites_free(&p->sites);
+	swz_stop_free(&p->stop);
+}
+
+/* The library's part of the first stop. *DONE: the sites may be written. */
+static bool commit(struct swz_attached *a, bool *done)
+{
+	*done = true;
+	if (swz_attached_state(a) != SWZ_CONTROL_PLANNED)
+		return true;
+	if (!swz_attached_set_state(a, SWZ_CONTROL_COMMIT) ||
+	    !swz_attached_wait_while(a, SWZ_CONTROL_COMMIT,
+				     SWZ_ATTACH_ANSWER_NS))
+		return swz_attached_fail(a, "the library does not answer");
+	/* a list is about to change */
+	*done = a->control.state != SWZ_CONTROL_PLANNED;
+	return !*done || a->control.state == SWZ_CONTROL_COMMITTED ||
+	       swz_attached_fail(a, "the library has given up");
+}
+
+/* One stop. *DONE: something was written. */
+static bool patch_part(struct patching *p, bool *done)
+{
+	struct swz_attached *a = p->attached;
+	bool good;
 
 	*done = false;
-	if (result == SWZ_STOP_LATE && attempt < SWZ_ATTACH_TRIES)
-		return true;
-	if (result != SWZ_STOP_DONE)
-		return swz_attached_fail(a, "%s", swz_stop_problem(result));
-	if (swz_sites_are_free(sites, stop, attempt > TRIES_TO_SKIP)) {
-		good = commit(a, sites, done);
+	(void)swz_attached_beat(a);
+	if (!stop_all(p, &good))
+		return good;
+	if (swz_sites_are_free(&p->sites, &p->stop, p->tries > TRIES_TO_SKIP))
+		good = commit(a, done);
+	if (*done) {
+		good = swz_sites_write(&p->sites, &p->place,
+				       time_for_part(p)) ||
+		       swz_attached_fail(a, "its code cannot be written");
 		swz_borrow_close_gap(&a->borrower);
 	}
-	a->patch_stop_ns = swz_stop_end(stop);
-	swz_attached_note_stop(a, a->patch_stop_ns);
+	if (good && swz_sites_are_written(&p->place))
+		good = swz_attached_set_state(a, SWZ_CONTROL_RECORDING) ||
+		       swz_attached_fail(a, "the process has ended");
+	swz_attached_end_stop(a, &p->stop);
 	return good;
 }
 
 static bool patch(struct swz_attached *a)
 {
-	struct swz_sites sites;
-	struct swz_stop stop = {0};
-	bool done = false, good = true;
+	struct patching p = {.attached = a};
+	bool good = true, done;
 
-	if (!swz_target_read_mappings(&a->target) ||
-	    !swz_sites_read(&sites, &a->target, &a->control))
+	if (!swz_target_read_mappings(&a->target) || !swz_attached_read(a) ||
+	    !swz_sites_read(&p.sites, &a->target, &a->control)) {
+		end(&p);
 		return swz_attached_fail(a, "its memory cannot be read");
-	for (unsigned i = 0; good && !done && i <= SWZ_ATTACH_TRIES; i++) {
-		(void)swz_attached_beat(a);
-		good = try_patch(a, &sites, &stop, i, &done);
-		if (!done)
-			swz_watch_rest(1000000);
 	}
-	if (good && !done)
-		good = swz_attached_fail(
-			a, "its threads do not leave what is to be "
-			   "changed");
-	a->skipped = sites.skipped;
-	swz_sites_free(&sites);
-	swz_stop_free(&stop);
+	while (good && !swz_sites_are_written(&p.place)) {
+		good = p.tries <= SWZ_ATTACH_TRIES ||
+		       swz_attached_fail(a, "its threads do not leave what is "
+					    "to be changed");
+		good = good && patch_part(&p, &done);
+		if (good && !swz_sites_are_written(&p.place))
+			rest(&p, done);
+	}
+	a->skipped = p.sites.skipped;
+	end(&p);
+	return good;
+}
+
+/* One stop. *DONE: something was restored. */
+static bool unpatch_part(struct patching *p, bool *done)
+{
+	struct swz_attached *a = p->attached;
+	bool good;
+
+	*done = false;
+	if (!stop_all(p, &good))
+		return good;
+	if (!swz_attached_read(a)) {
+		good = swz_attached_fail(a, "the process has ended");
+	} else if (!a->control.late_busy) {
+		swz_sites_leave_islands(&p->sites, &p->stop);
+		good = swz_sites_restore(&p->sites, &p->place,
+					 time_for_part(p)) ||
+		       swz_attached_fail(a, "its code cannot be written");
+		*done = true;
+	}
+	if (good && swz_sites_are_restored(&p->place))
+		(void)swz_attached_set_state(a, SWZ_CONTROL_ENDING);
+	swz_attached_end_stop(a, &p->stop);
 	return good;
 }
 
 static bool unpatch(struct swz_attached *a)
 {
-	struct swz_sites sites = {0};
-	struct swz_stop stop = {0};
-	bool done = false, good = true;
+	struct patching p = {.attached = a};
+	bool good = true, done;
 
-	for (unsigned i = 0; good && !done && i <= SWZ_ATTACH_TRIES; i++) {
-		enum swz_stop_result result;
-
-		result = swz_stop_all(&stop, a->target.pid,
-				      a->control.agent_tid);
-		if (result == SWZ_STOP_LATE && i < SWZ_ATTACH_TRIES)
-			continue;
-		if (result != SWZ_STOP_DONE)
-			return swz_attached_fail(a, "%s",
-						 swz_stop_problem(result));
-		if (!swz_attached_read(a) ||
-		    !swz_sites_read(&sites, &a->target, &a->control)) {
-			good = swz_attached_fail(a,
-						 "its memory cannot be read");
-		} else if (!a->control.late_busy) {
-			swz_sites_leave_islands(&sites, &stop);
-			good = swz_sites_restore(&sites, SWZ_PHASE_JUMP) ||
-			       swz_attached_fail(a,
-						 "its code cannot be written");
-			(void)swz_attached_set_state(a, SWZ_CONTROL_ENDING);
-			done = true;
-		}
-		swz_sites_free(&sites);
-		swz_attached_note_stop(a, swz_stop_end(&stop));
-		if (!done)
-			swz_watch_rest(1000000);
+	if (!swz_attached_read(a) ||
+	    !swz_sites_read(&p.sites, &a->target, &a->control)) {
+		end(&p);
+		return swz_attached_fail(a, "its memory cannot be read");
 	}
-	swz_stop_free(&stop);
-	return good &&
-	       (done ||
-		swz_attached_fail(a, "it does not stop loading libraries"));
+	while (good && !swz_sites_are_restored(&p.place)) {
+		good = p.tries <= SWZ_ATTACH_TRIES ||
+		       swz_attached_fail(a,
+					 "it does not stop loading libraries");
+		good = good && unpatch_part(&p, &done);
+		if (good && !swz_sites_are_restored(&p.place))
+			rest(&p, done);
+	}
+	end(&p);
+	return good;
 }
 
 bool swz_attach_patch(struct swz_attached *a, bool wanted)

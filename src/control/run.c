@@ -49,13 +49,23 @@ static double in_ms(uint64_t ns)
 	return (double)ns / 1e6;
 }
 
+static void tell_stops(const struct swz_attached *a)
+{
+	const struct swz_stop_times *s = &a->stops;
+
+	say("swizzle: all threads stopped %u times for at most %.1f ms, "
+	    "%.1f ms in all (%.1f until each had stopped); one for %.1f ms\n",
+	    s->count, in_ms(s->longest_ns), in_ms(s->sum_ns),
+	    in_ms(s->gathering_ns), in_ms(a->borrower.stopped_ns));
+}
+
 static void tell_begin(const struct swz_attached *a)
 {
 	say("swizzle: attached: %u of %u functions hooked; planned in %.1f ms "
-	    "while it ran; all threads stopped for %.1f ms, one for %.1f ms\n",
+	    "while it ran\n",
 	    a->control.hooked, a->control.functions,
-	    in_ms(a->control.planning_ns), in_ms(a->patch_stop_ns),
-	    in_ms(a->borrower.stopped_ns));
+	    in_ms(a->control.planning_ns));
+	tell_stops(a);
 	if (a->skipped)
 		say("swizzle: %zu functions left out: threads stood in their "
 		    "first instructions\n",
@@ -64,8 +74,8 @@ static void tell_begin(const struct swz_attached *a)
 
 static void tell_end(const struct swz_attached *a)
 {
-	say("swizzle: detached; the longest stop was %.1f ms\n",
-	    in_ms(a->longest_stop_ns));
+	say("swizzle: detached\n");
+	tell_stops(a);
 	if (a->control.frames_left)
 		say("swizzle: %u calls that were open return by way of "
 		    "libswizzle.so, which stays loaded\n",

@@ -5,6 +5,7 @@
 
 #include "control/interrupted.h"
 #include "profile/support/memory.h"
+#include "watch/clock.h"
 
 #define PAGE UINT64_C(4096)
 
@@ -37,7 +38,8 @@ bool swz_sites_read(struct swz_sites *sites, const struct swz_target *t,
 	struct swz_control_site *table;
 	struct sorted *all;
 
-	*sites = (struct swz_sites){.target = t, .table = c->sites};
+	*sites = (struct swz_sites){
+		.target = t, .table = c->sites, .changes = c->site_changes};
 	if (count > SWZ_CONTROL_MOST_SITES)
 		return false;
 	table = swz_allocate(count + 1, sizeof(*table));
@@ -86,68 +88,199 @@ void swz_sites_copy_pages(const struct swz_sites *sites)
 	}
 }
 
-/* The site, of a page that was read. False: somebody else has written there. */
-static bool put(const struct swz_control_site *s, uint8_t *page, bool patch)
-{
-	uint8_t *at = page + s->address % PAGE;
-	const uint8_t *from = patch ? s->before : s->after;
-	const uint8_t *to = patch ? s->after : s->before;
+/* Neighbouring pages are read, and written, by one call. */
+#define RUN_PAGES 16u
 
-	if (memcmp(at, from, s->length) != 0)
+struct run {
+	uint64_t start;    /* of the first page */
+	size_t first, end; /* sites */
+	bool there, changed[RUN_PAGES];
+	uint8_t bytes[RUN_PAGES * PAGE];
+};
+
+static uint64_t page_of(const struct swz_control_site *s)
+{
+	return s->address & -PAGE;
+}
+
+static bool belongs(const struct swz_control_site *s, unsigned phase)
+{
+	return phase == SWZ_PHASES || s->phase == phase;
+}
+
+/* Sites from the first one on, in so many adjoining pages at most. */
+static bool read_run(const struct swz_sites *sites, unsigned phase,
+		     struct run *run, unsigned pages)
+{
+	uint64_t end = run->start;
+	size_t i = run->first;
+
+	for (; i < sites->count; i++) {
+		uint64_t page = page_of(&sites->list[i]);
+
+		if (!belongs(&sites->list[i], phase))
+			continue;
+		if (page > end || page - run->start >= pages * PAGE)
+			break;
+		end = page + PAGE;
+	}
+	run->end = i;
+	return swz_target_read(sites->target, run->start, run->bytes,
+			       end - run->start);
+}
+
+/* The next sites of a phase; SWZ_PHASES: of all. False: there are none. */
+static bool next_run(const struct swz_sites *sites, size_t from, unsigned phase,
+		     struct run *run)
+{
+	while (from < sites->count && !belongs(&sites->list[from], phase))
+		from++;
+	if (from >= sites->count)
 		return false;
-	memcpy(at, to, s->length);
+	run->first = from;
+	run->start = page_of(&sites->list[from]);
+	memset(run->changed, 0, sizeof(run->changed));
+	run->there = read_run(sites, phase, run, RUN_PAGES) ||
+		     read_run(sites, phase, run, 1);
 	return true;
 }
 
-static bool write_phase(const struct swz_sites *sites, unsigned phase,
-			bool patch)
+/* False: a page that has changed cannot be written. */
+static bool write_run(const struct swz_sites *sites, const struct run *run)
 {
-	uint8_t bytes[PAGE];
-	size_t i = 0;
+	for (size_t i = 0; i < RUN_PAGES; i++) {
+		size_t first = i;
 
-	while (i < sites->count) {
-		uint64_t page = sites->list[i].address & -PAGE;
-		bool read = false, changed = false;
-
-		for (; i < sites->count &&
-		       (sites->list[i].address & -PAGE) == page;
-		     i++) {
-			const struct swz_control_site *s = &sites->list[i];
-
-			if (s->phase != phase || s->flags & SWZ_SITE_SKIPPED)
-				continue;
-			/* (a page that is unmapped has nothing to restore) */
-			if (!read && !swz_target_read(sites->target, page,
-						      bytes, sizeof(bytes)))
-				break;
-			read = true;
-			changed = put(s, bytes, patch) || changed;
-		}
-		while (i < sites->count &&
-		       (sites->list[i].address & -PAGE) == page)
+		while (i < RUN_PAGES && run->changed[i])
 			i++;
-		if (changed && !swz_target_write(sites->target, page, bytes,
-						 sizeof(bytes)))
+		if (i > first &&
+		    !swz_target_write(sites->target, run->start + first * PAGE,
+				      run->bytes + first * PAGE,
+				      (i - first) * PAGE))
 			return false;
 	}
 	return true;
 }
 
-bool swz_sites_write(const struct swz_sites *sites)
+/* Whether the bytes are those: else they are another's. */
+static bool holds(const struct run *run, const struct swz_control_site *s,
+		  const uint8_t *bytes)
 {
-	for (unsigned phase = 0; phase < SWZ_PHASES; phase++)
-		if (!write_phase(sites, phase, true))
+	return run->there && memcmp(run->bytes + (s->address - run->start),
+				    bytes, s->length) == 0;
+}
+
+static void put(struct run *run, const struct swz_control_site *s, bool patch)
+{
+	if (!holds(run, s, patch ? s->before : s->after))
+		return;
+	memcpy(run->bytes + (s->address - run->start),
+	       patch ? s->after : s->before, s->length);
+	run->changed[(s->address - run->start) / PAGE] = true;
+}
+
+/* Sites of a phase, until it is time. (Pages that are unmapped by now have
+ * nothing to be restored.) */
+static bool write_phase(const struct swz_sites *sites, unsigned phase,
+			bool patch, size_t *index, uint64_t until_ns)
+{
+	static struct run run;
+
+	while (next_run(sites, *index, phase, &run)) {
+		if (swz_watch_now() > until_ns) {
+			*index = run.first;
+			return true;
+		}
+		for (size_t i = run.first; i < run.end; i++) {
+			const struct swz_control_site *s = &sites->list[i];
+
+			if (s->phase == phase &&
+			    !(patch && s->flags & SWZ_SITE_SKIPPED))
+				put(&run, s, patch);
+		}
+		if (!write_run(sites, &run))
 			return false;
+		*index = run.end;
+	}
+	*index = SIZE_MAX;
 	return true;
 }
 
-bool swz_sites_restore(const struct swz_sites *sites,
-		       enum swz_control_phase last)
+static bool write_phases(const struct swz_sites *sites, const uint8_t *phases,
+			 unsigned count, bool patch,
+			 struct swz_sites_place *place, uint64_t until_ns)
 {
-	for (unsigned phase = SWZ_PHASES; phase-- > last;)
-		if (!write_phase(sites, phase, false))
+	while (place->step < count) {
+		unsigned phase = phases[place->step];
+
+		if (!write_phase(sites, phase, patch, &place->index,
+				 phase == SWZ_PHASE_LINKER ? UINT64_MAX
+							   : until_ns))
 			return false;
+		if (place->index != SIZE_MAX)
+			break;
+		place->index = 0;
+		place->step++;
+	}
 	return true;
+}
+
+static const uint8_t upwards[] = {SWZ_PHASE_LINKER, SWZ_PHASE_INNER,
+				  SWZ_PHASE_JUMP, SWZ_PHASE_ISLAND,
+				  SWZ_PHASE_SHORT};
+static const uint8_t beginnings[] = {SWZ_PHASE_SHORT, SWZ_PHASE_ISLAND,
+				     SWZ_PHASE_JUMP};
+static const uint8_t downwards[] = {SWZ_PHASE_SHORT, SWZ_PHASE_ISLAND,
+				    SWZ_PHASE_JUMP, SWZ_PHASE_INNER,
+				    SWZ_PHASE_LINKER};
+
+bool swz_sites_write(const struct swz_sites *sites,
+		     struct swz_sites_place *place, uint64_t until_ns)
+{
+	return write_phases(sites, upwards, sizeof(upwards), true, place,
+			    until_ns);
+}
+
+bool swz_sites_are_written(const struct swz_sites_place *place)
+{
+	return place->step == sizeof(upwards);
+}
+
+bool swz_sites_restore(const struct swz_sites *sites,
+		       struct swz_sites_place *place, uint64_t until_ns)
+{
+	return write_phases(sites, beginnings, sizeof(beginnings), false, place,
+			    until_ns);
+}
+
+bool swz_sites_are_restored(const struct swz_sites_place *place)
+{
+	return place->step == sizeof(beginnings);
+}
+
+bool swz_sites_restore_rest(const struct swz_sites *sites)
+{
+	struct swz_sites_place place = {0};
+
+	return write_phases(sites, downwards, sizeof(downwards), false, &place,
+			    UINT64_MAX);
+}
+
+void swz_sites_keep_written(struct swz_sites *sites)
+{
+	static struct run run;
+	size_t kept = 0, from = 0;
+
+	while (next_run(sites, from, SWZ_PHASES, &run)) {
+		for (size_t i = run.first; i < run.end; i++) {
+			if (!holds(&run, &sites->list[i], sites->list[i].after))
+				continue;
+			sites->list[kept] = sites->list[i];
+			sites->places[kept++] = sites->places[i];
+		}
+		from = run.end;
+	}
+	sites->count = kept;
 }
 
 /* ----------------------------------------------------------- the threads */

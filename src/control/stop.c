@@ -220,6 +220,7 @@ enum swz_stop_result swz_stop_all(struct swz_stop *s, int32_t pid,
 	s->count = 0;
 	s->began_ns = now_ns();
 	result = stop_all(s, except, s->began_ns + MOST_NS);
+	s->stopped_ns = now_ns();
 	if (result != SWZ_STOP_DONE)
 		(void)swz_stop_end(s);
 	return result;

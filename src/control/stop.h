@@ -21,7 +21,8 @@ struct swz_stop {
 	int32_t pid;
 	struct swz_stopped *threads;
 	size_t count, capacity;
-	uint64_t began_ns; /* when the first was asked to stop */
+	uint64_t began_ns;   /* when the first was asked to stop */
+	uint64_t stopped_ns; /* when the last one had stopped */
 };
 
 enum swz_stop_result {

@@ -9,6 +9,7 @@
 
 #include "control/sites.h"
 #include "tests/unit/run_suite.h"
+#include "watch/clock.h"
 
 enum { PAGES = 3, BYTES = PAGES * 4096, NONE = -1 };
 
@@ -61,6 +62,22 @@ static void read_sites(void)
 	ck_assert(swz_sites_read(&sites, &target, &control));
 }
 
+static struct swz_sites_place place;
+
+static void write_all(void)
+{
+	place = (struct swz_sites_place){0};
+	ck_assert(swz_sites_write(&sites, &place, UINT64_MAX));
+	ck_assert(swz_sites_are_written(&place));
+}
+
+static void restore_beginnings(void)
+{
+	place = (struct swz_sites_place){0};
+	ck_assert(swz_sites_restore(&sites, &place, UINT64_MAX));
+	ck_assert(swz_sites_are_restored(&place));
+}
+
 /* Whether the code is as before, but for these bytes. */
 static bool differs_only(unsigned at, unsigned length, uint8_t fill)
 {
@@ -79,7 +96,7 @@ START_TEST(writes_and_restores)
 	ck_assert_uint_eq(sites.count, 3);
 	swz_sites_copy_pages(&sites);
 	ck_assert_int_eq(memcmp(code, before, BYTES), 0);
-	ck_assert(swz_sites_write(&sites));
+	write_all();
 	for (unsigned i = 0; i < BYTES; i++) {
 		uint8_t wanted = before[i];
 
@@ -91,7 +108,7 @@ START_TEST(writes_and_restores)
 			wanted = 0xcc;
 		ck_assert_uint_eq(code[i], wanted);
 	}
-	ck_assert(swz_sites_restore(&sites, SWZ_PHASE_INNER));
+	ck_assert(swz_sites_restore_rest(&sites));
 	ck_assert_int_eq(memcmp(code, before, BYTES), 0);
 }
 END_TEST
@@ -104,9 +121,9 @@ START_TEST(leaves_what_somebody_else_has_written)
 	before[202] = 0xcc; /* a debugger's breakpoint */
 	ck_assert(swz_target_write(&target, (uintptr_t)code + 202, before + 202,
 				   1));
-	ck_assert(swz_sites_write(&sites));
+	write_all();
 	ck_assert(differs_only(300, 5, 0xaa));
-	ck_assert(swz_sites_restore(&sites, SWZ_PHASE_INNER));
+	ck_assert(swz_sites_restore_rest(&sites));
 	ck_assert_int_eq(memcmp(code, before, BYTES), 0);
 }
 END_TEST
@@ -116,11 +133,66 @@ START_TEST(keeps_inner_sites_while_frames_may_be_open)
 	add(200, 5, SWZ_PHASE_JUMP, 1, UINT32_MAX, 0xaa);
 	add(220, 4, SWZ_PHASE_INNER, 1, UINT32_MAX, 0xdd);
 	read_sites();
-	ck_assert(swz_sites_write(&sites));
-	ck_assert(swz_sites_restore(&sites, SWZ_PHASE_JUMP));
+	write_all();
+	restore_beginnings();
 	ck_assert(differs_only(220, 4, 0xdd));
-	ck_assert(swz_sites_restore(&sites, SWZ_PHASE_INNER));
+	ck_assert(swz_sites_restore_rest(&sites));
 	ck_assert_int_eq(memcmp(code, before, BYTES), 0);
+}
+END_TEST
+
+START_TEST(what_restoring_leaves_is_kept_and_restored_at_the_end)
+{
+	add(200, 5, SWZ_PHASE_JUMP, 1, UINT32_MAX, 0xaa);
+	add(220, 4, SWZ_PHASE_INNER, 1, UINT32_MAX, 0xdd);
+	read_sites();
+	write_all();
+	restore_beginnings();
+	swz_sites_keep_written(&sites);
+	ck_assert_uint_eq(sites.count, 1);
+	ck_assert_uint_eq(sites.list[0].address, (uintptr_t)code + 220);
+	ck_assert(swz_sites_restore_rest(&sites));
+	ck_assert_int_eq(memcmp(code, before, BYTES), 0);
+}
+END_TEST
+
+/* A run of pages for each part: the first, with all that is the linker's, comes
+ * even if there is no time. */
+START_TEST(goes_on_where_it_stopped)
+{
+	unsigned parts = 0;
+
+	add(4096 + 200, 5, SWZ_PHASE_JUMP, 1, UINT32_MAX, 0xaa);
+	add(4096 + 300, 5, SWZ_PHASE_JUMP, 2, UINT32_MAX, 0xaa);
+	add(8192 + 100, 4, SWZ_PHASE_LINKER, 3, UINT32_MAX, 0xee);
+	read_sites();
+	place = (struct swz_sites_place){0};
+	ck_assert(swz_sites_write(&sites, &place, 0));
+	ck_assert(!swz_sites_are_written(&place));
+	ck_assert(differs_only(8192 + 100, 4, 0xee));
+	for (; !swz_sites_are_written(&place) && parts < 10; parts++)
+		ck_assert(swz_sites_write(&sites, &place,
+					  swz_watch_now() + 1000000000));
+	ck_assert_uint_eq(parts, 1);
+	ck_assert_uint_eq(code[4096 + 200], 0xaa);
+	ck_assert_uint_eq(code[4096 + 304], 0xaa);
+	ck_assert(swz_sites_restore_rest(&sites));
+	ck_assert_int_eq(memcmp(code, before, BYTES), 0);
+}
+END_TEST
+
+/* Its neighbours are written all the same. */
+START_TEST(a_page_that_is_gone_has_nothing_to_be_restored)
+{
+	add(200, 5, SWZ_PHASE_JUMP, 1, UINT32_MAX, 0xaa);
+	add(4096 + 200, 5, SWZ_PHASE_JUMP, 2, UINT32_MAX, 0xaa);
+	add(8192 + 200, 5, SWZ_PHASE_JUMP, 3, UINT32_MAX, 0xaa);
+	read_sites();
+	write_all();
+	munmap(code + 4096, 4096);
+	ck_assert(swz_sites_restore_rest(&sites));
+	ck_assert_int_eq(memcmp(code, before, 4096), 0);
+	ck_assert_int_eq(memcmp(code + 8192, before + 8192, 4096), 0);
 }
 END_TEST
 
@@ -136,7 +208,7 @@ START_TEST(does_not_believe_the_table)
 	table[3].flags = SWZ_SITE_GONE;
 	read_sites();
 	ck_assert_uint_eq(sites.count, 1);
-	ck_assert(swz_sites_write(&sites));
+	write_all();
 	ck_assert(differs_only(400, 5, 0xaa));
 	control.site_count = SWZ_CONTROL_MOST_SITES + 1;
 	swz_sites_free(&sites);
@@ -183,7 +255,7 @@ START_TEST(leaves_out_a_function_and_what_relies_on_it)
 	for (unsigned i = 0; i < control.site_count; i++)
 		ck_assert_int_eq(table[i].flags & SWZ_SITE_SKIPPED,
 				 table[i].function == 3 ? 0 : SWZ_SITE_SKIPPED);
-	ck_assert(swz_sites_write(&sites));
+	write_all();
 	ck_assert(differs_only(260, 5, 0xaa));
 }
 END_TEST
@@ -215,6 +287,10 @@ int main(void)
 	tcase_add_test(writing, writes_and_restores);
 	tcase_add_test(writing, leaves_what_somebody_else_has_written);
 	tcase_add_test(writing, keeps_inner_sites_while_frames_may_be_open);
+	tcase_add_test(writing,
+		       what_restoring_leaves_is_kept_and_restored_at_the_end);
+	tcase_add_test(writing, goes_on_where_it_stopped);
+	tcase_add_test(writing, a_page_that_is_gone_has_nothing_to_be_restored);
 	tcase_add_test(writing, does_not_believe_the_table);
 	suite_add_tcase(suite, writing);
 	tcase_add_checked_fixture(threads, begin, end);

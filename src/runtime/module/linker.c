@@ -138,7 +138,7 @@ static bool list(const struct swz_module *m,
 
 		memcpy(bytes, &distance, sizeof(distance));
 		if (!swz_live_sites_add(at, bytes, sizeof(bytes),
-					SWZ_PHASE_INNER, number, SWZ_NO_HOST,
+					SWZ_PHASE_LINKER, number, SWZ_NO_HOST,
 					0))
 			return false;
 	}

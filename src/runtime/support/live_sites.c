@@ -25,6 +25,12 @@ static void *map(uint64_t bytes)
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
+static void note_change(void)
+{
+	__atomic_store_n(&swizzle_control.site_changes,
+			 swizzle_control.site_changes + 1, __ATOMIC_RELEASE);
+}
+
 bool swz_live_sites_begin(void)
 {
 	struct swz_control *c = &swizzle_control;
@@ -67,6 +73,7 @@ bool swz_live_sites_add(uint64_t address, const uint8_t *bytes, unsigned length,
 	memcpy(s->after, bytes, length);
 	/* release: matches the reading of the count by the controller */
 	__atomic_store_n(&c->site_count, c->site_count + 1, __ATOMIC_RELEASE);
+	note_change();
 	return true;
 }
 
@@ -97,4 +104,5 @@ void swz_live_sites_gone(uint64_t start, uint64_t end, bool gone)
 		else
 			s[i].flags &= (uint8_t)~SWZ_SITE_GONE;
 	}
+	note_change();
 }
