@@ -16,6 +16,8 @@
 #include "swizzle/format.h"
 #include "watch/hooked_frames.h"
 #include "watch/jit_functions.h"
+#include "watch/names/python_frames.h"
+#include "watch/names/ruby_frames.h"
 #include "watch/process_labels.h"
 #include "watch/scan.h"
 #include "watch/script_frames.h"
@@ -104,6 +106,7 @@ void swz_image_free(struct swz_image *image)
 	free(image->scripts);
 	swz_code_names_close(image->names);
 	swz_python_close(image->python);
+	swz_ruby_close(image->ruby);
 	swz_map_free(&image->by_name);
 	swz_map_free(&image->by_place);
 	swz_map_free(&image->by_unnamed_pc);

@@ -13,7 +13,6 @@
 #include "profile/support/map.h"
 #include "watch/code_file.h"
 #include "watch/names/code_names.h"
-#include "watch/names/python_frames.h"
 #include "watch/unwind/unwinder.h"
 
 #define SWZ_NO_MODULE UINT32_MAX
@@ -77,6 +76,9 @@ struct swz_hooked_frames {
 	size_t count, capacity;
 };
 
+struct swz_python;
+struct swz_ruby;
+
 struct swz_image {
 	int32_t pid, parent_pid;
 	uint64_t process_start; /* as swz_process_start() */
@@ -109,9 +111,11 @@ struct swz_image {
 	size_t script_count, script_capacity;
 	/* see script_frames.h */
 	struct swz_python *python; /* NULL: there is none, or not asked for */
-	size_t modules_seen;       /* so many have been looked into for it */
+	struct swz_ruby *ruby;     /* the same */
+	size_t modules_seen;       /* so many have been looked into for these */
 	uint32_t loop_module;
-	uint64_t loop_address;   /* ELF virtual address */
+	uint64_t loop_address;       /* ELF virtual address */
+	uint64_t inner_loop_address; /* of what the loop is in; 0: itself */
 	uint64_t unread_scripts; /* samples of it that have C functions only */
 	struct swz_unwinder *unwinder;
 	struct swz_hooked_frames hooked;

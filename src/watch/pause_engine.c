@@ -21,6 +21,7 @@
 #include "watch/proc_task.h"
 #include "watch/scan.h"
 #include "watch/script_frames.h"
+#include "watch/stack_copy.h"
 #include "watch/waiting.h"
 
 #define USUAL_RATE 100u
@@ -39,7 +40,6 @@
 #define PTRACE_EVENT_STOP 128
 #endif
 
-static uint8_t copy[65536];
 static uint64_t period_ns, next_waiting, round_start;
 static size_t stopping; /* threads that were asked to */
 
@@ -139,7 +139,7 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 {
 	/* what counts is how much it has run since its last sample */
 	struct swz_hit hit = {.time_ns = swz_watch_now()};
-	struct swz_stack stack = {.bytes = copy};
+	struct swz_stack stack;
 	struct swz_registers registers;
 	struct user_regs_struct r;
 	bool good = ptrace(PTRACE_GETREGS, task->tid, NULL, &r) == 0;
@@ -149,9 +149,8 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 		hit.in_kernel = (int64_t)r.orig_rax >= 0;
 		counts = know_time(watch, task, hit.time_ns, hit.in_kernel);
 		fill_registers(&registers, &r);
-		stack.start = r.rsp;
-		stack.size = swz_proc_memory(task->image->pid, r.rsp, copy,
-					     watch->run.stack_bytes);
+		swz_stack_copy(task->image->pid, r.rsp, r.fs_base,
+			       watch->run.stack_bytes, &stack);
 		hit.script = swz_script_frames_read(task->image, r.fs_base,
 						    r.rsp);
 		if (!signal)

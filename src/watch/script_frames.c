@@ -1,8 +1,10 @@
-/* A call of the interpreter's loop, _PyEval_EvalFrameDefault, runs the frame
- * that it was called with and those that this one calls without C in between;
- * the first of them is marked as entry. So the groups of frames and the calls
- * of the loop follow each other in the same order. A loop that has just been
- * called has no frame yet: it stays what it is. */
+/* A call of the interpreter's loop runs the frame that it was called with and
+ * those that this one calls without C in between; the first of them is marked
+ * as entry. So the groups of frames and the calls of the loop follow each other
+ * in the same order. The loop is _PyEval_EvalFrameDefault, and rb_vm_exec with
+ * what that calls for the instructions. Where a frame is made before the loop
+ * is called (Ruby), or after that (Python), one of them may be missing for a
+ * moment. */
 
 #include "watch/script_frames.h"
 
@@ -10,9 +12,12 @@
 
 #include "profile/support/memory.h"
 #include "watch/jit_functions.h"
+#include "watch/names/python_frames.h"
+#include "watch/names/ruby_frames.h"
 #include "watch/proc_task.h"
 
-static const char loop_name[] = "_PyEval_EvalFrameDefault";
+static const char python_loop[] = "_PyEval_EvalFrameDefault";
+static const char ruby_loop[] = "rb_vm_exec";
 
 static size_t read_memory(void *context, uint64_t address, void *into,
 			  size_t size)
@@ -28,45 +33,100 @@ bool swz_script_frames_known(const char *program)
 {
 	const struct swz_code_file *file = swz_code_file_of(0, program, 0);
 	uint64_t address, version;
+	char text[4];
 
 	if (swz_code_file_symbol(file, "Py_Version", &address))
 		return swz_code_file_bytes(file, address, &version,
 					   sizeof(version)) &&
 		       swz_python_is_known(version);
-	return swz_code_file_needs(file, SWZ_PYTHON_LIBRARY);
+	if (swz_code_file_symbol(file, "ruby_version", &address))
+		return swz_code_file_bytes(file, address, text, sizeof(text)) &&
+		       swz_ruby_is_known(text, sizeof(text));
+	return swz_code_file_needs(file, SWZ_PYTHON_LIBRARY) ||
+	       swz_code_file_needs(file, SWZ_RUBY_LIBRARY) ||
+	       swz_code_file_needs(file, SWZ_RUBY_OWN_LIBRARY);
 }
 
-static void look_in(struct swz_image *image, uint32_t index)
+struct wanted {
+	const char *name;
+	uint64_t *address;
+};
+
+/* The run-time addresses of all of them; false: not all are there. */
+static bool find_symbols(const struct swz_image_module *module,
+			 const struct wanted *wanted, size_t count)
 {
-	const struct swz_image_module *module = &image->modules[index];
+	for (size_t i = 0; i < count; i++) {
+		if (!swz_code_file_symbol(module->file, wanted[i].name,
+					  wanted[i].address))
+			return false;
+		*wanted[i].address += module->load_bias;
+	}
+	return true;
+}
+
+static void look_for_python(struct swz_image *image,
+			    const struct swz_image_module *module)
+{
 	struct swz_python_places places;
-	const struct {
-		const char *name;
-		uint64_t *address;
-	} wanted[] = {
+	uint64_t loop;
+	const struct wanted wanted[] = {
 		{"_PyRuntime", &places.runtime},
 		{"Py_Version", &places.version},
 		{"PyCode_Type", &places.code_type},
 		{"PyUnicode_Type", &places.str_type},
-		{loop_name, &image->loop_address},
+		{python_loop, &loop},
 	};
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-		if (!swz_code_file_symbol(module->file, wanted[i].name,
-					  wanted[i].address))
-			return;
-		*wanted[i].address += module->load_bias;
-	}
-	image->loop_address -= module->load_bias;
-	image->loop_module = index;
+	if (!find_symbols(module, wanted, sizeof(wanted) / sizeof(*wanted)))
+		return;
+	image->loop_address = loop - module->load_bias;
 	image->python = swz_python_open(&places, read_memory, image);
 }
 
-static void look_for_python(struct swz_image *image)
+static void look_for_ruby(struct swz_image *image,
+			  const struct swz_image_module *module)
 {
-	for (; !image->python && image->modules_seen < image->module_count;
-	     image->modules_seen++)
-		look_in(image, (uint32_t)image->modules_seen);
+	uint64_t version, vm, loop;
+	const struct wanted wanted[] = {
+		{"ruby_version", &version},
+		{"ruby_current_vm_ptr", &vm},
+		{ruby_loop, &loop},
+	};
+
+	if (!find_symbols(module, wanted, sizeof(wanted) / sizeof(*wanted)))
+		return;
+	image->loop_address = loop - module->load_bias;
+	image->ruby = swz_ruby_open(version, vm, read_memory, image);
+}
+
+static void look_for_interpreters(struct swz_image *image)
+{
+	while (!image->python && !image->ruby &&
+	       image->modules_seen < image->module_count) {
+		const struct swz_image_module *module =
+			&image->modules[image->modules_seen];
+
+		image->loop_module = (uint32_t)image->modules_seen++;
+		look_for_python(image, module);
+		if (!image->python)
+			look_for_ruby(image, module);
+	}
+}
+
+/* What rb_vm_exec calls has no name in stripped libraries. */
+static void find_inner_loop(struct swz_image *image)
+{
+	const struct swz_image_module *module =
+		&image->modules[image->loop_module];
+	uint64_t at = swz_ruby_loop(image->ruby);
+
+	if (!image->inner_loop_address && at >= module->start &&
+	    at < module->end)
+		image->inner_loop_address = swz_code_file_function(
+						    module->file,
+						    at - module->load_bias)
+						    .start;
 }
 
 const struct swz_script_stack *swz_script_frames_read(struct swz_image *image,
@@ -75,12 +135,19 @@ const struct swz_script_stack *swz_script_frames_read(struct swz_image *image,
 {
 	static struct swz_script_stack stack;
 
-	look_for_python(image);
-	if (!image->python)
+	look_for_interpreters(image);
+	if (image->python) {
+		stack.result = swz_python_frames(image->python, thread_pointer,
+						 stack_start, stack.frames,
+						 SWZ_MOST_FRAMES, &stack.count);
+		return &stack;
+	}
+	if (!image->ruby)
 		return NULL;
-	stack.result = swz_python_frames(image->python, thread_pointer,
-					 stack_start, stack.frames,
-					 SWZ_MOST_FRAMES, &stack.count);
+	stack.result = swz_ruby_frames(image->ruby, thread_pointer, stack_start,
+				       stack.frames, SWZ_MOST_FRAMES,
+				       &stack.count);
+	find_inner_loop(image);
 	return &stack;
 }
 
@@ -98,9 +165,9 @@ static void put(struct putting *p, uint32_t function, uint64_t call_site)
 		p->to[p->count++] = (struct swz_stack_row){function, call_site};
 }
 
-static void put_script(struct putting *p, const struct swz_python_frame *frame)
+static void put_script(struct putting *p, const struct swz_script_frame *frame)
 {
-	const struct swz_python_function *f = frame->function;
+	const struct swz_script_code *f = frame->code;
 	char *path = NULL;
 
 	if (f->file[0] != '/' && f->file[0] != '<' && p->image->directory)
@@ -137,6 +204,59 @@ static size_t count_groups(const struct swz_script_stack *script)
 	return groups;
 }
 
+/* How the loops and the groups of frames fit together. */
+struct fit {
+	size_t bare;    /* loops, the innermost, that have no group */
+	size_t at;      /* of the script's frames: the first that has a loop */
+	bool is_unread; /* the script's functions are not to be had */
+};
+
+static size_t past_group(const struct swz_script_stack *script, size_t at)
+{
+	while (at < script->count && !script->frames[at].is_entry)
+		at++;
+	return at + (at < script->count);
+}
+
+static struct fit fit_together(const struct swz_image *image,
+			       const struct swz_script_stack *script,
+			       size_t loops, bool to_root)
+{
+	size_t groups = count_groups(script);
+	struct fit fit = {0};
+
+	if (script->result == SWZ_SCRIPT_LOST) {
+		fit.bare = loops;
+		fit.is_unread = loops != 0;
+		return fit;
+	}
+	if (!to_root)
+		return fit; /* from the innermost on, as far as it goes */
+	if (loops == groups || loops == groups + 1) {
+		fit.bare = loops - groups;
+	} else if (image->ruby && loops + 1 == groups) {
+		fit.at = past_group(script, 0);
+	} else {
+		fit.bare = loops;
+		fit.is_unread = loops > 1;
+	}
+	return fit;
+}
+
+/* The function that has the loop, called by the one that stands for it. */
+static bool is_inner_loop(const struct swz_image *image,
+			  const struct swz_stack_row *rows, size_t count,
+			  size_t i)
+{
+	const struct swz_image_function *f =
+		&image->functions[rows[i].function];
+
+	return image->inner_loop_address && i + 1 < count &&
+	       f->module == image->loop_module &&
+	       f->address == image->inner_loop_address &&
+	       is_loop(image, rows[i + 1].function);
+}
+
 size_t swz_script_frames_put(struct swz_image *image,
 			     const struct swz_script_stack *script,
 			     const struct swz_stack_row *rows, size_t count,
@@ -144,33 +264,26 @@ size_t swz_script_frames_put(struct swz_image *image,
 			     size_t most)
 {
 	struct putting p = {image, to, most, 0};
-	size_t loops = count_loops(image, rows, count);
-	size_t groups = count_groups(script), bare = 0, at = 0;
+	struct fit fit = fit_together(image, script,
+				      count_loops(image, rows, count), to_root);
 
-	if (script->result == SWZ_PYTHON_LOST || loops < groups ||
-	    loops > groups + 1) {
-		if (to_root || script->result == SWZ_PYTHON_LOST)
-			bare = loops;
-	} else if (to_root) {
-		bare = loops - groups;
-	}
-	if (bare > 1 || (bare && script->result == SWZ_PYTHON_LOST))
-		image->unread_scripts++;
+	image->unread_scripts += fit.is_unread;
 	for (size_t i = 0; i < count; i++) {
-		if (!is_loop(image, rows[i].function) || bare) {
-			bool loop = is_loop(image, rows[i].function);
+		bool loop = is_loop(image, rows[i].function);
+		size_t end;
 
-			put(&p, rows[i].function, rows[i].call_site);
-			bare -= loop;
+		if (!loop || fit.bare) {
+			if (fit.bare || !is_inner_loop(image, rows, count, i))
+				put(&p, rows[i].function, rows[i].call_site);
+			fit.bare -= loop;
 			continue;
 		}
 		/* what it calls is called by the script */
 		if (p.count)
 			p.to[p.count - 1].call_site = 0;
-		for (bool more = true; more && at < script->count; at++) {
-			put_script(&p, &script->frames[at]);
-			more = !script->frames[at].is_entry;
-		}
+		end = past_group(script, fit.at);
+		for (; fit.at < end; fit.at++)
+			put_script(&p, &script->frames[fit.at]);
 	}
 	return p.count;
 }

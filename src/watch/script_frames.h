@@ -2,18 +2,18 @@
 #define SWZ_WATCH_SCRIPT_FRAMES_H
 
 /* The functions of a script in place of the frames of its interpreter's loop:
- * those of Python 3.11. They must be read while the thread does not run, as
- * what is read is the program's memory. */
+ * those of Python 3.11 and of Ruby 3.1. They must be read while the thread does
+ * not run, as what is read is the program's memory. */
 
 #include "watch/image.h"
-#include "watch/names/python_frames.h"
+#include "watch/names/script_frame.h"
 
 #define SWZ_MOST_FRAMES 1024u
 
 struct swz_script_stack {
-	enum swz_python_result result;
+	enum swz_script_result result;
 	size_t count; /* the innermost first */
-	struct swz_python_frame frames[SWZ_MOST_FRAMES];
+	struct swz_script_frame frames[SWZ_MOST_FRAMES];
 };
 
 /* Whether the program is an interpreter whose frames can be read. */

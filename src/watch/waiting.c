@@ -9,30 +9,27 @@
 #include "watch/clock.h"
 #include "watch/proc_task.h"
 #include "watch/script_frames.h"
+#include "watch/stack_copy.h"
 
 #define EVERY_NS 10000000u
 /* Of thousands of threads: rests so many times as long as it took. */
 #define MOST_LOAD 4u
-
-static uint8_t copy[65536];
 
 static void sample_task(struct swz_watch *watch, const struct swz_task *task,
 			uint64_t now)
 {
 	struct swz_registers registers = {0}, again = {0};
 	struct swz_hit hit = {.waiting = true, .time_ns = now};
-	struct swz_stack stack = {.bytes = copy};
+	struct swz_stack stack;
 	int32_t pid = task->image->pid;
 
 	if (!swz_proc_task_waits(pid, task->tid, &registers.ip, &registers.sp))
 		return;
-	stack.start = registers.sp;
 	/* (where threads that run are named, too) */
 	if (watch->run.engine == SWZ_ENGINE_PAUSE)
 		hit.script = swz_script_frames_read(task->image, 0,
 						    registers.sp);
-	stack.size = swz_proc_memory(pid, registers.sp, copy,
-				     watch->run.stack_bytes);
+	swz_stack_copy(pid, registers.sp, 0, watch->run.stack_bytes, &stack);
 	/* it has gone on meanwhile: what was read is not of one moment */
 	if (hit.script &&
 	    (!swz_proc_task_waits(pid, task->tid, &again.ip, &again.sp) ||

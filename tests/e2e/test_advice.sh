@@ -310,6 +310,7 @@ while read -r symbol language; do
 done <<'END'
 Py_BytesMain Python
 JNI_CreateJavaVM Java
+ruby_run_node Ruby
 php_execute_script PHP
 _ZN4node5StartEiPPc JavaScript
 END
@@ -324,7 +325,7 @@ else
 fi
 
 it 'of others it is said that no mode does'
-for interpreter in perl_run:Perl luaJIT_setmode:Lua ruby_run_node:Ruby; do
+for interpreter in perl_run:Perl luaJIT_setmode:Lua; do
 	interpreter "${interpreter%:*}"
 	advised -f text "profile.${interpreter%:*}"
 	assert_contains err "interprets ${interpreter#*:}: its rows are the interpreter's C functions. The script's own are not recorded"

@@ -5,6 +5,7 @@
 # run: alone
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
+. "$TOP/tests/e2e/script_shares.sh"
 need python3
 unset SWIZZLE_MODE
 # (python3 may be a script that looks for one; Debian's is linked with the
@@ -21,6 +22,7 @@ PYTHON=${PYTHONS[0]}
 "$RUN" -q -m sample --engine pause -o try "$PYTHON" -c 1 2>err ||
 	skip "cannot sample by pauses here: $(cat err)"
 
+SCRIPT=script.py
 cat >script.py <<'END'
 import sys, threading, time
 
@@ -90,31 +92,6 @@ for name, ms in own.items():
     print(name, ms)
 print('process', time.process_time() * 1000)
 END
-
-own() { # NAME: ms
-	awk -v name="$1" '$1 == name { print $2 }' printed
-}
-
-row() { # FUNCTION COLUMN
-	"$DUMP" -q -f csv -o - profile | awk -F , -v name="$1" -v column="$2" \
-		'$7 == name && $9 ~ /script.py$/ { print $column }'
-}
-
-# Within three standard deviations of what so many samples say.
-assert_shares() { # [NAME...]
-	local total name samples
-	total=$(own process)
-	samples=$("$DUMP" -f info profile | awk '/^samples:/ { print $2 + 0 }')
-	assert_ge "$samples" 100 'samples'
-	for name; do
-		awk -v ns="$(row "$name" 3)" -v ms="$(own "$name")" -v total="$total" -v n="$samples" 'BEGIN {
-			share = ms / total
-			off = ns / 1e6 / total - share
-			most = 0.02 + 4 * sqrt(share * (1 - share) / n)
-			exit !(ns > 0 && off < most && off > -most) }' </dev/null ||
-			fail "$name: $(row "$name" 3) ns, not about $(own "$name") ms of $total"
-	done
-}
 
 for python in "${PYTHONS[@]}"; do
 	it "shares of functions: $python"

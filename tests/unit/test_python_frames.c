@@ -28,7 +28,7 @@ enum {
 static uint8_t memory[BYTES];
 static uint64_t next_object;
 static struct swz_python *python;
-static struct swz_python_frame frames[16];
+static struct swz_script_frame frames[16];
 static size_t count;
 
 static size_t read_memory(void *context, uint64_t address, void *into,
@@ -128,7 +128,7 @@ static void tear_down(void)
 	swz_python_close(python);
 }
 
-static enum swz_python_result get(uint64_t thread_pointer)
+static enum swz_script_result get(uint64_t thread_pointer)
 {
 	return swz_python_frames(python, thread_pointer, STACK, frames, 16,
 				 &count);
@@ -137,15 +137,15 @@ static enum swz_python_result get(uint64_t thread_pointer)
 static void assert_frame(size_t i, const char *name, const char *file,
 			 uint32_t line, bool is_entry)
 {
-	ck_assert_str_eq(frames[i].function->name, name);
-	ck_assert_str_eq(frames[i].function->file, file);
-	ck_assert_uint_eq(frames[i].function->line, line);
+	ck_assert_str_eq(frames[i].code->name, name);
+	ck_assert_str_eq(frames[i].code->file, file);
+	ck_assert_uint_eq(frames[i].code->line, line);
 	ck_assert_int_eq(frames[i].is_entry, is_entry);
 }
 
 START_TEST(frames_are_found_wherever_they_lie)
 {
-	ck_assert_int_eq(get(8), SWZ_PYTHON_READ);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
 	ck_assert_uint_eq(count, 4);
 	assert_frame(0, "inner", "/x.py", 3, true);
 	assert_frame(1, "A.middle", "/x.py", 20, false);
@@ -156,10 +156,10 @@ END_TEST
 
 START_TEST(a_thread_is_known_by_its_stack)
 {
-	ck_assert_int_eq(get(0), SWZ_PYTHON_READ);
+	ck_assert_int_eq(get(0), SWZ_SCRIPT_READ);
 	ck_assert_uint_eq(count, 4);
-	ck_assert_int_eq(get(7), SWZ_PYTHON_NONE);
-	ck_assert_int_eq(get(99), SWZ_PYTHON_NONE);
+	ck_assert_int_eq(get(7), SWZ_SCRIPT_NONE);
+	ck_assert_int_eq(get(99), SWZ_SCRIPT_NONE);
 }
 END_TEST
 
@@ -178,9 +178,9 @@ END_TEST
 START_TEST(what_is_no_code_object_is_not_believed)
 {
 	put(CHUNK + 0x40 + 32, CHUNK, 8);
-	ck_assert_int_eq(get(8), SWZ_PYTHON_LOST);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_LOST);
 	put(CHUNK + 0x40 + 32, 0xdead0000, 8);
-	ck_assert_int_eq(get(8), SWZ_PYTHON_LOST);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_LOST);
 }
 END_TEST
 
@@ -190,9 +190,9 @@ START_TEST(names_must_be_texts)
 
 	put(code + 128, code, 8);
 	make_frame(CHUNK + 0x100, code, 0, true);
-	ck_assert_int_eq(get(8), SWZ_PYTHON_LOST);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_LOST);
 	put(code + 128, make_text("g", 2, false), 8);
-	ck_assert_int_eq(get(8), SWZ_PYTHON_READ);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
 	assert_frame(0, "g", "/z.py", 1, true);
 }
 END_TEST
@@ -202,10 +202,10 @@ START_TEST(code_that_took_the_place_of_other_code_has_its_own_name)
 	uint64_t code = make_code("old", "/z.py", 1);
 
 	make_frame(CHUNK + 0x100, code, 0, true);
-	ck_assert_int_eq(get(8), SWZ_PYTHON_READ);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
 	assert_frame(0, "old", "/z.py", 1, true);
 	put(code + 128, make_text("new", 1, true), 8);
-	ck_assert_int_eq(get(8), SWZ_PYTHON_READ);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
 	assert_frame(0, "new", "/z.py", 1, true);
 }
 END_TEST
@@ -233,8 +233,8 @@ START_TEST(names_are_utf8)
 		    cases[i].width);
 		put(code + 128, text, 8);
 		make_frame(CHUNK + 0x100, code, 0, true);
-		ck_assert_int_eq(get(8), SWZ_PYTHON_READ);
-		ck_assert_str_eq(frames[0].function->name, cases[i].text);
+		ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
+		ck_assert_str_eq(frames[0].code->name, cases[i].text);
 	}
 }
 END_TEST
@@ -242,11 +242,11 @@ END_TEST
 START_TEST(a_circle_of_frames_or_threads_ends)
 {
 	put(OLD_CHUNK + 0x80 + 48, CHUNK + 0x100, 8);
-	ck_assert_int_eq(get(8), SWZ_PYTHON_READ);
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
 	ck_assert_uint_eq(count, 16);
 	put(THREAD + 8, OTHER_THREAD, 8);
 	put(INTERPRETER, INTERPRETER, 8);
-	ck_assert_int_eq(get(99), SWZ_PYTHON_NONE);
+	ck_assert_int_eq(get(99), SWZ_SCRIPT_NONE);
 }
 END_TEST
 

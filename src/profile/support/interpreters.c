@@ -14,7 +14,7 @@ static const struct swz_interpreter interpreters[] = {
 	 "-d opcache.enable_cli=1 -d opcache.jit_buffer_size=32M "
 	 "-d opcache.jit=function -d opcache.jit_debug=16"},
 	{"luaJIT_setmode", "Lua", false, NULL},
-	{"ruby_run_node", "Ruby", false, NULL},
+	{"ruby_run_node", "Ruby", true, NULL},
 	{"lua_pcallk", "Lua", false, NULL}, /* 5.2 and later */
 	{"lua_pcall", "Lua", false, NULL},
 	{"perl_run", "Perl", false, NULL},

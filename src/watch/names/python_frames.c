@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/support/map.h"
 #include "profile/support/memory.h"
+#include "watch/names/script_codes.h"
 
 enum {
 	/* _PyRuntimeState */
@@ -61,21 +61,11 @@ enum { KIND_SHIFT = 2, KIND_MASK = 7, IS_COMPACT = 1 << 5, IS_ASCII = 1 << 6 };
 #define MOST_TEXT 1024u
 #define MOST_STACK (1ull << 30)
 
-struct code {
-	uint64_t qualname, file;
-	uint32_t line;
-	struct swz_python_function *function;
-};
-
 struct swz_python {
 	struct swz_python_places places;
-	swz_python_read *read;
+	swz_script_read *read;
 	void *context;
-	struct swz_map by_address; /* of code objects: codes */
-	struct code *codes;
-	size_t code_count, code_capacity;
-	struct swz_python_function **functions;
-	size_t function_count, function_capacity;
+	struct swz_script_codes codes;
 	/* the chunk that frames are taken from */
 	uint64_t chunk_start, chunk_previous;
 	size_t chunk_bytes;
@@ -182,7 +172,7 @@ static char *read_text(const struct swz_python *python, uint64_t object)
 /* Lambdas and comprehensions of one scope are all called the same. */
 static char *shown_name(char *name, uint32_t line)
 {
-	size_t length = strlen(name);
+	size_t length = name ? strlen(name) : 0;
 	char *shown;
 
 	if (length < 2 || name[length - 1] != '>' ||
@@ -193,56 +183,28 @@ static char *shown_name(char *name, uint32_t line)
 	return shown;
 }
 
-static struct swz_python_function *add_function(struct swz_python *python,
-						const struct code *code)
-{
-	char *name = read_text(python, code->qualname);
-	char *file = read_text(python, code->file);
-	struct swz_python_function *function;
-
-	if (!name || !file || !*name || !*file) {
-		free(name);
-		free(file);
-		return NULL;
-	}
-	function = swz_allocate(1, sizeof(*function));
-	function->name = shown_name(name, code->line);
-	function->file = file;
-	function->line = code->line;
-	swz_grow(&python->functions, &python->function_capacity,
-		 python->function_count, sizeof(function));
-	python->functions[python->function_count++] = function;
-	return function;
-}
-
 /* NULL: there is no code object. */
-static const struct swz_python_function *function_of(struct swz_python *python,
-						     uint64_t address)
+static const struct swz_script_code *code_of(struct swz_python *python,
+					     uint64_t address)
 {
+	const struct swz_script_code *known;
+	struct swz_script_object object;
 	uint8_t bytes[CODE_BYTES];
-	struct code code, *known;
-	uint32_t *index;
 
 	if (!read_bytes(python, address, bytes, sizeof(bytes)) ||
 	    word_of(bytes, OBJECT_TYPE) != python->places.code_type)
 		return NULL;
-	code = (struct code){.qualname = word_of(bytes, CODE_QUALNAME),
-			     .file = word_of(bytes, CODE_FILE),
-			     .line = half_of(bytes, CODE_LINE)};
-	index = swz_map_at(&python->by_address, address, 0);
-	if (*index == SWZ_MAP_NONE) {
-		*index = (uint32_t)python->code_count;
-		swz_grow(&python->codes, &python->code_capacity,
-			 python->code_count, sizeof(*python->codes));
-		python->codes[python->code_count++] = (struct code){0};
-	}
-	known = &python->codes[*index];
-	if (known->function && known->qualname == code.qualname &&
-	    known->file == code.file && known->line == code.line)
-		return known->function;
-	code.function = add_function(python, &code);
-	*known = code;
-	return code.function;
+	object = (struct swz_script_object){
+		.name = word_of(bytes, CODE_QUALNAME),
+		.file = word_of(bytes, CODE_FILE),
+		.line = half_of(bytes, CODE_LINE)};
+	known = swz_script_codes_get(&python->codes, address, &object);
+	if (known)
+		return known;
+	return swz_script_codes_add(
+		&python->codes, address, &object,
+		shown_name(read_text(python, object.name), object.line),
+		read_text(python, object.file));
 }
 
 /* ----------------------------------------------------------------- threads */
@@ -344,10 +306,10 @@ static bool read_frame(struct swz_python *python, uint64_t address,
 	return true;
 }
 
-enum swz_python_result swz_python_frames(struct swz_python *python,
+enum swz_script_result swz_python_frames(struct swz_python *python,
 					 uint64_t thread_pointer,
 					 uint64_t stack_start,
-					 struct swz_python_frame *frames,
+					 struct swz_script_frame *frames,
 					 size_t most, size_t *count)
 {
 	uint8_t state[THREAD_BYTES], frame[FRAME_BYTES];
@@ -355,25 +317,25 @@ enum swz_python_result swz_python_frames(struct swz_python *python,
 
 	*count = 0;
 	if (!find_thread(python, thread_pointer, stack_start, state))
-		return SWZ_PYTHON_NONE;
+		return SWZ_SCRIPT_NONE;
 	if (!read_word(python, word_of(state, THREAD_CFRAME) + CFRAME_FRAME,
 		       &at))
-		return SWZ_PYTHON_LOST;
+		return SWZ_SCRIPT_LOST;
 	if (!at)
-		return SWZ_PYTHON_NONE;
+		return SWZ_SCRIPT_NONE;
 	take_chunk(python, word_of(state, THREAD_CHUNK));
 	for (; at && *count < most; at = word_of(frame, FRAME_PREVIOUS)) {
-		const struct swz_python_function *function;
+		const struct swz_script_code *code;
 
 		if (!read_frame(python, at, frame))
-			return SWZ_PYTHON_LOST;
-		function = function_of(python, word_of(frame, FRAME_CODE));
-		if (!function)
-			return SWZ_PYTHON_LOST;
-		frames[(*count)++] = (struct swz_python_frame){
-			function, frame[FRAME_IS_ENTRY] != 0};
+			return SWZ_SCRIPT_LOST;
+		code = code_of(python, word_of(frame, FRAME_CODE));
+		if (!code)
+			return SWZ_SCRIPT_LOST;
+		frames[(*count)++] = (struct swz_script_frame){
+			code, frame[FRAME_IS_ENTRY] != 0};
 	}
-	return SWZ_PYTHON_READ;
+	return SWZ_SCRIPT_READ;
 }
 
 /* -------------------------------------------------------------- life */
@@ -384,7 +346,7 @@ bool swz_python_is_known(uint64_t version)
 }
 
 struct swz_python *swz_python_open(const struct swz_python_places *places,
-				   swz_python_read *read, void *context)
+				   swz_script_read *read, void *context)
 {
 	struct swz_python *python = swz_allocate(1, sizeof(*python));
 	uint64_t version = 0;
@@ -403,13 +365,6 @@ void swz_python_close(struct swz_python *python)
 {
 	if (!python)
 		return;
-	for (size_t i = 0; i < python->function_count; i++) {
-		free(python->functions[i]->name);
-		free(python->functions[i]->file);
-		free(python->functions[i]);
-	}
-	free(python->functions);
-	free(python->codes);
-	swz_map_free(&python->by_address);
+	swz_script_codes_free(&python->codes);
 	free(python);
 }

@@ -9,35 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "watch/names/script_frame.h"
+
 /* Where in the process the interpreter's own objects are. */
 struct swz_python_places {
 	uint64_t runtime;   /* _PyRuntime */
 	uint64_t version;   /* Py_Version */
 	uint64_t code_type; /* PyCode_Type */
 	uint64_t str_type;  /* PyUnicode_Type */
-};
-
-/* Reads memory of the process up to what cannot be read; returns how much. */
-typedef size_t swz_python_read(void *context, uint64_t address, void *into,
-			       size_t size);
-
-struct swz_python_function {
-	char *name; /* as __qualname__; with its line where many are so called
-		     */
-	char *file; /* as the interpreter knows it */
-	uint32_t line;
-};
-
-struct swz_python_frame {
-	const struct swz_python_function *function;
-	bool is_entry; /* C code has called it: it is the first of those that
-			* one call of the interpreter's loop runs */
-};
-
-enum swz_python_result {
-	SWZ_PYTHON_READ,
-	SWZ_PYTHON_NONE, /* the thread runs no Python code */
-	SWZ_PYTHON_LOST  /* something is not as it should be */
 };
 
 struct swz_python;
@@ -50,15 +29,15 @@ bool swz_python_is_known(uint64_t version);
 
 /* NULL: the version is another one than 3.11. */
 struct swz_python *swz_python_open(const struct swz_python_places *places,
-				   swz_python_read *read, void *context);
+				   swz_script_read *read, void *context);
 
 /* The frames of a thread, the innermost first, at most MOST. THREAD_POINTER is
  * what %fs holds, or 0: the thread is then told by its stack, which goes from
- * STACK_START, its stack pointer, on. The functions live until close. */
-enum swz_python_result swz_python_frames(struct swz_python *python,
+ * STACK_START, its stack pointer, on. The names live until close. */
+enum swz_script_result swz_python_frames(struct swz_python *python,
 					 uint64_t thread_pointer,
 					 uint64_t stack_start,
-					 struct swz_python_frame *frames,
+					 struct swz_script_frame *frames,
 					 size_t most, size_t *count);
 
 void swz_python_close(struct swz_python *python);

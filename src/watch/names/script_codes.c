@@ -1,0 +1,70 @@
+#include "watch/names/script_codes.h"
+
+#include <stdlib.h>
+
+#include "profile/support/memory.h"
+
+const struct swz_script_code *swz_script_codes_get(
+	const struct swz_script_codes *codes, uint64_t address,
+	const struct swz_script_object *object)
+{
+	uint32_t index = swz_map_get(&codes->by_address, address, 0);
+	const struct swz_known_object *known;
+
+	if (index == SWZ_MAP_NONE)
+		return NULL;
+	known = &codes->objects[index];
+	if (known->object.name != object->name ||
+	    known->object.file != object->file ||
+	    known->object.line != object->line)
+		return NULL;
+	return known->code;
+}
+
+static struct swz_known_object *object_at(struct swz_script_codes *codes,
+					  uint64_t address)
+{
+	uint32_t *index = swz_map_at(&codes->by_address, address, 0);
+
+	if (*index == SWZ_MAP_NONE) {
+		*index = (uint32_t)codes->object_count;
+		swz_grow(&codes->objects, &codes->object_capacity,
+			 codes->object_count, sizeof(*codes->objects));
+		codes->object_count++;
+	}
+	return &codes->objects[*index];
+}
+
+const struct swz_script_code *swz_script_codes_add(
+	struct swz_script_codes *codes, uint64_t address,
+	const struct swz_script_object *object, char *name, char *file)
+{
+	struct swz_script_code *code;
+
+	if (!name || !file || !*name || !*file) {
+		free(name);
+		free(file);
+		return NULL;
+	}
+	code = swz_allocate(1, sizeof(*code));
+	code->name = name;
+	code->file = file;
+	code->line = object->line;
+	swz_grow(&codes->codes, &codes->code_capacity, codes->code_count,
+		 sizeof(code));
+	codes->codes[codes->code_count++] = code;
+	*object_at(codes, address) = (struct swz_known_object){*object, code};
+	return code;
+}
+
+void swz_script_codes_free(struct swz_script_codes *codes)
+{
+	for (size_t i = 0; i < codes->code_count; i++) {
+		free(codes->codes[i]->name);
+		free(codes->codes[i]->file);
+		free(codes->codes[i]);
+	}
+	free(codes->codes);
+	free(codes->objects);
+	swz_map_free(&codes->by_address);
+}

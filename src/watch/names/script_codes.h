@@ -1,0 +1,43 @@
+#ifndef SWZ_WATCH_NAMES_SCRIPT_CODES_H
+#define SWZ_WATCH_NAMES_SCRIPT_CODES_H
+
+/* Names of a script's code that were read already. The interpreter's object for
+ * some code is known by its address, and by what it says itself, since another
+ * one may take its place. */
+
+#include "profile/support/map.h"
+#include "watch/names/script_frame.h"
+
+struct swz_script_object {
+	uint64_t name, file; /* addresses of texts */
+	uint32_t line;
+};
+
+struct swz_known_object {
+	struct swz_script_object object;
+	struct swz_script_code *code;
+};
+
+struct swz_script_codes {
+	struct swz_map by_address;
+	struct swz_known_object *objects;
+	size_t object_count, object_capacity;
+	struct swz_script_code **codes;
+	size_t code_count, code_capacity;
+};
+
+/* What is at that address, if it is still the same; NULL: not known. It lives
+ * as long as all. */
+const struct swz_script_code *swz_script_codes_get(
+	const struct swz_script_codes *codes, uint64_t address,
+	const struct swz_script_object *object);
+
+/* Adds it, with texts that were allocated, and are given back here in any case.
+ * NULL: one of them is NULL or empty. */
+const struct swz_script_code *swz_script_codes_add(
+	struct swz_script_codes *codes, uint64_t address,
+	const struct swz_script_object *object, char *name, char *file);
+
+void swz_script_codes_free(struct swz_script_codes *codes);
+
+#endif

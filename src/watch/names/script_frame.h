@@ -1,0 +1,32 @@
+#ifndef SWZ_WATCH_NAMES_SCRIPT_FRAME_H
+#define SWZ_WATCH_NAMES_SCRIPT_FRAME_H
+
+/* Functions of a script, as the interpreter's own frames have them. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reads memory of the process up to what cannot be read; returns how much. */
+typedef size_t swz_script_read(void *context, uint64_t address, void *into,
+			       size_t size);
+
+struct swz_script_code {
+	char *name; /* with its line where many are called the same */
+	char *file; /* as the interpreter knows it */
+	uint32_t line;
+};
+
+struct swz_script_frame {
+	const struct swz_script_code *code;
+	bool is_entry; /* C code has called it: it is the first of those that
+			* one call of the interpreter's loop runs */
+};
+
+enum swz_script_result {
+	SWZ_SCRIPT_READ,
+	SWZ_SCRIPT_NONE, /* the thread runs no code of a script */
+	SWZ_SCRIPT_LOST  /* something is not as it should be */
+};
+
+#endif

@@ -1,0 +1,210 @@
+# shellcheck shell=bash
+# -m sample: the methods and blocks of a Ruby 3.1 script, in place of the
+# interpreter's loop: their shares, who calls them, threads, fibers, C in between
+# (each, map, define_method, raise), names that are not ASCII, code that comes
+# and goes.
+# run: alone
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+. "$TOP/tests/e2e/script_shares.sh"
+need ruby
+unset SWIZZLE_MODE
+RUBY=$(ruby -e 'puts RbConfig.ruby')
+[ "$("$RUBY" -e 'puts RUBY_VERSION[/\d+\.\d+/], RUBY_ENGINE' | tr '\n' ' ')" = '3.1 ruby ' ] ||
+	skip 'needs Ruby 3.1, which is not there'
+"$RUN" -q -m sample --engine pause -o try "$RUBY" -e 1 2>err ||
+	skip "cannot sample by pauses here: $(cat err)"
+
+SCRIPT=script.rb
+cat >script.rb <<'END'
+OWN = {}
+
+def now
+  Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :float_millisecond)
+end
+
+def spin
+  s = 0
+  i = 0
+  while i < 20000
+    s += i & 3
+    i += 1
+  end
+  s
+end
+
+def busy(ms)
+  finish = now + ms
+  spin while now < finish
+end
+
+def recursing(n, ms)
+  return recursing(n - 1, ms) if n > 0
+  busy(ms)
+end
+
+def in_block(ms)
+  [1].each { |x| [2].map { |y| busy(ms) } }
+end
+
+class Thing
+  def method_in_class(ms)
+    [3, 1].sort_by { |x| (busy(ms) if x == 3).to_i }
+  end
+  define_method(:defined) { |ms| busy(ms) }
+end
+
+def rescuing(ms)
+  raise 'x'
+rescue
+  busy(ms)
+ensure
+  spin
+end
+
+def in_fiber(ms)
+  f = Fiber.new { |part| loop { busy(part); Fiber.yield } }
+  3.times { f.resume(ms / 3) }
+end
+
+def größe(ms)
+  busy(ms)
+end
+
+def passing(ms)
+  finish = now + ms
+  eval("def short; i = 0; i += 1 while i < 20000; end; short") while now < finish
+end
+
+def timed(name)
+  start = now
+  yield
+  OWN[name] = now - start
+end
+
+timed('recursing') { recursing(900, 300) }
+timed('in_block') { in_block(300) }
+timed('method_in_class') { Thing.new.method_in_class(300) }
+timed('defined') { Thing.new.defined(300) }
+timed('rescuing') { rescuing(300) }
+timed('in_fiber') { in_fiber(300) }
+timed('passing') { passing(300) }
+Thread.new { timed('größe') { größe(300) } }.join
+OWN.each { |name, ms| puts "#{name} #{ms}" }
+puts "process #{Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :float_millisecond)}"
+END
+
+line_of() { # TEXT
+	grep -nF -- "$1" script.rb | cut -d : -f 1
+}
+
+it 'shares of methods'
+SWIZZLE_SUMMARY=1 "$RUN" -m sample -r 500 -o profile "$RUBY" script.rb >printed 2>err || fail "exit status $?"
+assert_matches err '^swizzle: sampling by pauses .*script.s functions$'
+wait_until grep -q Next err
+assert_matches err ' -> profile(;.*)?[.] Next: swizzle-dump --script profile$'
+assert_shares recursing in_block method_in_class rescuing passing größe
+"$DUMP" -f info profile >info
+assert_matches info '^engine: pause$'
+! grep -q "without the script's functions" info || fail "$(grep without info)"
+
+it 'file and line'
+assert_eq "$PWD/script.rb" "$(row spin 9)" 'file'
+assert_eq "$(line_of 'def spin')" "$(row spin 10)" 'line'
+assert_eq "$(line_of 'def method_in_class')" "$(row method_in_class 10)" 'line'
+assert_eq script.rb "$(row spin 8)" 'module'
+
+it 'callers, through C and without it'
+"$DUMP" -q -f folded -o - profile >stacks
+grep -Eq '^_start;.*;<main>;timed;block in <main>:[0-9]+;recursing;recursing;.*recursing;busy;spin' stacks ||
+	fail 'not from the root to spin by recursing'
+block=$(line_of 'sort_by')
+grep -Eq '^clone3?[^;]*;.*;block in <main>:[0-9]+;timed;block .2 levels. in <main>:[0-9]+;größe;busy;spin' stacks ||
+	fail 'no thread from its root, which lies behind a megabyte of stack'
+grep -Eq ";method_in_class;([^;]*;)*(rb_|sub_)[^;]*;([^;]*;)*block in method_in_class:$block;busy;spin" stacks ||
+	fail 'no C between method_in_class and its block'
+
+it '--script: the methods and blocks alone, with the time of the C that they call'
+"$DUMP" -f csv --script -o only profile 2>err || fail "exit status $?"
+assert_empty err
+awk -F , 'NR > 1 && $8 ~ /^(ruby3|lib.*[.]so|ld-|\[vdso)/ { print $7, $8 }' only >of_c
+assert_empty of_c
+for column in 1 2; do
+	"$DUMP" -q -f csv -o - profile | awk -F , -v c=$column 'NR > 1 { sum += $c } END { printf "%.0f\n", sum }' >all
+	awk -F , -v c=$column 'NR > 1 { sum += $c } END { printf "%.0f\n", sum }' only >sum
+	assert_eq "$(cat all)" "$(cat sum)" "sum of column $column"
+done
+"$DUMP" -q -f folded --script -o - profile >stacks
+block=$(line_of 'sort_by')
+grep -q ";timed;block in <main>:[0-9]*;method_in_class;block in method_in_class:$block;busy;spin" stacks ||
+	fail 'method_in_class does not call its block'
+block=$(line_of '[1].each')
+grep -q ";in_block;block in in_block:$block;block (2 levels) in in_block:$block;busy;spin" stacks ||
+	fail 'in_block does not call its blocks'
+grep -q ';block in <class:Thing>:[0-9]*;busy;spin' stacks || fail 'nothing by define_method'
+grep -q ';rescuing;rescue in rescuing;busy;spin' stacks || fail 'nothing where an exception is handled'
+grep -q 'block (2 levels) in in_fiber:[0-9]*;busy;spin' stacks || fail 'nothing in a fiber'
+grep -q '^block in <main>:[0-9]*;timed;block (2 levels) in <main>:[0-9]*;größe;busy;spin' stacks ||
+	fail 'no thread'
+# what is left of the loop itself: moments between frames
+assert_ge "$(row spin 2)" "$(($("$DUMP" -q -f csv -o - profile |
+	awk -F , '$7 ~ /^rb_vm_exec$/ { sum += $2 } END { printf "%.0f", 50 * sum }')))" \
+	'the loop itself has more than a fiftieth of spin'
+
+it 'the time in a fiber is that of the fiber'
+assert_shares
+awk -v ns="$(row 'block (2 levels) in in_fiber:'"$(line_of 'Fiber.new')" 3)" -v ms="$(own in_fiber)" \
+	'BEGIN { exit !(ns / 1e6 > ms / 2 && ns / 1e6 < ms * 2) }' </dev/null ||
+	fail "$(row 'block (2 levels) in in_fiber:'"$(line_of 'Fiber.new')" 3) ns of $(own in_fiber) ms"
+
+it 'a process that runs already, with many threads'
+cat >many.rb <<'END'
+def work(ms)
+  finish = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :float_millisecond) + ms
+  i = 0
+  i += 1 while i % 1000 != 0 || Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :float_millisecond) < finish
+end
+threads = Array.new(20) { |n| Thread.new { n == 13 ? work(1500) : sleep } }
+threads[13].join
+END
+SCRIPT=many.rb
+"$RUBY" many.rb &
+pid=$!
+sleep 0.3
+"$RUN" -q -m sample -r 500 -p $pid -o profile
+wait $pid
+assert_ge "$(row work 3)" 500000000 'ns of work'
+
+it 'threads that wait'
+cat >waits.rb <<'END'
+def waiting
+  sleep 0.5
+end
+Array.new(2) { Thread.new { waiting } }.each(&:join)
+END
+SCRIPT=waits.rb
+"$RUN" -q -m sample --wall -o profile "$RUBY" waits.rb
+awk -v ns="$(row waiting 3)" 'BEGIN { exit !(ns > 700e6 && ns < 1300e6) }' </dev/null ||
+	fail "$("$DUMP" -q -f csv -o - profile)"
+
+it 'a child, and a forked one'
+cat >forks.rb <<'END'
+def work(ms)
+  finish = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :float_millisecond) + ms
+  i = 0
+  i += 1 while i % 1000 != 0 || Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :float_millisecond) < finish
+end
+fork { work(300) }
+Process.wait
+END
+rm -rf tree
+"$RUN" -q -m sample -r 500 -o tree/ "$RUBY" forks.rb
+"$DUMP" -q -f csv -o - tree >rows
+awk -F , '$7 == "work" { ns += $3 } END { exit !(ns > 150e6) }' rows ||
+	fail "no work in the child: $(cat rows)"
+
+it 'with perf there are C functions'
+if "$RUN" -q -m sample --engine perf -o profile "$RUBY" -e 'i = 0; i += 1 while i < 20_000_000' 2>/dev/null; then
+	"$DUMP" -q -f csv -o - profile >rows
+	assert_matches rows 'rb_vm_exec,'
+fi
