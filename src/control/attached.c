@@ -32,6 +32,15 @@ void swz_attached_end_stop(struct swz_attached *a, struct swz_stop *stop)
 		a->stops.longest_ns = ns;
 }
 
+void swz_attached_pause(unsigned tries)
+{
+	uint64_t ns = SWZ_ATTACH_PAUSE_NS * (1u + tries / 2);
+
+	swz_watch_rest(ns < SWZ_ATTACH_LONGEST_PAUSE_NS
+			       ? ns
+			       : SWZ_ATTACH_LONGEST_PAUSE_NS);
+}
+
 bool swz_attached_open(struct swz_attached *a, int32_t pid)
 {
 	*a = (struct swz_attached){.target = {.memory = -1}, .lock = -1};

@@ -16,6 +16,10 @@
 
 /* Of a stop in which no thread is where it must not be. */
 #define SWZ_ATTACH_TRIES 400u
+/* After the first ones; then longer, as a thread may have to wait for a
+ * processor before it is elsewhere. */
+#define SWZ_ATTACH_PAUSE_NS 500000u
+#define SWZ_ATTACH_LONGEST_PAUSE_NS 10000000u
 /* Between two looks at what the library does. */
 #define SWZ_ATTACH_LOOK_NS 200000
 /* How long the library's thread may take for its part of a stop. */
@@ -62,6 +66,10 @@ bool swz_attached_read(struct swz_attached *attached);
 uint32_t swz_attached_state(const struct swz_attached *attached);
 bool swz_attached_set_state(const struct swz_attached *attached,
 			    uint32_t state);
+
+/* Lets the threads run on after a stop in which one of them was where it must
+ * not be; so many there were before. */
+void swz_attached_pause(unsigned tries);
 
 /* Tells the library's thread that we are there. */
 bool swz_attached_beat(const struct swz_attached *attached);

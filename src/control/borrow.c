@@ -176,6 +176,22 @@ static bool lead_to_function(struct job *job, struct swz_stopped *t)
 	return true;
 }
 
+/* To read the tables by which a stack is walked takes some 20 ms: while the
+ * thread runs on, though its stack is another's by then. */
+static void prepare_walk(struct job *job, int32_t tid)
+{
+	struct swz_borrower *b = job->borrower;
+	struct swz_stop stop = {0};
+	struct user_regs_struct registers;
+
+	if (swz_stop_one(&stop, b->target->pid, tid) == SWZ_STOP_DONE) {
+		registers = stop.threads[0].registers;
+		(void)swz_stop_end(&stop);
+		(void)swz_place_is_safe(b->places, &registers);
+	}
+	swz_stop_free(&stop);
+}
+
 /* Stops a thread and, if it is where it may be, leads it away. */
 static bool try(struct job *job, int32_t tid, enum swz_stop_result *result)
 {
@@ -185,6 +201,8 @@ static bool try(struct job *job, int32_t tid, enum swz_stop_result *result)
 	bool done = false;
 	uint64_t ns;
 
+	if (job->safe)
+		prepare_walk(job, tid);
 	*result = swz_stop_one(&stop, b->target->pid, tid);
 	if (*result != SWZ_STOP_DONE) {
 		swz_stop_free(&stop);

@@ -11,6 +11,8 @@
 #include "control/stop.h"
 #include "watch/clock.h"
 
+#define MOVES 4u /* of threads in hooks, in one stop */
+
 /* Whether a thread executes code of ours. */
 static bool is_ours(const struct swz_attached *a,
 		    const struct swz_control_code *code, uint32_t count,
@@ -60,21 +62,41 @@ static bool look_at(void *context, uint64_t word)
 	return !look->found;
 }
 
-/* Nor will it be again, when it returns from a signal's handler. */
+/* Nor will it be again, when it returns from a signal's handler. Marks those of
+ * which that is not true. */
 static bool nobody_is_in_us(const struct swz_attached *a,
 			    const struct swz_control_code *code,
-			    const struct swz_stop *stop)
+			    struct swz_stop *stop)
 {
-	struct look look = {code, a->control.code_count, false};
+	bool nobody = true;
 
-	for (size_t i = 0; i < stop->count && !look.found; i++) {
-		const struct user_regs_struct *r = &stop->threads[i].registers;
+	for (size_t i = 0; i < stop->count; i++) {
+		struct swz_stopped *t = &stop->threads[i];
+		struct look look = {code, a->control.code_count, false};
 
-		if (is_ours(a, code, a->control.code_count, r->rip))
-			return false;
-		swz_interrupted_each(&a->target, r->rsp, look_at, &look);
+		if (is_ours(a, code, a->control.code_count, t->registers.rip))
+			look.found = true;
+		else
+			swz_interrupted_each(&a->target, t->registers.rsp,
+					     look_at, &look);
+		t->astray = look.found;
+		nobody = nobody && !look.found;
 	}
-	return !look.found;
+	return nobody;
+}
+
+/* Those that are in a hook leave it soon. */
+static bool nobody_stays_in_us(const struct swz_attached *a,
+			       const struct swz_control_code *code,
+			       struct swz_stop *stop)
+{
+	for (unsigned i = 0; i < MOVES; i++) {
+		if (nobody_is_in_us(a, code, stop))
+			return true;
+		if (!swz_stop_move(stop))
+			return false;
+	}
+	return nobody_is_in_us(a, code, stop);
 }
 
 static void forget_threads(const struct swz_attached *a,
@@ -157,7 +179,8 @@ static bool try_to_close(struct swz_attached *a,
 	}
 	result = swz_stop_all(stop, a->target.pid, a->control.agent_tid);
 	if (result == SWZ_STOP_DONE) {
-		*done = is_current(a, &rest) && nobody_is_in_us(a, code, stop);
+		*done = nobody_stays_in_us(a, code, stop) &&
+			is_current(a, &rest);
 		if (*done)
 			good = close_profile(a, stop, &rest);
 		swz_attached_end_stop(a, stop);
@@ -187,7 +210,7 @@ bool swz_attach_finish(struct swz_attached *a)
 	for (unsigned i = 0; good && !done && i <= SWZ_ATTACH_TRIES; i++) {
 		good = try_to_close(a, code, &stop, &done);
 		if (!done)
-			swz_watch_rest(500000);
+			swz_attached_pause(i);
 	}
 	free(code);
 	swz_stop_free(&stop);

@@ -8,11 +8,11 @@
 #include "control/stop.h"
 #include "watch/clock.h"
 
+#define MOVES 4u           /* of threads in sites, in one stop */
 #define TRIES_TO_SKIP 100u /* after so many, functions are left out */
 /* What is written in one stop; and how long they run until the next one. */
 #define PART_NS 2000000u
 #define PAUSE_NS 2000000u
-#define AGAIN_NS 1000000u
 
 struct patching {
 	struct swz_attached *attached;
@@ -35,15 +35,19 @@ static bool stop_all(struct patching *p, bool *good)
 	return result == SWZ_STOP_DONE;
 }
 
-static uint64_t time_for_part(const struct patching *p)
+static uint64_t time_for_part(void)
 {
-	return p->stop.stopped_ns + PART_NS;
+	return swz_watch_now() + PART_NS;
 }
 
 static void rest(struct patching *p, bool done)
 {
-	p->tries = done ? 0 : p->tries + 1;
-	swz_watch_rest(done ? PAUSE_NS : AGAIN_NS);
+	if (done) {
+		p->tries = 0;
+		swz_watch_rest(PAUSE_NS);
+	} else {
+		swz_attached_pause(p->tries++);
+	}
 }
 
 static void end(struct patching *p)
@@ -68,6 +72,20 @@ static bool commit(struct swz_attached *a, bool *done)
 	       swz_attached_fail(a, "the library has given up");
 }
 
+/* Those that stand in a site are somewhere else soon. */
+static bool are_free(struct patching *p)
+{
+	bool skip = p->tries > TRIES_TO_SKIP;
+
+	for (unsigned i = 0; i < MOVES; i++) {
+		if (swz_sites_are_free(&p->sites, &p->stop, skip))
+			return true;
+		if (!swz_stop_move(&p->stop))
+			return false;
+	}
+	return swz_sites_are_free(&p->sites, &p->stop, skip);
+}
+
 /* One stop. *DONE: something was written. */
 static bool patch_part(struct patching *p, bool *done)
 {
@@ -78,11 +96,10 @@ static bool patch_part(struct patching *p, bool *done)
 	(void)swz_attached_beat(a);
 	if (!stop_all(p, &good))
 		return good;
-	if (swz_sites_are_free(&p->sites, &p->stop, p->tries > TRIES_TO_SKIP))
+	if (are_free(p))
 		good = commit(a, done);
 	if (*done) {
-		good = swz_sites_write(&p->sites, &p->place,
-				       time_for_part(p)) ||
+		good = swz_sites_write(&p->sites, &p->place, time_for_part()) ||
 		       swz_attached_fail(a, "its code cannot be written");
 		swz_borrow_close_gap(&a->borrower);
 	}
@@ -130,7 +147,7 @@ static bool unpatch_part(struct patching *p, bool *done)
 	} else if (!a->control.late_busy) {
 		swz_sites_leave_islands(&p->sites, &p->stop);
 		good = swz_sites_restore(&p->sites, &p->place,
-					 time_for_part(p)) ||
+					 time_for_part()) ||
 		       swz_attached_fail(a, "its code cannot be written");
 		*done = true;
 	}

@@ -354,19 +354,22 @@ static bool look_at(void *context, uint64_t address)
 	return true;
 }
 
-bool swz_sites_are_free(struct swz_sites *sites, const struct swz_stop *stop,
+bool swz_sites_are_free(struct swz_sites *sites, struct swz_stop *stop,
 			bool skip)
 {
-	struct search search = {sites, skip, true};
+	bool all_free = true;
 
-	for (size_t i = 0; sites->count && i < stop->count && search.free;
-	     i++) {
-		if (look_at(&search, stop->threads[i].registers.rip))
-			swz_interrupted_each(sites->target,
-					     stop->threads[i].registers.rsp,
+	for (size_t i = 0; sites->count && i < stop->count; i++) {
+		struct search search = {sites, skip, true};
+		struct swz_stopped *t = &stop->threads[i];
+
+		if (look_at(&search, t->registers.rip))
+			swz_interrupted_each(sites->target, t->registers.rsp,
 					     look_at, &search);
+		t->astray = !search.free;
+		all_free = all_free && search.free;
 	}
-	return search.free;
+	return all_free;
 }
 
 void swz_sites_leave_islands(const struct swz_sites *sites,

@@ -49,9 +49,9 @@ void swz_sites_free(struct swz_sites *sites);
 void swz_sites_copy_pages(const struct swz_sites *sites);
 
 /* Whether no thread stands within a site, or will come back there from a
- * signal's handler. With SKIP, functions of which that is not true are left out
- * and it returns true. */
-bool swz_sites_are_free(struct swz_sites *sites, const struct swz_stop *stop,
+ * signal's handler; marks those that do (swz_stop_move). With SKIP, functions
+ * of which that is not true are left out and it returns true. */
+bool swz_sites_are_free(struct swz_sites *sites, struct swz_stop *stop,
 			bool skip);
 
 /* Before sites are restored: leads threads that stand at the beginning of an

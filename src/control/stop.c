@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,8 @@
 #endif
 
 #define MOST_NS 500000000u
+#define MOST_MOVE_NS 100000000u
+#define MOVE_NS 100000u
 #define SYSCALL_BYTES 2u
 
 /* The kernel's own, which a stopped thread's registers show. */
@@ -171,7 +174,6 @@ static enum swz_stop_result wait_for_all(struct swz_stop *s, uint64_t end)
 
 struct listing {
 	struct swz_stop *stop;
-	int32_t except;
 	enum swz_stop_result result;
 	size_t seen;
 };
@@ -181,19 +183,21 @@ static void add(void *context, int32_t tid)
 	struct listing *l = context;
 
 	l->seen++;
-	if (tid != l->except && l->result == SWZ_STOP_DONE)
+	if (tid ==
+	    l->stop->except) /* all wait for it, and it is about to end */
+		(void)setpriority(PRIO_PROCESS, (id_t)tid, -20);
+	else if (l->result == SWZ_STOP_DONE)
 		l->result = seize(l->stop, tid);
 }
 
-static enum swz_stop_result stop_all(struct swz_stop *s, int32_t except,
-				     uint64_t end)
+static enum swz_stop_result stop_all(struct swz_stop *s, uint64_t end)
 {
 	char path[64];
 	size_t before;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)s->pid);
 	do {
-		struct listing l = {s, except, SWZ_STOP_DONE, 0};
+		struct listing l = {s, SWZ_STOP_DONE, 0};
 		enum swz_stop_result result;
 
 		before = s->count;
@@ -202,13 +206,28 @@ static enum swz_stop_result stop_all(struct swz_stop *s, int32_t except,
 			return SWZ_STOP_ENDED;
 		if (l.result != SWZ_STOP_DONE)
 			return l.result;
-		if (s->count == before)
-			break;
 		result = wait_for_all(s, end);
 		if (result != SWZ_STOP_DONE)
 			return result;
-	} while (true);
+	} while (s->count != before);
 	return s->count ? SWZ_STOP_DONE : SWZ_STOP_ENDED;
+}
+
+/* While others stand still for us, and where it is permitted (to root): nobody
+ * else's work comes between. The threads that are let go first would. */
+static int usual_priority;
+
+static void raise_priority(void)
+{
+	errno = 0;
+	usual_priority = getpriority(PRIO_PROCESS, 0);
+	if (!errno)
+		(void)setpriority(PRIO_PROCESS, 0, -20);
+}
+
+static void lower_priority(void)
+{
+	(void)setpriority(PRIO_PROCESS, 0, usual_priority);
 }
 
 enum swz_stop_result swz_stop_all(struct swz_stop *s, int32_t pid,
@@ -216,10 +235,12 @@ enum swz_stop_result swz_stop_all(struct swz_stop *s, int32_t pid,
 {
 	enum swz_stop_result result;
 
+	raise_priority();
 	s->pid = pid;
+	s->except = except;
 	s->count = 0;
 	s->began_ns = now_ns();
-	result = stop_all(s, except, s->began_ns + MOST_NS);
+	result = stop_all(s, s->began_ns + MOST_NS);
 	s->stopped_ns = now_ns();
 	if (result != SWZ_STOP_DONE)
 		(void)swz_stop_end(s);
@@ -230,6 +251,7 @@ enum swz_stop_result swz_stop_one(struct swz_stop *s, int32_t pid, int32_t tid)
 {
 	enum swz_stop_result result;
 
+	raise_priority();
 	s->pid = pid;
 	s->count = 0;
 	s->began_ns = now_ns();
@@ -295,12 +317,46 @@ static void let_go(int32_t pid, struct swz_stopped *t)
 	(void)ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal);
 }
 
+/* Whether it would execute something at once. */
+static bool may_move(const struct swz_stopped *t)
+{
+	return t->stopped && !t->changed && !t->signal &&
+	       (int64_t)t->registers.orig_rax < 0;
+}
+
+bool swz_stop_move(struct swz_stop *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->threads[i].astray && !may_move(&s->threads[i]))
+			return false;
+	for (size_t i = 0; i < s->count; i++) {
+		struct swz_stopped *t = &s->threads[i];
+
+		if (t->astray && ptrace(PTRACE_CONT, t->tid, NULL, NULL) == 0)
+			t->stopped = false;
+	}
+	swz_watch_rest(MOVE_NS);
+	for (size_t i = 0; i < s->count; i++) {
+		struct swz_stopped *t = &s->threads[i];
+
+		if (!t->stopped)
+			(void)ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+		t->astray = false;
+	}
+	/* it may have created others */
+	return stop_all(s, now_ns() + MOST_MOVE_NS) == SWZ_STOP_DONE;
+}
+
 uint64_t swz_stop_end(struct swz_stop *s)
 {
+	uint64_t ns;
+
 	for (size_t i = 0; i < s->count; i++)
 		let_go(s->pid, &s->threads[i]);
 	s->count = 0;
-	return now_ns() - s->began_ns;
+	ns = now_ns() - s->began_ns;
+	lower_priority();
+	return ns;
 }
 
 const char *swz_stop_problem(enum swz_stop_result result)

@@ -15,10 +15,11 @@ struct swz_stopped {
 	bool stopped;
 	struct user_regs_struct registers;
 	bool changed; /* registers are to be written back */
+	bool astray;  /* it stands where it must not: see swz_stop_move */
 };
 
 struct swz_stop {
-	int32_t pid;
+	int32_t pid, except;
 	struct swz_stopped *threads;
 	size_t count, capacity;
 	uint64_t began_ns;   /* when the first was asked to stop */
@@ -41,6 +42,11 @@ enum swz_stop_result swz_stop_all(struct swz_stop *stop, int32_t pid,
 /* Stops one. */
 enum swz_stop_result swz_stop_one(struct swz_stop *stop, int32_t pid,
 				  int32_t tid);
+
+/* Lets the threads that are marked as astray run for a moment, while all others
+ * stand, and stops them again. False: it is no use, so all have to be let go
+ * for a while: there is a signal for one, or it waits, or it is late. */
+bool swz_stop_move(struct swz_stop *stop);
 
 /* Writes registers back that were changed, and lets all go. What a stop has
  * interrupted begins anew. Returns how long they were stopped, in ns. */

@@ -219,12 +219,16 @@ END_TEST
 /* ----------------------------------------------------------------- threads */
 
 static struct swz_stopped thread;
-static const struct swz_stop stop = {.threads = &thread, .count = 1};
+static struct swz_stop stop = {.threads = &thread, .count = 1};
 
 static bool is_free_at(unsigned at, bool skip)
 {
+	bool all_free;
+
 	thread.registers.rip = (uintptr_t)code + at;
-	return swz_sites_are_free(&sites, &stop, skip);
+	all_free = swz_sites_are_free(&sites, &stop, skip);
+	ck_assert(thread.astray == !all_free);
+	return all_free;
 }
 
 START_TEST(no_thread_may_be_behind_a_sites_beginning)
@@ -268,11 +272,11 @@ START_TEST(leads_threads_out_of_islands)
 	memcpy(table[0].after + 1, &distance, sizeof(distance));
 	read_sites();
 	thread = (struct swz_stopped){.registers.rip = (uintptr_t)code + 400};
-	swz_sites_leave_islands(&sites, (struct swz_stop *)(uintptr_t)&stop);
+	swz_sites_leave_islands(&sites, &stop);
 	ck_assert(thread.changed);
 	ck_assert_uint_eq(thread.registers.rip, (uintptr_t)code + 405 + 0x1234);
 	thread = (struct swz_stopped){.registers.rip = (uintptr_t)code + 405};
-	swz_sites_leave_islands(&sites, (struct swz_stop *)(uintptr_t)&stop);
+	swz_sites_leave_islands(&sites, &stop);
 	ck_assert(!thread.changed);
 }
 END_TEST
