@@ -141,7 +141,7 @@ RUNTIME_PURE := thunks/arena.c thunks/near.c $(addprefix src/runtime/, \
 		    thread_thunks.c unwound.c) \
 		  $(addprefix record/,chunks.c edge_table.c events.c frames.c nodes.c \
 		    present.c recursion.c sampling.c shared_thunks.c) \
-		  support/pattern.c)
+		  support/clock.c support/pattern.c)
 
 UNIT_SRC    := $(wildcard tests/unit/*.c)
 UNIT_TESTS  := $(filter tests/unit/test_%.c,$(UNIT_SRC))

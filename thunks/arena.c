@@ -36,7 +36,8 @@ static void (*exit_hook)(void) = swz_hook_exit;
 
 static _Atomic uint32_t next_block KEPT;
 static _Atomic uint64_t returned KEPT; /* tag << 32 | block + 1; 0 = empty */
-static _Atomic uint32_t next_returned[SWZ_ARENA_BLOCKS] KEPT;
+static _Atomic uint32_t next_returned[SWZ_ARENA_BLOCKS]
+	__attribute__((section(".bss.kept_table")));
 static void (*prepared_for)(void) KEPT; /* what their code jumps to */
 
 static char *unit_code(uint32_t unit)
@@ -76,8 +77,15 @@ void swz_arena_set_exit(void (*hook)(void))
 	prepared_for = hook;
 }
 
+/* New memory in the place of the old, which nobody has used, is one call. */
 static bool make_writable(char *start, size_t bytes)
 {
+	long at = SWZ_SYSCALL(
+		SYS_mmap, start, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0);
+
+	if (at == (long)(uintptr_t)start)
+		return true;
 	if (swz_sys_mprotect(start, bytes, PROT_READ | PROT_WRITE) != 0)
 		return false;
 	/* all pages at once, if the kernel can; they come one by one otherwise

@@ -18,7 +18,8 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-#define REACH 0x7fff0000ull /* a bit less than 2 GiB */
+#define SMALL_BYTES (32u << 10) /* all of it will be used */
+#define REACH 0x7fff0000ull     /* a bit less than 2 GiB */
 #define LOWEST 0x10000ull
 #define STACK_ROOM (256ull << 20)
 #define HEAP_ROOM (256ull << 20) /* the program break grows upwards */
@@ -138,9 +139,10 @@ static void take_from_gap(uint64_t low, uint64_t high)
 static void *map_at(uint64_t start, uint64_t bytes)
 {
 	void *hole = (void *)(uintptr_t)start;
+	int populate = bytes <= SMALL_BYTES ? MAP_POPULATE : 0;
 	void *at = swz_sys_mmap(hole, bytes, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-					MAP_FIXED_NOREPLACE,
+					MAP_FIXED_NOREPLACE | populate,
 				-1, 0);
 
 	if (at && at != hole) { /* before Linux 4.17: where there was room */
@@ -203,6 +205,20 @@ static void *try_around(const struct search *s)
 	return NULL;
 }
 
+/* Right below the range there is room as a rule, which is as close as it gets:
+ * no list is needed to find that out. A stack above comes to the range first; a
+ * heap below would come to what is put there. */
+static void *map_below(const struct search *s)
+{
+	uint64_t high = s->start & ~(uint64_t)4095, low = high - s->bytes;
+	uint64_t heap = end_of_heap();
+
+	if (high < LOWEST + s->bytes || s->end - low > REACH ||
+	    (low < heap + HEAP_ROOM && high > heap))
+		return NULL;
+	return map_at(low, s->bytes);
+}
+
 /* Another thread may take a hole before we do. */
 #define MOST_ATTEMPTS 16
 
@@ -214,6 +230,9 @@ void *swz_near_map(uint64_t start, uint64_t end, size_t bytes)
 
 	void *at = find_remembered(&s) ? map_at(s.best, s.bytes) : NULL;
 	bool listed = true;
+
+	if (!at)
+		at = map_below(&s);
 
 	for (int i = 0; !at && i < MOST_ATTEMPTS && find_hole(&s, &listed); i++)
 		at = map_at(s.best, s.bytes);

@@ -417,13 +417,15 @@ static bool begin(const struct swz_modules *modules,
 
 	first_namespace = (struct namespace *)debug;
 	swz_loaded_recorded = modules->count;
-	stack = swz_sys_mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			     0);
-	if (!swz_loaded_begin() || !stack ||
-	    swz_sys_mprotect(stack, 4096, PROT_NONE) != 0)
+	stack = swz_sys_mmap(
+		NULL, STACK_BYTES + swz_loaded_bytes(), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!stack)
 		return false;
 	stack_top = stack + STACK_BYTES;
+	swz_loaded_begin(stack_top);
+	if (swz_sys_mprotect(stack, 4096, PROT_NONE) != 0)
+		return false;
 	swz_stack_announce(stack, stack_top);
 	swz_linker_state = (void (*)(void))(uintptr_t)debug->r_brk;
 	note_auditors();

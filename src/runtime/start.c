@@ -35,6 +35,7 @@
 #include "runtime/record/signatures.h"
 #include "runtime/record/tell_end.h"
 #include "runtime/record/thread.h"
+#include "runtime/support/clock.h"
 #include "runtime/support/config.h"
 #include "runtime/support/live_sites.h"
 #include "runtime/support/message.h"
@@ -50,7 +51,18 @@
 #include "runtime/hooks/thread_life.h"
 #include "runtime/record/function_ids.h"
 
-static enum swz_status record_command(void)
+/* Of the file that was executed, which is the first module's. */
+static size_t put_program(char *to, size_t room, const char *path)
+{
+	size_t length = strlen(path);
+
+	if (path[0] != '/' || length >= room)
+		return swz_program_file(to, room);
+	memcpy(to, path, length + 1);
+	return length;
+}
+
+static enum swz_status record_command(const struct swz_modules *modules)
 {
 	struct swz_chunk *chunk;
 	char *text = swz_scratch_alloc(2 * 4096 + 16);
@@ -61,7 +73,7 @@ static enum swz_status record_command(void)
 
 	if (!text)
 		return SWZ_E_NOMEM;
-	to = text + swz_program_file(text, 4096) + 1;
+	to = text + put_program(text, 4096, modules->of[0].path) + 1;
 	n = SWZ_SYSCALL(SYS_getcwd, to, 4096);
 	to += n > 0 ? n : 1;
 	bytes = (uint64_t)(to - text);
@@ -185,11 +197,11 @@ const char *swz_start_recording(struct swz_modules *modules)
 	if (!swz_thread_forks_show())
 		return "forked children cannot be known here, no profile ";
 	swz_marks_begin(swz_file);
-	thread = record_command() == SWZ_OK ? swz_thread_begin() : NULL;
+	thread = record_command(modules) == SWZ_OK ? swz_thread_begin() : NULL;
 	record_labels();
 	if (!thread)
 		return "no room in the profile ";
-	swz_facts_find(modules, &facts);
+	swz_facts_find(&facts);
 	swz_recording = true;
 	swz_calibrate(&facts.costs);
 	swz_plan_apply(modules);
@@ -246,11 +258,18 @@ static void continue_timers(const struct itimerval *left)
 					  NULL);
 }
 
-extern const char swz_image_start[];
+extern const char swz_image_start[], swz_text_start[], swz_own_text_end[];
 extern char swz_used_bss_start[], swz_used_bss_end[];
 
 /* Most of these pages will be used, one after the other: by one call into the
  * kernel, not by a fault each, or two. */
+static void make_text_present(void)
+{
+	SWZ_SYSCALL(SYS_madvise, swz_text_start,
+		    (size_t)(swz_own_text_end - swz_text_start),
+		    MADV_POPULATE_READ);
+}
+
 static void make_bss_present(void)
 {
 	SWZ_SYSCALL(SYS_madvise, swz_used_bss_start,
@@ -265,17 +284,20 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	struct swz_modules modules = {0};
 	const char *problem;
 
+	make_text_present();
 	if (swz_came_late() || (!swz_is_preloaded(envp) && swz_is_linked())) {
 		swz_config.linked = true;
 		return;
 	}
 	make_bss_present();
+	swz_clock_begin_start(envp);
 	problem = swz_config_read(argc, argv, envp);
 	swz_message_begin();
 	swz_own_add((uintptr_t)swz_image_start,
 		    (uintptr_t)swz_arena_end - (uintptr_t)swz_image_start);
 	swizzle_control.preloaded = 1;
 	if (problem) {
+		swz_clock_end_start();
 		swz_say(problem, ": not profiled", NULL);
 		return;
 	}
@@ -296,6 +318,7 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 		swz_recording = false;
 	}
 	continue_timers(left);
+	swz_clock_end_start();
 }
 
 /* (A thread that ends the process it may have come to no hook, if we came when

@@ -52,9 +52,14 @@ static bool set(const char *member, const char *value)
 	else if (!strcmp(member, "magic"))
 		file.magic[0] = *value;
 	else if (!strcmp(member, "boot"))
-		file.boot[0] = *value;
+		file.boot_ns += number * 1000000000u;
 	else if (!strcmp(member, "ours"))
 		file.linker.ours[0] ^= (uint8_t)number;
+	else if (!strcmp(member, "others"))
+		for (unsigned i = 0; i < SWZ_MOST_OTHERS; i++)
+			file.others[i].file.mtime_ns += number;
+	else if (!strcmp(member, "other_count"))
+		file.other_count = (uint32_t)number;
 	else if (!strcmp(member, "linker"))
 		file.linker.inode ^= number;
 	else if (!strcmp(member, "hooks"))

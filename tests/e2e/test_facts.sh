@@ -79,7 +79,7 @@ if have '(nor looks for any)' strace; then
 	capture timeout 240 strace -f -q -o log "$RUN" --no-cache -o profile \
 		"$shape"
 	if grep -q "$TMP/profile" log; then
-		! grep -e boot_id -e "$XDG_CACHE_HOME" log || fail 'it does'
+		! grep -e "$XDG_CACHE_HOME" log || fail 'it does'
 	else
 		echo 'not tested: strace cannot trace here'
 	fi
@@ -117,7 +117,7 @@ forge faster 5
 assert_not_used 'faster'
 
 it 'facts of others'
-forge boot x
+forge boot 1
 assert_not_used 'another boot'
 forge magic x
 assert_not_used 'another kind of file'
@@ -127,6 +127,41 @@ forge linker 1
 assert_not_used 'another linker'
 forge hooks 1
 assert_not_used 'other hooks'
+
+it 'more modules than there is room for'
+forge other_count 13
+assert_not_used 'too many'
+
+if have 'libc is looked into once, and again when it has changed' strace; then
+	libc=$(ldd "$shape" | awk '/libc\.so/ { print $3 }')
+	[ -n "$libc" ] || fail 'no libc'
+	assert_opens() { # TIMES WHAT
+		strace -f -q -e trace=open,openat -o log "$RUN" -o profile \
+			"$shape" >out 2>&1
+		[ -s profile ] || fail "not profiled, $2"
+		# swizzle-run is a program that has libc, too
+		assert_eq "$1" "$(grep -c "\"$libc\"" log)" "libc opened, $2"
+	}
+	forge whole 0
+	if strace -f -q -o log "$RUN" -o profile "$shape" >out 2>&1 &&
+		grep -q "$TMP/profile" log; then
+		assert_opens 2 'as noted'
+		forge others 1
+		assert_opens 3 'changed'
+		assert_opens 2 'noted anew'
+		rm -f "$file"
+		assert_opens 3 'nothing noted'
+	else
+		echo 'not tested: strace cannot trace here'
+	fi
+fi
+
+it 'what asks for a wrapper is known from there, too'
+forge whole 0
+"$RUN" -o profile sh -c 'exec true' >out 2>err
+assert_eq 0 $? 'status'
+"$RUN" -o profile sh -c 'ulimit -v 4000000; ulimit -v' >out 2>err
+assert_eq 4000000 "$(cat out)" 'limit, as the program reads it'
 
 it 'damaged ones'
 for at in 0 8 16 100 400 450 500; do

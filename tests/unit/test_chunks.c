@@ -10,12 +10,12 @@
 #include "runtime/record/present.h"
 #include "tests/unit/run_suite.h"
 
-enum { LIMIT = 256 << 10, EVENTS = 64 << 10, PAGE = 4096 };
+enum { LIMIT = 3 << 20, EVENTS = 64 << 10, PAGE = 4096 };
 
 static _Alignas(4096) char file[LIMIT];
 static uint64_t reached;
 static bool may_reach, is_present;
-static unsigned times_full;
+static unsigned times_full, times_huge;
 
 struct swz_file_header *swz_file = (void *)file;
 
@@ -43,6 +43,12 @@ void swz_file_is_full(struct swz_file_header *of, enum swz_file_full why,
 	times_full++;
 }
 
+void swz_file_begin_huge_pages(struct swz_file_header *of)
+{
+	ck_assert_ptr_eq(of, swz_file);
+	times_huge++;
+}
+
 static void set_up(void)
 {
 	memset(file, 0, sizeof(file));
@@ -50,7 +56,7 @@ static void set_up(void)
 	swz_file->event_limit_bytes = EVENTS;
 	swz_file->used_bytes = SWZ_HEADER_BYTES;
 	may_reach = is_present = true;
-	times_full = 0;
+	times_full = times_huge = 0;
 }
 
 static struct swz_chunk *take(uint64_t bytes)
@@ -136,9 +142,28 @@ START_TEST(events_find_the_end_of_the_file)
 }
 END_TEST
 
+/* They begin behind so many bytes, for whom ever comes there. */
+START_TEST(huge_pages_are_asked_for_once_and_not_before)
+{
+	swz_file->used_bytes = SWZ_HUGE_PAGE - 2 * PAGE;
+	ck_assert_ptr_nonnull(take(PAGE - 64));
+	ck_assert_ptr_nonnull(take(PAGE - 64));
+	ck_assert_uint_eq(swz_file->used_bytes, SWZ_HUGE_PAGE);
+	ck_assert_uint_eq(times_huge, 0);
+	ck_assert_ptr_nonnull(take(64));
+	ck_assert_uint_eq(times_huge, 1);
+	ck_assert_ptr_nonnull(take(64));
+	ck_assert_ptr_nonnull(swz_chunk_take_events(SWZ_CHUNK_EVENTS, 1, 9));
+	ck_assert_uint_eq(times_huge, 1);
+	swz_file->used_bytes = SWZ_HUGE_PAGE - PAGE;
+	ck_assert_ptr_nonnull(swz_chunk_take_events(SWZ_CHUNK_EVENTS, 2, 9));
+	ck_assert_uint_eq(times_huge, 2);
+}
+END_TEST
+
 START_TEST(a_full_disk_is_said)
 {
-	uint64_t used = swz_file->used_bytes;
+	uint64_t used = swz_file->used_bytes = SWZ_PRESENT_BYTES;
 
 	is_present = false;
 	ck_assert_ptr_null(take(64));
@@ -164,6 +189,7 @@ int main(void)
 	tcase_add_test(t, events_are_taken_to_their_last_page);
 	tcase_add_test(t, what_is_left_before_events_is_padding);
 	tcase_add_test(t, events_find_the_end_of_the_file);
+	tcase_add_test(t, huge_pages_are_asked_for_once_and_not_before);
 	tcase_add_test(t, a_full_disk_is_said);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/unit/run_suite.h"
@@ -21,6 +22,10 @@
 
 static struct swz_mapping lines[1000];
 static unsigned line_count, at_line, times_read;
+
+/* Whether something is right below the range, where there is room at once
+ * otherwise. */
+static bool below_is_taken;
 
 bool swz_maps_open(struct swz_maps *maps)
 {
@@ -55,11 +60,22 @@ static void add(uint64_t low, uint64_t high, bool is_stack)
 static void set_up(void)
 {
 	line_count = times_read = 0;
+	below_is_taken = true;
 }
 
 static uint64_t map(uint64_t start, uint64_t end, size_t bytes)
 {
-	return (uintptr_t)swz_near_map(start, end, bytes);
+	void *below = below_is_taken && start > PAGE
+			      ? mmap((void *)(start - PAGE), PAGE, PROT_NONE,
+				     MAP_PRIVATE | MAP_ANONYMOUS |
+					     MAP_FIXED_NOREPLACE,
+				     -1, 0)
+			      : MAP_FAILED;
+	uint64_t at = (uintptr_t)swz_near_map(start, end, bytes);
+
+	if (below != MAP_FAILED)
+		munmap(below, PAGE);
+	return at;
 }
 
 static uint64_t heap_end(void)
@@ -76,8 +92,10 @@ START_TEST(what_is_closest_is_taken)
 	add(EMPTY + 28 * PAGE, HIGHEST, false);
 	ck_assert_uint_eq(map(EMPTY, EMPTY + 20 * PAGE, PAGE + 1),
 			  EMPTY + 11 * PAGE);
+	below_is_taken = false;
 	ck_assert_uint_eq(map(EMPTY, EMPTY + 20 * PAGE, 2 * PAGE),
 			  EMPTY - 2 * PAGE);
+	below_is_taken = true;
 	ck_assert_uint_eq(map(EMPTY, EMPTY + 20 * PAGE, PAGE),
 			  EMPTY + 10 * PAGE);
 	ck_assert_uint_eq(times_read, 1);
@@ -85,6 +103,20 @@ START_TEST(what_is_closest_is_taken)
 	ck_assert_uint_eq(map(EMPTY + 13 * PAGE, EMPTY + 20 * PAGE, 8 * PAGE),
 			  EMPTY + 20 * PAGE);
 	ck_assert_uint_eq(times_read, 1);
+}
+END_TEST
+
+START_TEST(right_below_the_range_no_list_is_needed)
+{
+	below_is_taken = false;
+	add(LOWEST, HIGHEST, false); /* nothing is free, it says */
+	ck_assert_uint_eq(map(EMPTY, EMPTY + PAGE, 3 * PAGE - 1),
+			  EMPTY - 3 * PAGE);
+	ck_assert_uint_eq(times_read, 0);
+	/* not where the heap will grow to */
+	ck_assert_uint_eq(
+		map(heap_end() + 64 * MIB, heap_end() + 65 * MIB, PAGE), 0);
+	ck_assert_uint_ge(times_read, 1);
 }
 END_TEST
 
@@ -172,6 +204,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, what_is_closest_is_taken);
+	tcase_add_test(t, right_below_the_range_no_list_is_needed);
 	tcase_add_test(t, what_is_given_back_is_taken_again);
 	tcase_add_test(t, what_is_out_of_reach_is_not_taken);
 	tcase_add_test(t, a_stack_keeps_room_to_grow);

@@ -43,7 +43,7 @@ void swz_cache_begin(const struct swz_module *modules, unsigned count)
 		    !swz_cache_key_begin(m->build_id))
 			continue;
 		swz_cache_files_begin();
-		cache.on = swz_cache_files_are_there();
+		cache.on = swz_cache_files_begun();
 	}
 }
 
@@ -106,7 +106,7 @@ static bool map_region(struct swz_module *m, const struct swz_saved_header *h)
 	return true;
 }
 
-static struct swz_saved_header *read_head(const struct swz_cache_file *file,
+static struct swz_saved_header *read_head(struct swz_cache_file *file,
 					  const struct swz_saved_key *key)
 {
 	struct swz_saved_header header, *h;
@@ -124,7 +124,7 @@ static struct swz_saved_header *read_head(const struct swz_cache_file *file,
 		       : NULL;
 }
 
-static bool read_plan(struct swz_module *m, const struct swz_cache_file *file,
+static bool read_plan(struct swz_module *m, struct swz_cache_file *file,
 		      const struct swz_saved_key *key,
 		      struct swz_saved_plan *plan)
 {

@@ -2,9 +2,10 @@
 #define SWZ_RUNTIME_CACHE_FACTS_H
 
 /* What a start finds out that is the same for the next one, whatever program
- * that is: what the hooks cost, as long as it is not long ago, and where the
- * dynamic linker is changed. Kept beside the plans (docs/cache.md), for the
- * running kernel, one libswizzle.so, one linker and one choice of hooks. */
+ * that is: what the hooks cost, as long as it is not long ago, where the
+ * dynamic linker is changed, and what there is in modules out of scope. Kept
+ * beside the plans (docs/cache.md), for the running kernel, one libswizzle.so,
+ * one linker and one choice of hooks. */
 
 #include <stdint.h>
 
@@ -25,9 +26,31 @@ struct swz_facts {
 	struct swz_linker_calls calls;
 };
 
+/* What matters of a module that is not in scope. */
+struct swz_other_module {
+	struct swz_file_identity file;
+	uint64_t build; /* a hash of the build-id */
+	uint32_t asks, offers,
+		walks; /* swz_watched_asks, swz_watched_is_offered,
+			* swz_walkers_are_in; 0 or 1 */
+	uint32_t reserved;
+};
+
+/* Reads what earlier starts have left. Once, when the directory of the cache is
+ * known. */
+void swz_facts_begin(const struct swz_modules *modules);
+
+/* What is known of a module that has not been opened; NULL: nothing, or its
+ * file is another one by now. */
+const struct swz_other_module *swz_facts_of(const struct swz_module *module);
+
+/* Notes that, of one that is open, for the next start. */
+void swz_facts_note(const struct swz_module *module,
+		    struct swz_other_module other);
+
 /* Sets the facts: those of an earlier start, and zeros for what is not known or
- * too old. Once, when the plan is made. */
-void swz_facts_find(const struct swz_modules *modules, struct swz_facts *facts);
+ * too old. */
+void swz_facts_find(struct swz_facts *facts);
 
 /* Keeps them for others if they are not those that were found. */
 void swz_facts_keep(const struct swz_facts *facts);

@@ -8,16 +8,18 @@
 #include "thunks/saved_plan.h"
 
 #define SWZ_FACTS_MAGIC "SWZfact\n"
-#define SWZ_BOOT_BYTES 36 /* a UUID, as text */
+#define SWZ_MOST_OTHERS 12 /* modules */
 
 struct swz_facts_file {
 	char magic[8];
 	uint64_t hash; /* of all behind it */
 	/* for whom: */
 	struct swz_saved_key linker; /* `options` are those of hooks */
-	char boot[SWZ_BOOT_BYTES];
+	uint64_t boot_ns;            /* since the epoch */
+	uint32_t other_count;
 	uint32_t reserved;
 	struct swz_facts facts;
+	struct swz_other_module others[SWZ_MOST_OTHERS]; /* the newest last */
 };
 
 static inline uint64_t swz_facts_file_hash(const struct swz_facts_file *file)

@@ -15,12 +15,14 @@
 
 #include "base/syscall.h"
 #include "runtime/record/thread.h"
+#include "runtime/support/clock.h"
 #include "runtime/support/config.h"
 #include "runtime/support/scratch.h"
 
 #define MOST_BYTES (UINT64_C(256) << 20) /* of all files together */
 #define KEPT_BYTES (UINT64_C(192) << 20) /* when there are more */
 #define MOST_OF_ONE (UINT64_C(64) << 20)
+#define SMALL_BYTES (UINT64_C(32) << 10)
 #define MOST_FILES 8192u
 #define HOUR 3600
 
@@ -28,20 +30,17 @@ static const char temporary[] = "new-";
 
 static char directory[1024]; /* ends in a slash; empty: there is no cache */
 static uint64_t device, inode;
-
-static uint32_t user(void)
-{
-	return (uint32_t)SWZ_SYSCALL(SYS_geteuid);
-}
+static uint32_t user; /* effective, when the directory was last looked at */
 
 /* Ours, and nobody else may change what is in it. */
 static bool is_own(const struct stat *st)
 {
-	return st->st_uid == user() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+	return st->st_uid == user && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 static bool look_at_directory(struct stat *st)
 {
+	user = (uint32_t)SWZ_SYSCALL(SYS_geteuid);
 	return directory[0] && SWZ_SYSCALL(SYS_stat, directory, st) == 0 &&
 	       S_ISDIR(st->st_mode) && is_own(st);
 }
@@ -52,7 +51,7 @@ static void make(const char *parent, const char *path)
 {
 	struct stat st;
 
-	if (SWZ_SYSCALL(SYS_stat, parent, &st) == 0 && st.st_uid == user())
+	if (SWZ_SYSCALL(SYS_stat, parent, &st) == 0 && st.st_uid == user)
 		SWZ_SYSCALL(SYS_mkdir, path, 0700);
 }
 
@@ -150,18 +149,17 @@ static uint64_t seconds(void)
 {
 	struct timespec now;
 
-	if (SWZ_SYSCALL(SYS_clock_gettime, CLOCK_REALTIME, &now) != 0)
+	if (!swz_clock_read(CLOCK_REALTIME, &now))
 		return 0;
 	return (uint64_t)now.tv_sec;
 }
 
-bool swz_cache_files_read(const struct swz_cache_file *file, void *to,
-			  size_t bytes)
+static bool read_all(int fd, void *to, size_t bytes)
 {
 	uint8_t *at = to;
 
 	while (bytes) {
-		long n = SWZ_SYSCALL(SYS_read, file->fd, at, bytes);
+		long n = SWZ_SYSCALL(SYS_read, fd, at, bytes);
 
 		if (n == -EINTR)
 			continue;
@@ -171,6 +169,32 @@ bool swz_cache_files_read(const struct swz_cache_file *file, void *to,
 		bytes -= (size_t)n;
 	}
 	return true;
+}
+
+bool swz_cache_files_read(struct swz_cache_file *file, void *to, size_t bytes)
+{
+	if (!file->whole)
+		return read_all(file->fd, to, bytes);
+	if (bytes > file->left)
+		return false;
+	memcpy(to, file->whole + file->bytes - file->left, bytes);
+	file->left -= bytes;
+	return true;
+}
+
+/* One system call for all parts of a small plan. */
+static void read_small(struct swz_cache_file *file)
+{
+	uint8_t *whole = file->bytes <= SMALL_BYTES
+				 ? swz_scratch_alloc(file->bytes)
+				 : NULL;
+
+	file->whole = NULL;
+	if (!whole)
+		return;
+	/* one that cannot be read has nothing in it */
+	file->left = read_all(file->fd, whole, file->bytes) ? file->bytes : 0;
+	file->whole = whole;
 }
 
 static bool is_usable(struct swz_cache_file *file)
@@ -197,8 +221,10 @@ bool swz_cache_files_open(const char *name, struct swz_cache_file *file)
 		SYS_open, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0)
 		return false;
-	if (is_usable(file))
+	if (is_usable(file)) {
+		read_small(file);
 		return true;
+	}
 	swz_cache_files_close(file);
 	return false;
 }

@@ -29,13 +29,16 @@ bool swz_cache_files_are_there(void);
 struct swz_cache_file {
 	int fd;
 	uint64_t bytes;
+	/* a small file's contents, of which what is left is read next; NULL: it
+	 * is read from the descriptor */
+	const uint8_t *whole;
+	uint64_t left;
 };
 
 /* Opens a file that only this user can have written, to be read in order.
  * False: there is none. */
 bool swz_cache_files_open(const char *name, struct swz_cache_file *file);
-bool swz_cache_files_read(const struct swz_cache_file *file, void *to,
-			  size_t bytes);
+bool swz_cache_files_read(struct swz_cache_file *file, void *to, size_t bytes);
 void swz_cache_files_close(const struct swz_cache_file *file);
 
 /* Makes the file of these parts, all at once, or not at all: false. */

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/syscall.h"
 #include "image/hash.h"
+#include "runtime/support/clock.h"
 #include "runtime/support/config.h"
 #include "thunks/trampoline.h"
 
@@ -96,13 +96,12 @@ bool swz_cache_text_is_that_of(const struct swz_module *m,
 	       swz_module_text_hash(m, 0) == h->text_hash;
 }
 
-/* Whether a change of the file would show in its times: they are not exact. */
-static bool is_settled(const struct swz_module *m)
+bool swz_cache_file_is_settled(const struct swz_module *m)
 {
 	struct timespec now;
 	uint64_t ns;
 
-	if (SWZ_SYSCALL(SYS_clock_gettime, CLOCK_REALTIME, &now) != 0)
+	if (!swz_clock_read(CLOCK_REALTIME, &now))
 		return false;
 	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	return ns > m->identity.ctime_ns + SETTLED_NS &&
@@ -111,5 +110,5 @@ static bool is_settled(const struct swz_module *m)
 
 bool swz_cache_text_is_of_file(const struct swz_module *m)
 {
-	return is_settled(m) && swz_module_is_untouched(m);
+	return swz_cache_file_is_settled(m) && swz_module_is_untouched(m);
 }

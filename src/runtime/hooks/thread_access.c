@@ -70,6 +70,7 @@ bool swz_thread_access_shorten(void)
 	if (!swz_page_may_be_executed(__ehdr_start) ||
 	    swz_sys_mprotect(swz_hooks_start, bytes, PROT_READ | PROT_WRITE))
 		return true;
+	SWZ_SYSCALL(SYS_madvise, swz_hooks_start, bytes, MADV_POPULATE_WRITE);
 	for (size_t i = 0; i < count; i++) {
 		const int32_t *from = &swz_thread_accesses_start[i];
 

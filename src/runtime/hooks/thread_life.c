@@ -29,12 +29,6 @@ static _Atomic(struct swz_thread_cold *) states;
 static _Atomic uint32_t next_index;
 static uint32_t function_room;
 
-/* The kernel's id of the calling thread. */
-static int32_t own_tid(void)
-{
-	return (int32_t)SWZ_SYSCALL(SYS_gettid);
-}
-
 struct swz_thread_cold *swz_thread_first(void)
 {
 	/* acquire: matches the release in new_group */
@@ -79,6 +73,9 @@ static enum swz_status furnish(struct swz_thread_cold *cold)
 	/* little of it is ever used, here and there */
 	SWZ_SYSCALL(SYS_madvise, memory, bytes, MADV_NOHUGEPAGE);
 	swz_stack_announce(memory, memory + SWZ_SLOW_STACK_BYTES);
+	/* the top of the stack, and the first functions' counts behind it */
+	SWZ_SYSCALL(SYS_madvise, memory + SWZ_SLOW_STACK_BYTES - PAGE, 2 * PAGE,
+		    MADV_POPULATE_WRITE);
 	memory += SWZ_SLOW_STACK_BYTES;
 	cold->slow_stack_top = memory;
 	cold->open = (uint32_t *)memory;
@@ -273,7 +270,8 @@ static enum swz_status begin_record(struct swz_thread *thread)
 	if (!chunk)
 		return SWZ_E_NOMEM;
 	thread->record = (struct swz_thread_record *)(chunk + 1);
-	thread->record->tid = own_tid();
+	thread->record->tid = (int32_t)atomic_load_explicit(
+		&thread->cold->owner, memory_order_relaxed);
 	thread->record->start_ticks = swz_ticks();
 	thread->record->last_ticks = thread->record->start_ticks;
 	swz_processor_time_begin(thread->record);
@@ -309,7 +307,9 @@ static enum swz_status try_to_set_up(struct swz_thread *hot,
 	cold->marks = NULL;
 	if (furnish(cold) != SWZ_OK)
 		return SWZ_E_NOMEM;
-	clear_state(cold);
+	if (cold->used)
+		clear_state(cold);
+	cold->used = true;
 	hot->open = cold->open;
 	hot->file = swz_file;
 	hot->links = swz_file_links();
@@ -359,41 +359,20 @@ void swz_thread_disarm(struct swz_thread *hot)
 /* On a page that the kernel wipes in a forked child: an enum swz_child. */
 static _Atomic uint32_t *child;
 
-static enum swz_status make_child_word(void)
+static void make_child_word(void)
 {
-	char *page;
-
 	if (child)
-		return SWZ_OK;
-	page = swz_sys_mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!page)
-		return SWZ_E_NOMEM;
-	if (SWZ_SYSCALL(SYS_madvise, page, PAGE, MADV_WIPEONFORK) != 0) {
-		swz_sys_munmap(page, PAGE);
-		return SWZ_E_SYSTEM;
-	}
-	child = (_Atomic uint32_t *)page;
+		return;
+	child = swz_file_wiped_word();
 	swz_thread_child_done();
-	return SWZ_OK;
 }
 
 bool swz_thread_forks_show(void)
 {
-	char *shared;
-	bool refused;
-
-	if (make_child_word() != SWZ_OK)
-		return false;
-	shared = swz_sys_mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (!shared)
-		return false;
-	/* what is shared cannot be wiped: who says that it will be has not
-	 * looked at the advice */
-	refused = SWZ_SYSCALL(SYS_madvise, shared, PAGE, MADV_WIPEONFORK) != 0;
-	swz_sys_munmap(shared, PAGE);
-	return refused;
+	make_child_word();
+	/* what is shared, as the profile is, cannot be wiped: who says that it
+	 * will be has not looked at the advice */
+	return SWZ_SYSCALL(SYS_madvise, swz_file, PAGE, MADV_WIPEONFORK) != 0;
 }
 
 /* On the state's own stack: that of the program may be a signal's, with no room
@@ -414,8 +393,7 @@ struct swz_thread *swz_thread_begin(void)
 {
 	struct swz_thread_cold *cold;
 
-	if (make_child_word() != SWZ_OK)
-		return NULL;
+	make_child_word();
 	cold = take_state();
 	if (!cold)
 		return NULL;
@@ -542,6 +520,7 @@ static bool has_heir(const struct swz_thread_cold *cold, uint64_t owner)
 
 void swz_thread_note_ended(void)
 {
+	const struct swz_thread *thread = swz_thread_here();
 	struct swz_thread_cold *cold;
 	unsigned alive = 0;
 
@@ -553,7 +532,7 @@ void swz_thread_note_ended(void)
 		if (!owner || owner >= IN_STOCK || !record)
 			continue;
 		swz_switches_end(cold->hot);
-		if (has_ended(owner, 0))
+		if (cold->hot != thread && has_ended(owner, 0))
 			record->end_ticks = record->last_ticks;
 		else if (alive++ < MOST_HEIRS_SOUGHT && !has_heir(cold, owner))
 			swz_processor_time_note(record);

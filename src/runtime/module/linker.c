@@ -104,6 +104,15 @@ static bool are_calls(const struct swz_module *m, uint64_t function,
 	return true;
 }
 
+/* Whether a call from anywhere in the linker's text reaches there. */
+static bool is_in_reach(const struct swz_module *m, uint64_t address)
+{
+	uint64_t low = address < m->start ? address : m->start;
+	uint64_t high = address > m->end ? address : m->end;
+
+	return high - low <= INT32_MAX;
+}
+
 /* jmp *address(%rip) to the stub, within reach of the linker. */
 static const uint8_t *make_bridge(const struct swz_module *m,
 				  void (*stub)(void))
@@ -229,6 +238,12 @@ bool swz_linker_redirect(const struct swz_modules *modules,
 		if (swz_module_is_untouched(linker))
 			*calls = found;
 	}
-	bridge = found.count ? make_bridge(linker, stub) : NULL;
+	if (!found.count)
+		return false;
+	/* (what is attached may be gone again before its code is) */
+	if (!swz_config.attached && is_in_reach(linker, (uintptr_t)stub))
+		bridge = (const uint8_t *)(uintptr_t)stub;
+	else
+		bridge = make_bridge(linker, stub);
 	return bridge && redirect(linker, &found, bridge);
 }

@@ -14,12 +14,14 @@ uint32_t swz_loaded_recorded;
 static struct swz_loaded *table; /* room for MOST_MODULES */
 static _Atomic uint32_t used;
 
-bool swz_loaded_begin(void)
+size_t swz_loaded_bytes(void)
 {
-	table = swz_sys_mmap(
-		NULL, MOST_MODULES * sizeof(*table), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return table != NULL;
+	return MOST_MODULES * sizeof(*table);
+}
+
+void swz_loaded_begin(void *room)
+{
+	table = room;
 }
 
 bool swz_loaded_map_at(uint64_t address, const struct link_map **map,

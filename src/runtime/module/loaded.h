@@ -44,8 +44,9 @@ extern bool swz_loaded_out_of_date;
  * less. */
 extern uint32_t swz_loaded_recorded;
 
-/* Makes the table. False: there is no memory. */
-bool swz_loaded_begin(void) SWZ_MUST_CHECK;
+/* The table: what memory it needs, and where that is, all zero, for good. */
+size_t swz_loaded_bytes(void);
+void swz_loaded_begin(void *room);
 
 /* A free place, all zero, which counts when it is set present. NULL: none. */
 struct swz_loaded *swz_loaded_new(void);

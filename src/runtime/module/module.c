@@ -255,6 +255,27 @@ static uint64_t in_ns(const struct timespec *t)
 	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
 }
 
+static struct swz_file_identity identity_of(const struct stat *st)
+{
+	return (struct swz_file_identity){
+		.device = st->st_dev,
+		.inode = st->st_ino,
+		.bytes = (uint64_t)st->st_size,
+		.mtime_ns = in_ns(&st->st_mtim),
+		.ctime_ns = in_ns(&st->st_ctim),
+	};
+}
+
+bool swz_file_identify(const char *path, struct swz_file_identity *identity)
+{
+	struct stat st;
+
+	if (SWZ_SYSCALL(SYS_stat, path, &st) != 0 || st.st_size <= 0)
+		return false;
+	*identity = identity_of(&st);
+	return true;
+}
+
 struct swz_bytes swz_file_map(const char *path,
 			      struct swz_file_identity *identity)
 {
@@ -273,13 +294,7 @@ struct swz_bytes swz_file_map(const char *path,
 	if (!file.data)
 		file.size = 0;
 	else if (identity)
-		*identity = (struct swz_file_identity){
-			.device = st.st_dev,
-			.inode = st.st_ino,
-			.bytes = file.size,
-			.mtime_ns = in_ns(&st.st_mtim),
-			.ctime_ns = in_ns(&st.st_ctim),
-		};
+		*identity = identity_of(&st);
 	return file;
 }
 

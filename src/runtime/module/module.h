@@ -71,6 +71,8 @@ struct swz_module {
 	struct swz_range text[SWZ_MAX_TEXT_RANGES];
 	unsigned text_count;
 	bool texts_left_out; /* too many, or not readable */
+	bool unopened;       /* its file, as is known what matters of it: */
+	bool walks, offers;  /* see cache/facts.h */
 	struct swz_range plt[SWZ_MAX_PLT_RANGES];
 	unsigned plt_count;
 	/* code that the program may copy and run elsewhere */
@@ -125,6 +127,10 @@ void swz_module_close(struct swz_module *module);
  * `identity` may be NULL. */
 struct swz_bytes swz_file_map(const char *path,
 			      struct swz_file_identity *identity);
+
+/* What a file is told from others by, without a look into it. False: there is
+ * none. */
+bool swz_file_identify(const char *path, struct swz_file_identity *identity);
 
 /* Finds what the module defines by this name, in .dynsym or .symtab of its
  * file. */

@@ -59,7 +59,7 @@ bool swz_page_may_be_executed(char *page)
 	/* cppcheck-suppress selfAssignment */
 	*(volatile char *)page = *(volatile char *)page;
 	may = swz_sys_mprotect(page, PAGE, PROT_READ | PROT_EXEC) == 0;
-	if (swz_sys_mprotect(page, PAGE, PROT_READ) != 0)
+	if (!may && swz_sys_mprotect(page, PAGE, PROT_READ) != 0)
 		return false;
 	return may;
 }

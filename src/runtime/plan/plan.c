@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "runtime/cache/cache.h"
+#include "runtime/cache/facts.h"
 #include "runtime/compat/find_object.h"
 #include "runtime/compat/foreign.h"
 #include "runtime/compat/walkers.h"
@@ -112,15 +113,59 @@ static enum swz_status plan_anew(struct swz_module *m,
 	return status;
 }
 
-/* Modules out of scope are patched for functions that have wrappers. */
+/* Of a module out of scope only functions that have wrappers are patched. Most
+ * have none, as earlier starts may have noted: then the file is left alone.
+ * (Calls into libraries are timed where their files say that functions are.) */
+static bool is_left_alone(struct swz_module *m)
+{
+	const struct swz_other_module *other;
+
+	if (m->in_scope || swz_config.imports)
+		return false;
+	other = swz_facts_of(m);
+	if (!other)
+		return false;
+	if (other->asks)
+		swz_watched_expect();
+	m->unopened = true;
+	m->walks = other->walks;
+	m->offers = other->offers;
+	return true;
+}
+
+static void look_for_wrapped(struct swz_module *m)
+{
+	struct swz_other_module other = {
+		.asks = swz_watched_asks(m),
+		.offers = swz_watched_is_offered(m),
+		.walks = swz_walkers_are_in(m),
+	};
+
+	m->offers = other.offers;
+	m->walks = other.walks;
+	swz_facts_note(m, other);
+}
+
+static bool has_wrapped(struct swz_module *m)
+{
+	if (!m->unopened)
+		look_for_wrapped(m);
+	return m->walks || (m->offers && swz_watched_is_expected());
+}
+
 static enum swz_status plan_module(struct swz_module *m,
 				   struct swz_decoders *decoders)
 {
 	enum swz_status status = SWZ_OK;
 
 	m->first_id = swz_ids_next();
-	if (!m->in_scope && !swz_walkers_are_in(m) && !swz_watched_is_in(m))
+	if (!m->in_scope && !has_wrapped(m))
 		return SWZ_OK;
+	if (m->unopened)
+		status = swz_module_open(m);
+	m->unopened = false;
+	if (status != SWZ_OK)
+		return status;
 	if (!m->in_scope)
 		swz_cache_find(m);
 	if (!swz_cache_use(m, swz_hooks_choose(), swz_ids_left()))
@@ -202,10 +247,12 @@ enum swz_status swz_plan_make(struct swz_modules *modules)
 	if (status != SWZ_OK)
 		return status;
 	swz_cache_begin(modules->of, modules->count);
+	if (!swz_config.attached)
+		swz_facts_begin(modules);
 	for (unsigned i = 0; i < modules->count; i++) {
 		struct swz_module *m = &modules->of[i];
 
-		if (!has_file(m))
+		if (!has_file(m) || is_left_alone(m))
 			continue;
 		status = swz_module_open(m);
 		if (status != SWZ_OK)

@@ -14,6 +14,7 @@
 #include "runtime/record/file.h"
 #include "runtime/record/file_extent.h"
 #include "runtime/record/file_full.h"
+#include "runtime/record/file_mapping.h"
 #include "runtime/record/present.h"
 
 /* With less room than this, none is given up for huge pages. */
@@ -48,7 +49,7 @@ static _Atomic uint64_t present_in, present_end;
 static bool make_present(const struct swz_file_header *file, uint64_t at,
 			 uint64_t bytes)
 {
-	uint64_t end = 0;
+	uint64_t end = SWZ_PRESENT_BYTES;
 
 	/* acquire: matches the release below */
 	if (atomic_load_explicit(&present_in, memory_order_acquire) ==
@@ -59,7 +60,7 @@ static bool make_present(const struct swz_file_header *file, uint64_t at,
 	if (!swz_make_present((char *)file + at, bytes))
 		return false;
 	/* what lies between is another thread's, or not of this file yet */
-	if (at > (end ? end : SWZ_HEADER_BYTES))
+	if (at > end)
 		return true;
 	/* that of a thread that was faster may be larger: then some ask again
 	 */
@@ -70,6 +71,14 @@ static bool make_present(const struct swz_file_header *file, uint64_t at,
 	atomic_store_explicit(&present_in, file->start_ticks,
 			      memory_order_release);
 	return true;
+}
+
+/* Who takes the first byte behind small pages tells the kernel: most programs
+ * never come there. */
+static void note_taken(struct swz_file_header *file, uint64_t from, uint64_t to)
+{
+	if (from <= SWZ_HUGE_PAGE && to > SWZ_HUGE_PAGE)
+		swz_file_begin_huge_pages(file);
 }
 
 struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
@@ -90,6 +99,7 @@ struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
 	} while (!atomic_compare_exchange_weak_explicit(used, &at, at + bytes,
 							memory_order_relaxed,
 							memory_order_relaxed));
+	note_taken(file, at, at + bytes);
 	chunk = (struct swz_chunk *)((char *)file + at);
 	if (!make_present(file, at, bytes)) {
 		/* The disk is full, and stays so for us. */
@@ -129,8 +139,10 @@ void swz_chunks_pass_over(struct swz_file_header *file, uint64_t until)
 
 	if (until > at && room_at(file, until) >= room_at(file, at) / 2 &&
 	    swz_extent_reach(file, until) &&
-	    publish_padding(file, at, until - at))
+	    publish_padding(file, at, until - at)) {
 		file->used_bytes = until;
+		note_taken(file, at, until);
+	}
 }
 
 void swz_chunks_begin_huge_pages(void)
@@ -149,6 +161,7 @@ void swz_chunks_begin_huge_pages(void)
 	} while (!atomic_compare_exchange_weak_explicit(
 		used, &at, taken, memory_order_relaxed, memory_order_relaxed));
 	tried_in = swz_file->start_ticks;
+	note_taken(swz_file, at, taken);
 	if (!swz_make_present((char *)swz_file + huge, 1)) {
 		/* what a disk that is nearly full has given for it serves for
 		 * small ones */
@@ -186,6 +199,7 @@ struct swz_chunk *swz_chunk_take_events(uint32_t type, uint32_t pages,
 	} while (!atomic_compare_exchange_weak_explicit(
 		used, &at, start + bytes, memory_order_relaxed,
 		memory_order_relaxed));
+	note_taken(swz_file, at, start + bytes);
 	(void)publish_padding(swz_file, at, start - at);
 	chunk = (struct swz_chunk *)((char *)swz_file + start);
 	if (!swz_make_present((char *)chunk, bytes)) {

@@ -19,6 +19,7 @@
 #include "runtime/record/file_name.h"
 #include "runtime/record/present.h"
 #include "runtime/record/thread.h"
+#include "runtime/support/clock.h"
 #include "runtime/support/config.h"
 
 static struct swz_links *links;
@@ -32,6 +33,7 @@ static uint64_t old_bytes;    /* of the parent's, while a child takes over */
 #define AFTERLIFE_BYTES (1ull << 20)
 #define AFTERLIFE_EVENT_BYTES (1ull << 19)
 
+#define PAGE UINT64_C(4096)
 #define CLOSED (1ull << 63) /* in used_bytes, while the file is being cut */
 
 /* The bound, or less where the process may not write files that long: going
@@ -49,9 +51,9 @@ static uint64_t allowed_bytes(void)
 	return bytes;
 }
 
-static void fill_header(struct swz_file_header *h, uint64_t bytes)
+static void fill_header(struct swz_file_header *h, uint64_t bytes, int32_t pid)
 {
-	struct timespec now;
+	struct timespec now = {0, 0};
 
 	memcpy(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic));
 	h->version = SWZ_FILE_VERSION;
@@ -68,14 +70,14 @@ static void fill_header(struct swz_file_header *h, uint64_t bytes)
 		if (bytes < swz_config.max_memory + swz_config.max_size)
 			h->event_limit_bytes = bytes / 2 & -(uint64_t)4096;
 	}
-	h->pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+	h->pid = pid;
 	h->parent_pid = (int32_t)SWZ_SYSCALL(SYS_getppid);
 	h->process_start = swz_process_start(0);
 	h->root_pid = swz_config.run.root_pid;
 	h->root_start = swz_config.run.root_start;
 	h->start_ticks = swz_ticks();
 	h->epoch_ticks = h->start_ticks;
-	SWZ_SYSCALL(SYS_clock_gettime, CLOCK_REALTIME, &now);
+	swz_clock_read(CLOCK_REALTIME, &now);
 	h->start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u +
 			       (uint64_t)now.tv_nsec;
 	h->arena_start = (uintptr_t)swz_arena_start;
@@ -97,11 +99,11 @@ static void *far_below_us(uint64_t bytes)
 
 /* Before the file gets its length: a process that is killed then leaves one
  * that readers know, and that the next one of that name replaces. */
-static bool write_header(long fd, uint64_t bytes)
+static bool write_header(long fd, uint64_t bytes, int32_t pid)
 {
 	struct swz_file_header h = {.magic = {0}};
 
-	fill_header(&h, bytes);
+	fill_header(&h, bytes, pid);
 	return SWZ_SYSCALL(SYS_pwrite64, fd, &h, sizeof(h), 0) == sizeof(h);
 }
 
@@ -110,14 +112,14 @@ static struct swz_file_header *create(bool replace, const char **problem)
 	uint64_t bytes = allowed_bytes();
 	struct swz_file_header *h = NULL;
 	struct stat st;
-	long fd = swz_file_name_create(replace);
+	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
+	long fd = swz_file_name_create(pid, replace, &st);
 
 	*problem = "cannot create the profile ";
 	if (fd < 0)
 		return NULL;
 	*problem = "no room for the profile ";
-	if (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 &&
-	    bytes >= SWZ_LEAST_FILE_BYTES && write_header(fd, bytes) &&
+	if (bytes >= SWZ_LEAST_FILE_BYTES && write_header(fd, bytes, pid) &&
 	    swz_extent_begin((int)fd, bytes) == SWZ_OK)
 		h = swz_sys_mmap(far_below_us(bytes), bytes,
 				 PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd,
@@ -132,10 +134,7 @@ static struct swz_file_header *create(bool replace, const char **problem)
 	 * them, and large folios take a fourth of the time.) */
 	if (h && !swz_config.trace)
 		SWZ_SYSCALL(SYS_madvise, h, bytes, MADV_RANDOM);
-	if (h && bytes > SWZ_HUGE_PAGE)
-		SWZ_SYSCALL(SYS_madvise, (char *)h + SWZ_HUGE_PAGE,
-			    bytes - SWZ_HUGE_PAGE, MADV_HUGEPAGE);
-	if (h && (!swz_make_present((char *)h, SWZ_HEADER_BYTES) ||
+	if (h && (!swz_make_present((char *)h, SWZ_PRESENT_BYTES) ||
 		  swz_extent_close_rest(h) != SWZ_OK)) {
 		swz_sys_munmap(h, bytes);
 		h = NULL;
@@ -149,19 +148,20 @@ static struct swz_file_header *create(bool replace, const char **problem)
 	return h;
 }
 
-/* Of nodes in huge pages the links lie in huge ones, too. (In a trace what
+/* Of nodes in huge pages the links lie in huge ones, too; not those of the
+ * first nodes, since the page before them is not mapped. (In a trace what
  * little of them is used lies far apart, between events.) */
 static enum swz_status map_links(void)
 {
 	/* a child's file is never larger */
 	uint64_t bytes = swz_file_links_bytes();
 	uint64_t first = SWZ_HUGE_PAGE / SWZ_UNIT_BYTES * sizeof(*links);
-	uint64_t before = SWZ_HUGE_PAGE - first; /* for alignment */
-	char *room;
+	uint64_t before = SWZ_HUGE_PAGE - first - PAGE; /* for alignment */
+	char *room = far_below_us(mapped_bytes + 2 * SWZ_HUGE_PAGE + bytes);
 
 	bytes += before;
-	room = swz_sys_mmap(far_below_us(mapped_bytes + SWZ_HUGE_PAGE + bytes),
-			    bytes, PROT_READ | PROT_WRITE,
+	room = swz_sys_mmap(room ? room + PAGE : NULL, bytes,
+			    PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!room)
 		return SWZ_E_NOMEM;
@@ -169,15 +169,30 @@ static enum swz_status map_links(void)
 	link_bytes = bytes;
 	if (SWZ_SYSCALL(SYS_madvise, room, bytes, MADV_WIPEONFORK) != 0)
 		return SWZ_E_NOMEM;
-	SWZ_SYSCALL(SYS_madvise, room, swz_config.trace ? bytes : SWZ_HUGE_PAGE,
-		    MADV_NOHUGEPAGE);
-	if (!swz_config.trace && bytes > SWZ_HUGE_PAGE)
-		SWZ_SYSCALL(SYS_madvise, room + SWZ_HUGE_PAGE,
-			    bytes - SWZ_HUGE_PAGE, MADV_HUGEPAGE);
+	if (swz_config.trace)
+		SWZ_SYSCALL(SYS_madvise, room, bytes, MADV_NOHUGEPAGE);
 	/* A core file would have the length of all that is not there, too. */
 	SWZ_SYSCALL(SYS_madvise, room, bytes, MADV_DONTDUMP);
 	links = (struct swz_links *)(void *)(room + before);
 	return SWZ_OK;
+}
+
+/* Where nothing else is: before the links. */
+_Atomic uint32_t *swz_file_wiped_word(void)
+{
+	return (_Atomic uint32_t *)(void *)link_room;
+}
+
+void swz_file_begin_huge_pages(struct swz_file_header *file)
+{
+	const uint64_t first = SWZ_HUGE_PAGE - PAGE; /* of the links */
+
+	if (file->limit_bytes > SWZ_HUGE_PAGE)
+		SWZ_SYSCALL(SYS_madvise, (char *)file + SWZ_HUGE_PAGE,
+			    file->limit_bytes - SWZ_HUGE_PAGE, MADV_HUGEPAGE);
+	if (links && !swz_config.trace && link_bytes > first)
+		SWZ_SYSCALL(SYS_madvise, link_room + first, link_bytes - first,
+			    MADV_HUGEPAGE);
 }
 
 enum swz_status swz_file_create(const char **problem)
@@ -309,18 +324,21 @@ void swz_file_detach(void)
 	swz_file_name_forget();
 }
 
+/* Less than a microsecond. */
+#define TIGHT_TICKS 1000
+
 void swz_file_sample_clock(unsigned which)
 {
 	struct swz_clock_sample *sample = &swz_file->clock[which];
 	uint64_t best = UINT64_MAX;
 
-	/* the tightest of three brackets */
-	for (int i = 0; i < 3; i++) {
+	/* the tightest of three brackets, or the first that is tight */
+	for (int i = 0; i < 3 && best > TIGHT_TICKS; i++) {
 		struct timespec now;
 		uint64_t before = swz_ticks(), after;
 
 		/* refused, or not asked any more: no sample */
-		if (SWZ_SYSCALL(SYS_clock_gettime, CLOCK_MONOTONIC, &now) != 0)
+		if (!swz_clock_read(CLOCK_MONOTONIC, &now))
 			return;
 		after = swz_ticks();
 		if (after - before < best) {

@@ -33,6 +33,16 @@ struct swz_links;
 struct swz_links *swz_file_links(void);
 uint64_t swz_file_links_bytes(void);
 
+/* A word that is 0 in a forked child, whatever is in it at the fork. */
+_Atomic uint32_t *swz_file_wiped_word(void);
+
+/* Of a new file so much is present, if it is as long. */
+#define SWZ_PRESENT_BYTES (UINT64_C(4) * SWZ_HEADER_BYTES)
+
+/* What lies behind the first SWZ_HUGE_PAGE of the file, and the links of it,
+ * are to be in huge pages. Async-signal-safe. */
+void swz_file_begin_huge_pages(struct swz_file_header *file);
+
 /* Maps a new file for a forked child beside the parent's; returns the address
  * of the new mapping, not yet in place, or NULL. */
 struct swz_file_header *swz_file_create_beside(void);

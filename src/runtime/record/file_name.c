@@ -181,17 +181,16 @@ static enum older remove_older(void)
 
 /* -EEXIST also where another has taken the new file for an empty one that makes
  * room, and removed it, before it was locked. */
-static long create_new(void)
+static long create_new(struct stat *st)
 {
-	struct stat st;
 	long fd = SWZ_SYSCALL(
 		SYS_open, path,
 		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return fd;
-	if (!lock((int)fd) || SWZ_SYSCALL(SYS_fstat, fd, &st) != 0 ||
-	    !st.st_nlink) {
+	if (!lock((int)fd) || SWZ_SYSCALL(SYS_fstat, fd, st) != 0 ||
+	    !st->st_nlink) {
 		SWZ_SYSCALL(SYS_close, fd);
 		return -EEXIST;
 	}
@@ -210,9 +209,8 @@ static void say_why_not(enum older older)
 	swz_say(swz_config.output, why, path);
 }
 
-long swz_file_name_create(bool replace)
+long swz_file_name_create(int32_t pid, bool replace, struct stat *st)
 {
-	int32_t pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
 	bool per_process = expand_pattern(pid);
 	enum older older = OLDER_GONE;
 	size_t length = strlen(path);
@@ -223,15 +221,15 @@ long swz_file_name_create(bool replace)
 		older = remove_older();
 	fd = -EEXIST;
 	if (per_process || (replace && older == OLDER_GONE))
-		fd = create_new();
+		fd = create_new(st);
 	if (fd == -EEXIST && !per_process) {
 		append_number(end, (uint32_t)pid);
 		end = path + strlen(path);
-		fd = create_new();
+		fd = create_new(st);
 	}
 	for (uint32_t i = 1; fd == -EEXIST && i < 100000; i++) {
 		append_number(end, i);
-		fd = create_new();
+		fd = create_new(st);
 	}
 	if (fd >= 0 && replace && !per_process && end != path + length)
 		say_why_not(older);

@@ -12,14 +12,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "swizzle/format.h"
 
 /* Creates the file that the output pattern names for this process, empty and
  * locked, or another where that is not to be had. An older profile of the very
- * name is removed if REPLACE, unless it is being written. Returns a descriptor
- * or -errno. */
-long swz_file_name_create(bool replace);
+ * name is removed if REPLACE, unless it is being written. PID is the calling
+ * process. Returns a descriptor, and in *ST what it is; or -errno. */
+long swz_file_name_create(int32_t pid, bool replace, struct stat *st);
 
 const char *swz_file_path(void);
 

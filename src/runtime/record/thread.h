@@ -75,6 +75,7 @@ struct swz_thread_cold {
 	char *slow_stack_top;
 	uint32_t index;    /* in the profile */
 	atomic_flag busy;  /* the slow stack is in use */
+	bool used;         /* by a thread, or before a fork: not all zeros */
 	uint64_t home_low; /* the stack that the thread began on, once asked */
 	uint64_t home_high;
 	uint64_t first_slot; /* on it */

@@ -193,6 +193,8 @@ void swz_team_run(swz_team_work *work, void *context, uint32_t count,
 
 void swz_team_end(void)
 {
+	if (!team.helper_count)
+		return;
 	atomic_store(&team.ending, true);
 	atomic_fetch_add(&team.round, 2);
 	wake(&team.round);
