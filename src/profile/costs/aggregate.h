@@ -55,21 +55,21 @@ struct swz_report {
 	struct swz_map edge_index;
 	bool without_edges; /* to be set if nobody wants them; they take most of
 			     * the work */
-	size_t thread_count; /* that were there in the range of time */
-	bool knows_waiting;  /* of a thread at least: by context switches, or
-			      * since calls that wait (waiting_calls.h) were
-			      * recorded, if any were made: there are imports */
+	bool knows_waiting; /* of a thread at least: by context switches, or
+			     * since calls that wait (waiting_calls.h) were
+			     * recorded, if any were made: there are imports */
 	bool knows_switches; /* of a thread at least by the former */
-	uint64_t missing_switches; /* there was more waiting than is known */
-	bool sampled; /* times are estimates, in some thread at least */
-	/* Before the first thread: times are multiples of so many ns, which
-	 * takes nothing from what is said of their sums; 0: of one. */
-	int64_t unit_ns;
-	bool samples;         /* what is called calls here are samples */
-	struct swz_hits hits; /* of samples, if they are wanted */
+	bool sampled;        /* times are estimates, in some thread at least */
+	bool samples;        /* what is called calls here are samples */
 	/* Calls are of one run, times of another, which was sampled: see
 	 * joined.h. A time of 0 then means less than bound_ns. */
 	bool joined;
+	size_t thread_count;       /* that were there in the range of time */
+	uint64_t missing_switches; /* there was more waiting than is known */
+	/* Before the first thread: times are multiples of so many ns, which
+	 * takes nothing from what is said of their sums; 0: of one. */
+	int64_t unit_ns;
+	struct swz_hits hits; /* of samples, if they are wanted */
 	int64_t bound_ns;
 	int64_t total_ns;
 	int64_t raw_ns;            /* the threads' time, with the hooks' cost */

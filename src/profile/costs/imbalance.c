@@ -7,11 +7,11 @@
 struct swz_imbalance swz_imbalance_of(const int64_t *ns, size_t count)
 {
 	struct swz_imbalance found = {.least_ns = ns[0], .most_ns = ns[0]};
-	int64_t sum = 0;
+	int64_t sum = ns[0];
 	double mean;
 	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (i = 1; i < count; i++) {
 		sum = swz_add(sum, ns[i]);
 		if (ns[i] < found.least_ns)
 			found.least_ns = ns[i];

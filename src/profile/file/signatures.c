@@ -130,7 +130,7 @@ void swz_scan_signatures(struct swz_scan *scan, const struct swz_chunk *chunk,
 	}
 	swz_grow(&profile->signature_sets, &scan->signature_set_capacity,
 		 profile->signature_set_count,
-		 sizeof(*profile->signature_sets));
+		 sizeof(struct swz_signature_set *));
 	profile->signature_sets[profile->signature_set_count++] = set;
 }
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -90,7 +91,7 @@ long swz_own_thread_start(struct swz_own_thread *thread, void (*function)(void))
 bool swz_own_thread_lives(const struct swz_own_thread *thread)
 {
 	/* acquire: the kernel clears it when the thread is off its stack */
-	return __atomic_load_n(&thread->alive, __ATOMIC_ACQUIRE) != 0;
+	return atomic_load_explicit(&thread->alive, memory_order_acquire);
 }
 
 void swz_own_thread_free(struct swz_own_thread *thread)
