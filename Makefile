@@ -96,8 +96,8 @@ LAUNCH_SRC  := $(wildcard src/launch/*.c)
 OPTIONS_SRC := $(wildcard src/options/*.c)
 # The sampler: of the profile's parts it uses those that know no file.
 WATCH_SRC   := $(wildcard src/watch/*.c)
-WATCH_PARTS := $(IMAGE_SRC) $(addprefix src/profile/support/, \
-		 interpreters.c map.c memory.c)
+WATCH_PARTS := $(IMAGE_SRC) $(wildcard src/profile/code/*.c) \
+		 $(addprefix src/profile/support/,interpreters.c map.c memory.c)
 LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
 		 own_memory.c process_start.c run_summary.c labels.c \
 		 output_name.c value_text.c signature_exchange.c)

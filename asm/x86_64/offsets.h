@@ -27,6 +27,10 @@
  * beginning src/runtime/hooks/unwind.c finds it. */
 #define SWZ_THUNK_CFA_BYTES 20
 
+/* So far below the slot the entry hooks keep the program's %rbp when they call C
+ * (enter.S, enter_captured.S). */
+#define SWZ_SAVED_RBP 88
+
 /* struct swz_dlsym_way (src/runtime/imports/plan.h) */
 #define SWZ_DLSYM_START 0
 #define SWZ_DLSYM_END 8

@@ -178,7 +178,11 @@ enum swz_chunk_type {
 	SWZ_CHUNK_MARKS = 20,    /* swz_mark_record, see SWZ_MARKS_USED */
 	/* arguments and results: see swizzle/values.h */
 	SWZ_CHUNK_SIGNATURES = 21, /* what is recorded of which function */
-	SWZ_CHUNK_VALUES = 22      /* records of values */
+	SWZ_CHUNK_VALUES = 22,     /* records of values */
+	SWZ_CHUNK_CODE = 23        /* names of SWZ_FUNCTION_CODE: text, lines as
+				    * in a perf map ("START SIZE NAME", both
+				    * numbers hexadecimal), then zeros. Of lines
+				    * that hold an address the last counts */
 };
 
 struct swz_chunk {
@@ -195,6 +199,14 @@ struct swz_chunk {
 /* A module that starts here or above lies in no file: it is a script, or code
  * that was made at run time. */
 #define SWZ_NO_FILE_START 0xffffc00000000000ull
+/* What stands in place of a path where no file says so. */
+#define SWZ_CODE_MODULE_NAME "[jit]"
+/* In no file: its index in a reader, which makes it of SWZ_FUNCTION_CODE, and
+ * the first id of its functions. */
+#define SWZ_CODE_MODULE 0xfffffff1u
+#define SWZ_CODE_FIRST_ID 0xe0000000u
+/* A function of it: all code whose name is not known. */
+#define SWZ_CODE_UNNAMED "[code made at run time]"
 
 /* A library that is unloaded and loaded again at the same place has one record;
  * at another place it gets another one, with functions of their own.
@@ -234,8 +246,10 @@ enum swz_function_flags {
 	 * does not count them. A function may have several, with an id each. */
 	SWZ_FUNCTION_IMPORT = 2,
 	SWZ_FUNCTION_LEAF = 4, /* it calls nothing: see cost_leaf */
-	SWZ_FUNCTION_BARE = 8  /* neither FDE nor symbol: found by what leads
-				* to it */
+	/* In no file, a reader's: SWZ_FUNCTION_CODE with a name. */
+	SWZ_FUNCTION_AT_RUN_TIME = 16,
+	SWZ_FUNCTION_BARE = 8 /* neither FDE nor symbol: found by what leads
+			       * to it */
 };
 
 struct swz_thread_record {
@@ -407,6 +421,13 @@ enum {
 #define SWZ_FUNCTION_KERNEL 0xfffffffcu
 #define SWZ_FUNCTION_UNSAMPLED 0xfffffffbu
 #define SWZ_FUNCTION_CALLERS 0xfffffffau
+
+/* Code that was made at run time and is not hooked, but has called what is. Its
+ * node has neither calls nor time of its own. `call_site` is the return address
+ * of a call that it has made, an address in that code; for
+ * SWZ_CALL_SITE_TAIL the node is not to be shown. `max_ticks` is when it was
+ * met first (rdtsc). SWZ_CHUNK_CODE names it. */
+#define SWZ_FUNCTION_CODE 0xfffffff9u
 
 /* In no file: a reader's, for the time of which a trace holds no events. */
 #define SWZ_FUNCTION_UNTRACED 0xfffffffdu

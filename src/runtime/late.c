@@ -25,6 +25,7 @@
 #include "runtime/module/foreign_callers.h"
 #include "runtime/module/linker.h"
 #include "runtime/module/loaded.h"
+#include "runtime/module/run_time_code.h"
 #include "runtime/plan/live.h"
 #include "runtime/plan/capture.h"
 #include "runtime/plan/plan.h"
@@ -137,6 +138,7 @@ static void revive(struct swz_loaded *l, const struct link_map *map,
 	l->map = map;
 	l->seen = event;
 	swz_loaded_set_present(l);
+	swz_run_time_code_forget();
 	swz_foreign_callers_arrive(map);
 	swz_unwinders_forget(l->start, l->end);
 	if (record) {
@@ -235,6 +237,7 @@ static void arrive(const struct link_map *map, bool fresh)
 		swz_scratch_free_all();
 	}
 	swz_loaded_set_present(l);
+	swz_run_time_code_forget();
 	swz_foreign_callers_arrive(map);
 }
 

@@ -3,27 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/code/code_place.h"
 #include "profile/support/memory.h"
 #include "watch/clock.h"
 
-/* FNV-1a */
-static uint64_t hash_of(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-	return hash;
-}
-
-/* A reader takes functions of two profiles that lie at one address of a module
- * for the same, so a name has the same address everywhere. Two that would have
- * one, which is rare, are told apart in this image. */
-static uint32_t place_for(struct swz_image *image, uint64_t hash,
+static uint32_t place_for(struct swz_image *image, const char *name,
 			  uint32_t script, uint32_t line)
 {
-	uint32_t place = (uint32_t)(hash ^ hash >> 32) +
-			 line * 0x9e3779b1u; /* 2^32 / golden ratio */
+	uint32_t place = swz_code_place(name, line);
 
 	for (;; place++) {
 		uint32_t *taken = swz_map_at(&image->by_place, place, script);
@@ -39,7 +26,7 @@ static uint32_t place_for(struct swz_image *image, uint64_t hash,
 static uint32_t function_of(struct swz_image *image, const char *name,
 			    uint32_t script, uint32_t line)
 {
-	uint64_t hash = hash_of(name);
+	uint64_t hash = swz_code_hash(name);
 
 	for (uint64_t i = 0;; i++) {
 		uint32_t *index = swz_map_at(&image->by_name, hash,
@@ -52,7 +39,7 @@ static uint32_t function_of(struct swz_image *image, const char *name,
 				       image,
 				       &(struct swz_image_function){
 					       .module = SWZ_NO_MODULE,
-					       .address = place_for(image, hash,
+					       .address = place_for(image, name,
 								    script,
 								    line),
 					       .script = script,
@@ -187,7 +174,7 @@ void swz_jit_functions_settle(struct swz_image *image)
 			continue;
 		name = swz_code_names_find(image->names, f.address, f.seen_ns);
 		settled[i] = swz_named_function(image,
-						name ? name : SWZ_UNNAMED_CODE);
+						name ? name : SWZ_CODE_UNNAMED);
 	}
 	for (size_t i = 0; i < image->thread_count; i++)
 		rebuild(image->threads[i], settled);

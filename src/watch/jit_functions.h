@@ -5,8 +5,6 @@
 
 #include "watch/image.h"
 
-#define SWZ_UNNAMED_CODE "[code made at run time]"
-
 /* The function of that name: of one name there is one. */
 uint32_t swz_named_function(struct swz_image *image, const char *name);
 

@@ -18,7 +18,6 @@
 #include "profile/support/memory.h"
 #include "watch/thread_time.h"
 
-#define JIT_MODULE "[jit]"
 /* A module's functions may lie anywhere in so much, a byte each. */
 #define JIT_BYTES (1ull << 32)
 
@@ -417,7 +416,8 @@ static void add_scripts(struct content *c, const struct swz_image *image,
 		record.end = start;
 		record.function_count = record.counts[0] = (uint32_t)count;
 		add_module(c, module,
-			   script ? image->scripts[script] : JIT_MODULE,
+			   script ? image->scripts[script]
+				  : SWZ_CODE_MODULE_NAME,
 			   &record);
 		add_functions(c, image, n, module, first, count);
 		add_names(c, image, n, module, first, count);

@@ -16,7 +16,7 @@ static bool is_unnamed(const struct swz_image *image, uint32_t function)
 				   ? image->functions[function].name
 				   : NULL;
 
-	return name && strcmp(name, SWZ_UNNAMED_CODE) == 0;
+	return name && strcmp(name, SWZ_CODE_UNNAMED) == 0;
 }
 
 static uint64_t count_unnamed(const struct swz_image *image)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "watch/names/jitdump.h"
-#include "watch/names/perf_map.h"
+#include "profile/code/jitdump.h"
+#include "profile/code/perf_map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tests/unit/run_suite.h"
-#include "watch/names/jitdump.h"
-#include "watch/names/perf_map.h"
+#include "profile/code/jitdump.h"
+#include "profile/code/perf_map.h"
 
 static struct swz_code_ranges ranges;
 

@@ -47,6 +47,8 @@ struct swz_tree_node {
 	int64_t below_waiting_ns;
 	uint64_t below_calls; /* samples: sum of calls over the subtree */
 	bool is_leaf;         /* SWZ_FUNCTION_LEAF */
+	bool is_code;         /* SWZ_FUNCTION_AT_RUN_TIME: it has no time of
+			       * its own */
 	bool uncounted; /* its ticks may be of activations that are no calls
 			 * here: resumed, or begun before the fork or the
 			 * range */

@@ -259,10 +259,10 @@ static void collect_merged_root(struct swz_tree_builder *builder)
 					       SWZ_SAMPLES_OF_WAITING;
 }
 
-static bool is_leaf(const struct swz_profile *profile, uint32_t function)
+static bool has_flag(const struct swz_profile *profile, uint32_t function,
+		     enum swz_function_flags flag)
 {
-	return function != NONE &&
-	       profile->functions[function].flags & SWZ_FUNCTION_LEAF;
+	return function != NONE && profile->functions[function].flags & flag;
 }
 
 static bool has_long_calls(const struct swz_tree_builder *builder,
@@ -305,7 +305,12 @@ static void collect_slot(struct swz_tree_builder *builder, uint32_t unit)
 	if (node->flags & SWZ_NODE_FOLDED && node->call_site)
 		node->folded_caller = swz_profile_function_at(
 			builder->profile, node->call_site - 1);
-	node->is_leaf = is_leaf(builder->profile, node->function);
+	node->is_leaf = has_flag(builder->profile, node->function,
+				 SWZ_FUNCTION_LEAF);
+	node->is_code = has_flag(builder->profile, node->function,
+				 SWZ_FUNCTION_AT_RUN_TIME);
+	if (node->is_code)
+		return; /* what it has is that of those below */
 	if (builder->tree->merged)
 		collect_merged(builder, slot, node);
 	else if (builder->tree->samples)

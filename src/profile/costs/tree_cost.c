@@ -83,6 +83,38 @@ static void sum_recursive_nodes(struct swz_tree *tree, struct sums *sums)
 	}
 }
 
+/* Whether the function is not on the path above. */
+static bool is_outermost(const struct swz_tree *tree, uint32_t index)
+{
+	uint32_t function = tree->nodes[index].function;
+
+	while (index != SWZ_TREE_ROOT) {
+		const struct swz_tree_node *node;
+
+		index = tree->nodes[index].parent;
+		node = &tree->nodes[index];
+		if (node->function == function &&
+		    !(node->flags & SWZ_NODE_HIDDEN))
+			return false;
+	}
+	return true;
+}
+
+/* Code that is not hooked lasts as long as what it called. What else it took is
+ * the self time of the hooked function above, and so is the hooks' cost. */
+static void derive_code(struct swz_tree *tree, struct sums *sums,
+			uint32_t index)
+{
+	struct swz_tree_node *node = &tree->nodes[index];
+	struct sums *parent = &sums[node->parent];
+
+	node->ticks = sums[index].beneath;
+	node->outer_ticks = is_outermost(tree, index) ? node->ticks : 0;
+	parent->cost = swz_add(parent->cost, sums[index].cost);
+	parent->variance += sums[index].variance;
+	parent->beneath = swz_add(parent->beneath, node->ticks);
+}
+
 /* Children first. A context that seems shorter than what it called was torn:
  * it lasted at least as long as that. */
 static void derive_self(struct swz_tree *tree, struct sums *sums)
@@ -97,6 +129,10 @@ static void derive_self(struct swz_tree *tree, struct sums *sums)
 		int64_t self = swz_sub(swz_add(node->ticks, sum->within),
 				       sum->beneath);
 
+		if (node->is_code) {
+			derive_code(tree, sums, index);
+			continue;
+		}
 		if (self < 0 && index == SWZ_TREE_ROOT && tree->sampled) {
 			self = 0;
 		} else if (self < 0) {

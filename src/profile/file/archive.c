@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "profile/file/code_chunk.h"
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
 
@@ -119,6 +120,7 @@ static size_t read_block(const struct swz_profile *profile, uint64_t offset,
 		size = (size_t)(whole_size(profile) - offset);
 	memset(block, 0, size);
 	swz_profile_bytes(profile, offset, block, size);
+	swz_run_time_code_undo(profile, offset, block, size);
 	copy_added(profile, offset, block, size);
 	if (profile->added_bytes)
 		header.used_bytes = whole_size(profile);

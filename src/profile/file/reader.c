@@ -17,9 +17,11 @@
 #include <unistd.h>
 
 #include "profile/file/archive.h"
+#include "profile/file/code_chunk.h"
 #include "profile/file/index.h"
 #include "profile/file/load.h"
 #include "profile/support/memory.h"
+#include "profile/file/run_time_code.h"
 #include "profile/file/scan.h"
 #include "profile/file/signatures.h"
 #include "profile/file/ticks.h"
@@ -94,17 +96,19 @@ static struct swz_profile *begin(const char *name, uint8_t *data, size_t size,
 	return profile;
 }
 
-/* FROM: as swz_scan has it. */
+/* FROM: as swz_scan has it. OWNER: of the file; NULL: there is none. */
 static enum swz_status parse(struct swz_profile *profile,
-			     struct swz_loading *from, struct swz_error *error)
+			     struct swz_loading *from, const uid_t *owner,
+			     struct swz_error *error)
 {
 	struct swz_scan scan = {.profile = profile, .from = from};
 	bool loaded = swz_scan_chunks(&scan);
 
 	if (!loaded)
 		(void)fail(error, SWZ_E_SYSTEM, "%s", strerror(errno));
-	swz_profile_index(&scan);
 	swz_profile_calibrate(profile);
+	swz_run_time_code_index(&scan, owner);
+	swz_profile_index(&scan);
 	return loaded ? SWZ_OK : SWZ_E_SYSTEM;
 }
 
@@ -126,7 +130,7 @@ enum swz_status swz_profile_parse(const char *name, const void *bytes,
 	data = swz_allocate(used, 1);
 	memcpy(data, bytes, used);
 	*out = begin(name, data, used, size, -1, &header);
-	return parse(*out, NULL, error);
+	return parse(*out, NULL, NULL, error);
 }
 
 static enum swz_status read_open_file(int fd, const char *path,
@@ -171,7 +175,7 @@ static enum swz_status read_open_file(int fd, const char *path,
 	profile = begin(path, from.data, size, (uint64_t)info.st_size, fd,
 			&header);
 	profile->written = written && !profile->header.snapshot_ticks;
-	status = parse(profile, &from, error);
+	status = parse(profile, &from, &info.st_uid, error);
 	if (status != SWZ_OK) {
 		profile->fd = -1; /* the caller's to close */
 		swz_profile_free(profile);
@@ -244,6 +248,7 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->symbols);
 	free(profile->lines);
 	free(profile->added);
+	swz_run_time_code_free(profile);
 	free(profile);
 }
 

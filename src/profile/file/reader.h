@@ -15,6 +15,7 @@
 
 #define SWZ_INDEX_NONE UINT32_MAX
 
+struct swz_code_ranges;
 struct swz_profile_signature;
 struct swz_signature_set;
 
@@ -179,6 +180,12 @@ struct swz_profile {
 	size_t symbol_count;
 	struct swz_profile_line *lines; /* in the order of the file */
 	size_t line_count;
+	struct swz_code_ranges *code; /* names of code made at run time; NULL:
+				       * there is none */
+	uint32_t named_code_nodes;    /* of SWZ_FUNCTION_CODE that are shown */
+	uint32_t unnamed_code_nodes;
+	uint32_t code_functions; /* the last of the symbols are theirs */
+	bool code_from_files;    /* the names: the profile has none */
 	struct swz_merged_record *sources; /* SWZ_FILE_MERGED: what it is of */
 	size_t source_count;
 	bool archived;      /* it was in an archive */
@@ -258,11 +265,17 @@ uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address);
 uint32_t swz_profile_module_at(const struct swz_profile *profile,
 			       uint64_t address);
 
-/* Whether it is no module but stands for the spans that the program has named.
- */
-static inline bool swz_module_is_spans(const struct swz_profile_module *module)
+/* Whether it is no module but stands for code that was made at run time
+ * (SWZ_FUNCTION_CODE), or also for the spans that the program has named. */
+static inline bool swz_module_is_code(const struct swz_profile_module *module)
 {
-	return module->index == SWZ_SPAN_MODULE;
+	return module->index == SWZ_CODE_MODULE;
+}
+
+static inline bool swz_module_is_no_file(
+	const struct swz_profile_module *module)
+{
+	return module->index == SWZ_SPAN_MODULE || swz_module_is_code(module);
 }
 
 /* Whether a module's range holds a run-time address. */

@@ -8,6 +8,7 @@
 
 #include "profile/file/embedded_chunks.h"
 #include "profile/file/marks.h"
+#include "profile/file/code_chunk.h"
 #include "profile/file/signatures.h"
 #include "profile/support/memory.h"
 
@@ -423,6 +424,9 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_LINES:
 		swz_scan_lines(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_CODE:
+		swz_scan_code(scan, body, room);
 		break;
 	}
 }

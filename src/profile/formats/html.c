@@ -568,7 +568,7 @@ static void put_profile(struct json *json, const struct profile_note *note)
 	open_value(json, "modules", "[");
 	for (i = 0; i < profile->module_count; i++)
 		if (!swz_profile_repeats_module(profile, i) &&
-		    !swz_module_is_spans(&profile->modules[i]))
+		    !swz_module_is_no_file(&profile->modules[i]))
 			put_module(json, &profile->modules[i]);
 	close_value(json, "]");
 	close_value(json, "}");

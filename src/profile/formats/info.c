@@ -270,6 +270,8 @@ static bool is_left_out(const struct swz_profile_module *module)
 {
 	unsigned int i;
 
+	if (swz_module_is_code(module))
+		return true;
 	if (module->record.in_scope)
 		return false;
 	for (i = 0; i < SWZ_REFUSAL_SLOTS; i++)
@@ -337,7 +339,7 @@ static void put_left_out(FILE *stream, const struct swz_profile *profile)
 	for (i = 0; i < profile->module_count; i++) {
 		if (!is_left_out(&profile->modules[i]) ||
 		    swz_profile_repeats_module(profile, i) ||
-		    swz_module_is_spans(&profile->modules[i]))
+		    swz_module_is_no_file(&profile->modules[i]))
 			continue;
 		fputs(separator, stream);
 		swz_put_text(stream, swz_base_name(profile->modules[i].path));
@@ -456,6 +458,31 @@ static void put_imports_of(FILE *stream, const struct swz_profile *profile,
 				swz_refusal_text((unsigned int)i), counts[i]);
 }
 
+/* Of code made at run time there is a symbol for each function. */
+static void put_embedded(FILE *stream, const struct swz_profile *profile)
+{
+	size_t names = profile->symbol_count - profile->code_functions;
+
+	if (names || profile->line_count)
+		fprintf(stream, "embedded: %zu names, %zu source lines\n",
+			names, profile->line_count);
+}
+
+static void put_code(FILE *stream, const struct swz_profile *profile)
+{
+	if (!profile->named_code_nodes && !profile->unnamed_code_nodes)
+		return;
+	fprintf(stream,
+		"callers made at run time: %" PRIu32 " contexts, %" PRIu32
+		" of them without a name; names: %s\n",
+		profile->named_code_nodes + profile->unnamed_code_nodes,
+		profile->unnamed_code_nodes,
+		!profile->code ? "none"
+		: profile->code_from_files
+			? "in files that the process has left"
+			: "in the profile");
+}
+
 static void put_imports(FILE *stream, const struct swz_profile *profile)
 {
 	int width = (int)path_width(profile);
@@ -548,9 +575,8 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 	if (findings.unwound)
 		fprintf(stream, "ended by an exception: %" PRIu64 " calls\n",
 			findings.unwound);
-	if (profile->symbol_count || profile->line_count)
-		fprintf(stream, "embedded: %zu names, %zu source lines\n",
-			profile->symbol_count, profile->line_count);
+	put_embedded(stream, profile);
+	put_code(stream, profile);
 	swz_put_events(stream, profile);
 	swz_put_marks_of(stream, profile);
 	put_modules(stream, profile);

@@ -341,6 +341,27 @@ static void put_records(struct dump *dump, uint64_t at, uint64_t bytes,
 		fprintf(dump->stream, "  %" PRIu64 " unused\n", unused);
 }
 
+static void put_text_lines(struct dump *dump, uint64_t at, uint64_t end,
+			   uint32_t count)
+{
+	uint32_t i;
+	char c;
+
+	for (i = 0; i < count && !(dump->rows && i >= dump->rows); i++) {
+		fputs("  ", dump->stream);
+		for (; at < end && get(dump, at, &c, 1) == 1 && c && c != '\n';
+		     at++) {
+			char text[2] = {c, '\0'};
+
+			swz_put_text(dump->stream, text);
+		}
+		putc('\n', dump->stream);
+		at++;
+	}
+	if (i < count)
+		fprintf(dump->stream, "  ... %" PRIu32 " more\n", count - i);
+}
+
 static void put_strings(struct dump *dump, uint64_t at, uint64_t end,
 			uint32_t count)
 {
@@ -431,6 +452,8 @@ static const char *type_name(uint32_t type)
 		return "SYMBOLS";
 	case SWZ_CHUNK_LINES:
 		return "LINES";
+	case SWZ_CHUNK_CODE:
+		return "CODE";
 	case SWZ_CHUNK_EVENTS:
 		return "EVENTS";
 	case SWZ_CHUNK_PACKED:
@@ -531,6 +554,9 @@ static void put_body(struct dump *dump, const struct swz_chunk *chunk,
 		get(dump, at, &first, sizeof(first));
 		fprintf(dump->stream, "  first id %" PRIu32 "\n", first);
 		put_strings(dump, at + sizeof(first), at + size, chunk->count);
+		break;
+	case SWZ_CHUNK_CODE:
+		put_text_lines(dump, at, at + size, chunk->count);
 		break;
 	case SWZ_CHUNK_SYMBOLS:
 		put_records(dump, at, size, chunk->count,

@@ -98,6 +98,8 @@ void swz_catalog_bind(struct swz_binding *binding, struct swz_catalog *catalog,
 
 	*binding = (struct swz_binding){.catalog = catalog, .profile = profile};
 	catalog->samples |= (profile->header.flags & SWZ_FILE_SAMPLES) != 0;
+	catalog->has_unnamed_code |= profile->unnamed_code_nodes != 0;
+	catalog->has_named_code |= profile->named_code_nodes != 0;
 	binding->modules = swz_allocate(profile->module_count,
 					sizeof(uint32_t));
 	binding->functions = swz_allocate(profile->function_count,

@@ -107,7 +107,9 @@ struct swz_catalog {
 	struct swz_map by_location; /* (file, line...): places */
 	bool matches;               /* see swz_catalog_match() */
 	struct swz_map by_symbol;   /* (module and number, name): functions */
-	bool samples;               /* of profiles that hold samples */
+	bool has_named_code;        /* callers that were made at run time */
+	bool has_unnamed_code;
+	bool samples; /* of profiles that hold samples */
 };
 
 /* One profile's part in a catalog. */

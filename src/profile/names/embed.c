@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/file/code_chunk.h"
 #include "profile/names/catalog_modules.h"
 #include "profile/names/symbols.h"
 #include "profile/support/memory.h"
@@ -352,6 +353,27 @@ static void embed_module(struct embedding *e, uint32_t index)
 	flush_lines(e);
 }
 
+/* Names that are in no module's file, but in one that may soon be gone. */
+static void embed_code(struct embedding *e)
+{
+	struct swz_embed_result *result = e->result;
+	struct swz_chunk chunk;
+	size_t names;
+	uint8_t *bytes = swz_run_time_code_chunk(e->binding->profile, &names);
+
+	if (!bytes)
+		return;
+	memcpy(&chunk, bytes, sizeof(chunk));
+	if (e->capacity - result->bytes < chunk.bytes) {
+		e->capacity = result->bytes + chunk.bytes;
+		result->chunks = swz_reallocate(result->chunks, e->capacity, 1);
+	}
+	memcpy(result->chunks + result->bytes, bytes, chunk.bytes);
+	result->bytes += chunk.bytes;
+	result->names += names;
+	free(bytes);
+}
+
 void swz_embed_collect(struct swz_binding *binding,
 		       struct swz_embed_result *result)
 {
@@ -369,6 +391,7 @@ void swz_embed_collect(struct swz_binding *binding,
 		swz_progress_add(1);
 	}
 	swz_progress_end();
+	embed_code(&e);
 	free(e.called);
 	free(e.sites);
 	free(e.now.text.bytes);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "base/syscall.h"
+#include "runtime/hooks/code_callers.h"
 #include "runtime/hooks/landing.h"
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave_frame.h"
@@ -121,6 +122,12 @@ static uint64_t start_now(const struct swz_thread *thread,
 			    : now;
 }
 
+/* The program's %rbp, as the entry hooks have saved it. */
+static const uint64_t *frame_of(const uint64_t *slot)
+{
+	return (const uint64_t *)(uintptr_t)slot[-SWZ_SAVED_RBP / 8];
+}
+
 static struct swz_thunk *enter_call(struct swz_thread *thread,
 				    const uint8_t *body, uint64_t *slot,
 				    uint32_t function)
@@ -135,6 +142,8 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 		 !swz_edge_find(thread, thread->key, function, *slot))
 		swz_close_above(thread, slot);
 	key = thread->key;
+	if (!swz_edge_find(thread, key, function, *slot))
+		key = swz_code_caller(thread, key, slot, frame_of(slot));
 	node = swz_take_edge(thread, key, function, *slot, body, slot, &thunk);
 	if (node && !thunk)
 		thunk = swz_take_thunk(thread, node, body, slot);
@@ -149,7 +158,9 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	thunk->start_ticks = 0;
 	thunk->slot = slot;
 	thunk->node = swz_unit_of(node);
-	thunk->parent = (uint32_t)(key >> 32); /* folded: not the node's */
+	/* not the node's where that is folded, or beneath code made at run
+	 * time: it is for the exit */
+	thunk->parent = (uint32_t)(thread->key >> 32);
 	thunk->link = thread->top;
 	/* in the order of asm/x86_64/enter.S, against signals */
 	if (thread->cold->first_to_come && thunk->link == &swz_bottom) {

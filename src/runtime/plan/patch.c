@@ -6,6 +6,7 @@
 #include "runtime/compat/sanitizer.h"
 #include "runtime/discovery/function.h"
 #include "runtime/imports/imports.h"
+#include "runtime/module/run_time_code.h"
 #include "runtime/module/text.h"
 #include "runtime/plan/live.h"
 #include "runtime/support/config.h"
@@ -112,6 +113,7 @@ void swz_plan_patch(struct swz_module *m)
 
 void swz_plan_apply(struct swz_modules *modules)
 {
+	swz_run_time_code_begin(modules);
 	for (unsigned i = 0; i < modules->count; i++) {
 		struct swz_module *m = &modules->of[i];
 

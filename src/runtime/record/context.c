@@ -28,8 +28,8 @@ static unsigned depth_of(uint64_t key)
 
 	for (; node->function != SWZ_FUNCTION_ROOT && node->parent &&
 	       !(node->open & SWZ_NODE_FOLDED);
-	     depth++)
-		node = swz_unit_at(node->parent);
+	     node = swz_unit_at(node->parent))
+		depth += node->function != SWZ_FUNCTION_CODE;
 	return depth;
 }
 
@@ -37,14 +37,17 @@ static unsigned depth_of(uint64_t key)
 static void fill(struct swz_thread *thread, struct swz_node *node, uint64_t key,
 		 uint32_t function, uint64_t call_site)
 {
-	uint32_t ancestor = node->open & SWZ_NODE_FOLDED
+	bool is_code = function == SWZ_FUNCTION_CODE;
+	uint32_t ancestor = node->open & SWZ_NODE_FOLDED || is_code
 				    ? 0
 				    : swz_recursion_fold(thread, key, function);
 
 	node->parent = (uint32_t)(key >> 32);
 	node->call_site = call_site;
 	node->context = ancestor ? ancestor : swz_unit_of(node);
-	if (swz_ids_filtered && !swz_is_span(function))
+	if (is_code)
+		node->max_ticks = swz_ticks();
+	else if (swz_ids_filtered && !swz_is_span(function))
 		node->open |= filter_flags(function, depth_of(key) + 1);
 	swz_node_publish(node, function);
 }
@@ -216,7 +219,8 @@ struct swz_node *swz_context_any_edge(struct swz_thread *thread, uint64_t key,
 	struct swz_node *node = swz_context_edge(thread, key, function,
 						 call_site);
 
-	if (!node && swz_file->flags & SWZ_FILE_FOLDED)
+	if (!node && swz_file->flags & SWZ_FILE_FOLDED &&
+	    function != SWZ_FUNCTION_CODE)
 		node = folded_edge(thread, key, function, call_site);
 	return node;
 }

@@ -36,7 +36,8 @@ struct swz_node *swz_context_find_folded(const struct swz_thread *thread,
 					 uint64_t call_site);
 
 /* As swz_context_edge; but where there is no room for the edge in its own
- * context, the folded one's node. NULL: there is no room for that either. */
+ * context, the folded one's node. NULL: there is no room for that either, or it
+ * is code made at run time. */
 struct swz_node *swz_context_any_edge(struct swz_thread *thread, uint64_t key,
 				      uint32_t function, uint64_t call_site);
 

@@ -242,6 +242,35 @@ static bool defines(void *context, const char *symbol)
 	return swz_symbols_define(context, symbol);
 }
 
+/* Code that it has made may have called what is hooked. */
+static char *interpreter_line(const struct swz_catalog *catalog,
+			      uint32_t module,
+			      const struct swz_interpreter *interpreter)
+{
+	const char *path = catalog->modules[module].path;
+
+	if (catalog->has_named_code)
+		return swz_print("%s interprets %s: functions of the script "
+				 "have the time of what they called. For "
+				 "their own times record with swizzle-run "
+				 "-m both",
+				 path, interpreter->language);
+	if (catalog->has_unnamed_code && interpreter->options)
+		return swz_print("%s interprets %s: its rows are the "
+				 "interpreter's C functions. To see the "
+				 "script's own, record with swizzle-run -m "
+				 "sample, or add to its command: %s",
+				 path, interpreter->language,
+				 interpreter->options);
+	return swz_print("%s interprets %s: its rows are the interpreter's C "
+			 "functions. %s",
+			 path, interpreter->language,
+			 interpreter->sampled
+				 ? "To see the script's own, record with "
+				   "swizzle-run -m sample"
+				 : "The script's own are not recorded");
+}
+
 /* The one in which most time was spent. */
 static void find_interpreter(struct swz_dump_advice *advice,
 			     struct swz_catalog *catalog,
@@ -265,16 +294,7 @@ static void find_interpreter(struct swz_dump_advice *advice,
 		most = i;
 	}
 	if (interpreter)
-		add_line(advice,
-			 swz_print("%s interprets %s: its rows are the "
-				   "interpreter's C functions. %s",
-				   catalog->modules[most].path,
-				   interpreter->language,
-				   interpreter->sampled
-					   ? "To see the script's own, record "
-					     "with swizzle-run -m sample"
-					   : "The script's own are not "
-					     "recorded"));
+		add_line(advice, interpreter_line(catalog, most, interpreter));
 }
 
 static bool is_wanted(const struct swz_dump_options *options)

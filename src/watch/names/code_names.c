@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "profile/support/memory.h"
-#include "watch/names/jitdump.h"
-#include "watch/names/perf_map.h"
+#include "profile/code/jitdump.h"
+#include "profile/code/perf_map.h"
 
 #define PIECE_BYTES (1u << 18)
 /* A line that is longer is none. */

@@ -1,4 +1,4 @@
-#include "watch/names/shown_code_name.h"
+#include "profile/code/shown_code_name.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
-#include "watch/names/jitdump.h"
+#include "profile/code/jitdump.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/support/memory.h"
-#include "watch/names/shown_code_name.h"
+#include "profile/code/shown_code_name.h"
 
 #define MAGIC 0x4a695444u
 #define ARCH_TIMESTAMP 1u

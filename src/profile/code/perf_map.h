@@ -1,9 +1,9 @@
-#ifndef SWZ_WATCH_NAMES_PERF_MAP_H
-#define SWZ_WATCH_NAMES_PERF_MAP_H
+#ifndef SWZ_PROFILE_CODE_PERF_MAP_H
+#define SWZ_PROFILE_CODE_PERF_MAP_H
 
 /* Perf maps: lines of "START SIZE NAME", both numbers hexadecimal. */
 
-#include "watch/names/code_ranges.h"
+#include "profile/code/code_ranges.h"
 
 /* Adds what the text's whole lines say, and returns how many bytes these have.
  * TIME_NS: when the code may have come to lie there. Lines that say nothing of

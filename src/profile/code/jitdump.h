@@ -1,11 +1,11 @@
-#ifndef SWZ_WATCH_NAMES_JITDUMP_H
-#define SWZ_WATCH_NAMES_JITDUMP_H
+#ifndef SWZ_PROFILE_CODE_JITDUMP_H
+#define SWZ_PROFILE_CODE_JITDUMP_H
 
 /* Jitdump files: records of code that was made or moved, with times
  * (tools/perf/Documentation/jitdump-specification.txt in Linux). */
 
 #include "profile/support/map.h"
-#include "watch/names/code_ranges.h"
+#include "profile/code/code_ranges.h"
 
 /* Zero-initialise it. */
 struct swz_jitdump {

@@ -1,8 +1,8 @@
-#include "watch/names/perf_map.h"
+#include "profile/code/perf_map.h"
 
 #include <string.h>
 
-#include "watch/names/shown_code_name.h"
+#include "profile/code/shown_code_name.h"
 
 struct line {
 	const char *at, *end;

@@ -1,11 +1,11 @@
-#ifndef SWZ_WATCH_NAMES_SHOWN_CODE_NAME_H
-#define SWZ_WATCH_NAMES_SHOWN_CODE_NAME_H
+#ifndef SWZ_PROFILE_CODE_SHOWN_CODE_NAME_H
+#define SWZ_PROFILE_CODE_SHOWN_CODE_NAME_H
 
 /* What a function is called that some compiler has named. V8 compiles one
  * function several times, with a mark for each way: "JS:~f file:1:1", "JS:^f",
  * "JS:*f", once "LazyCompile:*f" or "Function:~f". They are one function. */
 
-#include "watch/names/code_ranges.h"
+#include "profile/code/code_ranges.h"
 
 /* Adds the code by the name that is to be shown, as swz_code_ranges_add().
  * The name ends before its first control character; LENGTH may be anything. */

@@ -1,5 +1,5 @@
-#ifndef SWZ_WATCH_NAMES_CODE_RANGES_H
-#define SWZ_WATCH_NAMES_CODE_RANGES_H
+#ifndef SWZ_PROFILE_CODE_CODE_RANGES_H
+#define SWZ_PROFILE_CODE_CODE_RANGES_H
 
 /* Ranges of code made at run time, each with its name and with the moment from
  * which on it has lain there. What comes later takes the place of what was

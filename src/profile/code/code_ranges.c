@@ -2,7 +2,7 @@
  * those that hold an address begin less than S before it. So a map with one
  * huge range is searched as fast as any other. */
 
-#include "watch/names/code_ranges.h"
+#include "profile/code/code_ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
