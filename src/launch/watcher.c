@@ -63,6 +63,8 @@ static void rename_to(char **argv, int32_t root)
 	char text[64];
 	size_t room;
 
+	if (!last)
+		return;
 	for (int i = 0; argv[i] && argv[i] == last; i++)
 		last = argv[i] + strlen(argv[i]) + 1;
 	room = (size_t)(last - argv[0]);

@@ -79,7 +79,8 @@ const char *swz_word_meant(swz_word_at *at, const char *word, size_t length)
 		if (!n || n > MOST_LETTERS)
 			continue;
 		far = distance(word, length, known, n);
-		if (far < best && far * 3 <= (n > length ? n : length)) {
+		if (far < best &&
+		    (size_t)far * 3 <= (n > length ? n : length)) {
 			best = far;
 			nearest = known;
 		}

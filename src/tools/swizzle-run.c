@@ -356,13 +356,15 @@ static void run_first(char *path, char **program, char **given, char **argv,
 
 int main(int argc, char **argv)
 {
-	char **program, *path, **given = copy_environment();
+	static char **given; /* the environment before options change it */
+	char **program, *path;
 	const char *elf;
 	struct swz_run tree;
 	bool nested; /* profiled ourselves */
 
 	if (argc < 1)
 		return SWZ_WRONG_USAGE;
+	given = copy_environment();
 	program = swz_options_read(argv + 1);
 	if (swz_sampling_wanted())
 		return sample(program, given, argv);

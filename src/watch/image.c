@@ -491,7 +491,7 @@ static uint32_t add_frames(struct swz_image *image,
 		return add_rows(thread, node, rows, count);
 	count = swz_script_frames_put(image, hit->script, rows, count,
 				      end == SWZ_WALK_ROOT, with_script,
-				      2 * SWZ_MOST_FRAMES);
+				      (size_t)2 * SWZ_MOST_FRAMES);
 	return add_rows(thread, node, with_script, count);
 }
 

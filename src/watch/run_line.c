@@ -144,7 +144,8 @@ char *swz_run_line(const struct swz_sample_run *sampled,
 /* In thousands. */
 static uint64_t rate_for(uint64_t thread_ns)
 {
-	uint64_t rate = thread_ns ? HITS * 1000000000u / thread_ns : UINT64_MAX;
+	uint64_t rate = thread_ns ? HITS * UINT64_C(1000000000) / thread_ns
+				  : UINT64_MAX;
 
 	if (rate > SWZ_MOST_RATE)
 		return SWZ_MOST_RATE;

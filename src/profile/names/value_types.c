@@ -188,7 +188,7 @@ static void classify(Dwarf_Die *of, uint64_t offset, enum abi_class halves[2],
 		     unsigned depth)
 {
 	Dwarf_Die type = *of, child, element;
-	uint64_t size, i, count;
+	uint64_t size, i, count, each;
 	enum abi_class where = INTEGER;
 	Dwarf_Word encoding;
 
@@ -247,10 +247,11 @@ static void classify(Dwarf_Die *of, uint64_t offset, enum abi_class halves[2],
 			where = SSE;
 			break;
 		}
-		count = size_of(&element) ? size / size_of(&element) : 0;
+		each = size_of(&element);
+		count = each ? size / each : 0;
 		for (i = 0; i < count && i < 16; i++)
-			classify(&element, offset + i * size_of(&element),
-				 halves, depth + 1);
+			classify(&element, offset + i * each, halves,
+				 depth + 1);
 		return;
 	default:
 		break;
@@ -698,7 +699,7 @@ static bool splits_wide(Dwarf_Die *function)
 	    !(producer = dwarf_formstring(&attribute)) ||
 	    !(at = strstr(producer, "clang version ")))
 		return false;
-	return atoi(at + strlen("clang version ")) < 18;
+	return strtoul(at + strlen("clang version "), NULL, 10) < 18;
 }
 
 /* False: from here on it is not known where arguments lie. */
@@ -765,8 +766,8 @@ static bool add_argument(struct placing *p, Dwarf_Die *argument)
 		add_scalar(p, part, &type, true);
 		return true;
 	}
-	for (i = 0; i < 2 && 8 * i < size; i++) {
-		uint64_t left = size - 8 * i;
+	for (i = 0; i < 2 && UINT64_C(8) * i < size; i++) {
+		uint64_t left = size - UINT64_C(8) * i;
 
 		part.bytes = (uint16_t)(left < 8 ? left : 8);
 		if (halves[i] == SSE && vectors == 1 && size == 16 &&
@@ -809,8 +810,8 @@ static void add_result(struct placing *p, Dwarf_Die *type, bool by_address,
 		part.bytes = (uint16_t)size;
 		add_scalar(p, part, type, false);
 	} else if (dwarf_tag(type) != DW_TAG_array_type) {
-		for (i = 0; i < 2 && 8 * i < size; i++) {
-			uint64_t left = size - 8 * i;
+		for (i = 0; i < 2 && UINT64_C(8) * i < size; i++) {
+			uint64_t left = size - UINT64_C(8) * i;
 
 			part.bytes = (uint16_t)(left < 8 ? left : 8);
 			part.place =
