@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 
 #include "base/process_start.h"
 #include "launch/program.h"
@@ -19,8 +20,9 @@
 #include "watch/proc_task.h"
 #include "watch/process_check.h"
 
-/* Each has counters of its own, which the kernel makes one by one. */
-#define MANY_THREADS 1000u
+/* Each thread has one for each processor, which the kernel makes one by one: in
+ * a second some 40,000. */
+#define MANY_COUNTERS 100000u
 
 static void count(void *context, int32_t tid)
 {
@@ -35,7 +37,7 @@ static void warn_of_threads(const struct swz_top_session *s)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)s->pid);
 	swz_proc_numbers(path, count, &found);
-	if (found > MANY_THREADS)
+	if (found * (size_t)get_nprocs_conf() > MANY_COUNTERS)
 		fprintf(stderr,
 			"swizzle: process %d has %s threads: it takes a while "
 			"until all are sampled\n",

@@ -10,6 +10,7 @@
 
 /* A second; more are not to be had. */
 #define MOST_PAUSES 1000u
+#define MANY_FILES (1u << 20)
 
 /* Many processes, many descriptors; and what comes too late is lost. */
 static void raise_limits(void)
@@ -17,8 +18,13 @@ static void raise_limits(void)
 	struct rlimit limit;
 
 	(void)setpriority(PRIO_PROCESS, 0, -10);
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+	/* root may have more */
+	if (limit.rlim_max < MANY_FILES) {
+		limit.rlim_cur = limit.rlim_max = MANY_FILES;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
 	}
 }

@@ -22,14 +22,13 @@
 #include "watch/scan.h"
 #include "watch/script_frames.h"
 #include "watch/stack_copy.h"
+#include "watch/task_search.h"
 #include "watch/waiting.h"
 
 #define USUAL_RATE 100u
 /* Rounds between looks at what changes seldom. */
 #define SELDOM 10u
 #define SYSCALL_BYTES 2u
-/* An exec takes less. */
-#define EXEC_NS 50000000u
 /* For so long a round waits for threads to stop. */
 #define STOP_NS 20000000u
 
@@ -211,131 +210,69 @@ static void wait_for_stops(struct swz_watch *watch)
 
 /* ---------------------------------------------------------------- a round */
 
-struct round {
-	struct swz_watch *watch;
-	uint64_t now;
-	int32_t pid;
-};
-
-static void look_at_thread(void *context, int32_t tid)
-{
-	const struct round *round = context;
-	struct swz_tasks *tasks = &round->watch->tasks;
-	struct swz_task *task = swz_task_find(tasks, tid);
-
-	if (!task)
-		(void)swz_task_adopt(tasks, round->pid, tid, round->now);
-}
-
-static void look_at_child(void *context, int32_t child)
-{
-	struct round *round = context;
-
-	if (!swz_task_find(&round->watch->tasks, child))
-		(void)swz_task_adopt(&round->watch->tasks, child, child,
-				     round->now);
-}
-
-/* It runs another program now? */
-static void look_for_exec(struct swz_watch *watch, struct swz_task *task,
-			  const struct swz_proc_task *proc, uint64_t now)
-{
-	if (!proc->start_stack)
-		return;
-	if (task->start_stack && task->start_stack != proc->start_stack) {
-		if (!watch->launched && now - task->image->start_ns < EXEC_NS) {
-			/* the same exec, seen when it was not yet done */
-			swz_image_describe(task->image);
-			swz_image_read_maps(task->image);
-			swz_task_reads_name(task);
-			task->start_stack = proc->start_stack;
-			return;
-		}
-		swz_task_executed(&watch->tasks, task->tid, now);
-		swz_image_read_maps(task->image);
-		swz_task_reads_name(task);
-		watch->launched = false;
-	}
-	task->start_stack = proc->start_stack;
-}
-
-/* Before its threads are looked at, which are of the program that it runs now.
+/* Whether there is nothing new about it: it has not run since its last sample.
  */
-static void look_for_execs(struct swz_watch *watch, uint64_t now)
+static bool is_quiet(const struct swz_task *task)
 {
-	size_t count = watch->tasks.count;
+	struct swz_proc_turns turns;
 
-	for (size_t i = 0; i < count; i++) {
-		struct swz_task *task = &watch->tasks.items[i];
-		struct swz_proc_task proc;
-
-		if (task->live && task->tid == task->image->pid &&
-		    swz_proc_task_read(task->tid, task->tid, &proc))
-			look_for_exec(watch, task, &proc, now);
-	}
+	return task->was_known && task->known_ns == task->weighed_ns &&
+	       swz_proc_task_turns(task->image->pid, task->tid, &turns) &&
+	       turns.processor_ns == task->known_ns;
 }
 
-/* Finds threads and processes that are new. */
-static void look_for_tasks(struct swz_watch *watch, uint64_t now, bool all)
+static void look_at_task(struct swz_watch *watch, struct swz_task *task,
+			 uint64_t now)
 {
-	struct swz_tasks *tasks = &watch->tasks;
-	size_t count = tasks->count;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct swz_task *task = &tasks->items[i];
-		struct round round = {watch, now, 0};
-		int32_t tid = task->tid;
-		char path[64];
-
-		if (!task->live)
-			continue;
-		round.pid = task->image->pid;
-		if (all && watch->options->follow)
-			swz_proc_children(round.pid, tid, look_at_child,
-					  &round);
-		if (tid != round.pid)
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/task", (int)round.pid);
-		swz_proc_numbers(path, look_at_thread, &round);
-	}
-}
-
-static void look_at_task(struct swz_watch *watch, size_t index, uint64_t now,
-			 bool all)
-{
-	struct swz_task *task = &watch->tasks.items[index];
+	bool is_first = task->tid == task->image->pid;
 	struct swz_proc_task proc;
 
+	if (!is_first && !watch->launched && is_quiet(task)) {
+		task->looks -= task->looks > 0;
+		return;
+	}
 	if (!swz_proc_task_read(task->image->pid, task->tid, &proc) ||
 	    proc.state == 'Z' || proc.state == 'X') {
 		if (proc.state == 'Z')
 			swz_task_known(&watch->tasks, task,
 				       proc.turns.processor_ns);
 		/* the first thread may end before the others */
-		if (task->tid != task->image->pid ||
-		    task->image->live_threads == 1)
+		if (!is_first || task->image->live_threads == 1)
 			swz_task_exited(&watch->tasks, task->tid, now);
 		return;
 	}
 	if (watch->launched)
 		return;
+	if (proc.turns.processor_ns != task->known_ns || proc.state == 'R')
+		task->looks = SWZ_TASK_LOOKS;
+	else
+		task->looks -= task->looks > 0;
 	swz_task_known(&watch->tasks, task, proc.turns.processor_ns);
-	if (all)
-		swz_image_read_maps(task->image);
 	if (proc.state == 'R' && !task->stopping &&
 	    task->known_ns > task->weighed_ns)
 		ask_to_stop(task, &proc.turns);
 }
 
+static void read_maps(struct swz_tasks *tasks)
+{
+	for (size_t i = 0; i < tasks->image_count; i++)
+		if (!tasks->images[i]->end_ns)
+			swz_image_read_maps(tasks->images[i]);
+}
+
 static void take_round(struct swz_watch *watch, bool all)
 {
+	struct swz_tasks *tasks = &watch->tasks;
 	uint64_t now = round_start = swz_watch_now();
 
-	look_for_execs(watch, now);
-	look_for_tasks(watch, now, all);
-	for (size_t i = 0; i < watch->tasks.count; i++)
-		if (watch->tasks.items[i].live)
-			look_at_task(watch, i, now, all);
+	swz_task_search_next(tasks);
+	swz_task_search_execs(watch, now);
+	swz_task_search(watch, now, all);
+	if (all && !watch->launched)
+		read_maps(tasks);
+	for (size_t i = 0; i < tasks->count; i++)
+		if (tasks->items[i].live && swz_task_is_due(tasks, i))
+			look_at_task(watch, &tasks->items[i], now);
 	wait_for_stops(watch);
 	if (watch->options->wall && !watch->launched && now >= next_waiting)
 		next_waiting = swz_waiting_sample(watch);
@@ -377,16 +314,20 @@ bool swz_pause_engine_open(struct swz_watch *watch, const char **problem)
 					 ? watch->options->stack_bytes
 					 : SWZ_MOST_STACK_BYTES;
 	watch->run.flags |= SWZ_SAMPLES_OF_KERNEL;
-	look_at_thread(&(struct round){watch, swz_watch_now(), watch->pid},
-		       watch->pid);
-	look_for_tasks(watch, swz_watch_now(), false);
+	/* (another engine may have found it, and given up) */
+	if (!swz_task_find(&watch->tasks, watch->pid))
+		(void)swz_task_adopt(&watch->tasks, watch->pid, watch->pid,
+				     swz_watch_now());
+	swz_task_search_all(watch, swz_watch_now());
 	for (size_t i = 0; i < watch->tasks.count; i++) {
 		struct swz_task *task = &watch->tasks.items[i];
 
-		if (!swz_proc_task_read(watch->pid, task->tid, &proc))
+		if (!swz_proc_task_read(task->image->pid, task->tid, &proc))
 			continue;
 		task->start_stack = proc.start_stack;
-		task->spent_ns = task->weighed_ns = proc.turns.processor_ns;
+		task->known_ns = proc.turns.processor_ns;
+		task->before_ns = task->weighed_ns = task->known_ns;
+		task->was_known = true;
 	}
 	return true;
 }

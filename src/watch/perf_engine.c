@@ -10,6 +10,7 @@
 #include "watch/clock.h"
 #include "watch/perf_events.h"
 #include "watch/proc_task.h"
+#include "watch/task_search.h"
 #include "watch/waiting.h"
 
 #define ROUND_MS 20   /* or when a quarter of a ring is full */
@@ -19,6 +20,10 @@
 /* The kernel tells a thread's time after its end. */
 #define ENDED_NS 5000000u
 #define CLOCKS_NS 100000000u
+/* For threads that are made while others are looked for. */
+#define MOST_SEARCHES 10
+/* A new thread is seen a moment before it is told of. */
+#define FORK_MS 2
 
 static struct swz_perf perf;
 
@@ -95,6 +100,9 @@ static void take(void *context, const struct swz_perf_record *record)
 			       record->time_ns);
 		break;
 	case PERF_RECORD_FORK:
+		if (record->pid != record->parent_pid &&
+		    !watch->options->follow)
+			break;
 		swz_task_forked(tasks, record->pid, record->tid,
 				record->parent_tid, record->parent_pid,
 				record->time_ns);
@@ -132,41 +140,77 @@ static void fill_options(const struct swz_watch *watch,
 	};
 }
 
-static void adopt(struct swz_watch *watch, int32_t tid)
+/* Opens the events of a task that runs already. What has ended meanwhile, or
+ * belongs to another user, has none. False: there are too few descriptors. */
+static bool add_task(struct swz_watch *watch, size_t index,
+		     const struct swz_perf_options *options)
 {
-	struct swz_task *task = swz_task_adopt(&watch->tasks, watch->pid, tid,
-					       swz_watch_now());
+	struct swz_task *task = &watch->tasks.items[index];
 
-	task->time_fd = swz_perf_set_apart(tid, watch->launched);
+	if (task->tid != watch->pid &&
+	    !swz_perf_add_task(&perf, task->tid, options))
+		return errno != EMFILE && errno != ENOMEM;
+	if (swz_proc_task_time(task->image->pid, task->tid, &task->before_ns)) {
+		task->known_ns = task->before_ns;
+		task->was_known = true;
+	}
+	return true;
 }
 
-struct adding {
-	struct swz_watch *watch;
-	const struct swz_perf_options *options;
-	bool failed;
-};
-
-static void add_thread(void *context, int32_t tid)
+static bool add_tasks(struct swz_watch *watch, size_t first,
+		      const struct swz_perf_options *options)
 {
-	struct adding *adding = context;
-
-	if (adding->failed || tid == adding->watch->pid)
-		return;
-	if (swz_perf_add_task(&perf, tid, adding->options))
-		adopt(adding->watch, tid);
-	else
-		adding->failed = errno != ESRCH;
+	for (size_t i = first; i < watch->tasks.count; i++)
+		if (!add_task(watch, i, options))
+			return false;
+	return true;
 }
 
-static bool add_threads(struct swz_watch *watch,
-			const struct swz_perf_options *options)
+/* Those that a task makes which is sampled are, too, and tell so. Others may
+ * come from one that is not sampled so far: so all are looked for until there
+ * are no such. */
+static bool add_what_runs(struct swz_watch *watch,
+			  const struct swz_perf_options *options)
 {
-	struct adding adding = {watch, options, false};
-	char path[64];
+	struct swz_tasks *tasks = &watch->tasks;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)watch->pid);
-	swz_proc_numbers(path, add_thread, &adding);
-	return !adding.failed;
+	for (int i = 0; i < MOST_SEARCHES; i++) {
+		size_t known = tasks->count;
+
+		swz_task_search_all(watch, swz_watch_now());
+		if (tasks->count == known)
+			return true;
+		if (!add_tasks(watch, known, options))
+			return false;
+		(void)poll(NULL, 0, FORK_MS);
+		swz_perf_drain(&perf, swz_watch_now(), take, watch);
+	}
+	return true;
+}
+
+/* False: there are no more descriptors. */
+static bool set_apart(const struct swz_watch *watch, struct swz_task *task)
+{
+	uint64_t ns;
+
+	task->time_fd = swz_perf_set_apart(task->tid, watch->launched);
+	if (task->time_fd < 0)
+		return errno != EMFILE;
+	if (!watch->launched &&
+	    swz_proc_task_time(task->image->pid, task->tid, &ns) &&
+	    ns > task->before_ns)
+		task->early_ns = ns - task->before_ns;
+	return true;
+}
+
+static void set_all_apart(struct swz_watch *watch)
+{
+	for (size_t i = 0; i < watch->tasks.count; i++) {
+		struct swz_task *task = &watch->tasks.items[i];
+
+		if (task->live && !set_apart(watch, task))
+			return;
+	}
 }
 
 bool swz_perf_engine_open(struct swz_watch *watch, const char **problem)
@@ -181,53 +225,93 @@ bool swz_perf_engine_open(struct swz_watch *watch, const char **problem)
 	watch->run.stack_bytes = perf.stack_bytes;
 	if (perf.of_kernel)
 		watch->run.flags |= SWZ_SAMPLES_OF_KERNEL;
-	adopt(watch, watch->pid);
-	if (!watch->launched && !add_threads(watch, &options)) {
+	swz_task_adopt(&watch->tasks, watch->pid, watch->pid, swz_watch_now());
+	if (!watch->launched && (!add_task(watch, 0, &options) ||
+				 !add_what_runs(watch, &options))) {
 		*problem = "the process has too many threads for so few open "
 			   "files (ulimit -n)";
 		swz_perf_close(&perf);
 		return false;
 	}
+	set_all_apart(watch);
 	watch->tasks.on_process = on_process;
 	return true;
 }
 
-static bool all_hung_up(void)
+/* ------------------------------------------------------------------ waiting */
+
+/* Any event of a ring tells of all that is written to it, so one of each is
+ * waited for, of tasks that have not ended. */
+struct rings {
+	struct pollfd *fds; /* of each ring, and of what stops */
+	size_t *events;     /* index of perf.cpus; perf.count: all have ended */
+};
+
+static void next_event(struct rings *rings, size_t ring)
 {
-	for (size_t i = 0; i < perf.count; i++)
-		if (!perf.cpus[i].hung_up)
+	size_t i = rings->events[ring];
+
+	while (++i < perf.count && perf.cpus[i].ring != ring)
+		;
+	rings->events[ring] = i;
+	rings->fds[ring].fd = i < perf.count ? perf.cpus[i].fd : -1;
+}
+
+static void begin_waiting(const struct swz_watch *watch, struct rings *rings)
+{
+	rings->fds = swz_allocate(perf.rings + 1, sizeof(*rings->fds));
+	rings->events = swz_allocate(perf.rings, sizeof(*rings->events));
+	for (size_t i = 0; i < perf.rings; i++) {
+		rings->events[i] = i;
+		rings->fds[i] = (struct pollfd){perf.cpus[i].fd, POLLIN, 0};
+	}
+	rings->fds[perf.rings] = (struct pollfd){watch->stop, POLLIN, 0};
+}
+
+static bool all_ended(const struct rings *rings)
+{
+	for (size_t i = 0; i < perf.rings; i++)
+		if (rings->events[i] < perf.count)
 			return false;
 	return true;
 }
 
-static void wait_for_records(struct swz_watch *watch, struct pollfd *fds)
+/* False: it is to stop, or nothing is left that could be sampled. */
+static bool wait_for_records(const struct swz_watch *watch, struct rings *rings)
 {
-	size_t count = 0;
+	int ms = watch->options->wall ? WAITING_MS : ROUND_MS;
 
-	for (size_t i = 0; i < perf.count; i++)
-		fds[count++] = (struct pollfd){
-			perf.cpus[i].hung_up ? -1 : perf.cpus[i].fd, POLLIN, 0};
-	fds[count++] = (struct pollfd){watch->stop, POLLIN, 0};
-	if (poll(fds, count, watch->options->wall ? WAITING_MS : ROUND_MS) <= 0)
-		return;
-	for (size_t i = 0; i < perf.count; i++)
-		if (fds[i].revents & (POLLHUP | POLLERR | POLLNVAL))
-			perf.cpus[i].hung_up = true;
+	while (poll(rings->fds, perf.rings + 1, ms) > 0) {
+		bool ended = false;
+
+		if (rings->fds[perf.rings].revents & POLLIN)
+			return false;
+		for (size_t i = 0; i < perf.rings; i++)
+			if (rings->fds[i].revents &
+			    (POLLHUP | POLLERR | POLLNVAL)) {
+				next_event(rings, i);
+				ended = true;
+			}
+		if (!ended)
+			break;
+		ms = 0; /* the next one may have ended, too */
+	}
+	return !all_ended(rings);
 }
 
 void swz_perf_engine_run(struct swz_watch *watch)
 {
-	struct pollfd *fds = swz_allocate(perf.count + 1, sizeof(*fds));
+	struct rings rings;
 	uint64_t next_waiting = 0, next_clocks = 0;
 	bool going = true;
 
+	begin_waiting(watch, &rings);
 	while (going) {
 		uint64_t now;
 
-		wait_for_records(watch, fds);
+		going = wait_for_records(watch, &rings);
 		now = swz_watch_now();
-		going = !all_hung_up() && now < watch->end_ns &&
-			!(fds[perf.count].revents & POLLIN);
+		going &= now < watch->end_ns;
 		swz_perf_drain(&perf, going ? now - SETTLED_NS : UINT64_MAX,
 			       take, watch);
 		if (watch->options->wall && going && now >= next_waiting)
@@ -249,5 +333,6 @@ void swz_perf_engine_run(struct swz_watch *watch)
 	}
 	swz_tasks_stop(&watch->tasks, swz_watch_now());
 	swz_perf_close(&perf);
-	free(fds);
+	free(rings.fds);
+	free(rings.events);
 }

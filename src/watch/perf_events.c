@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <time.h>
@@ -28,6 +29,7 @@
 #define MOST_WAKE_BYTES (1u << 18)
 #define LEAST_RING (1u << 16)
 #define MOST_RECORD (1u << 16)
+#define OTHER_FILES 32u
 #define LEAST_STACK 16384u /* unless the user wants less */
 #define BESIDE_STACK 512u  /* what else is in a record */
 /* A ring has room for the samples of so long, or there are smaller ones. */
@@ -41,11 +43,21 @@
 	 (1ull << PERF_REG_X86_BP) | (1ull << PERF_REG_X86_SP) | \
 	 (1ull << PERF_REG_X86_IP) | (0xffull << PERF_REG_X86_R8))
 
+/* The descriptor, or -1. Some are left for files. */
 static int open_event(struct perf_event_attr *attr, int32_t pid, int cpu)
 {
+	struct rlimit limit;
+	int fd;
+
 	attr->size = sizeof(*attr);
-	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1,
-			    PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1,
+			  PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+	    (rlim_t)fd + OTHER_FILES < limit.rlim_cur)
+		return fd;
+	close(fd);
+	errno = EMFILE;
+	return -1;
 }
 
 static bool choose_event(struct perf_event_attr *attr,
@@ -131,8 +143,10 @@ static bool open_cpu(struct swz_perf *perf, int32_t pid, int number,
 		     const struct swz_perf_options *options,
 		     const struct swz_perf_cpu *share)
 {
-	struct swz_perf_cpu cpu = {.cpu = number};
+	struct swz_perf_cpu cpu = {.cpu = number,
+				   .ring = share ? share->ring : perf->count};
 	struct perf_event_attr attr = {0};
+	uint64_t time_id;
 	bool by_time;
 
 	by_time = choose_event(&attr, options);
@@ -150,7 +164,7 @@ static bool open_cpu(struct swz_perf *perf, int32_t pid, int number,
 	cpu.time_fd = by_time ? cpu.fd
 			      : open_time(perf, options, pid, number, cpu.fd);
 	if (cpu.time_fd < 0 ||
-	    ioctl(cpu.time_fd, PERF_EVENT_IOC_ID, &cpu.time_id) != 0 ||
+	    ioctl(cpu.time_fd, PERF_EVENT_IOC_ID, &time_id) != 0 ||
 	    (share ? ioctl(cpu.fd, PERF_EVENT_IOC_SET_OUTPUT, share->fd) != 0
 		   : !map_ring(&cpu, perf->ring_bytes))) {
 		int error = errno;
@@ -167,6 +181,7 @@ static bool open_cpu(struct swz_perf *perf, int32_t pid, int number,
 	swz_grow(&perf->cpus, &perf->capacity, perf->count,
 		 sizeof(*perf->cpus));
 	perf->cpus[perf->count++] = cpu;
+	*swz_map_at(&perf->time_ids, time_id, 0) = 0;
 	return true;
 }
 
@@ -302,6 +317,7 @@ void swz_perf_close(struct swz_perf *perf)
 	}
 	free(perf->cpus);
 	free(perf->unwrapped);
+	swz_map_free(&perf->time_ids);
 	perf->cpus = NULL;
 	perf->unwrapped = NULL;
 	perf->count = perf->capacity = perf->rings = 0;
@@ -431,8 +447,8 @@ static void parse(const struct swz_perf *perf,
 		take_pair(&r, &record->pid, &record->tid);
 		record->value = take_word(&r);
 		event = take_word(&r);
-		for (size_t i = 0; i < perf->count; i++)
-			record->is_time |= perf->cpus[i].time_id == event;
+		record->is_time = swz_map_get(&perf->time_ids, event, 0) !=
+				  SWZ_MAP_NONE;
 		break;
 	}
 	}

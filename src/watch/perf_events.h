@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/support/map.h"
 #include "watch/unwind/unwinder.h"
 
 struct swz_perf_options {
@@ -22,20 +23,20 @@ struct swz_perf_options {
 
 struct swz_perf_cpu {
 	int cpu;
+	size_t ring; /* the index of the one that it writes to */
 	int fd;      /* of the event that takes samples */
 	int time_fd; /* of the one that counts processor time; may be `fd` */
-	uint64_t time_id;
 	struct perf_event_mmap_page *page;
 	size_t ring_bytes;
-	bool hung_up; /* all that it samples have ended */
 };
 
 struct swz_perf {
 	struct swz_perf_cpu *cpus;
 	size_t count, capacity;
 	size_t rings; /* the first so many have one; the others share these */
-	size_t ring_bytes;    /* of each */
-	uint32_t stack_bytes; /* of a sample */
+	struct swz_map time_ids; /* of events that count processor time */
+	size_t ring_bytes;       /* of each */
+	uint32_t stack_bytes;    /* of a sample */
 	bool mapping_failed;
 	bool of_kernel;
 	uint64_t period_ns; /* 0: not by time */

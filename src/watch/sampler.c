@@ -296,13 +296,13 @@ int swz_sampler_attach(const struct swz_run *run,
 	sigprocmask(SIG_BLOCK, &blocked, NULL);
 	fill(watch, run, options, pid);
 	watch->stop = signalfd(-1, &ending, SFD_CLOEXEC);
-	if (options->for_ns)
-		watch->end_ns = swz_watch_now() + options->for_ns;
 	if (!open_engine(watch, &problem)) {
 		say("swizzle: cannot sample process %d: %s\n", (int)pid,
 		    problem);
 		return SWZ_CANNOT_RUN;
 	}
+	if (options->for_ns)
+		watch->end_ns = swz_watch_now() + options->for_ns;
 	swz_engine_run(watch);
 	if (!watch->told)
 		root_ended(watch);

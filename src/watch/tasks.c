@@ -165,8 +165,12 @@ static void settle_time(const struct swz_tasks *tasks, struct swz_task *task)
 			task->counted = true;
 		}
 	}
-	counted = task->counted ? exact_time(tasks, task->counted_ns)
-				: task->known_ns;
+	if (task->counted)
+		counted = exact_time(tasks, task->counted_ns) + task->early_ns;
+	else if (task->known_ns > task->before_ns)
+		counted = task->known_ns - task->before_ns;
+	else
+		counted = 0;
 	if (!task->counted && !task->was_known)
 		return;
 	thread->processor_ns = counted > task->spent_ns
@@ -306,11 +310,15 @@ void swz_tasks_read_times(struct swz_tasks *tasks,
 {
 	for (size_t i = 0; i < tasks->count; i++) {
 		struct swz_task *task = &tasks->items[i];
+		uint64_t ns;
+
 		if (!task->live || task->image != image)
 			continue;
 		if (!task->counted &&
-		    swz_proc_task_time(image->pid, task->tid, &task->known_ns))
+		    swz_proc_task_time(image->pid, task->tid, &ns)) {
+			task->known_ns = ns;
 			task->was_known = true;
+		}
 		settle_time(tasks, task);
 	}
 }

@@ -22,13 +22,17 @@ struct swz_task {
 	bool counted;
 	uint64_t spent_ns;    /* of it: on programs that were run before */
 	uint64_t known_ns;    /* as it was read last from /proc */
+	uint64_t before_ns;   /* of known_ns: before it was sampled */
+	uint64_t early_ns;    /* while it was sampled, but before time_fd */
+	unsigned looks;       /* see task_search.h */
+	uint64_t links;       /* the same: of its process */
 	uint64_t start_stack; /* of the pause engine */
 	bool stopping;        /* the same: it was asked to */
 	uint64_t weighed_ns;  /* the same: of known_ns, what samples have */
 	struct swz_proc_turns turns; /* the same: when it was asked to stop */
 	uint64_t waits;              /* the same: made up to its last stop */
 	bool was_known;
-	int time_fd;  /* counts its processor time from the start; -1 */
+	int time_fd;  /* counts its processor time since it is sampled; -1 */
 	int apart_fd; /* from later on, and sets it apart; -1 */
 	/* As both clocks were read last: see swz_tasks_compare_clocks(). */
 	uint64_t event_ns, exact_ns;

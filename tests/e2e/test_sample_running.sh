@@ -1,0 +1,251 @@
+# shellcheck shell=bash
+# -m sample -p: of a process that runs already all threads are sampled, be they
+# thousands, and the processes below it, those that are there and those to come,
+# by both engines alike.
+# run: alone
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+unset SWIZZLE_MODE
+TOP_TOOL=$BUILD/bin/swizzle-top
+
+cat >tree.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile unsigned long sink;
+
+static double used(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+#define BUSY(name) \
+	__attribute__((noinline)) void name(void) \
+	{ \
+		for (int i = 0; i < 100000; i++) \
+			sink += i; \
+	} \
+	static void *run_##name(void *seconds) \
+	{ \
+		double end = used() + *(double *)seconds; \
+		while (used() < end) \
+			name(); \
+		return NULL; \
+	}
+
+BUSY(in_child)
+BUSY(in_grandchild)
+BUSY(in_thread)
+BUSY(in_later_child)
+
+/* Works when its parent says so: a pipe is closed. */
+static pid_t start(void *(*run)(void *), double seconds, int *go)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		char byte;
+
+		close(go[1]);
+		(void)!read(go[0], &byte, 1);
+		run(&seconds);
+		_exit(0);
+	}
+	return pid;
+}
+
+static void *run_child(void *seconds)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, run_in_thread, seconds);
+	run_in_child(seconds);
+	pthread_join(thread, NULL);
+	while (wait(NULL) > 0)
+		;
+	return NULL;
+}
+
+static void *run_both(void *seconds)
+{
+	int none[2];
+
+	if (pipe(none) != 0)
+		return NULL;
+	start(run_in_grandchild, *(double *)seconds, none);
+	close(none[1]);
+	return run_child(seconds);
+}
+
+int main(void)
+{
+	int go[2];
+
+	if (pipe(go) != 0)
+		return 1;
+	start(run_both, 0.4, go);
+	puts("ready");
+	fflush(stdout);
+	getchar(); /* the sampler is there */
+	start(run_in_later_child, 0.4, go);
+	close(go[1]);
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+END
+gcc -O1 -pthread -o tree tree.c || fail 'cannot compile'
+
+cat >many.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile unsigned long sink;
+static long first_busy;
+
+__attribute__((noinline)) void work(void)
+{
+	for (int i = 0; i < 1000000; i++)
+		sink += i;
+}
+
+static void *run(void *number)
+{
+	if ((long)number < first_busy)
+		pause();
+	for (;;)
+		work();
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	long count = atol(argv[1]);
+	pthread_attr_t small;
+
+	(void)argc;
+	first_busy = count - 2;
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 32768);
+	for (long i = 0; i < count; i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, &small, run, (void *)i) != 0)
+			return 1;
+	}
+	puts("ready");
+	fflush(stdout);
+	getchar();
+	return 0;
+}
+END
+gcc -O1 -pthread -o many many.c || fail 'cannot compile'
+
+engines=
+for engine in perf pause; do
+	if "$RUN" -q -m sample --engine $engine -o try true 2>err; then
+		engines="$engines $engine"
+	else
+		echo "not tested: --engine $engine: $(cat err)"
+	fi
+done
+[ -n "$engines" ] || skip 'cannot sample here'
+
+# Starts a program that waits for a line: $pid; `go` sends it.
+begin() { # PROGRAM [ARG...]
+	exec 7>&-
+	rm -f input said
+	mkfifo input
+	: >said
+	"$@" <input >said &
+	pid=$!
+	exec 7<>input
+	wait_until grep -q ready said
+}
+
+go() {
+	echo >&7
+}
+
+row() { # FUNCTION PROFILE: inclusive ns
+	"$DUMP" -q -f csv -o - "$2" | awk -F , -v name="$1" '$7 == name { ns += $3 } END { printf "%.0f", ns }'
+}
+
+attached() { # PID: its sampler has begun
+	[ -n "$(ls profiles 2>/dev/null)" ]
+}
+
+for engine in $engines; do
+	it "$engine: the processes below it, there already or to come"
+	rm -rf profiles
+	begin ./tree
+	"$RUN" -q -m sample --engine $engine -r 500 -p $pid -o profiles/ 2>err &
+	sampler=$!
+	wait_until attached
+	sleep 0.3
+	go
+	wait $pid
+	wait $sampler || fail "exit status $?: $(cat err)"
+	for name in in_child in_grandchild in_thread in_later_child; do
+		ns=$(row $name profiles)
+		assert_ge "$ns" 250000000 "$name"
+		assert_le "$ns" 480000000 "$name"
+	done
+
+	it "$engine: what they did before is not counted"
+	assert_le "$("$DUMP" -q -f csv -o - profiles | awk -F , 'NR > 1 { ns += $2 } END { printf "%.0f", ns }')" \
+		2500000000 'ns of all'
+	assert_eq 4 "$(find profiles -type f | wc -l)" 'profiles'
+
+	it "$engine --no-follow: the process alone"
+	rm -rf profiles
+	begin ./tree
+	"$RUN" -q -m sample --engine $engine --no-follow -p $pid -o profiles/ 2>err &
+	sampler=$!
+	wait_until attached
+	sleep 0.3
+	go
+	wait $pid
+	wait $sampler || fail "exit status $?: $(cat err)"
+	assert_eq 1 "$(find profiles -type f | wc -l)" 'profiles'
+	assert_eq 0 "$(row in_child profiles)" 'ns of in_child'
+
+	it "$engine: a process of 3,000 threads, of which two work"
+	begin ./many 3000
+	"$RUN" -q -m sample --engine $engine -p $pid --for 2s -o threads 2>err || fail "exit status $?: $(cat err)"
+	go
+	wait $pid
+	work=$(row work threads)
+	all=$("$DUMP" -q -f csv -o - threads | awk -F , 'NR > 1 { ns += $2 } END { printf "%.0f", ns }')
+	assert_ge "$work" 100000000 'ns of work'
+	assert_ge $((work * 10)) $((all * 7)) 'work is most of it'
+	"$DUMP" -f info threads >info
+	assert_eq 3001 "$(grep -c ' many  ' info)" 'threads'
+done
+
+it 'swizzle-top -p shows them, too'
+begin ./many 3000
+"$TOP_TOOL" -b -d 1 -n 1 -p $pid >out 2>err || fail "exit status $?: $(cat err)"
+go
+wait $pid
+assert_matches out ' work'
+begin ./tree
+"$TOP_TOOL" -b -d 0.5 -p $pid >out 2>err &
+sampler=$!
+sleep 0.5
+go
+wait $pid
+wait $sampler
+for name in in_child in_grandchild in_thread in_later_child; do
+	assert_matches out " $name"
+done
