@@ -1,11 +1,7 @@
 #include "control/attach.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "base/process_start.h"
 #include "control/finish.h"
@@ -15,24 +11,15 @@
 #include "control/stop.h"
 #include "watch/clock.h"
 
-/* One controller at a time: the name is free again when its process ends. */
-static bool lock(struct swz_attached *a)
+/* Whether somebody else's attach goes on: of that process's parent, as its own
+ * would have the lock. */
+static bool has_controller(const struct swz_attached *a)
 {
-	struct sockaddr_un name = {.sun_family = AF_UNIX};
-	int length = snprintf(
-		name.sun_path + 1, sizeof(name.sun_path) - 1,
-		"swizzle-attach-%d-%llu", (int)a->target.pid,
-		(unsigned long long)swz_process_start(a->target.pid));
+	const struct swz_control *c = &a->control;
 
-	a->lock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (a->lock < 0)
-		return true; /* there are no sockets here */
-	return bind(a->lock, (struct sockaddr *)&name,
-		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-				(size_t)length)) == 0 ||
-	       swz_attached_fail(a,
-				 "it is being profiled by swizzle already: by "
-				 "another swizzle-run -p");
+	return c->state != SWZ_CONTROL_IDLE && c->state != SWZ_CONTROL_ENDED &&
+	       c->state != SWZ_CONTROL_FAILED &&
+	       swz_process_start(c->controller_pid) == c->controller_start;
 }
 
 /* The library is there: of an attach that is over, or of one whose
@@ -43,6 +30,12 @@ static bool take_over(struct swz_attached *a)
 
 	if (!swz_injected_find(a) || !a->control.region)
 		return true; /* nothing has begun */
+	if (has_controller(a))
+		return swz_attached_fail(
+			a,
+			"it was forked by a process that swizzle-run -p (%d) "
+			"profiles, and is being profiled, too",
+			(int)a->control.controller_pid);
 	if (!swz_borrow_begin(&a->borrower, a->control.region))
 		return swz_attached_fail(a, "%s", a->borrower.problem);
 	/* its thread finds that nobody is there, or has been told to go on */
@@ -129,7 +122,7 @@ static bool has_begun(struct swz_attached *a,
 bool swz_attach_begin(struct swz_attached *a,
 		      const struct swz_attach_settings *settings)
 {
-	if (!swz_attached_open(a, settings->pid) || !lock(a))
+	if (!swz_attached_open(a, settings->pid) || !swz_attached_lock(a))
 		return false;
 	if (swz_injected_was_preloaded(a))
 		return swz_attached_fail(

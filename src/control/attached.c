@@ -5,8 +5,11 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "base/process_start.h"
 #include "control/stop.h"
 #include "watch/clock.h"
 
@@ -50,15 +53,32 @@ bool swz_attached_open(struct swz_attached *a, int32_t pid)
 	if (!swz_target_read_mappings(&a->target))
 		return swz_attached_fail(a, "/proc/%d/maps cannot be read: %s",
 					 (int)pid, strerror(errno));
-	a->places = swz_safe_places_of(&a->target);
 	a->borrower.target = &a->target;
-	a->borrower.places = a->places;
 	return true;
+}
+
+bool swz_attached_lock(struct swz_attached *a)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int length = snprintf(
+		name.sun_path + 1, sizeof(name.sun_path) - 1,
+		"swizzle-attach-%d-%llu", (int)a->target.pid,
+		(unsigned long long)swz_process_start(a->target.pid));
+
+	a->lock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (a->lock < 0)
+		return true; /* there are no sockets here */
+	return bind(a->lock, (struct sockaddr *)&name,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+				(size_t)length)) == 0 ||
+	       swz_attached_fail(a,
+				 "it is being profiled by swizzle already: by "
+				 "another swizzle-run -p");
 }
 
 void swz_attached_close(struct swz_attached *a)
 {
-	swz_safe_places_free(a->places);
+	swz_borrow_end(&a->borrower);
 	swz_target_close(&a->target);
 	if (a->lock >= 0)
 		close(a->lock);

@@ -10,7 +10,6 @@
 
 #include "base/control.h"
 #include "control/borrow.h"
-#include "control/safe_place.h"
 #include "control/stop.h"
 #include "control/target.h"
 
@@ -34,7 +33,6 @@ struct swz_stop_times {
 
 struct swz_attached {
 	struct swz_target target;
-	struct swz_safe_places *places;
 	struct swz_borrower borrower;
 	struct swz_control control;  /* as it was read last */
 	uint64_t control_at;         /* in the target */
@@ -49,6 +47,9 @@ struct swz_attached {
 /* Opens the process's memory. False: ->problem says why. To be closed in any
  * case. */
 bool swz_attached_open(struct swz_attached *attached, int32_t pid);
+/* One controller at a time: the name is free again when its process ends.
+ * False: there is another; ->problem. */
+bool swz_attached_lock(struct swz_attached *attached);
 void swz_attached_close(struct swz_attached *attached);
 
 /* Sets ->problem. Returns false. */

@@ -27,12 +27,9 @@ extern const uint8_t swz_stub_function[], swz_stub_function_end[];
 #define CHOOSE_NS UINT64_C(10000000000)
 #define RETURN_NS UINT64_C(30000000000)
 #define CALL_NS UINT64_C(2000000000)
+#define MOST_PLACES 20u /* that the program takes before we do */
 #define LOOK_NS 30000
-#define BEGIN_NS 50000000u
-
-/* The stub's first act is to keep the thread's signal mask, in which SIGKILL
- * never is. */
-#define NOT_BEGUN UINT64_MAX
+#define BEGIN_NS 10000000u
 
 _Static_assert(offsetof(struct swz_stub_data, back) == 88, "stub.S");
 _Static_assert(offsetof(struct swz_stub_data, state) == 128, "stub.S");
@@ -157,7 +154,6 @@ static bool lead_to_function(struct job *job, struct swz_stopped *t)
 		.function = job->function,
 		.errno_place = b->errno_place,
 		.all_signals = UINT64_MAX,
-		.signals = NOT_BEGUN,
 		.back = r->rsp - RED_ZONE - sizeof(place),
 	};
 
@@ -184,6 +180,8 @@ static void prepare_walk(struct job *job, int32_t tid)
 	struct swz_stop stop = {0};
 	struct user_regs_struct registers;
 
+	if (!b->places)
+		b->places = swz_safe_places_of(b->target);
 	if (swz_stop_one(&stop, b->target->pid, tid) == SWZ_STOP_DONE) {
 		registers = stop.threads[0].registers;
 		(void)swz_stop_end(&stop);
@@ -333,88 +331,125 @@ bool swz_borrow_call(struct swz_borrower *b, uint64_t function,
 
 /* ------------------------------------------------------------- beginning */
 
-static bool is_mapped(struct swz_borrower *b)
+/* In the midst of the largest hole: where the kernel puts what the program maps
+ * meanwhile, a thread's stack for example, is at the ends of holes. */
+static uint64_t find_room(const struct swz_target *t)
 {
-	uint8_t byte;
+	uint64_t largest = 0, at = 0;
 
-	return swz_target_read(b->target, b->region, &byte, 1);
+	for (size_t i = 1; i < t->mapping_count; i++) {
+		uint64_t start = t->mappings[i - 1].end;
+		uint64_t end = t->mappings[i].start;
+
+		if (end >= UINT64_C(1) << 47 || end <= start ||
+		    end - start <= largest)
+			continue;
+		largest = end - start;
+		at = start + (largest / 2 & -PAGE);
+	}
+	return largest > 4 * SWZ_REGION_BYTES ? at : 0;
 }
 
-static bool is_executable(struct swz_borrower *b)
+/* Of our own, or what else there is. A mapping that begins and ends there, with
+ * rights that data does not have, is no other's. */
+enum room { ROOM_FREE, ROOM_OURS, ROOM_TAKEN };
+
+static enum room room_at(struct swz_borrower *b)
+{
+	const struct swz_target_mapping *m;
+	const uint64_t end = b->region + SWZ_REGION_BYTES;
+
+	if (!swz_target_read_mappings(b->target))
+		return ROOM_FREE;
+	for (size_t i = 0; i < b->target->mapping_count; i++) {
+		m = &b->target->mappings[i];
+		if (m->end <= b->region || m->start >= end)
+			continue;
+		return m->start == b->region && m->end == end &&
+				       m->executable && !m->writable &&
+				       !m->path[0]
+			       ? ROOM_OURS
+			       : ROOM_TAKEN;
+	}
+	return ROOM_FREE;
+}
+
+static bool is_decided(struct swz_borrower *b)
+{
+	return room_at(b) != ROOM_FREE;
+}
+
+/* All but the first page, in which the code is. */
+static bool is_writable(struct swz_borrower *b)
 {
 	const struct swz_target_mapping *m;
 
 	if (!swz_target_read_mappings(b->target))
 		return false;
-	m = swz_target_mapping_at(b->target, b->region);
-	return m && m->executable;
+	m = swz_target_mapping_at(b->target, b->region + PAGE);
+	return m && m->writable;
 }
 
-/* Below something that is mapped high up, as the kernel chooses places. */
-static uint64_t find_room(const struct swz_target *t)
+static bool map_at(struct swz_borrower *b)
 {
-	for (size_t i = t->mapping_count; i-- > 1;) {
-		uint64_t end = t->mappings[i].start;
-		uint64_t start = t->mappings[i - 1].end;
-
-		if (end < UINT64_C(1) << 47 && end > start &&
-		    end - start > 4 * SWZ_REGION_BYTES &&
-		    strcmp(t->mappings[i].path, "[stack]") != 0)
-			return end - 2 * SWZ_REGION_BYTES;
-	}
-	return 0;
-}
-
-static bool map_region(struct swz_borrower *b)
-{
-	const uint64_t at = find_room(b->target);
-	const uint64_t map[6] = {at,
+	const uint64_t map[6] = {b->region,
 				 SWZ_REGION_BYTES,
-				 PROT_READ | PROT_WRITE,
+				 PROT_READ | PROT_EXEC,
 				 MAP_PRIVATE | MAP_ANONYMOUS |
 					 MAP_FIXED_NOREPLACE,
 				 UINT64_MAX,
 				 0};
-	const uint64_t protect[6] = {at, PAGE, PROT_READ | PROT_EXEC};
+	const uint64_t protect[6] = {b->region + PAGE, SWZ_REGION_BYTES - PAGE,
+				     PROT_READ | PROT_WRITE};
 
-	b->problem = NULL;
-	b->region = at;
-	if (at && call_system(b, SYS_mmap, map, is_mapped) &&
-	    call_system(b, SYS_mprotect, protect, is_executable))
-		return true;
+	return call_system(b, SYS_mmap, map, is_decided) &&
+	       room_at(b) == ROOM_OURS &&
+	       call_system(b, SYS_mprotect, protect, is_writable);
+}
+
+static bool map_region(struct swz_borrower *b)
+{
+	for (unsigned i = 0; i < MOST_PLACES; i++) {
+		b->problem = NULL;
+		if (!swz_target_read_mappings(b->target))
+			break;
+		b->region = find_room(b->target);
+		if (b->region && map_at(b))
+			return true;
+		if (b->problem || !b->region || room_at(b) == ROOM_FREE)
+			break;
+	}
+	b->region = 0;
 	if (!b->problem)
 		b->problem = "it has no memory left, or none that may become "
 			     "executable";
 	return false;
 }
 
-/* Whether no thread is about to begin. (One that began meanwhile shows then.)
- */
-static bool nobody_begins(const struct swz_borrower *b)
+/* Whether none of its threads is on the borrowed stack, or about to be. (In a
+ * forked child that one does not exist; and an earlier controller may have been
+ * killed just before it was led away.) */
+static bool nobody_is_borrowed(const struct swz_borrower *b)
 {
 	struct swz_stop stop = {0};
-	struct swz_stub_data data;
-	bool nobody = swz_stop_all(&stop, b->target->pid, 0) == SWZ_STOP_DONE;
-	bool done = nobody;
+	bool stopped = swz_stop_all(&stop, b->target->pid, 0) == SWZ_STOP_DONE;
+	bool nobody = stopped;
 
 	for (size_t i = 0; nobody && i < stop.count; i++)
 		nobody = stop.threads[i].registers.rip - b->region >=
-			 SWZ_REGION_BYTES;
-	nobody = nobody &&
-		 swz_target_read(b->target, b->region + DATA_AT, &data,
-				 offsetof(struct swz_stub_data, state)) &&
-		 data.signals == NOT_BEGUN;
-	if (done)
+				 SWZ_REGION_BYTES &&
+			 stop.threads[i].registers.rsp - b->region >=
+				 SWZ_REGION_BYTES;
+	if (stopped)
 		(void)swz_stop_end(&stop);
 	swz_stop_free(&stop);
 	return nobody;
 }
 
-/* An earlier controller may have been killed while a thread was borrowed, or
- * just before it was led away. */
+/* An earlier controller may have been killed while a thread was borrowed. */
 static bool is_free(struct swz_borrower *b)
 {
-	uint64_t start = swz_watch_now(), end = start + RETURN_NS;
+	uint64_t end = swz_watch_now() + RETURN_NS;
 	struct swz_stub_data data;
 
 	do {
@@ -423,12 +458,9 @@ static bool is_free(struct swz_borrower *b)
 			b->problem = "the process has ended";
 			return false;
 		}
-		if (!data.function || data.done)
+		if (!data.function || data.done || nobody_is_borrowed(b))
 			return true;
-		if (data.signals == NOT_BEGUN &&
-		    swz_watch_now() - start > BEGIN_NS && nobody_begins(b))
-			return true;
-		swz_watch_rest(LOOK_NS);
+		swz_watch_rest(BEGIN_NS);
 	} while (swz_watch_now() < end);
 	b->problem = "a thread that was borrowed does not come back";
 	return false;
@@ -455,4 +487,10 @@ bool swz_borrow_begin(struct swz_borrower *b, uint64_t region)
 		return false;
 	}
 	return true;
+}
+
+void swz_borrow_end(struct swz_borrower *b)
+{
+	swz_safe_places_free(b->places);
+	b->places = NULL;
 }

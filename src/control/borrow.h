@@ -29,7 +29,7 @@ struct swz_stub_data {
 
 struct swz_borrower {
 	struct swz_target *target;
-	struct swz_safe_places *places;
+	struct swz_safe_places *places; /* made when they are needed */
 	uint64_t gap;    /* in some code, where nothing is: swz_stub_call */
 	uint64_t region; /* memory of ours in the target */
 	uint64_t errno_place;
@@ -51,6 +51,8 @@ bool swz_borrow_begin(struct swz_borrower *borrower, uint64_t region);
  * or it has not come back; *problem says so. */
 bool swz_borrow_call(struct swz_borrower *borrower, uint64_t function,
 		     const uint64_t arguments[4], bool safe, uint64_t *result);
+
+void swz_borrow_end(struct swz_borrower *borrower);
 
 /* While all threads are stopped: takes back what was written into the gap. */
 void swz_borrow_close_gap(const struct swz_borrower *borrower);

@@ -77,8 +77,8 @@ static bool nobody_is_in_us(const struct swz_attached *a,
 		if (is_ours(a, code, a->control.code_count, t->registers.rip))
 			look.found = true;
 		else
-			swz_interrupted_each(&a->target, t->registers.rsp,
-					     look_at, &look);
+			swz_interrupted_each(&a->target, &t->registers, look_at,
+					     &look);
 		t->astray = look.found;
 		nobody = nobody && !look.found;
 	}

@@ -11,9 +11,12 @@
 #include <ucontext.h>
 
 #include "profile/support/memory.h"
+#include "watch/proc_task.h"
 
 #define MOST_BYTES (UINT64_C(1) << 20)
 #define MOST_RETURNS 8u
+
+#define CALL_AT 7u /* in the code */
 
 static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
@@ -72,25 +75,39 @@ static bool is_return(uint64_t word)
 	return false;
 }
 
-void swz_interrupted_each(const struct swz_target *t, uint64_t stack,
+/* Whether a handler has returned, and the system call that ends it is still to
+ * be made: its frame lies just below the stack pointer then. */
+static bool is_returning(uint64_t ip)
+{
+	return is_return(ip) || is_return(ip - CALL_AT);
+}
+
+/* The stack's end, as far as it is known: what was mapped behind it may be gone
+ * by now. */
+static uint64_t end_of(const struct swz_target *t, uint64_t stack)
+{
+	const struct swz_target_mapping *m = swz_target_mapping_at(t, stack);
+
+	return m && m->end < stack + MOST_BYTES ? m->end : stack + MOST_BYTES;
+}
+
+void swz_interrupted_each(const struct swz_target *t,
+			  const struct user_regs_struct *r,
 			  bool (*visit)(void *context, uint64_t address),
 			  void *context)
 {
 	static uint64_t words[8192];
-	const struct swz_target_mapping *m = swz_target_mapping_at(t, stack);
-	uint64_t at = stack & -8ull, end = stack + MOST_BYTES;
+	uint64_t at = r->rsp & -8ull, end = end_of(t, r->rsp);
+	size_t bytes, wanted;
 
 	find_returns(t);
-	if (!m || !returns.count)
+	if (!returns.count)
 		return;
-	if (m->end < end)
-		end = m->end;
-	for (; at < end; at += sizeof(words)) {
-		size_t bytes = end - at < sizeof(words) ? end - at
-							: sizeof(words);
-
-		if (!swz_target_read(t, at, words, bytes))
-			return;
+	if (is_returning(r->rip))
+		at -= 8;
+	do {
+		wanted = end - at < sizeof(words) ? end - at : sizeof(words);
+		bytes = swz_proc_memory(t->pid, at, words, wanted);
 		for (size_t i = 0; i < bytes / 8; i++) {
 			const uint64_t frame = at + 8 * i + 8;
 			uint64_t address;
@@ -107,5 +124,6 @@ void swz_interrupted_each(const struct swz_target *t, uint64_t stack,
 			if (!visit(context, address))
 				return;
 		}
-	}
+		at += bytes;
+	} while (bytes == wanted && at < end);
 }

@@ -15,6 +15,7 @@
 
 #include "control/attach.h"
 #include "control/attachable.h"
+#include "control/children.h"
 #include "launch/program.h"
 #include "watch/clock.h"
 #include "watch/process_check.h"
@@ -107,6 +108,22 @@ static bool wait_until(struct swz_attached *a, int process, int signals,
 	}
 }
 
+/* What was forked meanwhile becomes native as well. */
+static bool end_children(struct swz_attached *a, const struct swz_sampling *o)
+{
+	struct swz_children children;
+
+	swz_attach_end_children(a, &children);
+	if (o->verbose && children.ended)
+		say("swizzle: detached from %u forked children, too\n",
+		    children.ended);
+	if (children.left)
+		say("swizzle: cannot detach from %u forked children, which "
+		    "stay hooked until they end: %s\n",
+		    children.left, children.problem);
+	return !children.left;
+}
+
 static int record(struct swz_attached *a, const struct swz_sampling *o,
 		  int process, int signals)
 {
@@ -115,12 +132,12 @@ static int record(struct swz_attached *a, const struct swz_sampling *o,
 		    swz_process_runs(o->pid))
 			say("swizzle: the process executes another program "
 			    "now, which is not profiled\n");
-		return 0;
+		return end_children(a, o) ? 0 : 1;
 	}
 	if (swz_attach_end(a) || !swz_process_runs(o->pid)) {
 		if (o->verbose)
 			tell_end(a);
-		return 0;
+		return end_children(a, o) ? 0 : 1;
 	}
 	say("swizzle: cannot detach from process %d: %s\n", (int)o->pid,
 	    a->problem);

@@ -364,7 +364,7 @@ bool swz_sites_are_free(struct swz_sites *sites, struct swz_stop *stop,
 		struct swz_stopped *t = &stop->threads[i];
 
 		if (look_at(&search, t->registers.rip))
-			swz_interrupted_each(sites->target, t->registers.rsp,
+			swz_interrupted_each(sites->target, &t->registers,
 					     look_at, &search);
 		t->astray = !search.free;
 		all_free = all_free && search.free;

@@ -190,6 +190,7 @@ static void add(void *context, int32_t tid)
 		l->result = seize(l->stop, tid);
 }
 
+/* Until all that are known have stopped, and no other is there. */
 static enum swz_stop_result stop_all(struct swz_stop *s, uint64_t end)
 {
 	char path[64];
@@ -198,17 +199,16 @@ static enum swz_stop_result stop_all(struct swz_stop *s, uint64_t end)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)s->pid);
 	do {
 		struct listing l = {s, SWZ_STOP_DONE, 0};
-		enum swz_stop_result result;
+		enum swz_stop_result result = wait_for_all(s, end);
 
+		if (result != SWZ_STOP_DONE)
+			return result;
 		before = s->count;
 		swz_proc_numbers(path, add, &l);
 		if (!l.seen)
 			return SWZ_STOP_ENDED;
 		if (l.result != SWZ_STOP_DONE)
 			return l.result;
-		result = wait_for_all(s, end);
-		if (result != SWZ_STOP_DONE)
-			return result;
 	} while (s->count != before);
 	return s->count ? SWZ_STOP_DONE : SWZ_STOP_ENDED;
 }
@@ -235,6 +235,7 @@ enum swz_stop_result swz_stop_all(struct swz_stop *s, int32_t pid,
 {
 	enum swz_stop_result result;
 
+	swz_stop_reap();
 	raise_priority();
 	s->pid = pid;
 	s->except = except;
@@ -266,7 +267,7 @@ enum swz_stop_result swz_stop_one(struct swz_stop *s, int32_t pid, int32_t tid)
 	return result;
 }
 
-/* Those that have not stopped yet, in the midst of some system call: they
+/* Those that had not stopped yet, in the midst of some system call: they
  * cannot be let go before they do. */
 #define MOST_LINGERING 4096u
 static int32_t lingering[MOST_LINGERING];

@@ -340,6 +340,10 @@ void swz_linker_event(void)
 
 	if (swz_loaded_out_of_date || !swz_recording)
 		return;
+	/* what comes while it is detached stays native */
+	if (__atomic_load_n(&swizzle_control.state, __ATOMIC_RELAXED) ==
+	    SWZ_CONTROL_ENDING)
+		return;
 	if (!is_consistent()) {
 		if (busy && busy != (int32_t)SWZ_SYSCALL(SYS_getpid))
 			leave_strangers();

@@ -1,38 +1,56 @@
 """compare_code.py PID: whether what a process executes is what its files have.
 
-Leaves out libswizzle.so, which writes to itself. Says how many mappings were
-compared; exits 1 where one differs.
+Leaves out libswizzle.so, which writes to itself, and what is unloaded while it
+is read. Says how many mappings were compared; exits 1 where one differs.
 """
 
 import sys
 
 
+def mappings(pid):
+    """Lines of the maps that are code of files."""
+    with open(f'/proc/{pid}/maps', encoding='utf-8') as maps:
+        for line in maps:
+            fields = line.rstrip('\n').split(None, 5)
+            if (len(fields) == 6 and 'x' in fields[1] and
+                    fields[5].startswith('/') and
+                    'libswizzle' not in fields[5]):
+                yield line
+
+
+def difference(memory, line):
+    """What is wrong with a mapping, or None."""
+    fields = line.rstrip('\n').split(None, 5)
+    start, end = (int(word, 16) for word in fields[0].split('-'))
+    try:
+        memory.seek(start)
+        there = memory.read(end - start)
+    except OSError as error:
+        return f'{fields[5]}: {error.strerror}'
+    with open(fields[5], 'rb') as file:
+        file.seek(int(fields[2], 16))
+        wanted = file.read(end - start)
+    wanted += bytes(len(there) - len(wanted))
+    for at, (one, other) in enumerate(zip(there, wanted)):
+        if one != other:
+            return f'{fields[5]}: differs first at {start + at:#x}'
+    return None
+
+
 def main(pid):
     count = wrong = 0
-    with open(f'/proc/{pid}/mem', 'rb') as memory, \
-            open(f'/proc/{pid}/maps', encoding='utf-8') as maps:
-        for line in maps:
-            fields = line.split(None, 5)
-            if len(fields) < 6 or 'x' not in fields[1]:
-                continue
-            path = fields[5].rstrip('\n')
-            if not path.startswith('/') or 'libswizzle' in path:
-                continue
-            start, end = (int(word, 16) for word in fields[0].split('-'))
-            memory.seek(start)
-            there = memory.read(end - start)
-            with open(path, 'rb') as file:
-                file.seek(int(fields[2], 16))
-                wanted = file.read(end - start)
-            wanted += bytes(len(there) - len(wanted))
+    with open(f'/proc/{pid}/mem', 'rb', buffering=0) as memory:
+        for line in list(mappings(pid)):
+            problem = difference(memory, line)
+            if problem:
+                # another library may be there by now
+                if line not in mappings(pid):
+                    continue
+                problem = difference(memory, line)
             count += 1
-            if there == wanted:
-                continue
-            wrong += 1
-            for at, (a, b) in enumerate(zip(there, wanted)):
-                if a != b:
-                    print(f'{path}: differs first at {start + at:#x}')
-                    break
+            if problem:
+                wrong += 1
+                print(problem)
     print(f'{count} texts compared')
     return 1 if wrong or not count else 0
 

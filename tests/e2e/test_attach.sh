@@ -61,8 +61,8 @@ detach() {
 }
 
 # No byte of what is executed differs from the file that it came from.
-assert_code_restored() {
-	python3 "$TOP/tests/e2e/compare_code.py" $program >code 2>&1 ||
+assert_code_restored() { # [PID]
+	python3 "$TOP/tests/e2e/compare_code.py" "${1:-$program}" >code 2>&1 ||
 		fail "code was not restored: $(cat code)"
 	assert_matches code '^[1-9][0-9]* texts compared$'
 }
@@ -154,6 +154,66 @@ for profile in profile.*; do
 done
 assert_eq 1 $children 'profiles of children'
 end_program
+
+it 'children that live on: each has its profile, and is native when it is over'
+start_program "$TARGETS/attached"
+attach -o 'profile.%p'
+echo 'workers 3' >&8
+read -r -t $((60 * PATIENCE)) word workers <&9
+assert_eq workers "$word" 'the answer'
+tell 'work 100' 'worked 3'
+# shellcheck disable=SC2086 # words are wanted
+set -- $workers
+assert_eq 3 $# workers
+capture "$RUN" -p "$1" --for 100ms -o profile.refused
+assert_status 126
+assert_contains err 'it was forked by a process that swizzle-run -p'
+assert_missing profile.refused
+detach
+assert_contains attach.err 'swizzle: detached from 3 forked children, too'
+for worker; do
+	assert_code_restored "$worker"
+done
+tell 'work 50' 'worked 3'
+for worker; do
+	assert_eq 100 "$(calls step "profile.$worker")" 'calls of step in a child'
+done
+# as any other process, by now
+"$RUN" -q -o profile.again -p "$2" --for 2s 2>again.err &
+controller=$!
+wait_until test -s profile.again
+sleep 0.3
+tell 'work 30' 'worked 3'
+wait $controller
+assert_eq 0 $? "swizzle-run's exit status: $(cat again.err)"
+assert_eq 30 "$(calls step profile.again)" 'calls of step in the second profile'
+assert_code_restored "$2"
+end_program
+kill -KILL "$@"
+
+it 'children that live on, when their parent ends or is killed'
+for how in leave kill; do
+	start_program "$TARGETS/attached"
+	attach -o "$how.%p"
+	echo 'workers 2' >&8
+	read -r -t $((60 * PATIENCE)) word workers <&9
+	# shellcheck disable=SC2086 # words are wanted
+	set -- $workers
+	tell 'work 10' 'worked 2'
+	if [ $how = leave ]; then
+		end_program
+	else
+		kill -KILL $program
+		wait $program 2>/dev/null
+		exec 8>&- 9<&-
+	fi
+	wait $controller
+	for worker; do
+		assert_code_restored "$worker"
+		assert_eq 10 "$(calls step "$how.$worker")" 'calls of step in a child'
+		kill -KILL "$worker"
+	done
+done
 
 it 'a library that is loaded meanwhile, and unloaded'
 start_program "$TARGETS/attached"

@@ -166,6 +166,74 @@ static long load(const char *path, long times)
 	return sum;
 }
 
+/* Children that live on, and work when they are told; when there is nobody any
+ * more to tell them, they wait. */
+struct Worker {
+	pid_t pid;
+	int to, from;
+};
+static std::vector<Worker> workers;
+
+static void serve(int in, int out)
+{
+	pid_t self = getpid();
+	long number;
+
+	if (write(out, &self, sizeof(self)) != sizeof(self))
+		_exit(1);
+	while (read(in, &number, sizeof(number)) == sizeof(number)) {
+		run(number);
+		if (write(out, &number, sizeof(number)) != sizeof(number))
+			break;
+	}
+	alarm(60);
+	pause(); /* until it is killed */
+	_exit(0);
+}
+
+/* ORPHAN: its parent ends at once. */
+static void add_worker(bool orphan)
+{
+	int down[2], up[2];
+	Worker worker;
+	pid_t child;
+
+	if (pipe(down) || pipe(up))
+		abort();
+	child = fork();
+	if (child == 0) {
+		if (orphan && fork())
+			_exit(0);
+		close(down[1]);
+		for (const Worker &other : workers)
+			close(other.to);
+		serve(down[0], up[1]);
+	}
+	close(down[0]);
+	close(up[1]);
+	worker.to = down[1];
+	worker.from = up[0];
+	if (orphan)
+		waitpid(child, NULL, 0);
+	if (read(worker.from, &worker.pid, sizeof(pid_t)) != sizeof(pid_t))
+		abort();
+	workers.push_back(worker);
+}
+
+/* How many have done it. */
+static long work(long number)
+{
+	long done = 0, answer;
+
+	for (const Worker &worker : workers)
+		if (write(worker.to, &number, sizeof(number)) ==
+			    sizeof(number) &&
+		    read(worker.from, &answer, sizeof(answer)) ==
+			    sizeof(answer))
+			done += answer == number;
+	return done;
+}
+
 int main(int argc, char **argv)
 {
 	char line[4096], word[64], text[2048];
@@ -194,6 +262,15 @@ int main(int argc, char **argv)
 			printf("ran %ld\n", 4 * number);
 		} else if (what == "fork") {
 			printf("child %d\n", in_child(number));
+		} else if (what == "workers") {
+			for (long i = 0; i < number; i++)
+				add_worker(i % 2);
+			printf("workers");
+			for (const Worker &worker : workers)
+				printf(" %d", (int)worker.pid);
+			printf("\n");
+		} else if (what == "work") {
+			printf("worked %ld\n", work(number));
 		} else if (what == "waits") {
 			printf("wrong %ld\n", waits(text, number));
 		} else if (what == "load") {

@@ -188,9 +188,44 @@ START_TEST(finds_what_a_signal_has_interrupted)
 	struct seen seen = {.count = 0};
 
 	lead_to(in_a_handler_amid_us);
-	swz_interrupted_each(&target, registers.rsp, note, &seen);
+	swz_interrupted_each(&target, &registers, note, &seen);
 	ck_assert_uint_eq(seen.count, 1);
 	ck_assert_uint_eq(seen.addresses[0], (uintptr_t)&place_of_the_fault);
+	end();
+}
+END_TEST
+
+/* The handler's last instruction has taken the frame's first word off the
+ * stack.
+ */
+START_TEST(finds_it_when_the_handler_has_returned)
+{
+	static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0,
+				       0,    0,    0x0f, 0x05};
+	uint8_t there[sizeof(code)] = {0};
+	struct seen seen = {.count = 0};
+	unsigned steps = 0, found = 0;
+	int status;
+
+	lead_to(in_a_handler_amid_us);
+	for (; steps < 100000 && found < 2; steps++) {
+		ptrace(PTRACE_SINGLESTEP, child, NULL, NULL);
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert(WIFSTOPPED(status));
+		ptrace(PTRACE_GETREGS, child, NULL, &registers);
+		ck_assert(swz_target_read(&target, registers.rip, there,
+					  sizeof(there)));
+		if (found == 0 && memcmp(there, code, sizeof(code)) != 0)
+			continue;
+		seen.count = 0;
+		swz_interrupted_each(&target, &registers, note, &seen);
+		ck_assert_uint_eq(seen.count, 1);
+		/* the handler has moved it past the fault */
+		ck_assert_uint_eq(seen.addresses[0],
+				  (uintptr_t)&place_of_the_fault + 2);
+		found++;
+	}
+	ck_assert_uint_eq(found, 2);
 	end();
 }
 END_TEST
@@ -200,7 +235,7 @@ START_TEST(finds_nothing_where_no_signal_came)
 	struct seen seen = {.count = 0};
 
 	lead_to(in_a_comparison);
-	swz_interrupted_each(&target, registers.rsp, note, &seen);
+	swz_interrupted_each(&target, &registers, note, &seen);
 	ck_assert_uint_eq(seen.count, 0);
 	end();
 }
@@ -253,6 +288,7 @@ int main(void)
 			    sizeof(cases) / sizeof(*cases));
 	tcase_add_test(all, a_system_call_of_libc_is_safe_and_the_rest_is_not);
 	tcase_add_test(all, finds_what_a_signal_has_interrupted);
+	tcase_add_test(all, finds_it_when_the_handler_has_returned);
 	tcase_add_test(all, finds_nothing_where_no_signal_came);
 	tcase_add_test(all, what_the_stop_has_interrupted_is_made_again);
 	suite_add_tcase(suite, all);

@@ -85,13 +85,15 @@ long swz_own_thread_start(struct swz_own_thread *thread, void (*function)(void))
 		return tid;
 	}
 	thread->tid = (int32_t)tid;
+	thread->pid = (int32_t)SWZ_SYSCALL(SYS_getpid);
 	return 0;
 }
 
 bool swz_own_thread_lives(const struct swz_own_thread *thread)
 {
 	/* acquire: the kernel clears it when the thread is off its stack */
-	return atomic_load_explicit(&thread->alive, memory_order_acquire);
+	return atomic_load_explicit(&thread->alive, memory_order_acquire) &&
+	       thread->pid == (int32_t)SWZ_SYSCALL(SYS_getpid);
 }
 
 void swz_own_thread_free(struct swz_own_thread *thread)

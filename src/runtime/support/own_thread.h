@@ -11,7 +11,7 @@
 struct swz_own_thread {
 	char *memory; /* its stack, and above that its thread-local storage */
 	_Atomic uint32_t alive;
-	int32_t tid;
+	int32_t tid, pid;
 };
 
 /* Of the mapping. */
@@ -21,6 +21,7 @@ struct swz_own_thread {
 long swz_own_thread_start(struct swz_own_thread *thread,
 			  void (*function)(void));
 
+/* Not in a forked child: it has none of its parent's threads. */
 bool swz_own_thread_lives(const struct swz_own_thread *thread);
 
 /* Of one that has ended, or was never started: its memory is given back. */
