@@ -1,13 +1,12 @@
 #include "ctl/options.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "launch/program.h"
 #include "options/duration.h"
+#include "options/usage.h"
 #include "options/words.h"
 #include "profile/support/memory.h"
 
@@ -15,7 +14,8 @@
 #define SWZ_VERSION "unknown"
 #endif
 
-#define WRONG_USAGE 2
+#define bad_usage(...) swz_wrong_usage("swizzle-ctl", __VA_ARGS__)
+
 #define MOST_PID 4194304
 
 /* clang-format off */
@@ -87,26 +87,6 @@ struct reading {
 	size_t pid_count, pid_room;
 	char **next;
 };
-
-_Noreturn __attribute__((format(printf, 1, 2))) static void bad_usage(
-	const char *format, ...)
-{
-	va_list arguments;
-
-	fputs("swizzle: ", stderr);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputs("\nTry 'swizzle-ctl --help'.\n", stderr);
-	exit(WRONG_USAGE);
-}
-
-static _Noreturn void print(const char *text)
-{
-	if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
-		swz_die(EXIT_FAILURE, "standard output: %s", strerror(errno));
-	exit(EXIT_SUCCESS);
-}
 
 /* ---------------------------------------------------------------- values */
 
@@ -189,9 +169,9 @@ static void set(struct reading *r, enum option option, const char *as,
 		o->json = true;
 		break;
 	case VERSION:
-		print("swizzle-ctl " SWZ_VERSION "\n");
+		swz_print_and_exit("swizzle-ctl " SWZ_VERSION "\n");
 	case HELP:
-		print(usage);
+		swz_print_and_exit(usage);
 	}
 }
 

@@ -1,7 +1,5 @@
 #include "launch/options.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,12 +10,15 @@
 #include "launch/environment.h"
 #include "launch/program.h"
 #include "launch/sampling.h"
+#include "options/usage.h"
 #include "options/variables.h"
 #include "options/words.h"
 
 #ifndef SWZ_VERSION
 #define SWZ_VERSION "unknown"
 #endif
+
+#define bad_usage(...) swz_wrong_usage("swizzle-run", __VA_ARGS__)
 
 #define MOST_BYTES (UINT64_C(64) << 30)
 #define LEAST_MEMORY (1u << 20)
@@ -110,19 +111,6 @@ static const char usage[] =
 	"Exit status: the program's own; 126 if it cannot be profiled or executed, or\n"
 	"the profile cannot be written, 127 if it was not found, 2 for wrong usage.\n";
 /* clang-format on */
-
-__attribute__((noreturn, format(printf, 1, 2))) static void bad_usage(
-	const char *format, ...)
-{
-	va_list arguments;
-
-	fputs("swizzle: ", stderr);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputs("\nTry 'swizzle-run --help'.\n", stderr);
-	exit(SWZ_WRONG_USAGE);
-}
 
 enum kind {
 	FLAG,
@@ -480,19 +468,12 @@ static void set_option(const struct option *o, const char *as,
 	swz_environment_set(o->variable, value);
 }
 
-static _Noreturn void print(const char *text)
-{
-	if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
-		swz_die(EXIT_FAILURE, "standard output: %s", strerror(errno));
-	exit(EXIT_SUCCESS);
-}
-
 static void set_flag(const struct option *o, const char *as)
 {
 	if (o->letter == 'V')
-		print("swizzle-run " SWZ_VERSION "\n");
+		swz_print_and_exit("swizzle-run " SWZ_VERSION "\n");
 	if (o->letter == 'h')
-		print(usage);
+		swz_print_and_exit(usage);
 	set_option(o, as, NULL);
 }
 

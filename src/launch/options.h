@@ -4,8 +4,7 @@
 /* swizzle-run's options. Each is a variable of the environment, by which the
  * library reads it. */
 
-/* The status for wrong usage. */
-enum { SWZ_WRONG_USAGE = 2 };
+#include "options/usage.h"
 
 /* Reads the arguments up to the program and sets the variables; returns the
  * program and what follows (nothing with -p). Says what is wrong and exits, as

@@ -1,19 +1,19 @@
 #include "top/options.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "launch/program.h"
+#include "options/usage.h"
 #include "options/words.h"
 
 #ifndef SWZ_VERSION
 #define SWZ_VERSION "unknown"
 #endif
 
-#define WRONG_USAGE 2
+#define bad_usage(...) swz_wrong_usage("swizzle-top", __VA_ARGS__)
+
 #define MOST_RATE 20000u
 #define MOST_PAUSES 1000u
 #define MOST_PID 4194304u
@@ -92,26 +92,6 @@ static const struct {
 };
 
 #define KNOWN (sizeof(known) / sizeof(known[0]))
-
-_Noreturn __attribute__((format(printf, 1, 2))) static void bad_usage(
-	const char *format, ...)
-{
-	va_list arguments;
-
-	fputs("swizzle: ", stderr);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputs("\nTry 'swizzle-top --help'.\n", stderr);
-	exit(WRONG_USAGE);
-}
-
-static _Noreturn void print(const char *text)
-{
-	if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
-		swz_die(EXIT_FAILURE, "standard output: %s", strerror(errno));
-	exit(EXIT_SUCCESS);
-}
 
 static uint64_t number(const char *as, const char *text, uint64_t least,
 		       uint64_t most, const char *of)
@@ -219,9 +199,9 @@ static void set(struct swz_top_options *o, enum option option, const char *as,
 		o->sampling.follow = option == FOLLOW;
 		break;
 	case VERSION:
-		print("swizzle-top " SWZ_VERSION "\n");
+		swz_print_and_exit("swizzle-top " SWZ_VERSION "\n");
 	case HELP:
-		print(usage);
+		swz_print_and_exit(usage);
 	}
 }
 
