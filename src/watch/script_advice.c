@@ -40,6 +40,30 @@ static bool defines(void *context, const char *symbol)
 	return swz_code_file_symbol(context, symbol, &address);
 }
 
+static bool has_argument(const struct swz_image *image, const char *word,
+			 size_t length)
+{
+	const char *at = image->arguments, *end = at + image->argument_bytes;
+
+	for (; at && at < end; at += strlen(at) + 1)
+		if (strlen(at) == length && strncmp(at, word, length) == 0)
+			return true;
+	return false;
+}
+
+/* Then the code is of another maker, such as a library's for patterns. */
+static bool has_options(const struct swz_image *image, const char *options)
+{
+	while (*options) {
+		size_t length = strcspn(options, " ");
+
+		if (!has_argument(image, options, length))
+			return false;
+		options += length + (options[length] == ' ');
+	}
+	return true;
+}
+
 char *swz_script_advice(const struct swz_image *image)
 {
 	uint64_t unnamed = count_unnamed(image);
@@ -50,7 +74,7 @@ char *swz_script_advice(const struct swz_image *image)
 		return NULL;
 	for (i = 0; !found && i < image->module_count; i++)
 		found = swz_interpreter_in(defines, image->modules[i].file);
-	if (!found || !found->options)
+	if (!found || !found->options || has_options(image, found->options))
 		return NULL;
 	return swz_print("%" PRIu64 "%% of the samples are in code that %s "
 			 "made at run time, without names. For the names of "
