@@ -430,10 +430,10 @@ enum swz_status swz_decode_encoding(struct swz_decoder *decoder,
 {
 	size_t length, usual = swz_usual_length(code);
 
-	if (code.size > SWZ_MAX_INSN)
-		code.size = SWZ_MAX_INSN;
 	if (swz_encoding_read(code, encoding) != SWZ_OK)
 		return SWZ_E_FORMAT;
+	if (code.size > SWZ_MAX_INSN)
+		code.size = SWZ_MAX_INSN;
 	length = encoding->operands_at + (size_t)encoding->immediate_bytes;
 	if (length > code.size ||
 	    (length != usual && !length_is_certain(encoding) &&

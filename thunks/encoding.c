@@ -1,8 +1,9 @@
 #include "thunks/encoding.h"
 
-/* One pass over the bytes. Whether an opcode has a ModRM byte is the only table
- * that it takes: in the one-byte map and in 0F it depends on the opcode, in all
- * other maps every instruction has one but vzeroupper and vzeroall. */
+/* One pass over the bytes. What an opcode has behind it, ModRM and an
+ * immediate, two tables tell for the one-byte map and 0F; in all other maps
+ * every instruction has a ModRM but vzeroupper and vzeroall. Planning reads
+ * each instruction of a program several times, so this is most of its time. */
 
 #include <string.h>
 
@@ -15,369 +16,294 @@ enum {
 	OPCODE_VZERO = 0x77
 };
 
-/* The position while parsing. */
-struct parser {
-	struct swz_bytes code;
-	uint8_t at;
-	bool cut_off;
+enum behind {
+	/* immediates: 1 to 3 bytes, or */
+	FULL = 4, /* of the operand's size, but 4 bytes for one of 8 */
+	WHOLE,    /* of the operand's size */
+	ADDRESS,  /* of an address' size */
+	FOUR,
+	BYTE_IF_01, /* one byte if ModRM.reg is 0 or 1: test in its group */
+	FULL_IF_01, /* likewise */
+	IMMEDIATE = 0x0f,
+	MODRM = 0x80
 };
 
-static uint8_t peek(struct parser *parser, unsigned distance)
-{
-	if (parser->at + distance >= parser->code.size) {
-		parser->cut_off = true;
-		return 0;
-	}
-	return parser->code.data[parser->at + distance];
-}
+#define ARITHMETIC(first) \
+	[(first)...(first) + 3] = MODRM, [(first) + 4] = 1, [(first) + 5] = FULL
 
-static bool one_byte_map_has_modrm(uint8_t opcode)
-{
-	if (opcode < 0x40)
-		return (opcode & 7) < 4; /* the arithmetic block */
-	switch (opcode) {
-	case 0x63: /* movsxd */
-	case 0x69:
-	case 0x6b: /* imul with an immediate */
-	case 0xc0:
-	case 0xc1: /* shifts */
-	case 0xc6:
-	case 0xc7: /* mov, xabort, xbegin */
-	case 0xf6:
-	case 0xf7:
-	case 0xfe:
-	case 0xff:
-		return true;
-	default:
-		return (opcode >= 0x80 && opcode <= 0x8f) ||
-		       (opcode >= 0xd0 && opcode <= 0xd3) ||
-		       (opcode >= 0xd8 && opcode <= 0xdf);
-	}
-}
+static const uint8_t one_byte[256] = {
+	ARITHMETIC(0x00),
+	ARITHMETIC(0x08),
+	ARITHMETIC(0x10),
+	ARITHMETIC(0x18),
+	ARITHMETIC(0x20),
+	ARITHMETIC(0x28),
+	ARITHMETIC(0x30),
+	ARITHMETIC(0x38),
+	[0x63] = MODRM, /* movsxd */
+	[0x68] = FULL,  /* push, imul */
+	[0x69] = MODRM | FULL,
+	[0x6a] = 1,
+	[0x6b] = MODRM | 1,
+	[0x70 ... 0x7f] = 1, /* jcc */
+	[0x80] = MODRM | 1,  /* group 1 */
+	[0x81] = MODRM | FULL,
+	[0x82] = MODRM,
+	[0x83] = MODRM | 1,
+	[0x84 ... 0x8f] = MODRM,   /* test, xchg, mov, lea, pop */
+	[0xa0 ... 0xa3] = ADDRESS, /* mov of an absolute address */
+	[0xa8] = 1,                /* test */
+	[0xa9] = FULL,
+	[0xb0 ... 0xb7] = 1, /* mov */
+	[0xb8 ... 0xbf] = WHOLE,
+	[0xc0] = MODRM | 1, /* shifts */
+	[0xc1] = MODRM | 1,
+	[0xc2] = 2,         /* ret */
+	[0xc6] = MODRM | 1, /* mov, xabort, xbegin */
+	[0xc7] = MODRM | FULL,
+	[0xc8] = 3,              /* enter */
+	[0xca] = 2,              /* far ret */
+	[0xcd] = 1,              /* int */
+	[0xd0 ... 0xd3] = MODRM, /* shifts */
+	[0xd8 ... 0xdf] = MODRM, /* x87 */
+	[0xe0 ... 0xe7] = 1,     /* loop and in, out */
+	[0xe8 ... 0xe9] = FULL,  /* call, jmp */
+	[0xeb] = 1,              /* jmp */
+	[0xf6] = MODRM | BYTE_IF_01,
+	[0xf7] = MODRM | FULL_IF_01,
+	[0xfe ... 0xff] = MODRM,
+};
 
-static bool map_0f_has_modrm(uint8_t opcode)
-{
-	switch (opcode) {
-	case 0x05: /* syscall, clts, sysret, invd, wbinvd */
-	case 0x06:
-	case 0x07:
-	case 0x08:
-	case 0x09:
-	case 0x0b: /* ud2 */
-	case 0x0e: /* femms */
-	case 0x77: /* emms */
-	case 0xa0: /* push fs, pop fs, cpuid */
-	case 0xa1:
-	case 0xa2:
-	case 0xa8: /* push gs, pop gs, rsm */
-	case 0xa9:
-	case 0xaa:
-		return false;
-	default:
-		return !((opcode >= 0x30 && opcode <= 0x37) || /* rdmsr, … */
-			 (opcode >= 0x80 && opcode <= 0x8f) || /* jcc */
-			 (opcode >= 0xc8 && opcode <= 0xcf));  /* bswap */
-	}
-}
+static const uint8_t escaped[256] = {
+	[0x00 ... 0x04] = MODRM, /* then syscall, clts, sysret, invd, wbinvd */
+	[0x0a] = MODRM,          /* then ud2 */
+	[0x0c ... 0x0d] = MODRM, /* then femms */
+	[0x0f] = MODRM | 1,      /* 3DNow: the opcode comes last */
+	[0x10 ... 0x2f] = MODRM, /* then wrmsr, rdtsc and so on */
+	[0x38 ... 0x6f] = MODRM,
+	[0x70 ... 0x73] = MODRM | 1, /* shuffles and shifts of vectors */
+	[0x74 ... 0x76] = MODRM,     /* then emms */
+	[0x78] = MODRM | 2,          /* extrq, insertq */
+	[0x79 ... 0x7f] = MODRM,
+	[0x80 ... 0x8f] = FULL, /* jcc */
+	[0x90 ... 0x9f] = MODRM,
+	[0xa3] = MODRM,          /* before: push fs, pop fs, cpuid */
+	[0xa4] = MODRM | 1,      /* shld */
+	[0xa5 ... 0xa7] = MODRM, /* then push gs, pop gs, rsm */
+	[0xab] = MODRM,
+	[0xac] = MODRM | 1, /* shrd */
+	[0xad ... 0xb9] = MODRM,
+	[0xba] = MODRM | 1, /* bit tests */
+	[0xbb ... 0xc1] = MODRM,
+	[0xc2] = MODRM | 1, /* cmpps, pinsrw, pextrw, shufps */
+	[0xc3] = MODRM,
+	[0xc4 ... 0xc6] = MODRM | 1,
+	[0xc7] = MODRM, /* then bswap */
+	[0xd0 ... 0xff] = MODRM,
+};
 
-static bool has_modrm(const struct swz_encoding *encoding)
-{
-	switch (encoding->map) {
-	case SWZ_MAP_ONE_BYTE:
-		return one_byte_map_has_modrm(encoding->opcode);
-	case SWZ_MAP_0F:
-		return map_0f_has_modrm(encoding->opcode);
-	case SWZ_MAP_VECTOR:
-		return encoding->vector_map != 1 ||
-		       encoding->opcode != OPCODE_VZERO;
-	default:
-		return true;
-	}
-}
+enum prefix { NO_PREFIX, REX, SIZE_16, ADDRESS_32, LOCK, OTHER };
 
-/* A REX counts only directly before the opcode. */
-static void read_prefixes(struct parser *parser, struct swz_encoding *encoding)
+static const uint8_t prefixes[256] = {
+	[0x26] = OTHER, /* es cs ss ds fs gs */
+	[0x2e] = OTHER,          [0x36] = OTHER,
+	[0x3e] = OTHER,          [0x40 ... 0x4f] = REX,
+	[0x64 ... 0x65] = OTHER, [0x66] = SIZE_16,
+	[0x67] = ADDRESS_32,     [0xf0] = LOCK,
+	[0xf2 ... 0xf3] = OTHER, /* repne, rep */
+};
+
+/* No instruction is longer than 15 bytes, so none has more prefixes than these;
+ * and what stands before its immediate is no longer than this. */
+enum { MOST_PREFIXES = 14, MOST_READ = MOST_PREFIXES + 10 };
+
+/* A REX counts only directly before the opcode. Returns where the opcode is. */
+static const uint8_t *read_prefixes(const uint8_t *at, const uint8_t *last,
+				    struct swz_encoding *e)
 {
 	bool operand_size = false;
-	uint8_t rex = 0;
+	uint8_t rex = 0, kind;
 
-	for (;; parser->at++) {
-		uint8_t byte = peek(parser, 0);
-
-		switch (byte) {
-		case 0x66:
+	for (; (kind = prefixes[*at]) != NO_PREFIX && at < last; at++) {
+		rex = kind == REX ? *at : 0;
+		if (kind == SIZE_16)
 			operand_size = true;
-			break;
-		case 0x67:
-			encoding->address_size_32 = true;
-			break;
-		case 0xf0:
-			encoding->locked = true;
-			break;
-		case 0xf2: /* repne, rep */
-		case 0xf3:
-		case 0x26: /* es cs ss ds fs gs */
-		case 0x2e:
-		case 0x36:
-		case 0x3e:
-		case 0x64:
-		case 0x65:
-			break;
-		default:
-			if ((byte & 0xf0) == 0x40) {
-				rex = byte;
-				continue;
-			}
-			encoding->rex_w = rex & 8;
-			encoding->extends_reg = rex & 4;
-			encoding->extends_index = rex & 2;
-			encoding->extends_base = rex & 1;
-			encoding->operand_size_16 = operand_size &&
-						    !encoding->rex_w;
-			encoding->prefix_bytes = parser->at;
-			return;
-		}
-		rex = 0;
+		else if (kind == ADDRESS_32)
+			e->address_size_32 = true;
+		else if (kind == LOCK)
+			e->locked = true;
 	}
+	e->rex_w = rex & 8;
+	e->extends_reg = rex & 4;
+	e->extends_index = rex & 2;
+	e->extends_base = rex & 1;
+	e->operand_size_16 = operand_size && !e->rex_w;
+	return at;
 }
 
-/* VEX with three bytes, XOP and EVEX hold the inverted X and B in the same
- * bits of their second byte. */
-static void read_vector_extensions(struct parser *parser,
-				   struct swz_encoding *encoding)
+/* VEX with three bytes, XOP and EVEX hold the inverted X and B in the same bits
+ * of their second byte. Returns what is behind the opcode. */
+static const uint8_t *read_vector_opcode(const uint8_t *at,
+					 struct swz_encoding *e)
 {
-	uint8_t byte = peek(parser, 1);
+	uint8_t lead = at[0], second = at[1];
+	unsigned skip = lead == OPCODE_VEX2 ? 2 : lead == OPCODE_EVEX ? 4 : 3;
 
-	encoding->extends_index = !(byte & 0x40);
-	encoding->extends_base = !(byte & 0x20);
-}
-
-static void read_vector_opcode(struct parser *parser,
-			       struct swz_encoding *encoding, uint8_t lead)
-{
-	unsigned skip = 3;
-
-	encoding->map = SWZ_MAP_VECTOR;
-	if (lead == OPCODE_VEX2) {
-		skip = 2;
-		encoding->vector_map = 1;
-	} else {
-		read_vector_extensions(parser, encoding);
+	e->map = SWZ_MAP_VECTOR;
+	e->vector_map = lead == OPCODE_VEX2   ? 1
+			: lead == OPCODE_EVEX ? second & 7
+					      : second & 0x1f;
+	e->scaled_displacement = lead == OPCODE_EVEX;
+	if (lead != OPCODE_VEX2) {
+		e->extends_index = !(second & 0x40);
+		e->extends_base = !(second & 0x20);
 	}
-	if (lead == OPCODE_VEX3 || lead == OPCODE_XOP)
-		encoding->vector_map = peek(parser, 1) & 0x1f;
-	if (lead == OPCODE_EVEX) {
-		skip = 4;
-		encoding->vector_map = peek(parser, 1) & 7;
-		encoding->scaled_displacement = true;
+	e->opcode = at[skip];
+	return at + skip + 1;
+}
+
+/* Bytes from ModRM on, the displacement included; returns what is behind. */
+static const uint8_t *read_modrm(const uint8_t *start, const uint8_t *at,
+				 struct swz_encoding *e)
+{
+	uint8_t modrm = *at, mod = modrm >> 6, base = modrm & 7;
+
+	e->modrm_at = (uint8_t)(at - start);
+	e->modrm = modrm;
+	at++;
+	if (mod == 3)
+		return at;
+	if (base == 4) {
+		e->sib = *at++;
+		base = e->sib & 7;
 	}
-	encoding->opcode = peek(parser, skip);
-	parser->at = (uint8_t)(parser->at + skip + 1);
+	if (mod == 1)
+		e->displacement_bytes = 1;
+	else if (mod == 2 || base == 5)
+		e->displacement_bytes = 4;
+	else
+		return at;
+	e->displacement_at = (uint8_t)(at - start);
+	return at + e->displacement_bytes;
 }
 
-static void read_escaped_opcode(struct parser *parser,
-				struct swz_encoding *encoding)
+static uint8_t immediate_of(unsigned kind, const struct swz_encoding *e)
 {
-	uint8_t second = peek(parser, 1);
+	uint8_t full = e->operand_size_16 ? 2 : 4;
 
-	parser->at++;
-	encoding->map = SWZ_MAP_0F;
-	if (second == 0x38 || second == 0x3a) {
-		encoding->map = second == 0x38 ? SWZ_MAP_0F38 : SWZ_MAP_0F3A;
-		parser->at++;
-	}
-	encoding->opcode = peek(parser, 0);
-	parser->at++;
-}
-
-bool swz_encoding_has_sib(const struct swz_encoding *encoding)
-{
-	return encoding->modrm_at && swz_modrm_mod(encoding->modrm) != 3 &&
-	       swz_modrm_rm(encoding->modrm) == 4;
-}
-
-bool swz_encoding_rip_relative(const struct swz_encoding *encoding)
-{
-	return encoding->modrm_at && swz_modrm_mod(encoding->modrm) == 0 &&
-	       swz_modrm_rm(encoding->modrm) == 5;
-}
-
-static void read_modrm(struct parser *parser, struct swz_encoding *encoding)
-{
-	bool absolute;
-
-	encoding->modrm_at = parser->at;
-	encoding->modrm = peek(parser, 0);
-	parser->at++;
-	absolute = swz_encoding_rip_relative(encoding);
-	if (swz_encoding_has_sib(encoding)) {
-		encoding->sib = peek(parser, 0);
-		parser->at++;
-		absolute = swz_modrm_mod(encoding->modrm) == 0 &&
-			   (encoding->sib & 7) == 5;
-	}
-	if (swz_modrm_mod(encoding->modrm) == 1)
-		encoding->displacement_bytes = 1;
-	else if (swz_modrm_mod(encoding->modrm) == 2 || absolute)
-		encoding->displacement_bytes = 4;
-	if (encoding->displacement_bytes)
-		encoding->displacement_at = parser->at;
-	parser->at = (uint8_t)(parser->at + encoding->displacement_bytes);
-}
-
-/* An immediate of the operand's size, but of 4 bytes for one of 8. */
-static uint8_t full_immediate(const struct swz_encoding *encoding)
-{
-	return encoding->operand_size_16 ? 2 : 4;
-}
-
-/* The arithmetic block, 00 to 3f: op al, imm8 and op eax, imm32. */
-static uint8_t arithmetic_immediate(const struct swz_encoding *encoding)
-{
-	if ((encoding->opcode & 7) == 4)
-		return 1;
-	return (encoding->opcode & 7) == 5 ? full_immediate(encoding) : 0;
-}
-
-static uint8_t one_byte_map_immediate(const struct swz_encoding *encoding)
-{
-	uint8_t opcode = encoding->opcode;
-
-	if (opcode < 0x40)
-		return arithmetic_immediate(encoding);
-	if ((opcode & 0xf0) == 0x70 || (opcode & 0xf8) == 0xb0 ||
-	    (opcode & 0xf8) == 0xe0) /* jcc, mov r8, loop and in, out */
-		return 1;
-	if ((opcode & 0xf8) == 0xb8) /* mov */
-		return encoding->rex_w ? 8 : full_immediate(encoding);
-	switch (opcode) {
-	case 0x68: /* push, imul, group 1, test, mov */
-	case 0x69:
-	case 0x81:
-	case 0xa9:
-	case 0xc7:
-		return full_immediate(encoding);
-	case 0x6a: /* the same with 8 bits; shifts; int; jmp */
-	case 0x6b:
-	case 0x80:
-	case 0x83:
-	case 0xa8:
-	case 0xc0:
-	case 0xc1:
-	case 0xc6:
-	case 0xcd:
-	case 0xeb:
-		return 1;
-	case 0xa0: /* mov of an absolute address */
-	case 0xa1:
-	case 0xa2:
-	case 0xa3:
-		return encoding->address_size_32 ? 4 : 8;
-	case 0xc2: /* ret, far ret */
-	case 0xca:
-		return 2;
-	case 0xc8: /* enter */
-		return 3;
-	case 0xe8: /* call, jmp */
-	case 0xe9:
-		return full_immediate(encoding);
-	case 0xf6: /* test, alone in its group */
-		return swz_modrm_reg(encoding->modrm) < 2;
-	case 0xf7:
-		return swz_modrm_reg(encoding->modrm) < 2
-			       ? full_immediate(encoding)
-			       : 0;
+	switch (kind) {
+	case FULL:
+		return full;
+	case WHOLE:
+		return e->rex_w ? 8 : full;
+	case ADDRESS:
+		return e->address_size_32 ? 4 : 8;
+	case FOUR:
+		return 4;
+	case BYTE_IF_01:
+		return swz_modrm_reg(e->modrm) < 2;
+	case FULL_IF_01:
+		return swz_modrm_reg(e->modrm) < 2 ? full : 0;
 	default:
-		return 0;
-	}
-}
-
-static uint8_t map_0f_immediate(const struct swz_encoding *encoding)
-{
-	switch (encoding->opcode) {
-	case 0x0f: /* 3DNow: the opcode comes last */
-	case 0x70: /* shuffles and shifts of vectors */
-	case 0x71:
-	case 0x72:
-	case 0x73:
-	case 0xa4: /* shld, shrd, bit tests */
-	case 0xac:
-	case 0xba:
-	case 0xc2: /* cmpps, pinsrw, pextrw, shufps */
-	case 0xc4:
-	case 0xc5:
-	case 0xc6:
-		return 1;
-	case 0x78: /* extrq, insertq */
-		return 2;
-	default:
-		return (encoding->opcode & 0xf0) == 0x80
-			       ? full_immediate(encoding)
-			       : 0; /* jcc */
+		return (uint8_t)kind;
 	}
 }
 
 /* The maps of VEX and EVEX are named as those without; 8 to 10 are XOP's. */
-static uint8_t vector_immediate(const struct swz_encoding *encoding)
+static uint8_t behind_vector(const struct swz_encoding *e)
 {
-	switch (encoding->vector_map) {
+	switch (e->vector_map) {
 	case 1:
-		return (encoding->opcode & 0xfc) == 0x70 ||
-		       encoding->opcode == 0xc2 ||
-		       (encoding->opcode >= 0xc4 && encoding->opcode <= 0xc6);
+		if (e->opcode == OPCODE_VZERO)
+			return 0;
+		return MODRM |
+		       ((e->opcode & 0xfc) == 0x70 || e->opcode == 0xc2 ||
+			(e->opcode >= 0xc4 && e->opcode <= 0xc6));
 	case 3:
 	case 8:
-		return 1;
+		return MODRM | 1;
 	case 10:
-		return 4;
+		return MODRM | FOUR;
 	default:
-		return 0;
+		return MODRM;
 	}
 }
 
-static uint8_t immediate(const struct swz_encoding *encoding)
+/* From what the tables say of an opcode to the end. */
+static void read_behind(const uint8_t *start, const uint8_t *at, uint8_t behind,
+			struct swz_encoding *e)
 {
-	switch (encoding->map) {
-	case SWZ_MAP_ONE_BYTE:
-		return one_byte_map_immediate(encoding);
-	case SWZ_MAP_0F:
-		return map_0f_immediate(encoding);
-	case SWZ_MAP_0F3A:
-		return 1;
-	case SWZ_MAP_VECTOR:
-		return vector_immediate(encoding);
+	if (behind & MODRM)
+		at = read_modrm(start, at, e);
+	e->operands_at = (uint8_t)(at - start);
+	if (behind & IMMEDIATE)
+		e->immediate_bytes = immediate_of(behind & IMMEDIATE, e);
+}
+
+static void read_other(const uint8_t *start, const uint8_t *at,
+		       struct swz_encoding *e)
+{
+	uint8_t behind = MODRM;
+
+	if (*at != OPCODE_ESCAPE) {
+		at = read_vector_opcode(at, e);
+		behind = behind_vector(e);
+	} else if (at[1] == 0x38 || at[1] == 0x3a) {
+		e->map = at[1] == 0x38 ? SWZ_MAP_0F38 : SWZ_MAP_0F3A;
+		e->opcode = at[2];
+		behind |= at[1] == 0x3a;
+		at += 3;
+	} else {
+		e->map = SWZ_MAP_0F;
+		e->opcode = at[1];
+		behind = escaped[at[1]];
+		at += 2;
+	}
+	read_behind(start, at, behind, e);
+}
+
+static bool is_one_byte(const uint8_t *at)
+{
+	switch (*at) {
+	case OPCODE_ESCAPE:
+	case OPCODE_VEX2:
+	case OPCODE_VEX3:
+	case OPCODE_EVEX:
+		return false;
+	case OPCODE_XOP:
+		return (at[1] & 0x1f) < 8;
 	default:
-		return 0;
+		return true;
+	}
+}
+
+static void read_all(const uint8_t *start, struct swz_encoding *e)
+{
+	const uint8_t *at = read_prefixes(start, start + MOST_PREFIXES, e);
+
+	e->prefix_bytes = e->opcode_at = (uint8_t)(at - start);
+	if (is_one_byte(at)) {
+		e->map = SWZ_MAP_ONE_BYTE;
+		e->opcode = *at;
+		read_behind(start, at + 1, one_byte[*at], e);
+	} else {
+		read_other(start, at, e);
 	}
 }
 
 enum swz_status swz_encoding_read(struct swz_bytes code,
 				  struct swz_encoding *encoding)
 {
-	struct parser parser = {code, 0, false};
-	uint8_t lead;
+	uint8_t padded[MOST_READ] = {0};
 
 	memset(encoding, 0, sizeof(*encoding));
-	read_prefixes(&parser, encoding);
-	encoding->opcode_at = parser.at;
-	lead = peek(&parser, 0);
-	if (lead == OPCODE_VEX2 || lead == OPCODE_VEX3 || lead == OPCODE_EVEX ||
-	    (lead == OPCODE_XOP && (peek(&parser, 1) & 0x1f) >= 8)) {
-		read_vector_opcode(&parser, encoding, lead);
-	} else if (lead == OPCODE_ESCAPE) {
-		read_escaped_opcode(&parser, encoding);
-	} else {
-		encoding->map = SWZ_MAP_ONE_BYTE;
-		encoding->opcode = lead;
-		parser.at++;
+	if (code.size >= MOST_READ) {
+		read_all(code.data, encoding);
+		return SWZ_OK;
 	}
-	if (has_modrm(encoding))
-		read_modrm(&parser, encoding);
-	encoding->operands_at = parser.at;
-	encoding->immediate_bytes = immediate(encoding);
-	if (parser.cut_off || parser.at > code.size)
-		return SWZ_E_FORMAT;
-	return SWZ_OK;
+	memcpy(padded, code.data, code.size);
+	read_all(padded, encoding);
+	return encoding->operands_at <= code.size ? SWZ_OK : SWZ_E_FORMAT;
 }
 
 unsigned swz_encoding_branch_bytes(const struct swz_encoding *encoding)
@@ -449,11 +375,25 @@ int64_t swz_distance_before(const uint8_t *end, unsigned bytes)
 	return distance;
 }
 
+/* By its first byte that is no prefix. */
+static bool may_be_padding(struct swz_bytes code)
+{
+	size_t i = 0;
+
+	while (i < code.size && prefixes[code.data[i]] != NO_PREFIX)
+		i++;
+	return i < code.size &&
+	       (code.data[i] == 0x90 || code.data[i] == OPCODE_ESCAPE ||
+		(!i && code.data[i] == 0xcc));
+}
+
 size_t swz_padding_length(struct swz_bytes code)
 {
 	struct swz_encoding e;
 
-	if (code.size && *code.data == 0xcc)
+	if (!may_be_padding(code))
+		return 0;
+	if (*code.data == 0xcc)
 		return 1;
 	if (swz_encoding_read(code, &e) != SWZ_OK || e.extends_base || e.locked)
 		return 0;

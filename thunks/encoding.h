@@ -81,10 +81,18 @@ static inline unsigned swz_encoding_rm(const struct swz_encoding *encoding)
 }
 
 /* [rip + disp32], or [eip + disp32] with address_size_32. */
-bool swz_encoding_rip_relative(const struct swz_encoding *encoding);
+static inline bool swz_encoding_rip_relative(
+	const struct swz_encoding *encoding)
+{
+	return encoding->modrm_at && (encoding->modrm & 0xc7) == 5;
+}
 
 /* A SIB byte stands behind ModRM. */
-bool swz_encoding_has_sib(const struct swz_encoding *encoding);
+static inline bool swz_encoding_has_sib(const struct swz_encoding *encoding)
+{
+	return encoding->modrm_at && swz_modrm_mod(encoding->modrm) != 3 &&
+	       swz_modrm_rm(encoding->modrm) == 4;
+}
 
 /* Of a direct branch other than a call: how many bytes its distance has, which
  * are its last. 0: it is none; 2: not all processors have it. */

@@ -1,6 +1,7 @@
 /* The parts of an instruction, by hand from SDM volume 2, chapter 2. */
 
 #include <check.h>
+#include <string.h>
 
 #include "tests/unit/run_suite.h"
 #include "thunks/encoding.h"
@@ -113,6 +114,47 @@ START_TEST(parts_are_told)
 }
 END_TEST
 
+/* What follows an instruction does not matter, nor how much. */
+START_TEST(what_is_behind_an_instruction_is_left_alone)
+{
+	const struct sample *s = &samples[_i];
+	struct swz_encoding alone, amid;
+	uint8_t bytes[64];
+
+	memset(bytes, 0xff, sizeof(bytes));
+	memcpy(bytes, s->bytes, s->size);
+	ck_assert(swz_encoding_read((struct swz_bytes){s->bytes, s->size},
+				    &alone) == SWZ_OK);
+	for (size_t size = s->size; size <= sizeof(bytes); size++) {
+		struct swz_bytes code = {bytes, size};
+
+		ck_assert(swz_encoding_read(code, &amid) == SWZ_OK);
+		ck_assert_msg(memcmp(&alone, &amid, sizeof(alone)) == 0,
+			      "%s, %zu bytes", s->what, size);
+	}
+}
+END_TEST
+
+/* Of data: no instruction has more than 15 bytes. */
+START_TEST(no_instruction_is_all_prefixes)
+{
+	static const uint8_t prefixes[] = {0x66, 0x67, 0xf0, 0xf2, 0x2e, 0x48};
+	struct swz_encoding e;
+	uint8_t bytes[1000];
+
+	memset(bytes, prefixes[_i], sizeof(bytes));
+	for (size_t size = 1; size <= sizeof(bytes); size++) {
+		struct swz_bytes code = {bytes, size};
+		enum swz_status status = swz_encoding_read(code, &e);
+
+		ck_assert(status == SWZ_E_FORMAT || e.operands_at >= 15);
+	}
+	ck_assert_uint_eq(
+		swz_padding_length((struct swz_bytes){bytes, sizeof(bytes)}),
+		0);
+}
+END_TEST
+
 START_TEST(what_is_cut_off_is_refused)
 {
 	struct swz_bytes code = {cut_off[_i].bytes, cut_off[_i].size};
@@ -177,6 +219,9 @@ int main(void)
 
 	tcase_add_loop_test(tests, parts_are_told, 0,
 			    sizeof(samples) / sizeof(*samples));
+	tcase_add_loop_test(tests, what_is_behind_an_instruction_is_left_alone,
+			    0, sizeof(samples) / sizeof(*samples));
+	tcase_add_loop_test(tests, no_instruction_is_all_prefixes, 0, 6);
 	tcase_add_loop_test(tests, what_is_cut_off_is_refused, 0,
 			    sizeof(cut_off) / sizeof(*cut_off));
 	tcase_add_loop_test(tests, direct_branches_are_told, 0,

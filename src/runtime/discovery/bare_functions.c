@@ -69,7 +69,10 @@ struct bare {
 	struct candidate *followed; /* the one that is being */
 	struct way *ways;
 	uint64_t way_count, way_room, ways_followed;
-	bool more; /* is to be done: the maps have changed */
+	uint32_t noted; /* what has been since the list was made */
+	bool more;      /* is to be done: the maps have changed */
+	bool all_found; /* that what is known leads to: what is left between is
+			 * to be looked at */
 	bool tableless;
 	struct swz_references references;
 };
@@ -102,6 +105,7 @@ static void set_anew(struct bare *b, enum swz_bare_fact fact, uint64_t address)
 	if (swz_bare_has(&b->gaps, fact, g, address))
 		return;
 	swz_bare_note(&b->gaps, fact, g, address);
+	b->noted++;
 	b->more = true;
 }
 
@@ -166,11 +170,11 @@ static bool list_candidates(struct bare *b)
 {
 	const struct candidate *old = b->candidates;
 	const struct candidate *old_end = old + b->count;
-	uint32_t count = 0;
+	uint32_t count = b->count + b->noted;
 
-	for (uint32_t i = 0; i < b->gaps.count; i++)
+	for (uint32_t i = 0; i < b->gaps.count && !old; i++)
 		count += swz_bare_count(&b->gaps, &b->gaps.of[i]);
-	b->count = 0;
+	b->count = b->noted = 0;
 	if (!make_room(b, count + 1ull))
 		return false;
 	for (uint32_t i = 0; i < b->gaps.count; i++) {
@@ -338,7 +342,8 @@ static void follow(struct bare *b, struct candidate *c, uint64_t limit,
 		refute(b, c);
 }
 
-/* What the list's members do, and what is between them. */
+/* What the list's members do; and what is between them, when there will be no
+ * others in it: of code that nothing is known to lead to less is known. */
 static void follow_all(struct bare *b)
 {
 	struct candidate *c = b->candidates, *all_end = c + b->count;
@@ -353,12 +358,12 @@ static void follow_all(struct bare *b)
 			follow(b, c, last ? g->end : c[1].at, last);
 			if (swz_bare_has(&b->gaps, SWZ_BARE_REFUTED, g, c->at))
 				continue;
-			if (c->behind != behind) {
+			if (b->all_found && c->behind != behind) {
 				look_for_data(b, behind, c->at);
 				if (!ends_before(b, behind, c->at))
 					refute(b, c);
+				c->behind = behind;
 			}
-			c->behind = behind;
 			behind = c->at + c->size;
 		}
 	}
@@ -534,6 +539,11 @@ struct swz_function *swz_bare_functions_find(struct swz_module *m,
 		if (!rounds)
 			b.tableless = is_tableless(&b);
 		follow_all(&b);
+		if (!b.all_found) {
+			b.all_found = !b.more;
+			b.more = true;
+			continue;
+		}
 		if (!b.more)
 			refute_tainted_ones(&b);
 		if (!b.more)
