@@ -465,7 +465,7 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 FUZZ_FLAGS = -std=gnu11 -g -O1 $(CPPFLAGS_ALL) \
 	     -fsanitize=fuzzer,address,undefined \
 	     -fno-sanitize-recover=undefined -DSWZ_FUZZ
-FUZZ_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
+FUZZ_PARTS := $(UNIT_HELP) $(OPTIONS_SRC) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
 	      $(IMAGE_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(THUNKS_PURE)
 
 $(FUZZ_BIN): $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) $(HEADERS) \

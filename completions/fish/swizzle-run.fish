@@ -14,7 +14,7 @@ function __swizzle_run_rest
                 set -e words[1]
             case -o --output -m --mode -F --filter -N --notrace -H --hide -M --module \
                     -L --location -Z --min-size -D --depth --start-at --stop-at --recursion --timing -t \
-                    --argument -A --string-bytes --min-time --max-size --max-memory -r --rate --engine --event \
+                    --argument -A --string-bytes --config --min-time --max-size --max-memory -r --rate --engine --event \
                     --stack-bytes -p --pid --for
                 set -e words[1]
                 set -e words[1]
@@ -54,6 +54,7 @@ complete -c swizzle-run -s Z -l min-size -x -d 'Only functions of this size and 
 complete -c swizzle-run -s A -l argument -x -d 'Trace: record arguments and results'
 complete -c swizzle-run -l args -f -d 'Trace: arguments by debug information'
 complete -c swizzle-run -l string-bytes -x -d 'Trace: how much of a string'
+complete -c swizzle-run -l config -r -F -d 'What is recorded of which functions'
 complete -c swizzle-run -s D -l depth -x -d 'Only the first levels of calls'
 complete -c swizzle-run -l recursion -x -d 'How often a function may stand in a stack'
 complete -c swizzle-run -l timing -x -a 'exact sampled' -d 'Which calls are timed'

@@ -48,7 +48,7 @@ enum swz_part_kind {
 	 * bytes. The place points at text that ends with a 0. */
 	SWZ_PART_STRING = 2,
 	/* The place points at an object that has a pointer to the text at
-	 * `offset` and its length at `other`. */
+	 * `offset` and its length, of `bytes` (4 or 8), at `other`. */
 	SWZ_PART_COUNTED = 3,
 	/* The same, and the length lies before the text, by 24 bytes. */
 	SWZ_PART_OLD_STRING = 4,
@@ -56,7 +56,11 @@ enum swz_part_kind {
 	SWZ_PART_SPAN = 5,
 	/* The place is kept for the parts of the return; nothing is recorded.
 	 */
-	SWZ_PART_KEEP = 6
+	SWZ_PART_KEEP = 6,
+	/* The place points at an object that has a pointer to text, which ends
+	 * with a 0, at `offset`. */
+	SWZ_PART_FIELD = 7,
+	SWZ_PART_KINDS
 };
 
 /* The two bytes before a text: its length, and what is true of it. */
@@ -150,15 +154,45 @@ enum swz_value_moment {
 	SWZ_VALUES_EXCEPTION = 3 /* the type's name follows, as a text */
 };
 
+/* Whether a call is recorded: all conditions of its signature must hold when it
+ * begins (only_show_if of --config). */
+enum swz_check_kind {
+	SWZ_CHECK_SIGNED = 0, /* the part's bytes and `value` */
+	SWZ_CHECK_UNSIGNED = 1,
+	SWZ_CHECK_FLOAT = 2, /* of the part's size; `value` has its bits */
+	SWZ_CHECK_TEXT = 3,
+	SWZ_CHECK_NULL = 4,     /* a text: whether its pointer is NULL */
+	SWZ_CHECK_BACKTRACE = 5 /* one of the `part` callers has this mark */
+};
+
+struct swz_value_check {
+	uint32_t signature; /* which, from 0 */
+	uint8_t kind;       /* enum swz_check_kind */
+	uint8_t op;         /* 0 ==, 1 !=, 2 <, 3 <=, 4 >, 5 >= */
+	uint16_t part;      /* which of the entry, from 0 */
+	int64_t value;      /* or bits; of a BACKTRACE: of marks */
+	uint32_t text;      /* of a TEXT: into the text */
+	uint32_t length;
+};
+
+/* A function that conditions look for among the callers. */
+struct swz_value_mark {
+	uint32_t function; /* ELF virtual address, low half; ascending */
+	uint32_t bits;
+};
+
+#define SWZ_MOST_MARKS 8u /* different ones */
+
 /* What swizzle-dump makes of a module's debug information for `swizzle-run
- * --args` (signature_exchange.h): this, then as in a chunk of signatures, with
- * the functions' ELF virtual addresses (low half) in place of ids, ascending.
- */
-#define SWZ_SIGNATURES_MAGIC "SWZsign2"
+ * --args` (signature_exchange.h): this, checks in the order of their
+ * signatures, marks, then as in a chunk of signatures, with the functions' ELF
+ * virtual addresses (low half) in place of ids, ascending. */
+#define SWZ_SIGNATURES_MAGIC "SWZsign3"
 struct swz_signature_file {
 	char magic[8];
 	uint32_t count;
 	uint32_t parts, types, members, text;
+	uint32_t checks, marks;
 	uint32_t unused;
 };
 

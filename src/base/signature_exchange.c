@@ -209,7 +209,10 @@ const struct swz_signature_file *swz_exchange_map(
 					     q->offset)
 			    : NULL;
 	if (!f || memcmp(f->magic, SWZ_SIGNATURES_MAGIC, 8) != 0 ||
-	    q->bytes != sizeof(*f) + f->count * sizeof(struct swz_signature) +
+	    q->bytes != sizeof(*f) +
+				f->checks * sizeof(struct swz_value_check) +
+				f->marks * sizeof(struct swz_value_mark) +
+				f->count * sizeof(struct swz_signature) +
 				swz_signature_file_body(f))
 		return NULL;
 	return f;

@@ -69,6 +69,9 @@ static const char usage[] =
 	"                         and its libraries\n"
 	"                         [all], by its debug information; may be repeated\n"
 	"      --string-bytes N   trace: so much of a string, up to 2048 [64]\n"
+	"      --config FILE      what is recorded of which functions, when, and how\n"
+	"                         calls are shown: see docs/config.md\n"
+	"                         [~/.config/swizzle/config, then ./.swizzle]\n"
 	"  -D, --depth N          only the first N levels of calls\n"
 	"      --recursion N      a function stands at most N times in a stack;\n"
 	"                         deeper calls are folded [16]\n"
@@ -153,6 +156,7 @@ static const struct option options[] = {
 	{"argument", "SWIZZLE_ARGUMENTS", NULL, ARGUMENT, 'A', OF_TRACE},
 	{"args", "SWIZZLE_ARGS", NULL, ARGS, 0, OF_TRACE},
 	{"string-bytes", "SWIZZLE_STRING_BYTES", NULL, STRING, 0, OF_TRACE},
+	{"config", "SWIZZLE_CONFIG", NULL, VALUE, 0, ALL_MODES},
 	{"min-size", "SWIZZLE_MIN_SIZE", NULL, BYTES, 'Z', OF_HOOKS},
 	{"depth", "SWIZZLE_DEPTH", NULL, DEPTH, 'D', OF_HOOKS},
 	{"recursion", "SWIZZLE_RECURSION", NULL, DEPTH, 0, OF_HOOKS},

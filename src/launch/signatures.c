@@ -12,12 +12,13 @@
 #include <unistd.h>
 
 #include "base/signature_exchange.h"
+#include "launch/configuration.h"
 #include "launch/environment.h"
 #include "launch/path.h"
 #include "launch/program.h"
 
 #define MOST_PATTERNS 64
-#define HEAD 5 /* words before the patterns */
+#define HEAD 6 /* words before the patterns */
 
 /* Beside us. */
 static char *dump_path(const char *argv0)
@@ -29,12 +30,16 @@ static char *dump_path(const char *argv0)
 }
 
 static int file, bell[2];
+static const char *config; /* as swizzle-dump --signatures takes it */
 
 static _Noreturn void execute(const char *dump, pid_t root)
 {
-	char *words[HEAD + MOST_PATTERNS + 1] = {
-		(char *)dump, "--signatures", swz_text("%d", file),
-		swz_text("%d", bell[0]), swz_text("%d", (int)root)};
+	char *words[HEAD + MOST_PATTERNS + 1] = {(char *)dump,
+						 "--signatures",
+						 swz_text("%d", file),
+						 swz_text("%d", bell[0]),
+						 swz_text("%d", (int)root),
+						 swz_text("%s", config)};
 	char *list = swz_text("%s", swz_environment_get("SWIZZLE_ARGS"));
 	unsigned count = HEAD;
 
@@ -112,8 +117,11 @@ void swz_signatures_prepare(const char *path, const char *argv0, pid_t root)
 	char *dump = dump_path(argv0);
 	pid_t server;
 
-	if (!*swz_environment_get("SWIZZLE_ARGS"))
+	if (strcmp(swz_environment_get("SWIZZLE_MODE"), "trace") != 0 ||
+	    (!*swz_environment_get("SWIZZLE_ARGS") &&
+	     !swz_configuration_needs_values()))
 		return;
+	config = swz_configuration_path();
 	if (access(dump, X_OK) != 0)
 		swz_die(SWZ_CANNOT_RUN, "--args: cannot execute %s: %s", dump,
 			strerror(errno));

@@ -15,6 +15,7 @@
 #include "base/output_name.h"
 #include "base/process_start.h"
 #include "control/run.h"
+#include "launch/configuration.h"
 #include "launch/environment.h"
 #include "launch/first_run.h"
 #include "launch/library.h"
@@ -366,6 +367,7 @@ int main(int argc, char **argv)
 		return SWZ_WRONG_USAGE;
 	given = copy_environment();
 	program = swz_options_read(argv + 1);
+	swz_configuration_apply();
 	if (swz_sampling_wanted())
 		return sample(program, given, argv);
 	if (*swz_environment_get("SWIZZLE_PID"))

@@ -18,7 +18,7 @@
 
 typedef int fuzzer(const uint8_t *data, size_t size);
 
-fuzzer fuzz_code_names, fuzz_diff, fuzz_eh_frame, fuzz_elf_view, fuzz_events,
+fuzzer fuzz_code_names, fuzz_config, fuzz_diff, fuzz_eh_frame, fuzz_elf_view, fuzz_events,
 	fuzz_inflate, fuzz_line_table, fuzz_reader, fuzz_relocate,
 	fuzz_saved_plan, fuzz_unwinder;
 
@@ -28,6 +28,7 @@ static const struct {
 	unsigned seeds; /* there are at least so many */
 } fuzzers[] = {
 	{"fuzz_code_names", fuzz_code_names, 2},
+	{"fuzz_config", fuzz_config, 1},
 	{"fuzz_diff", fuzz_diff, 1},
 	{"fuzz_eh_frame", fuzz_eh_frame, 0},
 	{"fuzz_elf_view", fuzz_elf_view, 0},

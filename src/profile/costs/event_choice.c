@@ -27,6 +27,7 @@ void swz_event_choice_begin(struct swz_event_choice *choice,
 
 void swz_event_choice_free(struct swz_event_choice *choice)
 {
+	swz_call_rules_free(&choice->rules);
 	free(choice->open);
 	choice->open = NULL;
 	choice->capacity = 0;
@@ -83,11 +84,21 @@ static bool end(struct swz_event_choice *choice, const struct swz_event *event)
 	return false;
 }
 
+static bool next(struct swz_event_choice *choice, struct swz_events *events,
+		 struct swz_event *event)
+{
+	do
+		if (!swz_events_next(events, event))
+			return false;
+	while (!swz_call_rules_show(&choice->rules, event));
+	return true;
+}
+
 bool swz_event_choice_next(struct swz_event_choice *choice,
 			   struct swz_events *events, struct swz_event *event)
 {
 	if (!swz_event_limits_any(&choice->limits))
-		return swz_events_next(events, event);
+		return next(choice, events, event);
 	for (;;) {
 		if (choice->told < choice->until) {
 			*event = choice->open[choice->told++];
@@ -100,7 +111,7 @@ bool swz_event_choice_next(struct swz_event_choice *choice,
 			*event = choice->end;
 			return true;
 		}
-		if (!swz_events_next(events, event))
+		if (!next(choice, events, event))
 			return false;
 		if (event->begins)
 			begin(choice, event);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "profile/costs/call_rules.h"
 #include "profile/file/events.h"
 
 struct swz_event_limits {
@@ -20,6 +21,7 @@ bool swz_event_limits_any(const struct swz_event_limits *limits);
 
 struct swz_event_choice {
 	struct swz_event_limits limits;
+	struct swz_call_rules rules; /* what the configuration leaves out */
 	uint64_t min_ticks;
 	uint64_t calls;         /* that have begun, of all threads so far */
 	uint64_t left_out;      /* of these */

@@ -21,6 +21,8 @@ struct swz_events *swz_trace_open(struct swz_trace *trace,
 	if (trace->shown.bits)
 		swz_events_show_only(events, &trace->shown);
 	swz_event_choice_begin(&trace->choice, binding->profile);
+	swz_call_rules_begin(&trace->choice.rules, binding, thread,
+			     trace->range.from, trace->range.to, &trace->shown);
 	return events;
 }
 
@@ -29,6 +31,7 @@ void swz_trace_close(struct swz_trace *trace, struct swz_events *events,
 {
 	swz_progress_add(swz_events_size(thread));
 	swz_events_close(events);
+	swz_call_rules_end(&trace->choice.rules);
 	swz_unit_set_free(&trace->shown);
 }
 

@@ -23,7 +23,8 @@ struct filtering {
 bool swz_view_is_whole(const struct swz_view *view)
 {
 	return !view->only.count && !view->without.count &&
-	       !view->hidden.count && !view->script;
+	       !view->hidden.count && !view->script &&
+	       !(view->rules && view->rules->any_hidden);
 }
 
 void swz_view_prepare(struct swz_binding *binding,
@@ -64,7 +65,14 @@ static bool is_of_script(const struct swz_catalog *catalog, uint32_t function)
 static uint8_t judge(const struct swz_view *view,
 		     const struct swz_catalog *catalog, uint32_t function)
 {
+	const struct swz_settings *settings = swz_rules_of(view->rules, catalog,
+							   function);
 	uint8_t verdict = KNOWN;
+
+	if (settings && settings->show == SWZ_NO)
+		verdict |= HIDDEN;
+	if (settings && settings->show == SWZ_NO_CALLS)
+		verdict |= WITHOUT;
 
 	if (swz_patterns_match(&view->only, catalog, function, NULL))
 		verdict |= ONLY;

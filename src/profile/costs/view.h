@@ -10,6 +10,7 @@
 
 #include "profile/names/catalog.h"
 #include "profile/names/patterns.h"
+#include "profile/names/rules.h"
 #include "profile/file/events.h"
 #include "profile/costs/tree.h"
 
@@ -17,6 +18,7 @@ struct swz_view {
 	struct swz_patterns only;    /* these, and what they call */
 	struct swz_patterns without; /* not these, nor what they call */
 	struct swz_patterns hidden;  /* not these, but what they call */
+	struct swz_rules *rules;     /* the configuration's; or NULL */
 	bool script; /* of those: only functions of scripts and code made at
 		      * run time */
 };

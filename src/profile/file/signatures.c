@@ -66,7 +66,7 @@ static bool types_are_valid(const struct swz_signature_set *set)
 			return false;
 	for (i = 0; i < set->part_count; i++)
 		if (set->parts[i].type >= set->type_count ||
-		    set->parts[i].kind > SWZ_PART_KEEP)
+		    set->parts[i].kind >= SWZ_PART_KINDS)
 			return false;
 	return true;
 }

@@ -3,10 +3,55 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "profile/formats/calls.h"
+#include "profile/names/value_condition.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
+
+static const struct swz_settings *settings_of(const struct swz_trace *trace,
+					      uint32_t function)
+{
+	return swz_rules_of(trace->choice.rules.rules, trace->catalog,
+			    function);
+}
+
+static bool hides_values(const struct swz_settings *settings)
+{
+	return settings && settings->list_args == SWZ_NO;
+}
+
+enum swz_colour swz_call_colour(const struct swz_trace *trace,
+				uint32_t function)
+{
+	const struct swz_settings *settings = settings_of(trace, function);
+	const char *name;
+	size_t i;
+
+	for (i = 0; settings && settings->colour &&
+		    (name = swz_config_colour_at(i)) != NULL;
+	     i++)
+		if (strcmp(name, settings->colour) == 0)
+			return (enum swz_colour)(SWZ_COLOUR_FIRST_NAMED + i);
+	return SWZ_COLOUR_NONE;
+}
+
+/* By the configuration, if it says what is; otherwise by its type. */
+static bool is_exceptional(const struct swz_settings *settings,
+			   const struct swz_value *result)
+{
+	size_t i;
+
+	if (!settings ||
+	    (!settings->never_exceptional && !settings->exceptional_count))
+		return swz_value_is_exceptional(result);
+	for (i = 0; i < settings->exceptional_count; i++)
+		if (swz_value_decide(result, &settings->exceptional[i]) ==
+		    SWZ_HOLDS)
+			return true;
+	return false;
+}
 
 void swz_call_begin_print(struct swz_text *text, struct swz_trace *trace,
 			  struct swz_binding *binding,
@@ -15,23 +60,29 @@ void swz_call_begin_print(struct swz_text *text, struct swz_trace *trace,
 {
 	uint32_t function = swz_trace_function(binding, event);
 	const char *name = trace->catalog->functions[function].name;
+	const struct swz_settings *settings = settings_of(trace, function);
 	struct swz_call_values of;
 
 	swz_text_clear(text);
-	swz_text_put(text, "%s", name);
+	swz_text_put(text, "%s%s",
+		     settings && settings->prefix ? settings->prefix : "",
+		     name);
 	if (event->how == SWZ_EVENT_RESUME)
 		swz_text_put(text, " [resumed]");
-	if (!swz_values_of(values, event, &of))
+	if (!swz_values_of(values, event, &of) || hides_values(settings))
 		return;
 	swz_text_put(text, "(");
 	swz_arguments_print(text, binding, &of);
 	swz_text_put(text, ")");
 }
 
-void swz_call_end_read(struct swz_call_end *end, struct swz_binding *binding,
+void swz_call_end_read(struct swz_call_end *end, struct swz_trace *trace,
+		       struct swz_binding *binding,
 		       struct swz_value_reader *values,
 		       const struct swz_event *event)
 {
+	const struct swz_settings *settings = settings_of(
+		trace, swz_trace_function(binding, event));
 	const char *ending = swz_trace_ending(event);
 	const struct swz_value *result;
 	struct swz_call_values of;
@@ -53,14 +104,15 @@ void swz_call_end_read(struct swz_call_end *end, struct swz_binding *binding,
 		swz_text_put(&end->text, "[%s]", ending);
 		return;
 	}
-	result = swz_value_result(&of);
+	result = hides_values(settings) ? NULL : swz_value_result(&of);
 	if (result) {
 		swz_text_put(&end->text, "= ");
 		swz_value_print(&end->text, binding, result);
-		end->exceptional = swz_value_is_exceptional(result);
+		end->exceptional = is_exceptional(settings, result);
 		end->has_number = swz_value_number(result, &end->number);
 	}
-	swz_arguments_print(&end->out, binding, &of);
+	if (!hides_values(settings))
+		swz_arguments_print(&end->out, binding, &of);
 }
 
 void swz_call_end_free(struct swz_call_end *end)

@@ -19,6 +19,7 @@
 
 struct frame {
 	uint64_t start;
+	enum swz_colour colour;
 	bool cut;       /* its begin */
 	bool has_error; /* of the call that returned to it last */
 	int64_t error;
@@ -87,7 +88,7 @@ static void put_begun(struct writing *w)
 	w->has_begun = false;
 	put_columns(w, frame->start, false, 0);
 	put_indent(w, w->count - 1);
-	swz_calls_put(w->stream, w->trace, SWZ_COLOUR_NONE, w->begun.text);
+	swz_calls_put(w->stream, w->trace, frame->colour, w->begun.text);
 	fputs(frame->cut ? " { [began before]\n" : " {\n", w->stream);
 }
 
@@ -147,8 +148,12 @@ static void begin_call(struct writing *w, const struct swz_event *event)
 	put_begun(w);
 	swz_call_begin_print(&w->begun, w->trace, w->binding, w->values, event);
 	swz_grow(&w->frames, &w->capacity, w->count, sizeof(*w->frames));
-	w->frames[w->count++] = (struct frame){.start = event->ticks,
-					       .cut = event->cut};
+	w->frames[w->count++] = (struct frame){
+		.start = event->ticks,
+		.cut = event->cut,
+		.colour = swz_call_colour(
+			w->trace, swz_trace_function(w->binding, event)),
+	};
 	w->has_begun = true;
 }
 
@@ -163,12 +168,12 @@ static void end_call(struct writing *w, const struct swz_event *event)
 	name = w->trace->catalog
 		       ->functions[swz_trace_function(w->binding, event)]
 		       .name;
-	swz_call_end_read(&w->end, w->binding, w->values, event);
+	swz_call_end_read(&w->end, w->trace, w->binding, w->values, event);
 	put_columns(w, w->has_begun ? frame->start : 0, true,
 		    event->ticks - frame->start);
 	put_indent(w, w->count - 1);
 	if (w->has_begun) {
-		swz_calls_put(w->stream, w->trace, SWZ_COLOUR_NONE,
+		swz_calls_put(w->stream, w->trace, frame->colour,
 			      w->begun.text);
 		if (frame->cut)
 			fputs(" [began before]", w->stream);

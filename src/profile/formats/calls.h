@@ -40,7 +40,8 @@ struct swz_call_end {
 
 /* What an event that ends an activation says; begins with zeros, is filled
  * anew each time. */
-void swz_call_end_read(struct swz_call_end *end, struct swz_binding *binding,
+void swz_call_end_read(struct swz_call_end *end, struct swz_trace *trace,
+		       struct swz_binding *binding,
 		       struct swz_value_reader *values,
 		       const struct swz_event *event);
 void swz_call_end_free(struct swz_call_end *end);
@@ -50,6 +51,10 @@ void swz_call_begin_print(struct swz_text *text, struct swz_trace *trace,
 			  struct swz_binding *binding,
 			  struct swz_value_reader *values,
 			  const struct swz_event *event);
+
+/* The colour that the configuration gives calls of a function. */
+enum swz_colour swz_call_colour(const struct swz_trace *trace,
+				uint32_t function);
 
 /* Begins a thread's part: a line that says whose it is. */
 void swz_calls_put_thread(FILE *stream, const struct swz_trace *trace,

@@ -213,7 +213,7 @@ static void add_thread(FILE *stream, struct collecting *c,
 			frame[-1].inner += event.ticks - frame->start;
 		if (!frame->wanted)
 			continue;
-		swz_call_end_read(&c->end, binding, values, &event);
+		swz_call_end_read(&c->end, c->trace, binding, values, &event);
 		add_row(c, binding, frame, &event, thread->record.tid);
 	}
 	swz_values_close(values);

@@ -98,6 +98,20 @@ static void put_arguments(struct writing *w, struct swz_binding *binding,
 	putc('}', w->stream);
 }
 
+/* The band that the configuration gives it, or its module. */
+static void put_category(struct writing *w, uint32_t function)
+{
+	const struct swz_settings *settings = swz_rules_of(
+		w->trace->choice.rules.rules, w->trace->catalog, function);
+
+	swz_put_json(w->stream,
+		     settings && settings->band
+			     ? settings->band
+			     : swz_catalog_module_name(
+				       w->trace->catalog,
+				       &w->trace->catalog->functions[function]));
+}
+
 static void put_event(struct writing *w, struct swz_binding *binding,
 		      int32_t tid, const struct swz_event *event)
 {
@@ -114,8 +128,7 @@ static void put_event(struct writing *w, struct swz_binding *binding,
 		fputs(",\"name\":", w->stream);
 		swz_put_json(w->stream, function->name);
 		fputs(",\"cat\":", w->stream);
-		swz_put_json(w->stream, swz_catalog_module_name(
-						w->trace->catalog, function));
+		put_category(w, swz_trace_function(binding, event));
 	}
 	put_arguments(w, binding, event);
 	putc('}', w->stream);

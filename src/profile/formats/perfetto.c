@@ -131,7 +131,7 @@ static void begin_thread(struct writing *w, const struct swz_profile *profile,
 
 /* The number that stands for a key; where it is new, interned is told so. */
 static uint64_t intern(struct writing *w, struct swz_map *map, uint32_t field,
-		       uint32_t key, const char *text)
+		       uint64_t key, const char *text)
 {
 	uint32_t *found = swz_map_at(map, key, 0);
 
@@ -151,14 +151,21 @@ static void describe(struct writing *w, struct swz_binding *binding,
 	uint32_t index = swz_trace_function(binding, event);
 	const struct swz_catalog_function *function =
 		&catalog->functions[index];
+	const struct swz_settings *settings;
+	bool banded;
 
 	swz_message_add(
 		&w->part, EVENT_NAME,
 		intern(w, &w->names, INTERNED_NAMES, index, function->name));
-	swz_message_add(&w->part, EVENT_CATEGORY,
-			intern(w, &w->categories, INTERNED_CATEGORIES,
-			       function->module,
-			       swz_catalog_module_name(catalog, function)));
+	/* the band that the configuration gives it, or its module */
+	settings = swz_rules_of(w->trace->choice.rules.rules, catalog, index);
+	banded = settings && settings->band;
+	swz_message_add(
+		&w->part, EVENT_CATEGORY,
+		intern(w, &w->categories, INTERNED_CATEGORIES,
+		       banded ? (uintptr_t)settings->band : function->module,
+		       banded ? settings->band
+			      : swz_catalog_module_name(catalog, function)));
 }
 
 static void annotate(struct writing *w, const char *name, const char *value)

@@ -1,6 +1,7 @@
 #include "profile/names/value_types.h"
 
 #include <dwarf.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #define MOST_MEMBERS 32u      /* of a struct that is shown */
 #define MOST_ENUMERATORS 512u /* of an enum */
 #define MOST_MEMORY 128u      /* bytes of an object */
+#define MOST_OBJECT 1024u     /* of one with dump_this */
 #define MOST_PARTS 64u
 
 void swz_signature_builder_free(struct swz_signature_builder *b)
@@ -20,6 +22,7 @@ void swz_signature_builder_free(struct swz_signature_builder *b)
 	free(b->type_offsets);
 	free(b->members);
 	free(b->text);
+	free(b->checks);
 }
 
 static uint32_t add_text(struct swz_signature_builder *b, const char *text)
@@ -94,11 +97,13 @@ static Dwarf_Word number_of(Dwarf_Die *die, unsigned name, Dwarf_Word otherwise)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
+	bool flag;
 
-	return dwarf_attr_integrate(die, name, &attribute) &&
-			       dwarf_formudata(&attribute, &value) == 0
-		       ? value
-		       : otherwise;
+	if (!dwarf_attr_integrate(die, name, &attribute))
+		return otherwise;
+	if (dwarf_formudata(&attribute, &value) == 0)
+		return value;
+	return dwarf_formflag(&attribute, &flag) == 0 ? flag : otherwise;
 }
 
 static uint64_t size_of(Dwarf_Die *type)
@@ -150,6 +155,102 @@ static bool is_view(Dwarf_Die *type)
 	return is_class(dwarf_tag(type)) &&
 	       is_named(type, "basic_string_view<char") &&
 	       has_member(type, "_M_len") && size_of(type) == 16;
+}
+
+/* ---------------------------------------------------------------- printers */
+
+static uint32_t add_type(struct swz_signature_builder *b, Dwarf_Die *of,
+			 unsigned depth);
+static uint32_t size_type(struct swz_signature_builder *b, Dwarf_Die *member);
+
+/* The member that PATH names, "a.b": where it lies, and its type. */
+static bool find_member(Dwarf_Die *of, const char *path, uint64_t *offset,
+			Dwarf_Die *type, unsigned depth)
+{
+	size_t length = strcspn(path, ".");
+	Dwarf_Die at = *of, child;
+
+	if (depth > MOST_DEPTH || !peel(&at) || dwarf_child(&at, &child) != 0)
+		return false;
+	do {
+		const char *name = dwarf_diename(&child);
+		uint64_t here = number_of(&child, DW_AT_data_member_location,
+					  0);
+
+		if (dwarf_tag(&child) == DW_TAG_inheritance) {
+			if (!number_of(&child, DW_AT_virtuality, 0) &&
+			    type_of(&child, type) &&
+			    find_member(type, path, offset, type, depth + 1)) {
+				*offset += here;
+				return true;
+			}
+			continue;
+		}
+		if (dwarf_tag(&child) != DW_TAG_member || !name ||
+		    number_of(&child, DW_AT_external, 0) ||
+		    strlen(name) != length || strncmp(name, path, length) ||
+		    !type_of(&child, type))
+			continue;
+		*offset = 0;
+		if (path[length] && !find_member(type, path + length + 1,
+						 offset, type, depth + 1))
+			return false;
+		*offset += here;
+		return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+/* That of the configuration for a class; the last one counts. */
+static const struct swz_rule *printer_of(const struct swz_signature_builder *b,
+					 Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+	size_t i = b->config && is_class(dwarf_tag(type)) && name
+			   ? b->config->count
+			   : 0;
+
+	while (i--)
+		if (b->config->rules[i].kind == SWZ_RULE_PRINTER &&
+		    fnmatch(b->config->rules[i].pattern, name, 0) == 0)
+			return &b->config->rules[i];
+	return NULL;
+}
+
+/* How PART, which points at an object, gets what the printer shows. False: the
+ * class has no such fields. */
+static bool apply_printer(struct swz_signature_builder *b,
+			  const struct swz_rule *printer, Dwarf_Die *type,
+			  struct swz_value_part *part)
+{
+	const char *field = printer->text   ? printer->text
+			    : printer->size ? printer->size
+					    : printer->pointer;
+	uint64_t offset, other, bytes;
+	Dwarf_Die member;
+
+	if (!find_member(type, field, &offset, &member, 0) || !peel(&member))
+		return false;
+	bytes = size_of(&member);
+	part->offset = (int32_t)offset;
+	if (printer->text) {
+		part->kind = SWZ_PART_FIELD;
+		if (!printer->length)
+			return bytes == 8;
+		if (bytes != 8 ||
+		    !find_member(type, printer->length, &other, &member, 0) ||
+		    !peel(&member) || other > UINT16_MAX)
+			return false;
+		part->kind = SWZ_PART_COUNTED;
+		part->other = (uint16_t)other;
+		part->bytes = (uint16_t)size_of(&member);
+		return part->bytes == 4 || part->bytes == 8;
+	}
+	part->kind = SWZ_PART_MEMORY;
+	part->bytes = (uint16_t)(bytes <= 16 ? bytes : 16);
+	part->type = printer->size ? size_type(b, &member)
+				   : add_type(b, &member, 0);
+	return true;
 }
 
 /* The first bit of a bit-field: since DWARF 4 from the beginning of the struct;
@@ -343,9 +444,6 @@ static bool is_by_address(Dwarf_Die *type)
 
 /* ------------------------------------------------------------------- types */
 
-static uint32_t add_type(struct swz_signature_builder *b, Dwarf_Die *of,
-			 unsigned depth);
-
 static uint32_t new_type(struct swz_signature_builder *b, Dwarf_Off offset,
 			 enum swz_type_kind kind, uint64_t bytes)
 {
@@ -423,9 +521,22 @@ static void add_enumerators(struct swz_signature_builder *b, uint32_t type,
 	b->types[type].members = (uint16_t)count;
 }
 
+static bool is_wished(const struct swz_signature_wish *wish, const char *name)
+{
+	size_t i;
+
+	if (!wish || !wish->field_count)
+		return true;
+	for (i = 0; name && i < wish->field_count; i++)
+		if (strcmp(wish->fields[i], name) == 0)
+			return true;
+	return false;
+}
+
 /* Their types come first, as members of a type follow each other. */
 static void add_fields(struct swz_signature_builder *b, uint32_t type,
-		       Dwarf_Die *of, unsigned depth)
+		       Dwarf_Die *of, unsigned depth,
+		       const struct swz_signature_wish *wish)
 {
 	struct swz_value_member fields[MOST_MEMBERS];
 	unsigned count = 0, i;
@@ -440,7 +551,8 @@ static void add_fields(struct swz_signature_builder *b, uint32_t type,
 
 		if (dwarf_tag(&child) != DW_TAG_member ||
 		    number_of(&child, DW_AT_external, 0) ||
-		    !type_of(&child, &member))
+		    !type_of(&child, &member) ||
+		    !is_wished(wish, dwarf_diename(&child)))
 			continue;
 		memset(m, 0, sizeof(*m));
 		m->offset = (int64_t)number_of(&child,
@@ -463,6 +575,21 @@ static void add_fields(struct swz_signature_builder *b, uint32_t type,
 			 sizeof(*b->members));
 		b->members[b->member_count++] = fields[i];
 	}
+}
+
+/* {size = N} */
+static uint32_t size_type(struct swz_signature_builder *b, Dwarf_Die *member)
+{
+	uint32_t made = new_type(b, 0, SWZ_TYPE_STRUCT, size_of(member));
+	struct swz_value_member m = {.name = add_text(b, "size"),
+				     .type = add_type(b, member, 0)};
+
+	b->types[made].first = (uint32_t)b->member_count;
+	b->types[made].members = 1;
+	swz_grow(&b->members, &b->member_capacity, b->member_count,
+		 sizeof(*b->members));
+	b->members[b->member_count++] = m;
+	return made;
 }
 
 /* The first template argument that is a type. */
@@ -499,7 +626,7 @@ static uint32_t add_class(struct swz_signature_builder *b, Dwarf_Die *type,
 	of = add_text(b, dwarf_diename(type));
 	b->types[made].name = of;
 	if (kind == SWZ_TYPE_STRUCT) {
-		add_fields(b, made, type, depth);
+		add_fields(b, made, type, depth, NULL);
 	} else if (kind == SWZ_TYPE_VECTOR && template_type(type, &argument)) {
 		of = add_type(b, &argument, depth + 1);
 		b->types[made].of = of + 1;
@@ -579,6 +706,7 @@ struct placing {
 	bool splits_wide;
 	struct swz_value_part returns[SWZ_MOST_KEPT]; /* out-parameters */
 	unsigned return_count;
+	const struct swz_signature_wish *wish; /* or NULL */
 };
 
 static void add_part(struct placing *p, struct swz_value_part part)
@@ -594,8 +722,14 @@ static void add_part(struct placing *p, struct swz_value_part part)
 static void point_at(struct placing *p, struct swz_value_part part,
 		     Dwarf_Die *type)
 {
+	const struct swz_rule *printer = printer_of(p->b, type);
 	uint64_t size = size_of(type);
 
+	if (printer && part.place != SWZ_PLACE_STACK &&
+	    apply_printer(p->b, printer, type, &part)) {
+		add_part(p, part);
+		return;
+	}
 	if (is_string(type)) {
 		part.kind = size == 8 ? SWZ_PART_OLD_STRING : SWZ_PART_COUNTED;
 		part.other = 8;
@@ -616,33 +750,88 @@ static void point_at(struct placing *p, struct swz_value_part part,
 		add_part(p, part);
 }
 
+/* PART is what a pointer leads to: at the entry, and at the return. */
+static void add_pointed(struct placing *p, struct swz_value_part part)
+{
+	struct swz_value_part keep = part;
+
+	part.pointed = 1;
+	if (part.kind == SWZ_PART_PLAIN)
+		part.kind = SWZ_PART_MEMORY;
+	add_part(p, part);
+	/* on the stack, the offset is that of the pointer */
+	if (part.place == SWZ_PLACE_STACK)
+		part.offset = 0;
+	else
+		keep.offset = 0;
+	keep.kind = SWZ_PART_KEEP;
+	keep.other = (uint16_t)p->kept;
+	add_part(p, keep);
+	part.place = (uint8_t)(SWZ_PLACE_KEPT + p->kept++);
+	p->returns[p->return_count++] = part;
+}
+
+/* What a printer shows of an object that a pointer leads to. */
+static void add_printed(struct placing *p, struct swz_value_part part,
+			Dwarf_Die *type)
+{
+	const struct swz_rule *printer = printer_of(p->b, type);
+
+	if (!printer || part.place == SWZ_PLACE_STACK ||
+	    p->kept == SWZ_MOST_KEPT)
+		return;
+	part.type = add_type(p->b, type, 0);
+	if (apply_printer(p->b, printer, type, &part))
+		add_pointed(p, part);
+}
+
+/* dump_this: the object of a method. */
+static void add_object(struct placing *p, struct swz_value_part part,
+		       Dwarf_Die *pointer)
+{
+	uint64_t size;
+	Dwarf_Die to;
+
+	if (!type_of(pointer, &to) || !peel(&to) || !is_class(dwarf_tag(&to)) ||
+	    p->kept == SWZ_MOST_KEPT)
+		return;
+	size = size_of(&to);
+	if (!size)
+		return;
+	part.type = new_type(p->b, 0, SWZ_TYPE_STRUCT, size);
+	add_fields(p->b, part.type, &to, 0, p->wish);
+	part.bytes = (uint16_t)(size < MOST_OBJECT ? size : MOST_OBJECT);
+	add_pointed(p, part);
+}
+
 /* A number or a pointer that the function may write to. */
 static void keep_out(struct placing *p, struct swz_value_part part,
 		     Dwarf_Die *pointer)
 {
-	struct swz_value_part keep = part;
 	Dwarf_Die to;
+	bool constant;
 	int tag;
 
-	if (!type_of(pointer, &to) || is_const(&to) || !peel(&to))
+	if (!type_of(pointer, &to))
+		return;
+	constant = is_const(&to);
+	if (!peel(&to))
 		return;
 	tag = dwarf_tag(&to);
+	if (is_class(tag)) {
+		add_printed(p, part, &to);
+		return;
+	}
+	if (constant)
+		return;
 	if ((tag != DW_TAG_base_type && tag != DW_TAG_pointer_type &&
 	     tag != DW_TAG_enumeration_type) ||
 	    p->kept == SWZ_MOST_KEPT || !size_of(&to) || size_of(&to) > 16 ||
 	    (tag == DW_TAG_base_type && base_kind(&to) == SWZ_TYPE_CHAR))
 		return;
-	part.pointed = 1;
 	part.type = add_type(p->b, &to, 0);
-	part.kind = SWZ_PART_MEMORY;
 	part.bytes = (uint16_t)size_of(&to);
-	add_part(p, part);
-	keep.kind = SWZ_PART_KEEP;
-	keep.other = (uint16_t)p->kept;
-	add_part(p, keep);
-	part.place = (uint8_t)(SWZ_PLACE_KEPT + p->kept++);
-	part.offset = 0;
-	p->returns[p->return_count++] = part;
+	add_pointed(p, part);
 }
 
 static bool is_reference(int tag)
@@ -764,6 +953,10 @@ static bool add_argument(struct placing *p, Dwarf_Die *argument)
 		part.place = (uint8_t)p->integers++;
 		part.bytes = (uint16_t)size;
 		add_scalar(p, part, &type, true);
+		if (p->wish && p->wish->object && part.value == 0 &&
+		    dwarf_tag(&type) == DW_TAG_pointer_type &&
+		    number_of(argument, DW_AT_artificial, 0))
+			add_object(p, part, &type);
 		return true;
 	}
 	for (i = 0; i < 2 && UINT64_C(8) * i < size; i++) {
@@ -824,9 +1017,9 @@ static void add_result(struct placing *p, Dwarf_Die *type, bool by_address,
 }
 
 bool swz_signature_add(struct swz_signature_builder *b, Dwarf_Die *function,
-		       uint64_t address)
+		       uint64_t address, const struct swz_signature_wish *wish)
 {
-	struct placing p = {.b = b, .first = b->part_count};
+	struct placing p = {.b = b, .first = b->part_count, .wish = wish};
 	enum abi_class halves[2] = {NONE, NONE};
 	bool by_address = false, has_result;
 	struct swz_signature signature = {.function = (uint32_t)address,
@@ -869,4 +1062,150 @@ bool swz_signature_add(struct swz_signature_builder *b, Dwarf_Die *function,
 		 sizeof(*b->signatures));
 	b->signatures[b->count++] = signature;
 	return true;
+}
+
+/* ------------------------------------------------------------------ checks */
+
+static void add_check(struct swz_signature_builder *b,
+		      struct swz_value_check check)
+{
+	check.signature = (uint32_t)b->count - 1;
+	swz_grow(&b->checks, &b->check_capacity, b->check_count,
+		 sizeof(*b->checks));
+	b->checks[b->check_count++] = check;
+}
+
+static bool is_called(const struct swz_signature_builder *b,
+		      const struct swz_value_part *part, const char *name)
+{
+	return (*name == '*') == (part->pointed != 0) &&
+	       strcmp(b->text ? b->text + part->name : "",
+		      name + (*name == '*')) == 0;
+}
+
+/* The part that is all of an argument's value; -1: there is none. */
+static int only_part(const struct swz_signature_builder *b, const char *name)
+{
+	const struct swz_signature *s = &b->signatures[b->count - 1];
+	int found = -1;
+	unsigned i;
+
+	for (i = 0; i < s->entry_parts; i++) {
+		const struct swz_value_part *part = &b->parts[s->first + i];
+
+		if (part->kind == SWZ_PART_KEEP || !part->name ||
+		    !is_called(b, part, name))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = (int)i;
+	}
+	return found;
+}
+
+static bool find_enumerator(const struct swz_signature_builder *b,
+			    const struct swz_value_type *type, const char *name,
+			    int64_t *value)
+{
+	uint32_t i;
+
+	for (i = 0; type->kind == SWZ_TYPE_ENUM && i < type->members; i++) {
+		const struct swz_value_member *m = &b->members[type->first + i];
+
+		if (strcmp(b->text + m->name, name) != 0)
+			continue;
+		*value = m->offset;
+		return true;
+	}
+	return false;
+}
+
+static bool as_float(struct swz_value_check *check, size_t bytes, double number)
+{
+	float narrow = (float)number;
+
+	check->kind = SWZ_CHECK_FLOAT;
+	if (bytes == sizeof(number))
+		memcpy(&check->value, &number, sizeof(number));
+	else if (bytes == sizeof(narrow) && (double)narrow == number)
+		memcpy(&check->value, &narrow, sizeof(narrow));
+	else
+		return false;
+	return true;
+}
+
+/* Of a number; false: another time. */
+static bool as_number(const struct swz_signature_builder *b,
+		      const struct swz_value_type *type,
+		      const struct swz_condition *c,
+		      struct swz_value_check *check)
+{
+	check->value = c->integer;
+	switch (type->kind) {
+	case SWZ_TYPE_FLOAT:
+		return (c->operand == SWZ_OPERAND_INTEGER ||
+			c->operand == SWZ_OPERAND_FLOAT) &&
+		       as_float(check, type->bytes, c->number);
+	case SWZ_TYPE_ENUM:
+		check->kind = SWZ_CHECK_SIGNED;
+		return c->operand == SWZ_OPERAND_INTEGER ||
+		       (c->operand == SWZ_OPERAND_NAME &&
+			find_enumerator(b, type, c->text, &check->value));
+	case SWZ_TYPE_SIGNED:
+	case SWZ_TYPE_CHAR:
+		check->kind = SWZ_CHECK_SIGNED;
+		return c->operand == SWZ_OPERAND_INTEGER;
+	case SWZ_TYPE_UNSIGNED:
+	case SWZ_TYPE_BOOL:
+		check->kind = SWZ_CHECK_UNSIGNED;
+		return c->operand == SWZ_OPERAND_INTEGER && c->integer >= 0;
+	case SWZ_TYPE_POINTER:
+	case SWZ_TYPE_FUNCTION:
+		check->kind = SWZ_CHECK_UNSIGNED;
+		if (c->operand == SWZ_OPERAND_NULL)
+			check->value = 0;
+		return c->operand == SWZ_OPERAND_NULL ||
+		       c->operand == SWZ_OPERAND_INTEGER;
+	default:
+		return false;
+	}
+}
+
+void swz_signature_add_check(struct swz_signature_builder *b,
+			     const struct swz_condition *c)
+{
+	struct swz_value_check check = {.op = (uint8_t)c->op};
+	const struct swz_value_part *part;
+	int at = c->kind == SWZ_IF_ARGUMENT && c->op != SWZ_MATCHES
+			 ? only_part(b, c->name)
+			 : -1;
+
+	if (at < 0)
+		return;
+	part = &b->parts[b->signatures[b->count - 1].first + (unsigned)at];
+	check.part = (uint16_t)at;
+	if (part->kind != SWZ_PART_PLAIN && part->kind != SWZ_PART_MEMORY) {
+		check.kind = c->operand == SWZ_OPERAND_NULL ? SWZ_CHECK_NULL
+							    : SWZ_CHECK_TEXT;
+		if (c->operand != SWZ_OPERAND_NULL &&
+		    c->operand != SWZ_OPERAND_TEXT)
+			return;
+		if (check.kind == SWZ_CHECK_TEXT) {
+			check.length = (uint32_t)strlen(c->text);
+			check.text = add_text(b, c->text);
+		}
+	} else if (part->bytes > sizeof(check.value) ||
+		   b->types[part->type].bytes != part->bytes ||
+		   !as_number(b, &b->types[part->type], c, &check)) {
+		return;
+	}
+	add_check(b, check);
+}
+
+void swz_signature_add_backtrace(struct swz_signature_builder *b,
+				 unsigned levels, unsigned mark)
+{
+	add_check(b, (struct swz_value_check){.kind = SWZ_CHECK_BACKTRACE,
+					      .part = (uint16_t)levels,
+					      .value = INT64_C(1) << mark});
 }

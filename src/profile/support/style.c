@@ -79,6 +79,14 @@ void swz_put_cell(FILE *stream, const struct swz_style *style,
 		[SWZ_COLOUR_NONE] = "",         [SWZ_COLOUR_BOLD] = "\033[1m",
 		[SWZ_COLOUR_DIM] = "\033[2m",   [SWZ_COLOUR_HOT] = "\033[1;31m",
 		[SWZ_COLOUR_WARM] = "\033[33m", [SWZ_COLOUR_GOOD] = "\033[32m",
+		[SWZ_COLOUR_FIRST_NAMED] = "\033[31m",
+		[SWZ_COLOUR_FIRST_NAMED + 1] = "\033[32m",
+		[SWZ_COLOUR_FIRST_NAMED + 2] = "\033[33m",
+		[SWZ_COLOUR_FIRST_NAMED + 3] = "\033[34m",
+		[SWZ_COLOUR_FIRST_NAMED + 4] = "\033[35m",
+		[SWZ_COLOUR_FIRST_NAMED + 5] = "\033[36m",
+		[SWZ_COLOUR_FIRST_NAMED + 6] = "\033[2m",
+		[SWZ_COLOUR_LAST_NAMED] = "\033[1m",
 	};
 	bool coloured = style->colour && colour != SWZ_COLOUR_NONE;
 	int padding = abs(width) - (int)swz_text_width(text);

@@ -20,7 +20,10 @@ enum swz_colour {
 	SWZ_COLOUR_DIM,
 	SWZ_COLOUR_HOT,  /* much of the total, or more than before */
 	SWZ_COLOUR_WARM, /* some of it */
-	SWZ_COLOUR_GOOD  /* less than before */
+	SWZ_COLOUR_GOOD, /* less than before */
+	/* by name, in the order of swz_config_colour_at() */
+	SWZ_COLOUR_FIRST_NAMED,
+	SWZ_COLOUR_LAST_NAMED = SWZ_COLOUR_FIRST_NAMED + 7
 };
 
 /* The colour for PART of a total: hot from 10%, warm from 1%, dim below 0.1%.

@@ -7,7 +7,11 @@
 #include <stddef.h>
 
 #include "runtime/hooks/hooks.h"
+#include "runtime/hooks/latest_frame.h"
+#include "runtime/hooks/pause.h"
+#include "runtime/hooks/slow_calls.h"
 #include "runtime/hooks/triggers.h"
+#include "runtime/record/events.h"
 #include "runtime/record/frames.h"
 #include "runtime/record/values.h"
 #include "runtime/support/config.h"
@@ -19,12 +23,46 @@ static void enter(struct swz_thread *thread, const struct swz_captured *c,
 			 swz_ticks_of(thread, thunk->start_ticks), thunk, slot);
 }
 
+/* Whether the call, which is about to be entered, is none of those that are to
+ * be recorded. */
+static bool is_left_out(const struct swz_captured *c, uint64_t *slot)
+{
+	struct swz_thread *thread;
+
+	if (!swz_recording || swz_thread_is_paused())
+		return false;
+	thread = swz_this_thread(NULL, slot);
+	if (!thread || !thread->cold)
+		return false;
+	/* what a longjmp has cut off is no caller */
+	if (!swz_arena_contains(*slot) && thread->top->slot <= slot)
+		swz_close_skipped(thread, slot, NULL);
+	if (thread->cold->muted_slot || swz_values_hold(thread, c, slot))
+		return false;
+	return swz_events_mute(thread, slot);
+}
+
+/* Until the call's end, which is to come to C. */
+static void mute(struct swz_thread *thread, struct swz_thunk *thunk,
+		 struct swz_thunk *jumped)
+{
+	if (thunk && !thunk->pending)
+		thunk->pending = SWZ_FIRST_FRAME;
+	if (jumped) {
+		jumped->pending->return_address = SWZ_RECORD_CAPTURED;
+		swz_events_mute_by(thread, jumped->pending, jumped);
+	} else {
+		swz_events_mute_by(thread, thunk, thunk);
+	}
+}
+
 struct swz_thunk *swz_enter_captured(const uint8_t *body, uint64_t *slot)
 {
 	uint32_t function = ((const uint32_t *)(const void *)body)[-1];
 	const struct swz_captured *c = swz_signature_of(function);
 	struct swz_thunk *before = NULL, *frame = NULL, *thunk;
 	struct swz_thread *thread;
+	bool jumped, mutes = c && c->check_count && is_left_out(c, slot);
 
 	if (c && swz_arena_contains(*slot)) {
 		frame = swz_arena_thunk_at(*slot);
@@ -36,13 +74,19 @@ struct swz_thunk *swz_enter_captured(const uint8_t *body, uint64_t *slot)
 	thread = c ? swz_thread_here() : NULL;
 	if (!thread || !thread->cold)
 		return thunk;
+	jumped = !thunk && frame && frame->slot == slot &&
+		 frame->pending != before && swz_is_record(frame->pending);
+	if (mutes) {
+		mute(thread, thunk, jumped ? frame : NULL);
+		return thunk;
+	}
+	if (thread->cold->muted_slot)
+		return thunk;
 	if (thunk) {
 		if (!thunk->pending && c->return_parts)
 			thunk->pending = SWZ_FIRST_FRAME;
 		enter(thread, c, thunk, slot);
-	} else if (frame && frame->slot == slot && frame->pending != before &&
-		   swz_is_record(frame->pending)) {
-		/* it was jumped to */
+	} else if (jumped) {
 		if (c->return_parts)
 			frame->pending->return_address = SWZ_RECORD_CAPTURED;
 		enter(thread, c, frame->pending, slot);

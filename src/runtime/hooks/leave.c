@@ -2,6 +2,7 @@
 
 #include "runtime/hooks/jumps.h"
 #include "runtime/record/activation.h"
+#include "runtime/record/events.h"
 #include "runtime/record/frames.h"
 #include "runtime/record/sampling.h"
 
@@ -19,8 +20,8 @@ static void leave_jumps(struct swz_thread *thread,
 				     how);
 }
 
-void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
-	       enum swz_event_kind how)
+static void leave(struct swz_thread *thread, struct swz_thunk *thunk,
+		  uint64_t now, enum swz_event_kind how)
 {
 	uint64_t start = thunk->start_ticks;
 	uint64_t called = 0; /* when the latest timed one of these began */
@@ -37,6 +38,7 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
 			swz_sampling_see(&p->start_ticks, called);
 		swz_activation_leave(thread, swz_unit_at(p->node),
 				     p->start_ticks, now, how);
+		swz_events_unmute(thread, p);
 		if (swz_sampling && swz_start_is_timed(p->start_ticks))
 			called = p->start_ticks;
 	}
@@ -49,4 +51,11 @@ void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
 		called = start;
 	if (called)
 		swz_sampling_see_callers(thunk->link, called);
+}
+
+void swz_leave(struct swz_thread *thread, struct swz_thunk *thunk, uint64_t now,
+	       enum swz_event_kind how)
+{
+	leave(thread, thunk, now, how);
+	swz_events_unmute(thread, thunk);
 }

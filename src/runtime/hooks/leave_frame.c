@@ -30,7 +30,7 @@ void swz_leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 		     uint64_t *slot, enum swz_event_kind how)
 {
 	uint64_t now;
-	bool is_first;
+	bool is_first, muted;
 
 	/* one that is not live returns a second time: its stack was copied */
 	bool live = thunk->slot != NULL;
@@ -59,8 +59,9 @@ void swz_leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 		   swz_is_first_frame(thunk);
 	if (is_first)
 		thread->cold->first_frame = NULL;
+	muted = thread->cold->muted_slot != NULL;
 	swz_leave(thread, thunk, now, how);
-	if (swz_capturing && how == SWZ_EVENT_RETURN)
+	if (swz_capturing && how == SWZ_EVENT_RETURN && !muted)
 		swz_captured_return(thread, thunk, now, slot);
 	thread->top = thunk->link ? thunk->link : &swz_bottom;
 	swz_thread_free_thunk(thread, thunk);

@@ -10,6 +10,7 @@
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/activation.h"
 #include "runtime/record/context.h"
+#include "runtime/record/events.h"
 #include "runtime/record/frames.h"
 #include "runtime/record/home_stack.h"
 #include "runtime/record/sampling.h"
@@ -50,6 +51,7 @@ static void end_pending(struct swz_thread *thread, struct swz_thunk *thunk,
 			return;
 		swz_activation_leave(thread, swz_unit_at(p->node),
 				     p->start_ticks, now, SWZ_EVENT_RETURN);
+		swz_events_unmute(thread, p);
 		swz_thread_free_record(thread, p);
 	} while (p != last);
 }

@@ -69,12 +69,25 @@ static uint32_t count_triggers(const struct swz_module *m)
 	return count;
 }
 
+static void note_marks(const struct swz_module *m,
+		       const struct swz_function *f, uint32_t id)
+{
+	uint32_t bits = f->is_piece
+				? 0
+				: swz_signature_marks_at(m->signatures,
+							 f->start);
+
+	if (bits)
+		swz_signatures_mark(id, bits);
+}
+
 void swz_capture_module(struct swz_module *m)
 {
 	struct swz_trampolines *region = &m->trampolines;
 	uint32_t id = m->first_id;
 
-	if (!m->in_scope || (!find_captured(m) && !count_triggers(m)))
+	if (!m->in_scope ||
+	    (!find_captured(m) && !count_triggers(m) && !m->signatures))
 		return;
 	/* writable for a moment, as when it was written */
 	if (swz_sys_mprotect(region->start, region->bytes,
@@ -90,6 +103,7 @@ void swz_capture_module(struct swz_module *m)
 		if (captured || is_trigger(f))
 			swz_trampoline_capture(
 				(uint8_t *)(uintptr_t)f->trampoline);
+		note_marks(m, f, id);
 		id += !f->is_piece;
 	}
 	if (swz_sys_mprotect(region->start, region->bytes,

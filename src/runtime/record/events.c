@@ -155,6 +155,8 @@ void swz_events_begin_thread(struct swz_thread *thread)
 	struct swz_chunk *chunk;
 
 	thread->min_ticks = min_ticks;
+	cold->muted_by = NULL;
+	cold->muted_slot = NULL;
 	thread->event = SWZ_NO_EVENTS;
 	if (!swz_tracing)
 		return;
@@ -226,6 +228,34 @@ static void take_switches(struct swz_thread *thread)
 		swz_slowly(thread, swz_switches_take, thread);
 }
 
+bool swz_events_mute(struct swz_thread *thread, const uint64_t *slot)
+{
+	struct swz_thread_cold *cold = thread->cold;
+
+	if (!swz_tracing || cold->muted_slot ||
+	    load_event(thread) == SWZ_NO_EVENTS)
+		return false;
+	cold->muted_events = 0;
+	cold->muted_by = NULL;
+	cold->muted_slot = slot;
+	cold->muted_event = __atomic_exchange_n(&thread->event, SWZ_NO_EVENTS,
+						__ATOMIC_RELAXED);
+	return true;
+}
+
+/* Whether the call that there are no events for runs still: its end may have
+ * been another thread's. */
+static bool stays_muted(struct swz_thread *thread)
+{
+	struct swz_thread_cold *cold = thread->cold;
+
+	cold->muted_events++;
+	if (!cold->muted_by || cold->muted_frame->slot == cold->muted_slot)
+		return true;
+	swz_events_mute_by(thread, NULL, NULL);
+	return false;
+}
+
 /* The thread's next event has no place in the page. False: there is none for it
  * at all. */
 static bool turn(struct swz_thread *thread)
@@ -233,6 +263,8 @@ static bool turn(struct swz_thread *thread)
 	uint64_t event = load_event(thread), end, none = 0;
 
 	if (event == SWZ_NO_EVENTS) {
+		if (thread->cold->muted_slot)
+			return !stays_muted(thread);
 		thread->record->untraced++;
 		return false;
 	}

@@ -53,6 +53,36 @@ void swz_events_add(struct swz_thread *thread, const struct swz_node *node,
 void swz_events_add_end(struct swz_thread *thread, const struct swz_node *node,
 			enum swz_event_kind kind, uint64_t start, uint64_t now);
 
+/* Leaves out the events of a call that is about to be entered, and of what it
+ * calls, until swz_events_mute_by(NULL). False: there are none as it is. */
+bool swz_events_mute(struct swz_thread *thread, const uint64_t *slot);
+
+/* BY is the call's frame, or its record on the frame. */
+static inline void swz_events_mute_by(struct swz_thread *thread,
+				      const struct swz_thunk *by,
+				      const struct swz_thunk *frame)
+{
+	struct swz_thread_cold *cold = thread->cold;
+
+	cold->muted_by = by;
+	cold->muted_frame = frame;
+	if (by)
+		return;
+	cold->muted_slot = NULL;
+	/* an entry and an end each */
+	thread->record->short_calls += cold->muted_events / 2;
+	__atomic_store_n(&thread->event, cold->muted_event, __ATOMIC_RELAXED);
+}
+
+/* A call has ended: events go on, if it was the one. */
+static inline void swz_events_unmute(struct swz_thread *thread,
+				     const struct swz_thunk *by)
+{
+	if (__builtin_expect(thread->cold && thread->cold->muted_by == by && by,
+			     0))
+		swz_events_mute_by(thread, NULL, NULL);
+}
+
 /* For the hooks: the thread's next event has no place in the page. What to do:
  * nothing, as there are no events any more; try again; or as if a handler had
  * come between (below). */

@@ -32,11 +32,13 @@ static struct swz_value_part *parts; /* of all, in their order */
 static struct named_part *named;     /* of each of them */
 static uint32_t part_count;
 static const struct swz_captured **by_id;
+static uint8_t *marks_by_id; /* NULL: no function has any */
 
 /* --args: of a module, what swizzle-dump makes of its debug information. */
 struct swz_signature_module {
 	const struct swz_signature_file *file;
 	const struct swz_signature *signatures; /* ascending */
+	const struct swz_value_mark *marks;     /* likewise */
 	struct swz_captured captured[];         /* of each of them */
 };
 
@@ -118,7 +120,11 @@ static bool add_item(const char *item, const char *end, char **pattern)
 static const struct swz_signature_module *new_module(
 	const struct swz_signature_file *file)
 {
-	const struct swz_signature *signatures = (const void *)(file + 1);
+	const struct swz_value_check *check = (const void *)(file + 1);
+	const struct swz_value_mark *marks = (const void *)(check +
+							    file->checks);
+	const struct swz_signature *signatures = (const void *)(marks +
+								file->marks);
 	const struct swz_value_part *all = (const void *)(signatures +
 							  file->count);
 	struct swz_signature_module *of = map(
@@ -128,6 +134,7 @@ static const struct swz_signature_module *new_module(
 		return NULL;
 	of->file = file;
 	of->signatures = signatures;
+	of->marks = marks;
 	for (uint32_t i = 0; i < file->count; i++) {
 		const struct swz_signature *s = &signatures[i];
 		struct swz_captured *c = &of->captured[i];
@@ -136,7 +143,19 @@ static const struct swz_signature_module *new_module(
 		c->entry_parts = s->entry_parts;
 		c->return_parts = s->return_parts;
 		c->number = captured_count + i;
+		c->text = (const char *)signatures +
+			  file->count * sizeof(*signatures) +
+			  swz_signature_file_body(file) - file->text;
 		note_places(c);
+	}
+	for (uint32_t i = 0; i < file->checks; i++, check++) {
+		struct swz_captured *c;
+
+		if (check->signature >= file->count)
+			continue;
+		c = &of->captured[check->signature];
+		if (!c->check_count++)
+			c->checks = check;
 	}
 	return of;
 }
@@ -196,6 +215,31 @@ int64_t swz_signature_at(const struct swz_signature_module *of,
 	    of->signatures[low].function != (uint32_t)address)
 		return -1;
 	return captured_count + low;
+}
+
+uint32_t swz_signature_marks_at(const struct swz_signature_module *of,
+				uint64_t address)
+{
+	uint32_t bits = 0;
+
+	for (uint32_t i = 0; of && i < of->file->marks; i++)
+		if (of->marks[i].function == (uint32_t)address)
+			bits |= of->marks[i].bits;
+	return bits;
+}
+
+void swz_signatures_mark(uint32_t function, uint32_t bits)
+{
+	if (!marks_by_id)
+		marks_by_id = map(swz_ids_bound(), MAP_NORESERVE);
+	if (marks_by_id && function < swz_ids_bound())
+		marks_by_id[function] |= (uint8_t)bits;
+}
+
+uint32_t swz_signature_marks_of(uint32_t function)
+{
+	return marks_by_id && function < swz_ids_bound() ? marks_by_id[function]
+							 : 0;
 }
 
 static const char *read_items(void)

@@ -20,6 +20,9 @@ struct swz_captured {
 	bool entry_vectors, return_vectors; /* some are in vector registers */
 	bool return_x87;
 	uint32_t number; /* from 0, in the order of the options */
+	uint32_t check_count;
+	const struct swz_value_check *checks; /* whether a call is recorded */
+	const char *text;                     /* that these refer to */
 };
 
 /* The patterns of -A, one a line, or NULL: number N of them belongs to
@@ -38,6 +41,16 @@ const struct swz_signature_module *swz_signatures_ask(
  * be NULL: a number, or -1. */
 int64_t swz_signature_at(const struct swz_signature_module *module,
 			 uint64_t address);
+
+/* Marks (struct swz_value_mark) of the function at an ELF address. */
+uint32_t swz_signature_marks_at(const struct swz_signature_module *module,
+				uint64_t address);
+
+/* From now on the function has these marks. */
+void swz_signatures_mark(uint32_t function, uint32_t bits);
+
+/* Those that it has. Async-signal-safe. */
+uint32_t swz_signature_marks_of(uint32_t function);
 
 /* Why --args has found nothing in any module until now; NULL: it has, or is
  * not wanted. */

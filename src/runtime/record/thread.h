@@ -74,6 +74,13 @@ struct swz_thread_cold {
 	struct swz_thread *hot;
 	char *slow_stack_top;
 	uint32_t index;    /* in the profile */
+	/* While this call runs there are no events: it is none of those that
+	 * are to be recorded (record/events.h). */
+	const struct swz_thunk *muted_by; /* its frame, or record of a jump */
+	const struct swz_thunk *muted_frame;
+	const uint64_t *muted_slot; /* the frame's */
+	uint64_t muted_event;       /* where the next event will go */
+	uint64_t muted_events;      /* that there would have been */
 	atomic_flag busy;  /* the slow stack is in use */
 	bool used;         /* by a thread, or before a fork: not all zeros */
 	uint64_t home_low; /* the stack that the thread began on, once asked */

@@ -135,11 +135,14 @@ static size_t read_memory(uint64_t from, void *to, size_t size)
 
 /* ------------------------------------------------------------------ parts */
 
+#define MOST_PLACED 128u
+
 struct recording {
 	const uint64_t *slot;
 	const uint64_t *kept; /* or NULL */
 	uint64_t *keep;
 	uint8_t *vectors, *x87; /* or NULL */
+	uint16_t *places;       /* of parts, in the bytes; or NULL */
 	size_t used;
 	_Alignas(8) uint8_t bytes[SWZ_MOST_VALUE_BYTES];
 };
@@ -224,17 +227,29 @@ static void add_bad_text(struct recording *r)
 static void add_counted(struct recording *r, const struct swz_value_part *p,
 			uint64_t object)
 {
-	uint64_t words[2];
+	uint64_t words[2] = {0, 0};
+	size_t bytes = p->bytes == 4 ? 4 : 8;
 
 	if (read_memory(object + (uint64_t)(int64_t)p->offset, &words[0], 8) !=
 	    8)
 		add_bad_text(r);
 	else if (read_memory(p->kind == SWZ_PART_OLD_STRING ? words[0] - 24
 							    : object + p->other,
-			     &words[1], 8) != 8)
+			     &words[1], bytes) != bytes)
 		add_bad_text(r);
 	else
 		add_text(r, words[0], words[1], false);
+}
+
+static void add_field(struct recording *r, const struct swz_value_part *p,
+		      uint64_t object)
+{
+	uint64_t text;
+
+	if (read_memory(object + (uint64_t)(int64_t)p->offset, &text, 8) == 8)
+		add_text(r, text, 0, true);
+	else
+		add_bad_text(r);
 }
 
 static void add_memory(struct recording *r, const struct swz_value_part *p,
@@ -279,6 +294,8 @@ static void add_parts(struct recording *r, const struct swz_value_part *parts,
 		struct swz_value_part p = parts[i];
 		uint64_t pointer = p.kind ? pointer_of(r, &p) : 0;
 
+		if (r->places && i < MOST_PLACED)
+			r->places[i] = (uint16_t)r->used;
 		if (p.place == SWZ_PLACE_STACK && p.kind != SWZ_PART_PLAIN)
 			p.offset = 0;
 		switch (p.kind) {
@@ -297,6 +314,9 @@ static void add_parts(struct recording *r, const struct swz_value_part *parts,
 			break;
 		case SWZ_PART_SPAN:
 			add_text(r, pointer, word_at(r, p.other, 0), false);
+			break;
+		case SWZ_PART_FIELD:
+			add_field(r, &p, pointer);
 			break;
 		case SWZ_PART_KEEP:
 			if (r->keep && p.other < SWZ_MOST_KEPT)
@@ -396,6 +416,7 @@ void swz_values_enter(struct swz_thread *thread, const struct swz_captured *c,
 	r.kept = NULL;
 	r.keep = keeps(c) ? keep_for(thread, owner) : NULL;
 	r.vectors = r.x87 = NULL;
+	r.places = NULL;
 	r.used = 0;
 	if (c->entry_vectors) {
 		swz_store_vectors(vectors);
@@ -418,6 +439,7 @@ void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
 	r.kept = keeps(c) ? kept_of(thread, owner) : NULL;
 	r.keep = NULL;
 	r.vectors = r.x87 = NULL;
+	r.places = NULL;
 	r.used = 0;
 	if (c->return_vectors) {
 		swz_store_vectors(vectors);
@@ -430,6 +452,172 @@ void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
 	add_parts(&r, c->parts + c->entry_parts, c->return_parts);
 	write_record(thread, &r, node, ticks, SWZ_VALUES_RETURN);
 }
+
+/* ------------------------------------------------------------------ checks */
+
+static bool decide(unsigned op, int order)
+{
+	switch (op) {
+	case 0:
+		return order == 0;
+	case 1:
+		return order != 0;
+	case 2:
+		return order < 0;
+	case 3:
+		return order <= 0;
+	case 4:
+		return order > 0;
+	default:
+		return order >= 0;
+	}
+}
+
+/* Bits of a floating-point number, so that whole numbers are in its order. */
+static int64_t in_order(uint64_t bits, unsigned bytes)
+{
+	int64_t number = bytes == 4 ? (int64_t)(bits << 32) : (int64_t)bits;
+
+	return number < 0 ? (int64_t)(UINT64_C(1) << 63) - number : number;
+}
+
+static bool is_nan(uint64_t bits, unsigned bytes)
+{
+	return bytes == 4 ? (bits & 0x7fffffff) > 0x7f800000
+			  : (bits & INT64_MAX) > UINT64_C(0x7ff0000000000000);
+}
+
+static int compare(int64_t a, int64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* AT, up to the end of what was recorded, has the part's bytes. */
+static bool number_holds(const struct swz_value_check *check,
+			 const struct swz_value_part *part, const uint8_t *at,
+			 size_t left)
+{
+	unsigned bytes = part->bytes, unused = 64 - 8 * bytes;
+	uint64_t word = 0;
+
+	if (part->kind == SWZ_PART_MEMORY) {
+		if (!left || !*at)
+			return true;
+		at++;
+		left--;
+	}
+	if (!bytes || bytes > 8 || left < bytes)
+		return true;
+	memcpy(&word, at, bytes);
+	if (check->kind == SWZ_CHECK_FLOAT)
+		return is_nan(word, bytes)
+			       ? check->op == 1
+			       : decide(check->op,
+					compare(in_order(word, bytes),
+						in_order((uint64_t)check->value,
+							 bytes)));
+	if (check->kind == SWZ_CHECK_SIGNED)
+		return decide(check->op,
+			      compare((int64_t)(word << unused) >> unused,
+				      check->value));
+	return decide(check->op, word < (uint64_t)check->value
+					 ? -1
+					 : word > (uint64_t)check->value);
+}
+
+static bool text_holds(const struct swz_value_check *check,
+		       const struct swz_captured *c, const uint8_t *at,
+		       size_t left)
+{
+	size_t length, common;
+	uint16_t head;
+	bool bad, cut;
+	int order;
+
+	if (left < 2)
+		return true;
+	memcpy(&head, at, 2);
+	length = head & SWZ_TEXT_LENGTH;
+	bad = head & SWZ_TEXT_BAD;
+	cut = head & SWZ_TEXT_CUT;
+	if (check->kind == SWZ_CHECK_NULL)
+		return (bad && cut) == (check->op == 0);
+	if (bad && cut) /* NULL is no text */
+		return check->op == 1;
+	if (bad || left - 2 < length)
+		return true;
+	common = length < check->length ? length : check->length;
+	order = memcmp(at + 2, c->text + check->text, common);
+	if (!order && cut && length <= check->length)
+		return true;
+	if (!order)
+		order = length < check->length ? -1 : length > check->length;
+	return decide(check->op, order);
+}
+
+/* Of the callers as far as they are known. */
+static bool backtrace_holds(const struct swz_value_check *check,
+			    const struct swz_thread *thread)
+{
+	const struct swz_node *node = swz_unit_at(
+		(uint32_t)(thread->key >> 32));
+
+	for (unsigned i = 0;
+	     i < check->part && node->function != SWZ_FUNCTION_ROOT &&
+	     node->parent;
+	     i++) {
+		if (swz_signature_marks_of(node->function) &
+		    (uint64_t)check->value)
+			return true;
+		node = swz_unit_at(node->parent);
+	}
+	return false;
+}
+
+static bool check_holds(const struct swz_value_check *check,
+			const struct swz_captured *c,
+			const struct swz_thread *thread,
+			const struct recording *r)
+{
+	const uint8_t *at;
+	size_t left;
+
+	if (check->kind == SWZ_CHECK_BACKTRACE)
+		return backtrace_holds(check, thread);
+	if (check->part >= c->entry_parts || check->part >= MOST_PLACED)
+		return true;
+	at = r->bytes + r->places[check->part];
+	left = r->used - r->places[check->part];
+	return check->kind == SWZ_CHECK_TEXT || check->kind == SWZ_CHECK_NULL
+		       ? text_holds(check, c, at, left)
+		       : number_holds(check, &c->parts[check->part], at, left);
+}
+
+bool swz_values_hold(struct swz_thread *thread, const struct swz_captured *c,
+		     const uint64_t *slot)
+{
+	_Alignas(16) uint8_t vectors[128];
+	uint16_t places[MOST_PLACED];
+	struct recording r;
+
+	r.slot = slot;
+	r.kept = NULL;
+	r.keep = NULL;
+	r.vectors = r.x87 = NULL;
+	r.places = places;
+	r.used = 0;
+	if (c->entry_vectors) {
+		swz_store_vectors(vectors);
+		r.vectors = vectors;
+	}
+	add_parts(&r, c->parts, c->entry_parts);
+	for (uint32_t i = 0; i < c->check_count; i++)
+		if (!check_holds(&c->checks[i], c, thread, &r))
+			return false;
+	return true;
+}
+
+/* -------------------------------------------------------------- exceptions */
 
 /* Of the Itanium C++ ABI: the header of the language lies before that of the
  * unwinder, and begins with the type, or, of one that was rethrown from another

@@ -7,6 +7,7 @@
  * the kernel: a bad pointer is a byte in the record, and nothing else.
  * Async-signal-safe. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/record/signatures.h"
@@ -15,6 +16,11 @@
 /* What a hook has in registers: SLOT holds the return address, rax, rcx, rdx,
  * rsi, rdi, r8 and r9 lie below it in this order; vector and x87 registers are
  * as in the program. */
+
+/* Whether the checks of a call that is about to be entered hold, as far as they
+ * can be decided: what cannot be read does. */
+bool swz_values_hold(struct swz_thread *thread, const struct swz_captured *c,
+		     const uint64_t *slot);
 
 /* A call of the node has begun at TICKS (rdtsc). OWNER tells the activation:
  * its end has the same. */

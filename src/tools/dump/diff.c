@@ -269,7 +269,8 @@ static void bind(struct comparison *c)
 	struct swz_catalog_options catalog_options = {
 		.files = &options->files,
 		.symbols = true,
-		.lines = options->format->needs & SWZ_NEEDS_LINES,
+		.lines = options->format->needs & SWZ_NEEDS_LINES ||
+			 swz_rules_need_files(&options->config),
 		.demangle = options->demangle,
 		.quiet = options->quiet,
 	};

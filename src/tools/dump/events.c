@@ -223,6 +223,20 @@ static void tell_left_out(const struct swz_event_choice *choice)
 				  choice->left_out, choice->calls);
 }
 
+static void tell_undecided(const struct swz_call_rules *rules)
+{
+	if (rules->left_out)
+		swz_dump_complain("%" PRIu64 " calls were left out by "
+				  "only_show_if and depth (--config), and what "
+				  "they called",
+				  rules->left_out);
+	if (rules->undecided)
+		swz_dump_complain("%" PRIu64 " times only_show_if could not be "
+				  "decided, as the value was not recorded: "
+				  "these calls are shown",
+				  rules->undecided);
+}
+
 int swz_dump_write_events(const struct swz_dump_input *input,
 			  const struct swz_catalog *catalog,
 			  const struct swz_dump_options *options)
@@ -245,6 +259,7 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 	/* (a depth is for -f calls to see to) */
 	if (options->format->event_bytes)
 		trace.choice.limits = options->limits;
+	trace.choice.rules.rules = options->view.rules;
 	if (swz_dump_has_range(options))
 		trace.range = options->range;
 	for (i = 0; i < input->count; i++)
@@ -262,6 +277,8 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 		status = swz_dump_end_output(&output, path, options);
 		if (status == EXIT_OK && !options->quiet)
 			tell_left_out(&trace.choice);
+		if (status == EXIT_OK && !options->quiet)
+			tell_undecided(&trace.choice.rules);
 	}
 	swz_event_choice_free(&trace.choice);
 	free(path);

@@ -80,6 +80,9 @@ static const char usage_text[] =
 	"      --no-compensate    do not subtract the cost of the hooks\n"
 	"      --demangle=HOW     no, simple (default; without parameters) or\n"
 	"                         full\n"
+	"      --config FILE      which calls are shown, and how: see\n"
+	"                         docs/config.md [~/.config/swizzle/config,\n"
+	"                         then ./.swizzle]\n"
 	"  -F, --filter PATTERN   only functions that match, and what they\n"
 	"                         call; in tables only rows that match; tree:\n"
 	"                         callers and callees of those that match\n"
@@ -415,7 +418,8 @@ enum long_option {
 	OPTION_CALLS_OF,
 	OPTION_PROCESS,
 	OPTION_PUSH,
-	OPTION_SAMPLE_EVENTS
+	OPTION_SAMPLE_EVENTS,
+	OPTION_CONFIG
 };
 
 static const struct option long_options[] = {
@@ -452,6 +456,7 @@ static const struct option long_options[] = {
 	{"times", required_argument, NULL, OPTION_TIMES},
 	{"no-times", no_argument, NULL, OPTION_NO_TIMES},
 	{"script", no_argument, NULL, OPTION_SCRIPT},
+	{"config", required_argument, NULL, OPTION_CONFIG},
 	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
 	{"no-debuginfod", no_argument, NULL, OPTION_NO_DEBUGINFOD},
 	{"color", optional_argument, NULL, OPTION_COLOUR},
@@ -724,6 +729,11 @@ static void take_option(struct swz_dump_options *options, int option,
 		break;
 	case OPTION_SCRIPT:
 		options->view.script = true;
+		break;
+	case OPTION_CONFIG:
+		if (!*value)
+			bad_usage("not a file name", value);
+		options->config_path = value;
 		break;
 	case OPTION_NO_TIMES:
 		options->own_times = true;
@@ -1130,6 +1140,23 @@ static void set_style(struct swz_dump_options *options)
 			options->arguments, options->argument_count);
 }
 
+/* (What it leaves out is no reason to refuse a format that leaves nothing
+ * out.) */
+static void read_config(struct swz_dump_options *options)
+{
+	char problem[SWZ_CONFIG_PROBLEM_BYTES];
+
+	if (!swz_config_file_read(&options->config, options->config_path,
+				  problem)) {
+		swz_dump_complain("%s", problem);
+		exit(EXIT_USAGE);
+	}
+	if (!options->config.count)
+		return;
+	options->view.rules = swz_allocate(1, sizeof(*options->view.rules));
+	swz_rules_begin(options->view.rules, &options->config);
+}
+
 void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 			    char **argv)
 {
@@ -1179,6 +1206,7 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 	if (!options->format)
 		options->format = default_format(options);
 	check_options(options);
+	read_config(options);
 	set_style(options);
 }
 
@@ -1189,6 +1217,10 @@ void swz_dump_free_options(struct swz_dump_options *options)
 	free(options->old);
 	free(options->processes);
 	swz_patterns_free(&options->table.filters);
+	if (options->view.rules)
+		swz_rules_free(options->view.rules);
+	free(options->view.rules);
+	swz_config_file_free(&options->config);
 	swz_view_free(&options->view);
 	swz_patterns_free(&options->calls.of);
 	swz_thread_choice_free(&options->threads);

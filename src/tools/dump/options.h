@@ -65,6 +65,8 @@ struct swz_dump_options {
 	enum swz_demangle demangle;
 	struct swz_table_options table;
 	struct swz_view view;
+	struct swz_config_file config; /* --config; the view refers to it */
+	const char *config_path;       /* NULL: the usual ones */
 	unsigned int given; /* options there were: enum swz_format_takes, and
 			     * those that options.c knows besides */
 };

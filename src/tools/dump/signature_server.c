@@ -41,8 +41,7 @@ struct server {
 	struct swz_exchange *table;
 	int file, bell;
 	uint64_t used; /* bytes of the file */
-	char **patterns;
-	int pattern_count;
+	struct swz_signature_choice choice;
 	struct client *clients;
 	size_t count, capacity;
 	struct pollfd *polled;
@@ -55,8 +54,7 @@ static enum swz_answer find(const struct server *s, FILE *stream,
 			    const struct swz_question *q)
 {
 	enum swz_answer answer = swz_dump_find_signatures(
-		stream, q->path, q->build_id, q->build_id_bytes,
-		s->pattern_count, s->patterns);
+		stream, q->path, q->build_id, q->build_id_bytes, &s->choice);
 	char *path;
 
 	if (answer != SWZ_ANSWER_NO_FILE)
@@ -64,8 +62,7 @@ static enum swz_answer find(const struct server *s, FILE *stream,
 	/* the process may be in a container */
 	path = swz_print("/proc/%d/root%s", (int)q->pid, q->path);
 	answer = swz_dump_find_signatures(stream, path, q->build_id,
-					  q->build_id_bytes, s->pattern_count,
-					  s->patterns);
+					  q->build_id_bytes, &s->choice);
 	free(path);
 	return answer;
 }
@@ -220,18 +217,56 @@ static void detach(void)
 	(void)!chdir("/");
 }
 
+static void add_mark(struct swz_signature_choice *choice,
+		     const struct swz_condition *c)
+{
+	unsigned i;
+
+	for (i = 0; i < choice->mark_count; i++)
+		if (strcmp(choice->marks[i], c->name) == 0)
+			return;
+	if (choice->mark_count < SWZ_MOST_MARKS)
+		choice->marks[choice->mark_count++] = c->name;
+}
+
+/* "-": there is none. */
+static bool read_config(struct server *s, struct swz_config_file *config,
+			const char *path)
+{
+	char problem[SWZ_CONFIG_PROBLEM_BYTES];
+	size_t i, j;
+
+	s->choice.config = config;
+	if (strcmp(path, "-") == 0)
+		return true;
+	if (!swz_config_file_read(config, *path ? path : NULL, problem)) {
+		swz_dump_complain("%s", problem);
+		return false;
+	}
+	for (i = 0; i < config->count; i++)
+		for (j = 0; j < config->rules[i].condition_count; j++)
+			if (config->rules[i].conditions[j].kind ==
+			    SWZ_IF_BACKTRACE)
+				add_mark(&s->choice,
+					 &config->rules[i].conditions[j]);
+	return true;
+}
+
 int swz_dump_serve_signatures(int count, char **arguments)
 {
 	struct server s = {.used = sizeof(struct swz_exchange)};
+	struct swz_config_file config = {0};
 	int pid;
 
-	if (count < 3 || !number(arguments[0], &s.file) ||
+	if (count < 4 || !number(arguments[0], &s.file) ||
 	    !number(arguments[1], &s.bell) || !number(arguments[2], &pid)) {
 		swz_dump_complain("--signatures is for swizzle-run --args");
 		return EXIT_USAGE;
 	}
-	s.patterns = arguments + 3;
-	s.pattern_count = count - 3;
+	s.choice.patterns = arguments + 4;
+	s.choice.pattern_count = count - 4;
+	if (!read_config(&s, &config, arguments[3]))
+		return EXIT_INPUT;
 	s.table = mmap(NULL, sizeof(*s.table), PROT_READ | PROT_WRITE,
 		       MAP_SHARED, s.file, 0);
 	if (s.table == MAP_FAILED || fcntl(s.bell, F_SETFL, O_NONBLOCK) != 0)
@@ -245,5 +280,6 @@ int swz_dump_serve_signatures(int count, char **arguments)
 	}
 	free(s.clients);
 	free(s.polled);
+	swz_config_file_free(&config);
 	return EXIT_OK;
 }

@@ -196,6 +196,7 @@ static int join(struct swz_dump_input *input, struct swz_dump_input *samples,
 	struct swz_catalog_options catalog_options = {
 		.symbols = true,
 		.lines = options->format->needs & SWZ_NEEDS_LINES ||
+			 swz_rules_need_files(&options->config) ||
 			 options->by == SWZ_BY_FILE ||
 			 options->by == SWZ_BY_LINE,
 		.demangle = options->demangle,

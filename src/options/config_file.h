@@ -1,0 +1,125 @@
+#ifndef SWZ_OPTIONS_CONFIG_FILE_H
+#define SWZ_OPTIONS_CONFIG_FILE_H
+
+/* The configuration file (--config): what is recorded of which functions, and
+ * how calls are shown. Sections name functions, classes, source files, modules
+ * or types; keys say what is true of them:
+ *
+ *     # a comment
+ *     [func@send_*]
+ *     list_args = yes
+ *     only_show_if = arg,topic,==,"shutdown"
+ *
+ * docs/config.md has all keys. The text is not trusted. Pure, but for memory.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum swz_rule_kind {
+	SWZ_RULE_FUNCTION,
+	SWZ_RULE_CLASS,
+	SWZ_RULE_FILE,
+	SWZ_RULE_MODULE,
+	SWZ_RULE_PRINTER, /* of a type */
+	SWZ_RULE_KINDS
+};
+
+enum swz_operator {
+	SWZ_EQUAL,
+	SWZ_NOT_EQUAL,
+	SWZ_LESS,
+	SWZ_LESS_OR_EQUAL,
+	SWZ_GREATER,
+	SWZ_GREATER_OR_EQUAL,
+	SWZ_MATCHES, /* a text, a pattern as in -F */
+	SWZ_OPERATORS
+};
+
+enum swz_operand_kind {
+	SWZ_OPERAND_INTEGER,
+	SWZ_OPERAND_FLOAT,
+	SWZ_OPERAND_TEXT,
+	SWZ_OPERAND_NAME, /* of an enum's value */
+	SWZ_OPERAND_NULL
+};
+
+enum swz_condition_kind {
+	SWZ_IF_BACKTRACE, /* `name` matches one of the `levels` callers */
+	SWZ_IF_ARGUMENT,  /* `name` compared with the operand; "*n" is what n
+			   * points at */
+	SWZ_IF_RESULT
+};
+
+struct swz_condition {
+	enum swz_condition_kind kind;
+	unsigned levels;
+	char *name;
+	enum swz_operator op;
+	enum swz_operand_kind operand;
+	int64_t integer; /* also of a float, cut */
+	double number;   /* also of an integer */
+	char *text;
+	unsigned line;
+};
+
+/* A value that a section may leave open. */
+enum swz_choice { SWZ_UNSET = 0, SWZ_YES, SWZ_NO, SWZ_NO_CALLS };
+
+struct swz_rule {
+	enum swz_rule_kind kind;
+	char *pattern;
+	unsigned line;
+	enum swz_choice show, list_args, dump_this;
+	char **fields; /* of dump_this; NULL: all */
+	size_t field_count;
+	struct swz_condition *conditions; /* of only_show_if: all must hold */
+	size_t condition_count;
+	struct swz_condition *exceptional; /* of a result: any must hold */
+	size_t exceptional_count;
+	bool never_exceptional; /* exceptional = no */
+	char *prefix, *band;
+	char *colour;   /* one of swz_config_colour_at() */
+	uint32_t depth; /* 0: unset */
+	/* of a printer: fields, "a" or "a.b", or NULL */
+	char *text, *length, *size, *pointer;
+};
+
+struct swz_config_file {
+	struct swz_rule *rules;
+	size_t count, capacity;
+};
+
+#define SWZ_CONFIG_PROBLEM_BYTES 1024u
+
+/* Adds the rules of a TEXT of SIZE bytes, of a file that is called NAME. False:
+ * PROBLEM then says what is wrong, with file, line and key. */
+bool swz_config_file_add(struct swz_config_file *config, const char *name,
+			 const char *text, size_t size,
+			 char problem[SWZ_CONFIG_PROBLEM_BYTES]);
+void swz_config_file_free(struct swz_config_file *config);
+
+/* Reads the files that apply: PATH, or without one (NULL)
+ * ~/.config/swizzle/config and then ./.swizzle, where they are there. */
+bool swz_config_file_read(struct swz_config_file *config, const char *path,
+			  char problem[SWZ_CONFIG_PROBLEM_BYTES]);
+
+/* Colours of terminals that there are; NULL: past the end. */
+const char *swz_config_colour_at(size_t index);
+
+/* The pattern of functions that a rule of functions or classes stands for;
+ * to be freed. NULL: it is of others. */
+char *swz_rule_functions(const struct swz_rule *rule);
+
+/* Whether arguments or results have to be recorded for it. */
+bool swz_rule_needs_values(const struct swz_rule *rule);
+
+/* Compares; of SWZ_MATCHES only texts. */
+bool swz_condition_holds_integer(const struct swz_condition *c, int64_t value,
+				 bool is_unsigned);
+bool swz_condition_holds_float(const struct swz_condition *c, double value);
+bool swz_condition_holds_text(const struct swz_condition *c, const char *text,
+			      size_t length);
+
+#endif
