@@ -449,6 +449,10 @@ check-sharing: all tests	## the shell tests, where no call edge has return thunk
 check-tactics: all		## test suites of libraries, each kind of jump given to all functions (LIBRARIES="zlib pcre2 libjsoncpp")
 	scripts/check-tactics $(LIBRARIES)
 
+.PHONY: check-attach-kills
+check-attach-kills: all tests	## what attaches, and what is attached to, killed at any moment (KILL_ROUNDS, 100 each)
+	KILL_ROUNDS=$(or $(KILL_ROUNDS),100) tests/run test_attach_kills
+
 # An hour or so; goes on where it was interrupted (tests/mutations/run --help).
 .PHONY: check-mutations
 check-mutations: all tests	## which one-token faults in the sources the tests find: 100 of them (MUTATIONS_FLAGS)

@@ -86,7 +86,7 @@ static bool give_up(struct swz_attached *a)
 {
 	struct swz_stop stop = {0};
 
-	if (swz_stop_all(&stop, a->target.pid, a->control.agent_tid) ==
+	if (swz_stop_all(&stop, a->target.pid, swz_attached_agent(a)) ==
 	    SWZ_STOP_DONE) {
 		swz_borrow_close_gap(&a->borrower);
 		(void)swz_stop_end(&stop);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -12,6 +13,7 @@
 #include "base/process_start.h"
 #include "control/stop.h"
 #include "watch/clock.h"
+#include "watch/proc_task.h"
 
 bool swz_attached_fail(struct swz_attached *a, const char *format, ...)
 {
@@ -111,6 +113,56 @@ uint32_t swz_attached_state(const struct swz_attached *a)
 		&a->target, a->control_at + offsetof(struct swz_control, state),
 		&state, sizeof(state));
 	return state;
+}
+
+/* Whether a task of the process is the library's own, by its name and by its
+ * number there: the last one of NSpid. */
+struct agent_search {
+	int32_t pid, inner, found;
+};
+
+static void look_for_agent(void *context, int32_t tid)
+{
+	struct agent_search *s = context;
+	char path[64], line[512];
+	bool named = false;
+	FILE *file;
+
+	if (s->found)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)s->pid,
+		 (int)tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *last = strrchr(line, '\t');
+
+		if (strncmp(line, "Name:", 5) == 0)
+			named = strcmp(line, "Name:\tswizzle\n") == 0;
+		if (named && last && strncmp(line, "NSpid:", 6) == 0 &&
+		    atoi(last + 1) == s->inner)
+			s->found = tid;
+		if (!named)
+			break;
+	}
+	if (file)
+		fclose(file);
+}
+
+int32_t swz_attached_agent(const struct swz_attached *a)
+{
+	struct agent_search s = {.pid = a->target.pid,
+				 .inner = a->control.agent_tid};
+	char path[64];
+
+	if (!s.inner)
+		return 0;
+	/* most often they are the same */
+	look_for_agent(&s, s.inner);
+	if (!s.found) {
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)s.pid);
+		swz_proc_numbers(path, look_for_agent, &s);
+	}
+	return s.found;
 }
 
 bool swz_attached_beat(const struct swz_attached *a)

@@ -72,6 +72,11 @@ bool swz_attached_set_state(const struct swz_attached *attached,
  * not be; so many there were before. */
 void swz_attached_pause(unsigned tries);
 
+/* The library's own thread, while there is one; 0: there is none. Its number in
+ * ->control is that of the process's own namespace, and some other thread may
+ * have it by now. */
+int32_t swz_attached_agent(const struct swz_attached *attached);
+
 /* Tells the library's thread that we are there. */
 bool swz_attached_beat(const struct swz_attached *attached);
 

@@ -151,15 +151,24 @@ static bool close_profile(struct swz_attached *a, const struct swz_stop *stop,
 /* That of an earlier controller, which was killed. */
 static bool closer_waits(struct swz_attached *a)
 {
-	char path[64];
-
 	if (!a->taken_over || swz_attached_state(a) != SWZ_CONTROL_ENDING ||
 	    !swz_attached_beat(a))
 		return false;
 	swz_watch_rest(5000000); /* until it has seen that */
-	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)a->target.pid,
-		 (int)a->control.agent_tid);
-	return access(path, F_OK) == 0;
+	return swz_attached_agent(a) != 0;
+}
+
+/* The thread that is to close the profile has its name as soon as it runs. */
+static bool closer_is_there(struct swz_attached *a)
+{
+	uint64_t end = swz_watch_now() + SWZ_ATTACH_ANSWER_NS;
+
+	while (swz_attached_read(a) && swz_watch_now() < end) {
+		if (swz_attached_agent(a))
+			return true;
+		swz_watch_rest(SWZ_ATTACH_LOOK_NS);
+	}
+	return false;
 }
 
 /* One stop. *DONE: it was the last. */
@@ -177,7 +186,7 @@ static bool try_to_close(struct swz_attached *a,
 		swz_sites_free(&rest);
 		return false;
 	}
-	result = swz_stop_all(stop, a->target.pid, a->control.agent_tid);
+	result = swz_stop_all(stop, a->target.pid, swz_attached_agent(a));
 	if (result == SWZ_STOP_DONE) {
 		*done = nobody_stays_in_us(a, code, stop) &&
 			is_current(a, &rest);
@@ -200,7 +209,7 @@ bool swz_attach_finish(struct swz_attached *a)
 	if (!closer_waits(a) &&
 	    !swz_injected_call_when_free(a, a->control.finish, 0, false))
 		return false;
-	if (!swz_attached_read(a))
+	if (!closer_is_there(a))
 		return swz_attached_fail(a, "the process has ended");
 	code = read_code(a);
 	if (!code || !swz_target_read_mappings(&a->target)) {

@@ -27,7 +27,7 @@ static bool stop_all(struct patching *p, bool *good)
 {
 	struct swz_attached *a = p->attached;
 	enum swz_stop_result result = swz_stop_all(&p->stop, a->target.pid,
-						   a->control.agent_tid);
+						   swz_attached_agent(a));
 
 	*good = result == SWZ_STOP_DONE ||
 		(result == SWZ_STOP_LATE && p->tries < SWZ_ATTACH_TRIES) ||

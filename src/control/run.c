@@ -26,6 +26,8 @@
 
 /* Between looks at whether the process runs another program. */
 #define LOOK_MS 500
+/* How long a process that was killed may take to end. */
+#define ENDING_MS 2000
 
 static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
 {
@@ -124,6 +126,19 @@ static bool end_children(struct swz_attached *a, const struct swz_sampling *o)
 	return !children.left;
 }
 
+/* Or is about to: who is killed may have threads yet that end. */
+static bool has_ended(int process, int32_t pid)
+{
+	struct pollfd fd = {process, POLLIN, 0};
+
+	for (unsigned i = 0; i < ENDING_MS; i += 10) {
+		swz_stop_reap();
+		if (!swz_process_runs(pid) || poll(&fd, 1, 10) == 1)
+			return true;
+	}
+	return false;
+}
+
 static int record(struct swz_attached *a, const struct swz_sampling *o,
 		  int process, int signals)
 {
@@ -134,7 +149,7 @@ static int record(struct swz_attached *a, const struct swz_sampling *o,
 			    "now, which is not profiled\n");
 		return end_children(a, o) ? 0 : 1;
 	}
-	if (swz_attach_end(a) || !swz_process_runs(o->pid)) {
+	if (swz_attach_end(a) || has_ended(process, o->pid)) {
 		if (o->verbose)
 			tell_end(a);
 		return end_children(a, o) ? 0 : 1;

@@ -65,6 +65,19 @@ bool swz_stop_makes_again(const struct user_regs_struct *r,
 	return true;
 }
 
+/* Those that had not stopped yet, in the midst of some system call: they cannot
+ * be let go before they do. And those that were killed: as long as we have not
+ * heard of their end, their process has not ended. */
+#define MOST_LINGERING 4096u
+static int32_t lingering[MOST_LINGERING];
+static size_t lingering_count;
+
+static void linger(int32_t tid)
+{
+	if (lingering_count < MOST_LINGERING)
+		lingering[lingering_count++] = tid;
+}
+
 static struct swz_stopped *find(struct swz_stop *s, int32_t tid)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -137,8 +150,10 @@ static enum swz_stop_result take(struct swz_stop *s, struct swz_stopped *t,
 	} else if (signal != SIGTRAP) {
 		return SWZ_STOP_HELD;
 	}
-	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &t->registers) != 0)
+	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &t->registers) != 0) {
+		linger(t->tid);
 		forget(s, t);
+	}
 	return SWZ_STOP_DONE;
 }
 
@@ -267,12 +282,6 @@ enum swz_stop_result swz_stop_one(struct swz_stop *s, int32_t pid, int32_t tid)
 	return result;
 }
 
-/* Those that had not stopped yet, in the midst of some system call: they
- * cannot be let go before they do. */
-#define MOST_LINGERING 4096u
-static int32_t lingering[MOST_LINGERING];
-static size_t lingering_count;
-
 void swz_stop_reap(void)
 {
 	for (size_t i = 0; i < lingering_count;) {
@@ -300,8 +309,7 @@ static void let_go(int32_t pid, struct swz_stopped *t)
 
 	if (!t->stopped) {
 		if (waitpid(t->tid, &status, __WALL | WNOHANG) != t->tid) {
-			if (lingering_count < MOST_LINGERING)
-				lingering[lingering_count++] = t->tid;
+			linger(t->tid);
 			return;
 		}
 		if (!WIFSTOPPED(status))
@@ -315,7 +323,9 @@ static void let_go(int32_t pid, struct swz_stopped *t)
 		   swz_stop_makes_again(&t->registers, &again)) {
 		(void)ptrace(PTRACE_SETREGS, t->tid, NULL, &again);
 	}
-	(void)ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal);
+	if (ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal) !=
+	    0)
+		linger(t->tid);
 }
 
 /* Whether it would execute something at once. */

@@ -4,73 +4,10 @@
 # was.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
+. "$TOP/tests/e2e/attach.sh"
 need python3
 need_targets attached restless
 LIBPART=$TARGETS/libpart.so
-
-# ------------------------------------------------------- the program, told lines
-
-start_program() { # PROGRAM ARGUMENT...: $program is its process
-	rm -f to from
-	mkfifo to from
-	"$@" <to >from 2>program.err &
-	program=$!
-	exec 8>to 9<from
-	expect ready
-}
-
-expect() { # ANSWER
-	local answer=
-	read -r -t $((60 * PATIENCE)) answer <&9
-	assert_eq "$1" "$answer" 'the answer'
-}
-
-tell() { # LINE ANSWER
-	echo "$1" >&8
-	expect "$2"
-}
-
-end_program() {
-	echo leave >&8
-	expect left
-	exec 8>&- 9<&-
-	wait $program
-	assert_eq 3 $? "the program's exit status"
-	assert_empty program.err
-}
-
-is_attached() {
-	grep -q '^swizzle: attached: ' attach.err || ! kill -0 "$controller" 2>/dev/null
-}
-
-attach() { # OPTION...: to $program; returns when it is patched
-	: >attach.err
-	"$RUN" -v -o profile "$@" -p $program 2>attach.err >attach.out &
-	controller=$!
-	wait_until is_attached
-	assert_contains attach.err 'swizzle: attached: '
-}
-
-detach() {
-	kill -INT $controller
-	wait $controller
-	assert_eq 0 $? "swizzle-run's exit status"
-	assert_contains attach.err 'swizzle: detached'
-	assert_empty attach.out
-	assert_code_restored
-}
-
-# No byte of what is executed differs from the file that it came from.
-assert_code_restored() { # [PID]
-	python3 "$TOP/tests/e2e/compare_code.py" "${1:-$program}" >code 2>&1 ||
-		fail "code was not restored: $(cat code)"
-	assert_matches code '^[1-9][0-9]* texts compared$'
-}
-
-calls() { # FUNCTION [PROFILE]
-	"$DUMP" -q -f csv -o - "${2:-profile}" |
-		awk -F , -v name="$1" '$7 == name { sum += $1 } END { print sum + 0 }'
-}
 
 # ------------------------------------------------------------------- it works
 
