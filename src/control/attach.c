@@ -124,6 +124,7 @@ bool swz_attach_begin(struct swz_attached *a,
 {
 	if (!swz_attached_open(a, settings->pid) || !swz_attached_lock(a))
 		return false;
+	a->target.stand_in = settings->library;
 	if (swz_injected_was_preloaded(a))
 		return swz_attached_fail(
 			a, "it is being profiled by swizzle already");

@@ -37,9 +37,10 @@ struct swz_attached {
 	struct swz_control control;  /* as it was read last */
 	uint64_t control_at;         /* in the target */
 	struct swz_stop_times stops; /* since it began to attach, or detach */
-	size_t skipped;              /* functions */
-	bool taken_over; /* an earlier attach's controller was killed: its
-			  * profile was closed */
+	bool has_other_root; /* the profile is in the process's file system */
+	size_t skipped;      /* functions */
+	bool taken_over;     /* an earlier attach's controller was killed: its
+			      * profile was closed */
 	int lock;
 	char problem[1024]; /* of the latest call that failed */
 };

@@ -20,9 +20,8 @@ static bool is_ours(const struct swz_attached *a,
 {
 	const struct swz_target_mapping *m = swz_target_mapping_at(&a->target,
 								   address);
-	const char *base = m ? strrchr(m->path, '/') : NULL;
 
-	if (base && strncmp(base, "/libswizzle.so", 14) == 0)
+	if (m && swz_target_is_library(m->path))
 		return true;
 	for (uint32_t i = 0; i < count; i++)
 		if (address >= code[i].start && address < code[i].end)

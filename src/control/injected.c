@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "control/carry.h"
 #include "control/request.h"
 #include "watch/clock.h"
 
@@ -12,9 +13,7 @@ const struct swz_target_mapping *swz_injected_mapping(
 	const struct swz_target *t)
 {
 	for (size_t i = 0; i < t->mapping_count; i++) {
-		const char *base = strrchr(t->mappings[i].path, '/');
-
-		if (base && strncmp(base, "/libswizzle.so", 14) == 0)
+		if (swz_target_is_library(t->mappings[i].path))
 			return &t->mappings[i];
 	}
 	return NULL;
@@ -87,20 +86,38 @@ static bool load_library(struct swz_attached *a, uint64_t open, uint64_t path,
 	       (*handle || fail_to_load(a));
 }
 
+/* Writes the request, loads the library. */
+static bool bring(struct swz_attached *a, uint64_t open, const char *library,
+		  char **environment, uint64_t *request, uint64_t *handle)
+{
+	const bool there = a->control_at && a->control.handle;
+	struct swz_carried carried = {.fd = -1, .root = -1};
+	uint64_t path;
+	bool done;
+
+	a->has_other_root = swz_carry_is_needed(a, library);
+	if (a->has_other_root && !there && !swz_carry(a, library, &carried))
+		return false;
+	done = swz_request_write(&a->borrower,
+				 carried.path[0] ? carried.path : library,
+				 environment, &path, request) ||
+	       swz_attached_fail(a, "the settings are too long");
+	done = done && load_library(a, open, path, handle);
+	swz_carry_end(a, &carried);
+	return done;
+}
+
 bool swz_injected_load(struct swz_attached *a, const char *library,
 		       char **environment)
 {
 	uint64_t open = swz_target_symbol(&a->target, "dlopen");
 	uint64_t close = swz_target_symbol(&a->target, "dlclose");
-	uint64_t path, request, handle, begin;
+	uint64_t request, handle, begin;
 	struct swz_attach_request r;
 
 	if (!open || !close)
 		return swz_attached_fail(a, "its libc has no dlopen");
-	if (!swz_request_write(&a->borrower, library, environment, &path,
-			       &request))
-		return swz_attached_fail(a, "the settings are too long");
-	if (!load_library(a, open, path, &handle))
+	if (!bring(a, open, library, environment, &request, &handle))
 		return false;
 	if (!swz_injected_find(a))
 		return swz_attached_fail(

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/control.h"
@@ -12,6 +13,7 @@
 
 #define ROOM (SWZ_REGION_TEXTS_END - SWZ_REGION_TEXTS)
 #define MOST_ARGUMENT_BYTES (64u << 10)
+#define PATH_BYTES 4096u
 
 /* Grows from the region's texts on. */
 struct block {
@@ -41,13 +43,54 @@ static uint64_t add_text(struct block *b, const char *text)
 	return add(b, text, strlen(text) + 1);
 }
 
+/* A link of /proc/PID. */
+static bool read_link(int32_t pid, const char *name, char path[PATH_BYTES])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/%s", (int)pid, name);
+	n = readlink(link, path, PATH_BYTES - 1);
+	if (n <= 0)
+		return false;
+	path[n] = '\0';
+	return true;
+}
+
+/* The program's file, as the process itself would open it: where it has no
+ * /proc it cannot find out. 0: not known. */
+static uint64_t add_program(struct block *b, const struct swz_target *t)
+{
+	char program[PATH_BYTES], root[PATH_BYTES], link[64], *inside;
+	struct stat wanted, st;
+	size_t skipped = 0;
+	bool found;
+
+	if (!read_link(t->pid, "exe", program) ||
+	    !read_link(t->pid, "root", root))
+		return 0;
+	if (root[1] && strncmp(program, root, strlen(root)) == 0)
+		skipped = strlen(root);
+	inside = swz_target_path(t, program + skipped);
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)t->pid);
+	found = stat(link, &wanted) == 0 && stat(inside, &st) == 0 &&
+		st.st_dev == wanted.st_dev && st.st_ino == wanted.st_ino;
+	free(inside);
+	return found ? add_text(b, program + skipped) : 0;
+}
+
 /* NULL at the end, and behind that an auxiliary vector, as at a program's
  * start.
  */
-static uint64_t add_environment(struct block *b, char **environment)
+static uint64_t add_environment(struct block *b, const struct swz_target *t,
+				char **environment)
 {
-	const Elf64_auxv_t vector[2] = {{.a_type = AT_SECURE},
-					{.a_type = AT_NULL}};
+	const uint64_t program = add_program(b, t);
+	const Elf64_auxv_t vector[3] = {
+		{.a_type = AT_SECURE},
+		{.a_type = program ? AT_EXECFN : AT_NULL,
+		 .a_un.a_val = program},
+		{.a_type = AT_NULL}};
 	size_t count = 0, bytes;
 	uint64_t *words, at;
 
@@ -122,7 +165,7 @@ bool swz_request_write(const struct swz_borrower *b, const char *library_path,
 
 	block->at = b->region + SWZ_REGION_TEXTS;
 	*library = add_text(block, library_path);
-	r.environment = add_environment(block, environment);
+	r.environment = add_environment(block, b->target, environment);
 	r.arguments = add_arguments(block, b->target->pid, &r.argument_count);
 	*request = add(block, &r, sizeof(r));
 	done = !block->full && swz_target_write(b->target, block->at,

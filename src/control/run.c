@@ -209,6 +209,10 @@ int swz_attach_run(struct swz_run *run, const struct swz_sampling *o,
 		pass_on(&attached);
 	if (o->verbose)
 		tell_begin(&attached);
+	if (attached.has_other_root)
+		say("swizzle: the process has a root directory of its own: "
+		    "the profile is /proc/%d/root%s\n",
+		    (int)o->pid, attached.control.path);
 	status = record(&attached, o, process, signals);
 	swz_attach_free(&attached);
 	if (!o->quiet && o->summary)

@@ -159,21 +159,62 @@ static bool read_symbols(struct swz_elf_copy *copy, int fd)
 	return false;
 }
 
-static int open_file(const struct swz_target *t,
-		     const struct swz_target_mapping *m)
+static int open_regular(const char *path, uint64_t inode)
 {
-	char *path = swz_target_path(t, m->path);
-	int fd = m->path[0] == '/' ? open(path, O_RDONLY | O_CLOEXEC |
-							O_NOCTTY | O_NONBLOCK)
-				   : -1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
 
-	free(path);
 	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-			st.st_ino != m->inode)) {
+			(inode && st.st_ino != inode))) {
 		close(fd);
 		fd = -1;
 	}
+	return fd;
+}
+
+bool swz_target_is_library(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	/* the second one is in a file in memory */
+	return base && (strncmp(base, "/libswizzle.so", 14) == 0 ||
+			strncmp(base, "/memfd:libswizzle.so", 20) == 0);
+}
+
+/* The first page has the build-id. */
+static int open_stand_in(const struct swz_target *t,
+			 const struct swz_target_mapping *m)
+{
+	uint8_t wanted[4096], there[4096];
+	int fd = open_regular(t->stand_in, 0);
+
+	if (fd >= 0 && (m->offset ||
+			!swz_target_read(t, m->start, wanted, sizeof(wanted)) ||
+			pread(fd, there, sizeof(there), 0) != sizeof(there) ||
+			memcmp(there, wanted, sizeof(there)) != 0)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* What the kernel says of a process with another root directory is a path of
+ * ours, or of its own. */
+static int open_file(const struct swz_target *t,
+		     const struct swz_target_mapping *m)
+{
+	char *path;
+	int fd;
+
+	if (m->path[0] != '/')
+		return -1;
+	path = swz_target_path(t, m->path);
+	fd = open_regular(path, m->inode);
+	free(path);
+	if (fd < 0)
+		fd = open_regular(m->path, m->inode);
+	if (fd < 0 && t->stand_in && swz_target_is_library(m->path))
+		fd = open_stand_in(t, m);
 	return fd;
 }
 

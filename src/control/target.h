@@ -16,7 +16,9 @@ struct swz_target_mapping {
 
 struct swz_target {
 	int32_t pid;
-	int memory;                          /* of /proc/PID/mem */
+	int memory;           /* of /proc/PID/mem */
+	const char *stand_in; /* a file that has what libswizzle.so has there,
+			       * where that file cannot be opened; or NULL */
 	struct swz_target_mapping *mappings; /* sorted */
 	size_t mapping_count, mapping_capacity;
 };
@@ -55,6 +57,9 @@ uint64_t swz_target_symbol_in(const struct swz_target *target,
 			      const char *name);
 /* Likewise, in libc and what belongs to it. */
 uint64_t swz_target_symbol(const struct swz_target *target, const char *name);
+
+/* Whether a file that is mapped is libswizzle.so, by its path. */
+bool swz_target_is_library(const char *path);
 
 /* A path of the process's, as this one can open it; to be freed. */
 char *swz_target_path(const struct swz_target *target, const char *path);

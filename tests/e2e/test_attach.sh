@@ -253,6 +253,58 @@ assert_eq 0 $? "the program's exit status: $(cat printed)"
 assert_empty program.err
 assert_ge $rounds 2 'rounds'
 
+# ------------------------------------------------- another root, another namespace
+
+# A directory that has all that the program needs, by the names that swizzle-dump
+# finds outside.
+make_jail() {
+	local file
+	mkdir -p "jail/$TARGETS" jail/tmp
+	cp "$TARGETS/attached" "$LIBPART" "jail/$TARGETS"
+	for file in $(ldd "$TARGETS/attached" "$LIBPART" |
+		awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^\//) print $i }' | sort -u); do
+		[ ! -f "$file" ] || cp --parents -L "$file" jail
+	done
+}
+
+use_jail() { # MODE
+	attach -m "$1" -o "/$1"
+	assert_contains attach.err "the profile is /proc/$program/root/$1"
+	tell 'run 123' 'ran 123'
+	tell 'throw 100' 'wrong 0'
+	tell "load 50 $LIBPART" 'loaded 1325'
+	detach
+	assert_eq 123 "$(calls step "jail/$1")" 'calls of step'
+	assert_eq 50 "$(calls part_work "jail/$1")" 'calls into the library'
+	tell 'run 10' 'ran 10'
+}
+
+if [ "$(id -u)" = 0 ] && chroot / true; then
+	make_jail
+	it 'a process with another root, without /proc'
+	start_program chroot jail "$TARGETS/attached"
+	use_jail profile
+	use_jail trace # the library is there by now
+	end_program
+	assert_eq '' "$(find jail -name 'libswizzle*')" 'files that were left'
+	rm -f jail/profile jail/trace
+fi
+
+if [ "$(id -u)" = 0 ] && unshare -m -p -f true 2>/dev/null; then
+	it 'a process in other namespaces, as in a container'
+	mkdir -p jail/proc
+	# shellcheck disable=SC2016 # that shell expands it
+	start_program unshare -m -p -f sh -c \
+		'mount -t proc proc jail/proc && mount -t tmpfs none "$0" &&
+		chroot jail "$1"; exit $?' "${LIBSWIZZLE%/*}" "$TARGETS/attached"
+	starter=$program
+	program=$(pgrep -x attached -P "$(pgrep -P $starter)")
+	use_jail profile
+	use_jail trace
+	program=$starter
+	end_program
+fi
+
 it 'two at once: one of them is refused'
 start_program "$TARGETS/attached"
 attach
