@@ -36,6 +36,7 @@ enum swz_file_flags {
 	SWZ_FILE_SWITCHES = 2048, /* --switches: the threads of which they were
 				   * recorded have switches_from */
 	SWZ_FILE_SAMPLES = 4096,  /* -m sample: nodes hold samples, not calls */
+	SWZ_FILE_FLOWS = 8192,    /* --flows: values tell what woke what */
 	SWZ_FILE_MERGED = 1 << 20 /* a sum of profiles: see struct swz_node */
 };
 

@@ -60,7 +60,19 @@ enum swz_part_kind {
 	/* The place points at an object that has a pointer to text, which ends
 	 * with a 0, at `offset`. */
 	SWZ_PART_FIELD = 7,
+	/* The place holds a file descriptor: struct swz_file_value. */
+	SWZ_PART_FILE = 8,
+	/* The same of a descriptor that lies where the place points, at
+	 * `offset`. */
+	SWZ_PART_FILE_AT = 9,
 	SWZ_PART_KINDS
+};
+
+/* A file descriptor and what it stands for at that moment (fstat). */
+struct swz_file_value {
+	int32_t fd;
+	uint32_t mode; /* st_mode; 0: nothing is known of it */
+	uint64_t device, inode;
 };
 
 /* The two bytes before a text: its length, and what is true of it. */
@@ -115,7 +127,8 @@ enum swz_type_kind {
 	SWZ_TYPE_SMART = 13,  /* a pointer first; `of`: what it points at */
 	SWZ_TYPE_FUNCTION = 14,
 	SWZ_TYPE_REFERENCE = 15,
-	SWZ_TYPE_OPAQUE = 16 /* bytes, shown as they are */
+	SWZ_TYPE_OPAQUE = 16, /* bytes, shown as they are */
+	SWZ_TYPE_FILE = 17    /* struct swz_file_value */
 };
 
 struct swz_value_type {
@@ -151,7 +164,24 @@ struct swz_value_record {
 enum swz_value_moment {
 	SWZ_VALUES_ENTRY = 1,
 	SWZ_VALUES_RETURN = 2,
-	SWZ_VALUES_EXCEPTION = 3 /* the type's name follows, as a text */
+	SWZ_VALUES_EXCEPTION = 3, /* the type's name follows, as a text */
+	/* --flows, of no event: */
+	SWZ_VALUES_SOCKET = 4, /* struct swz_socket_value: of a socket that the
+				* thread has come to */
+	SWZ_VALUES_THREAD = 5, /* the thread's pthread_t, 8 bytes */
+	SWZ_VALUES_EXEC = 6    /* it is about to execute a program; in the
+				* process with this pid (8 bytes): after vfork
+				* that is another one */
+};
+
+/* A socket's addresses, by its inode: from when it has a peer on they stay. */
+struct swz_socket_value {
+	uint64_t inode;
+	uint16_t family;           /* AF_*: as in the addresses */
+	uint16_t type;             /* SOCK_* */
+	uint16_t own_bytes;        /* 0: of AF_UNIX, or none is known */
+	uint16_t peer_bytes;       /* 0: it has no peer yet, or the same */
+	uint8_t own[28], peer[28]; /* struct sockaddr_in, sockaddr_in6 */
 };
 
 /* Whether a call is recorded: all conditions of its signature must hold when it

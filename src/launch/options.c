@@ -84,6 +84,8 @@ static const char usage[] =
 	"      --ring             trace: do not stop, but keep the newest\n"
 	"      --switches         trace: record when threads wait, too (the kernel's\n"
 	"                         context switches)\n"
+	"      --flows            trace: record what wakes what: threads, processes,\n"
+	"                         pipes, sockets, locks, signals\n"
 	"      --imports[=dlsym]  time calls into other libraries, too, where they\n"
 	"                         go through the caller's GOT (read, malloc, ...);\n"
 	"                         dlsym: also through pointers that it returns\n"
@@ -169,6 +171,7 @@ static const struct option options[] = {
 	{"start-at", "SWIZZLE_START_AT", NULL, TRIGGER, 0, OF_HOOKS},
 	{"stop-at", "SWIZZLE_STOP_AT", NULL, TRIGGER, 0, OF_HOOKS},
 	{"switches", "SWIZZLE_SWITCHES", "1", FLAG, 0, OF_TRACE},
+	{"flows", "SWIZZLE_FLOWS", "1", FLAG, 0, OF_TRACE},
 	{"imports", "SWIZZLE_IMPORTS", "1", IMPORTS, 0, OF_HOOKS},
 	{"follow", "SWIZZLE_FOLLOW", "1", FLAG, 0, ALL_MODES},
 	{"no-follow", "SWIZZLE_FOLLOW", "0", FLAG, 0, ALL_MODES},
@@ -592,6 +595,9 @@ static void check_modes(bool has_program)
 			bad_usage("option --imports is not for -p: calls "
 				  "through the GOT are timed from a program's "
 				  "start");
+		if (strcmp(swz_environment_get("SWIZZLE_FLOWS"), "1") == 0)
+			bad_usage("option --flows is not for -p: what a "
+				  "process has open then is not known");
 		if (strcmp(swz_environment_get("SWIZZLE_LIST"), "1") == 0)
 			bad_usage("option --list is not for -p: give the "
 				  "program instead");

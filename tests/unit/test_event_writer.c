@@ -105,6 +105,11 @@ void swz_switches_begin_thread(struct swz_thread *t)
 	(void)t;
 }
 
+void swz_values_note_thread(struct swz_thread *t)
+{
+	(void)t;
+}
+
 void swz_values_begin_thread(struct swz_thread_cold *cold)
 {
 	(void)cold;

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "profile/support/memory.h"
+#include "profile/support/output.h"
 #include "profile/support/progress.h"
 
 bool swz_trace_wants(const struct swz_trace *trace,
@@ -108,6 +110,66 @@ const struct swz_profile_mark *swz_trace_marks_next(
 		}
 	}
 	return NULL;
+}
+
+static bool is_shown(const struct swz_trace *trace,
+		     const struct swz_flow_end *end)
+{
+	const struct swz_profile *profile =
+		trace->bindings[end->process].profile;
+
+	return end->ticks >= trace->range.from &&
+	       end->ticks <= trace->range.to &&
+	       swz_trace_wants(trace, &profile->threads[end->thread]);
+}
+
+void swz_trace_flows_begin(struct swz_trace_flows *flows,
+			   const struct swz_trace *trace,
+			   const struct swz_binding *binding,
+			   const struct swz_profile_thread *thread)
+{
+	flows->trace = trace;
+	flows->to = trace->range.to;
+	swz_flow_reader_begin(&flows->reader, trace->flows,
+			      (size_t)(binding - trace->bindings),
+			      (size_t)(thread - binding->profile->threads),
+			      trace->range.from);
+}
+
+const struct swz_flow *swz_trace_flows_next(struct swz_trace_flows *flows,
+					    uint64_t until, bool *is_to)
+{
+	const struct swz_flow *flow;
+
+	if (until > flows->to)
+		until = flows->to;
+	do
+		flow = swz_flow_reader_next(&flows->reader, until, is_to);
+	while (flow &&
+	       !is_shown(flows->trace, *is_to ? &flow->from : &flow->to));
+	return flow;
+}
+
+uint64_t swz_trace_flow_id(const struct swz_trace *trace,
+			   const struct swz_flow *flow)
+{
+	return (uint64_t)(flow - trace->flows->of) + 1;
+}
+
+char *swz_trace_flow_text(const struct swz_trace *trace,
+			  const struct swz_flow_end *end)
+{
+	const struct swz_profile *profile =
+		trace->bindings[end->process].profile;
+	int32_t tid = profile->threads[end->thread].record.tid;
+
+	if (tid == profile->header.pid)
+		return swz_print("%s in %s %" PRId32, end->function,
+				 swz_base_name(profile->executable),
+				 profile->header.pid);
+	return swz_print("%s in %s %" PRId32 ", thread %" PRId32, end->function,
+			 swz_base_name(profile->executable),
+			 profile->header.pid, tid);
 }
 
 const char *swz_trace_off_name(const struct swz_off_time *time)

@@ -12,6 +12,7 @@
 #include "profile/file/events.h"
 #include "profile/file/switches.h"
 #include "profile/file/thread_choice.h"
+#include "profile/flows/flows.h"
 #include "profile/costs/event_choice.h"
 #include "profile/costs/tree.h"
 #include "profile/costs/view.h"
@@ -29,6 +30,8 @@ struct swz_trace {
 	struct swz_range range;
 	uint64_t origin; /* ticks at time 0: the first process's start */
 	const struct swz_calls_options *calls; /* of -f calls */
+	const struct swz_flows *flows;         /* between the processes; NULL:
+						* none were recorded */
 	const struct swz_view *view; /* what is left out; the thread's part of
 				      * it is in shown while it is written */
 	struct swz_unit_set shown;
@@ -86,6 +89,32 @@ void swz_trace_marks_begin(struct swz_trace_marks *marks,
  * last: marks->to); NULL: there is none. */
 const struct swz_profile_mark *swz_trace_marks_next(
 	struct swz_trace_marks *marks, uint64_t until);
+
+/* A thread's ends of flows, as they come between its events. */
+struct swz_trace_flows {
+	const struct swz_trace *trace;
+	struct swz_flow_reader reader;
+	uint64_t to;
+};
+void swz_trace_flows_begin(struct swz_trace_flows *flows,
+			   const struct swz_trace *trace,
+			   const struct swz_binding *binding,
+			   const struct swz_profile_thread *thread);
+
+/* The next one up to UNTIL, the time of the thread's next event (after the
+ * last: flows->to), of a flow that is shown with both ends; NULL: there is
+ * none. *IS_TO: it ends here; else it begins here. */
+const struct swz_flow *swz_trace_flows_next(struct swz_trace_flows *flows,
+					    uint64_t until, bool *is_to);
+
+/* A flow's number, from 1. */
+uint64_t swz_trace_flow_id(const struct swz_trace *trace,
+			   const struct swz_flow *flow);
+
+/* "write in redis-server 4711, thread 4712" of an end: what was called where,
+ * as seen from the other one; to be freed. */
+char *swz_trace_flow_text(const struct swz_trace *trace,
+			  const struct swz_flow_end *end);
 
 /* As what it is shown. */
 const char *swz_trace_off_name(const struct swz_off_time *time);

@@ -169,6 +169,7 @@ static struct entry *find(struct swz_value_reader *reader,
 		bool entered = record->kind == SWZ_VALUES_ENTRY;
 
 		if (record->node != event->node || entered != event->begins ||
+		    record->kind > SWZ_VALUES_EXCEPTION ||
 		    record->ticks > event->ticks)
 			continue;
 		if (record->ticks == event->ticks)
@@ -223,6 +224,11 @@ static bool take_part(struct decoding *d, const struct swz_value_part *part,
 
 	if (part->kind == SWZ_PART_KEEP)
 		return true;
+	if (part->kind == SWZ_PART_FILE || part->kind == SWZ_PART_FILE_AT) {
+		plain->size = sizeof(struct swz_file_value);
+		plain->bytes = take(d, plain->size);
+		return plain->bytes != NULL;
+	}
 	if (part->kind != SWZ_PART_PLAIN && part->kind != SWZ_PART_MEMORY)
 		return take_text(d, &value->text);
 	if (part->kind == SWZ_PART_MEMORY) {
@@ -283,6 +289,55 @@ static void decode(const struct swz_profile_signature *signature,
 			return;
 		}
 	}
+}
+
+static bool has_node(const struct swz_profile_thread *thread, uint32_t unit)
+{
+	size_t low = 0, high = thread->span_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct swz_node_span *span = &thread->spans[middle];
+
+		if (unit >= span->unit && unit - span->unit < span->count)
+			return true;
+		if (span->unit > unit)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return false;
+}
+
+bool swz_values_next(struct swz_value_reader *reader,
+		     struct swz_value_item *item)
+{
+	const struct entry *entry;
+
+	do {
+		if (!read_record(reader))
+			return false;
+		entry = &reader->window[(reader->end - 1) % WINDOW];
+	} while (!has_node(reader->thread, entry->record.node));
+	item->record = entry->record;
+	item->bytes = entry->bytes;
+	item->size = entry->size;
+	item->signature = swz_signature_find(
+		reader->profile,
+		swz_profile_node(reader->profile, entry->record.node)
+			->function);
+	return true;
+}
+
+void swz_values_decode(struct swz_value_reader *reader,
+		       const struct swz_value_item *item,
+		       struct swz_call_values *values)
+{
+	values->count = 0;
+	values->exception = NULL;
+	values->moment = item->record.kind;
+	decode(item->signature, &reader->window[(reader->end - 1) % WINDOW],
+	       values);
 }
 
 bool swz_values_of(struct swz_value_reader *reader,

@@ -50,6 +50,25 @@ struct swz_value_reader *swz_values_open(
 	const struct swz_profile_thread *thread);
 void swz_values_close(struct swz_value_reader *reader); /* NULL is fine */
 
+/* A record, as it lies in the file: of any moment, and of none (--flows). */
+struct swz_value_item {
+	struct swz_value_record record; /* its node is one of the thread's */
+	const struct swz_profile_signature *signature; /* of what was called;
+							* NULL: none */
+	const uint8_t *bytes; /* behind it; the reader's, until the next */
+	size_t size;
+};
+
+/* The next record of the thread; false: there is no more. A reader serves this
+ * or swz_values_of(), not both. */
+bool swz_values_next(struct swz_value_reader *reader,
+		     struct swz_value_item *item);
+
+/* The values of such a record, which is of an entry or a return. */
+void swz_values_decode(struct swz_value_reader *reader,
+		       const struct swz_value_item *item,
+		       struct swz_call_values *values);
+
 /* The values of an event that swz_events_next() has just handed out: the
  * arguments at a begin, the result or the exception at an end. False: there are
  * none. */

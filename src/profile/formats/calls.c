@@ -33,6 +33,7 @@ struct writing {
 	struct swz_value_reader *values;
 	struct frame *frames;
 	size_t count, capacity;
+	struct swz_trace_flows flows;
 	struct swz_text begun; /* the call that is to be written yet */
 	bool has_begun;
 	struct swz_call_end end;
@@ -107,6 +108,37 @@ static void put_end(struct writing *w)
 		fputs("  ", w->stream);
 		swz_calls_put(w->stream, w->trace, SWZ_COLOUR_NONE,
 			      end->out.text);
+	}
+}
+
+/* What woke the thread where a call returns now, or where none does: on a line
+ * of its own. */
+static void put_wakes(struct writing *w, uint64_t until, bool returns)
+{
+	const struct swz_flow *flow;
+	bool is_to;
+
+	while ((flow = swz_trace_flows_next(&w->flows, until, &is_to))) {
+		int64_t ns = swz_trace_ns(w->trace, w->binding,
+					  flow->from.ticks);
+		char *other, *line;
+
+		if (!is_to)
+			continue;
+		if (!returns) {
+			put_begun(w);
+			put_columns(w, flow->to.ticks, false, 0);
+			put_indent(w, w->count);
+		}
+		other = swz_trace_flow_text(w->trace, &flow->from);
+		line = swz_print("%s<- woken by %s at %" PRId64 ".%06" PRId64,
+				 returns ? "  " : "", other, ns / 1000000000,
+				 ns / 1000 % 1000000);
+		swz_calls_put(w->stream, w->trace, SWZ_COLOUR_DIM, line);
+		if (!returns)
+			putc('\n', w->stream);
+		free(line);
+		free(other);
 	}
 }
 
@@ -185,6 +217,7 @@ static void end_call(struct writing *w, const struct swz_event *event)
 	w->has_begun = false;
 	put_end(w);
 	follow_error(w, frame, name);
+	put_wakes(w, event->ticks, true);
 	putc('\n', w->stream);
 	free(frame->origin);
 	w->count--;
@@ -201,6 +234,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	w->binding = binding;
 	w->values = swz_values_open(binding->profile, thread);
 	w->count = 0;
+	swz_trace_flows_begin(&w->flows, w->trace, binding, thread);
 	while (swz_trace_next(w->stream, w->trace, events, &event)) {
 		if (!any)
 			swz_calls_put_thread(w->stream, w->trace, binding,
@@ -208,10 +242,12 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 		any = true;
 		if (depth && event.depth >= depth)
 			continue;
-		if (event.begins)
-			begin_call(w, &event);
-		else
+		if (!event.begins) {
 			end_call(w, &event);
+			continue;
+		}
+		put_wakes(w, event.ticks, false);
+		begin_call(w, &event);
 	}
 	if (w->count)
 		put_begun(w);

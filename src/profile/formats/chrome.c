@@ -16,6 +16,7 @@ struct writing {
 	struct swz_trace *trace;
 	struct swz_value_reader *values;
 	struct swz_text text;
+	uint64_t depth; /* of calls that are open in the thread */
 	bool any;
 };
 
@@ -117,6 +118,7 @@ static void put_event(struct writing *w, struct swz_binding *binding,
 {
 	int64_t ns = swz_trace_ns(w->trace, binding, event->ticks);
 
+	w->depth += event->begins ? 1 : UINT64_MAX;
 	begin_object(w, event->begins ? 'B' : 'E', binding->profile->header.pid,
 		     tid);
 	put_time(w->stream, ns);
@@ -172,11 +174,52 @@ static void put_marks(struct writing *w, struct swz_binding *binding,
 	}
 }
 
+static void put_slice(struct writing *w, struct swz_binding *binding,
+		      int32_t tid, const struct swz_flow_end *end, bool begins)
+{
+	begin_object(w, begins ? 'B' : 'E', binding->profile->header.pid, tid);
+	put_time(w->stream, swz_trace_ns(w->trace, binding, end->ticks));
+	if (begins)
+		fprintf(w->stream, ",\"name\":\"[%s]\",\"cat\":\"flow\"",
+			end->function);
+	putc('}', w->stream);
+}
+
+/* An arrow begins and ends within the calls that are open then; where none is
+ * it needs something to hold on to. */
+static void put_flows(struct writing *w, struct swz_binding *binding,
+		      int32_t tid, struct swz_trace_flows *flows,
+		      uint64_t until)
+{
+	const struct swz_flow *flow;
+	bool is_to;
+
+	while ((flow = swz_trace_flows_next(flows, until, &is_to))) {
+		const struct swz_flow_end *end = is_to ? &flow->to
+						       : &flow->from;
+
+		if (!w->depth)
+			put_slice(w, binding, tid, end, true);
+		begin_object(w, is_to ? 'f' : 's', binding->profile->header.pid,
+			     tid);
+		put_time(w->stream,
+			 swz_trace_ns(w->trace, binding, end->ticks));
+		fprintf(w->stream, ",\"id\":%" PRIu64 ",\"name\":",
+			swz_trace_flow_id(w->trace, flow));
+		swz_put_json(w->stream, flow->from.function);
+		fprintf(w->stream, ",\"cat\":\"flow\"%s}",
+			is_to ? ",\"bp\":\"e\"" : "");
+		if (!w->depth)
+			put_slice(w, binding, tid, end, false);
+	}
+}
+
 static void put_thread(struct writing *w, struct swz_binding *binding,
 		       const struct swz_profile_thread *thread)
 {
 	struct swz_events *events = swz_trace_open(w->trace, binding, thread);
 	struct swz_trace_marks marks;
+	struct swz_trace_flows flows;
 	struct swz_trace_off off;
 	struct swz_event event;
 	char buffer[32];
@@ -184,16 +227,20 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	put_name(w, "thread_name", binding->profile->header.pid,
 		 thread->record.tid,
 		 swz_trace_thread_name(thread, buffer, sizeof(buffer)));
+	w->depth = 0;
 	w->values = swz_values_open(binding->profile, thread);
 	swz_trace_off_begin(&off, w->trace, thread);
 	swz_trace_marks_begin(&marks, w->trace, binding->profile, thread);
+	swz_trace_flows_begin(&flows, w->trace, binding, thread);
 	while (swz_trace_next(w->stream, w->trace, events, &event)) {
 		put_off(w, binding, thread->record.tid, &off, event.ticks);
 		put_marks(w, binding, thread->record.tid, &marks, event.ticks);
+		put_flows(w, binding, thread->record.tid, &flows, event.ticks);
 		put_event(w, binding, thread->record.tid, &event);
 	}
 	put_off(w, binding, thread->record.tid, &off, off.end);
 	put_marks(w, binding, thread->record.tid, &marks, marks.to);
+	put_flows(w, binding, thread->record.tid, &flows, flows.to);
 	swz_values_close(w->values);
 	swz_trace_close(w->trace, events, thread);
 }

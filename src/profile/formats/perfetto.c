@@ -34,7 +34,9 @@ enum event_field {
 	EVENT_NAME = 10, /* interned */
 	EVENT_TRACK = 11,
 	EVENT_CATEGORY_TEXT = 22,
-	EVENT_NAME_TEXT = 23
+	EVENT_NAME_TEXT = 23,
+	EVENT_FLOW = 47,     /* begins here */
+	EVENT_FLOW_ENDS = 48 /* terminating_flow_ids */
 };
 
 enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END = 2, TYPE_INSTANT = 3 };
@@ -279,12 +281,41 @@ static void put_marks(struct writing *w, struct swz_binding *binding,
 	}
 }
 
+/* Flows lead from one instant to another, each in the calls that are open then:
+ * an event that ends a call can have none. */
+static void put_flows(struct writing *w, struct swz_binding *binding,
+		      struct swz_trace_flows *flows, uint64_t until)
+{
+	const struct swz_flow *flow;
+	bool is_to;
+
+	while ((flow = swz_trace_flows_next(flows, until, &is_to))) {
+		char *other = swz_trace_flow_text(w->trace, is_to ? &flow->from
+								  : &flow->to);
+		char *text = swz_print("%s %s", is_to ? "woken by" : "wakes",
+				       other);
+
+		begin_event(w, binding,
+			    is_to ? flow->to.ticks : flow->from.ticks,
+			    TYPE_INSTANT);
+		swz_message_text(&w->part, EVENT_CATEGORY_TEXT, "flow");
+		swz_message_text(&w->part, EVENT_NAME_TEXT, text);
+		swz_message_fixed64(&w->part,
+				    is_to ? EVENT_FLOW_ENDS : EVENT_FLOW,
+				    swz_trace_flow_id(w->trace, flow));
+		end_event(w);
+		free(text);
+		free(other);
+	}
+}
+
 static void put_thread(struct writing *w, struct swz_binding *binding,
 		       const struct swz_profile_thread *thread,
 		       uint64_t process)
 {
 	struct swz_events *events = swz_trace_open(w->trace, binding, thread);
 	struct swz_trace_marks marks;
+	struct swz_trace_flows flows;
 	struct swz_trace_off off;
 	struct swz_event event;
 
@@ -292,13 +323,16 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	w->values = swz_values_open(binding->profile, thread);
 	swz_trace_off_begin(&off, w->trace, thread);
 	swz_trace_marks_begin(&marks, w->trace, binding->profile, thread);
+	swz_trace_flows_begin(&flows, w->trace, binding, thread);
 	while (swz_trace_next(w->stream, w->trace, events, &event)) {
 		put_off(w, binding, &off, event.ticks);
 		put_marks(w, binding, &marks, event.ticks, process);
+		put_flows(w, binding, &flows, event.ticks);
 		put_event(w, binding, &event);
 	}
 	put_off(w, binding, &off, off.end);
 	put_marks(w, binding, &marks, marks.to, process);
+	put_flows(w, binding, &flows, flows.to);
 	swz_values_close(w->values);
 	swz_trace_close(w->trace, events, thread);
 }

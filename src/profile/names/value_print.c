@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "profile/names/demangle.h"
 #include "profile/support/memory.h"
@@ -286,6 +287,20 @@ static void put_enum(struct swz_text *text, const struct swz_value *value,
 	}
 }
 
+/* As /proc/PID/fd has it, where that is no path. */
+static void put_file(struct swz_text *text, const uint8_t *bytes, size_t size)
+{
+	struct swz_file_value file = {.fd = -1};
+
+	if (size == sizeof(file))
+		memcpy(&file, bytes, sizeof(file));
+	swz_text_put(text, "%" PRId32, file.fd);
+	if (S_ISFIFO(file.mode) || S_ISSOCK(file.mode))
+		swz_text_put(text, " (%s:[%" PRIu64 "])",
+			     S_ISFIFO(file.mode) ? "pipe" : "socket",
+			     file.inode);
+}
+
 static void put_typed(struct swz_text *text, struct swz_binding *binding,
 		      const struct swz_value *value,
 		      const struct swz_value_type *type, const uint8_t *bytes,
@@ -481,6 +496,9 @@ static void put_typed(struct swz_text *text, struct swz_binding *binding,
 	case SWZ_TYPE_VECTOR:
 		put_vector(text, value, type, bytes, size);
 		break;
+	case SWZ_TYPE_FILE:
+		put_file(text, bytes, size);
+		break;
 	case SWZ_TYPE_STRING: /* whose text is not recorded: in a struct */
 		if (size == 8)
 			put_address(text, binding,
@@ -547,6 +565,7 @@ bool swz_value_number(const struct swz_value *value, int64_t *number)
 	case SWZ_TYPE_ARRAY:
 	case SWZ_TYPE_VECTOR:
 	case SWZ_TYPE_OPAQUE:
+	case SWZ_TYPE_FILE:
 	case SWZ_TYPE_STRING:
 		return false;
 	default:

@@ -28,10 +28,10 @@ static uint64_t hash_string(uint64_t seed, const char *string)
 	return swz_hash(seed, bytes);
 }
 
-static uint64_t hash_of_options(void)
+static uint64_t hash_of_options(const struct swz_module *m)
 {
 	uint64_t numbers[] = {swz_config.min_size, swz_config.test_tactic,
-			      swz_config.sampled};
+			      swz_config.sampled, m->flows_only};
 
 	return swz_hash(
 		hash_string(0, swz_config.hide),
@@ -48,7 +48,7 @@ void swz_cache_key_make(struct swz_saved_key *key, const struct swz_module *m)
 	key->file_bytes = m->identity.bytes;
 	key->mtime_ns = m->identity.mtime_ns;
 	key->ctime_ns = m->identity.ctime_ns;
-	key->options = m->in_scope ? hash_of_options() : 0;
+	key->options = m->in_scope ? hash_of_options(m) : 0;
 	key->flags = (m->in_scope ? SWZ_SAVED_IN_SCOPE : 0) |
 		     (m->late || swz_config.attached ? SWZ_SAVED_LATE : 0) |
 		     (swz_has_shadow_stack() ? SWZ_SAVED_SHADOW_STACK : 0);

@@ -173,5 +173,8 @@ bool swz_cache_restore(struct swz_module *m, const struct swz_hooks *hooks,
 	m->resolver = h->resolver;
 	m->looks_at_callers = h->facts & SWZ_SAVED_LOOKS_AT_CALLERS;
 	m->tableless = h->facts & SWZ_SAVED_TABLELESS;
-	return !m->in_scope || swz_filter_by_name(m, false) == SWZ_OK;
+	if (m->in_scope && swz_filter_by_name(m, false) != SWZ_OK)
+		return false;
+	swz_filter_flows(m);
+	return true;
 }

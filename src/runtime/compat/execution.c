@@ -17,10 +17,12 @@
 
 #include "base/program.h"
 #include "base/syscall.h"
+#include "runtime/support/config.h"
 #include "runtime/support/preload.h"
 #include "runtime/record/processor_time.h"
 #include "runtime/record/switches.h"
 #include "runtime/record/thread.h"
+#include "runtime/record/values.h"
 
 #define PAGE UINT64_C(4096)
 #define VARIABLE "LD_PRELOAD="
@@ -241,15 +243,17 @@ static void *map(size_t bytes)
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* The last moment at which what it ran can be asked. (In a vforked child the
+/* The last moment at which what it ran can be asked, and who executes. (In a vforked child the
  * state is the parent's, and the kernel refuses to tell.) */
-static void note_processor_time(void)
+static void note_last_moment(void)
 {
 	struct swz_thread *thread = swz_thread_here();
 
 	if (swz_recording && thread && thread->cold) {
 		swz_processor_time_note(thread->record);
 		swz_switches_take_now(thread);
+		if (swz_config.flows)
+			swz_values_note_exec(thread);
 	}
 }
 
@@ -260,7 +264,7 @@ static int execute(const struct execution *x, strings environment)
 	size_t bytes;
 	int result;
 
-	note_processor_time();
+	note_last_moment();
 	if (swz_system_calls_end || !environment ||
 	    !find_preload(&e, environment))
 		return x->run(x, environment);

@@ -5,6 +5,7 @@
 #include "base/shown_name.h"
 #include "runtime/discovery/location.h"
 #include "runtime/discovery/symbol_match.h"
+#include "runtime/record/flow_functions.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/record/signatures.h"
 #include "runtime/support/config.h"
@@ -139,10 +140,45 @@ enum swz_status swz_filter_by_name(struct swz_module *m, bool refuses)
 	return SWZ_OK;
 }
 
+static void mark_flows(struct swz_module *m, uint32_t table)
+{
+	struct swz_elf_symbols it;
+	struct swz_elf_symbol s;
+
+	if (swz_elf_symbols_open(&it, &m->file, table) != SWZ_OK)
+		return;
+	while (swz_elf_symbols_next(&it, &s)) {
+		struct swz_function *f;
+		int flow = swz_is_function_symbol(&s)
+				   ? swz_flow_function_find(s.name)
+				   : -1;
+
+		f = flow >= 0 ? swz_function_at(m, s.value) : NULL;
+		if (f && f->start == s.value && !f->is_piece)
+			f->captured = swz_signature_of_flow((uint32_t)flow) + 1;
+	}
+}
+
+void swz_filter_flows(struct swz_module *m)
+{
+	if (!m->has_flows || !m->file.file.size)
+		return;
+	mark_flows(m, SHT_DYNSYM);
+	for (uint32_t i = 0; m->flows_only && i < m->function_count; i++)
+		if (!m->functions[i].captured && !m->functions[i].wrapper)
+			swz_function_refuse(&m->functions[i],
+					    SWZ_REFUSE_FILTERED);
+}
+
 enum swz_status swz_filter_module(struct swz_module *m)
 {
 	enum swz_status status;
 
+	if (m->flows_only) {
+		status = swz_filter_by_name(m, false);
+		swz_filter_flows(m);
+		return status;
+	}
 	for (uint32_t i = 0; swz_config.min_size && i < m->function_count; i++)
 		if (!m->functions[i].wrapper &&
 		    m->functions[i].size < swz_config.min_size)
@@ -151,6 +187,7 @@ enum swz_status swz_filter_module(struct swz_module *m)
 	status = swz_filter_by_name(m, true);
 	if (status == SWZ_OK && swz_config.location)
 		swz_location_filter(m);
+	swz_filter_flows(m);
 	return status;
 }
 

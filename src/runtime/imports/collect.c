@@ -8,6 +8,7 @@
 
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/readers.h"
+#include "runtime/record/flow_functions.h"
 #include "runtime/support/config.h"
 #include "runtime/support/scratch.h"
 
@@ -193,6 +194,9 @@ static bool is_timed_itself(const struct swz_party *p, const Elf64_Sym *s)
 
 	if (!p->in_scope)
 		return false;
+	if (p->flows_only)
+		return swz_flow_function_find(p->dynamic.strings +
+					      s->st_name) >= 0;
 	if (p->module && p->module->functions &&
 	    ELF64_ST_TYPE(s->st_info) == STT_FUNC)
 		f = swz_function_at(p->module, s->st_value);

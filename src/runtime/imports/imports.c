@@ -126,9 +126,11 @@ static void add_party(const struct link_map *map, const struct swz_module *m,
 	p->readable = swz_dynamic_read(map->l_addr, map->l_ld, &p->dynamic);
 	p->untouchable = is_untouchable(map);
 	p->in_scope = m->in_scope;
+	p->flows_only = m->flows_only;
 	p->late = m->late;
 	p->relocated = !m->late || (p->readable && swz_party_is_relocated(p));
-	p->importing = p->readable && m->in_scope && m->text_count &&
+	p->importing = p->readable && m->in_scope && !m->flows_only &&
+		       m->text_count &&
 		       !m->foreign_runtime && !m->unwinder_unserved;
 	p->fresh = true;
 }

@@ -51,6 +51,7 @@ struct swz_party {
 	bool readable;         /* its tables */
 	bool untouchable;
 	bool in_scope;
+	bool flows_only; /* see struct swz_module */
 	bool importing; /* its calls are to be timed */
 	bool late;
 	bool relocated; /* by the dynamic linker, when it was (last) seen */

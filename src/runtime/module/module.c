@@ -38,13 +38,17 @@ static bool is_untouchable(const char *name)
 	       starts_with(name, "libswizzle.so");
 }
 
+static bool is_libc(const char *name)
+{
+	return starts_with(name, "libc.so") || starts_with(name, "libc-2.") ||
+	       starts_with(name, "libpthread.so") ||
+	       starts_with(name, "libpthread-2.");
+}
+
 static bool is_left_out_by_default(const char *name)
 {
-	return starts_with(name, "libc.so") || starts_with(name, "libm.so") ||
-	       starts_with(name, "libmvec.so") ||
-	       starts_with(name, "libpthread.so") ||
-	       starts_with(name, "libc-2.") || starts_with(name, "libm-2.") ||
-	       starts_with(name, "libpthread-2.");
+	return is_libc(name) || starts_with(name, "libm.so") ||
+	       starts_with(name, "libmvec.so") || starts_with(name, "libm-2.");
 }
 
 struct swz_pattern_hits swz_module_hits;
@@ -170,6 +174,10 @@ static void describe(struct swz_module *m, uint64_t load_bias,
 	find_near(m);
 	m->path = absolute(path);
 	m->in_scope = m->text_count && !m->texts_left_out && in_scope(m->path);
+	m->has_flows = m->text_count && !m->texts_left_out &&
+		       swz_config.flows && is_libc(base_name(m->path));
+	m->flows_only = m->has_flows && !m->in_scope;
+	m->in_scope |= m->has_flows;
 }
 
 static int list_one(struct dl_phdr_info *info, size_t size, void *context)

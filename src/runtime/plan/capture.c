@@ -33,7 +33,7 @@ static void ask_for_signatures(struct swz_module *m)
 		.pid = (int32_t)SWZ_SYSCALL(SYS_getpid),
 	};
 
-	if (m->asked_for_signatures || m->path[0] != '/')
+	if (m->asked_for_signatures || m->flows_only || m->path[0] != '/')
 		return;
 	m->asked_for_signatures = true;
 	m->signatures = swz_signatures_ask(&question);

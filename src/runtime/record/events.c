@@ -169,6 +169,8 @@ void swz_events_begin_thread(struct swz_thread *thread)
 	cold->events = cold->earlier_events = NULL;
 	cold->event_pages = 0;
 	swz_values_begin_thread(cold);
+	if (swz_config.flows)
+		swz_values_note_thread(thread);
 	/* the main thread's, before all: room for what the calibration does */
 	chunk = swz_event_chunk_take(SWZ_CHUNK_EVENTS,
 				     swz_recording ? FIRST_PAGES : PAGES,

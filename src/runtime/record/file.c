@@ -65,6 +65,8 @@ static void fill_header(struct swz_file_header *h, uint64_t bytes, int32_t pid)
 		h->flags = SWZ_FILE_TRACED;
 		if (swz_config.ring)
 			h->flags |= SWZ_FILE_RING;
+		if (swz_config.flows)
+			h->flags |= SWZ_FILE_FLOWS;
 		h->event_limit_bytes = bytes - swz_config.max_memory;
 		/* less than was asked for: a part for each */
 		if (bytes < swz_config.max_memory + swz_config.max_size)

@@ -12,6 +12,7 @@
 #include "base/value_text.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/file.h"
+#include "runtime/record/flow_functions.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
@@ -21,6 +22,7 @@ struct named_part {
 	const char *name;
 	uint32_t name_length;
 	uint8_t type;
+	const char *flow; /* the function, of the first part of a flow's */
 };
 
 const char *swz_signature_patterns;
@@ -45,6 +47,8 @@ struct swz_signature_module {
 static struct swz_exchange_place exchange;
 static bool saw_debug_information;
 static uint32_t found_count; /* functions, of all modules */
+
+static uint32_t flows_first; /* --flows: the same of its functions */
 
 static void *map(size_t bytes, int flags)
 {
@@ -73,7 +77,7 @@ static bool add_parts(const char *specs, const char *end, bool at_return)
 		spec.part.value = (uint16_t)value++;
 		parts[part_count] = spec.part;
 		named[part_count++] = (struct named_part){
-			spec.name, spec.name_length, spec.type};
+			spec.name, spec.name_length, spec.type, NULL};
 	}
 	return true;
 }
@@ -242,15 +246,43 @@ uint32_t swz_signature_marks_of(uint32_t function)
 							 : 0;
 }
 
+/* The type of its first part is named after the function: so readers know which
+ * it is, whatever its symbol. */
+static void add_flow(const struct swz_flow_function *flow)
+{
+	struct swz_captured *c = &captured[captured_count];
+
+	*c = (struct swz_captured){.parts = &parts[part_count],
+				   .number = captured_count};
+	captured_count++;
+	for (uint32_t i = 0; i < SWZ_MOST_FLOW_PARTS; i++) {
+		const struct swz_flow_part *p = &flow->parts[i];
+
+		if (!p->name)
+			break;
+		parts[part_count] = p->part;
+		parts[part_count].value = (uint16_t)part_count;
+		named[part_count++] = (struct named_part){
+			p->name, (uint32_t)strlen(p->name), p->type,
+			i ? NULL : flow->name};
+		c->entry_parts += !p->at_return;
+		c->return_parts += p->at_return;
+	}
+}
+
 static const char *read_items(void)
 {
-	const char *text = swz_config.arguments, *end;
-	size_t lines = 1, specs = 1, length;
+	const char *text = swz_config.arguments ? swz_config.arguments : "",
+		   *end;
+	size_t lines = 1, specs = 1, length = strlen(text);
 	char *pattern;
 
-	if (!text)
+	if (!swz_config.arguments && !swz_config.flows)
 		return NULL;
-	length = strlen(text);
+	if (swz_config.flows) {
+		lines += swz_flow_function_count;
+		specs += swz_flow_function_count * SWZ_MOST_FLOW_PARTS;
+	}
 	for (const char *s = text; *s; s++) {
 		lines += *s == '\n';
 		specs += *s == ',' || *s == '\n';
@@ -261,14 +293,24 @@ static const char *read_items(void)
 	pattern = map(length + 2, 0);
 	if (!captured || !parts || !named || !pattern)
 		return "no memory for -A";
-	swz_signature_patterns = pattern;
+	if (*text)
+		swz_signature_patterns = pattern;
 	for (; *text; text = end + (*end == '\n')) {
 		end = line_end(text);
 		if (end > text && !add_item(text, end, &pattern))
 			return "SWIZZLE_ARGUMENTS: not FUNCTION@SPEC,...";
 	}
 	*pattern = '\0';
+	flows_first = captured_count;
+	for (uint32_t i = 0; swz_config.flows && i < swz_flow_function_count;
+	     i++)
+		add_flow(&swz_flow_functions[i]);
 	return NULL;
+}
+
+uint32_t swz_signature_of_flow(uint32_t flow)
+{
+	return flows_first + flow;
 }
 
 const char *swz_signatures_read(void)
@@ -317,7 +359,8 @@ static uint64_t text_bytes(void)
 	uint64_t bytes = 2;
 
 	for (uint32_t i = 0; i < part_count; i++)
-		bytes += named[i].name_length + 1;
+		bytes += named[i].name_length + 1 +
+			 (named[i].flow ? strlen(named[i].flow) + 1 : 0);
 	return bytes;
 }
 
@@ -348,6 +391,11 @@ static void fill(struct swz_chunk *chunk, const uint32_t (*pairs)[2])
 		types[i].bytes = parts[i].bytes;
 		memcpy(text + at, named[i].name, named[i].name_length);
 		at += named[i].name_length + 1;
+		if (!named[i].flow)
+			continue;
+		types[i].name = at;
+		memcpy(text + at, named[i].flow, strlen(named[i].flow));
+		at += (uint32_t)strlen(named[i].flow) + 1;
 	}
 }
 

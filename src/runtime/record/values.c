@@ -12,12 +12,14 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 
 #include "base/syscall.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/event_chunks.h"
 #include "runtime/record/file.h"
+#include "runtime/record/file_values.h"
 #include "runtime/record/slow_stack.h"
 #include "runtime/support/config.h"
 
@@ -31,8 +33,10 @@
 void swz_store_vectors(uint8_t out[128]);
 void swz_store_x87(uint8_t out[512]);
 
-/* Of the thread's calls, what SWZ_PART_KEEP says. */
+/* Of the thread's calls, what SWZ_PART_KEEP says; and the sockets that it has
+ * described. */
 struct swz_kept_values {
+	struct swz_met_sockets sockets;
 	uint32_t next;
 	struct kept {
 		const void *owner;
@@ -104,8 +108,10 @@ void swz_values_forget(struct swz_thread_cold *cold)
 	cold->value_at = 0;
 	cold->value_chunks = 0;
 	cold->values_full = false;
-	if (cold->kept)
-		cold->kept->next = 0;
+	if (!cold->kept)
+		return;
+	cold->kept->next = 0;
+	memset(&cold->kept->sockets, 0, sizeof(cold->kept->sockets));
 }
 
 /* ----------------------------------------------------------------- memory */
@@ -141,8 +147,9 @@ struct recording {
 	const uint64_t *slot;
 	const uint64_t *kept; /* or NULL */
 	uint64_t *keep;
-	uint8_t *vectors, *x87; /* or NULL */
-	uint16_t *places;       /* of parts, in the bytes; or NULL */
+	uint8_t *vectors, *x87;     /* or NULL */
+	uint16_t *places;           /* of parts, in the bytes; or NULL */
+	struct swz_file_value file; /* the latest of its; fd -1: none */
 	size_t used;
 	_Alignas(8) uint8_t bytes[SWZ_MOST_VALUE_BYTES];
 };
@@ -279,6 +286,22 @@ static void add_plain(struct recording *r, const struct swz_value_part *p)
 	r->used += p->bytes;
 }
 
+static void add_file(struct recording *r, int32_t fd)
+{
+	if (!has_room(r, sizeof(r->file)))
+		return;
+	swz_file_value_read(fd, &r->file);
+	memcpy(r->bytes + r->used, &r->file, sizeof(r->file));
+	r->used += sizeof(r->file);
+}
+
+static void add_file_at(struct recording *r, uint64_t from)
+{
+	int32_t fd;
+
+	add_file(r, read_memory(from, &fd, sizeof(fd)) == sizeof(fd) ? fd : -1);
+}
+
 /* At the place of the stack the offset is that of the place. */
 static uint64_t pointer_of(const struct recording *r,
 			   const struct swz_value_part *p)
@@ -322,6 +345,12 @@ static void add_parts(struct recording *r, const struct swz_value_part *parts,
 			if (r->keep && p.other < SWZ_MOST_KEPT)
 				r->keep[p.other] = pointer;
 			break;
+		case SWZ_PART_FILE:
+			add_file(r, (int32_t)pointer);
+			break;
+		case SWZ_PART_FILE_AT:
+			add_file_at(r, pointer + (uint64_t)(int64_t)p.offset);
+			break;
 		}
 	}
 }
@@ -361,15 +390,18 @@ static void make_kept(void *argument)
 			0);
 }
 
+static struct swz_kept_values *kept_values(struct swz_thread *thread)
+{
+	if (!thread->cold->kept)
+		swz_slowly(thread, make_kept, thread);
+	return thread->cold->kept;
+}
+
 static uint64_t *keep_for(struct swz_thread *thread, const void *owner)
 {
-	struct swz_kept_values *kept = thread->cold->kept;
+	struct swz_kept_values *kept = kept_values(thread);
 	struct kept *call;
 
-	if (!kept) {
-		swz_slowly(thread, make_kept, thread);
-		kept = thread->cold->kept;
-	}
 	if (!kept)
 		return NULL;
 	call = &kept->calls[kept->next++ % KEPT_CALLS];
@@ -403,6 +435,46 @@ static bool keeps(const struct swz_captured *c)
 	return false;
 }
 
+/* Says which socket it was, if the thread has not said so yet. */
+static void add_socket(struct swz_thread *thread, struct recording *r,
+		       uint32_t node, uint64_t ticks)
+{
+	struct swz_socket_value socket;
+	struct swz_kept_values *kept;
+
+	if (r->file.fd < 0 || !S_ISSOCK(r->file.mode))
+		return;
+	kept = kept_values(thread);
+	if (!kept || !swz_socket_is_new(&kept->sockets, &r->file, &socket))
+		return;
+	memcpy(r->bytes, &socket, sizeof(socket));
+	r->used = sizeof(socket);
+	write_record(thread, r, node, ticks, SWZ_VALUES_SOCKET);
+}
+
+void swz_values_note_thread(struct swz_thread *thread)
+{
+	struct recording r = {.used = sizeof(uint64_t)};
+	uint64_t self;
+
+	/* which is what pthread_self returns (glibc, musl) */
+	__asm__("movq %%fs:0, %0" : "=r"(self));
+	memcpy(r.bytes, &self, sizeof(self));
+	next_chunk(thread);
+	write_record(thread, &r, thread->cold->root,
+		     thread->record->start_ticks, SWZ_VALUES_THREAD);
+}
+
+void swz_values_note_exec(struct swz_thread *thread)
+{
+	struct recording r = {.used = sizeof(uint64_t)};
+	uint64_t pid = (uint64_t)SWZ_SYSCALL(SYS_getpid);
+
+	memcpy(r.bytes, &pid, sizeof(pid));
+	write_record(thread, &r, thread->cold->root, swz_ticks(),
+		     SWZ_VALUES_EXEC);
+}
+
 void swz_values_enter(struct swz_thread *thread, const struct swz_captured *c,
 		      uint32_t node, uint64_t ticks, const void *owner,
 		      const uint64_t *slot)
@@ -417,6 +489,7 @@ void swz_values_enter(struct swz_thread *thread, const struct swz_captured *c,
 	r.keep = keeps(c) ? keep_for(thread, owner) : NULL;
 	r.vectors = r.x87 = NULL;
 	r.places = NULL;
+	r.file.fd = -1;
 	r.used = 0;
 	if (c->entry_vectors) {
 		swz_store_vectors(vectors);
@@ -424,6 +497,7 @@ void swz_values_enter(struct swz_thread *thread, const struct swz_captured *c,
 	}
 	add_parts(&r, c->parts, c->entry_parts);
 	write_record(thread, &r, node, ticks, SWZ_VALUES_ENTRY);
+	add_socket(thread, &r, node, ticks);
 }
 
 void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
@@ -440,6 +514,7 @@ void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
 	r.keep = NULL;
 	r.vectors = r.x87 = NULL;
 	r.places = NULL;
+	r.file.fd = -1;
 	r.used = 0;
 	if (c->return_vectors) {
 		swz_store_vectors(vectors);
@@ -451,6 +526,7 @@ void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
 	}
 	add_parts(&r, c->parts + c->entry_parts, c->return_parts);
 	write_record(thread, &r, node, ticks, SWZ_VALUES_RETURN);
+	add_socket(thread, &r, node, ticks);
 }
 
 /* ------------------------------------------------------------------ checks */
@@ -605,6 +681,7 @@ bool swz_values_hold(struct swz_thread *thread, const struct swz_captured *c,
 	r.keep = NULL;
 	r.vectors = r.x87 = NULL;
 	r.places = places;
+	r.file.fd = -1;
 	r.used = 0;
 	if (c->entry_vectors) {
 		swz_store_vectors(vectors);

@@ -37,6 +37,14 @@ void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
 void swz_values_exception(struct swz_thread *thread, uint32_t node,
 			  uint64_t ticks, const void *exception);
 
+/* --flows: the calling thread, of which THREAD is a new state with a record and
+ * a root, says which pthread_t it is. */
+void swz_values_note_thread(struct swz_thread *thread);
+
+/* The calling thread is about to execute a program; after vfork the state is
+ * that of the parent's thread. */
+void swz_values_note_exec(struct swz_thread *thread);
+
 /* A thread's state begins anew, also in a forked child: what it had is not
  * its own. */
 void swz_values_forget(struct swz_thread_cold *cold);

@@ -178,6 +178,7 @@ static const char *read_trace(struct swz_config *c)
 		return "SWIZZLE_MIN_TIME: not a time up to 1000s";
 	c->ring = flag("SWIZZLE_RING", false);
 	c->switches = flag("SWIZZLE_SWITCHES", false);
+	c->flows = flag("SWIZZLE_FLOWS", false);
 	if (c->sampled)
 		return "SWIZZLE_TIMING: a trace has exact times";
 	if (!number("SWIZZLE_STRING_BYTES", SWZ_USUAL_STRING_BYTES, &bytes) ||

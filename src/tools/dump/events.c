@@ -8,6 +8,7 @@
 
 #include "profile/file/event_extent.h"
 #include "profile/file/events.h"
+#include "profile/flows/find.h"
 #include "profile/support/progress.h"
 #include "tools/dump/message.h"
 #include "tools/dump/target.h"
@@ -237,6 +238,15 @@ static void tell_undecided(const struct swz_call_rules *rules)
 				  rules->undecided);
 }
 
+static void tell_doubts(const struct swz_flows *flows)
+{
+	char *text = swz_flows_doubts(flows);
+
+	if (text)
+		swz_dump_complain("%s", text);
+	free(text);
+}
+
 int swz_dump_write_events(const struct swz_dump_input *input,
 			  const struct swz_catalog *catalog,
 			  const struct swz_dump_options *options)
@@ -251,6 +261,7 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 		.view = &options->view,
 		.calls = &options->calls,
 	};
+	struct swz_flows *flows = swz_flows_find(input->profiles, input->count);
 	struct swz_output output;
 	int status = EXIT_OK;
 	char *path;
@@ -272,6 +283,7 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 		warn_size(input, options);
 		swz_progress_stage("writing events",
 				   event_bytes(input, options));
+		trace.flows = flows;
 		options->format->events(output.stream, &trace);
 		swz_progress_end();
 		status = swz_dump_end_output(&output, path, options);
@@ -279,7 +291,10 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 			tell_left_out(&trace.choice);
 		if (status == EXIT_OK && !options->quiet)
 			tell_undecided(&trace.choice.rules);
+		if (status == EXIT_OK && !options->quiet && flows)
+			tell_doubts(flows);
 	}
+	swz_flows_free(flows);
 	swz_event_choice_free(&trace.choice);
 	free(path);
 	return status;
