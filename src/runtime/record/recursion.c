@@ -8,6 +8,21 @@
 #include "runtime/record/sampling.h"
 #include "runtime/support/config.h"
 
+/* The address in code made at run time that this is the context of, or 0. What
+ * is called from another address of such code is no recursion: the same function
+ * of an interpreter runs all functions of a script. */
+static uint64_t code_of(const struct swz_node *context)
+{
+	return context->function == SWZ_FUNCTION_CODE ? context->call_site : 0;
+}
+
+static bool is_same(const struct swz_node *node, uint32_t function,
+		    uint64_t code)
+{
+	return node->function == function &&
+	       code_of(swz_unit_at(node->parent)) == code;
+}
+
 /* The nearest context on the path that stands for the function, or 0; *times is
  * how often it is there, counted up to MOST. Above a folded context nothing is
  * known. */
@@ -15,11 +30,12 @@ static uint32_t on_path(uint64_t key, uint32_t function, uint32_t most,
 			uint32_t *times)
 {
 	const struct swz_node *node = swz_context_node(key);
+	uint64_t code = code_of(node);
 	uint32_t nearest = 0;
 
 	*times = 0;
 	while (node->function != SWZ_FUNCTION_ROOT && node->parent) {
-		if (node->function == function) {
+		if (is_same(node, function, code)) {
 			if (!nearest)
 				nearest = swz_unit_of(node);
 			if (++*times == most)
