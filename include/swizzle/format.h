@@ -114,6 +114,10 @@ struct swz_file_header {
 			       * room */
 	/* Of a copy that was made while the process ran: rdtsc then. */
 	uint64_t snapshot_ticks;
+	/* The latest node of SWZ_FUNCTION_CODE that was made, file offset / 64;
+	 * 0: there is none. */
+	uint32_t latest_code;
+	uint32_t reserved_too;
 };
 
 enum swz_request_state {
@@ -427,7 +431,8 @@ enum {
  * node has neither calls nor time of its own. `call_site` is the return address
  * of a call that it has made, an address in that code; for
  * SWZ_CALL_SITE_TAIL the node is not to be shown. `max_ticks` is when it was
- * met first (rdtsc). SWZ_CHUNK_CODE names it. */
+ * met first (rdtsc), `outer_ticks` the node of that kind that was made before,
+ * file offset / 64, or 0. SWZ_CHUNK_CODE names it. */
 #define SWZ_FUNCTION_CODE 0xfffffff9u
 
 /* In no file: a reader's, for the time of which a trace holds no events. */

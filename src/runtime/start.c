@@ -23,6 +23,7 @@
 #include "runtime/plan/print.h"
 #include "runtime/plan/record.h"
 #include "runtime/record/chunks.h"
+#include "runtime/record/code_names.h"
 #include "runtime/record/events.h"
 #include "runtime/record/file.h"
 #include "runtime/record/file_name.h"
@@ -337,6 +338,7 @@ __attribute__((destructor)) static void end(void)
 	if (swz_request_is_detached())
 		return;
 	swz_thread_note_ended();
+	swz_code_names_keep();
 	swz_file_finish();
 	/* other libraries' destructors may come yet; _exit comes after them, if
 	 * it has its wrapper */

@@ -22,7 +22,6 @@ struct naming {
 	struct swz_map by_name;  /* (hash, n-th of that hash): function */
 	struct swz_map by_place; /* (place, 0): it is taken */
 	uint32_t first;          /* of the profile's functions */
-	bool any;                /* there is such a node */
 	uint32_t unnamed;        /* id; SWZ_FUNCTION_NONE: there is none */
 };
 
@@ -38,11 +37,6 @@ static void for_each(struct naming *naming,
 			function(naming,
 				 swz_code_slot(profile,
 					       profile->spans[i].unit + j));
-}
-
-static void look_for_code(struct naming *naming, struct swz_node *slot)
-{
-	naming->any |= slot->function == SWZ_FUNCTION_CODE;
 }
 
 /* ---- names ---- */
@@ -76,7 +70,12 @@ static void read_files(struct swz_profile *profile, uid_t owner)
 				      NS_PER_SECOND +
 			      1;
 	swz_code_files_read(swz_code_ranges_of(profile), &process);
-	profile->code_from_files = profile->code->count != 0;
+	if (profile->code->count) {
+		profile->code_from_files = true;
+	} else {
+		swz_run_time_code_free(profile);
+		profile->code = NULL;
+	}
 }
 
 /* CLOCK_MONOTONIC when the node was made. */
@@ -248,11 +247,11 @@ void swz_run_time_code_index(struct swz_scan *scan, const uid_t *owner)
 
 	if (profile->header.flags & (SWZ_FILE_SAMPLES | SWZ_FILE_MERGED))
 		return;
-	for_each(&naming, look_for_code);
-	if (!profile->code && naming.any && owner)
+	if (!profile->header.latest_code)
+		return;
+	if (!profile->code && owner)
 		read_files(profile, *owner);
-	if (naming.any)
-		for_each(&naming, name_node);
+	for_each(&naming, name_node);
 	if (naming.unnamed != SWZ_FUNCTION_NONE) {
 		for_each(&naming, note_below);
 		for_each(&naming, hide_unnamed);

@@ -5,6 +5,7 @@
 
 #include "runtime/record/context.h"
 
+#include "runtime/record/code_names.h"
 #include "runtime/record/edge_table.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/record/nodes.h"
@@ -45,10 +46,12 @@ static void fill(struct swz_thread *thread, struct swz_node *node, uint64_t key,
 	node->parent = (uint32_t)(key >> 32);
 	node->call_site = call_site;
 	node->context = ancestor ? ancestor : swz_unit_of(node);
-	if (is_code)
+	if (is_code) {
 		node->max_ticks = swz_ticks();
-	else if (swz_ids_filtered && !swz_is_span(function))
+		swz_code_note(node);
+	} else if (swz_ids_filtered && !swz_is_span(function)) {
 		node->open |= filter_flags(function, depth_of(key) + 1);
+	}
 	swz_node_publish(node, function);
 }
 

@@ -9,8 +9,8 @@
 #include "runtime/support/config.h"
 
 /* The address in code made at run time that this is the context of, or 0. What
- * is called from another address of such code is no recursion: the same function
- * of an interpreter runs all functions of a script. */
+ * is called from another address of such code is no recursion: the same
+ * function of an interpreter runs all functions of a script. */
 static uint64_t code_of(const struct swz_node *context)
 {
 	return context->function == SWZ_FUNCTION_CODE ? context->call_site : 0;
