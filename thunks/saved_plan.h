@@ -14,7 +14,7 @@
 #include "thunks/unwind_table.h"
 
 #define SWZ_SAVED_MAGIC "SWZplan\n"
-#define SWZ_SAVED_VERSION 6u
+#define SWZ_SAVED_VERSION 7u
 #define SWZ_SAVED_MOST_TEXTS 64u
 /* More than any module has. */
 #define SWZ_SAVED_MOST_BYTES (1u << 30)
@@ -90,6 +90,8 @@ struct swz_saved_header {
 	uint64_t text_hash;   /* of the module's text, unpatched */
 	struct swz_saved_key key;
 	uint64_t resolver;          /* V8's, or 0 */
+	uint64_t generated_start;   /* its built-in code: ELF virtual */
+	uint64_t generated_end;     /* addresses; or 0 */
 	uint64_t load_bias, region; /* of the process that wrote it */
 	uint64_t trampoline_bytes, frame_bytes;
 	/* How many there are, in the order in which they follow; then come

@@ -6,8 +6,14 @@
 . "$TOP/tests/e2e/profiles.sh"
 need_targets made
 unset SWIZZLE_MODE
-trap 'rm -f "${MAPS[@]}"' EXIT
 MAPS=()
+remove_maps() {
+	local code=$?
+	rm -f "${MAPS[@]}"
+	(exit $code)
+	at_exit
+}
+trap remove_maps EXIT
 
 ENGINES=(pause)
 if "$RUN" -q -m sample --engine perf -o try true 2>/dev/null; then

@@ -208,6 +208,8 @@ static void fill_header(struct swz_saved_header *h, const struct draft *d)
 	h->facts = facts_of(m);
 	h->text_hash = d->text_hash;
 	h->resolver = m->resolver;
+	h->generated_start = m->generated.start;
+	h->generated_end = m->generated.end;
 	h->load_bias = m->load_bias;
 	h->functions = d->function_count;
 	h->wrappers = d->wrapper_count;

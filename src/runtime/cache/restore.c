@@ -171,6 +171,8 @@ bool swz_cache_restore(struct swz_module *m, const struct swz_hooks *hooks,
 	m->function_count = h->functions;
 	m->hookable_count = h->functions;
 	m->resolver = h->resolver;
+	m->generated.start = h->generated_start;
+	m->generated.end = h->generated_end;
 	m->looks_at_callers = h->facts & SWZ_SAVED_LOOKS_AT_CALLERS;
 	m->tableless = h->facts & SWZ_SAVED_TABLELESS;
 	if (m->in_scope && swz_filter_by_name(m, false) != SWZ_OK)
