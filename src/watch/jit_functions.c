@@ -7,6 +7,9 @@
 #include "profile/support/memory.h"
 #include "watch/clock.h"
 
+/* So long one address is taken for one function. */
+#define PENDING_NS 10000000u
+
 static uint32_t place_for(struct swz_image *image, const char *name,
 			  uint32_t script, uint32_t line)
 {
@@ -93,9 +96,14 @@ static void refresh(struct swz_image *image, uint64_t time_ns)
 static uint32_t pending_function(struct swz_image *image, uint64_t pc,
 				 uint64_t time_ns)
 {
-	/* what is hit when more is known may be something else */
+	/* what is hit when more is known may be something else; and so may
+	 * what is hit later, where names will have times */
+	uint64_t when = swz_code_names_have_times(image->names)
+				? time_ns / PENDING_NS
+				: 0;
 	uint32_t *index = swz_map_at(&image->by_unnamed_pc, pc,
-				     swz_code_names_count(image->names));
+				     swz_code_names_count(image->names) |
+					     when << 32);
 
 	if (*index == SWZ_MAP_NONE) {
 		*index = swz_image_add_function(

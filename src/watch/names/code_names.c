@@ -258,3 +258,8 @@ uint32_t swz_code_names_count(const struct swz_code_names *names)
 {
 	return names->ranges.count;
 }
+
+bool swz_code_names_have_times(const struct swz_code_names *names)
+{
+	return names->dump.fd >= 0;
+}
