@@ -119,8 +119,12 @@ PAGE_PARTS  := $(wildcard src/html/*.html) $(wildcard src/html/*.css src/html/*.
 PAGE_SRC    := src/html/page.S
 # swizzle-top: its own process, and the sampler that it starts.
 TOP_SRC     := $(wildcard src/top/*.c)
-# swizzle-ctl: of swizzle-top's parts it uses those that know processes.
+# swizzle-ctl: of swizzle-top's parts it uses those that know processes; and
+# what changes another process.
 CTL_SRC     := $(wildcard src/ctl/*.c)
+CTL_CONTROL := $(filter-out %/run.c %/attachable.c,$(CONTROL_SRC)) \
+	       $(filter-out %/sampler.c %/run_line.c,$(WATCH_SRC)) \
+	       $(UNWIND_SRC) $(NAMES_SRC) $(filter-out %/memory.c,$(WATCH_PARTS))
 THUNKS_SRC  := $(wildcard thunks/*.c)
 ASM_SRC     := $(wildcard asm/x86_64/*.S)
 # The part of thunks/ that is pure computation: unit tests link it.
@@ -206,6 +210,7 @@ $(B)/bin/swizzle-top: $(call offline,src/tools/swizzle-top.c $(TOP_SRC) \
 	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS) $(CURSES_LIBS)
 
 $(B)/bin/swizzle-ctl: $(call offline,src/tools/swizzle-ctl.c $(CTL_SRC) \
+		$(CTL_CONTROL) \
 		src/top/processes.c src/launch/program.c src/launch/path.c \
 		$(OPTIONS_SRC) $(addprefix src/profile/support/,memory.c output.c \
 		  progress.c) $(LAUNCH_BASE))
@@ -321,7 +326,8 @@ $(ASAN_TOOLS): $(B)/asan/bin/%: $(B)/obj/asan/src/tools/%.o \
 
 $(B)/asan/bin/swizzle-dump: $(call asan,$(DUMP_SRC))
 $(B)/asan/bin/swizzle-top: $(call asan,$(TOP_SRC))
-$(B)/asan/bin/swizzle-ctl: $(call asan,$(CTL_SRC) src/top/processes.c)
+$(B)/asan/bin/swizzle-ctl: $(call asan,$(CTL_SRC) $(CTL_CONTROL) \
+		src/top/processes.c)
 
 # --- stack walks --------------------------------------------------------------
 # Stacks of running programs, walked by swizzle and by libunwind.

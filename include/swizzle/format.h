@@ -136,6 +136,10 @@ struct swz_request {
 	uint32_t paused;        /* enum swz_request_state */
 	uint64_t changed_ticks; /* rdtsc, when that was changed last; 0: never.
 				 * Stored before `paused` */
+	uint64_t stopped_ticks; /* likewise, to anything but
+				 * SWZ_REQUEST_RECORD; it stays */
+	uint32_t native; /* 1: the hooks are out of the code (swizzle-ctl) */
+	uint32_t spare;
 };
 
 enum swz_sample_engine {

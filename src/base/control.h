@@ -41,6 +41,14 @@ enum swz_control_state {
 	SWZ_CONTROL_ABANDONED  /* controller: what was planned is not wanted */
 };
 
+/* Of a process that was started with the library: where its hooks are. The
+ * controller's (swizzle-ctl); whoever finds CHANGING may make it either. */
+enum swz_code_state {
+	SWZ_CODE_HOOKED,   /* in the code */
+	SWZ_CODE_CHANGING, /* in some of it */
+	SWZ_CODE_NATIVE    /* nowhere, but for SWZ_SITE_STAYS */
+};
+
 /* When a site is written: those of a higher phase rely on those below. They are
  * restored the other way round. */
 enum swz_control_phase {
@@ -55,12 +63,19 @@ enum swz_control_phase {
 
 enum {
 	SWZ_SITE_GONE = 1,    /* its module was unloaded */
-	SWZ_SITE_WRITTEN = 2, /* by the library: it came after the commit */
-	SWZ_SITE_SKIPPED = 4  /* by the controller: a thread stood in it */
+	SWZ_SITE_WRITTEN = 2, /* by the library: while nothing could execute it
+			       */
+	SWZ_SITE_SKIPPED = 4, /* by the controller: a thread stood in it */
+	SWZ_SITE_STAYS = 8,   /* while recording is stopped, too: no function's
+			       * hook (docs/control.md) */
+	SWZ_SITE_ONCE = 16    /* holds a call: a thread may return into it, so
+			       * once restored it is not written again */
 };
 
-/* Bytes of code that change. None spans two pages: a page is written at once,
- * so a site is written or not, whatever becomes of the writer. */
+/* Bytes of code that change. What is written while threads may run spans no two
+ * pages, and a page is written at once: so a site is written or not, whatever
+ * becomes of the writer. Of those that the library writes at a program's start
+ * one in a thousand does. */
 struct swz_control_site {
 	uint64_t address;
 	uint32_t function; /* sites with the same number belong together */
@@ -92,7 +107,7 @@ struct swz_control {
 	uint64_t release; /* (void), as swizzle_attach: modules may be
 			   * unloaded again */
 	uint32_t state;   /* enum swz_control_state */
-	uint32_t spare;
+	uint32_t code_state; /* enum swz_code_state */
 	/* of the controller, as the controller's own /proc has it */
 	int32_t controller_pid;
 	int32_t agent_tid; /* the library's own thread, while there is one */
@@ -103,6 +118,12 @@ struct swz_control {
 	 * library's memory. It becomes `nobody` when the profile is closed. */
 	int64_t thread_slot;
 	uint64_t nobody;
+	/* A thread is paused from outside when what it has at thread_slot, its
+	 * state, is kept at aside_slot, and `paused` put in its place. It is a
+	 * state if the word at file_offset in it is `file`. */
+	int64_t aside_slot;
+	uint64_t paused;
+	uint64_t file, file_offset;
 	uint64_t region, region_bytes; /* mapped by the controller */
 	/* of the plan */
 	uint64_t sites; /* struct swz_control_site[] */
@@ -116,6 +137,9 @@ struct swz_control {
 	uint32_t late_busy;   /* a thread is hooking what it has just loaded */
 	uint32_t message_bytes;
 	uint32_t preloaded; /* not by an attach: it profiles from the start */
+	uint32_t left_out;  /* by the controller: functions that are not hooked
+			     * since recording was started again */
+	uint32_t spare;
 	char path[SWZ_CONTROL_PATH_BYTES]; /* of the profile */
 	char message[SWZ_CONTROL_MESSAGE_BYTES];
 };

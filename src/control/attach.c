@@ -122,7 +122,7 @@ static bool has_begun(struct swz_attached *a,
 bool swz_attach_begin(struct swz_attached *a,
 		      const struct swz_attach_settings *settings)
 {
-	if (!swz_attached_open(a, settings->pid) || !swz_attached_lock(a))
+	if (!swz_attached_open(a, settings->pid) || !swz_attached_lock(a, 0))
 		return false;
 	a->target.stand_in = settings->library;
 	if (swz_injected_was_preloaded(a))

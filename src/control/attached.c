@@ -25,6 +25,18 @@ bool swz_attached_fail(struct swz_attached *a, const char *format, ...)
 	return false;
 }
 
+bool swz_attached_stop_all(struct swz_attached *a, struct swz_stop *stop,
+			   unsigned tries, bool *good)
+{
+	enum swz_stop_result result = swz_stop_all(stop, a->target.pid,
+						   swz_attached_agent(a));
+
+	*good = result == SWZ_STOP_DONE ||
+		(result == SWZ_STOP_LATE && tries < SWZ_ATTACH_TRIES) ||
+		swz_attached_fail(a, "%s", swz_stop_problem(result));
+	return result == SWZ_STOP_DONE;
+}
+
 void swz_attached_end_stop(struct swz_attached *a, struct swz_stop *stop)
 {
 	uint64_t gathering_ns = stop->stopped_ns - stop->began_ns;
@@ -59,25 +71,6 @@ bool swz_attached_open(struct swz_attached *a, int32_t pid)
 	return true;
 }
 
-bool swz_attached_lock(struct swz_attached *a)
-{
-	struct sockaddr_un name = {.sun_family = AF_UNIX};
-	int length = snprintf(
-		name.sun_path + 1, sizeof(name.sun_path) - 1,
-		"swizzle-attach-%d-%llu", (int)a->target.pid,
-		(unsigned long long)swz_process_start(a->target.pid));
-
-	a->lock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (a->lock < 0)
-		return true; /* there are no sockets here */
-	return bind(a->lock, (struct sockaddr *)&name,
-		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-				(size_t)length)) == 0 ||
-	       swz_attached_fail(a,
-				 "it is being profiled by swizzle already: by "
-				 "another swizzle-run -p");
-}
-
 void swz_attached_close(struct swz_attached *a)
 {
 	swz_borrow_end(&a->borrower);
@@ -85,6 +78,36 @@ void swz_attached_close(struct swz_attached *a)
 	if (a->lock >= 0)
 		close(a->lock);
 	a->lock = -1;
+}
+
+static bool try_to_lock(struct swz_attached *a)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int length = snprintf(
+		name.sun_path + 1, sizeof(name.sun_path) - 1,
+		"swizzle-attach-%d-%llu", (int)a->target.pid,
+		(unsigned long long)swz_process_start(a->target.pid));
+
+	return bind(a->lock, (struct sockaddr *)&name,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+				(size_t)length)) == 0;
+}
+
+bool swz_attached_lock(struct swz_attached *a, uint64_t wait_ns)
+{
+	uint64_t end = swz_watch_now() + wait_ns;
+
+	a->lock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (a->lock < 0)
+		return true; /* there are no sockets here */
+	while (!try_to_lock(a)) {
+		if (swz_watch_now() >= end)
+			return swz_attached_fail(
+				a, "it is being profiled by swizzle already: "
+				   "by another swizzle-run -p");
+		swz_watch_rest(SWZ_ATTACH_LOOK_NS);
+	}
+	return true;
 }
 
 /* ---------------------------------------------------------- taking turns */

@@ -48,14 +48,20 @@ struct swz_attached {
 /* Opens the process's memory. False: ->problem says why. To be closed in any
  * case. */
 bool swz_attached_open(struct swz_attached *attached, int32_t pid);
-/* One controller at a time: the name is free again when its process ends.
- * False: there is another; ->problem. */
-bool swz_attached_lock(struct swz_attached *attached);
 void swz_attached_close(struct swz_attached *attached);
+
+/* One controller at a time: the lock is free again when its process ends. False:
+ * another one has had it for so long. */
+bool swz_attached_lock(struct swz_attached *attached, uint64_t wait_ns);
 
 /* Sets ->problem. Returns false. */
 bool swz_attached_fail(struct swz_attached *attached, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Stops all threads but the library's own. False: *GOOD says whether to try
+ * again, after so many tries. */
+bool swz_attached_stop_all(struct swz_attached *attached, struct swz_stop *stop,
+			   unsigned tries, bool *good);
 
 /* Lets all threads go, and notes how long they were stopped. */
 void swz_attached_end_stop(struct swz_attached *attached,

@@ -49,7 +49,7 @@ static bool release(struct swz_attached *child)
 
 static bool end(struct swz_attached *child)
 {
-	if (!swz_attached_lock(child))
+	if (!swz_attached_lock(child, 0))
 		return false;
 	if (!swz_borrow_begin(&child->borrower, child->control.region))
 		return swz_attached_fail(child, "%s", child->borrower.problem);

@@ -5,98 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control/interrupted.h"
 #include "control/injected.h"
+#include "control/our_code.h"
 #include "control/sites.h"
 #include "control/stop.h"
 #include "watch/clock.h"
-
-#define MOVES 4u /* of threads in hooks, in one stop */
-
-/* Whether a thread executes code of ours. */
-static bool is_ours(const struct swz_attached *a,
-		    const struct swz_control_code *code, uint32_t count,
-		    uint64_t address)
-{
-	const struct swz_target_mapping *m = swz_target_mapping_at(&a->target,
-								   address);
-
-	if (m && swz_target_is_library(m->path))
-		return true;
-	for (uint32_t i = 0; i < count; i++)
-		if (address >= code[i].start && address < code[i].end)
-			return true;
-	return false;
-}
-
-/* The code that the library has made, to be freed. */
-static struct swz_control_code *read_code(const struct swz_attached *a)
-{
-	uint32_t count = a->control.code_count;
-	struct swz_control_code *code;
-
-	if (count > SWZ_CONTROL_MOST_CODE)
-		return NULL;
-	code = calloc(count + 1, sizeof(*code));
-	if (code && swz_target_read(&a->target, a->control.code, code,
-				    count * sizeof(*code)))
-		return code;
-	free(code);
-	return NULL;
-}
-
-struct look {
-	const struct swz_control_code *code;
-	uint32_t count;
-	bool found;
-};
-
-static bool look_at(void *context, uint64_t word)
-{
-	struct look *look = context;
-
-	for (uint32_t i = 0; i < look->count; i++)
-		if (word >= look->code[i].start && word < look->code[i].end)
-			look->found = true;
-	return !look->found;
-}
-
-/* Nor will it be again, when it returns from a signal's handler. Marks those of
- * which that is not true. */
-static bool nobody_is_in_us(const struct swz_attached *a,
-			    const struct swz_control_code *code,
-			    struct swz_stop *stop)
-{
-	bool nobody = true;
-
-	for (size_t i = 0; i < stop->count; i++) {
-		struct swz_stopped *t = &stop->threads[i];
-		struct look look = {code, a->control.code_count, false};
-
-		if (is_ours(a, code, a->control.code_count, t->registers.rip))
-			look.found = true;
-		else
-			swz_interrupted_each(&a->target, &t->registers, look_at,
-					     &look);
-		t->astray = look.found;
-		nobody = nobody && !look.found;
-	}
-	return nobody;
-}
-
-/* Those that are in a hook leave it soon. */
-static bool nobody_stays_in_us(const struct swz_attached *a,
-			       const struct swz_control_code *code,
-			       struct swz_stop *stop)
-{
-	for (unsigned i = 0; i < MOVES; i++) {
-		if (nobody_is_in_us(a, code, stop))
-			return true;
-		if (!swz_stop_move(stop))
-			return false;
-	}
-	return nobody_is_in_us(a, code, stop);
-}
 
 static void forget_threads(const struct swz_attached *a,
 			   const struct swz_stop *stop)
@@ -138,6 +51,7 @@ static bool close_profile(struct swz_attached *a, const struct swz_stop *stop,
 {
 	if (!swz_sites_restore_rest(rest))
 		return swz_attached_fail(a, "its code cannot be written");
+	swz_borrow_close_gap(&a->borrower);
 	forget_threads(a, stop);
 	if (!swz_attached_set_state(a, SWZ_CONTROL_FINISHING) ||
 	    !swz_attached_wait_while(a, SWZ_CONTROL_FINISHING,
@@ -187,7 +101,7 @@ static bool try_to_close(struct swz_attached *a,
 	}
 	result = swz_stop_all(stop, a->target.pid, swz_attached_agent(a));
 	if (result == SWZ_STOP_DONE) {
-		*done = nobody_stays_in_us(a, code, stop) &&
+		*done = swz_nobody_stays_in_us(a, code, stop) &&
 			is_current(a, &rest);
 		if (*done)
 			good = close_profile(a, stop, &rest);
@@ -210,7 +124,7 @@ bool swz_attach_finish(struct swz_attached *a)
 		return false;
 	if (!closer_is_there(a))
 		return swz_attached_fail(a, "the process has ended");
-	code = read_code(a);
+	code = swz_our_code_read(a);
 	if (!code || !swz_target_read_mappings(&a->target)) {
 		free(code);
 		return swz_attached_fail(a, "its memory cannot be read");

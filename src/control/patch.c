@@ -22,17 +22,9 @@ struct patching {
 	unsigned tries; /* in which nothing could be done */
 };
 
-/* Stops all threads. False: *GOOD says whether to try again. */
 static bool stop_all(struct patching *p, bool *good)
 {
-	struct swz_attached *a = p->attached;
-	enum swz_stop_result result = swz_stop_all(&p->stop, a->target.pid,
-						   swz_attached_agent(a));
-
-	*good = result == SWZ_STOP_DONE ||
-		(result == SWZ_STOP_LATE && p->tries < SWZ_ATTACH_TRIES) ||
-		swz_attached_fail(a, "%s", swz_stop_problem(result));
-	return result == SWZ_STOP_DONE;
+	return swz_attached_stop_all(p->attached, &p->stop, p->tries, good);
 }
 
 static uint64_t time_for_part(void)
@@ -72,18 +64,18 @@ static bool commit(struct swz_attached *a, bool *done)
 	       swz_attached_fail(a, "the library has given up");
 }
 
-/* Those that stand in a site are somewhere else soon. */
-static bool are_free(struct patching *p)
+bool swz_sites_come_free(struct swz_sites *sites, struct swz_stop *stop,
+			 unsigned tries)
 {
-	bool skip = p->tries > TRIES_TO_SKIP;
+	bool skip = tries > TRIES_TO_SKIP;
 
 	for (unsigned i = 0; i < MOVES; i++) {
-		if (swz_sites_are_free(&p->sites, &p->stop, skip))
+		if (swz_sites_are_free(sites, stop, skip))
 			return true;
-		if (!swz_stop_move(&p->stop))
+		if (!swz_stop_move(stop))
 			return false;
 	}
-	return swz_sites_are_free(&p->sites, &p->stop, skip);
+	return swz_sites_are_free(sites, stop, skip);
 }
 
 /* One stop. *DONE: something was written. */
@@ -96,7 +88,7 @@ static bool patch_part(struct patching *p, bool *done)
 	(void)swz_attached_beat(a);
 	if (!stop_all(p, &good))
 		return good;
-	if (are_free(p))
+	if (swz_sites_come_free(&p->sites, &p->stop, p->tries))
 		good = commit(a, done);
 	if (*done) {
 		good = swz_sites_write(&p->sites, &p->place, time_for_part()) ||

@@ -24,11 +24,17 @@ static int compare(const void *a, const void *b)
 	       (x->site.address < y->site.address);
 }
 
+/* In two pages: not with the others of its pages, but by itself. */
+static bool is_wide(const struct swz_control_site *s)
+{
+	return s->address % PAGE + s->length > PAGE;
+}
+
 static bool is_sound(const struct swz_control_site *s)
 {
 	return s->length && s->length <= sizeof(s->after) &&
-	       s->phase < SWZ_PHASES && s->address % PAGE + s->length <= PAGE &&
-	       !(s->flags & SWZ_SITE_GONE);
+	       s->phase < SWZ_PHASES && !(s->flags & SWZ_SITE_GONE) &&
+	       (!is_wide(s) || s->flags & SWZ_SITE_WRITTEN);
 }
 
 bool swz_sites_read(struct swz_sites *sites, const struct swz_target *t,
@@ -105,7 +111,38 @@ static uint64_t page_of(const struct swz_control_site *s)
 
 static bool belongs(const struct swz_control_site *s, unsigned phase)
 {
-	return phase == SWZ_PHASES || s->phase == phase;
+	return !is_wide(s) && (phase == SWZ_PHASES || s->phase == phase);
+}
+
+static bool is_there(const struct swz_sites *sites,
+		     const struct swz_control_site *s, const uint8_t *bytes)
+{
+	uint8_t there[sizeof(s->after)];
+
+	return swz_target_read(sites->target, s->address, there, s->length) &&
+	       memcmp(there, bytes, s->length) == 0;
+}
+
+static bool is_put(const struct swz_control_site *s, unsigned phase, bool patch)
+{
+	return s->phase == phase && !(patch && s->flags & SWZ_SITE_SKIPPED);
+}
+
+/* Those in two pages, each by one call. */
+static bool write_wide(const struct swz_sites *sites, unsigned phase,
+		       bool patch)
+{
+	for (size_t i = 0; i < sites->count; i++) {
+		const struct swz_control_site *s = &sites->list[i];
+		const uint8_t *from = patch ? s->before : s->after;
+		const uint8_t *to = patch ? s->after : s->before;
+
+		if (is_wide(s) && is_put(s, phase, patch) &&
+		    is_there(sites, s, from) &&
+		    !swz_target_write(sites->target, s->address, to, s->length))
+			return false;
+	}
+	return true;
 }
 
 /* Sites from the first one on, in so many adjoining pages at most. */
@@ -194,8 +231,7 @@ static bool write_phase(const struct swz_sites *sites, unsigned phase,
 		for (size_t i = run.first; i < run.end; i++) {
 			const struct swz_control_site *s = &sites->list[i];
 
-			if (s->phase == phase &&
-			    !(patch && s->flags & SWZ_SITE_SKIPPED))
+			if (!is_wide(s) && is_put(s, phase, patch))
 				put(&run, s, patch);
 		}
 		if (!write_run(sites, &run))
@@ -203,7 +239,7 @@ static bool write_phase(const struct swz_sites *sites, unsigned phase,
 		*index = run.end;
 	}
 	*index = SIZE_MAX;
-	return true;
+	return write_wide(sites, phase, patch);
 }
 
 static bool write_phases(const struct swz_sites *sites, const uint8_t *phases,
@@ -266,20 +302,49 @@ bool swz_sites_restore_rest(const struct swz_sites *sites)
 			    UINT64_MAX);
 }
 
+static void keep(struct swz_sites *sites, size_t *kept, size_t i)
+{
+	sites->list[*kept] = sites->list[i];
+	sites->places[(*kept)++] = sites->places[i];
+}
+
+/* Those in two pages, of some. */
+static void keep_wide(struct swz_sites *sites, size_t *kept, size_t from,
+		      size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (is_wide(&sites->list[i]) &&
+		    is_there(sites, &sites->list[i], sites->list[i].after))
+			keep(sites, kept, i);
+}
+
 void swz_sites_keep_written(struct swz_sites *sites)
 {
 	static struct run run;
 	size_t kept = 0, from = 0;
 
 	while (next_run(sites, from, SWZ_PHASES, &run)) {
+		keep_wide(sites, &kept, from, run.first);
 		for (size_t i = run.first; i < run.end; i++) {
-			if (!holds(&run, &sites->list[i], sites->list[i].after))
-				continue;
-			sites->list[kept] = sites->list[i];
-			sites->places[kept++] = sites->places[i];
+			if (is_wide(&sites->list[i]))
+				keep_wide(sites, &kept, i, i + 1);
+			else if (holds(&run, &sites->list[i],
+				       sites->list[i].after))
+				keep(sites, &kept, i);
 		}
 		from = run.end;
 	}
+	keep_wide(sites, &kept, from, sites->count);
+	sites->count = kept;
+}
+
+void swz_sites_leave_what_stays(struct swz_sites *sites)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sites->count; i++)
+		if (!(sites->list[i].flags & SWZ_SITE_STAYS))
+			keep(sites, &kept, i);
 	sites->count = kept;
 }
 
@@ -354,6 +419,27 @@ static bool look_at(void *context, uint64_t address)
 	return true;
 }
 
+void swz_sites_skip_again(struct swz_sites *sites)
+{
+	for (size_t i = 0; i < sites->count; i++)
+		sites->list[i].flags &= (uint8_t)~SWZ_SITE_SKIPPED;
+	for (size_t i = 0; i < sites->count; i++)
+		if (sites->list[i].flags & SWZ_SITE_ONCE &&
+		    is_there(sites, &sites->list[i], sites->list[i].before))
+			skip_function(sites, sites->list[i].function);
+}
+
+size_t swz_sites_left_out(const struct swz_sites *sites)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sites->count; i++)
+		count += sites->list[i].flags & SWZ_SITE_SKIPPED &&
+			 (sites->list[i].phase == SWZ_PHASE_JUMP ||
+			  sites->list[i].phase == SWZ_PHASE_SHORT);
+	return count;
+}
+
 bool swz_sites_are_free(struct swz_sites *sites, struct swz_stop *stop,
 			bool skip)
 {
@@ -384,7 +470,9 @@ void swz_sites_leave_islands(const struct swz_sites *sites,
 		if (at == SIZE_MAX)
 			continue;
 		s = &sites->list[at];
-		if (t->registers.rip != s->address)
+		if (t->registers.rip != s->address ||
+		    s->phase != SWZ_PHASE_ISLAND ||
+		    !is_there(sites, s, s->after))
 			continue;
 		memcpy(&distance, s->after + 1, sizeof(distance));
 		t->registers.rip = s->address + 5 + (uint64_t)(int64_t)distance;

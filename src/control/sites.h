@@ -78,6 +78,15 @@ bool swz_sites_are_restored(const struct swz_sites_place *place);
  * been patched since. */
 void swz_sites_keep_written(struct swz_sites *sites);
 
+/* Takes what stays while recording is stopped out of the list. */
+void swz_sites_leave_what_stays(struct swz_sites *sites);
+
+/* Before they are written again: what was left out the last time is not, but
+ * for functions that hold a call and have been restored. */
+void swz_sites_skip_again(struct swz_sites *sites);
+/* How many functions are left out. */
+size_t swz_sites_left_out(const struct swz_sites *sites);
+
 /* Restores all that is in the list. */
 bool swz_sites_restore_rest(const struct swz_sites *sites);
 

@@ -324,10 +324,15 @@ bool swz_live_set(struct swz_live_profile *profile,
 	uint32_t old = __atomic_load_n(&request->paused, __ATOMIC_RELAXED);
 
 	do {
+		uint64_t now = swz_live_ticks();
+
 		if (old == (uint32_t)state || old == SWZ_REQUEST_DETACH)
 			return false;
-		__atomic_store_n(&request->changed_ticks, swz_live_ticks(),
+		__atomic_store_n(&request->changed_ticks, now,
 				 __ATOMIC_RELAXED);
+		if (state != SWZ_REQUEST_RECORD)
+			__atomic_store_n(&request->stopped_ticks, now,
+					 __ATOMIC_RELAXED);
 		/* release: the time, for who reads the state */
 	} while (!__atomic_compare_exchange_n(
 		&request->paused, &old, (uint32_t)state, false,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/hooks.h"
 #include "profile/support/output.h"
 #include "top/processes.h"
 
@@ -71,12 +72,43 @@ void swz_ctl_report_end(FILE *stream, const struct swz_ctl_options *options)
 		fputs("\n]\n", stream);
 }
 
+static const char *hooks_word(enum swz_ctl_hooks hooks)
+{
+	switch (hooks) {
+	case SWZ_CTL_HOOKED:
+		return "in place";
+	case SWZ_CTL_NATIVE:
+		return "out";
+	default:
+		return "partly";
+	}
+}
+
+static const char *hooks_text(enum swz_ctl_hooks hooks,
+			      enum swz_request_state state)
+{
+	bool stopped = state != SWZ_REQUEST_RECORD;
+
+	switch (hooks) {
+	case SWZ_CTL_HOOKED:
+		return stopped ? "in place: a call costs some 4 ns" : "in place";
+	case SWZ_CTL_NATIVE:
+		return stopped ? "out of the code: calls are native"
+			       : "out of the code: start it by swizzle-ctl";
+	default:
+		return "partly in place: start or stop it again";
+	}
+}
+
 static void put_json(FILE *stream, const struct swz_ctl_process *process,
 		     const struct swz_live_profile *profile, bool first)
 {
 	const struct swz_file_header *header = profile->header;
 	struct swz_live_counts counts = swz_live_count(profile);
 	char *command = swz_top_process_command(process->pid);
+	uint32_t left_out;
+	enum swz_ctl_hooks hooks = swz_ctl_hooks_of(profile, process->pid,
+						    &left_out);
 
 	fprintf(stream, "%s\n{\"pid\":%" PRId32 ",\"parent\":%" PRId32,
 		first ? "" : ",", process->pid, process->parent);
@@ -90,11 +122,12 @@ static void put_json(FILE *stream, const struct swz_ctl_process *process,
 		",\"mode\":\"%s\",\"state\":\"%s\",\"stateSeconds\":%.3f"
 		",\"seconds\":%.3f,\"calls\":%" PRIu64 ",\"lostCalls\":%" PRIu64
 		",\"threads\":%" PRIu64 ",\"bytes\":%" PRIu64
-		",\"limitBytes\":%" PRIu64 "}",
+		",\"limitBytes\":%" PRIu64
+		",\"hooks\":\"%s\",\"leftOut\":%" PRIu32 "}",
 		mode_of(header), swz_ctl_state_word(swz_live_state(profile)),
 		in_state(profile), seconds_since(profile, 0), counts.calls,
 		header->lost_calls, counts.threads, swz_live_used(profile),
-		header->limit_bytes);
+		header->limit_bytes, hooks_word(hooks), left_out);
 	free(command);
 }
 
@@ -118,6 +151,7 @@ static void put_status(FILE *stream, const struct swz_ctl_process *process,
 	enum swz_request_state state = swz_live_state(profile);
 	struct swz_live_counts counts = swz_live_count(profile);
 	char *command = swz_top_process_command(process->pid);
+	uint32_t left_out;
 
 	fprintf(stream, "%spid: %" PRId32 "\ncommand: ", first ? "" : "\n",
 		process->pid);
@@ -126,10 +160,14 @@ static void put_status(FILE *stream, const struct swz_ctl_process *process,
 	swz_put_text(stream, profile->path);
 	fprintf(stream, "\nmode: %s\nstate: %s for %.1f s\n", mode_of(header),
 		swz_ctl_state_word(state), in_state(profile));
-	if (state != SWZ_REQUEST_RECORD)
-		fputs("its functions are still hooked: a call costs some 4 "
-		      "ns\n",
-		      stream);
+	fprintf(stream, "hooks: %s\n",
+		hooks_text(swz_ctl_hooks_of(profile, process->pid, &left_out),
+			   state));
+	if (left_out)
+		fprintf(stream,
+			"functions left out since it was started again: "
+			"%" PRIu32 "\n",
+			left_out);
 	fprintf(stream,
 		"profiled for: %.1f s\ncalls: %" PRIu64 "\nlost calls: %" PRIu64
 		"\nthreads: %" PRIu64 "\nused: %" PRIu64 " of %" PRIu64

@@ -20,6 +20,8 @@ struct copying {
 	int32_t pid;
 	int to;
 	uint64_t ticks; /* when all but what is copied late was copied */
+	uint64_t until; /* what is open lasts: until then, or until recording
+			 * was stopped */
 	int error;      /* errno; 0: none */
 };
 
@@ -67,10 +69,10 @@ static void prolong(struct copying *c, uint64_t offset)
 	if (c->error ||
 	    pread(c->to, &record, sizeof(record), (off_t)at) !=
 		    (ssize_t)sizeof(record) ||
-	    record.end_ticks || record.last_ticks >= c->ticks ||
+	    record.end_ticks || record.last_ticks >= c->until ||
 	    !thread_lives(c, record.tid))
 		return;
-	record.last_ticks = c->ticks;
+	record.last_ticks = c->until;
 	if (pwrite(c->to, &record, sizeof(record), (off_t)at) !=
 	    (ssize_t)sizeof(record))
 		c->error = errno ? errno : ENOSPC;
@@ -123,7 +125,10 @@ bool swz_snapshot_write(struct swz_live_profile *profile, int32_t pid,
 	if (fchmod(c.to, 0600) != 0 || ftruncate(c.to, (off_t)used) != 0)
 		c.error = errno;
 	swz_live_chunks(profile, used, copy_early, &c);
-	c.ticks = swz_live_ticks();
+	c.ticks = c.until = swz_live_ticks();
+	/* (where its hooks are out of the code a thread has not noticed) */
+	if (profile->request->native)
+		c.until = profile->request->stopped_ticks;
 	swz_live_chunks(profile, used, copy_late, &c);
 	write_header(&c, used);
 	if (!c.error && swz_output_close(&output) == SWZ_OK)

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/syscall.h"
+#include "runtime/control.h"
 #include "runtime/hooks/take_back.h"
 #include "runtime/hooks/thread_life.h"
 #include "runtime/late.h"
@@ -32,11 +33,7 @@
 
 #define LOOK_NS 200000
 
-/* asm/x86_64/landing.S: three of 64 bytes, the last one somewhat longer */
-void swz_landing_rax_pushed(void);
-#define LANDING_BYTES 256
-
-extern const char swz_image_start[], swz_hooks_start[], swz_hooks_end[];
+extern const char swz_image_start[];
 
 static struct swz_modules modules;
 /* Ours: there is one at a time. */
@@ -198,18 +195,8 @@ static void plan(void)
 
 	SWZ_SYSCALL(SYS_prctl, PR_SET_NAME, "swizzle");
 	swz_thread_self = (struct swz_thread *)(uintptr_t)&swz_nobody;
-	if (swz_live_sites_begin()) {
-		swz_live_sites_code(swz_hooks_start,
-				    (uintptr_t)swz_hooks_end -
-					    (uintptr_t)swz_hooks_start);
-		swz_live_sites_code((const void *)&swz_landing_rax_pushed,
-				    LANDING_BYTES);
-		/* a thunk that is about to call goes to a trampoline */
-		swz_live_sites_code(swz_arena_start,
-				    (uintptr_t)swz_arena_end -
-					    (uintptr_t)swz_arena_start);
+	if (swz_control_begin_tables())
 		problem = swz_start_recording(&modules);
-	}
 	swz_team_end();
 	if (problem) {
 		fail(problem);
@@ -257,9 +244,7 @@ __attribute__((visibility("default"))) long swizzle_attach(
 	c->handle = request->handle;
 	c->region = request->region;
 	c->region_bytes = request->region_bytes;
-	c->thread_slot = (const char *)&swz_thread_self -
-			 (const char *)__builtin_thread_pointer();
-	c->nobody = (uintptr_t)&swz_nobody;
+	swz_control_describe();
 	swz_config.linked = false;
 	swz_config.attached = true;
 	set_state(SWZ_CONTROL_PLANNING);
@@ -303,7 +288,9 @@ static void finish(void)
 		swz_file_finish();
 	}
 	swz_recording = false;
-	give_all_back();
+	/* (what was there from the start leads to more than frames) */
+	if (swz_config.attached)
+		give_all_back();
 	set_state(SWZ_CONTROL_ENDED);
 }
 

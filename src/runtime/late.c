@@ -26,7 +26,6 @@
 #include "runtime/module/linker.h"
 #include "runtime/module/loaded.h"
 #include "runtime/module/run_time_code.h"
-#include "runtime/plan/live.h"
 #include "runtime/plan/capture.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/record.h"
@@ -98,8 +97,7 @@ static void leave(struct swz_loaded *l)
 
 	if (record)
 		record->unload_ticks = swz_ticks();
-	if (swz_config.attached)
-		swz_live_sites_gone(l->start, l->end, true);
+	swz_live_sites_gone(l->start, l->end, true);
 	swz_unwinders_forget(l->start, l->end);
 	swz_trampolines_show(&l->trampolines, false);
 	if (l->own_unwinder)
@@ -146,8 +144,7 @@ static void revive(struct swz_loaded *l, const struct link_map *map,
 		record->unload_ticks = 0;
 	}
 	if (is_served(l, m) && l->site_count) {
-		if (swz_config.attached)
-			swz_live_sites_gone(l->start, l->end, false);
+		swz_live_sites_gone(l->start, l->end, false);
 		swz_loaded_patch_again(l, m);
 	}
 	if (l->recorded)
@@ -186,8 +183,6 @@ static void hook(struct swz_loaded *l, struct swz_module *m)
 		return;
 	}
 	if (m->trampolines.start && swz_loaded_keep_sites(l, m)) {
-		if (swz_config.attached)
-			swz_plan_list_sites(m, SWZ_SITE_WRITTEN);
 		swz_plan_patch(m);
 	}
 	m->late = true;

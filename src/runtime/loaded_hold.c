@@ -14,7 +14,9 @@
 #include "runtime/discovery/function.h"
 #include "runtime/imports/imports.h"
 #include "runtime/module/text.h"
+#include "runtime/plan/live.h"
 #include "runtime/record/file.h"
+#include "runtime/support/live_sites.h"
 
 #define MOST_DORMANT 1024u
 #define MOST_DORMANT_BYTES (64u << 20)
@@ -26,6 +28,7 @@ struct swz_loaded_site {
 	uint32_t trampoline;
 	int16_t island;
 	bool keeps_opcode;
+	bool stays; /* SWZ_SITE_STAYS */
 };
 
 static size_t sites_bytes(const struct swz_loaded *l)
@@ -117,6 +120,7 @@ bool swz_loaded_keep_sites(struct swz_loaded *l, const struct swz_module *m)
 		l->sites[--count].at = (uint32_t)(m->load_bias + f->start +
 						  f->site - m->start);
 		l->sites[count].island = f->island;
+		l->sites[count].stays = f->wrapper != NULL;
 		l->sites[count].trampoline = (uint32_t)(f->trampoline -
 							m->trampolines.start);
 	}
@@ -127,6 +131,8 @@ bool swz_loaded_keep_sites(struct swz_loaded *l, const struct swz_module *m)
 						m->start);
 		l->sites[count].trampoline = s->copy;
 		l->sites[count].keeps_opcode = s->keeps_opcode;
+		l->sites[count].stays =
+			swz_inner_site_stays(s, swz_function_at(m, s->at));
 	}
 	return true;
 }
@@ -152,7 +158,8 @@ void swz_loaded_patch_again(const struct swz_loaded *l,
 		n++;
 	if (n == m->text_count)
 		for (uint32_t i = 0; i < l->site_count; i++)
-			write_site(l, &l->sites[i]);
+			if (l->sites[i].stays || !swz_live_sites_are_native())
+				write_site(l, &l->sites[i]);
 	while (n--)
 		swz_text_lock(m, &m->text[n]);
 }

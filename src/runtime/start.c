@@ -9,10 +9,13 @@
 
 #include "runtime/start.h"
 
+#include "runtime/attach.h"
 #include "runtime/cache/cache.h"
 #include "runtime/cache/facts.h"
 #include "runtime/calibrate.h"
+#include "runtime/control.h"
 #include "runtime/compat/address_space.h"
+#include "runtime/compat/resumes_itself.h"
 #include "runtime/compat/watched.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/hooks/thread_access.h"
@@ -173,6 +176,7 @@ const char *swz_start_recording(struct swz_modules *modules)
 
 	if (swz_file_create(&problem) != SWZ_OK)
 		return problem;
+	swizzle_control.file = (uintptr_t)swz_file;
 	if (!swz_limits_leave_room())
 		return "too little address space (ulimit -v, -d) for ";
 	if (!swz_thread_access_shorten())
@@ -228,6 +232,7 @@ const char *swz_start_recording(struct swz_modules *modules)
 	thread->record->start_ticks = swz_ticks();
 	thread->record->last_ticks = thread->record->start_ticks;
 	swz_processor_time_begin(thread->record);
+	swz_request()->native = swz_live_sites_are_native();
 	if (swz_config.off)
 		begin_paused(thread);
 	return NULL;
@@ -278,6 +283,20 @@ static void make_bss_present(void)
 		    MADV_POPULATE_WRITE);
 }
 
+/* Without memory for the tables swizzle-ctl does what it can by the request. */
+static void begin_control(struct swz_modules *modules)
+{
+	struct swz_control *c = &swizzle_control;
+
+	c->preloaded = 1;
+	c->finish = (uintptr_t)&swz_attach_finish;
+	swz_control_describe();
+	if (swz_control_begin_tables() && swz_config.off_native &&
+	    swz_modules_list(modules) == SWZ_OK &&
+	    !swz_program_resumes_itself(modules))
+		c->code_state = SWZ_CODE_NATIVE;
+}
+
 __attribute__((constructor)) static void start(int argc, char **argv,
 					       char **envp)
 {
@@ -296,7 +315,6 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	swz_message_begin();
 	swz_own_add((uintptr_t)swz_image_start,
 		    (uintptr_t)swz_arena_end - (uintptr_t)swz_image_start);
-	swizzle_control.preloaded = 1;
 	if (problem) {
 		swz_clock_end_start();
 		swz_say(problem, ": not profiled", NULL);
@@ -304,6 +322,7 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	}
 	if (swz_config.list)
 		list_and_exit();
+	begin_control(&modules);
 	stop_timers(left);
 	problem = swz_start_recording(&modules);
 	swz_team_end();

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/hooks.h"
 #include "ctl/live_profile.h"
 #include "ctl/options.h"
 #include "ctl/periods.h"
@@ -61,11 +62,20 @@ static bool set(struct swz_live_profile *profile,
 		complain(process, "was detached: its profile is complete");
 		return false;
 	}
+	if (state == SWZ_REQUEST_RECORD &&
+	    !swz_ctl_hook(profile, process->pid)) {
+		complain(process, profile->problem);
+		return false;
+	}
 	if (swz_live_set(profile, state) && state == SWZ_REQUEST_DETACH) {
 		profile->header->end_ticks = swz_live_ticks();
 		__atomic_fetch_or(&profile->header->flags, SWZ_FILE_ENDED,
 				  __ATOMIC_RELEASE);
 	}
+	/* where that is not possible, the hooks heed the request */
+	if (state != SWZ_REQUEST_RECORD)
+		swz_ctl_unhook(profile, process->pid,
+			       state == SWZ_REQUEST_DETACH);
 	return true;
 }
 

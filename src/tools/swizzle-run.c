@@ -19,6 +19,7 @@
 #include "launch/environment.h"
 #include "launch/first_run.h"
 #include "launch/library.h"
+#include "launch/off.h"
 #include "launch/options.h"
 #include "launch/path.h"
 #include "launch/program.h"
@@ -386,6 +387,7 @@ int main(int argc, char **argv)
 		swz_environment_set("SWIZZLE_MODE", "profile");
 		run_first(path, program, given, argv, &tree);
 	}
+	swz_off_prepare();
 	if (wants_summary() && !nested)
 		swz_watcher_start(&tree, argv);
 	swz_program_execute(path, program);

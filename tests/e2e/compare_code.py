@@ -31,10 +31,12 @@ def difference(memory, line):
         file.seek(int(fields[2], 16))
         wanted = file.read(end - start)
     wanted += bytes(len(there) - len(wanted))
-    for at, (one, other) in enumerate(zip(there, wanted)):
-        if one != other:
-            return f'{fields[5]}: differs first at {start + at:#x}'
-    return None
+    differ = [at for at, (one, other) in enumerate(zip(there, wanted))
+              if one != other]
+    if not differ:
+        return None
+    return (f'{fields[5]}: {len(differ)} bytes differ, '
+            f'first at {start + differ[0]:#x}')
 
 
 def main(pid):

@@ -271,13 +271,56 @@ START_TEST(leads_threads_out_of_islands)
 	add(400, 5, SWZ_PHASE_ISLAND, 2, UINT32_MAX, 0xe9);
 	memcpy(table[0].after + 1, &distance, sizeof(distance));
 	read_sites();
+	/* not where the host's own code is still there, or again */
 	thread = (struct swz_stopped){.registers.rip = (uintptr_t)code + 400};
+	swz_sites_leave_islands(&sites, &stop);
+	ck_assert(!thread.changed);
+	write_all();
 	swz_sites_leave_islands(&sites, &stop);
 	ck_assert(thread.changed);
 	ck_assert_uint_eq(thread.registers.rip, (uintptr_t)code + 405 + 0x1234);
 	thread = (struct swz_stopped){.registers.rip = (uintptr_t)code + 405};
 	swz_sites_leave_islands(&sites, &stop);
 	ck_assert(!thread.changed);
+}
+END_TEST
+
+START_TEST(writes_and_restores_a_site_in_two_pages)
+{
+	add(4094, 5, SWZ_PHASE_JUMP, 0, UINT32_MAX, 0xaa);
+	read_sites();
+	ck_assert_uint_eq(sites.count, 0); /* of a controller's own: never */
+	swz_sites_free(&sites);
+	table[0].flags = SWZ_SITE_WRITTEN;
+	read_sites();
+	ck_assert_uint_eq(sites.count, 1);
+	write_all();
+	ck_assert(differs_only(4094, 5, 0xaa));
+	swz_sites_keep_written(&sites);
+	ck_assert_uint_eq(sites.count, 1);
+	restore_beginnings();
+	ck_assert(differs_only(0, 0, 0));
+}
+END_TEST
+
+START_TEST(leaves_what_stays_and_what_holds_a_call)
+{
+	add(100, 5, SWZ_PHASE_JUMP, 0, UINT32_MAX, 0xaa);
+	add(200, 5, SWZ_PHASE_JUMP, 1, UINT32_MAX, 0xbb);
+	add(300, 5, SWZ_PHASE_JUMP, 2, UINT32_MAX, 0xcc);
+	add(300 - 20, 5, SWZ_PHASE_ISLAND, 3, 2, 0xdd);
+	table[0].flags = SWZ_SITE_STAYS;
+	table[1].flags = SWZ_SITE_SKIPPED;
+	table[2].flags = SWZ_SITE_ONCE;
+	read_sites();
+	swz_sites_leave_what_stays(&sites);
+	ck_assert_uint_eq(sites.count, 3);
+	swz_sites_skip_again(&sites);
+	ck_assert_uint_eq(swz_sites_left_out(&sites), 1);
+	write_all();
+	/* what had been skipped before is written; the call, and its guest
+	 * are not */
+	ck_assert(differs_only(200, 5, 0xbb));
 }
 END_TEST
 
@@ -296,6 +339,8 @@ int main(void)
 	tcase_add_test(writing, goes_on_where_it_stopped);
 	tcase_add_test(writing, a_page_that_is_gone_has_nothing_to_be_restored);
 	tcase_add_test(writing, does_not_believe_the_table);
+	tcase_add_test(writing, writes_and_restores_a_site_in_two_pages);
+	tcase_add_test(writing, leaves_what_stays_and_what_holds_a_call);
 	suite_add_tcase(suite, writing);
 	tcase_add_checked_fixture(threads, begin, end);
 	tcase_add_test(threads, no_thread_may_be_behind_a_sites_beginning);

@@ -1,5 +1,6 @@
 /* What swizzle.h offers, as the library exports it. */
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "runtime/record/request.h"
 #include "runtime/record/marks.h"
 #include "runtime/record/span_names.h"
+#include "runtime/support/live_sites.h"
+#include "runtime/support/message.h"
 #include "thunks/arena.h"
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -114,6 +117,7 @@ PUBLIC void swizzle_resume(void)
 /* The other threads learn it at their next call. */
 static void change_process(enum swz_request_state state, const uint64_t *slot)
 {
+	static atomic_flag said = ATOMIC_FLAG_INIT;
 	struct swz_thread *thread = swz_this_thread(NULL, slot);
 	uint64_t ticks = swz_ticks();
 
@@ -124,6 +128,12 @@ static void change_process(enum swz_request_state state, const uint64_t *slot)
 						 : SWZ_MARK_PROCESS_RESUMED,
 		      "", 0, ticks);
 	(void)swz_pause_passes(slot);
+	if (state == SWZ_REQUEST_RECORD && swz_live_sites_are_native() &&
+	    !atomic_flag_test_and_set_explicit(&said, memory_order_relaxed))
+		swz_say("the program resumes recording, but none of its "
+			"functions is hooked. Use swizzle-ctl start, or begin "
+			"with SWIZZLE_OFF=hooked",
+			NULL, NULL);
 }
 
 PUBLIC void swizzle_pause_process(void)

@@ -71,6 +71,8 @@ uint64_t swz_exit(struct swz_thunk *thunk, uint64_t *slot)
 	thread = swz_this_thread(thunk, thunk->slot);
 	if (!thread)
 		return 0;
+	if (swz_thread_is_paused())
+		swz_pause_catch_up(thread, thread->top->slot - 1);
 	swz_leave_frame(thread, thunk, slot, SWZ_EVENT_RETURN);
 	if (swz_thread_is_paused())
 		swz_pause_goes_on(thread, slot);

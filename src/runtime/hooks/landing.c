@@ -203,6 +203,8 @@ uint64_t swz_landing_arrive(struct swz_thunk *thunk, const uint64_t *slot)
 
 	if (!thread)
 		return pad;
+	if (swz_thread_is_paused())
+		swz_pause_catch_up(thread, thread->top->slot - 1);
 	swz_frames_cover(thread, slot + 1);
 	end_passed(thread, slot, NULL);
 	if (thread->top->slot <= slot)
@@ -223,6 +225,8 @@ void *swz_unwound(struct swz_thunk *thunk)
 
 	if (!thread)
 		return landing_unwinder->resume;
+	if (swz_thread_is_paused() && slot)
+		swz_pause_catch_up(thread, thread->top->slot - 1);
 	if (slot) {
 		swz_frames_cover(thread, slot + 1);
 		end_passed(thread, slot, thunk);

@@ -27,18 +27,28 @@ static uint32_t paused_id(struct swz_thread *thread)
 	return swz_span_id(thread, SWZ_SPAN_PAUSED);
 }
 
-/* When the process was paused or resumed, as the thread can have it: nothing
- * that it has recorded is later. */
-static uint64_t change_ticks(const struct swz_thread *thread)
+/* A time of the request's, as the thread can have it: nothing that it has
+ * recorded is later. */
+static uint64_t possible(const struct swz_thread *thread, const uint64_t *field)
 {
-	uint64_t ticks = __atomic_load_n(&swz_request()->changed_ticks,
-					 __ATOMIC_RELAXED);
+	uint64_t ticks = __atomic_load_n(field, __ATOMIC_RELAXED);
 	uint64_t now = swz_ticks();
 
 	if (ticks > now)
 		ticks = now;
 	return ticks > thread->record->last_ticks ? ticks
 						  : thread->record->last_ticks;
+}
+
+/* When the process was paused or resumed. */
+static uint64_t change_ticks(const struct swz_thread *thread)
+{
+	return possible(thread, &swz_request()->changed_ticks);
+}
+
+static bool is_in_pause(struct swz_thread *thread)
+{
+	return swz_context_node(thread->key)->function == paused_id(thread);
 }
 
 static void begin(struct swz_thread *thread, const uint64_t *slot,
@@ -83,6 +93,15 @@ void swz_resume_thread(struct swz_thread *thread, const uint64_t *slot)
 	swz_marks_add(thread, SWZ_MARK_RESUMED, "", 0, ticks);
 }
 
+void swz_pause_catch_up(struct swz_thread *thread, const uint64_t *slot)
+{
+	if (thread->cold && !is_in_pause(thread))
+		swz_span_begin(thread, slot, paused_id(thread),
+			       SWZ_CALL_SITE_TAIL,
+			       possible(thread,
+					&swz_request()->stopped_ticks));
+}
+
 bool swz_pause_passes(const uint64_t *slot)
 {
 	struct swz_thread *thread = swz_thread_here();
@@ -95,6 +114,7 @@ bool swz_pause_passes(const uint64_t *slot)
 		return true;
 	}
 	if (swz_thread_self == &swz_paused_process) {
+		swz_pause_catch_up(thread, swz_slot_below(slot));
 		take_back(thread);
 		if (thread->cold)
 			end(thread, swz_slot_below(slot), change_ticks(thread));
@@ -104,13 +124,11 @@ bool swz_pause_passes(const uint64_t *slot)
 
 void swz_pause_goes_on(struct swz_thread *thread, const uint64_t *slot)
 {
-	uint32_t id = paused_id(thread);
-
 	if (!thread->cold->pauses && !swz_request_is_paused()) {
 		end(thread, slot, change_ticks(thread));
 		return;
 	}
-	if (swz_context_node(thread->key)->function != id)
-		swz_span_begin(thread, slot, id, SWZ_CALL_SITE_TAIL,
-			       swz_ticks());
+	if (!is_in_pause(thread))
+		swz_span_begin(thread, slot, paused_id(thread),
+			       SWZ_CALL_SITE_TAIL, swz_ticks());
 }

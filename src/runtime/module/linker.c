@@ -130,13 +130,14 @@ static const uint8_t *make_bridge(const struct swz_module *m,
 	return NULL;
 }
 
-/* For the controller to write: all of them, or none. */
+/* For the controller to write, unless it is done here: all of them, or none. */
 static bool list(const struct swz_module *m,
-		 const struct swz_linker_calls *calls, const uint8_t *bridge)
+		 const struct swz_linker_calls *calls, const uint8_t *bridge,
+		 bool written)
 {
 	uint32_t number = swz_live_sites_functions(1);
 
-	for (unsigned i = 0; i < calls->count; i++)
+	for (unsigned i = 0; i < calls->count && !written; i++)
 		if (!swz_live_site_is_whole(m->load_bias + calls->at[i], 4))
 			return false;
 	swz_live_sites_code(bridge, 4096);
@@ -148,7 +149,9 @@ static bool list(const struct swz_module *m,
 		memcpy(bytes, &distance, sizeof(distance));
 		if (!swz_live_sites_add(at, bytes, sizeof(bytes),
 					SWZ_PHASE_LINKER, number, SWZ_NO_HOST,
-					0))
+					SWZ_SITE_STAYS |
+						(written ? SWZ_SITE_WRITTEN
+							 : 0)))
 			return false;
 	}
 	return true;
@@ -161,7 +164,8 @@ static bool redirect(const struct swz_module *m,
 	bool done = false;
 
 	if (swz_config.attached)
-		return list(m, calls, bridge);
+		return list(m, calls, bridge, false);
+	(void)list(m, calls, bridge, true);
 	for (unsigned t = 0; t < m->text_count; t++) {
 		const struct swz_range *text = &m->text[t];
 

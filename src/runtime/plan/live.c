@@ -106,6 +106,12 @@ static uint32_t number_of(const struct swz_module *m,
 	return numbers->first + (uint32_t)(f - m->functions);
 }
 
+/* What is no hook of a function's. */
+static unsigned stays(bool is)
+{
+	return is ? SWZ_SITE_STAYS : 0;
+}
+
 static void list_inner(const struct swz_module *m, const struct numbers *n,
 		       unsigned flags)
 {
@@ -123,7 +129,7 @@ static void list_inner(const struct swz_module *m, const struct numbers *n,
 		(void)swz_live_sites_add(
 			inner_start(m, s), bytes + s->keeps_opcode,
 			inner_length(s), SWZ_PHASE_INNER, number_of(m, n, f),
-			SWZ_NO_HOST, flags);
+			SWZ_NO_HOST, flags | stays(swz_inner_site_stays(s, f)));
 	}
 }
 
@@ -143,6 +149,9 @@ static void list_function(const struct swz_module *m, const struct numbers *n,
 						    : SWZ_NO_HOST;
 
 	memcpy(bytes + 1, &distance, sizeof(distance));
+	flags |= stays(f->wrapper != NULL);
+	if (has_inner_call(swz_module_bytes(m, f->start + f->site)))
+		flags |= SWZ_SITE_ONCE;
 	if (!swz_live_sites_add(jump, bytes, SWZ_JUMP_BYTES,
 				f->island ? SWZ_PHASE_ISLAND : SWZ_PHASE_JUMP,
 				number, of_host, flags) ||

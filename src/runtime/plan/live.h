@@ -4,13 +4,22 @@
 /* A plan for code that threads may be executing: what of it may be patched, and
  * what is to be written (support/live_sites.h). */
 
-#include "runtime/module/module.h"
+#include "runtime/discovery/function.h"
 
 /* Refuses functions of which a site spans two pages, or holds a call in its
  * midst: somebody may return there. */
 void swz_plan_refuse_unsafe(struct swz_module *module);
 
-/* Lists the module's sites, in memory as they are now. */
+/* Whether an inner site, of the function F, is there as long as the library is:
+ * what a frame that is open, or a wrapper, relies on. */
+static inline bool swz_inner_site_stays(const struct swz_inner_site *site,
+					const struct swz_function *f)
+{
+	return !site->keeps_opcode || (f && f->wrapper);
+}
+
+/* Lists the module's sites, in memory as they are now: before any is written.
+ */
 void swz_plan_list_sites(struct swz_module *module, unsigned flags);
 
 #endif

@@ -10,6 +10,7 @@
 #include "runtime/module/text.h"
 #include "runtime/plan/live.h"
 #include "runtime/support/config.h"
+#include "runtime/support/live_sites.h"
 #include "runtime/plan/capture.h"
 #include "runtime/support/team.h"
 #include "thunks/trampoline.h"
@@ -22,12 +23,17 @@ static void refuse_range(struct swz_module *m, const struct swz_range *text)
 		if (f->start >= text->start && f->start < text->end)
 			swz_function_refuse(f, SWZ_REFUSE_UNWRITABLE);
 	}
+	swz_live_sites_gone(m->load_bias + text->start,
+			    m->load_bias + text->end, true);
 }
 
+/* Whether it is written here: where hooks are the controller's, wrappers are.
+ */
 static bool is_patched_in(const struct swz_function *f,
 			  const struct swz_range *text)
 {
-	return f->start >= text->start && f->start < text->end && f->trampoline;
+	return f->start >= text->start && f->start < text->end &&
+	       f->trampoline && (f->wrapper || !swz_live_sites_are_native());
 }
 
 /* To copy their pages takes most of the time. */
@@ -72,7 +78,9 @@ static void patch_inner_sites(const struct swz_module *m,
 		const struct swz_inner_site *s = &m->inner_sites[i];
 		uint8_t *at = (uint8_t *)(uintptr_t)swz_module_bytes(m, s->at);
 
-		if (s->at < text->start || s->at >= text->end)
+		if (s->at < text->start || s->at >= text->end ||
+		    (swz_live_sites_are_native() &&
+		     !swz_inner_site_stays(s, swz_function_at(m, s->at))))
 			continue;
 		if (s->keeps_opcode)
 			swz_patch_lead(at, m->trampolines.start + s->copy);
@@ -105,6 +113,8 @@ static void patch_range(struct swz_module *m, const struct swz_range *text)
 void swz_plan_patch(struct swz_module *m)
 {
 	swz_capture_module(m);
+	swz_plan_list_sites(m,
+			    swz_live_sites_are_native() ? 0 : SWZ_SITE_WRITTEN);
 	for (unsigned t = 0; t < m->text_count; t++)
 		patch_range(m, &m->text[t]);
 	swz_sanitizer_patched(m);

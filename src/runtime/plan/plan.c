@@ -22,6 +22,7 @@
 #include "runtime/record/function_ids.h"
 #include "runtime/support/config.h"
 #include "runtime/support/decoders.h"
+#include "runtime/support/live_sites.h"
 #include "runtime/support/message.h"
 #include "runtime/support/progress.h"
 #include "runtime/support/scratch.h"
@@ -174,7 +175,7 @@ static enum swz_status plan_module(struct swz_module *m,
 		return status;
 	if (m->own_unwinder)
 		swz_note_unwinder(m->start, m->end);
-	if (swz_config.attached)
+	if (swz_config.attached || swz_live_sites_are_native())
 		swz_plan_refuse_unsafe(m);
 	swz_functions_count(m);
 	if (m->in_scope) {

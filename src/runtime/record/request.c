@@ -27,6 +27,9 @@ bool swz_request_set(enum swz_request_state state, uint64_t ticks)
 	if (old == (uint32_t)state || old == SWZ_REQUEST_DETACH)
 		return false;
 	__atomic_store_n(&request->changed_ticks, ticks, __ATOMIC_RELAXED);
+	if (state != SWZ_REQUEST_RECORD)
+		__atomic_store_n(&request->stopped_ticks, ticks,
+				 __ATOMIC_RELAXED);
 	/* release: the time, for swz_request_is_paused() */
 	__atomic_store_n(&request->paused, (uint32_t)state, __ATOMIC_RELEASE);
 	return true;

@@ -366,7 +366,7 @@ static void read_run(struct swz_run *run)
 const char *swz_config_read(int argc, char **argv, char **envp)
 {
 	struct swz_config *c = &swz_config;
-	const char *mode, *timing, *imports, *problem;
+	const char *mode, *timing, *imports, *off, *problem;
 	uint64_t depth, size;
 	char *fresh;
 
@@ -388,6 +388,9 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 		return "SWIZZLE_START_AT: not FUNCTION or FUNCTION#NUMBER";
 	if (!trigger("SWIZZLE_STOP_AT", &c->stop_at))
 		return "SWIZZLE_STOP_AT: not FUNCTION or FUNCTION#NUMBER";
+	off = text("SWIZZLE_OFF");
+	c->off_native = c->off && !swz_config_has_triggers() &&
+			strcmp(off, "hooked") != 0;
 	c->off |= c->start_at.pattern != NULL;
 	c->follow = flag("SWIZZLE_FOLLOW", true);
 	c->cache = flag("SWIZZLE_CACHE", true);

@@ -58,6 +58,7 @@ struct swz_config {
 	bool imports;       /* time calls through the GOT, too */
 	bool imports_dlsym; /* and through what dlsym returns */
 	bool off;           /* begin paused */
+	bool off_native;    /* and leave the hooks to swizzle-ctl */
 	struct swz_trigger start_at, stop_at;
 	bool list;
 	bool verbose;

@@ -1,6 +1,6 @@
-/* The table is read by another process at any time, so what is added is there
- * before it is counted. One thread adds: the one that plans, and later the one
- * that the dynamic linker has loading something. */
+/* The table is read by another process, so what is added is there before it is
+ * counted. One thread adds: the one that plans, and later the one that the
+ * dynamic linker has loading something. */
 
 #include "runtime/support/live_sites.h"
 
@@ -17,7 +17,10 @@ struct swz_control swizzle_control
 		.bytes = sizeof(struct swz_control),
 };
 
+#define FIRST_ROOM 4096u
+
 static uint32_t functions;
+static uint32_t room; /* for so many sites */
 
 static void *map(uint64_t bytes)
 {
@@ -35,13 +38,35 @@ bool swz_live_sites_begin(void)
 {
 	struct swz_control *c = &swizzle_control;
 
-	functions = 0;
+	functions = room = 0;
 	c->site_count = c->code_count = 0;
-	c->sites = (uintptr_t)map(SWZ_CONTROL_MOST_SITES *
-				  sizeof(struct swz_control_site));
+	c->sites = 0;
 	c->code = (uintptr_t)map(SWZ_CONTROL_MOST_CODE *
 				 sizeof(struct swz_control_code));
-	return c->sites && c->code;
+	return c->code != 0;
+}
+
+/* The controller reads none of it meanwhile: nothing is added but while a plan
+ * is made, and in events of the dynamic linker (late_busy). */
+static bool make_room(void)
+{
+	struct swz_control *c = &swizzle_control;
+	uint32_t more = room ? 2 * room : FIRST_ROOM;
+	void *old = (void *)(uintptr_t)c->sites;
+	struct swz_control_site *table;
+
+	if (!c->code || more > SWZ_CONTROL_MOST_SITES)
+		return false;
+	table = map(more * sizeof(*table));
+	if (!table)
+		return false;
+	if (room)
+		memcpy(table, old, room * sizeof(*table));
+	c->sites = (uintptr_t)table;
+	if (room)
+		swz_sys_munmap(old, room * sizeof(*table));
+	room = more;
+	return true;
 }
 
 uint32_t swz_live_sites_functions(uint32_t count)
@@ -57,8 +82,9 @@ bool swz_live_sites_add(uint64_t address, const uint8_t *bytes, unsigned length,
 	struct swz_control *c = &swizzle_control;
 	struct swz_control_site *s;
 
-	if (c->site_count == SWZ_CONTROL_MOST_SITES ||
-	    !swz_live_site_is_whole(address, length))
+	if ((!(flags & SWZ_SITE_WRITTEN) &&
+	     !swz_live_site_is_whole(address, length)) ||
+	    (c->site_count == room && !make_room()))
 		return false;
 	s = (struct swz_control_site *)(uintptr_t)c->sites + c->site_count;
 	*s = (struct swz_control_site){
@@ -82,7 +108,7 @@ void swz_live_sites_code(const void *start, uint64_t bytes)
 	struct swz_control *c = &swizzle_control;
 	struct swz_control_code *code;
 
-	if (c->code_count == SWZ_CONTROL_MOST_CODE)
+	if (!c->code || c->code_count == SWZ_CONTROL_MOST_CODE)
 		return;
 	code = (struct swz_control_code *)(uintptr_t)c->code + c->code_count;
 	code->start = (uintptr_t)start;

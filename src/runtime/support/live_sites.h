@@ -1,8 +1,9 @@
 #ifndef SWZ_RUNTIME_SUPPORT_LIVE_SITES_H
 #define SWZ_RUNTIME_SUPPORT_LIVE_SITES_H
 
-/* What is to be written into code that threads may be executing: not by us, but
- * by the controller, which has stopped them (base/control.h). */
+/* What is written into code, and what was there before. Into code that threads
+ * may be executing it is written, and taken out again, not by us, but by the
+ * controller, which has stopped them (base/control.h). */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +15,16 @@ extern struct swz_control swizzle_control;
 /* No function's number. */
 #define SWZ_NO_HOST UINT32_MAX
 
-/* Room for all of them. False: there is no memory. */
+/* Whether functions' hooks are for the controller to write at present, in all
+ * code: what stays (SWZ_SITE_STAYS) is written all the same. */
+static inline bool swz_live_sites_are_native(void)
+{
+	/* of the controller, while no thread runs */
+	return __atomic_load_n(&swizzle_control.code_state, __ATOMIC_RELAXED) ==
+	       SWZ_CODE_NATIVE;
+}
+
+/* Begins the table anew. False: there is no memory, and it has no room. */
 bool swz_live_sites_begin(void);
 
 /* Whether so many bytes lie in one page. Others are not written at once. */
@@ -24,7 +34,7 @@ static inline bool swz_live_site_is_whole(uint64_t address, unsigned bytes)
 }
 
 /* Adds bytes that are to be at the address, where others are now. False: there
- * is no room, or they are not whole. */
+ * is no room, or they are not whole, and not SWZ_SITE_WRITTEN. */
 bool swz_live_sites_add(uint64_t address, const uint8_t *bytes, unsigned length,
 			enum swz_control_phase phase, uint32_t function,
 			uint32_t host, unsigned flags);

@@ -1,0 +1,240 @@
+#include "control/native.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "control/finish.h"
+#include "control/injected.h"
+#include "control/our_code.h"
+#include "control/patch.h"
+#include "control/sites.h"
+#include "watch/clock.h"
+
+#define WAIT_NS UINT64_C(20000000000) /* for another controller */
+#define PART_NS 2000000u              /* as in patch.c */
+#define REST_NS 2000000u
+#define TRIES_TO_SKIP 100u
+
+bool swz_native_open(struct swz_attached *a, int32_t pid)
+{
+	if (!swz_attached_open(a, pid))
+		return false;
+	if (!swz_injected_find(a))
+		return swz_attached_fail(
+			a, "its library is of another version of swizzle");
+	if (!a->control.preloaded)
+		return swz_attached_fail(a, "swizzle-run -p has attached to it");
+	if (!a->control.site_count)
+		return swz_attached_fail(a, "it has no memory for the list of "
+					    "what was changed");
+	return swz_attached_lock(a, WAIT_NS) &&
+	       (swz_attached_read(a) ||
+		swz_attached_fail(a, "the process has ended"));
+}
+
+static bool set_word(const struct swz_attached *a, size_t offset,
+		     uint32_t value)
+{
+	return swz_target_write(&a->target, a->control_at + offset, &value,
+				sizeof(value));
+}
+
+static bool set_code_state(struct swz_attached *a, enum swz_code_state state)
+{
+	return set_word(a, offsetof(struct swz_control, code_state), state) ||
+	       swz_attached_fail(a, "the process has ended");
+}
+
+struct change {
+	struct swz_attached *attached;
+	struct swz_sites sites;
+	struct swz_sites_place place;
+	struct swz_control_code *code;
+	struct swz_stop stop;
+	unsigned tries; /* in which nothing could be done */
+	bool done;
+};
+
+/* ------------------------------------------------------------- taking out */
+
+static bool read_word(const struct swz_attached *a, uint64_t at, uint64_t *word)
+{
+	return swz_target_read(&a->target, at, word, sizeof(*word));
+}
+
+/* Its next hook finds that it was paused. It runs none of our code now. */
+static void pause_thread(const struct swz_attached *a,
+			 const struct swz_stopped *t)
+{
+	const struct swz_control *c = &a->control;
+	uint64_t base = t->registers.fs_base, state, file;
+
+	if (!base ||
+	    !read_word(a, base + (uint64_t)c->thread_slot, &state) || !state ||
+	    state == c->nobody || state == c->paused ||
+	    !read_word(a, state + c->file_offset, &file) || file != c->file)
+		return;
+	if (swz_target_write(&a->target, base + (uint64_t)c->aside_slot, &state,
+			     sizeof(state)))
+		(void)swz_target_write(&a->target,
+				       base + (uint64_t)c->thread_slot,
+				       &c->paused, sizeof(c->paused));
+}
+
+/* In the last stop. One that does not leave our code is left alone: it learns
+ * of the pause by itself, or is taken to do what it does. */
+static bool pause_threads(struct change *change)
+{
+	const struct swz_attached *a = change->attached;
+
+	if (change->tries < TRIES_TO_SKIP &&
+	    !swz_nobody_stays_in_us(a, change->code, &change->stop))
+		return false;
+	for (size_t i = 0; i < change->stop.count; i++)
+		if (!swz_is_in_us(a, change->code, &change->stop.threads[i]))
+			pause_thread(a, &change->stop.threads[i]);
+	return true;
+}
+
+/* One stop. Returns false if it cannot be done; *SOME: something was. */
+static bool take_out_part(struct change *change, bool *some)
+{
+	struct swz_attached *a = change->attached;
+	bool good;
+
+	*some = false;
+	if (!swz_attached_stop_all(a, &change->stop, change->tries, &good))
+		return good;
+	if (!swz_attached_read(a)) {
+		good = swz_attached_fail(a, "the process has ended");
+	} else if (a->control.site_changes != change->sites.changes) {
+		good = swz_attached_fail(a, "it loads libraries");
+	} else if (!a->control.late_busy &&
+		   !swz_sites_are_restored(&change->place)) {
+		swz_sites_leave_islands(&change->sites, &change->stop);
+		good = set_code_state(a, SWZ_CODE_CHANGING) &&
+		       (swz_sites_restore(&change->sites, &change->place,
+					  swz_watch_now() + PART_NS) ||
+			swz_attached_fail(a, "its code cannot be written"));
+		*some = true;
+	}
+	if (good && !a->control.late_busy &&
+	    swz_sites_are_restored(&change->place) && pause_threads(change)) {
+		good = (swz_sites_restore_rest(&change->sites) ||
+			swz_attached_fail(a, "its code cannot be written")) &&
+		       set_code_state(a, SWZ_CODE_NATIVE);
+		change->done = true;
+	}
+	swz_attached_end_stop(a, &change->stop);
+	return good;
+}
+
+/* ------------------------------------------------------------ putting back */
+
+static bool put_back_part(struct change *change, bool *some)
+{
+	struct swz_attached *a = change->attached;
+	bool good;
+
+	*some = false;
+	if (!swz_attached_stop_all(a, &change->stop, change->tries, &good))
+		return good;
+	if (!swz_attached_read(a)) {
+		good = swz_attached_fail(a, "the process has ended");
+	} else if (a->control.site_changes != change->sites.changes) {
+		good = swz_attached_fail(a, "it loads libraries");
+	} else if (!a->control.late_busy &&
+		   swz_sites_come_free(&change->sites, &change->stop,
+				       change->tries)) {
+		good = set_code_state(a, SWZ_CODE_CHANGING) &&
+		       (swz_sites_write(&change->sites, &change->place,
+					swz_watch_now() + PART_NS) ||
+			swz_attached_fail(a, "its code cannot be written"));
+		*some = true;
+	}
+	if (good && swz_sites_are_written(&change->place)) {
+		(void)set_word(a, offsetof(struct swz_control, left_out),
+			       (uint32_t)swz_sites_left_out(&change->sites));
+		good = set_code_state(a, SWZ_CODE_HOOKED);
+		change->done = true;
+	}
+	swz_attached_end_stop(a, &change->stop);
+	return good;
+}
+
+/* --------------------------------------------------------------- the loop */
+
+static bool begin(struct change *change, bool put_back)
+{
+	struct swz_attached *a = change->attached;
+
+	if (!swz_target_read_mappings(&a->target) || !swz_attached_read(a) ||
+	    !swz_sites_read(&change->sites, &a->target, &a->control))
+		return swz_attached_fail(a, "its memory cannot be read");
+	swz_sites_leave_what_stays(&change->sites);
+	if (put_back)
+		swz_sites_skip_again(&change->sites);
+	change->code = swz_our_code_read(a);
+	return change->code ||
+	       swz_attached_fail(a, "its memory cannot be read");
+}
+
+/* *CHANGED: its list of sites has, so that all is to be done again. */
+static bool try_change(struct swz_attached *a, bool put_back, bool *changed)
+{
+	struct change change = {.attached = a};
+	bool good = begin(&change, put_back), some;
+
+	while (good && !change.done) {
+		good = change.tries <= SWZ_ATTACH_TRIES ||
+		       swz_attached_fail(a, "its threads do not leave what is "
+					    "to be changed");
+		good = good && (put_back ? put_back_part(&change, &some)
+					 : take_out_part(&change, &some));
+		if (!good || change.done)
+			break;
+		if (some)
+			swz_watch_rest(REST_NS);
+		else
+			swz_attached_pause(change.tries);
+		change.tries = some ? 0 : change.tries + 1;
+	}
+	*changed = change.sites.changes != a->control.site_changes;
+	swz_sites_free(&change.sites);
+	swz_stop_free(&change.stop);
+	free(change.code);
+	return good;
+}
+
+static bool change(struct swz_attached *a, bool put_back)
+{
+	bool good, changed;
+
+	for (unsigned i = 0; i < SWZ_ATTACH_TRIES; i++) {
+		good = try_change(a, put_back, &changed);
+		if (good || !changed)
+			break;
+	}
+	return good;
+}
+
+bool swz_native_take_out(struct swz_attached *a)
+{
+	return a->control.code_state == SWZ_CODE_NATIVE || change(a, false);
+}
+
+bool swz_native_put_back(struct swz_attached *a)
+{
+	return a->control.code_state == SWZ_CODE_HOOKED || change(a, true);
+}
+
+bool swz_native_detach(struct swz_attached *a)
+{
+	if (a->control.state == SWZ_CONTROL_ENDED)
+		return true;
+	return (swz_borrow_begin(&a->borrower, a->control.region) ||
+		swz_attached_fail(a, "%s", a->borrower.problem)) &&
+	       set_code_state(a, SWZ_CODE_CHANGING) &&
+	       swz_attach_patch(a, false) && swz_attach_finish(a) &&
+	       set_code_state(a, SWZ_CODE_NATIVE);
+}

@@ -1,0 +1,71 @@
+#include "ctl/hooks.h"
+
+#include <stdio.h>
+
+#include "control/injected.h"
+#include "control/native.h"
+
+static void note(const struct swz_live_profile *profile, bool native)
+{
+	__atomic_store_n(&profile->request->native, native, __ATOMIC_RELAXED);
+}
+
+bool swz_ctl_hook(struct swz_live_profile *profile, int32_t pid)
+{
+	static struct swz_attached a;
+	uint32_t left_out;
+	bool done;
+
+	if (swz_ctl_hooks_of(profile, pid, &left_out) == SWZ_CTL_HOOKED)
+		return true;
+	done = swz_native_open(&a, pid) && swz_native_put_back(&a);
+	swz_attached_close(&a);
+	if (done)
+		note(profile, false);
+	else
+		snprintf(profile->problem, sizeof(profile->problem),
+			 "its functions cannot be hooked again: %.180s",
+			 a.problem);
+	return done;
+}
+
+void swz_ctl_unhook(struct swz_live_profile *profile, int32_t pid,
+		    bool detached)
+{
+	static struct swz_attached a;
+
+	if (swz_native_open(&a, pid) &&
+	    (detached ? swz_native_detach(&a) : swz_native_take_out(&a)))
+		note(profile, true);
+	swz_attached_close(&a);
+}
+
+static enum swz_ctl_hooks hooks_by(const struct swz_control *control)
+{
+	switch (control->code_state) {
+	case SWZ_CODE_HOOKED:
+		return SWZ_CTL_HOOKED;
+	case SWZ_CODE_NATIVE:
+		return SWZ_CTL_NATIVE;
+	default:
+		return SWZ_CTL_PARTLY;
+	}
+}
+
+enum swz_ctl_hooks swz_ctl_hooks_of(const struct swz_live_profile *profile,
+				    int32_t pid, uint32_t *left_out)
+{
+	static struct swz_attached a;
+	enum swz_ctl_hooks hooks =
+		__atomic_load_n(&profile->request->native, __ATOMIC_RELAXED)
+			? SWZ_CTL_NATIVE
+			: SWZ_CTL_HOOKED;
+
+	*left_out = 0;
+	if (swz_attached_open(&a, pid) && swz_injected_find(&a)) {
+		*left_out = a.control.left_out;
+		hooks = hooks_by(&a.control);
+	}
+	swz_attached_close(&a);
+	return hooks;
+}
