@@ -130,7 +130,7 @@ enum swz_request_state {
  * at it at each call, so any process that may write the file can stop and start
  * recording while the program runs. */
 #define SWZ_REQUEST_OFFSET 2048u
-#define SWZ_REQUEST_VERSION 1u
+#define SWZ_REQUEST_VERSION 2u
 struct swz_request {
 	uint32_t version;       /* SWZ_REQUEST_VERSION */
 	uint32_t paused;        /* enum swz_request_state */
@@ -139,7 +139,8 @@ struct swz_request {
 	uint64_t stopped_ticks; /* likewise, to anything but
 				 * SWZ_REQUEST_RECORD; it stays */
 	uint32_t native; /* 1: the hooks are out of the code (swizzle-ctl) */
-	uint32_t spare;
+	uint32_t ready;  /* 1: all is planned, and the program's code runs. Until
+			  * then `paused` is not to be changed */
 };
 
 enum swz_sample_engine {

@@ -53,6 +53,7 @@ void swz_attached_pause(unsigned tries)
 {
 	uint64_t ns = SWZ_ATTACH_PAUSE_NS * (1u + tries / 2);
 
+	swz_stop_reap();
 	swz_watch_rest(ns < SWZ_ATTACH_LONGEST_PAUSE_NS
 			       ? ns
 			       : SWZ_ATTACH_LONGEST_PAUSE_NS);

@@ -8,12 +8,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#define LOOK_NS 5000000
 #define PAGE UINT64_C(4096)
 #define CLOSED (UINT64_C(1) << 63) /* in used_bytes, while it is being cut */
 #define MARKS_BYTES UINT64_C(1024) /* of a chunk that is taken here */
@@ -65,6 +68,25 @@ void swz_live_close(struct swz_live_profile *profile)
 	close(profile->fd);
 	profile->page = NULL;
 	profile->fd = -1;
+}
+
+bool swz_live_wait_ready(struct swz_live_profile *profile,
+			 const struct swz_ctl_process *process, uint64_t ns)
+{
+	const struct timespec look = {0, LOOK_NS};
+
+	for (uint64_t waited = 0;; waited += LOOK_NS) {
+		/* acquire: what it has begun with */
+		if (__atomic_load_n(&profile->request->ready, __ATOMIC_ACQUIRE))
+			return true;
+		if (waited >= ns || kill(process->pid, 0) != 0)
+			break;
+		nanosleep(&look, NULL);
+	}
+	snprintf(profile->problem, sizeof(profile->problem),
+		 "it is only starting: its functions are being planned. Try "
+		 "again in a moment");
+	return false;
 }
 
 uint64_t swz_live_ticks(void)

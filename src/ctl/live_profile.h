@@ -23,6 +23,11 @@ struct swz_live_profile {
 /* False: ->problem says why. To be closed if it is true. */
 bool swz_live_open(struct swz_live_profile *profile,
 		   const struct swz_ctl_process *process);
+/* Whether the program has begun: before, its functions are being planned, and
+ * nothing may be asked of it. Waits for that, NS at most. */
+bool swz_live_wait_ready(struct swz_live_profile *profile,
+			 const struct swz_ctl_process *process, uint64_t ns);
+
 void swz_live_close(struct swz_live_profile *profile);
 
 enum swz_request_state swz_live_state(const struct swz_live_profile *profile);

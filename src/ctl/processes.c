@@ -10,10 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "ctl/starting.h"
 #include "profile/support/memory.h"
 #include "top/processes.h"
+
+/* How long to wait for one that is starting, and between two looks. */
+#define START_NS UINT64_C(5000000000)
+#define LOOK_NS 20000000
 
 static bool is_own(int32_t pid)
 {
@@ -125,6 +131,15 @@ static bool is_named(const struct swz_ctl_process *process,
 	return false;
 }
 
+static bool will_be_named(const struct swz_ctl_process *process,
+			  const struct swz_ctl_options *options)
+{
+	for (const char **name = options->names; *name; name++)
+		if (swz_is_starting_as(process->pid, *name))
+			return true;
+	return false;
+}
+
 static bool is_meant(struct swz_ctl_processes *all,
 		     const struct swz_ctl_process *process,
 		     const struct swz_ctl_options *options)
@@ -157,6 +172,9 @@ static void complain(struct swz_ctl_processes *all,
 			why = "there is no such process";
 		else if (!is_own(*pid))
 			why = "it is another user's";
+		else if (swz_is_starting(*pid))
+			why = "it is only starting under swizzle-run. Try again "
+			      "in a moment";
 		fprintf(stderr, "swizzle: %d is not profiled: %s\n", (int)*pid,
 			why);
 		*missing = true;
@@ -195,27 +213,54 @@ static int compare(const void *left, const void *right)
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-void swz_ctl_processes_find(struct swz_ctl_processes *found,
-			    const struct swz_ctl_options *options)
+/* Of those that are meant, all of which are in ALL. *STARTING: one has no
+ * profile yet. */
+static void find_profiled(struct swz_ctl_processes *found,
+			  struct swz_ctl_processes *all,
+			  const struct swz_ctl_options *options, bool *starting)
 {
-	struct swz_ctl_processes all = {0};
-
 	*found = (struct swz_ctl_processes){0};
-	read_all(&all);
-	for (size_t i = 0; i < all.count; i++) {
-		struct swz_ctl_process process = all.list[i];
+	*starting = false;
+	for (size_t i = 0; i < all->count; i++) {
+		struct swz_ctl_process process = all->list[i];
 
-		if (!is_own(process.pid) || !is_meant(&all, &process, options))
+		if (!is_own(process.pid))
 			continue;
+		if (!is_meant(all, &process, options)) {
+			*starting |= will_be_named(&process, options);
+			continue;
+		}
 		process.profile = swz_top_profile_of(process.pid);
-		if (!process.profile)
+		if (!process.profile) {
+			*starting |= !options->all &&
+				     swz_is_starting(process.pid);
 			continue;
+		}
 		swz_grow(&found->list, &found->capacity, found->count,
 			 sizeof(*found->list));
 		found->list[found->count++] = process;
 	}
 	if (found->count)
 		qsort(found->list, found->count, sizeof(*found->list), compare);
+}
+
+void swz_ctl_processes_find(struct swz_ctl_processes *found,
+			    const struct swz_ctl_options *options)
+{
+	const struct timespec look = {0, LOOK_NS};
+	struct swz_ctl_processes all = {0};
+	bool starting;
+
+	for (uint64_t waited = 0;; waited += LOOK_NS) {
+		read_all(&all);
+		find_profiled(found, &all, options, &starting);
+		if (!starting || waited >= START_NS)
+			break;
+		swz_ctl_processes_free(found);
+		free(all.list);
+		all = (struct swz_ctl_processes){0};
+		nanosleep(&look, NULL);
+	}
 	complain(&all, found, options, &found->missing);
 	free(all.list);
 }

@@ -8,9 +8,11 @@
 #include "profile/support/output.h"
 #include "top/processes.h"
 
-const char *swz_ctl_state_word(enum swz_request_state state)
+static const char *state_of(const struct swz_live_profile *profile)
 {
-	switch (state) {
+	if (!profile->request->ready)
+		return "starting";
+	switch (swz_live_state(profile)) {
 	case SWZ_REQUEST_PAUSE:
 		return "stopped";
 	case SWZ_REQUEST_DETACH:
@@ -124,7 +126,7 @@ static void put_json(FILE *stream, const struct swz_ctl_process *process,
 		",\"threads\":%" PRIu64 ",\"bytes\":%" PRIu64
 		",\"limitBytes\":%" PRIu64
 		",\"hooks\":\"%s\",\"leftOut\":%" PRIu32 "}",
-		mode_of(header), swz_ctl_state_word(swz_live_state(profile)),
+		mode_of(header), state_of(profile),
 		in_state(profile), seconds_since(profile, 0), counts.calls,
 		header->lost_calls, counts.threads, swz_live_used(profile),
 		header->limit_bytes, hooks_word(hooks), left_out);
@@ -135,7 +137,7 @@ static void put_row(FILE *stream, const struct swz_ctl_process *process,
 		    const struct swz_live_profile *profile)
 {
 	fprintf(stream, "%8" PRId32 " %-9s %10.1f %-7s %15" PRIu64 "  ",
-		process->pid, swz_ctl_state_word(swz_live_state(profile)),
+		process->pid, state_of(profile),
 		in_state(profile), mode_of(profile->header),
 		swz_live_count(profile).calls);
 	swz_put_text(stream, process->name);
@@ -159,7 +161,7 @@ static void put_status(FILE *stream, const struct swz_ctl_process *process,
 	fputs("\nprofile: ", stream);
 	swz_put_text(stream, profile->path);
 	fprintf(stream, "\nmode: %s\nstate: %s for %.1f s\n", mode_of(header),
-		swz_ctl_state_word(state), in_state(profile));
+		state_of(profile), in_state(profile));
 	fprintf(stream, "hooks: %s\n",
 		hooks_text(swz_ctl_hooks_of(profile, process->pid, &left_out),
 			   state));

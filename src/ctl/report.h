@@ -8,9 +8,6 @@
 
 #include "ctl/live_profile.h"
 
-/* "recording", "stopped", "detached" */
-const char *swz_ctl_state_word(enum swz_request_state state);
-
 void swz_ctl_report_begin(FILE *stream, const struct swz_ctl_options *options);
 void swz_ctl_report(FILE *stream, const struct swz_ctl_options *options,
 		    const struct swz_ctl_process *process,

@@ -235,6 +235,8 @@ const char *swz_start_recording(struct swz_modules *modules)
 	swz_request()->native = swz_live_sites_are_native();
 	if (swz_config.off)
 		begin_paused(thread);
+	/* release: what it begins with */
+	__atomic_store_n(&swz_request()->ready, 1, __ATOMIC_RELEASE);
 	return NULL;
 }
 

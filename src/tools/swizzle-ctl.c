@@ -16,6 +16,8 @@
 #include "ctl/snapshot.h"
 #include "profile/support/memory.h"
 
+#define START_NS UINT64_C(60000000000) /* while a program is being planned */
+
 static void complain(const struct swz_ctl_process *process, const char *problem)
 {
 	fprintf(stderr, "swizzle: %d (%s): %s\n", (int)process->pid,
@@ -88,6 +90,13 @@ static bool act(const struct swz_ctl_options *options,
 
 	if (!swz_live_open(&profile, process)) {
 		complain(process, profile.problem);
+		return false;
+	}
+	if (options->command != SWZ_CTL_LIST &&
+	    options->command != SWZ_CTL_STATUS &&
+	    !swz_live_wait_ready(&profile, process, START_NS)) {
+		complain(process, profile.problem);
+		swz_live_close(&profile);
 		return false;
 	}
 	switch (options->command) {

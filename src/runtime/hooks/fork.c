@@ -78,6 +78,7 @@ static enum swz_status copy_description(struct swz_file_header *to)
 	/* (the new file's: it is mapped there by now) */
 	(void)swz_request_set((enum swz_request_state)parents->paused,
 			      parents->changed_ticks);
+	swz_request()->ready = 1;
 	swz_marks_begin(to);
 	to->flags = SWZ_FILE_FORKED |
 		    (swz_file->flags &

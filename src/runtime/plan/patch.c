@@ -121,9 +121,30 @@ void swz_plan_patch(struct swz_module *m)
 	swz_functions_count(m);
 }
 
+static uint32_t site_count(const struct swz_module *m)
+{
+	uint32_t count = m->inner_site_count;
+
+	for (uint32_t i = 0; i < m->function_count; i++)
+		if (m->functions[i].trampoline)
+			count += m->functions[i].island ? 2 : 1;
+	return count;
+}
+
+/* With some for the calls of the dynamic linker. */
+static void expect_sites(const struct swz_modules *modules)
+{
+	uint32_t count = 16;
+
+	for (unsigned i = 0; i < modules->count; i++)
+		count += site_count(&modules->of[i]);
+	swz_live_sites_expect(count);
+}
+
 void swz_plan_apply(struct swz_modules *modules)
 {
 	swz_run_time_code_begin(modules);
+	expect_sites(modules);
 	for (unsigned i = 0; i < modules->count; i++) {
 		struct swz_module *m = &modules->of[i];
 

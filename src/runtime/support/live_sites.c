@@ -48,10 +48,9 @@ bool swz_live_sites_begin(void)
 
 /* The controller reads none of it meanwhile: nothing is added but while a plan
  * is made, and in events of the dynamic linker (late_busy). */
-static bool make_room(void)
+static bool make_room(uint32_t more)
 {
 	struct swz_control *c = &swizzle_control;
-	uint32_t more = room ? 2 * room : FIRST_ROOM;
 	void *old = (void *)(uintptr_t)c->sites;
 	struct swz_control_site *table;
 
@@ -69,6 +68,17 @@ static bool make_room(void)
 	return true;
 }
 
+void swz_live_sites_expect(uint32_t count)
+{
+	struct swz_control *c = &swizzle_control;
+
+	if (count > room - c->site_count && make_room(c->site_count + count) &&
+	    count > FIRST_ROOM)
+		SWZ_SYSCALL(SYS_madvise, c->sites,
+			    room * sizeof(struct swz_control_site) & -4096ul,
+			    MADV_POPULATE_WRITE);
+}
+
 uint32_t swz_live_sites_functions(uint32_t count)
 {
 	functions += count;
@@ -84,7 +94,7 @@ bool swz_live_sites_add(uint64_t address, const uint8_t *bytes, unsigned length,
 
 	if ((!(flags & SWZ_SITE_WRITTEN) &&
 	     !swz_live_site_is_whole(address, length)) ||
-	    (c->site_count == room && !make_room()))
+	    (c->site_count == room && !make_room(room ? 2 * room : FIRST_ROOM)))
 		return false;
 	s = (struct swz_control_site *)(uintptr_t)c->sites + c->site_count;
 	*s = (struct swz_control_site){

@@ -33,6 +33,9 @@ static inline bool swz_live_site_is_whole(uint64_t address, unsigned bytes)
 	return address / 4096 == (address + bytes - 1) / 4096;
 }
 
+/* Makes room for so many more at once, if that is possible. */
+void swz_live_sites_expect(uint32_t count);
+
 /* Adds bytes that are to be at the address, where others are now. False: there
  * is no room, or they are not whole, and not SWZ_SITE_WRITTEN. */
 bool swz_live_sites_add(uint64_t address, const uint8_t *bytes, unsigned length,
