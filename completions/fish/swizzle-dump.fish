@@ -33,6 +33,7 @@ complete -c swizzle-dump -l demangle -x -a 'no simple full' -d 'How to show name
 complete -c swizzle-dump -s F -l filter -x -d 'Only functions that match'
 complete -c swizzle-dump -s N -l notrace -x -d 'Not functions that match nor what they call'
 complete -c swizzle-dump -s H -l hide -x -d 'Not functions that match'
+complete -c swizzle-dump -s C -l caller -x -d 'Only functions that match, and what leads to them'
 complete -c swizzle-dump -l script -d 'Only functions of scripts'
 complete -c swizzle-dump -s t -l min-time -x -d 'Events: no shorter calls'
 complete -c swizzle-dump -s D -l depth -l max-depth -x -d 'Events, calls: only the first levels'

@@ -12,7 +12,7 @@ function __swizzle_run_rest
                 break
             case '--*=*'
                 set -e words[1]
-            case -o --output -m --mode -F --filter -N --notrace -H --hide -M --module \
+            case -o --output -m --mode -F --filter -N --notrace -H --hide -C --caller -M --module \
                     -L --location -Z --min-size -D --depth --start-at --stop-at --recursion --timing -t \
                     --argument -A --string-bytes --config --min-time --max-size --max-memory -r --rate --engine --event \
                     --stack-bytes -p --pid --for
@@ -48,6 +48,7 @@ complete -c swizzle-run -l for -x -d 'With -p: for this time'
 complete -c swizzle-run -s F -l filter -x -d 'Only functions that match and what they call'
 complete -c swizzle-run -s N -l notrace -x -d 'Not functions that match nor what they call'
 complete -c swizzle-run -s H -l hide -x -d 'Not functions that match'
+complete -c swizzle-run -s C -l caller -x -d 'Show only functions that match, and what leads to them'
 complete -c swizzle-run -s M -l module -x -d 'Only these modules'
 complete -c swizzle-run -s L -l location -x -d 'Only functions of these source files'
 complete -c swizzle-run -s Z -l min-size -x -d 'Only functions of this size and above'

@@ -24,6 +24,8 @@ static const struct source sources[] = {
 	{"service.name", false, {"OTEL_SERVICE_NAME"}},
 	{"pod", false, {"POD_NAME"}},
 	{"namespace", false, {"POD_NAMESPACE"}},
+	/* swizzle-run --caller: for swizzle-dump */
+	{SWZ_LABEL_CALLER, false, {"SWIZZLE_CALLER"}},
 };
 
 static void add(struct swz_labels *labels, const char *name, const char *value)

@@ -9,6 +9,9 @@
 
 #define SWZ_LABELS_BYTES 2048u
 
+/* Patterns, one a line: only paths that lead to these are to be shown. */
+#define SWZ_LABEL_CALLER "caller"
+
 struct swz_labels {
 	uint32_t strings; /* two for each label: its name, its value */
 	size_t bytes;

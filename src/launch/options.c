@@ -55,6 +55,8 @@ static const char usage[] =
 	"  -F, --filter PATTERN   only the functions that match and what they call\n"
 	"  -N, --notrace PATTERN  not the functions that match nor what they call\n"
 	"  -H, --hide PATTERN     not the functions that match, but what they call\n"
+	"  -C, --caller PATTERN   swizzle-dump shows only the functions that match and\n"
+	"                         the paths that lead to them\n"
 	"  -M, --module PATTERN   only these modules\n"
 	"                         [all but ld.so, libc, libm, libpthread, libswizzle]\n"
 	"  -L, --location PATTERN only functions of these source files (that needs\n"
@@ -111,7 +113,7 @@ static const char usage[] =
 	"  -h, --help             print this help and exit\n"
 	"\n"
 	"A PATTERN is one of the shell's (* ? [a-z]) for the whole name; !PATTERN: not\n"
-	"what matches. -F, -N, -H, -M and -L may be repeated. Each option has an\n"
+	"what matches. -F, -N, -H, -C, -M and -L may be repeated. Each option has an\n"
 	"environment variable of the same name (SWIZZLE_OUTPUT, SWIZZLE_FILTER, ...).\n"
 	"Exit status: the program's own; 126 if it cannot be profiled or executed, or\n"
 	"the profile cannot be written, 127 if it was not found, 2 for wrong usage.\n";
@@ -153,6 +155,7 @@ static const struct option options[] = {
 	{"filter", "SWIZZLE_FILTER", NULL, PATTERN, 'F', OF_HOOKS},
 	{"notrace", "SWIZZLE_NOTRACE", NULL, PATTERN, 'N', OF_HOOKS},
 	{"hide", "SWIZZLE_HIDE", NULL, PATTERN, 'H', OF_HOOKS},
+	{"caller", "SWIZZLE_CALLER", NULL, PATTERN, 'C', OF_HOOKS},
 	{"module", "SWIZZLE_MODULE", NULL, PATTERN, 'M', OF_HOOKS},
 	{"location", "SWIZZLE_LOCATION", NULL, PATTERN, 'L', OF_HOOKS},
 	{"argument", "SWIZZLE_ARGUMENTS", NULL, ARGUMENT, 'A', OF_TRACE},

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "profile/support/progress.h"
+#include "tools/dump/caller.h"
 #include "tools/dump/diff.h"
 #include "tools/dump/embed.h"
 #include "tools/dump/input.h"
@@ -86,6 +87,7 @@ int main(int argc, char **argv)
 			     options.argument_count);
 	if (!options.format->profile)
 		swz_dump_find_pairs(&input, &options);
+	swz_dump_take_callers(&input, &options);
 	if (!input.count) {
 		status = EXIT_INPUT;
 	} else if (options.since && !swz_dump_take_since(&input, &options)) {

@@ -9,7 +9,15 @@
 #include "profile/support/arith.h"
 #include "profile/support/memory.h"
 
-enum verdict { UNKNOWN = 0, KNOWN = 1, ONLY = 2, WITHOUT = 4, HIDDEN = 8 };
+enum verdict {
+	UNKNOWN = 0,
+	KNOWN = 1,
+	ONLY = 2,
+	WITHOUT = 4,
+	HIDDEN = 8,
+	CALLED = 16, /* itself */
+	LEADS = 32   /* something below it is CALLED, or it is */
+};
 
 struct filtering {
 	const struct swz_view *view;
@@ -23,7 +31,7 @@ struct filtering {
 bool swz_view_is_whole(const struct swz_view *view)
 {
 	return !view->only.count && !view->without.count &&
-	       !view->hidden.count && !view->script &&
+	       !view->hidden.count && !view->callers.count && !view->script &&
 	       !(view->rules && view->rules->any_hidden);
 }
 
@@ -81,6 +89,9 @@ static uint8_t judge(const struct swz_view *view,
 	if (swz_patterns_match(&view->hidden, catalog, function, NULL) ||
 	    (view->script && !is_of_script(catalog, function)))
 		verdict |= HIDDEN;
+	if (view->callers.count &&
+	    swz_patterns_match(&view->callers, catalog, function, NULL))
+		verdict |= CALLED | LEADS;
 	return verdict;
 }
 
@@ -128,7 +139,28 @@ static uint8_t verdict_below(struct filtering *f,
 static bool is_left_out(const struct swz_view *view, uint8_t verdict)
 {
 	return verdict & (WITHOUT | HIDDEN) ||
-	       (view->only.count && !(verdict & ONLY));
+	       (view->only.count && !(verdict & ONLY)) ||
+	       (view->callers.count && !(verdict & LEADS));
+}
+
+/* What is called from a context leads it there, too: children come first. An
+ * edge that goes back to an ancestor leads to what that one does. */
+static void find_leading(struct filtering *f)
+{
+	struct swz_tree *tree = f->tree;
+
+	for (size_t i = 1; i < tree->count; i++) {
+		const struct swz_tree_node *node = &tree->nodes[i];
+
+		if (node->context != i && verdict_below(f, node) & LEADS)
+			f->below[node->parent] |= LEADS;
+	}
+	for (size_t i = tree->context_count; i-- > 1;) {
+		const struct swz_tree_node *node =
+			&tree->nodes[tree->contexts[i]];
+
+		f->below[node->parent] |= f->below[tree->contexts[i]] & LEADS;
+	}
 }
 
 /* Samples go with the time that they stand for: to the caller that is shown. */
@@ -155,10 +187,15 @@ void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
 	for (i = 1; i < tree->context_count; i++)
 		f.below[tree->contexts[i]] = verdict_below(
 			&f, &tree->nodes[tree->contexts[i]]);
+	if (view->callers.count)
+		find_leading(&f);
 	for (i = 1; i < tree->count; i++) {
 		struct swz_tree_node *node = &tree->nodes[i];
 		uint8_t verdict = node->context == i ? f.below[i]
 						     : verdict_below(&f, node);
+
+		if (node->context != i)
+			verdict |= f.below[node->context] & LEADS;
 
 		/* nobody knows whether what was not traced would match */
 		if (node->flags & SWZ_NODE_HIDDEN ||
@@ -213,4 +250,5 @@ void swz_view_free(struct swz_view *view)
 	swz_patterns_free(&view->only);
 	swz_patterns_free(&view->without);
 	swz_patterns_free(&view->hidden);
+	swz_patterns_free(&view->callers);
 }

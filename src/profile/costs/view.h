@@ -18,6 +18,9 @@ struct swz_view {
 	struct swz_patterns only;    /* these, and what they call */
 	struct swz_patterns without; /* not these, nor what they call */
 	struct swz_patterns hidden;  /* not these, but what they call */
+	struct swz_patterns callers; /* these, and what leads to them: calls
+				      * from which none of these is reached are
+				      * left out, and what these call */
 	struct swz_rules *rules;     /* the configuration's; or NULL */
 	bool script; /* of those: only functions of scripts and code made at
 		      * run time */

@@ -89,7 +89,10 @@ static const char usage_text[] =
 	"  -N, --notrace PATTERN  not the functions that match, nor what they\n"
 	"                         call\n"
 	"  -H, --hide PATTERN     not the functions that match\n"
-	"                         (!PATTERN in these three: not what matches)\n"
+	"  -C, --caller PATTERN   only the functions that match, and the paths "
+	"that\n"
+	"                         lead to them\n"
+	"                         (!PATTERN in these four: not what matches)\n"
 	"      --script           only functions of scripts: the interpreter's "
 	"own\n"
 	"                         count for those that call them\n"
@@ -431,6 +434,7 @@ static const struct option long_options[] = {
 	{"demangle", required_argument, NULL, OPTION_DEMANGLE},
 	{"percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT},
 	{"filter", required_argument, NULL, 'F'},
+	{"caller", required_argument, NULL, 'C'},
 	{"notrace", required_argument, NULL, 'N'},
 	{"hide", required_argument, NULL, 'H'},
 	{"bottom-up", no_argument, NULL, OPTION_BOTTOM_UP},
@@ -658,6 +662,9 @@ static void take_option(struct swz_dump_options *options, int option,
 		break;
 	case 'H':
 		add_pattern(&options->view.hidden, option, value);
+		break;
+	case 'C':
+		add_pattern(&options->view.callers, option, value);
 		break;
 	case 'n':
 		options->table.rows = parse_count(value, "not a number of rows",
@@ -1026,7 +1033,7 @@ static void check_options(struct swz_dump_options *options)
 		not_taken(options, "--process");
 	if (!format->section && !format->events &&
 	    !swz_view_is_whole(&options->view))
-		not_taken(options, "-F, -N, -H and --script");
+		not_taken(options, "-F, -N, -H, -C and --script");
 	if (takes(options) & SWZ_FILTERS_ROWS) {
 		options->table.filters = options->view.only;
 		options->view.only = (struct swz_patterns){0};
@@ -1174,7 +1181,7 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 	/* '-': arguments come in their order, so that it is known which of
 	 * them were before the "--"; ':': a value that is missing is told from
 	 * what is unknown */
-	while ((option = getopt_long(argc, argv, "-:f:o:F:N:H:D:t:n:s:qVh",
+	while ((option = getopt_long(argc, argv, "-:f:o:F:N:H:C:D:t:n:s:qVh",
 				     long_options, NULL)) != -1) {
 		if (option == '?' || option == ':')
 			bad_option(option, argv[optind - 1]);
@@ -1222,6 +1229,7 @@ void swz_dump_free_options(struct swz_dump_options *options)
 	free(options->view.rules);
 	swz_config_file_free(&options->config);
 	swz_view_free(&options->view);
+	free(options->callers);
 	swz_patterns_free(&options->calls.of);
 	swz_thread_choice_free(&options->threads);
 	swz_debug_files_free(&options->files);

@@ -64,6 +64,7 @@ struct swz_dump_options {
 	struct swz_thread_choice threads;
 	enum swz_demangle demangle;
 	struct swz_table_options table;
+	char *callers; /* of the profiles: caller.h */
 	struct swz_view view;
 	struct swz_config_file config; /* --config; the view refers to it */
 	const char *config_path;       /* NULL: the usual ones */

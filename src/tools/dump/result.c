@@ -167,6 +167,7 @@ void swz_dump_warn_filter(const struct swz_catalog *catalog,
 	warn_patterns(catalog, "-F", &options->view.only);
 	warn_patterns(catalog, "-N", &options->view.without);
 	warn_patterns(catalog, "-H", &options->view.hidden);
+	warn_patterns(catalog, "-C", &options->view.callers);
 	if (options->view.script && !has_script(catalog))
 		swz_dump_complain(
 			"--script: no function of a script was "
