@@ -459,6 +459,11 @@ check-tactics: all		## test suites of libraries, each kind of jump given to all 
 check-attach-kills: all tests	## what attaches, and what is attached to, killed at any moment (KILL_ROUNDS, 100 each)
 	KILL_ROUNDS=$(or $(KILL_ROUNDS),100) tests/run test_attach_kills
 
+# Some minutes: swizzle-ctl on programs under load, 100 kills each.
+.PHONY: check-control
+check-control: all tests	## start, stop, snapshots and marks at random on programs under load (CONTROL_ROUNDS, 13)
+	CONTROL_ROUNDS=$${CONTROL_ROUNDS:-13} tests/run test_control_load
+
 # An hour or so; goes on where it was interrupted (tests/mutations/run --help).
 .PHONY: check-mutations
 check-mutations: all tests	## which one-token faults in the sources the tests find: 100 of them (MUTATIONS_FLAGS)
