@@ -139,8 +139,8 @@ struct swz_request {
 	uint64_t stopped_ticks; /* likewise, to anything but
 				 * SWZ_REQUEST_RECORD; it stays */
 	uint32_t native; /* 1: the hooks are out of the code (swizzle-ctl) */
-	uint32_t ready;  /* 1: all is planned, and the program's code runs. Until
-			  * then `paused` is not to be changed */
+	uint32_t ready; /* 1: all is planned, and the program's code runs. Until
+			 * then `paused` is not to be changed */
 };
 
 enum swz_sample_engine {

@@ -104,9 +104,9 @@ struct swz_control {
 	uint32_t bytes; /* of this structure */
 	/* Functions to be called on a borrowed thread. */
 	uint64_t finish; /* (void): starts the thread that closes the profile */
-	uint64_t release; /* (void), as swizzle_attach: modules may be
-			   * unloaded again */
-	uint32_t state;   /* enum swz_control_state */
+	uint64_t release;    /* (void), as swizzle_attach: modules may be
+			      * unloaded again */
+	uint32_t state;      /* enum swz_control_state */
 	uint32_t code_state; /* enum swz_code_state */
 	/* of the controller, as the controller's own /proc has it */
 	int32_t controller_pid;

@@ -50,8 +50,8 @@ struct swz_attached {
 bool swz_attached_open(struct swz_attached *attached, int32_t pid);
 void swz_attached_close(struct swz_attached *attached);
 
-/* One controller at a time: the lock is free again when its process ends. False:
- * another one has had it for so long. */
+/* One controller at a time: the lock is free again when its process ends.
+ * False: another one has had it for so long. */
 bool swz_attached_lock(struct swz_attached *attached, uint64_t wait_ns);
 
 /* Sets ->problem. Returns false. */

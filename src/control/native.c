@@ -23,7 +23,8 @@ bool swz_native_open(struct swz_attached *a, int32_t pid)
 		return swz_attached_fail(
 			a, "its library is of another version of swizzle");
 	if (!a->control.preloaded)
-		return swz_attached_fail(a, "swizzle-run -p has attached to it");
+		return swz_attached_fail(a,
+					 "swizzle-run -p has attached to it");
 	if (!a->control.site_count)
 		return swz_attached_fail(a, "it has no memory for the list of "
 					    "what was changed");
@@ -69,9 +70,8 @@ static void pause_thread(const struct swz_attached *a,
 	const struct swz_control *c = &a->control;
 	uint64_t base = t->registers.fs_base, state, file;
 
-	if (!base ||
-	    !read_word(a, base + (uint64_t)c->thread_slot, &state) || !state ||
-	    state == c->nobody || state == c->paused ||
+	if (!base || !read_word(a, base + (uint64_t)c->thread_slot, &state) ||
+	    !state || state == c->nobody || state == c->paused ||
 	    !read_word(a, state + c->file_offset, &file) || file != c->file)
 		return;
 	if (swz_target_write(&a->target, base + (uint64_t)c->aside_slot, &state,

@@ -56,10 +56,10 @@ enum swz_ctl_hooks swz_ctl_hooks_of(const struct swz_live_profile *profile,
 				    int32_t pid, uint32_t *left_out)
 {
 	static struct swz_attached a;
-	enum swz_ctl_hooks hooks =
-		__atomic_load_n(&profile->request->native, __ATOMIC_RELAXED)
-			? SWZ_CTL_NATIVE
-			: SWZ_CTL_HOOKED;
+	enum swz_ctl_hooks hooks = __atomic_load_n(&profile->request->native,
+						   __ATOMIC_RELAXED)
+					   ? SWZ_CTL_NATIVE
+					   : SWZ_CTL_HOOKED;
 
 	*left_out = 0;
 	if (swz_attached_open(&a, pid) && swz_injected_find(&a)) {

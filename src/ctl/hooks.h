@@ -2,15 +2,16 @@
 #define SWZ_CTL_HOOKS_H
 
 /* The hooks in a process's code: out of it while recording is stopped. That
- * takes ptrace(2); where it is not permitted they stay, and heed the request. */
+ * takes ptrace(2); where it is not permitted they stay, and heed the request.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "ctl/live_profile.h"
 
-/* Before recording is started: they are put back, if they were taken out. False:
- * it cannot be done, and profile->problem says why. */
+/* Before recording is started: they are put back, if they were taken out.
+ * False: it cannot be done, and profile->problem says why. */
 bool swz_ctl_hook(struct swz_live_profile *profile, int32_t pid);
 
 /* When recording is stopped: takes them out, if that is possible; for good when
@@ -19,9 +20,9 @@ void swz_ctl_unhook(struct swz_live_profile *profile, int32_t pid,
 		    bool detached);
 
 enum swz_ctl_hooks {
-	SWZ_CTL_HOOKED,  /* all are there */
-	SWZ_CTL_NATIVE,  /* none is */
-	SWZ_CTL_PARTLY   /* a controller was killed, or is at work */
+	SWZ_CTL_HOOKED, /* all are there */
+	SWZ_CTL_NATIVE, /* none is */
+	SWZ_CTL_PARTLY  /* a controller was killed, or is at work */
 };
 
 /* *LEFT_OUT: functions that are not hooked since recording was started again; 0

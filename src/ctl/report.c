@@ -93,7 +93,8 @@ static const char *hooks_text(enum swz_ctl_hooks hooks,
 
 	switch (hooks) {
 	case SWZ_CTL_HOOKED:
-		return stopped ? "in place: a call costs some 4 ns" : "in place";
+		return stopped ? "in place: a call costs some 4 ns"
+			       : "in place";
 	case SWZ_CTL_NATIVE:
 		return stopped ? "out of the code: calls are native"
 			       : "out of the code: start it by swizzle-ctl";
@@ -126,10 +127,10 @@ static void put_json(FILE *stream, const struct swz_ctl_process *process,
 		",\"threads\":%" PRIu64 ",\"bytes\":%" PRIu64
 		",\"limitBytes\":%" PRIu64
 		",\"hooks\":\"%s\",\"leftOut\":%" PRIu32 "}",
-		mode_of(header), state_of(profile),
-		in_state(profile), seconds_since(profile, 0), counts.calls,
-		header->lost_calls, counts.threads, swz_live_used(profile),
-		header->limit_bytes, hooks_word(hooks), left_out);
+		mode_of(header), state_of(profile), in_state(profile),
+		seconds_since(profile, 0), counts.calls, header->lost_calls,
+		counts.threads, swz_live_used(profile), header->limit_bytes,
+		hooks_word(hooks), left_out);
 	free(command);
 }
 
@@ -137,9 +138,8 @@ static void put_row(FILE *stream, const struct swz_ctl_process *process,
 		    const struct swz_live_profile *profile)
 {
 	fprintf(stream, "%8" PRId32 " %-9s %10.1f %-7s %15" PRIu64 "  ",
-		process->pid, state_of(profile),
-		in_state(profile), mode_of(profile->header),
-		swz_live_count(profile).calls);
+		process->pid, state_of(profile), in_state(profile),
+		mode_of(profile->header), swz_live_count(profile).calls);
 	swz_put_text(stream, process->name);
 	fprintf(stream, "%*s", (int)(17 - strlen(process->name)), "");
 	swz_put_text(stream, profile->path);

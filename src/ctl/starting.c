@@ -18,9 +18,8 @@ static bool is_young(int32_t pid)
 	struct timespec now;
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (double)now.tv_sec -
-		       (double)swz_process_start(pid) /
-			       (double)sysconf(_SC_CLK_TCK) <
+	return (double)now.tv_sec - (double)swz_process_start(pid) /
+					    (double)sysconf(_SC_CLK_TCK) <
 	       YOUNG_SECONDS;
 }
 

@@ -282,7 +282,8 @@ static void finish(void)
 	swz_thread_self = (struct swz_thread *)(uintptr_t)&swz_nobody;
 	c->frames_left = swz_take_back_frames();
 	/* (a forked child that came to no hook has its parent's) */
-	if (swz_recording && swz_file->pid == (int32_t)SWZ_SYSCALL(SYS_getpid)) {
+	if (swz_recording &&
+	    swz_file->pid == (int32_t)SWZ_SYSCALL(SYS_getpid)) {
 		swz_thread_note_ended();
 		swz_recording = false;
 		swz_file_finish();

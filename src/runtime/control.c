@@ -35,12 +35,14 @@ bool swz_control_begin_tables(void)
 {
 	if (!swz_live_sites_begin())
 		return false;
-	swz_live_sites_code(swz_hooks_start, (uintptr_t)swz_hooks_end -
-						     (uintptr_t)swz_hooks_start);
+	swz_live_sites_code(swz_hooks_start,
+			    (uintptr_t)swz_hooks_end -
+				    (uintptr_t)swz_hooks_start);
 	swz_live_sites_code((const void *)&swz_landing_rax_pushed,
 			    LANDING_BYTES);
 	/* a thunk that is about to call goes to a trampoline */
-	swz_live_sites_code(swz_arena_start, (uintptr_t)swz_arena_end -
-						     (uintptr_t)swz_arena_start);
+	swz_live_sites_code(swz_arena_start,
+			    (uintptr_t)swz_arena_end -
+				    (uintptr_t)swz_arena_start);
 	return true;
 }

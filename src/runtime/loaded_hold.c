@@ -131,8 +131,8 @@ bool swz_loaded_keep_sites(struct swz_loaded *l, const struct swz_module *m)
 						m->start);
 		l->sites[count].trampoline = s->copy;
 		l->sites[count].keeps_opcode = s->keeps_opcode;
-		l->sites[count].stays =
-			swz_inner_site_stays(s, swz_function_at(m, s->at));
+		l->sites[count].stays = swz_inner_site_stays(
+			s, swz_function_at(m, s->at));
 	}
 	return true;
 }

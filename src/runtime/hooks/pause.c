@@ -98,8 +98,7 @@ void swz_pause_catch_up(struct swz_thread *thread, const uint64_t *slot)
 	if (thread->cold && !is_in_pause(thread))
 		swz_span_begin(thread, slot, paused_id(thread),
 			       SWZ_CALL_SITE_TAIL,
-			       possible(thread,
-					&swz_request()->stopped_ticks));
+			       possible(thread, &swz_request()->stopped_ticks));
 }
 
 bool swz_pause_passes(const uint64_t *slot)

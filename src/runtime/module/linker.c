@@ -147,11 +147,10 @@ static bool list(const struct swz_module *m,
 		uint8_t bytes[sizeof(distance)];
 
 		memcpy(bytes, &distance, sizeof(distance));
-		if (!swz_live_sites_add(at, bytes, sizeof(bytes),
-					SWZ_PHASE_LINKER, number, SWZ_NO_HOST,
-					SWZ_SITE_STAYS |
-						(written ? SWZ_SITE_WRITTEN
-							 : 0)))
+		if (!swz_live_sites_add(
+			    at, bytes, sizeof(bytes), SWZ_PHASE_LINKER, number,
+			    SWZ_NO_HOST,
+			    SWZ_SITE_STAYS | (written ? SWZ_SITE_WRITTEN : 0)))
 			return false;
 	}
 	return true;

@@ -38,20 +38,20 @@ struct swz_config {
 	const char *hide;
 	const char *module;
 	const char *location;
-	const char *arguments; /* -A, one a line; NULL: none */
+	const char *arguments;  /* -A, one a line; NULL: none */
 	const char *signatures; /* --args: base/signature_exchange.h; NULL */
-	uint32_t string_bytes;      /* that are recorded of a text at most */
-	uint32_t depth;             /* 0: no limit */
-	uint32_t recursion;         /* how often a function is on a path */
-	uint32_t min_size;          /* bytes; 0: no limit */
-	uint64_t max_memory;        /* bytes */
-	bool sampled;               /* --timing sampled */
-	bool trace;                 /* -m trace, and what goes with it: */
-	bool ring;                  /* keep the newest events */
-	bool switches;              /* record context switches */
-	bool flows;                 /* record what wakes what */
-	uint64_t max_size;          /* bytes of events */
-	uint64_t min_time;          /* ns; shorter calls have no events */
+	uint32_t string_bytes;  /* that are recorded of a text at most */
+	uint32_t depth;         /* 0: no limit */
+	uint32_t recursion;     /* how often a function is on a path */
+	uint32_t min_size;      /* bytes; 0: no limit */
+	uint64_t max_memory;    /* bytes */
+	bool sampled;           /* --timing sampled */
+	bool trace;             /* -m trace, and what goes with it: */
+	bool ring;              /* keep the newest events */
+	bool switches;          /* record context switches */
+	bool flows;             /* record what wakes what */
+	uint64_t max_size;      /* bytes of events */
+	uint64_t min_time;      /* ns; shorter calls have no events */
 	uint64_t progress_after_ms; /* for tests; see
 				       src/runtime/support/progress.h */
 	bool follow;

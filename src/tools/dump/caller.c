@@ -20,7 +20,8 @@ void swz_dump_take_callers(const struct swz_dump_input *input,
 	const struct swz_format *format = options->format;
 	char *lines = NULL, *rest, *line;
 
-	if (options->view.callers.count || (!format->section && !format->events))
+	if (options->view.callers.count ||
+	    (!format->section && !format->events))
 		return;
 	for (size_t i = 0; i < input->count; i++) {
 		const char *more = swz_profile_label(input->profiles[i],
