@@ -143,24 +143,36 @@ static bool is_left_out(const struct swz_view *view, uint8_t verdict)
 	       (view->callers.count && !(verdict & LEADS));
 }
 
-/* What is called from a context leads it there, too: children come first. An
- * edge that goes back to an ancestor leads to what that one does. */
-static void find_leading(struct filtering *f)
+/* An edge that goes back to an ancestor leads to what that one does. False:
+ * nothing was new. */
+static bool follow_back(struct filtering *f)
 {
 	struct swz_tree *tree = f->tree;
+	bool changed = false;
 
 	for (size_t i = 1; i < tree->count; i++) {
 		const struct swz_tree_node *node = &tree->nodes[i];
 
-		if (node->context != i && verdict_below(f, node) & LEADS)
-			f->below[node->parent] |= LEADS;
+		if (node->context == i || f->below[node->parent] & LEADS ||
+		    !((verdict_below(f, node) | f->below[node->context]) &
+		      LEADS))
+			continue;
+		f->below[node->parent] |= LEADS;
+		changed = true;
 	}
-	for (size_t i = tree->context_count; i-- > 1;) {
-		const struct swz_tree_node *node =
-			&tree->nodes[tree->contexts[i]];
+	return changed;
+}
 
-		f->below[node->parent] |= f->below[tree->contexts[i]] & LEADS;
-	}
+/* What is called from a context leads it there, too: children come first. */
+static void find_leading(struct filtering *f)
+{
+	struct swz_tree *tree = f->tree;
+
+	do
+		for (size_t i = tree->context_count; i-- > 1;)
+			f->below[tree->nodes[tree->contexts[i]].parent] |=
+				f->below[tree->contexts[i]] & LEADS;
+	while (follow_back(f));
 }
 
 /* Samples go with the time that they stand for: to the caller that is shown. */
