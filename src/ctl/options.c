@@ -199,7 +199,7 @@ static void read_long(struct reading *r, const char *argument)
 	if (known[found].flag && *end)
 		bad_usage("option %s takes no value", as);
 	if (known[found].flag)
-		set(r, (enum option)found, as, NULL);
+		set(r, (enum option)found, as, "");
 	else
 		set(r, (enum option)found, as,
 		    *end ? end + 1 : next_value(r, as));
@@ -220,7 +220,7 @@ static void read_short(struct reading *r, const char *argument)
 			    s[1] ? s + 1 : next_value(r, as));
 			return;
 		}
-		set(r, (enum option)found, as, NULL);
+		set(r, (enum option)found, as, "");
 	}
 }
 

@@ -235,7 +235,7 @@ static void read_long(struct swz_top_options *o, const char *argument,
 	if (known[found].flag && *end)
 		bad_usage("option %s takes no value", as);
 	if (known[found].flag)
-		set(o, (enum option)found, as, NULL);
+		set(o, (enum option)found, as, "");
 	else
 		set(o, (enum option)found, as,
 		    *end ? end + 1 : next_value(as, next));
@@ -257,7 +257,7 @@ static void read_short(struct swz_top_options *o, const char *argument,
 			    s[1] ? s + 1 : next_value(as, next));
 			return;
 		}
-		set(o, (enum option)found, as, NULL);
+		set(o, (enum option)found, as, "");
 	}
 }
 

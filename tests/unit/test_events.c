@@ -676,8 +676,8 @@ START_TEST(costs_of_what_is_not_traced)
 	ADD(at(1100, SWZ_EVENT_ENTER, 1), at(1200, SWZ_EVENT_ENTER, 2));
 	builder_thread_record(&builder, 0)->untraced = 5;
 	builder_thread_record(&builder, 0)->untraced_from = 1210;
-	builder_header(&builder)->cost_inside = 10 * 1024;
-	builder_header(&builder)->cost_outside = 4 * 1024;
+	builder_header(&builder)->cost_inside = UINT64_C(10) * 1024;
+	builder_header(&builder)->cost_outside = UINT64_C(4) * 1024;
 	profile = builder_read(&builder);
 	swz_tree_build_range(&tree, profile, &profile->threads[0], true,
 			     &range);

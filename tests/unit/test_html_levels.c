@@ -87,10 +87,10 @@ START_TEST(narrow_calls_of_a_pixel_are_one)
 	EXPECT(2, 5, 7, 2 << 4 | RUN, 13, 20, 8, 0, 8, 24, 9, 5 << 4 | 2,
 	       1600 - 72, 17, 7, 0);
 	/* all before 128 is one */
-	EXPECT(PIXEL * 8, 2, 1, 2);
+	EXPECT(UINT64_C(8) * PIXEL, 2, 1, 2);
 	EXPECT(0, LENGTH, 4, 0);
 	EXPECT(2, 70, 7, 4 << 4 | RUN, 1600 - 72, 17, 7, 0);
-	EXPECT(PIXEL * 64, 2, 1, 2);
+	EXPECT(UINT64_C(64) * PIXEL, 2, 1, 2);
 	EXPECT(0, LENGTH, 4, 0);
 	EXPECT(2, 70, 7, 4 << 4 | RUN, 1600 - 72, 17, 7, 0);
 	ck_assert_uint_eq((size_t)(at - block), size);

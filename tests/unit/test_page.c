@@ -40,7 +40,8 @@ static void set_up(void)
 	uint32_t at, f, g;
 
 	live = (struct swz_live){.samples = true};
-	live.recent.functions = calloc(FUNCTIONS, sizeof(*functions));
+	live.recent.functions = calloc(FUNCTIONS,
+				       sizeof(*live.recent.functions));
 	live.recent.function_count = FUNCTIONS;
 	live.recent.wall_ns = 1000;
 	for (size_t i = 0; i < FUNCTIONS; i++)

@@ -190,7 +190,7 @@ START_TEST(notes_no_more_than_there_is_room_for)
 	const char *text = "a";
 
 	for (unsigned i = 0; i < COUNT; i++)
-		memcpy(list + 2 * i, "a\n", 3);
+		memcpy(list + (size_t)2 * i, "a\n", 3);
 	swz_patterns_find(list, &text, 1, &noted.hits);
 	ck_assert_uint_eq(noted.hits.bits[SWZ_PATTERNS_NOTED / 64 - 1],
 			  UINT64_MAX);

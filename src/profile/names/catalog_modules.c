@@ -33,7 +33,8 @@ static bool is_module(const struct swz_catalog_module *known,
 	const struct swz_module_record *record = &module->record;
 
 	if (known->build_id_bytes != record->build_id_bytes ||
-	    memcmp(known->build_id, record->build_id, record->build_id_bytes))
+	    memcmp(known->build_id, record->build_id, record->build_id_bytes) !=
+		    0)
 		return false;
 	return has_path(known, path) ||
 	       (record->build_id_bytes &&

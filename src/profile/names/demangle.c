@@ -10,7 +10,7 @@
 #include "base/shown_name.h"
 #include "profile/support/memory.h"
 
-#define MOST_BYTES (4u * SWZ_SHOWN_NAME_BYTES)
+#define MOST_BYTES ((size_t)4 * SWZ_SHOWN_NAME_BYTES)
 
 void *xmalloc(size_t bytes);
 void *xrealloc(void *block, size_t bytes);

@@ -328,12 +328,12 @@ static void list_profiles(struct side *side)
 	size_t done = 0, i;
 
 	side->profiles = swz_allocate(side->profile_count,
-				      sizeof(*side->profiles));
+				      sizeof(struct swz_profile *));
 	for (i = 0; i < side->count; i++) {
 		const struct swz_dump_input *input = &side->runs[i].input;
 
 		memcpy(side->profiles + done, input->profiles,
-		       input->count * sizeof(*side->profiles));
+		       input->count * sizeof(struct swz_profile *));
 		done += input->count;
 	}
 }

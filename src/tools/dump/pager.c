@@ -69,7 +69,7 @@ static void wait_for_pager(void)
 static void pager_has_ended(int signal)
 {
 	(void)signal;
-	wait_for_pager();
+	(void)waitpid(pager, NULL, 0);
 	_exit(EXIT_SUCCESS);
 }
 

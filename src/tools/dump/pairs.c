@@ -37,7 +37,7 @@ static bool is_root(const struct swz_profile *profile)
 static void add(struct swz_dump_input *input, struct swz_profile *samples)
 {
 	swz_grow(&input->samples, &input->sample_capacity, input->sample_count,
-		 sizeof(*input->samples));
+		 sizeof(struct swz_profile *));
 	input->samples[input->sample_count++] = samples;
 }
 
@@ -63,7 +63,7 @@ void swz_dump_take_pairs(struct swz_dump_input *input)
 		add(input, input->profiles[i]);
 		input->count--;
 		memmove(&input->profiles[i], &input->profiles[i + 1],
-			(input->count - i) * sizeof(*input->profiles));
+			(input->count - i) * sizeof(struct swz_profile *));
 	}
 }
 
