@@ -25,9 +25,11 @@ static void say_what_stays(struct swz_top_session *session)
 	swz_program_output_show(&started->output, started->ended);
 }
 
-static bool print(struct swz_top_session *session)
+static bool print(struct swz_top_session *session,
+		  const struct swz_top_options *options)
 {
-	if (swz_top_batch(session))
+	if (swz_top_wants_list(options) ? swz_top_batch_list(options)
+					: swz_top_batch(session))
 		return true;
 	fprintf(stderr, "swizzle: standard output: %s\n", strerror(errno));
 	return false;
@@ -36,7 +38,7 @@ static bool print(struct swz_top_session *session)
 int main(int argc, char **argv)
 {
 	struct swz_top_options options;
-	struct swz_top_session session;
+	struct swz_top_session session = {.pid = 0};
 	struct swz_terminal terminal;
 	const char *problem = NULL;
 	int status = EXIT_SUCCESS;
@@ -45,15 +47,17 @@ int main(int argc, char **argv)
 		return 2;
 	options = swz_top_options_read(argv + 1);
 	if (!options.batch)
-		problem = swz_terminal_open(&terminal, !options.sampling.pid);
+		problem = swz_terminal_open(&terminal,
+					    *options.program != NULL);
 	if (problem)
 		swz_die(2,
 			"no screen: %s. To print without one: swizzle-top -b",
 			problem);
-	swz_top_session_begin(&session, &options, !options.batch);
+	if (!swz_top_wants_list(&options))
+		swz_top_session_begin(&session, &options, !options.batch);
 	if (!options.batch)
-		swz_top_screen(&session, &terminal);
-	else if (!print(&session))
+		swz_top_screen(&session, &options, &terminal);
+	else if (!print(&session, &options))
 		status = EXIT_FAILURE;
 	if (session.sampler.problem[0]) {
 		fprintf(stderr, "swizzle: %s\n", session.sampler.problem);

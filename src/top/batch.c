@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "top/back_traces.h"
+#include "top/process_list.h"
 #include "watch/clock.h"
 
 /* Waits until FD can be read or it is UNTIL_NS. False: the user wants the end.
@@ -81,6 +82,26 @@ static int open_ending(void)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+bool swz_top_batch_list(const struct swz_top_options *options)
+{
+	const struct swz_style style = find_style();
+	uint64_t rounds = options->rounds ? options->rounds : 1;
+	struct swz_process_list list = {0};
+	int ending = open_ending();
+	bool good = true;
+
+	swz_process_list_read(&list);
+	for (uint64_t i = 0; good && i < rounds; i++) {
+		if (!wait_for(-1, ending, list.read_ns + options->delay_ns))
+			break;
+		swz_process_list_read(&list);
+		swz_process_list_print(stdout, &list, &style);
+		good = fflush(stdout) == 0 && !ferror(stdout);
+	}
+	swz_process_list_free(&list);
+	return good;
 }
 
 bool swz_top_batch(struct swz_top_session *s)

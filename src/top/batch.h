@@ -10,4 +10,8 @@
  * not be written. */
 bool swz_top_batch(struct swz_top_session *session);
 
+/* Prints the list of processes, once or options->rounds times, each after a
+ * time of options->delay_ns, which the shares are of. The same is returned. */
+bool swz_top_batch_list(const struct swz_top_options *options);
+
 #endif

@@ -58,6 +58,15 @@ static const struct known_column neighbours[] = {
 	{0},
 };
 
+static const struct known_column processes[] = {
+	{SWZ_COLUMN_PID, "PID", "PID", 7, 1},
+	{SWZ_COLUMN_CPU, "CPU", "CPU", 6, 0},
+	{SWZ_COLUMN_TIME, "TIME", "TIME", 8, 3},
+	{SWZ_COLUMN_MODULE, "WATCH", "WATCH", 7, 2},
+	{SWZ_COLUMN_NAME, "COMMAND", "COMMAND", 0, 0},
+	{0},
+};
+
 static const struct known_column output[] = {
 	{SWZ_COLUMN_NAME, "OUTPUT", "OUTPUT", 0, 0},
 	{0},
@@ -69,7 +78,7 @@ static const struct known_column help[] = {
 };
 
 static const struct known_column *const of_page[SWZ_PAGE_KINDS] = {
-	functions, threads, modules, neighbours, output, help};
+	functions, threads, modules, processes, neighbours, output, help};
 
 static const char *title_of(const struct swz_page *page,
 			    const struct swz_live *live,
@@ -108,8 +117,9 @@ static size_t find_columns(const struct swz_page *page,
 		if (title && known->rank <= most_rank)
 			columns[count++] = (struct swz_column){
 				known->id, title,
-				known->id == SWZ_COLUMN_MODULE ? module
-							       : known->width,
+				known->id == SWZ_COLUMN_MODULE && !known->width
+					? module
+					: known->width,
 				left};
 	}
 	return count;
@@ -138,7 +148,7 @@ void swz_columns_sort_next(struct swz_page *page, const struct swz_live *live,
 	struct swz_column columns[SWZ_MOST_COLUMNS] = {{0}};
 	int count = (int)find_columns(page, live, 0, UINT32_MAX, columns);
 
-	if (page->kind > SWZ_PAGE_MODULES)
+	if (page->kind > SWZ_PAGE_PROCESSES)
 		return;
 	for (int i = 0; i < count; i++)
 		if (columns[i].id == page->sort[page->kind]) {
@@ -157,8 +167,16 @@ static double mean_ns(const struct swz_row *row)
 	return row->calls ? (double)row->inclusive_ns / (double)row->calls : 0;
 }
 
+/* A process's time is all that it has used, that of other rows their own. */
+static int64_t time_of(const struct swz_row *row, enum swz_page_kind kind)
+{
+	return kind == SWZ_PAGE_NEIGHBOURS || kind == SWZ_PAGE_PROCESSES
+		       ? row->inclusive_ns
+		       : row->self_ns;
+}
+
 static double figure(const struct swz_row *row, enum swz_column_id column,
-		     const struct swz_live *live)
+		     enum swz_page_kind kind)
 {
 	switch (column) {
 	case SWZ_COLUMN_TOTAL:
@@ -169,17 +187,19 @@ static double figure(const struct swz_row *row, enum swz_column_id column,
 		return mean_ns(row);
 	case SWZ_COLUMN_FUNCTIONS:
 		return row->functions;
+	case SWZ_COLUMN_TIME:
+		return (double)time_of(row, kind);
 	case SWZ_COLUMN_PID:
-		return -(double)live->threads[row->index].pid;
+		return -(double)row->pid;
 	case SWZ_COLUMN_TID:
-		return -(double)live->threads[row->index].tid;
+		return -(double)row->tid;
 	default:
 		return (double)row->self_ns;
 	}
 }
 
 int swz_rows_compare(const struct swz_row *a, const struct swz_row *b,
-		     enum swz_column_id by, const struct swz_live *live)
+		     enum swz_column_id by, enum swz_page_kind kind)
 {
 	double of_a, of_b;
 
@@ -187,8 +207,8 @@ int swz_rows_compare(const struct swz_row *a, const struct swz_row *b,
 		return strcmp(a->name, b->name);
 	if (by == SWZ_COLUMN_MODULE)
 		return strcmp(a->module, b->module);
-	of_a = figure(a, by, live);
-	of_b = figure(b, by, live);
+	of_a = figure(a, by, kind);
+	of_b = figure(b, by, kind);
 	return of_a > of_b ? -1 : of_a < of_b;
 }
 
@@ -234,10 +254,14 @@ static char *name_cell(const struct swz_row *row, unsigned int width, bool utf8)
 	return text;
 }
 
-static const struct swz_live_thread *thread_of(const struct swz_live *live,
-					       const struct swz_row *row)
+static char *command_cell(const struct swz_row *row, unsigned int width,
+			  bool utf8)
 {
-	return &live->threads[row->index];
+	char *whole = swz_printable(row->name, utf8);
+	char *cut = swz_cut_end(whole, width, utf8);
+
+	free(whole);
+	return cut;
 }
 
 char *swz_cell(const struct swz_page *page, const struct swz_live *live,
@@ -268,16 +292,12 @@ char *swz_cell(const struct swz_page *page, const struct swz_live *live,
 		text[0] = '-';
 		return text;
 	case SWZ_COLUMN_TIME:
-		part = page->kind == SWZ_PAGE_NEIGHBOURS ? row->inclusive_ns
-							 : row->self_ns;
-		return swz_figure_time(text, part, utf8);
+		return swz_figure_time(text, time_of(row, page->kind), utf8);
 	case SWZ_COLUMN_PID:
-		snprintf(text, SWZ_FIGURE_BYTES, "%" PRId32,
-			 thread_of(live, row)->pid);
+		snprintf(text, SWZ_FIGURE_BYTES, "%" PRId32, row->pid);
 		return text;
 	case SWZ_COLUMN_TID:
-		snprintf(text, SWZ_FIGURE_BYTES, "%" PRId32,
-			 thread_of(live, row)->tid);
+		snprintf(text, SWZ_FIGURE_BYTES, "%" PRId32, row->tid);
 		return text;
 	case SWZ_COLUMN_FUNCTIONS:
 		return swz_figure_count(text, row->functions);
@@ -285,7 +305,9 @@ char *swz_cell(const struct swz_page *page, const struct swz_live *live,
 		free(text);
 		if (row->heading)
 			*colour = SWZ_COLOUR_BOLD;
-		return name_cell(row, column->width, utf8);
+		return page->kind == SWZ_PAGE_PROCESSES
+			       ? command_cell(row, column->width, utf8)
+			       : name_cell(row, column->width, utf8);
 	case SWZ_COLUMN_MODULE:
 		free(text);
 		*colour = SWZ_COLOUR_DIM;

@@ -35,6 +35,6 @@ void swz_columns_sort_next(struct swz_page *page, const struct swz_live *live,
 /* Positive: A comes behind B. The largest come first, of texts the first in
  * the alphabet. */
 int swz_rows_compare(const struct swz_row *a, const struct swz_row *b,
-		     enum swz_column_id by, const struct swz_live *live);
+		     enum swz_column_id by, enum swz_page_kind kind);
 
 #endif

@@ -67,9 +67,13 @@ const char *const *swz_key_help(void)
 		"Up Down     select a row; the selection follows it",
 		"PgUp PgDn   a screen of rows",
 		"Home End    first, last row",
-		"Enter       callers and callees; of a module its functions",
+		"Enter       callers and callees; of a module its functions; "
+		"of "
+		"the list of processes: watch it",
 		"Right Left  open, close the selected part of a tree",
-		"Esc         back",
+		"Esc         back; from the functions to the list of "
+		"processes, if "
+		"there was one",
 		"f t m       functions, threads, modules",
 		"o           the last lines that the program has written",
 		"/           show only rows with a text in them; Esc: all",

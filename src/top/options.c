@@ -25,12 +25,14 @@
 static const char usage[] =
 	"Usage: swizzle-top [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
 	"       swizzle-top [OPTION]... -p PID\n"
+	"       swizzle-top [OPTION]...      choose one of the processes that run\n"
 	"Shows where a program spends its time while it runs. It takes samples; of a\n"
 	"program that runs under swizzle-run it shows exact counts and times.\n"
 	"\n"
 	"  -p, --pid PID            watch a process that runs already\n"
-	"  -b, --batch              print the most frequent back traces, without a screen\n"
-	"  -d, --delay SECONDS      renew so often, 0.1 to 86400 [1; -b: 5]\n"
+	"  -b, --batch              print the most frequent back traces, without a screen;\n"
+	"                           without a program: print the list of processes once\n"
+	"  -d, --delay SECONDS      renew so often, 0.1 to 86400 [1; -b: 5, a list 1]\n"
 	"  -o, --output FILE        the program's output goes to FILE [a temporary file\n"
 	"                           that is shown at the end]\n"
 	"  -n, --rounds N           end after N times [when the program ends]\n"
@@ -263,8 +265,6 @@ static void read_short(struct swz_top_options *o, const char *argument,
 
 static void check(const struct swz_top_options *o, bool percents)
 {
-	if (!*o->program && !o->sampling.pid)
-		bad_usage("no program given, and no process (-p)");
 	if (*o->program && o->sampling.pid)
 		bad_usage("option -p: either a process or a program, not both");
 	if (percents && !o->batch)
@@ -278,6 +278,11 @@ static void check(const struct swz_top_options *o, bool percents)
 		bad_usage("option -r: '%llu' is not a number from 1 to %u "
 			  "(samples a second) with --engine pause",
 			  (unsigned long long)o->sampling.rate, MOST_PAUSES);
+}
+
+bool swz_top_wants_list(const struct swz_top_options *options)
+{
+	return !*options->program && !options->sampling.pid;
 }
 
 struct swz_top_options swz_top_options_read(char **next)
@@ -306,6 +311,7 @@ struct swz_top_options swz_top_options_read(char **next)
 	if (o.back_percent == NOT_GIVEN)
 		o.back_percent = 15;
 	if (!o.delay_ns)
-		o.delay_ns = o.batch ? 5000000000u : 1000000000u;
+		o.delay_ns = o.batch && !swz_top_wants_list(&o) ? 5000000000u
+								: 1000000000u;
 	return o;
 }

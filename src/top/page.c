@@ -11,7 +11,8 @@ void swz_page_begin(struct swz_page *page)
 		.kind = SWZ_PAGE_FUNCTIONS,
 		.sort = {[SWZ_PAGE_FUNCTIONS] = SWZ_COLUMN_SELF,
 			 [SWZ_PAGE_THREADS] = SWZ_COLUMN_CPU,
-			 [SWZ_PAGE_MODULES] = SWZ_COLUMN_SELF},
+			 [SWZ_PAGE_MODULES] = SWZ_COLUMN_SELF,
+			 [SWZ_PAGE_PROCESSES] = SWZ_COLUMN_CPU},
 	};
 }
 
@@ -67,6 +68,8 @@ void swz_page_fill(struct swz_page *page, const struct swz_live *live,
 	case SWZ_PAGE_NEIGHBOURS:
 		swz_page_add_neighbours(page, live);
 		break;
+	case SWZ_PAGE_PROCESSES:
+		break; /* see below */
 	case SWZ_PAGE_OUTPUT:
 	case SWZ_PAGE_HELP:
 	case SWZ_PAGE_KINDS:
@@ -75,6 +78,16 @@ void swz_page_fill(struct swz_page *page, const struct swz_live *live,
 							     .index = i,
 							     .name = lines[i]});
 	}
+	place_cursor(page);
+}
+
+void swz_page_fill_processes(struct swz_page *page,
+			     const struct swz_process_list *list,
+			     struct swz_live *live)
+{
+	live->recent.wall_ns = list->wall_ns;
+	page->row_count = page->hidden = 0;
+	swz_page_add_processes(page, list);
 	place_cursor(page);
 }
 

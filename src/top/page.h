@@ -9,11 +9,13 @@
 #include <stdint.h>
 
 #include "top/live.h"
+#include "top/process_list.h"
 
 enum swz_page_kind {
 	SWZ_PAGE_FUNCTIONS,
 	SWZ_PAGE_THREADS,
 	SWZ_PAGE_MODULES,
+	SWZ_PAGE_PROCESSES,  /* of which one can be chosen */
 	SWZ_PAGE_NEIGHBOURS, /* callers and callees of a function */
 	SWZ_PAGE_OUTPUT,     /* of the program */
 	SWZ_PAGE_HELP,
@@ -31,7 +33,7 @@ enum swz_column_id {
 	SWZ_COLUMN_TID,
 	SWZ_COLUMN_FUNCTIONS,
 	SWZ_COLUMN_NAME,
-	SWZ_COLUMN_MODULE
+	SWZ_COLUMN_MODULE /* or how a process can be watched */
 };
 
 /* Of a tree: */
@@ -40,6 +42,7 @@ enum swz_row_fold { SWZ_ROW_LEAF, SWZ_ROW_CLOSED, SWZ_ROW_OPEN };
 struct swz_row {
 	uint64_t key;   /* the same row has it in the next round */
 	uint32_t index; /* function, thread; of a text its line */
+	int32_t pid, tid;
 	uint32_t depth; /* in a tree */
 	enum swz_row_fold fold;
 	bool heading; /* name alone */
@@ -79,6 +82,12 @@ void swz_page_free(struct swz_page *page);
  */
 void swz_page_fill(struct swz_page *page, const struct swz_live *live,
 		   const char *const *lines);
+
+/* The same of the page of processes. Of `live` the times of the readings are
+ * set. */
+void swz_page_fill_processes(struct swz_page *page,
+			     const struct swz_process_list *list,
+			     struct swz_live *live);
 
 /* The figures that are shown. */
 const struct swz_live_figures *swz_page_figures(const struct swz_page *page,

@@ -10,6 +10,8 @@ int64_t swz_page_total(const struct swz_page *page, const struct swz_live *live)
 {
 	const struct swz_live_figures *figures = swz_page_figures(page, live);
 
+	if (page->kind == SWZ_PAGE_PROCESSES)
+		return (int64_t)live->recent.wall_ns;
 	if (page->kind == SWZ_PAGE_THREADS)
 		return (int64_t)figures->wall_ns;
 	if (page->kind == SWZ_PAGE_NEIGHBOURS)

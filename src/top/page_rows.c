@@ -1,5 +1,7 @@
 #include "top/page_rows.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,24 +40,24 @@ uint64_t swz_page_key_of_function(uint32_t function)
 struct order {
 	enum swz_column_id by;
 	bool reversed;
-	const struct swz_live *live;
+	enum swz_page_kind kind;
 };
 
 static int compare(const void *left, const void *right, void *argument)
 {
 	const struct order *order = argument;
 	const struct swz_row *a = left, *b = right;
-	int result = swz_rows_compare(a, b, order->by, order->live);
+	int result = swz_rows_compare(a, b, order->by, order->kind);
 
 	if (result)
 		return order->reversed ? -result : result;
 	return a->key < b->key ? -1 : a->key > b->key;
 }
 
-static void sort_rows(struct swz_page *page, const struct swz_live *live)
+static void sort_rows(struct swz_page *page)
 {
 	struct order order = {page->sort[page->kind],
-			      page->reversed[page->kind], live};
+			      page->reversed[page->kind], page->kind};
 
 	if (page->row_count > 1)
 		qsort_r(page->rows, page->row_count, sizeof(*page->rows),
@@ -104,7 +106,7 @@ void swz_page_add_functions(struct swz_page *page, const struct swz_live *live)
 		if (!page->module || strcmp(page->module, row.module) == 0)
 			add_filtered(page, &row);
 	}
-	sort_rows(page, live);
+	sort_rows(page);
 }
 
 void swz_page_add_threads(struct swz_page *page, const struct swz_live *live)
@@ -115,6 +117,8 @@ void swz_page_add_threads(struct swz_page *page, const struct swz_live *live)
 			.key = (uint64_t)(uint32_t)t->pid << 32 |
 			       (uint32_t)t->tid,
 			.index = i,
+			.pid = t->pid,
+			.tid = t->tid,
 			.name = t->name,
 			.self_ns = (int64_t)(page->whole ? t->total_used_ns
 							 : t->used_ns),
@@ -124,7 +128,33 @@ void swz_page_add_threads(struct swz_page *page, const struct swz_live *live)
 		if (page->whole || t->seen == live->round)
 			add_filtered(page, &row);
 	}
-	sort_rows(page, live);
+	sort_rows(page);
+}
+
+void swz_page_add_processes(struct swz_page *page,
+			    const struct swz_process_list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct swz_top_process *p = &list->items[i];
+
+		char pid[16];
+
+		snprintf(pid, sizeof(pid), "%" PRId32, p->pid);
+		if (!swz_page_shows(page, p->command, pid)) {
+			page->hidden++;
+			continue;
+		}
+		swz_page_add(page, &(struct swz_row){
+					   .key = (uint64_t)(uint32_t)p->pid,
+					   .index = i,
+					   .pid = p->pid,
+					   .name = p->command,
+					   .module = p->watch,
+					   .self_ns = (int64_t)p->recent_ns,
+					   .inclusive_ns = (int64_t)p->used_ns,
+				   });
+	}
+	sort_rows(page);
 }
 
 /* Modules are known by their names, which differ. */
@@ -164,5 +194,5 @@ void swz_page_add_modules(struct swz_page *page, const struct swz_live *live)
 	page->hidden = page->row_count - kept;
 	page->row_count = kept;
 	swz_map_free(&found);
-	sort_rows(page, live);
+	sort_rows(page);
 }

@@ -16,6 +16,8 @@ uint64_t swz_page_key_of_function(uint32_t function);
 void swz_page_add_functions(struct swz_page *page, const struct swz_live *live);
 void swz_page_add_threads(struct swz_page *page, const struct swz_live *live);
 void swz_page_add_modules(struct swz_page *page, const struct swz_live *live);
+void swz_page_add_processes(struct swz_page *page,
+			    const struct swz_process_list *list);
 /* The function, who calls it and what it calls. */
 void swz_page_add_neighbours(struct swz_page *page,
 			     const struct swz_live *live);

@@ -113,6 +113,23 @@ static const char *source(const struct swz_top_session *s, char text[64])
 	return text;
 }
 
+static void put_heading_of_list(const struct swz_painting *p)
+{
+	char length[SWZ_FIGURE_BYTES];
+	char *state = swz_print("  last %s%s",
+				swz_figure_time(length,
+						(int64_t)p->list->wall_ns,
+						p->terminal->utf8),
+				p->frozen ? "  FROZEN" : "");
+	int end;
+
+	attrset(A_BOLD);
+	end = put(p, 0, 0, "Which process is to be watched?");
+	attrset(A_NORMAL);
+	put_right(p, 0, end, state);
+	free(state);
+}
+
 static void put_heading(const struct swz_painting *p)
 {
 	const struct swz_top_session *s = p->session;
@@ -154,6 +171,21 @@ static uint64_t used_ns(const struct swz_live *live, bool whole)
 		else if (live->threads[i].seen == live->round)
 			sum += live->threads[i].used_ns;
 	return sum;
+}
+
+static void put_sums_of_list(const struct swz_painting *p, int line)
+{
+	char share[SWZ_FIGURE_BYTES], count[SWZ_FIGURE_BYTES], *all;
+	uint64_t used = 0;
+
+	for (size_t i = 0; i < p->list->count; i++)
+		used += p->list->items[i].recent_ns;
+	all = swz_print("CPU %s  processes %s",
+			swz_figure_share(share, (int64_t)used,
+					 (int64_t)p->list->wall_ns),
+			swz_figure_count(count, p->list->count));
+	put(p, line, 0, all);
+	free(all);
 }
 
 static void put_sums(const struct swz_painting *p, int line)
@@ -208,7 +240,7 @@ static void put_titles(const struct swz_painting *p, int line,
 		       const struct swz_column *columns, size_t count)
 {
 	enum swz_column_id sorted = p->page->sort[p->page->kind];
-	bool sorts = p->page->kind <= SWZ_PAGE_MODULES;
+	bool sorts = p->page->kind <= SWZ_PAGE_PROCESSES;
 	int x = 0;
 
 	if (line < 0)
@@ -241,8 +273,8 @@ static void put_row(const struct swz_painting *p, int line,
 	}
 	for (size_t i = 0; i < count; i++) {
 		enum swz_colour colour;
-		char *text = swz_cell(p->page, &p->session->live, row,
-				      &columns[i], p->terminal->utf8, &colour);
+		char *text = swz_cell(p->page, p->live, row, &columns[i],
+				      p->terminal->utf8, &colour);
 
 		attrset((int)(selected ? A_REVERSE : attribute(p, colour)));
 		put_cell(text, &columns[i], x, line);
@@ -268,6 +300,8 @@ static void scroll_to_cursor(struct swz_painting *p, size_t room)
 
 static const char *problem_of(const struct swz_top_session *s)
 {
+	if (!s)
+		return NULL;
 	if (s->sampler.problem[0])
 		return s->sampler.problem;
 	return s->live.damaged;
@@ -280,6 +314,8 @@ static const char *const hints[SWZ_PAGE_KINDS] = {
 			     "/ filter",
 	[SWZ_PAGE_MODULES] = "? keys  q leave  Enter functions of it  "
 			     "f functions  t threads",
+	[SWZ_PAGE_PROCESSES] = "? keys  q leave  Enter watch it  < > sort  "
+			       "/ filter",
 	[SWZ_PAGE_NEIGHBOURS] = "? keys  Right open  Left close  Enter its "
 				"callers and callees  Esc back",
 	[SWZ_PAGE_OUTPUT] = "? keys  Esc back",
@@ -316,6 +352,10 @@ static void put_message(const struct swz_painting *p, int line)
 				 swz_figure_count(hidden, page->hidden));
 	else if (page->module)
 		text = swz_print("of %s  Esc back", page->module);
+	else if (page->kind == SWZ_PAGE_FUNCTIONS && p->has_list)
+		text = swz_duplicate("? keys  q leave  Esc processes  Enter "
+				     "callers and callees  t threads  m "
+				     "modules");
 	else
 		text = swz_duplicate(hints[page->kind]);
 	put(p, line, 0, text);
@@ -325,16 +365,21 @@ static void put_message(const struct swz_painting *p, int line)
 void swz_paint(struct swz_painting *p)
 {
 	struct swz_column columns[SWZ_MOST_COLUMNS];
-	size_t count = swz_columns(p->page, &p->session->live,
-				   (unsigned int)COLS, columns);
+	size_t count = swz_columns(p->page, p->live, (unsigned int)COLS,
+				   columns);
 	struct layout l = lay_out();
 	size_t room = swz_paint_rows();
 
 	scroll_to_cursor(p, room);
 	erase();
-	put_heading(p);
-	if (l.sums > 0)
+	if (p->session)
+		put_heading(p);
+	else
+		put_heading_of_list(p);
+	if (l.sums > 0 && p->session)
 		put_sums(p, l.sums);
+	else if (l.sums > 0)
+		put_sums_of_list(p, l.sums);
 	put_titles(p, l.titles, columns, count);
 	for (size_t i = 0; i < room && p->first + i < p->page->row_count; i++)
 		put_row(p, l.rows + (int)i, &p->page->rows[p->first + i],

@@ -9,8 +9,11 @@
 
 struct swz_painting {
 	const struct swz_terminal *terminal;
-	const struct swz_top_session *session;
+	const struct swz_top_session *session; /* NULL: none is watched */
+	const struct swz_process_list *list;   /* then: what could be */
+	const struct swz_live *live;           /* of the one or the other */
 	const struct swz_page *page;
+	bool has_list; /* Esc leads there */
 	bool frozen;
 	const char *prompt;  /* NULL: none; else what is asked for */
 	const char *input;   /* as far as it was typed */

@@ -20,6 +20,7 @@
 
 #include "base/process_start.h"
 #include "profile/support/memory.h"
+#include "top/terminal.h"
 #include "watch/clock.h"
 #include "watch/engine.h"
 
@@ -106,6 +107,7 @@ static void stand_apart(void)
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t all;
 
+	swz_terminal_disown();
 	setsid();
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);

@@ -1,5 +1,8 @@
 /* One loop waits for keys, signals, the sampler and the next round. Nothing in
- * it blocks but the reading of profiles. */
+ * it blocks but the reading of profiles, and the start of a sampler.
+ *
+ * Either a session is watched, or a list of processes is shown, of which one
+ * can be chosen; then Esc leads back to the list. */
 
 #include "top/screen.h"
 
@@ -28,7 +31,12 @@
 #define MOST_READING 4
 
 struct screen {
-	struct swz_top_session *session;
+	struct swz_top_session *session; /* NULL: the list is shown */
+	struct swz_top_session *room;    /* for that which is chosen */
+	bool has_list;
+	struct swz_process_list list;
+	struct swz_live list_live; /* the times of its readings */
+	struct swz_top_options options;
 	struct swz_terminal *terminal;
 	struct swz_page page;
 	struct swz_painting painting;
@@ -47,7 +55,7 @@ static const char *const *lines_of(struct screen *s)
 {
 	if (s->page.kind == SWZ_PAGE_HELP)
 		return swz_key_help();
-	if (s->page.kind != SWZ_PAGE_OUTPUT)
+	if (s->page.kind != SWZ_PAGE_OUTPUT || !s->session)
 		return NULL;
 	free(s->output);
 	s->output = swz_program_output_lines(&s->session->started.output);
@@ -57,6 +65,9 @@ static const char *const *lines_of(struct screen *s)
 static void draw(struct screen *s)
 {
 	s->painting.session = s->session;
+	s->painting.list = &s->list;
+	s->painting.has_list = s->has_list;
+	s->painting.live = s->session ? &s->session->live : &s->list_live;
 	s->painting.terminal = s->terminal;
 	s->painting.page = &s->page;
 	s->painting.frozen = s->frozen;
@@ -71,7 +82,12 @@ static void draw(struct screen *s)
 
 static void fill(struct screen *s)
 {
-	swz_page_fill(&s->page, &s->session->live, lines_of(s));
+	if (s->page.kind == SWZ_PAGE_PROCESSES)
+		swz_page_fill_processes(&s->page, &s->list, &s->list_live);
+	else
+		swz_page_fill(&s->page,
+			      s->session ? &s->session->live : &s->list_live,
+			      lines_of(s));
 	draw(s);
 }
 
@@ -93,7 +109,7 @@ static void look(struct screen *s)
 
 static uint64_t round_ns(const struct screen *s)
 {
-	uint64_t delay = s->session->options.delay_ns;
+	uint64_t delay = s->options.delay_ns;
 
 	return s->rounds < FIRST_ROUNDS && delay > FIRST_NS ? FIRST_NS : delay;
 }
@@ -113,8 +129,9 @@ static void tell_end(struct screen *s)
 			 started->status);
 	else
 		snprintf(s->message, sizeof(s->message),
-			 "Process %d has ended. q leaves",
-			 (int)s->session->pid);
+			 "Process %d has ended. q leaves%s",
+			 (int)s->session->pid,
+			 s->has_list ? ", Esc shows the others" : "");
 }
 
 static uint64_t processor_ns(void)
@@ -140,15 +157,33 @@ static void take(struct screen *s)
 	if (s->session->ended)
 		tell_end(s);
 	fill(s);
-	if (s->session->options.rounds &&
-	    s->rounds >= s->session->options.rounds + FIRST_ROUNDS)
+	if (s->options.rounds && s->rounds >= s->options.rounds + FIRST_ROUNDS)
+		s->leaves = true;
+}
+
+static void read_list(struct screen *s)
+{
+	uint64_t began = swz_watch_now();
+
+	swz_process_list_read(&s->list);
+	s->rounds++;
+	s->next_ns = began + round_ns(s);
+	fill(s);
+	if (s->options.rounds && s->rounds >= s->options.rounds + FIRST_ROUNDS)
 		s->leaves = true;
 }
 
 static void begin_round(struct screen *s)
 {
-	bool samples = s->session->live.samples;
-	int answer = swz_top_session_ask(s->session);
+	bool samples;
+	int answer;
+
+	if (!s->session) {
+		read_list(s);
+		return;
+	}
+	samples = s->session->live.samples;
+	answer = swz_top_session_ask(s->session);
 
 	if (samples != s->session->live.samples) {
 		s->rounds = 0;
@@ -159,6 +194,81 @@ static void begin_round(struct screen *s)
 		take(s);
 	else
 		s->asked = true;
+}
+
+/* ----------------------------------------------------- the list, and back */
+
+static void begin_rounds(struct screen *s)
+{
+	s->asked = s->frozen = s->told_end = s->page.whole = false;
+	s->rounds = 0;
+	s->page.row_count = 0;
+	s->next_ns = swz_watch_now();
+	if (s->session && s->session->live.samples)
+		s->next_ns += FIRST_NS;
+}
+
+static void show_list(struct screen *s)
+{
+	swz_page_show(&s->page, SWZ_PAGE_PROCESSES);
+	begin_rounds(s);
+}
+
+/* The process that was watched is selected. */
+static void go_back_to_list(struct screen *s)
+{
+	uint64_t key = (uint64_t)(uint32_t)s->session->pid;
+
+	swz_top_session_end(s->session);
+	*s->room = (struct swz_top_session){.options = s->options};
+	s->session = NULL;
+	show_list(s);
+	s->page.follows = true;
+	s->page.key = key;
+}
+
+static void choose(struct screen *s)
+{
+	char *problem;
+	int status;
+
+	if (s->page.cursor >= s->page.row_count)
+		return;
+	s->options.sampling.pid = s->page.rows[s->page.cursor].pid;
+	if (!swz_top_session_watch(s->room, &s->options, &status, &problem)) {
+		snprintf(s->message, sizeof(s->message), "%s", problem);
+		free(problem);
+		return;
+	}
+	s->session = s->room;
+	swz_page_show(&s->page, SWZ_PAGE_FUNCTIONS);
+	begin_rounds(s);
+}
+
+/* A page of it, unless it is the list of keys. */
+static bool is_first_page(const struct screen *s)
+{
+	return s->page.kind == SWZ_PAGE_FUNCTIONS && !s->page.filter[0] &&
+	       !s->page.module;
+}
+
+static void go_back(struct screen *s)
+{
+	if (s->session && s->has_list && is_first_page(s))
+		go_back_to_list(s);
+	else if (s->session || s->page.filter[0])
+		swz_page_back(&s->page);
+	else
+		swz_page_show(&s->page, SWZ_PAGE_PROCESSES);
+}
+
+static void show(struct screen *s, enum swz_page_kind kind)
+{
+	if (s->session || kind == SWZ_PAGE_HELP)
+		swz_page_show(&s->page, kind);
+	else
+		snprintf(s->message, sizeof(s->message),
+			 "Choose a process first: Enter");
 }
 
 /* ---------------------------------------------------------------- prompts */
@@ -181,7 +291,7 @@ static void end_prompt(struct screen *s)
 				 "'%s' is not a time from 0.1 to 86400 seconds",
 				 s->input);
 		} else {
-			s->session->options.delay_ns = delay_ns;
+			s->options.delay_ns = delay_ns;
 			s->next_ns = swz_watch_now() + delay_ns;
 		}
 	}
@@ -224,8 +334,8 @@ static void type(struct screen *s, int key)
 
 static void show_output(struct screen *s)
 {
-	if (s->session->started.output.path)
-		swz_page_show(&s->page, SWZ_PAGE_OUTPUT);
+	if (!s->session || s->session->started.output.path)
+		show(s, SWZ_PAGE_OUTPUT);
 	else
 		snprintf(s->message, sizeof(s->message), "%s",
 			 s->session->started.pid
@@ -247,6 +357,15 @@ static void move(struct screen *s, enum swz_command command)
 							       : all);
 }
 
+static int32_t selected_pid(const struct screen *s)
+{
+	if (s->session)
+		return s->session->pid;
+	return s->page.cursor < s->page.row_count
+		       ? s->page.rows[s->page.cursor].pid
+		       : 0;
+}
+
 static void obey(struct screen *s, enum swz_command command)
 {
 	switch (command) {
@@ -259,26 +378,29 @@ static void obey(struct screen *s, enum swz_command command)
 		move(s, command);
 		break;
 	case SWZ_KEY_ENTER:
-		(void)swz_page_enter(&s->page);
+		if (s->page.kind == SWZ_PAGE_PROCESSES)
+			choose(s);
+		else
+			(void)swz_page_enter(&s->page);
 		break;
 	case SWZ_KEY_OPEN:
 	case SWZ_KEY_CLOSE:
 		swz_page_fold(&s->page, command == SWZ_KEY_OPEN);
 		break;
 	case SWZ_KEY_BACK:
-		swz_page_back(&s->page);
+		go_back(s);
 		break;
 	case SWZ_KEY_FUNCTIONS:
-		swz_page_show(&s->page, SWZ_PAGE_FUNCTIONS);
+		show(s, SWZ_PAGE_FUNCTIONS);
 		break;
 	case SWZ_KEY_THREADS:
-		swz_page_show(&s->page, SWZ_PAGE_THREADS);
+		show(s, SWZ_PAGE_THREADS);
 		break;
 	case SWZ_KEY_MODULES:
-		swz_page_show(&s->page, SWZ_PAGE_MODULES);
+		show(s, SWZ_PAGE_MODULES);
 		break;
 	case SWZ_KEY_HELP:
-		swz_page_show(&s->page, SWZ_PAGE_HELP);
+		show(s, SWZ_PAGE_HELP);
 		break;
 	case SWZ_KEY_OUTPUT:
 		show_output(s);
@@ -289,7 +411,9 @@ static void obey(struct screen *s, enum swz_command command)
 		break;
 	case SWZ_KEY_SORT_LEFT:
 	case SWZ_KEY_SORT_RIGHT:
-		swz_columns_sort_next(&s->page, &s->session->live,
+		swz_columns_sort_next(&s->page,
+				      s->session ? &s->session->live
+						 : &s->list_live,
 				      command == SWZ_KEY_SORT_LEFT ? -1 : 1);
 		break;
 	case SWZ_KEY_REVERSE:
@@ -304,7 +428,7 @@ static void obey(struct screen *s, enum swz_command command)
 	case SWZ_KEY_KILL:
 		snprintf(s->message, sizeof(s->message),
 			 "swizzle-top sends no signals. In a shell: kill %d",
-			 (int)s->session->pid);
+			 (int)selected_pid(s));
 		break;
 	case SWZ_KEY_LEAVE:
 		s->leaves = true;
@@ -338,12 +462,22 @@ static void read_keys(struct screen *s)
 
 /* ----------------------------------------------------------------- the loop */
 
+static bool was_started(const struct screen *s)
+{
+	return s->session && s->session->started.pid;
+}
+
+static bool has_ended(const struct screen *s)
+{
+	return s->session && s->session->ended;
+}
+
 static int wait_ms(const struct screen *s)
 {
 	uint64_t now = swz_watch_now(), next = s->next_ns;
-	bool looks = s->session->started.pid && !s->told_end;
+	bool looks = was_started(s) && !s->told_end;
 
-	if (s->frozen || s->session->ended || s->asked)
+	if (s->frozen || has_ended(s) || s->asked)
 		next = UINT64_MAX;
 	if (looks && next > now + LOOK_NS)
 		next = now + LOOK_NS;
@@ -380,29 +514,41 @@ static void step(struct screen *s)
 		return;
 	if (fds[2].revents)
 		take(s);
-	if (!s->asked && s->session->started.pid)
+	if (!s->asked && was_started(s))
 		look(s);
-	if (s->session->ended && !s->told_end) {
+	if (has_ended(s) && !s->told_end) {
 		tell_end(s);
 		fill(s);
 	}
-	if (!s->frozen && !s->asked && !s->session->ended &&
+	if (!s->frozen && !s->asked && !has_ended(s) &&
 	    swz_watch_now() >= s->next_ns)
 		begin_round(s);
 }
 
 void swz_top_screen(struct swz_top_session *session,
+		    const struct swz_top_options *options,
 		    struct swz_terminal *terminal)
 {
-	struct screen s = {.session = session, .terminal = terminal};
+	struct screen s = {.room = session,
+			   .options = *options,
+			   .has_list = swz_top_wants_list(options),
+			   .terminal = terminal};
 
+	swz_live_begin(&s.list_live, true, swz_watch_now());
 	swz_page_begin(&s.page);
 	swz_terminal_begin(terminal);
-	s.next_ns = swz_watch_now() + (session->live.samples ? FIRST_NS : 0);
+	if (s.has_list) {
+		show_list(&s);
+	} else {
+		s.session = session;
+		begin_rounds(&s);
+	}
 	fill(&s);
 	while (!s.leaves)
 		step(&s);
 	swz_terminal_end();
 	swz_page_free(&s.page);
+	swz_process_list_free(&s.list);
+	swz_live_free(&s.list_live);
 	free(s.output);
 }

@@ -44,20 +44,23 @@ static void warn_of_threads(const struct swz_top_session *s)
 			(int)s->pid, swz_figure_count(threads, found));
 }
 
-static void use_samples(struct swz_top_session *s)
+/* False: *problem says why not, *status is what swizzle-top ends with then. */
+static bool use_samples(struct swz_top_session *s, int *status, char **problem)
 {
 	s->options.sampling.pid = s->pid;
-	if (!s->started.pid)
-		warn_of_threads(s);
 	if (swz_top_sampler_start(&s->sampler, &s->options.sampling,
 				  s->started.pid != 0))
-		return;
-	if (s->started.pid)
-		swz_top_give_up(&s->started);
-	else if (!swz_process_runs(s->pid))
-		swz_die(2, "-p %d: the process has ended", (int)s->pid);
-	swz_die(SWZ_CANNOT_RUN, "cannot sample process %d: %s", (int)s->pid,
-		s->sampler.problem);
+		return true;
+	if (!s->started.pid && !swz_process_runs(s->pid)) {
+		*status = 2;
+		*problem = swz_print("-p %d: the process has ended",
+				     (int)s->pid);
+	} else {
+		*status = SWZ_CANNOT_RUN;
+		*problem = swz_print("cannot sample process %d: %s",
+				     (int)s->pid, s->sampler.problem);
+	}
+	return false;
 }
 
 static bool find_profile(struct swz_top_session *s)
@@ -72,32 +75,68 @@ static bool find_profile(struct swz_top_session *s)
 	return false;
 }
 
-void swz_top_session_begin(struct swz_top_session *s,
-			   const struct swz_top_options *options, bool screen)
+static void zero(struct swz_top_session *s,
+		 const struct swz_top_options *options)
 {
-	bool exact;
-
 	*s = (struct swz_top_session){.options = *options,
 				      .pid = options->sampling.pid};
 	s->sampler.ask = s->sampler.answer = -1;
-	if (!s->pid) {
-		swz_top_start(&s->started, options->program, screen,
-			      options->output);
-		s->pid = s->started.pid;
-	} else {
-		char *refused = swz_process_refused(s->pid, "swizzle-top");
+}
 
-		if (refused)
-			swz_die(2, "%s", refused);
+static void start_program(struct swz_top_session *s, bool screen)
+{
+	char *problem;
+	int status;
+
+	swz_top_start(&s->started, s->options.program, screen,
+		      s->options.output);
+	s->pid = s->started.pid;
+	swz_live_begin(&s->live, true, swz_watch_now());
+	if (!use_samples(s, &status, &problem)) {
+		swz_top_give_up(&s->started);
+		swz_die(status, "%s", problem);
 	}
-	exact = !s->started.pid && find_profile(s);
+	swz_top_go(&s->started);
+	s->command = swz_duplicate(*s->options.program);
+}
+
+bool swz_top_session_watch(struct swz_top_session *s,
+			   const struct swz_top_options *options, int *status,
+			   char **problem)
+{
+	bool exact;
+
+	zero(s, options);
+	*problem = swz_process_refused(s->pid, "swizzle-top");
+	if (*problem) {
+		*status = 2;
+		return false;
+	}
+	exact = find_profile(s);
 	swz_live_begin(&s->live, !exact, swz_watch_now());
-	if (!exact)
-		use_samples(s);
-	if (s->started.pid)
-		swz_top_go(&s->started);
-	s->command = s->started.pid ? swz_duplicate(*options->program)
-				    : swz_top_process_command(s->pid);
+	if (!exact && !use_samples(s, status, problem)) {
+		swz_top_session_end(s);
+		zero(s, options);
+		return false;
+	}
+	s->command = swz_top_process_command(s->pid);
+	return true;
+}
+
+void swz_top_session_begin(struct swz_top_session *s,
+			   const struct swz_top_options *options, bool screen)
+{
+	char *problem;
+	int status;
+
+	zero(s, options);
+	if (!s->pid) {
+		start_program(s, screen);
+		return;
+	}
+	warn_of_threads(s);
+	if (!swz_top_session_watch(s, options, &status, &problem))
+		swz_die(status, "%s", problem);
 }
 
 /* ------------------------------------------------------------- exact counts */

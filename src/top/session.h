@@ -35,6 +35,12 @@ struct swz_top_session {
 void swz_top_session_begin(struct swz_top_session *session,
 			   const struct swz_top_options *options, bool screen);
 
+/* The same of process options->sampling.pid. False: *problem says why it cannot
+ * be watched, to be freed; *status is what swizzle-top ends with then. */
+bool swz_top_session_watch(struct swz_top_session *session,
+			   const struct swz_top_options *options, int *status,
+			   char **problem);
+
 /* To be called often: notes that the program has ended, or is profiled. */
 void swz_top_session_look(struct swz_top_session *session);
 

@@ -199,6 +199,11 @@ void swz_terminal_redraw(void)
 	clearok(curscr, TRUE);
 }
 
+void swz_terminal_disown(void)
+{
+	is_screen = false;
+}
+
 void swz_terminal_end(void)
 {
 	if (is_screen)

@@ -42,6 +42,9 @@ bool swz_terminal_is_resize(int key);
  * screen. */
 void swz_terminal_redraw(void);
 
+/* It is another process's business now: to be called after a fork. */
+void swz_terminal_disown(void);
+
 /* It is as it was. Can be called at any time, and again. */
 void swz_terminal_end(void);
 

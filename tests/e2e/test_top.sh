@@ -139,6 +139,29 @@ assert_status 0
 ! grep -q 'it takes a while' err || fail "$(cat err)"
 assert_eq 1 "$(grep -c '^20' out)" rounds
 
+it 'the list of processes'
+"$TARGETS/steady" counter &
+steady=$!
+"$RUN" -q -o profile "$TARGETS/steady" counted &
+profiled=$!
+wait_until test -s counted
+capture "$SWTOP" -b -d 0.3
+assert_status 0
+assert_empty err
+assert_matches out '^ +PID +CPU +TIME WATCH +COMMAND$'
+assert_matches out "^ *$steady +[0-9.]+% +[0-9.]+ m?s samples $TARGETS/steady counter$"
+assert_matches out "^ *$profiled +[0-9.]+% +[0-9.]+ m?s exact   $TARGETS/steady counted$"
+assert_eq 1 "$(grep -c 'WATCH' out)" 'lists'
+! grep -q " $SWTOP " out || fail 'it lists itself'
+capture "$SWTOP" -b -d 0.2 -n 2
+assert_eq 2 "$(grep -c 'WATCH' out)" 'lists'
+kill $steady $profiled
+wait $steady $profiled 2>/dev/null
+# the kernel's own threads are none
+if [ "$(awk '{ print ($9 % 4194304 >= 2097152) }' /proc/2/stat 2>/dev/null)" = 1 ]; then
+	! grep -q '^ *2 ' out || fail 'it lists a thread of the kernel'
+fi
+
 it 'a process that ends meanwhile'
 sleep 0.7 &
 pid=$!
@@ -162,7 +185,7 @@ refuse() { # STATUS MESSAGE ARGUMENT...
 refuse 2 "-p $gone: there is no such process" -p $gone
 refuse 2 "option -p: '0' is not a number" -p 0
 refuse 2 "option -p: either a process or a program" -p $$ true
-refuse 2 'no program given' -n 2
+refuse 2 'option -o is for a program that is started' -o x
 refuse 2 "option -d: '0' is not a time" -d 0 true
 refuse 2 "option -d: '1.x' is not a time" -d 1.x true
 refuse 2 "option -n: '0' is not a number" -n 0 true

@@ -206,6 +206,53 @@ expect '^restored'
 assert_same before after
 kill -0 $steady || fail 'the process has ended'
 
+it 'one of the processes that run is chosen, and another one'
+"$TARGETS/steady" other &
+other=$!
+start 100 24 "$SWTOP"
+expect '^Which process is to be watched'
+expect '^ +PID +CPU +TIME WATCH +COMMAND'
+type_keys / targets/steady
+expect "^ *$steady +[0-9.]+% .* samples .*/steady"
+expect "^ *$other +[0-9.]+% .* samples .*/steady"
+type_keys Enter
+type_keys '<' '<' # from CPU to the command, then to WATCH
+type_keys '>' '>' t
+expect '^Choose a process first'
+type_keys '?'
+expect '^q +leave'
+type_keys Escape
+expect '^Which process is to be watched'
+type_keys / "$steady" Enter
+wait_until shows_not "^ *$other .*/steady" || fail 'the filter shows all'
+type_keys Escape / steady Enter
+type_keys Home
+first=$(look && sed -n 4p screen | awk '{ print $1 }')
+type_keys Enter
+expect "^$first "
+expect ' fib +steady'
+assert_matches screen '^[?] keys  q leave  Esc processes'
+type_keys t
+expect '^ +PID +TID +CPU'
+type_keys Escape
+expect ' fib +steady'
+type_keys Escape
+expect '^Which process is to be watched'
+type_keys / "$other" Enter
+wait_until shows "^ *$other .*/steady" || fail 'the other one is not there'
+type_keys Home Enter
+expect "^$other "
+expect ' fib +steady'
+kill $other
+wait $other 2>/dev/null
+expect "^Process $other has ended. q leaves, Esc shows the others"
+type_keys Escape
+expect '^Which process is to be watched'
+leaves 0 q
+test -z "$(pgrep -x swizzle-sampler -P $$)" || fail 'a sampler is left'
+start 100 24 "$SWTOP -n 1 -d 0.2"
+leaves 0
+
 it 'a process that ends stays on the screen'
 start 80 24 "$SWTOP -p $steady"
 expect ' fib +steady$'
