@@ -237,6 +237,10 @@ class Chart {
 		return a === b;
 	}
 
+	// The mouse is over another item, or none.
+	hovered() {
+	}
+
 	// Of those in the next row the one that is under or over FROM, of those in
 	// its own row the one beside it.
 	nextBox(from, key) {
@@ -406,7 +410,10 @@ class Mouse {
 		canvas.addEventListener('pointerdown', event => this.down(event));
 		canvas.addEventListener('pointermove', event => this.move(event));
 		canvas.addEventListener('pointerup', event => this.up(event));
-		canvas.addEventListener('pointerleave', () => app.tip.hide());
+		canvas.addEventListener('pointerleave', () => {
+			app.tip.hide();
+			app.chart.hovered(null);
+		});
 		canvas.addEventListener('dblclick', event => this.twice(event));
 		canvas.addEventListener('wheel', event => this.wheel(event),
 			{passive: false});

@@ -76,6 +76,15 @@ class Reader {
 		return value;
 	}
 
+	// Up to a NUL.
+	string() {
+		const end = this.bytes.indexOf(0, this.at);
+		const string = text(this.bytes.subarray(this.at, end));
+
+		this.at = end + 1;
+		return string;
+	}
+
 	// COUNT rows of numbers, as one array per column.
 	table(count, ...types) {
 		const columns = types.map(type => new type(count));
@@ -295,7 +304,10 @@ async function readData(progress) {
 		else if (index % 16 === 15)
 			await pause();
 	}
-	return {description, catalog, sources, threads};
+	const flows = blocks.has('flows') ?
+		new Flows(await blocks.take('flows'), threads) : null;
+
+	return {description, catalog, sources, threads, flows};
 }
 
 // Times of all processes count from the beginning of the first.

@@ -30,6 +30,8 @@ function remarks(profile, description, threads) {
 			(profile.lostCalls === 1 ? 'was' : 'were') +
 			' not recorded' + (profile.incomplete ? '.' :
 			': no memory, or threads that share their state.'));
+	if (description.flowDoubts && profile === description.profiles[0])
+		say(false, `What woke what: ${description.flowDoubts}.`);
 	if (profile.lostMarks)
 		say(true, plural(profile.lostMarks, 'mark') + ' or spans had no ' +
 			'room in the profile.');

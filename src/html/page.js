@@ -518,6 +518,7 @@ class App {
 			this.tip.show(event, this.chart.describe(item), this);
 			$('chart').style.cursor = 'pointer';
 		}
+		this.chart.hovered(item);
 	}
 
 	// ---- the range of time ----

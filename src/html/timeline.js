@@ -11,6 +11,7 @@ class Timeline extends Chart {
 		this.folded = new Set(); // threads, of which the rows are low
 		this.pending = null;
 		this.rowCache = new Map(); // of folded lanes
+		this.lines = []; // of flows, as they were drawn last
 		for (const {trace} of app.model.threads)
 			if (trace && trace.large)
 				trace.changed = () => this.redraw();
@@ -141,12 +142,100 @@ class Timeline extends Chart {
 				this.paintLane(context, thread, top, width, height);
 			top = bottom;
 		}
+		this.paintFlows(context, width);
 		this.paintRuler(context, width, (at, step) => tick(at, step));
 		if (this.model.description.compensated)
 			this.paintRulerNote(context, width, 'time with hooks');
 		this.paintRange(context, width, height);
 		if (this.coarse)
 			this.paintCoarse(context, width, height);
+	}
+
+	// ---- what woke what ----
+
+	hovered(item) {
+		const call = item && item.at >= 0 ? item : null;
+		const before = this.call;
+
+		if (!this.model.flows || before === call ||
+			(before && call && this.sameItem(before, call)))
+			return;
+		this.call = call;
+		this.draw();
+	}
+
+	flowsOf({thread, of, at}) {
+		return this.model.flows ? this.model.flows.within(thread,
+			of.start[at], of.end[at]) : [];
+	}
+
+	// Where a moment of a thread is drawn: the innermost call then, or the head
+	// of the lane; null: the lane is not shown.
+	placeOf(end) {
+		const {thread} = end;
+		const time = this.model.flows.momentOf(end);
+		let y = RULER - this.scroll;
+
+		for (const lane of this.lanes()) {
+			if (lane !== thread) {
+				y += this.laneHeight(lane);
+				continue;
+			}
+			const {first, last, high} = this.rowsOf(thread);
+			const trace = this.viewOf(thread);
+			let row = Math.min(last, trace.deepest);
+
+			while (--row >= first) {
+				const at = firstEndingAfter(trace, row, time);
+
+				if (at < trace.rows[row + 1] &&
+					trace.start[trace.byDepth[at]] <= time)
+					break;
+			}
+			return {x: this.x(time), y: row < first ? y + ROW / 2 :
+				y + ROW + (row - first + 0.5) * high};
+		}
+		return null;
+	}
+
+	paintFlows(context, width) {
+		this.lines = [];
+		if (!this.call)
+			return;
+		for (const end of this.flowsOf(this.call)) {
+			const [from, to] = end.wakes ? [end, end.other] :
+				[end.other, end];
+			const a = this.placeOf(from);
+			const b = this.placeOf(to);
+
+			if (a && b && Math.max(a.x, b.x) > 0 &&
+				Math.min(a.x, b.x) < width)
+				this.lines.push([a, b]);
+		}
+		for (const [a, b] of this.lines)
+			this.paintFlow(context, a, b, Math.max(30,
+				Math.min(Math.abs(b.x - a.x) / 2, 120)));
+	}
+
+	// An arrow that leaves to the right and comes from the left.
+	paintFlow(context, a, b, bend) {
+		const {colours} = this.app;
+
+		for (const [colour, thick] of [[colours.back, 4],
+			[colours.text, 1.5]]) {
+			context.strokeStyle = context.fillStyle = colour;
+			context.lineWidth = thick;
+			context.beginPath();
+			context.moveTo(a.x, a.y);
+			context.bezierCurveTo(a.x + bend, a.y, b.x - bend, b.y,
+				b.x - 6, b.y);
+			context.stroke();
+			context.beginPath();
+			context.moveTo(b.x, b.y);
+			context.lineTo(b.x - 7, b.y - 4);
+			context.lineTo(b.x - 7, b.y + 4);
+			context.fill();
+		}
 	}
 
 	// Closer than this the page has nothing to show.
@@ -613,6 +702,7 @@ class Timeline extends Chart {
 			rows.push(['did not run', `${duration(off)}, ` +
 				percent(off, length)]);
 		}
+		rows.push(...flowRows(this.flowsOf({thread, of, at}), this.app));
 		if (trace.flags[at] & UNWOUND)
 			rows.push(['ended by', 'an exception']);
 		if (trace.flags[at] & CUT && fn !== UNTRACED)

@@ -5,7 +5,7 @@
 . "$TOP/tests/e2e/profiles.sh"
 
 need python3 perl strip
-need_targets pages shares fib libnames.so contexts exceptions tailcalls fibers running
+need_targets flows pages shares fib libnames.so contexts exceptions tailcalls fibers running
 chromium=
 for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
 	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
@@ -63,6 +63,8 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record ring -m trace --max-size 1M --ring -M fib -- "$TARGETS/fib"
 	record many -m trace "${SCOPE[@]}" -- "$TARGETS/pages" 30000
 	record switches -m trace --switches -M running -- "$TARGETS/running"
+	mkdir "$TMP/woken"
+	record woken/ -m trace --flows -- "$TARGETS/flows" sockets
 	record fib -m trace -M fib -- "$TARGETS/fib"
 	record fibers -m trace -M fibers -- "$TARGETS/fibers" switch asm 10 20
 	wanted+=(
@@ -78,6 +80,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: many large whole table range tips timeline low
 		: trace --from=25% --to=99.9% table
 		: samples samples
+		: woken flows
 		: exceptions whole
 		: jumps whole
 		: fibers whole

@@ -10,6 +10,7 @@ Prints what is wrong; exits 1 then."""
 
 import collections
 import csv
+import json
 import os
 import re
 import subprocess
@@ -1278,6 +1279,50 @@ def check_merged(page, profile):
     right = page.eval("document.querySelector('#help-open')"
                       ".getBoundingClientRect().right")
     equal(True, right <= room, 'the header fits')
+
+
+def check_flows(page, profile):
+    """lines lead from what woke a call to it, while the mouse is over it"""
+    wanted = collections.Counter(
+        event['name'] for event in
+        json.loads(profile.run('-f', 'chrome', '-o', '-'))['traceEvents']
+        if event['ph'] == 's')
+    shown = collections.Counter(page.eval(
+        'swizzle.model.flows.byThread.flat().filter(end => end.wakes)'
+        '.map(end => end.name)'))
+    equal(wanted, shown, 'flows')
+    equal(True, page.eval('swizzle.model.flows.byThread.flat().every('
+                          'end => end.other.wakes !== end.wakes &&'
+                          ' (end.wakes ? end.time <= end.other.time : true))'),
+          'ends that belong together')
+    page.click_on('[data-chart=timeline]')
+    choose(page, 'read')
+    page.key('f')
+    box = boxes(page, 'read')[0]
+    x, y = box['x'] + box['width'] / 2, box['y'] + box['height'] / 2
+    equal(0, page.eval('swizzle.chart.lines.length'), 'lines before')
+    page.move(x, y)
+    page.settle()
+    tip = page.eval("document.querySelector('#tip').innerText")
+    if not re.search(r'woken by\nsend in flows \d+ \(flows\)', tip):
+        fail('not told of who woke it: %r' % tip)
+    lines = page.eval('swizzle.chart.lines')
+    equal(1, len(lines), 'lines')
+    # the line comes from another lane, and ends where the call does
+    corner = page.eval('(() => { const r = swizzle.chart.canvas'
+                       '.getBoundingClientRect(); return [r.x, r.y]; })()')
+    close(box['x'] + box['width'], lines[0][1]['x'] + corner[0], 3, 'its end')
+    close(y, lines[0][1]['y'] + corner[1], 3, 'its height')
+    equal(True, abs(lines[0][0]['y'] - lines[0][1]['y']) > 19, 'another lane')
+    at = lines[0][1]['x'] + corner[0] - 5, lines[0][1]['y'] + corner[1]
+    there = pixel(page, *at)
+    page.move(corner[0] + 3, corner[1] + 8)
+    page.settle()
+    equal(0, page.eval('swizzle.chart.lines.length'), 'lines behind')
+    if pixel(page, *at) == there:
+        fail('no line is drawn')
+    page.key('Escape')
+    page.key('0')
 
 
 def check_ranks(page, profile):

@@ -22,6 +22,7 @@
 #include "profile/formats/diff.h"
 #include "profile/formats/html_diff.h"
 #include "profile/formats/html_events.h"
+#include "profile/formats/html_flows.h"
 #include "profile/formats/html_sources.h"
 #include "profile/formats/html_waiting.h"
 #include "profile/support/map.h"
@@ -42,7 +43,8 @@ extern const char swz_page_tail[], swz_page_tail_end[];
 
 /* What the description says of a thread. */
 struct thread_note {
-	size_t profile; /* index */
+	size_t profile;                          /* index */
+	const struct swz_profile_thread *thread; /* NULL: of several */
 	int32_t tid;
 	const char *name;
 	int64_t start_ns; /* since the first thread's start */
@@ -192,6 +194,7 @@ static struct thread_note *note_thread(struct page *page,
 		 sizeof(*page->threads));
 	page->threads[page->thread_count++] = (struct thread_note){
 		.profile = (size_t)(note - page->profiles),
+		.thread = section->old ? NULL : thread,
 		.tid = thread ? thread->record.tid : 0,
 		.name = thread                 ? thread->name
 			: section->thread_name ? section->thread_name
@@ -612,7 +615,8 @@ static void put_comparison(struct json *json,
 	close_value(json, "}");
 }
 
-static void put_description(struct page *page, const char *const *advice)
+static void put_description(struct page *page, const char *const *advice,
+			    const char *flow_doubts)
 {
 	struct swz_page_block *block;
 	struct json json = {0};
@@ -624,6 +628,8 @@ static void put_description(struct page *page, const char *const *advice)
 	put_integer(&json, "version", 1);
 	put_string(&json, "creator", "swizzle " SWZ_VERSION);
 	put_flag(&json, "compensated", page->compensated);
+	if (flow_doubts)
+		put_string(&json, "flowDoubts", flow_doubts);
 	if (page->joined)
 		put_joined(&json, page->joined);
 	open_value(&json, "advice", "[");
@@ -648,6 +654,34 @@ static void put_description(struct page *page, const char *const *advice)
 	free(text);
 }
 
+/* What was not certain of them; to be freed. */
+static char *put_flows(const struct page *page)
+{
+	struct swz_html_flow_thread *threads = swz_allocate(
+		page->thread_count + 1, sizeof(*threads));
+	struct swz_profile **profiles = swz_allocate(page->profile_count + 1,
+						     sizeof(*profiles));
+	bool any = false;
+	char *doubts = NULL;
+	size_t i;
+
+	for (i = 0; i < page->thread_count; i++) {
+		threads[i] = (struct swz_html_flow_thread){
+			page->threads[i].profile, page->threads[i].thread};
+		any |= threads[i].thread != NULL;
+	}
+	for (i = 0; i < page->profile_count; i++)
+		profiles[i] = (struct swz_profile *)(uintptr_t)page->profiles[i]
+				      .profile;
+	if (any)
+		doubts = swz_html_put_flows(page->stream, threads,
+					    page->thread_count, profiles,
+					    page->profile_count);
+	free(threads);
+	free(profiles);
+	return doubts;
+}
+
 /* ---- the page ---- */
 
 static void put_frame(FILE *stream, const char *start, const char *end)
@@ -670,12 +704,15 @@ void swz_html_end(struct swz_writer *writer)
 {
 	struct page *page = writer->state;
 	static const struct swz_catalog nothing;
+	char *doubts;
 
 	put_catalog(page->stream, page->catalog ? page->catalog : &nothing);
 	swz_html_sources_end(page->sources, page->stream,
 			     page->catalog ? page->catalog : &nothing,
 			     !writer->options->without_source);
-	put_description(page, writer->advice);
+	doubts = put_flows(page);
+	put_description(page, writer->advice, doubts);
+	free(doubts);
 	put_frame(page->stream, swz_page_tail, swz_page_tail_end);
 	free(page->threads);
 	free(page->profiles);
