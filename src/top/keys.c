@@ -67,13 +67,10 @@ const char *const *swz_key_help(void)
 		"Up Down     select a row; the selection follows it",
 		"PgUp PgDn   a screen of rows",
 		"Home End    first, last row",
-		"Enter       callers and callees; of a module its functions; "
-		"of "
-		"the list of processes: watch it",
+		"Enter       callers, callees; functions of a module, thread; "
+		"watch a process",
 		"Right Left  open, close the selected part of a tree",
-		"Esc         back; from the functions to the list of "
-		"processes, if "
-		"there was one",
+		"Esc         back; from functions to the list of processes",
 		"f t m       functions, threads, modules",
 		"o           the last lines that the program has written",
 		"/           show only rows with a text in them; Esc: all",

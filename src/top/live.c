@@ -67,6 +67,22 @@ void swz_live_begin_round(struct swz_live *live)
 	live->processes = live->live_threads = 0;
 }
 
+void swz_live_only(struct swz_live *live, int32_t pid, int32_t tid)
+{
+	live->only_pid = pid;
+	live->only_tid = tid;
+	free_figures(&live->recent);
+	free_figures(&live->total);
+	begin_figures(&live->recent);
+	begin_figures(&live->total);
+}
+
+static bool is_wanted(const struct swz_live *live, int32_t pid, int32_t tid)
+{
+	return !live->only_tid ||
+	       (live->only_pid == pid && live->only_tid == tid);
+}
+
 /* ------------------------------------------------------------- functions */
 
 static struct swz_live_function *at(struct swz_live_function **functions,
@@ -316,7 +332,9 @@ static void add_thread(struct swz_live *live, struct read *read,
 
 	swz_tree_build(&tree, binding->profile, thread, true);
 	calls = sum_calls(&tree);
-	swz_contexts_add(&read->contexts, &read->report, binding, &tree);
+	if (is_wanted(live, pid, thread->record.tid))
+		swz_contexts_add(&read->contexts, &read->report, binding,
+				 &tree);
 	swz_tree_free(&tree);
 	if (live->samples)
 		count_samples(live, pid, thread, calls);
@@ -422,6 +440,16 @@ void swz_live_add_exact(struct swz_live *live, struct swz_live_source *source,
 	source->known = true;
 	free_read(&read);
 	swz_profile_free(profile);
+}
+
+void swz_live_source_restart(struct swz_live_source *source)
+{
+	free(source->functions);
+	source->functions = NULL;
+	source->function_count = 0;
+	if (source->known)
+		swz_contexts_free(&source->contexts);
+	source->known = false;
 }
 
 void swz_live_source_free(struct swz_live_source *source)

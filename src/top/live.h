@@ -47,6 +47,7 @@ struct swz_live {
 	struct swz_catalog catalog;
 	bool samples; /* else exact counts */
 	struct swz_live_figures recent, total;
+	int32_t only_pid, only_tid; /* they are of this thread; 0: of all */
 	struct swz_live_thread *threads;
 	size_t thread_count, thread_capacity;
 	struct swz_map by_tid; /* (pid, tid): threads */
@@ -76,6 +77,10 @@ void swz_live_free(struct swz_live *live);
 /* A round begins: nothing is recent any more. */
 void swz_live_begin_round(struct swz_live *live);
 
+/* From now on figures are of that thread alone; 0, 0: of all. They begin anew.
+ */
+void swz_live_only(struct swz_live *live, int32_t pid, int32_t tid);
+
 /* Adds a profile of samples. */
 void swz_live_add_samples(struct swz_live *live, const char *path);
 
@@ -83,6 +88,8 @@ void swz_live_add_samples(struct swz_live *live, const char *path);
  * began before swizzle-top did, so what is there at first is not recent. */
 void swz_live_add_exact(struct swz_live *live, struct swz_live_source *source,
 			bool earlier);
+/* What it said is forgotten. */
+void swz_live_source_restart(struct swz_live_source *source);
 void swz_live_source_free(struct swz_live_source *source);
 
 /* All of the round was added: sums are made, and names looked up. */

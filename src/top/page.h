@@ -97,6 +97,8 @@ const struct swz_live_figures *swz_page_figures(const struct swz_page *page,
 int64_t swz_page_total(const struct swz_page *page,
 		       const struct swz_live *live);
 
+uint64_t swz_page_key_of_thread(int32_t pid, int32_t tid);
+
 /* Moves the cursor by so many rows, as far as there are rows. */
 void swz_page_move(struct swz_page *page, int64_t by);
 

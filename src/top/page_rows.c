@@ -35,6 +35,11 @@ uint64_t swz_page_key_of_function(uint32_t function)
 	return (uint64_t)function + 1;
 }
 
+uint64_t swz_page_key_of_thread(int32_t pid, int32_t tid)
+{
+	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+}
+
 /* ------------------------------------------------------------- sorting */
 
 struct order {
@@ -114,8 +119,7 @@ void swz_page_add_threads(struct swz_page *page, const struct swz_live *live)
 	for (uint32_t i = 0; i < live->thread_count; i++) {
 		const struct swz_live_thread *t = &live->threads[i];
 		struct swz_row row = {
-			.key = (uint64_t)(uint32_t)t->pid << 32 |
-			       (uint32_t)t->tid,
+			.key = swz_page_key_of_thread(t->pid, t->tid),
 			.index = i,
 			.pid = t->pid,
 			.tid = t->tid,

@@ -6,7 +6,7 @@
 
 #include <curses.h>
 #include <inttypes.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,11 +136,14 @@ static void put_heading(const struct swz_painting *p)
 	const struct swz_live_figures *figures = swz_page_figures(p->page,
 								  &s->live);
 	char *what = swz_print("%d %s", (int)s->pid, s->command);
-	char length[SWZ_FIGURE_BYTES], how[64];
+	char length[SWZ_FIGURE_BYTES], how[64], only[32] = "";
 	char *state;
 	int end;
 
-	state = swz_print("  %s  %s %s%s%s", source(s, how),
+	if (s->live.only_tid)
+		snprintf(only, sizeof(only), "ONLY THREAD %d  ",
+			 (int)s->live.only_tid);
+	state = swz_print("  %s%s  %s %s%s%s", only, source(s, how),
 			  p->page->whole ? "all" : "last",
 			  swz_figure_time(length, (int64_t)figures->wall_ns,
 					  p->terminal->utf8),
@@ -310,8 +313,8 @@ static const char *problem_of(const struct swz_top_session *s)
 static const char *const hints[SWZ_PAGE_KINDS] = {
 	[SWZ_PAGE_FUNCTIONS] = "? keys  q leave  Enter callers and callees  "
 			       "t threads  m modules  / filter",
-	[SWZ_PAGE_THREADS] = "? keys  q leave  f functions  m modules  "
-			     "/ filter",
+	[SWZ_PAGE_THREADS] = "? keys  q leave  Enter functions of it  f all "
+			     "functions  m modules",
 	[SWZ_PAGE_MODULES] = "? keys  q leave  Enter functions of it  "
 			     "f functions  t threads",
 	[SWZ_PAGE_PROCESSES] = "? keys  q leave  Enter watch it  < > sort  "
@@ -352,6 +355,9 @@ static void put_message(const struct swz_painting *p, int line)
 				 swz_figure_count(hidden, page->hidden));
 	else if (page->module)
 		text = swz_print("of %s  Esc back", page->module);
+	else if (page->kind == SWZ_PAGE_FUNCTIONS && p->session->live.only_tid)
+		text = swz_duplicate("? keys  q leave  Esc all threads  Enter "
+				     "callers and callees  m modules");
 	else if (page->kind == SWZ_PAGE_FUNCTIONS && p->has_list)
 		text = swz_duplicate("? keys  q leave  Esc processes  Enter "
 				     "callers and callees  t threads  m "

@@ -245,7 +245,44 @@ static void choose(struct screen *s)
 	begin_rounds(s);
 }
 
-/* A page of it, unless it is the list of keys. */
+/* The functions of the selected thread, or of all again. */
+static void restrict_to(struct screen *s, int32_t pid, int32_t tid)
+{
+	swz_top_session_only(s->session, pid, tid);
+	s->frozen = false;
+	s->rounds = 0;
+	if (!s->asked)
+		s->next_ns = swz_watch_now() + FIRST_NS;
+}
+
+static void choose_thread(struct screen *s)
+{
+	const struct swz_row *row = &s->page.rows[s->page.cursor];
+
+	if (s->page.cursor >= s->page.row_count)
+		return;
+	if (s->session->ended) {
+		snprintf(s->message, sizeof(s->message),
+			 "The program has ended: there are no new figures of "
+			 "its threads");
+		return;
+	}
+	restrict_to(s, row->pid, row->tid);
+	swz_page_show(&s->page, SWZ_PAGE_FUNCTIONS);
+}
+
+static void go_back_to_threads(struct screen *s)
+{
+	uint64_t key = swz_page_key_of_thread(s->session->live.only_pid,
+					      s->session->live.only_tid);
+
+	restrict_to(s, 0, 0);
+	swz_page_show(&s->page, SWZ_PAGE_THREADS);
+	s->page.follows = true;
+	s->page.key = key;
+}
+
+/* Nothing is left that Esc takes back within the session. */
 static bool is_first_page(const struct screen *s)
 {
 	return s->page.kind == SWZ_PAGE_FUNCTIONS && !s->page.filter[0] &&
@@ -254,7 +291,10 @@ static bool is_first_page(const struct screen *s)
 
 static void go_back(struct screen *s)
 {
-	if (s->session && s->has_list && is_first_page(s))
+	if (s->session && s->session->live.only_tid && !s->session->ended &&
+	    is_first_page(s))
+		go_back_to_threads(s);
+	else if (s->session && s->has_list && is_first_page(s))
 		go_back_to_list(s);
 	else if (s->session || s->page.filter[0])
 		swz_page_back(&s->page);
@@ -380,6 +420,8 @@ static void obey(struct screen *s, enum swz_command command)
 	case SWZ_KEY_ENTER:
 		if (s->page.kind == SWZ_PAGE_PROCESSES)
 			choose(s);
+		else if (s->page.kind == SWZ_PAGE_THREADS)
+			choose_thread(s);
 		else
 			(void)swz_page_enter(&s->page);
 		break;

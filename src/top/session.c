@@ -176,6 +176,14 @@ static void look_at(void *context, const char *path)
 		add_source(s, path, &header);
 }
 
+void swz_top_session_only(struct swz_top_session *s, int32_t pid, int32_t tid)
+{
+	swz_live_only(&s->live, pid, tid);
+	for (size_t i = 0; i < s->source_count; i++)
+		swz_live_source_restart(&s->sources[i]);
+	s->restarted = true;
+}
+
 static bool goes_on(const struct swz_live_source *source)
 {
 	return swz_process_start(source->pid) == source->process_start &&
@@ -184,9 +192,10 @@ static bool goes_on(const struct swz_live_source *source)
 
 static void read_profiles(struct swz_top_session *s)
 {
-	bool earlier = s->live.round == 1 && !s->started.pid;
+	bool earlier = s->restarted || (s->live.round == 1 && !s->started.pid);
 	size_t kept = 0;
 
+	s->restarted = false;
 	swz_top_profiles_beside(s->profile, look_at, s);
 	for (size_t i = 0; i < s->source_count; i++) {
 		/* what it wrote until its end is read after its end */

@@ -27,7 +27,9 @@ struct swz_top_session {
 	struct swz_file_header run; /* of that: which run it belongs to */
 	struct swz_intern paths;    /* of files that were looked at */
 	struct swz_map seen;
-	bool ended; /* all that was watched has */
+	bool ended;     /* all that was watched has */
+	bool restarted; /* profiles are read anew: what is in them is not recent
+			 */
 };
 
 /* Starts the program, or looks at the process. Exits with a message if nothing
@@ -49,6 +51,10 @@ void swz_top_session_look(struct swz_top_session *session);
  * read; -1: now. */
 int swz_top_session_ask(struct swz_top_session *session);
 void swz_top_session_take(struct swz_top_session *session);
+
+/* Figures of that thread alone from now on; 0, 0: of all again. */
+void swz_top_session_only(struct swz_top_session *session, int32_t pid,
+			  int32_t tid);
 
 /* Whether all that is watched has ended, as far as that can be seen between
  * rounds. */

@@ -253,6 +253,59 @@ test -z "$(pgrep -x swizzle-sampler -P $$)" || fail 'a sampler is left'
 start 100 24 "$SWTOP -n 1 -d 0.2"
 leaves 0
 
+it 'functions of one thread'
+cat >threads.c <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <unistd.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) void in_one(void) { for (int i = 0; i < 1000000; i++) sink += i; }
+__attribute__((noinline)) void in_two(void) { for (int i = 0; i < 1000000; i++) sink += i; }
+static void *one(void *a) { for (;;) in_one(); return a; }
+static void *two(void *a) { for (;;) in_two(); return a; }
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, NULL, one, NULL);
+	pthread_setname_np(a, "first");
+	pthread_create(&b, NULL, two, NULL);
+	pthread_setname_np(b, "second");
+	sleep(600);
+	return 0;
+}
+END
+gcc -O1 -pthread -o threads threads.c
+for command in "./threads" "'$RUN' -q -o threads.profile ./threads"; do
+	start 100 24 "$SWTOP $command"
+	expect ' in_one +threads$'
+	expect ' in_two +threads$'
+	[ "$command" = ./threads ] || expect 'exact counts'
+	type_keys t
+	expect ' first$'
+	type_keys / second Enter
+	wait_until shows_not ' first$' || fail 'the filter shows all'
+	type_keys Home Enter
+	expect 'ONLY THREAD [0-9]+ '
+	expect ' in_two +threads$'
+	wait_until shows_not ' in_one ' || fail "there is another thread's function"
+	type_keys m
+	expect '^ *[0-9.]+% .* threads$'
+	type_keys f
+	expect ' in_two +threads$'
+	assert_shows_no screen ' in_one '
+	type_keys Escape
+	expect ' first$'
+	assert_shows_no screen 'ONLY THREAD'
+	type_keys f
+	expect ' in_one +threads$'
+	expect ' in_two +threads$'
+	pid=$(look && awk 'NR == 1 { print $1 }' screen)
+	leaves 0 q
+	output=$(readlink -f "/proc/$pid/fd/1")
+	kill "$pid"
+	rm -f "$output"
+done
+
 it 'a process that ends stays on the screen'
 start 80 24 "$SWTOP -p $steady"
 expect ' fib +steady$'
