@@ -193,8 +193,7 @@ class App {
 
 		return (rank === undefined ? '' : `rank ${rank}: `) + (thread.name || 'thread') +
 			(withoutTid || !thread.tid ? '' : ` ${thread.tid}`) + (several ?
-			` (${baseName(commandOf(this.model.profiles[
-				thread.profile]).split(' ')[0])})` : '');
+			` (${this.model.profiles[thread.profile].name})` : '');
 	}
 
 	// A coloured dot, the name, and (in lists without that column) the module

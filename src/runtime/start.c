@@ -39,6 +39,7 @@
 #include "runtime/record/signatures.h"
 #include "runtime/record/tell_end.h"
 #include "runtime/record/thread.h"
+#include "runtime/record/title.h"
 #include "runtime/support/clock.h"
 #include "runtime/support/config.h"
 #include "runtime/support/live_sites.h"
@@ -203,6 +204,9 @@ const char *swz_start_recording(struct swz_modules *modules)
 		return "forked children cannot be known here, no profile ";
 	swz_marks_begin(swz_file);
 	thread = record_command(modules) == SWZ_OK ? swz_thread_begin() : NULL;
+	if (!swz_config.attached)
+		swz_title_begin(swz_config.argc, swz_config.argv,
+				swz_config.envp);
 	record_labels();
 	if (!thread)
 		return "no room in the profile ";
@@ -358,6 +362,8 @@ __attribute__((destructor)) static void end(void)
 	/* who has detached it has completed it */
 	if (swz_request_is_detached())
 		return;
+	if (swz_title_is_new())
+		swz_title_note();
 	swz_thread_note_ended();
 	swz_code_names_keep();
 	swz_file_finish();

@@ -4,6 +4,7 @@
 
 #include "profile/file/scan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "profile/file/embedded_chunks.h"
@@ -44,6 +45,26 @@ static void read_command(struct swz_profile *profile,
 	}
 	if (strings < chunk->count)
 		profile->damage.bad_chunks++;
+}
+
+/* In place of the arguments, of which it is all that is left. */
+static void read_title(struct swz_profile *profile, const uint8_t *body,
+		       size_t size)
+{
+	const char *text = (const char *)body;
+
+	if (!profile->arguments || strnlen(text, size) == size) {
+		profile->damage.bad_chunks++;
+		return;
+	}
+	if (!*text)
+		return;
+	if (!profile->argument_count) {
+		free(profile->arguments);
+		profile->arguments = swz_allocate(1, sizeof(char *));
+	}
+	profile->arguments[0] = text;
+	profile->argument_count = 1;
 }
 
 static const char *const *find_label(const struct swz_profile *profile,
@@ -376,6 +397,9 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 	switch (chunk->type) {
 	case SWZ_CHUNK_COMMAND:
 		read_command(scan->profile, chunk, body, room);
+		break;
+	case SWZ_CHUNK_TITLE:
+		read_title(scan->profile, body, room);
 		break;
 	case SWZ_CHUNK_MERGED:
 		read_merged(scan->profile, chunk, body, room);

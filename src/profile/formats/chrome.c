@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "profile/file/marks.h"
+#include "profile/file/process_name.h"
 #include "profile/support/output.h"
 #include "profile/costs/trace.h"
 #include "profile/names/value_print.h"
@@ -256,10 +257,11 @@ void swz_write_chrome(FILE *stream, struct swz_trace *trace)
 	for (i = 0; i < trace->count; i++) {
 		struct swz_binding *binding = &trace->bindings[i];
 		struct swz_profile *profile = binding->profile;
+		char name[SWZ_PROCESS_NAME_BYTES];
 
 		put_name(&w, "process_name", profile->header.pid,
 			 profile->header.pid,
-			 swz_base_name(profile->executable));
+			 swz_process_name(profile, name, sizeof(name)));
 		for (j = 0; j < profile->thread_count; j++)
 			if (swz_trace_wants(trace, &profile->threads[j]))
 				put_thread(&w, binding, &profile->threads[j]);

@@ -19,6 +19,7 @@
 #include "profile/file/writer.h"
 #include "profile/file/events.h"
 #include "profile/file/marks.h"
+#include "profile/file/process_name.h"
 #include "profile/formats/diff.h"
 #include "profile/formats/html_diff.h"
 #include "profile/formats/html_events.h"
@@ -470,8 +471,10 @@ static void put_header(struct json *json, const struct swz_profile *profile)
 	const struct swz_file_header *header = &profile->header;
 	double inside = (double)header->cost_inside / 1024;
 	double outside = (double)header->cost_outside / 1024;
+	char name[SWZ_PROCESS_NAME_BYTES];
 
 	put_string(json, "file", profile->name);
+	put_string(json, "name", swz_process_name(profile, name, sizeof(name)));
 	put_integer(json, "pid", (uint32_t)header->pid);
 	put_integer(json, "parent", (uint32_t)header->parent_pid);
 	if (swz_profile_rank(profile) != SWZ_INDEX_NONE)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "profile/file/marks.h"
+#include "profile/file/process_name.h"
 #include "profile/names/value_print.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
@@ -87,6 +88,7 @@ static void put_packet(struct writing *w)
 static uint64_t put_process(struct writing *w,
 			    const struct swz_profile *profile)
 {
+	char name[SWZ_PROCESS_NAME_BYTES];
 	uint64_t track = ++w->tracks;
 	size_t i;
 
@@ -95,7 +97,7 @@ static uint64_t put_process(struct writing *w,
 		swz_message_text(&w->piece, PROCESS_COMMAND,
 				 profile->arguments[i]);
 	swz_message_text(&w->piece, PROCESS_NAME,
-			 swz_base_name(profile->executable));
+			 swz_process_name(profile, name, sizeof(name)));
 	swz_message_text(&w->piece, PROCESS_LABELS, SWZ_RAW_TIMES);
 	swz_message_add(&w->part, TRACK_UUID, track);
 	swz_message_nest(&w->part, TRACK_PROCESS, &w->piece);

@@ -428,6 +428,8 @@ static const char *type_name(uint32_t type)
 	switch (type) {
 	case SWZ_CHUNK_COMMAND:
 		return "COMMAND";
+	case SWZ_CHUNK_TITLE:
+		return "TITLE";
 	case SWZ_CHUNK_LABELS:
 		return "LABELS";
 	case SWZ_CHUNK_MERGED:
@@ -515,6 +517,7 @@ static void put_body(struct dump *dump, const struct swz_chunk *chunk,
 
 	switch (chunk->type) {
 	case SWZ_CHUNK_COMMAND:
+	case SWZ_CHUNK_TITLE:
 	case SWZ_CHUNK_LABELS:
 		put_strings(dump, at, at + size, chunk->count);
 		break;

@@ -14,6 +14,7 @@
 #include "runtime/record/processor_time.h"
 #include "runtime/record/shared_thunks.h"
 #include "runtime/record/slow_stack.h"
+#include "runtime/record/title.h"
 
 /* Of a thread for whose state there was no memory: when to try again. */
 static __thread uint64_t begin_again_at
@@ -63,18 +64,29 @@ static void make_record(void *argument)
 	call->thunk = swz_thread_make_record(call->thread);
 }
 
+static void note_title(void *argument)
+{
+	(void)argument;
+	swz_title_note();
+}
+
 /* A thread may get its name any time, mostly early: it is looked at again with
- * each of the first new edges, and then less and less often. */
+ * each of the first new edges, and then less and less often. So is what the
+ * process calls itself. */
 #define NAME_EACH 64u
 #define NAME_OFTEN 1024u
 
 static void note_name(struct swz_thread *thread)
 {
 	uint32_t made = thread->cold->nodes_made++;
+	struct slow_call call = {.thread = thread};
 
-	if (made < NAME_EACH ||
-	    made % (made < NAME_OFTEN ? NAME_EACH : NAME_OFTEN) == 0)
-		swz_thread_note_name(thread);
+	if (made >= NAME_EACH &&
+	    made % (made < NAME_OFTEN ? NAME_EACH : NAME_OFTEN) != 0)
+		return;
+	swz_thread_note_name(thread);
+	if (swz_title_is_new())
+		slowly(note_title, &call);
 }
 
 static void make_node(void *argument)
