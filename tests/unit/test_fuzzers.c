@@ -35,7 +35,7 @@ static const struct {
 	{"fuzz_events", fuzz_events, 0},
 	{"fuzz_inflate", fuzz_inflate, 0},
 	{"fuzz_line_table", fuzz_line_table, 0},
-	{"fuzz_reader", fuzz_reader, 5},
+	{"fuzz_reader", fuzz_reader, 6},
 	{"fuzz_relocate", fuzz_relocate, 0},
 	{"fuzz_saved_plan", fuzz_saved_plan, 0},
 	{"fuzz_unwinder", fuzz_unwinder, 4},
@@ -147,6 +147,7 @@ int main(void)
 	Suite *suite = suite_create("fuzzers");
 	TCase *tests = tcase_create("fuzzers");
 
+	tcase_set_timeout(tests, 120); /* of a busy machine */
 	tcase_add_loop_test(tests, random_bytes, 0, count);
 	tcase_add_loop_test(tests, seeds, 0, count);
 	suite_add_tcase(suite, tests);
