@@ -294,6 +294,36 @@ end
 dump_table profile
 assert_ge "$(grep -c '\[resumed\]' table)" 2
 
+start_serving() { # [OPTION...]: as serve, and does not wait
+	rm -f stop served.out profile
+	"$RUN" -q -o profile "$@" "$TARGETS/served" "$TMP/stop" 3 >served.out 2>served.err &
+	pid=$!
+}
+
+it 'a program that is only starting is waited for'
+start_serving
+capture "$CTL" stop $pid
+assert_status 0
+assert_empty err
+assert_eq stopped "$(state)"
+end
+start_serving --off
+capture "$CTL" start served
+assert_status 0
+assert_empty err
+assert_eq recording "$(state)"
+wait_until recorded_more
+end
+dump_table profile
+assert_ge "$(row table calls leaf)" 10
+
+it 'what has no profile although it was started so is not waited for long'
+SWIZZLE_OUTPUT=none sleep 60 &
+own=$!
+capture "$CTL" stop $own
+kill $own
+assert_refused 1 'it is only starting under swizzle-run. Try again in a moment'
+
 it 'detach: the profile is complete while the program goes on'
 serve
 wait_until recorded_more
