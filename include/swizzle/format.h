@@ -189,6 +189,7 @@ enum swz_chunk_type {
 	/* arguments and results: see swizzle/values.h */
 	SWZ_CHUNK_SIGNATURES = 21, /* what is recorded of which function */
 	SWZ_CHUNK_VALUES = 22,     /* records of values */
+	SWZ_CHUNK_SUMMARY = 25,    /* struct swz_value_summary */
 	SWZ_CHUNK_TITLE = 24, /* what the process called itself last, in place
 			       * of its arguments: a text with its NUL */
 	SWZ_CHUNK_CODE = 23   /* names of SWZ_FUNCTION_CODE: text, lines as

@@ -161,6 +161,59 @@ struct swz_value_record {
 	uint64_t ticks; /* rdtsc: of the event that it belongs to */
 };
 
+/* Profile mode: of one context's values the last ones, and how far its numbers
+ * go. A chunk (SWZ_CHUNK_SUMMARY) has one: this, then ranges, then what a
+ * record of the last entry would hold, then the same of the last return, in
+ * SWZ_LAST_VALUE_BYTES each; those of a moment without parts are missing. */
+#define SWZ_LAST_VALUE_BYTES 512u
+
+struct swz_last_values {
+	uint64_t calls;    /* of which there were values */
+	uint32_t sequence; /* odd: they were being written */
+	uint16_t bytes;
+	uint16_t unused;
+};
+
+struct swz_value_summary {
+	uint32_t node; /* file offset / 64 */
+	uint16_t ranges;
+	uint16_t unused;
+	struct swz_last_values entry, result;
+};
+
+enum swz_range_kind {
+	SWZ_RANGE_SIGNED = 0,
+	SWZ_RANGE_UNSIGNED = 1,
+	SWZ_RANGE_FLOAT = 2
+};
+
+/* Of a part that is all of a number. */
+struct swz_value_range {
+	uint16_t part; /* of the signature: those of the return behind */
+	uint16_t kind; /* enum swz_range_kind */
+	uint32_t unused;
+	uint64_t count;     /* of the values; 0: there is none (but NaN) */
+	uint64_t low, high; /* the part's bytes, the others 0 */
+};
+
+static inline struct swz_value_range *swz_summary_ranges(
+	struct swz_value_summary *summary)
+{
+	return (struct swz_value_range *)(summary + 1);
+}
+
+static inline uint8_t *swz_summary_entry(struct swz_value_summary *summary)
+{
+	return (uint8_t *)(swz_summary_ranges(summary) + summary->ranges);
+}
+
+static inline uint8_t *swz_summary_result(struct swz_value_summary *summary,
+					  int has_entry)
+{
+	return swz_summary_entry(summary) +
+	       (has_entry ? SWZ_LAST_VALUE_BYTES : 0);
+}
+
 enum swz_value_moment {
 	SWZ_VALUES_ENTRY = 1,
 	SWZ_VALUES_RETURN = 2,

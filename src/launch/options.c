@@ -64,13 +64,13 @@ static const char usage[] =
 	"  -Z, --min-size BYTES   only functions of this size and above, but what they\n"
 	"                         call\n"
 	"  -A, --argument FUNCTION@SPEC,...\n"
-	"                         trace: record arguments and results; SPEC: argN/FORMAT,\n"
+	"                         record arguments and results; SPEC: argN/FORMAT,\n"
 	"                         fpargN/FORMAT, retval/FORMAT; FORMAT: d i u x o c b s S\n"
 	"                         p f and bits, as in 'open*@arg1/s,arg2/x32,retval/i32'\n"
-	"      --args[=PATTERN]   trace: the same for the functions that match, of PROGRAM\n"
+	"      --args[=PATTERN]   the same for the functions that match, of PROGRAM\n"
 	"                         and its libraries\n"
 	"                         [all], by its debug information; may be repeated\n"
-	"      --string-bytes N   trace: so much of a string, up to 2048 [64]\n"
+	"      --string-bytes N   so much of a string, up to 2048 [64]\n"
 	"      --config FILE      what is recorded of which functions, when, and how\n"
 	"                         calls are shown: see docs/config.md\n"
 	"                         [~/.config/swizzle/config, then ./.swizzle]\n"
@@ -158,9 +158,9 @@ static const struct option options[] = {
 	{"caller", "SWIZZLE_CALLER", NULL, PATTERN, 'C', OF_HOOKS},
 	{"module", "SWIZZLE_MODULE", NULL, PATTERN, 'M', OF_HOOKS},
 	{"location", "SWIZZLE_LOCATION", NULL, PATTERN, 'L', OF_HOOKS},
-	{"argument", "SWIZZLE_ARGUMENTS", NULL, ARGUMENT, 'A', OF_TRACE},
-	{"args", "SWIZZLE_ARGS", NULL, ARGS, 0, OF_TRACE},
-	{"string-bytes", "SWIZZLE_STRING_BYTES", NULL, STRING, 0, OF_TRACE},
+	{"argument", "SWIZZLE_ARGUMENTS", NULL, ARGUMENT, 'A', OF_HOOKS},
+	{"args", "SWIZZLE_ARGS", NULL, ARGS, 0, OF_HOOKS},
+	{"string-bytes", "SWIZZLE_STRING_BYTES", NULL, STRING, 0, OF_HOOKS},
 	{"config", "SWIZZLE_CONFIG", NULL, VALUE, 0, ALL_MODES},
 	{"min-size", "SWIZZLE_MIN_SIZE", NULL, BYTES, 'Z', OF_HOOKS},
 	{"depth", "SWIZZLE_DEPTH", NULL, DEPTH, 'D', OF_HOOKS},
@@ -632,6 +632,12 @@ char **swz_options_read(char **next)
 		    0)
 			bad_usage("a trace has exact times: no --timing "
 				  "sampled");
+	} else if (strcmp(swz_environment_get("SWIZZLE_TIMING"), "sampled") ==
+			   0 &&
+		   (*swz_environment_get("SWIZZLE_ARGS") ||
+		    *swz_environment_get("SWIZZLE_ARGUMENTS"))) {
+		bad_usage("options -A and --args need the time of each call: "
+			  "no --timing sampled");
 	} else if (given_of[OF_TRACE]) {
 		bad_usage("option %s is for --mode trace only",
 			  given_of[OF_TRACE]);

@@ -117,8 +117,8 @@ void swz_signatures_prepare(const char *path, const char *argv0, pid_t root)
 	char *dump = dump_path(argv0);
 	pid_t server;
 
-	if (strcmp(swz_environment_get("SWIZZLE_MODE"), "trace") != 0 ||
-	    (!*swz_environment_get("SWIZZLE_ARGS") &&
+	if (!*swz_environment_get("SWIZZLE_ARGS") &&
+	    (strcmp(swz_environment_get("SWIZZLE_MODE"), "trace") != 0 ||
 	     !swz_configuration_needs_values()))
 		return;
 	config = swz_configuration_path();

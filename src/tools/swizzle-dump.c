@@ -105,7 +105,8 @@ int main(int argc, char **argv)
 	} else if (options.format->events &&
 		   (!options.format->section ||
 		    swz_event_limits_any(&options.limits)) &&
-		   !swz_dump_is_traced(&input)) {
+		   !swz_dump_is_traced(&input) &&
+		   !swz_dump_has_last_values(&input, &options)) {
 		swz_dump_complain("%s: not a trace (swizzle-run --mode trace)",
 				  input.profiles[0]->name);
 		status = EXIT_INPUT;

@@ -170,6 +170,62 @@ assert_status 0
 assert_matches calls 'plug_next\(n = -4'
 assert_not_contains calls 'lib_'
 
+it 'keeps the last values and the extremes in a profile'
+cat >extremes.c <<'END'
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define F __attribute__((noipa))
+enum level { LOW, MID, HIGH };
+volatile int three = 3; /* so that no loop becomes three calls */
+F int step(const char *name, int n, unsigned char u, float f, double d, enum level l, long *out)
+{ *out = n * 3; return n - 5 + (int)(u + f + d) * 0 + (int)l * 0 + (int)*name * 0; }
+F int jumps(int n) { long out = 0; return n > 0 ? step("jumped", -n, 1, 1, 1, LOW, &out) : n; }
+F void thrice(void) { long out = 0; for (int i = 0; i < three; i++) step(i ? "more" : "first", i * 7 - 7, (unsigned char)(200 + i), (float)i - 1.5f, 1 - 2.5 * i, i, &out); }
+int main(void)
+{
+	thrice();
+	for (int i = three; i > 0; i--)
+		jumps(i);
+	fflush(stdout);
+	if (fork() == 0) {
+		long out = 0;
+		return step("child", 77, 1, 1, 1, LOW, &out) != 72;
+	}
+	wait(0);
+	return 0;
+}
+END
+gcc -g -O2 -o extremes extremes.c
+rm -f profile*
+capture "$RUN" -q -m profile --args -o profile ./extremes
+assert_status 0
+"$DUMP" -f calls profile >calls
+sed -n '/^# step: 3 calls, from thrice < main$/,/^#* *result/p' calls >got
+assert_matches got 'last: step\(name = "more", n = 7, u = 202, f = 0.5, d = -4, l = HIGH, out = 0x[0-9a-f]+, \*out = 0\) = 2  \*out = 21'
+cat >expected <<'END'
+  n: -7 to 7
+  u: 200 to 202
+  f: -1.5 to 0.5
+  d: -4 to 1
+  l: LOW to HIGH
+  result: -12 to 2
+END
+grep -E '^  (n|u|f|d|l|result): ' got >ranges
+assert_same expected ranges
+assert_contains calls '  last: jumps(n = 1) = -6'
+assert_matches calls '# step: 3 calls, from jumps < main'
+"$DUMP" -f calls profile.* >calls
+assert_contains calls 'last: step(name = "child", n = 77'
+assert_eq 1 "$(grep -c 'last: step' calls)"
+assert_complete profile
+rm -f profile*
+capture "$RUN" -q -m profile -A '*@arg1/x64,retval/x64' -o profile ./program
+assert_status 0
+"$DUMP" -f calls -F 'function1*' profile >calls
+assert_matches calls '^# function1[0-9]*: '
+assert_not_contains calls '# function2'
+
 it 'has no child where orphans come to the program'
 cat >subreaper.py <<'END'
 import ctypes, os, sys
@@ -230,7 +286,7 @@ assert_contains err '--args: nothing of what is loaded at the start has debug in
 capture "$RUN" --args=nothing -o profile ./program
 assert_status 0
 assert_contains err '--args: no function of what is loaded at the start matches'
-capture "$RUN" -m profile --args ./program
-assert_refused 2 'for --mode trace only'
+capture "$RUN" -m profile --timing sampled --args ./program
+assert_refused 2 'no --timing sampled'
 
 finish

@@ -152,8 +152,8 @@ capture "$RUN" -m trace -A 'add@arg1/f16' "$TARGETS/values"
 assert_refused 2 "is no argument"
 capture "$RUN" -m trace -A 'add@arg0' "$TARGETS/values"
 assert_refused 2 "is no argument"
-capture "$RUN" -m profile -A 'add@arg1' "$TARGETS/values"
-assert_refused 2 'for --mode trace only'
+capture "$RUN" -m profile --timing sampled -A 'add@arg1' "$TARGETS/values"
+assert_refused 2 'no --timing sampled'
 capture "$RUN" -m trace --string-bytes 9999 "$TARGETS/values"
 assert_refused 2 '2048'
 capture "$RUN" -A 'nothing@arg1' -o profile "$TARGETS/values"

@@ -10,6 +10,7 @@
 #include "profile/file/embedded_chunks.h"
 #include "profile/file/marks.h"
 #include "profile/file/signatures.h"
+#include "profile/file/summaries.h"
 #include "profile/file/switches.h"
 #include "profile/support/arith.h"
 #include "profile/file/ticks.h"
@@ -460,4 +461,5 @@ void swz_profile_index(struct swz_scan *scan)
 	index_events(profile);
 	index_values(profile);
 	swz_signatures_index(profile);
+	swz_summaries_index(profile);
 }

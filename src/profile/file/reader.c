@@ -24,6 +24,7 @@
 #include "profile/file/run_time_code.h"
 #include "profile/file/scan.h"
 #include "profile/file/signatures.h"
+#include "profile/file/summaries.h"
 #include "profile/file/ticks.h"
 #include "profile/file/writer.h"
 
@@ -245,6 +246,7 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->marks);
 	free(profile->value_chunks);
 	swz_signatures_free(profile);
+	swz_summaries_free(profile);
 	free(profile->symbols);
 	free(profile->lines);
 	free(profile->added);

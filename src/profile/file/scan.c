@@ -11,6 +11,7 @@
 #include "profile/file/marks.h"
 #include "profile/file/code_chunk.h"
 #include "profile/file/signatures.h"
+#include "profile/file/summaries.h"
 #include "profile/support/memory.h"
 
 static void read_command(struct swz_profile *profile,
@@ -439,6 +440,9 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_SIGNATURES:
 		swz_scan_signatures(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_SUMMARY:
+		swz_scan_summary(scan, chunk, body, room);
 		break;
 	case SWZ_CHUNK_NAMES:
 		read_names(scan, chunk, body, room);

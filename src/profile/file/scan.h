@@ -23,6 +23,7 @@ struct swz_scan {
 	size_t mark_capacity;
 	size_t value_chunk_capacity;
 	size_t signature_capacity;
+	size_t summary_capacity;
 	size_t signature_set_capacity;
 	size_t symbol_capacity;
 	size_t line_capacity;

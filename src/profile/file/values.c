@@ -255,13 +255,14 @@ static bool same_value(const struct swz_value_part *a,
 	       a->type == b->type;
 }
 
-static void decode(const struct swz_profile_signature *signature,
-		   const struct entry *entry, struct swz_call_values *to)
+void swz_signature_decode(const struct swz_profile_signature *signature,
+			  enum swz_value_moment moment, const uint8_t *bytes,
+			  size_t size, struct swz_call_values *to)
 {
-	bool entered = entry->record.kind == SWZ_VALUES_ENTRY;
+	bool entered = moment == SWZ_VALUES_ENTRY;
 	const struct swz_value_part *part = signature->parts, *last = NULL;
 	size_t count = signature->entry_parts, i;
-	struct decoding d = {entry->bytes, entry->size, to};
+	struct decoding d = {bytes, size, to};
 	struct swz_value *value = NULL;
 
 	if (!entered) {
@@ -333,11 +334,14 @@ void swz_values_decode(struct swz_value_reader *reader,
 		       const struct swz_value_item *item,
 		       struct swz_call_values *values)
 {
+	const struct entry *entry =
+		&reader->window[(reader->end - 1) % WINDOW];
+
 	values->count = 0;
 	values->exception = NULL;
 	values->moment = item->record.kind;
-	decode(item->signature, &reader->window[(reader->end - 1) % WINDOW],
-	       values);
+	swz_signature_decode(item->signature, values->moment, entry->bytes,
+			     entry->size, values);
 }
 
 bool swz_values_of(struct swz_value_reader *reader,
@@ -369,6 +373,7 @@ bool swz_values_of(struct swz_value_reader *reader,
 		values->exception = (const char *)entry->bytes + 2;
 		return true;
 	}
-	decode(signature, entry, values);
+	swz_signature_decode(signature, values->moment, entry->bytes,
+			     entry->size, values);
 	return values->count != 0;
 }

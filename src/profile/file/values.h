@@ -69,6 +69,11 @@ void swz_values_decode(struct swz_value_reader *reader,
 		       const struct swz_value_item *item,
 		       struct swz_call_values *values);
 
+/* What BYTES of a record hold, by the signature. */
+void swz_signature_decode(const struct swz_profile_signature *signature,
+			  enum swz_value_moment moment, const uint8_t *bytes,
+			  size_t size, struct swz_call_values *to);
+
 /* The values of an event that swz_events_next() has just handed out: the
  * arguments at a begin, the result or the exception at an end. False: there are
  * none. */

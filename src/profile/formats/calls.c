@@ -270,6 +270,10 @@ void swz_write_calls(FILE *stream, struct swz_trace *trace)
 		swz_write_calls_of(stream, trace);
 		return;
 	}
+	if (trace->count && !swz_profile_traced(trace->bindings[0].profile)) {
+		swz_write_calls_last(stream, trace);
+		return;
+	}
 	fprintf(stream, "# %-8s %9s  %s\n", "start s", "time", "call");
 	for (i = 0; i < trace->count; i++) {
 		struct swz_binding *binding = &trace->bindings[i];

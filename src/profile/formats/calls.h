@@ -29,6 +29,9 @@ void swz_write_calls(FILE *stream, struct swz_trace *trace);
 void swz_write_calls_at(FILE *stream, struct swz_trace *trace);
 void swz_write_calls_of(FILE *stream, struct swz_trace *trace);
 
+/* Of profiles that are no traces: last values, by context. */
+void swz_write_calls_last(FILE *stream, struct swz_trace *trace);
+
 /* An end of an activation, as it is shown behind its call. */
 struct swz_call_end {
 	struct swz_text text; /* "= 5", "! std::bad_alloc", "" */

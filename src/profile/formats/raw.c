@@ -464,6 +464,8 @@ static const char *type_name(uint32_t type)
 		return "SIGNATURES";
 	case SWZ_CHUNK_VALUES:
 		return "VALUES";
+	case SWZ_CHUNK_SUMMARY:
+		return "SUMMARY";
 	case SWZ_CHUNK_PADDING:
 		return "PADDING";
 	default:

@@ -14,6 +14,7 @@
 #include "runtime/record/file.h"
 #include "runtime/record/flow_functions.h"
 #include "runtime/record/function_ids.h"
+#include "runtime/record/value_summary.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
 
@@ -146,6 +147,7 @@ static const struct swz_signature_module *new_module(
 		c->parts = all + s->first;
 		c->entry_parts = s->entry_parts;
 		c->return_parts = s->return_parts;
+		c->module = of;
 		c->number = captured_count + i;
 		c->text = (const char *)signatures +
 			  file->count * sizeof(*signatures) +
@@ -330,7 +332,9 @@ enum swz_status swz_signatures_begin(void)
 	if (!swz_signatures_are_wanted())
 		return SWZ_OK;
 	by_id = map(swz_ids_bound() * sizeof(*by_id), MAP_NORESERVE);
-	return by_id ? SWZ_OK : SWZ_E_NOMEM;
+	if (!by_id)
+		return SWZ_E_NOMEM;
+	return swz_config.trace ? SWZ_OK : swz_summaries_begin();
 }
 
 bool swz_signatures_set(uint32_t function, uint32_t number,
@@ -468,4 +472,19 @@ enum swz_status swz_signatures_record(const uint32_t (*pairs)[2],
 bool swz_signature_is_item(uint32_t number)
 {
 	return number < captured_count;
+}
+
+unsigned swz_signature_kind(const struct swz_captured *c, unsigned part)
+{
+	const struct swz_value_type *types;
+	const struct swz_signature_file *f;
+	uint32_t type = c->parts[part].type;
+
+	if (!c->module)
+		return named[c->parts - parts + part].type;
+	f = c->module->file;
+	types = (const void *)((const struct swz_value_part
+					*)(c->module->signatures + f->count) +
+			       f->parts);
+	return type < f->types ? types[type].kind : SWZ_TYPE_OPAQUE;
 }

@@ -19,6 +19,7 @@ struct swz_captured {
 	uint16_t entry_parts, return_parts; /* those of the return behind */
 	bool entry_vectors, return_vectors; /* some are in vector registers */
 	bool return_x87;
+	const struct swz_signature_module *module; /* NULL: of -A */
 	uint32_t number; /* from 0, in the order of the options */
 	uint32_t check_count;
 	const struct swz_value_check *checks; /* whether a call is recorded */
@@ -79,6 +80,9 @@ extern bool swz_capturing;
 
 /* NULL: nothing is recorded of the function. Async-signal-safe. */
 const struct swz_captured *swz_signature_of(uint32_t function);
+
+/* The kind (enum swz_type_kind) of a part's type. Async-signal-safe. */
+unsigned swz_signature_kind(const struct swz_captured *c, unsigned part);
 
 /* Whether it is one of -A. */
 bool swz_signature_is_item(uint32_t number);

@@ -18,9 +18,11 @@
 #include "base/syscall.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/event_chunks.h"
+#include "runtime/record/events.h"
 #include "runtime/record/file.h"
 #include "runtime/record/file_values.h"
 #include "runtime/record/slow_stack.h"
+#include "runtime/record/value_summary.h"
 #include "runtime/support/config.h"
 
 #define FIRST_PAGES 2u
@@ -379,6 +381,19 @@ static void write_record(struct swz_thread *thread, struct recording *r,
 	__atomic_store_n(&record->whole, 1, __ATOMIC_RELEASE);
 }
 
+static void sum_up(struct swz_thread *thread, const struct swz_captured *c,
+		   const struct recording *r, uint32_t node,
+		   enum swz_value_moment moment)
+{
+	unsigned parts = moment == SWZ_VALUES_ENTRY ? c->entry_parts
+						    : c->return_parts;
+	const struct swz_value_bytes_of of = {
+		r->bytes, r->used, r->places,
+		parts < MOST_PLACED ? parts : MOST_PLACED};
+
+	swz_summary_put(thread, c, node, moment, &of);
+}
+
 static void make_kept(void *argument)
 {
 	struct swz_thread *thread = argument;
@@ -480,6 +495,7 @@ void swz_values_enter(struct swz_thread *thread, const struct swz_captured *c,
 		      const uint64_t *slot)
 {
 	_Alignas(16) uint8_t vectors[128];
+	uint16_t places[MOST_PLACED];
 	struct recording r;
 
 	if (!c->entry_parts)
@@ -495,7 +511,12 @@ void swz_values_enter(struct swz_thread *thread, const struct swz_captured *c,
 		swz_store_vectors(vectors);
 		r.vectors = vectors;
 	}
+	r.places = swz_tracing ? NULL : places;
 	add_parts(&r, c->parts, c->entry_parts);
+	if (!swz_tracing) {
+		sum_up(thread, c, &r, node, SWZ_VALUES_ENTRY);
+		return;
+	}
 	write_record(thread, &r, node, ticks, SWZ_VALUES_ENTRY);
 	add_socket(thread, &r, node, ticks);
 }
@@ -505,6 +526,7 @@ void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
 		       const uint64_t *slot)
 {
 	_Alignas(16) uint8_t vectors[128], x87[512];
+	uint16_t places[MOST_PLACED];
 	struct recording r;
 
 	if (!c->return_parts)
@@ -524,7 +546,12 @@ void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
 		swz_store_x87(x87);
 		r.x87 = x87;
 	}
+	r.places = swz_tracing ? NULL : places;
 	add_parts(&r, c->parts + c->entry_parts, c->return_parts);
+	if (!swz_tracing) {
+		sum_up(thread, c, &r, node, SWZ_VALUES_RETURN);
+		return;
+	}
 	write_record(thread, &r, node, ticks, SWZ_VALUES_RETURN);
 	add_socket(thread, &r, node, ticks);
 }
@@ -719,6 +746,6 @@ void swz_values_exception(struct swz_thread *thread, uint32_t node,
 		if (type && read_memory(type + 8, &name, 8) == 8)
 			add_text(&r, name, 0, true);
 	}
-	if (r.used > 2)
+	if (r.used > 2 && swz_tracing)
 		write_record(thread, &r, node, ticks, SWZ_VALUES_EXCEPTION);
 }

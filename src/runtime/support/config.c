@@ -168,8 +168,6 @@ static bool trigger(const char *name, struct swz_trigger *trigger)
 
 static const char *read_trace(struct swz_config *c)
 {
-	uint64_t bytes;
-
 	if (!number("SWIZZLE_MAX_SIZE", DEFAULT_MAX_SIZE, &c->max_size) ||
 	    c->max_size < LEAST_MEMORY || c->max_size > 64ull << 30)
 		return "SWIZZLE_MAX_SIZE: not a size from 1M to 64G";
@@ -181,12 +179,22 @@ static const char *read_trace(struct swz_config *c)
 	c->flows = flag("SWIZZLE_FLOWS", false);
 	if (c->sampled)
 		return "SWIZZLE_TIMING: a trace has exact times";
+	return NULL;
+}
+
+static const char *read_values(struct swz_config *c)
+{
+	uint64_t bytes;
+
 	if (!number("SWIZZLE_STRING_BYTES", SWZ_USUAL_STRING_BYTES, &bytes) ||
 	    bytes > SWZ_MOST_STRING_BYTES)
 		return "SWIZZLE_STRING_BYTES: not a number up to 2048";
 	c->string_bytes = (uint32_t)bytes;
 	c->arguments = text("SWIZZLE_ARGUMENTS");
 	c->signatures = take_place("SWIZZLE_SIGNATURES");
+	if (c->sampled && (c->arguments || c->signatures))
+		return "SWIZZLE_TIMING: arguments are recorded of calls that "
+		       "are all timed";
 	if (c->arguments)
 		c->arguments = kept(c->arguments);
 	return NULL;
@@ -413,6 +421,8 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 		return "SWIZZLE_TIMING: neither 'exact' nor 'sampled'";
 	c->sampled = timing && *timing == 's';
 	problem = c->trace ? read_trace(c) : NULL;
+	if (!problem)
+		problem = read_values(c);
 	if (problem)
 		return problem;
 	if (!number("SWIZZLE_DEPTH", 0, &depth) || depth > 1u << 20)

@@ -355,3 +355,18 @@ bool swz_dump_is_traced(const struct swz_dump_input *input)
 			return false;
 	return true;
 }
+
+bool swz_dump_has_last_values(const struct swz_dump_input *input,
+			      const struct swz_dump_options *options)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < input->count; i++) {
+		if (swz_profile_traced(input->profiles[i]))
+			return false;
+		any |= input->profiles[i]->summary_count != 0;
+	}
+	return any && strcmp(options->format->name, "calls") == 0 &&
+	       !options->at.given && !options->calls.of.count;
+}

@@ -51,4 +51,9 @@ bool swz_dump_has_all_threads(const struct swz_dump_input *input,
 /* Whether all are traces. */
 bool swz_dump_is_traced(const struct swz_dump_input *input);
 
+/* -f calls without --at and --calls-of: whether no profile is a trace, and one
+ * has the values of last calls. */
+bool swz_dump_has_last_values(const struct swz_dump_input *input,
+			      const struct swz_dump_options *options);
+
 #endif
