@@ -162,7 +162,7 @@ FISH_COMPLETIONS := $(wildcard completions/fish/*)
 # As they lie in the tree, so that their links work where they are installed.
 DOCS        := $(wildcard *.md docs/*.md docs/*/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
-	       tests/run tests/run-unit tests/busy tests/loaded tests/bench/run tests/bench/startup \
+	       tests/run tests/run-unit tests/busy tests/loaded tests/bench/run tests/bench/startup tests/bench/starts \
 	       tests/bench/dump tests/bench/merge tests/bench/stacks tests/viewers/kcachegrind \
 	       $(wildcard tests/e2e/*.sh)
 
@@ -551,6 +551,10 @@ screenshots: all		## take the README's pictures anew (KCachegrind, the HTML page
 .PHONY: bench-startup
 bench-startup: all		## measure what the start of a program costs
 	tests/bench/startup
+
+.PHONY: bench-starts
+bench-starts: all		## what planning and patching take in a start, beside what they must do
+	tests/bench/starts
 
 $(B)/test/bench/large_profile: $(B)/obj/offline/tests/bench/large_profile.o
 	@mkdir -p $(@D)
