@@ -113,41 +113,58 @@ static void match_addresses(struct swz_flow_calls *calls)
 	swz_map_free(&map);
 }
 
+/* When a process has made its latest call, or executed something the last time
+ * (in another thread's name, after vfork); by pid. */
+static void note_latest(struct swz_map *latest, uint64_t *times, uint64_t pid,
+			uint64_t ticks)
+{
+	uint32_t *at = swz_map_at(latest, pid, 0);
+
+	if (*at == SWZ_MAP_NONE) {
+		*at = (uint32_t)(latest->count - 1);
+		times[*at] = 0;
+	}
+	if (ticks > times[*at])
+		times[*at] = ticks;
+}
+
 /* A process that has executed a program of which there is no profile has taken
- * its files along. Returns when the first one did, or UINT64_MAX. */
+ * its files along. Returns when the first one did, or UINT64_MAX. An attempt
+ * that failed is one behind which the same process has gone on. */
 static uint64_t first_unseen(const struct swz_flow_calls *calls)
 {
 	uint64_t first = UINT64_MAX;
-	size_t i, j;
+	uint64_t *times = swz_allocate(calls->count + calls->profile_count + 1,
+				       sizeof(*times));
+	struct swz_map latest = {0};
+	size_t i;
 
+	for (i = 0; i < calls->profile_count; i++)
+		note_latest(&latest, times,
+			    (uint64_t)calls->profiles[i]->header.pid,
+			    calls->profiles[i]->header.start_ticks);
 	for (i = 0; i < calls->count; i++) {
 		const struct swz_flow_call *call = &calls->of[i];
-		bool seen = false;
+		const struct swz_file_header *h =
+			&calls->profiles[call->process]->header;
 
-		if (call->kind != SWZ_CALL_EXEC || call->begin >= first)
-			continue;
-		for (j = 0; j < calls->profile_count && !seen; j++) {
-			const struct swz_file_header *h =
-				&calls->profiles[j]->header;
+		note_latest(&latest, times,
+			    call->kind == SWZ_CALL_EXEC ? call->key
+							: (uint64_t)h->pid,
+			    call->begin);
+	}
+	for (i = 0; i < calls->count; i++) {
+		const struct swz_flow_call *call = &calls->of[i];
+		uint32_t at = call->kind == SWZ_CALL_EXEC
+				      ? swz_map_get(&latest, call->key, 0)
+				      : SWZ_MAP_NONE;
 
-			seen = (uint64_t)h->pid == call->key &&
-			       h->start_ticks > call->begin;
-		}
-		/* it has failed, if the process has gone on */
-		for (j = i + 1; j < calls->count && !seen; j++)
-			seen = calls->of[j].thread == call->thread &&
-			       calls->of[j].process == call->process &&
-			       calls->of[j].begin > call->begin &&
-			       (calls->of[j].kind != SWZ_CALL_EXEC
-					? (uint64_t)calls->profiles
-							  [call->process]
-								  ->header
-								  .pid ==
-						  call->key
-					: calls->of[j].key == call->key);
-		if (!seen)
+		if (at != SWZ_MAP_NONE && times[at] <= call->begin &&
+		    call->begin < first)
 			first = call->begin;
 	}
+	swz_map_free(&latest);
+	free(times);
 	return first;
 }
 
@@ -168,12 +185,11 @@ static void split(struct swz_flow_calls *calls)
 		other->kind = SWZ_CALL_SEND;
 		other->key = both.other;
 		other->other = 0;
+		/* (tee takes nothing out) */
 		calls->of[i].kind = both.kind == SWZ_CALL_TEE
-					    ? SWZ_CALL_EXEC
+					    ? SWZ_CALL_KINDS
 					    : SWZ_CALL_RECEIVE;
 		calls->of[i].other = 0;
-		if (both.kind == SWZ_CALL_TEE) /* it takes nothing out */
-			calls->of[i].kind = SWZ_CALL_KINDS;
 	}
 }
 

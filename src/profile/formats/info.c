@@ -156,7 +156,7 @@ static void put_flags(FILE *stream, uint32_t flags)
 		{SWZ_FILE_FOLDED, "folded"},   {SWZ_FILE_FILTERED, "filtered"},
 		{SWZ_FILE_SAMPLED, "sampled"}, {SWZ_FILE_TRACED, "traced"},
 		{SWZ_FILE_RING, "ring"},       {SWZ_FILE_SAMPLES, "samples"},
-		{SWZ_FILE_MERGED, "merged"},
+		{SWZ_FILE_MERGED, "merged"},   {SWZ_FILE_FLOWS, "flows"},
 	};
 	bool any = false;
 	size_t i;
