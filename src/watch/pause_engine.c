@@ -148,7 +148,7 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 		hit.in_kernel = (int64_t)r.orig_rax >= 0;
 		counts = know_time(watch, task, hit.time_ns, hit.in_kernel);
 		fill_registers(&registers, &r);
-		swz_stack_copy(task->image->pid, r.rsp, r.fs_base,
+		swz_stack_copy(task->tid, r.rsp, r.fs_base,
 			       watch->run.stack_bytes, &stack);
 		hit.script = swz_script_frames_read(task->image, r.fs_base,
 						    r.rsp);

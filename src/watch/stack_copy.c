@@ -26,7 +26,7 @@ static bool read_outermost(void *context, uint64_t address, void *into,
 	return true;
 }
 
-void swz_stack_copy(int32_t pid, uint64_t sp, uint64_t thread_pointer,
+void swz_stack_copy(int32_t tid, uint64_t sp, uint64_t thread_pointer,
 		    size_t bytes, struct swz_stack *stack)
 {
 	if (bytes > sizeof(copy))
@@ -34,12 +34,12 @@ void swz_stack_copy(int32_t pid, uint64_t sp, uint64_t thread_pointer,
 	*stack = (struct swz_stack){
 		.start = sp,
 		.bytes = copy,
-		.size = swz_proc_memory(pid, sp, copy, bytes)};
+		.size = swz_proc_memory(tid, sp, copy, bytes)};
 	if (thread_pointer <= sp || thread_pointer - sp <= stack->size ||
 	    thread_pointer - sp > MOST_THREAD_STACK)
 		return;
 	outermost_start = thread_pointer - sizeof(outermost);
-	if (swz_proc_memory(pid, outermost_start, outermost,
+	if (swz_proc_memory(tid, outermost_start, outermost,
 			    sizeof(outermost)) == sizeof(outermost))
 		stack->read = read_outermost;
 }

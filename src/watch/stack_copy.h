@@ -8,10 +8,11 @@
 
 #include "watch/unwind/unwinder.h"
 
-/* Copies BYTES of the stack from SP on, at most SWZ_MOST_STACK_BYTES.
+/* Copies BYTES of the stack of thread TID from SP on, at most
+ * SWZ_MOST_STACK_BYTES. (The process's first thread may have ended.)
  * THREAD_POINTER: what %fs holds; if it is not 0, the thread's outermost frames
  * are copied, too. The copy is good until the next call. */
-void swz_stack_copy(int32_t pid, uint64_t sp, uint64_t thread_pointer,
+void swz_stack_copy(int32_t tid, uint64_t sp, uint64_t thread_pointer,
 		    size_t bytes, struct swz_stack *stack);
 
 #endif

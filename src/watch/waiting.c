@@ -29,7 +29,8 @@ static void sample_task(struct swz_watch *watch, const struct swz_task *task,
 	if (watch->run.engine == SWZ_ENGINE_PAUSE)
 		hit.script = swz_script_frames_read(task->image, 0,
 						    registers.sp);
-	swz_stack_copy(pid, registers.sp, 0, watch->run.stack_bytes, &stack);
+	swz_stack_copy(task->tid, registers.sp, 0, watch->run.stack_bytes,
+		       &stack);
 	/* it has gone on meanwhile: what was read is not of one moment */
 	if (hit.script &&
 	    (!swz_proc_task_waits(pid, task->tid, &again.ip, &again.sp) ||

@@ -121,6 +121,27 @@ END
 	done
 fi
 
+if have 'the functions of PHP' php; then
+	it 'options that the program has are not advised'
+	# what has no name then is a pattern that PCRE has compiled
+	cat >patterns.php <<'END'
+<?php
+for ($i = 0; $i < 40000; $i++) preg_match_all('/([a-z]+[0-9]+)+x/', str_repeat('abc123 ', 40), $found);
+END
+	advice=" add to its command: "
+	SWIZZLE_SUMMARY=1 "$RUN" -m sample -o profile php patterns.php 2>err
+	wait_until grep -q Next err
+	if grep -q "$advice" err; then
+		options=$(sed -n "s/.*$advice//p" err)
+		# shellcheck disable=SC2086 # words
+		SWIZZLE_SUMMARY=1 "$RUN" -m sample -o profile php $options patterns.php 2>err
+		wait_until grep -q Next err
+		! grep -q "$advice" err || fail "$(grep "$advice" err)"
+	else
+		echo 'not tested: PCRE makes no code here'
+	fi
+fi
+
 it 'functions of several processes'
 rm -rf tree
 "$RUN" -q -m sample -o tree/ sh -c "'$TARGETS/made' alone; '$TARGETS/made' late; exec '$TARGETS/made' dump" >printed

@@ -151,6 +151,39 @@ int main(int argc, char **argv)
 END
 gcc -O1 -pthread -o many many.c || fail 'cannot compile'
 
+cat >first_ends.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile unsigned long sink;
+
+__attribute__((noinline)) void work(void)
+{
+	for (int i = 0; i < 1000000; i++)
+		sink += i;
+}
+
+static void *keep_working(void *none)
+{
+	(void)none;
+	for (;;)
+		work();
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, keep_working, NULL);
+	puts("ready");
+	fflush(stdout);
+	getchar();
+	pthread_exit(NULL);
+}
+END
+gcc -O1 -pthread -o first_ends first_ends.c || fail 'cannot compile'
+
 engines=
 for engine in perf pause; do
 	if "$RUN" -q -m sample --engine $engine -o try true 2>err; then
@@ -231,6 +264,22 @@ for engine in $engines; do
 	assert_ge $((work * 10)) $((all * 7)) 'work is most of it'
 	"$DUMP" -f info threads >info
 	assert_eq 3001 "$(grep -c ' many  ' info)" 'threads'
+done
+
+for engine in $engines; do
+	it "$engine: a process whose first thread ends"
+	rm -rf profiles
+	begin ./first_ends
+	"$RUN" -q -m sample --engine $engine -p $pid --for 2s -o profiles/ 2>err &
+	sampler=$!
+	wait_until attached
+	go
+	wait $sampler || fail "exit status $?: $(cat err)"
+	kill $pid
+	wait $pid 2>/dev/null
+	work=$(row work profiles)
+	assert_ge "$work" 20000000 'ns of work'
+	assert_ge $(($(row keep_working profiles) * 10)) $((work * 8)) 'work is called by keep_working'
 done
 
 it 'swizzle-top -p shows them, too'

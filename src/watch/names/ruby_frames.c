@@ -1,5 +1,5 @@
-/* The layout of Ruby 3.1 for x86-64 (vm_core.h, ractor_core.h): all of 3.1.x
- * have it. The virtual machine has a list of ractors, each has one of threads;
+/* The layout of Ruby 3.1 for x86-64, as its own headers have it: all of 3.1.x
+ * are alike. The virtual machine has a list of ractors, each has one of threads;
  * a thread points to the execution context that it is in, of its own or of a
  * fiber. The context has a stack of its own: values grow up from its start,
  * frames grow down from its end.
