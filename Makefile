@@ -134,15 +134,15 @@ THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 		 capstone_x86_only.c))
 # Of src/runtime/ what does not need a process that is being profiled, and what
 # maps memory: likewise. What these refer to beyond that, the tests stand in for.
-RUNTIME_PURE := thunks/arena.c thunks/near.c $(addprefix src/runtime/, \
+RUNTIME_PURE := thunks/arena.c thunks/leaders.c thunks/near.c $(addprefix src/runtime/, \
 		  cache/key.c \
 		  $(addprefix discovery/,bare_gaps.c branch_thunk.c distance_table.c \
 		    frame_chain.c frame_register.c function.c given_up_frames.c \
 		    kept_registers.c operand.c references.c row_operands.c \
 		    scan_bytes.c scan_depth.c scan_pointers.c scan_slots.c \
 		    slot_loads.c switch_table.c) \
-		  $(addprefix hooks/,interrupted.c jumps.c latest_frame.c tail_calls.c \
-		    thread_thunks.c unwound.c) \
+		  $(addprefix hooks/,followers.c interrupted.c jumps.c latest_frame.c \
+		    tail_calls.c thread_thunks.c unwound.c) \
 		  $(addprefix record/,chunks.c edge_table.c events.c frames.c nodes.c \
 		    present.c recursion.c sampling.c shared_thunks.c) \
 		  support/clock.c support/pattern.c)
@@ -448,6 +448,11 @@ check-busy: all tests		## all tests on one processor, beside two busy loops (ROU
 .PHONY: check-sharing
 check-sharing: all tests	## the shell tests, where no call edge has return thunks of its own
 	TEST_SHARING=1 tests/run $(filter-out test_hook_path test_run_options, \
+		$(basename $(notdir $(wildcard tests/e2e/test_*.sh))))
+
+.PHONY: check-leading
+check-leading: all tests	## the shell tests, where all frames share their thunks' code
+	TEST_LEADING=1 tests/run $(filter-out test_hook_path test_run_options, \
 		$(basename $(notdir $(wildcard tests/e2e/test_*.sh))))
 
 # Some minutes.

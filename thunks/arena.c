@@ -28,17 +28,26 @@ _Static_assert(SWZ_THUNK_CODE_BYTES == SWZ_THUNK_BYTES &&
 	       "as others know it");
 
 void swz_hook_exit(void);
+void swz_hook_exit_following(void);
 
 static void (*exit_hook)(void) = swz_hook_exit;
+static void (*following_hook)(void) = swz_hook_exit_following;
 
 /* These outlive a reset (src/runtime/support/reset.h). */
 #define KEPT __attribute__((section(".bss.kept")))
 
 static _Atomic uint32_t next_block KEPT;
-static _Atomic uint64_t returned KEPT; /* tag << 32 | block + 1; 0 = empty */
 static _Atomic uint32_t next_returned[SWZ_ARENA_BLOCKS]
 	__attribute__((section(".bss.kept_table")));
-static void (*prepared_for)(void) KEPT; /* what their code jumps to */
+
+/* Returned blocks, by the exit hook that their code goes to: a process that is
+ * attached to again may have another one. */
+#define MOST_HOOKS 4u
+static struct pool {
+	void (*hook)(void);
+	_Atomic uint64_t returned; /* tag << 32 | block + 1; 0 = empty */
+} pools[MOST_HOOKS] KEPT;
+static struct pool *pool = pools;
 
 static char *unit_code(uint32_t unit)
 {
@@ -52,7 +61,7 @@ static void put32(uint8_t *at, int64_t value)
 	memcpy(at, &v, sizeof(v));
 }
 
-static void write_thunk(uint8_t *code)
+static void write_thunk(uint8_t *code, void (*hook)(void))
 {
 	const int64_t data = SWZ_UNIT_CODE_BYTES;
 
@@ -65,16 +74,19 @@ static void write_thunk(uint8_t *code)
 	code[13] = 0x48, code[14] = 0x8d, code[15] = 0x05,
 	put32(code + 16, data - 20);
 	code[20] = 0xe9,
-	put32(code + 21, (intptr_t)exit_hook - (intptr_t)(code + 25));
+	put32(code + 21, (intptr_t)hook - (intptr_t)(code + 25));
 	memset(code + 25, 0xcc, SWZ_THUNK_BYTES - 25);
 }
 
-void swz_arena_set_exit(void (*hook)(void))
+void swz_arena_set_exit(void (*hook)(void), void (*following)(void))
 {
 	exit_hook = hook;
-	if (prepared_for && prepared_for != hook)
-		atomic_store(&returned, 0);
-	prepared_for = hook;
+	following_hook = following;
+	pool = pools;
+	while (pool->hook && pool->hook != hook &&
+	       pool < pools + MOST_HOOKS - 1)
+		pool++;
+	pool->hook = hook;
 }
 
 /* New memory in the place of the old, which nobody has used, is one call. */
@@ -104,7 +116,7 @@ static bool prepare(char *code, size_t bytes)
 						    bytes);
 
 	for (size_t i = 0; done && i < bytes; i += SWZ_THUNK_BYTES)
-		write_thunk((uint8_t *)code + i);
+		write_thunk((uint8_t *)code + i, exit_hook);
 	return done &&
 	       swz_sys_mprotect(code, bytes, PROT_READ | PROT_EXEC) == 0;
 }
@@ -123,7 +135,8 @@ static uint32_t part_blocks(uint32_t block)
 
 void swz_arena_give_block(uint32_t block)
 {
-	uint64_t head = atomic_load_explicit(&returned, memory_order_relaxed);
+	uint64_t head = atomic_load_explicit(&pool->returned,
+					     memory_order_relaxed);
 	uint64_t want;
 
 	do {
@@ -131,15 +144,16 @@ void swz_arena_give_block(uint32_t block)
 				      memory_order_relaxed);
 		want = ((head >> 32) + 1) << 32 | (block + 1);
 		/* release: the taker sees the link and the cleared thunks */
-	} while (!atomic_compare_exchange_weak_explicit(&returned, &head, want,
-							memory_order_release,
-							memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&pool->returned, &head, want, memory_order_release,
+		memory_order_relaxed));
 }
 
 static uint32_t take_returned(void)
 {
 	/* acquire: matches the release in swz_arena_give_block */
-	uint64_t head = atomic_load_explicit(&returned, memory_order_acquire);
+	uint64_t head = atomic_load_explicit(&pool->returned,
+					     memory_order_acquire);
 
 	while ((uint32_t)head != 0) {
 		uint32_t block = (uint32_t)head - 1;
@@ -148,7 +162,7 @@ static uint32_t take_returned(void)
 		uint64_t want = ((head >> 32) + 1) << 32 | next;
 
 		if (atomic_compare_exchange_weak_explicit(
-			    &returned, &head, want, memory_order_acquire,
+			    &pool->returned, &head, want, memory_order_acquire,
 			    memory_order_acquire))
 			return block;
 	}
@@ -188,6 +202,30 @@ struct swz_thunk *swz_arena_block_thunks(uint32_t block)
 	return (struct swz_thunk *)(code + SWZ_UNIT_CODE_BYTES);
 }
 
+uint32_t swz_arena_take_leading_block(void)
+{
+	uint32_t block = swz_arena_take_block();
+	char *code;
+
+	if (block == SWZ_BLOCK_NONE)
+		return SWZ_BLOCK_NONE;
+	code = (char *)swz_arena_block_thunks(block) - SWZ_UNIT_CODE_BYTES;
+	if (swz_sys_mprotect(code, BLOCK_BYTES, PROT_READ | PROT_WRITE) != 0) {
+		swz_arena_give_block(block);
+		return SWZ_BLOCK_NONE;
+	}
+	for (size_t i = 0; i < BLOCK_BYTES; i += SWZ_THUNK_BYTES)
+		write_thunk((uint8_t *)code + i, following_hook);
+	return swz_sys_mprotect(code, BLOCK_BYTES, PROT_READ | PROT_EXEC) == 0
+		       ? block
+		       : SWZ_BLOCK_NONE;
+}
+
+void (*swz_arena_following_exit(void))(void)
+{
+	return following_hook;
+}
+
 uint32_t swz_arena_block_of(const struct swz_thunk *thunk)
 {
 	uintptr_t at = (uintptr_t)thunk - (uintptr_t)swz_arena_start;
@@ -207,7 +245,21 @@ struct swz_thunk *swz_arena_thunk_at(uint64_t address)
 				    SWZ_UNIT_CODE_BYTES);
 }
 
+const uint8_t *swz_thunk_code(const struct swz_thunk *thunk)
+{
+	return swz_thunk_follows(thunk)
+		       ? thunk->body
+		       : (const uint8_t *)thunk - SWZ_UNIT_CODE_BYTES;
+}
+
+const uint8_t *swz_thunk_body(const struct swz_thunk *thunk)
+{
+	if (swz_thunk_follows(thunk))
+		thunk = swz_arena_thunk_at((uintptr_t)thunk->body);
+	return thunk->body;
+}
+
 uint64_t swz_thunk_address(const struct swz_thunk *thunk)
 {
-	return (uintptr_t)thunk - SWZ_UNIT_CODE_BYTES + SWZ_THUNK_AFTER_CALL;
+	return (uintptr_t)swz_thunk_code(thunk) + SWZ_THUNK_AFTER_CALL;
 }

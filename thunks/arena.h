@@ -25,7 +25,8 @@
  * of the profile. The two lists have links of their own: what becomes of one
  * never reaches the other. */
 struct swz_thunk {
-	const uint8_t *body;         /* where the thunk's call goes */
+	const uint8_t *body;         /* where the thunk's call goes; or the code
+				      * of the thunk that it follows */
 	uint64_t return_address;     /* the real one */
 	uint32_t node;               /* the edge, in units; 0: none */
 	uint32_t parent;             /* the thread's context before the call */
@@ -45,10 +46,11 @@ struct swz_thunk {
 #define SWZ_ARENA_BLOCKS \
 	(SWZ_ARENA_BYTES / (2 * SWZ_BLOCK_THUNKS * SWZ_THUNK_BYTES))
 
-/* Where thunks go when their function has returned, if not to swz_hook_exit: to
- * be said before the first block is taken. Blocks that were prepared for
- * another one are not handed out any more. */
-void swz_arena_set_exit(void (*hook)(void));
+/* Where thunks go when their function has returned, if not to swz_hook_exit,
+ * and leaders, if not to swz_hook_exit_following: to be said before the first
+ * block is taken. Blocks that were prepared for another one wait
+ * until that is set again. */
+void swz_arena_set_exit(void (*hook)(void), void (*following)(void));
 
 /* Takes a block of thunks, all fields zero but the code. Returns its number or
  * SWZ_BLOCK_NONE: the arena is used up or memory is refused. Lock free, async-
@@ -63,10 +65,38 @@ struct swz_thunk *swz_arena_block_thunks(uint32_t block);
 
 uint32_t swz_arena_block_of(const struct swz_thunk *thunk);
 
+/* The same of leaders (thunks/leaders.h), whose code goes to the hook that asks
+ * the slot whose exit it is. They are never given back. */
+uint32_t swz_arena_take_leading_block(void);
+
+/* The hook that a leader goes to which is made now. */
+void (*swz_arena_following_exit(void))(void);
+
 /* Whether an address lies in the arena, and the thunk whose T it is (or whose
  * code it lies in). */
 bool swz_arena_contains(uint64_t address);
 struct swz_thunk *swz_arena_thunk_at(uint64_t address);
+
+/* In `pending`, of a thunk that has no node: a leader. No record, and no
+ * frame's. */
+#define SWZ_LEADS ((struct swz_thunk *)7)
+
+static inline bool swz_thunk_leads(const struct swz_thunk *thunk)
+{
+	return thunk->pending == SWZ_LEADS && !thunk->node;
+}
+
+/* Whether the thunk has a leader: its frame goes through that one's code. */
+static inline bool swz_thunk_follows(const struct swz_thunk *thunk)
+{
+	return swz_arena_contains((uintptr_t)thunk->body);
+}
+
+/* Where a call goes that has taken the thunk: its code, or its leader's. */
+const uint8_t *swz_thunk_code(const struct swz_thunk *thunk);
+
+/* The relocated prologue that this code calls. */
+const uint8_t *swz_thunk_body(const struct swz_thunk *thunk);
 
 /* T: the address that the program finds in the return slot. */
 uint64_t swz_thunk_address(const struct swz_thunk *thunk);

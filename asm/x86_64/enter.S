@@ -39,8 +39,6 @@ FUNC(swz_hook_enter)
 	FIND_EXPECTED else=.Lunexpected
 .Lfound:
 	TAKE_THUNK none=.Lin_c_again, shared=.Lshared, taken=.Ltaken
-	leaq	-SWZ_UNIT_CODE_BYTES(%rcx), %r8	/* its code */
-	movq	%r8, -8(%rsp)
 	movq	%rax, %rsi			/* rsi = node */
 	movl	SWZ_NODE_CONTEXT(%rsi), %r8d	/* the callee's context */
 	movq	%r8, %rax
@@ -132,7 +130,7 @@ FUNC(swz_hook_enter)
 	.cfi_remember_state
 	.cfi_def_cfa_register %rbp
 	andq	$-16, %rsp
-	call	swz_enter			/* rax = thunk or NULL */
+	call	swz_enter			/* rax = code or NULL */
 	movq	%rbp, %rsp
 	.cfi_restore_state
 	RESTORE_DIRECTION
@@ -142,7 +140,6 @@ FUNC(swz_hook_enter)
 	RESTORE	%r11
 	testq	%rax, %rax
 	jz	.Lpass
-	subq	$SWZ_UNIT_CODE_BYTES, %rax
 	movq	%rax, -8(%rsp)			/* S-80 */
 	jmp	.Lto_thunk
 .Lmay_pass:

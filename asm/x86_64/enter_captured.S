@@ -26,7 +26,7 @@ FUNC(swz_hook_enter_captured)
 	.cfi_remember_state
 	.cfi_def_cfa_register %rbp
 	andq	$-16, %rsp
-	call	swz_enter_captured		/* rax = thunk or NULL */
+	call	swz_enter_captured		/* rax = code or NULL */
 	movq	%rbp, %rsp
 	.cfi_restore_state
 	RESTORE_DIRECTION
@@ -35,7 +35,6 @@ FUNC(swz_hook_enter_captured)
 	RESTORE	%r11
 	testq	%rax, %rax
 	jz	.Lpass
-	subq	$SWZ_UNIT_CODE_BYTES, %rax	/* its code */
 	movq	%rax, -8(%rsp)			/* S-80 */
 	.cfi_remember_state
 	RESTORE_FLAGS

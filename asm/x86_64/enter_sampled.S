@@ -15,6 +15,34 @@
 
 	.section .text.hooks, "ax", @progbits
 
+/* %rax = node, %rdi = the first thunk of the list %r8: takes it. %rax = the
+ * callee's context, %rsi = where its first edge is expected. */
+.macro TAKE_UNTIMED
+	incq	SWZ_NODE_CALLS(%rax)
+	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rsi
+	movq	%rsi, SWZ_LINKS_FREE(%r8)
+	MAKE_OWN %rdi, %r8
+	leaq	56(%rsp), %rsi
+	movq	%rsi, SWZ_THUNK_SLOT(%rdi)
+	movl	SWZ_NODE_CONTEXT(%rax), %eax
+	movq	%rax, %rsi
+	LINKS_AT %rsi, %rdx
+	addq	$SWZ_LINKS_FIRST, %rsi
+.endm
+
+/* The thunk %rdi becomes the latest, behind %rcx; changes %r8. */
+.macro GO_UNTIMED
+	movq	%rsi, SWZ_THREAD_EXPECTED(%rdx)
+	shlq	$32, %rax
+	movq	SWZ_THUNK_START(%rcx), %r8	/* not a time, but later than */
+	addq	$SWZ_START_STEP, %r8		/* that of the frame above */
+	orq	$SWZ_START_UNTIMED | SWZ_START_UNSEEN, %r8
+	movq	%r8, SWZ_THUNK_START(%rdi)
+	movq	%rcx, SWZ_THUNK_LINK(%rdi)
+	movq	%rdi, SWZ_THREAD_TOP(%rdx)
+	movq	%rax, SWZ_THREAD_KEY(%rdx)
+.endm
+
 FUNC(swz_hook_enter_sampled)
 	BEGIN_HOOK
 	SAVE_FIVE %rdx
@@ -53,17 +81,9 @@ FUNC(swz_hook_enter_sampled)
 	cmpl	SWZ_THUNK_NODE(%rdi), %eax	/* its own, if not recursive */
 	jne	.Lother_context
 .Lcontext:
-	movq	%rsi, SWZ_THREAD_EXPECTED(%rdx)
-	shlq	$32, %rax
-	movq	SWZ_THUNK_START(%rcx), %r8	/* not a time, but later than */
-	addq	$SWZ_START_STEP, %r8		/* that of the frame above */
-	orq	$SWZ_START_UNTIMED | SWZ_START_UNSEEN, %r8
-	movq	%r8, SWZ_THUNK_START(%rdi)
-	movq	%rcx, SWZ_THUNK_LINK(%rdi)
-	movq	%rdi, SWZ_THREAD_TOP(%rdx)
-	movq	%rax, SWZ_THREAD_KEY(%rdx)
-.Lto_thunk:
+	GO_UNTIMED
 	subq	$SWZ_UNIT_CODE_BYTES, %rdi	/* its code */
+.Lto_thunk:
 	popq	%rax
 	.cfi_remember_state
 	.cfi_adjust_cfa_offset -8
@@ -145,6 +165,7 @@ FUNC(swz_hook_enter_sampled)
 	subq	%rax, SWZ_NODE_TICKS(%rsi)
 	shll	$8, %edx			/* SWZ_NODE_OPEN_ONE each */
 	addl	%edx, SWZ_NODE_OPEN(%rsi)
+	CODE_OF	%rdi, %rdi, %rdx
 	jmp	.Lto_thunk
 .Lno_higher:
 	testb	$1 << SWZ_LEVEL_SHIFT, SWZ_NODE_OPEN(%rax)
@@ -156,22 +177,31 @@ FUNC(swz_hook_enter_sampled)
 	.cfi_restore_state
 	.cfi_remember_state
 	jz	.Lin_c
+	testb	$SWZ_IS_LIST, %dil
+	jz	.Lfollows
 	testl	$SWZ_HOT_CALLS - 1, SWZ_NODE_CALLS(%rax)
 	jz	.Lin_c
 	notq	%rdi
-	movq	%rdi, %r8			/* r8 = list */
+	movq	%rdi, %r8			/* r8 = where the list begins */
 	movq	(%r8), %rdi
 	testq	%rdi, %rdi
 	jz	.Lin_c
+	js	.Lfollows
 	subb	$1, SWZ_NODE_SKIP(%rax)
 	jb	.Ltimed
-	incq	SWZ_NODE_CALLS(%rax)
-	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rsi
-	movq	%rsi, SWZ_LINKS_FREE(%r8)
-	MAKE_OWN %rdi, %r8
-	leaq	56(%rsp), %rsi
-	movq	%rsi, SWZ_THUNK_SLOT(%rdi)
-	movl	SWZ_NODE_CONTEXT(%rax), %eax
+	TAKE_UNTIMED
+	jmp	.Lcontext
+.Lfollows:
+	negq	%rdi
+	CHECK_AT_HOME %rsi, %rdx, %rcx, else=.Lin_c
+	movq	SWZ_THREAD_TOP(%rdx), %rcx
+	subb	$1, SWZ_NODE_SKIP(%rax)
+	jb	.Ltimed
+	TAKE_UNTIMED
+	GO_UNTIMED
+	FETCH_NEXT %rdi, %rax
+	movq	SWZ_THUNK_BODY(%rdi), %rdi	/* its leader's code */
+	jmp	.Lto_thunk
 .Lother_context:
 	.cfi_restore_state
 	.cfi_remember_state
@@ -203,7 +233,8 @@ FUNC(swz_hook_enter_sampled)
 	andq	$-SWZ_THUNK_BYTES, %r8
 	addq	$SWZ_UNIT_CODE_BYTES, %r8	/* r8 = thunk */
 	cmpq	%r8, SWZ_THREAD_TOP(%rdx)
-	jne	.Lin_c
+	jne	.Lmay_lead
+.Llatest:
 	leaq	56(%rsp), %rax
 	cmpq	%rax, SWZ_THUNK_SLOT(%r8)	/* no copy */
 	jne	.Lin_c
@@ -277,6 +308,11 @@ FUNC(swz_hook_enter_sampled)
 	RESTORE_FIVE
 	RESTORE	%rax
 	jmpq	*-64(%rsp)			/* S-64: body */
+.Lmay_lead:
+	.cfi_restore_state
+	.cfi_remember_state
+	LED_BY	%r8, %rdx, %rax, else=.Lin_c
+	jmp	.Llatest
 .Ljump_other_edge:				/* the call site is 0 */
 	.cfi_restore_state
 	.cfi_remember_state

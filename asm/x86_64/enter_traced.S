@@ -105,8 +105,7 @@ FUNC(swz_hook_enter_traced)
 	movq	%rdi, SWZ_THREAD_KEY(%rdx)
 	movq	%rdx, %r9			/* r9 = thread */
 	ENTER_EVENT .Lframe
-	subq	$SWZ_UNIT_CODE_BYTES, %rcx	/* the thunk's code */
-	movq	%rcx, -8(%rsp)			/* S-80 */
+	CODE_OF	%rcx, -8(%rsp), %rdi		/* S-80 */
 
 	.cfi_remember_state
 	RESTORE_FLAGS

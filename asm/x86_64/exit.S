@@ -13,13 +13,12 @@
 
 	.section .text.hooks, "ax", @progbits
 
-FUNC(swz_hook_exit)
+FUNC(EXIT_HOOK())
 	BEGIN_HOOK
 	SAVE_FIVE %rsi
 	movq	%rax, %rcx			/* rcx = thunk */
 	SAVE_FLAGS
-	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* nor in a forked child */
-	jne	.Lin_c
+	IS_LATEST %rsi, 56, %rdi, else=.Lin_c
 	cmpq	$0, SWZ_THUNK_PENDING(%rcx)
 	jne	.Lpending
 	movl	SWZ_THUNK_PARENT(%rcx), %edi
@@ -118,7 +117,9 @@ FUNC(swz_hook_exit)
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
 	jmpq	*%r11
-END(swz_hook_exit)
+END(EXIT_HOOK())
+
+#ifndef SWZ_FOLLOWING
 
 /* The same where swz_exit() has to decide (exit_sampled.S). */
 FUNC(swz_hook_exit_checked)
@@ -128,5 +129,6 @@ FUNC(swz_hook_exit_checked)
 	SAVE_FLAGS
 	jmp	.Lin_c
 END(swz_hook_exit_checked)
+#endif
 
 	.section .note.GNU-stack, "", @progbits

@@ -27,13 +27,12 @@
 .Lseen\@:
 .endm
 
-FUNC(swz_hook_exit_sampled)
+FUNC(EXIT_HOOK(_sampled))
 	BEGIN_HOOK
 	SAVE_THREE %rsi
 	movq	%rax, %rcx			/* rcx = thunk */
 	SAVE_FLAGS
-	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* nor in a forked child */
-	jne	.Lin_c
+	IS_LATEST %rsi, 40, %rdx, else=.Lin_c
 	movl	SWZ_THUNK_START(%rcx), %eax
 	notl	%eax
 	testb	$SWZ_START_UNTIMED | SWZ_START_UNSEEN, %al
@@ -53,10 +52,11 @@ FUNC(swz_hook_exit_sampled)
 	movq	%rax, SWZ_THREAD_EXPECTED(%rsi)
 	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
 	movq	SWZ_LINKS_FREE(%rdx), %rax	/* back to the free ones */
-	testq	%rax, %rax
-	js	.Lshared
+	testb	$SWZ_IS_LIST, %al
+	jnz	.Lshared
 .Lfree:
 	movq	%rax, SWZ_THUNK_NEXT_FREE(%rcx)
+	AS_HELD(%rcx)
 	movq	%rcx, SWZ_LINKS_FREE(%rdx)
 	.cfi_remember_state
 	RESTORE_FLAGS
@@ -178,6 +178,11 @@ FUNC(swz_hook_exit_sampled)
 	subq	SWZ_THUNK_START(%rcx), %rdx
 	cmpq	$SWZ_ALONE_TICKS, %rdx
 	jl	.Luntimed
+	movl	SWZ_THUNK_NODE(%rcx), %edx	/* swz_sampling_stays() */
+	NODE_AT	%rdx, %rsi
+	movl	SWZ_NODE_CONTEXT(%rdx), %eax
+	cmpl	%eax, SWZ_NODE_KEY+4(%rdx)
+	je	.Luntimed
 	jmp	.Lin_c
 .Lpending:					/* as in exit.S */
 	.cfi_restore_state
@@ -216,6 +221,6 @@ FUNC(swz_hook_exit_sampled)
 	RESTORE	%rdx
 	RESTORE	%rcx
 	jmp	swz_hook_exit_checked
-END(swz_hook_exit_sampled)
+END(EXIT_HOOK(_sampled))
 
 	.section .note.GNU-stack, "", @progbits

@@ -78,14 +78,13 @@
 
 	.section .text.hooks, "ax", @progbits
 
-FUNC(swz_hook_exit_traced)
+FUNC(EXIT_HOOK(_traced))
 	BEGIN_HOOK
 	SAVE_FIVE %rsi
 	SAVE	%r9
 	movq	%rax, %rcx			/* rcx = thunk */
 	SAVE_FLAGS
-	cmpq	%rcx, SWZ_THREAD_TOP(%rsi)	/* nor in a forked child */
-	jne	.Lin_c
+	IS_LATEST %rsi, 64, %rdi, else=.Lin_c
 	movq	SWZ_THUNK_PENDING(%rcx), %rdx
 	cmpq	$SWZ_IS_CLOSED, %rdx
 	je	.Lin_c
@@ -148,6 +147,6 @@ FUNC(swz_hook_exit_traced)
 	RESTORE	%r9
 	RESTORE_FIVE
 	jmp	swz_hook_exit_checked
-END(swz_hook_exit_traced)
+END(EXIT_HOOK(_traced))
 
 	.section .note.GNU-stack, "", @progbits

@@ -333,8 +333,9 @@ name:                            \
 .endm
 
 /* %r8 = links of unit 0, %rcx = unit, %rax = node: %rcx = a thunk of the edge,
- * taken, %rsi = the latest frame, %r10 = slot. TAKE_SHARED belongs to it, out of
- * the way, at the label `shared`, and comes back to `taken`. */
+ * taken, S-80 = where its call goes, %rsi = the latest frame, %r10 = slot.
+ * TAKE_SHARED belongs to it, out of the way, at the label `shared`, and comes back
+ * to `taken`. */
 .macro TAKE_THUNK none, shared, taken
 	shlq	$SWZ_LINKS_SHIFT, %rcx
 	addq	%rcx, %r8			/* r8 = the edge's links */
@@ -348,30 +349,82 @@ name:                            \
 	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rcx
 	movq	%rcx, SWZ_LINKS_FREE(%r8)
 	movq	%rdi, %rcx			/* rcx = thunk, taken */
+	subq	$SWZ_UNIT_CODE_BYTES, %rdi
+	movq	%rdi, -8(%rsp)			/* S-80: its code */
 \taken:
 	movq	$0, SWZ_THUNK_START(%rcx)	/* nothing accounted yet */
 	movq	%r10, SWZ_THUNK_SLOT(%rcx)
 	movq	%rsi, SWZ_THUNK_LINK(%rcx)
 .endm
 
-/* ZF: the edge has no thunk; else it shares those of the list ~%rdi. What was
- * another edge's becomes its own when no signal handler can take it any more. */
+/* Followers are used on the stack that the thread began on alone. */
+.macro CHECK_AT_HOME slot, thread, spare, else
+	movq	SWZ_THREAD_COLD(\thread), \spare
+	cmpq	SWZ_COLD_HOME_LOW(\spare), \slot
+	jb	\else
+	cmpq	SWZ_COLD_HOME_HIGH(\spare), \slot
+	jae	\else
+.endm
+
+/* A deeper frame is likely to come. */
+.macro FETCH_NEXT thunk, spare
+	movq	SWZ_THUNK_NEXT_FREE(\thunk), \spare
+	negq	\spare
+	prefetcht0 (\spare)
+.endm
+
+/* ZF: the edge has no thunk. Else its first one is -%rdi, a follower; or it shares
+ * those of the list ~%rdi. What was another edge's becomes its own when no signal
+ * handler can take it any more. */
 .macro TAKE_SHARED none, taken
 	jz	\none
-	notq	%rdi
 	movq	SWZ_THREAD_TOP(%rdx), %rsi
 	leaq	72(%rsp), %r10
 	cmpq	%r10, SWZ_THUNK_SLOT(%rsi)
 	jbe	\none
+	movq	%rdi, %rcx
+	testb	$SWZ_IS_LIST, %dil
+	jz	.Lfollows\@
 	testl	$SWZ_HOT_CALLS - 1, SWZ_NODE_CALLS(%rax)
 	jz	\none				/* it may get its own */
-	movq	(%rdi), %rcx
+	notq	%rdi
+	movq	%rdi, %r8			/* r8 = where the list begins */
+	movq	(%r8), %rcx
 	testq	%rcx, %rcx
 	jz	\none
-	movq	SWZ_THUNK_NEXT_FREE(%rcx), %r8
-	movq	%r8, (%rdi)
+	js	.Lfollows\@
+	movq	SWZ_THUNK_NEXT_FREE(%rcx), %rdi
+	movq	%rdi, (%r8)
+	leaq	-SWZ_UNIT_CODE_BYTES(%rcx), %rdi
+	jmp	.Lmake_own\@
+.Lfollows\@:
+	CHECK_AT_HOME %r10, %rdx, %rdi, else=\none
+	negq	%rcx
+	movq	SWZ_THUNK_NEXT_FREE(%rcx), %rdi
+	movq	%rdi, (%r8)
+	FETCH_NEXT %rcx, %rdi
+	movq	SWZ_THUNK_BODY(%rcx), %rdi	/* its leader's code */
+.Lmake_own\@:
+	movq	%rdi, -8(%rsp)			/* S-80 */
 	MAKE_OWN %rcx, %r8
 	jmp	\taken
+.endm
+
+/* Where a call goes that has taken the thunk: \code, which may be the same. */
+.macro CODE_OF thunk, code, spare
+	movq	SWZ_THUNK_BODY(\thunk), %rax
+	IS_THUNK %rax, \spare, yes=.Lled\@
+	leaq	-SWZ_UNIT_CODE_BYTES(\thunk), %rax
+.Lled\@:
+	movq	%rax, \code
+.endm
+
+/* \thunk = the latest frame's, if it follows the one that this was. */
+.macro LED_BY thunk, thread, spare, else
+	leaq	-SWZ_UNIT_CODE_BYTES(\thunk), \spare
+	movq	SWZ_THREAD_TOP(\thread), \thunk
+	cmpq	\spare, SWZ_THUNK_BODY(\thunk)
+	jne	\else
 .endm
 
 /* Goes to `yes` if the frame of \thunk stands for \function already, also by one of
@@ -412,7 +465,8 @@ name:                            \
 	andq	$-SWZ_THUNK_BYTES, %rdi
 	addq	$SWZ_UNIT_CODE_BYTES, %rdi	/* rdi = thunk */
 	cmpq	%rdi, SWZ_THREAD_TOP(%rdx)
-	jne	\none
+	jne	.Lmay_lead\@
+.Llatest\@:
 	leaq	72(%rsp), %rax
 	cmpq	%rax, SWZ_THUNK_SLOT(%rdi)	/* no copy */
 	jne	\none
@@ -424,6 +478,9 @@ name:                            \
 .Lother_edge\@:				/* the call site is 0 */
 	FIND_EDGE %rcx, $0, %rsi, %r9d, later=.Llater\@, no_child=.Lno_child\@
 	jmp	.Lthere\@
+.Lmay_lead\@:
+	LED_BY	%rdi, %rdx, %rcx, else=\none
+	jmp	.Llatest\@
 	FIND_LATER %rcx, $0, %rsi, %r9d, found=.Lthere\@, none=\none, \
 		later=.Llater\@, no_child=.Lno_child\@
 .Lthere\@:
@@ -486,6 +543,40 @@ name:                            \
 	movl	\spare\()d, SWZ_THUNK_PARENT(\thunk)
 .endm
 
+/* The exit hooks are there twice: for thunks that stand for a frame each, and, with
+ * SWZ_FOLLOWING, for leaders (thunks/leaders.h).
+ *
+ * IS_LATEST: %rcx = the thunk that was returned to, \slot = the return slot from
+ * %rsp: is its frame the latest, as it mostly is? Of a leader's, %rcx becomes the
+ * thunk of that. Nor is it in a forked child. Changes %rax and \spare.
+ *
+ * AS_HELD: how a list of free thunks holds the thunk. */
+.macro IS_LATEST thread, slot, spare, else
+#ifdef SWZ_FOLLOWING
+	movq	SWZ_THREAD_TOP(\thread), \spare
+	testq	\spare, \spare
+	jz	\else
+	leaq	-SWZ_UNIT_CODE_BYTES(%rcx), %rax
+	cmpq	%rax, SWZ_THUNK_BODY(\spare)
+	jne	\else
+	leaq	\slot(%rsp), %rax
+	cmpq	%rax, SWZ_THUNK_SLOT(\spare)
+	jne	\else
+	movq	\spare, %rcx
+#else
+	cmpq	%rcx, SWZ_THREAD_TOP(\thread)
+	jne	\else
+#endif
+.endm
+
+#ifdef SWZ_FOLLOWING
+#define EXIT_HOOK(kind) swz_hook_exit_following##kind
+#define AS_HELD(thunk) negq thunk
+#else
+#define EXIT_HOOK(kind) swz_hook_exit##kind
+#define AS_HELD(thunk)
+#endif
+
 /* For the exit hooks that time every call. %rsi = thread, %rdx = node, %rax = now:
  * accounts the end of an activation that began with a jump, and frees its record.
  * Changes %r8 and %r9. */
@@ -544,9 +635,10 @@ name:                            \
 	movq	%rdi, SWZ_THREAD_TOP(%rsi)	/* frame skipped closes it */
 	movq	$0, SWZ_THUNK_SLOT(%rcx)	/* no longer live */
 	movq	SWZ_LINKS_FREE(%rdx), %rdi	/* back to the free ones */
-	testq	%rdi, %rdi
-	js	.Lshared
+	testb	$SWZ_IS_LIST, %dil
+	jnz	.Lshared
 4:	movq	%rdi, SWZ_THUNK_NEXT_FREE(%rcx)
+	AS_HELD(%rcx)
 	movq	%rcx, SWZ_LINKS_FREE(%rdx)
 .endm
 

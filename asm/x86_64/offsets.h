@@ -22,6 +22,8 @@
 /* struct swz_thread_cold */
 #define SWZ_COLD_RECORDS 8
 #define SWZ_COLD_RANDOM 16
+#define SWZ_COLD_HOME_LOW 24
+#define SWZ_COLD_HOME_HIGH 32
 
 /* The expression for a thunk's CFA, in bytes (asm/x86_64/arena.S): by its
  * beginning src/runtime/hooks/unwind.c finds it. */
@@ -42,6 +44,7 @@
 #define SWZ_LINKS_NEXT 12
 #define SWZ_LINKS_CHILDREN 16
 #define SWZ_LINKS_SHIFT 5
+#define SWZ_IS_LIST 1 /* a bit of `free`: src/runtime/record/shared_thunks.h */
 #define SWZ_CHILDREN 4 /* a power of two */
 
 /* An edge that shares its thunks may get its own each time it has been called so

@@ -30,6 +30,8 @@ SAME(SWZ_THREAD_SEEN, swz_thread, seen);
 
 SAME(SWZ_COLD_RECORDS, swz_thread_cold, records);
 SAME(SWZ_COLD_RANDOM, swz_thread_cold, random);
+SAME(SWZ_COLD_HOME_LOW, swz_thread_cold, home_low);
+SAME(SWZ_COLD_HOME_HIGH, swz_thread_cold, home_high);
 
 SAME(SWZ_DLSYM_START, swz_dlsym_way, start);
 SAME(SWZ_DLSYM_END, swz_dlsym_way, end);

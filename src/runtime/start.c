@@ -18,6 +18,7 @@
 #include "runtime/compat/resumes_itself.h"
 #include "runtime/compat/watched.h"
 #include "runtime/discovery/filter.h"
+#include "runtime/hooks/hook_choice.h"
 #include "runtime/hooks/thread_access.h"
 #include "runtime/late.h"
 #include "runtime/module/linked.h"
@@ -187,6 +188,7 @@ const char *swz_start_recording(struct swz_modules *modules)
 		swz_sampling_begin();
 	if (swz_config.trace)
 		swz_events_begin();
+	swz_hooks_begin();
 	problem = swz_signatures_read();
 	if (problem)
 		return problem;

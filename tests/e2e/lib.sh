@@ -40,6 +40,7 @@ mkdir -p "$XDG_CACHE_HOME"
 [ -z "${TEST_TIMING:-}" ] || export SWIZZLE_TIMING=$TEST_TIMING
 [ -z "${TEST_MODE:-}" ] || export SWIZZLE_MODE=$TEST_MODE
 [ -z "${TEST_SHARING:-}" ] || export SWIZZLE_TEST_OWN_THUNKS=0
+[ -z "${TEST_LEADING:-}" ] || export SWIZZLE_TEST_OWN_FRAMES=0
 [ -z "${TEST_TEAM:-}" ] || export SWIZZLE_TEST_TEAM=$TEST_TEAM
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/swizzle-test.XXXXXX") || exit 1

@@ -36,9 +36,16 @@ void swz_hook_exit_traced(void)
 {
 }
 
-void swz_arena_set_exit(void (*hook)(void))
+void swz_hook_exit_following_traced(void);
+
+void swz_hook_exit_following_traced(void)
+{
+}
+
+void swz_arena_set_exit(void (*hook)(void), void (*following)(void))
 {
 	ck_assert(hook == swz_hook_exit_traced);
+	ck_assert(following == swz_hook_exit_following_traced);
 }
 
 void swz_event_chunks_begin(void)

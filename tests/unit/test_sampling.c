@@ -30,9 +30,16 @@ void swz_hook_exit_sampled(void)
 {
 }
 
-void swz_arena_set_exit(void (*hook)(void))
+void swz_hook_exit_following_sampled(void);
+
+void swz_hook_exit_following_sampled(void)
+{
+}
+
+void swz_arena_set_exit(void (*hook)(void), void (*following)(void))
 {
 	exit_hook = hook;
+	ck_assert(following == swz_hook_exit_following_sampled);
 }
 
 static void set_up(void)
@@ -309,6 +316,22 @@ START_TEST(long_calls_make_the_weight_smaller)
 }
 END_TEST
 
+/* All calls of a deep recursion are long. Where it is folded they do not count.
+ */
+START_TEST(those_of_a_folded_recursion_do_not)
+{
+	ck_assert(swz_sampling_is_long(node, 16, SWZ_ALONE_TICKS));
+	ck_assert(!swz_sampling_stays(node));
+	node->context = node->parent;
+	node->open = 2u << SWZ_LEVEL_SHIFT;
+	for (unsigned i = 0; i < 20; i++)
+		swz_sampling_ended(node, 16, UINT64_C(2) * SWZ_ALONE_TICKS);
+	ck_assert_uint_eq(node->open, 2u << SWZ_LEVEL_SHIFT);
+	ck_assert_int_eq(node->score, 0);
+	ck_assert(!swz_sampling_is_long(node, 16, SWZ_ALONE_TICKS));
+}
+END_TEST
+
 START_TEST(calibration_has_so_many_timed_or_none)
 {
 	uint64_t bits;
@@ -368,6 +391,7 @@ int main(void)
 	tcase_add_test(t, a_long_call_is_no_stray_where_it_hardly_counts);
 	tcase_add_test(t, squares_of_what_was_not_timed_are_summed);
 	tcase_add_test(t, long_calls_make_the_weight_smaller);
+	tcase_add_test(t, those_of_a_folded_recursion_do_not);
 	tcase_add_test(t, calibration_has_so_many_timed_or_none);
 	tcase_add_test(t, timed_calls_stand_for_all);
 	suite_add_tcase(suite, t);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "runtime/hooks/followers.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/frames.h"
@@ -32,6 +33,29 @@ void swz_hook_exit(void);
 
 void swz_hook_exit(void)
 {
+}
+
+void swz_hook_exit_following(void);
+
+void swz_hook_exit_following(void)
+{
+}
+
+/* Where the next new thunk's call goes, if not to its body. */
+static const uint8_t *followed;
+static bool home;
+
+const uint8_t *swz_follow(struct swz_thread *t, const struct swz_node *edge,
+			  const uint8_t *to, const uint64_t *slot, bool may_ask)
+{
+	(void)t, (void)edge, (void)slot, (void)may_ask;
+	return followed ? followed : to;
+}
+
+bool swz_thread_at_home(const struct swz_thread *t, const uint64_t *slot)
+{
+	(void)t, (void)slot;
+	return home;
 }
 
 bool swz_on_main_stack(const uint64_t *slot)
@@ -84,6 +108,8 @@ static void set_up(void)
 	elsewhere = runtime_node(1, thread.cold.root, 0x400020);
 	chunk->count = 3;
 	left = 0;
+	followed = NULL;
+	home = true;
 }
 
 /* A call of the edge enters: its return address lies in the slot. */
@@ -160,6 +186,32 @@ START_TEST(edges_that_share_have_one_list)
 	thunk = enter(node, &slots[0]);
 	swz_thread_free_thunk(&thread.hot, thunk);
 	ck_assert_ptr_eq(enter(same_site, &slots[0]), thunk);
+}
+END_TEST
+
+/* On other stacks than the thread's own none is used that follows a leader; on
+ * its list it is told from others by its sign. */
+START_TEST(a_follower_is_for_the_own_stack_alone)
+{
+	struct swz_thunk *leader, *follower, *thunk;
+
+	leader = enter(elsewhere, &slots[0]);
+	followed = swz_thunk_code(leader);
+	follower = enter(node, &slots[1]);
+	followed = NULL;
+	ck_assert(swz_thunk_follows(follower));
+	ck_assert_ptr_eq(swz_thunk_body(follower), body);
+	ck_assert_uint_eq(swz_thunk_address(follower),
+			  swz_thunk_address(leader));
+	swz_thread_free_thunk(&thread.hot, follower);
+	ck_assert_int_lt((intptr_t)thread.links[follower->node].free, 0);
+	home = false;
+	thunk = enter(node, &slots[2]);
+	ck_assert_ptr_ne(thunk, follower);
+	swz_thread_free_thunk(&thread.hot, thunk);
+	ck_assert_ptr_eq(enter(node, &slots[2]), thunk);
+	home = true;
+	ck_assert_ptr_eq(enter(node, &slots[1]), follower);
 }
 END_TEST
 
@@ -446,6 +498,7 @@ int main(void)
 	tcase_add_test(t, a_fresh_thunk_needs_a_block_that_is_there);
 	tcase_add_test(t, a_thunk_comes_back_to_its_edge_alone);
 	tcase_add_test(t, edges_that_share_have_one_list);
+	tcase_add_test(t, a_follower_is_for_the_own_stack_alone);
 	tcase_add_test(t, a_thunk_of_another_thread_is_not_freed);
 	tcase_add_test(t, a_thunk_without_an_edge_is_not_freed);
 	tcase_add_test(t, only_the_frame_that_has_returned_is_given_up);

@@ -93,6 +93,7 @@ static bool note_own_unwinder(const struct swz_module *m)
 		*(void **)&u.get_ip = address_of(m, "_Unwind_GetIPInfo");
 	*(void **)&u.set_gr = address_of(m, "_Unwind_SetGR");
 	*(void **)&u.set_ip = address_of(m, "_Unwind_SetIP");
+	*(void **)&u.get_cfa = address_of(m, "_Unwind_GetCFA");
 	u.resume = address_of(m, "_Unwind_Resume");
 	return swz_unwinder_note(&u);
 }

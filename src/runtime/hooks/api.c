@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "runtime/hooks/followers.h"
 #include "runtime/hooks/pause.h"
 #include "runtime/hooks/slow_calls.h"
 #include "runtime/hooks/spans.h"
@@ -43,10 +44,17 @@ PUBLIC uintptr_t swizzle_resolve_return_address(uintptr_t address)
 PUBLIC uintptr_t swizzle_resolve_return_location(uintptr_t location)
 {
 	uintptr_t address = *(const uintptr_t *)location;
+	struct swz_thread *thread = swz_thread_here();
+	struct swz_thunk *thunk;
 
-	return swz_arena_contains(address)
-		       ? (uintptr_t)&swz_arena_thunk_at(address)->return_address
-		       : location;
+	if (!swz_arena_contains(address))
+		return location;
+	thunk = swz_arena_thunk_at(address);
+	if (swz_thunk_leads(thunk) && thread)
+		thunk = swz_frame_stop_following(thread, thunk,
+						 (uint64_t *)location);
+	return swz_thunk_leads(thunk) ? location
+				      : (uintptr_t)&thunk->return_address;
 }
 
 /* A pause is a span of its own kind, that goes on within others. */

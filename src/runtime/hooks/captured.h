@@ -12,7 +12,7 @@
 
 /* The entry hook: as swz_enter; the arguments are in registers that lie below
  * the slot, and in vector registers (record/values.h). */
-struct swz_thunk *swz_enter_captured(const uint8_t *body, uint64_t *slot);
+const uint8_t *swz_enter_captured(const uint8_t *body, uint64_t *slot);
 
 /* The frame has returned at a biased time; its records are there still. */
 void swz_captured_return(struct swz_thread *thread,

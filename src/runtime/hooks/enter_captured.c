@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "runtime/hooks/followers.h"
 #include "runtime/hooks/hooks.h"
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/pause.h"
@@ -56,7 +57,7 @@ static void mute(struct swz_thread *thread, struct swz_thunk *thunk,
 	}
 }
 
-struct swz_thunk *swz_enter_captured(const uint8_t *body, uint64_t *slot)
+static struct swz_thunk *enter_captured(const uint8_t *body, uint64_t *slot)
 {
 	uint32_t function = ((const uint32_t *)(const void *)body)[-1];
 	const struct swz_captured *c = swz_signature_of(function);
@@ -64,13 +65,14 @@ struct swz_thunk *swz_enter_captured(const uint8_t *body, uint64_t *slot)
 	struct swz_thread *thread;
 	bool jumped, mutes = c && c->check_count && is_left_out(c, slot);
 
-	if (c && swz_arena_contains(*slot)) {
-		frame = swz_arena_thunk_at(*slot);
+	if (c && swz_thread_here() && swz_arena_contains(*slot)) {
+		frame = swz_frame_at(swz_thread_here(),
+				     swz_arena_thunk_at(*slot), slot);
 		before = frame->pending;
 	}
 	if (swz_config_has_triggers())
 		swz_triggers_pull(function, slot);
-	thunk = swz_enter(body, slot);
+	thunk = swz_enter_frame(body, slot);
 	thread = c ? swz_thread_here() : NULL;
 	if (!thread || !thread->cold)
 		return thunk;
@@ -92,4 +94,11 @@ struct swz_thunk *swz_enter_captured(const uint8_t *body, uint64_t *slot)
 		enter(thread, c, frame->pending, slot);
 	}
 	return thunk;
+}
+
+const uint8_t *swz_enter_captured(const uint8_t *body, uint64_t *slot)
+{
+	const struct swz_thunk *thunk = enter_captured(body, slot);
+
+	return thunk ? swz_thunk_code(thunk) : NULL;
 }

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "runtime/hooks/followers.h"
 #include "runtime/hooks/interrupted.h"
 #include "runtime/hooks/jumps.h"
 #include "runtime/hooks/thread_life.h"
@@ -33,6 +34,7 @@
 #include "runtime/record/sampling.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
+#include "thunks/leaders.h"
 
 struct rebirth {
 	struct swz_thread *thread;
@@ -264,7 +266,8 @@ static struct swz_thunk *frame_at(const struct rebirth *r, const uint64_t *slot,
 
 	if (!swz_arena_contains(word))
 		return NULL;
-	thunk = swz_arena_thunk_at(word);
+	thunk = swz_frame_among_all(r->thread->cold, swz_arena_thunk_at(word),
+				    slot);
 	return swz_thread_owns(r->thread, thunk) && thunk->slot == slot &&
 			       word == swz_thunk_address(thunk) &&
 			       thunk->node && thunk->start_ticks &&
@@ -384,6 +387,7 @@ static const char *replace_profile(struct swz_file_header **old, bool apart)
 
 	if (!beside)
 		return "cannot create its profile";
+	swz_leaders_forget_parents();
 	if (apart)
 		swz_chunks_pass_over(beside, swz_file_used());
 	if (copy_description(beside) != SWZ_OK)

@@ -3,6 +3,7 @@
 #include "runtime/record/events.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/record/sampling.h"
+#include "thunks/leaders.h"
 
 void swz_hook_enter(void);
 void swz_hook_enter_filtered(void);
@@ -13,6 +14,17 @@ void swz_hook_enter_leaf_filtered(void);
 void swz_hook_enter_traced(void);
 void swz_hook_enter_traced_filtered(void);
 void swz_hook_enter_captured(void);
+
+void swz_hook_exit(void);
+void swz_hook_exit_following(void);
+
+void swz_hooks_begin(void)
+{
+	/* the others have been set where that was decided */
+	if (!swz_sampling && !swz_tracing)
+		swz_arena_set_exit(swz_hook_exit, swz_hook_exit_following);
+	swz_leaders_begin();
+}
 
 const struct swz_hooks *swz_hooks_choose(void)
 {

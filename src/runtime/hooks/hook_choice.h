@@ -3,6 +3,9 @@
 
 #include "thunks/trampoline.h"
 
+/* Decides where return thunks go. When the mode is known, and none is made. */
+void swz_hooks_begin(void);
+
 /* The entry hooks that trampolines lead to, by the mode and by whether there
  * are filters. When both are known. */
 const struct swz_hooks *swz_hooks_choose(void);

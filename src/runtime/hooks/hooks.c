@@ -13,6 +13,7 @@
 
 #include "base/syscall.h"
 #include "runtime/hooks/code_callers.h"
+#include "runtime/hooks/followers.h"
 #include "runtime/hooks/landing.h"
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave_frame.h"
@@ -64,10 +65,12 @@ void swz_hooks_stop(void)
 
 uint64_t swz_exit(struct swz_thunk *thunk, uint64_t *slot)
 {
-	struct swz_thread *thread;
+	struct swz_thread *thread = swz_thread_here();
 
 	if (swz_is_landing(thunk))
 		return swz_landing_arrive(thunk, slot);
+	if (thread)
+		thunk = swz_frame_at(thread, thunk, slot);
 	thread = swz_this_thread(thunk, thunk->slot);
 	if (!thread)
 		return 0;
@@ -92,7 +95,8 @@ static bool is_wanted(struct swz_thread *thread, uint64_t *slot,
 		if (thread->top->slot <= slot)
 			swz_close_skipped(thread, slot, NULL);
 	} else {
-		struct swz_thunk *thunk = swz_arena_thunk_at(*slot);
+		struct swz_thunk *thunk = swz_frame_at(
+			thread, swz_arena_thunk_at(*slot), slot);
 
 		if (thunk->slot == slot && thread->top != thunk &&
 		    swz_thread_owns(thread, thunk) && thunk->node &&
@@ -183,7 +187,7 @@ static struct swz_thunk *enter_call(struct swz_thread *thread,
 	return thunk;
 }
 
-struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
+struct swz_thunk *swz_enter_frame(const uint8_t *body, uint64_t *slot)
 {
 	uint32_t function = ((const uint32_t *)(const void *)body)[-1];
 	struct swz_thread *thread;
@@ -205,7 +209,8 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
 	if (swz_ids_filtered && !is_wanted(thread, slot, function))
 		return NULL;
 	if (swz_arena_contains(*slot)) {
-		struct swz_thunk *thunk = swz_arena_thunk_at(*slot);
+		struct swz_thunk *thunk = swz_frame_at(
+			thread, swz_arena_thunk_at(*slot), slot);
 
 		if (thunk->slot == slot)
 			swz_enter_by_jump(thread, thunk, function);
@@ -218,4 +223,11 @@ struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot)
 	    swz_known_code_pass(function, *slot))
 		return NULL;
 	return enter_call(thread, body, slot, function);
+}
+
+const uint8_t *swz_enter(const uint8_t *body, uint64_t *slot)
+{
+	const struct swz_thunk *thunk = swz_enter_frame(body, slot);
+
+	return thunk ? swz_thunk_code(thunk) : NULL;
 }

@@ -13,8 +13,11 @@
 
 /* The entry hook (registers saved by the caller): the function whose relocated
  * prologue is `body` was entered and *slot is its return address. Returns the
- * thunk to go through, or NULL: go to the body as things are. */
-struct swz_thunk *swz_enter(const uint8_t *body, uint64_t *slot);
+ * code of the thunk to go through, or NULL: go to the body as things are. */
+const uint8_t *swz_enter(const uint8_t *body, uint64_t *slot);
+
+/* The same, with the thunk itself. */
+struct swz_thunk *swz_enter_frame(const uint8_t *body, uint64_t *slot);
 
 /* The exit hook: a frame of the thunk's has returned from this slot. Returns 0,
  * or where to go on instead of the address there, with the slot popped. */

@@ -12,18 +12,33 @@
 #include "runtime/record/shared_thunks.h"
 #include "runtime/record/signatures.h"
 #include "runtime/record/switches.h"
+#include "thunks/leaders.h"
 
 /* Whether the thunk, which is not live, is free for the edge that it names: in
  * a forked child that may have been an edge of the parent's. */
 static bool is_free(const struct swz_thread *thread,
 		    const struct swz_thunk *thunk)
 {
-	const struct swz_thunk *t = *swz_free_thunks(thread,
-						     swz_unit_at(thunk->node));
+	const struct swz_thunk *t = swz_free_first(
+		swz_free_thunks(thread, swz_unit_at(thunk->node)));
 
 	for (unsigned i = 0; t && t != thunk && i < SWZ_ARENA_BLOCKS; i++)
-		t = t->next_free;
+		t = swz_free_next(t);
 	return t == thunk;
+}
+
+/* A frame of one of the leader's followers returns a second time: which one it
+ * was is not known any more. Those of a recursion have mostly been called in
+ * one context. */
+static void leave_returned(struct swz_thread *thread,
+			   const struct swz_thunk *leader)
+{
+	uint32_t parent = swz_leader_parent(leader, thread->cold->index);
+
+	if (!parent)
+		return;
+	thread->key = (uint64_t)parent << 32;
+	thread->expected = &thread->links[parent].first;
 }
 
 void swz_leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
@@ -45,6 +60,8 @@ void swz_leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 		}
 		if (live)
 			swz_thread_give_up_thunk(thunk, slot);
+		else if (swz_thunk_leads(thunk))
+			leave_returned(thread, thunk);
 		return;
 	}
 	if (live && thread->top != thunk)

@@ -15,6 +15,7 @@
 #include "runtime/record/shared_thunks.h"
 #include "runtime/record/slow_stack.h"
 #include "runtime/record/title.h"
+#include "thunks/leaders.h"
 
 /* Of a thread for whose state there was no memory: when to try again. */
 static __thread uint64_t begin_again_at
@@ -174,17 +175,14 @@ struct swz_thunk *swz_take_thunk(struct swz_thread *thread,
 				 struct swz_node *node, const uint8_t *body,
 				 const uint64_t *slot)
 {
-	struct swz_thunk **free, *thunk;
+	struct swz_thunk *thunk;
 	struct slow_call call;
 
 	if (node->calls % SWZ_HOT_CALLS == 0 && node->calls)
 		swz_own_thunks(thread, node);
-	free = swz_free_thunks(thread, node);
-	thunk = *free;
-	if (thunk) {
-		*free = thunk->next_free;
+	thunk = swz_thread_free_thunk_for(thread, node, slot);
+	if (thunk)
 		return thunk;
-	}
 	thunk = swz_thread_fresh_thunk(thread, node, body, slot);
 	if (thunk || swz_ticks() < thread->cold->retry_at)
 		return thunk;
@@ -214,6 +212,7 @@ static void stock_up(void *argument)
 	swz_thread_stock_states();
 	swz_thread_stock_up(call->thread);
 	swz_nodes_stock_up(call->thread);
+	swz_leaders_stock_up();
 	swz_thread_same_stack(call->thread, here, here); /* asks once */
 }
 

@@ -28,6 +28,9 @@ struct held {
 	const struct swz_thunk *thunks[MOST_HELD];
 	uint32_t count;
 	bool all;
+	/* words that are a leader's T, as against slots where it lies: more,
+	 * and one is held that may be any of its followers' */
+	int64_t led;
 };
 
 static bool move_word(long call, int32_t pid, uint64_t *ours, uint64_t *at)
@@ -125,6 +128,33 @@ static const struct swz_thunk *thunk_of(const struct swz_thread_cold *cold,
 	return NULL;
 }
 
+static bool is_leaders(uint64_t word)
+{
+	return swz_arena_contains(word) &&
+	       (word - (uintptr_t)swz_arena_start) %
+			       (2ull * SWZ_UNIT_CODE_BYTES) <
+		       SWZ_UNIT_CODE_BYTES &&
+	       word % SWZ_THUNK_BYTES == SWZ_THUNK_AFTER_CALL &&
+	       swz_thunk_leads(swz_arena_thunk_at(word));
+}
+
+/* How many live frames of followers have their slots there. */
+static int64_t led_slots(const struct swz_thread_cold *cold, uint64_t from,
+			 uint64_t to)
+{
+	int64_t count = 0;
+
+	for (uint32_t b = 0; b < cold->block_count; b++) {
+		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
+		uint64_t alive = swz_block_alive(cold->blocks[b], NULL, true);
+
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+			count += alive >> i & 1 && swz_thunk_follows(&t[i]) &&
+				 (uintptr_t)t[i].slot - from < to - from;
+	}
+	return count;
+}
+
 /* Looks at the stack from its end up to the outermost slot. */
 static void look_for_held(struct held *held, const struct swz_thread_cold *cold,
 			  int32_t pid, uint64_t from, uint64_t to)
@@ -147,6 +177,7 @@ static void look_for_held(struct held *held, const struct swz_thread_cold *cold,
 			if (thunk && (uint64_t)(uintptr_t)thunk->slot !=
 					     from + 8 * (uint64_t)i)
 				note_held(held, thunk);
+			held->led += is_leaders(words[i]);
 		}
 		if (bytes != (long)remote.iov_len)
 			return;
@@ -158,7 +189,7 @@ static bool is_held(const struct held *held, const struct swz_thunk *thunk)
 	for (uint32_t i = 0; i < held->count; i++)
 		if (held->thunks[i] == thunk)
 			return true;
-	return held->all;
+	return held->all || (held->led > 0 && swz_thunk_follows(thunk));
 }
 
 /* ------------------------------------------------------------- all frames */
@@ -201,10 +232,16 @@ static void find_held(struct held *held, const struct swz_thread_cold *cold,
 	uint64_t from = stack_pointer((uint32_t)owner);
 
 	held->count = 0;
+	held->led = 0;
 	held->all = owner && !from && cold->block_count;
-	if (owner && from)
-		look_for_held(held, cold, pid, from - RED_ZONE,
-			      outermost(cold, from));
+	if (owner && from) {
+		uint64_t to = outermost(cold, from);
+
+		from -= RED_ZONE;
+		look_for_held(held, cold, pid, from, to);
+		if (held->led)
+			held->led -= led_slots(cold, from, to);
+	}
 }
 
 static uint32_t take_back_block(uint32_t block, const struct held *held,

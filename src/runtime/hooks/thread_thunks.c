@@ -9,10 +9,13 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "runtime/hooks/followers.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/record/frames.h"
+#include "runtime/record/home_stack.h"
 #include "runtime/record/nodes.h"
 #include "runtime/record/shared_thunks.h"
+#include "thunks/leaders.h"
 
 #define STOCK_BLOCKS 256u
 #define KEPT_BLOCKS 4u /* by the state of a dead thread */
@@ -98,7 +101,7 @@ void swz_thread_give_up_thunk(struct swz_thunk *thunk, uint64_t *slot)
 
 void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk)
 {
-	struct swz_thunk *record, **free;
+	struct swz_thunk *record;
 
 	if (!swz_thread_owns(thread, thunk) || !thunk->node) {
 		thunk->slot = SWZ_SLOT_GONE;
@@ -108,9 +111,7 @@ void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk)
 	while ((record = swz_frame_pop_record(thunk)) != NULL)
 		swz_thread_free_record(thread, record);
 	thunk->pending = NULL;
-	free = swz_free_thunks(thread, swz_unit_at(thunk->node));
-	thunk->next_free = *free;
-	*free = thunk;
+	swz_free_push(swz_free_thunks(thread, swz_unit_at(thunk->node)), thunk);
 }
 
 static void give_back(uint32_t block)
@@ -256,13 +257,12 @@ static uint64_t take_over(struct swz_thread *thread, struct swz_node *from,
 	struct swz_thunk **free = swz_free_thunks(thread, to);
 	uint64_t count = 0;
 
-	for (; count < most && (t = *list) != NULL; count++) {
-		/* itself: it is twice on its list */
-		*list = t->next_free == t ? NULL : t->next_free;
+	for (; count < most && (t = swz_free_pop(list)) != NULL; count++) {
+		if (swz_free_first(list) == t) /* it is twice on its list */
+			*list = NULL;
 		t->node = swz_unit_of(to);
 		t->parent = to->parent;
-		t->next_free = *free;
-		*free = t;
+		swz_free_push(free, t);
 	}
 	return count;
 }
@@ -311,14 +311,29 @@ static struct swz_thunk *take_fresh(struct swz_thread_cold *cold)
 	return thunk;
 }
 
-static void lead_back(struct swz_thunk *thunk, const struct swz_node *node,
-		      const uint8_t *body, const uint64_t *slot)
+static void lead_back(const struct swz_thread *thread, struct swz_thunk *thunk,
+		      const struct swz_node *node, const uint8_t *body,
+		      const uint64_t *slot)
 {
 	thunk->body = body;
 	thunk->return_address = *slot;
 	thunk->node = swz_unit_of(node);
 	thunk->parent = node->parent;
 	thunk->pending = NULL;
+	if (swz_thunk_follows(thunk))
+		swz_leader_note_parent(swz_arena_thunk_at((uintptr_t)body),
+				       thread->cold->index, node->parent);
+}
+
+struct swz_thunk *swz_thread_free_thunk_for(const struct swz_thread *thread,
+					    const struct swz_node *node,
+					    const uint64_t *slot)
+{
+	struct swz_thunk **free = swz_free_thunks(thread, node);
+
+	if ((intptr_t)*free < 0 && !swz_thread_at_home(thread, slot))
+		return NULL;
+	return swz_free_pop(free);
 }
 
 struct swz_thunk *swz_thread_fresh_thunk(struct swz_thread *thread,
@@ -326,10 +341,14 @@ struct swz_thunk *swz_thread_fresh_thunk(struct swz_thread *thread,
 					 const uint8_t *body,
 					 const uint64_t *slot)
 {
-	struct swz_thunk *thunk = pop(&thread->cold->fresh);
+	struct swz_thunk *thunk;
 
+	if (!thread->cold->fresh)
+		return NULL;
+	body = swz_follow(thread, node, body, slot, false);
+	thunk = body ? pop(&thread->cold->fresh) : NULL;
 	if (thunk)
-		lead_back(thunk, node, body, slot);
+		lead_back(thread, thunk, node, body, slot);
 	return thunk;
 }
 
@@ -345,17 +364,16 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 		sweep(thread, slot);
 	if (!*free && !cold->fresh && cold->moved)
 		gather(thread, node);
-	thunk = *free;
-	if (thunk) {
-		*free = thunk->next_free;
+	thunk = swz_thread_free_thunk_for(thread, node, slot);
+	if (thunk)
 		return thunk;
-	}
 	thunk = take_fresh(cold);
 	if (!thunk) {
 		cold->retry_at = swz_ticks() + SWZ_RETRY_TICKS;
 		return NULL;
 	}
-	lead_back(thunk, node, body, slot);
+	lead_back(thread, thunk, node,
+		  swz_follow(thread, node, body, slot, true), slot);
 	return thunk;
 }
 

@@ -21,8 +21,14 @@ struct swz_thunk *swz_thread_take_thunk(struct swz_thread *thread,
 					const uint8_t *body,
 					const uint64_t *slot);
 
-/* The same without a system call: one that was never used. NULL: there is none
- * at hand. Async-signal-safe. */
+/* One of those that are free for the edge; NULL: none for a frame at `slot`.
+ * Async-signal-safe. */
+struct swz_thunk *swz_thread_free_thunk_for(const struct swz_thread *thread,
+					    const struct swz_node *node,
+					    const uint64_t *slot);
+
+/* As swz_thread_take_thunk() without a system call: one that was never used.
+ * NULL: there is none at hand. Async-signal-safe. */
 struct swz_thunk *swz_thread_fresh_thunk(struct swz_thread *thread,
 					 const struct swz_node *node,
 					 const uint8_t *body,

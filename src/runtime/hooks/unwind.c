@@ -34,6 +34,7 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "runtime/hooks/followers.h"
 #include "runtime/hooks/landing.h"
 #include "thunks/arena.h"
 
@@ -71,12 +72,28 @@ static bool is_on_another_stack(const struct swz_thunk *thunk)
 int swz_personality(int version, int actions, uint64_t exception_class,
 		    void *exception, void *context);
 
-/* Whether the unwinder may go on past the thunk without landing. */
-static bool may_pass(const struct swz_unwinder *unwinder, int actions,
-		     uint64_t pc)
+/* The thunk's frame that the unwinder is at. A personality routine finds the
+ * stack pointer of the frame as the CFA: behind the slot, but for what the
+ * thunk has pushed when a signal came. */
+static struct swz_thunk *frame_at(const struct swz_unwinder *unwinder,
+				  void *context, uint64_t pc)
 {
 	struct swz_thunk *thunk = swz_arena_thunk_at(pc);
+	const struct swz_thread *thread = swz_thread_here();
+	uint64_t at = pc % SWZ_THUNK_BYTES, slot;
 
+	if (!swz_thunk_leads(thunk) || !thread || !unwinder->get_cfa)
+		return thunk;
+	slot = unwinder->get_cfa(context) - sizeof(slot);
+	slot += sizeof(slot) * (at >= SWZ_THUNK_RETURN_PUSHED);
+	slot += sizeof(slot) * (at >= SWZ_THUNK_RAX_PUSHED);
+	return swz_frame_at(thread, thunk, (const uint64_t *)(uintptr_t)slot);
+}
+
+/* Whether the unwinder may go on past the thunk without landing. */
+static bool may_pass(const struct swz_unwinder *unwinder, int actions,
+		     struct swz_thunk *thunk, uint64_t pc)
+{
 	if (actions & UA_FORCE_UNWIND)
 		swz_landing_forced();
 	if (actions & UA_HANDLER_FRAME)
@@ -92,6 +109,7 @@ int swz_personality(int version, int actions, uint64_t exception_class,
 		    void *exception, void *context)
 {
 	const struct swz_unwinder *unwinder;
+	struct swz_thunk *thunk;
 	int is_before = 0;
 	uint64_t pc, at;
 
@@ -105,17 +123,18 @@ int swz_personality(int version, int actions, uint64_t exception_class,
 	pc = unwinder->get_ip(context, &is_before);
 	if (!swz_arena_contains(pc))
 		return URC_CONTINUE_UNWIND;
+	thunk = frame_at(unwinder, context, pc);
 	if (!(actions & UA_CLEANUP_PHASE)) {
 		if (swz_unwinder_tells_landing(unwinder))
-			swz_landing_search(swz_arena_thunk_at(pc));
+			swz_landing_search(thunk);
 		return URC_CONTINUE_UNWIND;
 	}
-	if (may_pass(unwinder, actions, pc))
+	if (may_pass(unwinder, actions, thunk, pc))
 		return URC_CONTINUE_UNWIND;
 	swz_landing_exception(exception);
 	swz_unwind_begin(unwinder);
 	unwinder->set_gr(context, 0, (uintptr_t)exception);
-	unwinder->set_gr(context, 1, (uintptr_t)swz_arena_thunk_at(pc));
+	unwinder->set_gr(context, 1, (uintptr_t)thunk);
 	/* a signal may have come behind either of the thunk's two pushes */
 	at = pc % SWZ_THUNK_BYTES;
 	unwinder->set_ip(context,

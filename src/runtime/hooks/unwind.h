@@ -18,6 +18,7 @@ struct swz_unwinder {
 	void (*set_gr)(void *context, int index, uint64_t value);
 	void (*set_ip)(void *context, uint64_t value);
 	uint64_t (*get_gr)(void *context, int index); /* or NULL */
+	uint64_t (*get_cfa)(void *context);           /* or NULL */
 	void *resume;                                 /* _Unwind_Resume */
 	/* where _Unwind_RaiseException and _Unwind_Resume are, which begin an
 	 * unwinding; 0: not known, or hooked */

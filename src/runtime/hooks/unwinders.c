@@ -118,6 +118,7 @@ static bool look_up(uint64_t address, struct swz_unwinder *u)
 	*(void **)&u->set_gr = swz_map_symbol(map, "_Unwind_SetGR");
 	*(void **)&u->set_ip = swz_map_symbol(map, "_Unwind_SetIP");
 	*(void **)&u->get_gr = swz_map_symbol(map, "_Unwind_GetGR");
+	*(void **)&u->get_cfa = swz_map_symbol(map, "_Unwind_GetCFA");
 	u->resume = swz_map_symbol(map, "_Unwind_Resume");
 	u->raise = begins(map, "_Unwind_RaiseException");
 	u->go_on = begins(map, "_Unwind_Resume");
@@ -140,6 +141,7 @@ const struct swz_unwinder *swz_unwinder_of(uint64_t address)
 	*(void **)&found.get_ip = past_hook(*(void **)&found.get_ip);
 	*(void **)&found.set_gr = past_hook(*(void **)&found.set_gr);
 	*(void **)&found.get_gr = past_hook(*(void **)&found.get_gr);
+	*(void **)&found.get_cfa = past_hook(*(void **)&found.get_cfa);
 	past_wrapper = swz_unwrapped(*(void **)&found.set_ip, swz_wrap_set_ip);
 	found.wraps_set_ip = past_wrapper != NULL;
 	*(void **)&found.set_ip = past_wrapper

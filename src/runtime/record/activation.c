@@ -109,7 +109,7 @@ static void leave_sampled(struct swz_thread *thread, struct swz_node *node,
 	duration = now > time ? now - time : 0;
 	node->ticks += (int64_t)(weight * now);
 	node->open -= (uint32_t)weight << SWZ_NODE_OPEN_SHIFT;
-	if ((swz_sampling_is_long(start, duration) ||
+	if ((swz_sampling_is_long(node, start, duration) ||
 	     swz_sampling_is_stray(node, weight, duration)) &&
 	    move_to_long(thread, node, weight, duration))
 		swz_sampling_ended(node, 1, duration);

@@ -33,6 +33,7 @@ bool swz_tracing;
 static uint64_t min_ticks;
 
 void swz_hook_exit_traced(void);
+void swz_hook_exit_following_traced(void);
 
 /* ---------------------------------------------------------------- chunks */
 
@@ -129,7 +130,8 @@ static void next_chunk(void *argument)
 void swz_events_begin(void)
 {
 	swz_tracing = true;
-	swz_arena_set_exit(swz_hook_exit_traced);
+	swz_arena_set_exit(swz_hook_exit_traced,
+			   swz_hook_exit_following_traced);
 	swz_event_chunks_begin();
 }
 

@@ -28,11 +28,13 @@ _Static_assert(SCORE_OF_LEVEL - SWZ_MOST_TIMED >= INT8_MIN, "score");
 bool swz_sampling;
 
 void swz_hook_exit_sampled(void);
+void swz_hook_exit_following_sampled(void);
 
 void swz_sampling_begin(void)
 {
 	swz_sampling = true;
-	swz_arena_set_exit(swz_hook_exit_sampled);
+	swz_arena_set_exit(swz_hook_exit_sampled,
+			   swz_hook_exit_following_sampled);
 	swz_file->flags |= SWZ_FILE_SAMPLED;
 }
 
@@ -140,7 +142,7 @@ void swz_sampling_ended(struct swz_node *node, uint64_t weight,
 				   &square) ||
 	    __builtin_add_overflow(node->squares, square, &node->squares))
 		node->squares = UINT64_MAX;
-	if (duration < LONG_TICKS)
+	if (duration < LONG_TICKS || swz_sampling_stays(node))
 		return;
 	if (node->score > LEAST_SCORE) {
 		node->score = (int8_t)(node->score - LONG_SCORE);

@@ -30,7 +30,12 @@
  * thread had to wait for a processor: such a stray one would count 64 times. Of
  * an edge whose calls are short one in tens of thousands is, so the first of a
  * thousand counts for itself, too, unless the estimate has so much in it
- * already that it makes no difference. */
+ * already that it makes no difference.
+ *
+ * In a deep recursion every call is long, as most of it are the calls in it.
+ * Where it is folded, an edge leads from a context to itself, and its time is
+ * that context's and its callee's at once: none of either is lost or won by how
+ * exact it is. So such calls are sampled as if they were short. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -83,10 +88,19 @@ void swz_sampling_see_callers(struct swz_thunk *frame, uint64_t start);
  */
 #define SWZ_SAMPLE_MOST_TICKS (UINT64_C(20) * SWZ_ALONE_TICKS)
 
-/* Whether one that has ended counts for itself alone. */
-static inline bool swz_sampling_is_long(uint64_t start, uint64_t duration)
+/* Whether the edge leads from a context to itself: a recursion that is folded.
+ * What its calls take is in that context whatever they are timed as. */
+static inline bool swz_sampling_stays(const struct swz_node *node)
 {
-	return duration >= SWZ_ALONE_TICKS && !(start & SWZ_START_UNSEEN);
+	return node->parent == node->context;
+}
+
+/* Whether one that has ended counts for itself alone. */
+static inline bool swz_sampling_is_long(const struct swz_node *node,
+					uint64_t start, uint64_t duration)
+{
+	return duration >= SWZ_ALONE_TICKS && !(start & SWZ_START_UNSEEN) &&
+	       !swz_sampling_stays(node);
 }
 
 /* Whether one does that is timed, stands for so many, and is among the node's

@@ -30,8 +30,8 @@ void swz_own_thunks(const struct swz_thread *thread,
 {
 	struct swz_thunk **free = &thread->links[swz_unit_of(node)].free;
 
-	if ((intptr_t)*free >= 0 || thread->cold->promoted >= MOST_PROMOTED ||
-	    !swz_config.own_thunks)
+	if (!((intptr_t)*free & SWZ_IS_LIST) ||
+	    thread->cold->promoted >= MOST_PROMOTED || !swz_config.own_thunks)
 		return;
 	thread->cold->promoted++;
 	*free = NULL;

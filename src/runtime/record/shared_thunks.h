@@ -19,7 +19,46 @@ static inline struct swz_thunk **swz_free_thunks(
 	struct swz_thunk **list = &thread->links[swz_unit_of(node)].free;
 	intptr_t shared = (intptr_t)*list;
 
-	return shared < 0 ? (struct swz_thunk **)~shared : list;
+	return shared & SWZ_IS_LIST ? (struct swz_thunk **)~shared : list;
+}
+
+/* In a list, and in `next_free`, a thunk that follows another one is held
+ * negated: it is taken in another way than the usual one (asm/x86_64/macros.h).
+ */
+static inline struct swz_thunk *swz_free_held(struct swz_thunk *held)
+{
+	intptr_t way = (intptr_t)held;
+
+	return way < 0 ? (struct swz_thunk *)-way : held;
+}
+
+static inline struct swz_thunk *swz_free_first(struct swz_thunk *const *list)
+{
+	return swz_free_held(*list);
+}
+
+static inline struct swz_thunk *swz_free_next(const struct swz_thunk *thunk)
+{
+	return swz_free_held(thunk->next_free);
+}
+
+/* Takes the first, or NULL. */
+static inline struct swz_thunk *swz_free_pop(struct swz_thunk **list)
+{
+	struct swz_thunk *thunk = swz_free_first(list);
+
+	if (thunk)
+		*list = thunk->next_free;
+	return thunk;
+}
+
+static inline void swz_free_push(struct swz_thunk **list,
+				 struct swz_thunk *thunk)
+{
+	intptr_t way = (intptr_t)thunk;
+
+	thunk->next_free = *list;
+	*list = swz_thunk_follows(thunk) ? (struct swz_thunk *)-way : thunk;
 }
 
 /* Whether new edges are to share their thunks. */

@@ -30,8 +30,8 @@ struct swz_thread_cold;
 
 /* Beside each node, 32 bytes for each 64 of the profile. */
 struct swz_links {
-	/* thunks of the edge, by `next_free`; or, negative, ~ where the list
-	 * begins that it shares: see swz_free_thunks */
+	/* thunks of the edge, by `next_free`; or, negative and odd, ~ where the
+	 * list begins that it shares: see shared_thunks.h */
 	struct swz_thunk *free;
 	/* units of the edges that came last time: */
 	uint32_t first; /* in this context */
@@ -71,9 +71,11 @@ struct swz_thread_cold {
 	_Atomic uint64_t owner;    /* process << 32 | thread; 0: not in use */
 	struct swz_thunk *records; /* free records of tail calls */
 	uint64_t random;           /* see SWZ_RANDOM_MULTIPLIER */
+	uint64_t home_low; /* the stack that the thread began on, once asked */
+	uint64_t home_high;
 	struct swz_thread *hot;
 	char *slow_stack_top;
-	uint32_t index;    /* in the profile */
+	uint32_t index; /* in the profile */
 	/* While this call runs there are no events: it is none of those that
 	 * are to be recorded (record/events.h). */
 	const struct swz_thunk *muted_by; /* its frame, or record of a jump */
@@ -81,10 +83,8 @@ struct swz_thread_cold {
 	const uint64_t *muted_slot; /* the frame's */
 	uint64_t muted_event;       /* where the next event will go */
 	uint64_t muted_events;      /* that there would have been */
-	atomic_flag busy;  /* the slow stack is in use */
-	bool used;         /* by a thread, or before a fork: not all zeros */
-	uint64_t home_low; /* the stack that the thread began on, once asked */
-	uint64_t home_high;
+	atomic_flag busy;           /* the slow stack is in use */
+	bool used;           /* by a thread, or before a fork: not all zeros */
 	uint64_t first_slot; /* on it */
 	uint32_t *open;
 	uint32_t *recursive; /* by function id: see record/recursion.h */

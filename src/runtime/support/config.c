@@ -14,6 +14,7 @@
 #define DEFAULT_MAX_SIZE (4ull << 30)
 #define DEFAULT_RECURSION 16u
 #define OWN_THUNKS 2048u
+#define OWN_FRAMES 16u
 #define MOST_TIME 1000000000000ull /* ns */
 
 struct swz_config swz_config;
@@ -336,7 +337,7 @@ static enum swz_test_tactic test_tactic(const char *name)
 /* What is no option, but for tests. What is wrong there counts as not given. */
 static void read_of_tests(struct swz_config *c)
 {
-	uint64_t own, team;
+	uint64_t own, team, frames;
 
 	if (!number("SWIZZLE_PROGRESS_AFTER", 1000, &c->progress_after_ms) ||
 	    c->progress_after_ms > UINT32_MAX)
@@ -349,6 +350,10 @@ static void read_of_tests(struct swz_config *c)
 	    own > UINT32_MAX)
 		own = OWN_THUNKS;
 	c->own_thunks = (uint32_t)own;
+	if (!number("SWIZZLE_TEST_OWN_FRAMES", OWN_FRAMES, &frames) ||
+	    frames > UINT32_MAX)
+		frames = OWN_FRAMES;
+	c->own_frames = (uint32_t)frames;
 }
 
 /* "PID START SHOWN", as swizzle-run writes it. */

@@ -67,6 +67,7 @@ struct swz_config {
 	uint32_t test_team;  /* threads that plan; 0: as is worth while */
 	uint32_t own_thunks; /* for tests; see src/runtime/hooks/thread_thunks.c
 			      */
+	uint32_t own_frames; /* the same; see src/runtime/hooks/followers.c */
 	bool cache;          /* plans, in a directory of the user's */
 	const char *cache_home; /* XDG_CACHE_HOME */
 	const char *home;
