@@ -47,6 +47,8 @@ void swz_attached_end_stop(struct swz_attached *a, struct swz_stop *stop)
 	a->stops.gathering_ns += gathering_ns;
 	if (ns > a->stops.longest_ns)
 		a->stops.longest_ns = ns;
+	if (ns - gathering_ns > a->stops.longest_work_ns)
+		a->stops.longest_work_ns = ns - gathering_ns;
 }
 
 void swz_attached_pause(unsigned tries)

@@ -27,8 +27,9 @@
 /* Stops of all threads. */
 struct swz_stop_times {
 	uint32_t count;
-	uint64_t longest_ns, sum_ns;
-	uint64_t gathering_ns; /* of that sum, until the last thread stood */
+	uint64_t longest_ns, sum_ns; /* since the first was asked to stop */
+	uint64_t longest_work_ns;    /* since the last one stood */
+	uint64_t gathering_ns;       /* of the sum, until then */
 };
 
 struct swz_attached {

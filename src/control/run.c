@@ -56,10 +56,12 @@ static void tell_stops(const struct swz_attached *a)
 {
 	const struct swz_stop_times *s = &a->stops;
 
-	say("swizzle: all threads stopped %u times for at most %.1f ms, "
-	    "%.1f ms in all (%.1f until each had stopped); one for %.1f ms\n",
-	    s->count, in_ms(s->longest_ns), in_ms(s->sum_ns),
-	    in_ms(s->gathering_ns), in_ms(a->borrower.stopped_ns));
+	say("swizzle: all threads stopped %u times, for at most %.1f ms (%.1f "
+	    "once each stood), %.1f ms in all (%.1f until each stood); one "
+	    "for %.1f ms\n",
+	    s->count, in_ms(s->longest_ns), in_ms(s->longest_work_ns),
+	    in_ms(s->sum_ns), in_ms(s->gathering_ns),
+	    in_ms(a->borrower.stopped_ns));
 }
 
 static void tell_begin(const struct swz_attached *a)

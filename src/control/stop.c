@@ -5,6 +5,7 @@
 #include "control/stop.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@
 
 #define MOST_NS 500000000u
 #define MOST_MOVE_NS 100000000u
-#define MOVE_NS 100000u
+#define MOVE_NS 50000u
+#define MOST_TURN_NS 20000000u
 #define SYSCALL_BYTES 2u
 
 /* The kernel's own, which a stopped thread's registers show. */
@@ -187,6 +189,47 @@ static enum swz_stop_result wait_for_all(struct swz_stop *s, uint64_t end)
 	return SWZ_STOP_DONE;
 }
 
+/* While others stand still for us, and where it is permitted (to root), nobody
+ * else's work comes between: not even that of the threads that are let go
+ * first. */
+static int usual_priority;
+static bool is_urgent, is_raised;
+
+static void become_urgent(void)
+{
+	const struct sched_param first = {.sched_priority = 1};
+
+	if (sched_getscheduler(0) != SCHED_OTHER)
+		return;
+	is_urgent = sched_setscheduler(0, SCHED_FIFO, &first) == 0;
+	if (is_urgent)
+		return;
+	errno = 0;
+	usual_priority = getpriority(PRIO_PROCESS, 0);
+	is_raised = !errno && setpriority(PRIO_PROCESS, 0, -20) == 0;
+}
+
+static void become_usual(void)
+{
+	const struct sched_param none = {0};
+
+	if (is_urgent)
+		(void)sched_setscheduler(0, SCHED_OTHER, &none);
+	if (is_raised)
+		(void)setpriority(PRIO_PROCESS, 0, usual_priority);
+	is_urgent = is_raised = false;
+}
+
+/* A thread of the library's own, for which all wait, and which is about to end.
+ */
+static void make_urgent(int32_t tid)
+{
+	const struct sched_param first = {.sched_priority = 1};
+
+	if (sched_setscheduler(tid, SCHED_FIFO, &first) != 0)
+		(void)setpriority(PRIO_PROCESS, (id_t)tid, -20);
+}
+
 struct listing {
 	struct swz_stop *stop;
 	enum swz_stop_result result;
@@ -198,9 +241,8 @@ static void add(void *context, int32_t tid)
 	struct listing *l = context;
 
 	l->seen++;
-	if (tid ==
-	    l->stop->except) /* all wait for it, and it is about to end */
-		(void)setpriority(PRIO_PROCESS, (id_t)tid, -20);
+	if (tid == l->stop->except)
+		make_urgent(tid);
 	else if (l->result == SWZ_STOP_DONE)
 		l->result = seize(l->stop, tid);
 }
@@ -228,30 +270,13 @@ static enum swz_stop_result stop_all(struct swz_stop *s, uint64_t end)
 	return s->count ? SWZ_STOP_DONE : SWZ_STOP_ENDED;
 }
 
-/* While others stand still for us, and where it is permitted (to root): nobody
- * else's work comes between. The threads that are let go first would. */
-static int usual_priority;
-
-static void raise_priority(void)
-{
-	errno = 0;
-	usual_priority = getpriority(PRIO_PROCESS, 0);
-	if (!errno)
-		(void)setpriority(PRIO_PROCESS, 0, -20);
-}
-
-static void lower_priority(void)
-{
-	(void)setpriority(PRIO_PROCESS, 0, usual_priority);
-}
-
 enum swz_stop_result swz_stop_all(struct swz_stop *s, int32_t pid,
 				  int32_t except)
 {
 	enum swz_stop_result result;
 
 	swz_stop_reap();
-	raise_priority();
+	become_urgent();
 	s->pid = pid;
 	s->except = except;
 	s->count = 0;
@@ -267,7 +292,7 @@ enum swz_stop_result swz_stop_one(struct swz_stop *s, int32_t pid, int32_t tid)
 {
 	enum swz_stop_result result;
 
-	raise_priority();
+	become_urgent();
 	s->pid = pid;
 	s->count = 0;
 	s->began_ns = now_ns();
@@ -335,6 +360,24 @@ static bool may_move(const struct swz_stopped *t)
 	       (int64_t)t->registers.orig_rax < 0;
 }
 
+static uint64_t turns_of(const struct swz_stop *s, int32_t tid)
+{
+	struct swz_proc_turns turns = {0};
+
+	(void)swz_proc_task_turns(s->pid, tid, &turns);
+	return turns.turns;
+}
+
+/* Until it has had a processor, and has used it for a moment. */
+static void await_turn(const struct swz_stop *s, int32_t tid, uint64_t before)
+{
+	uint64_t end = now_ns() + MOST_TURN_NS;
+
+	while (turns_of(s, tid) == before && now_ns() < end)
+		swz_watch_rest(MOVE_NS);
+	swz_watch_rest(MOVE_NS);
+}
+
 bool swz_stop_move(struct swz_stop *s)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -342,11 +385,13 @@ bool swz_stop_move(struct swz_stop *s)
 			return false;
 	for (size_t i = 0; i < s->count; i++) {
 		struct swz_stopped *t = &s->threads[i];
+		uint64_t turns = t->astray ? turns_of(s, t->tid) : 0;
 
-		if (t->astray && ptrace(PTRACE_CONT, t->tid, NULL, NULL) == 0)
-			t->stopped = false;
+		if (!t->astray || ptrace(PTRACE_CONT, t->tid, NULL, NULL) != 0)
+			continue;
+		t->stopped = false;
+		await_turn(s, t->tid, turns);
 	}
-	swz_watch_rest(MOVE_NS);
 	for (size_t i = 0; i < s->count; i++) {
 		struct swz_stopped *t = &s->threads[i];
 
@@ -362,11 +407,16 @@ uint64_t swz_stop_end(struct swz_stop *s)
 {
 	uint64_t ns;
 
+	/* who would run at once comes last: it may take our processor */
 	for (size_t i = 0; i < s->count; i++)
-		let_go(s->pid, &s->threads[i]);
+		if ((int64_t)s->threads[i].registers.orig_rax >= 0)
+			let_go(s->pid, &s->threads[i]);
+	for (size_t i = 0; i < s->count; i++)
+		if ((int64_t)s->threads[i].registers.orig_rax < 0)
+			let_go(s->pid, &s->threads[i]);
 	s->count = 0;
 	ns = now_ns() - s->began_ns;
-	lower_priority();
+	become_usual();
 	return ns;
 }
 

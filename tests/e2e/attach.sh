@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced after lib.sh by tests that attach to tests/targets/attached.
+# Sourced after lib.sh by tests that attach to tests/targets/attached.cc.
 
 # ------------------------------------------------------- the program, told lines
 
