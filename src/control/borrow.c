@@ -28,6 +28,7 @@ extern const uint8_t swz_stub_function[], swz_stub_function_end[];
 #define RETURN_NS UINT64_C(30000000000)
 #define CALL_NS UINT64_C(2000000000)
 #define MOST_PLACES 20u /* that the program takes before we do */
+#define MOST_LISTS 5u
 #define LOOK_NS 30000
 #define BEGIN_NS 10000000u
 
@@ -466,10 +467,26 @@ static bool is_free(struct swz_borrower *b)
 	return false;
 }
 
+/* While threads come and go the list of mappings may lack one for once. */
+static uint64_t find_errno(struct swz_borrower *b)
+{
+	uint64_t place = 0;
+
+	for (unsigned i = 0; i < MOST_LISTS && !place; i++) {
+		if (i) {
+			swz_watch_rest(10000000);
+			if (!swz_target_read_mappings(b->target))
+				break;
+		}
+		place = swz_target_symbol(b->target, "__errno_location");
+	}
+	return place;
+}
+
 bool swz_borrow_begin(struct swz_borrower *b, uint64_t region)
 {
 	b->region = region;
-	b->errno_place = swz_target_symbol(b->target, "__errno_location");
+	b->errno_place = find_errno(b);
 	if (!b->errno_place) {
 		b->problem = "it has no libc that is known (glibc)";
 		return false;
