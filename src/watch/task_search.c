@@ -1,6 +1,7 @@
 #include "watch/task_search.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "watch/proc_task.h"
@@ -35,6 +36,7 @@ struct search {
 	struct swz_watch *watch;
 	uint64_t now;
 	int32_t pid;
+	bool running; /* what is found may be of another user, too */
 };
 
 static void find(const struct search *search, int32_t pid, int32_t tid)
@@ -54,12 +56,23 @@ static void find_thread(void *context, int32_t tid)
 }
 
 /* (One that has ended is listed until its parent asks for its status.) */
+static bool is_wanted(const struct search *search, int32_t child)
+{
+	char *refused;
+
+	if (!search->running)
+		return swz_process_runs(child);
+	refused = swz_process_refused(child, "");
+	free(refused);
+	return !refused;
+}
+
 static void find_child(void *context, int32_t child)
 {
 	const struct search *search = context;
 
 	if (!swz_task_find(&search->watch->tasks, child) &&
-	    swz_process_runs(child))
+	    is_wanted(search, child))
 		find(search, child, child);
 }
 
@@ -99,7 +112,7 @@ void swz_task_search_all(struct swz_watch *watch, uint64_t now_ns)
 
 	/* (what is found is looked at as well) */
 	for (size_t i = 0; i < tasks->count; i++) {
-		struct search search = {watch, now_ns, 0};
+		struct search search = {watch, now_ns, 0, true};
 		int32_t tid = tasks->items[i].tid;
 
 		if (!tasks->items[i].live)
@@ -117,7 +130,7 @@ void swz_task_search(struct swz_watch *watch, uint64_t now_ns, bool all)
 	size_t count = tasks->count;
 
 	for (size_t i = 0; i < count; i++) {
-		struct search search = {watch, now_ns, 0};
+		struct search search = {watch, now_ns, 0, false};
 		int32_t tid = tasks->items[i].tid;
 
 		if (!tasks->items[i].live || !swz_task_is_due(tasks, i))

@@ -15,7 +15,7 @@
 #define SWZ_TASK_LOOKS 10u
 
 /* Adopts all threads of all processes that are known, and if children are
- * followed those of all processes below them. */
+ * followed those of all processes below them that may be sampled. */
 void swz_task_search_all(struct swz_watch *watch, uint64_t now_ns);
 
 /* Begins a round. */

@@ -51,7 +51,7 @@ const struct swz_script_code *swz_script_codes_add(
 	code->file = file;
 	code->line = object->line;
 	swz_grow(&codes->codes, &codes->code_capacity, codes->code_count,
-		 sizeof(code));
+		 sizeof(struct swz_script_code *));
 	codes->codes[codes->code_count++] = code;
 	*object_at(codes, address) = (struct swz_known_object){*object, code};
 	return code;
