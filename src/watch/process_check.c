@@ -13,6 +13,14 @@ static void count_task(void *context, int32_t tid)
 	++*(size_t *)context;
 }
 
+/* Then /proc has neither its code nor its memory under its number. */
+static bool has_lost_first_thread(int32_t pid)
+{
+	struct swz_proc_task task;
+
+	return swz_proc_task_read(pid, pid, &task) && task.state == 'Z';
+}
+
 bool swz_process_runs(int32_t pid)
 {
 	struct swz_proc_task task;
@@ -42,5 +50,10 @@ char *swz_process_refused(int32_t pid, const char *tool)
 				 (int)pid, tool);
 	if (!swz_process_runs(pid))
 		return swz_print("-p %d: the process has ended", (int)pid);
+	if (has_lost_first_thread(pid))
+		return swz_print("-p %d: the first thread of the process has "
+				 "ended, so its code cannot be found. Watch it "
+				 "from before on, or start it by %s",
+				 (int)pid, tool);
 	return NULL;
 }

@@ -282,6 +282,18 @@ for engine in $engines; do
 	assert_ge $(($(row keep_working profiles) * 10)) $((work * 8)) 'work is called by keep_working'
 done
 
+it 'a process whose first thread has ended before'
+begin ./first_ends
+go
+wait_until grep -q '^State:.Z' /proc/$pid/status
+capture "$RUN" -m sample -p $pid --for 1s -o refused
+assert_status 2
+assert_matches err "^swizzle: -p $pid: the first thread of the process has ended"
+capture "$TOP_TOOL" -b -n 1 -p $pid
+assert_status 2
+kill $pid
+wait $pid 2>/dev/null
+
 it 'swizzle-top -p shows them, too'
 begin ./many 3000
 "$TOP_TOOL" -b -d 1 -n 1 -p $pid >out 2>err || fail "exit status $?: $(cat err)"
