@@ -14,6 +14,7 @@
 
 #include "runtime/hooks/slow_calls.h"
 #include "runtime/module/run_time_code.h"
+#include "runtime/record/edge_table.h"
 #include "runtime/record/home_stack.h"
 #include "runtime/record/slow_stack.h"
 
@@ -85,6 +86,19 @@ static void walk(struct path *path, const uint64_t *slot, const uint64_t *frame,
 	}
 }
 
+/* NULL: there is no room; once contexts are folded, all new ones are. */
+static struct swz_node *edge_of(struct swz_thread *thread, uint64_t key,
+				uint64_t address)
+{
+	struct swz_node *node = swz_edge_find(thread, key, SWZ_FUNCTION_CODE,
+					      address);
+
+	if (node || swz_file->flags & SWZ_FILE_FOLDED)
+		return node;
+	return swz_take_edge(thread, key, SWZ_FUNCTION_CODE, address, NULL,
+			     NULL, NULL);
+}
+
 uint64_t swz_code_caller(struct swz_thread *thread, uint64_t key,
 			 const uint64_t *slot, const uint64_t *frame)
 {
@@ -101,10 +115,8 @@ uint64_t swz_code_caller(struct swz_thread *thread, uint64_t key,
 	if (!path.count) /* built-in code by itself */
 		add(&path, SWZ_CALL_SITE_TAIL);
 	while (path.count--) {
-		node = swz_take_edge(thread, key, SWZ_FUNCTION_CODE,
-				     path.addresses[path.count], NULL, NULL,
-				     NULL);
-		if (!node) /* no room */
+		node = edge_of(thread, key, path.addresses[path.count]);
+		if (!node)
 			break;
 		key = (uint64_t)node->context << 32;
 	}
