@@ -132,6 +132,7 @@ enum key {
 	KEY_DUMP_THIS,
 	KEY_EXCEPTIONAL,
 	KEY_DEPTH,
+	KEY_ERRNO,
 	KEY_TEXT, /* and those behind it are of printers */
 	KEY_LENGTH,
 	KEY_SIZE,
@@ -141,8 +142,8 @@ enum key {
 
 static const char *const keys[] = {
 	"show",   "only_show_if", "list_args",   "prefix", "band",
-	"colour", "dump_this",    "exceptional", "depth",  "text",
-	"length", "size",         "pointer"};
+	"colour", "dump_this",    "exceptional", "depth",  "errno",
+	"text",   "length",       "size",        "pointer"};
 
 static const char *key_of_call_at(size_t index)
 {
@@ -188,6 +189,9 @@ static void set_key(struct swz_config_reading *r, enum key key, char *value)
 		break;
 	case KEY_DEPTH:
 		set_depth(r, value);
+		break;
+	case KEY_ERRNO:
+		set_choice(r, &rule->is_errno, value, yes_at);
 		break;
 	case KEY_TEXT:
 		swz_config_set_text(r, &rule->text, value);

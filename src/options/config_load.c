@@ -118,7 +118,7 @@ char *swz_rule_functions(const struct swz_rule *rule)
 bool swz_rule_needs_values(const struct swz_rule *rule)
 {
 	if (rule->list_args == SWZ_YES || rule->dump_this == SWZ_YES ||
-	    rule->exceptional_count)
+	    rule->is_errno == SWZ_YES || rule->exceptional_count)
 		return true;
 	for (size_t i = 0; i < rule->condition_count; i++)
 		if (rule->conditions[i].kind != SWZ_IF_BACKTRACE)

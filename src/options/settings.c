@@ -9,6 +9,8 @@ void swz_settings_add(struct swz_settings *s, const struct swz_rule *rule)
 		s->show = rule->show;
 	if (rule->list_args)
 		s->list_args = rule->list_args;
+	if (rule->is_errno)
+		s->is_errno = rule->is_errno;
 	if (rule->dump_this) {
 		s->dump_this = rule->dump_this;
 		s->fields = rule->field_count ? rule : NULL;

@@ -120,6 +120,7 @@ prefix = "-> "
 colour = green
 exceptional = retval,<,-5
 band = results
+errno = yes
 [func@from_a]
 depth = 1
 list_args = no
@@ -129,6 +130,7 @@ END
 "$DUMP" -q -f calls --config looks --color=always whole >calls
 assert_contains calls "$(printf '\033[32m-> result(n = 3)')"
 assert_eq 2 "$(grep -c 'first returned here' calls)" # -6, -9
+assert_contains calls '= -9 (-EBADF)'
 assert_not_contains calls inner
 assert_matches calls 'from_a.*\{$'
 assert_not_contains calls 'from_a('

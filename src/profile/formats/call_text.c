@@ -37,6 +37,21 @@ enum swz_colour swz_call_colour(const struct swz_trace *trace,
 	return SWZ_COLOUR_NONE;
 }
 
+/* -22 is also -EINVAL, where the configuration says so. */
+static void put_errno(struct swz_text *text,
+		      const struct swz_settings *settings,
+		      const struct swz_call_end *end)
+{
+	const char *name;
+
+	if (!settings || settings->is_errno != SWZ_YES || !end->has_number ||
+	    end->number >= 0 || end->number < -INT16_MAX)
+		return;
+	name = strerrorname_np((int)-end->number);
+	if (name)
+		swz_text_put(text, " (-%s)", name);
+}
+
 /* By the configuration, if it says what is; otherwise by its type. */
 static bool is_exceptional(const struct swz_settings *settings,
 			   const struct swz_value *result)
@@ -110,6 +125,7 @@ void swz_call_end_read(struct swz_call_end *end, struct swz_trace *trace,
 		swz_value_print(&end->text, binding, result);
 		end->exceptional = is_exceptional(settings, result);
 		end->has_number = swz_value_number(result, &end->number);
+		put_errno(&end->text, settings, end);
 	}
 	if (!hides_values(settings))
 		swz_arguments_print(&end->out, binding, &of);
