@@ -85,37 +85,44 @@ static bool closer_is_there(struct swz_attached *a)
 }
 
 /* One stop. *DONE: it was the last. */
-static bool try_to_close(struct swz_attached *a,
-			 const struct swz_control_code *code,
-			 struct swz_stop *stop, bool *done)
+static bool try_to_close(struct swz_attached *a, struct swz_stop *stop,
+			 bool *done)
 {
+	struct swz_control_code *code = NULL;
 	struct swz_sites rest = {0};
 	enum swz_stop_result result;
-	bool good = true;
+	uint32_t code_count;
+	bool good;
 
 	*done = false;
 	(void)swz_attached_beat(a);
-	if (!read_rest(a, &rest)) {
+	good = read_rest(a, &rest);
+	code_count = a->control.code_count;
+	if (good)
+		code = swz_our_code_read(a);
+	if (!code || !swz_target_read_mappings(&a->target)) {
+		free(code);
 		swz_sites_free(&rest);
-		return false;
+		return swz_attached_fail(a, "its memory cannot be read");
 	}
 	result = swz_stop_all(stop, a->target.pid, swz_attached_agent(a));
 	if (result == SWZ_STOP_DONE) {
 		*done = swz_nobody_stays_in_us(a, code, stop) &&
-			is_current(a, &rest);
+			is_current(a, &rest) &&
+			a->control.code_count == code_count;
 		if (*done)
 			good = close_profile(a, stop, &rest);
 		swz_attached_end_stop(a, stop);
 	} else if (result != SWZ_STOP_LATE) {
 		good = swz_attached_fail(a, "%s", swz_stop_problem(result));
 	}
+	free(code);
 	swz_sites_free(&rest);
 	return good;
 }
 
 bool swz_attach_finish(struct swz_attached *a)
 {
-	struct swz_control_code *code;
 	struct swz_stop stop = {0};
 	bool done = false, good = true;
 
@@ -124,17 +131,11 @@ bool swz_attach_finish(struct swz_attached *a)
 		return false;
 	if (!closer_is_there(a))
 		return swz_attached_fail(a, "the process has ended");
-	code = swz_our_code_read(a);
-	if (!code || !swz_target_read_mappings(&a->target)) {
-		free(code);
-		return swz_attached_fail(a, "its memory cannot be read");
-	}
 	for (unsigned i = 0; good && !done && i <= SWZ_ATTACH_TRIES; i++) {
-		good = try_to_close(a, code, &stop, &done);
+		good = try_to_close(a, &stop, &done);
 		if (!done)
 			swz_attached_pause(i);
 	}
-	free(code);
 	swz_stop_free(&stop);
 	return good &&
 	       (done ||
