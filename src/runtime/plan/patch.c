@@ -44,8 +44,8 @@ struct patching {
 	const struct swz_range *text; /* that is unlocked */
 };
 
-static void patch_functions(void *context, uint32_t begin, uint32_t end,
-			    unsigned member)
+static void copy_pages(void *context, uint32_t begin, uint32_t end,
+		       unsigned member)
 {
 	const struct patching *p = context;
 	const struct swz_module *m = p->module;
@@ -61,6 +61,15 @@ static void patch_functions(void *context, uint32_t begin, uint32_t end,
 				SWZ_JUMP_BYTES);
 	}
 	swz_text_will_write(&run, NULL, 0);
+}
+
+static void write_jumps(void *context, uint32_t begin, uint32_t end,
+			unsigned member)
+{
+	const struct patching *p = context;
+	const struct swz_module *m = p->module;
+
+	(void)member;
 	for (uint32_t i = begin; i < end; i++) {
 		const struct swz_function *f = &m->functions[i];
 
@@ -89,34 +98,47 @@ static void patch_inner_sites(const struct swz_module *m,
 	}
 }
 
-static void patch_range(struct swz_module *m, const struct swz_range *text)
+/* Makes the text writable, and its pages copies of our own, all at once: the
+ * copy of a page that is mapped, as it is when it has been read, takes longer,
+ * and interrupts all processors that run the program. */
+static bool begin_range(struct swz_module *m, const struct swz_range *text)
 {
 	uint32_t portion = swz_team_portion(PORTION);
 	struct patching p = {m, text};
 
-	if (!swz_text_unlock(m, text)) {
-		refuse_range(m, text);
-		return;
-	}
-	/* The copy of a page that is mapped interrupts all processors that run
-	 * the program: for one thread only, then. */
+	if (!swz_text_unlock(m, text))
+		return false;
 	if (swz_team_members() > 1 && m->function_count > portion &&
 	    swz_text_let_go(m, text))
-		swz_team_run(patch_functions, &p, m->function_count, portion);
+		swz_team_run(copy_pages, &p, m->function_count, portion);
 	else
-		patch_functions(&p, 0, m->function_count, 0);
+		copy_pages(&p, 0, m->function_count, 0);
+	return true;
+}
+
+static bool end_range(struct swz_module *m, const struct swz_range *text)
+{
+	struct patching p = {m, text};
+
+	swz_team_run(write_jumps, &p, m->function_count,
+		     swz_team_portion(PORTION));
 	patch_inner_sites(m, text);
-	if (!swz_text_lock(m, text))
-		refuse_range(m, text);
+	return swz_text_lock(m, text);
 }
 
 void swz_plan_patch(struct swz_module *m)
 {
+	bool begun[SWZ_MAX_TEXT_RANGES];
+
 	swz_capture_module(m);
+	for (unsigned t = 0; t < m->text_count; t++)
+		begun[t] = begin_range(m, &m->text[t]);
+	/* it has what will be written over */
 	swz_plan_list_sites(m,
 			    swz_live_sites_are_native() ? 0 : SWZ_SITE_WRITTEN);
 	for (unsigned t = 0; t < m->text_count; t++)
-		patch_range(m, &m->text[t]);
+		if (!begun[t] || !end_range(m, &m->text[t]))
+			refuse_range(m, &m->text[t]);
 	swz_sanitizer_patched(m);
 	swz_functions_count(m);
 }
