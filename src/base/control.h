@@ -136,10 +136,11 @@ struct swz_control {
 	uint32_t frames_left; /* that will yet return by way of the library */
 	uint32_t late_busy;   /* a thread is hooking what it has just loaded */
 	uint32_t message_bytes;
-	uint32_t preloaded; /* not by an attach: it profiles from the start */
-	uint32_t left_out;  /* by the controller: functions that are not hooked
-			     * since recording was started again */
-	uint32_t spare;
+	uint32_t preloaded;  /* not by an attach: it profiles from the start */
+	uint32_t left_out;   /* by the controller: functions that are not hooked
+			      * since recording was started again */
+	uint32_t was_hooked; /* once: what frames of hooked functions need
+			      * must be there from then on */
 	char path[SWZ_CONTROL_PATH_BYTES]; /* of the profile */
 	char message[SWZ_CONTROL_MESSAGE_BYTES];
 };

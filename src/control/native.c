@@ -147,6 +147,8 @@ static bool put_back_part(struct change *change, bool *some)
 		   swz_sites_come_free(&change->sites, &change->stop,
 				       change->tries)) {
 		good = set_code_state(a, SWZ_CODE_CHANGING) &&
+		       set_word(a, offsetof(struct swz_control, was_hooked),
+				1) &&
 		       (swz_sites_write(&change->sites, &change->place,
 					swz_watch_now() + PART_NS) ||
 			swz_attached_fail(a, "its code cannot be written"));
@@ -171,9 +173,10 @@ static bool begin(struct change *change, bool put_back)
 	if (!swz_target_read_mappings(&a->target) || !swz_attached_read(a) ||
 	    !swz_sites_read(&change->sites, &a->target, &a->control))
 		return swz_attached_fail(a, "its memory cannot be read");
-	swz_sites_leave_what_stays(&change->sites);
 	if (put_back)
 		swz_sites_skip_again(&change->sites);
+	else
+		swz_sites_leave_what_stays(&change->sites);
 	change->code = swz_our_code_read(a);
 	return change->code ||
 	       swz_attached_fail(a, "its memory cannot be read");

@@ -303,6 +303,7 @@ static void begin_control(struct swz_modules *modules)
 	    swz_modules_list(modules) == SWZ_OK &&
 	    !swz_program_resumes_itself(modules))
 		c->code_state = SWZ_CODE_NATIVE;
+	c->was_hooked = c->code_state == SWZ_CODE_HOOKED;
 }
 
 __attribute__((constructor)) static void start(int argc, char **argv,

@@ -4,6 +4,7 @@
 
 #include "runtime/compat/foreign.h"
 #include "runtime/compat/sanitizer.h"
+#include "runtime/compat/watched.h"
 #include "runtime/discovery/function.h"
 #include "runtime/imports/imports.h"
 #include "runtime/module/run_time_code.h"
@@ -27,13 +28,21 @@ static void refuse_range(struct swz_module *m, const struct swz_range *text)
 			    m->load_bias + text->end, true);
 }
 
-/* Whether it is written here: where hooks are the controller's, wrappers are.
- */
+/* Where hooks are the controller's, wrappers are written here: those that hide
+ * thunks from who walks the stack when there may be any. */
+static bool is_ours_to_write(const struct swz_function *f)
+{
+	if (!swz_live_sites_are_native())
+		return true;
+	return f->wrapper &&
+	       (swizzle_control.was_hooked || swz_watched_has(f->wrapper));
+}
+
 static bool is_patched_in(const struct swz_function *f,
 			  const struct swz_range *text)
 {
 	return f->start >= text->start && f->start < text->end &&
-	       f->trampoline && (f->wrapper || !swz_live_sites_are_native());
+	       f->trampoline && is_ours_to_write(f);
 }
 
 /* To copy their pages takes most of the time. */
