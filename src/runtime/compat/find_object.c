@@ -16,6 +16,7 @@
 
 #include "runtime/hooks/landing.h"
 #include "runtime/module/dynamic_symbol.h"
+#include "runtime/support/live_sites.h"
 #include "swizzle.h"
 #include "thunks/region.h"
 
@@ -44,8 +45,10 @@ int find_object(void *address, struct found_object *result)
 	struct swz_region region;
 	void *function;
 
-	swz_landing_begin((uintptr_t)address);
-	if (swz_region_at((uintptr_t)address, &region)) {
+	if (!swz_live_sites_none_yet())
+		swz_landing_begin((uintptr_t)address);
+	if (!swz_live_sites_none_yet() &&
+	    swz_region_at((uintptr_t)address, &region)) {
 		uint64_t end;
 
 		*result = (struct found_object){

@@ -24,6 +24,12 @@ static inline bool swz_live_sites_are_native(void)
 	       SWZ_CODE_NATIVE;
 }
 
+/* Whether no function has ever been hooked: then no thunk is on any stack. */
+static inline bool swz_live_sites_none_yet(void)
+{
+	return swz_live_sites_are_native() && !swizzle_control.was_hooked;
+}
+
 /* Begins the table anew. False: there is no memory, and it has no room. */
 bool swz_live_sites_begin(void);
 
