@@ -51,10 +51,21 @@ struct change {
 	struct swz_sites sites;
 	struct swz_sites_place place;
 	struct swz_control_code *code;
+	uint32_t code_count;
 	struct swz_stop stop;
 	unsigned tries; /* in which nothing could be done */
 	bool done;
 };
+
+/* The list of our code, as it is now. */
+static bool read_code(struct change *change)
+{
+	free(change->code);
+	change->code_count = change->attached->control.code_count;
+	change->code = swz_our_code_read(change->attached);
+	return change->code ||
+	       swz_attached_fail(change->attached, "its memory cannot be read");
+}
 
 /* ------------------------------------------------------------- taking out */
 
@@ -87,6 +98,8 @@ static bool pause_threads(struct change *change)
 {
 	const struct swz_attached *a = change->attached;
 
+	if (change->code_count != a->control.code_count && !read_code(change))
+		return false;
 	if (change->tries < TRIES_TO_SKIP &&
 	    !swz_nobody_stays_in_us(a, change->code, &change->stop))
 		return false;
@@ -177,9 +190,7 @@ static bool begin(struct change *change, bool put_back)
 		swz_sites_skip_again(&change->sites);
 	else
 		swz_sites_leave_what_stays(&change->sites);
-	change->code = swz_our_code_read(a);
-	return change->code ||
-	       swz_attached_fail(a, "its memory cannot be read");
+	return read_code(change);
 }
 
 /* *CHANGED: its list of sites has, so that all is to be done again. */
