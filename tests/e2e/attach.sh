@@ -54,6 +54,7 @@ detach() {
 }
 
 # No byte of what is executed differs from the file that it came from.
+# shellcheck disable=SC2120 # test_attach.sh passes one
 assert_code_restored() { # [PID]
 	python3 "$TOP/tests/e2e/compare_code.py" "${1:-$program}" >code 2>&1 ||
 		fail "code was not restored: $(cat code)"
