@@ -150,6 +150,14 @@ static bool is_string(Dwarf_Die *type)
 	       has_member(type, "_M_dataplus");
 }
 
+/* Rust's: a pointer, then the length. */
+static bool is_str(Dwarf_Die *type)
+{
+	return is_class(dwarf_tag(type)) &&
+	       (is_named(type, "&str") || is_named(type, "&mut str")) &&
+	       has_member(type, "data_ptr") && size_of(type) == 16;
+}
+
 static bool is_view(Dwarf_Die *type)
 {
 	return is_class(dwarf_tag(type)) &&
@@ -614,7 +622,7 @@ static uint32_t add_class(struct swz_signature_builder *b, Dwarf_Die *type,
 	Dwarf_Die argument;
 	uint32_t made, of;
 
-	if (is_string(type) || is_view(type))
+	if (is_string(type) || is_view(type) || is_str(type))
 		kind = SWZ_TYPE_STRING;
 	else if (is_named(type, "vector<") && size == 24)
 		kind = SWZ_TYPE_VECTOR;
@@ -703,7 +711,7 @@ struct placing {
 	unsigned integers, vectors, kept, value;
 	int32_t stack;
 	size_t first; /* of the parts */
-	bool splits_wide;
+	bool splits_wide, rust;
 	struct swz_value_part returns[SWZ_MOST_KEPT]; /* out-parameters */
 	unsigned return_count;
 	const struct swz_signature_wish *wish; /* or NULL */
@@ -875,6 +883,42 @@ static void on_stack(struct placing *p, struct swz_value_part part,
 	p->stack += (int32_t)((size + 7) & ~(uint64_t)7);
 }
 
+static bool is_rust(Dwarf_Die *function)
+{
+	Dwarf_Die unit;
+
+	return dwarf_diecu(function, &unit, NULL, NULL) &&
+	       dwarf_srclang(&unit) == DW_LANG_Rust;
+}
+
+/* Rust's own convention is not that of C: parts of an object may have a
+ * register each, and one of more than 16 bytes is passed by its address. This
+ * much is the same: numbers, pointers, and two words. */
+static bool is_plain_in_rust(Dwarf_Die *type)
+{
+	Dwarf_Die child, of;
+	unsigned words = 0;
+
+	if (!is_class(dwarf_tag(type)))
+		return dwarf_tag(type) == DW_TAG_base_type ||
+		       dwarf_tag(type) == DW_TAG_pointer_type;
+	if (size_of(type) != 16 || dwarf_child(type, &child) != 0)
+		return false;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_variant_part)
+			return false;
+		if (dwarf_tag(&child) != DW_TAG_member)
+			continue;
+		if (!type_of(&child, &of) || !peel(&of) || size_of(&of) != 8 ||
+		    (dwarf_tag(&of) != DW_TAG_base_type &&
+		     dwarf_tag(&of) != DW_TAG_pointer_type) ||
+		    number_of(&of, DW_AT_encoding, 0) == DW_ATE_float)
+			return false;
+		words++;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return words == 2;
+}
+
 /* Before its version 18 clang has rules of its own for a number of 128 bits
  * that does not fit in registers. */
 static bool splits_wide(Dwarf_Die *function)
@@ -906,6 +950,15 @@ static bool add_argument(struct placing *p, Dwarf_Die *argument)
 	part.value = (uint16_t)p->value++;
 	part.name = add_text(p->b, dwarf_diename(argument));
 	part.type = add_type(p->b, &type, 0);
+	if (p->rust && size > 16 && is_class(dwarf_tag(&type))) {
+		if (p->integers == 6)
+			return false;
+		part.place = (uint8_t)p->integers++;
+		point_at(p, part, &type);
+		return true;
+	}
+	if (p->rust && !is_plain_in_rust(&type))
+		return false;
 	if (is_by_address(&type)) {
 		if (p->integers < 6) {
 			part.place = (uint8_t)p->integers++;
@@ -945,6 +998,14 @@ static bool add_argument(struct placing *p, Dwarf_Die *argument)
 		part.kind = SWZ_PART_SPAN;
 		part.other = (uint16_t)p->integers;
 		part.place = (uint8_t)(p->integers + 1);
+		p->integers += 2;
+		add_part(p, part);
+		return true;
+	}
+	if (is_str(&type)) {
+		part.kind = SWZ_PART_SPAN;
+		part.place = (uint8_t)p->integers;
+		part.other = (uint16_t)(p->integers + 1);
 		p->integers += 2;
 		add_part(p, part);
 		return true;
@@ -998,6 +1059,11 @@ static void add_result(struct placing *p, Dwarf_Die *type, bool by_address,
 		part.other = SWZ_PLACE_RAX;
 		part.place = SWZ_PLACE_RDX;
 		add_part(p, part);
+	} else if (is_str(type)) {
+		part.kind = SWZ_PART_SPAN;
+		part.place = SWZ_PLACE_RAX;
+		part.other = SWZ_PLACE_RDX;
+		add_part(p, part);
 	} else if (size <= 8 && halves[0] == INTEGER) {
 		part.place = SWZ_PLACE_RAX;
 		part.bytes = (uint16_t)size;
@@ -1034,6 +1100,7 @@ bool swz_signature_add(struct swz_signature_builder *b, Dwarf_Die *function,
 	if (number_of(&declared, DW_AT_calling_convention, 0) == DW_CC_nocall)
 		return false;
 	p.splits_wide = splits_wide(function);
+	p.rust = is_rust(function);
 	has_result = type_of(&declared, &result) && peel(&result) &&
 		     size_of(&result);
 	if (has_result) {
@@ -1050,7 +1117,8 @@ bool swz_signature_add(struct swz_signature_builder *b, Dwarf_Die *function,
 				break;
 		} while (dwarf_siblingof(&child, &child) == 0);
 	signature.entry_parts = (uint16_t)(b->part_count - p.first);
-	if (has_result && (halves[0] != NONE || by_address))
+	if (has_result && (halves[0] != NONE || by_address) &&
+	    (!p.rust || by_address || is_plain_in_rust(&result)))
 		add_result(&p, &result, by_address, halves);
 	for (unsigned i = 0; i < p.return_count; i++)
 		add_part(&p, p.returns[i]);
