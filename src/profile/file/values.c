@@ -334,8 +334,7 @@ void swz_values_decode(struct swz_value_reader *reader,
 		       const struct swz_value_item *item,
 		       struct swz_call_values *values)
 {
-	const struct entry *entry =
-		&reader->window[(reader->end - 1) % WINDOW];
+	const struct entry *entry = &reader->window[(reader->end - 1) % WINDOW];
 
 	values->count = 0;
 	values->exception = NULL;

@@ -115,7 +115,7 @@ static void match_conditions(struct swz_flows *flows,
 			SWZ_CALLS(COND_WAKE_ALL),
 		false, &count);
 
-	waiting.of = swz_allocate(count + 1, sizeof(*waiting.of));
+	waiting.of = swz_allocate(count + 1, sizeof(struct swz_flow_call *));
 	for (i = 0; i < count; i = end) {
 		end = end_of_object(list, count, i);
 		if (!calls->lost[list[i]->process])
@@ -163,8 +163,8 @@ static void match_semaphores(struct swz_flows *flows,
 		SWZ_CALLS(SEM_INIT) | SWZ_CALLS(SEM_POST) | SWZ_CALLS(SEM_WAIT),
 		false, &count);
 
-	posts = swz_allocate(count + 1, sizeof(*posts));
-	waits = swz_allocate(count + 1, sizeof(*waits));
+	posts = swz_allocate(count + 1, sizeof(struct swz_flow_call *));
+	waits = swz_allocate(count + 1, sizeof(struct swz_flow_call *));
 	for (i = 0; i < count; i = end) {
 		for (end = i + 1; end < count &&
 				  same_object(list[i], list[end]) &&

@@ -270,8 +270,9 @@ void swz_flow_match_data(struct swz_flows *flows, struct swz_flow_calls *calls)
 	receives = swz_flow_calls_of(
 		calls, SWZ_CALLS(RECEIVE) | SWZ_CALLS(RECEIVE_SEVERAL), true,
 		&receive_count);
-	sent = swz_allocate(send_count + 1, sizeof(*sent));
-	received = swz_allocate(receive_count + 1, sizeof(*received));
+	sent = swz_allocate(send_count + 1, sizeof(struct swz_flow_call *));
+	received = swz_allocate(receive_count + 1,
+				sizeof(struct swz_flow_call *));
 	for (i = 0; i < calls->file_count; i++) {
 		struct swz_flow_file *file = &calls->files[i];
 		uint64_t cut = UINT64_MAX;

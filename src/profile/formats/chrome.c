@@ -106,12 +106,13 @@ static void put_category(struct writing *w, uint32_t function)
 	const struct swz_settings *settings = swz_rules_of(
 		w->trace->choice.rules.rules, w->trace->catalog, function);
 
-	swz_put_json(w->stream,
-		     settings && settings->band
-			     ? settings->band
-			     : swz_catalog_module_name(
-				       w->trace->catalog,
-				       &w->trace->catalog->functions[function]));
+	swz_put_json(
+		w->stream,
+		settings && settings->band
+			? settings->band
+			: swz_catalog_module_name(
+				  w->trace->catalog,
+				  &w->trace->catalog->functions[function]));
 }
 
 static void put_event(struct writing *w, struct swz_binding *binding,

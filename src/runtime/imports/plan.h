@@ -52,7 +52,7 @@ struct swz_party {
 	bool untouchable;
 	bool in_scope;
 	bool flows_only; /* see struct swz_module */
-	bool importing; /* its calls are to be timed */
+	bool importing;  /* its calls are to be timed */
 	bool late;
 	bool relocated; /* by the dynamic linker, when it was (last) seen */
 	bool fresh;     /* to be planned for */

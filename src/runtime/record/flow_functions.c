@@ -23,10 +23,10 @@
 	  .pointed = 1}, SWZ_TYPE_HEX, true, label}
 #define NUMBER_THERE(label, at) \
 	{{.kind = SWZ_PART_MEMORY, .place = SWZ_PLACE_KEPT, .bytes = 4, \
-	  .offset = at, .pointed = 1}, SWZ_TYPE_SIGNED, true, label}
+	  .offset = (at), .pointed = 1}, SWZ_TYPE_SIGNED, true, label}
 #define FD_THERE(label, at) \
 	{{.kind = SWZ_PART_FILE_AT, .place = SWZ_PLACE_KEPT, .bytes = 24, \
-	  .offset = at, .pointed = 1}, SWZ_TYPE_FILE, true, label}
+	  .offset = (at), .pointed = 1}, SWZ_TYPE_FILE, true, label}
 #define NEW_FD \
 	{{.kind = SWZ_PART_FILE, .place = SWZ_PLACE_RAX, .bytes = 24}, \
 	 SWZ_TYPE_FILE, true, "result"}

@@ -283,7 +283,7 @@ static const char *read_items(void)
 		return NULL;
 	if (swz_config.flows) {
 		lines += swz_flow_function_count;
-		specs += swz_flow_function_count * SWZ_MOST_FLOW_PARTS;
+		specs += (size_t)swz_flow_function_count * SWZ_MOST_FLOW_PARTS;
 	}
 	for (const char *s = text; *s; s++) {
 		lines += *s == '\n';
