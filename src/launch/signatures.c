@@ -112,6 +112,27 @@ static char *ask_beforehand(const char *dump, const char *path)
 	return swz_text("0 %d 0", file);
 }
 
+/* Not where one of the standard ones is closed. */
+static int moved(int descriptor)
+{
+	int to = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD, 10);
+
+	if (descriptor >= 0)
+		close(descriptor);
+	return to;
+}
+
+/* Of a file that may not have that many bytes (ulimit -f) the kernel also sends
+ * a signal. */
+static bool has_room(int descriptor)
+{
+	void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+	bool fits = ftruncate(descriptor, sizeof(struct swz_exchange)) == 0;
+
+	signal(SIGXFSZ, before);
+	return fits;
+}
+
 void swz_signatures_prepare(const char *path, const char *argv0, pid_t root)
 {
 	char *dump = dump_path(argv0);
@@ -125,10 +146,11 @@ void swz_signatures_prepare(const char *path, const char *argv0, pid_t root)
 	if (access(dump, X_OK) != 0)
 		swz_die(SWZ_CANNOT_RUN, "--args: cannot execute %s: %s", dump,
 			strerror(errno));
-	file = memfd_create("swizzle", 0);
-	if (file < 0 || ftruncate(file, sizeof(struct swz_exchange)) != 0 ||
-	    pipe(bell) != 0)
+	file = moved(memfd_create("swizzle", 0));
+	if (file < 0 || !has_room(file) || pipe(bell) != 0)
 		swz_die(SWZ_CANNOT_RUN, "--args: %s", strerror(errno));
+	bell[0] = moved(bell[0]);
+	bell[1] = moved(bell[1]);
 	if (gets_orphans(root)) {
 		swz_environment_set("SWIZZLE_SIGNATURES",
 				    ask_beforehand(dump, path));

@@ -38,6 +38,7 @@
 #include "runtime/record/sampling.h"
 #include "runtime/record/span_names.h"
 #include "runtime/record/signatures.h"
+#include "runtime/record/value_summary.h"
 #include "runtime/record/tell_end.h"
 #include "runtime/record/thread.h"
 #include "runtime/record/title.h"
@@ -193,7 +194,9 @@ const char *swz_start_recording(struct swz_modules *modules)
 	if (problem)
 		return problem;
 	if (swz_plan_make(modules) != SWZ_OK ||
-	    swz_signatures_begin() != SWZ_OK)
+	    swz_signatures_begin() != SWZ_OK ||
+	    (!swz_config.trace && swz_signatures_are_wanted() &&
+	     swz_summaries_begin() != SWZ_OK))
 		return "no memory to plan for ";
 	if (swz_ids_filtered)
 		swz_file->flags |= SWZ_FILE_FILTERED;

@@ -262,6 +262,14 @@ END
 	done
 fi
 
+it 'needs no standard descriptors, and says what has no room'
+gcc -g -O2 -shared -fPIC -D'NAME(x)=lib_##x' -o liblib.so lib.c
+(exec 0<&- 1>&- 2>&-; "$RUN" -q --args -o profile ./loads)
+"$DUMP" -f calls profile >calls
+assert_contains calls 'lib_open(name = "next"'
+capture bash -c 'ulimit -f 8; exec "$0" --args -o profile ./loads' "$RUN"
+assert_refused 126 'File too large'
+
 it 'has no child where orphans come to the program'
 cat >subreaper.py <<'END'
 import ctypes, os, sys

@@ -14,7 +14,6 @@
 #include "runtime/record/file.h"
 #include "runtime/record/flow_functions.h"
 #include "runtime/record/function_ids.h"
-#include "runtime/record/value_summary.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
 
@@ -332,9 +331,7 @@ enum swz_status swz_signatures_begin(void)
 	if (!swz_signatures_are_wanted())
 		return SWZ_OK;
 	by_id = map(swz_ids_bound() * sizeof(*by_id), MAP_NORESERVE);
-	if (!by_id)
-		return SWZ_E_NOMEM;
-	return swz_config.trace ? SWZ_OK : swz_summaries_begin();
+	return by_id ? SWZ_OK : SWZ_E_NOMEM;
 }
 
 bool swz_signatures_set(uint32_t function, uint32_t number,

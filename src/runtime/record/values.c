@@ -18,7 +18,6 @@
 #include "base/syscall.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/event_chunks.h"
-#include "runtime/record/events.h"
 #include "runtime/record/file.h"
 #include "runtime/record/file_values.h"
 #include "runtime/record/slow_stack.h"
@@ -511,9 +510,9 @@ void swz_values_enter(struct swz_thread *thread, const struct swz_captured *c,
 		swz_store_vectors(vectors);
 		r.vectors = vectors;
 	}
-	r.places = swz_tracing ? NULL : places;
+	r.places = swz_config.trace ? NULL : places;
 	add_parts(&r, c->parts, c->entry_parts);
-	if (!swz_tracing) {
+	if (!swz_config.trace) {
 		sum_up(thread, c, &r, node, SWZ_VALUES_ENTRY);
 		return;
 	}
@@ -546,9 +545,9 @@ void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
 		swz_store_x87(x87);
 		r.x87 = x87;
 	}
-	r.places = swz_tracing ? NULL : places;
+	r.places = swz_config.trace ? NULL : places;
 	add_parts(&r, c->parts + c->entry_parts, c->return_parts);
-	if (!swz_tracing) {
+	if (!swz_config.trace) {
 		sum_up(thread, c, &r, node, SWZ_VALUES_RETURN);
 		return;
 	}
@@ -746,6 +745,6 @@ void swz_values_exception(struct swz_thread *thread, uint32_t node,
 		if (type && read_memory(type + 8, &name, 8) == 8)
 			add_text(&r, name, 0, true);
 	}
-	if (r.used > 2 && swz_tracing)
+	if (r.used > 2 && swz_config.trace)
 		write_record(thread, &r, node, ticks, SWZ_VALUES_EXCEPTION);
 }
