@@ -521,7 +521,7 @@ bench: all			## what a call costs, natively and under other profilers (BENCH_ROU
 
 # Where the time was: swizzle's self times against perf's.
 $(B)/test/bench/functions: $(B)/obj/offline/tests/bench/functions.o \
-		$(call offline,$(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
+		$(call offline,$(PROFILE_SRC) $(OPTIONS_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
