@@ -64,7 +64,8 @@ static void read_operand(struct swz_config_reading *r, struct swz_condition *c,
 		c->operand = SWZ_OPERAND_INTEGER;
 		c->integer = *text == 't';
 		c->number = (double)c->integer;
-	} else if (is_name && strcmp(text, "inf") && strcmp(text, "nan")) {
+	} else if (is_name && strcmp(text, "inf") != 0 &&
+		   strcmp(text, "nan") != 0) {
 		c->operand = SWZ_OPERAND_NAME;
 		swz_config_set_text(r, &c->text, text);
 	} else if (!read_number(text, c)) {

@@ -85,7 +85,9 @@ bool swz_config_unquote(char *text)
 	for (; *s && *s != '"'; s++) {
 		if (*s == '\\' && s[1]) {
 			s++;
-			*to++ = *s == 'n' ? '\n' : *s == 't' ? '\t' : *s;
+			*to++ = (char)(*s == 'n'   ? '\n'
+				       : *s == 't' ? '\t'
+						   : *s);
 		} else {
 			*to++ = *s;
 		}

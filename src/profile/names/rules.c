@@ -87,10 +87,10 @@ const struct swz_settings *swz_rules_of(struct swz_rules *rules,
 		return NULL;
 	if (function >= rules->count) {
 		rules->of = swz_reallocate(rules->of, count,
-					   sizeof(*rules->of));
+					   sizeof(struct swz_settings *));
 		rules->known = swz_reallocate(rules->known, count, 1);
 		memset(rules->of + rules->count, 0,
-		       (count - rules->count) * sizeof(*rules->of));
+		       (count - rules->count) * sizeof(struct swz_settings *));
 		memset(rules->known + rules->count, 0, count - rules->count);
 		rules->count = count;
 	}

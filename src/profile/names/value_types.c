@@ -196,8 +196,8 @@ static bool find_member(Dwarf_Die *of, const char *path, uint64_t *offset,
 		}
 		if (dwarf_tag(&child) != DW_TAG_member || !name ||
 		    number_of(&child, DW_AT_external, 0) ||
-		    strlen(name) != length || strncmp(name, path, length) ||
-		    !type_of(&child, type))
+		    strlen(name) != length ||
+		    strncmp(name, path, length) != 0 || !type_of(&child, type))
 			continue;
 		*offset = 0;
 		if (path[length] && !find_member(type, path + length + 1,
