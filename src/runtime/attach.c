@@ -22,7 +22,7 @@
 #include "runtime/record/file_name.h"
 #include "runtime/record/home_stack.h"
 #include "runtime/record/request.h"
-#include "runtime/start.h"
+#include "runtime/recording.h"
 #include "runtime/support/config.h"
 #include "runtime/support/live_sites.h"
 #include "runtime/support/message.h"
@@ -196,7 +196,7 @@ static void plan(void)
 	SWZ_SYSCALL(SYS_prctl, PR_SET_NAME, "swizzle");
 	swz_thread_self = (struct swz_thread *)(uintptr_t)&swz_nobody;
 	if (swz_control_begin_tables())
-		problem = swz_start_recording(&modules);
+		problem = swz_recording_begin(&modules);
 	swz_team_end();
 	if (problem) {
 		fail(problem);

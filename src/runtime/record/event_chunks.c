@@ -10,6 +10,8 @@
 #include "runtime/record/file.h"
 #include "runtime/support/config.h"
 
+bool swz_tracing;
+
 /* The chunks that were left, oldest first, as units of the file: a queue. */
 static _Atomic uint32_t *left;
 static uint64_t left_mask;

@@ -4,9 +4,13 @@
 /* Where the room for events comes from: the file, as long as it may grow, and
  * with --ring the chunks that were left the longest ago. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "swizzle/format.h"
+
+/* Events are recorded (-m trace). */
+extern bool swz_tracing;
 
 /* Before the first thread begins. */
 void swz_event_chunks_begin(void);

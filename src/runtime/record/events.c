@@ -28,8 +28,6 @@
 #define FIRST_PAGES 1u
 #define PAGES 16u
 
-bool swz_tracing;
-
 static uint64_t min_ticks;
 
 void swz_hook_exit_traced(void);

@@ -18,9 +18,8 @@
 #include <stdint.h>
 
 #include "asm/x86_64/offsets.h"
+#include "runtime/record/event_chunks.h"
 #include "runtime/record/thread.h"
-
-extern bool swz_tracing;
 
 /* swz_thread.event of a thread that records no events. Like the end of a page:
  * the hooks need only one check. */

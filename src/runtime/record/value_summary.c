@@ -8,6 +8,7 @@
 #include "runtime/record/chunks.h"
 #include "runtime/record/file.h"
 #include "runtime/record/slow_stack.h"
+#include "runtime/support/config.h"
 
 /* By node: the chunk of its summary, in units; 0: none, 1: there was no room.
  * In a forked child, which has a file of its own, all are 0. */
@@ -20,6 +21,8 @@ enum swz_status swz_summaries_begin(void)
 {
 	uint64_t bytes;
 
+	if (swz_config.trace || !swz_signatures_are_wanted())
+		return SWZ_OK;
 	node_count = swz_file_links_bytes() / sizeof(struct swz_links);
 	bytes = node_count * sizeof(*by_node);
 	by_node = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,

@@ -11,7 +11,7 @@
 #include "runtime/record/signatures.h"
 #include "runtime/record/thread.h"
 
-/* Before the first thread begins. */
+/* Before the first thread begins, once the signatures are known. */
 enum swz_status swz_summaries_begin(void) SWZ_MUST_CHECK;
 
 /* What a record of the moment would hold: BYTES, with PLACES[i] where part i of

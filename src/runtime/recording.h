@@ -1,5 +1,5 @@
-#ifndef SWZ_RUNTIME_START_H
-#define SWZ_RUNTIME_START_H
+#ifndef SWZ_RUNTIME_RECORDING_H
+#define SWZ_RUNTIME_RECORDING_H
 
 #include "runtime/module/module.h"
 
@@ -8,6 +8,6 @@
  * path. In a process that ran already (swz_config.attached) the modules are
  * listed, nothing is patched, and their list is needed until
  * swz_late_commit(). */
-const char *swz_start_recording(struct swz_modules *modules);
+const char *swz_recording_begin(struct swz_modules *modules);
 
 #endif
