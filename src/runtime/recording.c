@@ -162,8 +162,7 @@ const char *swz_recording_begin(struct swz_modules *modules)
 	if (problem)
 		return problem;
 	if (swz_plan_make(modules) != SWZ_OK ||
-	    swz_signatures_begin() != SWZ_OK ||
-	    swz_summaries_begin() != SWZ_OK)
+	    swz_signatures_begin() != SWZ_OK || swz_summaries_begin() != SWZ_OK)
 		return "no memory to plan for ";
 	if (swz_ids_filtered)
 		swz_file->flags |= SWZ_FILE_FILTERED;

@@ -37,7 +37,7 @@ try() { # FORMAT VARIABLE=VALUE...
 
 # what reads debug information, and what does not (raw needs no memory;
 # sqlite writes no standard output)
-kinds=$(printf '%s plain 30\n' $(echo "$FORMATS" | grep -v -x -e raw -e sqlite); echo 'callgrind lines 65')
+kinds=$(echo "$FORMATS" | grep -v -x -e raw -e sqlite | sed 's/$/ plain 30/'; echo 'callgrind lines 65')
 while read -r format profile first; do
 	"$DUMP" -f "$format" -o - "$profile" >whole."$format"
 	it "with $format of $profile: nothing fails"

@@ -1,13 +1,14 @@
-// build: -fno-inline -fno-ipa-cp -fno-ipa-icf -fno-optimize-sibling-calls -pthread
-// A recursion so deep that its frames go through the code of a leader
+// build: -fno-inline -fno-ipa-cp -fno-ipa-icf -fno-optimize-sibling-calls
+// -pthread A recursion so deep that its frames go through the code of a leader
 // (thunks/leaders.h), and what may happen at its bottom, or half-way:
-// `led DEPTH ROUNDS WHAT...` says how often each function was called. WHAT: "return";
-// "jump", longjmp to half-way, three times; "throw", the same by an exception, each
-// frame with a destructor; "bare", without any; "walk", a back trace; "fiber", another
-// stack with the same recursion, whose end comes before and after that of this one;
-// "fork", a child that returns through all frames; "signal", a handler that recurses,
-// too, and one that jumps half-way; "tail", each frame ends in a jump to another
-// function; "thread", all that follows, in a second thread.
+// `led DEPTH ROUNDS WHAT...` says how often each function was called. WHAT:
+// "return"; "jump", longjmp to half-way, three times; "throw", the same by an
+// exception, each frame with a destructor; "bare", without any; "walk", a back
+// trace; "fiber", another stack with the same recursion, whose end comes before
+// and after that of this one; "fork", a child that returns through all frames;
+// "signal", a handler that recurses, too, and one that jumps half-way; "tail",
+// each frame ends in a jump to another function; "thread", all that follows, in
+// a second thread.
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>
@@ -38,7 +39,10 @@ static inline bool is(const char *word)
 }
 
 struct guard {
-	~guard() { counts.ended++; }
+	~guard()
+	{
+		counts.ended++;
+	}
 };
 
 extern "C" {

@@ -18,8 +18,8 @@
 
 typedef int fuzzer(const uint8_t *data, size_t size);
 
-fuzzer fuzz_code_names, fuzz_config, fuzz_diff, fuzz_eh_frame, fuzz_elf_view, fuzz_events,
-	fuzz_inflate, fuzz_line_table, fuzz_reader, fuzz_relocate,
+fuzzer fuzz_code_names, fuzz_config, fuzz_diff, fuzz_eh_frame, fuzz_elf_view,
+	fuzz_events, fuzz_inflate, fuzz_line_table, fuzz_reader, fuzz_relocate,
 	fuzz_saved_plan, fuzz_unwinder;
 
 static const struct {

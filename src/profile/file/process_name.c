@@ -1,6 +1,5 @@
-/* The types and services are Chromium's: content/public/common/
- * content_switches.cc; services are named as in
- * network.mojom.NetworkService. */
+/* The types and services are Chromium's (its command line's --type=); services
+ * are named as in network.mojom.NetworkService. */
 
 #include "profile/file/process_name.h"
 

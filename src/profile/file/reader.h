@@ -172,7 +172,7 @@ struct swz_profile {
 	size_t mark_count;
 	struct swz_value_chunk *value_chunks; /* sorted by owner, then number */
 	size_t value_chunk_count;
-	struct swz_profile_summary *summaries;    /* sorted by node */
+	struct swz_profile_summary *summaries; /* sorted by node */
 	size_t summary_count;
 	struct swz_profile_signature *signatures; /* sorted by function */
 	size_t signature_count;

@@ -76,9 +76,12 @@ void swz_put_cell(FILE *stream, const struct swz_style *style,
 		  enum swz_colour colour, const char *text, int width)
 {
 	static const char *const begin[] = {
-		[SWZ_COLOUR_NONE] = "",         [SWZ_COLOUR_BOLD] = "\033[1m",
-		[SWZ_COLOUR_DIM] = "\033[2m",   [SWZ_COLOUR_HOT] = "\033[1;31m",
-		[SWZ_COLOUR_WARM] = "\033[33m", [SWZ_COLOUR_GOOD] = "\033[32m",
+		[SWZ_COLOUR_NONE] = "",
+		[SWZ_COLOUR_BOLD] = "\033[1m",
+		[SWZ_COLOUR_DIM] = "\033[2m",
+		[SWZ_COLOUR_HOT] = "\033[1;31m",
+		[SWZ_COLOUR_WARM] = "\033[33m",
+		[SWZ_COLOUR_GOOD] = "\033[32m",
 		[SWZ_COLOUR_FIRST_NAMED] = "\033[31m",
 		[SWZ_COLOUR_FIRST_NAMED + 1] = "\033[32m",
 		[SWZ_COLOUR_FIRST_NAMED + 2] = "\033[33m",

@@ -243,8 +243,8 @@ static void *map(size_t bytes)
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* The last moment at which what it ran can be asked, and who executes. (In a vforked child the
- * state is the parent's, and the kernel refuses to tell.) */
+/* The last moment at which what it ran can be asked, and who executes. (In a
+ * vforked child the state is the parent's, and the kernel refuses to tell.) */
 static void note_last_moment(void)
 {
 	struct swz_thread *thread = swz_thread_here();

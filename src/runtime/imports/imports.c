@@ -130,8 +130,8 @@ static void add_party(const struct link_map *map, const struct swz_module *m,
 	p->late = m->late;
 	p->relocated = !m->late || (p->readable && swz_party_is_relocated(p));
 	p->importing = p->readable && m->in_scope && !m->flows_only &&
-		       m->text_count &&
-		       !m->foreign_runtime && !m->unwinder_unserved;
+		       m->text_count && !m->foreign_runtime &&
+		       !m->unwinder_unserved;
 	p->fresh = true;
 }
 

@@ -9,8 +9,8 @@
 
 /* Whether a page of a private mapping of a file may be executed if it has been
  * written to. It is tried out, on one that is readable only and that nothing
- * runs in; what was there it still holds; that it may be executed then, too, does
- * no harm. */
+ * runs in; what was there it still holds; that it may be executed then, too,
+ * does no harm. */
 bool swz_page_may_be_executed(char *page);
 
 /* Makes the range writable, and no longer executable. False if that is refused,

@@ -69,13 +69,12 @@ static uint32_t count_triggers(const struct swz_module *m)
 	return count;
 }
 
-static void note_marks(const struct swz_module *m,
-		       const struct swz_function *f, uint32_t id)
+static void note_marks(const struct swz_module *m, const struct swz_function *f,
+		       uint32_t id)
 {
-	uint32_t bits = f->is_piece
-				? 0
-				: swz_signature_marks_at(m->signatures,
-							 f->start);
+	uint32_t bits = f->is_piece ? 0
+				    : swz_signature_marks_at(m->signatures,
+							     f->start);
 
 	if (bits)
 		swz_signatures_mark(id, bits);

@@ -1,8 +1,8 @@
 /* The layout of Ruby 3.1 for x86-64, as its own headers have it: all of 3.1.x
- * are alike. The virtual machine has a list of ractors, each has one of threads;
- * a thread points to the execution context that it is in, of its own or of a
- * fiber. The context has a stack of its own: values grow up from its start,
- * frames grow down from its end.
+ * are alike. The virtual machine has a list of ractors, each has one of
+ * threads; a thread points to the execution context that it is in, of its own
+ * or of a fiber. The context has a stack of its own: values grow up from its
+ * start, frames grow down from its end.
  *
  * What kind of frame it is stands where its variables are: in that stack or,
  * when a block is kept, in the heap. */
