@@ -101,7 +101,8 @@ bool swz_config_file_add(struct swz_config_file *config, const char *name,
 void swz_config_file_free(struct swz_config_file *config);
 
 /* Reads the files that apply: PATH, or without one (NULL)
- * ~/.config/swizzle/config and then ./.swizzle, where they are there. */
+ * ~/.config/swizzle/config and then ./.swizzle, where they are there. False:
+ * PROBLEM then says what is wrong, and errno is ENOMEM if memory was. */
 bool swz_config_file_read(struct swz_config_file *config, const char *path,
 			  char problem[SWZ_CONFIG_PROBLEM_BYTES]);
 

@@ -34,6 +34,13 @@ static int read_file(struct swz_config_file *config, const char *path,
 	return error;
 }
 
+static void tell(char *problem, const char *path, int error)
+{
+	snprintf(problem, SWZ_CONFIG_PROBLEM_BYTES, "%s: %s", path,
+		 strerror(error));
+	errno = error;
+}
+
 static bool read_if_there(struct swz_config_file *config, const char *path,
 			  char *problem)
 {
@@ -41,8 +48,7 @@ static bool read_if_there(struct swz_config_file *config, const char *path,
 
 	if (error > 0 && error != ENOENT && error != ENOTDIR &&
 	    error != EISDIR && error != EACCES) {
-		snprintf(problem, SWZ_CONFIG_PROBLEM_BYTES, "%s: %s", path,
-			 strerror(error));
+		tell(problem, path, error);
 		error = -1;
 	}
 	return error >= 0;
@@ -55,11 +61,11 @@ bool swz_config_file_read(struct swz_config_file *config, const char *path,
 	char usual[4096] = "";
 	int error;
 
+	errno = 0;
 	if (path) {
 		error = read_file(config, path, problem);
 		if (error > 0)
-			snprintf(problem, SWZ_CONFIG_PROBLEM_BYTES, "%s: %s",
-				 path, strerror(error));
+			tell(problem, path, error);
 		return error == 0;
 	}
 	if (base && *base == '/')

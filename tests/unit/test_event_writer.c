@@ -52,6 +52,8 @@ void swz_event_chunks_begin(void)
 {
 }
 
+bool swz_tracing;
+
 void swz_event_chunks_forget(void)
 {
 }

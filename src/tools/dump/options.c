@@ -1155,8 +1155,10 @@ static void read_config(struct swz_dump_options *options)
 
 	if (!swz_config_file_read(&options->config, options->config_path,
 				  problem)) {
+		int error = errno;
+
 		swz_dump_complain("%s", problem);
-		exit(EXIT_USAGE);
+		exit(error == ENOMEM ? EXIT_FAILURE : EXIT_USAGE);
 	}
 	if (!options->config.count)
 		return;
