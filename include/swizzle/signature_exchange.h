@@ -54,6 +54,8 @@ struct swz_exchange {
 	struct swz_question questions[SWZ_EXCHANGE_QUESTIONS];
 };
 
+#ifndef __cplusplus
 _Static_assert(sizeof(struct swz_question) % 8 == 0, "no padding");
+#endif
 
 #endif

@@ -134,11 +134,11 @@ assert_eq '[code made at run time] 27
 again 1' "$(paths profile | sed 's/^\[code made at run time\];.* 1$/again 1/' | LC_ALL=C sort)" 'paths'
 
 it 'of a process that goes on, and is killed'
-rm -f profile
+rm -f profile printed
 "$RUN" -q -o profile "$PROGRAM" map 60 >printed &
 pid=$!
 for _ in $(seq 200); do
-	grep -q '^again' printed && break
+	grep -qs '^again' printed && break
 	sleep 0.05
 done
 MAPS+=("/tmp/perf-$pid.map")
