@@ -112,7 +112,7 @@ void swz_call_end_read(struct swz_call_end *end, struct swz_trace *trace,
 		return;
 	}
 	if (end->exceptional) {
-		swz_text_put(&end->text, "! exception");
+		swz_text_put(&end->text, SWZ_ANY_EXCEPTION);
 		return;
 	}
 	if (ending) {

@@ -2,11 +2,12 @@
  * call that makes others takes two lines. One beginning is kept until the next
  * event, which tells whether there are any.
  *
- * Where an error comes from: a frame remembers the exceptional result of the
- * call that returned to it last. A result that is the same number has come from
- * there; otherwise it is new, and its frame is the first that returned it. */
+ * Where an error comes from: a frame remembers the exceptional results that
+ * returned to it. A result of the same value has come from there; otherwise it
+ * is new, and its frame is the first that returned it. The trail of an error is
+ * the name of that function. */
 
-#include "profile/formats/calls.h"
+#include "profile/formats/calls_errors.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,10 +21,9 @@
 struct frame {
 	uint64_t start;
 	enum swz_colour colour;
-	bool cut;       /* its begin */
-	bool has_error; /* of the call that returned to it last */
-	int64_t error;
-	char *origin; /* which returned it first; owned */
+	bool cut; /* its begin */
+	uint32_t function;
+	struct swz_returned_errors errors;
 };
 
 struct writing {
@@ -142,49 +142,68 @@ static void put_wakes(struct writing *w, uint64_t until, bool returns)
 	}
 }
 
+/* ORIGIN: NULL if it is this call. */
+static void put_origin(const struct writing *w, const char *origin)
+{
+	char *line;
+
+	if (origin) {
+		line = swz_print("  <- %s", origin);
+		swz_calls_put(w->stream, w->trace, SWZ_COLOUR_DIM, line);
+		free(line);
+		return;
+	}
+	swz_calls_put(w->stream, w->trace, SWZ_COLOUR_WARM,
+		      w->end.text.text[0] == '!' ? "  <- first left here"
+						 : "  <- first returned here");
+}
+
+static void forget_errors(struct frame *frame)
+{
+	char *origin;
+
+	while ((origin = swz_errors_remaining(&frame->errors)) != NULL)
+		free(origin);
+}
+
 /* Says who returned an error first, and tells the caller. */
 static void follow_error(struct writing *w, struct frame *frame,
 			 const char *name)
 {
 	struct frame *caller = w->count > 1 ? frame - 1 : NULL;
 	const struct swz_call_end *end = &w->end;
-	bool is_error = end->exceptional && end->has_number;
-	bool handed_on = is_error && frame->has_error &&
-			 frame->error == end->number;
-	char *line;
+	bool is_error = swz_errors_concern(end, name);
+	char *origin = NULL, *other;
 
 	if (is_error) {
-		line = handed_on ? swz_print("  <- %s", frame->origin)
-				 : swz_duplicate("  <- first returned here");
-		swz_calls_put(w->stream, w->trace,
-			      handed_on ? SWZ_COLOUR_DIM : SWZ_COLOUR_WARM,
-			      line);
-		free(line);
+		origin = swz_errors_handed_on(&frame->errors, end);
+		put_origin(w, origin);
 	}
-	if (!caller)
+	while (caller && (other = swz_errors_outdated(&caller->errors,
+						      frame->function)) != NULL)
+		free(other);
+	if (!is_error || !caller) {
+		free(origin);
 		return;
-	free(caller->origin);
-	caller->origin = NULL;
-	caller->has_error = is_error;
-	caller->error = is_error ? end->number : 0;
-	if (handed_on) {
-		caller->origin = frame->origin;
-		frame->origin = NULL;
-	} else if (is_error) {
-		caller->origin = swz_duplicate(name);
 	}
+	while ((other = swz_errors_crowded_out(&caller->errors, end)) != NULL)
+		free(other);
+	swz_errors_add(&caller->errors, end, frame->function,
+		       origin ? origin : swz_duplicate(name));
 }
 
 static void begin_call(struct writing *w, const struct swz_event *event)
 {
+	uint32_t function = swz_trace_function(w->binding, event);
+
 	put_begun(w);
 	swz_call_begin_print(&w->begun, w->trace, w->binding, w->values, event);
 	swz_grow(&w->frames, &w->capacity, w->count, sizeof(*w->frames));
 	w->frames[w->count++] = (struct frame){
 		.start = event->ticks,
 		.cut = event->cut,
-		.colour = swz_call_colour(
-			w->trace, swz_trace_function(w->binding, event)),
+		.colour = swz_call_colour(w->trace, function),
+		.function = function,
 	};
 	w->has_begun = true;
 }
@@ -197,9 +216,7 @@ static void end_call(struct writing *w, const struct swz_event *event)
 	if (!w->count)
 		return;
 	frame = &w->frames[w->count - 1];
-	name = w->trace->catalog
-		       ->functions[swz_trace_function(w->binding, event)]
-		       .name;
+	name = w->trace->catalog->functions[frame->function].name;
 	swz_call_end_read(&w->end, w->trace, w->binding, w->values, event);
 	put_columns(w, w->has_begun ? frame->start : 0, true,
 		    event->ticks - frame->start);
@@ -219,7 +236,7 @@ static void end_call(struct writing *w, const struct swz_event *event)
 	follow_error(w, frame, name);
 	put_wakes(w, event->ticks, true);
 	putc('\n', w->stream);
-	free(frame->origin);
+	forget_errors(frame);
 	w->count--;
 }
 
@@ -252,7 +269,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	if (w->count)
 		put_begun(w);
 	while (w->count)
-		free(w->frames[--w->count].origin);
+		forget_errors(&w->frames[--w->count]);
 	swz_values_close(w->values);
 	swz_trace_close(w->trace, events, thread);
 }
@@ -264,6 +281,10 @@ void swz_write_calls(FILE *stream, struct swz_trace *trace)
 
 	if (trace->calls->at) {
 		swz_write_calls_at(stream, trace);
+		return;
+	}
+	if (trace->calls->blame) {
+		swz_write_calls_blame(stream, trace);
 		return;
 	}
 	if (trace->calls->of.count) {

@@ -18,6 +18,7 @@ struct swz_calls_options {
 	uint32_t depth;                /* levels that are shown; 0: all */
 	bool at;                       /* --at: the stacks at this moment */
 	uint64_t at_ticks;
+	bool blame;             /* --blame: where errors come from */
 	struct swz_patterns of; /* --calls-of: these functions' calls */
 	size_t rows;            /* of those; 0: all */
 	bool by_start; /* in the order of time, not the longest first */
@@ -25,12 +26,17 @@ struct swz_calls_options {
 
 void swz_write_calls(FILE *stream, struct swz_trace *trace);
 
-/* The parts: the stacks at a moment, and the calls of some functions. */
+/* The parts: the stacks at a moment, where errors come from, and the calls of
+ * some functions. */
 void swz_write_calls_at(FILE *stream, struct swz_trace *trace);
+void swz_write_calls_blame(FILE *stream, struct swz_trace *trace);
 void swz_write_calls_of(FILE *stream, struct swz_trace *trace);
 
 /* Of profiles that are no traces: last values, by context. */
 void swz_write_calls_last(FILE *stream, struct swz_trace *trace);
+
+/* The text of an exception whose type is not known. */
+#define SWZ_ANY_EXCEPTION "! exception"
 
 /* An end of an activation, as it is shown behind its call. */
 struct swz_call_end {

@@ -101,10 +101,10 @@ enum swz_format_takes {
 	SWZ_COMPRESSES = 32768,     /* its file is compressed as it is */
 	SWZ_TAKES_NO_PARTS = 16384, /* no --thread-parts */
 	SWZ_WRITES_FILE = 4096,     /* in any order: not to a pipe */
-	SWZ_TAKES_CALLS =
-		8192,         /* -D, --at, --calls-of, and with it -n and -s */
-	SWZ_TAKES_PLACE = 64, /* that of its profile (-o): all is in it */
-	SWZ_FOR_PEOPLE = 256, /* it is drawn in a style, always ... */
+	SWZ_TAKES_CALLS = 8192,  /* -D, --at, --blame, --calls-of, and with that
+				    -n and -s */
+	SWZ_TAKES_PLACE = 64,    /* that of its profile (-o): all is in it */
+	SWZ_FOR_PEOPLE = 256,    /* it is drawn in a style, always ... */
 	SWZ_FOR_TERMINALS = 512, /* ... or on a terminal */
 	SWZ_TELLS_FOLDED = 128,  /* it says itself what folding has changed */
 	SWZ_FILTERS_ROWS = 16    /* -F says which rows there are; otherwise

@@ -368,5 +368,6 @@ bool swz_dump_has_last_values(const struct swz_dump_input *input,
 		any |= input->profiles[i]->summary_count != 0;
 	}
 	return any && strcmp(options->format->name, "calls") == 0 &&
-	       !options->at.given && !options->calls.of.count;
+	       !options->at.given && !options->calls.of.count &&
+	       !options->calls.blame;
 }

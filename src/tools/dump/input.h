@@ -51,8 +51,8 @@ bool swz_dump_has_all_threads(const struct swz_dump_input *input,
 /* Whether all are traces. */
 bool swz_dump_is_traced(const struct swz_dump_input *input);
 
-/* -f calls without --at and --calls-of: whether no profile is a trace, and one
- * has the values of last calls. */
+/* -f calls without --at, --blame and --calls-of: whether no profile is a trace,
+ * and one has the values of last calls. */
 bool swz_dump_has_last_values(const struct swz_dump_input *input,
 			      const struct swz_dump_options *options);
 

@@ -107,6 +107,9 @@ static const char usage_text[] =
 	"                         around it\n"
 	"      --at TIME          calls: the stacks at this moment (as "
 	"--from)\n"
+	"      --blame            calls: of each error the call that returned "
+	"it first,\n"
+	"                         and the callers that handed it on\n"
 	"      --calls-of PATTERN calls: the single calls of these functions, "
 	"the\n"
 	"                         longest first (-s start: the earliest), and "
@@ -418,6 +421,7 @@ enum long_option {
 	OPTION_SCRIPT,
 	OPTION_MERGE_INTO,
 	OPTION_AT,
+	OPTION_BLAME,
 	OPTION_CALLS_OF,
 	OPTION_PROCESS,
 	OPTION_PUSH,
@@ -447,6 +451,7 @@ static const struct option long_options[] = {
 	{"max-depth", required_argument, NULL, 'D'},
 	{"sample-events", required_argument, NULL, OPTION_SAMPLE_EVENTS},
 	{"at", required_argument, NULL, OPTION_AT},
+	{"blame", no_argument, NULL, OPTION_BLAME},
 	{"calls-of", required_argument, NULL, OPTION_CALLS_OF},
 	{"diff", required_argument, NULL, OPTION_DIFF},
 	{"embed", no_argument, NULL, OPTION_EMBED},
@@ -553,7 +558,8 @@ enum {
 	GIVEN_BY = 1 << 26,
 	GIVEN_CALLS_OF = 1 << 27,
 	GIVEN_DEPTH = 1 << 28,
-	GIVEN_LIMITS = 1 << 29
+	GIVEN_LIMITS = 1 << 29,
+	GIVEN_BLAME = 1 << 30
 };
 
 /* Events are of all threads, and at the times that were measured; what is
@@ -581,7 +587,7 @@ static unsigned int takes(const struct swz_dump_options *options)
 	if (format->event_bytes)
 		with |= GIVEN_LIMITS;
 	if (format->takes & SWZ_TAKES_CALLS)
-		with |= GIVEN_CALLS_OF;
+		with |= GIVEN_CALLS_OF | GIVEN_BLAME;
 	if (options->given & with & GIVEN_CALLS_OF)
 		with |= SWZ_TAKES_ROWS | SWZ_TAKES_SORT;
 	/* which has rows, whatever the format's own are */
@@ -635,6 +641,8 @@ static unsigned int format_option(int option)
 		return GIVEN_LIMITS;
 	case OPTION_AT:
 		return SWZ_TAKES_CALLS;
+	case OPTION_BLAME:
+		return GIVEN_BLAME;
 	case OPTION_CALLS_OF:
 		return GIVEN_CALLS_OF;
 	default:
@@ -803,6 +811,9 @@ static void take_option(struct swz_dump_options *options, int option,
 		break;
 	case OPTION_AT:
 		options->at = parse_moment(value);
+		break;
+	case OPTION_BLAME:
+		options->calls.blame = true;
 		break;
 	case OPTION_CALLS_OF:
 		add_pattern(&options->calls.of, option, value);
@@ -1007,6 +1018,7 @@ static void check_options(struct swz_dump_options *options)
 		{GIVEN_DEPTH, "-D, --depth and --max-depth"},
 		{GIVEN_LIMITS, "-t, --min-time and --sample-events"},
 		{GIVEN_CALLS_OF, "--calls-of"},
+		{GIVEN_BLAME, "--blame"},
 	};
 	const struct swz_format *format = options->format;
 	size_t i;
@@ -1018,6 +1030,12 @@ static void check_options(struct swz_dump_options *options)
 		check_sort(options);
 	if (options->given & GIVEN_BY)
 		check_by(options);
+	if (options->calls.blame &&
+	    (options->at.given || options->calls.of.count)) {
+		swz_dump_complain("--blame has no use for %s\n" TRY_HELP,
+				  options->at.given ? "--at" : "--calls-of");
+		exit(EXIT_USAGE);
+	}
 	if (options->since)
 		check_since(options);
 	if (options->times)
@@ -1053,7 +1071,7 @@ static const struct swz_format *default_format(
 
 	if (options->given & SWZ_TAKES_BOTTOM_UP)
 		return swz_format_find("tree");
-	if (options->given & (SWZ_TAKES_CALLS | GIVEN_CALLS_OF))
+	if (options->given & (SWZ_TAKES_CALLS | GIVEN_CALLS_OF | GIVEN_BLAME))
 		return swz_format_find("calls");
 	if (!options->output && swz_terminal_is_output())
 		return swz_format_find("table");

@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# swizzle-dump --blame, and the marks of -f calls: who returned an error first,
+# and who handed it on, as the program itself says it.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets blamed
+export SWIZZLE_MODE=trace
+
+ways() { # FILE: a line for each error, without times and marks
+	awk '/^#/ { next }
+	!NF { if (way != "") print way; way = ""; next }
+	{ sub(/^ *[0-9.]+ +([0-9.]+ [^ ]?s  +)?/, ""); sub(/  <- .*/, "")
+	  way = way (way == "" ? "" : " < ") $0 }' "$1"
+}
+
+record() { # FILE
+	capture "$RUN" -q -A 'load@arg1/i32,retval/i64' \
+		-A 'read_header@arg1/i32,retval/i32' -A 'close_file@arg1/i32,retval/i32' \
+		-A 'try_once@arg1/i32,retval/i32' -A 'poll_it@arg1/i32,retval/i32' \
+		-A 'find@arg1/i32,retval/i32' -A 'translate@arg1/i32,retval/i32' \
+		-A 'thrower@arg1/i32,retval/i32' -A 'passes@arg1/i32,retval/i32' \
+		-A 'run@arg1/i32,retval/i32' -o "$1" "$TARGETS/blamed"
+	assert_status 0
+}
+
+it 'follows each error as the program does'
+record profile
+sort out >expected
+assert_eq 7 "$(wc -l <expected)"
+"$DUMP" -q -f calls --blame profile >blame || fail 'blame'
+ways blame | sort >got
+assert_same expected got
+assert_contains blame '# 7 errors in '
+assert_eq 6 "$(grep -c '  <- first returned here$' blame)"
+assert_matches blame 'thrower\(arg1 = 9\) ! int  <- first left here$'
+assert_eq 7 "$(grep -c '  <- not handed on$' blame)"
+
+it 'marks the same calls in -f calls'
+"$DUMP" -q -f calls profile >calls
+for file in blame calls; do
+	sed -n 's/^.*[ }] \([a-z_]*\)[ (].*<- first.*/\1/p' "$file" | sort >$file.first
+done
+sed 's/[ (].*//' expected | sort >expected.first
+assert_same expected.first blame.first
+assert_same expected.first calls.first
+assert_matches calls 'load = -22  <- read_header$'
+assert_matches calls 'passes ! int  <- thrower$'
+
+it 'takes what an error is from the configuration'
+printf '[func@try_once]\nexceptional = no\n[func@run]\nexceptional = retval,==,3\n' >errors
+"$DUMP" -q --blame --config errors profile >blame
+assert_eq 0 "$(ways blame | grep -c try_once)"
+assert_eq 'run(arg1 = 2) = 3 < main' "$(ways blame | grep '^run')"
+assert_contains blame '# 6 errors in '
+
+it 'follows what the options choose'
+"$DUMP" -q --blame -F poll_it profile >blame
+ways blame >got
+grep -e '^try' expected >few
+echo 'poll_it(arg1 = 3) = -11' >>few
+assert_same few got
+
+it 'is coloured where the other formats are'
+"$DUMP" -q --blame --color=always profile >blame
+assert_contains blame "$(printf '\033[33m  <- first returned here')"
+assert_contains blame "$(printf '\033[1;31m= -22')"
+
+it 'says what it does not know'
+"$RUN" -q -F main -o plain "$TARGETS/blamed" >out
+"$DUMP" -q --blame plain >blame
+assert_eq 'thrower ! exception < passes ! exception < run' "$(ways blame)"
+assert_contains blame '# 1 error in '
+assert_contains blame '# no results are shown'
+capture "$DUMP" --blame --at 0 profile
+assert_refused 2 '--blame has no use for --at'
+capture "$DUMP" --blame --calls-of run profile
+assert_refused 2 '--blame has no use for --calls-of'
+capture "$DUMP" -f text --blame profile
+assert_refused 2 'no use for --blame'
+"$RUN" -q -m profile -A 'run@retval/i32' -o sums "$TARGETS/blamed" >out
+capture "$DUMP" --blame sums
+assert_status 1
+assert_contains err 'trace'
+
+finish
