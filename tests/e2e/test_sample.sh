@@ -39,7 +39,9 @@ total_ns() { # PROFILE
 	"$DUMP" -q -f csv -o - "$1" | awk -F , 'NR > 1 { sum += $2 } END { print sum }'
 }
 
-# Pauses are few: a thousandth of samples is off by more.
+# Pauses are few: a thousandth of samples is off by more. What a process does
+# after the last look at it nobody knows: a pause, and on a busy machine a turn
+# of the scheduler.
 permille() { # ENGINE OF_PERF OF_PAUSES
 	if [ "$1" = perf ]; then echo "$2"; else echo "$3"; fi
 }
@@ -55,7 +57,7 @@ for engine in "${ENGINES[@]}"; do
 			"$(own $function)" "$(permille $engine 30 120)" "$process"
 	done
 	assert_near total "$(total_ns profile)" "$process" \
-		"$(permille $engine 10 20)" "$process"
+		"$(permille $engine 10 60)" "$process"
 	assert_ge "$(column profile main 3)" "$(($(total_ns profile) * 95 / 100))" \
 		'time below main'
 	"$DUMP" -f info profile >info
@@ -69,7 +71,7 @@ for engine in "${ENGINES[@]}"; do
 			"$(own $function)" "$(permille $engine 40 150)" "$(own process)"
 	done
 	assert_near total "$(total_ns profile)" "$(own process)" \
-		"$(permille $engine 10 40)" "$(own process)"
+		"$(permille $engine 10 60)" "$(own process)"
 	"$DUMP" -q --by thread -f csv -o - profile >threads
 	assert_eq 5 "$(wc -l <threads)" 'lines of four threads and a heading'
 
@@ -430,7 +432,7 @@ if [ "$(id -u)" -eq 0 ] && nobody_executes "$RUN" "$TARGETS/shares" && [ "${ENGI
 		assert_near a "$(column by_nobody.$engine a 3)" "$(own a)" \
 			"$(permille $engine 40 120)" "$(own process)"
 		assert_near total "$(total_ns by_nobody.$engine)" "$(own process)" \
-			"$(permille $engine 10 20)" "$(own process)"
+			"$(permille $engine 10 60)" "$(own process)"
 	done
 	sleep 100 &
 	pid=$!
@@ -470,7 +472,7 @@ refuses 2 'there is no such process' -m sample -p 4194303
 sh -c 'sleep 0 & echo $! >zombie; exec sleep 100' &
 pid=$!
 for ((i = 0; i < 400; i++)); do
-	! grep -qs '^State:.Z' "/proc/$(cat zombie)/status" || break
+	! grep -qs '^State:.Z' "/proc/$(cat zombie 2>/dev/null)/status" || break
 	sleep 0.02
 done
 refuses 2 'the process has ended' -m sample -p "$(cat zombie)"
@@ -491,7 +493,7 @@ else
 	assert_eq 1 "$(wc -l <err)" 'lines'
 	assert_matches err '^swizzle: sampling by pauses \(--engine pause\): perf_event_open is not permitted '
 	assert_matches <("$DUMP" -f info profile) '^engine: pause$'
-	assert_near total "$(total_ns profile)" "$(own process)" 20 "$(own process)"
+	assert_near total "$(total_ns profile)" "$(own process)" 60 "$(own process)"
 	refused=("$TARGETS/refused" perf)
 	capture "${refused[@]}" "$RUN" -m sample --engine perf touch started
 	assert_refused 126 'perf_event_open is not permitted'
