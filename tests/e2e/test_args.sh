@@ -84,7 +84,7 @@ for level in -O0 -O2; do
 		assert_matches calls 'deref\(p = 0x[0-9a-f]+\) = 7'
 		assert_contains calls 'deref(p = NULL) = -1'
 		assert_contains calls 'swap_point(p = {x = 1, y = 2}) = {x = 2, y = 1}'
-		assert_matches calls 'twice\(n = 0x[0-9a-f]+, \*n = 0, m = 0x[0-9a-f]+\)   \*n = 42'
+		assert_matches calls 'twice\(n = 0x[0-9a-f]+, \*n = 0, m = 0x[0-9a-f]+\)   \*n: 0 -> 42'
 		assert_matches calls 'shape::grow\(this = 0x[0-9a-f]+, by = 1\) = false'
 		assert_contains calls 'apply(f = negate, n = 4) = -4'
 	done
@@ -145,13 +145,13 @@ assert_same expected out
 "$DUMP" -f calls profile >calls
 assert_matches calls 'lib_next\(n = 4, out = 0x[0-9a-f]+, \*out = 0\) \{'
 assert_contains calls 'lib_open(name = "next", m = READ, p = {a = 4, b = 2.5}) = 11'
-assert_contains calls '} lib_next = 11  *out = 17'
-assert_matches calls 'plug_next\(n = -4, out = 0x[0-9a-f]+, \*out = 1\) = -1  \*out = 17'
+assert_contains calls '} lib_next = 11  *out: 0 -> 17'
+assert_matches calls 'plug_next\(n = -4, out = 0x[0-9a-f]+, \*out = 1\) = -1  \*out: 1 -> 17'
 assert_not_contains calls 'own(' # without -g
 for file in profile.*; do # of the fork, and of what it executed
 	"$DUMP" -f calls "$file" >>others
 done
-assert_matches others 'plug_next\(n = -4, .* = -1  \*out = 17'
+assert_matches others 'plug_next\(n = -4, .* = -1  \*out: 1 -> 17'
 assert_contains others 'lib_open(name = "next", m = READ, p = {a = 4, b = 2.5}) = 11'
 rm -f profile*
 
@@ -202,7 +202,7 @@ capture "$RUN" -q -m profile --args -o profile ./extremes
 assert_status 0
 "$DUMP" -f calls profile >calls
 sed -n '/^# step: 3 calls, from thrice < main$/,/^#* *result/p' calls >got
-assert_matches got 'last: step\(name = "more", n = 7, u = 202, f = 0.5, d = -4, l = HIGH, out = 0x[0-9a-f]+, \*out = 0\) = 2  \*out = 21'
+assert_matches got 'last: step\(name = "more", n = 7, u = 202, f = 0.5, d = -4, l = HIGH, out = 0x[0-9a-f]+, \*out = 0\) = 2  \*out: 0 -> 21'
 cat >expected <<'END'
   n: -7 to 7
   u: 200 to 202

@@ -68,8 +68,9 @@ static bool is_exceptional(const struct swz_settings *settings,
 	return false;
 }
 
-void swz_call_begin_print(struct swz_text *text, struct swz_trace *trace,
-			  struct swz_binding *binding,
+void swz_call_begin_print(struct swz_text *text,
+			  struct swz_pointed_values *before,
+			  struct swz_trace *trace, struct swz_binding *binding,
 			  struct swz_value_reader *values,
 			  const struct swz_event *event)
 {
@@ -79,6 +80,8 @@ void swz_call_begin_print(struct swz_text *text, struct swz_trace *trace,
 	struct swz_call_values of;
 
 	swz_text_clear(text);
+	if (before)
+		before->text.size = 0;
 	swz_text_put(text, "%s%s",
 		     settings && settings->prefix ? settings->prefix : "",
 		     name);
@@ -86,13 +89,16 @@ void swz_call_begin_print(struct swz_text *text, struct swz_trace *trace,
 		swz_text_put(text, " [resumed]");
 	if (!swz_values_of(values, event, &of) || hides_values(settings))
 		return;
+	if (before)
+		swz_pointed_keep(before, binding, &of);
 	swz_text_put(text, "(");
 	swz_arguments_print(text, binding, &of);
 	swz_text_put(text, ")");
 }
 
-void swz_call_end_read(struct swz_call_end *end, struct swz_trace *trace,
-		       struct swz_binding *binding,
+void swz_call_end_read(struct swz_call_end *end,
+		       const struct swz_pointed_values *before,
+		       struct swz_trace *trace, struct swz_binding *binding,
 		       struct swz_value_reader *values,
 		       const struct swz_event *event)
 {
@@ -128,7 +134,7 @@ void swz_call_end_read(struct swz_call_end *end, struct swz_trace *trace,
 		put_errno(&end->text, settings, end);
 	}
 	if (!hides_values(settings))
-		swz_arguments_print(&end->out, binding, &of);
+		swz_pointed_print(&end->out, binding, &of, before);
 }
 
 void swz_call_end_free(struct swz_call_end *end)

@@ -23,6 +23,7 @@ struct frame {
 	enum swz_colour colour;
 	bool cut; /* its begin */
 	uint32_t function;
+	struct swz_pointed_values before;
 	struct swz_returned_errors errors;
 };
 
@@ -158,12 +159,13 @@ static void put_origin(const struct writing *w, const char *origin)
 						 : "  <- first returned here");
 }
 
-static void forget_errors(struct frame *frame)
+static void free_frame(struct frame *frame)
 {
 	char *origin;
 
 	while ((origin = swz_errors_remaining(&frame->errors)) != NULL)
 		free(origin);
+	swz_text_free(&frame->before.text);
 }
 
 /* Says who returned an error first, and tells the caller. */
@@ -197,7 +199,6 @@ static void begin_call(struct writing *w, const struct swz_event *event)
 	uint32_t function = swz_trace_function(w->binding, event);
 
 	put_begun(w);
-	swz_call_begin_print(&w->begun, w->trace, w->binding, w->values, event);
 	swz_grow(&w->frames, &w->capacity, w->count, sizeof(*w->frames));
 	w->frames[w->count++] = (struct frame){
 		.start = event->ticks,
@@ -205,6 +206,8 @@ static void begin_call(struct writing *w, const struct swz_event *event)
 		.colour = swz_call_colour(w->trace, function),
 		.function = function,
 	};
+	swz_call_begin_print(&w->begun, &w->frames[w->count - 1].before,
+			     w->trace, w->binding, w->values, event);
 	w->has_begun = true;
 }
 
@@ -217,7 +220,8 @@ static void end_call(struct writing *w, const struct swz_event *event)
 		return;
 	frame = &w->frames[w->count - 1];
 	name = w->trace->catalog->functions[frame->function].name;
-	swz_call_end_read(&w->end, w->trace, w->binding, w->values, event);
+	swz_call_end_read(&w->end, &frame->before, w->trace, w->binding,
+			  w->values, event);
 	put_columns(w, w->has_begun ? frame->start : 0, true,
 		    event->ticks - frame->start);
 	put_indent(w, w->count - 1);
@@ -236,7 +240,7 @@ static void end_call(struct writing *w, const struct swz_event *event)
 	follow_error(w, frame, name);
 	put_wakes(w, event->ticks, true);
 	putc('\n', w->stream);
-	forget_errors(frame);
+	free_frame(frame);
 	w->count--;
 }
 
@@ -269,7 +273,7 @@ static void put_thread(struct writing *w, struct swz_binding *binding,
 	if (w->count)
 		put_begun(w);
 	while (w->count)
-		forget_errors(&w->frames[--w->count]);
+		free_frame(&w->frames[--w->count]);
 	swz_values_close(w->values);
 	swz_trace_close(w->trace, events, thread);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "profile/costs/trace.h"
+#include "profile/formats/pointed_values.h"
 #include "profile/names/patterns.h"
 #include "profile/names/value_print.h"
 #include "profile/support/style.h"
@@ -41,23 +42,26 @@ void swz_write_calls_last(FILE *stream, struct swz_trace *trace);
 /* An end of an activation, as it is shown behind its call. */
 struct swz_call_end {
 	struct swz_text text; /* "= 5", "! std::bad_alloc", "" */
-	struct swz_text out;  /* "*n = 3"; "" */
+	struct swz_text out;  /* "*n: 0 -> 3", "*n = 3"; "" */
 	bool exceptional;
 	bool has_number; /* an exceptional result's */
 	int64_t number;
 };
 
 /* What an event that ends an activation says; begins with zeros, is filled
- * anew each time. */
-void swz_call_end_read(struct swz_call_end *end, struct swz_trace *trace,
-		       struct swz_binding *binding,
+ * anew each time. BEFORE: of swz_call_begin_print(). */
+void swz_call_end_read(struct swz_call_end *end,
+		       const struct swz_pointed_values *before,
+		       struct swz_trace *trace, struct swz_binding *binding,
 		       struct swz_value_reader *values,
 		       const struct swz_event *event);
 void swz_call_end_free(struct swz_call_end *end);
 
-/* "name(arguments)" of an event that begins one; without values "name". */
-void swz_call_begin_print(struct swz_text *text, struct swz_trace *trace,
-			  struct swz_binding *binding,
+/* "name(arguments)" of an event that begins one; without values "name". BEFORE,
+ * if not NULL, keeps what the end is compared with. */
+void swz_call_begin_print(struct swz_text *text,
+			  struct swz_pointed_values *before,
+			  struct swz_trace *trace, struct swz_binding *binding,
 			  struct swz_value_reader *values,
 			  const struct swz_event *event);
 

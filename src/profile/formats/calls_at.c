@@ -32,7 +32,7 @@ static void push(struct stack *stack, struct swz_trace *trace,
 	frame = &stack->frames[stack->depth++];
 	frame->start = event->ticks;
 	frame->cut = event->cut;
-	swz_call_begin_print(&frame->call, trace, binding, values, event);
+	swz_call_begin_print(&frame->call, NULL, trace, binding, values, event);
 }
 
 static void put_stack(FILE *stream, struct swz_trace *trace,

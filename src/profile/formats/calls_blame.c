@@ -25,6 +25,7 @@ struct frame {
 	uint64_t start;
 	uint32_t function;
 	struct swz_text call;
+	struct swz_pointed_values before;
 	struct swz_returned_errors errors;
 };
 
@@ -125,8 +126,8 @@ static void begin_call(struct following *f, const struct swz_event *event)
 	frame = &f->frames[f->depth++];
 	frame->start = event->ticks;
 	frame->function = swz_trace_function(f->binding, event);
-	swz_call_begin_print(&frame->call, f->trace, f->binding, f->values,
-			     event);
+	swz_call_begin_print(&frame->call, &frame->before, f->trace, f->binding,
+			     f->values, event);
 }
 
 /* To the trail of the error that the call hands on, or to a new one. */
@@ -161,7 +162,8 @@ static void end_call(struct following *f, const struct swz_event *event)
 		return;
 	frame = &f->frames[--f->depth];
 	caller = f->depth ? frame - 1 : NULL;
-	swz_call_end_read(&f->end, f->trace, f->binding, f->values, event);
+	swz_call_end_read(&f->end, &frame->before, f->trace, f->binding,
+			  f->values, event);
 	f->calls++;
 	f->has_results |= f->end.text.size && f->end.text.text[0] == '=';
 	if (swz_errors_concern(
@@ -245,8 +247,10 @@ void swz_write_calls_blame(FILE *stream, struct swz_trace *trace)
 					      &binding->profile->threads[j]);
 	}
 	put_sum(&f);
-	for (i = 0; i < f.used; i++)
+	for (i = 0; i < f.used; i++) {
 		swz_text_free(&f.frames[i].call);
+		swz_text_free(&f.frames[i].before.text);
+	}
 	swz_call_end_free(&f.end);
 	free(f.frames);
 }

@@ -74,6 +74,7 @@ static void put_last(struct writing *w, const struct swz_tree_node *node,
 	bool given = swz_summary_values(summary, SWZ_VALUES_ENTRY, &entry);
 	bool returned = swz_summary_values(summary, SWZ_VALUES_RETURN, &back);
 	struct swz_text out = {0};
+	struct swz_pointed_values before = {0};
 
 	if (!given && !returned) {
 		swz_text_put(&w->text, "  last: cannot be read, as it was "
@@ -85,6 +86,7 @@ static void put_last(struct writing *w, const struct swz_tree_node *node,
 	if (given) {
 		swz_text_put(&w->text, "(");
 		swz_arguments_print(&w->text, w->binding, &entry);
+		swz_pointed_keep(&before, w->binding, &entry);
 		swz_text_put(&w->text, ")");
 	}
 	result = returned ? swz_value_result(&back) : NULL;
@@ -94,10 +96,11 @@ static void put_last(struct writing *w, const struct swz_tree_node *node,
 	}
 	swz_text_clear(&out);
 	if (returned)
-		swz_arguments_print(&out, w->binding, &back);
+		swz_pointed_print(&out, w->binding, &back, &before);
 	if (out.size)
 		swz_text_put(&w->text, "  %s", out.text);
 	swz_text_free(&out);
+	swz_text_free(&before.text);
 	put_line(w, SWZ_COLOUR_NONE);
 }
 

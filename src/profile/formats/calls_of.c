@@ -27,6 +27,7 @@ struct frame {
 	const char *name;
 	bool wanted, cut;
 	struct swz_text call;
+	struct swz_pointed_values before;
 };
 
 struct collecting {
@@ -154,8 +155,8 @@ static void begin_call(struct collecting *c, struct swz_binding *binding,
 	frame->name = c->trace->catalog->functions[function].name;
 	frame->wanted = SWZ_CATALOG_IS_REAL(function) && is_wanted(c, function);
 	if (frame->wanted)
-		swz_call_begin_print(&frame->call, c->trace, binding, values,
-				     event);
+		swz_call_begin_print(&frame->call, &frame->before, c->trace,
+				     binding, values, event);
 }
 
 static void add_row(struct collecting *c, struct swz_binding *binding,
@@ -213,7 +214,8 @@ static void add_thread(FILE *stream, struct collecting *c,
 			frame[-1].inner += event.ticks - frame->start;
 		if (!frame->wanted)
 			continue;
-		swz_call_end_read(&c->end, c->trace, binding, values, &event);
+		swz_call_end_read(&c->end, &frame->before, c->trace, binding,
+				  values, &event);
 		add_row(c, binding, frame, &event, thread->record.tid);
 	}
 	swz_values_close(values);
@@ -352,8 +354,10 @@ void swz_write_calls_of(FILE *stream, struct swz_trace *trace)
 		free(c->rows[i].call);
 		free(c->rows[i].end);
 	}
-	for (i = 0; i < c->used; i++)
+	for (i = 0; i < c->used; i++) {
 		swz_text_free(&c->frames[i].call);
+		swz_text_free(&c->frames[i].before.text);
+	}
 	swz_call_end_free(&c->end);
 	free(c->frames);
 	free(c->rows);
