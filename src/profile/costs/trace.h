@@ -21,6 +21,7 @@
 #define SWZ_RAW_TIMES "raw times, with what the hooks took"
 
 struct swz_calls_options;
+struct swz_rings_options;
 
 struct swz_trace {
 	const struct swz_catalog *catalog; /* resolved */
@@ -30,10 +31,13 @@ struct swz_trace {
 	struct swz_range range;
 	uint64_t origin; /* ticks at time 0: the first process's start */
 	const struct swz_calls_options *calls; /* of -f calls */
-	const struct swz_flows *flows;         /* between the processes; NULL:
-						* none were recorded */
-	const struct swz_view *view; /* what is left out; the thread's part of
-				      * it is in shown while it is written */
+	const struct swz_rings_options *rings; /* of -f rings */
+	char *failure; /* set by the format: why what it has written is worth
+			* nothing; to be freed. NULL: nothing is known */
+	const struct swz_flows *flows; /* between the processes; NULL:
+					* none were recorded */
+	const struct swz_view *view;   /* what is left out; the thread's part of
+					* it is in shown while it is written */
 	struct swz_unit_set shown;
 	struct swz_event_choice choice; /* its limits are the caller's; what it
 					 * counts is of all threads */

@@ -8,6 +8,7 @@
 #include "profile/formats/by.h"
 #include "profile/formats/calls.h"
 #include "profile/formats/raw.h"
+#include "profile/formats/rings.h"
 
 static void write_callgrind(struct swz_writer *writer,
 			    const struct swz_section *section)
@@ -205,6 +206,16 @@ static const struct swz_format formats[] = {
 		.takes = SWZ_FOR_TERMINALS | SWZ_TAKES_CALLS,
 		.rows = 25,
 		.events = swz_write_calls,
+	},
+	{
+		.name = "rings",
+		.description = "a trace's events as rings around functions "
+			       "(SVG; needs graphviz)",
+		.takes = SWZ_TAKES_ROWS | SWZ_TAKES_RINGS,
+		.rows = 40,
+		.prefix = "swizzle.",
+		.suffix = ".rings.svg",
+		.events = swz_write_rings,
 	},
 	{
 		.name = "perfetto",

@@ -101,6 +101,8 @@ enum swz_format_takes {
 	SWZ_COMPRESSES = 32768,     /* its file is compressed as it is */
 	SWZ_TAKES_NO_PARTS = 16384, /* no --thread-parts */
 	SWZ_WRITES_FILE = 4096,     /* in any order: not to a pipe */
+	SWZ_TAKES_RINGS = 1u << 31, /* --ring-clock, --ring-paths, and -t and
+				     * --sample-events */
 	SWZ_TAKES_CALLS = 8192,  /* -D, --at, --blame, --calls-of, and with that
 				    -n and -s */
 	SWZ_TAKES_PLACE = 64,    /* that of its profile (-o): all is in it */

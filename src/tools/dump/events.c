@@ -260,6 +260,7 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 		.origin = UINT64_MAX,
 		.view = &options->view,
 		.calls = &options->calls,
+		.rings = &options->rings,
 	};
 	struct swz_flows *flows = swz_flows_find(input->profiles, input->count);
 	struct swz_output output;
@@ -268,7 +269,8 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 	size_t i;
 
 	/* (a depth is for -f calls to see to) */
-	if (options->format->event_bytes)
+	if (options->format->event_bytes ||
+	    options->format->takes & SWZ_TAKES_RINGS)
 		trace.choice.limits = options->limits;
 	trace.choice.rules.rules = options->view.rules;
 	if (swz_dump_has_range(options))
@@ -281,12 +283,23 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 		status = swz_dump_write_failed(path);
 	} else {
 		warn_size(input, options);
-		swz_progress_stage("writing events",
-				   event_bytes(input, options));
+		/* (for rings they are read twice) */
+		swz_progress_stage(
+			"writing events",
+			event_bytes(input, options) *
+				(options->format->takes & SWZ_TAKES_RINGS ? 2
+									  : 1));
 		trace.flows = flows;
 		options->format->events(output.stream, &trace);
 		swz_progress_end();
-		status = swz_dump_end_output(&output, path, options);
+		if (trace.failure) {
+			swz_dump_complain("cannot write %s: %s", path,
+					  trace.failure);
+			swz_output_discard(&output);
+			status = EXIT_INPUT;
+		} else {
+			status = swz_dump_end_output(&output, path, options);
+		}
 		if (status == EXIT_OK && !options->quiet)
 			tell_left_out(&trace.choice);
 		if (status == EXIT_OK && !options->quiet)
@@ -296,6 +309,7 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 	}
 	swz_flows_free(flows);
 	swz_event_choice_free(&trace.choice);
+	free(trace.failure);
 	free(path);
 	return status;
 }

@@ -115,6 +115,12 @@ static const char usage_text[] =
 	"                         longest first (-s start: the earliest), and "
 	"how\n"
 	"                         their times are spread\n"
+	"      --ring-clock CLOCK rings: clockwise is time (default), or one "
+	"tick\n"
+	"                         for each of the calls\n"
+	"      --ring-paths PATHS rings: the colour is by the callees "
+	"(default) or\n"
+	"                         the arguments of a call\n"
 	"  -n N                   tables, tree: at most N rows (0: all; "
 	"table:\n"
 	"                         25; calls --calls-of: 25)\n"
@@ -251,6 +257,46 @@ static enum swz_demangle parse_demangle(const char *name)
 	if (way < 0)
 		unknown_word("way to demangle", name, demangle_at);
 	return (enum swz_demangle)way;
+}
+
+/* In the order of enum swz_rings_clock. */
+static const char *clock_at(size_t index)
+{
+	static const char *const clocks[] = {
+		[SWZ_RINGS_TIME] = "time",
+		[SWZ_RINGS_CALLS] = "calls",
+	};
+
+	return index < COUNT(clocks) ? clocks[index] : NULL;
+}
+
+static enum swz_rings_clock parse_clock(const char *name)
+{
+	int clock = swz_word_is(clock_at, name, strlen(name));
+
+	if (clock < 0)
+		unknown_word("clock", name, clock_at);
+	return (enum swz_rings_clock)clock;
+}
+
+/* In the order of enum swz_rings_paths. */
+static const char *paths_at(size_t index)
+{
+	static const char *const paths[] = {
+		[SWZ_RINGS_CALLEES] = "callees",
+		[SWZ_RINGS_ARGUMENTS] = "arguments",
+	};
+
+	return index < COUNT(paths) ? paths[index] : NULL;
+}
+
+static enum swz_rings_paths parse_paths(const char *name)
+{
+	int paths = swz_word_is(paths_at, name, strlen(name));
+
+	if (paths < 0)
+		unknown_word("kind of paths", name, paths_at);
+	return (enum swz_rings_paths)paths;
 }
 
 /* In the order of enum swz_colour_when. */
@@ -426,7 +472,9 @@ enum long_option {
 	OPTION_PROCESS,
 	OPTION_PUSH,
 	OPTION_SAMPLE_EVENTS,
-	OPTION_CONFIG
+	OPTION_CONFIG,
+	OPTION_RING_CLOCK,
+	OPTION_RING_PATHS
 };
 
 static const struct option long_options[] = {
@@ -453,6 +501,8 @@ static const struct option long_options[] = {
 	{"at", required_argument, NULL, OPTION_AT},
 	{"blame", no_argument, NULL, OPTION_BLAME},
 	{"calls-of", required_argument, NULL, OPTION_CALLS_OF},
+	{"ring-clock", required_argument, NULL, OPTION_RING_CLOCK},
+	{"ring-paths", required_argument, NULL, OPTION_RING_PATHS},
 	{"diff", required_argument, NULL, OPTION_DIFF},
 	{"embed", no_argument, NULL, OPTION_EMBED},
 	{"no-embed", no_argument, NULL, OPTION_NO_EMBED},
@@ -584,7 +634,7 @@ static unsigned int takes(const struct swz_dump_options *options)
 	if (format->events)
 		with |= GIVEN_DEPTH;
 	/* (what a trace takes of a page, its bytes say) */
-	if (format->event_bytes)
+	if (format->event_bytes || format->takes & SWZ_TAKES_RINGS)
 		with |= GIVEN_LIMITS;
 	if (format->takes & SWZ_TAKES_CALLS)
 		with |= GIVEN_CALLS_OF | GIVEN_BLAME;
@@ -645,6 +695,9 @@ static unsigned int format_option(int option)
 		return GIVEN_BLAME;
 	case OPTION_CALLS_OF:
 		return GIVEN_CALLS_OF;
+	case OPTION_RING_CLOCK:
+	case OPTION_RING_PATHS:
+		return SWZ_TAKES_RINGS;
 	default:
 		return 0;
 	}
@@ -817,6 +870,12 @@ static void take_option(struct swz_dump_options *options, int option,
 		break;
 	case OPTION_CALLS_OF:
 		add_pattern(&options->calls.of, option, value);
+		break;
+	case OPTION_RING_CLOCK:
+		options->rings.clock = parse_clock(value);
+		break;
+	case OPTION_RING_PATHS:
+		options->rings.paths = parse_paths(value);
 		break;
 	case OPTION_TID:
 		if (!*value)
@@ -1019,6 +1078,7 @@ static void check_options(struct swz_dump_options *options)
 		{GIVEN_LIMITS, "-t, --min-time and --sample-events"},
 		{GIVEN_CALLS_OF, "--calls-of"},
 		{GIVEN_BLAME, "--blame"},
+		{SWZ_TAKES_RINGS, "--ring-clock and --ring-paths"},
 	};
 	const struct swz_format *format = options->format;
 	size_t i;
@@ -1150,6 +1210,7 @@ static void set_style(struct swz_dump_options *options)
 	if (!(options->given & SWZ_TAKES_ROWS))
 		options->table.rows = options->format->rows;
 	options->calls.rows = options->table.rows;
+	options->rings.rows = options->table.rows;
 	options->calls.by_start = options->table.sort == SWZ_SORT_START;
 	options->calls.at = options->at.given;
 	if (!(takes & SWZ_FOR_PEOPLE) &&

@@ -9,6 +9,7 @@
 #include "profile/file/thread_choice.h"
 #include "profile/formats/by.h"
 #include "profile/formats/calls.h"
+#include "profile/formats/rings.h"
 #include "profile/formats/formats.h"
 #include "profile/names/debug_files.h"
 #include "tools/dump/terminal.h"
@@ -34,6 +35,7 @@ struct swz_dump_options {
 	struct swz_dump_moment at;       /* -f calls */
 	struct swz_event_limits limits;  /* of what is written of a trace */
 	struct swz_calls_options calls; /* of those; style, rows, ticks later */
+	struct swz_rings_options rings; /* rows later */
 	const char *output;             /* NULL: the format's default */
 	enum swz_group_key by;          /* --by; SWZ_BY_NOTHING: functions */
 	enum swz_group_key columns_by;  /* its second key, or SWZ_BY_NOTHING */

@@ -1,0 +1,479 @@
+/* Reads the trace's calls. Both times frames are kept of the calls that are
+ * open. */
+
+#include "profile/formats/rings_calls.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/formats/rings.h"
+#include "profile/names/value_print.h"
+#include "profile/support/memory.h"
+
+#define MOST_CALLEES 32u /* of a path; beyond it is one of many */
+#define MOST_TEXT 160u   /* bytes of a path */
+#define MOST_VALUE 32u   /* bytes of an argument's text */
+#define MANY UINT64_C(0x6d616e79)
+
+struct frame {
+	uint64_t start, inner; /* ticks; those of calls within it */
+	int64_t tick;          /* by calls */
+	uint32_t function;
+	uint32_t height;  /* levels of calls within it, so far */
+	uint32_t ring;    /* SWZ_RINGS_NONE: it is hidden */
+	uint32_t nearest; /* the same, or that of the one around it */
+	uint32_t path;    /* by arguments */
+	uint32_t callee_count;
+	uint32_t callees[MOST_CALLEES];
+};
+
+struct reading {
+	struct swz_rings *rings;
+	struct swz_binding *binding;
+	struct swz_value_reader *values;
+	struct frame *frames;
+	size_t depth, capacity;
+	int64_t tick;
+	bool again; /* the second time */
+	struct swz_text text, value;
+};
+
+static uint64_t mix(uint64_t value)
+{
+	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
+	return value ^ value >> 31;
+}
+
+static struct swz_rings_sum *sum_of(struct swz_rings *rings, uint32_t function)
+{
+	size_t count = rings->trace->catalog->function_count, i;
+
+	if (function >= rings->sum_count) {
+		if (count <= function)
+			count = (size_t)function + 1;
+		rings->sums = swz_reallocate(rings->sums, count,
+					     sizeof(*rings->sums));
+		for (i = rings->sum_count; i < count; i++)
+			rings->sums[i] = (struct swz_rings_sum){
+				.ring = SWZ_RINGS_NONE};
+		rings->sum_count = count;
+	}
+	return &rings->sums[function];
+}
+
+/* ------------------------------------------------------------------ paths */
+
+/* "calls a, b" in the order of the first such call. */
+static void print_callees(struct reading *reading, const struct frame *frame)
+{
+	const struct swz_catalog *catalog = reading->rings->trace->catalog;
+	struct swz_text *text = &reading->text;
+	uint32_t i;
+
+	swz_text_clear(text);
+	swz_text_put(text, frame->callee_count ? "calls " : "calls nothing");
+	if (frame->callee_count == MOST_CALLEES) {
+		swz_text_put(text, "%u functions or more", MOST_CALLEES);
+		return;
+	}
+	for (i = 0; i < frame->callee_count; i++) {
+		if (text->size > MOST_TEXT) {
+			swz_text_put(text, ", ... (%u functions)",
+				     frame->callee_count);
+			return;
+		}
+		swz_text_put(text, "%s%s", i ? ", " : "",
+			     catalog->functions[frame->callees[i]].name);
+	}
+}
+
+/* The order of calls does not matter. */
+static uint64_t callees_key(const struct frame *frame)
+{
+	uint64_t key = 0;
+	uint32_t i;
+
+	if (frame->callee_count == MOST_CALLEES)
+		return MANY;
+	for (i = 0; i < frame->callee_count; i++)
+		key += mix((uint64_t)frame->callees[i] + 1);
+	return key;
+}
+
+static void add_callee(struct frame *frame, uint32_t function)
+{
+	uint32_t i;
+
+	for (i = 0; i < frame->callee_count; i++)
+		if (frame->callees[i] == function)
+			return;
+	if (frame->callee_count < MOST_CALLEES)
+		frame->callees[frame->callee_count++] = function;
+}
+
+/* Of numbers and addresses the sign; texts, names of enums and the like as they
+ * are. */
+static void print_class(struct swz_text *text, const char *value)
+{
+	if (*value == '-' && isdigit((unsigned char)value[1]))
+		swz_text_put(text, " < 0");
+	else if (isdigit((unsigned char)*value))
+		swz_text_put(text,
+			     value[strspn(value, "0x.")] ? " > 0" : " = 0");
+	else if (strlen(value) > MOST_VALUE)
+		swz_text_put(text, " = %.*s...", (int)MOST_VALUE, value);
+	else
+		swz_text_put(text, " = %s", value);
+}
+
+static void print_arguments(struct reading *reading,
+			    const struct swz_event *event)
+{
+	struct swz_text *text = &reading->text;
+	struct swz_call_values values;
+	size_t i;
+
+	swz_text_clear(text);
+	if (!swz_values_of(reading->values, event, &values) || !values.count) {
+		swz_text_put(text, "arguments not recorded");
+		return;
+	}
+	for (i = 0; i < values.count && text->size <= MOST_TEXT; i++) {
+		swz_text_put(text, "%s%s%s", i ? ", " : "",
+			     values.values[i].pointed ? "*" : "",
+			     values.values[i].name);
+		swz_text_clear(&reading->value);
+		swz_value_print(&reading->value, reading->binding,
+				&values.values[i]);
+		print_class(text, reading->value.text);
+	}
+	if (i < values.count)
+		swz_text_put(text, ", ...");
+}
+
+static uint64_t text_key(const char *text)
+{
+	uint64_t key = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text; text++)
+		key = (key ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return key;
+}
+
+static void name_path(struct reading *reading, uint32_t ring, uint32_t path)
+{
+	struct swz_rings_path *of = &reading->rings->rings[ring].paths[path];
+
+	if (!of->text)
+		of->text = swz_duplicate(reading->text.text);
+}
+
+static bool by_arguments(const struct reading *reading)
+{
+	return reading->rings->trace->rings->paths == SWZ_RINGS_ARGUMENTS;
+}
+
+static uint32_t path_of(struct reading *reading, const struct frame *frame)
+{
+	uint32_t path;
+
+	if (by_arguments(reading))
+		return frame->path;
+	path = swz_rings_path(reading->rings, frame->ring, callees_key(frame));
+	if (!reading->rings->rings[frame->ring].paths[path].text) {
+		print_callees(reading, frame);
+		name_path(reading, frame->ring, path);
+	}
+	return path;
+}
+
+/* ------------------------------------------------------------------ events */
+
+static void add_edge(struct swz_rings *rings, uint32_t caller, uint32_t callee,
+		     bool direct)
+{
+	uint32_t *found = swz_map_at(&rings->edge_map, caller, callee);
+
+	if (*found == SWZ_MAP_NONE) {
+		*found = (uint32_t)rings->edge_count;
+		swz_grow(&rings->edges, &rings->edge_capacity,
+			 rings->edge_count, sizeof(*rings->edges));
+		rings->edges[rings->edge_count++] = (struct swz_rings_edge){
+			.caller = caller, .callee = callee};
+	}
+	rings->edges[*found].calls++;
+	rings->edges[*found].direct += direct;
+}
+
+static void begin_call(struct reading *reading, const struct swz_event *event)
+{
+	struct swz_rings *rings = reading->rings;
+	uint32_t function = swz_trace_function(reading->binding, event);
+	struct swz_rings_sum *sum = sum_of(rings, function);
+	struct frame *outer, *frame;
+
+	swz_grow(&reading->frames, &reading->capacity, reading->depth,
+		 sizeof(*reading->frames));
+	outer = reading->depth ? &reading->frames[reading->depth - 1] : NULL;
+	frame = &reading->frames[reading->depth++];
+	frame->start = event->ticks;
+	frame->inner = 0;
+	frame->tick = reading->tick;
+	frame->function = function;
+	frame->height = 0;
+	frame->callee_count = 0;
+	frame->ring = sum->ring;
+	frame->nearest = frame->ring != SWZ_RINGS_NONE ? frame->ring
+			 : outer                       ? outer->nearest
+						       : SWZ_RINGS_NONE;
+	sum->open++;
+	if (!SWZ_CATALOG_IS_REAL(function))
+		return;
+	reading->tick++;
+	if (!reading->again)
+		return;
+	if (outer)
+		add_callee(outer, function);
+	if (frame->ring == SWZ_RINGS_NONE)
+		return;
+	if (outer && outer->nearest != SWZ_RINGS_NONE)
+		add_edge(rings, outer->nearest, frame->ring,
+			 outer->ring != SWZ_RINGS_NONE);
+	if (by_arguments(reading)) {
+		print_arguments(reading, event);
+		frame->path = swz_rings_path(rings, frame->ring,
+					     text_key(reading->text.text));
+		name_path(reading, frame->ring, frame->path);
+	}
+}
+
+static void add_sum(struct reading *reading, const struct frame *frame,
+		    const struct swz_event *event)
+{
+	struct swz_rings *rings = reading->rings;
+	struct swz_rings_sum *sum = sum_of(rings, frame->function);
+	uint64_t ticks = event->ticks - frame->start;
+	const struct swz_profile *profile = reading->binding->profile;
+	int64_t self = swz_profile_ns(profile, (int64_t)(ticks - frame->inner));
+
+	sum->calls++;
+	sum->self_ns += self;
+	/* (recursive calls are within the outermost) */
+	if (!sum->open)
+		sum->inclusive_ns += swz_profile_ns(profile, (int64_t)ticks);
+	if (frame->height > sum->depth)
+		sum->depth = frame->height;
+	rings->calls++;
+	rings->self_ns += self;
+}
+
+static void add_segment(struct reading *reading, const struct frame *frame,
+			const struct swz_event *event)
+{
+	struct swz_rings *rings = reading->rings;
+	struct swz_rings_segment call = {
+		.from = frame->tick,
+		.to = reading->tick,
+		.calls = 1,
+		.path = path_of(reading, frame),
+		.depth = frame->height,
+		.level = frame->height,
+	};
+
+	if (rings->trace->rings->clock == SWZ_RINGS_TIME) {
+		call.from = swz_trace_ns(rings->trace, reading->binding,
+					 frame->start);
+		call.to = swz_trace_ns(rings->trace, reading->binding,
+				       event->ticks);
+	}
+	call.longest = call.to - call.from;
+	if (rings->most_depth >= SWZ_RINGS_LEVELS)
+		call.level = (uint32_t)((uint64_t)call.depth *
+					(SWZ_RINGS_LEVELS - 1) /
+					rings->most_depth);
+	swz_rings_add(rings, frame->ring, &call);
+}
+
+static void end_call(struct reading *reading, const struct swz_event *event)
+{
+	struct frame *frame, *outer;
+
+	if (!reading->depth)
+		return;
+	frame = &reading->frames[--reading->depth];
+	outer = reading->depth ? frame - 1 : NULL;
+	sum_of(reading->rings, frame->function)->open--;
+	if (outer)
+		outer->inner += event->ticks - frame->start;
+	if (!SWZ_CATALOG_IS_REAL(frame->function))
+		return;
+	if (outer && outer->height <= frame->height)
+		outer->height = frame->height + 1;
+	if (!reading->again)
+		add_sum(reading, frame, event);
+	else if (frame->ring != SWZ_RINGS_NONE)
+		add_segment(reading, frame, event);
+}
+
+static void read_thread(struct reading *reading, FILE *stream,
+			struct swz_binding *binding,
+			const struct swz_profile_thread *thread)
+{
+	struct swz_trace *trace = reading->rings->trace;
+	struct swz_events *events = swz_trace_open(trace, binding, thread);
+	struct swz_event event;
+
+	reading->binding = binding;
+	reading->depth = 0;
+	if (reading->again && by_arguments(reading))
+		reading->values = swz_values_open(binding->profile, thread);
+	while (swz_trace_next(stream, trace, events, &event)) {
+		if (event.begins)
+			begin_call(reading, &event);
+		else
+			end_call(reading, &event);
+	}
+	swz_values_close(reading->values);
+	reading->values = NULL;
+	swz_trace_close(trace, events, thread);
+}
+
+static void read_all(struct swz_rings *rings, FILE *stream, bool again)
+{
+	struct swz_trace *trace = rings->trace;
+	struct reading reading = {.rings = rings, .again = again};
+	size_t i, j;
+
+	for (i = 0; i < trace->count; i++) {
+		struct swz_binding *binding = &trace->bindings[i];
+
+		for (j = 0; j < binding->profile->thread_count; j++)
+			if (swz_trace_wants(trace,
+					    &binding->profile->threads[j]))
+				read_thread(&reading, stream, binding,
+					    &binding->profile->threads[j]);
+	}
+	free(reading.frames);
+	swz_text_free(&reading.text);
+	swz_text_free(&reading.value);
+}
+
+/* ------------------------------------------------------------------ choice */
+
+static int hottest_first(const void *left, const void *right)
+{
+	const struct swz_rings_ring *a = left, *b = right;
+
+	if (a->self_ns != b->self_ns)
+		return a->self_ns > b->self_ns ? -1 : 1;
+	return a->function < b->function ? -1 : a->function > b->function;
+}
+
+static void choose(struct swz_rings *rings)
+{
+	size_t i, capacity = 0, rows = rings->trace->rings->rows;
+
+	for (i = 0; i < rings->sum_count; i++) {
+		const struct swz_rings_sum *sum = &rings->sums[i];
+
+		if (!sum->calls)
+			continue;
+		swz_grow(&rings->rings, &capacity, rings->count,
+			 sizeof(*rings->rings));
+		rings->rings[rings->count++] = (struct swz_rings_ring){
+			.function = (uint32_t)i,
+			.calls = sum->calls,
+			.self_ns = sum->self_ns,
+			.inclusive_ns = sum->inclusive_ns,
+		};
+	}
+	rings->present = rings->count;
+	if (rings->count > 1)
+		qsort(rings->rings, rings->count, sizeof(*rings->rings),
+		      hottest_first);
+	if (rows && rings->count > rows)
+		rings->count = rows;
+	for (i = 0; i < rings->count; i++) {
+		struct swz_rings_sum *sum =
+			&rings->sums[rings->rings[i].function];
+
+		sum->ring = (uint32_t)i;
+		if (sum->depth > rings->most_depth)
+			rings->most_depth = sum->depth;
+	}
+}
+
+static void set_clock(struct swz_rings *rings)
+{
+	const struct swz_trace *trace = rings->trace;
+	size_t i, j;
+
+	rings->begin = 0;
+	rings->end = (int64_t)rings->calls;
+	if (trace->rings->clock == SWZ_RINGS_TIME) {
+		rings->begin = INT64_MAX;
+		rings->end = INT64_MIN;
+	}
+	for (i = 0; trace->rings->clock == SWZ_RINGS_TIME && i < trace->count;
+	     i++) {
+		const struct swz_binding *binding = &trace->bindings[i];
+
+		for (j = 0; j < binding->profile->thread_count; j++) {
+			const struct swz_profile_thread *thread =
+				&binding->profile->threads[j];
+			int64_t begin, end;
+
+			if (!swz_trace_wants(trace, thread))
+				continue;
+			begin = swz_trace_begin(trace, binding, thread);
+			end = swz_trace_end(trace, binding, thread);
+			if (begin < rings->begin)
+				rings->begin = begin;
+			if (end > rings->end)
+				rings->end = end;
+		}
+	}
+	if (rings->begin == INT64_MAX)
+		rings->begin = rings->end = 0;
+	if (rings->end <= rings->begin)
+		rings->end = rings->begin + 1;
+}
+
+void swz_rings_collect(struct swz_rings *rings, FILE *stream,
+		       struct swz_trace *trace)
+{
+	size_t i;
+
+	*rings = (struct swz_rings){.trace = trace};
+	read_all(rings, stream, false);
+	choose(rings);
+	set_clock(rings);
+	/* what is left out is counted once */
+	trace->choice.calls = trace->choice.left_out = 0;
+	trace->choice.counter = 0;
+	trace->choice.rules.left_out = trace->choice.rules.undecided = 0;
+	for (i = 0; i < rings->sum_count; i++)
+		rings->sums[i].open = 0;
+	read_all(rings, stream, true);
+	swz_rings_sort(rings);
+}
+
+void swz_rings_free(struct swz_rings *rings)
+{
+	size_t i, j;
+
+	for (i = 0; i < rings->count; i++) {
+		for (j = 0; j < rings->rings[i].path_count; j++)
+			free(rings->rings[i].paths[j].text);
+		free(rings->rings[i].paths);
+		free(rings->rings[i].segments);
+	}
+	free(rings->rings);
+	free(rings->edges);
+	free(rings->sums);
+	swz_map_free(&rings->path_map);
+	swz_map_free(&rings->segment_map);
+	swz_map_free(&rings->edge_map);
+}

@@ -1,0 +1,199 @@
+# shellcheck shell=bash
+# swizzle-dump -f rings: the segments of the rings against what a program says of
+# its own calls, and against the times that -f chrome has.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3 gcc g++ dot
+need_targets fib workers
+export SWIZZLE_MODE=trace
+
+read_rings() { # what, files
+	python3 "$TOP/tests/e2e/read_rings.py" "$@"
+}
+
+# It counts its calls, and says of each: function, the counts at its begin and
+# end, the levels of calls inside, the functions that it has called.
+cat >order.c <<'END'
+#include <stdio.h>
+#include <string.h>
+
+#define PLAIN __attribute__((noinline, noclone))
+#define CALLS 100
+
+static struct call {
+	const char *name;
+	int from, to, levels, left, right, deep, number;
+} calls[CALLS];
+static int count, stack[CALLS], open;
+static volatile long sink;
+
+/* (no function of its own: it would be a call) */
+#define ENTER(is)                                                              \
+	do {                                                                   \
+		for (int i = 0; i < open; i++)                                 \
+			if (calls[stack[i]].levels < open - i)                 \
+				calls[stack[i]].levels = open - i;             \
+		if (open)                                                      \
+			calls[stack[open - 1]].is++;                           \
+		calls[count].name = #is;                                       \
+		calls[count].from = count;                                     \
+		stack[open++] = count++;                                       \
+		for (long n = 0; n < 20000; n++)                               \
+			sink += n;                                             \
+	} while (0)
+#define LEAVE() (calls[stack[--open]].to = count)
+
+PLAIN void left(void)
+{
+	ENTER(left);
+	LEAVE();
+}
+
+PLAIN void right(void)
+{
+	ENTER(right);
+	LEAVE();
+}
+
+PLAIN void deep(int n)
+{
+	ENTER(deep);
+	if (n)
+		deep(n - 1);
+	LEAVE();
+}
+
+#define work number /* the member counts what is called `work` */
+PLAIN void call_work(int n) __asm__("work");
+PLAIN void call_work(int n)
+{
+	ENTER(work);
+	calls[stack[open - 1]].name = "work";
+	if (n % 2)
+		left();
+	if (n % 3 == 0) {
+		right();
+		left();
+	}
+	if (n < 0)
+		deep(-n);
+	LEAVE();
+}
+
+int main(void)
+{
+	static const int numbers[] = {1, 2, 3, 6, -2, 0, 1, -4, 9, 4};
+
+	count = 1;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		call_work(numbers[i]);
+	for (int i = 1; i < count; i++)
+		printf("%s %d %d %d %s%s%s.\n", calls[i].name, calls[i].from,
+		       calls[i].to, calls[i].levels,
+		       calls[i].left ? "left " : "",
+		       calls[i].right ? "right " : "",
+		       calls[i].deep ? "deep " : "");
+	return 0;
+}
+END
+gcc -O1 -g -o order order.c || abort 'no program'
+"$RUN" -q -A 'work@arg1/i32' -o order.trace ./order >truth || abort 'no trace'
+assert_ge "$(grep -c . truth)" 25 'calls'
+
+it 'with a tick for each call the rings are what the program says'
+capture "$DUMP" -q -f rings -F main --ring-clock calls -o calls.svg order.trace
+assert_status 0
+assert_empty err
+read_rings calls calls.svg >got 2>err || fail "$(tail -n 1 err)"
+sort -k2n truth >expected
+assert_same expected got
+! have xmllint xmllint || xmllint --noout calls.svg || fail 'not well-formed'
+
+it 'a path has one colour, another path another'
+read_rings colours calls.svg truth >got 2>&1 || fail "$(tail -n 1 got)"
+assert_ge "$(cat got)" 4 'paths of work'
+
+it 'colours are by arguments'
+capture "$DUMP" -q -f rings -F main --ring-clock calls --ring-paths arguments \
+	-o arguments.svg order.trace
+assert_status 0
+read_rings paths arguments.svg work >got
+printf '%s\n' '> 0' '> 0' '> 0' '> 0' '< 0' '= 0' '> 0' '< 0' '> 0' '> 0' |
+	sed 's/^/arg1 /' >expected
+assert_same expected got
+
+it 'with real time they begin and end when chrome says'
+capture "$DUMP" -q -f rings -F main -o time.svg order.trace
+assert_status 0
+"$DUMP" -q -f chrome -F main -o chrome order.trace
+read_rings chrome time.svg chrome >got 2>&1 || fail "$(tail -n 1 got)"
+assert_eq "$(($(grep -c . truth) + 1))" "$(cat got)" 'calls compared'
+
+it 'what is left out is said'
+capture "$DUMP" -q -f rings -F main -n 2 -o few.svg order.trace
+assert_status 0
+assert_eq 2 "$(grep -c '<g class="function"' few.svg)" 'functions'
+assert_contains few.svg 'order: 2 of 5 functions, with the most self time'
+shown=$(read_rings sum few.svg | awk '{ n += $2 } END { print n + 0 }')
+assert_contains few.svg "Left out: $(($(grep -c . truth) + 1 - shown)) calls"
+
+it 'many calls make few segments, and all are counted'
+"$RUN" -q -o fib.trace "$TARGETS/fib" >out || abort 'no trace of fib'
+capture "$DUMP" -q -f rings -o fib.svg fib.trace
+assert_status 0
+assert_eq "fib $(calls_of fib.trace fib)" "$(read_rings sum fib.svg | grep '^fib ')"
+assert_le "$(grep -c '<path class="call"' fib.svg)" 15000 'segments'
+[ "$(wc -c <fib.svg)" -lt 5000000 ] || fail 'a large picture'
+
+it 'calls of all threads are there'
+"$RUN" -q -o workers.trace "$TARGETS/workers" >out || abort 'no trace of workers'
+"$DUMP" -q -f rings -n 0 -o workers.svg workers.trace || fail "status $?"
+read_rings sum workers.svg | grep -E '^[a-z_]+ [0-9]+$' >got
+assert_ge "$(grep -c . got)" 2 'functions'
+while read -r name calls; do
+	assert_eq "$(calls_of workers.trace "$name")" "$calls" "calls of $name"
+done <got
+
+it 'names are escaped'
+cat >names.cc <<'END'
+struct A { int n; };
+template <class T> __attribute__((noinline)) bool operator<(const T &a, int b)
+{
+	static volatile int sink;
+	sink = b;
+	return a.n < sink;
+}
+int main(int argc, char **) { return A{argc} < 0; }
+END
+g++ -O1 -g -o names names.cc || abort 'no program'
+"$RUN" -q -o names.trace ./names || abort 'no trace'
+"$DUMP" -q -f rings --demangle full -o names.svg names.trace || fail "status $?"
+read_rings sum names.svg >got
+assert_contains got 'bool operator< <A>(A const&, int)'
+
+it 'without graphviz there is a message, and nothing is written'
+echo before >kept.svg
+PATH=/nowhere capture "$DUMP" -q -f rings -o kept.svg order.trace
+assert_refused 1 'install the package graphviz'
+assert_eq before "$(cat kept.svg)"
+mkdir broken
+printf '#!/bin/sh\necho graph 1 x\n' >broken/dot
+chmod +x broken/dot
+PATH=$PWD/broken:$PATH capture "$DUMP" -q -f rings -o kept.svg order.trace
+assert_refused 1 'no layout that can be read'
+printf '#!/bin/sh\nexit 3\n' >broken/dot
+PATH=$PWD/broken:$PATH capture "$DUMP" -q -f rings -o kept.svg order.trace
+assert_refused 1 'failed with status 3'
+
+it 'wrong options are refused'
+capture "$DUMP" -f rings --ring-clock cals order.trace
+assert_refused 2 "did you mean 'calls'"
+capture "$DUMP" -f rings --ring-paths callers order.trace
+assert_refused 2 'There are: callees, arguments'
+capture "$DUMP" -f text --ring-clock calls order.trace
+assert_refused 2 'no use for --ring-clock'
+"$RUN" -q -m profile -o sums ./names || abort 'no profile'
+capture "$DUMP" -f rings -o sums.svg sums
+assert_refused 1 'trace'
+
+finish
