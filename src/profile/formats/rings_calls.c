@@ -3,18 +3,12 @@
 
 #include "profile/formats/rings_calls.h"
 
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "profile/formats/rings.h"
+#include "profile/formats/rings_paths.h"
 #include "profile/names/value_print.h"
 #include "profile/support/memory.h"
-
-#define MOST_CALLEES 32u /* of a path; beyond it is one of many */
-#define MOST_TEXT 160u   /* bytes of a path */
-#define MOST_VALUE 32u   /* bytes of an argument's text */
-#define MANY UINT64_C(0x6d616e79)
 
 struct frame {
 	uint64_t start, inner; /* ticks; those of calls within it */
@@ -25,7 +19,7 @@ struct frame {
 	uint32_t nearest; /* the same, or that of the one around it */
 	uint32_t path;    /* by arguments */
 	uint32_t callee_count;
-	uint32_t callees[MOST_CALLEES];
+	uint32_t callees[SWZ_RINGS_MOST_CALLEES];
 };
 
 struct reading {
@@ -36,15 +30,8 @@ struct reading {
 	size_t depth, capacity;
 	int64_t tick;
 	bool again; /* the second time */
-	struct swz_text text, value;
+	struct swz_text text;
 };
-
-static uint64_t mix(uint64_t value)
-{
-	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
-	return value ^ value >> 31;
-}
 
 static struct swz_rings_sum *sum_of(struct swz_rings *rings, uint32_t function)
 {
@@ -65,103 +52,6 @@ static struct swz_rings_sum *sum_of(struct swz_rings *rings, uint32_t function)
 
 /* ------------------------------------------------------------------ paths */
 
-/* "calls a, b" in the order of the first such call. */
-static void print_callees(struct reading *reading, const struct frame *frame)
-{
-	const struct swz_catalog *catalog = reading->rings->trace->catalog;
-	struct swz_text *text = &reading->text;
-	uint32_t i;
-
-	swz_text_clear(text);
-	swz_text_put(text, frame->callee_count ? "calls " : "calls nothing");
-	if (frame->callee_count == MOST_CALLEES) {
-		swz_text_put(text, "%u functions or more", MOST_CALLEES);
-		return;
-	}
-	for (i = 0; i < frame->callee_count; i++) {
-		if (text->size > MOST_TEXT) {
-			swz_text_put(text, ", ... (%u functions)",
-				     frame->callee_count);
-			return;
-		}
-		swz_text_put(text, "%s%s", i ? ", " : "",
-			     catalog->functions[frame->callees[i]].name);
-	}
-}
-
-/* The order of calls does not matter. */
-static uint64_t callees_key(const struct frame *frame)
-{
-	uint64_t key = 0;
-	uint32_t i;
-
-	if (frame->callee_count == MOST_CALLEES)
-		return MANY;
-	for (i = 0; i < frame->callee_count; i++)
-		key += mix((uint64_t)frame->callees[i] + 1);
-	return key;
-}
-
-static void add_callee(struct frame *frame, uint32_t function)
-{
-	uint32_t i;
-
-	for (i = 0; i < frame->callee_count; i++)
-		if (frame->callees[i] == function)
-			return;
-	if (frame->callee_count < MOST_CALLEES)
-		frame->callees[frame->callee_count++] = function;
-}
-
-/* Of numbers and addresses the sign; texts, names of enums and the like as they
- * are. */
-static void print_class(struct swz_text *text, const char *value)
-{
-	if (*value == '-' && isdigit((unsigned char)value[1]))
-		swz_text_put(text, " < 0");
-	else if (isdigit((unsigned char)*value))
-		swz_text_put(text,
-			     value[strspn(value, "0x.")] ? " > 0" : " = 0");
-	else if (strlen(value) > MOST_VALUE)
-		swz_text_put(text, " = %.*s...", (int)MOST_VALUE, value);
-	else
-		swz_text_put(text, " = %s", value);
-}
-
-static void print_arguments(struct reading *reading,
-			    const struct swz_event *event)
-{
-	struct swz_text *text = &reading->text;
-	struct swz_call_values values;
-	size_t i;
-
-	swz_text_clear(text);
-	if (!swz_values_of(reading->values, event, &values) || !values.count) {
-		swz_text_put(text, "arguments not recorded");
-		return;
-	}
-	for (i = 0; i < values.count && text->size <= MOST_TEXT; i++) {
-		swz_text_put(text, "%s%s%s", i ? ", " : "",
-			     values.values[i].pointed ? "*" : "",
-			     values.values[i].name);
-		swz_text_clear(&reading->value);
-		swz_value_print(&reading->value, reading->binding,
-				&values.values[i]);
-		print_class(text, reading->value.text);
-	}
-	if (i < values.count)
-		swz_text_put(text, ", ...");
-}
-
-static uint64_t text_key(const char *text)
-{
-	uint64_t key = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text; text++)
-		key = (key ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return key;
-}
-
 static void name_path(struct reading *reading, uint32_t ring, uint32_t path)
 {
 	struct swz_rings_path *of = &reading->rings->rings[ring].paths[path];
@@ -181,15 +71,30 @@ static uint32_t path_of(struct reading *reading, const struct frame *frame)
 
 	if (by_arguments(reading))
 		return frame->path;
-	path = swz_rings_path(reading->rings, frame->ring, callees_key(frame));
+	path = swz_rings_path(
+		reading->rings, frame->ring,
+		swz_rings_callees_key(frame->callees, frame->callee_count));
 	if (!reading->rings->rings[frame->ring].paths[path].text) {
-		print_callees(reading, frame);
+		swz_rings_print_callees(&reading->text,
+					reading->rings->trace->catalog,
+					frame->callees, frame->callee_count);
 		name_path(reading, frame->ring, path);
 	}
 	return path;
 }
 
 /* ------------------------------------------------------------------ events */
+
+static void add_callee(struct frame *frame, uint32_t function)
+{
+	uint32_t i;
+
+	for (i = 0; i < frame->callee_count; i++)
+		if (frame->callees[i] == function)
+			return;
+	if (frame->callee_count < SWZ_RINGS_MOST_CALLEES)
+		frame->callees[frame->callee_count++] = function;
+}
 
 static void add_edge(struct swz_rings *rings, uint32_t caller, uint32_t callee,
 		     bool direct)
@@ -242,9 +147,11 @@ static void begin_call(struct reading *reading, const struct swz_event *event)
 		add_edge(rings, outer->nearest, frame->ring,
 			 outer->ring != SWZ_RINGS_NONE);
 	if (by_arguments(reading)) {
-		print_arguments(reading, event);
-		frame->path = swz_rings_path(rings, frame->ring,
-					     text_key(reading->text.text));
+		swz_rings_print_arguments(&reading->text, reading->binding,
+					  reading->values, event);
+		frame->path = swz_rings_path(
+			rings, frame->ring,
+			swz_rings_text_key(reading->text.text));
 		name_path(reading, frame->ring, frame->path);
 	}
 }
@@ -357,7 +264,6 @@ static void read_all(struct swz_rings *rings, FILE *stream, bool again)
 	}
 	free(reading.frames);
 	swz_text_free(&reading.text);
-	swz_text_free(&reading.value);
 }
 
 /* ------------------------------------------------------------------ choice */
