@@ -96,6 +96,22 @@ forces() { # PROGRAM-SUFFIX [stripped]
 		force 20 'guard::~guard' 420
 }
 
+# nongnu libunwind stores where it lands in the place where it has read where that
+# frame goes on: in a thunk's data, of a function that is called again.
+lands_next() { # PROGRAM-SUFFIX
+	local p=./unwinders.$1
+	assert_same_as_native "$p" next 100
+	assert_contains out '50 3650 150'
+	assert_complete profile
+	assert_calls profile may_raise 100 levels 6100 raise_foreign 150
+	# with no frames before that are hooked, which would be passed instead
+	RUN_OPTIONS=(-q -M "unwinders.$1")
+	assert_same_as_native "$p" next 100
+	assert_contains out '50 3650 150'
+	assert_calls profile may_raise 100 levels 6100 raise_foreign 150
+	RUN_OPTIONS=()
+}
+
 ends() { # PROGRAM-SUFFIX: threads that exit and are cancelled
 	local mode
 	for mode in exit deferred asynchronous; do
@@ -119,6 +135,8 @@ do
 	*)
 		it "$flavour: foreign exceptions, forced unwinding"
 		forces $flavour
+		it "$flavour: foreign exceptions that the next frame catches"
+		lands_next $flavour
 		;;
 	esac
 	case $flavour in

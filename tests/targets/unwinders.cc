@@ -1,6 +1,6 @@
 // build: -O2 -pthread -fno-ipa-icf -fno-ipa-cp -fno-inline-functions
 // -fnon-call-exceptions What an unwinder is asked for besides throw and catch:
-// unwinders bounded|caught|foreign|forced [ROUNDS]
+// unwinders bounded|caught|foreign|forced|next [ROUNDS]
 // unwinders pointer|statics|walk|handler|thread|global|promise
 #include <pthread.h>
 #include <setjmp.h>
@@ -202,6 +202,50 @@ static int foreign(int rounds)
 	for (int i = 0; i < rounds; i++)
 		sum += catch_foreign() + catch_foreign_again();
 	printf("%d %ld %d\n", sum, destroyed, deleted);
+	return 0;
+}
+
+// --- frames next to the handler, some of which return
+
+KEEP int may_raise(int i)
+{
+	if (i % 2 == zero)
+		raise_foreign();
+	return i;
+}
+
+KEEP int catch_may_raise(int i)
+{
+	try {
+		return may_raise(i) - i;
+	} catch (...) {
+		return 1;
+	}
+}
+
+// Each level catches, and the inner ones pass it on.
+KEEP int levels(int depth, int last)
+{
+	try {
+		if (depth == zero)
+			raise_foreign();
+		return levels(depth - 1, last) + 1;
+	} catch (...) {
+		if (depth < last)
+			throw;
+		return 1;
+	}
+}
+
+static int next(int rounds)
+{
+	int sum = 0, all = 0;
+
+	for (int i = 0; i < rounds; i++) {
+		sum += catch_may_raise(i);
+		all += levels(60, i % 50);
+	}
+	printf("%d %d %d\n", sum, all, deleted);
 	return 0;
 }
 
@@ -445,6 +489,8 @@ int main(int argc, char **argv)
 		return caught(rounds);
 	if (!strcmp(mode, "foreign"))
 		return foreign(rounds);
+	if (!strcmp(mode, "next"))
+		return next(rounds);
 	if (!strcmp(mode, "forced"))
 		return forced(rounds);
 	if (!strcmp(mode, "pointer"))

@@ -99,8 +99,19 @@ void swz_thread_give_up_thunk(struct swz_thunk *thunk, uint64_t *slot)
 				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+/* nongnu libunwind has stored there where it landed, if that was in the frame's
+ * caller: at a thunk (src/runtime/hooks/landing.c), as no function is called
+ * from. */
+static void mend_return_address(struct swz_thunk *thunk,
+				const struct swz_node *node)
+{
+	if (swz_arena_contains(thunk->return_address))
+		thunk->return_address = node->call_site;
+}
+
 void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk)
 {
+	struct swz_node *node;
 	struct swz_thunk *record;
 
 	if (!swz_thread_owns(thread, thunk) || !thunk->node) {
@@ -111,7 +122,9 @@ void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk)
 	while ((record = swz_frame_pop_record(thunk)) != NULL)
 		swz_thread_free_record(thread, record);
 	thunk->pending = NULL;
-	swz_free_push(swz_free_thunks(thread, swz_unit_at(thunk->node)), thunk);
+	node = swz_unit_at(thunk->node);
+	mend_return_address(thunk, node);
+	swz_free_push(swz_free_thunks(thread, node), thunk);
 }
 
 static void give_back(uint32_t block)

@@ -105,6 +105,19 @@ static bool may_pass(const struct swz_unwinder *unwinder, int actions,
 	       swz_landing_pass(thunk);
 }
 
+/* Where the thunk's data holds the return address, nongnu libunwind stores the
+ * landing pad's if it lands in the next frame. A leader's data are those of all
+ * its followers: so the frame gets its own thunk's T first. */
+static void pass_by_its_own(const struct swz_unwinder *unwinder, void *context,
+			    struct swz_thunk *thunk, uint64_t pc)
+{
+	if (!swz_thunk_follows(thunk) || pc != swz_thunk_address(thunk))
+		return;
+	swz_frame_stop_following(swz_thread_here(), swz_arena_thunk_at(pc),
+				 thunk->slot);
+	unwinder->set_ip(context, swz_thunk_address(thunk));
+}
+
 int swz_personality(int version, int actions, uint64_t exception_class,
 		    void *exception, void *context)
 {
@@ -129,8 +142,10 @@ int swz_personality(int version, int actions, uint64_t exception_class,
 			swz_landing_search(thunk);
 		return URC_CONTINUE_UNWIND;
 	}
-	if (may_pass(unwinder, actions, thunk, pc))
+	if (may_pass(unwinder, actions, thunk, pc)) {
+		pass_by_its_own(unwinder, context, thunk, pc);
 		return URC_CONTINUE_UNWIND;
+	}
 	swz_landing_exception(exception);
 	swz_unwind_begin(unwinder);
 	unwinder->set_gr(context, 0, (uintptr_t)exception);
