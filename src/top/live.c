@@ -208,7 +208,8 @@ static void see_thread(struct swz_live *live, struct swz_live_thread *thread,
 		if (!record->record.end_ticks)
 			count_thread(live, thread->pid);
 	}
-	memcpy(thread->name, record->name, sizeof(thread->name));
+	if (!thread->has_name)
+		memcpy(thread->name, record->name, sizeof(thread->name));
 }
 
 static void count_samples(struct swz_live *live, int32_t pid,
@@ -238,6 +239,10 @@ static void count_calls(struct swz_live *live, int32_t pid,
 		return; /* long ago */
 	if (!swz_proc_task_time(pid, record->record.tid, &used_ns))
 		used_ns = record->record.processor_ns;
+	/* (it may have got another one since the profile was told) */
+	if ((!thread->known || used_ns != thread->known_used_ns) &&
+	    swz_proc_task_name(pid, record->record.tid, thread->name))
+		thread->has_name = true;
 	see_thread(live, thread, record);
 	if (thread->known || !earlier) {
 		thread->calls = more_calls(calls, thread->known_calls);

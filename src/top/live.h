@@ -35,6 +35,7 @@ struct swz_live_figures {
 struct swz_live_thread {
 	int32_t pid, tid;
 	char name[17];
+	bool has_name;    /* of the kernel; else the profile's */
 	uint64_t seen;    /* in which round */
 	uint64_t calls;   /* in it; or samples */
 	uint64_t used_ns; /* processor time in it */

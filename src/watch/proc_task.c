@@ -64,6 +64,21 @@ bool swz_proc_task_time(int32_t pid, int32_t tid, uint64_t *ns)
 	return known;
 }
 
+bool swz_proc_task_name(int32_t pid, int32_t tid, char name[16])
+{
+	char text[64];
+	size_t length;
+
+	if (!read_task_file(pid, tid, "comm", text, sizeof(text)))
+		return false;
+	length = strcspn(text, "\n");
+	if (length > 15)
+		length = 15;
+	memcpy(name, text, length);
+	name[length] = '\0';
+	return true;
+}
+
 bool swz_proc_task_waits_made(int32_t pid, int32_t tid, uint64_t *count)
 {
 	static const char key[] = "\nvoluntary_ctxt_switches:";

@@ -32,6 +32,9 @@ bool swz_proc_task_turns(int32_t pid, int32_t tid,
 /* Its processor time alone. */
 bool swz_proc_task_time(int32_t pid, int32_t tid, uint64_t *ns);
 
+/* Its name now, of at most 15 bytes. False: NAME is as it was. */
+bool swz_proc_task_name(int32_t pid, int32_t tid, char name[16]);
+
 /* How often it gave its processor up, to wait for something. */
 bool swz_proc_task_waits_made(int32_t pid, int32_t tid, uint64_t *count);
 

@@ -11,6 +11,8 @@
 #include "profile/file/events.h"
 #include "profile/formats/calls.h"
 #include "profile/formats/formats.h"
+#include "profile/formats/rings.h"
+#include "profile/formats/rings_calls.h"
 #include "profile/costs/view.h"
 #include "tests/unit/profile_builder.h"
 
@@ -57,6 +59,24 @@ static void check(const struct swz_profile *profile, bool hidden,
 	swz_events_close(events);
 }
 
+/* Without the picture, for which another program would be run. */
+static void collect_rings(struct swz_trace *trace)
+{
+	static const enum swz_rings_clock clocks[] = {SWZ_RINGS_TIME,
+						      SWZ_RINGS_CALLS};
+	struct swz_rings_options options = {.rows = 3};
+	struct swz_rings rings;
+
+	trace->rings = &options;
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		options.clock = clocks[i];
+		options.paths = i ? SWZ_RINGS_ARGUMENTS : SWZ_RINGS_CALLEES;
+		swz_rings_collect(&rings, sink, trace);
+		swz_rings_free(&rings);
+	}
+	trace->rings = NULL;
+}
+
 static void write_all(struct swz_profile *profile, const struct swz_view *view,
 		      const struct swz_range *range)
 {
@@ -81,7 +101,7 @@ static void write_all(struct swz_profile *profile, const struct swz_view *view,
 	swz_view_prepare(&binding, &profile->threads[0]);
 	swz_catalog_resolve(&catalog);
 	for (at = 0; (format = swz_format_at(at)); at++)
-		if (format->events)
+		if (format->events && format->events != swz_write_rings)
 			format->events(sink, &trace);
 	calls.at = true;
 	swz_write_calls(sink, &trace);
@@ -89,6 +109,9 @@ static void write_all(struct swz_profile *profile, const struct swz_view *view,
 	swz_patterns_add(&calls.of, "*");
 	swz_write_calls(sink, &trace);
 	swz_patterns_free(&calls.of);
+	calls.blame = true;
+	swz_write_calls(sink, &trace);
+	collect_rings(&trace);
 	swz_binding_free(&binding);
 	swz_catalog_free(&catalog);
 }
