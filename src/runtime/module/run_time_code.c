@@ -66,7 +66,11 @@ enum swz_code_kind swz_code_kind_of(uint64_t address)
 	const struct link_map *map;
 	uint64_t end;
 
-	if (page && atomic_load_explicit(place, memory_order_relaxed) == key)
+	/* nobody calls from there: a stack that was begun by hand, with 0 for
+	 * the outermost frame's return address */
+	if (!page)
+		return SWZ_CODE_OF_FILE;
+	if (atomic_load_explicit(place, memory_order_relaxed) == key)
 		return SWZ_CODE_OF_RUN_TIME;
 	if (is_built_in(address))
 		return SWZ_CODE_BUILT_IN;
