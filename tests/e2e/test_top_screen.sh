@@ -199,7 +199,10 @@ type_keys Down '?'
 expect '^q +leave'
 type_keys q
 expect '^stopped'
-wait_until test -z "$(pgrep -f "^$SWTOP -p $steady")" || fail 'it runs on'
+has_left() {
+	! pgrep -f "^$SWTOP -p $steady" >/dev/null
+}
+wait_until has_left || fail 'it runs on'
 rm -f after
 type_keys 'stty -a | sed 1d >after; echo restored' Enter
 expect '^restored'
