@@ -469,7 +469,13 @@ for wrong in soon 0 1.2.3s . 5x -1s 2y 40000h; do
 done
 refuses 2 'either a process or a program' -m sample -p $$ touch started
 refuses 2 'there is no such process' -m sample -p 4194303
-sh -c 'sleep 0 & echo $! >zombie; exec sleep 100' &
+python3 -c '
+import os, time
+child = os.fork()
+if not child:
+    os._exit(0)
+print(child, flush=True)
+time.sleep(100)' >zombie &
 pid=$!
 for ((i = 0; i < 400; i++)); do
 	! grep -qs '^State:.Z' "/proc/$(cat zombie 2>/dev/null)/status" || break
