@@ -342,7 +342,8 @@ start 80 24 "$SWTOP -n 2 -d 0.2 '$TARGETS/callers' 1000 >own"
 leaves 0
 
 it 'exact counts of a program that runs under swizzle-run'
-start 80 24 "$SWTOP '$RUN' -q -o profile '$TARGETS/fib'"
+# (twelve threads: long enough to be seen)
+start 80 24 "$SWTOP '$RUN' -q -o profile '$TARGETS/fib' 12"
 expect 'has ended with status 0'
 expect '^ +SELF +TOTAL +CALLS +MEAN FUNCTION +MODULE$'
 calls=$("$DUMP" -q -f csv -o - profile | awk -F , '$7 == "fib" { print $1 }')
