@@ -87,14 +87,6 @@ static bool read_word(const struct swz_python *python, uint64_t address,
 	return read_bytes(python, address, word, sizeof(*word));
 }
 
-static uint64_t word_of(const uint8_t *bytes, size_t at)
-{
-	uint64_t word;
-
-	memcpy(&word, bytes + at, sizeof(word));
-	return word;
-}
-
 static uint32_t half_of(const uint8_t *bytes, size_t at)
 {
 	uint32_t half;
@@ -148,11 +140,11 @@ static char *read_text(const struct swz_python *python, uint64_t object)
 	char *copy;
 
 	if (!read_bytes(python, object, head, sizeof(head)) ||
-	    word_of(head, OBJECT_TYPE) != python->places.str_type)
+	    swz_script_word(head, OBJECT_TYPE) != python->places.str_type)
 		return NULL;
 	state = half_of(head, STR_STATE);
 	width = state >> KIND_SHIFT & KIND_MASK;
-	length = word_of(head, STR_LENGTH);
+	length = swz_script_word(head, STR_LENGTH);
 	if (!(state & IS_COMPACT) || (width != 1 && width != 2 && width != 4))
 		return NULL;
 	if (length > MOST_TEXT)
@@ -192,11 +184,11 @@ static const struct swz_script_code *code_of(struct swz_python *python,
 	uint8_t bytes[CODE_BYTES];
 
 	if (!read_bytes(python, address, bytes, sizeof(bytes)) ||
-	    word_of(bytes, OBJECT_TYPE) != python->places.code_type)
+	    swz_script_word(bytes, OBJECT_TYPE) != python->places.code_type)
 		return NULL;
 	object = (struct swz_script_object){
-		.name = word_of(bytes, CODE_QUALNAME),
-		.file = word_of(bytes, CODE_FILE),
+		.name = swz_script_word(bytes, CODE_QUALNAME),
+		.file = swz_script_word(bytes, CODE_FILE),
 		.line = half_of(bytes, CODE_LINE)};
 	known = swz_script_codes_get(&python->codes, address, &object);
 	if (known)
@@ -213,9 +205,9 @@ static bool is_of_thread(const uint8_t *state, uint64_t thread_pointer,
 			 uint64_t stack_start)
 {
 	if (thread_pointer)
-		return word_of(state, THREAD_ID) == thread_pointer;
+		return swz_script_word(state, THREAD_ID) == thread_pointer;
 	/* the C frames lie in its stack */
-	return word_of(state, THREAD_CFRAME) - stack_start < MOST_STACK;
+	return swz_script_word(state, THREAD_CFRAME) - stack_start < MOST_STACK;
 }
 
 /* Whether one of an interpreter's threads is it. Several may be: those of other
@@ -231,13 +223,13 @@ static void look_in(const struct swz_python *python, uint64_t interpreter,
 		return;
 	for (int i = 0; at && i < MOST_THREADS; i++) {
 		if (!read_bytes(python, at, state, sizeof(state)) ||
-		    word_of(state, THREAD_INTERPRETER) != interpreter)
+		    swz_script_word(state, THREAD_INTERPRETER) != interpreter)
 			return;
 		if (is_of_thread(state, thread_pointer, stack_start) &&
-		    word_of(state, THREAD_CFRAME) - stack_start <
-			    word_of(found, THREAD_CFRAME) - stack_start)
+		    swz_script_word(state, THREAD_CFRAME) - stack_start <
+			    swz_script_word(found, THREAD_CFRAME) - stack_start)
 			memcpy(found, state, sizeof(state));
-		at = word_of(state, THREAD_NEXT);
+		at = swz_script_word(state, THREAD_NEXT);
 	}
 }
 
@@ -260,7 +252,7 @@ static bool find_thread(const struct swz_python *python,
 			       &interpreter))
 			break;
 	}
-	return word_of(state, THREAD_INTERPRETER) != 0;
+	return swz_script_word(state, THREAD_INTERPRETER) != 0;
 }
 
 /* ------------------------------------------------------------------ frames */
@@ -275,8 +267,8 @@ static void take_chunk(struct swz_python *python, uint64_t start)
 	python->chunk_previous = 0;
 	if (!read_bytes(python, start, head, sizeof(head)))
 		return;
-	python->chunk_previous = word_of(head, CHUNK_PREVIOUS);
-	size = word_of(head, CHUNK_SIZE);
+	python->chunk_previous = swz_script_word(head, CHUNK_PREVIOUS);
+	size = swz_script_word(head, CHUNK_SIZE);
 	if (size <= MOST_CHUNK)
 		python->chunk_bytes = python->read(python->context, start,
 						   python->chunk, size);
@@ -318,18 +310,20 @@ enum swz_script_result swz_python_frames(struct swz_python *python,
 	*count = 0;
 	if (!find_thread(python, thread_pointer, stack_start, state))
 		return SWZ_SCRIPT_NONE;
-	if (!read_word(python, word_of(state, THREAD_CFRAME) + CFRAME_FRAME,
+	if (!read_word(python,
+		       swz_script_word(state, THREAD_CFRAME) + CFRAME_FRAME,
 		       &at))
 		return SWZ_SCRIPT_LOST;
 	if (!at)
 		return SWZ_SCRIPT_NONE;
-	take_chunk(python, word_of(state, THREAD_CHUNK));
-	for (; at && *count < most; at = word_of(frame, FRAME_PREVIOUS)) {
+	take_chunk(python, swz_script_word(state, THREAD_CHUNK));
+	for (; at && *count < most;
+	     at = swz_script_word(frame, FRAME_PREVIOUS)) {
 		const struct swz_script_code *code;
 
 		if (!read_frame(python, at, frame))
 			return SWZ_SCRIPT_LOST;
-		code = code_of(python, word_of(frame, FRAME_CODE));
+		code = code_of(python, swz_script_word(frame, FRAME_CODE));
 		if (!code)
 			return SWZ_SCRIPT_LOST;
 		frames[(*count)++] = (struct swz_script_frame){

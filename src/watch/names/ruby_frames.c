@@ -111,14 +111,6 @@ static bool read_word(const struct swz_ruby *ruby, uint64_t address,
 	return read_bytes(ruby, address, word, sizeof(*word));
 }
 
-static uint64_t word_of(const uint8_t *bytes, size_t at)
-{
-	uint64_t word;
-
-	memcpy(&word, bytes + at, sizeof(word));
-	return word;
-}
-
 static bool is_in(const struct window *window, uint64_t address, size_t size)
 {
 	return window->size >= size &&
@@ -174,12 +166,12 @@ static char *read_text(const struct swz_ruby *ruby, uint64_t object)
 
 	if (!read_bytes(ruby, object, head, sizeof(head)))
 		return NULL;
-	flags = word_of(head, 0);
+	flags = swz_script_word(head, 0);
 	if ((flags & TYPE_MASK) != TYPE_STRING)
 		return NULL;
 	if (flags & STRING_IS_LONG) {
-		length = word_of(head, STRING_LENGTH);
-		from = word_of(head, STRING_TEXT);
+		length = swz_script_word(head, STRING_LENGTH);
+		from = swz_script_word(head, STRING_TEXT);
 	} else {
 		length = flags >> STRING_SHIFT & 0x1f;
 		from = object + OBJECT_INSIDE;
@@ -203,11 +195,11 @@ static char *read_path(const struct swz_ruby *ruby, uint64_t object)
 
 	if (!read_bytes(ruby, object, head, sizeof(head)))
 		return NULL;
-	flags = word_of(head, 0);
+	flags = swz_script_word(head, 0);
 	if ((flags & TYPE_MASK) != TYPE_ARRAY)
 		return read_text(ruby, object);
 	items = flags & ARRAY_IS_SHORT ? object + OBJECT_INSIDE
-				       : word_of(head, ARRAY_ITEMS);
+				       : swz_script_word(head, ARRAY_ITEMS);
 	if (!read_word(ruby, items, &object))
 		return NULL;
 	return read_text(ruby, object);
@@ -236,20 +228,20 @@ static const struct swz_script_code *code_of(struct swz_ruby *ruby,
 	struct swz_script_object object;
 
 	if (!read_bytes(ruby, address, code, sizeof(code)) ||
-	    (word_of(code, 0) & CODE_MASK) != TYPE_CODE)
+	    (swz_script_word(code, 0) & CODE_MASK) != TYPE_CODE)
 		return NULL;
-	address = word_of(code, CODE_BODY);
+	address = swz_script_word(code, CODE_BODY);
 	if (!read_bytes(ruby, address, body, sizeof(body)))
 		return NULL;
 	/* each instruction is the address of what does it */
 	if (!ruby->loop)
-		(void)read_word(ruby, word_of(body, BODY_INSTRUCTIONS),
+		(void)read_word(ruby, swz_script_word(body, BODY_INSTRUCTIONS),
 				&ruby->loop);
 	/* (the line is a Ruby number: its lowest bit is set) */
 	object = (struct swz_script_object){
-		.name = word_of(body, BODY_LABEL),
-		.file = word_of(body, BODY_PATH),
-		.line = (uint32_t)(word_of(body, BODY_LINE) >> 1)};
+		.name = swz_script_word(body, BODY_LABEL),
+		.file = swz_script_word(body, BODY_PATH),
+		.line = (uint32_t)(swz_script_word(body, BODY_LINE) >> 1)};
 	known = swz_script_codes_get(&ruby->codes, address, &object);
 	if (known)
 		return known;
@@ -266,14 +258,15 @@ static bool is_wanted(const struct swz_ruby *ruby, const uint8_t *thread,
 		      uint64_t thread_pointer, uint64_t stack_start,
 		      uint8_t *context)
 {
-	if (thread_pointer && word_of(thread, THREAD_ID) != thread_pointer)
+	if (thread_pointer &&
+	    swz_script_word(thread, THREAD_ID) != thread_pointer)
 		return false;
-	if (!read_bytes(ruby, word_of(thread, THREAD_CONTEXT), context,
+	if (!read_bytes(ruby, swz_script_word(thread, THREAD_CONTEXT), context,
 			CONTEXT_BYTES))
 		return false;
 	return thread_pointer ||
-	       word_of(context, CONTEXT_C_STACK) - stack_start <
-		       word_of(context, CONTEXT_C_STACK_BYTES);
+	       swz_script_word(context, CONTEXT_C_STACK) - stack_start <
+		       swz_script_word(context, CONTEXT_C_STACK_BYTES);
 }
 
 /* Its execution context; false: it is in none. */
@@ -294,12 +287,12 @@ static bool find_context(const struct swz_ruby *ruby, uint64_t thread_pointer,
 			return false;
 		while (at != threads && count++ < MOST_THREADS) {
 			if (!read_bytes(ruby, at, thread, sizeof(thread)) ||
-			    word_of(thread, THREAD_VM) != vm)
+			    swz_script_word(thread, THREAD_VM) != vm)
 				break;
 			if (is_wanted(ruby, thread, thread_pointer, stack_start,
 				      context))
 				return true;
-			at = word_of(thread, 0);
+			at = swz_script_word(thread, 0);
 		}
 		if (!read_word(ruby, ractor, &ractor))
 			return false;
@@ -336,7 +329,8 @@ static bool read_value(struct swz_ruby *ruby, uint64_t address, uint64_t *word)
 	}
 	if (!is_in(&ruby->values, address, WORD))
 		return false;
-	*word = word_of(ruby->values.bytes, address - ruby->values.start);
+	*word = swz_script_word(ruby->values.bytes,
+				address - ruby->values.start);
 	return true;
 }
 
@@ -354,12 +348,13 @@ static enum swz_script_result read_frames(struct swz_ruby *ruby, uint64_t at,
 		uint64_t flags, kind;
 
 		if (!frame ||
-		    !read_value(ruby, word_of(frame, FRAME_VARIABLES), &flags))
+		    !read_value(ruby, swz_script_word(frame, FRAME_VARIABLES),
+				&flags))
 			return SWZ_SCRIPT_LOST;
 		kind = flags & KIND_MASK;
 		if (kind == KIND_C || kind == KIND_C_BLOCK || kind == KIND_NONE)
 			continue;
-		code = code_of(ruby, word_of(frame, FRAME_CODE));
+		code = code_of(ruby, swz_script_word(frame, FRAME_CODE));
 		if (!code)
 			return SWZ_SCRIPT_LOST;
 		frames[(*count)++] = (struct swz_script_frame){
@@ -380,9 +375,9 @@ enum swz_script_result swz_ruby_frames(struct swz_ruby *ruby,
 	*count = 0;
 	if (!find_context(ruby, thread_pointer, stack_start, context))
 		return SWZ_SCRIPT_NONE;
-	at = word_of(context, CONTEXT_FRAME);
-	words = word_of(context, CONTEXT_STACK_WORDS);
-	ruby->stack = word_of(context, CONTEXT_STACK);
+	at = swz_script_word(context, CONTEXT_FRAME);
+	words = swz_script_word(context, CONTEXT_STACK_WORDS);
+	ruby->stack = swz_script_word(context, CONTEXT_STACK);
 	if (!at || !ruby->stack)
 		return SWZ_SCRIPT_NONE;
 	if (words > MOST_WORDS || ruby->stack > UINT64_MAX - words * WORD)

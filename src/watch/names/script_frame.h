@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Reads memory of the process up to what cannot be read; returns how much. */
 typedef size_t swz_script_read(void *context, uint64_t address, void *into,
@@ -28,5 +29,14 @@ enum swz_script_result {
 	SWZ_SCRIPT_NONE, /* the thread runs no code of a script */
 	SWZ_SCRIPT_LOST  /* something is not as it should be */
 };
+
+/* The word that lies AT in a copy of its memory, aligned or not. */
+static inline uint64_t swz_script_word(const uint8_t *bytes, size_t at)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes + at, sizeof(word));
+	return word;
+}
 
 #endif
