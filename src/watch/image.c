@@ -250,7 +250,7 @@ static uint32_t module_of(struct swz_image *image, uint64_t start, uint64_t end,
 	module.load_bias = start - address;
 	module.start = (module.load_bias + module.file->first) & -4096ull;
 	module.end = module.load_bias + module.file->past;
-	if (end > module.end)
+	if (end > ((module.end + 4095) & -4096ull)) /* a mapping is of pages */
 		module.end = end;
 	return add_module(image, module.file, &module);
 }

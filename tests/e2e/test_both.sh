@@ -113,4 +113,25 @@ assert_missing count
 assert_matches <("$DUMP" -f info ends.samples) '200'
 assert_not_contains <("$DUMP" -q -f csv -o - ends) ,rare,
 
+it 'a library by another name, mapped at first as code to its end'
+mkdir real
+cat >busy.c <<'END'
+long sum;
+long busy(long n)
+{
+	for (long i = 0; i < n; i++)
+		__asm__ volatile("" : "+r"(sum));
+	return n;
+}
+END
+echo 'long busy(long); int main(void) { for (int i = 0; i < 300; i++) busy(1000000); }' >uses.c
+gcc -O1 -shared -fPIC -Wl,-z,noseparate-code -Wl,--build-id \
+	-Wl,-soname,libbusy.so.1 \
+	-o real/libbusy.so.1.0 busy.c
+ln -s libbusy.so.1.0 real/libbusy.so.1
+gcc -O1 -o uses uses.c real/libbusy.so.1.0 -Wl,-rpath,"$PWD/real"
+"$RUN" -q -m both -o named ./uses </dev/null
+"$DUMP" -q -f csv -o - named >out
+assert_matches out '^300,[1-9].*,busy,libbusy.so'
+
 finish

@@ -43,7 +43,7 @@ struct swz_catalog_module {
 	const char *name;
 	const char *whole; /* the path, with something of the build-id where
 			    * another module has the same path */
-	uint64_t mapped_bytes;
+	uint64_t mapped_pages;
 	uint8_t build_id[32];
 	size_t build_id_bytes;
 	uint32_t same_as; /* what it is a version of, by swz_catalog_match() */

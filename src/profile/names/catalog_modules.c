@@ -27,6 +27,13 @@ static bool has_path(const struct swz_catalog_module *module, const char *path)
 	return false;
 }
 
+/* In whole pages: what was seen from outside may end with a mapping, not with
+ * the last segment. */
+static uint64_t pages_of(const struct swz_module_record *record)
+{
+	return (record->end - record->start + 4095) / 4096;
+}
+
 static bool is_module(const struct swz_catalog_module *known,
 		      const struct swz_profile_module *module, const char *path)
 {
@@ -38,7 +45,7 @@ static bool is_module(const struct swz_catalog_module *known,
 		return false;
 	return has_path(known, path) ||
 	       (record->build_id_bytes &&
-		known->mapped_bytes == record->end - record->start);
+		known->mapped_pages == pages_of(record));
 }
 
 static void add_path(struct swz_catalog_module *module, const char *path)
@@ -75,7 +82,7 @@ uint32_t swz_catalog_add_module(struct swz_catalog *catalog,
 		.path = path,
 		.name = path,
 		.whole = path,
-		.mapped_bytes = module->record.end - module->record.start,
+		.mapped_pages = pages_of(&module->record),
 		.lies_in_no_file = module->record.start >= SWZ_NO_FILE_START,
 		.build_id_bytes = size,
 		.same_as = (uint32_t)i,
