@@ -290,7 +290,13 @@ class Chart {
 
 		if (!box)
 			return false;
-		this.app.clicked(box.item);
+		const corner = this.canvas.getBoundingClientRect();
+
+		this.app.clicked(box.item, {
+			x: corner.x + clamp(box.x + box.width / 2, 0,
+				this.view().width),
+			y: corner.y + box.y,
+		});
 		return true;
 	}
 
@@ -478,7 +484,8 @@ class Mouse {
 			chart.choose(chart.toValue(drag.x),
 				chart.toValue(event.offsetX), true);
 		else if (!drag.moved)
-			this.app.clicked(chart.at(event.offsetX, event.offsetY));
+			this.app.clicked(chart.at(event.offsetX, event.offsetY),
+				{x: event.clientX, y: event.clientY});
 	}
 
 	twice(event) {

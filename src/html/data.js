@@ -294,6 +294,9 @@ async function readData(progress) {
 		if (blocks.has(`off ${index}`))
 			thread.off = readOff(await blocks.take(`off ${index}`),
 				thread);
+		if (blocks.has(`moments ${index}`))
+			thread.values = new Values(thread, blocks,
+				await blocks.take(`moments ${index}`));
 		progress(blocks.done / blocks.count);
 		if (about.events && !eager && blocks.has(`levels ${index}`))
 			thread.trace = new LargeTrace(thread, blocks,

@@ -137,6 +137,12 @@ function traceRemarks(profile, threads, say) {
 			'calls that were open end at the last event that there ' +
 			'is, and the rest is “[not traced]”; without a range all ' +
 			'figures are complete.');
+	const cut = sum('cutValues');
+
+	if (cut)
+		say(true, 'Arguments and results had no room in this page at ' +
+			`${grouped(cut)} beginnings and ends of calls. For them: swizzle-dump -f html ` +
+			'--from TIME --to TIME.');
 	const blocks = threads.flatMap(({trace}) =>
 		trace && trace.large ? trace.blocks : []);
 	const absent = blocks.filter(({there}) => !there);
@@ -194,7 +200,8 @@ class Notes {
 			!p.clockKnown + p.sampled + !p.ended +
 			p.filtered + p.ring, 0) + this.app.model.threads.some(
 			thread => thread.untraced || thread.shortCalls ||
-				thread.trace && thread.trace.missing);
+				thread.trace && thread.trace.missing ||
+				thread.cutValues);
 	}
 
 	show() {

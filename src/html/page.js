@@ -66,7 +66,8 @@ const KEYS = [
 	['↑, ↓', 'scroll the chart, or move in the list that has the focus'],
 	['→, ←', 'unfold, fold in a tree'],
 	['Tab, then arrows', 'in the chart: from box to box; Enter chooses, F zooms'],
-	['click', 'choose a function'],
+	['click', 'choose a function; in the timeline also: what the call was ' +
+		'given and has returned, and who called it'],
 	['double click', 'zoom to a box'],
 	['F', 'zoom to the chosen function'],
 	['0', 'show everything'],
@@ -76,7 +77,7 @@ const KEYS = [
 		'(timeline)'],
 	['R', 'count only what is in view (timeline)'],
 	['/', 'search; Enter and Shift+Enter go through what was found'],
-	['Esc', 'end the search, then the choice, the range, the zoom'],
+	['Esc', 'close what a click has opened; end the search, then the choice, the range, the zoom'],
 	['1, 2, 3, 4', 'functions, top-down, bottom-up, what it could not see'],
 	['5', 'the source of the chosen function'],
 	['6, M', 'in a narrow window: callers and callees; threads, colours, modules'],
@@ -136,6 +137,7 @@ class App {
 		};
 		if (this.model.traced)
 			this.charts.timeline = new Timeline(this);
+		this.bubble = new Bubble(this);
 		this.details = new Details(this);
 		this.notes = new Notes(this);
 		this.source = new SourceView(this);
@@ -400,6 +402,8 @@ class App {
 		const whole = chart.span() >= this.oldExtent * 0.999;
 
 		this.version++;
+		if (this.bubble.item && !this.bubble.item.thread.shown)
+			this.bubble.close();
 		this.colours.refresh();
 		this.showTotals();
 		this.table.update();
@@ -432,6 +436,7 @@ class App {
 	// ---- what is shown ----
 
 	showChart(name) {
+		this.bubble.close();
 		this.chartName = name;
 		this.chart = this.charts[name];
 		for (const tab of $('chart-tabs').querySelectorAll('[data-chart]')) {
@@ -493,13 +498,16 @@ class App {
 		this.remember(byKeys);
 	}
 
-	// Chosen in the chart: shown in the table, too.
-	clicked(item) {
+	// Chosen in the chart, at a POINT of the window: shown in the table, too.
+	clicked(item, point) {
+		this.bubble.close();
 		if (this.chart.clicked && this.chart.clicked(item))
 			return;
 		this.select(item === null ? -1 : this.chart.fnOf(item));
 		if (this.listName === 'functions')
 			this.table.showSelected();
+		if (item !== null && this.chart.isCall && this.chart.isCall(item))
+			this.bubble.open(item, point);
 	}
 
 	reveal(fn, zoom) {
@@ -643,6 +651,8 @@ class App {
 	escape() {
 		if (!$('help').hidden)
 			this.showHelp(false);
+		else if (this.bubble.close())
+			return;
 		else if (this.layout.sideShown)
 			this.layout.toggleSide();
 		else if (this.model.matches || $('query').value)
@@ -677,8 +687,9 @@ class App {
 		const {chart} = this;
 		const {target} = event;
 
-		// letters there choose an option
-		if (target.closest('select'))
+		// letters there choose an option; arrows scroll a bubble
+		if (target.closest('select') || target.closest('#bubble') &&
+			event.key.startsWith('Arrow'))
 			return false;
 
 		switch (event.key) {

@@ -600,6 +600,12 @@ class Timeline extends Chart {
 		return true;
 	}
 
+	// One call, not the head of a lane nor several in a pixel.
+	isCall(item) {
+		return item.at >= 0 && this.fnOf(item) !== UNTRACED &&
+			!(item.of.level && item.of.flags[item.at] & RUN);
+	}
+
 	zoomTo({thread, of, at}) {
 		if (at < 0)
 			this.glide(thread.start - this.model.first,

@@ -212,7 +212,7 @@ gcc -g -O1 -pthread -o words "$TOP/docs/example/words.c" || abort 'no program'
 for file in 1 2 3; do
 	seq $((1000 * file)) $((1000 * file + 2000)) >text.$file
 done
-"$RUN" -m trace --switches -o words.trace ./words text.* >/dev/null || abort 'no trace'
+"$RUN" -m trace --switches --args -o words.trace ./words text.* >/dev/null || abort 'no trace'
 base words.sqlite words.trace
 awk -v number=0 '/^```sql$/ { on = 1; number++; next } /^```$/ { on = 0 }
 	on { print >("question." number) }' "$TOP/docs/sqlite.md"

@@ -10,13 +10,13 @@
 #include "profile/file/process_name.h"
 #include "profile/support/output.h"
 #include "profile/costs/trace.h"
-#include "profile/names/value_print.h"
+#include "profile/formats/shown_values.h"
 
 struct writing {
 	FILE *stream;
 	struct swz_trace *trace;
 	struct swz_value_reader *values;
-	struct swz_text text;
+	struct swz_shown_value shown;
 	uint64_t depth; /* of calls that are open in the thread */
 	bool any;
 };
@@ -59,18 +59,12 @@ static void put_values(struct writing *w, struct swz_binding *binding,
 {
 	size_t i;
 
-	for (i = 0; i < values->count; i++) {
-		const struct swz_value *value = &values->values[i];
-
-		swz_text_clear(&w->text);
-		swz_text_put(&w->text, "%s%s", value->pointed ? "*" : "",
-			     value->name);
+	for (i = 0; i < swz_shown_count(values); i++) {
+		swz_shown_read(&w->shown, binding, values, i);
 		fputs(i ? "," : "", w->stream);
-		swz_put_json(w->stream, w->text.text);
+		swz_put_json(w->stream, w->shown.name.text);
 		putc(':', w->stream);
-		swz_text_clear(&w->text);
-		swz_value_print(&w->text, binding, value);
-		swz_put_json(w->stream, w->text.text);
+		swz_put_json(w->stream, w->shown.text.text);
 	}
 }
 
@@ -89,13 +83,7 @@ static void put_arguments(struct writing *w, struct swz_binding *binding,
 	fputs(",\"args\":{", w->stream);
 	if (ending)
 		fprintf(w->stream, "\"ended by\":\"%s\"%s", ending,
-			values.count || values.exception ? "," : "");
-	if (values.exception) {
-		swz_text_clear(&w->text);
-		swz_exception_print(&w->text, values.exception);
-		fputs("\"exception\":", w->stream);
-		swz_put_json(w->stream, w->text.text);
-	}
+			swz_shown_count(&values) ? "," : "");
 	put_values(w, binding, &values);
 	putc('}', w->stream);
 }
@@ -272,5 +260,5 @@ void swz_write_chrome(FILE *stream, struct swz_trace *trace)
 		fprintf(stream, ",\"callsLeftOut\":%" PRIu64,
 			trace->choice.left_out);
 	fputs("}\n", stream);
-	swz_text_free(&w.text);
+	swz_shown_free(&w.shown);
 }

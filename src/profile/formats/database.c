@@ -129,6 +129,14 @@ void swz_statement_count(struct swz_statement *statement, uint64_t value)
 			      value > INT64_MAX ? INT64_MAX : (int64_t)value);
 }
 
+void swz_statement_real(struct swz_statement *statement, double value)
+{
+	if (statement->prepared)
+		bound(statement,
+		      sqlite3_bind_double(statement->prepared,
+					  ++statement->column, value));
+}
+
 void swz_statement_null(struct swz_statement *statement)
 {
 	if (statement->prepared)

@@ -34,6 +34,7 @@ void swz_statement_free(struct swz_statement *statement);
 void swz_statement_integer(struct swz_statement *statement, int64_t value);
 void swz_statement_count(struct swz_statement *statement,
 			 uint64_t value); /* saturates */
+void swz_statement_real(struct swz_statement *statement, double value);
 void swz_statement_null(struct swz_statement *statement);
 /* Bytes that are no UTF-8 become U+FFFD, since readers stumble over them.
  * NULL: no value. */

@@ -27,6 +27,9 @@ struct swz_section {
 	const struct swz_contexts *contexts; /* summed; NULL unless the format
 					      * needs them */
 	const struct swz_profile *profile;   /* the first of those merged */
+	struct swz_binding *binding; /* that one's part of the catalog */
+	const struct swz_view *view; /* what is left out; NULL: all is
+				      * shown */
 	size_t profile_count;
 	struct swz_profile *const *profiles;     /* all of them */
 	const struct swz_profile_thread *thread; /* NULL: several */

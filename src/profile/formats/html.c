@@ -25,6 +25,7 @@
 #include "profile/formats/html_events.h"
 #include "profile/formats/html_flows.h"
 #include "profile/formats/html_sources.h"
+#include "profile/formats/html_values.h"
 #include "profile/formats/html_waiting.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
@@ -53,6 +54,7 @@ struct thread_note {
 	int64_t total_ns;
 	int64_t raw_ns;
 	struct swz_html_events events;
+	uint64_t cut_values; /* moments of calls, whose values had no room */
 };
 
 /* And of a profile. */
@@ -83,6 +85,7 @@ struct page {
 	size_t profile_capacity;
 	struct swz_html_sources *sources;
 	uint64_t event_room; /* bytes of events that there may be still */
+	uint64_t value_room; /* of arguments and results */
 	struct comparison_note comparison;
 };
 
@@ -258,9 +261,13 @@ void swz_html_section(struct swz_writer *writer,
 	if (section->joined)
 		page->joined = section;
 	note = note_thread(page, section);
-	if (section->thread && swz_profile_traced(section->profile))
-		swz_html_put_events(page->stream, page->thread_count - 1,
-				    &page->event_room, section, &note->events);
+	if (!section->thread || !swz_profile_traced(section->profile))
+		return;
+	swz_html_put_events(page->stream, page->thread_count - 1,
+			    &page->event_room, section, &note->events);
+	note->cut_values = swz_html_put_values(page->stream,
+					       page->thread_count - 1,
+					       &page->value_room, section);
 }
 
 /* ---- the catalog ---- */
@@ -598,6 +605,7 @@ static void put_thread_note(struct json *json, const struct thread_note *thread)
 	put_integer(json, "untracedCalls", thread->events.untraced_calls);
 	put_ns(json, "untracedNs", thread->events.untraced_ns);
 	put_ns(json, "untracedOwnNs", thread->events.untraced_own_ns);
+	put_integer(json, "cutValues", thread->cut_values);
 	close_value(json, "}");
 }
 
@@ -699,6 +707,7 @@ void swz_html_begin(struct swz_writer *writer)
 	page->stream = writer->stream;
 	page->sources = swz_html_sources_begin();
 	page->event_room = SWZ_HTML_EVENT_BYTES;
+	page->value_room = SWZ_HTML_VALUE_BYTES;
 	writer->state = page;
 	put_frame(page->stream, swz_page_head, swz_page_head_end);
 }

@@ -7,7 +7,7 @@
 
 #include "profile/file/marks.h"
 #include "profile/file/process_name.h"
-#include "profile/names/value_print.h"
+#include "profile/formats/shown_values.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
@@ -72,7 +72,7 @@ struct writing {
 	struct swz_message packet, part, piece, interned;
 	struct swz_message out;
 	struct swz_value_reader *values;
-	struct swz_text text;
+	struct swz_shown_value shown;
 	uint64_t sequences, tracks; /* so far */
 	/* of the sequence: what has been interned; functions and modules */
 	struct swz_map names, categories;
@@ -206,20 +206,9 @@ static void annotate_values(struct writing *w, struct swz_binding *binding,
 
 	if (!swz_values_of(w->values, event, &values))
 		return;
-	if (values.exception) {
-		swz_text_clear(&w->text);
-		swz_exception_print(&w->text, values.exception);
-		annotate(w, "exception", w->text.text);
-	}
-	for (i = 0; i < values.count; i++) {
-		const struct swz_value *value = &values.values[i];
-		char *name = swz_print("%s%s", value->pointed ? "*" : "",
-				       value->name);
-
-		swz_text_clear(&w->text);
-		swz_value_print(&w->text, binding, value);
-		annotate(w, name, w->text.text);
-		free(name);
+	for (i = 0; i < swz_shown_count(&values); i++) {
+		swz_shown_read(&w->shown, binding, &values, i);
+		annotate(w, w->shown.name.text, w->shown.text.text);
 	}
 }
 
@@ -354,7 +343,7 @@ void swz_write_perfetto(FILE *stream, struct swz_trace *trace)
 				put_thread(&w, binding, &profile->threads[j],
 					   process);
 	}
-	swz_text_free(&w.text);
+	swz_shown_free(&w.shown);
 	swz_message_free(&w.packet);
 	swz_message_free(&w.part);
 	swz_message_free(&w.piece);

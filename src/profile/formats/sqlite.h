@@ -24,6 +24,24 @@ void swz_sqlite_events_add(struct swz_sqlite_events *events,
 			   const struct swz_section *section, int64_t thread,
 			   int64_t first_context);
 
+/* Arguments and results of those calls, one thread after the other. */
+struct swz_sqlite_values;
+struct swz_sqlite_values *swz_sqlite_values_begin(
+	struct swz_database *database);
+void swz_sqlite_values_free(struct swz_sqlite_values *values);
+void swz_sqlite_values_thread(struct swz_sqlite_values *values,
+			      const struct swz_section *section);
+
+/* Of the call with the number EVENT: at its begin, or at its end. FROM is what
+ * swz_events_next() has just handed out. */
+void swz_sqlite_values_add(struct swz_sqlite_values *values, int64_t event,
+			   const struct swz_event *from);
+
+/* A value that can be compared and added up; NULL for all others. */
+struct swz_value;
+void swz_sqlite_put_number(struct swz_statement *row,
+			   const struct swz_value *value);
+
 /* Writes when the section's thread did not run, as far as that was recorded. */
 void swz_sqlite_put_waits(struct swz_statement *waits,
 			  const struct swz_section *section, int64_t thread);

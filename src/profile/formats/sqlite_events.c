@@ -36,6 +36,7 @@ struct open {
 struct swz_sqlite_events {
 	struct swz_database *database;
 	struct swz_statement *add, *finish;
+	struct swz_sqlite_values *values;
 	struct call *kept; /* call N at N % KEPT; from `first` to `last` */
 	int64_t first, last;
 	/* of the thread that is written: */
@@ -58,6 +59,7 @@ struct swz_sqlite_events *swz_sqlite_events_begin(struct swz_database *database)
 	events->finish = swz_statement_prepare(
 		database, "UPDATE events SET duration_ns = ?, ended = ? "
 			  "WHERE id = ?");
+	events->values = swz_sqlite_values_begin(database);
 	events->first = 1;
 	return events;
 }
@@ -66,6 +68,7 @@ void swz_sqlite_events_free(struct swz_sqlite_events *events)
 {
 	swz_statement_free(events->add);
 	swz_statement_free(events->finish);
+	swz_sqlite_values_free(events->values);
 	free(events->kept);
 	free(events->stack);
 	free(events);
@@ -139,6 +142,7 @@ static void begin(struct swz_sqlite_events *events,
 			.began = beginning(event),
 		};
 		events->parent = open.number;
+		swz_sqlite_values_add(events->values, open.number, event);
 	}
 	swz_grow(&events->stack, &events->capacity, events->depth,
 		 sizeof(*events->stack));
@@ -164,6 +168,7 @@ static void end(struct swz_sqlite_events *events, const struct swz_event *event)
 	open = events->stack[--events->depth];
 	if (!open.number)
 		return;
+	swz_sqlite_values_add(events->values, open.number, event);
 	events->shown--;
 	find_parent(events);
 	duration_ns = swz_sqlite_ns(events->section, event->ticks) -
@@ -218,6 +223,7 @@ void swz_sqlite_events_add(struct swz_sqlite_events *events,
 	if (!events->kept)
 		events->kept = swz_allocate(KEPT, sizeof(*events->kept));
 	events->section = section;
+	swz_sqlite_values_thread(events->values, section);
 	events->thread = thread;
 	events->first_context = first_context;
 	events->depth = 0;

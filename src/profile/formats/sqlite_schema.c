@@ -135,6 +135,18 @@ const char swz_sqlite_tables[] =
 	"  ended TEXT                   -- NULL: by a return; else how\n"
 	");\n"
 
+	/* (VALUES is a word of SQL) */
+	"CREATE TABLE call_values (     -- arguments and results (-A, --args)\n"
+	"  event INTEGER NOT NULL REFERENCES events,\n"
+	"  moment TEXT NOT NULL,        -- entry or return\n"
+	"  position INTEGER NOT NULL,   -- among those of the moment, from 1\n"
+	"  name TEXT NOT NULL,          -- *n: of what n points at; result,\n"
+	"                               -- retval (of -A), exception\n"
+	"  value TEXT NOT NULL,         -- as -f calls shows it\n"
+	"  number NUMERIC,              -- NULL: it is no number\n"
+	"  text TEXT                    -- of a string; NULL: it is none\n"
+	");\n"
+
 	"CREATE TABLE waits (           -- when threads did not run "
 	"(--switches)\n"
 	"  id INTEGER PRIMARY KEY,\n"
@@ -164,6 +176,7 @@ const char swz_sqlite_indexes[] =
 	"CREATE INDEX events_parent ON events (parent);\n"
 	"CREATE INDEX events_time ON events (thread, start_ns);\n"
 	"CREATE INDEX events_function ON events (function, duration_ns);\n"
+	"CREATE INDEX call_values_event ON call_values (event);\n"
 
 	"CREATE VIEW named_functions AS\n"
 	"  SELECT f.*, m.name AS module_name FROM functions f\n"
@@ -182,4 +195,8 @@ const char swz_sqlite_indexes[] =
 	"e.context,\n"
 	"    e.function, e.depth, e.began, e.ended\n"
 	"  FROM events e JOIN functions f ON f.id = e.function\n"
-	"  JOIN threads t ON t.id = e.thread;\n";
+	"  JOIN threads t ON t.id = e.thread;\n"
+	"CREATE VIEW named_values AS\n"
+	"  SELECT f.name AS function_name, v.*, e.start_ns, e.duration_ns\n"
+	"  FROM call_values v JOIN events e ON e.id = v.event\n"
+	"  JOIN functions f ON f.id = e.function;\n";

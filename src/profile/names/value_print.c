@@ -580,6 +580,30 @@ bool swz_value_number(const struct swz_value *value, int64_t *number)
 	return true;
 }
 
+bool swz_value_real(const struct swz_value *value, double *number)
+{
+	const struct swz_value_bytes *plain = &value->plain;
+	long double wide = 0;
+	float narrow;
+
+	if (value->type->kind != SWZ_TYPE_FLOAT || !plain->bytes || plain->bad)
+		return false;
+	switch (plain->size) {
+	case sizeof(narrow):
+		memcpy(&narrow, plain->bytes, sizeof(narrow));
+		*number = (double)narrow;
+		return true;
+	case sizeof(*number):
+		memcpy(number, plain->bytes, sizeof(*number));
+		return true;
+	default:
+		memcpy(&wide, plain->bytes,
+		       plain->size < 10 ? plain->size : 10);
+		*number = (double)wide;
+		return true;
+	}
+}
+
 /* Names like EINVAL_ERROR, kFailed, STATUS_INVALID. */
 static bool sounds_wrong(const char *name)
 {

@@ -40,6 +40,9 @@ bool swz_value_is_exceptional(const struct swz_value *result);
 /* A whole number that the value is or stands for. False: it is none. */
 bool swz_value_number(const struct swz_value *value, int64_t *number);
 
+/* A floating-point number that the value is. False: it is none. */
+bool swz_value_real(const struct swz_value *value, double *number);
+
 /* The exception's type, for people. */
 void swz_exception_print(struct swz_text *text, const char *mangled);
 

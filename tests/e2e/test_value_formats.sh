@@ -1,0 +1,107 @@
+# shellcheck shell=bash
+# Arguments and results in the formats of events: read back from each, they are the
+# same (tests/e2e/read_values.py), and those that the program prints.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3 sqlite3 gcc
+need_targets values values_throw workers
+
+agree() { # PROFILE
+	for format in chrome perfetto sqlite calls; do
+		"$DUMP" -q -f $format -o "$1.$format" "$1" || fail "$1: $format"
+	done
+	python3 "$TOP/tests/e2e/read_values.py" "$1.chrome" "$1.perfetto" "$1.sqlite" \
+		"$1.calls" >wrong 2>&1 || fail "$1: $(cat wrong)"
+}
+
+it 'all formats have the values that the program prints'
+"$RUN" -q -m trace -A 'add@arg1/i32,arg2/i32,arg3/i32,arg4/i32,retval/i32' \
+	-A 'mixed@arg1/i32,fparg1,arg2/u8,fparg2/32,arg3/x,retval/f' \
+	-A 'text@arg1/s,arg2/i32,retval/s' -A 'bad@arg1/s,retval/i32' \
+	-A 'last@arg1/i32,retval/i32' -o values "$TARGETS/values" >out
+agree values
+sql() { # QUERY
+	sqlite3 -batch values.sqlite "$1" 2>&1
+}
+assert_eq '1|1.0
+-2|-2.0
+3|3.0
+2147483647|2147483647.0
+-2147483647|-2147483647.0' "$(sql "SELECT value, number + 0.0 FROM named_values
+	WHERE function_name = 'add' ORDER BY event, moment, position" |
+	sed 's/^-214748364[0-9]|-214748364[0-9]/-2147483647|-2147483647/')" 'numbers of add'
+assert_eq '2.5|0.25|5' "$(sql "SELECT number FROM named_values WHERE function_name = 'mixed'
+	AND (name LIKE 'fparg%' OR name = 'retval') ORDER BY moment, position" |
+	paste -s -d '|')" 'floating-point numbers'
+assert_eq 'hello||NULL' "$(sql "SELECT coalesce(text, value) FROM named_values
+	WHERE function_name = 'text' AND name = 'arg1' ORDER BY event" | paste -s -d '|')" 'texts'
+assert_eq 0 "$(sql "SELECT count(*) FROM call_values v LEFT JOIN events e ON e.id = v.event
+	WHERE e.id IS NULL")" 'values of no event'
+
+it 'exceptions, and objects of C++'
+"$RUN" -q -m trace -A '*most@arg1/i32,retval/i32' -A 'middle@arg1/i32,retval/i32' \
+	-o throws "$TARGETS/values_throw" >out
+agree throws
+assert_eq 'int|shape_error' "$(sqlite3 -batch throws.sqlite "SELECT group_concat(value, '|')
+	FROM (SELECT DISTINCT value FROM call_values WHERE name = 'exception' ORDER BY value)")" \
+	'exceptions'
+
+it 'threads, and a part of them'
+"$RUN" -q -m trace -A '*@arg1/x64,retval/x64' -o workers "$TARGETS/workers" >out
+agree workers
+"$DUMP" -q -f chrome -N 'shop::round' -o part.chrome workers
+"$DUMP" -q -f perfetto -N 'shop::round' -o part.perfetto workers
+"$DUMP" -q -f sqlite -N 'shop::round' -o part.sqlite workers
+"$DUMP" -q -f calls -N 'shop::round' -o part.calls workers
+python3 "$TOP/tests/e2e/read_values.py" part.chrome part.perfetto part.sqlite \
+	part.calls >wrong 2>&1 || fail "a part: $(cat wrong)"
+
+it 'a base of a trace without values has an empty table'
+"$RUN" -q -m trace -o plain "$TARGETS/values" >out
+"$DUMP" -q -f sqlite -o plain.sqlite plain
+assert_eq 0 "$(sqlite3 plain.sqlite 'SELECT count(*) FROM call_values')"
+
+it 'what points somewhere, before and after the call'
+cat >twice.c <<-'END'
+	#define F __attribute__((noipa))
+	struct point { int x, y; };
+	F int twice(int *n, const char *why) { *n *= 2; return why[0]; }
+	F int sum(struct point p, double by) { return p.x + p.y + (int)by; }
+	int main(void)
+	{
+		int n = 21;
+
+		twice(&n, "a \"quoted\" text\n");
+		return sum((struct point){n, 1}, 0.5) != 43;
+	}
+END
+gcc -g -O1 -o twice twice.c || abort 'no program'
+"$RUN" -q -m trace --args -o twice.trace ./twice || fail "status $?"
+agree twice.trace
+assert_eq 'entry|21
+return|42' "$(sqlite3 -batch twice.trace.sqlite "SELECT moment, number FROM named_values
+	WHERE function_name = 'twice' AND name = '*n' ORDER BY moment")" '*n'
+
+chromium=
+for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
+	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
+		chromium=$name
+done
+if [ -n "$chromium" ]; then
+	it 'the page has the same, and a click on a call shows them'
+	for profile in values throws workers twice.trace; do
+		timeout 200 python3 "$TOP/tests/html/bubble.py" "$DUMP" $profile >wrong 2>&1 ||
+			fail "$profile: $(cat wrong)"
+	done
+	it 'the same where the page reads a part at a time'
+	timeout 200 python3 "$TOP/tests/html/bubble.py" "$DUMP" workers large >wrong 2>&1 ||
+		fail "$(cat wrong)"
+fi
+
+it 'a page without values is not larger for them'
+"$DUMP" -q -f html -o plain.html plain
+assert_eq 0 "$(grep -c 'data-name="\(values\|moments\)' plain.html)" 'blocks'
+"$DUMP" -q -f html -o values.html values
+assert_eq 1 "$(grep -c 'data-name="moments 0"' values.html)" 'blocks'
+
+finish

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Opens the page of a trace with arguments and results in headless Chromium, and
+compares what it tells of its calls with -f chrome.
+
+    bubble.py DUMP PROFILE [large]
+
+large: as if the trace were too large to be read at once.
+Prints what is wrong; exits 1 then."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser  # noqa: E402
+import check  # noqa: E402
+from check import equal, fail  # noqa: E402
+
+dump, profile = sys.argv[1:3]
+is_large = 'large' in sys.argv[3:]
+
+
+def dumped(form, *options):
+    return subprocess.run([dump, '-q', '-f', form, *options, '-o', '-', profile],
+                          stdout=subprocess.PIPE, timeout=120, check=True).stdout
+
+
+def calls_of_chrome():
+    """{tid: [[name, depth, values at its begin, at its end]]}"""
+    threads, stacks = {}, {}
+    pairs = json.loads(dumped('chrome'), object_pairs_hook=lambda pairs: pairs)
+    for event in map(dict, dict(pairs)['traceEvents']):
+        if event['ph'] not in 'BE':
+            continue
+        stack = stacks.setdefault(event['tid'], [])
+        values = [list(pair) for pair in event.get('args', [])
+                  if pair[0] != 'ended by']
+        if event['ph'] == 'B':
+            call = [event['name'], len(stack), values, []]
+            threads.setdefault(event['tid'], []).append(call)
+            stack.append(call)
+        else:
+            stack.pop()[3] = values
+    return threads
+
+
+# All calls of the page, with what it finds of each.
+CALLS = '''
+(async () => {
+    const {model} = swizzle, {timeline} = swizzle.charts, threads = {};
+    for (const thread of model.threads.filter(({trace}) => trace)) {
+        const {trace} = thread;
+        const of = trace.large ? (await trace.read(0,
+            trace.blocks.length - 1)).finish() : trace;
+        const calls = threads[thread.tid] = [];
+        for (let at = 0; at < of.count; at++) {
+            const values = await swizzle.bubble.valuesOf({thread, of, at});
+            calls.push([model.catalog.name[timeline.fnOf({thread, of, at})],
+                of.depth[at], values.entry || [], values.back || []]);
+        }
+    }
+    return threads;
+})()
+'''
+
+# What the bubble shows, part by part.
+SHOWN = '''
+(() => {
+    const root = document.querySelector('#bubble');
+    if (root.hidden)
+        return null;
+    const of = {title: root.querySelector('h3').textContent, values: {}, rows: {}};
+    for (const table of root.querySelectorAll('.values'))
+        of.values[table.previousSibling.textContent] =
+            [...table.querySelectorAll('tr')].map(row =>
+                [...row.children].map(cell => cell.textContent));
+    for (const row of root.querySelectorAll('dl div'))
+        of.rows[row.querySelector('dt').textContent] =
+            row.querySelector('dd').textContent;
+    of.frames = [...root.querySelectorAll('ol button')].map(it => it.textContent);
+    return of;
+})()
+'''
+
+
+def shown(page):
+    page.wait('!swizzle.bubble.reading')
+    return page.eval(SHOWN)
+
+
+def line(name, entry):
+    return name + ('(%s)' % ', '.join(' = '.join(value) for value in entry)
+                   if entry else '')
+
+
+def check_all(page, threads):
+    """the page knows the values of each call"""
+    got = page.eval(CALLS)
+    equal({str(tid): len(calls) for tid, calls in threads.items()},
+          {tid: len(calls) for tid, calls in got.items()}, 'calls')
+    valued = 0
+    for tid, calls in threads.items():
+        for expected, mine in zip(calls, got.get(str(tid), [])):
+            valued += bool(expected[2])
+            if expected != mine:
+                fail('%r, not %r' % (mine, expected))
+    if valued < 2:
+        fail('there is nothing to see')
+
+
+def check_click(page, threads):
+    """a click on a call tells of it"""
+    tid, calls = max(threads.items(), key=lambda item: len(item[1]))
+    # the first call that has both, and others around it
+    at = next(i for i, call in enumerate(calls)
+              if call[2] and call[3] and call[1])
+    name, depth, entry, back = calls[at]
+    around = []
+    for other in reversed(calls[:at]):
+        if other[1] == depth - 1 - len(around):
+            around.append(line(other[0], other[2]))
+    page.key('0')
+    # all of that call and little else
+    page.eval('''(() => {
+        const {timeline} = swizzle.charts;
+        const thread = swizzle.model.threads.find(({tid}) => tid === %d);
+        timeline.folded.delete(thread.index);
+        const call = [...thread.trace.large ? [] : [thread.trace]].map(of =>
+            ({thread, of, at: %d}))[0];
+        if (call)
+            timeline.zoomTo(call);
+        else
+            timeline.reveal(swizzle.model.catalog.name.indexOf(%r));
+        })()''' % (tid, at, name))
+    page.settle()
+    box = check.boxes(page, name)[0]
+    x, y = box['x'] + min(box['width'] / 2, 300), box['y'] + box['height'] / 2
+    page.click(x, y)
+    about = shown(page)
+    equal(name, about and about['title'], 'title')
+    equal(entry, about['values'].get('Arguments'), 'arguments')
+    result = [value for key, value in back if not key.startswith('*')]
+    equal([['=', result[0]]], about['values'].get('Result'), 'result')
+    equal(around, about['frames'], 'who called it')
+    if 'time' not in about['rows']:
+        fail('no duration: %r' % about['rows'])
+    # within the window, and over what was clicked no longer than asked for
+    place = page.eval('''(() => { const r = document.querySelector('#bubble')
+        .getBoundingClientRect(); return [r.left, r.top, innerWidth - r.right,
+        innerHeight - r.bottom]; })()''')
+    equal(True, min(place) >= 0, 'in the window: %r' % place)
+    page.key('Escape')
+    equal(None, page.eval(SHOWN), 'the bubble after Escape')
+    # (what was chosen stays so until the next Escape)
+    equal(name, page.eval("document.querySelector('#details h3').textContent"),
+          'the choice after Escape')
+    return name, entry
+
+
+def check_keys(page, name, entry):
+    """the keyboard opens it, walks up the stack and closes it"""
+    page.eval("document.querySelector('#chart').focus()")
+    page.key('ArrowDown')
+    for _ in range(30):
+        if page.eval("document.querySelector('#live').textContent").split(
+                ', ')[0] == name:
+            break
+        page.key('ArrowDown')
+    page.key('Enter')
+    about = shown(page)
+    equal(name, about and about['title'], 'title after Enter')
+    equal(entry, about['values'].get('Arguments'), 'arguments after Enter')
+    equal('bubble', page.eval('document.activeElement.id'), 'focus')
+    caller = about['frames'][0].split('(')[0]
+    for _ in range(2): # over the button that closes it
+        page.key('Tab')
+    page.key('Enter')
+    about = shown(page)
+    equal(caller, about and about['title'], 'title of the caller')
+    page.key('Escape')
+    equal(None, page.eval(SHOWN), 'the bubble after Escape')
+    equal('chart', page.eval('document.activeElement.id'), 'focus after it')
+    page.key('Escape')
+
+
+def main():
+    threads = calls_of_chrome()
+    with tempfile.TemporaryDirectory() as directory:
+        html = os.path.join(directory, 'page.html')
+        subprocess.run([dump, '-q', '-f', 'html', '-o', html, profile],
+                       timeout=120, check=True)
+        with browser.Browser(1400, 900) as page:
+            if is_large:
+                page.before('window.swizzleEager = 0;')
+            page.open(html)
+            page.settle()
+            for what in (check_all, check_click):
+                check.current = what.__doc__
+                found = what(page, threads)
+            check.current = check_keys.__doc__
+            check_keys(page, *found)
+            check.check_quiet(page, html)
+    return 1 if check.failures else 0
+
+
+sys.exit(main())
