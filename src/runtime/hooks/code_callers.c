@@ -99,26 +99,61 @@ static struct swz_node *edge_of(struct swz_thread *thread, uint64_t key,
 			     NULL, NULL);
 }
 
+/* False: the call comes from a file. */
+static bool find_path(struct path *path, struct swz_thread *thread,
+		      const uint64_t *slot, const uint64_t *frame)
+{
+	enum swz_code_kind kind = swz_code_kind_of(*slot);
+
+	if (kind == SWZ_CODE_OF_FILE)
+		return false;
+	path->count = 0;
+	if (kind == SWZ_CODE_OF_RUN_TIME)
+		add(path, *slot);
+	walk(path, slot, frame, bound_of(thread, slot));
+	if (!path->count) /* built-in code by itself */
+		add(path, SWZ_CALL_SITE_TAIL);
+	return true;
+}
+
+static uint64_t key_of(const struct swz_node *node)
+{
+	return (uint64_t)node->context << 32;
+}
+
 uint64_t swz_code_caller(struct swz_thread *thread, uint64_t key,
 			 const uint64_t *slot, const uint64_t *frame)
 {
-	enum swz_code_kind kind = swz_code_kind_of(*slot);
 	struct path path;
-	struct swz_node *node;
 
-	if (kind == SWZ_CODE_OF_FILE)
+	if (!find_path(&path, thread, slot, frame))
 		return key;
-	path.count = 0;
-	if (kind == SWZ_CODE_OF_RUN_TIME)
-		add(&path, *slot);
-	walk(&path, slot, frame, bound_of(thread, slot));
-	if (!path.count) /* built-in code by itself */
-		add(&path, SWZ_CALL_SITE_TAIL);
 	while (path.count--) {
-		node = edge_of(thread, key, path.addresses[path.count]);
+		const struct swz_node *node = edge_of(
+			thread, key, path.addresses[path.count]);
+
 		if (!node)
 			break;
-		key = (uint64_t)node->context << 32;
+		key = key_of(node);
+	}
+	return key;
+}
+
+uint64_t swz_known_code_caller(struct swz_thread *thread, uint64_t key,
+			       const uint64_t *slot, const uint64_t *frame)
+{
+	struct path path;
+
+	if (!find_path(&path, thread, slot, frame))
+		return key;
+	while (path.count--) {
+		const struct swz_node *node = swz_edge_find(
+			thread, key, SWZ_FUNCTION_CODE,
+			path.addresses[path.count]);
+
+		if (!node)
+			return 0;
+		key = key_of(node);
 	}
 	return key;
 }

@@ -134,23 +134,44 @@ static const uint64_t *frame_of(const uint64_t *slot)
 	return (const uint64_t *)(uintptr_t)slot[-SWZ_SAVED_RBP / 8];
 }
 
+/* The edge of a call, made if need be; NULL: there is no room. A new one, with
+ * the latest frame far above, may be none of that frame's callee: then frames
+ * are closed that were left unseen. */
+static struct swz_node *edge_of(struct swz_thread *thread, const uint8_t *body,
+				uint64_t *slot, uint32_t function,
+				struct swz_thunk **thunk)
+{
+	const uint64_t *frame = frame_of(slot);
+	uint64_t site = *slot, key = thread->key;
+	struct swz_node *node = swz_edge_find(thread, key, function, site);
+	bool is_of_file;
+
+	if (node)
+		return node;
+	key = swz_known_code_caller(thread, key, slot, frame);
+	is_of_file = key == thread->key;
+	if (key && !is_of_file)
+		node = swz_edge_find(thread, key, function, site);
+	if (node)
+		return node;
+	if (swz_is_far_above(thread, slot))
+		swz_close_above(thread, slot);
+	key = is_of_file ? thread->key
+			 : swz_code_caller(thread, thread->key, slot, frame);
+	return swz_take_edge(thread, key, function, site, body, slot, thunk);
+}
+
 static struct swz_thunk *enter_call(struct swz_thread *thread,
 				    const uint8_t *body, uint64_t *slot,
 				    uint32_t function)
 {
 	struct swz_thunk *thunk = NULL;
 	struct swz_node *node;
-	uint64_t key, start, bits = 0;
+	uint64_t start, bits = 0;
 
 	if (thread->top->slot <= slot)
 		swz_close_skipped(thread, slot, NULL);
-	else if (swz_is_far_above(thread, slot) &&
-		 !swz_edge_find(thread, thread->key, function, *slot))
-		swz_close_above(thread, slot);
-	key = thread->key;
-	if (!swz_edge_find(thread, key, function, *slot))
-		key = swz_code_caller(thread, key, slot, frame_of(slot));
-	node = swz_take_edge(thread, key, function, *slot, body, slot, &thunk);
+	node = edge_of(thread, body, slot, function, &thunk);
 	if (node && !thunk)
 		thunk = swz_take_thunk(thread, node, body, slot);
 	if (!node || !thunk) {
