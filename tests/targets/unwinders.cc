@@ -1,7 +1,8 @@
 // build: -O2 -pthread -fno-ipa-icf -fno-ipa-cp -fno-inline-functions
 // -fnon-call-exceptions What an unwinder is asked for besides throw and catch:
-// unwinders bounded|caught|foreign|forced|next [ROUNDS]
-// unwinders pointer|statics|walk|handler|thread|global|promise
+// unwinders caught|foreign|forced|next [ROUNDS]
+// unwinders bounded ROUNDS KB: by no more than that memory may grow
+// unwinders pointer|statics|walk|handler|aside|thread|global|promise
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -75,14 +76,14 @@ static int caught(int rounds)
 	return 0;
 }
 
-static int bounded(int rounds)
+static int bounded(int rounds, long most_kb)
 {
 	long before;
 
 	caught(rounds / 2);
 	before = resident_kb();
 	caught(rounds - rounds / 2);
-	puts(resident_kb() - before < 256 ? "flat" : "grows");
+	puts(resident_kb() - before < most_kb ? "flat" : "grows");
 	return 0;
 }
 
@@ -434,6 +435,52 @@ static int handler()
 	return 0;
 }
 
+// --- the same on a stack of its own, by frames of which most return
+
+KEEP int seldom_faulty(int i, volatile int *p)
+{
+	return i % 2 == zero ? *p : i;
+}
+
+KEEP int catch_aside(int i)
+{
+	try {
+		return seldom_faulty(i, nullptr) - i;
+	} catch (int got) {
+		return got;
+	}
+}
+
+static void *catch_many_aside(void *signal_stack)
+{
+	stack_t stack = {};
+	long sum = 0;
+
+	stack.ss_size = 256 << 10;
+	stack.ss_sp = signal_stack;
+	sigaltstack(&stack, nullptr);
+	for (int i = 0; i < 100; i++)
+		sum += catch_aside(i);
+	printf("%ld\n", sum);
+	return nullptr;
+}
+
+// Below the stack that the frames are on, and above it.
+static int aside()
+{
+	struct sigaction action = {};
+	void *below = malloc(256 << 10), *above = malloc(256 << 10);
+	pthread_t thread;
+
+	action.sa_handler = on_fault;
+	action.sa_flags = SA_NODEFER | SA_ONSTACK;
+	sigaction(SIGSEGV, &action, nullptr);
+	catch_many_aside(below);
+	pthread_create(&thread, nullptr, catch_many_aside, above);
+	pthread_join(thread, nullptr);
+	return 0;
+}
+
 // --- the ends of a process
 
 KEEP void *throw_in_thread(void *)
@@ -484,7 +531,7 @@ int main(int argc, char **argv)
 
 	mode = argc > 1 ? argv[1] : mode;
 	if (!strcmp(mode, "bounded"))
-		return bounded(rounds);
+		return bounded(rounds, argc > 3 ? atol(argv[3]) : 256);
 	if (!strcmp(mode, "caught"))
 		return caught(rounds);
 	if (!strcmp(mode, "foreign"))
@@ -501,6 +548,8 @@ int main(int argc, char **argv)
 		return walk();
 	if (!strcmp(mode, "handler"))
 		return handler();
+	if (!strcmp(mode, "aside"))
+		return aside();
 	if (!strcmp(mode, "thread"))
 		return thread();
 	if (!strcmp(mode, "promise"))

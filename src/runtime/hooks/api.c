@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "runtime/hooks/followers.h"
+#include "runtime/hooks/jumps.h"
 #include "runtime/hooks/pause.h"
 #include "runtime/hooks/slow_calls.h"
 #include "runtime/hooks/spans.h"
+#include "runtime/hooks/thread_thunks.h"
+#include "runtime/record/frames.h"
 #include "runtime/record/request.h"
 #include "runtime/record/marks.h"
 #include "runtime/record/span_names.h"
@@ -41,6 +44,19 @@ PUBLIC uintptr_t swizzle_resolve_return_address(uintptr_t address)
 		       : address;
 }
 
+/* What is stored there is for this return alone: C puts back what was there
+ * (thread_thunks.c), so the frame's end is to come to C. */
+static void end_in_c(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	struct swz_thunk *none = NULL, **last;
+
+	if (thread && swz_thread_owns(thread, thunk))
+		swz_jumps_spell_out(thread, thunk, swz_take_record);
+	last = swz_frame_behind_records(&thunk->pending);
+	__atomic_compare_exchange_n(last, &none, SWZ_FIRST_FRAME, false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 PUBLIC uintptr_t swizzle_resolve_return_location(uintptr_t location)
 {
 	uintptr_t address = *(const uintptr_t *)location;
@@ -53,8 +69,10 @@ PUBLIC uintptr_t swizzle_resolve_return_location(uintptr_t location)
 	if (swz_thunk_leads(thunk) && thread)
 		thunk = swz_frame_stop_following(thread, thunk,
 						 (uint64_t *)location);
-	return swz_thunk_leads(thunk) ? location
-				      : (uintptr_t)&thunk->return_address;
+	if (swz_thunk_leads(thunk))
+		return location;
+	end_in_c(thread, thunk);
+	return (uintptr_t)&thunk->return_address;
 }
 
 /* A pause is a span of its own kind, that goes on within others. */

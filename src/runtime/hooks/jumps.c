@@ -16,20 +16,12 @@ static const struct swz_node *node_of(const struct swz_file_header *file,
 			      (uint64_t)unit * SWZ_UNIT_BYTES);
 }
 
-/* Where it says what comes behind the records. */
-static struct swz_thunk **behind_records(struct swz_thunk **pending)
-{
-	while (swz_is_record(*pending))
-		pending = &(*pending)->pending;
-	return pending;
-}
-
 unsigned swz_jumps_of(const struct swz_file_header *file,
 		      const struct swz_thunk *frame,
 		      uint32_t units[SWZ_MOST_JUMPS])
 {
 	struct swz_thunk *first = frame->pending;
-	const struct swz_thunk *jumps = *behind_records(&first);
+	const struct swz_thunk *jumps = *swz_frame_behind_records(&first);
 	uint32_t unit, own;
 	unsigned count = 0;
 
@@ -62,7 +54,7 @@ bool swz_jumps_lead_to(const struct swz_thunk *frame, uint32_t function)
 void swz_jumps_spell_out(struct swz_thread *thread, struct swz_thunk *frame,
 			 struct swz_thunk *(*take)(struct swz_thread *))
 {
-	struct swz_thunk **last = behind_records(&frame->pending);
+	struct swz_thunk **last = swz_frame_behind_records(&frame->pending);
 	uint32_t units[SWZ_MOST_JUMPS];
 	unsigned count = swz_jumps_of(swz_file, frame, units);
 
@@ -77,7 +69,7 @@ void swz_jumps_spell_out(struct swz_thread *thread, struct swz_thunk *frame,
 		record->node = units[i];
 		record->start_ticks = frame->start_ticks;
 		record->pending = NULL;
-		last = behind_records(&frame->pending);
+		last = swz_frame_behind_records(&frame->pending);
 		*last = record;
 	}
 }

@@ -99,14 +99,19 @@ void swz_thread_give_up_thunk(struct swz_thunk *thunk, uint64_t *slot)
 				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* nongnu libunwind has stored there where it landed, if that was in the frame's
- * caller: at a thunk (src/runtime/hooks/landing.c), as no function is called
- * from. */
+/* What was stored there was for one return: by nongnu libunwind where it has
+ * landed in the frame's caller, be it at a thunk (src/runtime/hooks/landing.c),
+ * or by who asked for swizzle_resolve_return_location. A node that stands for
+ * more than one call site, or for a jump, does not know what was there; nor
+ * does a child's file, where it has zeros in the place of a parent's node. */
 static void mend_return_address(struct swz_thunk *thunk,
 				const struct swz_node *node)
 {
-	if (swz_arena_contains(thunk->return_address))
-		thunk->return_address = node->call_site;
+	uint64_t site = node->call_site;
+
+	if (thunk->return_address != site && site != SWZ_CALL_SITE_TAIL &&
+	    !(site & SWZ_CALL_SITE_LONG))
+		thunk->return_address = site;
 }
 
 void swz_thread_free_thunk(struct swz_thread *thread, struct swz_thunk *thunk)

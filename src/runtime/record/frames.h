@@ -40,14 +40,20 @@ static inline bool swz_is_record(const struct swz_thunk *pending)
 	return pending && pending != SWZ_CLOSED && !swz_is_jumps(pending);
 }
 
-/* Whether it is SWZ_FIRST_FRAME, behind its records. */
-static inline bool swz_is_first_frame(const struct swz_thunk *thunk)
+/* Where a thunk's or a record's `pending` says what comes behind the records.
+ */
+static inline struct swz_thunk **swz_frame_behind_records(
+	struct swz_thunk **pending)
 {
-	const struct swz_thunk *pending = thunk->pending;
+	while (swz_is_record(*pending))
+		pending = &(*pending)->pending;
+	return pending;
+}
 
-	while (swz_is_record(pending))
-		pending = pending->pending;
-	return pending == SWZ_FIRST_FRAME;
+/* Whether it is SWZ_FIRST_FRAME, behind its records. */
+static inline bool swz_is_first_frame(struct swz_thunk *thunk)
+{
+	return *swz_frame_behind_records(&thunk->pending) == SWZ_FIRST_FRAME;
 }
 
 /* The slot of a thunk whose frame is gone, for the next sweep: no address. */
