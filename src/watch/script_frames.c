@@ -87,17 +87,19 @@ static void look_for_python(struct swz_image *image,
 static void look_for_ruby(struct swz_image *image,
 			  const struct swz_image_module *module)
 {
-	uint64_t version, vm, loop;
+	struct swz_ruby_places places;
+	uint64_t loop;
 	const struct wanted wanted[] = {
-		{"ruby_version", &version},
-		{"ruby_current_vm_ptr", &vm},
+		{"ruby_version", &places.version},
+		{"ruby_current_vm_ptr", &places.vm},
+		{"rb_cObject", &places.object},
 		{ruby_loop, &loop},
 	};
 
 	if (!find_symbols(module, wanted, sizeof(wanted) / sizeof(*wanted)))
 		return;
 	image->loop_address = loop - module->load_bias;
-	image->ruby = swz_ruby_open(version, vm, read_memory, image);
+	image->ruby = swz_ruby_open(&places, read_memory, image);
 }
 
 static void look_for_interpreters(struct swz_image *image)

@@ -27,3 +27,27 @@ assert_shares() { # [NAME...]
 			fail "$name: $(row "$name" 3) ns, not about $(own "$name") ms of $total"
 	done
 }
+
+# --script: no function of the interpreter's modules, and the sums are those of all.
+# Leaves the table in the file `only`, the stacks in `stacks`.
+assert_script_alone() { # MODULES: an expression
+	local column
+	"$DUMP" -f csv --script -o only profile 2>err || fail "exit status $?"
+	assert_empty err
+	# (the csv is simple: no name here has a comma)
+	awk -F , -v modules="$1" 'NR > 1 && $8 ~ modules { print $7, $8 }' only >of_c
+	assert_empty of_c
+	for column in 1 2; do
+		"$DUMP" -q -f csv -o - profile | awk -F , -v c=$column 'NR > 1 { sum += $c } END { printf "%.0f\n", sum }' >all
+		awk -F , -v c=$column 'NR > 1 { sum += $c } END { printf "%.0f\n", sum }' only >sum
+		assert_eq "$(cat all)" "$(cat sum)" "sum of column $column"
+	done
+	"$DUMP" -q -f folded --script -o stacks profile
+}
+
+# What is left of the loop itself is moments between frames.
+assert_loop_is_small() { # LOOP
+	assert_ge "$(row spin 2)" "$("$DUMP" -q -f csv -o - profile |
+		awk -F , -v loop="$1" '$7 == loop { sum += $2 } END { printf "%.0f", 50 * sum }')" \
+		'the loop itself has more than a fiftieth of spin'
+}

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/made_up_memory.h"
 #include "tests/unit/run_suite.h"
 #include "watch/names/ruby_frames.h"
-
-enum { BASE = 0x10000, BYTES = 0x8000 };
 
 enum {
 	VERSION = BASE + 0x100,
 	VM_POINTER = BASE + 0x200,
+	OBJECT_POINTER = BASE + 0x208,
 	VM = BASE + 0x300,
 	RACTOR = BASE + 0x400, /* 584 bytes */
 	OTHER_THREAD = BASE + 0x800,
@@ -24,8 +24,7 @@ enum {
 	STACK = BASE + 0x1000,
 	STACK_WORDS = 0x200,
 	STACK_END = STACK + STACK_WORDS * 8,
-	HEAP = BASE + 0x2800, /* variables of a block that is kept */
-	OBJECTS = BASE + 0x4000
+	HEAP = BASE + 0x2800 /* variables of a block that is kept */
 };
 
 enum {
@@ -34,78 +33,66 @@ enum {
 	C_METHOD = 0x55550001,
 	C_BLOCK = 0x66660001,
 	DUMMY = 0x79990001,
-	FINISH = 0x20
+	FINISH = 0x20,
+	LOCAL = 0x02
 };
 
-static uint8_t memory[BYTES];
-static uint64_t next_object;
+enum { CLASS = 2, MODULE = 3, INCLUDED = 0x1c, OF_ONE = 1 << 12 };
+
+static const struct swz_ruby_places places = {VERSION, VM_POINTER,
+					      OBJECT_POINTER};
 static struct swz_ruby *ruby;
 static struct swz_script_frame frames[16];
 static size_t count;
 
-static size_t read_memory(void *context, uint64_t address, void *into,
-			  size_t size)
-{
-	(void)context;
-	if (address - BASE >= BYTES)
-		return 0;
-	if (size > BASE + BYTES - address)
-		size = BASE + BYTES - address;
-	memcpy(into, memory + (address - BASE), size);
-	return size;
-}
-
-static void put(uint64_t address, uint64_t value, size_t size)
-{
-	memcpy(memory + (address - BASE), &value, size);
-}
-
-static uint64_t take(size_t size)
-{
-	uint64_t at = next_object;
-
-	next_object += (size + 7) & ~7ull;
-	return at;
-}
-
 static uint64_t make_text(const char *text)
 {
 	size_t length = strlen(text);
-	uint64_t at = take(40), to = at + 16;
+	uint64_t at = memory_take(40), to = at + 16;
 
 	if (length > 23) {
-		to = take(length + 1);
-		put(at, 5 | 1 << 13, 8);
-		put(at + 16, length, 8);
-		put(at + 24, to, 8);
+		to = memory_take(length + 1);
+		memory_put(at, 5 | 1 << 13, 8);
+		memory_put(at + 16, length, 8);
+		memory_put(at + 24, to, 8);
 	} else {
-		put(at, 5 | length << 14, 8);
+		memory_put(at, 5 | length << 14, 8);
 	}
-	memcpy(memory + (to - BASE), text, length);
+	memory_put_bytes(to, text, length);
 	return at;
 }
 
 static uint64_t make_paths(uint64_t path)
 {
-	uint64_t at = take(40);
+	uint64_t at = memory_take(40);
 
-	put(at, 7 | 1 << 13 | 2 << 15, 8);
-	put(at + 16, path, 8);
-	put(at + 24, path, 8);
+	memory_put(at, 7 | 1 << 13 | 2 << 15, 8);
+	memory_put(at + 16, path, 8);
+	memory_put(at + 24, path, 8);
 	return at;
+}
+
+/* `block in f` has the method's own name, too. */
+static const char *method_in(const char *label)
+{
+	const char *in = strstr(label, " in ");
+
+	return in ? in + 4 : label;
 }
 
 static uint64_t make_code(const char *name, uint64_t path, uint32_t line)
 {
-	uint64_t at = take(40), body = take(96), instructions = take(8);
+	uint64_t at = memory_take(40), body = memory_take(96),
+		 instructions = memory_take(8);
 
-	put(at, 0x1a | 7 << 12, 8);
-	put(at + 16, body, 8);
-	put(body + 8, instructions, 8);
-	put(body + 64, path, 8);
-	put(body + 80, make_text(name), 8);
-	put(body + 88, 2 * line + 1, 8);
-	put(instructions, 0x123456, 8);
+	memory_put(at, 0x1a | 7 << 12, 8);
+	memory_put(at + 16, body, 8);
+	memory_put(body + 8, instructions, 8);
+	memory_put(body + 64, path, 8);
+	memory_put(body + 72, make_text(method_in(name)), 8);
+	memory_put(body + 80, make_text(name), 8);
+	memory_put(body + 88, 2 * line + 1, 8);
+	memory_put(instructions, 0x123456, 8);
 	return at;
 }
 
@@ -115,51 +102,80 @@ static void make_frame(unsigned n, uint64_t code, uint64_t variables,
 {
 	uint64_t at = STACK_END - 64 * (n + 1);
 
-	put(at + 16, code, 8);
-	put(at + 32, variables, 8);
-	put(variables, flags, 8);
-	put(CONTEXT + 16, at, 8);
+	memory_put(at + 16, code, 8);
+	memory_put(at + 32, variables, 8);
+	memory_put(variables, flags, 8);
+	memory_put(CONTEXT + 16, at, 8);
 }
 
 static uint64_t code_of(unsigned n)
 {
-	uint64_t code;
+	return memory_get(STACK_END - 64 * (n + 1) + 16);
+}
 
-	memcpy(&code, memory + (STACK_END - 64 * (n + 1) + 16 - BASE), 8);
-	return code;
+enum { NAME = 0x7001, SOMETHING = 0x7011 };
+
+/* A class or module with a variable besides: that one, or none (0). */
+static uint64_t make_class(uint64_t flags, const char *name, uint64_t variable)
+{
+	uint64_t at = memory_take(40), more = memory_take(16);
+	uint64_t table = memory_take(56), entries = memory_take(72);
+
+	memory_put(at, flags, 8);
+	memory_put(at + 24, more, 8);
+	memory_put(more + 8, table, 8);
+	memory_put(table + 32, 1, 8); /* the first one is not used any more */
+	memory_put(table + 40, name ? 3 : 2, 8);
+	memory_put(table + 48, entries, 8);
+	memory_put(entries + 24 + 8, SOMETHING, 8);
+	memory_put(entries + 24 + 16, variable, 8);
+	if (name) {
+		memory_put(entries + 48 + 8, NAME, 8);
+		memory_put(entries + 48 + 16, make_text(name), 8);
+	}
+	return at;
+}
+
+static uint64_t make_method(uint64_t class)
+{
+	uint64_t at = memory_take(40);
+
+	memory_put(at, 0x1a | 6 << 12, 8);
+	memory_put(at + 8, class, 8);
+	return at;
 }
 
 static void make_thread(uint64_t at, uint64_t next, uint64_t id,
 			uint64_t context)
 {
-	put(at, next, 8);
-	put(at + 32, VM, 8);
-	put(at + 40, context, 8);
-	put(at + 80, id, 8);
+	memory_put(at, next, 8);
+	memory_put(at + 32, VM, 8);
+	memory_put(at + 40, context, 8);
+	memory_put(at + 80, id, 8);
 }
 
 static void make_machine(void)
 {
-	memcpy(memory + (VERSION - BASE), "3.1.2", 6);
-	put(VM_POINTER, VM, 8);
-	put(VM + 8, RACTOR + 568, 8);
-	put(RACTOR + 568, VM + 8, 8);
-	put(RACTOR + 304, OTHER_THREAD, 8);
+	memory_put_bytes(VERSION, "3.1.2", 6);
+	memory_put(VM_POINTER, VM, 8);
+	memory_put(VM + 8, RACTOR + 568, 8);
+	memory_put(RACTOR + 568, VM + 8, 8);
+	memory_put(RACTOR + 304, OTHER_THREAD, 8);
 	make_thread(OTHER_THREAD, THREAD, 7, OTHER_CONTEXT);
 	make_thread(THREAD, RACTOR + 304, 8, CONTEXT);
-	put(CONTEXT, STACK, 8);
-	put(CONTEXT + 8, STACK_WORDS, 8);
-	put(CONTEXT + 144, C_STACK_END, 8);
-	put(CONTEXT + 160, C_STACK_END - C_STACK, 8);
+	memory_put(CONTEXT, STACK, 8);
+	memory_put(CONTEXT + 8, STACK_WORDS, 8);
+	memory_put(CONTEXT + 144, C_STACK_END, 8);
+	memory_put(CONTEXT + 160, C_STACK_END - C_STACK, 8);
 }
 
 static void set_up(void)
 {
 	uint64_t path;
 
-	memset(memory, 0, sizeof(memory));
-	next_object = OBJECTS;
+	memory_begin();
 	make_machine();
+	memory_put(OBJECT_POINTER, make_class(CLASS, "Object", 0), 8);
 	path = make_paths(make_text("/home/me/a/path/of/some/length/x.rb"));
 	make_frame(0, 0, STACK + 0x10, DUMMY | FINISH);
 	make_frame(1, make_code("<main>", make_text("/y.rb"), 1), STACK + 0x18,
@@ -170,7 +186,7 @@ static void set_up(void)
 		   BLOCK | FINISH);
 	make_frame(5, make_code("inner", path, 20), STACK + 0x80, METHOD);
 	make_frame(6, C_STACK, STACK + 0x90, C_BLOCK);
-	ruby = swz_ruby_open(VERSION, VM_POINTER, read_memory, NULL);
+	ruby = swz_ruby_open(&places, memory_read, NULL);
 	ck_assert_ptr_nonnull(ruby);
 }
 
@@ -214,7 +230,7 @@ START_TEST(a_thread_is_known_by_its_stack)
 	ck_assert_uint_eq(count, 4);
 	ck_assert_int_eq(get(7), SWZ_SCRIPT_NONE);
 	ck_assert_int_eq(get(99), SWZ_SCRIPT_NONE);
-	put(CONTEXT + 160, 8, 8);
+	memory_put(CONTEXT + 160, 8, 8);
 	ck_assert_int_eq(get(0), SWZ_SCRIPT_NONE);
 }
 END_TEST
@@ -224,9 +240,8 @@ START_TEST(other_versions_are_left)
 	ck_assert(!swz_ruby_is_known("3.10", 4));
 	ck_assert(!swz_ruby_is_known("3.2.", 4));
 	ck_assert(!swz_ruby_is_known("3.1", 3));
-	memcpy(memory + (VERSION - BASE), "3.2.2", 6);
-	ck_assert_ptr_null(
-		swz_ruby_open(VERSION, VM_POINTER, read_memory, NULL));
+	memory_put_bytes(VERSION, "3.2.2", 6);
+	ck_assert_ptr_null(swz_ruby_open(&places, memory_read, NULL));
 }
 END_TEST
 
@@ -234,11 +249,11 @@ START_TEST(what_is_no_code_is_not_believed)
 {
 	uint64_t code = code_of(5);
 
-	put(code, 0x1a | 6 << 12, 8);
+	memory_put(code, 0x1a | 6 << 12, 8);
 	ck_assert_int_eq(get(8), SWZ_SCRIPT_LOST);
-	put(code, 0x1a | 7 << 12, 8);
+	memory_put(code, 0x1a | 7 << 12, 8);
 	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
-	put(code + 16, 0xdead0000, 8);
+	memory_put(code + 16, 0xdead0000, 8);
 	ck_assert_int_eq(get(8), SWZ_SCRIPT_LOST);
 }
 END_TEST
@@ -254,11 +269,10 @@ END_TEST
 
 START_TEST(code_that_took_the_place_of_other_code_has_its_own_name)
 {
-	uint64_t code = code_of(5), body;
+	uint64_t code = code_of(5), body = memory_get(code + 16);
 
 	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
-	memcpy(&body, memory + (code + 16 - BASE), 8);
-	put(body + 80, make_text("another"), 8);
+	memory_put(body + 80, make_text("another"), 8);
 	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
 	ck_assert_str_eq(frames[0].code->name, "another");
 }
@@ -291,49 +305,109 @@ START_TEST(names_are_utf8)
 }
 END_TEST
 
+static void assert_name(const char *name)
+{
+	ck_assert_int_eq(get(8), SWZ_SCRIPT_READ);
+	ck_assert_str_eq(frames[0].code->name, name);
+}
+
+START_TEST(methods_have_their_classes)
+{
+	uint64_t thing = make_class(CLASS, "Thing", make_text("Object"));
+	uint64_t part = make_class(MODULE, "Thing::Part", 0);
+	uint64_t stand_in = make_class(INCLUDED, NULL, 0);
+	uint64_t own = make_class(CLASS | OF_ONE, NULL, thing);
+	uint64_t of_an_object = make_class(CLASS | OF_ONE, NULL, OBJECTS);
+	uint64_t cut = make_class(CLASS, "Cut", 0), saved = memory_take(16);
+	const struct {
+		uint64_t class;
+		const char *name;
+	} cases[] = {
+		{thing, "Thing#f"},
+		{memory_get(OBJECT_POINTER), "f"},
+		{part, "Thing::Part#f"},
+		{stand_in, "Thing::Part#f"},
+		{own, "Thing.f"},
+		{of_an_object, "f"},
+		{make_class(CLASS, NULL, 0), "f"},
+		{cut, "f"},
+		{0xdead0000, "f"},
+		{thing, "Thing#f"},
+	};
+
+	memory_put(stand_in + 8, part, 8);
+	memory_put(thing + 8, own, 8);
+	memory_put(cut + 24, 0, 8);
+	make_frame(5, make_code("f", make_text("/z.rb"), 2), STACK + 0x80,
+		   METHOD | LOCAL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		memory_put(STACK + 0x70, make_method(cases[i].class), 8);
+		assert_name(cases[i].name);
+	}
+	/* where it has variables of its own kind, too */
+	memory_put(saved, 0x1a | 2 << 12, 8);
+	memory_put(saved + 8, make_method(part), 8);
+	memory_put(STACK + 0x70, saved, 8);
+	assert_name("Thing::Part#f");
+	memory_put(saved + 8, 0, 8);
+	assert_name("f");
+}
+END_TEST
+
+START_TEST(blocks_have_the_class_of_their_method)
+{
+	uint64_t thing = make_class(CLASS, "Thing", 0),
+		 path = make_text("/z.rb");
+
+	make_frame(5, make_code("block (2 levels) in f", path, 2), STACK + 0x80,
+		   BLOCK);
+	memory_put(STACK + 0x78, (STACK + 0xc0) | 1, 8);
+	memory_put(STACK + 0xc0, BLOCK, 8);
+	memory_put(STACK + 0xb8, HEAP + 0x100, 8);
+	memory_put(HEAP + 0x100, METHOD | LOCAL, 8);
+	memory_put(HEAP + 0xf0, make_method(thing), 8);
+	assert_name("block (2 levels) in Thing#f:2");
+	make_frame(5, make_code("block in <class:Thing>", path, 2),
+		   STACK + 0x80, BLOCK);
+	assert_name("block in <class:Thing>:2");
+	/* a block that is in itself */
+	memory_put(STACK + 0xb8, STACK + 0xc0, 8);
+	make_frame(5, make_code("block in f", path, 2), STACK + 0x80, BLOCK);
+	assert_name("block in f:2");
+}
+END_TEST
+
 START_TEST(circles_of_threads_and_ractors_end)
 {
-	put(THREAD, OTHER_THREAD, 8);
-	put(RACTOR + 568, RACTOR + 568, 8);
+	memory_put(THREAD, OTHER_THREAD, 8);
+	memory_put(RACTOR + 568, RACTOR + 568, 8);
 	ck_assert_int_eq(get(99), SWZ_SCRIPT_NONE);
 }
 END_TEST
 
 START_TEST(a_stack_that_cannot_be_is_not_read)
 {
-	put(CONTEXT + 8, 1ull << 60, 8);
+	memory_put(CONTEXT + 8, 1ull << 60, 8);
 	ck_assert_int_eq(get(8), SWZ_SCRIPT_LOST);
-	put(CONTEXT + 8, STACK_WORDS, 8);
-	put(CONTEXT + 16, STACK_END - 65, 8);
+	memory_put(CONTEXT + 8, STACK_WORDS, 8);
+	memory_put(CONTEXT + 16, STACK_END - 65, 8);
 	ck_assert_int_eq(get(8), SWZ_SCRIPT_LOST);
-	put(CONTEXT + 16, STACK - 64, 8);
+	memory_put(CONTEXT + 16, STACK - 64, 8);
 	ck_assert_int_eq(get(8), SWZ_SCRIPT_LOST);
-	put(CONTEXT + 16, 0, 8);
+	memory_put(CONTEXT + 16, 0, 8);
 	ck_assert_int_eq(get(8), SWZ_SCRIPT_NONE);
 }
 END_TEST
 
+static void look(unsigned round)
+{
+	(void)get(round & 1 ? 8 : 0);
+	ck_assert_uint_le(count, 16);
+}
+
 START_TEST(damaged_memory_is_survived)
 {
-	uint64_t state = 5;
-
-	for (int i = 0; i < 20000; i++) {
-		uint32_t at, what;
-
-		state = state * 6364136223846793005u + 1442695040888963407u;
-		at = (uint32_t)(state >> 33) % (BYTES - 8);
-		what = (uint32_t)(state >> 20);
-		if (i % 3 == 0)
-			put(BASE + (at & ~7u), BASE + what % BYTES, 8);
-		else
-			put(BASE + at, what, 4);
-		(void)get(i & 1 ? 8 : 0);
-		ck_assert_uint_le(count, 16);
-		if (i % 100 == 99) {
-			tear_down();
-			set_up();
-		}
-	}
+	memory_damage(set_up, tear_down, look);
 }
 END_TEST
 
@@ -351,6 +425,8 @@ int main(void)
 	tcase_add_test(tcase,
 		       code_that_took_the_place_of_other_code_has_its_own_name);
 	tcase_add_test(tcase, names_are_utf8);
+	tcase_add_test(tcase, methods_have_their_classes);
+	tcase_add_test(tcase, blocks_have_the_class_of_their_method);
 	tcase_add_test(tcase, circles_of_threads_and_ractors_end);
 	tcase_add_test(tcase, a_stack_that_cannot_be_is_not_read);
 	tcase_add_test(tcase, damaged_memory_is_survived);

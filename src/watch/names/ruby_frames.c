@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "profile/support/memory.h"
+#include "watch/names/ruby_classes.h"
+#include "watch/names/ruby_memory.h"
 #include "watch/names/script_codes.h"
 
 enum {
@@ -38,21 +40,23 @@ enum {
 	FRAME_CODE = 16,
 	FRAME_VARIABLES = 32,
 	FRAME_BYTES = 64,
+	/* what lies before a frame's variables */
+	VARIABLES_METHOD = 16,
+	VARIABLES_AROUND = 8, /* of a block: where those around it are */
 	/* rb_iseq_t */
 	CODE_BODY = 16,
 	CODE_BYTES = 24,
 	/* struct rb_iseq_constant_body */
 	BODY_INSTRUCTIONS = 8,
 	BODY_PATH = 64,
+	BODY_METHOD = 72, /* the label without `block in ` and the like */
 	BODY_LABEL = 80,
 	BODY_LINE = 88,
 	BODY_BYTES = 96,
-	/* struct RString, struct RArray */
-	OBJECT_INSIDE = 16, /* of short ones */
-	STRING_LENGTH = 16,
-	STRING_TEXT = 24,
+	/* struct RArray */
+	ARRAY_INSIDE = 16, /* of short ones */
 	ARRAY_ITEMS = 32,
-	OBJECT_BYTES = 40
+	ARRAY_BYTES = 40
 };
 
 /* What kind of frame: ep[0] */
@@ -61,21 +65,15 @@ enum {
 #define KIND_C_BLOCK 0x66660001u
 #define KIND_NONE 0x79990001u
 #define IS_FINISH 0x20u
+#define IS_LOCAL 0x02u /* no block */
 
-/* What kind of object: its first word */
-#define TYPE_MASK 0x1fu
-#define TYPE_STRING 0x05u
-#define TYPE_ARRAY 0x07u
-#define CODE_MASK (0xf000u | TYPE_MASK)
-#define TYPE_CODE (0x7000u | 0x1au)
-#define STRING_IS_LONG (1u << 13)
+#define CODE_KIND SWZ_RUBY_INTERNAL_KIND(7u)
 #define ARRAY_IS_SHORT (1u << 13)
-#define STRING_SHIFT 14u
 
 #define MOST_RACTORS 64
 #define MOST_THREADS 4096
 #define MOST_FRAMES 65536u
-#define MOST_TEXT 1024u
+#define MOST_BLOCKS 64u       /* in one another */
 #define MOST_WORDS (1u << 27) /* of a stack */
 #define WINDOW 8192u
 
@@ -87,8 +85,8 @@ struct window {
 
 struct swz_ruby {
 	uint64_t vm_pointer;
-	swz_script_read *read;
-	void *context;
+	uint64_t object_pointer;
+	struct swz_ruby_memory memory;
 	struct swz_script_codes codes;
 	uint64_t loop;
 	/* the stack that frames are read from */
@@ -97,19 +95,6 @@ struct swz_ruby {
 };
 
 /* --------------------------------------------------------------- memory */
-
-static bool read_bytes(const struct swz_ruby *ruby, uint64_t address,
-		       void *into, size_t size)
-{
-	return address &&
-	       ruby->read(ruby->context, address, into, size) == size;
-}
-
-static bool read_word(const struct swz_ruby *ruby, uint64_t address,
-		      uint64_t *word)
-{
-	return read_bytes(ruby, address, word, sizeof(*word));
-}
 
 static bool is_in(const struct window *window, uint64_t address, size_t size)
 {
@@ -121,91 +106,57 @@ static void move_to(const struct swz_ruby *ruby, struct window *window,
 		    uint64_t start, uint64_t end)
 {
 	window->start = start;
-	window->size = ruby->read(ruby->context, start, window->bytes,
-				  (size_t)(end - start));
+	window->size = ruby->memory.read(ruby->memory.context, start,
+					 window->bytes, (size_t)(end - start));
 }
 
 /* ---------------------------------------------------------------- texts */
 
-/* How many bytes the character has; 0: it is none of UTF-8. */
-static size_t character(const uint8_t *text, size_t left)
-{
-	size_t size = text[0] < 0x80   ? 1
-		      : text[0] < 0xc2 ? 0
-		      : text[0] < 0xe0 ? 2
-		      : text[0] < 0xf0 ? 3
-		      : text[0] < 0xf5 ? 4
-				       : 0;
-
-	if (size > left)
-		return 0;
-	for (size_t i = 1; i < size; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	return size;
-}
-
-static void make_plain(uint8_t *text, size_t length)
-{
-	for (size_t i = 0; i < length;) {
-		size_t size = character(text + i, length - i);
-
-		if (size == 0 || text[i] < ' ' || text[i] == 0x7f) {
-			text[i] = '?';
-			size = 1;
-		}
-		i += size;
-	}
-}
-
-/* A String as UTF-8; to be freed. NULL: it is none. */
-static char *read_text(const struct swz_ruby *ruby, uint64_t object)
-{
-	uint8_t head[OBJECT_BYTES], *text;
-	uint64_t flags, length, from;
-
-	if (!read_bytes(ruby, object, head, sizeof(head)))
-		return NULL;
-	flags = swz_script_word(head, 0);
-	if ((flags & TYPE_MASK) != TYPE_STRING)
-		return NULL;
-	if (flags & STRING_IS_LONG) {
-		length = swz_script_word(head, STRING_LENGTH);
-		from = swz_script_word(head, STRING_TEXT);
-	} else {
-		length = flags >> STRING_SHIFT & 0x1f;
-		from = object + OBJECT_INSIDE;
-	}
-	if (length > MOST_TEXT)
-		length = MOST_TEXT;
-	text = swz_allocate((size_t)length + 1, 1);
-	if (!read_bytes(ruby, from, text, (size_t)length)) {
-		free(text);
-		return NULL;
-	}
-	make_plain(text, (size_t)length);
-	return (char *)text;
-}
-
 /* It is a path, or an array of the path and where that leads to. */
 static char *read_path(const struct swz_ruby *ruby, uint64_t object)
 {
-	uint8_t head[OBJECT_BYTES];
+	uint8_t head[ARRAY_BYTES];
 	uint64_t flags, items;
 
-	if (!read_bytes(ruby, object, head, sizeof(head)))
+	if (!swz_ruby_bytes(&ruby->memory, object, head, sizeof(head)))
 		return NULL;
 	flags = swz_script_word(head, 0);
-	if ((flags & TYPE_MASK) != TYPE_ARRAY)
-		return read_text(ruby, object);
-	items = flags & ARRAY_IS_SHORT ? object + OBJECT_INSIDE
+	if ((flags & SWZ_RUBY_TYPE) != SWZ_RUBY_ARRAY)
+		return swz_ruby_text(&ruby->memory, object);
+	items = flags & ARRAY_IS_SHORT ? object + ARRAY_INSIDE
 				       : swz_script_word(head, ARRAY_ITEMS);
-	if (!read_word(ruby, items, &object))
+	if (!swz_ruby_word(&ruby->memory, items, &object))
 		return NULL;
-	return read_text(ruby, object);
+	return swz_ruby_text(&ruby->memory, object);
 }
 
 /* ------------------------------------------------------------- functions */
+
+/* The class goes before the method's own name: `block in Foo#bar`. What stands
+ * for a part of a file (`<main>`) has none. */
+static char *name_of(const struct swz_ruby *ruby, uint64_t label,
+		     uint64_t method, uint64_t class)
+{
+	char *all = swz_ruby_text(&ruby->memory, label), *name = NULL;
+	char *own = class ? swz_ruby_text(&ruby->memory, method) : NULL;
+	size_t all_length = all ? strlen(all) : 0;
+	size_t length = own ? strlen(own) : 0;
+	char *before = NULL;
+
+	if (all && length && own[0] != '<' && all_length >= length &&
+	    strcmp(all + all_length - length, own) == 0)
+		before = swz_ruby_class_name(&ruby->memory,
+					     ruby->object_pointer, class);
+	if (before)
+		name = swz_print("%.*s%s%s", (int)(all_length - length), all,
+				 before, own);
+	free(own);
+	free(before);
+	if (!name)
+		return all;
+	free(all);
+	return name;
+}
 
 /* The blocks of one method are all called the same, so they have their line. */
 static char *shown_name(char *name, uint32_t line)
@@ -219,35 +170,39 @@ static char *shown_name(char *name, uint32_t line)
 	return shown;
 }
 
-/* NULL: there is no code. */
+/* Of a method of that class, or 0. NULL: there is no code. */
 static const struct swz_script_code *code_of(struct swz_ruby *ruby,
-					     uint64_t address)
+					     uint64_t address, uint64_t class)
 {
 	uint8_t code[CODE_BYTES], body[BODY_BYTES];
 	const struct swz_script_code *known;
 	struct swz_script_object object;
 
-	if (!read_bytes(ruby, address, code, sizeof(code)) ||
-	    (swz_script_word(code, 0) & CODE_MASK) != TYPE_CODE)
+	if (!swz_ruby_bytes(&ruby->memory, address, code, sizeof(code)) ||
+	    (swz_script_word(code, 0) & SWZ_RUBY_KIND) != CODE_KIND)
 		return NULL;
 	address = swz_script_word(code, CODE_BODY);
-	if (!read_bytes(ruby, address, body, sizeof(body)))
+	if (!swz_ruby_bytes(&ruby->memory, address, body, sizeof(body)))
 		return NULL;
 	/* each instruction is the address of what does it */
 	if (!ruby->loop)
-		(void)read_word(ruby, swz_script_word(body, BODY_INSTRUCTIONS),
-				&ruby->loop);
+		(void)swz_ruby_word(&ruby->memory,
+				    swz_script_word(body, BODY_INSTRUCTIONS),
+				    &ruby->loop);
 	/* (the line is a Ruby number: its lowest bit is set) */
 	object = (struct swz_script_object){
 		.name = swz_script_word(body, BODY_LABEL),
 		.file = swz_script_word(body, BODY_PATH),
+		.owner = class,
 		.line = (uint32_t)(swz_script_word(body, BODY_LINE) >> 1)};
 	known = swz_script_codes_get(&ruby->codes, address, &object);
 	if (known)
 		return known;
 	return swz_script_codes_add(
 		&ruby->codes, address, &object,
-		shown_name(read_text(ruby, object.name), object.line),
+		shown_name(name_of(ruby, object.name,
+				   swz_script_word(body, BODY_METHOD), class),
+			   object.line),
 		read_path(ruby, object.file));
 }
 
@@ -261,8 +216,9 @@ static bool is_wanted(const struct swz_ruby *ruby, const uint8_t *thread,
 	if (thread_pointer &&
 	    swz_script_word(thread, THREAD_ID) != thread_pointer)
 		return false;
-	if (!read_bytes(ruby, swz_script_word(thread, THREAD_CONTEXT), context,
-			CONTEXT_BYTES))
+	if (!swz_ruby_bytes(&ruby->memory,
+			    swz_script_word(thread, THREAD_CONTEXT), context,
+			    CONTEXT_BYTES))
 		return false;
 	return thread_pointer ||
 	       swz_script_word(context, CONTEXT_C_STACK) - stack_start <
@@ -277,16 +233,17 @@ static bool find_context(const struct swz_ruby *ruby, uint64_t thread_pointer,
 	uint8_t thread[THREAD_BYTES];
 	int ractor_count = 0, count = 0;
 
-	if (!read_word(ruby, ruby->vm_pointer, &vm) ||
-	    !read_word(ruby, vm + VM_RACTORS, &ractors))
+	if (!swz_ruby_word(&ruby->memory, ruby->vm_pointer, &vm) ||
+	    !swz_ruby_word(&ruby->memory, vm + VM_RACTORS, &ractors))
 		return false;
 	for (ractor = ractors;
 	     ractor != vm + VM_RACTORS && ractor_count++ < MOST_RACTORS;) {
 		threads = ractor - RACTOR_NODE + RACTOR_THREADS;
-		if (!read_word(ruby, threads, &at))
+		if (!swz_ruby_word(&ruby->memory, threads, &at))
 			return false;
 		while (at != threads && count++ < MOST_THREADS) {
-			if (!read_bytes(ruby, at, thread, sizeof(thread)) ||
+			if (!swz_ruby_bytes(&ruby->memory, at, thread,
+					    sizeof(thread)) ||
 			    swz_script_word(thread, THREAD_VM) != vm)
 				break;
 			if (is_wanted(ruby, thread, thread_pointer, stack_start,
@@ -294,7 +251,7 @@ static bool find_context(const struct swz_ruby *ruby, uint64_t thread_pointer,
 				return true;
 			at = swz_script_word(thread, 0);
 		}
-		if (!read_word(ruby, ractor, &ractor))
+		if (!swz_ruby_word(&ruby->memory, ractor, &ractor))
 			return false;
 	}
 	return false;
@@ -319,7 +276,7 @@ static const uint8_t *frame_at(struct swz_ruby *ruby, uint64_t address)
 static bool read_value(struct swz_ruby *ruby, uint64_t address, uint64_t *word)
 {
 	if (address < ruby->stack || address >= ruby->stack_end)
-		return read_word(ruby, address, word);
+		return swz_ruby_word(&ruby->memory, address, word);
 	if (!is_in(&ruby->values, address, WORD)) {
 		uint64_t before = address + WORD - ruby->stack;
 
@@ -334,6 +291,27 @@ static bool read_value(struct swz_ruby *ruby, uint64_t address, uint64_t *word)
 	return true;
 }
 
+/* The class of the method that a frame is of, or that its block stands in: the
+ * variables of one of these name the method. 0: it is of none. */
+static uint64_t class_of(struct swz_ruby *ruby, uint64_t variables,
+			 uint64_t flags)
+{
+	for (unsigned left = MOST_BLOCKS; left--;) {
+		uint64_t method, class;
+
+		if (!read_value(ruby, variables - VARIABLES_METHOD, &method))
+			return 0;
+		class = swz_ruby_class_of(&ruby->memory, method);
+		if (class || flags & IS_LOCAL ||
+		    !read_value(ruby, variables - VARIABLES_AROUND, &variables))
+			return class;
+		variables &= ~3ull;
+		if (!read_value(ruby, variables, &flags))
+			return 0;
+	}
+	return 0;
+}
+
 static enum swz_script_result read_frames(struct swz_ruby *ruby, uint64_t at,
 					  struct swz_script_frame *frames,
 					  size_t most, size_t *count)
@@ -345,16 +323,18 @@ static enum swz_script_result read_frames(struct swz_ruby *ruby, uint64_t at,
 	     at += FRAME_BYTES) {
 		const uint8_t *frame = frame_at(ruby, at);
 		const struct swz_script_code *code;
-		uint64_t flags, kind;
+		uint64_t variables, flags, kind;
 
-		if (!frame ||
-		    !read_value(ruby, swz_script_word(frame, FRAME_VARIABLES),
-				&flags))
+		if (!frame)
+			return SWZ_SCRIPT_LOST;
+		variables = swz_script_word(frame, FRAME_VARIABLES);
+		if (!read_value(ruby, variables, &flags))
 			return SWZ_SCRIPT_LOST;
 		kind = flags & KIND_MASK;
 		if (kind == KIND_C || kind == KIND_C_BLOCK || kind == KIND_NONE)
 			continue;
-		code = code_of(ruby, swz_script_word(frame, FRAME_CODE));
+		code = code_of(ruby, swz_script_word(frame, FRAME_CODE),
+			       class_of(ruby, variables, flags));
 		if (!code)
 			return SWZ_SCRIPT_LOST;
 		frames[(*count)++] = (struct swz_script_frame){
@@ -400,19 +380,20 @@ bool swz_ruby_is_known(const char *version, size_t bytes)
 	return bytes >= 4 && memcmp(version, "3.1.", 4) == 0;
 }
 
-struct swz_ruby *swz_ruby_open(uint64_t version, uint64_t vm,
+struct swz_ruby *swz_ruby_open(const struct swz_ruby_places *places,
 			       swz_script_read *read, void *context)
 {
 	struct swz_ruby *ruby;
 	char text[4];
 
-	if (read(context, version, text, sizeof(text)) != sizeof(text) ||
+	if (read(context, places->version, text, sizeof(text)) !=
+		    sizeof(text) ||
 	    !swz_ruby_is_known(text, sizeof(text)))
 		return NULL;
 	ruby = swz_allocate(1, sizeof(*ruby));
-	ruby->vm_pointer = vm;
-	ruby->read = read;
-	ruby->context = context;
+	ruby->vm_pointer = places->vm;
+	ruby->object_pointer = places->object;
+	ruby->memory = (struct swz_ruby_memory){read, context};
 	return ruby;
 }
 

@@ -22,9 +22,15 @@ struct swz_ruby;
  * NUL or cut. */
 bool swz_ruby_is_known(const char *version, size_t bytes);
 
-/* VERSION: where ruby_version is; VM: where ruby_current_vm_ptr is. NULL: the
- * version is another one than 3.1. */
-struct swz_ruby *swz_ruby_open(uint64_t version, uint64_t vm,
+/* Where the interpreter's variables are. */
+struct swz_ruby_places {
+	uint64_t version; /* ruby_version */
+	uint64_t vm;      /* ruby_current_vm_ptr */
+	uint64_t object;  /* rb_cObject */
+};
+
+/* NULL: the version is another one than 3.1. */
+struct swz_ruby *swz_ruby_open(const struct swz_ruby_places *places,
 			       swz_script_read *read, void *context);
 
 /* The frames of a thread, the innermost first, at most MOST: those of methods

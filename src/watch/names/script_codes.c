@@ -8,7 +8,8 @@ const struct swz_script_code *swz_script_codes_get(
 	const struct swz_script_codes *codes, uint64_t address,
 	const struct swz_script_object *object)
 {
-	uint32_t index = swz_map_get(&codes->by_address, address, 0);
+	uint32_t index = swz_map_get(&codes->by_address, address,
+				     object->owner);
 	const struct swz_known_object *known;
 
 	if (index == SWZ_MAP_NONE)
@@ -22,9 +23,9 @@ const struct swz_script_code *swz_script_codes_get(
 }
 
 static struct swz_known_object *object_at(struct swz_script_codes *codes,
-					  uint64_t address)
+					  uint64_t address, uint64_t owner)
 {
-	uint32_t *index = swz_map_at(&codes->by_address, address, 0);
+	uint32_t *index = swz_map_at(&codes->by_address, address, owner);
 
 	if (*index == SWZ_MAP_NONE) {
 		*index = (uint32_t)codes->object_count;
@@ -53,7 +54,8 @@ const struct swz_script_code *swz_script_codes_add(
 	swz_grow(&codes->codes, &codes->code_capacity, codes->code_count,
 		 sizeof(struct swz_script_code *));
 	codes->codes[codes->code_count++] = code;
-	*object_at(codes, address) = (struct swz_known_object){*object, code};
+	*object_at(codes, address,
+		   object->owner) = (struct swz_known_object){*object, code};
 	return code;
 }
 

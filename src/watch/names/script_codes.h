@@ -10,6 +10,7 @@
 
 struct swz_script_object {
 	uint64_t name, file; /* addresses of texts */
+	uint64_t owner; /* whose code it is, where there may be several; or 0 */
 	uint32_t line;
 };
 
