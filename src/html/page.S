@@ -21,4 +21,14 @@ swz_graph_tail:
 	.incbin	"build/html/graph-tail"
 swz_graph_tail_end:
 	.byte	0
+	.globl	swz_calls_head, swz_calls_head_end
+	.globl	swz_calls_tail, swz_calls_tail_end
+swz_calls_head:
+	.incbin	"build/html/calls-head"
+swz_calls_head_end:
+	.byte	0
+swz_calls_tail:
+	.incbin	"build/html/calls-tail"
+swz_calls_tail_end:
+	.byte	0
 	.section .note.GNU-stack, "", @progbits

@@ -30,7 +30,9 @@ void swz_event_choice_free(struct swz_event_choice *choice)
 	swz_call_rules_free(&choice->rules);
 	free(choice->open);
 	choice->open = NULL;
-	choice->capacity = 0;
+	free(choice->left_before);
+	choice->left_before = NULL;
+	choice->capacity = choice->before_capacity = 0;
 }
 
 /* Whether it is the one of so many. */
@@ -51,12 +53,22 @@ static void begin(struct swz_event_choice *choice,
 {
 	swz_grow(&choice->open, &choice->capacity, choice->depth,
 		 sizeof(*choice->open));
+	swz_grow(&choice->left_before, &choice->before_capacity, choice->depth,
+		 sizeof(*choice->left_before));
+	choice->left_before[choice->depth] = choice->left_out;
 	choice->open[choice->depth++] = *event;
 	choice->calls += !event->untraced;
 	/* that there are no events is always said */
 	if (event->untraced ||
 	    (!is_too_deep(choice) && !choice->min_ticks && is_next(choice)))
 		choice->until = choice->depth;
+}
+
+/* The innermost ends, and is handed out. */
+static void leave(struct swz_event_choice *choice)
+{
+	choice->told = --choice->depth;
+	choice->inside = choice->left_out - choice->left_before[choice->depth];
 }
 
 /* Returns whether the end is to be handed out at once. */
@@ -67,7 +79,7 @@ static bool end(struct swz_event_choice *choice, const struct swz_event *event)
 	if (!choice->depth)
 		return false;
 	if (choice->told == choice->depth) {
-		choice->told = --choice->depth;
+		leave(choice);
 		return true;
 	}
 	begun = &choice->open[choice->depth - 1];
@@ -107,7 +119,7 @@ bool swz_event_choice_next(struct swz_event_choice *choice,
 		choice->until = 0;
 		if (choice->ends) {
 			choice->ends = false;
-			choice->told = --choice->depth;
+			leave(choice);
 			*event = choice->end;
 			return true;
 		}

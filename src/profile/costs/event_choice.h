@@ -23,11 +23,14 @@ struct swz_event_choice {
 	struct swz_event_limits limits;
 	struct swz_call_rules rules; /* what the configuration leaves out */
 	uint64_t min_ticks;
-	uint64_t calls;         /* that have begun, of all threads so far */
-	uint64_t left_out;      /* of these */
-	uint64_t counter;       /* of calls of which one in `every` stays */
+	uint64_t calls;    /* that have begun, of all threads so far */
+	uint64_t left_out; /* of these */
+	uint64_t counter;  /* of calls of which one in `every` stays */
+	uint64_t inside;   /* calls that were left out in the one whose end was
+			    * handed out last */
 	struct swz_event *open; /* the begins of what has not ended */
-	size_t depth, capacity;
+	uint64_t *left_before;  /* `left_out` when each of them began */
+	size_t depth, capacity, before_capacity;
 	size_t told;  /* of these were handed out: the outermost */
 	size_t until; /* so many are to be handed out, ... */
 	bool ends;    /* ... then this end of the innermost */

@@ -105,6 +105,7 @@ static const struct swz_format formats[] = {
 		.section = swz_write_speedscope,
 		.end = swz_end_speedscope,
 		.event_bytes = 45,
+		.fewer_events = true,
 		.events = swz_write_speedscope_events,
 	},
 	{
@@ -206,6 +207,20 @@ static const struct swz_format formats[] = {
 		.takes = SWZ_FOR_TERMINALS | SWZ_TAKES_CALLS,
 		.rows = 25,
 		.events = swz_write_calls,
+		.invocations = swz_write_invocations_text,
+	},
+	{
+		.name = "calls-html",
+		.description = "a trace's events, call by call, as a page for a "
+			       "browser",
+		.takes = SWZ_TAKES_ROWS,
+		.rows = SWZ_CALLS_OF_PAGE,
+		.prefix = "swizzle.",
+		.suffix = ".calls.html",
+		.fewer_events = true,
+		.reads_twice = true,
+		.events = swz_write_calls_html,
+		.invocations = swz_write_invocations_html,
 	},
 	{
 		.name = "rings",
@@ -215,6 +230,8 @@ static const struct swz_format formats[] = {
 		.rows = 40,
 		.prefix = "swizzle.",
 		.suffix = ".rings.svg",
+		.fewer_events = true,
+		.reads_twice = true,
 		.events = swz_write_rings,
 	},
 	{
@@ -224,6 +241,7 @@ static const struct swz_format formats[] = {
 		.prefix = "swizzle.",
 		.suffix = ".perfetto-trace",
 		.event_bytes = 20,
+		.fewer_events = true,
 		.events = swz_write_perfetto,
 	},
 	{
@@ -234,6 +252,7 @@ static const struct swz_format formats[] = {
 		.prefix = "swizzle.",
 		.suffix = ".trace.json",
 		.event_bytes = 80,
+		.fewer_events = true,
 		.events = swz_write_chrome,
 	},
 	{

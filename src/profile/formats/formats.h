@@ -16,6 +16,7 @@
 #include "profile/costs/trace.h"
 #include "profile/costs/runs.h"
 #include "profile/costs/view.h"
+#include "profile/formats/calls_html.h"
 #include "profile/support/style.h"
 
 struct swz_by_section; /* by.h */
@@ -104,8 +105,7 @@ enum swz_format_takes {
 	SWZ_COMPRESSES = 32768,     /* its file is compressed as it is */
 	SWZ_TAKES_NO_PARTS = 16384, /* no --thread-parts */
 	SWZ_WRITES_FILE = 4096,     /* in any order: not to a pipe */
-	SWZ_TAKES_RINGS = 1u << 31, /* --ring-clock, --ring-paths, and -t and
-				     * --sample-events */
+	SWZ_TAKES_RINGS = 1u << 31, /* --ring-clock, --ring-paths */
 	SWZ_TAKES_CALLS = 8192,  /* -D, --at, --blame, --calls-of, and with that
 				    -n and -s */
 	SWZ_TAKES_PLACE = 64,    /* that of its profile (-o): all is in it */
@@ -149,7 +149,12 @@ struct swz_format {
 	/* ... or, of traces: their events, of which each takes about so many
 	 * bytes. */
 	unsigned int event_bytes;
+	bool fewer_events; /* -t, -D and --sample-events are seen to before */
+	bool reads_twice;  /* the events */
 	void (*events)(FILE *stream, struct swz_trace *trace);
+	/* With --file-per-invocation; NULL: there is none. */
+	struct swz_invocations (*invocations)(const char *directory,
+					      struct swz_trace *trace);
 	/* ... or: one profile as it is ... */
 	void (*profile)(FILE *stream, struct swz_profile *profile);
 	/* ... or: one file, which may be anything; see swz_write_raw(). */

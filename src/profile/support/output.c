@@ -16,13 +16,30 @@
 
 #define BUFFER_BYTES ((size_t)128 << 10)
 
-/* The file that is not in its place yet. */
-static char *volatile unfinished;
+/* The files that are not in their places yet; those for which there is no room
+ * here are left behind where we are ended. */
+#define UNFINISHED 4u
+static char *volatile unfinished[UNFINISHED];
 
 static void remove_unfinished(void)
 {
-	if (unfinished)
-		unlink(unfinished);
+	size_t i;
+
+	for (i = 0; i < UNFINISHED; i++)
+		if (unfinished[i])
+			unlink(unfinished[i]);
+}
+
+/* Puts NEW in the place of OLD. */
+static void note_unfinished(char *old, char *new)
+{
+	size_t i;
+
+	for (i = 0; i < UNFINISHED; i++)
+		if (unfinished[i] == old) {
+			unfinished[i] = new;
+			return;
+		}
 }
 
 static void end_by(int signal)
@@ -90,7 +107,7 @@ static int create_beside(struct swz_output *output)
 			break;
 	}
 	if (fd >= 0)
-		unfinished = output->temporary;
+		note_unfinished(NULL, output->temporary);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return fd;
 }
@@ -99,9 +116,10 @@ static void release(struct swz_output *output)
 {
 	int error = errno;
 
-	if (output->temporary)
+	if (output->temporary) {
 		unlink(output->temporary);
-	unfinished = NULL;
+		note_unfinished(output->temporary, NULL);
+	}
 	free(output->temporary);
 	free(output->path);
 	free(output->buffer);
@@ -161,7 +179,7 @@ enum swz_status swz_output_close(struct swz_output *output)
 	if (!failed && output->temporary) {
 		failed = rename(output->temporary, output->path) != 0;
 		if (!failed) {
-			unfinished = NULL;
+			note_unfinished(output->temporary, NULL);
 			free(output->temporary);
 			output->temporary = NULL;
 		}

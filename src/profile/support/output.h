@@ -3,9 +3,8 @@
 
 /* An output file that appears complete or not at all: it is written beside its
  * destination and renamed, or removed where exit(), SIGHUP, SIGINT or SIGTERM
- * ends the program before (of two at a time, the one that was opened last). A
- * destination that is no regular file (a device, a FIFO) is written to
- * directly. */
+ * ends the program before (up to four at a time). A destination that is no
+ * regular file (a device, a FIFO) is written to directly. */
 
 #include <stdint.h>
 #include <stdio.h>

@@ -2,13 +2,17 @@
 
 #include "tools/dump/events.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "profile/file/event_extent.h"
 #include "profile/file/events.h"
 #include "profile/flows/find.h"
+#include "profile/support/memory.h"
 #include "profile/support/progress.h"
 #include "tools/dump/message.h"
 #include "tools/dump/target.h"
@@ -215,9 +219,20 @@ static void warn_size(const struct swz_dump_input *input,
 		bytes / 1e9, options->format->name);
 }
 
-static void tell_left_out(const struct swz_event_choice *choice)
+static void tell_left_out(const struct swz_event_choice *choice,
+			  const struct swz_dump_options *options)
 {
-	if (choice->left_out)
+	if (!choice->left_out)
+		return;
+	if (choice->limits.min_ns > options->limits.min_ns)
+		swz_dump_complain("%" PRIu64 " of %" PRIu64
+				  " calls were left out, those shorter than "
+				  "%" PRId64 " ns, as a page of more than "
+				  "%zu calls is slow (-n). --from and --to "
+				  "show all of a part of the time",
+				  choice->left_out, choice->calls,
+				  choice->limits.min_ns, options->calls.rows);
+	else
 		swz_dump_complain("%" PRIu64 " of %" PRIu64
 				  " calls were left out (--min-time, "
 				  "--max-depth, --sample-events)",
@@ -247,6 +262,59 @@ static void tell_doubts(const struct swz_flows *flows)
 	free(text);
 }
 
+static int write_file(const struct swz_dump_options *options, const char *path,
+		      struct swz_trace *trace)
+{
+	struct swz_output output;
+
+	if (swz_dump_open_output(&output, path, options) != SWZ_OK)
+		return swz_dump_write_failed(path);
+	options->format->events(output.stream, trace);
+	swz_progress_end();
+	if (!trace->failure)
+		return swz_dump_end_output(&output, path, options);
+	swz_dump_complain("cannot write %s: %s", path, trace->failure);
+	swz_output_discard(&output);
+	return EXIT_INPUT;
+}
+
+/* --file-per-invocation */
+static int write_folder(const struct swz_dump_options *options,
+			const char *path, struct swz_trace *trace)
+{
+	struct swz_invocations written;
+
+	if (mkdir(path, 0777) != 0 && errno != EEXIST)
+		return swz_dump_write_failed(path);
+	written = options->format->invocations(path, trace);
+	swz_progress_end();
+	if (trace->failure) {
+		swz_dump_complain("cannot write %s", trace->failure);
+		return EXIT_INPUT;
+	}
+	if (options->quiet)
+		return EXIT_OK;
+	swz_dump_complain("wrote an index and %" PRIu64 " files into %s",
+			  written.files, path);
+	if (written.files < written.calls)
+		swz_dump_complain("%" PRIu64 " of %" PRIu64
+				  " calls are in the index alone: -n N writes "
+				  "more files (0: all); --from and --to choose",
+				  written.calls - written.files, written.calls);
+	return EXIT_OK;
+}
+
+/* Where those of -o say, or of a name of its own. */
+static char *folder_path(const struct swz_dump_options *options, int32_t pid)
+{
+	size_t length = options->output ? strlen(options->output) : 0;
+
+	while (length > 1 && options->output[length - 1] == '/')
+		length--;
+	return length ? swz_print("%.*s", (int)length, options->output)
+		      : swz_print("swizzle.%" PRId32 ".calls", pid);
+}
+
 int swz_dump_write_events(const struct swz_dump_input *input,
 			  const struct swz_catalog *catalog,
 			  const struct swz_dump_options *options)
@@ -263,14 +331,13 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 		.rings = &options->rings,
 	};
 	struct swz_flows *flows = swz_flows_find(input->profiles, input->count);
-	struct swz_output output;
-	int status = EXIT_OK;
+	int32_t pid = input->profiles[0]->header.pid;
+	int status;
 	char *path;
 	size_t i;
 
 	/* (a depth is for -f calls to see to) */
-	if (options->format->event_bytes ||
-	    options->format->takes & SWZ_TAKES_RINGS)
+	if (options->format->fewer_events)
 		trace.choice.limits = options->limits;
 	trace.choice.rules.rules = options->view.rules;
 	if (swz_dump_has_range(options))
@@ -278,33 +345,26 @@ int swz_dump_write_events(const struct swz_dump_input *input,
 	for (i = 0; i < input->count; i++)
 		if (swz_profile_origin(input->profiles[i]) < trace.origin)
 			trace.origin = swz_profile_origin(input->profiles[i]);
-	path = swz_dump_output_path(options, input->profiles[0]->header.pid);
-	if (swz_dump_open_output(&output, path, options) != SWZ_OK) {
-		status = swz_dump_write_failed(path);
+	trace.flows = flows;
+	warn_size(input, options);
+	/* (some formats read them twice) */
+	swz_progress_stage(
+		"writing events",
+		event_bytes(input, options) *
+			(options->format->reads_twice && !options->calls.apart
+				 ? 2
+				 : 1));
+	if (options->calls.apart) {
+		path = folder_path(options, pid);
+		status = write_folder(options, path, &trace);
 	} else {
-		warn_size(input, options);
-		/* (for rings they are read twice) */
-		swz_progress_stage(
-			"writing events",
-			event_bytes(input, options) *
-				(options->format->takes & SWZ_TAKES_RINGS ? 2
-									  : 1));
-		trace.flows = flows;
-		options->format->events(output.stream, &trace);
-		swz_progress_end();
-		if (trace.failure) {
-			swz_dump_complain("cannot write %s: %s", path,
-					  trace.failure);
-			swz_output_discard(&output);
-			status = EXIT_INPUT;
-		} else {
-			status = swz_dump_end_output(&output, path, options);
-		}
-		if (status == EXIT_OK && !options->quiet)
-			tell_left_out(&trace.choice);
-		if (status == EXIT_OK && !options->quiet)
-			tell_undecided(&trace.choice.rules);
-		if (status == EXIT_OK && !options->quiet && flows)
+		path = swz_dump_output_path(options, pid);
+		status = write_file(options, path, &trace);
+	}
+	if (status == EXIT_OK && !options->quiet) {
+		tell_left_out(&trace.choice, options);
+		tell_undecided(&trace.choice.rules);
+		if (flows)
 			tell_doubts(flows);
 	}
 	swz_flows_free(flows);

@@ -369,5 +369,5 @@ bool swz_dump_has_last_values(const struct swz_dump_input *input,
 	}
 	return any && strcmp(options->format->name, "calls") == 0 &&
 	       !options->at.given && !options->calls.of.count &&
-	       !options->calls.blame;
+	       !options->calls.blame && !options->calls.apart;
 }

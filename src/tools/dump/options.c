@@ -115,6 +115,12 @@ static const char usage_text[] =
 	"                         longest first (-s start: the earliest), and "
 	"how\n"
 	"                         their times are spread\n"
+	"      --file-per-invocation\n"
+	"                         calls, calls-html: a file for each call of "
+	"the\n"
+	"                         functions of -F (at most -n, 1000) and an "
+	"index, in\n"
+	"                         the folder that -o names\n"
 	"      --ring-clock CLOCK rings: clockwise is time (default), or one "
 	"tick\n"
 	"                         for each of the calls\n"
@@ -123,7 +129,9 @@ static const char usage_text[] =
 	"                         the arguments of a call\n"
 	"  -n N                   tables, tree: at most N rows (0: all; "
 	"table:\n"
-	"                         25; calls --calls-of: 25)\n"
+	"                         25; calls --calls-of: 25); calls-html: "
+	"calls\n"
+	"                         (500000)\n"
 	"  -s, --sort KEY         tables, tree: sort by self, incl, calls,\n"
 	"                         name, min or max (calls: incl or start)\n"
 	"      --percent-limit P  leave out what is below P percent\n"
@@ -474,7 +482,8 @@ enum long_option {
 	OPTION_SAMPLE_EVENTS,
 	OPTION_CONFIG,
 	OPTION_RING_CLOCK,
-	OPTION_RING_PATHS
+	OPTION_RING_PATHS,
+	OPTION_APART
 };
 
 static const struct option long_options[] = {
@@ -501,6 +510,7 @@ static const struct option long_options[] = {
 	{"at", required_argument, NULL, OPTION_AT},
 	{"blame", no_argument, NULL, OPTION_BLAME},
 	{"calls-of", required_argument, NULL, OPTION_CALLS_OF},
+	{"file-per-invocation", no_argument, NULL, OPTION_APART},
 	{"ring-clock", required_argument, NULL, OPTION_RING_CLOCK},
 	{"ring-paths", required_argument, NULL, OPTION_RING_PATHS},
 	{"diff", required_argument, NULL, OPTION_DIFF},
@@ -634,12 +644,14 @@ static unsigned int takes(const struct swz_dump_options *options)
 	if (format->events)
 		with |= GIVEN_DEPTH;
 	/* (what a trace takes of a page, its bytes say) */
-	if (format->event_bytes || format->takes & SWZ_TAKES_RINGS)
+	if (format->fewer_events)
 		with |= GIVEN_LIMITS;
 	if (format->takes & SWZ_TAKES_CALLS)
 		with |= GIVEN_CALLS_OF | GIVEN_BLAME;
 	if (options->given & with & GIVEN_CALLS_OF)
 		with |= SWZ_TAKES_ROWS | SWZ_TAKES_SORT;
+	if (options->calls.apart && format->invocations)
+		with |= SWZ_TAKES_ROWS;
 	/* which has rows, whatever the format's own are */
 	if (format->by && options->by)
 		with |= SWZ_TAKES_ROWS | SWZ_TAKES_SORT | SWZ_TAKES_LIMIT |
@@ -871,6 +883,9 @@ static void take_option(struct swz_dump_options *options, int option,
 	case OPTION_CALLS_OF:
 		add_pattern(&options->calls.of, option, value);
 		break;
+	case OPTION_APART:
+		options->calls.apart = true;
+		break;
 	case OPTION_RING_CLOCK:
 		options->rings.clock = parse_clock(value);
 		break;
@@ -1051,6 +1066,32 @@ static void check_times(const struct swz_dump_options *options)
 	exit(EXIT_USAGE);
 }
 
+static void check_apart(const struct swz_dump_options *options)
+{
+	const char *other = options->calls.blame      ? "--blame"
+			    : options->at.given       ? "--at"
+			    : options->calls.of.count ? "--calls-of"
+						      : NULL;
+
+	if (!options->format->invocations)
+		not_taken(options, "--file-per-invocation");
+	if (other) {
+		swz_dump_complain("--file-per-invocation has no use for "
+				  "%s\n" TRY_HELP,
+				  other);
+		exit(EXIT_USAGE);
+	}
+	if (!options->view.only.count) {
+		swz_dump_complain("--file-per-invocation needs -F FUNCTION: of "
+				  "its calls each gets a file");
+		exit(EXIT_USAGE);
+	}
+	if (options->output && strcmp(options->output, "-") == 0)
+		bad_usage("--file-per-invocation writes several files: -o "
+			  "names a folder, not",
+			  options->output);
+}
+
 static void check_options(struct swz_dump_options *options)
 {
 	static const struct {
@@ -1096,6 +1137,8 @@ static void check_options(struct swz_dump_options *options)
 				  options->at.given ? "--at" : "--calls-of");
 		exit(EXIT_USAGE);
 	}
+	if (options->calls.apart)
+		check_apart(options);
 	if (options->since)
 		check_since(options);
 	if (options->times)
@@ -1131,7 +1174,8 @@ static const struct swz_format *default_format(
 
 	if (options->given & SWZ_TAKES_BOTTOM_UP)
 		return swz_format_find("tree");
-	if (options->given & (SWZ_TAKES_CALLS | GIVEN_CALLS_OF | GIVEN_BLAME))
+	if (options->calls.apart ||
+	    options->given & (SWZ_TAKES_CALLS | GIVEN_CALLS_OF | GIVEN_BLAME))
 		return swz_format_find("calls");
 	if (!options->output && swz_terminal_is_output())
 		return swz_format_find("table");
@@ -1208,7 +1252,9 @@ static void set_style(struct swz_dump_options *options)
 	bool terminal = !options->output && swz_terminal_is_output();
 
 	if (!(options->given & SWZ_TAKES_ROWS))
-		options->table.rows = options->format->rows;
+		options->table.rows = options->calls.apart
+					      ? SWZ_INVOCATIONS
+					      : options->format->rows;
 	options->calls.rows = options->table.rows;
 	options->rings.rows = options->table.rows;
 	options->calls.by_start = options->table.sort == SWZ_SORT_START;

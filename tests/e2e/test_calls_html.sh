@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# -f calls-html and --file-per-invocation: the pages show what the program says of
+# its calls.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need python3 g++
+
+cat >program.cc <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <string>
+#include <vector>
+#define F __attribute__((noipa))
+#define NOTE static inline __attribute__((always_inline))
+
+struct noted { int depth; std::string call, result; };
+static std::vector<noted> all;
+static int depth;
+volatile unsigned sum;
+
+NOTE size_t enter(const char *name, long n)
+{
+	char text[100];
+	snprintf(text, sizeof text, "%s(n = %ld)", name, n);
+	all.push_back({depth++, text, "! int"}); // unless it returns
+	return all.size() - 1;
+}
+
+NOTE int leave(size_t call, int result)
+{
+	depth--;
+	all[call].result = "= " + std::to_string(result);
+	return result;
+}
+
+NOTE void spin(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		sum = sum + i;
+}
+
+extern "C" {
+F int leaf(int n) { size_t c = enter("leaf", n); spin(n * 100); return leave(c, n); }
+F int fails(int n) { size_t c = enter("fails", n); return leave(c, -n); }
+F int throws(int n)
+{
+	enter("throws", n);
+	throw n;
+}
+F int fib(int n)
+{
+	size_t c = enter("fib", n);
+	return leave(c, n < 2 ? leaf(n) : fib(n - 1) + fib(n - 2));
+}
+F int work(int n)
+{
+	size_t c = enter("work", n);
+	int result = 0;
+	if (n % 3 == 0)
+		result = fails(n + 1);
+	if (n % 5 == 1)
+		throws(n);
+	if (n % 4 == 2)
+		result += work(n + 2);
+	spin(n * 1000);
+	return leave(c, result < 0 ? result : fib(n % 6));
+}
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = atoi(argv[1]);
+
+	for (int i = 0; i < rounds; i++) {
+		depth = 0;
+		try {
+			work(i);
+		} catch (int) {
+		}
+	}
+	for (noted &n : all)
+		printf("%d\t%s\t%s\n", n.depth, n.call.c_str(), n.result.c_str());
+	return 0;
+}
+END
+# shellcheck disable=SC2015 # abort if it fails
+g++ -g -O1 -o program program.cc || abort 'no program'
+
+record() { # ROUNDS PROFILE
+	"$RUN" -q -m trace --args='leaf' --args='fails' --args='throws' --args='fib' --args='work' \
+		-o "$2" ./program "$1" >"$2.truth" || abort 'no profile'
+}
+# The calls that the program tells of.
+dump() {
+	"$DUMP" -q -F work -N '__cxa*' -N '_Unwind*' -N 'std::*' "$@"
+}
+record 20 profile
+record 400 large
+
+it 'is written as one page'
+capture "$DUMP" -f calls-html profile
+assert_status 0
+assert_empty out
+page=swizzle.$(info_value profile pid).calls.html
+assert_contains err "wrote $page"
+assert_eq '<!doctype html>' "$(head -n 1 "$page")" 'first line'
+assert_eq '</html>' "$(tail -n 1 "$page")" 'last line'
+capture "$DUMP" -f calls-html --at 0 profile
+assert_refused 2 'has no use for --at'
+
+it 'writes a file for each call, and an index'
+dump -f calls --file-per-invocation -o texts/ profile || fail 'no texts'
+assert_eq 20 "$(find texts -name '0*.txt' | wc -l)" 'files'
+grep -P '^0\twork' profile.truth >roots
+awk '!/^#/ { sub(/.*  /, ""); print }' texts/index.txt >rows
+awk -F '\t' '{ print $2 " " $3 }' roots >wanted
+assert_same wanted rows
+assert_matches texts/00002.txt 'work\(n = 1\).* \{$|! int'
+without_times() { # those differ by a column
+	sed 's/^[0-9. ]*\([mun]*s\)* *//'
+}
+dump -f calls profile | sed -n '/ work(n = 5)/,/} work/p' | without_times >part
+sed 1,2d texts/00006.txt | without_times >file
+assert_ge "$(wc -l <part)" 10 'lines'
+assert_same part file
+
+it 'says which calls have no file'
+capture "$DUMP" -F work -f calls-html --file-per-invocation -n 7 -o few large
+assert_status 0
+assert_contains err 'wrote an index and 7 files into few'
+assert_contains err '393 of 400 calls are in the index alone: -n N writes more files'
+assert_eq 7 "$(find few -name '0*.html' | wc -l)" 'files'
+capture "$DUMP" -f calls-html --file-per-invocation profile
+assert_refused 2 '--file-per-invocation needs -F'
+capture "$DUMP" -F work -f html --file-per-invocation profile
+assert_refused 2 'has no use for --file-per-invocation'
+capture "$DUMP" -F work --blame --file-per-invocation profile
+assert_refused 2 'has no use for --blame'
+capture "$DUMP" -F work --file-per-invocation -o - profile
+assert_refused 2 'names a folder'
+: >taken
+capture "$DUMP" -F work --file-per-invocation -o taken profile
+assert_status 1
+assert_contains err 'cannot write taken'
+
+it 'leaves out the shortest calls of a trace that is too large, and says so'
+capture "$DUMP" -F work -f calls-html -n 300 -o cut.html large
+assert_status 0
+assert_matches err '[0-9]+ of [0-9]+ calls were left out, those shorter than [0-9]+ ns'
+
+chromium=
+for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
+	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
+		chromium=$name
+done
+[ -n "$chromium" ] || skip 'needs chromium, which is not there'
+
+look() { # WHAT PAGE TRUTH [MORE]...
+	timeout 300 python3 "$TOP/tests/html/calls.py" "$@" >wrong 2>&1 ||
+		fail "$(head -n 20 wrong)"
+}
+
+it 'shows what the program says of its calls'
+dump -f calls-html -o whole.html profile
+look whole whole.html profile.truth "$TMP/whole.png"
+
+it 'shows the longest of too many'
+dump -f calls-html -n 300 -o cut.html large
+look cut cut.html large.truth 300
+
+it 'has a page for each call'
+dump -f calls-html --file-per-invocation -o pages profile
+look index pages profile.truth work 20 "$TMP/index.png"
+dump -f calls-html --file-per-invocation -n 5 -o few profile
+look index few profile.truth work 5
+
+finish
