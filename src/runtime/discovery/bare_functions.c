@@ -169,7 +169,7 @@ static bool make_room(struct bare *b, uint64_t count)
 static bool list_candidates(struct bare *b)
 {
 	const struct candidate *old = b->candidates;
-	const struct candidate *old_end = old + b->count;
+	const struct candidate *old_end = old ? old + b->count : NULL;
 	uint32_t count = b->count + b->noted;
 
 	for (uint32_t i = 0; i < b->gaps.count && !old; i++)
@@ -182,10 +182,10 @@ static bool list_candidates(struct bare *b)
 
 		for (uint64_t at = swz_bare_next(&b->gaps, g, g->begin);
 		     at < g->end; at = swz_bare_next(&b->gaps, g, at + 1)) {
-			while (old < old_end && old->at < at)
+			while (old && old < old_end && old->at < at)
 				old++;
 			b->candidates[b->count++] =
-				old < old_end && old->at == at
+				old && old < old_end && old->at == at
 					? *old
 					: (struct candidate){.at = at};
 		}

@@ -144,7 +144,7 @@ bool swz_switch_read(const struct swz_switch *s, const struct swz_module *m,
 	if (!s->table || !s->base)
 		return false;
 	words = swz_distance_table_at(m, s->table);
-	for (uint32_t i = 0; i <= s->bound && 4 * i + 4 <= words.size; i++) {
+	for (size_t i = 0; i <= s->bound && 4 * i + 4 <= words.size; i++) {
 		int32_t distance;
 		uint64_t to;
 
