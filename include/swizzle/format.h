@@ -192,10 +192,14 @@ enum swz_chunk_type {
 	SWZ_CHUNK_SUMMARY = 25,    /* struct swz_value_summary */
 	SWZ_CHUNK_TITLE = 24, /* what the process called itself last, in place
 			       * of its arguments: a text with its NUL */
-	SWZ_CHUNK_CODE = 23   /* names of SWZ_FUNCTION_CODE: text, lines as
-			       * in a perf map ("START SIZE NAME", both
-			       * numbers hexadecimal), then zeros. Of lines
-			       * that hold an address the last counts */
+	SWZ_CHUNK_PACKED_FUNCTIONS = 26, /* uint32_t first id, then count
+					  * records: base/packed_functions.h */
+	SWZ_CHUNK_PACKED_NODES = 27, /* NODES of a process that has ended: count
+				      * slots, see SWZ_PACKED_NODES_BYTES */
+	SWZ_CHUNK_CODE = 23 /* names of SWZ_FUNCTION_CODE: text, lines as
+			     * in a perf map ("START SIZE NAME", both
+			     * numbers hexadecimal), then zeros. Of lines
+			     * that hold an address the last counts */
 };
 
 struct swz_chunk {
@@ -203,9 +207,10 @@ struct swz_chunk {
 	uint32_t type;  /* enum swz_chunk_type; skip what is unknown */
 	uint64_t bytes; /* with this header; a multiple of 64 */
 	uint32_t count;
-	uint32_t owner; /* THREAD, NODES, UNWOUND, EVENTS, PACKED, SWITCHES,
-			 * MARKS, VALUES: thread index; MODULE, FUNCTIONS,
-			 * NAMES, SYMBOLS, LINES, SIGNATURES: module index */
+	uint32_t owner; /* THREAD, NODES, PACKED_NODES, UNWOUND, EVENTS, PACKED,
+			 * SWITCHES, MARKS, VALUES: thread index; MODULE,
+			 * FUNCTIONS, PACKED_FUNCTIONS, NAMES, SYMBOLS, LINES,
+			 * SIGNATURES: module index */
 	uint64_t reserved[5];
 };
 
@@ -417,6 +422,12 @@ enum {
 	SWZ_PACKED_STATE = 0,
 	SWZ_PACKED_FIRST = 1 /* 1 + the number of its first page */
 };
+
+/* swz_chunk.reserved of SWZ_CHUNK_PACKED_NODES: it is as long as a chunk of
+ * NODES, so each node has the unit that it had there. The body begins with the
+ * nodes in packed form (profile/file/packed_nodes.h); slots behind these are unused,
+ * and what is behind these bytes is a hole in the file. */
+enum { SWZ_PACKED_NODES_BYTES = 0 };
 
 #define SWZ_FUNCTION_NONE 0u          /* an unused node slot */
 #define SWZ_FUNCTION_ROOT 0xffffffffu /* a thread's root context */

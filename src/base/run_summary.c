@@ -151,6 +151,8 @@ static void add_chunks(struct work *w, int fd)
 		if (chunk.type == SWZ_CHUNK_NODES)
 			add_chunk_of_nodes(w, fd, at + sizeof(chunk),
 					   at + bytes);
+		else if (chunk.type == SWZ_CHUNK_PACKED_NODES)
+			w->totals.contexts = true; /* it is large */
 		else if (chunk.type == SWZ_CHUNK_THREAD)
 			add_thread(w, fd, at + sizeof(chunk));
 		/* (each profile has room for marks from outside) */

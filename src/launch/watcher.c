@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -27,6 +28,7 @@
 
 #define OUR_STDERR 3
 #define THE_PROGRAM 4
+#define LEAST_PRIORITY 19
 
 /* A terminal or a file: nobody waits for its end. */
 static bool stderr_is_lasting(void)
@@ -75,9 +77,10 @@ static void rename_to(char **argv, int32_t root)
 }
 
 /* Keeps the two, as 3 and 4. */
-static bool keep_descriptors(int program)
+static bool keep_descriptors(int program, bool tells)
 {
-	int messages = fcntl(STDERR_FILENO, F_DUPFD, 10);
+	int messages = tells ? fcntl(STDERR_FILENO, F_DUPFD, 10)
+			     : open("/dev/null", O_WRONLY);
 	int end = fcntl(program, F_DUPFD, 10);
 
 	if (messages < 0 || end < 0 || dup2(messages, OUR_STDERR) < 0 ||
@@ -88,7 +91,9 @@ static bool keep_descriptors(int program)
 	return syscall(SYS_close_range, THE_PROGRAM + 1, ~0u, 0) == 0;
 }
 
-_Noreturn static void watch(struct swz_run *run, int program, char **argv)
+_Noreturn static void watch(struct swz_run *run, int program, char **argv,
+			    bool tells,
+			    void (*afterwards)(const struct swz_run *run))
 {
 	char text[SWZ_SUMMARY_BYTES];
 	struct pollfd end = {.fd = THE_PROGRAM, .events = POLLIN};
@@ -99,32 +104,37 @@ _Noreturn static void watch(struct swz_run *run, int program, char **argv)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	rename_to(argv, run->root_pid);
-	if (chdir("/") != 0 || !keep_descriptors(program) ||
+	if (chdir("/") != 0 || !keep_descriptors(program, tells) ||
 	    poll(&end, 1, -1) != 1)
 		_exit(1);
 	run->end_ticks = __builtin_ia32_rdtsc();
-	length = swz_run_summarize(run, text);
-	if (length)
-		_exit(write(OUR_STDERR, text, length) != (ssize_t)length);
+	length = tells ? swz_run_summarize(run, text) : 0;
+	if (length && write(OUR_STDERR, text, length) != (ssize_t)length)
+		_exit(1);
+	/* nobody waits for us */
+	if (setpriority(PRIO_PROCESS, 0, LEAST_PRIORITY) == 0)
+		afterwards(run);
 	_exit(0);
 }
 
-void swz_watcher_start(struct swz_run *run, char **argv)
+void swz_watcher_start(struct swz_run *run, char **argv,
+		       void (*afterwards)(const struct swz_run *run))
 {
 	struct sigaction none = {.sa_handler = SIG_DFL,
 				 .sa_flags = SA_NOCLDWAIT},
 			 before;
+	bool tells = stderr_is_lasting();
 	int program;
 	pid_t between;
 
-	if (!stderr_is_lasting() || gets_orphans() || has_children() ||
+	if (gets_orphans() || has_children() ||
 	    sigaction(SIGCHLD, &none, &before) != 0)
 		return;
 	program = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	between = program < 0 ? -1 : fork();
 	if (between == 0) {
 		if (fork() == 0)
-			watch(run, program, argv);
+			watch(run, program, argv, tells, afterwards);
 		_exit(0);
 	}
 	/* until there is none any more */

@@ -26,6 +26,7 @@
 #include "launch/sampling.h"
 #include "launch/signatures.h"
 #include "launch/watcher.h"
+#include "profile/file/packing.h"
 #include "swizzle/format.h"
 #include "watch/sampler.h"
 
@@ -389,6 +390,6 @@ int main(int argc, char **argv)
 	}
 	swz_off_prepare();
 	if (wants_summary() && !nested)
-		swz_watcher_start(&tree, argv);
+		swz_watcher_start(&tree, argv, swz_packing_run);
 	swz_program_execute(path, program);
 }

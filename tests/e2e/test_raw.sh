@@ -82,7 +82,7 @@ assert_empty err
 
 it 'a chunk with more records than it has room for'
 cp profile wrong
-at=$("$DUMP" -f raw profile | sed -n 's/^chunk at \(0x[0-9a-f]*\): FUNCTIONS.*/\1/p' | head -n 1)
+at=$("$DUMP" -f raw profile | sed -n 's/^chunk at \(0x[0-9a-f]*\): PACKED_FUNCTIONS.*/\1/p' | head -n 1)
 printf '\377\377\377\177' | dd of=wrong bs=1 seek=$((at + 16)) conv=notrunc 2>/dev/null
 raw wrong
 assert_contains out '! more records than the chunk has room for'

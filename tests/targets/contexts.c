@@ -1,6 +1,7 @@
 /* build: -fno-inline -fno-optimize-sibling-calls -fno-ipa-pure-const */
 /* 17 functions, each called from two places in the one above: 2^17 contexts. */
 #include <stdio.h>
+#include <unistd.h>
 
 static volatile long sink;
 
@@ -36,8 +37,12 @@ LEVEL(2, 3)
 LEVEL(1, 2)
 LEVEL(0, 1)
 
-int main(void)
+/* With an argument it waits then, to be killed. */
+int main(int argc, char **argv)
 {
+	(void)argv;
 	printf("%ld\n", level_0(1));
+	if (argc > 1)
+		pause();
 	return 0;
 }

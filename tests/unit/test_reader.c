@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profile/file/packed_nodes.h"
 #include "profile/costs/aggregate.h"
 #include "profile/file/reader.h"
 #include "tests/unit/profile_builder.h"
@@ -328,6 +329,114 @@ START_TEST(leaves_out_names_that_are_cut_off_or_nobodys)
 }
 END_TEST
 
+/* ids 40, 41, 42, the last one not whole */
+START_TEST(reads_packed_functions_as_far_as_they_go)
+{
+	static const uint8_t body[] = {40, 0,  0, 0,      0x80, 0x40, 5,
+				       4,  22, 3, 3 << 5, 2,    0x80};
+	struct swz_profile *profile;
+	struct swz_error error;
+	uint32_t first, second;
+	size_t at = builder_chunk(&builder, SWZ_CHUNK_PACKED_FUNCTIONS, 3, 1,
+				  sizeof(body));
+
+	at += sizeof(struct swz_chunk);
+	/* the rest of the chunk is of the same number: it does not end */
+	memset(builder.data + at, 0x80, 64);
+	memcpy(builder.data + at, body, sizeof(body));
+	ck_assert_int_eq(swz_profile_parse("test", builder.data, builder.size,
+					   &profile, &error),
+			 SWZ_OK);
+	first = swz_profile_function_by_id(profile, 40);
+	second = swz_profile_function_by_id(profile, 41);
+	ck_assert_uint_ne(first, SWZ_INDEX_NONE);
+	ck_assert_uint_ne(second, SWZ_INDEX_NONE);
+	ck_assert_uint_eq(swz_profile_function_by_id(profile, 42),
+			  SWZ_INDEX_NONE);
+	ck_assert_uint_eq(profile->functions[first].address, 0x1000);
+	ck_assert_uint_eq(profile->functions[first].size, 5);
+	ck_assert_uint_eq(profile->functions[first].flags, SWZ_FUNCTION_LEAF);
+	ck_assert_uint_eq(profile->functions[second].address, 0x1010);
+	ck_assert_uint_eq(profile->functions[second].status, 3);
+	ck_assert_uint_eq(profile->functions[second].module, 1);
+	ck_assert_uint_eq(profile->damage.bad_chunks, 1);
+	swz_profile_free(profile);
+}
+END_TEST
+
+static struct swz_profile *parsed(void)
+{
+	struct swz_profile *profile;
+	struct swz_error error;
+
+	ck_assert_int_eq(swz_profile_parse("test", builder.data, builder.size,
+					   &profile, &error),
+			 SWZ_OK);
+	return profile;
+}
+
+/* Makes the first thread's chunk of nodes one of packed ones. */
+static struct swz_chunk *pack_nodes(void)
+{
+	size_t at = (size_t)root * SWZ_UNIT_BYTES - sizeof(struct swz_chunk);
+	struct swz_packed_nodes before = {0};
+	uint8_t packed[8 * SWZ_PACKED_NODE_BYTES];
+	struct swz_chunk *chunk;
+	size_t size = 0;
+
+	chunk = (void *)(builder.data + at);
+	ck_assert_uint_eq(chunk->type, SWZ_CHUNK_NODES);
+	ck_assert_uint_le(chunk->count, 8);
+	for (uint32_t i = 0; i < chunk->count; i++)
+		size += swz_node_pack(packed + size, &before, root + i,
+				      builder_node(&builder, root + i));
+	memset(chunk + 1, 0, chunk->count * sizeof(struct swz_node));
+	memcpy(chunk + 1, packed, size);
+	chunk->type = SWZ_CHUNK_PACKED_NODES;
+	chunk->reserved[SWZ_PACKED_NODES_BYTES] = size;
+	return chunk;
+}
+
+START_TEST(packed_nodes_are_where_they_were)
+{
+	struct swz_profile *plain = parsed(), *packed;
+	size_t i;
+
+	pack_nodes();
+	packed = parsed();
+	ck_assert(!swz_profile_damaged(packed));
+	ck_assert_uint_eq(packed->span_count, plain->span_count);
+	for (i = 0; i < plain->span_count; i++)
+		for (uint32_t n = 0; n < plain->spans[i].count; n++)
+			ck_assert_mem_eq(
+				swz_profile_node(packed,
+						 plain->spans[i].unit + n),
+				swz_profile_node(plain,
+						 plain->spans[i].unit + n),
+				sizeof(struct swz_node));
+	swz_profile_free(packed);
+	swz_profile_free(plain);
+}
+END_TEST
+
+START_TEST(packed_nodes_that_are_not_whole_are_damage)
+{
+	struct swz_chunk *chunk = pack_nodes();
+	struct swz_profile *profile;
+
+	/* the last slot is not used: a byte */
+	chunk->reserved[SWZ_PACKED_NODES_BYTES] -= 2;
+	profile = parsed();
+	ck_assert_uint_eq(profile->damage.bad_chunks, 1);
+	ck_assert_uint_eq(swz_profile_node(profile, root + 3)->calls, 3);
+	swz_profile_free(profile);
+	chunk->reserved[SWZ_PACKED_NODES_BYTES] = UINT64_MAX;
+	profile = parsed();
+	ck_assert_uint_ge(profile->damage.bad_chunks, 1);
+	swz_profile_free(profile);
+}
+END_TEST
+
 START_TEST(counts_a_chunk_with_a_bad_magic_as_damage)
 {
 	size_t offset = builder_chunk(&builder, SWZ_CHUNK_NODES, 0, 0, 64);
@@ -597,6 +706,9 @@ int main(void)
 	tcase_add_test(tests, skips_unknown_chunks);
 	tcase_add_test(tests, knows_by_which_names_functions_were_asked_for);
 	tcase_add_test(tests, leaves_out_names_that_are_cut_off_or_nobodys);
+	tcase_add_test(tests, reads_packed_functions_as_far_as_they_go);
+	tcase_add_test(tests, packed_nodes_are_where_they_were);
+	tcase_add_test(tests, packed_nodes_that_are_not_whole_are_damage);
 	tcase_add_test(tests, counts_a_chunk_with_a_bad_magic_as_damage);
 	tcase_add_test(tests, open_frames_end_where_the_thread_was_last_seen);
 	tcase_add_test(tests, counts_calls_in_folded_contexts);

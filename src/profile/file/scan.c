@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/packed_functions.h"
 #include "profile/file/embedded_chunks.h"
 #include "profile/file/marks.h"
 #include "profile/file/code_chunk.h"
 #include "profile/file/signatures.h"
 #include "profile/file/summaries.h"
+#include "profile/file/unpack.h"
 #include "profile/support/memory.h"
 
 static void read_command(struct swz_profile *profile,
@@ -175,33 +177,63 @@ static void read_module(struct swz_scan *scan, const struct swz_chunk *chunk,
 		module->record.build_id_bytes = 0;
 }
 
+static void add_function(struct swz_scan *scan, uint32_t module,
+			 const struct swz_function_record *record)
+{
+	struct swz_profile *profile = scan->profile;
+	struct swz_profile_function *function;
+
+	if (record->id == SWZ_FUNCTION_NONE || record->id == SWZ_FUNCTION_ROOT)
+		return;
+	swz_grow(&profile->functions, &scan->function_capacity,
+		 profile->function_count, sizeof(*function));
+	function = &profile->functions[profile->function_count++];
+	function->id = record->id;
+	function->module = module; /* an index later on */
+	function->address = record->address;
+	function->size = record->size;
+	function->status = record->status;
+	function->flags = record->flags;
+	function->name = NULL;
+}
+
 static void read_functions(struct swz_scan *scan, const struct swz_chunk *chunk,
 			   const uint8_t *body, size_t size)
 {
-	struct swz_profile *profile = scan->profile;
 	size_t room = size / sizeof(struct swz_function_record);
 	size_t i;
 
 	if (chunk->count > room)
-		profile->damage.bad_chunks++;
+		scan->profile->damage.bad_chunks++;
 	for (i = 0; i < room && i < chunk->count; i++) {
 		struct swz_function_record record;
-		struct swz_profile_function *function;
 
 		memcpy(&record, body + i * sizeof(record), sizeof(record));
-		if (record.id == SWZ_FUNCTION_NONE ||
-		    record.id == SWZ_FUNCTION_ROOT)
-			continue;
-		swz_grow(&profile->functions, &scan->function_capacity,
-			 profile->function_count, sizeof(*function));
-		function = &profile->functions[profile->function_count++];
-		function->id = record.id;
-		function->module = chunk->owner; /* an index later on */
-		function->address = record.address;
-		function->size = record.size;
-		function->status = record.status;
-		function->flags = record.flags;
-		function->name = NULL;
+		add_function(scan, chunk->owner, &record);
+	}
+}
+
+/* Where one is not whole, those behind it are not known. */
+static void read_packed_functions(struct swz_scan *scan,
+				  const struct swz_chunk *chunk,
+				  const uint8_t *body, size_t size)
+{
+	const uint8_t *limit = body + size;
+	struct swz_function_record record = {0};
+	uint32_t end = 0, i;
+
+	if (size < sizeof(record.id)) {
+		scan->profile->damage.bad_chunks++;
+		return;
+	}
+	memcpy(&record.id, body, sizeof(record.id));
+	body += sizeof(record.id);
+	for (i = 0; i < chunk->count; i++, record.id++) {
+		if (!swz_function_unpack(&body, limit, &end, &record)) {
+			scan->profile->damage.bad_chunks++;
+			return;
+		}
+		add_function(scan, chunk->owner, &record);
 	}
 }
 
@@ -394,6 +426,7 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 	size_t start = offset + sizeof(*chunk);
 	const uint8_t *body = scan->profile->data + start;
 	size_t room = size - sizeof(*chunk);
+	struct swz_chunk packed;
 
 	switch (chunk->type) {
 	case SWZ_CHUNK_COMMAND:
@@ -414,11 +447,19 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 	case SWZ_CHUNK_FUNCTIONS:
 		read_functions(scan, chunk, body, room);
 		break;
+	case SWZ_CHUNK_PACKED_FUNCTIONS:
+		read_packed_functions(scan, chunk, body, room);
+		break;
 	case SWZ_CHUNK_THREAD:
 		read_thread(scan, chunk, body, room);
 		break;
 	case SWZ_CHUNK_NODES:
 		read_nodes(scan, chunk, start, room);
+		break;
+	case SWZ_CHUNK_PACKED_NODES:
+		packed = *chunk;
+		swz_unpack_nodes(scan->profile, &packed, start, room);
+		read_nodes(scan, &packed, start, room);
 		break;
 	case SWZ_CHUNK_UNWOUND:
 		read_unwound(scan, chunk, body, room);

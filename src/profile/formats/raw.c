@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/packed_functions.h"
 #include "base/refusal_text.h"
+#include "profile/file/packed_nodes.h"
 #include "profile/support/output.h"
 #include "swizzle/format.h"
 #include "swizzle/values.h"
@@ -231,6 +233,39 @@ static bool put_function(struct dump *dump, const void *bytes, uint64_t at)
 	return true;
 }
 
+static void put_packed_functions(struct dump *dump, uint64_t at, uint64_t bytes,
+				 uint32_t count)
+{
+	uint64_t limit = at + bytes;
+	struct swz_function_record r = {0};
+	uint32_t end = 0, i;
+
+	get(dump, at, &r.id, sizeof(r.id));
+	at += sizeof(r.id);
+	for (i = 0; i < count && !ferror(dump->stream); i++, r.id++) {
+		uint8_t record[SWZ_PACKED_FUNCTION_BYTES];
+		const uint8_t *from = record;
+		size_t got = 0;
+
+		if (at < limit)
+			got = get(dump, at, record, sizeof(record));
+		if (got > limit - at)
+			got = (size_t)(limit - at);
+		if (!swz_function_unpack(&from, record + got, &end, &r)) {
+			problem(dump, "more records than the chunk has room "
+				      "for");
+			return;
+		}
+		if (dump->rows && i >= dump->rows) {
+			fprintf(dump->stream, "  ... %" PRIu32 " more\n",
+				count - i);
+			return;
+		}
+		put_function(dump, &r, at);
+		at += (uint64_t)(from - record);
+	}
+}
+
 static bool put_node(struct dump *dump, const void *bytes, uint64_t at)
 {
 	struct swz_node r;
@@ -249,6 +284,38 @@ static bool put_node(struct dump *dump, const void *bytes, uint64_t at)
 		r.max_ticks, (int32_t)r.open >> SWZ_NODE_OPEN_SHIFT,
 		r.open & SWZ_NODE_FLAGS_MASK);
 	return true;
+}
+
+static void put_packed_nodes(struct dump *dump, uint64_t at, uint64_t room,
+			     const struct swz_chunk *chunk)
+{
+	uint64_t bytes = chunk->reserved[SWZ_PACKED_NODES_BYTES];
+	struct swz_packed_nodes before = {0};
+	uint64_t unit = at / SWZ_UNIT_BYTES, shown = 0;
+	uint64_t limit = at + (bytes < room ? bytes : room);
+
+	if (bytes > room)
+		problem(dump, "more bytes than the chunk has room for");
+	for (; at < limit && !ferror(dump->stream); unit++) {
+		uint8_t packed[SWZ_PACKED_NODE_BYTES];
+		size_t got = get(dump, at, packed, sizeof(packed));
+		const uint8_t *from = packed;
+		struct swz_node node;
+
+		if (got > limit - at)
+			got = (size_t)(limit - at);
+		if (!swz_node_unpack(&from, packed + got, &before,
+				     (uint32_t)unit, &node)) {
+			problem(dump, "a node that is not whole");
+			return;
+		}
+		if (dump->rows && shown >= dump->rows) {
+			fputs("  ...\n", dump->stream);
+			return;
+		}
+		shown += put_node(dump, &node, unit * SWZ_UNIT_BYTES);
+		at += (uint64_t)(from - packed);
+	}
 }
 
 static bool put_unwound(struct dump *dump, const void *bytes, uint64_t at)
@@ -438,10 +505,14 @@ static const char *type_name(uint32_t type)
 		return "MODULE";
 	case SWZ_CHUNK_FUNCTIONS:
 		return "FUNCTIONS";
+	case SWZ_CHUNK_PACKED_FUNCTIONS:
+		return "PACKED_FUNCTIONS";
 	case SWZ_CHUNK_THREAD:
 		return "THREAD";
 	case SWZ_CHUNK_NODES:
 		return "NODES";
+	case SWZ_CHUNK_PACKED_NODES:
+		return "PACKED_NODES";
 	case SWZ_CHUNK_UNWOUND:
 		return "UNWOUND";
 	case SWZ_CHUNK_SWITCHES:
@@ -530,12 +601,18 @@ static void put_body(struct dump *dump, const struct swz_chunk *chunk,
 		put_records(dump, at, size, chunk->count,
 			    sizeof(struct swz_function_record), put_function);
 		break;
+	case SWZ_CHUNK_PACKED_FUNCTIONS:
+		put_packed_functions(dump, at, size, chunk->count);
+		break;
 	case SWZ_CHUNK_THREAD:
 		put_thread(dump, at, size);
 		break;
 	case SWZ_CHUNK_NODES:
 		put_records(dump, at, size, chunk->count,
 			    sizeof(struct swz_node), put_node);
+		break;
+	case SWZ_CHUNK_PACKED_NODES:
+		put_packed_nodes(dump, at, size, chunk);
 		break;
 	case SWZ_CHUNK_UNWOUND:
 		put_records(dump, at, size, chunk->count,

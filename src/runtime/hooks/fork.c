@@ -63,6 +63,7 @@ static bool has_later_ids(const struct swz_chunk *chunk)
 	if (chunk->type == SWZ_CHUNK_FUNCTIONS)
 		id = first->id;
 	else if (chunk->type == SWZ_CHUNK_NAMES ||
+		 chunk->type == SWZ_CHUNK_PACKED_FUNCTIONS ||
 		 chunk->type == SWZ_CHUNK_SIGNATURES)
 		id = *(const uint32_t *)(const void *)(chunk + 1);
 	return id >= swz_ids_next();

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/packed_functions.h"
 #include "runtime/discovery/function.h"
 #include "runtime/imports/imports.h"
 #include "runtime/plan/capture.h"
@@ -9,23 +10,53 @@
 #include "runtime/record/file.h"
 #include "runtime/record/thread.h"
 
-static void fill_functions(const struct swz_module *m, struct swz_chunk *chunk)
+static void describe(const struct swz_function *f,
+		     struct swz_function_record *record)
 {
-	struct swz_function_record *record =
-		(struct swz_function_record *)(chunk + 1);
-	uint32_t id = m->first_id;
+	record->address = (uint32_t)f->start;
+	record->size = f->size;
+	record->status = f->status;
+	record->flags = f->flags;
+}
+
+/* Of a module that comes later there must be room before it is known which of
+ * its functions can be patched. */
+static uint64_t functions_bytes(const struct swz_module *m)
+{
+	uint8_t bytes[SWZ_PACKED_FUNCTION_BYTES];
+	struct swz_function_record record = {0};
+	uint64_t sum = sizeof(m->first_id);
+	uint32_t end = 0;
 
 	for (uint32_t i = 0; i < m->function_count; i++) {
-		const struct swz_function *f = &m->functions[i];
-
-		if (f->is_piece)
+		if (m->functions[i].is_piece)
 			continue;
-		record->address = (uint32_t)f->start;
-		record->size = f->size;
-		record->status = f->status;
-		record->flags = f->flags;
-		record->id = id++;
-		record++;
+		describe(&m->functions[i], &record);
+		if (m->late)
+			record.status = SWZ_REFUSAL_SLOTS - 1;
+		sum += swz_function_pack(bytes, &end, &record);
+	}
+	return sum;
+}
+
+static void fill_functions(const struct swz_module *m, struct swz_chunk *chunk)
+{
+	uint8_t bytes[SWZ_PACKED_FUNCTION_BYTES];
+	struct swz_function_record record = {0};
+	uint8_t *to = (uint8_t *)(chunk + 1);
+	uint32_t end = 0;
+
+	memcpy(to, &m->first_id, sizeof(m->first_id));
+	to += sizeof(m->first_id);
+	for (uint32_t i = 0; i < m->function_count; i++) {
+		unsigned count;
+
+		if (m->functions[i].is_piece)
+			continue;
+		describe(&m->functions[i], &record);
+		count = swz_function_pack(bytes, &end, &record);
+		memcpy(to, bytes, count);
+		to += count;
 	}
 	swz_chunk_publish(chunk);
 }
@@ -40,10 +71,8 @@ enum swz_status swz_plan_reserve(const struct swz_module *m, uint32_t index,
 				       1, index);
 	if (place->module && m->hookable_count)
 		place->functions = swz_chunk_take(
-			swz_file, SWZ_CHUNK_FUNCTIONS,
-			(uint64_t)m->hookable_count *
-				sizeof(struct swz_function_record),
-			m->hookable_count, index);
+			swz_file, SWZ_CHUNK_PACKED_FUNCTIONS,
+			functions_bytes(m), m->hookable_count, index);
 	return place->module && (place->functions || !m->hookable_count)
 		       ? SWZ_OK
 		       : SWZ_E_NOMEM;
