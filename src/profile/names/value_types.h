@@ -1,58 +1,28 @@
 #ifndef SWZ_PROFILE_NAMES_VALUE_TYPES_H
 #define SWZ_PROFILE_NAMES_VALUE_TYPES_H
 
-/* Where the arguments and results of functions lie, by their types in the debug
- * information (SysV ABI for x86-64, 3.2.3; Itanium C++ ABI, 3.1): at the first
- * instruction, where no location list is of use. */
+/* Types of values, as swizzle-dump shows them later without the debug
+ * information. They are added to a builder's, each once. */
 
-#include <elfutils/libdw.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "profile/names/signature_builder.h"
 
-#include "options/config_file.h"
-#include "swizzle/values.h"
+/* Returns its number. OF is peeled. DEPTH: of types around it. */
+uint32_t swz_value_type_add(struct swz_signature_builder *b, Dwarf_Die *of,
+			    unsigned depth);
 
-/* Signatures that are being collected. */
-struct swz_signature_builder {
-	struct swz_signature *signatures;
-	size_t count, capacity;
-	struct swz_value_part *parts;
-	size_t part_count, part_capacity;
-	struct swz_value_type *types;
-	Dwarf_Off *type_offsets; /* of each type's entry */
-	size_t type_count, type_capacity, offset_capacity;
-	struct swz_value_member *members;
-	size_t member_count, member_capacity;
-	char *text;
-	size_t text_bytes, text_capacity;
-	const struct swz_config_file *config; /* its printers; or NULL */
-	struct swz_value_check *checks;
-	size_t check_count, check_capacity;
-};
+/* One without members; OFFSET: of its entry, 0: it is found by nobody. */
+uint32_t swz_value_type_new(struct swz_signature_builder *b, Dwarf_Off offset,
+			    enum swz_type_kind kind, uint64_t bytes);
 
-void swz_signature_builder_free(struct swz_signature_builder *builder);
+/* The fields of a struct, by a WISH or (NULL) all. */
+void swz_value_type_fields(struct swz_signature_builder *b, uint32_t type,
+			   Dwarf_Die *of, unsigned depth,
+			   const struct swz_signature_wish *wish);
 
-/* What is recorded besides of methods: the object. */
-struct swz_signature_wish {
-	bool object;
-	char *const *fields; /* of these alone, if there are any */
-	size_t field_count;
-};
+enum swz_type_kind swz_value_base_kind(Dwarf_Die *type);
 
-/* Adds the signature of a function at an ELF address; FUNCTION is its entry.
- * WISH may be NULL. False: nothing of it can be recorded. */
-bool swz_signature_add(struct swz_signature_builder *builder,
-		       Dwarf_Die *function, uint64_t address,
-		       const struct swz_signature_wish *wish);
-
-/* Checks a condition of an argument of the signature that was added last, if it
- * can be decided when a call begins. */
-void swz_signature_add_check(struct swz_signature_builder *builder,
-			     const struct swz_condition *condition);
-
-/* One of a caller that has a mark. */
-void swz_signature_add_backtrace(struct swz_signature_builder *builder,
-				 unsigned levels, unsigned mark);
+/* Where it lies among the builder's text. NULL: 0. */
+uint32_t swz_signature_add_text(struct swz_signature_builder *b,
+				const char *text);
 
 #endif

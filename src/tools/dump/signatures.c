@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/qualified_name.h"
-#include "profile/names/value_types.h"
+#include "profile/names/signature_builder.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
 

@@ -1,0 +1,156 @@
+#include "profile/names/placing.h"
+
+#include <dwarf.h>
+
+#include "profile/names/dwarf_types.h"
+#include "profile/names/library_types.h"
+#include "profile/names/value_printers.h"
+#include "profile/names/value_types.h"
+#include "profile/support/memory.h"
+
+#define MOST_DUMPED 1024u /* bytes of an object with dump_this */
+
+void swz_place_part(struct swz_placing *p, struct swz_value_part part)
+{
+	struct swz_signature_builder *b = p->b;
+
+	swz_grow(&b->parts, &b->part_capacity, b->part_count,
+		 sizeof(*b->parts));
+	b->parts[b->part_count++] = part;
+}
+
+void swz_place_object(struct swz_placing *p, struct swz_value_part part,
+		      Dwarf_Die *type)
+{
+	const struct swz_rule *printer = swz_printer_of(p->b, type);
+	uint64_t size = swz_die_size(type);
+
+	if (printer && part.place != SWZ_PLACE_STACK &&
+	    swz_printer_apply(p->b, printer, type, &part)) {
+		swz_place_part(p, part);
+		return;
+	}
+	if (swz_is_std_string(type)) {
+		part.kind = size == 8 ? SWZ_PART_OLD_STRING : SWZ_PART_COUNTED;
+		part.other = 8;
+	} else if (swz_is_std_view(type)) {
+		part.kind = SWZ_PART_COUNTED;
+		if (part.place != SWZ_PLACE_STACK)
+			part.offset = 8;
+		part.other = 0;
+	} else {
+		part.kind = SWZ_PART_MEMORY;
+		if (swz_die_is_named(type, "unique_ptr<") ||
+		    swz_die_is_named(type, "shared_ptr<"))
+			size = 8;
+		part.bytes = (uint16_t)(size < SWZ_MOST_OBJECT_BYTES
+						? size
+						: SWZ_MOST_OBJECT_BYTES);
+	}
+	if (part.kind != SWZ_PART_MEMORY || part.bytes)
+		swz_place_part(p, part);
+}
+
+/* PART is what a pointer leads to: at the entry, and at the return. */
+static void add_pointed(struct swz_placing *p, struct swz_value_part part)
+{
+	struct swz_value_part keep = part;
+
+	part.pointed = 1;
+	if (part.kind == SWZ_PART_PLAIN)
+		part.kind = SWZ_PART_MEMORY;
+	swz_place_part(p, part);
+	/* on the stack, the offset is that of the pointer */
+	if (part.place == SWZ_PLACE_STACK)
+		part.offset = 0;
+	else
+		keep.offset = 0;
+	keep.kind = SWZ_PART_KEEP;
+	keep.other = (uint16_t)p->kept;
+	swz_place_part(p, keep);
+	part.place = (uint8_t)(SWZ_PLACE_KEPT + p->kept++);
+	p->returns[p->return_count++] = part;
+}
+
+/* What a printer shows of an object that a pointer leads to. */
+static void add_printed(struct swz_placing *p, struct swz_value_part part,
+			Dwarf_Die *type)
+{
+	const struct swz_rule *printer = swz_printer_of(p->b, type);
+
+	if (!printer || part.place == SWZ_PLACE_STACK ||
+	    p->kept == SWZ_MOST_KEPT)
+		return;
+	part.type = swz_value_type_add(p->b, type, 0);
+	if (swz_printer_apply(p->b, printer, type, &part))
+		add_pointed(p, part);
+}
+
+void swz_place_dumped(struct swz_placing *p, struct swz_value_part part,
+		      Dwarf_Die *pointer)
+{
+	uint64_t size;
+	Dwarf_Die to;
+
+	if (!swz_die_type(pointer, &to) || !swz_die_peel(&to) ||
+	    !swz_tag_is_class(dwarf_tag(&to)) || p->kept == SWZ_MOST_KEPT)
+		return;
+	size = swz_die_size(&to);
+	if (!size)
+		return;
+	part.type = swz_value_type_new(p->b, 0, SWZ_TYPE_STRUCT, size);
+	swz_value_type_fields(p->b, part.type, &to, 0, p->wish);
+	part.bytes = (uint16_t)(size < MOST_DUMPED ? size : MOST_DUMPED);
+	add_pointed(p, part);
+}
+
+/* A number or a pointer that the function may write to. */
+static void keep_out(struct swz_placing *p, struct swz_value_part part,
+		     Dwarf_Die *pointer)
+{
+	Dwarf_Die to;
+	bool constant;
+	int tag;
+
+	if (!swz_die_type(pointer, &to))
+		return;
+	constant = swz_die_is_const(&to);
+	if (!swz_die_peel(&to))
+		return;
+	tag = dwarf_tag(&to);
+	if (swz_tag_is_class(tag)) {
+		add_printed(p, part, &to);
+		return;
+	}
+	if (constant)
+		return;
+	if ((tag != DW_TAG_base_type && tag != DW_TAG_pointer_type &&
+	     tag != DW_TAG_enumeration_type) ||
+	    p->kept == SWZ_MOST_KEPT || !swz_die_size(&to) ||
+	    swz_die_size(&to) > 16 ||
+	    (tag == DW_TAG_base_type &&
+	     swz_value_base_kind(&to) == SWZ_TYPE_CHAR))
+		return;
+	part.type = swz_value_type_add(p->b, &to, 0);
+	part.bytes = (uint16_t)swz_die_size(&to);
+	add_pointed(p, part);
+}
+
+void swz_place_scalar(struct swz_placing *p, struct swz_value_part part,
+		      Dwarf_Die *type, bool entered)
+{
+	Dwarf_Die to;
+
+	if (swz_tag_is_reference(dwarf_tag(type)) && swz_die_type(type, &to) &&
+	    swz_die_peel(&to) && swz_die_size(&to)) {
+		part.type = swz_value_type_add(p->b, &to, 0);
+		swz_place_object(p, part, &to);
+		return;
+	}
+	if (p->b->types[part.type].kind == SWZ_TYPE_STRING &&
+	    dwarf_tag(type) == DW_TAG_pointer_type)
+		part.kind = SWZ_PART_STRING;
+	swz_place_part(p, part);
+	if (entered && dwarf_tag(type) == DW_TAG_pointer_type)
+		keep_out(p, part, type);
+}

@@ -1,0 +1,37 @@
+#ifndef SWZ_PROFILE_NAMES_PLACING_H
+#define SWZ_PROFILE_NAMES_PLACING_H
+
+/* The parts of one function's signature, as they are given out: registers, the
+ * stack, and memory that these lead to. */
+
+#include "profile/names/signature_builder.h"
+
+#define SWZ_MOST_OBJECT_BYTES 128u
+
+/* How far the registers and the stack have been given out. */
+struct swz_placing {
+	struct swz_signature_builder *b;
+	unsigned integers, vectors, kept, value;
+	int32_t stack;
+	size_t first; /* of the parts */
+	bool splits_wide, rust;
+	struct swz_value_part returns[SWZ_MOST_KEPT]; /* out-parameters */
+	unsigned return_count;
+	const struct swz_signature_wish *wish; /* or NULL */
+};
+
+void swz_place_part(struct swz_placing *p, struct swz_value_part part);
+
+/* An object, or text in it, that PART's place points at. */
+void swz_place_object(struct swz_placing *p, struct swz_value_part part,
+		      Dwarf_Die *type);
+
+/* A value of class INTEGER that is one register or word, at PART's place. */
+void swz_place_scalar(struct swz_placing *p, struct swz_value_part part,
+		      Dwarf_Die *type, bool entered);
+
+/* dump_this: the object of a method. */
+void swz_place_dumped(struct swz_placing *p, struct swz_value_part part,
+		      Dwarf_Die *pointer);
+
+#endif
