@@ -163,7 +163,7 @@ FISH_COMPLETIONS := $(wildcard completions/fish/*)
 DOCS        := $(wildcard *.md docs/*.md docs/*/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
 	       tests/run tests/run-unit tests/busy tests/loaded tests/bench/run tests/bench/startup tests/bench/starts \
-	       tests/bench/dump tests/bench/merge tests/bench/stacks tests/viewers/kcachegrind \
+	       tests/bench/calls_view tests/bench/dump tests/bench/merge tests/bench/stacks tests/viewers/kcachegrind \
 	       $(wildcard tests/e2e/*.sh)
 
 offline = $(patsubst %,$(B)/obj/offline/%.o,$(basename $(1)))
@@ -573,6 +573,10 @@ bench-merge: all $(B)/test/bench/large_profile	## how long swizzle-dump --merge-
 .PHONY: bench-dump
 bench-dump: all $(B)/test/bench/large_profile	## how fast swizzle-dump is, on a profile of a million contexts and a trace of 1 GB
 	tests/bench/dump
+
+.PHONY: bench-calls-view
+bench-calls-view: all		## how soon swizzle-dump -f calls answers, on a trace of 100 million events (BENCH_EVENTS)
+	tests/bench/calls_view
 
 # --- format and lint ---------------------------------------------------------
 

@@ -143,6 +143,41 @@ lost=$(sed -n 's/.*profile: \([0-9]*\) times.*/\1/p' err)
 "$DUMP" -f raw -n 1 profile >raw
 assert_matches raw "lost_values +$lost "
 
+it 'shows the first rows of all, of many calls'
+cat >many.c <<'END'
+#include <stdio.h>
+__attribute__((noipa)) int work(int n)
+{
+	volatile int left = n * 7919 % 1000;
+	while (left-- > 0)
+		;
+	return n % 10 ? n : -n;
+}
+int main(void)
+{
+	int sum = 0;
+
+	for (int i = 1; i <= 1000; i++)
+		sum += work(i);
+	return printf("%d\n", sum) < 0;
+}
+END
+gcc -O1 -o many many.c
+capture "$RUN" -q -m trace -A 'work@arg1/i32,retval/i32' -o profile ./many
+assert_status 0
+for order in incl start; do
+	"$DUMP" --calls-of work -s $order -n 0 profile | grep -v '^#' >all
+	assert_eq 1000 "$(wc -l <all)" 'calls'
+	assert_eq 100 "$(grep -c '= -' all)" 'negative results'
+	for count in 1 5 100; do
+		"$DUMP" --calls-of work -s $order -n $count profile >some
+		head -n $count all >expected
+		grep -v '^#' some >got
+		assert_same expected got
+		assert_contains some "# 1,000 calls, $count shown, 100 exceptional"
+	done
+done
+
 it 'says what is wrong'
 capture "$RUN" -m trace -A add "$TARGETS/values"
 assert_refused 2 "is not FUNCTION@SPEC"

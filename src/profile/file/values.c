@@ -343,29 +343,40 @@ void swz_values_decode(struct swz_value_reader *reader,
 			     entry->size, values);
 }
 
+/* NULL: there are none. */
+static struct entry *take_entry(struct swz_value_reader *reader,
+				const struct swz_event *event,
+				const struct swz_profile_signature **signature)
+{
+	const struct swz_node *node;
+	struct entry *entry;
+
+	if (!reader || event->cut || event->untraced)
+		return NULL;
+	node = swz_profile_node(reader->profile, event->node);
+	*signature = node ? swz_signature_find(reader->profile, node->function)
+			  : NULL;
+	if (!*signature)
+		return NULL;
+	fill_window(reader, event->ticks);
+	entry = find(reader, event);
+	if (entry)
+		entry->record.node = 0;
+	return entry;
+}
+
 bool swz_values_of(struct swz_value_reader *reader,
 		   const struct swz_event *event,
 		   struct swz_call_values *values)
 {
 	const struct swz_profile_signature *signature;
-	const struct swz_node *node;
-	struct entry *entry;
+	struct entry *entry = take_entry(reader, event, &signature);
 
 	values->count = 0;
 	values->exception = NULL;
-	if (!reader || event->cut || event->untraced)
-		return false;
-	node = swz_profile_node(reader->profile, event->node);
-	signature = node ? swz_signature_find(reader->profile, node->function)
-			 : NULL;
-	if (!signature)
-		return false;
-	fill_window(reader, event->ticks);
-	entry = find(reader, event);
 	if (!entry)
 		return false;
 	values->moment = entry->record.kind;
-	entry->record.node = 0;
 	if (values->moment == SWZ_VALUES_EXCEPTION) {
 		if (entry->size < 3 || entry->bytes[entry->size - 1])
 			return false;
@@ -375,4 +386,45 @@ bool swz_values_of(struct swz_value_reader *reader,
 	swz_signature_decode(signature, values->moment, entry->bytes,
 			     entry->size, values);
 	return values->count != 0;
+}
+
+void swz_values_keep(struct swz_value_reader *reader,
+		     const struct swz_event *event,
+		     struct swz_kept_values *kept)
+{
+	const struct swz_profile_signature *signature;
+	struct entry *entry = event->begins
+				      ? take_entry(reader, event, &signature)
+				      : NULL;
+
+	kept->signature = NULL;
+	if (!entry)
+		return;
+	if (entry->size > kept->capacity) {
+		kept->bytes = swz_reallocate(kept->bytes, entry->size, 1);
+		kept->capacity = entry->size;
+	}
+	if (entry->size)
+		memcpy(kept->bytes, entry->bytes, entry->size);
+	kept->size = entry->size;
+	kept->signature = signature;
+}
+
+bool swz_values_of_kept(const struct swz_kept_values *kept,
+			struct swz_call_values *values)
+{
+	values->count = 0;
+	values->exception = NULL;
+	values->moment = SWZ_VALUES_ENTRY;
+	if (!kept->signature)
+		return false;
+	swz_signature_decode(kept->signature, SWZ_VALUES_ENTRY, kept->bytes,
+			     kept->size, values);
+	return values->count != 0;
+}
+
+void swz_kept_values_free(struct swz_kept_values *kept)
+{
+	free(kept->bytes);
+	*kept = (struct swz_kept_values){0};
 }

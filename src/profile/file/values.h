@@ -81,4 +81,24 @@ bool swz_values_of(struct swz_value_reader *reader,
 		   const struct swz_event *event,
 		   struct swz_call_values *values);
 
+/* The arguments of a call, to be decoded later or not at all. Begins with
+ * zeros. */
+struct swz_kept_values {
+	const struct swz_profile_signature
+		*signature; /* NULL: there are none */
+	uint8_t *bytes;
+	size_t size, capacity;
+};
+
+/* In place of swz_values_of(), of an event that begins a call; what KEPT has
+ * had is replaced. */
+void swz_values_keep(struct swz_value_reader *reader,
+		     const struct swz_event *event,
+		     struct swz_kept_values *kept);
+
+/* What it points to are bytes of KEPT. False: there are none. */
+bool swz_values_of_kept(const struct swz_kept_values *kept,
+			struct swz_call_values *values);
+void swz_kept_values_free(struct swz_kept_values *kept);
+
 #endif

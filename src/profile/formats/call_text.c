@@ -68,16 +68,14 @@ static bool is_exceptional(const struct swz_settings *settings,
 	return false;
 }
 
-void swz_call_begin_print(struct swz_text *text,
-			  struct swz_pointed_values *before,
-			  struct swz_trace *trace, struct swz_binding *binding,
-			  struct swz_value_reader *values,
-			  const struct swz_event *event)
+void swz_call_print(struct swz_text *text, struct swz_pointed_values *before,
+		    struct swz_trace *trace, struct swz_binding *binding,
+		    const struct swz_call_values *arguments,
+		    const struct swz_event *event)
 {
 	uint32_t function = swz_trace_function(binding, event);
 	const char *name = trace->catalog->functions[function].name;
 	const struct swz_settings *settings = settings_of(trace, function);
-	struct swz_call_values of;
 
 	swz_text_clear(text);
 	if (before)
@@ -87,13 +85,26 @@ void swz_call_begin_print(struct swz_text *text,
 		     name);
 	if (event->how == SWZ_EVENT_RESUME)
 		swz_text_put(text, " [resumed]");
-	if (!swz_values_of(values, event, &of) || hides_values(settings))
+	if (!arguments->count || hides_values(settings))
 		return;
 	if (before)
-		swz_pointed_keep(before, binding, &of);
+		swz_pointed_keep(before, binding, arguments);
 	swz_text_put(text, "(");
-	swz_arguments_print(text, binding, &of);
+	swz_arguments_print(text, binding, arguments);
 	swz_text_put(text, ")");
+}
+
+void swz_call_begin_print(struct swz_text *text,
+			  struct swz_pointed_values *before,
+			  struct swz_trace *trace, struct swz_binding *binding,
+			  struct swz_value_reader *values,
+			  const struct swz_event *event)
+{
+	struct swz_call_values of;
+
+	if (!swz_values_of(values, event, &of))
+		of.count = 0;
+	swz_call_print(text, before, trace, binding, &of, event);
 }
 
 void swz_call_end_read(struct swz_call_end *end,

@@ -67,6 +67,12 @@ void swz_call_begin_print(struct swz_text *text,
 			  struct swz_value_reader *values,
 			  const struct swz_event *event);
 
+/* The same, of values that have been read. */
+void swz_call_print(struct swz_text *text, struct swz_pointed_values *before,
+		    struct swz_trace *trace, struct swz_binding *binding,
+		    const struct swz_call_values *arguments,
+		    const struct swz_event *event);
+
 /* The colour that the configuration gives calls of a function. */
 enum swz_colour swz_call_colour(const struct swz_trace *trace,
 				uint32_t function);

@@ -8,18 +8,17 @@
 #include "profile/support/memory.h"
 
 struct frame {
-	struct swz_text call;
-	uint64_t start;
-	bool cut;
+	struct swz_event event;
+	struct swz_kept_values arguments;
 };
 
 struct stack {
-	struct frame *frames; /* texts are used again */
+	struct frame *frames; /* bytes are used again */
 	size_t depth, used, capacity;
 };
 
-static void push(struct stack *stack, struct swz_trace *trace,
-		 struct swz_binding *binding, struct swz_value_reader *values,
+/* Texts are made of what is open in the end. */
+static void push(struct stack *stack, struct swz_value_reader *values,
 		 const struct swz_event *event)
 {
 	struct frame *frame;
@@ -30,33 +29,38 @@ static void push(struct stack *stack, struct swz_trace *trace,
 		stack->frames[stack->used++] = (struct frame){0};
 	}
 	frame = &stack->frames[stack->depth++];
-	frame->start = event->ticks;
-	frame->cut = event->cut;
-	swz_call_begin_print(&frame->call, NULL, trace, binding, values, event);
+	frame->event = *event;
+	swz_values_keep(values, event, &frame->arguments);
 }
 
 static void put_stack(FILE *stream, struct swz_trace *trace,
 		      struct swz_binding *binding, const struct stack *stack)
 {
 	const struct swz_style *style = trace->calls->style;
+	struct swz_text call = {0};
 	size_t i;
 
 	for (i = stack->depth; i; i--) {
 		const struct frame *frame = &stack->frames[i - 1];
 		char figure[SWZ_FIGURE_BYTES];
+		struct swz_call_values of;
 
+		if (!swz_values_of_kept(&frame->arguments, &of))
+			of.count = 0;
+		swz_call_print(&call, NULL, trace, binding, &of, &frame->event);
 		fprintf(stream, "#%-3zu ", stack->depth - i);
-		swz_calls_put(stream, trace, SWZ_COLOUR_NONE, frame->call.text);
+		swz_calls_put(stream, trace, SWZ_COLOUR_NONE, call.text);
 		swz_figure_time(
 			figure,
 			swz_profile_ns(binding->profile,
 				       (int64_t)(trace->calls->at_ticks -
-						 frame->start)),
+						 frame->event.ticks)),
 			style && style->utf8);
 		fprintf(stream, "  [for %s]\n", figure);
 	}
 	if (!stack->depth)
 		fputs("     outside of all hooked functions\n", stream);
+	swz_text_free(&call);
 }
 
 static void put_thread(FILE *stream, struct swz_trace *trace,
@@ -74,7 +78,7 @@ static void put_thread(FILE *stream, struct swz_trace *trace,
 	while (swz_trace_next(stream, trace, events, &event) &&
 	       event.ticks <= at) {
 		if (event.begins)
-			push(stack, trace, binding, values, &event);
+			push(stack, values, &event);
 		else if (stack->depth && !event.cut)
 			stack->depth--;
 	}
@@ -103,6 +107,6 @@ void swz_write_calls_at(FILE *stream, struct swz_trace *trace)
 					   &stack);
 	}
 	for (i = 0; i < stack.used; i++)
-		swz_text_free(&stack.frames[i].call);
+		swz_kept_values_free(&stack.frames[i].arguments);
 	free(stack.frames);
 }

@@ -22,10 +22,9 @@ struct chain {
 };
 
 struct frame {
-	uint64_t start;
+	struct swz_event event; /* that began it */
 	uint32_t function;
-	struct swz_text call;
-	struct swz_pointed_values before;
+	struct swz_kept_values arguments;
 	struct swz_returned_errors errors;
 };
 
@@ -34,8 +33,10 @@ struct following {
 	struct swz_trace *trace;
 	struct swz_binding *binding;
 	struct swz_value_reader *values;
-	struct frame *frames; /* texts are used again */
+	struct frame *frames; /* bytes are used again */
 	size_t depth, used, capacity;
+	struct swz_text call;
+	struct swz_pointed_values before;
 	struct swz_call_end end;
 	uint64_t calls, errors;
 	bool has_results;
@@ -44,6 +45,18 @@ struct following {
 static bool is_utf8(const struct following *f)
 {
 	return f->trace->calls->style && f->trace->calls->style->utf8;
+}
+
+/* The frame's call, and what its end is compared with. Few of them are errors:
+ * so no text is made when they begin. */
+static void describe(struct following *f, const struct frame *frame)
+{
+	struct swz_call_values of;
+
+	if (!swz_values_of_kept(&frame->arguments, &of))
+		of.count = 0;
+	swz_call_print(&f->call, &f->before, f->trace, f->binding, &of,
+		       &frame->event);
 }
 
 /* START: when the call began; TIME: NULL where it has not ended. */
@@ -80,7 +93,8 @@ static void put_chain(struct following *f, struct chain *chain,
 		      const struct frame *caller, const struct swz_event *ended,
 		      bool open)
 {
-	uint64_t time = caller && ended ? ended->ticks - caller->start : 0;
+	uint64_t time = caller && ended ? ended->ticks - caller->event.ticks
+					: 0;
 	size_t i;
 
 	f->errors++;
@@ -96,8 +110,9 @@ static void put_chain(struct following *f, struct chain *chain,
 		free(chain->links[i].end);
 	}
 	if (caller) {
-		put_call(f, caller->start, ended ? &time : NULL,
-			 caller->call.text);
+		describe(f, caller);
+		put_call(f, caller->event.ticks, ended ? &time : NULL,
+			 f->call.text);
 		if (ended && f->end.text.size) {
 			putc(' ', f->stream);
 			swz_calls_put(f->stream, f->trace,
@@ -124,10 +139,9 @@ static void begin_call(struct following *f, const struct swz_event *event)
 		f->frames[f->used++] = (struct frame){0};
 	}
 	frame = &f->frames[f->depth++];
-	frame->start = event->ticks;
+	frame->event = *event;
 	frame->function = swz_trace_function(f->binding, event);
-	swz_call_begin_print(&frame->call, &frame->before, f->trace, f->binding,
-			     f->values, event);
+	swz_values_keep(f->values, event, &frame->arguments);
 }
 
 /* To the trail of the error that the call hands on, or to a new one. */
@@ -136,6 +150,7 @@ static struct chain *lengthen(struct following *f, struct frame *frame,
 {
 	struct chain *chain = swz_errors_handed_on(&frame->errors, &f->end);
 
+	describe(f, frame);
 	if (!chain) {
 		chain = swz_allocate(1, sizeof(*chain));
 		chain->thrown = event->how == SWZ_EVENT_UNWIND;
@@ -143,9 +158,9 @@ static struct chain *lengthen(struct following *f, struct frame *frame,
 	swz_grow(&chain->links, &chain->capacity, chain->count,
 		 sizeof(*chain->links));
 	chain->links[chain->count++] = (struct link){
-		.start = frame->start,
-		.time = event->ticks - frame->start,
-		.call = swz_duplicate(frame->call.text),
+		.start = frame->event.ticks,
+		.time = event->ticks - frame->event.ticks,
+		.call = swz_duplicate(f->call.text),
 		.end = swz_print("%s%s%s", f->end.text.text,
 				 f->end.out.size ? "  " : "",
 				 f->end.out.size ? f->end.out.text : ""),
@@ -162,8 +177,11 @@ static void end_call(struct following *f, const struct swz_event *event)
 		return;
 	frame = &f->frames[--f->depth];
 	caller = f->depth ? frame - 1 : NULL;
-	swz_call_end_read(&f->end, &frame->before, f->trace, f->binding,
-			  f->values, event);
+	f->before.text.size = 0;
+	if (frame->arguments.signature)
+		describe(f, frame);
+	swz_call_end_read(&f->end, &f->before, f->trace, f->binding, f->values,
+			  event);
 	f->calls++;
 	f->has_results |= f->end.text.size && f->end.text.text[0] == '=';
 	if (swz_errors_concern(
@@ -247,10 +265,10 @@ void swz_write_calls_blame(FILE *stream, struct swz_trace *trace)
 					      &binding->profile->threads[j]);
 	}
 	put_sum(&f);
-	for (i = 0; i < f.used; i++) {
-		swz_text_free(&f.frames[i].call);
-		swz_text_free(&f.frames[i].before.text);
-	}
+	for (i = 0; i < f.used; i++)
+		swz_kept_values_free(&f.frames[i].arguments);
+	swz_text_free(&f.call);
+	swz_text_free(&f.before.text);
 	swz_call_end_free(&f.end);
 	free(f.frames);
 }

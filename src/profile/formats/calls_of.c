@@ -25,23 +25,26 @@ struct row {
 struct frame {
 	uint64_t start, inner; /* ticks; those of calls within it */
 	const char *name;
-	bool wanted, cut;
-	struct swz_text call;
-	struct swz_pointed_values before;
+	bool wanted;
+	struct swz_event event; /* that began it */
+	struct swz_kept_values arguments;
 };
 
 struct collecting {
 	struct swz_trace *trace;
 	struct row *rows;
 	size_t count, capacity;
+	size_t sorted; /* so many are the first of all that there were */
 	uint64_t calls, exceptional, cut;
 	int64_t total;
 	uint64_t classes[CLASSES];
-	struct frame *frames; /* texts are used again */
+	struct frame *frames; /* bytes are used again */
 	size_t depth, used, frame_capacity;
 	uint8_t *wanted; /* by function of the catalog: 0 not asked yet, 1 no,
 			  * 2 yes */
 	size_t known;
+	struct swz_text call;
+	struct swz_pointed_values before;
 	struct swz_call_end end;
 };
 
@@ -114,6 +117,19 @@ static void cut_down(struct collecting *c)
 		free(c->rows[c->count].call);
 		free(c->rows[c->count].end);
 	}
+	c->sorted = c->count;
+}
+
+/* Whether it may be one of those that are shown: most calls are not, and need
+ * no text. */
+static bool may_be_shown(const struct collecting *c, const struct row *row)
+{
+	const struct swz_calls_options *options = c->trace->calls;
+
+	if (!options->rows || c->sorted < options->rows)
+		return true;
+	return (options->by_start ? by_start : by_time)(
+		       row, &c->rows[options->rows - 1]) <= 0;
 }
 
 static bool is_wanted(struct collecting *c, uint32_t function)
@@ -151,17 +167,34 @@ static void begin_call(struct collecting *c, struct swz_binding *binding,
 	frame = &c->frames[c->depth++];
 	frame->start = event->ticks;
 	frame->inner = 0;
-	frame->cut = event->cut;
+	frame->event = *event;
 	frame->name = c->trace->catalog->functions[function].name;
 	frame->wanted = SWZ_CATALOG_IS_REAL(function) && is_wanted(c, function);
 	if (frame->wanted)
-		swz_call_begin_print(&frame->call, &frame->before, c->trace,
-				     binding, values, event);
+		swz_values_keep(values, event, &frame->arguments);
+}
+
+/* Its end and, if it may be shown, all of its text. */
+static void describe(struct collecting *c, struct swz_binding *binding,
+		     struct swz_value_reader *values, const struct frame *frame,
+		     const struct swz_event *event, bool shown)
+{
+	struct swz_call_values of;
+
+	c->before.text.size = 0;
+	if (shown) {
+		if (!swz_values_of_kept(&frame->arguments, &of))
+			of.count = 0;
+		swz_call_print(&c->call, &c->before, c->trace, binding, &of,
+			       &frame->event);
+	}
+	swz_call_end_read(&c->end, &c->before, c->trace, binding, values,
+			  event);
 }
 
 static void add_row(struct collecting *c, struct swz_binding *binding,
-		    const struct frame *frame, const struct swz_event *event,
-		    int32_t tid)
+		    struct swz_value_reader *values, const struct frame *frame,
+		    const struct swz_event *event, int32_t tid)
 {
 	uint64_t ticks = event->ticks - frame->start;
 	struct row row = {
@@ -171,19 +204,23 @@ static void add_row(struct collecting *c, struct swz_binding *binding,
 				       (int64_t)(ticks - frame->inner)),
 		.pid = binding->profile->header.pid,
 		.tid = tid,
-		.exceptional = c->end.exceptional,
-		.cut = frame->cut || event->cut,
+		.cut = frame->event.cut || event->cut,
 		.caller = c->depth ? frame[-1].name : SWZ_OUTSIDE_NAME,
-		.call = swz_duplicate(frame->call.text),
-		.end = swz_print("%s%s%s", c->end.text.text,
-				 c->end.out.size ? "  " : "", c->end.out.text),
 	};
+	bool shown = may_be_shown(c, &row);
 
+	describe(c, binding, values, frame, event, shown);
+	row.exceptional = c->end.exceptional;
 	c->calls++;
 	c->exceptional += row.exceptional;
 	c->cut += row.cut;
 	c->total += row.time;
 	c->classes[class_of(row.time)]++;
+	if (!shown)
+		return;
+	row.call = swz_duplicate(c->call.text);
+	row.end = swz_print("%s%s%s", c->end.text.text,
+			    c->end.out.size ? "  " : "", c->end.out.text);
 	swz_grow(&c->rows, &c->capacity, c->count, sizeof(*c->rows));
 	c->rows[c->count++] = row;
 	if (c->trace->calls->rows && c->count >= 2 * c->trace->calls->rows + 64)
@@ -214,9 +251,7 @@ static void add_thread(FILE *stream, struct collecting *c,
 			frame[-1].inner += event.ticks - frame->start;
 		if (!frame->wanted)
 			continue;
-		swz_call_end_read(&c->end, &frame->before, c->trace, binding,
-				  values, &event);
-		add_row(c, binding, frame, &event, thread->record.tid);
+		add_row(c, binding, values, frame, &event, thread->record.tid);
 	}
 	swz_values_close(values);
 	swz_trace_close(c->trace, events, thread);
@@ -354,10 +389,10 @@ void swz_write_calls_of(FILE *stream, struct swz_trace *trace)
 		free(c->rows[i].call);
 		free(c->rows[i].end);
 	}
-	for (i = 0; i < c->used; i++) {
-		swz_text_free(&c->frames[i].call);
-		swz_text_free(&c->frames[i].before.text);
-	}
+	for (i = 0; i < c->used; i++)
+		swz_kept_values_free(&c->frames[i].arguments);
+	swz_text_free(&c->call);
+	swz_text_free(&c->before.text);
 	swz_call_end_free(&c->end);
 	free(c->frames);
 	free(c->rows);
