@@ -134,7 +134,7 @@ THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 		 capstone_x86_only.c))
 # Of src/runtime/ what does not need a process that is being profiled, and what
 # maps memory: likewise. What these refer to beyond that, the tests stand in for.
-RUNTIME_PURE := thunks/arena.c thunks/leaders.c thunks/near.c $(addprefix src/runtime/, \
+RUNTIME_PURE := thunks/arena.c thunks/leaders.c thunks/maps.c thunks/near.c $(addprefix src/runtime/, \
 		  cache/key.c \
 		  $(addprefix discovery/,bare_gaps.c branch_thunk.c distance_table.c \
 		    frame_chain.c frame_register.c function.c given_up_frames.c \
@@ -145,7 +145,7 @@ RUNTIME_PURE := thunks/arena.c thunks/leaders.c thunks/near.c $(addprefix src/ru
 		    tail_calls.c thread_thunks.c unwound.c) \
 		  $(addprefix record/,chunks.c edge_table.c events.c frames.c nodes.c \
 		    present.c recursion.c sampling.c shared_thunks.c) \
-		  support/clock.c support/pattern.c)
+		  support/clock.c support/code_pages.c support/pattern.c)
 
 UNIT_SRC    := $(wildcard tests/unit/*.c)
 UNIT_TESTS  := $(filter tests/unit/test_%.c,$(UNIT_SRC))

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/syscall.h"
 
@@ -49,6 +50,16 @@ static bool read_hex(struct swz_maps *r, uint64_t *value, int end)
 	}
 }
 
+/* rwxp */
+static void read_rights(struct swz_maps *r, struct swz_mapping *line)
+{
+	line->protection = next_char(r) == 'r' ? PROT_READ : 0;
+	line->protection |= next_char(r) == 'w' ? PROT_WRITE : 0;
+	line->protection |= next_char(r) == 'x' ? PROT_EXEC : 0;
+	line->is_private = next_char(r) == 'p';
+	(void)next_char(r);
+}
+
 bool swz_maps_next(struct swz_maps *r, struct swz_mapping *line)
 {
 	uint64_t latest = 0;
@@ -56,6 +67,9 @@ bool swz_maps_next(struct swz_maps *r, struct swz_mapping *line)
 	int c;
 
 	if (!read_hex(r, &line->low, '-') || !read_hex(r, &line->high, ' '))
+		return false;
+	read_rights(r, line);
+	if (!read_hex(r, &line->offset, ' '))
 		return false;
 	while ((c = next_char(r)) != '\n' && c >= 0)
 		latest = latest >> 8 | (uint64_t)c << 56;

@@ -9,7 +9,10 @@
 
 struct swz_mapping {
 	uint64_t low, high;
-	bool is_stack; /* [stack] */
+	uint64_t offset; /* in its file */
+	int protection;  /* PROT_READ and so on */
+	bool is_private; /* not MAP_SHARED */
+	bool is_stack;   /* [stack] */
 };
 
 struct swz_maps {

@@ -157,6 +157,16 @@ void swz_trampoline_capture(uint8_t *trampoline)
 	put32(trampoline + HOOK_AT, hook - any);
 }
 
+const uint8_t *swz_trampoline_switch(const uint8_t *trampoline,
+				     const uint8_t *region,
+				     uint8_t past[SWZ_TRAMPOLINE_SWITCH_BYTES])
+{
+	const uint8_t *at = trampoline + HOOK_AT;
+
+	put32(past, region + offsetof(struct swz_hooks, past) - (at + 4));
+	return at;
+}
+
 /* What comes behind the trampolines. */
 static size_t tables_bytes(const struct swz_trampolines *region)
 {

@@ -27,7 +27,8 @@ struct swz_hooks {
 	const char *arena[2];   /* of return thunks: where it begins and ends */
 	void (*captured)(void); /* those of functions whose arguments are
 				 * recorded: see swz_trampoline_capture */
-	uint64_t reserved;
+	void (*past)(void);     /* those that lead past their hooks at present:
+				 * see swz_trampoline_switch */
 };
 
 struct swz_trampolines {
@@ -149,6 +150,14 @@ bool swz_has_shadow_stack(void);
 /* The trampoline, which may be written to now, goes to hooks->captured instead.
  */
 void swz_trampoline_capture(uint8_t *trampoline);
+
+/* The four bytes of a trampoline that say which hook it goes to; *PAST: those
+ * with which it goes past it. They belong to one instruction, so a thread may
+ * be anywhere when they are changed. REGION: where its trampolines begin. */
+#define SWZ_TRAMPOLINE_SWITCH_BYTES 4
+const uint8_t *swz_trampoline_switch(const uint8_t *trampoline,
+				     const uint8_t *region,
+				     uint8_t past[SWZ_TRAMPOLINE_SWITCH_BYTES]);
 
 /* The way past a function's hook, if it has one: its relocated prologue. NULL
  * for NULL. */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define SWZ_CONTROL_MAGIC UINT64_C(0x6c6f72746e6f6373) /* "scontrol" */
-#define SWZ_CONTROL_VERSION 2u
+#define SWZ_CONTROL_VERSION 3u
 #define SWZ_CONTROL_SYMBOL "swizzle_control"
 /* long (struct swz_attach_request *), on a borrowed thread: 0, or a negated
  * error */
@@ -63,8 +63,7 @@ enum swz_control_phase {
 
 enum {
 	SWZ_SITE_GONE = 1,    /* its module was unloaded */
-	SWZ_SITE_WRITTEN = 2, /* by the library: while nothing could execute it
-			       */
+	SWZ_SITE_LASTS = 2,   /* the library's: see below */
 	SWZ_SITE_SKIPPED = 4, /* by the controller: a thread stood in it */
 	SWZ_SITE_STAYS = 8,   /* while recording is stopped, too: no function's
 			       * hook (docs/control.md) */
@@ -72,10 +71,16 @@ enum {
 			       * once restored it is not written again */
 };
 
-/* Bytes of code that change. What is written while threads may run spans no two
- * pages, and a page is written at once: so a site is written or not, whatever
- * becomes of the writer. Of those that the library writes at a program's start
- * one in a thousand does. */
+/* Bytes of code that change. What the controller writes spans no two pages, and
+ * a page is written at once: so a site is written or not, whatever becomes of
+ * the writer.
+ *
+ * One jump in a thousand does span two pages. The library writes it while
+ * nothing can execute it, at a program's or a module's start. It lasts
+ * (SWZ_SITE_LASTS): while recording is stopped the trampoline that it leads to
+ * leads past the hook, which is a site of its own. When the profile is
+ * detached the library puts other pages in the place of those two
+ * (src/runtime/support/code_pages.h). */
 struct swz_control_site {
 	uint64_t address;
 	uint32_t function; /* sites with the same number belong together */
@@ -141,6 +146,9 @@ struct swz_control {
 			      * since recording was started again */
 	uint32_t was_hooked; /* once: what frames of hooked functions need
 			      * must be there from then on */
+	uint32_t lasting;    /* jumps in functions that stay while recording is
+			      * stopped, or when it was detached */
+	uint32_t spare;
 	char path[SWZ_CONTROL_PATH_BYTES]; /* of the profile */
 	char message[SWZ_CONTROL_MESSAGE_BYTES];
 };

@@ -24,17 +24,13 @@ static int compare(const void *a, const void *b)
 	       (x->site.address < y->site.address);
 }
 
-/* In two pages: not with the others of its pages, but by itself. */
-static bool is_wide(const struct swz_control_site *s)
-{
-	return s->address % PAGE + s->length > PAGE;
-}
-
+/* What lasts is the library's. */
 static bool is_sound(const struct swz_control_site *s)
 {
 	return s->length && s->length <= sizeof(s->after) &&
-	       s->phase < SWZ_PHASES && !(s->flags & SWZ_SITE_GONE) &&
-	       (!is_wide(s) || s->flags & SWZ_SITE_WRITTEN);
+	       s->phase < SWZ_PHASES &&
+	       !(s->flags & (SWZ_SITE_GONE | SWZ_SITE_LASTS)) &&
+	       s->address % PAGE + s->length <= PAGE;
 }
 
 bool swz_sites_read(struct swz_sites *sites, const struct swz_target *t,
@@ -111,7 +107,7 @@ static uint64_t page_of(const struct swz_control_site *s)
 
 static bool belongs(const struct swz_control_site *s, unsigned phase)
 {
-	return !is_wide(s) && (phase == SWZ_PHASES || s->phase == phase);
+	return phase == SWZ_PHASES || s->phase == phase;
 }
 
 static bool is_there(const struct swz_sites *sites,
@@ -126,23 +122,6 @@ static bool is_there(const struct swz_sites *sites,
 static bool is_put(const struct swz_control_site *s, unsigned phase, bool patch)
 {
 	return s->phase == phase && !(patch && s->flags & SWZ_SITE_SKIPPED);
-}
-
-/* Those in two pages, each by one call. */
-static bool write_wide(const struct swz_sites *sites, unsigned phase,
-		       bool patch)
-{
-	for (size_t i = 0; i < sites->count; i++) {
-		const struct swz_control_site *s = &sites->list[i];
-		const uint8_t *from = patch ? s->before : s->after;
-		const uint8_t *to = patch ? s->after : s->before;
-
-		if (is_wide(s) && is_put(s, phase, patch) &&
-		    is_there(sites, s, from) &&
-		    !swz_target_write(sites->target, s->address, to, s->length))
-			return false;
-	}
-	return true;
 }
 
 /* Sites from the first one on, in so many adjoining pages at most. */
@@ -231,7 +210,7 @@ static bool write_phase(const struct swz_sites *sites, unsigned phase,
 		for (size_t i = run.first; i < run.end; i++) {
 			const struct swz_control_site *s = &sites->list[i];
 
-			if (!is_wide(s) && is_put(s, phase, patch))
+			if (is_put(s, phase, patch))
 				put(&run, s, patch);
 		}
 		if (!write_run(sites, &run))
@@ -239,7 +218,7 @@ static bool write_phase(const struct swz_sites *sites, unsigned phase,
 		*index = run.end;
 	}
 	*index = SIZE_MAX;
-	return write_wide(sites, phase, patch);
+	return true;
 }
 
 static bool write_phases(const struct swz_sites *sites, const uint8_t *phases,
@@ -308,33 +287,17 @@ static void keep(struct swz_sites *sites, size_t *kept, size_t i)
 	sites->places[(*kept)++] = sites->places[i];
 }
 
-/* Those in two pages, of some. */
-static void keep_wide(struct swz_sites *sites, size_t *kept, size_t from,
-		      size_t to)
-{
-	for (size_t i = from; i < to; i++)
-		if (is_wide(&sites->list[i]) &&
-		    is_there(sites, &sites->list[i], sites->list[i].after))
-			keep(sites, kept, i);
-}
-
 void swz_sites_keep_written(struct swz_sites *sites)
 {
 	static struct run run;
 	size_t kept = 0, from = 0;
 
 	while (next_run(sites, from, SWZ_PHASES, &run)) {
-		keep_wide(sites, &kept, from, run.first);
-		for (size_t i = run.first; i < run.end; i++) {
-			if (is_wide(&sites->list[i]))
-				keep_wide(sites, &kept, i, i + 1);
-			else if (holds(&run, &sites->list[i],
-				       sites->list[i].after))
+		for (size_t i = run.first; i < run.end; i++)
+			if (holds(&run, &sites->list[i], sites->list[i].after))
 				keep(sites, &kept, i);
-		}
 		from = run.end;
 	}
-	keep_wide(sites, &kept, from, sites->count);
 	sites->count = kept;
 }
 

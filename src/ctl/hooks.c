@@ -13,10 +13,9 @@ static void note(const struct swz_live_profile *profile, bool native)
 bool swz_ctl_hook(struct swz_live_profile *profile, int32_t pid)
 {
 	static struct swz_attached a;
-	uint32_t left_out;
 	bool done;
 
-	if (swz_ctl_hooks_of(profile, pid, &left_out) == SWZ_CTL_HOOKED)
+	if (swz_ctl_hooks_of(profile, pid).hooks == SWZ_CTL_HOOKED)
 		return true;
 	done = swz_native_open(&a, pid) && swz_native_put_back(&a);
 	swz_attached_close(&a);
@@ -52,20 +51,22 @@ static enum swz_ctl_hooks hooks_by(const struct swz_control *control)
 	}
 }
 
-enum swz_ctl_hooks swz_ctl_hooks_of(const struct swz_live_profile *profile,
-				    int32_t pid, uint32_t *left_out)
+struct swz_ctl_hooks_state swz_ctl_hooks_of(
+	const struct swz_live_profile *profile, int32_t pid)
 {
 	static struct swz_attached a;
-	enum swz_ctl_hooks hooks = __atomic_load_n(&profile->request->native,
-						   __ATOMIC_RELAXED)
-					   ? SWZ_CTL_NATIVE
-					   : SWZ_CTL_HOOKED;
+	struct swz_ctl_hooks_state state = {
+		.hooks = __atomic_load_n(&profile->request->native,
+					 __ATOMIC_RELAXED)
+				 ? SWZ_CTL_NATIVE
+				 : SWZ_CTL_HOOKED,
+	};
 
-	*left_out = 0;
 	if (swz_attached_open(&a, pid) && swz_injected_find(&a)) {
-		*left_out = a.control.left_out;
-		hooks = hooks_by(&a.control);
+		state.hooks = hooks_by(&a.control);
+		state.left_out = a.control.left_out;
+		state.lasting = a.control.lasting;
 	}
 	swz_attached_close(&a);
-	return hooks;
+	return state;
 }

@@ -25,9 +25,14 @@ enum swz_ctl_hooks {
 	SWZ_CTL_PARTLY  /* a controller was killed, or is at work */
 };
 
-/* *LEFT_OUT: functions that are not hooked since recording was started again; 0
- * where ptrace is not permitted. */
-enum swz_ctl_hooks swz_ctl_hooks_of(const struct swz_live_profile *profile,
-				    int32_t pid, uint32_t *left_out);
+struct swz_ctl_hooks_state {
+	enum swz_ctl_hooks hooks;
+	/* 0 where ptrace is not permitted: */
+	uint32_t left_out; /* functions that are not hooked since recording was
+			    * started again */
+	uint32_t lasting;  /* jumps that stay when the hooks are out */
+};
+struct swz_ctl_hooks_state swz_ctl_hooks_of(
+	const struct swz_live_profile *profile, int32_t pid);
 
 #endif

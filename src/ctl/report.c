@@ -109,9 +109,8 @@ static void put_json(FILE *stream, const struct swz_ctl_process *process,
 	const struct swz_file_header *header = profile->header;
 	struct swz_live_counts counts = swz_live_count(profile);
 	char *command = swz_top_process_command(process->pid);
-	uint32_t left_out;
-	enum swz_ctl_hooks hooks = swz_ctl_hooks_of(profile, process->pid,
-						    &left_out);
+	struct swz_ctl_hooks_state hooks = swz_ctl_hooks_of(profile,
+							    process->pid);
 
 	fprintf(stream, "%s\n{\"pid\":%" PRId32 ",\"parent\":%" PRId32,
 		first ? "" : ",", process->pid, process->parent);
@@ -126,11 +125,12 @@ static void put_json(FILE *stream, const struct swz_ctl_process *process,
 		",\"seconds\":%.3f,\"calls\":%" PRIu64 ",\"lostCalls\":%" PRIu64
 		",\"threads\":%" PRIu64 ",\"bytes\":%" PRIu64
 		",\"limitBytes\":%" PRIu64
-		",\"hooks\":\"%s\",\"leftOut\":%" PRIu32 "}",
+		",\"hooks\":\"%s\",\"leftOut\":%" PRIu32 ",\"lasting\":%" PRIu32
+		"}",
 		mode_of(header), state_of(profile), in_state(profile),
 		seconds_since(profile, 0), counts.calls, header->lost_calls,
 		counts.threads, swz_live_used(profile), header->limit_bytes,
-		hooks_word(hooks), left_out);
+		hooks_word(hooks.hooks), hooks.left_out, hooks.lasting);
 	free(command);
 }
 
@@ -153,7 +153,8 @@ static void put_status(FILE *stream, const struct swz_ctl_process *process,
 	enum swz_request_state state = swz_live_state(profile);
 	struct swz_live_counts counts = swz_live_count(profile);
 	char *command = swz_top_process_command(process->pid);
-	uint32_t left_out;
+	struct swz_ctl_hooks_state hooks = swz_ctl_hooks_of(profile,
+							    process->pid);
 
 	fprintf(stream, "%spid: %" PRId32 "\ncommand: ", first ? "" : "\n",
 		process->pid);
@@ -162,14 +163,17 @@ static void put_status(FILE *stream, const struct swz_ctl_process *process,
 	swz_put_text(stream, profile->path);
 	fprintf(stream, "\nmode: %s\nstate: %s for %.1f s\n", mode_of(header),
 		state_of(profile), in_state(profile));
-	fprintf(stream, "hooks: %s\n",
-		hooks_text(swz_ctl_hooks_of(profile, process->pid, &left_out),
-			   state));
-	if (left_out)
+	fprintf(stream, "hooks: %s\n", hooks_text(hooks.hooks, state));
+	if (hooks.hooks == SWZ_CTL_NATIVE && hooks.lasting)
+		fprintf(stream,
+			"jumps that stay, and lead past their hooks: %" PRIu32
+			"\n",
+			hooks.lasting);
+	if (hooks.left_out)
 		fprintf(stream,
 			"functions left out since it was started again: "
 			"%" PRIu32 "\n",
-			left_out);
+			hooks.left_out);
 	fprintf(stream,
 		"profiled for: %.1f s\ncalls: %" PRIu64 "\nlost calls: %" PRIu64
 		"\nthreads: %" PRIu64 "\nused: %" PRIu64 " of %" PRIu64

@@ -24,6 +24,7 @@
 #include "runtime/record/request.h"
 #include "runtime/recording.h"
 #include "runtime/support/config.h"
+#include "runtime/support/lasting_sites.h"
 #include "runtime/support/live_sites.h"
 #include "runtime/support/message.h"
 #include "runtime/support/own_thread.h"
@@ -292,6 +293,8 @@ static void finish(void)
 	/* (what was there from the start leads to more than frames) */
 	if (swz_config.attached)
 		give_all_back();
+	else
+		swz_lasting_sites_restore();
 	set_state(SWZ_CONTROL_ENDED);
 }
 

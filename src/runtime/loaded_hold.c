@@ -40,6 +40,9 @@ void swz_loaded_drop(struct swz_loaded *l)
 {
 	if (l->recorded)
 		swz_imports_drop(l->index);
+	swz_live_sites_gone(
+		(uintptr_t)l->trampolines.start,
+		(uintptr_t)l->trampolines.start + l->trampolines.bytes, true);
 	swz_trampolines_close(&l->trampolines);
 	if (l->sites)
 		swz_sys_munmap(l->sites, sites_bytes(l));
@@ -120,7 +123,7 @@ bool swz_loaded_keep_sites(struct swz_loaded *l, const struct swz_module *m)
 		l->sites[--count].at = (uint32_t)(m->load_bias + f->start +
 						  f->site - m->start);
 		l->sites[count].island = f->island;
-		l->sites[count].stays = f->wrapper != NULL;
+		l->sites[count].stays = f->wrapper || swz_site_lasts(m, f);
 		l->sites[count].trampoline = (uint32_t)(f->trampoline -
 							m->trampolines.start);
 	}
@@ -131,8 +134,9 @@ bool swz_loaded_keep_sites(struct swz_loaded *l, const struct swz_module *m)
 						m->start);
 		l->sites[count].trampoline = s->copy;
 		l->sites[count].keeps_opcode = s->keeps_opcode;
-		l->sites[count].stays = swz_inner_site_stays(
-			s, swz_function_at(m, s->at));
+		l->sites[count].stays =
+			swz_inner_site_stays(s, swz_function_at(m, s->at)) ||
+			swz_inner_site_lasts(m, s, swz_function_at(m, s->at));
 	}
 	return true;
 }

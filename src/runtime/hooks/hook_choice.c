@@ -14,6 +14,7 @@ void swz_hook_enter_leaf_filtered(void);
 void swz_hook_enter_traced(void);
 void swz_hook_enter_traced_filtered(void);
 void swz_hook_enter_captured(void);
+void swz_past_hook(void);
 
 void swz_hook_exit(void);
 void swz_hook_exit_following(void);
@@ -28,7 +29,7 @@ void swz_hooks_begin(void)
 
 const struct swz_hooks *swz_hooks_choose(void)
 {
-#define ARENA {swz_arena_start, swz_arena_end}, swz_hook_enter_captured, 0
+#define ARENA {swz_arena_start, swz_arena_end}, swz_hook_enter_captured, swz_past_hook
 	static const struct swz_hooks exact[] = {
 		{swz_hook_enter, swz_hook_enter, ARENA},
 		{swz_hook_enter_filtered, swz_hook_enter_filtered, ARENA},

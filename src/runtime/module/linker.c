@@ -145,12 +145,13 @@ static bool list(const struct swz_module *m,
 		uint64_t at = m->load_bias + calls->at[i];
 		int32_t distance = (int32_t)((uintptr_t)bridge - (at + 4));
 		uint8_t bytes[sizeof(distance)];
+		bool whole = swz_live_site_is_whole(at, sizeof(bytes));
 
 		memcpy(bytes, &distance, sizeof(distance));
-		if (!swz_live_sites_add(
-			    at, bytes, sizeof(bytes), SWZ_PHASE_LINKER, number,
-			    SWZ_NO_HOST,
-			    SWZ_SITE_STAYS | (written ? SWZ_SITE_WRITTEN : 0)))
+		if (!swz_live_sites_add(at, bytes, sizeof(bytes),
+					SWZ_PHASE_LINKER, number, SWZ_NO_HOST,
+					SWZ_SITE_STAYS |
+						(whole ? 0 : SWZ_SITE_LASTS)))
 			return false;
 	}
 	return true;

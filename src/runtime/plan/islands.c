@@ -15,6 +15,7 @@
 #include "runtime/discovery/scan_gaps.h"
 #include "runtime/discovery/text_maps.h"
 #include "runtime/support/config.h"
+#include "runtime/support/live_sites.h"
 #include "thunks/encoding.h"
 
 #define REACH_BACK 128u
@@ -223,7 +224,8 @@ bool swz_island_may_serve(const struct swz_islands *islands,
 {
 	uint64_t site = f->start + f->site;
 
-	return swz_text_is_marked(islands->module, map_of_site(f), site) &&
+	return swz_live_site_is_whole(site, SWZ_SHORT_JUMP_BYTES) &&
+	       swz_text_is_marked(islands->module, map_of_site(f), site) &&
 	       is_free(islands, site + 1, site + SWZ_SHORT_JUMP_BYTES);
 }
 
@@ -281,6 +283,7 @@ static bool find_free(const struct swz_islands *islands,
 			end = a;
 	for (uint64_t a = begin; a + SWZ_JUMP_BYTES <= end; a++) {
 		if (!in_reach(islands->module, f, a) ||
+		    !swz_live_site_is_whole(a, SWZ_JUMP_BYTES) ||
 		    !is_free(islands, a, a + SWZ_JUMP_BYTES))
 			continue;
 		*at = a;
@@ -344,6 +347,7 @@ static bool can_host(const struct swz_islands *islands,
 	       offset + SWZ_JUMP_BYTES <= g->size &&
 	       hosted_bytes(g) + SWZ_JUMP_BYTES <= MOST_HOSTED &&
 	       in_reach(islands->module, f, at) &&
+	       swz_live_site_is_whole(at, SWZ_JUMP_BYTES) &&
 	       is_free(islands, at, at + SWZ_JUMP_BYTES) &&
 	       is_straight(islands, g, hosted_bytes(g) + SWZ_JUMP_BYTES);
 }

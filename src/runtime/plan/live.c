@@ -112,8 +112,21 @@ static unsigned stays(bool is)
 	return is ? SWZ_SITE_STAYS : 0;
 }
 
-static void list_inner(const struct swz_module *m, const struct numbers *n,
-		       unsigned flags)
+/* (The planner makes short jumps and islands that are whole.) */
+bool swz_site_lasts(const struct swz_module *m, const struct swz_function *f)
+{
+	return f && f->trampoline && !is_whole(m, f);
+}
+
+bool swz_inner_site_lasts(const struct swz_module *m,
+			  const struct swz_inner_site *s,
+			  const struct swz_function *f)
+{
+	return !swz_live_site_is_whole(inner_start(m, s), inner_length(s)) ||
+	       swz_site_lasts(m, f);
+}
+
+static void list_inner(const struct swz_module *m, const struct numbers *n)
 {
 	for (uint32_t i = 0; i < m->inner_site_count; i++) {
 		const struct swz_inner_site *s = &m->inner_sites[i];
@@ -122,19 +135,40 @@ static void list_inner(const struct swz_module *m, const struct numbers *n,
 		uint64_t from = address_of(m, s->at) + SWZ_JUMP_BYTES;
 		int32_t distance = (int32_t)((uintptr_t)to - from);
 		uint8_t bytes[SWZ_JUMP_BYTES] = {0xe9};
+		unsigned flags = stays(swz_inner_site_stays(s, f));
 
 		if (!f || !f->trampoline)
 			continue;
+		if (swz_inner_site_lasts(m, s, f))
+			flags = SWZ_SITE_STAYS | SWZ_SITE_LASTS;
 		memcpy(bytes + 1, &distance, sizeof(distance));
 		(void)swz_live_sites_add(
 			inner_start(m, s), bytes + s->keeps_opcode,
 			inner_length(s), SWZ_PHASE_INNER, number_of(m, n, f),
-			SWZ_NO_HOST, flags | stays(swz_inner_site_stays(s, f)));
+			SWZ_NO_HOST, flags);
 	}
 }
 
+/* Its trampoline is what changes; a wrapper's does not. */
+static void list_lasting(const struct swz_module *m,
+			 const struct swz_function *f, uint64_t at,
+			 const uint8_t *jump, uint32_t number)
+{
+	uint8_t past[SWZ_TRAMPOLINE_SWITCH_BYTES];
+
+	if (!swz_live_sites_add(at, jump, SWZ_JUMP_BYTES, SWZ_PHASE_JUMP,
+				number, SWZ_NO_HOST,
+				SWZ_SITE_STAYS | SWZ_SITE_LASTS) ||
+	    f->wrapper)
+		return;
+	swz_live_sites_add_switch(swz_trampoline_switch(f->trampoline,
+							m->trampolines.start,
+							past),
+				  past, sizeof(past), number);
+}
+
 static void list_function(const struct swz_module *m, const struct numbers *n,
-			  const struct swz_function *f, unsigned flags)
+			  const struct swz_function *f)
 {
 	uint64_t at = address_of(m, f->start + f->site);
 	uint64_t jump = at + (uint64_t)(int64_t)f->island;
@@ -147,9 +181,13 @@ static void list_function(const struct swz_module *m, const struct numbers *n,
 	uint32_t number = number_of(m, n, f);
 	uint32_t of_host = host && host->trampoline ? number_of(m, n, host)
 						    : SWZ_NO_HOST;
+	unsigned flags = stays(f->wrapper != NULL);
 
 	memcpy(bytes + 1, &distance, sizeof(distance));
-	flags |= stays(f->wrapper != NULL);
+	if (swz_site_lasts(m, f)) {
+		list_lasting(m, f, at, bytes, number);
+		return;
+	}
 	if (has_inner_call(swz_module_bytes(m, f->start + f->site)))
 		flags |= SWZ_SITE_ONCE;
 	if (!swz_live_sites_add(jump, bytes, SWZ_JUMP_BYTES,
@@ -161,18 +199,18 @@ static void list_function(const struct swz_module *m, const struct numbers *n,
 				 number, of_host, flags);
 }
 
-void swz_plan_list_sites(struct swz_module *m, unsigned flags)
+void swz_plan_list_sites(struct swz_module *m)
 {
 	struct numbers n = {swz_live_sites_functions(m->function_count)};
 
 	if (m->trampolines.start)
 		swz_live_sites_code(m->trampolines.start, m->trampolines.bytes);
-	list_inner(m, &n, flags);
+	list_inner(m, &n);
 	for (uint32_t i = 0; i < m->function_count; i++) {
 		const struct swz_function *f = &m->functions[i];
 
 		if (f->trampoline)
-			list_function(m, &n, f, flags);
+			list_function(m, &n, f);
 	}
 	swz_functions_count(m);
 }

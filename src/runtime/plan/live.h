@@ -18,8 +18,17 @@ static inline bool swz_inner_site_stays(const struct swz_inner_site *site,
 	return !site->keeps_opcode || (f && f->wrapper);
 }
 
+/* Whether a site spans two pages: only what the library writes itself, while
+ * nothing can execute it, may do that. It stays (SWZ_SITE_LASTS), and what lies
+ * behind it in the function, too. */
+bool swz_site_lasts(const struct swz_module *module,
+		    const struct swz_function *f);
+bool swz_inner_site_lasts(const struct swz_module *module,
+			  const struct swz_inner_site *site,
+			  const struct swz_function *f);
+
 /* Lists the module's sites, in memory as they are now: before any is written.
  */
-void swz_plan_list_sites(struct swz_module *module, unsigned flags);
+void swz_plan_list_sites(struct swz_module *module);
 
 #endif

@@ -143,8 +143,7 @@ void swz_plan_patch(struct swz_module *m)
 	for (unsigned t = 0; t < m->text_count; t++)
 		begun[t] = begin_range(m, &m->text[t]);
 	/* it has what will be written over */
-	swz_plan_list_sites(m,
-			    swz_live_sites_are_native() ? 0 : SWZ_SITE_WRITTEN);
+	swz_plan_list_sites(m);
 	for (unsigned t = 0; t < m->text_count; t++)
 		if (!begun[t] || !end_range(m, &m->text[t]))
 			refuse_range(m, &m->text[t]);
@@ -158,7 +157,11 @@ static uint32_t site_count(const struct swz_module *m)
 
 	for (uint32_t i = 0; i < m->function_count; i++)
 		if (m->functions[i].trampoline)
-			count += m->functions[i].island ? 2 : 1;
+			count += m->functions[i].island ||
+						 swz_site_lasts(
+							 m, &m->functions[i])
+					 ? 2
+					 : 1;
 	return count;
 }
 
@@ -183,7 +186,7 @@ void swz_plan_apply(struct swz_modules *modules)
 			continue;
 		if (swz_config.attached) {
 			swz_capture_module(m);
-			swz_plan_list_sites(m, 0);
+			swz_plan_list_sites(m);
 			continue;
 		}
 		if (m->in_scope)

@@ -39,7 +39,7 @@ bool swz_live_sites_begin(void)
 	struct swz_control *c = &swizzle_control;
 
 	functions = room = 0;
-	c->site_count = c->code_count = 0;
+	c->site_count = c->code_count = c->lasting = 0;
 	c->sites = 0;
 	c->code = (uintptr_t)map(SWZ_CONTROL_MOST_CODE *
 				 sizeof(struct swz_control_code));
@@ -85,19 +85,31 @@ uint32_t swz_live_sites_functions(uint32_t count)
 	return functions - count;
 }
 
+/* A function's hook, though not where it begins. */
+static bool lasts(const struct swz_control_site *s)
+{
+	return s->flags & SWZ_SITE_LASTS && s->phase == SWZ_PHASE_JUMP;
+}
+
+static bool add(const struct swz_control_site *site)
+{
+	struct swz_control *c = &swizzle_control;
+
+	if (c->site_count == room && !make_room(room ? 2 * room : FIRST_ROOM))
+		return false;
+	((struct swz_control_site *)(uintptr_t)c->sites)[c->site_count] = *site;
+	c->lasting += lasts(site);
+	/* release: matches the reading of the count by the controller */
+	__atomic_store_n(&c->site_count, c->site_count + 1, __ATOMIC_RELEASE);
+	note_change();
+	return true;
+}
+
 bool swz_live_sites_add(uint64_t address, const uint8_t *bytes, unsigned length,
 			enum swz_control_phase phase, uint32_t function,
 			uint32_t host, unsigned flags)
 {
-	struct swz_control *c = &swizzle_control;
-	struct swz_control_site *s;
-
-	if ((!(flags & SWZ_SITE_WRITTEN) &&
-	     !swz_live_site_is_whole(address, length)) ||
-	    (c->site_count == room && !make_room(room ? 2 * room : FIRST_ROOM)))
-		return false;
-	s = (struct swz_control_site *)(uintptr_t)c->sites + c->site_count;
-	*s = (struct swz_control_site){
+	struct swz_control_site s = {
 		.address = address,
 		.function = function,
 		.host = host,
@@ -105,12 +117,29 @@ bool swz_live_sites_add(uint64_t address, const uint8_t *bytes, unsigned length,
 		.phase = (uint8_t)phase,
 		.flags = (uint8_t)flags,
 	};
-	memcpy(s->before, (const void *)(uintptr_t)address, length);
-	memcpy(s->after, bytes, length);
-	/* release: matches the reading of the count by the controller */
-	__atomic_store_n(&c->site_count, c->site_count + 1, __ATOMIC_RELEASE);
-	note_change();
-	return true;
+
+	if (!(flags & SWZ_SITE_LASTS) &&
+	    !swz_live_site_is_whole(address, length))
+		return false;
+	memcpy(s.before, (const void *)(uintptr_t)address, length);
+	memcpy(s.after, bytes, length);
+	return add(&s);
+}
+
+void swz_live_sites_add_switch(const uint8_t *at, const uint8_t *past,
+			       unsigned length, uint32_t function)
+{
+	struct swz_control_site s = {
+		.address = (uintptr_t)at,
+		.function = function,
+		.host = SWZ_NO_HOST,
+		.length = (uint8_t)length,
+		.phase = SWZ_PHASE_JUMP,
+	};
+
+	memcpy(s.before, past, length);
+	memcpy(s.after, at, length);
+	(void)add(&s);
 }
 
 void swz_live_sites_code(const void *start, uint64_t bytes)
@@ -133,12 +162,12 @@ void swz_live_sites_gone(uint64_t start, uint64_t end, bool gone)
 		(struct swz_control_site *)(uintptr_t)c->sites;
 
 	for (uint32_t i = 0; i < c->site_count; i++) {
-		if (s[i].address < start || s[i].address >= end)
+		if (s[i].address < start || s[i].address >= end ||
+		    !(s[i].flags & SWZ_SITE_GONE) != gone)
 			continue;
-		if (gone)
-			s[i].flags |= SWZ_SITE_GONE;
-		else
-			s[i].flags &= (uint8_t)~SWZ_SITE_GONE;
+		s[i].flags ^= SWZ_SITE_GONE;
+		if (lasts(&s[i]))
+			c->lasting += gone ? -1u : 1u;
 	}
 	note_change();
 }

@@ -43,10 +43,15 @@ static inline bool swz_live_site_is_whole(uint64_t address, unsigned bytes)
 void swz_live_sites_expect(uint32_t count);
 
 /* Adds bytes that are to be at the address, where others are now. False: there
- * is no room, or they are not whole, and not SWZ_SITE_WRITTEN. */
+ * is no room, or they are not whole, and not SWZ_SITE_LASTS. */
 bool swz_live_sites_add(uint64_t address, const uint8_t *bytes, unsigned length,
 			enum swz_control_phase phase, uint32_t function,
 			uint32_t host, unsigned flags);
+
+/* Adds the bytes of a trampoline that a jump which lasts leads to: by those at
+ * AT, now, it goes to the hook, by PAST past it. */
+void swz_live_sites_add_switch(const uint8_t *at, const uint8_t *past,
+			       unsigned length, uint32_t function);
 
 /* Numbers for so many functions: the first. */
 uint32_t swz_live_sites_functions(uint32_t count);
