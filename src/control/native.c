@@ -46,6 +46,11 @@ static bool set_code_state(struct swz_attached *a, enum swz_code_state state)
 	       swz_attached_fail(a, "the process has ended");
 }
 
+static bool cannot_write(struct swz_attached *a)
+{
+	return swz_attached_fail(a, "its code cannot be written");
+}
+
 struct change {
 	struct swz_attached *attached;
 	struct swz_sites sites;
@@ -109,37 +114,26 @@ static bool pause_threads(struct change *change)
 	return true;
 }
 
-/* One stop. Returns false if it cannot be done; *SOME: something was. */
+/* The part of one stop: *SOME: something was done. */
 static bool take_out_part(struct change *change, bool *some)
 {
 	struct swz_attached *a = change->attached;
-	bool good;
 
-	*some = false;
-	if (!swz_attached_stop_all(a, &change->stop, change->tries, &good))
-		return good;
-	if (!swz_attached_read(a)) {
-		good = swz_attached_fail(a, "the process has ended");
-	} else if (a->control.site_changes != change->sites.changes) {
-		good = swz_attached_fail(a, "it loads libraries");
-	} else if (!a->control.late_busy &&
-		   !swz_sites_are_restored(&change->place)) {
-		swz_sites_leave_islands(&change->sites, &change->stop);
-		good = set_code_state(a, SWZ_CODE_CHANGING) &&
-		       (swz_sites_restore(&change->sites, &change->place,
-					  swz_watch_now() + PART_NS) ||
-			swz_attached_fail(a, "its code cannot be written"));
+	if (!swz_sites_are_restored(&change->place)) {
 		*some = true;
+		swz_sites_leave_islands(&change->sites, &change->stop);
+		if (!set_code_state(a, SWZ_CODE_CHANGING))
+			return false;
+		if (!swz_sites_restore(&change->sites, &change->place,
+				       swz_watch_now() + PART_NS))
+			return cannot_write(a);
 	}
-	if (good && !a->control.late_busy &&
-	    swz_sites_are_restored(&change->place) && pause_threads(change)) {
-		good = (swz_sites_restore_rest(&change->sites) ||
-			swz_attached_fail(a, "its code cannot be written")) &&
-		       set_code_state(a, SWZ_CODE_NATIVE);
-		change->done = true;
-	}
-	swz_attached_end_stop(a, &change->stop);
-	return good;
+	if (!swz_sites_are_restored(&change->place) || !pause_threads(change))
+		return true;
+	change->done = true;
+	if (!swz_sites_restore_rest(&change->sites))
+		return cannot_write(a);
+	return set_code_state(a, SWZ_CODE_NATIVE);
 }
 
 /* ------------------------------------------------------------ putting back */
@@ -147,37 +141,45 @@ static bool take_out_part(struct change *change, bool *some)
 static bool put_back_part(struct change *change, bool *some)
 {
 	struct swz_attached *a = change->attached;
+
+	if (!swz_sites_come_free(&change->sites, &change->stop, change->tries))
+		return true;
+	*some = true;
+	if (!set_code_state(a, SWZ_CODE_CHANGING) ||
+	    !set_word(a, offsetof(struct swz_control, was_hooked), 1))
+		return false;
+	if (!swz_sites_write(&change->sites, &change->place,
+			     swz_watch_now() + PART_NS))
+		return cannot_write(a);
+	if (!swz_sites_are_written(&change->place))
+		return true;
+	change->done = true;
+	(void)set_word(a, offsetof(struct swz_control, left_out),
+		       (uint32_t)swz_sites_left_out(&change->sites));
+	return set_code_state(a, SWZ_CODE_HOOKED);
+}
+
+/* --------------------------------------------------------------- the loop */
+
+/* One stop. False: it cannot be done. *SOME: a part was. */
+static bool change_part(struct change *change, bool put_back, bool *some)
+{
+	struct swz_attached *a = change->attached;
 	bool good;
 
 	*some = false;
 	if (!swz_attached_stop_all(a, &change->stop, change->tries, &good))
 		return good;
-	if (!swz_attached_read(a)) {
+	if (!swz_attached_read(a))
 		good = swz_attached_fail(a, "the process has ended");
-	} else if (a->control.site_changes != change->sites.changes) {
+	else if (a->control.site_changes != change->sites.changes)
 		good = swz_attached_fail(a, "it loads libraries");
-	} else if (!a->control.late_busy &&
-		   swz_sites_come_free(&change->sites, &change->stop,
-				       change->tries)) {
-		good = set_code_state(a, SWZ_CODE_CHANGING) &&
-		       set_word(a, offsetof(struct swz_control, was_hooked),
-				1) &&
-		       (swz_sites_write(&change->sites, &change->place,
-					swz_watch_now() + PART_NS) ||
-			swz_attached_fail(a, "its code cannot be written"));
-		*some = true;
-	}
-	if (good && swz_sites_are_written(&change->place)) {
-		(void)set_word(a, offsetof(struct swz_control, left_out),
-			       (uint32_t)swz_sites_left_out(&change->sites));
-		good = set_code_state(a, SWZ_CODE_HOOKED);
-		change->done = true;
-	}
+	else if (!a->control.late_busy)
+		good = put_back ? put_back_part(change, some)
+				: take_out_part(change, some);
 	swz_attached_end_stop(a, &change->stop);
 	return good;
 }
-
-/* --------------------------------------------------------------- the loop */
 
 static bool begin(struct change *change, bool put_back)
 {
@@ -203,8 +205,7 @@ static bool try_change(struct swz_attached *a, bool put_back, bool *changed)
 		good = change.tries <= SWZ_ATTACH_TRIES ||
 		       swz_attached_fail(a, "its threads do not leave what is "
 					    "to be changed");
-		good = good && (put_back ? put_back_part(&change, &some)
-					 : take_out_part(&change, &some));
+		good = good && change_part(&change, put_back, &some);
 		if (!good || change.done)
 			break;
 		if (some)

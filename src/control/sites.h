@@ -78,6 +78,10 @@ bool swz_sites_are_restored(const struct swz_sites_place *place);
  * been patched since. */
 void swz_sites_keep_written(struct swz_sites *sites);
 
+/* Puts the site number I where *KEPT is, and counts that up: the list is made
+ * shorter in place. */
+void swz_sites_keep(struct swz_sites *sites, size_t *kept, size_t i);
+
 /* Takes what stays while recording is stopped out of the list. */
 void swz_sites_leave_what_stays(struct swz_sites *sites);
 

@@ -5,16 +5,15 @@
 #include "control/stop.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "control/urgent.h"
 #include "profile/support/memory.h"
 #include "watch/clock.h"
 #include "watch/proc_task.h"
@@ -189,47 +188,6 @@ static enum swz_stop_result wait_for_all(struct swz_stop *s, uint64_t end)
 	return SWZ_STOP_DONE;
 }
 
-/* While others stand still for us, and where it is permitted (to root), nobody
- * else's work comes between: not even that of the threads that are let go
- * first. */
-static int usual_priority;
-static bool is_urgent, is_raised;
-
-static void become_urgent(void)
-{
-	const struct sched_param first = {.sched_priority = 1};
-
-	if (sched_getscheduler(0) != SCHED_OTHER)
-		return;
-	is_urgent = sched_setscheduler(0, SCHED_FIFO, &first) == 0;
-	if (is_urgent)
-		return;
-	errno = 0;
-	usual_priority = getpriority(PRIO_PROCESS, 0);
-	is_raised = !errno && setpriority(PRIO_PROCESS, 0, -20) == 0;
-}
-
-static void become_usual(void)
-{
-	const struct sched_param none = {0};
-
-	if (is_urgent)
-		(void)sched_setscheduler(0, SCHED_OTHER, &none);
-	if (is_raised)
-		(void)setpriority(PRIO_PROCESS, 0, usual_priority);
-	is_urgent = is_raised = false;
-}
-
-/* A thread of the library's own, for which all wait, and which is about to end.
- */
-static void make_urgent(int32_t tid)
-{
-	const struct sched_param first = {.sched_priority = 1};
-
-	if (sched_setscheduler(tid, SCHED_FIFO, &first) != 0)
-		(void)setpriority(PRIO_PROCESS, (id_t)tid, -20);
-}
-
 struct listing {
 	struct swz_stop *stop;
 	enum swz_stop_result result;
@@ -242,7 +200,7 @@ static void add(void *context, int32_t tid)
 
 	l->seen++;
 	if (tid == l->stop->except)
-		make_urgent(tid);
+		swz_make_urgent(tid);
 	else if (l->result == SWZ_STOP_DONE)
 		l->result = seize(l->stop, tid);
 }
@@ -276,7 +234,7 @@ enum swz_stop_result swz_stop_all(struct swz_stop *s, int32_t pid,
 	enum swz_stop_result result;
 
 	swz_stop_reap();
-	become_urgent();
+	swz_become_urgent();
 	s->pid = pid;
 	s->except = except;
 	s->count = 0;
@@ -292,7 +250,7 @@ enum swz_stop_result swz_stop_one(struct swz_stop *s, int32_t pid, int32_t tid)
 {
 	enum swz_stop_result result;
 
-	become_urgent();
+	swz_become_urgent();
 	s->pid = pid;
 	s->count = 0;
 	s->began_ns = now_ns();
@@ -416,7 +374,7 @@ uint64_t swz_stop_end(struct swz_stop *s)
 			let_go(s->pid, &s->threads[i]);
 	s->count = 0;
 	ns = now_ns() - s->began_ns;
-	become_usual();
+	swz_become_usual();
 	return ns;
 }
 
