@@ -51,6 +51,28 @@ void swz_attached_end_stop(struct swz_attached *a, struct swz_stop *stop)
 		a->stops.longest_work_ns = ns - gathering_ns;
 }
 
+static double in_ms(uint64_t ns)
+{
+	return (double)ns / 1e6;
+}
+
+void swz_attached_tell_stops(const struct swz_attached *a,
+			     char text[SWZ_STOPS_BYTES])
+{
+	const struct swz_stop_times *s = &a->stops;
+	int length = snprintf(
+		text, SWZ_STOPS_BYTES,
+		"all threads stopped %u time%s, for at most %.1f ms (%.1f once "
+		"each stood), %.1f ms in all (%.1f until each stood)",
+		s->count, s->count == 1 ? "" : "s", in_ms(s->longest_ns),
+		in_ms(s->longest_work_ns), in_ms(s->sum_ns),
+		in_ms(s->gathering_ns));
+
+	if (a->borrower.stopped_ns)
+		snprintf(text + length, SWZ_STOPS_BYTES - (size_t)length,
+			 "; one for %.1f ms", in_ms(a->borrower.stopped_ns));
+}
+
 void swz_attached_pause(unsigned tries)
 {
 	uint64_t ns = SWZ_ATTACH_PAUSE_NS * (1u + tries / 2);

@@ -68,6 +68,12 @@ bool swz_attached_stop_all(struct swz_attached *attached, struct swz_stop *stop,
 void swz_attached_end_stop(struct swz_attached *attached,
 			   struct swz_stop *stop);
 
+/* How often and how long all threads were stopped, in ms, and one for a call of
+ * ours: text for people, without a newline. */
+#define SWZ_STOPS_BYTES 256u
+void swz_attached_tell_stops(const struct swz_attached *attached,
+			     char text[SWZ_STOPS_BYTES]);
+
 /* Renews ->control. False: the library is not there any more. */
 bool swz_attached_read(struct swz_attached *attached);
 

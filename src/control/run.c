@@ -54,14 +54,10 @@ static double in_ms(uint64_t ns)
 
 static void tell_stops(const struct swz_attached *a)
 {
-	const struct swz_stop_times *s = &a->stops;
+	char text[SWZ_STOPS_BYTES];
 
-	say("swizzle: all threads stopped %u times, for at most %.1f ms (%.1f "
-	    "once each stood), %.1f ms in all (%.1f until each stood); one "
-	    "for %.1f ms\n",
-	    s->count, in_ms(s->longest_ns), in_ms(s->longest_work_ns),
-	    in_ms(s->sum_ns), in_ms(s->gathering_ns),
-	    in_ms(a->borrower.stopped_ns));
+	swz_attached_tell_stops(a, text);
+	say("swizzle: %s\n", text);
 }
 
 static void tell_begin(const struct swz_attached *a)

@@ -10,32 +10,53 @@ static void note(const struct swz_live_profile *profile, bool native)
 	__atomic_store_n(&profile->request->native, native, __ATOMIC_RELAXED);
 }
 
-bool swz_ctl_hook(struct swz_live_profile *profile, int32_t pid)
+static void tell(const struct swz_attached *a, bool hooked,
+		 char told[SWZ_CTL_TOLD_BYTES])
+{
+	char stops[SWZ_STOPS_BYTES];
+
+	swz_attached_tell_stops(a, stops);
+	snprintf(told, SWZ_CTL_TOLD_BYTES, "%s: %s",
+		 hooked ? "functions hooked" : "hooks taken out", stops);
+}
+
+bool swz_ctl_hook(struct swz_live_profile *profile, int32_t pid,
+		  char told[SWZ_CTL_TOLD_BYTES])
 {
 	static struct swz_attached a;
 	bool done;
 
+	told[0] = '\0';
 	if (swz_ctl_hooks_of(profile, pid).hooks == SWZ_CTL_HOOKED)
 		return true;
 	done = swz_native_open(&a, pid) && swz_native_put_back(&a);
 	swz_attached_close(&a);
-	if (done)
+	if (done) {
 		note(profile, false);
-	else
-		snprintf(profile->problem, sizeof(profile->problem),
-			 "its functions cannot be hooked again: %.180s",
-			 a.problem);
-	return done;
+		tell(&a, true, told);
+		return true;
+	}
+	snprintf(profile->problem, sizeof(profile->problem),
+		 "its functions cannot be hooked again: %.180s", a.problem);
+	return false;
 }
 
 void swz_ctl_unhook(struct swz_live_profile *profile, int32_t pid,
-		    bool detached)
+		    bool detached, char told[SWZ_CTL_TOLD_BYTES])
 {
 	static struct swz_attached a;
 
+	told[0] = '\0';
 	if (swz_native_open(&a, pid) &&
-	    (detached ? swz_native_detach(&a) : swz_native_take_out(&a)))
+	    (detached ? swz_native_detach(&a) : swz_native_take_out(&a))) {
 		note(profile, true);
+		if (a.stops.count)
+			tell(&a, false, told);
+	} else {
+		snprintf(told, SWZ_CTL_TOLD_BYTES,
+			 "its hooks stay, and heed the request: %.400s",
+			 a.problem);
+	}
 	swz_attached_close(&a);
 }
 

@@ -10,14 +10,18 @@
 
 #include "ctl/live_profile.h"
 
+/* What was done, for people (-v); "": nothing was to be done. */
+#define SWZ_CTL_TOLD_BYTES 512u
+
 /* Before recording is started: they are put back, if they were taken out.
  * False: it cannot be done, and profile->problem says why. */
-bool swz_ctl_hook(struct swz_live_profile *profile, int32_t pid);
+bool swz_ctl_hook(struct swz_live_profile *profile, int32_t pid,
+		  char told[SWZ_CTL_TOLD_BYTES]);
 
 /* When recording is stopped: takes them out, if that is possible; for good when
  * the profile is detached. */
 void swz_ctl_unhook(struct swz_live_profile *profile, int32_t pid,
-		    bool detached);
+		    bool detached, char told[SWZ_CTL_TOLD_BYTES]);
 
 enum swz_ctl_hooks {
 	SWZ_CTL_HOOKED, /* all are there */

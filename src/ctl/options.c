@@ -41,6 +41,7 @@ static const char usage[] =
 	"      --for TIME        start: stop again after this time (500ms, 10s, 2m)\n"
 	"      --every TIME      start --for: start anew each so long, until ^C\n"
 	"      --json            list, status: for programs\n"
+	"  -v, --verbose         start, stop, detach: say how long its threads were stopped\n"
 	"  -V, --version         print the version and exit\n"
 	"  -h, --help            print this help and exit\n"
 	"\n"
@@ -48,7 +49,7 @@ static const char usage[] =
 	"none; 2 for wrong usage.\n";
 /* clang-format on */
 
-enum option { NAME, TREE, ALL, FOR, EVERY, JSON, VERSION, HELP };
+enum option { NAME, TREE, ALL, FOR, EVERY, JSON, VERBOSE, VERSION, HELP };
 
 static const struct {
 	const char *name;
@@ -58,7 +59,8 @@ static const struct {
 	[NAME] = {"name", 'n', false},      [TREE] = {"tree", 0, false},
 	[ALL] = {"all", 0, true},           [FOR] = {"for", 0, false},
 	[EVERY] = {"every", 0, false},      [JSON] = {"json", 0, true},
-	[VERSION] = {"version", 'V', true}, [HELP] = {"help", 'h', true},
+	[VERBOSE] = {"verbose", 'v', true}, [VERSION] = {"version", 'V', true},
+	[HELP] = {"help", 'h', true},
 };
 
 #define KNOWN (sizeof(known) / sizeof(known[0]))
@@ -167,6 +169,9 @@ static void set(struct reading *r, enum option option, const char *as,
 		break;
 	case JSON:
 		o->json = true;
+		break;
+	case VERBOSE:
+		o->verbose = true;
 		break;
 	case VERSION:
 		swz_print_and_exit("swizzle-ctl " SWZ_VERSION "\n");

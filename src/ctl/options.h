@@ -21,6 +21,7 @@ struct swz_ctl_options {
 	const char *argument; /* of snapshot and mark */
 	bool all;             /* processes of the user's */
 	bool json;
+	bool verbose;
 	const char **names; /* NULL at the end */
 	int32_t *trees;     /* 0 at the end: processes with what they started */
 	int32_t *pids;      /* 0 at the end */

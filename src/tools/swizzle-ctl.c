@@ -18,10 +18,10 @@
 
 #define START_NS UINT64_C(60000000000) /* while a program is being planned */
 
-static void complain(const struct swz_ctl_process *process, const char *problem)
+static void say(const struct swz_ctl_process *process, const char *what)
 {
 	fprintf(stderr, "swizzle: %d (%s): %s\n", (int)process->pid,
-		process->name, problem);
+		process->name, what);
 }
 
 /* %p stands for the pid; of several processes each has a file of its own. */
@@ -49,24 +49,25 @@ static bool take_snapshot(struct swz_live_profile *profile,
 		(void)swz_live_mark(profile, SWZ_MARK_SNAPSHOT,
 				    slash ? slash + 1 : path);
 	else
-		complain(process, profile->problem);
+		say(process, profile->problem);
 	free(path);
 	return done;
 }
 
 static bool set(struct swz_live_profile *profile,
 		const struct swz_ctl_process *process,
-		enum swz_request_state state)
+		enum swz_request_state state, bool verbose)
 {
 	enum swz_request_state old = swz_live_state(profile);
+	char told[SWZ_CTL_TOLD_BYTES] = "";
 
 	if (old == SWZ_REQUEST_DETACH && state != SWZ_REQUEST_DETACH) {
-		complain(process, "was detached: its profile is complete");
+		say(process, "was detached: its profile is complete");
 		return false;
 	}
 	if (state == SWZ_REQUEST_RECORD &&
-	    !swz_ctl_hook(profile, process->pid)) {
-		complain(process, profile->problem);
+	    !swz_ctl_hook(profile, process->pid, told)) {
+		say(process, profile->problem);
 		return false;
 	}
 	if (swz_live_set(profile, state) && state == SWZ_REQUEST_DETACH) {
@@ -77,7 +78,9 @@ static bool set(struct swz_live_profile *profile,
 	/* where that is not possible, the hooks heed the request */
 	if (state != SWZ_REQUEST_RECORD)
 		swz_ctl_unhook(profile, process->pid,
-			       state == SWZ_REQUEST_DETACH);
+			       state == SWZ_REQUEST_DETACH, told);
+	if (verbose && *told)
+		say(process, told);
 	return true;
 }
 
@@ -89,13 +92,13 @@ static bool act(const struct swz_ctl_options *options,
 	bool done = true;
 
 	if (!swz_live_open(&profile, process)) {
-		complain(process, profile.problem);
+		say(process, profile.problem);
 		return false;
 	}
 	if (options->command != SWZ_CTL_LIST &&
 	    options->command != SWZ_CTL_STATUS &&
 	    !swz_live_wait_ready(&profile, process, START_NS)) {
-		complain(process, profile.problem);
+		say(process, profile.problem);
 		swz_live_close(&profile);
 		return false;
 	}
@@ -105,13 +108,16 @@ static bool act(const struct swz_ctl_options *options,
 		swz_ctl_report(stdout, options, process, &profile, first);
 		break;
 	case SWZ_CTL_START:
-		done = set(&profile, process, SWZ_REQUEST_RECORD);
+		done = set(&profile, process, SWZ_REQUEST_RECORD,
+			   options->verbose);
 		break;
 	case SWZ_CTL_STOP:
-		done = set(&profile, process, SWZ_REQUEST_PAUSE);
+		done = set(&profile, process, SWZ_REQUEST_PAUSE,
+			   options->verbose);
 		break;
 	case SWZ_CTL_DETACH:
-		done = set(&profile, process, SWZ_REQUEST_DETACH);
+		done = set(&profile, process, SWZ_REQUEST_DETACH,
+			   options->verbose);
 		break;
 	case SWZ_CTL_SNAPSHOT:
 		done = take_snapshot(&profile, process, options->argument,
@@ -121,7 +127,7 @@ static bool act(const struct swz_ctl_options *options,
 		done = swz_live_mark(&profile, SWZ_MARK_TEXT,
 				     options->argument);
 		if (!done)
-			complain(process, profile.problem);
+			say(process, profile.problem);
 		break;
 	}
 	swz_live_close(&profile);

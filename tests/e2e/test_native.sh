@@ -211,12 +211,25 @@ tell 'run 7' 'ran 7'
 end_program
 assert_eq 7 "$(calls step)" 'calls of step'
 
+it '-v says how long the threads were stopped'
+start_profiled
+for what in stop start detach; do
+	capture "$CTL" -v $what $program
+	assert_status 0
+	assert_empty out
+	assert_matches err "^swizzle: $program \\(attached\\): (hooks taken out|functions hooked): all threads stopped [1-9][0-9]* times?, for at most [0-9.]+ ms"
+done
+capture "$CTL" --verbose detach $program
+assert_empty err
+end_program
+
 if have 'where ptrace is not possible, the hooks stay and heed the request' strace; then
 	start_profiled
 	strace -q -p $program -o trace.log 2>/dev/null &
 	tracer=$!
 	if wait_until grep -q '^TracerPid:.[1-9]' /proc/$program/status; then
-		ctl stop
+		capture "$CTL" -v stop $program
+		assert_matches err 'its hooks stay, and heed the request: a debugger has it'
 		assert_eq 'in place' "$(of_status hooks)"
 		"$CTL" status $program >text
 		assert_contains text 'a call costs some 4 ns'
