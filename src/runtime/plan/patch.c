@@ -137,7 +137,7 @@ static bool end_range(struct swz_module *m, const struct swz_range *text)
 
 void swz_plan_patch(struct swz_module *m)
 {
-	bool begun[SWZ_MAX_TEXT_RANGES];
+	bool begun[SWZ_MAX_TEXT_RANGES] = {false};
 
 	swz_capture_module(m);
 	for (unsigned t = 0; t < m->text_count; t++)

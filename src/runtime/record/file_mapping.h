@@ -7,7 +7,7 @@
 
 /* What one entry of the second level of page tables maps; a multiple of it lies
  * at a multiple of it. */
-#define SWZ_HUGE_PAGE (2u << 20)
+#define SWZ_HUGE_PAGE (2ul << 20)
 
 /* The mapping; NULL while there is none. Its address never changes, also in a
  * forked child's own file. */

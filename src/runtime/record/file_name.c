@@ -274,7 +274,7 @@ static bool name_of_mapping(uint64_t low, uint64_t high, char *name,
 			    size_t room)
 {
 	static const char folder[] = "/proc/self/map_files/";
-	char link[sizeof(folder) + 2 * 16 + 1], *to = link;
+	char link[sizeof(folder) + 2ul * 16 + 1], *to = link;
 	long n;
 
 	memcpy(to, folder, sizeof(folder) - 1);

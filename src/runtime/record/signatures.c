@@ -330,6 +330,7 @@ enum swz_status swz_signatures_begin(void)
 {
 	if (!swz_signatures_are_wanted())
 		return SWZ_OK;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers */
 	by_id = map(swz_ids_bound() * sizeof(*by_id), MAP_NORESERVE);
 	return by_id ? SWZ_OK : SWZ_E_NOMEM;
 }

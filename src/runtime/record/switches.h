@@ -13,7 +13,7 @@
 #include "runtime/record/thread.h"
 #include "runtime/support/bare_thread.h"
 
-#define SWZ_SWITCH_RING_BYTES (4u * 4096u)
+#define SWZ_SWITCH_RING_BYTES (4ul * 4096ul)
 
 /* Of a thread, on a page of its own. */
 struct swz_switches {

@@ -164,12 +164,12 @@ static const void *address_of(const struct recording *r, unsigned place,
 	if (place < SWZ_PLACE_VECTOR)
 		return r->slot - below[place];
 	if (place < SWZ_PLACE_STACK)
-		return r->vectors ? r->vectors + 16 * (place - SWZ_PLACE_VECTOR)
+		return r->vectors ? r->vectors + 16ul * (place - SWZ_PLACE_VECTOR)
 				  : NULL;
 	if (place == SWZ_PLACE_STACK)
 		return (const uint8_t *)(r->slot + 1) + offset;
 	if (place < SWZ_PLACE_KEPT)
-		return r->x87 ? r->x87 + 32 + 16 * (place - SWZ_PLACE_X87)
+		return r->x87 ? r->x87 + 32 + 16ul * (place - SWZ_PLACE_X87)
 			      : NULL;
 	return r->kept ? &r->kept[place - SWZ_PLACE_KEPT] : &none;
 }
