@@ -184,8 +184,11 @@ enum swz_chunk_type {
 				  * name, its value, and so on ("host", "rank",
 				  * "ranks", "job"...) */
 	SWZ_CHUNK_MERGED = 13,   /* count struct swz_merged_record */
-	SWZ_CHUNK_SWITCHES = 19, /* count struct swz_switch_record */
-	SWZ_CHUNK_MARKS = 20,    /* swz_mark_record, see SWZ_MARKS_USED */
+	SWZ_CHUNK_RANKS = 14,    /* count struct swz_rank_record, then what
+				  * SWZ_RANKS_FUNCTIONS says, then text */
+	SWZ_CHUNK_RANK_COSTS = 15, /* of rank `owner`: count costs, packed */
+	SWZ_CHUNK_SWITCHES = 19,   /* count struct swz_switch_record */
+	SWZ_CHUNK_MARKS = 20,      /* swz_mark_record, see SWZ_MARKS_USED */
 	/* arguments and results: see swizzle/values.h */
 	SWZ_CHUNK_SIGNATURES = 21, /* what is recorded of which function */
 	SWZ_CHUNK_VALUES = 22,     /* records of values */
@@ -210,7 +213,7 @@ struct swz_chunk {
 	uint32_t owner; /* THREAD, NODES, PACKED_NODES, UNWOUND, EVENTS, PACKED,
 			 * SWITCHES, MARKS, VALUES: thread index; MODULE,
 			 * FUNCTIONS, PACKED_FUNCTIONS, NAMES, SYMBOLS, LINES,
-			 * SIGNATURES: module index */
+			 * SIGNATURES: module index; RANK_COSTS: the rank */
 	uint64_t reserved[5];
 };
 
@@ -425,8 +428,8 @@ enum {
 
 /* swz_chunk.reserved of SWZ_CHUNK_PACKED_NODES: it is as long as a chunk of
  * NODES, so each node has the unit that it had there. The body begins with the
- * nodes in packed form (profile/file/packed_nodes.h); slots behind these are unused,
- * and what is behind these bytes is a hole in the file. */
+ * nodes in packed form (profile/file/packed_nodes.h); slots behind these are
+ * unused, and what is behind these bytes is a hole in the file. */
 enum { SWZ_PACKED_NODES_BYTES = 0 };
 
 #define SWZ_FUNCTION_NONE 0u          /* an unused node slot */
@@ -584,6 +587,29 @@ struct swz_merged_record {
 	uint32_t reserved;
 };
 
+/* Ranks of a parallel program of which processes are in a sum; each once. The
+ * host is a text: its distance from the start of the chunk's body. 0: it is not
+ * known. The body's last byte is 0. */
+struct swz_rank_record {
+	uint32_t rank;
+	int32_t pid; /* the least of its processes, which was on that host */
+	uint64_t processes;
+	uint32_t host;
+	uint32_t reserved;
+};
+
+/* swz_chunk.reserved of SWZ_CHUNK_RANKS */
+enum {
+	/* So many ids of functions (uint32_t) follow the records. Costs name a
+	 * function by its place among these plus SWZ_RANK_SPECIAL, or what has
+	 * an id of SWZ_FUNCTION_ROOT or below by how much it is below. */
+	SWZ_RANKS_FUNCTIONS = 0,
+	/* Then indices of threads (uint32_t): those of processes that have a
+	 * rank. */
+	SWZ_RANKS_THREADS = 1
+};
+#define SWZ_RANK_SPECIAL 16u
+
 /* Embedded names: what a module's file and debug information said, for readers
  * that do not have them. A tool adds these chunks when the profile is complete
  * (swizzle-dump --embed). Texts are strings, each with its NUL, behind the
@@ -632,6 +658,7 @@ enum {
 _Static_assert(sizeof(struct swz_unwound_record) == 16, "unwound record");
 _Static_assert(sizeof(struct swz_switch_record) == 16, "switch record");
 _Static_assert(sizeof(struct swz_merged_record) == 32, "merged record");
+_Static_assert(sizeof(struct swz_rank_record) == 24, "rank record");
 _Static_assert(sizeof(struct swz_symbol_record) == 32, "symbol record");
 _Static_assert(sizeof(struct swz_line_record) == 24, "line record");
 _Static_assert(sizeof(struct swz_chunk) == 64, "chunk header");

@@ -130,6 +130,21 @@ function readWaiting(bytes, {rows}) {
 	rows.waiting = incl;
 }
 
+// What the ranks of a sum of profiles have spent in a thread: of each function
+// the times of COUNT ranks.
+function readRanks(bytes, count) {
+	const reader = new Reader(bytes);
+	const fn = Uint32Array.from({length: reader.number()},
+		() => reader.number());
+	const times = new Map();
+	let last = 0;
+
+	for (const step of fn)
+		times.set(last += step, Float64Array.from({length: count},
+			() => reader.number()));
+	return times;
+}
+
 // The times in which a thread did not run: they do not overlap.
 function readOff(bytes, {offset, nsPerTick}) {
 	const reader = new Reader(bytes);
@@ -188,6 +203,9 @@ async function readData(progress) {
 
 		if (blocks.has(`old ${index}`))
 			readOld(await blocks.take(`old ${index}`), thread);
+		if (blocks.has(`ranks ${index}`))
+			thread.ranks = readRanks(await blocks.take(`ranks ${index}`),
+				description.profiles[about.profile].ranks.length);
 		if (blocks.has(`waiting ${index}`))
 			readWaiting(await blocks.take(`waiting ${index}`), thread);
 		threads.push(Object.assign(thread, about, {index, shown: true,

@@ -35,6 +35,13 @@ function remarks(profile, description, threads) {
 	if (profile.lostMarks)
 		say(true, plural(profile.lostMarks, 'mark') + ' or spans had no ' +
 			'room in the profile.');
+	const withoutRanks = threads.reduce((sum, thread) =>
+		sum + (thread.withoutRanks || 0), 0);
+
+	if (withoutRanks)
+		say(false, 'Times by rank: the page has no room for those of ' +
+			`${plural(withoutRanks, 'function')} with the least time. ` +
+			'swizzle-dump -f csv --by rank has all.');
 	if (profile.foldedCalls)
 		say(true, plural(profile.foldedCalls, 'call') +
 			(profile.foldedCalls === 1 ? ' has' : ' have') +

@@ -6,8 +6,12 @@ const MOST_CELLS = 512; // of a row; further ranks share one, which has the long
 class Ranks {
 	constructor(app) {
 		const {model} = app;
-		const numbers = new Set(model.profiles.map(({rank}) => rank)
-			.filter(rank => rank !== undefined));
+		const numbers = new Set(model.threads.flatMap(thread => {
+			const {rank, ranks} = model.profiles[thread.profile];
+
+			return thread.ranks ? ranks :
+				rank === undefined ? [] : [rank];
+		}));
 
 		this.app = app;
 		this.numbers = [...numbers].sort((a, b) => a - b);
@@ -61,18 +65,25 @@ class Ranks {
 		const place = new Map(this.numbers.map((rank, i) => [rank, i]));
 
 		this.times.clear();
-		for (const {part: {rows}, profile} of model.countedThreads()) {
-			const at = place.get(model.profiles[profile].rank);
+		for (const {part: {rows}, profile, ranks} of
+			model.countedThreads()) {
+			const about = model.profiles[profile];
+			const at = place.get(about.rank);
 
-			if (at === undefined)
-				continue;
-			for (let i = 0; i < rows.count; i++) {
-				if (!this.times.has(rows.fn[i]))
-					this.times.set(rows.fn[i], new Float64Array(
-						this.numbers.length));
-				this.times.get(rows.fn[i])[at] += rows.self[i];
-			}
+			if (ranks)
+				for (const [fn, times] of ranks)
+					times.forEach((ns, i) => this.add(fn,
+						place.get(about.ranks[i]), ns));
+			else if (at !== undefined)
+				for (let i = 0; i < rows.count; i++)
+					this.add(rows.fn[i], at, rows.self[i]);
 		}
+	}
+
+	add(fn, at, ns) {
+		if (!this.times.has(fn))
+			this.times.set(fn, new Float64Array(this.numbers.length));
+		this.times.get(fn)[at] += ns;
 	}
 
 	rowOf(fn) {

@@ -2,6 +2,7 @@
 # MPI programs under OpenMPI and MPICH: profiles by rank, how functions differ
 # between ranks.
 . "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
 need_built "$RUN" "$DUMP"
 need python3
 cat >check.py <<'END'
@@ -50,6 +51,45 @@ look() { # DIRECTORY: what the tables by rank say of four ranks
 	assert_empty err
 }
 
+cat >same.py <<'END'
+# FORMAT PROFILES SUM: the same but for how many files and threads there were. (Of
+# functions with the same name the one that was read later has its address behind
+# it, and stands behind the other.)
+import json, re, sys
+a, b = (re.sub('@[0-9a-f]+', '', open(path).read()) for path in sys.argv[2:])
+if sys.argv[1] == 'json':
+    a, b = json.loads(a), json.loads(b)
+    for table in a, b:
+        del table['profiles'], table['threads']
+        table['rows'].sort(key=str)
+    assert a['rows'] and a['columns']
+else:
+    a, b = a.splitlines(), b.splitlines()
+    if sys.argv[1] == 'table':
+        a, b = a[a.index(''):], b[b.index(''):]
+    a.sort(), b.sort()
+    assert len(a) > 1
+assert a == b, [(x, y) for x, y in zip(a, b) if x != y][:5]
+END
+
+sum_is_same() { # DIRECTORY OPTION...: figures by rank of its sum
+	local from=$1 by format formats
+	local keys=(rank 'function,rank' 'module,rank')
+	shift
+	# (of samples a sum knows functions, no lines)
+	[[ $from = *-sample ]] || keys+=('file,rank')
+	for by in "${keys[@]}"; do
+		formats=csv
+		[ "$by" = rank ] && formats='csv json table'
+		for format in $formats; do
+			"$DUMP" -q -n 0 -f "$format" --by "$by" "$@" "$from" >by-profiles
+			"$DUMP" -q -n 0 -f "$format" --by "$by" "$@" sum >by-sum
+			python3 same.py $format by-profiles by-sum >why 2>&1 ||
+				fail "--by $by: $(cat why)"
+		done
+	done
+}
+
 calls="('MPI_Allreduce', 800) ('MPI_Sendrecv', 1600) ('exchange', 800)"
 calls="$calls ('main', 4) ('step', 800)"
 for mpi in openmpi mpich; do
@@ -93,6 +133,14 @@ print(*(rows[0][k] for k in ("calls", "incl_ns", "incl_min_ns", "incl_mean_ns",
       "incl_max_ns", "incl_imbalance_percent", "incl_max_rank")))')" \
 		"$(awk '$8 == "main" { print $1, $2, $3, $4, $5, $6, $7 }' text)" 'text'
 
+	it "$mpi: the sum of the ranks has the figures of each"
+	rm -rf sum
+	capture "$DUMP" --merge-into sum $mpi
+	assert_status 0
+	sum_is_same $mpi
+	"$DUMP" -f info sum | grep -qx 'times by rank: of 4, 4 profiles' ||
+		fail "$("$DUMP" -f info sum)"
+
 	it "$mpi: -m sample and -m trace"
 	for mode in sample trace; do
 		capture "${launch[@]}" "$RUN" -q -m $mode -o "$mpi-$mode/" \
@@ -101,12 +149,19 @@ print(*(rows[0][k] for k in ("calls", "incl_ns", "incl_min_ns", "incl_mean_ns",
 		assert_eq "$(cat expected)" "$(sort -u out)" "output of $mode"
 		"$DUMP" -q -f csv --by function,rank $mpi-$mode >cells.csv
 		assert_contains cells.csv ',rank 0,rank 1,rank 2,rank 3,'
+		rm sum
+		"$DUMP" -q --merge-into sum $mpi-$mode
+		sum_is_same $mpi-$mode
 	done
 
 	it "$mpi: the page has a heat map"
 	if have "$mpi: the heat map" chromium; then
 		timeout 200 python3 "$TOP/tests/html/check.py" "$DUMP" $mpi ranks \
 			>check 2>&1 || fail "$(cat check)"
+		rm sum
+		"$DUMP" -q --merge-into sum $mpi
+		timeout 200 python3 "$TOP/tests/html/check.py" "$DUMP" sum ranks \
+			>check 2>&1 || fail "of the sum: $(cat check)"
 	fi
 done
 
@@ -124,11 +179,93 @@ for key in module file line; do
 		END { printf "%.0f %.0f", bad, s }' cells.csv)" "by $key,rank"
 done
 
+it 'a sum has the figures of its ranks, in whatever order they were added'
+need_targets workers running
+for rank in 0 1 2 3; do
+	PMI_RANK=$rank "$RUN" -q -o alone/ "$TARGETS/workers" >/dev/null
+done
+PMI_RANK=7 "$RUN" -q -o alone/ "$TARGETS/running" >/dev/null
+rm -f sum
+"$DUMP" -q --merge-into sum alone
+sum_is_same alone
+sum_is_same alone -F 'Perl_*' -s incl
+sum_is_same alone --tid workers
+rm sum
+files=(alone/*)
+"$DUMP" -q --merge-into a "${files[@]::4}"
+"$DUMP" -q --merge-into b "${files[@]:9}"
+"$DUMP" -q --merge-into b "${files[@]:4:5}"
+"$DUMP" -q --merge-into sum b a
+sum_is_same alone
+"$DUMP" -q --merge-into sum alone a
+sum_is_same alone
+mkdir mixed
+cp "${files[@]:3}" mixed
+"$DUMP" -q --merge-into mixed/sum "${files[@]::3}"
+mv sum whole
+mv mixed sum
+sum_is_same alone
+mv whole sum.whole
+rm -r sum
+mv sum.whole sum
+
+it 'a sum with ranks: what cannot be is said'
+capture "$DUMP" --by rank -N main sum
+assert_status 1
+assert_contains err 'times of ranks by function alone'
+cat >break.py <<'END'
+# SUM TYPE: its chunks of ranks get another type, or (0) one has a wrong byte.
+import struct, sys
+profile = bytearray(open(sys.argv[1], 'rb').read())
+at = 4096
+while at + 64 <= len(profile):
+    kind, size = struct.unpack_from('<IQ', profile, at + 4)
+    if kind in (14, 15) and int(sys.argv[2]):
+        struct.pack_into('<I', profile, at + 4, int(sys.argv[2]))
+    elif kind == 15:
+        profile[at + 64 + 6] ^= 0xff
+        break
+    at += size
+open(sys.argv[1], 'wb').write(profile)
+END
+cp sum broken
+python3 break.py broken 0
+capture "$DUMP" --by rank broken
+assert_status 1
+assert_contains err 'broken: damaged; its times by rank cannot be read'
+capture "$DUMP" --merge-into new broken
+assert_status 1
+assert_contains err 'broken: damaged; its times by rank cannot be read: left out'
+capture "$DUMP" --merge-into broken "${files[0]}"
+assert_status 1
+"$DUMP" -q -n 0 -f csv sum >expected
+"$DUMP" -q -n 0 -f csv broken | assert_same expected /dev/stdin
+"$DUMP" -f raw -n 0 sum >raw
+grep -q ': RANKS (14)' raw || fail 'RANKS'
+grep -q 'thread 0 function 0: 0 calls, self' raw || fail 'RANK_COSTS'
+grep -q '^  !' raw && fail 'problems'
+
+it 'a sum without such chunks, of one rank, has that one'
+rm sum
+"$DUMP" -q --merge-into sum "${files[0]}"
+"$DUMP" -q -n 0 -f csv --by rank sum >expected
+python3 break.py sum 99
+"$DUMP" -q -n 0 -f csv --by rank sum | assert_same expected /dev/stdin
+"$DUMP" -q --merge-into again sum
+"$DUMP" -q -n 0 -f csv --by rank again | assert_same expected /dev/stdin
+
 it 'processes without a rank are left out, and that is said'
 "$RUN" -q -o alone/ true
 capture "$DUMP" -f csv --by rank alone
 assert_status 0
 assert_contains err '1 process has no rank and is left out'
+rm sum
+"$DUMP" -q --merge-into sum alone
+capture "$DUMP" -f csv --by rank sum
+assert_contains err '1 process has no rank and is left out'
+sum_is_same alone
+assert_eq "$("$DUMP" -q -f csv alone | awk -F, '{ s += $2 } END { printf "%.0f", s }')" \
+	"$("$DUMP" -q -f csv sum | awk -F, '{ s += $2 } END { printf "%.0f", s }')" total
 "$RUN" -q -o none/ true
 capture "$DUMP" --by rank none
 assert_status 1

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "profile/formats/formats.h"
+#include "profile/formats/html_ranks.h"
+#include "profile/formats/merged.h"
 
 static FILE *sink; /* output is formatted, but goes nowhere */
 
@@ -74,6 +76,17 @@ static void write_all(const struct swz_section *section)
 		}
 }
 
+/* Of sums: what each rank has, thread by thread. */
+static void write_ranks(struct swz_section section)
+{
+	size_t room = 1000, i;
+
+	for (i = 0; i < section.profile->thread_count; i++) {
+		section.thread = &section.profile->threads[i];
+		(void)swz_html_put_ranks(sink, i, &section, &room);
+	}
+}
+
 static void dump(struct swz_profile *profile, bool compensate)
 {
 	static const struct swz_catalog_options options = {
@@ -111,11 +124,27 @@ static void dump(struct swz_profile *profile, bool compensate)
 	check_report(&report);
 	check_contexts(&contexts);
 	section.catalog = &catalog;
+	section.binding = &binding;
 	write_all(&section);
+	write_ranks(section);
 	swz_contexts_free(&contexts);
 	swz_report_free(&report);
 	swz_binding_free(&binding);
 	swz_catalog_free(&catalog);
+}
+
+/* Twice, as it may be in the sum already. */
+static void add_to_sum(struct swz_profile *profile)
+{
+	struct swz_merge merge = {0};
+	enum swz_merge_status status = swz_merge_add(&merge, profile);
+
+	if (status == SWZ_MERGE_ADDED) {
+		swz_write_merged(sink, &merge);
+		status = swz_merge_add(&merge, profile);
+		require(status == SWZ_MERGE_KNOWN || status == SWZ_MERGE_ADDED);
+	}
+	swz_merge_free(&merge);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -131,6 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	dump(profile, size & 1);
 	swz_write_info(sink, profile);
+	add_to_sum(profile);
 	swz_profile_free(profile);
 	return 0;
 }

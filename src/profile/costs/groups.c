@@ -1,19 +1,14 @@
-/* Inclusive times are those of contexts, in which each function is replaced by
- * its group: the sum over those that no context of the same group is above. */
+/* Threads and processes as they come, then in their order; ranks. */
 
 #include "profile/costs/groups.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/support/arith.h"
+#include "profile/file/ranks.h"
 #include "profile/support/memory.h"
-#include "profile/support/output.h"
 
 #define NONE SWZ_INDEX_NONE
-
-/* ------------------------------------------------------------ collecting */
 
 static uint32_t process_of(struct swz_groups *groups,
 			   const struct swz_profile *profile)
@@ -212,10 +207,10 @@ static int compare_ranks(const void *left, const void *right)
 
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
-	return a->profile->header.pid < b->profile->header.pid ? -1 : 1;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-static uint32_t rank_at(const struct swz_groups *groups, uint32_t rank)
+uint32_t swz_groups_rank(const struct swz_groups *groups, uint32_t rank)
 {
 	size_t from = 0, to = groups->rank_count;
 
@@ -232,30 +227,80 @@ static uint32_t rank_at(const struct swz_groups *groups, uint32_t rank)
 		       : NONE;
 }
 
+static void add_rank(struct swz_groups *groups, uint32_t rank, int32_t pid,
+		     const char *host)
+{
+	swz_grow(&groups->ranks, &groups->rank_capacity, groups->rank_count,
+		 sizeof(*groups->ranks));
+	groups->ranks[groups->rank_count++] = (struct swz_group_rank){rank, pid,
+								      host};
+}
+
+/* Of a thread that is wanted something was recorded. */
+static bool is_in(const struct swz_group_sum *sum, size_t index)
+{
+	struct swz_profile *profile = sum->binding->profile;
+	const struct swz_summed_rank *rank = &profile->ranks->items[index];
+	struct swz_rank_cost *costs;
+	bool found = false;
+	uint32_t i;
+
+	if (sum->all)
+		return true;
+	costs = swz_profile_rank_costs(profile, index);
+	for (i = 0; costs && i < rank->cost_count && !found; i++)
+		found = sum->threads[costs[i].thread];
+	free(costs);
+	return found;
+}
+
+static void add_ranks_of(struct swz_groups *groups,
+			 const struct swz_group_sum *sum)
+{
+	const struct swz_summed_ranks *ranks = sum->binding->profile->ranks;
+	size_t i;
+
+	for (i = 0; i < ranks->count; i++)
+		if (is_in(sum, i))
+			add_rank(groups, ranks->items[i].rank,
+				 ranks->items[i].pid, ranks->items[i].host);
+}
+
 static void find_ranks(struct swz_groups *groups)
 {
-	size_t count = 0, i;
+	size_t kept = 0, i;
 
-	groups->ranks = swz_allocate(groups->process_count,
-				     sizeof(*groups->ranks));
 	for (i = 0; i < groups->process_count; i++) {
 		const struct swz_profile *profile =
 			groups->processes[i].profile;
-		uint32_t rank = swz_profile_rank(profile);
 
-		if (rank != NONE)
-			groups->ranks[count++] = (struct swz_group_rank){
-				rank, profile};
+		if (swz_profile_rank(profile) != NONE)
+			add_rank(groups, swz_profile_rank(profile),
+				 profile->header.pid,
+				 swz_profile_label(profile, "host"));
 	}
-	qsort(groups->ranks, count, sizeof(*groups->ranks), compare_ranks);
-	for (i = 0; i < count; i++)
-		if (!groups->rank_count ||
-		    groups->ranks[groups->rank_count - 1].rank !=
-			    groups->ranks[i].rank)
-			groups->ranks[groups->rank_count++] = groups->ranks[i];
+	for (i = 0; i < groups->sum_count; i++)
+		add_ranks_of(groups, &groups->sums[i]);
+	if (groups->rank_count > 1)
+		qsort(groups->ranks, groups->rank_count, sizeof(*groups->ranks),
+		      compare_ranks);
+	for (i = 0; i < groups->rank_count; i++)
+		if (!kept ||
+		    groups->ranks[kept - 1].rank != groups->ranks[i].rank)
+			groups->ranks[kept++] = groups->ranks[i];
+	groups->rank_count = kept;
 	for (i = 0; i < groups->thread_count; i++)
-		groups->threads[i].rank = rank_at(
+		groups->threads[i].rank = swz_groups_rank(
 			groups, swz_profile_rank(groups->threads[i].profile));
+}
+
+void swz_groups_add_sum(struct swz_groups *groups, struct swz_binding *binding,
+			bool *threads, bool all)
+{
+	swz_grow(&groups->sums, &groups->sum_capacity, groups->sum_count,
+		 sizeof(*groups->sums));
+	groups->sums[groups->sum_count++] = (struct swz_group_sum){
+		binding, threads, all};
 }
 
 void swz_groups_end(struct swz_groups *groups)
@@ -263,6 +308,7 @@ void swz_groups_end(struct swz_groups *groups)
 	size_t count = groups->process_count, i;
 	uint32_t *order;
 
+	find_ranks(groups);
 	if (!count)
 		return;
 	sum_times(groups);
@@ -274,404 +320,18 @@ void swz_groups_end(struct swz_groups *groups)
 	find_parents(groups, order);
 	order_processes(groups, order);
 	free(order);
-	find_ranks(groups);
 }
 
 void swz_groups_free(struct swz_groups *groups)
 {
+	size_t i;
+
+	for (i = 0; i < groups->sum_count; i++)
+		free(groups->sums[i].threads);
+	free(groups->sums);
 	free(groups->threads);
 	free(groups->processes);
 	free(groups->parts);
 	free(groups->ranks);
 	*groups = (struct swz_groups){0};
-}
-
-/* ------------------------------------------------------------------ rows */
-
-struct making {
-	struct swz_group_table *table;
-	const struct swz_groups *groups;
-	const struct swz_catalog *catalog;
-	bool by_hit; /* rows are lines or files, which samples hit */
-	size_t capacity;
-	struct swz_map index; /* of rows, by what they are of */
-	uint32_t *row_of; /* per function, where that tells; NONE: not yet */
-};
-
-static uint32_t row_at(struct making *making, uint64_t a, uint64_t b,
-		       const struct swz_group_row *row)
-{
-	struct swz_group_table *table = making->table;
-	uint32_t *found = swz_map_at(&making->index, a, b);
-
-	if (*found == SWZ_MAP_NONE) {
-		swz_grow(&table->rows, &making->capacity, table->count,
-			 sizeof(*table->rows));
-		*found = (uint32_t)table->count;
-		table->rows[table->count] = *row;
-		table->rows[table->count++].cells =
-			table->columns
-				? swz_allocate(table->columns, sizeof(int64_t))
-				: NULL;
-		table->rows[*found].inclusive_cells =
-			making->groups->imbalance
-				? swz_allocate(table->columns, sizeof(int64_t))
-				: NULL;
-	}
-	return *found;
-}
-
-/* What has no module or source of its own is called like the function. */
-static uint32_t make_row_of(struct making *making, uint32_t function)
-{
-	const struct swz_catalog_function *f =
-		&making->catalog->functions[function];
-	struct swz_intern *strings = &making->table->strings;
-	const char *module = swz_intern(
-		strings, swz_catalog_module_path(making->catalog, f));
-	struct swz_group_row row = {
-		.module = module,
-		.module_name = swz_catalog_module_name(making->catalog, f)};
-
-	switch (making->groups->rows) {
-	case SWZ_BY_FUNCTION:
-		row.name = f->name;
-		return row_at(making, function, 0, &row);
-	case SWZ_BY_MODULE:
-		row.name = module ? module : swz_intern(strings, f->name);
-		return row_at(making, (uintptr_t)row.name, 0, &row);
-	default:
-		break;
-	}
-	if (f->file) { /* of several modules, perhaps */
-		row.name = swz_intern(strings, f->file);
-		row.module = NULL;
-		if (making->groups->rows == SWZ_BY_LINE)
-			row.line = f->line;
-	} else {
-		row.name = swz_intern(strings,
-				      module ? "[no source]" : f->name);
-	}
-	return row_at(making, (uintptr_t)row.name,
-		      f->file ? (uintptr_t)row.line : (uintptr_t)module, &row);
-}
-
-/* The line, or its file, that holds a place; NONE: it is not known. */
-static uint32_t row_of_place(struct making *making, uint32_t index)
-{
-	const struct swz_catalog_place *place = &making->catalog->places[index];
-	struct swz_group_row row = {0};
-
-	if (index == SWZ_PLACE_UNKNOWN || !place->file)
-		return NONE;
-	row.name = swz_intern(&making->table->strings, place->file);
-	row.module_name = "-";
-	if (making->groups->rows == SWZ_BY_LINE)
-		row.line = place->line;
-	return row_at(making, (uintptr_t)row.name, (uintptr_t)row.line, &row);
-}
-
-static uint32_t row_of(struct making *making, uint32_t function)
-{
-	if (making->row_of[function] == NONE)
-		making->row_of[function] = make_row_of(making, function);
-	return making->row_of[function];
-}
-
-/* All there are, whether something was recorded in them or not. */
-static void make_thread_rows(struct making *making)
-{
-	const struct swz_groups *groups = making->groups;
-	uint32_t i;
-
-	for (i = 0; i < groups->thread_count; i++) {
-		const struct swz_group_thread *thread = &groups->threads[i];
-		struct swz_group_row row = {
-			.name = thread->thread->name,
-			.thread = thread,
-			.process = &groups->processes[thread->process]};
-
-		row_at(making, i, 0, &row);
-	}
-}
-
-static void make_process_rows(struct making *making)
-{
-	const struct swz_groups *groups = making->groups;
-	uint32_t i;
-
-	for (i = 0; i < groups->process_count; i++) {
-		struct swz_group_row row = {
-			.process = &groups->processes[i],
-			.level = groups->processes[i].depth};
-
-		row_at(making, i, 0, &row);
-	}
-}
-
-static uint32_t row_of_part(struct making *making,
-			    const struct swz_group_part *part)
-{
-	switch (making->groups->rows) {
-	case SWZ_BY_THREAD:
-		return part->thread;
-	case SWZ_BY_PROCESS:
-		return making->groups->threads[part->thread].process;
-	case SWZ_BY_FILE:
-	case SWZ_BY_LINE:
-		if (part->place != SWZ_PLACE_UNKNOWN)
-			return row_of_place(making, part->place);
-		return row_of(making, part->function);
-	default:
-		return row_of(making, part->function);
-	}
-}
-
-/* Of a function nothing may be left but the places that samples hit. */
-static bool has_nothing(const struct making *making,
-			const struct swz_group_part *part)
-{
-	return making->by_hit && !part->calls && !part->self_ns;
-}
-
-static uint32_t column_of(const struct swz_groups *groups, uint32_t thread)
-{
-	switch (groups->columns) {
-	case SWZ_BY_THREAD:
-		return thread;
-	case SWZ_BY_RANK:
-		return groups->threads[thread].rank;
-	default:
-		return groups->threads[thread].process;
-	}
-}
-
-static void add_parts(struct making *making, const struct swz_report *report,
-		      const struct swz_patterns *filters)
-{
-	const struct swz_groups *groups = making->groups;
-	struct swz_group_table *table = making->table;
-	size_t i;
-
-	for (i = 0; i < groups->part_count; i++) {
-		const struct swz_group_part *part = &groups->parts[i];
-		struct swz_group_row *row;
-		uint32_t column, at;
-
-		/* (nothing is spent there, as its callers are not known) */
-		if (part->function == SWZ_CATALOG_UNKNOWN ||
-		    has_nothing(making, part) ||
-		    (part->function == SWZ_CATALOG_OUTSIDE && report->joined &&
-		     !part->self_ns) ||
-		    (filters->count &&
-		     !swz_patterns_match(filters, making->catalog,
-					 part->function, NULL)))
-			continue;
-		at = row_of_part(making, part); /* may move them */
-		row = &table->rows[at];
-		row->counted |= part->function >= report->function_capacity ||
-				!report->functions[part->function].uncounted;
-		row->calls = swz_add_count(row->calls, part->calls);
-		row->self_ns = swz_add(row->self_ns, part->self_ns);
-		row->self_waiting_ns = swz_add(row->self_waiting_ns,
-					       part->self_waiting_ns);
-		if (!table->columns)
-			continue;
-		column = column_of(groups, part->thread);
-		if (column == NONE)
-			continue;
-		if (row->inclusive_cells)
-			row->inclusive_cells[column] = swz_add(
-				row->inclusive_cells[column],
-				part->inclusive_ns);
-		row->cells[column] = swz_add(row->cells[column], part->self_ns);
-		table->column_ns[column] = swz_add(table->column_ns[column],
-						   part->self_ns);
-	}
-}
-
-/* Adds to each row what lies below its topmost contexts. The function of a
- * context is the row that it counts for; NONE: for no row. */
-static void sum_rows(struct making *making, struct swz_contexts *copy)
-{
-	struct swz_group_row *rows = making->table->rows;
-	uint32_t none = (uint32_t)making->table->count;
-	size_t i;
-
-	for (i = 0; i < copy->count; i++)
-		if (copy->items[i].function == NONE)
-			copy->items[i].function = none;
-	swz_contexts_sum(copy);
-	for (i = 0; i < copy->count; i++) {
-		const struct swz_context *context = &copy->items[i];
-		struct swz_group_row *row;
-
-		if (!context->topmost || context->function == none)
-			continue;
-		row = &rows[context->function];
-		row->inclusive_ns = swz_add(row->inclusive_ns,
-					    context->inclusive_ns);
-		row->inclusive_waiting_ns = swz_add(
-			row->inclusive_waiting_ns,
-			context->inclusive_waiting_ns);
-	}
-}
-
-static void have_no_less(struct swz_group_row *row,
-			 const struct swz_report_function *function)
-{
-	if (row->inclusive_ns < function->inclusive_ns)
-		row->inclusive_ns = function->inclusive_ns;
-	if (row->inclusive_waiting_ns < function->inclusive_waiting_ns)
-		row->inclusive_waiting_ns = function->inclusive_waiting_ns;
-}
-
-static bool is_shown(const struct making *making,
-		     const struct swz_patterns *filters, uint32_t function)
-{
-	return !filters->count ||
-	       swz_patterns_match(filters, making->catalog, function, NULL);
-}
-
-/* A context becomes the line that has made its call; below it is what was hit
- * in it. (A hit's caller is its own function.) */
-static void find_inclusive_lines(struct making *making,
-				 const struct swz_contexts *contexts,
-				 const struct swz_patterns *filters)
-{
-	struct swz_contexts copy = {.count = 2 * contexts->count};
-	uint32_t i;
-	size_t own = contexts->count;
-
-	copy.items = swz_allocate(copy.count, sizeof(*copy.items));
-	for (i = 0; i < contexts->count; i++) {
-		const struct swz_context *from = &contexts->items[i];
-		struct swz_context *to = &copy.items[i];
-		uint32_t caller = contexts->items[from->parent].function;
-		uint32_t row = NONE;
-
-		if (i != SWZ_CONTEXT_ROOT && is_shown(making, filters, caller))
-			row = row_of_place(making, from->place);
-		if (row == NONE && SWZ_CATALOG_IS_REAL(caller) &&
-		    is_shown(making, filters, caller))
-			row = row_of(making, caller);
-		*to = (struct swz_context){.function = row,
-					   .parent = from->parent};
-		copy.items[own + i] = (struct swz_context){.function = NONE,
-							   .parent = i};
-		if (from->is_hit) {
-			to->self_ns = from->self_ns;
-			to->self_waiting_ns = from->self_waiting_ns;
-		} else if (from->self_ns &&
-			   is_shown(making, filters, from->function)) {
-			copy.items[own + i].function = row_of(making,
-							      from->function);
-			copy.items[own + i].self_ns = from->self_ns;
-			copy.items[own + i].self_waiting_ns =
-				from->self_waiting_ns;
-		}
-	}
-	sum_rows(making, &copy);
-	free(copy.items);
-}
-
-/* Where calls were folded a function has more than its contexts: its group has
- * no less. */
-static void find_inclusive(struct making *making,
-			   const struct swz_contexts *contexts,
-			   const struct swz_report *report)
-{
-	struct swz_contexts copy = {.count = contexts->count};
-	uint32_t i;
-
-	copy.items = swz_allocate(copy.count, sizeof(*copy.items));
-	for (i = 0; i < copy.count; i++) {
-		uint32_t function = contexts->items[i].function;
-
-		copy.items[i] = contexts->items[i];
-		copy.items[i].function = function < report->function_capacity
-						 ? making->row_of[function]
-						 : NONE;
-	}
-	sum_rows(making, &copy);
-	for (i = 0; i < report->function_capacity; i++)
-		if (report->functions[i].present && making->row_of[i] != NONE)
-			have_no_less(&making->table->rows[making->row_of[i]],
-				     &report->functions[i]);
-	free(copy.items);
-}
-
-/* Processes come before their children. */
-static void add_descendants(struct swz_group_table *table)
-{
-	size_t i;
-
-	for (i = 0; i < table->count; i++)
-		table->rows[i].inclusive_ns = table->rows[i].self_ns;
-	for (i = table->count; i-- > 0;) {
-		const struct swz_group_row *row = &table->rows[i];
-
-		if (row->process->parent != NONE)
-			table->rows[row->process->parent]
-				.inclusive_ns = swz_add(
-				table->rows[row->process->parent].inclusive_ns,
-				row->inclusive_ns);
-	}
-}
-
-void swz_group_table_make(struct swz_group_table *table,
-			  const struct swz_groups *groups,
-			  const struct swz_catalog *catalog,
-			  const struct swz_report *report,
-			  const struct swz_contexts *contexts,
-			  const struct swz_patterns *filters)
-{
-	struct making making = {.table = table,
-				.groups = groups,
-				.catalog = catalog,
-				.by_hit = contexts->by_hit};
-	size_t i;
-
-	*table = (struct swz_group_table){0};
-	if (groups->columns != SWZ_BY_NOTHING)
-		table->columns = groups->columns == SWZ_BY_THREAD
-					 ? groups->thread_count
-				 : groups->columns == SWZ_BY_RANK
-					 ? groups->rank_count
-					 : groups->process_count;
-	table->column_ns = swz_allocate(table->columns, sizeof(int64_t));
-	making.row_of = swz_allocate(catalog->function_count,
-				     sizeof(*making.row_of));
-	for (i = 0; i < catalog->function_count; i++)
-		making.row_of[i] = NONE;
-	if (groups->rows == SWZ_BY_THREAD)
-		make_thread_rows(&making);
-	else if (groups->rows == SWZ_BY_PROCESS)
-		make_process_rows(&making);
-	add_parts(&making, report, filters);
-	if (groups->rows == SWZ_BY_PROCESS)
-		add_descendants(table);
-	else if (groups->rows == SWZ_BY_THREAD)
-		for (i = 0; i < table->count; i++)
-			table->rows[i].inclusive_ns = table->rows[i].self_ns;
-	else if (contexts->by_hit)
-		find_inclusive_lines(&making, contexts, filters);
-	else
-		find_inclusive(&making, contexts, report);
-	free(making.row_of);
-	swz_map_free(&making.index);
-}
-
-void swz_group_table_free(struct swz_group_table *table)
-{
-	size_t i;
-
-	for (i = 0; i < table->count; i++) {
-		free(table->rows[i].cells);
-		free(table->rows[i].inclusive_cells);
-	}
-	free(table->rows);
-	free(table->column_ns);
-	swz_intern_free(&table->strings);
-	*table = (struct swz_group_table){0};
 }

@@ -54,7 +54,15 @@ struct swz_group_part {
 /* The processes of a parallel program that have one number. */
 struct swz_group_rank {
 	uint32_t rank;
-	const struct swz_profile *profile; /* of the first of them */
+	int32_t pid;      /* the least of them, and its host */
+	const char *host; /* NULL: not known */
+};
+
+/* A sum of profiles that has costs by rank. */
+struct swz_group_sum {
+	struct swz_binding *binding;
+	bool *threads; /* by its profile's: whether they are wanted */
+	bool all;      /* all that have a rank are */
 };
 
 struct swz_groups {
@@ -65,7 +73,9 @@ struct swz_groups {
 	struct swz_group_part *parts;
 	size_t part_count, part_capacity;
 	struct swz_group_rank *ranks; /* in their order */
-	size_t rank_count;
+	size_t rank_count, rank_capacity;
+	struct swz_group_sum *sums;
+	size_t sum_count, sum_capacity;
 	enum swz_group_key rows;
 	enum swz_group_key columns; /* SWZ_BY_NOTHING, _THREAD, _PROCESS or
 				     * _RANK */
@@ -112,9 +122,18 @@ void swz_groups_add(struct swz_groups *groups,
 		    const struct swz_profile_thread *thread,
 		    const struct swz_report *report);
 
+/* Adds the ranks of a sum (swz_profile.ranks), which must outlive the groups.
+ * THREADS, by its profile's: whether they are wanted; it is taken over. ALL:
+ * none was left out that has a rank. */
+void swz_groups_add_sum(struct swz_groups *groups, struct swz_binding *binding,
+			bool *threads, bool all);
+
 /* All threads are there: finds which process is whose child. */
 void swz_groups_end(struct swz_groups *groups);
 void swz_groups_free(struct swz_groups *groups);
+
+/* Which of the groups' ranks has that number; SWZ_INDEX_NONE: none. */
+uint32_t swz_groups_rank(const struct swz_groups *groups, uint32_t rank);
 
 /* With CONTEXTS that are by_hit a line's inclusive time is that of all stacks
  * that the line is in: it was hit, or it has called something.

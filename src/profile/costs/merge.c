@@ -11,8 +11,11 @@
 #include <string.h>
 
 #include "profile/costs/aggregate.h"
+#include "profile/costs/merge_facts.h"
 #include "profile/costs/merge_names.h"
+#include "profile/costs/merge_ranks.h"
 #include "profile/costs/tree.h"
+#include "profile/file/ranks.h"
 #include "profile/file/thread_times.h"
 #include "profile/support/arith.h"
 #include "profile/support/memory.h"
@@ -37,19 +40,20 @@ struct adding {
 };
 
 static struct swz_merge_thread *thread_named(struct swz_merge *merge,
-					     const char *name)
+					     const char *name, bool has_rank)
 {
 	struct swz_merge_thread *thread;
 	size_t i;
 
 	name = swz_intern(&merge->strings, name);
 	for (i = 0; i < merge->thread_count; i++)
-		if (merge->threads[i].name == name)
+		if (merge->threads[i].name == name &&
+		    merge->threads[i].has_rank == has_rank)
 			return &merge->threads[i];
 	swz_grow(&merge->threads, &merge->thread_capacity, merge->thread_count,
 		 sizeof(*merge->threads));
 	thread = &merge->threads[merge->thread_count++];
-	*thread = (struct swz_merge_thread){.name = name};
+	*thread = (struct swz_merge_thread){.name = name, .has_rank = has_rank};
 	swz_grow(&thread->nodes, &thread->capacity, 0, sizeof(*thread->nodes));
 	thread->nodes[thread->count++] = (struct swz_merge_node){
 		.function = SWZ_FUNCTION_ROOT, .site_module = NONE};
@@ -268,16 +272,22 @@ static void add_tree(struct adding *adding)
 	free(adding->places);
 }
 
-static void add_thread(struct swz_merge_names *names,
-		       struct swz_binding *binding,
-		       const struct swz_profile_thread *thread)
+/* Returns where it was added. Notes COSTS, unless they are NULL. */
+static uint32_t add_thread(struct swz_merge_names *names,
+			   struct swz_binding *binding, size_t index,
+			   struct swz_merge_costs *costs)
 {
+	const struct swz_profile_thread *thread =
+		&names->profile->threads[index];
 	struct swz_thread_times times = swz_thread_times(names->profile,
 							 thread);
 	struct adding adding = {
 		.names = *names,
 		.binding = binding,
-		.thread = thread_named(names->merge, thread->name)};
+		.thread = thread_named(
+			names->merge, thread->name,
+			swz_profile_thread_has_rank(names->profile, index))};
+	uint32_t place = (uint32_t)(adding.thread - names->merge->threads);
 	struct swz_report report = {.without_edges = true};
 	struct swz_tree tree;
 
@@ -293,8 +303,11 @@ static void add_thread(struct swz_merge_names *names,
 	adding.thread->processor_ns = swz_add(adding.thread->processor_ns,
 					      times.processor_ns);
 	adding.thread->processor_known |= times.known;
+	if (costs)
+		swz_merge_costs_note(costs, place, &report);
 	swz_report_free(&report);
 	swz_tree_free(&tree);
+	return place;
 }
 
 static void add_threads(struct swz_merge *merge, struct swz_profile *profile)
@@ -303,99 +316,26 @@ static void add_threads(struct swz_merge *merge, struct swz_profile *profile)
 	struct swz_catalog catalog;
 	struct swz_binding binding;
 	struct swz_merge_names names;
+	struct swz_merge_costs costs = {0};
+	uint32_t *places = swz_allocate(profile->thread_count + 1,
+					sizeof(*places));
+	bool has_rank = !profile->ranks &&
+			swz_profile_rank(profile) != SWZ_INDEX_NONE;
 	size_t i;
 
 	swz_catalog_begin(&catalog, &options);
 	swz_catalog_bind(&binding, &catalog, profile);
 	swz_merge_names_begin(&names, merge, profile);
 	for (i = 0; i < profile->thread_count; i++)
-		add_thread(&names, &binding, &profile->threads[i]);
+		places[i] = add_thread(&names, &binding, i,
+				       has_rank ? &costs : NULL);
+	if (has_rank)
+		swz_merge_add_rank(&names, &binding, &costs);
+	swz_merge_add_ranks(&names, places);
 	swz_merge_names_end(&names);
+	free(places);
 	swz_binding_free(&binding);
 	swz_catalog_free(&catalog);
-}
-
-/* ------------------------------------------------- what profiles have */
-
-static void take_first(struct swz_merge *merge,
-		       const struct swz_profile *profile)
-{
-	size_t i;
-
-	merge->header = profile->header;
-	merge->header.flags &= SWZ_FILE_SAMPLES;
-	merge->header.lost_calls = merge->header.samples = 0;
-	merge->header.lost_samples = merge->header.missed_samples = 0;
-	merge->header.cut_stacks = merge->header.broken_stacks = 0;
-	merge->header.unread_scripts = merge->header.lost_marks = 0;
-	merge->header.lost_values = 0;
-	merge->header.merged_profiles = merge->header.merged_threads = 0;
-	merge->executable = swz_intern(&merge->strings, profile->executable);
-	merge->cwd = swz_intern(&merge->strings, profile->cwd);
-	merge->arguments = swz_allocate(profile->argument_count + 1,
-					sizeof(*merge->arguments));
-	for (i = 0; i < profile->argument_count; i++)
-		merge->arguments[i] = swz_intern(&merge->strings,
-						 profile->arguments[i]);
-	merge->argument_count = profile->argument_count;
-	merge->labels = swz_allocate(2 * profile->label_count + 1,
-				     sizeof(*merge->labels));
-	for (i = 0; i < 2 * profile->label_count; i++)
-		merge->labels[i] = swz_intern(&merge->strings,
-					      profile->labels[i]);
-	merge->label_count = profile->label_count;
-}
-
-/* Those that all profiles have. */
-static void take_labels(struct swz_merge *merge,
-			const struct swz_profile *profile)
-{
-	size_t kept = 0, i;
-
-	for (i = 0; i < merge->label_count; i++) {
-		const char **label = &merge->labels[2 * i];
-		const char *value = swz_profile_label(profile, label[0]);
-
-		if (!value || strcmp(value, label[1]) != 0)
-			continue;
-		memmove(&merge->labels[2 * kept++], label, 2 * sizeof(*label));
-	}
-	merge->label_count = kept;
-}
-
-static void add_header(struct swz_merge *merge,
-		       const struct swz_profile *profile)
-{
-	const struct swz_file_header *from = &profile->header;
-	struct swz_file_header *to = &merge->header;
-	bool merged = from->flags & SWZ_FILE_MERGED;
-
-	to->flags |= from->flags & (SWZ_FILE_FOLDED | SWZ_FILE_FILTERED);
-	to->lost_calls = swz_add_count(to->lost_calls, from->lost_calls);
-	to->samples = swz_add_count(to->samples, from->samples);
-	to->lost_samples = swz_add_count(to->lost_samples, from->lost_samples);
-	to->missed_samples = swz_add_count(to->missed_samples,
-					   from->missed_samples);
-	to->cut_stacks = swz_add_count(to->cut_stacks, from->cut_stacks);
-	to->broken_stacks = swz_add_count(to->broken_stacks,
-					  from->broken_stacks);
-	to->unread_scripts = swz_add_count(to->unread_scripts,
-					   from->unread_scripts);
-	to->sample_flags |= from->sample_flags;
-	if (from->full)
-		to->full = from->full;
-	if (from->start_realtime_ns < to->start_realtime_ns)
-		to->start_realtime_ns = from->start_realtime_ns;
-	if (from->root_pid != to->root_pid ||
-	    from->root_start != to->root_start) {
-		to->root_pid = 0;
-		to->root_start = 0;
-	}
-	to->merged_profiles = swz_add_count(to->merged_profiles,
-					    merged ? from->merged_profiles : 1);
-	to->merged_threads = swz_add_count(to->merged_threads,
-					   merged ? from->merged_threads
-						  : profile->thread_count);
 }
 
 /* ------------------------------------------------------------ sources */
@@ -450,6 +390,8 @@ enum swz_merge_status swz_merge_add(struct swz_merge *merge,
 	}
 	if (profile->header.flags & SWZ_FILE_SAMPLED)
 		return SWZ_MERGE_SAMPLED;
+	if (!swz_profile_ranks_are_whole(profile))
+		return SWZ_MERGE_DAMAGED;
 	if (merge->executable &&
 	    (merge->header.flags ^ profile->header.flags) & SWZ_FILE_SAMPLES)
 		return SWZ_MERGE_KIND;
@@ -457,10 +399,7 @@ enum swz_merge_status swz_merge_add(struct swz_merge *merge,
 		known += *source_at(merge, &sources[i]) != SWZ_MAP_NONE;
 	if (known)
 		return known == count ? SWZ_MERGE_KNOWN : SWZ_MERGE_PARTLY;
-	if (!merge->executable)
-		take_first(merge, profile);
-	take_labels(merge, profile);
-	add_header(merge, profile);
+	swz_merge_facts(merge, profile);
 	add_threads(merge, profile);
 	for (i = 0; i < count; i++)
 		add_source(merge, &sources[i]);
@@ -483,6 +422,10 @@ void swz_merge_free(struct swz_merge *merge)
 	free(merge->symbols);
 	free(merge->lines);
 	free(merge->sources);
+	for (i = 0; i < merge->rank_count; i++)
+		free(merge->ranks[i].packed);
+	free(merge->ranks);
+	swz_map_free(&merge->by_rank);
 	swz_map_free(&merge->by_address);
 	swz_map_free(&merge->by_name);
 	swz_map_free(&merge->by_symbol);

@@ -2,10 +2,11 @@
 #define SWZ_PROFILE_COSTS_MERGE_H
 
 /* The sum of any number of profiles, which is a profile itself
- * (SWZ_FILE_MERGED): one tree for all threads of a name. It needs the memory of
- * its own contexts and of one profile at a time. The order in which profiles
- * are added makes no difference to what is in it, nor does it whether they are
- * sums themselves. */
+ * (SWZ_FILE_MERGED): one tree for all threads of a name, those of processes
+ * with a rank and those of others apart. It needs the memory of its own
+ * contexts, of what each rank has spent in which function, and of one profile
+ * at a time. The order in which profiles are added makes no difference to what
+ * is in it, nor does it whether they are sums themselves. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,6 +59,7 @@ struct swz_merge_node {
 
 struct swz_merge_thread {
 	const char *name;
+	bool has_rank;
 	struct swz_merge_node *nodes; /* [0] is the root */
 	size_t count, capacity;
 	struct swz_map index; /* of nodes */
@@ -65,6 +67,17 @@ struct swz_merge_thread {
 	int64_t raw_ns;       /* with what the hooks took */
 	int64_t processor_ns;
 	bool processor_known;
+};
+
+/* What its processes have spent: see merge_ranks.h. */
+struct swz_merge_rank {
+	uint32_t rank;
+	int32_t pid; /* the least of them, and its host */
+	const char *host;
+	uint64_t processes;
+	uint8_t *packed; /* rank_costs.h, numbers as in the chunk */
+	size_t bytes;
+	uint32_t cost_count;
 };
 
 struct swz_merge {
@@ -90,14 +103,18 @@ struct swz_merge {
 	struct swz_map by_address, by_name; /* functions */
 	struct swz_map by_symbol, by_line;  /* symbols, lines */
 	struct swz_map by_source;
+	struct swz_merge_rank *ranks;
+	size_t rank_count, rank_capacity;
+	struct swz_map by_rank;
 };
 
 enum swz_merge_status {
 	SWZ_MERGE_ADDED,
-	SWZ_MERGE_KNOWN,  /* it is in the sum already */
-	SWZ_MERGE_PARTLY, /* the same of some of those that it is the sum of */
-	SWZ_MERGE_KIND,   /* one has samples, the other calls */
-	SWZ_MERGE_SAMPLED /* --timing sampled: estimates are not added */
+	SWZ_MERGE_KNOWN,   /* it is in the sum already */
+	SWZ_MERGE_PARTLY,  /* the same of some of those that it is the sum of */
+	SWZ_MERGE_KIND,    /* one has samples, the other calls */
+	SWZ_MERGE_SAMPLED, /* --timing sampled: estimates are not added */
+	SWZ_MERGE_DAMAGED  /* a sum, of which not all ranks can be read */
 };
 
 /* Zero-initialise it before the first. PROFILE is not needed any more then. */

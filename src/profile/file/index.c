@@ -9,6 +9,7 @@
 
 #include "profile/file/embedded_chunks.h"
 #include "profile/file/marks.h"
+#include "profile/file/ranks.h"
 #include "profile/file/signatures.h"
 #include "profile/file/summaries.h"
 #include "profile/file/switches.h"
@@ -462,4 +463,5 @@ void swz_profile_index(struct swz_scan *scan)
 	index_values(profile);
 	swz_signatures_index(profile);
 	swz_summaries_index(profile);
+	swz_ranks_index(scan);
 }

@@ -177,3 +177,29 @@ uint32_t swz_profile_function_at(struct swz_profile *profile, uint64_t address)
 		return SWZ_INDEX_NONE;
 	return found;
 }
+
+const char *swz_profile_label(const struct swz_profile *profile,
+			      const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < profile->label_count; i++)
+		if (strcmp(profile->labels[2 * i], name) == 0)
+			return profile->labels[2 * i + 1];
+	return NULL;
+}
+
+uint32_t swz_profile_rank(const struct swz_profile *profile)
+{
+	const char *text = swz_profile_label(profile, "rank");
+	uint32_t rank = 0;
+
+	if (!text || !*text || strlen(text) > 9)
+		return SWZ_INDEX_NONE;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9')
+			return SWZ_INDEX_NONE;
+		rank = rank * 10 + (uint32_t)(*text - '0');
+	}
+	return rank;
+}

@@ -21,6 +21,7 @@
 #include "profile/file/index.h"
 #include "profile/file/load.h"
 #include "profile/support/memory.h"
+#include "profile/file/ranks.h"
 #include "profile/file/run_time_code.h"
 #include "profile/file/scan.h"
 #include "profile/file/signatures.h"
@@ -236,6 +237,7 @@ void swz_profile_free(struct swz_profile *profile)
 	free(profile->arguments);
 	free(profile->labels);
 	free(profile->sources);
+	swz_ranks_free(profile);
 	free(profile->modules);
 	free(profile->functions);
 	free(profile->by_address);

@@ -18,6 +18,7 @@
 struct swz_code_ranges;
 struct swz_profile_signature;
 struct swz_signature_set;
+struct swz_summed_ranks;
 
 /* What was wrong with a file that could be read nevertheless. */
 struct swz_damage {
@@ -190,7 +191,8 @@ struct swz_profile {
 	bool code_from_files;    /* the names: the profile has none */
 	struct swz_merged_record *sources; /* SWZ_FILE_MERGED: what it is of */
 	size_t source_count;
-	bool archived;      /* it was in an archive */
+	struct swz_summed_ranks *ranks; /* of these; NULL: none has one */
+	bool archived;                  /* it was in an archive */
 	uint8_t *added;     /* chunks that an archive of it gets, too */
 	size_t added_bytes; /* a multiple of 64 */
 	/* ns = ticks * clock_ns / clock_ticks. 1 to 1 where the file's clock

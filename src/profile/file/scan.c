@@ -11,6 +11,7 @@
 #include "profile/file/embedded_chunks.h"
 #include "profile/file/marks.h"
 #include "profile/file/code_chunk.h"
+#include "profile/file/ranks.h"
 #include "profile/file/signatures.h"
 #include "profile/file/summaries.h"
 #include "profile/file/unpack.h"
@@ -70,40 +71,6 @@ static void read_title(struct swz_profile *profile, const uint8_t *body,
 	profile->argument_count = 1;
 }
 
-static const char *const *find_label(const struct swz_profile *profile,
-				     const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < profile->label_count; i++)
-		if (strcmp(profile->labels[2 * i], name) == 0)
-			return &profile->labels[2 * i];
-	return NULL;
-}
-
-const char *swz_profile_label(const struct swz_profile *profile,
-			      const char *name)
-{
-	const char *const *label = find_label(profile, name);
-
-	return label ? label[1] : NULL;
-}
-
-uint32_t swz_profile_rank(const struct swz_profile *profile)
-{
-	const char *text = swz_profile_label(profile, "rank");
-	uint32_t rank = 0;
-
-	if (!text || !*text || strlen(text) > 9)
-		return SWZ_INDEX_NONE;
-	for (; *text; text++) {
-		if (*text < '0' || *text > '9')
-			return SWZ_INDEX_NONE;
-		rank = rank * 10 + (uint32_t)(*text - '0');
-	}
-	return rank;
-}
-
 /* A second chunk of them, or a second label of one name, is damage. */
 static void read_labels(struct swz_profile *profile,
 			const struct swz_chunk *chunk, const uint8_t *body,
@@ -128,7 +95,7 @@ static void read_labels(struct swz_profile *profile,
 			name = string;
 			continue;
 		}
-		if (find_label(profile, name))
+		if (swz_profile_label(profile, name))
 			continue;
 		profile->labels[2 * profile->label_count] = name;
 		profile->labels[2 * profile->label_count + 1] = string;
@@ -438,6 +405,12 @@ static void read_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 	case SWZ_CHUNK_MERGED:
 		read_merged(scan->profile, chunk, body, room);
 		break;
+	case SWZ_CHUNK_RANKS:
+		swz_scan_ranks(scan, chunk, body, room);
+		break;
+	case SWZ_CHUNK_RANK_COSTS:
+		swz_scan_rank_costs(scan, chunk, start, room);
+		break;
 	case SWZ_CHUNK_LABELS:
 		read_labels(scan->profile, chunk, body, room);
 		break;
@@ -524,6 +497,7 @@ static size_t take_chunk(struct swz_scan *scan, const struct swz_chunk *chunk,
 {
 	struct swz_profile *profile = scan->profile;
 	bool packed = chunk->type == SWZ_CHUNK_PACKED ||
+		      chunk->type == SWZ_CHUNK_RANK_COSTS ||
 		      chunk->type == SWZ_CHUNK_VALUES; /* read when wanted */
 	size_t size = profile->size - offset;
 

@@ -33,6 +33,9 @@ struct swz_scan {
 	} * names; /* of functions; in the order of the file, to be freed */
 	size_t name_count;
 	size_t name_capacity;
+	struct swz_scan_costs *costs; /* of ranks: see ranks.c */
+	size_t cost_count;
+	size_t cost_capacity;
 };
 
 /* Collects the records of all chunks in scan->profile->data, in the order of

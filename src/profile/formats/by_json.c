@@ -60,7 +60,7 @@ static void put_process(FILE *stream, const struct swz_group_process *process)
 static void put_rank(FILE *stream, const struct swz_group_rank *rank)
 {
 	fprintf(stream, ",\"rank\":%" PRIu32, rank->rank);
-	put_string(stream, "host", swz_profile_label(rank->profile, "host"));
+	put_string(stream, "host", rank->host);
 }
 
 static void put_label(FILE *stream, enum swz_group_key key,

@@ -223,8 +223,7 @@ char *swz_by_column_name(const struct swz_by_section *by,
 	const struct swz_group_thread *thread;
 
 	if (groups->columns == SWZ_BY_RANK) {
-		const char *host = swz_profile_label(groups->ranks[at].profile,
-						     "host");
+		const char *host = groups->ranks[at].host;
 
 		return swz_print("rank %" PRIu32 "%s%s", groups->ranks[at].rank,
 				 host ? " on " : "", host ? host : "");

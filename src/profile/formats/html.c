@@ -19,11 +19,13 @@
 #include "profile/file/writer.h"
 #include "profile/file/events.h"
 #include "profile/file/marks.h"
+#include "profile/file/ranks.h"
 #include "profile/file/process_name.h"
 #include "profile/formats/diff.h"
 #include "profile/formats/html_diff.h"
 #include "profile/formats/html_events.h"
 #include "profile/formats/html_flows.h"
+#include "profile/formats/html_ranks.h"
 #include "profile/formats/html_sources.h"
 #include "profile/formats/html_values.h"
 #include "profile/formats/html_waiting.h"
@@ -53,6 +55,7 @@ struct thread_note {
 	int64_t end_ns;
 	int64_t total_ns;
 	int64_t raw_ns;
+	size_t without_ranks; /* functions for whose ranks there was no room */
 	struct swz_html_events events;
 	uint64_t cut_values; /* moments of calls, whose values had no room */
 };
@@ -86,6 +89,7 @@ struct page {
 	struct swz_html_sources *sources;
 	uint64_t event_room; /* bytes of events that there may be still */
 	uint64_t value_room; /* of arguments and results */
+	size_t rank_room;    /* and times of ranks */
 	struct comparison_note comparison;
 };
 
@@ -261,6 +265,9 @@ void swz_html_section(struct swz_writer *writer,
 	if (section->joined)
 		page->joined = section;
 	note = note_thread(page, section);
+	note->without_ranks = swz_html_put_ranks(page->stream,
+						 page->thread_count - 1,
+						 section, &page->rank_room);
 	if (!section->thread || !swz_profile_traced(section->profile))
 		return;
 	swz_html_put_events(page->stream, page->thread_count - 1,
@@ -473,6 +480,21 @@ static void put_samples(struct json *json, const struct swz_file_header *header)
 		 header->sample_flags & SWZ_SAMPLES_OF_WAITING);
 }
 
+/* Its own; of a sum those of all. */
+static void put_ranks(struct json *json, const struct swz_profile *profile)
+{
+	size_t i;
+
+	if (profile->ranks) {
+		open_value(json, "ranks", "[");
+		for (i = 0; i < profile->ranks->count; i++)
+			put_integer(json, NULL, profile->ranks->items[i].rank);
+		close_value(json, "]");
+	} else if (swz_profile_rank(profile) != SWZ_INDEX_NONE) {
+		put_integer(json, "rank", swz_profile_rank(profile));
+	}
+}
+
 static void put_header(struct json *json, const struct swz_profile *profile)
 {
 	const struct swz_file_header *header = &profile->header;
@@ -484,8 +506,7 @@ static void put_header(struct json *json, const struct swz_profile *profile)
 	put_string(json, "name", swz_process_name(profile, name, sizeof(name)));
 	put_integer(json, "pid", (uint32_t)header->pid);
 	put_integer(json, "parent", (uint32_t)header->parent_pid);
-	if (swz_profile_rank(profile) != SWZ_INDEX_NONE)
-		put_integer(json, "rank", swz_profile_rank(profile));
+	put_ranks(json, profile);
 	if (swz_profile_label(profile, "host"))
 		put_string(json, "host", swz_profile_label(profile, "host"));
 	put_string(json, "executable", profile->executable);
@@ -597,6 +618,8 @@ static void put_thread_note(struct json *json, const struct thread_note *thread)
 	put_ns(json, "endNs", thread->end_ns);
 	put_ns(json, "totalNs", thread->total_ns);
 	put_ns(json, "rawNs", thread->raw_ns);
+	if (thread->without_ranks)
+		put_integer(json, "withoutRanks", thread->without_ranks);
 	put_integer(json, "events", thread->events.events);
 	put_integer(json, "activations", thread->events.activations);
 	put_integer(json, "deepest", thread->events.deepest);
@@ -708,6 +731,7 @@ void swz_html_begin(struct swz_writer *writer)
 	page->sources = swz_html_sources_begin();
 	page->event_room = SWZ_HTML_EVENT_BYTES;
 	page->value_room = SWZ_HTML_VALUE_BYTES;
+	page->rank_room = SWZ_HTML_RANK_CELLS;
 	writer->state = page;
 	put_frame(page->stream, swz_page_head, swz_page_head_end);
 }

@@ -12,6 +12,7 @@
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
 #include "profile/costs/tree.h"
+#include "profile/file/ranks.h"
 #include "profile/file/thread_times.h"
 #include "profile/file/writer.h"
 
@@ -555,6 +556,10 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 		fprintf(stream,
 			"merged: %" PRIu64 " profiles, %" PRIu64 " threads\n",
 			header->merged_profiles, header->merged_threads);
+	if (profile->ranks)
+		fprintf(stream, "times by rank: of %zu, %" PRIu64 " profiles\n",
+			profile->ranks->count,
+			swz_profile_ranked_processes(profile));
 	fputs("duration: ", stream);
 	put_seconds(stream, duration);
 	fputs(is_sampled(profile) ? " s\n" : " s, with what the hooks took\n",

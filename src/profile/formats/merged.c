@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/formats/merged_parts.h"
 #include "profile/support/memory.h"
 
 #define NONE SWZ_INDEX_NONE
@@ -14,86 +15,30 @@
 #define FIRST_START 0x10000u
 #define NAMED_BYTES (1ull << 32) /* as profile_file.c of the sampler has it */
 
-struct writing {
-	FILE *stream;
-	const struct swz_merge *merge;
-	uint64_t written; /* bytes, with the header */
-	uint64_t *biases; /* by module: run-time address - ELF address */
-	uint64_t *starts;
-	uint32_t *ids;   /* by function */
-	uint32_t *first; /* by module: the id of its first function */
-};
-
-/* ---------------------------------------------------------------- bytes */
-
-struct body {
-	uint8_t *bytes;
-	size_t size, capacity;
-};
-
-static void add(struct body *body, const void *from, size_t size)
-{
-	if (body->capacity - body->size < size) {
-		body->capacity = body->size + size + body->capacity / 2;
-		body->bytes = swz_reallocate(body->bytes, body->capacity, 1);
-	}
-	if (size)
-		memcpy(body->bytes + body->size, from, size);
-	body->size += size;
-}
-
-static void add_string(struct body *body, const char *string)
-{
-	add(body, string, strlen(string) + 1);
-}
-
-/* Writes the chunk and empties the body. */
-static void put_chunk(struct writing *w, uint32_t type, size_t count,
-		      uint32_t owner, uint64_t reserved, struct body *body)
-{
-	static const char zeros[SWZ_UNIT_BYTES];
-	size_t padding = -body->size % SWZ_UNIT_BYTES;
-	struct swz_chunk chunk = {.magic = SWZ_CHUNK_MAGIC,
-				  .type = type,
-				  .bytes = sizeof(chunk) + body->size + padding,
-				  .count = (uint32_t)count,
-				  .owner = owner,
-				  .reserved = {reserved}};
-
-	if (w->stream) {
-		fwrite(&chunk, sizeof(chunk), 1, w->stream);
-		if (body->size)
-			fwrite(body->bytes, body->size, 1, w->stream);
-		fwrite(zeros, padding, 1, w->stream);
-	}
-	w->written += chunk.bytes;
-	body->size = 0;
-}
-
 /* ---------------------------------------------------------- descriptions */
 
-static void put_descriptions(struct writing *w)
+static void put_descriptions(struct swz_merged_file *w)
 {
 	const struct swz_merge *merge = w->merge;
-	struct body body = {0};
+	struct swz_bytes body = {0};
 	size_t i;
 
-	add_string(&body, merge->executable);
-	add_string(&body, merge->cwd);
+	swz_bytes_add_string(&body, merge->executable);
+	swz_bytes_add_string(&body, merge->cwd);
 	for (i = 0; i < merge->argument_count; i++)
-		add_string(&body, merge->arguments[i]);
-	put_chunk(w, SWZ_CHUNK_COMMAND, 2 + i, 0, 0, &body);
+		swz_bytes_add_string(&body, merge->arguments[i]);
+	swz_merged_put(w, SWZ_CHUNK_COMMAND, 2 + i, 0, 0, &body);
 	for (i = 0; i < 2 * merge->label_count; i++)
-		add_string(&body, merge->labels[i]);
+		swz_bytes_add_string(&body, merge->labels[i]);
 	if (i)
-		put_chunk(w, SWZ_CHUNK_LABELS, i, 0, 0, &body);
-	add(&body, merge->sources,
-	    merge->source_count * sizeof(*merge->sources));
-	put_chunk(w, SWZ_CHUNK_MERGED, merge->source_count, 0, 0, &body);
+		swz_merged_put(w, SWZ_CHUNK_LABELS, i, 0, 0, &body);
+	swz_bytes_add(&body, merge->sources,
+		      merge->source_count * sizeof(*merge->sources));
+	swz_merged_put(w, SWZ_CHUNK_MERGED, merge->source_count, 0, 0, &body);
 	free(body.bytes);
 }
 
-static void place_modules(struct writing *w)
+static void place_modules(struct swz_merged_file *w)
 {
 	const struct swz_merge *merge = w->merge;
 	uint64_t next = FIRST_START, named = SWZ_NO_FILE_START;
@@ -121,7 +66,7 @@ static bool is_import(const struct swz_merge_function *function)
 }
 
 /* Each module's own ones first. */
-static void number_functions(struct writing *w)
+static void number_functions(struct swz_merged_file *w)
 {
 	const struct swz_merge *merge = w->merge;
 	uint32_t *own = swz_allocate(merge->module_count, sizeof(*own));
@@ -151,10 +96,10 @@ static void number_functions(struct writing *w)
 	free(own);
 }
 
-static void put_modules(struct writing *w)
+static void put_modules(struct swz_merged_file *w)
 {
 	const struct swz_merge *merge = w->merge;
-	struct body body = {0};
+	struct swz_bytes body = {0};
 	uint32_t i;
 
 	for (i = 0; i < merge->module_count; i++) {
@@ -167,20 +112,20 @@ static void put_modules(struct writing *w)
 			     (merge->modules[i].by_name ? NAMED_BYTES : size);
 		record.first_function = w->first[i];
 		record.load_ticks = record.unload_ticks = 0;
-		add(&body, &record, sizeof(record));
-		add_string(&body, merge->modules[i].path);
-		put_chunk(w, SWZ_CHUNK_MODULE, 1, i, 0, &body);
+		swz_bytes_add(&body, &record, sizeof(record));
+		swz_bytes_add_string(&body, merge->modules[i].path);
+		swz_merged_put(w, SWZ_CHUNK_MODULE, 1, i, 0, &body);
 	}
 	free(body.bytes);
 }
 
 /* A chunk for each module, with its functions in the order that the sum has. */
-static void put_functions(struct writing *w)
+static void put_functions(struct swz_merged_file *w)
 {
 	const struct swz_merge *merge = w->merge;
-	struct body *bodies = swz_allocate(merge->module_count + 1,
-					   sizeof(*bodies));
-	struct body name = {0};
+	struct swz_bytes *bodies = swz_allocate(merge->module_count + 1,
+						sizeof(*bodies));
+	struct swz_bytes name = {0};
 	size_t i;
 
 	for (i = 0; i < merge->function_count; i++) {
@@ -192,139 +137,32 @@ static void put_functions(struct writing *w)
 			.flags = f->flags,
 			.id = w->ids[i]};
 
-		add(&bodies[f->module == NONE ? merge->module_count
-					      : f->module],
-		    &record, sizeof(record));
+		swz_bytes_add(&bodies[f->module == NONE ? merge->module_count
+							: f->module],
+			      &record, sizeof(record));
 		if (!f->asked)
 			continue;
-		add(&name, &w->ids[i], sizeof(w->ids[i]));
-		add_string(&name, f->asked);
-		put_chunk(w, SWZ_CHUNK_NAMES, 1, f->module, 0, &name);
+		swz_bytes_add(&name, &w->ids[i], sizeof(w->ids[i]));
+		swz_bytes_add_string(&name, f->asked);
+		swz_merged_put(w, SWZ_CHUNK_NAMES, 1, f->module, 0, &name);
 	}
 	for (i = 0; i <= merge->module_count; i++) {
 		if (bodies[i].size)
-			put_chunk(w, SWZ_CHUNK_FUNCTIONS,
-				  bodies[i].size /
-					  sizeof(struct swz_function_record),
-				  i < merge->module_count ? (uint32_t)i : NONE,
-				  0, &bodies[i]);
+			swz_merged_put(
+				w, SWZ_CHUNK_FUNCTIONS,
+				bodies[i].size /
+					sizeof(struct swz_function_record),
+				i < merge->module_count ? (uint32_t)i : NONE, 0,
+				&bodies[i]);
 		free(bodies[i].bytes);
 	}
 	free(bodies);
 	free(name.bytes);
 }
 
-/* -------------------------------------------------------------- names */
-
-/* Records first, then text: its place counts from the body's start. */
-struct names {
-	struct body records, text;
-	struct swz_map places; /* (string, 0): where in the text */
-	uint32_t languages;
-};
-
-static uint32_t text_at(struct names *names, const char *string)
-{
-	uint32_t *at;
-
-	if (!string || !*string)
-		return 0;
-	at = swz_map_at(&names->places, (uintptr_t)string, 0);
-	if (*at == SWZ_MAP_NONE) {
-		*at = (uint32_t)names->text.size;
-		add_string(&names->text, string);
-	}
-	return *at + 1; /* until the records are complete */
-}
-
-static void put_names(struct writing *w, uint32_t type, uint32_t module,
-		      size_t record_bytes, struct names *names)
-{
-	size_t count = names->records.size / record_bytes;
-
-	add(&names->records, names->text.bytes, names->text.size);
-	if (count)
-		put_chunk(w, type, count, module, names->languages,
-			  &names->records);
-	free(names->records.bytes);
-	free(names->text.bytes);
-	swz_map_free(&names->places);
-}
-
-static void shift(uint32_t *text, size_t records)
-{
-	*text = *text ? *text - 1 + (uint32_t)records : 0;
-}
-
-static void put_symbols(struct writing *w, uint32_t module)
-{
-	struct names names = {0};
-	size_t i;
-
-	for (i = 0; i < w->merge->symbol_count; i++) {
-		const struct swz_merge_symbol *s = &w->merge->symbols[i];
-		struct swz_symbol_record record = {
-			.address = s->address,
-			.size = s->size,
-			.number = s->number,
-		};
-
-		if (s->module != module)
-			continue;
-		record.name = text_at(&names, s->name);
-		record.file = text_at(&names, s->file);
-		names.languages |= s->languages;
-		add(&names.records, &record, sizeof(record));
-	}
-	for (i = 0; i * sizeof(struct swz_symbol_record) < names.records.size;
-	     i++) {
-		struct swz_symbol_record *record =
-			(struct swz_symbol_record *)(void *)
-				names.records.bytes +
-			i;
-
-		shift(&record->name, names.records.size);
-		shift(&record->file, names.records.size);
-	}
-	put_names(w, SWZ_CHUNK_SYMBOLS, module,
-		  sizeof(struct swz_symbol_record), &names);
-}
-
-static void put_lines(struct writing *w, uint32_t module)
-{
-	struct names names = {0};
-	size_t i;
-
-	for (i = 0; i < w->merge->line_count; i++) {
-		const struct swz_merge_line *l = &w->merge->lines[i];
-		struct swz_line_record record = {
-			.address = l->address,
-			.line = (uint32_t)l->line,
-			.outer_line = (uint32_t)l->outer_line,
-		};
-
-		if (l->module != module)
-			continue;
-		record.file = text_at(&names, l->file);
-		record.inlined = text_at(&names, l->inlined);
-		add(&names.records, &record, sizeof(record));
-	}
-	for (i = 0; i * sizeof(struct swz_line_record) < names.records.size;
-	     i++) {
-		struct swz_line_record *record =
-			(struct swz_line_record *)(void *)names.records.bytes +
-			i;
-
-		shift(&record->file, names.records.size);
-		shift(&record->inlined, names.records.size);
-	}
-	put_names(w, SWZ_CHUNK_LINES, module, sizeof(struct swz_line_record),
-		  &names);
-}
-
 /* ------------------------------------------------------------- threads */
 
-static uint64_t site_of(const struct writing *w,
+static uint64_t site_of(const struct swz_merged_file *w,
 			const struct swz_merge_node *node)
 {
 	return node->site_module == NONE
@@ -332,11 +170,11 @@ static uint64_t site_of(const struct writing *w,
 		       : node->site + w->biases[node->site_module];
 }
 
-static void put_nodes(struct writing *w, uint32_t index, uint32_t root)
+static void put_nodes(struct swz_merged_file *w, uint32_t index, uint32_t root)
 {
 	const struct swz_merge_thread *thread = &w->merge->threads[index];
 	bool samples = w->merge->header.flags & SWZ_FILE_SAMPLES;
-	struct body body = {0};
+	struct swz_bytes body = {0};
 	size_t i;
 
 	for (i = 0; i < thread->count; i++) {
@@ -356,25 +194,25 @@ static void put_nodes(struct writing *w, uint32_t index, uint32_t root)
 		};
 
 		node.outer_ticks = samples ? from->waiting_ns : from->outer_ns;
-		add(&body, &node, sizeof(node));
+		swz_bytes_add(&body, &node, sizeof(node));
 	}
-	put_chunk(w, SWZ_CHUNK_NODES, thread->count, index, 0, &body);
+	swz_merged_put(w, SWZ_CHUNK_NODES, thread->count, index, 0, &body);
 	for (i = 0; i < thread->count; i++) {
 		struct swz_unwound_record unwound = {
 			.node = root + (uint32_t)i,
 			.count = thread->nodes[i].unwound};
 
 		if (unwound.count)
-			add(&body, &unwound, sizeof(unwound));
+			swz_bytes_add(&body, &unwound, sizeof(unwound));
 	}
 	if (body.size)
-		put_chunk(w, SWZ_CHUNK_UNWOUND,
-			  body.size / sizeof(struct swz_unwound_record), index,
-			  0, &body);
+		swz_merged_put(w, SWZ_CHUNK_UNWOUND,
+			       body.size / sizeof(struct swz_unwound_record),
+			       index, 0, &body);
 	free(body.bytes);
 }
 
-static void put_thread(struct writing *w, uint32_t index)
+static void put_thread(struct swz_merged_file *w, uint32_t index)
 {
 	const struct swz_merge_thread *thread = &w->merge->threads[index];
 	uint64_t end = START_NS + (uint64_t)thread->raw_ns;
@@ -388,17 +226,17 @@ static void put_thread(struct writing *w, uint32_t index)
 		.processor_ns = (uint64_t)thread->processor_ns,
 		.processor_ticks = thread->processor_known ? end : 0,
 	};
-	struct body body = {0};
+	struct swz_bytes body = {0};
 
 	memcpy(record.name, thread->name,
 	       strnlen(thread->name, sizeof(record.name)));
 	put_nodes(w, index, record.root);
-	add(&body, &record, sizeof(record));
-	put_chunk(w, SWZ_CHUNK_THREAD, 1, index, 0, &body);
+	swz_bytes_add(&body, &record, sizeof(record));
+	swz_merged_put(w, SWZ_CHUNK_THREAD, 1, index, 0, &body);
 	free(body.bytes);
 }
 
-static void put_all(struct writing *w)
+static void put_all(struct swz_merged_file *w)
 {
 	uint32_t i;
 
@@ -407,14 +245,15 @@ static void put_all(struct writing *w)
 	put_modules(w);
 	put_functions(w);
 	for (i = 0; i < w->merge->module_count; i++) {
-		put_symbols(w, i);
-		put_lines(w, i);
+		swz_merged_put_symbols(w, i);
+		swz_merged_put_lines(w, i);
 	}
 	for (i = 0; i < w->merge->thread_count; i++)
 		put_thread(w, i);
+	swz_merged_put_ranks(w);
 }
 
-static void put_header(const struct writing *w)
+static void put_header(const struct swz_merged_file *w)
 {
 	uint8_t page[SWZ_HEADER_BYTES] = {0};
 	struct swz_file_header header = w->merge->header;
@@ -448,7 +287,7 @@ static void put_header(const struct writing *w)
 
 void swz_write_merged(FILE *stream, const struct swz_merge *merge)
 {
-	struct writing w = {.merge = merge};
+	struct swz_merged_file w = {.merge = merge};
 
 	place_modules(&w);
 	number_functions(&w);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include "base/packed_functions.h"
 #include "base/refusal_text.h"
 #include "profile/file/packed_nodes.h"
+#include "profile/file/rank_costs.h"
+#include "profile/support/memory.h"
 #include "profile/support/output.h"
 #include "swizzle/format.h"
 #include "swizzle/values.h"
@@ -501,6 +504,10 @@ static const char *type_name(uint32_t type)
 		return "LABELS";
 	case SWZ_CHUNK_MERGED:
 		return "MERGED";
+	case SWZ_CHUNK_RANKS:
+		return "RANKS";
+	case SWZ_CHUNK_RANK_COSTS:
+		return "RANK_COSTS";
 	case SWZ_CHUNK_MODULE:
 		return "MODULE";
 	case SWZ_CHUNK_FUNCTIONS:
@@ -583,6 +590,50 @@ static void put_values(struct dump *dump, uint64_t at, uint64_t size)
 	}
 }
 
+static bool put_rank(struct dump *dump, const void *bytes, uint64_t offset)
+{
+	struct swz_rank_record r;
+
+	(void)offset;
+	memcpy(&r, bytes, sizeof(r));
+	fprintf(dump->stream,
+		"  rank %" PRIu32 ": %" PRIu64 " processes, least pid %" PRId32
+		", host at %" PRIu32 "\n",
+		r.rank, r.processes, r.pid, r.host);
+	return true;
+}
+
+/* As in the file: threads by their index, functions by their number. */
+static void put_rank_costs(struct dump *dump, uint64_t at, uint64_t size,
+			   uint32_t count)
+{
+	uint8_t *packed = swz_allocate(size + 1, 1);
+	struct swz_rank_cost *costs = NULL;
+	uint32_t i;
+
+	if (count <= SWZ_RANK_MOST_COSTS)
+		costs = swz_allocate((size_t)count + 1, sizeof(*costs));
+	if (!costs ||
+	    pread(dump->fd, packed, size, (off_t)at) != (ssize_t)size ||
+	    !swz_rank_costs_unpack(packed, size, costs, count)) {
+		problem(dump, "cannot be unpacked");
+		count = 0;
+	}
+	for (i = 0; i < count; i++) {
+		if (dump->rows && i >= dump->rows) {
+			fputs("  ... more\n", dump->stream);
+			break;
+		}
+		fprintf(dump->stream,
+			"  thread %" PRIu32 " function %" PRIu32 ": %" PRIu64
+			" calls, self %" PRId64 ", inclusive %" PRId64 "\n",
+			costs[i].thread, costs[i].function, costs[i].calls,
+			costs[i].self_ns, costs[i].inclusive_ns);
+	}
+	free(packed);
+	free(costs);
+}
+
 static void put_body(struct dump *dump, const struct swz_chunk *chunk,
 		     uint64_t at, uint64_t size)
 {
@@ -639,6 +690,13 @@ static void put_body(struct dump *dump, const struct swz_chunk *chunk,
 		break;
 	case SWZ_CHUNK_CODE:
 		put_text_lines(dump, at, at + size, chunk->count);
+		break;
+	case SWZ_CHUNK_RANKS:
+		put_records(dump, at, size, chunk->count,
+			    sizeof(struct swz_rank_record), put_rank);
+		break;
+	case SWZ_CHUNK_RANK_COSTS:
+		put_rank_costs(dump, at, size, chunk->count);
 		break;
 	case SWZ_CHUNK_SYMBOLS:
 		put_records(dump, at, size, chunk->count,

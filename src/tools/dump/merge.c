@@ -101,6 +101,11 @@ static void complain(const struct merging *m, const char *path,
 				  "which cannot be added: left out",
 				  path);
 		break;
+	case SWZ_MERGE_DAMAGED:
+		swz_dump_complain("%s: damaged; its times by rank cannot be "
+				  "read: left out. Merge its profiles again",
+				  path);
+		break;
 	default:
 		break;
 	}
@@ -168,7 +173,13 @@ static bool read_target(struct merging *m)
 				  "made, or damaged, is left as it is. Name "
 				  "another file",
 				  path);
-	good = good && swz_merge_add(&m->merge, profile) == SWZ_MERGE_ADDED;
+	if (good) {
+		enum swz_merge_status status = swz_merge_add(&m->merge,
+							     profile);
+
+		complain(m, path, status);
+		good = status == SWZ_MERGE_ADDED;
+	}
 	swz_profile_free(profile);
 	m->has_target = true;
 	return good;

@@ -1,0 +1,284 @@
+/* Costs stay in the file until they are wanted: those of one rank at a time. */
+
+#include "profile/file/ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/file/scan.h"
+#include "profile/support/arith.h"
+#include "profile/support/memory.h"
+
+struct swz_scan_costs {
+	uint32_t rank, count;
+	uint64_t offset, bytes;
+};
+
+static uint32_t *copy_words(const uint8_t *from, size_t count)
+{
+	uint32_t *words = swz_allocate(count + 1, sizeof(*words));
+
+	if (count)
+		memcpy(words, from, count * sizeof(*words));
+	return words;
+}
+
+static struct swz_summed_rank rank_of(const uint8_t *body, size_t size,
+				      size_t index)
+{
+	struct swz_rank_record record;
+	struct swz_summed_rank rank;
+
+	memcpy(&record, body + index * sizeof(record), sizeof(record));
+	rank = (struct swz_summed_rank){.rank = record.rank,
+					.pid = record.pid,
+					.processes = record.processes};
+	if (record.host && record.host < size && body[record.host])
+		rank.host = (const char *)body + record.host;
+	return rank;
+}
+
+void swz_scan_ranks(struct swz_scan *scan, const struct swz_chunk *chunk,
+		    const uint8_t *body, size_t size)
+{
+	uint64_t functions = chunk->reserved[SWZ_RANKS_FUNCTIONS];
+	uint64_t threads = chunk->reserved[SWZ_RANKS_THREADS];
+	size_t records = chunk->count * sizeof(struct swz_rank_record);
+	struct swz_summed_ranks *ranks;
+	size_t words, i;
+
+	if (scan->profile->ranks || !size || body[size - 1] || records > size ||
+	    functions > size || threads > size ||
+	    (functions + threads) * sizeof(uint32_t) > size - records) {
+		scan->profile->damage.bad_chunks++;
+		return;
+	}
+	ranks = swz_allocate(1, sizeof(*ranks));
+	ranks->items = swz_allocate(chunk->count + 1, sizeof(*ranks->items));
+	ranks->count = chunk->count;
+	for (i = 0; i < ranks->count; i++)
+		ranks->items[i] = rank_of(body, size, i);
+	words = records;
+	ranks->function_count = functions;
+	ranks->functions = copy_words(body + words, functions);
+	words += functions * sizeof(uint32_t);
+	ranks->thread_count = threads;
+	ranks->threads = copy_words(body + words, threads);
+	scan->profile->ranks = ranks;
+}
+
+void swz_scan_rank_costs(struct swz_scan *scan, const struct swz_chunk *chunk,
+			 size_t offset, size_t size)
+{
+	swz_grow(&scan->costs, &scan->cost_capacity, scan->cost_count,
+		 sizeof(*scan->costs));
+	scan->costs[scan->cost_count++] = (struct swz_scan_costs){
+		.rank = chunk->owner,
+		.count = chunk->count,
+		.offset = offset,
+		.bytes = size};
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct swz_summed_rank *a = left, *b = right;
+
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static int compare_words(const void *left, const void *right)
+{
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static struct swz_summed_rank *find(const struct swz_summed_ranks *ranks,
+				    uint32_t rank)
+{
+	struct swz_summed_rank key = {.rank = rank};
+
+	return ranks ? bsearch(&key, ranks->items, ranks->count, sizeof(key),
+			       compare)
+		     : NULL;
+}
+
+/* A rank that is there twice is damage; the first counts. */
+static void sort_ranks(struct swz_profile *profile)
+{
+	struct swz_summed_ranks *ranks = profile->ranks;
+	size_t kept = 0, i;
+
+	qsort(ranks->items, ranks->count, sizeof(*ranks->items), compare);
+	for (i = 0; i < ranks->count; i++) {
+		if (kept && ranks->items[kept - 1].rank == ranks->items[i].rank)
+			profile->damage.bad_chunks++;
+		else
+			ranks->items[kept++] = ranks->items[i];
+	}
+	ranks->count = kept;
+}
+
+static uint32_t thread_by_index(const struct swz_profile *profile,
+				uint32_t index)
+{
+	size_t from = 0, to = profile->thread_count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (profile->threads[middle].index < index)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < profile->thread_count &&
+			       profile->threads[from].index == index
+		       ? (uint32_t)from
+		       : SWZ_INDEX_NONE;
+}
+
+static void find_parts(struct swz_profile *profile)
+{
+	struct swz_summed_ranks *ranks = profile->ranks;
+	size_t i;
+
+	for (i = 0; i < ranks->function_count; i++)
+		ranks->functions[i] = swz_profile_function_by_id(
+			profile, ranks->functions[i]);
+	for (i = 0; i < ranks->thread_count; i++)
+		ranks->threads[i] = thread_by_index(profile, ranks->threads[i]);
+	qsort(ranks->threads, ranks->thread_count, sizeof(*ranks->threads),
+	      compare_words);
+	while (ranks->thread_count &&
+	       ranks->threads[ranks->thread_count - 1] == SWZ_INDEX_NONE) {
+		ranks->thread_count--;
+		profile->damage.bad_chunks++;
+	}
+}
+
+void swz_ranks_index(struct swz_scan *scan)
+{
+	struct swz_profile *profile = scan->profile;
+	size_t i;
+
+	if (profile->ranks) {
+		sort_ranks(profile);
+		find_parts(profile);
+	}
+	for (i = 0; i < scan->cost_count; i++) {
+		const struct swz_scan_costs *costs = &scan->costs[i];
+		struct swz_summed_rank *rank = find(profile->ranks,
+						    costs->rank);
+
+		if (!rank || rank->cost_count ||
+		    costs->count > SWZ_RANK_MOST_COSTS) {
+			profile->damage.bad_chunks++;
+			continue;
+		}
+		rank->cost_count = costs->count;
+		rank->offset = costs->offset;
+		rank->bytes = costs->bytes;
+	}
+	free(scan->costs);
+}
+
+void swz_ranks_free(struct swz_profile *profile)
+{
+	if (!profile->ranks)
+		return;
+	free(profile->ranks->items);
+	free(profile->ranks->functions);
+	free(profile->ranks->threads);
+	free(profile->ranks);
+}
+
+bool swz_profile_thread_has_rank(const struct swz_profile *profile,
+				 size_t thread)
+{
+	uint32_t key = (uint32_t)thread;
+
+	if (!profile->ranks)
+		return swz_profile_rank(profile) != SWZ_INDEX_NONE;
+	return profile->ranks->thread_count &&
+	       bsearch(&key, profile->ranks->threads,
+		       profile->ranks->thread_count, sizeof(key),
+		       compare_words) != NULL;
+}
+
+uint64_t swz_profile_ranked_processes(const struct swz_profile *profile)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	if (!profile->ranks) {
+		if (swz_profile_rank(profile) == SWZ_INDEX_NONE)
+			return 0;
+		return profile->header.flags & SWZ_FILE_MERGED
+			       ? profile->header.merged_profiles
+			       : 1;
+	}
+	for (i = 0; i < profile->ranks->count; i++)
+		sum = swz_add_count(sum, profile->ranks->items[i].processes);
+	return sum;
+}
+
+/* False if there is no such thread or function. */
+static bool refer(const struct swz_profile *profile, struct swz_rank_cost *cost)
+{
+	const struct swz_summed_ranks *ranks = profile->ranks;
+	uint32_t function = cost->function;
+
+	cost->thread = thread_by_index(profile, cost->thread);
+	if (cost->thread == SWZ_INDEX_NONE ||
+	    !swz_profile_thread_has_rank(profile, cost->thread))
+		return false;
+	if (function < SWZ_RANK_SPECIAL) {
+		cost->function = UINT32_MAX - function;
+		return true;
+	}
+	if (function - SWZ_RANK_SPECIAL >= ranks->function_count)
+		return false;
+	cost->function = ranks->functions[function - SWZ_RANK_SPECIAL];
+	return cost->function != SWZ_INDEX_NONE;
+}
+
+struct swz_rank_cost *swz_profile_rank_costs(struct swz_profile *profile,
+					     size_t index)
+{
+	struct swz_summed_rank *rank = &profile->ranks->items[index];
+	uint8_t *packed = swz_allocate(rank->bytes + 1, 1);
+	struct swz_rank_cost *costs = swz_allocate((size_t)rank->cost_count + 1,
+						   sizeof(*costs));
+	bool good = swz_profile_bytes(profile, rank->offset, packed,
+				      rank->bytes) == rank->bytes &&
+		    (!rank->cost_count ||
+		     swz_rank_costs_unpack(packed, rank->bytes, costs,
+					   rank->cost_count));
+	uint32_t i;
+
+	for (i = 0; good && i < rank->cost_count; i++)
+		good = refer(profile, &costs[i]);
+	free(packed);
+	if (good)
+		return costs;
+	free(costs);
+	profile->damage.bad_chunks += !rank->damaged;
+	rank->damaged = true;
+	return NULL;
+}
+
+bool swz_profile_ranks_are_whole(struct swz_profile *profile)
+{
+	size_t i;
+
+	for (i = 0; profile->ranks && i < profile->ranks->count; i++) {
+		struct swz_rank_cost *costs = swz_profile_rank_costs(profile,
+								     i);
+
+		if (!costs)
+			return false;
+		free(costs);
+	}
+	return true;
+}
