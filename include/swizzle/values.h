@@ -52,7 +52,9 @@ enum swz_part_kind {
 	SWZ_PART_COUNTED = 3,
 	/* The same, and the length lies before the text, by 24 bytes. */
 	SWZ_PART_OLD_STRING = 4,
-	/* The place `other` has the length, this one points at the text. */
+	/* The place `other` has the length, this one points at the text. At an
+	 * `offset` of N that is to be multiplied with integer argument N (of
+	 * fwrite). */
 	SWZ_PART_SPAN = 5,
 	/* The place is kept for the parts of the return; nothing is recorded.
 	 */

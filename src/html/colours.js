@@ -4,6 +4,10 @@
 
 const HUES = [212, 28, 152, 278, 350, 186, 48, 318, 96, 240, 8, 128];
 
+// Of the configuration's colours; the others have none.
+const NAMED_HUES = {red: 4, green: 130, yellow: 50, blue: 214, magenta: 305,
+	cyan: 184};
+
 class Colours {
 	constructor(model) {
 		this.model = model;
@@ -74,6 +78,15 @@ class Colours {
 			this.dark ? 66 - 10 * share : 86 - 24 * share);
 	}
 
+	// One that the configuration has given a function.
+	named(colour) {
+		if (colour in NAMED_HUES)
+			return this.hsl(NAMED_HUES[colour], this.dark ? 62 : 74,
+				this.dark ? 60 : 72);
+		return colour === 'dim' ? this.hsl(215, 6, this.dark ? 34 : 90) :
+			this.hsl(215, 12, this.dark ? 86 : 48); // bold
+	}
+
 	compute(fn) {
 		const module = this.model.catalog.module[fn];
 		const hash = scatter(fn);
@@ -81,6 +94,10 @@ class Colours {
 
 		if (this.mode === 'change')
 			return this.model.comparison.ofFunction(this, fn);
+		const {colour} = this.model.settings.get(fn) || {};
+
+		if (colour && this.mode !== 'heat')
+			return this.named(colour);
 		if (this.mode === 'function')
 			return this.hsl(hash % 360, this.dark ? 48 : 66,
 				(this.dark ? 60 : 76) + shift / 2);

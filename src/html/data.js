@@ -59,6 +59,19 @@ function readSources(bytes) {
 	return sources;
 }
 
+// {function: {prefix, colour}}, as the configuration has it.
+function readSettings(bytes) {
+	const reader = new Reader(bytes);
+	const settings = new Map();
+
+	for (let fn = 0; reader.at < bytes.length;) {
+		fn += reader.number();
+		settings.set(fn, {prefix: reader.string(),
+			colour: reader.string()});
+	}
+	return settings;
+}
+
 function readThread(bytes) {
 	const reader = new Reader(bytes);
 	const rowCount = reader.number();
@@ -192,6 +205,8 @@ async function readData(progress) {
 	const strings = readStrings(await blocks.take('strings'));
 	const catalog = readCatalog(await blocks.take('catalog'), strings);
 	const sources = readSources(await blocks.take('sources'));
+	const settings = blocks.has('settings') ?
+		readSettings(await blocks.take('settings')) : new Map();
 	const threads = [];
 	const all = description.threads.reduce((sum, {activations}) =>
 		sum + activations, 0);
@@ -217,6 +232,9 @@ async function readData(progress) {
 		if (blocks.has(`moments ${index}`))
 			thread.values = new Values(thread, blocks,
 				await blocks.take(`moments ${index}`));
+		if (blocks.has(`bands ${index}`))
+			thread.bands = readBands(await blocks.take(
+				`bands ${index}`), thread);
 		progress(blocks.done / blocks.count);
 		if (about.events && !eager && blocks.has(`levels ${index}`))
 			thread.trace = new LargeTrace(thread, blocks,
@@ -230,7 +248,7 @@ async function readData(progress) {
 	const flows = blocks.has('flows') ?
 		new Flows(await blocks.take('flows'), threads) : null;
 
-	return {description, catalog, sources, threads, flows};
+	return {description, catalog, sources, threads, flows, settings};
 }
 
 // Times of all processes count from the beginning of the first.

@@ -146,6 +146,11 @@ function traceRemarks(profile, threads, say) {
 			'figures are complete.');
 	const cut = sum('cutValues');
 
+	const banded = sum('cutBanded');
+
+	if (banded)
+		say(true, `${plural(banded, 'call')} had no room in the bands of ` +
+			'the timeline: a thread has 100,000 there.');
 	if (cut)
 		say(true, 'Arguments and results had no room in this page at ' +
 			`${grouped(cut)} beginnings and ends of calls. For them: swizzle-dump -f html ` +
@@ -208,7 +213,7 @@ class Notes {
 			p.filtered + p.ring, 0) + this.app.model.threads.some(
 			thread => thread.untraced || thread.shortCalls ||
 				thread.trace && thread.trace.missing ||
-				thread.cutValues);
+				thread.cutValues || thread.cutBanded);
 	}
 
 	show() {

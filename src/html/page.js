@@ -181,9 +181,10 @@ class App {
 			return this.threadName(model.threads[thread] ||
 				(model.threads.length === 1 ?
 					model.threads[0] : null));
-		return this.withModule && model.catalog.module[fn] >= 0 ?
-			model.moduleName(fn) + ':' + model.catalog.name[fn] :
-			model.catalog.name[fn];
+		const {prefix = ''} = model.settings.get(fn) || {};
+
+		return prefix + (this.withModule && model.catalog.module[fn] >= 0 ?
+			model.moduleName(fn) + ':' : '') + model.catalog.name[fn];
 	}
 
 	threadName(thread, withoutTid) {
@@ -501,7 +502,7 @@ class App {
 	// Chosen in the chart, at a POINT of the window: shown in the table, too.
 	clicked(item, point) {
 		this.bubble.close();
-		if (this.chart.clicked && this.chart.clicked(item))
+		if (this.chart.clicked && this.chart.clicked(item, point))
 			return;
 		this.select(item === null ? -1 : this.chart.fnOf(item));
 		if (this.listName === 'functions')

@@ -11,6 +11,7 @@ class Timeline extends Chart {
 		this.folded = new Set(); // threads, of which the rows are low
 		this.pending = null;
 		this.rowCache = new Map(); // of folded lanes
+		this.bands = new BandPainter(this);
 		this.lines = []; // of flows, as they were drawn last
 		for (const {trace} of app.model.threads)
 			if (trace && trace.large)
@@ -32,15 +33,21 @@ class Timeline extends Chart {
 
 	// How many lanes can be seen.
 	get lanesInView() {
-		let top = RULER - this.scroll, count = 0;
+		let top = this.lanesTop - this.scroll, count = 0;
 
 		for (const thread of this.lanes()) {
 			const bottom = top + this.laneHeight(thread);
 
-			count += bottom > RULER && top < this.view().height;
+			count += bottom > this.lanesTop &&
+				top < this.view().height;
 			top = bottom;
 		}
 		return Math.max(count, 1);
+	}
+
+	// Where the lanes begin, not scrolled.
+	get lanesTop() {
+		return RULER + this.bands.height;
 	}
 
 	// At first, where there is no room for all: an overview.
@@ -70,7 +77,7 @@ class Timeline extends Chart {
 
 		if (!this.folded.has(thread.index))
 			return ROW * deepest;
-		return clamp((this.view().height - RULER) / this.lanes().length -
+		return clamp((this.view().height - this.lanesTop) / this.lanes().length -
 			ROW - LANE_GAP, 2 * ROW, ROW * Math.max(deepest, 1));
 	}
 
@@ -121,7 +128,7 @@ class Timeline extends Chart {
 
 	height() {
 		return this.lanes().reduce((sum, thread) => sum +
-			this.laneHeight(thread), RULER);
+			this.laneHeight(thread), this.lanesTop);
 	}
 
 	// Values count from the beginning of everything.
@@ -130,7 +137,7 @@ class Timeline extends Chart {
 	}
 
 	paint(context, width, height) {
-		let top = RULER - this.scroll;
+		let top = this.lanesTop - this.scroll;
 
 		this.left = this.time(this.from);
 		this.scale = width / this.span();
@@ -138,11 +145,12 @@ class Timeline extends Chart {
 		for (const thread of this.lanes()) {
 			const bottom = top + this.laneHeight(thread);
 
-			if (bottom > RULER && top < height)
+			if (bottom > this.lanesTop && top < height)
 				this.paintLane(context, thread, top, width, height);
 			top = bottom;
 		}
 		this.paintFlows(context, width);
+		this.bands.paint(context, width);
 		this.paintRuler(context, width, (at, step) => tick(at, step));
 		if (this.model.description.compensated)
 			this.paintRulerNote(context, width, 'time with hooks');
@@ -174,7 +182,7 @@ class Timeline extends Chart {
 	placeOf(end) {
 		const {thread} = end;
 		const time = this.model.flows.momentOf(end);
-		let y = RULER - this.scroll;
+		let y = this.lanesTop - this.scroll;
 
 		for (const lane of this.lanes()) {
 			if (lane !== thread) {
@@ -281,7 +289,7 @@ class Timeline extends Chart {
 
 			if (y > height)
 				break;
-			if (y > RULER - high)
+			if (y > this.lanesTop - high)
 				this.paintRow(context, thread, trace, row, y, high);
 		}
 		if (thread.off)
@@ -531,7 +539,7 @@ class Timeline extends Chart {
 	// ---- what is where ----
 
 	laneAt(y) {
-		let top = RULER - this.scroll;
+		let top = this.lanesTop - this.scroll;
 
 		for (const thread of this.lanes()) {
 			const bottom = top + this.laneHeight(thread);
@@ -552,6 +560,8 @@ class Timeline extends Chart {
 	// {thread, of, at}: an activation of a trace or what stands for it, or at -1
 	// for the head of a lane; or null.
 	at(x, y) {
+		if (y >= RULER && y < this.lanesTop)
+			return this.bands.at(x, y);
 		const lane = y < RULER ? null : this.laneAt(y);
 
 		if (!lane || lane.row >= lane.thread.trace.deepest)
@@ -581,17 +591,20 @@ class Timeline extends Chart {
 	}
 
 	sameItem(a, b) {
-		return a.thread === b.thread && a.of === b.of && a.at === b.at;
+		return a.thread === b.thread && a.of === b.of && a.at === b.at &&
+			a.call === b.call;
 	}
 
-	fnOf({thread, of, at}) {
-		return at < 0 ? -1 : thread.nodes.fn[of.node[at]];
+	fnOf({thread, of, at, call}) {
+		return call ? thread.nodes.fn[call.node] : at < 0 ? -1 : thread.nodes.fn[of.node[at]];
 	}
 
-	// A click on the head of a lane folds it.
-	clicked(item) {
+	// A click on the head of a lane folds it; one in a band leads to the call.
+	clicked(item, point) {
 		if (!item || item.at >= 0)
 			return false;
+		if (item.call)
+			return this.clickedBand(item.call, point);
 		const {index} = item.thread;
 
 		if (!this.folded.delete(index))
@@ -606,8 +619,39 @@ class Timeline extends Chart {
 			!(item.of.level && item.of.flags[item.at] & RUN);
 	}
 
-	zoomTo({thread, of, at}) {
-		if (at < 0)
+	clickedBand(call, point) {
+		const found = this.findCall(call);
+
+		this.app.select(call.thread.nodes.fn[call.node]);
+		if (found)
+			this.app.bubble.open(found, point);
+		else
+			this.zoomTo({thread: call.thread, call});
+		return true;
+	}
+
+	// The item of a call in a band; null: what is drawn now has no box of it.
+	findCall({thread, row, start}) {
+		const of = this.viewOf(thread);
+
+		if (row >= of.deepest)
+			return null;
+		const found = firstStartingAt(of, of.rows[row], of.rows[row + 1],
+			start);
+		const item = found < of.rows[row + 1] &&
+			{thread, of, at: of.byDepth[found]};
+
+		return item && of.start[item.at] === start && this.isCall(item) ?
+			item : null;
+	}
+
+	zoomTo({thread, of, at, call}) {
+		if (call) {
+			const margin = Math.max(2 * (call.end - call.start), 1000);
+
+			this.glide(call.start - margin - this.model.first,
+				call.end + margin - this.model.first);
+		} else if (at < 0)
 			this.glide(thread.start - this.model.first,
 				thread.end - this.model.first);
 		else
@@ -635,7 +679,7 @@ class Timeline extends Chart {
 			return;
 		const {thread, of, at} = best;
 		const {start, end} = of;
-		let y = RULER + (1 + rowOf(of, at)) * ROW;
+		let y = this.lanesTop + (1 + rowOf(of, at)) * ROW;
 
 		this.folded.delete(thread.index);
 		for (const lane of this.lanes()) {
@@ -645,13 +689,29 @@ class Timeline extends Chart {
 		}
 		const {height} = this.view();
 
-		if (y < this.scroll + RULER || y > this.scroll + height - 2 * ROW)
+		if (y < this.scroll + this.lanesTop || y > this.scroll + height - 2 * ROW)
 			this.scrollTo(y - height / 2);
 		this.glide(start[at] - this.model.first - 2 * longest,
 			end[at] - this.model.first + 2 * longest);
 	}
 
-	describe({thread, of, at}) {
+	describeBanded({thread, start, end, node, text, band}) {
+		const {catalog, description} = this.model;
+		const raw = description.compensated ? ' (with hooks)' : '';
+		const fn = thread.nodes.fn[node];
+
+		return {fn, title: band ? catalog.name[fn] : text, rows: [
+			[band ? this.model.description.bands[band] :
+				`printed by ${catalog.name[fn]}`, ''],
+			['thread', this.app.threadName(thread)],
+			['at' + raw, duration(start - this.model.first)],
+			['time' + raw, duration(end - start)],
+		]};
+	}
+
+	describe({thread, of, at, call}) {
+		if (call)
+			return this.describeBanded(call);
 		const {compensated} = this.model.description;
 		const raw = compensated ? ' (with hooks)' : '';
 

@@ -88,6 +88,8 @@ static const char usage[] =
 	"                         context switches)\n"
 	"      --flows            trace: record what wakes what: threads, processes,\n"
 	"                         pipes, sockets, locks, signals\n"
+	"      --prints           trace: record the lines that are printed: by puts,\n"
+	"                         fputs, fwrite, write, perror, syslog\n"
 	"      --imports[=dlsym]  time calls into other libraries, too, where they\n"
 	"                         go through the caller's GOT (read, malloc, ...);\n"
 	"                         dlsym: also through pointers that it returns\n"
@@ -175,6 +177,7 @@ static const struct option options[] = {
 	{"stop-at", "SWIZZLE_STOP_AT", NULL, TRIGGER, 0, OF_HOOKS},
 	{"switches", "SWIZZLE_SWITCHES", "1", FLAG, 0, OF_TRACE},
 	{"flows", "SWIZZLE_FLOWS", "1", FLAG, 0, OF_TRACE},
+	{"prints", "SWIZZLE_PRINTS", "1", FLAG, 0, OF_TRACE},
 	{"imports", "SWIZZLE_IMPORTS", "1", IMPORTS, 0, OF_HOOKS},
 	{"follow", "SWIZZLE_FOLLOW", "1", FLAG, 0, ALL_MODES},
 	{"no-follow", "SWIZZLE_FOLLOW", "0", FLAG, 0, ALL_MODES},

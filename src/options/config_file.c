@@ -85,6 +85,21 @@ static void set_dump_this(struct swz_config_reading *r, char *value)
 	}
 }
 
+/* yes, no, or the name of the argument that has the text. */
+static void set_prints(struct swz_config_reading *r, const char *value)
+{
+	struct swz_rule *rule = r->rule;
+
+	free(rule->printed);
+	rule->printed = NULL;
+	if (swz_word_is(yes_at, value, strlen(value)) >= 0) {
+		set_choice(r, &rule->prints, value, yes_at);
+		return;
+	}
+	rule->prints = SWZ_YES;
+	swz_config_set_text(r, &rule->printed, value);
+}
+
 static void set_exceptional(struct swz_config_reading *r, char *value)
 {
 	struct swz_rule *rule = r->rule;
@@ -133,6 +148,7 @@ enum key {
 	KEY_EXCEPTIONAL,
 	KEY_DEPTH,
 	KEY_ERRNO,
+	KEY_PRINTS,
 	KEY_TEXT, /* and those behind it are of printers */
 	KEY_LENGTH,
 	KEY_SIZE,
@@ -143,7 +159,7 @@ enum key {
 static const char *const keys[] = {
 	"show",   "only_show_if", "list_args",   "prefix", "band",
 	"colour", "dump_this",    "exceptional", "depth",  "errno",
-	"text",   "length",       "size",        "pointer"};
+	"prints", "text",         "length",      "size",   "pointer"};
 
 static const char *key_of_call_at(size_t index)
 {
@@ -192,6 +208,9 @@ static void set_key(struct swz_config_reading *r, enum key key, char *value)
 		break;
 	case KEY_ERRNO:
 		set_choice(r, &rule->is_errno, value, yes_at);
+		break;
+	case KEY_PRINTS:
+		set_prints(r, value);
 		break;
 	case KEY_TEXT:
 		swz_config_set_text(r, &rule->text, value);

@@ -71,7 +71,8 @@ struct swz_rule {
 	enum swz_rule_kind kind;
 	char *pattern;
 	unsigned line;
-	enum swz_choice show, list_args, dump_this, is_errno;
+	enum swz_choice show, list_args, dump_this, is_errno, prints;
+	char *printed; /* of prints: which argument; NULL: the first text */
 	char **fields; /* of dump_this; NULL: all */
 	size_t field_count;
 	struct swz_condition *conditions; /* of only_show_if: all must hold */

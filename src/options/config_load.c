@@ -97,6 +97,7 @@ void swz_config_file_free(struct swz_config_file *config)
 			free(rule->fields[f]);
 		free(rule->fields);
 		free(rule->pattern);
+		free(rule->printed);
 		free(rule->prefix);
 		free(rule->band);
 		free(rule->colour);
@@ -124,7 +125,8 @@ char *swz_rule_functions(const struct swz_rule *rule)
 bool swz_rule_needs_values(const struct swz_rule *rule)
 {
 	if (rule->list_args == SWZ_YES || rule->dump_this == SWZ_YES ||
-	    rule->is_errno == SWZ_YES || rule->exceptional_count)
+	    rule->is_errno == SWZ_YES || rule->prints == SWZ_YES ||
+	    rule->exceptional_count)
 		return true;
 	for (size_t i = 0; i < rule->condition_count; i++)
 		if (rule->conditions[i].kind != SWZ_IF_BACKTRACE)

@@ -15,6 +15,10 @@ void swz_settings_add(struct swz_settings *s, const struct swz_rule *rule)
 		s->dump_this = rule->dump_this;
 		s->fields = rule->field_count ? rule : NULL;
 	}
+	if (rule->prints) {
+		s->prints = rule->prints;
+		s->printed = rule->printed;
+	}
 	if (rule->prefix)
 		s->prefix = rule->prefix;
 	if (rule->band)

@@ -10,7 +10,9 @@
 
 /* Begins with zeros. Refers to the rules. */
 struct swz_settings {
-	enum swz_choice show, list_args, dump_this, is_errno;
+	enum swz_choice show, list_args, dump_this, is_errno, prints;
+	const char *printed; /* which argument has the text; NULL: the first
+			      * that is one */
 	const struct swz_rule *fields; /* of dump_this; NULL: all */
 	const char *prefix, *band, *colour;
 	uint32_t depth;

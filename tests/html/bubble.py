@@ -16,6 +16,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser  # noqa: E402
 import check  # noqa: E402
+from bubble_shown import SHOWN  # noqa: E402
 from check import equal, fail  # noqa: E402
 
 dump, profile = sys.argv[1:3]
@@ -64,26 +65,6 @@ CALLS = '''
     return threads;
 })()
 '''
-
-# What the bubble shows, part by part.
-SHOWN = '''
-(() => {
-    const root = document.querySelector('#bubble');
-    if (root.hidden)
-        return null;
-    const of = {title: root.querySelector('h3').textContent, values: {}, rows: {}};
-    for (const table of root.querySelectorAll('.values'))
-        of.values[table.previousSibling.textContent] =
-            [...table.querySelectorAll('tr')].map(row =>
-                [...row.children].map(cell => cell.textContent));
-    for (const row of root.querySelectorAll('dl div'))
-        of.rows[row.querySelector('dt').textContent] =
-            row.querySelector('dd').textContent;
-    of.frames = [...root.querySelectorAll('ol button')].map(it => it.textContent);
-    return of;
-})()
-'''
-
 
 def shown(page):
     page.wait('!swizzle.bubble.reading')

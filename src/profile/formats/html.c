@@ -28,6 +28,8 @@
 #include "profile/formats/html_ranks.h"
 #include "profile/formats/html_sources.h"
 #include "profile/formats/html_values.h"
+#include "profile/formats/html_calls.h"
+#include "profile/formats/html_settings.h"
 #include "profile/formats/html_waiting.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
@@ -57,7 +59,7 @@ struct thread_note {
 	int64_t raw_ns;
 	size_t without_ranks; /* functions for whose ranks there was no room */
 	struct swz_html_events events;
-	uint64_t cut_values; /* moments of calls, whose values had no room */
+	struct swz_html_cut cut;
 };
 
 /* And of a profile. */
@@ -90,6 +92,8 @@ struct page {
 	uint64_t event_room; /* bytes of events that there may be still */
 	uint64_t value_room; /* of arguments and results */
 	size_t rank_room;    /* and times of ranks */
+	struct swz_html_band_names bands;
+	const struct swz_view *view; /* of the sections; or NULL */
 	struct comparison_note comparison;
 };
 
@@ -262,6 +266,7 @@ void swz_html_section(struct swz_writer *writer,
 	swz_html_sources_add(page->sources, section);
 	page->catalog = section->catalog;
 	page->compensated = section->compensated;
+	page->view = section->view;
 	if (section->joined)
 		page->joined = section;
 	note = note_thread(page, section);
@@ -272,9 +277,9 @@ void swz_html_section(struct swz_writer *writer,
 		return;
 	swz_html_put_events(page->stream, page->thread_count - 1,
 			    &page->event_room, section, &note->events);
-	note->cut_values = swz_html_put_values(page->stream,
-					       page->thread_count - 1,
-					       &page->value_room, section);
+	note->cut = swz_html_put_calls(page->stream, page->thread_count - 1,
+				       &page->value_room, &page->bands,
+				       section);
 }
 
 /* ---- the catalog ---- */
@@ -628,7 +633,8 @@ static void put_thread_note(struct json *json, const struct thread_note *thread)
 	put_integer(json, "untracedCalls", thread->events.untraced_calls);
 	put_ns(json, "untracedNs", thread->events.untraced_ns);
 	put_ns(json, "untracedOwnNs", thread->events.untraced_own_ns);
-	put_integer(json, "cutValues", thread->cut_values);
+	put_integer(json, "cutValues", thread->cut.values);
+	put_integer(json, "cutBanded", thread->cut.banded);
 	close_value(json, "}");
 }
 
@@ -669,6 +675,10 @@ static void put_description(struct page *page, const char *const *advice,
 	open_value(&json, "advice", "[");
 	for (i = 0; advice && advice[i]; i++)
 		put_string(&json, NULL, advice[i]);
+	close_value(&json, "]");
+	open_value(&json, "bands", "[");
+	for (i = 0; i < page->bands.count; i++)
+		put_string(&json, NULL, page->bands.names[i]);
 	close_value(&json, "]");
 	if (page->comparison.first_old)
 		put_comparison(&json, &page->comparison);
@@ -746,10 +756,13 @@ void swz_html_end(struct swz_writer *writer)
 	swz_html_sources_end(page->sources, page->stream,
 			     page->catalog ? page->catalog : &nothing,
 			     !writer->options->without_source);
+	swz_html_put_settings(page->stream, page->view,
+			      page->catalog ? page->catalog : &nothing);
 	doubts = put_flows(page);
 	put_description(page, writer->advice, doubts);
 	free(doubts);
 	put_frame(page->stream, swz_page_tail, swz_page_tail_end);
+	swz_html_band_names_free(&page->bands);
 	free(page->threads);
 	free(page->profiles);
 	free(page);

@@ -5,37 +5,30 @@
 
 #include "profile/formats/html_values.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "profile/formats/page_block.h"
 #include "profile/formats/shown_values.h"
 #include "profile/support/memory.h"
-#include "profile/support/progress.h"
 
 #define LEVEL 6 /* of compression */
 #define BLOCK_BYTES ((uint64_t)64 << 10)
-#define PROGRESS_BYTES ((uint64_t)1 << 20)
 
-struct writing {
+struct swz_html_values {
 	FILE *stream;
 	size_t number;
 	uint64_t *room;
 	const struct swz_section *section;
-	struct swz_value_reader *reader;
 	struct swz_page_block *block; /* NULL: none is begun */
 	uint64_t *begins;             /* of each block, ticks */
 	size_t count, capacity;
 	uint64_t ticks;     /* of the last moment */
 	uint64_t cut;       /* moments that are left out */
 	uint64_t cut_ticks; /* of the first of these */
-	bool *hidden;       /* of each open call: the page does not show it */
-	size_t depth, depth_capacity;
-	uint64_t shown; /* how many it does */
 	struct swz_shown_value value;
 };
 
-static void end_block(struct writing *w)
+static void end_block(struct swz_html_values *w)
 {
 	uint64_t bytes = w->block ? swz_page_block_end(w->block) : 0;
 
@@ -43,7 +36,7 @@ static void end_block(struct writing *w)
 	w->block = NULL;
 }
 
-static void begin_block(struct writing *w, uint64_t ticks)
+static void begin_block(struct swz_html_values *w, uint64_t ticks)
 {
 	char name[64];
 
@@ -54,13 +47,13 @@ static void begin_block(struct writing *w, uint64_t ticks)
 	w->ticks = ticks;
 }
 
-static void put_values(struct writing *w, const struct swz_event *event)
+void swz_html_values_add(struct swz_html_values *w,
+			 const struct swz_event *event, uint64_t row,
+			 const struct swz_call_values *of)
 {
-	struct swz_call_values values;
 	size_t i;
 
-	if (!swz_values_of(w->reader, event, &values) ||
-	    !swz_shown_count(&values))
+	if (!swz_shown_count(of))
 		return;
 	if (w->block && swz_page_block_size(w->block) >= BLOCK_BYTES)
 		end_block(w);
@@ -74,60 +67,16 @@ static void put_values(struct writing *w, const struct swz_event *event)
 	swz_page_block_number(w->block,
 			      (event->ticks - w->ticks) << 1 | !event->begins);
 	w->ticks = event->ticks;
-	swz_page_block_number(w->block, w->shown);
-	swz_page_block_number(w->block, swz_shown_count(&values));
-	for (i = 0; i < swz_shown_count(&values); i++) {
-		swz_shown_read(&w->value, w->section->binding, &values, i);
+	swz_page_block_number(w->block, row);
+	swz_page_block_number(w->block, swz_shown_count(of));
+	for (i = 0; i < swz_shown_count(of); i++) {
+		swz_shown_read(&w->value, w->section->binding, of, i);
 		swz_page_block_text(w->block, w->value.name.text);
 		swz_page_block_text(w->block, w->value.text.text);
 	}
 }
 
-static void read_event(struct writing *w, const struct swz_event *event)
-{
-	uint32_t context;
-
-	if (!event->begins) {
-		if (!w->depth || w->hidden[--w->depth])
-			return;
-		w->shown--;
-		put_values(w, event);
-		return;
-	}
-	context = swz_map_get(&w->section->contexts->units, event->node, 0);
-	swz_grow(&w->hidden, &w->depth_capacity, w->depth, sizeof(*w->hidden));
-	w->hidden[w->depth++] = context == SWZ_MAP_NONE ||
-				context == SWZ_CONTEXT_ROOT;
-	if (w->hidden[w->depth - 1])
-		return;
-	put_values(w, event);
-	w->shown++;
-}
-
-static void read_all(struct writing *w)
-{
-	const struct swz_section *section = w->section;
-	struct swz_events *events = swz_events_open(section->profile,
-						    section->thread);
-	struct swz_event event;
-	uint64_t done = 0;
-
-	if (section->range)
-		swz_events_limit(events, section->range->from,
-				 section->range->to);
-	swz_progress_stage("writing values", swz_events_size(section->thread));
-	while (!ferror(w->stream) && swz_events_next(events, &event)) {
-		read_event(w, &event);
-		if (swz_events_position(events) - done >= PROGRESS_BYTES) {
-			swz_progress_add(swz_events_position(events) - done);
-			done = swz_events_position(events);
-		}
-	}
-	swz_progress_end();
-	swz_events_close(events);
-}
-
-static void put_moments(const struct writing *w)
+static void put_moments(const struct swz_html_values *w)
 {
 	uint64_t last = swz_profile_origin(w->section->profile);
 	struct swz_page_block *block;
@@ -147,26 +96,28 @@ static void put_moments(const struct writing *w)
 	swz_page_block_end(block);
 }
 
-uint64_t swz_html_put_values(FILE *stream, size_t number, uint64_t *room,
-			     const struct swz_section *section)
+struct swz_html_values *swz_html_values_begin(FILE *stream, size_t number,
+					      uint64_t *room,
+					      const struct swz_section *section)
 {
-	struct writing w = {
-		.stream = stream,
-		.number = number,
-		.room = room,
-		.section = section,
-		.reader = swz_values_open(section->profile, section->thread),
-	};
+	struct swz_html_values *w = swz_allocate(1, sizeof(*w));
 
-	if (!w.reader)
-		return 0;
-	read_all(&w);
-	end_block(&w);
-	if (w.count || w.cut)
-		put_moments(&w);
-	swz_values_close(w.reader);
-	swz_shown_free(&w.value);
-	free(w.begins);
-	free(w.hidden);
-	return w.cut;
+	w->stream = stream;
+	w->number = number;
+	w->room = room;
+	w->section = section;
+	return w;
+}
+
+uint64_t swz_html_values_end(struct swz_html_values *w)
+{
+	uint64_t cut = w->cut;
+
+	end_block(w);
+	if (w->count || cut)
+		put_moments(w);
+	swz_shown_free(&w->value);
+	free(w->begins);
+	free(w);
+	return cut;
 }

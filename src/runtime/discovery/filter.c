@@ -149,13 +149,13 @@ static void mark_flows(struct swz_module *m, uint32_t table)
 		return;
 	while (swz_elf_symbols_next(&it, &s)) {
 		struct swz_function *f;
-		int flow = swz_is_function_symbol(&s)
-				   ? swz_flow_function_find(s.name)
-				   : -1;
+		int64_t number = swz_is_function_symbol(&s)
+					 ? swz_signature_of_libc(s.name)
+					 : -1;
 
-		f = flow >= 0 ? swz_function_at(m, s.value) : NULL;
+		f = number >= 0 ? swz_function_at(m, s.value) : NULL;
 		if (f && f->start == s.value && !f->is_piece)
-			f->captured = swz_signature_of_flow((uint32_t)flow) + 1;
+			f->captured = (uint32_t)number + 1;
 	}
 }
 

@@ -15,8 +15,8 @@ enum swz_status swz_filter_module(struct swz_module *module) SWZ_MUST_CHECK;
 enum swz_status swz_filter_by_name(struct swz_module *module,
 				   bool refuses) SWZ_MUST_CHECK;
 
-/* --flows: says of libc's functions which of them it records, and refuses the
- * others where the module is in scope for these alone. */
+/* --flows, --prints: says of libc's functions which of them these record, and
+ * refuses the others where the module is in scope for these alone. */
 void swz_filter_flows(struct swz_module *module);
 
 /* What a module is written in: enum swz_languages. */

@@ -175,7 +175,8 @@ static void describe(struct swz_module *m, uint64_t load_bias,
 	m->path = absolute(path);
 	m->in_scope = m->text_count && !m->texts_left_out && in_scope(m->path);
 	m->has_flows = m->text_count && !m->texts_left_out &&
-		       swz_config.flows && is_libc(base_name(m->path));
+		       (swz_config.flows || swz_config.prints) &&
+		       is_libc(base_name(m->path));
 	m->flows_only = m->has_flows && !m->in_scope;
 	m->in_scope |= m->has_flows;
 }

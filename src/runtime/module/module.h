@@ -56,7 +56,8 @@ struct swz_module {
 	unsigned segment_count;
 	bool is_program; /* what was executed */
 	bool in_scope;
-	bool has_flows;       /* --flows: libc, which has its functions */
+	bool has_flows;       /* --flows, --prints: libc, which has their
+			       * functions */
 	bool flows_only;      /* and is in scope for nothing else */
 	bool foreign_runtime; /* walks its own stack
 				 (src/runtime/compat/foreign.h) */

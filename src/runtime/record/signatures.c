@@ -14,6 +14,7 @@
 #include "runtime/record/file.h"
 #include "runtime/record/flow_functions.h"
 #include "runtime/record/function_ids.h"
+#include "runtime/record/print_functions.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
 
@@ -48,7 +49,8 @@ static struct swz_exchange_place exchange;
 static bool saw_debug_information;
 static uint32_t found_count; /* functions, of all modules */
 
-static uint32_t flows_first; /* --flows: the same of its functions */
+static uint32_t flows_first;  /* --flows: the same of its functions */
+static uint32_t prints_first; /* --prints: likewise */
 
 static void *map(size_t bytes, int flags)
 {
@@ -278,7 +280,7 @@ static const char *read_items(void)
 	size_t lines = 1, specs = 1, length = strlen(text);
 	char *pattern;
 
-	if (!swz_config.arguments && !swz_config.flows)
+	if (!swz_config.arguments && !swz_config.flows && !swz_config.prints)
 		return NULL;
 	if (swz_config.flows) {
 		lines += swz_flow_function_count;
@@ -287,6 +289,10 @@ static const char *read_items(void)
 	for (const char *s = text; *s; s++) {
 		lines += *s == '\n';
 		specs += *s == ',' || *s == '\n';
+	}
+	if (swz_config.prints) {
+		lines += swz_print_function_count;
+		specs += (size_t)swz_print_function_count * SWZ_MOST_FLOW_PARTS;
 	}
 	captured = map(lines * sizeof(*captured), 0);
 	parts = map(specs * sizeof(*parts), 0);
@@ -306,12 +312,23 @@ static const char *read_items(void)
 	for (uint32_t i = 0; swz_config.flows && i < swz_flow_function_count;
 	     i++)
 		add_flow(&swz_flow_functions[i]);
+	prints_first = captured_count;
+	for (uint32_t i = 0; swz_config.prints && i < swz_print_function_count;
+	     i++)
+		add_flow(&swz_print_functions[i]);
 	return NULL;
 }
 
-uint32_t swz_signature_of_flow(uint32_t flow)
+int64_t swz_signature_of_libc(const char *name)
 {
-	return flows_first + flow;
+	int found = swz_config.prints
+			    ? swz_print_function_find(name, swz_config.flows)
+			    : -1;
+
+	if (found >= 0)
+		return (int64_t)prints_first + found;
+	found = swz_config.flows ? swz_flow_function_find(name) : -1;
+	return found >= 0 ? (int64_t)flows_first + found : -1;
 }
 
 const char *swz_signatures_read(void)

@@ -56,8 +56,10 @@ uint32_t swz_signature_marks_of(uint32_t function);
 /* Why --args has found nothing in any module until now; NULL: it has, or is
  * not wanted. */
 const char *swz_signatures_lack(void);
-/* The number of what --flows records of a function (flow_functions.h). */
-uint32_t swz_signature_of_flow(uint32_t flow);
+
+/* The number of what --flows or --prints records of libc's function NAME
+ * (flow_functions.h, print_functions.h); -1: nothing. */
+int64_t swz_signature_of_libc(const char *name);
 
 /* Whether anything is to be recorded of any function. */
 bool swz_signatures_are_wanted(void);

@@ -311,6 +311,19 @@ static uint64_t pointer_of(const struct recording *r,
 		       p->place == SWZ_PLACE_STACK ? p->offset : 0);
 }
 
+static uint64_t span_of(const struct recording *r,
+			const struct swz_value_part *p)
+{
+	uint64_t length = word_at(r, p->other, 0), times = 1;
+
+	if (p->offset > 0 && p->offset <= 6)
+		times = word_at(r, SWZ_PLACE_INTEGER + (unsigned)p->offset - 1,
+				0);
+	/* (more than is ever read of it) */
+	return length > UINT32_MAX || times > UINT32_MAX ? UINT32_MAX
+							 : length * times;
+}
+
 static void add_parts(struct recording *r, const struct swz_value_part *parts,
 		      unsigned count)
 {
@@ -337,7 +350,7 @@ static void add_parts(struct recording *r, const struct swz_value_part *parts,
 			add_counted(r, &p, pointer);
 			break;
 		case SWZ_PART_SPAN:
-			add_text(r, pointer, word_at(r, p.other, 0), false);
+			add_text(r, pointer, span_of(r, &p), false);
 			break;
 		case SWZ_PART_FIELD:
 			add_field(r, &p, pointer);

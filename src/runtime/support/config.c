@@ -178,6 +178,7 @@ static const char *read_trace(struct swz_config *c)
 	c->ring = flag("SWIZZLE_RING", false);
 	c->switches = flag("SWIZZLE_SWITCHES", false);
 	c->flows = flag("SWIZZLE_FLOWS", false);
+	c->prints = flag("SWIZZLE_PRINTS", false);
 	if (c->sampled)
 		return "SWIZZLE_TIMING: a trace has exact times";
 	return NULL;

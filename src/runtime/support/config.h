@@ -50,6 +50,7 @@ struct swz_config {
 	bool ring;              /* keep the newest events */
 	bool switches;          /* record context switches */
 	bool flows;             /* record what wakes what */
+	bool prints;            /* record what is printed */
 	uint64_t max_size;      /* bytes of events */
 	uint64_t min_time;      /* ns; shorter calls have no events */
 	uint64_t progress_after_ms; /* for tests; see
