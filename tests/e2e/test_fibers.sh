@@ -133,6 +133,17 @@ for kind in ucontext asm; do
 	assert_fibers $((3000 * 6)) 1
 done
 
+it 'stacks that code made at run time begins'
+assert_same_as_native "$TARGETS/fibers" same made 5000
+assert_contains out 'code did not grow'
+assert_complete profile
+assert_calls profile fiber_main 5000 work 10000 yield_now 15000
+assert_one_thread_time
+assert_same_as_native "$TARGETS/fibers" leave made 50 4000
+assert_contains out 'code did not grow'
+assert_same_as_native "$TARGETS/fibers" above made 10 100
+assert_fibers 10 100
+
 # No word of another stack may be read then: nothing is taken to be gone.
 if have 'where the kernel does not let us read other stacks' strace; then
 	for mode in 'many asm 2000 1' 'inherit asm 20 5' 'migrate asm 20 50'; do

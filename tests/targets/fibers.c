@@ -1,6 +1,8 @@
 /* build: -O2 -pthread -fno-inline -fno-optimize-sibling-calls -fno-ipa-cp
  * -fno-ipa-pure-const */
-/* Stacks that are switched: fibers MODE ucontext|asm [N [ROUNDS]] */
+/* Stacks that are switched: fibers MODE ucontext|asm|made [N [ROUNDS]]. asm: by
+ * hand; made: the same, and the first frame was called by code made at run time
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
@@ -26,6 +28,7 @@ struct fiber {
 };
 
 static bool by_hand;
+static void *first_caller; /* nobody: NULL */
 static long stack_bytes = 1 << 16;
 static long most = 3; /* hooked frames below a fiber's first when it yields */
 static volatile long sink;
@@ -225,7 +228,7 @@ static void prepare(struct fiber *fiber, char *stack, size_t bytes, long id,
 	if (by_hand) {
 		void **top = (void **)(stack + bytes);
 
-		*--top = NULL; /* the first frame returns to nowhere */
+		*--top = first_caller;
 		*--top = NULL;
 		*--top = (void *)fiber_main;
 		fiber->sp = memset(top - 6, 0, 6 * sizeof(*top));
@@ -586,7 +589,12 @@ int main(int argc, char **argv)
 
 	n[0] = argc > 3 ? atol(argv[3]) : 10;
 	n[1] = argc > 4 ? atol(argv[4]) : 100;
-	by_hand = argc > 2 && !strcmp(argv[2], "asm");
+	by_hand = argc > 2 && argv[2][0] != 'u';
+	if (argc > 2 && argv[2][0] == 'm')
+		first_caller = (char *)mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+					    MAP_PRIVATE | MAP_ANONYMOUS, -1,
+					    0) +
+			       64;
 	if (!strcmp(mode, "tall"))
 		most = 200;
 	if (!strcmp(mode, "switch") || !strcmp(mode, "tall")) {
