@@ -151,6 +151,19 @@ static void read_link(int32_t pid, const char *name, char **to)
 	*to = swz_duplicate(text);
 }
 
+/* (A file that was removed since has " (deleted)" behind its name.) */
+bool swz_image_is_left(const struct swz_image *image)
+{
+	const char *before = image->executable;
+	char *now = NULL;
+	bool is_left;
+
+	read_link(image->pid, "exe", &now);
+	is_left = now && before && strncmp(now, before, strlen(before)) != 0;
+	free(now);
+	return is_left;
+}
+
 static void read_parent(struct swz_image *image)
 {
 	FILE *file = open_proc(image->pid, "stat");

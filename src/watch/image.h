@@ -122,6 +122,9 @@ struct swz_image {
 	struct swz_code_names *names; /* NULL: nobody has asked */
 	uint64_t names_ns;            /* when it looked for new ones */
 	uint64_t samples, cut_stacks, broken_stacks, lost, missed;
+	/* perf_engine.c: */
+	uint64_t losses_seen;
+	uint64_t left_ns; /* it was seen to run another program; or 0 */
 	/* the file, once it was made; see profile_file.h */
 	int fd;
 	char *path;
@@ -144,6 +147,10 @@ void swz_image_map(struct swz_image *image, uint64_t start, uint64_t end,
 
 /* Reads /proc/PID/maps. False: it cannot be read. */
 bool swz_image_read_maps(struct swz_image *image);
+
+/* Whether the process runs another program by now, as far as that can be read.
+ */
+bool swz_image_is_left(const struct swz_image *image);
 
 /* Whether an address lies in memory that was seen to be mapped. */
 bool swz_image_knows(const struct swz_image *image, uint64_t address);

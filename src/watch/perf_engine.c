@@ -27,6 +27,9 @@
 
 static struct swz_perf perf;
 
+/* How often records were lost, of whatever kind. */
+static uint64_t losses;
+
 static bool read_memory(void *context, uint64_t address, void *into,
 			size_t size)
 {
@@ -38,10 +41,42 @@ static bool read_memory(void *context, uint64_t address, void *into,
 	return false;
 }
 
+/* Among what was lost may be that code was mapped: what /proc says by now. Or
+ * that the process has executed another program: if so, samples from now on are
+ * that one's, unless the record of it is still to come. */
+static void make_up(struct swz_image *image)
+{
+	image->losses_seen = losses;
+	if (swz_image_is_left(image))
+		image->left_ns = swz_watch_now();
+	else
+		swz_image_read_maps(image);
+}
+
+static struct swz_task *task_of(struct swz_tasks *tasks,
+				const struct swz_perf_record *record)
+{
+	struct swz_task *task = swz_task_find(tasks, record->tid);
+
+	if (task && task->image->left_ns &&
+	    record->time_ns > task->image->left_ns) {
+		swz_task_executed(tasks, record->pid, record->time_ns);
+		task = swz_task_find(tasks, record->tid);
+		if (task)
+			swz_image_read_maps(task->image);
+	}
+	if (!task)
+		task = swz_task_adopt(tasks, record->pid, record->tid,
+				      record->time_ns);
+	if (task->image->losses_seen != losses)
+		make_up(task->image);
+	return task;
+}
+
 static void take_sample(struct swz_watch *watch,
 			const struct swz_perf_record *record)
 {
-	struct swz_task *task = swz_task_find(&watch->tasks, record->tid);
+	struct swz_task *task = task_of(&watch->tasks, record);
 	struct swz_stack stack = {
 		.start = record->registers.sp,
 		.bytes = record->stack,
@@ -55,9 +90,6 @@ static void take_sample(struct swz_watch *watch,
 		.weight = 1,
 	};
 
-	if (!task)
-		task = swz_task_adopt(&watch->tasks, record->pid, record->tid,
-				      record->time_ns);
 	swz_image_add(task->image, task->thread,
 		      record->has_registers ? &record->registers : NULL, &stack,
 		      &hit);
@@ -115,6 +147,9 @@ static void take(void *context, const struct swz_perf_record *record)
 			swz_task_counted(tasks, record->tid, record->value);
 		break;
 	case PERF_RECORD_LOST:
+		losses++;
+		lose(watch, record);
+		break;
 	case PERF_RECORD_LOST_SAMPLES:
 		lose(watch, record);
 		break;
