@@ -211,8 +211,9 @@ static const struct swz_format formats[] = {
 	},
 	{
 		.name = "calls-html",
-		.description = "a trace's events, call by call, as a page for a "
-			       "browser",
+		.description =
+			"a trace's events, call by call, as a page for a "
+			"browser",
 		.takes = SWZ_TAKES_ROWS,
 		.rows = SWZ_CALLS_OF_PAGE,
 		.prefix = "swizzle.",

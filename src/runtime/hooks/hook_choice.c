@@ -29,7 +29,8 @@ void swz_hooks_begin(void)
 
 const struct swz_hooks *swz_hooks_choose(void)
 {
-#define ARENA {swz_arena_start, swz_arena_end}, swz_hook_enter_captured, swz_past_hook
+#define ARENA \
+	{swz_arena_start, swz_arena_end}, swz_hook_enter_captured, swz_past_hook
 	static const struct swz_hooks exact[] = {
 		{swz_hook_enter, swz_hook_enter, ARENA},
 		{swz_hook_enter_filtered, swz_hook_enter_filtered, ARENA},

@@ -164,8 +164,9 @@ static const void *address_of(const struct recording *r, unsigned place,
 	if (place < SWZ_PLACE_VECTOR)
 		return r->slot - below[place];
 	if (place < SWZ_PLACE_STACK)
-		return r->vectors ? r->vectors + 16ul * (place - SWZ_PLACE_VECTOR)
-				  : NULL;
+		return r->vectors
+			       ? r->vectors + 16ul * (place - SWZ_PLACE_VECTOR)
+			       : NULL;
 	if (place == SWZ_PLACE_STACK)
 		return (const uint8_t *)(r->slot + 1) + offset;
 	if (place < SWZ_PLACE_KEPT)
