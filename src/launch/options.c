@@ -157,7 +157,7 @@ static const struct option options[] = {
 	{"filter", "SWIZZLE_FILTER", NULL, PATTERN, 'F', OF_HOOKS},
 	{"notrace", "SWIZZLE_NOTRACE", NULL, PATTERN, 'N', OF_HOOKS},
 	{"hide", "SWIZZLE_HIDE", NULL, PATTERN, 'H', OF_HOOKS},
-	{"caller", "SWIZZLE_CALLER", NULL, PATTERN, 'C', OF_HOOKS},
+	{"caller", "SWIZZLE_CALLER", NULL, PATTERN, 'C', ALL_MODES},
 	{"module", "SWIZZLE_MODULE", NULL, PATTERN, 'M', OF_HOOKS},
 	{"location", "SWIZZLE_LOCATION", NULL, PATTERN, 'L', OF_HOOKS},
 	{"argument", "SWIZZLE_ARGUMENTS", NULL, ARGUMENT, 'A', OF_HOOKS},

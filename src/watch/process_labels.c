@@ -1,8 +1,10 @@
 #include "watch/process_labels.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "profile/support/memory.h"
 
@@ -26,6 +28,14 @@ static char *read_environment(int32_t pid, size_t *size)
 	return text;
 }
 
+/* What is ours to say, whatever the process was started with. */
+static const char caller[] = "SWIZZLE_CALLER=";
+
+static bool is_ours(const char *variable)
+{
+	return strncmp(variable, caller, sizeof(caller) - 1) == 0;
+}
+
 void swz_process_labels(int32_t pid, struct swz_labels *labels)
 {
 	size_t size, count = 0, capacity = 0;
@@ -33,9 +43,13 @@ void swz_process_labels(int32_t pid, struct swz_labels *labels)
 
 	for (size_t at = 0; at < size; at += strlen(text + at) + 1) {
 		swz_grow(&list, &capacity, count + 1, sizeof(*list));
-		list[count++] = text + at;
+		if (!is_ours(text + at))
+			list[count++] = text + at;
 	}
-	swz_grow(&list, &capacity, count + 1, sizeof(*list));
+	swz_grow(&list, &capacity, count + 2, sizeof(*list));
+	for (char **own = environ; *own; own++)
+		if (is_ours(*own))
+			list[count++] = *own;
 	list[count] = NULL;
 	swz_labels_read(labels, list);
 	free(list);

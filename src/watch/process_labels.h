@@ -1,7 +1,8 @@
 #ifndef SWZ_WATCH_PROCESS_LABELS_H
 #define SWZ_WATCH_PROCESS_LABELS_H
 
-/* The labels of another process, from the environment that it was given. */
+/* The labels of another process, from the environment that it was given; and
+ * what swizzle-run was told to show (--caller). */
 
 #include <stdint.h>
 

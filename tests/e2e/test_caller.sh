@@ -90,6 +90,50 @@ assert_eq 19 "$(row table calls other)" 'with all'
 "$DUMP" -q -f info profile >info
 assert_contains info goal
 
+it 'what is not shown is counted'
+all=$(awk -F , 'NR > 1 { sum += $1 } END { print sum }' <("$DUMP" -q -f csv calls))
+shown=$(awk -F , 'NR > 1 { sum += $1 } END { print sum }' <("$DUMP" -q -f csv -C goal calls))
+assert_ge $((all - shown)) 30 'calls that are not shown'
+"$DUMP" -q -f text -C goal calls >table
+assert_contains table "# not shown: $((all - shown)) calls, whose time is their callers'"
+"$DUMP" -q -f json -C goal calls >json
+assert_contains json "\"not_shown\":$((all - shown))"
+"$DUMP" -q -f text calls >table
+assert_not_contains table 'not shown'
+
+it 'swizzle-run --caller with samples'
+for how in '-m sample' '-m both'; do
+	rm -f profile*
+	# shellcheck disable=SC2086
+	"$RUN" -q $how -C goal -o profile "$TARGETS/paths" 3000
+	samples=profile
+	[ ! -e profile.samples ] || samples=profile.samples
+	"$DUMP" -q -f folded $samples >folded
+	assert_matches folded ';goal '
+	grep -E ';(under|other|right|beta)[; ]' folded >others
+	assert_empty others
+	"$DUMP" -q -f text $samples >table
+	assert_matches table "^# not shown: [1-9][0-9]* samples, whose time is their callers'\$"
+	"$DUMP" -q -f text -C '*' $samples >whole
+	assert_eq "$(total whole)" "$(total table)" total
+	assert_eq "$(awk '/^ *[0-9]/ { n += $1 } END { print n }' whole)" \
+		"$(awk '/^ *[0-9]/ { n += $1 } END { print n }' table)" samples
+done
+
+it 'a process that runs already, whatever it was started with'
+SWIZZLE_CALLER=beta "$TARGETS/paths" 10000000 &
+program=$!
+"$RUN" -q -m sample -C goal -o profile -p $program --for 1s
+"$RUN" -q -m sample -o other -p $program --for 300ms
+kill $program
+wait $program 2>/dev/null
+"$DUMP" -q -f info profile | grep caller >info
+assert_eq 'caller: goal' "$(cat info)"
+"$DUMP" -q -f folded profile >folded
+assert_matches folded ';goal '
+"$DUMP" -q -f info other >info
+assert_not_contains info 'caller:'
+
 it 'samples'
 "$RUN" -q -m sample -o samples "$TARGETS/paths" 3000
 "$DUMP" -q -f folded samples >whole

@@ -720,6 +720,7 @@ void swz_report_add(struct swz_report *report, struct swz_binding *binding,
 	report->thread_count += !tree->absent;
 	report->folded_recursion = swz_add_count(report->folded_recursion,
 						 sums.folded_calls);
+	report->not_shown = swz_add_count(report->not_shown, tree->not_shown);
 	report->dropped_nodes = swz_add_count(report->dropped_nodes,
 					      tree->dropped_nodes);
 	report->repaired_nodes = swz_add_count(report->repaired_nodes,
@@ -770,6 +771,7 @@ void swz_report_merge(struct swz_report *to, const struct swz_report *from)
 	to->raw_ns = swz_add(to->raw_ns, from->raw_ns);
 	to->folded_recursion = swz_add_count(to->folded_recursion,
 					     from->folded_recursion);
+	to->not_shown = swz_add_count(to->not_shown, from->not_shown);
 	to->dropped_nodes = swz_add_count(to->dropped_nodes,
 					  from->dropped_nodes);
 	to->repaired_nodes = swz_add_count(to->repaired_nodes,

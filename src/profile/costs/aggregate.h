@@ -72,6 +72,8 @@ struct swz_report {
 	struct swz_hits hits; /* of samples, if they are wanted */
 	int64_t bound_ns;
 	int64_t total_ns;
+	uint64_t not_shown;        /* calls, or samples, of what a view hides:
+				    * their time is their callers' */
 	int64_t raw_ns;            /* the threads' time, with the hooks' cost */
 	uint64_t folded_recursion; /* calls that go on in a context further up
 				    */

@@ -164,6 +164,7 @@ void swz_report_average(struct swz_report *report, size_t count)
 	report->total_ns /= (int64_t)count;
 	report->raw_ns /= (int64_t)count;
 	report->folded_recursion = mean_count(report->folded_recursion, count);
+	report->not_shown = mean_count(report->not_shown, count);
 }
 
 void swz_contexts_average(struct swz_contexts *contexts, size_t count)

@@ -81,6 +81,7 @@ struct swz_tree {
 	bool sampled; /* only some calls were timed: times are estimates */
 	bool samples; /* `calls` are samples that hit the context itself */
 	bool merged;  /* of a sum of profiles */
+	uint64_t not_shown;      /* calls, or samples, of what a view hides */
 	uint64_t dropped_nodes;  /* left out as inconsistent */
 	uint64_t repaired_nodes; /* torn or absurd times */
 };

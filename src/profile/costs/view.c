@@ -213,8 +213,10 @@ void swz_view_apply(const struct swz_view *view, struct swz_binding *binding,
 		if (node->flags & SWZ_NODE_HIDDEN ||
 		    node->id == SWZ_FUNCTION_UNTRACED)
 			continue;
-		if (is_left_out(view, verdict))
-			node->flags |= SWZ_NODE_HIDDEN;
+		if (!is_left_out(view, verdict))
+			continue;
+		node->flags |= SWZ_NODE_HIDDEN;
+		tree->not_shown = swz_add_count(tree->not_shown, node->calls);
 	}
 	if (tree->samples)
 		move_samples(tree);

@@ -241,7 +241,7 @@ static void put_process(FILE *stream, const struct swz_section *section)
 	fprintf(stream,
 		"\"threads\":%zu,\"total_ns\":%" PRId64 ",\"hooks_ns\":%" PRId64
 		",\"sampled\":%s,\"counts\":\"%s\",\"folded_recursion\":"
-		"%" PRIu64 ",\"split_functions\":%zu",
+		"%" PRIu64 ",\"split_functions\":%zu,\"not_shown\":%" PRIu64,
 		section->report->thread_count, section->report->total_ns,
 		section->compensated && section->report->raw_ns >
 						section->report->total_ns
@@ -249,7 +249,7 @@ static void put_process(FILE *stream, const struct swz_section *section)
 			: 0,
 		section->report->sampled ? "true" : "false",
 		swz_counted(section), section->report->folded_recursion,
-		swz_report_split(section->report));
+		swz_report_split(section->report), section->report->not_shown);
 	if (section->report->knows_switches)
 		fprintf(stream, ",\"missing_switches\":%" PRIu64,
 			section->report->missing_switches);

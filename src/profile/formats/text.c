@@ -65,6 +65,12 @@ void swz_put_heading(FILE *stream, const struct swz_section *section)
 			"; <%" PRId64 ": no sample hit it; -: not counted\n",
 			report->bound_ns);
 	}
+	if (report->not_shown)
+		fprintf(stream,
+			"# not shown: %" PRIu64 " %s, whose time is their "
+			"callers'\n",
+			report->not_shown,
+			report->samples ? "samples" : "calls");
 	put_folded(stream, report);
 }
 
