@@ -23,11 +23,22 @@ static int compare(const void *left, const void *right)
 	return a->function < b->function ? -1 : a->function > b->function;
 }
 
+/* Mostly they are, as profiles of one program are alike. */
+static bool are_sorted(const struct swz_rank_cost *costs, size_t count)
+{
+	size_t i;
+
+	for (i = 1; i < count; i++)
+		if (compare(&costs[i - 1], &costs[i]) > 0)
+			return false;
+	return true;
+}
+
 size_t swz_rank_costs_sort(struct swz_rank_cost *costs, size_t count)
 {
 	size_t kept = 0, i;
 
-	if (count > 1)
+	if (!are_sorted(costs, count))
 		qsort(costs, count, sizeof(*costs), compare);
 	for (i = 0; i < count; i++) {
 		struct swz_rank_cost *to = &costs[kept ? kept - 1 : 0];
@@ -69,7 +80,8 @@ static uint64_t column_of(const struct swz_rank_cost *costs, size_t at,
 uint8_t *swz_rank_costs_pack(const struct swz_rank_cost *costs, size_t count,
 			     size_t *bytes)
 {
-	uint8_t *plain = swz_allocate(count * COLUMNS + 1, SWZ_NUMBER_BYTES_64);
+	uint8_t *plain = swz_reallocate(NULL, count * COLUMNS + 1,
+					SWZ_NUMBER_BYTES_64);
 	uint8_t *end = plain, *packed;
 	unsigned int column;
 	size_t room, i;
@@ -78,7 +90,7 @@ uint8_t *swz_rank_costs_pack(const struct swz_rank_cost *costs, size_t count,
 		for (i = 0; i < count; i++)
 			end = swz_number_put(end, column_of(costs, i, column));
 	room = ZSTD_compressBound((size_t)(end - plain));
-	packed = swz_allocate(room, 1);
+	packed = swz_reallocate(NULL, room, 1);
 	*bytes = ZSTD_compress(packed, room, plain, (size_t)(end - plain),
 			       LEVEL);
 	free(plain);
@@ -150,7 +162,7 @@ bool swz_rank_costs_unpack(const void *packed, size_t bytes,
 	    size < count * COLUMNS ||
 	    size > count * COLUMNS * SWZ_NUMBER_BYTES_64)
 		return false;
-	plain = swz_allocate(size + 1, 1);
+	plain = swz_reallocate(NULL, size + 1, 1);
 	reader = (struct reader){plain, plain + size, false};
 	good = ZSTD_decompress(plain, size, packed, frame) == size &&
 	       read_columns(&reader, costs, count);

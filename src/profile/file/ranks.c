@@ -247,9 +247,9 @@ struct swz_rank_cost *swz_profile_rank_costs(struct swz_profile *profile,
 					     size_t index)
 {
 	struct swz_summed_rank *rank = &profile->ranks->items[index];
-	uint8_t *packed = swz_allocate(rank->bytes + 1, 1);
-	struct swz_rank_cost *costs = swz_allocate((size_t)rank->cost_count + 1,
-						   sizeof(*costs));
+	uint8_t *packed = swz_reallocate(NULL, rank->bytes + 1, 1);
+	struct swz_rank_cost *costs = swz_reallocate(
+		NULL, (size_t)rank->cost_count + 1, sizeof(*costs));
 	bool good = swz_profile_bytes(profile, rank->offset, packed,
 				      rank->bytes) == rank->bytes &&
 		    (!rank->cost_count ||
