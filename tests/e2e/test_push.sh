@@ -44,6 +44,44 @@ it 'no field has a number that the schema does not have'
 protoc --decode=otlp.Request -I "$TOP/tests/e2e" otlp.proto <calls.pb >decoded
 assert_eq 0 "$(grep -cE '^ *[0-9]+: ' decoded)" 'unknown fields'
 
+labels() { # PPROF-FILE: those of samples, each once
+	PYTHONPATH=$TOP/tests/e2e "$python" -c '
+import gzip, sys
+from read_format import fields_of
+fields = list(fields_of(gzip.open(sys.argv[1]).read()))
+strings = [value.decode() for field, value in fields if field == 6]
+def text(label):
+    label = dict(fields_of(label))
+    return "%s=%s" % (strings[label[1]],
+                      strings[label[2]] if 2 in label else label[3])
+for line in sorted({" ".join(text(value) for field, value in fields_of(sample)
+                             if field == 3)
+                    for field, sample in fields if field == 2}):
+    print(line)' "$1"
+}
+pid() {
+	"$DUMP" -f info "$1" | sed -n 's/^pid: //p'
+}
+
+it '-f pprof has labels of the process, and of what processes have in common'
+"$DUMP" -q -f pprof -o calls.pb.gz calls
+assert_eq "process=workers pid=$(pid calls) service_name=my service host=$(uname -n)" \
+	"$(labels calls.pb.gz)" one
+PMI_RANK=3 "$RUN" -q -o ranked "$TARGETS/workers" >/dev/null
+"$DUMP" -q -f pprof -o both.pb.gz calls ranked
+assert_eq "process=workers host=$(uname -n)" "$(labels both.pb.gz)" two
+"$DUMP" -q -f pprof --thread-parts --tid workers -o both.pb.gz calls ranked
+assert_eq "$(LC_ALL=C sort <<END
+process=workers pid=$(pid calls) service_name=my service host=$(uname -n) \
+thread=workers tid=$(pid calls)
+process=workers pid=$(pid ranked) host=$(uname -n) rank=3 thread=workers \
+tid=$(pid ranked)
+END
+)" "$(labels both.pb.gz)" 'threads of two'
+"$DUMP" -q --merge-into sum.of calls ranked
+"$DUMP" -q -f pprof -o sum.pb.gz sum.of
+assert_eq "host=$(uname -n)" "$(labels sum.pb.gz)" 'a sum'
+
 it '-f otlp of samples'
 "$DUMP" -q -f otlp -o samples.pb samples
 capture read_otlp samples.pb

@@ -23,6 +23,7 @@
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
+#include "profile/formats/pprof_labels.h"
 #include "profile/formats/protobuf.h"
 
 #ifndef SWZ_VERSION
@@ -87,6 +88,9 @@ struct encoder {
 	size_t text_capacity;
 	const char **changes; /* by function, of a comparison; NULL: unknown */
 	bool with_waiting;    /* samples have a third value */
+	struct swz_pprof_label labels[SWZ_PPROF_MOST_LABELS]; /* of the
+							       * section */
+	size_t label_count;
 };
 
 /* ---- the compressed stream ---- */
@@ -300,18 +304,34 @@ static void put_text_label(struct encoder *e, struct swz_message *sample,
 	swz_message_free(&label);
 }
 
-static void put_labels(struct encoder *e, struct swz_message *sample,
-		       const struct swz_section *section, uint32_t function)
+static void put_number_label(struct encoder *e, struct swz_message *sample,
+			     const char *key, uint64_t value)
 {
 	struct swz_message label = {0};
 
+	swz_message_add(&label, LABEL_KEY, number(e, key));
+	swz_message_add(&label, LABEL_NUM, value);
+	swz_message_nest(sample, SAMPLE_LABEL, &label);
+	swz_message_free(&label);
+}
+
+static void put_labels(struct encoder *e, struct swz_message *sample,
+		       const struct swz_section *section, uint32_t function)
+{
+	size_t i;
+
+	for (i = 0; i < e->label_count; i++) {
+		const struct swz_pprof_label *label = &e->labels[i];
+
+		if (label->text)
+			put_text_label(e, sample, label->key, label->text);
+		else
+			put_number_label(e, sample, label->key, label->number);
+	}
 	if (section->thread) {
 		put_text_label(e, sample, "thread", section->thread->name);
-		swz_message_add(&label, LABEL_KEY, number(e, "tid"));
-		swz_message_add(&label, LABEL_NUM,
-				(uint64_t)section->thread->record.tid);
-		swz_message_nest(sample, SAMPLE_LABEL, &label);
-		swz_message_free(&label);
+		put_number_label(e, sample, "tid",
+				 (uint64_t)section->thread->record.tid);
 	}
 	if (section->thread_name)
 		put_text_label(e, sample, "thread", section->thread_name);
@@ -478,6 +498,8 @@ void swz_write_pprof(struct swz_writer *writer,
 		put_heading(e, section);
 	if (section->old)
 		find_changes(e, section);
+	else
+		e->label_count = swz_pprof_labels(section, e->labels);
 	for (i = 0; i < section->contexts->count; i++) {
 		put_sample(e, section, i, false, &sample, &list);
 		if (section->old)

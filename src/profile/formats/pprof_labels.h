@@ -1,0 +1,22 @@
+#ifndef SWZ_PROFILE_FORMATS_PPROF_LABELS_H
+#define SWZ_PROFILE_FORMATS_PPROF_LABELS_H
+
+/* Labels of samples: which process they are of, on which host, for which
+ * service. Names are those of --push: Prometheus has no dots. */
+
+#include "profile/formats/formats.h"
+
+struct swz_pprof_label {
+	const char *key;
+	const char *text; /* NULL: it is a number */
+	uint64_t number;
+};
+
+#define SWZ_PPROF_MOST_LABELS 8
+
+/* Those that all processes of the section have in common. Returns how many.
+ * Texts are the profiles'. */
+size_t swz_pprof_labels(const struct swz_section *section,
+			struct swz_pprof_label *labels);
+
+#endif
