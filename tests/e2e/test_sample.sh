@@ -366,6 +366,8 @@ if have 'musl' musl-gcc; then
 	"$RUN" -q -m sample -o profile ./musl
 	assert_eq 4 $? 'exit status with musl'
 	assert_ge "$(column profile main 1)" 5 'samples of main'
+	assert_ge 2 "$("$DUMP" -f info profile | sed -n 's/^cut stacks: .*, \([0-9]*\) by .*/\1/p')" \
+		'stacks without a root'
 fi
 
 if have 'Go' go; then

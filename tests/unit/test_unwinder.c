@@ -552,6 +552,45 @@ START_TEST(a_program_at_its_first_instruction)
 }
 END_TEST
 
+/* Of a stripped libc without entries: the words between are of its frames. */
+START_TEST(what_calls_main_near_the_begin_of_the_program)
+{
+	const size_t at = 40;
+
+	words[2] = AT(t_bare_called);
+	words[at] = 1; /* argc */
+	words[at + 1] = address_of(100);
+	words[at + 2] = 0;
+	words[at + 3] = address_of(101); /* the environment */
+	words[at + 4] = 0;
+	words[at + 5] = 33;
+	words[at + 6] = 0x7fff0000;
+	words[at + 7] = 6; /* AT_PAGESZ */
+	words[at + 8] = 4096;
+	ck_assert_uint_eq(walk(t_by_rsp_at), 2);
+	ck_assert_uint_eq(pcs[1], AT(t_bare_called));
+	ck_assert_int_eq(end, SWZ_WALK_ROOT);
+	words[at + 8] = 5;
+	ck_assert_uint_eq(walk(t_by_rsp_at), 2);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+	words[at + 8] = 4096;
+	words[at + 3] = 5; /* no environment */
+	ck_assert_uint_eq(walk(t_by_rsp_at), 2);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+	/* a frame that is followed by rbp is no outermost one */
+	words[at + 3] = address_of(101);
+	words[1] = address_of(8);
+	words[8] = 1;
+	words[9] = AT(t_root_at);
+	ck_assert_uint_eq(walk(t_by_rsp_at), 3);
+	ck_assert_uint_eq(pcs[2], AT(t_root_at));
+	/* the innermost one may have called nobody */
+	registers.bp = 1;
+	ck_assert_uint_eq(walk(t_bare_at), 1);
+	ck_assert_int_eq(end, SWZ_WALK_LOST);
+}
+END_TEST
+
 /* All registers are needed behind frames that have no entry. */
 START_TEST(registers_are_followed_through_frames_without_an_entry)
 {
@@ -1037,6 +1076,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, code_without_an_entry_is_walked_by_rbp);
 	tcase_add_test(tcase, a_program_at_its_first_instruction);
+	tcase_add_test(tcase, what_calls_main_near_the_begin_of_the_program);
 	tcase_add_test(tcase, an_rbp_of_zero_is_the_outermost_frames);
 	tcase_add_test(tcase,
 		       registers_are_followed_through_frames_without_an_entry);

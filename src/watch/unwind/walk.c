@@ -8,11 +8,8 @@
 #include "watch/unwind/address_space.h"
 #include "watch/unwind/code_step.h"
 #include "watch/unwind/full_step.h"
+#include "watch/unwind/program_begin.h"
 #include "watch/unwind/signal_frame.h"
-
-/* What execve() takes at most (the kernel's MAX_ARG_STRINGS), as far as there
- * is room on a stack. */
-#define MOST_ARGUMENTS ((uint64_t)1 << 24)
 
 /* A walk on its way. */
 struct walk {
@@ -124,40 +121,42 @@ static enum swz_step step_by_code(const struct walk *w, struct swz_frame *f)
 				       : SWZ_STEP_LOST;
 }
 
-/* The stack is as a new program finds it: argc, argv, NULL (SysV ABI, 3.4.1).
- */
 static bool is_begin_of_program(const struct walk *w, const struct swz_frame *f)
 {
-	uint64_t argc, first, last;
-
 	return f->exact && !w->depth && !f->bp && f->sp % 16 == 0 &&
-	       swz_stack_load(w->stack, f->sp, &argc) == SWZ_STEP_DONE &&
-	       argc && argc <= MOST_ARGUMENTS &&
-	       swz_stack_load(w->stack, f->sp + 8, &first) == SWZ_STEP_DONE &&
-	       first > f->sp &&
-	       swz_stack_load(w->stack, f->sp + 8 + argc * 8, &last) ==
-		       SWZ_STEP_DONE &&
-	       !last;
+	       swz_has_arguments(w->stack, f->sp);
 }
 
 /* Where nothing describes the code: it was made at run time, or is of a file
- * without an entry for it, whose row is by the code already. */
+ * without an entry for it, whose row is by the code already. What calls main()
+ * in such a file (of musl, stripped) is as good as the outermost frame. */
 static enum swz_step step_without_row(const struct walk *w, struct swz_frame *f)
 {
 	struct swz_frame try = *f;
 	const struct swz_mapping *mapping = swz_unwinder_mapping_at(w->unwinder,
 								    f->ip);
+	bool is_of_file = mapping && mapping->file;
+	enum swz_step step;
 
 	if (is_begin_of_program(w, f))
 		return SWZ_STEP_ROOT;
 	/* a function that has called another one has its frame */
-	if (f->exact && !(mapping && mapping->file) &&
-	    step_by_code(w, &try) == SWZ_STEP_DONE &&
+	if (f->exact && !is_of_file && step_by_code(w, &try) == SWZ_STEP_DONE &&
 	    swz_unwinder_returns(w->unwinder, &try.ip, false)) {
 		*f = try;
 		return SWZ_STEP_DONE;
 	}
-	return step_by_rbp(w, f);
+	try = *f;
+	step = step_by_rbp(w, &try);
+	if (step == SWZ_STEP_DONE &&
+	    !swz_unwinder_returns(w->unwinder, &try.ip, false))
+		step = SWZ_STEP_LOST;
+	if (step == SWZ_STEP_LOST && is_of_file && !f->exact &&
+	    swz_program_begins_near(w->stack, f->sp))
+		return SWZ_STEP_ROOT;
+	if (step == SWZ_STEP_DONE)
+		*f = try;
+	return step;
 }
 
 /* As behind the branch, as that changes neither registers nor stack. RAX may be
