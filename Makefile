@@ -144,7 +144,8 @@ RUNTIME_PURE := thunks/arena.c thunks/leaders.c thunks/maps.c thunks/near.c $(ad
 		  $(addprefix hooks/,followers.c interrupted.c jumps.c latest_frame.c \
 		    tail_calls.c thread_thunks.c unwound.c) \
 		  $(addprefix record/,chunks.c edge_table.c events.c frames.c nodes.c \
-		    present.c recursion.c sampling.c shared_thunks.c) \
+		    present.c recursion.c sampling.c shared_thunks.c \
+		    site_table.c table_room.c) \
 		  support/clock.c support/code_pages.c support/pattern.c)
 
 UNIT_SRC    := $(wildcard tests/unit/*.c)

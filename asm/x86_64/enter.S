@@ -7,7 +7,7 @@
  *       as at entry, %rsp too; the slot then holds the thunk's address.
  *
  * The usual case is done here, without a call: the call edge is the one that
- * came at this point last time, or is in the thread's context table near its first
+ * came at this point last time, or is in its context's table near its first
  * place, and a thunk of that edge is free. It has the body and the
  * return address in it already: a thunk serves one function and call site only,
  * so whatever happens to it, it leads where it always led. All else goes to

@@ -214,7 +214,7 @@ name:                            \
 	cmpq	\key, SWZ_NODE_KEY(%rax)
 .endm
 
-/* The same with the unit at a place in the context table; goes on behind if it is
+/* The same with the unit at a place in a context's table; goes on behind if it is
  * another edge's. */
 .macro PROBE place, site, key, found, none
 	movl	\place, %eax
@@ -268,7 +268,8 @@ name:                            \
 .endm
 
 /* Among the other children; or at one of its first places (SWZ_TABLE_PROBES) in the
- * table, which has empty entries behind its last. */
+ * context's table, which has as many entries more behind its last. The mask is read
+ * first: a signal handler may let the table grow. */
 .macro FIND_LATER unit, site, key, function, found, none, later, no_child
 \later:
 	LINKS_OF_KEY \unit, \key
@@ -280,10 +281,13 @@ name:                            \
 	jz	\none
 	SUM_OF_EDGE \site, \key, \function
 	imulq	swz_hash_multiplier(%rip), %rax
-	shrq	$32, %rax
-	andq	SWZ_THREAD_TABLE_MASK(%rdx), %rax
-	addq	SWZ_THREAD_TABLE(%rdx), %rax
-	movq	%rax, \unit			/* the place, yet */
+	shrq	$SWZ_HASH_SHIFT, %rax
+	LINKS_OF_KEY \unit, \key
+	andl	SWZ_LINKS_TABLE_MASK(\unit), %eax
+	movslq	SWZ_LINKS_TABLE(\unit), \unit	/* the place, yet */
+	shlq	$SWZ_TABLE_SHIFT, \unit
+	addq	SWZ_THREAD_TABLES(%rdx), \unit
+	addq	%rax, \unit
 	.irp	place, 0, 4, 8, 12, 16
 	PROBE	\place(\unit), \site, \key, found=.Lfound_there\@, none=\none
 	.endr

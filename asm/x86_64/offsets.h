@@ -7,17 +7,16 @@
 #define SWZ_THREAD_LINKS 0
 #define SWZ_THREAD_KEY 8
 #define SWZ_THREAD_TOP 16
-#define SWZ_THREAD_TABLE 24
-#define SWZ_THREAD_TABLE_MASK 32
-#define SWZ_THREAD_OPEN 40
-#define SWZ_THREAD_RECORD 48
-#define SWZ_THREAD_EPOCH 56
-#define SWZ_THREAD_FILE 64
-#define SWZ_THREAD_EXPECTED 72
-#define SWZ_THREAD_COLD 80
-#define SWZ_THREAD_EVENT 88
-#define SWZ_THREAD_MIN_TICKS 96
-#define SWZ_THREAD_SEEN 104
+#define SWZ_THREAD_EXPECTED 24
+#define SWZ_THREAD_OPEN 32
+#define SWZ_THREAD_RECORD 40
+#define SWZ_THREAD_EPOCH 48
+#define SWZ_THREAD_FILE 56
+#define SWZ_THREAD_TABLES 64
+#define SWZ_THREAD_COLD 72
+#define SWZ_THREAD_EVENT 80
+#define SWZ_THREAD_MIN_TICKS 88
+#define SWZ_THREAD_SEEN 96
 
 /* struct swz_thread_cold */
 #define SWZ_COLD_RECORDS 8
@@ -43,6 +42,8 @@
 #define SWZ_LINKS_FIRST 8
 #define SWZ_LINKS_NEXT 12
 #define SWZ_LINKS_CHILDREN 16
+#define SWZ_LINKS_TABLE 16 /* in place of children: src/runtime/record/edge_table.h */
+#define SWZ_LINKS_TABLE_MASK 20
 #define SWZ_LINKS_SHIFT 5
 #define SWZ_IS_LIST 1 /* a bit of `free`: src/runtime/record/shared_thunks.h */
 #define SWZ_CHILDREN 4 /* a power of two */
@@ -130,10 +131,13 @@
 #define SWZ_THUNK_RAX_PUSHED 13
 #define SWZ_ARENA_BYTES 0x20000000 /* 512 MiB: 4 Mi live frames */
 
-/* The context table's hash: ((site + 9 * function + key) * this) >> 32. Among a
- * context's children an edge's first place is the sum's last bits. */
+/* The hash in a context's table: ((site + 9 * function + key) * this) >> 33. Among
+ * its children, while they are few, an edge's first place is the sum's last bits. */
 #define SWZ_HASH_MULTIPLIER 0x9e3779b97f4a7c15
+#define SWZ_HASH_SHIFT 33
 /* How many places from there on the hooks look at (asm/x86_64/macros.h). */
 #define SWZ_TABLE_PROBES 5
+/* A table lies so many times 2^this bytes before the end of the room for tables. */
+#define SWZ_TABLE_SHIFT 4
 
 #endif

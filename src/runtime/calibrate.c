@@ -71,7 +71,7 @@ static void forget(struct swz_thread *thread, struct swz_node *node)
 	memset(node, 0, sizeof(*node));
 	if (cold->next_node == node + 1)
 		cold->next_node = node;
-	swz_edge_table_forget_children(thread, cold->root);
+	swz_edge_forget_children(thread, cold->root);
 }
 
 static uint64_t ticks_of_calls(void (*volatile function)(void))

@@ -4,6 +4,7 @@
 
 #include "asm/x86_64/offsets.h"
 #include "runtime/imports/plan.h"
+#include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"
 #include "runtime/record/function_ids.h"
 #include "runtime/record/thread.h"
@@ -16,8 +17,7 @@
 SAME(SWZ_THREAD_LINKS, swz_thread, links);
 SAME(SWZ_THREAD_KEY, swz_thread, key);
 SAME(SWZ_THREAD_TOP, swz_thread, top);
-SAME(SWZ_THREAD_TABLE, swz_thread, table);
-SAME(SWZ_THREAD_TABLE_MASK, swz_thread, table_mask);
+SAME(SWZ_THREAD_TABLES, swz_thread, tables);
 SAME(SWZ_THREAD_OPEN, swz_thread, open);
 SAME(SWZ_THREAD_RECORD, swz_thread, record);
 SAME(SWZ_THREAD_EPOCH, swz_thread, epoch);
@@ -41,6 +41,8 @@ SAME(SWZ_LINKS_FREE, swz_links, free);
 SAME(SWZ_LINKS_FIRST, swz_links, first);
 SAME(SWZ_LINKS_NEXT, swz_links, next);
 SAME(SWZ_LINKS_CHILDREN, swz_links, children);
+SAME(SWZ_LINKS_TABLE, swz_links, children[SWZ_TABLE_AT]);
+SAME(SWZ_LINKS_TABLE_MASK, swz_links, children[SWZ_TABLE_MASK]);
 _Static_assert(sizeof(struct swz_links) == 1 << SWZ_LINKS_SHIFT, "links");
 
 SAME(SWZ_THUNK_BODY, swz_thunk, body);

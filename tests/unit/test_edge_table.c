@@ -1,15 +1,19 @@
 /* What finds a call edge's node: the places beside its context, and the
- * thread's table, where the hooks look too. */
+ * context's table, where the hooks look too. */
 
 #include <check.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
 
 #include "runtime/record/edge_table.h"
 #include "runtime/record/file.h"
+#include "runtime/record/table_room.h"
 #include "tests/unit/run_suite.h"
 
-enum { NODES = 200000, SITE = 0x400000 };
+enum { NODES = 200000, SITE = 0x400000, ROOM = 16 << 20, FEW_ROOM = 8192 };
 
 struct swz_file_header *swz_file;
 
@@ -17,25 +21,35 @@ static struct swz_thread thread;
 static struct swz_thread_cold cold;
 static struct swz_links *links;
 static struct swz_node *nodes;
+static char *room;
+
+static void begin_room(size_t first, size_t second)
+{
+	memset(room, 0, ROOM);
+	swz_table_room_begin(room, first, room + first, second);
+	thread.tables = swz_table_room_end();
+	cold.table_block = 0;
+}
 
 static void set_up(void)
 {
 	memset(&thread, 0, sizeof(thread));
 	memset(&cold, 0, sizeof(cold));
 	nodes = aligned_alloc(64, (size_t)(NODES + 1) * sizeof(*nodes));
-	links = calloc(NODES + 1, sizeof(*links));
-	cold.first_table = aligned_alloc(4096, SWZ_FIRST_TABLE_ROOM);
-	ck_assert(nodes && links && cold.first_table);
+	links = aligned_alloc(32, (size_t)(NODES + 1) * sizeof(*links));
+	room = aligned_alloc(4096, ROOM);
+	ck_assert(nodes && links && room);
 	memset(nodes, 0, (size_t)(NODES + 1) * sizeof(*nodes));
-	memset(cold.first_table, 0, SWZ_FIRST_TABLE_ROOM);
+	memset(links, 0, (size_t)(NODES + 1) * sizeof(*links));
 	swz_file = (void *)nodes;
 	thread.links = links;
 	thread.cold = &cold;
+	begin_room(FEW_ROOM, ROOM - FEW_ROOM);
 }
 
 static void tear_down(void)
 {
-	free(cold.first_table);
+	free(room);
 	free(links);
 	free(nodes);
 }
@@ -58,14 +72,37 @@ static struct swz_node *find(const struct swz_node *node)
 			     node->call_site);
 }
 
-/* By the comment of SWZ_HASH_MULTIPLIER, which asm/x86_64/macros.h follows. */
-static uint64_t first_place(const struct swz_node *node)
+static uint32_t child(uint32_t parent, int which)
 {
-	return ((node->call_site + UINT64_C(9) * node->function +
-		 swz_edge_key(node)) *
-			SWZ_HASH_MULTIPLIER >>
-		32) &
-	       thread.table_mask;
+	return links[parent].children[which] & ~SWZ_CHILDREN_IN_TABLE;
+}
+
+/* By the comments in asm/x86_64/offsets.h, which macros.h follows. */
+static const uint32_t *first_place(const struct swz_node *node)
+{
+	const uint64_t sum = node->call_site + UINT64_C(9) * node->function +
+			     swz_edge_key(node);
+	const int32_t at = (int32_t)links[node->parent].children[SWZ_TABLE_AT];
+	const char *table = thread.tables +
+			    (int64_t)at * (1 << SWZ_TABLE_SHIFT);
+
+	return (const uint32_t *)(const void *)(table +
+						(sum * SWZ_HASH_MULTIPLIER >>
+							 SWZ_HASH_SHIFT &
+						 child(node->parent,
+						       SWZ_TABLE_MASK)));
+}
+
+/* How far from there it is; more than the hooks look at: it is not there. */
+static unsigned probes_to(const struct swz_node *node)
+{
+	const uint32_t *at = first_place(node);
+	unsigned probes = 0;
+
+	while (probes < SWZ_TABLE_PROBES &&
+	       at[probes] != (uint32_t)(node - nodes))
+		probes++;
+	return probes;
 }
 
 START_TEST(few_edges_are_beside_their_context)
@@ -75,7 +112,6 @@ START_TEST(few_edges_are_beside_their_context)
 		ck_assert_ptr_eq(swz_edge_insert(&thread, edge(i, 100)),
 				 &nodes[i]);
 	}
-	ck_assert_ptr_null(thread.table);
 	for (uint32_t i = 1; i <= SWZ_CHILDREN; i++)
 		ck_assert_ptr_eq(find(&nodes[i]), &nodes[i]);
 	/* in the first place that is free from the one that the hooks ask */
@@ -87,39 +123,54 @@ START_TEST(few_edges_are_beside_their_context)
 }
 END_TEST
 
-START_TEST(more_of_them_are_in_the_table)
+START_TEST(more_of_them_are_in_a_table)
 {
 	for (uint32_t i = 1; i <= SWZ_CHILDREN + 1; i++)
 		ck_assert_ptr_eq(swz_edge_insert(&thread, edge(i, 100)),
 				 &nodes[i]);
+	/* the hooks may ask any of the four places */
 	for (uint32_t i = 0; i < SWZ_CHILDREN; i++)
-		ck_assert_uint_eq(links[100].children[i],
-				  SWZ_CHILDREN_IN_TABLE);
-	ck_assert_uint_eq(cold.table_used, SWZ_EDGE_ENTRIES);
+		ck_assert_int_lt((int32_t)links[100].children[i], 0);
+	ck_assert_uint_eq(child(100, SWZ_TABLE_USED), SWZ_CHILDREN + 1);
 	for (uint32_t i = 1; i <= SWZ_CHILDREN + 1; i++)
 		ck_assert_ptr_eq(find(&nodes[i]), &nodes[i]);
 }
 END_TEST
 
+/* However many there are, and at most three eighths full. */
 START_TEST(an_edge_is_where_the_hooks_look)
 {
-	unsigned in_first = 0;
+	unsigned in_first = 0, count = 20000;
 
-	for (uint32_t i = 1; i <= 60; i++) {
-		unsigned probes = 0;
-		uint64_t at;
-
+	for (uint32_t i = 1; i <= count; i++)
 		swz_edge_insert(&thread, edge(i, 100));
-		if (i <= SWZ_CHILDREN)
-			continue;
-		at = first_place(&nodes[i]);
-		while (thread.table[at / 4] != i) {
-			at = (at + 4) & thread.table_mask;
-			ck_assert_uint_lt(++probes, 60);
-		}
+	for (uint32_t i = 1; i <= count; i++) {
+		unsigned probes = probes_to(&nodes[i]);
+
+		if (probes >= SWZ_TABLE_PROBES)
+			ck_abort_msg("edge %u is not there", i);
 		in_first += !probes;
 	}
-	ck_assert_uint_gt(in_first, 30);
+	ck_assert_uint_gt(in_first, count * 7 / 10);
+	ck_assert_uint_ge(child(100, SWZ_TABLE_MASK) / 4 + 1, count * 8 / 3);
+	ck_assert_uint_le(child(100, SWZ_TABLE_MASK) / 4 + 1, count * 32 / 3);
+}
+END_TEST
+
+/* Sums of site and function that are the same all go to one place. */
+START_TEST(edges_with_one_first_place_are_found)
+{
+	for (uint32_t i = 0; i < 12; i++) {
+		struct swz_node *node = edge(1 + i, 100);
+
+		node->function = 50 - i;
+		node->call_site = SITE + UINT64_C(9) * i;
+		ck_assert_ptr_eq(swz_edge_insert(&thread, node), node);
+	}
+	for (uint32_t i = 0; i < 12; i++)
+		ck_assert_ptr_eq(find(&nodes[1 + i]), &nodes[1 + i]);
+	/* it has not grown without end */
+	ck_assert_uint_le(child(100, SWZ_TABLE_MASK) / 4 + 1, 512);
 }
 END_TEST
 
@@ -149,51 +200,44 @@ START_TEST(an_edge_that_is_there_stays)
 }
 END_TEST
 
-/* Through all sizes, small ones and those in huge pages. */
-START_TEST(a_table_grows_with_its_edges)
+/* One context with all, and ten in each of many. */
+START_TEST(no_edge_is_lost_where_tables_grow)
 {
+	const uint32_t each = _i ? 10 : NODES;
+
 	for (uint32_t i = 1; i < NODES; i++) {
-		struct swz_node *node = edge(i, 100);
+		struct swz_node *node = edge(i, 1 + i / each);
 
 		if (swz_edge_insert(&thread, node) != node)
 			ck_abort_msg("edge %u is not entered", i);
-		if (4 * cold.table_used > cold.table_bytes / 4 + 64)
-			ck_abort_msg("%u edges in %lu bytes", i,
-				     (unsigned long)cold.table_bytes);
 	}
-	ck_assert_uint_eq(cold.table_bytes, 4 << 20);
-	ck_assert_uint_eq(thread.table_mask, (4 << 20) - 4);
-	ck_assert_ptr_eq(thread.table, cold.table);
 	for (uint32_t i = 1; i < NODES; i++)
 		if (find(&nodes[i]) != &nodes[i])
 			ck_abort_msg("edge %u is lost", i);
-	swz_edge_table_clear(&thread);
-	ck_assert_uint_eq(cold.table_used, 0);
-	ck_assert_ptr_null(find(&nodes[1]));
 }
 END_TEST
 
-START_TEST(room_is_made_in_advance)
+/* Where there is no room to grow, a table is filled, and then no more. */
+START_TEST(without_room_an_edge_is_refused)
 {
-	swz_edge_table_make_room(&thread, 1000);
-	ck_assert_uint_eq(cold.table_bytes, 16384);
-	ck_assert(!swz_edge_table_is_full(&cold, 1024));
-	ck_assert(swz_edge_table_is_full(&cold, 1025));
-}
-END_TEST
+	uint32_t entered = 0;
 
-/* A site stands for all edges with its function and call site. */
-START_TEST(sites_are_no_edges)
-{
-	for (uint32_t i = 1; i <= 20; i++)
-		swz_edge_insert(&thread, edge(i, 100));
-	swz_site_make(&nodes[50], 3, SITE + 16);
-	ck_assert_ptr_null(swz_site_find(&thread, 3, SITE + 16));
-	ck_assert_ptr_eq(swz_edge_insert(&thread, &nodes[50]), &nodes[50]);
-	ck_assert_ptr_eq(swz_site_find(&thread, 3, SITE + 16), &nodes[50]);
-	ck_assert_ptr_null(swz_site_find(&thread, 4, SITE + 16));
-	ck_assert_ptr_null(swz_site_find(&thread, 3, SITE));
-	ck_assert_ptr_eq(find(&nodes[8]), &nodes[8]);
+	begin_room(0, 4096 + 1280);
+	for (uint32_t i = 1; i <= 1000; i++)
+		if (swz_edge_insert(&thread, edge(i, 100)))
+			entered++;
+		else
+			ck_assert_ptr_null(find(&nodes[i]));
+	ck_assert_uint_gt(entered, 60);
+	ck_assert_uint_lt(entered, 256);
+	for (uint32_t i = 1; i <= entered; i++)
+		ck_assert_ptr_eq(find(&nodes[i]), &nodes[i]);
+	/* a context without a table gets none, until it may be a folded one */
+	for (uint32_t i = 1001; i <= 1004; i++)
+		ck_assert_ptr_nonnull(swz_edge_insert(&thread, edge(i, 101)));
+	ck_assert_ptr_null(swz_edge_insert(&thread, edge(1005, 101)));
+	swz_file->flags = SWZ_FILE_FOLDED;
+	ck_assert_ptr_nonnull(swz_edge_insert(&thread, edge(1005, 101)));
 }
 END_TEST
 
@@ -201,9 +245,69 @@ START_TEST(a_context_forgets_its_children)
 {
 	swz_edge_insert(&thread, edge(1, 100));
 	swz_edge_insert(&thread, edge(2, 101));
-	swz_edge_table_forget_children(&thread, 100);
+	swz_edge_forget_children(&thread, 100);
 	ck_assert_ptr_null(find(&nodes[1]));
 	ck_assert_ptr_eq(find(&nodes[2]), &nodes[2]);
+}
+END_TEST
+
+/* A handler inserts edges of the same contexts at any instruction: odd numbers
+ * here, even ones there. */
+static volatile uint32_t handled, bound;
+
+static void insert_from_handler(int signal)
+{
+	(void)signal;
+	for (unsigned i = 0; i < 25 && handled + 2 < bound; i++) {
+		handled += 2;
+		swz_edge_insert(&thread, edge(handled, 1 + handled / 500));
+	}
+}
+
+START_TEST(signal_handlers_come_between)
+{
+	const struct itimerval often = {{0, 20}, {0, 20}},
+			       never = {{0, 0}, {0, 0}};
+
+	handled = 0;
+	bound = NODES;
+	signal(SIGALRM, insert_from_handler);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (uint32_t i = 1; i < NODES; i += 2)
+		if (swz_edge_insert(&thread, edge(i, 1 + i / 500)) != &nodes[i])
+			ck_abort_msg("edge %u is not entered", i);
+	setitimer(ITIMER_REAL, &never, NULL);
+	ck_assert_uint_gt(handled, 0);
+	for (uint32_t i = 1; i < NODES; i += 2)
+		if (find(&nodes[i]) != &nodes[i])
+			ck_abort_msg("edge %u is lost", i);
+	for (uint32_t i = 2; i <= handled; i += 2)
+		if (find(&nodes[i]) != &nodes[i])
+			ck_abort_msg("a handler's edge %u is lost", i);
+}
+END_TEST
+
+/* Blocks that threads take do not overlap, and are aligned as units are. */
+START_TEST(what_is_taken_is_zero_and_nobody_elses)
+{
+	struct swz_thread_cold others[3] = {{.nodes_made = 0},
+					    {.nodes_made = 1000},
+					    {.nodes_made = 1000000}};
+
+	for (unsigned i = 0; i < 3000; i++) {
+		const uint64_t bytes = 4 + i * 7 % 1500;
+		char *taken = swz_table_room_take(&others[i % 3], bytes);
+
+		ck_assert_ptr_nonnull(taken);
+		ck_assert_uint_eq((uintptr_t)taken % SWZ_TABLE_UNIT, 0);
+		ck_assert(taken >= room && taken + bytes <= thread.tables);
+		for (uint64_t j = 0; j < bytes; j++)
+			if (taken[j])
+				ck_abort_msg("taken twice");
+		memset(taken, 1, bytes);
+	}
+	/* the page that stays zeros */
+	ck_assert_int_eq(thread.tables - room, ROOM - 4096);
 }
 END_TEST
 
@@ -214,13 +318,15 @@ int main(void)
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, few_edges_are_beside_their_context);
-	tcase_add_test(t, more_of_them_are_in_the_table);
+	tcase_add_test(t, more_of_them_are_in_a_table);
 	tcase_add_test(t, an_edge_is_where_the_hooks_look);
+	tcase_add_test(t, edges_with_one_first_place_are_found);
 	tcase_add_test(t, an_edge_that_is_there_stays);
-	tcase_add_test(t, a_table_grows_with_its_edges);
-	tcase_add_test(t, room_is_made_in_advance);
-	tcase_add_test(t, sites_are_no_edges);
+	tcase_add_loop_test(t, no_edge_is_lost_where_tables_grow, 0, 2);
+	tcase_add_test(t, without_room_an_edge_is_refused);
 	tcase_add_test(t, a_context_forgets_its_children);
+	tcase_add_test(t, signal_handlers_come_between);
+	tcase_add_test(t, what_is_taken_is_zero_and_nobody_elses);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "runtime/record/chunks.h"
-#include "runtime/record/edge_table.h"
 #include "runtime/record/nodes.h"
+#include "runtime/record/site_table.h"
 #include "tests/unit/run_suite.h"
 #include "tests/unit/runtime_thread.h"
 
@@ -16,7 +16,7 @@ static _Alignas(64) char profile[BYTES];
 static struct swz_links links[BYTES / SWZ_UNIT_BYTES];
 static struct runtime_thread thread;
 static uint64_t used, room;
-static uint32_t counts[64], taken, edges;
+static uint32_t counts[64], taken, sites;
 static unsigned huge;
 
 struct swz_chunk *swz_chunk_take(struct swz_file_header *file, uint32_t type,
@@ -52,10 +52,10 @@ void swz_chunks_begin_huge_pages(void)
 	huge++;
 }
 
-void swz_edge_table_make_room(struct swz_thread *t, uint32_t wanted)
+void swz_site_table_make_room(struct swz_thread_cold *cold, uint32_t wanted)
 {
-	(void)t;
-	edges = wanted;
+	(void)cold;
+	sites = wanted;
 }
 
 struct swz_links *swz_file_links(void)
@@ -77,7 +77,7 @@ static void set_up(void)
 	swz_file->limit_bytes = BYTES;
 	used = SWZ_HEADER_BYTES;
 	room = BYTES - used;
-	taken = huge = edges = 0;
+	taken = huge = sites = 0;
 	swz_nodes_begin(&thread.cold);
 	thread.cold.nodes_made = 0;
 }
@@ -183,7 +183,7 @@ START_TEST(a_stock_is_as_large_as_there_is_room)
 	room = stocks[_i] * sizeof(struct swz_node) + reserve;
 	swz_nodes_stock_up(&thread.hot);
 	ck_assert_uint_eq(counts[0], stocks[_i]);
-	ck_assert_uint_eq(edges, stocks[_i]);
+	ck_assert_uint_eq(sites, stocks[_i]);
 	ck_assert_uint_eq(thread.cold.kept_nodes, stocks[_i] / 4);
 	/* once is enough */
 	swz_nodes_stock_up(&thread.hot);

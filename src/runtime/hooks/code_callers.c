@@ -95,7 +95,7 @@ static struct swz_node *edge_of(struct swz_thread *thread, uint64_t key,
 
 	if (node || swz_file->flags & SWZ_FILE_FOLDED)
 		return node;
-	return swz_take_edge(thread, key, SWZ_FUNCTION_CODE, address, NULL,
+	return swz_make_edge(thread, key, SWZ_FUNCTION_CODE, address, NULL,
 			     NULL, NULL);
 }
 

@@ -58,8 +58,6 @@ void swz_hooks_stop(void)
 	/* off the paths in assembly: no thunk is free, and none the latest */
 	thread->links = NULL;
 	thread->expected = NULL;
-	thread->table_mask = 0;
-	thread->table = NULL;
 	thread->top = &swz_bottom;
 }
 
@@ -142,7 +140,7 @@ static struct swz_node *edge_of(struct swz_thread *thread, const uint8_t *body,
 				struct swz_thunk **thunk)
 {
 	const uint64_t *frame = frame_of(slot);
-	uint64_t site = *slot, key = thread->key;
+	uint64_t site = *slot, key = thread->key, asked = key;
 	struct swz_node *node = swz_edge_find(thread, key, function, site);
 	bool is_of_file;
 
@@ -158,7 +156,8 @@ static struct swz_node *edge_of(struct swz_thread *thread, const uint8_t *body,
 		swz_close_above(thread, slot);
 	key = is_of_file ? thread->key
 			 : swz_code_caller(thread, thread->key, slot, frame);
-	return swz_take_edge(thread, key, function, site, body, slot, thunk);
+	return (key == asked ? swz_make_edge : swz_take_edge)(
+		thread, key, function, site, body, slot, thunk);
 }
 
 static struct swz_thunk *enter_call(struct swz_thread *thread,

@@ -136,16 +136,14 @@ struct swz_thread *swz_this_thread(struct swz_thunk *exiting,
 	return begun_thread(thread, exiting, here);
 }
 
-struct swz_node *swz_take_edge(struct swz_thread *thread, uint64_t key,
+struct swz_node *swz_make_edge(struct swz_thread *thread, uint64_t key,
 			       uint32_t function, uint64_t call_site,
 			       const uint8_t *body, const uint64_t *slot,
 			       struct swz_thunk **thunk)
 {
-	struct swz_node *node = swz_edge_find(thread, key, function, call_site);
+	struct swz_node *node;
 	struct slow_call call;
 
-	if (node)
-		return node;
 	if (swz_file->flags & SWZ_FILE_FOLDED) {
 		node = swz_context_find_folded(thread, key, function,
 					       call_site);
@@ -169,6 +167,18 @@ struct swz_node *swz_take_edge(struct swz_thread *thread, uint64_t key,
 	if (body)
 		*thunk = call.thunk;
 	return call.node;
+}
+
+struct swz_node *swz_take_edge(struct swz_thread *thread, uint64_t key,
+			       uint32_t function, uint64_t call_site,
+			       const uint8_t *body, const uint64_t *slot,
+			       struct swz_thunk **thunk)
+{
+	struct swz_node *node = swz_edge_find(thread, key, function, call_site);
+
+	return node ? node
+		    : swz_make_edge(thread, key, function, call_site, body,
+				    slot, thunk);
 }
 
 struct swz_thunk *swz_take_thunk(struct swz_thread *thread,

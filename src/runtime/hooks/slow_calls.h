@@ -23,6 +23,12 @@ struct swz_node *swz_take_edge(struct swz_thread *thread, uint64_t key,
 			       const uint8_t *body, const uint64_t *slot,
 			       struct swz_thunk **thunk);
 
+/* The same of an edge that has just not been found. */
+struct swz_node *swz_make_edge(struct swz_thread *thread, uint64_t key,
+			       uint32_t function, uint64_t call_site,
+			       const uint8_t *body, const uint64_t *slot,
+			       struct swz_thunk **thunk);
+
 /* A thunk for a call of this edge; NULL if there is none. */
 struct swz_thunk *swz_take_thunk(struct swz_thread *thread,
 				 struct swz_node *node, const uint8_t *body,

@@ -16,12 +16,13 @@
 #include "runtime/hooks/thread_thunks.h"
 #include "runtime/record/chunks.h"
 #include "runtime/record/context.h"
-#include "runtime/record/edge_table.h"
 #include "runtime/record/events.h"
 #include "runtime/record/file.h"
 #include "runtime/record/processor_time.h"
+#include "runtime/record/site_table.h"
 #include "runtime/record/slow_stack.h"
 #include "runtime/record/switches.h"
+#include "runtime/record/table_room.h"
 
 #define PAGE ((size_t)4096)
 
@@ -53,14 +54,13 @@ static uint64_t cleared_bytes(void)
 	return 2 * open_bytes() + SWZ_SETTLED_SLOTS * sizeof(uint64_t *);
 }
 
-/* The slow stack, what is cleared, and the first table and list of blocks of a
- * state, made at its first use: one mapping, of which a process with many
- * threads cannot have enough (vm.max_map_count). */
+/* The slow stack, what is cleared, and the first list of blocks of a state,
+ * made at its first use: one mapping, of which a process with many threads
+ * cannot have enough (vm.max_map_count). */
 static enum swz_status furnish(struct swz_thread_cold *cold)
 {
 	const size_t list = SWZ_FIRST_BLOCK_ROOM * sizeof(*cold->blocks);
-	size_t bytes = SWZ_SLOW_STACK_BYTES + cleared_bytes() +
-		       SWZ_FIRST_TABLE_ROOM + list;
+	size_t bytes = SWZ_SLOW_STACK_BYTES + cleared_bytes() + list;
 	char *memory;
 
 	if (cold->slow_stack_top)
@@ -84,8 +84,6 @@ static enum swz_status furnish(struct swz_thread_cold *cold)
 	memory += open_bytes();
 	cold->settled = (const uint64_t **)(void *)memory;
 	memory += SWZ_SETTLED_SLOTS * sizeof(*cold->settled);
-	cold->first_table = (uint32_t *)memory;
-	memory += SWZ_FIRST_TABLE_ROOM;
 	cold->blocks = (uint32_t *)memory;
 	cold->block_room = SWZ_FIRST_BLOCK_ROOM;
 	return SWZ_OK;
@@ -315,11 +313,8 @@ static enum swz_status try_to_set_up(struct swz_thread *hot,
 	hot->links = swz_file_links();
 	hot->top = &swz_bottom;
 	hot->epoch = swz_file->epoch_ticks - SWZ_TICKS_BIAS;
-	if (cold->table_bytes) {
-		hot->table = cold->table;
-		hot->table_mask = cold->table_bytes - sizeof(*cold->table);
-	}
-	swz_edge_table_clear(hot);
+	hot->tables = swz_table_room_end();
+	swz_site_table_clear(cold);
 	if (begin_record(hot) != SWZ_OK)
 		return SWZ_E_NOMEM;
 	hot->key = (uint64_t)cold->root << 32;
@@ -350,8 +345,7 @@ void swz_thread_disarm(struct swz_thread *hot)
 	hot->top = &swz_bottom;
 	hot->event = SWZ_NO_EVENTS;
 	hot->cold = cold;
-	hot->table = cold->table;
-	hot->table_mask = cold->table_bytes - sizeof(*cold->table);
+	hot->tables = swz_table_room_end();
 	hot->links = swz_file_links(); /* all zeros */
 	hot->expected = &hot->links->first;
 }
@@ -483,7 +477,6 @@ enum swz_status swz_thread_rejoin(struct swz_thread *hot)
 
 	atomic_store_explicit(&own->owner, own_id(), memory_order_relaxed);
 	swz_events_forget(own);
-	swz_edge_table_begin_again(own);
 	return set_up(hot, own);
 }
 
@@ -495,9 +488,10 @@ enum swz_status swz_thread_revive(struct swz_thread *hot)
 		atomic_store_explicit(&cold->owner, cold == own ? own_id() : 0,
 				      memory_order_relaxed);
 		swz_events_forget(cold);
+		cold->table_block = 0;
 	}
 	atomic_store_explicit(&next_index, 0, memory_order_relaxed);
-	swz_edge_table_begin_again(own);
+	swz_table_room_begin_again();
 	return set_up(hot, own);
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/record/nodes.h"
 #include "runtime/record/recursion.h"
 #include "runtime/record/shared_thunks.h"
+#include "runtime/record/site_table.h"
 #include "runtime/record/span_names.h"
 #include "runtime/support/config.h"
 
@@ -66,15 +67,18 @@ static bool shares_thunks(const struct swz_thread *thread, uint64_t call_site)
 static struct swz_node *site_at_once(struct swz_thread *thread,
 				     uint32_t function, uint64_t call_site)
 {
-	struct swz_node *site = swz_site_find(thread, function, call_site);
+	struct swz_node *site = swz_site_find(thread->cold, function,
+					      call_site);
 
 	if (site)
 		return site;
+	if (swz_site_table_is_full(thread->cold))
+		return NULL;
 	site = swz_nodes_next_slot(thread->cold);
 	if (!site)
 		return NULL;
 	swz_site_make(site, function, call_site);
-	return swz_edge_insert_amid_signals(thread, site);
+	return swz_site_insert_amid_signals(thread->cold, site);
 }
 
 struct swz_node *swz_context_make_at_once(struct swz_thread *thread,
@@ -84,8 +88,7 @@ struct swz_node *swz_context_make_at_once(struct swz_thread *thread,
 	struct swz_node *node, *site = NULL;
 
 	if (swz_file->flags & SWZ_FILE_FOLDED ||
-	    swz_nodes_are_kept(thread->cold) ||
-	    swz_edge_table_is_full(thread->cold, 1 + SWZ_EDGE_ENTRIES))
+	    swz_nodes_are_kept(thread->cold))
 		return NULL;
 	if (shares_thunks(thread, call_site)) {
 		site = site_at_once(thread, function, call_site);
@@ -99,7 +102,7 @@ struct swz_node *swz_context_make_at_once(struct swz_thread *thread,
 		swz_share_thunks(thread, node, site);
 	fill(thread, node, key, function, call_site);
 	/* a slot that is not entered stays, with no calls */
-	return swz_edge_insert_amid_signals(thread, node);
+	return swz_edge_insert(thread, node);
 }
 
 /* Of a node: it stands for all contexts of its function. */
@@ -125,7 +128,8 @@ static bool is_fold_key(const struct swz_thread *thread, uint64_t key)
 static struct swz_node *make_site(struct swz_thread *thread, uint32_t function,
 				  uint64_t call_site)
 {
-	struct swz_node *site = swz_site_find(thread, function, call_site);
+	struct swz_node *site = swz_site_find(thread->cold, function,
+					      call_site);
 
 	if (site || swz_file->flags & SWZ_FILE_FOLDED)
 		return site;
@@ -133,7 +137,15 @@ static struct swz_node *make_site(struct swz_thread *thread, uint32_t function,
 	if (!site)
 		return NULL;
 	swz_site_make(site, function, call_site);
-	return swz_edge_insert(thread, site);
+	return swz_site_insert(thread->cold, site);
+}
+
+static void note_full(struct swz_thread_cold *cold, bool folded)
+{
+	if (folded)
+		cold->no_room = true;
+	else
+		swz_file->flags |= SWZ_FILE_FOLDED;
 }
 
 struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
@@ -151,10 +163,7 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 		node = swz_nodes_take(cold,
 				      folded ? 0 : swz_nodes_fold_reserve());
 	if (!node) {
-		if (folded)
-			cold->no_room = true;
-		else
-			swz_file->flags |= SWZ_FILE_FOLDED;
+		note_full(cold, folded);
 		return NULL;
 	}
 	node->open = folded ? SWZ_NODE_FOLDED : 0;
@@ -163,8 +172,10 @@ struct swz_node *swz_context_make(struct swz_thread *thread, uint64_t key,
 	if (site)
 		swz_share_thunks(thread, node, site);
 	fill(thread, node, key, function, call_site);
-	/* NULL: the slot stays, with no calls */
-	return swz_edge_insert(thread, node);
+	node = swz_edge_insert(thread, node);
+	if (!node) /* the slot stays, with no calls */
+		note_full(cold, folded);
+	return node;
 }
 
 struct swz_node *swz_context_edge(struct swz_thread *thread, uint64_t key,
@@ -236,9 +247,7 @@ enum swz_status swz_context_begin(struct swz_thread *thread)
 	swz_nodes_begin(cold);
 	root = swz_nodes_take(cold, 0);
 	fold = root ? swz_nodes_take(cold, 0) : NULL;
-	if (!thread->table)
-		swz_edge_table_make_room(thread, 1);
-	if (!fold || !thread->table)
+	if (!fold)
 		return SWZ_E_NOMEM;
 	cold->root = swz_unit_of(root);
 	cold->fold_root = swz_unit_of(fold);

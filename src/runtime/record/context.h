@@ -47,7 +47,7 @@ static inline uint64_t swz_context_fold_key(const struct swz_thread *thread)
 	return (uint64_t)thread->cold->fold_root << 32;
 }
 
-/* Makes the thread's root and fold root, an empty table. */
+/* Makes the thread's root and fold root. */
 enum swz_status swz_context_begin(struct swz_thread *thread) SWZ_MUST_CHECK;
 
 /* The node whose context this key is. */

@@ -1,33 +1,51 @@
 /* Most contexts call from few places: beside their node are the units of their
- * first children, which were used not long ago when the context is entered. The
- * table, met at random, is for those that have more. Both hold nodes' units
- * only; a node says itself what its key is. Nothing is taken out of either, so
- * an empty place ends a search.
+ * first children, which were used not long ago when the context is entered. One
+ * that has more gets a table, so that all that a context calls lies together: a
+ * new edge's place is near that of the one before. Both hold nodes' units only;
+ * a node says itself what its key is. Nothing is taken out of either, so an
+ * empty place ends a search.
  *
- * The table is kept at most a quarter full, so that the hook's first probe
- * nearly always meets. A growing thread publishes the new table before the
- * mask: a signal handler cannot come between, since signals are blocked then.
- * Where nothing grows, one may (context.c). */
+ * A table is kept at most three eighths full, so that the hook's first probe
+ * nearly always meets, and grows where an edge would lie further from its first
+ * place than the hooks look. Behind its places are so many more that theirs end
+ * there; search goes round all of them.
+ *
+ * A signal handler of the same thread may come between any two instructions,
+ * make edges in the same context, and let its table grow. So what the children
+ * are changes by one instruction, from four units to a table, or from a table
+ * to a larger one, if nothing has been counted in it meanwhile. Entries are
+ * counted before they are stored, and stored again where the table is another
+ * one by then. */
 
 #include "runtime/record/edge_table.h"
 
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "base/syscall.h"
 #include "runtime/record/file.h"
+#include "runtime/record/swap.h"
+#include "runtime/record/table_room.h"
 
-#define ENTRY_BYTES sizeof(uint32_t)
-#define FIRST_TABLE_BYTES 4096u
-_Static_assert(FIRST_TABLE_BYTES + (SWZ_TABLE_PROBES - 1) * ENTRY_BYTES <=
-		       SWZ_FIRST_TABLE_ROOM,
-	       "room_of(FIRST_TABLE_BYTES)");
+#define ENTRY_BYTES ((uint32_t)sizeof(uint32_t))
+#define FIRST_ENTRIES 32u
+#define MOST_ENTRIES (1u << 28)
+/* Behind the last first place. */
+#define SPARE_ENTRIES (SWZ_TABLE_PROBES - 1u)
+/* While a table has no more than so many for each edge, edges in it are close
+ * to their first places for the asking: it grows. */
+#define ENTRIES_EACH 16u
+
+/* A table, and what its context's children are for it. */
+struct table {
+	uint32_t *entries;
+	uint32_t mask, used; /* as children have them, without the mark */
+	uint32_t at;
+};
 
 static uint64_t hash(uint64_t key, uint32_t function, uint64_t call_site)
 {
 	return ((call_site + 9ull * function + key) * SWZ_HASH_MULTIPLIER) >>
-	       32;
+	       SWZ_HASH_SHIFT;
 }
 
 static uint32_t *children_of(const struct swz_thread *thread, uint32_t context)
@@ -43,7 +61,7 @@ static unsigned child_place(uint32_t function, uint64_t call_site)
 
 static bool are_in_table(const uint32_t *children)
 {
-	return children[0] == SWZ_CHILDREN_IN_TABLE;
+	return children[0] & SWZ_CHILDREN_IN_TABLE;
 }
 
 static struct swz_node *find_child(const uint32_t *children, uint32_t function,
@@ -55,7 +73,7 @@ static struct swz_node *find_child(const uint32_t *children, uint32_t function,
 		uint32_t unit = children[at % SWZ_CHILDREN];
 		struct swz_node *node = swz_unit_at(unit);
 
-		if (!unit || unit == SWZ_CHILDREN_IN_TABLE)
+		if (!unit || unit & SWZ_CHILDREN_IN_TABLE)
 			return NULL;
 		if (node->call_site == call_site && node->function == function)
 			return node;
@@ -63,20 +81,62 @@ static struct swz_node *find_child(const uint32_t *children, uint32_t function,
 	return NULL;
 }
 
-static struct swz_node *find_in_table(const struct swz_thread *thread,
-				      uint64_t key, uint32_t function,
-				      uint64_t call_site)
+/* ------------------------------------------------------------------ tables */
+
+static uint32_t load(const uint32_t *word)
 {
-	uint64_t at = hash(key, function, call_site) & thread->table_mask;
+	uint32_t value = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	atomic_signal_fence(memory_order_seq_cst);
+	return value;
+}
+
+/* First what is counted, which tells later whether a handler has come between.
+ * The mask before the place: that of a smaller table is good for a larger one.
+ */
+static struct table table_of(const struct swz_thread *thread,
+			     const uint32_t *children)
+{
+	struct table t;
+
+	t.used = load(&children[SWZ_TABLE_USED]) & ~SWZ_CHILDREN_IN_TABLE;
+	t.mask = load(&children[SWZ_TABLE_MASK]) & ~SWZ_CHILDREN_IN_TABLE;
+	t.at = load(&children[SWZ_TABLE_AT]);
+	t.entries = (uint32_t *)(void *)(thread->tables +
+					 (int64_t)(int32_t)t.at *
+						 SWZ_TABLE_UNIT);
+	return t;
+}
+
+static uint32_t first_places(const struct table *t)
+{
+	return t->mask / ENTRY_BYTES + 1;
+}
+
+static uint32_t places(const struct table *t)
+{
+	return first_places(t) + SPARE_ENTRIES;
+}
+
+static uint32_t next_place(const struct table *t, uint32_t at)
+{
+	return at + 1 < places(t) ? at + 1 : 0;
+}
+
+static struct swz_node *find_in_table(const struct table *t, uint64_t key,
+				      uint32_t function, uint64_t call_site)
+{
+	uint32_t at = (uint32_t)(hash(key, function, call_site) & t->mask) /
+		      ENTRY_BYTES;
 	uint32_t unit;
 
-	while ((unit = thread->table[at / ENTRY_BYTES]) != 0) {
+	while ((unit = t->entries[at]) != 0) {
 		struct swz_node *node = swz_unit_at(unit);
 
 		if (node->call_site == call_site &&
 		    node->function == function && swz_edge_key(node) == key)
 			return node;
-		at = (at + ENTRY_BYTES) & thread->table_mask;
+		at = next_place(t, at);
 	}
 	return NULL;
 }
@@ -85,220 +145,174 @@ struct swz_node *swz_edge_find(const struct swz_thread *thread, uint64_t key,
 			       uint32_t function, uint64_t call_site)
 {
 	const uint32_t *children = children_of(thread, (uint32_t)(key >> 32));
+	struct table t;
 
-	return are_in_table(children)
-		       ? find_in_table(thread, key, function, call_site)
-		       : find_child(children, function, call_site);
-}
-
-struct swz_node *swz_site_find(const struct swz_thread *thread,
-			       uint32_t function, uint64_t call_site)
-{
-	uint64_t at = hash(0, function, call_site) & thread->table_mask;
-	uint32_t unit;
-
-	while ((unit = thread->table[at / ENTRY_BYTES]) != 0) {
-		struct swz_node *node = swz_unit_at(unit);
-
-		if (node->call_site == call_site &&
-		    node->function == SWZ_FUNCTION_NONE &&
-		    node->context == function)
-			return node;
-		at = (at + ENTRY_BYTES) & thread->table_mask;
-	}
-	return NULL;
-}
-
-static uint64_t place_of(const struct swz_node *node, uint64_t mask)
-{
-	uint32_t function = node->function;
-
-	if (function == SWZ_FUNCTION_NONE)
-		function = node->context; /* a site */
-	return hash(swz_edge_key(node), function, node->call_site) & mask;
-}
-
-static void put(uint32_t *table, uint64_t mask, uint32_t unit)
-{
-	uint64_t at = place_of(swz_unit_at(unit), mask);
-
-	while (table[at / ENTRY_BYTES])
-		at = (at + ENTRY_BYTES) & mask;
-	table[at / ENTRY_BYTES] = unit;
+	if (!are_in_table(children))
+		return find_child(children, function, call_site);
+	t = table_of(thread, children);
+	return find_in_table(&t, key, function, call_site);
 }
 
 static bool is_same_edge(const struct swz_node *a, const struct swz_node *b)
 {
 	return a->call_site == b->call_site && a->function == b->function &&
-	       a->parent == b->parent &&
-	       (a->function != SWZ_FUNCTION_NONE || a->context == b->context);
+	       a->parent == b->parent;
 }
 
-/* The same where a signal may come between. Returns the edge's node in the
- * table, which may be an interrupting handler's. */
-static struct swz_node *put_amid_signals(uint32_t *table, uint64_t mask,
-					 struct swz_node *node)
+/* Returns the edge's node in the table, which may be an interrupting handler's;
+ * *probes: how far from its first place it is. One place is empty. */
+static struct swz_node *put(const struct table *t, struct swz_node *node,
+			    unsigned *probes)
 {
-	uint64_t at = place_of(node, mask);
+	uint32_t at = (uint32_t)(hash(swz_edge_key(node), node->function,
+				      node->call_site) &
+				 t->mask) /
+		      ENTRY_BYTES;
 
-	for (;;) {
+	for (*probes = 0;; ++*probes) {
 		uint32_t there = 0;
 
-		if (__atomic_compare_exchange_n(
-			    &table[at / ENTRY_BYTES], &there, swz_unit_of(node),
-			    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		if (swz_swap32(&t->entries[at], &there, swz_unit_of(node)))
 			return node;
 		if (is_same_edge(swz_unit_at(there), node))
 			return swz_unit_at(there);
-		at = (at + ENTRY_BYTES) & mask;
+		at = next_place(t, at);
 	}
 }
 
-/* What a table takes, with some entries more, which stay empty, for the hook's
- * further probes. A large one lies in huge pages if it can, since it is met at
- * random, and one of these takes the kernel less than half as many of the other
- * kind. */
-static uint64_t room_of(uint64_t bytes)
+static bool make_table(const struct swz_thread *thread, struct table *t,
+		       uint32_t entries)
 {
-	if (2 * bytes < SWZ_HUGE_PAGE)
-		return bytes + (SWZ_TABLE_PROBES - 1) * ENTRY_BYTES;
-	return (bytes / SWZ_HUGE_PAGE + 1) * SWZ_HUGE_PAGE;
+	char *memory = NULL;
+
+	if (entries <= MOST_ENTRIES)
+		memory = swz_table_room_take(
+			thread->cold,
+			(uint64_t)(entries + SPARE_ENTRIES) * ENTRY_BYTES);
+	if (!memory)
+		return false;
+	t->entries = (uint32_t *)(void *)memory;
+	t->mask = (entries - 1) * ENTRY_BYTES;
+	t->used = 0;
+	t->at = (uint32_t)((memory - thread->tables) / (long)SWZ_TABLE_UNIT);
+	return true;
 }
 
-static uint32_t *new_table(uint64_t bytes)
+/* One that nobody else knows yet. */
+static void fill(struct table *t, uint32_t unit)
 {
-	uint64_t room = room_of(bytes);
-	bool small = room < SWZ_HUGE_PAGE; /* all its pages will be needed */
-	char *table = swz_sys_mmap(NULL, small ? room : room + SWZ_HUGE_PAGE,
-				   PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS |
-					   (small ? MAP_POPULATE : 0),
-				   -1, 0);
+	unsigned probes;
 
-	if (table && !small) {
-		table += -(uintptr_t)table % SWZ_HUGE_PAGE;
-		SWZ_SYSCALL(SYS_madvise, table, room, MADV_HUGEPAGE);
+	put(t, swz_unit_at(unit), &probes);
+	t->used++;
+}
+
+/* The children become the table's if they are the OLD ones still; if not, a
+ * handler was faster, and all begins again. */
+static void replace(uint32_t *children, const uint32_t *old,
+		    const struct table *t)
+{
+	const uint32_t now[SWZ_CHILDREN] = {
+		[SWZ_TABLE_AT] = t->at,
+		[SWZ_TABLE_MASK] = t->mask | SWZ_CHILDREN_IN_TABLE,
+		[SWZ_TABLE_USED] = t->used | SWZ_CHILDREN_IN_TABLE,
+		[SWZ_TABLE_MARK] = SWZ_CHILDREN_IN_TABLE,
+	};
+	uint64_t from[2], to[2];
+
+	memcpy(from, old, sizeof(from));
+	memcpy(to, now, sizeof(to));
+	(void)swz_swap_pair((uint64_t *)(void *)children, from, to);
+}
+
+/* All the children's places are taken: they go into a table together. False:
+ * there is no room. */
+static bool begin_table(const struct swz_thread *thread, uint32_t *children)
+{
+	uint32_t old[SWZ_CHILDREN];
+	struct table t;
+
+	if (!make_table(thread, &t, FIRST_ENTRIES))
+		return false;
+	for (unsigned i = 0; i < SWZ_CHILDREN; i++) {
+		old[i] = load(&children[i]);
+		if (old[i] & SWZ_CHILDREN_IN_TABLE)
+			return true; /* a handler was faster */
+		fill(&t, old[i]);
 	}
-	return (uint32_t *)(void *)table;
+	replace(children, old, &t);
+	return true;
 }
 
-static long forget(uint32_t *table, uint64_t bytes)
-{
-	return SWZ_SYSCALL(SYS_madvise, table, room_of(bytes), MADV_DONTNEED);
-}
+/* The nodes of many edges are met at random. */
+#define FETCHED_AHEAD 8u
 
-/* Enters what the old table has. Both it and the nodes are met at random, so
- * what some entries will need is asked for together. */
-static void put_all(uint32_t *table, uint64_t mask, const uint32_t *old,
-		    uint64_t count)
+static bool grow(const struct swz_thread *thread, uint32_t *children,
+		 const struct table *from)
 {
-	uint32_t some[16];
-	unsigned n = 0;
+	const uint32_t old[SWZ_CHILDREN] = {
+		[SWZ_TABLE_AT] = from->at,
+		[SWZ_TABLE_MASK] = from->mask | SWZ_CHILDREN_IN_TABLE,
+		[SWZ_TABLE_USED] = from->used | SWZ_CHILDREN_IN_TABLE,
+		[SWZ_TABLE_MARK] = SWZ_CHILDREN_IN_TABLE,
+	};
+	const uint32_t count = places(from);
+	struct table t;
 
-	for (uint64_t i = 0; i < count; i++) {
-		if (old[i]) {
-			some[n++] = old[i];
-			__builtin_prefetch(swz_unit_at(old[i]));
-		}
-		if (n < 16 && i + 1 < count)
-			continue;
-		for (unsigned j = 0; j < n; j++)
+	if (!make_table(thread, &t, 2 * first_places(from)))
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i + FETCHED_AHEAD < count)
 			__builtin_prefetch(
-				(char *)table +
-					place_of(swz_unit_at(some[j]), mask),
-				1);
-		for (unsigned j = 0; j < n; j++)
-			put(table, mask, some[j]);
-		n = 0;
+				swz_unit_at(from->entries[i + FETCHED_AHEAD]));
+		if (from->entries[i])
+			fill(&t, from->entries[i]);
 	}
+	t.used = from->used;
+	replace(children, old, &t);
+	return true;
 }
 
-/* NULL: memory is refused. */
-static uint32_t *table_for(struct swz_thread_cold *cold, uint64_t bytes)
+static bool is_full(const struct table *t)
 {
-	uint32_t *later = cold->later_table;
-
-	if (!cold->table)
-		return cold->first_table;
-	if (!later || bytes != cold->later_table_bytes)
-		return new_table(bytes);
-	cold->later_table = NULL;
-	/* again: a hook that a fork interrupted may have written there */
-	return forget(later, bytes) == 0 ? later : new_table(bytes);
+	return 8 * ((uint64_t)t->used + 1) > 3 * (uint64_t)first_places(t);
 }
 
-static enum swz_status grow(struct swz_thread *thread)
+/* Whether nothing has been counted since, or the table been replaced. */
+static bool count(uint32_t *children, const struct table *t)
 {
-	struct swz_thread_cold *cold = thread->cold;
-	uint64_t bytes = cold->table_bytes ? 4 * cold->table_bytes
-					   : FIRST_TABLE_BYTES;
-	uint64_t mask = bytes - ENTRY_BYTES, old_bytes = cold->table_bytes;
-	uint32_t *old = cold->table;
-	uint32_t *table = table_for(cold, bytes);
+	uint32_t used = t->used | SWZ_CHILDREN_IN_TABLE;
 
-	if (!table)
-		return SWZ_E_NOMEM;
-	if (old)
-		put_all(table, mask, old, old_bytes / ENTRY_BYTES);
-	thread->table = table;
-	thread->table_mask = mask;
-	cold->table = table;
-	cold->table_bytes = bytes;
-	/* An interrupted hook of this thread may still hold the old table's
-	 * address: nothing else ever lies there. It finds nothing, and looks
-	 * again. All old tables are a third of the last. */
-	if (old)
-		forget(old, old_bytes);
-	return SWZ_OK;
+	return swz_swap32(&children[SWZ_TABLE_USED], &used, used + 1);
 }
 
-bool swz_edge_table_is_full(const struct swz_thread_cold *cold, uint32_t edges)
+static struct swz_node *put_in_table(const struct swz_thread *thread,
+				     uint32_t *children, struct swz_node *node)
 {
-	return 4 * (cold->table_used + edges) * ENTRY_BYTES > cold->table_bytes;
-}
-
-static void prefetch_place(uint32_t *table, uint64_t mask, uint32_t child)
-{
-	if (child && child != SWZ_CHILDREN_IN_TABLE)
-		__builtin_prefetch(
-			(char *)table + place_of(swz_unit_at(child), mask), 1);
-}
-
-/* All the children's places are taken: they go into the table together, a
- * signal handler's (which does the same) among them, and then the node. Twice
- * is no harm.
- */
-static struct swz_node *move_amid_signals(struct swz_thread *thread,
-					  uint32_t *children,
-					  struct swz_node *node)
-{
-	struct swz_node *entered = NULL;
-	uint64_t mask;
-	uint32_t *to;
+	struct swz_node *entered;
+	unsigned probes;
+	struct table t;
 
 	do {
-		to = __atomic_load_n(&thread->table, __ATOMIC_RELAXED);
-		mask = __atomic_load_n(&thread->table_mask, __ATOMIC_RELAXED);
-		atomic_signal_fence(memory_order_seq_cst);
-		if (__atomic_load_n(&thread->table, __ATOMIC_RELAXED) != to)
-			continue;
-		/* they go to places anywhere: together */
-		for (unsigned i = 0; children && i < SWZ_CHILDREN; i++)
-			prefetch_place(to, mask, children[i]);
-		for (unsigned i = 0; children && i < SWZ_CHILDREN; i++) {
-			uint32_t unit = __atomic_load_n(&children[i],
-							__ATOMIC_RELAXED);
-
-			if (unit == SWZ_CHILDREN_IN_TABLE)
-				break;
-			put_amid_signals(to, mask, swz_unit_at(unit));
-		}
-		entered = put_amid_signals(to, mask, node);
-	} while (__atomic_load_n(&thread->table, __ATOMIC_RELAXED) != to);
-	atomic_signal_fence(memory_order_seq_cst);
-	for (unsigned i = 0; children && i < SWZ_CHILDREN; i++)
-		__atomic_store_n(&children[i], SWZ_CHILDREN_IN_TABLE,
-				 __ATOMIC_RELAXED);
+		/* none any more where a handler has forked */
+		if (!are_in_table(children))
+			return NULL;
+		t = table_of(thread, children);
+		if (is_full(&t) && grow(thread, children, &t))
+			t = table_of(thread, children);
+		if (t.used + 2 > places(&t))
+			return NULL;
+	} while (!count(children, &t));
+	entered = put(&t, node, &probes);
+	while (load(&children[SWZ_TABLE_AT]) != t.at) {
+		t = table_of(thread, children);
+		entered = put(&t, entered, &probes);
+	}
+	if (probes >= SWZ_TABLE_PROBES &&
+	    first_places(&t) <= ENTRIES_EACH * t.used) {
+		t = table_of(thread, children);
+		(void)grow(thread, children, &t);
+	}
 	return entered;
 }
 
@@ -311,12 +325,10 @@ static struct swz_node *put_child(uint32_t *children, struct swz_node *node)
 	for (unsigned i = 0; i < SWZ_CHILDREN; i++, at++) {
 		uint32_t there = 0;
 
-		if (__atomic_compare_exchange_n(&children[at % SWZ_CHILDREN],
-						&there, swz_unit_of(node),
-						false, __ATOMIC_RELEASE,
-						__ATOMIC_RELAXED))
+		if (swz_swap32(&children[at % SWZ_CHILDREN], &there,
+			       swz_unit_of(node)))
 			return node;
-		if (there == SWZ_CHILDREN_IN_TABLE)
+		if (there & SWZ_CHILDREN_IN_TABLE)
 			return NULL;
 		if (is_same_edge(swz_unit_at(there), node))
 			return swz_unit_at(there);
@@ -324,85 +336,20 @@ static struct swz_node *put_child(uint32_t *children, struct swz_node *node)
 	return NULL;
 }
 
-/* The same of a node that may be a site, which is none's child. */
-static struct swz_node *put_beside(const struct swz_thread *thread,
-				   struct swz_node *node)
-{
-	return node->function == SWZ_FUNCTION_NONE
-		       ? NULL
-		       : put_child(children_of(thread, node->parent), node);
-}
-
-static struct swz_node *put_in_table(struct swz_thread *thread,
-				     struct swz_node *node)
-{
-	uint32_t *children = NULL, entries = 1;
-
-	if (node->function != SWZ_FUNCTION_NONE) {
-		children = children_of(thread, node->parent);
-		if (!are_in_table(children))
-			entries = SWZ_EDGE_ENTRIES;
-	}
-	__atomic_fetch_add(&thread->cold->table_used, entries,
-			   __ATOMIC_RELAXED);
-	return move_amid_signals(thread, children, node);
-}
-
-struct swz_node *swz_edge_insert_amid_signals(struct swz_thread *thread,
-					      struct swz_node *node)
-{
-	struct swz_node *entered = put_beside(thread, node);
-
-	return entered ? entered : put_in_table(thread, node);
-}
-
 struct swz_node *swz_edge_insert(struct swz_thread *thread,
 				 struct swz_node *node)
 {
-	struct swz_node *entered = put_beside(thread, node);
-	struct swz_thread_cold *cold = thread->cold;
+	uint32_t *children = children_of(thread, node->parent);
+	struct swz_node *entered = put_child(children, node);
 
 	if (entered)
 		return entered;
-	if (swz_edge_table_is_full(cold, SWZ_EDGE_ENTRIES) &&
-	    grow(thread) != SWZ_OK &&
-	    2 * (cold->table_used + SWZ_EDGE_ENTRIES) * ENTRY_BYTES >
-		    cold->table_bytes)
+	if (!are_in_table(children) && !begin_table(thread, children))
 		return NULL;
-	return put_in_table(thread, node);
+	return put_in_table(thread, children, node);
 }
 
-void swz_edge_table_begin_again(struct swz_thread_cold *cold)
-{
-	if (!cold->table || cold->table == cold->first_table)
-		return;
-	(void)forget(cold->table, cold->table_bytes);
-	if (!cold->later_table || cold->later_table_bytes < cold->table_bytes) {
-		cold->later_table = cold->table;
-		cold->later_table_bytes = cold->table_bytes;
-	}
-	cold->table = cold->first_table;
-	cold->table_bytes = FIRST_TABLE_BYTES;
-}
-
-void swz_edge_table_clear(struct swz_thread *thread)
-{
-	/* not by writing, which would copy it in a forked child */
-	if (thread->table &&
-	    forget(thread->table, thread->cold->table_bytes) != 0)
-		memset(thread->table, 0, thread->cold->table_bytes);
-	thread->cold->table_used = 0;
-}
-
-void swz_edge_table_make_room(struct swz_thread *thread, uint32_t edges)
-{
-	while (swz_edge_table_is_full(thread->cold, edges) &&
-	       grow(thread) == SWZ_OK)
-		;
-}
-
-void swz_edge_table_forget_children(const struct swz_thread *thread,
-				    uint32_t context)
+void swz_edge_forget_children(const struct swz_thread *thread, uint32_t context)
 {
 	memset(children_of(thread, context), 0,
 	       sizeof(thread->links[context].children));

@@ -18,12 +18,13 @@
 #include "runtime/record/file_extent.h"
 #include "runtime/record/file_name.h"
 #include "runtime/record/present.h"
+#include "runtime/record/table_room.h"
 #include "runtime/record/thread.h"
 #include "runtime/support/clock.h"
 #include "runtime/support/config.h"
 
 static struct swz_links *links;
-static char *link_room; /* the mapping that they are in */
+static char *link_room; /* the mapping that they are in, with tables */
 static uint64_t link_bytes;
 static uint64_t mapped_bytes; /* of swz_file */
 static uint64_t old_bytes;    /* of the parent's, while a child takes over */
@@ -35,6 +36,18 @@ static uint64_t old_bytes;    /* of the parent's, while a child takes over */
 
 #define PAGE UINT64_C(4096)
 #define CLOSED (1ull << 63) /* in used_bytes, while the file is being cut */
+
+/* How far from the end of their room tables can be (edge_table.h). */
+#define MOST_TABLES ((uint64_t)SWZ_TABLE_UNIT << 31)
+/* The first of them lie before the links. Others may lie in huge pages. */
+#define SMALL_TABLES (1016u << 10)
+/* Between these and the links. */
+#define WIPED_WORD_ROOM SWZ_TABLE_UNIT
+/* What is before the links, so that they lie as huge pages need it. */
+#define FIRST_LINKS (SWZ_HUGE_PAGE / SWZ_UNIT_BYTES * sizeof(struct swz_links))
+#define BEFORE_LINKS (SWZ_HUGE_PAGE - FIRST_LINKS - PAGE)
+_Static_assert(SMALL_TABLES + WIPED_WORD_ROOM <= BEFORE_LINKS,
+	       "room before the links");
 
 /* The bound, or less where the process may not write files that long: going
  * past RLIMIT_FSIZE would be a signal to the program. */
@@ -150,18 +163,24 @@ static struct swz_file_header *create(bool replace, const char **problem)
 	return h;
 }
 
+/* Half of what links take: most tables take less. And no more than half of
+ * what they can tell. */
+static uint64_t table_bytes(uint64_t all_links)
+{
+	return (all_links < MOST_TABLES ? all_links : MOST_TABLES) / 2 + PAGE;
+}
+
 /* Of nodes in huge pages the links lie in huge ones, too; not those of the
- * first nodes, since the page before them is not mapped. (In a trace what
- * little of them is used lies far apart, between events.) */
+ * first nodes, since the page before all is not mapped. The first tables lie
+ * before these links. (In a trace what little of them is used lies far apart,
+ * between events.) */
 static enum swz_status map_links(void)
 {
 	/* a child's file is never larger */
-	uint64_t bytes = swz_file_links_bytes();
-	uint64_t first = SWZ_HUGE_PAGE / SWZ_UNIT_BYTES * sizeof(*links);
-	uint64_t before = SWZ_HUGE_PAGE - first - PAGE; /* for alignment */
+	uint64_t all = mapped_bytes / SWZ_UNIT_BYTES * sizeof(*links);
+	uint64_t bytes = BEFORE_LINKS + all + table_bytes(all), near;
 	char *room = far_below_us(mapped_bytes + 2 * SWZ_HUGE_PAGE + bytes);
 
-	bytes += before;
 	room = swz_sys_mmap(room ? room + PAGE : NULL, bytes,
 			    PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -175,14 +194,16 @@ static enum swz_status map_links(void)
 		SWZ_SYSCALL(SYS_madvise, room, bytes, MADV_NOHUGEPAGE);
 	/* A core file would have the length of all that is not there, too. */
 	SWZ_SYSCALL(SYS_madvise, room, bytes, MADV_DONTDUMP);
-	links = (struct swz_links *)(void *)(room + before);
+	links = (struct swz_links *)(void *)(room + BEFORE_LINKS);
+	near = bytes < MOST_TABLES ? SMALL_TABLES : 0;
+	swz_table_room_begin((char *)links - WIPED_WORD_ROOM - near, near,
+			     room + BEFORE_LINKS + all, table_bytes(all));
 	return SWZ_OK;
 }
 
-/* Where nothing else is: before the links. */
 _Atomic uint32_t *swz_file_wiped_word(void)
 {
-	return (_Atomic uint32_t *)(void *)link_room;
+	return (_Atomic uint32_t *)(void *)((char *)links - WIPED_WORD_ROOM);
 }
 
 void swz_file_begin_huge_pages(struct swz_file_header *file)
@@ -229,7 +250,7 @@ uint64_t swz_file_mapped_bytes(void)
 
 uint64_t swz_file_links_bytes(void)
 {
-	return mapped_bytes / SWZ_UNIT_BYTES * sizeof(*links);
+	return link_bytes;
 }
 
 struct swz_links *swz_file_links(void)

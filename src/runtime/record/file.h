@@ -31,6 +31,7 @@ uint64_t swz_file_used(void);
  * again in a forked child. */
 struct swz_links;
 struct swz_links *swz_file_links(void);
+/* Of address space, with the room for tables (table_room.h). */
 uint64_t swz_file_links_bytes(void);
 
 /* A word that is 0 in a forked child, whatever is in it at the fork. */

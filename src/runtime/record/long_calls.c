@@ -58,12 +58,11 @@ struct swz_node *swz_long_calls_of(struct swz_thread *thread,
 	calls.node = find_long_calls(thread, node);
 	if (calls.node || swz_file->flags & SWZ_FILE_FOLDED)
 		return calls.node;
-	if (!swz_edge_table_is_full(thread->cold, SWZ_EDGE_ENTRIES))
-		calls.node = swz_nodes_next_slot(thread->cold);
+	calls.node = swz_nodes_next_slot(thread->cold);
 	if (!calls.node) {
 		swz_slowly(thread, make_long_calls, &calls);
 		return calls.node;
 	}
 	fill_long_calls(calls.node, node);
-	return swz_edge_insert_amid_signals(thread, calls.node);
+	return swz_edge_insert(thread, calls.node);
 }

@@ -1,8 +1,11 @@
 #include "runtime/record/nodes.h"
 
+#include <sys/mman.h>
+
+#include "base/syscall.h"
 #include "runtime/record/chunks.h"
-#include "runtime/record/edge_table.h"
 #include "runtime/record/file.h"
+#include "runtime/record/site_table.h"
 
 /* Chunks of nodes, with their headers: 1 KiB for a thread's first, since there
  * may be ten thousand threads, then 4 KiB, then 16; 64 and 256 KiB for one that
@@ -13,6 +16,7 @@
 #define MOST_NODES 4095u
 #define TIMES_AS_MANY 16u
 #define CHUNKS_LEFT 64u
+#define PAGE ((uintptr_t)4096)
 /* For a thread that has made so many, those to come lie in huge pages. */
 #define HUGE_NODES 1500u
 #define STOCK_NODES 8191
@@ -46,6 +50,14 @@ void swz_nodes_begin(struct swz_thread_cold *cold)
 	cold->kept_nodes = 0;
 }
 
+static void make_links_present(const struct swz_chunk *chunk, uint32_t count)
+{
+	uintptr_t start = (uintptr_t)links_of_chunk(chunk) & -PAGE;
+	uintptr_t end = (uintptr_t)(links_of_chunk(chunk) + count);
+
+	SWZ_SYSCALL(SYS_madvise, start, end - start, MADV_POPULATE_WRITE);
+}
+
 static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
 {
 	struct swz_chunk *chunk;
@@ -61,6 +73,8 @@ static enum swz_status take_chunk(struct swz_thread_cold *cold, uint32_t count)
 	cold->last_node = cold->next_node + count;
 	/* the header has links too, as it takes a unit */
 	links_of_chunk(chunk)->next = cold->latest_chunk;
+	if (count > LAST_NODES) /* where it is refused, by faults */
+		make_links_present(chunk, count + 1);
 	cold->latest_chunk = swz_unit_of(chunk);
 	swz_chunk_publish(chunk);
 	swz_file_sample_clock(2);
@@ -141,7 +155,7 @@ void swz_nodes_stock_up(struct swz_thread *thread)
 	       swz_chunks_room() < count * sizeof(struct swz_node) +
 					   swz_nodes_fold_reserve())
 		count /= 2;
-	swz_edge_table_make_room(thread, cold->nodes_made + count);
+	swz_site_table_make_room(cold, count);
 	if (cold->last_node - cold->next_node < (int64_t)count)
 		(void)take_chunk(cold, count); /* none: calls are lost */
 	cold->kept_nodes = (uint32_t)(cold->last_node - cold->next_node) /

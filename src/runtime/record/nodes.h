@@ -29,7 +29,7 @@ uint64_t swz_nodes_fold_reserve(void);
  * that no more can be had, is for folded contexts. */
 bool swz_nodes_are_kept(const struct swz_thread_cold *cold);
 
-/* Makes room for a good number of nodes, and of edges to them, in advance.
+/* Makes room for a good number of nodes, and of sites, in advance.
  * Signals must be blocked. */
 void swz_nodes_stock_up(struct swz_thread *thread);
 

@@ -25,8 +25,9 @@ struct swz_packer;
 struct swz_switches;
 struct swz_thread_cold;
 
-/* In each of swz_links.children: there are more than those. */
-#define SWZ_CHILDREN_IN_TABLE UINT32_MAX
+/* In each of swz_links.children if there are more than those: see edge_table.h.
+ */
+#define SWZ_CHILDREN_IN_TABLE (UINT32_C(1) << 31)
 
 /* Beside each node, 32 bytes for each 64 of the profile. */
 struct swz_links {
@@ -37,26 +38,25 @@ struct swz_links {
 	uint32_t first; /* in this context */
 	uint32_t next;  /* after a call of this edge, in its caller's context */
 	/* units of the edges in this context: see edge_table.h */
-	uint32_t children[SWZ_CHILDREN];
+	_Alignas(16) uint32_t children[SWZ_CHILDREN];
 };
 
 struct swz_thread {
 	struct swz_links *links; /* by unit; NULL after a fork */
 	uint64_t key;            /* current context's unit << 32 */
 	struct swz_thunk *top;   /* latest live thunk */
-	uint32_t *table;         /* context table: units, open addressing */
-	uint64_t table_mask;     /* bytes of the table - 4 */
-	uint32_t *open; /* by function id: minus its live activations */
+	uint32_t *expected; /* in links: where the hook looks for the edge */
+	uint32_t *open;     /* by function id: minus its live activations */
 	struct swz_thread_record *record;
 	uint64_t epoch;               /* subtracted from rdtsc: see swz_now */
 	struct swz_file_header *file; /* swz_file */
-	uint32_t *expected; /* in links: where the hook looks for the edge */
+	char *tables;                 /* swz_table_room_end() */
 	struct swz_thread_cold *cold; /* NULL after a fork */
 	uint64_t event;               /* where the next event goes: see
 					 runtime/record/events.h */
 	uint64_t min_ticks; /* events of shorter calls are taken back */
 	uint64_t seen; /* a start: when frames were told a time (sampling.h) */
-	uint64_t spare[2];
+	uint64_t spare[3];
 };
 
 #define SWZ_MOST_ROOT_SPANS 8u
@@ -118,12 +118,10 @@ struct swz_thread_cold {
 	const uint64_t *unwound_from;
 	const void *walk_frame; /* of our walker, if it is running */
 	/* contexts */
-	uint32_t *first_table; /* room for one */
-	uint32_t *table;
-	uint64_t table_bytes;
-	uint32_t *later_table; /* that the parent had when it forked, or NULL */
-	uint64_t later_table_bytes;
-	uint64_t table_used;
+	uint64_t table_block; /* what is left of it: see table_room.h */
+	uint32_t *sites;      /* or NULL: see site_table.h */
+	uint64_t sites_bytes;
+	uint64_t sites_used;
 	struct swz_node *next_node; /* rest of the current chunk of nodes */
 	struct swz_node *last_node;
 	uint32_t latest_chunk; /* of nodes, in units; 0: none */

@@ -23,7 +23,7 @@ enum swz_status swz_summaries_begin(void)
 
 	if (swz_config.trace || !swz_signatures_are_wanted())
 		return SWZ_OK;
-	node_count = swz_file_links_bytes() / sizeof(struct swz_links);
+	node_count = swz_file_mapped_bytes() / SWZ_UNIT_BYTES;
 	bytes = node_count * sizeof(*by_node);
 	by_node = swz_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,

@@ -1,0 +1,39 @@
+#ifndef SWZ_RUNTIME_RECORD_SWAP_H
+#define SWZ_RUNTIME_RECORD_SWAP_H
+
+/* Compare and exchange by one instruction, between which and itself no signal
+ * handler can come. There is no lock: it is for what only a thread and its
+ * handlers change, and takes a few cycles where a lock takes twenty. (Where two
+ * threads share their storage, one's change may be lost.) */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether the word was *THERE, and is VALUE now; else *there is what it is. */
+static inline bool swz_swap32(uint32_t *word, uint32_t *there, uint32_t value)
+{
+	bool swapped;
+
+	__asm__ volatile("cmpxchgl %3, %1"
+			 : "=@ccz"(swapped), "+m"(*word), "+a"(*there)
+			 : "r"(value)
+			 : "memory");
+	return swapped;
+}
+
+/* Of 16 bytes, at a multiple of 16. */
+static inline bool swz_swap_pair(uint64_t *words, const uint64_t *there,
+				 const uint64_t *values)
+{
+	uint64_t low = there[0], high = there[1];
+	bool swapped;
+
+	__asm__ volatile("cmpxchg16b %1"
+			 : "=@ccz"(swapped), "+m"(*(uint64_t(*)[2])words),
+			   "+a"(low), "+d"(high)
+			 : "b"(values[0]), "c"(values[1])
+			 : "memory");
+	return swapped;
+}
+
+#endif

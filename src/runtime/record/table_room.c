@@ -1,0 +1,142 @@
+#include "runtime/record/table_room.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+#include "runtime/record/file_mapping.h"
+
+#define PAGE UINT64_C(4096)
+
+/* A block is what is needed soon: this for each edge that the thread has. */
+#define BLOCK_BYTES_EACH 4u
+#define LEAST_BLOCK 1024u
+#define MOST_BLOCK 65536u
+/* The pages of one that is as large are made present together. */
+#define WORTH_ASKING 16384u
+
+/* What is left for folded contexts: a quarter. */
+#define FOLD_SHARE 4
+
+struct range {
+	char *start;
+	uint64_t bytes;
+	_Atomic uint64_t used;
+};
+
+static struct range ranges[2];
+static char *end;
+
+void swz_table_room_begin(char *first, uint64_t first_bytes, char *second,
+			  uint64_t second_bytes)
+{
+	ranges[0] = (struct range){.start = first, .bytes = first_bytes};
+	ranges[1] = (struct range){.start = second,
+				   .bytes = second_bytes - PAGE};
+	end = second + second_bytes - PAGE;
+}
+
+char *swz_table_room_end(void)
+{
+	return end;
+}
+
+static uint64_t bound_of(const struct range *range)
+{
+	return swz_file->flags & SWZ_FILE_FOLDED
+		       ? range->bytes
+		       : range->bytes - range->bytes / FOLD_SHARE;
+}
+
+/* Of the first range the end comes first: it lies beside what follows. */
+static char *take_of(struct range *range, uint64_t bytes)
+{
+	uint64_t used = range->used;
+
+	do {
+		if (used + bytes > bound_of(range))
+			return NULL;
+	} while (!__atomic_compare_exchange_n(&range->used, &used, used + bytes,
+					      true, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	return range == &ranges[0]
+		       ? range->start + (range->bytes - used - bytes)
+		       : range->start + used;
+}
+
+static char *take(uint64_t bytes)
+{
+	char *at = take_of(&ranges[0], bytes);
+
+	return at ? at : take_of(&ranges[1], bytes);
+}
+
+static uint64_t block_bytes(const struct swz_thread_cold *cold)
+{
+	uint64_t bytes = (uint64_t)cold->nodes_made * BLOCK_BYTES_EACH;
+
+	if (bytes < LEAST_BLOCK)
+		return LEAST_BLOCK;
+	return bytes > MOST_BLOCK ? MOST_BLOCK
+				  : bytes & -(uint64_t)SWZ_TABLE_UNIT;
+}
+
+/* A block is one word, since a signal handler may take of it, too: how many
+ * units before the end it begins, and below that, how many before it ends. */
+static uint64_t block_at(const char *start, uint64_t bytes)
+{
+	uint64_t units = (uint64_t)(end - start) / SWZ_TABLE_UNIT;
+
+	return units << 32 | (units - bytes / SWZ_TABLE_UNIT);
+}
+
+static char *take_of_block(struct swz_thread_cold *cold, uint64_t bytes)
+{
+	const uint64_t units = bytes / SWZ_TABLE_UNIT;
+	uint64_t block = cold->table_block;
+
+	do {
+		if ((block >> 32) - (uint32_t)block < units)
+			return NULL;
+	} while (!__atomic_compare_exchange_n(
+		&cold->table_block, &block, block - (units << 32), true,
+		__ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return end - (block >> 32) * SWZ_TABLE_UNIT;
+}
+
+char *swz_table_room_take(struct swz_thread_cold *cold, uint64_t bytes)
+{
+	char *table, *block;
+	uint64_t more;
+
+	bytes = (bytes + SWZ_TABLE_UNIT - 1) & -(uint64_t)SWZ_TABLE_UNIT;
+	table = take_of_block(cold, bytes);
+	if (table)
+		return table;
+	more = block_bytes(cold);
+	if (2 * bytes > more)
+		return take(bytes);
+	block = take(more);
+	if (!block)
+		return take(bytes);
+	if (more >= WORTH_ASKING) /* where it is refused, by faults */
+		SWZ_SYSCALL(SYS_madvise, (uintptr_t)block & -PAGE,
+			    ((uintptr_t)block + more - 1) / PAGE * PAGE -
+				    ((uintptr_t)block & -PAGE),
+			    MADV_POPULATE_WRITE);
+	/* what was left is too small, or a handler's new one: it stays unused
+	 */
+	__atomic_store_n(&cold->table_block,
+			 block_at(block + bytes, more - bytes),
+			 __ATOMIC_RELAXED);
+	return block;
+}
+
+/* A hook that the fork has interrupted may yet write to the parent's tables: it
+ * goes on behind these, as long as there is much room. */
+void swz_table_room_begin_again(void)
+{
+	if (ranges[1].used > ranges[1].bytes / 2)
+		ranges[0].used = ranges[1].used = 0;
+}
