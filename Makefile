@@ -164,7 +164,7 @@ FISH_COMPLETIONS := $(wildcard completions/fish/*)
 DOCS        := $(wildcard *.md docs/*.md docs/*/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
 	       tests/run tests/run-unit tests/busy tests/loaded tests/bench/run tests/bench/startup tests/bench/starts \
-	       tests/bench/calls_view tests/bench/dump tests/bench/merge tests/bench/stacks tests/viewers/kcachegrind \
+	       tests/bench/memory tests/bench/calls_view tests/bench/dump tests/bench/merge tests/bench/stacks tests/viewers/kcachegrind \
 	       $(wildcard tests/e2e/*.sh)
 
 offline = $(patsubst %,$(B)/obj/offline/%.o,$(basename $(1)))
@@ -562,6 +562,10 @@ bench-startup: all		## measure what the start of a program costs
 .PHONY: bench-starts
 bench-starts: all		## what planning and patching take in a start, beside what they must do
 	tests/bench/starts
+
+.PHONY: bench-memory
+bench-memory: all		## what small programs and forked children have in memory more
+	tests/bench/memory
 
 $(B)/test/bench/large_profile: $(B)/obj/offline/tests/bench/large_profile.o
 	@mkdir -p $(@D)

@@ -135,13 +135,14 @@ static bool has_room(int descriptor)
 
 void swz_signatures_prepare(const char *path, const char *argv0, pid_t root)
 {
-	char *dump = dump_path(argv0);
 	pid_t server;
+	char *dump;
 
 	if (!*swz_environment_get("SWIZZLE_ARGS") &&
 	    (strcmp(swz_environment_get("SWIZZLE_MODE"), "trace") != 0 ||
 	     !swz_configuration_needs_values()))
 		return;
+	dump = dump_path(argv0);
 	config = swz_configuration_path();
 	if (access(dump, X_OK) != 0)
 		swz_die(SWZ_CANNOT_RUN, "--args: cannot execute %s: %s", dump,
