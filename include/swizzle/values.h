@@ -52,9 +52,10 @@ enum swz_part_kind {
 	SWZ_PART_COUNTED = 3,
 	/* The same, and the length lies before the text, by 24 bytes. */
 	SWZ_PART_OLD_STRING = 4,
-	/* The place `other` has the length, this one points at the text. At an
-	 * `offset` of N that is to be multiplied with integer argument N (of
-	 * fwrite). */
+	/* The place `other` has the length, this one points at the text. From
+	 * SWZ_PLACES on `other` is a distance behind the return address. At an
+	 * `offset` of N, but on the stack, the length is to be multiplied with
+	 * integer argument N (of fwrite). */
 	SWZ_PART_SPAN = 5,
 	/* The place is kept for the parts of the return; nothing is recorded.
 	 */
@@ -105,7 +106,9 @@ struct swz_value_part {
 	uint16_t bytes;   /* of the place, or of the memory */
 	int32_t offset;   /* see kind and place */
 	uint16_t other;   /* see kind */
-	uint16_t at;      /* PLAIN, MEMORY: where in the value this is */
+	uint16_t through; /* not 0: the place points at an object, which has at
+			   * `through` - 1 a pointer. It is that which `kind`
+			   * is about */
 	uint16_t value;   /* parts of one value have the same number */
 	uint16_t pointed; /* 1: of what the value points at */
 	uint32_t name;    /* of the argument; 0: none */
@@ -130,7 +133,11 @@ enum swz_type_kind {
 	SWZ_TYPE_FUNCTION = 14,
 	SWZ_TYPE_REFERENCE = 15,
 	SWZ_TYPE_OPAQUE = 16, /* bytes, shown as they are */
-	SWZ_TYPE_FILE = 17    /* struct swz_file_value */
+	SWZ_TYPE_FILE = 17,   /* struct swz_file_value */
+	/* An enum of Rust with data. Its first member is the discriminant. The
+	 * others are variants: their `offset` is its value, or their `bit` is
+	 * 1: any other value; the type has all of the variant's data. */
+	SWZ_TYPE_VARIANT = 18
 };
 
 struct swz_value_type {

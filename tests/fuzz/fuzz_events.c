@@ -165,7 +165,7 @@ static void add_values(struct profile_builder *builder, const uint8_t *data,
 		said.parts[i].bytes %= 40;
 	}
 	for (i = 0; i < TYPES; i++) {
-		said.types[i].kind %= SWZ_TYPE_OPAQUE + 2;
+		said.types[i].kind %= SWZ_TYPE_VARIANT + 2;
 		said.types[i].of %= TYPES + 1;
 		said.types[i].first %= MEMBERS;
 		said.types[i].members %= (uint16_t)(MEMBERS + 1 -

@@ -1,5 +1,7 @@
 /* What is the same as before is shown once more, without an arrow. So are
- * objects: two of them on a line would not be read. */
+ * objects: two of them on a line would not be read. What is passed by its
+ * address but shown as if it were a value (Fortran) is shown again only if it
+ * has changed. */
 
 #include "profile/formats/pointed_values.h"
 
@@ -8,7 +10,8 @@
 
 static bool is_compared(const struct swz_value *value)
 {
-	return value->pointed && value->type->kind != SWZ_TYPE_STRUCT &&
+	return (value->pointed || value->memory) &&
+	       value->type->kind != SWZ_TYPE_STRUCT &&
 	       value->type->kind != SWZ_TYPE_ARRAY;
 }
 
@@ -24,6 +27,7 @@ void swz_pointed_keep(struct swz_pointed_values *before,
 
 		if (!is_compared(value))
 			continue;
+		swz_text_add(&before->text, value->pointed ? "*" : "", 1);
 		swz_text_add(&before->text, value->name,
 			     strlen(value->name) + 1);
 		swz_value_print(&before->text, binding, value);
@@ -31,23 +35,30 @@ void swz_pointed_keep(struct swz_pointed_values *before,
 	}
 }
 
-/* NULL: it is not known. */
-static const char *find(const struct swz_pointed_values *before,
-			const char *name)
+struct old {
+	const char *text; /* NULL: it is not known */
+	bool pointed;
+};
+
+/* Each is a "*" or nothing, a name, and a text. What a smart pointer leads to
+ * counts more than the pointer. */
+static struct old find(const struct swz_pointed_values *before,
+		       const char *name)
 {
 	const char *at = before->text.text;
 	size_t left = before->text.size;
+	struct old old = {NULL, true};
 
 	while (left) {
-		const char *text = at + strlen(at) + 1;
+		const char *own = at + 1, *text = own + strlen(own) + 1;
 		size_t size = (size_t)(text - at) + strlen(text) + 1;
 
-		if (strcmp(at, name) == 0)
-			return text;
+		if (strcmp(own, name) == 0 && (!old.text || *at == '*'))
+			old = (struct old){text, *at == '*'};
 		at += size;
 		left = size < left ? left - size : 0;
 	}
-	return NULL;
+	return old;
 }
 
 void swz_pointed_print(struct swz_text *text, struct swz_binding *binding,
@@ -60,19 +71,27 @@ void swz_pointed_print(struct swz_text *text, struct swz_binding *binding,
 
 	for (i = 0; i < back->count; i++) {
 		const struct swz_value *value = &back->values[i];
-		const char *old;
+		struct old old = {NULL, true};
+		bool same;
 
 		if (!value->pointed)
 			continue;
-		old = is_compared(value) ? find(before, value->name) : NULL;
+		if (is_compared(value))
+			old = find(before, value->name);
+		/* of a null pointer, or of a smart one that has none now */
+		if (!old.text && value->plain.bad && !value->plain.size)
+			continue;
 		swz_text_clear(&now);
 		swz_value_print(&now, binding, value);
-		if (old && strcmp(old, now.text) != 0)
-			swz_text_put(text, "%s*%s: %s -> %s", any ? ", " : "",
-				     value->name, old, now.text);
+		same = old.text && strcmp(old.text, now.text) == 0;
+		if (same && !old.pointed)
+			continue;
+		swz_text_put(text, "%s%s%s", any ? ", " : "",
+			     old.pointed ? "*" : "", value->name);
+		if (old.text && !same)
+			swz_text_put(text, ": %s -> %s", old.text, now.text);
 		else
-			swz_text_put(text, "%s*%s = %s", any ? ", " : "",
-				     value->name, now.text);
+			swz_text_put(text, " = %s", now.text);
 		any = true;
 	}
 	swz_text_free(&now);

@@ -38,24 +38,11 @@ bool swz_c_argument(struct swz_placing *p, Dwarf_Die *argument)
 	part.value = (uint16_t)p->value++;
 	part.name = swz_signature_add_text(p->b, dwarf_diename(argument));
 	part.type = swz_value_type_add(p->b, &type, 0);
-	if (p->rust && size > 16 && swz_tag_is_class(dwarf_tag(&type))) {
-		if (p->integers == 6)
-			return false;
-		part.place = (uint8_t)p->integers++;
-		swz_place_object(p, part, &type);
-		return true;
-	}
-	if (p->rust && !swz_rust_is_plain(&type))
+	if (p->either && !swz_rust_is_plain(&type))
 		return false;
 	if (swz_abi_by_address(&type)) {
-		if (p->integers < 6) {
-			part.place = (uint8_t)p->integers++;
-		} else {
-			part.place = SWZ_PLACE_STACK;
-			part.offset = p->stack;
-			p->stack += 8;
-		}
-		swz_place_object(p, part, &type);
+		swz_next_integer(p, &part);
+		swz_place_object(p, part, &type, true);
 		return true;
 	}
 	if (!size)
@@ -127,6 +114,14 @@ bool swz_c_argument(struct swz_placing *p, Dwarf_Die *argument)
 	return true;
 }
 
+bool swz_c_is_wide_complex(Dwarf_Die *type)
+{
+	return dwarf_tag(type) == DW_TAG_base_type &&
+	       swz_die_number(type, DW_AT_encoding, 0) ==
+		       DW_ATE_complex_float &&
+	       swz_die_size(type) == 32;
+}
+
 void swz_c_result(struct swz_placing *p, Dwarf_Die *type, bool by_address,
 		  enum swz_abi_class halves[2])
 {
@@ -138,11 +133,14 @@ void swz_c_result(struct swz_placing *p, Dwarf_Die *type, bool by_address,
 	part.name = swz_signature_add_text(p->b, "result");
 	if (by_address) {
 		part.place = SWZ_PLACE_RAX;
-		swz_place_object(p, part, type);
+		swz_place_object(p, part, type, false);
 	} else if (halves[0] == SWZ_ABI_X87) {
 		part.place = SWZ_PLACE_X87;
 		part.bytes = 16;
 		swz_place_part(p, part);
+		part.place++;
+		if (swz_c_is_wide_complex(type))
+			swz_place_part(p, part);
 	} else if (swz_is_std_view(type)) {
 		part.kind = SWZ_PART_SPAN;
 		part.other = SWZ_PLACE_RAX;

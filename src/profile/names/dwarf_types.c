@@ -159,6 +159,17 @@ bool swz_die_template_type(Dwarf_Die *type, Dwarf_Die *argument)
 	return false;
 }
 
+bool swz_die_variant_part(Dwarf_Die *type, Dwarf_Die *part)
+{
+	if (dwarf_child(type, part) != 0)
+		return false;
+	do
+		if (dwarf_tag(part) == DW_TAG_variant_part)
+			return true;
+	while (dwarf_siblingof(part, part) == 0);
+	return false;
+}
+
 Dwarf_Word swz_die_first_bit(Dwarf_Die *field, Dwarf_Die *type, Dwarf_Word bits)
 {
 	Dwarf_Attribute attribute;

@@ -39,6 +39,9 @@ bool swz_die_member(Dwarf_Die *of, const char *path, uint64_t *offset,
 /* The first template argument that is a type. */
 bool swz_die_template_type(Dwarf_Die *type, Dwarf_Die *argument);
 
+/* Of a Rust enum with data: what tells its variants. */
+bool swz_die_variant_part(Dwarf_Die *type, Dwarf_Die *part);
+
 /* The first bit of a bit-field of BITS, whose type is TYPE: since DWARF 4 from
  * the beginning of the struct; before that from the upper end of a unit of
  * storage. */

@@ -10,6 +10,36 @@
 
 #define MOST_DUMPED 1024u /* bytes of an object with dump_this */
 
+static void next_on_stack(struct swz_placing *p, struct swz_value_part *part)
+{
+	part->place = SWZ_PLACE_STACK;
+	part->offset = p->stack;
+	p->stack += 8;
+}
+
+void swz_next_integer(struct swz_placing *p, struct swz_value_part *part)
+{
+	if (p->integers < 6)
+		part->place = (uint8_t)p->integers++;
+	else
+		next_on_stack(p, part);
+}
+
+void swz_next_vector(struct swz_placing *p, struct swz_value_part *part)
+{
+	if (p->vectors < 8)
+		part->place = (uint8_t)(SWZ_PLACE_VECTOR + p->vectors++);
+	else
+		next_on_stack(p, part);
+}
+
+uint16_t swz_place_number(const struct swz_value_part *part)
+{
+	return part->place == SWZ_PLACE_STACK
+		       ? (uint16_t)(SWZ_PLACES + part->offset)
+		       : part->place;
+}
+
 void swz_place_part(struct swz_placing *p, struct swz_value_part part)
 {
 	struct swz_signature_builder *b = p->b;
@@ -19,57 +49,113 @@ void swz_place_part(struct swz_placing *p, struct swz_value_part part)
 	b->parts[b->part_count++] = part;
 }
 
-void swz_place_object(struct swz_placing *p, struct swz_value_part part,
-		      Dwarf_Die *type)
+/* What is recorded of an object that PART leads to. */
+static void fill(struct swz_placing *p, struct swz_value_part *part,
+		 Dwarf_Die *type)
 {
 	const struct swz_rule *printer = swz_printer_of(p->b, type);
-	uint64_t size = swz_die_size(type);
+	bool fixed = part->place == SWZ_PLACE_STACK && !part->through;
+	uint64_t size = swz_die_size(type), offset, length;
 
-	if (printer && part.place != SWZ_PLACE_STACK &&
-	    swz_printer_apply(p->b, printer, type, &part)) {
-		swz_place_part(p, part);
+	if (printer && !fixed && swz_printer_apply(p->b, printer, type, part))
 		return;
-	}
 	if (swz_is_std_string(type)) {
-		part.kind = size == 8 ? SWZ_PART_OLD_STRING : SWZ_PART_COUNTED;
-		part.other = 8;
+		part->kind = size == 8 ? SWZ_PART_OLD_STRING : SWZ_PART_COUNTED;
+		part->other = 8;
 	} else if (swz_is_std_view(type)) {
-		part.kind = SWZ_PART_COUNTED;
-		if (part.place != SWZ_PLACE_STACK)
-			part.offset = 8;
-		part.other = 0;
+		part->kind = SWZ_PART_COUNTED;
+		if (!fixed)
+			part->offset = 8;
+		part->other = 0;
+	} else if (!fixed && swz_is_rust_string(type, &offset, &length)) {
+		part->kind = SWZ_PART_COUNTED;
+		part->offset = (int32_t)offset;
+		part->other = (uint16_t)length;
 	} else {
-		part.kind = SWZ_PART_MEMORY;
-		if (swz_die_is_named(type, "unique_ptr<") ||
-		    swz_die_is_named(type, "shared_ptr<"))
+		part->kind = SWZ_PART_MEMORY;
+		if (!fixed && swz_smart_pointer(type, &offset)) {
+			part->offset = (int32_t)offset;
 			size = 8;
-		part.bytes = (uint16_t)(size < SWZ_MOST_OBJECT_BYTES
-						? size
-						: SWZ_MOST_OBJECT_BYTES);
+		}
+		part->bytes = (uint16_t)(size < SWZ_MOST_OBJECT_BYTES
+						 ? size
+						 : SWZ_MOST_OBJECT_BYTES);
 	}
-	if (part.kind != SWZ_PART_MEMORY || part.bytes)
-		swz_place_part(p, part);
+}
+
+/* So that PART, which its place leads to, can be read at the return. */
+static void keep(struct swz_placing *p, struct swz_value_part part)
+{
+	struct swz_value_part place = part;
+
+	part.pointed = 1;
+	/* on the stack, the offset is that of the pointer */
+	if (part.place == SWZ_PLACE_STACK)
+		part.offset = 0;
+	else
+		place.offset = 0;
+	place.through = 0;
+	place.kind = SWZ_PART_KEEP;
+	place.other = (uint16_t)p->kept;
+	swz_place_part(p, place);
+	part.place = (uint8_t)(SWZ_PLACE_KEPT + p->kept++);
+	p->returns[p->return_count++] = part;
 }
 
 /* PART is what a pointer leads to: at the entry, and at the return. */
 static void add_pointed(struct swz_placing *p, struct swz_value_part part)
 {
-	struct swz_value_part keep = part;
-
 	part.pointed = 1;
 	if (part.kind == SWZ_PART_PLAIN)
 		part.kind = SWZ_PART_MEMORY;
 	swz_place_part(p, part);
-	/* on the stack, the offset is that of the pointer */
-	if (part.place == SWZ_PLACE_STACK)
-		part.offset = 0;
-	else
-		keep.offset = 0;
-	keep.kind = SWZ_PART_KEEP;
-	keep.other = (uint16_t)p->kept;
-	swz_place_part(p, keep);
-	part.place = (uint8_t)(SWZ_PLACE_KEPT + p->kept++);
-	p->returns[p->return_count++] = part;
+	keep(p, part);
+}
+
+void swz_place_written(struct swz_placing *p, struct swz_value_part part,
+		       Dwarf_Die *type)
+{
+	if (p->kept == SWZ_MOST_KEPT)
+		return;
+	part.kind = SWZ_PART_MEMORY;
+	part.bytes = (uint16_t)swz_die_size(type);
+	keep(p, part);
+}
+
+static void place_pointee(struct swz_placing *p, struct swz_value_part part,
+			  Dwarf_Die *type, bool entered)
+{
+	uint64_t offset;
+	Dwarf_Die to;
+
+	if (!swz_smart_pointer(type, &offset) ||
+	    !swz_die_template_type(type, &to) || !swz_die_peel(&to) ||
+	    !swz_die_size(&to) || part.place == SWZ_PLACE_STACK ||
+	    (entered && p->kept == SWZ_MOST_KEPT))
+		return;
+	part.through = (uint16_t)(offset + 1);
+	part.type = swz_value_type_add(p->b, &to, 0);
+	fill(p, &part, &to);
+	if (part.kind == SWZ_PART_MEMORY && !part.bytes)
+		return;
+	if (entered) {
+		add_pointed(p, part);
+		return;
+	}
+	part.pointed = 1;
+	part.value = UINT16_MAX;
+	swz_place_part(p, part);
+}
+
+void swz_place_object(struct swz_placing *p, struct swz_value_part part,
+		      Dwarf_Die *type, bool entered)
+{
+	struct swz_value_part object = part;
+
+	fill(p, &object, type);
+	if (object.kind != SWZ_PART_MEMORY || object.bytes)
+		swz_place_part(p, object);
+	place_pointee(p, part, type, entered);
 }
 
 /* What a printer shows of an object that a pointer leads to. */
@@ -144,7 +230,7 @@ void swz_place_scalar(struct swz_placing *p, struct swz_value_part part,
 	if (swz_tag_is_reference(dwarf_tag(type)) && swz_die_type(type, &to) &&
 	    swz_die_peel(&to) && swz_die_size(&to)) {
 		part.type = swz_value_type_add(p->b, &to, 0);
-		swz_place_object(p, part, &to);
+		swz_place_object(p, part, &to, entered);
 		return;
 	}
 	if (p->b->types[part.type].kind == SWZ_TYPE_STRING &&

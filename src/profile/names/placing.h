@@ -13,18 +13,32 @@ struct swz_placing {
 	struct swz_signature_builder *b;
 	unsigned integers, vectors, kept, value;
 	int32_t stack;
-	size_t first; /* of the parts */
-	bool splits_wide, rust;
+	size_t first;     /* of the parts */
+	bool splits_wide; /* by clang before its version 18 */
+	bool either;      /* it may be of Rust's convention, or of C's */
 	struct swz_value_part returns[SWZ_MOST_KEPT]; /* out-parameters */
 	unsigned return_count;
 	const struct swz_signature_wish *wish; /* or NULL */
 };
 
+/* The place of the next argument that is one word. */
+void swz_next_integer(struct swz_placing *p, struct swz_value_part *part);
+void swz_next_vector(struct swz_placing *p, struct swz_value_part *part);
+
+/* A place as another part's `other` says it. */
+uint16_t swz_place_number(const struct swz_value_part *part);
+
 void swz_place_part(struct swz_placing *p, struct swz_value_part part);
 
-/* An object, or text in it, that PART's place points at. */
+/* An object, or text in it, that PART's place points at; and what that leads to
+ * if it is a smart pointer. ENTERED: of an argument. */
 void swz_place_object(struct swz_placing *p, struct swz_value_part part,
-		      Dwarf_Die *type);
+		      Dwarf_Die *type, bool entered);
+
+/* At the return: what PART's place points at, which the function may have
+ * written to. */
+void swz_place_written(struct swz_placing *p, struct swz_value_part part,
+		       Dwarf_Die *type);
 
 /* A value of class INTEGER that is one register or word, at PART's place. */
 void swz_place_scalar(struct swz_placing *p, struct swz_value_part part,

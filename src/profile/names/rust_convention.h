@@ -1,14 +1,32 @@
 #ifndef SWZ_PROFILE_NAMES_RUST_CONVENTION_H
 #define SWZ_PROFILE_NAMES_RUST_CONVENTION_H
 
-#include <elfutils/libdw.h>
-#include <stdbool.h>
+/* Where functions of Rust's own convention get what they are passed, and leave
+ * their result. It is not fixed by anything: rustc 1.63 and 1.95 agree in this
+ * (rustc_ty_utils, "fn_abi_adjust_for_abi"). */
 
-bool swz_is_rust(Dwarf_Die *function);
+#include "profile/names/placing.h"
 
-/* Rust's own convention is not that of C: parts of an object may have a
- * register each, and one of more than 16 bytes is passed by its address. This
- * much is the same: numbers, pointers, and two words. */
+enum swz_rust_function {
+	SWZ_RUST_NONE,   /* it is of another language */
+	SWZ_RUST_OWN,    /* its name is mangled: of Rust's own convention */
+	SWZ_RUST_EITHER, /* or of C's: nothing tells them apart */
+};
+
+enum swz_rust_function swz_rust_function(Dwarf_Die *function);
+
+/* Whether both conventions pass the type alike: a number, a pointer, two words.
+ */
 bool swz_rust_is_plain(Dwarf_Die *type);
+
+/* Begins with the result, for which there may be a first register that says
+ * where it is to lie. False: nothing is known of the function. */
+bool swz_rust_begin(struct swz_placing *p, Dwarf_Die *result, bool *by_address);
+
+/* The next argument. False: from here on it is not known where they lie. */
+bool swz_rust_argument(struct swz_placing *p, Dwarf_Die *argument);
+
+/* After all arguments. */
+void swz_rust_result(struct swz_placing *p, Dwarf_Die *type, bool by_address);
 
 #endif

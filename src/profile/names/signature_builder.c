@@ -7,6 +7,7 @@
 #include "profile/names/abi_classes.h"
 #include "profile/names/c_convention.h"
 #include "profile/names/dwarf_types.h"
+#include "profile/names/fortran_convention.h"
 #include "profile/names/placing.h"
 #include "profile/names/rust_convention.h"
 #include "profile/names/value_types.h"
@@ -41,15 +42,83 @@ static bool splits_wide(Dwarf_Die *function)
 	return strtoul(at + strlen("clang version "), NULL, 10) < 18;
 }
 
+/* The argument in the convention of the function's language. */
+struct convention {
+	enum swz_rust_function rust;
+	bool fortran;
+	enum swz_abi_class halves[2]; /* of the result, in C's */
+	bool by_address;              /* the result's */
+};
+
+/* Before the arguments: the result may take the first register. False: nothing
+ * is known. RESULT: NULL if there is none. */
+static bool begin(struct convention *c, struct swz_placing *p,
+		  Dwarf_Die *function, Dwarf_Die *result)
+{
+	c->rust = swz_rust_function(function);
+	c->fortran = swz_is_fortran(function);
+	p->splits_wide = splits_wide(function);
+	p->either = c->rust == SWZ_RUST_EITHER;
+	if (c->rust == SWZ_RUST_OWN)
+		return swz_rust_begin(p, result, &c->by_address);
+	if (!result)
+		return true;
+	if (p->either && !swz_rust_is_plain(result))
+		return false;
+	if (swz_c_is_wide_complex(result)) {
+		c->halves[0] = SWZ_ABI_X87;
+		return true;
+	}
+	swz_abi_classify(result, 0, c->halves, 0);
+	c->by_address = c->halves[0] == SWZ_ABI_MEMORY ||
+			c->halves[1] == SWZ_ABI_MEMORY ||
+			swz_abi_by_address(result);
+	p->integers = c->by_address; /* where it is to lie */
+	return true;
+}
+
+static void add_arguments(struct convention *c, struct swz_placing *p,
+			  Dwarf_Die *function, Dwarf_Die *declared)
+{
+	Dwarf_Die child;
+	bool known = true;
+
+	if (dwarf_child(declared, &child) != 0)
+		return;
+	do {
+		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
+			continue;
+		known = p->b->part_count - p->first < MOST_PARTS &&
+			(c->rust == SWZ_RUST_OWN ? swz_rust_argument(p, &child)
+			 : c->fortran
+				 ? swz_fortran_argument(p, function, &child)
+				 : swz_c_argument(p, &child));
+	} while (known && dwarf_siblingof(&child, &child) == 0);
+	if (c->fortran)
+		swz_fortran_end(p);
+}
+
+static void add_result(struct convention *c, struct swz_placing *p,
+		       Dwarf_Die *result)
+{
+	unsigned i;
+
+	if (result && c->rust == SWZ_RUST_OWN)
+		swz_rust_result(p, result, c->by_address);
+	else if (result && (c->halves[0] != SWZ_ABI_NONE || c->by_address))
+		swz_c_result(p, result, c->by_address, c->halves);
+	for (i = 0; i < p->return_count; i++)
+		swz_place_part(p, p->returns[i]);
+}
+
 bool swz_signature_add(struct swz_signature_builder *b, Dwarf_Die *function,
 		       uint64_t address, const struct swz_signature_wish *wish)
 {
 	struct swz_placing p = {.b = b, .first = b->part_count, .wish = wish};
-	enum swz_abi_class halves[2] = {SWZ_ABI_NONE, SWZ_ABI_NONE};
-	bool by_address = false, has_result;
 	struct swz_signature signature = {.function = (uint32_t)address,
 					  .first = (uint32_t)b->part_count};
-	Dwarf_Die declared = *function, child, result;
+	Dwarf_Die declared = *function, type, *result = NULL;
+	struct convention c = {0};
 	Dwarf_Attribute origin;
 
 	/* in the order of the declaration: what was optimised out is missing
@@ -59,30 +128,14 @@ bool swz_signature_add(struct swz_signature_builder *b, Dwarf_Die *function,
 	if (swz_die_number(&declared, DW_AT_calling_convention, 0) ==
 	    DW_CC_nocall)
 		return false;
-	p.splits_wide = splits_wide(function);
-	p.rust = swz_is_rust(function);
-	has_result = swz_die_type(&declared, &result) &&
-		     swz_die_peel(&result) && swz_die_size(&result);
-	if (has_result) {
-		swz_abi_classify(&result, 0, halves, 0);
-		by_address = halves[0] == SWZ_ABI_MEMORY ||
-			     halves[1] == SWZ_ABI_MEMORY ||
-			     swz_abi_by_address(&result);
-		p.integers = by_address; /* where it is to lie */
-	}
-	if (dwarf_child(&declared, &child) == 0)
-		do {
-			if (dwarf_tag(&child) == DW_TAG_formal_parameter &&
-			    (b->part_count - p.first >= MOST_PARTS ||
-			     !swz_c_argument(&p, &child)))
-				break;
-		} while (dwarf_siblingof(&child, &child) == 0);
+	if (swz_die_type(&declared, &type) && swz_die_peel(&type) &&
+	    swz_die_size(&type))
+		result = &type;
+	if (!begin(&c, &p, function, result))
+		return false;
+	add_arguments(&c, &p, function, &declared);
 	signature.entry_parts = (uint16_t)(b->part_count - p.first);
-	if (has_result && (halves[0] != SWZ_ABI_NONE || by_address) &&
-	    (!p.rust || by_address || swz_rust_is_plain(&result)))
-		swz_c_result(&p, &result, by_address, halves);
-	for (unsigned i = 0; i < p.return_count; i++)
-		swz_place_part(&p, p.returns[i]);
+	add_result(&c, &p, result);
 	signature.return_parts = (uint16_t)(b->part_count - p.first -
 					    signature.entry_parts);
 	if (b->part_count == p.first)

@@ -13,6 +13,8 @@
 
 #define MOST_DEPTH 2u    /* of structs in structs that are shown */
 #define MOST_ELEMENTS 8u /* of an array */
+#define MOST_ARRAYS 8u   /* of arrays in arrays */
+#define MOST_WRAPPERS 8u /* around a value */
 
 /* ------------------------------------------------------------------- text */
 
@@ -333,18 +335,54 @@ static void put_bit_field(struct swz_text *text, const struct swz_value *value,
 		swz_text_put(text, "%" PRId64, (int64_t)number);
 }
 
+/* Of Rust: its fields are __0, __1, ... */
+static bool is_tuple(const struct swz_value *value,
+		     const struct swz_value_type *type)
+{
+	return type->members &&
+	       strcmp(swz_signature_text(value->set,
+					 value->set->members[type->first].name),
+		      "__0") == 0;
+}
+
+/* A tuple of one field is what that is: Rust's NonZero, Wrapping. */
+static const struct swz_value_type *unwrap(const struct swz_value *value,
+					   const struct swz_value_type *type,
+					   const uint8_t **bytes, size_t *size)
+{
+	unsigned i;
+
+	for (i = 0; i < MOST_WRAPPERS && type->kind == SWZ_TYPE_STRUCT &&
+		    type->members == 1 && is_tuple(value, type);
+	     i++) {
+		const struct swz_value_member *m =
+			&value->set->members[type->first];
+
+		if (m->type >= value->set->type_count || m->offset < 0 ||
+		    (uint64_t)m->offset > *size)
+			break;
+		type = &value->set->types[m->type];
+		*bytes += m->offset;
+		*size -= (size_t)m->offset;
+		if (*size > type->bytes)
+			*size = type->bytes;
+	}
+	return type;
+}
+
 static void put_struct(struct swz_text *text, struct swz_binding *binding,
 		       const struct swz_value *value,
 		       const struct swz_value_type *type, const uint8_t *bytes,
 		       size_t size, unsigned depth)
 {
+	bool tuple = is_tuple(value, type);
 	uint32_t i;
 
 	if (depth >= MOST_DEPTH) {
-		put(text, "{...}");
+		put(text, tuple ? "(...)" : "{...}");
 		return;
 	}
-	put(text, "{");
+	put(text, tuple ? "(" : "{");
 	for (i = 0; i < type->members; i++) {
 		const struct swz_value_member *m =
 			&value->set->members[type->first + i];
@@ -359,7 +397,7 @@ static void put_struct(struct swz_text *text, struct swz_binding *binding,
 			continue;
 		left = size - (size_t)m->offset;
 		put(text, i ? ", " : "");
-		if (*name)
+		if (*name && !tuple)
 			swz_text_put(text, "%s = ", name);
 		if (!left && of->bytes)
 			put(text, "...");
@@ -371,7 +409,60 @@ static void put_struct(struct swz_text *text, struct swz_binding *binding,
 				  left < of->bytes ? left : of->bytes,
 				  depth + 1);
 	}
-	put(text, "}");
+	put(text, tuple ? ")" : "}");
+}
+
+/* The variant that there is; NULL: it is not known. */
+static const struct swz_value_member *find_variant(
+	const struct swz_value *value, const struct swz_value_type *type,
+	const uint8_t *bytes, size_t size)
+{
+	const struct swz_value_member *m = &value->set->members[type->first],
+				      *other = NULL;
+	const struct swz_value_type *of;
+	uint64_t number = 0, mask;
+	uint32_t i;
+
+	if (!type->members || m->type >= value->set->type_count)
+		return NULL;
+	of = &value->set->types[m->type];
+	if (of->bytes > 8 || m->offset < 0 || (uint64_t)m->offset > size ||
+	    size - (uint64_t)m->offset < of->bytes)
+		return NULL;
+	if (of->bytes)
+		memcpy(&number, bytes + m->offset, of->bytes);
+	mask = of->bytes ? UINT64_MAX >> (64 - 8 * of->bytes) : 0;
+	for (i = 1; i < type->members; i++) {
+		if (m[i].bit)
+			other = &m[i];
+		else if (((uint64_t)m[i].offset & mask) == number)
+			return &m[i];
+	}
+	return other;
+}
+
+static void put_variant(struct swz_text *text, struct swz_binding *binding,
+			const struct swz_value *value,
+			const struct swz_value_type *type, const uint8_t *bytes,
+			size_t size, unsigned depth)
+{
+	const struct swz_value_member *m = find_variant(value, type, bytes,
+							size);
+	const struct swz_value_type *of;
+
+	if (!m) {
+		put(text, "...");
+		return;
+	}
+	put(text, swz_signature_text(value->set, m->name));
+	if (m->type >= value->set->type_count)
+		return;
+	of = &value->set->types[m->type];
+	if (of->kind != SWZ_TYPE_STRUCT || !of->members)
+		return;
+	if (!is_tuple(value, of))
+		put(text, " ");
+	put_struct(text, binding, value, of, bytes, size, depth);
 }
 
 static void put_array(struct swz_text *text, struct swz_binding *binding,
@@ -384,6 +475,10 @@ static void put_array(struct swz_text *text, struct swz_binding *binding,
 
 	if (!of || !of->bytes)
 		return;
+	if (depth > MOST_ARRAYS) { /* of itself, in a damaged file */
+		put(text, "[...]");
+		return;
+	}
 	if (of->kind == SWZ_TYPE_CHAR && size) {
 		size_t length = strnlen((const char *)bytes, size);
 
@@ -432,12 +527,13 @@ static void put_typed(struct swz_text *text, struct swz_binding *binding,
 		      const struct swz_value_type *type, const uint8_t *bytes,
 		      size_t size, unsigned depth)
 {
-	int64_t number = read_number(bytes, size,
-				     type->kind != SWZ_TYPE_UNSIGNED);
+	int64_t number;
 
+	type = unwrap(value, type, &bytes, &size);
+	number = read_number(bytes, size, type->kind != SWZ_TYPE_UNSIGNED);
 	if (size < type->bytes && type->kind != SWZ_TYPE_ARRAY &&
 	    type->kind != SWZ_TYPE_STRUCT && type->kind != SWZ_TYPE_OPAQUE &&
-	    type->kind != SWZ_TYPE_STRING) {
+	    type->kind != SWZ_TYPE_STRING && type->kind != SWZ_TYPE_VARIANT) {
 		put(text, "...");
 		return;
 	}
@@ -490,6 +586,9 @@ static void put_typed(struct swz_text *text, struct swz_binding *binding,
 	case SWZ_TYPE_STRUCT:
 		put_struct(text, binding, value, type, bytes, size, depth);
 		break;
+	case SWZ_TYPE_VARIANT:
+		put_variant(text, binding, value, type, bytes, size, depth);
+		break;
 	case SWZ_TYPE_ARRAY:
 		put_array(text, binding, value, type, bytes, size, depth);
 		break;
@@ -529,6 +628,18 @@ void swz_value_print(struct swz_text *text, struct swz_binding *binding,
 		  value->plain.size, 0);
 }
 
+/* What a null pointer leads to. */
+static bool is_of_null(const struct swz_call_values *values, size_t i)
+{
+	const struct swz_value *value = &values->values[i];
+	const struct swz_value *pointer = value - 1;
+	int64_t number;
+
+	return value->pointed && i && value->plain.bad && !value->plain.size &&
+	       pointer->name == value->name && !pointer->pointed &&
+	       swz_value_number(pointer, &number) && !number;
+}
+
 void swz_arguments_print(struct swz_text *text, struct swz_binding *binding,
 			 const struct swz_call_values *values)
 {
@@ -538,7 +649,7 @@ void swz_arguments_print(struct swz_text *text, struct swz_binding *binding,
 	for (i = 0; i < values->count; i++) {
 		const struct swz_value *value = &values->values[i];
 
-		if (returns && !value->pointed)
+		if ((returns && !value->pointed) || is_of_null(values, i))
 			continue;
 		swz_text_put(text, "%s%s%s = ", any ? ", " : "",
 			     value->pointed ? "*" : "", value->name);
@@ -562,6 +673,7 @@ bool swz_value_number(const struct swz_value *value, int64_t *number)
 	switch (value->type->kind) {
 	case SWZ_TYPE_FLOAT:
 	case SWZ_TYPE_STRUCT:
+	case SWZ_TYPE_VARIANT:
 	case SWZ_TYPE_ARRAY:
 	case SWZ_TYPE_VECTOR:
 	case SWZ_TYPE_OPAQUE:
@@ -616,6 +728,19 @@ static bool sounds_wrong(const char *name)
 	return false;
 }
 
+/* Rust's Result */
+static bool is_failed(const struct swz_value *result)
+{
+	const struct swz_value_member *m;
+
+	if (!result->plain.bytes || result->plain.bad)
+		return false;
+	m = find_variant(result, result->type, result->plain.bytes,
+			 result->plain.size);
+	return m &&
+	       strcmp(swz_signature_text(result->set, m->name), "Err") == 0;
+}
+
 bool swz_value_is_exceptional(const struct swz_value *result)
 {
 	const struct swz_value_bytes *text = &result->text;
@@ -624,6 +749,8 @@ bool swz_value_is_exceptional(const struct swz_value *result)
 
 	if (text->bytes)
 		return text->bad && text->cut;
+	if (result->type->kind == SWZ_TYPE_VARIANT)
+		return is_failed(result);
 	if (!swz_value_number(result, &number))
 		return false;
 	switch (result->type->kind) {

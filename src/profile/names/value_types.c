@@ -69,6 +69,14 @@ enum swz_type_kind swz_value_base_kind(Dwarf_Die *type)
 	}
 }
 
+static void add_member(struct swz_signature_builder *b,
+		       struct swz_value_member member)
+{
+	swz_grow(&b->members, &b->member_capacity, b->member_count,
+		 sizeof(*b->members));
+	b->members[b->member_count++] = member;
+}
+
 static bool says_success(const char *name)
 {
 	size_t length = strlen(name);
@@ -99,9 +107,7 @@ static void add_enumerators(struct swz_signature_builder *b, uint32_t type,
 			b->types[type].flags |= SWZ_TYPE_IS_ERROR;
 		member.name = swz_signature_add_text(b, dwarf_diename(&child));
 		member.offset = value;
-		swz_grow(&b->members, &b->member_capacity, b->member_count,
-			 sizeof(*b->members));
-		b->members[b->member_count++] = member;
+		add_member(b, member);
 		count++;
 	} while (dwarf_siblingof(&child, &child) == 0 &&
 		 count < MOST_ENUMERATORS);
@@ -135,6 +141,7 @@ void swz_value_type_fields(struct swz_signature_builder *b, uint32_t type,
 		struct swz_value_member *m = &fields[count];
 		Dwarf_Die member;
 		Dwarf_Word bits, bit;
+		uint64_t inner;
 
 		if (dwarf_tag(&child) != DW_TAG_member ||
 		    swz_die_number(&child, DW_AT_external, 0) ||
@@ -151,17 +158,95 @@ void swz_value_type_fields(struct swz_signature_builder *b, uint32_t type,
 			m->bit = (uint8_t)(bit % 8);
 			m->bits = (uint8_t)bits;
 		}
+		if (swz_smart_pointer(&member, &inner))
+			m->offset += (int64_t)inner;
 		m->name = swz_signature_add_text(b, dwarf_diename(&child));
 		m->type = swz_value_type_add(b, &member, depth + 1);
 		count++;
 	} while (dwarf_siblingof(&child, &child) == 0 && count < MOST_MEMBERS);
 	b->types[type].first = (uint32_t)b->member_count;
 	b->types[type].members = (uint16_t)count;
-	for (i = 0; i < count; i++) {
-		swz_grow(&b->members, &b->member_capacity, b->member_count,
-			 sizeof(*b->members));
-		b->members[b->member_count++] = fields[i];
+	for (i = 0; i < count; i++)
+		add_member(b, fields[i]);
+}
+
+/* False: a variant without anything that could be shown. */
+static bool read_variant(struct swz_signature_builder *b, Dwarf_Die *variant,
+			 unsigned depth, struct swz_value_member *m)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die member, type;
+	Dwarf_Sword value = 0;
+
+	*m = (struct swz_value_member){0};
+	if (dwarf_tag(variant) != DW_TAG_variant ||
+	    dwarf_child(variant, &member) != 0 ||
+	    dwarf_tag(&member) != DW_TAG_member ||
+	    swz_die_number(&member, DW_AT_data_member_location, 0) ||
+	    !swz_die_type(&member, &type) || !swz_die_peel(&type))
+		return false;
+	m->bit = !dwarf_attr(variant, DW_AT_discr_value, &attribute);
+	if (!m->bit && dwarf_formsdata(&attribute, &value) != 0)
+		return false;
+	m->offset = value;
+	m->name = swz_signature_add_text(b, dwarf_diename(&member));
+	/* it takes the place of the enum itself */
+	m->type = swz_value_type_add(b, &type, depth < 2 ? depth : 2);
+	return true;
+}
+
+/* An enum of Rust with data. */
+static uint32_t add_variants(struct swz_signature_builder *b, Dwarf_Die *type,
+			     Dwarf_Die *part, unsigned depth)
+{
+	struct swz_value_member members[MOST_MEMBERS + 1] = {{0}};
+	uint32_t made = swz_value_type_new(
+		b, dwarf_dieoffset(type), SWZ_TYPE_VARIANT, swz_die_size(type));
+	uint32_t name = swz_signature_add_text(b, dwarf_diename(type));
+	Dwarf_Die discriminant, of, child;
+	Dwarf_Attribute attribute;
+	unsigned count = 1, i;
+
+	b->types[made].name = name;
+	if (dwarf_attr(part, DW_AT_discr, &attribute) &&
+	    dwarf_formref_die(&attribute, &discriminant) &&
+	    swz_die_type(&discriminant, &of)) {
+		members[0].offset = (int64_t)swz_die_number(
+			&discriminant, DW_AT_data_member_location, 0);
+		members[0].type = swz_value_type_add(b, &of, depth + 1);
+	} else {
+		members[0].type = swz_value_type_new(b, 0, SWZ_TYPE_OPAQUE, 0);
 	}
+	if (dwarf_child(part, &child) == 0)
+		do
+			count += read_variant(b, &child, depth,
+					      &members[count]);
+		while (count <= MOST_MEMBERS &&
+		       dwarf_siblingof(&child, &child) == 0);
+	b->types[made].first = (uint32_t)b->member_count;
+	b->types[made].members = (uint16_t)count;
+	for (i = 0; i < count; i++)
+		add_member(b, members[i]);
+	return made;
+}
+
+/* A complex number: Fortran's, C's. */
+static uint32_t add_complex(struct swz_signature_builder *b, Dwarf_Die *type)
+{
+	uint64_t half = swz_die_size(type) / 2;
+	uint32_t made = swz_value_type_new(b, dwarf_dieoffset(type),
+					   SWZ_TYPE_STRUCT, 2 * half);
+	uint32_t part = swz_value_type_new(b, 0, SWZ_TYPE_FLOAT, half);
+	uint32_t re = swz_signature_add_text(b, "re");
+	uint32_t im = swz_signature_add_text(b, "im");
+
+	b->types[made].first = (uint32_t)b->member_count;
+	b->types[made].members = 2;
+	add_member(b, (struct swz_value_member){.name = re, .type = part});
+	add_member(b, (struct swz_value_member){.name = im,
+						.type = part,
+						.offset = (int64_t)half});
+	return made;
 }
 
 static uint32_t add_class(struct swz_signature_builder *b, Dwarf_Die *type,
@@ -169,16 +254,18 @@ static uint32_t add_class(struct swz_signature_builder *b, Dwarf_Die *type,
 {
 	uint64_t size = swz_die_size(type);
 	enum swz_type_kind kind = SWZ_TYPE_STRUCT;
-	Dwarf_Die argument;
+	Dwarf_Die argument, part;
+	uint64_t offset;
 	uint32_t made, of;
 
+	if (swz_die_variant_part(type, &part))
+		return add_variants(b, type, &part, depth);
 	if (swz_is_std_string(type) || swz_is_std_view(type) ||
 	    swz_is_rust_str(type))
 		kind = SWZ_TYPE_STRING;
 	else if (swz_die_is_named(type, "vector<") && size == 24)
 		kind = SWZ_TYPE_VECTOR;
-	else if (swz_die_is_named(type, "unique_ptr<") ||
-		 swz_die_is_named(type, "shared_ptr<"))
+	else if (swz_smart_pointer(type, &offset))
 		kind = SWZ_TYPE_SMART;
 	if (kind == SWZ_TYPE_SMART)
 		size = 8;
@@ -225,6 +312,9 @@ uint32_t swz_value_type_add(struct swz_signature_builder *b, Dwarf_Die *of,
 			return i;
 	switch (dwarf_tag(&type)) {
 	case DW_TAG_base_type:
+		if (swz_die_number(&type, DW_AT_encoding, 0) ==
+		    DW_ATE_complex_float)
+			return add_complex(b, &type);
 		return swz_value_type_new(b, dwarf_dieoffset(&type),
 					  swz_value_base_kind(&type),
 					  swz_die_size(&type));

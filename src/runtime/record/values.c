@@ -308,14 +308,27 @@ static void add_file_at(struct recording *r, uint64_t from)
 static uint64_t pointer_of(const struct recording *r,
 			   const struct swz_value_part *p)
 {
-	return word_at(r, p->place,
-		       p->place == SWZ_PLACE_STACK ? p->offset : 0);
+	uint64_t pointer = word_at(r, p->place,
+				   p->place == SWZ_PLACE_STACK ? p->offset : 0);
+
+	if (p->through &&
+	    read_memory(pointer + p->through - 1, &pointer, 8) != 8)
+		return 0;
+	return pointer;
+}
+
+static uint64_t length_of(const struct recording *r,
+			  const struct swz_value_part *p)
+{
+	return p->other < SWZ_PLACES
+		       ? word_at(r, p->other, 0)
+		       : word_at(r, SWZ_PLACE_STACK, p->other - SWZ_PLACES);
 }
 
 static uint64_t span_of(const struct recording *r,
 			const struct swz_value_part *p)
 {
-	uint64_t length = word_at(r, p->other, 0), times = 1;
+	uint64_t length = length_of(r, p), times = 1;
 
 	if (p->offset > 0 && p->offset <= 6)
 		times = word_at(r, SWZ_PLACE_INTEGER + (unsigned)p->offset - 1,
