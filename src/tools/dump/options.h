@@ -71,7 +71,7 @@ struct swz_dump_options {
 	struct swz_config_file config; /* --config; the view refers to it */
 	const char *config_path;       /* NULL: the usual ones */
 	unsigned int given; /* options there were: enum swz_format_takes, and
-			     * those that options.c knows besides */
+			     * those that option_table.h knows besides */
 };
 
 /* Reads the command line into *options, which is whole after that. Ends the
@@ -92,6 +92,9 @@ bool swz_dump_wants_process(const struct swz_dump_options *options,
 const char *swz_dump_not_of_times(const struct swz_dump_options *options);
 
 /* Whether a part of the time is asked for. */
-bool swz_dump_has_range(const struct swz_dump_options *options);
+static inline bool swz_dump_has_range(const struct swz_dump_options *options)
+{
+	return options->from.given || options->to.given;
+}
 
 #endif

@@ -1,0 +1,258 @@
+#include "tools/dump/option_values.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options/words.h"
+#include "profile/support/memory.h"
+#include "tools/dump/usage.h"
+
+static const struct {
+	const char *name;
+	enum swz_sort sort;
+} sort_keys[] = {
+	{"self", SWZ_SORT_SELF},   {"incl", SWZ_SORT_INCLUSIVE},
+	{"calls", SWZ_SORT_CALLS}, {"name", SWZ_SORT_NAME},
+	{"min", SWZ_SORT_MIN},     {"max", SWZ_SORT_MAX},
+	{"start", SWZ_SORT_START},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *format_at(size_t index)
+{
+	const struct swz_format *format = swz_format_at(index);
+
+	return format ? format->name : NULL;
+}
+
+const struct swz_format *swz_dump_parse_format(const char *name)
+{
+	const struct swz_format *format = swz_format_find(name);
+
+	if (strcmp(name, "help") == 0) {
+		swz_formats_list(stdout);
+		swz_dump_finish_printing();
+	}
+	if (!format)
+		swz_dump_unknown_word("format", name, format_at);
+	return format;
+}
+
+static const char *sort_key_at(size_t index)
+{
+	return index < COUNT(sort_keys) ? sort_keys[index].name : NULL;
+}
+
+enum swz_sort swz_dump_parse_sort(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(sort_keys); i++)
+		if (strcmp(name, sort_keys[i].name) == 0)
+			return sort_keys[i].sort;
+	swz_dump_unknown_word("sort key", name, sort_key_at);
+}
+
+/* In the order of enum swz_demangle. */
+static const char *demangle_at(size_t index)
+{
+	static const char *const ways[] = {
+		[SWZ_DEMANGLE_NO] = "no",
+		[SWZ_DEMANGLE_SIMPLE] = "simple",
+		[SWZ_DEMANGLE_FULL] = "full",
+	};
+
+	return index < COUNT(ways) ? ways[index] : NULL;
+}
+
+enum swz_demangle swz_dump_parse_demangle(const char *name)
+{
+	int way = swz_word_is(demangle_at, name, strlen(name));
+
+	if (way < 0)
+		swz_dump_unknown_word("way to demangle", name, demangle_at);
+	return (enum swz_demangle)way;
+}
+
+/* In the order of enum swz_rings_clock. */
+static const char *clock_at(size_t index)
+{
+	static const char *const clocks[] = {
+		[SWZ_RINGS_TIME] = "time",
+		[SWZ_RINGS_CALLS] = "calls",
+	};
+
+	return index < COUNT(clocks) ? clocks[index] : NULL;
+}
+
+enum swz_rings_clock swz_dump_parse_clock(const char *name)
+{
+	int clock = swz_word_is(clock_at, name, strlen(name));
+
+	if (clock < 0)
+		swz_dump_unknown_word("clock", name, clock_at);
+	return (enum swz_rings_clock)clock;
+}
+
+/* In the order of enum swz_rings_paths. */
+static const char *paths_at(size_t index)
+{
+	static const char *const paths[] = {
+		[SWZ_RINGS_CALLEES] = "callees",
+		[SWZ_RINGS_ARGUMENTS] = "arguments",
+	};
+
+	return index < COUNT(paths) ? paths[index] : NULL;
+}
+
+enum swz_rings_paths swz_dump_parse_paths(const char *name)
+{
+	int paths = swz_word_is(paths_at, name, strlen(name));
+
+	if (paths < 0)
+		swz_dump_unknown_word("kind of paths", name, paths_at);
+	return (enum swz_rings_paths)paths;
+}
+
+/* In the order of enum swz_colour_when. */
+static const char *colour_at(size_t index)
+{
+	static const char *const times[] = {
+		[SWZ_COLOUR_AUTO] = "auto",
+		[SWZ_COLOUR_ALWAYS] = "always",
+		[SWZ_COLOUR_NEVER] = "never",
+	};
+
+	return index < COUNT(times) ? times[index] : NULL;
+}
+
+enum swz_colour_when swz_dump_parse_colour(const char *when)
+{
+	int found = swz_word_is(colour_at, when, strlen(when));
+
+	if (found < 0)
+		swz_dump_unknown_word("value of --color", when, colour_at);
+	return (enum swz_colour_when)found;
+}
+
+unsigned long swz_dump_parse_count(const char *text, const char *what,
+				   unsigned long high)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || end == text || *end || *text == '-' || value > high)
+		swz_dump_bad_usage(what, text);
+	return value;
+}
+
+/* As strtod, of what begins with a decimal number only (not "0x10", " 1",
+ * "inf"); otherwise *END is TEXT. */
+static double parse_decimal(const char *text, char **end)
+{
+	if (*text < '.' || *text > '9' || *text == '/' ||
+	    (*text == '0' && (text[1] == 'x' || text[1] == 'X'))) {
+		*end = (char *)text;
+		return 0;
+	}
+	return strtod(text, end);
+}
+
+double swz_dump_parse_percent(const char *text)
+{
+	double value;
+	char *end;
+
+	value = parse_decimal(text, &end);
+	if (end == text || (*end && strcmp(end, "%") != 0) || !isfinite(value))
+		swz_dump_bad_usage("not a percentage", text);
+	return value;
+}
+
+struct swz_dump_moment swz_dump_parse_moment(const char *text)
+{
+	struct swz_dump_moment moment = {.given = true};
+	char *end;
+
+	moment.value = parse_decimal(text, &end);
+	if (end != text && strcmp(end, "%") == 0)
+		moment.percent = true;
+	else if (end == text || (*end && strcmp(end, "s") != 0))
+		swz_dump_bad_usage("not a time in seconds or percent", text);
+	if (!isfinite(moment.value) ||
+	    moment.value > (moment.percent ? 100 : 1e9))
+		swz_dump_bad_usage("not a time in seconds or percent", text);
+	return moment;
+}
+
+int64_t swz_dump_parse_duration(const char *text)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"ns", 1}, {"", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	char *end;
+	double value = parse_decimal(text, &end);
+	size_t i;
+
+	for (i = 0; end != text && i < COUNT(units); i++)
+		if (strcmp(end, units[i].unit) == 0 &&
+		    value * units[i].ns <= 1e18)
+			return (int64_t)(value * units[i].ns);
+	swz_dump_bad_usage("not a time (10us, 2ms)", text);
+}
+
+static const char *key_at(size_t index)
+{
+	return index <= SWZ_BY_RANK - SWZ_BY_FUNCTION
+		       ? swz_by_name(SWZ_BY_FUNCTION + (unsigned int)index)
+		       : NULL;
+}
+
+static enum swz_group_key parse_key(const char *name)
+{
+	enum swz_group_key key = swz_by_find(name);
+
+	if (key == SWZ_BY_NOTHING)
+		swz_dump_unknown_word("key of --by", name, key_at);
+	return key;
+}
+
+void swz_dump_parse_by(struct swz_dump_options *options, const char *value)
+{
+	const char *comma = strchr(value, ',');
+	char *first;
+
+	options->imbalance = false;
+	if (!comma) {
+		options->by = parse_key(value);
+		options->columns_by = SWZ_BY_NOTHING;
+		if (options->by != SWZ_BY_RANK)
+			return;
+		options->by = SWZ_BY_FUNCTION;
+		options->columns_by = SWZ_BY_RANK;
+		options->imbalance = true;
+		return;
+	}
+	first = swz_print("%.*s", (int)(comma - value), value);
+	options->by = parse_key(first);
+	free(first);
+	options->columns_by = parse_key(comma + 1);
+	if (options->columns_by != SWZ_BY_THREAD &&
+	    options->columns_by != SWZ_BY_PROCESS &&
+	    options->columns_by != SWZ_BY_RANK)
+		swz_dump_bad_usage(
+			"columns are threads, processes or ranks, not", value);
+	if (options->by == SWZ_BY_THREAD || options->by == SWZ_BY_PROCESS ||
+	    options->by == SWZ_BY_RANK)
+		swz_dump_bad_usage(
+			"rows are functions, modules, files or lines, where "
+			"threads, processes or ranks are columns, not",
+			value);
+}

@@ -1,0 +1,178 @@
+#include "tools/dump/usage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/dump/message.h"
+#include "tools/dump/options.h"
+
+const char swz_dump_usage_text[] =
+	"Usage: swizzle-dump [options] [FILE|DIR...]\n"
+	"Convert swizzle profiles; several are merged. Default: the newest\n"
+	"swizzle.out.* in the working directory.\n"
+	"\n"
+	"  -f, --format FORMAT    table (default on a terminal), callgrind "
+	"(default\n"
+	"                         elsewhere), tree, html, ...; `help' lists "
+	"them\n"
+	"  -o, --output FILE      `-': standard output. Default: callgrind\n"
+	"                         writes callgrind.out.PID, most others to\n"
+	"                         standard output\n"
+	"      --by KEY           table, text, csv, json: a row for each "
+	"function,\n"
+	"                         module, process, thread, file or line; "
+	"KEY,thread\n"
+	"                         KEY,process or KEY,rank: with their "
+	"columns; rank:\n"
+	"                         how functions differ between the ranks of "
+	"a\n"
+	"                         parallel program\n"
+	"      --merge-into FILE  add the profiles to FILE, which becomes the "
+	"sum of all\n"
+	"                         that were ever added; each is added once\n"
+	"      --thread-parts     one part (table, tree, ...) per thread\n"
+	"      --separate-threads one file (or table) per thread\n"
+	"      --push URL         send the profiles to a server: "
+	".../v1development/profiles\n"
+	"                         (OTLP), .../ingest (Pyroscope) or "
+	".../writeraw (Parca)\n"
+	"      --process PROCESS  only the profiles of processes with this "
+	"name "
+	"(* ? []),\n"
+	"                         path or number; may be repeated\n"
+	"      --tid THREAD       only the threads with this id, or a name "
+	"that\n"
+	"                         matches (* ? []); may be repeated\n"
+	"      --from TIME        of a trace, what happened from then on: "
+	"seconds\n"
+	"                         since the start (0.25), or percent (25%)\n"
+	"      --to TIME          the same, up to then\n"
+	"      --since SNAPSHOT   what happened after that (swizzle-ctl "
+	"snapshot)\n"
+	"      --no-compensate    do not subtract the cost of the hooks\n"
+	"      --demangle=HOW     no, simple (default; without parameters) or\n"
+	"                         full\n"
+	"      --config FILE      which calls are shown, and how: see\n"
+	"                         docs/config.md [~/.config/swizzle/config,\n"
+	"                         then ./.swizzle]\n"
+	"  -F, --filter PATTERN   only functions that match, and what they\n"
+	"                         call; in tables only rows that match; tree:\n"
+	"                         callers and callees of those that match\n"
+	"  -N, --notrace PATTERN  not the functions that match, nor what they\n"
+	"                         call\n"
+	"  -H, --hide PATTERN     not the functions that match\n"
+	"  -C, --caller PATTERN   only the functions that match, and the paths "
+	"that\n"
+	"                         lead to them\n"
+	"                         (!PATTERN in these four: not what matches)\n"
+	"      --script           only functions of scripts: the interpreter's "
+	"own\n"
+	"                         count for those that call them\n"
+	"  -t, --min-time TIME    events of a trace: no calls shorter than "
+	"TIME\n"
+	"                         (10us, 2ms), nor what they call\n"
+	"  -D, --depth N          events of a trace, calls: only the first N "
+	"levels\n"
+	"      --max-depth N      the same\n"
+	"      --sample-events N  events of a trace: one call of N, with the "
+	"calls\n"
+	"                         around it\n"
+	"      --at TIME          calls: the stacks at this moment (as "
+	"--from)\n"
+	"      --blame            calls: of each error the call that returned "
+	"it first,\n"
+	"                         and the callers that handed it on\n"
+	"      --calls-of PATTERN calls: the single calls of these functions, "
+	"the\n"
+	"                         longest first (-s start: the earliest), and "
+	"how\n"
+	"                         their times are spread\n"
+	"      --file-per-invocation\n"
+	"                         calls, calls-html: a file for each call of "
+	"the\n"
+	"                         functions of -F (at most -n, 1000) and an "
+	"index, in\n"
+	"                         the folder that -o names\n"
+	"      --ring-clock CLOCK rings: clockwise is time (default), or one "
+	"tick\n"
+	"                         for each of the calls\n"
+	"      --ring-paths PATHS rings: the colour is by the callees "
+	"(default) or\n"
+	"                         the arguments of a call\n"
+	"  -n N                   tables, tree: at most N rows (0: all; "
+	"table:\n"
+	"                         25; calls --calls-of: 25); calls-html: "
+	"calls\n"
+	"                         (500000)\n"
+	"  -s, --sort KEY         tables, tree: sort by self, incl, calls,\n"
+	"                         name, min or max (calls: incl or start)\n"
+	"      --percent-limit P  leave out what is below P percent\n"
+	"      --bottom-up        tree: each function with its callers\n"
+	"      --embed            add the names and source lines that FILE "
+	"needs\n"
+	"                         to FILE, for other machines and later; an "
+	"archive\n"
+	"                         has them unless --no-embed is given\n"
+	"      --debug-dir DIR    look for separate debug files in DIR, too; "
+	"may\n"
+	"                         be repeated\n"
+	"      --symfs DIR        look for programs and libraries below DIR\n"
+	"      --no-source        html: leave the text of source files out\n"
+	"      --color=WHEN       auto (default: on a terminal, unless "
+	"NO_COLOR "
+	"is\n"
+	"                         set), always or never\n"
+	"      --no-pager         print long tables as they are, not through\n"
+	"                         SWIZZLE_PAGER, PAGER or less\n"
+	"      --diff OLD NEW     compare two profiles (files or directories)\n"
+	"      --diff OLD... -- NEW...\n"
+	"                         compare several runs of each, and tell\n"
+	"                         changes from noise: text (the default "
+	"then),\n"
+	"                         table, tree, csv, json, folded, callgrind\n"
+	"      --fail-above P     with --diff: status 1 if the total or a\n"
+	"                         function has become slower by more than P\n"
+	"                         percent, beyond the noise\n"
+	"      --times SAMPLES    take the times from SAMPLES, a profile of "
+	"the "
+	"same\n"
+	"                         command by swizzle-run -m sample; counts "
+	"are\n"
+	"                         those of FILE\n"
+	"      --no-times         of a run with -m both: the times that were "
+	"recorded\n"
+	"                         with the counts\n"
+	"      --no-debuginfod    do not ask the servers in DEBUGINFOD_URLS "
+	"for\n"
+	"                         debug information\n"
+	"  -q, --quiet            no warnings\n"
+	"  -V, --version\n"
+	"  -h, --help\n";
+
+_Noreturn void swz_dump_bad_usage(const char *what, const char *value)
+{
+	swz_dump_complain("%s '%s'\n" SWZ_TRY_HELP, what, value);
+	exit(EXIT_USAGE);
+}
+
+_Noreturn void swz_dump_unknown_word(const char *what, const char *value,
+				     swz_word_at *at)
+{
+	char advice[SWZ_ADVICE_BYTES];
+
+	swz_word_advice(at, value, advice);
+	swz_dump_complain("unknown %s '%s'%s\n" SWZ_TRY_HELP, what, value,
+			  advice);
+	exit(EXIT_USAGE);
+}
+
+_Noreturn void swz_dump_finish_printing(void)
+{
+	if (fflush(stdout) != 0) {
+		swz_dump_complain("standard output: %s", strerror(errno));
+		exit(EXIT_INPUT);
+	}
+	exit(EXIT_OK);
+}
