@@ -39,7 +39,7 @@ class Bubble {
 	}
 
 	// {entry, back, cut}: what a call was given and what it returned, each as
-	// Values.at() has it.
+	// at() in src/html/values.js has it.
 	async valuesOf({thread, of, at}) {
 		const {values} = thread;
 		const row = rowOf(of, at);

@@ -95,7 +95,7 @@ sampler_of() { # PID
 
 # Stops the sampler when the program says so, and lets it go on likewise.
 delayed() { # OUTPUT ARGUMENT...
-	local output=$1 sampler= line
+	local output=$1 sampler='' line
 	shift
 	mkfifo in out.$$
 	"$RUN" -q -m sample --engine perf -o "$output" "$@" <in >out.$$ &
