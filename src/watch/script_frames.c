@@ -9,6 +9,7 @@
 #include "watch/script_frames.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "profile/support/memory.h"
 #include "watch/jit_functions.h"
@@ -29,6 +30,13 @@ static size_t read_memory(void *context, uint64_t address, void *into,
 
 /* -------------------------------------------------------- interpreter */
 
+static bool is_called(const char *program, const char *name)
+{
+	const char *slash = strrchr(program, '/');
+
+	return strncmp(slash ? slash + 1 : program, name, strlen(name)) == 0;
+}
+
 bool swz_script_frames_known(const char *program)
 {
 	const struct swz_code_file *file = swz_code_file_of(0, program, 0);
@@ -42,9 +50,11 @@ bool swz_script_frames_known(const char *program)
 	if (swz_code_file_symbol(file, "ruby_version", &address))
 		return swz_code_file_bytes(file, address, text, sizeof(text)) &&
 		       swz_ruby_is_known(text, sizeof(text));
-	return swz_code_file_needs(file, SWZ_PYTHON_LIBRARY) ||
-	       swz_code_file_needs(file, SWZ_RUBY_LIBRARY) ||
-	       swz_code_file_needs(file, SWZ_RUBY_OWN_LIBRARY);
+	if (is_called(program, "python"))
+		return swz_code_file_needs(file, SWZ_PYTHON_LIBRARY);
+	return is_called(program, "ruby") &&
+	       (swz_code_file_needs(file, SWZ_RUBY_LIBRARY) ||
+		swz_code_file_needs(file, SWZ_RUBY_OWN_LIBRARY));
 }
 
 struct wanted {

@@ -16,7 +16,8 @@ struct swz_script_stack {
 	struct swz_script_frame frames[SWZ_MOST_FRAMES];
 };
 
-/* Whether the program is an interpreter whose frames can be read. */
+/* Whether the program is an interpreter whose frames can be read. One that has
+ * it for extensions (gdb, vim) is none. */
 bool swz_script_frames_known(const char *program);
 
 /* Reads the stack of a thread that stands still. THREAD_POINTER: what %fs

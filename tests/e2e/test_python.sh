@@ -180,6 +180,15 @@ rm -rf tree
 awk -F , '$7 == "work" { ns += $3 } END { exit !(ns > 150e6) }' rows ||
 	fail "no work in the child: $(cat rows)"
 
+if have 'a program that has Python for extensions' gdb &&
+	ldd "$(command -v gdb)" | grep -q libpython3[.]11 &&
+	"$RUN" -q -m sample --engine perf -o profile true 2>/dev/null; then
+	"$RUN" -q -m sample -o profile gdb -q -nx -batch -ex 'python print(1)' >printed
+	assert_matches <("$DUMP" -f info profile) '^engine: perf$'
+	"$RUN" -q -m sample --engine pause -o profile gdb -q -nx -batch -ex 'python print(1)' >printed
+	assert_matches <("$DUMP" -f info profile) '^engine: pause$'
+fi
+
 it 'with perf there are C functions'
 if "$RUN" -q -m sample --engine perf -o profile "$PYTHON" -c 'for i in range(3000000): pass' 2>/dev/null; then
 	"$DUMP" -q -f csv -o - profile >rows
