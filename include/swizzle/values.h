@@ -110,7 +110,8 @@ struct swz_value_part {
 			   * `through` - 1 a pointer. It is that which `kind`
 			   * is about */
 	uint16_t value;   /* parts of one value have the same number */
-	uint16_t pointed; /* 1: of what the value points at */
+	uint16_t pointed; /* 1: of what the value points at; 2: of a text that
+			   * a field of that points at: NAME.FIELD */
 	uint32_t name;    /* of the argument; 0: none */
 	uint32_t type;    /* of the value; into the chunk's types */
 };
@@ -150,7 +151,9 @@ struct swz_value_type {
 	uint32_t of;    /* a type, + 1; 0: none */
 };
 
-#define SWZ_TYPE_IS_ERROR 1u /* an enum with a value that means success: 0 */
+#define SWZ_TYPE_IS_ERROR 1u  /* an enum with a value that means success: 0 */
+#define SWZ_TYPE_IS_CUT 2u    /* a struct that has more fields */
+#define SWZ_TYPE_IS_OBJECT 4u /* the object of a method, by dump_this */
 
 /* Of a struct: a field; of an enum: a value. */
 struct swz_value_member {

@@ -3,7 +3,14 @@
 // they began, so those in a call follow it. Each thread is one, too, around all
 // of its calls. Texts stay as they came, and are made when they are looked at.
 
-const EXCEPTIONAL = 1, FIRST = 2, ORIGIN = 4, INSIDE = 8, CUT = 16;
+const EXCEPTIONAL = 1, FIRST = 2, ORIGIN = 4, INSIDE = 8, CUT = 16,
+	UNLIKE = 32;
+// Marks in texts (src/profile/formats/objects.h): what has changed, an object, its
+// fields.
+const CHANGED = /\x01([^\x02]*)\x02/g;
+const OBJECT = /\x03\{([^\x04]*)\}\x04/;
+const FIELD = ', \x05';
+const MARKS = /[\x01-\x05]/g;
 const THREAD = -1; // in place of a function
 
 class Calls {
@@ -22,7 +29,8 @@ class Calls {
 		this.depth = new Uint32Array(count);
 		this.flags = new Uint8Array(count);
 		this.texts = [new Uint32Array(count), new Uint32Array(count),
-			new Uint32Array(count), new Uint32Array(count)];
+			new Uint32Array(count), new Uint32Array(count),
+			new Uint32Array(count)];
 		this.inside = new Float64Array(count); // that were left out
 		this.woken = new Map();
 		this.threads = []; // {call, bytes}
@@ -83,6 +91,8 @@ class Calls {
 				this.texts[2][open] = skip();
 				if (flags & ORIGIN)
 					this.texts[3][open] = skip();
+				if (flags & UNLIKE)
+					this.texts[4][open] = skip();
 				if (flags & INSIDE)
 					this.inside[open] = reader.number();
 				this.end(open, time);
@@ -99,13 +109,26 @@ class Calls {
 	}
 
 	// WHICH: 0 the arguments, 1 the result, 2 what arguments point at then, 3
-	// who returned the error first.
-	text(call, which) {
+	// who returned the error first, 4 how the object differs. With marks.
+	marked(call, which) {
 		const {bytes} = this.threads[this.threadOf(call)];
 		const at = this.texts[which][call];
 
 		return this.fn[call] === THREAD || which && !at ? '' :
 			this.decoder.decode(bytes.subarray(at, bytes.indexOf(0, at)));
+	}
+
+	text(call, which) {
+		return this.marked(call, which).replace(MARKS, '');
+	}
+
+	// The fields of the object that a call begins with, or, of a constructor, ends
+	// with: with marks.
+	fields(call) {
+		const found = OBJECT.exec(this.marked(call, 0)) ||
+			OBJECT.exec(this.marked(call, 2));
+
+		return found ? found[1].split(FIELD) : [];
 	}
 
 	name(call) {

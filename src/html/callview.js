@@ -133,21 +133,55 @@ class CallView {
 		return [
 			span('call-name' + (colour ? ` colour-${colour}` : ''),
 				calls.name(call)),
-			span('call-args', calls.text(call, 0)),
+			this.marked('call-args', '', calls.marked(call, 0)),
 			span('call-note', flags & CUT ? ' [began before]' : ''),
 			span(flags & EXCEPTIONAL ? 'call-result bad' : 'call-result',
 				this.before(' ', calls.text(call, 1))),
-			span('call-out', this.before('  ', calls.text(call, 2))),
+			this.marked('call-out', '  ', calls.marked(call, 2)),
 			span('call-first', flags & FIRST ? `  ← first ${
 				calls.text(call, 1).startsWith('!') ? 'left' : 'returned'
 			} here` : ''),
 			span('call-note', flags & ORIGIN ?
 				'  ← ' + calls.text(call, 3) : ''),
+			span('call-first', flags & UNLIKE ? '  ← unlike the last that ' +
+				'succeeded: ' + calls.text(call, 4) : ''),
 			span('call-note', (calls.woken.get(call) || []).map(woken =>
 				'  ← ' + woken).join('')),
 			span('call-note', calls.inside[call] ? `  + ${
 				plural(calls.inside[call], 'call')} not shown` : ''),
 		].filter(part => part);
+	}
+
+	// A text whose changed parts stand out. Of an object a row has no room for
+	// more than these.
+	marked(kind, space, text) {
+		const short = text.replace(OBJECT, (_, fields) => {
+			const changed = fields.match(CHANGED);
+
+			return `{${changed ? changed.join(', ') + ', ' : ''}…}`;
+		});
+
+		return text ? make('span', {class: kind}, space,
+			...this.changes(short)) : null;
+	}
+
+	changes(text) {
+		return text.split(CHANGED).map((part, i) => i % 2 ?
+			make('span', {class: 'changed'}, part) :
+			part.replace(MARKS, ''));
+	}
+
+	// The object of a method: its fields, and which of them the call has changed.
+	object(call) {
+		const fields = this.calls.fields(call);
+		const changed = this.calls.marked(call, 2).match(CHANGED) || [];
+		const list = (title, texts) => texts.length ? [
+			make('h2', {}, title, make('small', {}, grouped(texts.length))),
+			...texts.map(text => make('div', {class: 'field'},
+				...this.changes(text)))] : [];
+
+		return [...list('Changed in the call', changed),
+			...list('Object', fields)];
 	}
 
 	before(space, text) {
@@ -281,13 +315,15 @@ class CallView {
 		`${title} call of it`));
 
 		$('panel').replaceChildren(
-			make('h3', {}, calls.name(chosen) + calls.text(chosen, 0)),
+			make('h3', {}, calls.name(chosen), this.marked('call-all', '',
+				calls.marked(chosen, 0)) || ''),
 			make('div', {class: 'values'}, ...this.parts(chosen).slice(1)
 				.filter(part => part.className !== 'call-args')
 				.map(part => make('div', {}, part))),
 			make('dl', {}, ...figures.map(([what, value]) => make('div', {},
 				make('dt', {}, what), make('dd', {}, value)))),
 			...near,
+			...this.object(chosen),
 			...this.linksTo('Called by', callers),
 			...this.linksTo('Calls', [...calls.children(chosen)]),
 			...this.leftOutIn(chosen));

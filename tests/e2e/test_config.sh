@@ -192,10 +192,10 @@ END
 "$RUN" -q --args --config printers -o profile ./objects
 calls profile >calls
 assert_matches calls 'take\(t = "hello", b = 0x[0-9a-f]+, \*b = "hello world", m = \{size = 4\}\) = 20'
-assert_matches calls 'grow\(this = 0x[0-9a-f]+, \*this = \{area = 1, open = true\}, n = 5\) = 6  \*this = \{area = 6, open = true\}'
+assert_matches calls 'grow\(this = 0x[0-9a-f]+, \*this = \{area = 1, open = true\}, n = 5\) = 6  \*this: area: 1 -> 6'
 "$RUN" -q --config printers -o profile ./objects
 calls profile >calls
-assert_contains calls '*this = {area = 6, open = true}'
+assert_contains calls '*this: area: 1 -> 6'
 assert_not_contains calls 'take('
 
 it 'reads the usual files'

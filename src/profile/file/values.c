@@ -282,6 +282,7 @@ void swz_signature_decode(const struct swz_profile_signature *signature,
 				.type = &signature->set->types[part->type],
 				.set = signature->set,
 				.pointed = part->pointed != 0,
+				.field = part->pointed == 2,
 			};
 		}
 		last = part;

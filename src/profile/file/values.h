@@ -26,6 +26,7 @@ struct swz_value {
 	const struct swz_value_type *type;
 	const struct swz_signature_set *set; /* which the type is of */
 	bool pointed; /* of what the argument points at: an out-parameter */
+	bool field;   /* of that a text in a field: "this.name" */
 	bool memory;  /* `plain` is of memory that could not be read: bad */
 	struct swz_value_bytes plain; /* of the value itself */
 	struct swz_value_bytes text;  /* of a string */

@@ -79,7 +79,7 @@ void swz_call_print(struct swz_text *text, struct swz_pointed_values *before,
 
 	swz_text_clear(text);
 	if (before)
-		before->text.size = 0;
+		swz_pointed_clear(before);
 	swz_text_put(text, "%s%s",
 		     settings && settings->prefix ? settings->prefix : "",
 		     name);
@@ -87,10 +87,8 @@ void swz_call_print(struct swz_text *text, struct swz_pointed_values *before,
 		swz_text_put(text, " [resumed]");
 	if (!arguments->count || hides_values(settings))
 		return;
-	if (before)
-		swz_pointed_keep(before, binding, arguments);
 	swz_text_put(text, "(");
-	swz_arguments_print(text, binding, arguments);
+	swz_pointed_arguments(text, before, binding, arguments);
 	swz_text_put(text, ")");
 }
 
@@ -107,11 +105,11 @@ void swz_call_begin_print(struct swz_text *text,
 	swz_call_print(text, before, trace, binding, &of, event);
 }
 
-void swz_call_end_read(struct swz_call_end *end,
-		       const struct swz_pointed_values *before,
-		       struct swz_trace *trace, struct swz_binding *binding,
-		       struct swz_value_reader *values,
-		       const struct swz_event *event)
+static void read_end(struct swz_call_end *end,
+		     struct swz_pointed_values *before, struct swz_trace *trace,
+		     struct swz_binding *binding,
+		     struct swz_value_reader *values,
+		     const struct swz_event *event)
 {
 	const struct swz_settings *settings = settings_of(
 		trace, swz_trace_function(binding, event));
@@ -121,6 +119,7 @@ void swz_call_end_read(struct swz_call_end *end,
 
 	swz_text_clear(&end->text);
 	swz_text_clear(&end->out);
+	swz_text_clear(&end->unlike);
 	end->exceptional = event->how == SWZ_EVENT_UNWIND && !event->cut;
 	end->has_number = false;
 	if (swz_values_of(values, event, &of) && of.exception) {
@@ -148,10 +147,39 @@ void swz_call_end_read(struct swz_call_end *end,
 		swz_pointed_print(&end->out, binding, &of, before);
 }
 
+void swz_call_end_read(struct swz_call_end *end,
+		       struct swz_pointed_values *before,
+		       struct swz_trace *trace, struct swz_binding *binding,
+		       struct swz_value_reader *values,
+		       const struct swz_event *event)
+{
+	read_end(end, before, trace, binding, values, event);
+	/* (what is open still has not succeeded) */
+	if (before->objects && before->object.text.size && !event->cut)
+		swz_object_put_unlike(
+			&end->unlike, before->objects, &before->object,
+			swz_trace_function(binding, event), end->exceptional);
+}
+
 void swz_call_end_free(struct swz_call_end *end)
 {
 	swz_text_free(&end->text);
 	swz_text_free(&end->out);
+	swz_text_free(&end->unlike);
+}
+
+static void put_piece(FILE *stream, const struct swz_style *style,
+		      enum swz_colour colour, const char *text, size_t length)
+{
+	char *piece, *shown;
+
+	if (!length)
+		return;
+	piece = swz_print("%.*s", (int)length, text);
+	shown = swz_printable(piece, style->utf8);
+	swz_put_cell(stream, style, colour, shown, 0);
+	free(shown);
+	free(piece);
 }
 
 void swz_calls_put(FILE *stream, const struct swz_trace *trace,
@@ -159,13 +187,20 @@ void swz_calls_put(FILE *stream, const struct swz_trace *trace,
 {
 	static const struct swz_style plain = {.utf8 = true};
 	const struct swz_style *style = trace->calls->style;
-	char *shown;
+	bool changed = false;
 
 	if (!style)
 		style = &plain;
-	shown = swz_printable(text, style->utf8);
-	swz_put_cell(stream, style, colour, shown, 0);
-	free(shown);
+	while (*text) {
+		size_t length = strcspn(text, SWZ_MARKS);
+
+		put_piece(stream, style, changed ? SWZ_COLOUR_WARM : colour,
+			  text, length);
+		text += length;
+		if (*text == *SWZ_CHANGED || *text == *SWZ_UNCHANGED)
+			changed = *text == *SWZ_CHANGED;
+		text += *text != 0;
+	}
 }
 
 void swz_calls_put_thread(FILE *stream, const struct swz_trace *trace,

@@ -108,6 +108,19 @@ static void put_origin(FILE *stream, const struct swz_calls_walk *w)
 						 : "  <- first returned here");
 }
 
+/* In a call that failed: what was otherwise when one succeeded. */
+static void put_unlike(FILE *stream, const struct swz_calls_walk *w)
+{
+	char *line;
+
+	if (!w->end.unlike.size)
+		return;
+	line = swz_print("  <- unlike the last that succeeded: %s",
+			 w->end.unlike.text);
+	swz_calls_put(stream, w->trace, SWZ_COLOUR_WARM, line);
+	free(line);
+}
+
 /* What woke the thread where a call returns now. */
 static void put_woken_end(FILE *stream, struct swz_calls_walk *w,
 			  uint64_t until)
@@ -174,6 +187,7 @@ static void end_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 	text->has_begun = false;
 	put_end(stream, w);
 	put_origin(stream, w);
+	put_unlike(stream, w);
 	put_woken_end(stream, w, event->ticks);
 	putc('\n', stream);
 }

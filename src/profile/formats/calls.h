@@ -43,8 +43,9 @@ void swz_write_calls_last(FILE *stream, struct swz_trace *trace);
 
 /* An end of an activation, as it is shown behind its call. */
 struct swz_call_end {
-	struct swz_text text; /* "= 5", "! std::bad_alloc", "" */
-	struct swz_text out;  /* "*n: 0 -> 3", "*n = 3"; "" */
+	struct swz_text text;   /* "= 5", "! std::bad_alloc", "" */
+	struct swz_text out;    /* "*n: 0 -> 3", "*n = 3"; "" */
+	struct swz_text unlike; /* how the object differs: objects.h */
 	bool exceptional;
 	bool has_number; /* an exceptional result's */
 	int64_t number;
@@ -53,7 +54,7 @@ struct swz_call_end {
 /* What an event that ends an activation says; begins with zeros, is filled
  * anew each time. BEFORE: of swz_call_begin_print(). */
 void swz_call_end_read(struct swz_call_end *end,
-		       const struct swz_pointed_values *before,
+		       struct swz_pointed_values *before,
 		       struct swz_trace *trace, struct swz_binding *binding,
 		       struct swz_value_reader *values,
 		       const struct swz_event *event);
@@ -82,7 +83,7 @@ void swz_calls_put_thread(FILE *stream, const struct swz_trace *trace,
 			  const struct swz_binding *binding,
 			  const struct swz_profile_thread *thread);
 
-/* Text in a colour, printable. */
+/* Text in a colour, printable; what has changed (objects.h) in another one. */
 void swz_calls_put(FILE *stream, const struct swz_trace *trace,
 		   enum swz_colour colour, const char *text);
 

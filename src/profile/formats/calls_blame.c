@@ -177,7 +177,7 @@ static void end_call(struct following *f, const struct swz_event *event)
 		return;
 	frame = &f->frames[--f->depth];
 	caller = f->depth ? frame - 1 : NULL;
-	f->before.text.size = 0;
+	swz_pointed_clear(&f->before);
 	if (frame->arguments.signature)
 		describe(f, frame);
 	swz_call_end_read(&f->end, &f->before, f->trace, f->binding, f->values,
@@ -268,7 +268,7 @@ void swz_write_calls_blame(FILE *stream, struct swz_trace *trace)
 	for (i = 0; i < f.used; i++)
 		swz_kept_values_free(&f.frames[i].arguments);
 	swz_text_free(&f.call);
-	swz_text_free(&f.before.text);
+	swz_pointed_free(&f.before);
 	swz_call_end_free(&f.end);
 	free(f.frames);
 }

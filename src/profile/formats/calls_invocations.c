@@ -186,6 +186,7 @@ static void begin_call(struct swz_calls_sink *sink, struct swz_calls_walk *walk)
 		swz_text_clear(&w->call);
 		swz_text_put(&w->call, "%s%s", walk->begun.text,
 			     walk->open[0].cut ? " [began before]" : "");
+		swz_text_unmark(&w->call);
 		begin_file(w, walk);
 	} else if (is_root(w, walk)) {
 		w->nested++;

@@ -85,8 +85,7 @@ static void put_last(struct writing *w, const struct swz_tree_node *node,
 	swz_text_put(&w->text, "  last: %s", name_of(w, node));
 	if (given) {
 		swz_text_put(&w->text, "(");
-		swz_arguments_print(&w->text, w->binding, &entry);
-		swz_pointed_keep(&before, w->binding, &entry);
+		swz_pointed_arguments(&w->text, &before, w->binding, &entry);
 		swz_text_put(&w->text, ")");
 	}
 	result = returned ? swz_value_result(&back) : NULL;
@@ -100,7 +99,7 @@ static void put_last(struct writing *w, const struct swz_tree_node *node,
 	if (out.size)
 		swz_text_put(&w->text, "  %s", out.text);
 	swz_text_free(&out);
-	swz_text_free(&before.text);
+	swz_pointed_free(&before);
 	put_line(w, SWZ_COLOUR_NONE);
 }
 

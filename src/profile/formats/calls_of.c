@@ -181,7 +181,7 @@ static void describe(struct collecting *c, struct swz_binding *binding,
 {
 	struct swz_call_values of;
 
-	c->before.text.size = 0;
+	swz_pointed_clear(&c->before);
 	if (shown) {
 		if (!swz_values_of_kept(&frame->arguments, &of))
 			of.count = 0;
@@ -392,7 +392,7 @@ void swz_write_calls_of(FILE *stream, struct swz_trace *trace)
 	for (i = 0; i < c->used; i++)
 		swz_kept_values_free(&c->frames[i].arguments);
 	swz_text_free(&c->call);
-	swz_text_free(&c->before.text);
+	swz_pointed_free(&c->before);
 	swz_call_end_free(&c->end);
 	free(c->frames);
 	free(c->rows);

@@ -136,6 +136,19 @@ static void before_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 	put_woken(page_of(sink), w, ticks);
 }
 
+/* A text with the marks of objects.h. */
+static void put_marked(struct swz_page_block *block, const char *text)
+{
+	for (; *text; text++) {
+		uint8_t c = (uint8_t)*text;
+
+		if ((c < 0x20 || c == 0x7f) && !strchr(SWZ_MARKS, c))
+			c = '?';
+		swz_page_block_bytes(block, &c, 1);
+	}
+	swz_page_block_bytes(block, "", 1);
+}
+
 /* What stands behind the function's name. */
 static const char *arguments_of(const struct swz_calls_walk *w)
 {
@@ -167,7 +180,7 @@ static void begin_call(struct swz_calls_sink *sink, struct swz_calls_walk *w)
 				     call->function);
 	put_record(page, w, call->start, BEGIN);
 	swz_page_block_number(page->block, (uint64_t)function * 2 + call->cut);
-	swz_page_block_text(page->block, arguments_of(w));
+	put_marked(page->block, arguments_of(w));
 }
 
 static void end_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
@@ -189,13 +202,17 @@ static void end_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 		flags |= w->origin ? SWZ_PAGE_ORIGIN : SWZ_PAGE_FIRST;
 	if (inside)
 		flags |= SWZ_PAGE_INSIDE;
+	if (w->end.unlike.size)
+		flags |= SWZ_PAGE_UNLIKE;
 	page->errors += w->end.exceptional;
 	put_record(page, w, event->ticks, END);
 	swz_page_block_number(page->block, flags);
 	swz_page_block_text(page->block, w->end.text.text);
-	swz_page_block_text(page->block, w->end.out.text);
+	put_marked(page->block, w->end.out.text);
 	if (flags & SWZ_PAGE_ORIGIN)
 		swz_page_block_text(page->block, w->origin);
+	if (flags & SWZ_PAGE_UNLIKE)
+		swz_page_block_text(page->block, w->end.unlike.text);
 	if (inside)
 		swz_page_block_number(page->block, inside);
 }

@@ -10,7 +10,8 @@
  *     shown; a text: its arguments
  *   1 the innermost ends: flags (SWZ_PAGE_*), two texts, its result and what
  *     its arguments point at then; by the flags another text, who returned the
- *     error first, and the number of calls in it that are not in the page
+ *     error first, how the object differs, and the number of calls in it that
+ *     are not in the page
  *   2 a text: what woke the thread
  * "functions": JSON, a list. "about": JSON. */
 
@@ -22,7 +23,9 @@ enum {
 	SWZ_PAGE_EXCEPTIONAL = 1,
 	SWZ_PAGE_FIRST = 2,  /* the error is new */
 	SWZ_PAGE_ORIGIN = 4, /* it is not; the text says whose it was */
-	SWZ_PAGE_INSIDE = 8  /* calls were left out */
+	SWZ_PAGE_INSIDE = 8, /* calls were left out */
+	SWZ_PAGE_UNLIKE = 32 /* how the object differs from that of the last
+			      * call that succeeded */
 };
 
 /* Functions that records refer to, numbered as they come. */

@@ -38,7 +38,7 @@ static void free_open(struct swz_open_call_text *call)
 
 	while ((origin = swz_errors_remaining(&call->errors)) != NULL)
 		free(origin);
-	swz_text_free(&call->before.text);
+	swz_pointed_free(&call->before);
 }
 
 /* The caller has it from now on. */
@@ -75,6 +75,7 @@ static void begin_call(struct swz_calls_walk *w, struct swz_calls_sink *sink,
 		.start = event->ticks,
 		.cut = event->cut,
 		.function = swz_trace_function(w->binding, event),
+		.before = {.objects = w->objects},
 	};
 	swz_call_begin_print(&w->begun, &call->before, w->trace, w->binding,
 			     w->values, event);
@@ -115,6 +116,7 @@ static void walk_thread(struct swz_calls_walk *w, struct swz_calls_sink *sink)
 
 	w->values = swz_values_open(w->binding->profile, w->thread);
 	w->count = 0;
+	swz_objects_forget(w->objects);
 	swz_trace_flows_begin(&w->flows, trace, w->binding, w->thread);
 	while (!sink->stopped &&
 	       swz_trace_next(sink->stream, trace, events, &event)) {
@@ -138,7 +140,8 @@ static void walk_thread(struct swz_calls_walk *w, struct swz_calls_sink *sink)
 
 void swz_calls_walk(struct swz_trace *trace, struct swz_calls_sink *sink)
 {
-	struct swz_calls_walk w = {.trace = trace};
+	struct swz_calls_walk w = {.trace = trace,
+				   .objects = swz_objects_new()};
 	size_t i, j;
 
 	for (i = 0; i < trace->count; i++) {
@@ -152,4 +155,5 @@ void swz_calls_walk(struct swz_trace *trace, struct swz_calls_sink *sink)
 	free(w.open);
 	swz_text_free(&w.begun);
 	swz_call_end_free(&w.end);
+	swz_objects_free(w.objects);
 }

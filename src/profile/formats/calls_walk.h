@@ -28,6 +28,7 @@ struct swz_calls_walk {
 	const char *origin;      /* ... that this function returned first;
 				  * NULL: the one that ends */
 	struct swz_trace_flows flows;
+	struct swz_objects *objects; /* of the thread */
 };
 
 /* What is told. Calls of a thread are nested; each one that has begun ends. */

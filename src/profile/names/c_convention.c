@@ -32,6 +32,10 @@ bool swz_c_argument(struct swz_placing *p, Dwarf_Die *argument)
 	Dwarf_Die type;
 	uint64_t size;
 
+	if (swz_die_is_named(argument, "__in_chrg"))
+		return true; /* gcc's destructors are not given it */
+	if (swz_die_is_named(argument, "__vtt_parm"))
+		return false; /* nor all of those with virtual bases this */
 	if (!swz_die_type(argument, &type) || !swz_die_peel(&type))
 		return false;
 	size = swz_die_size(&type);

@@ -67,7 +67,14 @@ Dwarf_Word swz_die_number(Dwarf_Die *die, unsigned name, Dwarf_Word otherwise)
 uint64_t swz_die_size(Dwarf_Die *type)
 {
 	Dwarf_Word size;
+	Dwarf_Die to;
 
+	/* whose size need not be said */
+	if (dwarf_tag(type) == DW_TAG_ptr_to_member_type)
+		return swz_die_type(type, &to) &&
+				       dwarf_tag(&to) == DW_TAG_subroutine_type
+			       ? 16
+			       : 8;
 	return dwarf_aggregate_size(type, &size) == 0 ? size : 0;
 }
 

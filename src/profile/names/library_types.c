@@ -1,20 +1,31 @@
 #include "profile/names/library_types.h"
 
 #include <dwarf.h>
+#include <string.h>
 
 #include "profile/names/dwarf_types.h"
 
+/* NAME<char, ...>; not of char16_t. */
+static bool is_of_chars(Dwarf_Die *type, const char *name)
+{
+	const char *of = dwarf_diename(type);
+	size_t length = strlen(name);
+
+	return swz_tag_is_class(dwarf_tag(type)) && of &&
+	       strncmp(of, name, length) == 0 &&
+	       strncmp(of + length, "<char", 5) == 0 &&
+	       strchr(",>", of[length + 5]);
+}
+
 bool swz_is_std_string(Dwarf_Die *type)
 {
-	return swz_tag_is_class(dwarf_tag(type)) &&
-	       swz_die_is_named(type, "basic_string<char") &&
+	return is_of_chars(type, "basic_string") &&
 	       swz_die_has_member(type, "_M_dataplus");
 }
 
 bool swz_is_std_view(Dwarf_Die *type)
 {
-	return swz_tag_is_class(dwarf_tag(type)) &&
-	       swz_die_is_named(type, "basic_string_view<char") &&
+	return is_of_chars(type, "basic_string_view") &&
 	       swz_die_has_member(type, "_M_len") && swz_die_size(type) == 16;
 }
 

@@ -8,8 +8,6 @@
 #include "profile/names/value_types.h"
 #include "profile/support/memory.h"
 
-#define MOST_DUMPED 1024u /* bytes of an object with dump_this */
-
 static void next_on_stack(struct swz_placing *p, struct swz_value_part *part)
 {
 	part->place = SWZ_PLACE_STACK;
@@ -170,24 +168,6 @@ static void add_printed(struct swz_placing *p, struct swz_value_part part,
 	part.type = swz_value_type_add(p->b, type, 0);
 	if (swz_printer_apply(p->b, printer, type, &part))
 		add_pointed(p, part);
-}
-
-void swz_place_dumped(struct swz_placing *p, struct swz_value_part part,
-		      Dwarf_Die *pointer)
-{
-	uint64_t size;
-	Dwarf_Die to;
-
-	if (!swz_die_type(pointer, &to) || !swz_die_peel(&to) ||
-	    !swz_tag_is_class(dwarf_tag(&to)) || p->kept == SWZ_MOST_KEPT)
-		return;
-	size = swz_die_size(&to);
-	if (!size)
-		return;
-	part.type = swz_value_type_new(p->b, 0, SWZ_TYPE_STRUCT, size);
-	swz_value_type_fields(p->b, part.type, &to, 0, p->wish);
-	part.bytes = (uint16_t)(size < MOST_DUMPED ? size : MOST_DUMPED);
-	add_pointed(p, part);
 }
 
 /* A number or a pointer that the function may write to. */

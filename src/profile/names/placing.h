@@ -7,6 +7,7 @@
 #include "profile/names/signature_builder.h"
 
 #define SWZ_MOST_OBJECT_BYTES 128u
+#define SWZ_MOST_TEXTS 16u /* of an object, with dump_this */
 
 /* How far the registers and the stack have been given out. */
 struct swz_placing {
@@ -16,8 +17,10 @@ struct swz_placing {
 	size_t first;     /* of the parts */
 	bool splits_wide; /* by clang before its version 18 */
 	bool either;      /* it may be of Rust's convention, or of C's */
-	struct swz_value_part returns[SWZ_MOST_KEPT]; /* out-parameters */
+	/* out-parameters, and what is read of the object */
+	struct swz_value_part returns[SWZ_MOST_KEPT + SWZ_MOST_TEXTS];
 	unsigned return_count;
+	const char *function; /* its name, without the class; or NULL */
 	const struct swz_signature_wish *wish; /* or NULL */
 };
 
@@ -44,7 +47,7 @@ void swz_place_written(struct swz_placing *p, struct swz_value_part part,
 void swz_place_scalar(struct swz_placing *p, struct swz_value_part part,
 		      Dwarf_Die *type, bool entered);
 
-/* dump_this: the object of a method. */
+/* dump_this: the object of a method (object_fields.c). */
 void swz_place_dumped(struct swz_placing *p, struct swz_value_part part,
 		      Dwarf_Die *pointer);
 

@@ -131,6 +131,7 @@ bool swz_signature_add(struct swz_signature_builder *b, Dwarf_Die *function,
 	if (swz_die_type(&declared, &type) && swz_die_peel(&type) &&
 	    swz_die_size(&type))
 		result = &type;
+	p.function = dwarf_diename(&declared);
 	if (!begin(&c, &p, function, result))
 		return false;
 	add_arguments(&c, &p, function, &declared);

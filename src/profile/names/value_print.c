@@ -11,10 +11,11 @@
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
 
-#define MOST_DEPTH 2u    /* of structs in structs that are shown */
-#define MOST_ELEMENTS 8u /* of an array */
-#define MOST_ARRAYS 8u   /* of arrays in arrays */
-#define MOST_WRAPPERS 8u /* around a value */
+#define MOST_DEPTH 2u        /* of structs in structs that are shown */
+#define MOST_ELEMENTS 8u     /* of an array */
+#define MOST_ARRAYS 8u       /* of arrays in arrays */
+#define MOST_WRAPPERS 8u     /* around a value */
+#define LIBSTDCXX_STRING 32u /* bytes; its length at 8 */
 
 /* ------------------------------------------------------------------- text */
 
@@ -370,6 +371,38 @@ static const struct swz_value_type *unwrap(const struct swz_value *value,
 	return type;
 }
 
+static void put_brace(struct swz_text *text, const struct swz_value_type *type)
+{
+	if (type->flags & SWZ_TYPE_IS_CUT)
+		put(text, type->members ? ", ..." : "...");
+	put(text, "}");
+}
+
+static bool has_field(const struct swz_value *value,
+		      const struct swz_value_member *m, size_t size)
+{
+	return m->type < value->set->type_count && m->offset >= 0 &&
+	       (uint64_t)m->offset <= size;
+}
+
+/* Of a struct in SIZE bytes. */
+static void put_field(struct swz_text *text, struct swz_binding *binding,
+		      const struct swz_value *value,
+		      const struct swz_value_member *m, const uint8_t *bytes,
+		      size_t size, unsigned depth)
+{
+	const struct swz_value_type *of = &value->set->types[m->type];
+	size_t left = size - (size_t)m->offset;
+
+	if (!left && of->bytes)
+		put(text, "...");
+	else if (m->bits)
+		put_bit_field(text, value, of, m, bytes + m->offset, left);
+	else
+		put_typed(text, binding, value, of, bytes + m->offset,
+			  left < of->bytes ? left : of->bytes, depth + 1);
+}
+
 static void put_struct(struct swz_text *text, struct swz_binding *binding,
 		       const struct swz_value *value,
 		       const struct swz_value_type *type, const uint8_t *bytes,
@@ -386,30 +419,19 @@ static void put_struct(struct swz_text *text, struct swz_binding *binding,
 	for (i = 0; i < type->members; i++) {
 		const struct swz_value_member *m =
 			&value->set->members[type->first + i];
-		const struct swz_value_type *of =
-			m->type < value->set->type_count
-				? &value->set->types[m->type]
-				: NULL;
 		const char *name = swz_signature_text(value->set, m->name);
-		size_t left;
 
-		if (!of || m->offset < 0 || (uint64_t)m->offset > size)
+		if (!has_field(value, m, size))
 			continue;
-		left = size - (size_t)m->offset;
 		put(text, i ? ", " : "");
 		if (*name && !tuple)
 			swz_text_put(text, "%s = ", name);
-		if (!left && of->bytes)
-			put(text, "...");
-		else if (m->bits)
-			put_bit_field(text, value, of, m, bytes + m->offset,
-				      left);
-		else
-			put_typed(text, binding, value, of, bytes + m->offset,
-				  left < of->bytes ? left : of->bytes,
-				  depth + 1);
+		put_field(text, binding, value, m, bytes, size, depth);
 	}
-	put(text, tuple ? ")" : "}");
+	if (tuple)
+		put(text, ")");
+	else
+		put_brace(text, type);
 }
 
 /* The variant that there is; NULL: it is not known. */
@@ -602,6 +624,10 @@ static void put_typed(struct swz_text *text, struct swz_binding *binding,
 		if (size == 8)
 			put_address(text, binding,
 				    (uint64_t)read_number(bytes, size, false));
+		else if (size == LIBSTDCXX_STRING)
+			swz_text_put(
+				text, "{size = %" PRIu64 "}",
+				(uint64_t)read_number(bytes + 8, 8, false));
 		else
 			put(text, "{...}");
 		break;
@@ -641,7 +667,8 @@ static bool is_of_null(const struct swz_call_values *values, size_t i)
 }
 
 void swz_arguments_print(struct swz_text *text, struct swz_binding *binding,
-			 const struct swz_call_values *values)
+			 const struct swz_call_values *values,
+			 swz_print_object *object, void *context)
 {
 	bool returns = values->moment == SWZ_VALUES_RETURN, any = false;
 	size_t i;
@@ -649,13 +676,45 @@ void swz_arguments_print(struct swz_text *text, struct swz_binding *binding,
 	for (i = 0; i < values->count; i++) {
 		const struct swz_value *value = &values->values[i];
 
-		if ((returns && !value->pointed) || is_of_null(values, i))
+		if (value->field || (returns && !value->pointed) ||
+		    is_of_null(values, i))
 			continue;
 		swz_text_put(text, "%s%s%s = ", any ? ", " : "",
 			     value->pointed ? "*" : "", value->name);
-		swz_value_print(text, binding, value);
+		if (swz_value_is_object(value))
+			object(context, text, binding, values, value);
+		else
+			swz_value_print(text, binding, value);
 		any = true;
 	}
+}
+
+const char *swz_object_field(struct swz_text *text, struct swz_binding *binding,
+			     const struct swz_call_values *values,
+			     const struct swz_value *object, uint32_t index)
+{
+	const struct swz_value_member *m =
+		&object->set->members[object->type->first + index];
+	const char *name = swz_signature_text(object->set, m->name);
+	size_t length = strlen(object->name), i;
+
+	for (i = 0; i < values->count; i++) {
+		const struct swz_value *value = &values->values[i];
+
+		if (!value->field ||
+		    strncmp(value->name, object->name, length) != 0 ||
+		    value->name[length] != '.' ||
+		    strcmp(value->name + length + 1, name) != 0)
+			continue;
+		swz_value_print(text, binding, value);
+		return name;
+	}
+	if (has_field(object, m, object->plain.size))
+		put_field(text, binding, object, m, object->plain.bytes,
+			  object->plain.size, 0);
+	else
+		put(text, "...");
+	return name;
 }
 
 const struct swz_value *swz_value_result(const struct swz_call_values *values)

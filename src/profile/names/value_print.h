@@ -25,10 +25,29 @@ void swz_text_free(struct swz_text *text);
 void swz_value_print(struct swz_text *text, struct swz_binding *binding,
 		     const struct swz_value *value);
 
+/* Prints an object that a method is called on, one of VALUES. */
+typedef void swz_print_object(void *context, struct swz_text *text,
+			      struct swz_binding *binding,
+			      const struct swz_call_values *values,
+			      const struct swz_value *object);
+
 /* Adds "name = value, name = value": all arguments, and what they point at as
- * "*name"; of a return these alone. */
+ * "*name"; of a return these alone. Objects are printed by OBJECT. */
 void swz_arguments_print(struct swz_text *text, struct swz_binding *binding,
-			 const struct swz_call_values *values);
+			 const struct swz_call_values *values,
+			 swz_print_object *object, void *context);
+
+/* Whether it is the object of a method (dump_this). */
+static inline bool swz_value_is_object(const struct swz_value *value)
+{
+	return value->pointed && value->type->flags & SWZ_TYPE_IS_OBJECT;
+}
+
+/* What a field of such an object is, one of VALUES; INDEX is less than the
+ * members of its type. Returns the field's name. */
+const char *swz_object_field(struct swz_text *text, struct swz_binding *binding,
+			     const struct swz_call_values *values,
+			     const struct swz_value *object, uint32_t index);
 
 /* The result among the values of a return; NULL: there is none. */
 const struct swz_value *swz_value_result(const struct swz_call_values *values);

@@ -22,8 +22,7 @@ const struct swz_rule *swz_printer_of(const struct swz_signature_builder *b,
 	return NULL;
 }
 
-/* {size = N} */
-static uint32_t size_type(struct swz_signature_builder *b, Dwarf_Die *member)
+uint32_t swz_size_type(struct swz_signature_builder *b, Dwarf_Die *member)
 {
 	uint32_t made = swz_value_type_new(b, 0, SWZ_TYPE_STRUCT,
 					   swz_die_size(member));
@@ -69,7 +68,7 @@ bool swz_printer_apply(struct swz_signature_builder *b,
 	}
 	part->kind = SWZ_PART_MEMORY;
 	part->bytes = (uint16_t)(bytes <= 16 ? bytes : 16);
-	part->type = printer->size ? size_type(b, &member)
+	part->type = printer->size ? swz_size_type(b, &member)
 				   : swz_value_type_add(b, &member, 0);
 	return true;
 }

@@ -9,6 +9,9 @@
 const struct swz_rule *swz_printer_of(const struct swz_signature_builder *b,
 				      Dwarf_Die *type);
 
+/* The type that shows a number as {size = N}; MEMBER: the number's. */
+uint32_t swz_size_type(struct swz_signature_builder *b, Dwarf_Die *member);
+
 /* How PART, which points at an object, gets what the printer shows. False: the
  * class has no such fields. */
 bool swz_printer_apply(struct swz_signature_builder *b,

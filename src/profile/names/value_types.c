@@ -114,25 +114,43 @@ static void add_enumerators(struct swz_signature_builder *b, uint32_t type,
 	b->types[type].members = (uint16_t)count;
 }
 
-static bool is_wished(const struct swz_signature_wish *wish, const char *name)
+struct swz_value_member swz_member_place(Dwarf_Die *field, Dwarf_Die *type)
 {
-	size_t i;
+	Dwarf_Word bits = swz_die_number(field, DW_AT_bit_size, 0);
+	Dwarf_Word bit = bits ? swz_die_first_bit(field, type, bits) : 0;
+	struct swz_value_member m = {
+		.offset = (int64_t)swz_die_number(
+			field, DW_AT_data_member_location, 0)};
+	uint64_t inner;
 
-	if (!wish || !wish->field_count)
-		return true;
-	for (i = 0; name && i < wish->field_count; i++)
-		if (strcmp(wish->fields[i], name) == 0)
-			return true;
-	return false;
+	if (bits && bits <= 56) {
+		m.offset += (int64_t)(bit / 8);
+		m.bit = (uint8_t)(bit % 8);
+		m.bits = (uint8_t)bits;
+	}
+	if (swz_smart_pointer(type, &inner))
+		m.offset += (int64_t)inner;
+	return m;
+}
+
+void swz_value_type_members(struct swz_signature_builder *b, uint32_t type,
+			    const struct swz_value_member *members,
+			    unsigned count)
+{
+	unsigned i;
+
+	b->types[type].first = (uint32_t)b->member_count;
+	b->types[type].members = (uint16_t)count;
+	for (i = 0; i < count; i++)
+		add_member(b, members[i]);
 }
 
 /* Their types come first, as members of a type follow each other. */
-void swz_value_type_fields(struct swz_signature_builder *b, uint32_t type,
-			   Dwarf_Die *of, unsigned depth,
-			   const struct swz_signature_wish *wish)
+static void add_fields(struct swz_signature_builder *b, uint32_t type,
+		       Dwarf_Die *of, unsigned depth)
 {
 	struct swz_value_member fields[MOST_MEMBERS];
-	unsigned count = 0, i;
+	unsigned count = 0;
 	Dwarf_Die child;
 
 	if (depth > 2 || dwarf_child(of, &child) != 0)
@@ -140,34 +158,17 @@ void swz_value_type_fields(struct swz_signature_builder *b, uint32_t type,
 	do {
 		struct swz_value_member *m = &fields[count];
 		Dwarf_Die member;
-		Dwarf_Word bits, bit;
-		uint64_t inner;
 
 		if (dwarf_tag(&child) != DW_TAG_member ||
 		    swz_die_number(&child, DW_AT_external, 0) ||
-		    !swz_die_type(&child, &member) ||
-		    !is_wished(wish, dwarf_diename(&child)))
+		    !swz_die_type(&child, &member))
 			continue;
-		memset(m, 0, sizeof(*m));
-		m->offset = (int64_t)swz_die_number(
-			&child, DW_AT_data_member_location, 0);
-		bits = swz_die_number(&child, DW_AT_bit_size, 0);
-		bit = bits ? swz_die_first_bit(&child, &member, bits) : 0;
-		if (bits && bits <= 56) {
-			m->offset += (int64_t)(bit / 8);
-			m->bit = (uint8_t)(bit % 8);
-			m->bits = (uint8_t)bits;
-		}
-		if (swz_smart_pointer(&member, &inner))
-			m->offset += (int64_t)inner;
+		*m = swz_member_place(&child, &member);
 		m->name = swz_signature_add_text(b, dwarf_diename(&child));
 		m->type = swz_value_type_add(b, &member, depth + 1);
 		count++;
 	} while (dwarf_siblingof(&child, &child) == 0 && count < MOST_MEMBERS);
-	b->types[type].first = (uint32_t)b->member_count;
-	b->types[type].members = (uint16_t)count;
-	for (i = 0; i < count; i++)
-		add_member(b, fields[i]);
+	swz_value_type_members(b, type, fields, count);
 }
 
 /* False: a variant without anything that could be shown. */
@@ -205,7 +206,7 @@ static uint32_t add_variants(struct swz_signature_builder *b, Dwarf_Die *type,
 	uint32_t name = swz_signature_add_text(b, dwarf_diename(type));
 	Dwarf_Die discriminant, of, child;
 	Dwarf_Attribute attribute;
-	unsigned count = 1, i;
+	unsigned count = 1;
 
 	b->types[made].name = name;
 	if (dwarf_attr(part, DW_AT_discr, &attribute) &&
@@ -223,10 +224,7 @@ static uint32_t add_variants(struct swz_signature_builder *b, Dwarf_Die *type,
 					      &members[count]);
 		while (count <= MOST_MEMBERS &&
 		       dwarf_siblingof(&child, &child) == 0);
-	b->types[made].first = (uint32_t)b->member_count;
-	b->types[made].members = (uint16_t)count;
-	for (i = 0; i < count; i++)
-		add_member(b, members[i]);
+	swz_value_type_members(b, made, members, count);
 	return made;
 }
 
@@ -273,7 +271,7 @@ static uint32_t add_class(struct swz_signature_builder *b, Dwarf_Die *type,
 	of = swz_signature_add_text(b, dwarf_diename(type));
 	b->types[made].name = of;
 	if (kind == SWZ_TYPE_STRUCT) {
-		swz_value_type_fields(b, made, type, depth, NULL);
+		add_fields(b, made, type, depth);
 	} else if (kind == SWZ_TYPE_VECTOR &&
 		   swz_die_template_type(type, &argument)) {
 		of = swz_value_type_add(b, &argument, depth + 1);

@@ -14,10 +14,13 @@ uint32_t swz_value_type_add(struct swz_signature_builder *b, Dwarf_Die *of,
 uint32_t swz_value_type_new(struct swz_signature_builder *b, Dwarf_Off offset,
 			    enum swz_type_kind kind, uint64_t bytes);
 
-/* The fields of a struct, by a WISH or (NULL) all. */
-void swz_value_type_fields(struct swz_signature_builder *b, uint32_t type,
-			   Dwarf_Die *of, unsigned depth,
-			   const struct swz_signature_wish *wish);
+/* Gives a type its members, which follow each other. */
+void swz_value_type_members(struct swz_signature_builder *b, uint32_t type,
+			    const struct swz_value_member *members,
+			    unsigned count);
+
+/* Where a field lies, which may be a bit-field; without name and type. */
+struct swz_value_member swz_member_place(Dwarf_Die *field, Dwarf_Die *type);
 
 enum swz_type_kind swz_value_base_kind(Dwarf_Die *type);
 

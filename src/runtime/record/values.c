@@ -151,6 +151,10 @@ struct recording {
 	uint8_t *vectors, *x87;     /* or NULL */
 	uint16_t *places;           /* of parts, in the bytes; or NULL */
 	struct swz_file_value file; /* the latest of its; fd -1: none */
+	/* The latest memory that was read: its address, where it lies in
+	 * `bytes`, how much it is. */
+	uint64_t object;
+	size_t object_at, object_bytes;
 	size_t used;
 	_Alignas(8) uint8_t bytes[SWZ_MOST_VALUE_BYTES];
 };
@@ -191,6 +195,19 @@ static bool has_room(const struct recording *r, size_t bytes)
 	return sizeof(r->bytes) - r->used >= bytes;
 }
 
+/* As read_memory(), but what has just been read is copied: texts of an object,
+ * short ones, too, lie in it. */
+static size_t read_near(const struct recording *r, uint64_t from, void *to,
+			size_t size)
+{
+	uint64_t at = from - r->object;
+
+	if (size > r->object_bytes || at > r->object_bytes - size)
+		return read_memory(from, to, size);
+	memcpy(to, r->bytes + r->object_at + at, size);
+	return size;
+}
+
 static void add_text(struct recording *r, uint64_t from, uint64_t length,
 		     bool ends)
 {
@@ -204,7 +221,7 @@ static void add_text(struct recording *r, uint64_t from, uint64_t length,
 		most = sizeof(r->bytes) - r->used - 2;
 	if (!ends && length < most)
 		most = (size_t)length;
-	got = most ? read_memory(from, to, most) : 0;
+	got = most ? read_near(r, from, to, most) : 0;
 	head = (uint16_t)(got < most ? SWZ_TEXT_BAD : 0);
 	if (!ends && length > got && !head)
 		head = SWZ_TEXT_CUT;
@@ -239,12 +256,13 @@ static void add_counted(struct recording *r, const struct swz_value_part *p,
 	uint64_t words[2] = {0, 0};
 	size_t bytes = p->bytes == 4 ? 4 : 8;
 
-	if (read_memory(object + (uint64_t)(int64_t)p->offset, &words[0], 8) !=
+	if (read_near(r, object + (uint64_t)(int64_t)p->offset, &words[0], 8) !=
 	    8)
 		add_bad_text(r);
-	else if (read_memory(p->kind == SWZ_PART_OLD_STRING ? words[0] - 24
-							    : object + p->other,
-			     &words[1], bytes) != bytes)
+	else if (read_near(r,
+			   p->kind == SWZ_PART_OLD_STRING ? words[0] - 24
+							  : object + p->other,
+			   &words[1], bytes) != bytes)
 		add_bad_text(r);
 	else
 		add_text(r, words[0], words[1], false);
@@ -255,7 +273,7 @@ static void add_field(struct recording *r, const struct swz_value_part *p,
 {
 	uint64_t text;
 
-	if (read_memory(object + (uint64_t)(int64_t)p->offset, &text, 8) == 8)
+	if (read_near(r, object + (uint64_t)(int64_t)p->offset, &text, 8) == 8)
 		add_text(r, text, 0, true);
 	else
 		add_bad_text(r);
@@ -272,6 +290,9 @@ static void add_memory(struct recording *r, const struct swz_value_part *p,
 	whole = read_memory(object + (uint64_t)(int64_t)p->offset, to + 1,
 			    p->bytes) == p->bytes;
 	*to = whole;
+	r->object = object + (uint64_t)(int64_t)p->offset;
+	r->object_at = r->used + 1;
+	r->object_bytes = whole ? p->bytes : 0;
 	r->used += whole ? 1u + p->bytes : 1;
 }
 
@@ -532,6 +553,7 @@ void swz_values_enter(struct swz_thread *thread, const struct swz_captured *c,
 	r.vectors = r.x87 = NULL;
 	r.places = NULL;
 	r.file.fd = -1;
+	r.object_bytes = 0;
 	r.used = 0;
 	if (c->entry_vectors) {
 		swz_store_vectors(vectors);
@@ -563,6 +585,7 @@ void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
 	r.vectors = r.x87 = NULL;
 	r.places = NULL;
 	r.file.fd = -1;
+	r.object_bytes = 0;
 	r.used = 0;
 	if (c->return_vectors) {
 		swz_store_vectors(vectors);
@@ -735,6 +758,7 @@ bool swz_values_hold(struct swz_thread *thread, const struct swz_captured *c,
 	r.vectors = r.x87 = NULL;
 	r.places = places;
 	r.file.fd = -1;
+	r.object_bytes = 0;
 	r.used = 0;
 	if (c->entry_vectors) {
 		swz_store_vectors(vectors);
@@ -763,6 +787,7 @@ void swz_values_exception(struct swz_thread *thread, uint32_t node,
 	struct recording r;
 
 	r.used = 0;
+	r.object_bytes = 0;
 	if (read_memory(at, &language, 8) == 8 &&
 	    (language & UINT64_C(0xffffff00)) == CXX_LANGUAGE &&
 	    read_memory(at - TYPE_BEFORE_HEADER, &type, 8) == 8) {
