@@ -82,6 +82,55 @@ assert_eq 'entry|21
 return|42' "$(sqlite3 -batch twice.trace.sqlite "SELECT moment, number FROM named_values
 	WHERE function_name = 'twice' AND name = '*n' ORDER BY moment")" '*n'
 
+it 'without a trace: the last values and the extremes of each context'
+cat >last.c <<-'END'
+	#define F __attribute__((noipa))
+	F int step(const char *name, int n, double by) { return n < 0 ? -12 : n + name[0] + (int)by; }
+	F void twice(int *n) { *n *= 2; }
+	F int one(void)
+	{
+		int sum = 0;
+
+		for (int i = 0; i < 2; i++)
+			sum += step(i ? "uno" : "one", 10 * i - 7, i + 0.25);
+		return sum;
+	}
+	F int two(void) { return step("two", 7, -2.5) + step("zwei", 8, 0); }
+	int main(void)
+	{
+		int n = 21;
+
+		twice(&n);
+		return one() + two() + n == 0;
+	}
+END
+gcc -g -O0 -o last last.c || abort 'no program'
+"$RUN" -q -m profile --args -o last.profile ./last || fail "status $?"
+for format in calls json sqlite; do
+	"$DUMP" -q -f $format -o last.$format last.profile || fail $format
+	python3 "$TOP/tests/e2e/read_context_values.py" $format last.$format >last.$format.txt ||
+		fail $format
+done
+assert_same last.calls.txt last.json.txt
+assert_same last.calls.txt last.sqlite.txt
+grep '^step' last.calls.txt >got
+printf '%s\n' 'step by: -2.5' 'step by: 0' 'step by: 0.25 to 1.25' \
+	'step last: step(name = "two", n = 7, by = -2.5) = 121' \
+	'step last: step(name = "uno", n = 3, by = 1.25) = 121' \
+	'step last: step(name = "zwei", n = 8, by = 0) = 130' 'step n: -7 to 3' 'step n: 7' \
+	'step n: 8' 'step result: -12 to 121' 'step result: 121' 'step result: 130' |
+	sort >expected
+sort got -o got
+assert_same expected got
+assert_matches last.calls.txt 'twice last: twice\(n = 0x[0-9a-f]+.*\*n: 21 -> 42'
+assert_eq '-7|3|2' "$(sqlite3 last.sqlite "SELECT low_number, high_number, calls FROM
+	context_values WHERE name = 'n' AND low_number < 0 AND moment = 'entry'")" 'numbers'
+"$DUMP" -q -f json -N one -o part.json last.profile
+assert_eq 'main two step' "$(python3 -c 'import json
+for c in json.load(open("part.json"))["parts"][0]["values"]:
+    if c["path"][-1] == "step": print(*c["path"])' | uniq)" 'a part'
+assert_eq '' "$(sqlite3 last.sqlite 'PRAGMA foreign_key_check')" 'references'
+
 chromium=
 for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
 	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||

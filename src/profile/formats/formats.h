@@ -29,6 +29,7 @@ struct swz_section {
 					      * needs them */
 	const struct swz_profile *profile;   /* the first of those merged */
 	struct swz_binding *binding; /* that one's part of the catalog */
+	const struct swz_thread_choice *threads; /* that are shown */
 	const struct swz_view *view; /* what is left out; NULL: all is
 				      * shown */
 	size_t profile_count;

@@ -10,6 +10,7 @@
 
 #include "profile/formats/diff.h"
 #include "profile/formats/joined_figures.h"
+#include "profile/formats/json_values.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
 
@@ -214,7 +215,7 @@ static void put_contexts(FILE *stream, const struct swz_section *section,
 		}
 		putc('}', stream);
 	}
-	fputs("]}", stream);
+	putc(']', stream);
 }
 
 static void put_process(FILE *stream, const struct swz_section *section)
@@ -321,6 +322,8 @@ void swz_write_json(struct swz_writer *writer,
 	numbers = put_functions(writer->stream, section);
 	put_edges(writer->stream, section, numbers);
 	put_contexts(writer->stream, section, numbers);
+	swz_json_put_values(writer->stream, section);
+	putc('}', writer->stream);
 	free(numbers);
 }
 

@@ -27,7 +27,7 @@
 struct base {
 	struct swz_database *database;
 	struct swz_statement *thread_function, *edge, *thread_edge, *context,
-		*wait, *mark;
+		*wait, *mark, *context_value;
 	struct swz_sqlite_events *events;
 	const struct swz_catalog *catalog;
 	struct swz_report totals; /* of all threads; without edges */
@@ -283,6 +283,9 @@ void swz_sqlite_section(struct swz_writer *writer,
 		swz_sqlite_events_add(base->events, section, base->threads,
 				      base->contexts);
 	if (section->thread)
+		swz_sqlite_put_context_values(base->context_value, section,
+					      base->contexts);
+	if (section->thread)
 		swz_sqlite_put_waits(base->wait, section, base->threads);
 	base->contexts += (int64_t)section->contexts->count;
 }
@@ -480,6 +483,9 @@ void swz_sqlite_begin(struct swz_writer *writer)
 	base->mark = swz_statement_prepare(
 		database, "INSERT INTO marks (process, thread, at_ns, text) "
 			  "VALUES (?, ?, ?, ?)");
+	base->context_value = swz_statement_prepare(
+		database, "INSERT INTO context_values VALUES "
+			  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 	base->events = swz_sqlite_events_begin(database);
 }
 
@@ -512,6 +518,7 @@ void swz_sqlite_end(struct swz_writer *writer)
 	swz_statement_free(base->context);
 	swz_statement_free(base->wait);
 	swz_statement_free(base->mark);
+	swz_statement_free(base->context_value);
 	swz_sqlite_events_free(base->events);
 	writer->failure = swz_database_end(base->database);
 	swz_report_free(&base->totals);

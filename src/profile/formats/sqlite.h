@@ -42,6 +42,13 @@ struct swz_value;
 void swz_sqlite_put_number(struct swz_statement *row,
 			   const struct swz_value *value);
 
+/* Writes those of a profile that is no trace: the last ones and the extremes of
+ * the section's contexts, which are by unit and have the numbers from
+ * FIRST_CONTEXT on. */
+void swz_sqlite_put_context_values(struct swz_statement *row,
+				   const struct swz_section *section,
+				   int64_t first_context);
+
 /* Writes when the section's thread did not run, as far as that was recorded. */
 void swz_sqlite_put_waits(struct swz_statement *waits,
 			  const struct swz_section *section, int64_t thread);

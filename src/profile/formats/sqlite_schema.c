@@ -147,6 +147,19 @@ const char swz_sqlite_tables[] =
 	"  text TEXT                    -- of a string; NULL: it is none\n"
 	");\n"
 
+	"CREATE TABLE context_values (  -- the same where there are no calls\n"
+	"  context INTEGER NOT NULL REFERENCES contexts,\n"
+	"  site INTEGER NOT NULL,       -- a line may have several calls\n"
+	"  moment TEXT NOT NULL,        -- entry or return\n"
+	"  name TEXT NOT NULL,\n"
+	"  calls INTEGER NOT NULL,      -- of which it is\n"
+	"  last TEXT,                   -- of the last call; NULL: torn\n"
+	"  low TEXT,                    -- of all calls; NULL: it is no number\n"
+	"  high TEXT,\n"
+	"  low_number NUMERIC,\n"
+	"  high_number NUMERIC\n"
+	");\n"
+
 	"CREATE TABLE waits (           -- when threads did not run "
 	"(--switches)\n"
 	"  id INTEGER PRIMARY KEY,\n"
@@ -177,6 +190,7 @@ const char swz_sqlite_indexes[] =
 	"CREATE INDEX events_time ON events (thread, start_ns);\n"
 	"CREATE INDEX events_function ON events (function, duration_ns);\n"
 	"CREATE INDEX call_values_event ON call_values (event);\n"
+	"CREATE INDEX context_values_context ON context_values (context);\n"
 
 	"CREATE VIEW named_functions AS\n"
 	"  SELECT f.*, m.name AS module_name FROM functions f\n"
