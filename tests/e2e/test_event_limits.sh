@@ -76,6 +76,12 @@ assert_same plain unpacked
 "$DUMP" -q -f pprof -o once.pb.gz traced # which is compressed by itself
 gzip -dc once.pb.gz | head -c 2 | od -An -tx1 >first
 assert_not_contains first '1f 8b'
+for name in archive:a.gz sqlite:a.db.zst pprof:a.zst; do
+	capture "$DUMP" -q -f "${name%:*}" -o "${name#*:}" traced
+	assert_status 2
+	assert_contains err "the format ${name%:*} is not compressed by the name"
+	[ ! -e "${name#*:}" ] || fail "$name was written"
+done
 echo before >kept.gz
 (ulimit -f 50 && "$DUMP" -q -f chrome -o kept.gz traced) >out 2>err
 assert_eq 1 $? status

@@ -266,14 +266,8 @@ static void match(struct comparison *c)
 static void bind(struct comparison *c)
 {
 	const struct swz_dump_options *options = &c->options;
-	struct swz_catalog_options catalog_options = {
-		.files = &options->files,
-		.symbols = true,
-		.lines = options->format->needs & SWZ_NEEDS_LINES ||
-			 swz_rules_need_files(&options->config),
-		.demangle = options->demangle,
-		.quiet = options->quiet,
-	};
+	struct swz_catalog_options catalog_options = swz_dump_catalog_options(
+		options);
 	size_t side, i;
 
 	swz_catalog_begin(&c->catalog, &catalog_options);

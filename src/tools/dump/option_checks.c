@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/support/compressed.h"
 #include "tools/dump/message.h"
 #include "tools/dump/option_table.h"
 #include "tools/dump/push.h"
@@ -231,6 +232,24 @@ static void check_times(const struct swz_dump_options *options)
 	exit(EXIT_USAGE);
 }
 
+/* What compresses its file itself is not called as if it did so in another way.
+ */
+static void check_name(const struct swz_dump_options *options)
+{
+	const struct swz_format *format = options->format;
+	enum swz_compression named = swz_compression_of(options->output);
+
+	if (named == SWZ_PLAIN || !(format->takes & SWZ_COMPRESSES) ||
+	    (format->suffix && swz_compression_of(format->suffix) == named))
+		return;
+	swz_dump_complain("the format %s is not compressed by the name of its "
+			  "file: '%s' would be no such file. Leave the %s "
+			  "out\n" SWZ_TRY_HELP,
+			  format->name, options->output,
+			  strrchr(options->output, '.'));
+	exit(EXIT_USAGE);
+}
+
 void swz_dump_check_options(struct swz_dump_options *options)
 {
 	static const struct {
@@ -278,6 +297,8 @@ void swz_dump_check_options(struct swz_dump_options *options)
 	}
 	if (options->calls.apart)
 		check_apart(options);
+	if (options->output)
+		check_name(options);
 	if (options->since)
 		check_since(options);
 	if (options->times)

@@ -57,6 +57,16 @@ enum swz_sort swz_dump_parse_sort(const char *name)
 	swz_dump_unknown_word("sort key", name, sort_key_at);
 }
 
+/* Which of the words that AT lists. */
+static int parse_word(swz_word_at *at, const char *what, const char *text)
+{
+	int found = swz_word_is(at, text, strlen(text));
+
+	if (found < 0)
+		swz_dump_unknown_word(what, text, at);
+	return found;
+}
+
 /* In the order of enum swz_demangle. */
 static const char *demangle_at(size_t index)
 {
@@ -71,11 +81,8 @@ static const char *demangle_at(size_t index)
 
 enum swz_demangle swz_dump_parse_demangle(const char *name)
 {
-	int way = swz_word_is(demangle_at, name, strlen(name));
-
-	if (way < 0)
-		swz_dump_unknown_word("way to demangle", name, demangle_at);
-	return (enum swz_demangle)way;
+	return (enum swz_demangle)parse_word(demangle_at, "way to demangle",
+					     name);
 }
 
 /* In the order of enum swz_rings_clock. */
@@ -91,11 +98,7 @@ static const char *clock_at(size_t index)
 
 enum swz_rings_clock swz_dump_parse_clock(const char *name)
 {
-	int clock = swz_word_is(clock_at, name, strlen(name));
-
-	if (clock < 0)
-		swz_dump_unknown_word("clock", name, clock_at);
-	return (enum swz_rings_clock)clock;
+	return (enum swz_rings_clock)parse_word(clock_at, "clock", name);
 }
 
 /* In the order of enum swz_rings_paths. */
@@ -111,11 +114,8 @@ static const char *paths_at(size_t index)
 
 enum swz_rings_paths swz_dump_parse_paths(const char *name)
 {
-	int paths = swz_word_is(paths_at, name, strlen(name));
-
-	if (paths < 0)
-		swz_dump_unknown_word("kind of paths", name, paths_at);
-	return (enum swz_rings_paths)paths;
+	return (enum swz_rings_paths)parse_word(paths_at, "kind of paths",
+						name);
 }
 
 /* In the order of enum swz_colour_when. */
@@ -132,11 +132,8 @@ static const char *colour_at(size_t index)
 
 enum swz_colour_when swz_dump_parse_colour(const char *when)
 {
-	int found = swz_word_is(colour_at, when, strlen(when));
-
-	if (found < 0)
-		swz_dump_unknown_word("value of --color", when, colour_at);
-	return (enum swz_colour_when)found;
+	return (enum swz_colour_when)parse_word(colour_at, "value of --color",
+						when);
 }
 
 unsigned long swz_dump_parse_count(const char *text, const char *what,

@@ -89,6 +89,21 @@ void swz_dump_begin_adding(const struct swz_dump_input *input,
 	swz_progress_stage("adding up", 2 * (only ? node_count(only) : count));
 }
 
+struct swz_catalog_options swz_dump_catalog_options(
+	const struct swz_dump_options *options)
+{
+	return (struct swz_catalog_options){
+		.symbols = true,
+		.lines = options->format->needs & SWZ_NEEDS_LINES ||
+			 swz_rules_need_files(&options->config) ||
+			 options->by == SWZ_BY_FILE ||
+			 options->by == SWZ_BY_LINE,
+		.demangle = options->demangle,
+		.quiet = options->quiet,
+		.files = &options->files,
+	};
+}
+
 void swz_dump_resolve(struct swz_catalog *catalog)
 {
 	swz_catalog_resolve(catalog);

@@ -26,6 +26,10 @@ void swz_dump_add_thread(struct swz_dump_result *result,
 void swz_dump_end_result(struct swz_dump_result *result);
 void swz_dump_free_result(struct swz_dump_result *result);
 
+/* What a report needs to know of functions. */
+struct swz_catalog_options swz_dump_catalog_options(
+	const struct swz_dump_options *options);
+
 /* Finds the names of all that was added. */
 void swz_dump_resolve(struct swz_catalog *catalog);
 

@@ -193,16 +193,8 @@ static int write_joined(struct swz_dump_input *input,
 static int join(struct swz_dump_input *input, struct swz_dump_input *samples,
 		const struct swz_dump_options *options)
 {
-	struct swz_catalog_options catalog_options = {
-		.symbols = true,
-		.lines = options->format->needs & SWZ_NEEDS_LINES ||
-			 swz_rules_need_files(&options->config) ||
-			 options->by == SWZ_BY_FILE ||
-			 options->by == SWZ_BY_LINE,
-		.demangle = options->demangle,
-		.quiet = options->quiet,
-		.files = &options->files,
-	};
+	struct swz_catalog_options catalog_options = swz_dump_catalog_options(
+		options);
 	struct swz_catalog catalog;
 	int status = EXIT_INPUT;
 
