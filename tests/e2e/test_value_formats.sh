@@ -153,4 +153,62 @@ assert_eq 0 "$(grep -c 'data-name="\(values\|moments\)' plain.html)" 'blocks'
 "$DUMP" -q -f html -o values.html values
 assert_eq 1 "$(grep -c 'data-name="moments 0"' values.html)" 'blocks'
 
+it 'a page has room for so many values, and says what it leaves out'
+cat >many.c <<-'END'
+	#include <stdint.h>
+	#define F __attribute__((noipa))
+	F int take(const char *text) { return text[0]; }
+	int main(void)
+	{
+		static char text[2048];
+		uint64_t x = UINT64_C(88172645463325252);
+		int sum = 0;
+
+		for (int n = 0; n < 40000; n++) {
+			for (int i = 0; i < 2040; i++) {
+				x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+				text[i] = (char)('0' + (x >> 32) % 64);
+			}
+			sum += take(text);
+		}
+		return sum == 0;
+	}
+END
+gcc -g -O1 -o many many.c || abort 'no program'
+"$RUN" -q -m trace --args=take --string-bytes 2048 -o many.trace ./many || fail "status $?"
+"$DUMP" -q -f html -o many.html many.trace || fail html
+# 64 MiB of values, and what belongs to the last block
+assert_le "$(stat -c %s many.html)" 69000000 'bytes of the page'
+assert_ge "$(stat -c %s many.html)" 67000000 'bytes of the page'
+# begins of calls and ends: those in blocks, and those that are left out
+assert_eq 80000 "$(python3 - many.html <<'END'
+import base64, json, re, sys, zlib
+page = open(sys.argv[1]).read()
+def blocks(name):
+    for data in re.findall('data-name="%s">([^<]*)<' % name, page):
+        yield zlib.decompress(base64.b64decode(data))
+cut = json.loads(next(blocks('description')))['threads'][0]['cutValues']
+assert cut > 1000, cut
+def moments(data):
+    at = count = 0
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            at += 1
+            value |= (data[at - 1] & 127) << shift
+            shift += 7
+            if data[at - 1] < 128:
+                return value
+    while at < len(data):
+        number(), number()
+        for _ in range(2 * number()):
+            at = data.index(0, at) + 1
+        count += 1
+    return count
+print(cut + sum(map(moments, blocks('values 0 [0-9]+'))))
+END
+)" 'values'
+rm many.trace many.html
+
 finish
