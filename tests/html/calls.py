@@ -5,8 +5,9 @@ as a person does, and compares what they show with what the program said.
     calls.py whole PAGE TRUTH [PICTURE]
     calls.py cut PAGE TRUTH MOST
     calls.py index DIRECTORY TRUTH FUNCTION FILES [PICTURE]
+    calls.py objects PAGE CALLS [PICTURE]
 
-TRUTH has a line for each call, in the order in which they began: how deep it was,
+CALLS is what -f calls says of the same calls. TRUTH has a line for each call, in the order in which they began: how deep it was,
 the call, its result. Prints what is wrong; exits 1 then."""
 
 import os
@@ -238,10 +239,46 @@ def index(directory, truth, function, files, picture=None):
         quiet(b)
 
 
+def objects(page, text, picture=None):
+    with open(text) as file:
+        lines = [line for line in file if not line.startswith('#')]
+    with browser.Browser() as b:
+        b.open(page, READY)
+        b.key('e', 'e')
+        got = b.eval(ALL)
+        outs = b.eval('[...Array(swizzleCalls.calls.count).keys()].map(i =>'
+                      ' swizzleCalls.calls.text(i, 2))')[1:]
+        # the same calls and changes in both
+        begins = [line for line in lines if '(this = ' in line]
+        equal(len(begins), len(got), 'calls')
+        for line, row in zip(begins, got):
+            equal(True, row[1] in line, 'call: %r in %r' % (row[1], line))
+        ends = ' '.join(lines)
+        for out in filter(None, outs):
+            equal(True, out in ends, 'end: %r' % out)
+        changed = "document.querySelectorAll('#panel .field .changed').length"
+        for i, row in enumerate(got):
+            if ': ' not in row[1] and ' -> ' not in outs[i]:
+                continue
+            b.eval('swizzleCalls.choose(%d, true)' % (i + 1))
+            b.settle()
+            equal((row[1] + outs[i]).count(' -> '), b.eval(changed),
+                  'changes of call %d' % i)
+        # they stand out
+        colours = b.eval("""['.changed', '.field'].map(each => getComputedStyle(
+            document.querySelector('#panel ' + each)).backgroundColor)""")
+        equal(2, len(set(colours)), 'colours %r' % colours)
+        if picture:
+            b.screenshot(picture)
+        quiet(b)
+
+
 if __name__ == '__main__':
     what, path, truth_path, *rest = sys.argv[1:]
     if what == 'whole':
         whole(path, truth_path, *rest)
+    elif what == 'objects':
+        objects(path, truth_path, *rest)
     elif what == 'cut':
         cut(path, truth_path, int(rest[0]))
     else:

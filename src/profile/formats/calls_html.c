@@ -17,11 +17,11 @@
 /* The bucket of a duration, and the least one of a bucket. */
 static size_t bucket_of(uint64_t ns)
 {
-	unsigned int exponent;
+	size_t exponent;
 
 	if (ns < STEPS)
 		return ns;
-	exponent = 63 - (unsigned int)__builtin_clzll(ns);
+	exponent = 63 - (size_t)__builtin_clzll(ns);
 	return (exponent - 4) * STEPS + (ns >> (exponent - 5)) - STEPS;
 }
 

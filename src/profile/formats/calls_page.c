@@ -25,14 +25,12 @@ extern const char swz_calls_tail[], swz_calls_tail_end[];
 
 void swz_calls_frame_head(FILE *stream)
 {
-	fwrite(swz_calls_head, 1, (size_t)(swz_calls_head_end - swz_calls_head),
-	       stream);
+	swz_page_frame(stream, swz_calls_head, swz_calls_head_end);
 }
 
 void swz_calls_frame_tail(FILE *stream)
 {
-	fwrite(swz_calls_tail, 1, (size_t)(swz_calls_tail_end - swz_calls_tail),
-	       stream);
+	swz_page_frame(stream, swz_calls_tail, swz_calls_tail_end);
 }
 
 void swz_page_json(FILE *stream, const char *name, char *text, size_t size)

@@ -164,18 +164,13 @@ static void put_block(FILE *stream, const char *text, size_t size)
 	swz_page_block_end(block);
 }
 
-static void put_frame(FILE *stream, const char *start, const char *end)
-{
-	fwrite(start, 1, (size_t)(end - start), stream);
-}
-
 void swz_graph_begin(struct swz_writer *writer)
 {
 	struct graph_page *page = swz_allocate(1, sizeof(*page));
 
 	page->sources = swz_html_sources_begin();
 	writer->state = page;
-	put_frame(writer->stream, swz_graph_head, swz_graph_head_end);
+	swz_page_frame(writer->stream, swz_graph_head, swz_graph_head_end);
 }
 
 /* (a page has one graph: --thread-parts is not for it) */
@@ -207,7 +202,7 @@ void swz_graph_end(struct swz_writer *writer)
 	swz_html_sources_end(page->sources, writer->stream,
 			     page->catalog ? page->catalog : &nothing,
 			     !writer->options->without_source);
-	put_frame(writer->stream, swz_graph_tail, swz_graph_tail_end);
+	swz_page_frame(writer->stream, swz_graph_tail, swz_graph_tail_end);
 	free(page);
 	writer->state = NULL;
 }

@@ -728,11 +728,6 @@ static char *put_flows(const struct page *page)
 
 /* ---- the page ---- */
 
-static void put_frame(FILE *stream, const char *start, const char *end)
-{
-	fwrite(start, 1, (size_t)(end - start), stream);
-}
-
 void swz_html_begin(struct swz_writer *writer)
 {
 	struct page *page = swz_allocate(1, sizeof(*page));
@@ -743,7 +738,7 @@ void swz_html_begin(struct swz_writer *writer)
 	page->value_room = SWZ_HTML_VALUE_BYTES;
 	page->rank_room = SWZ_HTML_RANK_CELLS;
 	writer->state = page;
-	put_frame(page->stream, swz_page_head, swz_page_head_end);
+	swz_page_frame(page->stream, swz_page_head, swz_page_head_end);
 }
 
 void swz_html_end(struct swz_writer *writer)
@@ -761,7 +756,7 @@ void swz_html_end(struct swz_writer *writer)
 	doubts = put_flows(page);
 	put_description(page, writer->advice, doubts);
 	free(doubts);
-	put_frame(page->stream, swz_page_tail, swz_page_tail_end);
+	swz_page_frame(page->stream, swz_page_tail, swz_page_tail_end);
 	swz_html_band_names_free(&page->bands);
 	free(page->threads);
 	free(page->profiles);

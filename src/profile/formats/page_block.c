@@ -103,6 +103,11 @@ void swz_page_block_bytes(struct swz_page_block *block, const void *bytes,
 	}
 }
 
+void swz_page_frame(FILE *stream, const char *start, const char *end)
+{
+	fwrite(start, 1, (size_t)(end - start), stream);
+}
+
 void swz_page_block_number(struct swz_page_block *block, uint64_t value)
 {
 	uint8_t bytes[10];

@@ -12,6 +12,9 @@
 
 struct swz_page_block;
 
+/* Writes a part of a page as src/html/page.S has it. */
+void swz_page_frame(FILE *stream, const char *start, const char *end);
+
 /* Begins a block in STREAM. NAME consists of letters, digits and spaces.
  * LEVEL is zlib's, 1 to 9. */
 struct swz_page_block *swz_page_block_begin(FILE *stream, const char *name,

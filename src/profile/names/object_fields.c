@@ -15,7 +15,7 @@
 #define MOST_DEPTH 8     /* of structs in structs */
 #define MOST_BYTES 1024u /* of an object */
 #define MOST_FIELDS 64u  /* are shown */
-#define MOST_PATH 256u   /* bytes of "a.b.c" */
+#define MOST_PATH 256u   /* bytes of a name with dots */
 
 /* The fields of an object, those of its bases and of structs in it, too. */
 struct flattening {
