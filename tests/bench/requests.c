@@ -1,4 +1,4 @@
-/* Many calls, some of them with arguments, for tests/bench/calls: "requests
+/* Many calls, some of them with arguments, for tests/bench/calls_view: "requests
  * COUNT" makes 20 calls for each. */
 
 #include <stdio.h>
