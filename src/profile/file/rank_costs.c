@@ -1,6 +1,6 @@
 /* Columns, one behind the other, each of numbers in LEB128; all of it is a
  * frame of zstd. Of one column the numbers are alike, so they take less room
- * than records would: 5 bytes instead of 32, or so. */
+ * than records would: 4 bytes instead of 32, or so. */
 
 #include "profile/file/rank_costs.h"
 
