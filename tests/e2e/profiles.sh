@@ -239,3 +239,11 @@ kill_after() { # MICROSECONDS EARLY(0|1) PROGRAM [ARG...]
 		exit(($? & 127) == 9 ? 0 : 1);
 	' "$@" || fail 'the program was not killed'
 }
+
+# black_box is stable since Rust 1.66; Debian 12 has 1.63, which has to be told that
+# it is wanted.
+compile_rust() { # SOURCE OPTION...
+	rustc -A warnings "$@" 2>rustc.log ||
+		RUSTC_BOOTSTRAP=1 rustc -A warnings \
+			-Z 'crate-attr=feature(bench_black_box)' "$@"
+}

@@ -258,7 +258,7 @@ fn main() {
 }
 END
 	for level in 0 2; do
-		rustc -A warnings -g -C opt-level=$level -o rusty rusty.rs || abort 'rustc failed'
+		compile_rust rusty.rs -g -C opt-level=$level -o rusty || abort 'rustc failed'
 		capture "$RUN" -q --args='[gmbn]*' -o profile ./rusty
 		assert_status 0
 		"$DUMP" --calls-of '*::[gmbn]*' -s start -n 0 profile |
@@ -278,6 +278,28 @@ END
 		assert_ge "$(wc -l <got)" 3 'calls'
 	done
 fi
+
+it 'shows no wrong values where a compiler has dropped an argument'
+cat >dropped.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#define F static __attribute__((noinline))
+F int dropped(int unused, const char *text, int n) { printf("%s %d\n", text, n); return n; }
+F int kept(const char *text, int n) { printf("%s %d\n", text, n); return n; }
+int main(int argc, char **argv)
+{
+	return dropped(atoi(argv[1]), argv[2], argc) + kept(argv[2], argc) != 8;
+}
+END
+for compiler in gcc clang-14; do
+	command -v $compiler >/dev/null || continue
+	$compiler -w -g -O2 -o dropped dropped.c
+	capture "$RUN" -q --args -o profile ./dropped 77 text more
+	assert_status 0
+	"$DUMP" -f calls profile >calls
+	assert_contains calls 'kept(text = "text", n = 4) = 4'
+	assert_matches calls ' dropped[.a-z0-9]*$'
+done
 
 it 'needs no standard descriptors, and says what has no room'
 gcc -g -O2 -shared -fPIC -D'NAME(x)=lib_##x' -o liblib.so lib.c

@@ -33,6 +33,41 @@ if command -v gfortran >/dev/null; then
 		assert_ge "$(wc -l <got)" 200 'calls'
 		assert_same expected got
 	done
+
+	it 'shows what a procedure of Fortran has changed, and arrays'
+	cat >changes.f90 <<'END'
+module procedures
+  implicit none
+contains
+  subroutine twice(name, x, n, v, fixed, opt)
+    character(len=*), intent(in) :: name
+    real(8), intent(inout) :: x
+    integer(4), intent(out) :: n
+    real(8), intent(in) :: v(:), fixed(3)
+    integer(4), optional :: opt
+    n = len(name)
+    x = x * 2 + sum(v) * 0 + fixed(1) * 0
+    if (present(opt)) opt = opt + 1
+  end subroutine
+end module
+program main
+  use procedures
+  implicit none
+  real(8) :: x = 1.5d0
+  integer(4) :: n = 0, o = 4
+  call twice('some text', x, n, [1d0, 2d0], [5d0, 6d0, 7d0], o)
+  call twice('', x, n, [1d0, 2d0], [5d0, 6d0, 7d0])
+  if (n /= 0 .or. x /= 6) stop 1
+end program
+END
+	for level in -O0 -O2; do
+		gfortran -g $level -fno-inline -fno-ipa-cp -fno-ipa-sra -o changes changes.f90
+		capture "$RUN" -q --args='*twice' -o profile ./changes
+		assert_status 0
+		"$DUMP" --calls-of '*twice' -s start profile >calls
+		assert_matches calls 'twice\(name = "some text", x = 1.5, n = 0, v = 0x[0-9a-f]+.*, fixed = \[5, 6, 7\], opt = 4\)   x: 1.5 -> 3, n: 0 -> 9, opt: 4 -> 5  from'
+		assert_matches calls 'twice\(name = "", x = 3, n = 9, v = 0x[0-9a-f]+.*, fixed = \[5, 6, 7\], opt = \?\)   x: 3 -> 6, n: 9 -> 0  from'
+	done
 fi
 
 command -v rustc >/dev/null || PATH=$PATH:${HOME:-}/.cargo/bin
@@ -41,9 +76,7 @@ if command -v rustc >/dev/null; then
 		it "shows what functions of Rust print: opt-level=$level"
 		python3 "$TOP/tests/e2e/generate_rust.py" 200 $seed >program.rs
 		seed=$((seed + 1))
-		rustc -A warnings -g -C opt-level="$level" -o rusty program.rs ||
-			RUSTC_BOOTSTRAP=1 rustc -A warnings -g -C opt-level=$level \
-				-Z 'crate-attr=feature(bench_black_box)' -o rusty program.rs ||
+		compile_rust program.rs -g -C opt-level=$level -o rusty ||
 			abort 'rustc failed'
 		record rusty
 		assert_ge "$(wc -l <got)" 150 'calls'

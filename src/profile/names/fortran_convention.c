@@ -5,6 +5,7 @@
 
 #include "profile/names/c_convention.h"
 #include "profile/names/dwarf_types.h"
+#include "profile/names/entry_places.h"
 #include "profile/names/value_types.h"
 
 /* A part whose length is to come. */
@@ -32,40 +33,14 @@ bool swz_is_fortran(Dwarf_Die *function)
 
 enum passing { ADDRESS, VALUE, NOWHERE };
 
-/* The argument where the code is. */
-static bool find_own(Dwarf_Die *function, Dwarf_Die *argument, Dwarf_Die *own)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Die origin;
-
-	if (!dwarf_attr(function, DW_AT_abstract_origin, &attribute)) {
-		*own = *argument;
-		return true;
-	}
-	if (dwarf_child(function, own) != 0)
-		return false;
-	do
-		if (dwarf_attr(own, DW_AT_abstract_origin, &attribute) &&
-		    dwarf_formref_die(&attribute, &origin) &&
-		    dwarf_dieoffset(&origin) == dwarf_dieoffset(argument))
-			return true;
-	while (dwarf_siblingof(own, own) == 0);
-	return false;
-}
-
 static enum passing passing_of(Dwarf_Die *function, Dwarf_Die *argument)
 {
-	Dwarf_Attribute attribute;
-	Dwarf_Addr address;
 	Dwarf_Op *ops;
 	size_t count;
 	Dwarf_Die own;
 
-	if (!find_own(function, argument, &own) ||
-	    dwarf_entrypc(function, &address) != 0 ||
-	    !dwarf_attr(&own, DW_AT_location, &attribute) ||
-	    dwarf_getlocation_addr(&attribute, address, &ops, &count, 1) != 1 ||
-	    !count)
+	if (!swz_entry_argument(function, argument, &own) ||
+	    !swz_entry_location(function, &own, &ops, &count))
 		return NOWHERE;
 	if (ops[count - 1].atom == DW_OP_deref)
 		return ADDRESS;

@@ -8,6 +8,21 @@
 #include "profile/names/rust_layout.h"
 #include "profile/names/value_types.h"
 
+/* FnOnce::call_once and the like: their last argument is a tuple, which is
+ * passed as if it were so many arguments. */
+static bool spreads(Dwarf_Die *function)
+{
+	static const char *const names[] = {"call_once", "call_mut", "call"};
+	const char *name = dwarf_diename(function);
+	size_t i;
+
+	for (i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(name, names[i], strcspn(name, "<")) == 0 &&
+		    strlen(names[i]) == strcspn(name, "<"))
+			return true;
+	return false;
+}
+
 enum swz_rust_function swz_rust_function(Dwarf_Die *function)
 {
 	Dwarf_Attribute attribute;
@@ -19,10 +34,11 @@ enum swz_rust_function swz_rust_function(Dwarf_Die *function)
 		return SWZ_RUST_NONE;
 	if (dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute))
 		name = dwarf_formstring(&attribute);
-	return name && (strncmp(name, "_ZN", 3) == 0 ||
-			strncmp(name, "_R", 2) == 0)
-		       ? SWZ_RUST_OWN
-		       : SWZ_RUST_EITHER;
+	if (!name ||
+	    (strncmp(name, "_ZN", 3) != 0 && strncmp(name, "_R", 2) != 0) ||
+	    spreads(function))
+		return SWZ_RUST_EITHER;
+	return SWZ_RUST_OWN;
 }
 
 bool swz_rust_is_plain(Dwarf_Die *type)

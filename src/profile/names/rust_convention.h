@@ -10,7 +10,8 @@
 enum swz_rust_function {
 	SWZ_RUST_NONE,   /* it is of another language */
 	SWZ_RUST_OWN,    /* its name is mangled: of Rust's own convention */
-	SWZ_RUST_EITHER, /* or of C's: nothing tells them apart */
+	SWZ_RUST_EITHER, /* or of C's, or it spreads a tuple: only what all of
+			  * them pass alike is known */
 };
 
 enum swz_rust_function swz_rust_function(Dwarf_Die *function);

@@ -7,6 +7,7 @@
 #include "profile/names/abi_classes.h"
 #include "profile/names/c_convention.h"
 #include "profile/names/dwarf_types.h"
+#include "profile/names/entry_places.h"
 #include "profile/names/fortran_convention.h"
 #include "profile/names/placing.h"
 #include "profile/names/rust_convention.h"
@@ -77,25 +78,41 @@ static bool begin(struct convention *c, struct swz_placing *p,
 	return true;
 }
 
-static void add_arguments(struct convention *c, struct swz_placing *p,
+/* False: from here on it is not known where they lie. */
+static bool add_argument(struct convention *c, struct swz_placing *p,
+			 Dwarf_Die *function, Dwarf_Die *argument)
+{
+	if (c->rust == SWZ_RUST_OWN)
+		return swz_rust_argument(p, argument);
+	if (c->fortran)
+		return swz_fortran_argument(p, function, argument);
+	return swz_c_argument(p, argument);
+}
+
+/* False: the compiler has changed what the function gets. */
+static bool add_arguments(struct convention *c, struct swz_placing *p,
 			  Dwarf_Die *function, Dwarf_Die *declared)
 {
-	Dwarf_Die child;
+	struct swz_signature_builder *b = p->b;
 	bool known = true;
+	Dwarf_Die child;
+	size_t before;
 
 	if (dwarf_child(declared, &child) != 0)
-		return;
+		return true;
 	do {
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
 			continue;
-		known = p->b->part_count - p->first < MOST_PARTS &&
-			(c->rust == SWZ_RUST_OWN ? swz_rust_argument(p, &child)
-			 : c->fortran
-				 ? swz_fortran_argument(p, function, &child)
-				 : swz_c_argument(p, &child));
+		before = b->part_count;
+		known = before - p->first < MOST_PARTS &&
+			add_argument(c, p, function, &child);
+		if (swz_entry_differs(function, &child, b->parts + before,
+				      b->part_count - before))
+			return false;
 	} while (known && dwarf_siblingof(&child, &child) == 0);
 	if (c->fortran)
 		swz_fortran_end(p);
+	return true;
 }
 
 static void add_result(struct convention *c, struct swz_placing *p,
@@ -134,7 +151,10 @@ bool swz_signature_add(struct swz_signature_builder *b, Dwarf_Die *function,
 	p.function = dwarf_diename(&declared);
 	if (!begin(&c, &p, function, result))
 		return false;
-	add_arguments(&c, &p, function, &declared);
+	if (!add_arguments(&c, &p, function, &declared)) {
+		b->part_count = p.first;
+		return false;
+	}
 	signature.entry_parts = (uint16_t)(b->part_count - p.first);
 	add_result(&c, &p, result);
 	signature.return_parts = (uint16_t)(b->part_count - p.first -
