@@ -42,5 +42,9 @@ for file in dir/*; do
 done >raw
 assert_matches raw 'TITLE'
 assert_matches raw 'title --type=short'
+it 'or the last word of the command, as Firefox has it'
+"$RUN" -m trace -o content "$TARGETS/title" same -contentproc 3 tab >out 2>err
+"$DUMP" -q -f chrome -o chrome content
+assert_matches chrome '"name":"process_name".*"name":"title tab"'
 
 finish

@@ -1,5 +1,6 @@
 /* The types and services are Chromium's (its command line's --type=); services
- * are named as in network.mojom.NetworkService. */
+ * are named as in network.mojom.NetworkService. Firefox's processes have
+ * -contentproc among their arguments, and their type last. */
 
 #include "profile/file/process_name.h"
 
@@ -26,6 +27,19 @@ static const char *value_of(const struct swz_profile *profile,
 	return NULL;
 }
 
+static const char *last_behind(const struct swz_profile *profile,
+			       const char *option, size_t *length)
+{
+	size_t count = profile->argument_count, i;
+
+	for (i = 1; i + 1 < count; i++)
+		if (strcmp(profile->arguments[i], option) == 0) {
+			*length = strlen(profile->arguments[count - 1]);
+			return profile->arguments[count - 1];
+		}
+	return NULL;
+}
+
 const char *swz_process_name(const struct swz_profile *profile, char *name,
 			     size_t room)
 {
@@ -34,6 +48,8 @@ const char *swz_process_name(const struct swz_profile *profile, char *name,
 	const char *service = value_of(profile,
 				       "--utility-sub-type=", &of_service);
 
+	if (!type)
+		type = last_behind(profile, "-contentproc", &of_type);
 	if (!type)
 		of_type = 0;
 	if (!service)

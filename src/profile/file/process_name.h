@@ -10,7 +10,7 @@
 /* What the process is among those of its program, for a lane or a row: the
  * program's name and the `--type=` that it was started with, as of Chromium and
  * what is built upon it; of a utility, for what: "chromium renderer", "chromium
- * utility network". Returns `name`. */
+ * utility network". Of Firefox: "firefox-esr tab". Returns `name`. */
 const char *swz_process_name(const struct swz_profile *profile, char *name,
 			     size_t room);
 
