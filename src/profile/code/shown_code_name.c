@@ -5,16 +5,31 @@
 #define NAMELESS "(anonymous)"
 #define MOST_BYTES 4096u
 
+/* How V8 says by which of its compilers code was made: a sign, before it an o
+ * where that replaces a loop that was running, behind it an apostrophe where it
+ * serves one closure only. Returns its bytes; 0: it is none. */
+static size_t mark_bytes(const char *text, size_t length)
+{
+	size_t n = length > 1 && text[0] == 'o' && strchr("*+", text[1]);
+
+	if (n == length || !text[n] || !strchr("~^*+", text[n]))
+		return 0;
+	n++;
+	return n < length && text[n - 1] != '~' && text[n] == '\'' ? n + 1 : n;
+}
+
 /* Whether it begins so, with a mark behind it; *name is then what follows. */
 static bool skip_mark(const char *prefix, const char **name, size_t *length)
 {
-	size_t n = strlen(prefix);
+	size_t n = strlen(prefix), mark;
 
-	if (*length <= n || memcmp(*name, prefix, n) != 0 ||
-	    !strchr("~^*+", (*name)[n]))
+	if (*length <= n || memcmp(*name, prefix, n) != 0)
 		return false;
-	*name += n + 1;
-	*length -= n + 1;
+	mark = mark_bytes(*name + n, *length - n);
+	if (!mark)
+		return false;
+	*name += n + mark;
+	*length -= n + mark;
 	return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "profile/file/process_name.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,17 +28,30 @@ static const char *value_of(const struct swz_profile *profile,
 	return NULL;
 }
 
+/* The last word, if OPTION is among those before; likewise. */
 static const char *last_behind(const struct swz_profile *profile,
 			       const char *option, size_t *length)
 {
-	size_t count = profile->argument_count, i;
+	const char *last = NULL, *end;
+	bool found = false;
 
-	for (i = 1; i + 1 < count; i++)
-		if (strcmp(profile->arguments[i], option) == 0) {
-			*length = strlen(profile->arguments[count - 1]);
-			return profile->arguments[count - 1];
-		}
-	return NULL;
+	for (size_t i = 0; i < profile->argument_count; i++) {
+		const char *all = profile->arguments[i];
+		const char *at = strstr(all, option);
+
+		found |= at && (at == all || at[-1] == ' ') &&
+			 (!at[strlen(option)] || at[strlen(option)] == ' ');
+		last = all;
+	}
+	if (!found)
+		return NULL;
+	end = last + strlen(last);
+	while (end > last && end[-1] == ' ')
+		end--;
+	*length = 0;
+	while (end - *length > last && end[-1 - (ptrdiff_t)*length] != ' ')
+		++*length;
+	return end - *length;
 }
 
 const char *swz_process_name(const struct swz_profile *profile, char *name,
