@@ -1,5 +1,5 @@
-/* Many calls, some of them with arguments, for tests/bench/calls_view: "requests
- * COUNT" makes 20 calls for each. */
+/* Many calls, some of them with arguments, for tests/bench/calls_view:
+ * "requests COUNT" makes 20 calls for each. */
 
 #include <stdio.h>
 #include <stdlib.h>

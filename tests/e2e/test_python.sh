@@ -181,7 +181,7 @@ awk -F , '$7 == "work" { ns += $3 } END { exit !(ns > 150e6) }' rows ||
 	fail "no work in the child: $(cat rows)"
 
 if have 'a program that has Python for extensions' gdb &&
-	ldd "$(command -v gdb)" | grep -q libpython3[.]11 &&
+	ldd "$(command -v gdb)" | grep -q 'libpython3[.]11' &&
 	"$RUN" -q -m sample --engine perf -o profile true 2>/dev/null; then
 	"$RUN" -q -m sample -o profile gdb -q -nx -batch -ex 'python print(1)' >printed
 	assert_matches <("$DUMP" -f info profile) '^engine: perf$'
