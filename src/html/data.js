@@ -229,6 +229,8 @@ async function readData(progress) {
 		if (blocks.has(`off ${index}`))
 			thread.off = readOff(await blocks.take(`off ${index}`),
 				thread);
+		if (blocks.has(`last ${index}`))
+			thread.last = readLast(await blocks.take(`last ${index}`));
 		if (blocks.has(`moments ${index}`))
 			thread.values = new Values(thread, blocks,
 				await blocks.take(`moments ${index}`));

@@ -29,7 +29,8 @@ class Details {
 		// no more than half of it for the callers
 		both.style.setProperty('--callers', `min(50%, ` +
 			`${(callers.length + 1) * LINE + 6}px)`);
-		this.root.replaceChildren(this.heading(fn), this.figures(fn), both);
+		this.root.replaceChildren(...[this.heading(fn), this.figures(fn),
+			lastValues(this.app, fn), both].filter(Boolean));
 	}
 
 	heading(fn) {

@@ -142,6 +142,9 @@ if [ -n "$chromium" ]; then
 		timeout 200 python3 "$TOP/tests/html/bubble.py" "$DUMP" $profile >wrong 2>&1 ||
 			fail "$profile: $(cat wrong)"
 	done
+	it 'the page has the last ones and the extremes'
+	timeout 200 python3 "$TOP/tests/html/last.py" "$DUMP" last.profile step >wrong 2>&1 ||
+		fail "$(cat wrong)"
 	it 'the same where the page reads a part at a time'
 	timeout 200 python3 "$TOP/tests/html/bubble.py" "$DUMP" workers large >wrong 2>&1 ||
 		fail "$(cat wrong)"

@@ -25,6 +25,7 @@
 #include "profile/formats/html_diff.h"
 #include "profile/formats/html_events.h"
 #include "profile/formats/html_flows.h"
+#include "profile/formats/html_last.h"
 #include "profile/formats/html_ranks.h"
 #include "profile/formats/html_sources.h"
 #include "profile/formats/html_values.h"
@@ -273,6 +274,9 @@ void swz_html_section(struct swz_writer *writer,
 	note->without_ranks = swz_html_put_ranks(page->stream,
 						 page->thread_count - 1,
 						 section, &page->rank_room);
+	if (section->thread && !section->old)
+		swz_html_put_last(page->stream, page->thread_count - 1,
+				  section);
 	if (!section->thread || !swz_profile_traced(section->profile))
 		return;
 	swz_html_put_events(page->stream, page->thread_count - 1,
