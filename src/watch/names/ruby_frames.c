@@ -76,11 +76,20 @@ enum {
 #define MOST_BLOCKS 64u       /* in one another */
 #define MOST_WORDS (1u << 27) /* of a stack */
 #define WINDOW 8192u
+#define KEPT 64u
 
 struct window {
 	uint64_t start;
 	size_t size;
 	uint8_t bytes[WINDOW];
+};
+
+/* While one stack is read nothing changes: what was found for an address is
+ * kept. */
+struct kept {
+	uint64_t method, method_class;
+	uint64_t code_address, code_class;
+	const struct swz_script_code *code;
 };
 
 struct swz_ruby {
@@ -92,6 +101,7 @@ struct swz_ruby {
 	/* the stack that frames are read from */
 	uint64_t stack, stack_end;
 	struct window frames, values;
+	struct kept kept[KEPT];
 };
 
 /* --------------------------------------------------------------- memory */
@@ -291,6 +301,36 @@ static bool read_value(struct swz_ruby *ruby, uint64_t address, uint64_t *word)
 	return true;
 }
 
+static struct kept *kept_at(struct swz_ruby *ruby, uint64_t address)
+{
+	return &ruby->kept[address / WORD % KEPT];
+}
+
+static uint64_t class_of_method(struct swz_ruby *ruby, uint64_t method)
+{
+	struct kept *kept = kept_at(ruby, method);
+
+	if (kept->method != method) {
+		kept->method = method;
+		kept->method_class = swz_ruby_class_of(&ruby->memory, method);
+	}
+	return kept->method_class;
+}
+
+static const struct swz_script_code *kept_code(struct swz_ruby *ruby,
+					       uint64_t address, uint64_t class)
+{
+	struct kept *kept = kept_at(ruby, address);
+
+	if (!kept->code || kept->code_address != address ||
+	    kept->code_class != class) {
+		kept->code_address = address;
+		kept->code_class = class;
+		kept->code = code_of(ruby, address, class);
+	}
+	return kept->code;
+}
+
 /* The class of the method that a frame is of, or that its block stands in: the
  * variables of one of these name the method. 0: it is of none. */
 static uint64_t class_of(struct swz_ruby *ruby, uint64_t variables,
@@ -301,7 +341,7 @@ static uint64_t class_of(struct swz_ruby *ruby, uint64_t variables,
 
 		if (!read_value(ruby, variables - VARIABLES_METHOD, &method))
 			return 0;
-		class = swz_ruby_class_of(&ruby->memory, method);
+		class = class_of_method(ruby, method);
 		if (class || flags & IS_LOCAL ||
 		    !read_value(ruby, variables - VARIABLES_AROUND, &variables))
 			return class;
@@ -319,6 +359,7 @@ static enum swz_script_result read_frames(struct swz_ruby *ruby, uint64_t at,
 	size_t left = MOST_FRAMES;
 
 	ruby->frames.size = ruby->values.size = 0;
+	memset(ruby->kept, 0, sizeof(ruby->kept));
 	for (; at < ruby->stack_end && *count < most && left--;
 	     at += FRAME_BYTES) {
 		const uint8_t *frame = frame_at(ruby, at);
@@ -333,8 +374,8 @@ static enum swz_script_result read_frames(struct swz_ruby *ruby, uint64_t at,
 		kind = flags & KIND_MASK;
 		if (kind == KIND_C || kind == KIND_C_BLOCK || kind == KIND_NONE)
 			continue;
-		code = code_of(ruby, swz_script_word(frame, FRAME_CODE),
-			       class_of(ruby, variables, flags));
+		code = kept_code(ruby, swz_script_word(frame, FRAME_CODE),
+				 class_of(ruby, variables, flags));
 		if (!code)
 			return SWZ_SCRIPT_LOST;
 		frames[(*count)++] = (struct swz_script_frame){
