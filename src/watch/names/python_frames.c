@@ -3,8 +3,8 @@
  * are linked, and most of them lie behind each other in a chunk of memory that
  * is read at once.
  *
- * A code object is known by its address, and looked at anew each time, since
- * another one may have taken its place. */
+ * A code object is known by its address, and looked at anew in each stack,
+ * since another one may have taken its place. */
 
 #include "watch/names/python_frames.h"
 
@@ -199,6 +199,17 @@ static const struct swz_script_code *code_of(struct swz_python *python,
 		read_text(python, object.file));
 }
 
+static const struct swz_script_code *kept_code(struct swz_python *python,
+					       uint64_t address)
+{
+	const struct swz_script_code *code = swz_script_codes_met(
+		&python->codes, address, 0);
+
+	return code ? code
+		    : swz_script_codes_meet(&python->codes, address, 0,
+					    code_of(python, address));
+}
+
 /* ----------------------------------------------------------------- threads */
 
 static bool is_of_thread(const uint8_t *state, uint64_t thread_pointer,
@@ -316,6 +327,7 @@ enum swz_script_result swz_python_frames(struct swz_python *python,
 		return SWZ_SCRIPT_LOST;
 	if (!at)
 		return SWZ_SCRIPT_NONE;
+	swz_script_codes_begin_stack(&python->codes);
 	take_chunk(python, swz_script_word(state, THREAD_CHUNK));
 	for (; at && *count < most;
 	     at = swz_script_word(frame, FRAME_PREVIOUS)) {
@@ -323,7 +335,7 @@ enum swz_script_result swz_python_frames(struct swz_python *python,
 
 		if (!read_frame(python, at, frame))
 			return SWZ_SCRIPT_LOST;
-		code = code_of(python, swz_script_word(frame, FRAME_CODE));
+		code = kept_code(python, swz_script_word(frame, FRAME_CODE));
 		if (!code)
 			return SWZ_SCRIPT_LOST;
 		frames[(*count)++] = (struct swz_script_frame){

@@ -88,8 +88,6 @@ struct window {
  * kept. */
 struct kept {
 	uint64_t method, method_class;
-	uint64_t code_address, code_class;
-	const struct swz_script_code *code;
 };
 
 struct swz_ruby {
@@ -301,34 +299,25 @@ static bool read_value(struct swz_ruby *ruby, uint64_t address, uint64_t *word)
 	return true;
 }
 
-static struct kept *kept_at(struct swz_ruby *ruby, uint64_t address)
-{
-	return &ruby->kept[address / WORD % KEPT];
-}
-
 static uint64_t class_of_method(struct swz_ruby *ruby, uint64_t method)
 {
-	struct kept *kept = kept_at(ruby, method);
+	struct kept *kept = &ruby->kept[method / WORD % KEPT];
 
-	if (kept->method != method) {
-		kept->method = method;
-		kept->method_class = swz_ruby_class_of(&ruby->memory, method);
-	}
+	if (kept->method != method)
+		*kept = (struct kept){method,
+				      swz_ruby_class_of(&ruby->memory, method)};
 	return kept->method_class;
 }
 
 static const struct swz_script_code *kept_code(struct swz_ruby *ruby,
 					       uint64_t address, uint64_t class)
 {
-	struct kept *kept = kept_at(ruby, address);
+	const struct swz_script_code *code = swz_script_codes_met(
+		&ruby->codes, address, class);
 
-	if (!kept->code || kept->code_address != address ||
-	    kept->code_class != class) {
-		kept->code_address = address;
-		kept->code_class = class;
-		kept->code = code_of(ruby, address, class);
-	}
-	return kept->code;
+	return code ? code
+		    : swz_script_codes_meet(&ruby->codes, address, class,
+					    code_of(ruby, address, class));
 }
 
 /* The class of the method that a frame is of, or that its block stands in: the
@@ -360,6 +349,7 @@ static enum swz_script_result read_frames(struct swz_ruby *ruby, uint64_t at,
 
 	ruby->frames.size = ruby->values.size = 0;
 	memset(ruby->kept, 0, sizeof(ruby->kept));
+	swz_script_codes_begin_stack(&ruby->codes);
 	for (; at < ruby->stack_end && *count < most && left--;
 	     at += FRAME_BYTES) {
 		const uint8_t *frame = frame_at(ruby, at);

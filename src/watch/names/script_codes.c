@@ -1,6 +1,7 @@
 #include "watch/names/script_codes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "profile/support/memory.h"
 
@@ -20,6 +21,34 @@ const struct swz_script_code *swz_script_codes_get(
 	    known->object.line != object->line)
 		return NULL;
 	return known->code;
+}
+
+void swz_script_codes_begin_stack(struct swz_script_codes *codes)
+{
+	memset(codes->met, 0, sizeof(codes->met));
+}
+
+static size_t place_of(uint64_t address)
+{
+	return address / 8 % SWZ_MET_CODES;
+}
+
+const struct swz_script_code *swz_script_codes_met(
+	const struct swz_script_codes *codes, uint64_t address, uint64_t owner)
+{
+	const struct swz_met_code *met = &codes->met[place_of(address)];
+
+	return met->address == address && met->owner == owner ? met->code
+							      : NULL;
+}
+
+const struct swz_script_code *swz_script_codes_meet(
+	struct swz_script_codes *codes, uint64_t address, uint64_t owner,
+	const struct swz_script_code *code)
+{
+	codes->met[place_of(address)] = (struct swz_met_code){address, owner,
+							      code};
+	return code;
 }
 
 static struct swz_known_object *object_at(struct swz_script_codes *codes,

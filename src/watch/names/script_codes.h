@@ -19,13 +19,36 @@ struct swz_known_object {
 	struct swz_script_code *code;
 };
 
+/* How many of a stack are known by their address alone. */
+#define SWZ_MET_CODES 64u
+
+struct swz_met_code {
+	uint64_t address, owner;
+	const struct swz_script_code *code;
+};
+
 struct swz_script_codes {
 	struct swz_map by_address;
 	struct swz_known_object *objects;
 	size_t object_count, object_capacity;
 	struct swz_script_code **codes;
 	size_t code_count, code_capacity;
+	struct swz_met_code met[SWZ_MET_CODES];
 };
+
+/* A stack is read: until the next one nothing changes, and what was met needs
+ * not be looked at again. */
+void swz_script_codes_begin_stack(struct swz_script_codes *codes);
+
+/* What was met at that address, with that owner; NULL: nothing so far, or it is
+ * not known any more. */
+const struct swz_script_code *swz_script_codes_met(
+	const struct swz_script_codes *codes, uint64_t address, uint64_t owner);
+
+/* Returns the code; NULL is nothing that is met. */
+const struct swz_script_code *swz_script_codes_meet(
+	struct swz_script_codes *codes, uint64_t address, uint64_t owner,
+	const struct swz_script_code *code);
 
 /* What is at that address, if it is still the same; NULL: not known. It lives
  * as long as all. */
