@@ -5,7 +5,7 @@
 /* What execve() takes at most (the kernel's MAX_ARG_STRINGS), as far as there
  * is room on a stack. */
 #define MOST_ARGUMENTS ((uint64_t)1 << 24)
-#define MOST_VARIABLES ((uint64_t)1 << 16)
+#define MOST_TEXTS ((uint64_t)1 << 14) /* that are looked at one by one */
 #define MOST_PAIRS 64u
 #define NEAR_BYTES 2048u /* musl: some 500 */
 #define PAGE 4096u
@@ -58,9 +58,9 @@ static bool begins_at(const struct swz_stack *stack, uint64_t at)
 {
 	if (!swz_has_arguments(stack, at))
 		return false;
-	at = past_texts(stack, at + 8, MOST_ARGUMENTS);
+	at = past_texts(stack, at + 8, MOST_TEXTS);
 	if (at)
-		at = past_texts(stack, at, MOST_VARIABLES);
+		at = past_texts(stack, at, MOST_TEXTS);
 	return at && has_pairs(stack, at);
 }
 
