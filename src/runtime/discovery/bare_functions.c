@@ -122,7 +122,8 @@ static void look_for_data(struct bare *b, uint64_t begin, uint64_t end)
 	struct swz_references r = b->references;
 
 	r.found = note_data;
-	swz_references_between(&r, begin, end);
+	if (swz_references_may_count(&r, begin, end))
+		swz_references_between(&r, begin, end);
 }
 
 static void find_in_code(void *context, uint32_t begin, uint32_t end,

@@ -40,9 +40,12 @@ struct swz_follower {
 		uint64_t at;
 		struct state state;
 	} targets[MOST_TARGETS];
-	/* bits: where instructions begin, and what else is theirs */
+	/* bits: where instructions begin, what else is theirs, and what jumps
+	 * have led to; from `touched` on none is set */
 	uint8_t starts[SWZ_MOST_FLOW_BYTES / 8];
 	uint8_t insides[SWZ_MOST_FLOW_BYTES / 8];
+	uint8_t labels[SWZ_MOST_FLOW_BYTES / 8];
+	uint64_t touched;
 };
 
 static bool is_at_entry(const struct state *s)
@@ -216,6 +219,31 @@ static void set(uint8_t *bits, uint64_t at)
 	bits[at / 8] |= (uint8_t)(1u << at % 8);
 }
 
+static void touch(struct swz_follower *f, uint8_t *bits, uint64_t at)
+{
+	set(bits, at);
+	if (at >= f->touched)
+		f->touched = at + 1;
+}
+
+static void clear(struct swz_follower *f)
+{
+	size_t bytes = (size_t)(f->touched + 7) / 8;
+
+	memset(f->starts, 0, bytes);
+	memset(f->insides, 0, bytes);
+	memset(f->labels, 0, bytes);
+	f->touched = 0;
+}
+
+/* Among the targets it may be, unless this says no. */
+static bool may_be_target(const struct swz_follower *f, uint64_t pc)
+{
+	uint64_t at = pc - f->flow->start;
+
+	return at >= SWZ_MOST_FLOW_BYTES || is_set(f->labels, at);
+}
+
 static bool was_here(const struct swz_follower *f, uint64_t pc)
 {
 	uint64_t at = pc - f->flow->start;
@@ -249,11 +277,13 @@ static bool follow_jump(struct swz_follower *f, uint64_t to)
 	}
 	if (was_here(f, to))
 		return true;
-	for (unsigned i = 0; i < f->target_count; i++)
+	for (unsigned i = 0; i < f->target_count && may_be_target(f, to); i++)
 		if (f->targets[i].at == to)
 			return meet(&f->targets[i].state, &f->now);
 	if (f->target_count == MOST_TARGETS)
 		return false;
+	if (to - flow->start < SWZ_MOST_FLOW_BYTES)
+		touch(f, f->labels, to - flow->start);
 	f->targets[f->target_count].at = to;
 	f->targets[f->target_count++].state = f->now;
 	return true;
@@ -279,7 +309,7 @@ static bool take_target(struct swz_follower *f, uint64_t *pc)
 /* What flows to `pc` is what jumps lead there with; false if not. */
 static bool joins(struct swz_follower *f, uint64_t pc)
 {
-	for (unsigned i = 0; i < f->target_count; i++)
+	for (unsigned i = 0; i < f->target_count && may_be_target(f, pc); i++)
 		if (f->targets[i].at == pc)
 			return meet(&f->now, &f->targets[i].state);
 	return true;
@@ -421,10 +451,10 @@ static unsigned follow(struct swz_follower *f, uint64_t pc,
 		f->flow->refers_to_slot = true;
 		return 0;
 	}
-	set(f->starts, at);
+	touch(f, f->starts, at);
 	for (unsigned i = 1; i < insn.length && at + i < SWZ_MOST_FLOW_BYTES;
 	     i++)
-		set(f->insides, at + i);
+		touch(f, f->insides, at + i);
 	swz_depth_follow(&f->now.depth, &e, code.data, pc + insn.length);
 	if (!follow_stack(&f->now, &e, code.data))
 		return 0;
@@ -450,7 +480,11 @@ static unsigned follow(struct swz_follower *f, uint64_t pc,
 
 struct swz_follower *swz_follower_new(void)
 {
-	return swz_scratch_alloc_brief(sizeof(struct swz_follower));
+	struct swz_follower *f = swz_scratch_alloc_brief(sizeof(*f));
+
+	if (f)
+		f->touched = SWZ_MOST_FLOW_BYTES;
+	return f;
 }
 
 /* At the limit; or behind a call that does not return, after which compilers
@@ -490,8 +524,7 @@ uint64_t swz_flow_end(struct swz_follower *f, struct swz_flow *flow)
 	f->offsets = (struct swz_switch){.since = 0};
 	f->from_table = MOST_FROM_TABLE;
 	f->target_count = 0;
-	memset(f->starts, 0, sizeof(f->starts));
-	memset(f->insides, 0, sizeof(f->insides));
+	clear(f);
 	do {
 		enum outcome outcome = FLOWS_ON;
 

@@ -236,18 +236,26 @@ static uint64_t zeros_of(uint64_t x)
 	return ~(((x & low) + low) | x | low);
 }
 
+/* Code that is looked through for bytes that may refer to what is asked for. */
+struct bytes_scan {
+	const struct swz_references *references;
+	uint64_t start;
+	uint64_t size;
+	bool calls; /* also direct calls */
+};
+
 /* Whether the byte at `i` may be the opcode of a direct call, or the ModRM byte
  * of an operand relative to %rip, that refers to what is asked for. */
-static bool may_refer(const struct swz_references *r,
-		      const struct swz_function *f, const uint8_t *code,
-		      uint32_t i)
+static bool may_refer(const struct bytes_scan *s, const uint8_t *code,
+		      uint64_t i)
 {
+	const struct swz_references *r = s->references;
 	uint64_t to;
 
-	if (i + 5 > f->size)
+	if (i + 5 > s->size)
 		return false;
-	to = swz_module_relative(r->module, f->start + i + 1);
-	if (code[i] == 0xe8 || (i && code[i - 1] == 0x8d))
+	to = swz_module_relative(r->module, s->start + i + 1);
+	if ((code[i] == 0xe8 && s->calls) || (i && code[i - 1] == 0x8d))
 		return r->is_asked(r->context, to);
 	/* pinsrq has a byte behind the operand */
 	return r->got_words && (has_got_word(r, to) || has_got_word(r, to + 1));
@@ -255,28 +263,36 @@ static bool may_refer(const struct swz_references *r,
 
 /* Most functions have no bytes that look like such an instruction, and need not
  * be decoded. */
-static bool may_have_any(const struct swz_references *r,
-			 const struct swz_function *f)
+static bool may_have_any(const struct bytes_scan *s)
 {
-	const uint8_t *code = swz_module_bytes(r->module, f->start);
-	uint32_t i = 0;
+	const uint8_t *code = swz_module_bytes(s->references->module, s->start);
+	uint64_t i = 0;
 
-	for (; i + 8 < f->size; i += 8) {
+	for (; i + 8 < s->size; i += 8) {
 		uint64_t word = *(const swz_word *)(code + i);
-		uint64_t hits = zeros_of(word ^ 0xe8 * SWZ_ONES) |
-				zeros_of((word & 0xc7 * SWZ_ONES) ^
+		uint64_t hits = zeros_of((word & 0xc7 * SWZ_ONES) ^
 					 5 * SWZ_ONES);
 
+		if (s->calls)
+			hits |= zeros_of(word ^ 0xe8 * SWZ_ONES);
 		for (; hits; hits &= hits - 1)
-			if (may_refer(r, f, code,
+			if (may_refer(s, code,
 				      i + (unsigned)__builtin_ctzll(hits) / 8))
 				return true;
 	}
-	for (; i + 5 <= f->size; i++)
-		if ((code[i] == 0xe8 || (code[i] & 0xc7) == 5) &&
-		    may_refer(r, f, code, i))
+	for (; i + 5 <= s->size; i++)
+		if (((code[i] == 0xe8 && s->calls) || (code[i] & 0xc7) == 5) &&
+		    may_refer(s, code, i))
 			return true;
 	return false;
+}
+
+bool swz_references_may_count(const struct swz_references *r, uint64_t start,
+			      uint64_t end)
+{
+	struct bytes_scan s = {r, start, end > start ? end - start : 0, false};
+
+	return may_have_any(&s);
 }
 
 void swz_references_in_code(const struct swz_references *r, uint32_t begin,
@@ -284,8 +300,9 @@ void swz_references_in_code(const struct swz_references *r, uint32_t begin,
 {
 	for (uint32_t i = begin; i < end; i++) {
 		const struct swz_function *f = &r->module->functions[i];
+		struct bytes_scan s = {r, f->start, f->size, true};
 
-		if (may_have_any(r, f))
+		if (may_have_any(&s))
 			swz_references_between(r, f->start, end_of(f));
 	}
 }

@@ -38,6 +38,11 @@ void swz_references_in_data(struct swz_references *references);
 void swz_references_in_code(const struct swz_references *references,
 			    uint32_t begin, uint32_t end);
 
+/* Whether code there may hold an address that is asked for, and so read or
+ * count from it: false for most, which need not be decoded. */
+bool swz_references_may_count(const struct swz_references *references,
+			      uint64_t start, uint64_t end);
+
 /* Those of the code from `start` to before `end`. */
 void swz_references_between(const struct swz_references *references,
 			    uint64_t start, uint64_t end);
