@@ -130,6 +130,30 @@ assert_eq 'main two step' "$(python3 -c 'import json
 for c in json.load(open("part.json"))["parts"][0]["values"]:
     if c["path"][-1] == "step": print(*c["path"])' | uniq)" 'a part'
 assert_eq '' "$(sqlite3 last.sqlite 'PRAGMA foreign_key_check')" 'references'
+# values of a context that is not there
+python3 - last.profile forged <<'END' || fail 'no such profile'
+import struct, sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+magic, = struct.unpack_from('<I', data, 4096)
+at = 4096
+while at + 64 <= len(data):
+    mark, kind, size = struct.unpack_from('<IIQ', data, at)
+    if mark != magic or not size:
+        at += 64
+        continue
+    if kind == 25:  # of values
+        struct.pack_into('<I', data, at + 64, 0x7fffffff)
+        open(sys.argv[2], 'wb').write(data)
+        sys.exit(0)
+    at += size
+sys.exit(1)
+END
+for format in calls json sqlite html; do
+	capture "$DUMP" -q -f $format -o forged.$format forged
+	assert_status 0
+done
+python3 "$TOP/tests/e2e/read_context_values.py" json forged.json >forged.txt
+assert_eq $(($(grep -c last: last.json.txt) - 1)) "$(grep -c last: forged.txt)" 'contexts'
 
 chromium=
 for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
@@ -146,7 +170,13 @@ if [ -n "$chromium" ]; then
 	timeout 200 python3 "$TOP/tests/html/last.py" "$DUMP" last.profile step >wrong 2>&1 ||
 		fail "$(cat wrong)"
 	it 'the same where the page reads a part at a time'
-	timeout 200 python3 "$TOP/tests/html/bubble.py" "$DUMP" workers large >wrong 2>&1 ||
+	cat >fib.c <<-'END'
+		__attribute__((noipa)) int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+		int main(void) { return fib(20) != 6765; }
+	END
+	gcc -g -O0 -o fib fib.c || abort 'no program'
+	"$RUN" -q -m trace --args=fib -o fib.trace ./fib || fail "status $?"
+	timeout 200 python3 "$TOP/tests/html/bubble.py" "$DUMP" fib.trace large >wrong 2>&1 ||
 		fail "$(cat wrong)"
 fi
 

@@ -66,6 +66,29 @@ CALLS = '''
 })()
 '''
 
+# When a call begins and ends.
+TIMES = '''
+(async () => {
+    const {trace} = swizzle.model.threads.find(({tid}) => tid === %d), at = %d;
+    const of = trace.large ? (await trace.read(0,
+        trace.blocks.length - 1)).finish() : trace;
+    return [of.start[at], of.end[at]];
+})()
+'''
+
+BOX = '''
+    const {chart, model} = swizzle, tid = %d, start = %r, name = %r;
+    const box = chart.boxes.find(({item, fn}) => item.at >= 0 &&
+        item.thread.tid === tid && item.of.start[item.at] === start &&
+        model.catalog.name[fn] === name);
+    const r = chart.canvas.getBoundingClientRect();
+'''
+INTO_VIEW = '(() => {' + BOX + 'chart.keepInView(box); })()'
+PLACE = '(() => {' + BOX + '''
+    return [r.x + box.x + Math.min(box.width / 2, 300),
+        r.y + box.y + box.height / 2]; })()'''
+
+
 def shown(page):
     page.wait('!swizzle.bubble.reading')
     return page.eval(SHOWN)
@@ -94,36 +117,34 @@ def check_all(page, threads):
 def check_click(page, threads):
     """a click on a call tells of it"""
     tid, calls = max(threads.items(), key=lambda item: len(item[1]))
-    # the first call that has both, and others around it
-    at = next(i for i, call in enumerate(calls)
-              if call[2] and call[3] and call[1])
+    # a call that has both, and others around it: in the midst, if there is one
+    wanted = [i for i, call in enumerate(calls)
+              if call[2] and call[3] and call[1]]
+    at = wanted[len(wanted) // 2]
     name, depth, entry, back = calls[at]
     around = []
     for other in reversed(calls[:at]):
         if other[1] == depth - 1 - len(around):
             around.append(line(other[0], other[2]))
-    page.key('0')
-    # all of that call and little else
-    page.eval('''(() => {
-        const {timeline} = swizzle.charts;
-        const thread = swizzle.model.threads.find(({tid}) => tid === %d);
-        timeline.folded.delete(thread.index);
-        const call = [...thread.trace.large ? [] : [thread.trace]].map(of =>
-            ({thread, of, at: %d}))[0];
-        if (call)
-            timeline.zoomTo(call);
-        else
-            timeline.reveal(swizzle.model.catalog.name.indexOf(%r));
-        })()''' % (tid, at, name))
+    start, end = page.eval(TIMES % (tid, at))
+    # (all other lanes may leave no room for this one)
+    page.eval('swizzle.setThreads(false)')
+    page.eval('(() => { swizzle.model.threads.find(({tid}) => tid === %d).shown = true;'
+              ' swizzle.threadsChanged(); swizzle.charts.timeline.foldAll(false);'
+              ' })()' % tid)
+    page.eval('swizzle.chart.setWindow(%r - swizzle.model.first,'
+              ' %r - swizzle.model.first)' % (start, end))
     page.settle()
-    box = check.boxes(page, name)[0]
-    x, y = box['x'] + min(box['width'] / 2, 300), box['y'] + box['height'] / 2
+    page.eval(INTO_VIEW % (tid, start, name))
+    page.settle()
+    x, y = page.eval(PLACE % (tid, start, name))
     page.click(x, y)
     about = shown(page)
     equal(name, about and about['title'], 'title')
     equal(entry, about['values'].get('Arguments'), 'arguments')
-    result = [value for key, value in back if not key.startswith('*')]
-    equal([['=', result[0]]], about['values'].get('Result'), 'result')
+    result = [['ended by' if key == 'exception' else '=', value]
+              for key, value in back if not key.startswith('*')]
+    equal(result[:1], about['values'].get('Result'), 'result')
     equal(around, about['frames'], 'who called it')
     if 'time' not in about['rows']:
         fail('no duration: %r' % about['rows'])
@@ -137,16 +158,19 @@ def check_click(page, threads):
     # (what was chosen stays so until the next Escape)
     equal(name, page.eval("document.querySelector('#details h3').textContent"),
           'the choice after Escape')
-    return name, entry
+    return name, entry, tid, start
 
 
-def check_keys(page, name, entry):
+def check_keys(page, name, entry, tid, start):
     """the keyboard opens it, walks up the stack and closes it"""
     page.eval("document.querySelector('#chart').focus()")
     page.key('ArrowDown')
     for _ in range(30):
-        if page.eval("document.querySelector('#live').textContent").split(
-                ', ')[0] == name:
+        if page.eval('(() => { const {cursor} = swizzle.chart; return cursor &&'
+                     ' cursor.at >= 0 && cursor.thread.tid === %d &&'
+                     ' cursor.of.start[cursor.at] === %r &&'
+                     ' swizzle.model.catalog.name[swizzle.chart.fnOf(cursor)] === %r;'
+                     ' })()' % (tid, start, name)):
             break
         page.key('ArrowDown')
     page.key('Enter')
@@ -177,6 +201,9 @@ def main():
                 page.before('window.swizzleEager = 0;')
             page.open(html)
             page.settle()
+            equal(is_large, page.eval('swizzle.model.threads.some(({trace}) =>'
+                                      ' Boolean(trace && trace.large))'),
+                  'a large trace')
             for what in (check_all, check_click):
                 check.current = what.__doc__
                 found = what(page, threads)

@@ -40,12 +40,13 @@ void swz_html_put_last(FILE *stream, size_t number,
 		uint32_t node = profile->summaries[i].node;
 		uint32_t context = swz_map_get(&section->contexts->units, node,
 					       0);
-		const struct swz_profile_summary *summary = swz_summary_find(
-			profile, node);
+		const struct swz_profile_summary *summary;
 
-		/* (of another thread, or hidden) */
-		if (context == SWZ_MAP_NONE || context == SWZ_CONTEXT_ROOT ||
-		    summary != &profile->summaries[i])
+		/* (of another thread, hidden, or of no node at all) */
+		if (context == SWZ_MAP_NONE || context == SWZ_CONTEXT_ROOT)
+			continue;
+		summary = swz_summary_find(profile, node);
+		if (summary != &profile->summaries[i])
 			continue;
 		if (!block) {
 			snprintf(name, sizeof(name), "last %zu", number);

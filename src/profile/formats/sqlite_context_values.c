@@ -45,13 +45,14 @@ void swz_sqlite_put_context_values(struct swz_statement *row,
 					       0);
 		struct putting p = {
 			.row = row,
-			.summary = swz_summary_find(profile, node),
 			.context = first_context + context,
 		};
 
-		/* (of another thread, or hidden) */
-		if (context == SWZ_MAP_NONE || context == SWZ_CONTEXT_ROOT ||
-		    !p.summary || p.summary != &profile->summaries[i])
+		/* (of another thread, hidden, or of no node at all) */
+		if (context == SWZ_MAP_NONE || context == SWZ_CONTEXT_ROOT)
+			continue;
+		p.summary = swz_summary_find(profile, node);
+		if (p.summary != &profile->summaries[i])
 			continue;
 		swz_context_values_each(p.summary, section->binding, &value,
 					put_value, &p);
