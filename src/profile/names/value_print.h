@@ -8,17 +8,7 @@
 
 #include "profile/file/values.h"
 #include "profile/names/catalog.h"
-
-/* Text that grows; begins with zeros. */
-struct swz_text {
-	char *text; /* with a NUL, once there is any */
-	size_t size, capacity;
-};
-void swz_text_clear(struct swz_text *text);
-void swz_text_add(struct swz_text *text, const char *bytes, size_t size);
-void swz_text_put(struct swz_text *text, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-void swz_text_free(struct swz_text *text);
+#include "profile/names/grown_text.h"
 
 /* Adds the value. The binding's catalog names functions that pointers lead
  * to; it may get more of them. */
