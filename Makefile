@@ -406,8 +406,8 @@ check-stacks: all tests		## 10,000 stacks of real programs, walked by swizzle an
 	CHECK_STACKS=$(or $(STACKS),10000) VERBOSE=1 tests/run test_stack_walks
 
 .PHONY: check-html
-check-html: all tests		## the page of swizzle-dump -f html, in headless Chromium
-	tests/run test_html test_html_diff
+check-html: all tests		## the pages of swizzle-dump, in headless Chromium
+	tests/run test_html test_html_diff test_graph test_calls_html test_objects
 
 .PHONY: check-fresh
 check-fresh:			## demo, check and package in minimal Debian roots (as root)

@@ -235,6 +235,15 @@ if [ -n "$chromium" ]; then
 		>wrong 2>&1 || fail "$(head -n 20 wrong)"
 fi
 
+it 'decides by a text in the object'
+cp config deciding
+printf '[func@account::deposit]\nonly_show_if = arg,*this.owner,==,"brief"\n' >>deciding
+"$RUN" -q -m trace --config deciding -F 'account::*' -o profile ./program >/dev/null ||
+	abort 'no profile'
+"$DUMP" -q --config config -f calls profile >calls
+assert_eq 1 "$(grep -c 'deposit(' calls)" 'deposits of brief'
+assert_matches calls 'deposit\(.*owner = "brief".*n = 6\) = -1'
+
 it 'shows the fields that were asked for'
 cat >few <<'END'
 [class@account]
