@@ -441,7 +441,7 @@ assert_same given out
 
 it 'abbreviated options, and ! before a pattern'
 "$DUMP" -f text profile >whole
-capture "$DUMP" --form text --fil main profile
+capture "$DUMP" --form text --filt main profile
 "$DUMP" -f text -F main profile >given
 assert_same given out
 assert_ge "$(grep -c '^ *[0-9]' out)" 1 'rows'
