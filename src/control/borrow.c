@@ -250,10 +250,12 @@ bool swz_borrow_system(struct swz_borrower *b, long number,
 {
 	struct job job = {
 		.borrower = b, .number = number, .arguments = arguments};
-	uint64_t end = swz_watch_now() + CALL_NS;
+	uint64_t end;
 
 	if (!lead_some_thread(&job))
 		return false;
+	/* from here on it goes its way, whatever comes of it */
+	end = swz_watch_now() + CALL_NS;
 	while (!is_done(b) && swz_watch_now() < end)
 		swz_watch_rest(LOOK_NS);
 	return is_done(b);
