@@ -81,15 +81,26 @@ static bool pass_on(struct swz_attached *a)
 		length, text);
 }
 
-/* Nothing of ours stays in its code. */
+/* Nothing of ours stays in its code: once no thread is there that was led to
+ * it.
+ */
 static bool give_up(struct swz_attached *a)
 {
 	struct swz_stop stop = {0};
+	bool closed = false;
 
-	if (swz_stop_all(&stop, a->target.pid, swz_attached_agent(a)) ==
-	    SWZ_STOP_DONE) {
-		swz_borrow_close_gap(&a->borrower);
-		(void)swz_stop_end(&stop);
+	for (unsigned i = 0; i < SWZ_ATTACH_TRIES && !closed; i++) {
+		enum swz_stop_result result = swz_stop_all(
+			&stop, a->target.pid, swz_attached_agent(a));
+
+		if (result == SWZ_STOP_DONE) {
+			closed = swz_borrow_close_gap(&a->borrower, &stop);
+			(void)swz_stop_end(&stop);
+		}
+		if (result != SWZ_STOP_DONE && result != SWZ_STOP_LATE)
+			break;
+		if (!closed)
+			swz_attached_pause(i);
 	}
 	swz_stop_free(&stop);
 	return false;

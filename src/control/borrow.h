@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "control/safe_place.h"
+#include "control/stop.h"
 #include "control/target.h"
 
 /* At swz_stub_function's %rbx (stub.S). */
@@ -54,7 +55,9 @@ bool swz_borrow_call(struct swz_borrower *borrower, uint64_t function,
 
 void swz_borrow_end(struct swz_borrower *borrower);
 
-/* While all threads are stopped: takes back what was written into the gap. */
-void swz_borrow_close_gap(const struct swz_borrower *borrower);
+/* While all threads are stopped: takes back what was written into the gap.
+ * False: one of them was led there, and has not come back. */
+bool swz_borrow_close_gap(const struct swz_borrower *borrower,
+			  const struct swz_stop *stop);
 
 #endif

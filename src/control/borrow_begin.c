@@ -9,6 +9,7 @@
 
 #include "control/borrow.h"
 #include "control/borrow_parts.h"
+#include "control/interrupted.h"
 #include "control/stop.h"
 #include "watch/clock.h"
 
@@ -52,15 +53,51 @@ static bool find_gap(struct swz_borrower *b)
 	return b->gap != 0;
 }
 
-void swz_borrow_close_gap(const struct swz_borrower *b)
+static size_t gap_bytes(void)
 {
-	const size_t bytes = (size_t)(swz_stub_call_end - swz_stub_call);
+	return (size_t)(swz_stub_call_end - swz_stub_call);
+}
+
+struct gap_search {
+	uint64_t gap;
+	bool found;
+};
+
+static bool look_for_gap(void *context, uint64_t address)
+{
+	struct gap_search *search = context;
+
+	search->found = search->found || address - search->gap < gap_bytes();
+	return !search->found;
+}
+
+/* Or will be, when a signal's handler returns. */
+static bool is_in_gap(const struct swz_borrower *b, const struct swz_stop *stop)
+{
+	struct gap_search search = {.gap = b->gap};
+
+	for (size_t i = 0; i < stop->count && !search.found; i++) {
+		const struct user_regs_struct *r = &stop->threads[i].registers;
+
+		if (look_for_gap(&search, r->rip))
+			swz_interrupted_each(b->target, r, look_for_gap,
+					     &search);
+	}
+	return search.found;
+}
+
+bool swz_borrow_close_gap(const struct swz_borrower *b,
+			  const struct swz_stop *stop)
+{
 	static const uint8_t zeros[128];
 	uint8_t there[128];
 
-	if (b->gap && swz_target_read(b->target, b->gap, there, bytes) &&
-	    memcmp(there, swz_stub_call, bytes) == 0)
-		(void)swz_target_write(b->target, b->gap, zeros, bytes);
+	if (!b->gap ||
+	    !swz_target_read(b->target, b->gap, there, gap_bytes()) ||
+	    memcmp(there, swz_stub_call, gap_bytes()) != 0)
+		return true;
+	return !is_in_gap(b, stop) &&
+	       swz_target_write(b->target, b->gap, zeros, gap_bytes());
 }
 
 /* ----------------------------------------------------------- the region */

@@ -51,7 +51,7 @@ static bool close_profile(struct swz_attached *a, const struct swz_stop *stop,
 {
 	if (!swz_sites_restore_rest(rest))
 		return swz_attached_fail(a, "its code cannot be written");
-	swz_borrow_close_gap(&a->borrower);
+	(void)swz_borrow_close_gap(&a->borrower, stop);
 	forget_threads(a, stop);
 	if (!swz_attached_set_state(a, SWZ_CONTROL_FINISHING) ||
 	    !swz_attached_wait_while(a, SWZ_CONTROL_FINISHING,

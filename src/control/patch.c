@@ -93,7 +93,7 @@ static bool patch_part(struct patching *p, bool *done)
 	if (*done) {
 		good = swz_sites_write(&p->sites, &p->place, time_for_part()) ||
 		       swz_attached_fail(a, "its code cannot be written");
-		swz_borrow_close_gap(&a->borrower);
+		(void)swz_borrow_close_gap(&a->borrower, &p->stop);
 	}
 	if (good && swz_sites_are_written(&p->place))
 		good = swz_attached_set_state(a, SWZ_CONTROL_RECORDING) ||
