@@ -14,7 +14,7 @@
 
 #define RED_ZONE 128u
 #define CHOOSE_NS UINT64_C(10000000000)
-#define CALL_NS UINT64_C(2000000000)
+#define CALL_NS UINT64_C(10000000000)
 #define LOOK_NS 30000
 
 _Static_assert(offsetof(struct swz_stub_data, back) == 88, "stub.S");
