@@ -86,9 +86,6 @@ tell "open $TMP/copy.so" opened
 run 3
 ctl stop
 run 100
-tell close closed
-tell "open $TMP/copy.so" opened
-run 100
 ctl start
 run 4
 tell close closed
@@ -99,6 +96,26 @@ assert_code_restored
 run 100
 end_program
 assert_calls 9
+
+it 'the same while it is stopped'
+start_profiled
+tell "open $TMP/copy.so" opened
+run 3
+ctl stop
+tell close closed
+tell "open $TMP/copy.so" opened
+run 100
+ctl start
+run 4
+ctl detach
+assert_code_restored
+run 100
+end_program
+# (at another place than before it is new, and what spans two pages is left out)
+for name in $FUNCTIONS; do
+	count=$(calls "$name")
+	[ "$count" -eq 7 ] || assert_eq 3 "$count" "calls of $name"
+done
 
 it 'what is not written at the start is left out, and counted'
 start_profiled --off
