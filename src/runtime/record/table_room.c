@@ -1,6 +1,6 @@
 #include "runtime/record/table_room.h"
 
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -52,14 +52,15 @@ static uint64_t bound_of(const struct range *range)
 /* Of the first range the end comes first: it lies beside what follows. */
 static char *take_of(struct range *range, uint64_t bytes)
 {
-	uint64_t used = range->used;
+	uint64_t used = atomic_load_explicit(&range->used,
+					     memory_order_relaxed);
 
 	do {
 		if (used + bytes > bound_of(range))
 			return NULL;
-	} while (!__atomic_compare_exchange_n(&range->used, &used, used + bytes,
-					      true, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&range->used, &used, used + bytes, memory_order_relaxed,
+		memory_order_relaxed));
 	return range == &ranges[0]
 		       ? range->start + (range->bytes - used - bytes)
 		       : range->start + used;
