@@ -47,7 +47,7 @@ static inline bool swz_number_get(const uint8_t **at, const uint8_t *limit,
 /* Small distances are small numbers: the sign is the lowest bit. */
 static inline uint64_t swz_number_of_signed(int64_t distance)
 {
-	return (uint64_t)distance << 1 ^ (uint64_t)(distance >> 63);
+	return (uint64_t)distance << 1 ^ -(uint64_t)(distance < 0);
 }
 
 static inline int64_t swz_number_to_signed(uint64_t number)
