@@ -33,7 +33,7 @@ of_status() { # FIELD
 assert_calls() { # COUNT: of each of the functions
 	local name
 	for name in $FUNCTIONS; do
-		assert_eq "$1" "$(calls $name)" "calls of $name"
+		assert_eq "$1" "$(calls "$name")" "calls of $name"
 	done
 }
 
