@@ -200,9 +200,12 @@ static bool has_room(const struct recording *r, size_t bytes)
 static size_t read_near(const struct recording *r, uint64_t from, void *to,
 			size_t size)
 {
-	uint64_t at = from - r->object;
+	uint64_t at;
 
-	if (size > r->object_bytes || at > r->object_bytes - size)
+	if (!r->object_bytes || size > r->object_bytes)
+		return read_memory(from, to, size);
+	at = from - r->object;
+	if (at > r->object_bytes - size)
 		return read_memory(from, to, size);
 	memcpy(to, r->bytes + r->object_at + at, size);
 	return size;
