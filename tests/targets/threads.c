@@ -140,7 +140,7 @@ static void together(int n)
 		for (int i = 0; i < n; i++)
 			start(&threads[i], waiting_thread, i);
 		pthread_barrier_wait(&all_are_there);
-		if (!round && mappings() > 3 * n + n / 2)
+		if (!round && mappings() > 3 * n + n / 2 + 200)
 			printf("%ld mappings\n", mappings());
 		pthread_barrier_wait(&all_are_there);
 		for (int i = 0; i < n; i++)
