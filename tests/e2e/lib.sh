@@ -278,8 +278,14 @@ assert_missing() { # FILE
 }
 
 assert_same() { # FILE FILE
-	cmp -s -- "$1" "$2" || fail "${1##*/} and ${2##*/} differ:
-$(diff -a "$1" "$2" | head -n 20 | sed 's/^/    | /')"
+	local second=$2
+
+	if [ ! -f "$second" ]; then # a pipe can be read once
+		second=$TMP/.second
+		cat -- "$2" >"$second"
+	fi
+	cmp -s -- "$1" "$second" || fail "${1##*/} and ${2##*/} differ:
+$(diff -a "$1" "$second" | head -n 20 | sed 's/^/    | /')"
 }
 
 # Every message of ours is one line that begins with "swizzle: ".
