@@ -91,6 +91,23 @@ static uint64_t end_of(const struct swz_target *t, uint64_t stack)
 	return m && m->end < stack + MOST_BYTES ? m->end : stack + MOST_BYTES;
 }
 
+/* What is behind the frame's first word. The same word is in what sigaction(2)
+ * was given, and may have been left on the stack: a frame has a code segment,
+ * too, the thread's own. */
+static bool read_frame(const struct swz_target *t,
+		       const struct user_regs_struct *r, uint64_t frame,
+		       uint64_t *address)
+{
+	gregset_t registers;
+
+	if (!swz_target_read(t, frame + offsetof(ucontext_t, uc_mcontext.gregs),
+			     registers, sizeof(registers)) ||
+	    (uint16_t)registers[REG_CSGSFS] != (uint16_t)r->cs)
+		return false;
+	*address = (uint64_t)registers[REG_RIP];
+	return true;
+}
+
 void swz_interrupted_each(const struct swz_target *t,
 			  const struct user_regs_struct *r,
 			  bool (*visit)(void *context, uint64_t address),
@@ -109,17 +126,10 @@ void swz_interrupted_each(const struct swz_target *t,
 		wanted = end - at < sizeof(words) ? end - at : sizeof(words);
 		bytes = swz_proc_memory(t->pid, at, words, wanted);
 		for (size_t i = 0; i < bytes / 8; i++) {
-			const uint64_t frame = at + 8 * i + 8;
 			uint64_t address;
 
 			if (!is_return(words[i]) ||
-			    !swz_target_read(
-				    t,
-				    frame +
-					    offsetof(ucontext_t,
-						     uc_mcontext.gregs) +
-					    REG_RIP * sizeof(greg_t),
-				    &address, sizeof(address)))
+			    !read_frame(t, r, at + 8 * i + 8, &address))
 				continue;
 			if (!visit(context, address))
 				return;
