@@ -166,7 +166,10 @@ assert_eq 4000000 "$(cat out)" 'limit, as the program reads it'
 it 'damaged ones'
 for at in 0 8 16 100 400 450 500; do
 	forge whole 0
-	printf '\x5a' | dd of="$file" bs=1 seek=$at conv=notrunc status=none
+	byte=$(od -An -tu1 -j$at -N1 "$file")
+	# shellcheck disable=SC2059
+	printf "\\x$(printf %02x $((byte ^ 0x5a)))" |
+		dd of="$file" bs=1 seek=$at conv=notrunc status=none
 	assert_not_used "byte $at"
 done
 size=$(stat -c %s whole)
