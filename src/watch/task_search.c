@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "watch/proc_task.h"
 #include "watch/process_check.h"
@@ -67,11 +68,13 @@ static bool is_wanted(const struct search *search, int32_t child)
 	return !refused;
 }
 
+/* (The sampler itself is below the program until the process between them has
+ * ended: it would never end.) */
 static void find_child(void *context, int32_t child)
 {
 	const struct search *search = context;
 
-	if (!swz_task_find(&search->watch->tasks, child) &&
+	if (child != getpid() && !swz_task_find(&search->watch->tasks, child) &&
 	    is_wanted(search, child))
 		find(search, child, child);
 }
