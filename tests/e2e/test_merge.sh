@@ -10,16 +10,12 @@ csv() { # FORMAT-OPTIONS... PROFILE...: sorted
 	"$DUMP" -q -n 0 -f csv "$@" | sort
 }
 
-# calls, times and names; of each row of csv. (Where calls take less than their
-# hooks, the shortest is what compensation leaves of it, thread by thread; and a
-# sum has threads of one name together.)
+# calls, times and names; of each row of csv
 rows() {
 	python3 -c '
 import csv, sys
-def least(r):
-    return r["min_ns"] if int(r["incl_ns"]) >= 10 * int(r["calls"]) else "-"
 for r in sorted((r["function"], r["module"], r["calls"], r["self_ns"],
-                 r["incl_ns"], least(r), r["max_ns"])
+                 r["incl_ns"], r["min_ns"], r["max_ns"])
                 for r in csv.DictReader(sys.stdin)):
     print(*r)'
 }

@@ -422,15 +422,17 @@ static int64_t single_call(const struct sums *sums,
  * (single_call()), and calls that have not ended are not among them. Both are
  * bounded by what is known: the longest takes no more than all, nor less
  * than the mean; the shortest no more than the mean (but of a recursive
- * function, of which inclusive has the outermost calls only). */
+ * function, of which inclusive has the outermost calls only). In a sum of
+ * profiles each is bounded by the mean of its own already, which is another one
+ * than that of all. */
 static void add_extremes(struct swz_report_function *to,
-			 const struct function_ticks *from, int64_t min,
-			 int64_t max, int64_t inclusive)
+			 const struct function_ticks *from, bool merged,
+			 int64_t min, int64_t max, int64_t inclusive)
 {
 	int64_t calls = from->calls < INT64_MAX ? (int64_t)from->calls
 						: INT64_MAX;
 
-	if (calls && !from->uncounted) {
+	if (calls && !from->uncounted && !merged) {
 		int64_t mean = inclusive / calls;
 		int64_t least = mean + (inclusive % calls != 0);
 
@@ -628,7 +630,7 @@ static void flush_functions(struct swz_report *report, const struct sums *sums)
 		to->split |= from->split;
 		if (!sums->tree->sampled && !sums->tree->samples)
 			add_extremes(
-				to, from,
+				to, from, sums->tree->merged,
 				swz_profile_ns(profile, single_call(sums, from,
 								    from->min)),
 				swz_profile_ns(profile, single_call(sums, from,
