@@ -11,6 +11,8 @@ import json
 import sqlite3
 import sys
 
+from protobuf_fields import fields
+
 wrong = 0
 
 
@@ -49,35 +51,6 @@ def chrome(path):
         else:
             thread.end(values)
     return {key: thread.calls for key, thread in threads.items()}
-
-
-def fields(data):
-    """(number, value) of each field of a message; bytes where a length is given"""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 0x7f) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while at < len(data):
-        key = varint()
-        if key & 7 == 0:
-            yield key >> 3, varint()
-        elif key & 7 == 2:
-            size = varint()
-            yield key >> 3, data[at:at + size]
-            at += size
-        else:
-            size = 8 if key & 7 == 1 else 4
-            yield key >> 3, data[at:at + size]
-            at += size
 
 
 def perfetto(path):
