@@ -198,4 +198,5 @@ def main():
         print(f'mark {thread}: {text}')
 
 
-main()
+if __name__ == '__main__':
+    main()

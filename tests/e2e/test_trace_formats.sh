@@ -46,7 +46,7 @@ for format in chrome speedscope perfetto; do
 	assert_eq "$(awk '/^ +tid +name/ { on = 1; next } on && NF < 3 { exit }
 			on { n++ } END { print n }' <("$DUMP" -f info profile))" \
 		"$(python3 - $format <<'END'
-import json, subprocess, sys
+import json, os, sys
 format = sys.argv[1]
 if format == 'chrome':
     events = json.load(open(format))['traceEvents']
@@ -54,12 +54,9 @@ if format == 'chrome':
 elif format == 'speedscope':
     print(len(json.load(open(format))['profiles']))
 else:
-    # thread descriptors: field 4 of field 60
-    sys.argv[1:] = ['perfetto', format]
-    import runpy, os, io, contextlib
-    with contextlib.redirect_stdout(io.StringIO()):
-        reader = runpy.run_path(os.environ['TOP'] + '/tests/e2e/read_events.py')
-    print(len(reader['perfetto'](format)))
+    sys.path.insert(0, os.environ['TOP'] + '/tests/e2e')
+    import read_events
+    print(len(read_events.perfetto(format)))
 END
 )" "$format: threads"
 done
