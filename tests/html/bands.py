@@ -16,9 +16,10 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser  # noqa: E402
-import check  # noqa: E402
+import expect  # noqa: E402
 from bubble_shown import SHOWN  # noqa: E402
-from check import equal, fail  # noqa: E402
+from expect import equal, fail  # noqa: E402
+from profile_page import check_quiet, pixel  # noqa: E402
 
 dump, profile, config, lines = sys.argv[1:]
 
@@ -97,7 +98,7 @@ def check_looks(page):
         # (a flag of a printed line is no box)
         box = [box for box in page.eval(IN_BANDS)
                if box['name'] == name and not box['text']][0]
-        colour = check.pixel(page, box['x'] + box['width'] / 2, box['y'] + 3)
+        colour = pixel(page, box['x'] + box['width'] / 2, box['y'] + 3)
         if not all(colour[most] > colour[other] + 20 for other in least):
             fail('%s is %r' % (name, colour))
     equal('> log_message', page.eval('swizzle.label(swizzle.model.catalog.name'
@@ -117,10 +118,10 @@ def main():
                                     (check_steps, (bands,)),
                                     (check_flag, (page,)), (check_box, (page,)),
                                     (check_looks, (page,))):
-                check.current = what.__doc__
+                expect.current = what.__doc__
                 what(*arguments)
-            check.check_quiet(page, html)
-    return 1 if check.failures else 0
+            check_quiet(page, html)
+    return 1 if expect.failures else 0
 
 
 sys.exit(main())

@@ -15,9 +15,10 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser  # noqa: E402
-import check  # noqa: E402
+import expect  # noqa: E402
 from bubble_shown import SHOWN  # noqa: E402
-from check import equal, fail  # noqa: E402
+from expect import equal, fail  # noqa: E402
+from profile_page import check_quiet  # noqa: E402
 
 dump, profile = sys.argv[1:3]
 is_large = 'large' in sys.argv[3:]
@@ -205,12 +206,12 @@ def main():
                                       ' Boolean(trace && trace.large))'),
                   'a large trace')
             for what in (check_all, check_click):
-                check.current = what.__doc__
+                expect.current = what.__doc__
                 found = what(page, threads)
-            check.current = check_keys.__doc__
+            expect.current = check_keys.__doc__
             check_keys(page, *found)
-            check.check_quiet(page, html)
-    return 1 if check.failures else 0
+            check_quiet(page, html)
+    return 1 if expect.failures else 0
 
 
 sys.exit(main())

@@ -16,8 +16,9 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser  # noqa: E402
+import expect  # noqa: E402
+from expect import equal  # noqa: E402
 
-failures = 0
 READY = 'window.swizzleCalls'
 
 # of each call: depth below its thread, text, exceptional, calls left out, and
@@ -40,13 +41,6 @@ ROWS = '''[...document.querySelectorAll('#calls .row')].map(row => ({
     colour: row.querySelector('.call-result.bad') &&
         getComputedStyle(row.querySelector('.call-result.bad')).color,
 })).sort((a, b) => a.top - b.top)'''
-
-
-def equal(expected, actual, what):
-    global failures
-    if expected != actual:
-        failures += 1
-        print('%s: expected %r, got %r' % (what, expected, actual))
 
 
 def read_truth(path):
@@ -283,4 +277,4 @@ if __name__ == '__main__':
         cut(path, truth_path, int(rest[0]))
     else:
         index(path, truth_path, rest[0], int(rest[1]), *rest[2:])
-    sys.exit(failures != 0)
+    sys.exit(expect.failures != 0)

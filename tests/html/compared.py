@@ -18,8 +18,9 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser  # noqa: E402
-import check  # noqa: E402
-from check import equal, fail  # noqa: E402
+import expect  # noqa: E402
+from expect import equal, fail  # noqa: E402
+from profile_page import check_quiet, inside, pixel  # noqa: E402
 
 dump, what, *sides = sys.argv[1:]
 page = browser.Browser(1500, 900)
@@ -139,8 +140,8 @@ def check_colours(name, expected):
     for dark in (False, True):
         page.dark(dark)
         page.settle()
-        x, y = check.inside(page, name)
-        colours.append(check.pixel(page, x, y))
+        x, y = inside(page, name)
+        colours.append(pixel(page, x, y))
         if not is_of(colours[-1], expected):
             fail('%s is %s, dark %s: %r' % (name, expected, dark, colours[-1]))
         page.move(x, y)
@@ -192,8 +193,8 @@ def main():
         for name in ('inverted', 'sandwich', 'flame'):
             page.eval("swizzle.showChart('%s')" % name)
             page.settle()
-        check.check_quiet(page, html)
-    return 1 if check.failures else 0
+        check_quiet(page, html)
+    return 1 if expect.failures else 0
 
 
 sys.exit(main())

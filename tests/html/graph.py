@@ -15,15 +15,8 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser  # noqa: E402
-
-failures = 0
-
-
-def equal(expected, actual, what):
-    global failures
-    if expected != actual:
-        failures += 1
-        print('%s: expected %r, got %r' % (what, expected, actual))
+import expect  # noqa: E402
+from expect import equal  # noqa: E402
 
 
 def near(expected, actual, what):
@@ -173,7 +166,7 @@ def main(page, table, graph, limit, picture=None):
         equal([], b.complaints, 'complaints')
         equal([], [url for url in b.requests if not url.startswith(('file:', 'data:'))],
               'requests')
-    return failures
+    return expect.failures
 
 
 if __name__ == '__main__':

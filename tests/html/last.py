@@ -14,8 +14,9 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser  # noqa: E402
-import check  # noqa: E402
-from check import equal  # noqa: E402
+import expect  # noqa: E402
+from expect import equal  # noqa: E402
+from profile_page import check_quiet, choose  # noqa: E402
 
 dump, profile, function = sys.argv[1:]
 
@@ -57,13 +58,13 @@ def main():
         with browser.Browser(1400, 900) as page:
             page.open(html)
             page.settle()
-            check.current = 'last values'
-            check.choose(page, function)
+            expect.current = 'last values'
+            choose(page, function)
             equal(sorted(expected(part)), sorted(page.eval(SHOWN)), function)
-            check.choose(page, '[outside]')
+            choose(page, '[outside]')
             equal([], page.eval(SHOWN), 'values of [outside]')
-            check.check_quiet(page, html)
-    return 1 if check.failures else 0
+            check_quiet(page, html)
+    return 1 if expect.failures else 0
 
 
 sys.exit(main())

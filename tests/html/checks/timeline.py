@@ -1,0 +1,224 @@
+"""The timeline: lanes, boxes, what is told of them, what woke them."""
+
+import collections
+import json
+import re
+
+from expect import close, equal, fail
+from profile_page import boxes, choose, pixel, window
+
+
+def head(page, tid):
+    """Where the head of a thread's lane is."""
+    return page.eval('''(() => {
+        const {chart} = swizzle;
+        const r = chart.canvas.getBoundingClientRect();
+        let y = 22 - chart.scroll;
+        for (const thread of chart.lanes()) {
+            if (thread.tid === %s)
+                return [r.x + 40, r.y + y + 8];
+            y += chart.laneHeight(thread);
+        }
+        })()''' % tid)
+
+
+def fold(page, tid, folded):
+    """Folds a thread's lane, or unfolds it."""
+    index = page.eval('swizzle.model.threads.find(thread =>'
+                      ' thread.tid === %s).index' % tid)
+    if page.eval('swizzle.chart.folded.has(%d)' % index) != folded:
+        page.click(*head(page, tid))
+
+
+def check_timeline(page, profile):
+    """the timeline has a lane for each thread, and boxes for the calls"""
+    page.click_on('[data-chart=timeline]')
+    tids = {name: tid for tid, name in profile.threads()}
+    extent = window(page)[1]
+    # room for all lanes
+    for tid in tids.values():
+        fold(page, tid, True)
+    fold(page, tids['left'], False)
+    choose(page, 'left')
+    page.key('f')
+    box = boxes(page, 'left')
+    equal(1, len(box), 'activations of left')
+    x, y = box[0]['x'] + box[0]['width'] / 2, box[0]['y'] + 9
+    page.move(x, y)
+    tip = page.eval("document.querySelector('#tip').innerText")
+    for part in ('left', 'this call', tids['left']):
+        if part not in tip:
+            fail('no %r in the tooltip %r' % (part, tip))
+    page.click(x, y, 2)
+    start, end = window(page)
+    raw = profile.table('--no-compensate')['left', 'pages'][2]
+    close(raw, end - start, 1, 'window after a double click')
+    # the calls in it, in the row below
+    found = boxes(page, 'twice')
+    if not 1 <= len(found) <= 100:
+        fail('%d boxes of twice, which is called 100 times' % len(found))
+    tops = {box['y'] for box in found}
+    equal({boxes(page, 'left')[0]['y'] + 19}, tops, 'row of what it calls')
+    page.key('Escape')
+    page.key('0')
+    equal([0, extent], window(page), 'window after 0')
+    choose(page, 'right')
+    page.key('f')
+    fold(page, tids['<b>right'], True)
+    low = boxes(page, 'right')[0]['height']
+    fold(page, tids['<b>right'], False)
+    high = boxes(page, 'right')[0]['height']
+    if not low < high:
+        fail('a box in a folded lane is %s high, in another %s' % (low, high))
+    page.key('e')
+    equal(high, boxes(page, 'right')[0]['height'], 'height after E')
+    page.key('e')
+    equal(low, boxes(page, 'right')[0]['height'], 'height after E again')
+    page.key('Escape')
+    page.key('0')
+
+
+def check_low(page, profile):
+    """a folded lane has names where its window has few rows"""
+    page.click_on('[data-chart=timeline]')
+    tids = {name: tid for tid, name in profile.threads()}
+    for tid in tids.values():
+        fold(page, tid, True)
+    lane = ("swizzle.chart.lanes().find(thread => thread.tid === %s)"
+            % tids['<b>right'])
+    page.eval("""(() => {
+        const {chart} = swizzle, {trace} = %s;
+        // within a call of the deepest row
+        const at = trace.byDepth[trace.rows[trace.deepest - 1]];
+        const from = trace.start[at] - swizzle.model.first;
+        const span = trace.end[at] - trace.start[at];
+        chart.setWindow(from + span / 4, from + span * 3 / 4);
+        })()""" % lane)
+    page.settle()
+    rows = page.eval('swizzle.chart.rowsOf(%s)' % lane)
+    deepest = page.eval('%s.trace.deepest' % lane)
+    equal(deepest, rows['last'], 'rows to the deepest one')
+    equal(True, rows['first'] > 0, 'some calls are around all of it')
+    equal(19, rows['high'], 'height of a row')
+    # the last row is drawn where it lies, with its name, and is found there
+    name = page.eval("""(() => {
+        const {trace, nodes} = %s;
+        const at = trace.byDepth[trace.rows[trace.deepest - 1]];
+        return swizzle.model.catalog.name[nodes.fn[trace.node[at]]];
+        })()""" % lane)
+    box = max(boxes(page, name), key=lambda box: box['y'])
+    x, y = box['x'] + box['width'] / 2, box['y'] + 9
+    page.click(x, y)
+    equal(name, page.eval("document.querySelector('#details h3')"
+                          ".textContent"), 'the box that was clicked')
+    item = page.eval("""(() => {
+        const r = swizzle.chart.canvas.getBoundingClientRect();
+        const {thread, at} = swizzle.chart.at(%f - r.x, %f - r.y);
+        return thread.trace.depth[at]; })()""" % (x, y))
+    equal(deepest - 1, item, 'depth of the box that was clicked')
+    page.key('Escape')
+    page.key('0')
+    # all is in view: all rows, which are low
+    whole = page.eval('swizzle.chart.rowsOf(%s)' % lane)
+    equal([0, deepest], [whole['first'], whole['last']], 'rows of all')
+    equal(True, whole['high'] < 19, 'they are low')
+    for tid in tids.values():
+        fold(page, tid, False)
+
+
+def check_tips(page, profile):
+    """a box tells its time with and without what the hooks took"""
+    page.click_on('[data-chart=timeline]')
+    for name in ('main', 'left'):
+        choose(page, name)
+        page.key('f')
+        box = boxes(page, name)[0]
+        page.move(box['x'] + box['width'] / 2, box['y'] + 4)
+        tip = page.eval("document.querySelector('#tip').innerText")
+        rows = dict(re.findall(r'^(.+)\n(.+)$', tip[tip.index('thread\n'):],
+                               re.M))
+        # one call: what the table has
+        for row, options in (('time', ()),
+                             ('time with hooks', ('--no-compensate',))):
+            ns = profile.table(*options)[name, 'pages'][2]
+            value, unit = rows[row].split('\u202f')
+            value = float(value) * {'s': 1e9, 'ms': 1e6, '\xb5s': 1e3,
+                                    'ns': 1}[unit]
+            close(ns, value, ns / 500, '%s of %s' % (row, name))
+        page.key('Escape')
+    page.key('0')
+
+
+def check_off(page, profile):
+    """when threads did not run is hatched, and told under the mouse"""
+    info = profile.info()
+    block = info[info.index('context switches'):].split('\n\n')[0]
+    wanted = {line.split()[0]: int(line.split()[3])
+              for line in block.splitlines()[2:]}
+    shown = dict(page.eval("swizzle.model.threads.map(({tid, off}) =>"
+                           " [String(tid), off.before[off.count]])"))
+    equal(sorted(wanted), sorted(shown), 'threads')
+    for tid, ns in wanted.items():
+        close(ns, shown.get(tid, 0), 1000, 'time off of %s' % tid)
+    page.click_on('[data-chart=timeline]')
+    choose(page, 'rest')
+    page.key('f')
+    box = boxes(page, 'rest')[0]
+    y = box['y'] + box['height'] / 2
+    below, names = ({tuple(pixel(page, box['x'] + box['width'] * 0.6 + x, at))
+                     for x in range(12)} for at in (y + box['height'] / 2 - 4, y))
+    if len(below) < 2:
+        fail('rest() is not hatched: %s' % below)
+    if len(names) > 1:
+        fail('names in rest() are hatched: %s' % names)
+    page.move(box['x'] + box['width'] / 2, y)
+    tip = page.eval("document.querySelector('#tip').innerText")
+    found = re.search(r'did not run\n.*, ([0-9.]+)', tip)
+    if not found or not 95 <= float(found[1]) <= 100:
+        fail('rest() did not run: %r' % tip)
+    page.key('Escape')
+    page.key('0')
+
+
+def check_flows(page, profile):
+    """lines lead from what woke a call to it, while the mouse is over it"""
+    wanted = collections.Counter(
+        event['name'] for event in
+        json.loads(profile.run('-f', 'chrome', '-o', '-'))['traceEvents']
+        if event['ph'] == 's')
+    shown = collections.Counter(page.eval(
+        'swizzle.model.flows.byThread.flat().filter(end => end.wakes)'
+        '.map(end => end.name)'))
+    equal(wanted, shown, 'flows')
+    equal(True, page.eval('swizzle.model.flows.byThread.flat().every('
+                          'end => end.other.wakes !== end.wakes &&'
+                          ' (end.wakes ? end.time <= end.other.time : true))'),
+          'ends that belong together')
+    page.click_on('[data-chart=timeline]')
+    choose(page, 'read')
+    page.key('f')
+    box = boxes(page, 'read')[0]
+    x, y = box['x'] + box['width'] / 2, box['y'] + box['height'] / 2
+    equal(0, page.eval('swizzle.chart.lines.length'), 'lines before')
+    page.move(x, y)
+    page.settle()
+    tip = page.eval("document.querySelector('#tip').innerText")
+    if not re.search(r'woken by\nsend in flows \d+ \(flows\)', tip):
+        fail('not told of who woke it: %r' % tip)
+    lines = page.eval('swizzle.chart.lines')
+    equal(1, len(lines), 'lines')
+    # the line comes from another lane, and ends where the call does
+    corner = page.eval('(() => { const r = swizzle.chart.canvas'
+                       '.getBoundingClientRect(); return [r.x, r.y]; })()')
+    close(box['x'] + box['width'], lines[0][1]['x'] + corner[0], 3, 'its end')
+    close(y, lines[0][1]['y'] + corner[1], 3, 'its height')
+    equal(True, abs(lines[0][0]['y'] - lines[0][1]['y']) > 19, 'another lane')
+    at = lines[0][1]['x'] + corner[0] - 5, lines[0][1]['y'] + corner[1]
+    there = pixel(page, *at)
+    page.move(corner[0] + 3, corner[1] + 8)
+    page.settle()
+    equal(0, page.eval('swizzle.chart.lines.length'), 'lines behind')
+    if pixel(page, *at) == there:
+        fail('no line is drawn')
+    page.key('Escape')
+    page.key('0')
