@@ -1,0 +1,190 @@
+/* Costs where some calls were timed and stand for the others. */
+
+#include <check.h>
+
+#include "tests/unit/run_suite.h"
+#include "tests/unit/summed_profile.h"
+
+/* Of a hundred calls twenty were timed, for fifty: an estimate. */
+START_TEST(estimates_from_timed_calls)
+{
+	struct swz_file_header *header = builder_header(&sum.builder);
+
+	header->flags |= SWZ_FILE_SAMPLED;
+	header->cost_inside = 1024;
+	header->cost_outside = 1024;
+	header->cost_untimed = 512;
+	sum_call(1, 0, 1, 1, 1, 700, 1);
+	sum_node(1)->timed = 1;
+	sum_call(2, 1, 2, 2, 100, 150, 50);
+	sum_node(2)->timed = 20;
+	sum_node(2)->squares = 100;
+	sum_up(true);
+	/* 300 by all calls, less one for each */
+	ck_assert_int_eq(sum_costs(2).self_ns, 200);
+	ck_assert_uint_eq(sum_costs(2).calls, 100);
+	/* 400, less one for its own call; what the hooks beneath took was 20 x
+	 * 2 + 80 x 0.5, of which 100 are taken already */
+	ck_assert_int_eq(sum_costs(1).self_ns, 400 - 1 + 20);
+	/* its one call took two */
+	ck_assert_int_eq(sum_costs(0).self_ns, 300 - 2 + 1);
+	/* 16 x 100 - 3 x 3 x 50 x (50 / 20 - 1) */
+	ck_assert_double_eq_tol(sum_costs(2).variance_ns, 925, 0.01);
+	ck_assert_double_eq_tol(sum_costs(1).variance_ns, 925, 0.01);
+	ck_assert(sum.report.sampled);
+}
+END_TEST
+
+/* What a context calls of itself is no uncertainty of its own time. */
+START_TEST(estimates_of_recursion)
+{
+	builder_header(&sum.builder)->flags |= SWZ_FILE_SAMPLED;
+	sum_call(1, 0, 1, 1, 100, 150, 50);
+	sum_call(2, 1, 1, 1, 100, 150, 50);
+	for (uint32_t i = 1; i <= 2; i++) {
+		sum_node(i)->timed = 20;
+		sum_node(i)->squares = 100;
+	}
+	sum_up(false);
+	ck_assert_int_eq(sum_costs(1).self_ns, 300);
+	ck_assert_double_eq_tol(sum_costs(1).variance_ns, 925, 0.01);
+	ck_assert_double_eq_tol(sum_costs(0).variance_ns, 925, 0.01);
+}
+END_TEST
+
+/* Those that are not outermost, however many, add nothing. */
+START_TEST(estimates_of_recursion_have_its_outermost_time)
+{
+	builder_header(&sum.builder)->flags |= SWZ_FILE_SAMPLED;
+	sum_call(1, 0, 1, 1, 100, 150, 50);
+	sum_call(2, 1, 1, 1, 10, 15, 5);
+	sum_call(3, 1, 1, 1, 10, 15, 5);
+	sum_node(1)->timed = 20;
+	sum_node(2)->timed = sum_node(3)->timed = 2;
+	sum_up(false);
+	ck_assert_uint_eq(sum_costs(1).calls, 120);
+	ck_assert_int_eq(sum_costs(1).inclusive_ns, 300);
+}
+END_TEST
+
+/* The calls of a leaf that are not timed cost less. */
+START_TEST(estimates_the_cost_of_leaves)
+{
+	struct swz_file_header *header = builder_header(&sum.builder);
+
+	header->flags |= SWZ_FILE_SAMPLED;
+	header->cost_inside = 1024;
+	header->cost_outside = 1024;
+	header->cost_untimed = 512;
+	header->cost_leaf = 256;
+	builder_function_record(&sum.builder, 0, 1)->flags = SWZ_FUNCTION_LEAF;
+	sum_call(1, 0, 1, 1, 1, 700, 1);
+	sum_node(1)->timed = 1;
+	sum_call(2, 1, 2, 2, 100, 150, 50);
+	sum_node(2)->timed = 20;
+	sum_up(true);
+	ck_assert_int_eq(sum_costs(2).self_ns, 200);
+	/* the hooks beneath took 20 x 2 + 80 x 0.25, of which 100 are taken
+	 * already */
+	ck_assert_int_eq(sum_costs(1).self_ns, 400 - 1 + 40);
+	ck_assert_int_eq(sum_costs(0).self_ns, 300 - 2 + 1);
+}
+END_TEST
+
+/* What was timed was long by chance. */
+START_TEST(estimates_do_not_exceed_the_time)
+{
+	builder_header(&sum.builder)->flags |= SWZ_FILE_SAMPLED;
+	sum_call(1, 0, 1, 1, 1, 900, 1);
+	sum_node(1)->timed = 1;
+	sum_call(2, 1, 2, 2, 1000, 500, 100);
+	sum_node(2)->timed = 50;
+	sum_up(false);
+	ck_assert_int_le(sum_of_self(), 1000);
+	ck_assert_int_ge(sum_of_self(), 998); /* each is rounded down */
+	ck_assert_int_le(sum_costs(2).inclusive_ns, 1000);
+	ck_assert_int_ge(sum_costs(2).self_ns, 998);
+}
+END_TEST
+
+/* Beside a hundred calls, of which those that were timed stand for all, two
+ * that stand for themselves. */
+START_TEST(long_calls_count_for_themselves)
+{
+	builder_header(&sum.builder)->flags |= SWZ_FILE_SAMPLED;
+	sum_call(1, 0, 1, 1, 1, 900, 1);
+	sum_node(1)->timed = 1;
+	sum_call(2, 1, 2, 2, 100, 150, 50);
+	sum_node(2)->timed = 20;
+	sum_node(2)->squares = 100;
+	sum_call(3, 1, 2, 2, 2, 200, 2);
+	sum_node(3)->timed = 2;
+	sum_node(3)->call_site |= SWZ_CALL_SITE_LONG;
+	sum_up(false);
+	ck_assert_int_eq(sum_costs(2).self_ns, 300 + 200);
+	ck_assert_int_eq(sum_costs(2).inclusive_ns, 300 + 200);
+	ck_assert_uint_eq(sum_costs(2).calls, 102);
+	ck_assert_int_eq(sum_costs(1).self_ns, 900 - 500);
+	/* 16 x 100 - 3 x 3 x 50 x (50 / 20 - 1) */
+	ck_assert_double_eq_tol(sum_costs(2).variance_ns, 925, 0.01);
+}
+END_TEST
+
+/* Of a recursion that was resumed together with its stack, again and again,
+ * each activation has lasted as long as all that; none has begun here. */
+START_TEST(resumed_recursion_needs_no_repair)
+{
+	for (int resumed = 0; resumed < 2; resumed++) {
+		if (resumed) {
+			sum_end();
+			sum_begin();
+		}
+		builder_header(&sum.builder)->flags |= SWZ_FILE_SAMPLED;
+		sum_call(1, 0, 1, 1, 1, 900, 1);
+		sum_node(1)->timed = 1;
+		sum_call(2, 1, 2, 2, 0, 0, 0);
+		sum_node(2)->open |= resumed ? SWZ_NODE_RESUMED : 0;
+		sum_call(3, 1, 2, 2, 0, 3000, 0);
+		sum_node(3)->timed = 30;
+		sum_node(3)->call_site |= SWZ_CALL_SITE_LONG;
+		sum_up(false);
+		ck_assert_uint_eq(sum.report.repaired_nodes, resumed ? 0 : 1);
+		ck_assert_int_le(sum_of_self(), 1000);
+	}
+}
+END_TEST
+
+/* Where a damaged file says of which edge they are, that is none. */
+START_TEST(long_calls_of_no_edge_are_dropped)
+{
+	builder_header(&sum.builder)->flags |= SWZ_FILE_SAMPLED;
+	sum_call(1, 0, 1, 1, 1, 900, 1);
+	sum_node(1)->timed = 1;
+	sum_call(2, 1, 0, 2, 2, 200, 2);
+	sum_node(2)->call_site |= SWZ_CALL_SITE_LONG;
+	sum_call(3, 1, 1000000, 2, 2, 200, 2);
+	sum_node(3)->call_site |= SWZ_CALL_SITE_LONG;
+	sum_up(false);
+	ck_assert_uint_eq(sum_costs(2).calls, 0);
+	ck_assert_int_eq(sum_costs(1).self_ns, 900);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("aggregate_estimates");
+	TCase *tests = tcase_create("aggregate_estimates");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_checked_fixture(tests, sum_begin, sum_end);
+	tcase_add_test(tests, estimates_from_timed_calls);
+	tcase_add_test(tests, estimates_of_recursion);
+	tcase_add_test(tests, estimates_of_recursion_have_its_outermost_time);
+	tcase_add_test(tests, estimates_the_cost_of_leaves);
+	tcase_add_test(tests, estimates_do_not_exceed_the_time);
+	tcase_add_test(tests, long_calls_count_for_themselves);
+	tcase_add_test(tests, resumed_recursion_needs_no_repair);
+	tcase_add_test(tests, long_calls_of_no_edge_are_dropped);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}

@@ -1,0 +1,89 @@
+/* The shortest and the longest call of a function. */
+
+#include <check.h>
+
+#include "tests/unit/run_suite.h"
+#include "tests/unit/summed_profile.h"
+
+/* 1 is called once and calls 2 ten times: of 500 ticks hooks took 10 and 140.
+ */
+START_TEST(a_single_call_is_the_longest_and_all)
+{
+	sum_call(1, 0, 1, 1, 1, 500, 500);
+	sum_call(2, 1, 2, 2, 10, 300, 300);
+	sum_up(true);
+	ck_assert_int_eq(sum_costs(1).inclusive_ns, 350);
+	ck_assert_int_eq(sum_costs(1).min_ns, 350);
+	ck_assert_int_eq(sum_costs(1).max_ns, 350);
+	ck_assert_int_eq(sum_costs(2).max_ns, 30 - 10);
+}
+END_TEST
+
+/* 1 is called twice, for 500 and 100 ticks, in which it calls 2 20 times. Of
+ * what remains of it without its own hooks, 580, its calls' took 280. */
+START_TEST(the_cost_of_nested_calls_is_in_proportion)
+{
+	sum_call(1, 0, 1, 1, 2, 600, 600);
+	sum_node(1)->min_ticks = 100;
+	sum_node(1)->max_ticks = 500;
+	sum_call(2, 1, 2, 2, 20, 400, 400);
+	sum_node(2)->min_ticks = 15;
+	sum_node(2)->max_ticks = 60;
+	sum_up(true);
+	ck_assert_int_eq(sum_costs(1).inclusive_ns, 300);
+	ck_assert_int_eq(sum_costs(1).min_ns, 90 * 300 / 580);
+	ck_assert_int_eq(sum_costs(1).max_ns, 490 * 300 / 580);
+	/* they call nothing */
+	ck_assert_int_eq(sum_costs(2).min_ns, 5);
+	ck_assert_int_eq(sum_costs(2).max_ns, 50);
+}
+END_TEST
+
+/* Nothing but that one of three takes at least their mean. */
+START_TEST(calls_that_have_not_ended_bound_the_longest)
+{
+	sum_call(1, 0, 1, 1, 3, 100 + ENTRY(1200), 100 + ENTRY(1200));
+	sum_node(1)->open = OPEN(1);
+	sum_node(1)->min_ticks = 40;
+	sum_node(1)->max_ticks = 60;
+	sum_call(2, 1, 2, 2, 1, ENTRY(1500), ENTRY(1500));
+	sum_node(2)->open = OPEN(1);
+	sum_node(2)->min_ticks = sum_node(2)->max_ticks = 0;
+	sum_up(false);
+	ck_assert_int_eq(sum_costs(1).inclusive_ns, 900);
+	ck_assert_int_eq(sum_costs(1).min_ns, 40);
+	ck_assert_int_eq(sum_costs(1).max_ns, 300);
+	ck_assert_int_eq(sum_costs(2).inclusive_ns, 500);
+	ck_assert_int_eq(sum_costs(2).min_ns, 500);
+	ck_assert_int_eq(sum_costs(2).max_ns, 500);
+}
+END_TEST
+
+START_TEST(compensation_stops_at_zero)
+{
+	sum_call(1, 0, 1, 1, 10, 50, 50);
+	sum_up(true);
+	ck_assert_int_eq(sum_costs(1).self_ns, 0);
+	ck_assert_int_eq(sum_costs(1).inclusive_ns, 0);
+	/* no more than all together */
+	ck_assert_int_eq(sum_costs(1).min_ns, 0);
+	ck_assert_int_eq(sum_costs(1).max_ns, 0);
+	ck_assert_int_eq(sum_costs(0).self_ns, 950 - 40);
+	ck_assert_int_eq(sum.report.total_ns, 910);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("aggregate_extremes");
+	TCase *tests = tcase_create("aggregate_extremes");
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_checked_fixture(tests, sum_begin, sum_end);
+	tcase_add_test(tests, a_single_call_is_the_longest_and_all);
+	tcase_add_test(tests, the_cost_of_nested_calls_is_in_proportion);
+	tcase_add_test(tests, calls_that_have_not_ended_bound_the_longest);
+	tcase_add_test(tests, compensation_stops_at_zero);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
