@@ -150,7 +150,7 @@ RUNTIME_PURE := thunks/arena.c thunks/leaders.c thunks/maps.c thunks/near.c $(ad
 
 UNIT_SRC    := $(wildcard tests/unit/*.c)
 UNIT_TESTS  := $(filter tests/unit/test_%.c,$(UNIT_SRC))
-UNIT_HELP   := $(filter-out $(UNIT_TESTS),$(UNIT_SRC))
+UNIT_HELP   := $(filter-out $(UNIT_TESTS),$(UNIT_SRC)) $(wildcard tests/unit/*.S)
 FUZZ_SRC    := $(wildcard tests/fuzz/*.c)
 TARGET_SRC  := $(wildcard tests/targets/*.c tests/targets/*.cc \
 		 tests/targets/*.S)
