@@ -351,7 +351,7 @@ $(patsubst tests/%.c,$(B)/test/%,$(STACKS_MAINS)): $(B)/test/stacks/%: \
 # more than one file or flag set says so itself in tests/e2e.
 
 TARGETS_DIR := $(B)/test/targets
-TARGET_H    := $(wildcard tests/targets/*.h)
+TARGET_H    := $(wildcard tests/targets/*.h tests/targets/patching/*.S)
 TARGET_LIBS := $(patsubst tests/targets/%,$(TARGETS_DIR)/%.so,$(basename \
 		 $(filter tests/targets/lib%,$(TARGET_SRC))))
 TARGET_BIN  := $(patsubst tests/targets/%,$(TARGETS_DIR)/%,$(basename \
