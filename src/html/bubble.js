@@ -101,9 +101,7 @@ class Bubble {
 			make('p', {class: 'dim'}, [model.moduleName(fn),
 				model.source(fn)].filter(Boolean).join(' · ')),
 			...(values ? this.values(item, values) : []),
-			make('dl', {}, ...rows.slice(1).map(([name, value]) =>
-				make('div', {}, make('dt', {}, name),
-					make('dd', {}, value)))),
+			pairs(rows.slice(1)),
 			...this.stack(frames, entries));
 	}
 

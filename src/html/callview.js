@@ -4,6 +4,16 @@ const MOST_ROWS = 600000; // browsers have no higher elements
 const OPEN_AT_FIRST = 400;
 const INDENT = 14, MOST_INDENT = 40;
 const MORE = -1; // a row that says that there are more
+const CALL_KEYS = [
+	['↑ ↓', 'from row to row'],
+	['→ ←', 'unfold, fold; to the caller'],
+	['/', 'search; Enter and Shift+Enter go through what was found'],
+	['X', 'only errors and exceptions'],
+	['E, C', 'unfold, fold all'],
+	['Esc', 'end the search, then the choice'],
+	['T', 'dark or light'],
+	['?', 'these keys'],
+];
 
 function seconds(ns) {
 	return (ns / 1e9).toFixed(6);
@@ -320,8 +330,7 @@ class CallView {
 			make('div', {class: 'values'}, ...this.parts(chosen).slice(1)
 				.filter(part => part.className !== 'call-args')
 				.map(part => make('div', {}, part))),
-			make('dl', {}, ...figures.map(([what, value]) => make('div', {},
-				make('dt', {}, what), make('dd', {}, value)))),
+			pairs(figures),
 			...near,
 			...this.object(chosen),
 			...this.linksTo('Called by', callers),
@@ -515,28 +524,14 @@ class CallView {
 	}
 
 	listen() {
-		$('query').addEventListener('input', () =>
-			this.search($('query').value));
-		$('query').addEventListener('keydown', event => {
-			if (event.key === 'Enter')
-				this.nextFound(event.shiftKey ? -1 : 1);
-			else if (event.key === 'Escape')
-				this.leaveSearch();
-			else
-				return;
-			event.preventDefault();
-			event.stopPropagation();
-		});
+		wireQuery(text => this.search(text), step => this.nextFound(step),
+			() => this.leaveSearch());
 		addEventListener('keydown', event => this.key(event));
 		addEventListener('hashchange', () => this.fromAddress());
 		$('unfold-all').onclick = () => this.setAll(1);
 		$('fold-all').onclick = () => this.setAll(0);
-		commonButtons([['↑ ↓', 'from row to row'], ['→ ←', 'unfold, fold; to ' +
-			'the caller'], ['/', 'search; Enter and Shift+Enter go through ' +
-			'what was found'], ['X', 'only errors and exceptions'],
-		['E, C', 'unfold, fold all'], ['Esc', 'end the search, then the ' +
-			'choice'], ['T', 'dark or light'], ['?', 'these keys']],
-		this.list.grid);
+		$('theme').onclick = turnTheme;
+		this.help = new Help(CALL_KEYS, this.list.grid);
 	}
 
 	leaveSearch() {
@@ -547,47 +542,15 @@ class CallView {
 	key(event) {
 		const actions = {
 			'/': () => $('query').focus(),
-			'?': () => $('help-open').click(),
+			'?': () => this.help.show(true),
 			e: () => this.setAll(1),
 			c: () => this.setAll(0),
-			t: () => $('theme').click(),
+			t: turnTheme,
 			x: () => $('errors') && this.toggleErrors(),
-			Escape: () => !$('help').hidden ? $('help').click() :
+			Escape: () => this.help.shown ? this.help.show(false) :
 				this.keep ? this.leaveSearch() : this.choose(-1, false),
 		};
 
 		pageKey(event, actions);
 	}
-}
-
-// A key of the page, unless it is typed somewhere.
-function pageKey(event, actions) {
-	const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-
-	if (event.ctrlKey || event.altKey || event.metaKey || !actions[key] ||
-		event.target === $('query'))
-		return;
-	event.preventDefault();
-	actions[key]();
-}
-
-// Dark or light, and the keys that there are.
-function commonButtons(keys, focus) {
-	$('theme').onclick = () => {
-		const dark = getComputedStyle(document.documentElement)
-			.getPropertyValue('--dark').trim() === '1';
-
-		document.documentElement.dataset.theme = dark ? 'light' : 'dark';
-	};
-	$('help').replaceChildren(make('div', {}, make('h2', {}, 'Keys'),
-		make('dl', {}, ...keys.map(([key, what]) => make('div', {},
-			make('dt', {}, key), make('dd', {}, what))))));
-	$('help-open').onclick = () => {
-		$('help').hidden = false;
-		$('help').focus();
-	};
-	$('help').onclick = () => {
-		$('help').hidden = true;
-		focus.focus();
-	};
 }

@@ -56,11 +56,8 @@ class Details {
 		const {sums} = model;
 		const calls = sums.calls[fn];
 		const list = make('dl', {});
-		const add = (name, value, title) => {
-			list.append(make('div', {},
-				make('dt', {}, name),
-				make('dd', {title: title || ''}, value)));
-		};
+		const add = (name, value, title) =>
+			list.append(pair(name, value, {title: title || ''}));
 		const time = (name, ns, extra) => add(name, durationOrBound(ns) +
 			(extra ? ', ' + extra : ''), grouped(ns) + ' ns');
 

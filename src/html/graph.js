@@ -326,7 +326,7 @@ class GraphPage {
 		const style = getComputedStyle(document.documentElement);
 		const get = name => style.getPropertyValue(name).trim();
 
-		return {dark: get('--dark') === '1', back: get('--back'),
+		return {dark: isDark(), back: get('--back'),
 			text: get('--text'), dim: get('--dim'), line: get('--line'),
 			accent: get('--accent'), found: get('--found')};
 	}
@@ -489,12 +489,9 @@ class GraphPage {
 		[...$('legend').querySelectorAll('i')].forEach((dot, i) => {
 			dot.style.background = `hsl(${modules[i].hue} 62% 66%)`;
 		});
-		$('help').replaceChildren(make('div', {}, make('h2', {}, 'Keys'),
-			make('dl', {}, ...KEYS.map(([key, text]) => make('div', {},
-				make('dt', {}, key), make('dd', {}, text)))),
-			make('p', {class: 'dim'}, 'The area of a circle is the self time, ' +
-				`the width of an arrow the number of ${this.graph.unit}s, ` +
-				'the colour the module.')));
+		this.help = new Help(KEYS, this.canvas, make('p', {class: 'dim'},
+			'The area of a circle is the self time, the width of an arrow ' +
+			`the number of ${this.graph.unit}s, the colour the module.`));
 	}
 
 	leftOut() {
@@ -558,8 +555,7 @@ class GraphPage {
 		$('about').replaceChildren(make('h2', {}, node.name),
 			make('div', {class: 'dim', title: node.path}, node.module +
 				(node.file ? `  ${baseName(node.file)}:${node.line}` : '')),
-			make('dl', {}, ...this.figures(node).map(([what, text]) =>
-				make('div', {}, make('dt', {}, what), make('dd', {}, text)))),
+			pairs(this.figures(node)),
 			make('button', {id: 'to-source', class: 'to-source',
 				onclick: () => this.showSource()}, 'Source'),
 			...list('Called by', node.callers, 'from'),
@@ -621,8 +617,7 @@ class GraphPage {
 			return;
 		$('tip').replaceChildren(make('b', {}, node.name), make('p', {},
 			node.module + (node.file ? `  ${baseName(node.file)}:${node.line}` :
-				'')), make('dl', {}, ...this.figures(node).map(([what, text]) =>
-			make('div', {}, make('dt', {}, what), make('dd', {}, text)))));
+				'')), pairs(this.figures(node)));
 		const {width, height} = $('tip').getBoundingClientRect();
 
 		$('tip').style.left = Math.max(4, Math.min(x + 16,
@@ -714,16 +709,17 @@ class GraphPage {
 			this.showSource();
 		});
 		addEventListener('keydown', event => this.key(event));
-		$('query').addEventListener('input', () =>
-			this.search($('query').value));
-		$('query').addEventListener('keydown', event => this.queryKey(event));
+		wireQuery(text => this.search(text), step => this.nextFound(step),
+			() => {
+				$('query').value = '';
+				this.search('');
+				this.canvas.focus();
+			});
 		$('limit').addEventListener('input', () => this.setLimit());
 		$('zoom-in').onclick = () => this.zoom(1.3);
 		$('zoom-out').onclick = () => this.zoom(1 / 1.3);
 		$('zoom-reset').onclick = () => this.fit();
 		$('theme').onclick = () => this.toggleTheme();
-		$('help-open').onclick = () => this.showHelp(true);
-		$('help').onclick = () => this.showHelp(false);
 	}
 
 	dragTo(x, y) {
@@ -769,32 +765,8 @@ class GraphPage {
 	}
 
 	toggleTheme() {
-		const dark = this.style().dark;
-
-		document.documentElement.dataset.theme = dark ? 'light' : 'dark';
+		turnTheme();
 		this.draw();
-	}
-
-	showHelp(shown) {
-		$('help').hidden = !shown;
-		if (shown)
-			$('help').focus();
-		else
-			this.canvas.focus();
-	}
-
-	queryKey(event) {
-		if (event.key === 'Enter') {
-			this.nextFound(event.shiftKey ? -1 : 1);
-		} else if (event.key === 'Escape') {
-			$('query').value = '';
-			this.search('');
-			this.canvas.focus();
-		} else {
-			return;
-		}
-		event.preventDefault();
-		event.stopPropagation();
 	}
 
 	key(event) {
@@ -804,9 +776,9 @@ class GraphPage {
 			'=': () => this.zoom(1.3),
 			'-': () => this.zoom(1 / 1.3),
 			'0': () => this.fit(),
-			'?': () => this.showHelp($('help').hidden),
-			Escape: () => $('help').hidden ? this.choose(null) :
-				this.showHelp(false),
+			'?': () => this.help.show(!this.help.shown),
+			Escape: () => this.help.shown ? this.help.show(false) :
+				this.choose(null),
 			t: () => this.toggleTheme(),
 			p: () => this.hold(),
 			m: () => this.chosen && this.showModule(this.chosen.of),
@@ -821,14 +793,10 @@ class GraphPage {
 		const onGraph = event.target === this.canvas ||
 			event.target === document.body || event.target === $('help');
 		const always = ['/', '?', 'Escape', 't', '0', '+', '-', '='];
-		const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
 
-		if (event.ctrlKey || event.altKey || event.metaKey || !actions[key] ||
-			event.target === $('query') || event.target === $('limit') ||
-			!onGraph && !always.includes(key))
-			return;
-		event.preventDefault();
-		actions[key]();
+		if (event.target !== $('limit') &&
+			(onGraph || always.includes(keyOf(event))))
+			pageKey(event, actions);
 	}
 
 	hold() {

@@ -2,6 +2,13 @@
 // leads to that call's page.
 
 const OUTCOMES = ['returned', 'error', 'exception', 'other'];
+const INDEX_KEYS = [
+	['↑ ↓', 'from row to row'],
+	['Enter', 'the page of the call'],
+	['/', 'search'],
+	['T', 'dark or light'],
+	['?', 'these keys'],
+];
 
 function readInvocations(bytes) {
 	const reader = new Reader(bytes);
@@ -159,22 +166,19 @@ class InvocationView {
 	}
 
 	listen() {
-		$('query').addEventListener('input', () => this.update());
-		$('query').addEventListener('keydown', event => {
-			if (event.key !== 'Escape')
-				return;
+		const help = new Help(INDEX_KEYS, this.list.grid);
+
+		$('theme').onclick = turnTheme;
+		wireQuery(() => this.update(), null, () => {
 			$('query').value = '';
 			this.update();
 			this.list.grid.focus();
 		});
-		commonButtons([['↑ ↓', 'from row to row'], ['Enter', 'the page of the ' +
-			'call'], ['/', 'search'], ['T', 'dark or light'],
-		['?', 'these keys']], this.list.grid);
 		addEventListener('keydown', event => pageKey(event, {
 			'/': () => $('query').focus(),
-			'?': () => $('help-open').click(),
-			t: () => $('theme').click(),
-			Escape: () => $('help').click(),
+			'?': () => help.show(true),
+			t: turnTheme,
+			Escape: () => help.show(false),
 		}));
 	}
 }

@@ -237,8 +237,7 @@ class Notes {
 		const {model} = this.app;
 		const index = model.profiles.indexOf(profile);
 		const facts = make('dl', {});
-		const add = (name, value) => facts.append(make('div', {},
-			make('dt', {}, name), make('dd', {}, value)));
+		const add = (name, value) => facts.append(pair(name, value));
 
 		add('Command', commandOf(profile));
 		add('Executable', profile.executable || '–');
@@ -258,8 +257,7 @@ class Notes {
 		add('File', profile.file);
 		add('Made by', model.description.creator);
 		if (model.sources.size && !index)
-			facts.append(make('div', {}, make('dt', {}, 'Source'),
-				make('dd', {}, sourceRemark(model.sources))));
+			add('Source', sourceRemark(model.sources));
 		return make('article', {},
 			make('ul', {class: 'remarks'},
 				...remarks(profile, model.description,

@@ -42,9 +42,7 @@ class Tip {
 				[model.moduleName(fn), model.source(fn)]
 					.filter(Boolean).join(' · ')) : '',
 			make('dl', {}, ...rows.map(([name, value]) => value ?
-				make('div', {}, make('dt', {}, name),
-					make('dd', {}, value)) :
-				make('div', {class: 'title'}, make('dt', {}, name)))));
+				pair(name, value) : make('div', {class: 'title'}, make('dt', {}, name)))));
 		this.root.hidden = false;
 		const {offsetWidth, offsetHeight} = this.root;
 		const x = event.clientX + 14, y = event.clientY + 18;
@@ -152,6 +150,7 @@ class App {
 			comparison.upList(...up) : up), 'Bottom-up');
 		this.ranks = new Ranks(this);
 		this.layout = new Layout(this);
+		this.help = new Help(KEYS);
 		this.showHeader();
 		this.makeThreads();
 		this.makeModules();
@@ -650,8 +649,8 @@ class App {
 	// ---- keys ----
 
 	escape() {
-		if (!$('help').hidden)
-			this.showHelp(false);
+		if (this.help.shown)
+			this.help.show(false);
 		else if (this.bubble.close())
 			return;
 		else if (this.layout.sideShown)
@@ -744,23 +743,12 @@ class App {
 			this.toggleTheme();
 			break;
 		case '?':
-			this.showHelp($('help').hidden);
+			this.help.show(!this.help.shown);
 			break;
 		default:
 			return false;
 		}
 		return true;
-	}
-
-	// A dialog: the focus is in it, and then where it was.
-	showHelp(shown) {
-		if (shown)
-			this.focusBefore = document.activeElement;
-		$('help').hidden = !shown;
-		if (shown)
-			$('help').focus();
-		else if (this.focusBefore)
-			this.focusBefore.focus();
 	}
 
 	toggleTheme() {
@@ -806,11 +794,6 @@ class App {
 		$('query').addEventListener('input', () =>
 			this.setQuery($('query').value));
 		$('theme').onclick = () => this.toggleTheme();
-		$('help-open').onclick = () => this.showHelp(true);
-		$('help').replaceChildren(make('div', {}, make('h2', {}, 'Keys'),
-			make('dl', {}, ...KEYS.map(([keys, what]) => make('div', {},
-				make('dt', {}, keys), make('dd', {}, what))))));
-		$('help').onclick = () => this.showHelp(false);
 		$('fold-all').onclick = () => this.foldLanes();
 		$('range-view').onclick = () => this.countView();
 		$('range-clear').onclick = () => this.setRange(null);

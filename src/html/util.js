@@ -19,6 +19,15 @@ function make(tag, attributes, ...children) {
 	return element;
 }
 
+// What something is called, and what it is.
+function pair(what, value, attributes) {
+	return make('div', {}, make('dt', {}, what), make('dd', attributes, value));
+}
+
+function pairs(rows) {
+	return make('dl', {}, ...rows.map(([what, value]) => pair(what, value)));
+}
+
 function plain(value) {
 	return String(Math.round(value));
 }
