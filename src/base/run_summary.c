@@ -35,6 +35,7 @@ struct totals {
 	int32_t pids[64]; /* of processes that run: one may have several files
 			   */
 	bool told, overwritten, marks;
+	bool sampled;  /* a sampler has files of the same processes */
 	bool contexts; /* of functions: a forked child may have spent its time
 			* in such, without a call */
 	/* of the root process */
@@ -212,14 +213,17 @@ static void add_open(struct work *w, int fd, const char *name)
 {
 	struct swz_file_header *h = &w->header;
 	struct totals *t = &w->totals;
+	bool same;
 
 	if (read_at(fd, h, sizeof(*h), 0) != sizeof(*h) ||
 	    memcmp(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic)) != 0 ||
 	    h->version != SWZ_FILE_VERSION || h->snapshot_ticks)
 		return;
-	if (h->root_pid != w->run->root_pid ||
-	    h->root_start != w->run->root_start) {
+	same = h->root_pid == w->run->root_pid &&
+	       h->root_start == w->run->root_start;
+	if (!same || h->flags & SWZ_FILE_SAMPLES) {
 		t->others++;
+		t->sampled |= same;
 		return;
 	}
 	t->files++;
@@ -267,7 +271,8 @@ static bool is_unused(struct work *w, int fd)
 
 	if (read_at(fd, &w->header, sizeof(*h), 0) != sizeof(*h) ||
 	    memcmp(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic)) != 0 ||
-	    h->version != SWZ_FILE_VERSION || h->lost_calls || h->full)
+	    h->version != SWZ_FILE_VERSION || h->flags & SWZ_FILE_SAMPLES ||
+	    h->lost_calls || h->full)
 		return false;
 	w->totals.calls = 0;
 	w->totals.marks = w->totals.contexts = false;
@@ -557,7 +562,8 @@ static void put_line(struct line *l, struct work *w)
 	}
 	put_missing(l, t);
 	put(l, ". Next: swizzle-dump");
-	if (tree || !is_default(w)) {
+	/* (the newest file will be the sampler's) */
+	if (tree || t->sampled || !is_default(w)) {
 		put(l, " ");
 		put_files(l, w, all);
 	}

@@ -83,6 +83,22 @@ assert_one_line "$TMP/err"
 assert_eq 2 "$(sed -n 's/.* \([0-9]*\) profiles -> tree.*/\1/p' "$TMP/err")" 'profiles'
 assert_matches "$TMP/err" '-> tree/swizzle.out.[0-9]+ and 1 more .*Next: swizzle-dump tree/swizzle.out.[0-9]+$'
 
+it 'nor those of a sampler of the same process; the next command names the file'
+mkdir sampled
+cd sampled || exit
+capture "$RUN" -q -m sample "$RUN" "$TARGETS/fib"
+assert_status 0
+assert_one_line "$TMP/err"
+file=$(sed -n 's/.* 1 thread -> \([^ ]*\)\. Next: swizzle-dump \(.*\)$/\1 \2/p' "$TMP/err")
+assert_eq "${file% *}" "${file#* }" 'the file, twice'
+assert_eq "$(info_calls "${file% *}")" "$(line_calls "$TMP/err")" 'calls'
+samples=0
+for profile in swizzle.out.*; do
+	"$DUMP" -q -f info "$profile" | grep -q '^samples:' && samples=$((samples + 1))
+done
+assert_ge "$samples" 1 'profiles of samples'
+cd ..
+
 it 'what still runs'
 # shellcheck disable=SC2016
 capture "$RUN" -o running/ sh -c 'sleep 20 >/dev/null 2>&1 </dev/null & echo $!
