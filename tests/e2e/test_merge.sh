@@ -4,7 +4,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3
-need_targets running workers exceptions
+need_targets running workers exceptions fib parser
 
 csv() { # FORMAT-OPTIONS... PROFILE...: sorted
 	"$DUMP" -q -n 0 -f csv "$@" | sort
@@ -52,6 +52,22 @@ assert_same expected actual
 "$DUMP" -q -f callgrind -o - sum | arcs | assert_same expected /dev/stdin
 assert_eq "$("$DUMP" -q -f text in | grep -c '^#.* by an exception')" \
 	"$("$DUMP" -q -f text sum | grep -c '^#.* by an exception')" exceptions
+
+it 'the calls of folded recursion are all there, however many edges there are'
+for bound in 1 16; do
+	for program in fib parser; do
+		"$RUN" -q --recursion "$bound" -o recursive "$TARGETS/$program" \
+			>/dev/null </dev/null || abort 'no profile'
+		rm -f folded_sum
+		"$DUMP" -q --merge-into folded_sum recursive
+		"$DUMP" -q -n 0 -f csv recursive | rows >expected
+		assert_ge "$("$DUMP" -q -f json recursive |
+			sed -n 's/.*"folded_recursion":\([0-9]*\).*/\1/p')" 1000 \
+			'folded calls'
+		"$DUMP" -q -n 0 -f csv folded_sum | rows |
+			assert_same expected /dev/stdin
+	done
+done
 
 it 'it says of how many profiles it is the sum'
 "$DUMP" -f info sum >info

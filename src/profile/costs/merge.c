@@ -246,12 +246,13 @@ static void add_costs(const struct adding *adding, uint32_t index,
 	add_extremes(adding, node, to);
 }
 
-/* Contexts first, parents before children: nodes refer to them. */
+/* Contexts first, parents before children: nodes refer to them. (What finds a
+ * place may move the thread's nodes.) */
 static void add_tree(struct adding *adding)
 {
 	const struct swz_tree *tree = adding->tree;
 	struct swz_merge_thread *thread = adding->thread;
-	size_t i;
+	uint32_t place, i;
 
 	adding->places = swz_allocate(tree->count, sizeof(*adding->places));
 	find_extremes(adding);
@@ -263,11 +264,12 @@ static void add_tree(struct adding *adding)
 						: place_of(adding, index);
 		add_costs(adding, index, &thread->nodes[adding->places[index]]);
 	}
-	for (i = 1; i < tree->count; i++)
-		if (tree->nodes[i].context != i)
-			add_costs(
-				adding, (uint32_t)i,
-				&thread->nodes[place_of(adding, (uint32_t)i)]);
+	for (i = 1; i < tree->count; i++) {
+		if (tree->nodes[i].context == i)
+			continue;
+		place = place_of(adding, i);
+		add_costs(adding, i, &thread->nodes[place]);
+	}
 	free(adding->extremes);
 	free(adding->places);
 }
