@@ -9,6 +9,7 @@
 #include "profile/costs/rank_function.h"
 #include "profile/support/arith.h"
 #include "profile/support/memory.h"
+#include "profile/support/search.h"
 
 #define NONE SWZ_INDEX_NONE
 
@@ -34,12 +35,13 @@ static uint32_t row_at(struct making *making, uint64_t a, uint64_t b,
 		*found = (uint32_t)table->count;
 		table->rows[table->count] = *row;
 		table->rows[table->count++].cells =
-			table->columns
+			table->columns && !making->groups->without_cells
 				? swz_allocate(table->columns, sizeof(int64_t))
 				: NULL;
-		table->rows[*found].inclusive_cells =
+		table->rows[*found].spread =
 			making->groups->imbalance
-				? swz_allocate(table->columns, sizeof(int64_t))
+				? swz_allocate(1,
+					       sizeof(struct swz_group_spread))
 				: NULL;
 	}
 	return *found;
@@ -161,6 +163,8 @@ static bool has_nothing(const struct making *making,
 static uint32_t column_of(const struct swz_groups *groups, uint32_t thread)
 {
 	switch (groups->columns) {
+	case SWZ_BY_NOTHING:
+		return NONE;
 	case SWZ_BY_THREAD:
 		return thread;
 	case SWZ_BY_RANK:
@@ -185,6 +189,27 @@ static bool is_left_out(const struct making *making,
 						      part->function, NULL));
 }
 
+static void end_column(struct swz_group_spread *spread)
+{
+	swz_imbalance_add(&spread->self, spread->column, spread->self_ns);
+	swz_imbalance_add(&spread->inclusive, spread->column,
+			  spread->inclusive_ns);
+}
+
+/* Columns come in their order. */
+static void add_to_spread(struct swz_group_spread *spread,
+			  const struct swz_group_part *part, uint32_t column)
+{
+	if (spread->column != column) {
+		end_column(spread);
+		spread->column = column;
+		spread->self_ns = spread->inclusive_ns = 0;
+	}
+	spread->self_ns = swz_add(spread->self_ns, part->self_ns);
+	spread->inclusive_ns = swz_add(spread->inclusive_ns,
+				       part->inclusive_ns);
+}
+
 /* COLUMN is NONE where the part is in none. */
 static void add_part_to_row(struct making *making,
 			    const struct swz_report *report,
@@ -202,64 +227,110 @@ static void add_part_to_row(struct making *making,
 				       part->self_waiting_ns);
 	if (column == NONE)
 		return;
-	if (row->inclusive_cells)
-		row->inclusive_cells[column] = swz_add(
-			row->inclusive_cells[column], part->inclusive_ns);
-	row->cells[column] = swz_add(row->cells[column], part->self_ns);
+	if (row->spread)
+		add_to_spread(row->spread, part, column);
+	if (row->cells)
+		row->cells[column] = swz_add(row->cells[column], part->self_ns);
 	table->column_ns[column] = swz_add(table->column_ns[column],
 					   part->self_ns);
 }
 
-static void add_parts(struct making *making, const struct swz_report *report,
+/* From the part at FIRST on, which is of a thread: all of that thread. Returns
+ * where those of the next one begin. */
+static size_t add_thread(struct making *making, const struct swz_report *report,
+			 const struct swz_patterns *filters, size_t first)
+{
+	const struct swz_groups *groups = making->groups;
+	uint32_t thread = groups->parts[first].thread;
+	size_t i;
+
+	for (i = first;
+	     i < groups->part_count && groups->parts[i].thread == thread; i++)
+		if (!is_left_out(making, report, filters, &groups->parts[i]))
+			add_part_to_row(making, report, &groups->parts[i],
+					column_of(groups, thread));
+	return i;
+}
+
+static void add_threads(struct making *making, const struct swz_report *report,
+			const struct swz_patterns *filters)
+{
+	size_t i;
+
+	for (i = 0; i < making->groups->part_count;)
+		i = add_thread(making, report, filters, i);
+}
+
+/* The same of a rank of a sum of profiles, which may not have it. */
+static void add_rank_of(struct making *making, const struct swz_group_sum *sum,
+			const struct swz_report *report,
+			const struct swz_patterns *filters, uint32_t column)
+{
+	struct swz_profile *profile = sum->binding->profile;
+	const struct swz_summed_ranks *ranks = profile->ranks;
+	uint32_t at = SWZ_SEARCH(ranks->items, ranks->count, rank,
+				 making->groups->ranks[column].rank);
+	struct swz_rank_cost *costs;
+	uint32_t i;
+
+	if (at == NONE)
+		return;
+	costs = swz_profile_rank_costs(profile, at);
+	for (i = 0; costs && i < ranks->items[at].cost_count; i++) {
+		struct swz_group_part part = {
+			.function = swz_rank_function(sum->binding, &costs[i]),
+			.place = SWZ_PLACE_UNKNOWN,
+			.calls = costs[i].calls,
+			.self_ns = costs[i].self_ns,
+			.inclusive_ns = costs[i].inclusive_ns};
+
+		if (sum->threads[costs[i].thread] &&
+		    !is_left_out(making, report, filters, &part))
+			add_part_to_row(making, report, &part, column);
+	}
+	free(costs);
+}
+
+static int by_rank(const void *left, const void *right, void *context)
+{
+	const struct swz_groups *groups = context;
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	uint32_t x = groups->threads[groups->parts[a].thread].rank;
+	uint32_t y = groups->threads[groups->parts[b].thread].rank;
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* One rank after the other, whether its costs are those of threads or in sums:
+ * all of them may not have room. */
+static void add_ranks(struct making *making, const struct swz_report *report,
 		      const struct swz_patterns *filters)
 {
 	const struct swz_groups *groups = making->groups;
-	size_t i;
+	size_t *first = swz_allocate(groups->thread_count + 1, sizeof(*first));
+	size_t count = 0, next = 0, i;
+	uint32_t column;
 
-	for (i = 0; i < groups->part_count; i++) {
-		const struct swz_group_part *part = &groups->parts[i];
-
-		if (!is_left_out(making, report, filters, part))
-			add_part_to_row(
-				making, report, part,
-				making->table->columns
-					? column_of(groups, part->thread)
-					: NONE);
+	for (i = 0; i < groups->part_count; i++)
+		if (!i ||
+		    groups->parts[i].thread != groups->parts[i - 1].thread)
+			first[count++] = i;
+	if (count > 1)
+		qsort_r(first, count, sizeof(*first), by_rank,
+			(void *)(uintptr_t)groups);
+	for (column = 0; column < groups->rank_count; column++) {
+		while (next < count &&
+		       groups->threads[groups->parts[first[next]].thread]
+				       .rank == column)
+			(void)add_thread(making, report, filters,
+					 first[next++]);
+		for (i = 0; i < groups->sum_count; i++)
+			add_rank_of(making, &groups->sums[i], report, filters,
+				    column);
 	}
-}
-
-/* The same of the ranks of sums: one after the other, as all of them may not
- * have room. */
-static void add_sum(struct making *making, const struct swz_group_sum *sum,
-		    const struct swz_report *report,
-		    const struct swz_patterns *filters)
-{
-	struct swz_profile *profile = sum->binding->profile;
-	size_t i;
-	uint32_t j;
-
-	for (i = 0; i < profile->ranks->count; i++) {
-		const struct swz_summed_rank *rank = &profile->ranks->items[i];
-		uint32_t column = swz_groups_rank(making->groups, rank->rank);
-		struct swz_rank_cost *costs =
-			column == NONE ? NULL
-				       : swz_profile_rank_costs(profile, i);
-
-		for (j = 0; costs && j < rank->cost_count; j++) {
-			struct swz_group_part part = {
-				.function = swz_rank_function(sum->binding,
-							      &costs[j]),
-				.place = SWZ_PLACE_UNKNOWN,
-				.calls = costs[j].calls,
-				.self_ns = costs[j].self_ns,
-				.inclusive_ns = costs[j].inclusive_ns};
-
-			if (sum->threads[costs[j].thread] &&
-			    !is_left_out(making, report, filters, &part))
-				add_part_to_row(making, report, &part, column);
-		}
-		free(costs);
-	}
+	free(first);
 }
 
 /* Adds to each row what lies below its topmost contexts. The function of a
@@ -373,18 +444,19 @@ static void find_inclusive(struct making *making,
 	free(copy.items);
 }
 
-/* The trees of a sum are rounded, and may have some ns less. */
-static void have_inclusive_of_cells(struct swz_group_table *table)
+/* (The trees of a sum are rounded, and may have some ns less.) */
+static void end_spreads(struct swz_group_table *table)
 {
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i < table->count; i++) {
-		int64_t sum = 0;
+		struct swz_group_row *row = &table->rows[i];
 
-		for (j = 0; j < table->columns; j++)
-			sum = swz_add(sum, table->rows[i].inclusive_cells[j]);
-		if (table->rows[i].inclusive_ns < sum)
-			table->rows[i].inclusive_ns = sum;
+		end_column(row->spread);
+		swz_imbalance_end(&row->spread->self, table->columns);
+		swz_imbalance_end(&row->spread->inclusive, table->columns);
+		if (row->inclusive_ns < row->spread->inclusive.sum_ns)
+			row->inclusive_ns = row->spread->inclusive.sum_ns;
 	}
 }
 
@@ -435,9 +507,10 @@ void swz_group_table_make(struct swz_group_table *table,
 		make_thread_rows(&making);
 	else if (groups->rows == SWZ_BY_PROCESS)
 		make_process_rows(&making);
-	add_parts(&making, report, filters);
-	for (i = 0; i < groups->sum_count; i++)
-		add_sum(&making, &groups->sums[i], report, filters);
+	if (groups->columns == SWZ_BY_RANK)
+		add_ranks(&making, report, filters);
+	else
+		add_threads(&making, report, filters);
 	if (groups->rows == SWZ_BY_PROCESS)
 		add_descendants(table);
 	else if (groups->rows == SWZ_BY_THREAD)
@@ -448,7 +521,7 @@ void swz_group_table_make(struct swz_group_table *table,
 	else
 		find_inclusive(&making, contexts, report);
 	if (groups->imbalance)
-		have_inclusive_of_cells(table);
+		end_spreads(table);
 	free(making.row_of);
 	swz_map_free(&making.index);
 }
@@ -459,7 +532,7 @@ void swz_group_table_free(struct swz_group_table *table)
 
 	for (i = 0; i < table->count; i++) {
 		free(table->rows[i].cells);
-		free(table->rows[i].inclusive_cells);
+		free(table->rows[i].spread);
 	}
 	free(table->rows);
 	free(table->column_ns);

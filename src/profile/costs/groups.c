@@ -7,6 +7,7 @@
 
 #include "profile/file/ranks.h"
 #include "profile/support/memory.h"
+#include "profile/support/search.h"
 
 #define NONE SWZ_INDEX_NONE
 
@@ -212,19 +213,7 @@ static int compare_ranks(const void *left, const void *right)
 
 uint32_t swz_groups_rank(const struct swz_groups *groups, uint32_t rank)
 {
-	size_t from = 0, to = groups->rank_count;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (groups->ranks[middle].rank < rank)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < groups->rank_count && groups->ranks[from].rank == rank
-		       ? (uint32_t)from
-		       : NONE;
+	return SWZ_SEARCH(groups->ranks, groups->rank_count, rank, rank);
 }
 
 static void add_rank(struct swz_groups *groups, uint32_t rank, int32_t pid,

@@ -7,6 +7,7 @@
  * total, to the nanosecond. */
 
 #include "profile/costs/contexts.h"
+#include "profile/costs/imbalance.h"
 #include "profile/file/thread_times.h"
 #include "profile/names/patterns.h"
 
@@ -79,7 +80,15 @@ struct swz_groups {
 	enum swz_group_key rows;
 	enum swz_group_key columns; /* SWZ_BY_NOTHING, _THREAD, _PROCESS or
 				     * _RANK */
-	bool imbalance; /* of functions by ranks: how these differ */
+	bool imbalance;     /* of functions by ranks: how these differ */
+	bool without_cells; /* nobody looks at what single columns have */
+};
+
+/* How a row's times differ between ranks. */
+struct swz_group_spread {
+	struct swz_imbalance self, inclusive;
+	size_t column;                 /* the latest, not yet in these: */
+	int64_t self_ns, inclusive_ns; /* what it has */
 };
 
 /* A row. What has no meaning for the key is NULL or 0. */
@@ -98,10 +107,10 @@ struct swz_group_row {
 	int64_t self_waiting_ns; /* of these times: it did not run. Of
 				  * functions, modules, files and lines */
 	int64_t inclusive_waiting_ns;
-	int64_t *cells;           /* self_ns by column */
-	int64_t *inclusive_cells; /* the same of inclusive_ns; swz_groups.
-				   * imbalance only */
-	uint32_t level;           /* in the tree of processes */
+	int64_t *cells;                  /* self_ns by column; NULL: see
+					  * swz_groups.without_cells */
+	struct swz_group_spread *spread; /* swz_groups.imbalance only */
+	uint32_t level;                  /* in the tree of processes */
 };
 
 struct swz_group_table {

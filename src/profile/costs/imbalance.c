@@ -4,26 +4,34 @@
 
 #include "profile/support/arith.h"
 
-struct swz_imbalance swz_imbalance_of(const int64_t *ns, size_t count)
+static void see(struct swz_imbalance *imbalance, size_t at, int64_t ns)
 {
-	struct swz_imbalance found = {.least_ns = ns[0], .most_ns = ns[0]};
-	int64_t sum = ns[0];
-	double mean;
-	size_t i;
-
-	for (i = 1; i < count; i++) {
-		sum = swz_add(sum, ns[i]);
-		if (ns[i] < found.least_ns)
-			found.least_ns = ns[i];
-		if (ns[i] <= found.most_ns)
-			continue;
-		found.most_ns = ns[i];
-		found.most_at = i;
+	if (!imbalance->count || ns < imbalance->least_ns)
+		imbalance->least_ns = ns;
+	if (!imbalance->count || ns > imbalance->most_ns) {
+		imbalance->most_ns = ns;
+		imbalance->most_at = at;
 	}
-	found.mean_ns = sum / (int64_t)count;
-	mean = (double)sum / (double)count;
+	imbalance->count = at + 1;
+}
+
+void swz_imbalance_add(struct swz_imbalance *imbalance, size_t at, int64_t ns)
+{
+	if (at > imbalance->count)
+		see(imbalance, imbalance->count, 0);
+	see(imbalance, at, ns);
+	imbalance->sum_ns = swz_add(imbalance->sum_ns, ns);
+}
+
+void swz_imbalance_end(struct swz_imbalance *imbalance, size_t count)
+{
+	double mean;
+
+	if (imbalance->count < count)
+		see(imbalance, imbalance->count, 0);
+	imbalance->mean_ns = imbalance->sum_ns / (int64_t)count;
+	mean = (double)imbalance->sum_ns / (double)count;
 	if (mean > 0)
-		found.tenths = llround(((double)found.most_ns / mean - 1.0) *
-				       1000.0);
-	return found;
+		imbalance->tenths = llround(
+			((double)imbalance->most_ns / mean - 1.0) * 1000.0);
 }

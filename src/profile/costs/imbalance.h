@@ -2,7 +2,8 @@
 #define SWZ_PROFILE_COSTS_IMBALANCE_H
 
 /* How evenly a time is spread over the ranks of a parallel program. Those that
- * wait for the slowest one lose what it has more than the mean. */
+ * wait for the slowest one lose what it has more than the mean. The ranks come
+ * one after the other, as the times of thousands may not have room. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,9 +14,15 @@ struct swz_imbalance {
 	int64_t most_ns;
 	size_t most_at; /* the first that has so much */
 	int64_t tenths; /* of a percent: most / mean - 1, rounded */
+	int64_t sum_ns;
+	size_t count; /* of those that were seen: 0 up to the latest */
 };
 
-/* Of COUNT times, at least one. */
-struct swz_imbalance swz_imbalance_of(const int64_t *ns, size_t count);
+/* The time of number AT, which is none before the latest. What is left out has
+ * none. Begins with zeros. */
+void swz_imbalance_add(struct swz_imbalance *imbalance, size_t at, int64_t ns);
+
+/* There are COUNT of them, at least one. */
+void swz_imbalance_end(struct swz_imbalance *imbalance, size_t count);
 
 #endif

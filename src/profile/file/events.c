@@ -158,22 +158,6 @@ int64_t swz_events_ns(const struct swz_profile *profile, uint64_t ticks)
 
 /* ---- what the file says ---- */
 
-static bool is_in(const struct swz_profile_thread *thread, uint32_t unit)
-{
-	size_t low = 0, high = thread->span_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (thread->spans[middle].unit <= unit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && unit - thread->spans[low - 1].unit <
-			      thread->spans[low - 1].count;
-}
-
 static bool is_left_out(const struct swz_unit_set *shown, uint32_t unit)
 {
 	uint32_t at = unit - shown->first;
@@ -189,7 +173,7 @@ static const struct node *find_node(struct swz_events *events, uint32_t unit)
 
 	if (node->unit == unit && unit)
 		return node;
-	if (!is_in(events->thread, unit))
+	if (!swz_thread_has_node(events->thread, unit))
 		return NULL;
 	slot = swz_profile_node(events->profile, unit);
 	if (slot->function == SWZ_FUNCTION_NONE ||

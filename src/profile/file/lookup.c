@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profile/support/memory.h"
+#include "profile/support/search.h"
 #include "profile/file/reader.h"
 
 const struct swz_node *swz_profile_node(const struct swz_profile *profile,
@@ -18,44 +19,44 @@ const struct swz_node *swz_profile_node(const struct swz_profile *profile,
 uint32_t swz_profile_module_by_index(const struct swz_profile *profile,
 				     uint32_t index)
 {
-	size_t low = 0, high = profile->module_count;
+	return SWZ_SEARCH(profile->modules, profile->module_count, index,
+			  index);
+}
+
+uint32_t swz_profile_thread_by_index(const struct swz_profile *profile,
+				     uint32_t index)
+{
+	return SWZ_SEARCH(profile->threads, profile->thread_count, index,
+			  index);
+}
+
+bool swz_thread_has_node(const struct swz_profile_thread *thread, uint32_t unit)
+{
+	size_t low = 0, high = thread->span_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (profile->modules[middle].index < index)
+		if (thread->spans[middle].unit <= unit)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < profile->module_count &&
-			       profile->modules[low].index == index
-		       ? (uint32_t)low
-		       : SWZ_INDEX_NONE;
+	return low && unit - thread->spans[low - 1].unit <
+			      thread->spans[low - 1].count;
 }
 
 uint32_t swz_profile_function_by_id(const struct swz_profile *profile,
 				    uint32_t id)
 {
 	const struct swz_profile_function *functions = profile->functions;
-	size_t low = 0;
-	size_t high = profile->function_count;
+	size_t count = profile->function_count;
 
 	/* ids are dense as a rule: try the place where it would be then */
-	if (high && id >= functions[0].id && id - functions[0].id < high &&
+	if (count && id >= functions[0].id && id - functions[0].id < count &&
 	    functions[id - functions[0].id].id == id)
 		return id - functions[0].id;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (functions[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < profile->function_count && functions[low].id == id)
-		return (uint32_t)low;
-	return SWZ_INDEX_NONE;
+	return SWZ_SEARCH(functions, count, id, id);
 }
 
 static uint64_t run_time_address(const struct swz_profile *profile,

@@ -86,18 +86,7 @@ char *swz_mark_text(const struct swz_profile_mark *mark)
 const struct swz_profile_thread *swz_mark_thread(
 	const struct swz_profile *profile, const struct swz_profile_mark *mark)
 {
-	size_t low = 0, high = profile->thread_count;
+	uint32_t at = swz_profile_thread_by_index(profile, mark->owner);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (profile->threads[middle].index < mark->owner)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < profile->thread_count &&
-			       profile->threads[low].index == mark->owner
-		       ? &profile->threads[low]
-		       : NULL;
+	return at == SWZ_INDEX_NONE ? NULL : &profile->threads[at];
 }

@@ -8,6 +8,7 @@
 #include "profile/file/scan.h"
 #include "profile/support/arith.h"
 #include "profile/support/memory.h"
+#include "profile/support/search.h"
 
 struct swz_scan_costs {
 	uint32_t rank, count;
@@ -93,16 +94,6 @@ static int compare_words(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-static struct swz_summed_rank *find(const struct swz_summed_ranks *ranks,
-				    uint32_t rank)
-{
-	struct swz_summed_rank key = {.rank = rank};
-
-	return ranks ? bsearch(&key, ranks->items, ranks->count, sizeof(key),
-			       compare)
-		     : NULL;
-}
-
 /* A rank that is there twice is damage; the first counts. */
 static void sort_ranks(struct swz_profile *profile)
 {
@@ -119,25 +110,6 @@ static void sort_ranks(struct swz_profile *profile)
 	ranks->count = kept;
 }
 
-static uint32_t thread_by_index(const struct swz_profile *profile,
-				uint32_t index)
-{
-	size_t from = 0, to = profile->thread_count;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (profile->threads[middle].index < index)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < profile->thread_count &&
-			       profile->threads[from].index == index
-		       ? (uint32_t)from
-		       : SWZ_INDEX_NONE;
-}
-
 static void find_parts(struct swz_profile *profile)
 {
 	struct swz_summed_ranks *ranks = profile->ranks;
@@ -147,7 +119,8 @@ static void find_parts(struct swz_profile *profile)
 		ranks->functions[i] = swz_profile_function_by_id(
 			profile, ranks->functions[i]);
 	for (i = 0; i < ranks->thread_count; i++)
-		ranks->threads[i] = thread_by_index(profile, ranks->threads[i]);
+		ranks->threads[i] = swz_profile_thread_by_index(
+			profile, ranks->threads[i]);
 	qsort(ranks->threads, ranks->thread_count, sizeof(*ranks->threads),
 	      compare_words);
 	while (ranks->thread_count &&
@@ -168,8 +141,13 @@ void swz_ranks_index(struct swz_scan *scan)
 	}
 	for (i = 0; i < scan->cost_count; i++) {
 		const struct swz_scan_costs *costs = &scan->costs[i];
-		struct swz_summed_rank *rank = find(profile->ranks,
-						    costs->rank);
+		uint32_t at = profile->ranks ? SWZ_SEARCH(profile->ranks->items,
+							  profile->ranks->count,
+							  rank, costs->rank)
+					     : SWZ_INDEX_NONE;
+		struct swz_summed_rank *rank =
+			at == SWZ_INDEX_NONE ? NULL
+					     : &profile->ranks->items[at];
 
 		if (!rank || rank->cost_count ||
 		    costs->count > SWZ_RANK_MOST_COSTS) {
@@ -229,7 +207,7 @@ static bool refer(const struct swz_profile *profile, struct swz_rank_cost *cost)
 	const struct swz_summed_ranks *ranks = profile->ranks;
 	uint32_t function = cost->function;
 
-	cost->thread = thread_by_index(profile, cost->thread);
+	cost->thread = swz_profile_thread_by_index(profile, cost->thread);
 	if (cost->thread == SWZ_INDEX_NONE ||
 	    !swz_profile_thread_has_rank(profile, cost->thread))
 		return false;

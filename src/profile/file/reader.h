@@ -255,6 +255,14 @@ uint32_t swz_profile_rank(const struct swz_profile *profile);
 uint32_t swz_profile_module_by_index(const struct swz_profile *profile,
 				     uint32_t index);
 
+/* The same of a thread. */
+uint32_t swz_profile_thread_by_index(const struct swz_profile *profile,
+				     uint32_t index);
+
+/* Whether one of the thread's spans has the node slot at a unit. */
+bool swz_thread_has_node(const struct swz_profile_thread *thread,
+			 uint32_t unit);
+
 /* Index of a function id, or SWZ_INDEX_NONE. */
 uint32_t swz_profile_function_by_id(const struct swz_profile *profile,
 				    uint32_t id);

@@ -6,6 +6,7 @@
 #include "profile/file/reader.h"
 #include "profile/file/scan.h"
 #include "profile/support/memory.h"
+#include "profile/support/search.h"
 
 void swz_scan_summary(struct swz_scan *scan, const struct swz_chunk *chunk,
 		      const uint8_t *body, size_t size)
@@ -73,21 +74,13 @@ static bool is_whole(const struct swz_profile_summary *s)
 const struct swz_profile_summary *swz_summary_find(
 	const struct swz_profile *profile, uint32_t node)
 {
-	size_t low = 0, high = profile->summary_count;
 	struct swz_profile_summary *found;
+	uint32_t at = SWZ_SEARCH(profile->summaries, profile->summary_count,
+				 node, node);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (profile->summaries[middle].node < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == profile->summary_count ||
-	    profile->summaries[low].node != node)
+	if (at == SWZ_INDEX_NONE)
 		return NULL;
-	found = &profile->summaries[low];
+	found = &profile->summaries[at];
 	if (!found->signature)
 		found->signature = swz_signature_find(
 			profile, swz_profile_node(profile, node)->function);

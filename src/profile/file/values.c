@@ -293,24 +293,6 @@ void swz_signature_decode(const struct swz_profile_signature *signature,
 	}
 }
 
-static bool has_node(const struct swz_profile_thread *thread, uint32_t unit)
-{
-	size_t low = 0, high = thread->span_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct swz_node_span *span = &thread->spans[middle];
-
-		if (unit >= span->unit && unit - span->unit < span->count)
-			return true;
-		if (span->unit > unit)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return false;
-}
-
 bool swz_values_next(struct swz_value_reader *reader,
 		     struct swz_value_item *item)
 {
@@ -320,7 +302,7 @@ bool swz_values_next(struct swz_value_reader *reader,
 		if (!read_record(reader))
 			return false;
 		entry = &reader->window[(reader->end - 1) % WINDOW];
-	} while (!has_node(reader->thread, entry->record.node));
+	} while (!swz_thread_has_node(reader->thread, entry->record.node));
 	item->record = entry->record;
 	item->bytes = entry->bytes;
 	item->size = entry->size;

@@ -2,17 +2,15 @@
 
 #include <inttypes.h>
 
-#include "profile/costs/imbalance.h"
 #include "profile/support/output.h"
 
 #define PERCENT_WIDTH 8
 #define RANK_WIDTH 7
 
-static struct swz_imbalance of(const struct swz_by_section *by,
-			       const struct swz_group_row *row, bool inclusive)
+static const struct swz_imbalance *of(const struct swz_group_row *row,
+				      bool inclusive)
 {
-	return swz_imbalance_of(inclusive ? row->inclusive_cells : row->cells,
-				by->groups->rank_count);
+	return inclusive ? &row->spread->inclusive : &row->spread->self;
 }
 
 static uint32_t slowest(const struct swz_by_section *by,
@@ -43,16 +41,16 @@ void swz_put_imbalance_text(FILE *stream, const struct swz_by_section *by,
 	for (i = 0; i < rows->count; i++) {
 		const struct swz_group_row *row =
 			&rows->table.rows[rows->order[i]];
-		struct swz_imbalance x = of(by, row, inclusive);
+		const struct swz_imbalance *x = of(row, inclusive);
 
 		fprintf(stream,
 			"%12" PRIu64 " %15" PRId64 " %15" PRId64 " %15" PRId64
 			" %15" PRId64 " ",
 			row->calls,
 			inclusive ? row->inclusive_ns : row->self_ns,
-			x.least_ns, x.mean_ns, x.most_ns);
-		put_percent(stream, 7, x.tenths);
-		fprintf(stream, " %7" PRIu32 "  ", slowest(by, &x));
+			x->least_ns, x->mean_ns, x->most_ns);
+		put_percent(stream, 7, x->tenths);
+		fprintf(stream, " %7" PRIu32 "  ", slowest(by, x));
 		swz_put_text(stream, row->name);
 		fputs("  ", stream);
 		swz_put_text(stream, row->module_name);
@@ -83,14 +81,14 @@ void swz_put_imbalance_csv(FILE *stream, const struct swz_by_section *by,
 	for (i = 0; i < rows->count; i++) {
 		const struct swz_group_row *row =
 			&rows->table.rows[rows->order[i]];
-		struct swz_imbalance self = of(by, row, false);
-		struct swz_imbalance inclusive = of(by, row, true);
+		const struct swz_imbalance *self = of(row, false);
+		const struct swz_imbalance *inclusive = of(row, true);
 
 		fprintf(stream, "%" PRIu64 ",%" PRId64, row->calls,
 			row->self_ns);
-		put_csv(stream, by, &self);
+		put_csv(stream, by, self);
 		fprintf(stream, ",%" PRId64, row->inclusive_ns);
-		put_csv(stream, by, &inclusive);
+		put_csv(stream, by, inclusive);
 		putc(',', stream);
 		swz_put_csv(stream, row->name);
 		putc(',', stream);
@@ -113,13 +111,13 @@ static void put_json(FILE *stream, const struct swz_by_section *by,
 void swz_put_imbalance_json(FILE *stream, const struct swz_by_section *by,
 			    const struct swz_group_row *row)
 {
-	struct swz_imbalance self = of(by, row, false);
-	struct swz_imbalance inclusive = of(by, row, true);
+	const struct swz_imbalance *self = of(row, false);
+	const struct swz_imbalance *inclusive = of(row, true);
 
 	fprintf(stream, ",\"%s\":%" PRIu64 ",\"incl_ns\":%" PRId64,
 		swz_counted(by->section), row->calls, row->inclusive_ns);
-	put_json(stream, by, "self", &self);
-	put_json(stream, by, "incl", &inclusive);
+	put_json(stream, by, "self", self);
+	put_json(stream, by, "incl", inclusive);
 }
 
 void swz_put_imbalance_titles(struct swz_cells *cells, enum swz_sort sort)
@@ -140,21 +138,21 @@ void swz_put_imbalance_cells(struct swz_cells *cells,
 			     enum swz_sort sort)
 {
 	bool inclusive = sort == SWZ_SORT_INCLUSIVE;
-	struct swz_imbalance x = of(by, row, inclusive);
-	int64_t lost = x.most_ns - x.mean_ns;
+	const struct swz_imbalance *x = of(row, inclusive);
+	int64_t lost = x->most_ns - x->mean_ns;
 	char text[32];
 
 	swz_put_share(cells, inclusive ? row->inclusive_ns : row->self_ns);
-	swz_put_time(cells, SWZ_COLOUR_NONE, x.least_ns);
-	swz_put_time(cells, SWZ_COLOUR_NONE, x.mean_ns);
+	swz_put_time(cells, SWZ_COLOUR_NONE, x->least_ns);
+	swz_put_time(cells, SWZ_COLOUR_NONE, x->mean_ns);
 	/* of the time of all ranks, as they wait for it */
 	swz_put_time(cells,
 		     swz_colour_of_share(lost * (int64_t)by->groups->rank_count,
 					 cells->total),
-		     x.most_ns);
-	snprintf(text, sizeof(text), "%" PRId64 "%%", (x.tenths + 5) / 10);
+		     x->most_ns);
+	snprintf(text, sizeof(text), "%" PRId64 "%%", (x->tenths + 5) / 10);
 	swz_put_text_cell(cells, SWZ_COLOUR_NONE, text, PERCENT_WIDTH);
-	snprintf(text, sizeof(text), "%" PRIu32, slowest(by, &x));
+	snprintf(text, sizeof(text), "%" PRIu32, slowest(by, x));
 	swz_put_text_cell(cells, SWZ_COLOUR_NONE, text, RANK_WIDTH);
 	swz_put_count(cells, row->calls);
 }

@@ -167,7 +167,8 @@ static const struct swz_format formats[] = {
 		.name = "json",
 		.description = "functions, calls and contexts for programs",
 		.takes = SWZ_TAKES_DIFF | SWZ_TELLS_FOLDED,
-		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES | SWZ_NEEDS_EDGES,
+		.needs = SWZ_NEEDS_CONTEXTS | SWZ_NEEDS_LINES |
+			 SWZ_NEEDS_EDGES | SWZ_NEEDS_CELLS,
 		.begin = swz_begin_json,
 		.section = swz_write_json,
 		.end = swz_end_json,

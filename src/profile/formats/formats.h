@@ -125,7 +125,8 @@ enum swz_format_needs {
 	SWZ_NEEDS_THREADS = 8, /* a section per thread */
 	SWZ_NEEDS_UNITS = 16,  /* contexts of a trace's nodes: see contexts.h */
 	SWZ_NEEDS_HITS = 64,   /* the lines that samples hit, of the report */
-	SWZ_NEEDS_EDGES = 32   /* of the report */
+	SWZ_NEEDS_EDGES = 32,  /* of the report */
+	SWZ_NEEDS_CELLS = 128  /* --by rank: what each rank has, too */
 };
 
 struct swz_format {

@@ -170,9 +170,13 @@ static bool lines_of_samples(const struct swz_dump_input *input,
 int swz_dump_by(struct swz_dump_input *input, struct swz_catalog *catalog,
 		const struct swz_dump_options *options)
 {
-	struct adding adding = {.groups = {.rows = options->by,
-					   .columns = options->columns_by,
-					   .imbalance = options->imbalance}};
+	struct adding adding = {
+		.groups = {.rows = options->by,
+			   .columns = options->columns_by,
+			   .imbalance = options->imbalance,
+			   .without_cells = options->imbalance &&
+					    !(options->format->needs &
+					      SWZ_NEEDS_CELLS)}};
 	struct swz_output output;
 	struct swz_section section;
 	struct swz_by_section by = {&section, &adding.groups};
