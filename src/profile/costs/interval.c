@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profile/costs/tree_builder.h"
+#include "profile/file/summaries.h"
 #include "profile/support/arith.h"
 
 static uint64_t difference(uint64_t later, uint64_t earlier)
@@ -102,12 +103,9 @@ static const struct swz_profile_thread *same_thread(
 	const struct swz_profile *earlier,
 	const struct swz_profile_thread *thread)
 {
-	size_t i;
+	uint32_t at = swz_profile_thread_by_index(earlier, thread->index);
 
-	for (i = 0; i < earlier->thread_count; i++)
-		if (earlier->threads[i].index == thread->index)
-			return &earlier->threads[i];
-	return NULL;
+	return at == SWZ_INDEX_NONE ? NULL : &earlier->threads[at];
 }
 
 static void take_thread(struct swz_profile *profile,
@@ -158,6 +156,61 @@ static void take_marks(struct swz_profile *profile, uint64_t from)
 	profile->mark_count = kept;
 }
 
+/* Of a moment without calls nothing is known any more. */
+static void forget_values(const struct swz_profile_summary *summary,
+			  enum swz_value_moment moment)
+{
+	unsigned i;
+
+	for (i = 0; i < summary->head->ranges; i++) {
+		struct swz_value_range *range = &swz_summary_ranges(
+			summary->head)[i];
+		bool of_entry = range->part < summary->signature->entry_parts;
+
+		if (of_entry == (moment == SWZ_VALUES_ENTRY))
+			range->count = 0;
+	}
+}
+
+/* (Its node may be anything in a damaged file.) */
+static const struct swz_profile_summary *find_summary(
+	const struct swz_profile *profile, uint32_t node)
+{
+	size_t i;
+
+	for (i = 0; i < profile->thread_count; i++)
+		if (swz_thread_has_node(&profile->threads[i], node))
+			return swz_summary_find(profile, node);
+	return NULL;
+}
+
+/* Arguments and results: the latest are those of the whole run, and so are the
+ * least and the greatest. */
+static void take_summaries(struct swz_profile *profile,
+			   const struct swz_profile *earlier)
+{
+	size_t i;
+
+	for (i = 0; i < profile->summary_count; i++) {
+		struct swz_profile_summary *later = &profile->summaries[i];
+		const struct swz_profile_summary *old = find_summary(
+			earlier, later->node);
+
+		if (!old || find_summary(profile, later->node) != later)
+			continue;
+		later->head->entry.calls = difference(later->head->entry.calls,
+						      old->head->entry.calls);
+		later->head->result.calls = difference(
+			later->head->result.calls, old->head->result.calls);
+		if (!later->head->entry.calls)
+			forget_values(later, SWZ_VALUES_ENTRY);
+		if (!later->head->result.calls)
+			forget_values(later, SWZ_VALUES_RETURN);
+		if (!later->head->entry.calls && !later->head->result.calls)
+			later->bytes = 0; /* so it is found no more */
+	}
+}
+
 enum swz_status swz_interval_take(struct swz_profile *profile,
 				  const struct swz_profile *earlier,
 				  struct swz_error *error)
@@ -182,9 +235,11 @@ enum swz_status swz_interval_take(struct swz_profile *profile,
 		take_thread(profile, earlier, &profile->threads[i]);
 	take_unwound(profile, earlier);
 	take_marks(profile, e->snapshot_ticks);
+	take_summaries(profile, earlier);
 	h->start_ticks = e->snapshot_ticks;
 	h->lost_calls = difference(h->lost_calls, e->lost_calls);
 	h->lost_marks = difference(h->lost_marks, e->lost_marks);
+	h->lost_values = difference(h->lost_values, e->lost_values);
 	profile->folded_calls = difference(profile->folded_calls,
 					   earlier->folded_calls);
 	profile->folded_recursion = difference(profile->folded_recursion,
