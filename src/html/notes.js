@@ -55,6 +55,11 @@ function remarks(profile, description, threads) {
 			'and flame graphs they have no time of their own, and ' +
 			'functions between them may have less inclusive time ' +
 			'than in the lists.');
+	if (profile.notShown)
+		say(false, plural(profile.notShown,
+			profile.holdsSamples ? 'sample' : 'call') +
+			(profile.notShown === 1 ? ' is' : ' are') +
+			' not shown. Their time is their callers’.');
 	if (!profile.clockKnown)
 		say(true, 'The clock was not calibrated: times are in ticks.');
 	if (profile.sampled)

@@ -116,7 +116,8 @@ int main(int argc, char **argv)
 		status = swz_dump_reports(&input, &options);
 	}
 	if (pushed && status == EXIT_OK)
-		status = swz_push(&options, pushed, input.profiles[0]);
+		status = swz_push(&options, pushed, input.profiles,
+				  input.count);
 	swz_push_end(pushed);
 	swz_dump_free_input(&input);
 	swz_dump_free_options(&options);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "profile/formats/losses.h"
 #include "profile/support/output.h"
 
 #ifndef SWZ_VERSION
@@ -151,6 +152,7 @@ void swz_write_json_by(FILE *stream, const struct swz_by_section *by,
 		swz_by_name(by->groups->rows), by->section->profile_count,
 		by->section->report->thread_count,
 		by->section->report->total_ns);
+	swz_put_loss_members(stream, by->section);
 	if (rows.table.columns)
 		put_columns(stream, by, &rows);
 	fputs(",\"rows\":[", stream);

@@ -27,6 +27,8 @@
 
 #include "base/refusal_text.h"
 #include "profile/formats/joined_figures.h"
+#include "profile/formats/losses.h"
+#include "profile/formats/time_kind.h"
 #include "profile/support/arith.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
@@ -162,17 +164,6 @@ static void put_refusals(FILE *stream, const struct swz_profile *profile)
 	putc('\n', stream);
 }
 
-static void put_samples(FILE *stream, const struct swz_file_header *header)
-{
-	fprintf(stream,
-		"desc: Samples: %" PRIu64 ", lost %" PRIu64 ", missed %" PRIu64
-		", of these stacks cut %" PRIu64 "\n"
-		"desc: calls= and the second figure of each line are samples, "
-		"not calls\n",
-		header->samples, header->lost_samples, header->missed_samples,
-		swz_add_count(header->cut_stacks, header->broken_stacks));
-}
-
 static void put_joined(FILE *stream, const struct swz_section *section)
 {
 	fputs("desc: Joined: ", stream);
@@ -206,7 +197,10 @@ static void put_description(const struct writer *w)
 		fprintf(stream, "desc: Profiles: %zu, merged\n",
 			section->profile_count);
 	if (report->samples || report->joined)
-		fputs("desc: Clock: processor time, sampled\n", stream);
+		fprintf(stream, "desc: Clock: %s, sampled\n",
+			swz_time_kind(section) == SWZ_THREAD_TIME
+				? "time, running or waiting"
+				: "processor time");
 	else if (profile->clock_known)
 		fprintf(stream,
 			"desc: Clock: TSC at %.6f GHz, wall-clock time\n",
@@ -218,7 +212,9 @@ static void put_description(const struct writer *w)
 	if (report->joined)
 		put_joined(stream, section);
 	else if (report->samples)
-		put_samples(stream, &profile->header);
+		fputs("desc: calls= and the second figure of each line are "
+		      "samples, not calls\n",
+		      stream);
 	else if (section->compensated)
 		fprintf(stream,
 			"desc: Compensation: %" PRId64
@@ -229,12 +225,12 @@ static void put_description(const struct writer *w)
 		fputs("desc: Compensation: none\n", stream);
 	if (!report->samples)
 		put_refusals(stream, profile);
-	if (profile->header.lost_calls)
-		fprintf(stream, "desc: Lost calls: %" PRIu64 "\n",
-			profile->header.lost_calls);
-	if (profile->folded_calls)
-		fprintf(stream, "desc: Calls in folded contexts: %" PRIu64 "\n",
-			profile->folded_calls);
+	swz_put_loss_lines(stream, section, "desc: ");
+	if (report->not_shown)
+		fprintf(stream,
+			"desc: Not shown: %" PRIu64
+			" %s, whose time is their callers'\n",
+			report->not_shown, swz_counted(section));
 	if (report->folded_recursion)
 		fprintf(stream,
 			"desc: Folded recursion: %" PRIu64
@@ -245,8 +241,6 @@ static void put_description(const struct writer *w)
 			"desc: Missing context switches: %" PRIu64
 			" or more, so there is too little waiting\n",
 			report->missing_switches);
-	if (swz_profile_damaged(profile) || report->dropped_nodes)
-		fputs("desc: Incomplete: the profile is damaged\n", stream);
 }
 
 static void put_old(const struct writer *w)

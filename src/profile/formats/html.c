@@ -66,8 +66,9 @@ struct thread_note {
 /* And of a profile. */
 struct profile_note {
 	const struct swz_profile *profile;
-	uint64_t dropped;  /* inconsistent contexts */
-	uint64_t repaired; /* torn times */
+	uint64_t dropped;   /* inconsistent contexts */
+	uint64_t repaired;  /* torn times */
+	uint64_t not_shown; /* calls that a view hides */
 };
 
 /* And of a comparison. */
@@ -203,6 +204,8 @@ static struct thread_note *note_thread(struct page *page,
 				      section->report->dropped_nodes);
 	note->repaired = swz_add_count(note->repaired,
 				       section->report->repaired_nodes);
+	note->not_shown = swz_add_count(note->not_shown,
+					section->report->not_shown);
 	swz_grow(&page->threads, &page->thread_capacity, page->thread_count,
 		 sizeof(*page->threads));
 	page->threads[page->thread_count++] = (struct thread_note){
@@ -607,6 +610,7 @@ static void put_profile(struct json *json, const struct profile_note *note)
 	put_integer(json, "droppedContexts",
 		    swz_add_count(damage->stray_nodes, note->dropped));
 	put_integer(json, "repairedContexts", note->repaired);
+	put_integer(json, "notShown", note->not_shown);
 	put_marks(json, profile);
 	open_value(json, "modules", "[");
 	for (i = 0; i < profile->module_count; i++)

@@ -11,6 +11,7 @@
 #include "profile/formats/diff.h"
 #include "profile/formats/joined_figures.h"
 #include "profile/formats/json_values.h"
+#include "profile/formats/losses.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
 
@@ -254,6 +255,7 @@ static void put_process(FILE *stream, const struct swz_section *section)
 	if (section->report->knows_switches)
 		fprintf(stream, ",\"missing_switches\":%" PRIu64,
 			section->report->missing_switches);
+	swz_put_loss_members(stream, section);
 	fputs(",\n", stream);
 }
 

@@ -14,11 +14,25 @@ struct listing {
 	size_t count;
 };
 
+static bool is_shown_thread(const struct swz_section *section,
+			    const struct swz_profile *profile,
+			    const struct swz_profile_mark *mark)
+{
+	const struct swz_profile_thread *thread;
+
+	if (section->thread)
+		return mark->owner == section->thread->index;
+	thread = swz_mark_thread(profile, mark);
+	return !thread || !section->threads ||
+	       swz_thread_is_chosen(section->threads, thread);
+}
+
 static bool is_in(const struct swz_section *section,
+		  const struct swz_profile *profile,
 		  const struct swz_profile_mark *mark)
 {
-	if (section->thread && mark->owner != section->thread->index &&
-	    !swz_mark_is_of_process(mark))
+	if (!swz_mark_is_of_process(mark) &&
+	    !is_shown_thread(section, profile, mark))
 		return false;
 	return !section->range || (mark->ticks >= section->range->from &&
 				   mark->ticks < section->range->to);
@@ -69,7 +83,7 @@ void swz_put_marks(FILE *stream, const struct swz_section *section,
 		const struct swz_profile *profile = section->profiles[i];
 
 		for (j = 0; j < profile->mark_count; j++)
-			if (is_in(section, &profile->marks[j]))
+			if (is_in(section, profile, &profile->marks[j]))
 				put_mark(&list, profile, &profile->marks[j]);
 	}
 	put_end(&list);

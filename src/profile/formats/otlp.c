@@ -14,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/formats/extent.h"
+#include "profile/formats/pprof_labels.h"
 #include "profile/formats/protobuf.h"
+#include "profile/formats/time_kind.h"
 #include "profile/support/intern.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
@@ -77,7 +80,9 @@ struct encoder {
 	struct swz_message dictionary; /* all tables but strings and stacks */
 	struct swz_message stacks;
 	struct swz_message times, calls; /* samples */
-	struct swz_message resource;     /* of the first process */
+	struct swz_message resource;
+	struct swz_profile **profiles; /* of all processes */
+	size_t profile_count, profile_capacity;
 	struct swz_intern strings;
 	struct swz_map string_numbers, functions, inlined, locations, mappings;
 	struct swz_map attributes; /* (key, value) by numbers of strings */
@@ -85,8 +90,9 @@ struct encoder {
 	const char **texts; /* by number; the first is number 1 */
 	size_t text_count, text_capacity;
 	/* of all processes */
-	uint64_t start_ns, end_ns, period_ns;
-	bool samples;
+	struct swz_extent extent;
+	uint64_t period_ns;
+	const char *time, *count; /* what is in the two profiles */
 };
 
 /* ---------------------------------------------------------------- tables */
@@ -338,59 +344,71 @@ static void put_resource(struct encoder *e, const char *key, const char *text,
 	swz_message_free(&value);
 }
 
-static void put_label(struct encoder *e, const struct swz_profile *profile,
+static void put_label(struct encoder *e, const struct swz_section *all,
 		      const char *label, const char *key)
 {
-	const char *value = swz_profile_label(profile, label);
+	const char *value = swz_common_label(all, label);
 
 	if (value)
 		put_resource(e, key, value, 0);
 }
 
-/* A service without a name is called after its program, as the conventions
- * have it. */
 static void put_process(struct encoder *e, const struct swz_profile *profile)
 {
-	const char *name = swz_base_name(profile->executable);
 	char *command = swz_command_text(profile);
-	char *unknown = swz_print("unknown_service:%s", name);
 
-	if (swz_profile_label(profile, "service.name"))
-		put_label(e, profile, "service.name", "service.name");
-	else
-		put_resource(e, "service.name", unknown, 0);
-	put_label(e, profile, "host", "host.name");
-	put_label(e, profile, "pod", "k8s.pod.name");
-	put_label(e, profile, "namespace", "k8s.namespace.name");
-	put_resource(e, "process.executable.name", name, 0);
 	put_resource(e, "process.executable.path", profile->executable, 0);
 	put_resource(e, "process.command_line", command, 0);
 	put_resource(e, "process.pid", NULL, profile->header.pid);
 	free(command);
+}
+
+/* What all processes have in common. A service without a name is called after
+ * its program, as the conventions have it. */
+static void put_processes(struct encoder *e)
+{
+	struct swz_section all = {.profiles = e->profiles,
+				  .profile_count = e->profile_count};
+	const char *name = swz_common_program(&all);
+	char *unknown = swz_print("unknown_service%s%s", name ? ":" : "",
+				  name ? name : "");
+
+	if (swz_common_label(&all, "service.name"))
+		put_label(e, &all, "service.name", "service.name");
+	else
+		put_resource(e, "service.name", unknown, 0);
+	put_label(e, &all, "host", "host.name");
+	put_label(e, &all, "pod", "k8s.pod.name");
+	put_label(e, &all, "namespace", "k8s.namespace.name");
+	if (name)
+		put_resource(e, "process.executable.name", name, 0);
+	if (e->profile_count == 1)
+		put_process(e, e->profiles[0]);
 	free(unknown);
 }
 
-static void note_time(struct encoder *e, const struct swz_profile *profile)
+static void note_profile(struct encoder *e, struct swz_profile *profile)
 {
-	uint64_t start = profile->header.start_realtime_ns;
-	uint64_t end = start +
-		       (uint64_t)swz_profile_ns(
-			       profile,
-			       (int64_t)swz_profile_duration_ticks(profile));
+	size_t count = e->profile_count;
 
-	if (!e->start_ns || start < e->start_ns)
-		e->start_ns = start;
-	if (end > e->end_ns)
-		e->end_ns = end;
-	e->period_ns = profile->header.sample_period_ns;
-	e->samples = profile->header.flags & SWZ_FILE_SAMPLES;
+	/* the threads of a process come one after the other */
+	if (count && e->profiles[count - 1] == profile)
+		return;
+	swz_grow(&e->profiles, &e->profile_capacity, count,
+		 sizeof(struct swz_profile *));
+	e->profiles[e->profile_count++] = profile;
+	swz_extent_add(&e->extent, profile);
 }
 
 /* ---------------------------------------------------------------- writer */
 
 void swz_begin_otlp(struct swz_writer *writer)
 {
-	writer->state = swz_allocate(1, sizeof(struct encoder));
+	struct encoder *e = swz_allocate(1, sizeof(*e));
+
+	e->time = "wall";
+	e->count = "calls";
+	writer->state = e;
 }
 
 void swz_write_otlp(struct swz_writer *writer,
@@ -400,10 +418,11 @@ void swz_write_otlp(struct swz_writer *writer,
 	struct swz_message attributes = {0};
 	size_t i;
 
-	if (!writer->sections)
-		put_process(e, section->profile);
 	for (i = 0; i < section->profile_count; i++)
-		note_time(e, section->profiles[i]);
+		note_profile(e, section->profiles[i]);
+	e->time = swz_time_type(section);
+	e->count = swz_counted(section);
+	e->period_ns = section->profile->header.sample_period_ns;
 	if (section->thread) {
 		swz_message_item(
 			&attributes,
@@ -443,15 +462,16 @@ static void put_profile(struct encoder *e, struct swz_message *scope,
 
 	put_type(e, &profile, PROFILE_SAMPLE_TYPE, type, unit);
 	swz_message_append(&profile, samples->bytes, samples->size);
-	swz_message_fixed64(&profile, PROFILE_TIME, e->start_ns);
-	swz_message_add(&profile, PROFILE_DURATION, e->end_ns - e->start_ns);
+	swz_message_fixed64(&profile, PROFILE_TIME, e->extent.start_ns);
+	swz_message_add(&profile, PROFILE_DURATION,
+			e->extent.end_ns - e->extent.start_ns);
 	if (e->period_ns) {
 		put_type(e, &profile, PROFILE_PERIOD_TYPE, "cpu",
 			 "nanoseconds");
 		swz_message_add(&profile, PROFILE_PERIOD, e->period_ns);
 	}
 	/* not to be mistaken for another one: when, and which */
-	memcpy(id + 4, &e->start_ns, sizeof(e->start_ns));
+	memcpy(id + 4, &e->extent.start_ns, sizeof(e->extent.start_ns));
 	memcpy(id + 12, &e->stack_count, sizeof(e->stack_count));
 	swz_message_bytes(&profile, PROFILE_ID, id, sizeof(id));
 	swz_message_nest(scope, SCOPE_PROFILES_PROFILES, &profile);
@@ -463,14 +483,14 @@ static void put_request(struct encoder *e, struct swz_message *request)
 {
 	struct swz_message resource = {0}, scope = {0}, name = {0};
 
+	if (e->profile_count)
+		put_processes(e);
 	swz_message_nest(&resource, RESOURCE_PROFILES_RESOURCE, &e->resource);
 	swz_message_text(&name, SCOPE_NAME, "swizzle");
 	swz_message_text(&name, SCOPE_VERSION, SWZ_VERSION);
 	swz_message_nest(&scope, SCOPE_PROFILES_SCOPE, &name);
-	put_profile(e, &scope, &e->times, e->samples ? "cpu" : "wall",
-		    "nanoseconds", 1);
-	put_profile(e, &scope, &e->calls, e->samples ? "samples" : "calls",
-		    "count", 2);
+	put_profile(e, &scope, &e->times, e->time, "nanoseconds", 1);
+	put_profile(e, &scope, &e->calls, e->count, "count", 2);
 	swz_message_nest(&resource, RESOURCE_PROFILES_SCOPE_PROFILES, &scope);
 	swz_message_nest(request, REQUEST_RESOURCE_PROFILES, &resource);
 	swz_message_free(&resource);
@@ -519,6 +539,7 @@ void swz_end_otlp(struct swz_writer *writer)
 	swz_map_free(&e->attributes);
 	swz_intern_free(&e->strings);
 	free(e->texts);
+	free(e->profiles);
 	free(e);
 	writer->state = NULL;
 }

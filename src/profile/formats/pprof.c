@@ -19,6 +19,7 @@
 #include <zlib.h>
 
 #include "profile/formats/diff.h"
+#include "profile/formats/extent.h"
 #include "profile/support/intern.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
@@ -88,6 +89,7 @@ struct encoder {
 	size_t text_capacity;
 	const char **changes; /* by function, of a comparison; NULL: unknown */
 	bool with_waiting;    /* samples have a third value */
+	struct swz_extent extent;
 	struct swz_pprof_label labels[SWZ_PPROF_MOST_LABELS]; /* of the
 							       * section */
 	size_t label_count;
@@ -450,7 +452,7 @@ static void put_program(struct encoder *e, const struct swz_section *section)
 static void put_heading(struct encoder *e, const struct swz_section *section)
 {
 	const struct swz_profile *profile = section->profile;
-	const char *time = section->report->samples ? "cpu" : "time";
+	const char *time = swz_pprof_time(profile);
 
 	put_value_type(e, swz_counted(section), "count");
 	put_value_type(e, time, "nanoseconds");
@@ -461,12 +463,6 @@ static void put_heading(struct encoder *e, const struct swz_section *section)
 	if (e->with_waiting)
 		put_value_type(e, "waiting", "nanoseconds");
 	swz_message_add(&e->out, PROFILE_DEFAULT_SAMPLE_TYPE, number(e, time));
-	swz_message_add(&e->out, PROFILE_TIME_NANOS,
-			profile->header.start_realtime_ns);
-	swz_message_add(
-		&e->out, PROFILE_DURATION_NANOS,
-		(uint64_t)swz_profile_ns(
-			profile, (int64_t)swz_profile_duration_ticks(profile)));
 	put_command(e, "command", profile);
 	if (section->old)
 		put_command(e, "compared with", section->old->profile);
@@ -500,6 +496,10 @@ void swz_write_pprof(struct swz_writer *writer,
 		find_changes(e, section);
 	else
 		e->label_count = swz_pprof_labels(section, e->labels);
+	if (section->old)
+		swz_extent_add(&e->extent, section->profile);
+	else
+		swz_extent_add_section(&e->extent, section);
 	for (i = 0; i < section->contexts->count; i++) {
 		put_sample(e, section, i, false, &sample, &list);
 		if (section->old)
@@ -514,6 +514,9 @@ void swz_end_pprof(struct swz_writer *writer)
 	struct encoder *e = writer->state;
 	size_t i;
 
+	swz_message_add(&e->out, PROFILE_TIME_NANOS, e->extent.start_ns);
+	swz_message_add(&e->out, PROFILE_DURATION_NANOS,
+			e->extent.end_ns - e->extent.start_ns);
 	flush_out(e, &e->out);
 	flush_out(e, &e->tables);
 	swz_message_bytes(&e->out, PROFILE_STRING_TABLE, "", 0);

@@ -33,6 +33,25 @@ static const char *common(const struct swz_section *section,
 	return value && *value ? value : NULL;
 }
 
+const char *swz_common_label(const struct swz_section *section,
+			     const char *name)
+{
+	return common(section, swz_profile_label, name);
+}
+
+const char *swz_common_program(const struct swz_section *section)
+{
+	return common(section, program_of, NULL);
+}
+
+const char *swz_pprof_time(const struct swz_profile *profile)
+{
+	if (!(profile->header.flags & SWZ_FILE_SAMPLES))
+		return "time";
+	return profile->header.sample_flags & SWZ_SAMPLES_OF_WAITING ? "wall"
+								     : "cpu";
+}
+
 size_t swz_pprof_labels(const struct swz_section *section,
 			struct swz_pprof_label *labels)
 {
@@ -44,7 +63,7 @@ size_t swz_pprof_labels(const struct swz_section *section,
 		     {"rank", "rank"},
 		     {"pod", "pod"},
 		     {"namespace", "namespace"}};
-	const char *program = common(section, program_of, NULL);
+	const char *program = swz_common_program(section);
 	size_t count = 0, i;
 
 	if (program)
@@ -55,8 +74,7 @@ size_t swz_pprof_labels(const struct swz_section *section,
 			.key = "pid",
 			.number = (uint32_t)section->profile->header.pid};
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		const char *value = common(section, swz_profile_label,
-					   known[i].name);
+		const char *value = swz_common_label(section, known[i].name);
 
 		if (value)
 			labels[count++] = (struct swz_pprof_label){

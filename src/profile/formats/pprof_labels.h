@@ -19,4 +19,13 @@ struct swz_pprof_label {
 size_t swz_pprof_labels(const struct swz_section *section,
 			struct swz_pprof_label *labels);
 
+/* What times are called there. */
+const char *swz_pprof_time(const struct swz_profile *profile);
+
+/* The value of a label that all processes of the section have; the name of the
+ * program that all of them are. NULL: it is not the same. */
+const char *swz_common_label(const struct swz_section *section,
+			     const char *name);
+const char *swz_common_program(const struct swz_section *section);
+
 #endif

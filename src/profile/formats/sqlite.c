@@ -11,6 +11,7 @@
 #include "profile/file/events.h"
 #include "profile/file/thread_times.h"
 #include "profile/formats/joined_figures.h"
+#include "profile/formats/losses.h"
 #include "profile/formats/sqlite.h"
 #include "profile/support/memory.h"
 #include "profile/support/progress.h"
@@ -33,7 +34,7 @@ struct base {
 	struct swz_report totals; /* of all threads; without edges */
 	bool *used; /* by the catalog's index: functions that contexts have */
 	size_t used_count;
-	const struct swz_profile **processes;
+	struct swz_profile **processes;
 	size_t process_count, process_capacity;
 	size_t untraced_count;     /* processes that are no traces */
 	int64_t threads, contexts; /* rows that were written */
@@ -205,21 +206,25 @@ static void put_process(struct base *base, const struct swz_section *section)
 	free(command);
 }
 
-/* The number of the section's process, which is written if it is new. */
-static int64_t process_of(struct base *base, const struct swz_section *section)
+/* The number of the process at INDEX of the section's, which is written if it
+ * is new. */
+static int64_t process_of(struct base *base, const struct swz_section *section,
+			  size_t index)
 {
+	struct swz_section of = *section;
 	size_t i;
 
 	for (i = 0; i < base->process_count; i++)
-		if (base->processes[i] == section->profile)
+		if (base->processes[i] == section->profiles[index])
 			return (int64_t)i + 1;
 	swz_grow(&base->processes, &base->process_capacity, i,
 		 sizeof(struct swz_profile *));
-	base->processes[base->process_count++] = section->profile;
-	base->untraced_count += !swz_profile_traced(section->profile);
-	put_process(base, section);
-	swz_sqlite_put_marks(base->mark, section, (int64_t)base->process_count,
-			     0, true);
+	base->processes[base->process_count++] = section->profiles[index];
+	of.profile = section->profiles[index];
+	base->untraced_count += !swz_profile_traced(of.profile);
+	put_process(base, &of);
+	swz_sqlite_put_marks(base->mark, &of, (int64_t)base->process_count, 0,
+			     true);
 	return (int64_t)base->process_count;
 }
 
@@ -228,7 +233,7 @@ static void put_thread(struct base *base, const struct swz_section *section)
 	const struct swz_profile *profile = section->profile;
 	const struct swz_profile_thread *thread = section->thread;
 	struct swz_thread_times times = swz_thread_times(profile, thread);
-	int64_t process = process_of(base, section);
+	int64_t process = process_of(base, section, 0);
 	struct swz_statement *row = swz_statement_prepare(
 		base->database, "INSERT INTO threads VALUES "
 				"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
@@ -272,7 +277,8 @@ void swz_sqlite_section(struct swz_writer *writer,
 	} else {
 		uint32_t i;
 
-		process_of(base, section);
+		for (i = 0; i < section->profile_count; i++)
+			process_of(base, section, i);
 		for (i = 0; i < report->function_capacity; i++)
 			base->totals.functions[i].uncounted =
 				report->functions[i].uncounted;
@@ -421,6 +427,19 @@ static const char *about_events(const struct base *base)
 		       : "of some processes only: see processes.mode";
 }
 
+static void put_losses(struct base *base, struct swz_statement *about)
+{
+	struct swz_section all = {.profiles = base->processes,
+				  .profile_count = base->process_count};
+	struct swz_losses losses = swz_losses_find(&all);
+	const char *name;
+	uint64_t count;
+	size_t i;
+
+	for (i = 0; (name = swz_loss_at(&losses, i, &count)) != NULL; i++)
+		put_figure(about, name, count);
+}
+
 static void put_about(struct base *base)
 {
 	const struct swz_report *totals = &base->totals;
@@ -450,6 +469,8 @@ static void put_about(struct base *base)
 	put_figure(about, "missing_switches", totals->missing_switches);
 	put_figure(about, "dropped_contexts", totals->dropped_nodes);
 	put_figure(about, "repaired_contexts", totals->repaired_nodes);
+	put_figure(about, "not_shown", totals->not_shown);
+	put_losses(base, about);
 	swz_statement_free(about);
 }
 

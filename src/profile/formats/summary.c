@@ -5,25 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/file/writer.h"
 #include "profile/formats/cells.h"
+#include "profile/formats/extent.h"
 #include "profile/formats/joined_figures.h"
+#include "profile/formats/losses.h"
+#include "profile/formats/time_kind.h"
 #include "profile/support/arith.h"
 #include "profile/support/figures.h"
 #include "profile/support/memory.h"
-
-struct losses {
-	uint64_t marks;
-	uint64_t values;       /* records of arguments or results */
-	uint64_t lost_calls;   /* not recorded */
-	uint64_t folded_calls; /* without a context */
-	uint64_t untraced;     /* events */
-	size_t without;        /* threads without them, in such profiles */
-	size_t incomplete;     /* profiles, as all that follow */
-	size_t damaged;
-	size_t overwritten;
-	size_t running;
-};
 
 /* LABEL, the command, and how many there are besides, on one line. */
 static void put_command(FILE *stream, const struct swz_style *style,
@@ -42,25 +31,14 @@ static void put_command(FILE *stream, const struct swz_style *style,
 	free(command);
 }
 
-/* From the first process's start to the end of the last. */
 static int64_t wall_ns(const struct swz_section *section)
 {
-	uint64_t first = UINT64_MAX, last = 0;
-	size_t i;
+	struct swz_extent extent = {0};
+	uint64_t ns;
 
-	for (i = 0; i < section->profile_count; i++) {
-		const struct swz_profile *profile = section->profiles[i];
-		uint64_t start = profile->header.start_realtime_ns, end;
-
-		end = swz_add_count(
-			start,
-			(uint64_t)swz_profile_ns(
-				profile,
-				(int64_t)swz_profile_duration_ticks(profile)));
-		first = start < first ? start : first;
-		last = end > last ? end : last;
-	}
-	return last - first > INT64_MAX ? INT64_MAX : (int64_t)(last - first);
+	swz_extent_add_section(&extent, section);
+	ns = extent.end_ns - extent.start_ns;
+	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
 }
 
 static uint64_t calls_of(const struct swz_report *report)
@@ -141,8 +119,7 @@ static bool put_merged(FILE *stream, const struct swz_section *section)
 static void put_kind_of_time(FILE *stream, const struct swz_section *section)
 {
 	const struct swz_report *report = section->report;
-	bool waiting = section->profile->header.sample_flags &
-		       SWZ_SAMPLES_OF_WAITING;
+	bool waiting = swz_time_kind(section) == SWZ_THREAD_TIME;
 
 	if (report->joined) {
 		fputs(", the processor time of the sampled run", stream);
@@ -219,41 +196,6 @@ static void put_amounts(FILE *stream, const struct swz_style *style,
 	putc('\n', stream);
 }
 
-static struct losses find_losses(const struct swz_section *section)
-{
-	struct losses losses = {0};
-	size_t i, j;
-
-	for (i = 0; i < section->profile_count; i++) {
-		const struct swz_profile *profile = section->profiles[i];
-
-		losses.lost_calls = swz_add_count(losses.lost_calls,
-						  profile->header.lost_calls);
-		losses.folded_calls = swz_add_count(losses.folded_calls,
-						    profile->folded_calls);
-		losses.incomplete += swz_full_reason(&profile->header) != NULL;
-		losses.marks = swz_add_count(losses.marks,
-					     profile->header.lost_marks);
-		losses.values = swz_add_count(losses.values,
-					      profile->header.lost_values);
-		losses.damaged += swz_profile_damaged(profile);
-		losses.running += profile->written;
-		losses.overwritten += (profile->header.flags & SWZ_FILE_RING) !=
-				      0;
-		for (j = 0; j < profile->thread_count; j++) {
-			const struct swz_thread_record *record =
-				&profile->threads[j].record;
-
-			losses.untraced = swz_add_count(losses.untraced,
-							record->untraced);
-			losses.without += profile->header.flags &
-						  SWZ_FILE_SWITCHES &&
-					  !record->switches_from;
-		}
-	}
-	return losses;
-}
-
 static void put_loss(FILE *stream, uint64_t count, const char *one,
 		     const char *many, const char *what)
 {
@@ -283,28 +225,39 @@ static void put_losses(FILE *stream, const struct swz_style *style,
 		       const struct swz_section *section)
 {
 	const struct swz_report *report = section->report;
-	struct losses losses = find_losses(section);
+	struct swz_losses losses = swz_losses_find(section);
 
 	put_loss(stream, losses.lost_calls, "call was", "calls were",
 		 "not recorded");
+	put_loss(stream, losses.lost_samples, "sample was", "samples were",
+		 "lost");
+	put_loss(stream, losses.missed_samples, "sample was", "samples were",
+		 "due and not taken");
+	put_loss(stream, losses.cut_stacks, "stack was", "stacks were",
+		 "cut: the outermost callers are missing");
 	put_loss(stream, losses.folded_calls, "call has", "calls have",
 		 "no exact caller (--max-memory)");
+	put_loss(stream, report->not_shown,
+		 report->samples ? "sample is" : "call is",
+		 report->samples ? "samples are" : "calls are",
+		 "not shown; the time is the caller's");
 	put_loss(stream, report->folded_recursion, "recursive call is",
 		 "recursive calls are",
 		 "folded into earlier ones (--recursion)");
 	put_loss(stream, swz_report_split(report), "function has",
 		 "functions have",
 		 "more inclusive time here than in trees, because of folding");
-	put_loss(stream, losses.marks, "mark or span", "marks and spans",
+	put_loss(stream, losses.lost_marks, "mark or span", "marks and spans",
 		 "had no room in the profile (--max-memory)");
-	put_loss(stream, losses.values, "call has its arguments or its result",
+	put_loss(stream, losses.lost_values,
+		 "call has its arguments or its result",
 		 "times arguments or results have",
 		 "no room in the trace (--max-size)");
-	put_loss(stream, losses.untraced, "event", "events",
+	put_loss(stream, losses.lost_events, "event", "events",
 		 "had no room in the trace (--max-size)");
 	put_loss(stream, report->missing_switches, "context switch is",
 		 "context switches are", "missing: more was waiting");
-	put_loss(stream, losses.without, "thread has", "threads have",
+	put_loss(stream, losses.without_switches, "thread has", "threads have",
 		 "no context switches: the kernel refused (--switches)");
 	put_loss(stream, losses.overwritten, "trace holds", "traces hold",
 		 "the newest events only (--ring)");

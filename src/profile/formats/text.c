@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "profile/formats/joined_figures.h"
+#include "profile/formats/losses.h"
+#include "profile/formats/time_kind.h"
 #include "profile/formats/mark_lines.h"
 #include "profile/support/output.h"
 #include "profile/formats/rows.h"
@@ -50,9 +52,11 @@ void swz_put_heading(FILE *stream, const struct swz_section *section)
 	fprintf(stream, "# total %" PRId64 " ns in %zu thread%s",
 		report->total_ns, report->thread_count,
 		report->thread_count == 1 ? "" : "s");
-	if (report->joined)
+	if (swz_time_kind(section) == SWZ_PROCESSOR_TIME)
 		fputs(" of processor time", stream);
-	else if (section->compensated && !report->samples)
+	else if (swz_time_kind(section) == SWZ_THREAD_TIME)
+		fputs(", running or waiting", stream);
+	else if (section->compensated)
 		fprintf(stream, ", after %" PRId64 " ns of hooks",
 			report->raw_ns > report->total_ns
 				? report->raw_ns - report->total_ns
@@ -72,6 +76,7 @@ void swz_put_heading(FILE *stream, const struct swz_section *section)
 			report->not_shown,
 			report->samples ? "samples" : "calls");
 	put_folded(stream, report);
+	swz_put_loss_lines(stream, section, "# ");
 }
 
 static bool shows_extremes(const struct swz_table_options *options)

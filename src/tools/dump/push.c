@@ -17,6 +17,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "profile/formats/extent.h"
+#include "profile/formats/pprof_labels.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
 #include "tools/dump/message.h"
@@ -216,68 +218,44 @@ static void compress_body(struct request *request)
 	(void)deflateEnd(&zlib);
 }
 
-static const char *service_of(const struct swz_profile *profile)
+/* What the profiles are called: their service, or the program. */
+static const char *service_of(const struct swz_section *all)
 {
-	const char *service = swz_profile_label(profile, "service.name");
+	const char *service = swz_common_label(all, "service.name");
 
-	return service ? service : swz_base_name(profile->executable);
+	return service ? service : swz_base_name(all->profile->executable);
 }
 
-struct label {
-	const char *name, *value;
-};
-
-#define MOST_LABELS 6
-
-/* Names as Prometheus has them: without dots. */
-static size_t labels_of(const struct swz_profile *profile, struct label *labels)
+/* Texts that all of them have in common, apart from the service's name. */
+static size_t labels_of(const struct swz_section *all,
+			struct swz_pprof_label *labels)
 {
-	static const struct label known[] = {{"host", "host"},
-					     {"job", "job"},
-					     {"rank", "rank"},
-					     {"pod", "pod"},
-					     {"namespace", "namespace"}};
-	size_t count = 0, i;
+	size_t count = swz_pprof_labels(all, labels), kept = 0, i;
 
-	labels[count++] = (struct label){"process",
-					 swz_base_name(profile->executable)};
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		const char *value = swz_profile_label(profile, known[i].value);
-
-		if (value)
-			labels[count++] = (struct label){known[i].name, value};
-	}
-	return count;
-}
-
-static uint64_t start_s(const struct swz_profile *profile)
-{
-	return profile->header.start_realtime_ns / 1000000000u;
-}
-
-static uint64_t end_s(const struct swz_profile *profile)
-{
-	int64_t ns = swz_profile_ns(
-		profile, (int64_t)swz_profile_duration_ticks(profile));
-
-	return start_s(profile) + (uint64_t)ns / 1000000000u + 1;
+	for (i = 0; i < count; i++)
+		if (labels[i].text &&
+		    strcmp(labels[i].key, "service_name") != 0)
+			labels[kept++] = labels[i];
+	return kept;
 }
 
 /* URL?name=SERVICE{host=H,process=P}&from=...&until=... and a form. */
 static void make_pyroscope(struct request *request, const struct curl *curl,
-			   CURL *handle, const struct swz_profile *profile)
+			   CURL *handle, const struct swz_section *all)
 {
 	static const char boundary[] = "swizzle-9b1c7f42d05e8a36";
-	struct label labels[MOST_LABELS];
-	size_t count = labels_of(profile, labels), i, size;
-	char *name = swz_print("%s{", service_of(profile)), *longer, *body;
-	const char *time = profile->header.flags & SWZ_FILE_SAMPLES ? "cpu"
-								    : "time";
+	struct swz_pprof_label labels[SWZ_PPROF_MOST_LABELS];
+	size_t count = labels_of(all, labels), i, size;
+	char *name = swz_print("%s{", service_of(all)), *longer, *body;
+	const char *time = swz_pprof_time(all->profile);
+	struct swz_extent extent = {0};
 	FILE *form;
+
+	swz_extent_add_section(&extent, all);
 
 	for (i = 0; i < count; i++) {
 		longer = swz_print("%s%s%s=%s", name, i ? "," : "",
-				   labels[i].name, labels[i].value);
+				   labels[i].key, labels[i].text);
 		free(name);
 		name = longer;
 	}
@@ -288,8 +266,9 @@ static void make_pyroscope(struct request *request, const struct curl *curl,
 	longer = swz_print("%s%cname=%s&from=%" PRIu64 "&until=%" PRIu64
 			   "&format=pprof&spyName=swizzle",
 			   request->url, strchr(request->url, '?') ? '&' : '?',
-			   name ? name : "swizzle", start_s(profile),
-			   end_s(profile));
+			   name ? name : "swizzle",
+			   extent.start_ns / 1000000000u,
+			   extent.end_ns / 1000000000u + 1);
 	free(request->url);
 	request->url = longer;
 	form = swz_text_stream(&body, &size);
@@ -308,7 +287,8 @@ static void make_pyroscope(struct request *request, const struct curl *curl,
 		"\"%s\":{\"units\":\"count\",\"aggregation\":\"sum\","
 		"\"sampled\":false}}\r\n--%s--\r\n",
 		boundary, time, time,
-		profile->header.flags & SWZ_FILE_SAMPLES ? "samples" : "calls",
+		all->profile->header.flags & SWZ_FILE_SAMPLES ? "samples"
+							      : "calls",
 		boundary);
 	swz_text_stream_end(form);
 	free(request->body);
@@ -340,11 +320,10 @@ static void put_base64(FILE *to, const uint8_t *bytes, size_t size)
 
 /* WriteRawRequest of parca.profilestore.v1alpha1, as its HTTP gateway takes it:
  * JSON. */
-static void make_parca(struct request *request,
-		       const struct swz_profile *profile)
+static void make_parca(struct request *request, const struct swz_section *all)
 {
-	struct label labels[MOST_LABELS];
-	size_t count = labels_of(profile, labels), i, size;
+	struct swz_pprof_label labels[SWZ_PPROF_MOST_LABELS];
+	size_t count = labels_of(all, labels), i, size;
 	char *body;
 	FILE *json = swz_text_stream(&body, &size);
 
@@ -352,11 +331,11 @@ static void make_parca(struct request *request,
 	      "{\"name\":\"__name__\",\"value\":\"swizzle\"},"
 	      "{\"name\":\"service_name\",\"value\":",
 	      json);
-	swz_put_json(json, service_of(profile));
+	swz_put_json(json, service_of(all));
 	putc('}', json);
 	for (i = 0; i < count; i++) {
-		fprintf(json, ",{\"name\":\"%s\",\"value\":", labels[i].name);
-		swz_put_json(json, labels[i].value);
+		fprintf(json, ",{\"name\":\"%s\",\"value\":", labels[i].key);
+		swz_put_json(json, labels[i].text);
 		putc('}', json);
 	}
 	fputs("]},\"samples\":[{\"rawProfile\":\"", json);
@@ -532,8 +511,11 @@ void swz_push_end(char *path)
 }
 
 int swz_push(const struct swz_dump_options *options, const char *path,
-	     const struct swz_profile *profile)
+	     struct swz_profile *const *profiles, size_t count)
 {
+	const struct swz_section all = {.profile = profiles[0],
+					.profiles = profiles,
+					.profile_count = count};
 	struct request request = {.url = swz_duplicate(options->push)};
 	struct curl curl;
 	CURL *handle;
@@ -549,10 +531,10 @@ int swz_push(const struct swz_dump_options *options, const char *path,
 		swz_out_of_memory();
 	switch (kind_of(options->push)) {
 	case PYROSCOPE:
-		make_pyroscope(&request, &curl, handle, profile);
+		make_pyroscope(&request, &curl, handle, &all);
 		break;
 	case PARCA:
-		make_parca(&request, profile);
+		make_parca(&request, &all);
 		break;
 	default:
 		make_otlp(&request);

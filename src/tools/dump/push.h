@@ -17,9 +17,11 @@ const char *swz_push_problem(const char *url);
 char *swz_push_begin(struct swz_dump_options *options);
 void swz_push_end(char *path);
 
-/* Sends the file, which is in that format; PROFILE says what it is called.
- * Returns an exit status; what went wrong was said. */
+/* Sends the file, which is in that format, and of COUNT profiles, one at least:
+ * these say what it is called. Returns an exit status; what went wrong was
+ * said.
+ */
 int swz_push(const struct swz_dump_options *options, const char *path,
-	     const struct swz_profile *profile);
+	     struct swz_profile *const *profiles, size_t count);
 
 #endif
