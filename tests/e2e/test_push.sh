@@ -144,6 +144,16 @@ assert_eq 'application/json workers my service' \
 	"$(told type) $(told labels.process) $(told labels.service_name)" request
 cmp -s calls.pprof "$got/2.pprof" || fail 'other bytes than those of -f pprof'
 
+it 'of several processes: what they have in common'
+capture "$DUMP" -q --push "$url/ingest" calls ranked
+assert_eq "workers{process=workers,host=$(uname -n)}" "$(told query.name)" name
+"$DUMP" -q -f otlp -o both.pb calls ranked
+capture read_otlp both.pb
+assert_status 0
+assert_eq "$(printf 'R %s\n' "host.name $(uname -n)" \
+	'process.executable.name workers' 'service.name unknown_service:workers')" \
+	"$(grep ^R out)" resource
+
 it 'the token comes from the environment or a file, not from the command line'
 SWIZZLE_PUSH_TOKEN=secret capture "$DUMP" -q --push "$url" calls
 assert_eq 'Bearer secret' "$(told authorization)" environment

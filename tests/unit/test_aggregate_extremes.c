@@ -59,6 +59,44 @@ START_TEST(calls_that_have_not_ended_bound_the_longest)
 }
 END_TEST
 
+/* Two calls took 60 ns, of which one took all, as the other took less than its
+ * hooks; two others took 100 ns, the longest that has ended 40. */
+static void call_unevenly(bool merged)
+{
+	struct swz_file_header *header = builder_header(&sum.builder);
+
+	if (merged)
+		header->flags |= SWZ_FILE_MERGED;
+	header->cost_inside = header->cost_outside = 0;
+	sum_call(1, 0, 1, 1, 2, 60, 60);
+	sum_node(1)->min_ticks = sum_node(1)->max_ticks = 60;
+	sum_call(2, 0, 2, 2, 2, 100, 100);
+	sum_node(2)->min_ticks = sum_node(2)->max_ticks = 40;
+	sum_up(true);
+	ck_assert_int_eq(sum_costs(1).inclusive_ns, 60);
+	ck_assert_int_eq(sum_costs(2).inclusive_ns, 100);
+}
+
+START_TEST(the_mean_bounds_the_shortest_and_the_longest_call)
+{
+	call_unevenly(false);
+	ck_assert_int_eq(sum_costs(1).min_ns, 30);
+	ck_assert_int_eq(sum_costs(1).max_ns, 60);
+	ck_assert_int_eq(sum_costs(2).min_ns, 40);
+	ck_assert_int_eq(sum_costs(2).max_ns, 50);
+}
+END_TEST
+
+START_TEST(in_a_sum_of_profiles_the_mean_of_all_bounds_no_call)
+{
+	call_unevenly(true);
+	ck_assert_int_eq(sum_costs(1).min_ns, 60);
+	ck_assert_int_eq(sum_costs(1).max_ns, 60);
+	ck_assert_int_eq(sum_costs(2).min_ns, 40);
+	ck_assert_int_eq(sum_costs(2).max_ns, 40);
+}
+END_TEST
+
 START_TEST(compensation_stops_at_zero)
 {
 	sum_call(1, 0, 1, 1, 10, 50, 50);
@@ -83,6 +121,10 @@ int main(void)
 	tcase_add_test(tests, a_single_call_is_the_longest_and_all);
 	tcase_add_test(tests, the_cost_of_nested_calls_is_in_proportion);
 	tcase_add_test(tests, calls_that_have_not_ended_bound_the_longest);
+	tcase_add_test(tests,
+		       the_mean_bounds_the_shortest_and_the_longest_call);
+	tcase_add_test(tests,
+		       in_a_sum_of_profiles_the_mean_of_all_bounds_no_call);
 	tcase_add_test(tests, compensation_stops_at_zero);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

@@ -1,0 +1,140 @@
+# shellcheck shell=bash
+# What is lost, not shown or estimated is beside the figures in each format, of all
+# profiles that are shown together; and times are called what they are.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need gcc python3 sqlite3
+need_targets workers patient
+
+# The header of a profile says what was lost.
+cat >lose.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include "swizzle/format.h"
+int main(int argc, char **argv)
+{
+	FILE *file = fopen(argv[1], "r+b");
+	struct swz_file_header header;
+	uint64_t count = strtoul(argv[2], NULL, 10);
+
+	if (argc != 3 || !file || fread(&header, sizeof(header), 1, file) != 1)
+		return 1;
+	if (header.flags & SWZ_FILE_SAMPLES)
+		header.lost_samples = count;
+	else
+		header.lost_calls = count;
+	rewind(file);
+	return fwrite(&header, sizeof(header), 1, file) != 1 || fclose(file);
+}
+END
+gcc -I"$TOP/include" -o lose lose.c || abort 'no program that loses calls'
+
+about() { # KEY OPTION... PROFILE...: of a database
+	local key=$1
+	shift
+	"$DUMP" -q -f sqlite -o base "$@"
+	sqlite3 base "SELECT value FROM about WHERE key = '$key'"
+}
+
+it 'lost calls are those of all profiles'
+"$RUN" -q -o a "$TARGETS/workers" >/dev/null
+"$RUN" -q -o b "$TARGETS/workers" >/dev/null
+"$DUMP" -q -f text a >out
+assert_not_contains out 'lost'
+./lose a 3 && ./lose b 5 || abort 'nothing is lost'
+"$DUMP" -q -f text a b >out
+assert_contains out '# lost calls: 8'
+"$DUMP" -q -f tree a b >out
+assert_contains out '# lost calls: 8'
+"$DUMP" -q -f table a b >out
+assert_contains out 'Note: 8 calls were not recorded.'
+"$DUMP" -q -f callgrind -o out a b
+assert_contains out 'desc: lost calls: 8'
+"$DUMP" -q -f json a b >out
+assert_contains out '"lost_calls":8,'
+"$DUMP" -q -f json --by module a b >out
+assert_contains out '"lost_calls":8,'
+assert_eq 8 "$(about lost_calls a b)" sqlite
+"$DUMP" -q --merge-into sum a b
+"$DUMP" -q -f text sum >out
+assert_contains out '# lost calls: 8'
+
+it 'calls that are not shown'
+"$DUMP" -q -f text -N work a >out
+hidden=$(sed -n 's/^# not shown: \([0-9]*\) calls.*/\1/p' out)
+assert_ge "$hidden" 1 'hidden calls'
+assert_eq "$hidden" "$(about not_shown -N work a)" sqlite
+"$DUMP" -q -f json -N work a >out
+assert_contains out "\"not_shown\":$hidden"
+"$DUMP" -q -f callgrind -N work -o out a
+assert_contains out "desc: Not shown: $hidden calls,"
+"$DUMP" -q -f table -N work a | tr -d , >out
+assert_matches out "^Note: $hidden calls? (is|are) not shown"
+
+it 'samples: how many were lost, and what their times are'
+types() { # FILE: of a pprof file
+	python3 -c '
+import gzip, sys
+sys.path.insert(0, sys.argv[1])
+import protobuf_fields
+fields = list(protobuf_fields.fields(gzip.open(sys.argv[2]).read()))
+texts = [value.decode() for number, value in fields if number == 6]
+print(*(texts[dict(protobuf_fields.fields(value))[1]]
+        for number, value in fields if number == 1))' "$TOP/tests/e2e" "$1"
+}
+sample() { # NAME [OPTION]
+	"$RUN" -q -m sample --engine pause ${2:+"$2"} -o "$1" "$TARGETS/patient" 300 \
+		>/dev/null || abort 'no samples'
+	"$DUMP" -q -f pprof -o "$1.pprof" "$1"
+	"$DUMP" -q -f otlp -o "$1.otlp" "$1"
+	"$DUMP" -q -f callgrind -o "$1.callgrind" "$1"
+	"$DUMP" -q -f text "$1" >"$1.text"
+}
+sample running
+sample all --wall
+assert_matches running.text '^# total [0-9]+ ns in [0-9]+ threads? of processor time;'
+assert_matches all.text '^# total [0-9]+ ns in [0-9]+ threads?, running or waiting;'
+assert_contains running.callgrind 'desc: Clock: processor time, sampled'
+assert_contains all.callgrind 'desc: Clock: time, running or waiting, sampled'
+assert_eq 'samples cpu' "$(types running.pprof)"
+assert_matches <(types all.pprof) '^samples wall'
+assert_eq 0 "$(grep -c wall running.otlp)" 'wall in OTLP'
+assert_ge "$(grep -ac wall all.otlp)" 1 'wall in OTLP'
+./lose running 3 && ./lose all 4 || abort 'nothing is lost'
+"$DUMP" -q -f text running all >out
+assert_matches out '^# samples: [0-9]+, lost 7, missed [0-9]+, of these stacks cut [0-9]+$'
+"$DUMP" -q -f callgrind -o out running all
+assert_matches out '^desc: samples: [0-9]+, lost 7, '
+"$DUMP" -q -f json running all >out
+assert_contains out '"lost_samples":7,'
+"$DUMP" -q -f table running all >out
+assert_contains out 'Note: 7 samples were lost.'
+assert_eq 7 "$(about lost_samples running all)" sqlite
+
+it 'marks of threads that are not shown are left out'
+cat >marked.c <<'END'
+#include <pthread.h>
+#include "swizzle.h"
+static void *run(void *name)
+{
+	swizzle_mark(name);
+	return NULL;
+}
+int main(void)
+{
+	pthread_t thread;
+	swizzle_mark("of main");
+	pthread_create(&thread, NULL, run, "other");
+	return pthread_join(thread, NULL);
+}
+END
+gcc -O1 -I"$TOP/include" -o marked marked.c -pthread || abort 'no program'
+"$RUN" -q -o marks ./marked
+"$DUMP" -q -f text marks >out
+assert_contains out 'of main'
+assert_matches out '^# .*  other$'
+tid=$(awk '$1 == "#" && $4 == "other" { print $3 }' out)
+assert_ge "${tid:-0}" 2 'thread of the second mark'
+"$DUMP" -q -f text --tid "$tid" marks >out
+assert_not_contains out 'of main'
+assert_matches out '^# .*  other$'
