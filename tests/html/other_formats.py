@@ -51,6 +51,7 @@ class Profile:
         """(ns, threads, ns of hooks or None) of the heading of -f text"""
         text = self.run('-f', 'text', *options).decode('utf-8', 'replace')
         found = re.search(r'^# total (\d+) ns in (\d+) threads?'
+                          r'(?: of processor time|, running or waiting)?'
                           r'(?:, after (\d+) ns of hooks)?;', text, re.M)
         return tuple(part and int(part) for part in found.groups())
 
