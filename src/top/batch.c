@@ -109,15 +109,19 @@ bool swz_top_batch(struct swz_top_session *s)
 	const struct swz_back_trace_options options = {s->options.min_percent,
 						       s->options.back_percent};
 	const struct swz_style style = find_style();
-	uint64_t next = swz_watch_now();
 	int ending = open_ending();
 	bool going = true;
+	uint64_t next;
 
 	if (s->sampler.why_pause)
 		fprintf(stderr,
 			"swizzle: sampling by pauses (--engine pause): %s\n",
 			s->sampler.why_pause);
-	for (uint64_t i = 0; going && !s->ended; i++) {
+	/* exact counts: the first round is more than what there was before */
+	if (!s->live.samples)
+		swz_top_session_take(s);
+	next = swz_watch_now();
+	for (uint64_t i = 0; going && (!i || !s->ended); i++) {
 		int fd;
 
 		if (s->options.rounds && i >= s->options.rounds)

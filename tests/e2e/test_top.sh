@@ -105,6 +105,17 @@ calls=$("$DUMP" -q -f csv -o - profile | awk -F , '$7 == "fib" { print $1 }')
 assert_ge "$calls" 1000000 'calls of fib'
 assert_eq "$calls fib" "$(sums out | grep ' fib$')"
 
+it '-b -p: the first round has the calls since it began'
+rm -f counted
+"$RUN" -q -o profile "$TARGETS/steady" counted &
+profiled=$!
+wait_until test -s counted
+capture "$SWTOP" -b -d 0.5 -n 1 --min-percent 0 -p $profiled
+assert_status 0
+assert_matches out '^20.* s: [1-9][0-9,]* calls, '
+kill $profiled
+wait $profiled 2>/dev/null
+
 it '-b: samples of such a program, if they are wanted'
 "$SWTOP" -b --samples "$RUN" -q -o profile "$TARGETS/fib" >out
 assert_matches out '^20.* hits, '
