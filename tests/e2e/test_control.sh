@@ -229,6 +229,8 @@ for mode in '' '--timing sampled' '-m trace --max-size 256M'; do
 	done
 	assert_contains table later
 	assert_not_contains table 'all  [paused]'
+	# seconds are those since the program's start
+	assert_eq "$(grep 'all  later' after)" "$(grep 'all  later' table)"
 	# (the cost of the hooks is known on average only: less that, leaf takes next to
 	# nothing, and a part of it may seem longer than the whole)
 	"$DUMP" -q --no-compensate -f text first >before
@@ -267,6 +269,24 @@ assert_status 2
 capture "$DUMP" --since first other
 assert_status 1
 assert_contains err 'a snapshot of another process'
+
+it 'who has a profile mapped is not profiled by it'
+serve
+python3 -c 'import mmap, sys, time
+with open(sys.argv[1], "r+b") as file:
+    page = mmap.mmap(file.fileno(), 4096)
+print("mapped", flush=True)
+time.sleep(60)' profile >reader.out &
+reader=$!
+wait_until grep -q mapped reader.out
+capture "$CTL" list "$pid" $reader
+assert_status 1
+assert_matches out "^ *$pid "
+assert_not_contains out " $reader "
+assert_contains err "$reader is not profiled: it does not run under swizzle-run"
+kill $reader
+wait $reader 2>/dev/null
+end
 
 it 'start --for'
 serve --off

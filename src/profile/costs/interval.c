@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profile/costs/tree_builder.h"
+#include "profile/file/events.h"
 #include "profile/file/summaries.h"
 #include "profile/support/arith.h"
 
@@ -231,6 +232,8 @@ enum swz_status swz_interval_take(struct swz_profile *profile,
 		snprintf(error->text, sizeof(error->text), "%s", problem);
 		return SWZ_E_FORMAT;
 	}
+	/* (each thread then begins when it was last seen) */
+	profile->origin_ticks = swz_profile_origin(profile);
 	for (i = 0; i < profile->thread_count; i++)
 		take_thread(profile, earlier, &profile->threads[i]);
 	take_unwound(profile, earlier);

@@ -144,6 +144,8 @@ uint64_t swz_profile_origin(const struct swz_profile *profile)
 	uint64_t origin = UINT64_MAX;
 	size_t i;
 
+	if (profile->origin_ticks)
+		return profile->origin_ticks;
 	for (i = 0; i < profile->thread_count; i++)
 		if (profile->threads[i].record.start_ticks < origin)
 			origin = profile->threads[i].record.start_ticks;

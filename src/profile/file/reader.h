@@ -146,6 +146,8 @@ struct swz_profile {
 	size_t mapped_bytes;
 	int fd; /* where those are read from; -1: they are in data */
 	struct swz_file_header header;
+	uint64_t origin_ticks;  /* from which seconds count; 0: the first
+				 * thread's begin */
 	bool written;           /* by a process that runs, while it was read */
 	const char *executable; /* "" where it is unknown; so with cwd */
 	const char *cwd;
