@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/process_start.h"
 #include "profile/support/memory.h"
 #include "swizzle/format.h"
 
@@ -42,12 +43,21 @@ bool swz_top_profile_header(const char *path, struct swz_file_header *header)
 	return read_header(path, header, &inode);
 }
 
-static bool is_profile(const char *path, uint64_t inode)
+/* Who reads a profile, as swizzle-ctl does, may have it mapped, too. Either may
+ * differ where the process is in a namespace: of numbers, or of time. */
+static bool is_written_by(const struct swz_file_header *header, int32_t pid)
+{
+	return (int32_t)header->pid == pid ||
+	       header->process_start == swz_process_start(pid);
+}
+
+static bool is_profile(int32_t pid, const char *path, uint64_t inode)
 {
 	struct swz_file_header header;
 	uint64_t found;
 
-	return read_header(path, &header, &found) && found == inode;
+	return read_header(path, &header, &found) && found == inode &&
+	       is_written_by(&header, pid);
 }
 
 void swz_top_profiles_beside(const char *profile,
@@ -79,10 +89,10 @@ static char *find_profile(int32_t pid, const char *path, uint64_t inode)
 {
 	char *inside;
 
-	if (is_profile(path, inode))
+	if (is_profile(pid, path, inode))
 		return swz_duplicate(path);
 	inside = swz_print("/proc/%d/root%s", (int)pid, path);
-	if (is_profile(inside, inode))
+	if (is_profile(pid, inside, inode))
 		return inside;
 	free(inside);
 	return NULL;
