@@ -233,3 +233,8 @@ function putBar(cell, part, whole, colour) {
 	cell.style.background = `linear-gradient(to right, ${colour} ${share}%, ` +
 		`transparent ${share}%)`;
 }
+
+function putTime(cell, ns) {
+	cell.textContent = durationOrBound(ns);
+	cell.title = ns || !leastTime ? grouped(ns) + ' ns' : 'no sample hit it';
+}

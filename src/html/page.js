@@ -4,60 +4,6 @@ const DOT = 16;          // pixels of the dot before a name
 const MODULE_LETTER = 7; // about as wide as one of a module's name is
 const NOT_TRACED = -2; // in place of a module
 
-class Tip {
-	constructor() {
-		this.root = $('tip');
-	}
-
-	show(event, about, app) {
-		const {model} = app;
-		const rows = [...about.rows];
-		const fn = about.fn;
-
-		if (fn !== undefined && fn >= 0 && model.comparison) {
-			rows.push(['in all, old → new', ''],
-				...model.comparison.rows(fn));
-		} else if (fn !== undefined && fn >= 0) {
-			const {sums} = model;
-
-			rows.push(['in all', '']);
-			if (!isNoCall(fn))
-				rows.push([model.one + 's', model.callsText(fn,
-					sums.calls[fn])]);
-			rows.push(
-				['inclusive', `${durationOrBound(sums.incl[fn])}, ` +
-					percent(sums.incl[fn], model.total)],
-				['self', `${durationOrBound(sums.self[fn])}, ` +
-					percent(sums.self[fn], model.total) +
-					(model.sampled ? ' ± ' + duration(
-						Math.sqrt(sums.variance[fn])) :
-						'')]);
-			if (sums.calls[fn] && !model.holdsSamples)
-				rows.push(['mean', duration(sums.incl[fn] /
-					sums.calls[fn])]);
-		}
-		this.root.replaceChildren(
-			make('b', {}, about.title),
-			fn !== undefined && fn >= 0 ? make('p', {},
-				[model.moduleName(fn), model.source(fn)]
-					.filter(Boolean).join(' · ')) : '',
-			make('dl', {}, ...rows.map(([name, value]) => value ?
-				pair(name, value) : make('div', {class: 'title'}, make('dt', {}, name)))));
-		this.root.hidden = false;
-		const {offsetWidth, offsetHeight} = this.root;
-		const x = event.clientX + 14, y = event.clientY + 18;
-
-		this.root.style.left = Math.max(4, x + offsetWidth > innerWidth ?
-			event.clientX - offsetWidth - 10 : x) + 'px';
-		this.root.style.top = Math.max(4, y + offsetHeight > innerHeight ?
-			event.clientY - offsetHeight - 12 : y) + 'px';
-	}
-
-	hide() {
-		this.root.hidden = true;
-	}
-}
-
 const KEYS = [
 	['W, S', 'zoom in, out (also the wheel)'],
 	['A, D', 'go left, right (also Shift and the wheel, or drag)'],
@@ -86,36 +32,6 @@ const KEYS = [
 
 const LISTS = ['functions', 'down', 'up', 'notes', 'source',
 	'details', 'ranks']; // in the order of their keys
-
-// One of its list is chosen; only that one is reached by Tab.
-function markTab(tab, chosen, panel) {
-	tab.id = 'tab-' + (tab.dataset.chart || tab.dataset.list);
-	tab.setAttribute('aria-selected', chosen);
-	tab.setAttribute('aria-controls', panel);
-	tab.tabIndex = chosen ? 0 : -1;
-	if (chosen && tab.dataset.list)
-		$(panel).setAttribute('aria-labelledby', tab.id);
-}
-
-// Arrows go from tab to tab.
-function wireTabs(root) {
-	root.addEventListener('keydown', event => {
-		const tabs = [...root.querySelectorAll('[role=tab]')].filter(tab =>
-			!tab.hidden);
-		const at = tabs.indexOf(event.target);
-		const to = {ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0,
-			End: tabs.length - 1}[event.key];
-
-		if (at < 0 || to === undefined)
-			return;
-		const tab = tabs[(to + tabs.length) % tabs.length];
-
-		tab.click();
-		tab.focus();
-		event.preventDefault();
-		event.stopPropagation();
-	});
-}
 
 class App {
 	constructor(data) {
