@@ -25,27 +25,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/refusal_text.h"
-#include "profile/formats/joined_figures.h"
-#include "profile/formats/losses.h"
-#include "profile/formats/time_kind.h"
+#include "profile/formats/callgrind_head.h"
 #include "profile/support/arith.h"
 #include "profile/support/map.h"
 #include "profile/support/memory.h"
 #include "profile/support/output.h"
 
 #define UNKNOWN "???"
-
-#ifndef SWZ_VERSION
-#define SWZ_VERSION "unknown"
-#endif
-
-/* A line's costs. */
-struct cost {
-	int64_t ns;
-	int64_t waiting; /* of that */
-	uint64_t samples;
-};
 
 struct writer {
 	FILE *stream;
@@ -68,244 +54,6 @@ static const struct swz_catalog_function *function_of(const struct writer *w,
 {
 	return &w->section->catalog->functions[index];
 }
-
-/* ---- costs ---- */
-
-/* The events of a comparison. */
-static void put_events(const struct writer *w, int64_t more, int64_t less,
-		       int64_t old, int64_t new)
-{
-	fprintf(w->stream, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
-		more, less, old, new);
-}
-
-static void put_cost(const struct writer *w, struct cost new, int64_t old)
-{
-	const struct swz_report *report = w->section->report;
-
-	if (w->section->old) {
-		put_events(w, new.ns > old ? new.ns - old : 0,
-			   old > new.ns ? old - new.ns : 0, old, new.ns);
-		return;
-	}
-	fprintf(w->stream, "%" PRId64, new.ns);
-	if (report->knows_waiting)
-		fprintf(w->stream, " %" PRId64, new.waiting);
-	if (report->samples)
-		fprintf(w->stream, " %" PRIu64, new.samples);
-	putc('\n', w->stream);
-}
-
-static struct cost total_of(const struct swz_report *report)
-{
-	struct cost total = {.ns = report->total_ns};
-	size_t i;
-
-	for (i = 0; i < report->function_capacity; i++) {
-		total.waiting = swz_add(total.waiting,
-					report->functions[i].self_waiting_ns);
-		total.samples = swz_add_count(total.samples,
-					      report->functions[i].calls);
-	}
-	return total;
-}
-
-/* The sums of all functions' self times and of their differences. */
-static void put_totals(const struct writer *w, const char *key)
-{
-	const struct swz_report *new = w->section->report, *old;
-	int64_t more = 0, less = 0;
-	size_t i;
-
-	fprintf(w->stream, "%s: ", key);
-	if (!w->section->old) {
-		put_cost(w, total_of(new), 0);
-		return;
-	}
-	old = w->section->old->report;
-	for (i = 0; i < new->function_capacity; i++) {
-		int64_t difference = swz_sub(new->functions[i].self_ns,
-					     old->functions[i].self_ns);
-
-		if (difference > 0)
-			more = swz_add(more, difference);
-		else
-			less = swz_sub(less, difference);
-	}
-	put_events(w, more, less, old->total_ns, new->total_ns);
-}
-
-/* ---- header ---- */
-
-static void put_refusals(FILE *stream, const struct swz_profile *profile)
-{
-	uint64_t sums[SWZ_REFUSAL_SLOTS] = {0};
-	uint64_t refused = 0, all = 0;
-	const char *separator = ": ";
-	size_t i, j;
-
-	for (i = 0; i < profile->module_count; i++)
-		for (j = 0; j < SWZ_REFUSAL_SLOTS; j++)
-			sums[j] += profile->modules[i].record.counts[j];
-	for (j = 0; j < SWZ_REFUSAL_SLOTS; j++) {
-		all += sums[j];
-		refused += j == SWZ_PATCHED ? 0 : sums[j];
-	}
-	fprintf(stream,
-		"desc: Not profiled: %" PRIu64 " of %" PRIu64 " functions",
-		refused, all);
-	for (j = 1; j < SWZ_REFUSAL_SLOTS; j++) {
-		if (!sums[j])
-			continue;
-		fprintf(stream, "%s%" PRIu64 " %s", separator, sums[j],
-			swz_refusal_text((unsigned int)j));
-		separator = ", ";
-	}
-	putc('\n', stream);
-}
-
-static void put_joined(FILE *stream, const struct swz_section *section)
-{
-	fputs("desc: Joined: ", stream);
-	swz_put_joined_note(stream, section);
-	fprintf(stream,
-		"\ndesc: A time of 0 is less than %" PRId64
-		" ns; calls=0: not counted\n",
-		section->report->bound_ns);
-}
-
-static void put_description(const struct writer *w)
-{
-	const struct swz_section *section = w->section;
-	const struct swz_profile *profile = section->profile;
-	const struct swz_report *report = section->report;
-	FILE *stream = w->stream;
-
-	if (section->thread_name) {
-		fputs("desc: Threads called: ", stream);
-		swz_put_text(stream, section->thread_name);
-		putc('\n', stream);
-	} else if (section->thread) {
-		fprintf(stream, "desc: Thread: %" PRId32 " ",
-			section->thread->record.tid);
-		swz_put_text(stream, section->thread->name);
-		putc('\n', stream);
-	} else {
-		fprintf(stream, "desc: Threads: %zu\n", report->thread_count);
-	}
-	if (section->profile_count > 1)
-		fprintf(stream, "desc: Profiles: %zu, merged\n",
-			section->profile_count);
-	if (report->samples || report->joined)
-		fprintf(stream, "desc: Clock: %s, sampled\n",
-			swz_time_kind(section) == SWZ_THREAD_TIME
-				? "time, running or waiting"
-				: "processor time");
-	else if (profile->clock_known)
-		fprintf(stream,
-			"desc: Clock: TSC at %.6f GHz, wall-clock time\n",
-			(double)profile->clock_ticks /
-				(double)profile->clock_ns);
-	else
-		fputs("desc: Clock: not calibrated, 1 ns stands for a tick\n",
-		      stream);
-	if (report->joined)
-		put_joined(stream, section);
-	else if (report->samples)
-		fputs("desc: calls= and the second figure of each line are "
-		      "samples, not calls\n",
-		      stream);
-	else if (section->compensated)
-		fprintf(stream,
-			"desc: Compensation: %" PRId64
-			" ns of hooks subtracted, %.2f ns per call\n",
-			swz_sub(report->raw_ns, report->total_ns),
-			swz_hook_cost_ns(profile));
-	else
-		fputs("desc: Compensation: none\n", stream);
-	if (!report->samples)
-		put_refusals(stream, profile);
-	swz_put_loss_lines(stream, section, "desc: ");
-	if (report->not_shown)
-		fprintf(stream,
-			"desc: Not shown: %" PRIu64
-			" %s, whose time is their callers'\n",
-			report->not_shown, swz_counted(section));
-	if (report->folded_recursion)
-		fprintf(stream,
-			"desc: Folded recursion: %" PRIu64
-			" calls are in a context further up\n",
-			report->folded_recursion);
-	if (report->missing_switches)
-		fprintf(stream,
-			"desc: Missing context switches: %" PRIu64
-			" or more, so there is too little waiting\n",
-			report->missing_switches);
-}
-
-static void put_old(const struct writer *w)
-{
-	const struct swz_section *old = w->section->old;
-
-	fprintf(w->stream, "desc: Compared with: process %" PRId32 ": ",
-		old->profile->header.pid);
-	swz_put_command(w->stream, old->profile);
-	putc('\n', w->stream);
-	if (old->profile_count > 1)
-		fprintf(w->stream,
-			"desc: Compared with: %zu profiles, merged\n",
-			old->profile_count);
-}
-
-static void put_header(const struct writer *w)
-{
-	const struct swz_section *section = w->section;
-	FILE *stream = w->stream;
-
-	if (section->part == 1)
-		fputs("# callgrind format\n"
-		      "version: 1\n"
-		      "creator: swizzle-" SWZ_VERSION "\n",
-		      stream);
-	else
-		putc('\n', stream);
-	fprintf(stream,
-		"pid: %" PRId32 "\ncmd: ", section->profile->header.pid);
-	swz_put_command(stream, section->profile);
-	fprintf(stream, "\npart: %u\n", section->part);
-	if (section->thread || section->thread_name)
-		fprintf(stream, "thread: %u\n", section->thread_number);
-	put_description(w);
-	if (section->old)
-		put_old(w);
-	fputs("positions: line\n", stream);
-	if (section->old)
-		fputs("event: more : More than before (ns)\n"
-		      "event: less : Less than before (ns)\n"
-		      "event: old : Old time (ns)\n"
-		      "event: new : New time (ns)\n"
-		      "events: more less old new\n",
-		      stream);
-	else if (section->report->knows_waiting || section->report->samples)
-		fprintf(stream,
-			"event: ns : Time (ns)\n"
-			"%s%sevents: ns%s%s\n",
-			section->report->knows_waiting
-				? "event: Wait : Waiting (ns)\n"
-				  "event: Run = ns - Wait : Running (ns)\n"
-				: "",
-			section->report->samples ? "event: samples : Samples\n"
-						 : "",
-			section->report->knows_waiting ? " Wait" : "",
-			section->report->samples ? " samples" : "");
-	else
-		fputs("event: ns : Time (ns)\n"
-		      "events: ns\n",
-		      stream);
-	put_totals(w, "summary");
-}
-
-/* ---- body ---- */
 
 /* The number that stands for a name; *is_new if it was not yet used. */
 static uint32_t number(struct swz_map *map, uint64_t a, uint64_t b,
@@ -502,19 +250,21 @@ static int64_t part_of(int64_t difference, int64_t ns, int64_t sum,
 }
 
 static void put_call_cost(const struct writer *w, struct pair *pair,
-			  struct cost new, int64_t old)
+			  struct swz_callgrind_cost new, int64_t old)
 {
 	int64_t difference;
 
 	if (!pair || pair->matched) {
-		put_cost(w, new, old);
+		swz_callgrind_put_cost(w->stream, w->section, new, old);
 		return;
 	}
 	difference = swz_sub(pair->new, pair->old);
-	put_events(w, part_of(difference, new.ns, pair->new, &pair->new_done),
-		   part_of(swz_sub(0, difference), old, pair->old,
-			   &pair->old_done),
-		   old, new.ns);
+	swz_callgrind_put_events(
+		w->stream,
+		part_of(difference, new.ns, pair->new, &pair->new_done),
+		part_of(swz_sub(0, difference), old, pair->old,
+			&pair->old_done),
+		old, new.ns);
 }
 
 /* In a comparison OLD is the same edge of the other report, and PAIR is not
@@ -541,7 +291,9 @@ static void put_call(struct writer *w, const struct swz_report_edge *edge,
 			 * more than callgrind_annotate --auto expects */
 			put_file(w, "fi", place.file, NULL);
 			fprintf(w->stream, "%d ", place.line);
-			put_cost(w, (struct cost){0}, 0);
+			swz_callgrind_put_cost(w->stream, w->section,
+					       (struct swz_callgrind_cost){0},
+					       0);
 		}
 		*file = place.file;
 	}
@@ -555,8 +307,9 @@ static void put_call(struct writer *w, const struct swz_report_edge *edge,
 	fprintf(w->stream, "calls=%" PRIu64 " %d\n%d ", calls, callee->line,
 		place.line);
 	put_call_cost(w, pair,
-		      (struct cost){edge->inclusive_ns, edge->waiting_ns,
-				    edge->calls},
+		      (struct swz_callgrind_cost){edge->inclusive_ns,
+						  edge->waiting_ns,
+						  edge->calls},
 		      old_ns);
 }
 
@@ -586,20 +339,22 @@ static void put_hits(struct writer *w, uint32_t index, size_t *hit)
 			place->file == file ? place->line
 			: file              ? place->outer_line
 					    : 0);
-		put_cost(w,
-			 (struct cost){of->self_ns, of->self_waiting_ns,
-				       of->samples},
-			 0);
+		swz_callgrind_put_cost(
+			w->stream, w->section,
+			(struct swz_callgrind_cost){
+				of->self_ns, of->self_waiting_ns, of->samples},
+			0);
 	}
 }
 
 /* What a function has taken but for the lines that are known. */
-static struct cost cost_elsewhere(const struct writer *w, uint32_t index,
-				  size_t hit)
+static struct swz_callgrind_cost cost_elsewhere(const struct writer *w,
+						uint32_t index, size_t hit)
 {
 	const struct swz_report *report = w->section->report;
 	struct swz_report_function costs = swz_report_function(report, index);
-	struct cost cost = {costs.self_ns, costs.self_waiting_ns, costs.calls};
+	struct swz_callgrind_cost cost = {costs.self_ns, costs.self_waiting_ns,
+					  costs.calls};
 
 	for (; more_hits(report, index, hit); hit++) {
 		cost.ns -= report->hits.items[hit].self_ns;
@@ -629,8 +384,9 @@ static void put_costs(struct writer *w, uint32_t index, size_t *edge,
 	put_file_of(w, "fl", function);
 	put_function(w, "fn", index);
 	fprintf(w->stream, "%d ", function->line);
-	put_cost(w, cost_elsewhere(w, index, *hit),
-		 old ? swz_report_function(old, index).self_ns : 0);
+	swz_callgrind_put_cost(
+		w->stream, w->section, cost_elsewhere(w, index, *hit),
+		old ? swz_report_function(old, index).self_ns : 0);
 	put_hits(w, index, hit);
 	sum_files(w, index, *edge);
 	for (;
@@ -651,14 +407,14 @@ void swz_write_callgrind(FILE *stream, const struct swz_section *section)
 	size_t edge = 0, hit = 0;
 	uint32_t i;
 
-	put_header(&w);
+	swz_callgrind_put_header(stream, section);
 	for (i = 0; i < section->report->function_capacity; i++)
 		if (section->report->functions[i].present ||
 		    (section->old &&
 		     section->old->report->functions[i].present))
 			put_costs(&w, i, &edge, &hit);
 	putc('\n', stream);
-	put_totals(&w, "totals");
+	swz_callgrind_put_totals(stream, section, "totals");
 	swz_map_free(&w.objects);
 	swz_map_free(&w.files);
 	swz_map_free(&w.functions);
