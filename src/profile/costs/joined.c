@@ -363,43 +363,6 @@ static void count_functions(struct joining *j)
 
 /* ---- the report ---- */
 
-static struct swz_report_function *function_of(struct swz_report *report,
-					       uint32_t index)
-{
-	if (index >= report->function_capacity) {
-		size_t old = report->function_capacity;
-		size_t count = (size_t)index + index / 2 + 64;
-
-		report->functions = swz_reallocate(report->functions, count,
-						   sizeof(*report->functions));
-		for (; old < count; old++)
-			report->functions[old] = (struct swz_report_function){
-				0};
-		report->function_capacity = count;
-	}
-	return &report->functions[index];
-}
-
-static struct swz_report_edge *edge_of(struct swz_report *report,
-				       const struct swz_context *context,
-				       uint32_t caller)
-{
-	uint32_t *found = swz_map_at(&report->edge_index,
-				     (uint64_t)caller << 32 | context->function,
-				     context->place);
-
-	if (*found == SWZ_MAP_NONE) {
-		swz_grow(&report->edges, &report->edge_capacity,
-			 report->edge_count, sizeof(*report->edges));
-		*found = (uint32_t)report->edge_count++;
-		report->edges[*found] = (struct swz_report_edge){
-			.caller = caller,
-			.callee = context->function,
-			.place = context->place};
-	}
-	return &report->edges[*found];
-}
-
 /* The counts stay; times, and what is known of single calls, go. */
 static void forget_times(struct swz_report *report)
 {
@@ -442,7 +405,7 @@ static void sum_split(struct joining *j)
 
 		if (!j->functions[i].split)
 			continue;
-		function = function_of(report, (uint32_t)i);
+		function = swz_report_at(report, (uint32_t)i);
 		j->functions[i].below_ns = function->inclusive_ns;
 		function->split = stacks[i] > function->inclusive_ns;
 		if (function->split)
@@ -481,10 +444,9 @@ static void sum_up(struct joining *j)
 	forget_times(report);
 	for (i = 0; i < j->contexts->count; i++) {
 		const struct swz_context *context = &j->contexts->items[i];
-		struct swz_report_function *function = function_of(
+		struct swz_report_function *function = swz_report_at(
 			report, context->function);
 
-		function->present = true;
 		function->self_ns = swz_add(function->self_ns,
 					    context->self_ns);
 		report->total_ns = swz_add(report->total_ns, context->self_ns);
@@ -492,9 +454,10 @@ static void sum_up(struct joining *j)
 			function->inclusive_ns = swz_add(function->inclusive_ns,
 							 context->inclusive_ns);
 		if (i && !report->without_edges) {
-			struct swz_report_edge *edge = edge_of(
-				report, context,
-				j->contexts->items[context->parent].function);
+			struct swz_report_edge *edge = swz_report_edge_at(
+				report,
+				j->contexts->items[context->parent].function,
+				context->function, context->place);
 
 			if (context->topmost)
 				edge->inclusive_ns = swz_add(
