@@ -1,357 +1,14 @@
-/* A profile says in its header to which run it belongs, so the folder is all
- * that has to be looked at: nothing is shared by the processes of a run. Files
- * are read, not mapped: another process may be cutting one, and to touch what
- * is gone would be a SIGBUS for the program.
- *
- * Figures are those of swizzle-dump -f info, but that it does not know when a
+/* Figures are those of swizzle-dump -f info, but that it does not know when a
  * process was killed. */
 
 #include "base/run_summary.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/process_start.h"
 #include "base/syscall.h"
-#include "swizzle/format.h"
 
-#define PATH_BYTES 4352u
-#define BLOCK_BYTES 65536u
 #define MOST_TICKS (UINT64_C(1) << 62)
-
-struct entry { /* as getdents64 has it */
-	uint64_t inode;
-	int64_t offset;
-	uint16_t bytes;
-	uint8_t type;
-	char name[];
-};
-
-struct totals {
-	uint64_t calls, lost, folded, untraced;
-	uint32_t files, threads, full, running, others;
-	int32_t pids[64]; /* of processes that run: one may have several files
-			   */
-	bool told, overwritten, marks;
-	bool sampled;  /* a sampler has files of the same processes */
-	bool contexts; /* of functions: a forked child may have spent its time
-			* in such, without a call */
-	/* of the root process */
-	uint64_t start_ticks, last_ticks;
-	struct swz_clock_sample clock[3];
-	char first[256]; /* its first file's name */
-	char other[256]; /* that of another process */
-};
-
-struct work {
-	const struct swz_run *run;
-	const char *name; /* the pattern's last part */
-	struct totals totals;
-	struct swz_file_header header;
-	char path[PATH_BYTES];
-	uint64_t entries[BLOCK_BYTES / 8];
-	uint64_t block[BLOCK_BYTES / 8];
-};
-
-/* ------------------------------------------------------------- the files */
-
-/* The pattern's name up to %p, or all of it. */
-static bool begins_as_wanted(const char *pattern, const char *name)
-{
-	while (*pattern && !(pattern[0] == '%' && pattern[1] == 'p'))
-		if (*pattern++ != *name++)
-			return false;
-	return true;
-}
-
-static void add_nodes(struct totals *t, const struct swz_node *node,
-		      size_t count)
-{
-	for (; count--; node++) {
-		if (node->function == SWZ_FUNCTION_NONE)
-			continue;
-		t->calls += node->calls;
-		t->contexts |= node->function != SWZ_FUNCTION_ROOT &&
-			       node->function != SWZ_FUNCTION_OURSELVES;
-		if (node->open & SWZ_NODE_FOLDED)
-			t->folded += node->calls;
-	}
-}
-
-static long read_at(int fd, void *to, size_t bytes, uint64_t offset)
-{
-	return SWZ_SYSCALL(SYS_pread64, fd, to, bytes, offset);
-}
-
-static void add_chunk_of_nodes(struct work *w, int fd, uint64_t at,
-			       uint64_t end)
-{
-	while (at < end) {
-		uint64_t want = end - at < BLOCK_BYTES ? end - at : BLOCK_BYTES;
-		long n = read_at(fd, w->block, want, at);
-
-		if (n < (long)sizeof(struct swz_node))
-			return;
-		n &= -(long)sizeof(struct swz_node);
-		add_nodes(&w->totals, (const struct swz_node *)w->block,
-			  (size_t)n / sizeof(struct swz_node));
-		at += (uint64_t)n;
-	}
-}
-
-static uint64_t end_of(const struct swz_file_header *h,
-		       const struct swz_thread_record *thread)
-{
-	uint64_t last = thread->last_ticks;
-
-	if (thread->end_ticks > last)
-		last = thread->end_ticks;
-	else if (!thread->end_ticks && h->flags & SWZ_FILE_ENDED &&
-		 h->end_ticks > last)
-		last = h->end_ticks;
-	return last;
-}
-
-static bool is_root(const struct work *w)
-{
-	return w->header.pid == w->run->root_pid &&
-	       w->header.process_start == w->run->root_start;
-}
-
-static void add_thread(struct work *w, int fd, uint64_t at)
-{
-	struct swz_thread_record record;
-
-	if (read_at(fd, &record, sizeof(record), at) != sizeof(record))
-		return;
-	w->totals.threads++;
-	w->totals.untraced += record.untraced;
-	if (is_root(w) && end_of(&w->header, &record) > w->totals.last_ticks)
-		w->totals.last_ticks = end_of(&w->header, &record);
-}
-
-/* A ring's oldest events are gone if no chunk has the first page. */
-static void add_chunks(struct work *w, int fd)
-{
-	uint64_t at = SWZ_HEADER_BYTES, end = w->header.used_bytes;
-	bool has_events = false, has_first = false;
-	uint64_t before = w->totals.calls;
-	struct swz_chunk chunk;
-
-	while (at < end &&
-	       read_at(fd, &chunk, sizeof(chunk), at) == sizeof(chunk)) {
-		uint64_t bytes = chunk.bytes;
-
-		if (chunk.magic != SWZ_CHUNK_MAGIC || bytes < sizeof(chunk) ||
-		    bytes % SWZ_UNIT_BYTES || bytes > end - at) {
-			at += SWZ_UNIT_BYTES; /* being made */
-			continue;
-		}
-		if (chunk.type == SWZ_CHUNK_NODES)
-			add_chunk_of_nodes(w, fd, at + sizeof(chunk),
-					   at + bytes);
-		else if (chunk.type == SWZ_CHUNK_PACKED_NODES)
-			w->totals.contexts = true; /* it is large */
-		else if (chunk.type == SWZ_CHUNK_THREAD)
-			add_thread(w, fd, at + sizeof(chunk));
-		/* (each profile has room for marks from outside) */
-		w->totals.marks |= chunk.type == SWZ_CHUNK_MARKS &&
-				   chunk.reserved[SWZ_MARKS_USED];
-		has_events |= chunk.type == SWZ_CHUNK_EVENTS ||
-			      chunk.type == SWZ_CHUNK_PACKED;
-		has_first |= (chunk.type == SWZ_CHUNK_EVENTS &&
-			      !chunk.reserved[SWZ_EVENTS_FIRST]) ||
-			     (chunk.type == SWZ_CHUNK_PACKED &&
-			      chunk.reserved[SWZ_PACKED_FIRST] == 1);
-		at += bytes;
-	}
-	if (w->header.flags & SWZ_FILE_RING && !has_first &&
-	    (has_events || w->totals.calls > before))
-		w->totals.overwritten = true;
-}
-
-static void add_root(struct work *w, const char *name)
-{
-	struct totals *t = &w->totals;
-	size_t length = strlen(name);
-
-	t->told |= (w->header.flags & SWZ_FILE_TOLD) != 0;
-	if (w->header.flags & SWZ_FILE_ENDED &&
-	    w->header.end_ticks > t->last_ticks)
-		t->last_ticks = w->header.end_ticks;
-	/* what was executed later in the same process comes after it */
-	if (t->start_ticks && w->header.start_ticks > t->start_ticks)
-		return;
-	t->start_ticks = w->header.start_ticks;
-	memcpy(t->clock, w->header.clock, sizeof(t->clock));
-	if (length < sizeof(t->first))
-		memcpy(t->first, name, length + 1);
-}
-
-static bool writer_lives(const struct swz_file_header *h)
-{
-	return !(h->flags & SWZ_FILE_ENDED) && h->process_start && h->pid > 0 &&
-	       swz_process_start(h->pid) == h->process_start;
-}
-
-/* Past so many they are not told apart. */
-static void add_running(struct totals *t, int32_t pid)
-{
-	const uint32_t most = sizeof(t->pids) / sizeof(t->pids[0]);
-
-	for (uint32_t i = 0; i < t->running && i < most; i++)
-		if (t->pids[i] == pid)
-			return;
-	if (t->running < most)
-		t->pids[t->running] = pid;
-	t->running++;
-}
-
-static void add_open(struct work *w, int fd, const char *name)
-{
-	struct swz_file_header *h = &w->header;
-	struct totals *t = &w->totals;
-	bool same;
-
-	if (read_at(fd, h, sizeof(*h), 0) != sizeof(*h) ||
-	    memcmp(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic)) != 0 ||
-	    h->version != SWZ_FILE_VERSION || h->snapshot_ticks)
-		return;
-	same = h->root_pid == w->run->root_pid &&
-	       h->root_start == w->run->root_start;
-	if (!same || h->flags & SWZ_FILE_SAMPLES) {
-		t->others++;
-		t->sampled |= same;
-		return;
-	}
-	t->files++;
-	t->lost += h->lost_calls;
-	if (h->full)
-		t->full = h->full;
-	if (is_root(w))
-		add_root(w, name);
-	else if (writer_lives(h))
-		add_running(t, h->pid);
-	if (!is_root(w) && strlen(name) < sizeof(t->other))
-		memcpy(t->other, name, strlen(name) + 1);
-	add_chunks(w, fd);
-}
-
-/* No link is followed, and nothing waited for. Less than 0: it is no file. */
-static int open_file(int folder, const char *name)
-{
-	struct stat st;
-	long fd = SWZ_SYSCALL(SYS_openat, folder, name,
-			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
-				      O_CLOEXEC);
-
-	if (fd < 0 ||
-	    (SWZ_SYSCALL(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode)))
-		return (int)fd;
-	SWZ_SYSCALL(SYS_close, fd);
-	return -1;
-}
-
-static void add_file(struct work *w, int folder, const char *name)
-{
-	int fd = open_file(folder, name);
-
-	if (fd < 0)
-		return;
-	add_open(w, fd, name);
-	SWZ_SYSCALL(SYS_close, fd);
-}
-
-/* Nothing was recorded, nor lost. Changes the totals. */
-static bool is_unused(struct work *w, int fd)
-{
-	const struct swz_file_header *h = &w->header;
-
-	if (read_at(fd, &w->header, sizeof(*h), 0) != sizeof(*h) ||
-	    memcmp(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic)) != 0 ||
-	    h->version != SWZ_FILE_VERSION || h->flags & SWZ_FILE_SAMPLES ||
-	    h->lost_calls || h->full)
-		return false;
-	w->totals.calls = 0;
-	w->totals.marks = w->totals.contexts = false;
-	add_chunks(w, fd);
-	return !w->totals.calls && !w->totals.contexts && !w->totals.marks;
-}
-
-/* What a process that runs has not recorded it may record yet; but the root
- * ends. */
-static void remove_unused(struct work *w, int folder, const char *name)
-{
-	int fd = open_file(folder, name);
-	bool unused;
-
-	if (fd < 0)
-		return;
-	unused = is_unused(w, fd) && w->header.root_pid == w->run->root_pid &&
-		 w->header.root_start == w->run->root_start &&
-		 (is_root(w) || !writer_lives(&w->header));
-	SWZ_SYSCALL(SYS_close, fd);
-	if (unused)
-		SWZ_SYSCALL(SYS_unlinkat, folder, name, 0);
-}
-
-/* Calls VISIT for each file that may be the run's. */
-static bool visit_folder(struct work *w,
-			 void (*visit)(struct work *w, int folder,
-				       const char *name))
-{
-	const char *slash = strrchr(w->run->output, '/');
-	size_t length = slash ? (size_t)(slash - w->run->output) + 1 : 0;
-	long folder, n;
-
-	if (!slash || length >= sizeof(w->path))
-		return false;
-	w->name = slash + 1;
-	memcpy(w->path, w->run->output, length);
-	w->path[length] = '\0';
-	folder = SWZ_SYSCALL(SYS_open, w->path,
-			     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder < 0)
-		return false;
-	while ((n = SWZ_SYSCALL(SYS_getdents64, folder, w->entries,
-				sizeof(w->entries))) > 0)
-		for (long at = 0; at < n;) {
-			const struct entry *e =
-				(const void *)((char *)w->entries + at);
-
-			if (begins_as_wanted(w->name, e->name))
-				visit(w, (int)folder, e->name);
-			at += e->bytes;
-		}
-	SWZ_SYSCALL(SYS_close, folder);
-	return true;
-}
-
-static bool add_folder(struct work *w)
-{
-	return visit_folder(w, add_file) && w->totals.files != 0;
-}
-
-/* The root's times stay known though its profile may go. */
-static void leave_used(struct work *w)
-{
-	struct totals before = w->totals;
-
-	(void)visit_folder(w, remove_unused);
-	w->totals = (struct totals){.told = before.told};
-	(void)add_folder(w);
-	/* (where it was gone before, it has said so when it went) */
-	if (w->totals.first[0] || !before.first[0])
-		return;
-	w->totals.start_ticks = before.start_ticks;
-	w->totals.last_ticks = before.last_ticks;
-	memcpy(w->totals.clock, before.clock, sizeof(before.clock));
-	memcpy(w->totals.first, w->totals.other, sizeof(w->totals.first));
-}
-
-/* -------------------------------------------------------------- the clock */
 
 /* value * by / per, to six digits, for what 64 bits may hold. */
 static uint64_t scale(uint64_t value, uint64_t by, uint64_t per)
@@ -370,7 +27,7 @@ static uint64_t scale(uint64_t value, uint64_t by, uint64_t per)
 /* The rate is that between the samples that are farthest apart: the end's, or
  * where the machine was suspended in between (so that they say something else
  * than those of the start, by more than a hundredth), the start's. */
-static uint64_t nanoseconds(const struct totals *t)
+static uint64_t nanoseconds(const struct swz_run_totals *t)
 {
 	const struct swz_clock_sample *c = t->clock;
 	uint64_t ticks = t->last_ticks - t->start_ticks;
@@ -390,8 +47,6 @@ static uint64_t nanoseconds(const struct totals *t)
 		return scale(ticks, start_ns, start_ticks);
 	return scale(ticks, all_ns, all_ticks);
 }
-
-/* --------------------------------------------------------------- the line */
 
 struct line {
 	char *text;
@@ -472,7 +127,7 @@ static void put_word(struct line *l, const char *word, size_t length, bool star)
 }
 
 /* The user's own name for the folder, and the first file or, with a *, all. */
-static void put_files(struct line *l, struct work *w, bool all)
+static void put_files(struct line *l, struct swz_run_files *w, bool all)
 {
 	const char *from = w->run->output + w->run->shown;
 	size_t folder = from < w->name ? (size_t)(w->name - from) : 0;
@@ -505,7 +160,7 @@ static const char *why_lost(uint32_t full)
 	}
 }
 
-static void put_missing(struct line *l, const struct totals *t)
+static void put_missing(struct line *l, const struct swz_run_totals *t)
 {
 	if (t->lost || t->full) {
 		put(l, "; ");
@@ -533,7 +188,7 @@ static void put_missing(struct line *l, const struct totals *t)
 	}
 }
 
-static bool is_default(const struct work *w)
+static bool is_default(const struct swz_run_files *w)
 {
 	static const char name[] = "swizzle.out.%p";
 
@@ -541,9 +196,9 @@ static bool is_default(const struct work *w)
 	       strcmp(w->name, name) == 0;
 }
 
-static void put_line(struct line *l, struct work *w)
+static void put_line(struct line *l, struct swz_run_files *w)
 {
-	const struct totals *t = &w->totals;
+	const struct swz_run_totals *t = &w->totals;
 	const bool tree = t->files > 1, all = tree && !t->others;
 
 	put(l, "swizzle: ");
@@ -573,7 +228,7 @@ static void put_line(struct line *l, struct work *w)
 size_t swz_run_summarize(const struct swz_run *run, char *text)
 {
 	struct line line = {.text = text};
-	struct work *w;
+	struct swz_run_files *w;
 
 	if (!run->root_pid)
 		return 0;
@@ -582,31 +237,12 @@ size_t swz_run_summarize(const struct swz_run *run, char *text)
 	if (!w)
 		return 0;
 	w->run = run;
-	if (add_folder(w) && run->end_ticks)
+	if (swz_run_add_folder(w) && run->end_ticks)
 		w->totals.last_ticks = run->end_ticks;
 	if (run->only_used && w->totals.calls)
-		leave_used(w);
+		swz_run_leave_used(w);
 	if (w->totals.first[0] && !w->totals.told)
 		put_line(&line, w);
 	swz_sys_munmap(w, sizeof(*w));
 	return line.length;
-}
-
-bool swz_run_is_unused(const char *path)
-{
-	struct work *w;
-	bool unused = false;
-	int fd = open_file(AT_FDCWD, path);
-
-	if (fd < 0)
-		return false;
-	w = swz_sys_mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (w) {
-		w->run = &(const struct swz_run){.root_pid = 0};
-		unused = is_unused(w, fd);
-		swz_sys_munmap(w, sizeof(*w));
-	}
-	SWZ_SYSCALL(SYS_close, fd);
-	return unused;
 }
