@@ -239,6 +239,13 @@ bool swz_arena_contains(uint64_t address)
 	return address - (uintptr_t)swz_arena_start < SWZ_ARENA_BYTES;
 }
 
+bool swz_arena_is_code(uint64_t address)
+{
+	return swz_arena_contains(address) &&
+	       (address - (uintptr_t)swz_arena_start) % UNIT_BYTES <
+		       SWZ_UNIT_CODE_BYTES;
+}
+
 struct swz_thunk *swz_arena_thunk_at(uint64_t address)
 {
 	return (struct swz_thunk *)((address & -(uint64_t)SWZ_THUNK_BYTES) +

@@ -75,6 +75,7 @@ void (*swz_arena_following_exit(void))(void);
 /* Whether an address lies in the arena, and the thunk whose T it is (or whose
  * code it lies in). */
 bool swz_arena_contains(uint64_t address);
+bool swz_arena_is_code(uint64_t address); /* no thunk's data */
 struct swz_thunk *swz_arena_thunk_at(uint64_t address);
 
 /* In `pending`, of a thunk that has no node: a leader. No record, and no

@@ -14,7 +14,7 @@ step() { # HOW STACK WORK [STRIDE]
 	assert_eq '0 wrong' "$(cat native.out)" 'native run'
 	assert_eq '0 wrong' "$(cat out)"
 	read -r alone _ <native.err
-	read -r handled _ attempts _ <err
+	read -r handled _ attempts _ _ _ pits _ <err
 	assert_ge "$handled" $((alone + 100 / ${4:-1})) 'instructions'
 }
 
@@ -46,6 +46,25 @@ for stack in own alt; do
 	assert_calls profile in_handler "$handled" leaf $((2 + handled)) \
 		late_loader 2
 done
+
+# Frames of a recursion that share a leader's code, of which the exception has made
+# one stop that.
+export SWIZZLE_TEST_OWN_THUNKS=0 SWIZZLE_TEST_OWN_FRAMES=0
+for mode in '' 'MODE=trace' 'TIMING=sampled'; do
+	it "a handler throws, and catches, through what it has interrupted $mode"
+	[ -z "$mode" ] || export "SWIZZLE_$mode"
+	step return own pit
+	assert_complete profile
+	assert_calls profile in_handler "$handled" leaf "$handled" \
+		pit "$pits" bottom $((2 + handled))
+	[ -z "$mode" ] || unset "SWIZZLE_${mode%=*}"
+done
+it 'the same where a thunk has followed until then'
+step single own pits 3
+assert_complete profile
+assert_calls profile in_handler "$handled" leaf "$handled" \
+	bottom $((1 + 3 * attempts + handled))
+unset SWIZZLE_TEST_OWN_THUNKS SWIZZLE_TEST_OWN_FRAMES
 
 # With filters: where a handler interrupts a hook, what it calls may be recorded
 # below the function that is entered or left just then, and is wanted or not

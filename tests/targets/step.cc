@@ -3,9 +3,10 @@
 // tests/targets/stepper.c, which delivers SIGUSR1 at every instruction that
 // lies between its marks:
 // step return|single|jump|throw|fork own|alt
-// warm|fresh|siblings|tail|chain|leap|deep|flood|load|late
-// [STRIDE] (single: one signal at each call of the work, else as return; fork:
-// as return, at each STRIDE-th a child goes on, too)
+// warm|fresh|siblings|tail|chain|leap|deep|flood|load|late|pit|pits
+// [STRIDE] (single: one signal at each call of the work, else as return; pit,
+// pits: behind an exception that passes the work; fork: as return, at each
+// STRIDE-th a child goes on, too)
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -35,7 +36,8 @@ static void mark(long command, long a, long b)
 		     : "memory");
 }
 
-static volatile long sink, handled, wrong, destroyed, attempts;
+static long depth = 5; // the argument of what is stepped through
+static volatile long sink, handled, wrong, destroyed, attempts, pits;
 static const char *how;
 static sigjmp_buf back;
 
@@ -99,6 +101,21 @@ COUNTED long down(long n)
 	return n ? down(n - 1) + 1 : leaf(n);
 }
 
+static volatile bool throwing;
+
+COUNTED long bottom(long n)
+{
+	if (throwing)
+		throw 9;
+	return n + 1;
+}
+
+COUNTED long pit(long n)
+{
+	__atomic_fetch_add(&pits, 1, __ATOMIC_RELAXED);
+	return n ? pit(n - 1) + 1 : bottom(n);
+}
+
 extern "C" const char __executable_start, etext;
 
 // Where it was called from is in this program.
@@ -138,15 +155,22 @@ template <int N> KEEP long fresh_siblings(long n)
 	       N - 5 * n - 5;
 }
 
+template <int N> KEEP long fresh_pit(long n)
+{
+	__atomic_fetch_add(&pits, 1, __ATOMIC_RELAXED);
+	return n ? fresh_pit<N>(n - 1) + 1 : bottom(n);
+}
+
 typedef long function(long);
 enum { FRESH = 256 };
-static function *fresh[FRESH], *siblings[FRESH];
+static function *fresh[FRESH], *siblings[FRESH], *fresh_pits[FRESH];
 
 template <int N> struct fill {
 	static void all()
 	{
 		fresh[N - 1] = fresh_function<N - 1>;
 		siblings[N - 1] = fresh_siblings<N - 1>;
+		fresh_pits[N - 1] = fresh_pit<N - 1>;
 		fill<N - 1>::all();
 	}
 };
@@ -167,7 +191,7 @@ static const struct {
 } works[] = {
 	{"tail", jumper, 2},      {"chain", first, 4}, {"leap", leaper, 1},
 	{"deep", down, 1},        {"flood", leaf, 1},  {"load", loader, 1},
-	{"late", late_loader, 1},
+	{"late", late_loader, 1}, {"pit", pit, 1},
 };
 static long more;
 
@@ -179,6 +203,11 @@ static void choose(long attempt)
 			work = w.work;
 			more = w.more;
 		}
+	if (!strcmp(which, "pits")) {
+		depth = 2;
+		work = fresh_pits[attempt % FRESH];
+		more = 1;
+	}
 	if (!strcmp(which, "fresh") || !strcmp(which, "siblings")) {
 		work = (which[0] == 'f' ? fresh : siblings)[attempt % FRESH];
 		more = 1;
@@ -226,6 +255,22 @@ static void flood()
 		leaf(i);
 }
 
+// Of so many frames the first one of those that share a call site is not bared
+// beforehand (src/runtime/hooks/bared_frames.c).
+enum { UNBARED = 15 };
+
+static void throw_and_catch()
+{
+	throwing = true;
+	try {
+		work(UNBARED);
+		wrong = wrong + 1;
+	} catch (int e) {
+		wrong = wrong + (e != 9);
+	}
+	throwing = false;
+}
+
 static bool in_child;
 static long stride = 1;
 
@@ -263,6 +308,8 @@ static void on_signal(int, siginfo_t *, void *context)
 		wrong = wrong + 1;
 	if (!strcmp(which, "flood"))
 		flood();
+	if (!strncmp(which, "pit", 3))
+		throw_and_catch();
 	_Unwind_Backtrace(visit, &w);
 	if (w.mains != 1) {
 		wrong = wrong + 1;
@@ -305,14 +352,14 @@ static long stepped(long command, long n)
 	long result;
 
 	mark(command, n, 0);
-	result = work(5);
+	result = work(depth);
 	mark(STOP, 0, 0);
 	return result;
 }
 
 static void once()
 {
-	if (stepped(ALL, 0) != expected(5))
+	if (stepped(ALL, 0) != expected(depth))
 		wrong = wrong + 1;
 	if (in_child) {
 		for (int i = 0; i < 3; i++)
@@ -331,13 +378,15 @@ static void attempt_all(long step)
 		before = handled;
 		attempts = attempts + 1;
 		choose(attempts);
+		if (!strcmp(which, "pits"))
+			work(UNBARED); // there are free thunks
 		if (!strcmp(how, "jump")) {
 			if (sigsetjmp(back, 1) == 0 &&
-			    stepped(ONE, n) != expected(5))
+			    stepped(ONE, n) != expected(depth))
 				wrong = wrong + 1;
 		} else {
 			try {
-				if (stepped(ONE, n) != expected(5))
+				if (stepped(ONE, n) != expected(depth))
 					wrong = wrong + 1;
 			} catch (int e) {
 				wrong = wrong + (e != 7);
@@ -363,8 +412,8 @@ int main(int argc, char **argv)
 		once();
 	else
 		attempt_all(stride);
-	fprintf(stderr, "%ld handled %ld attempts %ld destroyed\n", handled,
-		attempts, destroyed);
+	fprintf(stderr, "%ld handled %ld attempts %ld destroyed %ld pits\n",
+		handled, attempts, destroyed, pits);
 	printf("%ld wrong\n", wrong);
 	return 0;
 }

@@ -122,6 +122,8 @@ struct swz_thunk *swz_frame_stop_following(const struct swz_thread *thread,
 	struct swz_thunk *frame = swz_frame_at(thread, thunk, slot);
 
 	if (swz_thunk_follows(frame)) {
+		/* what it is when it is free again (swz_free_push) */
+		frame->next_free = (struct swz_thunk *)(uintptr_t)frame->body;
 		*slot = (uintptr_t)frame - SWZ_UNIT_CODE_BYTES +
 			SWZ_THUNK_AFTER_CALL;
 		frame->body = swz_thunk_body(frame);

@@ -1,15 +1,24 @@
+/* Sums are changed by one instruction each (swap.h): a signal handler may come
+ * to the same node. */
+
 #include "runtime/record/activation.h"
 
 #include "runtime/record/long_calls.h"
 #include "runtime/record/sampling.h"
+#include "runtime/record/swap.h"
+
+static void add_ticks(struct swz_node *node, uint64_t ticks)
+{
+	swz_add64((uint64_t *)&node->ticks, ticks);
+}
 
 void swz_activation_count(struct swz_thread *thread, struct swz_node *node)
 {
-	node->calls++;
+	swz_add64(&node->calls, 1);
 	if (swz_tracing)
 		swz_events_add(thread, node, SWZ_EVENT_JUMP, swz_now(thread));
 	if (swz_sampling)
-		node->weight++;
+		swz_add64(&node->weight, 1);
 }
 
 /* As so many activations at once as is its weight. */
@@ -19,8 +28,8 @@ static void open_sampled(struct swz_node *node, uint64_t start)
 
 	if (!swz_start_is_timed(start))
 		return;
-	node->ticks -= (int64_t)(weight * swz_start_time(start));
-	node->open += (uint32_t)weight << SWZ_NODE_OPEN_SHIFT;
+	add_ticks(node, -(weight * swz_start_time(start)));
+	swz_add32(&node->open, (uint32_t)weight << SWZ_NODE_OPEN_SHIFT);
 }
 
 static uint64_t open_node(struct swz_thread *thread, struct swz_node *node,
@@ -29,8 +38,8 @@ static uint64_t open_node(struct swz_thread *thread, struct swz_node *node,
 	if (swz_sampling) {
 		open_sampled(node, start);
 	} else {
-		node->ticks -= (int64_t)start;
-		node->open += 1u << SWZ_NODE_OPEN_SHIFT;
+		add_ticks(node, -start);
+		swz_add32(&node->open, 1u << SWZ_NODE_OPEN_SHIFT);
 		if (thread->open[node->function]-- == 0)
 			node->outer_ticks -= (int64_t)start;
 	}
@@ -41,10 +50,10 @@ static uint64_t open_node(struct swz_thread *thread, struct swz_node *node,
 uint64_t swz_activation_enter(struct swz_thread *thread, struct swz_node *node,
 			      uint64_t start)
 {
-	node->calls++;
+	swz_add64(&node->calls, 1);
 	if (swz_sampling && swz_start_is_timed(start)) {
-		node->weight += swz_start_weight(start);
-		node->timed += node->timed < UINT32_MAX;
+		swz_add64(&node->weight, swz_start_weight(start));
+		swz_add32(&node->timed, node->timed < UINT32_MAX);
 	}
 	swz_events_add(thread, node, SWZ_EVENT_ENTER, start);
 	return open_node(thread, node, start);
@@ -67,18 +76,18 @@ static bool move_to_long(struct swz_thread *thread, struct swz_node *node,
 	if (!to)
 		return false;
 	if (node->calls) { /* it is counted; not so where it has been resumed */
-		node->calls--;
-		to->calls++;
+		swz_add64(&node->calls, -UINT64_C(1));
+		swz_add64(&to->calls, 1);
 	}
 	if (weight)
-		node->ticks -= (int64_t)(weight * duration);
+		add_ticks(node, -(weight * duration));
 	if (weight && node->timed && node->weight >= weight) { /* likewise */
-		node->weight -= weight;
-		node->timed--;
+		swz_add64(&node->weight, -weight);
+		swz_add32(&node->timed, -UINT32_C(1));
 	}
-	to->weight++;
-	to->timed += to->timed < UINT32_MAX;
-	to->ticks += (int64_t)duration;
+	swz_add64(&to->weight, 1);
+	swz_add32(&to->timed, to->timed < UINT32_MAX);
+	add_ticks(to, duration);
 	return true;
 }
 
@@ -93,8 +102,8 @@ static uint64_t bounded(struct swz_thread *thread, struct swz_node *node,
 	if (weight <= 1 || duration <= SWZ_SAMPLE_MOST_TICKS)
 		return duration;
 	to = swz_long_calls_of(thread, node);
-	node->ticks -= (int64_t)(weight * above);
-	(to ? to : node)->ticks += (int64_t)above;
+	add_ticks(node, -(weight * above));
+	add_ticks(to ? to : node, above);
 	return SWZ_SAMPLE_MOST_TICKS;
 }
 
@@ -107,8 +116,8 @@ static void leave_sampled(struct swz_thread *thread, struct swz_node *node,
 
 	now = swz_start_time(now);
 	duration = now > time ? now - time : 0;
-	node->ticks += (int64_t)(weight * now);
-	node->open -= (uint32_t)weight << SWZ_NODE_OPEN_SHIFT;
+	add_ticks(node, weight * now);
+	swz_add32(&node->open, -((uint32_t)weight << SWZ_NODE_OPEN_SHIFT));
 	if ((swz_sampling_is_long(node, start, duration) ||
 	     swz_sampling_is_stray(node, weight, duration)) &&
 	    move_to_long(thread, node, weight, duration))
@@ -128,8 +137,8 @@ void swz_activation_leave(struct swz_thread *thread, struct swz_node *node,
 		return;
 	}
 	swz_events_add_end(thread, node, how, start, now);
-	node->ticks += (int64_t)now;
-	node->open -= 1u << SWZ_NODE_OPEN_SHIFT;
+	add_ticks(node, now);
+	swz_add32(&node->open, -(1u << SWZ_NODE_OPEN_SHIFT));
 	if (++thread->open[node->function] == 0)
 		node->outer_ticks += (int64_t)now;
 	if (duration > node->max_ticks)

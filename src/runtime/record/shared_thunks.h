@@ -52,11 +52,16 @@ static inline struct swz_thunk *swz_free_pop(struct swz_thunk **list)
 	return thunk;
 }
 
+/* One that has stopped following (swz_frame_stop_following()) has its leader's
+ * code in `next_free`, and follows again: it may be that a signal handler has
+ * had it for a while, and what that has interrupted is about to take it. */
 static inline void swz_free_push(struct swz_thunk **list,
 				 struct swz_thunk *thunk)
 {
 	intptr_t way = (intptr_t)thunk;
 
+	if (swz_arena_is_code((uintptr_t)thunk->next_free))
+		thunk->body = (const uint8_t *)thunk->next_free;
 	thunk->next_free = *list;
 	*list = swz_thunk_follows(thunk) ? (struct swz_thunk *)-way : thunk;
 }

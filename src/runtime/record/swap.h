@@ -1,10 +1,10 @@
 #ifndef SWZ_RUNTIME_RECORD_SWAP_H
 #define SWZ_RUNTIME_RECORD_SWAP_H
 
-/* Compare and exchange by one instruction, between which and itself no signal
- * handler can come. There is no lock: it is for what only a thread and its
- * handlers change, and takes a few cycles where a lock takes twenty. (Where two
- * threads share their storage, one's change may be lost.) */
+/* Compare and exchange, and sums, by one instruction, between which and itself
+ * no signal handler can come. There is no lock: it is for what only a thread
+ * and its handlers change, and takes a few cycles where a lock takes twenty.
+ * (Where two threads share their storage, one's change may be lost.) */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,6 +34,17 @@ static inline bool swz_swap_pair(uint64_t *words, const uint64_t *there,
 			 : "b"(values[0]), "c"(values[1])
 			 : "memory");
 	return swapped;
+}
+
+/* What a handler adds meanwhile stays, too. */
+static inline void swz_add64(uint64_t *word, uint64_t more)
+{
+	__asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(more) : "cc");
+}
+
+static inline void swz_add32(uint32_t *word, uint32_t more)
+{
+	__asm__ volatile("addl %1, %0" : "+m"(*word) : "er"(more) : "cc");
 }
 
 #endif
