@@ -41,6 +41,20 @@ RUN_OPTIONS=()
 assert_complete profile
 assert_calls profile work 5
 
+# What is recorded of a call is put together on another stack, if it has no place
+# on this one.
+it 'the same with arguments and results'
+for options in '' '-m trace'; do
+	# shellcheck disable=SC2206
+	RUN_OPTIONS=(-H 'plain_*' -A 'work@arg1,arg1/s,retval' $options)
+	assert_same_as_native "$TARGETS/stacks" handler 5
+	RUN_OPTIONS=()
+	assert_complete profile
+	assert_calls profile work 5
+done
+"$DUMP" -f calls -F work profile >calls
+assert_eq 5 "$(grep -c 'work(arg1 = 10, arg1 = ?) = 11' calls)" 'calls with values'
+
 it 'a stack without a limit, which turns the address space about'
 if (ulimit -s unlimited) 2>/dev/null; then
 	(

@@ -144,10 +144,8 @@ void swz_processor_time_note(struct swz_thread_record *record)
 	(void)record;
 }
 
-bool swz_on_slow_stack(const struct swz_thread *t)
+void swz_need_stack(void)
 {
-	(void)t;
-	return false;
 }
 
 void swz_slowly(const struct swz_thread *t, void (*function)(void *),

@@ -222,14 +222,6 @@ static uint64_t load_event(const struct swz_thread *thread)
 	return __atomic_load_n(&thread->event, __ATOMIC_RELAXED);
 }
 
-static void take_switches(struct swz_thread *thread)
-{
-	if (swz_on_slow_stack(thread))
-		swz_switches_take(thread);
-	else
-		swz_slowly(thread, swz_switches_take, thread);
-}
-
 bool swz_events_mute(struct swz_thread *thread, const uint64_t *slot)
 {
 	struct swz_thread_cold *cold = thread->cold;
@@ -279,10 +271,7 @@ static bool turn(struct swz_thread *thread)
 	if (load_event(thread) != event)
 		return true; /* the end may be that of another chunk */
 	if (event + 8 == end) {
-		if (swz_on_slow_stack(thread))
-			next_chunk(thread); /* signals are blocked */
-		else
-			swz_slowly(thread, next_chunk, thread);
+		swz_slowly(thread, next_chunk, thread);
 		if (load_event(thread) != event)
 			return true;
 		/* the slow stack is in use */
@@ -294,7 +283,7 @@ static bool turn(struct swz_thread *thread)
 				    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	move(thread, event, event + 8);
 	if (swz_switches_are_due(thread))
-		take_switches(thread);
+		swz_slowly(thread, swz_switches_take, thread);
 	return true;
 }
 
@@ -346,6 +335,7 @@ static void block_signals(uint64_t *before)
 {
 	uint64_t all = ~(uint64_t)0;
 
+	swz_need_stack();
 	SWZ_SYSCALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &all, before, 8);
 }
 

@@ -4,10 +4,16 @@
  * What a return's parts need of the entry (where an out-parameter lies) is kept
  * in a ring of the thread's own, in the order of calls: the latest that has the
  * activation's owner is the one. A call that was deeper than the ring is long
- * has nothing kept, which the record says. */
+ * has nothing kept, which the record says.
+ *
+ * A record that is put together takes some kilobytes, which the program's stack
+ * may not have (a signal's, a fiber's). So the thread has some rooms for that,
+ * since a signal handler may come between. One that never returns keeps its
+ * room; when there is none left, the slow stack serves. */
 
 #include "runtime/record/values.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -30,12 +36,39 @@
 #define MOST_TRIES 8u
 #define KEPT_CALLS 512u /* a power of two */
 #define NEAR_CALLS 64u  /* of these the latest are looked at */
+#define ROOMS 3u
 
 void swz_store_vectors(uint8_t out[128]);
 void swz_store_x87(uint8_t out[512]);
 
-/* Of the thread's calls, what SWZ_PART_KEEP says; and the sockets that it has
- * described. */
+#define MOST_PLACED 128u
+
+/* A record that is put together. */
+struct recording {
+	const uint64_t *slot;
+	const uint64_t *kept; /* or NULL */
+	uint64_t *keep;
+	uint8_t *vectors, *x87;     /* or NULL */
+	uint16_t *places;           /* of parts, in the bytes; or NULL */
+	struct swz_file_value file; /* the latest of its; fd -1: none */
+	/* The latest memory that was read: its address, where it lies in
+	 * `bytes`, how much it is. */
+	uint64_t object;
+	size_t object_at, object_bytes;
+	size_t used;
+	_Alignas(8) uint8_t bytes[SWZ_MOST_VALUE_BYTES];
+};
+
+/* What that takes. */
+struct room {
+	struct recording recording;
+	uint16_t places[MOST_PLACED];
+	_Alignas(16) uint8_t vectors[128];
+	_Alignas(16) uint8_t x87[512];
+};
+
+/* Of the thread's calls, what SWZ_PART_KEEP says; the sockets that it has
+ * described; and its rooms. */
 struct swz_kept_values {
 	struct swz_met_sockets sockets;
 	uint32_t next;
@@ -43,9 +76,11 @@ struct swz_kept_values {
 		const void *owner;
 		uint64_t of[SWZ_MOST_KEPT];
 	} calls[KEPT_CALLS];
+	_Atomic uint32_t taken; /* rooms, a bit each */
+	struct room rooms[ROOMS];
 };
 
-/* ------------------------------------------------------------------- room */
+/* ------------------------------------------------------ room in the profile */
 
 static uint64_t end_of(const struct swz_chunk *chunk)
 {
@@ -141,23 +176,6 @@ static size_t read_memory(uint64_t from, void *to, size_t size)
 }
 
 /* ------------------------------------------------------------------ parts */
-
-#define MOST_PLACED 128u
-
-struct recording {
-	const uint64_t *slot;
-	const uint64_t *kept; /* or NULL */
-	uint64_t *keep;
-	uint8_t *vectors, *x87;     /* or NULL */
-	uint16_t *places;           /* of parts, in the bytes; or NULL */
-	struct swz_file_value file; /* the latest of its; fd -1: none */
-	/* The latest memory that was read: its address, where it lies in
-	 * `bytes`, how much it is. */
-	uint64_t object;
-	size_t object_at, object_bytes;
-	size_t used;
-	_Alignas(8) uint8_t bytes[SWZ_MOST_VALUE_BYTES];
-};
 
 static const void *address_of(const struct recording *r, unsigned place,
 			      int32_t offset)
@@ -530,82 +548,184 @@ void swz_values_note_thread(struct swz_thread *thread)
 		     thread->record->start_ticks, SWZ_VALUES_THREAD);
 }
 
-void swz_values_note_exec(struct swz_thread *thread)
+/* What is to be recorded, and of what; `done`: it was. */
+struct capture {
+	void (*how)(struct capture *capture, struct room *room);
+	struct swz_thread *thread;
+	const struct swz_captured *c;
+	const void *owner;
+	const uint64_t *slot;
+	const void *exception;
+	uint64_t ticks;
+	uint32_t node;
+	bool done, holds;
+};
+
+/* ROOMS: none is free. */
+static unsigned take_room(struct swz_kept_values *kept)
 {
-	struct recording r = {.used = sizeof(uint64_t)};
+	uint32_t taken = atomic_load_explicit(&kept->taken,
+					      memory_order_relaxed);
+	unsigned i;
+
+	do {
+		for (i = 0; i < ROOMS && taken >> i & 1; i++)
+			;
+	} while (i < ROOMS &&
+		 !atomic_compare_exchange_weak_explicit(
+			 &kept->taken, &taken, taken | 1u << i,
+			 memory_order_acquire, memory_order_relaxed));
+	return i;
+}
+
+static void give_room(struct swz_kept_values *kept, unsigned i)
+{
+	atomic_fetch_and_explicit(&kept->taken, ~(1u << i),
+				  memory_order_release);
+}
+
+/* On the slow stack. */
+static void put_together_there(void *argument)
+{
+	struct capture *capture = argument;
+	struct room room;
+
+	capture->how(capture, &room);
+	capture->done = true;
+}
+
+/* False: the slow stack is in use. */
+static bool put_together(struct capture *capture)
+{
+	struct swz_kept_values *kept = kept_values(capture->thread);
+	unsigned i = kept ? take_room(kept) : ROOMS;
+
+	if (i < ROOMS) {
+		capture->how(capture, &kept->rooms[i]);
+		give_room(kept, i);
+		return true;
+	}
+	swz_slowly(capture->thread, put_together_there, capture);
+	return capture->done;
+}
+
+static void record(struct capture *capture)
+{
+	if (!put_together(capture))
+		__atomic_fetch_add(&swz_file->lost_values, 1, __ATOMIC_RELAXED);
+}
+
+static void begin(struct recording *r, const struct capture *of)
+{
+	r->slot = of->slot;
+	r->kept = NULL;
+	r->keep = NULL;
+	r->vectors = r->x87 = NULL;
+	r->places = NULL;
+	r->file.fd = -1;
+	r->object_bytes = 0;
+	r->used = 0;
+}
+
+static void note_exec(struct capture *capture, struct room *room)
+{
+	struct recording *r = &room->recording;
 	uint64_t pid = (uint64_t)SWZ_SYSCALL(SYS_getpid);
 
-	memcpy(r.bytes, &pid, sizeof(pid));
-	write_record(thread, &r, thread->cold->root, swz_ticks(),
-		     SWZ_VALUES_EXEC);
+	begin(r, capture);
+	memcpy(r->bytes, &pid, sizeof(pid));
+	r->used = sizeof(pid);
+	write_record(capture->thread, r, capture->thread->cold->root,
+		     swz_ticks(), SWZ_VALUES_EXEC);
+}
+
+void swz_values_note_exec(struct swz_thread *thread)
+{
+	struct capture capture = {.how = note_exec, .thread = thread};
+
+	record(&capture);
+}
+
+/* In a trace a record; otherwise the latest, of the node. */
+static void keep(struct recording *r, const struct capture *of,
+		 enum swz_value_moment moment)
+{
+	if (!swz_config.trace) {
+		sum_up(of->thread, of->c, r, of->node, moment);
+		return;
+	}
+	write_record(of->thread, r, of->node, of->ticks, moment);
+	add_socket(of->thread, r, of->node, of->ticks);
+}
+
+static void enter(struct capture *capture, struct room *room)
+{
+	const struct swz_captured *c = capture->c;
+	struct recording *r = &room->recording;
+
+	begin(r, capture);
+	if (keeps(c))
+		r->keep = keep_for(capture->thread, capture->owner);
+	if (c->entry_vectors) {
+		swz_store_vectors(room->vectors);
+		r->vectors = room->vectors;
+	}
+	r->places = swz_config.trace ? NULL : room->places;
+	add_parts(r, c->parts, c->entry_parts);
+	keep(r, capture, SWZ_VALUES_ENTRY);
 }
 
 void swz_values_enter(struct swz_thread *thread, const struct swz_captured *c,
 		      uint32_t node, uint64_t ticks, const void *owner,
 		      const uint64_t *slot)
 {
-	_Alignas(16) uint8_t vectors[128];
-	uint16_t places[MOST_PLACED];
-	struct recording r;
+	struct capture capture = {.how = enter,
+				  .thread = thread,
+				  .c = c,
+				  .node = node,
+				  .ticks = ticks,
+				  .owner = owner,
+				  .slot = slot};
 
-	if (!c->entry_parts)
-		return;
-	r.slot = slot;
-	r.kept = NULL;
-	r.keep = keeps(c) ? keep_for(thread, owner) : NULL;
-	r.vectors = r.x87 = NULL;
-	r.places = NULL;
-	r.file.fd = -1;
-	r.object_bytes = 0;
-	r.used = 0;
-	if (c->entry_vectors) {
-		swz_store_vectors(vectors);
-		r.vectors = vectors;
+	if (c->entry_parts)
+		record(&capture);
+}
+
+static void leave(struct capture *capture, struct room *room)
+{
+	const struct swz_captured *c = capture->c;
+	struct recording *r = &room->recording;
+
+	begin(r, capture);
+	if (keeps(c))
+		r->kept = kept_of(capture->thread, capture->owner);
+	if (c->return_vectors) {
+		swz_store_vectors(room->vectors);
+		r->vectors = room->vectors;
 	}
-	r.places = swz_config.trace ? NULL : places;
-	add_parts(&r, c->parts, c->entry_parts);
-	if (!swz_config.trace) {
-		sum_up(thread, c, &r, node, SWZ_VALUES_ENTRY);
-		return;
+	if (c->return_x87) {
+		swz_store_x87(room->x87);
+		r->x87 = room->x87;
 	}
-	write_record(thread, &r, node, ticks, SWZ_VALUES_ENTRY);
-	add_socket(thread, &r, node, ticks);
+	r->places = swz_config.trace ? NULL : room->places;
+	add_parts(r, c->parts + c->entry_parts, c->return_parts);
+	keep(r, capture, SWZ_VALUES_RETURN);
 }
 
 void swz_values_return(struct swz_thread *thread, const struct swz_captured *c,
 		       uint32_t node, uint64_t ticks, const void *owner,
 		       const uint64_t *slot)
 {
-	_Alignas(16) uint8_t vectors[128], x87[512];
-	uint16_t places[MOST_PLACED];
-	struct recording r;
+	struct capture capture = {.how = leave,
+				  .thread = thread,
+				  .c = c,
+				  .node = node,
+				  .ticks = ticks,
+				  .owner = owner,
+				  .slot = slot};
 
-	if (!c->return_parts)
-		return;
-	r.slot = slot;
-	r.kept = keeps(c) ? kept_of(thread, owner) : NULL;
-	r.keep = NULL;
-	r.vectors = r.x87 = NULL;
-	r.places = NULL;
-	r.file.fd = -1;
-	r.object_bytes = 0;
-	r.used = 0;
-	if (c->return_vectors) {
-		swz_store_vectors(vectors);
-		r.vectors = vectors;
-	}
-	if (c->return_x87) {
-		swz_store_x87(x87);
-		r.x87 = x87;
-	}
-	r.places = swz_config.trace ? NULL : places;
-	add_parts(&r, c->parts + c->entry_parts, c->return_parts);
-	if (!swz_config.trace) {
-		sum_up(thread, c, &r, node, SWZ_VALUES_RETURN);
-		return;
-	}
-	write_record(thread, &r, node, ticks, SWZ_VALUES_RETURN);
-	add_socket(thread, &r, node, ticks);
+	if (c->return_parts)
+		record(&capture);
 }
 
 /* ------------------------------------------------------------------ checks */
@@ -748,30 +868,34 @@ static bool check_holds(const struct swz_value_check *check,
 		       : number_holds(check, &c->parts[check->part], at, left);
 }
 
+static void check(struct capture *capture, struct room *room)
+{
+	const struct swz_captured *c = capture->c;
+	struct recording *r = &room->recording;
+
+	begin(r, capture);
+	r->places = room->places;
+	if (c->entry_vectors) {
+		swz_store_vectors(room->vectors);
+		r->vectors = room->vectors;
+	}
+	add_parts(r, c->parts, c->entry_parts);
+	for (uint32_t i = 0; i < c->check_count && capture->holds; i++)
+		capture->holds = check_holds(&c->checks[i], c, capture->thread,
+					     r);
+}
+
 bool swz_values_hold(struct swz_thread *thread, const struct swz_captured *c,
 		     const uint64_t *slot)
 {
-	_Alignas(16) uint8_t vectors[128];
-	uint16_t places[MOST_PLACED];
-	struct recording r;
+	struct capture capture = {.how = check,
+				  .thread = thread,
+				  .c = c,
+				  .slot = slot,
+				  .holds = true};
 
-	r.slot = slot;
-	r.kept = NULL;
-	r.keep = NULL;
-	r.vectors = r.x87 = NULL;
-	r.places = places;
-	r.file.fd = -1;
-	r.object_bytes = 0;
-	r.used = 0;
-	if (c->entry_vectors) {
-		swz_store_vectors(vectors);
-		r.vectors = vectors;
-	}
-	add_parts(&r, c->parts, c->entry_parts);
-	for (uint32_t i = 0; i < c->check_count; i++)
-		if (!check_holds(&c->checks[i], c, thread, &r))
-			return false;
-	return true;
+	(void)put_together(&capture);
+	return capture.holds;
 }
 
 /* -------------------------------------------------------------- exceptions */
@@ -783,14 +907,13 @@ bool swz_values_hold(struct swz_thread *thread, const struct swz_captured *c,
 #define TYPE_BEFORE_OBJECT 112u
 #define CXX_LANGUAGE UINT64_C(0x432b2b00) /* "C++\0" */
 
-void swz_values_exception(struct swz_thread *thread, uint32_t node,
-			  uint64_t ticks, const void *exception)
+static void raise(struct capture *capture, struct room *room)
 {
-	uint64_t at = (uintptr_t)exception, type = 0, name = 0, language;
-	struct recording r;
+	uint64_t at = (uintptr_t)capture->exception, type = 0, name = 0;
+	struct recording *r = &room->recording;
+	uint64_t language;
 
-	r.used = 0;
-	r.object_bytes = 0;
+	begin(r, capture);
 	if (read_memory(at, &language, 8) == 8 &&
 	    (language & UINT64_C(0xffffff00)) == CXX_LANGUAGE &&
 	    read_memory(at - TYPE_BEFORE_HEADER, &type, 8) == 8) {
@@ -798,8 +921,22 @@ void swz_values_exception(struct swz_thread *thread, uint32_t node,
 		    read_memory(type - TYPE_BEFORE_OBJECT, &type, 8) != 8)
 			type = 0;
 		if (type && read_memory(type + 8, &name, 8) == 8)
-			add_text(&r, name, 0, true);
+			add_text(r, name, 0, true);
 	}
-	if (r.used > 2 && swz_config.trace)
-		write_record(thread, &r, node, ticks, SWZ_VALUES_EXCEPTION);
+	if (r->used > 2)
+		write_record(capture->thread, r, capture->node, capture->ticks,
+			     SWZ_VALUES_EXCEPTION);
+}
+
+void swz_values_exception(struct swz_thread *thread, uint32_t node,
+			  uint64_t ticks, const void *exception)
+{
+	struct capture capture = {.how = raise,
+				  .thread = thread,
+				  .node = node,
+				  .ticks = ticks,
+				  .exception = exception};
+
+	if (swz_config.trace)
+		record(&capture);
 }
