@@ -131,7 +131,7 @@ ASM_SRC     := $(wildcard asm/x86_64/*.S)
 THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 		 region.c unwind_table.c fixups.c saved_plan.c \
 		 encoding.c usual.c leaf.c flags.c red_zone.c code_writer.c \
-		 capstone_x86_only.c))
+		 unhooked.c capstone_x86_only.c))
 # Of src/runtime/ what does not need a process that is being profiled, and what
 # maps memory: likewise. What these refer to beyond that, the tests stand in for.
 RUNTIME_PURE := thunks/arena.c thunks/leaders.c thunks/maps.c thunks/near.c $(addprefix src/runtime/, \

@@ -434,50 +434,6 @@ const uint8_t *swz_trampoline_write_wrapper(struct swz_trampolines *region,
 	return at;
 }
 
-static bool is_trampoline(const uint8_t *code)
-{
-	static const uint8_t lea[] = {0x50, 0x48, 0x8d, 0x05, 0x0a,
-				      0,    0,    0,    0xff, 0x25};
-
-	return memcmp(code, lea, sizeof(lea)) == 0;
-}
-
-/* Where a function's first instruction jumps to, or NULL. */
-static const uint8_t *jumps_to(const uint8_t *code)
-{
-	int32_t distance;
-
-	if (!code)
-		return NULL;
-	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e)
-		code += 4; /* endbr64 */
-	if (code[0] == 0xeb)
-		code += SWZ_SHORT_JUMP_BYTES + (int8_t)code[1];
-	if (code[0] != 0xe9)
-		return NULL;
-	memcpy(&distance, code + 1, sizeof(distance));
-	return code + 5 + distance;
-}
-
-const void *swz_unhooked(const void *function)
-{
-	const uint8_t *to = jumps_to(function);
-
-	return to && is_trampoline(to) ? to + SWZ_TRAMPOLINE_BODY : function;
-}
-
-const void *swz_unwrapped(const void *function, void (*entry)(void))
-{
-	static const uint8_t lea[] = {0x48, 0x8d, 0x05};
-	const uint8_t *to = jumps_to(function);
-	uint64_t leads_to;
-
-	if (!to || memcmp(to, lea, sizeof(lea)) != 0)
-		return NULL;
-	memcpy(&leads_to, to + WRAPPING - sizeof(leads_to), sizeof(leads_to));
-	return leads_to == (uintptr_t)entry ? to + WRAPPING : NULL;
-}
-
 enum swz_status swz_trampolines_seal(struct swz_trampolines *region)
 {
 	struct swz_region *sealed = &region->sealed;

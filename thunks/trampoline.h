@@ -159,14 +159,6 @@ const uint8_t *swz_trampoline_switch(const uint8_t *trampoline,
 				     const uint8_t *region,
 				     uint8_t past[SWZ_TRAMPOLINE_SWITCH_BYTES]);
 
-/* The way past a function's hook, if it has one: its relocated prologue. NULL
- * for NULL. */
-const void *swz_unhooked(const void *function);
-
-/* What a function that leads to this wrapper does behind it; NULL: it does not
- * lead there. */
-const void *swz_unwrapped(const void *function, void (*entry)(void));
-
 /* The 5-byte jump to one of the trampolines will lie at `at`, not in a function
  * of its own: makes unwinders know. `scratch` is the caller's, for `room`
  * islands in all. False: there is no room. */

@@ -16,6 +16,7 @@
 #include "swizzle.h"
 #include "thunks/arena.h"
 #include "thunks/trampoline.h"
+#include "thunks/unhooked.h"
 
 /* asm/x86_64/wrappers.S: save what an ordinary function might leave alone, then
  * go to the function of C below with the data and the real function as third

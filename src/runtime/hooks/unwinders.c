@@ -9,7 +9,7 @@
 #include "runtime/hooks/landing.h"
 #include "runtime/hooks/unwind.h"
 #include "runtime/module/dynamic_symbol.h"
-#include "thunks/trampoline.h"
+#include "thunks/unhooked.h"
 
 /* A plugin may bring one along that is its own. */
 #define MOST_UNWINDERS 64
