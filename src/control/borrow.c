@@ -10,6 +10,7 @@
 #include "control/borrow_parts.h"
 #include "control/stop.h"
 #include "watch/clock.h"
+#include "watch/interrupted_call.h"
 #include "watch/proc_task.h"
 
 #define RED_ZONE 128u
@@ -30,7 +31,7 @@ static struct place place_of(const struct user_regs_struct *r)
 {
 	struct user_regs_struct again = *r;
 
-	(void)swz_stop_makes_again(r, &again);
+	(void)swz_call_makes_again(r, &again);
 	return (struct place){.r15 = again.r15,
 			      .r14 = again.r14,
 			      .r13 = again.r13,

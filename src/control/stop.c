@@ -16,6 +16,7 @@
 #include "control/urgent.h"
 #include "profile/support/memory.h"
 #include "watch/clock.h"
+#include "watch/interrupted_call.h"
 #include "watch/proc_task.h"
 
 #ifndef PTRACE_EVENT_STOP
@@ -26,44 +27,10 @@
 #define MOST_MOVE_NS 100000000u
 #define MOVE_NS 50000u
 #define MOST_TURN_NS 20000000u
-#define SYSCALL_BYTES 2u
-
-/* The kernel's own, which a stopped thread's registers show. */
-enum {
-	ERESTARTSYS_ = 512,
-	ERESTARTNOINTR_ = 513,
-	ERESTARTNOHAND_ = 514,
-	ERESTART_RESTARTBLOCK_ = 516,
-	SYS_RESTART = 219
-};
 
 static uint64_t now_ns(void)
 {
 	return swz_watch_now();
-}
-
-bool swz_stop_makes_again(const struct user_regs_struct *r,
-			  struct user_regs_struct *again)
-{
-	if ((int64_t)r->orig_rax < 0)
-		return false;
-	*again = *r;
-	switch (-(int64_t)r->rax) {
-	case ERESTARTSYS_:
-	case ERESTARTNOINTR_:
-	case ERESTARTNOHAND_:
-	case EINTR: /* epoll_wait and others: a stop is no signal */
-		again->rax = r->orig_rax;
-		break;
-	case ERESTART_RESTARTBLOCK_:
-		again->rax = SYS_RESTART;
-		break;
-	default:
-		return false;
-	}
-	again->rip -= SYSCALL_BYTES;
-	again->orig_rax = UINT64_MAX;
-	return true;
 }
 
 /* Those that had not stopped yet, in the midst of some system call: they cannot
@@ -287,7 +254,6 @@ void swz_stop_reap(void)
 
 static void let_go(int32_t pid, struct swz_stopped *t)
 {
-	struct user_regs_struct again;
 	int status;
 
 	if (!t->stopped) {
@@ -301,10 +267,8 @@ static void let_go(int32_t pid, struct swz_stopped *t)
 			t->signal = WSTOPSIG(status);
 	} else if (t->changed) {
 		(void)ptrace(PTRACE_SETREGS, t->tid, NULL, &t->registers);
-	} else if (!t->signal && (int64_t)t->registers.rax == -EINTR &&
-		   !swz_proc_task_has_signal(pid, t->tid) &&
-		   swz_stop_makes_again(&t->registers, &again)) {
-		(void)ptrace(PTRACE_SETREGS, t->tid, NULL, &again);
+	} else if (!t->signal) {
+		swz_call_restart(pid, t->tid, &t->registers);
 	}
 	if (ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal) !=
 	    0)

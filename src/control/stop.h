@@ -52,11 +52,6 @@ bool swz_stop_move(struct swz_stop *stop);
  * interrupted begins anew. Returns how long they were stopped, in ns. */
 uint64_t swz_stop_end(struct swz_stop *stop);
 
-/* Whether a system call was interrupted by the stop: then *again are the
- * registers with which it is made again. */
-bool swz_stop_makes_again(const struct user_regs_struct *registers,
-			  struct user_regs_struct *again);
-
 /* Lets threads go that have stopped too late: to be called now and then. */
 void swz_stop_reap(void);
 

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "watch/clock.h"
+#include "watch/interrupted_call.h"
 #include "watch/proc_task.h"
 #include "watch/scan.h"
 #include "watch/script_frames.h"
@@ -28,7 +29,6 @@
 #define USUAL_RATE 100u
 /* Rounds between looks at what changes seldom. */
 #define SELDOM 10u
-#define SYSCALL_BYTES 2u
 /* For so long a round waits for threads to stop. */
 #define STOP_NS 20000000u
 
@@ -43,17 +43,6 @@ static uint64_t period_ns, next_waiting, round_start;
 static size_t stopping; /* threads that were asked to */
 
 /* ---------------------------------------------------------------- one stop */
-
-/* What our stop has interrupted begins anew. */
-static void restart(int32_t pid, int32_t tid, struct user_regs_struct *r)
-{
-	if ((int64_t)r->orig_rax < 0 || (int64_t)r->rax != -EINTR ||
-	    swz_proc_task_has_signal(pid, tid))
-		return;
-	r->rax = r->orig_rax;
-	r->rip -= SYSCALL_BYTES;
-	(void)ptrace(PTRACE_SETREGS, tid, NULL, r);
-}
 
 static void fill_registers(struct swz_registers *to,
 			   const struct user_regs_struct *from)
@@ -153,7 +142,7 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 		hit.script = swz_script_frames_read(task->image, r.fs_base,
 						    r.rsp);
 		if (!signal)
-			restart(task->image->pid, task->tid, &r);
+			swz_call_restart(task->image->pid, task->tid, &r);
 	}
 	(void)ptrace(PTRACE_DETACH, task->tid, NULL, (void *)(intptr_t)signal);
 	if (!counts)
@@ -163,6 +152,12 @@ static void sample(struct swz_watch *watch, struct swz_task *task, int signal)
 	if (!swz_image_knows(task->image, registers.ip))
 		swz_image_read_maps(task->image);
 	swz_image_add(task->image, task->thread, &registers, &stack, &hit);
+}
+
+/* What is to be delivered to who has reported this; 0: nothing. */
+static int signal_of(int status)
+{
+	return status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
 }
 
 /* Takes those that have stopped by now. */
@@ -175,18 +170,18 @@ static void take_stopped(struct swz_watch *watch)
 	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
 		task = swz_task_find(&watch->tasks, tid);
 		if (!task || !task->stopping) {
+			/* (it is not followed any more) */
 			if (WIFSTOPPED(status))
-				(void)ptrace(PTRACE_DETACH, tid, NULL, NULL);
+				(void)ptrace(
+					PTRACE_DETACH, tid, NULL,
+					(void *)(intptr_t)signal_of(status));
 			stopping -= stopping > 0;
 			continue;
 		}
 		task->stopping = false;
 		stopping--;
 		if (WIFSTOPPED(status))
-			sample(watch, task,
-			       status >> 16 == PTRACE_EVENT_STOP
-				       ? 0
-				       : WSTOPSIG(status));
+			sample(watch, task, signal_of(status));
 	}
 	if (tid < 0 && errno == ECHILD)
 		stopping = 0;
