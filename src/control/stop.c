@@ -36,14 +36,14 @@ static uint64_t now_ns(void)
 /* Those that had not stopped yet, in the midst of some system call: they cannot
  * be let go before they do. And those that were killed: as long as we have not
  * heard of their end, their process has not ended. */
-#define MOST_LINGERING 4096u
-static int32_t lingering[MOST_LINGERING];
-static size_t lingering_count;
+static int32_t *lingering;
+static size_t lingering_count, lingering_capacity;
 
 static void linger(int32_t tid)
 {
-	if (lingering_count < MOST_LINGERING)
-		lingering[lingering_count++] = tid;
+	swz_grow(&lingering, &lingering_capacity, lingering_count,
+		 sizeof(*lingering));
+	lingering[lingering_count++] = tid;
 }
 
 static struct swz_stopped *find(struct swz_stop *s, int32_t tid)
@@ -79,20 +79,24 @@ static enum swz_stop_result why_not_seized(int32_t pid, int32_t tid)
 	return tracer ? SWZ_STOP_TRACED : SWZ_STOP_DENIED;
 }
 
-static enum swz_stop_result seize(struct swz_stop *s, int32_t tid)
+static bool has_ended(const struct swz_stop *s, int32_t tid)
 {
 	struct swz_proc_task task;
 
+	return !swz_proc_task_read(s->pid, tid, &task) || task.state == 'Z' ||
+	       task.state == 'X';
+}
+
+/* *ENDED: there is no such thread any more. */
+static enum swz_stop_result seize(struct swz_stop *s, int32_t tid, bool *ended)
+{
+	*ended = false;
 	if (find(s, tid))
 		return SWZ_STOP_DONE;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0) {
-		if (errno == ESRCH)
-			return SWZ_STOP_DONE;
 		/* it may be a zombie, or have ended just now */
-		if (!swz_proc_task_read(s->pid, tid, &task) ||
-		    task.state == 'Z' || task.state == 'X')
-			return SWZ_STOP_DONE;
-		return why_not_seized(s->pid, tid);
+		*ended = errno == ESRCH || has_ended(s, tid);
+		return *ended ? SWZ_STOP_DONE : why_not_seized(s->pid, tid);
 	}
 	(void)ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	swz_grow(&s->threads, &s->capacity, s->count, sizeof(*s->threads));
@@ -158,41 +162,59 @@ static enum swz_stop_result wait_for_all(struct swz_stop *s, uint64_t end)
 struct listing {
 	struct swz_stop *stop;
 	enum swz_stop_result result;
-	size_t seen;
+	size_t seen,
+		others; /* of those seen: that are there, but not stopped */
 };
 
 static void add(void *context, int32_t tid)
 {
 	struct listing *l = context;
+	bool ended = false;
 
 	l->seen++;
-	if (tid == l->stop->except)
+	if (tid == l->stop->except) {
 		swz_make_urgent(tid);
-	else if (l->result == SWZ_STOP_DONE)
-		l->result = seize(l->stop, tid);
+		l->others += !has_ended(l->stop, tid);
+	} else if (l->result == SWZ_STOP_DONE) {
+		l->result = seize(l->stop, tid, &ended);
+		/* (the first one stays until all others have ended) */
+		l->others += ended && tid == l->stop->pid;
+	}
+}
+
+/* The kernel ends its list of threads at one that ends just then: those behind
+ * it are missing, among them what that one has created. But it counts all. */
+static bool is_complete(const struct swz_stop *s, const struct listing *l)
+{
+	struct swz_proc_task first;
+
+	return !swz_proc_task_read(s->pid, s->pid, &first) ||
+	       first.threads <= s->count + l->others;
 }
 
 /* Until all that are known have stopped, and no other is there. */
 static enum swz_stop_result stop_all(struct swz_stop *s, uint64_t end)
 {
 	char path[64];
-	size_t before;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)s->pid);
-	do {
-		struct listing l = {s, SWZ_STOP_DONE, 0};
+	for (;;) {
+		struct listing l = {s, SWZ_STOP_DONE, 0, 0};
 		enum swz_stop_result result = wait_for_all(s, end);
+		size_t before = s->count;
 
 		if (result != SWZ_STOP_DONE)
 			return result;
-		before = s->count;
 		swz_proc_numbers(path, add, &l);
 		if (!l.seen)
 			return SWZ_STOP_ENDED;
 		if (l.result != SWZ_STOP_DONE)
 			return l.result;
-	} while (s->count != before);
-	return s->count ? SWZ_STOP_DONE : SWZ_STOP_ENDED;
+		if (s->count == before && is_complete(s, &l))
+			return s->count ? SWZ_STOP_DONE : SWZ_STOP_ENDED;
+		if (now_ns() > end)
+			return SWZ_STOP_LATE;
+	}
 }
 
 enum swz_stop_result swz_stop_all(struct swz_stop *s, int32_t pid,
@@ -216,12 +238,13 @@ enum swz_stop_result swz_stop_all(struct swz_stop *s, int32_t pid,
 enum swz_stop_result swz_stop_one(struct swz_stop *s, int32_t pid, int32_t tid)
 {
 	enum swz_stop_result result;
+	bool ended;
 
 	swz_become_urgent();
 	s->pid = pid;
 	s->count = 0;
 	s->began_ns = now_ns();
-	result = seize(s, tid);
+	result = seize(s, tid, &ended);
 	if (result == SWZ_STOP_DONE)
 		result = s->count ? wait_for_all(s, s->began_ns + MOST_NS)
 				  : SWZ_STOP_ENDED;

@@ -13,7 +13,12 @@
 
 #define PAGE 4096u
 
-enum { FIELD_PARENT = 4, FIELD_USER_TIME = 14, FIELD_START_STACK = 28 };
+enum {
+	FIELD_PARENT = 4,
+	FIELD_USER_TIME = 14,
+	FIELD_THREADS = 20,
+	FIELD_START_STACK = 28
+};
 
 #define MOST_PAGES 18
 
@@ -115,7 +120,9 @@ bool swz_proc_task_read(int32_t pid, int32_t tid, struct swz_proc_task *task)
 	swz_scan_past(&at, FIELD_USER_TIME - FIELD_PARENT - 1);
 	if (!swz_scan(&at, 10, &user) || !swz_scan(&at, 10, &system))
 		return false;
-	swz_scan_past(&at, FIELD_START_STACK - FIELD_USER_TIME - 2);
+	swz_scan_past(&at, FIELD_THREADS - FIELD_USER_TIME - 2);
+	(void)swz_scan(&at, 10, &task->threads);
+	swz_scan_past(&at, FIELD_START_STACK - FIELD_THREADS - 1);
 	(void)swz_scan(&at, 10, &task->start_stack);
 	if (!swz_proc_task_turns(pid, tid, &task->turns))
 		task->turns.processor_ns = (user + system) *

@@ -19,6 +19,7 @@ struct swz_proc_turns {
 struct swz_proc_task {
 	char state; /* as in /proc/PID/stat: R, S, D, T, Z, ... */
 	int32_t parent_pid;
+	uint64_t threads;     /* of its process, as the kernel counts them */
 	uint64_t start_stack; /* another one after an exec; 0: not told */
 	struct swz_proc_turns turns;
 };

@@ -1,0 +1,93 @@
+/* All threads of another process stand while it is stopped: also those that
+ * come while others go. */
+
+#include <check.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "control/stop.h"
+#include "tests/unit/run_suite.h"
+#include "watch/clock.h"
+
+#define STOPS 1500
+#define LOOK_NS 300000
+
+/* Shared with the child. */
+static _Atomic unsigned long *steps;
+
+static pthread_attr_t attributes;
+
+/* Makes the next one, and ends: there are one or two at any time. */
+static void *link_of_chain(void *nothing)
+{
+	pthread_t next;
+
+	++*steps;
+	while (pthread_create(&next, &attributes, link_of_chain, NULL))
+		;
+	return nothing;
+}
+
+_Noreturn static void make_chain(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, 65536);
+	link_of_chain(NULL);
+	for (;;)
+		pause();
+}
+
+START_TEST(threads_that_make_the_next_and_end_are_all_stopped)
+{
+	struct swz_stop stop = {0};
+	unsigned stopped = 0;
+	pid_t child;
+	int status;
+
+	steps = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	child = fork();
+	if (child == 0)
+		make_chain();
+	while (!*steps)
+		swz_watch_rest(1000000);
+	for (unsigned i = 0; i < STOPS; i++) {
+		enum swz_stop_result result = swz_stop_all(&stop, child, 0);
+		unsigned long before;
+
+		/* (they may come too fast for a machine that has much to do) */
+		ck_assert(result == SWZ_STOP_DONE || result == SWZ_STOP_LATE);
+		if (result != SWZ_STOP_DONE)
+			continue;
+		before = *steps;
+		swz_watch_rest(LOOK_NS);
+		ck_assert_uint_eq(*steps, before);
+		(void)swz_stop_end(&stop);
+		stopped++;
+	}
+	ck_assert_uint_ge(stopped, 1);
+	swz_stop_free(&stop);
+	kill(child, SIGKILL);
+	swz_stop_reap();
+	while (waitpid(child, &status, 0) == child && !WIFSIGNALED(status))
+		;
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("control/stop");
+	TCase *all = tcase_create("stop");
+
+	tcase_set_timeout(all, 60);
+	tcase_add_test(all, threads_that_make_the_next_and_end_are_all_stopped);
+	suite_add_tcase(suite, all);
+	return run_suite(suite);
+}
