@@ -60,18 +60,39 @@ static bool call_system(struct swz_attached *a, long number, uint64_t first,
 					   false, (uint64_t *)result);
 }
 
-static bool fill(const struct swz_attached *a, int from, int64_t fd)
+/* The process says which descriptor it is, and may be wrong, or lie: nothing is
+ * written to a file that has a name, or something in it. */
+static int open_empty(const struct swz_attached *a, int64_t fd)
 {
 	char path[64];
-	bool done;
-	int to;
+	struct stat st;
+	int there, to = -1;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)a->target.pid,
 		 (int)fd);
-	to = open(path, O_WRONLY | O_CLOEXEC);
-	done = to >= 0 && copy(from, to);
-	if (to >= 0)
-		close(to);
+	there = open(path, O_PATH | O_CLOEXEC);
+	if (there < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", there);
+	if (fstat(there, &st) == 0 && S_ISREG(st.st_mode) && !st.st_nlink &&
+	    !st.st_size)
+		to = open(path, O_WRONLY | O_CLOEXEC);
+	close(there);
+	return to;
+}
+
+static bool fill(const struct swz_attached *a, int from,
+		 struct swz_carried *carried)
+{
+	int to = open_empty(a, carried->fd);
+	bool done;
+
+	if (to < 0) {
+		carried->fd = -1; /* it is not for us to close */
+		return false;
+	}
+	done = copy(from, to);
+	close(to);
 	return done;
 }
 
@@ -89,7 +110,7 @@ static bool put_into_memory(struct swz_attached *a, int from,
 	}
 	snprintf(carried->path, sizeof(carried->path), "/proc/./self/fd/%d",
 		 (int)carried->fd);
-	return fill(a, from, carried->fd);
+	return fill(a, from, carried);
 }
 
 /* ---------------------------------------------------------- in its directories
@@ -131,6 +152,10 @@ static bool put_into_file(struct swz_attached *a, int from,
 		if (directory >= 0)
 			close(directory);
 	}
+	if (!done && carried->root >= 0) {
+		close(carried->root);
+		carried->root = -1;
+	}
 	return done;
 }
 
@@ -168,6 +193,8 @@ bool swz_carry(struct swz_attached *a, const char *library,
 					    "/tmp, /run, /var, /dev there "
 					    "can be written for a moment");
 	close(from);
+	if (!done)
+		swz_carry_end(a, carried);
 	return done;
 }
 

@@ -303,6 +303,33 @@ if [ "$(id -u)" = 0 ] && unshare -m -p -f true 2>/dev/null; then
 	use_jail trace
 	program=$starter
 	end_program
+
+	it 'a process that says where the library may be written, and lies'
+	libc=$(find jail -name libc.so.6)
+	cp "$libc" libc.kept
+	# its syscall() returns 77 always
+	python3 - "$libc" "$(objdump -T "$libc" | awk '$NF == "syscall" { print $1 }')" <<-'END'
+		import sys
+		with open(sys.argv[1], 'r+b') as file:
+		    # (the code's offset is its address in glibc)
+		    file.seek(int(sys.argv[2], 16))
+		    file.write(bytes([0xb8, 77, 0, 0, 0, 0xc3]))
+	END
+	for kind in precious empty; do
+		[ $kind = empty ] || echo precious >precious
+		: >empty
+		# shellcheck disable=SC2016 # that shell expands it
+		start_program bash -c 'exec 77<"$2"; exec unshare -m sh -c "
+			mount -t proc proc jail/proc && mount -t tmpfs none \"$0\" &&
+			exec chroot jail \"$1\""' "${LIBSWIZZLE%/*}" "$TARGETS/attached" $kind
+		capture "$RUN" -p $program --for 100ms -o /profile
+		assert_status 126
+		assert_contains err 'no file in memory for the library'
+		end_program
+	done
+	assert_eq 9 "$(stat -c %s precious)" 'bytes of a file that the process has open'
+	assert_eq 0 "$(stat -c %s empty)" 'bytes of an empty one'
+	mv libc.kept "$libc"
 fi
 
 it 'two at once: one of them is refused'
