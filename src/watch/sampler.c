@@ -179,9 +179,16 @@ static bool keep_descriptors(int *kept)
 	return true;
 }
 
+/* Until then it is a child of the program's, and we are a child of that. */
+static void await_end_of(pid_t between)
+{
+	while (getppid() == between)
+		swz_watch_rest(100000);
+}
+
 _Noreturn static void sample(const struct swz_run *run,
 			     const struct swz_sampling *options, int ready,
-			     char **argv)
+			     char **argv, pid_t between)
 {
 	struct swz_watch *watch = &watch_state;
 	const char *problem = "no descriptors";
@@ -190,6 +197,7 @@ _Noreturn static void sample(const struct swz_run *run,
 	setsid();
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	await_end_of(between);
 	prctl(PR_SET_DUMPABLE, 0);
 	rename_to(argv, run->root_pid);
 	if (chdir("/") != 0 || !keep_descriptors(&ready))
@@ -251,8 +259,9 @@ void swz_sampler_start(const struct swz_run *run,
 			strerror(errno));
 	if (between == 0) {
 		close(ready[0]);
+		between = getpid();
 		if (fork() == 0)
-			sample(run, options, ready[1], argv);
+			sample(run, options, ready[1], argv, between);
 		_exit(0);
 	}
 	close(ready[1]);
