@@ -63,10 +63,10 @@ static bool pass_on(struct swz_attached *a)
 {
 	static const char prefix[] = "swizzle: ";
 	const char *text = a->control.message;
-	int length = (int)a->control.message_bytes;
+	int length = a->control.message_bytes <= sizeof(a->control.message)
+			     ? (int)a->control.message_bytes
+			     : 0;
 
-	if (length > (int)sizeof(a->control.message))
-		length = 0;
 	if (length > (int)sizeof(prefix) &&
 	    strncmp(text, prefix, sizeof(prefix) - 1) == 0) {
 		text += sizeof(prefix) - 1;

@@ -137,13 +137,37 @@ bool swz_attached_lock(struct swz_attached *a, uint64_t wait_ns)
 
 /* ---------------------------------------------------------- taking turns */
 
+/* What the process says is shown on our terminal, which takes some of it for
+ * commands (C0, and C1 as UTF-8 has it). */
+static void make_harmless(char *text, size_t bytes)
+{
+	uint8_t before = 0;
+
+	for (size_t i = 0; i < bytes; i++) {
+		uint8_t byte = (uint8_t)text[i];
+
+		if ((byte && byte < ' ' && byte != '\n') || byte == 0x7f ||
+		    (before == 0xc2 && byte >= 0x80 && byte < 0xa0))
+			text[i] = '?';
+		before = byte;
+	}
+}
+
 bool swz_attached_read(struct swz_attached *a)
 {
-	return swz_target_read(&a->target, a->control_at, &a->control,
-			       sizeof(a->control)) &&
-	       a->control.magic == SWZ_CONTROL_MAGIC &&
-	       a->control.version == SWZ_CONTROL_VERSION &&
-	       a->control.bytes == sizeof(a->control);
+	struct swz_control *c = &a->control;
+
+	a->borrower.heartbeat = 0;
+	if (!swz_target_read(&a->target, a->control_at, c, sizeof(*c)) ||
+	    c->magic != SWZ_CONTROL_MAGIC ||
+	    c->version != SWZ_CONTROL_VERSION || c->bytes != sizeof(*c))
+		return false;
+	a->borrower.heartbeat = a->control_at +
+				offsetof(struct swz_control, heartbeat);
+	c->path[sizeof(c->path) - 1] = '\0';
+	make_harmless(c->path, sizeof(c->path));
+	make_harmless(c->message, sizeof(c->message));
+	return true;
 }
 
 bool swz_attached_set_state(const struct swz_attached *a, uint32_t state)

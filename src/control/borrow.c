@@ -184,6 +184,15 @@ static void choose(void *context, int32_t tid)
 	c->done = try(c->job, tid, &c->result);
 }
 
+static void beat(const struct swz_borrower *b)
+{
+	uint64_t now = swz_watch_now();
+
+	if (b->heartbeat)
+		(void)swz_target_write(b->target, b->heartbeat, &now,
+				       sizeof(now));
+}
+
 /* Threads that wait first. */
 static bool lead_some_thread(struct job *job)
 {
@@ -195,6 +204,7 @@ static bool lead_some_thread(struct job *job)
 	for (;;) {
 		struct choice c = {.job = job, .state = 'S'};
 
+		beat(b);
 		swz_proc_numbers(path, choose, &c);
 		c.state = 'R';
 		if (!c.done)
@@ -236,6 +246,7 @@ static bool wait_for(struct job *job, uint64_t *result)
 			*result = words[0];
 			return true;
 		}
+		beat(b);
 		swz_stop_reap();
 		swz_watch_rest(LOOK_NS);
 	} while (swz_watch_now() < end);

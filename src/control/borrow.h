@@ -34,6 +34,8 @@ struct swz_borrower {
 	uint64_t gap;    /* in some code, where nothing is: swz_stub_call */
 	uint64_t region; /* memory of ours in the target */
 	uint64_t errno_place;
+	uint64_t heartbeat;  /* where in the target to say that we are there,
+			      * while a thread is waited for; 0: nowhere */
 	uint64_t stopped_ns; /* the longest stop of a thread */
 	const char *problem; /* of the latest call that failed */
 };

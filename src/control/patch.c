@@ -51,16 +51,21 @@ static void end(struct patching *p)
 /* The library's part of the first stop. *DONE: the sites may be written. */
 static bool commit(struct swz_attached *a, bool *done)
 {
-	*done = true;
-	if (swz_attached_state(a) != SWZ_CONTROL_PLANNED)
+	const uint32_t state = swz_attached_state(a);
+
+	*done = state == SWZ_CONTROL_COMMITTED;
+	if (*done)
 		return true;
+	if (state != SWZ_CONTROL_PLANNED)
+		return swz_attached_fail(a, "the library has given up, as "
+					    "nobody was there for so long");
 	if (!swz_attached_set_state(a, SWZ_CONTROL_COMMIT) ||
 	    !swz_attached_wait_while(a, SWZ_CONTROL_COMMIT,
 				     SWZ_ATTACH_ANSWER_NS))
 		return swz_attached_fail(a, "the library does not answer");
-	/* a list is about to change */
-	*done = a->control.state != SWZ_CONTROL_PLANNED;
-	return !*done || a->control.state == SWZ_CONTROL_COMMITTED ||
+	*done = a->control.state == SWZ_CONTROL_COMMITTED;
+	/* or a list is about to change */
+	return *done || a->control.state == SWZ_CONTROL_PLANNED ||
 	       swz_attached_fail(a, "the library has given up");
 }
 

@@ -88,6 +88,115 @@ if [ "$(id -u)" -eq 0 ] && chmod 711 "$TMP" && nobody_executes "$RUN"; then
 	wait $program 2>/dev/null
 fi
 
+# Waits until the library has begun to plan, and then for longer than that waits for
+# who has loaded it, where nothing can be called: in the dynamic linker.
+cat >busy.c <<'END'
+#define _GNU_SOURCE
+#include <link.h>
+#include <stdio.h>
+#include <unistd.h>
+static int callback(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)info; (void)size; (void)data;
+	for (int left = 7; left;)
+		left = (int)sleep((unsigned)left);
+	return 1;
+}
+__attribute__((noinline)) void leaf(void)
+{
+	__asm__ volatile("");
+}
+int main(void)
+{
+	while (access("profile", F_OK))
+		usleep(1000);
+	dl_iterate_phdr(callback, NULL);
+	while (access("stop", F_OK)) {
+		leaf();
+		usleep(1000);
+	}
+	return 3;
+}
+END
+cc -O0 -o busy busy.c || abort 'cannot compile'
+
+it 'a process that nothing can be called in for some seconds'
+rm -f profile
+begin ./busy
+"$RUN" -q -o profile -p $program 2>err &
+controller=$!
+counts() {
+	[ "$(calls leaf 2>/dev/null)" -ge 10 ] || ! kill -0 $controller 2>/dev/null
+}
+wait_until counts
+kill -INT $controller
+wait $controller
+assert_eq 0 $? "swizzle-run's exit status: $(cat err)"
+assert_ge "$(calls leaf)" 10 'calls of leaf'
+assert_code_restored
+end
+
+it 'who attaches is stopped for longer than the library waits: it says that it is too late'
+rm -f profile
+begin ./busy
+"$RUN" -q -o profile -p $program --for 100ms 2>err &
+controller=$!
+wait_until test -e profile
+kill -STOP $controller
+# what was planned is thrown away
+wait_until test ! -e profile
+kill -CONT $controller
+wait $controller
+assert_eq 126 $? "swizzle-run's exit status: $(cat err)"
+assert_contains err 'the library has given up, as nobody was there for so long'
+assert_code_restored
+kill -KILL $program
+wait $program 2>/dev/null
+
+cat >forged.c <<'END'
+#include <string.h>
+#include "base/control.h"
+struct swz_control swizzle_control = {
+	.magic = SWZ_CONTROL_MAGIC,
+	.version = SWZ_CONTROL_VERSION,
+	.bytes = sizeof(swizzle_control),
+	.handle = 1,
+};
+/* fails, with a text that a terminal would take for commands */
+long swizzle_attach(const struct swz_attach_request *request);
+long swizzle_attach(const struct swz_attach_request *request)
+{
+	(void)request;
+	for (unsigned i = 0; i + 3 < sizeof(swizzle_control.message); i += 3)
+		memcpy(swizzle_control.message + i, "\033\302\233", 3);
+	swizzle_control.message_bytes = BYTES;
+	swizzle_control.state = SWZ_CONTROL_FAILED;
+	return 0;
+}
+END
+cat >forging.c <<'END'
+#include <dlfcn.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	(void)argc;
+	return dlopen(argv[1], RTLD_NOW) ? (int)sleep(60) : 1;
+}
+END
+it 'a library that only calls itself so: its texts are no commands for the terminal'
+cc -o forging forging.c -ldl || abort 'cannot compile'
+for bytes in 300 0xffffffffu; do
+	cc -shared -fPIC -I"$TOP/src" -I"$TOP/include" -DBYTES=$bytes -o libswizzle.so.forged \
+		forged.c || abort 'cannot compile'
+	begin ./forging ./libswizzle.so.forged
+	wait_until grep -q forged /proc/$program/maps
+	refuses 'cannot attach to process'
+	LC_ALL=C grep -q "$(printf '\033\|\302\233')" err && fail 'there are such'
+	assert_le "$(wc -c <err)" 500 'bytes'
+	kill $program
+	wait $program 2>/dev/null
+done
+
 cat >sleeps.c <<'END'
 #include <unistd.h>
 int main(void) { return (int)sleep(20); }
