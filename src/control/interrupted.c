@@ -15,6 +15,7 @@
 
 #define MOST_BYTES (UINT64_C(1) << 20)
 #define MOST_RETURNS 8u
+#define MOST_CODE (UINT64_C(64) << 20) /* libc has 2 MiB */
 
 #define CALL_AT 7u /* in the code */
 
@@ -32,8 +33,11 @@ static void find_in(const struct swz_target *t,
 		    const struct swz_target_mapping *m)
 {
 	size_t bytes = m->end - m->start;
-	uint8_t *text = swz_allocate(1, bytes), *at = text;
+	uint8_t *text, *at;
 
+	if (bytes > MOST_CODE)
+		return;
+	at = text = swz_allocate(1, bytes);
 	if (swz_target_read(t, m->start, text, bytes))
 		while (returns.count < MOST_RETURNS &&
 		       (at = memmem(at, (size_t)(text + bytes - at), code,
@@ -45,25 +49,34 @@ static void find_in(const struct swz_target *t,
 	free(text);
 }
 
+static bool is_of_libc(const struct swz_target_mapping *m)
+{
+	const char *base = strrchr(m->path, '/');
+
+	return m->executable && base &&
+	       (!strncmp(base, "/libc.so", 8) || !strncmp(base, "/libc-", 6) ||
+		!strncmp(base, "/libpthread", 11));
+}
+
+/* (Its code may be mapped in several pieces.) */
 static void find_returns(const struct swz_target *t)
 {
+	bool found = false;
+
 	for (size_t i = 0; i < t->mapping_count; i++) {
 		const struct swz_target_mapping *m = &t->mappings[i];
-		const char *base = strrchr(m->path, '/');
 
-		if (!m->executable || !base ||
-		    (strncmp(base, "/libc.so", 8) &&
-		     strncmp(base, "/libc-", 6) &&
-		     strncmp(base, "/libpthread", 11)))
+		if (!is_of_libc(m))
 			continue;
-		if (returns.pid == t->pid && returns.libc == m->start)
+		if (!found && returns.pid == t->pid && returns.libc == m->start)
 			return;
-		if (returns.pid != t->pid)
+		if (!found) {
 			returns.count = 0;
-		returns.pid = t->pid;
-		returns.libc = m->start;
+			returns.pid = t->pid;
+			returns.libc = m->start;
+		}
+		found = true;
 		find_in(t, m);
-		return;
 	}
 }
 
