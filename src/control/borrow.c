@@ -263,13 +263,20 @@ bool swz_borrow_system(struct swz_borrower *b, long number,
 	struct job job = {
 		.borrower = b, .number = number, .arguments = arguments};
 	uint64_t end;
+	uint8_t byte;
 
 	if (!lead_some_thread(&job))
 		return false;
 	/* from here on it goes its way, whatever comes of it */
 	end = swz_watch_now() + CALL_NS;
-	while (!is_done(b) && swz_watch_now() < end)
+	while (!is_done(b) && swz_watch_now() < end) {
+		if (!swz_target_read(b->target, b->gap, &byte, 1)) {
+			b->problem = "the process has ended";
+			return false;
+		}
+		swz_stop_reap();
 		swz_watch_rest(LOOK_NS);
+	}
 	return is_done(b);
 }
 

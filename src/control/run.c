@@ -101,6 +101,7 @@ static bool wait_until(struct swz_attached *a, int process, int signals,
 			most = (int)((end - now) / 1000000) + 1;
 		if (poll(fds, 2, most) < 0 && errno != EINTR)
 			return true;
+		swz_stop_reap();
 		if (fds[1].revents || !swz_attach_goes_on(a))
 			return false;
 		if (fds[0].revents)
