@@ -81,7 +81,7 @@ if [ "$(id -u)" -eq 0 ] && chmod 711 "$TMP" && nobody_executes "$RUN"; then
 	it 'the process of another user'
 	begin sleep 20
 	capture setpriv --reuid 65534 --regid 65534 --clear-groups \
-		"$RUN" -p $program --for 100ms -o /tmp/profile.refused
+		"$RUN" -p $program --for 100ms -o /tmp/profile.refused.$$
 	assert_status 126
 	assert_contains err 'the process belongs to another user. Run swizzle-run as that user, or as root'
 	kill $program

@@ -8,13 +8,17 @@ need python3
 need_built "$CTL"
 need_targets served marks
 
+# By a name that no other process has.
+SERVED=$TMP/served.$$
+cp "$TARGETS/served" "$SERVED"
+
 MODES=('' '--timing sampled' '-m trace')
 
 # Starts `served` with three threads, and waits until it works; its pid is in $pid.
 serve() { # [OPTION...]
 	# (the one before it was ready, too, and & may be late to empty its output)
 	rm -f stop served.out
-	"$RUN" -q -o profile "$@" "$TARGETS/served" "$TMP/stop" 3 >served.out 2>served.err &
+	"$RUN" -q -o profile "$@" "$SERVED" "$TMP/stop" 3 >served.out 2>served.err &
 	pid=$!
 	wait_until grep -qs ready served.out
 }
@@ -79,7 +83,7 @@ for mode in "${MODES[@]}"; do
 	assert_empty err
 	assert_eq stopped "$(state)"
 	wait_until recorded_none
-	capture "$CTL" start served
+	capture "$CTL" start "${SERVED##*/}"
 	assert_status 0
 	assert_eq recording "$(state)"
 	wait_until recorded_more
@@ -316,7 +320,7 @@ assert_ge "$(grep -c '\[resumed\]' table)" 2
 
 start_serving() { # [OPTION...]: as serve, and does not wait
 	rm -f stop served.out profile
-	"$RUN" -q -o profile "$@" "$TARGETS/served" "$TMP/stop" 3 >served.out 2>served.err &
+	"$RUN" -q -o profile "$@" "$SERVED" "$TMP/stop" 3 >served.out 2>served.err &
 	pid=$!
 }
 
@@ -328,7 +332,7 @@ assert_empty err
 assert_eq stopped "$(state)"
 end
 start_serving --off
-capture "$CTL" start served
+capture "$CTL" start "${SERVED##*/}"
 assert_status 0
 assert_empty err
 assert_eq recording "$(state)"
