@@ -89,6 +89,29 @@ dump_table profile
 assert_ge "$(row table self '[paused]')" 900000000 'ns in [paused]'
 assert_le "$(row table self main)" 900000000 'ns in main'
 
+# The unwinder's functions, with their calls.
+unwinder() { # PROFILE
+	"$DUMP" -q -f csv -o - -n 0 "$1" | awk -F , '$7 ~ /^_Unwind_/ { print $1, $7 }' |
+		sort
+}
+
+it 'the first exception goes through hooked frames while it is stopped'
+start_profiled
+tell 'throw 1000' 'wrong 0'
+end_program
+unwinder profile >expected
+assert_ge "$(wc -l <expected)" 3 'functions of the unwinder'
+start_profiled
+tell 'hold 20' 'holding'
+ctl stop
+tell go 'wrong 0'
+ctl start
+tell 'throw 1000' 'wrong 0'
+end_program
+# the library calls some of them, too: those are nobody's calls
+unwinder profile >found
+assert_same expected found
+
 it 'eight threads that throw, while it is stopped and started'
 start_profiled
 echo 'throwing 8' >&8

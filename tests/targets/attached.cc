@@ -69,6 +69,34 @@ static long throw_often(long times)
 	return wrong;
 }
 
+/* Waits for a line with so many frames open, and throws through them. */
+__attribute__((noinline)) static long hold(long depth, long *count)
+{
+	Counted here{count};
+
+	if (depth == 0) {
+		char line[64];
+
+		printf("holding\n");
+		if (fgets(line, sizeof(line), stdin))
+			throw std::runtime_error("let go");
+		return 0;
+	}
+	return hold(depth - 1, count) + 1;
+}
+
+static long let_go(long depth)
+{
+	long count = 0;
+
+	try {
+		hold(depth, &count);
+	} catch (const std::runtime_error &) {
+		return count != depth + 1;
+	}
+	return 1;
+}
+
 static void run(long times)
 {
 	for (long i = 0; i < times; i++)
@@ -255,6 +283,8 @@ int main(int argc, char **argv)
 			printf("nested %ld\n", nested(number));
 		} else if (what == "throw") {
 			printf("wrong %ld\n", throw_often(number));
+		} else if (what == "hold") {
+			printf("wrong %ld\n", let_go(number));
 		} else if (what == "throwing") {
 			printf("wrong %ld\n", throwing(number));
 		} else if (what == "threads") {

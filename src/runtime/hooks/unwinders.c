@@ -9,6 +9,7 @@
 #include "runtime/hooks/landing.h"
 #include "runtime/hooks/unwind.h"
 #include "runtime/module/dynamic_symbol.h"
+#include "runtime/support/live_sites.h"
 #include "thunks/unhooked.h"
 
 /* A plugin may bring one along that is its own. */
@@ -126,8 +127,27 @@ static bool look_up(uint64_t address, struct swz_unwinder *u)
 	return is_complete(u);
 }
 
+/* Where it is known from now on. */
+static const struct swz_unwinder *keep(const struct swz_unwinder *found,
+				       uint64_t address)
+{
+	for (unsigned i = 0; i < MOST_UNWINDERS; i++) {
+		if (atomic_exchange_explicit(&taken[i], true,
+					     memory_order_acquire)) {
+			if (is_of(&known[i], address)) /* by now */
+				return &known[i];
+			continue;
+		}
+		publish(&known[i], *found);
+		return &known[i];
+	}
+	unkept = *found;
+	return &unkept;
+}
+
 const struct swz_unwinder *swz_unwinder_of(uint64_t address)
 {
+	const bool written = swz_live_sites_are_written();
 	struct swz_unwinder found;
 	const void *past_wrapper;
 
@@ -148,16 +168,9 @@ const struct swz_unwinder *swz_unwinder_of(uint64_t address)
 					  ? (void *)(uintptr_t)past_wrapper
 					  : past_hook(*(void **)&found.set_ip);
 	found.resume = past_hook(found.resume);
-	for (unsigned i = 0; i < MOST_UNWINDERS; i++) {
-		if (atomic_exchange_explicit(&taken[i], true,
-					     memory_order_acquire)) {
-			if (is_of(&known[i], address)) /* by now */
-				return &known[i];
-			continue;
-		}
-		publish(&known[i], found);
-		return &known[i];
-	}
+	/* (what leads past no hook now does not when that is there) */
+	if (written && swz_live_sites_are_written())
+		return keep(&found, address);
 	unkept = found;
 	return &unkept;
 }

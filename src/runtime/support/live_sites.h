@@ -30,6 +30,20 @@ static inline bool swz_live_sites_none_yet(void)
 	return swz_live_sites_are_native() && !swizzle_control.was_hooked;
 }
 
+/* Whether all hooks are in the code: none is out, nor yet to come, nor on its
+ * way. */
+static inline bool swz_live_sites_are_written(void)
+{
+	const struct swz_control *c = &swizzle_control;
+
+	/* of the controller, while no thread runs */
+	return __atomic_load_n(&c->code_state, __ATOMIC_ACQUIRE) ==
+		       SWZ_CODE_HOOKED &&
+	       __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) ==
+		       (c->preloaded ? SWZ_CONTROL_IDLE
+				     : SWZ_CONTROL_RECORDING);
+}
+
 /* Begins the table anew. False: there is no memory, and it has no room. */
 bool swz_live_sites_begin(void);
 
