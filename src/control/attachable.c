@@ -93,8 +93,7 @@ static char *refuse_program(int32_t pid)
 	    header.e_machine != EM_X86_64) {
 		close(fd);
 		return swz_print("-p %d: the program is not one of x86-64 "
-				 "(64 bits): it cannot be profiled. Use -m "
-				 "sample where it runs on the same machine",
+				 "(64 bits): it cannot be profiled",
 				 (int)pid);
 	}
 	for (unsigned i = 0; i < header.e_phnum && !has_linker; i++)

@@ -108,6 +108,8 @@ bool swz_top_session_watch(struct swz_top_session *s,
 
 	zero(s, options);
 	*problem = swz_process_refused(s->pid, "swizzle-top");
+	if (!*problem)
+		*problem = swz_process_program_refused(s->pid);
 	if (*problem) {
 		*status = 2;
 		return false;

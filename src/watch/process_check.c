@@ -1,6 +1,9 @@
 #include "watch/process_check.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,4 +59,25 @@ char *swz_process_refused(int32_t pid, const char *tool)
 				 "from before on, or start it by %s",
 				 (int)pid, tool);
 	return NULL;
+}
+
+char *swz_process_program_refused(int32_t pid)
+{
+	unsigned char ident[EI_NIDENT] = {0};
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	if (pread(fd, ident, sizeof(ident), 0) < (ssize_t)sizeof(ident))
+		ident[EI_CLASS] = ELFCLASSNONE;
+	close(fd);
+	if (memcmp(ident, ELFMAG, SELFMAG) != 0 ||
+	    ident[EI_CLASS] != ELFCLASS32)
+		return NULL;
+	return swz_print("-p %d: the process runs a 32-bit program, which "
+			 "cannot be profiled. Compile it for x86-64",
+			 (int)pid);
 }

@@ -291,6 +291,8 @@ int swz_sampler_attach(const struct swz_run *run,
 	char *refused = swz_process_refused(pid, "swizzle-run");
 	sigset_t ending, blocked;
 
+	if (!refused)
+		refused = swz_process_program_refused(pid);
 	if (refused) {
 		say("swizzle: %s\n", refused);
 		free(refused);

@@ -489,6 +489,19 @@ refuses 2 'no program given' -m sample
 cp "$TARGETS/shares" ./i386
 printf '\001' | dd of=i386 bs=1 seek=4 conv=notrunc 2>/dev/null
 refuses 126 '32-bit' -m sample ./i386
+if cc -m32 -nostdlib -static -Wl,-e,main -o of32bits -x c - 2>/dev/null <<'END'; then
+void main(void) { for (;;) __asm__ volatile("int $0x80" : : "a"(162), "b"((long[]){20, 0}), "c"(0)); }
+END
+	./of32bits &
+	pid=$!
+	if wait_until grep -q of32bits /proc/$pid/comm; then
+		refuses 2 'runs a 32-bit program, which cannot be profiled' -m sample -p $pid
+		capture "$BUILD/bin/swizzle-top" -b -n 1 -p $pid
+		assert_status 2
+	fi
+	kill $pid
+	wait $pid 2>/dev/null
+fi
 refuses 127 'not found' -m sample ./nothing
 
 it 'where perf is refused there are pauses, and a line says why'
