@@ -607,6 +607,8 @@ static void check_modes(bool has_program)
 			bad_usage("option --list is not for -p: give the "
 				  "program instead");
 	}
+	if (*swz_environment_get("SWIZZLE_FOR") && !has_process)
+		bad_usage("option --for is for -p only");
 	if (!has_program && !has_process)
 		bad_usage("no program given");
 	if (has_program && has_process)

@@ -133,7 +133,5 @@ struct swz_sampling swz_sampling_read(void)
 			~7u;
 	s.pid = (int32_t)number("SWIZZLE_PID", "-p", 1, MOST_PID,
 				" (a process)");
-	if (s.for_ns && !s.pid)
-		swz_die(SWZ_WRONG_USAGE, "option --for is for -p only");
 	return s;
 }
