@@ -26,12 +26,15 @@
 
 /* ------------------------------------------------------------- the sampler */
 
+/* Of an answer: the longest has the name of the folder. */
+#define LINE_BYTES 4200u
+
 static struct swz_watch watch_state;
 static int asked, answers;
 
 static void say(char kind, const char *text)
 {
-	char line[512];
+	char line[LINE_BYTES];
 	int n = snprintf(line, sizeof(line), "%c%s\n", kind, text);
 
 	if (n >= (int)sizeof(line)) {
@@ -63,6 +66,24 @@ static void answer(struct swz_watch *watch)
 static void ignore_end(struct swz_watch *watch)
 {
 	(void)watch;
+}
+
+/* Made here, so that who is killed meanwhile leaves none behind. */
+static char *make_folder(void)
+{
+	const char *const places[] = {"/dev/shm", getenv("TMPDIR"), "/tmp"};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		char *name;
+
+		if (!places[i] || !*places[i])
+			continue;
+		name = swz_print("%s/swizzle-top.XXXXXX", places[i]);
+		if (mkdtemp(name))
+			return name;
+		free(name);
+	}
+	return NULL;
 }
 
 static void remove_folder(const char *folder)
@@ -117,14 +138,19 @@ static void stand_apart(void)
 		(void)dup2(null, fd);
 }
 
-_Noreturn static void sample(const struct swz_sampling *options,
-			     const char *folder, bool launched)
+_Noreturn static void sample(const struct swz_sampling *options, bool launched)
 {
 	struct swz_watch *watch = &watch_state;
 	const char *problem, *why_pause;
-	char byte;
+	char *folder, byte;
 
 	stand_apart();
+	folder = make_folder();
+	if (!folder) {
+		say('!', swz_print("/dev/shm, /tmp: %s", strerror(errno)));
+		_exit(1);
+	}
+	say('f', folder);
 	prepare(watch, options, folder, launched);
 	if (!swz_engine_open(watch, &why_pause, &problem)) {
 		say('!', problem);
@@ -148,23 +174,6 @@ _Noreturn static void sample(const struct swz_sampling *options,
 
 /* ------------------------------------------------------------ its user */
 
-static char *make_folder(void)
-{
-	const char *const places[] = {"/dev/shm", getenv("TMPDIR"), "/tmp"};
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		char *name;
-
-		if (!places[i] || !*places[i])
-			continue;
-		name = swz_print("%s/swizzle-top.XXXXXX", places[i]);
-		if (mkdtemp(name))
-			return name;
-		free(name);
-	}
-	return NULL;
-}
-
 static void fail(struct swz_top_sampler *sampler, const char *what)
 {
 	snprintf(sampler->problem, sizeof(sampler->problem), "%s: %s", what,
@@ -175,7 +184,7 @@ static void fail(struct swz_top_sampler *sampler, const char *what)
  */
 static bool read_line(struct swz_top_sampler *sampler)
 {
-	char text[512];
+	char text[LINE_BYTES];
 	size_t length = 0;
 
 	for (;;) {
@@ -195,8 +204,10 @@ static bool read_line(struct swz_top_sampler *sampler)
 	}
 	text[length] = '\0';
 	if (text[0] == '!')
-		snprintf(sampler->problem, sizeof(sampler->problem), "%s",
-			 text + 1);
+		snprintf(sampler->problem, sizeof(sampler->problem), "%.*s",
+			 (int)sizeof(sampler->problem) - 1, text + 1);
+	if (text[0] == 'f' && !sampler->folder)
+		sampler->folder = swz_duplicate(text + 1);
 	if (text[0] == 'p' && !sampler->why_pause)
 		sampler->why_pause = swz_duplicate(text + 1);
 	return text[0] != '.';
@@ -214,11 +225,6 @@ bool swz_top_sampler_start(struct swz_top_sampler *sampler,
 	int to[2], from[2];
 
 	*sampler = (struct swz_top_sampler){.ask = -1, .answer = -1};
-	sampler->folder = make_folder();
-	if (!sampler->folder) {
-		fail(sampler, "/dev/shm, /tmp");
-		return false;
-	}
 	if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) {
 		fail(sampler, "cannot start the sampler");
 		return false;
@@ -233,7 +239,7 @@ bool swz_top_sampler_start(struct swz_top_sampler *sampler,
 		close(from[0]);
 		asked = to[0];
 		answers = from[1];
-		sample(options, sampler->folder, launched);
+		sample(options, launched);
 	}
 	close(to[0]);
 	close(from[1]);

@@ -111,7 +111,7 @@ bool swz_top_session_watch(struct swz_top_session *s,
 	if (!*problem)
 		*problem = swz_process_program_refused(s->pid);
 	if (*problem) {
-		*status = 2;
+		*status = swz_process_runs(s->pid) ? SWZ_CANNOT_RUN : 2;
 		return false;
 	}
 	exact = find_profile(s);
