@@ -85,7 +85,7 @@ done
 echo before >kept.gz
 (ulimit -f 50 && "$DUMP" -q -f chrome -o kept.gz traced) >out 2>err
 assert_eq 1 $? status
-assert_matches err '^swizzle: cannot write kept\.gz: '
+assert_matches err '^swizzle: cannot write kept\.gz: File too large$'
 assert_eq before "$(cat kept.gz)" 'the file that was there'
 assert_eq '' "$(find . -name 'kept.gz?*')" 'what is left behind'
 

@@ -420,6 +420,9 @@ SWIZZLE_FITLER=x SWIZZLE_FILTER=x SWIZZLE_PAGER=cat capture "$DUMP" -f text prof
 assert_empty err
 
 it 'the list of formats'
+"$DUMP" --help >/dev/full 2>err
+assert_eq 1 $? 'status where the help cannot be written'
+assert_contains err 'swizzle: standard output: No space left on device'
 capture "$DUMP" -f help
 assert_status 0
 for format in callgrind text tree folded speedscope pprof dot csv json info; do

@@ -20,6 +20,7 @@
 
 struct compressed {
 	FILE *file;
+	int error;       /* that the first failure to write to it had; or 0 */
 	z_stream *gzip;  /* either ... */
 	ZSTD_CCtx *zstd; /* ... or */
 	unsigned char buffer[BUFFER_BYTES];
@@ -27,7 +28,11 @@ struct compressed {
 
 static bool put(struct compressed *to, size_t size)
 {
-	return fwrite(to->buffer, 1, size, to->file) == size;
+	bool good = fwrite(to->buffer, 1, size, to->file) == size;
+
+	if (!good && !to->error)
+		to->error = errno;
+	return good;
 }
 
 static bool write_gzip(struct compressed *to, const char *bytes, size_t size,
@@ -99,10 +104,10 @@ static int end_file(void *cookie)
 	struct compressed *to = cookie;
 	FILE *file = to->file;
 	bool whole = !ferror(file) && write_all(to, "", 0, true);
-	int error = errno;
+	int error = to->error ? to->error : errno;
 
 	free_compressed(to);
-	if (fclose(file) != 0)
+	if (fclose(file) != 0 && whole)
 		return -1;
 	errno = error;
 	return whole ? 0 : -1;

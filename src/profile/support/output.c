@@ -162,20 +162,35 @@ enum swz_status swz_output_open(struct swz_output *output, const char *path)
 	return SWZ_E_SYSTEM;
 }
 
+/* What is said about a stream that has failed: some write, long ago, has, and
+ * errno is that of anything since. So it is tried again; a compressed stream
+ * (which has no descriptor) tells when it is closed. */
+static int why_failed(FILE *stream, bool close)
+{
+	int fd = fileno(stream), error = 0;
+
+	if (fd >= 0)
+		error = write(fd, "\n", 1) == 1 ? EIO : errno;
+	if (close && fclose(stream) != 0 && !error)
+		error = errno;
+	return error ? error : EIO;
+}
+
 enum swz_status swz_output_close(struct swz_output *output)
 {
 	int failed = fflush(output->stream) != 0 || ferror(output->stream);
 
-	if (!output->path) /* standard output is not ours to close */
+	if (!output->path) { /* standard output is not ours to close */
+		if (failed)
+			errno = why_failed(output->stream, false);
 		return failed ? SWZ_E_SYSTEM : SWZ_OK;
-	if (failed) {
-		int error = errno;
-
-		fclose(output->stream);
-		errno = error;
-	} else {
-		failed = fclose(output->stream) != 0;
 	}
+	if (failed) {
+		errno = why_failed(output->stream, true);
+		release(output);
+		return SWZ_E_SYSTEM;
+	}
+	failed = fclose(output->stream) != 0;
 	if (!failed && output->temporary) {
 		failed = rename(output->temporary, output->path) != 0;
 		if (!failed) {

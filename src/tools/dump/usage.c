@@ -173,7 +173,7 @@ _Noreturn void swz_dump_unknown_word(const char *what, const char *value,
 
 _Noreturn void swz_dump_finish_printing(void)
 {
-	if (fflush(stdout) != 0) {
+	if (fflush(stdout) != 0 || ferror(stdout)) {
 		swz_dump_complain("standard output: %s", strerror(errno));
 		exit(EXIT_INPUT);
 	}
