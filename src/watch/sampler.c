@@ -23,6 +23,7 @@
 #include "watch/engine.h"
 #include "watch/process_check.h"
 #include "watch/run_line.h"
+#include "watch/script_advice.h"
 
 #ifndef SYS_pidfd_open /* Linux 5.3 */
 #define SYS_pidfd_open 434
@@ -67,6 +68,13 @@ static void tell(struct swz_watch *watch, const struct swz_run *run)
 	free(line);
 	if (totals.advice)
 		say("swizzle: %s\n", totals.advice);
+	line = watch->options->engine
+		       ? NULL
+		       : swz_pause_advice(totals.interpreter_samples,
+					  totals.samples, totals.interpreter);
+	if (line)
+		say("swizzle: %s\n", line);
+	free(line);
 	line = swz_rate_advice(&watch->run, &totals);
 	if (line)
 		say("swizzle: %s\n", line);

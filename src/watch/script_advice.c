@@ -6,6 +6,7 @@
 #include "profile/support/interpreters.h"
 #include "profile/support/memory.h"
 #include "watch/jit_functions.h"
+#include "watch/script_frames.h"
 
 /* Less is not worth a line: one in so many samples. */
 #define LEAST_SHARE 20u
@@ -82,4 +83,20 @@ char *swz_script_advice(const struct swz_image *image)
 			 100 * unnamed / image->samples,
 			 image->modules[i - 1].file->path, found->language,
 			 found->options);
+}
+
+bool swz_script_needs_pauses(const struct swz_image *image)
+{
+	return image->samples && image->executable &&
+	       swz_script_frames_known(image->executable);
+}
+
+char *swz_pause_advice(uint64_t samples, uint64_t all, const char *program)
+{
+	if (!samples || samples * LEAST_SHARE < all)
+		return NULL;
+	return swz_print("%" PRIu64 "%% of the samples are in %s, and show "
+			 "its C functions. For those of the script sample by "
+			 "pauses: swizzle-run -m sample --engine pause",
+			 100 * samples / all, program);
 }

@@ -376,6 +376,14 @@ static bool is_nothing(const struct swz_image *image)
 	       (image->by_exec_ended || (image->by_fork && !image->end_ns));
 }
 
+static void note_interpreter(struct swz_sample_totals *totals,
+			     const struct swz_image *image)
+{
+	totals->interpreter_samples += image->samples;
+	if (!totals->interpreter)
+		totals->interpreter = swz_duplicate(image->executable);
+}
+
 static void write_image(struct swz_tasks *tasks, struct swz_image *image)
 {
 	count_missed(tasks->run, image);
@@ -388,6 +396,9 @@ static void write_image(struct swz_tasks *tasks, struct swz_image *image)
 	note_path(tasks, image);
 	if (!tasks->totals.advice)
 		tasks->totals.advice = swz_script_advice(image);
+	if (tasks->run->engine == SWZ_ENGINE_PERF &&
+	    swz_script_needs_pauses(image))
+		note_interpreter(&tasks->totals, image);
 	swz_profile_file_write(tasks->run, image);
 }
 
@@ -520,6 +531,7 @@ void swz_tasks_free(struct swz_tasks *tasks)
 	free(tasks->items);
 	free(tasks->totals.first_path);
 	free(tasks->totals.advice);
+	free(tasks->totals.interpreter);
 	swz_map_free(&tasks->by_tid);
 	*tasks = (struct swz_tasks){0};
 }

@@ -48,6 +48,9 @@ struct swz_sample_totals {
 	uint64_t unsampled_ns; /* of it: of threads that no sample hit */
 	size_t unsampled_threads;
 	char *advice;     /* about code without names; NULL */
+	/* With perf, of interpreters whose scripts only pauses show: */
+	uint64_t interpreter_samples;
+	char *interpreter; /* one of them; NULL: there is none */
 	char *first_path; /* of the file of the run's first process */
 };
 

@@ -189,6 +189,26 @@ if have 'a program that has Python for extensions' gdb &&
 	assert_matches <("$DUMP" -f info profile) '^engine: pause$'
 fi
 
+it 'started by a shell script: a line says that it takes pauses'
+printf '#!/bin/sh\n"$@"\n:\n' >starts
+chmod +x starts
+export SWIZZLE_SUMMARY=1
+if "$RUN" -q -m sample --engine perf -o profile true 2>/dev/null; then
+	rm -rf tree
+	"$RUN" -m sample -o tree/ ./starts "$PYTHON" script.py >printed 2>err
+	assert_matches err '^swizzle: [0-9]+% of the samples are in .*, and show its C functions[.] For those of the script .* --engine pause$'
+	"$DUMP" -f text --script tree >out 2>err
+	assert_contains err '--engine pause'
+	"$RUN" -m sample --engine perf -o profile "$PYTHON" script.py >printed 2>err
+	assert_not_contains err 'C functions'
+fi
+rm -rf tree
+"$RUN" -m sample --engine pause -o tree/ ./starts "$PYTHON" script.py >printed 2>err
+assert_not_contains err 'C functions'
+"$DUMP" -f text --script tree >out 2>err
+assert_matches out ' spin '
+export SWIZZLE_SUMMARY=0
+
 it 'with perf there are C functions'
 if "$RUN" -q -m sample --engine perf -o profile "$PYTHON" -c 'for i in range(3000000): pass' 2>/dev/null; then
 	"$DUMP" -q -f csv -o - profile >rows

@@ -186,9 +186,10 @@ void swz_dump_warn_filter(const struct swz_catalog *catalog,
 	if (options->view.script && !has_script(catalog))
 		swz_dump_complain(
 			"--script: no function of a script was "
-			"recorded. Record with swizzle-run -m sample; "
-			"docs/interpreters.md says what each "
-			"interpreter needs");
+			"recorded. Record with swizzle-run -m sample, Python "
+			"and Ruby with --engine pause, too; "
+			"docs/interpreters.md says what each interpreter "
+			"needs");
 }
 
 static uint64_t first_origin(const struct swz_dump_input *input)
