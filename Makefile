@@ -205,7 +205,7 @@ $(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC) \
 	$(CC) $(LDFLAGS) -o $@ $^
 
 $(B)/bin/swizzle-top: $(call offline,src/tools/swizzle-top.c $(TOP_SRC) \
-		src/launch/program.c src/launch/path.c $(OPTIONS_SRC) \
+		src/launch/known_options.c src/launch/program.c src/launch/path.c $(OPTIONS_SRC) \
 		$(filter-out %/sampler.c %/run_line.c,$(WATCH_SRC)) \
 		$(UNWIND_SRC) $(NAMES_SRC) $(IMAGE_SRC) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
@@ -213,7 +213,7 @@ $(B)/bin/swizzle-top: $(call offline,src/tools/swizzle-top.c $(TOP_SRC) \
 
 $(B)/bin/swizzle-ctl: $(call offline,src/tools/swizzle-ctl.c $(CTL_SRC) \
 		$(CTL_CONTROL) \
-		src/top/processes.c src/launch/program.c src/launch/path.c \
+		src/top/processes.c src/launch/known_options.c src/launch/program.c src/launch/path.c \
 		$(OPTIONS_SRC) $(addprefix src/profile/support/,memory.c output.c \
 		  progress.c) $(LAUNCH_BASE))
 	@mkdir -p $(@D)

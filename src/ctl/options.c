@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/program.h"
+#include "launch/known_options.h"
 #include "options/duration.h"
 #include "options/usage.h"
 #include "options/words.h"
@@ -51,11 +51,7 @@ static const char usage[] =
 
 enum option { NAME, TREE, ALL, FOR, EVERY, JSON, VERBOSE, VERSION, HELP };
 
-static const struct {
-	const char *name;
-	char letter;
-	bool flag;
-} known[] = {
+static const struct swz_known_option known[] = {
 	[NAME] = {"name", 'n', false},      [TREE] = {"tree", 0, false},
 	[ALL] = {"all", 0, true},           [FOR] = {"for", 0, false},
 	[EVERY] = {"every", 0, false},      [JSON] = {"json", 0, true},
@@ -138,13 +134,13 @@ static const char *command_at(size_t index)
 	return index < COMMANDS ? commands[index].name : NULL;
 }
 
-static void set(struct reading *r, enum option option, const char *as,
-		const char *value)
+static void set(void *context, size_t option, const char *as, const char *value)
 {
+	struct reading *r = context;
 	struct swz_ctl_options *o = &r->options;
 	int32_t pid;
 
-	switch (option) {
+	switch ((enum option)option) {
 	case NAME:
 		if (!*value)
 			bad_usage("option %s: the name is empty", as);
@@ -177,55 +173,6 @@ static void set(struct reading *r, enum option option, const char *as,
 		swz_print_and_exit("swizzle-ctl " SWZ_VERSION "\n");
 	case HELP:
 		swz_print_and_exit(usage);
-	}
-}
-
-static const char *next_value(struct reading *r, const char *as)
-{
-	if (!*r->next)
-		bad_usage("option %s needs a value", as);
-	return *r->next++;
-}
-
-static void read_long(struct reading *r, const char *argument)
-{
-	const char *end = strchrnul(argument, '=');
-	int found = swz_word_find(name_at, argument + 2,
-				  (size_t)(end - argument - 2));
-	const char *as;
-
-	if (found < 0) {
-		char complaint[SWZ_ADVICE_BYTES];
-
-		swz_option_complaint(name_at, argument, complaint);
-		bad_usage("%s", complaint);
-	}
-	as = swz_text("--%s", known[found].name);
-	if (known[found].flag && *end)
-		bad_usage("option %s takes no value", as);
-	if (known[found].flag)
-		set(r, (enum option)found, as, "");
-	else
-		set(r, (enum option)found, as,
-		    *end ? end + 1 : next_value(r, as));
-}
-
-static void read_short(struct reading *r, const char *argument)
-{
-	for (const char *s = argument + 1; *s; s++) {
-		const char *as = swz_text("-%c", *s);
-		size_t found = 0;
-
-		while (found < KNOWN && known[found].letter != *s)
-			found++;
-		if (found == KNOWN)
-			bad_usage("unknown option %s", as);
-		if (!known[found].flag) {
-			set(r, (enum option)found, as,
-			    s[1] ? s + 1 : next_value(r, as));
-			return;
-		}
-		set(r, (enum option)found, as, "");
 	}
 }
 
@@ -297,6 +244,14 @@ struct swz_ctl_options swz_ctl_options_read(char **arguments)
 	static const char *no_names[1];
 	static int32_t no_pids[1];
 	struct reading r = {.next = arguments};
+	const struct swz_known_options options = {
+		.tool = "swizzle-ctl",
+		.known = known,
+		.count = KNOWN,
+		.name_at = name_at,
+		.set = set,
+		.context = &r,
+	};
 	bool words_only = false;
 
 	while (*r.next) {
@@ -309,10 +264,8 @@ struct swz_ctl_options swz_ctl_options_read(char **arguments)
 				read_command(&r, argument);
 		} else if (strcmp(argument, "--") == 0) {
 			words_only = true;
-		} else if (argument[1] == '-') {
-			read_long(&r, argument);
 		} else {
-			read_short(&r, argument);
+			swz_known_options_read(&options, argument, &r.next);
 		}
 	}
 	if (r.has_command && r.options.command == SWZ_CTL_LIST &&

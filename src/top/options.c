@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/program.h"
+#include "launch/known_options.h"
 #include "options/usage.h"
 #include "options/words.h"
 
@@ -72,11 +72,7 @@ enum option {
 	HELP
 };
 
-static const struct {
-	const char *name;
-	char letter;
-	bool flag;
-} known[] = {
+static const struct swz_known_option known[] = {
 	[PID] = {"pid", 'p', false},
 	[BATCH] = {"batch", 'b', true},
 	[DELAY] = {"delay", 'd', false},
@@ -158,10 +154,11 @@ static enum swz_sample_engine engine(const char *text)
 	bad_usage("unknown engine '%s'%s", text, advice);
 }
 
-static void set(struct swz_top_options *o, enum option option, const char *as,
-		const char *value)
+static void set(void *context, size_t option, const char *as, const char *value)
 {
-	switch (option) {
+	struct swz_top_options *o = context;
+
+	switch ((enum option)option) {
 	case PID:
 		o->sampling.pid = (int32_t)number(as, value, 1, MOST_PID,
 						  " (a process)");
@@ -212,57 +209,6 @@ static const char *name_at(size_t index)
 	return index < KNOWN ? known[index].name : NULL;
 }
 
-static const char *next_value(const char *as, char ***next)
-{
-	if (!**next)
-		bad_usage("option %s needs a value", as);
-	return *(*next)++;
-}
-
-static void read_long(struct swz_top_options *o, const char *argument,
-		      char ***next)
-{
-	const char *end = strchrnul(argument, '=');
-	int found = swz_word_find(name_at, argument + 2,
-				  (size_t)(end - argument - 2));
-	const char *as;
-
-	if (found < 0) {
-		char complaint[SWZ_ADVICE_BYTES];
-
-		swz_option_complaint(name_at, argument, complaint);
-		bad_usage("%s", complaint);
-	}
-	as = swz_text("--%s", known[found].name);
-	if (known[found].flag && *end)
-		bad_usage("option %s takes no value", as);
-	if (known[found].flag)
-		set(o, (enum option)found, as, "");
-	else
-		set(o, (enum option)found, as,
-		    *end ? end + 1 : next_value(as, next));
-}
-
-static void read_short(struct swz_top_options *o, const char *argument,
-		       char ***next)
-{
-	for (const char *s = argument + 1; *s; s++) {
-		const char *as = swz_text("-%c", *s);
-		size_t found = 0;
-
-		while (found < KNOWN && known[found].letter != *s)
-			found++;
-		if (found == KNOWN)
-			bad_usage("unknown option %s", as);
-		if (!known[found].flag) {
-			set(o, (enum option)found, as,
-			    s[1] ? s + 1 : next_value(as, next));
-			return;
-		}
-		set(o, (enum option)found, as, "");
-	}
-}
-
 static void check(const struct swz_top_options *o, bool percents)
 {
 	if (*o->program && o->sampling.pid)
@@ -293,16 +239,21 @@ struct swz_top_options swz_top_options_read(char **next)
 		.back_percent = NOT_GIVEN,
 		.sampling = {.event = "cpu-clock", .follow = true},
 	};
+	const struct swz_known_options options = {
+		.tool = "swizzle-top",
+		.known = known,
+		.count = KNOWN,
+		.name_at = name_at,
+		.set = set,
+		.context = &o,
+	};
 
 	while (*next && (*next)[0] == '-' && (*next)[1]) {
 		const char *argument = *next++;
 
 		if (strcmp(argument, "--") == 0)
 			break;
-		if (argument[1] == '-')
-			read_long(&o, argument, &next);
-		else
-			read_short(&o, argument, &next);
+		swz_known_options_read(&options, argument, &next);
 	}
 	o.program = next;
 	check(&o, o.min_percent != NOT_GIVEN || o.back_percent != NOT_GIVEN);
