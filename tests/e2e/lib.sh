@@ -113,6 +113,19 @@ need() { # PROGRAM...: skips the test where one is missing
 	done
 }
 
+# The browser in which pages are looked at, as tests/html/browser.py finds it.
+has_chromium() {
+	local name
+	for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
+		[ -z "$name" ] || ! command -v "$name" >/dev/null || return 0
+	done
+	return 1
+}
+
+need_chromium() {
+	has_chromium || skip 'needs chromium, which is not there'
+}
+
 have() { # WHAT PROGRAM|FILE...: names what follows; says what is not there
 	local what=$1 thing
 	shift

@@ -23,6 +23,9 @@ import shutil
 import sys
 from collections import defaultdict
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from protobuf_fields import fields as fields_of  # noqa: E402
+
 
 # What is counted: "calls", or "samples" of the functions themselves. Calls
 # between functions, arrows and edges then have those of what they lead to.
@@ -398,35 +401,6 @@ def read_dot(data, sums):
                 number in into and into[number] < count):
             fail("%d calls of f%s by arrows, %d" % (into[number], number,
                                                     count))
-
-
-def fields_of(data):
-    """The fields of a protocol buffers message: (number, value)."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value, shift = 0, 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = varint()
-        if key & 7 == 0:
-            yield key >> 3, varint()
-        elif key & 7 == 2:
-            size = varint()
-            if at + size > len(data):
-                fail("a field ends after the message")
-            yield key >> 3, data[at:at + size]
-            at += size
-        else:
-            fail("wire type %d" % (key & 7))
 
 
 def numbers_of(data):

@@ -149,12 +149,7 @@ capture "$DUMP" -F work -f calls-html -n 300 -o cut.html large
 assert_status 0
 assert_matches err '[0-9]+ of [0-9]+ calls were left out, those shorter than [0-9]+ ns'
 
-chromium=
-for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
-	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
-		chromium=$name
-done
-[ -n "$chromium" ] || skip 'needs chromium, which is not there'
+need_chromium
 
 look() { # WHAT PAGE TRUTH [MORE]...
 	timeout 300 python3 "$TOP/tests/html/calls.py" "$@" >wrong 2>&1 ||

@@ -86,12 +86,7 @@ it 'is what it was with dot, which shows the same functions'
 assert_matches all.dot 'label="leaf\\nprogram'
 assert_not_contains all.dot 'label="tiny\n'
 
-chromium=
-for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
-	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
-		chromium=$name
-done
-[ -n "$chromium" ] || skip 'needs chromium, which is not there'
+need_chromium
 
 "$DUMP" -q -f csv -o all.csv profile
 "$DUMP" -q -f json -o all.json profile

@@ -6,12 +6,7 @@
 
 need python3 perl strip
 need_targets flows pages shares fib libnames.so contexts exceptions tailcalls fibers running
-chromium=
-for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
-	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
-		chromium=$name
-done
-[ -n "$chromium" ] || skip 'needs chromium, which is not there'
+need_chromium
 
 # Two bytes of a name that are no UTF-8.
 cp "$TARGETS/libnames.so" "$TMP" || abort 'no library'

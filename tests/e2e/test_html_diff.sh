@@ -4,12 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 need python3 g++
-chromium=
-for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
-	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
-		chromium=$name
-done
-[ -n "$chromium" ] || skip 'needs chromium, which is not there'
+need_chromium
 
 shows() { # WHAT OLD... -- NEW...
 	timeout 300 python3 "$TOP/tests/html/compared.py" "$DUMP" "$@" >wrong 2>&1 ||
@@ -19,18 +14,8 @@ shows() { # WHAT OLD... -- NEW...
 g++ -O1 -o slow "$TOP/tests/e2e/slower.cc" || abort 'no program'
 "$RUN" -o once ./slow || abort 'no profile'
 # one run whose clock ran at so many speeds
-python3 - <<'END' || abort 'no profiles'
-import struct
-data = bytearray(open("once", "rb").read())
-clock = [list(struct.unpack_from("<QQ", data, 72 + 16 * i)) for i in range(3)]
-for name, speeds in (("before", (0.98, 1.00, 1.02)), ("after", (1.98, 2.00, 2.02))):
-    for number, speed in enumerate(speeds):
-        for i, (ticks, ns) in enumerate(clock):
-            if ns:
-                ns = clock[0][1] + round((ns - clock[0][1]) * speed)
-            struct.pack_into("<QQ", data, 72 + 16 * i, ticks, ns)
-        open("%s.%d" % (name, number + 1), "wb").write(data)
-END
+python3 "$TOP/tests/e2e/at_other_speeds.py" once before 0.98 1 1.02 -- \
+	after 1.98 2 2.02 || abort 'no profiles'
 
 it 'what takes twice as long is red, half as long green, the same grey'
 shows slower before.* -- after.*

@@ -224,12 +224,7 @@ it 'marks changes by colour'
 assert_matches coloured $'\033\\[[0-9;]*mwhere.height: 0.5 -> 1.25\033'
 
 it 'shows the same in a page'
-chromium=
-for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
-	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
-		chromium=$name
-done
-if [ -n "$chromium" ]; then
+if has_chromium; then
 	"$DUMP" -q --config config -H '!account::*' -f calls-html -o page.html profile
 	timeout 300 python3 "$TOP/tests/html/calls.py" objects page.html calls "$TMP/page.png" \
 		>wrong 2>&1 || fail "$(head -n 20 wrong)"

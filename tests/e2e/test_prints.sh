@@ -116,12 +116,7 @@ printf '[func@x]\nprints =\n' >wrong.conf
 capture "$DUMP" -f calls --config wrong.conf profile
 assert_refused 2 'wrong.conf:2: prints: a value is missing'
 
-chromium=
-for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
-	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
-		chromium=$name
-done
-if [ -n "$chromium" ]; then
+if has_chromium; then
 	it 'the page has bands of them'
 	timeout 200 python3 "$TOP/tests/html/bands.py" "$DUMP" profile bands.conf lines \
 		>wrong 2>&1 || fail "$(cat wrong)"

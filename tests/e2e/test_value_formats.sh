@@ -155,12 +155,7 @@ done
 python3 "$TOP/tests/e2e/read_context_values.py" json forged.json >forged.txt
 assert_eq $(($(grep -c last: last.json.txt) - 1)) "$(grep -c last: forged.txt)" 'contexts'
 
-chromium=
-for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
-	[ -z "$name" ] || [ -n "$chromium" ] || ! command -v "$name" >/dev/null ||
-		chromium=$name
-done
-if [ -n "$chromium" ]; then
+if has_chromium; then
 	it 'the page has the same, and a click on a call shows them'
 	for profile in values throws workers twice.trace; do
 		timeout 200 python3 "$TOP/tests/html/bubble.py" "$DUMP" $profile >wrong 2>&1 ||
