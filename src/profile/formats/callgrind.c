@@ -377,7 +377,7 @@ static void put_costs(struct writer *w, uint32_t index, size_t *edge,
 	const struct swz_catalog_function *function = function_of(w, index);
 	const char *file = function->file;
 	uint32_t callee = SWZ_INDEX_NONE;
-	struct pair pair;
+	struct pair pair = {0};
 
 	putc('\n', w->stream);
 	put_object(w, "ob", function);

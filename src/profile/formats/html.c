@@ -232,8 +232,8 @@ static char *put_flows(const struct swz_html_page *page)
 {
 	struct swz_html_flow_thread *threads = swz_allocate(
 		page->thread_count + 1, sizeof(*threads));
-	struct swz_profile **profiles = swz_allocate(page->profile_count + 1,
-						     sizeof(*profiles));
+	struct swz_profile **profiles = swz_allocate(
+		page->profile_count + 1, sizeof(struct swz_profile *));
 	bool any = false;
 	char *doubts = NULL;
 	size_t i;
