@@ -85,6 +85,18 @@ bool swz_load(struct swz_loading *from, uint64_t end)
 	return true;
 }
 
+/* Where something is skipped more will be, and a large page takes what is not
+ * wanted, too. */
+static void use_small_pages(struct swz_loading *from)
+{
+	uint64_t first = (from->have + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+
+	if (!from->in_small_pages && first < from->size)
+		(void)madvise(from->data + first, from->size - first,
+			      MADV_NOHUGEPAGE);
+	from->in_small_pages = true;
+}
+
 void swz_load_skip(struct swz_loading *from, uint64_t start, uint64_t end)
 {
 	uint64_t first = (start + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -93,6 +105,7 @@ void swz_load_skip(struct swz_loading *from, uint64_t start, uint64_t end)
 	last &= ~(uint64_t)(PAGE - 1);
 	if (first < last)
 		(void)madvise(from->data + first, last - first, MADV_DONTNEED);
+	use_small_pages(from);
 	if (from->have < end)
 		from->have = end;
 	from->skipping = true;

@@ -16,8 +16,9 @@ struct swz_loading {
 	uint8_t *data; /* room for all of it; whole pages */
 	uint64_t size; /* less, when the file turns out to be shorter */
 	uint64_t have;
-	bool skipping; /* something has just been skipped */
-	bool partial;  /* something that may be read from fd later was */
+	bool skipping;       /* something has just been skipped */
+	bool in_small_pages; /* from where the first was skipped on */
+	bool partial;        /* something that may be read from fd later was */
 };
 
 /* Loads it up to END. False: errno says why. */
