@@ -262,6 +262,30 @@ for mode in '' '--timing sampled' '-m trace --max-size 256M'; do
 	assert_status 0
 	assert_eq '' "$(row out calls leaf)" 'calls in no time'
 done
+
+it '--since: arguments and results are counted from the snapshot on'
+serve --off -A 'leaf@arg1/u64,retval/u64'
+"$CTL" start "$pid"
+wait_until recorded_more
+"$CTL" stop "$pid"
+wait_until recorded_none
+rm -f first
+"$CTL" snapshot first "$pid"
+"$CTL" start "$pid"
+wait_until recorded_more
+end
+valued() { # OPTION... PROFILE: calls of leaf of which there are values
+	"$DUMP" -q -f json "$@" | python3 -c '
+import json, sys
+print(sum(value["calls"] for part in json.load(sys.stdin)["parts"]
+          for value in part.get("values", []) if value["path"][-1] == "leaf"))'
+}
+"$DUMP" -q -f text --since first profile >table
+assert_ge "$(valued first)" 1 'values before'
+assert_eq "$(row table calls leaf)" "$(valued --since first profile)" 'values since'
+assert_eq 0 "$(valued --since first first)" 'values in no time'
+"$DUMP" -q -f calls --since first profile >calls
+assert_contains calls 'last: leaf('
 capture "$DUMP" --since profile profile
 assert_status 1
 assert_contains err 'not a snapshot'

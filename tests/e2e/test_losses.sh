@@ -4,7 +4,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need gcc python3 sqlite3
-need_targets workers patient
+need_targets workers patient fib
 
 # The header of a profile says what was lost.
 cat >lose.c <<'END'
@@ -110,6 +110,20 @@ assert_contains out '"lost_samples":7,'
 "$DUMP" -q -f table running all >out
 assert_contains out 'Note: 7 samples were lost.'
 assert_eq 7 "$(about lost_samples running all)" sqlite
+
+it 'a database says which calls of a trace it has'
+"$RUN" -q -m trace -o trace "$TARGETS/workers" >/dev/null
+assert_eq 'all calls' "$(about events trace)"
+"$RUN" -q -m trace --min-time 10s -o trace "$TARGETS/workers" >/dev/null
+assert_matches <(about events trace) '--min-time'
+"$RUN" -q -m trace --max-size 1M -o trace "$TARGETS/fib" >/dev/null
+assert_matches <(about events trace) '--max-size'
+lost=$(about lost_events trace)
+assert_ge "$lost" 1000 'lost events'
+"$DUMP" -q -f text trace >out
+assert_contains out "# lost events: $lost"
+"$RUN" -q -m trace --max-size 1M --ring -o trace "$TARGETS/fib" >/dev/null
+assert_matches <(about events trace) '--ring'
 
 it 'marks of threads that are not shown are left out'
 cat >marked.c <<'END'

@@ -83,6 +83,11 @@ it 'sums of sums are the same, in any order'
 csv sum >expected
 csv abc | assert_same expected /dev/stdin
 
+it 'what the hooks took is not in a sum'
+capture "$DUMP" --no-compensate -f text sum
+assert_refused 2 '--no-compensate'
+assert_empty out
+
 it 'each profile is added once'
 capture "$DUMP" --merge-into sum in
 assert_status 0

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/file/event_extent.h"
 #include "profile/file/events.h"
 #include "profile/file/thread_times.h"
 #include "profile/formats/joined_figures.h"
@@ -39,6 +40,8 @@ struct base {
 	size_t untraced_count;     /* processes that are no traces */
 	int64_t threads, contexts; /* rows that were written */
 	bool compensated, joined, waits;
+	/* of traces: what is missing at the ends of some thread, or between */
+	bool begins_late, ends_early, short_calls;
 };
 
 /* ---- figures ---- */
@@ -228,6 +231,15 @@ static int64_t process_of(struct base *base, const struct swz_section *section,
 	return (int64_t)base->process_count;
 }
 
+static void note_extent(struct base *base, const struct swz_profile *profile,
+			const struct swz_profile_thread *thread)
+{
+	struct swz_event_extent extent = swz_event_extent(profile, thread);
+
+	base->begins_late |= extent.from > thread->record.start_ticks;
+	base->ends_early |= extent.to < thread->last_ticks;
+}
+
 static void put_thread(struct base *base, const struct swz_section *section)
 {
 	const struct swz_profile *profile = section->profile;
@@ -255,6 +267,9 @@ static void put_thread(struct base *base, const struct swz_section *section)
 	swz_statement_run(row);
 	swz_statement_free(row);
 	base->waits |= thread->record.switches_from != 0;
+	base->short_calls |= thread->record.short_calls != 0;
+	if (swz_profile_traced(profile))
+		note_extent(base, profile, thread);
 	swz_sqlite_put_marks(base->mark, section, process, base->threads,
 			     false);
 }
@@ -419,12 +434,18 @@ static const char *about_events(const struct base *base)
 		return "none: counts and times are of two runs (--times)";
 	if (!base->process_count)
 		return "none: no thread was recorded";
-	if (!base->untraced_count)
-		return "all calls";
-	return base->untraced_count == base->process_count
-		       ? "none: not recorded (swizzle-run -m trace records "
-			 "them)"
-		       : "of some processes only: see processes.mode";
+	if (base->untraced_count == base->process_count)
+		return "none: not recorded (swizzle-run -m trace records them)";
+	if (base->untraced_count)
+		return "of some processes only: see processes.mode";
+	if (base->begins_late)
+		return "the newest calls only (swizzle-run --ring)";
+	if (base->ends_early)
+		return "as many calls as there was room for (swizzle-run "
+		       "--max-size): see threads.untraced_calls";
+	return base->short_calls ? "those that took long enough (swizzle-run "
+				   "--min-time): see threads.short_calls"
+				 : "all calls";
 }
 
 static void put_losses(struct base *base, struct swz_statement *about)

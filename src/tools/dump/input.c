@@ -225,6 +225,27 @@ void swz_dump_check_kinds(const struct swz_dump_input *input,
 	}
 }
 
+/* What the hooks took is not in a sum any more. */
+static void check_compensation(const struct swz_dump_input *input,
+			       const struct swz_dump_options *options)
+{
+	size_t i;
+
+	for (i = 0; !options->compensate && i < input->count; i++) {
+		const struct swz_profile *profile = input->profiles[i];
+
+		if (!(profile->header.flags & SWZ_FILE_MERGED) ||
+		    profile->header.flags & SWZ_FILE_SAMPLES)
+			continue;
+		swz_dump_complain("%s: a sum (--merge-into) has its times "
+				  "without what the hooks took, so "
+				  "--no-compensate cannot be applied. Name "
+				  "the profiles that it is of",
+				  profile->name);
+		exit(EXIT_USAGE);
+	}
+}
+
 void swz_dump_read_inputs(struct swz_dump_input *input,
 			  const struct swz_dump_options *options,
 			  char **arguments, size_t count)
@@ -242,6 +263,7 @@ void swz_dump_read_inputs(struct swz_dump_input *input,
 	swz_progress_end();
 	swz_inputs_free(&inputs);
 	check_processes(input, options);
+	check_compensation(input, options);
 	/* what shows each file by itself shows files of any kind */
 	if (options->format->profile)
 		return;
