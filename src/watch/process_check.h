@@ -11,8 +11,8 @@
  * freed. */
 char *swz_process_refused(int32_t pid, const char *tool);
 
-/* NULL: its program is one of x86-64, or cannot be read. Otherwise why it cannot
- * be sampled: stacks of 32 bits are not walked; to be freed. */
+/* NULL: its program is one of x86-64, or cannot be read. Otherwise why it
+ * cannot be sampled: stacks of 32 bits are not walked; to be freed. */
 char *swz_process_program_refused(int32_t pid);
 
 /* Whether it is there and has not ended. A zombie has ended, unless only its

@@ -47,11 +47,11 @@ struct swz_sample_totals {
 	uint64_t processor_ns;
 	uint64_t unsampled_ns; /* of it: of threads that no sample hit */
 	size_t unsampled_threads;
-	char *advice;     /* about code without names; NULL */
+	char *advice; /* about code without names; NULL */
 	/* With perf, of interpreters whose scripts only pauses show: */
 	uint64_t interpreter_samples;
 	char *interpreter; /* one of them; NULL: there is none */
-	char *first_path; /* of the file of the run's first process */
+	char *first_path;  /* of the file of the run's first process */
 };
 
 struct swz_tasks {

@@ -13,9 +13,9 @@
 void swz_slowly(const struct swz_thread *thread, void (*function)(void *),
 		void *argument);
 
-/* Before signals are blocked: what it takes of the caller's stack until they are
- * no more. If there is no room for it, the program is to have its SIGSEGV now:
- * one that is blocked is the end. */
+/* Before signals are blocked: what it takes of the caller's stack until they
+ * are no more. If there is no room for it, the program is to have its SIGSEGV
+ * now: one that is blocked is the end. */
 void swz_need_stack(void);
 
 /* Calls function(argument) on another stack (asm/x86_64/stack.S); its top is
