@@ -149,6 +149,36 @@ START_TEST(a_directory_stands_for_its_profiles)
 }
 END_TEST
 
+static void write_start(const char *path, uint64_t start_ns)
+{
+	struct swz_file_header header = {.magic = SWZ_FILE_MAGIC,
+					 .start_realtime_ns = start_ns};
+	FILE *stream = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(stream);
+	ck_assert_uint_eq(fwrite(&header, sizeof(header), 1, stream), 1);
+	ck_assert_int_eq(fclose(stream), 0);
+}
+
+START_TEST(of_a_directory_the_first_process_comes_first)
+{
+	struct swz_inputs inputs = {0};
+	struct swz_error error;
+
+	write_file("swizzle.out.1", "");
+	write_start("swizzle.out.2", 3000);
+	write_start("swizzle.out.3", 3000);
+	write_start("swizzle.out.32767", 2000);
+	ck_assert_int_eq(swz_inputs_add(&inputs, ".", &error), SWZ_OK);
+	ck_assert_uint_eq(inputs.count, 4);
+	ck_assert_str_eq(inputs.paths[0], "./swizzle.out.32767");
+	ck_assert_str_eq(inputs.paths[1], "./swizzle.out.2");
+	ck_assert_str_eq(inputs.paths[2], "./swizzle.out.3");
+	ck_assert_str_eq(inputs.paths[3], "./swizzle.out.1");
+	swz_inputs_free(&inputs);
+}
+END_TEST
+
 START_TEST(the_newest_profile_is_the_default)
 {
 	struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
@@ -273,6 +303,7 @@ int main(void)
 	tcase_add_test(tests, a_full_device_is_an_error);
 	tcase_add_test(tests, a_directory_that_is_not_there_is_an_error);
 	tcase_add_test(tests, a_directory_stands_for_its_profiles);
+	tcase_add_test(tests, of_a_directory_the_first_process_comes_first);
 	tcase_add_test(tests, the_newest_profile_is_the_default);
 	tcase_add_test(tests, text_is_a_sorted_table);
 	tcase_add_test(tests, info_adds_refusals_up);

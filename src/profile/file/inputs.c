@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,18 +28,25 @@ static bool has_default_name(const char *name)
 	return strncmp(name, DEFAULT_PREFIX, strlen(DEFAULT_PREFIX)) == 0;
 }
 
-static bool has_magic(const char *path)
+/* *START_NS: when its process began; of what does not say so, after all. */
+static bool has_magic(const char *path, uint64_t *start_ns)
 {
-	char magic[sizeof(SWZ_FILE_MAGIC) - 1];
+	const size_t bytes = offsetof(struct swz_file_header, end_ticks);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool same;
+	struct swz_file_header header;
+	ssize_t n;
 
+	*start_ns = UINT64_MAX;
 	if (fd < 0)
 		return false;
-	same = read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
-	       memcmp(magic, SWZ_FILE_MAGIC, sizeof(magic)) == 0;
+	n = read(fd, &header, bytes);
 	close(fd);
-	return same;
+	if (n < (ssize_t)sizeof(header.magic) ||
+	    memcmp(header.magic, SWZ_FILE_MAGIC, sizeof(header.magic)) != 0)
+		return false;
+	if (n == (ssize_t)bytes)
+		*start_ns = header.start_realtime_ns;
+	return true;
 }
 
 static bool is_regular(const char *path, struct stat *info)
@@ -46,17 +54,27 @@ static bool is_regular(const char *path, struct stat *info)
 	return stat(path, info) == 0 && S_ISREG(info->st_mode);
 }
 
-static int compare_paths(const void *left, const void *right)
-{
-	char *const *a = left, *const *b = right;
+struct found {
+	char *path;
+	uint64_t start_ns;
+};
 
-	return strcmp(*a, *b);
+/* The first process of a run comes first: headings and names of files are its
+ * (numbers of processes begin anew after the highest). */
+static int compare_found(const void *left, const void *right)
+{
+	const struct found *a = left, *b = right;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return strcmp(a->path, b->path);
 }
 
 static enum swz_status add_directory(struct swz_inputs *inputs,
 				     const char *path, struct swz_error *error)
 {
-	size_t before = inputs->count;
+	struct found *found = NULL;
+	size_t count = 0, capacity = 0, i;
 	struct dirent *entry;
 	DIR *directory = opendir(path);
 
@@ -67,22 +85,28 @@ static enum swz_status add_directory(struct swz_inputs *inputs,
 	}
 	while ((entry = readdir(directory))) {
 		char *file = swz_print("%s/%s", path, entry->d_name);
+		uint64_t start_ns;
 		struct stat info;
 
 		if (is_regular(file, &info) &&
-		    (has_default_name(entry->d_name) || has_magic(file)))
-			add(inputs, file);
-		else
+		    (has_magic(file, &start_ns) ||
+		     has_default_name(entry->d_name))) {
+			swz_grow(&found, &capacity, count, sizeof(*found));
+			found[count++] = (struct found){file, start_ns};
+		} else {
 			free(file);
+		}
 	}
 	closedir(directory);
-	if (inputs->count == before) {
+	if (!count) {
 		snprintf(error->text, sizeof(error->text),
 			 "no profile in this directory");
 		return SWZ_E_NOTFOUND;
 	}
-	qsort(inputs->paths + before, inputs->count - before, sizeof(char *),
-	      compare_paths);
+	qsort(found, count, sizeof(*found), compare_found);
+	for (i = 0; i < count; i++)
+		add(inputs, found[i].path);
+	free(found);
 	return SWZ_OK;
 }
 
