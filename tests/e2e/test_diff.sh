@@ -90,6 +90,9 @@ done
 it 'a profile and itself'
 dump --diff one one
 cp out plain
+capture "$DUMP" --diff -f text one one
+assert_status 2
+assert_contains err "--diff is followed by OLD and NEW"
 dump -f text --diff one one
 assert_same plain out # the default
 awk '!/^#/ && !/calls.old/ && ($3 != "0" || $6 != "0" || $7 != "+0.00" ||

@@ -154,6 +154,13 @@ assert_le $((sum - $(total table))) 2 'time of both parts'
 assert_eq 0 "$(total none)" 'an empty range'
 assert_eq '[outside]' "$(awk '!/^#/ && $1 != "calls" { print $4 }' none)" \
 	'what was not there has no row'
+for option in --from --at; do
+	capture "$DUMP" -f calls $option 1000 profile
+	assert_status 0
+	assert_matches err "^swizzle: $option: the trace ends before, at [0-9]+[.][0-9]+ s$"
+	capture "$DUMP" -f calls $option 50% profile
+	assert_empty err
+done
 capture "$DUMP" -f text --from 60% --to 50% profile
 assert_status 2
 assert_contains err 'later than'

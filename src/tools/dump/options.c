@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options/variables.h"
 #include "profile/file/process_choice.h"
@@ -136,6 +137,11 @@ static void take_option(struct swz_dump_options *options, int option,
 			swz_dump_bad_usage("not a file name", value);
 		if (options->old)
 			swz_dump_bad_usage("a second --diff", value);
+		if (value[0] == '-' && access(value, F_OK) != 0)
+			swz_dump_bad_usage("--diff is followed by OLD and NEW; "
+					   "options stand before or behind "
+					   "these, unlike",
+					   value);
 		add_argument(&options->old, &options->old_count, value);
 		break;
 	case OPTION_TIMES:

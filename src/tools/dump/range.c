@@ -22,6 +22,18 @@ static uint64_t ticks_of(const struct swz_dump_moment *moment,
 		       : UINT64_MAX;
 }
 
+/* Nothing is shown then; so it is said when there was something. */
+static void warn_late(const char *option, uint64_t ticks, uint64_t first,
+		      uint64_t last, const struct swz_dump_input *input)
+{
+	if (ticks > last && ticks != UINT64_MAX)
+		swz_dump_complain(
+			"%s: the trace ends before, at %.6f s", option,
+			(double)swz_profile_ns(input->profiles[0],
+					       (int64_t)(last - first)) /
+				1e9);
+}
+
 bool swz_dump_find_range(const struct swz_dump_input *input,
 			 struct swz_dump_options *options)
 {
@@ -62,5 +74,9 @@ bool swz_dump_find_range(const struct swz_dump_input *input,
 		swz_dump_complain("--from is later than --to");
 		return false;
 	}
+	if (!options->quiet && options->from.given && !options->since_ticks)
+		warn_late("--from", options->range.from, first, last, input);
+	if (!options->quiet && options->at.given)
+		warn_late("--at", options->calls.at_ticks, first, last, input);
 	return true;
 }
