@@ -81,6 +81,13 @@ static bool pass_on(struct swz_attached *a)
 		length, text);
 }
 
+/* Of a library that was loaded the memory stays for the next time. */
+static bool is_known_to_library(struct swz_attached *a)
+{
+	return a->control_at && swz_attached_read(a) &&
+	       a->control.region == a->borrower.region;
+}
+
 /* Nothing of ours stays in its code: once no thread is there that was led to
  * it.
  */
@@ -89,6 +96,8 @@ static bool give_up(struct swz_attached *a)
 	struct swz_stop stop = {0};
 	bool closed = false;
 
+	if (!is_known_to_library(a))
+		swz_borrow_unmap(&a->borrower);
 	for (unsigned i = 0; i < SWZ_ATTACH_TRIES && !closed; i++) {
 		enum swz_stop_result result = swz_stop_all(
 			&stop, a->target.pid, swz_attached_agent(a));

@@ -57,6 +57,10 @@ bool swz_borrow_call(struct swz_borrower *borrower, uint64_t function,
 
 void swz_borrow_end(struct swz_borrower *borrower);
 
+/* Unmaps the region: nobody but us knows it. Nothing is done where a thread is
+ * in it, or none can be borrowed. */
+void swz_borrow_unmap(struct swz_borrower *borrower);
+
 /* While all threads are stopped: takes back what was written into the gap.
  * False: one of them was led there, and has not come back. */
 bool swz_borrow_close_gap(const struct swz_borrower *borrower,

@@ -58,29 +58,33 @@ static size_t gap_bytes(void)
 	return (size_t)(swz_stub_call_end - swz_stub_call);
 }
 
-struct gap_search {
-	uint64_t gap;
+struct place_search {
+	uint64_t start, bytes;
 	bool found;
 };
 
-static bool look_for_gap(void *context, uint64_t address)
+static bool look_for_place(void *context, uint64_t address)
 {
-	struct gap_search *search = context;
+	struct place_search *search = context;
 
-	search->found = search->found || address - search->gap < gap_bytes();
+	search->found = search->found ||
+			address - search->start < search->bytes;
 	return !search->found;
 }
 
-/* Or will be, when a signal's handler returns. */
-static bool is_in_gap(const struct swz_borrower *b, const struct swz_stop *stop)
+/* Whether a thread executes what is there, or will when a signal's handler
+ * returns. */
+static bool is_executed(const struct swz_borrower *b,
+			const struct swz_stop *stop, uint64_t start,
+			uint64_t bytes)
 {
-	struct gap_search search = {.gap = b->gap};
+	struct place_search search = {.start = start, .bytes = bytes};
 
 	for (size_t i = 0; i < stop->count && !search.found; i++) {
 		const struct user_regs_struct *r = &stop->threads[i].registers;
 
-		if (look_for_gap(&search, r->rip))
-			swz_interrupted_each(b->target, r, look_for_gap,
+		if (look_for_place(&search, r->rip))
+			swz_interrupted_each(b->target, r, look_for_place,
 					     &search);
 	}
 	return search.found;
@@ -96,7 +100,7 @@ bool swz_borrow_close_gap(const struct swz_borrower *b,
 	    !swz_target_read(b->target, b->gap, there, gap_bytes()) ||
 	    memcmp(there, swz_stub_call, gap_bytes()) != 0)
 		return true;
-	return !is_in_gap(b, stop) &&
+	return !is_executed(b, stop, b->gap, gap_bytes()) &&
 	       swz_target_write(b->target, b->gap, zeros, gap_bytes());
 }
 
@@ -207,14 +211,26 @@ static bool nobody_is_borrowed(const struct swz_borrower *b)
 	bool nobody = stopped;
 
 	for (size_t i = 0; nobody && i < stop.count; i++)
-		nobody = stop.threads[i].registers.rip - b->region >=
-				 SWZ_REGION_BYTES &&
-			 stop.threads[i].registers.rsp - b->region >=
-				 SWZ_REGION_BYTES;
+		nobody = stop.threads[i].registers.rsp - b->region >=
+			 SWZ_REGION_BYTES;
+	nobody = nobody && !is_executed(b, &stop, b->region, SWZ_REGION_BYTES);
 	if (stopped)
 		(void)swz_stop_end(&stop);
 	swz_stop_free(&stop);
 	return nobody;
+}
+
+static bool is_unmapped(struct swz_borrower *b)
+{
+	return room_at(b) == ROOM_FREE;
+}
+
+void swz_borrow_unmap(struct swz_borrower *b)
+{
+	const uint64_t unmap[6] = {b->region, SWZ_REGION_BYTES};
+
+	if (b->region && b->gap && nobody_is_borrowed(b))
+		(void)swz_borrow_system(b, SYS_munmap, unmap, is_unmapped);
 }
 
 /* An earlier controller may have been killed while a thread was borrowed. */

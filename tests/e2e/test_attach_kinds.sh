@@ -200,7 +200,11 @@ for bytes in 300 0xffffffffu; do
 		forged.c || abort 'cannot compile'
 	begin ./forging ./libswizzle.so.forged
 	wait_until grep -q forged /proc/$program/maps
+	cut -d ' ' -f 2- /proc/$program/maps >maps.before
 	refuses 'cannot attach to process'
+	# no memory of ours is left there
+	cut -d ' ' -f 2- /proc/$program/maps >maps.after
+	assert_same maps.before maps.after
 	LC_ALL=C grep -q "$(printf '\033\|\302\233')" err && fail 'there are such'
 	assert_le "$(wc -c <err)" 500 'bytes'
 	kill $program
