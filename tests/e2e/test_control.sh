@@ -306,7 +306,7 @@ with open(sys.argv[1], "r+b") as file:
 print("mapped", flush=True)
 time.sleep(60)' profile >reader.out &
 reader=$!
-wait_until grep -q mapped reader.out
+wait_until grep -qs mapped reader.out
 capture "$CTL" list "$pid" $reader
 assert_status 1
 assert_matches out "^ *$pid "
