@@ -17,6 +17,7 @@
 #define CHOOSE_NS UINT64_C(10000000000)
 #define CALL_NS UINT64_C(10000000000)
 #define LOOK_NS 30000
+#define RENEW_TRIES 32u
 
 _Static_assert(offsetof(struct swz_stub_data, back) == 88, "stub.S");
 _Static_assert(offsetof(struct swz_stub_data, state) == 128, "stub.S");
@@ -193,11 +194,21 @@ static void beat(const struct swz_borrower *b)
 				       sizeof(now));
 }
 
+/* It may have loaded libraries since: where their code is cannot be told then,
+ * on stacks that lead through it. */
+static void renew_places(struct swz_borrower *b)
+{
+	swz_safe_places_free(b->places);
+	b->places = NULL;
+	(void)swz_target_read_mappings(b->target);
+}
+
 /* Threads that wait first. */
 static bool lead_some_thread(struct job *job)
 {
 	struct swz_borrower *b = job->borrower;
 	uint64_t end = swz_watch_now() + CHOOSE_NS, pause = 1000000;
+	unsigned tries = 0;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)b->target->pid);
@@ -227,6 +238,8 @@ static bool lead_some_thread(struct job *job)
 		swz_watch_rest(pause);
 		if (pause < 20000000)
 			pause += pause / 2;
+		if (++tries % RENEW_TRIES == 0)
+			renew_places(b);
 	}
 }
 

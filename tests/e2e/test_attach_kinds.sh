@@ -108,6 +108,7 @@ __attribute__((noinline)) void leaf(void)
 }
 int main(void)
 {
+	fclose(fopen("ready", "w"));
 	while (access("profile", F_OK))
 		usleep(1000);
 	dl_iterate_phdr(callback, NULL);
@@ -120,9 +121,53 @@ int main(void)
 END
 cc -O0 -o busy busy.c || abort 'cannot compile'
 
+begin_busy() { # PROGRAM: until it has begun
+	rm -f profile ready
+	begin "$1"
+	wait_until test -e ready
+}
+
+# Is in the dynamic linker at first, and then for good below a function of a library
+# that it has loaded after that.
+sed 's/^int main/int old_main/; s/left = 7/left = 2/' busy.c >late.c
+cat >>late.c <<'END'
+#include <dlfcn.h>
+int main(void)
+{
+	fclose(fopen("ready", "w"));
+	dl_iterate_phdr(callback, NULL);
+	void *library = dlopen("./libwaits.so", RTLD_NOW);
+	void (*in_library)(void (*)(void)) =
+		(void (*)(void (*)(void)))dlsym(library, "in_library");
+	in_library(leaf);
+	return 3;
+}
+END
+sed -i 's/int old_main/static int __attribute__((unused)) old_main/' late.c
+cat >waits.c <<'END'
+#include <unistd.h>
+void in_library(void (*leaf)(void));
+void in_library(void (*leaf)(void))
+{
+	while (access("stop", F_OK)) {
+		leaf();
+		usleep(1000);
+	}
+}
+END
+cc -O0 -o late late.c -ldl && cc -O0 -shared -fPIC -o libwaits.so waits.c ||
+	abort 'cannot compile'
+
+it 'a library that is loaded while a thread is waited for'
+begin_busy ./late
+"$RUN" -q -o profile -p $program --for 300ms 2>err
+assert_eq 0 $? "swizzle-run's exit status: $(cat err)"
+assert_ge "$(calls leaf)" 10 'calls of leaf'
+assert_code_restored
+end
+
 it 'a process that nothing can be called in for some seconds'
-rm -f profile
-begin ./busy
+begin_busy ./busy
 "$RUN" -q --no-cache -o profile -p $program 2>err &
 controller=$!
 counts() {
@@ -138,8 +183,7 @@ end
 
 it 'who attaches is stopped for longer than the library waits: it says that it is too late'
 for ((try = 1; try <= 8; try++)); do
-	rm -f profile
-	begin ./busy
+	begin_busy ./busy
 	"$RUN" -v --no-cache -o profile -p $program --for 100ms 2>err &
 	controller=$!
 	wait_until test -e profile
