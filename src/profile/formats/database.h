@@ -39,6 +39,8 @@ void swz_statement_null(struct swz_statement *statement);
 /* Bytes that are no UTF-8 become U+FFFD, since readers stumble over them.
  * NULL: no value. */
 void swz_statement_text(struct swz_statement *statement, const char *text);
+/* The same of a text that stays as it is until the row ends. */
+void swz_statement_kept_text(struct swz_statement *statement, const char *text);
 /* The same of a text that is UTF-8 and lives as long as the program. */
 void swz_statement_word(struct swz_statement *statement, const char *word);
 void swz_statement_run(struct swz_statement *statement);

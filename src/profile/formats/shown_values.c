@@ -17,8 +17,9 @@ void swz_shown_read(struct swz_shown_value *shown, struct swz_binding *binding,
 		return;
 	}
 	shown->value = &values->values[index];
-	swz_text_put(&shown->name, "%s%s", shown->value->pointed ? "*" : "",
-		     shown->value->name);
+	if (shown->value->pointed)
+		swz_text_put_plain(&shown->name, "*");
+	swz_text_put_plain(&shown->name, shown->value->name);
 	swz_value_print(&shown->text, binding, shown->value);
 }
 

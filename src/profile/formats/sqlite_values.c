@@ -85,8 +85,8 @@ void swz_sqlite_values_add(struct swz_sqlite_values *values, int64_t event,
 		swz_statement_integer(row, event);
 		swz_statement_word(row, from->begins ? "entry" : "return");
 		swz_statement_count(row, i + 1);
-		swz_statement_text(row, values->shown.name.text);
-		swz_statement_text(row, values->shown.text.text);
+		swz_statement_kept_text(row, values->shown.name.text);
+		swz_statement_kept_text(row, values->shown.text.text);
 		swz_sqlite_put_number(row, values->shown.value);
 		put_text(row, values->shown.value);
 		swz_statement_run(row);
