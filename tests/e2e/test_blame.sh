@@ -3,7 +3,7 @@
 # and who handed it on, as the program itself says it.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets blamed
+need_targets blamed changed
 export SWIZZLE_MODE=trace
 
 ways() { # FILE: a line for each error, without times and marks
@@ -45,6 +45,19 @@ assert_same expected.first blame.first
 assert_same expected.first calls.first
 assert_matches calls 'load = -22  <- read_header$'
 assert_matches calls 'passes ! int  <- thrower$'
+
+it 'says where a compiler has hidden who was first'
+capture "$RUN" -q -A 'adds@arg1/i32,retval/i32' -A 'plain@arg1/i32,retval/i32' \
+	-o hidden "$TARGETS/changed"
+assert_status 0
+hidden='  <- first returned here, or by refuses.isra.0, whose result is not recorded'
+"$DUMP" -q --blame hidden >blame
+assert_contains blame "adds(arg1 = 1) = -22$hidden"
+assert_matches blame ' passes[.]constprop[.]0  <- its result is not recorded$'
+assert_matches blame 'plain\(arg1 = 2\) = -5  <- first returned here$'
+"$DUMP" -q -f calls hidden >calls
+assert_contains calls "} adds = -22$hidden"
+assert_matches calls 'plain\(arg1 = 2\) = -5  <- first returned here$'
 
 it 'takes what an error is from the configuration'
 printf '[func@try_once]\nexceptional = no\n[func@run]\nexceptional = retval,==,3\n' >errors

@@ -103,9 +103,10 @@ static void put_origin(FILE *stream, const struct swz_calls_walk *w)
 		free(line);
 		return;
 	}
-	swz_calls_put(stream, w->trace, SWZ_COLOUR_WARM,
-		      w->end.text.text[0] == '!' ? "  <- first left here"
-						 : "  <- first returned here");
+	line = swz_errors_first(w->end.text.text[0] == '!',
+				w->open[w->count - 1].hidden);
+	swz_calls_put(stream, w->trace, SWZ_COLOUR_WARM, line);
+	free(line);
 }
 
 /* In a call that failed: what was otherwise when one succeeded. */

@@ -19,6 +19,7 @@ struct chain {
 	struct link *links;
 	size_t count, capacity;
 	bool thrown;
+	const char *hidden; /* see swz_errors_first(); the catalog's */
 };
 
 struct frame {
@@ -26,6 +27,8 @@ struct frame {
 	uint32_t function;
 	struct swz_kept_values arguments;
 	struct swz_returned_errors errors;
+	const char
+		*hidden; /* the last that it called and that hid its result */
 };
 
 struct following {
@@ -87,6 +90,13 @@ static void put_link(const struct following *f, const struct link *link)
 	swz_calls_put(f->stream, f->trace, SWZ_COLOUR_HOT, link->end);
 }
 
+static bool is_hidden(const struct following *f, const struct frame *frame)
+{
+	return !frame->arguments.signature &&
+	       swz_errors_is_changed(
+		       f->trace->catalog->functions[frame->function].name);
+}
+
 /* CALLER: the frame to which the error has come at last, or NULL; ENDED: the
  * event that ends it, or NULL; OPEN: it is not known whether it hands it on. */
 static void put_chain(struct following *f, struct chain *chain,
@@ -100,11 +110,14 @@ static void put_chain(struct following *f, struct chain *chain,
 	f->errors++;
 	for (i = 0; i < chain->count; i++) {
 		put_link(f, &chain->links[i]);
-		if (!i)
+		if (!i) {
+			char *first = swz_errors_first(chain->thrown,
+						       chain->hidden);
+
 			swz_calls_put(f->stream, f->trace, SWZ_COLOUR_WARM,
-				      chain->thrown
-					      ? "  <- first left here"
-					      : "  <- first returned here");
+				      first);
+			free(first);
+		}
 		putc('\n', f->stream);
 		free(chain->links[i].call);
 		free(chain->links[i].end);
@@ -122,7 +135,10 @@ static void put_chain(struct following *f, struct chain *chain,
 		}
 		if (!open)
 			swz_calls_put(f->stream, f->trace, SWZ_COLOUR_DIM,
-				      "  <- not handed on");
+				      is_hidden(f, caller)
+					      ? "  <- its result is not "
+						"recorded"
+					      : "  <- not handed on");
 		putc('\n', f->stream);
 	}
 	putc('\n', f->stream);
@@ -141,6 +157,7 @@ static void begin_call(struct following *f, const struct swz_event *event)
 	frame = &f->frames[f->depth++];
 	frame->event = *event;
 	frame->function = swz_trace_function(f->binding, event);
+	frame->hidden = NULL;
 	swz_values_keep(f->values, event, &frame->arguments);
 }
 
@@ -154,6 +171,7 @@ static struct chain *lengthen(struct following *f, struct frame *frame,
 	if (!chain) {
 		chain = swz_allocate(1, sizeof(*chain));
 		chain->thrown = event->how == SWZ_EVENT_UNWIND;
+		chain->hidden = frame->hidden;
 	}
 	swz_grow(&chain->links, &chain->capacity, chain->count,
 		 sizeof(*chain->links));
@@ -172,11 +190,13 @@ static void end_call(struct following *f, const struct swz_event *event)
 {
 	struct frame *frame, *caller;
 	struct chain *chain = NULL, *other;
+	const char *name;
 
 	if (!f->depth)
 		return;
 	frame = &f->frames[--f->depth];
 	caller = f->depth ? frame - 1 : NULL;
+	name = f->trace->catalog->functions[frame->function].name;
 	swz_pointed_clear(&f->before);
 	if (frame->arguments.signature)
 		describe(f, frame);
@@ -184,9 +204,9 @@ static void end_call(struct following *f, const struct swz_event *event)
 			  event);
 	f->calls++;
 	f->has_results |= f->end.text.size && f->end.text.text[0] == '=';
-	if (swz_errors_concern(
-		    &f->end,
-		    f->trace->catalog->functions[frame->function].name))
+	if (caller && swz_errors_hidden(&f->end, name))
+		caller->hidden = name;
+	if (swz_errors_concern(&f->end, name))
 		chain = lengthen(f, frame, event);
 	while ((other = swz_errors_remaining(&frame->errors)) != NULL)
 		put_chain(f, other, frame, event, event->cut);

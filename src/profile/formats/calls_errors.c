@@ -45,6 +45,34 @@ bool swz_errors_concern(const struct swz_call_end *end, const char *name)
 	return true;
 }
 
+bool swz_errors_is_changed(const char *name)
+{
+	const char *const suffixes[] = {".isra.", ".constprop.", ".part."};
+
+	if (!strchr(name, '.'))
+		return false;
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (strstr(name, suffixes[i]))
+			return true;
+	return false;
+}
+
+bool swz_errors_hidden(const struct swz_call_end *end, const char *name)
+{
+	return !end->text.size && swz_errors_is_changed(name);
+}
+
+char *swz_errors_first(bool thrown, const char *hidden)
+{
+	if (thrown)
+		return swz_duplicate("  <- first left here");
+	if (!hidden)
+		return swz_duplicate("  <- first returned here");
+	return swz_print("  <- first returned here, or by %s, whose result is "
+			 "not recorded",
+			 hidden);
+}
+
 static void *take(struct swz_returned_errors *errors, size_t i)
 {
 	void *trail = errors->list[i].trail;

@@ -27,6 +27,18 @@ struct swz_returned_errors {
  * its caller (__cxa_throw) has not. */
 bool swz_errors_concern(const struct swz_call_end *end, const char *name);
 
+/* Whether a compiler has changed how NAME is called (foo.isra.0). */
+bool swz_errors_is_changed(const char *name);
+
+/* Whether NAME ends without a result as a compiler has changed how it is called
+ * (foo.isra.0): --args leaves such functions out, so it may have been the first
+ * to return an error. */
+bool swz_errors_hidden(const struct swz_call_end *end, const char *name);
+
+/* "  <- first returned here"; HIDDEN: the last function that the call called
+ * and that hid its result; NULL: none did. To be freed. */
+char *swz_errors_first(bool thrown, const char *hidden);
+
 /* The functions below that return a trail have taken it out; NULL: there is
  * none. */
 

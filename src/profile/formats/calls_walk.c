@@ -98,6 +98,8 @@ static void end_call(struct swz_calls_walk *w, struct swz_calls_sink *sink,
 		origin = swz_errors_handed_on(&call->errors, &w->end);
 	w->origin = origin;
 	sink->end(sink, w, event);
+	if (w->count > 1 && swz_errors_hidden(&w->end, swz_calls_name(w)))
+		call[-1].hidden = swz_calls_name(w);
 	hand_error(w, origin);
 	free_open(call);
 	w->count--;

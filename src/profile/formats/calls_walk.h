@@ -13,6 +13,7 @@ struct swz_open_call_text {
 	bool cut; /* it began before what is shown */
 	struct swz_pointed_values before;
 	struct swz_returned_errors errors;
+	const char *hidden; /* see swz_errors_first() */
 };
 
 struct swz_calls_walk {
