@@ -5,21 +5,13 @@
 
 #include <inttypes.h>
 
+#include "profile/formats/json_value.h"
 #include "profile/formats/losses.h"
 #include "profile/support/output.h"
 
 #ifndef SWZ_VERSION
 #define SWZ_VERSION "unknown"
 #endif
-
-static void put_string(FILE *stream, const char *key, const char *text)
-{
-	fprintf(stream, ",\"%s\":", key);
-	if (text)
-		swz_put_json(stream, text);
-	else
-		fputs("null", stream);
-}
 
 static void put_ns(FILE *stream, const char *key, bool known, int64_t ns)
 {
@@ -47,7 +39,7 @@ static void put_thread(FILE *stream, const struct swz_group_thread *thread)
 {
 	fprintf(stream, ",\"tid\":%" PRId32 ",\"pid\":%" PRId32,
 		thread->thread->record.tid, thread->profile->header.pid);
-	put_string(stream, "thread", thread->thread->name);
+	swz_json_put_next_string(stream, "thread", thread->thread->name);
 }
 
 static void put_process(FILE *stream, const struct swz_group_process *process)
@@ -61,7 +53,7 @@ static void put_process(FILE *stream, const struct swz_group_process *process)
 static void put_rank(FILE *stream, const struct swz_group_rank *rank)
 {
 	fprintf(stream, ",\"rank\":%" PRIu32, rank->rank);
-	put_string(stream, "host", rank->host);
+	swz_json_put_next_string(stream, "host", rank->host);
 }
 
 static void put_label(FILE *stream, enum swz_group_key key,
@@ -75,13 +67,15 @@ static void put_label(FILE *stream, enum swz_group_key key,
 			row->process->children, row->level);
 	} else {
 		if (key != SWZ_BY_MODULE)
-			put_string(stream,
-				   key == SWZ_BY_FUNCTION ? "function" : "file",
-				   row->name);
+			swz_json_put_next_string(
+				stream,
+				key == SWZ_BY_FUNCTION ? "function" : "file",
+				row->name);
 		if (key == SWZ_BY_LINE)
 			fprintf(stream, ",\"line\":%d", row->line);
-		put_string(stream, "module",
-			   key == SWZ_BY_MODULE ? row->name : row->module);
+		swz_json_put_next_string(stream, "module",
+					 key == SWZ_BY_MODULE ? row->name
+							      : row->module);
 	}
 }
 

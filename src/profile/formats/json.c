@@ -10,6 +10,7 @@
 
 #include "profile/formats/diff.h"
 #include "profile/formats/joined_figures.h"
+#include "profile/formats/json_value.h"
 #include "profile/formats/json_values.h"
 #include "profile/formats/losses.h"
 #include "profile/support/memory.h"
@@ -18,15 +19,6 @@
 #ifndef SWZ_VERSION
 #define SWZ_VERSION "unknown"
 #endif
-
-static void put_string(FILE *stream, const char *key, const char *text)
-{
-	fprintf(stream, ",\"%s\":", key);
-	if (text)
-		swz_put_json(stream, text);
-	else
-		fputs("null", stream);
-}
 
 /* What is compared: null stands for what is not known. */
 static void put_change(FILE *stream, const struct swz_section *section,
@@ -39,7 +31,7 @@ static void put_change(FILE *stream, const struct swz_section *section,
 		",\"old\":{\"calls\":%" PRIu64 ",\"self_ns\":%" PRId64
 		",\"incl_ns\":%" PRId64 "}",
 		old->calls, old->self_ns, old->inclusive_ns);
-	put_string(stream, "change", swz_diff_kind_name(&diff));
+	swz_json_put_next_string(stream, "change", swz_diff_kind_name(&diff));
 	if (!diff.noise.known) {
 		fputs(",\"noise\":null", stream);
 		return;
@@ -98,9 +90,10 @@ static void put_function(FILE *stream, const struct swz_section *section,
 
 	fputs("\n{\"name\":", stream);
 	swz_put_json(stream, function->name);
-	put_string(stream, "module",
-		   swz_catalog_module_path(section->catalog, function));
-	put_string(stream, "file", function->file);
+	swz_json_put_next_string(
+		stream, "module",
+		swz_catalog_module_path(section->catalog, function));
+	swz_json_put_next_string(stream, "file", function->file);
 	fprintf(stream, ",\"line\":%d", function->line);
 	put_count(stream, section, index, costs.calls);
 	fprintf(stream,
@@ -166,9 +159,9 @@ static void put_edges(FILE *stream, const struct swz_section *section,
 		if (section->report->knows_waiting)
 			fprintf(stream, ",\"incl_waiting_ns\":%" PRId64,
 				edge->waiting_ns);
-		put_string(stream, "file", place->file);
+		swz_json_put_next_string(stream, "file", place->file);
 		fprintf(stream, ",\"line\":%d", place->line);
-		put_string(stream, "inlined", place->inlined);
+		swz_json_put_next_string(stream, "inlined", place->inlined);
 		if (section->old) {
 			edge = &section->old->report->edges[i];
 			fprintf(stream,
@@ -237,7 +230,8 @@ static void put_process(FILE *stream, const struct swz_section *section)
 	if (section->thread) {
 		fprintf(stream, "\"tid\":%" PRId32,
 			section->thread->record.tid);
-		put_string(stream, "thread", section->thread->name);
+		swz_json_put_next_string(stream, "thread",
+					 section->thread->name);
 		fputs(",\n", stream);
 	}
 	fprintf(stream,
@@ -299,7 +293,7 @@ static void put_comparison(FILE *stream, const struct swz_section *section)
 		fprintf(stream, "%" PRIu64, total.noise.self_ns);
 	else
 		fputs("null", stream);
-	put_string(stream, "change", swz_diff_kind_name(&total));
+	swz_json_put_next_string(stream, "change", swz_diff_kind_name(&total));
 	fputs(",\n", stream);
 }
 

@@ -62,3 +62,12 @@ void swz_json_close(struct swz_json *json, const char *bracket)
 	fputs(bracket, json->stream);
 	json->comma = true;
 }
+
+void swz_json_put_next_string(FILE *stream, const char *key, const char *text)
+{
+	fprintf(stream, ",\"%s\":", key);
+	if (text)
+		swz_put_json(stream, text);
+	else
+		fputs("null", stream);
+}

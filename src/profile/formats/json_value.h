@@ -30,4 +30,9 @@ void swz_json_flag(struct swz_json *json, const char *key, bool value);
 void swz_json_open(struct swz_json *json, const char *key, const char *bracket);
 void swz_json_close(struct swz_json *json, const char *bracket);
 
+/* Of an object that is written otherwise, and not its first member; NULL is as
+ * null.
+ */
+void swz_json_put_next_string(FILE *stream, const char *key, const char *text);
+
 #endif
