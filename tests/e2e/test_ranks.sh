@@ -245,6 +245,28 @@ grep -q ': RANKS (14)' raw || fail 'RANKS'
 grep -q 'thread 0 function 0: 0 calls, self' raw || fail 'RANK_COSTS'
 grep -q '^  !' raw && fail 'problems'
 
+it 'a damaged sum: ranks have functions that no thread has'
+python3 - sum strange <<'END' || abort 'no damaged sum'
+import struct, sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+at, strange = 4096, 0
+while at + 64 <= len(data):
+    _, kind, size = struct.unpack_from('<IIQ', data, at)
+    for node in range(at + 64, at + size, 64) if kind == 5 else ():
+        function, = struct.unpack_from('<I', data, node)
+        if 0 < function < 0xfffffff0:
+            struct.pack_into('<I', data, node, 0xffffffff)
+            strange += 1
+    at += size
+open(sys.argv[2], 'wb').write(data)
+sys.exit(strange < 10)
+END
+for format in text csv json; do
+	capture "$DUMP" -q -f $format --by rank strange
+	assert_status 0
+	assert_empty err
+done
+
 it 'a sum without such chunks, of one rank, has that one'
 rm sum
 "$DUMP" -q --merge-into sum "${files[0]}"

@@ -21,6 +21,7 @@ struct making {
 	size_t capacity;
 	struct swz_map index; /* of rows, by what they are of */
 	uint32_t *row_of; /* per function, where that tells; NONE: not yet */
+	size_t function_count; /* of the catalog, with names */
 };
 
 static uint32_t row_at(struct making *making, uint64_t a, uint64_t b,
@@ -278,13 +279,16 @@ static void add_rank_of(struct making *making, const struct swz_group_sum *sum,
 	costs = swz_profile_rank_costs(profile, at);
 	for (i = 0; costs && i < ranks->items[at].cost_count; i++) {
 		struct swz_group_part part = {
-			.function = swz_rank_function(sum->binding, &costs[i]),
 			.place = SWZ_PLACE_UNKNOWN,
 			.calls = costs[i].calls,
 			.self_ns = costs[i].self_ns,
 			.inclusive_ns = costs[i].inclusive_ns};
 
-		if (sum->threads[costs[i].thread] &&
+		if (!sum->threads[costs[i].thread])
+			continue;
+		part.function = swz_rank_function(sum->binding, &costs[i]);
+		/* (of a damaged file the threads may have no such function) */
+		if (part.function < making->function_count &&
 		    !is_left_out(making, report, filters, &part))
 			add_part_to_row(making, report, &part, column);
 	}
@@ -499,6 +503,7 @@ void swz_group_table_make(struct swz_group_table *table,
 					 ? groups->rank_count
 					 : groups->process_count;
 	table->column_ns = swz_allocate(table->columns, sizeof(int64_t));
+	making.function_count = catalog->function_count;
 	making.row_of = swz_allocate(catalog->function_count,
 				     sizeof(*making.row_of));
 	for (i = 0; i < catalog->function_count; i++)
