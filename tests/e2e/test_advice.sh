@@ -331,6 +331,26 @@ for interpreter in perl_run:Perl luaJIT_setmode:Lua; do
 	assert_contains err "interprets ${interpreter#*:}: its rows are the interpreter's C functions. The script's own are not recorded"
 done
 
+it 'nor where a program has one and runs next to no script'
+cat >lib.c <<'END'
+static volatile unsigned long sink;
+void lua_pcall(int n) { for (int i = 0; i < n; i++) sink += i; }
+void serve(int n) { for (int i = 0; i < n; i++) sink += i; }
+END
+cat >use.c <<'END'
+#include <stdlib.h>
+void lua_pcall(int), serve(int);
+int main(int argc, char **argv) { lua_pcall(atoi(argv[1])); serve(atoi(argv[2])); return argc - 3; }
+END
+gcc -O1 -shared -fPIC -o libembeds.so lib.c
+gcc -O1 -o embeds use.c -L. -lembeds -Wl,-rpath,"$TMP"
+"$RUN" -q -o serves ./embeds 1000 30000000
+advised -f text serves
+assert_empty err
+"$RUN" -q -o scripts ./embeds 30000000 30000000
+advised -f text scripts
+assert_contains err "libembeds.so interprets Lua"
+
 it 'not by its name; nor one in which next to no time was spent'
 cp whole python3.11
 "$RUN" -q -o named ./python3.11

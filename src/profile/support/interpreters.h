@@ -13,6 +13,9 @@ struct swz_interpreter {
 	/* What makes it write down the names of the code that it makes: its own
 	 * options. NULL: nothing has to be done, or nothing can. */
 	const char *options;
+	/* Below this function all scripts run; NULL: not known. Many programs
+	 * have such an interpreter for what they seldom do. */
+	const char *runs;
 };
 
 /* The one that is in a file: DEFINES says whether the file defines a symbol.

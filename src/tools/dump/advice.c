@@ -22,7 +22,7 @@ enum { MOST_LINES = 2 }; /* one of each kind */
 
 struct swz_dump_shown {
 	bool present;
-	int64_t self_ns;
+	int64_t self_ns, incl_ns;
 };
 
 /* Of a module. */
@@ -73,6 +73,9 @@ void swz_dump_advice_add(struct swz_dump_advice *advice,
 		function->present |= report->functions[i].present;
 		function->self_ns = swz_add(function->self_ns,
 					    report->functions[i].self_ns);
+		function->incl_ns = swz_add(
+			function->incl_ns,
+			swz_report_function(report, (uint32_t)i).inclusive_ns);
 	}
 	advice->total_ns = swz_add(advice->total_ns, report->total_ns);
 }
@@ -272,6 +275,25 @@ static char *interpreter_line(const struct swz_catalog *catalog,
 }
 
 /* The one in which most time was spent. */
+/* Whether scripts took time, as far as that can be told. */
+static bool runs_scripts(const struct swz_dump_advice *advice,
+			 const struct swz_catalog *catalog, uint32_t module,
+			 const struct swz_interpreter *interpreter)
+{
+	if (!interpreter->runs)
+		return true;
+	for (size_t i = 0; i < catalog->function_count && i < advice->capacity;
+	     i++)
+		if (catalog->functions[i].module == module &&
+		    catalog->functions[i].name &&
+		    strcmp(catalog->functions[i].name, interpreter->runs) ==
+			    0 &&
+		    percent(advice, advice->functions[i].incl_ns) >=
+			    LEAST_SHARE)
+			return true;
+	return false;
+}
+
 static void find_interpreter(struct swz_dump_advice *advice,
 			     struct swz_catalog *catalog,
 			     const struct share *shares)
@@ -288,7 +310,7 @@ static void find_interpreter(struct swz_dump_advice *advice,
 			continue;
 		symbols = swz_catalog_symbols(catalog, i);
 		found = symbols ? swz_interpreter_in(defines, symbols) : NULL;
-		if (!found)
+		if (!found || !runs_scripts(advice, catalog, i, found))
 			continue;
 		interpreter = found;
 		most = i;
