@@ -152,3 +152,15 @@ assert_ge "${tid:-0}" 2 'thread of the second mark'
 "$DUMP" -q -f text --tid "$tid" marks >out
 assert_not_contains out 'of main'
 assert_matches out '^# .*  other$'
+page_marks() { # OPTION... PROFILE: those of the page
+	"$DUMP" -q -f html -o page.html "$@"
+	python3 -c '
+import base64, json, re, zlib
+page = open("page.html").read()
+text = re.search("data-name=\"description\">([^<]*)<", page).group(1)
+profile, = json.loads(zlib.decompress(base64.b64decode(text)))["profiles"]
+print(profile["markCount"], *(mark[2] for mark in profile["marks"]))'
+}
+assert_eq '2 of main other' "$(page_marks marks)"
+assert_eq '1 other' "$(page_marks --tid "$tid" marks)"
+finish

@@ -161,20 +161,46 @@ static void put_joined(struct swz_json *json, const struct swz_section *section)
 	swz_json_close(json, "]");
 }
 
-/* Each: ns since the profile's origin, the thread (0: all), the text. */
-static void put_marks(struct swz_json *json, const struct swz_profile *profile)
+/* Not those of threads that the page does not have (--tid). */
+static bool has_mark(const struct swz_html_page *page,
+		     const struct swz_profile *profile,
+		     const struct swz_profile_mark *mark)
 {
+	const struct swz_profile_thread *thread = swz_mark_thread(profile,
+								  mark);
 	size_t i;
 
-	swz_json_integer(json, "markCount", profile->mark_count);
+	if (!thread || swz_mark_is_of_process(mark))
+		return true;
+	for (i = 0; i < page->thread_count; i++)
+		if (!page->threads[i].thread ||
+		    page->threads[i].thread == thread)
+			return true;
+	return false;
+}
+
+/* Each: ns since the profile's origin, the thread (0: all), the text. */
+static void put_marks(struct swz_json *json, const struct swz_html_page *page,
+		      const struct swz_profile *profile)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < profile->mark_count; i++)
+		count += has_mark(page, profile, &profile->marks[i]);
+	swz_json_integer(json, "markCount", count);
 	swz_json_integer(json, "lostMarks", profile->header.lost_marks);
 	swz_json_open(json, "marks", "[");
-	for (i = 0; i < profile->mark_count && i < MOST_MARKS; i++) {
+	for (i = count = 0; i < profile->mark_count && count < MOST_MARKS;
+	     i++) {
 		const struct swz_profile_mark *mark = &profile->marks[i];
 		const struct swz_profile_thread *thread = swz_mark_thread(
 			profile, mark);
-		char *text = swz_mark_text(mark);
+		char *text;
 
+		if (!has_mark(page, profile, mark))
+			continue;
+		count++;
+		text = swz_mark_text(mark);
 		swz_json_open(json, NULL, "[");
 		swz_json_ns(json, NULL, swz_events_ns(profile, mark->ticks));
 		swz_json_integer(json, NULL,
@@ -188,7 +214,7 @@ static void put_marks(struct swz_json *json, const struct swz_profile *profile)
 	swz_json_close(json, "]");
 }
 
-static void put_profile(struct swz_json *json,
+static void put_profile(struct swz_json *json, const struct swz_html_page *page,
 			const struct swz_html_profile_note *note)
 {
 	const struct swz_profile *profile = note->profile;
@@ -203,7 +229,7 @@ static void put_profile(struct swz_json *json,
 			 swz_add_count(damage->stray_nodes, note->dropped));
 	swz_json_integer(json, "repairedContexts", note->repaired);
 	swz_json_integer(json, "notShown", note->not_shown);
-	put_marks(json, profile);
+	put_marks(json, page, profile);
 	swz_json_open(json, "modules", "[");
 	for (i = 0; i < profile->module_count; i++)
 		if (!swz_profile_repeats_module(profile, i) &&
@@ -286,7 +312,7 @@ void swz_html_put_description(struct swz_html_page *page,
 		put_comparison(&json, &page->comparison);
 	swz_json_open(&json, "profiles", "[");
 	for (i = 0; i < page->profile_count; i++)
-		put_profile(&json, &page->profiles[i]);
+		put_profile(&json, page, &page->profiles[i]);
 	swz_json_close(&json, "]");
 	swz_json_open(&json, "threads", "[");
 	for (i = 0; i < page->thread_count; i++)
