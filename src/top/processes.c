@@ -51,13 +51,16 @@ static bool is_written_by(const struct swz_file_header *header, int32_t pid)
 	       header->process_start == swz_process_start(pid);
 }
 
-static bool is_profile(int32_t pid, const char *path, uint64_t inode)
+/* *OWN: it is the process's own. */
+static bool is_profile(int32_t pid, const char *path, uint64_t inode, bool *own)
 {
 	struct swz_file_header header;
 	uint64_t found;
 
-	return read_header(path, &header, &found) && found == inode &&
-	       is_written_by(&header, pid);
+	if (!read_header(path, &header, &found) || found != inode)
+		return false;
+	*own = is_written_by(&header, pid);
+	return true;
 }
 
 void swz_top_profiles_beside(const char *profile,
@@ -85,43 +88,67 @@ void swz_top_profiles_beside(const char *profile,
 }
 
 /* The process may have another root. */
-static char *find_profile(int32_t pid, const char *path, uint64_t inode)
+static char *find_profile(int32_t pid, const char *path, uint64_t inode,
+			  bool *own)
 {
 	char *inside;
 
-	if (is_profile(pid, path, inode))
+	if (is_profile(pid, path, inode, own))
 		return swz_duplicate(path);
 	inside = swz_print("/proc/%d/root%s", (int)pid, path);
-	if (is_profile(pid, inside, inode))
+	if (is_profile(pid, inside, inode, own))
 		return inside;
 	free(inside);
 	return NULL;
 }
 
+static bool is_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && strstr(slash, "libswizzle.so");
+}
+
+/* A child that was forked while recording was stopped has its parent's, and the
+ * library. */
 char *swz_top_profile_of(int32_t pid)
 {
 	char *name = swz_print("/proc/%d/maps", (int)pid), *line = NULL;
 	FILE *file = fopen(name, "re");
 	char *found = NULL;
+	bool own = false, has_library = false;
 	size_t room = 0;
 
 	free(name);
 	if (!file)
 		return NULL;
-	while (!found && getline(&line, &room, file) > 0) {
+	while (!own && getline(&line, &room, file) > 0) {
+		char rights[8], *profile;
 		uint64_t inode;
-		char rights[8];
 		int path = 0;
 
 		if (sscanf(line, "%*x-%*x %7s %*x %*s %" SCNu64 " %n", rights,
 			   &inode, &path) < 2 ||
-		    !path || rights[3] != 's' || line[path] != '/')
+		    !path || line[path] != '/')
 			continue;
 		line[strcspn(line, "\n")] = '\0';
-		found = find_profile(pid, line + path, inode);
+		has_library |= is_library(line + path);
+		profile = rights[3] == 's'
+				  ? find_profile(pid, line + path, inode, &own)
+				  : NULL;
+		if (profile && (own || !found)) {
+			free(found);
+			found = profile;
+		} else {
+			free(profile);
+		}
 	}
 	free(line);
 	fclose(file);
+	if (!own && !has_library) {
+		free(found);
+		found = NULL;
+	}
 	return found;
 }
 
