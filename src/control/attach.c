@@ -1,5 +1,6 @@
 #include "control/attach.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -120,6 +121,7 @@ static bool has_begun(struct swz_attached *a,
 {
 	struct swz_sites sites;
 	uint64_t result;
+	bool released;
 
 	if (!swz_injected_load(a, settings->library, settings->environment) ||
 	    !swz_attached_wait_while(a, SWZ_CONTROL_PLANNING, UINT64_MAX / 4))
@@ -135,8 +137,13 @@ static bool has_begun(struct swz_attached *a,
 	swz_sites_copy_pages(&sites);
 	swz_sites_free(&sites);
 	/* One that is unloaded from now on has nothing to be patched. */
-	return swz_injected_call(a, a->control.release, 0, 0, true, &result) &&
-	       swz_attach_patch(a, true);
+	a->borrower.heartbeat = a->control_at +
+				offsetof(struct swz_control, heartbeat);
+	released = swz_injected_call(a, a->control.release, 0, 0, true,
+				     &result);
+	/* (it would keep alive who waits for a controller that was killed) */
+	a->borrower.heartbeat = 0;
+	return released && swz_attach_patch(a, true);
 }
 
 bool swz_attach_begin(struct swz_attached *a,

@@ -157,13 +157,10 @@ bool swz_attached_read(struct swz_attached *a)
 {
 	struct swz_control *c = &a->control;
 
-	a->borrower.heartbeat = 0;
 	if (!swz_target_read(&a->target, a->control_at, c, sizeof(*c)) ||
 	    c->magic != SWZ_CONTROL_MAGIC ||
 	    c->version != SWZ_CONTROL_VERSION || c->bytes != sizeof(*c))
 		return false;
-	a->borrower.heartbeat = a->control_at +
-				offsetof(struct swz_control, heartbeat);
 	c->path[sizeof(c->path) - 1] = '\0';
 	make_harmless(c->path, sizeof(c->path));
 	make_harmless(c->message, sizeof(c->message));
