@@ -74,9 +74,10 @@ FUNC(swz_hook_enter_sampled)
 	jb	.Ltimed
 	incq	SWZ_NODE_CALLS(%rax)
 	movl	SWZ_NODE_CONTEXT(%rax), %eax	/* the callee's context */
-	movq	%rsi, SWZ_THUNK_SLOT(%rdi)
 	movq	SWZ_THUNK_NEXT_FREE(%rdi), %rsi
-	movq	%rsi, SWZ_LINKS_FREE(%r8)	/* the thunk is taken */
+	movq	%rsi, SWZ_LINKS_FREE(%r8)	/* the thunk is taken: a signal */
+	leaq	56(%rsp), %rsi			/* handler's use of it is over */
+	movq	%rsi, SWZ_THUNK_SLOT(%rdi)
 	leaq	SWZ_LINKS_FIRST(%r8), %rsi
 	cmpl	SWZ_THUNK_NODE(%rdi), %eax	/* its own, if not recursive */
 	jne	.Lother_context

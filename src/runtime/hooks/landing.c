@@ -12,6 +12,7 @@
 
 #include "runtime/hooks/landing.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "runtime/hooks/bared_frames.h"
@@ -166,23 +167,38 @@ static void note_unwound(void *argument)
 	swz_unwound_note(u->thread, u->thunk);
 }
 
-static void end_frame(struct swz_thread *thread, struct swz_thunk *thunk,
-		      enum swz_event_kind how)
+/* Before it ends. */
+static void note_unwinding(struct swz_thread *thread, struct swz_thunk *thunk)
 {
 	struct unwinding u = {thread, thunk};
-	bool is_own = how == SWZ_EVENT_UNWIND &&
-		      swz_thread_owns(thread, thunk) && thunk->slot;
-	uint32_t node = thunk->node;
 
-	if (is_own && !swz_unwound_note_again(thread, thunk))
+	if (!swz_unwound_note_again(thread, thunk))
 		swz_slowly(thread, note_unwound, &u);
-	swz_leave_frame(thread, thunk, thunk->slot, how);
-	if (is_own && swz_capturing && node)
+}
+
+/* Behind its end, by its node. */
+static void note_exception(struct swz_thread *thread, uint32_t node)
+{
+	if (swz_capturing && node)
 		swz_captured_exception(thread, node, landing_exception);
 }
 
+static void end_frame(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	bool is_own = swz_thread_owns(thread, thunk) && thunk->slot;
+	uint32_t node = thunk->node;
+
+	if (is_own)
+		note_unwinding(thread, thunk);
+	swz_leave_frame(thread, thunk, thunk->slot, SWZ_EVENT_UNWIND);
+	if (is_own)
+		note_exception(thread, node);
+}
+
 /* The unwinder's own frames are the latest, then come those that it has passed:
- * up to `last`, and not `until`. */
+ * up to `last`, and not `until`. Their stack is free: a signal handler's frames
+ * may lie there, and close them as skipped. Who moves `top` on has the one that
+ * it was to itself. */
 static void end_passed(struct swz_thread *thread, const uint64_t *last,
 		       const struct swz_thunk *until)
 {
@@ -190,10 +206,30 @@ static void end_passed(struct swz_thread *thread, const uint64_t *last,
 	struct swz_thunk *y;
 
 	thread->cold->unwound_from = NULL;
-	while (from && (y = thread->top) != until && y->slot <= last &&
-	       swz_frame_is_amid_stack(thread, y))
-		end_frame(thread, y,
-			  y->slot >= from ? SWZ_EVENT_UNWIND : SWZ_EVENT_SKIP);
+	while (from && (y = thread->top) != until) {
+		const uint64_t *slot = y->slot;
+		bool is_passed = slot >= from, ends;
+		uint32_t node = y->node;
+
+		ends = slot > last || !swz_frame_is_amid_stack(thread, y);
+		if (ends && y == thread->top)
+			break;
+		if (ends)
+			continue; /* it was closed just now */
+		thread->key = (uint64_t)y->parent << 32;
+		if (!__atomic_compare_exchange_n(&thread->top, &y, y->link,
+						 false, __ATOMIC_RELAXED,
+						 __ATOMIC_RELAXED))
+			continue;
+		y->slot = NULL;
+		atomic_signal_fence(memory_order_seq_cst);
+		if (is_passed)
+			note_unwinding(thread, y);
+		swz_leave_taken(thread, y,
+				is_passed ? SWZ_EVENT_UNWIND : SWZ_EVENT_SKIP);
+		if (is_passed)
+			note_exception(thread, node);
+	}
 }
 
 uint64_t swz_landing_arrive(struct swz_thunk *thunk, const uint64_t *slot)
@@ -231,7 +267,7 @@ void *swz_unwound(struct swz_thunk *thunk)
 		swz_frames_cover(thread, slot + 1);
 		end_passed(thread, slot, thunk);
 	}
-	end_frame(thread, thunk, SWZ_EVENT_UNWIND);
+	end_frame(thread, thunk);
 	if (swz_thread_is_paused() && slot)
 		swz_pause_goes_on(thread, slot);
 	return landing_unwinder->resume;

@@ -186,16 +186,34 @@ static void close_skipped_slowly(void *argument)
 	}
 }
 
+/* The latest frame; NULL: it had returned, and not in order, as those of
+ * another stack may. One that has no slot any more may also have been closed
+ * just now, by a signal handler, which has left another one as the latest. */
+static const struct swz_thunk *latest_frame(struct swz_thread *thread)
+{
+	for (;;) {
+		struct swz_thunk *top = thread->top;
+
+		if (top->slot)
+			return top;
+		if (__atomic_compare_exchange_n(&thread->top, &top, &swz_bottom,
+						false, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			return NULL;
+	}
+}
+
 void swz_close_skipped(struct swz_thread *thread, const uint64_t *slot,
 		       struct swz_thunk *until)
 {
 	struct skip skip = {thread, until, slot};
-	const struct swz_thunk *top = thread->top;
+	const struct swz_thunk *top;
 
 	swz_frames_cover(thread, slot); /* a signal handler left an unwinder */
-	if (!top->slot) /* returned, and not in order: of another stack */
-		thread->top = &swz_bottom;
-	else if (top == until || top->slot > slot)
+	top = latest_frame(thread);
+	if (!top)
+		return;
+	if (top == until || top->slot > slot)
 		return;
 	else if (!until && top == thread->cold->apart_top &&
 		 page_of(slot) == thread->cold->apart_page)

@@ -41,6 +41,46 @@ static void leave_returned(struct swz_thread *thread,
 	thread->expected = &thread->links[parent].first;
 }
 
+/* Whether it is the thread's first frame, which is none any more. */
+static bool take_first(struct swz_thread *thread, struct swz_thunk *thunk)
+{
+	if (thread->cold->first_frame != thunk || !swz_is_first_frame(thunk))
+		return false;
+	thread->cold->first_frame = NULL;
+	return true;
+}
+
+static uint64_t note_now(struct swz_thread *thread)
+{
+	uint64_t now = swz_now(thread);
+
+	thread->record->last_ticks = swz_ticks_of(thread, now);
+	return now;
+}
+
+static void note_processor_time(struct swz_thread *thread, bool is_first)
+{
+	if (!is_first) {
+		swz_processor_time_note_sometimes(thread->record,
+						  thread->record->last_ticks);
+		return;
+	}
+	swz_processor_time_note(thread->record);
+	swz_switches_take_now(thread);
+}
+
+void swz_leave_taken(struct swz_thread *thread, struct swz_thunk *thunk,
+		     enum swz_event_kind how)
+{
+	uint64_t now = note_now(thread);
+	bool is_first = take_first(thread, thunk);
+
+	thread->expected = &thread->links[thunk->node].next;
+	swz_leave(thread, thunk, now, how);
+	swz_thread_free_thunk(thread, thunk);
+	note_processor_time(thread, is_first);
+}
+
 void swz_leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 		     uint64_t *slot, enum swz_event_kind how)
 {
@@ -66,27 +106,17 @@ void swz_leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 	}
 	if (live && thread->top != thunk)
 		swz_make_latest(thread, thunk);
-	now = swz_now(thread);
-	thread->record->last_ticks = swz_ticks_of(thread, now);
+	now = note_now(thread);
 	thread->key = (uint64_t)thunk->parent << 32;
 	thread->expected = &thread->links[thunk->node].next;
 	if (!live)
 		return;
-	is_first = thread->cold->first_frame == thunk &&
-		   swz_is_first_frame(thunk);
-	if (is_first)
-		thread->cold->first_frame = NULL;
+	is_first = take_first(thread, thunk);
 	muted = thread->cold->muted_slot != NULL;
 	swz_leave(thread, thunk, now, how);
 	if (swz_capturing && how == SWZ_EVENT_RETURN && !muted)
 		swz_captured_return(thread, thunk, now, slot);
 	thread->top = thunk->link ? thunk->link : &swz_bottom;
 	swz_thread_free_thunk(thread, thunk);
-	if (is_first) {
-		swz_processor_time_note(thread->record);
-		swz_switches_take_now(thread);
-	} else {
-		swz_processor_time_note_sometimes(thread->record,
-						  thread->record->last_ticks);
-	}
+	note_processor_time(thread, is_first);
 }

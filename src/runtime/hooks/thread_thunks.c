@@ -243,12 +243,12 @@ static void free_gone(struct swz_thread *thread, struct swz_thunk *thunk)
 	swz_thread_free_thunk(thread, thunk);
 }
 
-/* Frees the thunks whose frames are gone without a word. Whatever was at the
+/* Marks the thunks whose frames are gone without a word. Whatever was at the
  * slot that is being entered is gone, although it holds a return address. */
-static void sweep(struct swz_thread *thread, const uint64_t *entering)
+static uint64_t find_gone(const struct swz_thread_cold *cold,
+			  const uint64_t *entering)
 {
-	struct swz_thread_cold *cold = thread->cold;
-	uint64_t start = swz_ticks(), found = 0;
+	uint64_t found = 0;
 
 	for (uint32_t b = 0; b < cold->block_count; b++) {
 		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
@@ -258,9 +258,58 @@ static void sweep(struct swz_thread *thread, const uint64_t *entering)
 		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
 			if (t[i].slot &&
 			    (!(alive >> i & 1) || t[i].slot == entering)) {
-				free_gone(thread, &t[i]);
+				t[i].slot = SWZ_SLOT_GONE;
 				found++;
 			}
+	}
+	return found;
+}
+
+static bool is_gone(const struct swz_thunk *frame)
+{
+	return frame && frame->slot == SWZ_SLOT_GONE;
+}
+
+/* Some may be among the latest frames: what an exception or a longjmp has left
+ * is there until the next call, and what a signal handler has been given may
+ * lie on it before. (Links may go in circles.) */
+static void unlink_gone(struct swz_thread *thread)
+{
+	uint64_t most = (uint64_t)thread->cold->block_count * SWZ_BLOCK_THUNKS;
+	struct swz_thunk *frame;
+
+	for (; is_gone(thread->top) && most; most--)
+		thread->top = thread->top->link ? thread->top->link
+						: &swz_bottom;
+	for (frame = thread->top; frame && frame != &swz_bottom && most;
+	     frame = frame->link, most--)
+		for (; swz_thread_owns(thread, frame) && is_gone(frame->link) &&
+		       most;
+		     most--)
+			frame->link = frame->link->link;
+}
+
+static void free_all_gone(struct swz_thread *thread)
+{
+	const struct swz_thread_cold *cold = thread->cold;
+
+	for (uint32_t b = 0; b < cold->block_count; b++) {
+		struct swz_thunk *t = swz_arena_block_thunks(cold->blocks[b]);
+
+		for (unsigned i = 0; i < SWZ_BLOCK_THUNKS; i++)
+			if (is_gone(&t[i]))
+				free_gone(thread, &t[i]);
+	}
+}
+
+static void sweep(struct swz_thread *thread, const uint64_t *entering)
+{
+	struct swz_thread_cold *cold = thread->cold;
+	uint64_t start = swz_ticks(), found = find_gone(cold, entering);
+
+	if (found) {
+		unlink_gone(thread);
+		free_all_gone(thread);
 	}
 	choose_sweep_shift(cold, found);
 	cold->suspended = 0;
