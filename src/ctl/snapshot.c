@@ -6,6 +6,7 @@
 #include "ctl/snapshot.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -60,21 +61,22 @@ static bool thread_lives(const struct copying *c, int32_t tid)
 	return access(path, F_OK) == 0;
 }
 
-/* What is open in a thread that lives lasts until now. */
+/* What is open in a thread that lives lasts until now. (The copy can be written
+ * only, so the record is read where it was copied from.) */
 static void prolong(struct copying *c, uint64_t offset)
 {
 	struct swz_thread_record record;
 	uint64_t at = offset + sizeof(struct swz_chunk);
 
 	if (c->error ||
-	    pread(c->to, &record, sizeof(record), (off_t)at) !=
+	    pread(c->profile->fd, &record, sizeof(record), (off_t)at) !=
 		    (ssize_t)sizeof(record) ||
 	    record.end_ticks || record.last_ticks >= c->until ||
 	    !thread_lives(c, record.tid))
 		return;
-	record.last_ticks = c->until;
-	if (pwrite(c->to, &record, sizeof(record), (off_t)at) !=
-	    (ssize_t)sizeof(record))
+	at += offsetof(struct swz_thread_record, last_ticks);
+	if (pwrite(c->to, &c->until, sizeof(c->until), (off_t)at) !=
+	    (ssize_t)sizeof(c->until))
 		c->error = errno ? errno : ENOSPC;
 }
 

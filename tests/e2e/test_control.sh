@@ -6,7 +6,7 @@
 CTL=$BUILD/bin/swizzle-ctl
 need python3
 need_built "$CTL"
-need_targets served marks
+need_targets served marks napping
 
 # By a name that no other process has.
 SERVED=$TMP/served.$$
@@ -206,6 +206,29 @@ assert_contains table 'all  half way'
 python3 "$TOP/tests/e2e/read_events.py" chrome chrome >events 2>err ||
 	fail "chrome: $(tail -n 1 err)"
 assert_contains events 'mark *: half way'
+
+it 'a snapshot has the time of a thread that waits, up to then'
+rm -f stop
+"$RUN" -q -o profile "$TARGETS/napping" "$TMP/stop" >native &
+pid=$!
+calls_began() { "$CTL" list $pid >list 2>/dev/null && "$DUMP" -q -f text profile | grep -q ' nap '; }
+wait_until calls_began
+"$CTL" snapshot first $pid
+sleep 0.5
+"$CTL" snapshot second $pid
+"$CTL" stop $pid
+sleep 0.5
+"$CTL" snapshot third $pid # when it was stopped
+: >stop
+wait $pid
+nap() { "$DUMP" -q --no-compensate -f text "$@" >naps && row naps incl nap; }
+assert_ge "$(nap --since first second)" 500000000 'ns of nap'
+sum=$(($(nap first) + $(nap --since first second)))
+assert_le "$sum" $(($(nap second) + 1000000)) 'ns of nap'
+assert_ge "$sum" $(($(nap second) - 1000000)) 'ns of nap'
+assert_ge "$(nap third)" "$(nap second)"
+rest=$(($(nap profile) - $(nap second)))
+assert_le "$(nap --since second profile)" $((rest + 1000000)) 'ns of nap, the rest'
 
 for mode in '' '--timing sampled' '-m trace --max-size 256M'; do
 	it "--since: what came after a snapshot ${mode:+with $mode}"
