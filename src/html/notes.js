@@ -96,6 +96,7 @@ function remarks(profile, description, threads) {
 			'sample hit took less than ' +
 			duration(description.boundNs) + '. “–”: calls that were ' +
 			'not counted.');
+		sampleLosses(description, description.cutStacks, say);
 		return list;
 	}
 	say(false, description.compensated ?
@@ -112,22 +113,23 @@ function remarks(profile, description, threads) {
 	return list;
 }
 
-function sampleRemarks(profile) {
-	const list = [];
-	const say = (bad, sentence) => list.push({bad, sentence});
-	const {samples, lostSamples, missedSamples, cutStacks, brokenStacks} =
-		profile;
-
+function sampleLosses({lostSamples, missedSamples}, cutStacks, say) {
 	if (lostSamples + missedSamples)
 		say(true, [[lostSamples, 'lost'], [missedSamples, 'not taken']]
 			.filter(([count]) => count).map(([count, how]) =>
 				`${plural(count, 'sample')} ${how}`).join(', ') +
 			'.');
-	if (cutStacks + brokenStacks)
-		say(true, `The stacks of ${plural(cutStacks + brokenStacks,
-			'sample')} are not whole: they begin below ` +
-			'“[unknown caller]”.');
-	say(false, `${plural(samples, 'sample')}, not calls: nothing was ` +
+	if (cutStacks)
+		say(true, `The stacks of ${plural(cutStacks, 'sample')} are ` +
+			'not whole: they begin below “[unknown caller]”.');
+}
+
+function sampleRemarks(profile) {
+	const list = [];
+	const say = (bad, sentence) => list.push({bad, sentence});
+
+	sampleLosses(profile, profile.cutStacks + profile.brokenStacks, say);
+	say(false, `${plural(profile.samples, 'sample')}, not calls: nothing was ` +
 		'patched. A share of n samples is right to about √n of them.');
 	say(false, profile.ofWaiting ? 'Times are those in which threads ran or ' +
 		'waited.' : 'Times are processor time: who waits is not sampled.');
@@ -205,7 +207,9 @@ class Notes {
 
 	// What goes beyond the limits that every profile has.
 	warnings() {
-		const {profiles} = this.app.model;
+		const {profiles, description} = this.app.model;
+		const joined = (description.lostSamples +
+			description.missedSamples > 0) + (description.cutStacks > 0);
 
 		return profiles.reduce((sum, p) => sum + (p.missingBytes > 0) +
 			(p.badChunks + p.droppedContexts > 0) +
@@ -215,7 +219,7 @@ class Notes {
 			(p.lostSamples + p.missedSamples > 0) +
 			(p.cutStacks + p.brokenStacks > 0) +
 			!p.clockKnown + p.sampled + !p.ended +
-			p.filtered + p.ring, 0) + this.app.model.threads.some(
+			p.filtered + p.ring, joined) + this.app.model.threads.some(
 			thread => thread.untraced || thread.shortCalls ||
 				thread.trace && thread.trace.missing ||
 				thread.cutValues || thread.cutBanded);

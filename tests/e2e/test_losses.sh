@@ -111,6 +111,22 @@ assert_contains out '"lost_samples":7,'
 assert_contains out 'Note: 7 samples were lost.'
 assert_eq 7 "$(about lost_samples running all)" sqlite
 
+it 'samples whose times are joined with counts'
+"$RUN" -q -o counts "$TARGETS/patient" 300 >/dev/null
+sample joined
+./lose joined 7 && ./lose counts 3 || abort 'nothing is lost'
+for format in text tree table callgrind json; do
+	"$DUMP" -q -f $format -o "$format" --times joined counts
+done
+for format in text tree; do
+	assert_matches $format '^# samples: [0-9]+, lost 7, missed '
+	assert_contains $format '# lost calls: 3'
+done
+assert_matches callgrind '^desc: samples: [0-9]+, lost 7, missed '
+assert_contains table 'Note: 7 samples were lost.'
+assert_contains json '"lost_samples":7,'
+assert_eq 7 "$(about lost_samples --times joined counts)" sqlite
+
 it 'a database says which calls of a trace it has'
 "$RUN" -q -m trace -o trace "$TARGETS/workers" >/dev/null
 assert_eq 'all calls' "$(about events trace)"

@@ -47,8 +47,11 @@ struct swz_section {
 	const struct swz_runs *runs; /* that the report is the mean of; NULL
 				      * where nothing is compared */
 	const char *thread_name;
-	/* Times are of another run (--times); NULL: of the same. */
+	/* Times are of another run (--times), of which these are the profiles;
+	 * NULL: of the same. */
 	const struct swz_joined *joined;
+	struct swz_profile *const *sampled;
+	size_t sampled_count;
 };
 
 enum swz_sort {

@@ -11,6 +11,7 @@
 #include "profile/file/ranks.h"
 #include "profile/file/writer.h"
 #include "profile/formats/json_value.h"
+#include "profile/formats/losses.h"
 #include "profile/formats/page_block.h"
 #include "profile/support/arith.h"
 #include "profile/support/memory.h"
@@ -147,13 +148,20 @@ static void put_header(struct swz_json *json, const struct swz_profile *profile)
 	swz_json_integer(json, "clockTicks", profile->clock_ticks);
 }
 
-/* What one sample stands for, and which functions' calls were not counted. */
+/* What one sample stands for, what is missing of the samples, and which
+ * functions' calls were not counted. */
 static void put_joined(struct swz_json *json, const struct swz_section *section)
 {
+	struct swz_section sampled = {.sampled = section->sampled,
+				      .sampled_count = section->sampled_count};
+	struct swz_losses losses = swz_losses_find(&sampled);
 	size_t i;
 
 	swz_json_ns(json, "boundNs", section->joined->bound_ns);
 	swz_json_integer(json, "samples", section->joined->samples);
+	swz_json_integer(json, "lostSamples", losses.lost_samples);
+	swz_json_integer(json, "missedSamples", losses.missed_samples);
+	swz_json_integer(json, "cutStacks", losses.cut_stacks);
 	swz_json_open(json, "uncounted", "[");
 	for (i = 0; i < section->report->function_capacity; i++)
 		if (section->report->functions[i].uncounted)

@@ -28,28 +28,35 @@ static void add_header(struct swz_losses *losses,
 	add(&losses->cut_stacks, header->broken_stacks);
 }
 
+static void add_profile(struct swz_losses *losses,
+			const struct swz_profile *profile)
+{
+	size_t i;
+
+	add_header(losses, &profile->header);
+	add(&losses->folded_calls, profile->folded_calls);
+	losses->damaged += swz_profile_damaged(profile);
+	losses->running += profile->written;
+	for (i = 0; i < profile->thread_count; i++) {
+		const struct swz_thread_record *record =
+			&profile->threads[i].record;
+
+		add(&losses->lost_events, record->untraced);
+		losses->without_switches += profile->header.flags &
+						    SWZ_FILE_SWITCHES &&
+					    !record->switches_from;
+	}
+}
+
 struct swz_losses swz_losses_find(const struct swz_section *section)
 {
 	struct swz_losses losses = {0};
-	size_t i, j;
+	size_t i;
 
-	for (i = 0; i < section->profile_count; i++) {
-		const struct swz_profile *profile = section->profiles[i];
-
-		add_header(&losses, &profile->header);
-		add(&losses.folded_calls, profile->folded_calls);
-		losses.damaged += swz_profile_damaged(profile);
-		losses.running += profile->written;
-		for (j = 0; j < profile->thread_count; j++) {
-			const struct swz_thread_record *record =
-				&profile->threads[j].record;
-
-			add(&losses.lost_events, record->untraced);
-			losses.without_switches += profile->header.flags &
-							   SWZ_FILE_SWITCHES &&
-						   !record->switches_from;
-		}
-	}
+	for (i = 0; i < section->profile_count; i++)
+		add_profile(&losses, section->profiles[i]);
+	for (i = 0; i < section->sampled_count; i++)
+		add_profile(&losses, section->sampled[i]);
 	return losses;
 }
 
@@ -65,7 +72,7 @@ void swz_put_loss_lines(FILE *stream, const struct swz_section *section,
 {
 	struct swz_losses losses = swz_losses_find(section);
 
-	if (section->report->samples)
+	if (section->report->samples || section->sampled_count)
 		fprintf(stream,
 			"%ssamples: %" PRIu64 ", lost %" PRIu64
 			", missed %" PRIu64 ", of these stacks cut %" PRIu64

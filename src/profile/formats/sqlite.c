@@ -37,6 +37,8 @@ struct base {
 	size_t used_count;
 	struct swz_profile **processes;
 	size_t process_count, process_capacity;
+	struct swz_profile *const *sampled; /* whose times these are */
+	size_t sampled_count;
 	size_t untraced_count;     /* processes that are no traces */
 	int64_t threads, contexts; /* rows that were written */
 	bool compensated, joined, waits;
@@ -283,6 +285,8 @@ void swz_sqlite_section(struct swz_writer *writer,
 	base->catalog = section->catalog;
 	base->compensated = section->compensated;
 	base->joined |= section->joined != NULL;
+	base->sampled = section->sampled;
+	base->sampled_count = section->sampled_count;
 	swz_report_merge(&base->totals, report);
 	base->totals.joined = report->joined;
 	base->totals.bound_ns = report->bound_ns;
@@ -451,7 +455,9 @@ static const char *about_events(const struct base *base)
 static void put_losses(struct base *base, struct swz_statement *about)
 {
 	struct swz_section all = {.profiles = base->processes,
-				  .profile_count = base->process_count};
+				  .profile_count = base->process_count,
+				  .sampled = base->sampled,
+				  .sampled_count = base->sampled_count};
 	struct swz_losses losses = swz_losses_find(&all);
 	const char *name;
 	uint64_t count;

@@ -181,6 +181,8 @@ static int write_joined(struct swz_dump_input *input,
 	section = swz_dump_new_section(input, 0, &counts, options);
 	section.profile_count = input->count;
 	section.joined = &joined;
+	section.sampled = samples->profiles;
+	section.sampled_count = samples->count;
 	section.compensated = false; /* nothing of these times was */
 	status = options->by != SWZ_BY_NOTHING
 			 ? write_by(input, &section, options)
