@@ -35,6 +35,9 @@ for part in $PARTS; do
 	dump calls "$part"
 	expected "$part.out" >want
 	[ -s want ] || fail 'the program says nothing'
+	# who of its two threads has to wait for the lock is up to the scheduler
+	[ "$part" = conditions ] &&
+		sed -i -E '/by pthread_(cond_wait|mutex_unlock):/d' "$part.arrows"
 	sort "$part.arrows" >got
 	assert_same want got
 	assert_empty "$part.err"
