@@ -132,9 +132,8 @@ class CallTree {
 			span(flags & EXCEPTIONAL ? 'call-result bad' : 'call-result',
 				this.before(' ', calls.text(call, 1))),
 			this.marked('call-out', '  ', calls.marked(call, 2)),
-			span('call-first', flags & FIRST ? `  ← first ${
-				calls.text(call, 1).startsWith('!') ? 'left' : 'returned'
-			} here` : ''),
+			span('call-first', flags & FIRST ?
+				'  ← ' + calls.text(call, 3) : ''),
 			span('call-note', flags & ORIGIN ?
 				'  ← ' + calls.text(call, 3) : ''),
 			span('call-first', flags & UNLIKE ? '  ← unlike the last that ' +

@@ -89,7 +89,7 @@ class Calls {
 				this.flags[open] |= flags;
 				this.texts[1][open] = skip();
 				this.texts[2][open] = skip();
-				if (flags & ORIGIN)
+				if (flags & (ORIGIN | FIRST))
 					this.texts[3][open] = skip();
 				if (flags & UNLIKE)
 					this.texts[4][open] = skip();

@@ -4,6 +4,7 @@
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
 need python3 g++
+need_targets changed
 
 cat >program.cc <<'END'
 #include <stdio.h>
@@ -159,6 +160,16 @@ look() { # WHAT PAGE TRUTH [MORE]...
 it 'shows what the program says of its calls'
 dump -f calls-html -o whole.html profile
 look whole whole.html profile.truth "$TMP/whole.png"
+
+it 'says where errors come from as -f calls does'
+capture "$RUN" -q -m trace -A 'adds@arg1/i32,retval/i32' \
+	-A 'plain@arg1/i32,retval/i32' -A 'main@retval/i32' -o errors "$TARGETS/changed"
+assert_status 0
+"$DUMP" -q -f calls errors >errors.calls
+assert_contains errors.calls '  <- first returned here, or by refuses.isra.0'
+assert_matches errors.calls '  <- first returned here$'
+"$DUMP" -q -f calls-html -o errors.html errors
+look errors errors.html errors.calls
 
 it 'shows the longest of too many'
 dump -f calls-html -n 300 -o cut.html large

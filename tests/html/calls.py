@@ -6,9 +6,11 @@ as a person does, and compares what they show with what the program said.
     calls.py cut PAGE TRUTH MOST
     calls.py index DIRECTORY TRUTH FUNCTION FILES [PICTURE]
     calls.py objects PAGE CALLS [PICTURE]
+    calls.py errors PAGE CALLS
 
-CALLS is what -f calls says of the same calls. TRUTH has a line for each call, in the order in which they began: how deep it was,
-the call, its result. Prints what is wrong; exits 1 then."""
+CALLS is what -f calls says of the same calls. TRUTH has a line for each call, in
+the order in which they began: how deep it was, the call, its result. Prints what
+is wrong; exits 1 then."""
 
 import os
 import re
@@ -267,10 +269,26 @@ def objects(page, text, picture=None):
         quiet(b)
 
 
+def errors(page, text):
+    """Where errors come from: the same in both."""
+    with open(text) as file:
+        wanted = [line.rstrip().split('  <- ')[1] for line in file
+                  if '  <- ' in line]
+    with browser.Browser() as b:
+        b.open(page, READY)
+        b.key('e', 'e')
+        got = b.eval("""[...document.querySelectorAll('#calls .row')].map(row =>
+            row.querySelector('.name').textContent.split('  ← ')[1])""")
+        equal(sorted(wanted), sorted(filter(None, got)), 'origins of errors')
+        quiet(b)
+
+
 if __name__ == '__main__':
     what, path, truth_path, *rest = sys.argv[1:]
     if what == 'whole':
         whole(path, truth_path, *rest)
+    elif what == 'errors':
+        errors(path, truth_path)
     elif what == 'objects':
         objects(path, truth_path, *rest)
     elif what == 'cut':

@@ -93,19 +93,15 @@ static void put_end(FILE *stream, const struct swz_calls_walk *w)
 
 static void put_origin(FILE *stream, const struct swz_calls_walk *w)
 {
-	char *line;
+	char *first, *line;
 
 	if (!w->has_error)
 		return;
-	if (w->origin) {
-		line = swz_print("  <- %s", w->origin);
-		swz_calls_put(stream, w->trace, SWZ_COLOUR_DIM, line);
-		free(line);
-		return;
-	}
-	line = swz_errors_first(w->end.text.text[0] == '!',
-				w->open[w->count - 1].hidden);
-	swz_calls_put(stream, w->trace, SWZ_COLOUR_WARM, line);
+	first = w->origin ? NULL : swz_calls_first(w);
+	line = swz_print("  <- %s", first ? first : w->origin);
+	swz_calls_put(stream, w->trace,
+		      first ? SWZ_COLOUR_WARM : SWZ_COLOUR_DIM, line);
+	free(first);
 	free(line);
 }
 

@@ -113,9 +113,11 @@ static void put_chain(struct following *f, struct chain *chain,
 		if (!i) {
 			char *first = swz_errors_first(chain->thrown,
 						       chain->hidden);
+			char *line = swz_print("  <- %s", first);
 
 			swz_calls_put(f->stream, f->trace, SWZ_COLOUR_WARM,
-				      first);
+				      line);
+			free(line);
 			free(first);
 		}
 		putc('\n', f->stream);

@@ -65,11 +65,11 @@ bool swz_errors_hidden(const struct swz_call_end *end, const char *name)
 char *swz_errors_first(bool thrown, const char *hidden)
 {
 	if (thrown)
-		return swz_duplicate("  <- first left here");
+		return swz_duplicate("first left here");
 	if (!hidden)
-		return swz_duplicate("  <- first returned here");
-	return swz_print("  <- first returned here, or by %s, whose result is "
-			 "not recorded",
+		return swz_duplicate("first returned here");
+	return swz_print("first returned here, or by %s, whose result is not "
+			 "recorded",
 			 hidden);
 }
 

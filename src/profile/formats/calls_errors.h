@@ -35,7 +35,7 @@ bool swz_errors_is_changed(const char *name);
  * to return an error. */
 bool swz_errors_hidden(const struct swz_call_end *end, const char *name);
 
-/* "  <- first returned here"; HIDDEN: the last function that the call called
+/* "first returned here"; HIDDEN: the last function that the call called
  * and that hid its result; NULL: none did. To be freed. */
 char *swz_errors_first(bool thrown, const char *hidden);
 

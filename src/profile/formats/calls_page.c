@@ -181,6 +181,15 @@ static void begin_call(struct swz_calls_sink *sink, struct swz_calls_walk *w)
 	put_marked(page->block, arguments_of(w));
 }
 
+static void put_first(struct swz_page_block *block,
+		      const struct swz_calls_walk *w)
+{
+	char *text = swz_calls_first(w);
+
+	swz_page_block_text(block, text);
+	free(text);
+}
+
 static void end_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 		     const struct swz_event *event)
 {
@@ -209,6 +218,8 @@ static void end_call(struct swz_calls_sink *sink, struct swz_calls_walk *w,
 	put_marked(page->block, w->end.out.text);
 	if (flags & SWZ_PAGE_ORIGIN)
 		swz_page_block_text(page->block, w->origin);
+	if (flags & SWZ_PAGE_FIRST)
+		put_first(page->block, w);
 	if (flags & SWZ_PAGE_UNLIKE)
 		swz_page_block_text(page->block, w->end.unlike.text);
 	if (inside)

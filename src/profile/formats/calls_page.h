@@ -21,7 +21,7 @@
 
 enum {
 	SWZ_PAGE_EXCEPTIONAL = 1,
-	SWZ_PAGE_FIRST = 2,  /* the error is new */
+	SWZ_PAGE_FIRST = 2,  /* the error is new; the text says so */
 	SWZ_PAGE_ORIGIN = 4, /* it is not; the text says whose it was */
 	SWZ_PAGE_INSIDE = 8, /* calls were left out */
 	SWZ_PAGE_UNLIKE = 32 /* how the object differs from that of the last

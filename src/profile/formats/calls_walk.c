@@ -10,6 +10,12 @@
 
 #include "profile/support/memory.h"
 
+char *swz_calls_first(const struct swz_calls_walk *w)
+{
+	return swz_errors_first(w->end.text.text[0] == '!',
+				w->open[w->count - 1].hidden);
+}
+
 char *swz_calls_woken(struct swz_calls_walk *w, uint64_t until, uint64_t *ticks)
 {
 	const struct swz_flow *flow;

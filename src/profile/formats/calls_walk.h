@@ -53,6 +53,10 @@ struct swz_calls_sink {
 /* Tells SINK of all threads that are asked for. */
 void swz_calls_walk(struct swz_trace *trace, struct swz_calls_sink *sink);
 
+/* Of the end of an error that no other call returned first: see
+ * swz_errors_first(). To be freed. */
+char *swz_calls_first(const struct swz_calls_walk *w);
+
 /* What woke the thread, up to UNTIL (ticks): "woken by write in app 4711 at
  * 0.000123", to be freed; *TICKS: when. NULL: nothing more did. */
 char *swz_calls_woken(struct swz_calls_walk *w, uint64_t until,
