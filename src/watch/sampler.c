@@ -304,7 +304,7 @@ int swz_sampler_attach(const struct swz_run *run,
 	if (refused) {
 		say("swizzle: %s\n", refused);
 		free(refused);
-		return 2;
+		return SWZ_CANNOT_RUN;
 	}
 	sigemptyset(&ending);
 	sigaddset(&ending, SIGINT);

@@ -156,8 +156,9 @@ if truncate -s 1T part 2>/dev/null; then
 	assert_status 0
 	assert_contains err 'truncated'
 	cp out holed
+	assert_contains holed '# damaged profiles: 1'
 	"$DUMP" -f text profile >out
-	assert_same out holed
+	assert_same out <(sed '/^# damaged profiles: 1$/d' holed)
 fi
 
 it 'pages of zeros'

@@ -439,7 +439,7 @@ if [ "$(id -u)" -eq 0 ] && nobody_executes "$RUN" "$TARGETS/shares" && [ "${ENGI
 	sleep 100 &
 	pid=$!
 	capture setpriv --reuid 65534 --regid 65534 --clear-groups "$RUN" -m sample -p $pid
-	assert_status 2
+	assert_status 126
 	assert_contains err "swizzle: -p $pid: the process belongs to another user"
 	kill $pid
 	wait $pid 2>/dev/null
@@ -471,7 +471,7 @@ for wrong in soon 0 1.2.3s . 5x -1s 2y 40000h; do
 	refuses 2 'is not a time' -m sample -p $$ --for=$wrong
 done
 refuses 2 'either a process or a program' -m sample -p $$ touch started
-refuses 2 'there is no such process' -m sample -p 4194303
+refuses 126 'there is no such process' -m sample -p 4194303
 python3 -c '
 import os, time
 child = os.fork()
@@ -484,7 +484,7 @@ for ((i = 0; i < 400; i++)); do
 	! grep -qs '^State:.Z' "/proc/$(cat zombie 2>/dev/null)/status" || break
 	sleep 0.02
 done
-refuses 2 'the process has ended' -m sample -p "$(cat zombie)"
+refuses 126 'the process has ended' -m sample -p "$(cat zombie)"
 kill $pid
 refuses 2 'no program given' -m sample
 cp "$TARGETS/shares" ./i386
@@ -496,9 +496,9 @@ END
 	./of32bits &
 	pid=$!
 	if wait_until grep -q of32bits /proc/$pid/comm; then
-		refuses 2 'runs a 32-bit program, which cannot be profiled' -m sample -p $pid
+		refuses 126 'runs a 32-bit program, which cannot be profiled' -m sample -p $pid
 		capture "$BUILD/bin/swizzle-top" -b -n 1 -p $pid
-		assert_status 2
+		assert_status 126
 	fi
 	kill $pid
 	wait $pid 2>/dev/null

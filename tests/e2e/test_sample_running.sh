@@ -287,10 +287,10 @@ begin ./first_ends
 go
 wait_until grep -q '^State:.Z' /proc/$pid/status
 capture "$RUN" -m sample -p $pid --for 1s -o refused
-assert_status 2
+assert_status 126
 assert_matches err "^swizzle: -p $pid: the first thread of the process has ended"
 capture "$TOP_TOOL" -b -n 1 -p $pid
-assert_status 2
+assert_status 126
 kill $pid
 wait $pid 2>/dev/null
 

@@ -33,6 +33,14 @@ class Error(Exception):
     pass
 
 
+class Left(Error):
+    """The page was left for another one while it was asked."""
+
+
+LEFT = ('navigated', 'context was destroyed', 'Cannot find context',
+        'Promise was collected')
+
+
 class Browser:
     """One browser with one page. What it complains of is in `complaints`,
     what it asked for in `requests`."""
@@ -135,7 +143,9 @@ class Browser:
                 break
             self.note(answer)
         if 'error' in answer:
-            raise Error('%s: %s' % (method, answer['error'].get('message')))
+            message = answer['error'].get('message', '')
+            raise (Left if any(left in message for left in LEFT) else Error)(
+                '%s: %s' % (method, message))
         return answer['result']
 
     def receive(self):
@@ -210,13 +220,27 @@ class Browser:
     def wait(self, expression):
         """Until something holds."""
         limit = time.monotonic() + TIMEOUT
-        while not self.eval('Boolean(%s)' % expression):
+        while not self.holds(expression):
             if time.monotonic() > limit:
                 raise Error('never: ' + expression)
             time.sleep(0.02)
 
+    def holds(self, expression):
+        try:
+            return self.eval('Boolean(%s)' % expression)
+        except Left:
+            return False
+
     def settle(self):
-        """Until what was asked for has been drawn."""
+        """Until what was asked for has been drawn, on another page if a link
+        was clicked on."""
+        try:
+            self.settle_here()
+        except Left:
+            self.wait("document.readyState === 'complete'")
+            self.settle_here()
+
+    def settle_here(self):
         frames = ('new Promise(done => requestAnimationFrame(() =>'
                   ' requestAnimationFrame(() => setTimeout(done, 0))))')
         self.eval(frames)
