@@ -12,8 +12,8 @@
 void swz_leave_frame(struct swz_thread *thread, struct swz_thunk *thunk,
 		     uint64_t *slot, enum swz_event_kind how);
 
-/* The same of one that was the latest, all the thread's own, and is no more: who
- * calls has moved `top` on, and made its slot NULL. */
+/* The same of one that was the latest, all the thread's own, and is no more:
+ * who calls has moved `top` on, and made its slot NULL. */
 void swz_leave_taken(struct swz_thread *thread, struct swz_thunk *thunk,
 		     enum swz_event_kind how);
 
