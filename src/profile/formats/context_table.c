@@ -5,6 +5,7 @@
  * it is how much they differ. */
 
 #include "profile/formats/context_rows.h"
+#include "profile/support/arith.h"
 
 /* The columns are as wide as the report's figures need: what is there of a
  * function in several contexts is not more. */
@@ -55,8 +56,8 @@ void swz_write_tree(FILE *stream, const struct swz_section *section,
 	if (section->old)
 		compare(&table);
 	if (options->percent_limit > 0)
-		table.least = (uint64_t)(options->percent_limit / 100.0 *
-					 (double)table.total);
+		table.least = (uint64_t)swz_least_share(options->percent_limit,
+							table.total);
 	if (options->style) {
 		swz_cells_begin(&cells, stream, options->style, table.total,
 				most_calls(section), swz_counted(section));

@@ -79,8 +79,7 @@ struct swz_graph_choice swz_graph_choose(
 	int64_t least = least_of(&choice, options->rows);
 	size_t i;
 
-	choice.least_ns = (int64_t)(choice.percent / 100 *
-				    (double)choice.total_ns);
+	choice.least_ns = swz_least_share(choice.percent, choice.total_ns);
 	choice.shown = swz_allocate(report->function_capacity,
 				    sizeof(*choice.shown));
 	for (i = 0; i < report->function_capacity; i++) {

@@ -5,6 +5,7 @@
  * forged: a sum that does not fit becomes the largest value, never a small or
  * negative one, and no operation here is undefined. */
 
+#include <math.h>
 #include <stdint.h>
 
 static inline int64_t swz_add(int64_t a, int64_t b)
@@ -52,6 +53,16 @@ static inline int64_t swz_call_cost(uint64_t count, uint64_t cost)
 
 	product = product / 1024 + (product % 1024 >= 512);
 	return product > INT64_MAX ? INT64_MAX : (int64_t)product;
+}
+
+/* The least that is PERCENT of TOTAL, or more; 0 of a negative total. */
+static inline int64_t swz_least_share(double percent, int64_t total)
+{
+	double share = percent * (double)total / 100;
+
+	if (!(share > 0))
+		return 0;
+	return share < 0x1p63 ? (int64_t)ceil(share) : INT64_MAX;
 }
 
 #endif
