@@ -284,7 +284,7 @@ $(B)/obj/offline/src/html/page.o $(B)/obj/asan/src/html/page.o: $(B)/html/tail
 TOP_PURE := $(addprefix src/top/,columns.c live.c neighbour_rows.c neighbours.c \
 		page.c page_figures.c page_rows.c) src/watch/proc_task.c
 # What stops and changes another process: tests are that process, or its parent.
-CONTROL_PURE := $(addprefix src/control/,interrupted.c safe_place.c site_pages.c \
+CONTROL_PURE := $(addprefix src/control/,interrupted.c our_code.c safe_place.c site_pages.c \
 		sites.c stop.c target.c urgent.c) src/watch/clock.c src/watch/interrupted_call.c
 UNIT_PARTS := $(UNIT_HELP) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC) \
 	      $(OPTIONS_SRC) $(IMAGE_SRC) $(UNWIND_SRC) $(NAMES_SRC) $(WATCH_PURE) $(TOP_PURE) \

@@ -38,18 +38,19 @@ struct swz_control_code *swz_our_code_read(const struct swz_attached *a)
 }
 
 struct look {
+	const struct swz_attached *attached;
 	const struct swz_control_code *code;
 	uint32_t count;
 	bool found;
 };
 
-static bool look_at(void *context, uint64_t word)
+/* Of what a handler has interrupted the library's C code counts, too: it leads
+ * back to a hook. */
+static bool look_at(void *context, uint64_t address)
 {
 	struct look *look = context;
 
-	for (uint32_t i = 0; i < look->count; i++)
-		if (word >= look->code[i].start && word < look->code[i].end)
-			look->found = true;
+	look->found = is_ours(look->attached, look->code, look->count, address);
 	return !look->found;
 }
 
@@ -57,7 +58,7 @@ bool swz_is_in_us(const struct swz_attached *a,
 		  const struct swz_control_code *code,
 		  const struct swz_stopped *thread)
 {
-	struct look look = {code, a->control.code_count, false};
+	struct look look = {a, code, a->control.code_count, false};
 
 	if (is_ours(a, code, a->control.code_count, thread->registers.rip))
 		return true;

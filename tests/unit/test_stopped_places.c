@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "control/interrupted.h"
+#include "control/our_code.h"
 #include "control/safe_place.h"
 #include "tests/unit/run_suite.h"
 #include "watch/interrupted_call.h"
@@ -241,6 +242,33 @@ START_TEST(finds_nothing_where_no_signal_came)
 }
 END_TEST
 
+/* It goes on in the library when the handler returns, whatever that does now.
+ */
+START_TEST(who_has_interrupted_the_library_is_in_it)
+{
+	const struct swz_control_code none = {0, 0};
+	struct swz_attached attached = {.problem = ""};
+	struct swz_stopped thread = {.stopped = true};
+	uint64_t place = (uintptr_t)&place_of_the_fault;
+
+	lead_to(in_a_handler_amid_us);
+	attached.target = target;
+	thread.registers = registers;
+	thread.registers.rip = swz_target_symbol(&target, "qsort");
+	ck_assert(!swz_is_in_us(&attached, &none, &thread));
+	for (size_t i = 0; i < target.mapping_count; i++) {
+		struct swz_target_mapping *m = &target.mappings[i];
+
+		if (place < m->start || place >= m->end)
+			continue;
+		free(m->path);
+		m->path = strdup("/lib/libswizzle.so.0");
+	}
+	ck_assert(swz_is_in_us(&attached, &none, &thread));
+	end();
+}
+END_TEST
+
 /* ------------------------------------------------------------ system calls */
 
 START_TEST(what_the_stop_has_interrupted_is_made_again)
@@ -307,6 +335,7 @@ int main(void)
 	tcase_add_test(all, finds_what_a_signal_has_interrupted);
 	tcase_add_test(all, finds_it_when_the_handler_has_returned);
 	tcase_add_test(all, finds_nothing_where_no_signal_came);
+	tcase_add_test(all, who_has_interrupted_the_library_is_in_it);
 	tcase_add_test(all, what_the_stop_has_interrupted_is_made_again);
 	tcase_add_test(all, a_close_that_was_interrupted_is_not_made_again);
 	suite_add_tcase(suite, all);
