@@ -134,7 +134,7 @@ class CallView extends CallTree {
 		return [make('h3', {}, about.number ? `Call ${about.number}` : 'Calls'),
 			...lines.map(line => make('p', {}, line)),
 			make('p', {class: 'dim'}, 'A click on a call shows it here. ' +
-				'Times are raw, with what the hooks took.')];
+				'Times are raw, with the cost of the hooks.')];
 	}
 
 	// The object of a method: its fields, and which of them the call has changed.

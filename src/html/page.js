@@ -195,7 +195,7 @@ class App {
 				[`, after ${duration(hooks)} of hooks`,
 					`, without the ${grouped(hooks)} ns that the ` +
 					'hooks took'] :
-				[', with hooks', ', with what the hooks took'];
+				[', with hooks', ', with the cost of the hooks'];
 
 		$('total').textContent = duration(model.total) +
 			(!model.holdsSamples ? '' : model.profiles.some(profile =>
@@ -500,7 +500,7 @@ class App {
 			duration(to - from) + (this.model.description.compensated ?
 			' with hooks' : '');
 		$('range').title = `${grouped(from)} to ${grouped(to)} ns` +
-			', with what the hooks took';
+			', with the cost of the hooks';
 	}
 
 	foldLanes() {

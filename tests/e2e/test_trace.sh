@@ -249,7 +249,7 @@ for format in chrome speedscope perfetto; do
 	assert_matches events.calls '  1  \[not traced\]$'
 	# (a speedscope file has no place for it)
 	[ $format = speedscope ] || assert_matches events.calls '^ended by trace full: [1-9]'
-	assert_contains events 'raw times, with what the hooks took'
+	assert_contains events 'raw times, with the cost of the hooks'
 done
 for format in tree folded pprof json speedscope html; do
 	capture "$DUMP" -f $format --from 0 -o part profile

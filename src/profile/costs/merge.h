@@ -64,7 +64,7 @@ struct swz_merge_thread {
 	size_t count, capacity;
 	struct swz_map index; /* of nodes */
 	uint32_t last;        /* node that was found */
-	int64_t raw_ns;       /* with what the hooks took */
+	int64_t raw_ns;       /* with the cost of the hooks */
 	int64_t processor_ns;
 	bool processor_known;
 };

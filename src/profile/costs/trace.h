@@ -18,7 +18,7 @@
 #include "profile/costs/view.h"
 
 /* What the writers say of their times. */
-#define SWZ_RAW_TIMES "raw times, with what the hooks took"
+#define SWZ_RAW_TIMES "raw times, with the cost of the hooks"
 
 struct swz_calls_options;
 struct swz_rings_options;

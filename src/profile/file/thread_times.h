@@ -8,7 +8,7 @@
 
 #include "profile/file/reader.h"
 
-/* All in ns, with what the hooks took. */
+/* All in ns, with the cost of the hooks. */
 struct swz_thread_times {
 	int64_t wall_ns;      /* from its start to its last moment */
 	bool known;           /* the processor time; otherwise all below is 0 */

@@ -413,10 +413,10 @@ static void put_rest(struct table *table)
 	if (has_columns(table))
 		return;
 	if (table->rows.has_times && !table->by->section->report->samples)
-		fputs("Wall, cpu and waiting are with what the hooks took.\n",
+		fputs("Wall, cpu and waiting include the cost of the hooks.\n",
 		      stream);
 	else if (table->rows.shows_waiting)
-		fputs("Waiting: what of incl was in calls that wait.\n",
+		fputs("Waiting: the part of incl in calls that wait.\n",
 		      stream);
 	if (table->unknown)
 		fputs("?: either cpu or waiting, after the last reading.\n",

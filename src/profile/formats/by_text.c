@@ -29,7 +29,7 @@ static void put_times_heading(FILE *stream, bool samples)
 {
 	if (samples)
 		return;
-	fputs("# wall, processor, waiting: with what the hooks took; ?: not "
+	fputs("# wall, processor, waiting: with the cost of the hooks; ?: not "
 	      "known which of the two, after the last reading\n",
 	      stream);
 }

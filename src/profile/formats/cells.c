@@ -378,7 +378,8 @@ void swz_put_change_titles(struct swz_cells *cells)
 	char title[24];
 
 	snprintf(title, sizeof(title), "%s diff", cells->counted);
-	cells->count = at_least(cells->count, "s diff");
+	/* One of the four columns that put() adds below is a space. */
+	cells->count = at_least(cells->count, title + 3);
 	swz_put_time_title(cells, "self");
 	swz_put_time_title(cells, "was");
 	put(cells, SWZ_COLOUR_BOLD, "diff", cells->time + 3);

@@ -238,8 +238,8 @@ static void put_total(FILE *stream, const struct swz_section *section)
 		fprintf(stream, " (%+.2f%%)",
 			100 * ((double)new - (double)old) / (double)old);
 	if (!total.noise.known) {
-		fputs("; the noise is unknown, for which it takes several runs "
-		      "of each: --diff OLD... -- NEW...\n",
+		fputs("; the noise is unknown: compare several runs of each, "
+		      "--diff OLD... -- NEW...\n",
 		      stream);
 		return;
 	}

@@ -353,7 +353,7 @@ void swz_write_info(FILE *stream, struct swz_profile *profile)
 			swz_profile_ranked_processes(profile));
 	fputs("duration: ", stream);
 	put_seconds(stream, duration);
-	fputs(is_sampled(profile) ? " s\n" : " s, with what the hooks took\n",
+	fputs(is_sampled(profile) ? " s\n" : " s, with the cost of the hooks\n",
 	      stream);
 	if (is_sampled(profile))
 		put_sampling(stream, header);

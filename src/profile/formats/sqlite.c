@@ -478,13 +478,14 @@ static void put_about(struct base *base)
 	put_note(about, "counts", totals->samples ? "samples" : "calls");
 	put_note(about, "times",
 		 base->joined || totals->samples ? "by samples"
-		 : !base->compensated ? "wall clock, with what the hooks took"
+		 : !base->compensated ? "wall clock, with the cost of the hooks"
 				      : "wall clock, without the hooks");
 	put_note(about, "timed",
 		 totals->sampled ? "some calls: times are estimates"
 				 : "all calls");
 	put_note(about, "events", about_events(base));
-	put_note(about, "event_times", "wall clock, with what the hooks took");
+	put_note(about, "event_times",
+		 "wall clock, with the cost of the hooks");
 	put_note(about, "waits",
 		 base->waits ? "recorded"
 			     : "none: not recorded (swizzle-run -m trace "

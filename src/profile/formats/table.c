@@ -197,10 +197,10 @@ static void write_table(FILE *stream, const struct swz_section *section,
 	put_rows(&table, rows, shown);
 	put_rest(stream, section, rows, shown, count);
 	if (table.waiting)
-		fprintf(stream, "Waiting: what of incl %s.\n",
+		fprintf(stream, "Waiting: the part of incl in %s.\n",
 			section->report->knows_switches
-				? "the thread did not run"
-				: "was in calls that wait");
+				? "which the thread did not run"
+				: "calls that wait");
 	put_unwound(stream, style, rows, shown);
 	swz_put_marks(stream, section, "", MOST_MARKS);
 	put_hint(stream, section, options, rows, shown);

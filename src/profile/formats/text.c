@@ -137,9 +137,10 @@ void swz_put_waiting_note(FILE *stream, const struct swz_report *report)
 {
 	if (report->knows_waiting)
 		fprintf(stream,
-			"# self-wait, incl-wait: what of self and incl %s\n",
-			report->knows_switches ? "the thread did not run"
-					       : "was in calls that wait");
+			"# self-wait, incl-wait: the parts of self and incl in "
+			"%s\n",
+			report->knows_switches ? "which the thread did not run"
+					       : "calls that wait");
 	if (report->missing_switches)
 		fprintf(stream,
 			"# that is too little: %" PRIu64

@@ -238,7 +238,7 @@ static void check_compensation(const struct swz_dump_input *input,
 		    profile->header.flags & SWZ_FILE_SAMPLES)
 			continue;
 		swz_dump_complain("%s: a sum (--merge-into) has its times "
-				  "without what the hooks took, so "
+				  "without the cost of the hooks, so "
 				  "--no-compensate cannot be applied. Name "
 				  "the profiles that it is of",
 				  profile->name);
