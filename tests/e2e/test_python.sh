@@ -121,6 +121,12 @@ for python in "${PYTHONS[@]}"; do
 		fail 'generator is not below generating'
 	grep -Eq '^clone3?[^;]*;.*;Thread._bootstrap;.*;in_thread;timed;.*;größe;busy;spin' stacks ||
 		fail 'no thread'
+	it 'callers of a recursion: no lines without time and samples'
+	"$DUMP" -q -f tree -F through_c -o - profile >callers
+	assert_matches callers '^ *[0-9]+ .*  timed  script.py$'
+	assert_eq 0 "$(awk '/^# callees/ { exit }
+		/^ *[0-9]/ && !$1 && !$2 && !$3' callers | wc -l)" 'lines without anything'
+
 	it '--script: the functions of scripts alone, with the time of the C that they call'
 	assert_script_alone '^(python|lib|ld-|\\[vdso)'
 	assert_eq "$(row Thing.method 3)" "$(awk -F , '$7 == "Thing.method" { print $3 }' only)" 'inclusive time'
@@ -135,6 +141,15 @@ it 'the same names embedded, and by other formats'
 assert_matches profile.callgrind 'spin'
 "$DUMP" -q -f json -o - profile >profile.json
 grep -q 'größe' profile.json || fail 'no größe in json'
+
+it 'the table of --script: what it says of C, and a next command that keeps to scripts'
+"$DUMP" -f table --script profile >out 2>err
+assert_matches out '^Note: [0-9,]+ samples? of (a function|functions) that (is|are) not shown counts? at the caller[.]$'
+assert_matches out ' -f tree -F spin --script profile$'
+next=$(sed -n 's/^Who calls it.*: swizzle-dump //p' out)
+# shellcheck disable=SC2086
+"$DUMP" -q $next >tree
+assert_matches tree '^# callers of spin$'
 
 it '--script of a profile without scripts'
 "$RUN" -q -o counts "$TARGETS/calls" >/dev/null

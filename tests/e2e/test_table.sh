@@ -160,6 +160,14 @@ assert_matches out '^All of it in a browser: +swizzle-dump -f html profile$'
 assert_ge "$(grep -c ', thread [0-9]' out)" 5 parts
 assert_not_contains out 'Who calls it'
 
+it 'the first row is what the next command shows, with quotes where a shell needs them'
+"$DUMP" -f table -F 'shop::price*' profile >out
+next=$(sed -n 's/^Who calls it.*: //p' out)
+assert_eq "swizzle-dump -f tree -F 'shop::price(int)' profile" "$next"
+eval "\"\$DUMP\" -q ${next#swizzle-dump }" >tree
+assert_matches tree '^# callers of shop::price\(int\)$'
+assert_matches tree '^ *100 .*  shop::round  workers$'
+
 it 'what is missing stands above the rows, and only that'
 "$DUMP" -f table profile >out
 assert_not_contains out Note:

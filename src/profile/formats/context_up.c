@@ -120,6 +120,15 @@ struct level {
 	size_t at;
 };
 
+/* Samples above a recursion count once, in the outermost call. The way through
+ * the others has nothing to show: no time and, as nobody counted, no calls. */
+static bool is_empty(const struct swz_costs_diff *costs)
+{
+	return !costs->new.calls && !costs->new.self_ns &&
+	       !costs->new.inclusive_ns && !costs->old.calls &&
+	       !costs->old.self_ns && !costs->old.inclusive_ns;
+}
+
 static bool is_below_limit(const struct swz_context_table *table,
 			   const struct group *group)
 {
@@ -149,7 +158,8 @@ static void put_above(const struct swz_context_table *table,
 			continue;
 		}
 		group = &level->groups[level->at++];
-		if (depth && is_below_limit(table, group))
+		if (depth &&
+		    (is_below_limit(table, group) || is_empty(&group->costs)))
 			continue;
 		swz_context_put_row(table, &group->costs, (uint32_t)depth,
 				    group->function, false);

@@ -237,10 +237,14 @@ static void put_losses(FILE *stream, const struct swz_style *style,
 		 "cut: the outermost callers are missing");
 	put_loss(stream, losses.folded_calls, "call has", "calls have",
 		 "no exact caller (--max-memory)");
-	put_loss(stream, report->not_shown,
-		 report->samples ? "sample is" : "call is",
-		 report->samples ? "samples are" : "calls are",
-		 "not shown; the time is the caller's");
+	if (report->samples)
+		put_loss(stream, report->not_shown,
+			 "sample of a function that is not shown counts",
+			 "samples of functions that are not shown count",
+			 "at the caller");
+	else
+		put_loss(stream, report->not_shown, "call is", "calls are",
+			 "not shown; the time is the caller's");
 	put_loss(stream, report->folded_recursion, "recursive call is",
 		 "recursive calls are",
 		 "folded into earlier ones (--recursion)");

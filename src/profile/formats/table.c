@@ -141,21 +141,37 @@ static void put_unwound(FILE *stream, const struct swz_style *style,
 		fputs(".\n", stream);
 }
 
-/* A name that can be typed as it is. */
-static bool is_plain(const char *name)
+/* The longest name that is proposed: the command has to stay one line. */
+enum { LONGEST_EXAMPLE = 60 };
+
+/* As an argument of -F in a shell: NAME, in quotes where it needs them. False:
+ * it is too long, or it means something else as a pattern or in quotes. */
+static bool quote_name(char *quoted, size_t size, const char *name)
 {
-	return strlen(name) <= 40 &&
-	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
-				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:")];
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_:.@%+,/";
+	const char *quote = name[strspn(name, plain)] ? "'" : "";
+
+	if (strlen(name) > LONGEST_EXAMPLE || !name[0] || name[0] == '!' ||
+	    name[0] == '-' || strpbrk(name, "*?[\\'"))
+		return false;
+	for (const char *c = name; *c; c++)
+		if ((unsigned char)*c < ' ' || (unsigned char)*c >= 127)
+			return false;
+	snprintf(quoted, size, "%s%s%s", quote, name, quote);
+	return true;
 }
 
-static const char *example(const struct swz_row *rows, size_t count)
+/* The first row's function, or the next one whose name can be typed. */
+static const char *example(char *quoted, size_t size,
+			   const struct swz_row *rows, size_t count)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (rows[i].costs->calls && is_plain(rows[i].function->name))
-			return rows[i].function->name;
+		if (quote_name(quoted, size, rows[i].function->name))
+			return quoted;
 	return "NAME";
 }
 
@@ -163,12 +179,15 @@ static void put_hint(FILE *stream, const struct swz_section *section,
 		     const struct swz_table_options *options,
 		     const struct swz_row *rows, size_t count)
 {
+	char quoted[LONGEST_EXAMPLE + 3];
+
 	if (!options->inputs || section->thread)
 		return;
 	fprintf(stream,
 		"Who calls it, what it calls: swizzle-dump -f tree -F %s%s\n"
 		"All of it in a browser:      swizzle-dump -f html%s\n",
-		example(rows, count), options->inputs, options->inputs);
+		example(quoted, sizeof(quoted), rows, count), options->inputs,
+		options->inputs);
 }
 
 static void write_table(FILE *stream, const struct swz_section *section,

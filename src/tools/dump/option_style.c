@@ -6,13 +6,14 @@
 #include "profile/support/memory.h"
 #include "tools/dump/target.h"
 
-/* Words that a shell takes as they are, each with a space before it. */
-static char *join_inputs(char **arguments, size_t count)
+/* Words that a shell takes as they are, each with a space before it. FIRST: an
+ * option that they need. */
+static char *join_inputs(const char *first, char **arguments, size_t count)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_./+,:@%=-";
-	char *joined = swz_duplicate("");
+	char *joined = swz_duplicate(first);
 	size_t i;
 
 	for (i = 0; i < count; i++) {
@@ -20,7 +21,7 @@ static char *join_inputs(char **arguments, size_t count)
 		char *longer;
 
 		if (!word[0] || word[strspn(word, plain)] ||
-		    strlen(joined) + strlen(word) > 30)
+		    strlen(joined) + strlen(word) > strlen(first) + 30)
 			word = "...";
 		longer = swz_print("%s %s", joined, word);
 		free(joined);
@@ -54,5 +55,6 @@ void swz_dump_set_style(struct swz_dump_options *options)
 	options->calls.style = &options->style;
 	if (!options->quiet && !options->old)
 		options->table.inputs = options->inputs = join_inputs(
+			options->view.script ? " --script" : "",
 			options->arguments, options->argument_count);
 }
