@@ -254,16 +254,6 @@ static char *name_cell(const struct swz_row *row, unsigned int width, bool utf8)
 	return text;
 }
 
-static char *command_cell(const struct swz_row *row, unsigned int width,
-			  bool utf8)
-{
-	char *whole = swz_printable(row->name, utf8);
-	char *cut = swz_cut_end(whole, width, utf8);
-
-	free(whole);
-	return cut;
-}
-
 char *swz_cell(const struct swz_page *page, const struct swz_live *live,
 	       const struct swz_row *row, const struct swz_column *column,
 	       bool utf8, enum swz_colour *colour)
@@ -306,7 +296,7 @@ char *swz_cell(const struct swz_page *page, const struct swz_live *live,
 		if (row->heading)
 			*colour = SWZ_COLOUR_BOLD;
 		return page->kind == SWZ_PAGE_PROCESSES
-			       ? command_cell(row, column->width, utf8)
+			       ? swz_cut_command(row->name, column->width, utf8)
 			       : name_cell(row, column->width, utf8);
 	case SWZ_COLUMN_MODULE:
 		free(text);

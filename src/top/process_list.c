@@ -171,22 +171,25 @@ static void print(FILE *stream, const struct swz_process_list *list,
 		  const struct swz_style *style)
 {
 	char share[SWZ_FIGURE_BYTES], time[SWZ_FIGURE_BYTES];
-	char *command = swz_printable(process->command, style->utf8), *line;
+	char *head, *command;
+	unsigned int width;
 
 	swz_figure_share(share, (int64_t)process->recent_ns,
 			 (int64_t)list->wall_ns);
 	swz_figure_time(time, (int64_t)process->used_ns, style->utf8);
-	line = swz_print("%7" PRId32 " %6s %8s %-7s %s", process->pid, share,
-			 time, process->watch, command);
+	head = swz_print("%7" PRId32 " %6s %8s %-7s ", process->pid, share,
+			 time, process->watch);
+	width = swz_text_width(head);
+	if (!style->width)
+		command = swz_printable(process->command, style->utf8);
+	else
+		command = swz_cut_command(
+			process->command,
+			style->width > width ? style->width - width : 0,
+			style->utf8);
+	fprintf(stream, "%s%s\n", head, command);
 	free(command);
-	if (style->width) {
-		char *cut = swz_cut_end(line, style->width, style->utf8);
-
-		free(line);
-		line = cut;
-	}
-	fprintf(stream, "%s\n", line);
-	free(line);
+	free(head);
 }
 
 void swz_process_list_print(FILE *stream, const struct swz_process_list *list,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/formats/cells.h"
 #include "profile/support/figures.h"
 #include "profile/support/style.h"
 #include "tests/unit/run_suite.h"
@@ -205,6 +206,28 @@ START_TEST(cells_line_up)
 }
 END_TEST
 
+static void assert_command(const char *expected, const char *command,
+			   unsigned int width)
+{
+	char *cut = swz_cut_command(command, width, true);
+
+	ck_assert_str_eq(cut, expected);
+	free(cut);
+}
+
+START_TEST(commands_keep_the_program)
+{
+	const char cc1[] = "/usr/lib/gcc/x86_64-linux-gnu/12/cc1 -quiet a/b.c";
+
+	assert_command(cc1, cc1, sizeof(cc1) - 1);
+	assert_command("\xe2\x80\xa6/cc1 -quiet a/b.c", cc1, 30);
+	assert_command("\xe2\x80\xa6/cc1 -qu\xe2\x80\xa6", cc1, 10);
+	assert_command("a -o /usr/lib\xe2\x80\xa6", "a -o /usr/lib/b", 14);
+	assert_command("[kworker/0\xe2\x80\xa6", "[kworker/0:1H]", 11);
+	assert_command("/usr/bi\xe2\x80\xa6", "/usr/bin/ x y", 8);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("figures");
@@ -219,6 +242,7 @@ int main(void)
 	tcase_add_test(tcase, unprintable_bytes_become_question_marks);
 	tcase_add_test(tcase, width_is_in_columns);
 	tcase_add_test(tcase, cells_line_up);
+	tcase_add_test(tcase, commands_keep_the_program);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

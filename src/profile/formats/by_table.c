@@ -245,12 +245,14 @@ static const char *module_of(const struct table *table,
 	return row->module ? row->module_name : "-";
 }
 
-/* Of a path the end says most, of a command the beginning; names of functions
- * are cut where they are put. */
+/* Of a path the end says most, of a command the program and what follows; names
+ * of functions are cut where they are put. */
 static char *fit_label(const struct table *table,
 		       const struct swz_group_row *row)
 {
-	char *whole = label_of(table, row), *cut;
+	char *whole = label_of(table, row);
+	char *(*cut_to)(const char *, unsigned int, bool) = swz_cut_end;
+	char *cut;
 	unsigned int room = has_modules(table)
 				    ? table->cells.name
 				    : swz_cells_room(&table->cells,
@@ -259,9 +261,11 @@ static char *fit_label(const struct table *table,
 
 	if (!table->cells.style->width || table->key == SWZ_BY_FUNCTION)
 		return whole;
-	cut = table->key == SWZ_BY_FILE || table->key == SWZ_BY_LINE
-		      ? swz_cut_beginning(whole, room, utf8)
-		      : swz_cut_end(whole, room, utf8);
+	if (table->key == SWZ_BY_FILE || table->key == SWZ_BY_LINE)
+		cut_to = swz_cut_beginning;
+	else if (table->key == SWZ_BY_PROCESS)
+		cut_to = swz_cut_command;
+	cut = cut_to(whole, room, utf8);
 	free(whole);
 	return cut;
 }

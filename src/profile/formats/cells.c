@@ -249,6 +249,24 @@ char *swz_cut_beginning(const char *whole, unsigned int width, bool utf8)
 	return cut;
 }
 
+char *swz_cut_command(const char *command, unsigned int width, bool utf8)
+{
+	char *text = swz_printable(command, utf8), *shorter, *cut;
+	const char *program = text;
+
+	if (swz_text_width(text) <= width)
+		return text;
+	for (const char *c = text; *c && *c != ' ' && *text != '['; c++)
+		if (*c == '/' && c[1] && c[1] != ' ')
+			program = c;
+	shorter = program == text ? swz_duplicate(text)
+				  : swz_print("%s%s", MARK(utf8), program);
+	cut = swz_cut_end(shorter, width, utf8);
+	free(shorter);
+	free(text);
+	return cut;
+}
+
 void swz_put_line(FILE *stream, const struct swz_style *style, const char *text,
 		  unsigned int used)
 {

@@ -92,6 +92,11 @@ unsigned int swz_cells_room(const struct swz_cells *cells, unsigned int taken);
 char *swz_cut_end(const char *text, unsigned int width, bool utf8);
 char *swz_cut_beginning(const char *text, unsigned int width, bool utf8);
 
+/* Of a command line that is wider than WIDTH: without the folder of the
+ * program, then its beginning. A name in brackets, as kernel threads have it,
+ * is no path. To be freed. */
+char *swz_cut_command(const char *command, unsigned int width, bool utf8);
+
 /* Writes TEXT, cut to the terminal's width, in bold and without a newline; USED
  * columns of the line are not free. */
 void swz_put_line(FILE *stream, const struct swz_style *style, const char *text,
