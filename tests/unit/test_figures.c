@@ -224,7 +224,7 @@ START_TEST(commands_keep_the_program)
 	assert_command("\xe2\x80\xa6/cc1 -qu\xe2\x80\xa6", cc1, 10);
 	assert_command("a -o /usr/lib\xe2\x80\xa6", "a -o /usr/lib/b", 14);
 	assert_command("[kworker/0\xe2\x80\xa6", "[kworker/0:1H]", 11);
-	assert_command("/usr/bi\xe2\x80\xa6", "/usr/bin/ x y", 8);
+	assert_command("\xe2\x80\xa6/bin/ \xe2\x80\xa6", "/usr/bin/ x y", 8);
 }
 END_TEST
 
