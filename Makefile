@@ -219,11 +219,13 @@ $(B)/bin/swizzle-ctl: $(call offline,src/tools/swizzle-ctl.c $(CTL_SRC) \
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^
 
+# A program that starts meanwhile loads the old one or the new one, never a half.
 $(B)/lib/libswizzle.so: $(call target,$(ASM_SRC) $(THUNKS_SRC) \
 		$(RUNTIME_SRC) $(IMAGE_SRC) $(BASE_SRC)) $(SWZ_LDSCRIPT)
 	@mkdir -p $(@D)
-	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CAPSTONE_A) \
-		$(IBERTY_LIBS)
+	$(CC) $(SO_LDFLAGS) $(LDFLAGS) -o $@.new $(filter %.o,$^) \
+		$(CAPSTONE_A) $(IBERTY_LIBS)
+	mv -f $@.new $@
 
 $(INCLUDES): $(B)/include/%: include/%
 	@mkdir -p $(@D)
@@ -668,7 +670,9 @@ install: all			## install under PREFIX (/usr/local), DESTDIR before it
 		$(COMPDIR) $(ZSHDIR) $(FISHDIR) $(PCDIR) \
 		$(addprefix $(DOCDIR)/,$(sort $(dir $(DOCS)))))
 	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
-	install -m 644 $(LIB) $(DESTDIR)$(LIBDIR)
+	install -m 644 $(LIB) $(DESTDIR)$(LIBDIR)/libswizzle.so.new
+	mv -f $(DESTDIR)$(LIBDIR)/libswizzle.so.new \
+		$(DESTDIR)$(LIBDIR)/libswizzle.so
 	for header in $(HEADERS:include/%=%); do \
 		install -m 644 include/$$header \
 			$(DESTDIR)$(INCLUDEDIR)/$$header || exit 1; done
