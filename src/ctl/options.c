@@ -183,6 +183,10 @@ static void read_command(struct reading *r, const char *word)
 	int found = swz_word_find(command_at, word, strlen(word));
 	char advice[SWZ_ADVICE_BYTES];
 
+	if (found == SWZ_WORD_AMBIGUOUS) {
+		swz_word_beginnings(command_at, word, advice);
+		bad_usage("command '%s' could be several: %s", word, advice);
+	}
 	if (found < 0) {
 		swz_word_advice(command_at, word, advice);
 		bad_usage("unknown command '%s'%s", word, advice);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/value_text.h"
 #include "launch/environment.h"
+#include "launch/option_values.h"
 #include "launch/program.h"
 #include "launch/sampling.h"
 #include "options/usage.h"
@@ -19,11 +19,6 @@
 #endif
 
 #define bad_usage(...) swz_wrong_usage("swizzle-run", __VA_ARGS__)
-
-#define MOST_BYTES (UINT64_C(64) << 30)
-#define LEAST_MEMORY (1u << 20)
-#define MOST_DEPTH 1048576u
-#define MOST_NS UINT64_C(1000000000000)
 
 /* clang-format off */
 static const char usage[] =
@@ -121,24 +116,6 @@ static const char usage[] =
 	"the profile cannot be written, 127 if it was not found, 2 for wrong usage.\n";
 /* clang-format on */
 
-enum kind {
-	FLAG,
-	IMPORTS,
-	OUTPUT,
-	MODE,
-	TIMING,
-	PATTERN,
-	ARGUMENT,
-	ARGS,
-	STRING,
-	DEPTH,
-	TRIGGER,
-	TIME,
-	BYTES,
-	MEMORY,
-	VALUE /* read later: see sampling.h */
-};
-
 /* For which modes an option is, if not for all of them. */
 enum modes { ALL_MODES, OF_TRACE, OF_HOOKS, OF_SAMPLES };
 
@@ -146,57 +123,62 @@ struct option {
 	const char *name;
 	const char *variable;
 	const char *value; /* of the variable: of a FLAG */
-	enum kind kind;
+	enum swz_option_kind kind;
 	char letter; /* or 0 */
 	enum modes modes;
 };
 
 static const struct option options[] = {
-	{"output", "SWIZZLE_OUTPUT", NULL, OUTPUT, 'o', ALL_MODES},
-	{"mode", "SWIZZLE_MODE", NULL, MODE, 'm', ALL_MODES},
-	{"filter", "SWIZZLE_FILTER", NULL, PATTERN, 'F', OF_HOOKS},
-	{"notrace", "SWIZZLE_NOTRACE", NULL, PATTERN, 'N', OF_HOOKS},
-	{"hide", "SWIZZLE_HIDE", NULL, PATTERN, 'H', OF_HOOKS},
-	{"caller", "SWIZZLE_CALLER", NULL, PATTERN, 'C', ALL_MODES},
-	{"module", "SWIZZLE_MODULE", NULL, PATTERN, 'M', OF_HOOKS},
-	{"location", "SWIZZLE_LOCATION", NULL, PATTERN, 'L', OF_HOOKS},
-	{"argument", "SWIZZLE_ARGUMENTS", NULL, ARGUMENT, 'A', OF_HOOKS},
-	{"args", "SWIZZLE_ARGS", NULL, ARGS, 0, OF_HOOKS},
-	{"string-bytes", "SWIZZLE_STRING_BYTES", NULL, STRING, 0, OF_HOOKS},
-	{"config", "SWIZZLE_CONFIG", NULL, VALUE, 0, ALL_MODES},
-	{"min-size", "SWIZZLE_MIN_SIZE", NULL, BYTES, 'Z', OF_HOOKS},
-	{"depth", "SWIZZLE_DEPTH", NULL, DEPTH, 'D', OF_HOOKS},
-	{"recursion", "SWIZZLE_RECURSION", NULL, DEPTH, 0, OF_HOOKS},
-	{"timing", "SWIZZLE_TIMING", NULL, TIMING, 0, OF_HOOKS},
-	{"min-time", "SWIZZLE_MIN_TIME", NULL, TIME, 't', OF_TRACE},
-	{"max-size", "SWIZZLE_MAX_SIZE", NULL, MEMORY, 0, OF_TRACE},
-	{"max-memory", "SWIZZLE_MAX_MEMORY", NULL, MEMORY, 0, OF_HOOKS},
-	{"ring", "SWIZZLE_RING", "1", FLAG, 0, OF_TRACE},
-	{"off", "SWIZZLE_OFF", "1", FLAG, 0, OF_HOOKS},
-	{"start-at", "SWIZZLE_START_AT", NULL, TRIGGER, 0, OF_HOOKS},
-	{"stop-at", "SWIZZLE_STOP_AT", NULL, TRIGGER, 0, OF_HOOKS},
-	{"switches", "SWIZZLE_SWITCHES", "1", FLAG, 0, OF_TRACE},
-	{"flows", "SWIZZLE_FLOWS", "1", FLAG, 0, OF_TRACE},
-	{"prints", "SWIZZLE_PRINTS", "1", FLAG, 0, OF_TRACE},
-	{"imports", "SWIZZLE_IMPORTS", "1", IMPORTS, 0, OF_HOOKS},
-	{"follow", "SWIZZLE_FOLLOW", "1", FLAG, 0, ALL_MODES},
-	{"no-follow", "SWIZZLE_FOLLOW", "0", FLAG, 0, ALL_MODES},
-	{"cache", "SWIZZLE_CACHE", "1", FLAG, 0, OF_HOOKS},
-	{"no-cache", "SWIZZLE_CACHE", "0", FLAG, 0, OF_HOOKS},
-	{"summary", "SWIZZLE_SUMMARY", "1", FLAG, 0, ALL_MODES},
-	{"no-summary", "SWIZZLE_SUMMARY", "0", FLAG, 0, ALL_MODES},
-	{"list", "SWIZZLE_LIST", "1", FLAG, 0, OF_HOOKS},
-	{"verbose", "SWIZZLE_VERBOSE", "1", FLAG, 'v', ALL_MODES},
-	{"quiet", "SWIZZLE_QUIET", "1", FLAG, 'q', ALL_MODES},
-	{"rate", "SWIZZLE_RATE", NULL, VALUE, 'r', OF_SAMPLES},
-	{"engine", "SWIZZLE_ENGINE", NULL, VALUE, 0, OF_SAMPLES},
-	{"event", "SWIZZLE_EVENT", NULL, VALUE, 0, OF_SAMPLES},
-	{"wall", "SWIZZLE_WALL", "1", FLAG, 0, OF_SAMPLES},
-	{"stack-bytes", "SWIZZLE_STACK_BYTES", NULL, VALUE, 0, OF_SAMPLES},
-	{"pid", "SWIZZLE_PID", NULL, VALUE, 'p', ALL_MODES},
-	{"for", "SWIZZLE_FOR", NULL, VALUE, 0, ALL_MODES},
-	{"version", NULL, NULL, FLAG, 'V', ALL_MODES},
-	{"help", NULL, NULL, FLAG, 'h', ALL_MODES},
+	{"output", "SWIZZLE_OUTPUT", NULL, SWZ_OPTION_OUTPUT, 'o', ALL_MODES},
+	{"mode", "SWIZZLE_MODE", NULL, SWZ_OPTION_MODE, 'm', ALL_MODES},
+	{"filter", "SWIZZLE_FILTER", NULL, SWZ_OPTION_PATTERN, 'F', OF_HOOKS},
+	{"notrace", "SWIZZLE_NOTRACE", NULL, SWZ_OPTION_PATTERN, 'N', OF_HOOKS},
+	{"hide", "SWIZZLE_HIDE", NULL, SWZ_OPTION_PATTERN, 'H', OF_HOOKS},
+	{"caller", "SWIZZLE_CALLER", NULL, SWZ_OPTION_PATTERN, 'C', ALL_MODES},
+	{"module", "SWIZZLE_MODULE", NULL, SWZ_OPTION_PATTERN, 'M', OF_HOOKS},
+	{"location", "SWIZZLE_LOCATION", NULL, SWZ_OPTION_PATTERN, 'L',
+	 OF_HOOKS},
+	{"argument", "SWIZZLE_ARGUMENTS", NULL, SWZ_OPTION_ARGUMENT, 'A',
+	 OF_HOOKS},
+	{"args", "SWIZZLE_ARGS", NULL, SWZ_OPTION_ARGS, 0, OF_HOOKS},
+	{"string-bytes", "SWIZZLE_STRING_BYTES", NULL, SWZ_OPTION_STRING_BYTES,
+	 0, OF_HOOKS},
+	{"config", "SWIZZLE_CONFIG", NULL, SWZ_OPTION_FILE, 0, ALL_MODES},
+	{"min-size", "SWIZZLE_MIN_SIZE", NULL, SWZ_OPTION_BYTES, 'Z', OF_HOOKS},
+	{"depth", "SWIZZLE_DEPTH", NULL, SWZ_OPTION_DEPTH, 'D', OF_HOOKS},
+	{"recursion", "SWIZZLE_RECURSION", NULL, SWZ_OPTION_DEPTH, 0, OF_HOOKS},
+	{"timing", "SWIZZLE_TIMING", NULL, SWZ_OPTION_TIMING, 0, OF_HOOKS},
+	{"min-time", "SWIZZLE_MIN_TIME", NULL, SWZ_OPTION_TIME, 't', OF_TRACE},
+	{"max-size", "SWIZZLE_MAX_SIZE", NULL, SWZ_OPTION_MEMORY, 0, OF_TRACE},
+	{"max-memory", "SWIZZLE_MAX_MEMORY", NULL, SWZ_OPTION_MEMORY, 0,
+	 OF_HOOKS},
+	{"ring", "SWIZZLE_RING", "1", SWZ_OPTION_FLAG, 0, OF_TRACE},
+	{"off", "SWIZZLE_OFF", "1", SWZ_OPTION_OFF, 0, OF_HOOKS},
+	{"start-at", "SWIZZLE_START_AT", NULL, SWZ_OPTION_TRIGGER, 0, OF_HOOKS},
+	{"stop-at", "SWIZZLE_STOP_AT", NULL, SWZ_OPTION_TRIGGER, 0, OF_HOOKS},
+	{"switches", "SWIZZLE_SWITCHES", "1", SWZ_OPTION_FLAG, 0, OF_TRACE},
+	{"flows", "SWIZZLE_FLOWS", "1", SWZ_OPTION_FLAG, 0, OF_TRACE},
+	{"prints", "SWIZZLE_PRINTS", "1", SWZ_OPTION_FLAG, 0, OF_TRACE},
+	{"imports", "SWIZZLE_IMPORTS", "1", SWZ_OPTION_IMPORTS, 0, OF_HOOKS},
+	{"follow", "SWIZZLE_FOLLOW", "1", SWZ_OPTION_FLAG, 0, ALL_MODES},
+	{"no-follow", "SWIZZLE_FOLLOW", "0", SWZ_OPTION_FLAG, 0, ALL_MODES},
+	{"cache", "SWIZZLE_CACHE", "1", SWZ_OPTION_FLAG, 0, OF_HOOKS},
+	{"no-cache", "SWIZZLE_CACHE", "0", SWZ_OPTION_FLAG, 0, OF_HOOKS},
+	{"summary", "SWIZZLE_SUMMARY", "1", SWZ_OPTION_FLAG, 0, ALL_MODES},
+	{"no-summary", "SWIZZLE_SUMMARY", "0", SWZ_OPTION_FLAG, 0, ALL_MODES},
+	{"list", "SWIZZLE_LIST", "1", SWZ_OPTION_FLAG, 0, OF_HOOKS},
+	{"verbose", "SWIZZLE_VERBOSE", "1", SWZ_OPTION_FLAG, 'v', ALL_MODES},
+	{"quiet", "SWIZZLE_QUIET", "1", SWZ_OPTION_FLAG, 'q', ALL_MODES},
+	{"rate", "SWIZZLE_RATE", NULL, SWZ_OPTION_RATE, 'r', OF_SAMPLES},
+	{"engine", "SWIZZLE_ENGINE", NULL, SWZ_OPTION_ENGINE, 0, OF_SAMPLES},
+	{"event", "SWIZZLE_EVENT", NULL, SWZ_OPTION_EVENT, 0, OF_SAMPLES},
+	{"wall", "SWIZZLE_WALL", "1", SWZ_OPTION_FLAG, 0, OF_SAMPLES},
+	{"stack-bytes", "SWIZZLE_STACK_BYTES", NULL, SWZ_OPTION_STACK_BYTES, 0,
+	 OF_SAMPLES},
+	{"pid", "SWIZZLE_PID", NULL, SWZ_OPTION_PID, 'p', ALL_MODES},
+	{"for", "SWIZZLE_FOR", NULL, SWZ_OPTION_DURATION, 0, ALL_MODES},
+	{"version", NULL, NULL, SWZ_OPTION_FLAG, 'V', ALL_MODES},
+	{"help", NULL, NULL, SWZ_OPTION_FLAG, 'h', ALL_MODES},
 };
 
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
@@ -205,280 +187,118 @@ static const struct option options[] = {
 static char *lists[OPTION_COUNT]; /* patterns, one a line */
 static const char *given_output;
 static const char *given_of[OF_SAMPLES + 1]; /* an option for such modes */
+static const char *given_as[OPTION_COUNT];   /* "-D" or "--depth" */
 
-/* Each [ needs a ], as the library reads it: the first character of a set may
- * be a ], behind a ! or ^ too. */
-static bool sets_are_closed(const char *pattern)
-{
-	const char *s = pattern;
-
-	while ((s = strchr(s, '['))) {
-		s++;
-		if (*s == '!' || *s == '^')
-			s++;
-		s = *s ? strchr(s + 1, ']') : NULL;
-		if (!s)
-			return false;
-		s++;
-	}
-	return true;
-}
-
-/* Patterns may hold any character but a newline: that parts them. */
-static void append_pattern(const struct option *o, const char *as,
-			   const char *pattern)
+/* Options that may be repeated are variables with an item a line. (Patterns may
+ * hold any character but a newline.) */
+static void append(const struct option *o, const char *value)
 {
 	char **list = &lists[o - options];
 
-	if (!*pattern || strcmp(pattern, "!") == 0)
-		bad_usage("option %s needs a pattern that is not empty", as);
-	if (!sets_are_closed(pattern))
-		bad_usage("option %s: '%s' has a [ without a ]", as, pattern);
-	*list = *list ? swz_text("%s\n%s", *list, pattern)
-		      : swz_text("%s", pattern);
+	*list = *list ? swz_text("%s\n%s", *list, value)
+		      : swz_text("%s", value);
 	swz_environment_set(o->variable, *list);
 }
 
 /* "FUNCTION@SPEC,SPEC;FUNCTION@..." */
-static void append_arguments(const struct option *o, const char *as,
-			     const char *value)
+static void append_arguments(const struct option *o, const char *value)
 {
-	char **list = &lists[o - options];
-
 	for (const char *item = value, *end; item;
 	     item = *end ? end + 1 : NULL) {
-		char *one;
-		const char *specs, *last;
-
 		end = strchrnul(item, ';');
-		one = swz_text("%.*s", (int)(end - item), item);
-		specs = swz_value_specs(one, (unsigned)strlen(one));
-		last = one + strlen(one);
-		if (!specs)
-			bad_usage("option %s: '%s' is not FUNCTION@SPEC,... as "
-				  "in 'main@arg1/i32,retval/i32'",
-				  as, one);
-		if (*one == '!' || strchr(one, '\n') || !sets_are_closed(one))
-			bad_usage("option %s: '%s' begins with what is no "
-				  "pattern of functions",
-				  as, one);
-		while (specs < last) {
-			struct swz_value_spec spec;
-
-			if (!swz_value_spec_read(&specs, last, &spec))
-				bad_usage(
-					"option %s: '%s' is no argument: argN, "
-					"fpargN or retval, then /FORMAT, a "
-					"letter of d i u x o c b s S p f and "
-					"8, 16, 32 or 64 bits (f: 32, 64, 80)",
-					as, specs);
-		}
-		*list = *list ? swz_text("%s\n%s", *list, one)
-			      : swz_text("%s", one);
+		append(o, swz_text("%.*s", (int)(end - item), item));
 	}
-	swz_environment_set(o->variable, *list);
 }
 
-/* Digits, 12 at most, at the start of s: sets *end behind them. */
-static bool read_number(const char *s, uint64_t *value, const char **end)
+static void check(const struct option *o, const char *as, const char *value)
 {
-	size_t digits = strspn(s, "0123456789");
+	const char *problem = swz_option_problem(o->kind, value);
 
-	*value = 0;
-	*end = s + digits;
-	if (digits < 1 || digits > 12)
-		return false;
-	while (s < *end)
-		*value = *value * 10 + (uint64_t)(*s++ - '0');
-	return true;
+	if (problem)
+		bad_usage("option %s: %s", as, problem);
 }
 
-/* "512", "64K", "16M", "2G". */
-static bool read_size(const char *s, uint64_t *bytes)
-{
-	unsigned shift = 0;
-	const char *end;
-
-	if (!read_number(s, bytes, &end))
-		return false;
-	switch (*end) {
-	case 'K':
-	case 'k':
-		shift = 10;
-		break;
-	case 'M':
-	case 'm':
-		shift = 20;
-		break;
-	case 'G':
-	case 'g':
-		shift = 30;
-		break;
-	}
-	if (end[shift != 0] || *bytes > MOST_BYTES >> shift)
-		return false;
-	*bytes <<= shift;
-	return true;
-}
-
-static void set_size(const struct option *o, const char *as, const char *value)
-{
-	uint64_t bytes;
-	bool right = read_size(value, &bytes);
-
-	if (o->kind == BYTES && (!right || bytes > UINT32_MAX))
-		bad_usage("option %s: '%s' is not a number of bytes", as,
-			  value);
-	if (o->kind == MEMORY && (!right || bytes < LEAST_MEMORY))
-		bad_usage("option %s: '%s' is not a size from 1M to 64G", as,
-			  value);
-	swz_environment_set(o->variable,
-			    swz_text("%llu", (unsigned long long)bytes));
-}
-
-static void set_string_bytes(const char *as, const char *value)
-{
-	const char *end;
-	uint64_t n;
-
-	if (!read_number(value, &n, &end) || *end || n > SWZ_MOST_STRING_BYTES)
-		bad_usage("option %s: '%s' is not a number of bytes up to %u",
-			  as, value, SWZ_MOST_STRING_BYTES);
-}
-
-static bool is_depth(const char *s)
-{
-	const char *end;
-	uint64_t n;
-
-	return *s != '0' && read_number(s, &n, &end) && !*end &&
-	       n <= MOST_DEPTH;
-}
-
-/* As the library reads it. */
-static bool is_time(const char *s)
-{
-	uint64_t n, most = MOST_NS;
-	const char *end;
-
-	if (!read_number(s, &n, &end))
-		return false;
-	if (strcmp(end, "us") == 0)
-		most /= 1000;
-	else if (strcmp(end, "ms") == 0)
-		most /= 1000000;
-	else if (strcmp(end, "s") == 0)
-		most /= 1000000000;
-	else if (*end && strcmp(end, "ns") != 0)
-		return false;
-	return n <= most;
-}
-
-/* A pattern, and behind a # a number. */
-static bool is_trigger(const char *value)
-{
-	size_t length = strlen(value), digits = 0;
-
-	while (digits < length && value[length - digits - 1] >= '0' &&
-	       value[length - digits - 1] <= '9')
-		digits++;
-	if (!length || length > 500 || value[0] == '#')
-		return false;
-	if (value[length - 1] == '#')
-		return false;
-	return !digits || value[length - digits - 1] != '#' ||
-	       (digits < 19 && strtoull(value + length - digits, NULL, 10));
-}
-
-/* Words that options take, in the order in which they are shown. */
-#define WORDS(function, ...) \
-	static const char *function(size_t index) \
-	{ \
-		static const char *const words[] = {__VA_ARGS__}; \
-\
-		return index < sizeof(words) / sizeof(words[0]) ? words[index] \
-								: NULL; \
-	}
-
-WORDS(mode_at, "profile", "trace", "sample", "both")
-WORDS(timing_at, "exact", "sampled")
-WORDS(imports_at, "dlsym")
-
-static void check_word(swz_word_at *at, const char *what, const char *value)
+static void check_imports(const char *as, const char *value)
 {
 	char advice[SWZ_ADVICE_BYTES];
 
-	if (swz_word_is(at, value, strlen(value)) != SWZ_WORD_UNKNOWN)
+	if (swz_word_is(swz_imports_at, value, strlen(value)) >= 0)
 		return;
-	swz_word_advice(at, value, advice);
-	bad_usage("unknown %s '%s'%s", what, value, advice);
+	swz_word_advice(swz_imports_at, value, advice);
+	bad_usage("option %s: unknown value of --imports '%s'%s", as, value,
+		  advice);
 }
 
-/* The option `as` was given. */
+/* The option `as` was given; VALUE may be NULL where it need not have one. */
 static void set_option(const struct option *o, const char *as,
 		       const char *value)
 {
+	uint64_t bytes;
+
 	given_of[o->modes] = as;
+	given_as[o - options] = as;
+	if (o->value && !value) { /* a flag, or --imports */
+		swz_environment_set(o->variable, o->value);
+		return;
+	}
 	switch (o->kind) {
-	case FLAG:
-		value = o->value;
+	case SWZ_OPTION_IMPORTS:
+		check_imports(as, value);
 		break;
-	case IMPORTS:
-		if (value)
-			check_word(imports_at, "value of --imports", value);
-		value = value ? value : o->value;
-		break;
-	case OUTPUT:
-		if (!*value)
-			bad_usage("option %s needs a file name", as);
+	case SWZ_OPTION_OUTPUT:
+		check(o, as, value);
 		given_output = value;
 		return;
-	case MODE:
-		check_word(mode_at, "mode", value);
-		break;
-	case TIMING:
-		check_word(timing_at, "kind of timing", value);
-		break;
-	case PATTERN:
-		append_pattern(o, as, value);
+	case SWZ_OPTION_ARGS:
+	case SWZ_OPTION_PATTERN:
+		value = value ? value : "*";
+		check(o, as, value);
+		append(o, value);
 		return;
-	case ARGUMENT:
-		append_arguments(o, as, value);
+	case SWZ_OPTION_ARGUMENT:
+		check(o, as, value);
+		append_arguments(o, value);
 		return;
-	case ARGS:
-		append_pattern(o, as, value ? value : "*");
-		return;
-	case STRING:
-		set_string_bytes(as, value);
+	case SWZ_OPTION_BYTES:
+	case SWZ_OPTION_MEMORY:
+		check(o, as, value);
+		(void)swz_read_size(value, &bytes);
+		value = swz_text("%llu", (unsigned long long)bytes);
 		break;
-	case TRIGGER:
-		if (!is_trigger(value))
-			bad_usage("option %s: '%s' is neither FUNCTION nor "
-				  "FUNCTION#N, N from 1",
-				  as, value);
-		break;
-	case DEPTH:
-		if (!is_depth(value))
-			bad_usage("option %s: '%s' is not a number from 1 to "
-				  "%u",
-				  as, value, MOST_DEPTH);
-		break;
-	case TIME:
-		if (!is_time(value))
-			bad_usage("option %s: '%s' is not a time up to 1000s "
-				  "(100ns, 5us, 1ms, 1s)",
-				  as, value);
-		break;
-	case BYTES:
-	case MEMORY:
-		set_size(o, as, value);
-		return;
-	case VALUE:
-		if (!*value)
-			bad_usage("option %s needs a value", as);
+	default:
+		check(o, as, value);
 		break;
 	}
 	swz_environment_set(o->variable, value);
+}
+
+/* What no option has set, the environment may have. */
+static void check_variables(void)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		const struct option *o = &options[i];
+		const char *problem = NULL;
+
+		if (o->variable)
+			problem = swz_variable_problem(
+				o->kind, swz_environment_get(o->variable));
+		if (problem)
+			bad_usage("%s in the environment: %s", o->variable,
+				  problem);
+	}
+}
+
+const char *swz_options_name(const char *variable)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		if (given_as[i] && strcmp(options[i].variable, variable) == 0)
+			return swz_text("option %s", given_as[i]);
+	return swz_text("%s in the environment", variable);
+}
+
+static bool is_flag(const struct option *o)
+{
+	return o->kind == SWZ_OPTION_FLAG || o->kind == SWZ_OPTION_OFF;
 }
 
 static void set_flag(const struct option *o, const char *as)
@@ -527,15 +347,16 @@ static void read_long(const char *argument, char ***next)
 	}
 	o = &options[found];
 	as = swz_text("--%s", o->name);
-	if (o->kind == FLAG && *end)
+	if (is_flag(o) && *end)
 		bad_usage("option %s takes no value", as);
-	if (o->kind == FLAG)
+	if (is_flag(o))
 		set_flag(o, as);
 	else if (*end)
 		set_option(o, as, end + 1);
 	else
 		set_option(o, as,
-			   o->kind == IMPORTS || o->kind == ARGS
+			   o->kind == SWZ_OPTION_IMPORTS ||
+					   o->kind == SWZ_OPTION_ARGS
 				   ? NULL
 				   : next_value(as, next));
 }
@@ -550,7 +371,7 @@ static void read_short(const char *argument, char ***next)
 
 		if (!o)
 			bad_usage("unknown option %s", as);
-		if (o->kind != FLAG) {
+		if (!is_flag(o)) {
 			set_option(o, as, s[1] ? s + 1 : next_value(as, next));
 			return;
 		}
@@ -597,7 +418,8 @@ static void check_modes(bool has_program)
 		bad_usage("option %s is for --mode sample and both only",
 			  given_of[OF_SAMPLES]);
 	} else if (has_process) {
-		if (*swz_environment_get("SWIZZLE_IMPORTS"))
+		if (strcmp(swz_environment_get("SWIZZLE_IMPORTS"), "") != 0 &&
+		    strcmp(swz_environment_get("SWIZZLE_IMPORTS"), "0") != 0)
 			bad_usage("option --imports is not for -p: calls "
 				  "through the GOT are timed from a program's "
 				  "start");
@@ -631,6 +453,7 @@ char **swz_options_read(char **next)
 		else
 			read_short(argument, &next);
 	}
+	check_variables();
 	check_modes(*next != NULL);
 	if (strcmp(swz_environment_get("SWIZZLE_MODE"), "trace") == 0) {
 		if (strcmp(swz_environment_get("SWIZZLE_TIMING"), "sampled") ==

@@ -44,7 +44,7 @@ static void check(const char *variable, size_t length, bool near)
 	else if (!near)
 		fprintf(stderr,
 			"swizzle: " OURS "%.*s in the environment is no "
-			"setting\n",
+			"setting; 'man swizzle-run' has all\n",
 			(int)length, name);
 }
 

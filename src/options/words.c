@@ -119,6 +119,17 @@ void swz_word_advice(swz_word_at *at, const char *word,
 	}
 }
 
+void swz_word_beginnings(swz_word_at *at, const char *word,
+			 char text[SWZ_ADVICE_BYTES])
+{
+	const char *known;
+
+	*text = '\0';
+	for (size_t i = 0; (known = at(i)); i++)
+		if (*known && strncmp(known, word, strlen(word)) == 0)
+			append(text, "%s%s", *text ? ", " : "", known);
+}
+
 void swz_option_complaint(swz_word_at *at, const char *argument,
 			  char text[SWZ_ADVICE_BYTES])
 {

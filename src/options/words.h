@@ -1,7 +1,7 @@
 #ifndef SWZ_OPTIONS_WORDS_H
 #define SWZ_OPTIONS_WORDS_H
 
-/* Words of which one is to be given: names of options, formats, modes. Both
+/* Words of which one is to be given: names of options, formats, modes. All
  * tools take the same abbreviations and say the same of a wrong word. */
 
 #include <stddef.h>
@@ -30,6 +30,10 @@ const char *swz_word_meant(swz_word_at *at, const char *word, size_t length);
  * profile, trace" */
 void swz_word_advice(swz_word_at *at, const char *word,
 		     char text[SWZ_ADVICE_BYTES]);
+
+/* The words that begin as WORD does: "start, status". */
+void swz_word_beginnings(swz_word_at *at, const char *word,
+			 char text[SWZ_ADVICE_BYTES]);
 
 /* Writes all that is to be said of an option that is unknown or that could be
  * several. ARGUMENT: as it was given, "--mdoe=trace". */

@@ -99,7 +99,8 @@ static uint64_t number(const char *as, const char *text, uint64_t least,
 
 	if (digits && digits < 12)
 		value = strtoull(text, NULL, 10);
-	if (!digits || text[digits] || value < least || value > most)
+	if (!digits || digits >= 12 || text[digits] || value < least ||
+	    value > most)
 		bad_usage("option %s: '%s' is not a number from %llu to "
 			  "%llu%s",
 			  as, text, (unsigned long long)least,
@@ -143,7 +144,7 @@ static const char *engine_at(size_t index)
 	return index < 2 ? words[index] : NULL;
 }
 
-static enum swz_sample_engine engine(const char *text)
+static enum swz_sample_engine engine(const char *as, const char *text)
 {
 	int found = swz_word_is(engine_at, text, strlen(text));
 	char advice[SWZ_ADVICE_BYTES];
@@ -151,7 +152,7 @@ static enum swz_sample_engine engine(const char *text)
 	if (found >= 0)
 		return found == 0 ? SWZ_ENGINE_PERF : SWZ_ENGINE_PAUSE;
 	swz_word_advice(engine_at, text, advice);
-	bad_usage("unknown engine '%s'%s", text, advice);
+	bad_usage("option %s: unknown engine '%s'%s", as, text, advice);
 }
 
 static void set(void *context, size_t option, const char *as, const char *value)
@@ -171,7 +172,7 @@ static void set(void *context, size_t option, const char *as, const char *value)
 		break;
 	case OUTPUT:
 		if (!*value)
-			bad_usage("option %s: a file has to be named", as);
+			bad_usage("option %s: the file name is empty", as);
 		o->output = value;
 		break;
 	case ROUNDS:
@@ -188,7 +189,7 @@ static void set(void *context, size_t option, const char *as, const char *value)
 					  " (samples a second)");
 		break;
 	case ENGINE:
-		o->sampling.engine = engine(value);
+		o->sampling.engine = engine(as, value);
 		break;
 	case SAMPLES:
 		o->only_samples = true;

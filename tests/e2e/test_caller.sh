@@ -148,10 +148,10 @@ capture "$DUMP" -f text -C no_such_function calls
 assert_status 0
 assert_contains err 'no_such_function'
 capture "$DUMP" -f text -C '' calls
-assert_refused 2 'option -C needs a pattern'
+assert_refused 2 'option -C: the pattern is empty'
 capture "$DUMP" -f raw -C goal calls
 assert_refused 2 '-F, -N, -H, -C and --script'
 capture "$RUN" --caller '' "$TARGETS/paths"
-assert_refused 2 'needs a pattern'
+assert_refused 2 'the pattern is empty'
 
 finish

@@ -139,7 +139,7 @@ assert_refused 2 'has no use for --file-per-invocation'
 capture "$DUMP" -F work --blame --file-per-invocation profile
 assert_refused 2 'has no use for --blame'
 capture "$DUMP" -F work --file-per-invocation -o - profile
-assert_refused 2 'names a folder'
+assert_refused 2 'names no folder'
 : >taken
 capture "$DUMP" -F work --file-per-invocation -o taken profile
 assert_status 1

@@ -92,7 +92,7 @@ dump --diff one one
 cp out plain
 capture "$DUMP" --diff -f text one one
 assert_status 2
-assert_contains err "--diff is followed by OLD and NEW"
+assert_contains err "It is followed by OLD and NEW"
 dump -f text --diff one one
 assert_same plain out # the default
 awk '!/^#/ && !/calls.old/ && ($3 != "0" || $6 != "0" || $7 != "+0.00" ||
@@ -496,7 +496,7 @@ refuses 2 'is for comparisons' -f text --fail-above 10% first
 refuses 2 'not a percentage' --fail-above much --diff first second
 refuses 2 'no use for --tid' --tid 1 --diff first second
 refuses 2 'sorted by min' -s min --diff first second
-refuses 2 'a second --diff' --diff first --diff first second
+refuses 2 "option --diff is given twice: 'first' is a second --diff" --diff first --diff first second
 refuses 2 'has no use for -n' -f folded -n 3 --diff first second
 refuses 1 'missing: No such file' --diff missing second
 refuses 1 'nothing to compare with' --diff missing second

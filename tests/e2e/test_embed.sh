@@ -200,9 +200,9 @@ assert_not_contains out zoo::
 it 'wrong usage'
 for option in --debug-dir --symfs; do
 	capture "$DUMP" -f text $option nonesuch plain
-	assert_refused 2 "$option 'nonesuch': No such file"
+	assert_refused 2 "option $option: 'nonesuch': No such file"
 	capture "$DUMP" -f text $option plain plain
-	assert_refused 2 "$option 'plain': Not a directory"
+	assert_refused 2 "option $option: 'plain': Not a directory"
 done
 capture "$DUMP" -f text --embed plain
 assert_refused 2 'the format text has no use for --embed'

@@ -352,7 +352,7 @@ refuses() { # TEXT OPTION...
 	capture "$DUMP" "$@" profile
 	assert_refused 2 "$text"
 }
-refuses 'callgrind has no use for -n' -f callgrind -n 3
+refuses 'callgrind has no use for -n; those that have: table, text, tree, ' -f callgrind -n 3
 refuses 'folded has no use for -n' -f folded -n 3
 refuses 'folded has no use for --percent-limit' -f folded --percent-limit 3
 refuses 'text has no use for --bottom-up' -f text --bottom-up
@@ -372,10 +372,10 @@ for format in perfetto chrome; do
 		--no-compensate
 done
 refuses 'info has no use for --from or --to' -f info --to 1
-refuses 'tree has no use for this sort key' -f tree -s min
+refuses 'tree has no use for this sort key; it has: self, incl, calls, name' -f tree -s min
 refuses 'folded has no use for this sort key' -f folded -s name
 refuses 'speedscope has no use for this sort key' -f speedscope -s incl
-refuses 'option -H needs a pattern that is not empty' -f folded -H ''
+refuses 'option -H: the pattern is empty' -f folded -H ''
 for percent in % -1 ' 1' 0x10 nan 1%% 1x ''; do
 	refuses 'not a percentage' -f text --percent-limit "$percent"
 done
@@ -471,7 +471,7 @@ for option in -N -H; do
 done
 capture "$DUMP" -f text -F '!no_such_function' profile
 assert_matches err "'!no_such_function' matches no function"
-refuses 'option -F needs a pattern that is not empty' -F '!'
+refuses 'option -F: the pattern is empty' -F '!'
 
 it 'no line of a library that is not hooked calls from outside'
 cat >calling.c <<'END'

@@ -240,7 +240,7 @@ assert_contains err "unknown value of --imports 'write'. There are: dlsym"
 capture "$RUN" --imports= true
 assert_status 2
 SWIZZLE_IMPORTS=dlsm capture "$RUN" true
-assert_contains err "SWIZZLE_IMPORTS: neither '1' nor 'dlsym'"
+assert_refused 2 "SWIZZLE_IMPORTS in the environment: 'dlsm' is neither 1, 0 nor dlsym"
 
 it 'filters'
 RUN_OPTIONS=(--imports -H write)

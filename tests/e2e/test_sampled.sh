@@ -185,7 +185,7 @@ capture "$RUN" --timing often true
 assert_status 2
 assert_contains err "unknown kind of timing 'often'. There are: exact, sampled"
 SWIZZLE_TIMING=often capture "$RUN" -o profile true
-assert_contains err "SWIZZLE_TIMING: neither 'exact' nor 'sampled'"
+assert_refused 2 "SWIZZLE_TIMING in the environment: unknown kind of timing 'often'. There are: exact, sampled"
 
 # Starts of frames tell stale links, so they must be in order also where a timed
 # call follows an untimed one within a step of the clock. Not in each run.

@@ -210,7 +210,7 @@ refuse 2 "option -n: '0' is not a number" -n 0 true
 refuse 2 "option --min-percent: '101' is not" --min-percent 101 true
 refuse 2 "option -r: '0' is not a number" -r 0 true
 refuse 2 'unknown option --bacth; did you mean --batch' --bacth true
-refuse 2 "unknown engine 'pref'; did you mean 'perf'" --engine pref true
+refuse 2 "option --engine: unknown engine 'pref'; did you mean 'perf'" --engine pref true
 refuse 127 'no-such-program: not found' no-such-program
 if [ "$(id -u)" = 0 ] && have "another user's process" setpriv; then
 	sleep 60 &

@@ -299,13 +299,14 @@ static const char *read_items(void)
 	named = map(specs * sizeof(*named), 0);
 	pattern = map(length + 2, 0);
 	if (!captured || !parts || !named || !pattern)
-		return "no memory for -A";
+		return "no memory for -A, no profile ";
 	if (*text)
 		swz_signature_patterns = pattern;
 	for (; *text; text = end + (*end == '\n')) {
 		end = line_end(text);
 		if (end > text && !add_item(text, end, &pattern))
-			return "SWIZZLE_ARGUMENTS: not FUNCTION@SPEC,...";
+			return "SWIZZLE_ARGUMENTS is not FUNCTION@SPEC,..., no "
+			       "profile ";
 	}
 	*pattern = '\0';
 	flows_first = captured_count;

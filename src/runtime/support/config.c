@@ -44,6 +44,33 @@ static bool flag(const char *name, bool otherwise)
 	return value ? !(value[0] == '0' && !value[1]) : otherwise;
 }
 
+#define FLAG(name) \
+	{ \
+		"SWIZZLE_" name, "SWIZZLE_" name ": neither 1 nor 0" \
+	}
+
+/* Whoever writes "no" means something, and would get its opposite. */
+static const char *wrong_flag(void)
+{
+	static const char *const flags[][2] = {
+		FLAG("QUIET"),    FLAG("VERBOSE"), FLAG("LIST"), FLAG("FOLLOW"),
+		FLAG("CACHE"),    FLAG("SUMMARY"), FLAG("RING"), FLAG("FLOWS"),
+		FLAG("SWITCHES"), FLAG("PRINTS"),
+	};
+	const char *off = text("SWIZZLE_OFF");
+
+	for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		const char *value = text(flags[i][0]);
+
+		if (value && ((*value != '0' && *value != '1') || value[1]))
+			return flags[i][1];
+	}
+	if (off && strcmp(off, "0") != 0 && strcmp(off, "1") != 0 &&
+	    strcmp(off, "hooked") != 0)
+		return "SWIZZLE_OFF: neither 1, 0 nor hooked";
+	return NULL;
+}
+
 /* Decimal with an optional K, M or G. */
 static bool number(const char *name, uint64_t otherwise, uint64_t *result)
 {
@@ -389,6 +416,9 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	c->envp = envp;
 	if (secure_mode(envp))
 		return "privileged program: not profiled";
+	problem = wrong_flag();
+	if (problem)
+		return problem;
 	c->quiet = flag("SWIZZLE_QUIET", false);
 	c->verbose = flag("SWIZZLE_VERBOSE", false);
 	c->list = flag("SWIZZLE_LIST", false);
@@ -419,7 +449,9 @@ const char *swz_config_read(int argc, char **argv, char **envp)
 	read_of_tests(c);
 	mode = text("SWIZZLE_MODE");
 	if (mode && strcmp(mode, "profile") != 0 && strcmp(mode, "trace") != 0)
-		return "SWIZZLE_MODE: neither 'profile' nor 'trace'";
+		return "SWIZZLE_MODE: neither 'profile' nor 'trace' "
+		       "(swizzle-run has "
+		       "more modes)";
 	c->trace = mode && *mode == 't';
 	timing = text("SWIZZLE_TIMING");
 	if (timing && strcmp(timing, "exact") != 0 &&

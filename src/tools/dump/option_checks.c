@@ -10,6 +10,7 @@
 #include "profile/support/compressed.h"
 #include "tools/dump/message.h"
 #include "tools/dump/option_table.h"
+#include "tools/dump/option_values.h"
 #include "tools/dump/push.h"
 #include "tools/dump/usage.h"
 
@@ -17,9 +18,9 @@
 
 /* Events are of all threads, and at the times that were measured; what is
  * neither them nor sums shows a file as it is. */
-static unsigned int takes(const struct swz_dump_options *options)
+static unsigned int takes_of(const struct swz_format *format,
+			     const struct swz_dump_options *options)
 {
-	const struct swz_format *format = options->format;
 	unsigned int with = format->takes;
 
 	if (format->section)
@@ -52,6 +53,11 @@ static unsigned int takes(const struct swz_dump_options *options)
 	return with;
 }
 
+static unsigned int takes(const struct swz_dump_options *options)
+{
+	return takes_of(options->format, options);
+}
+
 static _Noreturn void not_taken(const struct swz_dump_options *options,
 				const char *option)
 {
@@ -60,17 +66,41 @@ static _Noreturn void not_taken(const struct swz_dump_options *options,
 	exit(EXIT_USAGE);
 }
 
+#define LIST_BYTES 256
+
+static void append_name(char list[LIST_BYTES], const char *name)
+{
+	size_t used = strlen(list);
+
+	snprintf(list + used, LIST_BYTES - used, "%s%s", used ? ", " : "",
+		 name);
+}
+
+/* OPTION, of which all formats take BIT that have a use for it. */
+static _Noreturn void others_take(const struct swz_dump_options *options,
+				  const char *option, unsigned int bit)
+{
+	char list[LIST_BYTES] = "";
+	const struct swz_format *other;
+	size_t i;
+
+	for (i = 0; (other = swz_format_at(i)) != NULL; i++)
+		if (takes_of(other, options) & bit)
+			append_name(list, other->name);
+	swz_dump_bad_usage("the format %s has no use for %s%s%s",
+			   options->format->name, option,
+			   *list ? "; those that have: " : "", list);
+}
+
 static _Noreturn void cannot_compare(const char *format)
 {
 	const struct swz_format *other;
-	char names[256] = "";
-	size_t used = 0, i;
+	char names[LIST_BYTES] = "";
+	size_t i;
 
 	for (i = 0; (other = swz_format_at(i)) != NULL; i++)
-		if (other->takes & SWZ_TAKES_DIFF && used < sizeof(names))
-			used += (size_t)snprintf(names + used,
-						 sizeof(names) - used, "%s%s",
-						 used ? ", " : "", other->name);
+		if (other->takes & SWZ_TAKES_DIFF)
+			append_name(names, other->name);
 	swz_dump_complain("the format %s has no use for --diff; those that "
 			  "compare are: %s",
 			  format, names);
@@ -111,26 +141,34 @@ static void check_diff(const struct swz_dump_options *options)
 
 /* Tables of functions are sorted by all keys, contexts have no shortest and
  * longest calls, and where they are not sorted the key says what counts. */
+static bool sort_fits(unsigned int with, enum swz_sort sort)
+{
+	if (with & GIVEN_CALLS_OF)
+		return sort == SWZ_SORT_START || sort == SWZ_SORT_INCLUSIVE;
+	if (sort == SWZ_SORT_START)
+		return false;
+	if (with & SWZ_TAKES_BOTTOM_UP)
+		return sort != SWZ_SORT_MIN && sort != SWZ_SORT_MAX;
+	return with & SWZ_TAKES_ROWS || sort == SWZ_SORT_SELF ||
+	       sort == SWZ_SORT_CALLS;
+}
+
 static void check_sort(const struct swz_dump_options *options)
 {
 	unsigned int with = takes(options);
-	enum swz_sort sort = options->table.sort;
-	bool fits = true;
+	char list[LIST_BYTES] = "";
+	enum swz_sort sort;
+	const char *name;
+	size_t i;
 
-	if (with & GIVEN_CALLS_OF)
-		fits = sort == SWZ_SORT_START || sort == SWZ_SORT_INCLUSIVE;
-	else if (sort == SWZ_SORT_START)
-		fits = false;
-	else if (with & SWZ_TAKES_BOTTOM_UP)
-		fits = sort != SWZ_SORT_MIN && sort != SWZ_SORT_MAX;
-	else if (!(with & SWZ_TAKES_ROWS))
-		fits = sort == SWZ_SORT_SELF || sort == SWZ_SORT_CALLS;
-	if (fits)
+	if (sort_fits(with, options->table.sort))
 		return;
-	swz_dump_complain(
-		"the format %s has no use for this sort key\n" SWZ_TRY_HELP,
-		options->format->name);
-	exit(EXIT_USAGE);
+	for (i = 0; (name = swz_dump_sort_key(i, &sort)) != NULL; i++)
+		if (sort_fits(with, sort))
+			append_name(list, name);
+	swz_dump_bad_usage("the format %s has no use for this sort key; it "
+			   "has: %s",
+			   options->format->name, list);
 }
 
 /* Shortest and longest calls are those of functions. */
@@ -174,10 +212,9 @@ static void check_apart(const struct swz_dump_options *options)
 		exit(EXIT_USAGE);
 	}
 	if (options->output && strcmp(options->output, "-") == 0)
-		swz_dump_bad_usage(
-			"--file-per-invocation writes several files: -o "
-			"names a folder, not",
-			options->output);
+		swz_dump_bad_usage("--file-per-invocation writes several "
+				   "files: -o '%s' names no folder",
+				   options->output);
 }
 
 const char *swz_dump_not_of_times(const struct swz_dump_options *options)
@@ -284,7 +321,7 @@ void swz_dump_check_options(struct swz_dump_options *options)
 
 	for (i = 0; i < COUNT(names); i++)
 		if (options->given & ~takes(options) & names[i].bit)
-			not_taken(options, names[i].option);
+			others_take(options, names[i].option, names[i].bit);
 	if (options->given & SWZ_TAKES_SORT)
 		check_sort(options);
 	if (options->given & GIVEN_BY)
@@ -321,7 +358,8 @@ void swz_dump_check_options(struct swz_dump_options *options)
 	}
 	if (options->separate_threads && options->output &&
 	    strcmp(options->output, "-") == 0 && format->prefix)
-		swz_dump_bad_usage("one file per thread cannot be written to",
+		swz_dump_bad_usage("one file per thread cannot be written to "
+				   "'%s'",
 				   options->output);
 }
 

@@ -29,7 +29,7 @@ static const char *format_at(size_t index)
 	return format ? format->name : NULL;
 }
 
-const struct swz_format *swz_dump_parse_format(const char *name)
+const struct swz_format *swz_dump_parse_format(const char *as, const char *name)
 {
 	const struct swz_format *format = swz_format_find(name);
 
@@ -38,7 +38,7 @@ const struct swz_format *swz_dump_parse_format(const char *name)
 		swz_dump_finish_printing();
 	}
 	if (!format)
-		swz_dump_unknown_word("format", name, format_at);
+		swz_dump_unknown_word(as, "format", name, format_at);
 	return format;
 }
 
@@ -47,23 +47,31 @@ static const char *sort_key_at(size_t index)
 	return index < COUNT(sort_keys) ? sort_keys[index].name : NULL;
 }
 
-enum swz_sort swz_dump_parse_sort(const char *name)
+const char *swz_dump_sort_key(size_t index, enum swz_sort *sort)
+{
+	if (index < COUNT(sort_keys))
+		*sort = sort_keys[index].sort;
+	return sort_key_at(index);
+}
+
+enum swz_sort swz_dump_parse_sort(const char *as, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < COUNT(sort_keys); i++)
 		if (strcmp(name, sort_keys[i].name) == 0)
 			return sort_keys[i].sort;
-	swz_dump_unknown_word("sort key", name, sort_key_at);
+	swz_dump_unknown_word(as, "sort key", name, sort_key_at);
 }
 
 /* Which of the words that AT lists. */
-static int parse_word(swz_word_at *at, const char *what, const char *text)
+static int parse_word(swz_word_at *at, const char *as, const char *what,
+		      const char *text)
 {
 	int found = swz_word_is(at, text, strlen(text));
 
 	if (found < 0)
-		swz_dump_unknown_word(what, text, at);
+		swz_dump_unknown_word(as, what, text, at);
 	return found;
 }
 
@@ -79,9 +87,9 @@ static const char *demangle_at(size_t index)
 	return index < COUNT(ways) ? ways[index] : NULL;
 }
 
-enum swz_demangle swz_dump_parse_demangle(const char *name)
+enum swz_demangle swz_dump_parse_demangle(const char *as, const char *name)
 {
-	return (enum swz_demangle)parse_word(demangle_at, "way to demangle",
+	return (enum swz_demangle)parse_word(demangle_at, as, "way to demangle",
 					     name);
 }
 
@@ -96,9 +104,9 @@ static const char *clock_at(size_t index)
 	return index < COUNT(clocks) ? clocks[index] : NULL;
 }
 
-enum swz_rings_clock swz_dump_parse_clock(const char *name)
+enum swz_rings_clock swz_dump_parse_clock(const char *as, const char *name)
 {
-	return (enum swz_rings_clock)parse_word(clock_at, "clock", name);
+	return (enum swz_rings_clock)parse_word(clock_at, as, "clock", name);
 }
 
 /* In the order of enum swz_rings_paths. */
@@ -112,9 +120,9 @@ static const char *paths_at(size_t index)
 	return index < COUNT(paths) ? paths[index] : NULL;
 }
 
-enum swz_rings_paths swz_dump_parse_paths(const char *name)
+enum swz_rings_paths swz_dump_parse_paths(const char *as, const char *name)
 {
-	return (enum swz_rings_paths)parse_word(paths_at, "kind of paths",
+	return (enum swz_rings_paths)parse_word(paths_at, as, "kind of paths",
 						name);
 }
 
@@ -130,22 +138,22 @@ static const char *colour_at(size_t index)
 	return index < COUNT(times) ? times[index] : NULL;
 }
 
-enum swz_colour_when swz_dump_parse_colour(const char *when)
+enum swz_colour_when swz_dump_parse_colour(const char *as, const char *when)
 {
-	return (enum swz_colour_when)parse_word(colour_at, "value of --color",
-						when);
+	return (enum swz_colour_when)parse_word(colour_at, as,
+						"value of --color", when);
 }
 
-unsigned long swz_dump_parse_count(const char *text, const char *what,
-				   unsigned long high)
+unsigned long swz_dump_parse_count(const char *as, const char *text,
+				   const char *what, unsigned long high)
 {
 	unsigned long value;
 	char *end;
 
 	errno = 0;
 	value = strtoul(text, &end, 10);
-	if (errno || end == text || *end || *text == '-' || value > high)
-		swz_dump_bad_usage(what, text);
+	if (errno || *text < '0' || *text > '9' || *end || value > high)
+		swz_dump_wrong_value(as, text, what);
 	return value;
 }
 
@@ -161,18 +169,24 @@ static double parse_decimal(const char *text, char **end)
 	return strtod(text, end);
 }
 
-double swz_dump_parse_percent(const char *text)
+double swz_dump_parse_percent(const char *as, const char *text)
 {
 	double value;
 	char *end;
 
 	value = parse_decimal(text, &end);
 	if (end == text || (*end && strcmp(end, "%") != 0) || !isfinite(value))
-		swz_dump_bad_usage("not a percentage", text);
+		swz_dump_wrong_value(as, text, "a percentage (10, 2.5%)");
 	return value;
 }
 
-struct swz_dump_moment swz_dump_parse_moment(const char *text)
+static _Noreturn void wrong_moment(const char *as, const char *text)
+{
+	swz_dump_wrong_value(as, text,
+			     "a time in seconds or percent (0.25, 25%)");
+}
+
+struct swz_dump_moment swz_dump_parse_moment(const char *as, const char *text)
 {
 	struct swz_dump_moment moment = {.given = true};
 	char *end;
@@ -181,14 +195,14 @@ struct swz_dump_moment swz_dump_parse_moment(const char *text)
 	if (end != text && strcmp(end, "%") == 0)
 		moment.percent = true;
 	else if (end == text || (*end && strcmp(end, "s") != 0))
-		swz_dump_bad_usage("not a time in seconds or percent", text);
+		wrong_moment(as, text);
 	if (!isfinite(moment.value) ||
 	    moment.value > (moment.percent ? 100 : 1e9))
-		swz_dump_bad_usage("not a time in seconds or percent", text);
+		wrong_moment(as, text);
 	return moment;
 }
 
-int64_t swz_dump_parse_duration(const char *text)
+int64_t swz_dump_parse_duration(const char *as, const char *text)
 {
 	static const struct {
 		const char *unit;
@@ -202,7 +216,7 @@ int64_t swz_dump_parse_duration(const char *text)
 		if (strcmp(end, units[i].unit) == 0 &&
 		    value * units[i].ns <= 1e18)
 			return (int64_t)(value * units[i].ns);
-	swz_dump_bad_usage("not a time (10us, 2ms)", text);
+	swz_dump_wrong_value(as, text, "a time (10us, 2ms)");
 }
 
 static const char *key_at(size_t index)
@@ -212,23 +226,24 @@ static const char *key_at(size_t index)
 		       : NULL;
 }
 
-static enum swz_group_key parse_key(const char *name)
+static enum swz_group_key parse_key(const char *as, const char *name)
 {
 	enum swz_group_key key = swz_by_find(name);
 
 	if (key == SWZ_BY_NOTHING)
-		swz_dump_unknown_word("key of --by", name, key_at);
+		swz_dump_unknown_word(as, "key of --by", name, key_at);
 	return key;
 }
 
-void swz_dump_parse_by(struct swz_dump_options *options, const char *value)
+void swz_dump_parse_by(struct swz_dump_options *options, const char *as,
+		       const char *value)
 {
 	const char *comma = strchr(value, ',');
 	char *first;
 
 	options->imbalance = false;
 	if (!comma) {
-		options->by = parse_key(value);
+		options->by = parse_key(as, value);
 		options->columns_by = SWZ_BY_NOTHING;
 		if (options->by != SWZ_BY_RANK)
 			return;
@@ -238,18 +253,18 @@ void swz_dump_parse_by(struct swz_dump_options *options, const char *value)
 		return;
 	}
 	first = swz_print("%.*s", (int)(comma - value), value);
-	options->by = parse_key(first);
+	options->by = parse_key(as, first);
 	free(first);
-	options->columns_by = parse_key(comma + 1);
+	options->columns_by = parse_key(as, comma + 1);
 	if (options->columns_by != SWZ_BY_THREAD &&
 	    options->columns_by != SWZ_BY_PROCESS &&
 	    options->columns_by != SWZ_BY_RANK)
-		swz_dump_bad_usage(
-			"columns are threads, processes or ranks, not", value);
+		swz_dump_bad_usage("option %s: '%s': columns are thread, "
+				   "process or rank",
+				   as, value);
 	if (options->by == SWZ_BY_THREAD || options->by == SWZ_BY_PROCESS ||
 	    options->by == SWZ_BY_RANK)
-		swz_dump_bad_usage(
-			"rows are functions, modules, files or lines, where "
-			"threads, processes or ranks are columns, not",
-			value);
+		swz_dump_bad_usage("option %s: '%s': beside columns, rows are "
+				   "function, module, file or line",
+				   as, value);
 }

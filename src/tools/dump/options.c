@@ -23,26 +23,35 @@
 #define SWZ_VERSION "unknown"
 #endif
 
-static _Noreturn void bad_directory(const char *option, const char *value)
+static _Noreturn void bad_directory(const char *as, const char *value)
 {
-	swz_dump_complain("%s '%s': %s", option, value, strerror(errno));
-	exit(EXIT_USAGE);
+	swz_dump_bad_usage("option %s: '%s': %s", as, value, strerror(errno));
 }
 
-static void add_pattern(struct swz_patterns *patterns, int option,
+/* WHAT: "file name" */
+static const char *not_empty(const char *as, const char *value,
+			     const char *what)
+{
+	if (!*value)
+		swz_dump_bad_usage("option %s: the %s is empty", as, what);
+	return value;
+}
+
+/* Of an option that means nothing when it is given twice. */
+static void once(const char *as, bool given, const char *value)
+{
+	if (given)
+		swz_dump_bad_usage("option %s is given twice: '%s' is a second "
+				   "%s",
+				   as, value, as);
+}
+
+static void add_pattern(struct swz_patterns *patterns, const char *as,
 			const char *pattern)
 {
-	if (!*pattern || strcmp(pattern, "!") == 0) {
-		if (option == OPTION_CALLS_OF)
-			swz_dump_complain("option --calls-of needs a pattern "
-					  "that is not empty\n" SWZ_TRY_HELP);
-		else
-			swz_dump_complain("option -%c needs a pattern that is "
-					  "not empty\n" SWZ_TRY_HELP,
-					  option);
-		exit(EXIT_USAGE);
-	}
-	swz_patterns_add(patterns, pattern);
+	if (strcmp(pattern, "!") == 0)
+		pattern = "";
+	swz_patterns_add(patterns, not_empty(as, pattern, "pattern"));
 }
 
 /* What getopt_long() returns for an argument that is no option. */
@@ -55,35 +64,33 @@ static void add_argument(char ***list, size_t *count, const char *argument)
 }
 
 static void take_option(struct swz_dump_options *options, int option,
-			const char *value)
+			const char *as, const char *value)
 {
 	switch (option) {
 	case 'f':
-		options->format = swz_dump_parse_format(value);
+		options->format = swz_dump_parse_format(as, value);
 		break;
 	case 'o':
-		if (!*value)
-			swz_dump_bad_usage("not a file name", value);
-		options->output = value;
+		options->output = not_empty(as, value, "file name");
 		break;
 	case 'F':
-		add_pattern(&options->view.only, option, value);
+		add_pattern(&options->view.only, as, value);
 		break;
 	case 'N':
-		add_pattern(&options->view.without, option, value);
+		add_pattern(&options->view.without, as, value);
 		break;
 	case 'H':
-		add_pattern(&options->view.hidden, option, value);
+		add_pattern(&options->view.hidden, as, value);
 		break;
 	case 'C':
-		add_pattern(&options->view.callers, option, value);
+		add_pattern(&options->view.callers, as, value);
 		break;
 	case 'n':
 		options->table.rows = swz_dump_parse_count(
-			value, "not a number of rows", INT32_MAX);
+			as, value, "a number of rows (0: all)", INT32_MAX);
 		break;
 	case 's':
-		options->table.sort = swz_dump_parse_sort(value);
+		options->table.sort = swz_dump_parse_sort(as, value);
 		break;
 	case 'q':
 		options->quiet = true;
@@ -115,81 +122,73 @@ static void take_option(struct swz_dump_options *options, int option,
 		break;
 	case OPTION_DEBUG_DIR:
 		if (swz_debug_files_add(&options->files, value) != 0)
-			bad_directory("--debug-dir", value);
+			bad_directory(as, value);
 		break;
 	case OPTION_SYMFS:
-		if (options->files.root)
-			swz_dump_bad_usage("a second --symfs", value);
+		once(as, options->files.root != NULL, value);
 		if (swz_debug_files_set_root(&options->files, value) != 0)
-			bad_directory("--symfs", value);
+			bad_directory(as, value);
 		break;
 	case OPTION_DEMANGLE:
-		options->demangle = swz_dump_parse_demangle(value);
+		options->demangle = swz_dump_parse_demangle(as, value);
 		break;
 	case OPTION_PERCENT_LIMIT:
-		options->table.percent_limit = swz_dump_parse_percent(value);
+		options->table.percent_limit = swz_dump_parse_percent(as,
+								      value);
 		break;
 	case OPTION_BOTTOM_UP:
 		options->table.bottom_up = true;
 		break;
 	case OPTION_DIFF:
-		if (!*value)
-			swz_dump_bad_usage("not a file name", value);
-		if (options->old)
-			swz_dump_bad_usage("a second --diff", value);
+		(void)not_empty(as, value, "file name");
+		once(as, options->old != NULL, value);
 		if (value[0] == '-' && access(value, F_OK) != 0)
-			swz_dump_bad_usage("--diff is followed by OLD and NEW; "
+			swz_dump_bad_usage("option %s: '%s' is no profile. It "
+					   "is followed by OLD and NEW; "
 					   "options stand before or behind "
-					   "these, unlike",
-					   value);
+					   "these",
+					   as, value);
 		add_argument(&options->old, &options->old_count, value);
 		break;
 	case OPTION_TIMES:
-		if (!*value)
-			swz_dump_bad_usage("not a file name", value);
-		if (options->times)
-			swz_dump_bad_usage("a second --times", value);
-		options->times = (char *)value;
+		once(as, options->times != NULL, value);
+		options->times = (char *)(uintptr_t)not_empty(as, value,
+							      "file name");
 		break;
 	case OPTION_SCRIPT:
 		options->view.script = true;
 		break;
 	case OPTION_CONFIG:
-		if (!*value)
-			swz_dump_bad_usage("not a file name", value);
-		options->config_path = value;
+		options->config_path = not_empty(as, value, "file name");
 		break;
 	case OPTION_NO_TIMES:
 		options->own_times = true;
 		break;
 	case OPTION_FAIL_ABOVE:
-		options->fail_above = swz_dump_parse_percent(value);
+		options->fail_above = swz_dump_parse_percent(as, value);
 		break;
 	case IN_ORDER:
 		add_argument(&options->arguments, &options->argument_count,
 			     value);
 		break;
 	case OPTION_BY:
-		swz_dump_parse_by(options, value);
+		swz_dump_parse_by(options, as, value);
 		break;
 	case OPTION_PUSH:
 		if (swz_push_problem(value))
-			swz_dump_bad_usage(swz_push_problem(value), value);
+			swz_dump_bad_usage("option %s: %s", as,
+					   swz_push_problem(value));
 		options->push = value;
 		break;
 	case OPTION_PROCESS:
-		if (!*value)
-			swz_dump_bad_usage("not a process", value);
 		add_argument(&options->processes, &options->process_count,
-			     value);
+			     not_empty(as, value, "process"));
 		break;
 	case OPTION_MERGE_INTO:
-		if (!*value)
-			swz_dump_bad_usage("not a file name", value);
-		options->merge_into = value;
+		options->merge_into = not_empty(as, value, "file name");
 		break;
 	case OPTION_COLOUR:
-		options->colour = value ? swz_dump_parse_colour(value)
+		options->colour = value ? swz_dump_parse_colour(as, value)
 					: SWZ_COLOUR_ALWAYS;
 		break;
 	case OPTION_NO_SOURCE:
@@ -199,48 +198,48 @@ static void take_option(struct swz_dump_options *options, int option,
 		options->pager = false;
 		break;
 	case OPTION_SINCE:
-		options->since = value;
+		options->since = not_empty(as, value, "file name");
 		break;
 	case OPTION_FROM:
-		options->from = swz_dump_parse_moment(value);
+		options->from = swz_dump_parse_moment(as, value);
 		break;
 	case OPTION_TO:
-		options->to = swz_dump_parse_moment(value);
+		options->to = swz_dump_parse_moment(as, value);
 		break;
 	case 'D':
 		options->limits.max_depth = options->calls.depth =
 			(uint32_t)swz_dump_parse_count(
-				value, "not a number of levels", INT32_MAX);
+				as, value, "a number of levels (0: all)",
+				INT32_MAX);
 		break;
 	case 't':
-		options->limits.min_ns = swz_dump_parse_duration(value);
+		options->limits.min_ns = swz_dump_parse_duration(as, value);
 		break;
 	case OPTION_SAMPLE_EVENTS:
 		options->limits.every = swz_dump_parse_count(
-			value, "not a number of calls", INT64_MAX);
+			as, value, "a number of calls (0: each)", INT64_MAX);
 		break;
 	case OPTION_AT:
-		options->at = swz_dump_parse_moment(value);
+		options->at = swz_dump_parse_moment(as, value);
 		break;
 	case OPTION_BLAME:
 		options->calls.blame = true;
 		break;
 	case OPTION_CALLS_OF:
-		add_pattern(&options->calls.of, option, value);
+		add_pattern(&options->calls.of, as, value);
 		break;
 	case OPTION_APART:
 		options->calls.apart = true;
 		break;
 	case OPTION_RING_CLOCK:
-		options->rings.clock = swz_dump_parse_clock(value);
+		options->rings.clock = swz_dump_parse_clock(as, value);
 		break;
 	case OPTION_RING_PATHS:
-		options->rings.paths = swz_dump_parse_paths(value);
+		options->rings.paths = swz_dump_parse_paths(as, value);
 		break;
 	case OPTION_TID:
-		if (!*value)
-			swz_dump_bad_usage("not a thread", value);
-		swz_thread_choice_add(&options->threads, value);
+		swz_thread_choice_add(&options->threads,
+				      not_empty(as, value, "thread"));
 		break;
 	default:
 		break;
@@ -300,7 +299,7 @@ static void read_config(struct swz_dump_options *options)
 void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 			    char **argv)
 {
-	int option, at = optind;
+	int option, at = optind, index = -1;
 
 	*options = (struct swz_dump_options){
 		.compensate = true,
@@ -312,10 +311,18 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 	};
 	opterr = 0; /* swz_dump_bad_option says it */
 	while ((option = getopt_long(argc, argv, SWZ_DUMP_SHORT_OPTIONS,
-				     swz_dump_long_options, NULL)) != -1) {
+				     swz_dump_long_options, &index)) != -1) {
+		char as[32];
+
 		if (option == '?' || option == ':')
 			swz_dump_bad_option(option, argv[optind - 1]);
-		take_option(options, option, optarg);
+		if (index < 0)
+			snprintf(as, sizeof(as), "-%c", option);
+		else
+			snprintf(as, sizeof(as), "--%s",
+				 swz_dump_long_options[index].name);
+		take_option(options, option, as, optarg);
+		index = -1;
 		options->given |= swz_dump_format_option(option);
 		at = optind;
 	}
@@ -328,10 +335,9 @@ void swz_dump_parse_options(struct swz_dump_options *options, int argc,
 		options->format = swz_format_find("archive");
 	}
 	if (options->in_place && options->output)
-		swz_dump_bad_usage(
-			"--embed without -f adds to the profile itself and "
-			"has no use for -o",
-			options->output);
+		swz_dump_bad_usage("--embed without -f adds to the profile "
+				   "itself and has no use for -o '%s'",
+				   options->output);
 	if (options->old && at < argc && strcmp(argv[at], "--") == 0)
 		part_sides(options);
 	for (; optind < argc; optind++)

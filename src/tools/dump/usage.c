@@ -1,6 +1,7 @@
 #include "tools/dump/usage.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,21 +111,33 @@ const char swz_dump_usage_text[] =
 	"  -h, --help\n";
 /* clang-format on */
 
-_Noreturn void swz_dump_bad_usage(const char *what, const char *value)
+_Noreturn void swz_dump_bad_usage(const char *format, ...)
 {
-	swz_dump_complain("%s '%s'\n" SWZ_TRY_HELP, what, value);
+	va_list arguments;
+	char *text = NULL;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	swz_dump_complain("%s\n" SWZ_TRY_HELP, text ? text : "no memory");
 	exit(EXIT_USAGE);
 }
 
-_Noreturn void swz_dump_unknown_word(const char *what, const char *value,
-				     swz_word_at *at)
+_Noreturn void swz_dump_wrong_value(const char *as, const char *value,
+				    const char *wanted)
+{
+	swz_dump_bad_usage("option %s: '%s' is not %s", as, value, wanted);
+}
+
+_Noreturn void swz_dump_unknown_word(const char *as, const char *what,
+				     const char *value, swz_word_at *at)
 {
 	char advice[SWZ_ADVICE_BYTES];
 
 	swz_word_advice(at, value, advice);
-	swz_dump_complain("unknown %s '%s'%s\n" SWZ_TRY_HELP, what, value,
-			  advice);
-	exit(EXIT_USAGE);
+	swz_dump_bad_usage("option %s: unknown %s '%s'%s", as, what, value,
+			   advice);
 }
 
 _Noreturn void swz_dump_finish_printing(void)
