@@ -312,4 +312,48 @@ for name in 'geometry::*' outside outside_ __geometry_MOD_area; do
 	assert_contains table '  10  '
 done
 
+it 'overloads have the same names in every format and part'
+cat >overloads.cc <<'END'
+#include <pthread.h>
+namespace {
+volatile long n;
+struct Sum {
+	void add(int x);
+	void add(long x);
+	void add(double x);
+};
+}
+__attribute__((noinline)) void Sum::add(int x) { n += x; }
+__attribute__((noinline)) void Sum::add(long x) { n += x * 3; }
+__attribute__((noinline)) void Sum::add(double x) { n += (long)x; }
+static void *run(void *sum) { static_cast<Sum *>(sum)->add(1.0); return nullptr; }
+int main()
+{
+	Sum sum;
+	pthread_t thread;
+
+	sum.add(1);
+	sum.add(2L);
+	pthread_create(&thread, nullptr, run, &sum);
+	return pthread_join(thread, nullptr);
+}
+END
+g++ -O1 -pthread -o overloads overloads.cc || abort 'no program'
+"$RUN" -o profile ./overloads
+overloads() { grep -ao 'Sum::add[(a-z)]*' "$@" | sort -u; }
+"$DUMP" -f csv profile >table
+overloads table >expected
+assert_eq 'Sum::add(double) Sum::add(int) Sum::add(long)' \
+	"$(tr '\n' ' ' <expected | sed 's/ $//')" 'names in a table'
+for format in callgrind csv text json tree; do
+	"$DUMP" -f $format --thread-parts -o out profile
+	assert_eq "$(cat expected)" "$(overloads out)" "parts of $format"
+	"$DUMP" -f $format --thread-parts -o out --diff profile profile
+	assert_eq "$(cat expected)" "$(overloads out)" "compared parts of $format"
+done
+"$DUMP" -f csv --separate-threads -o each profile
+assert_eq "$(cat expected)" "$(overloads -h each-*)" 'files of threads'
+"$DUMP" -f sqlite -o database profile
+assert_eq "$(cat expected)" "$(overloads database)" 'a database'
+
 finish

@@ -350,6 +350,7 @@ static void resolve(struct swz_catalog *catalog,
 
 	function->name = name_in_style(catalog, function,
 				       catalog->options.demangle);
+	function->first_name = function->name;
 	if (symbols && catalog->options.lines) {
 		struct swz_source source = swz_catalog_line(
 			catalog, function->module, symbols, function->address);
@@ -366,6 +367,12 @@ static uint32_t *by_name(struct swz_map *names,
 			  (uintptr_t)function->file);
 }
 
+static void claim(uint32_t *holder, uint32_t index)
+{
+	if (*holder == SWZ_MAP_NONE)
+		*holder = index;
+}
+
 /* True if that name is the function's alone. */
 static bool name_in_full(struct swz_catalog *catalog, struct swz_map *names,
 			 struct swz_catalog_function *function)
@@ -377,8 +384,7 @@ static bool name_in_full(struct swz_catalog *catalog, struct swz_map *names,
 		return true;
 	function->name = name_in_style(catalog, function, SWZ_DEMANGLE_FULL);
 	holder = by_name(names, function);
-	if (*holder == SWZ_MAP_NONE)
-		*holder = index;
+	claim(holder, index);
 	return *holder == index;
 }
 
@@ -411,6 +417,18 @@ static void tell_apart(struct swz_catalog *catalog, struct swz_map *names,
 	free(name);
 }
 
+/* Of a function that has its name already. It also holds the one that was too
+ * short for several, or the next overload would get that. */
+static void claim_names(struct swz_map *names,
+			const struct swz_catalog_function *function,
+			uint32_t index)
+{
+	claim(swz_map_at(names, (uintptr_t)function->first_name,
+			 (uintptr_t)function->file),
+	      index);
+	claim(by_name(names, function), index);
+}
+
 void swz_catalog_resolve(struct swz_catalog *catalog)
 {
 	struct swz_map names = {0};
@@ -418,7 +436,7 @@ void swz_catalog_resolve(struct swz_catalog *catalog)
 
 	swz_catalog_name_modules(catalog);
 	for (i = 0; i < catalog->resolved; i++)
-		*by_name(&names, &catalog->functions[i]) = (uint32_t)i;
+		claim_names(&names, &catalog->functions[i], (uint32_t)i);
 	swz_progress_stage("finding names",
 			   catalog->function_count - catalog->resolved);
 	for (i = catalog->resolved; i < catalog->function_count; i++) {

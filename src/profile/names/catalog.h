@@ -60,9 +60,10 @@ struct swz_catalog_module {
 struct swz_catalog_function {
 	uint32_t module; /* SWZ_INDEX_NONE: unknown */
 	uint64_t address;
-	const char *name;  /* by swz_catalog_resolve() */
-	const char *file;  /* NULL: unknown */
-	int line;          /* 0: unknown */
+	const char *name;       /* by swz_catalog_resolve() */
+	const char *first_name; /* before it was told apart from others */
+	const char *file;       /* NULL: unknown */
+	int line;               /* 0: unknown */
 	bool namesake;     /* a function of an earlier module has the same name,
 			    * and neither has a known file */
 	bool nameless;     /* of a module; no symbol says what it is called */

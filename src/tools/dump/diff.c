@@ -210,6 +210,11 @@ static int write_part(struct comparison *c, const struct group *group,
 	return status;
 }
 
+static bool is_in_parts(const struct swz_dump_options *options)
+{
+	return options->thread_parts || options->separate_threads;
+}
+
 static int write_parts(struct comparison *c)
 {
 	const struct swz_dump_options *options = &c->options;
@@ -217,7 +222,7 @@ static int write_parts(struct comparison *c)
 	int status = EXIT_OK, last;
 	size_t i;
 
-	if (options->thread_parts || options->separate_threads)
+	if (is_in_parts(options))
 		find_groups(c);
 	else
 		status = write_part(c, NULL, &to);
@@ -301,12 +306,11 @@ static int compare(struct comparison *c)
 				return EXIT_USAGE;
 	bind(c);
 	c->advice = swz_dump_advice_begin(&c->packages);
-	if (!swz_view_is_whole(&c->options.view))
+	if (!swz_view_is_whole(&c->options.view) || is_in_parts(&c->options))
 		for (side = 0; side < SIDES; side++)
 			for (i = 0; i < c->sides[side].count; i++)
-				swz_dump_prepare_view(
-					&c->sides[side].runs[i].input,
-					&c->options);
+				swz_dump_name_all(&c->sides[side].runs[i].input,
+						  &c->options);
 	status = write_parts(c);
 	if (status == EXIT_OK)
 		swz_dump_warn_filter(&c->catalog, &c->options);

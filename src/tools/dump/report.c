@@ -162,6 +162,12 @@ static int dump_threads(struct swz_dump_input *input,
 	return status;
 }
 
+static bool writes_threads(const struct swz_dump_options *options)
+{
+	return options->thread_parts || options->separate_threads ||
+	       options->format->needs & SWZ_NEEDS_THREADS;
+}
+
 int swz_dump_reports(struct swz_dump_input *input,
 		     const struct swz_dump_options *options)
 {
@@ -177,14 +183,13 @@ int swz_dump_reports(struct swz_dump_input *input,
 		swz_catalog_bind(&input->bindings[i], &catalog,
 				 input->profiles[i]);
 	if (!swz_view_is_whole(&options->view) ||
-	    swz_dump_writes_events(input, options))
-		swz_dump_prepare_view(input, options);
+	    swz_dump_writes_events(input, options) || writes_threads(options))
+		swz_dump_name_all(input, options);
 	if (options->by != SWZ_BY_NOTHING)
 		status = swz_dump_by(input, &catalog, options);
 	else if (swz_dump_writes_events(input, options))
 		status = swz_dump_write_events(input, &catalog, options);
-	else if (options->thread_parts || options->separate_threads ||
-		 options->format->needs & SWZ_NEEDS_THREADS)
+	else if (writes_threads(options))
 		status = dump_threads(input, &catalog, options);
 	else
 		status = dump_merged(input, &catalog, options);

@@ -110,8 +110,8 @@ void swz_dump_resolve(struct swz_catalog *catalog)
 	swz_progress_end();
 }
 
-void swz_dump_prepare_view(const struct swz_dump_input *input,
-			   const struct swz_dump_options *options)
+void swz_dump_name_all(const struct swz_dump_input *input,
+		       const struct swz_dump_options *options)
 {
 	size_t i, j;
 

@@ -33,10 +33,10 @@ struct swz_catalog_options swz_dump_catalog_options(
 /* Finds the names of all that was added. */
 void swz_dump_resolve(struct swz_catalog *catalog);
 
-/* Finds the names of all that will be: filters are by name, and names may
- * depend on each other. */
-void swz_dump_prepare_view(const struct swz_dump_input *input,
-			   const struct swz_dump_options *options);
+/* Finds the names of all that will be added: filters are by name, and a name
+ * may depend on those of other threads, which are written later. */
+void swz_dump_name_all(const struct swz_dump_input *input,
+		       const struct swz_dump_options *options);
 
 void swz_dump_warn_result(const struct swz_dump_result *result,
 			  const struct swz_dump_options *options);

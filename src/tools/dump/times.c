@@ -214,8 +214,8 @@ static int join(struct swz_dump_input *input, struct swz_dump_input *samples,
 				  input->profiles[0]->name);
 	} else {
 		if (!swz_view_is_whole(&options->view)) {
-			swz_dump_prepare_view(input, options);
-			swz_dump_prepare_view(samples, options);
+			swz_dump_name_all(input, options);
+			swz_dump_name_all(samples, options);
 		}
 		status = write_joined(input, samples, &catalog, options);
 		if (status == EXIT_OK)
