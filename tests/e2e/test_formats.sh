@@ -521,4 +521,37 @@ all_agree --no-compensate
 all_agree -H nanosleep
 assert_ge "$(table_value table rest self-wait)" 500000000 'without a row of nanosleep()'
 
+it 'calls that wait for files, devices and streams'
+cat >waits.c <<'END'
+#define _GNU_SOURCE
+#include <aio.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	const struct aiocb *none[1] = {NULL};
+	struct timespec zero = {0};
+	struct flock lock = {.l_type = F_WRLCK};
+	int bytes, result = fcntl(0, F_SETLKW, &lock);
+
+	result += ioctl(0, FIONREAD, &bytes);
+	result += aio_suspend(none, 1, &zero);
+	result += (int)tee(0, 1, 1, SPLICE_F_NONBLOCK);
+	flockfile(stdout);
+	(void)argv;
+	return argc + result > 1000;
+}
+END
+gcc -O1 -o waits waits.c || abort 'no program'
+"$RUN" --imports -o profile ./waits </dev/null || abort 'no profile'
+dump -f csv --no-compensate
+for name in fcntl ioctl aio_suspend tee flockfile; do
+	awk -F, -v name=$name 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		$at["function"] == name && $at["calls"] == 1 && $at["self_ns"] > 0 &&
+			$at["self_ns"] == $at["self_waiting_ns"] { found = 1 }
+		END { exit !found }' out || fail "$name: $(grep ",$name," out)"
+done
+
 finish

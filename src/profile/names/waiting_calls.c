@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sorted. Symbols like __read, read64 and __read_chk count as read. */
+/* Sorted. Symbols like __read, read64 and __read_chk count as read. fcntl may
+ * wait for a lock of a file, ioctl for a device. */
 static const char *const names[] = {
 	"accept",
 	"accept4",
+	"aio_suspend",
 	"clock_nanosleep",
 	"cnd_timedwait",
 	"cnd_wait",
@@ -19,10 +21,13 @@ static const char *const names[] = {
 	"epoll_pwait",
 	"epoll_pwait2",
 	"epoll_wait",
+	"fcntl",
 	"fdatasync",
 	"flock",
+	"flockfile",
 	"fsync",
 	"io_getevents",
+	"ioctl",
 	"lockf",
 	"mq_receive",
 	"mq_send",
@@ -88,6 +93,7 @@ static const char *const names[] = {
 	"syncfs",
 	"syscall",
 	"tcdrain",
+	"tee",
 	"thrd_join",
 	"thrd_sleep",
 	"usleep",
@@ -99,6 +105,7 @@ static const char *const names[] = {
 	"waitpid",
 	"write",
 	"writev",
+	"xpg_sigpause",
 };
 
 static int compare(const void *name, const void *entry)
