@@ -175,6 +175,19 @@ capture "$DUMP" -q -f text --debug-dir debug stripped
 assert_not_contains out shop::
 assert_not_contains out zoo::
 
+it 'debug information that cannot be decompressed is said to be so'
+mkdir zstd
+if objcopy --compress-debug-sections=zstd whole zstd/program.debug 2>objcopy.err; then
+	capture "$DUMP" -f csv --debug-dir zstd stripped
+	assert_status 0
+	assert_contains out shop::total
+	# older versions of libdw do not know zstd
+	grep -q 'program.cc,' out || assert_contains err \
+		"the debug information of $TMP/home/program cannot be decompressed"
+else
+	assert_contains objcopy.err zstd
+fi
+
 it 'the program is gone, its debug file is there'
 rm home/program
 debug debug/program.debug

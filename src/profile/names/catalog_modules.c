@@ -244,7 +244,9 @@ struct swz_source swz_catalog_line(struct swz_catalog *catalog, uint32_t index,
 		swz_progress_clear();
 		fprintf(stderr,
 			"swizzle: the debug information of %s cannot be "
-			"decompressed; source lines are missing\n",
+			"decompressed; source lines are missing. objcopy "
+			"--decompress-debug-sections makes a file that can be "
+			"read (--debug-dir)\n",
 			module->path);
 	}
 	return source;

@@ -11,7 +11,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "profile/names/debug_files.h"
 #include "profile/support/memory.h"
 
 #define MAX_DIE_DEPTH 64 /* of namespaces, types and blocks */
@@ -126,7 +128,7 @@ static uint32_t find_range(const struct ranges *ranges, uint64_t address)
 }
 
 /* libdw goes on without the sections that it could not decompress. */
-static bool is_any_compressed(Dwarf *dwarf)
+static bool is_any_compressed(Elf *elf)
 {
 	static const char *const names[] = {
 		".debug_info",   ".debug_types",    ".debug_abbrev",
@@ -134,7 +136,6 @@ static bool is_any_compressed(Dwarf *dwarf)
 		".debug_ranges", ".debug_rnglists", ".debug_str_offsets",
 		".debug_addr",
 	};
-	Elf *elf = dwarf_getelf(dwarf);
 	Elf_Scn *section = NULL;
 	size_t strings, i;
 
@@ -154,6 +155,27 @@ static bool is_any_compressed(Dwarf *dwarf)
 	return false;
 }
 
+/* If it can decompress none, it says that there is no debug information. */
+static bool is_file_compressed(Dwfl_Module *module)
+{
+	const char *program = NULL, *debug = NULL;
+	bool is_compressed;
+	Elf *elf;
+	int fd;
+
+	dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &program,
+			 &debug);
+	fd = debug || program ? swz_debug_files_open(debug ? debug : program)
+			      : -1;
+	if (fd < 0)
+		return false;
+	elf = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+	is_compressed = is_any_compressed(elf);
+	elf_end(elf);
+	close(fd);
+	return is_compressed;
+}
+
 static void load_units(struct swz_debug_info *info)
 {
 	Dwarf_CU *cu = NULL;
@@ -163,9 +185,11 @@ static void load_units(struct swz_debug_info *info)
 
 	info->tried = true;
 	dwarf = dwfl_module_getdwarf(info->module, &info->bias);
-	if (!dwarf)
+	if (!dwarf) {
+		info->lacks_sections = is_file_compressed(info->module);
 		return;
-	info->lacks_sections = is_any_compressed(dwarf);
+	}
+	info->lacks_sections = is_any_compressed(dwarf_getelf(dwarf));
 	while (dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, &skeleton) ==
 	       0) {
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
