@@ -179,4 +179,20 @@ print(profile["markCount"], *(mark[2] for mark in profile["marks"]))'
 }
 assert_eq '2 of main other' "$(page_marks marks)"
 assert_eq '1 other' "$(page_marks --tid "$tid" marks)"
+
+it 'marks are cut to a range of time, as calls are'
+"$RUN" -q -m trace -o marks ./marked
+"$DUMP" -q -f text marks >out
+at=$(awk '$1 == "#" && $4 == "other" { print $2 }' out)
+assert_ge "${#at}" 11 'time of the second mark'
+for range in "--from $at" "--to $at"; do
+	# shellcheck disable=SC2086
+	"$DUMP" -q -f text $range marks >out
+	# shellcheck disable=SC2086
+	assert_eq "$(awk '$1 == "#" && $2 ~ /^[0-9]+[.][0-9]+$/ {
+		sub(/^# *[^ ]+ +[^ ]+ +/, ""); text = text " " $0; count++
+		} END { print count text }' out)" "$(page_marks $range marks)" \
+		"marks $range"
+	assert_eq 1 "$(grep -c 'of main$\|  other$' out)" "one of the two $range"
+done
 finish

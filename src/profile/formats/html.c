@@ -144,6 +144,10 @@ static struct swz_html_thread_note *note_thread(
 				       section->report->repaired_nodes);
 	note->not_shown = swz_add_count(note->not_shown,
 					section->report->not_shown);
+	if (section->range) {
+		note->cut = true;
+		note->range = *section->range;
+	}
 	swz_grow(&page->threads, &page->thread_capacity, page->thread_count,
 		 sizeof(*page->threads));
 	page->threads[page->thread_count++] = (struct swz_html_thread_note){

@@ -169,15 +169,19 @@ static void put_joined(struct swz_json *json, const struct swz_section *section)
 	swz_json_close(json, "]");
 }
 
-/* Not those of threads that the page does not have (--tid). */
+/* Not those of threads and times that the page does not have (--tid, --from,
+ * --to). */
 static bool has_mark(const struct swz_html_page *page,
-		     const struct swz_profile *profile,
+		     const struct swz_html_profile_note *note,
 		     const struct swz_profile_mark *mark)
 {
-	const struct swz_profile_thread *thread = swz_mark_thread(profile,
+	const struct swz_profile_thread *thread = swz_mark_thread(note->profile,
 								  mark);
 	size_t i;
 
+	if (note->cut &&
+	    (mark->ticks < note->range.from || mark->ticks >= note->range.to))
+		return false;
 	if (!thread || swz_mark_is_of_process(mark))
 		return true;
 	for (i = 0; i < page->thread_count; i++)
@@ -189,12 +193,13 @@ static bool has_mark(const struct swz_html_page *page,
 
 /* Each: ns since the profile's origin, the thread (0: all), the text. */
 static void put_marks(struct swz_json *json, const struct swz_html_page *page,
-		      const struct swz_profile *profile)
+		      const struct swz_html_profile_note *note)
 {
+	const struct swz_profile *profile = note->profile;
 	size_t count = 0, i;
 
 	for (i = 0; i < profile->mark_count; i++)
-		count += has_mark(page, profile, &profile->marks[i]);
+		count += has_mark(page, note, &profile->marks[i]);
 	swz_json_integer(json, "markCount", count);
 	swz_json_integer(json, "lostMarks", profile->header.lost_marks);
 	swz_json_open(json, "marks", "[");
@@ -205,7 +210,7 @@ static void put_marks(struct swz_json *json, const struct swz_html_page *page,
 			profile, mark);
 		char *text;
 
-		if (!has_mark(page, profile, mark))
+		if (!has_mark(page, note, mark))
 			continue;
 		count++;
 		text = swz_mark_text(mark);
@@ -237,7 +242,7 @@ static void put_profile(struct swz_json *json, const struct swz_html_page *page,
 			 swz_add_count(damage->stray_nodes, note->dropped));
 	swz_json_integer(json, "repairedContexts", note->repaired);
 	swz_json_integer(json, "notShown", note->not_shown);
-	put_marks(json, page, profile);
+	put_marks(json, page, note);
 	swz_json_open(json, "modules", "[");
 	for (i = 0; i < profile->module_count; i++)
 		if (!swz_profile_repeats_module(profile, i) &&

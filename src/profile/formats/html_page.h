@@ -38,6 +38,8 @@ struct swz_html_profile_note {
 	uint64_t dropped;   /* inconsistent contexts */
 	uint64_t repaired;  /* torn times */
 	uint64_t not_shown; /* calls that a view hides */
+	bool cut;           /* to a range of time (--from, --to) */
+	struct swz_range range;
 };
 
 /* And of a comparison. */
