@@ -19,9 +19,9 @@ class CallTree {
 		this.chosen = -1;
 		this.list = new List($('calls'), [
 			{key: 'start', title: 'Start s', width: '92px', align: 'right',
-				hint: 'Since the program started'},
+				drop: 1, hint: 'Since the program started'},
 			{key: 'time', title: 'Time', width: '82px', align: 'right'},
-			{key: 'name', title: 'Call', width: 'minmax(120px, 1fr)'},
+			{key: 'name', title: 'Call', width: 'minmax(120px, 1fr)', wants: 200},
 		], (call, cells, element) => this.render(call, cells, element), {
 			click: (call, index, event) => this.clicked(call, event),
 			open: call => this.toggle(call),

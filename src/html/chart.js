@@ -41,6 +41,12 @@ class Chart {
 		this.from = clamp(from, 0, extent - span);
 		this.to = this.from + span;
 		this.draw();
+		this.app.remember(true);
+	}
+
+	// Whether all of it is in the window.
+	isWhole() {
+		return this.span() >= this.extent() * 0.9999;
 	}
 
 	// Goes there in a few frames, so that one sees where.
@@ -364,8 +370,10 @@ class Chart {
 
 	// ---- the ruler ----
 
-	paintRuler(context, width, format) {
+	// NOTE, over its end: which kind of time it shows; or ''. Labels end there.
+	paintRuler(context, width, format, note) {
 		const {colours} = this.app;
+		const room = note ? context.measureText(note).width + 12 : 0;
 		const step = niceStep(this.span() * 90 / width);
 		let at = Math.ceil(this.from / step) * step;
 
@@ -375,21 +383,14 @@ class Chart {
 		context.fillRect(0, RULER - 1, width, 1);
 		for (; at <= this.to; at += step) {
 			const x = this.toX(at);
+			const label = format(at, step);
 
 			context.fillStyle = colours.line;
 			context.fillRect(Math.round(x), RULER - 7, 1, 6);
 			context.fillStyle = colours.dim;
-			context.fillText(format(at, step), x + 4, RULER / 2);
+			if (x + 4 + context.measureText(label).width <= width - room)
+				context.fillText(label, x + 4, RULER / 2);
 		}
-	}
-
-	// Over the end of the ruler: which kind of time it is that it shows.
-	paintRulerNote(context, width, note) {
-		const {colours} = this.app;
-		const room = context.measureText(note).width + 12;
-
-		context.fillStyle = colours.raised;
-		context.fillRect(width - room, 0, room, RULER - 1);
 		context.fillStyle = colours.text;
 		context.fillText(note, width - room + 6, RULER / 2);
 	}

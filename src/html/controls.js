@@ -30,6 +30,9 @@ class Help {
 		if (shown)
 			this.before = document.activeElement;
 		$('help').hidden = !shown;
+		// it alone has the focus
+		for (const part of document.querySelectorAll('body > header, main'))
+			part.inert = shown;
 		const focus = shown ? $('help') : this.back || this.before;
 
 		if (focus)

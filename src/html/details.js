@@ -40,7 +40,7 @@ class Details {
 
 		swatch.style.background = colours.ofFunction(fn);
 		return make('header', {},
-			make('h3', {}, swatch, model.catalog.name[fn]),
+			make('h3', {'aria-level': 2}, swatch, model.catalog.name[fn]),
 			make('p', {class: 'dim', title: [model.modulePath(fn), source]
 				.filter(Boolean).join('\n')},
 			make('span', {}, model.moduleName(fn) +
@@ -101,12 +101,12 @@ class Details {
 					'Time of the function when called from ' +
 					'here'},
 			{key: 'share', title: '%', width: '53px', align: 'right',
-				room: 370,
+				drop: 1,
 				hint: `Share of the inclusive time of ` +
 					model.catalog.name[fn]},
 			{key: 'name', title: plural(entries.length,
 				title.slice(0, -1)).replace(/^0 /, 'No '),
-			width: 'minmax(120px, 1fr)'},
+			width: 'minmax(120px, 1fr)', wants: 172},
 		], (entry, cells, element) => {
 			element.dataset.fn = entry.fn;
 			cells[0].textContent = model.callsText(id === 'callers' ?

@@ -54,7 +54,7 @@ const CHANGE_COLUMNS = [
 		hint: 'New minus old self time; sorted without the sign, what ' +
 			'is within the noise last'},
 	{key: 'inclChange', title: 'Δ incl.', width: '84px', align: 'right',
-		sort: true, room: 460, hint: 'New minus old inclusive time'},
+		sort: true, drop: 5, hint: 'New minus old inclusive time'},
 ];
 
 class Comparison {
@@ -202,9 +202,6 @@ class Comparison {
 	addColumns(columns) {
 		columns.splice(columns.findIndex(({key}) => key === 'name'), 0,
 			...CHANGE_COLUMNS);
-		for (const column of columns)
-			if (column.key === 'mean' || column.key === 'max')
-				column.room = 900; // names come first
 	}
 
 	// What is within NOISE has no colour.

@@ -1,8 +1,5 @@
 // The table of functions.
 
-// How wide it is that modules have a column of their own.
-const MODULE_ROOM = 860;
-
 class FunctionTable {
 	constructor(app) {
 		this.app = app;
@@ -20,17 +17,17 @@ class FunctionTable {
 
 	columns() {
 		const columns = [
-			{key: 'calls', title: this.app.model.many, width: '71px',
+			{key: 'calls', title: this.app.model.many, width: '71px', drop: 7,
 				align: 'right', sort: true},
 			{key: 'self', title: 'Self', width: '67px', align: 'right',
 				hint: 'Time in the function itself', sort: true},
 			{key: 'share', title: '%', width: '53px', align: 'right',
-				label: 'Share of self time',
+				drop: 6, label: 'Share of self time',
 				hint: 'Share of all time'},
 			{key: 'incl', title: 'Inclusive', width: '69px',
 				align: 'right', sort: true,
 				hint: 'Time with everything it called'},
-			{key: 'inclShare', title: '%', width: '53px', room: 430,
+			{key: 'inclShare', title: '%', width: '53px', drop: 4,
 				align: 'right', label: 'Share of inclusive time',
 				hint: 'Share of all time'},
 		];
@@ -38,26 +35,26 @@ class FunctionTable {
 		// samples have no times of calls
 		if (!this.app.model.holdsSamples)
 			columns.push({key: 'mean', title: 'Mean', width: '67px',
-				align: 'right', sort: true, room: 500,
+				align: 'right', sort: true, drop: 3,
 				hint: 'Inclusive time of a call'});
 		if (this.app.model.sampled)
 			columns.splice(2, 0, {key: 'error', title: '±',
-				width: '78px', align: 'right', sort: true,
+				width: '78px', align: 'right', sort: true, drop: 5,
 				hint: 'Standard error of the self time'});
 		else if (!this.app.model.holdsSamples)
 			columns.push({key: 'max', title: 'Max', width: '67px',
-				align: 'right', sort: true, room: 570,
+				align: 'right', sort: true, drop: 2,
 				hint: 'The longest call'});
 		if (this.app.model.knowsWaiting)
 			columns.splice(columns.findIndex(({key}) =>
 				key === 'inclShare') + 1, 0, {key: 'waiting',
 				title: 'Waiting', width: '69px', align: 'right',
-				sort: true, hint: 'What of the inclusive time the ' +
+				sort: true, drop: 5, hint: 'What of the inclusive time the ' +
 					'thread did not run'});
 		columns.push({key: 'name', title: 'Function',
-			width: 'minmax(90px, 3fr)', sort: true});
-		columns.push({key: 'module', title: 'Module', room: MODULE_ROOM,
-			width: 'minmax(72px, 1fr)', sort: true});
+			width: 'minmax(90px, 3fr)', wants: 230, sort: true});
+		columns.push({key: 'module', title: 'Module', drop: 1,
+			width: 'minmax(72px, 1fr)', wants: 170, sort: true});
 		if (this.app.model.comparison)
 			this.app.model.comparison.addColumns(columns);
 		return columns;
@@ -142,7 +139,7 @@ class FunctionTable {
 				break;
 			case 'name':
 				app.putFunction(cell, fn, this.list.nameRoom,
-					this.list.body.clientWidth < MODULE_ROOM);
+					!this.list.shows('module'));
 				break;
 			case 'module':
 				cell.textContent = model.moduleName(fn);

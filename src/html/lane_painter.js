@@ -19,9 +19,8 @@ class PaintedLanes extends Lanes {
 		}
 		this.paintFlows(context, width);
 		this.bands.paint(context, width);
-		this.paintRuler(context, width, (at, step) => tick(at, step));
-		if (this.model.description.compensated)
-			this.paintRulerNote(context, width, 'time with hooks');
+		this.paintRuler(context, width, (at, step) => tick(at, step),
+			this.model.description.compensated ? 'time with hooks' : '');
 		this.paintRange(context, width, height);
 		if (this.coarse)
 			this.paintCoarse(context, width, height);

@@ -1,11 +1,13 @@
 // Lists of any length: only the rows that can be seen are elements.
 
 const LINE = 24;
+const ROW_PADDING = 16; // of its two ends
 
 class List {
-	// COLUMNS: {key, title, hint, width, align, sort, room}; one is shown where
-	// the list is as wide as its `room`. ROWS is an array of
-	// anything; RENDER(row, cells, element) fills the cells of one. EVENTS:
+	// COLUMNS: {key, title, hint, width, align, sort, drop, wants}; where they
+	// do not fit they leave in the order of `drop`, from 1, and those without
+	// one stay. One whose width can vary `wants` so many pixels. ROWS is an array
+	// of anything; RENDER(row, cells, element) fills the cells of one. EVENTS:
 	// click, open (also by Enter), moved (by arrows) get a row and its index;
 	// sort a column; key may handle a key and says whether it did. `label` is
 	// what the list is called, `tree` whether its rows are.
@@ -17,22 +19,19 @@ class List {
 		this.line = this.events.height || LINE;
 		this.rows = [];
 		this.active = -1; // row of the keyboard
+		this.sorted = null; // key of a column
+		this.left = new Set(); // columns without room
 		this.head = make('div', {class: 'head', role: 'row'});
-		this.body = make('div', {class: 'body', role: 'rowgroup',
-			tabindex: '-1'});
-		this.space = make('div', {class: 'space', role: 'presentation'});
-		this.body.append(this.space);
+		this.body = make('div', {class: 'body', role: 'rowgroup'});
 		this.grid = make('div', {class: 'grid', tabindex: '0',
 			role: this.events.tree ? 'treegrid' : 'grid',
 			'aria-label': this.events.label}, this.head, this.body);
 		root.replaceChildren(this.grid);
 		this.shown = new Map();
 		this.update = onceAFrame(() => this.updateNow());
-		this.body.addEventListener('scroll', this.update);
-		this.body.addEventListener('focus', () =>
-			this.grid.focus({preventScroll: true}));
+		this.grid.addEventListener('scroll', this.update);
 		this.grid.addEventListener('keydown', event => this.key(event));
-		new ResizeObserver(this.update).observe(this.body);
+		new ResizeObserver(this.update).observe(this.grid);
 		this.makeHead();
 	}
 
@@ -53,6 +52,8 @@ class List {
 	}
 
 	markSorted(key, ascending) {
+		this.sorted = key;
+		this.update();
 		for (const cell of this.head.children) {
 			if (cell.dataset.key === key)
 				cell.setAttribute('aria-sort', ascending ?
@@ -68,7 +69,7 @@ class List {
 	set(rows) {
 		this.rows = rows;
 		this.grid.setAttribute('aria-rowcount', rows.length + 1);
-		this.space.style.height = rows.length * this.line + 'px';
+		this.body.style.height = rows.length * this.line + 'px';
 		for (const element of this.shown.values())
 			element.remove();
 		this.shown.clear();
@@ -76,13 +77,13 @@ class List {
 	}
 
 	updateNow() {
-		const {scrollTop, clientHeight} = this.body;
+		const {scrollTop} = this.grid;
 
 		this.fitColumns();
 		this.measure();
 		const from = Math.max(0, Math.floor(scrollTop / this.line) - 4);
 		const to = Math.min(this.rows.length,
-			Math.ceil((scrollTop + clientHeight) / this.line) + 4);
+			Math.ceil((scrollTop + this.roomForRows()) / this.line) + 4);
 
 		for (const [index, element] of this.shown)
 			if (index < from || index >= to) {
@@ -95,21 +96,45 @@ class List {
 		this.markActive();
 	}
 
-	// Those that have room; the others stay there, hidden.
-	fitColumns() {
-		const width = this.body.clientWidth;
-		const shown = this.columns.map(({room}) => !(room > width));
+	// Below the head, which stays where it is.
+	roomForRows() {
+		return this.grid.clientHeight - this.head.offsetHeight;
+	}
 
-		if (!width || this.columnsShown === shown.join())
+	// Columns without room stay there, hidden. One that the rows are sorted by
+	// has room.
+	fitColumns() {
+		const {columns} = this;
+		const room = this.grid.clientWidth - ROW_PADDING;
+		const left = new Set();
+		const inOrder = columns.filter(({drop, key}) => drop &&
+			key !== this.sorted).sort((a, b) => a.drop - b.drop);
+		let need = columns.reduce((sum, column) => sum + widthOf(column), 0);
+
+		if (room <= 0)
 			return;
-		this.columnsShown = shown.join();
-		this.hiddenColumns = shown.map(each => !each);
-		this.root.style.setProperty('--columns', this.columns.filter(
-			(_, i) => shown[i]).map(column => column.width).join(' '));
-		[...this.head.children].forEach((cell, i) => {
-			cell.hidden = !shown[i];
+		for (const column of inOrder) {
+			if (need <= room)
+				break;
+			left.add(column);
+			need -= widthOf(column);
+		}
+		if (this.fitted && left.size === this.left.size &&
+			[...left].every(column => this.left.has(column)))
+			return;
+		this.fitted = true;
+		this.left = left;
+		this.root.style.setProperty('--columns', columns.filter(column =>
+			!left.has(column)).map(({width}) => width).join(' '));
+		columns.forEach((column, i) => {
+			this.head.children[i].hidden = left.has(column);
 		});
 		this.nameRoom = null; // draws all rows anew
+	}
+
+	shows(key) {
+		return !this.columns.some(column => column.key === key &&
+			this.left.has(column));
 	}
 
 	// The room for names; where it has changed all rows are drawn anew.
@@ -136,8 +161,7 @@ class List {
 
 		element.style.top = index * this.line + 'px';
 		cells.forEach((cell, i) => {
-			cell.hidden = Boolean(this.hiddenColumns &&
-				this.hiddenColumns[i]);
+			cell.hidden = this.left.has(this.columns[i]);
 		});
 		this.render(row, cells, element);
 		element.setAttribute('aria-selected',
@@ -150,7 +174,7 @@ class List {
 		});
 		element.addEventListener('dblclick', () =>
 			this.events.open && this.events.open(row, index));
-		this.space.append(element);
+		this.body.append(element);
 		return element;
 	}
 
@@ -181,10 +205,11 @@ class List {
 
 	reveal(index) {
 		const top = index * this.line;
+		const room = this.roomForRows();
 
-		if (top < this.body.scrollTop ||
-			top > this.body.scrollTop + this.body.clientHeight - this.line)
-			this.body.scrollTop = top - this.body.clientHeight / 2;
+		if (top < this.grid.scrollTop ||
+			top > this.grid.scrollTop + room - this.line)
+			this.grid.scrollTop = top - room / 2;
 		this.update();
 	}
 
@@ -199,7 +224,7 @@ class List {
 	}
 
 	move(key) {
-		const page = Math.max(1, Math.floor(this.body.clientHeight /
+		const page = Math.max(1, Math.floor(this.roomForRows() /
 			this.line) - 1);
 		const steps = {ArrowDown: 1, ArrowUp: -1, PageDown: page,
 			PageUp: -page, Home: -Infinity, End: Infinity};
@@ -224,6 +249,11 @@ class List {
 		act(row, this.active, event);
 		return true;
 	}
+}
+
+// The pixels that a column needs.
+function widthOf({width, wants}) {
+	return wants || parseFloat(width);
 }
 
 // A share of the whole, as a bar behind the figure.

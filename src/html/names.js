@@ -98,8 +98,9 @@ function cutMiddle(name, letters) {
 	const head = Math.ceil((letters - 1) * 0.6);
 	const tail = letters - 1 - head;
 
-	return name.slice(0, head) + ELLIPSIS +
-		(tail ? name.slice(-tail) : '');
+	// (a letter of two halves, as of an emoji, is not cut in two)
+	return name.slice(0, head).replace(/[\uD800-\uDBFF]$/, '') + ELLIPSIS +
+		(tail ? name.slice(-tail).replace(/^[\uDC00-\uDFFF]/, '') : '');
 }
 
 // The longest form of a name for which fits() holds; letters(form) guesses how

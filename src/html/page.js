@@ -255,6 +255,7 @@ class App {
 		$('by-thread').onchange = event => {
 			model.byThread = event.target.checked;
 			this.threadsChanged();
+			this.remember(true);
 		};
 	}
 
@@ -692,6 +693,16 @@ class App {
 		this.themeChanged();
 	}
 
+	// "modules": module:name; "merged": no box for each thread
+	setLabels(labels) {
+		this.withModule = $('with-module').checked =
+			labels.includes('modules');
+		this.model.byThread = $('by-thread').checked =
+			!labels.includes('merged');
+		this.threadsChanged();
+		this.themeChanged();
+	}
+
 	themeChanged() {
 		this.version++;
 		this.colours.refresh();
@@ -722,6 +733,7 @@ class App {
 		$('with-module').onchange = event => {
 			this.withModule = event.target.checked;
 			this.themeChanged();
+			this.remember(true);
 		};
 		for (const tab of $('chart-tabs').querySelectorAll('[data-chart]'))
 			tab.onclick = () => this.showChart(tab.dataset.chart);

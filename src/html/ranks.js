@@ -31,24 +31,24 @@ class Ranks {
 
 	columns() {
 		const last = this.numbers.length - 1;
-		const time = (key, title, hint) => ({key, title, hint,
-			width: '69px', align: 'right', sort: true});
+		const time = (key, title, hint, drop) => ({key, title, hint,
+			width: '69px', align: 'right', sort: true, drop});
 
 		return [
-			time('least', 'Min', 'The least self time of a rank'),
-			time('mean', 'Mean', 'Self time, the mean of all ranks'),
+			time('least', 'Min', 'The least self time of a rank', 3),
+			time('mean', 'Mean', 'Self time, the mean of all ranks', 2),
 			time('most', 'Max', 'The longest self time of a rank'),
 			{...time('uneven', 'Uneven', 'The maximum above the mean'),
 				width: '64px'},
 			{...time('rank', 'Rank', 'Which rank has the maximum'),
-				width: '52px', room: 560},
-			{key: 'map', width: 'minmax(120px, 2fr)',
+				width: '52px', drop: 1},
+			{key: 'map', width: 'minmax(120px, 2fr)', wants: 120,
 				title: `Ranks ${this.numbers[0]} to ${
 					this.numbers[last]}`,
 				hint: 'A cell for each rank. The darker, the nearer ' +
 					'to the maximum of the row'},
 			{key: 'name', title: 'Function', sort: true,
-				width: 'minmax(90px, 2fr)'},
+				width: 'minmax(90px, 2fr)', wants: 100},
 		];
 	}
 

@@ -22,16 +22,16 @@ class SourceView {
 		this.root.replaceChildren(this.about, list);
 		this.list = new List(list, [
 			{key: 'line', title: 'Line', width: '54px', align: 'right'},
-			{key: 'calls', title: app.model.many, width: '67px',
+			{key: 'calls', title: app.model.many, width: '67px', drop: 2,
 				align: 'right', hint: app.model.holdsSamples ?
 					'Samples that hit what this line calls' :
 					'Calls that this line makes'},
 			{key: 'incl', title: 'Inclusive', width: '69px',
 				align: 'right', hint: 'Time of what it calls'},
 			{key: 'share', title: '%', width: '53px', align: 'right',
-				hint: 'Share of the function\'s inclusive time',
-				room: 560},
-			{key: 'name', title: 'Source', width: 'minmax(90px, 1fr)'},
+				hint: 'Share of the function\'s inclusive time', drop: 1},
+			{key: 'name', title: 'Source', width: 'minmax(90px, 1fr)',
+				wants: 300},
 		], (row, cells, element) => this.render(row, cells, element), {
 			click: row => this.clicked(row),
 			height: CODE_LINE,
@@ -174,7 +174,7 @@ class SourceView {
 		const index = this.list.rows.findIndex(row => row.line === line);
 
 		if (index >= 0)
-			this.list.body.scrollTop = Math.max(0, index - 3) * CODE_LINE;
+			this.list.grid.scrollTop = Math.max(0, index - 3) * CODE_LINE;
 		this.list.updateNow();
 	}
 }

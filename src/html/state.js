@@ -27,6 +27,11 @@ class State {
 			search: $('query').value.trim(),
 			sort: (table.ascending ? 'up-' : '') + table.sort,
 			colours: app.colours.mode,
+			labels: [app.withModule && 'modules', !model.byThread &&
+				'merged'].filter(Boolean).join('-'),
+			window: app.chart.isWhole() ? '' : [app.chart.from,
+				app.chart.to].map(at => Number(at.toFixed(3)))
+				.join('-'),
 			theme: document.documentElement.dataset.theme || '',
 		};
 	}
@@ -139,9 +144,22 @@ class State {
 			app.showChart(state.chart);
 		if (state.list !== now.list)
 			app.showList(state.list);
+		if (state.labels !== now.labels)
+			app.setLabels(state.labels.split('-'));
 		app.select(state.function ? this.functionOf(state.function) : -1);
+		this.showWindow(state.window);
 		if (app.listName === 'functions')
 			table.showSelected();
+	}
+
+	showWindow(text) {
+		const {chart} = this.app;
+		const found = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text);
+
+		if (found && Number(found[1]) < Number(found[2]))
+			chart.setWindow(Number(found[1]), Number(found[2]));
+		else if (!chart.isWhole())
+			chart.setWindow(0, chart.extent());
 	}
 
 	rangeOf(text) {

@@ -10,7 +10,7 @@ class TreeList {
 			!(app.model.holdsSamples && key === 'mean')).map(column =>
 			column.key === 'calls' ? {...column,
 				title: app.model.many} : column), {key: 'name',
-			title: 'Function', width: 'minmax(260px, 1fr)'}],
+			title: 'Function', width: 'minmax(120px, 1fr)', wants: 260}],
 		(row, cells, element) => this.render(row, cells, element), {
 			click: (row, index, event) => this.click(row, index, event),
 			open: (row, index) => this.toggle(index),
@@ -154,11 +154,11 @@ class TreeList {
 const TREE_COLUMNS = [
 	{key: 'total', title: 'Inclusive', width: '71px', align: 'right',
 		hint: 'Time in this context and below'},
-	{key: 'share', title: '%', width: '55px', align: 'right',
+	{key: 'share', title: '%', width: '55px', align: 'right', drop: 3,
 		label: 'Share of all time'},
 	{key: 'self', title: 'Self', width: '71px', align: 'right'},
-	{key: 'calls', title: 'Calls', width: '78px', align: 'right'},
-	{key: 'mean', title: 'Mean', width: '78px', align: 'right', room: 640,
+	{key: 'calls', title: 'Calls', width: '78px', align: 'right', drop: 2},
+	{key: 'mean', title: 'Mean', width: '78px', align: 'right', drop: 1,
 		hint: 'Inclusive time of a call from here'},
 ];
 
@@ -198,9 +198,9 @@ function topDownSource(app) {
 const UP_COLUMNS = [
 	{key: 'self', title: 'Self', width: '71px', align: 'right',
 		hint: 'Self time of the function at the top of this chain'},
-	{key: 'share', title: '%', width: '55px', align: 'right',
+	{key: 'share', title: '%', width: '55px', align: 'right', drop: 1,
 		label: 'Share of all time'},
-	{key: 'calls', title: 'Calls', width: '78px', align: 'right'},
+	{key: 'calls', title: 'Calls', width: '78px', align: 'right', drop: 2},
 ];
 
 function bottomUpSource(app) {

@@ -43,7 +43,8 @@ function duration(ns) {
 	if (!ns)
 		return '0';
 	for (const [unit, name] of UNITS) {
-		if (ns < unit && unit > 1)
+		// (what would be shown as 1000 is 1 of the next unit)
+		if (ns < unit * 0.99995 && unit > 1)
 			continue;
 		const value = ns / unit;
 		const digits = unit === 1 && Number.isInteger(ns) ? 0 :

@@ -11,11 +11,12 @@ from expect import equal, fail
 # titles, the function's name first.
 ROWS = '''
 (async () => {
-	const body = document.querySelector('%s .body'), rows = new Map();
-	for (body.scrollTop = 0;; body.scrollTop += body.clientHeight) {
+	const list = document.querySelector('%s .grid'), rows = new Map();
+	// (less than its height: that of the head lies over the rows)
+	for (list.scrollTop = 0;; list.scrollTop += list.clientHeight / 2) {
 		await new Promise(done => requestAnimationFrame(() =>
 			setTimeout(done, 0)));
-		for (const row of body.querySelectorAll('.row')) {
+		for (const row of list.querySelectorAll('.row')) {
 			const name = row.querySelector('.name, b');
 			rows.set(Number(row.dataset.index), {
 				// whole, where what is shown is cut
@@ -29,10 +30,10 @@ ROWS = '''
 					.map(cell => cell.title),
 			});
 		}
-		if (body.scrollTop + body.clientHeight >= body.scrollHeight - 1)
+		if (list.scrollTop + list.clientHeight >= list.scrollHeight - 1)
 			break;
 	}
-	body.scrollTop = 0;
+	list.scrollTop = 0;
 	await new Promise(done => requestAnimationFrame(() =>
 		setTimeout(done, 0)));
 	return [...rows].sort((a, b) => a[0] - b[0]).map(row => row[1]);

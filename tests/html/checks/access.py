@@ -15,6 +15,13 @@ def name_room(page, selector):
                      ".clientWidth / swizzle.letter" % selector)
 
 
+def headings(page):
+    """of the columns that have room"""
+    return page.eval("[...document.querySelectorAll('#functions .head .cell')]"
+                     ".filter(cell => cell.offsetWidth).map(cell =>"
+                     " cell.textContent)")
+
+
 def check_widths(page, profile):
     """names have room, and everything can be reached, in a narrow window, too"""
     show(page, 'functions')
@@ -23,6 +30,10 @@ def check_widths(page, profile):
     equal(True, name_room(page, '#callers') >= 18, 'room for callers')
     page.drag(*page.center('#splitter-details'), 500, 600)
     equal(True, name_room(page, '#callers') >= 40, 'room after a drag')
+    equal(True, name_room(page, '#functions') >= 16, 'names before figures')
+    equal(['Self', 'Inclusive', 'Function'], headings(page), 'what stays')
+    page.drag(*page.center('#splitter-details'), 927, 600)
+    equal(True, len(headings(page)) >= 8, 'headings, wide again')
     page.resize(800, 600)
     page.settle()
     equal(800, page.eval('document.documentElement.scrollWidth'), 'width')
@@ -46,12 +57,65 @@ def check_widths(page, profile):
     page.click_on('[data-thread="1"]')
     page.key('Escape')
     equal(False, in_window(page, '#threads'), 'threads after Esc')
+    # as narrow as a telephone: nothing is cut off, nor lies over other things
+    page.resize(400, 800)
+    page.settle()
+    equal(400, page.eval('document.documentElement.scrollWidth'), 'width')
+    for selector in ('#total', '#calls', '#warnings', '#query', '#theme',
+                     '#help-open', '#zoom-reset', '[data-chart=sandwich]',
+                     '[data-list=notes]', '[data-list=details]'):
+        equal(True, in_window(page, selector), selector + ' at 400 pixels')
+    for name in ('functions', 'down', 'up'):
+        show(page, name)
+        equal(True, name_room(page, '#' + name) >= 20, name + ' at 400 pixels')
+        equal(0, page.eval('''(() => {
+            const grid = document.querySelector('#%s .grid');
+            return grid.scrollWidth - grid.clientWidth; })()''' % name),
+              'pixels that are cut off ' + name)
     page.click_on('[data-list=details]')
     page.resize(1280, 800)
     page.settle()
     equal(True, in_window(page, '#functions'), 'the table, wide again')
     equal(True, in_window(page, '#callers'), 'callers beside it')
     same_tables(profile.table(), page_table(page), 'table, wide again')
+
+
+def luminance(colour):
+    """WCAG 2, of #rrggbb"""
+    parts = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = [part / 12.92 if part <= 0.04045 else
+                        ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+TEXTS = ('text', 'dim', 'slower', 'faster', 'bad', 'good', 'warn', 'found-text')
+BACKS = ('back', 'raised', 'hover', 'chosen')
+
+
+def check_contrast(page, profile):
+    """texts can be read on all that they stand on, as WCAG 2 AA wants it"""
+    for dark in (False, True):
+        page.dark(dark)
+        colour = {name: page.eval(
+            "getComputedStyle(document.documentElement)"
+            ".getPropertyValue('--%s').trim()" % name)
+            for name in TEXTS + BACKS + ('bar', 'bar2', 'accent', 'warn-back')}
+        pairs = [(text, back) for text in TEXTS for back in BACKS]
+        # shares lie behind figures, which may be within the noise
+        pairs += [(text, bar) for text in ('text', 'dim')
+                  for bar in ('bar', 'bar2')]
+        pairs += [('accent', back) for back in ('back', 'raised', 'hover')]
+        pairs.append(('warn', 'warn-back'))
+        for text, back in pairs:
+            equal(True, contrast(colour[text], colour[back]) >= 4.5,
+                  '%s on %s, dark %s: %.2f' % (text, back, dark, contrast(
+                      colour[text], colour[back])))
+    page.dark(False)
 
 
 NAMED = ('button', 'tab', 'tabpanel', 'checkbox', 'combobox', 'searchbox',
@@ -90,6 +154,19 @@ def check_roles(page, profile):
                   if re.search(r'\d+', name)]), 'threads to choose from')
     equal({'Height of the chart', 'Width of the lists'},
           {name for name, _ in by_role['separator']}, 'bars')
+    equal([(1, page.eval("document.querySelector('#command').textContent"))],
+          [(about.get('level'), name) for name, about in by_role['heading']
+           if about.get('level') == 1], 'the heading of the page')
+    # what scrolls can have the focus, so that keys scroll it
+    show(page, 'up')
+    scrolling = page.eval('''[...document.querySelectorAll('*')].filter(it =>
+        it.scrollHeight > it.clientHeight + 1 && it.offsetParent &&
+        getComputedStyle(it).overflowY === 'auto')
+        .map(it => [it.className || it.id, it.tabIndex >= 0 ||
+            Boolean(it.querySelector('button, input, select'))])''')
+    equal(True, ['grid', True] in scrolling, 'lists scroll: %r' % scrolling)
+    equal([], [name for name, reached in scrolling if not reached],
+          'what scrolls and has no focus')
     show(page, 'down')
     unfold_all(page, 'down')
     page.eval('swizzle.down.fold(1)')
@@ -192,6 +269,11 @@ def check_keyboard(page, profile):
     if tab_to(page, 'theme'):
         page.key('?')
         equal('help', page.eval(FOCUSED), 'focus in the help')
+        for _ in range(3):
+            page.key('Tab')
+            equal(False, page.eval('document.activeElement.closest('
+                                   '"main, header") !== null'),
+                  'the focus left the help')
         page.key('Escape')
         equal('theme', page.eval(FOCUSED), 'focus after it')
     show(page, 'down')

@@ -16,6 +16,8 @@ def check_names(page, profile):
             ('operator<< <char>(int)', 20, 'operator<< <\u2026>(int)'),
             ('Foo::operator()(int) const', 24, 'Foo::operator()(\u2026) const'),
             ('a_long_name_in_c', 10, 'a_long\u2026n_c'),
+            # (of two halves each, in the browser's strings)
+            ('🍎🍎🍎🍎🍎🍎', 8, '🍎🍎…🍎'),
             ('short', 5, 'short')):
         equal(expected, page.eval('swizzle.shortName(%r, %d)' % (
             name, letters)), 'name in %d letters' % letters)

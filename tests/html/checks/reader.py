@@ -1,6 +1,6 @@
 """What a reader has chosen: the state of the page in its address, the colours."""
 
-from expect import equal, fail
+from expect import close, equal, fail
 from profile_page import search_for
 
 
@@ -19,7 +19,13 @@ def shown_state(page):
             document.querySelector('#range').title,
         sort: document.querySelector('#functions .sorted')?.dataset.key || '',
         total: document.querySelector('#total').title,
-        rows: document.querySelector('#functions .space').style.height})''')
+        rows: document.querySelector('#functions .body').style.height})''')
+
+
+# of the chart, and what its boxes say
+VIEW = '''[[swizzle.chart.from, swizzle.chart.to],
+    ['#with-module', '#by-thread'].map(box =>
+        document.querySelector(box).checked)]'''
 
 
 def reload(page):
@@ -60,6 +66,24 @@ def check_state(page, profile):
     page.wait('location.hash')
     page.settle()
     equal(seen[1], shown_state(page), 'after a step forward')
+    page.click_on('[data-chart=timeline]')
+    page.key('w')
+    page.click_on('#with-module')
+    page.click_on('#by-thread')
+    page.wait("location.hash.includes('window=') &&"
+              " location.hash.includes('labels=modules-merged')")
+    zoomed, labels = page.eval(VIEW)
+    equal(True, zoomed[1] - zoomed[0] < page.eval('swizzle.chart.extent()'),
+          'zoomed in')
+    reload(page)
+    view = page.eval(VIEW)
+    for before, after in zip(zoomed, view[0]):
+        close(before, after, 0.001, 'window after a reload')
+    equal(labels, view[1], 'labels after a reload')
+    for box in ('#with-module', '#by-thread'):
+        page.click_on(box)
+    page.key('0')
+    page.wait("!location.hash.includes('window=')")
     search_for(page, 'leaf')
     page.wait("location.hash.includes('leaf')")
     found = shown_state(page)

@@ -17,17 +17,17 @@ def source_rows(page):
     rows = {}
     for row in page.eval('''
             (async () => {
-            const body = document.querySelector('#source .body');
+            const list = document.querySelector('#source .grid');
             const rows = new Map();
-            for (body.scrollTop = 0;; body.scrollTop += body.clientHeight) {
+            for (list.scrollTop = 0;; list.scrollTop += list.clientHeight / 2) {
                 await new Promise(done => requestAnimationFrame(() =>
                     setTimeout(done, 0)));
-                for (const row of body.querySelectorAll('.row'))
+                for (const row of list.querySelectorAll('.row'))
                     rows.set(Number(row.dataset.index),
                         [...row.querySelectorAll('.cell')].map(cell =>
                             [cell.textContent, cell.title]));
-                if (body.scrollTop + body.clientHeight >=
-                    body.scrollHeight - 1)
+                if (list.scrollTop + list.clientHeight >=
+                    list.scrollHeight - 1)
                     break;
             }
             return [...rows.values()];
@@ -59,7 +59,7 @@ def check_source(page, profile):
     line = 1 + next(i for i, text in enumerate(source)
                     if i > begin and 'twice(i);' in text)
     equal(tuple(edges['main']['twice']), rows[line][:2], 'calls of twice')
-    page.eval("document.querySelector('#source .body').scrollTop = 18 * %d"
+    page.eval("document.querySelector('#source .grid').scrollTop = 18 * %d"
               % (line - 3))
     page.settle()
     page.click_on('#source .row.calls[data-index="%d"]' % (line - 1))

@@ -30,6 +30,36 @@ def fold(page, tid, folded):
         page.click(*head(page, tid))
 
 
+# [text, left, right] of what the ruler says
+RULER = """(() => {
+    const {chart} = swizzle, said = [], own = chart.canvas.getContext('2d');
+    own.fillText = function (text, x, y) {
+        if (y === 11)
+            said.push([text, x, x + this.measureText(text).width]);
+        CanvasRenderingContext2D.prototype.fillText.call(this, text, x, y);
+    };
+    chart.drawNow();
+    delete own.fillText;
+    return said; })()"""
+
+
+def check_ruler(page, profile):
+    """no label of the ruler lies over another one or is cut off"""
+    page.click_on('[data-chart=timeline]')
+    for width in range(700, 1300, 97):
+        page.resize(width, 800)
+        page.settle()
+        said = sorted(page.eval(RULER), key=lambda label: label[1])
+        equal('time with hooks', said[-1][0], 'the last at %d' % width)
+        equal(True, len(said) > 2, 'labels: %r' % said)
+        edge = page.eval('swizzle.chart.view().width')
+        for (text, _, end), (other, start, _) in zip(said, said[1:]):
+            equal(True, end <= start, '%s beside %s at %d' % (
+                text, other, width))
+        equal(True, said[-1][2] <= edge, 'the end at %d' % width)
+    page.resize(1280, 800)
+
+
 def check_timeline(page, profile):
     """the timeline has a lane for each thread, and boxes for the calls"""
     page.click_on('[data-chart=timeline]')
