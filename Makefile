@@ -161,7 +161,7 @@ COMPLETIONS := $(wildcard completions/bash/*)
 ZSH_COMPLETIONS  := $(wildcard completions/zsh/*)
 FISH_COMPLETIONS := $(wildcard completions/fish/*)
 # As they lie in the tree, so that their links work where they are installed.
-DOCS        := $(wildcard *.md docs/*.md docs/*/*)
+DOCS        := LICENSE $(wildcard *.md docs/*.md docs/*/*)
 SCRIPTS     := $(wildcard scripts/*) $(COMPLETIONS) src/html/assemble .ci/run \
 	       tests/run tests/run-unit tests/busy tests/loaded tests/bench/run tests/bench/startup tests/bench/starts \
 	       tests/bench/memory tests/bench/calls_view tests/bench/dump tests/bench/merge tests/bench/stacks tests/viewers/kcachegrind \
@@ -663,50 +663,69 @@ lint-names:
 
 # --- install -----------------------------------------------------------------
 
-.PHONY: install uninstall
-install: all			## install under PREFIX (/usr/local), DESTDIR before it
-	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR) \
-		$(INCLUDEDIR)/swizzle $(MANDIR)/man1 $(MANDIR)/man7 \
-		$(COMPDIR) $(ZSHDIR) $(FISHDIR) $(PCDIR) \
-		$(addprefix $(DOCDIR)/,$(sort $(dir $(DOCS)))))
-	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
-	install -m 644 $(LIB) $(DESTDIR)$(LIBDIR)/libswizzle.so.new
-	mv -f $(DESTDIR)$(LIBDIR)/libswizzle.so.new \
-		$(DESTDIR)$(LIBDIR)/libswizzle.so
+# DESTDIR may hold spaces. What comes behind it may not: swizzle-run names its
+# library in LD_PRELOAD, which has spaces and colons between its names.
+place = "$(DESTDIR)"$(1)
+places = $(foreach path,$(2),$(call place,$(1)/$(path)))
+NO_PLACE = $(strip $(foreach name,PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR COMPDIR \
+	     ZSHDIR FISHDIR PCDIR DOCDIR,$(if $(word 2,$($(name)))$(findstring \
+	     :,$($(name))),$(name))))
+DOC_DIRS := $(patsubst %/,%,$(sort $(dir $(DOCS))))
+
+.PHONY: install uninstall check-prefix
+check-prefix:
+	@test -z "$(NO_PLACE)" || { \
+		set -- $(NO_PLACE); \
+		echo "swizzle: $$1 holds a space or a colon, which LD_PRELOAD" \
+		     "cannot name: choose another path" >&2; \
+		exit 1; }
+
+# The manual's pages name the documents where Debian puts them.
+install: check-prefix all	## install under PREFIX (/usr/local), DESTDIR before it
+	install -d $(foreach path,$(BINDIR) $(LIBDIR) $(INCLUDEDIR)/swizzle \
+		$(MANDIR)/man1 $(MANDIR)/man7 $(COMPDIR) $(ZSHDIR) $(FISHDIR) $(PCDIR) \
+		$(addprefix $(DOCDIR)/,$(DOC_DIRS)),$(call place,$(path)))
+	install -m 755 $(TOOLS) $(call place,$(BINDIR))
+	install -m 644 $(LIB) $(call place,$(LIBDIR))/libswizzle.so.new
+	mv -f $(call place,$(LIBDIR))/libswizzle.so.new \
+		$(call place,$(LIBDIR))/libswizzle.so
 	for header in $(HEADERS:include/%=%); do \
 		install -m 644 include/$$header \
-			$(DESTDIR)$(INCLUDEDIR)/$$header || exit 1; done
-	install -m 644 $(filter %.1,$(MAN_SRC)) $(DESTDIR)$(MANDIR)/man1
-	install -m 644 $(filter %.7,$(MAN_SRC)) $(DESTDIR)$(MANDIR)/man7
-	install -m 644 $(COMPLETIONS) $(DESTDIR)$(COMPDIR)
-	install -m 644 $(ZSH_COMPLETIONS) $(DESTDIR)$(ZSHDIR)
-	install -m 644 $(FISH_COMPLETIONS) $(DESTDIR)$(FISHDIR)
+			$(call place,$(INCLUDEDIR))/$$header || exit 1; done
+	for page in $(call man_path,$(MAN_SRC)); do \
+		sed 's|/usr/share/doc/swizzle|$(DOCDIR)|' man/$${page#*/} \
+			>$(call place,$(MANDIR))/$$page && \
+		chmod 644 $(call place,$(MANDIR))/$$page || exit 1; done
+	install -m 644 $(COMPLETIONS) $(call place,$(COMPDIR))
+	install -m 644 $(ZSH_COMPLETIONS) $(call place,$(ZSHDIR))
+	install -m 644 $(FISH_COMPLETIONS) $(call place,$(FISHDIR))
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
-		include/swizzle.pc.in >$(DESTDIR)$(PCDIR)/swizzle.pc
+		include/swizzle.pc.in >$(call place,$(PCDIR))/swizzle.pc
+	chmod 644 $(call place,$(PCDIR))/swizzle.pc
 	for file in $(DOCS); do \
-		install -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file || exit 1; done
+		install -m 644 $$file $(call place,$(DOCDIR))/$$file || exit 1; done
+	@test -n "$(DESTDIR)" || test "$$(id -u)" != 0 || ldconfig || :
 
-uninstall:			## remove what install installed
-	rm -f $(patsubst $(B)/bin/%,$(DESTDIR)$(BINDIR)/%,$(TOOLS)) \
-		$(DESTDIR)$(LIBDIR)/libswizzle.so \
-		$(patsubst include/%,$(DESTDIR)$(INCLUDEDIR)/%,$(HEADERS)) \
-		$(addprefix $(DESTDIR)$(MANDIR)/,$(call man_path,$(MAN_SRC))) \
-		$(addprefix $(DESTDIR)$(COMPDIR)/,$(notdir $(COMPLETIONS))) \
-		$(addprefix $(DESTDIR)$(ZSHDIR)/,$(notdir $(ZSH_COMPLETIONS))) \
-		$(addprefix $(DESTDIR)$(FISHDIR)/,$(notdir $(FISH_COMPLETIONS))) \
-		$(DESTDIR)$(PCDIR)/swizzle.pc \
-		$(addprefix $(DESTDIR)$(DOCDIR)/,$(DOCS))
-	-rmdir $(DESTDIR)$(INCLUDEDIR)/swizzle \
-		$(addprefix $(DESTDIR)$(DOCDIR),/docs/example /docs/images /docs/internals /docs) \
-		$(DESTDIR)$(DOCDIR) \
-		2>/dev/null
+uninstall: check-prefix		## remove what install installed
+	rm -f $(call places,$(BINDIR),$(notdir $(TOOLS))) \
+		$(call places,$(LIBDIR),libswizzle.so) \
+		$(call places,$(INCLUDEDIR),$(HEADERS:include/%=%)) \
+		$(call places,$(MANDIR),$(call man_path,$(MAN_SRC))) \
+		$(call places,$(COMPDIR),$(notdir $(COMPLETIONS))) \
+		$(call places,$(ZSHDIR),$(notdir $(ZSH_COMPLETIONS))) \
+		$(call places,$(FISHDIR),$(notdir $(FISH_COMPLETIONS))) \
+		$(call places,$(PCDIR),swizzle.pc) \
+		$(call places,$(DOCDIR),$(DOCS))
+	-rmdir $(call places,$(INCLUDEDIR),swizzle) \
+		$(call places,$(DOCDIR),docs/example docs/images docs/internals docs) \
+		$(call place,$(DOCDIR)) 2>/dev/null
 
 # --- package -----------------------------------------------------------------
 
 .PHONY: deb check-deb
 deb: all			## make a Debian package in build/
-	scripts/make-deb $(VERSION) $(B)
+	+scripts/make-deb $(VERSION) $(B)
 
 check-deb:			## make that package in a minimal Debian root, have lintian look at it, try it in another (as root)
 	scripts/check-fresh --package

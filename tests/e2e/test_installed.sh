@@ -12,6 +12,39 @@ capture make -s -C "$TOP" install DESTDIR="$TMP/root" PREFIX="$TMP/prefix" \
 assert_status 0
 prefix=$TMP/root$TMP/prefix
 
+it 'the licence is there'
+assert_same "$TOP/LICENSE" "$prefix/share/doc/swizzle/LICENSE"
+
+it 'the manual says where the documents are'
+pages=0
+for page in "$prefix"/share/man/man?/*; do
+	assert_contains "$page" "$TMP/prefix/share/doc/swizzle/docs"
+	pages=$((pages + 1))
+done
+assert_ge $pages 5 'manual pages'
+
+it 'DESTDIR may hold spaces, and nobody need be able to write there but the installer'
+(umask 077 && make -s -C "$TOP" install DESTDIR="$TMP/a root" PREFIX=/usr CC=false CXX=false) \
+	>out 2>&1
+assert_empty out
+capture "$TMP/a root/usr/bin/swizzle-dump" --version
+assert_status 0
+assert_eq '' "$(find "$TMP/a root/usr" ! -perm -444 -o -type d ! -perm -111)"
+capture make -s -C "$TOP" uninstall DESTDIR="$TMP/a root" PREFIX=/usr
+assert_status 0
+assert_eq '' "$(find "$TMP/a root" -type f)"
+
+it 'a PREFIX that LD_PRELOAD cannot name is refused, before anything is written'
+for path in "$TMP/a prefix" "$TMP/a:prefix"; do
+	for goal in install uninstall; do
+		capture make -s -C "$TOP" $goal PREFIX="$path"
+		assert_status 2
+		assert_matches err '^swizzle: PREFIX holds a space or a colon, which LD_PRELOAD cannot name'
+	done
+	assert_missing "$path"
+	assert_missing "$TMP/a"
+done
+
 it 'an installed swizzle-run finds its library where distributions put it'
 for libdir in lib lib64 lib/x86_64-linux-gnu; do
 	capture make -s -C "$TOP" install DESTDIR="$TMP/$libdir.root" PREFIX=/usr \
@@ -54,6 +87,13 @@ it 'manual pages, with all formats'
 for page in man1/swizzle-run.1 man1/swizzle-dump.1 man1/swizzle-top.1 man1/swizzle-ctl.1 man7/swizzle-formats.7; do
 	assert_exists "$prefix/share/man/$page"
 done
+if have 'manual pages without a warning of man' man groff col; then
+	for page in "$prefix"/share/man/man?/*; do
+		MANROFFOPT='' LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l "$page" 2>err | col -b >shown
+		assert_empty err
+		assert_ge "$(wc -l <shown)" 50 "lines of $page"
+	done
+fi
 for format in $("$DUMP" -f help | sed 's/ .*//'); do
 	assert_matches "$prefix/share/man/man7/swizzle-formats.7" \
 		"^\.SH ${format^^}\$"
