@@ -291,7 +291,6 @@ static void write_file(FILE *stream, struct finding *f)
 {
 	struct swz_signature_builder *b = &f->builder;
 	struct swz_signature_file head = {
-		.magic = SWZ_SIGNATURES_MAGIC,
 		.count = (uint32_t)b->count,
 		.parts = (uint32_t)b->part_count,
 		.types = (uint32_t)b->type_count,
@@ -301,6 +300,7 @@ static void write_file(FILE *stream, struct finding *f)
 		.marks = (uint32_t)f->mark_count,
 	};
 
+	memcpy(head.magic, SWZ_SIGNATURES_MAGIC, sizeof(head.magic));
 	sort(b);
 	if (f->mark_count)
 		qsort(f->marks, f->mark_count, sizeof(*f->marks), by_function);
