@@ -63,6 +63,9 @@ WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Isrc -I. \
 		-DSWZ_VERSION='"$(VERSION)"' $(CPPFLAGS)
 CFLAGS_ALL := -std=gnu11 -O2 -g $(WARNINGS) $(CPPFLAGS_ALL) $(CFLAGS)
+# The tools read profiles and programs that others may have made.
+HARDENING := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+HARD_LINK := -Wl,-z,relro -Wl,-z,now
 DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
 
 # Code in the target: no vector register, no libc behind our back, no PLT call
@@ -186,7 +189,7 @@ lib: $(LIB)			## build only libswizzle.so
 $(B)/bin/swizzle-dump: $(call offline,src/tools/swizzle-dump.c \
 		$(OPTIONS_SRC) $(DUMP_SRC) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
+	$(CC) $(HARD_LINK) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS)
 
 $(call offline,src/launch/library.c): $(B)/obj/libdir
 $(call offline,src/launch/library.c): CPPFLAGS_ALL += -DSWZ_LIBDIR='"$(OTHER_LIBDIR)"'
@@ -202,14 +205,14 @@ $(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC) \
 		$(addprefix src/profile/file/,packed_nodes.c packing.c writer.c) \
 		$(LAUNCH_BASE))
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^
+	$(CC) $(HARD_LINK) $(LDFLAGS) -o $@ $^
 
 $(B)/bin/swizzle-top: $(call offline,src/tools/swizzle-top.c $(TOP_SRC) \
 		src/launch/known_options.c src/launch/program.c src/launch/path.c $(OPTIONS_SRC) \
 		$(filter-out %/sampler.c %/run_line.c,$(WATCH_SRC)) \
 		$(UNWIND_SRC) $(NAMES_SRC) $(IMAGE_SRC) $(PROFILE_SRC) $(PAGE_SRC) $(BASE_SRC))
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS) $(CURSES_LIBS)
+	$(CC) $(HARD_LINK) $(LDFLAGS) -o $@ $^ $(OFFLINE_LIBS) $(CURSES_LIBS)
 
 $(B)/bin/swizzle-ctl: $(call offline,src/tools/swizzle-ctl.c $(CTL_SRC) \
 		$(CTL_CONTROL) \
@@ -217,7 +220,7 @@ $(B)/bin/swizzle-ctl: $(call offline,src/tools/swizzle-ctl.c $(CTL_SRC) \
 		$(OPTIONS_SRC) $(addprefix src/profile/support/,memory.c output.c \
 		  progress.c) $(LAUNCH_BASE))
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^
+	$(CC) $(HARD_LINK) $(LDFLAGS) -o $@ $^
 
 # A program that starts meanwhile loads the old one or the new one, never a half.
 $(B)/lib/libswizzle.so: $(call target,$(ASM_SRC) $(THUNKS_SRC) \
@@ -245,7 +248,7 @@ OBJ_DEPS := Makefile config.mk
 
 $(B)/obj/offline/%.o: %.c $(OBJ_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(HARDENING) $(CFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/obj/offline/%.o: %.S $(OBJ_DEPS)
 	@mkdir -p $(@D)
