@@ -62,7 +62,10 @@ WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
 	    -Wmissing-prototypes -Wvla
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Isrc -I. \
 		-DSWZ_VERSION='"$(VERSION)"' $(CPPFLAGS)
-CFLAGS_ALL := -std=gnu11 -O2 -g $(WARNINGS) $(CPPFLAGS_ALL) $(CFLAGS)
+# Whatever the directory, the programs are the same.
+CFLAGS_ALL := -std=gnu11 -O2 -g '-ffile-prefix-map=$(CURDIR)=.' \
+	      $(WARNINGS) $(CPPFLAGS_ALL) $(CFLAGS)
+ASFLAGS_ALL := -g '-ffile-prefix-map=$(CURDIR)=.'
 # The tools read profiles and programs that others may have made.
 HARDENING := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 HARD_LINK := -Wl,-z,relro -Wl,-z,now
@@ -252,7 +255,7 @@ $(B)/obj/offline/%.o: %.c $(OBJ_DEPS)
 
 $(B)/obj/offline/%.o: %.S $(OBJ_DEPS)
 	@mkdir -p $(@D)
-	$(CC) -g $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(ASFLAGS_ALL) $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/obj/target/%.o: %.c $(OBJ_DEPS)
 	@mkdir -p $(@D)
@@ -263,7 +266,7 @@ $(B)/obj/target/src/runtime/support/string.o: TARGET_CFLAGS += -fno-builtin
 
 $(B)/obj/target/%.o: %.S $(OBJ_DEPS)
 	@mkdir -p $(@D)
-	$(CC) -g -fPIC $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(ASFLAGS_ALL) -fPIC $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/obj/asan/%.o: %.c $(OBJ_DEPS)
 	@mkdir -p $(@D)
@@ -271,7 +274,7 @@ $(B)/obj/asan/%.o: %.c $(OBJ_DEPS)
 
 $(B)/obj/asan/%.o: %.S $(OBJ_DEPS)
 	@mkdir -p $(@D)
-	$(CC) -g $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(ASFLAGS_ALL) $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
 
 -include $(shell test -d $(B)/obj && find $(B)/obj -name '*.d')
 
