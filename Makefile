@@ -403,7 +403,7 @@ check-asan: $(ASAN_BIN) $(ASAN_TOOLS)	## unit tests and the tools under ASan and
 	@echo "built with ASan and UBSan: $(ASAN_TOOLS)"
 
 .PHONY: check-relocator
-check-relocator: $(B)/test/unit/test_relocate_forms	## run every form of instruction, and this machine's prologues, where they stand and moved
+check-relocator: $(B)/test/unit/test_relocate_forms	## run every form of instruction, and this machine's prologues, in place and moved
 	$< all
 	find -L /usr/lib/x86_64-linux-gnu /usr/bin -type f \
 		'(' -name '*.so*' -o -perm -111 ')' -print0 2>/dev/null | \
@@ -426,7 +426,7 @@ check-kernel: all tests		## shell tests on the kernel of this Debian, in qemu
 	scripts/check-kernel
 
 .PHONY: check-viewers
-check-viewers: all tests	## what other programs' readers make of the output (fetches some from npm)
+check-viewers: all tests	## open the output in the programs that it is for (fetches some from npm)
 	scripts/fetch-viewers
 	CONSUMERS_DEPTH=0 VERBOSE=1 tests/run test_viewers test_consumers
 
@@ -471,7 +471,7 @@ check-tactics: all		## test suites of libraries, each kind of jump given to all 
 	scripts/check-tactics $(LIBRARIES)
 
 .PHONY: check-attach-kills
-check-attach-kills: all tests	## what attaches, and what is attached to, killed at any moment (KILL_ROUNDS, 100 each)
+check-attach-kills: all tests	## kill swizzle-run -p, or the process that it attaches to, at any moment (KILL_ROUNDS, 100 each)
 	KILL_ROUNDS=$(or $(KILL_ROUNDS),100) tests/run test_attach_kills
 
 # Some minutes: swizzle-ctl on programs under load, 100 kills each.
@@ -481,7 +481,7 @@ check-control: all tests	## start, stop, snapshots and marks at random on progra
 
 # An hour or so; goes on where it was interrupted (tests/mutations/run --help).
 .PHONY: check-mutations
-check-mutations: all tests	## which one-token faults in the sources the tests find: 100 of them (MUTATIONS_FLAGS)
+check-mutations: all tests	## which one-token faults in the sources the tests notice: 100 of them (MUTATIONS_FLAGS)
 	tests/mutations/run $(MUTATIONS_FLAGS)
 
 SOAK_SECONDS ?= 1800
@@ -560,7 +560,7 @@ bench-html: all			## how the page of a large trace opens and scrolls, and its me
 	tests/bench/html $(EVENTS)
 
 .PHONY: screenshots
-screenshots: all		## take the README's pictures anew (KCachegrind, the HTML page)
+screenshots: all		## take the README's pictures again (KCachegrind, the HTML page)
 	scripts/screenshots
 
 .PHONY: bench-startup
@@ -568,11 +568,11 @@ bench-startup: all		## measure what the start of a program costs
 	tests/bench/startup
 
 .PHONY: bench-starts
-bench-starts: all		## what planning and patching take in a start, beside what they must do
+bench-starts: all		## how long planning and patching take in a start, and their copying alone
 	tests/bench/starts
 
 .PHONY: bench-memory
-bench-memory: all		## what small programs and forked children have in memory more
+bench-memory: all		## how much memory swizzle adds to small programs and forked children
 	tests/bench/memory
 
 $(B)/test/bench/large_profile: $(B)/obj/offline/tests/bench/large_profile.o
