@@ -88,6 +88,7 @@ for cache in --cache --cache --no-cache; do
 	# (the outer call of "at once" and the inner one)
 	sed '$p' lines >expected
 	assert_same expected got
+	assert_contains calls ' puts(text = '
 	assert_contains calls 'write(fd = '
 	assert_contains calls 'text = "not shown") = 9'
 	assert_not_contains calls 'malloc'

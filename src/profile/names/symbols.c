@@ -184,15 +184,16 @@ static enum swz_status open_files(struct swz_symbols *symbols)
 static int rank(const GElf_Sym *symbol, const char *name)
 {
 	int binding = GELF_ST_BIND(symbol->st_info);
-	int value = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
+	int value = binding == STB_GLOBAL || binding == STB_WEAK ? 0 : 2;
 	int underscores = 0;
 
-	/* of malloc and __libc_malloc the first is what people call it */
+	/* People say malloc, not __libc_malloc, and puts, which is weak, not
+	 * _IO_puts, which is global. */
 	while (underscores < 3 && name[underscores] == '_')
 		underscores++;
 	if (GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE)
 		value += 16;
-	return value * 4 + underscores;
+	return (value * 4 + underscores) * 2 + (binding == STB_WEAK);
 }
 
 static int compare_symbols(const void *left, const void *right)
