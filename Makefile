@@ -105,7 +105,7 @@ WATCH_SRC   := $(wildcard src/watch/*.c)
 WATCH_PARTS := $(IMAGE_SRC) $(wildcard src/profile/code/*.c) \
 		 $(addprefix src/profile/support/,interpreters.c map.c memory.c)
 LAUNCH_BASE := $(addprefix src/base/,program.c syscall.c call_filter.c \
-		 own_memory.c process_start.c run_summary.c run_totals.c labels.c \
+		 own_memory.c file_bound.c process_start.c run_summary.c run_totals.c labels.c \
 		 output_name.c value_text.c signature_exchange.c)
 # The sampler's process: src/watch/unwind/ walks stacks of others.
 UNWIND_SRC  := $(wildcard src/watch/unwind/*.c)

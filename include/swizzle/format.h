@@ -37,6 +37,8 @@ enum swz_file_flags {
 				   * recorded have switches_from */
 	SWZ_FILE_SAMPLES = 4096,  /* -m sample: nodes hold samples, not calls */
 	SWZ_FILE_FLOWS = 8192,    /* --flows: values tell what woke what */
+	SWZ_FILE_SHORT = 16384,   /* ulimit -f left less room than --max-memory
+				   * and --max-size asked for */
 	SWZ_FILE_MERGED = 1 << 20 /* a sum of profiles: see struct swz_node */
 };
 

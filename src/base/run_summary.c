@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/file_bound.h"
 #include "base/syscall.h"
 
 #define MOST_TICKS (UINT64_C(1) << 62)
@@ -139,44 +140,42 @@ static void put_files(struct line *l, struct swz_run_files *w, bool all)
 		return;
 	memcpy(w->path, w->name - folder, folder);
 	memcpy(w->path + folder, name, length);
+	if (w->path[0] == '-') /* or it is an option */
+		put(l, "./");
 	put_word(l, w->path, folder + length, all);
 	if (end)
 		put_word(l, end + 2, strlen(end + 2), false);
 }
 
-static const char *why_lost(uint32_t full)
+/* "; 5 events not traced (disk full)" */
+static void put_lost(struct line *l, const struct swz_run_totals *t,
+		     uint64_t count, const char *what, const char *happened,
+		     const char *option)
 {
-	switch (full) {
-	case SWZ_FULL_NOT:
-		return "";
-	case SWZ_FULL_DISK:
-		return " (disk full)";
-	case SWZ_FULL_LIMIT:
-		return " (ulimit -f)";
-	case SWZ_FULL_NAME:
-		return " (file removed or not to be opened)";
-	default:
-		return " (no memory)";
-	}
+	const char *bound = swz_file_bound(t->full, t->flags, option);
+
+	if (!count)
+		return;
+	put(l, "; ");
+	put_count(l, count, what);
+	put(l, happened);
+	if (!bound)
+		return;
+	put(l, " (");
+	put(l, bound);
+	put(l, ")");
 }
 
 static void put_missing(struct line *l, const struct swz_run_totals *t)
 {
-	if (t->lost || t->full) {
-		put(l, "; ");
-		put_count(l, t->lost, " call");
-		put(l, " lost");
-		put(l, why_lost(t->full));
-	}
-	if (t->folded) {
-		put(l, "; ");
-		put_count(l, t->folded, " call");
-		put(l, " folded into other contexts (--max-memory)");
-	}
-	if (t->untraced) {
-		put(l, "; ");
-		put_count(l, t->untraced, " event");
-		put(l, " not traced (--max-size)");
+	put_lost(l, t, t->lost, " call", " lost", NULL);
+	put_lost(l, t, t->folded, " call", " folded into other contexts",
+		 "--max-memory");
+	put_lost(l, t, t->untraced, " event", " not traced", "--max-size");
+	if (t->full && !t->lost && !t->folded && !t->untraced) {
+		put(l, "; the profile could not grow (");
+		put(l, swz_file_bound(t->full, 0, ""));
+		put(l, ")");
 	}
 	if (t->overwritten)
 		put(l, "; oldest events overwritten (--ring)");

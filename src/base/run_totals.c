@@ -193,6 +193,7 @@ static void add_open(struct swz_run_files *w, int fd, const char *name)
 	}
 	t->files++;
 	t->lost += h->lost_calls;
+	t->flags |= h->flags;
 	if (h->full)
 		t->full = h->full;
 	if (is_root(w))

@@ -32,6 +32,7 @@ bool swz_run_is_unused(const char *path);
 struct swz_run_totals {
 	uint64_t calls, lost, folded, untraced;
 	uint32_t files, threads, full, running, others;
+	uint32_t flags;   /* of all of them */
 	int32_t pids[64]; /* of processes that run: one may have several files
 			   */
 	bool told, overwritten, marks;

@@ -65,12 +65,12 @@ done
 
 it 'says that counts are exact, but not of a file of which a part is missing'
 capture "$DUMP" -f text -n 1 profile
-assert_contains err 'calls have no exact context, as --max-memory was reached; counts are exact'
+assert_contains err 'calls have no exact context (--max-memory was reached); counts are exact'
 used=$(info_value profile used)
 head -c $((${used%% *} - 64)) profile >part
 capture "$DUMP" -f text -n 1 part
 assert_contains err 'truncated'
-assert_contains err 'calls have no exact context, as --max-memory was reached'
+assert_contains err 'calls have no exact context (--max-memory was reached)'
 assert_not_contains err 'exact context (memory bound);'
 
 it 'the same in a process that is forked from a folded context'

@@ -132,6 +132,21 @@ it 'calls that were lost, of no file that is full'
 capture "$RUN" --no-follow -o bare "$TARGETS/clones" bare-tls 5
 assert_missing_said bare 'lost calls' 'calls lost'
 
+it 'events that had no room say why'
+short() { # BOUND COMMAND...
+	local bound=$1
+	shift
+	capture "$@"
+	assert_matches "$TMP/err" "; [0-9,]+ events not traced \($bound\)\. Next: "
+	"$DUMP" -f table -q short >table
+	assert_contains table "had no room in the trace ($bound)"
+}
+short --max-size "$RUN" -m trace --max-size 1M -o short "$TARGETS/fib"
+# shellcheck disable=SC2016 # for that shell; blocks of 512 bytes in dash, 1024 in bash
+short 'ulimit -f' sh -c 'ulimit -f 4000; exec "$@"' - \
+	"$RUN" -m trace -o short "$TARGETS/fib"
+assert_contains <("$DUMP" -f info short) ' short'
+
 it 'a full disk'
 mkdir disk
 on_small_disk() { # COMMAND...
@@ -146,6 +161,9 @@ if on_small_disk touch disk/profile 2>/dev/null; then
 	assert_status 0
 	assert_missing_said copy 'lost calls' 'calls lost (disk full)'
 	assert_eq 1 "$(grep -c ': the disk is full; calls from now on may be lost' "$TMP/err")"
+	capture on_small_disk "$RUN" -m trace -o disk/profile "$TARGETS/fib"
+	assert_matches "$TMP/err" 'events not traced \(disk full\)'
+	assert_not_contains "$TMP/err" '--max-size'
 else
 	echo 'not tested: a full disk, without mount name spaces'
 fi
@@ -189,7 +207,7 @@ done <<'END'
 1 1 1 call lost (disk full)
 1234567 2 1,234,567 calls lost (ulimit -f)
 2 3 2 calls lost (file removed or not to be opened)
-0 4 0 calls lost (no memory)
+0 4 the profile could not grow (no memory)
 END
 
 it 'ends by _exit, into a pipe'
@@ -199,6 +217,30 @@ if [ -n "$shell" ]; then
 	"$RUN" -o by-exit dash -c 'x=1' 2>&1 | cat >"$TMP/piped"
 	assert_one_line "$TMP/piped"
 fi
+
+it 'a pipe that is full, with nobody reading: the program ends as it does natively'
+cat >full.py <<'END'
+import os, subprocess, sys
+reader, writer = os.pipe()
+os.set_blocking(writer, False)
+for size in 4096, 1:
+    try:
+        while os.write(writer, b"x" * size):
+            pass
+    except BlockingIOError:
+        pass
+os.set_blocking(writer, True)
+sys.exit(subprocess.run(sys.argv[1:], stderr=writer, timeout=60).returncode)
+END
+capture /usr/bin/python3 full.py "$RUN" -o full sh -c 'exit 7'
+assert_status 7
+assert_ge "$(info_calls full)" 1 'calls'
+
+it 'a name that begins with a dash can be typed'
+capture "$RUN" -o -odd "$TARGETS/fib"
+assert_contains "$TMP/err" ' -> ./-odd. Next: swizzle-dump ./-odd'
+capture "$DUMP" -f text ./-odd
+assert_status 0
 
 it 'a program that closes standard error at its end'
 capture "$RUN" -o closes sleep 0.01

@@ -158,6 +158,7 @@ static void put_flags(FILE *stream, uint32_t flags)
 		{SWZ_FILE_SAMPLED, "sampled"}, {SWZ_FILE_TRACED, "traced"},
 		{SWZ_FILE_RING, "ring"},       {SWZ_FILE_SAMPLES, "samples"},
 		{SWZ_FILE_MERGED, "merged"},   {SWZ_FILE_FLOWS, "flows"},
+		{SWZ_FILE_SHORT, "short"},
 	};
 	bool any = false;
 	size_t i;

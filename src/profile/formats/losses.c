@@ -17,6 +17,9 @@ static void add_header(struct swz_losses *losses,
 	add(&losses->lost_calls, header->lost_calls);
 	add(&losses->lost_marks, header->lost_marks);
 	add(&losses->lost_values, header->lost_values);
+	if (header->full)
+		losses->full = header->full;
+	losses->flags |= header->flags;
 	losses->incomplete += swz_full_reason(header) != NULL;
 	losses->overwritten += (header->flags & SWZ_FILE_RING) != 0;
 	if (!(header->flags & SWZ_FILE_SAMPLES))

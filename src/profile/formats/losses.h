@@ -17,6 +17,7 @@ struct swz_losses {
 	uint64_t cut_stacks;     /* of the samples: without their outermost part
 				  */
 	size_t without_switches; /* threads, where the others have them */
+	uint32_t full, flags;    /* of the headers; see swz_file_bound() */
 	size_t incomplete;       /* profiles, as all that follow */
 	size_t damaged;
 	size_t overwritten;

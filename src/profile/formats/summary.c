@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file_bound.h"
 #include "profile/formats/cells.h"
 #include "profile/formats/extent.h"
 #include "profile/formats/joined_figures.h"
@@ -207,6 +208,19 @@ static void put_loss(FILE *stream, uint64_t count, const char *one,
 			count == 1 ? one : many, what);
 }
 
+/* What had no room: WHAT is that, and OPTION bounds it. */
+static void put_no_room(FILE *stream, const struct swz_losses *losses,
+			uint64_t count, const char *one, const char *many,
+			const char *what, const char *option)
+{
+	char *text = swz_print(
+		"%s (%s)", what,
+		swz_file_bound(losses->full, losses->flags, option));
+
+	put_loss(stream, count, one, many, text);
+	free(text);
+}
+
 /* What the figures of two runs mean. */
 static void put_joined(FILE *stream, const struct swz_style *style,
 		       const struct swz_section *section)
@@ -235,8 +249,8 @@ static void put_losses(FILE *stream, const struct swz_style *style,
 		 "due and not taken");
 	put_loss(stream, losses.cut_stacks, "stack was", "stacks were",
 		 "cut: the outermost callers are missing");
-	put_loss(stream, losses.folded_calls, "call has", "calls have",
-		 "no exact caller (--max-memory)");
+	put_no_room(stream, &losses, losses.folded_calls, "call has",
+		    "calls have", "no exact caller", "--max-memory");
 	if (report->samples)
 		put_loss(stream, report->not_shown,
 			 "sample of a function that is not shown counts",
@@ -251,14 +265,15 @@ static void put_losses(FILE *stream, const struct swz_style *style,
 	put_loss(stream, swz_report_split(report), "function has",
 		 "functions have",
 		 "more inclusive time here than in trees, because of folding");
-	put_loss(stream, losses.lost_marks, "mark or span", "marks and spans",
-		 "had no room in the profile (--max-memory)");
-	put_loss(stream, losses.lost_values,
-		 "call has its arguments or its result",
-		 "times arguments or results have",
-		 "no room in the trace (--max-size)");
-	put_loss(stream, losses.lost_events, "event", "events",
-		 "had no room in the trace (--max-size)");
+	put_no_room(stream, &losses, losses.lost_marks, "mark or span",
+		    "marks and spans", "had no room in the profile",
+		    "--max-memory");
+	put_no_room(stream, &losses, losses.lost_values,
+		    "call has its arguments or its result",
+		    "times arguments or results have", "no room in the trace",
+		    "--max-size");
+	put_no_room(stream, &losses, losses.lost_events, "event", "events",
+		    "had no room in the trace", "--max-size");
 	put_loss(stream, report->missing_switches, "context switch is",
 		 "context switches are", "missing: more was waiting");
 	put_loss(stream, losses.without_switches, "thread has", "threads have",

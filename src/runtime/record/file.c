@@ -49,15 +49,19 @@ static uint64_t old_bytes;    /* of the parent's, while a child takes over */
 _Static_assert(SMALL_TABLES + WIPED_WORD_ROOM <= BEFORE_LINKS,
 	       "room before the links");
 
+static uint64_t wanted_bytes(void)
+{
+	return swz_config.max_memory +
+	       (swz_config.trace ? swz_config.max_size : 0);
+}
+
 /* The bound, or less where the process may not write files that long: going
  * past RLIMIT_FSIZE would be a signal to the program. */
 static uint64_t allowed_bytes(void)
 {
 	struct rlimit limit;
-	uint64_t bytes = swz_config.max_memory;
+	uint64_t bytes = wanted_bytes();
 
-	if (swz_config.trace)
-		bytes += swz_config.max_size;
 	if (SWZ_SYSCALL(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 &&
 	    limit.rlim_cur < bytes)
 		bytes = limit.rlim_cur & -(uint64_t)4096;
@@ -74,15 +78,17 @@ static void fill_header(struct swz_file_header *h, uint64_t bytes, int32_t pid)
 	h->byte_order = SWZ_FILE_BYTE_ORDER;
 	h->used_bytes = SWZ_HEADER_BYTES;
 	h->limit_bytes = bytes;
+	if (bytes < wanted_bytes())
+		h->flags = SWZ_FILE_SHORT;
 	if (swz_config.trace) {
-		h->flags = SWZ_FILE_TRACED;
+		h->flags |= SWZ_FILE_TRACED;
 		if (swz_config.ring)
 			h->flags |= SWZ_FILE_RING;
 		if (swz_config.flows)
 			h->flags |= SWZ_FILE_FLOWS;
 		h->event_limit_bytes = bytes - swz_config.max_memory;
 		/* less than was asked for: a part for each */
-		if (bytes < swz_config.max_memory + swz_config.max_size)
+		if (bytes < wanted_bytes())
 			h->event_limit_bytes = bytes / 2 & -(uint64_t)4096;
 	}
 	h->pid = pid;

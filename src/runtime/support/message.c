@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,8 @@ static struct {
 } at_start;
 
 static bool lost;
+
+#define PATIENCE_NS 100000000
 
 void swz_message_begin(void)
 {
@@ -123,6 +126,22 @@ void swz_line_column(struct swz_line *line, unsigned column)
 
 #define BIT_OF(signal) (UINT64_C(1) << ((signal)-1))
 
+/* Whoever reads the other end of a pipe or socket may read nothing until the
+ * program has ended, which would never be the case. (A terminal that ^S has
+ * stopped goes on when its user wants.) */
+static bool takes_more(int fd)
+{
+	struct pollfd one = {.fd = fd, .events = POLLOUT};
+	struct timespec left = {0, PATIENCE_NS};
+	struct stat now;
+
+	if (SWZ_SYSCALL(SYS_fstat, fd, &now) == 0 && !S_ISFIFO(now.st_mode) &&
+	    !S_ISSOCK(now.st_mode))
+		return true;
+	/* (a filter of the program's may forbid to ask) */
+	return SWZ_SYSCALL(SYS_ppoll, &one, 1, &left, NULL, 8) != 0;
+}
+
 /* Who writes to a pipe that nobody reads any more, or to a file that may not
  * grow, gets a signal, which is the end of a program that may never write
  * there; and one that stops it, who writes to a terminal (stty tostop) from the
@@ -134,7 +153,7 @@ static bool write_message(const char *text, size_t length, int fd)
 	uint64_t ours = all & ~BIT_OF(SIGTTOU), before, theirs = 0;
 	bool written;
 
-	if (!is_what_it_was(fd) ||
+	if (!is_what_it_was(fd) || !takes_more(fd) ||
 	    SWZ_SYSCALL(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, 8) != 0)
 		return false;
 	SWZ_SYSCALL(SYS_rt_sigpending, &theirs, 8);

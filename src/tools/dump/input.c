@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/file_bound.h"
 #include "profile/file/events.h"
 #include "profile/file/process_choice.h"
 #include "profile/file/writer.h"
@@ -56,9 +57,12 @@ static void warn_damage(const struct swz_profile *profile)
 			"state, or its stack is not an ordinary one",
 			profile->name, profile->header.lost_calls);
 	if (profile->folded_calls)
-		swz_dump_complain("%s: %" PRIu64 " calls have no exact context,"
-				  " as --max-memory was reached%s",
+		swz_dump_complain("%s: %" PRIu64 " calls have no exact context "
+				  "(%s)%s",
 				  profile->name, profile->folded_calls,
+				  swz_file_bound(profile->header.full,
+						 profile->header.flags,
+						 "--max-memory was reached"),
 				  profile->header.lost_calls ||
 						  swz_profile_damaged(profile)
 					  ? ""
