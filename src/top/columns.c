@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profile/formats/cells.h"
+#include "profile/formats/cut_text.h"
 #include "profile/names/short_name.h"
 #include "profile/support/memory.h"
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "profile/formats/cells.h"
+#include "profile/formats/cut_text.h"
 #include "profile/support/figures.h"
 #include "profile/support/memory.h"
 #include "top/columns.h"

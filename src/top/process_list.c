@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "profile/formats/cells.h"
+#include "profile/formats/cut_text.h"
 #include "profile/support/figures.h"
 #include "profile/support/memory.h"
 #include "top/processes.h"

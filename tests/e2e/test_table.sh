@@ -75,6 +75,40 @@ assert_le "$(sed 's/\x1b\[[0-9;]*m//g' screen | LC_ALL=C.UTF-8 awk '
 capture "$DUMP" -o out.callgrind profile
 assert_matches out.callgrind '^# callgrind format$'
 
+it 'no row is wider than the terminal, whatever functions are called'
+cat >names.c <<'END'
+#define NAME(name) __attribute__((noinline, weak)) int name(int n) { return n + 1; }
+NAME(a_name_that_is_so_long_that_no_terminal_of_eighty_columns_has_room_for_all_of_it)
+NAME(関数の名前がとても長いので切らなければならない関数の名前がとても長いので)
+NAME(short_name)
+int main(void)
+{
+	return a_name_that_is_so_long_that_no_terminal_of_eighty_columns_has_room_for_all_of_it(1) +
+	       関数の名前がとても長いので切らなければならない関数の名前がとても長いので(2) + short_name(3) - 9;
+}
+END
+cc -finput-charset=UTF-8 -o long-names names.c || abort 'not built'
+capture "$RUN" -q -o names ./long-names
+assert_status 0
+for width in 70 80 120; do
+	COLUMNS=$width LC_ALL=C.UTF-8 "$DUMP" -f table --color=always names >coloured
+	sed 's/\x1b\[[0-9;]*m//g' coloured | grep -a '%' >rows
+	/usr/bin/python3 - $width >wide <<'END'
+import sys, unicodedata
+for line in open("rows", encoding="utf-8"):
+    line = line.rstrip("\n")
+    columns = sum(2 if unicodedata.east_asian_width(c) == "W" else 1 for c in line)
+    if columns > int(sys.argv[1]):
+        print(columns, line)
+END
+	assert_empty wide
+	assert_matches rows '  a_name.*of_it  long'
+	assert_contains rows '関数の'
+	assert_contains rows 'short_name'
+done
+assert_contains <("$DUMP" -f csv names) \
+	a_name_that_is_so_long_that_no_terminal_of_eighty_columns_has_room_for_all_of_it
+
 it 'colour: on a terminal, not with NO_COLOR, not in a file'
 on_terminal 100 60 sh -c "$(sized '60 100' "$DUMP --no-pager profile")"
 assert_ge "$(grep -c "$(printf '\033')" screen)" 1 'lines with colour'

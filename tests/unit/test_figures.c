@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profile/formats/cells.h"
+#include "profile/formats/cut_text.h"
 #include "profile/support/figures.h"
 #include "profile/support/style.h"
 #include "tests/unit/run_suite.h"
@@ -228,12 +229,37 @@ START_TEST(commands_keep_the_program)
 }
 END_TEST
 
+static void assert_middle(const char *expected, const char *text,
+			  unsigned int width, bool utf8)
+{
+	char *cut = swz_cut_middle(text, width, utf8);
+
+	ck_assert_str_eq(cut, expected);
+	free(cut);
+}
+
+START_TEST(long_names_keep_both_ends)
+{
+	/* two columns each */
+	const char wide[] = "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe5\xad\x97";
+
+	assert_middle("abcdefgh", "abcdefgh", 8, true);
+	assert_middle("abcd\xe2\x80\xa6hij", "abcdefghij", 8, true);
+	assert_middle("abc...ij", "abcdefghij", 8, false);
+	assert_middle("", "abcdefghij", 4, true);
+	assert_middle(wide, wide, 8, true);
+	assert_middle("\xe6\x97\xa5\xe2\x80\xa6\xe5\xad\x97", wide, 7, true);
+	assert_middle("\xe6\x97\xa5\xe2\x80\xa6\xe5\xad\x97", wide, 5, true);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("figures");
 	TCase *tcase = tcase_create("figures");
 
 	setlocale(LC_CTYPE, "C.UTF-8");
+	tcase_add_test(tcase, long_names_keep_both_ends);
 	tcase_add_test(tcase, counts_have_separators);
 	tcase_add_test(tcase, times_have_three_digits_and_a_unit);
 	tcase_add_test(tcase, times_are_rounded_to_the_nearest);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profile/formats/cells.h"
+#include "profile/formats/cut_text.h"
 #include "profile/support/arith.h"
 #include "profile/support/figures.h"
 #include "profile/support/memory.h"

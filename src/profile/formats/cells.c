@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/formats/cut_text.h"
 #include "profile/names/short_name.h"
 #include "profile/support/figures.h"
 #include "profile/support/memory.h"
@@ -11,7 +12,6 @@
 #define SHARE_WIDTH 5 /* "<0.1%" */
 #define LEAST_NAME 16u
 #define LEAST_MODULE 8u
-#define LEAST_CUT 5u       /* less says nothing */
 #define WIDEST_ALIGNED 60u /* where lines are not cut */
 
 static int at_least(int width, const char *figure)
@@ -201,72 +201,6 @@ void swz_cells_fit(struct swz_cells *cells, unsigned int widest_name,
 	cells->name = smaller(cells->name, widest_name);
 }
 
-#define MARK(utf8) ((utf8) ? "\xe2\x80\xa6" : "...")
-
-char *swz_cut_end(const char *whole, unsigned int width, bool utf8)
-{
-	const char *mark = MARK(utf8);
-	char *text = swz_printable(whole, utf8);
-	char *cut;
-
-	if (swz_text_width(text) <= width)
-		return text;
-	if (width < LEAST_CUT) {
-		text[0] = '\0';
-		return text;
-	}
-	while (swz_text_width(text) > width - swz_text_width(mark)) {
-		size_t end = strlen(text) - 1;
-
-		while (end && ((unsigned char)text[end] & 0xc0) == 0x80)
-			end--;
-		text[end] = '\0';
-	}
-	cut = swz_print("%s%s", text, mark);
-	free(text);
-	return cut;
-}
-
-char *swz_cut_beginning(const char *whole, unsigned int width, bool utf8)
-{
-	const char *mark = MARK(utf8), *rest;
-	char *text = swz_printable(whole, utf8), *cut;
-
-	if (swz_text_width(text) <= width)
-		return text;
-	if (width < LEAST_CUT) {
-		text[0] = '\0';
-		return text;
-	}
-	rest = text;
-	while (swz_text_width(rest) > width - swz_text_width(mark)) {
-		rest++;
-		while (((unsigned char)*rest & 0xc0) == 0x80)
-			rest++;
-	}
-	cut = swz_print("%s%s", mark, rest);
-	free(text);
-	return cut;
-}
-
-char *swz_cut_command(const char *command, unsigned int width, bool utf8)
-{
-	char *text = swz_printable(command, utf8), *shorter, *cut;
-	const char *program = text;
-
-	if (swz_text_width(text) <= width)
-		return text;
-	for (const char *c = text; *c && *c != ' ' && *text != '['; c++)
-		if (*c == '/' && c[1] && c[1] != ' ')
-			program = c;
-	shorter = program == text ? swz_duplicate(text)
-				  : swz_print("%s%s", MARK(utf8), program);
-	cut = swz_cut_end(shorter, width, utf8);
-	free(shorter);
-	free(text);
-	return cut;
-}
-
 void swz_put_line(FILE *stream, const struct swz_style *style, const char *text,
 		  unsigned int used)
 {
@@ -332,11 +266,18 @@ void swz_put_names(struct swz_cells *cells, uint32_t indent,
 {
 	const struct swz_style *style = cells->style;
 	char *whole = swz_printable(function, style->utf8), *text;
+	unsigned int width;
 
 	put(cells, SWZ_COLOUR_NONE, "", 2);
 	put_indent(cells, indent);
-	text = swz_short_name(whole, name_room(cells, module, remark),
-			      style->utf8);
+	width = name_room(cells, module, remark);
+	text = swz_short_name(whole, width, style->utf8);
+	if (width) {
+		char *cut = swz_cut_middle(text, width, style->utf8);
+
+		free(text);
+		text = cut;
+	}
 	put(cells, SWZ_COLOUR_NONE, text, -(int)cells->name);
 	free(text);
 	free(whole);
@@ -350,7 +291,8 @@ void swz_put_names(struct swz_cells *cells, uint32_t indent,
 		put(cells, SWZ_COLOUR_DIM, text, 0);
 	}
 	free(text);
-	put(cells, SWZ_COLOUR_DIM, remark, 0);
+	if (*remark)
+		put(cells, SWZ_COLOUR_DIM, remark, 0);
 	putc('\n', cells->stream);
 	cells->used = 0;
 }

@@ -87,16 +87,6 @@ void swz_put_heading_of(struct swz_cells *cells, const char *what,
  * cut 0. */
 unsigned int swz_cells_room(const struct swz_cells *cells, unsigned int taken);
 
-/* The beginning of TEXT, or its end, in at most WIDTH columns, with a mark
- * where it is cut; "" if there is no room for that. To be freed. */
-char *swz_cut_end(const char *text, unsigned int width, bool utf8);
-char *swz_cut_beginning(const char *text, unsigned int width, bool utf8);
-
-/* Of a command line that is wider than WIDTH: without the folder of the
- * program, then its beginning. A name in brackets, as kernel threads have it,
- * is no path. To be freed. */
-char *swz_cut_command(const char *command, unsigned int width, bool utf8);
-
 /* Writes TEXT, cut to the terminal's width, in bold and without a newline; USED
  * columns of the line are not free. */
 void swz_put_line(FILE *stream, const struct swz_style *style, const char *text,
