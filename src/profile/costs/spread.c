@@ -15,6 +15,8 @@ static const double factors[] = {
 
 enum { FACTORS = sizeof(factors) / sizeof(factors[0]) };
 
+#define NORMAL 2.576 /* of endlessly many */
+
 struct swz_spread swz_spread_of(const double *values, size_t count)
 {
 	struct swz_spread spread = {.runs = count, .exact = true};
@@ -48,19 +50,24 @@ bool swz_spread_is_known(const struct swz_spread *a, const struct swz_spread *b)
 	return a->runs > 1 && b->runs > 1;
 }
 
-/* Between whole degrees the factor is below the straight line. */
+/* The factor's logarithm is almost linear in the reciprocal of the degrees.
+ * What this gives is never too small, and too large by less than 4% below 2
+ * degrees, and 1% from there on. */
 double swz_student_factor(double degrees)
 {
-	double whole = floor(degrees);
-	size_t at;
+	double from, to = 0, high = NORMAL, share;
+	size_t whole;
 
-	if (degrees >= (double)FACTORS)
-		return degrees < 60 ? 2.750 : degrees < 120 ? 2.660 : 2.617;
 	if (!(degrees > 1))
 		return factors[0];
-	at = (size_t)whole - 1;
-	return factors[at] +
-	       (degrees - whole) * (factors[at + 1] - factors[at]);
+	whole = degrees < FACTORS ? (size_t)degrees : FACTORS;
+	if (whole < FACTORS) {
+		to = 1 / (double)(whole + 1);
+		high = factors[whole];
+	}
+	from = 1 / (double)whole;
+	share = (from - 1 / degrees) / (from - to);
+	return factors[whole - 1] * pow(high / factors[whole - 1], share);
 }
 
 double swz_spread_noise(const struct swz_spread *a, const struct swz_spread *b)
