@@ -322,7 +322,7 @@ dump --diff both second
 calls shop::work '240 120 -120'
 assert_matches out '^# old: 2 profiles merged$'
 assert_matches out '^# total: .*; the noise is unknown'
-dump --diff first both first
+dump --diff first -- both first
 calls shop::work '120 180 60'
 assert_matches out '^# total: .*; the noise is unknown'
 
@@ -492,6 +492,8 @@ done
 refuses 2 'needs two sides' --diff first
 refuses 2 'needs two sides' --diff first --
 refuses 2 'needs two sides' --diff first second --
+refuses 2 'diff of 3 profiles needs a -- between old and new' --diff first second first
+refuses 2 'diff of 3 profiles needs a -- between old and new' second first --diff first
 refuses 2 'is for comparisons' -f text --fail-above 10% first
 refuses 2 'not a percentage' --fail-above much --diff first second
 refuses 2 'no use for --tid' --tid 1 --diff first second

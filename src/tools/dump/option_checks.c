@@ -125,6 +125,13 @@ static void check_diff(const struct swz_dump_options *options)
 				  "NEW...");
 		exit(EXIT_USAGE);
 	}
+	/* "--diff old.* new.*" would compare one old run with all others */
+	if (options->argument_count > 1 && !options->sides_parted) {
+		swz_dump_complain("--diff of %zu profiles needs a -- between "
+				  "old and new: --diff OLD... -- NEW...",
+				  options->argument_count + options->old_count);
+		exit(EXIT_USAGE);
+	}
 	if (options->table.sort == SWZ_SORT_MIN ||
 	    options->table.sort == SWZ_SORT_MAX) {
 		swz_dump_complain(

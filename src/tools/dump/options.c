@@ -255,6 +255,7 @@ static void part_sides(struct swz_dump_options *options)
 		add_argument(&options->old, &options->old_count,
 			     options->arguments[i]);
 	options->argument_count = 0;
+	options->sides_parted = true;
 }
 
 /* Who looks at a terminal wants to see something; scripts get what they ever
