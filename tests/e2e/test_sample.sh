@@ -541,6 +541,31 @@ capture "$DUMP" -f text --diff calls profile
 assert_status 2
 assert_contains err 'they cannot be shown together'
 
+it 'processor time and time with waiting are not mixed'
+"$RUN" -q -m sample --wall -o waited "$TARGETS/shares" >/dev/null
+capture "$DUMP" -f text profile waited
+assert_status 2
+assert_contains err 'waited has waiting, too (--wall), profile has processor time only: they cannot be shown together'
+capture "$DUMP" -f text --diff waited profile
+assert_status 2
+assert_contains err 'they cannot be shown together'
+capture "$DUMP" --merge-into sum profile waited
+assert_status 1
+assert_contains err 'waited: samples and calls cannot be added, nor samples with and without --wall: left out'
+
+it 'a comparison says what it compares'
+capture "$DUMP" -f text --diff profile profile
+assert_contains out '# times in ns, of processor time'
+assert_contains out 'samples.old samples.new samples.diff'
+capture "$DUMP" -f text --diff waited waited
+assert_contains out '# times in ns, running or waiting'
+capture "$DUMP" -f csv --diff profile profile
+assert_matches out '^samples_old,samples_new,samples_noise,self_old_ns,'
+capture "$DUMP" -f json --diff profile profile
+assert_contains out '"old":{"samples":'
+assert_contains out '"old_samples":'
+assert_not_contains out '"old_calls":'
+
 it 'the line that ends the run'
 SWIZZLE_SUMMARY=1 "$RUN" -m sample -o profile "$TARGETS/shares" >/dev/null 2>err
 wait_until test -s err

@@ -15,6 +15,7 @@
 #include "profile/costs/merge_names.h"
 #include "profile/costs/merge_ranks.h"
 #include "profile/costs/tree.h"
+#include "profile/file/kind.h"
 #include "profile/file/ranks.h"
 #include "profile/file/thread_times.h"
 #include "profile/support/arith.h"
@@ -395,7 +396,7 @@ enum swz_merge_status swz_merge_add(struct swz_merge *merge,
 	if (!swz_profile_ranks_are_whole(profile))
 		return SWZ_MERGE_DAMAGED;
 	if (merge->executable &&
-	    (merge->header.flags ^ profile->header.flags) & SWZ_FILE_SAMPLES)
+	    swz_kind_of(&merge->header) != swz_kind_of(&profile->header))
 		return SWZ_MERGE_KIND;
 	for (i = 0; i < count; i++)
 		known += *source_at(merge, &sources[i]) != SWZ_MAP_NONE;

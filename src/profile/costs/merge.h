@@ -112,7 +112,7 @@ enum swz_merge_status {
 	SWZ_MERGE_ADDED,
 	SWZ_MERGE_KNOWN,   /* it is in the sum already */
 	SWZ_MERGE_PARTLY,  /* the same of some of those that it is the sum of */
-	SWZ_MERGE_KIND,    /* one has samples, the other calls */
+	SWZ_MERGE_KIND,    /* its figures are of another kind: kind.h */
 	SWZ_MERGE_SAMPLED, /* --timing sampled: estimates are not added */
 	SWZ_MERGE_DAMAGED  /* a sum, of which not all ranks can be read */
 };

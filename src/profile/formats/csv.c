@@ -121,11 +121,12 @@ static void write_comparison(struct swz_writer *writer,
 
 	if (!writer->sections)
 		fprintf(writer->stream,
-			"calls_old,calls_new,calls_noise,self_old_ns,"
+			"%1$s_old,%1$s_new,%1$s_noise,self_old_ns,"
 			"self_new_ns,self_old_sd_ns,self_new_sd_ns,"
 			"self_noise_ns,incl_old_ns,incl_new_ns,incl_old_sd_ns,"
 			"incl_new_sd_ns,incl_noise_ns,change,function,module,"
-			"file,line%s\n",
+			"file,line%2$s\n",
+			swz_counted(section),
 			section->thread_name ? ",thread" : "");
 	for (i = 0; i < count; i++)
 		put_changes(writer->stream, section, &rows[i]);

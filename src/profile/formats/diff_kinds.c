@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "profile/costs/runs.h"
+#include "profile/formats/time_kind.h"
 #include "profile/support/arith.h"
 #include "profile/support/output.h"
 
@@ -270,7 +271,12 @@ void swz_diff_put_heading(FILE *stream, const struct swz_section *section)
 	put_side(stream, "old", section->old);
 	put_side(stream, "new", section);
 	fprintf(stream, "# times in ns%s\n",
-		section->compensated ? ", without those of the hooks" : "");
+		swz_time_kind(section) == SWZ_PROCESSOR_TIME
+			? ", of processor time"
+		: swz_time_kind(section) == SWZ_THREAD_TIME
+			? ", running or waiting"
+		: section->compensated ? ", without those of the hooks"
+				       : "");
 	put_total(stream, section);
 	put_functions(stream, section);
 }

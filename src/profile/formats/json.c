@@ -28,20 +28,22 @@ static void put_change(FILE *stream, const struct swz_section *section,
 	const struct swz_costs *old = &diff.costs.old;
 
 	fprintf(stream,
-		",\"old\":{\"calls\":%" PRIu64 ",\"self_ns\":%" PRId64
+		",\"old\":{\"%s\":%" PRIu64 ",\"self_ns\":%" PRId64
 		",\"incl_ns\":%" PRId64 "}",
-		old->calls, old->self_ns, old->inclusive_ns);
+		swz_counted(section), old->calls, old->self_ns,
+		old->inclusive_ns);
 	swz_json_put_next_string(stream, "change", swz_diff_kind_name(&diff));
 	if (!diff.noise.known) {
 		fputs(",\"noise\":null", stream);
 		return;
 	}
 	fprintf(stream,
-		",\"noise\":{\"calls\":%" PRIu64 ",\"self_ns\":%" PRIu64
+		",\"noise\":{\"%s\":%" PRIu64 ",\"self_ns\":%" PRIu64
 		",\"incl_ns\":%" PRIu64 "},\"self_sd_ns\":%.0f"
 		",\"incl_sd_ns\":%.0f,\"old_self_sd_ns\":%.0f"
 		",\"old_incl_sd_ns\":%.0f",
-		diff.noise.calls, diff.noise.self_ns, diff.noise.inclusive_ns,
+		swz_counted(section), diff.noise.calls, diff.noise.self_ns,
+		diff.noise.inclusive_ns,
 		swz_spread_deviation(&diff.new_runs.self_ns),
 		swz_spread_deviation(&diff.new_runs.inclusive_ns),
 		swz_spread_deviation(&diff.old_runs.self_ns),
@@ -165,9 +167,10 @@ static void put_edges(FILE *stream, const struct swz_section *section,
 		if (section->old) {
 			edge = &section->old->report->edges[i];
 			fprintf(stream,
-				",\"old_calls\":%" PRIu64
+				",\"old_%s\":%" PRIu64
 				",\"old_incl_ns\":%" PRId64,
-				edge->calls, edge->inclusive_ns);
+				swz_counted(section), edge->calls,
+				edge->inclusive_ns);
 		}
 		putc('}', stream);
 	}
@@ -201,11 +204,11 @@ static void put_contexts(FILE *stream, const struct swz_section *section,
 		if (section->old) {
 			context = &section->old->contexts->items[i];
 			fprintf(stream,
-				",\"old_calls\":%" PRIu64
+				",\"old_%s\":%" PRIu64
 				",\"old_self_ns\":%" PRId64
 				",\"old_incl_ns\":%" PRId64,
-				context->calls, context->self_ns,
-				context->inclusive_ns);
+				swz_counted(section), context->calls,
+				context->self_ns, context->inclusive_ns);
 		}
 		putc('}', stream);
 	}

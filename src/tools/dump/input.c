@@ -10,6 +10,7 @@
 
 #include "base/file_bound.h"
 #include "profile/file/events.h"
+#include "profile/file/kind.h"
 #include "profile/file/process_choice.h"
 #include "profile/file/writer.h"
 #include "profile/support/memory.h"
@@ -215,16 +216,20 @@ void swz_dump_check_kinds(const struct swz_dump_input *input,
 	for (i = 0; i < input->count; i++) {
 		const struct swz_profile *other = input->profiles[i];
 
-		if (!((first->header.flags ^ other->header.flags) &
-		      SWZ_FILE_SAMPLES))
+		enum swz_kind a = swz_kind_of(&first->header);
+		enum swz_kind b = swz_kind_of(&other->header);
+		bool turned = a < b;
+
+		if (a == b)
 			continue;
 		swz_dump_complain(
-			"%s has samples, %s has calls: they cannot "
-			"be shown together",
-			first->header.flags & SWZ_FILE_SAMPLES ? first->name
-							       : other->name,
-			first->header.flags & SWZ_FILE_SAMPLES ? other->name
-							       : first->name);
+			a && b ? "%s has waiting, too (--wall), %s has "
+				 "processor time only: they cannot be shown "
+				 "together"
+			       : "%s has samples, %s has calls: they cannot "
+				 "be shown together",
+			turned ? other->name : first->name,
+			turned ? first->name : other->name);
 		exit(EXIT_USAGE);
 	}
 }

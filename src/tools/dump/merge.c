@@ -92,8 +92,8 @@ static void complain(const struct merging *m, const char *path,
 				  path, m->options->merge_into);
 		break;
 	case SWZ_MERGE_KIND:
-		swz_dump_complain("%s: samples and calls cannot be added: left "
-				  "out",
+		swz_dump_complain("%s: samples and calls cannot be added, nor "
+				  "samples with and without --wall: left out",
 				  path);
 		break;
 	case SWZ_MERGE_SAMPLED:
