@@ -205,7 +205,8 @@ $(B)/obj/libdir: FORCE
 $(B)/bin/swizzle-run: $(call offline,src/tools/swizzle-run.c $(LAUNCH_SRC) \
 		$(CONTROL_SRC) $(WATCH_SRC) $(UNWIND_SRC) $(NAMES_SRC) \
 		$(WATCH_PARTS) $(OPTIONS_SRC) \
-		$(addprefix src/profile/file/,packed_nodes.c packing.c writer.c) \
+		$(addprefix src/profile/file/,packed_nodes.c packing.c run_end.c \
+		  run_profiles.c writer.c) \
 		$(LAUNCH_BASE))
 	@mkdir -p $(@D)
 	$(CC) $(HARD_LINK) $(LDFLAGS) -o $@ $^

@@ -26,7 +26,7 @@
 
 enum swz_file_flags {
 	SWZ_FILE_FORKED = 1,   /* began by fork in a profiled process */
-	SWZ_FILE_ENDED = 2,    /* end_ticks is the time of an orderly exit */
+	SWZ_FILE_ENDED = 2,    /* an orderly exit, at end_ticks */
 	SWZ_FILE_FOLDED = 4,   /* memory bound reached: contexts were folded */
 	SWZ_FILE_FILTERED = 8, /* -F, -N or -D was in force */
 	SWZ_FILE_SAMPLED = 16, /* --timing sampled: see struct swz_node */
@@ -59,7 +59,8 @@ struct swz_file_header {
 	int32_t parent_pid;
 	uint64_t start_ticks;
 	uint64_t start_realtime_ns; /* since the epoch */
-	uint64_t end_ticks;         /* 0 unless SWZ_FILE_ENDED */
+	uint64_t end_ticks;         /* of an orderly exit, of exec, or of a kill
+				     * that was seen; 0: not known */
 	/* [0] first thing at start, [1] at the end of our initialisation, [2]
 	 * the latest (refreshed in slow paths; zero if never). ns per tick is
 	 * taken from the two samples farthest apart. */

@@ -73,8 +73,7 @@ static uint64_t end_of(const struct swz_file_header *h,
 
 	if (thread->end_ticks > last)
 		last = thread->end_ticks;
-	else if (!thread->end_ticks && h->flags & SWZ_FILE_ENDED &&
-		 h->end_ticks > last)
+	else if (!thread->end_ticks && h->end_ticks > last)
 		last = h->end_ticks;
 	return last;
 }
@@ -143,8 +142,7 @@ static void add_root(struct swz_run_files *w, const char *name)
 	size_t length = strlen(name);
 
 	t->told |= (w->header.flags & SWZ_FILE_TOLD) != 0;
-	if (w->header.flags & SWZ_FILE_ENDED &&
-	    w->header.end_ticks > t->last_ticks)
+	if (w->header.end_ticks > t->last_ticks)
 		t->last_ticks = w->header.end_ticks;
 	/* what was executed later in the same process comes after it */
 	if (t->start_ticks && w->header.start_ticks > t->start_ticks)

@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "profile/file/run_end.h"
+
 #ifndef SYS_close_range /* Linux 5.9 */
 #define SYS_close_range 436
 #endif
@@ -108,6 +110,7 @@ _Noreturn static void watch(struct swz_run *run, int program, char **argv,
 	    poll(&end, 1, -1) != 1)
 		_exit(1);
 	run->end_ticks = __builtin_ia32_rdtsc();
+	swz_run_note_end(run);
 	length = tells ? swz_run_summarize(run, text) : 0;
 	if (length && write(OUR_STDERR, text, length) != (ssize_t)length)
 		_exit(1);

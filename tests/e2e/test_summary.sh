@@ -45,6 +45,35 @@ assert_eq yes "$(echo "$took $said" | awk '{ d = $1 - $2; if (d < 0) d = -d
 	print(d <= 0.01 + $1 / 100 ? "yes" : "no") }')" "$took ms is $said ms"
 rm swizzle.out.*
 
+it 'a program that is killed: its time lasts until then, in the profile as in the line'
+"$RUN" -o killed sleep 100 >said 2>err &
+killed=$!
+# shellcheck disable=SC2016
+wait_until sh -c 'test -e killed && grep -q "^sleep$" /proc/'$killed/comm
+sleep 1
+kill $killed
+wait $killed
+assert_eq 143 $? 'exit status'
+wait_until grep -q Next err
+took=$("$DUMP" -f info killed | awk '/^duration:/ { print $2 * 1000 }')
+said=$(sed -n 's/.* in \([0-9.]*\) s,.*/\1/p' err)
+assert_eq yes "$(echo "$took $said" | awk '{ d = $1 - $2 * 1000; if (d < 0) d = -d
+	print($1 > 900 && d <= 15 ? "yes" : "no") }')" "$took ms is $said s"
+assert_ge "$("$DUMP" -q -f csv killed | awk -F, 'NR > 1 && $2 > max { max = $2 }
+	END { print int(max / 1000000) }')" 900 'ms in the function that waited'
+
+it 'a program that executes another: its time ends there, if it can be executed'
+rm -rf executes
+capture "$RUN" -o executes/ sh -c 'exec sleep 0.3'
+ends=0
+for file in executes/*; do
+	"$DUMP" -f raw -o raw "$file"
+	assert_eq 1 "$(awk '$1 == "end_ticks" && $2 > 0 { n++ } END { print n + 0 }' raw)" "$file has an end"
+	ends=$((ends + 1))
+done
+assert_eq 2 $ends files
+rm -rf executes killed
+
 it 'not where it is not wanted'
 for option in -q --quiet --no-summary; do
 	capture "$RUN" $option "$TARGETS/fib"

@@ -188,9 +188,8 @@ static void close_thread(const struct swz_profile *profile,
 	if (record->end_ticks) {
 		if (record->end_ticks > last)
 			last = record->end_ticks;
-	} else if (profile->header.flags & SWZ_FILE_ENDED) {
-		if (profile->header.end_ticks > last)
-			last = profile->header.end_ticks;
+	} else if (profile->header.end_ticks > last) {
+		last = profile->header.end_ticks;
 	}
 	if (last < record->start_ticks)
 		last = record->start_ticks;

@@ -5,7 +5,6 @@
 
 #include "profile/file/packing.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "profile/file/packed_nodes.h"
+#include "profile/file/run_profiles.h"
 #include "profile/file/writer.h"
 
 /* Of a file less is not worth it, nor if the rest is more. */
@@ -220,56 +220,30 @@ static void pack_open(struct packing *p, int folder, const char *name,
 	free(p->packed);
 }
 
-static bool is_of_run(const struct swz_file_header *h,
-		      const struct swz_run *run)
+/* CONTEXT: set to false if a process still writes one. */
+static void pack_profile(void *context, const struct swz_run_profile *profile)
 {
-	return memcmp(h->magic, SWZ_FILE_MAGIC, sizeof(h->magic)) == 0 &&
-	       h->version == SWZ_FILE_VERSION && h->root_pid == run->root_pid &&
-	       h->root_start == run->root_start && !h->snapshot_ticks &&
-	       !(h->flags & (SWZ_FILE_SAMPLES | SWZ_FILE_MERGED));
-}
+	struct packing p = {.from = profile->fd, .header = *profile->header};
+	bool *done = context;
 
-/* False: a process still writes it. */
-static bool pack_file(const struct swz_run *run, int folder, const char *name)
-{
-	struct packing p = {.from = openat(folder, name,
-					   O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
-						   O_NOCTTY | O_CLOEXEC)};
-	struct stat st;
-	bool done = true;
-
-	if (p.from < 0)
-		return true;
-	if (fstat(p.from, &st) == 0 && S_ISREG(st.st_mode) &&
-	    read_all(p.from, &p.header, sizeof(p.header), 0) &&
-	    is_of_run(&p.header, run)) {
-		done = !swz_has_writer(p.from, &p.header);
-		/* of one that has ended since it was read */
-		if (done && read_all(p.from, &p.header, sizeof(p.header), 0) &&
-		    p.header.used_bytes <= (uint64_t)st.st_size &&
-		    is_worth_it(&p))
-			pack_open(&p, folder, name, &st);
+	if (p.header.flags & (SWZ_FILE_SAMPLES | SWZ_FILE_MERGED))
+		return;
+	if (swz_has_writer(p.from, &p.header)) {
+		*done = false;
+		return;
 	}
-	close(p.from);
-	return done;
+	/* of one that has ended since it was read */
+	if (read_all(p.from, &p.header, sizeof(p.header), 0) &&
+	    p.header.used_bytes <= (uint64_t)profile->status->st_size &&
+	    is_worth_it(&p))
+		pack_open(&p, profile->folder, profile->name, profile->status);
 }
 
-static bool pack_folder(const struct swz_run *run)
+static bool pack_all(const struct swz_run *run)
 {
-	const char *slash = strrchr(run->output, '/');
-	char *path = slash ? strndup(run->output,
-				     (size_t)(slash - run->output) + 1)
-			   : NULL;
-	DIR *folder = path ? opendir(path) : NULL;
-	struct dirent *entry;
 	bool done = true;
 
-	while (folder && (entry = readdir(folder)))
-		if (entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN)
-			done &= pack_file(run, dirfd(folder), entry->d_name);
-	if (folder)
-		closedir(folder);
-	free(path);
+	swz_run_profiles_each(run, pack_profile, &done);
 	return done;
 }
 
@@ -281,7 +255,7 @@ void swz_packing_run(const struct swz_run *run)
 {
 	long wait = FIRST_WAIT_NS;
 
-	for (int i = 0; !pack_folder(run) && i < WAITS; i++, wait *= 2) {
+	for (int i = 0; !pack_all(run) && i < WAITS; i++, wait *= 2) {
 		const struct timespec time = {wait / 1000000000,
 					      wait % 1000000000};
 

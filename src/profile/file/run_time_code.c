@@ -64,7 +64,7 @@ static void read_files(struct swz_profile *profile, uid_t owner)
 
 	if (!header->start_realtime_ns || !is_of_this_host(profile))
 		return;
-	if (header->flags & SWZ_FILE_ENDED)
+	if (header->end_ticks)
 		process.end = process.start +
 			      swz_profile_ns(profile, (int64_t)ticks) /
 				      NS_PER_SECOND +

@@ -91,8 +91,7 @@ uint64_t swz_profile_duration_ticks(const struct swz_profile *profile)
 	uint64_t last = profile->header.start_ticks;
 	size_t i;
 
-	if (profile->header.flags & SWZ_FILE_ENDED &&
-	    profile->header.end_ticks > last)
+	if (profile->header.end_ticks > last)
 		last = profile->header.end_ticks;
 	for (i = 0; i < profile->thread_count; i++)
 		if (profile->threads[i].last_ticks > last)

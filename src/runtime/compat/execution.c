@@ -257,6 +257,27 @@ static void note_last_moment(void)
 	}
 }
 
+/* The file ends where another program begins. A vforked child has its parent's.
+ */
+static void set_end(uint64_t ticks)
+{
+	struct swz_file_header *file = swz_file;
+
+	if (swz_recording && file && !(file->flags & SWZ_FILE_ENDED) &&
+	    SWZ_SYSCALL(SYS_getpid) == file->pid)
+		__atomic_store_n(&file->end_ticks, ticks, __ATOMIC_RELAXED);
+}
+
+static int run(const struct execution *x, strings environment)
+{
+	int result;
+
+	set_end(__builtin_ia32_rdtsc());
+	result = x->run(x, environment);
+	set_end(0); /* it could not be executed */
+	return result;
+}
+
 static int execute(const struct execution *x, strings environment)
 {
 	struct environment e;
@@ -267,7 +288,7 @@ static int execute(const struct execution *x, strings environment)
 	note_last_moment();
 	if (swz_system_calls_end || !environment ||
 	    !find_preload(&e, environment))
-		return x->run(x, environment);
+		return run(x, environment);
 	bytes = (e.count + 1) * sizeof(*environment) + NAME_BYTES +
 		2 * (strlen(e.list) + 1);
 	if (bytes <= MOST_ON_STACK)
@@ -280,7 +301,7 @@ static int execute(const struct execution *x, strings environment)
 		swz_sys_munmap(mapping, bytes);
 		mapping = NULL;
 	}
-	result = x->run(x, environment);
+	result = run(x, environment);
 	if (mapping)
 		swz_sys_munmap(mapping, bytes);
 	return result;
