@@ -22,13 +22,13 @@ class SourceView {
 		this.root.replaceChildren(this.about, list);
 		this.list = new List(list, [
 			{key: 'line', title: 'Line', width: '54px', align: 'right'},
-			{key: 'calls', title: app.model.many, width: '72px', drop: 2,
+			{key: 'calls', title: app.model.many, width: '67px', drop: 2,
 				align: 'right', hint: app.model.holdsSamples ?
 					'Samples that hit what this line calls' :
 					'Calls that this line makes'},
-			{key: 'incl', title: 'Inclusive', width: '76px',
+			{key: 'incl', title: 'Inclusive', width: '69px',
 				align: 'right', hint: 'Time of what it calls'},
-			{key: 'share', title: '%', width: '60px', align: 'right',
+			{key: 'share', title: '%', width: '53px', align: 'right',
 				hint: 'Share of the function\'s inclusive time', drop: 1},
 			{key: 'name', title: 'Source', width: 'minmax(90px, 1fr)',
 				wants: 300},

@@ -24,12 +24,12 @@ class Timeline extends DescribedLanes {
 
 		this.pending = [this.time(Math.round(low)),
 			this.time(Math.round(high))];
-		this.app.range.show(this.pending);
+		this.app.showRange(this.pending);
 		if (done) {
 			const range = this.pending;
 
 			this.pending = null;
-			this.app.range.set(range);
+			this.app.setRange(range);
 		} else {
 			this.draw();
 		}

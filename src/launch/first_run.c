@@ -18,14 +18,9 @@
 #include <unistd.h>
 
 #include "launch/environment.h"
+#include "launch/pass_on.h"
 #include "launch/program.h"
 
-/* What is sent by kill(1); the terminal's go to all processes anyway. */
-static const int passed_on[] = {SIGHUP,  SIGTERM, SIGUSR1,
-				SIGUSR2, SIGINT,  SIGQUIT};
-#define PASSED_COUNT (sizeof(passed_on) / sizeof(passed_on[0]))
-
-static volatile pid_t first;
 static volatile char *executes; /* shared with the first run */
 static off_t input_at = -1;     /* where standard input was; -1: no file */
 
@@ -51,39 +46,6 @@ void swz_first_run_check_input(void)
 void swz_first_run_executes(void)
 {
 	*executes = 1;
-}
-
-static void pass_on(int number, siginfo_t *info, void *context)
-{
-	int error = errno;
-
-	(void)context;
-	if (info->si_code <= 0)
-		kill(first, number);
-	errno = error;
-}
-
-/* OLD: of passed_on, to be put back. */
-static void watch_signals(struct sigaction *old)
-{
-	struct sigaction ours = {.sa_sigaction = pass_on,
-				 .sa_flags = SA_SIGINFO | SA_RESTART};
-	size_t i;
-
-	for (i = 0; i < PASSED_COUNT; i++) {
-		sigaction(passed_on[i], NULL, &old[i]);
-		/* (what nohup has set is the first run's, too) */
-		if (old[i].sa_handler != SIG_IGN)
-			sigaction(passed_on[i], &ours, NULL);
-	}
-}
-
-static void forget_signals(const struct sigaction *old)
-{
-	size_t i;
-
-	for (i = 0; i < PASSED_COUNT; i++)
-		sigaction(passed_on[i], &old[i], NULL);
 }
 
 static bool get(int from, void *to, size_t size)
@@ -126,21 +88,6 @@ _Noreturn static void between(int to, void (*start)(void *), void *argument)
 	wait_between(child, to);
 }
 
-/* As the first run has ended. */
-_Noreturn static void end_as(int status)
-{
-	struct sigaction usual = {.sa_handler = SIG_DFL};
-	struct rlimit none = {0, 0};
-	int number = WTERMSIG(status);
-
-	if (WIFEXITED(status))
-		exit(WEXITSTATUS(status));
-	sigaction(number, &usual, NULL);
-	setrlimit(RLIMIT_CORE, &none); /* the first run has left one */
-	raise(number);
-	exit(128 + number);
-}
-
 static bool is_users(int number)
 {
 	return number == SIGINT || number == SIGQUIT || number == SIGTERM ||
@@ -169,7 +116,8 @@ void swz_first_run(void (*start)(void *), void *argument)
 {
 	struct sigaction none = {.sa_handler = SIG_DFL,
 				 .sa_flags = SA_NOCLDWAIT};
-	struct sigaction before, old[PASSED_COUNT];
+	struct sigaction before;
+	struct swz_passed_on passed;
 	int ends[2], status = 0;
 	pid_t child = -1, helper;
 
@@ -185,19 +133,18 @@ void swz_first_run(void (*start)(void *), void *argument)
 	close(ends[1]);
 	if (helper < 0 || !get(ends[0], &child, sizeof(child)) || child < 0)
 		swz_die(SWZ_CANNOT_RUN, "cannot start the first run");
-	first = child;
-	watch_signals(old);
+	swz_pass_on_signals(child, &passed);
 	if (!get(ends[0], &status, sizeof(status)))
 		swz_die(SWZ_CANNOT_RUN, "the first run was lost");
-	forget_signals(old);
+	swz_pass_on_no_more(&passed);
 	(void)waitpid(helper, NULL, 0);
 	sigaction(SIGCHLD, &before, NULL);
 	close(ends[0]);
 	if (!*executes)
-		end_as(status);
+		swz_end_as(status);
 	tell(status);
 	if (WIFSIGNALED(status) && is_users(WTERMSIG(status)))
-		end_as(status);
+		swz_end_as(status);
 	if (input_at >= 0)
 		(void)lseek(STDIN_FILENO, input_at, SEEK_SET);
 }

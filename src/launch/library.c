@@ -29,6 +29,14 @@ static const char *home(const char *argument)
 	return directory ? directory : "";
 }
 
+char *swz_dump_find(const char *argument)
+{
+	char *self = realpath("/proc/self/exe", NULL);
+
+	return swz_text("%s/swizzle-dump",
+			swz_path_directory(self ? self : argument));
+}
+
 static char *library_in(const char *directory)
 {
 	char *path = swz_text("%s/" LIBRARY, directory);

@@ -236,6 +236,8 @@ const char *swz_option_problem(enum swz_option_kind kind, const char *value)
 		return switch_problem(value, "hooked");
 	case SWZ_OPTION_IMPORTS:
 		return switch_problem(value, "dlsym");
+	case SWZ_OPTION_REPORT:
+		return NULL; /* swizzle-dump will say */
 	case SWZ_OPTION_OUTPUT:
 	case SWZ_OPTION_FILE:
 		return *value ? NULL : "the file name is empty";

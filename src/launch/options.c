@@ -102,6 +102,8 @@ static const char usage[] =
 	"      --no-cache         neither keep nor use it\n"
 	"      --summary          end with a line that says what was recorded [default]\n"
 	"      --no-summary       end without that line\n"
+	"      --report[=OPTIONS] show the result at the end of PROGRAM, on standard\n"
+	"                         error, as swizzle-dump OPTIONS does [its table]\n"
 	"      --list             list what would be hooked and what not, and exit\n"
 	"  -v, --verbose          say what is done\n"
 	"  -q, --quiet            say nothing\n"
@@ -166,6 +168,7 @@ static const struct option options[] = {
 	{"no-cache", "SWIZZLE_CACHE", "0", SWZ_OPTION_FLAG, 0, OF_HOOKS},
 	{"summary", "SWIZZLE_SUMMARY", "1", SWZ_OPTION_FLAG, 0, ALL_MODES},
 	{"no-summary", "SWIZZLE_SUMMARY", "0", SWZ_OPTION_FLAG, 0, ALL_MODES},
+	{"report", "SWIZZLE_REPORT", "1", SWZ_OPTION_REPORT, 0, ALL_MODES},
 	{"list", "SWIZZLE_LIST", "1", SWZ_OPTION_FLAG, 0, OF_HOOKS},
 	{"verbose", "SWIZZLE_VERBOSE", "1", SWZ_OPTION_FLAG, 'v', ALL_MODES},
 	{"quiet", "SWIZZLE_QUIET", "1", SWZ_OPTION_FLAG, 'q', ALL_MODES},
@@ -237,7 +240,7 @@ static void set_option(const struct option *o, const char *as,
 
 	given_of[o->modes] = as;
 	given_as[o - options] = as;
-	if (o->value && !value) { /* a flag, or --imports */
+	if (o->value && !value) { /* a flag, --imports, --report */
 		swz_environment_set(o->variable, o->value);
 		return;
 	}
@@ -356,6 +359,7 @@ static void read_long(const char *argument, char ***next)
 	else
 		set_option(o, as,
 			   o->kind == SWZ_OPTION_IMPORTS ||
+					   o->kind == SWZ_OPTION_REPORT ||
 					   o->kind == SWZ_OPTION_ARGS
 				   ? NULL
 				   : next_value(as, next));
@@ -432,6 +436,8 @@ static void check_modes(bool has_program)
 	}
 	if (*swz_environment_get("SWIZZLE_FOR") && !has_process)
 		bad_usage("option --for is for -p only");
+	if (strcmp(swz_environment_get("SWIZZLE_LIST"), "1") == 0)
+		unsetenv("SWIZZLE_REPORT"); /* nothing is run */
 	if (!has_program && !has_process)
 		bad_usage("no program given");
 	if (has_program && has_process)

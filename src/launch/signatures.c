@@ -14,20 +14,11 @@
 #include "base/signature_exchange.h"
 #include "launch/configuration.h"
 #include "launch/environment.h"
-#include "launch/path.h"
+#include "launch/library.h"
 #include "launch/program.h"
 
 #define MOST_PATTERNS 64
 #define HEAD 6 /* words before the patterns */
-
-/* Beside us. */
-static char *dump_path(const char *argv0)
-{
-	char *self = realpath("/proc/self/exe", NULL);
-
-	return swz_text("%s/swizzle-dump",
-			swz_path_directory(self ? self : argv0));
-}
 
 static int file, bell[2];
 static const char *config; /* as swizzle-dump --signatures takes it */
@@ -142,7 +133,7 @@ void swz_signatures_prepare(const char *path, const char *argv0, pid_t root)
 	    (strcmp(swz_environment_get("SWIZZLE_MODE"), "trace") != 0 ||
 	     !swz_configuration_needs_values()))
 		return;
-	dump = dump_path(argv0);
+	dump = swz_dump_find(argv0);
 	config = swz_configuration_path();
 	if (access(dump, X_OK) != 0)
 		swz_die(SWZ_CANNOT_RUN, "--args: cannot execute %s: %s", dump,

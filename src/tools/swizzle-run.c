@@ -23,6 +23,7 @@
 #include "launch/options.h"
 #include "launch/path.h"
 #include "launch/program.h"
+#include "launch/report.h"
 #include "launch/sampling.h"
 #include "launch/signatures.h"
 #include "launch/watcher.h"
@@ -170,8 +171,8 @@ static char *expand_output(const char *wanted)
 		return output;
 	case SWZ_OUTPUT_NAME_UNSET:
 		swz_die(SWZ_WRONG_USAGE,
-			"-o %s: the variable %.*s is not set. mpirun and srun "
-			"set theirs only for what they start: mpirun "
+			"-o %s: the variable %.*s is not set. A variable of "
+			"mpirun or srun is set behind it only: mpirun "
 			"swizzle-run -o ... PROGRAM",
 			wanted, (int)what.length, what.variable);
 	case SWZ_OUTPUT_NAME_EMPTY:
@@ -256,6 +257,7 @@ static int sample(char **program, char **given, char **argv)
 		set_output(&tree);
 		tree.root_pid = settings.pid;
 		tree.root_start = swz_process_start(settings.pid);
+		swz_report_tell(&tree);
 		return swz_sampler_attach(&tree, &settings);
 	}
 	if (!**program)
@@ -263,6 +265,7 @@ static int sample(char **program, char **given, char **argv)
 	path = swz_program_find(*program, *program);
 	settings.program = swz_program_check(path, *program, true);
 	set_output(&tree);
+	swz_report_tell(&tree);
 	swz_sampler_start(&tree, &settings, argv);
 	environ = given;
 	swz_program_execute(path, program);
@@ -298,6 +301,7 @@ static int attach(const char *self)
 	set_output(&tree);
 	tree.root_pid = settings.pid;
 	tree.root_start = swz_process_start(settings.pid);
+	swz_report_tell(&tree);
 	swz_environment_set("SWIZZLE_TREE",
 			    swz_text("%d %llu %u", (int)tree.root_pid,
 				     (unsigned long long)tree.root_start,
@@ -370,6 +374,7 @@ int main(int argc, char **argv)
 	given = copy_environment();
 	program = swz_options_read(argv + 1);
 	swz_configuration_apply();
+	swz_report_begin(argv[0], given);
 	if (swz_sampling_wanted())
 		return sample(program, given, argv);
 	if (*swz_environment_get("SWIZZLE_PID"))
@@ -384,6 +389,7 @@ int main(int argc, char **argv)
 	if (swz_both_wanted())
 		swz_first_run_check_input();
 	set_output(&tree);
+	swz_report_tell(&tree);
 	if (swz_both_wanted()) {
 		swz_environment_set("SWIZZLE_MODE", "profile");
 		run_first(path, program, given, argv, &tree);

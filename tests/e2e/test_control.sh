@@ -393,7 +393,7 @@ SWIZZLE_OUTPUT=none sleep 60 &
 own=$!
 capture "$CTL" stop $own
 kill $own
-assert_refused 1 'it is still starting under swizzle-run. Try again in a moment'
+assert_refused 1 'it is only starting under swizzle-run. Try again in a moment'
 
 it 'detach: the profile is complete while the program goes on'
 serve

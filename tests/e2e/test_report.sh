@@ -1,0 +1,114 @@
+# shellcheck shell=bash
+# swizzle-run --report: the answer in one command. The program runs as a child; its
+# output, its status and its signals are its own.
+. "${BASH_SOURCE%/*}/lib.sh"
+. "$TOP/tests/e2e/profiles.sh"
+need_targets fib steady
+unset SWIZZLE_SUMMARY SWIZZLE_MODE SWIZZLE_TIMING SWIZZLE_REPORT
+export TERM=dumb
+
+# Rows of a table: CALLS FUNCTION
+assert_table_of() { # FUNCTION FILE
+	assert_matches "$2" '^100% is [0-9.]+ [mµ]?s'
+	assert_matches "$2" "^ *[<0-9.]+% .*  $1 "
+}
+
+it 'the table on standard error, the rest as without swizzle'
+"$TARGETS/fib" >native
+capture "$RUN" --report -o one "$TARGETS/fib"
+assert_status 0
+assert_same native "$TMP/out"
+assert_table_of fib "$TMP/err"
+assert_contains "$TMP/err" 'swizzle-dump -f html one'
+assert_eq 1 "$(grep -c ' wall-clock time' "$TMP/err")" tables
+"$DUMP" -q -f table one >table
+calls=$(awk '$8 == "fib" { print $7 }' table)
+assert_matches "$TMP/err" " $calls  fib "
+
+it 'options of swizzle-dump'
+capture "$RUN" --report='-f csv -n 1 -s calls' -o one "$TARGETS/fib"
+assert_eq "$(printf '%s' "$calls" | tr -d ,)" \
+	"$(awk -F, '$7 == "fib" { print $1 }' "$TMP/err")" calls
+capture "$RUN" -q --report=--no-such -o one "$TARGETS/fib"
+assert_status 0
+assert_matches "$TMP/err" '^swizzle: unknown option --no-such'
+SWIZZLE_REPORT='-n 1' capture "$RUN" -q -o one "$TARGETS/fib"
+assert_table_of fib "$TMP/err"
+assert_matches "$TMP/err" '^1 of [0-9]+ functions'
+SWIZZLE_REPORT=0 capture "$RUN" -q -o one "$TARGETS/fib"
+assert_empty "$TMP/err"
+
+it 'files of this run alone, by the names that the user gave'
+mkdir -p runs/deep
+"$RUN" -q -o runs/deep/ sh -c :
+capture "$RUN" --report='-f table' -o runs/deep/ sh -c "'$TARGETS/fib' & '$TARGETS/fib'; wait"
+assert_matches "$TMP/err" '^4 profiles of 3 processes, 4 threads, '
+assert_not_contains "$TMP/err" "sh -c :"
+assert_eq 5 "$(find runs -type f | wc -l)" files
+capture "$RUN" --report='--by process' -o runs/tree.%p sh -c "'$TARGETS/fib'; exit 4"
+assert_status 4
+assert_matches "$TMP/err" "^ *[0-9.]+%.*  sh -c '?.*fib"
+assert_matches "$TMP/err" "^ *[<0-9.]+%.*    ([^ ]*/)?fib"
+
+it 'ends by the signal that ended the program'
+capture "$RUN" -q --report -o killed sh -c 'kill -TERM $$'
+assert_status 143
+assert_matches "$TMP/err" ' wall-clock time'
+
+it 'what is sent to us goes to the program'
+# shellcheck disable=SC2016
+"$RUN" -q --report -o told sh -c 'trap "echo told; exit 7" USR1; echo ready
+	while :; do sleep 0.05; done' >said 2>err &
+run=$!
+wait_until grep -q ready said
+kill -USR1 $run
+wait $run
+assert_eq 7 $? 'exit status'
+assert_matches said '^told$'
+assert_matches err ' wall-clock time'
+
+it 'the program starts as it does without a report'
+show='grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status; ls /proc/self/fd; env | grep SWIZZLE_REPORT'
+for before in ':' 'trap "" CHLD INT' 'exec 0<&-' 'exec 0<&- 2>&-'; do
+	bash -c "$before; \"\$0\" -q -o p sh -c '$show'" "$RUN" >plain
+	bash -c "$before; \"\$0\" -q -o p --report sh -c '$show'" "$RUN" >reported 2>err
+	assert_same plain reported
+done
+echo words | "$RUN" -q --report -o p cat >said 2>err
+assert_matches said '^words$'
+bash -c 'trap "" CHLD; "$0" -q --report -o p sh -c "exit 5"' "$RUN" 2>err
+assert_eq 5 $? 'exit status where children are not waited for'
+
+it 'no table where nothing was run'
+capture "$RUN" --report -o none ./no-such
+assert_status 127
+assert_eq 1 "$(wc -l <"$TMP/err")" lines
+capture "$RUN" --report --list "$TARGETS/fib"
+assert_status 0
+assert_empty "$TMP/err"
+capture "$RUN" --report -o ./no/such/ -N '' "$TARGETS/fib"
+assert_status 2
+
+it 'samples, and both'
+capture "$RUN" -q -m sample --report -o sampled "$TARGETS/fib"
+if [ $status -ne 126 ]; then
+	assert_status 0
+	assert_matches "$TMP/err" ' [0-9,]+ samples?$'
+	capture "$RUN" -q -m both --report -o joined "$TARGETS/fib"
+	assert_status 0
+	assert_matches "$TMP/err" '^Note: counts are of the recorded run, times of the sampled one'
+	assert_eq 1 "$(grep -c ' wall-clock time' "$TMP/err")" tables
+fi
+
+it 'a process that runs already'
+"$TARGETS/steady" round &
+steady=$!
+capture "$RUN" -q -p $steady --for 200ms --report -o attached
+if [ $status -ne 126 ]; then
+	assert_status 0
+	assert_matches "$TMP/err" ' wall-clock time'
+fi
+kill $steady
+wait $steady 2>/dev/null
+
+finish
