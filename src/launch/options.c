@@ -8,8 +8,8 @@
 
 #include "launch/environment.h"
 #include "launch/option_values.h"
+#include "launch/mode.h"
 #include "launch/program.h"
-#include "launch/sampling.h"
 #include "options/usage.h"
 #include "options/variables.h"
 #include "options/words.h"

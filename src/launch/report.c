@@ -18,8 +18,8 @@
 #include "launch/environment.h"
 #include "launch/pass_on.h"
 #include "launch/library.h"
+#include "launch/mode.h"
 #include "launch/program.h"
-#include "launch/sampling.h"
 #include "profile/file/run_end.h"
 #include "profile/file/run_profiles.h"
 

@@ -11,16 +11,6 @@
 
 #define MOST_PAUSES 1000u /* --engine pause: each stops all threads */
 
-bool swz_sampling_wanted(void)
-{
-	return strcmp(swz_environment_get("SWIZZLE_MODE"), "sample") == 0;
-}
-
-bool swz_both_wanted(void)
-{
-	return strcmp(swz_environment_get("SWIZZLE_MODE"), "both") == 0;
-}
-
 static bool is_set(const char *variable)
 {
 	const char *value = swz_environment_get(variable);

@@ -29,10 +29,6 @@ struct swz_sampling {
 	const char *program; /* the ELF file that is run; NULL: not known */
 };
 
-/* Whether that mode is set, or both. */
-bool swz_sampling_wanted(void);
-bool swz_both_wanted(void);
-
 /* What is set in the environment. Says what is wrong with it, and exits. */
 struct swz_sampling swz_sampling_read(void);
 

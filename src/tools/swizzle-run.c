@@ -19,6 +19,7 @@
 #include "launch/environment.h"
 #include "launch/first_run.h"
 #include "launch/library.h"
+#include "launch/mode.h"
 #include "launch/off.h"
 #include "launch/options.h"
 #include "launch/path.h"
