@@ -17,6 +17,7 @@
 #include "control/attachable.h"
 #include "control/children.h"
 #include "launch/program.h"
+#include "profile/file/run_end.h"
 #include "watch/clock.h"
 #include "watch/process_check.h"
 
@@ -214,6 +215,10 @@ int swz_attach_run(struct swz_run *run, const struct swz_sampling *o,
 		    (int)o->pid, attached.control.path);
 	status = record(&attached, o, process, signals);
 	swz_attach_free(&attached);
+	if (!swz_process_runs(o->pid)) { /* one that was killed cannot say */
+		run->end_ticks = __builtin_ia32_rdtsc();
+		swz_run_note_end(run);
+	}
 	if (!o->quiet && o->summary)
 		summarize(run);
 	return status;

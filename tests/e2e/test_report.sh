@@ -111,4 +111,21 @@ fi
 kill $steady
 wait $steady 2>/dev/null
 
+it 'a process that is killed meanwhile: its time lasts until then'
+sleep 100 &
+sleeping=$!
+"$RUN" -p $sleeping -o slept 2>err &
+run=$!
+if wait_until sh -c "test -e slept || ! kill -0 $run 2>/dev/null" && [ -e slept ]; then
+	sleep 0.8
+	kill -KILL $sleeping
+	wait $run
+	assert_eq 0 $? 'exit status'
+	said=$(sed -n 's/.* in \([0-9]*\)\.[0-9]* ms,.*/\1/p; s/.* in \([0-9]*\)\.\([0-9]*\) s,.*/\1\20/p' err)
+	took=$("$DUMP" -f info slept | awk '/^duration:/ { print int($2 * 1000) }')
+	assert_ge "$took" 700 "ms of the profile"
+	assert_le "$took" $((said + 15)) "ms of the profile ($said of the line)"
+fi
+kill $sleeping 2>/dev/null
+
 finish
