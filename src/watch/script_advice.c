@@ -1,6 +1,7 @@
 #include "watch/script_advice.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profile/support/interpreters.h"
@@ -20,17 +21,32 @@ static bool is_unnamed(const struct swz_image *image, uint32_t function)
 	return name && strcmp(name, SWZ_CODE_UNNAMED) == 0;
 }
 
+/* Of one thread, those in such code and in what it called: a script's time is
+ * often in the interpreter's own functions. */
+static uint64_t count_below(const struct swz_image *image,
+			    const struct swz_image_thread *thread)
+{
+	bool *below = swz_allocate(thread->node_count + 1, sizeof(*below));
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < thread->node_count; i++) {
+		const struct swz_stack_node *node = &thread->nodes[i];
+
+		below[i] = is_unnamed(image, node->function) ||
+			   (node->parent < i && below[node->parent]);
+		if (below[i])
+			samples += node->samples;
+	}
+	free(below);
+	return samples;
+}
+
 static uint64_t count_unnamed(const struct swz_image *image)
 {
 	uint64_t samples = 0;
 
-	for (size_t i = 0; i < image->thread_count; i++) {
-		const struct swz_image_thread *t = image->threads[i];
-
-		for (size_t j = 0; j < t->node_count; j++)
-			if (is_unnamed(image, t->nodes[j].function))
-				samples += t->nodes[j].samples;
-	}
+	for (size_t i = 0; i < image->thread_count; i++)
+		samples += count_below(image, image->threads[i]);
 	return samples;
 }
 
@@ -77,12 +93,13 @@ char *swz_script_advice(const struct swz_image *image)
 		found = swz_interpreter_in(defines, image->modules[i].file);
 	if (!found || !found->options || has_options(image, found->options))
 		return NULL;
-	return swz_print("%" PRIu64 "%% of the samples are in code that %s "
-			 "made at run time, without names. For the names of "
-			 "%s functions add to its command: %s",
-			 100 * unnamed / image->samples,
-			 image->modules[i - 1].file->path, found->language,
-			 found->options);
+	return swz_print(
+		"%" PRIu64 "%% of the samples are in code that %s "
+		"made at run time or below it, without names. For the names of "
+		"%s functions add to its command: %s",
+		100 * unnamed / image->samples,
+		image->modules[i - 1].file->path, found->language,
+		found->options);
 }
 
 bool swz_script_needs_pauses(const struct swz_image *image)

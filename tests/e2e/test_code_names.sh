@@ -105,6 +105,19 @@ END
 	assert_ge "$(self_ns profile '[code made at run time]')" 1 'ns without a name'
 	assert_matches err '^swizzle: [0-9]+% of the samples .* JavaScript functions add to its command: --perf-basic-prof --interpreted-frames-native-stack$'
 	assert_eq 2 "$(grep -c '^swizzle: ' err)" 'lines'
+	it 'also if the time is in what the script calls'
+	cat >includes.js <<'END'
+const a = []; for (let i = 0; i < 30000; i++) a.push(i % 7000)
+let n = 0; const start = performance.now()
+while (performance.now() - start < 500) n += a.includes(-1)
+console.log(n >= 0)
+END
+	SWIZZLE_SUMMARY=1 "$RUN" -m sample -o profile node "$PWD/includes.js" >printed 2>err || fail "exit status $?"
+	wait_until grep -q 'add to its command' err
+	below=$(sed -n 's/^swizzle: \([0-9]*\)% of the samples are in code that .* made at run time or below it, .*/\1/p' err)
+	own=$("$DUMP" -q -f csv profile | awk -F, 'NR > 1 { all += $2 }
+		$7 == "[code made at run time]" { own = $2 } END { print int(100 * own / all) }')
+	assert_ge "${below:-0}" $((own + 20)) "% of the samples below it, $own in it"
 	for engine in "${ENGINES[@]}"; do
 		it "$engine: node's functions"
 		"$RUN" -q -m sample --engine "$engine" -o profile node --perf-basic-prof \
