@@ -312,6 +312,22 @@ assert_refused() { # STATUS TEXT: of the last capture
 # Runs a program natively and under swizzle-run: same output, same status.
 # The profile is in $TMP/profile; more options: RUN_OPTIONS=(...).
 RUN_OPTIONS=()
+# A copy of PROFILE as if of another process: one that began NUMBER ns later. (Of
+# the same process all is counted once.)
+other_process() { # PROFILE NEW NUMBER
+	/usr/bin/python3 - "$@" "$DUMP" <<'END' || fail "no copy of $1"
+import struct, subprocess, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+raw = subprocess.run([sys.argv[4], "-f", "raw", "-n", "1", sys.argv[1]],
+                     stdout=subprocess.PIPE, check=True).stdout.decode(errors="replace")
+begin = next(int(line.split()[1]) for line in raw.splitlines()
+             if line.split()[:1] == ["start_realtime_ns"])
+at = data.index(struct.pack("<Q", begin), 0, 4096)
+data[at:at + 8] = struct.pack("<Q", begin + int(sys.argv[3]))
+open(sys.argv[2], "wb").write(data)
+END
+}
+
 assert_same_as_native() { # PROGRAM [ARG...]
 	local native
 	"$@" >"$TMP/native.out" 2>"$TMP/native.err" </dev/null

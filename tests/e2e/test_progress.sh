@@ -83,13 +83,15 @@ assert_not_contains terminal '%'
 export SWIZZLE_PROGRESS_AFTER=0
 
 it 'swizzle-dump shows how far it is, and leaves nothing of it'
+"$RUN" -q -o second "$TARGETS/contexts" >/dev/null
+"$RUN" -q -o third "$TARGETS/contexts" >/dev/null
 for format in callgrind text; do
-	on_terminal "'$DUMP' -f $format -o converted profile profile profile"
+	on_terminal "'$DUMP' -f $format -o converted profile second third"
 	assert_status 0
 	assert_matches terminal 'swizzle: reading profiles: [0-9]+ %'
 	make_screen
 	assert_empty screen
-	"$DUMP" -f $format -o plain profile profile profile 2>err
+	"$DUMP" -f $format -o plain profile second third 2>err
 	assert_empty err
 	assert_same plain converted
 done
@@ -105,8 +107,8 @@ on_terminal "'$DUMP' -q -f text profile"
 assert_not_contains terminal '%'
 
 it 'a warning of swizzle-dump has a line of its own'
-head -c "$(($(stat -c %s profile) / 2))" profile >half
-on_terminal "'$DUMP' -f text -o converted profile half profile"
+head -c "$(($(stat -c %s second) / 2))" second >half
+on_terminal "'$DUMP' -f text -o converted profile half third"
 make_screen
 assert_matches screen '^swizzle: half: truncated'
 assert_eq 1 "$(wc -l <screen)" 'lines on the screen'

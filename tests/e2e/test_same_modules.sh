@@ -44,7 +44,8 @@ both='40 inner prog
 it 'one program at two paths: one row for each function, calls added up'
 table one.profile two.profile
 assert_eq "$both" "$(cat rows)" 'rows'
-table two.profile one.profile two.profile
+other_process two.profile three.profile 1
+table two.profile one.profile three.profile
 assert_eq '60 inner prog' "$(head -n 1 rows)" 'rows of three'
 capture "$DUMP" --by module -f csv one.profile two.profile
 assert_eq 1 "$(grep -c '/prog' out)" 'modules'
@@ -125,7 +126,8 @@ for name in plain1 plain2; do
 	build $name/prog -DCOUNT=10 -Wl,--build-id=none
 	"$RUN" -q -o $name.profile $name/prog
 done
-table plain1.profile plain1.profile
+other_process plain1.profile again.profile 1
+table plain1.profile again.profile
 assert_contains rows '20 work prog'
 table plain1.profile plain2.profile
 assert_contains rows "10 work $TMP/plain1/prog"

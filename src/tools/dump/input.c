@@ -18,6 +18,7 @@
 #include "profile/support/progress.h"
 #include "tools/dump/message.h"
 #include "tools/dump/pairs.h"
+#include "tools/dump/same_process.h"
 
 static void warn_damage(const struct swz_profile *profile)
 {
@@ -276,6 +277,7 @@ void swz_dump_read_inputs(struct swz_dump_input *input,
 	/* what shows each file by itself shows files of any kind */
 	if (options->format->profile)
 		return;
+	swz_dump_count_once(input, options->quiet);
 	swz_dump_take_pairs(input);
 	if (input->count)
 		swz_dump_check_kinds(input, input->profiles[0]);
