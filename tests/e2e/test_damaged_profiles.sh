@@ -122,10 +122,13 @@ capture unread 2 "$DUMP" profile -o cg letter
 assert_status 0
 assert_exists cg
 
-it 'a newer version'
+it 'a newer version, and an older one'
 cp profile other
 printf '\377' | dd of=other bs=1 seek=8 conv=notrunc 2>/dev/null
-refuses 'version' other
+refuses 'other: recorded by a newer swizzle (file format 255, ' other
+printf '\003' | dd of=other bs=1 seek=8 conv=notrunc 2>/dev/null
+refuses 'other: recorded by an older swizzle (file format 3, ' other
+assert_matches err ': record it again$'
 
 used=$(info_value profile used | cut -d' ' -f1)
 it 'truncated: shows what is there'

@@ -124,20 +124,25 @@ END_TEST
 
 START_TEST(tells_empty_foreign_and_unknown_apart)
 {
-	struct swz_error empty, foreign, version, order;
+	struct swz_error empty, foreign, newer, older, order;
 
 	ck_assert_int_eq(parse("", 0, &empty), SWZ_E_NOTFOUND);
 	ck_assert_int_eq(parse("\177ELF and so on", 13, &foreign),
 			 SWZ_E_FORMAT);
 	builder_header(&builder)->version = 77;
-	ck_assert_int_eq(parse(builder.data, builder.size, &version),
+	ck_assert_int_eq(parse(builder.data, builder.size, &newer),
+			 SWZ_E_UNSUPPORTED);
+	builder_header(&builder)->version = SWZ_FILE_VERSION - 1;
+	ck_assert_int_eq(parse(builder.data, builder.size, &older),
 			 SWZ_E_UNSUPPORTED);
 	builder_header(&builder)->byte_order = 0x04030201;
 	ck_assert_int_eq(parse(builder.data, builder.size, &order),
 			 SWZ_E_UNSUPPORTED);
 	ck_assert_ptr_nonnull(strstr(empty.text, "empty"));
 	ck_assert_ptr_nonnull(strstr(foreign.text, "not a swizzle profile"));
-	ck_assert_ptr_nonnull(strstr(version.text, "version 77"));
+	ck_assert_ptr_nonnull(strstr(newer.text, "by a newer swizzle (file "
+						 "format 77,"));
+	ck_assert_ptr_nonnull(strstr(older.text, "record it again"));
 	ck_assert_ptr_nonnull(strstr(order.text, "byte order"));
 }
 END_TEST

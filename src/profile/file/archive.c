@@ -271,8 +271,9 @@ static enum swz_status expand(struct expanding *e, struct swz_error *error)
 		return damaged(error, "cut off");
 	if (e->head.version != VERSION || e->head.block_bytes != BLOCK_BYTES) {
 		snprintf(error->text, sizeof(error->text),
-			 "archive of version %" PRIu32
-			 ", this program knows %u",
+			 "an archive of another swizzle (version %" PRIu32
+			 ", this one reads %u): use the swizzle-dump of "
+			 "that one",
 			 e->head.version, VERSION);
 		return SWZ_E_UNSUPPORTED;
 	}

@@ -64,8 +64,13 @@ static enum swz_status check_header(const uint8_t *bytes, size_t size,
 			    "unknown byte order %#" PRIx32, header->byte_order);
 	if (header->version != SWZ_FILE_VERSION)
 		return fail(error, SWZ_E_UNSUPPORTED,
-			    "file format version %" PRIu32
-			    ", this program knows %u",
+			    header->version < SWZ_FILE_VERSION
+				    ? "recorded by an older swizzle (file "
+				      "format %" PRIu32 ", this one reads "
+				      "%u): record it again"
+				    : "recorded by a newer swizzle (file "
+				      "format %" PRIu32 ", this one reads "
+				      "%u): use the swizzle-dump of that one",
 			    header->version, SWZ_FILE_VERSION);
 	if (header->header_bytes != SWZ_HEADER_BYTES)
 		return fail(error, SWZ_E_FORMAT,
