@@ -63,6 +63,22 @@ bare tree/scripts/swizzle-run true
 assert_status 126
 assert_matches err '^As root: apt-get install libdw-dev check$'
 
+it 'a package that this release does not have, under its other name'
+# shellcheck disable=SC2016
+fake dpkg-query 'for last; do :; done; case $last in clang-14 | clang | perl) exit 1 ;; esac; echo installed'
+# shellcheck disable=SC2016
+fake apt-cache '[ "$2" != clang-14 ]'
+bare tree/scripts/install-deps --test --print
+assert_eq 'clang perl ' "$(tr '\n' ' ' <out)"
+# shellcheck disable=SC2016
+fake apt-cache '[ "$2" = clang-14 ]'
+bare tree/scripts/install-deps --test --print
+assert_eq 'clang-14 perl ' "$(tr '\n' ' ' <out)"
+# shellcheck disable=SC2016
+fake dpkg-query 'for last; do :; done; case $last in clang-14) exit 1 ;; esac; echo installed'
+bare tree/scripts/install-deps --test --print
+assert_empty out
+
 it 'where the build fails: its last lines, and where all of them are'
 fake dpkg-query 'echo installed'
 fake make 'echo "works.c: no such word" >&2; exit 2'
