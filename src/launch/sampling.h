@@ -27,6 +27,7 @@ struct swz_sampling {
 	uint64_t counts_start;
 	uint64_t for_ns;     /* of it: for so long; 0: until it ends */
 	const char *program; /* the ELF file that is run; NULL: not known */
+	char **command;      /* what is run; NULL: not known */
 };
 
 /* What is set in the environment. Says what is wrong with it, and exits. */

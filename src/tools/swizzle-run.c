@@ -265,6 +265,7 @@ static int sample(char **program, char **given, char **argv)
 		swz_die(SWZ_NOT_FOUND, "'': not found");
 	path = swz_program_find(*program, *program);
 	settings.program = swz_program_check(path, *program, true);
+	settings.command = program;
 	set_output(&tree);
 	swz_report_tell(&tree);
 	swz_sampler_start(&tree, &settings, argv);
@@ -356,6 +357,7 @@ static void run_first(char *path, char **program, char **given, char **argv,
 			  .argv = argv};
 
 	settings.summary = false; /* the second run's tells what is next */
+	settings.command = program;
 	settings.counts_pid = tree->root_pid;
 	settings.counts_start = tree->root_start;
 	f.tree.output = samples_beside(tree->output);

@@ -200,6 +200,8 @@ _Noreturn static void sample(const struct swz_run *run,
 {
 	struct swz_watch *watch = &watch_state;
 	const char *problem = "no descriptors";
+	struct swz_command *command = swz_command_of(options->program,
+						     options->command);
 	sigset_t all;
 
 	setsid();
@@ -212,6 +214,7 @@ _Noreturn static void sample(const struct swz_run *run,
 		goto fail;
 	fill(watch, run, options, run->root_pid);
 	watch->launched = true;
+	watch->tasks.command = command;
 	if (!open_engine(watch, &problem))
 		goto fail;
 	if (watch->run.problem) {

@@ -179,6 +179,53 @@ static void settle_time(const struct swz_tasks *tasks, struct swz_task *task)
 	thread->processor_known = true;
 }
 
+struct swz_command *swz_command_of(const char *program, char *const *arguments)
+{
+	struct swz_command *command = swz_allocate(1, sizeof(*command));
+
+	command->program = program;
+	for (; *arguments; arguments++) {
+		size_t length = strlen(*arguments) + 1;
+
+		command->arguments = swz_reallocate(command->arguments,
+						    command->bytes + length, 1);
+		memcpy(command->arguments + command->bytes, *arguments, length);
+		command->bytes += length;
+		command->count++;
+	}
+	return command;
+}
+
+/* A program that ended at once is not in /proc any more. What the first one was
+ * started with is known. If it ended before anybody looked, IMAGE is BEFORE. */
+static void use_command(struct swz_tasks *tasks, struct swz_image *image,
+			struct swz_image *before)
+{
+	struct swz_command *command = tasks->command;
+	bool unseen = image == before;
+
+	if (!command || image->pid != tasks->run->root_pid)
+		return;
+	tasks->command = NULL;
+	if (!image->argument_count || unseen) {
+		free(image->arguments);
+		image->arguments = command->arguments;
+		image->argument_bytes = command->bytes;
+		image->argument_count = command->count;
+		command->arguments = NULL;
+		if (before)
+			image->labels = before->labels;
+	}
+	if (unseen && command->program) {
+		free(image->executable);
+		image->executable = swz_duplicate(command->program);
+	}
+	if (!image->directory && before && before->directory)
+		image->directory = swz_duplicate(before->directory);
+	free(command->arguments);
+	free(command);
+}
+
 void swz_task_executed(struct swz_tasks *tasks, int32_t pid, uint64_t now_ns)
 {
 	struct swz_task *task = swz_task_find(tasks, pid);
@@ -206,6 +253,7 @@ void swz_task_executed(struct swz_tasks *tasks, int32_t pid, uint64_t now_ns)
 				before->threads[i]->end_ns = now_ns;
 	}
 	swz_image_describe(image);
+	use_command(tasks, image, before);
 	add_image(tasks, image);
 	task->image = image;
 	task->thread = swz_image_add_thread(image, pid, now_ns);
@@ -413,6 +461,8 @@ void swz_tasks_finish(struct swz_tasks *tasks, uint64_t before_ns)
 			tasks->images[kept++] = image;
 			continue;
 		}
+		if (image->ended)
+			use_command(tasks, image, image);
 		write_image(tasks, image);
 		if (!is_nothing(image))
 			add_totals(&tasks->totals, image);

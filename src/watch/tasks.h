@@ -54,6 +54,13 @@ struct swz_sample_totals {
 	char *first_path;  /* of the file of the run's first process */
 };
 
+/* A program with its arguments: each has a NUL. */
+struct swz_command {
+	const char *program; /* the file; NULL: not known */
+	char *arguments;
+	size_t bytes, count;
+};
+
 struct swz_tasks {
 	struct swz_sample_run *run;
 	struct swz_task *items;
@@ -63,10 +70,16 @@ struct swz_tasks {
 	size_t image_count, image_capacity;
 	struct swz_sample_totals totals; /* of those that were written */
 	bool root_ended;
+	struct swz_command *command; /* what the root will execute; NULL: it
+				      * has, or that is not known */
 	uint64_t event_ns, exact_ns; /* the same time by both clocks */
 	void (*on_process)(void *context, struct swz_task *task);
 	void *context; /* of that; it is called for each new process */
 };
+
+/* To be given to swz_tasks as `command`: a copy, but of PROGRAM, which stays
+ * the caller's. */
+struct swz_command *swz_command_of(const char *program, char *const *arguments);
 
 /* The task of that number; NULL: not known. */
 struct swz_task *swz_task_find(struct swz_tasks *tasks, int32_t tid);

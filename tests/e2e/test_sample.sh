@@ -532,6 +532,19 @@ assert_eq 3 $? 'exit status'
 wait_until sh -c "'$DUMP' -q -f info outlives/* | grep -c '^end: in order' | grep -q 2"
 assert_near total "$(total_ns outlives)" "$(own process)" 25 "$(own process)"
 
+it 'a program that ends at once has its command'
+for engine in perf pause; do
+	[ $engine = pause ] || "$RUN" -q -m sample --engine perf -o short true 2>/dev/null ||
+		continue
+	for ((i = 0; i < 3; i++)); do
+		"$RUN" -q -m sample --engine $engine -o short true one two
+		"$DUMP" -q -f info short >out
+		assert_contains out 'command: true one two'
+		assert_matches out '^executable: .*/(true|coreutils|busybox)$'
+		assert_matches out "^directory: $TMP\$"
+	done
+done
+
 it 'samples and calls are not mixed'
 "$RUN" -q -o calls "$TARGETS/shares" >/dev/null
 capture "$DUMP" -f text profile calls
