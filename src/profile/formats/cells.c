@@ -261,11 +261,27 @@ static unsigned int name_room(const struct swz_cells *cells, const char *module,
 					       : LEAST_NAME;
 }
 
+/* The module as it fits behind NAME; "": not at all. To be freed. */
+static char *module_beside(const struct swz_cells *cells, const char *name,
+			   const char *module, const char *remark)
+{
+	const struct swz_style *style = cells->style;
+	unsigned int taken = swz_text_width(name);
+
+	if (!style->width)
+		return swz_printable(module, style->utf8);
+	if (taken < cells->name)
+		taken = cells->name;
+	return swz_cut_end(module,
+			   room(cells, taken + 2 + swz_text_width(remark)),
+			   style->utf8);
+}
+
 void swz_put_names(struct swz_cells *cells, uint32_t indent,
 		   const char *function, const char *module, const char *remark)
 {
 	const struct swz_style *style = cells->style;
-	char *whole = swz_printable(function, style->utf8), *text;
+	char *whole = swz_printable(function, style->utf8), *text, *after;
 	unsigned int width;
 
 	put(cells, SWZ_COLOUR_NONE, "", 2);
@@ -278,19 +294,16 @@ void swz_put_names(struct swz_cells *cells, uint32_t indent,
 		free(text);
 		text = cut;
 	}
-	put(cells, SWZ_COLOUR_NONE, text, -(int)cells->name);
+	after = module_beside(cells, text, module, remark);
+	put(cells, SWZ_COLOUR_NONE, text,
+	    *after || *remark ? -(int)cells->name : 0);
+	if (*after) {
+		put(cells, SWZ_COLOUR_NONE, "", 2);
+		put(cells, SWZ_COLOUR_DIM, after, 0);
+	}
+	free(after);
 	free(text);
 	free(whole);
-	text = style->width
-		       ? swz_cut_end(module,
-				     room(cells, 2 + swz_text_width(remark)),
-				     style->utf8)
-		       : swz_printable(module, style->utf8);
-	if (*text) {
-		put(cells, SWZ_COLOUR_NONE, "", 2);
-		put(cells, SWZ_COLOUR_DIM, text, 0);
-	}
-	free(text);
 	if (*remark)
 		put(cells, SWZ_COLOUR_DIM, remark, 0);
 	putc('\n', cells->stream);
@@ -300,12 +313,16 @@ void swz_put_names(struct swz_cells *cells, uint32_t indent,
 void swz_put_name_titles(struct swz_cells *cells, const char *name,
 			 const char *module)
 {
+	char *after;
+
 	put(cells, SWZ_COLOUR_NONE, "", 2);
-	put(cells, SWZ_COLOUR_BOLD, name, module ? -(int)cells->name : 0);
-	if (module) {
+	after = module_beside(cells, name, module ? module : "", "");
+	put(cells, SWZ_COLOUR_BOLD, name, *after ? -(int)cells->name : 0);
+	if (*after) {
 		put(cells, SWZ_COLOUR_NONE, "", 2);
-		put(cells, SWZ_COLOUR_BOLD, module, 0);
+		put(cells, SWZ_COLOUR_BOLD, after, 0);
 	}
+	free(after);
 	putc('\n', cells->stream);
 	cells->used = 0;
 	cells->begun = true;

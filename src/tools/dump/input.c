@@ -168,7 +168,8 @@ static void find_inputs(struct swz_inputs *inputs, char **arguments,
 		if (swz_inputs_add(inputs, arguments[at], &error) != SWZ_OK)
 			swz_dump_complain("%s: %s", arguments[at], error.text);
 	if (!count && swz_inputs_add_newest(inputs) != SWZ_OK)
-		swz_dump_complain("no swizzle.out.* in this directory");
+		swz_dump_complain("no swizzle.out.* in this directory. Name a "
+				  "profile, or make one: swizzle-run PROGRAM");
 }
 
 static bool wait_for_samplers(const struct swz_inputs *inputs)
