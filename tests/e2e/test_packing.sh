@@ -88,6 +88,20 @@ last=$(info_value again pid)
 packs -o again
 [ "$(info_value again pid)" != "$last" ] || fail 'it is the older one'
 
+it 'who looks at an older profile is in nobody'"'"'s way, a writer is'
+flock again sh -c 'echo locked; exec sleep 0.03' >held &
+wait_until grep -q locked held
+"$RUN" -q -o again "$TARGETS/fib" >/dev/null
+assert_eq again "$(echo again*)"
+wait
+"$RUN" -q -o again sleep 5 &
+program=$!
+wait_until sh -c '"$0" -q -f info again 2>/dev/null | grep -q "^command: sleep"' "$DUMP"
+"$RUN" -q -o again "$TARGETS/fib" >/dev/null
+assert_eq 2 "$(echo again* | wc -w)" profiles
+kill $program
+wait
+
 it 'a small profile stays as it is'
 SWIZZLE_SUMMARY=1 "$RUN" -o small "$TARGETS/fib" >/dev/null 2>err
 before=$(stat -c %i small)

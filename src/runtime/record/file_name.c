@@ -101,22 +101,29 @@ static bool writer_lives(const struct swz_file_header *header)
 	       swz_process_start(header->pid) == header->process_start;
 }
 
-/* A reader that looks whether there is a writer (swizzle-dump) holds the lock
- * for some microseconds. */
+/* A reader that looks whether there is a writer (swizzle-dump), and who packs
+ * the file, hold the lock for some microseconds; on a busy machine they may be
+ * interrupted there. */
 #define LOCK_ATTEMPTS 4
+#define MOST_LOCK_ATTEMPTS 200 /* 0.1 s, where no writer lives */
 #define LOCK_PAUSE_NS 500000
 
 /* False: somebody else has the lock. Where there are no locks nobody has. */
 static bool lock(int fd)
 {
 	const struct timespec pause = {0, LOCK_PAUSE_NS};
+	struct swz_file_header header;
 
-	for (int i = 0; i < LOCK_ATTEMPTS; i++) {
+	for (int i = 0; i < MOST_LOCK_ATTEMPTS; i++) {
 		if (i)
 			SWZ_SYSCALL(SYS_nanosleep, &pause, NULL);
 		if (SWZ_SYSCALL(SYS_flock, fd, LOCK_EX | LOCK_NB) !=
 		    -EWOULDBLOCK)
 			return true;
+		if (i >= LOCK_ATTEMPTS &&
+		    (!is_profile(fd, &header) || is_empty(fd) ||
+		     writer_lives(&header)))
+			break;
 	}
 	return false;
 }
