@@ -62,10 +62,10 @@ WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
 	    -Wmissing-prototypes -Wvla
 CPPFLAGS_ALL := -D_GNU_SOURCE -Iinclude -Isrc -I. \
 		-DSWZ_VERSION='"$(VERSION)"' $(CPPFLAGS)
-# Whatever the directory, the programs are the same.
-CFLAGS_ALL := -std=gnu11 -O2 -g '-ffile-prefix-map=$(CURDIR)=.' \
-	      $(WARNINGS) $(CPPFLAGS_ALL) $(CFLAGS)
-ASFLAGS_ALL := -g '-ffile-prefix-map=$(CURDIR)=.'
+CFLAGS_ALL := -std=gnu11 -O2 -g $(WARNINGS) $(CPPFLAGS_ALL) $(CFLAGS)
+# Whatever the directory, the programs are the same. (Tests look their own lines up.)
+SAME_PATHS = '-ffile-prefix-map=$(CURDIR)=.'
+$(B)/obj/offline/tests/%.o: SAME_PATHS =
 # The tools read profiles and programs that others may have made.
 HARDENING := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 HARD_LINK := -Wl,-z,relro -Wl,-z,now
@@ -252,22 +252,22 @@ OBJ_DEPS := Makefile config.mk
 
 $(B)/obj/offline/%.o: %.c $(OBJ_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(HARDENING) $(CFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(HARDENING) $(SAME_PATHS) $(CFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/obj/offline/%.o: %.S $(OBJ_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(ASFLAGS_ALL) $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+	$(CC) -g $(SAME_PATHS) $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/obj/target/%.o: %.c $(OBJ_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(TARGET_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(SAME_PATHS) $(CFLAGS_ALL) $(TARGET_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 # It defines what builtins may call.
 $(B)/obj/target/src/runtime/support/string.o: TARGET_CFLAGS += -fno-builtin
 
 $(B)/obj/target/%.o: %.S $(OBJ_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(ASFLAGS_ALL) -fPIC $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+	$(CC) -g $(SAME_PATHS) -fPIC $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/obj/asan/%.o: %.c $(OBJ_DEPS)
 	@mkdir -p $(@D)
@@ -275,7 +275,7 @@ $(B)/obj/asan/%.o: %.c $(OBJ_DEPS)
 
 $(B)/obj/asan/%.o: %.S $(OBJ_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(ASFLAGS_ALL) $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
+	$(CC) -g $(SAME_PATHS) $(CPPFLAGS_ALL) $(DEPFLAGS) -c -o $@ $<
 
 -include $(shell test -d $(B)/obj && find $(B)/obj -name '*.d')
 
