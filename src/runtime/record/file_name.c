@@ -145,10 +145,11 @@ static bool is_at_path(int fd)
 }
 
 enum older {
-	OLDER_GONE,    /* or there was none */
-	OLDER_WRITTEN, /* by a process that runs */
-	OLDER_OTHER,   /* no profile */
-	OLDER_KEPT     /* not to be removed: of another user, for instance */
+	OLDER_GONE,     /* or there was none */
+	OLDER_REPLACED, /* by a packed one, or that of another start */
+	OLDER_WRITTEN,  /* by a process that runs */
+	OLDER_OTHER,    /* no profile */
+	OLDER_KEPT      /* not to be removed: of another user, for instance */
 };
 
 /* What is anything else may have been meant to be run, or read. */
@@ -164,14 +165,13 @@ static enum older remove_open(int fd)
 		return OLDER_OTHER;
 	if (writer_lives(&header))
 		return OLDER_WRITTEN;
-	/* another may have done it before we had the lock */
+	/* before we had the lock */
 	if (!is_at_path(fd))
-		return OLDER_GONE;
+		return OLDER_REPLACED;
 	return SWZ_SYSCALL(SYS_unlink, path) == 0 ? OLDER_GONE : OLDER_KEPT;
 }
 
-/* An older profile of the very name that the user gave makes room. */
-static enum older remove_older(void)
+static enum older remove_at_path(void)
 {
 	enum older older;
 	long fd = SWZ_SYSCALL(SYS_open, path,
@@ -183,6 +183,18 @@ static enum older remove_older(void)
 		return fd == -ENOENT ? OLDER_GONE : OLDER_KEPT;
 	older = remove_open((int)fd);
 	SWZ_SYSCALL(SYS_close, fd);
+	return older;
+}
+
+#define REMOVE_ATTEMPTS 10
+
+/* An older profile of the very name that the user gave makes room. */
+static enum older remove_older(void)
+{
+	enum older older = OLDER_REPLACED;
+
+	for (int i = 0; i < REMOVE_ATTEMPTS && older == OLDER_REPLACED; i++)
+		older = remove_at_path();
 	return older;
 }
 
