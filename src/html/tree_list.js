@@ -50,11 +50,16 @@ class TreeList {
 
 		if (row.open || !this.source.hasChildren(row.item))
 			return;
+		const {rows} = this.list;
+		const below = rows.splice(index + 1);
+
 		row.open = true;
-		this.list.rows.splice(index + 1, 0, ...this.source
-			.children(row.item).map(item => ({item,
-				level: row.level + 1, open: false})));
-		this.list.set(this.list.rows);
+		// (one by one: a call takes only so many arguments)
+		for (const item of this.source.children(row.item))
+			rows.push({item, level: row.level + 1, open: false});
+		for (const each of below)
+			rows.push(each);
+		this.list.set(rows);
 	}
 
 	fold(index) {

@@ -23,8 +23,10 @@ function mergeTrees(model) {
 
 	tree.fn[0] = -1;
 	tree.thread[0] = -1;
+	const table = new NodeTable(tree, capacity);
+
 	for (const thread of threads)
-		mergeThread(tree, thread, model);
+		mergeThread(tree, table, thread, model);
 	for (let i = tree.count - 1; i >= 0; i--) {
 		tree.total[i] += tree.self[i];
 		if (i)
@@ -36,11 +38,39 @@ function mergeTrees(model) {
 	return tree;
 }
 
-function mergeThread(tree, thread, model) {
+// The nodes of a tree by parent, function and whether they are folded: a hash
+// table of their numbers. A Map would box millions of keys.
+class NodeTable {
+	constructor(tree, most) {
+		let size = 16;
+
+		while (size < 2 * most)
+			size *= 2;
+		this.tree = tree;
+		this.numbers = new Uint32Array(size); // 0: free
+	}
+
+	// Where the number of that node is, or belongs.
+	place(parent, fn, folded) {
+		const {tree, numbers} = this;
+		const mask = numbers.length - 1;
+		let at = Math.imul(parent, 0x9e3779b1) ^
+			Math.imul(2 * fn + folded, 0x85ebca6b);
+
+		at = (at ^ at >>> 15) & mask;
+		for (;; at = (at + 1) & mask) {
+			const node = numbers[at];
+
+			if (!node || (tree.parent[node] === parent &&
+				tree.fn[node] === fn && tree.folded[node] === folded))
+				return at;
+		}
+	}
+}
+
+function mergeThread(tree, table, thread, model) {
 	const {nodes} = thread.part;
 	const to = new Uint32Array(nodes.count);
-	const keys = tree.keys || (tree.keys = new Map());
-	const kinds = 2 * model.catalog.count;
 
 	if (model.byThread) {
 		to[0] = tree.count++;
@@ -54,12 +84,11 @@ function mergeThread(tree, thread, model) {
 			continue;
 		const parent = to[nodes.parent[i]];
 		const folded = nodes.folded[i];
-		const key = parent * kinds + 2 * nodes.fn[i] + folded;
-		let at = keys.get(key);
+		const place = table.place(parent, nodes.fn[i], folded);
+		let at = table.numbers[place];
 
-		if (at === undefined) {
-			at = tree.count++;
-			keys.set(key, at);
+		if (!at) {
+			at = table.numbers[place] = tree.count++;
 			tree.parent[at] = parent;
 			tree.fn[at] = nodes.fn[i];
 			tree.folded[at] = folded;
@@ -81,7 +110,6 @@ function arrange(tree) {
 	const start = new Float64Array(count);
 	let deepest = 0;
 
-	delete tree.keys;
 	for (let i = 1; i < count; i++)
 		first[parent[i] + 1]++;
 	for (let i = 0; i < count; i++)

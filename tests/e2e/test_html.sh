@@ -63,7 +63,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	record fib -m trace -M fib -- "$TARGETS/fib"
 	record fibers -m trace -M fibers -- "$TARGETS/fibers" switch asm 10 20
 	wanted+=(
-		: profile sorting lines source chart inverted sandwich names threads down up notes themes contrast widths roles keyboard
+		: profile sorting lines source chart inverted sandwich names threads many_children down up notes themes contrast widths roles keyboard
 		: profile --notrace=twice --hide=catcher table down
 		: trace table timeline threads search hostile range
 		: trace --notrace=twice --hide=catcher table whole

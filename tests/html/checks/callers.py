@@ -48,6 +48,23 @@ def check_lines(page, profile):
           lines, 'lines that call leaf')
 
 
+def check_many_children(page, profile):
+    """a function may call more others than a call has room for arguments"""
+    rows = page.eval('''(() => {
+        const {down} = swizzle, {source} = down;
+        const many = new Array(200000).fill(1);
+        down.source = {...source, hasChildren: item => item === 0,
+            children: () => many};
+        down.update();
+        down.fold(0);
+        down.unfold(0);
+        const {rows} = down.list;
+        down.source = source;
+        down.update();
+        return [rows.length, rows[0].level, rows[200000].level]; })()''')
+    equal([200001, 0, 1], rows, 'rows of a tree, first and last level')
+
+
 def check_down(page, profile):
     """the top-down tree has each function's calls and self time"""
     show(page, 'down')
