@@ -184,6 +184,22 @@ function readOff(bytes, {offset, nsPerTick}) {
 	return off;
 }
 
+// The times of swizzle's own work, which is nobody's, and the contexts in which it
+// was done.
+function readOwnWork(bytes, {offset, nsPerTick}) {
+	const reader = new Reader(bytes);
+	const own = [];
+	let ticks = 0;
+
+	for (let count = reader.number(); count; count--) {
+		const start = offset + (ticks += reader.number()) * nsPerTick;
+		const end = offset + (ticks += reader.number()) * nsPerTick;
+
+		own.push({start, end, node: reader.number()});
+	}
+	return own;
+}
+
 // How long a thread did not run from FROM to TO.
 function offWithin(off, from, to) {
 	const until = time => {
@@ -229,6 +245,8 @@ async function readData(progress) {
 		if (blocks.has(`off ${index}`))
 			thread.off = readOff(await blocks.take(`off ${index}`),
 				thread);
+		thread.own = blocks.has(`own ${index}`) ?
+			readOwnWork(await blocks.take(`own ${index}`), thread) : [];
 		if (blocks.has(`last ${index}`))
 			thread.last = readLast(await blocks.take(`last ${index}`));
 		if (blocks.has(`moments ${index}`))

@@ -35,11 +35,12 @@ function rangePart(thread, sums, cost) {
 	const {nodes} = thread;
 	const self = new Float64Array(nodes.count);
 	const {raw, inside, outside} = sums;
+	const own = ownWork(thread, sums);
 	let total = 0, rawNs = 0;
 
 	for (let i = 0; i < nodes.count; i++) {
 		self[i] = Math.max(0, raw[i] - cost.inside * inside[i] -
-			cost.outside * outside[i] - (nodes.fn[i] === UNTRACED ?
+			cost.outside * outside[i] - own[i] - (nodes.fn[i] === UNTRACED ?
 			untracedCost(thread, raw[i], cost) : 0));
 		total += self[i];
 		rawNs += raw[i];
@@ -59,6 +60,16 @@ function rangePart(thread, sums, cost) {
 		rawNs,
 		absent: sums.absent,
 	};
+}
+
+// What swizzle's own work took of the contexts in the range.
+function ownWork({own, nodes}, {from, to}) {
+	const taken = new Float64Array(nodes.count);
+
+	for (const {start, end, node} of own)
+		taken[node] += Math.max(0, Math.min(end, to) -
+			Math.max(start, from));
+	return taken;
 }
 
 // Whether it is below “[unknown caller]”: that itself, or a caller, or the call.

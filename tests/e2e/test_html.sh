@@ -5,11 +5,12 @@
 . "$TOP/tests/e2e/profiles.sh"
 
 need python3 perl strip
-need_targets flows pages shares fib libnames.so contexts exceptions tailcalls fibers running
+need_targets late liblate.so flows pages shares fib libnames.so contexts exceptions tailcalls fibers running
 need_chromium
 
 # Two bytes of a name that are no UTF-8.
 cp "$TARGETS/libnames.so" "$TMP" || abort 'no library'
+cp "$TARGETS"/liblate*.so "$TMP" || abort 'no library'
 perl -pi -e 's/invalid_XX_bytes/invalid_\xff\xfe_bytes/g' "$TMP/libnames.so"
 
 record() { # PROFILE OPTION... -- TARGET [ARG...]
@@ -61,6 +62,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 	mkdir "$TMP/woken"
 	record woken/ -m trace --flows -- "$TARGETS/flows" sockets
 	record fib -m trace -M fib -- "$TARGETS/fib"
+	record late -m trace -- "$TARGETS/late"
 	record fibers -m trace -M fibers -- "$TARGETS/fibers" switch asm 10 20
 	wanted+=(
 		: profile sorting lines source chart inverted sandwich names threads many_children down up notes themes contrast widths roles keyboard
@@ -71,6 +73,7 @@ if [ -z "${TEST_TIMING:-}" ]; then
 		: trace header tips ruler
 		: trace state low
 		: bare table
+		: late own_work
 		: fib large parts absent
 		: many large whole table range tips timeline low
 		: trace --from=25% --to=99.9% table

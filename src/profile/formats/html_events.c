@@ -34,9 +34,16 @@ enum what {
 	END_CUT = 5
 };
 
+/* Work of ours, which is nobody's time, in the midst of a context. */
+struct own_work {
+	uint64_t start, end;
+	uint32_t context;
+};
+
 /* An open activation. */
 struct open {
 	bool hidden;
+	bool is_own_work;
 	uint32_t current; /* the context that calls are made in meanwhile */
 	struct swz_html_activation activation; /* without its end */
 	uint64_t number;                       /* of activations before it */
@@ -47,6 +54,9 @@ struct open {
 struct writer {
 	FILE *stream;
 	size_t number; /* the thread's */
+	const struct swz_profile *profile;
+	const struct swz_profile_thread *thread;
+	bool compensated;
 	size_t blocks;
 	struct swz_page_block *block; /* NULL: none, or it is left out */
 	uint64_t block_bytes;         /* before compression, of this one */
@@ -61,6 +71,8 @@ struct writer {
 	struct open *stack;
 	size_t depth; /* of the stack */
 	size_t capacity;
+	struct own_work *own;
+	size_t own_count, own_capacity;
 	uint64_t shown; /* open activations that are not hidden */
 	uint64_t ticks; /* of the last event */
 	struct swz_html_events *written;
@@ -150,6 +162,13 @@ static void put(struct writer *w, uint64_t ticks, enum what what)
 	w->written->events++;
 }
 
+static bool is_own_work(const struct writer *w, uint32_t unit)
+{
+	return w->compensated && swz_thread_has_node(w->thread, unit) &&
+	       swz_profile_node(w->profile, unit)->function ==
+		       SWZ_FUNCTION_OURSELVES;
+}
+
 static void begin(struct writer *w, const struct swz_event *event)
 {
 	uint32_t context = swz_map_get(&w->contexts->units, event->node, 0);
@@ -167,6 +186,7 @@ static void begin(struct writer *w, const struct swz_event *event)
 	swz_grow(&w->stack, &w->capacity, w->depth, sizeof(*w->stack));
 	w->stack[w->depth++] = (struct open){
 		.hidden = hidden,
+		.is_own_work = hidden && is_own_work(w, event->node),
 		.current = hidden ? at : w->current[context],
 		.activation = {.start = event->ticks,
 			       .context = context,
@@ -206,10 +226,45 @@ static void note_whole(struct writer *w, const struct open *open,
 	swz_html_levels_add(w->levels, w->shown, &whole);
 }
 
+static void note_own_work(struct writer *w, const struct open *open,
+			  uint64_t end)
+{
+	if (!open->is_own_work)
+		return;
+	swz_grow(&w->own, &w->own_capacity, w->own_count, sizeof(*w->own));
+	w->own[w->own_count++] = (struct own_work){open->activation.start, end,
+						   open->current};
+}
+
+static void put_own_work(const struct writer *w, uint64_t origin)
+{
+	struct swz_page_block *block;
+	uint64_t last = origin;
+	char name[64];
+	size_t i;
+
+	if (!w->own_count)
+		return;
+	snprintf(name, sizeof(name), "own %zu", w->number);
+	block = swz_page_block_begin(w->stream, name, LEVEL);
+	swz_page_block_number(block, w->own_count);
+	for (i = 0; i < w->own_count; i++) {
+		const struct own_work *own = &w->own[i];
+
+		swz_page_block_number(block, own->start - last);
+		swz_page_block_number(block, own->end - own->start);
+		swz_page_block_number(block, own->context);
+		last = own->end;
+	}
+	swz_page_block_end(block);
+}
+
 static void end(struct writer *w, const struct swz_event *event)
 {
-	if (!w->depth || w->stack[w->depth - 1].hidden) {
-		w->depth -= w->depth > 0;
+	if (!w->depth)
+		return;
+	if (w->stack[w->depth - 1].hidden) {
+		note_own_work(w, &w->stack[--w->depth], event->ticks);
 		return;
 	}
 	/* (before it leaves the stack: a block may begin with it) */
@@ -278,6 +333,9 @@ void swz_html_put_events(FILE *stream, size_t number, uint64_t *room,
 	struct writer w = {
 		.stream = stream,
 		.number = number,
+		.profile = profile,
+		.thread = thread,
+		.compensated = section->compensated,
 		.contexts = section->contexts,
 		.ticks = origin,
 		.room = room,
@@ -301,10 +359,13 @@ void swz_html_put_events(FILE *stream, size_t number, uint64_t *room,
 	}
 	w.levels = swz_html_levels_begin(start > origin ? start : origin, last);
 	number_contexts(&w);
+	swz_events_show_hidden(events);
 	put_all(&w, events, swz_events_size(thread));
 	swz_events_close(events);
 	end_block(&w);
 	put_parts(&w, origin);
+	put_own_work(&w, origin);
+	free(w.own);
 	free(w.child);
 	free(w.current);
 	free(w.stack);

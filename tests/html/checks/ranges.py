@@ -117,6 +117,23 @@ def check_whole(page, profile):
     equal(longest, page_extremes(page), 'longest calls')
 
 
+def check_own_work(page, profile):
+    """hooking a library that is loaded later is nobody's time"""
+    page.click_on('[data-chart=timeline]')
+    equal(True, page.eval('swizzle.model.threads.some(({own}) => own.some('
+                          '({start, end}) => end - start > 10000))'),
+          'there was such work')
+    page.key('r')
+    expected, actual = profile.table('--from', '0'), page_table(page)
+    equal(set(expected), set(actual), 'rows')
+    for key, row in expected.items():
+        for i, what in ((1, 'self'), (2, 'inclusive')):
+            close(row[i], actual.get(key, row)[i], 60, '%s time of %s' % (
+                what, key[0]))
+    check_header(page, profile, ('--from', '0'), 60)
+    page.key('Escape')
+
+
 def check_untraced(page, profile):
     """time of which there are no events is no function's"""
     page.click_on('[data-chart=timeline]')
