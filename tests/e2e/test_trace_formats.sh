@@ -166,7 +166,10 @@ done
 
 it 'what is ended in the midst of a file leaves nothing of it'
 many=()
-for _ in {1..150}; do many+=(profile); done
+for i in {1..150}; do
+	other_process profile copy.$i $i
+	many+=(copy.$i)
+done
 mkdir ended
 has_begun() {
 	compgen -G 'ended/out.*' >/dev/null
