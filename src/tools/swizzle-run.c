@@ -122,8 +122,10 @@ static void check_output(const char *given, char *output)
 	if (output[strlen(output) - 1] == '/')
 		make_directories(output);
 	else if (!swz_path_is_directory(directory))
-		swz_die(SWZ_CANNOT_RUN, "%s: there is no directory %s", given,
-			directory);
+		swz_die(SWZ_CANNOT_RUN,
+			"%s: there is no directory %s. Make it, or give -o "
+			"another name",
+			given, directory);
 	else
 		check_is_file(given, output, directory);
 	check_directory(directory, output);

@@ -45,8 +45,8 @@ bool swz_dump_find_range(const struct swz_dump_input *input,
 
 		if (!swz_profile_traced(profile)) {
 			swz_dump_complain(
-				"%s: not a trace, so there is no --from and "
-				"--to",
+				"%s: not a trace (swizzle-run -m trace), which "
+				"--from, --to and --at need",
 				profile->name);
 			return false;
 		}
