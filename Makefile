@@ -142,8 +142,8 @@ THUNKS_PURE := $(wildcard $(addprefix thunks/,relocate.c decoder.c \
 # maps memory: likewise. What these refer to beyond that, the tests stand in for.
 RUNTIME_PURE := thunks/arena.c thunks/leaders.c thunks/maps.c thunks/near.c $(addprefix src/runtime/, \
 		  cache/key.c \
-		  $(addprefix discovery/,bare_gaps.c branch_thunk.c distance_table.c \
-		    frame_chain.c frame_register.c function.c given_up_frames.c \
+		  $(addprefix discovery/,unlisted_gaps.c branch_thunk.c distance_table.c \
+		    frame_chain.c frame_register.c function.c released_frames.c \
 		    kept_registers.c operand.c references.c row_operands.c \
 		    scan_bytes.c scan_depth.c scan_pointers.c scan_slots.c \
 		    slot_loads.c switch_table.c) \

@@ -121,7 +121,7 @@ static bool has_trampoline(const struct swz_saved_function *f)
 {
 	return f->status == SWZ_PATCHED ||
 	       f->status == SWZ_REFUSE_WALKS_STACK ||
-	       f->status == SWZ_REFUSE_WATCHED;
+	       f->status == SWZ_REFUSE_WRAPPED;
 }
 
 /* Those of wrapped functions lie behind the head. */

@@ -70,9 +70,9 @@ enum swz_saved_wrapper_kind { SWZ_SAVED_WALKER, SWZ_SAVED_WATCH };
 
 /* What else is known of the module's file. */
 enum swz_saved_facts {
-	SWZ_SAVED_ASKS = 1,    /* for a function that is watched */
+	SWZ_SAVED_ASKS = 1,    /* for a function that gets a wrapper */
 	SWZ_SAVED_OFFERS = 2,  /* it is libc, which has these */
-	SWZ_SAVED_WATCHED = 4, /* some module asked for one */
+	SWZ_SAVED_WRAPPED = 4, /* some module asked for one */
 	SWZ_SAVED_OF_FILE = 8, /* the text was that of the file, and this had
 				* not been changed just then */
 	SWZ_SAVED_OWN_UNWINDER = 16,

@@ -5,7 +5,7 @@
 
 	.text
 
-/* Wrappers of functions that walk the stack (src/runtime/compat/walkers.c): In: as a
+/* Wrappers of functions that walk the stack (src/runtime/compat/stack_walkers.c): In: as a
  * wrapper gets it (thunks/trampoline.h). Registers that the real function might
  * leave alone are left alone. */
 .macro WRAP name, function

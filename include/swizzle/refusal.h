@@ -27,7 +27,7 @@
 	  "calls a function that reads its caller's return address") \
 	X(SWZ_REFUSE_ADDRESS_TAKEN, "import whose address is taken") \
 	X(SWZ_REFUSE_UNKNOWN_TARGET, "import that leads to something unknown") \
-	X(SWZ_REFUSE_WATCHED, \
+	X(SWZ_REFUSE_WRAPPED, \
 	  "limits or replaces the process (patched, not recorded)") \
 	X(SWZ_REFUSE_LIVE, "cannot be changed at once while it may run")
 

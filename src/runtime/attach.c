@@ -30,7 +30,7 @@
 #include "runtime/support/own_thread.h"
 #include "runtime/support/reset.h"
 #include "runtime/support/scratch.h"
-#include "runtime/support/team.h"
+#include "runtime/support/worker_threads.h"
 
 #define LOOK_NS 200000
 
@@ -198,7 +198,7 @@ static void plan(void)
 	swz_thread_self = (struct swz_thread *)(uintptr_t)&swz_nobody;
 	if (swz_control_begin_tables())
 		problem = swz_recording_begin(&modules);
-	swz_team_end();
+	swz_workers_end();
 	if (problem) {
 		fail(problem);
 		return;

@@ -1,7 +1,7 @@
 #ifndef SWZ_RUNTIME_CALIBRATE_H
 #define SWZ_RUNTIME_CALIBRATE_H
 
-#include "runtime/cache/facts.h"
+#include "runtime/cache/start_record.h"
 
 /* Stores in the profile's header what a hooked call costs: COSTS, which, if
  * they are not known, or of a machine that was faster or slower than it is now

@@ -4,7 +4,7 @@
 #include "runtime/recording.h"
 
 #include "runtime/cache/cache.h"
-#include "runtime/cache/facts.h"
+#include "runtime/cache/start_record.h"
 #include "runtime/calibrate.h"
 #include "runtime/compat/address_space.h"
 #include "runtime/discovery/filter.h"
@@ -32,7 +32,7 @@
 #include "runtime/support/live_sites.h"
 #include "runtime/support/message.h"
 #include "runtime/support/scratch.h"
-#include "runtime/support/team.h"
+#include "runtime/support/worker_threads.h"
 
 #include <string.h>
 
@@ -124,7 +124,7 @@ static void report(const struct swz_modules *modules, uint64_t began_ns)
 	swz_line_string(&line, "swizzle: ready after ");
 	swz_line_number(&line, (swz_sys_monotonic_ns() - began_ns) / 1000000);
 	swz_line_string(&line, " ms, threads that planned: ");
-	swz_line_number(&line, swz_team_members());
+	swz_line_number(&line, swz_workers_members());
 	swz_line_write(&line);
 	swz_cache_report();
 }
@@ -142,7 +142,7 @@ const char *swz_recording_begin(struct swz_modules *modules)
 {
 	uint64_t began_ns = swz_config.verbose ? swz_sys_monotonic_ns() : 0;
 	struct swz_thread *thread;
-	struct swz_facts facts;
+	struct swz_start_record facts;
 	const char *problem;
 
 	if (swz_file_create(&problem) != SWZ_OK)
@@ -181,7 +181,7 @@ const char *swz_recording_begin(struct swz_modules *modules)
 	record_labels();
 	if (!thread)
 		return "no room in the profile ";
-	swz_facts_find(&facts);
+	swz_start_record_find(&facts);
 	swz_recording = true;
 	swz_calibrate(&facts.costs);
 	swz_plan_apply(modules);
@@ -198,7 +198,7 @@ const char *swz_recording_begin(struct swz_modules *modules)
 	if (swz_config.verbose)
 		report(modules, began_ns);
 	swz_late_begin(modules, &facts.calls);
-	swz_facts_keep(&facts);
+	swz_start_record_keep(&facts);
 	for (unsigned i = 0; i < modules->count; i++)
 		swz_module_close(&modules->of[i]);
 	if (swz_config.trace)

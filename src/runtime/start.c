@@ -10,7 +10,7 @@
 #include "runtime/attach.h"
 #include "runtime/control.h"
 #include "runtime/compat/resumes_itself.h"
-#include "runtime/compat/watched.h"
+#include "runtime/compat/wrapped_functions.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/module/linked.h"
 #include "runtime/plan/plan.h"
@@ -29,7 +29,7 @@
 #include "runtime/support/message.h"
 #include "runtime/support/preload.h"
 #include "runtime/support/scratch.h"
-#include "runtime/support/team.h"
+#include "runtime/support/worker_threads.h"
 
 #include <string.h>
 #include <sys/time.h>
@@ -140,7 +140,7 @@ __attribute__((constructor)) static void start(int argc, char **argv,
 	begin_control(&modules);
 	stop_timers(left);
 	problem = swz_recording_begin(&modules);
-	swz_team_end();
+	swz_workers_end();
 	swz_scratch_free_all();
 	if (!swz_config.follow)
 		swz_config_unfollow();
@@ -178,6 +178,6 @@ __attribute__((destructor)) static void end(void)
 	swz_file_finish();
 	/* other libraries' destructors may come yet; _exit comes after them, if
 	 * it has its wrapper */
-	if (!swz_watched_is_expected())
+	if (!swz_wrapped_is_expected())
 		swz_tell_end();
 }

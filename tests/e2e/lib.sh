@@ -41,7 +41,7 @@ mkdir -p "$XDG_CACHE_HOME"
 [ -z "${TEST_MODE:-}" ] || export SWIZZLE_MODE=$TEST_MODE
 [ -z "${TEST_SHARING:-}" ] || export SWIZZLE_TEST_OWN_THUNKS=0
 [ -z "${TEST_LEADING:-}" ] || export SWIZZLE_TEST_OWN_FRAMES=0
-[ -z "${TEST_TEAM:-}" ] || export SWIZZLE_TEST_TEAM=$TEST_TEAM
+[ -z "${TEST_WORKERS:-}" ] || export SWIZZLE_TEST_WORKERS=$TEST_WORKERS
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/swizzle-test.XXXXXX") || exit 1
 failures=0

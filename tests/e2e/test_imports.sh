@@ -260,7 +260,7 @@ assert_calls profile writer 0 write 0
 RUN_OPTIONS=(--imports)
 if have 'a library of which functions are watched' gcc; then
 	# libc is searched for prctl, and strtoul ends with a jump
-	cat >watched.c <<-'EOF'
+	cat >wrapped_functions.c <<-'EOF'
 		#include <stdio.h>
 		#include <stdlib.h>
 		#include <sys/prctl.h>
@@ -272,7 +272,7 @@ if have 'a library of which functions are watched' gcc; then
 		}
 	EOF
 	# (of C23, strtoul is another function)
-	gcc -std=gnu11 -O2 -o watched watched.c || abort 'not built'
+	gcc -std=gnu11 -O2 -o watched wrapped_functions.c || abort 'not built'
 	RUN_OPTIONS=(--imports --no-cache)
 	assert_same_as_native ./watched
 	assert_complete profile

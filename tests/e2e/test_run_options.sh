@@ -174,7 +174,7 @@ for wrong in --ouptut=x --no --quiet=1 --hid= -k -qkV -F; do
 done
 
 it 'a variable that is no setting is said once'
-SWIZZLE_FITLER=x SWIZZLE_TEST_TEAM=1 capture "$RUN" /bin/sh -c '/bin/true'
+SWIZZLE_FITLER=x SWIZZLE_TEST_WORKERS=1 capture "$RUN" /bin/sh -c '/bin/true'
 assert_status 0
 assert_eq 'swizzle: SWIZZLE_FITLER in the environment is no setting; did you mean SWIZZLE_FILTER?' \
 	"$(cat "$TMP/err")"

@@ -2,7 +2,7 @@
 # Functions that jump to functions: bounded memory, exact counts.
 . "${BASH_SOURCE%/*}/lib.sh"
 . "$TOP/tests/e2e/profiles.sh"
-need_targets tailcalls given_up
+need_targets tailcalls released_frame
 
 it 'a loop to the first byte is one call, 1e8 rounds'
 assert_same_as_native "$TARGETS/tailcalls" loop 100000000
@@ -55,13 +55,13 @@ it 'a jump with the address of something in the frame that was given up'
 for options in '' '--timing sampled' '-m trace'; do
 	# shellcheck disable=SC2086
 	use_options $options || continue
-	assert_same_as_native "$TARGETS/given_up"
+	assert_same_as_native "$TARGETS/released_frame"
 	assert_complete profile
 	assert_calls profile gives_up 1000 gives_up_too 1000 keeps 1000 \
 		sum_above 1000 fill 3000
 done
 RUN_OPTIONS=()
-"$RUN" --list -v "$TARGETS/given_up" >list
+"$RUN" --list -v "$TARGETS/released_frame" >list
 for name in sum_below sum_below_too; do
 	assert_matches list "no standard frame at entry +$name\$"
 done

@@ -256,14 +256,14 @@ static void flood()
 }
 
 // Of so many frames the first one of those that share a call site is not bared
-// beforehand (src/runtime/hooks/bared_frames.c).
-enum { UNBARED = 15 };
+// beforehand (src/runtime/hooks/exposed_frames.c).
+enum { UNEXPOSED = 15 };
 
 static void throw_and_catch()
 {
 	throwing = true;
 	try {
-		work(UNBARED);
+		work(UNEXPOSED);
 		wrong = wrong + 1;
 	} catch (int e) {
 		wrong = wrong + (e != 9);
@@ -379,7 +379,7 @@ static void attempt_all(long step)
 		attempts = attempts + 1;
 		choose(attempts);
 		if (!strcmp(which, "pits"))
-			work(UNBARED); // there are free thunks
+			work(UNEXPOSED); // there are free thunks
 		if (!strcmp(how, "jump")) {
 			if (sigsetjmp(back, 1) == 0 &&
 			    stepped(ONE, n) != expected(depth))

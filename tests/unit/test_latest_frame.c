@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/bared_frames.h"
+#include "runtime/hooks/exposed_frames.h"
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/hooks/suspend.h"

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/discovery/bare_gaps.h"
+#include "runtime/discovery/unlisted_gaps.h"
 #include "runtime/discovery/references.h"
 #include "runtime/discovery/relocated_pointers.h"
 #include "runtime/discovery/scan_pointers.h"
@@ -322,8 +322,8 @@ END_TEST
 
 START_TEST(gaps_lie_between_functions)
 {
-	struct swz_bare_gaps gaps;
-	const struct swz_bare_gap *g;
+	struct swz_unlisted_gaps gaps;
+	const struct swz_unlisted_gap *g;
 	uint64_t far = MODULE_TEXT + 0x4000;
 
 	module_begin(&built);
@@ -338,30 +338,33 @@ START_TEST(gaps_lie_between_functions)
 	built.m.plt[0] = (struct swz_range){MODULE_TEXT + 0x2000,
 					    MODULE_TEXT + 0x2040};
 	built.m.plt_count = 1;
-	ck_assert(swz_bare_gaps_find(&gaps, &built.m));
+	ck_assert(swz_unlisted_gaps_find(&gaps, &built.m));
 	ck_assert_uint_eq(gaps.count, 2);
 	ck_assert_uint_eq(gaps.of[0].begin, START + 0x1008);
 	ck_assert_uint_eq(gaps.of[0].end, MODULE_TEXT + 0x2000);
 	ck_assert_uint_eq(gaps.of[1].begin, MODULE_TEXT + 0x2040);
 	ck_assert_uint_eq(gaps.of[1].end, far);
-	ck_assert_ptr_null(swz_bare_gap_at(&gaps, START + 0x1007));
-	g = swz_bare_gap_at(&gaps, START + 0x1008);
+	ck_assert_ptr_null(swz_unlisted_gap_at(&gaps, START + 0x1007));
+	g = swz_unlisted_gap_at(&gaps, START + 0x1008);
 	ck_assert_ptr_eq(g, &gaps.of[0]);
-	ck_assert_ptr_null(swz_bare_gap_at(&gaps, MODULE_TEXT + 0x2000));
+	ck_assert_ptr_null(swz_unlisted_gap_at(&gaps, MODULE_TEXT + 0x2000));
 	/* a call may lead anywhere, a pointer to what is aligned */
-	ck_assert_uint_eq(swz_bare_next(&gaps, g, g->begin), g->end);
-	swz_bare_note(&gaps, SWZ_BARE_STORED, g, START + 0x1009);
-	ck_assert_uint_eq(swz_bare_count(&gaps, g), 0);
-	swz_bare_note(&gaps, SWZ_BARE_STORED, g, START + 0x1010);
-	swz_bare_note(&gaps, SWZ_BARE_CALLED, g, START + 0x1109);
-	ck_assert(swz_bare_has(&gaps, SWZ_BARE_CALLED, g, START + 0x1109));
-	ck_assert(!swz_bare_has(&gaps, SWZ_BARE_CALLED, g, START + 0x1108));
-	ck_assert_uint_eq(swz_bare_next(&gaps, g, g->begin), START + 0x1010);
-	ck_assert_uint_eq(swz_bare_next(&gaps, g, START + 0x1011),
+	ck_assert_uint_eq(swz_unlisted_next(&gaps, g, g->begin), g->end);
+	swz_unlisted_note(&gaps, SWZ_UNLISTED_STORED, g, START + 0x1009);
+	ck_assert_uint_eq(swz_unlisted_count(&gaps, g), 0);
+	swz_unlisted_note(&gaps, SWZ_UNLISTED_STORED, g, START + 0x1010);
+	swz_unlisted_note(&gaps, SWZ_UNLISTED_CALLED, g, START + 0x1109);
+	ck_assert(swz_unlisted_has(&gaps, SWZ_UNLISTED_CALLED, g,
+				   START + 0x1109));
+	ck_assert(!swz_unlisted_has(&gaps, SWZ_UNLISTED_CALLED, g,
+				    START + 0x1108));
+	ck_assert_uint_eq(swz_unlisted_next(&gaps, g, g->begin),
+			  START + 0x1010);
+	ck_assert_uint_eq(swz_unlisted_next(&gaps, g, START + 0x1011),
 			  START + 0x1109);
-	ck_assert_uint_eq(swz_bare_count(&gaps, g), 2);
-	swz_bare_note(&gaps, SWZ_BARE_REFUTED, g, START + 0x1010);
-	ck_assert_uint_eq(swz_bare_count(&gaps, g), 1);
+	ck_assert_uint_eq(swz_unlisted_count(&gaps, g), 2);
+	swz_unlisted_note(&gaps, SWZ_UNLISTED_REFUTED, g, START + 0x1010);
+	ck_assert_uint_eq(swz_unlisted_count(&gaps, g), 1);
 }
 END_TEST
 

@@ -8,7 +8,7 @@
 #include "runtime/discovery/frame_walker.h"
 #include "runtime/discovery/profile_calls.h"
 #include "runtime/discovery/scan.h"
-#include "runtime/support/team.h"
+#include "runtime/support/worker_threads.h"
 #include "tests/unit/module_builder.h"
 #include "tests/unit/run_suite.h"
 
@@ -51,13 +51,13 @@ bool swz_is_cold_part(const struct swz_module *module,
 	return false;
 }
 
-uint32_t swz_team_portion(uint32_t usual)
+uint32_t swz_workers_portion(uint32_t usual)
 {
 	return usual;
 }
 
-void swz_team_run(swz_team_work *work, void *context, uint32_t count,
-		  uint32_t portion)
+void swz_workers_run(swz_workers_work *work, void *context, uint32_t count,
+		     uint32_t portion)
 {
 	(void)portion;
 	work(context, 0, count, 0);

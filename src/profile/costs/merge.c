@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "profile/costs/aggregate.h"
-#include "profile/costs/merge_facts.h"
+#include "profile/costs/merge_description.h"
 #include "profile/costs/merge_names.h"
 #include "profile/costs/merge_ranks.h"
 #include "profile/costs/tree.h"
@@ -402,7 +402,7 @@ enum swz_merge_status swz_merge_add(struct swz_merge *merge,
 		known += *source_at(merge, &sources[i]) != SWZ_MAP_NONE;
 	if (known)
 		return known == count ? SWZ_MERGE_KNOWN : SWZ_MERGE_PARTLY;
-	swz_merge_facts(merge, profile);
+	swz_merge_description(merge, profile);
 	add_threads(merge, profile);
 	for (i = 0; i < count; i++)
 		add_source(merge, &sources[i]);

@@ -12,7 +12,7 @@
 #include "runtime/cache/files.h"
 #include "runtime/cache/key.h"
 #include "runtime/cache/plan.h"
-#include "runtime/compat/watched.h"
+#include "runtime/compat/wrapped_functions.h"
 #include "runtime/support/config.h"
 #include "runtime/support/message.h"
 #include "runtime/support/scratch.h"
@@ -156,7 +156,7 @@ void swz_cache_find(struct swz_module *m)
 		m->saved = plan;
 		/* as of those that are planned anew: at the start */
 		if (!m->late && plan->header->facts & SWZ_SAVED_ASKS)
-			swz_watched_expect();
+			swz_wrapped_expect();
 	} else {
 		swz_trampolines_close(&m->trampolines);
 	}
@@ -183,7 +183,8 @@ void swz_cache_store(const struct swz_module *m)
 	struct swz_bytes parts[1 + SWZ_SAVED_PARTS];
 	struct swz_saved_plan plan;
 
-	if (!may_be_kept(m) || !is_there(m) || !swz_cache_draw_up(m, &plan))
+	if (!may_be_kept(m) || !is_there(m) ||
+	    !swz_cache_collect_plan(m, &plan))
 		return;
 	parts[0].data = (const uint8_t *)plan.header;
 	parts[0].size = sizeof(*plan.header);

@@ -347,7 +347,7 @@ static void list_one(struct listing *l, const char *name)
 
 	if (l->count == MOST_FILES || strlen(name) >= sizeof(e->name) ||
 	    !(is_new || begins_with(name, SWZ_CACHE_PLAN) ||
-	      begins_with(name, SWZ_CACHE_FACTS)) ||
+	      begins_with(name, SWZ_CACHE_START_PREFIX)) ||
 	    !path_of(path, name, "") ||
 	    SWZ_SYSCALL(SYS_lstat, path, &st) != 0 || !S_ISREG(st.st_mode))
 		return;

@@ -23,7 +23,7 @@ bool swz_cache_files_are_there(void);
 
 /* How names of files begin, and how long they are at most, with the NUL. */
 #define SWZ_CACHE_PLAN "plan-"
-#define SWZ_CACHE_FACTS "start-"
+#define SWZ_CACHE_START_PREFIX "start-"
 #define SWZ_CACHE_NAME_BYTES 96
 
 struct swz_cache_file {

@@ -11,8 +11,8 @@
 
 /* What is to be kept of the plan, in the module's memory and in scratch; false
  * if that is of no use to another process, or there is no memory. */
-bool swz_cache_draw_up(const struct swz_module *module,
-		       struct swz_saved_plan *saved);
+bool swz_cache_collect_plan(const struct swz_module *module,
+			    struct swz_saved_plan *saved);
 
 /* Makes the plan of module->saved, see swz_cache_use; false: part of it may be
  * there. */

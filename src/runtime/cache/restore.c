@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "runtime/compat/foreign.h"
-#include "runtime/compat/walkers.h"
-#include "runtime/compat/watched.h"
+#include "runtime/compat/stack_walkers.h"
+#include "runtime/compat/wrapped_functions.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/discovery/function.h"
 #include "runtime/support/scratch.h"
@@ -12,10 +12,10 @@
 
 static bool are_told_apart(const struct swz_saved_header *h)
 {
-	bool watched = h->facts & SWZ_SAVED_WATCHED;
+	bool wrapped = h->facts & SWZ_SAVED_WRAPPED;
 
 	return !(h->facts & SWZ_SAVED_OFFERS) ||
-	       watched == swz_watched_is_expected();
+	       wrapped == swz_wrapped_is_expected();
 }
 
 static void restore_functions(struct swz_module *m, struct swz_function *all,
@@ -60,8 +60,8 @@ static const struct swz_wrapper *restore_wrapper(
 	const struct swz_module *m, const struct swz_saved_wrapper *saved)
 {
 	if (saved->kind == SWZ_SAVED_WALKER)
-		return swz_walkers_restore(m, saved);
-	return saved->kind == SWZ_SAVED_WATCH ? swz_watched_restore(saved)
+		return swz_stack_walkers_restore(m, saved);
+	return saved->kind == SWZ_SAVED_WATCH ? swz_wrapped_restore(saved)
 					      : NULL;
 }
 

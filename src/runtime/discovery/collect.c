@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-#include "runtime/discovery/bare_functions.h"
+#include "runtime/discovery/unlisted_functions.h"
 #include "runtime/discovery/branch_thunk.h"
 #include "runtime/discovery/scan_data.h"
 #include "runtime/support/scratch.h"
-#include "runtime/support/team.h"
+#include "runtime/support/worker_threads.h"
 
 static bool is_code(const struct swz_module *m, uint64_t start, uint64_t size)
 {
@@ -419,8 +419,8 @@ static bool add_symbols(struct swz_module *m)
 static bool add_bare(struct swz_module *m, struct swz_decoder *decoder)
 {
 	uint32_t count;
-	const struct swz_function *bare = swz_bare_functions_find(m, decoder,
-								  &count);
+	const struct swz_function *unlisted = swz_unlisted_functions_find(
+		m, decoder, &count);
 	struct swz_function *all;
 
 	if (!count)
@@ -428,7 +428,7 @@ static bool add_bare(struct swz_module *m, struct swz_decoder *decoder)
 	all = copy_with_room(m, count);
 	if (!all)
 		return false;
-	memcpy(all + m->function_count, bare, count * sizeof(*bare));
+	memcpy(all + m->function_count, unlisted, count * sizeof(*unlisted));
 	return merge_in(m, all, count);
 }
 
@@ -470,6 +470,7 @@ enum swz_status swz_functions_collect(struct swz_module *m,
 		name_functions(m, SHT_SYMTAB);
 		name_functions(m, SHT_DYNSYM);
 	}
-	swz_team_run(finish, m, m->function_count, swz_team_portion(PORTION));
+	swz_workers_run(finish, m, m->function_count,
+			swz_workers_portion(PORTION));
 	return SWZ_OK;
 }

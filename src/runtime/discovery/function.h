@@ -58,16 +58,17 @@ struct swz_function {
 	bool leads_to_reader; /* by jumps, to what uses the memory of the return
 			       * address that is there then */
 	bool finds_below; /* what its caller has handed on lies below the stack
-			   * pointer (given_up_frames.h) */
+			   * pointer (released_frames.h) */
 	uint8_t branch_count; /* of its own branches into the site that could
 			       * be led elsewhere (plan/led_branches.h) */
 	uint32_t branches[SWZ_MOST_BRANCHES]; /* from its start: the last bytes
 					       * before their distances */
 	uint32_t captured; /* 1 + the number of what is recorded of its
 			    * arguments (record/signatures.h); 0: nothing */
-	const struct swz_wrapper *wrapper; /* what it is patched to go through
-					    * (compat/walkers.h, watched.h), or
-					    * NULL; calls are not recorded */
+	const struct swz_wrapper
+		*wrapper; /* what it is patched to go through
+			   * (compat/stack_walkers.h, wrapped_functions.h), or
+			   * NULL; calls are not recorded */
 };
 
 /* Whether the symbol is of code that may be a function of the module's. */

@@ -192,7 +192,7 @@ static void scan_all(struct swz_branch_scan *s)
 		swz_byte_scan_prepare(scan);
 		parts += scan->part_count;
 	}
-	swz_team_run(scan_parts, s, parts, 1);
+	swz_workers_run(scan_parts, s, parts, 1);
 }
 
 static enum swz_status scan_texts(struct swz_branch_scan *s)

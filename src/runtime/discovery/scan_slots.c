@@ -17,7 +17,7 @@
 #include "runtime/discovery/cold_parts.h"
 #include "runtime/discovery/frame_register.h"
 #include "runtime/discovery/frame_walker.h"
-#include "runtime/discovery/given_up_frames.h"
+#include "runtime/discovery/released_frames.h"
 #include "runtime/discovery/operand.h"
 #include "runtime/discovery/row_scan.h"
 #include "runtime/discovery/scan_depth.h"
@@ -382,7 +382,7 @@ static void scan_functions(void *context, uint32_t begin, uint32_t end,
 	for (uint32_t i = begin; i < end; i++) {
 		scan_one(s->module, &s->module->functions[i],
 			 s->decoders->of[member], &s->calls);
-		swz_given_up_frame_find(s->module, &s->module->functions[i]);
+		swz_released_frame_find(s->module, &s->module->functions[i]);
 	}
 }
 
@@ -409,8 +409,8 @@ void swz_scan_return_slots(struct swz_module *module,
 	struct slots_scan s = {.module = module, .decoders = decoders};
 
 	swz_profile_calls_find(&s.calls, module);
-	swz_team_run(scan_functions, &s, module->function_count,
-		     swz_team_portion(PORTION));
+	swz_workers_run(scan_functions, &s, module->function_count,
+			swz_workers_portion(PORTION));
 	/* when all have been looked at: what tells is in others, too */
 	for (uint32_t i = 0; i < module->function_count; i++) {
 		struct swz_function *f = &module->functions[i];

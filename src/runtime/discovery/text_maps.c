@@ -3,7 +3,7 @@
 #include "runtime/discovery/function.h"
 #include "runtime/discovery/scan_bytes.h"
 #include "runtime/support/scratch.h"
-#include "runtime/support/team.h"
+#include "runtime/support/worker_threads.h"
 
 /* A part begins where a function does: what is found out about a function by
  * its own code is found out by one thread. */
@@ -31,7 +31,7 @@ static uint64_t part_end(const struct swz_module *m,
 static bool divide(const struct swz_module *m, const struct swz_range *text,
 		   struct swz_byte_scan *scan)
 {
-	uint32_t portion = swz_team_portion(PART_BYTES);
+	uint32_t portion = swz_workers_portion(PART_BYTES);
 	unsigned most = (unsigned)(scan->size / portion) + 1;
 	uint64_t end = text->start;
 

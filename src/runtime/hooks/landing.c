@@ -1,10 +1,11 @@
 /* An exception removes frames. Where the unwinder goes from frame to frame its
- * way is that of the native run (bared_frames.h). What is left to see is where
- * it ends, for the exits of the frames that it has passed are accounted at that
- * moment: whoever sends it to a landing pad says so by _Unwind_SetIP, which has
- * a wrapper (src/runtime/compat/walkers.c). It makes the unwinder go to a thunk
- * first. To who walks the stack meanwhile that is one as of any other call: its
- * return address is that of the call in the frame that lands.
+ * way is that of the native run (exposed_frames.h). What is left to see is
+ * where it ends, for the exits of the frames that it has passed are accounted
+ * at that moment: whoever sends it to a landing pad says so by _Unwind_SetIP,
+ * which has a wrapper (src/runtime/compat/stack_walkers.c). It makes the
+ * unwinder go to a thunk first. To who walks the stack meanwhile that is one as
+ * of any other call: its return address is that of the call in the frame that
+ * lands.
  *
  * Where the thunk's frame and the handler's follow one another the unwinder
  * would take one for the other. There, and where another stack begins, it lands
@@ -15,7 +16,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "runtime/hooks/bared_frames.h"
+#include "runtime/hooks/exposed_frames.h"
 #include "runtime/hooks/captured.h"
 #include "runtime/hooks/latest_frame.h"
 #include "runtime/hooks/leave_frame.h"
@@ -101,7 +102,7 @@ void swz_landing_begin(uint64_t address)
 	if (y == &swz_bottom || !swz_frame_is_amid_stack(thread, y))
 		return;
 	pass_from(thread, y);
-	swz_frames_bare(thread, y);
+	swz_frames_expose(thread, y);
 }
 
 void swz_landing_search(struct swz_thunk *thunk)
@@ -109,7 +110,7 @@ void swz_landing_search(struct swz_thunk *thunk)
 	struct swz_thread *thread = recorded_thread();
 
 	if (thread)
-		swz_frames_bare_callers(thread, thunk);
+		swz_frames_expose_callers(thread, thunk);
 }
 
 bool swz_landing_pass(struct swz_thunk *thunk)
@@ -119,7 +120,7 @@ bool swz_landing_pass(struct swz_thunk *thunk)
 	if (!thread || !swz_frame_is_amid_stack(thread, thunk))
 		return false;
 	pass_from(thread, thunk);
-	swz_frames_bare_callers(thread, thunk);
+	swz_frames_expose_callers(thread, thunk);
 	return true;
 }
 

@@ -11,7 +11,7 @@
 
 /* An unwinder asks for the unwind information of this address. If that is in
  * one of its functions that begin an unwinding, the frames that it will come to
- * are bared at once. */
+ * are exposed at once. */
 void swz_landing_begin(uint64_t address);
 
 /* The calling thread walks its stack in functions whose frames lie beneath

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "base/syscall.h"
-#include "runtime/hooks/bared_frames.h"
+#include "runtime/hooks/exposed_frames.h"
 #include "runtime/hooks/leave.h"
 #include "runtime/hooks/spans.h"
 #include "runtime/hooks/suspend.h"

@@ -4,7 +4,7 @@
 
 #include "runtime/compat/foreign.h"
 #include "runtime/compat/sanitizer.h"
-#include "runtime/compat/watched.h"
+#include "runtime/compat/wrapped_functions.h"
 #include "runtime/discovery/function.h"
 #include "runtime/imports/imports.h"
 #include "runtime/module/run_time_code.h"
@@ -13,7 +13,7 @@
 #include "runtime/support/config.h"
 #include "runtime/support/live_sites.h"
 #include "runtime/plan/capture.h"
-#include "runtime/support/team.h"
+#include "runtime/support/worker_threads.h"
 #include "thunks/trampoline.h"
 
 static void refuse_range(struct swz_module *m, const struct swz_range *text)
@@ -35,7 +35,7 @@ static bool is_ours_to_write(const struct swz_function *f)
 	if (!swz_live_sites_are_native())
 		return true;
 	return f->wrapper &&
-	       (swizzle_control.was_hooked || swz_watched_has(f->wrapper));
+	       (swizzle_control.was_hooked || swz_wrapped_has(f->wrapper));
 }
 
 static bool is_patched_in(const struct swz_function *f,
@@ -112,14 +112,14 @@ static void patch_inner_sites(const struct swz_module *m,
  * and interrupts all processors that run the program. */
 static bool begin_range(struct swz_module *m, const struct swz_range *text)
 {
-	uint32_t portion = swz_team_portion(PORTION);
+	uint32_t portion = swz_workers_portion(PORTION);
 	struct patching p = {m, text};
 
 	if (!swz_text_unlock(m, text))
 		return false;
-	if (swz_team_members() > 1 && m->function_count > portion &&
+	if (swz_workers_members() > 1 && m->function_count > portion &&
 	    swz_text_let_go(m, text))
-		swz_team_run(copy_pages, &p, m->function_count, portion);
+		swz_workers_run(copy_pages, &p, m->function_count, portion);
 	else
 		copy_pages(&p, 0, m->function_count, 0);
 	return true;
@@ -129,8 +129,8 @@ static bool end_range(struct swz_module *m, const struct swz_range *text)
 {
 	struct patching p = {m, text};
 
-	swz_team_run(write_jumps, &p, m->function_count,
-		     swz_team_portion(PORTION));
+	swz_workers_run(write_jumps, &p, m->function_count,
+			swz_workers_portion(PORTION));
 	patch_inner_sites(m, text);
 	return swz_text_lock(m, text);
 }

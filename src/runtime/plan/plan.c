@@ -3,11 +3,11 @@
 #include <sys/mman.h>
 
 #include "runtime/cache/cache.h"
-#include "runtime/cache/facts.h"
+#include "runtime/cache/start_record.h"
 #include "runtime/compat/find_object.h"
 #include "runtime/compat/foreign.h"
-#include "runtime/compat/walkers.h"
-#include "runtime/compat/watched.h"
+#include "runtime/compat/stack_walkers.h"
+#include "runtime/compat/wrapped_functions.h"
 #include "runtime/discovery/collect.h"
 #include "runtime/discovery/filter.h"
 #include "runtime/discovery/function.h"
@@ -103,8 +103,8 @@ static enum swz_status plan_anew(struct swz_module *m,
 		return status;
 	if (m->in_scope && m->hookable_count > swz_ids_left())
 		return SWZ_E_NOMEM;
-	swz_walkers_mark(m);
-	swz_watched_mark(m);
+	swz_stack_walkers_mark(m);
+	swz_wrapped_mark(m);
 	swz_foreign_inspect(m);
 	status = refuse_functions(m);
 	if (status == SWZ_OK && is_wanted(m))
@@ -123,11 +123,11 @@ static bool is_left_alone(struct swz_module *m)
 
 	if (m->in_scope || swz_config.imports)
 		return false;
-	other = swz_facts_of(m);
+	other = swz_start_record_of(m);
 	if (!other)
 		return false;
 	if (other->asks)
-		swz_watched_expect();
+		swz_wrapped_expect();
 	m->unopened = true;
 	m->walks = other->walks;
 	m->offers = other->offers;
@@ -137,21 +137,21 @@ static bool is_left_alone(struct swz_module *m)
 static void look_for_wrapped(struct swz_module *m)
 {
 	struct swz_other_module other = {
-		.asks = swz_watched_asks(m),
-		.offers = swz_watched_is_offered(m),
-		.walks = swz_walkers_are_in(m),
+		.asks = swz_wrapped_asks(m),
+		.offers = swz_wrapped_is_offered(m),
+		.walks = swz_stack_walkers_are_in(m),
 	};
 
 	m->offers = other.offers;
 	m->walks = other.walks;
-	swz_facts_note(m, other);
+	swz_start_record_note(m, other);
 }
 
 static bool has_wrapped(struct swz_module *m)
 {
 	if (!m->unopened)
 		look_for_wrapped(m);
-	return m->walks || (m->offers && swz_watched_is_expected());
+	return m->walks || (m->offers && swz_wrapped_is_expected());
 }
 
 static enum swz_status plan_module(struct swz_module *m,
@@ -249,7 +249,7 @@ enum swz_status swz_plan_make(struct swz_modules *modules)
 		return status;
 	swz_cache_begin(modules->of, modules->count);
 	if (!swz_config.attached)
-		swz_facts_begin(modules);
+		swz_start_record_begin(modules);
 	for (unsigned i = 0; i < modules->count; i++) {
 		struct swz_module *m = &modules->of[i];
 
@@ -264,14 +264,14 @@ enum swz_status swz_plan_make(struct swz_modules *modules)
 			planned += text_to_hook(m);
 			continue;
 		}
-		swz_watched_look(m);
+		swz_wrapped_look(m);
 		text += text_to_hook(m);
 		if (text_to_hook(m) > most)
 			most = text_to_hook(m);
 	}
 	if (most)
 		swz_scratch_expect_brief(BRIEF_PER_BYTE * most);
-	swz_team_begin(text + planned / LESS_TO_PATCH);
+	swz_workers_begin(text + planned / LESS_TO_PATCH);
 	swz_progress_begin(text);
 	for (unsigned i = 0; i < modules->count; i++) {
 		modules->of[i].first_id = swz_ids_next();

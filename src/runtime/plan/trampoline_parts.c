@@ -6,7 +6,7 @@
 #include "runtime/discovery/function.h"
 #include "runtime/plan/trampoline.h"
 #include "runtime/support/scratch.h"
-#include "runtime/support/team.h"
+#include "runtime/support/worker_threads.h"
 
 /* What a thread writes at least. */
 #define PORTION 1024u
@@ -105,11 +105,11 @@ void swz_plan_trampoline_parts(struct swz_module *m,
 {
 	struct parts parts = {.module = m, .decoders = decoders};
 
-	parts.count = m->function_count / swz_team_portion(PORTION);
-	if (parts.count > swz_team_members())
-		parts.count = swz_team_members();
+	parts.count = m->function_count / swz_workers_portion(PORTION);
+	if (parts.count > swz_workers_members())
+		parts.count = swz_workers_members();
 	if (parts.count < 2 || !divide(&parts))
 		return;
-	swz_team_run(write_parts, &parts, parts.count, 1);
+	swz_workers_run(write_parts, &parts, parts.count, 1);
 	join(&parts);
 }

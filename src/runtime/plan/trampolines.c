@@ -4,7 +4,7 @@
 
 #include "runtime/plan/trampolines.h"
 
-#include "runtime/compat/watched.h"
+#include "runtime/compat/wrapped_functions.h"
 #include "runtime/discovery/function.h"
 #include "runtime/hooks/hook_choice.h"
 #include "runtime/plan/inner_sites.h"
@@ -22,8 +22,8 @@
 static void bypass_hook(struct swz_function *f)
 {
 	f->trampoline += SWZ_TRAMPOLINE_BODY;
-	swz_function_refuse(f, swz_watched_has(f->wrapper)
-				       ? SWZ_REFUSE_WATCHED
+	swz_function_refuse(f, swz_wrapped_has(f->wrapper)
+				       ? SWZ_REFUSE_WRAPPED
 				       : SWZ_REFUSE_WALKS_STACK);
 }
 

@@ -159,7 +159,7 @@ static bool open_ring(struct swz_thread *thread, struct swz_switches *s)
 	bool started;
 
 	if (!atomic_load(&may_be))
-		atomic_store(&may_be, swz_bare_threads_may_be() ? 2 : 1);
+		atomic_store(&may_be, swz_raw_threads_may_be() ? 2 : 1);
 	s->result = 0;
 	if (atomic_load(&may_be) == 1)
 		return false;
@@ -167,10 +167,10 @@ static bool open_ring(struct swz_thread *thread, struct swz_switches *s)
 	if (SWZ_SYSCALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &before,
 			8) != 0)
 		return false;
-	started = swz_bare_thread_start(&s->maker, (char *)s + PAGE - 16,
-					make_ring, s);
+	started = swz_raw_thread_start(&s->maker, (char *)s + PAGE - 16,
+				       make_ring, s);
 	if (started)
-		swz_bare_thread_wait(&s->maker);
+		swz_raw_thread_wait(&s->maker);
 	else
 		s->result = s->maker.id;
 	SWZ_SYSCALL(SYS_rt_sigprocmask, 2, &before, NULL, 8);

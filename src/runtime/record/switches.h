@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "runtime/record/thread.h"
-#include "runtime/support/bare_thread.h"
+#include "runtime/support/raw_thread.h"
 
 #define SWZ_SWITCH_RING_BYTES (4ul * 4096ul)
 
@@ -29,7 +29,7 @@ struct swz_switches {
 	uint64_t raw_ns;         /* CLOCK_MONOTONIC_RAW */
 	struct swz_chunk *chunk; /* that is filled, or NULL */
 	/* while the ring is made */
-	struct swz_bare_thread maker;
+	struct swz_raw_thread maker;
 	int32_t tid;
 	long result;
 };

@@ -95,7 +95,7 @@ struct swz_thread_cold {
 	struct swz_thunk *fresh; /* never used, or by a dead thread */
 	bool born_amid_hook;     /* forked in one, to which it may return */
 	bool unwind_is_forced;   /* see hooks/landing.h */
-	uint16_t bare_next;      /* see bared_high */
+	uint16_t expose_next;    /* see exposed_high */
 	uint64_t swept_at;       /* ticks at the end of the last sweep */
 	uint64_t sweep_ticks;    /* that it took */
 	uint32_t sweep_shift;    /* log2 of the time until the next, in these */
@@ -110,11 +110,12 @@ struct swz_thread_cold {
 	/* slots of which the kernel has said that they are not on the signal
 	 * stack: see hooks/latest_frame.c */
 	const uint64_t **settled;
-	/* the lowest and the highest slot of those that are bared, if any
-	 * (high: not NULL), bare_next the next time (hooks/bared_frames.h); and
-	 * the first that an unwinder has passed, or NULL (hooks/landing.h) */
-	const uint64_t *bared_low;
-	const uint64_t *bared_high;
+	/* the lowest and the highest slot of those that are exposed, if any
+	 * (high: not NULL), expose_next the next time (hooks/exposed_frames.h);
+	 * and the first that an unwinder has passed, or NULL (hooks/landing.h)
+	 */
+	const uint64_t *exposed_low;
+	const uint64_t *exposed_high;
 	const uint64_t *unwound_from;
 	const void *walk_frame; /* of our walker, if it is running */
 	/* contexts */

@@ -365,15 +365,16 @@ static enum swz_test_tactic test_tactic(const char *name)
 /* What is no option, but for tests. What is wrong there counts as not given. */
 static void read_of_tests(struct swz_config *c)
 {
-	uint64_t own, team, frames;
+	uint64_t own, workers, frames;
 
 	if (!number("SWIZZLE_PROGRESS_AFTER", 1000, &c->progress_after_ms) ||
 	    c->progress_after_ms > UINT32_MAX)
 		c->progress_after_ms = 1000;
 	c->test_tactic = test_tactic(text("SWIZZLE_TEST_TACTIC"));
-	if (!number("SWIZZLE_TEST_TEAM", 0, &team) || team > UINT32_MAX)
-		team = 0;
-	c->test_team = (uint32_t)team;
+	if (!number("SWIZZLE_TEST_WORKERS", 0, &workers) ||
+	    workers > UINT32_MAX)
+		workers = 0;
+	c->test_worker_threads = (uint32_t)workers;
 	if (!number("SWIZZLE_TEST_OWN_THUNKS", OWN_THUNKS, &own) ||
 	    own > UINT32_MAX)
 		own = OWN_THUNKS;

@@ -65,7 +65,8 @@ struct swz_config {
 	bool verbose;
 	bool quiet;
 	enum swz_test_tactic test_tactic;
-	uint32_t test_team;  /* threads that plan; 0: as is worth while */
+	uint32_t test_worker_threads; /* threads that plan; 0: as is worth while
+				       */
 	uint32_t own_thunks; /* for tests; see src/runtime/hooks/thread_thunks.c
 			      */
 	uint32_t own_frames; /* the same; see src/runtime/hooks/followers.c */

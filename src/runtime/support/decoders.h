@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 
-#include "runtime/support/team.h"
+#include "runtime/support/worker_threads.h"
 #include "thunks/relocate.h"
 
-/* One for each member of the team. */
+/* One for each worker thread. */
 struct swz_decoders {
 	struct swz_decoder *of[SWZ_MOST_MEMBERS];
 };

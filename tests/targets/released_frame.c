@@ -2,8 +2,8 @@
 /* Functions that jump to another one with the address of something in the frame
  * that they have just given up, as compilers make them where inline assembly
  * does not say that it writes through a pointer (libtheora's encoder): what the
- * other reads is below the stack pointer. given_up prints the sums of what is
- * read. */
+ * other reads is below the stack pointer. released_frame prints the sums of
+ * what is read. */
 #include <stdio.h>
 
 #define FUNCTION(name, body) \

@@ -1,8 +1,8 @@
-/* forge_facts FILE MEMBER VALUE... sets members of a file that a start has left
- * of what it has found out, and makes its checksum right again. Times are so
- * many seconds ago. "whole" sets nothing.
+/* forge_start_record FILE MEMBER VALUE... sets members of a file that a start
+ * has left of what it has found out, and makes its checksum right again. Times
+ * are so many seconds ago. "whole" sets nothing.
  *
- * forge_facts FILE prints where the dynamic linker's calls are. */
+ * forge_start_record FILE prints where the dynamic linker's calls are. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include "image/hash.h"
-#include "runtime/cache/facts.h"
-#include "runtime/cache/facts_file.h"
+#include "runtime/cache/start_record.h"
+#include "runtime/cache/start_record_file.h"
 
-static struct swz_facts_file file;
+static struct swz_start_record_file file;
 
 static uint64_t ago(const char *seconds)
 {
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	for (int i = 2; i + 1 < argc; i += 2)
 		if (!set(argv[i], argv[i + 1]))
 			return 2;
-	file.hash = swz_facts_file_hash(&file);
+	file.hash = swz_start_record_file_hash(&file);
 	rewind(f);
 	return fwrite(&file, sizeof(file), 1, f) != 1 || fclose(f);
 }

@@ -1,5 +1,5 @@
-#ifndef SWZ_RUNTIME_COMPAT_WALKERS_H
-#define SWZ_RUNTIME_COMPAT_WALKERS_H
+#ifndef SWZ_RUNTIME_COMPAT_STACK_WALKERS_H
+#define SWZ_RUNTIME_COMPAT_STACK_WALKERS_H
 
 /* Functions by which a program walks its stack: _Unwind_Backtrace (and by it
  * libc's backtrace), unw_step, unw_backtrace. They go through wrappers that
@@ -13,17 +13,17 @@
 #include "thunks/trampoline.h"
 
 /* Whether an opened module has any, in scope or not. */
-bool swz_walkers_are_in(struct swz_module *module);
+bool swz_stack_walkers_are_in(struct swz_module *module);
 
 /* Gives those of the module's functions their wrappers. */
-void swz_walkers_mark(struct swz_module *module);
+void swz_stack_walkers_mark(struct swz_module *module);
 
 /* For the plan cache: what a wrapper is (false: not one of those), and one that
  * is the same (NULL: there is none). */
-bool swz_walkers_save(const struct swz_module *module,
-		      const struct swz_wrapper *wrapper,
-		      struct swz_saved_wrapper *saved);
-const struct swz_wrapper *swz_walkers_restore(
+bool swz_stack_walkers_save(const struct swz_module *module,
+			    const struct swz_wrapper *wrapper,
+			    struct swz_saved_wrapper *saved);
+const struct swz_wrapper *swz_stack_walkers_restore(
 	const struct swz_module *module, const struct swz_saved_wrapper *saved);
 
 #endif

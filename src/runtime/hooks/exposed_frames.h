@@ -1,5 +1,5 @@
-#ifndef SWZ_RUNTIME_HOOKS_BARED_FRAMES_H
-#define SWZ_RUNTIME_HOOKS_BARED_FRAMES_H
+#ifndef SWZ_RUNTIME_HOOKS_EXPOSED_FRAMES_H
+#define SWZ_RUNTIME_HOOKS_EXPOSED_FRAMES_H
 
 /* Frames whose slots hold the real return addresses for a while, so that an
  * unwinder need not go through their thunks. All are async-signal-safe. */
@@ -9,17 +9,18 @@
 
 #include "runtime/record/thread.h"
 
-/* Bares the frame of this live thunk of the thread's, and those that called it:
- * a number of them, behind which the unwinder meets thunks again. */
-void swz_frames_bare(struct swz_thread *thread, const struct swz_thunk *thunk);
+/* Exposes the frame of this live thunk of the thread's, and those that called
+ * it: a number of them, behind which the unwinder meets thunks again. */
+void swz_frames_expose(struct swz_thread *thread,
+		       const struct swz_thunk *thunk);
 
 /* The same where the unwinder has come to the thunk: but for its own frame,
  * since the unwinder finds the thunk's data by what is in its slot. */
-void swz_frames_bare_callers(struct swz_thread *thread,
-			     const struct swz_thunk *thunk);
+void swz_frames_expose_callers(struct swz_thread *thread,
+			       const struct swz_thunk *thunk);
 
-/* Puts the thunks' addresses back into the slots of bared frames, but for those
- * beneath `least`, which are gone. */
+/* Puts the thunks' addresses back into the slots of exposed frames, but for
+ * those beneath `least`, which are gone. */
 void swz_frames_cover(struct swz_thread *thread, const uint64_t *least);
 
 /* Whether the frame is open, one of the thread's, and its caller's lies above

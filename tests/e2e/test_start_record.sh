@@ -11,8 +11,8 @@ shape=$TARGETS/shape
 export XDG_CACHE_HOME=$TMP/cache
 mkdir "$XDG_CACHE_HOME"
 gcc -D_GNU_SOURCE -I"$TOP/src" -I"$TOP/include" -I"$TOP" -o forge \
-	"$TOP/tests/e2e/forge_facts.c" "$TOP/src/image/hash.c" ||
-	abort 'forge_facts is not built'
+	"$TOP/tests/e2e/forge_start_record.c" "$TOP/src/image/hash.c" ||
+	abort 'forge_start_record is not built'
 "$shape" >native
 
 run() { # [OPTION...]

@@ -6,7 +6,7 @@
 . "$TOP/tests/e2e/profiles.sh"
 need_targets planned deny fib exceptions
 need taskset
-unset SWIZZLE_TEST_TEAM
+unset SWIZZLE_TEST_WORKERS
 export SWIZZLE_CACHE=0 # what was planned before is patched only
 
 planners() { # the number that -v says, of the program and not its launcher
@@ -39,7 +39,7 @@ for program in "$TARGETS/planned" "$(command -v gdb)" "$(command -v python3)"; d
 	[ -n "$program" ] || continue
 	taskset -c "$first" "$RUN" --list -v -M '*' "$program" --version \
 		>one 2>&1
-	SWIZZLE_TEST_TEAM=5 "$RUN" --list -v -M '*' "$program" --version \
+	SWIZZLE_TEST_WORKERS=5 "$RUN" --list -v -M '*' "$program" --version \
 		>several 2>&1
 	assert_ge "$(wc -l <one)" 1000 "lines about $program"
 	assert_same one several
@@ -49,7 +49,7 @@ it 'several threads for the least of programs, with exceptions'
 for program in fib exceptions; do
 	"$TARGETS/$program" >native.small
 	for team in 2 8; do
-		capture env SWIZZLE_TEST_TEAM=$team \
+		capture env SWIZZLE_TEST_WORKERS=$team \
 			"$RUN" -o profile "$TARGETS/$program"
 		assert_status 0
 		assert_same native.small out

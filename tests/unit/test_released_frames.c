@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "runtime/discovery/given_up_frames.h"
+#include "runtime/discovery/released_frames.h"
 #include "tests/unit/module_builder.h"
 #include "tests/unit/run_suite.h"
 
@@ -29,7 +29,7 @@ static bool finds_below(const char *from, size_t from_size, const char *to,
 	code[from_size - 1] = (char)(TO - FROM - from_size);
 	f = module_function(&built, FROM, code, from_size);
 	g = module_function(&built, TO, to, to_size);
-	swz_given_up_frame_find(&built.m, f);
+	swz_released_frame_find(&built.m, f);
 	ck_assert(!f->finds_below);
 	return g->finds_below;
 }
@@ -133,15 +133,15 @@ START_TEST(pieces_and_long_functions_are_let_be)
 		module_put32(FROM + size - 4, 0x10);
 		g = module_function(&built, FROM + size + 0x10,
 				    CODE(READS_RDI));
-		swz_given_up_frame_find(&built.m, f);
+		swz_released_frame_find(&built.m, f);
 		ck_assert_int_eq(g->finds_below, size == 256);
 		g->finds_below = false;
 		f->is_piece = true;
-		swz_given_up_frame_find(&built.m, f);
+		swz_released_frame_find(&built.m, f);
 		ck_assert(!g->finds_below);
 		f->is_piece = false;
 		g->is_piece = true;
-		swz_given_up_frame_find(&built.m, f);
+		swz_released_frame_find(&built.m, f);
 		ck_assert(!g->finds_below);
 	}
 }
@@ -149,8 +149,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("given_up_frames");
-	TCase *t = tcase_create("given_up_frames");
+	Suite *suite = suite_create("released_frames");
+	TCase *t = tcase_create("released_frames");
 
 	tcase_add_loop_test(t, pointers_into_frames_are_followed, 0,
 			    sizeof(frames) / sizeof(*frames));

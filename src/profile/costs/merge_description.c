@@ -1,4 +1,4 @@
-#include "profile/costs/merge_facts.h"
+#include "profile/costs/merge_description.h"
 
 #include <string.h>
 
@@ -86,7 +86,8 @@ static void add_header(struct swz_merge *merge,
 						  : profile->thread_count);
 }
 
-void swz_merge_facts(struct swz_merge *merge, const struct swz_profile *profile)
+void swz_merge_description(struct swz_merge *merge,
+			   const struct swz_profile *profile)
 {
 	if (!merge->executable)
 		take_first(merge, profile);

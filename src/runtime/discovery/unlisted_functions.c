@@ -20,15 +20,15 @@
  *
  * What such a function calls is looked at next, until there is no more. */
 
-#include "runtime/discovery/bare_functions.h"
+#include "runtime/discovery/unlisted_functions.h"
 
 #include <string.h>
 
-#include "runtime/discovery/bare_gaps.h"
+#include "runtime/discovery/unlisted_gaps.h"
 #include "runtime/discovery/code_flow.h"
 #include "runtime/discovery/references.h"
 #include "runtime/support/scratch.h"
-#include "runtime/support/team.h"
+#include "runtime/support/worker_threads.h"
 #include "thunks/red_zone.h"
 
 #define MOST_ROUNDS 256u
@@ -57,11 +57,11 @@ struct way {
 	uint64_t from, to; /* a candidate, or what one leads to; and there */
 };
 
-struct bare {
+struct unlisted {
 	const struct swz_module *module;
 	struct swz_decoder *decoder;
 	struct swz_follower *follower;
-	struct swz_bare_gaps gaps;
+	struct swz_unlisted_gaps gaps;
 	struct candidate *candidates; /* sorted */
 	uint32_t count;
 	struct candidate *spare; /* for the next list, or NULL */
@@ -81,30 +81,33 @@ struct bare {
 
 static bool is_asked(void *context, uint64_t to)
 {
-	const struct bare *b = context;
+	const struct unlisted *b = context;
 
 	return to >= b->gaps.texts.start && to < b->gaps.texts.end &&
-	       swz_bare_gap_at(&b->gaps, to);
+	       swz_unlisted_gap_at(&b->gaps, to);
 }
 
 static void note_reference(void *context, uint64_t to, enum swz_reference how)
 {
-	static const enum swz_bare_fact facts[] = {
-		[SWZ_REFERENCE_CALL] = SWZ_BARE_CALLED,
-		[SWZ_REFERENCE_STORE] = SWZ_BARE_STORED,
-		[SWZ_REFERENCE_DATA] = SWZ_BARE_REFUTED};
-	const struct bare *b = context;
+	static const enum swz_unlisted_fact facts[] = {
+		[SWZ_REFERENCE_CALL] = SWZ_UNLISTED_CALLED,
+		[SWZ_REFERENCE_STORE] = SWZ_UNLISTED_STORED,
+		[SWZ_REFERENCE_DATA] = SWZ_UNLISTED_REFUTED};
+	const struct unlisted *b = context;
 
-	swz_bare_note(&b->gaps, facts[how], swz_bare_gap_at(&b->gaps, to), to);
+	swz_unlisted_note(&b->gaps, facts[how],
+			  swz_unlisted_gap_at(&b->gaps, to), to);
 }
 
-static void set_anew(struct bare *b, enum swz_bare_fact fact, uint64_t address)
+static void set_anew(struct unlisted *b, enum swz_unlisted_fact fact,
+		     uint64_t address)
 {
-	const struct swz_bare_gap *g = swz_bare_gap_at(&b->gaps, address);
+	const struct swz_unlisted_gap *g = swz_unlisted_gap_at(&b->gaps,
+							       address);
 
-	if (swz_bare_has(&b->gaps, fact, g, address))
+	if (swz_unlisted_has(&b->gaps, fact, g, address))
 		return;
-	swz_bare_note(&b->gaps, fact, g, address);
+	swz_unlisted_note(&b->gaps, fact, g, address);
 	b->noted++;
 	b->more = true;
 }
@@ -114,10 +117,10 @@ static void set_anew(struct bare *b, enum swz_bare_fact fact, uint64_t address)
 static void note_data(void *context, uint64_t to, enum swz_reference how)
 {
 	if (how == SWZ_REFERENCE_DATA)
-		set_anew(context, SWZ_BARE_REFUTED, to);
+		set_anew(context, SWZ_UNLISTED_REFUTED, to);
 }
 
-static void look_for_data(struct bare *b, uint64_t begin, uint64_t end)
+static void look_for_data(struct unlisted *b, uint64_t begin, uint64_t end)
 {
 	struct swz_references r = b->references;
 
@@ -129,27 +132,27 @@ static void look_for_data(struct bare *b, uint64_t begin, uint64_t end)
 static void find_in_code(void *context, uint32_t begin, uint32_t end,
 			 unsigned member)
 {
-	const struct bare *b = context;
+	const struct unlisted *b = context;
 
 	(void)member;
 	swz_references_in_code(&b->references, begin, end);
 }
 
-static void find_references(struct bare *b)
+static void find_references(struct unlisted *b)
 {
 	b->references = (struct swz_references){.module = b->module,
 						.is_asked = is_asked,
 						.found = note_reference,
 						.context = b};
 	swz_references_in_data(&b->references);
-	swz_team_run(find_in_code, b, b->module->function_count,
-		     swz_team_portion(PORTION));
+	swz_workers_run(find_in_code, b, b->module->function_count,
+			swz_workers_portion(PORTION));
 }
 
 /* -------------------------------------------------------------- candidates */
 
 /* Room for a new list, while there is the old one. */
-static bool make_room(struct bare *b, uint64_t count)
+static bool make_room(struct unlisted *b, uint64_t count)
 {
 	struct candidate *old = b->candidates;
 	uint64_t old_room = b->room;
@@ -167,22 +170,22 @@ static bool make_room(struct bare *b, uint64_t count)
 }
 
 /* Makes the list of them anew, from the maps; what is known of one stays. */
-static bool list_candidates(struct bare *b)
+static bool list_candidates(struct unlisted *b)
 {
 	const struct candidate *old = b->candidates;
 	const struct candidate *old_end = old ? old + b->count : NULL;
 	uint32_t count = b->count + b->noted;
 
 	for (uint32_t i = 0; i < b->gaps.count && !old; i++)
-		count += swz_bare_count(&b->gaps, &b->gaps.of[i]);
+		count += swz_unlisted_count(&b->gaps, &b->gaps.of[i]);
 	b->count = b->noted = 0;
 	if (!make_room(b, count + 1ull))
 		return false;
 	for (uint32_t i = 0; i < b->gaps.count; i++) {
-		const struct swz_bare_gap *g = &b->gaps.of[i];
+		const struct swz_unlisted_gap *g = &b->gaps.of[i];
 
-		for (uint64_t at = swz_bare_next(&b->gaps, g, g->begin);
-		     at < g->end; at = swz_bare_next(&b->gaps, g, at + 1)) {
+		for (uint64_t at = swz_unlisted_next(&b->gaps, g, g->begin);
+		     at < g->end; at = swz_unlisted_next(&b->gaps, g, at + 1)) {
 			while (old && old < old_end && old->at < at)
 				old++;
 			b->candidates[b->count++] =
@@ -195,7 +198,7 @@ static bool list_candidates(struct bare *b)
 }
 
 /* Of another module, or known otherwise. */
-static bool is_known(const struct bare *b, uint64_t to)
+static bool is_known(const struct unlisted *b, uint64_t to)
 {
 	const struct swz_module *m = b->module;
 	const struct swz_function *f = swz_function_at(m, to);
@@ -204,7 +207,7 @@ static bool is_known(const struct bare *b, uint64_t to)
 	       swz_ranges_have(m->plt, m->plt_count, to);
 }
 
-static void add_way(struct bare *b, uint64_t from, uint64_t to)
+static void add_way(struct unlisted *b, uint64_t from, uint64_t to)
 {
 	if (b->way_count == b->way_room) {
 		uint64_t room = b->way_room ? 2 * b->way_room : LEAST_WAYS;
@@ -212,7 +215,7 @@ static void add_way(struct bare *b, uint64_t from, uint64_t to)
 							   sizeof(*ways));
 
 		if (!ways) { /* in doubt */
-			set_anew(b, SWZ_BARE_REFUTED, from);
+			set_anew(b, SWZ_UNLISTED_REFUTED, from);
 			return;
 		}
 		if (b->way_count)
@@ -227,7 +230,7 @@ static void add_way(struct bare *b, uint64_t from, uint64_t to)
 static void note_way(void *context, uint64_t to, enum swz_flow_way way,
 		     bool at_entry)
 {
-	struct bare *b = context;
+	struct unlisted *b = context;
 
 	if (way == SWZ_WAY_SWITCH) {
 		if (b->followed && is_asked(b, to))
@@ -249,13 +252,13 @@ static void note_way(void *context, uint64_t to, enum swz_flow_way way,
 		}
 	}
 	if (!at_entry)
-		set_anew(b, SWZ_BARE_REFUTED, to);
+		set_anew(b, SWZ_UNLISTED_REFUTED, to);
 	else if (way == SWZ_WAY_CALL)
-		set_anew(b, SWZ_BARE_CALLED, to);
+		set_anew(b, SWZ_UNLISTED_CALLED, to);
 }
 
 /* What compilers have called need not return. */
-static bool may_end_flow(const struct bare *b, const struct swz_insn *insn)
+static bool may_end_flow(const struct unlisted *b, const struct swz_insn *insn)
 {
 	switch (insn->kind) {
 	case SWZ_INSN_RETURN:
@@ -274,7 +277,7 @@ static bool may_end_flow(const struct bare *b, const struct swz_insn *insn)
 /* Whether what lies there, to which nothing is known to lead, is code that does
  * not run on to `to`, or nothing. It is not known with what stack it jumps.
  * Data among it ends where the next may be aligned. */
-static bool ends_before(struct bare *b, uint64_t from, uint64_t to)
+static bool ends_before(struct unlisted *b, uint64_t from, uint64_t to)
 {
 	bool ended = true;
 
@@ -294,7 +297,7 @@ static bool ends_before(struct bare *b, uint64_t from, uint64_t to)
 			    SWZ_OK ||
 		    swz_flow_is_odd(code, &e)) {
 			ended = false;
-			from = (from | (SWZ_BARE_ALIGNMENT - 1)) + 1;
+			from = (from | (SWZ_UNLISTED_ALIGNMENT - 1)) + 1;
 			continue;
 		}
 		if (insn.target && insn.kind != SWZ_INSN_CALL &&
@@ -306,13 +309,13 @@ static bool ends_before(struct bare *b, uint64_t from, uint64_t to)
 	return ended;
 }
 
-static void refute(struct bare *b, const struct candidate *c)
+static void refute(struct unlisted *b, const struct candidate *c)
 {
-	set_anew(b, SWZ_BARE_REFUTED, c->at);
+	set_anew(b, SWZ_UNLISTED_REFUTED, c->at);
 }
 
 /* Anew if it ends elsewhere than last time. */
-static void follow(struct bare *b, struct candidate *c, uint64_t limit,
+static void follow(struct unlisted *b, struct candidate *c, uint64_t limit,
 		   bool limit_is_known)
 {
 	struct swz_flow flow = {.module = b->module,
@@ -345,19 +348,20 @@ static void follow(struct bare *b, struct candidate *c, uint64_t limit,
 
 /* What the list's members do; and what is between them, when there will be no
  * others in it: of code that nothing is known to lead to less is known. */
-static void follow_all(struct bare *b)
+static void follow_all(struct unlisted *b)
 {
 	struct candidate *c = b->candidates, *all_end = c + b->count;
 
 	for (uint32_t i = 0; i < b->gaps.count; i++) {
-		const struct swz_bare_gap *g = &b->gaps.of[i];
+		const struct swz_unlisted_gap *g = &b->gaps.of[i];
 		uint64_t behind = g->begin; /* what has been followed */
 
 		for (; c < all_end && c->at < g->end; c++) {
 			bool last = c + 1 == all_end || c[1].at >= g->end;
 
 			follow(b, c, last ? g->end : c[1].at, last);
-			if (swz_bare_has(&b->gaps, SWZ_BARE_REFUTED, g, c->at))
+			if (swz_unlisted_has(&b->gaps, SWZ_UNLISTED_REFUTED, g,
+					     c->at))
 				continue;
 			if (b->all_found && c->behind != behind) {
 				look_for_data(b, behind, c->at);
@@ -373,7 +377,7 @@ static void follow_all(struct bare *b)
 /* -------------------------------------------------------------- jumps on */
 
 struct part {
-	struct bare *bare;
+	struct unlisted *unlisted;
 	uint64_t at;
 };
 
@@ -383,20 +387,20 @@ static void note_way_of_part(void *context, uint64_t to, enum swz_flow_way way,
 	const struct part *p = context;
 
 	if (way != SWZ_WAY_CALL && at_entry && to != p->at &&
-	    is_asked(p->bare, to))
-		add_way(p->bare, p->at, to);
+	    is_asked(p->unlisted, to))
+		add_way(p->unlisted, p->at, to);
 }
 
 /* Whether what jumps there must keep its return address, or what is below it.
  */
-static bool is_tainted(struct bare *b, const struct swz_bare_gap *g,
+static bool is_tainted(struct unlisted *b, const struct swz_unlisted_gap *g,
 		       uint64_t at)
 {
 	struct part part = {b, at};
 	struct swz_flow flow = {.module = b->module,
 				.decoder = b->decoder,
 				.start = at,
-				.limit = swz_bare_next(&b->gaps, g, at + 1),
+				.limit = swz_unlisted_next(&b->gaps, g, at + 1),
 				.is_compiled = b->tableless,
 				.is_part = true,
 				.leads_to = note_way_of_part,
@@ -408,33 +412,37 @@ static bool is_tainted(struct bare *b, const struct swz_bare_gap *g,
 		       swz_module_bytes(b->module, at), end - at});
 }
 
-static void follow_ways(struct bare *b)
+static void follow_ways(struct unlisted *b)
 {
 	for (; b->ways_followed < b->way_count; b->ways_followed++) {
 		uint64_t to = b->ways[b->ways_followed].to;
-		const struct swz_bare_gap *g = swz_bare_gap_at(&b->gaps, to);
+		const struct swz_unlisted_gap *g = swz_unlisted_gap_at(&b->gaps,
+								       to);
 
-		if (swz_bare_has(&b->gaps, SWZ_BARE_FOLLOWED, g, to))
+		if (swz_unlisted_has(&b->gaps, SWZ_UNLISTED_FOLLOWED, g, to))
 			continue;
-		swz_bare_note(&b->gaps, SWZ_BARE_FOLLOWED, g, to);
+		swz_unlisted_note(&b->gaps, SWZ_UNLISTED_FOLLOWED, g, to);
 		if (is_tainted(b, g, to))
-			swz_bare_note(&b->gaps, SWZ_BARE_TAINTED, g, to);
+			swz_unlisted_note(&b->gaps, SWZ_UNLISTED_TAINTED, g,
+					  to);
 	}
 }
 
-static bool taint(const struct bare *b, const struct way *way)
+static bool taint(const struct unlisted *b, const struct way *way)
 {
-	const struct swz_bare_gap *from = swz_bare_gap_at(&b->gaps, way->from);
+	const struct swz_unlisted_gap *from = swz_unlisted_gap_at(&b->gaps,
+								  way->from);
 
-	if (!swz_bare_has(&b->gaps, SWZ_BARE_TAINTED,
-			  swz_bare_gap_at(&b->gaps, way->to), way->to) ||
-	    swz_bare_has(&b->gaps, SWZ_BARE_TAINTED, from, way->from))
+	if (!swz_unlisted_has(&b->gaps, SWZ_UNLISTED_TAINTED,
+			      swz_unlisted_gap_at(&b->gaps, way->to),
+			      way->to) ||
+	    swz_unlisted_has(&b->gaps, SWZ_UNLISTED_TAINTED, from, way->from))
 		return false;
-	swz_bare_note(&b->gaps, SWZ_BARE_TAINTED, from, way->from);
+	swz_unlisted_note(&b->gaps, SWZ_UNLISTED_TAINTED, from, way->from);
 	return true;
 }
 
-static void refute_tainted_ones(struct bare *b)
+static void refute_tainted_ones(struct unlisted *b)
 {
 	bool changed;
 
@@ -449,23 +457,23 @@ static void refute_tainted_ones(struct bare *b)
 	for (uint64_t i = 0; i < b->way_count; i++) {
 		uint64_t from = b->ways[i].from;
 
-		if (swz_bare_has(&b->gaps, SWZ_BARE_TAINTED,
-				 swz_bare_gap_at(&b->gaps, from), from))
-			set_anew(b, SWZ_BARE_REFUTED, from);
+		if (swz_unlisted_has(&b->gaps, SWZ_UNLISTED_TAINTED,
+				     swz_unlisted_gap_at(&b->gaps, from), from))
+			set_anew(b, SWZ_UNLISTED_REFUTED, from);
 	}
 }
 
 /* ------------------------------------------------------------------------- */
 
-static bool prepare(struct bare *b)
+static bool prepare(struct unlisted *b)
 {
-	if (!swz_bare_gaps_find(&b->gaps, b->module))
+	if (!swz_unlisted_gaps_find(&b->gaps, b->module))
 		return false;
 	b->follower = swz_follower_new();
 	return b->follower != NULL;
 }
 
-static const struct candidate *candidate_at(const struct bare *b,
+static const struct candidate *candidate_at(const struct unlisted *b,
 					    uint64_t address)
 {
 	uint32_t low = 0, high = b->count;
@@ -484,7 +492,7 @@ static const struct candidate *candidate_at(const struct bare *b,
 }
 
 /* Whether it was found out now that it goes on as one that returns. */
-static bool returns_by_tail(const struct bare *b, struct candidate *c)
+static bool returns_by_tail(const struct unlisted *b, struct candidate *c)
 {
 	const struct candidate *to = c->returns || !c->tail
 					     ? NULL
@@ -498,7 +506,7 @@ static bool returns_by_tail(const struct bare *b, struct candidate *c)
 
 /* When all else is settled: what neither returns nor goes on as another that
  * does is none. */
-static void refute_endless_ones(struct bare *b)
+static void refute_endless_ones(struct unlisted *b)
 {
 	bool changed;
 
@@ -514,17 +522,17 @@ static void refute_endless_ones(struct bare *b)
 			refute(b, &b->candidates[i]);
 }
 
-static bool is_tableless(const struct bare *b)
+static bool is_tableless(const struct unlisted *b)
 {
 	return b->count > MANY_FUNCTIONS &&
 	       b->count / MOST_FOR_EACH_KNOWN > b->module->function_count;
 }
 
-struct swz_function *swz_bare_functions_find(struct swz_module *m,
-					     struct swz_decoder *decoder,
-					     uint32_t *count)
+struct swz_function *swz_unlisted_functions_find(struct swz_module *m,
+						 struct swz_decoder *decoder,
+						 uint32_t *count)
 {
-	struct bare b = {.module = m, .decoder = decoder};
+	struct unlisted b = {.module = m, .decoder = decoder};
 	struct swz_function *functions;
 	unsigned rounds = 0;
 
@@ -532,7 +540,7 @@ struct swz_function *swz_bare_functions_find(struct swz_module *m,
 	if (!prepare(&b))
 		return NULL;
 	find_references(&b);
-	swz_bare_gaps_drop_sparse(&b.gaps);
+	swz_unlisted_gaps_drop_sparse(&b.gaps);
 	do {
 		b.more = false;
 		if (!list_candidates(&b))

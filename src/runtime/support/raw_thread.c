@@ -1,4 +1,4 @@
-#include "runtime/support/bare_thread.h"
+#include "runtime/support/raw_thread.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -21,7 +21,7 @@ static int status_of(const char *status, const char *name)
 	return *at >= '0' && *at <= '9' ? *at - '0' : -1;
 }
 
-bool swz_bare_threads_may_be(void)
+bool swz_raw_threads_may_be(void)
 {
 	char status[4096];
 	long fd = SWZ_SYSCALL(SYS_open, "/proc/self/status",
@@ -68,14 +68,14 @@ static long make(char *stack_top, _Atomic uint32_t *alive,
 	return result;
 }
 
-bool swz_bare_thread_start(struct swz_bare_thread *thread, char *stack_top,
-			   void (*function)(void *), void *argument)
+bool swz_raw_thread_start(struct swz_raw_thread *thread, char *stack_top,
+			  void (*function)(void *), void *argument)
 {
 	thread->id = make(stack_top, &thread->alive, function, argument);
 	return thread->id > 0;
 }
 
-void swz_bare_thread_wait(struct swz_bare_thread *thread)
+void swz_raw_thread_wait(struct swz_raw_thread *thread)
 {
 	long process = SWZ_SYSCALL(SYS_getpid);
 	uint32_t alive;

@@ -1,5 +1,5 @@
-#ifndef SWZ_RUNTIME_CACHE_FACTS_H
-#define SWZ_RUNTIME_CACHE_FACTS_H
+#ifndef SWZ_RUNTIME_CACHE_START_RECORD_H
+#define SWZ_RUNTIME_CACHE_START_RECORD_H
 
 /* What a start finds out that is the same for the next one, whatever program
  * that is: what the hooks cost, as long as it is not long ago, where the
@@ -21,7 +21,7 @@ struct swz_costs {
 			       * were made to measure this */
 };
 
-struct swz_facts {
+struct swz_start_record {
 	struct swz_costs costs;
 	struct swz_linker_calls calls;
 };
@@ -31,28 +31,29 @@ struct swz_other_module {
 	struct swz_file_identity file;
 	uint64_t build; /* a hash of the build-id */
 	uint32_t asks, offers,
-		walks; /* swz_watched_asks, swz_watched_is_offered,
-			* swz_walkers_are_in; 0 or 1 */
+		walks; /* swz_wrapped_asks, swz_wrapped_is_offered,
+			* swz_stack_walkers_are_in; 0 or 1 */
 	uint32_t reserved;
 };
 
 /* Reads what earlier starts have left. Once, when the directory of the cache is
  * known. */
-void swz_facts_begin(const struct swz_modules *modules);
+void swz_start_record_begin(const struct swz_modules *modules);
 
 /* What is known of a module that has not been opened; NULL: nothing, or its
  * file is another one by now. */
-const struct swz_other_module *swz_facts_of(const struct swz_module *module);
+const struct swz_other_module *swz_start_record_of(
+	const struct swz_module *module);
 
 /* Notes that, of one that is open, for the next start. */
-void swz_facts_note(const struct swz_module *module,
-		    struct swz_other_module other);
+void swz_start_record_note(const struct swz_module *module,
+			   struct swz_other_module other);
 
 /* Sets the facts: those of an earlier start, and zeros for what is not known or
  * too old. */
-void swz_facts_find(struct swz_facts *facts);
+void swz_start_record_find(struct swz_start_record *facts);
 
 /* Keeps them for others if they are not those that were found. */
-void swz_facts_keep(const struct swz_facts *facts);
+void swz_start_record_keep(const struct swz_start_record *facts);
 
 #endif

@@ -1,7 +1,7 @@
 /* The bits of a gap begin at an aligned address and fill whole words of 64, so
  * that a word's aligned addresses are the same bits in each. */
 
-#include "runtime/discovery/bare_gaps.h"
+#include "runtime/discovery/unlisted_gaps.h"
 
 #include <string.h>
 
@@ -16,26 +16,28 @@
 /* Of a stretch of code for each address in it that something leads to. */
 #define MOST_BYTES_EACH 32768u
 
-static uint64_t aligned_begin(const struct swz_bare_gap *g)
+static uint64_t aligned_begin(const struct swz_unlisted_gap *g)
 {
-	return g->begin & ~(SWZ_BARE_ALIGNMENT - 1ull);
+	return g->begin & ~(SWZ_UNLISTED_ALIGNMENT - 1ull);
 }
 
-static uint64_t bit_of(const struct swz_bare_gap *g, uint64_t address)
+static uint64_t bit_of(const struct swz_unlisted_gap *g, uint64_t address)
 {
 	return g->first_bit + (address - aligned_begin(g));
 }
 
-bool swz_bare_has(const struct swz_bare_gaps *gaps, enum swz_bare_fact fact,
-		  const struct swz_bare_gap *g, uint64_t address)
+bool swz_unlisted_has(const struct swz_unlisted_gaps *gaps,
+		      enum swz_unlisted_fact fact,
+		      const struct swz_unlisted_gap *g, uint64_t address)
 {
 	uint64_t at = bit_of(g, address);
 
 	return gaps->maps[fact][at / 8] & (1u << at % 8);
 }
 
-void swz_bare_note(const struct swz_bare_gaps *gaps, enum swz_bare_fact fact,
-		   const struct swz_bare_gap *g, uint64_t address)
+void swz_unlisted_note(const struct swz_unlisted_gaps *gaps,
+		       enum swz_unlisted_fact fact,
+		       const struct swz_unlisted_gap *g, uint64_t address)
 {
 	uint64_t at = bit_of(g, address);
 
@@ -56,7 +58,8 @@ uint64_t swz_skip_padding(const struct swz_module *m, uint64_t at, uint64_t end)
 	return at < end ? at : end;
 }
 
-static void note_gap(struct swz_bare_gaps *gaps, uint64_t begin, uint64_t end)
+static void note_gap(struct swz_unlisted_gaps *gaps, uint64_t begin,
+		     uint64_t end)
 {
 	const struct swz_module *m = gaps->module;
 
@@ -66,12 +69,13 @@ static void note_gap(struct swz_bare_gaps *gaps, uint64_t begin, uint64_t end)
 		return;
 	begin = swz_skip_padding(m, begin, end);
 	if (begin < end)
-		gaps->of[gaps->count++] = (struct swz_bare_gap){begin, end, 0};
+		gaps->of[gaps->count++] = (struct swz_unlisted_gap){begin, end,
+								    0};
 }
 
 /* What PLT sections, which are no gaps, leave of the bytes between functions.
  */
-static void note_between(struct swz_bare_gaps *gaps, uint64_t begin,
+static void note_between(struct swz_unlisted_gaps *gaps, uint64_t begin,
 			 uint64_t end)
 {
 	const struct swz_module *m = gaps->module;
@@ -93,7 +97,7 @@ static void note_between(struct swz_bare_gaps *gaps, uint64_t begin,
 	}
 }
 
-static void find_gaps(struct swz_bare_gaps *gaps)
+static void find_gaps(struct swz_unlisted_gaps *gaps)
 {
 	const struct swz_module *m = gaps->module;
 	uint32_t n = 0;
@@ -116,8 +120,8 @@ static void find_gaps(struct swz_bare_gaps *gaps)
 	}
 }
 
-const struct swz_bare_gap *swz_bare_gap_at(const struct swz_bare_gaps *gaps,
-					   uint64_t address)
+const struct swz_unlisted_gap *swz_unlisted_gap_at(
+	const struct swz_unlisted_gaps *gaps, uint64_t address)
 {
 	uint32_t low = 0, high = gaps->count;
 
@@ -133,7 +137,7 @@ const struct swz_bare_gap *swz_bare_gap_at(const struct swz_bare_gaps *gaps,
 						      : NULL;
 }
 
-static uint64_t bytes_in_gaps(const struct swz_bare_gaps *gaps)
+static uint64_t bytes_in_gaps(const struct swz_unlisted_gaps *gaps)
 {
 	uint64_t bytes = 0;
 
@@ -142,17 +146,17 @@ static uint64_t bytes_in_gaps(const struct swz_bare_gaps *gaps)
 	return bytes;
 }
 
-static bool make_maps(struct swz_bare_gaps *gaps)
+static bool make_maps(struct swz_unlisted_gaps *gaps)
 {
 	uint64_t bits = 0;
 
 	for (uint32_t i = 0; i < gaps->count; i++) {
-		struct swz_bare_gap *g = &gaps->of[i];
+		struct swz_unlisted_gap *g = &gaps->of[i];
 
 		g->first_bit = bits;
 		bits += (g->end - aligned_begin(g) + 63) / 64 * 64;
 	}
-	for (unsigned i = 0; i < SWZ_BARE_FACTS; i++) {
+	for (unsigned i = 0; i < SWZ_UNLISTED_FACTS; i++) {
 		gaps->maps[i] = swz_scratch_alloc_brief(bits / 8);
 		if (!gaps->maps[i])
 			return false;
@@ -162,19 +166,22 @@ static bool make_maps(struct swz_bare_gaps *gaps)
 }
 
 /* 64 bits of the maps, of which the first is an aligned address. */
-static uint64_t candidates_in(const struct swz_bare_gaps *gaps, uint64_t word)
+static uint64_t candidates_in(const struct swz_unlisted_gaps *gaps,
+			      uint64_t word)
 {
 	uint64_t called, stored, refuted;
 
-	memcpy(&called, gaps->maps[SWZ_BARE_CALLED] + 8 * word, sizeof(called));
-	memcpy(&stored, gaps->maps[SWZ_BARE_STORED] + 8 * word, sizeof(stored));
-	memcpy(&refuted, gaps->maps[SWZ_BARE_REFUTED] + 8 * word,
+	memcpy(&called, gaps->maps[SWZ_UNLISTED_CALLED] + 8 * word,
+	       sizeof(called));
+	memcpy(&stored, gaps->maps[SWZ_UNLISTED_STORED] + 8 * word,
+	       sizeof(stored));
+	memcpy(&refuted, gaps->maps[SWZ_UNLISTED_REFUTED] + 8 * word,
 	       sizeof(refuted));
 	return (called | (stored & UINT64_C(0x0001000100010001))) & ~refuted;
 }
 
-uint64_t swz_bare_next(const struct swz_bare_gaps *gaps,
-		       const struct swz_bare_gap *g, uint64_t from)
+uint64_t swz_unlisted_next(const struct swz_unlisted_gaps *gaps,
+			   const struct swz_unlisted_gap *g, uint64_t from)
 {
 	uint64_t bit = bit_of(g, from), word = bit / 64;
 	uint64_t last = bit_of(g, g->end - 1) / 64, at;
@@ -192,8 +199,8 @@ uint64_t swz_bare_next(const struct swz_bare_gaps *gaps,
 	return at < g->end ? at : g->end;
 }
 
-uint32_t swz_bare_count(const struct swz_bare_gaps *gaps,
-			const struct swz_bare_gap *g)
+uint32_t swz_unlisted_count(const struct swz_unlisted_gaps *gaps,
+			    const struct swz_unlisted_gap *g)
 {
 	uint64_t bit = bit_of(g, g->begin), word = bit / 64;
 	uint64_t last = bit_of(g, g->end - 1) / 64;
@@ -206,13 +213,13 @@ uint32_t swz_bare_count(const struct swz_bare_gaps *gaps,
 	return count + (uint32_t)__builtin_popcountll(bits);
 }
 
-void swz_bare_gaps_drop_sparse(struct swz_bare_gaps *gaps)
+void swz_unlisted_gaps_drop_sparse(struct swz_unlisted_gaps *gaps)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < gaps->count; i++) {
-		const struct swz_bare_gap *g = &gaps->of[i];
-		uint64_t count = swz_bare_count(gaps, g);
+		const struct swz_unlisted_gap *g = &gaps->of[i];
+		uint64_t count = swz_unlisted_count(gaps, g);
 
 		if (count && (g->end - g->begin) / count <= MOST_BYTES_EACH)
 			gaps->of[kept++] = *g;
@@ -220,9 +227,10 @@ void swz_bare_gaps_drop_sparse(struct swz_bare_gaps *gaps)
 	gaps->count = kept;
 }
 
-bool swz_bare_gaps_find(struct swz_bare_gaps *gaps, const struct swz_module *m)
+bool swz_unlisted_gaps_find(struct swz_unlisted_gaps *gaps,
+			    const struct swz_module *m)
 {
-	*gaps = (struct swz_bare_gaps){.module = m};
+	*gaps = (struct swz_unlisted_gaps){.module = m};
 	if (!m->function_count || !m->text_count)
 		return false;
 	gaps->texts = (struct swz_range){m->text[0].start,

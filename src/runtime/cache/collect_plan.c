@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "runtime/cache/key.h"
-#include "runtime/compat/walkers.h"
-#include "runtime/compat/watched.h"
+#include "runtime/compat/stack_walkers.h"
+#include "runtime/compat/wrapped_functions.h"
 #include "runtime/discovery/function.h"
 #include "runtime/support/scratch.h"
-#include "runtime/support/team.h"
+#include "runtime/support/worker_threads.h"
 #include "thunks/fixups.h"
 
 /* What is added there must be saved here, too, or be of no use once a module is
@@ -83,9 +83,9 @@ static bool save_wrapper(const struct swz_module *m,
 			 const struct swz_function *f,
 			 struct swz_saved_wrapper *saved)
 {
-	return swz_watched_has(f->wrapper)
-		       ? swz_watched_save(f->wrapper, saved)
-		       : swz_walkers_save(m, f->wrapper, saved);
+	return swz_wrapped_has(f->wrapper)
+		       ? swz_wrapped_save(f->wrapper, saved)
+		       : swz_stack_walkers_save(m, f->wrapper, saved);
 }
 
 static bool find_load_fixups(const struct swz_module *m,
@@ -189,9 +189,9 @@ static void work(void *context, uint32_t begin, uint32_t end, unsigned member)
 
 static uint32_t facts_of(const struct swz_module *m)
 {
-	return (swz_watched_asks(m) ? SWZ_SAVED_ASKS : 0) |
-	       (swz_watched_is_offered(m) ? SWZ_SAVED_OFFERS : 0) |
-	       (swz_watched_is_expected() ? SWZ_SAVED_WATCHED : 0) |
+	return (swz_wrapped_asks(m) ? SWZ_SAVED_ASKS : 0) |
+	       (swz_wrapped_is_offered(m) ? SWZ_SAVED_OFFERS : 0) |
+	       (swz_wrapped_is_expected() ? SWZ_SAVED_WRAPPED : 0) |
 	       (m->own_unwinder ? SWZ_SAVED_OWN_UNWINDER : 0) |
 	       (m->looks_at_callers ? SWZ_SAVED_LOOKS_AT_CALLERS : 0) |
 	       (m->tableless ? SWZ_SAVED_TABLELESS : 0) |
@@ -227,7 +227,8 @@ static void fill_header(struct swz_saved_header *h, const struct draft *d)
 	h->bytes = swz_saved_plan_bytes(h);
 }
 
-bool swz_cache_draw_up(const struct swz_module *m, struct swz_saved_plan *saved)
+bool swz_cache_collect_plan(const struct swz_module *m,
+			    struct swz_saved_plan *saved)
 {
 	const struct swz_trampolines *r = &m->trampolines;
 	struct swz_saved_header *h = swz_scratch_alloc(sizeof(*h));
@@ -236,7 +237,7 @@ bool swz_cache_draw_up(const struct swz_module *m, struct swz_saved_plan *saved)
 	if (!h || !d || is_circumstantial(m) || (r->start && !r->unwind.frame))
 		return false;
 	d->module = m;
-	swz_team_run(work, d, TASKS, 1);
+	swz_workers_run(work, d, TASKS, 1);
 	if (!d->made)
 		return false;
 	fill_header(h, d);

@@ -3,7 +3,7 @@
  * wrappers call the real function and are, as callers of it, passed over
  * likewise. */
 
-#include "runtime/compat/walkers.h"
+#include "runtime/compat/stack_walkers.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -248,21 +248,21 @@ static bool each_symbol(struct swz_module *m,
 	return any;
 }
 
-bool swz_walkers_are_in(struct swz_module *m)
+bool swz_stack_walkers_are_in(struct swz_module *m)
 {
 	return each_symbol(m, NULL);
 }
 
-void swz_walkers_mark(struct swz_module *m)
+void swz_stack_walkers_mark(struct swz_module *m)
 {
 	each_symbol(m, add);
 }
 
 /* --------------------------------------------------------- the plan cache */
 
-bool swz_walkers_save(const struct swz_module *m,
-		      const struct swz_wrapper *wrapper,
-		      struct swz_saved_wrapper *saved)
+bool swz_stack_walkers_save(const struct swz_module *m,
+			    const struct swz_wrapper *wrapper,
+			    struct swz_saved_wrapper *saved)
 {
 	const struct walker *w = wrapper->data;
 
@@ -277,7 +277,7 @@ bool swz_walkers_save(const struct swz_module *m,
 	return false;
 }
 
-const struct swz_wrapper *swz_walkers_restore(
+const struct swz_wrapper *swz_stack_walkers_restore(
 	const struct swz_module *m, const struct swz_saved_wrapper *saved)
 {
 	struct walker *w;

@@ -9,7 +9,7 @@
  * is not what was there before; others may stay as they are, even if the ABI
  * does not say so (GCC's -fipa-ra). */
 
-#include "runtime/discovery/given_up_frames.h"
+#include "runtime/discovery/released_frames.h"
 
 #include "runtime/discovery/operand.h"
 #include "runtime/discovery/row_scan.h"
@@ -333,7 +333,7 @@ static uint64_t next_jump(const struct swz_function *f, const uint8_t *code,
 	return f->size;
 }
 
-void swz_given_up_frame_find(const struct swz_module *m,
+void swz_released_frame_find(const struct swz_module *m,
 			     const struct swz_function *f)
 {
 	const uint8_t *code = swz_module_bytes(m, f->start);

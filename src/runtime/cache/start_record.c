@@ -1,10 +1,10 @@
-#include "runtime/cache/facts.h"
+#include "runtime/cache/start_record.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #include "image/hash.h"
-#include "runtime/cache/facts_file.h"
+#include "runtime/cache/start_record_file.h"
 #include "runtime/cache/files.h"
 #include "runtime/cache/key.h"
 #include "runtime/record/events.h"
@@ -24,7 +24,7 @@
 #define SAME_BOOT_NS UINT64_C(500000000)
 
 /* As it was found, or would be but for the facts. */
-static struct swz_facts_file known;
+static struct swz_start_record_file known;
 static char name[SWZ_CACHE_NAME_BYTES];
 static bool more; /* is known of modules than was found */
 static const struct swz_module *linker_described; /* in known.linker */
@@ -62,12 +62,12 @@ static bool describe(const struct swz_module *linker)
 	known.linker.options = (swz_sampling ? 1u : 0) |
 			       (swz_tracing ? 2u : 0) |
 			       (swz_ids_filtered ? 4u : 0);
-	swz_cache_key_name(SWZ_CACHE_FACTS, &known.linker, m.build_id.size,
-			   name);
+	swz_cache_key_name(SWZ_CACHE_START_PREFIX, &known.linker,
+			   m.build_id.size, name);
 	return true;
 }
 
-static bool read_file(struct swz_facts_file *file)
+static bool read_file(struct swz_start_record_file *file)
 {
 	struct swz_cache_file f;
 	bool whole;
@@ -77,7 +77,7 @@ static bool read_file(struct swz_facts_file *file)
 	whole = f.bytes == sizeof(*file) &&
 		swz_cache_files_read(&f, file, sizeof(*file));
 	swz_cache_files_close(&f);
-	return whole && file->hash == swz_facts_file_hash(file);
+	return whole && file->hash == swz_start_record_file_hash(file);
 }
 
 static bool is_same_boot(uint64_t boot_ns)
@@ -88,7 +88,7 @@ static bool is_same_boot(uint64_t boot_ns)
 }
 
 /* All before the facts but the hash. */
-static bool is_for_us(const struct swz_facts_file *file)
+static bool is_for_us(const struct swz_start_record_file *file)
 {
 	return memcmp(file->magic, known.magic, sizeof(file->magic)) == 0 &&
 	       memcmp(&file->linker, &known.linker, sizeof(file->linker)) ==
@@ -107,9 +107,9 @@ static bool are_good(const struct swz_costs *costs)
 	       costs->untimed <= MOST_COST && costs->leaf <= MOST_COST;
 }
 
-void swz_facts_begin(const struct swz_modules *modules)
+void swz_start_record_begin(const struct swz_modules *modules)
 {
-	struct swz_facts_file file;
+	struct swz_start_record_file file;
 
 	if (describe(swz_linker_module(modules)) && read_file(&file) &&
 	    is_for_us(&file))
@@ -137,7 +137,7 @@ static bool identify(const struct swz_module *m, struct swz_file_identity *file)
 	return true;
 }
 
-const struct swz_other_module *swz_facts_of(const struct swz_module *m)
+const struct swz_other_module *swz_start_record_of(const struct swz_module *m)
 {
 	uint64_t build = swz_hash(0, m->build_id);
 	struct swz_file_identity file;
@@ -161,7 +161,8 @@ static void forget(uint32_t at)
 		(known.other_count - at) * sizeof(known.others[0]));
 }
 
-void swz_facts_note(const struct swz_module *m, struct swz_other_module other)
+void swz_start_record_note(const struct swz_module *m,
+			   struct swz_other_module other)
 {
 	if (!name[0] || !m->build_id.size || !m->identity.bytes ||
 	    !swz_cache_file_is_settled(m))
@@ -177,27 +178,27 @@ void swz_facts_note(const struct swz_module *m, struct swz_other_module other)
 	more = true;
 }
 
-void swz_facts_find(struct swz_facts *facts)
+void swz_start_record_find(struct swz_start_record *facts)
 {
 	*facts = known.facts;
 	if (!are_good(&facts->costs))
 		memset(&facts->costs, 0, sizeof(facts->costs));
 }
 
-static bool is_known(const struct swz_facts *facts)
+static bool is_known(const struct swz_start_record *facts)
 {
 	return facts->costs.measured_ns == known.facts.costs.measured_ns &&
 	       memcmp(&facts->calls, &known.facts.calls,
 		      sizeof(facts->calls)) == 0;
 }
 
-void swz_facts_keep(const struct swz_facts *facts)
+void swz_start_record_keep(const struct swz_start_record *facts)
 {
 	struct swz_bytes part = {(const uint8_t *)&known, sizeof(known)};
 
 	if (!name[0] || (is_known(facts) && !more))
 		return;
 	known.facts = *facts;
-	known.hash = swz_facts_file_hash(&known);
+	known.hash = swz_start_record_file_hash(&known);
 	(void)swz_cache_files_write(name, &part, 1);
 }

@@ -1,4 +1,4 @@
-#include "runtime/compat/watched.h"
+#include "runtime/compat/wrapped_functions.h"
 
 #include <string.h>
 
@@ -78,7 +78,7 @@ static bool is_asked_for(const char *name)
 	return false;
 }
 
-bool swz_watched_asks(const struct swz_module *m)
+bool swz_wrapped_asks(const struct swz_module *m)
 {
 	struct swz_elf_symbols it;
 	struct swz_elf_symbol symbol;
@@ -92,17 +92,17 @@ bool swz_watched_asks(const struct swz_module *m)
 	return false;
 }
 
-void swz_watched_look(const struct swz_module *m)
+void swz_wrapped_look(const struct swz_module *m)
 {
-	asked_for = asked_for || swz_watched_asks(m);
+	asked_for = asked_for || swz_wrapped_asks(m);
 }
 
-void swz_watched_expect(void)
+void swz_wrapped_expect(void)
 {
 	asked_for = true;
 }
 
-bool swz_watched_is_expected(void)
+bool swz_wrapped_is_expected(void)
 {
 	return asked_for;
 }
@@ -117,21 +117,21 @@ static bool find(const struct swz_module *m, unsigned which, uint64_t *address)
 	return symbol.value != 0;
 }
 
-bool swz_watched_is_offered(const struct swz_module *m)
+bool swz_wrapped_is_offered(const struct swz_module *m)
 {
 	uint64_t address;
 
 	return find(m, PRCTL, &address) && find(m, SYSCALL, &address);
 }
 
-bool swz_watched_is_in(const struct swz_module *m)
+bool swz_wrapped_is_in(const struct swz_module *m)
 {
-	return asked_for && swz_watched_is_offered(m);
+	return asked_for && swz_wrapped_is_offered(m);
 }
 
-void swz_watched_mark(struct swz_module *m)
+void swz_wrapped_mark(struct swz_module *m)
 {
-	if (!swz_watched_is_in(m))
+	if (!swz_wrapped_is_in(m))
 		return;
 	for (unsigned i = 0; i < KNOWN; i++) {
 		struct swz_function *f;
@@ -155,14 +155,14 @@ static unsigned index_of(const struct swz_wrapper *wrapper)
 	return i;
 }
 
-bool swz_watched_has(const struct swz_wrapper *wrapper)
+bool swz_wrapped_has(const struct swz_wrapper *wrapper)
 {
 	return index_of(wrapper) < KNOWN;
 }
 
 /* --------------------------------------------------------- the plan cache */
 
-bool swz_watched_save(const struct swz_wrapper *wrapper,
+bool swz_wrapped_save(const struct swz_wrapper *wrapper,
 		      struct swz_saved_wrapper *saved)
 {
 	saved->kind = SWZ_SAVED_WATCH;
@@ -170,7 +170,7 @@ bool swz_watched_save(const struct swz_wrapper *wrapper,
 	return saved->which < KNOWN;
 }
 
-const struct swz_wrapper *swz_watched_restore(
+const struct swz_wrapper *swz_wrapped_restore(
 	const struct swz_saved_wrapper *saved)
 {
 	return saved->which < KNOWN ? &known[saved->which].wrapper : NULL;

@@ -1,5 +1,5 @@
-#ifndef SWZ_RUNTIME_DISCOVERY_BARE_FUNCTIONS_H
-#define SWZ_RUNTIME_DISCOVERY_BARE_FUNCTIONS_H
+#ifndef SWZ_RUNTIME_DISCOVERY_UNLISTED_FUNCTIONS_H
+#define SWZ_RUNTIME_DISCOVERY_UNLISTED_FUNCTIONS_H
 
 /* Functions with neither an unwind entry nor a symbol: the assembly of codecs
  * and of number libraries, once it is stripped. */
@@ -12,8 +12,8 @@
  * functions do: an array in scratch memory for the brief, sorted; *count is
  * their number. NULL if there are none, or there is no memory. Sets
  * module->tableless. */
-struct swz_function *swz_bare_functions_find(struct swz_module *module,
-					     struct swz_decoder *decoder,
-					     uint32_t *count);
+struct swz_function *swz_unlisted_functions_find(struct swz_module *module,
+						 struct swz_decoder *decoder,
+						 uint32_t *count);
 
 #endif

@@ -1,0 +1,70 @@
+#ifndef SWZ_RUNTIME_DISCOVERY_UNLISTED_GAPS_H
+#define SWZ_RUNTIME_DISCOVERY_UNLISTED_GAPS_H
+
+/* The code between a module's known functions, and what is known of each of its
+ * bytes. Made in scratch memory, by the one thread that plans; facts may be
+ * noted by worker threads. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/module/module.h"
+
+/* Functions begin there, but for those that something calls. */
+#define SWZ_UNLISTED_ALIGNMENT 16u
+
+enum swz_unlisted_fact {
+	SWZ_UNLISTED_CALLED,
+	SWZ_UNLISTED_STORED,  /* somewhere, as a pointer */
+	SWZ_UNLISTED_REFUTED, /* no function begins there */
+	SWZ_UNLISTED_FOLLOWED,
+	SWZ_UNLISTED_TAINTED, /* needs its return address, or what is below */
+	SWZ_UNLISTED_FACTS
+};
+
+/* What lies between functions, but for the padding that it begins with. */
+struct swz_unlisted_gap {
+	uint64_t begin, end;
+	uint64_t first_bit; /* in the maps, of the aligned beginning */
+};
+
+struct swz_unlisted_gaps {
+	const struct swz_module *module;
+	struct swz_unlisted_gap *of; /* sorted */
+	uint32_t count;
+	struct swz_range texts; /* from the first to the last */
+	uint8_t *maps[SWZ_UNLISTED_FACTS];
+};
+
+/* False: there is hardly anything between functions, or no memory. */
+bool swz_unlisted_gaps_find(struct swz_unlisted_gaps *gaps,
+			    const struct swz_module *module);
+
+/* The gap that the address lies in, or NULL. */
+const struct swz_unlisted_gap *swz_unlisted_gap_at(
+	const struct swz_unlisted_gaps *gaps, uint64_t address);
+
+/* Of an address in the gap. */
+bool swz_unlisted_has(const struct swz_unlisted_gaps *gaps,
+		      enum swz_unlisted_fact fact,
+		      const struct swz_unlisted_gap *gap, uint64_t address);
+void swz_unlisted_note(const struct swz_unlisted_gaps *gaps,
+		       enum swz_unlisted_fact fact,
+		       const struct swz_unlisted_gap *gap, uint64_t address);
+
+/* Where a function may begin by what is known: the first such address from
+ * there on, or the gap's end; and how many there are in the gap. */
+uint64_t swz_unlisted_next(const struct swz_unlisted_gaps *gaps,
+			   const struct swz_unlisted_gap *gap, uint64_t from);
+uint32_t swz_unlisted_count(const struct swz_unlisted_gaps *gaps,
+			    const struct swz_unlisted_gap *gap);
+
+/* Where hardly anything leads to, nothing is looked for. */
+void swz_unlisted_gaps_drop_sparse(struct swz_unlisted_gaps *gaps);
+
+/* The first address from `at` on, but before `end`, with neither padding nor a
+ * zero. */
+uint64_t swz_skip_padding(const struct swz_module *module, uint64_t at,
+			  uint64_t end);
+
+#endif
