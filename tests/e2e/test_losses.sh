@@ -100,16 +100,17 @@ assert_eq 'samples cpu' "$(types running.pprof)"
 assert_matches <(types all.pprof) '^samples wall'
 assert_eq 0 "$(grep -c wall running.otlp)" 'wall in OTLP'
 assert_ge "$(grep -ac wall all.otlp)" 1 'wall in OTLP'
-./lose running 3 && ./lose all 4 || abort 'nothing is lost'
-"$DUMP" -q -f text running all >out
+sample again
+./lose running 3 && ./lose again 4 || abort 'nothing is lost'
+"$DUMP" -q -f text running again >out
 assert_matches out '^# samples: [0-9]+, lost 7, missed [0-9]+, of these stacks cut [0-9]+$'
-"$DUMP" -q -f callgrind -o out running all
+"$DUMP" -q -f callgrind -o out running again
 assert_matches out '^desc: samples: [0-9]+, lost 7, '
-"$DUMP" -q -f json running all >out
+"$DUMP" -q -f json running again >out
 assert_contains out '"lost_samples":7,'
-"$DUMP" -q -f table running all >out
+"$DUMP" -q -f table running again >out
 assert_contains out 'Note: 7 samples were lost.'
-assert_eq 7 "$(about lost_samples running all)" sqlite
+assert_eq 7 "$(about lost_samples running again)" sqlite
 
 it 'samples whose times are joined with counts'
 "$RUN" -q -o counts "$TARGETS/patient" 300 >/dev/null
