@@ -16,11 +16,21 @@ function __swizzle_dump_threads
         on { print $1 "\t" $2 }'
 end
 
+# The same of processes.
+function __swizzle_dump_processes
+    set -l files
+    for word in (commandline -opc)[2..-1]
+        string match -q -- '-*' $word; or not test -e $word; or set -a files $word
+    end
+    swizzle-dump -q -f info $files 2>/dev/null | awk '
+        /^pid: / { print $2 } /^executable: / { sub(/.*\//, ""); print }'
+end
+
 complete -c swizzle-dump -s f -l format -x -a '(__swizzle_dump_formats)' -d 'Output format'
 complete -c swizzle-dump -s o -l output -r -F -d 'Write to FILE'
 complete -c swizzle-dump -l by -x -a 'function module process thread file line rank {function,module,file,line},{thread,process,rank}' -d 'What each row is'
 complete -c swizzle-dump -l push -x -d 'Send the profiles to a server'
-complete -c swizzle-dump -l process -x -d 'Only these processes'
+complete -c swizzle-dump -l process -x -a '(__swizzle_dump_processes)' -d 'Only these processes'
 complete -c swizzle-dump -l merge-into -r -d 'Add the profiles to FILE'
 complete -c swizzle-dump -l thread-parts -d 'One part per thread'
 complete -c swizzle-dump -l separate-threads -d 'One file per thread'

@@ -121,6 +121,8 @@ $SWTOP --engine
 $DUMP --format
 $DUMP --sort
 $DUMP --demangle
+$DUMP --ring-clock
+$DUMP --ring-paths
 $DUMP --color"
 
 for tool in "$RUN" "$DUMP" "$SWTOP" "$SWCTL"; do
@@ -212,6 +214,17 @@ fish_offers 'swizzle-dump named --tid ' >offered
 assert_same ids.named offered
 fish_offers 'swizzle-dump --tid ' >offered
 assert_same ids.newest offered
+
+it 'processes of the profiles in the command line'
+pid=$("$DUMP" -f info named | sed -n 's/^pid: //p')
+printf '%s\n' "$pid" threads | sort >words
+bash_offers "$DUMP" named --process '' >offered
+assert_same words offered
+zsh_offers 'swizzle-dump named --process ' >offered
+assert_same words offered
+fish_offers 'swizzle-dump named --process ' >offered
+assert_same words offered
+assert_eq '' "$(bash_offers "$DUMP" --push '')" 'offers for a URL'
 
 it 'files'
 : >swizzle.out.78
