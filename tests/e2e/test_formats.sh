@@ -554,4 +554,21 @@ for name in fcntl ioctl aio_suspend tee flockfile; do
 		END { exit !found }' out || fail "$name: $(grep ",$name," out)"
 done
 
+it 'threads of which no waiting is known are named'
+"$RUN" -o untold ./waits </dev/null || abort 'no profile'
+for format in text table callgrind json; do
+	capture "$DUMP" -f $format -o - untold
+	grep -qE 'aiting (is )?not known|silent_threads' out && fail "$format of one that tells nothing"
+	capture "$DUMP" -f $format -o - profile
+	grep -qE 'aiting.* not known|silent_threads":[1-9]' out && fail "$format of one that tells all"
+done
+capture "$DUMP" -f text profile untold
+assert_contains out '# waiting is not known of 1 of 2 threads: they were recorded without --switches and --imports'
+capture "$DUMP" -f table profile untold
+assert_contains out 'Note: 1 thread was recorded without --switches and --imports: what waited in them is not known.'
+capture "$DUMP" -f callgrind -o - profile untold
+assert_contains out 'desc: Waiting: not known of 1 of 2 threads'
+capture "$DUMP" -f json profile untold
+assert_contains out '"silent_threads":1,'
+
 finish

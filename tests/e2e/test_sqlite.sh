@@ -72,8 +72,15 @@ range=$(sql base "SELECT printf('--from %.9f --to %.9f', min(start_ns) / 1e9,
 {
 	agree $range traced
 	"$DUMP" -q -f chrome $range -o part.json traced
+	base part $range traced
 }
 same events base part.json
+# the processor time is known of whole threads only
+known='SELECT count(*), count(processor_ns) = count(*), count(processor_ns) = 0 FROM threads'
+threads=$(sql base 'SELECT count(*) FROM threads')
+base all traced
+assert_eq "$threads|1|0" "$(sql all "$known")" 'processor time of all'
+assert_eq "$threads|0|1" "$(sql part "$known")" 'processor time of a part'
 assert_ge "$(sql base "SELECT count(*) FROM events WHERE began = 'earlier'")" 1 \
 	'calls from before'
 

@@ -189,8 +189,10 @@ static void find_waiting(struct swz_report *report,
 	report->knows_switches |= tree->knows_waiting;
 	report->missing_switches = swz_add_count(report->missing_switches,
 						 tree->missing_switches);
-	if (!by_name && !tree->knows_waiting)
+	if (!by_name && !tree->knows_waiting) {
+		report->silent_threads++;
 		return;
+	}
 	for (i = 0; i < tree->context_count; i++) {
 		uint32_t index = tree->contexts[i];
 		struct swz_tree_node *node = &tree->nodes[index];

@@ -73,6 +73,7 @@ void swz_report_merge(struct swz_report *to, const struct swz_report *from)
 	to->knows_switches |= from->knows_switches;
 	to->missing_switches = swz_add_count(to->missing_switches,
 					     from->missing_switches);
+	to->silent_threads += from->silent_threads;
 	to->sampled |= from->sampled;
 	to->samples |= from->samples;
 	to->total_ns = swz_add(to->total_ns, from->total_ns);

@@ -64,6 +64,8 @@ struct swz_report {
 	bool joined;
 	size_t thread_count;       /* that were there in the range of time */
 	uint64_t missing_switches; /* there was more waiting than is known */
+	uint64_t silent_threads; /* of which no waiting is known, not even that
+				  * there was none */
 	/* Before the first thread: times are multiples of so many ns, which
 	 * takes nothing from what is said of their sums; 0: of one. */
 	int64_t unit_ns;

@@ -176,6 +176,11 @@ static void put_description(FILE *stream, const struct swz_section *section)
 			"desc: Folded recursion: %" PRIu64
 			" calls are in a context further up\n",
 			report->folded_recursion);
+	if (report->knows_waiting && report->silent_threads)
+		fprintf(stream,
+			"desc: Waiting: not known of %" PRIu64
+			" of %zu threads\n",
+			report->silent_threads, report->thread_count);
 	if (report->missing_switches)
 		fprintf(stream,
 			"desc: Missing context switches: %" PRIu64

@@ -252,6 +252,9 @@ static void put_process(FILE *stream, const struct swz_section *section)
 	if (section->report->knows_switches)
 		fprintf(stream, ",\"missing_switches\":%" PRIu64,
 			section->report->missing_switches);
+	if (section->report->knows_waiting)
+		fprintf(stream, ",\"silent_threads\":%" PRIu64,
+			section->report->silent_threads);
 	swz_put_loss_members(stream, section);
 	fputs(",\n", stream);
 }

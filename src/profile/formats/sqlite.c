@@ -260,7 +260,8 @@ static void put_thread(struct base *base, const struct swz_section *section)
 		row, swz_sqlite_ns(section, thread->record.start_ticks));
 	swz_statement_integer(row, swz_sqlite_ns(section, thread->last_ticks));
 	swz_statement_integer(row, section->report->total_ns);
-	if (times.known)
+	/* (that is not known of a part of its time) */
+	if (times.known && !section->range)
 		swz_statement_integer(row, times.processor_ns);
 	else
 		swz_statement_null(row);

@@ -274,6 +274,11 @@ static void put_losses(FILE *stream, const struct swz_style *style,
 		    "--max-size");
 	put_no_room(stream, &losses, losses.lost_events, "event", "events",
 		    "had no room in the trace", "--max-size");
+	if (report->knows_waiting)
+		put_loss(stream, report->silent_threads, "thread was",
+			 "threads were",
+			 "recorded without --switches and --imports: what "
+			 "waited in them is not known");
 	put_loss(stream, report->missing_switches, "context switch is",
 		 "context switches are", "missing: more was waiting");
 	put_loss(stream, losses.without_switches, "thread has", "threads have",

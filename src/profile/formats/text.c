@@ -141,6 +141,11 @@ void swz_put_waiting_note(FILE *stream, const struct swz_report *report)
 			"%s\n",
 			report->knows_switches ? "which the thread did not run"
 					       : "calls that wait");
+	if (report->knows_waiting && report->silent_threads)
+		fprintf(stream,
+			"# waiting is not known of %" PRIu64 " of %zu threads: "
+			"they were recorded without --switches and --imports\n",
+			report->silent_threads, report->thread_count);
 	if (report->missing_switches)
 		fprintf(stream,
 			"# that is too little: %" PRIu64
