@@ -339,8 +339,7 @@ static void put_change(FILE *stream, const struct swz_style *style,
 		swz_figure_time_change(figure, old, new, style->utf8));
 	fprintf(stream, " (%s)", swz_figure_percent_change(figure, old, new));
 	if (!total.noise.known) {
-		fputs("; noise unknown: compare several runs of each, --diff "
-		      "OLD... -- NEW...\n",
+		fputs("; noise unknown (--diff OLD... -- NEW... shows it)\n",
 		      stream);
 		return;
 	}
