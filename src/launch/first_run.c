@@ -20,6 +20,7 @@
 #include "launch/environment.h"
 #include "launch/pass_on.h"
 #include "launch/program.h"
+#include "options/notice.h"
 
 static volatile char *executes; /* shared with the first run */
 static off_t input_at = -1;     /* where standard input was; -1: no file */
@@ -101,15 +102,13 @@ static void tell(int status)
 	if (quiet)
 		return;
 	if (WIFSIGNALED(status))
-		fprintf(stderr,
-			"swizzle: the first run, which was sampled, was killed "
-			"by signal %d (%s)\n",
-			WTERMSIG(status), strsignal(WTERMSIG(status)));
+		swz_notice("the first run, which was sampled, was killed by "
+			   "signal %d (%s)",
+			   WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status))
-		fprintf(stderr,
-			"swizzle: the first run, which was sampled, ended with "
-			"exit status %d\n",
-			WEXITSTATUS(status));
+		swz_notice("the first run, which was sampled, ended with exit "
+			   "status %d",
+			   WEXITSTATUS(status));
 }
 
 void swz_first_run(void (*start)(void *), void *argument)

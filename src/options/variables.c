@@ -1,8 +1,9 @@
 #include "options/variables.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "options/notice.h"
 
 #define OURS "SWIZZLE_"
 #define OF_TESTS OURS "TEST_"
@@ -37,15 +38,13 @@ static void check(const char *variable, size_t length, bool near)
 		return;
 	meant = swz_word_meant(name_at, name, length);
 	if (meant)
-		fprintf(stderr,
-			"swizzle: " OURS "%.*s in the environment is no "
-			"setting; did you mean " OURS "%s?\n",
-			(int)length, name, meant);
+		swz_notice(OURS "%.*s in the environment is no setting; did "
+				"you mean " OURS "%s?",
+			   (int)length, name, meant);
 	else if (!near)
-		fprintf(stderr,
-			"swizzle: " OURS "%.*s in the environment is no "
-			"setting; 'man swizzle-run' has all\n",
-			(int)length, name);
+		swz_notice(OURS "%.*s in the environment is no setting; 'man "
+				"swizzle-run' has all",
+			   (int)length, name);
 }
 
 void swz_variables_check(swz_word_at *known, bool near)

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "launch/program.h"
+#include "options/notice.h"
 #include "profile/support/memory.h"
 #include "watch/clock.h"
 #include "watch/engine.h"
@@ -46,9 +47,9 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 	n = vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	if (n > 0)
-		(void)!write(STDERR_FILENO, text,
-			     (size_t)n < sizeof(text) ? (size_t)n
-						      : sizeof(text) - 1);
+		swz_notice_write(text, (size_t)n < sizeof(text)
+					       ? (size_t)n
+					       : sizeof(text) - 1);
 }
 
 /* The process that the user waits for has ended. */

@@ -261,9 +261,28 @@ for size in 4096, 1:
 os.set_blocking(writer, True)
 sys.exit(subprocess.run(sys.argv[1:], stderr=writer, timeout=60).returncode)
 END
-capture /usr/bin/python3 full.py "$RUN" -o full sh -c 'exit 7'
-assert_status 7
-assert_ge "$(info_calls full)" 1 'calls'
+for options in '' '-v' '-m sample' '-m sample -v' '-m both'; do
+	# shellcheck disable=SC2086 # several words; the variable is no setting
+	SWIZZLE_MDOE=x capture /usr/bin/python3 full.py "$RUN" $options -o full sh -c 'exit 7'
+	assert_status 7
+	wait_until test -e full || fail "$options: no profile"
+	rm -f full*.samples full
+done
+
+it 'a pipe that nobody reads any more: no signal comes'
+cat >unread.py <<'END'
+import os, subprocess, sys
+reader, writer = os.pipe()
+os.close(reader)
+sys.exit(subprocess.run(sys.argv[1:], stderr=writer, timeout=60).returncode)
+END
+for options in '' '-v' '-m sample' '-m sample -v' '-m both'; do
+	# shellcheck disable=SC2086
+	SWIZZLE_MDOE=x capture /usr/bin/python3 unread.py "$RUN" $options -o unread \
+		sh -c 'exit 7'
+	assert_status 7
+	rm -f unread unread*.samples
+done
 
 it 'a name that begins with a dash can be typed'
 capture "$RUN" -o -odd "$TARGETS/fib"
