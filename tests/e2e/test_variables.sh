@@ -21,7 +21,8 @@ assert_same wanted there
 
 it 'swizzle-run refuses a wrong value, and names the variable'
 while read -r variable; do
-	[ "$variable" != SWIZZLE_OUTPUT ] || continue # any name will do
+	case $variable in SWIZZLE_OUTPUT | SWIZZLE_REPORT) continue ;; esac # any text will do
+	rm -f started
 	capture env "$variable=[" "$RUN" touch started
 	assert_refused 2 '['
 	[ "$variable" = SWIZZLE_CONFIG ] ||
@@ -56,7 +57,8 @@ it 'the library says it, and the program runs unprofiled'
 said=0
 while read -r variable; do
 	case ${variable#SWIZZLE_} in
-	OUTPUT | CONFIG | ARGS | CALLER | WALL | RATE | ENGINE | EVENT | STACK_BYTES | PID | FOR)
+	OUTPUT | CONFIG | ARGS | CALLER | WALL | RATE | ENGINE | EVENT | STACK_BYTES | PID | FOR | \
+		REPORT)
 		continue # not the library's
 		;;
 	esac
