@@ -478,6 +478,24 @@ it 'the names of files'
 assert_matches err '^swizzle: wrote callgrind\.out\.diff\.[0-9]+$'
 assert_exists new/callgrind.out.diff.*
 
+it 'sides that were recorded with other options'
+"$RUN" -q -F 'shop::*' -o only new/prog
+"$RUN" -q --imports -o imports new/prog
+capture "$DUMP" -f text --diff first only
+assert_status 0
+assert_contains err 'only the new side was recorded with filters (-F, -N, -D): functions that they leave out seem gone'
+capture "$DUMP" -f text --diff only first
+assert_contains err 'only the old side was recorded with filters (-F, -N, -D): functions that they leave out seem new'
+capture "$DUMP" -f text --diff imports second
+assert_contains err 'only the old side was recorded with --imports: imported functions seem gone'
+for same in 'only only' 'imports imports'; do
+	# shellcheck disable=SC2086 # two words
+	capture "$DUMP" -f text --diff $same
+	assert_empty err
+done
+capture "$DUMP" -q -f text --diff imports only
+assert_empty err
+
 it 'what cannot be compared'
 refuses() { # STATUS TEXT OPTION...
 	local code=$1 text=$2

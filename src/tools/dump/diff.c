@@ -295,6 +295,48 @@ static bool find_range(const struct comparison *c, struct run *run)
 	return true;
 }
 
+struct recorded {
+	bool filtered, imports; /* some profile of the side */
+};
+
+static struct recorded recorded_as(const struct side *side)
+{
+	struct recorded as = {false, false};
+	size_t i, j;
+
+	for (i = 0; i < side->count; i++)
+		for (j = 0; j < side->runs[i].input.count; j++) {
+			const struct swz_dump_input *input =
+				&side->runs[i].input;
+
+			as.filtered |= input->profiles[j]->header.flags &
+				       SWZ_FILE_FILTERED;
+			as.imports |= input->bindings[j].has_imports;
+		}
+	return as;
+}
+
+/* What was recorded with other options differs by that. */
+static void warn_recorded(const struct comparison *c)
+{
+	struct recorded old = recorded_as(&c->sides[OLD]);
+	struct recorded new = recorded_as(&c->sides[NEW]);
+
+	if (c->options.quiet)
+		return;
+	if (old.filtered != new.filtered)
+		swz_dump_complain(
+			"only the %s side was recorded with filters (-F, -N, "
+			"-D): functions that they leave out seem %s",
+			old.filtered ? "old" : "new",
+			old.filtered ? "new" : "gone");
+	if (old.imports != new.imports)
+		swz_dump_complain("only the %s side was recorded with "
+				  "--imports: imported functions seem %s",
+				  old.imports ? "old" : "new",
+				  old.imports ? "gone" : "new");
+}
+
 static int compare(struct comparison *c)
 {
 	size_t side, i;
@@ -305,6 +347,7 @@ static int compare(struct comparison *c)
 			if (!find_range(c, &c->sides[side].runs[i]))
 				return EXIT_USAGE;
 	bind(c);
+	warn_recorded(c);
 	c->advice = swz_dump_advice_begin(&c->packages);
 	if (!swz_view_is_whole(&c->options.view) || is_in_parts(&c->options))
 		for (side = 0; side < SIDES; side++)
