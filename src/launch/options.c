@@ -244,6 +244,8 @@ static void set_option(const struct option *o, const char *as,
 		swz_environment_set(o->variable, o->value);
 		return;
 	}
+	if (!value)
+		value = "*"; /* --args */
 	switch (o->kind) {
 	case SWZ_OPTION_IMPORTS:
 		check_imports(as, value);
@@ -254,7 +256,6 @@ static void set_option(const struct option *o, const char *as,
 		return;
 	case SWZ_OPTION_ARGS:
 	case SWZ_OPTION_PATTERN:
-		value = value ? value : "*";
 		check(o, as, value);
 		append(o, value);
 		return;

@@ -45,7 +45,7 @@ struct swz_dump_options {
 	char **old; /* the same of what they are compared with; NULL: nothing */
 	size_t old_count;
 	bool sides_parted; /* by a "--" */
-	char **processes; /* --process: numbers and patterns; none: all */
+	char **processes;  /* --process: numbers and patterns; none: all */
 	size_t process_count;
 	const char *push;       /* --push: the URL; or NULL */
 	const char *merge_into; /* --merge-into; or NULL */
