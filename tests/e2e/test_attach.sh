@@ -293,7 +293,16 @@ if [ "$(id -u)" = 0 ] && chroot / true; then
 	rm -f jail/profile jail/trace
 fi
 
-if [ "$(id -u)" = 0 ] && unshare -m -p -f true 2>/dev/null; then
+# In a chroot the files of a process with mounts of its own have no paths. (Here it
+# is the other way round: that shell looks at this one.)
+sees_files() {
+	# shellcheck disable=SC2016 # that shell expands it
+	unshare -m sh -c 'test -e "$(sed -n "1s/.* //p" /proc/$PPID/maps)"'
+}
+
+if [ "$(id -u)" = 0 ] && unshare -m -p -f true 2>/dev/null && ! sees_files; then
+	echo 'not tested: a process in other namespaces, from within a chroot'
+elif [ "$(id -u)" = 0 ] && unshare -m -p -f true 2>/dev/null; then
 	it 'a process in other namespaces, as in a container'
 	mkdir -p jail/proc
 	# shellcheck disable=SC2016 # that shell expands it
