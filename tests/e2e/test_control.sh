@@ -391,6 +391,10 @@ assert_ge "$(row table calls leaf)" 10
 it 'what has no profile although it was started so is not waited for long'
 SWIZZLE_OUTPUT=none sleep 60 &
 own=$!
+is_executed() {
+	grep -q -x sleep /proc/$own/comm
+}
+wait_until is_executed
 capture "$CTL" stop $own
 kill $own
 assert_refused 1 'it is only starting under swizzle-run. Try again in a moment'
