@@ -153,9 +153,36 @@ class Chart {
 		context.textBaseline = 'middle';
 		this.boxes = [];
 		this.paint(context, width, height);
+		this.say(context, width, height, this.whyEmpty());
 		this.drawCursor(context);
 		this.drawMap();
 		this.frames = (this.frames || 0) + 1;
+	}
+
+	// What is said in place of boxes; '' where there are some.
+	whyEmpty() {
+		return this.extent() > 0 ? '' : this.model.shownThreads().length ?
+			'No time to show.' :
+			'No thread is chosen.';
+	}
+
+	// In the middle, in as many lines as it needs.
+	say(context, width, height, text) {
+		const lines = [''];
+
+		for (const word of text.split(' ')) {
+			const longer = `${lines[lines.length - 1]} ${word}`.trim();
+
+			if (context.measureText(longer).width > width - 24)
+				lines.push(word);
+			else
+				lines[lines.length - 1] = longer;
+		}
+		context.fillStyle = this.app.colours.dim;
+		context.textAlign = 'center';
+		lines.forEach((line, i) => context.fillText(line, width / 2,
+			height / 2 + (i - (lines.length - 1) / 2) * ROW));
+		context.textAlign = 'left';
 	}
 
 	// One box, with its label where there is room.

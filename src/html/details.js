@@ -92,7 +92,9 @@ class Details {
 		const whole = model.sums.incl[fn];
 		const root = make('div', {class: 'list', id});
 		const list = new List(root, [
-			{key: 'calls', title: model.many, width: '62px',
+			{key: 'calls', title: model.many, width: countWidth(
+				entries.reduce((most, {calls}) =>
+					Math.max(most, calls), 0), 62),
 				align: 'right'},
 			{key: 'incl', title: 'Inclusive', width: '67px',
 				align: 'right', hint: id === 'callers' ?

@@ -12,12 +12,14 @@ class FunctionTable {
 				open: fn => app.reveal(fn, true),
 				moved: fn => app.select(fn, true),
 				label: 'Functions',
+				empty: () => app.whyNoFunction(),
 			});
 	}
 
 	columns() {
 		const columns = [
-			{key: 'calls', title: this.app.model.many, width: '71px', drop: 7,
+			{key: 'calls', title: this.app.model.many,
+				width: countWidth(this.app.model.mostCalls, 71), drop: 7,
 				align: 'right', sort: true},
 			{key: 'self', title: 'Self', width: '67px', align: 'right',
 				hint: 'Time in the function itself', sort: true},

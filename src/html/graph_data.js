@@ -105,6 +105,8 @@ class GraphModel {
 				outerLine: data.edges.map(({outer}) => outer),
 			},
 		};
+		this.mostCalls = data.edges.reduce((most, {calls}) =>
+			Math.max(most, calls || 0), 0);
 		this.sums = {incl: data.functions.map(({incl}) => incl)};
 	}
 

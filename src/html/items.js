@@ -318,16 +318,16 @@ class Sandwich extends ItemChart {
 				height / 2, 0, Math.max(0, this.height() -
 				height + 4));
 		}
-		if (this.roots().length) {
-			super.paint(context, width, height);
-			return;
-		}
-		context.fillStyle = this.app.colours.dim;
-		context.textAlign = 'center';
-		context.fillText('Choose a function: a click on a row of the ' +
-			'table, or on a box of another chart.', width / 2,
-		height / 2);
-		context.textAlign = 'left';
+		super.paint(context, width, height);
+	}
+
+	whyEmpty() {
+		const why = super.whyEmpty();
+		const {model} = this;
+
+		return why && model.selected < 0 && model.shownThreads().length ?
+			'Choose a function: a click on a row of the table, or on ' +
+			'a box of another chart.' : why;
 	}
 
 	expand(item) {

@@ -65,6 +65,11 @@ class Lanes extends Chart {
 		return this.model.last - this.model.first;
 	}
 
+	whyEmpty() {
+		return this.lanes().length ? '' : super.whyEmpty() ||
+			'No thread is chosen.';
+	}
+
 	lanes() {
 		return this.model.shownThreads().filter(thread => thread.trace);
 	}

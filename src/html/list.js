@@ -10,7 +10,8 @@ class List {
 	// of anything; RENDER(row, cells, element) fills the cells of one. EVENTS:
 	// click, open (also by Enter), moved (by arrows) get a row and its index;
 	// sort a column; key may handle a key and says whether it did. `label` is
-	// what the list is called, `tree` whether its rows are.
+	// what the list is called, `tree` whether its rows are; empty() says why
+	// there are none.
 	constructor(root, columns, render, events) {
 		this.root = root;
 		this.columns = columns;
@@ -26,7 +27,9 @@ class List {
 		this.grid = make('div', {class: 'grid', tabindex: '0',
 			role: this.events.tree ? 'treegrid' : 'grid',
 			'aria-label': this.events.label}, this.head, this.body);
-		root.replaceChildren(this.grid);
+		// what is said where there are no rows
+		this.empty = make('p', {class: 'empty', hidden: true});
+		root.replaceChildren(this.grid, this.empty);
 		this.shown = new Map();
 		this.update = onceAFrame(() => this.updateNow());
 		this.grid.addEventListener('scroll', this.update);
@@ -68,6 +71,9 @@ class List {
 
 	set(rows) {
 		this.rows = rows;
+		this.empty.textContent = !rows.length && this.events.empty ?
+			this.events.empty() : '';
+		this.empty.hidden = !this.empty.textContent;
 		this.grid.setAttribute('aria-rowcount', rows.length + 1);
 		this.body.style.height = rows.length * this.line + 'px';
 		for (const element of this.shown.values())
@@ -254,6 +260,13 @@ class List {
 // The pixels that a column needs.
 function widthOf({width, wants}) {
 	return wants || parseFloat(width);
+}
+
+// That has room for a count and all below it: no figure is cut.
+function countWidth(most, least) {
+	const digits = plain(most).length;
+
+	return `${Math.max(least, digits * 8 + Math.ceil(digits / 3) * 3 + 11)}px`;
 }
 
 // A share of the whole, as a bar behind the figure.

@@ -32,6 +32,7 @@ class Model {
 		this.first = Math.min(...this.threads.map(thread => thread.start));
 		this.last = Math.max(...this.threads.map(thread => thread.end));
 		this.update();
+		this.mostCalls = this.sums.calls.reduce((a, b) => Math.max(a, b), 0);
 	}
 
 	// The number of calls, as it is shown.

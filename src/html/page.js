@@ -105,13 +105,15 @@ class App {
 	threadName(thread, withoutTid) {
 		if (!thread)
 			return 'all threads';
-		const several = this.model.profiles.length > 1 &&
-			!this.model.comparison;
-		const {rank} = this.model.profiles[thread.profile];
+		const {rank, name} = this.model.profiles[thread.profile];
+		// of which process it is, unless its own name says so
+		const process = this.model.profiles.length > 1 &&
+			!this.model.comparison && name !== thread.name;
 
-		return (rank === undefined ? '' : `rank ${rank}: `) + (thread.name || 'thread') +
-			(withoutTid || !thread.tid ? '' : ` ${thread.tid}`) + (several ?
-			` (${this.model.profiles[thread.profile].name})` : '');
+		return (rank === undefined ? '' : `rank ${rank}: `) +
+			(thread.name || 'thread') +
+			(withoutTid || !thread.tid ? '' : ` ${thread.tid}`) +
+			(process ? ` (${name})` : '');
 	}
 
 	// A coloured dot, the name, and (in lists without that column) the module
@@ -138,6 +140,15 @@ class App {
 		cell.append(dot, name);
 		if (beside)
 			cell.append(make('span', {class: 'dim'}, ' ' + module));
+	}
+
+	// Where lists of functions are empty.
+	whyNoFunction() {
+		const {model} = this;
+
+		return !model.shownThreads().length ? 'No thread is chosen.' :
+			model.matches ? `No function matches “${$('query').value}”.` :
+				'No function was called.';
 	}
 
 	// Of the names in lists, in which all are as wide.

@@ -26,6 +26,7 @@ class Ranks {
 				open: ({fn}) => app.reveal(fn, true),
 				moved: ({fn}) => app.select(fn, true),
 				label: 'Functions by rank',
+				empty: () => app.whyNoFunction(),
 			});
 	}
 

@@ -22,7 +22,8 @@ class SourceView {
 		this.root.replaceChildren(this.about, list);
 		this.list = new List(list, [
 			{key: 'line', title: 'Line', width: '54px', align: 'right'},
-			{key: 'calls', title: app.model.many, width: '67px', drop: 2,
+			{key: 'calls', title: app.model.many, drop: 2,
+				width: countWidth(app.model.mostCalls, 72),
 				align: 'right', hint: app.model.holdsSamples ?
 					'Samples that hit what this line calls' :
 					'Calls that this line makes'},

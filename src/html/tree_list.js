@@ -9,6 +9,7 @@ class TreeList {
 		this.list = new List(root, [...columns.filter(({key}) =>
 			!(app.model.holdsSamples && key === 'mean')).map(column =>
 			column.key === 'calls' ? {...column,
+				width: countWidth(app.model.mostCalls, 78),
 				title: app.model.many} : column), {key: 'name',
 			title: 'Function', width: 'minmax(120px, 1fr)', wants: 260}],
 		(row, cells, element) => this.render(row, cells, element), {
@@ -21,6 +22,7 @@ class TreeList {
 			key: event => this.key(event),
 			tree: true,
 			label,
+			empty: () => app.whyNoFunction(),
 		});
 	}
 

@@ -42,8 +42,8 @@ wanted=(
 	profile --no-source nosource :
 	profile "--symfs=$TMP/binary" binarysource :
 	profile "--symfs=$TMP/long" longsource :
-	profile table neighbours search hostile :
-	sampled table sampled :
+	profile table neighbours search empty hostile :
+	sampled table sampled figures_fit :
 	folded folded :
 	both merged :
 	imports waiting

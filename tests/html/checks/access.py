@@ -80,6 +80,20 @@ def check_widths(page, profile):
     same_tables(profile.table(), page_table(page), 'table, wide again')
 
 
+def check_figures_fit(page, profile):
+    """no figure is cut off where there are many calls"""
+    page.click_on('#functions .row[data-index="0"]')
+    for name in ('functions', 'down', 'up'):
+        show(page, name)
+        cut = page.eval('''[...document.querySelectorAll(
+            '#%s .row .cell.right, #details .row .cell.right')].filter(cell =>
+            cell.scrollWidth > cell.clientWidth).map(cell =>
+            cell.textContent)''' % name)
+        equal([], cut, 'figures cut off, ' + name)
+    equal(True, page.eval('swizzle.model.mostCalls') > 1e6, 'many calls')
+    show(page, 'functions')
+
+
 def luminance(colour):
     """WCAG 2, of #rrggbb"""
     parts = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]

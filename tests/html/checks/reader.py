@@ -112,3 +112,36 @@ def check_themes(page, profile):
     if 'zoom' not in page.eval("document.querySelector('#help').innerText"):
         fail('? shows no help')
     page.key('Escape')
+
+
+# what a chart says with its next picture
+SAID = """(() => {
+    const {chart} = swizzle, said = [], own = chart.canvas.getContext('2d');
+    own.fillText = text => said.push(text);
+    chart.drawNow();
+    delete own.fillText;
+    return said.join(' '); })()"""
+
+
+def check_empty(page, profile):
+    """where there is nothing to see it says why"""
+    def empty(name):
+        return page.eval("document.querySelector('#%s .empty').innerText" % name)
+    for name in ('functions', 'up'):
+        page.click_on('[data-list=%s]' % name)
+        equal('', empty(name), 'said beside rows of ' + name)
+        search_for(page, 'zzzz')
+        equal(True, 'zzzz' in empty(name), 'why %s is empty' % name)
+        page.key('Escape')
+        equal('', empty(name), 'said after the search')
+    page.click_on('[data-list=functions]')
+    page.click_on('[data-chart=sandwich]')
+    equal(True, 'Choose a function' in page.eval(SAID), 'in the sandwich')
+    page.click_on('#threads-none')
+    for chart in ('flame', 'inverted', 'sandwich'):
+        page.click_on('[data-chart=%s]' % chart)
+        equal('No thread is chosen.', page.eval(SAID), 'in ' + chart)
+    equal('No thread is chosen.', empty('functions'), 'in the table')
+    page.click_on('#threads-all')
+    page.click_on('[data-chart=flame]')
+    equal(False, 'No thread' in page.eval(SAID), 'with threads')
