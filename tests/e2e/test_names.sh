@@ -189,7 +189,7 @@ dump_table profile
 assert_not_contains table 'add<'
 assert_contains table 'shop::box<int>::box'
 
-it 'static functions of one name, and functions without a symbol'
+it 'static functions of one name'
 cat >one.c <<'END'
 static volatile int sum;
 __attribute__((noinline)) static void work(int n) { sum += n; }
@@ -207,6 +207,29 @@ assert_ne '' "$name" 'the other work'
 "$RUN" -o profile -H "$name" ./statics 2>err
 assert_empty err
 assert_calls profile work 1 a 1 b 1
+
+it 'of functions of one name the first of the module has the plain name, in all formats'
+echo 'void a(int); void b(int);
+int main(void) { b(1); b(2); b(3); a(4); return 0; }' >later.c
+gcc -O1 -o later later.c a.o b.o || abort 'no program'
+"$RUN" -q -o profile ./later
+for format in text tree callgrind json folded; do
+	"$DUMP" -q -f $format -o "profile.$format" profile
+done
+first=$(nm later | awk '$3 == "work" { print $1 }' | sort | head -n 1)
+second=$(nm later | awk '$3 == "work" { print $1 }' | sort | tail -n 1)
+assert_ne "$first" "$second" 'two functions'
+second=$(printf 'work@%x' "$((0x$second))")
+assert_eq 1 "$(awk '$4 == "work" { print $1 }' profile.text)" 'calls of the first'
+assert_eq 3 "$(awk -v name="$second" '$4 == name { print $1 }' profile.text)" \
+	'calls of the second'
+for format in tree callgrind json folded; do
+	assert_contains "profile.$format" "$second"
+done
+assert_matches profile.folded 'b;work@'
+assert_matches profile.folded 'a;work '
+
+it 'functions without a symbol'
 gcc -O1 -s -o stripped main.c a.o b.o || abort 'no program'
 hide_each stripped 4
 assert_matches names '^sub_'

@@ -1,24 +1,14 @@
 /* Modules are the same if their build-ids are; functions, if module and
  * address are. A file holds at most as many functions as fit into it, so
- * indices of 32 bits suffice.
- *
- * Names must tell functions apart: viewers take two functions with the same
- * name and file for one, whose costs then exceed the total. So functions of one
- * name get their parameters (overloads) or, failing that, the second one its
- * address; where only the module differs it is marked as a namesake and the
- * writers add the module. */
+ * indices of 32 bits suffice. */
 
 #include "profile/names/catalog.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/names/catalog_modules.h"
-#include "profile/names/module_names.h"
 #include "profile/support/memory.h"
-#include "profile/support/progress.h"
 #include "profile/names/symbols.h"
 #include "profile/names/waiting_calls.h"
 
@@ -283,167 +273,4 @@ uint32_t swz_binding_place(struct swz_binding *binding, uint64_t return_address,
 	if (*found == SWZ_MAP_NONE)
 		*found = find_place(binding, return_address - 1, caller);
 	return *found;
-}
-
-/* ---- names ---- */
-
-static const char *made_up_name(struct swz_catalog *catalog,
-				const struct swz_catalog_function *function)
-{
-	char name[40];
-
-	if (function == &catalog->functions[SWZ_CATALOG_OUTSIDE])
-		return swz_intern(&catalog->strings,
-				  catalog->samples ? SWZ_ALL_NAME
-						   : SWZ_OUTSIDE_NAME);
-	if (function == &catalog->functions[SWZ_CATALOG_UNKNOWN])
-		return swz_intern(&catalog->strings, SWZ_UNKNOWN_NAME);
-	if (function == &catalog->functions[SWZ_CATALOG_UNTRACED])
-		return swz_intern(&catalog->strings, SWZ_UNTRACED_NAME);
-	if (function == &catalog->functions[SWZ_CATALOG_KERNEL])
-		return swz_intern(&catalog->strings, SWZ_KERNEL_NAME);
-	if (function == &catalog->functions[SWZ_CATALOG_UNSAMPLED])
-		return swz_intern(&catalog->strings, SWZ_UNSAMPLED_NAME);
-	snprintf(name, sizeof(name),
-		 function->module == SWZ_INDEX_NONE ? "function_%" PRIu64
-						    : "sub_%" PRIx64,
-		 function->address);
-	return swz_intern(&catalog->strings, name);
-}
-
-static const char *name_in_style(struct swz_catalog *catalog,
-				 struct swz_catalog_function *function,
-				 enum swz_demangle style)
-{
-	struct swz_symbols *symbols = swz_catalog_symbols(catalog,
-							  function->module);
-	const char *symbol = function->asked, *name;
-	uint64_t offset = 0;
-	char *plain, *demangled;
-
-	if (symbols && !symbol)
-		symbol = swz_symbols_name(symbols, function->address, &offset);
-	if (!symbol) {
-		function->nameless = function->module != SWZ_INDEX_NONE;
-		return made_up_name(catalog, function);
-	}
-	plain = swz_symbol_without_version(symbol);
-	demangled = swz_demangle(
-		plain, symbols ? swz_symbols_languages(symbols) : 0, style);
-	free(plain);
-	if (offset) {
-		char *longer = swz_print("%s+0x%" PRIx64, demangled, offset);
-
-		free(demangled);
-		demangled = longer;
-	}
-	name = swz_intern(&catalog->strings, demangled);
-	free(demangled);
-	return name;
-}
-
-static void resolve(struct swz_catalog *catalog,
-		    struct swz_catalog_function *function)
-{
-	struct swz_symbols *symbols = swz_catalog_symbols(catalog,
-							  function->module);
-
-	function->name = name_in_style(catalog, function,
-				       catalog->options.demangle);
-	function->first_name = function->name;
-	if (symbols && catalog->options.lines) {
-		struct swz_source source = swz_catalog_line(
-			catalog, function->module, symbols, function->address);
-
-		function->file = swz_intern(&catalog->strings, source.file);
-		function->line = source.line;
-	}
-}
-
-static uint32_t *by_name(struct swz_map *names,
-			 const struct swz_catalog_function *function)
-{
-	return swz_map_at(names, (uintptr_t)function->name,
-			  (uintptr_t)function->file);
-}
-
-static void claim(uint32_t *holder, uint32_t index)
-{
-	if (*holder == SWZ_MAP_NONE)
-		*holder = index;
-}
-
-/* True if that name is the function's alone. */
-static bool name_in_full(struct swz_catalog *catalog, struct swz_map *names,
-			 struct swz_catalog_function *function)
-{
-	uint32_t index = (uint32_t)(function - catalog->functions);
-	uint32_t *holder;
-
-	if (!SWZ_CATALOG_IS_REAL(index))
-		return true;
-	function->name = name_in_style(catalog, function, SWZ_DEMANGLE_FULL);
-	holder = by_name(names, function);
-	claim(holder, index);
-	return *holder == index;
-}
-
-/* Gives a function whose name another one already has a better one. */
-static void tell_apart(struct swz_catalog *catalog, struct swz_map *names,
-		       struct swz_catalog_function *function)
-{
-	struct swz_catalog_function *other;
-	uint32_t index = (uint32_t)(function - catalog->functions);
-	uint32_t *holder = by_name(names, function);
-	char *name;
-
-	if (*holder == SWZ_MAP_NONE) {
-		*holder = index;
-		return;
-	}
-	other = &catalog->functions[*holder];
-	if (!function->file && other->module != function->module) {
-		function->namesake = true;
-		return;
-	}
-	if (catalog->options.demangle == SWZ_DEMANGLE_SIMPLE) {
-		/* overloads: all of them get their parameters */
-		name_in_full(catalog, names, other);
-		if (name_in_full(catalog, names, function))
-			return;
-	}
-	name = swz_print("%s@%" PRIx64, function->name, function->address);
-	function->name = swz_intern(&catalog->strings, name);
-	free(name);
-}
-
-/* Of a function that has its name already. It also holds the one that was too
- * short for several, or the next overload would get that. */
-static void claim_names(struct swz_map *names,
-			const struct swz_catalog_function *function,
-			uint32_t index)
-{
-	claim(swz_map_at(names, (uintptr_t)function->first_name,
-			 (uintptr_t)function->file),
-	      index);
-	claim(by_name(names, function), index);
-}
-
-void swz_catalog_resolve(struct swz_catalog *catalog)
-{
-	struct swz_map names = {0};
-	size_t i;
-
-	swz_catalog_name_modules(catalog);
-	for (i = 0; i < catalog->resolved; i++)
-		claim_names(&names, &catalog->functions[i], (uint32_t)i);
-	swz_progress_stage("finding names",
-			   catalog->function_count - catalog->resolved);
-	for (i = catalog->resolved; i < catalog->function_count; i++) {
-		swz_progress_add(1);
-		resolve(catalog, &catalog->functions[i]);
-		tell_apart(catalog, &names, &catalog->functions[i]);
-	}
-	catalog->resolved = catalog->function_count;
-	swz_map_free(&names);
 }
