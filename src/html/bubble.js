@@ -94,7 +94,8 @@ class Bubble {
 		swatch.style.background = timeline.colour(item.thread, fn);
 		this.root.replaceChildren(
 			make('header', {},
-				make('h3', {id: 'bubble-title', 'aria-level': 2}, swatch,
+				make('h3', {id: 'bubble-title', class: 'with-dot',
+					'aria-level': 2}, swatch,
 					title),
 				make('button', {title: 'Close (Esc)',
 					'aria-label': 'Close',

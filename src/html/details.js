@@ -40,7 +40,9 @@ class Details {
 
 		swatch.style.background = colours.ofFunction(fn);
 		return make('header', {},
-			make('h3', {'aria-level': 2}, swatch, model.catalog.name[fn]),
+			make('h3', {class: 'with-dot', 'aria-level': 2,
+				title: model.catalog.name[fn]}, swatch,
+				model.catalog.name[fn]),
 			make('p', {class: 'dim', title: [model.modulePath(fn), source]
 				.filter(Boolean).join('\n')},
 			make('span', {}, model.moduleName(fn) +

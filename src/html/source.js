@@ -27,9 +27,9 @@ class SourceView {
 				align: 'right', hint: app.model.holdsSamples ?
 					'Samples that hit what this line calls' :
 					'Calls that this line makes'},
-			{key: 'incl', title: 'Inclusive', width: '69px',
+			{key: 'incl', title: 'Inclusive', width: '76px',
 				align: 'right', hint: 'Time of what it calls'},
-			{key: 'share', title: '%', width: '53px', align: 'right',
+			{key: 'share', title: '%', width: '60px', align: 'right',
 				hint: 'Share of the function\'s inclusive time', drop: 1},
 			{key: 'name', title: 'Source', width: 'minmax(90px, 1fr)',
 				wants: 300},

@@ -1,5 +1,7 @@
 // What is told below the mouse.
 
+const LONG_NAME = 160; // more than some lines
+
 class Tip {
 	constructor() {
 		this.root = $('tip');
@@ -39,6 +41,7 @@ class Tip {
 					.filter(Boolean).join(' · ')) : '',
 			make('dl', {}, ...rows.map(([name, value]) => value ?
 				pair(name, value) : make('div', {class: 'title'}, make('dt', {}, name)))));
+		this.root.classList.toggle('wide', about.title.length > LONG_NAME);
 		this.root.hidden = false;
 		const {offsetWidth, offsetHeight} = this.root;
 		const x = event.clientX + 14, y = event.clientY + 18;
