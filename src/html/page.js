@@ -1,37 +1,7 @@
-// Puts the parts together: what is chosen, the keys, the search.
+// Puts the parts together: what is shown and what is chosen.
 
 const DOT = 16;          // pixels of the dot before a name
 const MODULE_LETTER = 7; // about as wide as one of a module's name is
-const NOT_TRACED = -2; // in place of a module
-
-const KEYS = [
-	['W, S', 'zoom in, out (also the wheel)'],
-	['A, D', 'go left, right (also Shift and the wheel, or drag)'],
-	['↑, ↓', 'scroll the chart, or move in the list that has the focus'],
-	['→, ←', 'unfold, fold in a tree'],
-	['Tab, then arrows', 'in the chart: from box to box; Enter chooses, F zooms'],
-	['click', 'choose a function; in the timeline also: what the call was ' +
-		'given and has returned, and who called it'],
-	['double click', 'zoom to a box'],
-	['F', 'zoom to the chosen function'],
-	['0', 'show everything'],
-	['drag over the ruler', 'count only what happened then; so does Shift ' +
-		'and a drag (timeline)'],
-	['E', 'fold or unfold all lanes; a click on the head of one does it ' +
-		'(timeline)'],
-	['R', 'count only what is in view (timeline)'],
-	['/', 'search; Enter and Shift+Enter go through what was found'],
-	['Esc', 'close what a click has opened; end the search, then the choice, the range, the zoom'],
-	['1, 2, 3, 4', 'functions, top-down, bottom-up, what it could not see'],
-	['5', 'the source of the chosen function'],
-	['6, M', 'in a narrow window: callers and callees; threads, colours, modules'],
-	['7', 'functions by rank'],
-	['T', 'dark or light'],
-	['?', 'this help'],
-];
-
-const LISTS = ['functions', 'down', 'up', 'notes', 'source',
-	'details', 'ranks']; // in the order of their keys
 
 class App {
 	constructor(data) {
@@ -66,10 +36,11 @@ class App {
 			comparison.upList(...up) : up), 'Bottom-up');
 		this.ranks = new Ranks(this);
 		this.layout = new Layout(this);
-		this.help = new Help(KEYS);
-		this.showHeader();
-		this.makeThreads();
-		this.makeModules();
+		this.header = new Header(this);
+		this.side = new Side(this);
+		this.range = new RangeBar(this);
+		this.search = new Search(this);
+		this.keys = new Keys(this);
 		this.wire();
 		this.showChart(this.model.traced ? 'timeline' : 'flame');
 		this.showList('functions');
@@ -163,165 +134,12 @@ class App {
 		return width;
 	}
 
-	showHeader() {
-		const {model} = this;
-		const [first] = model.profiles;
-		const command = commandOf(first);
-		const chips = [];
-
-		document.title = command ? `${command} – swizzle` : 'swizzle';
-		$('command').textContent = command + (model.comparison ?
-			` compared with ${commandOf(model.profiles[
-				model.comparison.firstOld])}` :
-			model.profiles.length > 1 ?
-			` and ${plural(model.profiles.length - 1, 'other process')
-				.replace('processs', 'processes')}` : '');
-		$('command').title = $('command').textContent;
-		chips.push(make('span', {class: 'chip', id: 'total'}));
-		chips.push(make('span', {class: 'chip', id: 'calls'}));
-		if (model.comparison)
-			chips.push(model.comparison.chip());
-		if (model.sampled)
-			chips.push(make('span', {class: 'chip warn',
-				title: 'Only some calls were timed: times are ' +
-					'estimates'}, 'sampled'));
-		const warnings = this.notes.warnings();
-
-		chips.push(make('button', {
-			class: 'chip' + (warnings ? ' warn' : ''), id: 'warnings',
-			title: 'What it could not see',
-			onclick: () => this.showList('notes'),
-		}, warnings ? `⚠ ${plural(warnings, 'note')}` : 'nothing lost'));
-		$('chips').replaceChildren(...chips);
-		this.showTotals();
-	}
-
-	showTotals() {
-		const {model} = this;
-		const counted = model.countedThreads().length;
-		const hooks = Math.max(0, model.raw - model.total);
-		const known = model.holdsSamples ? ['', ''] :
-			model.description.boundNs ? [', sampled', ''] :
-			model.description.compensated ?
-				[`, after ${duration(hooks)} of hooks`,
-					`, without the ${grouped(hooks)} ns that the ` +
-					'hooks took'] :
-				[', with hooks', ', with the cost of the hooks'];
-
-		$('total').textContent = duration(model.total) +
-			(!model.holdsSamples ? '' : model.profiles.some(profile =>
-				profile.ofWaiting) ? ' of time, running or waiting,' :
-				' of processor time') +
-			(model.comparison ? model.comparison.runsText() :
-				' in ' + (counted === model.threads.length ?
-					plural(counted, 'thread') :
-					`${counted} of ${plural(
-						model.threads.length, 'thread')}`)) +
-			known[0];
-		$('total').title = grouped(model.total) + ' ns' + known[1];
-		$('calls').textContent = plural(model.calls, model.one);
-	}
-
-	// ---- the side ----
-
-	makeThreads() {
-		const {model} = this;
-		const longest = Math.max(...model.threads.map(thread =>
-			thread.part.totalNs), 1);
-
-		$('threads').replaceChildren(...model.threads.map(thread => {
-			const box = make('input', {type: 'checkbox',
-				'data-thread': thread.index});
-			const bar = make('i', {class: 'share'});
-
-			box.checked = thread.shown;
-			box.addEventListener('change', () => {
-				thread.shown = box.checked;
-				this.threadsChanged();
-				this.remember();
-			});
-			const {totalNs, rawNs, absent} = thread.part;
-
-			bar.style.width = 100 * totalNs / longest + '%';
-			return make('label', {class: 'thread' +
-				(absent ? ' absent' : ''), title:
-				`${this.threadName(thread)}: ` + (absent ?
-				'not there in this range' :
-				grouped(totalNs) + ' ns' + (model.holdsSamples ||
-				model.description.boundNs ? '' :
-				model.description.compensated ?
-					`, after ${grouped(Math.max(0, rawNs -
-						totalNs))} ns of hooks` :
-					', with hooks'))}, box,
-			make('span', {class: 'name'}, this.threadName(thread, true)),
-			make('span', {class: 'dim'}, thread.tid || ''),
-			make('span', {class: 'dim time'}, absent ? '–' :
-				duration(totalNs)),
-			bar);
-		}));
-		$('threads-all').onclick = () => this.setThreads(true);
-		$('threads-none').onclick = () => this.setThreads(false);
-		$('by-thread').checked = model.byThread;
-		$('by-thread-label').hidden = model.threads.length < 2;
-		$('by-thread').onchange = event => {
-			model.byThread = event.target.checked;
-			this.threadsChanged();
-			this.remember(true);
-		};
-	}
-
-	setThreads(shown) {
-		for (const thread of this.model.threads)
-			thread.shown = shown;
-		for (const box of $('threads').querySelectorAll('input'))
-			box.checked = shown;
-		this.threadsChanged();
-		this.remember();
-	}
-
-	makeModules() {
-		const {model, colours} = this;
-		const self = new Map();
-
-		if (model.comparison)
-			model.comparison.showLegend(colours);
-
-		for (const fn of model.functions) {
-			const module = fn === UNTRACED ? NOT_TRACED :
-				model.catalog.module[fn];
-
-			self.set(module, (self.get(module) || 0) +
-				model.sums.self[fn]);
-		}
-		const all = [...self].sort((a, b) => b[1] - a[1]);
-
-		$('modules').replaceChildren(...all.map(([module, ns]) => {
-			const dot = make('i', {class: 'swatch'});
-			const about = module < 0 ? null : model.catalog.modules[module];
-
-			dot.style.background = colours.ofModule(module);
-			return make('button', {
-				class: 'module',
-				title: about ? `${about.path}\nClick: search in it` :
-					module === NOT_TRACED ?
-						'The trace holds no events of this time' :
-						model.holdsSamples ? 'The kernel, and stacks ' +
-							'that are not whole' :
-						'Outside of all hooked functions',
-				onclick: () => about && this.setQuery(about.name + ':'),
-			}, dot, make('span', {class: 'name'},
-				about ? about.name :
-					model.holdsSamples ? '[no module]' :
-					model.catalog.name[module === NOT_TRACED ?
-						UNTRACED : OUTSIDE]),
-			make('span', {class: 'dim'}, percent(ns, model.total)));
-		}));
-	}
+	// ---- what counts ----
 
 	threadsChanged() {
 		this.model.update();
 		this.changed();
-		this.makeModules();
+		this.side.showModules();
 	}
 
 	// Other threads, another time range: everything is drawn anew.
@@ -333,7 +151,7 @@ class App {
 		if (this.bubble.item && !this.bubble.item.thread.shown)
 			this.bubble.close();
 		this.colours.refresh();
-		this.showTotals();
+		this.header.showTotals();
 		this.table.update();
 		this.fillTree();
 		this.details.update();
@@ -344,7 +162,7 @@ class App {
 		else
 			chart.setWindow(chart.from, chart.to);
 		this.oldExtent = chart.extent();
-		this.showFound();
+		this.search.show();
 	}
 
 	// The trees are made when they are looked at.
@@ -456,65 +274,6 @@ class App {
 		this.chart.hovered(item);
 	}
 
-	// ---- the range of time ----
-
-	// What is counted from now on; null: everything.
-	setRange(range) {
-		const {model} = this;
-
-		model.range = range && range[1] > range[0] ? range : null;
-		if (model.range && !model.canCount(model.range)) {
-			model.range = null;
-			this.rangeChanged();
-			this.showRange(range);
-			// (the end of a long text has no room)
-			$('range').textContent = 'Not counted, its events are not ' +
-				'in this page: ' + $('range').textContent;
-			return Promise.resolve();
-		}
-		this.showRange(model.range);
-		if (model.range && model.threads.some(({trace}) => trace && trace.large))
-			return this.countLarge();
-		this.rangeChanged();
-		return Promise.resolve();
-	}
-
-	rangeChanged() {
-		document.body.classList.remove('counting');
-		this.threadsChanged();
-		this.makeThreads();
-		this.chart.drawNow();
-		this.remember();
-	}
-
-	async countLarge() {
-		const text = $('range').textContent;
-
-		this.chart.draw();
-		document.body.classList.add('counting');
-		if (!await this.model.countLarge(part => {
-			$('range').textContent = `${text}: counting, ` +
-				`${Math.round(100 * part)}\u202f%`;
-		}))
-			return;
-		$('range').textContent = text;
-		this.rangeChanged();
-	}
-
-	showRange(range) {
-		$('range').hidden = $('range-clear').hidden = !range;
-		if (!range)
-			return;
-		const from = range[0] - this.model.first;
-		const to = range[1] - this.model.first;
-
-		$('range').textContent = `${duration(from)} to ${duration(to)}: ` +
-			duration(to - from) + (this.model.description.compensated ?
-			' with hooks' : '');
-		$('range').title = `${grouped(from)} to ${grouped(to)} ns` +
-			', with the cost of the hooks';
-	}
-
 	foldLanes() {
 		const {timeline} = this.charts;
 
@@ -522,162 +281,7 @@ class App {
 			timeline.foldAll(!timeline.folded.size);
 	}
 
-	countView() {
-		const {timeline} = this.charts;
-
-		if (timeline && this.chart === timeline)
-			timeline.choose(timeline.from, timeline.to, true);
-	}
-
-	// ---- search ----
-
-	setQuery(query) {
-		$('query').value = query;
-		this.model.search(query);
-		this.foundAt = -1;
-		this.table.update();
-		Object.assign(this.stale, {down: true, up: true, ranks: true});
-		this.fillList();
-		this.showFound();
-		this.chart.draw();
-		this.remember(true);
-	}
-
-	showFound() {
-		const {model} = this;
-
-		$('search').classList.toggle('active', Boolean(model.matches));
-		if (!model.matches) {
-			$('found').textContent = '';
-			return;
-		}
-		let count = 0, self = 0;
-
-		for (const fn of model.functions)
-			if (model.matches[fn]) {
-				count++;
-				self += model.sums.self[fn];
-			}
-		$('found').textContent = count ?
-			`${grouped(count)}, ${percent(self, model.total)} self` :
-			'none';
-	}
-
-	nextFound(step) {
-		const {rows} = this.table.list;
-
-		if (!this.model.matches || !rows.length)
-			return;
-		this.foundAt = (this.foundAt + step + rows.length) % rows.length;
-		this.select(rows[this.foundAt]);
-		this.table.showSelected();
-		this.reveal(rows[this.foundAt]);
-	}
-
-	// ---- keys ----
-
-	escape() {
-		if (this.help.shown)
-			this.help.show(false);
-		else if (this.bubble.close())
-			return;
-		else if (this.layout.sideShown)
-			this.layout.toggleSide();
-		else if (this.model.matches || $('query').value)
-			this.setQuery('');
-		else if (this.model.selected >= 0)
-			this.select(-1);
-		else if (this.model.range)
-			this.setRange(null);
-		else
-			this.chart.showAll();
-		$('query').blur();
-	}
-
-	key(event) {
-		const typing = event.target === $('query');
-
-		if (event.ctrlKey || event.metaKey || event.altKey)
-			return;
-		if (event.key === 'Escape') {
-			this.escape();
-		} else if (typing) {
-			if (event.key !== 'Enter')
-				return;
-			this.nextFound(event.shiftKey ? -1 : 1);
-		} else if (!this.command(event)) {
-			return;
-		}
-		event.preventDefault();
-	}
-
-	command(event) {
-		const {chart} = this;
-		const {target} = event;
-
-		// letters there choose an option; arrows scroll a bubble
-		if (target.closest('select') || target.closest('#bubble') &&
-			event.key.startsWith('Arrow'))
-			return false;
-
-		switch (event.key) {
-		case 'w': case 'W': case '+':
-			chart.zoom(0.7);
-			break;
-		case 's': case 'S': case '-':
-			chart.zoom(1 / 0.7);
-			break;
-		case 'a': case 'A':
-			chart.pan(-0.2);
-			break;
-		case 'd': case 'D':
-			chart.pan(0.2);
-			break;
-		case 'ArrowUp': case 'ArrowDown':
-			if (target === chart.canvas)
-				return chart.moveCursor(event.key);
-			chart.scrollTo(chart.scroll +
-				(event.key === 'ArrowUp' ? -3 : 3) * ROW);
-			break;
-		case 'ArrowLeft': case 'ArrowRight':
-			return target === chart.canvas &&
-				chart.moveCursor(event.key);
-		case 'Enter':
-			return target === chart.canvas && chart.enterCursor();
-		case 'f': case 'F':
-			this.reveal(this.model.selected, true);
-			break;
-		case 'e': case 'E':
-			this.foldLanes();
-			break;
-		case 'r': case 'R':
-			this.countView();
-			break;
-		case '0': case 'Home':
-			chart.showAll();
-			break;
-		case '/':
-			$('query').focus();
-			$('query').select();
-			break;
-		case '1': case '2': case '3': case '4': case '5':
-		case '6': case '7':
-			this.showList(LISTS[event.key - 1]);
-			break;
-		case 'm': case 'M':
-			this.layout.toggleSide();
-			break;
-		case 't': case 'T':
-			this.toggleTheme();
-			break;
-		case '?':
-			this.help.show(!this.help.shown);
-			break;
-		default:
-			return false;
-		}
-		return true;
-	}
+	// ---- the theme ----
 
 	toggleTheme() {
 		this.colours.refresh(); // what the system says now
@@ -704,16 +308,6 @@ class App {
 		this.themeChanged();
 	}
 
-	// "modules": module:name; "merged": no box for each thread
-	setLabels(labels) {
-		this.withModule = $('with-module').checked =
-			labels.includes('modules');
-		this.model.byThread = $('by-thread').checked =
-			!labels.includes('merged');
-		this.threadsChanged();
-		this.themeChanged();
-	}
-
 	themeChanged() {
 		this.version++;
 		this.colours.refresh();
@@ -722,30 +316,15 @@ class App {
 		this.up.select();
 		this.ranks.select();
 		this.details.update();
-		this.makeModules();
+		this.side.showModules();
 		this.chart.drawNow();
 	}
 
 	wire() {
 		new Mouse(this);
-		document.addEventListener('keydown', event => this.key(event));
-		$('query').addEventListener('input', () =>
-			this.setQuery($('query').value));
 		$('theme').onclick = () => this.toggleTheme();
 		$('fold-all').onclick = () => this.foldLanes();
-		$('range-view').onclick = () => this.countView();
-		$('range-clear').onclick = () => this.setRange(null);
 		$('zoom-reset').onclick = () => this.chart.showAll();
-		$('colour-mode').onchange = event => {
-			this.setColours(event.target.value);
-			event.target.blur();
-			this.remember(true);
-		};
-		$('with-module').onchange = event => {
-			this.withModule = event.target.checked;
-			this.themeChanged();
-			this.remember(true);
-		};
 		for (const tab of $('chart-tabs').querySelectorAll('[data-chart]'))
 			tab.onclick = () => this.showChart(tab.dataset.chart);
 		for (const tab of $('list-tabs').querySelectorAll('[data-list]'))

@@ -129,13 +129,13 @@ class State {
 			for (const thread of model.threads)
 				thread.shown = !state.threads ||
 					shown.includes(thread.index);
-			app.setRange(this.rangeOf(state.range));
+			app.range.set(this.rangeOf(state.range));
 		}
 		if (state.sort !== now.sort)
 			table.setSort(state.sort.replace(/^up-/, ''),
 				state.sort.startsWith('up-'));
 		if (state.search !== now.search)
-			app.setQuery(state.search);
+			app.search.set(state.search);
 		if (state.theme !== now.theme || state.colours !== now.colours) {
 			app.setTheme(state.theme);
 			app.setColours(state.colours);
@@ -145,7 +145,7 @@ class State {
 		if (state.list !== now.list)
 			app.showList(state.list);
 		if (state.labels !== now.labels)
-			app.setLabels(state.labels.split('-'));
+			app.side.setLabels(state.labels.split('-'));
 		app.select(state.function ? this.functionOf(state.function) : -1);
 		this.showWindow(state.window);
 		if (app.listName === 'functions')

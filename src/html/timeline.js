@@ -24,12 +24,12 @@ class Timeline extends DescribedLanes {
 
 		this.pending = [this.time(Math.round(low)),
 			this.time(Math.round(high))];
-		this.app.showRange(this.pending);
+		this.app.range.show(this.pending);
 		if (done) {
 			const range = this.pending;
 
 			this.pending = null;
-			this.app.setRange(range);
+			this.app.range.set(range);
 		} else {
 			this.draw();
 		}
