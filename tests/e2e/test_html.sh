@@ -21,7 +21,7 @@ record() { # PROFILE OPTION... -- TARGET [ARG...]
 }
 SCOPE=(-M pages -M libnames.so -M 'libgcc_s*')
 record profile "${SCOPE[@]}" -- "$TARGETS/pages"
-record sampled --timing sampled -M pages -- "$TARGETS/pages" 300000
+record sampled --timing sampled -M pages -- "$TARGETS/pages" 1200000
 record folded --max-memory 1M -M contexts -- "$TARGETS/contexts"
 record imports --imports -M running -- "$TARGETS/running"
 # two processes, of which the first has a long command

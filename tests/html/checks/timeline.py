@@ -233,7 +233,7 @@ def check_flows(page, profile):
     page.move(x, y)
     page.settle()
     tip = page.eval("document.querySelector('#tip').innerText")
-    if not re.search(r'woken by\nsend in flows \d+ \(flows\)', tip):
+    if not re.search(r'woken by\nsend in flows \d+\n', tip):
         fail('not told of who woke it: %r' % tip)
     lines = page.eval('swizzle.chart.lines')
     equal(1, len(lines), 'lines')
