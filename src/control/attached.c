@@ -62,15 +62,16 @@ void swz_attached_tell_stops(const struct swz_attached *a,
 	const struct swz_stop_times *s = &a->stops;
 	int length = snprintf(
 		text, SWZ_STOPS_BYTES,
-		"all threads stopped %u time%s, for at most %.1f ms (%.1f once "
-		"each stood), %.1f ms in all (%.1f until each stood)",
+		"all threads stopped %u time%s: the longest for %.1f ms (%.1f "
+		"with all stopped), %.1f ms in total (%.1f until all stopped)",
 		s->count, s->count == 1 ? "" : "s", in_ms(s->longest_ns),
 		in_ms(s->longest_work_ns), in_ms(s->sum_ns),
 		in_ms(s->gathering_ns));
 
 	if (a->borrower.stopped_ns)
 		snprintf(text + length, SWZ_STOPS_BYTES - (size_t)length,
-			 "; one for %.1f ms", in_ms(a->borrower.stopped_ns));
+			 "; one thread alone for %.1f ms",
+			 in_ms(a->borrower.stopped_ns));
 }
 
 void swz_attached_pause(unsigned tries)

@@ -69,9 +69,10 @@ static void tell_begin(const struct swz_attached *a)
 	    in_ms(a->control.planning_ns));
 	tell_stops(a);
 	if (a->skipped)
-		say("swizzle: %zu functions left out: threads stood in their "
-		    "first instructions\n",
-		    a->skipped);
+		say("swizzle: %zu function%s left out: a thread was in the "
+		    "first "
+		    "instructions\n",
+		    a->skipped, a->skipped == 1 ? "" : "s");
 }
 
 static void tell_end(const struct swz_attached *a)
@@ -79,9 +80,10 @@ static void tell_end(const struct swz_attached *a)
 	say("swizzle: detached\n");
 	tell_stops(a);
 	if (a->control.frames_left)
-		say("swizzle: %u calls that were open return by way of "
-		    "libswizzle.so, which stays loaded\n",
-		    a->control.frames_left);
+		say("swizzle: %u open call%s through libswizzle.so, which "
+		    "stays loaded\n",
+		    a->control.frames_left,
+		    a->control.frames_left == 1 ? " returns" : "s return");
 }
 
 /* Until the time is over, a signal says so (both: true), or the process ends or

@@ -54,7 +54,8 @@ void swz_ctl_unhook(struct swz_live_profile *profile, int32_t pid,
 			tell(&a, false, told);
 	} else {
 		snprintf(told, SWZ_CTL_TOLD_BYTES,
-			 "its hooks stay, and heed the request: %.400s",
+			 "its hooks stay in place and follow the request: "
+			 "%.400s",
 			 a.problem);
 	}
 	swz_attached_close(&a);

@@ -84,7 +84,7 @@ bool swz_live_wait_ready(struct swz_live_profile *profile,
 		nanosleep(&look, NULL);
 	}
 	snprintf(profile->problem, sizeof(profile->problem),
-		 "it is only starting: its functions are being planned. Try "
+		 "it is still starting: its functions are being planned. Try "
 		 "again in a moment");
 	return false;
 }

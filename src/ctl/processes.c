@@ -173,7 +173,7 @@ static void complain(struct swz_ctl_processes *all,
 		else if (!is_own(*pid))
 			why = "it is another user's";
 		else if (swz_is_starting(*pid))
-			why = "it is only starting under swizzle-run. Try "
+			why = "it is still starting under swizzle-run. Try "
 			      "again "
 			      "in a moment";
 		fprintf(stderr, "swizzle: %d is not profiled: %s\n", (int)*pid,

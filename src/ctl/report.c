@@ -93,7 +93,7 @@ static const char *hooks_text(enum swz_ctl_hooks hooks,
 
 	switch (hooks) {
 	case SWZ_CTL_HOOKED:
-		return stopped ? "in place: a call costs some 4 ns"
+		return stopped ? "in place: a call costs about 4 ns"
 			       : "in place";
 	case SWZ_CTL_NATIVE:
 		return stopped ? "out of the code: calls are native"

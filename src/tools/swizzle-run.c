@@ -174,8 +174,8 @@ static char *expand_output(const char *wanted)
 		return output;
 	case SWZ_OUTPUT_NAME_UNSET:
 		swz_die(SWZ_WRONG_USAGE,
-			"-o %s: the variable %.*s is not set. A variable of "
-			"mpirun or srun is set behind it only: mpirun "
+			"-o %s: the variable %.*s is not set. mpirun and srun "
+			"set theirs only for what they start: mpirun "
 			"swizzle-run -o ... PROGRAM",
 			wanted, (int)what.length, what.variable);
 	case SWZ_OUTPUT_NAME_EMPTY:

@@ -79,7 +79,7 @@ const char *const *swz_key_help(void)
 		"a           figures since the beginning, or of the last round",
 		"p Space     freeze the screen; the program goes on",
 		"d           length of a round, in seconds",
-		"Ctrl-L      draw the screen anew",
+		"Ctrl-L      redraw the screen",
 		"?           this list",
 		"q           leave; the program goes on",
 		NULL,

@@ -36,14 +36,13 @@ static const char *check_kind(int fd)
 	int found;
 
 	if (!name || !*name)
-		return "TERM is not set, so it is not known what kind of "
-		       "terminal this is";
+		return "TERM is not set, so the type of the terminal is not "
+		       "known";
 	if (setupterm(NULL, fd, &found) != OK)
-		return "the terminal's kind, which TERM names, is not known "
-		       "here";
+		return "the terminal type in TERM is not known here";
 	move = tigetstr("cup");
 	if (!move || move == (char *)-1)
-		return "a terminal of the kind that TERM names has no screen";
+		return "terminals of the type in TERM have no screen";
 	return NULL;
 }
 
@@ -54,7 +53,7 @@ const char *swz_terminal_open(struct swz_terminal *t, bool elsewhere)
 	*t = (struct swz_terminal){.signals = -1};
 	t->output = terminal_or(STDOUT_FILENO, elsewhere);
 	if (t->output < 0)
-		return "standard output is no terminal";
+		return "standard output is not a terminal";
 	t->input = terminal_or(STDIN_FILENO, true);
 	if (t->input < 0)
 		return "there is no terminal to read keys from";

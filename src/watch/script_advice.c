@@ -112,8 +112,8 @@ char *swz_pause_advice(uint64_t samples, uint64_t all, const char *program)
 {
 	if (!samples || samples * LEAST_SHARE < all)
 		return NULL;
-	return swz_print("%" PRIu64 "%% of the samples are in %s, and show "
-			 "its C functions. For those of the script sample by "
-			 "pauses: swizzle-run -m sample --engine pause",
+	return swz_print("%" PRIu64 "%% of the samples are in %s and show its "
+			 "C functions. To see the script's functions: "
+			 "swizzle-run -m sample --engine pause",
 			 100 * samples / all, program);
 }

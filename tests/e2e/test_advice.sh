@@ -68,6 +68,17 @@ assert_contains err 'Install the -dbgsym or -dbg package of some-tool, set DEBUG
 assert_eq 1 "$(grep -c 'have no name' err)" 'lines'
 assert_eq 1 "$(wc -l <err)" 'lines of all kinds'
 
+it 'a source package of another name'
+stand_in dpkg-query 'echo some-source'
+advised -f text profile
+assert_contains err 'Install the -dbgsym or -dbg package of some-tool, or of its source some-source, set '
+# shellcheck disable=SC2016 # dpkg-query's
+assert_eq '-W -f ${source:Package}  some-tool : ' "$(tr '\n' ' ' <dpkg-query.asked)" 'arguments'
+stand_in dpkg-query 'echo some-tool'
+advised -f text profile
+assert_contains err 'Install the -dbgsym or -dbg package of some-tool, set '
+rm fake/dpkg-query
+
 it 'dpkg gets the path as one argument, and no shell sees it'
 assert_eq "-S -- $TMP/$program " "$(head -n 3 dpkg.asked | tr '\n' ' ')" 'arguments'
 [ ! -e ran ] || fail 'a shell has executed a part of the path'
@@ -284,8 +295,30 @@ if have 'apt-file knows which package has the debug file' unshare mount; then
 			"$DUMP" -f text profile
 		assert_contains err 'package of some-tool'
 		assert_eq '' "$(cat apt-file.asked 2>/dev/null)" 'arguments'
+
+		it "apt-cache's lists say which package has the build-id"
+		mkdir caches
+		: >caches/pkgcache.bin
+		with_caches=${with_lists//lists/caches}
+		with_caches=${with_caches//\/var\/lib\/apt\/caches/\/var\/cache\/apt}
+		stand_in dpkg-query 'echo some-source'
+		list() { # the build-id is of the second
+			printf 'Package: some-tool-dbg\nBuild-Ids: 0123 4567\n\nPackage: some-source-dbg\nVersion: 1\nBuild-Ids: 89ab %s cdef\nSize: 3\n\n' "$1"
+		}
+		list "$id" >listed
+		stand_in apt-cache "cat $TMP/listed; exit 100"
+		capture unshare "${options[@]}" sh -c "$with_caches" - "$TMP/fake" \
+			"$DUMP" -f text profile
+		assert_contains err '. Install some-source-dbg, set DEBUGINFOD_URLS, or '
+		assert_eq 'show some-tool-dbgsym some-tool-dbg some-source-dbg : ' \
+			"$(tr '\n' ' ' <apt-cache.asked)" 'arguments'
+		list "${id%?}" >listed # of another build
+		capture unshare "${options[@]}" sh -c "$with_caches" - "$TMP/fake" \
+			"$DUMP" -f text profile
+		assert_contains err 'of some-tool, or of its source some-source, '
+		rm fake/dpkg-query fake/apt-cache
 	else
-		echo 'not tested: apt-file, without mount name spaces'
+		echo 'not tested: apt-file, apt-cache, without mount name spaces'
 	fi
 fi
 

@@ -22,7 +22,7 @@ run() { # PROGRAM [ARG...]
 	grep -v '^swizzle: ' messages >err
 	found=none stored=none
 	read -r found stored <<<"$(sed -n \
-		's/^swizzle: plan cache: \([0-9]*\) modules found, \([0-9]*\) stored$/\1 \2/p' \
+		's/^swizzle: plan cache: \([0-9]*\) modules\{0,1\} found, \([0-9]*\) stored$/\1 \2/p' \
 		messages)"
 	found=${found:-none} stored=${stored:-none}
 }

@@ -397,7 +397,7 @@ is_executed() {
 wait_until is_executed
 capture "$CTL" stop $own
 kill $own
-assert_refused 1 'it is only starting under swizzle-run. Try again in a moment'
+assert_refused 1 'it is still starting under swizzle-run. Try again in a moment'
 
 it 'detach: the profile is complete while the program goes on'
 serve

@@ -285,7 +285,7 @@ for format in text json tree; do
 	assert_status 0
 	assert_contains err "-F 'no such*' matches no function"
 	capture "$DUMP" -f $format -F 'no such*' -F main profile
-	assert_eq "swizzle: -F 'no such*' matches no function of those recorded" \
+	assert_eq "swizzle: -F 'no such*' matches no function that was recorded" \
 		"$(cat err)"
 	capture "$DUMP" -q -f $format -F 'no such*' profile
 	assert_empty err

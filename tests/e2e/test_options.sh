@@ -104,7 +104,7 @@ assert_missing nowhere
 it 'replaces profiles and empty files only'
 capture "$RUN" -o victim "$TARGETS/shape"
 assert_status 0
-assert_contains err 'victim is no profile and is left alone'
+assert_contains err 'victim is not a profile and is left alone'
 assert_eq precious "$(cat victim)"
 assert_calls "$(compgen -G 'victim.[0-9]*')" alpha 3
 : >one

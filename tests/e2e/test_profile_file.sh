@@ -244,7 +244,7 @@ assert_eq "$before" "$(find /dev -maxdepth 1 | sort)" 'files in /dev'
 capture env LD_PRELOAD="$LIBSWIZZLE" SWIZZLE_OUTPUT="$TMP/pipe" SWIZZLE_FRESH=1 \
 	"$TARGETS/shape"
 assert_status 0
-assert_contains err 'pipe is no profile and is left alone'
+assert_contains err 'pipe is not a profile and is left alone'
 [ -p pipe ] || fail 'the named pipe is gone'
 
 it 'a limit that leaves no room for a file'

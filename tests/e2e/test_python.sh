@@ -211,7 +211,7 @@ export SWIZZLE_SUMMARY=1
 if "$RUN" -q -m sample --engine perf -o profile true 2>/dev/null; then
 	rm -rf tree
 	"$RUN" -m sample -o tree/ ./starts "$PYTHON" script.py >printed 2>err
-	assert_matches err '^swizzle: [0-9]+% of the samples are in .*, and show its C functions[.] For those of the script .* --engine pause$'
+	assert_matches err '^swizzle: [0-9]+% of the samples are in .* and show its C functions[.] To see the script.s functions: .* --engine pause$'
 	"$DUMP" -f text --script tree >out 2>err
 	assert_contains err '--engine pause'
 	"$RUN" -m sample --engine perf -o profile "$PYTHON" script.py >printed 2>err

@@ -399,7 +399,7 @@ for name in '' dumb no-such-terminal; do
 done
 TERM=screen capture "$SWTOP" -p "$pid"
 assert_status 2
-assert_matches err '^swizzle: no screen: standard output is no terminal\. .* swizzle-top -b$'
+assert_matches err '^swizzle: no screen: standard output is not a terminal\. .* swizzle-top -b$'
 assert_empty out
 setsid "$SWTOP" touch started >out 2>err </dev/null
 assert_eq 2 $? 'exit status'

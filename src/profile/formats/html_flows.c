@@ -100,7 +100,7 @@ char *swz_html_put_flows(FILE *stream,
 	put_block(stream, flows, &numbers, profiles);
 	doubts = swz_flows_doubts(flows);
 	if (!doubts && flows->count > MOST_FLOWS)
-		doubts = swz_print("%u flows of %zu are in this page",
+		doubts = swz_print("%u of %zu flows are in this page",
 				   MOST_FLOWS, flows->count);
 	swz_map_free(&numbers);
 	swz_flows_free(flows);

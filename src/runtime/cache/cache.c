@@ -217,7 +217,8 @@ void swz_cache_report(void)
 	swz_line_start(&line);
 	swz_line_string(&line, "swizzle: plan cache: ");
 	swz_line_number(&line, cache.used_count);
-	swz_line_string(&line, " modules found, ");
+	swz_line_string(&line, cache.used_count == 1 ? " module found, "
+						     : " modules found, ");
 	swz_line_number(&line, cache.stored_count);
 	swz_line_string(&line, " stored");
 	swz_line_write(&line);

@@ -222,7 +222,7 @@ static void say_why_not(enum older older)
 	const char *why = " is being written by another process: writing ";
 
 	if (older == OLDER_OTHER)
-		why = " is no profile and is left alone: writing ";
+		why = " is not a profile and is left alone: writing ";
 	else if (older == OLDER_KEPT)
 		why = " cannot be replaced: writing ";
 	swz_say(swz_config.output, why, path);

@@ -176,6 +176,10 @@ static char *first_help(const struct swz_dump_advice *advice,
 
 	if (package && package->exact)
 		return swz_print("Install %s", package->exact);
+	if (package && package->owner && package->source)
+		return swz_print("Install the -dbgsym or -dbg package of %s, "
+				 "or of its source %s",
+				 package->owner, package->source);
 	if (package && package->owner)
 		return swz_print("Install the -dbgsym or -dbg package of %s",
 				 package->owner);

@@ -1,7 +1,9 @@
-/* dpkg knows which package a file is of. apt-file knows which package has the
- * debug file, whose path is made of the build-id, if it has the contents of an
- * archive of debug packages. Both are children that read nothing and whose
- * output we read until it ends or the time is over. */
+/* dpkg knows which package a file is of, and of which source that is. apt-file
+ * knows which package has the debug file, whose path is made of the build-id,
+ * if it has the contents of an archive of debug packages. Lists of packages
+ * have the build-ids, too: apt-cache shows them for packages whose names we can
+ * guess. All are children that read nothing and whose output we read until it
+ * ends or the time is over. */
 
 #include "tools/dump/debug_package.h"
 
@@ -24,13 +26,16 @@
 
 #define MOST_NS INT64_C(1000000000)
 
+/* With it apt-cache answers in some 30 ms, and otherwise in a second. */
+#define PACKAGE_CACHE "/var/cache/apt/pkgcache.bin"
+
 /* Of output; more is no answer to what we ask. */
-enum { MOST_BYTES = 4096 };
+enum { MOST_BYTES = 1 << 20 };
 
 struct answer {
 	bool ended; /* by itself; STATUS is valid */
 	int status; /* of exit */
-	char text[MOST_BYTES + 1];
+	char *text; /* for free() */
 };
 
 static int64_t now_ns(void)
@@ -102,7 +107,7 @@ static pid_t start(char *const *arguments, int to)
 }
 
 /* False if its output has not ended by UNTIL_NS. */
-static bool read_until(int from, int64_t until_ns, char *text)
+static bool read_until(int from, int64_t until_ns, char **text)
 {
 	size_t size = 0;
 
@@ -123,8 +128,10 @@ static bool read_until(int from, int64_t until_ns, char *text)
 			continue;
 		if (bytes < 0 || size + (size_t)bytes > MOST_BYTES)
 			return false;
-		memcpy(text + size, more, (size_t)bytes);
+		*text = swz_reallocate(*text, size + (size_t)bytes + 1, 1);
+		memcpy(*text + size, more, (size_t)bytes);
 		size += (size_t)bytes;
+		(*text)[size] = '\0';
 	}
 }
 
@@ -146,13 +153,13 @@ static void ask(char *const *arguments, int64_t until_ns, struct answer *answer)
 	int ends[2];
 	pid_t pid;
 
-	*answer = (struct answer){.status = -1};
+	*answer = (struct answer){.status = -1, .text = swz_duplicate("")};
 	if (now_ns() >= until_ns || pipe2(ends, O_CLOEXEC) != 0)
 		return;
 	pid = start(arguments, ends[1]);
 	close(ends[1]);
 	if (pid > 0) {
-		answer->ended = read_until(ends[0], until_ns, answer->text);
+		answer->ended = read_until(ends[0], until_ns, &answer->text);
 		if (!answer->ended)
 			kill(pid, SIGKILL);
 		wait_for(pid, answer);
@@ -208,7 +215,7 @@ static void ask_dpkg(struct swz_debug_package *package, int64_t until_ns)
 		(char *)"dpkg", (char *)"-S", (char *)"--", package->path,
 		other,          other_real,   real,         NULL,
 	};
-	struct answer answer = {0};
+	struct answer answer = {.text = NULL};
 
 	/* it takes them for patterns */
 	if (!strpbrk(package->path, "*?[\\"))
@@ -216,10 +223,73 @@ static void ask_dpkg(struct swz_debug_package *package, int64_t until_ns)
 	free(real);
 	free(other);
 	free(other_real);
-	if (!answer.ended || (answer.status != 0 && answer.status != 1))
-		return;
-	package->owner = owner_in(answer.text);
-	package->has_no_owner = !package->owner && answer.status == 1;
+	if (answer.ended && (answer.status == 0 || answer.status == 1)) {
+		package->owner = owner_in(answer.text);
+		package->has_no_owner = !package->owner && answer.status == 1;
+	}
+	free(answer.text);
+}
+
+/* Python's packages, for one, have a common -dbg package of the source's name.
+ */
+static void ask_for_source(struct swz_debug_package *package, int64_t until_ns)
+{
+	char *arguments[] = {
+		(char *)"dpkg-query",          (char *)"-W",   (char *)"-f",
+		(char *)"${source:Package}\n", package->owner, NULL,
+	};
+	struct answer answer;
+	char *name;
+
+	ask(arguments, until_ns, &answer);
+	name = answer.ended && answer.status == 0 ? package_name(answer.text)
+						  : NULL;
+	free(answer.text);
+	if (name && strcmp(name, package->owner) != 0)
+		package->source = name;
+	else
+		free(name);
+}
+
+/* The package whose entry in the list names the build-id; to be freed. */
+static char *package_with(const char *list, const char *build_id)
+{
+	const char *entry = list;
+
+	while (entry) {
+		const char *end = strstr(entry, "\n\n");
+		const char *ids = strstr(entry, "\nBuild-Ids:");
+		const char *id = ids ? strstr(ids, build_id) : NULL;
+
+		if (id && (!end || id < end) &&
+		    id < ids + 1 + strcspn(ids + 1, "\n") &&
+		    strncmp(entry, "Package: ", 9) == 0)
+			return package_name(entry + 9);
+		entry = end ? end + 2 : NULL;
+	}
+	return NULL;
+}
+
+static void ask_apt_cache(struct swz_debug_package *package,
+			  const char *build_id, int64_t until_ns)
+{
+	char *symbols = swz_print("%s-dbgsym", package->owner);
+	char *own = swz_print("%s-dbg", package->owner);
+	char *common = package->source ? swz_print("%s-dbg", package->source)
+				       : NULL;
+	char *arguments[] = {
+		(char *)"apt-cache", (char *)"show", symbols, own, common, NULL,
+	};
+	struct answer answer;
+
+	/* (those that it does not know are no success) */
+	ask(arguments, until_ns, &answer);
+	if (answer.ended)
+		package->exact = package_with(answer.text, build_id);
+	free(answer.text);
+	free(symbols);
+	free(own);
+	free(common);
 }
 
 /* Without any it takes half a second to say so. */
@@ -251,6 +321,7 @@ static void ask_apt_file(struct swz_debug_package *package,
 	ask(arguments, until_ns, &answer);
 	if (answer.ended && answer.status == 0)
 		package->exact = package_name(answer.text);
+	free(answer.text);
 	free(file);
 }
 
@@ -274,6 +345,11 @@ const struct swz_debug_package *swz_debug_package_find(
 	/* the debug file of what is in no package is in none */
 	if (package->owner && strlen(build_id) > 2 && has_contents())
 		ask_apt_file(package, build_id, until_ns);
+	if (package->owner && !package->exact)
+		ask_for_source(package, until_ns);
+	if (package->owner && !package->exact && strlen(build_id) > 2 &&
+	    access(PACKAGE_CACHE, R_OK) == 0)
+		ask_apt_cache(package, build_id, until_ns);
 	packages->asked_ns += now_ns() - start_ns;
 	return package;
 }
@@ -285,6 +361,7 @@ void swz_debug_packages_free(struct swz_debug_packages *packages)
 	for (i = 0; i < packages->count; i++) {
 		free(packages->items[i].path);
 		free(packages->items[i].owner);
+		free(packages->items[i].source);
 		free(packages->items[i].exact);
 	}
 	free(packages->items);

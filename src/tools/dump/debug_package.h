@@ -1,8 +1,8 @@
 #ifndef SWZ_TOOLS_DUMP_DEBUG_PACKAGE_H
 #define SWZ_TOOLS_DUMP_DEBUG_PACKAGE_H
 
-/* Which Debian package has the debug file of a module, as far as dpkg and
- * apt-file know: they are asked on this machine only, and for a second at
+/* Which Debian package has the debug file of a module, as far as dpkg, apt-file
+ * and apt-cache know: they are asked on this machine only, and for a second at
  * most. */
 
 #include <stdbool.h>
@@ -10,9 +10,10 @@
 #include <stdint.h>
 
 struct swz_debug_package {
-	char *path;  /* the module's */
-	char *owner; /* the package that the module is of; NULL: unknown */
-	char *exact; /* that of its debug file; NULL: unknown */
+	char *path;   /* the module's */
+	char *owner;  /* the package that the module is of; NULL: unknown */
+	char *source; /* its source package, if that has another name */
+	char *exact;  /* that of its debug file; NULL: unknown */
 	bool has_no_owner; /* dpkg knows of no package */
 };
 

@@ -158,8 +158,8 @@ static void warn_patterns(const struct swz_catalog *catalog, const char *option,
 					   hits);
 	for (i = 0; i < patterns->count; i++)
 		if (!hits[i])
-			swz_dump_complain("%s '%s' matches no function of "
-					  "those recorded",
+			swz_dump_complain("%s '%s' matches no function "
+					  "that was recorded",
 					  option, patterns->items[i]);
 	free(hits);
 }
