@@ -91,7 +91,7 @@ assert_status 2
 
 it 'samples, and both'
 capture "$RUN" -q -m sample --report -o sampled "$TARGETS/fib"
-if [ $status -ne 126 ]; then
+if [ "${status:-}" != 126 ]; then
 	assert_status 0
 	assert_matches "$TMP/err" ' [0-9,]+ samples?$'
 	capture "$RUN" -q -m both --report -o joined "$TARGETS/fib"

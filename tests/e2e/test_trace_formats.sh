@@ -168,7 +168,7 @@ it 'what is ended in the midst of a file leaves nothing of it'
 many=()
 for i in {1..150}; do
 	other_process profile copy.$i $i
-	many+=(copy.$i)
+	many+=("copy.$i")
 done
 mkdir ended
 has_begun() {
