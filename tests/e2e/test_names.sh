@@ -85,7 +85,7 @@ for option in -F -N -H; do
 	for format in folded callgrind text tree; do
 		capture "$DUMP" -f $format -o - $option nonesuch $option main whole
 		assert_status 0
-		assert_eq "swizzle: $option 'nonesuch' matches no function of those recorded" \
+		assert_eq "swizzle: $option 'nonesuch' matches no function that was recorded" \
 			"$(cat err)" "$format $option"
 	done
 done
