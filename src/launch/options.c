@@ -316,10 +316,10 @@ static void set_flag(const struct option *o, const char *as)
 
 static const struct option *by_letter(char letter)
 {
-	for (size_t i = 0; i < OPTION_COUNT; i++)
+	for (size_t i = 0; letter > 0 && i < OPTION_COUNT; i++)
 		if (options[i].letter == letter)
 			return &options[i];
-	return NULL;
+	bad_usage("unknown option -%c", letter);
 }
 
 static const char *option_at(size_t index)
@@ -371,11 +371,9 @@ static void read_long(const char *argument, char ***next)
 static void read_short(const char *argument, char ***next)
 {
 	for (const char *s = argument + 1; *s; s++) {
-		const struct option *o = *s > 0 ? by_letter(*s) : NULL;
+		const struct option *o = by_letter(*s);
 		const char *as = swz_text("-%c", *s);
 
-		if (!o)
-			bad_usage("unknown option %s", as);
 		if (!is_flag(o)) {
 			set_option(o, as, s[1] ? s + 1 : next_value(as, next));
 			return;
