@@ -202,6 +202,11 @@ eval "\"\$DUMP\" -q ${next#swizzle-dump }" >tree
 assert_matches tree '^# callers of shop::price\(int\)$'
 assert_matches tree '^ *100 .*  shop::round  workers$'
 
+it 'a wide command: the program without its folder, then as much as there is room for'
+"$RUN" -q -o wide "$TARGETS/recursion" deep 3 "$(printf 'x%.0s' {1..200})" >/dev/null
+on_terminal 80 24 "$DUMP" -q --color=never --by process wide
+assert_matches screen '^ *100% .*  (…|[.]{3})/recursion deep 3 xx+(…|[.]{3})$'
+
 it 'what is missing stands above the rows, and only that'
 "$DUMP" -f table profile >out
 assert_not_contains out Note:

@@ -250,9 +250,10 @@ static void put_indent(struct swz_cells *cells, uint32_t indent)
 static unsigned int name_room(const struct swz_cells *cells, const char *module,
 			      const char *remark)
 {
-	unsigned int taken = 2 + smaller(swz_text_width(module), 12) +
-			     swz_text_width(remark);
+	unsigned int taken = swz_text_width(remark);
 
+	if (*module)
+		taken += 2 + smaller(swz_text_width(module), 12);
 	if (!cells->style->width)
 		return 0;
 	if (cells->name)
