@@ -124,8 +124,8 @@ END
 			--interpreted-frames-native-stack "$PWD/fib.js" >printed 2>err || fail "exit status $?"
 		assert_empty err
 		forget_map profile
-		fib=$(self_ns profile "fib $PWD/fib.js:1:13")
-		loop=$(self_ns profile "loop $PWD/fib.js:2:14")
+		fib=$(self_ns profile "$(node_name profile "fib $PWD/fib.js:1:13")")
+		loop=$(self_ns profile "$(node_name profile "loop $PWD/fib.js:2:14")")
 		# (wall-clock time is its clock: shares, not times)
 		awk -v a="$fib" -v b="$loop" -v x="$(own fib)" -v y="$(own loop)" 'BEGIN {
 			off = a / (a + b) - x / (x + y)

@@ -11,6 +11,7 @@ need_targets debugged
 attach() { # SAID COMMAND...
 	local said=$1 pid
 	shift
+	: >out # not what another run has said
 	"$@" >out 2>err &
 	pid=$!
 	# swizzle-run becomes the program

@@ -272,7 +272,9 @@ static int run(const struct execution *x, strings environment)
 {
 	int result;
 
+	/* in this order: the processor time is that of all until the end */
 	set_end(__builtin_ia32_rdtsc());
+	note_last_moment();
 	result = x->run(x, environment);
 	set_end(0); /* it could not be executed */
 	return result;
@@ -285,7 +287,6 @@ static int execute(const struct execution *x, strings environment)
 	size_t bytes;
 	int result;
 
-	note_last_moment();
 	if (swz_system_calls_end || !environment ||
 	    !find_preload(&e, environment))
 		return run(x, environment);
