@@ -247,11 +247,3 @@ compile_rust() { # SOURCE OPTION...
 		RUSTC_BOOTSTRAP=1 rustc -A warnings \
 			-Z 'crate-attr=feature(bench_black_box)' "$@"
 }
-
-node_name() { # PROFILE "FUNCTION FILE:LINE:COLUMN": as node writes it, before 20 without column
-	if "$DUMP" -q -f csv -o - "$1" | cut -d , -f 7 | grep -qxF -e "$2"; then
-		echo "$2"
-	else
-		echo "${2%:*}"
-	fi
-}

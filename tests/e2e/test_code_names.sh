@@ -33,6 +33,14 @@ self_ns() { # PROFILE FUNCTION
 			END { if (rows > 1) print rows, "rows"; else print sum + 0 }'
 }
 
+node_name() { # PROFILE "FUNCTION FILE:LINE:COLUMN": as node writes it, before 20 without column
+	if "$DUMP" -q -f csv -o - "$1" | cut -d , -f 7 | grep -qxF -e "$2"; then
+		echo "$2"
+	else
+		echo "${2%:*}"
+	fi
+}
+
 own() { # NAME: ms
 	awk -v name="$1" '$1 == name { sum += $2 } END { print sum }' printed
 }

@@ -175,8 +175,14 @@ END
 			}
 			END { print sum + 0 }'
 	}
-	# (the second one has a plan of the first)
-	for options in '' '' '-m trace'; do
+	# (Debian's node 18 has V8's built-in code without its symbol: docs/interpreters.md)
+	if [ "$(node -p 'parseInt(process.versions.node)')" -ge 20 ]; then
+		TRIED=('' '' '-m trace') # the second one has a plan of the first
+	else
+		echo 'not tested: what JavaScript functions call, with node before 20'
+		TRIED=()
+	fi
+	for options in "${TRIED[@]}"; do
 		it "node: what a function calls, with '$options'"
 		rm -f profile
 		# shellcheck disable=SC2086
@@ -184,11 +190,9 @@ END
 			--interpreted-frames-native-stack app.js || fail "exit status $?"
 		MAPS+=("$(map_of profile)")
 		# (the compiler may put inner into outer)
-		outer=$(node_name profile "outer $PWD/app.js:3:15")
-		other=$(node_name profile "other $PWD/app.js:4:15")
-		assert_eq 3000 "$(calls_below profile "$outer" uv_fs_access)" 'below outer'
-		assert_eq 0 "$(calls_below profile "$other" uv_fs_access)" 'below other'
-		assert_eq 2000 "$(calls_below profile "$other" uv_fs_stat)" 'below other'
+		assert_eq 3000 "$(calls_below profile "outer $PWD/app.js:3:15" uv_fs_access)" 'below outer'
+		assert_eq 0 "$(calls_below profile "other $PWD/app.js:4:15" uv_fs_access)" 'below other'
+		assert_eq 2000 "$(calls_below profile "other $PWD/app.js:4:15" uv_fs_stat)" 'below other'
 	done
 	it 'node without its options: one row, and a line that says which'
 	"$RUN" -q -o profile node app.js
