@@ -67,6 +67,15 @@ assert_eq 7 $? 'exit status'
 assert_matches said '^told$'
 assert_matches err ' wall-clock time'
 
+it 'the program goes on if we are killed'
+"$RUN" -q --report -o alone sh -c 'echo ready; sleep 0.5; echo done' >said 2>err &
+run=$!
+wait_until grep -q ready said
+kill -KILL $run
+wait $run 2>/dev/null
+wait_until grep -q done said || fail 'it has ended, too'
+assert_empty err
+
 it 'the program starts as it does without a report'
 show='grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status; ls /proc/self/fd; env | grep SWIZZLE_REPORT'
 for before in ':' 'trap "" CHLD INT' 'exec 0<&-' 'exec 0<&- 2>&-'; do
@@ -98,6 +107,8 @@ if [ "${status:-}" != 126 ]; then
 	assert_status 0
 	assert_matches "$TMP/err" '^Note: counts are of the recorded run, times of the sampled one'
 	assert_eq 1 "$(grep -c ' wall-clock time' "$TMP/err")" tables
+else
+	echo "not tested: samples: $(head -n 1 "$TMP/err")"
 fi
 
 it 'a process that runs already'
@@ -107,6 +118,8 @@ capture "$RUN" -q -p $steady --for 200ms --report -o attached
 if [ $status -ne 126 ]; then
 	assert_status 0
 	assert_matches "$TMP/err" ' wall-clock time'
+else
+	echo "not tested: -p: $(head -n 1 "$TMP/err")"
 fi
 kill $steady
 wait $steady 2>/dev/null
@@ -125,6 +138,8 @@ if wait_until sh -c "test -e slept || ! kill -0 $run 2>/dev/null" && [ -e slept 
 	took=$("$DUMP" -f info slept | awk '/^duration:/ { print int($2 * 1000) }')
 	assert_ge "$took" 700 "ms of the profile"
 	assert_le "$took" $((said + 15)) "ms of the profile ($said of the line)"
+else
+	echo "not tested: -p: $(head -n 1 err)"
 fi
 kill $sleeping 2>/dev/null
 
