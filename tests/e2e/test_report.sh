@@ -68,12 +68,12 @@ assert_matches said '^told$'
 assert_matches err ' wall-clock time'
 
 it 'the program goes on if we are killed'
-"$RUN" -q --report -o alone sh -c 'echo ready; sleep 0.5; echo done' >said 2>err &
+"$RUN" -q --report -o alone sh -c 'echo ready; sleep 0.5; echo finished' >said 2>err &
 run=$!
 wait_until grep -q ready said
 kill -KILL $run
 wait $run 2>/dev/null
-wait_until grep -q done said || fail 'it has ended, too'
+wait_until grep -q finished said || fail 'it has ended, too'
 assert_empty err
 
 it 'the program starts as it does without a report'
