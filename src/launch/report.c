@@ -153,8 +153,10 @@ static void run_dump(char **words, char **environment)
 		;
 }
 
+/* REFUSED: the status is one that we have ourselves, so it may be that nothing
+ * was run; then that was said. */
 static void show(const struct told *told, char *options, bool sampled,
-		 const char *argv0, char **environment)
+		 bool refused, const char *argv0, char **environment)
 {
 	struct words words = {0};
 
@@ -168,8 +170,10 @@ static void show(const struct told *told, char *options, bool sampled,
 	     word = strtok(NULL, BLANKS))
 		add(&words, word);
 	add(&words, "--");
-	if (!find_profiles(told, sampled, &words)) {
-		fprintf(stderr, "swizzle: --report: no profile was written\n");
+	if (!find_profiles(told, sampled && !refused, &words)) {
+		if (!refused)
+			fprintf(stderr,
+				"swizzle: --report: no profile was written\n");
 		return;
 	}
 	add(&words, NULL);
@@ -216,9 +220,9 @@ _Noreturn static void wait_for(pid_t child, int from, char *options,
 	run.end_ticks = __builtin_ia32_rdtsc();
 	if (known)
 		swz_run_note_end(&run);
-	/* (it has said why) */
-	if (known && !was_refused(status))
-		show(&told, options, sampled, argv0, environment);
+	if (known)
+		show(&told, options, sampled, was_refused(status), argv0,
+		     environment);
 	swz_end_as(status);
 }
 

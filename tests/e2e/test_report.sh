@@ -88,6 +88,11 @@ assert_matches said '^words$'
 bash -c 'trap "" CHLD; "$0" -q --report -o p sh -c "exit 5"' "$RUN" 2>err
 assert_eq 5 $? 'exit status where children are not waited for'
 
+it 'a program whose own status is one of ours'
+capture "$RUN" -q --report -o own sh -c 'exit 127'
+assert_status 127
+assert_matches "$TMP/err" ' wall-clock time'
+
 it 'no table where nothing was run'
 capture "$RUN" --report -o none ./no-such
 assert_status 127
